@@ -1,0 +1,191 @@
+// Package array holds dense n-dimensional data: an element type, a concrete
+// shape, strides and a storage that views share. It knows nothing of symbols,
+// operators or graphs; package shape has the symbolic side. Generated code
+// imports it, so it uses no fmt and no reflection.
+package array
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// Align is the byte alignment of every storage that New makes.
+const Align = 64
+
+// Storage is the memory behind an array; views share it. Its identity is its
+// address; its version counts writes made through in-place operations.
+type Storage struct {
+	bytes   []byte
+	version atomic.Uint64
+}
+
+// NewStorage returns n zero bytes, aligned to Align.
+func NewStorage(n int) *Storage {
+	buf := make([]byte, n+Align)
+	skip := 0
+	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {
+		skip = Align - r
+	}
+	return &Storage{bytes: buf[skip : skip+n : skip+n]}
+}
+
+// WrapBytes returns a storage over b without a copy. b must be aligned for the
+// element type that is read from it.
+func WrapBytes(b []byte) *Storage { return &Storage{bytes: b} }
+
+// Bytes returns the memory itself, not a copy.
+func (s *Storage) Bytes() []byte { return s.bytes }
+
+// Version returns the number of writes recorded by Bump.
+func (s *Storage) Version() uint64 { return s.version.Load() }
+
+// Bump records a write, so that guards on frozen values notice it.
+func (s *Storage) Bump() { s.version.Add(1) }
+
+// Array is a strided view of a storage. Strides and offset count elements, not
+// bytes; a stride may be zero (expand) or negative (flip).
+// The header is treated as immutable once shared, except by Reset.
+type Array struct {
+	dtype   DType
+	shape   []int
+	strides []int
+	offset  int
+	store   *Storage
+}
+
+// New returns a contiguous array of zeros.
+func New(d DType, shape ...int) *Array {
+	a := &Array{}
+	n := a.Reset(d, shape)
+	a.store = NewStorage(n * d.Size())
+	return a
+}
+
+// Make returns an array over an existing storage with the given layout.
+// It is the caller's duty that every element lies within the storage.
+func Make(d DType, shape, strides []int, offset int, s *Storage) *Array {
+	return &Array{dtype: d, shape: shape, strides: strides, offset: offset, store: s}
+}
+
+// FromSlice returns a contiguous array over data (no copy). No shape means one
+// dimension. It panics when the shape does not hold len(data) elements.
+func FromSlice[T Elem](data []T, shape ...int) *Array {
+	if shape == nil {
+		shape = []int{len(data)}
+	}
+	a := &Array{}
+	if a.Reset(DTypeOf[T](), append([]int(nil), shape...)) != len(data) {
+		panic("array: FromSlice: shape does not match the number of elements")
+	}
+	var z T
+	a.store = WrapBytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(z))))
+	return a
+}
+
+// Scalar returns a 0-dimensional array holding v.
+func Scalar[T Elem](v T) *Array {
+	a := New(DTypeOf[T]())
+	Data[T](a)[0] = v
+	return a
+}
+
+// Reset makes a a contiguous array of the given type and shape at offset 0 of
+// its storage and returns the element count. It reuses a's slices, so that
+// executors can change shapes without allocating.
+func (a *Array) Reset(d DType, shape []int) int {
+	a.dtype, a.offset = d, 0
+	a.shape = append(a.shape[:0], shape...)
+	a.strides = append(a.strides[:0], shape...)
+	n := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		a.strides[i] = n
+		n *= shape[i]
+	}
+	return n
+}
+
+// SetStorage points a at s, starting offset elements in.
+func (a *Array) SetStorage(s *Storage, offset int) { a.store, a.offset = s, offset }
+
+// SetLayout makes a a view of src's storage with its own shape and strides
+// (copied into a's slices); the element type is src's.
+func (a *Array) SetLayout(src *Array, shape, strides []int, offset int) {
+	a.dtype, a.store, a.offset = src.dtype, src.store, offset
+	a.shape = append(a.shape[:0], shape...)
+	a.strides = append(a.strides[:0], strides...)
+}
+
+// DType returns the element type.
+func (a *Array) DType() DType { return a.dtype }
+
+// Rank returns the number of dimensions.
+func (a *Array) Rank() int { return len(a.shape) }
+
+// Shape returns the dimensions; the caller must not change them.
+func (a *Array) Shape() []int { return a.shape }
+
+// Dim returns dimension i; a negative i counts from the end.
+func (a *Array) Dim(i int) int {
+	if i < 0 {
+		i += len(a.shape)
+	}
+	return a.shape[i]
+}
+
+// Strides returns the strides in elements; the caller must not change them.
+func (a *Array) Strides() []int { return a.strides }
+
+// Offset returns the index in the storage of the first element.
+func (a *Array) Offset() int { return a.offset }
+
+// Storage returns the storage that views share.
+func (a *Array) Storage() *Storage { return a.store }
+
+// Len returns the number of elements.
+func (a *Array) Len() int {
+	n := 1
+	for _, d := range a.shape {
+		n *= d
+	}
+	return n
+}
+
+// IsContiguous reports whether the elements lie in row-major order without gaps.
+func (a *Array) IsContiguous() bool {
+	n := 1
+	for i := len(a.shape) - 1; i >= 0; i-- {
+		if a.shape[i] == 0 {
+			return true
+		}
+		if a.shape[i] != 1 && a.strides[i] != n {
+			return false
+		}
+		n *= a.shape[i]
+	}
+	return true
+}
+
+// Data returns the elements of a contiguous array, not a copy. It panics when T
+// is not the element type or a is not contiguous.
+func Data[T Elem](a *Array) []T {
+	if DTypeOf[T]() != a.dtype {
+		panic("array: Data: element type is " + a.dtype.String() + ", asked for " + DTypeOf[T]().String())
+	}
+	if !a.IsContiguous() {
+		panic("array: Data: array is not contiguous")
+	}
+	n := a.Len()
+	return Raw[T](a)[a.offset : a.offset+n : a.offset+n]
+}
+
+// Raw returns the whole storage as elements of type T; index it with Offset and
+// Strides. T's size must be the element size.
+func Raw[T Elem](a *Array) []T {
+	b := a.store.bytes
+	var z T
+	n := len(b) / int(unsafe.Sizeof(z))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}

@@ -1,0 +1,210 @@
+// Package diag holds positions and coded errors, the only way in which gofx
+// tells people what is wrong: what, where, expected, found, cure. Lists of
+// errors are reported whole, sorted by position. It imports no other room.
+package diag
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Code names one kind of mistake: "FX" and four digits. The first digit is the
+// stage: 1 trace, 2 types, 3 pass, 4 code generation, 5 lowering, 6
+// quantisation, 7 text form, 8 files and weights, 9 internal.
+type Code string
+
+// Error makes a Code usable with errors.Is: errors.Is(err, diag.ShapeMismatch).
+func (c Code) Error() string { return string(c) }
+
+// Pos is a place in user code. Line 0 means unknown; Col 0 means that only the
+// line is known (positions taken from running code have no columns).
+type Pos struct {
+	File string
+	Line int
+	Col  int
+	Func string // qualified function name, "" when unknown
+}
+
+// String returns "file:line:col" without unknown parts, "" when nothing is known.
+func (p Pos) String() string {
+	if p.File == "" {
+		return ""
+	}
+	s := p.File
+	if p.Line > 0 {
+		s += ":" + strconv.Itoa(p.Line)
+		if p.Col > 0 {
+			s += ":" + strconv.Itoa(p.Col)
+		}
+	}
+	return s
+}
+
+// Related is a second place that an error needs to be understood.
+type Related struct {
+	Pos Pos
+	Msg string
+}
+
+// Error is one diagnostic.
+type Error struct {
+	Code    Code
+	Pos     Pos
+	Node    string // name of the graph node, without %
+	Op      string // operator name
+	Phase   string // "trace", "pass conv-bn", ...
+	Msg     string // lower case, no full stop: actual, then expected
+	Hint    string // the cure
+	Related []Related
+	Err     error // cause, for errors.Unwrap
+	Note    bool  // information, not a failure
+}
+
+// New returns an error with a code and a message.
+func New(c Code, msg string) *Error { return &Error{Code: c, Msg: msg} }
+
+// Error returns "pos: op: msg [code]" and, on lines of their own, the hint and
+// the related places.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if p := e.Pos.String(); p != "" {
+		b.WriteString(p)
+		b.WriteString(": ")
+	} else if e.Node != "" {
+		b.WriteString("node %")
+		b.WriteString(e.Node)
+		b.WriteString(": ")
+	}
+	if e.Op != "" {
+		b.WriteString(e.Op)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Msg)
+	if e.Err != nil {
+		if e.Msg != "" {
+			b.WriteString(": ")
+		}
+		b.WriteString(e.Err.Error())
+	}
+	if e.Code != "" {
+		b.WriteString(" [")
+		b.WriteString(string(e.Code))
+		b.WriteString("]")
+	}
+	if e.Phase != "" {
+		b.WriteString("\n    while running ")
+		b.WriteString(e.Phase)
+	}
+	for _, r := range e.Related {
+		b.WriteString("\n    ")
+		if p := r.Pos.String(); p != "" {
+			b.WriteString(p)
+			b.WriteString(": ")
+		}
+		b.WriteString(r.Msg)
+	}
+	if e.Hint != "" {
+		b.WriteString("\n    hint: ")
+		b.WriteString(e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is makes errors.Is compare codes.
+func (e *Error) Is(target error) bool {
+	c, ok := target.(Code)
+	return ok && c == e.Code
+}
+
+// At returns e with the position set, unless it has one already.
+func (e *Error) At(p Pos) *Error {
+	if e.Pos.File == "" {
+		e.Pos = p
+	}
+	return e
+}
+
+// WithHint returns e with the cure set.
+func (e *Error) WithHint(h string) *Error { e.Hint = h; return e }
+
+// List is several diagnostics; as an error it prints all of them.
+type List []*Error
+
+// Add appends e; a List or a joined error is flattened, any other error gets the
+// internal code.
+func (l *List) Add(err error) {
+	var many List
+	var one *Error
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		*l = append(*l, many...)
+	case errors.As(err, &one):
+		*l = append(*l, one)
+	default:
+		*l = append(*l, &Error{Code: Internal, Err: err})
+	}
+}
+
+// Sort orders by file, line, column, then code and message; the order is total,
+// so that output is deterministic.
+func (l List) Sort() {
+	slices.SortStableFunc(l, func(a, b *Error) int {
+		if c := strings.Compare(a.Pos.File, b.Pos.File); c != 0 {
+			return c
+		}
+		if a.Pos.Line != b.Pos.Line {
+			return a.Pos.Line - b.Pos.Line
+		}
+		if a.Pos.Col != b.Pos.Col {
+			return a.Pos.Col - b.Pos.Col
+		}
+		if c := strings.Compare(string(a.Code), string(b.Code)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Msg, b.Msg)
+	})
+}
+
+// Err returns nil when the list holds no failure, else the list itself.
+func (l List) Err() error {
+	for _, e := range l {
+		if !e.Note {
+			return l
+		}
+	}
+	return nil
+}
+
+// Error prints one diagnostic after the other.
+func (l List) Error() string {
+	parts := make([]string, len(l))
+	for i, e := range l {
+		parts[i] = e.Error()
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Is reports whether any diagnostic has the code.
+func (l List) Is(target error) bool {
+	for _, e := range l {
+		if e.Is(target) {
+			return true
+		}
+	}
+	return false
+}
+
+// Internal is the code of bugs in gofx itself.
+const Internal Code = "FX9001"
+
+// Bug returns the error of a broken invariant of gofx; the public boundaries
+// turn a panic with it into an error.
+func Bug(msg string) *Error {
+	return &Error{Code: Internal, Msg: "internal error: " + msg, Hint: "this is a bug in gofx, please report it"}
+}

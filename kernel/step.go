@@ -1,0 +1,33 @@
+// Package kernel holds the CPU kernels and the steps that plans, generated code
+// and the eager engine run. It knows nothing of graphs and operators. Entries
+// branch on CPU features themselves: no registry, no function variables, so
+// that the linker drops what a program does not use. No fmt, no reflection.
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// Step is one kernel call with its attributes baked in: a plain struct whose Go
+// literal code generation can print. Shapes come from the arrays at run time,
+// so one step serves every size of a symbolic dimension.
+//
+// The caller gives outputs of the right type and shape, contiguous and not
+// overlapping any input. Inputs may be strided; an absent optional input is nil.
+// Run panics on operands that its operator's type rule would have refused.
+type Step interface {
+	Run(w *Workspace, out, in []*array.Array)
+}
+
+// Viewer is a Step whose result is a view of its first input: View makes dst
+// (a header to overwrite) describe the result over in[0]'s storage and reports
+// true; it reports false when this layout needs a copy (then Run is called).
+type Viewer interface {
+	Step
+	View(dst *array.Array, in []*array.Array) bool
+}
+
+// Scratcher is a Step that takes scratch memory from its workspace.
+type Scratcher interface {
+	Step
+	// ScratchBytes returns the most scratch that Run takes for these operands.
+	ScratchBytes(out, in []*array.Array) int
+}

@@ -1,0 +1,232 @@
+package shape
+
+import (
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// Dims is an immutable list of dimensions: a shape of known rank, or a list of
+// sizes in an operator's attributes. The zero value is the empty list.
+type Dims struct{ d []Dim }
+
+// Of returns the list of the given dimensions.
+func Of(d ...Dim) Dims { return Dims{append([]Dim(nil), d...)} }
+
+// Ints returns the list of known sizes.
+func Ints(n ...int) Dims {
+	d := make([]Dim, len(n))
+	for i, v := range n {
+		d[i] = Const(v)
+	}
+	return Dims{d}
+}
+
+// Len returns the number of dimensions.
+func (s Dims) Len() int { return len(s.d) }
+
+// At returns dimension i; a negative i counts from the end.
+func (s Dims) At(i int) Dim {
+	if i < 0 {
+		i += len(s.d)
+	}
+	return s.d[i]
+}
+
+// Slice returns a copy that the caller may change.
+func (s Dims) Slice() []Dim { return append([]Dim(nil), s.d...) }
+
+// Known returns the sizes as ints; ok is false if one is not a known number.
+func (s Dims) Known() (n []int, ok bool) {
+	n = make([]int, len(s.d))
+	for i, d := range s.d {
+		if n[i], ok = d.Int(); !ok {
+			return nil, false
+		}
+	}
+	return n, true
+}
+
+// Equal reports whether both lists have equal dimensions; an unknown one equals none.
+func (s Dims) Equal(t Dims) bool {
+	if len(s.d) != len(t.d) {
+		return false
+	}
+	for i := range s.d {
+		if !s.d[i].Equal(t.d[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Same is Equal, but an unknown dimension is the same as another unknown one.
+func (s Dims) Same(t Dims) bool {
+	if len(s.d) != len(t.d) {
+		return false
+	}
+	for i := range s.d {
+		if !s.d[i].Same(t.d[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// String returns "[N,3,224]"; an unknown dimension prints as "?".
+func (s Dims) String() string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, d := range s.d {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(d.String())
+	}
+	b.WriteByte(']')
+	return b.String()
+}
+
+// Bind replaces symbols by what env returns; see Dim.Bind.
+func (s Dims) Bind(env func(symbol string) Dim) Dims {
+	d := make([]Dim, len(s.d))
+	for i := range s.d {
+		d[i] = s.d[i].Bind(env)
+	}
+	return Dims{d}
+}
+
+// Kind tells what a Type describes.
+type Kind uint8
+
+// The kinds of Type.
+const (
+	None   Kind = iota // nothing is known; the zero Type
+	Tensor             // one tensor
+	Tuple              // several values, taken apart by getitem
+)
+
+// Type is the type of a value: element type and shape of a tensor, or the types
+// of a tuple's members. Element type, rank and each dimension can be unknown on
+// their own. Types are immutable values.
+type Type struct {
+	kind   Kind
+	dtype  array.DType
+	ranked bool
+	dims   Dims
+	tuple  []Type
+}
+
+// TensorType returns the type of a tensor of known rank; d may be array.Invalid (unknown).
+func TensorType(d array.DType, dims Dims) Type {
+	return Type{kind: Tensor, dtype: d, ranked: true, dims: dims}
+}
+
+// Unranked returns the type of a tensor of unknown shape; d may be array.Invalid.
+func Unranked(d array.DType) Type { return Type{kind: Tensor, dtype: d} }
+
+// TupleType returns the type of several values.
+func TupleType(members ...Type) Type {
+	return Type{kind: Tuple, tuple: append([]Type(nil), members...)}
+}
+
+// TypeOf returns the type of an array.
+func TypeOf(a *array.Array) Type { return TensorType(a.DType(), Ints(a.Shape()...)) }
+
+// Kind returns what the type describes.
+func (t Type) Kind() Kind { return t.kind }
+
+// DType returns the element type; array.Invalid when unknown.
+func (t Type) DType() array.DType { return t.dtype }
+
+// Ranked reports whether the rank is known.
+func (t Type) Ranked() bool { return t.ranked }
+
+// Rank returns the number of dimensions, -1 when unknown.
+func (t Type) Rank() int {
+	if !t.ranked {
+		return -1
+	}
+	return t.dims.Len()
+}
+
+// Dims returns the dimensions; empty when the rank is unknown (see Ranked).
+func (t Type) Dims() Dims { return t.dims }
+
+// Dim returns dimension i (negative from the end); Unknown when the rank is
+// unknown or i out of range.
+func (t Type) Dim(i int) Dim {
+	if i < 0 {
+		i += t.dims.Len()
+	}
+	if !t.ranked || i < 0 || i >= t.dims.Len() {
+		return Unknown
+	}
+	return t.dims.At(i)
+}
+
+// Len returns the number of members of a tuple.
+func (t Type) Len() int { return len(t.tuple) }
+
+// Member returns member i of a tuple.
+func (t Type) Member(i int) Type { return t.tuple[i] }
+
+// WithDType returns the tensor type with another element type.
+func (t Type) WithDType(d array.DType) Type { t.dtype = d; return t }
+
+// WithDims returns the tensor type with other dimensions.
+func (t Type) WithDims(d Dims) Type { t.ranked, t.dims = true, d; return t }
+
+// Concrete returns element type and sizes when everything about the tensor is known.
+func (t Type) Concrete() (d array.DType, dims []int, ok bool) {
+	if t.kind != Tensor || !t.ranked || t.dtype == array.Invalid {
+		return 0, nil, false
+	}
+	dims, ok = t.dims.Known()
+	return t.dtype, dims, ok
+}
+
+// Same reports whether both types say the same, unknown parts included.
+func (t Type) Same(u Type) bool {
+	if t.kind != u.kind || t.dtype != u.dtype || t.ranked != u.ranked || !t.dims.Same(u.dims) || len(t.tuple) != len(u.tuple) {
+		return false
+	}
+	for i := range t.tuple {
+		if !t.tuple[i].Same(u.tuple[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Bind replaces symbols in all dimensions.
+func (t Type) Bind(env func(symbol string) Dim) Type {
+	t.dims = t.dims.Bind(env)
+	if t.tuple != nil {
+		m := make([]Type, len(t.tuple))
+		for i := range m {
+			m[i] = t.tuple[i].Bind(env)
+		}
+		t.tuple = m
+	}
+	return t
+}
+
+// String returns the text form: "f32[N,3]", "f32[*]" for an unknown rank, "?[N]"
+// for an unknown element type, "(f32[2], i64[2])" for tuples, "?" for no knowledge.
+func (t Type) String() string {
+	switch t.kind {
+	case Tensor:
+		if !t.ranked {
+			return t.dtype.String() + "[*]"
+		}
+		return t.dtype.String() + t.dims.String()
+	case Tuple:
+		parts := make([]string, len(t.tuple))
+		for i, m := range t.tuple {
+			parts[i] = m.String()
+		}
+		return "(" + strings.Join(parts, ", ") + ")"
+	}
+	return "?"
+}
