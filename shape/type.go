@@ -96,6 +96,37 @@ func (s Dims) Bind(env func(symbol string) Dim) Dims {
 	return Dims{d}
 }
 
+// Append returns the list with more dimensions behind it; s does not change.
+func (s Dims) Append(d ...Dim) Dims {
+	return Dims{append(append(make([]Dim, 0, len(s.d)+len(d)), s.d...), d...)}
+}
+
+// Concat returns s followed by t.
+func (s Dims) Concat(t Dims) Dims { return s.Append(t.d...) }
+
+// With returns the list with dimension i replaced; a negative i counts from the end.
+func (s Dims) With(i int, d Dim) Dims {
+	if i < 0 {
+		i += len(s.d)
+	}
+	t := s.Slice()
+	t[i] = d
+	return Dims{t}
+}
+
+// Sub returns the dimensions from i up to, not including, j: 0 <= i <= j <= Len.
+func (s Dims) Sub(i, j int) Dims { return Dims{s.d[i:j:j]} }
+
+// Prod returns the product, which for a shape is the number of elements; 1 for
+// the empty list.
+func (s Dims) Prod() Dim {
+	p := Dim{n: 1}
+	for _, d := range s.d {
+		p = p.Mul(d)
+	}
+	return p
+}
+
 // Kind tells what a Type describes.
 type Kind uint8
 
