@@ -1,0 +1,297 @@
+package kernel
+
+import (
+	"github.com/gofx-dev/gofx/array"
+)
+
+// view is a layout under construction; it lives on the stack.
+type view struct {
+	rank           int
+	shape, strides [maxRank]int
+	off            int
+}
+
+// set makes dst that view of src's storage.
+func (v *view) set(dst, src *array.Array) bool {
+	dst.SetLayout(src, v.shape[:v.rank], v.strides[:v.rank], v.off)
+	return true
+}
+
+// copyTo copies the view of src to out.
+func (v *view) copyTo(out, src *array.Array) {
+	var m moveNest
+	m.pushDense(v.shape[:v.rank], v.strides[:v.rank])
+	move(out, out.Offset(), src, v.off, &m)
+}
+
+// of starts a view as that of the whole of src.
+func (v *view) of(step string, src *array.Array) {
+	v.rank = checkRank(step, src)
+	copy(v.shape[:], src.Shape())
+	copy(v.strides[:], src.Strides())
+	v.off = src.Offset()
+}
+
+// drop removes dimension d.
+func (v *view) drop(d int) {
+	copy(v.shape[d:v.rank-1], v.shape[d+1:v.rank])
+	copy(v.strides[d:v.rank-1], v.strides[d+1:v.rank])
+	v.rank--
+}
+
+// Copy writes in[0], of any layout, to out[0]; both have the same shape and type.
+type Copy struct{}
+
+// Run implements Step.
+func (Copy) Run(_ *Workspace, out, in []*array.Array) { copyInto(out[0], in[0]) }
+
+// Reshape gives the elements of in[0] in row-major order another shape: that of
+// out[0], or for View that which dst has when View is called. It is also
+// squeeze, unsqueeze, flatten, unflatten and view.
+type Reshape struct{}
+
+// Run implements Step.
+func (Reshape) Run(_ *Workspace, out, in []*array.Array) { copyInto(out[0], in[0]) }
+
+// View implements Viewer. It reports false when in[0]'s layout cannot be
+// expressed with strides in the wanted shape.
+func (Reshape) View(dst *array.Array, in []*array.Array) bool {
+	src := in[0]
+	rank := checkRank("reshape", dst)
+	var shape, strides [maxRank]int
+	copy(shape[:], dst.Shape())
+	if prod(shape[:rank]) != src.Len() {
+		badOperand("reshape", "the shapes hold different numbers of elements")
+	}
+	if src.IsContiguous() || src.Len() == 0 {
+		n := 1
+		for i := rank - 1; i >= 0; i-- {
+			strides[i] = n
+			n *= shape[i]
+		}
+	} else if !reshapeStrides(src, shape[:rank], strides[:rank]) {
+		return false
+	}
+	dst.SetLayout(src, shape[:rank], strides[:rank], src.Offset())
+	return true
+}
+
+// reshapeStrides finds the strides of a non-empty src in another shape: every
+// run of source dimensions that are one strided run must be used up exactly by
+// a group of new dimensions. It reports false where that is not possible.
+func reshapeStrides(src *array.Array, shape, strides []int) bool {
+	old, step := src.Shape(), src.Strides()
+	j := len(shape) - 1
+	run, base := 1, 1
+	if len(old) > 0 {
+		base = step[len(old)-1]
+	}
+	for i := len(old) - 1; i >= 0; i-- {
+		run *= old[i]
+		if i > 0 && (old[i-1] == 1 || step[i-1] == run*base) {
+			continue
+		}
+		used := 1
+		for j >= 0 && (used < run || shape[j] == 1) {
+			strides[j] = used * base
+			used *= shape[j]
+			j--
+		}
+		if used != run {
+			return false
+		}
+		if i > 0 {
+			base, run = step[i-1], 1
+		}
+	}
+	return j < 0
+}
+
+// Permute reorders dimensions: dimension i of the result is dimension Dims[i]
+// of in[0].
+type Permute struct{ Dims []int }
+
+// Run implements Step.
+func (p Permute) Run(_ *Workspace, out, in []*array.Array) {
+	var v view
+	p.layout(&v, in[0])
+	v.copyTo(out[0], in[0])
+}
+
+// View implements Viewer.
+func (p Permute) View(dst *array.Array, in []*array.Array) bool {
+	var v view
+	p.layout(&v, in[0])
+	return v.set(dst, in[0])
+}
+
+func (p Permute) layout(v *view, src *array.Array) {
+	rank := checkRank("permute", src)
+	if len(p.Dims) != rank {
+		badOperand("permute", "the number of dimensions differs from the operand's rank")
+	}
+	v.rank, v.off = rank, src.Offset()
+	var seen [maxRank]bool
+	for i, d := range p.Dims {
+		d = axis("permute", d, rank)
+		if seen[d] {
+			badOperand("permute", "a dimension is named twice")
+		}
+		seen[d] = true
+		v.shape[i], v.strides[i] = src.Shape()[d], src.Strides()[d]
+	}
+}
+
+// Expand broadcasts in[0] to the shape of out[0], or for View to that which dst
+// has when View is called: dimensions of size 1 repeat, new ones lead.
+type Expand struct{}
+
+// Run implements Step.
+func (Expand) Run(_ *Workspace, out, in []*array.Array) {
+	var strides [maxRank]int
+	s := expandStrides("expand", out[0].Shape(), in[0], &strides)
+	var m moveNest
+	m.pushDense(out[0].Shape(), s)
+	move(out[0], out[0].Offset(), in[0], in[0].Offset(), &m)
+}
+
+// View implements Viewer.
+func (Expand) View(dst *array.Array, in []*array.Array) bool {
+	var shape, strides [maxRank]int
+	rank := checkRank("expand", dst)
+	copy(shape[:], dst.Shape())
+	s := expandStrides("expand", shape[:rank], in[0], &strides)
+	dst.SetLayout(in[0], shape[:rank], s, in[0].Offset())
+	return true
+}
+
+// expandStrides returns the strides that make src read as shape.
+func expandStrides(step string, shape []int, src *array.Array, strides *[maxRank]int) []int {
+	lead := len(shape) - src.Rank()
+	if lead < 0 || len(shape) > maxRank {
+		badOperand(step, "the operand has more dimensions than the result")
+	}
+	for i, n := range src.Shape() {
+		switch {
+		case n == shape[lead+i]:
+			strides[lead+i] = src.Strides()[i]
+		case n != 1:
+			badOperand(step, "a dimension is neither 1 nor that of the result")
+		}
+	}
+	return strides[:len(shape)]
+}
+
+// Slice takes elements Start, Start+Step, ... below Stop of dimension Dim.
+// Negative bounds count from the end, bounds beyond the ends are clamped, and a
+// stop before the start gives no elements. Step is positive.
+type Slice struct{ Dim, Start, Stop, Step int }
+
+// Run implements Step.
+func (s Slice) Run(_ *Workspace, out, in []*array.Array) {
+	var v view
+	s.layout(&v, in[0])
+	v.copyTo(out[0], in[0])
+}
+
+// View implements Viewer.
+func (s Slice) View(dst *array.Array, in []*array.Array) bool {
+	var v view
+	s.layout(&v, in[0])
+	return v.set(dst, in[0])
+}
+
+func (s Slice) layout(v *view, src *array.Array) {
+	v.of("slice", src)
+	d := axis("slice", s.Dim, v.rank)
+	if s.Step < 1 {
+		badOperand("slice", "the step is not positive")
+	}
+	lo := clampBound(s.Start, v.shape[d])
+	hi := max(clampBound(s.Stop, v.shape[d]), lo)
+	// Written without lo+Step, which could overflow for huge steps.
+	v.shape[d] = 0
+	if hi > lo {
+		v.shape[d] = (hi-lo-1)/s.Step + 1
+		v.off += lo * v.strides[d]
+	}
+	if v.shape[d] > 1 {
+		v.strides[d] *= s.Step
+	}
+}
+
+// clampBound resolves a slice bound of a dimension of n elements.
+func clampBound(v, n int) int {
+	if v < 0 {
+		v += n
+	}
+	return min(max(v, 0), n)
+}
+
+// Select takes element Index of dimension Dim and drops that dimension; a
+// negative index counts from the end.
+type Select struct{ Dim, Index int }
+
+// Run implements Step.
+func (s Select) Run(_ *Workspace, out, in []*array.Array) {
+	var v view
+	s.layout(&v, in[0])
+	v.copyTo(out[0], in[0])
+}
+
+// View implements Viewer.
+func (s Select) View(dst *array.Array, in []*array.Array) bool {
+	var v view
+	s.layout(&v, in[0])
+	return v.set(dst, in[0])
+}
+
+func (s Select) layout(v *view, src *array.Array) {
+	v.of("select", src)
+	d := axis("select", s.Dim, v.rank)
+	i, n := s.Index, v.shape[d]
+	if i < 0 {
+		i += n
+	}
+	if i < 0 || i >= n {
+		badIndex(int64(s.Index), d, n)
+	}
+	v.off += i * v.strides[d]
+	v.drop(d)
+}
+
+// Diagonal takes the elements with index i in Dim1 and i+Offset in Dim2; the
+// two dimensions vanish and the diagonal becomes the last one.
+type Diagonal struct{ Offset, Dim1, Dim2 int }
+
+// Run implements Step.
+func (d Diagonal) Run(_ *Workspace, out, in []*array.Array) {
+	var v view
+	d.layout(&v, in[0])
+	v.copyTo(out[0], in[0])
+}
+
+// View implements Viewer.
+func (d Diagonal) View(dst *array.Array, in []*array.Array) bool {
+	var v view
+	d.layout(&v, in[0])
+	return v.set(dst, in[0])
+}
+
+func (d Diagonal) layout(v *view, src *array.Array) {
+	v.of("diagonal", src)
+	d1, d2 := axis("diagonal", d.Dim1, v.rank), axis("diagonal", d.Dim2, v.rank)
+	if d1 == d2 {
+		badOperand("diagonal", "the two dimensions are the same")
+	}
+	s1, s2 := v.strides[d1], v.strides[d2]
+	up, down := max(d.Offset, 0), max(-d.Offset, 0)
+	n := max(min(v.shape[d1]-down, v.shape[d2]-up), 0)
+	if n > 0 {
+		v.off += up*s2 + down*s1
+	}
+	v.drop(max(d1, d2))
+	v.drop(min(d1, d2))
+	v.shape[v.rank], v.strides[v.rank] = n, s1+s2
+	v.rank++
+}
