@@ -1,0 +1,4 @@
+package diag
+
+// fileCodes explains the codes FX8xxx: files and weights.
+var fileCodes = []Info{}
