@@ -1,0 +1,85 @@
+package kernel
+
+import "math"
+
+// vmath runs a transcendental operation over a block. f32 goes through f64 and is
+// rounded once, so that the error stays below one unit in the last place and the
+// result hardly ever differs between architectures; CodeInfo has the bounds.
+func vmath[T float32 | float64](op Code, d, a []T) bool {
+	a = a[:len(d)]
+	switch op {
+	case OpRsqrt:
+		for i := range d {
+			d[i] = T(1 / math.Sqrt(float64(a[i])))
+		}
+	case OpExp:
+		for i := range d {
+			d[i] = T(math.Exp(float64(a[i])))
+		}
+	case OpExpm1:
+		for i := range d {
+			d[i] = T(math.Expm1(float64(a[i])))
+		}
+	case OpLog:
+		for i := range d {
+			d[i] = T(math.Log(float64(a[i])))
+		}
+	case OpLog1p:
+		for i := range d {
+			d[i] = T(math.Log1p(float64(a[i])))
+		}
+	case OpLog2:
+		for i := range d {
+			d[i] = T(math.Log2(float64(a[i])))
+		}
+	case OpErf:
+		for i := range d {
+			d[i] = T(math.Erf(float64(a[i])))
+		}
+	case OpTanh:
+		for i := range d {
+			d[i] = T(math.Tanh(float64(a[i])))
+		}
+	case OpSigmoid:
+		for i := range d {
+			d[i] = T(sigmoid64(float64(a[i])))
+		}
+	default:
+		return trigBlock(op, d, a)
+	}
+	return true
+}
+
+func trigBlock[T float32 | float64](op Code, d, a []T) bool {
+	switch op {
+	case OpSin:
+		for i := range d {
+			d[i] = T(math.Sin(float64(a[i])))
+		}
+	case OpCos:
+		for i := range d {
+			d[i] = T(math.Cos(float64(a[i])))
+		}
+	case OpTan:
+		for i := range d {
+			d[i] = T(math.Tan(float64(a[i])))
+		}
+	case OpAtan:
+		for i := range d {
+			d[i] = T(math.Atan(float64(a[i])))
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// sigmoid64 takes the exponential of a negative number only, so that it neither
+// overflows nor loses the small results of large negative arguments.
+func sigmoid64(x float64) float64 {
+	if x >= 0 {
+		return 1 / (1 + math.Exp(-x))
+	}
+	e := math.Exp(x)
+	return e / (1 + e)
+}

@@ -1,0 +1,67 @@
+package expr
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// Eval computes outs for one element at index 0, on scalars given and returned by
+// their bits, as in kernel.Instr.Imm. in[i] is input i. A Coord has no axis to
+// refer to in a scalar and is refused.
+func (b *Builder) Eval(outs []Value, in []uint64) []uint64 {
+	p := b.Compile(outs...)
+	if len(in) < len(p.Inputs) {
+		panic(bug("eval: " + strconv.Itoa(len(in)) + " inputs given, expected " + strconv.Itoa(len(p.Inputs))))
+	}
+	ins := make([]*array.Array, len(p.Inputs))
+	for i, d := range p.Inputs {
+		if d != array.Invalid {
+			ins[i] = array.New(d)
+			storeBits(ins[i], in[i])
+		}
+	}
+	res := make([]*array.Array, len(outs))
+	for i, d := range p.Outputs {
+		res[i] = array.New(d)
+	}
+	kernel.Elementwise{Program: p}.Run(&b.fold, res, ins)
+	bits := make([]uint64, len(outs))
+	for i, a := range res {
+		bits[i] = loadBits(a)
+	}
+	return bits
+}
+
+// loadBits returns the only element of a; signed integers are extended.
+func loadBits(a *array.Array) uint64 {
+	switch a.DType() {
+	case array.F32, array.U32:
+		return uint64(array.Raw[uint32](a)[0])
+	case array.F16, array.BF16, array.U16:
+		return uint64(array.Raw[uint16](a)[0])
+	case array.I8:
+		return uint64(int64(array.Raw[int8](a)[0]))
+	case array.I16:
+		return uint64(int64(array.Raw[int16](a)[0]))
+	case array.I32:
+		return uint64(int64(array.Raw[int32](a)[0]))
+	case array.U8, array.Bool:
+		return uint64(array.Raw[uint8](a)[0])
+	}
+	return array.Raw[uint64](a)[0]
+}
+
+func storeBits(a *array.Array, bits uint64) {
+	switch a.DType().Size() {
+	case 1:
+		array.Raw[uint8](a)[0] = uint8(bits)
+	case 2:
+		array.Raw[uint16](a)[0] = uint16(bits)
+	case 4:
+		array.Raw[uint32](a)[0] = uint32(bits)
+	default:
+		array.Raw[uint64](a)[0] = bits
+	}
+}

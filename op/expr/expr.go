@@ -1,0 +1,257 @@
+// Package expr holds the one meaning of an elementwise operator: a hash-consed
+// DAG of typed scalar operations. Package kernel runs it (Compile), and the
+// printers of the GPU, XLA and Go targets read it (Graph). The operations and
+// their exact semantics are kernel.Code's; this package has the structure:
+// building, constant folding, compiling, inlining for fusion. It knows nothing
+// of graphs, operators or shapes.
+package expr
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// Builder makes values. Equal operations on equal operands give the same value,
+// and operations on constants give constants. The zero Builder is ready for use;
+// it is not safe for concurrent use. Methods panic with a *diag.Error (a bug of
+// the operator that builds the expression) when operand types do not fit.
+type Builder struct {
+	nodes []node
+	index map[node]int32
+	fold  kernel.Workspace
+}
+
+// node is also its own key: operands that an operation lacks are -1.
+type node struct {
+	code kernel.Code
+	d    array.DType
+	args [3]int32
+	imm  uint64
+}
+
+var noArgs = [3]int32{-1, -1, -1}
+
+// Value is one node of a Builder's DAG. The zero Value is no value.
+type Value struct {
+	b  *Builder
+	id int32
+}
+
+// NewBuilder returns an empty builder.
+func NewBuilder() *Builder { return &Builder{} }
+
+// DType returns the element type; Invalid for the zero Value.
+func (v Value) DType() array.DType {
+	if v.b == nil {
+		return array.Invalid
+	}
+	return v.b.nodes[v.id].d
+}
+
+// Code returns the operation that makes v.
+func (v Value) Code() kernel.Code { return v.node().code }
+
+// ConstBits returns the bits of a constant as in kernel.Instr.Imm; ok is false
+// for every other value.
+func (v Value) ConstBits() (bits uint64, ok bool) {
+	n := v.node()
+	return n.imm, n.code == kernel.OpConst
+}
+
+func (v Value) node() node {
+	if v.b == nil {
+		panic(bug("use of the zero Value"))
+	}
+	return v.b.nodes[v.id]
+}
+
+func bug(msg string) *diag.Error {
+	e := diag.Bug("expr: " + msg)
+	e.Hint = "correct the scalar expression of the operator"
+	return e
+}
+
+// intern returns the value of n, made at most once.
+func (b *Builder) intern(n node) Value {
+	if id, ok := b.index[n]; ok {
+		return Value{b, id}
+	}
+	if b.index == nil {
+		b.index = make(map[node]int32)
+	}
+	id := int32(len(b.nodes))
+	b.nodes = append(b.nodes, n)
+	b.index[n] = id
+	return Value{b, id}
+}
+
+// Input returns element i of the operator's operands, broadcast, of type d. An
+// input has one type.
+func (b *Builder) Input(i int, d array.DType) Value {
+	if i < 0 || i >= math.MaxUint16 || d.Size() == 0 {
+		panic(bug("input " + strconv.Itoa(i) + " of type " + d.String()))
+	}
+	return b.intern(node{kernel.OpInput, d, noArgs, uint64(i)})
+}
+
+// Index returns the flat row-major index of the output element, as i64.
+func (b *Builder) Index() Value { return b.intern(node{kernel.OpIndex, array.I64, noArgs, 0}) }
+
+// Coord returns the output coordinate along axis, as i64; a negative axis counts
+// from the end.
+func (b *Builder) Coord(axis int) Value {
+	return b.intern(node{kernel.OpCoord, array.I64, noArgs, uint64(int64(axis))})
+}
+
+// ConstBits returns a constant by its bits: floats as IEEE bits at d's width,
+// integers by their low bits, bools by bit 0.
+func (b *Builder) ConstBits(d array.DType, bits uint64) Value {
+	switch d {
+	case array.F64, array.I64, array.U64:
+	case array.F32, array.U32:
+		bits = uint64(uint32(bits))
+	case array.F16, array.BF16, array.U16:
+		bits = uint64(uint16(bits))
+	case array.U8:
+		bits = uint64(uint8(bits))
+	case array.I32:
+		bits = uint64(int64(int32(bits)))
+	case array.I16:
+		bits = uint64(int64(int16(bits)))
+	case array.I8:
+		bits = uint64(int64(int8(bits)))
+	case array.Bool:
+		bits &= 1
+	default:
+		panic(bug("constant of unknown type"))
+	}
+	return b.intern(node{kernel.OpConst, d, noArgs, bits})
+}
+
+// Const returns x converted to d as OpCast converts.
+func (b *Builder) Const(d array.DType, x float64) Value {
+	v := b.ConstBits(array.F64, math.Float64bits(x))
+	return b.Cast(v, d)
+}
+
+// ConstInt returns x converted to d as OpCast converts.
+func (b *Builder) ConstInt(d array.DType, x int64) Value {
+	return b.Cast(b.ConstBits(array.I64, uint64(x)), d)
+}
+
+// ConstUint is ConstInt for numbers beyond the range of int64.
+func (b *Builder) ConstUint(d array.DType, x uint64) Value {
+	return b.Cast(b.ConstBits(array.U64, x), d)
+}
+
+// ConstBool returns a bool constant.
+func (b *Builder) ConstBool(x bool) Value {
+	if x {
+		return b.ConstBits(array.Bool, 1)
+	}
+	return b.ConstBits(array.Bool, 0)
+}
+
+// Like returns x as a constant of v's type.
+func (b *Builder) Like(v Value, x float64) Value { return b.Const(v.DType(), x) }
+
+// Op applies any operation with operands: the methods of Builder by name of the
+// code. OpCast needs a target type, so it is refused here.
+func (b *Builder) Op(c kernel.Code, args ...Value) Value {
+	info := c.Info()
+	if info.Arity == 0 || info.Arity != len(args) || c == kernel.OpCast || c == kernel.OpOutput {
+		panic(bug(c.String() + " applied to " + strconv.Itoa(len(args)) + " operands"))
+	}
+	n := node{code: c, args: noArgs}
+	for i, a := range args {
+		if a.b != b {
+			panic(bug(c.String() + ": operand " + strconv.Itoa(i) + " belongs to another builder"))
+		}
+		n.args[i] = a.id
+	}
+	typed := args
+	if c == kernel.OpSelect {
+		if args[0].DType() != array.Bool {
+			panic(bug("select: condition is " + args[0].DType().String() + ", expected bool"))
+		}
+		typed = args[1:]
+	}
+	d := typed[0].DType()
+	for _, a := range typed[1:] {
+		if a.DType() != d {
+			panic(bug(c.String() + ": operands are " + d.String() + " and " + a.DType().String() + ", expected one type"))
+		}
+	}
+	if !c.Accepts(d) {
+		panic(bug(c.String() + " is not defined for " + d.String()))
+	}
+	n.d = d
+	if info.ToBool {
+		n.d = array.Bool
+	}
+	return b.make(n)
+}
+
+// Cast converts x to d; it is x itself when it has that type.
+func (b *Builder) Cast(x Value, d array.DType) Value {
+	if x.b != b || d.Size() == 0 {
+		panic(bug("cast of " + x.DType().String() + " to " + d.String()))
+	}
+	if x.DType() == d {
+		return x
+	}
+	return b.make(node{kernel.OpCast, d, [3]int32{x.id, -1, -1}, 0})
+}
+
+// make interns n, or the constant that it is.
+func (b *Builder) make(n node) Value {
+	if id, ok := b.index[n]; ok {
+		return Value{b, id}
+	}
+	if n.code == kernel.OpSelect {
+		if c := b.nodes[n.args[0]]; c.code == kernel.OpConst {
+			return Value{b, n.args[2-c.imm]}
+		}
+		if n.args[1] == n.args[2] {
+			return Value{b, n.args[1]}
+		}
+	}
+	for _, a := range n.args {
+		if a >= 0 && b.nodes[a].code != kernel.OpConst {
+			return b.intern(n)
+		}
+	}
+	return b.ConstBits(n.d, b.foldConst(n))
+}
+
+// foldConst evaluates an operation on constants with the kernel itself, so that
+// folding cannot disagree with running.
+func (b *Builder) foldConst(n node) uint64 {
+	p := kernel.Program{Outputs: []array.DType{n.d}}
+	in := kernel.Instr{Op: n.code, DType: n.d}
+	if a := n.args[0]; n.code == kernel.OpCast || n.code.Info().ToBool {
+		in.From = b.nodes[a].d
+	}
+	regs := [3]*uint16{&in.A, &in.B, &in.C}
+	for i, a := range n.args {
+		if a < 0 {
+			continue
+		}
+		c := b.nodes[a]
+		k := kernel.RegClassOf(c.d)
+		*regs[i] = uint16(p.Regs[k])
+		p.Consts = append(p.Consts, kernel.Instr{Op: kernel.OpConst, DType: c.d, Dst: *regs[i], Imm: c.imm})
+		p.Regs[k]++
+	}
+	k := kernel.RegClassOf(n.d)
+	in.Dst = uint16(p.Regs[k])
+	p.Regs[k]++
+	p.Code = []kernel.Instr{in, {Op: kernel.OpOutput, DType: n.d, A: in.Dst}}
+	out := array.New(n.d)
+	kernel.Elementwise{Program: p}.Run(&b.fold, []*array.Array{out}, nil)
+	return loadBits(out)
+}

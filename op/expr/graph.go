@@ -1,0 +1,136 @@
+package expr
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// Node is one operation as printers see it.
+type Node struct {
+	Code  kernel.Code
+	DType array.DType
+	// Args are the operands, as indices into Graph.Nodes.
+	Args []int
+	// Imm is the input number, the axis or the constant's bits, as in kernel.Instr.
+	Imm uint64
+}
+
+// Graph is a finished expression: plain data, operands before their users, each
+// node once. Outs are indices into Nodes.
+type Graph struct {
+	Nodes []Node
+	Outs  []int
+}
+
+// Graph returns the DAG of outs without unused nodes, in a deterministic order.
+func (b *Builder) Graph(outs ...Value) Graph {
+	var g Graph
+	at := make([]int, len(b.nodes))
+	for i, id := range b.order(outs) {
+		at[id] = i
+		n := b.nodes[id]
+		out := Node{Code: n.code, DType: n.d, Imm: n.imm}
+		for _, a := range n.args {
+			if a >= 0 {
+				out.Args = append(out.Args, at[a])
+			}
+		}
+		g.Nodes = append(g.Nodes, out)
+	}
+	for _, v := range outs {
+		g.Outs = append(g.Outs, at[v.id])
+	}
+	return g
+}
+
+// Inline rebuilds g in b with its inputs replaced by values, which is how fusion
+// joins expressions; it returns the outputs. in[i] stands for input i and must
+// have its type. Index and Coord keep their meaning, so that both expressions
+// must be over the same output shape where g uses them.
+func (b *Builder) Inline(g Graph, in []Value) []Value {
+	vals := make([]Value, len(g.Nodes))
+	for i, n := range g.Nodes {
+		args := make([]Value, len(n.Args))
+		for k, a := range n.Args {
+			args[k] = vals[a]
+		}
+		switch n.Code {
+		case kernel.OpInput:
+			if n.Imm >= uint64(len(in)) || in[n.Imm].DType() != n.DType {
+				panic(bug("inline: input " + strconv.FormatUint(n.Imm, 10) + " is missing or not " + n.DType.String()))
+			}
+			vals[i] = in[n.Imm]
+		case kernel.OpConst:
+			vals[i] = b.ConstBits(n.DType, n.Imm)
+		case kernel.OpIndex:
+			vals[i] = b.Index()
+		case kernel.OpCoord:
+			vals[i] = b.Coord(int(int64(n.Imm)))
+		case kernel.OpCast:
+			vals[i] = b.Cast(args[0], n.DType)
+		default:
+			vals[i] = b.Op(n.Code, args...)
+		}
+	}
+	outs := make([]Value, len(g.Outs))
+	for i, o := range g.Outs {
+		outs[i] = vals[o]
+	}
+	return outs
+}
+
+// String prints one node a line, as "%2 f32 = add %0 %1", and the outputs.
+func (g Graph) String() string {
+	var s strings.Builder
+	for i, n := range g.Nodes {
+		s.WriteString("%" + strconv.Itoa(i) + " " + n.DType.String() + " = " + n.Code.String())
+		for _, a := range n.Args {
+			s.WriteString(" %" + strconv.Itoa(a))
+		}
+		switch n.Code {
+		case kernel.OpInput:
+			s.WriteString(" " + strconv.FormatUint(n.Imm, 10))
+		case kernel.OpCoord:
+			s.WriteString(" " + strconv.FormatInt(int64(n.Imm), 10))
+		case kernel.OpConst:
+			s.WriteString(" " + constString(n.DType, n.Imm))
+		}
+		s.WriteByte('\n')
+	}
+	s.WriteString("return")
+	for _, o := range g.Outs {
+		s.WriteString(" %" + strconv.Itoa(o))
+	}
+	return s.String()
+}
+
+// constString prints a constant so that it can be told from every other one:
+// floats in the shortest decimal form, NaN by its bits.
+func constString(d array.DType, bits uint64) string {
+	f, size := 0.0, 64
+	switch d {
+	case array.F64:
+		f = math.Float64frombits(bits)
+	case array.F32:
+		f, size = float64(math.Float32frombits(uint32(bits))), 32
+	case array.F16, array.BF16:
+		return "0x" + strconv.FormatUint(bits, 16)
+	case array.Bool:
+		return strconv.FormatBool(bits != 0)
+	case array.U64:
+		return strconv.FormatUint(bits, 10)
+	default:
+		return strconv.FormatInt(int64(bits), 10)
+	}
+	if math.IsNaN(f) {
+		return "0x" + strconv.FormatUint(bits, 16)
+	}
+	return strconv.FormatFloat(f, 'g', -1, size)
+}
+
+// Dump returns the text of the DAG of outs.
+func (b *Builder) Dump(outs ...Value) string { return b.Graph(outs...).String() }
