@@ -1,0 +1,228 @@
+package graph
+
+import (
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Cursor makes nodes at one place of a graph. What it makes inherits position
+// and scope from the node it was made for. It is also the op.Builder that
+// expands composite operators into the graph.
+//
+// A mistake (wrong operands, contradicting shapes) panics with *diag.Error, which
+// the pass driver recovers and reports with the pass's name; set OnError to
+// collect instead: the node is then made with an unknown type.
+type Cursor struct {
+	OnError func(error)
+
+	g      *Graph
+	before *Node // nil: at the end
+	pos    PosID
+	static diag.Pos
+	scope  ScopeID
+	method bool
+}
+
+// At returns a cursor at the end of the graph, without position and scope.
+func (g *Graph) At() *Cursor { return &Cursor{g: g} }
+
+// Before returns a cursor just before n that inherits from n.
+func (g *Graph) Before(n *Node) *Cursor { return n.inherit(&Cursor{g: g, before: n}) }
+
+// After returns a cursor just after n that inherits from n.
+func (g *Graph) After(n *Node) *Cursor { return n.inherit(&Cursor{g: g, before: n.next}) }
+
+func (n *Node) inherit(c *Cursor) *Cursor {
+	c.pos, c.scope = n.pos, n.scope
+	if n.extra != nil {
+		c.static = n.extra.static
+	}
+	return c
+}
+
+// Graph returns the graph the cursor writes to.
+func (c *Cursor) Graph() *Graph { return c.g }
+
+// From makes later nodes inherit position and scope from n, of the same graph.
+func (c *Cursor) From(n *Node) *Cursor { c.static = diag.Pos{}; return n.inherit(c) }
+
+// SetPos makes later nodes carry the recorded position.
+func (c *Cursor) SetPos(p PosID) { c.pos = p }
+
+// SetStaticPos makes later nodes carry a position known as text.
+func (c *Cursor) SetStaticPos(p diag.Pos) { c.static = p }
+
+// SetScope makes later nodes carry the scope.
+func (c *Cursor) SetScope(s ScopeID) { c.scope = s }
+
+// fail reports a mistake.
+func (c *Cursor) fail(err error) {
+	if err == nil {
+		return
+	}
+	if c.OnError == nil {
+		panic(err)
+	}
+	c.OnError(err)
+}
+
+func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
+	n := c.g.alloc(len(args))
+	n.opcode, n.pos, n.scope = opcode, c.pos, c.scope
+	n.base, n.num = c.g.names.unique(hint)
+	for i, a := range args {
+		e := &n.args[i]
+		e.user = n
+		if a != nil && a.g != c.g {
+			panic(diag.Bug("operand " + a.String() + " of " + n.String() + " belongs to another graph"))
+		}
+		e.link(a)
+	}
+	if c.static.File != "" {
+		n.more().static = c.static
+	}
+	c.g.insert(n, c.before)
+	c.g.count++
+	return n
+}
+
+// Placeholder adds an input. Placeholders come first and in the order of the
+// signature; t may be the zero Type (unknown tensor). def is its default value,
+// nil for none.
+func (c *Cursor) Placeholder(name string, t shape.Type, def any) *Node {
+	if t.Kind() == shape.None {
+		t = shape.Unranked(array.Invalid)
+	}
+	n := c.add(Placeholder, name, nil)
+	n.target, n.typ = name, t
+	if def != nil {
+		n.more().def = def
+	}
+	return n
+}
+
+// GetAttr adds a read of the parameter or buffer at path of the graph's module.
+func (c *Cursor) GetAttr(path string) *Node {
+	n := c.add(GetAttr, strings.ReplaceAll(path, ".", "_"), nil)
+	n.target = path
+	n.typ = shape.Unranked(array.Invalid)
+	if c.g.mod != nil {
+		if p := c.g.mod.Param(path); p != nil {
+			n.typ = shape.TypeOf(p.Value)
+		}
+	}
+	return n
+}
+
+// Function adds a call_function node. attrs must be the operator's struct; nil
+// stands for its zero value.
+func (c *Cursor) Function(o *op.Op, attrs any, args ...*Node) *Node {
+	return c.call(CallFunction, o, attrs, args, nil)
+}
+
+// Method adds a call_method node; the first operand is the receiver.
+func (c *Cursor) Method(o *op.Op, attrs any, args ...*Node) *Node {
+	return c.call(CallMethod, o, attrs, args, nil)
+}
+
+// Region adds a call_function node of an operator with regions (cond, while, scan).
+func (c *Cursor) Region(o *op.Op, attrs any, regions []*Graph, args ...*Node) *Node {
+	return c.call(CallFunction, o, attrs, args, regions)
+}
+
+func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions []*Graph) *Node {
+	if attrs == nil {
+		attrs = o.Codec().Zero()
+	}
+	if !o.Codec().Accepts(attrs) {
+		panic(diag.Bug("attributes of another operator for " + o.Name))
+	}
+	n := c.add(opcode, o.Name, args)
+	n.op, n.attrs = o, attrs
+	if opcode == CallMethod {
+		n.target = o.Name
+	}
+	if regions != nil {
+		n.more().regions = regions
+		for _, r := range regions {
+			r.parent = n
+		}
+	}
+	c.fail(c.g.infer(n))
+	return n
+}
+
+// Module adds a call_module node of the leaf at path, which the graph's module
+// should know (Module.SetBound).
+func (c *Cursor) Module(path string, args ...*Node) *Node {
+	n := c.add(CallModule, strings.ReplaceAll(path, ".", "_"), args)
+	n.target = path
+	c.fail(c.g.infer(n))
+	return n
+}
+
+// Output adds the output node. A nil structure means the one operand itself.
+func (c *Cursor) Output(s *Structure, args ...*Node) *Node {
+	n := c.add(Output, "output", args)
+	n.target = "output"
+	if s != nil {
+		n.more().structure = s
+	}
+	n.typ = outputType(n)
+	return n
+}
+
+// Item adds a getitem node.
+func (c *Cursor) ItemNode(tuple *Node, i int) *Node {
+	return c.Function(op.GetItem, op.GetItemAttrs{Index: i}, tuple)
+}
+
+// Call implements op.Builder.
+func (c *Cursor) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
+	args := make([]*Node, len(in))
+	for i, v := range in {
+		if v != nil {
+			args[i] = v.(*Node)
+		}
+	}
+	return c.Function(o, attrs, args...)
+}
+
+// Item implements op.Builder.
+func (c *Cursor) Item(tuple op.Value, i int) op.Value { return c.ItemNode(tuple.(*Node), i) }
+
+// Expand replaces a call of a composite operator by its decomposition and
+// returns the node that now gives its value; n is erased. For an operator that
+// is not composite it returns nil and changes nothing.
+func (g *Graph) Expand(n *Node) (out *Node, err error) {
+	o := n.Op()
+	if o == nil || !o.Composite() || n.opcode == CallModule {
+		return nil, nil
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*diag.Error)
+			if !ok {
+				panic(r)
+			}
+			err = e
+		}
+	}()
+	in := make([]op.Value, len(n.args))
+	for i := range n.args {
+		if d := n.args[i].def; d != nil {
+			if d.typ.Kind() == shape.Tensor && !d.typ.Ranked() {
+				return nil, nil // decompositions look at ranks
+			}
+			in[i] = d
+		}
+	}
+	v := o.Expand(g.Before(n), n.Attrs(), in)
+	out = v.(*Node)
+	n.ReplaceUses(out, nil)
+	return out, g.Erase(n)
+}

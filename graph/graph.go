@@ -1,0 +1,382 @@
+// Package graph is the IR: a DAG of nodes in executable order with six opcodes,
+// torch.fx's, and the state that goes with it. It knows operators only by their
+// records. Capture (tracer), text, ONNX and lazy recording produce graphs;
+// passes edit them through a Cursor; interpretation, code generation and
+// lowering are folds over them.
+//
+// Read Node, Cursor and Module first. The graph is the program: there is
+// nothing to recompile after an edit.
+package graph
+
+import (
+	"iter"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Graph is a DAG of nodes in executable order. It may be read by many
+// goroutines at once, and changed by one.
+type Graph struct {
+	Name string
+
+	mod         *Module
+	parent      *Node // the node whose region this graph is
+	first, last *Node
+	count       int
+	version     uint64
+	names       namespace
+	pos         *positions
+	scopes      *scopes
+	symbols     symbolTable
+	slab        []Node
+	edges       []edge
+}
+
+// New returns an empty graph.
+func New(name string) *Graph {
+	return &Graph{Name: name, names: newNamespace(), pos: newPositions(), scopes: newScopes()}
+}
+
+// NewRegion returns an empty graph to be used as a region of a node of g; it
+// shares g's module, positions and scopes.
+func (g *Graph) NewRegion(name string) *Graph {
+	return &Graph{Name: name, mod: g.mod, names: newNamespace(), pos: g.pos, scopes: g.scopes}
+}
+
+// Module returns the graph module that holds the graph's state, nil when none does.
+func (g *Graph) Module() *Module { return g.mod }
+
+// Parent returns the node whose region g is, nil for a top-level graph.
+func (g *Graph) Parent() *Node { return g.parent }
+
+// Len returns the number of nodes, not counting those in regions.
+func (g *Graph) Len() int { return g.count }
+
+// Version counts changes, so that what was compiled from the graph can notice them.
+func (g *Graph) Version() uint64 { return g.version }
+
+func (g *Graph) change() { g.version++ }
+
+// First and Last return the ends of the node list, nil when it is empty.
+func (g *Graph) First() *Node { return g.first }
+
+// Last returns the last node, nil when there is none.
+func (g *Graph) Last() *Node { return g.last }
+
+// Nodes yields the nodes in execution order. The current node may be erased and
+// nodes may be inserted while iterating; those inserted behind the current one
+// are visited.
+func (g *Graph) Nodes() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for n := g.first; n != nil; {
+			next := n.next
+			if !yield(n) {
+				return
+			}
+			if n.erased {
+				n = next
+			} else {
+				n = n.next
+			}
+		}
+	}
+}
+
+// Backward yields the nodes in reverse order; the current one may be erased.
+func (g *Graph) Backward() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for n := g.last; n != nil; {
+			prev := n.prev
+			if !yield(n) {
+				return
+			}
+			if n.erased {
+				n = prev
+			} else {
+				n = n.prev
+			}
+		}
+	}
+}
+
+// All yields the nodes of g and, behind each node, those of its regions.
+func (g *Graph) All() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) { g.all(yield) }
+}
+
+func (g *Graph) all(yield func(*Node) bool) bool {
+	for n := range g.Nodes() {
+		if !yield(n) {
+			return false
+		}
+		for _, r := range n.Regions() {
+			if !r.all(yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Inputs returns the placeholders in order.
+func (g *Graph) Inputs() []*Node {
+	var in []*Node
+	for n := range g.Nodes() {
+		if n.opcode == Placeholder {
+			in = append(in, n)
+		}
+	}
+	return in
+}
+
+// Output returns the output node, nil when the graph has none yet.
+func (g *Graph) Output() *Node {
+	for n := range g.Backward() {
+		if n.opcode == Output {
+			return n
+		}
+	}
+	return nil
+}
+
+// Find returns the node with that name, nil when there is none.
+func (g *Graph) Find(name string) *Node {
+	for n := range g.Nodes() {
+		if n.Name() == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// Calls yields the nodes of g that call the operator, however they are spelt.
+func (g *Graph) Calls(o *op.Op) iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		for n := range g.Nodes() {
+			if n.Op() == o && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// Erase removes a node. It refuses, naming the users, while the value is used,
+// also by a symbol of the graph.
+func (g *Graph) Erase(n *Node) error {
+	switch {
+	case n.g != g:
+		return diag.Bug("erase of a node of another graph")
+	case n.erased:
+		return n.Error(EraseUsed, "the node has been erased already")
+	case n.nuses > 0:
+		users := ""
+		for u := range n.Users() {
+			if users != "" {
+				users += ", "
+			}
+			users += u.String()
+		}
+		return n.Error(EraseUsed, n.String()+" is used "+strconv.Itoa(int(n.nuses))+" times, by "+users).
+			WithHint("replace its uses first (ReplaceUses)")
+	}
+	if syms := g.SymbolsOf(n); len(syms) > 0 {
+		return n.Error(EraseUsed, n.String()+" defines the symbol "+syms[0].Name).WithHint("replace its uses first (ReplaceUses)")
+	}
+	g.change()
+	for i := range n.args {
+		n.args[i].unlink()
+	}
+	g.unlink(n)
+	g.names.free(n.base, n.num)
+	n.erased = true
+	g.count--
+	return nil
+}
+
+// Erased reports whether the node has been removed from its graph.
+func (n *Node) Erased() bool { return n.erased }
+
+// EraseUsed is the code of erasing a node whose value is used.
+const EraseUsed diag.Code = "FX3001"
+
+func (g *Graph) unlink(n *Node) {
+	if n.prev == nil {
+		g.first = n.next
+	} else {
+		n.prev.next = n.next
+	}
+	if n.next == nil {
+		g.last = n.prev
+	} else {
+		n.next.prev = n.prev
+	}
+}
+
+// insert puts n before at; at the end when at is nil.
+func (g *Graph) insert(n, at *Node) {
+	g.change()
+	n.next = at
+	if at == nil {
+		n.prev = g.last
+		g.last = n
+	} else {
+		n.prev = at.prev
+		at.prev = n
+	}
+	if n.prev == nil {
+		g.first = n
+	} else {
+		n.prev.next = n
+	}
+	g.setOrder(n)
+}
+
+const orderGap = 1 << 20
+
+// setOrder gives n a key between its neighbours', renumbering when there is none.
+func (g *Graph) setOrder(n *Node) {
+	switch {
+	case n.next == nil && n.prev == nil:
+		n.order = orderGap
+	case n.next == nil:
+		n.order = n.prev.order + orderGap
+	default:
+		lo := uint64(0)
+		if n.prev != nil {
+			lo = n.prev.order
+		}
+		n.order = lo + (n.next.order-lo)/2
+		if n.order == lo {
+			k := uint64(orderGap)
+			for m := g.first; m != nil; m = m.next {
+				m.order = k
+				k += orderGap
+			}
+		}
+	}
+}
+
+// MoveBefore moves n to just before at. It does not check that operands still
+// precede their uses; Lint does.
+func (g *Graph) MoveBefore(n, at *Node) {
+	if n == at || n.next == at {
+		return
+	}
+	g.unlink(n)
+	g.insert(n, at)
+}
+
+const slabSize = 64
+
+// alloc takes a node with nargs operand slots from the slabs.
+func (g *Graph) alloc(nargs int) *Node {
+	if len(g.slab) == 0 {
+		g.slab = make([]Node, min(slabSize, max(8, g.count)))
+	}
+	n := &g.slab[0]
+	g.slab = g.slab[1:]
+	n.g = g
+	if nargs > 0 {
+		if len(g.edges) < nargs {
+			g.edges = make([]edge, max(nargs, min(2*slabSize, max(16, 2*g.count))))
+		}
+		n.args = g.edges[:nargs:nargs]
+		g.edges = g.edges[nargs:]
+	}
+	return n
+}
+
+// infer computes n's type from its operands' types.
+func (g *Graph) infer(n *Node) error {
+	o := n.Op()
+	if o == nil {
+		return nil
+	}
+	args := n.args
+	types := make([]shape.Type, len(args), len(args)+4)
+	for i := range args {
+		if d := args[i].def; d != nil {
+			if types[i] = d.typ; d.typ.Kind() == shape.None {
+				n.typ = shape.Type{} // silent: the operand's own error was reported
+				return nil
+			}
+		}
+	}
+	if o == op.GetItem {
+		t, err := op.ItemType(types[0], n.attrs.(op.GetItemAttrs).Index)
+		return n.setInferred(t, err)
+	}
+	if rs := n.Regions(); len(rs) > 0 {
+		return n.setInferred(regionType(n, rs), nil)
+	}
+	if b := n.Bound(); b != nil {
+		types = append(types, g.mod.paramTypes(n.target, b)...)
+	}
+	c := op.Infer{Assume: func(a, b shape.Dim) error { return g.symbols.assume(a, b, n) }}
+	if err := o.CheckRequired(len(types), func(i int) bool {
+		return i >= len(args) || args[i].def != nil
+	}); err != nil {
+		return n.setInferred(shape.Type{}, err)
+	}
+	t, err := o.Type(&c, n.Attrs(), types)
+	return n.setInferred(t, err)
+}
+
+func (n *Node) setInferred(t shape.Type, err error) error {
+	n.typ = t
+	if err == nil {
+		return nil
+	}
+	var l diag.List
+	l.Add(err)
+	e := *l[0]
+	e.Node = n.Name()
+	if o := n.Op(); o != nil {
+		e.Op = o.Name
+	}
+	return e.At(n.Pos())
+}
+
+// regionType derives the type of cond, while and scan from their regions.
+func regionType(n *Node, rs []*Graph) shape.Type {
+	body := rs[len(rs)-1]
+	out := body.Output()
+	if out == nil {
+		return shape.Type{}
+	}
+	t := outputType(out)
+	if n.op != op.Scan || t.Kind() != shape.Tuple {
+		return t
+	}
+	// The results behind the carried ones are stacked along a new axis 0.
+	a := n.attrs.(op.LoopAttrs)
+	steps := shape.Unknown
+	if a.Seqs > 0 && a.Carry < len(n.args) && n.args[a.Carry].def != nil {
+		steps = n.args[a.Carry].def.typ.Dim(0)
+	}
+	m := make([]shape.Type, t.Len())
+	for i := range m {
+		m[i] = t.Member(i)
+		if i >= a.Carry && m[i].Ranked() {
+			m[i] = m[i].WithDims(shape.Of(append([]shape.Dim{steps}, m[i].Dims().Slice()...)...))
+		}
+	}
+	return shape.TupleType(m...)
+}
+
+// outputType returns the type of an output node's value: its operand's, or a tuple.
+func outputType(out *Node) shape.Type {
+	if out.Structure() == nil && len(out.args) == 1 && out.args[0].def != nil {
+		return out.args[0].def.typ
+	}
+	m := make([]shape.Type, len(out.args))
+	for i := range out.args {
+		if d := out.args[i].def; d != nil {
+			m[i] = d.typ
+		}
+	}
+	return shape.TupleType(m...)
+}

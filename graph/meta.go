@@ -1,0 +1,269 @@
+package graph
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// Key is a typed kind of side data on nodes: graph.NewKey[quant.Range]("range").
+// Keys are compared by identity, so that two packages may use the same name.
+type Key[T any] struct{ id *string }
+
+// NewKey returns a new key; the name is for printers.
+func NewKey[T any](name string) Key[T] { return Key[T]{&name} }
+
+type keyed struct {
+	id *string
+	v  any
+}
+
+// Get returns the node's value for the key.
+func (k Key[T]) Get(n *Node) (v T, ok bool) {
+	if n.extra != nil {
+		for _, e := range n.extra.keys {
+			if e.id == k.id {
+				return e.v.(T), true
+			}
+		}
+	}
+	return v, false
+}
+
+// Set stores a value for the key on the node.
+func (k Key[T]) Set(n *Node, v T) {
+	x := n.more()
+	for i := range x.keys {
+		if x.keys[i].id == k.id {
+			x.keys[i].v = v
+			return
+		}
+	}
+	x.keys = append(x.keys, keyed{k.id, v})
+}
+
+// Delete removes the node's value for the key.
+func (k Key[T]) Delete(n *Node) {
+	if n.extra == nil {
+		return
+	}
+	for i, e := range n.extra.keys {
+		if e.id == k.id {
+			n.extra.keys = append(n.extra.keys[:i:i], n.extra.keys[i+1:]...)
+			return
+		}
+	}
+}
+
+// CopyMeta gives dst the side data of src that dst does not have.
+func CopyMeta(dst, src *Node) {
+	if src.extra == nil {
+		return
+	}
+next:
+	for _, e := range src.extra.keys {
+		for _, have := range dst.more().keys {
+			if have.id == e.id {
+				continue next
+			}
+		}
+		dst.extra.keys = append(dst.extra.keys, e)
+	}
+}
+
+// namespace makes names unique: base, base_1, base_2, ...
+type namespace struct{ next map[string]uint32 }
+
+func newNamespace() namespace { return namespace{map[string]uint32{}} }
+
+// unique returns a name like hint that no node has: characters outside
+// [A-Za-z0-9_] become _, a leading digit gets one in front, a trailing number is
+// taken off and counted again.
+func (s *namespace) unique(hint string) (base string, num uint32) {
+	base = cleanName(hint)
+	if i := strings.LastIndexByte(base, '_'); i > 0 && i < len(base)-1 && base[i+1] != '0' {
+		if v, err := strconv.ParseUint(base[i+1:], 10, 31); err == nil {
+			base, num = base[:i], uint32(v)
+		}
+	}
+	next, used := s.next[base]
+	if !used || num >= next {
+		s.next[base] = num + 1
+		return base, num
+	}
+	s.next[base] = next + 1
+	return base, next
+}
+
+// free makes the name available again when it was the last one given out.
+func (s *namespace) free(base string, num uint32) {
+	if s.next[base] == num+1 {
+		if num == 0 {
+			delete(s.next, base)
+		} else {
+			s.next[base] = num
+		}
+	}
+}
+
+func cleanName(s string) string {
+	ok := len(s) > 0 && (s[0] < '0' || s[0] > '9')
+	for i := 0; ok && i < len(s); i++ {
+		ok = nameByte(s[i])
+	}
+	if ok {
+		return s
+	}
+	b := []byte(s)
+	for i := range b {
+		if !nameByte(b[i]) {
+			b[i] = '_'
+		}
+	}
+	if len(b) == 0 || (b[0] >= '0' && b[0] <= '9') {
+		b = append([]byte{'_'}, b...)
+	}
+	return string(b)
+}
+
+func nameByte(c byte) bool {
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+}
+
+// Scope is a module whose Forward was running: its path ("layer1.0") and Go type.
+type Scope struct {
+	Path string
+	Type string
+}
+
+// ScopeID names an interned Scope; 0 is the root.
+type ScopeID uint32
+
+type scopes struct {
+	list []Scope
+	ids  map[Scope]ScopeID
+}
+
+func newScopes() *scopes {
+	return &scopes{list: []Scope{{}}, ids: map[Scope]ScopeID{{}: 0}}
+}
+
+func (s *scopes) get(id ScopeID) Scope { return s.list[id] }
+
+// Scope interns a scope of the graph.
+func (g *Graph) Scope(s Scope) ScopeID {
+	if id, ok := g.scopes.ids[s]; ok {
+		return id
+	}
+	id := ScopeID(len(g.scopes.list))
+	g.scopes.list = append(g.scopes.list, s)
+	g.scopes.ids[s] = id
+	return id
+}
+
+// PosID names an interned stack of user frames; 0 is none.
+type PosID uint32
+
+// positions interns stacks as a tree: a frame and its caller's stack. Frames are
+// resolved only when printed.
+type positions struct {
+	frames []frame
+	ids    map[frame]PosID
+	user   map[uintptr]bool
+}
+
+type frame struct {
+	pc     uintptr
+	caller PosID
+}
+
+func newPositions() *positions {
+	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}, user: map[uintptr]bool{}}
+}
+
+const (
+	maxScan   = 24
+	maxFrames = 8
+)
+
+// Position records up to frames user frames above the caller (skip more frames
+// first) and returns their interned stack. User frames are those outside gofx's
+// library rooms; models/, examples/ and tests are user code.
+func (g *Graph) Position(skip, frames int) PosID {
+	var pcs [maxScan]uintptr
+	n := runtime.Callers(skip+2, pcs[:])
+	p := g.pos
+	var keep [maxFrames]uintptr
+	k := 0
+	for _, pc := range pcs[:n] {
+		user, known := p.user[pc]
+		if !known {
+			user = userFrame(pc)
+			p.user[pc] = user
+		}
+		if user && k < min(frames, maxFrames) {
+			keep[k] = pc
+			k++
+		}
+	}
+	id := PosID(0)
+	for i := k - 1; i >= 0; i-- {
+		f := frame{keep[i], id}
+		next, ok := p.ids[f]
+		if !ok {
+			next = PosID(len(p.frames))
+			p.frames = append(p.frames, f)
+			p.ids[f] = next
+		}
+		id = next
+	}
+	return id
+}
+
+func userFrame(pc uintptr) bool {
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	return UserCode(f.Function, f.File)
+}
+
+const modulePath = "github.com/gofx-dev/gofx/"
+
+// UserCode reports whether a function belongs to a user rather than to gofx's
+// library rooms, the Go runtime or the testing package.
+func UserCode(function, file string) bool {
+	if strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "testing.") ||
+		strings.HasPrefix(function, "reflect.") || strings.HasPrefix(function, "iter.") || function == "" {
+		return false
+	}
+	rest, ours := strings.CutPrefix(function, modulePath)
+	return !ours || strings.HasPrefix(rest, "models") || strings.HasPrefix(rest, "examples/") ||
+		strings.HasSuffix(file, "_test.go")
+}
+
+func (p *positions) first(id PosID) diag.Pos {
+	if id == 0 {
+		return diag.Pos{}
+	}
+	return resolve(p.frames[id].pc)
+}
+
+func (p *positions) stack(id PosID) []diag.Pos {
+	var out []diag.Pos
+	for ; id != 0; id = p.frames[id].caller {
+		out = append(out, resolve(p.frames[id].pc))
+	}
+	return out
+}
+
+func resolve(pc uintptr) diag.Pos {
+	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
+	name := f.Function
+	if i := strings.LastIndexByte(name, '/'); i >= 0 {
+		name = name[i+1:]
+	}
+	return diag.Pos{File: f.File, Line: f.Line, Func: name}
+}
+
+// ResolvePos returns the frames of an interned position, innermost first.
+func (g *Graph) ResolvePos(id PosID) []diag.Pos { return g.pos.stack(id) }

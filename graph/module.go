@@ -1,0 +1,215 @@
+package graph
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Bound is what a leaf module does, so that a call of it needs no Go value: the
+// operator, its attributes and which of the module's tensors are its operands.
+type Bound struct {
+	Op    *op.Op
+	Attrs any
+	// Params are the paths of the tensors that follow the call's operands, ""
+	// for an absent optional one.
+	Params []string
+	// Names are the local names of Params ("weight", "bias"), for printers.
+	Names []string
+	// Type is the Go type, "import/path.Name"; Selector the Go expression that
+	// reaches the module from the root ("m.Layer1[0].Conv1"). Both may be empty.
+	Type     string
+	Selector string
+}
+
+// Param is a tensor of the model's state.
+type Param struct {
+	Path   string
+	Value  *array.Array
+	Buffer bool // not trained: running statistics, masks
+	// Selector is the Go expression that reaches the tensor from the root, or "".
+	Selector string
+}
+
+// Module is a graph with its state: what torch.fx calls a GraphModule, as plain
+// data. fx.GraphModule makes it callable.
+type Module struct {
+	Graph *Graph
+	// Type is the Go type or function that was captured, "import/path.Name".
+	Type string
+
+	params []*Param
+	byPath map[string]*Param
+	bounds []boundEntry
+	byMod  map[string]int
+	types  map[string][]shape.Type
+}
+
+type boundEntry struct {
+	path  string
+	bound *Bound
+}
+
+// NewModule makes g's module; g must not have one.
+func NewModule(g *Graph) *Module {
+	m := &Module{Graph: g, byPath: map[string]*Param{}, byMod: map[string]int{}}
+	m.adopt(g)
+	return m
+}
+
+// adopt makes m the module of g and its regions.
+func (m *Module) adopt(g *Graph) {
+	g.mod = m
+	for n := range g.Nodes() {
+		for _, r := range n.Regions() {
+			m.adopt(r)
+		}
+	}
+}
+
+// Param returns the tensor at path, nil when there is none.
+func (m *Module) Param(path string) *Param { return m.byPath[path] }
+
+// Params returns the state in the order in which it was added.
+func (m *Module) Params() []*Param { return m.params }
+
+// SetParam adds or replaces a tensor of the state.
+func (m *Module) SetParam(p Param) {
+	m.Graph.change()
+	m.types = nil
+	if old := m.byPath[p.Path]; old != nil {
+		*old = p
+		return
+	}
+	q := &p
+	m.params = append(m.params, q)
+	m.byPath[p.Path] = q
+}
+
+// FreshPath returns a path like hint that no tensor of the state has.
+func (m *Module) FreshPath(hint string) string {
+	path := hint
+	for i := 1; m.byPath[path] != nil; i++ {
+		path = hint + "_" + itoa(i)
+	}
+	return path
+}
+
+// DropUnused removes tensors that neither a get_attr node nor a called module
+// reads, and modules that are not called. It returns the number of tensors removed.
+func (m *Module) DropUnused() int {
+	used, called := map[string]bool{}, map[string]bool{}
+	for n := range m.Graph.All() {
+		switch n.opcode {
+		case GetAttr:
+			used[n.target] = true
+		case CallModule:
+			called[n.target] = true
+			if b := m.Bound(n.target); b != nil {
+				for _, p := range b.Params {
+					used[p] = true
+				}
+			}
+		}
+	}
+	before := len(m.params)
+	m.params = slices.DeleteFunc(m.params, func(p *Param) bool {
+		if used[p.Path] {
+			return false
+		}
+		delete(m.byPath, p.Path)
+		return true
+	})
+	m.bounds = slices.DeleteFunc(m.bounds, func(b boundEntry) bool { return !called[b.path] })
+	clear(m.byMod)
+	for i, b := range m.bounds {
+		m.byMod[b.path] = i
+	}
+	m.types = nil
+	return before - len(m.params)
+}
+
+// SetBound says what the leaf module at path does.
+func (m *Module) SetBound(path string, b Bound) {
+	m.Graph.change()
+	delete(m.types, path)
+	if i, ok := m.byMod[path]; ok {
+		m.bounds[i].bound = &b
+		return
+	}
+	m.byMod[path] = len(m.bounds)
+	m.bounds = append(m.bounds, boundEntry{path, &b})
+}
+
+// Bound returns what the leaf module at path does, nil when it is unknown.
+func (m *Module) Bound(path string) *Bound {
+	if i, ok := m.byMod[path]; ok {
+		return m.bounds[i].bound
+	}
+	return nil
+}
+
+// Bounds yields the leaf modules in the order in which they were added.
+func (m *Module) Bounds() func(yield func(path string, b *Bound) bool) {
+	return func(yield func(string, *Bound) bool) {
+		for _, b := range m.bounds {
+			if !yield(b.path, b.bound) {
+				return
+			}
+		}
+	}
+}
+
+// paramTypes returns the types of a leaf's parameter operands.
+func (m *Module) paramTypes(path string, b *Bound) []shape.Type {
+	if t, ok := m.types[path]; ok {
+		return t
+	}
+	t := make([]shape.Type, len(b.Params))
+	for i, p := range b.Params {
+		if q := m.byPath[p]; q != nil {
+			t[i] = shape.TypeOf(q.Value)
+		}
+	}
+	if m.types == nil {
+		m.types = map[string][]shape.Type{}
+	}
+	m.types[path] = t
+	return t
+}
+
+// Structure describes how an output node's operands are packed into a Go value:
+// a leaf (one operand), or a list, struct or map of structures.
+type Structure struct {
+	Kind  StructureKind
+	Index int // operand of a Leaf
+	// Type is the Go type of a struct, "import/path.Name"; "" for several results.
+	Type   string
+	Keys   []string // field names or map keys
+	Fields []*Structure
+}
+
+// StructureKind tells what a Structure is.
+type StructureKind uint8
+
+// The kinds of structure.
+const (
+	LeafValue StructureKind = iota // one tensor
+	Results                        // several results of a function
+	SliceOf
+	StructOf
+	MapOf
+	NoValue // a nil tensor
+)
+
+// Leaf returns the structure of operand i.
+func Leaf(i int) *Structure { return &Structure{Kind: LeafValue, Index: i} }
+
+func itoa(i int) string {
+	if i < 10 {
+		return string(rune('0' + i))
+	}
+	return itoa(i/10) + string(rune('0'+i%10))
+}

@@ -1,0 +1,431 @@
+package op
+
+import (
+	"encoding/binary"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Codec is what the IR needs to know about one attributes struct: print, parse,
+// equality, hash key, symbols, fields for Go literals. It is compiled from the
+// type once. Supported field types: bool, int, float64, string, array.DType,
+// Ints, Floats, Scalar, shape.Dim, shape.Dims.
+//
+// A field is named in lower_snake; the tag `fx:"name"` overrides it. The option
+// `param` (`fx:",param"`) marks data such as a learning rate, which is not part
+// of the structural key. `enum=a|b` lists the legal strings. `arg` makes the
+// field a positional parameter of the generated Go function and method; the
+// other fields are passed in a trailing optional attributes struct.
+type Codec struct {
+	typ    reflect.Type
+	fields []field
+}
+
+type field struct {
+	name  string
+	index int
+	param bool
+	arg   bool
+	enum  []string
+	kind  fieldKind
+}
+
+type fieldKind uint8
+
+const (
+	kindBool fieldKind = iota
+	kindInt
+	kindFloat
+	kindString
+	kindDType
+	kindInts
+	kindFloats
+	kindScalar
+	kindDim
+	kindDims
+)
+
+var fieldKinds = map[reflect.Type]fieldKind{
+	reflect.TypeFor[bool]():        kindBool,
+	reflect.TypeFor[int]():         kindInt,
+	reflect.TypeFor[float64]():     kindFloat,
+	reflect.TypeFor[string]():      kindString,
+	reflect.TypeFor[array.DType](): kindDType,
+	reflect.TypeFor[Ints]():        kindInts,
+	reflect.TypeFor[Floats]():      kindFloats,
+	reflect.TypeFor[Scalar]():      kindScalar,
+	reflect.TypeFor[shape.Dim]():   kindDim,
+	reflect.TypeFor[shape.Dims]():  kindDims,
+}
+
+var codecs sync.Map // reflect.Type → *Codec
+
+func codecOf[A any]() *Codec {
+	t := reflect.TypeFor[A]()
+	if c, ok := codecs.Load(t); ok {
+		return c.(*Codec)
+	}
+	c, _ := codecs.LoadOrStore(t, compileCodec(t))
+	return c.(*Codec)
+}
+
+func compileCodec(t reflect.Type) *Codec {
+	c := &Codec{typ: t}
+	if t.Kind() != reflect.Struct {
+		panic(diag.Bug("attributes type " + t.String() + " is not a struct"))
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		k, ok := fieldKinds[f.Type]
+		if !ok || !f.IsExported() {
+			panic(diag.Bug("attributes field " + t.String() + "." + f.Name + " is unexported or of an unsupported type"))
+		}
+		fd := field{name: snake(f.Name), index: i, kind: k}
+		parts := strings.Split(f.Tag.Get("fx"), ",")
+		if parts[0] != "" {
+			fd.name = parts[0]
+		}
+		for _, opt := range parts[1:] {
+			switch opt {
+			case "param":
+				fd.param = true
+			case "arg":
+				fd.arg = true
+			}
+			if e, ok := strings.CutPrefix(opt, "enum="); ok {
+				fd.enum = strings.Split(e, "|")
+			}
+		}
+		c.fields = append(c.fields, fd)
+	}
+	return c
+}
+
+// snake turns a Go field name into lower_snake: "KeepDim" to "keep_dim".
+func snake(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(s[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// Zero returns the attributes with every field at its zero value.
+func (c *Codec) Zero() any { return reflect.Zero(c.typ).Interface() }
+
+// GoType returns the Go type of the attributes struct.
+func (c *Codec) GoType() reflect.Type { return c.typ }
+
+// Accepts reports whether a is of the codec's struct type.
+func (c *Codec) Accepts(a any) bool { return reflect.TypeOf(a) == c.typ }
+
+// Field is one attribute, for printers.
+type Field struct {
+	Name   string // text form
+	GoName string
+	Value  any
+	Zero   bool // at its zero value, which printers leave out
+	Enum   []string
+	Arg    bool // a positional parameter of the generated Go API
+}
+
+// Fields lists the attributes in declaration order.
+func (c *Codec) Fields(a any) []Field {
+	v := reflect.ValueOf(a)
+	out := make([]Field, len(c.fields))
+	for i, f := range c.fields {
+		fv := v.Field(f.index)
+		out[i] = Field{Name: f.name, GoName: c.typ.Field(f.index).Name, Value: fv.Interface(), Zero: c.isZero(f, fv), Enum: f.enum, Arg: f.arg}
+	}
+	return out
+}
+
+func (c *Codec) isZero(f field, v reflect.Value) bool {
+	switch f.kind {
+	case kindFloat:
+		return math.Float64bits(v.Float()) == 0
+	case kindDims:
+		return v.Interface().(shape.Dims).Len() == 0
+	case kindDim:
+		return v.Interface().(shape.Dim).Is(0)
+	}
+	return v.IsZero()
+}
+
+// Print returns "{stride=[2,2], eps=1e-05}" without the fields at their zero
+// value, "" when none is left.
+func (c *Codec) Print(a any) string {
+	var b strings.Builder
+	v := reflect.ValueOf(a)
+	for _, f := range c.fields {
+		fv := v.Field(f.index)
+		if c.isZero(f, fv) {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteByte('{')
+		} else {
+			b.WriteString(", ")
+		}
+		b.WriteString(f.name)
+		b.WriteByte('=')
+		b.WriteString(f.print(fv))
+	}
+	if b.Len() > 0 {
+		b.WriteByte('}')
+	}
+	return b.String()
+}
+
+func (f field) print(v reflect.Value) string {
+	switch f.kind {
+	case kindBool:
+		return strconv.FormatBool(v.Bool())
+	case kindInt:
+		return strconv.FormatInt(v.Int(), 10)
+	case kindFloat:
+		return formatFloat(v.Float())
+	case kindString:
+		return strconv.Quote(v.String())
+	case kindFloats:
+		l := v.Interface().(Floats)
+		parts := make([]string, l.Len())
+		for i := range parts {
+			parts[i] = formatFloat(l.At(i))
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return v.Interface().(interface{ String() string }).String()
+}
+
+// Parse sets fields from name → literal, the literals as Print writes them.
+// Unknown names and malformed literals are errors.
+func (c *Codec) Parse(names, literals []string) (any, error) {
+	v := reflect.New(c.typ).Elem()
+	seen := make([]bool, len(c.fields))
+	for i, name := range names {
+		k := -1
+		for j, f := range c.fields {
+			if f.name == name {
+				k = j
+			}
+		}
+		if k < 0 {
+			return nil, diag.New(BadAttr, "unknown attribute "+strconv.Quote(name)).WithHint("known attributes: " + c.names())
+		}
+		if seen[k] {
+			return nil, diag.New(BadAttr, "attribute "+strconv.Quote(name)+" is given twice")
+		}
+		seen[k] = true
+		if !c.fields[k].parse(v.Field(c.fields[k].index), literals[i]) {
+			return nil, diag.New(BadAttr, "attribute "+name+"="+literals[i]+" is not a "+c.fields[k].typeName())
+		}
+	}
+	return v.Interface(), nil
+}
+
+func (c *Codec) names() string {
+	parts := make([]string, len(c.fields))
+	for i, f := range c.fields {
+		parts[i] = f.name
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (f field) typeName() string {
+	if f.enum != nil {
+		return "one of " + strings.Join(f.enum, ", ")
+	}
+	return [...]string{"bool", "int", "float", "string", "element type", "list of ints", "list of floats", "number", "dimension", "list of dimensions"}[f.kind]
+}
+
+func (f field) parse(v reflect.Value, s string) bool {
+	var err error
+	ok := true
+	switch f.kind {
+	case kindBool:
+		v.SetBool(s == "true")
+		ok = s == "true" || s == "false"
+	case kindInt:
+		var n int64
+		n, err = strconv.ParseInt(s, 10, 64)
+		v.SetInt(n)
+	case kindFloat:
+		var x float64
+		x, ok = parseFloat(s)
+		v.SetFloat(x)
+	case kindString:
+		s, err = strconv.Unquote(s)
+		v.SetString(s)
+		ok = f.enum == nil || contains(f.enum, s)
+	case kindDType:
+		var d array.DType
+		d, ok = array.ParseDType(s)
+		v.Set(reflect.ValueOf(d))
+	case kindInts:
+		var l []int
+		l, ok = parseList(s, func(s string) (int, bool) { n, err := strconv.Atoi(s); return n, err == nil })
+		v.Set(reflect.ValueOf(IntList(l...)))
+	case kindFloats:
+		var l []float64
+		l, ok = parseList(s, parseFloat)
+		v.Set(reflect.ValueOf(FloatList(l...)))
+	case kindScalar:
+		var x Scalar
+		x, ok = ParseScalar(s)
+		v.Set(reflect.ValueOf(x))
+	case kindDim:
+		var d shape.Dim
+		d, err = shape.ParseDim(s)
+		v.Set(reflect.ValueOf(d))
+	case kindDims:
+		var d shape.Dims
+		d, err = shape.ParseDims(s)
+		v.Set(reflect.ValueOf(d))
+	}
+	return ok && err == nil
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func parseList[T any](s string, one func(string) (T, bool)) ([]T, bool) {
+	s, okl := strings.CutPrefix(s, "[")
+	s, okr := strings.CutSuffix(s, "]")
+	if !okl || !okr {
+		return nil, false
+	}
+	if strings.TrimSpace(s) == "" {
+		return nil, true
+	}
+	parts := strings.Split(s, ",")
+	out := make([]T, len(parts))
+	for i, p := range parts {
+		x, ok := one(strings.TrimSpace(p))
+		if !ok {
+			return nil, false
+		}
+		out[i] = x
+	}
+	return out, true
+}
+
+// AppendKey appends a canonical encoding of the attributes to key. Attributes
+// are equal exactly when their keys are (floats by their bits). With params
+// false the fields marked param are left out: the structural key of caches.
+func (c *Codec) AppendKey(key []byte, a any, params bool) []byte {
+	v := reflect.ValueOf(a)
+	str := func(s string) {
+		key = binary.AppendUvarint(key, uint64(len(s)))
+		key = append(key, s...)
+	}
+	for _, f := range c.fields {
+		if f.param && !params {
+			continue
+		}
+		fv := v.Field(f.index)
+		switch f.kind {
+		case kindBool:
+			if fv.Bool() {
+				key = append(key, 1)
+			} else {
+				key = append(key, 0)
+			}
+		case kindInt:
+			key = binary.AppendVarint(key, fv.Int())
+		case kindFloat:
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(fv.Float()))
+		case kindString:
+			str(fv.String())
+		case kindDType:
+			key = append(key, byte(fv.Uint()))
+		case kindInts:
+			str(fv.Interface().(Ints).enc)
+		case kindFloats:
+			str(fv.Interface().(Floats).ints.enc)
+		case kindScalar:
+			s := fv.Interface().(Scalar)
+			key = append(key, s.kind)
+			key = binary.LittleEndian.AppendUint64(key, s.bits)
+		default:
+			str(fv.Interface().(interface{ String() string }).String())
+		}
+	}
+	return key
+}
+
+// Equal reports whether two attributes of the codec's type are equal.
+func (c *Codec) Equal(a, b any) bool {
+	if len(c.fields) == 0 {
+		return true
+	}
+	var ka, kb [128]byte
+	return string(c.AppendKey(ka[:0], a, true)) == string(c.AppendKey(kb[:0], b, true))
+}
+
+// Symbols calls yield for every dimension in the attributes.
+func (c *Codec) Symbols(a any, yield func(shape.Dim)) {
+	v := reflect.ValueOf(a)
+	for _, f := range c.fields {
+		switch f.kind {
+		case kindDim:
+			yield(v.Field(f.index).Interface().(shape.Dim))
+		case kindDims:
+			for _, d := range v.Field(f.index).Interface().(shape.Dims).Slice() {
+				yield(d)
+			}
+		}
+	}
+}
+
+// Bind returns the attributes with symbols replaced by what env returns; the
+// same value when there are none.
+func (c *Codec) Bind(a any, env func(symbol string) shape.Dim) any {
+	var out reflect.Value
+	for _, f := range c.fields {
+		if f.kind != kindDim && f.kind != kindDims {
+			continue
+		}
+		if !out.IsValid() {
+			out = reflect.New(c.typ).Elem()
+			out.Set(reflect.ValueOf(a))
+		}
+		fv := out.Field(f.index)
+		if f.kind == kindDim {
+			fv.Set(reflect.ValueOf(fv.Interface().(shape.Dim).Bind(env)))
+		} else {
+			fv.Set(reflect.ValueOf(fv.Interface().(shape.Dims).Bind(env)))
+		}
+	}
+	if !out.IsValid() {
+		return a
+	}
+	return out.Interface()
+}
+
+// HasDims reports whether the attributes struct has fields that can hold symbols.
+func (c *Codec) HasDims() bool {
+	for _, f := range c.fields {
+		if f.kind == kindDim || f.kind == kindDims {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,250 @@
+package op
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Step returns the kernel step of a primitive operator for operands of known
+// types (the zero Type for absent ones); nil when the operator is composite,
+// structural or ad hoc.
+func (o *Op) Step(attrs any, in []shape.Type) (kernel.Step, error) {
+	switch {
+	case o.expr != nil:
+		b, outs, err := o.buildExpr(attrs, in)
+		if err != nil {
+			return nil, err
+		}
+		return &kernel.Elementwise{Program: b.Compile(outs...)}, nil
+	case o.kernel != nil:
+		return o.kernel(attrs, in), nil
+	}
+	return nil, nil
+}
+
+// Expand runs the decomposition of a composite operator on b.
+func (o *Op) Expand(b Builder, attrs any, in []Value) Value { return o.decompose(b, attrs, in) }
+
+// Eval computes the operator on arrays: the reference semantics that every
+// engine is compared with. in has nil for absent operands. Several results come
+// from operators with a tuple type. A result may share storage with an operand
+// when the operator is a view. Mistakes are returned as *diag.Error.
+func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
+	if o.AdHoc {
+		if o.Host == nil {
+			return nil, diag.New(NoMeaning, "the opaque function "+o.Key()+" cannot run here")
+		}
+		return o.Host(in)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*diag.Error)
+			if !ok {
+				panic(r)
+			}
+			out, err = nil, e
+		}
+	}()
+	return o.eval(w, attrs, in)
+}
+
+// NoMeaning is the code of evaluating an operator that has no array-level meaning.
+const NoMeaning diag.Code = "FX2020"
+
+func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.Array, error) {
+	types := make([]shape.Type, len(in))
+	for i, a := range in {
+		if a != nil {
+			types[i] = shape.TypeOf(a)
+		}
+	}
+	if err := o.CheckRequired(len(in), func(i int) bool { return in[i] != nil }); err != nil {
+		return nil, err
+	}
+	t, err := o.Type(nil, attrs, types)
+	if err != nil {
+		return nil, err
+	}
+	if o.decompose != nil {
+		b := &arrayBuilder{w: w}
+		vals := make([]Value, len(in))
+		for i, a := range in {
+			if a != nil {
+				vals[i] = arrays{[]*array.Array{a}, false}
+			}
+		}
+		res, ok := o.decompose(b, attrs, vals).(arrays)
+		if !ok {
+			return nil, diag.Bug(o.Name + ": decomposition returned a foreign value")
+		}
+		return res.a, nil
+	}
+	step, err := o.Step(attrs, types)
+	if err != nil {
+		return nil, err
+	}
+	if step == nil {
+		return nil, diag.New(NoMeaning, o.Key()+" has no meaning as array arithmetic")
+	}
+	outs, err := newOutputs(t)
+	if err != nil {
+		return nil, err
+	}
+	if v, ok := step.(kernel.Viewer); ok && v.View(outs[0], in) {
+		return outs, nil
+	}
+	allocate(outs)
+	step.Run(w, outs, in)
+	return outs, nil
+}
+
+// CheckRequired reports missing required operands, all in one error.
+func (o *Op) CheckRequired(n int, present func(i int) bool) error {
+	missing := ""
+	for i, a := range o.In {
+		if a.Optional || a.Variadic || (i < n && present(i)) {
+			continue
+		}
+		if missing != "" {
+			missing += ", "
+		}
+		missing += a.Name
+	}
+	if missing != "" {
+		return diag.New(OperandCount, "operand "+missing+" is missing")
+	}
+	return nil
+}
+
+// newOutputs makes the headers of the results, without storage.
+func newOutputs(t shape.Type) ([]*array.Array, error) {
+	members := []shape.Type{t}
+	if t.Kind() == shape.Tuple {
+		members = make([]shape.Type, t.Len())
+		for i := range members {
+			members[i] = t.Member(i)
+		}
+	}
+	outs := make([]*array.Array, len(members))
+	for i, m := range members {
+		d, dims, ok := m.Concrete()
+		if !ok {
+			return nil, diag.New(NoMeaning, "the result type "+m.String()+" is not known, so that it cannot be computed")
+		}
+		if n, ok := array.NumElems(dims); !ok || n > maxBytes/max(d.Size(), 1) {
+			return nil, diag.New(TooLarge, "the result "+m.String()+" takes more than "+strconv.Itoa(maxBytes>>30)+" GiB")
+		}
+		outs[i] = &array.Array{}
+		outs[i].Reset(d, dims)
+	}
+	return outs, nil
+}
+
+// TooLarge is the code of a result that no machine could hold.
+const TooLarge diag.Code = "FX2009"
+
+const maxBytes = 1 << 40
+
+func allocate(outs []*array.Array) {
+	for _, a := range outs {
+		a.SetStorage(array.NewStorage(a.Len()*a.DType().Size()), 0)
+	}
+}
+
+// arrays is a Value that is there: one array, or a tuple of them.
+type arrays struct {
+	a     []*array.Array
+	tuple bool
+}
+
+func (v arrays) Type() shape.Type {
+	if !v.tuple {
+		return shape.TypeOf(v.a[0])
+	}
+	m := make([]shape.Type, len(v.a))
+	for i, a := range v.a {
+		m[i] = shape.TypeOf(a)
+	}
+	return shape.TupleType(m...)
+}
+
+// arrayBuilder runs decompositions eagerly.
+type arrayBuilder struct{ w *kernel.Workspace }
+
+func (b *arrayBuilder) Call(o *Op, attrs any, in ...Value) Value {
+	args := make([]*array.Array, len(in))
+	for i, v := range in {
+		if v == nil {
+			continue
+		}
+		av := v.(arrays)
+		if av.tuple {
+			panic(diag.Bug(o.Name + ": a decomposition passed a tuple as an operand"))
+		}
+		args[i] = av.a[0]
+	}
+	outs, err := o.eval(b.w, attrs, args)
+	if err != nil {
+		panic(err)
+	}
+	t := len(outs) > 1
+	if !t && o.infer != nil {
+		t = o.tupleResult(attrs, args)
+	}
+	return arrays{outs, t}
+}
+
+// tupleResult tells a tuple of one from a plain result.
+func (o *Op) tupleResult(attrs any, in []*array.Array) bool {
+	types := make([]shape.Type, len(in))
+	for i, a := range in {
+		if a != nil {
+			types[i] = shape.TypeOf(a)
+		}
+	}
+	t, err := o.Type(nil, attrs, types)
+	return err == nil && t.Kind() == shape.Tuple
+}
+
+func (b *arrayBuilder) Item(tuple Value, i int) Value {
+	return arrays{[]*array.Array{tuple.(arrays).a[i]}, false}
+}
+
+// Flops returns the floating-point operations of one call with the given types.
+func (o *Op) Flops(attrs any, in []shape.Type, out shape.Type) shape.Dim {
+	if o.flops != nil {
+		return o.flops(attrs, in, out)
+	}
+	switch o.Class {
+	case Elementwise:
+		return elements(out)
+	case Reduction:
+		if len(in) > 0 {
+			return elements(in[0])
+		}
+	}
+	return shape.Const(0)
+}
+
+func elements(t shape.Type) shape.Dim {
+	switch {
+	case t.Kind() == shape.Tuple && t.Len() > 0:
+		return elements(t.Member(0))
+	case t.Kind() != shape.Tensor || !t.Ranked():
+		return shape.Unknown
+	}
+	n := shape.Const(1)
+	for _, d := range t.Dims().Slice() {
+		n = n.Mul(d)
+	}
+	return n
+}
+
+// Gradient returns the gradients of the operands, nil where there is none.
+func (o *Op) Gradient(b Builder, attrs any, in []Value, out, grad Value) []Value {
+	return o.grad(b, attrs, in, out, grad)
+}

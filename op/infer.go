@@ -1,0 +1,394 @@
+package op
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The codes of type errors.
+const (
+	ShapeMismatch diag.Code = "FX2001" // two dimensions that must agree do not
+	RankMismatch  diag.Code = "FX2002" // an operand has the wrong number of dimensions
+	SizeMismatch  diag.Code = "FX2003" // a size does not fit a weight or attribute
+	DTypeMismatch diag.Code = "FX2004" // an operand has an element type the operator does not take
+	BadAttr       diag.Code = "FX2005" // an attribute is out of its range
+	OperandCount  diag.Code = "FX2006" // operands are missing or too many
+	BadReshape    diag.Code = "FX2007" // sizes do not hold the number of elements
+	BadAxis       diag.Code = "FX2008" // an axis is out of range for the rank
+)
+
+// Infer is the context of a type rule: it decides whether two symbolic
+// dimensions may be taken as equal, and keeps the record of having done so.
+type Infer struct {
+	// Assume is asked about two dimensions that are not provably equal. nil
+	// assumes them equal without a record.
+	Assume func(a, b shape.Dim) error
+}
+
+// Equal returns the better known of a and b after requiring them to be equal.
+// An unknown dimension yields the other. what and the two names build the message.
+func (c *Infer) Equal(a, b shape.Dim, code diag.Code, what func() string) (shape.Dim, error) {
+	switch {
+	case a.IsUnknown():
+		return b, nil
+	case b.IsUnknown() || a.Equal(b):
+		return a, nil
+	}
+	_, aok := a.Int()
+	_, bok := b.Int()
+	if aok && bok {
+		return a, diag.New(code, what())
+	}
+	if c != nil && c.Assume != nil {
+		if err := c.Assume(a, b); err != nil {
+			return a, err
+		}
+	}
+	if bok {
+		return b, nil
+	}
+	return a, nil
+}
+
+// Broadcast returns the broadcast of two dimension lists by PyTorch's rules:
+// aligned at the end, 1 stretches.
+func (c *Infer) Broadcast(a, b shape.Dims) (shape.Dims, error) {
+	n := max(a.Len(), b.Len())
+	out := make([]shape.Dim, n)
+	for i := 1; i <= n; i++ {
+		x, y := shape.Const(1), shape.Const(1)
+		if i <= a.Len() {
+			x = a.At(-i)
+		}
+		if i <= b.Len() {
+			y = b.At(-i)
+		}
+		switch {
+		case x.Is(1):
+			out[n-i] = y
+		case y.Is(1):
+			out[n-i] = x
+		case x.IsUnknown() || y.IsUnknown():
+			// A known size other than 1 wins: the unknown one is 1 or that size.
+			out[n-i] = x
+			if x.IsUnknown() {
+				out[n-i] = y
+			}
+		default:
+			d, err := c.Equal(x, y, ShapeMismatch, func() string {
+				return "shapes " + a.String() + " and " + b.String() + " do not broadcast: dimension " +
+					strconv.Itoa(-i) + " is " + x.String() + " and " + y.String()
+			})
+			if err != nil {
+				return shape.Dims{}, err
+			}
+			out[n-i] = d
+		}
+	}
+	return shape.Of(out...), nil
+}
+
+// BroadcastAll broadcasts the dimensions of all present tensor operands; ranked
+// is false when one of them has an unknown rank.
+func (c *Infer) BroadcastAll(in []shape.Type) (dims shape.Dims, ranked bool, err error) {
+	ranked = true
+	for _, t := range in {
+		if t.Kind() != shape.Tensor {
+			continue
+		}
+		if !t.Ranked() {
+			ranked = false
+			continue
+		}
+		if dims, err = c.Broadcast(dims, t.Dims()); err != nil {
+			return dims, ranked, err
+		}
+	}
+	return dims, ranked, nil
+}
+
+// Axis normalises an axis against a rank (negative counts from the end).
+func Axis(axis, rank int) (int, error) {
+	n := axis
+	if n < 0 {
+		n += rank
+	}
+	if n < 0 || n >= rank {
+		if rank == 0 && (axis == 0 || axis == -1) {
+			return 0, nil // PyTorch lets a 0-dimensional tensor have one axis
+		}
+		return 0, diag.New(BadAxis, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions")
+	}
+	return n, nil
+}
+
+// Type applies the operator's type rule to operand types (the zero Type for
+// absent operands), after checking their number.
+func (o *Op) Type(c *Infer, attrs any, in []shape.Type) (shape.Type, error) {
+	if err := o.checkOperands(len(in), func(i int) bool { return in[i].Kind() == shape.None }); err != nil {
+		return shape.Type{}, err
+	}
+	if o.AdHoc {
+		return shape.Type{}, nil
+	}
+	for i, t := range in {
+		if t.Kind() == shape.Tuple {
+			return shape.Type{}, diag.New(DTypeMismatch, "operand "+strconv.Itoa(i)+" is a tuple "+t.String()+", expected a tensor").
+				WithHint("take its members apart first")
+		}
+	}
+	switch {
+	case o.infer != nil:
+		return o.infer(c, attrs, in)
+	case o.expr != nil:
+		return o.inferElementwise(c, attrs, in)
+	case o.decompose != nil:
+		return o.inferComposite(c, attrs, in)
+	}
+	return shape.Type{}, nil
+}
+
+// checkOperands checks the number of operands. Absence cannot be told from an
+// unknown type here, so only the count is judged; the graph and the engines
+// check required operands, where nil is visible.
+func (o *Op) checkOperands(n int, _ func(int) bool) error {
+	least := 0
+	for i, a := range o.In {
+		if !a.Optional && !a.Variadic {
+			least = i + 1
+		}
+	}
+	if n < least || (n > len(o.In) && !o.Variadic()) {
+		want := strconv.Itoa(least)
+		switch {
+		case o.Variadic():
+			want += " or more"
+		case len(o.In) != least:
+			want += " to " + strconv.Itoa(len(o.In))
+		}
+		return diag.New(OperandCount, strconv.Itoa(n)+" operands, expected "+want)
+	}
+	return nil
+}
+
+func (o *Op) inferElementwise(c *Infer, attrs any, in []shape.Type) (shape.Type, error) {
+	dims, ranked, err := c.BroadcastAll(in)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	dts, err := o.outDTypes(attrs, in)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	one := func(d array.DType) shape.Type {
+		if !ranked {
+			return shape.Unranked(d)
+		}
+		return shape.TensorType(d, dims)
+	}
+	if len(dts) == 1 {
+		return one(dts[0]), nil
+	}
+	members := make([]shape.Type, len(dts))
+	for i, d := range dts {
+		members[i] = one(d)
+	}
+	return shape.TupleType(members...), nil
+}
+
+// outDTypes returns the element types of an elementwise operator's results.
+func (o *Op) outDTypes(attrs any, in []shape.Type) ([]array.DType, error) {
+	for _, t := range in {
+		if t.Kind() == shape.Tensor && t.DType() == array.Invalid {
+			return []array.DType{array.Invalid}, nil
+		}
+	}
+	_, outs, err := o.buildExpr(attrs, in)
+	if err != nil {
+		return nil, err
+	}
+	dts := make([]array.DType, len(outs))
+	for i, v := range outs {
+		dts[i] = v.DType()
+	}
+	return dts, nil
+}
+
+// BuildExpr builds the scalar expression of an elementwise operator for operands
+// of the given element types.
+func (o *Op) BuildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value, error) {
+	return o.buildExpr(attrs, in)
+}
+
+func (o *Op) buildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value, error) {
+	b := expr.NewBuilder()
+	x := make([]expr.Value, len(o.In))
+	compute := array.Invalid
+	if o.promote != nil {
+		compute = o.promote(attrs, in)
+	} else {
+		compute = Promote(in)
+	}
+	k := 0
+	for i, t := range in {
+		if t.Kind() != shape.Tensor {
+			continue
+		}
+		v := b.Input(k, t.DType())
+		k++
+		if compute != array.Invalid && t.DType() != compute {
+			v = b.Cast(v, compute)
+		}
+		if i < len(x) {
+			x[i] = v
+		} else {
+			x = append(x, v)
+		}
+	}
+	var err error
+	outs := func() (outs []expr.Value) {
+		defer func() {
+			if r := recover(); r != nil {
+				e, ok := r.(*diag.Error)
+				if !ok {
+					panic(r)
+				}
+				err = e
+			}
+		}()
+		return o.expr(b, attrs, x)
+	}()
+	return b, outs, err
+}
+
+// typed is a Value that is only a type: what composite type rules run on.
+type typed struct{ t shape.Type }
+
+func (v typed) Type() shape.Type { return v.t }
+
+type typeBuilder struct{ c *Infer }
+
+func (b typeBuilder) Call(o *Op, attrs any, in ...Value) Value {
+	types := make([]shape.Type, len(in))
+	for i, v := range in {
+		if v != nil {
+			types[i] = v.Type()
+		}
+	}
+	t, err := o.Type(b.c, attrs, types)
+	if err != nil {
+		panic(inferFailure{err})
+	}
+	return typed{t}
+}
+
+func (b typeBuilder) Item(tuple Value, i int) Value {
+	t := tuple.Type()
+	if t.Kind() != shape.Tuple || i >= t.Len() {
+		return typed{shape.Type{}}
+	}
+	return typed{t.Member(i)}
+}
+
+type inferFailure struct{ err error }
+
+func (o *Op) inferComposite(c *Infer, attrs any, in []shape.Type) (t shape.Type, err error) {
+	for _, x := range in {
+		if x.Kind() == shape.Tensor && !x.Ranked() {
+			return shape.Type{}, nil // composites look at ranks
+		}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			f, ok := r.(inferFailure)
+			if !ok {
+				panic(r)
+			}
+			err = f.err
+		}
+	}()
+	vals := make([]Value, len(in))
+	for i, x := range in {
+		if x.Kind() != shape.None {
+			vals[i] = typed{x}
+		}
+	}
+	return o.decompose(typeBuilder{c}, attrs, vals).Type(), nil
+}
+
+// Promote returns PyTorch's promoted element type of tensor operands: the widest
+// category (bool, integer, float) among dimensioned tensors wins, 0-dimensional
+// ones matter only when they are of a higher category.
+// Ref: PyTorch documentation, "Tensor Attributes: type promotion".
+func Promote(in []shape.Type) array.DType {
+	dim, zero := array.Invalid, array.Invalid
+	for _, t := range in {
+		if t.Kind() != shape.Tensor || t.DType() == array.Invalid {
+			continue
+		}
+		if t.Rank() == 0 {
+			zero = promotePair(zero, t.DType())
+		} else {
+			dim = promotePair(dim, t.DType())
+		}
+	}
+	if dim == array.Invalid {
+		return zero
+	}
+	if zero == array.Invalid || category(zero) <= category(dim) {
+		return dim
+	}
+	return zero
+}
+
+func category(d array.DType) int {
+	switch {
+	case d.IsFloat():
+		return 3
+	case d.IsInt():
+		return 2
+	}
+	return 1
+}
+
+func promotePair(a, b array.DType) array.DType {
+	switch {
+	case a == array.Invalid || a == b:
+		return b
+	case b == array.Invalid:
+		return a
+	case category(a) != category(b):
+		if category(a) > category(b) {
+			return a
+		}
+		return b
+	case a.IsFloat():
+		if (a == array.F16 && b == array.BF16) || (a == array.BF16 && b == array.F16) {
+			return array.F32
+		}
+	case a.IsSigned() != b.IsSigned():
+		// An unsigned type meets a signed one: the next signed type that holds both.
+		u, s := a, b
+		if a.IsSigned() {
+			u, s = b, a
+		}
+		if s.Size() > u.Size() {
+			return s
+		}
+		switch u.Size() {
+		case 1:
+			return array.I16
+		case 2:
+			return array.I32
+		}
+		return array.I64
+	}
+	if a.Size() >= b.Size() {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,375 @@
+// Package op says what an operator is: its record, its attributes and their one
+// codec, its type rule and its one meaning. Operators themselves live in op/std
+// and in users' packages; only the structural ones (getitem, assign, dim, cond,
+// while, scan), which engines must know, are defined here. Everything that
+// differs between operators is asked of the record, never decided by name.
+package op
+
+import (
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Class tells passes and targets how an operator moves data.
+type Class uint8
+
+// The classes. The zero value is Opaque: nothing may be assumed.
+const (
+	Opaque Class = iota
+	Elementwise
+	Reduction
+	Contraction
+	Movement
+)
+
+// String returns the lower-case name of the class.
+func (c Class) String() string {
+	return [...]string{"opaque", "elementwise", "reduction", "contraction", "movement"}[c]
+}
+
+// Effect tells what may be removed, merged or reordered.
+type Effect uint8
+
+// The effects. Operators made by Define are Pure unless they say otherwise;
+// ad-hoc ones are Effectful.
+const (
+	Pure      Effect = iota
+	Random           // result differs from call to call: never merged, may be removed
+	Effectful        // acts on the world: never removed, merged or reordered
+)
+
+// Quant is the quantisation kind of an operator.
+type Quant uint8
+
+// The quantisation kinds. The zero value means dequantise, compute, quantise.
+const (
+	QuantReference Quant = iota
+	QuantShared          // the result shares the first operand's parameters
+	QuantWeighted        // has a weight operand quantised per channel
+	QuantFixed           // the result's range is fixed by the operator
+	QuantNever
+)
+
+// Operand describes one operand of an operator.
+type Operand struct {
+	Name     string
+	Optional bool // may be absent (nil)
+	Variadic bool // stands for any number of values; at most one, last
+}
+
+// Args parses operand descriptions: "x", "bias?" (optional), "tensors..." (variadic).
+func Args(names ...string) []Operand {
+	out := make([]Operand, len(names))
+	for i, n := range names {
+		switch {
+		case strings.HasSuffix(n, "?"):
+			out[i] = Operand{Name: n[:len(n)-1], Optional: true}
+		case strings.HasSuffix(n, "..."):
+			out[i] = Operand{Name: n[:len(n)-3], Variadic: true}
+		default:
+			out[i] = Operand{Name: n}
+		}
+	}
+	return out
+}
+
+// None is the attributes type of operators without attributes.
+type None struct{}
+
+// Value is an operand or result while a composite operator is being expanded.
+type Value interface {
+	// Type returns what is known about the value.
+	Type() shape.Type
+}
+
+// Builder makes calls on behalf of Decompose and Grad: a graph cursor records
+// them, the eager builder runs them. A nil operand is an absent optional one.
+type Builder interface {
+	Call(o *Op, attrs any, in ...Value) Value
+	// Item takes member i out of a tuple.
+	Item(tuple Value, i int) Value
+}
+
+// Spec is what an operator's author writes. Exactly one of Expr, Decompose and
+// Kernel gives the meaning; the zero value of every other field means "derive it".
+type Spec[A any] struct {
+	Doc string    // one sentence, starting with the operator's name
+	In  []Operand // operands, see Args
+	Ref string    // paper or specification, when there is one
+
+	// Infer is the type rule. It must cope with unknown ranks, dimensions and
+	// element types by returning unknown parts, and reports mistakes as errors.
+	// Elementwise operators with Expr may leave it nil (broadcast, Expr's dtype).
+	Infer func(c *Infer, a A, in []shape.Type) (shape.Type, error)
+
+	// Expr builds the scalar meaning of an elementwise operator; x has one value
+	// for each operand (the zero Value for absent ones).
+	Expr func(b *expr.Builder, a A, x []expr.Value) []expr.Value
+	// Decompose expresses the operator by others.
+	Decompose func(b Builder, a A, in []Value) Value
+	// Kernel returns the step that computes the operator; in has the zero Type
+	// for absent operands.
+	Kernel func(a A, in []shape.Type) kernel.Step
+
+	// Promote is the element type rule of an elementwise operator without Infer:
+	// from the operands' types (and attributes) to the type that Expr computes in.
+	// nil means PyTorch's type promotion over tensor operands.
+	Promote func(a A, in []shape.Type) array.DType
+
+	Class   Class
+	Effect  Effect
+	Mutates []int // operands written in place
+	ViewOf  int   // 1 + the operand that the result may alias; 0 for none
+	Quant   Quant
+
+	// Grad returns the gradients of the operands (nil for none).
+	Grad func(b Builder, a A, in []Value, out, grad Value) []Value
+	// Flops returns the floating-point operations of one call; nil means one
+	// for each element written (elementwise, reduction: read), none for movement.
+	Flops func(a A, in []shape.Type, out shape.Type) shape.Dim
+
+	// Func is the Go function that module-style code calls, as "import/path.Name".
+	// Empty means tensor.<Name> for op/std and tensor.Call(pkg.<Name>, ...) else.
+	Func string
+
+	// Results names the results of an operator with a tuple type; the one name
+	// "..." stands for a number that follows from the attributes. nil: one tensor.
+	Results []string
+	// InPlace gives the operator in-place methods (AddInPlace).
+	InPlace bool
+
+	Tol     Tolerance
+	Samples func(g *Gen) []Sample
+	Bad     func(g *Gen) []BadSample
+}
+
+// Tolerance bounds the difference that two right implementations may have.
+// The zero value is derived from the class: exact for movement, 1e-5 otherwise.
+type Tolerance struct {
+	Rel, Abs float64
+	Random   bool // values cannot be compared, only types
+}
+
+// Op is the record of an operator. Read its fields; only Define makes one.
+type Op struct {
+	Name    string // lower_snake, PyTorch's or ONNX's
+	Path    string // import path of the package that defines it; "" for op and op/std
+	Doc     string
+	Ref     string
+	In      []Operand
+	Class   Class
+	Effect  Effect
+	Mutates []int
+	ViewOf  int
+	Quant   Quant
+	Func    string
+	Results []string
+	InPlace bool
+	Tol     Tolerance
+
+	// AdHoc marks a wrapped Go function or leaf module: it has no type rule and
+	// no array-level meaning but Host.
+	AdHoc bool
+	// Host runs an ad-hoc operator on arrays.
+	Host func(in []*array.Array) ([]*array.Array, error)
+
+	codec     *Codec
+	infer     func(c *Infer, a any, in []shape.Type) (shape.Type, error)
+	expr      func(b *expr.Builder, a any, x []expr.Value) []expr.Value
+	promote   func(a any, in []shape.Type) array.DType
+	decompose func(b Builder, a any, in []Value) Value
+	kernel    func(a any, in []shape.Type) kernel.Step
+	grad      func(b Builder, a any, in []Value, out, grad Value) []Value
+	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
+	samples   func(g *Gen) []Sample
+	bad       func(g *Gen) []BadSample
+}
+
+// Key returns the name by which text forms refer to the operator: the bare name
+// for op and op/std, "import/path.name" for others.
+func (o *Op) Key() string {
+	if o.Path == "" {
+		return o.Name
+	}
+	return o.Path + "." + o.Name
+}
+
+// String returns Key.
+func (o *Op) String() string { return o.Key() }
+
+// Codec returns the codec of the operator's attributes.
+func (o *Op) Codec() *Codec { return o.codec }
+
+// Structural reports whether the operator belongs to the IR itself and has no
+// meaning as array arithmetic (getitem, assign, cond, while, scan).
+func (o *Op) Structural() bool {
+	return !o.AdHoc && o.expr == nil && o.decompose == nil && o.kernel == nil
+}
+
+// Composite reports whether the operator is defined by others.
+func (o *Op) Composite() bool { return o.decompose != nil }
+
+// Scalar reports whether the operator has an elementwise expression.
+func (o *Op) Scalar() bool { return o.expr != nil }
+
+// HasGrad reports whether the operator has a gradient rule.
+func (o *Op) HasGrad() bool { return o.grad != nil }
+
+// Variadic reports whether the last operand stands for any number of values.
+func (o *Op) Variadic() bool { return len(o.In) > 0 && o.In[len(o.In)-1].Variadic }
+
+var registry = struct {
+	sync.RWMutex
+	ops map[string]*Op
+}{ops: map[string]*Op{}}
+
+const root = "github.com/gofx-dev/gofx/"
+
+// Define makes an operator and enters it into the table that the text form's
+// parser uses. Call it from a package-level variable; it panics on a record
+// that is incomplete or a name that the package has used already.
+func Define[A any](name string, s Spec[A]) *Op {
+	o := &Op{
+		Name: name, Path: callerPackage(), Doc: s.Doc, Ref: s.Ref, In: s.In, Class: s.Class, Effect: s.Effect,
+		Mutates: s.Mutates, ViewOf: s.ViewOf, Quant: s.Quant, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol,
+		codec: codecOf[A](), samples: s.Samples, bad: s.Bad,
+	}
+	if s.Infer != nil {
+		o.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return s.Infer(c, a.(A), in) }
+	}
+	if s.Expr != nil {
+		o.expr = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return s.Expr(b, a.(A), x) }
+		if o.Class == Opaque {
+			o.Class = Elementwise
+		}
+	}
+	if s.Promote != nil {
+		o.promote = func(a any, in []shape.Type) array.DType { return s.Promote(a.(A), in) }
+	}
+	if s.Decompose != nil {
+		o.decompose = func(b Builder, a any, in []Value) Value { return s.Decompose(b, a.(A), in) }
+	}
+	if s.Kernel != nil {
+		o.kernel = func(a any, in []shape.Type) kernel.Step { return s.Kernel(a.(A), in) }
+	}
+	if s.Grad != nil {
+		o.grad = func(b Builder, a any, in []Value, out, g Value) []Value { return s.Grad(b, a.(A), in, out, g) }
+	}
+	if s.Flops != nil {
+		o.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return s.Flops(a.(A), in, out) }
+	}
+	if problem := o.incomplete(); problem != "" {
+		panic(diag.Bug("op.Define " + name + ": " + problem))
+	}
+	register(o)
+	return o
+}
+
+func (o *Op) incomplete() string {
+	meanings := 0
+	for _, has := range []bool{o.expr != nil, o.decompose != nil, o.kernel != nil} {
+		if has {
+			meanings++
+		}
+	}
+	switch {
+	case o.Name == "" || strings.ToLower(o.Name) != o.Name:
+		return "the name must be lower_snake"
+	case o.Doc == "":
+		return "Doc is empty"
+	case meanings > 1:
+		return "more than one of Expr, Decompose, Kernel"
+	case meanings == 0 && o.Path != "":
+		return "one of Expr, Decompose, Kernel is needed"
+	case o.infer == nil && o.expr == nil && o.decompose == nil && o.Path != "":
+		return "Infer is needed"
+	}
+	for i, a := range o.In {
+		if a.Variadic && i != len(o.In)-1 {
+			return "only the last operand may be variadic"
+		}
+	}
+	return ""
+}
+
+func register(o *Op) {
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.ops[o.Key()] != nil {
+		panic(diag.Bug("op " + o.Key() + " is defined twice"))
+	}
+	registry.ops[o.Key()] = o
+}
+
+// Lookup returns the operator with that Key, nil when no linked package defines it.
+func Lookup(key string) *Op {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.ops[key]
+}
+
+// All returns every operator, sorted by Key.
+func All() []*Op {
+	registry.RLock()
+	defer registry.RUnlock()
+	all := make([]*Op, 0, len(registry.ops))
+	for _, o := range registry.ops {
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b *Op) int { return strings.Compare(a.Key(), b.Key()) })
+	return all
+}
+
+// NewAdHoc makes the operator of an opaque Go function, named by import path and
+// function name. It is effectful unless pure is set, and is entered into the
+// parser's table only when registered is set.
+func NewAdHoc(path, name string, in []Operand, pure, registered bool, host func([]*array.Array) ([]*array.Array, error)) *Op {
+	o := &Op{Name: name, Path: path, Doc: name + " is an opaque Go function.", In: in, AdHoc: true, Host: host,
+		Effect: Effectful, codec: codecOf[None](), Func: path + "." + name}
+	if pure {
+		o.Effect = Pure
+	}
+	if registered {
+		registry.Lock()
+		defer registry.Unlock()
+		if old := registry.ops[o.Key()]; old != nil {
+			return old
+		}
+		registry.ops[o.Key()] = o
+	}
+	return o
+}
+
+// callerPackage returns the import path of the package that called Define, ""
+// for op and op/std.
+func callerPackage() string {
+	var pcs [16]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		name := f.Function
+		slash := strings.LastIndexByte(name, '/') + 1
+		dot := strings.IndexByte(name[slash:], '.')
+		if dot < 0 {
+			return ""
+		}
+		pkg := name[:slash+dot]
+		isTest := strings.HasSuffix(f.File, "_test.go")
+		// The family helpers of op and op/std call Define on behalf of others.
+		if (pkg == root+"op" || pkg == root+"op/std") && !isTest {
+			if !more || strings.Contains(name[slash+dot:], ".init") {
+				return ""
+			}
+			continue
+		}
+		return pkg
+	}
+}
