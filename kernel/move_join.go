@@ -245,9 +245,9 @@ func valueBits(d array.DType, v float64) uint64 {
 	case array.F64:
 		return math.Float64bits(v)
 	case array.F16:
-		return uint64(packF16(float32(v)))
+		return uint64(array.HalfFromFloat64(v))
 	case array.BF16:
-		return uint64(packBF16(float32(v)))
+		return uint64(array.BFloatFromFloat64(v))
 	case array.Bool:
 		if v != 0 {
 			return 1

@@ -58,9 +58,9 @@ func get(a *array.Array, k int) float64 {
 	case array.F64:
 		return array.Raw[float64](a)[k]
 	case array.F16:
-		return float64(widen(array.Raw[array.Half](a)[k]))
+		return float64(array.Raw[array.Half](a)[k].Float32())
 	case array.BF16:
-		return float64(widen(array.Raw[array.BFloat](a)[k]))
+		return float64(array.Raw[array.BFloat](a)[k].Float32())
 	case array.I8:
 		return float64(array.Raw[int8](a)[k])
 	case array.U8, array.Bool:

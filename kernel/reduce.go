@@ -1,0 +1,343 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// Reduce reduces the dimensions Dims of in[0] (all when empty) with Kind: "sum",
+// "prod", "mean", "max", "min", "any" or "all". Whether reduced dimensions are
+// kept as 1 shows only in out[0]'s shape. Floats accumulate in float64 in an
+// order that depends on the logical shape alone, integers in int64 with wrap
+// around; out[0]'s type decides the type of the result. max and min give NaN
+// when any element is NaN and panic on no elements.
+type Reduce struct {
+	Kind string
+	Dims []int
+}
+
+// ScratchBytes implements Scratcher.
+func (r Reduce) ScratchBytes(out, in []*array.Array) int {
+	d := reduceType(out[0].DType(), in[0].DType())
+	if k := kindOf(r.Kind); k == redMax || k == redMin {
+		return orderedBytes(in[0], d) + scratchSize(out[0].Len(), 8)
+	}
+	return asBytes(in[0], d) + scratchSize(out[0].Len(), 8)
+}
+
+// Run implements Step.
+func (r Reduce) Run(w *Workspace, out, in []*array.Array) {
+	defer w.Release(w.Mark())
+	o, a := out[0], in[0]
+	var g groups
+	g.init(r.Kind, a.Shape(), r.Dims)
+	k := kindOf(r.Kind)
+	if g.count == 0 && g.outLen > 0 && (k == redMax || k == redMin) {
+		noElements(r.Kind)
+	}
+	switch reduceType(o.DType(), a.DType()) {
+	case array.F32:
+		reduceTo[float32, float64](w, k, o, a, &g)
+	case array.F64:
+		reduceTo[float64, float64](w, k, o, a, &g)
+	default:
+		reduceTo[int64, int64](w, k, o, a, &g)
+	}
+}
+
+// reduceType returns the type in which elements of type in are read for a
+// result of type out.
+func reduceType(out, in array.DType) array.DType {
+	d := scalarOf(in)
+	if d == array.I64 && out.IsFloat() {
+		return array.F64
+	}
+	return d
+}
+
+// The kinds of reduction.
+const (
+	redSum = iota
+	redMean
+	redProd
+	redMax
+	redMin
+	redAny
+	redAll
+)
+
+func kindOf(kind string) int {
+	switch kind {
+	case "sum":
+		return redSum
+	case "mean":
+		return redMean
+	case "prod":
+		return redProd
+	case "max":
+		return redMax
+	case "min":
+		return redMin
+	case "any":
+		return redAny
+	case "all":
+		return redAll
+	}
+	badOperand("reduce", "unknown kind "+kind)
+	return 0
+}
+
+// accumulator is the set of types in which reductions accumulate.
+type accumulator interface {
+	float64 | int64
+}
+
+func reduceTo[T scalar, A accumulator](w *Workspace, kind int, o, a *array.Array, g *groups) {
+	ordered := kind == redMax || kind == redMin
+	var x []T
+	if ordered {
+		x = loadOrdered[T](w, a)
+	} else {
+		x = loadAs[T](w, a)
+	}
+	acc := Scratch[A](w, g.outLen)
+	fillSlice(acc, identity[A](kind))
+	reduceInto(kind, acc, x, g)
+	if kind == redMean {
+		for i := range acc {
+			acc[i] = meanOf(acc[i], g.count)
+		}
+	}
+	if ordered {
+		unorder(a.DType(), acc)
+	}
+	saveAs(o, acc)
+}
+
+// meanOf divides a sum; the mean of no elements is NaN, or 0 for integers.
+func meanOf[A accumulator](sum A, count int) A {
+	if count == 0 {
+		if f, ok := any(math.NaN()).(A); ok {
+			return f
+		}
+		return 0
+	}
+	return sum / A(count)
+}
+
+// identity returns the start value of a reduction.
+func identity[A accumulator](kind int) A {
+	_, isInt := any(A(0)).(int64)
+	inf := math.Inf(1)
+	switch {
+	case kind == redProd || kind == redAll:
+		return 1
+	case kind == redMax && isInt:
+		lowest := int64(math.MinInt64)
+		return A(lowest)
+	case kind == redMin && isInt:
+		highest := int64(math.MaxInt64)
+		return A(highest)
+	case kind == redMax:
+		return A(-inf)
+	case kind == redMin:
+		return A(inf)
+	}
+	return 0
+}
+
+// reduceInto reduces row-major x into acc.
+func reduceInto[T scalar, A accumulator](kind int, acc []A, x []T, g *groups) {
+	if len(x) == 0 {
+		return
+	}
+	last := g.n - 1
+	n, kept := g.size[last], g.step[last] != 0
+	var at [maxRank]int
+	for o := 0; len(x) > 0; x = x[n:] {
+		if kept {
+			reduceLanes(kind, acc[o:o+n], x[:n])
+		} else {
+			acc[o] = reduceRun(kind, acc[o], x[:n])
+		}
+		o = g.next(&at, o)
+	}
+}
+
+// reduceLanes combines every element of x with its own accumulator.
+func reduceLanes[T scalar, A accumulator](kind int, acc []A, x []T) {
+	x = x[:len(acc)]
+	switch kind {
+	case redSum, redMean:
+		for i := range acc {
+			acc[i] += A(x[i])
+		}
+	case redProd:
+		for i := range acc {
+			acc[i] *= A(x[i])
+		}
+	case redMax:
+		for i := range acc {
+			if v := A(x[i]); v > acc[i] || v != v {
+				acc[i] = v
+			}
+		}
+	case redMin:
+		for i := range acc {
+			if v := A(x[i]); v < acc[i] || v != v {
+				acc[i] = v
+			}
+		}
+	case redAny:
+		for i := range acc {
+			if x[i] != 0 {
+				acc[i] = 1
+			}
+		}
+	case redAll:
+		for i := range acc {
+			if x[i] == 0 {
+				acc[i] = 0
+			}
+		}
+	}
+}
+
+// reduceRun combines a run of elements with one accumulator.
+func reduceRun[T scalar, A accumulator](kind int, acc A, x []T) A {
+	switch kind {
+	case redSum, redMean:
+		return acc + sumRun[T, A](x)
+	case redProd:
+		for _, v := range x {
+			acc *= A(v)
+		}
+	case redMax:
+		for _, e := range x {
+			if v := A(e); v > acc || v != v {
+				acc = v
+			}
+		}
+	case redMin:
+		for _, e := range x {
+			if v := A(e); v < acc || v != v {
+				acc = v
+			}
+		}
+	case redAny:
+		for _, v := range x {
+			if v != 0 {
+				return 1
+			}
+		}
+	case redAll:
+		for _, v := range x {
+			if v == 0 {
+				return 0
+			}
+		}
+	}
+	return acc
+}
+
+// sumBlock is the length of runs that sumRun adds in four lanes.
+const sumBlock = 256
+
+// sumRun adds pairwise: halves of long runs, four interleaved lanes of short
+// ones. The order depends on the length only.
+func sumRun[T scalar, A accumulator](x []T) A {
+	if len(x) > sumBlock {
+		h := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
+		return sumRun[T, A](x[:h]) + sumRun[T, A](x[h:])
+	}
+	var a, b, c, d A
+	for ; len(x) >= 4; x = x[4:] {
+		a += A(x[0])
+		b += A(x[1])
+		c += A(x[2])
+		d += A(x[3])
+	}
+	for _, v := range x {
+		a += A(v)
+	}
+	return (a + b) + (c + d)
+}
+
+// Var is the variance over Dims (all when empty): the sum of squared deviations
+// from the mean, divided by the element count less Correction, in float64 and
+// two passes. A second output, where there is one, receives the mean.
+type Var struct {
+	Dims       []int
+	Correction float64
+}
+
+// ScratchBytes implements Scratcher.
+func (v Var) ScratchBytes(out, in []*array.Array) int {
+	d := reduceType(array.F64, in[0].DType())
+	return asBytes(in[0], d) + 2*scratchSize(out[0].Len(), 8)
+}
+
+// Run implements Step.
+func (v Var) Run(w *Workspace, out, in []*array.Array) {
+	var g groups
+	g.init("var", in[0].Shape(), v.Dims)
+	if scalarOf(in[0].DType()) == array.F32 {
+		variance[float32](w, v.Correction, out, in[0], &g)
+	} else {
+		variance[float64](w, v.Correction, out, in[0], &g)
+	}
+}
+
+func variance[T float32 | float64](w *Workspace, correction float64, out []*array.Array, a *array.Array, g *groups) {
+	defer w.Release(w.Mark())
+	x := loadAs[T](w, a)
+	mean, sq := Scratch[float64](w, g.outLen), Scratch[float64](w, g.outLen)
+	clear(mean)
+	clear(sq)
+	reduceInto(redSum, mean, x, g)
+	for i := range mean {
+		mean[i] = meanOf(mean[i], g.count)
+	}
+	last := g.n - 1
+	n, kept := g.size[last], g.step[last] != 0
+	var at [maxRank]int
+	for o := 0; len(x) > 0; x = x[n:] {
+		if kept {
+			for i, e := range x[:n] {
+				d := float64(e) - mean[o+i]
+				sq[o+i] += float64(d * d)
+			}
+		} else {
+			sq[o] += squaresRun(x[:n], mean[o])
+		}
+		o = g.next(&at, o)
+	}
+	div := max(float64(g.count)-correction, 0)
+	for i := range sq {
+		sq[i] /= div
+	}
+	saveAs(out[0], sq)
+	if len(out) > 1 {
+		saveAs(out[1], mean)
+	}
+}
+
+// squaresRun is sumRun of the squared deviations from mean.
+func squaresRun[T float32 | float64](x []T, mean float64) float64 {
+	if len(x) > sumBlock {
+		h := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
+		return squaresRun(x[:h], mean) + squaresRun(x[h:], mean)
+	}
+	var a, b float64
+	for ; len(x) >= 2; x = x[2:] {
+		d, e := float64(x[0])-mean, float64(x[1])-mean
+		a += float64(d * d)
+		b += float64(e * e)
+	}
+	if len(x) > 0 {
+		d := float64(x[0]) - mean
+		a += float64(d * d)
+	}
+	return a + b
+}

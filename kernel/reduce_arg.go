@@ -1,0 +1,139 @@
+package kernel
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// noElements panics because a reduction without identity has nothing to reduce.
+func noElements(kind string) {
+	panic(&diag.Error{Code: emptyCode, Op: kind, Msg: "the reduced dimension has no elements, expected at least one"})
+}
+
+// ArgReduce gives the i64 index along Dim of the first greatest (Kind "argmax")
+// or least ("argmin") element; NaN counts as both. Flat reduces all dimensions
+// and gives the index in row-major order.
+type ArgReduce struct {
+	Kind string
+	Dim  int
+	Flat bool
+}
+
+// ScratchBytes implements Scratcher.
+func (r ArgReduce) ScratchBytes(_, in []*array.Array) int { return ownBytes(in[0]) }
+
+// Run implements Step.
+func (r ArgReduce) Run(w *Workspace, out, in []*array.Array) {
+	least := r.Kind == "argmin"
+	if !least && r.Kind != "argmax" {
+		badOperand("argreduce", "unknown kind "+r.Kind)
+	}
+	outer, n, inner := 1, in[0].Len(), 1
+	if !r.Flat {
+		outer, n, inner = splitAt(r.Kind, in[0], r.Dim)
+	}
+	bestIndex(w, r.Kind, least, rawOut[int64](out[0]), in[0], outer, n, inner)
+}
+
+// splitAt is split at a dimension that may be negative; a 0-dimensional operand
+// counts as one dimension of one element.
+func splitAt(step string, a *array.Array, dim int) (outer, n, inner int) {
+	if a.Rank() == 0 {
+		axis(step, dim, 1)
+		return 1, 1, 1
+	}
+	return split(a.Shape(), axis(step, dim, checkRank(step, a)))
+}
+
+// ownBytes returns the scratch bytes that loadOrdered takes in a's own scalar type.
+func ownBytes(a *array.Array) int { return orderedBytes(a, scalarOf(a.DType())) }
+
+func bestIndex(w *Workspace, step string, least bool, idx []int64, a *array.Array, outer, n, inner int) {
+	defer w.Release(w.Mark())
+	if len(idx) == 0 {
+		return
+	}
+	if n == 0 {
+		noElements(step)
+	}
+	switch scalarOf(a.DType()) {
+	case array.F32:
+		best(least, idx, loadOrdered[float32](w, a), n, inner)
+	case array.F64:
+		best(least, idx, loadOrdered[float64](w, a), n, inner)
+	default:
+		best(least, idx, loadOrdered[int64](w, a), n, inner)
+	}
+}
+
+// best sets idx to the positions of the extremes of x, seen as [?, n, inner].
+func best[T scalar](least bool, idx []int64, x []T, n, inner int) {
+	clear(idx)
+	for ; len(x) > 0; x, idx = x[n*inner:], idx[inner:] {
+		for k := 1; k < n; k++ {
+			row := x[k*inner : (k+1)*inner]
+			for j, v := range row {
+				b := x[int(idx[j])*inner+j]
+				if b != b {
+					continue
+				}
+				if v != v || least && v < b || !least && v > b {
+					idx[j] = int64(k)
+				}
+			}
+		}
+	}
+}
+
+// MinMaxDim gives the greatest (Kind "max") or least ("min") elements along Dim
+// as out[0] and their i64 indices, as of ArgReduce, as out[1].
+type MinMaxDim struct {
+	Kind string
+	Dim  int
+}
+
+// ScratchBytes implements Scratcher.
+func (r MinMaxDim) ScratchBytes(_, in []*array.Array) int {
+	return ownBytes(in[0])
+}
+
+// Run implements Step.
+func (r MinMaxDim) Run(w *Workspace, out, in []*array.Array) {
+	if r.Kind != "max" && r.Kind != "min" {
+		badOperand("minmax", "unknown kind "+r.Kind)
+	}
+	outer, n, inner := splitAt(r.Kind, in[0], r.Dim)
+	idx := rawOut[int64](out[1])
+	bestIndex(w, r.Kind, r.Kind == "min", idx, in[0], outer, n, inner)
+	takeAlong(w, out[0], in[0], idx, n, inner)
+}
+
+// takeAlong sets out, seen as [?, k, inner], to the elements of a, seen as
+// [?, n, inner], that idx (of out's size) names along the middle dimension; k
+// is len(idx)/(outer*inner).
+func takeAlong(w *Workspace, out, a *array.Array, idx []int64, n, inner int) {
+	defer w.Release(w.Mark())
+	if len(idx) == 0 {
+		return
+	}
+	outer := a.Len() / (n * inner)
+	k := len(idx) / (outer * inner)
+	switch out.DType().Size() {
+	case 1:
+		take(rawOut[uint8](out), rawDense[uint8](w, a), idx, k, n, inner)
+	case 2:
+		take(rawOut[uint16](out), rawDense[uint16](w, a), idx, k, n, inner)
+	case 4:
+		take(rawOut[uint32](out), rawDense[uint32](w, a), idx, k, n, inner)
+	default:
+		take(rawOut[uint64](out), rawDense[uint64](w, a), idx, k, n, inner)
+	}
+}
+
+func take[T array.Elem](dst, src []T, idx []int64, k, n, inner int) {
+	for ; len(idx) > 0; dst, idx, src = dst[k*inner:], idx[k*inner:], src[n*inner:] {
+		for i, at := range idx[:k*inner] {
+			dst[i] = src[int(at)*inner+i%inner]
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// scalar is the set of types that reductions, scans and sorts compute in:
+// float32 also for f16 and bf16, int64 for bool and all integers. u64 keeps its
+// bits; where order matters, loadOrdered shifts its range.
+type scalar interface {
+	float32 | float64 | int64
+}
+
+// scalarOf returns the type that elements of type d are computed in.
+func scalarOf(d array.DType) array.DType {
+	switch d {
+	case array.F64:
+		return array.F64
+	case array.F32, array.F16, array.BF16:
+		return array.F32
+	}
+	return array.I64
+}
+
+// sameBits reports whether elements of type d are Go's T as they lie in memory.
+func sameBits[T scalar](d array.DType) bool {
+	t := array.DTypeOf[T]()
+	return d == t || d == array.U64 && t == array.I64
+}
+
+// loadAs returns the elements of a in row-major order converted to T: a's own
+// memory where no conversion or copy is needed, else scratch.
+func loadAs[T scalar](w *Workspace, a *array.Array) []T {
+	n := a.Len()
+	if n == 0 {
+		return nil
+	}
+	if sameBits[T](a.DType()) {
+		return rawDense[T](w, a)
+	}
+	buf := Scratch[T](w, n)
+	m := w.Mark()
+	switch a.DType() {
+	case array.F32:
+		convert(buf, rawDense[float32](w, a))
+	case array.F64:
+		convert(buf, rawDense[float64](w, a))
+	case array.F16:
+		for i, v := range rawDense[array.Half](w, a) {
+			buf[i] = T(v.Float32())
+		}
+	case array.BF16:
+		for i, v := range rawDense[array.BFloat](w, a) {
+			buf[i] = T(v.Float32())
+		}
+	case array.I8:
+		convert(buf, rawDense[int8](w, a))
+	case array.U8, array.Bool:
+		convert(buf, rawDense[uint8](w, a))
+	case array.I16:
+		convert(buf, rawDense[int16](w, a))
+	case array.U16:
+		convert(buf, rawDense[uint16](w, a))
+	case array.I32:
+		convert(buf, rawDense[int32](w, a))
+	case array.U32:
+		convert(buf, rawDense[uint32](w, a))
+	case array.I64:
+		convert(buf, rawDense[int64](w, a))
+	default:
+		convert(buf, rawDense[uint64](w, a))
+	}
+	w.Release(m)
+	return buf
+}
+
+// number is the set of element types that Go converts between by itself.
+type number interface {
+	float32 | float64 | int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64
+}
+
+func convert[T, S number](dst []T, src []S) {
+	for i, v := range src {
+		dst[i] = T(v)
+	}
+}
+
+// loadOrdered is loadAs with u64 values moved so that they compare as int64;
+// unorder moves them back.
+func loadOrdered[T scalar](w *Workspace, a *array.Array) []T {
+	x := loadAs[T](w, a)
+	if a.DType() != array.U64 || a.Len() == 0 {
+		return x
+	}
+	buf := Scratch[T](w, len(x))
+	copy(buf, x)
+	unorder(a.DType(), buf)
+	return buf
+}
+
+// unorder flips the top bit of values of a u64 array.
+func unorder[T scalar](d array.DType, x []T) {
+	if d != array.U64 {
+		return
+	}
+	if ints, ok := any(x).([]int64); ok {
+		for i := range ints {
+			ints[i] ^= math.MinInt64
+		}
+	}
+}
+
+// asBytes returns the scratch bytes that loadAs takes to load a as type d.
+func asBytes(a *array.Array, d array.DType) int {
+	if a == nil {
+		return 0
+	}
+	if a.DType() == d || a.DType() == array.U64 && d == array.I64 {
+		return denseBytes(a)
+	}
+	return denseBytes(a) + scratchSize(a.Len(), d.Size())
+}
+
+// orderedBytes returns the scratch bytes that loadOrdered takes to load a as d.
+func orderedBytes(a *array.Array, d array.DType) int {
+	n := asBytes(a, d)
+	if a.DType() == array.U64 {
+		n += scratchSize(a.Len(), d.Size())
+	}
+	return n
+}
+
+// outAs returns memory to compute out in: its own, or scratch where its type is
+// not T. saveAs brings the results to out.
+func outAs[T scalar](w *Workspace, out *array.Array) []T {
+	if sameBits[T](out.DType()) {
+		return rawOut[T](out)
+	}
+	return Scratch[T](w, out.Len())
+}
+
+// outBytes returns the scratch bytes that outAs takes.
+func outBytes(out *array.Array) int {
+	d := scalarOf(out.DType())
+	if d == out.DType() || out.DType() == array.U64 {
+		return 0
+	}
+	return scratchSize(out.Len(), d.Size())
+}
+
+// saveAs converts x to the type of out: floats round to nearest even, integers
+// wrap, bool is x != 0. It does nothing when x is out's own memory.
+func saveAs[T scalar](out *array.Array, x []T) {
+	if len(x) == 0 {
+		return
+	}
+	if sameBits[T](out.DType()) {
+		if o := rawOut[T](out); &o[0] != &x[0] {
+			copy(o, x)
+		}
+		return
+	}
+	switch out.DType() {
+	case array.F32:
+		convert(rawOut[float32](out), x)
+	case array.F64:
+		convert(rawOut[float64](out), x)
+	case array.F16:
+		for i, o := 0, rawOut[array.Half](out); i < len(o); i++ {
+			o[i] = array.HalfFromFloat64(float64(x[i]))
+		}
+	case array.BF16:
+		for i, o := 0, rawOut[array.BFloat](out); i < len(o); i++ {
+			o[i] = array.BFloatFromFloat64(float64(x[i]))
+		}
+	case array.Bool:
+		for i, o := 0, rawOut[bool](out); i < len(o); i++ {
+			o[i] = x[i] != 0
+		}
+	case array.I8, array.U8:
+		saveInts(rawOut[uint8](out), x)
+	case array.I16, array.U16:
+		saveInts(rawOut[uint16](out), x)
+	case array.I32, array.U32:
+		saveInts(rawOut[uint32](out), x)
+	default:
+		saveInts(rawOut[uint64](out), x)
+	}
+}
+
+func saveInts[D uint8 | uint16 | uint32 | uint64, T scalar](dst []D, src []T) {
+	for i, v := range src {
+		dst[i] = D(int64(v))
+	}
+}
+
+// groups is the shape of a reduction after neighbouring dimensions of the same
+// kind are merged: sizes and the steps in the result, 0 for reduced ones.
+type groups struct {
+	n      int
+	size   [maxRank]int
+	step   [maxRank]int
+	outLen int // elements of the result
+	count  int // elements reduced to one
+}
+
+// init groups shape; no dims means that all are reduced.
+func (g *groups) init(step string, shape, dims []int) {
+	var reduced [maxRank]bool
+	if len(shape) > maxRank {
+		badOperand(step, "the operand has too many dimensions")
+	}
+	axes(step, &reduced, dims, len(shape))
+	g.outLen, g.count = 1, 1
+	for i, size := range shape {
+		red := reduced[i] || len(dims) == 0
+		if red {
+			g.count *= size
+		} else {
+			g.outLen *= size
+		}
+		if size == 1 {
+			continue
+		}
+		if k := g.n - 1; k >= 0 && (g.step[k] == 0) == red {
+			g.size[k] *= size
+			continue
+		}
+		g.size[g.n], g.step[g.n] = size, 1
+		if red {
+			g.step[g.n] = 0
+		}
+		g.n++
+	}
+	if g.n == 0 {
+		g.size[0], g.n = 1, 1
+	}
+	at := 1
+	for k := g.n - 1; k >= 0; k-- {
+		if g.step[k] != 0 {
+			g.step[k] = at
+			at *= g.size[k]
+		}
+	}
+}
+
+// next advances the multi-index of the groups before the innermost one and
+// returns the new position in the result.
+func (g *groups) next(at *[maxRank]int, o int) int {
+	for k := g.n - 2; k >= 0; k-- {
+		at[k]++
+		o += g.step[k]
+		if at[k] < g.size[k] {
+			break
+		}
+		o -= g.step[k] * g.size[k]
+		at[k] = 0
+	}
+	return o
+}

@@ -1,0 +1,69 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// Scan is the running sum (Kind "cumsum") or product ("cumprod") along Dim:
+// element i combines elements 0 to i. Floats accumulate in float64, integers in
+// int64 with wrap around; out[0]'s type decides the type of the result.
+type Scan struct {
+	Kind string
+	Dim  int
+}
+
+// ScratchBytes implements Scratcher.
+func (s Scan) ScratchBytes(out, in []*array.Array) int {
+	o, d := out[0], reduceType(out[0].DType(), in[0].DType())
+	n := asBytes(in[0], d)
+	if o.DType() != d && (o.DType() != array.U64 || d != array.I64) {
+		n += scratchSize(o.Len(), d.Size())
+	}
+	_, _, inner := splitAt(s.Kind, in[0], s.Dim)
+	return n + scratchSize(inner, 8)
+}
+
+// Run implements Step.
+func (s Scan) Run(w *Workspace, out, in []*array.Array) {
+	defer w.Release(w.Mark())
+	if s.Kind != "cumsum" && s.Kind != "cumprod" {
+		badOperand("scan", "unknown kind "+s.Kind)
+	}
+	o, a := out[0], in[0]
+	_, n, inner := splitAt(s.Kind, a, s.Dim)
+	product := s.Kind == "cumprod"
+	switch reduceType(o.DType(), a.DType()) {
+	case array.F32:
+		scanTo[float32, float64](w, product, o, a, n, inner)
+	case array.F64:
+		scanTo[float64, float64](w, product, o, a, n, inner)
+	default:
+		scanTo[int64, int64](w, product, o, a, n, inner)
+	}
+}
+
+func scanTo[T scalar, A accumulator](w *Workspace, product bool, o, a *array.Array, n, inner int) {
+	y := outAs[T](w, o)
+	scan(y, loadAs[T](w, a), Scratch[A](w, inner), product, n)
+	saveAs(o, y)
+}
+
+// scan walks x, seen as [?, n, len(acc)], with one accumulator per inner position.
+func scan[T scalar, A accumulator](y, x []T, acc []A, product bool, n int) {
+	start := A(0)
+	if product {
+		start = 1
+	}
+	inner := len(acc)
+	for i := 0; len(x) > 0; i, x, y = i+1, x[inner:], y[inner:] {
+		if i%n == 0 {
+			fillSlice(acc, start)
+		}
+		for j, v := range x[:inner] {
+			if product {
+				acc[j] *= A(v)
+			} else {
+				acc[j] += A(v)
+			}
+			y[j] = T(acc[j])
+		}
+	}
+}
