@@ -16,6 +16,7 @@ type Workspace struct {
 	buf  *array.Storage
 	top  int
 	high int
+	jobs []any // idle job structures, kept between calls; see takeJob
 }
 
 // Mark returns the current scratch position, for Release.

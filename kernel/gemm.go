@@ -1,0 +1,246 @@
+package kernel
+
+import "unsafe"
+
+// The blocking of the packed product (Goto and van de Geijn, "Anatomy of
+// High-Performance Matrix Multiplication", 2008). Sums over k are cut every
+// gemmKC terms, which also keeps rounding errors of long sums small.
+const (
+	gemmMR = 2
+	gemmNR = 4
+	gemmMC = 256
+	gemmNC = 512
+	gemmKC = 256
+
+	// Multiplications in one chunk of parallel work, and elements in one of packing.
+	gemmWork = 1 << 17
+	packWork = 1 << 13
+)
+
+// Gemm computes c = op(a)·op(b), or c += op(a)·op(b) with acc, where op
+// transposes when its flag is set, op(a) is m×k, op(b) is k×n and c is m×n, all
+// row-major with the given leading dimensions. c must not overlap a or b. It
+// runs on w.Threads goroutines; the result does not depend on their number.
+func Gemm[T float32 | float64](w *Workspace, transA, transB bool, m, n, k int,
+	a []T, lda int, b []T, ldb int, c []T, ldc int, acc bool) {
+	if m <= 0 || n <= 0 {
+		return
+	}
+	if k <= 0 {
+		if !acc {
+			for i := range m {
+				clear(c[i*ldc : i*ldc+n])
+			}
+		}
+		return
+	}
+	if m < gemmThin && !transA {
+		v := takeJob[thinJob[T]](w)
+		*v = thinJob[T]{transB: transB, m: m, n: n, k: k, a: a, lda: lda, b: b, ldb: ldb, c: c, ldc: ldc, acc: acc}
+		w.Parallel((n+gemmNR-1)/gemmNR, max(1, gemmWork/(gemmNR*m*k)), v)
+		putJob(w, v)
+		return
+	}
+	j := takeJob[gemmJob[T]](w)
+	*j = gemmJob[T]{transA: transA, transB: transB, a: a, lda: lda, b: b, ldb: ldb, c: c, ldc: ldc}
+	j.run(w, m, n, k, acc)
+	putJob(w, j)
+}
+
+// gemmScratch is the scratch that a product of the given sizes takes.
+func gemmScratch[T real](m, n, k int) int {
+	if m <= 0 || n <= 0 || k <= 0 {
+		return 0
+	}
+	var z T
+	size := int(unsafe.Sizeof(z))
+	m, n, k = min(m, gemmMC), min(n, gemmNC), min(k, gemmKC)
+	return scratchSize(roundUp(m, gemmMR)*k, size) + scratchSize(roundUp(n, gemmNR)*k, size)
+}
+
+func roundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// gemmJob is a packed product in progress. b is read through window instead,
+// when that is set: the patches of a convolution input, never laid out in full.
+type gemmJob[T real] struct {
+	transA, transB bool
+	a              []T
+	lda            int
+	b              []T
+	ldb            int
+	c              []T
+	ldc            int
+	window         *patches
+
+	phase          gemmPhase
+	acc            bool // this block adds to c
+	ic, jc, pc     int  // origin of the current block
+	mc, nc, kc     int  // its size
+	aPanel, bPanel []T
+}
+
+type gemmPhase uint8
+
+const (
+	phasePackA gemmPhase = iota
+	phasePackB
+	phaseMultiply
+)
+
+// run computes the product block by block, each phase of a block in parallel.
+func (j *gemmJob[T]) run(w *Workspace, m, n, k int, acc bool) {
+	mark := w.Mark()
+	kMax := min(k, gemmKC)
+	j.aPanel = Scratch[T](w, roundUp(min(m, gemmMC), gemmMR)*kMax)
+	j.bPanel = Scratch[T](w, roundUp(min(n, gemmNC), gemmNR)*kMax)
+	for j.jc = 0; j.jc < n; j.jc += gemmNC {
+		j.nc = min(gemmNC, n-j.jc)
+		nPanels := (j.nc + gemmNR - 1) / gemmNR
+		for j.pc = 0; j.pc < k; j.pc += gemmKC {
+			j.kc = min(gemmKC, k-j.pc)
+			j.acc = acc || j.pc > 0
+			j.phase = phasePackB
+			w.Parallel(nPanels, max(1, packWork/(gemmNR*j.kc)), j)
+			for j.ic = 0; j.ic < m; j.ic += gemmMC {
+				j.mc = min(gemmMC, m-j.ic)
+				mPanels := (j.mc + gemmMR - 1) / gemmMR
+				j.phase = phasePackA
+				w.Parallel(mPanels, max(1, packWork/(gemmMR*j.kc)), j)
+				j.phase = phaseMultiply
+				w.Parallel(mPanels*nPanels, max(1, gemmWork/(gemmMR*gemmNR*j.kc)), j)
+			}
+		}
+	}
+	w.Release(mark)
+}
+
+// Do runs the current phase for panels, or for tiles in column-panel order.
+func (j *gemmJob[T]) Do(lo, hi int) {
+	switch j.phase {
+	case phasePackA:
+		for p := lo; p < hi; p++ {
+			dst := j.aPanel[p*gemmMR*j.kc : (p+1)*gemmMR*j.kc]
+			row := j.ic + p*gemmMR
+			if j.transA {
+				packRows(dst, j.a[j.pc*j.lda+row:], j.lda, j.kc, gemmMR, min(gemmMR, j.ic+j.mc-row))
+			} else {
+				packCols(dst, j.a[row*j.lda+j.pc:], j.lda, j.kc, gemmMR, min(gemmMR, j.ic+j.mc-row))
+			}
+		}
+	case phasePackB:
+		for p := lo; p < hi; p++ {
+			dst := j.bPanel[p*gemmNR*j.kc : (p+1)*gemmNR*j.kc]
+			col := j.jc + p*gemmNR
+			width := min(gemmNR, j.jc+j.nc-col)
+			switch {
+			case j.window != nil:
+				packPatches(j.window, dst, j.b, j.pc, j.kc, col, width)
+			case j.transB:
+				packCols(dst, j.b[col*j.ldb+j.pc:], j.ldb, j.kc, gemmNR, width)
+			default:
+				packRows(dst, j.b[j.pc*j.ldb+col:], j.ldb, j.kc, gemmNR, width)
+			}
+		}
+	case phaseMultiply:
+		j.multiply(lo, hi)
+	}
+}
+
+func (j *gemmJob[T]) multiply(lo, hi int) {
+	mPanels := (j.mc + gemmMR - 1) / gemmMR
+	jp, ip := lo/mPanels, lo%mPanels
+	for range hi - lo {
+		a := j.aPanel[ip*gemmMR*j.kc : (ip+1)*gemmMR*j.kc]
+		b := j.bPanel[jp*gemmNR*j.kc : (jp+1)*gemmNR*j.kc]
+		row, col := ip*gemmMR, jp*gemmNR
+		at := (j.ic+row)*j.ldc + j.jc + col
+		rows, cols := min(gemmMR, j.mc-row), min(gemmNR, j.nc-col)
+		var tile [gemmMR * gemmNR]T
+		gemmTile(a, b, &tile)
+		for r := range rows {
+			dst, src := j.c[at+r*j.ldc:at+r*j.ldc+cols], tile[r*gemmNR:]
+			if j.acc {
+				for x := range dst {
+					dst[x] += src[x]
+				}
+			} else {
+				copy(dst, src)
+			}
+		}
+		if ip++; ip == mPanels {
+			ip, jp = 0, jp+1
+		}
+	}
+}
+
+// packCols lays a panel of count rows of src (stride ld, k elements each) out
+// with k outermost: dst[p*width+r] = src[r*ld+p], zero for r >= count.
+func packCols[T real](dst, src []T, ld, k, width, count int) {
+	for r := range width {
+		if r >= count {
+			for p := range k {
+				dst[p*width+r] = 0
+			}
+			continue
+		}
+		for p, v := range src[r*ld : r*ld+k] {
+			dst[p*width+r] = v
+		}
+	}
+}
+
+// packRows is packCols of the transposed matrix: dst[p*width+r] = src[p*ld+r].
+func packRows[T real](dst, src []T, ld, k, width, count int) {
+	for p := range k {
+		d, s := dst[p*width:(p+1)*width], src[p*ld:p*ld+count]
+		for r := range d {
+			if r < len(s) {
+				d[r] = s[r]
+			} else {
+				d[r] = 0
+			}
+		}
+	}
+}
+
+// gemmTile computes the product of a 2-row and a 4-column panel: eight sums and
+// six operands are what fits the sixteen registers of amd64.
+func gemmTile[T real](a, b []T, tile *[gemmMR * gemmNR]T) {
+	var c00, c01, c02, c03, c10, c11, c12, c13 T
+	for len(a) >= 4 && len(b) >= 8 {
+		a0, a1 := a[0], a[1]
+		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
+		c00 += T(a0 * b0)
+		c01 += T(a0 * b1)
+		c02 += T(a0 * b2)
+		c03 += T(a0 * b3)
+		c10 += T(a1 * b0)
+		c11 += T(a1 * b1)
+		c12 += T(a1 * b2)
+		c13 += T(a1 * b3)
+		a0, a1 = a[2], a[3]
+		b0, b1, b2, b3 = b[4], b[5], b[6], b[7]
+		c00 += T(a0 * b0)
+		c01 += T(a0 * b1)
+		c02 += T(a0 * b2)
+		c03 += T(a0 * b3)
+		c10 += T(a1 * b0)
+		c11 += T(a1 * b1)
+		c12 += T(a1 * b2)
+		c13 += T(a1 * b3)
+		a, b = a[4:], b[8:]
+	}
+	if len(a) >= 2 && len(b) >= 4 {
+		a0, a1 := a[0], a[1]
+		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
+		c00 += T(a0 * b0)
+		c01 += T(a0 * b1)
+		c02 += T(a0 * b2)
+		c03 += T(a0 * b3)
+		c10 += T(a1 * b0)
+		c11 += T(a1 * b1)
+		c12 += T(a1 * b2)
+		c13 += T(a1 * b3)
+	}
+	*tile = [gemmMR * gemmNR]T{c00, c01, c02, c03, c10, c11, c12, c13}
+}

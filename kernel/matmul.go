@@ -1,0 +1,258 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// MatMul multiplies in[0] [..., m, k] by in[1] [..., k, n] as torch.matmul does
+// for operands of two or more dimensions: leading dimensions broadcast. All
+// element types but bool; integers wrap around.
+type MatMul struct{}
+
+// Run implements Step.
+func (MatMul) Run(w *Workspace, out, in []*array.Array) {
+	switch out[0].DType() {
+	case array.F64:
+		matMulReal[float64](w, out[0], in[0], in[1])
+	case array.F32, array.F16, array.BF16:
+		matMulReal[float32](w, out[0], in[0], in[1])
+	case array.I8:
+		matMulInt[int8](w, out[0], in[0], in[1])
+	case array.U8:
+		matMulInt[uint8](w, out[0], in[0], in[1])
+	case array.I16:
+		matMulInt[int16](w, out[0], in[0], in[1])
+	case array.U16:
+		matMulInt[uint16](w, out[0], in[0], in[1])
+	case array.I32:
+		matMulInt[int32](w, out[0], in[0], in[1])
+	case array.U32:
+		matMulInt[uint32](w, out[0], in[0], in[1])
+	case array.I64:
+		matMulInt[int64](w, out[0], in[0], in[1])
+	case array.U64:
+		matMulInt[uint64](w, out[0], in[0], in[1])
+	default:
+		panic("kernel: matmul: element type " + out[0].DType().String() + ", expected a number")
+	}
+}
+
+// ScratchBytes implements Scratcher.
+func (MatMul) ScratchBytes(out, in []*array.Array) int {
+	n := storeBytes(out[0])
+	for _, a := range in[:2] {
+		if out[0].DType().IsInt() || plainMatrices(a, a.DType()) {
+			continue
+		}
+		n += loadBytes(a)
+	}
+	rows, cols, k := out[0].Dim(-2), out[0].Dim(-1), in[0].Dim(-1)
+	rows = max(rows, foldedRows(in[0], in[1]))
+	switch {
+	case out[0].DType() == array.F64:
+		n += gemmScratch[float64](rows, cols, k)
+	case out[0].DType().IsFloat():
+		n += gemmScratch[float32](rows, cols, k)
+	}
+	return n
+}
+
+// plainMatrices reports whether a can be read by Gemm as it lies: its last two
+// dimensions are a row-major or column-major matrix of a computing type.
+func plainMatrices(a *array.Array, d array.DType) bool {
+	_, _, ok := matrixLayout(a)
+	return ok && !isHalf(d)
+}
+
+// matrixLayout returns how Gemm must read the last two dimensions of a.
+func matrixLayout(a *array.Array) (trans bool, ld int, ok bool) {
+	r, c := a.Dim(-2), a.Dim(-1)
+	s := a.Strides()
+	sr, sc := s[len(s)-2], s[len(s)-1]
+	switch {
+	case (sc == 1 || c == 1) && (sr >= c || r == 1):
+		return false, max(sr, c), true
+	case (sr == 1 || r == 1) && (sc >= r || c == 1):
+		return true, max(sc, r), true
+	}
+	return false, 0, false
+}
+
+// foldedRows returns the rows of the single product that a matrix a with
+// leading dimensions and a plain matrix b amount to, else 0.
+func foldedRows(a, b *array.Array) int {
+	if a.Dim(-1) == 0 || b.Rank() != 2 {
+		return 0
+	}
+	return a.Len() / a.Dim(-1)
+}
+
+// matOperand is one operand of a batched product: where its matrices lie.
+type matOperand[T real] struct {
+	data    []T
+	shape   []int // leading dimensions
+	strides []int // of those, or nil when data is a row-major copy
+	trans   bool
+	ld      int
+	at      int
+	size    int // elements of one matrix, for a copy
+}
+
+func loadMatrices[T real](w *Workspace, a *array.Array) matOperand[T] {
+	lead := a.Rank() - 2
+	m := matOperand[T]{shape: a.Shape()[:lead], size: a.Dim(-1) * a.Dim(-2)}
+	if plainMatrices(a, a.DType()) && a.DType() == array.DTypeOf[T]() {
+		m.data, m.strides, m.at = array.Raw[T](a), a.Strides()[:lead], a.Offset()
+		m.trans, m.ld, _ = matrixLayout(a)
+		return m
+	}
+	m.data, m.ld = load[T](w, a), a.Dim(-1)
+	return m
+}
+
+// matrix returns the matrix at position i of the broadcast leading dimensions.
+func (m *matOperand[T]) matrix(lead []int, i int) []T {
+	at, step := m.at, m.size
+	for d := len(lead) - 1; d >= 0; d-- {
+		x := i % lead[d]
+		i /= lead[d]
+		own := d - (len(lead) - len(m.shape))
+		if own < 0 {
+			break
+		}
+		if m.shape[own] == 1 {
+			continue
+		}
+		if m.strides != nil {
+			at += x * m.strides[own]
+			continue
+		}
+		at += x * step
+		step *= m.shape[own]
+	}
+	return m.data[at:]
+}
+
+func matMulReal[T real](w *Workspace, out, a, b *array.Array) {
+	if out.Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	m, n, k := out.Dim(-2), out.Dim(-1), a.Dim(-1)
+	dst := result[T](w, out)
+	switch {
+	case k == 0:
+		clear(dst)
+	case b.Rank() == 2 && a.IsContiguous():
+		y := loadMatrices[T](w, b)
+		Gemm(w, false, y.trans, a.Len()/k, n, k, load[T](w, a), k, y.data[y.at:], y.ld, dst, n, false)
+	default:
+		x, y := loadMatrices[T](w, a), loadMatrices[T](w, b)
+		lead := out.Shape()[:out.Rank()-2]
+		for i := range out.Len() / (m * n) {
+			Gemm(w, x.trans, y.trans, m, n, k, x.matrix(lead, i), x.ld, y.matrix(lead, i), y.ld, dst[i*m*n:], n, false)
+		}
+	}
+	store(out, dst)
+	w.Release(mark)
+}
+
+// integer is the set of integer element types.
+type integer interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64
+}
+
+// matMulInt multiplies in place through the strides; integers are rare here.
+func matMulInt[T integer](_ *Workspace, out, a, b *array.Array) {
+	dst := array.Data[T](out)
+	if len(dst) == 0 {
+		return
+	}
+	clear(dst)
+	x, y := array.Raw[T](a), array.Raw[T](b)
+	m, n, k := out.Dim(-2), out.Dim(-1), a.Dim(-1)
+	lead := out.Shape()[:out.Rank()-2]
+	sa, sb := a.Strides(), b.Strides()
+	ar, ac := sa[len(sa)-2], sa[len(sa)-1]
+	br, bc := sb[len(sb)-2], sb[len(sb)-1]
+	for i := range out.Len() / (m * n) {
+		pa, pb := matrixOffset(a, lead, i), matrixOffset(b, lead, i)
+		c := dst[i*m*n : (i+1)*m*n]
+		for r := range m {
+			row := c[r*n : (r+1)*n]
+			for p := range k {
+				v, at := x[pa+r*ar+p*ac], pb+p*br
+				for q := range row {
+					row[q] += v * y[at]
+					at += bc
+				}
+			}
+		}
+	}
+}
+
+// matrixOffset returns where the matrix at position i of the broadcast leading
+// dimensions lead begins in a's storage.
+func matrixOffset(a *array.Array, lead []int, i int) int {
+	at, skip := a.Offset(), len(lead)-(a.Rank()-2)
+	for d := len(lead) - 1; d >= skip; d-- {
+		if a.Dim(d-skip) != 1 {
+			at += i % lead[d] * a.Strides()[d-skip]
+		}
+		i /= lead[d]
+	}
+	return at
+}
+
+// Linear computes in[0] [..., K] · in[1]ᵀ [N, K], plus in[2] [N] when present,
+// as torch.nn.functional.linear does. Float element types.
+type Linear struct{}
+
+// Run implements Step.
+func (Linear) Run(w *Workspace, out, in []*array.Array) {
+	if out[0].DType() == array.F64 {
+		linear[float64](w, out[0], in[0], in[1], operand(in, 2))
+	} else {
+		linear[float32](w, out[0], in[0], in[1], operand(in, 2))
+	}
+}
+
+// ScratchBytes implements Scratcher.
+func (Linear) ScratchBytes(out, in []*array.Array) int {
+	n := storeBytes(out[0]) + loadBytes(in[0]) + loadBytes(operand(in, 2))
+	if !plainMatrices(in[1], in[1].DType()) {
+		n += loadBytes(in[1])
+	}
+	if out[0].Len() == 0 {
+		return n
+	}
+	rows, cols, k := out[0].Len()/out[0].Dim(-1), out[0].Dim(-1), in[0].Dim(-1)
+	if out[0].DType() == array.F64 {
+		return n + gemmScratch[float64](rows, cols, k)
+	}
+	return n + gemmScratch[float32](rows, cols, k)
+}
+
+func linear[T real](w *Workspace, out, x, weight, bias *array.Array) {
+	if out.Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	n, k := weight.Dim(0), weight.Dim(1)
+	dst := result[T](w, out)
+	rows := len(dst) / n
+	b := load[T](w, bias)
+	if b != nil {
+		for i := range rows {
+			copy(dst[i*n:(i+1)*n], b)
+		}
+	}
+	if k == 0 {
+		if b == nil {
+			clear(dst)
+		}
+	} else {
+		m := loadMatrices[T](w, weight)
+		Gemm(w, false, !m.trans, rows, n, k, load[T](w, x), k, m.data[m.at:], m.ld, dst, n, b != nil)
+	}
+	store(out, dst)
+	w.Release(mark)
+}

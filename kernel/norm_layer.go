@@ -1,0 +1,137 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// LayerNorm normalises the last Axes dimensions of in[0] by their own mean and
+// biased variance (Ba, Kiros and Hinton, "Layer Normalization", 2016), then
+// scales by in[1] and adds in[2], both of the normalised shape or nil.
+// Statistics are computed in float64. Float element types.
+type LayerNorm struct {
+	Axes int
+	Eps  float64
+}
+
+// Run implements Step.
+func (s LayerNorm) Run(w *Workspace, out, in []*array.Array) {
+	n := rowLen(in[0], in[0].Rank()-s.Axes)
+	runRowNorm(w, rowNorm{size: n, inner: 1, chans: n, eps: s.Eps}, out[0], in[0], operand(in, 1), operand(in, 2))
+}
+
+// ScratchBytes implements Scratcher.
+func (s LayerNorm) ScratchBytes(out, in []*array.Array) int {
+	return storeBytes(out[0]) + loadAllBytes(in)
+}
+
+// RMSNorm divides the last Axes dimensions of in[0] by their root mean square,
+// sqrt(mean(x²)+Eps) (Zhang and Sennrich, 2019), then scales by in[1], of the
+// normalised shape or nil. Float element types.
+type RMSNorm struct {
+	Axes int
+	Eps  float64
+}
+
+// Run implements Step.
+func (s RMSNorm) Run(w *Workspace, out, in []*array.Array) {
+	n := rowLen(in[0], in[0].Rank()-s.Axes)
+	runRowNorm(w, rowNorm{size: n, inner: 1, chans: n, eps: s.Eps, raw: true}, out[0], in[0], operand(in, 1), nil)
+}
+
+// ScratchBytes implements Scratcher.
+func (s RMSNorm) ScratchBytes(out, in []*array.Array) int {
+	return storeBytes(out[0]) + loadAllBytes(in)
+}
+
+// GroupNorm normalises each of Groups groups of channels of in[0] [N, C, ...]
+// over its channels and all further dimensions (Wu and He, 2018), then scales
+// by in[1] and adds in[2], both [C] or nil. Groups = C is instance
+// normalisation. Float element types.
+type GroupNorm struct {
+	Groups int
+	Eps    float64
+}
+
+// Run implements Step.
+func (s GroupNorm) Run(w *Workspace, out, in []*array.Array) {
+	chans, plane := in[0].Dim(1), rowLen(in[0], 2)
+	g := rowNorm{size: chans / s.Groups * plane, inner: plane, chans: chans, eps: s.Eps}
+	runRowNorm(w, g, out[0], in[0], operand(in, 1), operand(in, 2))
+}
+
+// ScratchBytes implements Scratcher.
+func (s GroupNorm) ScratchBytes(out, in []*array.Array) int {
+	return storeBytes(out[0]) + loadAllBytes(in)
+}
+
+// rowLen returns the product of the dimensions from d on.
+func rowLen(a *array.Array, d int) int {
+	n := 1
+	for _, v := range a.Shape()[d:] {
+		n *= v
+	}
+	return n
+}
+
+// rowNorm describes a normalisation of consecutive rows of size elements, where
+// element i of the whole array has the weight at i/inner%chans.
+type rowNorm struct {
+	size, inner, chans int
+	eps                float64
+	raw                bool // do not subtract the mean
+}
+
+func runRowNorm(w *Workspace, s rowNorm, out, x, weight, bias *array.Array) {
+	if out.DType() == array.F64 {
+		normRows[float64](w, s, out, x, weight, bias)
+	} else {
+		normRows[float32](w, s, out, x, weight, bias)
+	}
+}
+
+func normRows[T real](w *Workspace, s rowNorm, out, x, weight, bias *array.Array) {
+	if out.Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	dst := result[T](w, out)
+	j := takeJob[rowNormJob[T]](w)
+	*j = rowNormJob[T]{rowNorm: s, dst: dst, src: load[T](w, x), weight: load[T](w, weight), bias: load[T](w, bias)}
+	w.Parallel(len(dst)/s.size, max(1, gemmWork/(4*s.size)), j)
+	putJob(w, j)
+	store(out, dst)
+	w.Release(mark)
+}
+
+type rowNormJob[T real] struct {
+	rowNorm
+	dst, src, weight, bias []T
+}
+
+// Do normalises rows [lo, hi).
+func (j *rowNormJob[T]) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		dst, src := j.dst[i*j.size:(i+1)*j.size], j.src[i*j.size:(i+1)*j.size]
+		mean := 0.0
+		if !j.raw {
+			mean = total(src) / float64(j.size)
+		}
+		scale := 1 / math.Sqrt(deviation(src, mean)/float64(j.size)+j.eps)
+		for x := 0; x < len(src); x += j.inner {
+			mul, add := 1.0, 0.0
+			c := (i*j.size + x) / j.inner % j.chans
+			if j.weight != nil {
+				mul = float64(j.weight[c])
+			}
+			if j.bias != nil {
+				add = float64(j.bias[c])
+			}
+			d := dst[x : x+j.inner]
+			for p, v := range src[x : x+j.inner] {
+				d[p] = T(float64((float64(v)-mean)*scale*mul) + add)
+			}
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// MaxPool is torch.nn.functional.max_pool1d to 3d over the last len(Kernel)
+// dimensions of in[0]. out[1], when given, receives the i64 index within the
+// input plane of each maximum, the first one among equals; NaN counts as the
+// greatest, and then the last one is taken. A nil Stride means Kernel, other nil lists as in Conv. The output's
+// shape carries ceil_mode and PadHi. Element types: numbers.
+type MaxPool struct {
+	Kernel, Stride, PadLo, PadHi, Dilation []int
+}
+
+// Run implements Step.
+func (s MaxPool) Run(w *Workspace, out, in []*array.Array) {
+	switch out[0].DType() {
+	case array.F16, array.BF16, array.F32:
+		maxPoolReal[float32](w, s, out, in[0])
+	case array.F64:
+		maxPoolReal[float64](w, s, out, in[0])
+	case array.I8:
+		maxPoolSame[int8](w, s, out, in[0])
+	case array.U8:
+		maxPoolSame[uint8](w, s, out, in[0])
+	case array.I16:
+		maxPoolSame[int16](w, s, out, in[0])
+	case array.U16:
+		maxPoolSame[uint16](w, s, out, in[0])
+	case array.I32:
+		maxPoolSame[int32](w, s, out, in[0])
+	case array.U32:
+		maxPoolSame[uint32](w, s, out, in[0])
+	case array.I64:
+		maxPoolSame[int64](w, s, out, in[0])
+	case array.U64:
+		maxPoolSame[uint64](w, s, out, in[0])
+	default:
+		panic("kernel: max_pool: element type " + out[0].DType().String() + ", expected a number")
+	}
+}
+
+// ScratchBytes implements Scratcher.
+func (s MaxPool) ScratchBytes(out, in []*array.Array) int {
+	return loadBytes(in[0]) + storeBytes(out[0])
+}
+
+func (s MaxPool) geometry(out, x *array.Array) spatial {
+	lead := x.Rank() - len(s.Kernel)
+	return newSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, strideOr(s.Stride, s.Kernel), s.PadLo, s.Dilation)
+}
+
+func strideOr(stride, kernel []int) []int {
+	if len(stride) == 0 {
+		return kernel
+	}
+	return stride
+}
+
+func maxPoolReal[T real](w *Workspace, s MaxPool, out []*array.Array, x *array.Array) {
+	mark := w.Mark()
+	dst := result[T](w, out[0])
+	maxPool(w, s.geometry(out[0], x), dst, indices(out), load[T](w, x))
+	store(out[0], dst)
+	w.Release(mark)
+}
+
+func maxPoolSame[T integer](w *Workspace, s MaxPool, out []*array.Array, x *array.Array) {
+	mark := w.Mark()
+	maxPool(w, s.geometry(out[0], x), array.Data[T](out[0]), indices(out), loadSame[T](w, x))
+	w.Release(mark)
+}
+
+// indices returns the memory of the optional second output.
+func indices(out []*array.Array) []int64 {
+	if a := operand(out, 1); a != nil {
+		return array.Data[int64](a)
+	}
+	return nil
+}
+
+func maxPool[T real | integer](w *Workspace, g spatial, dst []T, at []int64, src []T) {
+	if len(dst) == 0 {
+		return
+	}
+	j := takeJob[maxPoolJob[T]](w)
+	*j = maxPoolJob[T]{spatial: g, dst: dst, at: at, src: src}
+	w.Parallel(len(dst)/g.outPlane, max(1, gemmWork/(4*g.outPlane*max(g.taps, 1))), j)
+	putJob(w, j)
+}
+
+type maxPoolJob[T real | integer] struct {
+	spatial
+	dst []T
+	at  []int64
+	src []T
+}
+
+// Do computes planes [lo, hi).
+func (j *maxPoolJob[T]) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		src, dst := j.src[i*j.inPlane:(i+1)*j.inPlane], j.dst[i*j.outPlane:(i+1)*j.outPlane]
+		for o := range dst {
+			z, y, x := j.origin(o)
+			best := greatest(src, j.in, firstTap(z, j.dilate[0]), min(z+j.kernel[0]*j.dilate[0], j.in[0]), j.dilate[0],
+				firstTap(y, j.dilate[1]), min(y+j.kernel[1]*j.dilate[1], j.in[1]), j.dilate[1],
+				firstTap(x, j.dilate[2]), min(x+j.kernel[2]*j.dilate[2], j.in[2]), j.dilate[2])
+			if best >= 0 {
+				dst[o] = src[best]
+			}
+			if j.at != nil {
+				j.at[i*j.outPlane+o] = int64(best)
+			}
+		}
+	}
+}
+
+// firstTap returns the first coordinate at, at+step, ... that is not negative.
+func firstTap(at, step int) int {
+	if at < 0 {
+		at += (-at + step - 1) / step * step
+	}
+	return at
+}
+
+// greatest returns the index of the greatest element of a box of a plane, -1
+// for an empty box. The first among equals, but the last NaN, as in PyTorch.
+func greatest[T real | integer](src []T, dims [3]int, z0, z1, dz, y0, y1, dy, x0, x1, dx int) int {
+	best := -1
+	var m T
+	for z := z0; z < z1; z += dz {
+		for y := y0; y < y1; y += dy {
+			at := (z*dims[1] + y) * dims[2]
+			for x := x0; x < x1; x += dx {
+				if v := src[at+x]; best < 0 || v > m || v != v {
+					best, m = at+x, v
+				}
+			}
+		}
+	}
+	return best
+}

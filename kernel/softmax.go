@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// Softmax computes exp(x)/Σexp(x) along dimension Dim (not negative) of in[0],
+// after subtracting the maximum. Float element types.
+type Softmax struct{ Dim int }
+
+// Run implements Step.
+func (s Softmax) Run(w *Workspace, out, in []*array.Array) {
+	runSoftmax(w, s.Dim, false, out[0], in[0])
+}
+
+// ScratchBytes implements Scratcher.
+func (s Softmax) ScratchBytes(out, in []*array.Array) int {
+	return storeBytes(out[0]) + loadBytes(in[0])
+}
+
+// LogSoftmax computes x - log Σexp(x) along dimension Dim (not negative) of
+// in[0], after subtracting the maximum. Float element types.
+type LogSoftmax struct{ Dim int }
+
+// Run implements Step.
+func (s LogSoftmax) Run(w *Workspace, out, in []*array.Array) {
+	runSoftmax(w, s.Dim, true, out[0], in[0])
+}
+
+// ScratchBytes implements Scratcher.
+func (s LogSoftmax) ScratchBytes(out, in []*array.Array) int {
+	return storeBytes(out[0]) + loadBytes(in[0])
+}
+
+func runSoftmax(w *Workspace, dim int, logs bool, out, x *array.Array) {
+	if out.DType() == array.F64 {
+		softmax[float64](w, dim, logs, out, x)
+	} else {
+		softmax[float32](w, dim, logs, out, x)
+	}
+}
+
+func softmax[T real](w *Workspace, dim int, logs bool, out, x *array.Array) {
+	if out.Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	dst := result[T](w, out)
+	j := takeJob[softmaxJob[T]](w)
+	*j = softmaxJob[T]{dst: dst, src: load[T](w, x), logs: logs, n: 1, inner: 1}
+	if x.Rank() > 0 {
+		j.n, j.inner = x.Dim(dim), rowLen(x, dim+1)
+	}
+	w.Parallel(len(dst)/j.n, max(1, gemmWork/(16*j.n)), j)
+	putJob(w, j)
+	store(out, dst)
+	w.Release(mark)
+}
+
+type softmaxJob[T real] struct {
+	dst, src []T
+	n, inner int
+	logs     bool
+}
+
+// Do computes rows [lo, hi): row i starts at i%inner of block i/inner.
+func (j *softmaxJob[T]) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		at := i/j.inner*j.n*j.inner + i%j.inner
+		dst, src := j.dst[at:], j.src[at:]
+		end := (j.n-1)*j.inner + 1
+		high := src[0]
+		for p := 0; p < end; p += j.inner {
+			if src[p] > high {
+				high = src[p]
+			}
+		}
+		m, sum := float64(high), 0.0
+		for p := 0; p < end; p += j.inner {
+			e := math.Exp(float64(src[p]) - m)
+			sum += e
+			dst[p] = T(e)
+		}
+		if j.logs {
+			m += math.Log(sum)
+			for p := 0; p < end; p += j.inner {
+				dst[p] = T(float64(src[p]) - m)
+			}
+			continue
+		}
+		for p := 0; p < end; p += j.inner {
+			dst[p] = T(float64(dst[p]) / sum)
+		}
+	}
+}
