@@ -11,22 +11,22 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// dense is an operand or result of a reference computation, in float64.
-type dense struct {
+// refArray is an operand or result of a reference computation, in float64.
+type refArray struct {
 	shape []int
 	v     []float64
 }
 
-func newDense(shape ...int) dense {
+func newRef(shape ...int) refArray {
 	n := 1
 	for _, d := range shape {
 		n *= d
 	}
-	return dense{shape, make([]float64, n)}
+	return refArray{shape, make([]float64, n)}
 }
 
 // at reads an element; indices outside the shape read as ok=false.
-func (d dense) index(pos ...int) (int, bool) {
+func (d refArray) index(pos ...int) (int, bool) {
 	i := 0
 	for k, p := range pos {
 		if p < 0 || p >= d.shape[k] {
@@ -37,14 +37,14 @@ func (d dense) index(pos ...int) (int, bool) {
 	return i, true
 }
 
-func (d dense) get(pos ...int) float64 {
+func (d refArray) get(pos ...int) float64 {
 	if i, ok := d.index(pos...); ok {
 		return d.v[i]
 	}
 	return 0
 }
 
-func (d dense) set(x float64, pos ...int) {
+func (d refArray) set(x float64, pos ...int) {
 	i, ok := d.index(pos...)
 	if !ok {
 		panic("reference writes outside its result")
@@ -52,8 +52,8 @@ func (d dense) set(x float64, pos ...int) {
 	d.v[i] = x
 }
 
-// each calls f with every position of a shape, in row-major order.
-func each(shape []int, f func(pos []int)) {
+// eachPos calls f with every position of a shape, in row-major order.
+func eachPos(shape []int, f func(pos []int)) {
 	pos := make([]int, len(shape))
 	for _, d := range shape {
 		if d == 0 {
@@ -78,9 +78,9 @@ func each(shape []int, f func(pos []int)) {
 // shapes of operands; nil is an absent one.
 type shapes [][]int
 
-// randomDense draws normal values.
-func randomDense(r *rand.Rand, shape []int) dense {
-	d := newDense(shape...)
+// randomRef draws normal values.
+func randomRef(r *rand.Rand, shape []int) refArray {
+	d := newRef(shape...)
 	for i := range d.v {
 		d.v[i] = r.NormFloat64()
 	}
@@ -89,7 +89,7 @@ func randomDense(r *rand.Rand, shape []int) dense {
 
 // toArray rounds d to an element type, laid out with the last two dimensions
 // swapped in memory and a gap when strided.
-func toArray(d dense, dt array.DType, strided bool) *array.Array {
+func toArray(d refArray, dt array.DType, strided bool) *array.Array {
 	a := array.New(dt, d.shape...)
 	if strided {
 		n := len(d.shape)
@@ -106,7 +106,7 @@ func toArray(d dense, dt array.DType, strided bool) *array.Array {
 		a = array.Make(dt, d.shape, strides, 3, array.NewStorage((size*2+3)*dt.Size()))
 	}
 	i := 0
-	each(d.shape, func(pos []int) {
+	eachPos(d.shape, func(pos []int) {
 		setElem(a, pos, d.v[i])
 		i++
 	})
@@ -145,10 +145,10 @@ func setElem(a *array.Array, pos []int, x float64) {
 	}
 }
 
-func toDense(a *array.Array) dense {
-	d := newDense(append([]int{}, a.Shape()...)...)
+func toRef(a *array.Array) refArray {
+	d := newRef(append([]int{}, a.Shape()...)...)
 	i := 0
-	each(d.shape, func(pos []int) {
+	eachPos(d.shape, func(pos []int) {
 		at := elemAt(a, pos)
 		switch a.DType() {
 		case array.F32:
@@ -168,7 +168,7 @@ func toDense(a *array.Array) dense {
 		case array.I64:
 			d.v[i] = float64(array.Raw[int64](a)[at])
 		default:
-			panic("toDense: " + a.DType().String())
+			panic("toRef: " + a.DType().String())
 		}
 		i++
 	})
@@ -189,10 +189,10 @@ func tolerance(d array.DType) float64 {
 	return 2e-5
 }
 
-func requireClose(t *testing.T, want dense, got *array.Array) {
+func requireClose(t *testing.T, want refArray, got *array.Array) {
 	t.Helper()
 	require.Equal(t, want.shape, append([]int{}, got.Shape()...))
-	g := toDense(got)
+	g := toRef(got)
 	tol := tolerance(got.DType())
 	for i, x := range want.v {
 		if math.IsNaN(x) && math.IsNaN(g.v[i]) || x == g.v[i] {
@@ -237,9 +237,9 @@ type stepCase struct {
 	out  shapes
 	in   shapes
 	// prepare may change operands before they are rounded.
-	prepare func(in []dense)
+	prepare func(in []refArray)
 	// meaning computes the results; index results are compared exactly.
-	meaning func(in, out []dense)
+	meaning func(in, out []refArray)
 	// index tells which result is i64; -1 or 0 for none (the first never is).
 	index int
 }
@@ -253,29 +253,29 @@ func (c stepCase) check(t *testing.T, types ...array.DType) {
 		for _, strided := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s/%v/strided=%v", c.name, dt, strided), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(1, 2))
-				raw := make([]dense, len(c.in))
+				raw := make([]refArray, len(c.in))
 				for i, sh := range c.in {
 					if sh != nil {
-						raw[i] = randomDense(r, sh)
+						raw[i] = randomRef(r, sh)
 					}
 				}
 				if c.prepare != nil {
 					c.prepare(raw)
 				}
-				in, ref := make([]*array.Array, len(raw)), make([]dense, len(raw))
+				in, ref := make([]*array.Array, len(raw)), make([]refArray, len(raw))
 				for i, d := range raw {
 					if d.shape != nil {
 						in[i] = toArray(d, dt, strided)
-						ref[i] = toDense(in[i])
+						ref[i] = toRef(in[i])
 					}
 				}
-				out, want := make([]*array.Array, len(c.out)), make([]dense, len(c.out))
+				out, want := make([]*array.Array, len(c.out)), make([]refArray, len(c.out))
 				for i, sh := range c.out {
 					od := dt
 					if i > 0 && i == c.index {
 						od = array.I64
 					}
-					out[i], want[i] = array.New(od, sh...), newDense(sh...)
+					out[i], want[i] = array.New(od, sh...), newRef(sh...)
 				}
 				c.meaning(ref, want)
 				runStep(t, c.step, out, in)

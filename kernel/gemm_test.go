@@ -100,15 +100,15 @@ func TestMatMul(t *testing.T) {
 	for _, c := range cases {
 		stepCase{
 			name: fmt.Sprint(c.a, c.b), step: MatMul{}, out: shapes{c.out}, in: shapes{c.a, c.b},
-			meaning: func(in, out []dense) { matMulMeaning(in[0], in[1], out[0]) },
+			meaning: func(in, out []refArray) { matMulMeaning(in[0], in[1], out[0]) },
 		}.check(t, array.F32, array.F64, array.F16, array.BF16, array.I32, array.I64)
 	}
 }
 
-func matMulMeaning(a, b, c dense) {
-	each(c.shape, func(pos []int) {
+func matMulMeaning(a, b, c refArray) {
+	eachPos(c.shape, func(pos []int) {
 		n := len(pos)
-		own := func(d dense, r, q int) float64 {
+		own := func(d refArray, r, q int) float64 {
 			p := append([]int{}, pos[n-len(d.shape):]...)
 			for i := range p {
 				p[i] = min(p[i], d.shape[i]-1) // broadcast
@@ -158,7 +158,7 @@ func TestLinear(t *testing.T) {
 	for _, c := range cases {
 		stepCase{
 			name: fmt.Sprint(c.x, c.w, c.b), step: Linear{}, out: shapes{c.out}, in: shapes{c.x, c.w, c.b},
-			meaning: func(in, out []dense) {
+			meaning: func(in, out []refArray) {
 				x, w, b := in[0], in[1], in[2]
 				n, k := w.shape[0], w.shape[1]
 				for i := range out[0].v {

@@ -1,0 +1,174 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// convMeaning is the definition of cross-correlation for any number of
+// spatial dimensions.
+func convMeaning(s Conv) func(in, out []refArray) {
+	return func(in, out []refArray) {
+		x, w, y := in[0], in[1], out[0]
+		nd := len(x.shape) - 2
+		groups := max(s.Groups, 1)
+		perGroup, outPer := w.shape[1], w.shape[0]/groups
+		eachPos(y.shape, func(pos []int) {
+			n, m := pos[0], pos[1]
+			sum := 0.0
+			if in[2].v != nil {
+				sum = in[2].v[m]
+			}
+			eachPos(w.shape[1:], func(k []int) {
+				at := []int{n, m/outPer*perGroup + k[0]}
+				for d := range nd {
+					at = append(at, pos[2+d]*pick(s.Stride, d, 1)-pick(s.PadLo, d, 0)+k[1+d]*pick(s.Dilation, d, 1))
+				}
+				sum += x.get(at...) * w.get(append([]int{m}, k...)...)
+			})
+			y.set(sum, pos...)
+		})
+	}
+}
+
+func pick(list []int, i, absent int) int {
+	if list == nil {
+		return absent
+	}
+	return list[i]
+}
+
+func TestConv(t *testing.T) {
+	cases := []struct {
+		name      string
+		s         Conv
+		x, w, out []int
+		bias      bool
+	}{
+		{"3x3 pad 1", Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{2, 3, 6, 7}, []int{5, 3, 3, 3}, []int{2, 5, 6, 7}, true},
+		{"7x7 stride 2", Conv{Stride: []int{2, 2}, PadLo: []int{3, 3}, PadHi: []int{3, 3}}, []int{1, 3, 19, 17}, []int{4, 3, 7, 7}, []int{1, 4, 10, 9}, false},
+		{"1x1", Conv{}, []int{2, 7, 5, 4}, []int{6, 7, 1, 1}, []int{2, 6, 5, 4}, true},
+		{"1x1 stride 2", Conv{Stride: []int{2, 2}}, []int{2, 4, 5, 5}, []int{6, 4, 1, 1}, []int{2, 6, 3, 3}, true},
+		{"1x1 padded", Conv{PadLo: []int{1, 0}, PadHi: []int{0, 2}}, []int{1, 4, 3, 3}, []int{2, 4, 1, 1}, []int{1, 2, 4, 5}, true},
+		{"asymmetric", Conv{Stride: []int{2, 1}, PadLo: []int{0, 2}, PadHi: []int{1, 0}}, []int{1, 2, 6, 5}, []int{3, 2, 3, 2}, []int{1, 3, 3, 6}, true},
+		{"dilated", Conv{Dilation: []int{2, 3}, PadLo: []int{2, 1}, PadHi: []int{2, 1}}, []int{1, 2, 8, 9}, []int{3, 2, 3, 3}, []int{1, 3, 8, 5}, false},
+		{"groups", Conv{Groups: 2, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{2, 6, 5, 5}, []int{4, 3, 3, 3}, []int{2, 4, 5, 5}, true},
+		{"depthwise", Conv{Groups: 4, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{2, 4, 6, 9}, []int{4, 1, 3, 3}, []int{2, 4, 6, 9}, true},
+		{"depthwise stride 2, 5x5", Conv{Groups: 3, Stride: []int{2, 2}, PadLo: []int{2, 2}, PadHi: []int{2, 2}}, []int{1, 3, 7, 8}, []int{3, 1, 5, 5}, []int{1, 3, 4, 4}, false},
+		{"depthwise dilated", Conv{Groups: 2, Dilation: []int{2, 2}, PadLo: []int{2, 3}, PadHi: []int{2, 1}}, []int{1, 2, 6, 7}, []int{2, 1, 3, 3}, []int{1, 2, 6, 7}, true},
+		{"depthwise multiplier", Conv{Groups: 2, Stride: []int{1, 2}}, []int{1, 2, 5, 9}, []int{6, 1, 3, 3}, []int{1, 6, 3, 4}, true},
+		{"depthwise narrow", Conv{Groups: 2, PadLo: []int{4, 4}, PadHi: []int{4, 4}}, []int{1, 2, 1, 1}, []int{2, 1, 3, 3}, []int{1, 2, 7, 7}, true},
+		{"one channel", Conv{Groups: 1}, []int{1, 1, 4, 4}, []int{1, 1, 3, 3}, []int{1, 1, 2, 2}, true},
+		{"1d", Conv{Stride: []int{3}, PadLo: []int{2}, PadHi: []int{2}}, []int{2, 3, 17}, []int{4, 3, 5}, []int{2, 4, 6}, true},
+		{"1d depthwise", Conv{Groups: 3, PadLo: []int{3}, PadHi: []int{0}}, []int{2, 3, 11}, []int{3, 1, 4}, []int{2, 3, 11}, true},
+		{"3d", Conv{Stride: []int{1, 2, 1}, PadLo: []int{1, 1, 0}, PadHi: []int{1, 0, 1}}, []int{1, 2, 4, 5, 6}, []int{3, 2, 3, 2, 2}, []int{1, 3, 4, 3, 6}, true},
+		{"3d depthwise", Conv{Groups: 2, PadLo: []int{1, 1, 1}, PadHi: []int{1, 1, 1}}, []int{1, 2, 3, 4, 5}, []int{2, 1, 3, 3, 3}, []int{1, 2, 3, 4, 5}, false},
+		{"long sums", Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{1, 80, 7, 7}, []int{9, 80, 3, 3}, []int{1, 9, 7, 7}, true},
+		{"wide rows", Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{1, 2, 20, 40}, []int{3, 2, 3, 3}, []int{1, 3, 20, 40}, true},
+		{"no batch", Conv{}, []int{0, 2, 5, 5}, []int{3, 2, 3, 3}, []int{0, 3, 3, 3}, true},
+		{"no input channels", Conv{}, []int{2, 0, 5, 5}, []int{3, 0, 3, 3}, []int{2, 3, 3, 3}, true},
+		{"only padding", Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{1, 2, 0, 3}, []int{3, 2, 2, 3}, []int{1, 3, 1, 3}, true},
+	}
+	for _, c := range cases {
+		var bias []int
+		if c.bias {
+			bias = []int{c.w[0]}
+		}
+		stepCase{name: c.name, step: c.s, out: shapes{c.out}, in: shapes{c.x, c.w, bias}, meaning: convMeaning(c.s)}.check(t)
+	}
+}
+
+// A 1x1x3x3 image of 1..9 under a 2x2 kernel of ones, computed by hand.
+func TestConvByHand(t *testing.T) {
+	x := array.FromSlice([]float32{1, 2, 3, 4, 5, 6, 7, 8, 9}, 1, 1, 3, 3)
+	k := array.FromSlice([]float32{1, 1, 1, 1}, 1, 1, 2, 2)
+	out := array.New(array.F32, 1, 1, 2, 2)
+	runStep(t, Conv{Groups: 1}, []*array.Array{out}, []*array.Array{x, k})
+	require.Equal(t, []float32{12, 16, 24, 28}, array.Data[float32](out))
+
+	// The transposed convolution of that result spreads each value over four cells.
+	back := array.New(array.F32, 1, 1, 3, 3)
+	runStep(t, ConvTranspose{Groups: 1}, []*array.Array{back}, []*array.Array{out, k})
+	require.Equal(t, []float32{12, 28, 16, 36, 80, 44, 24, 52, 28}, array.Data[float32](back))
+}
+
+// convTransposeMeaning adds each input times the kernel to where it reaches.
+func convTransposeMeaning(s ConvTranspose) func(in, out []refArray) {
+	return func(in, out []refArray) {
+		x, w, y := in[0], in[1], out[0]
+		groups := max(s.Groups, 1)
+		cin, m := w.shape[0]/groups, w.shape[1]
+		eachPos(y.shape, func(pos []int) {
+			if in[2].v != nil {
+				y.set(in[2].v[pos[1]], pos...)
+			}
+		})
+		eachPos(x.shape, func(pos []int) {
+			eachPos(w.shape[1:], func(k []int) {
+				at := []int{pos[0], pos[1]/cin*m + k[0]}
+				for d := range len(pos) - 2 {
+					at = append(at, pos[2+d]*pick(s.Stride, d, 1)-pick(s.Padding, d, 0)+k[1+d]*pick(s.Dilation, d, 1))
+				}
+				if i, ok := y.index(at...); ok {
+					y.v[i] += x.get(pos...) * w.get(append([]int{pos[1]}, k...)...)
+				}
+			})
+		})
+	}
+}
+
+func TestConvTranspose(t *testing.T) {
+	cases := []struct {
+		name      string
+		s         ConvTranspose
+		x, w, out []int
+		bias      bool
+	}{
+		{"2x2 stride 2", ConvTranspose{Stride: []int{2, 2}}, []int{2, 3, 4, 5}, []int{3, 4, 2, 2}, []int{2, 4, 8, 10}, true},
+		{"3x3 padded", ConvTranspose{Padding: []int{1, 1}}, []int{1, 3, 5, 4}, []int{3, 2, 3, 3}, []int{1, 2, 5, 4}, false},
+		{"output padding", ConvTranspose{Stride: []int{2, 3}, Padding: []int{1, 0}, OutputPadding: []int{1, 2}}, []int{1, 2, 3, 4}, []int{2, 3, 3, 2}, []int{1, 3, 6, 13}, true},
+		{"dilated", ConvTranspose{Dilation: []int{2, 3}, Padding: []int{1, 2}}, []int{1, 2, 4, 4}, []int{2, 3, 3, 2}, []int{1, 3, 6, 3}, true},
+		{"groups", ConvTranspose{Groups: 2, Stride: []int{2, 2}}, []int{2, 4, 3, 3}, []int{4, 3, 3, 3}, []int{2, 6, 7, 7}, true},
+		{"depthwise", ConvTranspose{Groups: 3, Stride: []int{2, 2}, Padding: []int{1, 1}}, []int{1, 3, 4, 4}, []int{3, 1, 4, 4}, []int{1, 3, 8, 8}, true},
+		{"1d", ConvTranspose{Stride: []int{4}, Padding: []int{1}}, []int{2, 2, 5}, []int{2, 3, 6}, []int{2, 3, 20}, true},
+		{"3d", ConvTranspose{Stride: []int{2, 1, 2}}, []int{1, 2, 2, 3, 2}, []int{2, 2, 2, 2, 3}, []int{1, 2, 4, 4, 5}, true},
+		{"no batch", ConvTranspose{}, []int{0, 2, 3, 3}, []int{2, 1, 2, 2}, []int{0, 1, 4, 4}, true},
+		{"no channels", ConvTranspose{}, []int{1, 0, 3, 3}, []int{0, 1, 2, 2}, []int{1, 1, 4, 4}, false},
+		{"several column blocks", ConvTranspose{Stride: []int{2, 2}}, []int{1, 2, 12, 11}, []int{2, 600, 2, 2}, []int{1, 600, 24, 22}, true},
+	}
+	for _, c := range cases {
+		var bias []int
+		if c.bias {
+			bias = []int{c.w[1] * max(c.s.Groups, 1)}
+		}
+		types := []array.DType{array.F32, array.F64, array.F16}
+		if c.w[1] > 100 {
+			types = types[:1]
+		}
+		stepCase{name: c.name, step: c.s, out: shapes{c.out}, in: shapes{c.x, c.w, bias}, meaning: convTransposeMeaning(c.s)}.check(t, types...)
+	}
+}
+
+func TestConvDoesNotAllocate(t *testing.T) {
+	pad := []int{1, 1}
+	x, b := array.New(array.F32, 2, 8, 20, 20), array.New(array.F32, 8)
+	out := []*array.Array{array.New(array.F32, 2, 8, 20, 20)}
+	requireNoAllocs(t, Conv{Groups: 1, PadLo: pad, PadHi: pad}, out, []*array.Array{x, array.New(array.F32, 8, 8, 3, 3), b})
+	requireNoAllocs(t, Conv{Groups: 8, PadLo: pad, PadHi: pad}, out, []*array.Array{x, array.New(array.F32, 8, 1, 3, 3), b})
+	requireNoAllocs(t, Conv{Groups: 1}, out, []*array.Array{x, array.New(array.F32, 8, 8, 1, 1), b})
+	requireNoAllocs(t, ConvTranspose{Groups: 1, Padding: pad}, out, []*array.Array{x, array.New(array.F32, 8, 8, 3, 3), b})
+}
+
+func BenchmarkConv3x3(b *testing.B) {
+	pad := []int{1, 1}
+	in := []*array.Array{array.New(array.F32, 1, 64, 56, 56), array.New(array.F32, 64, 64, 3, 3)}
+	out := []*array.Array{array.New(array.F32, 1, 64, 56, 56)}
+	w, s := &Workspace{}, Conv{Groups: 1, PadLo: pad, PadHi: pad}
+	for b.Loop() {
+		s.Run(w, out, in)
+	}
+	b.ReportMetric(2*64*64*9*56*56*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+}
