@@ -1,0 +1,269 @@
+package shape
+
+import "slices"
+
+// Fact says where an equality comes from.
+type Fact struct {
+	Tag  any    // the caller's, a node for instance
+	Text string // for people: "linear: x has 32 features"
+}
+
+// Conflict is a contradiction between what two facts say. A and B are the sizes
+// that would have to be equal, written with what was known before.
+type Conflict struct {
+	A, B   Dim
+	First  Fact   // the earlier fact; the same as Second when Second contradicts itself
+	Second Fact   // the fact that contradicts it
+	Others []Fact // further facts that A and B rest on, in the order they came
+}
+
+// Guard is an equality that is neither proved nor refuted.
+type Guard struct {
+	A, B Dim
+	Why  Fact
+	id   int // its place among all facts
+}
+
+// Solver collects equalities between sizes, derives what symbols are, and finds
+// contradictions together with the two facts that cause them. It works over the
+// integers: a symbol stands for a size, which is never negative. It solves each
+// equality for a symbol that stands in it linearly; what cannot be solved waits
+// and is looked at again when more is known. The zero value is ready to use.
+type Solver struct {
+	bound  map[string]*binding
+	seen   map[string]int // order in which symbols came up
+	guards []Guard
+	facts  int
+}
+
+// binding is what a symbol was found to be, by an equality that why gave.
+type binding struct {
+	value Dim
+	from  []string // other symbols of the equality it was solved from
+	why   Fact
+	order int
+}
+
+// Equal adds the equality of a and b. It returns nil when the equality is new
+// knowledge, is known already, or cannot be decided yet (see Residual); Unknown
+// says nothing. On a conflict the solver keeps what it knew before, except that
+// a waiting guard which the equality refutes is given up.
+func (s *Solver) Equal(a, b Dim, why Fact) *Conflict {
+	if a.IsUnknown() || b.IsUnknown() {
+		return nil
+	}
+	s.note(a)
+	s.note(b)
+	s.facts++
+	bound, c := s.add(Guard{a, b, why, s.facts}, nil)
+	if c != nil || !bound {
+		return c
+	}
+	return s.recheck(why)
+}
+
+func (s *Solver) note(d Dim) {
+	if s.seen == nil {
+		s.seen = map[string]int{}
+	}
+	d.eachSymbol(func(n string) {
+		if _, ok := s.seen[n]; !ok {
+			s.seen[n] = len(s.seen)
+		}
+	})
+}
+
+// recheck looks at the waiting guards until none of them gives anything new.
+func (s *Solver) recheck(why Fact) (first *Conflict) {
+	for again := true; again; {
+		again = false
+		waiting := s.guards
+		s.guards = nil
+		for _, g := range waiting {
+			bound, c := s.add(g, &why)
+			again = again || bound
+			if first == nil {
+				first = c
+			}
+		}
+	}
+	return first
+}
+
+// add uses one equality: it is dropped when it holds, kept as a guard when
+// nothing follows from it, or solved for a symbol (bound). now is the fact that
+// made a waiting guard worth another look.
+func (s *Solver) add(g Guard, now *Fact) (bound bool, c *Conflict) {
+	a, b := s.Resolve(g.A), s.Resolve(g.B)
+	diff := a.Sub(b)
+	if diff.IsUnknown() {
+		s.guards = append(s.guards, g)
+		return false, nil
+	}
+	if diff.Is(0) {
+		return false, nil
+	}
+	if diff.e == nil || refuted(diff.e.terms) {
+		return false, s.conflict(g, a, b, now)
+	}
+	name, value, ok := s.solve(diff.e.terms)
+	if !ok {
+		s.guards = append(s.guards, g)
+		return false, nil
+	}
+	if n, known := value.Int(); known && n < 0 {
+		return false, s.conflict(g, a, b, now)
+	}
+	s.bind(name, value, g)
+	return true, nil
+}
+
+// refuted reports whether the terms cannot sum to 0: the constant is not
+// divisible by what divides all other coefficients (2*N+4*M = 7).
+func refuted(t []term) bool {
+	last := t[len(t)-1]
+	if len(last.m) != 0 {
+		return false
+	}
+	var g int64
+	for _, x := range t[:len(t)-1] {
+		g = gcd(g, x.c)
+	}
+	return last.c%g != 0
+}
+
+// solve finds a symbol that the equality "sum of t is 0" determines: it stands
+// alone in one term, nowhere else, and its coefficient divides all others. Of
+// several the one seen last goes, so that the symbols of inputs stay.
+func (s *Solver) solve(t []term) (name string, value Dim, ok bool) {
+	best := -1
+	for i, x := range t {
+		if len(x.m) != 1 || x.m[0].isDiv || !dividesAll(x.c, t) || usedElsewhere(x.m[0].key, t, i) {
+			continue
+		}
+		if best < 0 || s.seen[x.m[0].key] > s.seen[t[best].m[0].key] {
+			best = i
+		}
+	}
+	if best < 0 {
+		return "", Dim{}, false
+	}
+	c := t[best].c
+	var rest []term
+	for i, x := range t {
+		if i != best {
+			rest = append(rest, term{c: -(x.c / c), m: x.m})
+		}
+	}
+	value = fromTerms(rest)
+	return t[best].m[0].key, value, !value.IsUnknown()
+}
+
+func dividesAll(c int64, t []term) bool {
+	for _, x := range t {
+		if x.c%c != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func usedElsewhere(name string, t []term, except int) bool {
+	for i, x := range t {
+		if i != except && fromTerms([]term{x}).Uses(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Solver) bind(name string, value Dim, g Guard) {
+	b := &binding{value: value, why: g.Why, order: g.id}
+	for _, d := range []Dim{g.A, g.B} {
+		for _, n := range d.Symbols() {
+			if n != name {
+				b.from = append(b.from, n)
+			}
+		}
+	}
+	if s.bound == nil {
+		s.bound = map[string]*binding{}
+	}
+	s.bound[name] = b
+	// Values never mention bound symbols, so that resolving takes one step.
+	for _, o := range s.bound {
+		if v := o.value.Bind(s.replace(name, value)); !v.IsUnknown() {
+			o.value = v
+		}
+	}
+}
+
+func (s *Solver) replace(name string, value Dim) func(string) Dim {
+	return func(n string) Dim {
+		if n == name {
+			return value
+		}
+		return Sym(n)
+	}
+}
+
+// Resolve returns d with every symbol replaced by what it is known to be.
+func (s *Solver) Resolve(d Dim) Dim {
+	if len(s.bound) == 0 {
+		return d
+	}
+	return d.Bind(func(n string) Dim {
+		if b, ok := s.bound[n]; ok {
+			return b.value
+		}
+		return Sym(n)
+	})
+}
+
+// Residual returns the equalities that wait, with sizes as far as they are
+// known: guards to check when the program runs.
+func (s *Solver) Residual() []Guard {
+	out := make([]Guard, len(s.guards))
+	for i, g := range s.guards {
+		out[i] = Guard{s.Resolve(g.A), s.Resolve(g.B), g.Why, g.id}
+	}
+	return out
+}
+
+// conflict names the facts behind a refuted equality. A waiting guard is the
+// earlier fact, and the one that arrived now contradicts it; else the earlier
+// fact is the latest that the symbols of the equality rest on.
+func (s *Solver) conflict(g Guard, a, b Dim, now *Fact) *Conflict {
+	c := &Conflict{A: a, B: b, First: g.Why, Second: g.Why}
+	basis := s.basis(append(g.A.Symbols(), g.B.Symbols()...))
+	switch {
+	case now != nil:
+		c.Second = *now
+	case len(basis) > 0:
+		c.First = basis[len(basis)-1].why
+		basis = basis[:len(basis)-1]
+	}
+	for _, x := range basis {
+		if x.order != s.facts { // the current fact is Second
+			c.Others = append(c.Others, x.why)
+		}
+	}
+	return c
+}
+
+// basis returns the bindings that the symbols rest on, in the order they came.
+func (s *Solver) basis(names []string) []*binding {
+	var out []*binding
+	done := map[string]bool{}
+	for len(names) > 0 {
+		n := names[len(names)-1]
+		names = names[:len(names)-1]
+		if b, ok := s.bound[n]; ok && !done[n] {
+			out = append(out, b)
+			names = append(names, b.from...)
+		}
+		done[n] = true
+	}
+	slices.SortStableFunc(out, func(x, y *binding) int { return x.order - y.order })
+	return out
+}
