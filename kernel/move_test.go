@@ -94,8 +94,8 @@ func put(a *array.Array, k int, v float64) {
 	}
 }
 
-// from reads any array into the reference form.
-func from(a *array.Array) tensor64 {
+// unpack64 reads any array into the reference form.
+func unpack64(a *array.Array) tensor64 {
 	return fill64(append([]int{}, a.Shape()...), func(ix []int) float64 {
 		k := a.Offset()
 		for i, v := range ix {
@@ -105,8 +105,8 @@ func from(a *array.Array) tensor64 {
 	})
 }
 
-// dense makes a contiguous array of a reference tensor.
-func dense(d array.DType, t tensor64) *array.Array {
+// pack64 makes a contiguous array of a reference tensor.
+func pack64(d array.DType, t tensor64) *array.Array {
 	a := array.New(d, t.shape...)
 	for i, v := range t.data {
 		put(a, i, v)
@@ -138,9 +138,9 @@ func layouts(d array.DType, t tensor64) []*array.Array {
 		return a
 	}
 	if n == 0 {
-		return []*array.Array{dense(d, t)}
+		return []*array.Array{pack64(d, t)}
 	}
-	list := []*array.Array{dense(d, t)}
+	list := []*array.Array{pack64(d, t)}
 	step := 1
 	for i := range strides {
 		strides[i] = step
@@ -178,7 +178,7 @@ func same(t *testing.T, want tensor64, got *array.Array, msg ...any) {
 // near is same with a tolerance relative to 1+|want|.
 func near(t *testing.T, want tensor64, got *array.Array, tol float64, msg ...any) {
 	t.Helper()
-	g := from(got)
+	g := unpack64(got)
 	require.Len(t, g.data, len(want.data), msg...)
 	for i, v := range want.data {
 		x := g.data[i]
@@ -288,7 +288,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	code(t, indexCode, "index 3 is out of range for dimension 1 of size 3", func() {
-		Select{Dim: 1, Index: 3}.View(array.New(array.F32), []*array.Array{dense(array.F32, x)})
+		Select{Dim: 1, Index: 3}.View(array.New(array.F32), []*array.Array{pack64(array.F32, x)})
 	})
 }
 
@@ -309,7 +309,7 @@ func TestReshape(t *testing.T) {
 		}
 	}
 	// Strided inputs whose reshape is still a view.
-	base := dense(array.F32, iota64(4, 6))
+	base := pack64(array.F32, iota64(4, 6))
 	rows := array.Make(array.F32, []int{2, 6}, []int{12, 1}, 0, base.Storage())
 	dst := array.New(array.F32, 2, 2, 3)
 	require.True(t, Reshape{}.View(dst, []*array.Array{rows}))
@@ -342,8 +342,8 @@ func TestExpandAndTile(t *testing.T) {
 			}), run1(t, RepeatInterleave{Repeats: 3, Dim: dim}, array.F16, shape, in))
 		}
 	}
-	viewAndCopy(t, Expand{}, tensor64{shape: []int{0, 3}}, dense(array.F32, iota64(1, 3)), true)
-	viewAndCopy(t, Expand{}, tensor64{shape: []int{2}, data: []float64{1, 1}}, dense(array.F32, iota64()), true)
+	viewAndCopy(t, Expand{}, tensor64{shape: []int{0, 3}}, pack64(array.F32, iota64(1, 3)), true)
+	viewAndCopy(t, Expand{}, tensor64{shape: []int{2}, data: []float64{1, 1}}, pack64(array.F32, iota64()), true)
 }
 
 func TestConcat(t *testing.T) {
@@ -386,7 +386,7 @@ func TestFlipRollTri(t *testing.T) {
 		}
 	}
 	empty := tensor64{shape: []int{0, 2}}
-	in := dense(array.F32, empty)
+	in := pack64(array.F32, empty)
 	same(t, empty, run1(t, Flip{Dims: []int{0}}, array.F32, empty.shape, in))
 	same(t, empty, run1(t, Roll{Shifts: []int{1}, Dims: []int{0}}, array.F32, empty.shape, in))
 	same(t, empty, run1(t, Tri{}, array.F32, empty.shape, in))

@@ -112,7 +112,7 @@ func TestReduceInt(t *testing.T) {
 			}
 		}
 	}
-	same(t, tensor64{[]int{}, []float64{12.5}}, run1(t, Reduce{Kind: "mean"}, array.F32, nil, dense(array.I32, iota64(2, 3, 4))))
+	same(t, tensor64{[]int{}, []float64{12.5}}, run1(t, Reduce{Kind: "mean"}, array.F32, nil, pack64(array.I32, iota64(2, 3, 4))))
 
 	big := array.FromSlice([]uint64{1, math.MaxUint64, 5, 1 << 63})
 	out := array.New(array.U64)
@@ -165,10 +165,10 @@ func TestReduceAccuracy(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x := fill64([]int{300, 700}, func([]int) float64 { return float64(float32(r.Float64())) })
 	total := tensor64{[]int{}, []float64{sumRef(x.data)}}
-	near(t, total, run1(t, Reduce{Kind: "sum"}, array.F32, nil, dense(array.F32, x)), 1e-7)
+	near(t, total, run1(t, Reduce{Kind: "sum"}, array.F32, nil, pack64(array.F32, x)), 1e-7)
 	var first tensor64
 	for i, in := range layouts(array.F64, x) {
-		got := from(run1(t, Reduce{Kind: "sum"}, array.F64, nil, in))
+		got := unpack64(run1(t, Reduce{Kind: "sum"}, array.F64, nil, in))
 		if i == 0 {
 			first = got
 		}
@@ -267,7 +267,7 @@ func TestScan(t *testing.T) {
 
 func TestReduceDoesNotAllocate(t *testing.T) {
 	x := layouts(array.F32, iota64(4, 8, 8))[1]
-	h := dense(array.BF16, iota64(4, 8, 8))
+	h := pack64(array.BF16, iota64(4, 8, 8))
 	out := []*array.Array{array.New(array.F32, 4, 8)}
 	for _, s := range []Step{Reduce{Kind: "sum", Dims: []int{1}}, Reduce{Kind: "max", Dims: []int{2}}, Var{Dims: []int{1}}} {
 		noAllocs(t, s, out, x)

@@ -1,0 +1,156 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// EmbeddingBag reduces bags of rows of the matrix in[0] with Mode "sum", "mean"
+// or "max". in[1] (i32 or i64) names the rows: as a matrix every row of it is a
+// bag; as a vector the optional in[2] has the position where each bag starts,
+// and one more position, the end, when it is one longer than the result. The
+// optional in[3], of in[1]'s shape, scales the rows in mode "sum". An empty bag
+// gives zeros. Sums accumulate in float64.
+type EmbeddingBag struct{ Mode string }
+
+// ScratchBytes implements Scratcher.
+func (b EmbeddingBag) ScratchBytes(_, in []*array.Array) int {
+	n := asBytes(in[1], array.I64) + 2*scratchSize(in[0].Dim(1), 8)
+	if a := operand(in, 2); a != nil {
+		n += asBytes(a, array.I64)
+	}
+	if a := operand(in, 3); a != nil {
+		n += asBytes(a, array.F64)
+	}
+	return n
+}
+
+// Run implements Step.
+func (b EmbeddingBag) Run(w *Workspace, out, in []*array.Array) {
+	defer w.Release(w.Mark())
+	o, a := out[0], in[0]
+	if a.Rank() != 2 || o.Rank() != 2 || in[1].Rank() < 1 || in[1].Rank() > 2 {
+		badOperand("embedding_bag", "the weight is not a matrix or the indices are neither vector nor matrix")
+	}
+	idx := loadIndex(w, in[1], 0, a.Dim(0))
+	var offsets []int64
+	if x := operand(in, 2); x != nil {
+		offsets = loadIndex(w, x, 0, len(idx)+1)
+	}
+	var scale []float64
+	if x := operand(in, 3); x != nil {
+		scale = loadAs[float64](w, x)
+		if len(scale) != len(idx) {
+			badOperand("embedding_bag", "the numbers of indices and of weights per index differ")
+		}
+	}
+	acc, row := Scratch[float64](w, a.Dim(1)), Scratch[float64](w, a.Dim(1))
+	for bag := range o.Dim(0) {
+		lo, hi := b.bounds(bag, in[1], offsets, len(idx))
+		b.reduce(acc, row, a, idx, scale, lo, hi)
+		saveRow(o, bag, acc)
+	}
+}
+
+// bounds returns the range of positions in the index list that make a bag.
+func (b EmbeddingBag) bounds(bag int, ix *array.Array, offsets []int64, n int) (lo, hi int) {
+	if ix.Rank() == 2 {
+		return bag * ix.Dim(1), (bag + 1) * ix.Dim(1)
+	}
+	if offsets == nil {
+		badOperand("embedding_bag", "a vector of indices needs the starts of the bags")
+	}
+	lo, hi = int(offsets[bag]), n
+	if bag+1 < len(offsets) {
+		hi = int(offsets[bag+1])
+	}
+	if hi < lo {
+		badOperand("embedding_bag", "the starts of the bags are not in ascending order")
+	}
+	return lo, hi
+}
+
+// reduce sets acc to the reduction of the rows that idx[lo:hi] names.
+func (b EmbeddingBag) reduce(acc, row []float64, a *array.Array, idx []int64, scale []float64, lo, hi int) {
+	clear(acc)
+	for p := lo; p < hi; p++ {
+		loadRow(row, a, int(idx[p]))
+		switch {
+		case b.Mode == "max":
+			for i, v := range row {
+				if p == lo || v > acc[i] || math.IsNaN(v) {
+					acc[i] = v
+				}
+			}
+		case scale != nil:
+			for i, v := range row {
+				acc[i] += float64(v * scale[p])
+			}
+		default:
+			for i, v := range row {
+				acc[i] += v
+			}
+		}
+	}
+	switch b.Mode {
+	case "sum", "max":
+	case "mean":
+		for i := range acc {
+			acc[i] /= float64(max(hi-lo, 1))
+		}
+	default:
+		badOperand("embedding_bag", "unknown mode "+b.Mode)
+	}
+}
+
+// loadRow reads row r of a matrix of floats.
+func loadRow(dst []float64, a *array.Array, r int) {
+	at, step := a.Offset()+r*a.Strides()[0], a.Strides()[1]
+	switch a.DType() {
+	case array.F32:
+		x := array.Raw[float32](a)
+		for i := range dst {
+			dst[i] = float64(x[at+i*step])
+		}
+	case array.F64:
+		x := array.Raw[float64](a)
+		for i := range dst {
+			dst[i] = x[at+i*step]
+		}
+	case array.F16:
+		x := array.Raw[array.Half](a)
+		for i := range dst {
+			dst[i] = float64(x[at+i*step].Float32())
+		}
+	case array.BF16:
+		x := array.Raw[array.BFloat](a)
+		for i := range dst {
+			dst[i] = float64(x[at+i*step].Float32())
+		}
+	default:
+		badOperand("embedding_bag", "the weight is "+a.DType().String()+", expected a float type")
+	}
+}
+
+// saveRow rounds x into row r of a contiguous matrix of floats.
+func saveRow(a *array.Array, r int, x []float64) {
+	lo, hi := r*len(x), (r+1)*len(x)
+	if len(x) == 0 {
+		return
+	}
+	switch a.DType() {
+	case array.F32:
+		convert(rawOut[float32](a)[lo:hi], x)
+	case array.F64:
+		copy(rawOut[float64](a)[lo:hi], x)
+	case array.F16:
+		for i, o := 0, rawOut[array.Half](a)[lo:hi]; i < len(o); i++ {
+			o[i] = array.HalfFromFloat64(x[i])
+		}
+	case array.BF16:
+		for i, o := 0, rawOut[array.BFloat](a)[lo:hi]; i < len(o); i++ {
+			o[i] = array.BFloatFromFloat64(x[i])
+		}
+	}
+}

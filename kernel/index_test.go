@@ -1,0 +1,223 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sort"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// sortRef returns the positions of v in sorted order, NaN greatest, stable.
+func sortRef(v []float64, descending bool) []int {
+	pos := make([]int, len(v))
+	for i := range pos {
+		pos[i] = i
+	}
+	less := func(a, b float64) bool {
+		if math.IsNaN(a) {
+			return false
+		}
+		return math.IsNaN(b) || a < b
+	}
+	sort.SliceStable(pos, func(i, j int) bool {
+		if descending {
+			i, j = j, i
+		}
+		return less(v[pos[i]], v[pos[j]])
+	})
+	return pos
+}
+
+func TestSortAndTopK(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x := fill64([]int{2, 37, 3}, func([]int) float64 {
+		switch v := r.IntN(12); v {
+		case 0:
+			return math.NaN()
+		case 1:
+			return math.Copysign(0, -1)
+		case 2:
+			return math.Inf(-1)
+		default:
+			return float64(v - 6)
+		}
+	})
+	pos := fill64(x.shape, func(ix []int) float64 { return float64(int(math.Abs(x.at(ix...))) % 90) })
+	for i, v := range pos.data {
+		if math.IsNaN(v) || v < 0 || v > 90 {
+			pos.data[i] = 90
+		}
+	}
+	for _, d := range []array.DType{array.F32, array.F64, array.F16, array.BF16, array.I32, array.U8, array.U64, array.I64} {
+		src := x
+		if !d.IsFloat() {
+			src = pos
+		}
+		for _, in := range layouts(d, src) {
+			for _, desc := range []bool{false, true} {
+				for _, k := range []int{37, 20, 3, 0} {
+					shape := []int{2, k, 3}
+					idx := fill64(shape, func(ix []int) float64 {
+						col := make([]float64, 37)
+						for i := range col {
+							col[i] = src.at(ix[0], i, ix[2])
+						}
+						return float64(sortRef(col, desc)[ix[1]])
+					})
+					val := fill64(shape, func(ix []int) float64 { return src.at(ix[0], int(idx.at(ix...)), ix[2]) })
+					var s Step = TopK{K: k, Dim: -2, Largest: desc, Sorted: true}
+					if k == 37 {
+						s = Sort{Dim: 1, Descending: desc, Stable: true}
+					}
+					out := []*array.Array{array.New(d, shape...), array.New(array.I64, shape...)}
+					runOut(t, s, out, in)
+					same(t, val, out[0], d, desc, k)
+					same(t, idx, out[1], d, desc, k)
+				}
+			}
+		}
+	}
+	out := []*array.Array{array.New(array.U64, 3), array.New(array.I64, 3)}
+	runOut(t, Sort{}, out, array.FromSlice([]uint64{1 << 63, 5, math.MaxUint64}))
+	same(t, tensor64{[]int{3}, []float64{1, 0, 2}}, out[1])
+	runOut(t, Sort{}, []*array.Array{array.New(array.F32), array.New(array.I64)}, array.Scalar(float32(1)))
+	code(t, operandCode, "k exceeds", func() { TopK{K: 4}.Run(new(Workspace), out, out) })
+}
+
+func TestGather(t *testing.T) {
+	x := iota64(3, 4, 5)
+	ix := tensor64{[]int{2, 6, 3}, nil}
+	r := rand.New(rand.NewPCG(9, 1))
+	for range 36 {
+		ix.data = append(ix.data, float64(r.IntN(4)))
+	}
+	want := fill64(ix.shape, func(i []int) float64 { return x.at(i[0], int(ix.at(i...)), i[2]) })
+	for _, d := range []array.DType{array.F32, array.U8, array.BF16, array.I64} {
+		for _, a := range layouts(d, x) {
+			for _, id := range []array.DType{array.I32, array.I64} {
+				for _, b := range layouts(id, ix) {
+					same(t, want, run1(t, Gather{Dim: 1}, d, ix.shape, a, b))
+				}
+			}
+		}
+	}
+	a := pack64(array.F32, iota64(10))
+	code(t, indexCode, "index 12 is out of range for dimension 0 of size 10", func() {
+		run1(t, Gather{}, array.F32, []int{1}, a, array.FromSlice([]int64{12}))
+	})
+	code(t, indexCode, "index -1 is out of range", func() {
+		run1(t, Gather{}, array.F32, []int{1}, a, array.FromSlice([]int32{-1}))
+	})
+	same(t, tensor64{[]int{0}, nil}, run1(t, Gather{}, array.F32, []int{0}, a, array.New(array.I64, 0)))
+	same(t, tensor64{[]int{}, []float64{1}}, run1(t, Gather{}, array.F32, nil, pack64(array.F32, iota64()), array.Scalar(int64(0))))
+}
+
+func TestScatter(t *testing.T) {
+	self, src := iota64(3, 5), fill64([]int{4, 6}, func(ix []int) float64 { return float64(2 + ix[0] + 3*ix[1]) })
+	ix := tensor64{[]int{4, 3}, []float64{0, 1, 2, 2, 1, 0, 0, 0, 0, 2, 2, 1}}
+	ops := map[string]func(a, b float64) float64{
+		"":         func(_, b float64) float64 { return b },
+		"add":      func(a, b float64) float64 { return a + b },
+		"multiply": func(a, b float64) float64 { return a * b },
+		"amax":     math.Max,
+		"amin":     math.Min,
+	}
+	for how, f := range ops {
+		want := tensor64{self.shape, slices.Clone(self.data)}
+		each(ix.shape, func(i []int) {
+			p := &want.data[int(ix.at(i...))*5+i[1]]
+			*p = f(*p, src.at(i...))
+		})
+		for _, d := range []array.DType{array.F32, array.F64, array.I32, array.U64, array.I64} {
+			b := layouts(d, src)
+			for k, a := range layouts(d, self) {
+				same(t, want, run1(t, Scatter{Dim: 0, Reduce: how}, d, self.shape, a, layouts(array.I64, ix)[k], b[k]), how, d)
+			}
+		}
+		for _, a := range layouts(array.F16, self) {
+			near(t, want, run1(t, Scatter{Dim: -2, Reduce: how}, array.F16, self.shape, a, pack64(array.I32, ix), pack64(array.F16, src)), 1e-3)
+		}
+	}
+	nan := array.FromSlice([]float32{float32(math.NaN())})
+	got := run1(t, Scatter{Reduce: "amax"}, array.F32, []int{2}, array.FromSlice([]float32{1, 2}), array.FromSlice([]int64{1}), nan)
+	same(t, tensor64{[]int{2}, []float64{1, math.NaN()}}, got)
+	u := run1(t, Scatter{Reduce: "amax"}, array.U64, []int{2}, array.FromSlice([]uint64{1 << 63, 2}), array.FromSlice([]int64{0}), array.FromSlice([]uint64{7}))
+	same(t, tensor64{[]int{2}, []float64{1 << 63, 2}}, u)
+	code(t, indexCode, "index 3 is out of range for dimension 0 of size 3", func() {
+		run1(t, Scatter{}, array.F32, []int{3}, array.New(array.F32, 3), array.FromSlice([]int64{3}), array.New(array.F32, 1))
+	})
+}
+
+func TestIndexSelectAndEmbedding(t *testing.T) {
+	x := iota64(3, 4, 5)
+	pick := []int64{2, 0, 2, 1}
+	for dim := range 3 {
+		shape := slices.Clone(x.shape)
+		shape[dim] = 4
+		want := fill64(shape, func(i []int) float64 {
+			j := slices.Clone(i)
+			j[dim] = int(pick[i[dim]])
+			return x.at(j...)
+		})
+		for _, d := range []array.DType{array.F32, array.I8, array.F64, array.BF16} {
+			for _, a := range layouts(d, x) {
+				same(t, want, run1(t, IndexSelect{Dim: dim - 3}, d, shape, a, array.FromSlice(pick)))
+			}
+		}
+	}
+	w := iota64(6, 3)
+	ix := tensor64{[]int{2, 2}, []float64{5, 0, 3, 3}}
+	want := fill64([]int{2, 2, 3}, func(i []int) float64 { return w.at(int(ix.at(i[0], i[1])), i[2]) })
+	for _, a := range layouts(array.F16, w) {
+		for _, b := range layouts(array.I32, ix) {
+			same(t, want, run1(t, Embedding{}, array.F16, want.shape, a, b))
+		}
+	}
+	same(t, tensor64{[]int{0, 3}, nil}, run1(t, Embedding{}, array.F32, []int{0, 3}, pack64(array.F32, w), array.New(array.I64, 0)))
+	code(t, indexCode, "index 6 is out of range for dimension 0 of size 6", func() {
+		run1(t, Embedding{}, array.F32, []int{1, 3}, pack64(array.F32, w), array.FromSlice([]int64{6}))
+	})
+}
+
+func TestEmbeddingBag(t *testing.T) {
+	w := tensor64{[]int{4, 2}, []float64{1, -2, 3, 4, 5, -6, math.NaN(), 8}}
+	idx := array.FromSlice([]int64{0, 1, 2, 2})
+	nan := math.NaN()
+	for _, d := range []array.DType{array.F32, array.F64, array.F16, array.BF16} {
+		for _, a := range layouts(d, w) {
+			off := array.FromSlice([]int32{0, 2, 2})
+			same(t, tensor64{[]int{3, 2}, []float64{4, 2, 0, 0, 10, -12}}, run1(t, EmbeddingBag{"sum"}, d, []int{3, 2}, a, idx, off))
+			same(t, tensor64{[]int{3, 2}, []float64{2, 1, 0, 0, 5, -6}}, run1(t, EmbeddingBag{"mean"}, d, []int{3, 2}, a, idx, off))
+			same(t, tensor64{[]int{3, 2}, []float64{3, 4, 0, 0, 5, -6}}, run1(t, EmbeddingBag{"max"}, d, []int{3, 2}, a, idx, off))
+			// One start more than bags: it is the end.
+			same(t, tensor64{[]int{2, 2}, []float64{4, 2, 5, -6}}, run1(t, EmbeddingBag{"sum"}, d, []int{2, 2}, a, idx, array.FromSlice([]int64{0, 2, 3})))
+			m := array.FromSlice([]int64{3, 0, 1, 1}, 2, 2)
+			same(t, tensor64{[]int{2, 2}, []float64{nan, 8, 3, 4}}, run1(t, EmbeddingBag{"max"}, d, []int{2, 2}, a, m))
+			scale := array.FromSlice([]float32{2, 1, 0.5, -1}, 2, 2)
+			m = array.FromSlice([]int64{0, 1, 1, 2}, 2, 2)
+			same(t, tensor64{[]int{2, 2}, []float64{5, 0, -3.5, 8}}, run1(t, EmbeddingBag{"sum"}, d, []int{2, 2}, a, m, nil, scale))
+		}
+	}
+	a := pack64(array.F32, w)
+	code(t, operandCode, "ascending", func() {
+		run1(t, EmbeddingBag{"sum"}, array.F32, []int{2, 2}, a, idx, array.FromSlice([]int64{3, 1}))
+	})
+	code(t, indexCode, "index 9 is out of range", func() {
+		run1(t, EmbeddingBag{"sum"}, array.F32, []int{1, 2}, a, array.FromSlice([]int64{9}), array.FromSlice([]int64{0}))
+	})
+}
+
+func TestIndexDoesNotAllocate(t *testing.T) {
+	x := layouts(array.F32, iota64(8, 8))[1]
+	out := []*array.Array{array.New(array.F32, 8, 8), array.New(array.I64, 8, 8)}
+	idx := array.New(array.I32, 8, 8)
+	noAllocs(t, Sort{Dim: 0}, out, x)
+	noAllocs(t, Gather{Dim: 1}, out[:1], x, idx)
+	noAllocs(t, Scatter{Dim: 1, Reduce: "add"}, out[:1], x, idx, x)
+	noAllocs(t, IndexSelect{Dim: 1}, out[:1], x, array.New(array.I64, 8))
+	noAllocs(t, Embedding{}, []*array.Array{array.New(array.F32, 8, 8, 8)}, x, idx)
+	noAllocs(t, EmbeddingBag{"mean"}, out[:1], x, idx)
+}
