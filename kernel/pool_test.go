@@ -1,0 +1,213 @@
+package kernel
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// windowMeaning calls f for every output position with the input positions of
+// its window that lie inside, and the window's size within the padded input.
+func windowMeaning(x, y refArray, kernel, stride, lo, hi, dilation []int, f func(pos []int, vals []float64, at []int, padded int)) {
+	lead := len(x.shape) - len(kernel)
+	if stride == nil {
+		stride = kernel
+	}
+	eachPos(y.shape, func(pos []int) {
+		var vals []float64
+		var at []int
+		eachPos(kernel, func(k []int) {
+			p, flat := append([]int{}, pos...), 0
+			for d := range kernel {
+				p[lead+d] = pos[lead+d]*stride[d] - pick(lo, d, 0) + k[d]*pick(dilation, d, 1)
+				flat = flat*x.shape[lead+d] + p[lead+d]
+			}
+			if i, ok := x.index(p...); ok {
+				vals, at = append(vals, x.v[i]), append(at, flat)
+			}
+		})
+		padded := 1
+		for d := range kernel {
+			start := pos[lead+d]*stride[d] - pick(lo, d, 0)
+			padded *= min(start+kernel[d], x.shape[lead+d]+pick(hi, d, 0)) - start
+		}
+		f(pos, vals, at, padded)
+	})
+}
+
+func maxPoolMeaning(s MaxPool) func(in, out []refArray) {
+	return func(in, out []refArray) {
+		windowMeaning(in[0], out[0], s.Kernel, s.Stride, s.PadLo, s.PadHi, s.Dilation, func(pos []int, vals []float64, at []int, _ int) {
+			best := 0
+			for i, v := range vals {
+				if v > vals[best] {
+					best = i
+				}
+			}
+			out[0].set(vals[best], pos...)
+			if len(out) > 1 {
+				out[1].set(float64(at[best]), pos...)
+			}
+		})
+	}
+}
+
+func TestMaxPool(t *testing.T) {
+	cases := []struct {
+		name   string
+		s      MaxPool
+		x, out []int
+	}{
+		{"2x2", MaxPool{Kernel: []int{2, 2}}, []int{2, 3, 6, 8}, []int{2, 3, 3, 4}},
+		{"3x3 stride 2 pad 1", MaxPool{Kernel: []int{3, 3}, Stride: []int{2, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{2, 3, 9, 8}, []int{2, 3, 5, 4}},
+		{"ceil mode", MaxPool{Kernel: []int{3, 2}, Stride: []int{2, 2}}, []int{1, 2, 6, 7}, []int{1, 2, 3, 4}},
+		{"dilated and padded", MaxPool{Kernel: []int{3, 2}, Stride: []int{1, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}, Dilation: []int{2, 3}}, []int{1, 2, 7, 8}, []int{1, 2, 5, 4}},
+		{"without batch", MaxPool{Kernel: []int{2, 3}, Stride: []int{1, 1}}, []int{3, 4, 5}, []int{3, 3, 3}},
+		{"1d", MaxPool{Kernel: []int{3}, Stride: []int{1}, PadLo: []int{1}, PadHi: []int{1}}, []int{2, 3, 7}, []int{2, 3, 7}},
+		{"3d", MaxPool{Kernel: []int{2, 3, 2}, Stride: []int{1, 2, 2}}, []int{1, 2, 3, 5, 6}, []int{1, 2, 2, 2, 3}},
+		{"no batch", MaxPool{Kernel: []int{2, 2}}, []int{0, 3, 6, 8}, []int{0, 3, 3, 4}},
+	}
+	types := []array.DType{array.F32, array.F64, array.F16, array.BF16, array.I8, array.U8, array.I32, array.I64}
+	for _, c := range cases {
+		stepCase{name: c.name, step: c.s, out: shapes{c.out, c.out}, in: shapes{c.x}, index: 1, meaning: maxPoolMeaning(c.s)}.check(t, types...)
+		stepCase{name: c.name + ", values only", step: c.s, out: shapes{c.out}, in: shapes{c.x}, meaning: maxPoolMeaning(c.s)}.check(t, array.F32)
+	}
+}
+
+func TestMaxPoolSpecialValues(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	x := array.FromSlice([]float64{1, nan, 5, 2, nan, nan, -inf, -inf, 3, 3, inf, 7}, 1, 12)
+	out, at := array.New(array.F64, 1, 6), array.New(array.I64, 1, 6)
+	runStep(t, MaxPool{Kernel: []int{2}}, []*array.Array{out, at}, []*array.Array{x})
+	got := array.Data[float64](out)
+	require.True(t, math.IsNaN(got[0]) && math.IsNaN(got[2]))
+	require.Equal(t, []float64{5, -inf, 3, inf}, []float64{got[1], got[3], got[4], got[5]})
+	require.Equal(t, []int64{1, 2, 5, 6, 8, 10}, array.Data[int64](at))
+}
+
+func TestAvgPool(t *testing.T) {
+	cases := []struct {
+		name   string
+		s      AvgPool
+		x, out []int
+	}{
+		{"2x2", AvgPool{Kernel: []int{2, 2}, CountIncludePad: true}, []int{2, 3, 6, 8}, []int{2, 3, 3, 4}},
+		{"padding counted", AvgPool{Kernel: []int{3, 3}, Stride: []int{2, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}, CountIncludePad: true}, []int{1, 2, 7, 6}, []int{1, 2, 4, 3}},
+		{"padding not counted", AvgPool{Kernel: []int{3, 3}, Stride: []int{2, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}}, []int{1, 2, 7, 6}, []int{1, 2, 4, 3}},
+		{"ceil mode counted", AvgPool{Kernel: []int{3, 3}, Stride: []int{2, 2}, PadLo: []int{1, 1}, PadHi: []int{1, 1}, CountIncludePad: true}, []int{1, 2, 6, 8}, []int{1, 2, 4, 5}},
+		{"ceil mode not counted", AvgPool{Kernel: []int{3, 3}, Stride: []int{2, 2}}, []int{1, 2, 6, 8}, []int{1, 2, 3, 4}},
+		{"divisor", AvgPool{Kernel: []int{2, 3}, Stride: []int{1, 2}, PadLo: []int{1, 1}, PadHi: []int{0, 1}, DivisorOverride: 7}, []int{2, 5, 5}, []int{2, 5, 3}},
+		{"1d", AvgPool{Kernel: []int{4}, Stride: []int{3}, PadLo: []int{2}, PadHi: []int{2}}, []int{2, 2, 9}, []int{2, 2, 4}},
+		{"3d", AvgPool{Kernel: []int{2, 2, 3}, Stride: []int{1, 2, 1}, PadLo: []int{1, 0, 1}, PadHi: []int{1, 0, 1}, CountIncludePad: true}, []int{1, 2, 3, 4, 5}, []int{1, 2, 4, 2, 5}},
+		{"no channels", AvgPool{Kernel: []int{2, 2}}, []int{2, 0, 6, 8}, []int{2, 0, 3, 4}},
+	}
+	for _, c := range cases {
+		stepCase{name: c.name, step: c.s, out: shapes{c.out}, in: shapes{c.x}, meaning: func(in, out []refArray) {
+			windowMeaning(in[0], out[0], c.s.Kernel, c.s.Stride, c.s.PadLo, c.s.PadHi, nil, func(pos []int, vals []float64, _ []int, padded int) {
+				sum := 0.0
+				for _, v := range vals {
+					sum += v
+				}
+				switch {
+				case c.s.DivisorOverride != 0:
+					sum /= float64(c.s.DivisorOverride)
+				case c.s.CountIncludePad:
+					sum /= float64(padded)
+				default:
+					sum /= float64(len(vals))
+				}
+				out[0].set(sum, pos...)
+			})
+		}}.check(t)
+	}
+}
+
+// A row of three under kernel 2, stride 2, padding 1 and ceil_mode: the last
+// window reaches past the padding, which never counts.
+func TestAvgPoolByHand(t *testing.T) {
+	x := array.FromSlice([]float32{1, 2, 3}, 1, 1, 3)
+	for _, c := range []struct {
+		s    AvgPool
+		want []float32
+	}{
+		{AvgPool{Kernel: []int{3}, Stride: []int{2}, PadLo: []int{1}, PadHi: []int{1}, CountIncludePad: true}, []float32{1, 5. / 3}},
+		{AvgPool{Kernel: []int{3}, Stride: []int{2}, PadLo: []int{1}, PadHi: []int{1}}, []float32{1.5, 2.5}},
+		{AvgPool{Kernel: []int{2}, Stride: []int{2}, CountIncludePad: true}, []float32{1.5, 3}},
+		{AvgPool{Kernel: []int{2}, Stride: []int{2}, DivisorOverride: 4}, []float32{0.75, 0.75}},
+	} {
+		out := array.New(array.F32, 1, 1, 2)
+		runStep(t, c.s, []*array.Array{out}, []*array.Array{x})
+		require.Equal(t, c.want, array.Data[float32](out))
+	}
+	whole := array.New(array.I64, 1, 1)
+	runStep(t, AvgPool{Kernel: []int{3}}, []*array.Array{whole}, []*array.Array{array.FromSlice([]int64{-3, -3, 1}, 1, 3)})
+	require.Equal(t, []int64{-1}, array.Data[int64](whole), "integers truncate")
+}
+
+func TestAdaptivePool(t *testing.T) {
+	cases := []struct {
+		name   string
+		dims   int
+		x, out []int
+	}{
+		{"to one", 2, []int{2, 3, 7, 5}, []int{2, 3, 1, 1}},
+		{"overlapping", 2, []int{1, 2, 7, 10}, []int{1, 2, 3, 4}},
+		{"growing", 2, []int{1, 2, 3, 2}, []int{1, 2, 5, 4}},
+		{"1d", 1, []int{2, 3, 8}, []int{2, 3, 5}},
+		{"without batch", 2, []int{3, 6, 6}, []int{3, 6, 2}},
+		{"3d", 3, []int{1, 2, 4, 5, 3}, []int{1, 2, 2, 2, 3}},
+		{"no batch", 2, []int{0, 3, 4, 4}, []int{0, 3, 2, 2}},
+		{"to nothing", 2, []int{1, 3, 4, 4}, []int{1, 3, 0, 2}},
+	}
+	for _, c := range cases {
+		meaning := func(greatest bool) func(in, out []refArray) {
+			return func(in, out []refArray) {
+				x, y := in[0], out[0]
+				lead := len(c.x) - c.dims
+				eachPos(y.shape, func(pos []int) {
+					size, from := append([]int{}, pos...), append([]int{}, pos...)
+					for d := range pos {
+						size[d] = 1
+						if d >= lead {
+							from[d] = pos[d] * x.shape[d] / y.shape[d]
+							size[d] = int(math.Ceil(float64((pos[d]+1)*x.shape[d])/float64(y.shape[d]))) - from[d]
+						}
+					}
+					sum, count, best, where := 0.0, 0.0, math.Inf(-1), 0
+					eachPos(size, func(off []int) {
+						flat, p := 0, append([]int{}, from...)
+						for d := range p {
+							p[d] += off[d]
+							if d >= lead {
+								flat = flat*x.shape[d] + p[d]
+							}
+						}
+						v := x.get(p...)
+						sum, count = sum+v, count+1
+						if v > best {
+							best, where = v, flat
+						}
+					})
+					if greatest {
+						y.set(best, pos...)
+						out[1].set(float64(where), pos...)
+					} else {
+						y.set(sum/count, pos...)
+					}
+				})
+			}
+		}
+		stepCase{name: c.name + " avg", step: AdaptiveAvgPool{Spatial: c.dims}, out: shapes{c.out}, in: shapes{c.x}, meaning: meaning(false)}.check(t)
+		stepCase{name: c.name + " max", step: AdaptiveMaxPool{Spatial: c.dims}, out: shapes{c.out, c.out}, in: shapes{c.x}, index: 1, meaning: meaning(true)}.check(t)
+	}
+}
+
+func TestPoolDoesNotAllocate(t *testing.T) {
+	x, k := []*array.Array{array.New(array.F32, 2, 8, 30, 30)}, []int{2, 2}
+	requireNoAllocs(t, MaxPool{Kernel: k}, []*array.Array{array.New(array.F32, 2, 8, 15, 15), array.New(array.I64, 2, 8, 15, 15)}, x)
+	requireNoAllocs(t, AvgPool{Kernel: k}, []*array.Array{array.New(array.F32, 2, 8, 15, 15)}, x)
+	requireNoAllocs(t, AdaptiveAvgPool{Spatial: 2}, []*array.Array{array.New(array.F32, 2, 8, 7, 7)}, x)
+}
