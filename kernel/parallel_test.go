@@ -1,0 +1,130 @@
+package kernel
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// countJob counts visits of indices and the chunks it saw.
+type countJob struct {
+	mu     sync.Mutex
+	seen   []int
+	chunks map[[2]int]int
+}
+
+func (j *countJob) Do(lo, hi int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.chunks[[2]int{lo, hi}]++
+	for i := lo; i < hi; i++ {
+		j.seen[i]++
+	}
+}
+
+func TestParallelVisitsEachIndexOnce(t *testing.T) {
+	for _, c := range []struct{ n, grain int }{{0, 4}, {1, 1}, {10, 3}, {12, 3}, {7, 100}, {1000, 1}, {5, 0}, {-3, 2}} {
+		var first map[[2]int]int
+		for _, threads := range []int{0, 1, 2, 9} {
+			j := &countJob{seen: make([]int, max(c.n, 0)), chunks: map[[2]int]int{}}
+			(&Workspace{Threads: threads}).Parallel(c.n, c.grain, j)
+			for i, v := range j.seen {
+				require.Equal(t, 1, v, "index %d", i)
+			}
+			if first == nil {
+				first = j.chunks
+			}
+			require.Equal(t, first, j.chunks, "chunks depend on the number of threads")
+		}
+	}
+}
+
+// meetJob ends only when two goroutines are in it at once.
+type meetJob struct{ wg sync.WaitGroup }
+
+func (j *meetJob) Do(int, int) {
+	j.wg.Done()
+	j.wg.Wait()
+}
+
+func TestParallelRunsAtOnce(t *testing.T) {
+	done := make(chan bool)
+	go func() {
+		j := &meetJob{}
+		j.wg.Add(2)
+		(&Workspace{Threads: 2}).Parallel(2, 1, j)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Fatal("two chunks did not run at the same time")
+	}
+}
+
+type panicJob struct{ at int }
+
+func (j *panicJob) Do(lo, _ int) {
+	if lo == j.at {
+		panic("chunk failed")
+	}
+	runtime.Gosched()
+}
+
+func TestParallelRaisesPanicsOnTheCaller(t *testing.T) {
+	w := &Workspace{Threads: 4}
+	for at := range 8 {
+		require.PanicsWithValue(t, "chunk failed", func() { w.Parallel(8, 1, &panicJob{at: at}) })
+		j := &countJob{seen: make([]int, 20), chunks: map[[2]int]int{}}
+		w.Parallel(20, 1, j)
+		require.Len(t, j.chunks, 20, "the workspace works after a panic")
+	}
+}
+
+// nestedJob starts parallel work from within parallel work.
+type nestedJob struct{ inner [16]countJob }
+
+func (j *nestedJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		j.inner[i] = countJob{seen: make([]int, 50), chunks: map[[2]int]int{}}
+		(&Workspace{Threads: 4}).Parallel(50, 1, &j.inner[i])
+	}
+}
+
+func TestParallelNestsAndShares(t *testing.T) {
+	var wg sync.WaitGroup
+	for range 6 {
+		wg.Go(func() {
+			j := &nestedJob{}
+			(&Workspace{Threads: 3}).Parallel(16, 1, j)
+			for i := range j.inner {
+				if len(j.inner[i].chunks) != 50 {
+					t.Errorf("inner call %d ran %d chunks of 50", i, len(j.inner[i].chunks))
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+type quietJob struct{ sum [64]int }
+
+func (j *quietJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		j.sum[i]++
+	}
+}
+
+func TestParallelDoesNotAllocate(t *testing.T) {
+	w := &Workspace{Threads: 3}
+	call := func() {
+		j := takeJob[quietJob](w)
+		w.Parallel(64, 4, j)
+		putJob(w, j)
+	}
+	call()
+	require.Zero(t, testing.AllocsPerRun(50, call))
+}

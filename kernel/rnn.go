@@ -1,0 +1,324 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// LSTM is torch.nn.LSTM without projections and dropout (Hochreiter and
+// Schmidhuber, 1997). Operands: x [T, N, I] ([N, T, I] with BatchFirst, or
+// [T, I]), h0 and c0 [Layers·D, N, H] or nil for zeros, D being 2 when
+// Bidirectional, then for each layer and direction w_ih [4H, I], w_hh [4H, H]
+// and, with HasBias, b_ih and b_hh [4H]; gates in the order i, f, g, o.
+// Results: output [T, N, D·H], h_n and c_n (each may be nil). Float element types.
+type LSTM struct {
+	Layers                    int
+	Bidirectional, BatchFirst bool
+	HasBias                   bool
+}
+
+// Run implements Step.
+func (s LSTM) Run(w *Workspace, out, in []*array.Array) { s.config().run(w, out, in) }
+
+// ScratchBytes implements Scratcher.
+func (s LSTM) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
+
+func (s LSTM) config() recurrent {
+	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cellLSTM}
+}
+
+// GRU is torch.nn.GRU without dropout (Cho et al., 2014, in the variant that
+// applies the reset gate after the product). As LSTM, without c0 and c_n;
+// weights have 3H rows, gates in the order r, z, n.
+type GRU struct {
+	Layers                    int
+	Bidirectional, BatchFirst bool
+	HasBias                   bool
+}
+
+// Run implements Step.
+func (s GRU) Run(w *Workspace, out, in []*array.Array) { s.config().run(w, out, in) }
+
+// ScratchBytes implements Scratcher.
+func (s GRU) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
+
+func (s GRU) config() recurrent {
+	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cellGRU}
+}
+
+// RNN is torch.nn.RNN without dropout: h' = f(W_ih·x + b_ih + W_hh·h + b_hh),
+// f being "tanh" or "relu" (Elman, 1990). As GRU, with H rows of weights.
+type RNN struct {
+	Layers                    int
+	Bidirectional, BatchFirst bool
+	HasBias                   bool
+	Nonlinearity              string
+}
+
+// Run implements Step.
+func (s RNN) Run(w *Workspace, out, in []*array.Array) { s.config().run(w, out, in) }
+
+// ScratchBytes implements Scratcher.
+func (s RNN) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
+
+func (s RNN) config() recurrent {
+	cell := cellTanh
+	if s.Nonlinearity == "relu" {
+		cell = cellRelu
+	}
+	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cell}
+}
+
+type cellKind uint8
+
+const (
+	cellTanh cellKind = iota
+	cellRelu
+	cellLSTM
+	cellGRU
+)
+
+// recurrent is what the three networks have in common.
+type recurrent struct {
+	layers            int
+	bidir, batchFirst bool
+	bias              bool
+	cell              cellKind
+}
+
+func (s recurrent) directions() int {
+	if s.bidir {
+		return 2
+	}
+	return 1
+}
+
+func (s recurrent) gates() int {
+	switch s.cell {
+	case cellLSTM:
+		return 4
+	case cellGRU:
+		return 3
+	}
+	return 1
+}
+
+// states is the number of initial states, and of final ones.
+func (s recurrent) states() int {
+	if s.cell == cellLSTM {
+		return 2
+	}
+	return 1
+}
+
+// sizes returns the steps, batch, and features of x and of the hidden state.
+func (s recurrent) sizes(in []*array.Array) (steps, batch, features, hidden int) {
+	x := in[0]
+	hidden = in[s.states()+2].Dim(1) // the first w_hh
+	if x.Rank() == 2 {
+		return x.Dim(0), 1, x.Dim(1), hidden
+	}
+	if s.batchFirst {
+		return x.Dim(1), x.Dim(0), x.Dim(2), hidden
+	}
+	return x.Dim(0), x.Dim(1), x.Dim(2), hidden
+}
+
+func (s recurrent) scratchBytes(out, in []*array.Array) int {
+	steps, batch, features, hidden := s.sizes(in)
+	gates, size := s.gates()*hidden, computeSize(out[0].DType())
+	n := loadAllBytes(in)
+	for _, a := range out {
+		n += storeBytes(a)
+	}
+	n += scratchSize(steps*batch*gates, size) + scratchSize(batch*gates, size) + 2*scratchSize(batch*hidden, size)
+	n += min(s.layers-1, 2) * scratchSize(steps*batch*hidden*s.directions(), size)
+	widest := features
+	if s.layers > 1 {
+		widest = max(widest, hidden*s.directions())
+	}
+	if size == 8 {
+		return n + max(gemmScratch[float64](steps*batch, gates, widest), gemmScratch[float64](batch, gates, hidden))
+	}
+	return n + max(gemmScratch[float32](steps*batch, gates, widest), gemmScratch[float32](batch, gates, hidden))
+}
+
+func (s recurrent) run(w *Workspace, out, in []*array.Array) {
+	if out[0].DType() == array.F64 {
+		runRecurrent[float64](w, s, out, in)
+	} else {
+		runRecurrent[float32](w, s, out, in)
+	}
+}
+
+// pass is the memory of a recurrent network's run.
+type pass[T real] struct {
+	recurrent
+	steps, batch, hidden int
+	fromX, fromH         []T // gates: of all steps from the input, of one from the state
+	h, c                 []T
+	cells                *cellJob[T]
+}
+
+func runRecurrent[T real](w *Workspace, s recurrent, out, in []*array.Array) {
+	mark := w.Mark()
+	steps, batch, features, hidden := s.sizes(in)
+	dirs, state := s.directions(), batch*hidden
+	p := pass[T]{recurrent: s, steps: steps, batch: batch, hidden: hidden}
+	gates := s.gates() * hidden
+	p.fromX, p.fromH = Scratch[T](w, steps*batch*gates), Scratch[T](w, batch*gates)
+	p.h, p.c = Scratch[T](w, state), Scratch[T](w, state)
+	p.cells = takeJob[cellJob[T]](w)
+	last := result[T](w, out[0])
+	var between [2][]T
+	for i := range min(s.layers-1, 2) {
+		between[i] = Scratch[T](w, steps*state*dirs)
+	}
+	x := load[T](w, in[0])
+	h0, hn := load[T](w, in[1]), result[T](w, operand(out, 1))
+	var c0, cn []T
+	if s.cell == cellLSTM {
+		c0, cn = load[T](w, in[2]), result[T](w, operand(out, 2))
+	}
+	weights := in[1+s.states():]
+	perDir := 2
+	if s.bias {
+		perDir = 4
+	}
+	for layer := range s.layers {
+		y := last
+		if layer < s.layers-1 {
+			y = between[layer%2]
+		}
+		for dir := range dirs {
+			at := layer*dirs + dir
+			p.start(p.h, h0, at)
+			p.start(p.c, c0, at)
+			p.direction(w, weights[at*perDir:(at+1)*perDir], x, features, y, dir)
+			if hn != nil {
+				copy(hn[at*state:(at+1)*state], p.h)
+			}
+			if cn != nil {
+				copy(cn[at*state:(at+1)*state], p.c)
+			}
+		}
+		x, features = y, dirs*hidden
+	}
+	putJob(w, p.cells)
+	store(out[0], last)
+	store(operand(out, 1), hn)
+	store(operand(out, 2), cn)
+	w.Release(mark)
+}
+
+// start sets the state to the initial one at position at, or to zero.
+func (p *pass[T]) start(state, initial []T, at int) {
+	if initial == nil {
+		clear(state)
+		return
+	}
+	copy(state, initial[at*len(state):])
+}
+
+// direction runs one layer in one direction from x to its part of y.
+func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, features int, y []T, dir int) {
+	mark := w.Mark()
+	gates, rows := p.gates()*p.hidden, p.steps*p.batch
+	wx, wh := load[T](w, weights[0]), load[T](w, weights[1])
+	var bx, bh []T
+	if p.bias {
+		bx, bh = load[T](w, weights[2]), load[T](w, weights[3])
+	}
+	fillRows(p.fromX, bx, gates)
+	Gemm(w, false, true, rows, gates, features, x, features, wx, features, p.fromX, gates, true)
+	for i := range p.steps {
+		t := i
+		if dir == 1 {
+			t = p.steps - 1 - i
+		}
+		fillRows(p.fromH, bh, gates)
+		Gemm(w, false, true, p.batch, gates, p.hidden, p.h, p.hidden, wh, p.hidden, p.fromH, gates, true)
+		// Rows of x and y follow each other by step, or by batch when that is first.
+		row, stride := t*p.batch, 1
+		if p.batchFirst {
+			row, stride = t, p.steps
+		}
+		width := p.directions() * p.hidden
+		*p.cells = cellJob[T]{kind: p.cell, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
+			y: y, row: row, rowStride: stride, yWidth: width, yAt: dir * p.hidden}
+		w.Parallel(p.batch, max(1, 2048/max(p.hidden, 1)), p.cells)
+	}
+	w.Release(mark)
+}
+
+// fillRows sets each row of dst to bias, or to zero without one.
+func fillRows[T real](dst, bias []T, width int) {
+	if bias == nil {
+		clear(dst)
+		return
+	}
+	for ; len(dst) > 0; dst = dst[width:] {
+		copy(dst[:width], bias)
+	}
+}
+
+// cellJob advances the state of every batch entry by one step.
+type cellJob[T real] struct {
+	kind           cellKind
+	hidden         int
+	fromX, fromH   []T
+	h, c, y        []T
+	row, rowStride int // rows of fromX and y that belong to this step
+	yWidth, yAt    int
+}
+
+// Do advances batch entries [lo, hi).
+func (j *cellJob[T]) Do(lo, hi int) {
+	n := j.hidden
+	for b := lo; b < hi; b++ {
+		row := j.row + b*j.rowStride
+		h, c := j.h[b*n:(b+1)*n], j.c[b*n:(b+1)*n]
+		switch j.kind {
+		case cellLSTM:
+			lstmCell(j.fromX[row*4*n:(row+1)*4*n], j.fromH[b*4*n:(b+1)*4*n], h, c)
+		case cellGRU:
+			gruCell(j.fromX[row*3*n:(row+1)*3*n], j.fromH[b*3*n:(b+1)*3*n], h)
+		default:
+			x, s := j.fromX[row*n:(row+1)*n], j.fromH[b*n:(b+1)*n]
+			for i := range h {
+				v := x[i] + s[i]
+				if j.kind == cellTanh {
+					v = tanh(v)
+				} else if v < 0 {
+					v = 0
+				}
+				h[i] = v
+			}
+		}
+		copy(j.y[row*j.yWidth+j.yAt:][:n], h)
+	}
+}
+
+func lstmCell[T real](x, s, h, c []T) {
+	n := len(h)
+	for i := range h {
+		in, forget := sigmoid(x[i]+s[i]), sigmoid(x[n+i]+s[n+i])
+		cand, out := tanh(x[2*n+i]+s[2*n+i]), sigmoid(x[3*n+i]+s[3*n+i])
+		c[i] = T(forget*c[i]) + T(in*cand)
+		h[i] = out * tanh(c[i])
+	}
+}
+
+func gruCell[T real](x, s, h []T) {
+	n := len(h)
+	for i := range h {
+		reset, update := sigmoid(x[i]+s[i]), sigmoid(x[n+i]+s[n+i])
+		cand := tanh(x[2*n+i] + T(reset*s[2*n+i]))
+		h[i] = T((h[i]-cand)*update) + cand
+	}
+}
+
+func sigmoid[T real](v T) T { return T(1 / (1 + math.Exp(-float64(v)))) }
+
+func tanh[T real](v T) T { return T(math.Tanh(float64(v))) }
