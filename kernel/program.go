@@ -164,7 +164,7 @@ var codeTable = [numCodes]CodeInfo{
 	OpFloorDiv:   {Name: "floordiv", Arity: 2, Float: true, Int: true},
 	OpRem:        {Name: "rem", Arity: 2, Float: true, Int: true},
 	OpMod:        {Name: "mod", Arity: 2, Float: true, Int: true},
-	OpPow:        {Name: "pow", Arity: 2, Float: true, Int: true, ULP32: 1, ULP64: 8},
+	OpPow:        {Name: "pow", Arity: 2, Float: true, Int: true, ULP32: 1, ULP64: 64},
 	OpMin:        {Name: "min", Arity: 2, Float: true, Int: true, Bool: true},
 	OpMax:        {Name: "max", Arity: 2, Float: true, Int: true, Bool: true},
 	OpNeg:        {Name: "neg", Arity: 1, Float: true, Int: true},

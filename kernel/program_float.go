@@ -49,7 +49,7 @@ func floatOp[T float32 | float64](op Code, d, a, b []T) {
 		}
 	case OpPow:
 		for i := range d {
-			d[i] = T(math.Pow(float64(a[i]), float64(b[i])))
+			d[i] = powFloat(a[i], b[i])
 		}
 	default:
 		if !floatUnary(op, d, a) && !vmath(op, d, a) {

@@ -30,7 +30,7 @@ func vmath[T float32 | float64](op Code, d, a []T) bool {
 		}
 	case OpLog2:
 		for i := range d {
-			d[i] = T(math.Log2(float64(a[i])))
+			d[i] = T(log2(float64(a[i])))
 		}
 	case OpErf:
 		for i := range d {
@@ -82,4 +82,16 @@ func sigmoid64(x float64) float64 {
 	}
 	e := math.Exp(x)
 	return e / (1 + e)
+}
+
+// log2 keeps its relative accuracy near 1, where math.Log2 subtracts numbers of
+// nearly equal size: the exponent is split off so that the rest is in
+// [sqrt(1/2), sqrt(2)). Powers of two are exact.
+func log2(x float64) float64 {
+	frac, exp := math.Frexp(x)
+	if frac < math.Sqrt2/2 {
+		frac *= 2
+		exp--
+	}
+	return float64(math.Log(frac)*(1/math.Ln2)) + float64(exp)
 }
