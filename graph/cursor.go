@@ -112,7 +112,7 @@ func (c *Cursor) GetAttr(path string) *Node {
 	n.typ = shape.Unranked(array.Invalid)
 	if c.g.mod != nil {
 		if p := c.g.mod.Param(path); p != nil {
-			n.typ = shape.TypeOf(p.Value)
+			n.typ = p.TypeOf()
 		}
 	}
 	return n

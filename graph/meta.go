@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -171,7 +170,6 @@ type PosID uint32
 type positions struct {
 	frames []frame
 	ids    map[frame]PosID
-	user   map[uintptr]bool
 }
 
 type frame struct {
@@ -180,37 +178,18 @@ type frame struct {
 }
 
 func newPositions() *positions {
-	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}, user: map[uintptr]bool{}}
+	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}}
 }
 
-const (
-	maxScan   = 24
-	maxFrames = 8
-)
-
 // Position records up to frames user frames above the caller (skip more frames
-// first) and returns their interned stack. User frames are those outside gofx's
-// library rooms; models/, examples/ and tests are user code.
+// first) and returns their interned stack; see diag.UserCode.
 func (g *Graph) Position(skip, frames int) PosID {
-	var pcs [maxScan]uintptr
-	n := runtime.Callers(skip+2, pcs[:])
+	var pcs [diag.MaxFrames]uintptr
+	k := diag.Callers(skip+1, pcs[:min(frames, diag.MaxFrames)])
 	p := g.pos
-	var keep [maxFrames]uintptr
-	k := 0
-	for _, pc := range pcs[:n] {
-		user, known := p.user[pc]
-		if !known {
-			user = userFrame(pc)
-			p.user[pc] = user
-		}
-		if user && k < min(frames, maxFrames) {
-			keep[k] = pc
-			k++
-		}
-	}
 	id := PosID(0)
 	for i := k - 1; i >= 0; i-- {
-		f := frame{keep[i], id}
+		f := frame{pcs[i], id}
 		next, ok := p.ids[f]
 		if !ok {
 			next = PosID(len(p.frames))
@@ -222,47 +201,19 @@ func (g *Graph) Position(skip, frames int) PosID {
 	return id
 }
 
-func userFrame(pc uintptr) bool {
-	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	return UserCode(f.Function, f.File)
-}
-
-const modulePath = "github.com/gofx-dev/gofx/"
-
-// UserCode reports whether a function belongs to a user rather than to gofx's
-// library rooms, the Go runtime or the testing package.
-func UserCode(function, file string) bool {
-	if strings.HasPrefix(function, "runtime.") || strings.HasPrefix(function, "testing.") ||
-		strings.HasPrefix(function, "reflect.") || strings.HasPrefix(function, "iter.") || function == "" {
-		return false
-	}
-	rest, ours := strings.CutPrefix(function, modulePath)
-	return !ours || strings.HasPrefix(rest, "models") || strings.HasPrefix(rest, "examples/") ||
-		strings.HasSuffix(file, "_test.go")
-}
-
 func (p *positions) first(id PosID) diag.Pos {
 	if id == 0 {
 		return diag.Pos{}
 	}
-	return resolve(p.frames[id].pc)
+	return diag.Resolve(p.frames[id].pc)
 }
 
 func (p *positions) stack(id PosID) []diag.Pos {
 	var out []diag.Pos
 	for ; id != 0; id = p.frames[id].caller {
-		out = append(out, resolve(p.frames[id].pc))
+		out = append(out, diag.Resolve(p.frames[id].pc))
 	}
 	return out
-}
-
-func resolve(pc uintptr) diag.Pos {
-	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	name := f.Function
-	if i := strings.LastIndexByte(name, '/'); i >= 0 {
-		name = name[i+1:]
-	}
-	return diag.Pos{File: f.File, Line: f.Line, Func: name}
 }
 
 // ResolvePos returns the frames of an interned position, innermost first.

@@ -26,11 +26,22 @@ type Bound struct {
 
 // Param is a tensor of the model's state.
 type Param struct {
-	Path   string
-	Value  *array.Array
+	Path string
+	// Value is nil while only the text form has been read.
+	Value *array.Array
+	// Type is what is declared about a parameter without a value; see TypeOf.
+	Type   shape.Type
 	Buffer bool // not trained: running statistics, masks
 	// Selector is the Go expression that reaches the tensor from the root, or "".
 	Selector string
+}
+
+// TypeOf returns the value's type, the declared type when there is no value.
+func (p *Param) TypeOf() shape.Type {
+	if p.Value != nil {
+		return shape.TypeOf(p.Value)
+	}
+	return p.Type
 }
 
 // Module is a graph with its state: what torch.fx calls a GraphModule, as plain
@@ -170,7 +181,7 @@ func (m *Module) paramTypes(path string, b *Bound) []shape.Type {
 	t := make([]shape.Type, len(b.Params))
 	for i, p := range b.Params {
 		if q := m.byPath[p]; q != nil {
-			t[i] = shape.TypeOf(q.Value)
+			t[i] = q.TypeOf()
 		}
 	}
 	if m.types == nil {

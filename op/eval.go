@@ -191,23 +191,8 @@ func (b *arrayBuilder) Call(o *Op, attrs any, in ...Value) Value {
 	if err != nil {
 		panic(err)
 	}
-	t := len(outs) > 1
-	if !t && o.infer != nil {
-		t = o.tupleResult(attrs, args)
-	}
-	return arrays{outs, t}
-}
-
-// tupleResult tells a tuple of one from a plain result.
-func (o *Op) tupleResult(attrs any, in []*array.Array) bool {
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
-	t, err := o.Type(nil, attrs, types)
-	return err == nil && t.Kind() == shape.Tuple
+	_, tuple := o.NumResults(attrs)
+	return arrays{outs, tuple}
 }
 
 func (b *arrayBuilder) Item(tuple Value, i int) Value {

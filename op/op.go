@@ -143,6 +143,8 @@ type Spec[A any] struct {
 	// Results names the results of an operator with a tuple type; the one name
 	// "..." stands for a number that follows from the attributes. nil: one tensor.
 	Results []string
+	// Count returns the number of results when Results is "...".
+	Count func(a A) int
 	// InPlace gives the operator in-place methods (AddInPlace).
 	InPlace bool
 
@@ -189,6 +191,7 @@ type Op struct {
 	kernel    func(a any, in []shape.Type) kernel.Step
 	grad      func(b Builder, a any, in []Value, out, grad Value) []Value
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
+	count     func(a any) int
 	samples   func(g *Gen) []Sample
 	bad       func(g *Gen) []BadSample
 }
@@ -222,6 +225,18 @@ func (o *Op) Scalar() bool { return o.expr != nil }
 
 // HasGrad reports whether the operator has a gradient rule.
 func (o *Op) HasGrad() bool { return o.grad != nil }
+
+// NumResults returns how many values a call gives: 1 for a plain tensor, the
+// number of members for a tuple (tuple is then true).
+func (o *Op) NumResults(attrs any) (n int, tuple bool) {
+	switch {
+	case o.Results == nil:
+		return 1, false
+	case len(o.Results) == 1 && o.Results[0] == "...":
+		return o.count(attrs), true
+	}
+	return len(o.Results), true
+}
 
 // Variadic reports whether the last operand stands for any number of values.
 func (o *Op) Variadic() bool { return len(o.In) > 0 && o.In[len(o.In)-1].Variadic }
@@ -266,6 +281,9 @@ func Define[A any](name string, s Spec[A]) *Op {
 	if s.Flops != nil {
 		o.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return s.Flops(a.(A), in, out) }
 	}
+	if s.Count != nil {
+		o.count = func(a any) int { return s.Count(a.(A)) }
+	}
 	if problem := o.incomplete(); problem != "" {
 		panic(diag.Bug("op.Define " + name + ": " + problem))
 	}
@@ -291,6 +309,9 @@ func (o *Op) incomplete() string {
 		return "one of Expr, Decompose, Kernel is needed"
 	case o.infer == nil && o.expr == nil && o.decompose == nil && o.Path != "":
 		return "Infer is needed"
+	}
+	if len(o.Results) == 1 && o.Results[0] == "..." && o.count == nil {
+		return "Count is needed when Results is \"...\""
 	}
 	for i, a := range o.In {
 		if a.Variadic && i != len(o.In)-1 {

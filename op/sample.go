@@ -110,5 +110,5 @@ func (g *Gen) Strided(a *array.Array) *array.Array {
 	for i := range rev {
 		rev[i] = a.Rank() - 1 - i
 	}
-	return array.Permute(array.Contiguous(array.Permute(a, rev)), rev)
+	return array.Permute(array.Contiguous(array.Permute(a, rev...)), rev...)
 }

@@ -1,0 +1,522 @@
+package graph
+
+import (
+	"encoding/base64"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// TextVersion is the version of the text form that Print writes and Parse reads.
+const TextVersion = 1
+
+// PrintOptions chooses what the text form shows.
+type PrintOptions struct {
+	// Positions adds where each node was recorded: at "model.go:41" "(*Net).Forward".
+	Positions bool
+	// BaseNames leaves out the folders of files in positions, so that the text
+	// does not depend on the machine.
+	BaseNames bool
+}
+
+// Print returns the text form of a module: its graph, its parameters (without
+// their values) and its leaf modules. Parse reads it back. It never fails: of an
+// invalid graph it shows what is there, marked so that Parse refuses it.
+func Print(m *Module, o PrintOptions) string {
+	p := &printer{PrintOptions: o}
+	p.module(m)
+	return string(p.b)
+}
+
+// PrintGraph returns the text form of a graph without its module's state.
+func PrintGraph(g *Graph, o PrintOptions) string {
+	p := &printer{PrintOptions: o}
+	p.version()
+	p.graph(g)
+	return string(p.b)
+}
+
+// Fprint writes what Print returns.
+func Fprint(w io.Writer, m *Module, o PrintOptions) error {
+	_, err := io.WriteString(w, Print(m, o))
+	return err
+}
+
+// String returns the text form without positions.
+func (m *Module) String() string { return Print(m, PrintOptions{}) }
+
+// String returns the text form without positions and module state.
+func (g *Graph) String() string { return PrintGraph(g, PrintOptions{}) }
+
+// Text returns the node's line of the text form, without its regions.
+func (n *Node) Text() string {
+	p := &printer{}
+	p.statement(n)
+	return string(p.b)
+}
+
+// printer appends the text form to b.
+type printer struct {
+	PrintOptions
+	b      []byte
+	indent int
+}
+
+func (p *printer) str(parts ...string) {
+	for _, s := range parts {
+		p.b = append(p.b, s...)
+	}
+}
+
+// line starts a line of a body.
+func (p *printer) line() {
+	for range p.indent {
+		p.b = append(p.b, "  "...)
+	}
+}
+
+func (p *printer) version() { p.str("gofx ", strconv.Itoa(TextVersion), "\n\n") }
+
+func (p *printer) module(m *Module) {
+	p.version()
+	if m == nil {
+		return
+	}
+	if m.Type != "" {
+		p.str("type ", strconv.Quote(m.Type), "\n")
+	}
+	if m.Graph != nil {
+		p.graph(m.Graph)
+	}
+	for _, q := range m.params {
+		p.str("param ", word(q.Path), " : ", q.TypeOf().String())
+		if q.Buffer {
+			p.str(" buffer")
+		}
+		if q.Selector != "" {
+			p.str(" selector ", strconv.Quote(q.Selector))
+		}
+		p.str("\n")
+	}
+	for path, b := range m.Bounds() {
+		p.bound(path, b)
+	}
+}
+
+func (p *printer) bound(path string, b *Bound) {
+	p.str("module ", word(path), " = ")
+	if b.Op == nil {
+		p.str("?")
+	} else {
+		p.str(word(b.Op.Key()))
+		if c := b.Op.Codec(); c != nil && c.Accepts(b.Attrs) {
+			p.spaced(c.Print(b.Attrs))
+		}
+	}
+	p.str(" (")
+	for i, q := range b.Params {
+		if i > 0 {
+			p.str(", ")
+		}
+		if name := b.name(i); name != "" {
+			p.str(word(name), "=")
+		}
+		if q == "" {
+			p.str("_")
+		} else {
+			p.str(word(q))
+		}
+	}
+	p.str(")")
+	if b.Type != "" {
+		p.str(" type ", strconv.Quote(b.Type))
+	}
+	if b.Selector != "" {
+		p.str(" selector ", strconv.Quote(b.Selector))
+	}
+	p.str("\n")
+}
+
+// name returns the local name of parameter i, "" when it has none.
+func (b *Bound) name(i int) string {
+	if i < len(b.Names) {
+		return b.Names[i]
+	}
+	return ""
+}
+
+func (p *printer) spaced(s string) {
+	if s != "" {
+		p.str(" ", s)
+	}
+}
+
+func (p *printer) graph(g *Graph) {
+	p.str("graph")
+	if g.Name != "" {
+		p.str(" ", word(g.Name))
+	}
+	p.signatureAndBody(g)
+}
+
+// signatureAndBody writes "(%x: f32[2]) {", the body and "}".
+func (p *printer) signatureAndBody(g *Graph) {
+	p.str("(")
+	n := g.first
+	for ; n != nil && n.opcode == Placeholder; n = n.next {
+		if n.prev != nil {
+			p.str(", ")
+		}
+		p.str(n.String())
+		if n.target != n.Name() {
+			p.str(" ", strconv.Quote(n.target))
+		}
+		p.str(": ", n.typ.String())
+		p.inputTail(n)
+	}
+	p.str(") {\n")
+	p.indent++
+	facts := g.factsByNode()
+	for m := g.first; m != n; m = m.next {
+		p.symbols(facts[m])
+	}
+	p.symbols(facts[nil])
+	for _, s := range g.symbols.notes {
+		p.line()
+		p.str("note ", strconv.Quote(s.What))
+		p.at(s.Pos)
+		p.str("\n")
+	}
+	for m := g.first; m != n; m = m.next {
+		p.guards(facts[m])
+	}
+	p.guards(facts[nil])
+	for ; n != nil; n = n.next {
+		p.node(n)
+		p.symbols(facts[n])
+		p.guards(facts[n])
+	}
+	p.indent--
+	p.line()
+	p.str("}\n")
+}
+
+// facts are the lines that follow the node which they speak of.
+type facts struct {
+	symbols []Symbol
+	guards  []Guard
+}
+
+// factsByNode sorts symbols and guards by the node that they stand behind; under
+// nil are those whose node is not in g, or is the output, behind which nothing stands.
+func (g *Graph) factsByNode() map[*Node]*facts {
+	if len(g.symbols.list)+len(g.symbols.guards) == 0 {
+		return nil
+	}
+	by := map[*Node]*facts{}
+	of := func(n *Node) *facts {
+		if n != nil && (n.g != g || n.erased || n.opcode == Output) {
+			n = nil
+		}
+		if by[n] == nil {
+			by[n] = &facts{}
+		}
+		return by[n]
+	}
+	for _, s := range g.symbols.list {
+		f := of(s.Node)
+		f.symbols = append(f.symbols, s)
+	}
+	for _, d := range g.symbols.guards {
+		f := of(d.Node)
+		f.guards = append(f.guards, d)
+	}
+	return by
+}
+
+func (p *printer) symbols(f *facts) {
+	if f == nil {
+		return
+	}
+	for _, s := range f.symbols {
+		p.line()
+		p.str("symbol ", s.Name, " = dim(", mark(nil, s.Node), ", ", strconv.Itoa(s.Axis), ")\n")
+	}
+}
+
+func (p *printer) guards(f *facts) {
+	if f == nil {
+		return
+	}
+	for _, d := range f.guards {
+		p.line()
+		p.str("guard ", d.A.String(), " == ", d.B.String())
+		if n := d.Node; n != nil && !n.erased && n.opcode != Output {
+			p.str(" from ", n.String())
+		}
+		p.str("\n")
+	}
+}
+
+// inputTail writes default, scope and position of a placeholder.
+func (p *printer) inputTail(n *Node) {
+	if d := n.Default(); d != nil {
+		p.str(" = ", literal(d))
+	}
+	p.tail(n)
+}
+
+// tail writes scope and position.
+func (p *printer) tail(n *Node) {
+	if n.g != nil && n.scope != 0 {
+		s := n.Scope()
+		p.str(" in ", strconv.Quote(s.Path))
+		if s.Type != "" {
+			p.str(" ", strconv.Quote(s.Type))
+		}
+	}
+	if p.Positions && n.g != nil {
+		p.at(n.Pos())
+	}
+}
+
+func (p *printer) at(pos diag.Pos) {
+	if !p.Positions || pos.File == "" {
+		return
+	}
+	file := pos.File
+	if p.BaseNames {
+		file = baseName(file)
+	}
+	// The last one or two numbers are line and column, so that a file name that
+	// itself ends like a line number needs both.
+	text := file + ":" + strconv.Itoa(pos.Line)
+	if _, _, ok := cutNumber(file); pos.Col > 0 || ok {
+		text += ":" + strconv.Itoa(pos.Col)
+	}
+	p.str(" at ", strconv.Quote(text))
+	if pos.Func != "" {
+		p.str(" ", strconv.Quote(pos.Func))
+	}
+}
+
+// baseName is path.Base for paths of either kind of slash.
+func baseName(file string) string {
+	return file[strings.LastIndexAny(file, `/\`)+1:]
+}
+
+// cutNumber takes ":digits" off the end of s.
+func cutNumber(s string) (rest string, n int, ok bool) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 || i == len(s)-1 || s[i+1] < '0' || s[i+1] > '9' {
+		return s, 0, false
+	}
+	v, err := strconv.ParseUint(s[i+1:], 10, 31)
+	return s[:i], int(v), err == nil
+}
+
+func (p *printer) node(n *Node) {
+	p.line()
+	p.statement(n)
+	if rs := n.Regions(); len(rs) > 0 {
+		p.str(" {\n")
+		p.indent++
+		for _, r := range rs {
+			p.line()
+			p.str("region")
+			if r == nil {
+				p.str(" ?\n")
+				continue
+			}
+			if r.Name != "" {
+				p.str(" ", word(r.Name))
+			}
+			p.signatureAndBody(r)
+		}
+		p.indent--
+		p.line()
+		p.str("}")
+	}
+	p.str("\n")
+}
+
+// statement writes one node without indentation and regions.
+func (p *printer) statement(n *Node) {
+	if n.opcode == Output {
+		p.output(n)
+		return
+	}
+	p.str(n.String(), " = ", n.opcode.String(), "[", word(n.targetText()), "]")
+	switch n.opcode {
+	case Placeholder:
+		p.str(" : ", n.typ.String())
+		p.inputTail(n)
+		return
+	case GetAttr:
+		if n.Live() {
+			p.str(" live")
+		}
+	default:
+		p.str("(")
+		for i := range n.args {
+			if i > 0 {
+				p.str(", ")
+			}
+			p.str(mark(n.g, n.args[i].def))
+		}
+		p.str(")")
+		if n.op != nil && n.op.Codec() != nil {
+			if c := n.op.Codec(); c.Accepts(n.attrs) {
+				p.spaced(c.Print(n.attrs))
+			} else {
+				p.str(" {?}")
+			}
+		}
+	}
+	p.str(" : ", n.typ.String())
+	p.tail(n)
+}
+
+// targetText is Target for nodes that may lack their operator.
+func (n *Node) targetText() string {
+	if n.opcode == CallFunction || n.opcode == CallMethod {
+		if n.op == nil {
+			return "?"
+		}
+		return n.op.Key()
+	}
+	return n.target
+}
+
+// mark is the text of an operand; what is wrong with it follows in < >.
+func mark(g *Graph, d *Node) string {
+	switch {
+	case d == nil:
+		return "_"
+	case d.erased:
+		return d.String() + "<erased>"
+	case g != nil && d.g != g:
+		return d.String() + "<foreign>"
+	}
+	return d.String()
+}
+
+func (p *printer) output(n *Node) {
+	p.str("return")
+	if s := n.Structure(); s != nil {
+		p.str(" ")
+		p.structure(n, s, 0)
+	} else {
+		for i := range n.args {
+			if i > 0 {
+				p.str(",")
+			}
+			p.str(" ", mark(n.g, n.args[i].def))
+		}
+	}
+	p.tail(n)
+}
+
+// maxNesting bounds the nesting of structures and regions.
+const maxNesting = 64
+
+func (p *printer) structure(n *Node, s *Structure, depth int) {
+	switch {
+	case s == nil || depth > maxNesting:
+		p.str("?")
+	case s.Kind == NoValue:
+		p.str("nil")
+	case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(n.args)):
+		p.str("?")
+	case s.Kind == LeafValue:
+		p.str(mark(n.g, n.args[s.Index].def))
+	default:
+		p.packed(n, s, depth)
+	}
+}
+
+func (p *printer) packed(n *Node, s *Structure, depth int) {
+	open, shut := "(", ")"
+	switch s.Kind {
+	case SliceOf:
+		open, shut = "[", "]"
+	case StructOf, MapOf:
+		open, shut = "{", "}"
+	}
+	switch {
+	case s.Kind == MapOf && s.Type != "":
+		p.str("map ", word(s.Type))
+	case s.Kind == StructOf && s.Type == "":
+		p.str("struct")
+	case s.Type != "":
+		p.str(word(s.Type))
+	}
+	p.str(open)
+	for i, f := range s.Fields {
+		if i > 0 {
+			p.str(", ")
+		}
+		if open == "{" {
+			key := ""
+			if i < len(s.Keys) {
+				key = s.Keys[i]
+			}
+			p.str(word(key), ": ")
+		}
+		p.structure(n, f, depth+1)
+	}
+	p.str(shut)
+}
+
+// word returns s as it stands where the text form reads it back as one word,
+// quoted otherwise.
+func word(s string) string {
+	switch s {
+	case "", "_", "nil", "struct", "map":
+		return strconv.Quote(s)
+	}
+	for i := 0; i < len(s); i++ {
+		if !wordByte(s[i]) || (s[i] == '/' && i+1 < len(s) && s[i+1] == '/') {
+			return strconv.Quote(s)
+		}
+	}
+	return s
+}
+
+func wordByte(c byte) bool {
+	return nameByte(c) || c == '.' || c == '/' || c == '-' || c == '+' || c == '~' || c == '@' || c == '$'
+}
+
+// literal returns the text of a placeholder's default value.
+func literal(v any) string {
+	switch v := v.(type) {
+	case bool:
+		return strconv.FormatBool(v)
+	case string:
+		return strconv.Quote(v)
+	case *array.Array:
+		if v == nil {
+			return "opaque nil"
+		}
+		return "array " + shape.TypeOf(v).String() + " \"" + base64.StdEncoding.EncodeToString(array.Contiguous(v).Bytes()) + "\""
+	}
+	r := reflect.ValueOf(v)
+	switch {
+	case r.CanInt():
+		return strconv.FormatInt(r.Int(), 10)
+	case r.CanUint():
+		return strconv.FormatUint(r.Uint(), 10)
+	case r.CanFloat():
+		s := strconv.FormatFloat(r.Float(), 'g', -1, 64)
+		if !strings.ContainsAny(s, ".eIN") {
+			s += ".0"
+		}
+		return s
+	}
+	return "opaque " + strconv.Quote(r.Type().String())
+}

@@ -1,0 +1,236 @@
+package std
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// AddAttrs are the attributes of add: x + Alpha*other. An absent Alpha is 1.
+type AddAttrs struct {
+	Other op.Scalar
+	Alpha op.Scalar
+}
+
+// SubAttrs are the attributes of sub: x - Alpha*other, or Other - Alpha*x when
+// Reverse is set. An absent Alpha is 1.
+type SubAttrs struct {
+	Other   op.Scalar
+	Alpha   op.Scalar
+	Reverse bool
+}
+
+// DivAttrs are the attributes of div. RoundingMode "" is true division, "trunc"
+// rounds the quotient towards zero, "floor" down.
+type DivAttrs struct {
+	Other        op.Scalar
+	Reverse      bool
+	RoundingMode string `fx:",enum=trunc|floor"`
+}
+
+// Add adds. Two bool operands give their disjunction.
+var Add = op.Define("add", op.Spec[AddAttrs]{
+	Doc: "add is x + alpha*other.", In: op.Args("x", "other?"), InPlace: true,
+	Promote: func(a AddAttrs, in []shape.Type) array.DType { return a.Other.Promote(op.Promote(in)) },
+	Expr: func(b *expr.Builder, a AddAttrs, x []expr.Value) []expr.Value {
+		l, r := twoOperands(b, x, a.Other, false)
+		d := x[0].DType()
+		if d == array.Bool {
+			requireNoAlpha(a.Alpha)
+			return []expr.Value{b.Or(l, r)}
+		}
+		return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Add, l, r, a.Alpha), d)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(binarySamples(g, anyType, addAttrs),
+			op.Sample{Name: "alpha", Attrs: AddAttrs{Alpha: op.Float(0.5)}, In: []*array.Array{g.Normal(3), g.Normal(2, 3)}},
+			op.Sample{Name: "alpha of f16", Attrs: AddAttrs{Alpha: op.Float(0.1)},
+				In: []*array.Array{array.Cast(g.Normal(3), array.F16), array.Cast(g.Normal(3), array.F16)}},
+			op.Sample{Name: "alpha of i64", Attrs: AddAttrs{Alpha: op.Int(-2)}, In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}})
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		bad := binaryBad(g, anyType, addAttrs)
+		return append(bad[:3:3], // add has no reverse
+			op.BadSample{Name: "float alpha of i64", Attrs: AddAttrs{Alpha: op.Float(0.5)},
+				In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr},
+			op.BadSample{Name: "alpha of bool", Attrs: AddAttrs{Alpha: op.Int(2)},
+				In: []*array.Array{g.Bool(4), g.Bool(4)}, Code: op.BadAttr})
+	},
+})
+
+func addAttrs(n op.Scalar, _ bool) any { return AddAttrs{Other: n} }
+
+func requireNoAlpha(alpha op.Scalar) {
+	if alpha.Present() && alpha.Float64() != 1 {
+		refuse(op.BadAttr, "alpha is "+alpha.String()+" for bool operands, expected none", "cast the operands to an integer type")
+	}
+}
+
+// scaled returns f(l, alpha*r); f16 and bf16 are computed in f32 when alpha is
+// given.
+func scaled(b *expr.Builder, f func(b *expr.Builder, x, y expr.Value) expr.Value, l, r expr.Value, alpha op.Scalar) expr.Value {
+	if !alpha.Present() {
+		return f(b, l, r)
+	}
+	if alpha.IsFloat() && !l.DType().IsFloat() {
+		refuse(op.BadAttr, "alpha is "+alpha.String()+" for "+l.DType().String()+" operands, expected an integer", "cast the operands to a floating-point type")
+	}
+	l, r = b.Widen(l), b.Widen(r)
+	return f(b, l, b.Mul(r, number(b, r.DType(), alpha)))
+}
+
+// Sub subtracts.
+var Sub = op.Define("sub", op.Spec[SubAttrs]{
+	Doc: "sub is x - alpha*other.", In: op.Args("x", "other?"), InPlace: true,
+	Promote: func(a SubAttrs, in []shape.Type) array.DType { return a.Other.Promote(op.Promote(in)) },
+	Expr: func(b *expr.Builder, a SubAttrs, x []expr.Value) []expr.Value {
+		d := x[0].DType()
+		if d == array.Bool {
+			refuse(op.DTypeMismatch, "element type bool, expected "+numbers.text, "use logical_xor or bitwise_xor")
+		}
+		l, r := twoOperands(b, x, a.Other, a.Reverse)
+		return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Sub, l, r, a.Alpha), d)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(binarySamples(g, numbers, subAttrs),
+			op.Sample{Name: "alpha", Attrs: SubAttrs{Alpha: op.Float(0.5)}, In: []*array.Array{g.Normal(3), g.Normal(2, 3)}},
+			op.Sample{Name: "alpha reversed", Attrs: SubAttrs{Other: op.Int(1), Alpha: op.Int(3), Reverse: true}, In: []*array.Array{g.Normal(3)}})
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(binaryBad(g, numbers, subAttrs), op.BadSample{Name: "float alpha of i64", Attrs: SubAttrs{Alpha: op.Float(0.5)},
+			In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr})
+	},
+})
+
+func subAttrs(n op.Scalar, reverse bool) any { return SubAttrs{Other: n, Reverse: reverse} }
+
+// Mul multiplies. Two bool operands give their conjunction.
+var Mul = defineBinary("mul", binary{
+	doc: "mul is x * other.", on: anyType, inPlace: true,
+	f: func(b *expr.Builder, l, r expr.Value) expr.Value {
+		if l.DType() == array.Bool {
+			return b.And(l, r)
+		}
+		return b.Mul(l, r)
+	},
+})
+
+// Div divides: integers and bool are promoted to f32 unless a rounding mode is
+// given. Rounded division of integers by zero gives 0.
+var Div = op.Define("div", op.Spec[DivAttrs]{
+	Doc: "div is the true quotient x / other, or the quotient rounded by rounding_mode.", In: op.Args("x", "other?"), InPlace: true,
+	Promote: func(a DivAttrs, in []shape.Type) array.DType {
+		d := a.Other.Promote(op.Promote(in))
+		if a.RoundingMode == "" {
+			return floatMath.compute(d)
+		}
+		return d
+	},
+	Expr: func(b *expr.Builder, a DivAttrs, x []expr.Value) []expr.Value {
+		d := x[0].DType()
+		numbers.require(d)
+		l, r := twoOperands(b, x, a.Other, a.Reverse)
+		var y expr.Value
+		switch a.RoundingMode {
+		case "":
+			y = b.Div(l, r)
+		case "trunc":
+			if y = b.Div(l, r); d.IsFloat() {
+				y = b.Trunc(y)
+			}
+		case "floor":
+			y = b.FloorDiv(l, r)
+		default:
+			refuse(op.BadAttr, "rounding_mode is "+a.RoundingMode+", expected trunc or floor", "leave it empty for true division")
+		}
+		return []expr.Value{b.Cast(y, d)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		all := binarySamples(g, anyType, divAttrs(""))
+		for _, mode := range []string{"trunc", "floor"} {
+			for _, s := range binarySamples(g, numbers, divAttrs(mode)) {
+				s.Name = mode + " " + s.Name
+				all = append(all, s)
+			}
+		}
+		return all
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(binaryBad(g, anyType, divAttrs("")),
+			op.BadSample{Name: "floor of bool", Attrs: DivAttrs{RoundingMode: "floor"}, In: []*array.Array{g.Bool(2), g.Bool(2)}, Code: op.DTypeMismatch},
+			op.BadSample{Name: "unknown mode", Attrs: DivAttrs{RoundingMode: "up"}, In: []*array.Array{g.Normal(2), g.Normal(2)}, Code: op.BadAttr})
+	},
+})
+
+func divAttrs(mode string) func(op.Scalar, bool) any {
+	return func(n op.Scalar, reverse bool) any { return DivAttrs{Other: n, Reverse: reverse, RoundingMode: mode} }
+}
+
+// FloorDivide divides and rounds down; integers by zero give 0.
+var FloorDivide = defineBinary("floor_divide", binary{
+	doc: "floor_divide is the quotient x / other rounded down.", on: numbers, inPlace: true, f: (*expr.Builder).FloorDiv,
+})
+
+// Remainder is Python's x % other; integers by zero give 0.
+var Remainder = defineBinary("remainder", binary{
+	doc: "remainder is the remainder of floored division, with the sign of other.", on: numbers, inPlace: true, f: (*expr.Builder).Mod,
+})
+
+// Fmod is C's fmod; integers by zero give 0.
+var Fmod = defineBinary("fmod", binary{
+	doc: "fmod is the remainder of truncated division, with the sign of x.", on: numbers, inPlace: true, f: (*expr.Builder).Rem,
+})
+
+// Pow raises to a power. A negative exponent of integers is an error when it is
+// a number; in a tensor it gives 0 unless the base is 1 or -1.
+var Pow = defineBinary("pow", binary{
+	doc: "pow is x to the power other.", on: numbers, inPlace: true, f: power,
+	check: func(a BinaryAttrs, d array.DType) {
+		if a.Other.IsInt() && !a.Reverse && d.IsInt() && a.Other.Int64() < 0 {
+			refuse(op.BadAttr, "integers to the negative power "+a.Other.String()+", expected a power of 0 or more", "cast x to a floating-point type")
+		}
+	},
+	samples: func(g *op.Gen) []op.Sample {
+		var all []op.Sample
+		for _, p := range []op.Scalar{op.Int(0), op.Int(1), op.Int(2), op.Int(3), op.Int(-1), op.Float(0.5), op.Float(-0.5), op.Float(2)} {
+			all = append(all, op.Sample{Name: "power " + p.String(), Attrs: BinaryAttrs{Other: p}, In: []*array.Array{g.Special()}})
+		}
+		return append(all, op.Sample{Name: "square of i32", Attrs: BinaryAttrs{Other: op.Int(2)},
+			In: []*array.Array{array.FromSlice([]int32{-3, 0, 5, 70000})}})
+	},
+	bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{{Name: "negative power of i64", Attrs: BinaryAttrs{Other: op.Int(-1)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr}}
+	},
+})
+
+// power multiplies for the constant powers 2 and 3 and divides for -1, as
+// PyTorch does.
+func power(b *expr.Builder, l, r expr.Value) expr.Value {
+	if !has(r) {
+		panic(diag.Bug("pow without an exponent"))
+	}
+	if _, ok := r.ConstBits(); ok {
+		switch r {
+		case b.Like(l, 2):
+			return b.Mul(l, l)
+		case b.Like(l, 3):
+			return b.Mul(b.Mul(l, l), l)
+		}
+		if l.DType().IsFloat() && r == b.Like(l, -1) {
+			return b.Reciprocal(l)
+		}
+	}
+	return b.Pow(l, r)
+}
+
+// Maximum is the larger operand; NaN if either is.
+var Maximum = defineBinary("maximum", binary{
+	doc: "maximum is the larger of x and other, NaN if either is.", on: anyType, f: (*expr.Builder).Max,
+})
+
+// Minimum is the smaller operand; NaN if either is.
+var Minimum = defineBinary("minimum", binary{
+	doc: "minimum is the smaller of x and other, NaN if either is.", on: anyType, f: (*expr.Builder).Min,
+})

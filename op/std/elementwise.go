@@ -1,0 +1,208 @@
+package std
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// BinaryAttrs are the attributes of operators of two operands of which the
+// second may be a number. Exactly one of the operand other and Other is given.
+type BinaryAttrs struct {
+	Other op.Scalar
+	// Reverse swaps the number and the tensor: number op x.
+	Reverse bool
+}
+
+// domain is a set of element types that an operator accepts.
+type domain struct {
+	text     string
+	float    bool
+	int      bool
+	bool     bool
+	promoted bool // integers and bool are promoted to f32 first
+}
+
+var (
+	anyType   = domain{text: "any", float: true, int: true, bool: true}
+	numbers   = domain{text: "an integer or floating-point one", float: true, int: true}
+	floats    = domain{text: "a floating-point one", float: true}
+	floatMath = domain{text: "any", float: true, int: true, bool: true, promoted: true}
+	integers  = domain{text: "an integer one", int: true}
+	integral  = domain{text: "an integer one or bool", int: true, bool: true}
+)
+
+func (m domain) accepts(d array.DType) bool {
+	switch {
+	case d.IsFloat():
+		return m.float
+	case d.IsInt():
+		return m.int
+	}
+	return m.bool
+}
+
+// require refuses a type outside m, from within an Expr: op turns the panic into
+// the type rule's error.
+func (m domain) require(d array.DType) {
+	if !m.accepts(d) {
+		refuse(op.DTypeMismatch, "element type "+d.String()+", expected "+m.text, "cast the operand first")
+	}
+}
+
+// compute returns the type to compute in, given the promoted type of the operands.
+func (m domain) compute(d array.DType) array.DType {
+	if m.promoted && d != array.Invalid && !d.IsFloat() {
+		return array.F32
+	}
+	return d
+}
+
+// refuse ends an Expr with an error of the type rule.
+func refuse(code diag.Code, msg, hint string) {
+	panic(diag.New(code, msg).WithHint(hint))
+}
+
+// uncast is the Promote of operators whose operands keep their own types.
+func uncast[A any](A, []shape.Type) array.DType { return array.Invalid }
+
+// has reports whether an operand is present.
+func has(v expr.Value) bool { return v.DType() != array.Invalid }
+
+// number returns s as a constant of type d.
+func number(b *expr.Builder, d array.DType, s op.Scalar) expr.Value {
+	if s.IsFloat() {
+		return b.Const(d, s.Float64())
+	}
+	return b.ConstInt(d, s.Int64())
+}
+
+// twoOperands returns the operands of a binary operator, the second from x or
+// from the number other. f16 and bf16 tensors are widened when they meet a
+// number, so that the number is not rounded on its own.
+func twoOperands(b *expr.Builder, x []expr.Value, other op.Scalar, reverse bool) (l, r expr.Value) {
+	switch {
+	case has(x[1]) && other.Present():
+		refuse(op.OperandCount, "operand other and the number "+other.String()+" are both given, expected one of them", "leave one out")
+	case !has(x[1]) && !other.Present():
+		refuse(op.OperandCount, "neither operand other nor the number other is given, expected one of them", "give a tensor or a number")
+	case has(x[1]) && reverse:
+		refuse(op.BadAttr, "reverse is set for two tensors, expected a tensor and a number", "swap the operands")
+	case has(x[1]):
+		return x[0], x[1]
+	}
+	l = b.Widen(x[0])
+	r = number(b, l.DType(), other)
+	if reverse {
+		return r, l
+	}
+	return l, r
+}
+
+// binary describes an operator with BinaryAttrs.
+type binary struct {
+	doc     string
+	on      domain
+	f       func(b *expr.Builder, l, r expr.Value) expr.Value
+	check   func(a BinaryAttrs, d array.DType) // of the promoted type; nil for none
+	toBool  bool                               // the result is bool, not of the operands' type
+	inPlace bool
+	grad    gradient[BinaryAttrs]
+	samples func(g *op.Gen) []op.Sample // more than the family's
+	bad     func(g *op.Gen) []op.BadSample
+}
+
+// gradient is the type of op.Spec.Grad.
+type gradient[A any] = func(b op.Builder, a A, in []op.Value, out, grad op.Value) []op.Value
+
+func defineBinary(name string, s binary) *op.Op {
+	return op.Define(name, op.Spec[BinaryAttrs]{
+		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad,
+		Promote: func(a BinaryAttrs, in []shape.Type) array.DType {
+			return s.on.compute(a.Other.Promote(op.Promote(in)))
+		},
+		Expr: func(b *expr.Builder, a BinaryAttrs, x []expr.Value) []expr.Value {
+			d := x[0].DType()
+			s.on.require(d)
+			if s.check != nil {
+				s.check(a, d)
+			}
+			l, r := twoOperands(b, x, a.Other, a.Reverse)
+			if s.toBool {
+				return []expr.Value{b.Cast(s.f(b, l, r), array.Bool)}
+			}
+			return []expr.Value{b.Cast(s.f(b, l, r), d)}
+		},
+		Samples: func(g *op.Gen) []op.Sample {
+			all := binarySamples(g, s.on, func(n op.Scalar, reverse bool) any { return BinaryAttrs{Other: n, Reverse: reverse} })
+			if s.samples != nil {
+				all = append(all, s.samples(g)...)
+			}
+			return all
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			all := binaryBad(g, s.on, func(n op.Scalar, reverse bool) any { return BinaryAttrs{Other: n, Reverse: reverse} })
+			if s.bad != nil {
+				all = append(all, s.bad(g)...)
+			}
+			return all
+		},
+	})
+}
+
+// unary describes an operator of one operand and attributes A.
+type unary[A any] struct {
+	doc     string
+	ref     string
+	on      domain
+	f       func(b *expr.Builder, a A, x expr.Value) expr.Value // x is f32 for f16 and bf16
+	check   func(a A)                                           // refuses attributes out of range; nil for none
+	promote func(a A, d array.DType) array.DType                // numbers in attributes; nil for none
+	keepInt bool                                                // integers and bool are returned as they are
+	toBool  bool
+	quant   op.Quant
+	inPlace bool
+	grad    gradient[A]
+	attrs   []A // attributes of the samples; nil means the zero value
+	wrong   []A // attributes that check refuses with BadAttr
+}
+
+func defineUnary[A any](name string, s unary[A]) *op.Op {
+	if s.attrs == nil {
+		s.attrs = make([]A, 1)
+	}
+	return op.Define(name, op.Spec[A]{
+		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, InPlace: s.inPlace, Grad: s.grad,
+		Promote: func(a A, in []shape.Type) array.DType {
+			d := op.Promote(in)
+			if s.promote != nil {
+				d = s.promote(a, d)
+			}
+			return s.on.compute(d)
+		},
+		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
+			d := x[0].DType()
+			s.on.require(d)
+			if s.check != nil {
+				s.check(a)
+			}
+			if s.keepInt && !d.IsFloat() {
+				return []expr.Value{x[0]}
+			}
+			y := s.f(b, a, b.Widen(x[0]))
+			if s.toBool {
+				return []expr.Value{y}
+			}
+			return []expr.Value{b.Cast(y, d)}
+		},
+		Samples: func(g *op.Gen) []op.Sample { return unarySamples(g, s.on, s.attrs) },
+		Bad:     func(g *op.Gen) []op.BadSample { return unaryBad(g, s.on, s.attrs[0], s.wrong) },
+	})
+}
+
+// plain adapts a method of expr.Builder to unary.f for operators without attributes.
+func plain(f func(b *expr.Builder, x expr.Value) expr.Value) func(*expr.Builder, op.None, expr.Value) expr.Value {
+	return func(b *expr.Builder, _ op.None, x expr.Value) expr.Value { return f(b, x) }
+}

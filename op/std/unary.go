@@ -1,0 +1,142 @@
+package std
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// arithmetic defines an operator on numbers that keeps the element type.
+func arithmetic(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
+	return defineUnary(name, unary[op.None]{doc: doc, on: numbers, inPlace: true, f: plain(f)})
+}
+
+// function defines a float function; integers and bool are promoted to f32.
+func function(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
+	return defineUnary(name, unary[op.None]{doc: doc, on: floatMath, inPlace: true, f: plain(f)})
+}
+
+// rounding defines a rounding operator; integers are returned as they are.
+func rounding(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
+	return defineUnary(name, unary[op.None]{doc: doc, on: numbers, keepInt: true, inPlace: true, f: plain(f)})
+}
+
+// classify defines a predicate of the value's class, false or true for all
+// integers and bool.
+func classify(name, doc string, ofInt bool, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
+	return defineUnary(name, unary[op.None]{doc: doc, on: anyType, toBool: true,
+		f: func(b *expr.Builder, _ op.None, x expr.Value) expr.Value {
+			if !x.DType().IsFloat() {
+				return b.ConstBool(ofInt)
+			}
+			return f(b, x)
+		}})
+}
+
+// Arithmetic on one operand.
+var (
+	Neg    = arithmetic("neg", "neg is -x; the least integer stays as it is.", (*expr.Builder).Neg)
+	Abs    = arithmetic("abs", "abs is the absolute value; the least integer stays as it is.", (*expr.Builder).Abs)
+	Square = arithmetic("square", "square is x * x.", func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, x) })
+	Sign   = defineUnary("sign", unary[op.None]{
+		doc: "sign is -1, 0 or 1, and 0 for NaN.", on: anyType, inPlace: true,
+		f: func(b *expr.Builder, _ op.None, x expr.Value) expr.Value {
+			if x.DType() == array.Bool {
+				return x
+			}
+			return b.Sign(x)
+		},
+	})
+)
+
+// Float functions.
+var (
+	Reciprocal = function("reciprocal", "reciprocal is 1 / x.", (*expr.Builder).Reciprocal)
+	Exp        = function("exp", "exp is e to the power x.", (*expr.Builder).Exp)
+	Expm1      = function("expm1", "expm1 is e to the power x, less 1, exact for small x.", (*expr.Builder).Expm1)
+	Log        = function("log", "log is the natural logarithm.", (*expr.Builder).Log)
+	Log1p      = function("log1p", "log1p is the natural logarithm of 1 + x, exact for small x.", (*expr.Builder).Log1p)
+	Log2       = function("log2", "log2 is the logarithm to base 2.", (*expr.Builder).Log2)
+	Sqrt       = function("sqrt", "sqrt is the square root.", (*expr.Builder).Sqrt)
+	Rsqrt      = function("rsqrt", "rsqrt is 1 / sqrt(x).", (*expr.Builder).Rsqrt)
+	Erf        = function("erf", "erf is the error function.", (*expr.Builder).Erf)
+	Sin        = function("sin", "sin is the sine of x in radians.", (*expr.Builder).Sin)
+	Cos        = function("cos", "cos is the cosine of x in radians.", (*expr.Builder).Cos)
+	Tan        = function("tan", "tan is the tangent of x in radians.", (*expr.Builder).Tan)
+	Atan       = function("atan", "atan is the arc tangent in radians.", (*expr.Builder).Atan)
+)
+
+// Rounding to integers.
+var (
+	Floor = rounding("floor", "floor rounds down.", (*expr.Builder).Floor)
+	Ceil  = rounding("ceil", "ceil rounds up.", (*expr.Builder).Ceil)
+	Round = rounding("round", "round rounds to the nearest integer, halves to even.", (*expr.Builder).Round)
+	Trunc = rounding("trunc", "trunc rounds towards zero.", (*expr.Builder).Trunc)
+)
+
+// Predicates on the class of a value.
+var (
+	Isnan = classify("isnan", "isnan is true for NaN.", false, (*expr.Builder).IsNaN)
+	Isinf = classify("isinf", "isinf is true for both infinities.", false, func(b *expr.Builder, x expr.Value) expr.Value {
+		return b.Eq(b.Abs(x), b.Like(x, math.Inf(1)))
+	})
+	Isfinite = classify("isfinite", "isfinite is true for all but NaN and the infinities.", true, func(b *expr.Builder, x expr.Value) expr.Value {
+		return b.Lt(b.Abs(x), b.Like(x, math.Inf(1)))
+	})
+)
+
+// ClampAttrs are the bounds of clamp; either may be absent, not both.
+type ClampAttrs struct {
+	Min op.Scalar `fx:",arg"`
+	Max op.Scalar `fx:",arg"`
+}
+
+// Clamp limits to [Min, Max]; where Min > Max the result is Max. NaN stays NaN,
+// and a bound that is NaN makes every element NaN. A float bound promotes integers.
+var Clamp = defineUnary("clamp", unary[ClampAttrs]{
+	doc: "clamp is min(max(x, min), max).", on: numbers, inPlace: true, quant: op.QuantShared,
+	promote: func(a ClampAttrs, d array.DType) array.DType { return a.Max.Promote(a.Min.Promote(d)) },
+	check: func(a ClampAttrs) {
+		if !a.Min.Present() && !a.Max.Present() {
+			refuse(op.BadAttr, "neither min nor max is given, expected at least one", "give a bound")
+		}
+	},
+	f: func(b *expr.Builder, a ClampAttrs, x expr.Value) expr.Value {
+		if a.Min.Present() {
+			x = b.Max(x, number(b, x.DType(), a.Min))
+		}
+		if a.Max.Present() {
+			x = b.Min(x, number(b, x.DType(), a.Max))
+		}
+		return x
+	},
+	attrs: []ClampAttrs{{Min: op.Float(-0.5), Max: op.Float(0.75)}, {Min: op.Int(1)}, {Max: op.Int(2)},
+		{Min: op.Int(3), Max: op.Int(1)}, {Min: op.Float(math.NaN())}},
+	wrong: []ClampAttrs{{}},
+})
+
+// CastAttrs are the attributes of cast.
+type CastAttrs struct {
+	DType array.DType `fx:"dtype,arg"`
+}
+
+// Cast converts the element type: floats to integers truncate towards zero,
+// saturate and map NaN to 0; integers keep the low bits; to bool is x != 0.
+var Cast = defineUnary("cast", unary[CastAttrs]{
+	doc: "cast converts x to the element type dtype.", on: anyType, toBool: true, // the result's type is f's
+	check: func(a CastAttrs) {
+		if a.DType.Size() == 0 {
+			refuse(op.BadAttr, "dtype is not given, expected an element type", "give one")
+		}
+	},
+	f: func(b *expr.Builder, a CastAttrs, x expr.Value) expr.Value { return b.Cast(x, a.DType) },
+	attrs: func() (all []CastAttrs) {
+		for _, d := range array.DTypes() {
+			all = append(all, CastAttrs{d})
+		}
+		return all
+	}(),
+	wrong: []CastAttrs{{}},
+})

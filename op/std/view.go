@@ -1,0 +1,256 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// DimAttrs are the attributes of operators that work along one dimension;
+// negative ones count from the end.
+type DimAttrs struct {
+	Dim int `fx:",arg"`
+}
+
+// ReshapeAttrs are the attributes of reshape and view. One size may be -1: it
+// follows from the number of elements.
+type ReshapeAttrs struct {
+	Shape shape.Dims `fx:",arg"`
+}
+
+// FlattenAttrs are the attributes of flatten: the first and the last dimension
+// that become one.
+type FlattenAttrs struct {
+	StartDim int `fx:",arg"`
+	EndDim   int `fx:",arg"`
+}
+
+// UnflattenAttrs are the attributes of unflatten. One size may be -1.
+type UnflattenAttrs struct {
+	Dim   int        `fx:",arg"`
+	Sizes shape.Dims `fx:",arg"`
+}
+
+// SqueezeAttrs are the attributes of squeeze: the dimensions to drop where
+// their size is 1, all when empty.
+type SqueezeAttrs struct {
+	Dim op.Ints
+}
+
+// ExpandAttrs are the attributes of expand: the new sizes, -1 for dimensions
+// that stay as they are.
+type ExpandAttrs struct {
+	Shape shape.Dims `fx:",arg"`
+}
+
+// PermuteAttrs are the attributes of permute: dimension i of the result is
+// dimension Dims[i] of the operand.
+type PermuteAttrs struct {
+	Dims op.Ints `fx:",arg"`
+}
+
+// TransposeAttrs are the attributes of transpose: the dimensions to swap.
+type TransposeAttrs struct {
+	Dim0 int `fx:",arg"`
+	Dim1 int `fx:",arg"`
+}
+
+// MovedimAttrs are the attributes of movedim: dimension Source[i] goes to
+// Destination[i], the others keep their order.
+type MovedimAttrs struct {
+	Source      op.Ints `fx:",arg"`
+	Destination op.Ints `fx:",arg"`
+}
+
+// Reshape gives the elements, in row-major order, other sizes.
+var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
+	Infer:   reshapeRule,
+	Kernel:  reshapeStep[ReshapeAttrs],
+	Samples: reshapeSamples,
+	Bad:     reshapeBad,
+})
+
+// View is reshape under the name that code which never copies uses. An operand
+// whose layout has no such view is copied.
+var View = viewOp("view", "view gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
+	Infer:   reshapeRule,
+	Kernel:  reshapeStep[ReshapeAttrs],
+	Samples: reshapeSamples,
+	Bad:     reshapeBad,
+})
+
+// Flatten joins neighbouring dimensions.
+var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to end_dim into one.", op.Spec[FlattenAttrs]{
+	Infer:   dimsRule(flattenDims),
+	Kernel:  reshapeStep[FlattenAttrs],
+	Samples: flattenSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "start out of range", FlattenAttrs{3, -1}, g.Normal(2, 3)),
+			badCall(op.BadAxis, "end out of range", FlattenAttrs{0, 2}, g.Normal(2, 3)),
+			badCall(op.BadAxis, "end before start", FlattenAttrs{2, 1}, g.Normal(2, 3, 4)),
+		}
+	},
+})
+
+// Unflatten splits one dimension into several.
+var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several; one size may be -1.", op.Spec[UnflattenAttrs]{
+	Infer:   dimsRule(unflattenDims),
+	Kernel:  reshapeStep[UnflattenAttrs],
+	Samples: unflattenSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", UnflattenAttrs{2, shape.Ints(2, 3)}, g.Normal(2, 6)),
+			badCall(op.BadReshape, "product", UnflattenAttrs{1, shape.Ints(2, 4)}, g.Normal(2, 6)),
+			badCall(op.BadAttr, "no sizes", UnflattenAttrs{1, shape.Ints()}, g.Normal(2, 6)),
+		}
+	},
+})
+
+// Squeeze drops dimensions of size 1.
+var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[SqueezeAttrs]{
+	Infer: squeezeRule, Kernel: reshapeStep[SqueezeAttrs], Samples: squeezeSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", SqueezeAttrs{op.IntList(2)}, g.Normal(2, 1)),
+			badCall(op.BadAttr, "axis twice", SqueezeAttrs{op.IntList(1, -1)}, g.Normal(2, 1)),
+		}
+	},
+})
+
+// Unsqueeze inserts a dimension of size 1.
+var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", op.Spec[DimAttrs]{
+	Infer: dimsRule(unsqueezeDims), Kernel: reshapeStep[DimAttrs], Samples: unsqueezeSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis too high", DimAttrs{3}, g.Normal(2, 3)),
+			badCall(op.BadAxis, "axis too low", DimAttrs{-4}, g.Normal(2, 3)),
+		}
+	},
+})
+
+// Expand repeats dimensions of size 1 without copying.
+var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds leading ones, without copying.", op.Spec[ExpandAttrs]{
+	Infer:   expandRule,
+	Kernel:  func(ExpandAttrs, []shape.Type) kernel.Step { return &kernel.Expand{} },
+	Samples: expandSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.ShapeMismatch, "size", ExpandAttrs{shape.Ints(2, 4)}, g.Normal(2, 3)),
+			badCall(op.RankMismatch, "too few sizes", ExpandAttrs{shape.Ints(3)}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "-1 for a new dimension", ExpandAttrs{shape.Ints(-1, 2, 3)}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "negative size", ExpandAttrs{shape.Ints(-2, 3)}, g.Normal(1, 3)),
+		}
+	},
+})
+
+// Permute reorders the dimensions.
+var Permute = viewOp("permute", "permute reorders the dimensions.", op.Spec[PermuteAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a PermuteAttrs, d shape.Dims) (shape.Dims, error) {
+		perm, err := permutation(a.Dims, d.Len())
+		return pick(d, perm), err
+	}),
+	Kernel: func(a PermuteAttrs, in []shape.Type) kernel.Step {
+		perm, _ := permutation(a.Dims, in[0].Rank())
+		return &kernel.Permute{Dims: perm}
+	},
+	Samples: permuteSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.RankMismatch, "too few", PermuteAttrs{op.IntList(1, 0)}, g.Normal(2, 3, 4)),
+			badCall(op.BadAxis, "axis", PermuteAttrs{op.IntList(0, 1, 3)}, g.Normal(2, 3, 4)),
+			badCall(op.BadAttr, "axis twice", PermuteAttrs{op.IntList(0, 1, -2)}, g.Normal(2, 3, 4)),
+		}
+	},
+})
+
+// Transpose swaps two dimensions.
+var Transpose = viewOp("transpose", "transpose swaps two dimensions.", op.Spec[TransposeAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a TransposeAttrs, d shape.Dims) (shape.Dims, error) {
+		perm, err := swap(a.Dim0, a.Dim1, d.Len())
+		return pick(d, perm), err
+	}),
+	Kernel: func(a TransposeAttrs, in []shape.Type) kernel.Step {
+		perm, _ := swap(a.Dim0, a.Dim1, in[0].Rank())
+		return &kernel.Permute{Dims: perm}
+	},
+	Samples: transposeSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "first axis", TransposeAttrs{2, 0}, g.Normal(2, 3)),
+			badCall(op.BadAxis, "second axis", TransposeAttrs{0, -3}, g.Normal(2, 3)),
+		}
+	},
+})
+
+// T transposes a matrix.
+var T = viewOp("t", "t transposes a matrix; vectors and 0-dimensional tensors stay as they are.", op.Spec[op.None]{
+	Infer: dimsRule(func(_ *op.Infer, _ op.None, d shape.Dims) (shape.Dims, error) {
+		if d.Len() > 2 {
+			return d, diag.New(op.RankMismatch, "x has "+strconv.Itoa(d.Len())+" dimensions, expected at most 2").
+				WithHint("transpose(dim0, dim1) swaps two dimensions of any tensor")
+		}
+		return pick(d, reversed(d.Len())), nil
+	}),
+	Kernel: func(_ op.None, in []shape.Type) kernel.Step {
+		return &kernel.Permute{Dims: reversed(in[0].Rank())}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, op.None{}, 3, 4),
+			okCall("zero size", op.None{}, g.Normal(0, 3)),
+			okCall("vector", op.None{}, g.Normal(5)),
+			okCall("0-dimensional", op.None{}, g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{badCall(op.RankMismatch, "rank 3", op.None{}, g.Normal(2, 3, 4))}
+	},
+})
+
+// Movedim moves dimensions to other places.
+var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the others keep their order.", op.Spec[MovedimAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a MovedimAttrs, d shape.Dims) (shape.Dims, error) {
+		perm, err := moved(a, d.Len())
+		return pick(d, perm), err
+	}),
+	Kernel: func(a MovedimAttrs, in []shape.Type) kernel.Step {
+		perm, _ := moved(a, in[0].Rank())
+		return &kernel.Permute{Dims: perm}
+	},
+	Samples: movedimSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		x := g.Normal(2, 3, 4)
+		return []op.BadSample{
+			badCall(op.BadAttr, "lengths", MovedimAttrs{op.IntList(0, 1), op.IntList(1)}, x),
+			badCall(op.BadAxis, "source", MovedimAttrs{op.IntList(3), op.IntList(0)}, x),
+			badCall(op.BadAxis, "destination", MovedimAttrs{op.IntList(0), op.IntList(-4)}, x),
+			badCall(op.BadAttr, "destination twice", MovedimAttrs{op.IntList(0, 1), op.IntList(2, -1)}, x),
+		}
+	},
+})
+
+// viewOp defines an operator whose result shows the data of its one operand.
+func viewOp[A any](name, doc string, s op.Spec[A]) *op.Op {
+	s.Doc, s.In, s.Class, s.ViewOf, s.Quant = doc, op.Args("x"), op.Movement, 1, op.QuantShared
+	return op.Define(name, s)
+}
+
+// reshapeStep is the step of operators that only regroup dimensions.
+func reshapeStep[A any](A, []shape.Type) kernel.Step { return &kernel.Reshape{} }
+
+// dimsRule makes a type rule that keeps the element type of a rule for the
+// dimensions of the first operand. Of unknown rank comes unknown rank.
+func dimsRule[A any](f func(c *op.Infer, a A, d shape.Dims) (shape.Dims, error)) func(*op.Infer, A, []shape.Type) (shape.Type, error) {
+	return func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
+		if !in[0].Ranked() {
+			return shape.Unranked(in[0].DType()), nil
+		}
+		d, err := f(c, a, in[0].Dims())
+		if err != nil {
+			return shape.Type{}, err
+		}
+		return shape.TensorType(in[0].DType(), d), nil
+	}
+}

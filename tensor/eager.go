@@ -1,0 +1,149 @@
+package tensor
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// workspaces are shared by all eager calls; a call takes one for its duration.
+var workspaces = sync.Pool{New: func() any { return &kernel.Workspace{Threads: runtime.GOMAXPROCS(0)} }}
+
+// eager runs a call at once.
+func eager(c *Call) []*Tensor {
+	in := make([]*array.Array, len(c.Args))
+	for i, a := range c.Args {
+		if a != nil {
+			in[i] = a.c.val.(*array.Array)
+		}
+	}
+	w := workspaces.Get().(*kernel.Workspace)
+	outs, err := c.Op.Eval(w, c.Attrs, in)
+	workspaces.Put(w)
+	if err != nil {
+		panic(located(err, c.Op))
+	}
+	ts := make([]*Tensor, len(outs))
+	for i, a := range outs {
+		ts[i] = New(a)
+	}
+	remember(c, ts)
+	return ts
+}
+
+// recipe is how an eager tensor was made from parameters alone, or from nothing:
+// tracing records the computation instead of baking its value.
+type recipe struct {
+	call     Call
+	index    int // which result
+	group    *recipeGroup
+	depth    int
+	versions []uint64 // of the operands' storages when it was made
+}
+
+// recipeGroup ties the results of one call together, so that they are recorded once.
+type recipeGroup struct{ results int }
+
+const maxRecipeDepth = 16
+
+// remember keeps the recipe of results that depend on parameters alone.
+func remember(c *Call, outs []*Tensor) {
+	if c.Op.Effect != op.Pure {
+		return
+	}
+	depth := 0
+	for _, a := range c.Args {
+		switch {
+		case a == nil || a.c.param.Load():
+		case a.c.recipe != nil:
+			depth = max(depth, a.c.recipe.depth)
+		default:
+			return
+		}
+	}
+	if depth >= maxRecipeDepth {
+		return
+	}
+	group := &recipeGroup{len(outs)}
+	var versions []uint64
+	for _, a := range c.Args {
+		if a != nil {
+			versions = append(versions, a.c.val.(*array.Array).Storage().Version())
+		}
+	}
+	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
+	for i, t := range outs {
+		t.c.recipe = &recipe{kept, i, group, depth + 1, versions}
+	}
+}
+
+// Recipe returns the call that made an eager tensor from parameters alone, and
+// which of its results the tensor is; ok is false when there is none or an
+// operand was written since. group is the same for all results of one call. For
+// tracing engines.
+func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
+	r := x.c.recipe
+	if r == nil {
+		return nil, 0, nil, false
+	}
+	k := 0
+	for _, a := range r.call.Args {
+		if a == nil {
+			continue
+		}
+		if a.c.val.(*array.Array).Storage().Version() != r.versions[k] {
+			return nil, 0, nil, false
+		}
+		k++
+	}
+	return &r.call, r.index, r.group, true
+}
+
+// InPlaceType is the code of an in-place call whose result does not fit its target.
+const InPlaceType diag.Code = "FX2024"
+
+// assign gives dst the value of src: what every in-place method ends in.
+func assign(dst, src *Tensor, what string) *Tensor {
+	if e := engineOf(what, nil, []*Tensor{dst, src}); e != nil {
+		e.Assign(dst, src, what)
+		return dst
+	}
+	to, from := dst.c.val.(*array.Array), src.c.val.(*array.Array)
+	if !sameShape(to, from) {
+		panic((&diag.Error{Code: InPlaceType, Op: what, Msg: "the result " + src.Type().String() + " does not fit the tensor " +
+			dst.Type().String() + " that it is written to"}).At(diag.Here()))
+	}
+	if from.DType() != to.DType() {
+		if from.DType().IsFloat() && !to.DType().IsFloat() {
+			panic((&diag.Error{Code: InPlaceType, Op: what, Msg: "a result of element type " + from.DType().String() +
+				" cannot be written to a tensor of " + to.DType().String()}).At(diag.Here()))
+		}
+		from = array.Cast(from, to.DType())
+	}
+	if from.Storage() == to.Storage() {
+		from = array.Clone(from)
+	}
+	array.Copy(to, from)
+	to.Storage().Bump()
+	dst.c.recipe = nil
+	return dst
+}
+
+func sameShape(a, b *array.Array) bool {
+	if a.Rank() != b.Rank() {
+		return false
+	}
+	for i := range a.Rank() {
+		if a.Dim(i) != b.Dim(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// AssignInPlace overwrites x with y's values; views of x see them.
+func (x *Tensor) AssignInPlace(y *Tensor) *Tensor { return assign(x, y, "assign") }

@@ -1,0 +1,124 @@
+package tensor
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Call is one operator call as an engine sees it.
+type Call struct {
+	Op    *op.Op
+	Attrs any
+	Args  []*Tensor // nil for absent operands
+	// Method tells that the call was spelt x.Op(...) rather than tensor.Op(...).
+	Method bool
+}
+
+// Engine decides what calls on tensors do.
+type Engine interface {
+	// Call performs an operator call. It returns as many tensors as
+	// Op.NumResults says.
+	Call(c *Call) []*Tensor
+	// Type returns what is known of a tensor of this engine.
+	Type(x *Tensor) shape.Type
+	// Observe returns the data of a tensor of this engine; what names the method
+	// that asked. A tracing engine reports the mistake and returns zeros.
+	Observe(x *Tensor, what string) *array.Array
+	// Assign makes the tensor behind dst have src's value, as in-place methods do.
+	Assign(dst, src *Tensor, what string)
+}
+
+// Sizer is an Engine that has sizes as expressions.
+type Sizer interface {
+	Engine
+	// Size returns the size of an axis as an expression; it never fails for a
+	// valid axis.
+	Size(x *Tensor, axis int) shape.Dim
+	// KnownSize returns the size of an axis as a number, or reports that it is not known.
+	KnownSize(x *Tensor, axis int) int
+	// KnownDim turns a size expression into a number, or reports that it is not known.
+	KnownDim(d shape.Dim, what string) int
+}
+
+// Leafer is an Engine that records leaf modules as one call.
+type Leafer interface {
+	Engine
+	// Leaf records a call of a leaf module; ok is false when the module is to be
+	// run through its operator instead.
+	Leaf(m any, b *Bound, in []*Tensor) (out []*Tensor, ok bool)
+}
+
+// Scoper is an Engine that wants to know which module is running.
+type Scoper interface {
+	Engine
+	// Enter is told that m's Forward starts with these inputs. A module that the
+	// engine records as a leaf is not run: out is then its result and ok true.
+	Enter(m any, in []*Tensor) (out []*Tensor, leave func(), ok bool)
+}
+
+// Regioner is an Engine that records control flow as nodes with regions.
+type Regioner interface {
+	Engine
+	Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
+	While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in []*Tensor) []*Tensor
+	Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor)
+}
+
+// MixedEngines is the code of one call on tensors of two engines.
+const MixedEngines diag.Code = "FX1001"
+
+// engineOf returns the engine of the non-eager operands, nil when there is none.
+func engineOf(o string, extra Engine, args []*Tensor) Engine {
+	e := extra
+	for _, a := range args {
+		if a == nil || a.c.eng == nil || a.c.eng == e {
+			continue
+		}
+		if e != nil {
+			panic((&diag.Error{Code: MixedEngines, Op: o, Msg: "operands belong to two different traces or sessions",
+				Hint: "a traced value was kept from an earlier trace; pass it as an input instead"}).At(diag.Here()))
+		}
+		e = a.c.eng
+	}
+	return e
+}
+
+// Apply calls an operator as a function and returns all results. attrs nil
+// stands for the zero attributes. User-defined operators are called by it.
+func Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
+	return dispatch(&Call{Op: o, Attrs: attrs, Args: args}, nil)
+}
+
+// ApplyMethod is Apply, recorded as a method call of the first operand.
+func ApplyMethod(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
+	return dispatch(&Call{Op: o, Attrs: attrs, Args: args, Method: true}, nil)
+}
+
+// CallOp calls an operator with one result.
+func CallOp(o *op.Op, attrs any, args ...*Tensor) *Tensor { return Apply(o, attrs, args...)[0] }
+
+func dispatch(c *Call, extra Engine) []*Tensor {
+	if c.Attrs == nil {
+		c.Attrs = c.Op.Codec().Zero()
+	}
+	if err := c.Op.CheckRequired(len(c.Args), func(i int) bool { return c.Args[i] != nil }); err != nil {
+		panic(located(err, c.Op))
+	}
+	if e := engineOf(c.Op.Name, extra, c.Args); e != nil {
+		return e.Call(c)
+	}
+	return eager(c)
+}
+
+// located gives an error the operator and the user's line.
+func located(err error, o *op.Op) *diag.Error {
+	var l diag.List
+	l.Add(err)
+	e := *l[0]
+	if e.Op == "" {
+		e.Op = o.Name
+	}
+	return e.At(diag.Here())
+}

@@ -1,0 +1,167 @@
+// Package tensor is what model code computes with: a handle whose engine decides
+// what a call does. Without an engine calls run at once on arrays; a tracing
+// engine records them; a lazy one would defer them. The same model source serves
+// all of them. Methods and functions over op/std are generated from the operator
+// table (zmethods.go, zfuncs.go).
+//
+// Mistakes panic with *diag.Error in eager mode, as an index out of range does;
+// the public boundaries (fx.Trace, GraphModule.Run) turn that into an error. A
+// panic in a goroutine that the user started is the user's to recover.
+package tensor
+
+import (
+	"sync/atomic"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Tensor is a handle to a value. Handles are passed by pointer; a nil *Tensor is
+// an absent optional operand. In-place methods change the value behind a handle,
+// which views of it see.
+type Tensor struct {
+	c *cell
+}
+
+// cell is what several handles of one tensor would share: who computes it and
+// what it is.
+type cell struct {
+	eng    Engine // nil: eager, val is *array.Array
+	val    any
+	recipe *recipe
+	param  atomic.Bool
+}
+
+// New returns a tensor over an array; the array is not copied.
+func New(a *array.Array) *Tensor { return &Tensor{&cell{val: a}} }
+
+// FromSlice returns a tensor over data (no copy) with the given shape; without a
+// shape it has one dimension.
+func FromSlice[T array.Elem](data []T, shape ...int) *Tensor {
+	return New(array.FromSlice(data, shape...))
+}
+
+// Scalar returns a 0-dimensional tensor.
+func Scalar[T array.Elem](v T) *Tensor { return New(array.Scalar(v)) }
+
+// Param returns a tensor that is part of a model's state: tracing reads it by
+// path instead of baking its value.
+func Param(a *array.Array) *Tensor {
+	t := New(a)
+	t.c.param.Store(true)
+	return t
+}
+
+// MarkParam makes an eager tensor count as part of a model's state.
+func (x *Tensor) MarkParam() { x.c.param.Store(true) }
+
+// NewProxy returns a tensor whose value belongs to an engine. For engines only.
+func NewProxy(e Engine, value any) *Tensor { return &Tensor{&cell{eng: e, val: value}} }
+
+// Engine returns the engine the tensor belongs to, nil for eager ones.
+func (x *Tensor) Engine() Engine { return x.c.eng }
+
+// Value returns the engine's value, or the *array.Array of an eager tensor. For
+// engines only.
+func (x *Tensor) Value() any { return x.c.val }
+
+// SetValue replaces the value behind the handle. For engines only.
+func (x *Tensor) SetValue(v any) { x.c.val = v }
+
+// ID identifies the tensor behind the handle; it is comparable. Two handles of
+// tied weights have the same ID.
+func (x *Tensor) ID() any { return x.c }
+
+// Array returns the data of an eager tensor, not a copy; another engine is asked
+// to compute it, which a tracing one reports as a mistake.
+func (x *Tensor) Array() *array.Array { return x.observe("Array") }
+
+func (x *Tensor) observe(what string) *array.Array {
+	x.check(what)
+	if x.c.eng == nil {
+		return x.c.val.(*array.Array)
+	}
+	return x.c.eng.Observe(x, what)
+}
+
+func (x *Tensor) check(what string) {
+	if x == nil {
+		panic((&diag.Error{Code: NilTensor, Op: what, Msg: "the tensor is nil"}).At(diag.Here()))
+	}
+}
+
+// NilTensor is the code of using a nil tensor where one is needed.
+const NilTensor diag.Code = "FX2021"
+
+// Type returns what is known of element type and shape, without computing anything.
+func (x *Tensor) Type() shape.Type {
+	x.check("Type")
+	if x.c.eng == nil {
+		return shape.TypeOf(x.c.val.(*array.Array))
+	}
+	return x.c.eng.Type(x)
+}
+
+// DType returns the element type, array.Invalid when it is not known.
+func (x *Tensor) DType() array.DType { return x.Type().DType() }
+
+// Rank returns the number of dimensions. When a trace does not know it, that is
+// reported and 0 returned.
+func (x *Tensor) Rank() int {
+	t := x.Type()
+	if t.Ranked() {
+		return t.Rank()
+	}
+	return x.c.eng.Observe(x, "Rank").Rank()
+}
+
+// Item returns the value of a tensor with one element.
+func (x *Tensor) Item() float64 {
+	a := x.observe("Item")
+	if a.Len() != 1 {
+		panic((&diag.Error{Code: NotScalar, Op: "item", Msg: "the tensor is " + shape.TypeOf(a).String() + ", expected one element"}).At(diag.Here()))
+	}
+	return array.Float64At(a, 0)
+}
+
+// Bool reports whether the only element of the tensor is not zero.
+func (x *Tensor) Bool() bool { return x.Item() != 0 }
+
+// NotScalar is the code of taking one number out of a tensor with several.
+const NotScalar diag.Code = "FX2022"
+
+// Data returns the elements in row-major order; a copy when x is not contiguous.
+func Data[T array.Elem](x *Tensor) []T {
+	a := array.Contiguous(x.observe("Data"))
+	if a.DType() != array.DTypeOf[T]() {
+		panic((&diag.Error{Code: WrongElem, Op: "Data", Msg: "the tensor has element type " + a.DType().String() +
+			", asked for " + array.DTypeOf[T]().String()}).At(diag.Here()))
+	}
+	return array.Data[T](a)
+}
+
+// WrongElem is the code of reading elements as another type.
+const WrongElem diag.Code = "FX2023"
+
+// String prints type and values of an eager tensor, and only the type of others.
+func (x *Tensor) String() string {
+	if x == nil {
+		return "nil"
+	}
+	if x.c.eng != nil {
+		if a := x.c.eng.Observe(x, "String"); a != nil {
+			return array.Format(a, 1000)
+		}
+		return x.Type().String()
+	}
+	return array.Format(x.c.val.(*array.Array), 1000)
+}
+
+// Equal reports whether both tensors have the same type and the same bits.
+func (x *Tensor) Equal(y *Tensor) bool {
+	return array.Equal(x.observe("Equal"), y.observe("Equal"))
+}
+
+// Clone returns a copy with its own storage.
+func (x *Tensor) Clone() *Tensor { return New(array.Clone(x.observe("Clone"))) }

@@ -1,0 +1,188 @@
+package tensor
+
+import (
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Item is one thing that Walk finds: a tensor or a sub-module.
+type Item struct {
+	Path     string // PyTorch's name: "layer1.0.conv1.weight"; "" for the root module
+	Selector string // Go expression below the root: ".Layer1[0].Conv1.Weight"
+	Tensor   *Tensor
+	Module   any // pointer to the module; nil for tensors
+	Buffer   bool
+}
+
+// Key identifies a module: its type and address, because a first field shares
+// its parent's address and zero-size values share one.
+type Key struct {
+	typ  reflect.Type
+	addr uintptr
+}
+
+// ModuleKey returns the identity of a module given by pointer.
+func ModuleKey(m any) Key {
+	v := reflect.ValueOf(m)
+	if v.Kind() != reflect.Pointer {
+		return Key{typ: v.Type()}
+	}
+	return Key{v.Type(), v.Pointer()}
+}
+
+// Walk visits the tensors and sub-modules of a module in declaration order, each
+// module before its contents: the one walk that state dicts, tracing and
+// training mode share. A field is named in lower_snake; the tag `fx:"name"`
+// overrides it, `fx:"-"` skips the field, `fx:",buffer"` marks a tensor that is
+// not trained. Fields of pointer, struct, slice, array, map and interface types
+// are followed; embedded structs and fields tagged `fx:"."` add no name of their
+// own. Shared modules are visited under each of their paths; cycles end.
+func Walk(root any, visit func(Item) (descend bool)) {
+	w := walker{visit: visit, open: map[Key]bool{}}
+	v := reflect.ValueOf(root)
+	w.value(v, Item{}, true)
+}
+
+type walker struct {
+	visit func(Item) bool
+	open  map[Key]bool // modules being visited, to end cycles
+}
+
+func (w *walker) value(v reflect.Value, at Item, root bool) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if v.Type() == tensorType {
+			at.Tensor = v.Interface().(*Tensor)
+			w.visit(at)
+			return
+		}
+		w.pointer(v, at, root)
+	case reflect.Struct:
+		if v.CanAddr() {
+			w.pointer(v.Addr(), at, root)
+		}
+	case reflect.Interface:
+		if !v.IsNil() {
+			w.value(v.Elem(), at, root)
+		}
+	case reflect.Slice, reflect.Array:
+		if !mayHold(v.Type().Elem()) {
+			return
+		}
+		for i := range v.Len() {
+			n := strconv.Itoa(i)
+			w.value(v.Index(i), Item{Path: join(at.Path, n), Selector: at.Selector + "[" + n + "]", Buffer: at.Buffer}, false)
+		}
+	case reflect.Map:
+		w.mapping(v, at)
+	}
+}
+
+func (w *walker) mapping(v reflect.Value, at Item) {
+	if v.Type().Key().Kind() != reflect.String || !mayHold(v.Type().Elem()) {
+		return
+	}
+	keys := make([]string, 0, v.Len())
+	for _, k := range v.MapKeys() {
+		keys = append(keys, k.String())
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		e := v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key()))
+		w.value(e, Item{Path: join(at.Path, k), Selector: at.Selector + "[" + strconv.Quote(k) + "]", Buffer: at.Buffer}, false)
+	}
+}
+
+func (w *walker) pointer(p reflect.Value, at Item, root bool) {
+	if p.Elem().Kind() != reflect.Struct {
+		return
+	}
+	k := Key{p.Type(), p.Pointer()}
+	if w.open[k] && p.Type().Elem().Size() > 0 {
+		return
+	}
+	if p.CanInterface() && (root || IsModule(p.Type())) {
+		at.Module = p.Interface()
+		if !w.visit(at) {
+			return
+		}
+	}
+	w.open[k] = true
+	w.fields(p.Elem(), at)
+	delete(w.open, k)
+}
+
+func (w *walker) fields(s reflect.Value, at Item) {
+	t := s.Type()
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if !f.IsExported() && !f.Anonymous || !mayHold(f.Type) {
+			continue
+		}
+		if !f.IsExported() {
+			continue
+		}
+		tag := strings.Split(f.Tag.Get("fx"), ",")
+		if tag[0] == "-" {
+			continue
+		}
+		name := tag[0]
+		if name == "" {
+			name = FieldName(f.Name)
+		}
+		path := join(at.Path, name)
+		if f.Anonymous && tag[0] == "" || name == "." {
+			path = at.Path
+		}
+		buffer := at.Buffer
+		for _, o := range tag[1:] {
+			buffer = buffer || o == "buffer"
+		}
+		w.value(s.Field(i), Item{Path: path, Selector: at.Selector + "." + f.Name, Buffer: buffer}, false)
+	}
+}
+
+// mayHold reports whether a value of the type can hold tensors or modules.
+func mayHold(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Struct, reflect.Interface:
+		return true
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return mayHold(t.Elem())
+	}
+	return false
+}
+
+// IsModule reports whether a type (a pointer to a struct) is a module: it has a
+// Forward method.
+func IsModule(t reflect.Type) bool {
+	_, ok := t.MethodByName("Forward")
+	return ok
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// FieldName turns a Go field name into PyTorch's: "Conv1" to "conv1",
+// "RunningMean" to "running_mean", "InProj" to "in_proj".
+func FieldName(s string) string {
+	var b strings.Builder
+	rs := []rune(s)
+	for i, r := range rs {
+		if unicode.IsUpper(r) && i > 0 && (!unicode.IsUpper(rs[i-1]) || i+1 < len(rs) && unicode.IsLower(rs[i+1])) && rs[i-1] != '_' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,144 @@
+package tensor
+
+import (
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// Wrap returns fn as an opaque function: a trace records a call of it as one
+// call_function node, named by import path and function name, instead of looking
+// inside. fn takes and returns *Tensor values only (its last parameter may be
+// variadic) and must be a named top-level function. Call Wrap from a
+// package-level variable, so that saved graphs find it again. The call is taken
+// to have effects, unless WrapPure is used.
+func Wrap[F any](fn F) F { return wrap(fn, false) }
+
+// WrapPure is Wrap for a function without effects: calls may be removed when
+// unused and merged when equal.
+func WrapPure[F any](fn F) F { return wrap(fn, true) }
+
+var tensorType = reflect.TypeFor[*Tensor]()
+
+func wrap[F any](fn F, pure bool) F {
+	v := reflect.ValueOf(fn)
+	t := v.Type()
+	if t.Kind() != reflect.Func {
+		panic(diag.Bug("Wrap: not a function"))
+	}
+	path, name := FuncName(fn)
+	in := make([]op.Operand, t.NumIn())
+	for i := range in {
+		p := t.In(i)
+		if t.IsVariadic() && i == t.NumIn()-1 {
+			in[i].Variadic = true
+			p = p.Elem()
+		}
+		if p != tensorType {
+			panic((&diag.Error{Code: BadWrap, Op: name, Msg: "parameter " + strconv.Itoa(i) + " is a " + p.String() + ", expected *tensor.Tensor",
+				Hint: "bind other values in a function of tensors alone"}).At(diag.Here()))
+		}
+		in[i].Name = "x" + strconv.Itoa(i)
+		in[i].Optional = !in[i].Variadic
+	}
+	for i := range t.NumOut() {
+		if t.Out(i) != tensorType {
+			panic((&diag.Error{Code: BadWrap, Op: name, Msg: "result " + strconv.Itoa(i) + " is a " + t.Out(i).String() + ", expected *tensor.Tensor"}).At(diag.Here()))
+		}
+	}
+	invoke := func(ts []*Tensor) []*Tensor {
+		args := make([]reflect.Value, len(ts))
+		for i, x := range ts {
+			args[i] = reflect.ValueOf(x)
+		}
+		res := v.Call(args)
+		out := make([]*Tensor, len(res))
+		for i := range res {
+			out[i] = res[i].Interface().(*Tensor)
+		}
+		return out
+	}
+	o := op.NewAdHoc(path, name, in, pure, true, func(arrays []*array.Array) ([]*array.Array, error) {
+		return OnArrays(invoke, arrays)
+	})
+	if n := t.NumOut(); n != 1 {
+		o.Results = make([]string, n)
+		for i := range o.Results {
+			o.Results[i] = "r" + strconv.Itoa(i)
+		}
+	}
+	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
+		ts := flatTensors(args, t.IsVariadic())
+		var outs []*Tensor
+		if e := engineOf(name, nil, ts); e != nil {
+			outs = e.Call(&Call{Op: o, Attrs: op.None{}, Args: ts})
+		} else {
+			outs = invoke(ts)
+		}
+		res := make([]reflect.Value, len(outs))
+		for i := range outs {
+			res[i] = reflect.ValueOf(outs[i])
+		}
+		return res
+	}).Interface().(F)
+}
+
+// BadWrap is the code of wrapping a function that is not one of tensors.
+const BadWrap diag.Code = "FX1002"
+
+func flatTensors(args []reflect.Value, variadic bool) []*Tensor {
+	var ts []*Tensor
+	for i, a := range args {
+		if variadic && i == len(args)-1 {
+			for k := range a.Len() {
+				ts = append(ts, a.Index(k).Interface().(*Tensor))
+			}
+			continue
+		}
+		ts = append(ts, a.Interface().(*Tensor))
+	}
+	return ts
+}
+
+// OnArrays runs a function of tensors on arrays; a *diag.Error that it panics
+// with is returned.
+func OnArrays(f func([]*Tensor) []*Tensor, in []*array.Array) (out []*array.Array, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*diag.Error)
+			if !ok {
+				panic(r)
+			}
+			out, err = nil, e
+		}
+	}()
+	ts := make([]*Tensor, len(in))
+	for i, a := range in {
+		if a != nil {
+			ts[i] = New(a)
+		}
+	}
+	for _, t := range f(ts) {
+		out = append(out, t.Array())
+	}
+	return out, nil
+}
+
+// FuncName returns the import path and the name of a Go function; methods are
+// named "Type.Method".
+func FuncName(fn any) (path, name string) {
+	full := runtime.FuncForPC(reflect.ValueOf(fn).Pointer()).Name()
+	full = strings.TrimSuffix(full, "-fm")
+	slash := strings.LastIndexByte(full, '/') + 1
+	dot := strings.IndexByte(full[slash:], '.') + slash
+	name = strings.NewReplacer("(*", "", "(", "", ")", "").Replace(full[dot+1:])
+	if i := strings.IndexByte(name, '['); i > 0 {
+		name = name[:i]
+	}
+	return full[:dot], name
+}
