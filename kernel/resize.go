@@ -1,0 +1,236 @@
+package kernel
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// Resize interpolates the last Spatial dimensions of in[0] (up to three) to
+// the sizes that out[0] has. Mode is "nearest", "nearest-exact", "linear",
+// "bilinear", "trilinear" or "bicubic" (a = -0.75). Scales, one per spatial
+// dimension or empty, are the factors output/input to compute positions with
+// instead of the ratio of the sizes; AlignCorners maps corners to corners and
+// ignores them. The nearest modes serve every element type; of the others,
+// integer results are rounded to nearest even and kept in range.
+type Resize struct {
+	Mode         string
+	AlignCorners bool
+	Scales       []float64
+	Spatial      int
+}
+
+// taps returns how many source positions one dimension combines.
+func (r *Resize) taps() int {
+	switch r.Mode {
+	case "nearest", "nearest-exact":
+		return 1
+	case "linear", "bilinear", "trilinear":
+		return 2
+	case "bicubic":
+		return 4
+	}
+	badOperand("interpolate", "unknown mode "+r.Mode)
+	return 0
+}
+
+// resizeType returns the type that interpolating elements of type d computes in.
+func resizeType(d array.DType) array.DType {
+	if d == array.F32 || isHalf(d) {
+		return array.F32
+	}
+	return array.F64
+}
+
+// ScratchBytes implements Scratcher.
+func (r Resize) ScratchBytes(out, in []*array.Array) int {
+	o, a := out[0], in[0]
+	r.check(o, a)
+	taps, d := r.taps(), resizeType(o.DType())
+	n := asBytes(a, d)
+	if taps == 1 {
+		d, n = array.F32, denseBytes(a)
+	}
+	for i := -r.Spatial; i < 0; i++ {
+		n += scratchSize(o.Dim(i)*taps, 8) + scratchSize(o.Dim(i)*taps, d.Size())
+	}
+	if taps == 1 {
+		return n
+	}
+	if o.DType() != d {
+		n += scratchSize(o.Len(), d.Size())
+	}
+	return n + scratchSize(a.Dim(-1), d.Size())
+}
+
+func (r *Resize) check(o, a *array.Array) {
+	n := r.Spatial
+	if n < 1 || n > 3 || a.Rank() < n || o.Rank() != a.Rank() || len(r.Scales) != 0 && len(r.Scales) != n {
+		badOperand("interpolate", "the operand's rank or the scales do not fit the number of spatial dimensions")
+	}
+	if prod(o.Shape()[:o.Rank()-n]) != prod(a.Shape()[:a.Rank()-n]) {
+		badOperand("interpolate", "a dimension that is not spatial changes")
+	}
+}
+
+// Run implements Step.
+func (r Resize) Run(w *Workspace, out, in []*array.Array) {
+	o, a := out[0], in[0]
+	r.check(o, a)
+	if o.Len() == 0 {
+		return
+	}
+	if a.Len() == 0 {
+		badOperand("interpolate", "the operand has no elements")
+	}
+	defer w.Release(w.Mark())
+	switch {
+	case r.taps() == 1:
+		r.nearest(w, o, a)
+	case resizeType(o.DType()) == array.F32:
+		resizeTo[float32](w, &r, o, a)
+	default:
+		resizeTo[float64](w, &r, o, a)
+	}
+}
+
+// resizeTables makes the tables of the spatial dimensions. They come last of
+// three; missing ones have one position.
+func resizeTables[T real](w *Workspace, r *Resize, ax *[3]resizeAxis[T], o, a *array.Array) {
+	taps, step := r.taps(), 1
+	for i := 2; i >= 3-r.Spatial; i-- {
+		d := a.Rank() - 3 + i
+		n, size, scale := o.Dim(d), a.Dim(d), 0.0
+		if len(r.Scales) > 0 {
+			scale = r.Scales[i-3+r.Spatial]
+		}
+		x := resizeAxis[T]{taps: taps, n: n, index: Scratch[int64](w, n*taps), weight: Scratch[T](w, n*taps)}
+		switch taps {
+		case 1:
+			x.fillNearest(r.Mode == "nearest-exact", size, scale)
+		case 2:
+			x.fillLinear(r.AlignCorners, size, scale)
+		default:
+			x.fillCubic(r.AlignCorners, size, scale)
+		}
+		for k := range x.index {
+			x.index[k] *= int64(step)
+		}
+		step *= size
+		ax[i] = x
+	}
+	for i := range 3 - r.Spatial {
+		ax[i] = resizeAxis[T]{taps: 1, n: 1}
+	}
+}
+
+// at returns tap t of output position i: where it reads and its weight.
+func (x *resizeAxis[T]) at(i, t int) (int, T) {
+	if x.index == nil {
+		return 0, 1
+	}
+	return int(x.index[i*x.taps+t]), x.weight[i*x.taps+t]
+}
+
+func (r *Resize) nearest(w *Workspace, o, a *array.Array) {
+	var ax [3]resizeAxis[float32]
+	resizeTables(w, r, &ax, o, a)
+	plane := prod(a.Shape()[a.Rank()-r.Spatial:])
+	switch o.DType().Size() {
+	case 1:
+		resizeNearest(rawOut[uint8](o), rawDense[uint8](w, a), plane, &ax)
+	case 2:
+		resizeNearest(rawOut[uint16](o), rawDense[uint16](w, a), plane, &ax)
+	case 4:
+		resizeNearest(rawOut[uint32](o), rawDense[uint32](w, a), plane, &ax)
+	default:
+		resizeNearest(rawOut[uint64](o), rawDense[uint64](w, a), plane, &ax)
+	}
+}
+
+func resizeNearest[T array.Elem](dst, src []T, plane int, ax *[3]resizeAxis[float32]) {
+	for ; len(src) > 0; src = src[plane:] {
+		for i := range ax[0].n {
+			p, _ := ax[0].at(i, 0)
+			for j := range ax[1].n {
+				q, _ := ax[1].at(j, 0)
+				for k, x := range ax[2].index {
+					dst[k] = src[p+q+int(x)]
+				}
+				dst = dst[ax[2].n:]
+			}
+		}
+	}
+}
+
+// resizeTo combines source rows first, which lie contiguously, and then the
+// elements of the combined row.
+func resizeTo[T float32 | float64](w *Workspace, r *Resize, o, a *array.Array) {
+	var ax [3]resizeAxis[T]
+	resizeTables(w, r, &ax, o, a)
+	plane := prod(a.Shape()[a.Rank()-r.Spatial:])
+	dst := outAs[T](w, o)
+	src, row := loadAs[T](w, a), Scratch[T](w, a.Dim(-1))
+	y := dst
+	for ; len(src) > 0; src = src[plane:] {
+		for i := range ax[0].n {
+			for j := range ax[1].n {
+				resizeRows(row, src, ax, i, j)
+				y = resizeRow(y, row, &ax[2])
+			}
+		}
+	}
+	if o.DType().IsInt() {
+		roundInto(o.DType(), dst)
+	}
+	saveAs(o, dst)
+}
+
+// resizeRows sets row to the weighted sum of the source rows that output row
+// (i, j) combines.
+func resizeRows[T real](row, src []T, ax [3]resizeAxis[T], i, j int) {
+	first := true
+	for s := range ax[0].taps {
+		p, u := ax[0].at(i, s)
+		for t := range ax[1].taps {
+			q, v := ax[1].at(j, t)
+			f := T(u * v)
+			from := src[p+q : p+q+len(row)]
+			if first {
+				for k, e := range from {
+					row[k] = T(f * e)
+				}
+				first = false
+				continue
+			}
+			for k, e := range from {
+				row[k] += T(f * e)
+			}
+		}
+	}
+}
+
+// resizeRow combines the elements of a row and returns what is left of dst.
+func resizeRow[T real](dst, row []T, x *resizeAxis[T]) []T {
+	for k := range x.n {
+		at, weight := x.index[k*x.taps:(k+1)*x.taps], x.weight[k*x.taps:(k+1)*x.taps]
+		sum := T(weight[0] * row[at[0]])
+		for t := 1; t < len(at); t++ {
+			sum += T(weight[t] * row[at[t]])
+		}
+		dst[k] = sum
+	}
+	return dst[x.n:]
+}
+
+// roundInto rounds x to integers within the range of type d.
+func roundInto[T real](d array.DType, x []T) {
+	bits := 8 * d.Size()
+	lo, hi := 0.0, math.Ldexp(1, bits)-1
+	if d.IsSigned() {
+		lo, hi = -math.Ldexp(1, bits-1), math.Ldexp(1, bits-1)-1
+	}
+	for i, v := range x {
+		x[i] = T(min(max(math.RoundToEven(float64(v)), lo), hi))
+	}
+}
