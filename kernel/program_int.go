@@ -10,8 +10,32 @@ import (
 // zero-extended, so that one 64-bit loop serves all widths; only u64 needs loops
 // of its own where the sign bit matters.
 
-// intOp runs an integer or bool operation over a block and wraps the result.
+// intOp runs an integer or bool operation over a block.
 func intOp(op Code, t array.DType, d, a, b []int64) {
+	a, b = a[:len(d)], b[:len(d)]
+	switch op {
+	case OpAnd:
+		for i := range d {
+			d[i] = a[i] & b[i]
+		}
+	case OpOr:
+		for i := range d {
+			d[i] = a[i] | b[i]
+		}
+	case OpXor:
+		for i := range d {
+			d[i] = a[i] ^ b[i]
+		}
+	case OpMulHi:
+		mulHi(t, d, a, b)
+	default:
+		wrappingOp(op, t, d, a, b)
+		wrapInt(t, d)
+	}
+}
+
+// wrappingOp runs the operations whose results may leave the range of t.
+func wrappingOp(op Code, t array.DType, d, a, b []int64) {
 	a, b = a[:len(d)], b[:len(d)]
 	switch op {
 	case OpAdd:
@@ -38,18 +62,6 @@ func intOp(op Code, t array.DType, d, a, b []int64) {
 		for i := range d {
 			d[i] = powInt(a[i], b[i], t == array.U64)
 		}
-	case OpAnd:
-		for i := range d {
-			d[i] = a[i] & b[i]
-		}
-	case OpOr:
-		for i := range d {
-			d[i] = a[i] | b[i]
-		}
-	case OpXor:
-		for i := range d {
-			d[i] = a[i] ^ b[i]
-		}
 	case OpNot:
 		flip := int64(-1)
 		if t == array.Bool {
@@ -58,8 +70,6 @@ func intOp(op Code, t array.DType, d, a, b []int64) {
 		for i := range d {
 			d[i] = a[i] ^ flip
 		}
-	case OpMulHi:
-		mulHi(t, d, a, b)
 	default:
 		if t == array.U64 {
 			uintOp(op, asUnsigned(d), asUnsigned(a), asUnsigned(b))
@@ -67,7 +77,6 @@ func intOp(op Code, t array.DType, d, a, b []int64) {
 			sintOp(op, d, a, b)
 		}
 	}
-	wrapInt(t, d)
 }
 
 // sintOp runs the operations that depend on the sign, for all types but u64.

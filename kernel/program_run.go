@@ -40,14 +40,24 @@ type machine struct {
 // Run implements Step. It panics with a *diag.Error when the operands do not fit
 // the program; it allocates nothing once w has the scratch that it needs.
 func (e Elementwise) Run(w *Workspace, out, in []*array.Array) {
-	p := &e.Program
-	checkOperands(p, out, in)
+	checkOperands(&e.Program, out, in)
 	total := out[0].Len()
-	if total == 0 {
+	if grain := e.Program.grain(); w.Threads > 1 && total > grain {
+		j := takeJob[programJob](w)
+		j.program, j.out, j.in = e.Program, out, in
+		w.Parallel(total, grain, j)
+		putJob(w, j)
 		return
 	}
+	if total > 0 {
+		e.Program.run(w, out, in, 0, total)
+	}
+}
+
+// run computes the elements [lo, hi) of the outputs, at least one.
+func (p *Program) run(w *Workspace, out, in []*array.Array, lo, hi int) {
 	mark := w.Mark()
-	m := machine{p: p, out: out, in: in, blk: registerLen(total)}
+	m := machine{p: p, out: out, in: in, blk: registerLen(hi - lo)}
 	m.f32 = Scratch[float32](w, p.Regs[RegF32]*m.blk)
 	m.f64 = Scratch[float64](w, p.Regs[RegF64]*m.blk)
 	m.i64 = Scratch[int64](w, p.Regs[RegI64]*m.blk)
@@ -69,8 +79,8 @@ func (e Elementwise) Run(w *Workspace, out, in []*array.Array) {
 	for i := range p.Consts {
 		m.fillConst(&p.Consts[i])
 	}
-	for m.start = 0; m.start < total; m.start += m.n {
-		m.n = min(m.blk, total-m.start)
+	for m.start = lo; m.start < hi; m.start += m.n {
+		m.n = min(m.blk, hi-m.start)
 		for i := range p.Code {
 			m.exec(&p.Code[i])
 		}
@@ -78,7 +88,7 @@ func (e Elementwise) Run(w *Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
-// ScratchBytes implements Scratcher.
+// ScratchBytes implements Scratcher. Threads bring scratch of their own.
 func (e Elementwise) ScratchBytes(out, in []*array.Array) int {
 	p := &e.Program
 	if len(out) == 0 || out[0].Len() == 0 {

@@ -68,7 +68,7 @@ func TestProgramCheck(t *testing.T) {
 }
 
 // TestOddRounding: rounding to odd first makes the second rounding the only one
-// that counts; the references round the integer or the double directly.
+// that counts; the references round the integer directly.
 func TestOddRounding(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
@@ -79,10 +79,6 @@ func TestOddRounding(t *testing.T) {
 		}
 		require.Equal(t, float32(v), float32(oddU64(v)), "%d", v)
 		require.Equal(t, float32(int64(v)), float32(oddI64(int64(v))), "%d", int64(v))
-		x := math.Float64frombits(r.Uint64())
-		require.Equal(t, uint16(array.BFloatFromFloat64(x)), packBF16(oddF32(x)), "%v", x)
-		x = math.Ldexp(r.Float64()-0.5, r.IntN(45)-27)
-		require.Equal(t, uint16(array.HalfFromFloat64(x)), packF16(oddF32(x)), "%v", x)
 	}
 	require.Equal(t, -0x1p63, oddI64(math.MinInt64))
 }

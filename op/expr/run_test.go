@@ -189,6 +189,30 @@ func TestRunAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(5, func() { step.Run(&w, out, in) }))
 }
 
+// TestThreadsGiveTheSameResults cuts a run into chunks whose ends do not fall on
+// rows, on three threads, and repeats it to see that nothing is allocated.
+func TestThreadsGiveTheSameResults(t *testing.T) {
+	const rows, cols = 700, 300
+	b := expr.NewBuilder()
+	x, y := b.Input(0, array.F32), b.Input(1, array.F32)
+	v := b.Add(b.Tanh(b.Add(x, y)), b.Cast(b.Add(b.Index(), b.Coord(1)), array.F32))
+	base := array.New(array.F32, rows*cols)
+	for i := range base.Len() {
+		array.Data[float32](base)[i] = float32(i%1000) / 100
+	}
+	in := []*array.Array{
+		array.Make(array.F32, []int{rows, cols}, []int{1, rows}, 0, base.Storage()),
+		array.Make(array.F32, []int{cols}, []int{-1}, cols, base.Storage()),
+	}
+	want := run(t, b, []int{rows, cols}, in, v)[0]
+	out := []*array.Array{array.New(array.F32, rows, cols)}
+	var step kernel.Step = kernel.Elementwise{Program: b.Compile(v)}
+	w := kernel.Workspace{Threads: 3}
+	step.Run(&w, out, in)
+	require.Equal(t, array.Data[float32](want), array.Data[float32](out[0]))
+	require.Less(t, testing.AllocsPerRun(20, func() { step.Run(&w, out, in) }), 1.0)
+}
+
 func TestRunRefusesWrongOperands(t *testing.T) {
 	b := expr.NewBuilder()
 	p := b.Compile(b.Add(b.Input(0, array.F32), b.Input(1, array.F32)))

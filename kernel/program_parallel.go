@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// programJob is a run whose elements are shared out to threads.
+type programJob struct {
+	program Program
+	out, in []*array.Array
+}
+
+// Do implements Job.
+func (j *programJob) Do(lo, hi int) {
+	w := spareWorkspaces.take()
+	j.program.run(w, j.out, j.in, lo, hi)
+	spareWorkspaces.put(w)
+}
+
+// grain is the number of elements, in whole blocks, that keep a thread busy for
+// some 30 microseconds, several times what it costs to hand them over.
+func (p *Program) grain() int {
+	cost := 1 // tenths of a nanosecond an element
+	for i := range p.Code {
+		switch op := p.Code[i].Op; {
+		case op < numCodes && codeTable[op].ULP64 != 0:
+			cost += 100
+		case op == OpDiv || op == OpFloorDiv || op == OpRem || op == OpMod:
+			cost += 20
+		default:
+			cost += 3
+		}
+	}
+	return (300000/cost/programBlock + 1) * programBlock
+}
+
+// workspaceList is a free list of workspaces for jobs, which may not use the
+// caller's.
+type workspaceList struct {
+	mu   sync.Mutex
+	list []*Workspace
+}
+
+var spareWorkspaces workspaceList
+
+func (l *workspaceList) take() *Workspace {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := len(l.list) - 1
+	if last < 0 {
+		return &Workspace{}
+	}
+	w := l.list[last]
+	l.list = l.list[:last]
+	return w
+}
+
+func (l *workspaceList) put(w *Workspace) {
+	l.mu.Lock()
+	l.list = append(l.list, w)
+	l.mu.Unlock()
+}
