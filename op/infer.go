@@ -1,6 +1,7 @@
 package op
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -180,8 +181,17 @@ func (o *Op) inferElementwise(c *Infer, attrs any, in []shape.Type) (shape.Type,
 	if err != nil {
 		return shape.Type{}, err
 	}
+	for i, a := range o.In {
+		if !a.Optional && !a.Variadic && in[i].Kind() == shape.None {
+			return shape.Type{}, nil
+		}
+	}
 	dts, err := o.outDTypes(attrs, in)
 	if err != nil {
+		if slices.ContainsFunc(in, func(t shape.Type) bool { return t.Kind() == shape.None }) {
+			// The operand may be there, of unknown type, so that nothing is certain.
+			return shape.Type{}, nil
+		}
 		return shape.Type{}, err
 	}
 	one := func(d array.DType) shape.Type {

@@ -44,14 +44,14 @@ var Add = op.Define("add", op.Spec[AddAttrs]{
 		return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Add, l, r, a.Alpha), d)}
 	},
 	Samples: func(g *op.Gen) []op.Sample {
-		return append(binarySamples(g, anyType, addAttrs),
+		return append(binarySamples(g, onAny, addAttrs),
 			op.Sample{Name: "alpha", Attrs: AddAttrs{Alpha: op.Float(0.5)}, In: []*array.Array{g.Normal(3), g.Normal(2, 3)}},
 			op.Sample{Name: "alpha of f16", Attrs: AddAttrs{Alpha: op.Float(0.1)},
 				In: []*array.Array{array.Cast(g.Normal(3), array.F16), array.Cast(g.Normal(3), array.F16)}},
 			op.Sample{Name: "alpha of i64", Attrs: AddAttrs{Alpha: op.Int(-2)}, In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}})
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		bad := binaryBad(g, anyType, addAttrs)
+		bad := binaryBad(g, onAny, addAttrs)
 		return append(bad[:3:3], // add has no reverse
 			op.BadSample{Name: "float alpha of i64", Attrs: AddAttrs{Alpha: op.Float(0.5)},
 				In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr},
@@ -88,18 +88,18 @@ var Sub = op.Define("sub", op.Spec[SubAttrs]{
 	Expr: func(b *expr.Builder, a SubAttrs, x []expr.Value) []expr.Value {
 		d := x[0].DType()
 		if d == array.Bool {
-			refuse(op.DTypeMismatch, "element type bool, expected "+numbers.text, "use logical_xor or bitwise_xor")
+			refuse(op.DTypeMismatch, "element type bool, expected "+onNumbers.text, "use logical_xor or bitwise_xor")
 		}
 		l, r := twoOperands(b, x, a.Other, a.Reverse)
 		return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Sub, l, r, a.Alpha), d)}
 	},
 	Samples: func(g *op.Gen) []op.Sample {
-		return append(binarySamples(g, numbers, subAttrs),
+		return append(binarySamples(g, onNumbers, subAttrs),
 			op.Sample{Name: "alpha", Attrs: SubAttrs{Alpha: op.Float(0.5)}, In: []*array.Array{g.Normal(3), g.Normal(2, 3)}},
 			op.Sample{Name: "alpha reversed", Attrs: SubAttrs{Other: op.Int(1), Alpha: op.Int(3), Reverse: true}, In: []*array.Array{g.Normal(3)}})
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		return append(binaryBad(g, numbers, subAttrs), op.BadSample{Name: "float alpha of i64", Attrs: SubAttrs{Alpha: op.Float(0.5)},
+		return append(binaryBad(g, onNumbers, subAttrs), op.BadSample{Name: "float alpha of i64", Attrs: SubAttrs{Alpha: op.Float(0.5)},
 			In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr})
 	},
 })
@@ -108,7 +108,7 @@ func subAttrs(n op.Scalar, reverse bool) any { return SubAttrs{Other: n, Reverse
 
 // Mul multiplies. Two bool operands give their conjunction.
 var Mul = defineBinary("mul", binary{
-	doc: "mul is x * other.", on: anyType, inPlace: true,
+	doc: "mul is x * other.", on: onAny, inPlace: true,
 	f: func(b *expr.Builder, l, r expr.Value) expr.Value {
 		if l.DType() == array.Bool {
 			return b.And(l, r)
@@ -124,13 +124,13 @@ var Div = op.Define("div", op.Spec[DivAttrs]{
 	Promote: func(a DivAttrs, in []shape.Type) array.DType {
 		d := a.Other.Promote(op.Promote(in))
 		if a.RoundingMode == "" {
-			return floatMath.compute(d)
+			return onFloatMath.compute(d)
 		}
 		return d
 	},
 	Expr: func(b *expr.Builder, a DivAttrs, x []expr.Value) []expr.Value {
 		d := x[0].DType()
-		numbers.require(d)
+		onNumbers.require(d)
 		l, r := twoOperands(b, x, a.Other, a.Reverse)
 		var y expr.Value
 		switch a.RoundingMode {
@@ -148,9 +148,9 @@ var Div = op.Define("div", op.Spec[DivAttrs]{
 		return []expr.Value{b.Cast(y, d)}
 	},
 	Samples: func(g *op.Gen) []op.Sample {
-		all := binarySamples(g, anyType, divAttrs(""))
+		all := binarySamples(g, onAny, divAttrs(""))
 		for _, mode := range []string{"trunc", "floor"} {
-			for _, s := range binarySamples(g, numbers, divAttrs(mode)) {
+			for _, s := range binarySamples(g, onNumbers, divAttrs(mode)) {
 				s.Name = mode + " " + s.Name
 				all = append(all, s)
 			}
@@ -158,7 +158,7 @@ var Div = op.Define("div", op.Spec[DivAttrs]{
 		return all
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		return append(binaryBad(g, anyType, divAttrs("")),
+		return append(binaryBad(g, onAny, divAttrs("")),
 			op.BadSample{Name: "floor of bool", Attrs: DivAttrs{RoundingMode: "floor"}, In: []*array.Array{g.Bool(2), g.Bool(2)}, Code: op.DTypeMismatch},
 			op.BadSample{Name: "unknown mode", Attrs: DivAttrs{RoundingMode: "up"}, In: []*array.Array{g.Normal(2), g.Normal(2)}, Code: op.BadAttr})
 	},
@@ -170,23 +170,23 @@ func divAttrs(mode string) func(op.Scalar, bool) any {
 
 // FloorDivide divides and rounds down; integers by zero give 0.
 var FloorDivide = defineBinary("floor_divide", binary{
-	doc: "floor_divide is the quotient x / other rounded down.", on: numbers, inPlace: true, f: (*expr.Builder).FloorDiv,
+	doc: "floor_divide is the quotient x / other rounded down.", on: onNumbers, inPlace: true, f: (*expr.Builder).FloorDiv,
 })
 
 // Remainder is Python's x % other; integers by zero give 0.
 var Remainder = defineBinary("remainder", binary{
-	doc: "remainder is the remainder of floored division, with the sign of other.", on: numbers, inPlace: true, f: (*expr.Builder).Mod,
+	doc: "remainder is the remainder of floored division, with the sign of other.", on: onNumbers, inPlace: true, f: (*expr.Builder).Mod,
 })
 
 // Fmod is C's fmod; integers by zero give 0.
 var Fmod = defineBinary("fmod", binary{
-	doc: "fmod is the remainder of truncated division, with the sign of x.", on: numbers, inPlace: true, f: (*expr.Builder).Rem,
+	doc: "fmod is the remainder of truncated division, with the sign of x.", on: onNumbers, inPlace: true, f: (*expr.Builder).Rem,
 })
 
 // Pow raises to a power. A negative exponent of integers is an error when it is
 // a number; in a tensor it gives 0 unless the base is 1 or -1.
 var Pow = defineBinary("pow", binary{
-	doc: "pow is x to the power other.", on: numbers, inPlace: true, f: power,
+	doc: "pow is x to the power other.", on: onNumbers, inPlace: true, f: power,
 	check: func(a BinaryAttrs, d array.DType) {
 		if a.Other.IsInt() && !a.Reverse && d.IsInt() && a.Other.Int64() < 0 {
 			refuse(op.BadAttr, "integers to the negative power "+a.Other.String()+", expected a power of 0 or more", "cast x to a floating-point type")
@@ -227,10 +227,10 @@ func power(b *expr.Builder, l, r expr.Value) expr.Value {
 
 // Maximum is the larger operand; NaN if either is.
 var Maximum = defineBinary("maximum", binary{
-	doc: "maximum is the larger of x and other, NaN if either is.", on: anyType, f: (*expr.Builder).Max,
+	doc: "maximum is the larger of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Max,
 })
 
 // Minimum is the smaller operand; NaN if either is.
 var Minimum = defineBinary("minimum", binary{
-	doc: "minimum is the smaller of x and other, NaN if either is.", on: anyType, f: (*expr.Builder).Min,
+	doc: "minimum is the smaller of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Min,
 })

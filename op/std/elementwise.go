@@ -26,12 +26,12 @@ type domain struct {
 }
 
 var (
-	anyType   = domain{text: "any", float: true, int: true, bool: true}
-	numbers   = domain{text: "an integer or floating-point one", float: true, int: true}
-	floats    = domain{text: "a floating-point one", float: true}
-	floatMath = domain{text: "any", float: true, int: true, bool: true, promoted: true}
-	integers  = domain{text: "an integer one", int: true}
-	integral  = domain{text: "an integer one or bool", int: true, bool: true}
+	onAny       = domain{text: "any", float: true, int: true, bool: true}
+	onNumbers   = domain{text: "an integer or floating-point one", float: true, int: true}
+	onFloats    = domain{text: "a floating-point one", float: true}
+	onFloatMath = domain{text: "any", float: true, int: true, bool: true, promoted: true}
+	onIntegers  = domain{text: "an integer one", int: true}
+	onIntegral  = domain{text: "an integer one or bool", int: true, bool: true}
 )
 
 func (m domain) accepts(d array.DType) bool {
@@ -63,6 +63,31 @@ func (m domain) compute(d array.DType) array.DType {
 // refuse ends an Expr with an error of the type rule.
 func refuse(code diag.Code, msg, hint string) {
 	panic(diag.New(code, msg).WithHint(hint))
+}
+
+// broadcastAs is the type rule of elementwise operators that know the element
+// type of the result; nothing is known when an operand's type is not.
+func broadcastAs(c *op.Infer, d array.DType, in []shape.Type) (shape.Type, error) {
+	dims, ranked, err := c.BroadcastAll(in)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	for _, t := range in {
+		ranked = ranked && t.Kind() == shape.Tensor
+	}
+	if !ranked {
+		return shape.Unranked(d), nil
+	}
+	return shape.TensorType(d, dims), nil
+}
+
+// requireBool refuses an operand whose element type is known and not bool.
+func requireBool(name string, t shape.Type) error {
+	if d := t.DType(); d != array.Invalid && d != array.Bool {
+		return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected bool").
+			WithHint("compare it with 0 first")
+	}
+	return nil
 }
 
 // uncast is the Promote of operators whose operands keep their own types.

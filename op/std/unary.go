@@ -10,23 +10,23 @@ import (
 
 // arithmetic defines an operator on numbers that keeps the element type.
 func arithmetic(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, on: numbers, inPlace: true, f: plain(f)})
+	return defineUnary(name, unary[op.None]{doc: doc, on: onNumbers, inPlace: true, f: plain(f)})
 }
 
 // function defines a float function; integers and bool are promoted to f32.
 func function(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, on: floatMath, inPlace: true, f: plain(f)})
+	return defineUnary(name, unary[op.None]{doc: doc, on: onFloatMath, inPlace: true, f: plain(f)})
 }
 
 // rounding defines a rounding operator; integers are returned as they are.
 func rounding(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, on: numbers, keepInt: true, inPlace: true, f: plain(f)})
+	return defineUnary(name, unary[op.None]{doc: doc, on: onNumbers, keepInt: true, inPlace: true, f: plain(f)})
 }
 
 // classify defines a predicate of the value's class, false or true for all
 // integers and bool.
 func classify(name, doc string, ofInt bool, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, on: anyType, toBool: true,
+	return defineUnary(name, unary[op.None]{doc: doc, on: onAny, toBool: true,
 		f: func(b *expr.Builder, _ op.None, x expr.Value) expr.Value {
 			if !x.DType().IsFloat() {
 				return b.ConstBool(ofInt)
@@ -41,7 +41,7 @@ var (
 	Abs    = arithmetic("abs", "abs is the absolute value; the least integer stays as it is.", (*expr.Builder).Abs)
 	Square = arithmetic("square", "square is x * x.", func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, x) })
 	Sign   = defineUnary("sign", unary[op.None]{
-		doc: "sign is -1, 0 or 1, and 0 for NaN.", on: anyType, inPlace: true,
+		doc: "sign is -1, 0 or 1, and 0 for NaN.", on: onAny, inPlace: true,
 		f: func(b *expr.Builder, _ op.None, x expr.Value) expr.Value {
 			if x.DType() == array.Bool {
 				return x
@@ -96,7 +96,7 @@ type ClampAttrs struct {
 // Clamp limits to [Min, Max]; where Min > Max the result is Max. NaN stays NaN,
 // and a bound that is NaN makes every element NaN. A float bound promotes integers.
 var Clamp = defineUnary("clamp", unary[ClampAttrs]{
-	doc: "clamp is min(max(x, min), max).", on: numbers, inPlace: true, quant: op.QuantShared,
+	doc: "clamp is min(max(x, min), max).", on: onAny, inPlace: true, quant: op.QuantShared,
 	promote: func(a ClampAttrs, d array.DType) array.DType { return a.Max.Promote(a.Min.Promote(d)) },
 	check: func(a ClampAttrs) {
 		if !a.Min.Present() && !a.Max.Present() {
@@ -125,7 +125,7 @@ type CastAttrs struct {
 // Cast converts the element type: floats to integers truncate towards zero,
 // saturate and map NaN to 0; integers keep the low bits; to bool is x != 0.
 var Cast = defineUnary("cast", unary[CastAttrs]{
-	doc: "cast converts x to the element type dtype.", on: anyType, toBool: true, // the result's type is f's
+	doc: "cast converts x to the element type dtype.", on: onAny, toBool: true, // the result's type is f's
 	check: func(a CastAttrs) {
 		if a.DType.Size() == 0 {
 			refuse(op.BadAttr, "dtype is not given, expected an element type", "give one")
