@@ -37,6 +37,9 @@ func (b EmbeddingBag) Run(w *Workspace, out, in []*array.Array) {
 	var offsets []int64
 	if x := operand(in, 2); x != nil {
 		offsets = loadIndex(w, x, 0, len(idx)+1)
+		if extra := len(offsets) - o.Dim(0); extra != 0 && extra != 1 {
+			badOperand("embedding_bag", "the number of starts is neither that of the bags nor one more")
+		}
 	}
 	var scale []float64
 	if x := operand(in, 3); x != nil {

@@ -43,10 +43,11 @@ func axis(step string, dim, rank int) int {
 	return d
 }
 
-// axes marks the dimensions that dims names in set.
+// axes marks the dimensions that dims names in set. A 0-dimensional operand
+// counts as one dimension, as in PyTorch.
 func axes(step string, set *[maxRank]bool, dims []int, rank int) {
 	for _, d := range dims {
-		set[axis(step, d, rank)] = true
+		set[axis(step, d, max(rank, 1))] = true
 	}
 }
 
@@ -231,6 +232,9 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *moveNest) {
 
 // copyInto copies in, of any layout, to out in row-major order.
 func copyInto(out, in *array.Array) {
+	if out.Len() != in.Len() {
+		badOperand("copy", "operand and result hold different numbers of elements")
+	}
 	var m moveNest
 	m.pushDense(in.Shape(), in.Strides())
 	move(out, out.Offset(), in, in.Offset(), &m)

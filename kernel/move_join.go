@@ -20,11 +20,14 @@ func (c Concat) Run(_ *Workspace, out, in []*array.Array) {
 		if a.Len() == 0 {
 			continue
 		}
-		if at+a.Dim(d) > o.Dim(d) {
-			badOperand("cat", "the inputs hold more elements than the result")
+		if a.Rank() != o.Rank() || at+a.Dim(d) > o.Dim(d) {
+			badOperand("cat", "an input has another rank or the inputs hold more elements than the result")
 		}
 		var m moveNest
 		for i, size := range a.Shape() {
+			if i != d && size != o.Dim(i) {
+				badOperand("cat", "the inputs differ in a dimension that is not joined")
+			}
 			m.push(size, o.Strides()[i], a.Strides()[i])
 		}
 		move(o, o.Offset()+at*o.Strides()[d], a, a.Offset(), &m)

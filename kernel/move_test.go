@@ -318,6 +318,10 @@ func TestReshape(t *testing.T) {
 	dst = array.New(array.F32, 12)
 	require.True(t, Reshape{}.View(dst, []*array.Array{cols}))
 	require.Equal(t, []int{2}, dst.Strides())
+	one := array.Make(array.F32, []int{2, 1, 3}, []int{6, 99, 2}, 0, base.Storage())
+	dst = array.New(array.F32, 6)
+	require.True(t, Reshape{}.View(dst, []*array.Array{one}))
+	require.Equal(t, []int{2}, dst.Strides())
 	rep := array.Make(array.F32, []int{3, 4}, []int{0, 1}, 0, base.Storage())
 	require.False(t, Reshape{}.View(array.New(array.F32, 12), []*array.Array{rep}))
 	require.True(t, Reshape{}.View(array.New(array.F32, 3, 2, 2), []*array.Array{rep}))
@@ -363,6 +367,12 @@ func TestConcat(t *testing.T) {
 			same(t, want, run1(t, Concat{Dim: -2}, d, want.shape, x, array.New(d, 0), y, y))
 		}
 	}
+	code(t, operandCode, "another rank", func() {
+		run1(t, Concat{}, array.F32, []int{3}, array.New(array.F32, 1), array.New(array.F32, 2, 1))
+	})
+	code(t, operandCode, "not joined", func() {
+		run1(t, Concat{}, array.F32, []int{3, 2}, array.New(array.F32, 1, 2), array.New(array.F32, 2, 1))
+	})
 }
 
 func TestFlipRollTri(t *testing.T) {

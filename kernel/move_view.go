@@ -19,6 +19,9 @@ func (v *view) set(dst, src *array.Array) bool {
 
 // copyTo copies the view of src to out.
 func (v *view) copyTo(out, src *array.Array) {
+	if out.Len() != prod(v.shape[:v.rank]) {
+		badOperand("copy", "the result holds another number of elements")
+	}
 	var m moveNest
 	m.pushDense(v.shape[:v.rank], v.strides[:v.rank])
 	move(out, out.Offset(), src, v.off, &m)

@@ -154,6 +154,7 @@ func TestReduceEmptyAndScalar(t *testing.T) {
 		Reduce{Kind: "max", Dims: []int{0}}.Run(new(Workspace), []*array.Array{array.New(array.F32, 2)}, []*array.Array{e})
 	})
 	same(t, tensor64{[]int{}, []float64{3}}, run1(t, Reduce{Kind: "max"}, array.F32, nil, array.Scalar(float32(3))))
+	same(t, tensor64{[]int{}, []float64{3}}, run1(t, Reduce{Kind: "sum", Dims: []int{-1}}, array.F32, nil, array.Scalar(float32(3))))
 	// An expanded input counts every element.
 	wide := array.Make(array.F32, []int{1000, 3}, []int{0, 0}, 0, array.Scalar(float32(0.5)).Storage())
 	same(t, tensor64{[]int{}, []float64{1500}}, run1(t, Reduce{Kind: "sum"}, array.F32, nil, wide))

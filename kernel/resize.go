@@ -175,7 +175,7 @@ func resizeTo[T float32 | float64](w *Workspace, r *Resize, o, a *array.Array) {
 	for ; len(src) > 0; src = src[plane:] {
 		for i := range ax[0].n {
 			for j := range ax[1].n {
-				resizeRows(row, src, ax, i, j)
+				resizeRows(row, src, &ax, i, j)
 				y = resizeRow(y, row, &ax[2])
 			}
 		}
@@ -188,23 +188,23 @@ func resizeTo[T float32 | float64](w *Workspace, r *Resize, o, a *array.Array) {
 
 // resizeRows sets row to the weighted sum of the source rows that output row
 // (i, j) combines.
-func resizeRows[T real](row, src []T, ax [3]resizeAxis[T], i, j int) {
+func resizeRows[T real](row, src []T, ax *[3]resizeAxis[T], i, j int) {
 	first := true
 	for s := range ax[0].taps {
 		p, u := ax[0].at(i, s)
 		for t := range ax[1].taps {
 			q, v := ax[1].at(j, t)
 			f := T(u * v)
-			from := src[p+q : p+q+len(row)]
+			from, to := src[p+q:p+q+len(row)], row
 			if first {
-				for k, e := range from {
-					row[k] = T(f * e)
-				}
 				first = false
+				for k, e := range from {
+					to[k] = T(f * e)
+				}
 				continue
 			}
 			for k, e := range from {
-				row[k] += T(f * e)
+				to[k] += T(f * e)
 			}
 		}
 	}
@@ -212,6 +212,13 @@ func resizeRows[T real](row, src []T, ax [3]resizeAxis[T], i, j int) {
 
 // resizeRow combines the elements of a row and returns what is left of dst.
 func resizeRow[T real](dst, row []T, x *resizeAxis[T]) []T {
+	if x.taps == 2 {
+		at, weight := x.index, x.weight
+		for k := range dst[:x.n] {
+			dst[k] = T(weight[2*k]*row[at[2*k]]) + T(weight[2*k+1]*row[at[2*k+1]])
+		}
+		return dst[x.n:]
+	}
 	for k := range x.n {
 		at, weight := x.index[k*x.taps:(k+1)*x.taps], x.weight[k*x.taps:(k+1)*x.taps]
 		sum := T(weight[0] * row[at[0]])

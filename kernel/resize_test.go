@@ -103,6 +103,10 @@ func TestResize(t *testing.T) {
 	in := array.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2)
 	want := tensor64{[]int{1, 1, 4, 4}, []float64{1, 1.25, 1.75, 2, 1.5, 1.75, 2.25, 2.5, 2.5, 2.75, 3.25, 3.5, 3, 3.25, 3.75, 4}}
 	same(t, want, run1(t, Resize{Mode: "bilinear", Spatial: 2}, array.F32, want.shape, in))
+	// Twice the size halves the index whatever the scale says, as PyTorch does.
+	three := array.FromSlice([]float32{1, 2, 3}, 1, 1, 3)
+	twice := tensor64{[]int{1, 1, 6}, []float64{1, 1, 2, 2, 3, 3}}
+	same(t, twice, run1(t, Resize{Mode: "nearest", Scales: []float64{2.2}, Spatial: 1}, array.F32, twice.shape, three))
 	// Integers round and stay in range: cubic overshoots here.
 	u := array.FromSlice([]uint8{0, 255, 255, 0}, 1, 1, 1, 4)
 	s := Resize{Mode: "bicubic", Spatial: 2}
