@@ -71,15 +71,20 @@ func (c *Cursor) fail(err error) {
 }
 
 func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
+	for _, a := range args {
+		if a != nil && a.g != c.g {
+			panic(diag.Bug("operand " + a.String() + " of a new " + hint + " belongs to another graph"))
+		}
+	}
+	for c.before != nil && c.before.erased {
+		c.before = c.before.next
+	}
 	n := c.g.alloc(len(args))
 	n.opcode, n.pos, n.scope = opcode, c.pos, c.scope
 	n.base, n.num = c.g.names.unique(hint)
 	for i, a := range args {
 		e := &n.args[i]
 		e.user = n
-		if a != nil && a.g != c.g {
-			panic(diag.Bug("operand " + a.String() + " of " + n.String() + " belongs to another graph"))
-		}
 		e.link(a)
 	}
 	if c.static.File != "" {
@@ -176,7 +181,7 @@ func (c *Cursor) Output(s *Structure, args ...*Node) *Node {
 	return n
 }
 
-// Item adds a getitem node.
+// ItemNode adds a getitem node.
 func (c *Cursor) ItemNode(tuple *Node, i int) *Node {
 	return c.Function(op.GetItem, op.GetItemAttrs{Index: i}, tuple)
 }

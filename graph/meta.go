@@ -81,19 +81,36 @@ func newNamespace() namespace { return namespace{map[string]uint32{}} }
 // [A-Za-z0-9_] become _, a leading digit gets one in front, a trailing number is
 // taken off and counted again.
 func (s *namespace) unique(hint string) (base string, num uint32) {
-	base = cleanName(hint)
-	if i := strings.LastIndexByte(base, '_'); i > 0 && i < len(base)-1 && base[i+1] != '0' {
-		if v, err := strconv.ParseUint(base[i+1:], 10, 31); err == nil {
-			base, num = base[:i], uint32(v)
-		}
-	}
+	base, num = splitName(cleanName(hint))
 	next, used := s.next[base]
-	if !used || num >= next {
+	switch {
+	case !used || num >= next:
 		s.next[base] = num + 1
 		return base, num
+	case next > maxNumber: // a number that large would read as part of the base
+		return s.unique(base + "_n")
 	}
 	s.next[base] = next + 1
 	return base, next
+}
+
+// take marks a name that the caller knows to be free as used.
+func (s *namespace) take(name string) (base string, num uint32) {
+	base, num = splitName(name)
+	s.next[base] = max(s.next[base], num+1)
+	return base, num
+}
+
+const maxNumber = 1<<31 - 1
+
+// splitName takes the number off a name: "add_1" is "add" and 1.
+func splitName(name string) (base string, num uint32) {
+	if i := strings.LastIndexByte(name, '_'); i > 0 && i < len(name)-1 && name[i+1] != '0' {
+		if v, err := strconv.ParseUint(name[i+1:], 10, 31); err == nil {
+			return name[:i], uint32(v)
+		}
+	}
+	return name, 0
 }
 
 // free makes the name available again when it was the last one given out.

@@ -154,6 +154,12 @@ func (n *Node) Rename(hint string) {
 	n.base, n.num = n.g.names.unique(hint)
 }
 
+// setName gives the node a name that no other node has.
+func (n *Node) setName(name string) {
+	n.g.names.free(n.base, n.num)
+	n.base, n.num = n.g.names.take(name)
+}
+
 // NumArgs returns the number of operand slots.
 func (n *Node) NumArgs() int { return len(n.args) }
 
@@ -282,7 +288,7 @@ func (n *Node) Stack() []diag.Pos {
 	return n.g.pos.stack(n.pos)
 }
 
-// Errorf starts a diagnostic about the node.
+// Error starts a diagnostic about the node.
 func (n *Node) Error(code diag.Code, msg string) *diag.Error {
 	e := &diag.Error{Code: code, Pos: n.Pos(), Node: n.Name(), Msg: msg}
 	if o := n.Op(); o != nil {

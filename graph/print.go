@@ -477,7 +477,7 @@ func (p *printer) packed(n *Node, s *Structure, depth int) {
 // quoted otherwise.
 func word(s string) string {
 	switch s {
-	case "", "_", "nil", "struct", "map":
+	case "", "_", "nil", "struct", "map", "in", "at":
 		return strconv.Quote(s)
 	}
 	for i := 0; i < len(s); i++ {
@@ -503,7 +503,7 @@ func literal(v any) string {
 		if v == nil {
 			return "opaque nil"
 		}
-		return "array " + shape.TypeOf(v).String() + " \"" + base64.StdEncoding.EncodeToString(array.Contiguous(v).Bytes()) + "\""
+		return "array " + shape.TypeOf(v).String() + " \"" + base64.StdEncoding.EncodeToString(array.Bytes(array.Contiguous(v))) + "\""
 	}
 	r := reflect.ValueOf(v)
 	switch {

@@ -28,8 +28,13 @@ type Specialisation struct {
 
 type symbolTable struct {
 	list   []Symbol
+	byName map[string]int // index in list
 	guards []Guard
+	known  map[[2]string]bool // the guards, by their texts
 	notes  []Specialisation
+
+	solver shape.Solver // has the first solved guards; facts are tagged by index
+	solved int
 }
 
 // Symbols returns the symbols in order of definition.
@@ -37,10 +42,8 @@ func (g *Graph) Symbols() []Symbol { return g.symbols.list }
 
 // Symbol returns the definition of a symbol, ok false when the graph has none.
 func (g *Graph) Symbol(name string) (s Symbol, ok bool) {
-	for _, s := range g.symbols.list {
-		if s.Name == name {
-			return s, true
-		}
+	if i, ok := g.symbols.byName[name]; ok {
+		return g.symbols.list[i], true
 	}
 	return Symbol{}, false
 }
@@ -63,7 +66,12 @@ func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
 		return
 	}
 	g.change()
-	g.symbols.list = append(g.symbols.list, Symbol{name, n, axis})
+	t := &g.symbols
+	if t.byName == nil {
+		t.byName = map[string]int{}
+	}
+	t.byName[name] = len(t.list)
+	t.list = append(t.list, Symbol{name, n, axis})
 }
 
 // NewSymbol defines a fresh symbol for a size of n and returns it; the same size
@@ -74,8 +82,18 @@ func (g *Graph) NewSymbol(n *Node, axis int) shape.Dim {
 			return shape.Sym(s.Name)
 		}
 	}
-	base, num := g.names.unique("s")
-	name := (&Node{base: base, num: num}).Name()
+	return g.NewSymbolFor(n, axis)
+}
+
+// NewSymbolFor defines a fresh symbol for a size of n, even if the size has one.
+func (g *Graph) NewSymbolFor(n *Node, axis int) shape.Dim {
+	name := ""
+	for i := 0; ; i++ {
+		name = "s" + itoa(i)
+		if _, used := g.Symbol(name); !used {
+			break
+		}
+	}
 	g.DefineSymbol(name, n, axis)
 	return shape.Sym(name)
 }
@@ -85,13 +103,23 @@ func (g *Graph) Guards() []Guard { return g.symbols.guards }
 
 // AddGuard enters an equality to be checked at entry, unless it is there.
 func (g *Graph) AddGuard(a, b shape.Dim, n *Node) {
-	for _, h := range g.symbols.guards {
-		if (h.A.Equal(a) && h.B.Equal(b)) || (h.A.Equal(b) && h.B.Equal(a)) {
-			return
-		}
+	if !g.symbols.has(a, b) {
+		g.change()
+		g.symbols.enter(Guard{a, b, n})
 	}
-	g.change()
-	g.symbols.guards = append(g.symbols.guards, Guard{a, b, n})
+}
+
+// has reports whether the equality, either way round, is among the guards.
+func (t *symbolTable) has(a, b shape.Dim) bool {
+	return t.known[[2]string{a.String(), b.String()}] || t.known[[2]string{b.String(), a.String()}]
+}
+
+func (t *symbolTable) enter(d Guard) {
+	if t.known == nil {
+		t.known = map[[2]string]bool{}
+	}
+	t.known[[2]string{d.A.String(), d.B.String()}] = true
+	t.guards = append(t.guards, d)
 }
 
 // Specialisations returns the values fixed during capture.
@@ -114,22 +142,36 @@ func (t *symbolTable) move(n, v *Node) {
 	}
 }
 
+// solve gives the solver the guards that it does not have.
+func (t *symbolTable) solve() {
+	for ; t.solved < len(t.guards); t.solved++ {
+		d := t.guards[t.solved]
+		t.solver.Equal(d.A, d.B, shape.Fact{Tag: t.solved, Text: d.A.String() + " = " + d.B.String()})
+	}
+}
+
+// equal reports whether two dimensions are equal, given the guards.
+func (t *symbolTable) equal(a, b shape.Dim) bool {
+	if a.Equal(b) {
+		return true
+	}
+	t.solve()
+	return t.solver.Resolve(a).Equal(t.solver.Resolve(b))
+}
+
 // assume records that two symbolic dimensions are taken as equal, and refuses
 // when that contradicts what was assumed before, citing both places.
 func (t *symbolTable) assume(a, b shape.Dim, n *Node) error {
-	var s shape.Solver
-	for _, g := range t.guards {
-		s.Equal(g.A, g.B, shape.Fact{Tag: g.Node, Text: g.A.String() + " = " + g.B.String()})
+	if t.has(a, b) {
+		return nil
 	}
-	if c := s.Equal(a, b, shape.Fact{Tag: n, Text: a.String() + " = " + b.String()}); c != nil {
-		return contradiction(c)
+	t.solve()
+	fact := shape.Fact{Tag: t.solved, Text: a.String() + " = " + b.String()}
+	if c := t.solver.Equal(a, b, fact); c != nil {
+		return t.contradiction(c)
 	}
-	for _, h := range t.guards {
-		if (h.A.Equal(a) && h.B.Equal(b)) || (h.A.Equal(b) && h.B.Equal(a)) {
-			return nil
-		}
-	}
-	t.guards = append(t.guards, Guard{a, b, n})
+	t.enter(Guard{a, b, n})
+	t.solved++
 	return nil
 }
 
@@ -137,9 +179,10 @@ func (t *symbolTable) assume(a, b shape.Dim, n *Node) error {
 const Contradiction diag.Code = "FX2010"
 
 // contradiction turns a solver conflict into a diagnostic citing both places.
-func contradiction(c *shape.Conflict) *diag.Error {
+func (t *symbolTable) contradiction(c *shape.Conflict) *diag.Error {
 	e := diag.New(Contradiction, c.A.String()+" must be "+c.B.String()+" here ("+c.Second.Text+")")
-	if n, ok := c.First.Tag.(*Node); ok && n != nil {
+	if i, ok := c.First.Tag.(int); ok && i < len(t.guards) && t.guards[i].Node != nil {
+		n := t.guards[i].Node
 		e.Related = append(e.Related, diag.Related{Pos: n.Pos(), Msg: "but " + c.First.Text + " was required by " + n.String()})
 	}
 	return e

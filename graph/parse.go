@@ -1,0 +1,404 @@
+package graph
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The codes of mistakes in the text form. shape.CodeText (FX7002) is that of
+// malformed types.
+const (
+	TextVersionError diag.Code = "FX7001" // the first line is not "gofx 1"
+	SyntaxError      diag.Code = "FX7003" // something else was expected here
+	Undefined        diag.Code = "FX7004" // a value is used that no line before defines
+	Redefined        diag.Code = "FX7005" // a name is defined twice
+	UnknownOp        diag.Code = "FX7006" // no linked package defines the operator
+	WrittenType      diag.Code = "FX7007" // the written type is not the inferred one
+	TooDeep          diag.Code = "FX7008" // regions or results nest too deeply
+	GraphCount       diag.Code = "FX7009" // the text has no graph, or several
+	Misplaced        diag.Code = "FX7010" // a statement stands where it may not
+	BadDefault       diag.Code = "FX7011" // a default value cannot be read
+	TooMany          diag.Code = "FX7012" // reading stopped after many mistakes
+)
+
+// maxErrors ends the reading of a text that is not a graph at all.
+const maxErrors = 100
+
+// Parse reads the text form. Every mistake is reported, with its place in file:
+// the error is a diag.List sorted by position. Parameters have types but no
+// values (see Load). Types are inferred, and a written type may say more than
+// what can be inferred, but nothing else. Parse accepts graphs that Lint refuses
+// where the text says clearly what is meant.
+//
+// The text may come from anywhere: memory is bounded by a multiple of its size.
+func Parse(src []byte, file string) (*Module, error) {
+	p := &parser{file: file, src: string(src), m: NewModule(New(""))}
+	if p.version() {
+		body := p.mark()
+		p.state()
+		p.reset(body)
+		p.top()
+	}
+	p.errs.Sort()
+	if err := p.errs.Err(); err != nil {
+		return nil, err
+	}
+	return p.m, nil
+}
+
+// parser reads lines. The state (param, module, type) is read first, because the
+// types of the graph's nodes follow from it and it stands behind the graph.
+type parser struct {
+	file string
+	src  string
+	off  int // of the line after cur
+	cur  scan
+	line int
+	m    *Module
+	errs diag.List
+	full bool // maxErrors reached
+}
+
+func (p *parser) report(e *diag.Error) {
+	switch {
+	case p.full:
+	case len(p.errs) == maxErrors:
+		p.full = true
+		p.errs = append(p.errs, &diag.Error{Code: TooMany, Pos: e.Pos, Msg: "more than " + strconv.Itoa(maxErrors) + " mistakes, the rest of the text was not read"})
+	default:
+		p.errs = append(p.errs, e)
+	}
+}
+
+// next makes cur the next line that is not blank; false at the end.
+func (p *parser) next() bool {
+	for p.off < len(p.src) && !p.full {
+		s := p.src[p.off:]
+		if i := strings.IndexByte(s, '\n'); i >= 0 {
+			s = s[:i]
+		}
+		p.off += len(s) + 1
+		p.line++
+		p.cur = scan{p: p, s: s, line: p.line}
+		if p.cur.peek() != 0 {
+			return true
+		}
+	}
+	p.cur = scan{p: p, line: p.line + 1}
+	return false
+}
+
+type place struct{ off, line int }
+
+func (p *parser) mark() place { return place{p.off, p.line} }
+
+func (p *parser) reset(at place) { p.off, p.line = at.off, at.line }
+
+// back makes the current line the next one again.
+func (p *parser) back(at place) { p.reset(at) }
+
+func (p *parser) version() bool {
+	if p.next() {
+		c := &p.cur
+		if c.keyword("gofx") {
+			if v, _ := c.word("a version"); v == strconv.Itoa(TextVersion) {
+				c.end()
+				return !c.failed
+			}
+		}
+	}
+	p.report((&diag.Error{Code: TextVersionError, Pos: diag.Pos{File: p.file, Line: p.cur.line, Col: 1},
+		Msg: "first line is " + strconv.Quote(clip(p.cur.s)) + ", expected \"gofx " + strconv.Itoa(TextVersion) + "\""}).
+		WithHint("a text of another version was written by another version of gofx"))
+	return false
+}
+
+// state reads the lines that describe parameters and leaf modules.
+func (p *parser) state() {
+	for p.next() {
+		c := &p.cur
+		switch c.first() {
+		case "param":
+			p.param(c)
+		case "module":
+			p.leaf(c)
+		case "type":
+			c.keyword("type")
+			p.m.Type = c.quoted("a string")
+			c.end()
+		}
+	}
+}
+
+// top reads the graph, passing over what state has read.
+func (p *parser) top() {
+	seen := false
+	for p.next() {
+		c := &p.cur
+		switch c.first() {
+		case "param", "module", "type":
+		case "graph":
+			c.keyword("graph")
+			if seen {
+				c.fail(0, GraphCount, "second graph, expected one")
+				p.skipBlock(c)
+				continue
+			}
+			seen = true
+			p.region(p.m.Graph, c, 0)
+		default:
+			c.expected("graph, param, module or type")
+			if c.endsOpen() {
+				p.skipBlock(c)
+			}
+		}
+	}
+	if !seen {
+		p.report(diag.New(GraphCount, "no graph, expected one").At(diag.Pos{File: p.file, Line: p.line + 1, Col: 1}))
+	}
+}
+
+// endsOpen reports whether the line ends with {, comments aside.
+func (c *scan) endsOpen() bool {
+	s := c.s
+	for i := 1; i < len(s); i++ {
+		if c.comment(i) {
+			s = s[:i]
+			break
+		}
+	}
+	s = strings.TrimRight(s, " \t\r")
+	return strings.HasSuffix(s, "{")
+}
+
+// skipBlock passes over the block that the line c opens, if it does.
+func (p *parser) skipBlock(c *scan) {
+	if !c.endsOpen() {
+		return
+	}
+	for depth := 1; depth > 0; {
+		at := p.mark()
+		if !p.next() {
+			return
+		}
+		if p.atTop() {
+			p.back(at)
+			return
+		}
+		if p.cur.peek() == '}' {
+			depth--
+		}
+		if p.cur.endsOpen() {
+			depth++
+		}
+	}
+}
+
+// atTop reports whether the line can only stand outside of graphs.
+func (p *parser) atTop() bool {
+	switch p.cur.first() {
+	case "graph", "param", "module", "type":
+		return true
+	}
+	return false
+}
+
+// param reads: param fc.weight : f32[10,64] buffer selector "m.Fc.Weight"
+func (p *parser) param(c *scan) {
+	c.keyword("param")
+	at := c.i
+	path, _ := c.word("the path of a parameter")
+	c.need(':')
+	q := Param{Path: path, Type: c.typ()}
+	q.Buffer = c.keyword("buffer")
+	if c.keyword("selector") {
+		q.Selector = c.quoted("a string")
+	}
+	c.end()
+	switch {
+	case c.failed:
+	case p.m.byPath[path] != nil:
+		c.fail(at, Redefined, "parameter "+strconv.Quote(path)+" is declared twice")
+	default:
+		p.m.SetParam(q)
+	}
+}
+
+// leaf reads: module conv1 = conv2d {stride=[2,2]} (weight=conv1.weight, bias=_) type "T" selector "m.Conv1"
+func (p *parser) leaf(c *scan) {
+	c.keyword("module")
+	at := c.i
+	path, _ := c.word("the path of a module")
+	c.need('=')
+	c.peek()
+	keyAt := c.i
+	key, _ := c.word("an operator")
+	c.peek()
+	attrsAt := c.i
+	names, literals := c.attrs()
+	b := Bound{}
+	c.need('(')
+	for !c.failed && !c.accept(')') {
+		p.leafParam(c, &b)
+		if !c.accept(',') {
+			c.need(')')
+			break
+		}
+	}
+	if strings.Join(b.Names, "") == "" {
+		b.Names = nil
+	}
+	if c.keyword("type") {
+		b.Type = c.quoted("a string")
+	}
+	if c.keyword("selector") {
+		b.Selector = c.quoted("a string")
+	}
+	c.end()
+	if b.Op = c.op(keyAt, key); b.Op != nil {
+		b.Attrs = c.decode(attrsAt, b.Op, names, literals)
+	}
+	switch {
+	case c.failed:
+	case p.m.Bound(path) != nil:
+		c.fail(at, Redefined, "module "+strconv.Quote(path)+" is declared twice")
+	default:
+		p.m.SetBound(path, b)
+	}
+}
+
+func (p *parser) leafParam(c *scan, b *Bound) {
+	name := ""
+	path, bare := c.word("a parameter's path")
+	if c.accept('=') {
+		name = path
+		path, bare = c.word("a parameter's path")
+	}
+	if bare && path == "_" {
+		path = ""
+	}
+	b.Names, b.Params = append(b.Names, name), append(b.Params, path)
+}
+
+// op looks an operator up.
+func (c *scan) op(at int, key string) *op.Op {
+	if c.failed {
+		return nil
+	}
+	o := op.Lookup(key)
+	if o == nil {
+		hint := "import the package that defines it, so that it is linked"
+		if i := strings.LastIndexByte(key, '.'); i > 0 {
+			hint = "import " + strconv.Quote(clip(key[:i])) + ", so that it is linked"
+		}
+		c.fail(at, UnknownOp, "operator "+strconv.Quote(clip(key))+" is unknown").WithHint(hint)
+	}
+	return o
+}
+
+// decode turns the texts of attributes into the operator's struct.
+func (c *scan) decode(at int, o *op.Op, names, literals []string) any {
+	if c.failed {
+		return nil
+	}
+	a, err := o.Codec().Parse(names, literals)
+	if err != nil {
+		var l diag.List
+		l.Add(err)
+		e := *l[0]
+		e.Pos, e.Op = c.pos(at), o.Name
+		e.Msg = clipLong(e.Msg)
+		c.failed = true
+		c.p.report(&e)
+		return nil
+	}
+	return a
+}
+
+// clipLong bounds messages that quote text from outside.
+func clipLong(s string) string {
+	if len(s) > 400 {
+		return s[:400] + "..."
+	}
+	return s
+}
+
+// safely runs a type rule and returns its panic as an error: a rule that cannot
+// cope with what the text says must not take the reader down.
+func safely(what string, f func() error) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *diag.Error:
+			err = r
+		case error:
+			err = diag.Bug("type rule of " + what + ": " + r.Error())
+		default:
+			err = diag.Bug("type rule of " + what + " failed")
+		}
+	}()
+	return f()
+}
+
+// agree combines the written type with the inferred one: either may say more
+// where the other says nothing; ok is false where they contradict.
+func (g *Graph) agree(written, inferred shape.Type) (t shape.Type, ok bool) {
+	switch {
+	case inferred.Kind() == shape.None || inferred.Same(written):
+		return written, true
+	case written.Kind() == shape.None:
+		return inferred, true
+	case written.Kind() != inferred.Kind():
+		return inferred, false
+	case written.Kind() == shape.Tuple:
+		return g.agreeTuple(written, inferred)
+	}
+	t = inferred
+	switch {
+	case inferred.DType() == 0:
+		t = t.WithDType(written.DType())
+	case written.DType() != 0 && written.DType() != inferred.DType():
+		return inferred, false
+	}
+	switch {
+	case !written.Ranked():
+		return t, true
+	case !inferred.Ranked():
+		return t.WithDims(written.Dims()), true
+	case written.Rank() != inferred.Rank():
+		return inferred, false
+	}
+	dims := make([]shape.Dim, written.Rank())
+	for i := range dims {
+		w, d := written.Dim(i), inferred.Dim(i)
+		switch {
+		case d.IsUnknown():
+			dims[i] = w
+		case w.IsUnknown():
+			dims[i] = d
+		case g.symbols.equal(w, d):
+			dims[i] = w
+		default:
+			return inferred, false
+		}
+	}
+	return t.WithDims(shape.Of(dims...)), true
+}
+
+func (g *Graph) agreeTuple(written, inferred shape.Type) (shape.Type, bool) {
+	if written.Len() != inferred.Len() {
+		return inferred, false
+	}
+	m := make([]shape.Type, written.Len())
+	for i := range m {
+		var ok bool
+		if m[i], ok = g.agree(written.Member(i), inferred.Member(i)); !ok {
+			return inferred, false
+		}
+	}
+	return shape.TupleType(m...), true
+}

@@ -1,0 +1,613 @@
+package graph
+
+import (
+	"encoding/base64"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// body reads the statements of one graph or region.
+type body struct {
+	p     *parser
+	g     *Graph
+	depth int
+	// values has every name defined so far; nil for those whose line has a
+	// mistake, so that their uses are not reported as well.
+	values   map[string]*Node
+	returned bool
+}
+
+// region reads "name(%x: f32[2]) {", behind the keyword, and the block.
+func (p *parser) region(g *Graph, c *scan, depth int) {
+	if c.peek() != '(' {
+		g.Name, _ = c.word("a name or '('")
+	}
+	b := &body{p: p, g: g, depth: depth, values: map[string]*Node{}}
+	c.need('(')
+	for !c.failed && !c.accept(')') {
+		b.input(c)
+		if !c.accept(',') {
+			c.need(')')
+			break
+		}
+	}
+	c.need('{')
+	c.end()
+	if c.failed && !c.endsOpen() {
+		return
+	}
+	b.statements(c.pos(0))
+}
+
+// input reads one placeholder of a signature: %x "target": f32[2] = 1 in "scope" at "pos"
+func (b *body) input(c *scan) {
+	c.peek()
+	at := c.i
+	name := c.value()
+	target := name
+	if c.peek() == '"' {
+		target = c.quoted("a string")
+	}
+	c.need(':')
+	b.placeholder(c, at, name, target, c.typ())
+}
+
+// placeholder reads what may follow the type of a placeholder and makes it.
+func (b *body) placeholder(c *scan, at int, name, target string, t shape.Type) {
+	var def any
+	if c.accept('=') {
+		def = c.defaultValue()
+	}
+	cur := b.cursor(c)
+	if c.failed {
+		b.define(c, at, name, nil)
+		return
+	}
+	n := cur.Placeholder(target, t, def)
+	n.setName(name)
+	b.define(c, at, name, n)
+}
+
+// cursor reads scope and position and returns a cursor that carries them.
+func (b *body) cursor(c *scan) *Cursor {
+	cur := b.g.At()
+	if c.keyword("in") {
+		s := Scope{Path: c.quoted("a string")}
+		if c.peek() == '"' {
+			s.Type = c.quoted("a string")
+		}
+		if !c.failed {
+			cur.scope = b.g.Scope(s)
+		}
+	}
+	cur.static = c.position()
+	return cur
+}
+
+// position reads: at "model.go:41:9" "(*Net).Forward"
+func (c *scan) position() (pos diag.Pos) {
+	if !c.keyword("at") {
+		return pos
+	}
+	c.peek()
+	start := c.i
+	rest, last, ok := cutNumber(c.quoted("a string"))
+	pos.File, pos.Line = rest, last
+	if rest, line, two := cutNumber(rest); two {
+		pos.File, pos.Line, pos.Col = rest, line, last
+	}
+	if !c.failed && (!ok || pos.File == "") {
+		c.fail(start, SyntaxError, "position has no line, expected \"file:line\" or \"file:line:column\"")
+	}
+	if c.peek() == '"' {
+		pos.Func = c.quoted("a string")
+	}
+	return pos
+}
+
+// define enters a name; n is nil when its line has a mistake.
+func (b *body) define(c *scan, at int, name string, n *Node) {
+	if name == "" {
+		return
+	}
+	if _, ok := b.values[name]; ok {
+		c.failed = false
+		c.fail(at, Redefined, "%"+clip(name)+" is defined twice")
+		return
+	}
+	b.values[name] = n
+}
+
+// statements reads lines up to the closing brace.
+func (b *body) statements(open diag.Pos) {
+	p := b.p
+	for {
+		at := p.mark()
+		if !p.next() || p.atTop() {
+			p.back(at)
+			if !p.full {
+				p.report(diag.New(Misplaced, "block is not closed, expected '}'").At(open))
+			}
+			return
+		}
+		c := p.cur
+		if c.accept('}') {
+			c.end()
+			return
+		}
+		if b.returned {
+			c.fail(c.i, Misplaced, "statement behind return, expected '}'")
+			p.skipBlock(&c)
+			continue
+		}
+		b.statement(&c)
+	}
+}
+
+func (b *body) statement(c *scan) {
+	switch w := c.first(); {
+	case c.peek() == '%':
+		b.node(c)
+	case w == "return":
+		b.output(c)
+	case w == "symbol":
+		b.symbol(c)
+	case w == "guard":
+		b.guard(c)
+	case w == "note":
+		c.keyword("note")
+		s := Specialisation{What: c.quoted("a string")}
+		s.Pos = c.position()
+		if c.end(); !c.failed {
+			b.g.NoteSpecialisation(s)
+		}
+	case w == "region":
+		c.fail(c.i, Misplaced, "region outside of a call, expected it in the block behind a call")
+		b.p.skipBlock(c)
+	default:
+		c.expected("%name =, return, symbol, guard, note or '}'")
+		b.p.skipBlock(c)
+	}
+}
+
+// stmt is one call while its line is being read.
+type stmt struct {
+	name, target    string
+	at, targetAt    int
+	opcode          Opcode
+	live            bool
+	args            []*Node
+	silent          bool // an operand's line has a mistake
+	attrsAt, typeAt int
+	names, literals []string
+	typ             shape.Type
+	typed           bool
+}
+
+// node reads one call, get_attr or placeholder.
+func (b *body) node(c *scan) {
+	s := &stmt{at: c.i}
+	s.name = c.value()
+	c.need('=')
+	b.head(c, s)
+	if s.opcode == Placeholder && !c.failed {
+		c.need(':')
+		b.placeholder(c, s.at, s.name, s.target, c.typ())
+		c.end()
+		return
+	}
+	if s.opcode.IsCall() && !c.failed {
+		b.operands(c, s)
+		if s.opcode != CallModule {
+			c.peek()
+			s.attrsAt = c.i
+			s.names, s.literals = c.attrs()
+		}
+	}
+	if c.accept(':') {
+		c.peek()
+		s.typeAt, s.typed = c.i, true
+		s.typ = c.typ()
+	}
+	cur := b.cursor(c)
+	var regions []*Graph
+	if s.opcode.IsCall() && c.accept('{') {
+		c.end()
+		if !c.failed {
+			regions = b.regions(c)
+		}
+	}
+	if c.end(); c.failed {
+		if regions == nil {
+			b.p.skipBlock(c)
+		}
+		b.define(c, s.at, s.name, nil)
+		return
+	}
+	b.define(c, s.at, s.name, b.build(c, cur, s, regions))
+}
+
+// head reads opcode and target.
+func (b *body) head(c *scan, s *stmt) {
+	found := false
+	c.peek()
+	for o := Placeholder; o < Output && !found; o++ {
+		if found = c.keyword(o.String()); found {
+			s.opcode = o
+		}
+	}
+	if !found {
+		c.expected("placeholder, get_attr, call_function, call_method or call_module")
+		return
+	}
+	c.need('[')
+	c.peek()
+	s.targetAt = c.i
+	s.target, _ = c.word("a target")
+	c.need(']')
+	s.live = s.opcode == GetAttr && c.keyword("live")
+}
+
+// operands reads (%a, _, %b).
+func (b *body) operands(c *scan, s *stmt) {
+	c.need('(')
+	if c.accept(')') {
+		return
+	}
+	for !c.failed {
+		n, ok := b.operand(c)
+		s.silent = s.silent || !ok
+		s.args = append(s.args, n)
+		if !c.accept(',') {
+			c.need(')')
+			return
+		}
+	}
+}
+
+// operand reads %name or _; ok is false for names whose line has a mistake.
+func (b *body) operand(c *scan) (n *Node, ok bool) {
+	if c.peek() == '_' {
+		c.i++
+		return nil, true
+	}
+	at := c.i
+	name := c.value()
+	if c.failed {
+		return nil, false
+	}
+	n, ok = b.values[name]
+	if !ok {
+		c.fail(at, Undefined, "%"+clip(name)+" is not defined, expected a value of a line before in the same graph or region")
+	}
+	return n, n != nil
+}
+
+// regions reads the block behind a call.
+func (b *body) regions(c *scan) []*Graph {
+	p := b.p
+	if b.depth+1 > maxNesting {
+		c.fail(0, TooDeep, "regions nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
+		p.skipBlock(c)
+		return []*Graph{}
+	}
+	list := []*Graph{}
+	for {
+		at := p.mark()
+		if !p.next() || p.atTop() {
+			p.back(at)
+			if !p.full {
+				c.fail(0, Misplaced, "block is not closed, expected '}'")
+			}
+			return list
+		}
+		d := p.cur
+		switch {
+		case d.accept('}'):
+			d.end()
+			c.failed = c.failed || d.failed
+			return list
+		case d.keyword("region"):
+			before := len(p.errs)
+			g := b.g.NewRegion("")
+			p.region(g, &d, b.depth+1)
+			c.failed = c.failed || len(p.errs) > before
+			list = append(list, g)
+		default:
+			d.expected("region or '}'")
+			c.failed = true
+			p.skipBlock(&d)
+		}
+	}
+}
+
+// build makes the node and checks its type.
+func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
+	var bad error
+	cur.OnError = func(err error) { bad = err }
+	var o *op.Op
+	var attrs any
+	if s.opcode == CallFunction || s.opcode == CallMethod {
+		if o = c.op(s.targetAt, s.target); o != nil {
+			attrs = c.decode(s.attrsAt, o, s.names, s.literals)
+		}
+	}
+	if c.failed || s.silent {
+		return nil
+	}
+	var n *Node
+	err := safely(s.target, func() error {
+		switch s.opcode {
+		case GetAttr:
+			n = cur.GetAttr(s.target)
+			n.SetLive(s.live)
+		case CallModule:
+			n = cur.Module(s.target, s.args...)
+		case CallMethod:
+			n = cur.call(CallMethod, o, attrs, s.args, regions)
+		default:
+			n = cur.call(CallFunction, o, attrs, s.args, regions)
+		}
+		return bad
+	})
+	if err != nil {
+		c.typeError(s.at, err)
+		return nil
+	}
+	n.setName(s.name)
+	if !s.typed {
+		return n
+	}
+	t, ok := b.g.agree(s.typ, n.typ)
+	if !ok {
+		c.fail(s.typeAt, WrittenType, "written type is "+clip(s.typ.String())+", inferred is "+clip(n.typ.String())).
+			WithHint("leave the type out, or correct it")
+		return nil
+	}
+	n.typ = t
+	return n
+}
+
+// typeError reports what a type rule says about the line.
+func (c *scan) typeError(at int, err error) {
+	var l diag.List
+	l.Add(err)
+	c.failed = true
+	for _, e := range l {
+		d := *e
+		if d.Pos.File != "" {
+			d.Related = append(d.Related[:len(d.Related):len(d.Related)], diag.Related{Pos: d.Pos, Msg: "recorded here"})
+		}
+		d.Pos = c.pos(at)
+		d.Msg = clipLong(d.Msg)
+		c.p.report(&d)
+	}
+}
+
+// symbol reads: symbol N = dim(%x, 0)
+func (b *body) symbol(c *scan) {
+	c.keyword("symbol")
+	c.peek()
+	at := c.i
+	name, _ := c.word("the name of a symbol")
+	if !c.failed && !shape.ValidSymbol(name) {
+		c.fail(at, SyntaxError, "symbol is "+strconv.Quote(clip(name))+", expected a letter or underscore, then letters, digits, underscores")
+	}
+	c.need('=')
+	if !c.keyword("dim") {
+		c.expected("dim(%x, axis)")
+	}
+	c.need('(')
+	n, ok := b.operand(c)
+	c.need(',')
+	axis := c.number("an axis")
+	c.need(')')
+	c.end()
+	if c.failed || !ok {
+		return
+	}
+	if _, twice := b.g.Symbol(name); twice {
+		c.fail(at, Redefined, "symbol "+name+" is defined twice")
+		return
+	}
+	if n == nil {
+		c.fail(at, SyntaxError, "symbol of an absent value, expected a value")
+		return
+	}
+	b.g.DefineSymbol(name, n, axis)
+}
+
+// guard reads: guard 2*N == M from %y
+func (b *body) guard(c *scan) {
+	c.keyword("guard")
+	x := c.dim("==")
+	if !c.accept('=') || !c.accept('=') {
+		c.expected("'=='")
+	}
+	y := c.dim(" from ")
+	var n *Node
+	ok := true
+	if c.keyword("from") {
+		n, ok = b.operand(c)
+	}
+	c.end()
+	if c.failed || !ok {
+		return
+	}
+	if err := b.g.symbols.assume(x, y, n); err != nil {
+		c.typeError(0, err)
+	}
+}
+
+// output reads the results: return %a, or a structure.
+func (b *body) output(c *scan) {
+	c.keyword("return")
+	r := &results{b: b}
+	s, args := b.results(c, r)
+	cur := b.cursor(c)
+	c.end()
+	b.returned = true
+	if !c.failed && !r.silent {
+		cur.Output(s, args...)
+	}
+}
+
+// results reads a plain value or list of values (nil structure), or a structure.
+func (b *body) results(c *scan, r *results) (*Structure, []*Node) {
+	switch at := c.i; {
+	case c.peek() == 0:
+		return nil, nil
+	case c.keyword("in") || c.keyword("at"):
+		c.i = at // no results, only scope and position
+		return nil, nil
+	case c.atOperand():
+		for !c.failed {
+			r.leaf(c)
+			if !c.accept(',') {
+				break
+			}
+		}
+		return nil, r.args
+	}
+	s := r.structure(c, 0)
+	return s, r.args
+}
+
+// atOperand reports whether %name or _ stands here.
+func (c *scan) atOperand() bool {
+	b := c.peek()
+	return b == '%' || b == '_' && (c.i+1 == len(c.s) || !wordByte(c.s[c.i+1]))
+}
+
+// results collects the operands of an output while its structure is read.
+type results struct {
+	b      *body
+	args   []*Node
+	silent bool
+}
+
+func (r *results) leaf(c *scan) *Structure {
+	n, ok := r.b.operand(c)
+	r.silent = r.silent || !ok
+	r.args = append(r.args, n)
+	return Leaf(len(r.args) - 1)
+}
+
+func (r *results) structure(c *scan, depth int) *Structure {
+	if depth > maxNesting {
+		c.fail(c.i, TooDeep, "results nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
+		return nil
+	}
+	if c.atOperand() {
+		return r.leaf(c)
+	}
+	s := &Structure{}
+	open := c.peek()
+	if open != '(' && open != '[' && open != '{' {
+		if c.keyword("nil") {
+			s.Kind = NoValue
+			return s
+		}
+		switch {
+		case c.keyword("struct"):
+			s.Kind = StructOf
+		case c.keyword("map"):
+			s.Kind = MapOf
+			s.Type, _ = c.word("a type")
+		default:
+			s.Type, _ = c.word("a value, nil, '(', '[', '{' or a type")
+			s.Kind = StructOf
+		}
+		open = c.peek()
+	} else if open == '{' {
+		s.Kind = MapOf
+	}
+	return r.packed(c, s, open, depth)
+}
+
+// packed reads the fields behind the opening bracket.
+func (r *results) packed(c *scan, s *Structure, open byte, depth int) *Structure {
+	shut := byte('}')
+	switch {
+	case open == '(' && s.Kind != MapOf:
+		s.Kind, shut = Results, ')'
+	case open == '[' && s.Kind != MapOf:
+		s.Kind, shut = SliceOf, ']'
+	}
+	if open != '{' && shut == '}' || (open != '(' && open != '[' && open != '{') {
+		c.expected("'(', '[' or '{'")
+		return nil
+	}
+	c.need(open)
+	if c.accept(shut) {
+		return s
+	}
+	for !c.failed {
+		if shut == '}' {
+			key, _ := c.word("a key")
+			c.need(':')
+			s.Keys = append(s.Keys, key)
+		}
+		s.Fields = append(s.Fields, r.structure(c, depth+1))
+		if !c.accept(',') {
+			c.need(shut)
+			break
+		}
+	}
+	return s
+}
+
+// defaultValue reads a number, bool, string or array.
+func (c *scan) defaultValue() any {
+	if c.peek() == '"' {
+		return c.quoted("a string")
+	}
+	at := c.i
+	if c.keyword("array") {
+		return c.arrayValue(at)
+	}
+	w, _ := c.word("a default value")
+	if c.failed {
+		return nil
+	}
+	if w == "true" || w == "false" {
+		return w == "true"
+	}
+	if n, err := strconv.Atoi(w); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(w, 64); err == nil {
+		return f
+	}
+	c.fail(at, BadDefault, "default value "+strconv.Quote(clip(w))+" cannot be read, expected a number, true, false, a string or array type \"base64\"")
+	return nil
+}
+
+// arrayValue reads: array f32[2] "base64 of the elements, little-endian".
+func (c *scan) arrayValue(at int) any {
+	t := c.typ()
+	text := c.quoted("a string")
+	if c.failed {
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	d, dims, ok := t.Concrete()
+	n, fits := array.NumElems(dims)
+	if err != nil || !ok || !fits || n > len(data) || n*d.Size() != len(data) {
+		c.fail(at, BadDefault, "default value has "+strconv.Itoa(len(data))+" bytes, expected those of "+clip(t.String())+" in base64")
+		return nil
+	}
+	for _, v := range data {
+		if d == array.Bool && v > 1 {
+			c.fail(at, BadDefault, "default value has the byte "+strconv.Itoa(int(v))+" as a bool, expected 0 or 1")
+			return nil
+		}
+	}
+	a := array.New(d, dims...)
+	copy(array.Bytes(a), data)
+	return a
+}

@@ -1,0 +1,287 @@
+package graph
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// scan reads one line of the text form. The first mistake is reported and ends
+// the line: every later read returns nothing.
+type scan struct {
+	p      *parser
+	s      string
+	i      int
+	line   int
+	failed bool
+}
+
+// pos returns the place of byte i of the line.
+func (c *scan) pos(i int) diag.Pos { return diag.Pos{File: c.p.file, Line: c.line, Col: i + 1} }
+
+// fail reports a mistake at byte i, unless the line has one already.
+func (c *scan) fail(i int, code diag.Code, msg string) *diag.Error {
+	e := &diag.Error{Code: code, Pos: c.pos(i), Msg: msg}
+	if !c.failed {
+		c.failed = true
+		c.p.report(e)
+	}
+	return e
+}
+
+// expected reports that what stands here is not what was expected.
+func (c *scan) expected(what string) {
+	if c.failed {
+		return
+	}
+	got := "the end of the line"
+	if c.peek() != 0 {
+		got = strconv.QuoteToASCII(c.s[c.i : c.i+1])
+	}
+	c.fail(c.i, SyntaxError, "found "+got+", expected "+what)
+}
+
+// peek skips blanks and returns the next byte; 0 at the end of the line, at a
+// comment and after a mistake. A comment is // behind a blank or at the start.
+func (c *scan) peek() byte {
+	for c.i < len(c.s) && blank(c.s[c.i]) {
+		c.i++
+	}
+	if c.failed || c.i >= len(c.s) || c.comment(c.i) {
+		return 0
+	}
+	return c.s[c.i]
+}
+
+func (c *scan) comment(i int) bool {
+	return strings.HasPrefix(c.s[i:], "//") && (i == 0 || blank(c.s[i-1]))
+}
+
+func blank(b byte) bool { return b == ' ' || b == '\t' || b == '\r' }
+
+func (c *scan) accept(b byte) bool {
+	if c.peek() != b {
+		return false
+	}
+	c.i++
+	return true
+}
+
+func (c *scan) need(b byte) {
+	if !c.accept(b) {
+		c.expected("'" + string(rune(b)) + "'")
+	}
+}
+
+// end demands that nothing more stands on the line.
+func (c *scan) end() {
+	if c.peek() != 0 {
+		c.expected("the end of the line")
+	}
+}
+
+// keyword takes the given word if it stands here.
+func (c *scan) keyword(w string) bool {
+	c.peek()
+	if c.failed || !strings.HasPrefix(c.s[c.i:], w) {
+		return false
+	}
+	if j := c.i + len(w); j < len(c.s) && wordByte(c.s[j]) {
+		return false
+	}
+	c.i += len(w)
+	return true
+}
+
+// first returns the word at the start of the line without taking it.
+func (c *scan) first() string {
+	c.peek()
+	j := c.i
+	for j < len(c.s) && nameByte(c.s[j]) {
+		j++
+	}
+	return c.s[c.i:j]
+}
+
+// word reads a bare or quoted word; bare tells which it was.
+func (c *scan) word(what string) (w string, bare bool) {
+	if c.peek() == '"' {
+		return c.quoted(what), false
+	}
+	start := c.i
+	for !c.failed && c.i < len(c.s) && wordByte(c.s[c.i]) && !strings.HasPrefix(c.s[c.i:], "//") {
+		c.i++
+	}
+	if c.i == start {
+		c.expected(what)
+	}
+	return c.s[start:c.i], true
+}
+
+// quoted reads a string in double quotes.
+func (c *scan) quoted(what string) string {
+	if c.peek() != '"' {
+		c.expected(what)
+		return ""
+	}
+	q, err := strconv.QuotedPrefix(c.s[c.i:])
+	if err != nil {
+		c.fail(c.i, SyntaxError, "string is not closed or has a wrong escape, expected Go's syntax of strings")
+		return ""
+	}
+	c.i += len(q)
+	s, _ := strconv.Unquote(q)
+	return s
+}
+
+// value reads %name and returns the name.
+func (c *scan) value() string {
+	c.need('%')
+	start := c.i
+	for !c.failed && c.i < len(c.s) && nameByte(c.s[c.i]) {
+		c.i++
+	}
+	if name := c.s[start:c.i]; name != "" && (name[0] < '0' || name[0] > '9') {
+		return name
+	}
+	c.i = start
+	c.expected("a name: letters, digits and underscores")
+	return ""
+}
+
+// number reads an int.
+func (c *scan) number(what string) int {
+	c.peek()
+	start := c.i
+	if c.i < len(c.s) && c.s[c.i] == '-' {
+		c.i++
+	}
+	for !c.failed && c.i < len(c.s) && c.s[c.i] >= '0' && c.s[c.i] <= '9' {
+		c.i++
+	}
+	n, err := strconv.ParseInt(c.s[start:c.i], 10, 32)
+	if err != nil {
+		c.i = start
+		c.expected(what)
+	}
+	return int(n)
+}
+
+// typ reads a type.
+func (c *scan) typ() shape.Type {
+	c.peek()
+	if c.failed {
+		return shape.Type{}
+	}
+	t, n, err := shape.ScanType(c.s[c.i:])
+	if err != nil {
+		c.shapeError(c.i, err)
+		return shape.Type{}
+	}
+	c.i += n
+	return t
+}
+
+// shapeError reports a mistake that package shape found in a part of the line.
+func (c *scan) shapeError(at int, err error) {
+	var l diag.List
+	l.Add(err)
+	c.fail(at, l[0].Code, l[0].Msg)
+}
+
+// dim reads a dimension up to one of the given ends or the end of the line.
+func (c *scan) dim(ends ...string) shape.Dim {
+	c.peek()
+	j := c.i
+	for j < len(c.s) && !c.comment(j) && !hasAnyPrefix(c.s[j:], ends) {
+		j++
+	}
+	if c.failed {
+		return shape.Dim{}
+	}
+	d, err := shape.ParseDim(strings.TrimRight(c.s[c.i:j], " \t\r"))
+	if err != nil {
+		c.shapeError(c.i, err)
+	}
+	c.i = j
+	return d
+}
+
+func hasAnyPrefix(s string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// attrs reads {name=literal, ...} when it stands here and is no block: names and
+// the texts of the literals.
+func (c *scan) attrs() (names, literals []string) {
+	if c.peek() != '{' || c.opensBlock() {
+		return nil, nil
+	}
+	c.i++
+	if c.accept('}') {
+		return nil, nil
+	}
+	for !c.failed {
+		name, _ := c.word("the name of an attribute")
+		c.need('=')
+		lit := c.literalText()
+		if c.failed {
+			break
+		}
+		names, literals = append(names, name), append(literals, lit)
+		if !c.accept(',') {
+			c.need('}')
+			break
+		}
+	}
+	return names, literals
+}
+
+// opensBlock reports whether the { here is the last thing on the line.
+func (c *scan) opensBlock() bool {
+	d := scan{p: c.p, s: c.s, i: c.i + 1}
+	return d.peek() == 0
+}
+
+// literalText returns the text up to the comma or brace that ends an attribute.
+func (c *scan) literalText() string {
+	c.peek()
+	start, depth := c.i, 0
+	for ; c.i < len(c.s); c.i++ {
+		switch b := c.s[c.i]; b {
+		case '"':
+			q, err := strconv.QuotedPrefix(c.s[c.i:])
+			if err != nil {
+				c.fail(c.i, SyntaxError, "string is not closed or has a wrong escape, expected Go's syntax of strings")
+				return ""
+			}
+			c.i += len(q) - 1
+		case '[', '(', '{':
+			depth++
+		case ']', ')', '}', ',':
+			if depth == 0 {
+				return strings.TrimSpace(c.s[start:c.i])
+			}
+			if b != ',' {
+				depth--
+			}
+		}
+	}
+	c.expected("',' or '}' behind the attribute")
+	return ""
+}
+
+// clip shortens hostile text for messages.
+func clip(s string) string {
+	if len(s) > 60 {
+		return s[:60] + "..."
+	}
+	return s
+}
