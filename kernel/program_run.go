@@ -211,7 +211,7 @@ func (m *machine) exec(in *Instr) {
 			for i := range d {
 				d[i] = fma32(a[i], b[i], c[i])
 			}
-		} else {
+		} else if !vmath32(in.Op, d, a) {
 			floatOp(in.Op, d, a, b)
 		}
 		if in.DType != array.F32 {

@@ -2,9 +2,10 @@ package kernel
 
 import "math"
 
-// vmath runs a transcendental operation over a block. f32 goes through f64 and is
-// rounded once, so that the error stays below one unit in the last place and the
-// result hardly ever differs between architectures; CodeInfo has the bounds.
+// vmath runs a transcendental operation over a block. f32 without code of its own
+// (vmath32) goes through f64 and is rounded once, so that the error stays below
+// one unit in the last place and the result hardly ever differs between
+// architectures; CodeInfo has the bounds.
 func vmath[T float32 | float64](op Code, d, a []T) bool {
 	a = a[:len(d)]
 	switch op {

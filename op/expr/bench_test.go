@@ -26,6 +26,10 @@ func BenchmarkElementwise(bm *testing.B) {
 		{"hardswish", []int{1}, b.Div(b.Mul(x, b.Min(b.Max(b.Add(x, k(3)), k(0)), k(6))), k(6))},
 		{"gelu", []int{1}, b.Mul(b.Mul(k(0.5), x), b.Add(k(1), b.Erf(b.Mul(x, k(0.7071067811865476)))))},
 		{"sigmoid", []int{1}, b.Sigmoid(x)},
+		{"tanh", []int{1}, b.Tanh(x)},
+		{"exp", []int{1}, b.Exp(x)},
+		{"erf", []int{1}, b.Erf(x)},
+		{"log", []int{1}, b.Log(b.Abs(x))},
 		{"where", []int{rows, cols}, b.Select(b.Lt(x, y), x, y)},
 		{"uniform", []int{1}, expr.Uniform(b, words[0])},
 	} {
