@@ -1,0 +1,450 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// SplitAttrs are the attributes of split: the size of every piece.
+type SplitAttrs struct {
+	Sizes op.Ints `fx:",arg"`
+	Dim   int     `fx:",arg"`
+}
+
+// ChunkAttrs are the attributes of chunk. All pieces have the size rounded up
+// of an equal division, but for the last, which takes what is left. A dimension
+// that this divides into fewer than Chunks pieces is refused, where PyTorch
+// gives fewer, because the number of results follows from attributes alone.
+type ChunkAttrs struct {
+	Chunks int `fx:",arg"`
+	Dim    int `fx:",arg"`
+}
+
+// UnbindAttrs are the attributes of unbind: Count is the size of the dimension.
+type UnbindAttrs struct {
+	Dim   int `fx:",arg"`
+	Count int `fx:",arg"`
+}
+
+// TileAttrs are the attributes of tile. Missing repetitions, on the left, are 1.
+type TileAttrs struct {
+	Reps shape.Dims `fx:",arg"`
+}
+
+// RepeatAttrs are the attributes of repeat: one count for each dimension of the
+// result, which may have more dimensions than the operand.
+type RepeatAttrs struct {
+	Repeats shape.Dims `fx:",arg"`
+}
+
+// RepeatInterleaveAttrs are the attributes of repeat_interleave.
+type RepeatInterleaveAttrs struct {
+	Repeats int `fx:",arg"`
+	Dim     int `fx:",arg"`
+}
+
+// Cat joins tensors along a dimension that they have.
+var Cat = op.Define("cat", op.Spec[DimAttrs]{
+	Doc: "cat joins tensors along a dimension; all other sizes agree.", In: op.Args("tensors..."),
+	Class: op.Movement, Quant: op.QuantShared,
+	Infer: catRule,
+	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
+		rank := 1
+		for _, t := range in {
+			if !skippable(t) {
+				rank = t.Rank()
+			}
+		}
+		axis, _ := realAxis(a.Dim, rank)
+		return &kernel.Concat{Dim: axis}
+	},
+	Samples: catSamples, Bad: catBad,
+})
+
+// Stack joins tensors along a new dimension.
+var Stack = op.Define("stack", op.Spec[DimAttrs]{
+	Doc: "stack joins tensors of one shape along a new dimension.", In: op.Args("tensors..."),
+	Class: op.Movement, Quant: op.QuantShared,
+	Infer: stackRule,
+	Decompose: func(b op.Builder, a DimAttrs, in []op.Value) op.Value {
+		rows := make([]op.Value, len(in))
+		for i, v := range in {
+			rows[i] = b.Call(Unsqueeze, a, v)
+		}
+		return b.Call(Cat, a, rows...)
+	},
+	Samples: stackSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		x := g.Normal(2, 3)
+		return []op.BadSample{
+			badCall(op.OperandCount, "nothing", DimAttrs{0}),
+			badCall(op.ShapeMismatch, "sizes", DimAttrs{0}, x, g.Normal(2, 4)),
+			badCall(op.RankMismatch, "ranks", DimAttrs{0}, x, g.Normal(2)),
+			badCall(op.DTypeMismatch, "types", DimAttrs{0}, x, g.Int(3, 2, 3)),
+			badCall(op.BadAxis, "axis", DimAttrs{3}, x, x),
+		}
+	},
+})
+
+// Split cuts a dimension into pieces of given sizes.
+var Split = splitOp("split", "split cuts a dimension into pieces of the given sizes.", op.Spec[SplitAttrs]{
+	Infer: piecesRule(func(c *op.Infer, a SplitAttrs, n shape.Dim) ([]shape.Dim, error) {
+		total, sizes := shape.Const(0), make([]shape.Dim, a.Sizes.Len())
+		for i, s := range a.Sizes.Slice() {
+			if s < 0 {
+				return nil, diag.New(op.BadAttr, "size "+strconv.Itoa(s)+" in "+a.Sizes.String()+", expected sizes that are not negative")
+			}
+			sizes[i] = shape.Const(s)
+			total = total.AddInt(s)
+		}
+		_, err := c.Equal(n, total, op.SizeMismatch, func() string {
+			return "the dimension has size " + n.String() + ", expected the sum of sizes " + a.Sizes.String() + ", " + total.String()
+		})
+		return sizes, err
+	}, func(a SplitAttrs) int { return a.Dim }, false),
+	Kernel: func(a SplitAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.Split{Dim: axis}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		l := op.IntList
+		return append(moveCalls(g, SplitAttrs{l(1, 2), 1}, 2, 3, 4),
+			okCall("negative axis", SplitAttrs{l(2, 0, 2), -1}, g.Normal(2, 3, 4)),
+			okCall("one piece", SplitAttrs{l(3), 0}, g.Normal(3)),
+			okCall("zero size", SplitAttrs{l(1, 1), 1}, g.Normal(0, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		l, x := op.IntList, g.Normal(2, 3)
+		return []op.BadSample{
+			badCall(op.SizeMismatch, "sum", SplitAttrs{l(1, 1), 1}, x),
+			badCall(op.BadAttr, "negative", SplitAttrs{l(4, -1), 1}, x),
+			badCall(op.BadAttr, "no pieces", SplitAttrs{l(), 1}, g.Normal(2, 0)),
+			badCall(op.BadAxis, "axis", SplitAttrs{l(3), 2}, x),
+		}
+	},
+})
+
+// Chunk cuts a dimension into pieces of about one size.
+var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, but for a shorter last one.", op.Spec[ChunkAttrs]{
+	Infer: piecesRule(chunkSizes, func(a ChunkAttrs) int { return a.Dim }, false),
+	Kernel: func(a ChunkAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.Split{Dim: axis}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, ChunkAttrs{3, 1}, 2, 6, 4),
+			okCall("shorter last", ChunkAttrs{3, -1}, g.Normal(2, 7)),
+			okCall("one", ChunkAttrs{1, 0}, g.Normal(3)),
+			okCall("zero size", ChunkAttrs{2, 1}, g.Normal(0, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAttr, "fewer chunks", ChunkAttrs{4, 0}, g.Normal(6)),
+			badCall(op.BadAttr, "no chunks", ChunkAttrs{0, 0}, g.Normal(6)),
+			badCall(op.BadAxis, "axis", ChunkAttrs{2, 1}, g.Normal(6)),
+		}
+	},
+})
+
+// Unbind takes every index of a dimension.
+var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which vanishes; count is its size.", op.Spec[UnbindAttrs]{
+	Infer: piecesRule(func(c *op.Infer, a UnbindAttrs, n shape.Dim) ([]shape.Dim, error) {
+		if a.Count < 1 {
+			return nil, diag.New(op.BadAttr, "count "+strconv.Itoa(a.Count)+", expected at least 1")
+		}
+		_, err := c.Equal(n, shape.Const(a.Count), op.SizeMismatch, func() string {
+			return "the dimension has size " + n.String() + ", expected count " + strconv.Itoa(a.Count)
+		})
+		return make([]shape.Dim, a.Count), err
+	}, func(a UnbindAttrs) int { return a.Dim }, true),
+	Kernel: func(a UnbindAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.Split{Dim: axis, Unbind: true}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, UnbindAttrs{1, 3}, 2, 3, 4),
+			okCall("negative axis", UnbindAttrs{-1, 4}, g.Normal(2, 3, 4)),
+			okCall("to 0-dimensional", UnbindAttrs{0, 2}, g.Normal(2)),
+			okCall("zero size", UnbindAttrs{1, 2}, g.Normal(0, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.SizeMismatch, "count", UnbindAttrs{0, 3}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "no count", UnbindAttrs{Dim: 0}, g.Normal(2, 3)),
+			badCall(op.BadAxis, "axis", UnbindAttrs{2, 2}, g.Normal(2, 3)),
+		}
+	},
+})
+
+// Tile repeats a tensor along its dimensions.
+var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing counts on the left are 1.", op.Spec[TileAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
+		return tiled(d, a.Reps)
+	}),
+	Kernel: func(TileAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		r := func(n ...int) TileAttrs { return TileAttrs{shape.Ints(n...)} }
+		return append(moveCalls(g, r(2, 3), 2, 3, 4),
+			okCall("new dimensions", r(2, 1, 2), g.Normal(3)),
+			okCall("zero times", r(0, 2), g.Normal(2, 3)),
+			okCall("zero size", r(2, 2), g.Normal(0, 3)),
+			okCall("0-dimensional", r(3), g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{badCall(op.BadAttr, "negative", TileAttrs{shape.Ints(-1)}, g.Normal(2))}
+	},
+})
+
+// Repeat repeats a tensor along its and new dimensions.
+var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and new leading ones.", op.Spec[RepeatAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a RepeatAttrs, d shape.Dims) (shape.Dims, error) {
+		if a.Repeats.Len() < d.Len() {
+			return d, diag.New(op.BadAttr, "repeats "+a.Repeats.String()+" has "+strconv.Itoa(a.Repeats.Len())+" counts, expected at least "+strconv.Itoa(d.Len()))
+		}
+		return tiled(d, a.Repeats)
+	}),
+	Kernel: func(RepeatAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		r := func(n ...int) RepeatAttrs { return RepeatAttrs{shape.Ints(n...)} }
+		return append(moveCalls(g, r(1, 2, 3), 2, 3, 4),
+			okCall("new dimensions", r(2, 1, 2), g.Normal(3)),
+			okCall("zero times", r(0, 2), g.Normal(2, 3)),
+			okCall("zero size", r(2, 2), g.Normal(0, 3)),
+			okCall("0-dimensional", r(3), g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAttr, "negative", RepeatAttrs{shape.Ints(-1)}, g.Normal(2)),
+			badCall(op.BadAttr, "too few", RepeatAttrs{shape.Ints(2)}, g.Normal(2, 3)),
+		}
+	},
+})
+
+// RepeatInterleave repeats every index of a dimension in place.
+var RepeatInterleave = moveOp("repeat_interleave", "repeat_interleave repeats every index of a dimension in place.", op.Spec[RepeatInterleaveAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a RepeatInterleaveAttrs, d shape.Dims) (shape.Dims, error) {
+		axis, err := realAxis(a.Dim, d.Len())
+		if err != nil {
+			return d, err
+		}
+		if a.Repeats < 0 {
+			return d, diag.New(op.BadAttr, "repeats "+strconv.Itoa(a.Repeats)+", expected a count that is not negative")
+		}
+		return d.With(axis, d.At(axis).MulInt(a.Repeats)), nil
+	}),
+	Kernel: func(a RepeatInterleaveAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.RepeatInterleave{Repeats: a.Repeats, Dim: axis}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, RepeatInterleaveAttrs{2, 1}, 2, 3, 4),
+			okCall("negative axis", RepeatInterleaveAttrs{3, -1}, g.Normal(2, 3)),
+			okCall("zero times", RepeatInterleaveAttrs{0, 0}, g.Normal(2, 3)),
+			okCall("zero size", RepeatInterleaveAttrs{2, 1}, g.Normal(0, 3)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAttr, "negative", RepeatInterleaveAttrs{-1, 0}, g.Normal(2)),
+			badCall(op.BadAxis, "axis", RepeatInterleaveAttrs{2, 1}, g.Normal(2)),
+		}
+	},
+})
+
+// splitOp defines an operator that cuts its operand into a tuple.
+func splitOp[A any](name, doc string, s op.Spec[A]) *op.Op {
+	s.Results = []string{"..."}
+	return moveOp(name, doc, s)
+}
+
+// piecesRule makes the type rule of cutting dimension dim(a) into pieces of
+// sizes(a, size); with drop the dimension vanishes.
+func piecesRule[A any](sizes func(*op.Infer, A, shape.Dim) ([]shape.Dim, error), dim func(A) int, drop bool) func(*op.Infer, A, []shape.Type) (shape.Type, error) {
+	return func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
+		t, axis := in[0], 0
+		if t.Ranked() {
+			var err error
+			if axis, err = realAxis(dim(a), t.Rank()); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		size := shape.Unknown
+		if t.Ranked() {
+			size = t.Dim(axis)
+		}
+		pieces, err := sizes(c, a, size)
+		if err == nil && len(pieces) == 0 {
+			err = diag.New(op.BadAttr, "no sizes, expected at least one")
+		}
+		if err != nil {
+			return shape.Type{}, err
+		}
+		members := make([]shape.Type, len(pieces))
+		for i, p := range pieces {
+			switch {
+			case !t.Ranked():
+				members[i] = shape.Unranked(t.DType())
+			case drop:
+				members[i] = t.WithDims(without(t.Dims(), axis))
+			default:
+				members[i] = t.WithDims(t.Dims().With(axis, p))
+			}
+		}
+		return shape.TupleType(members...), nil
+	}
+}
+
+func chunkSizes(_ *op.Infer, a ChunkAttrs, n shape.Dim) ([]shape.Dim, error) {
+	if a.Chunks < 1 {
+		return nil, diag.New(op.BadAttr, strconv.Itoa(a.Chunks)+" chunks, expected at least 1")
+	}
+	size := n.AddInt(a.Chunks - 1).FloorDivInt(a.Chunks)
+	last := n.Sub(size.MulInt(a.Chunks - 1))
+	if l, ok := last.Int(); ok && l <= 0 && a.Chunks > 1 {
+		s, _ := size.Int()
+		total, _ := n.Int()
+		count := 1
+		if s > 0 {
+			count = (total + s - 1) / s
+		}
+		return nil, diag.New(op.BadAttr, "size "+n.String()+" makes "+strconv.Itoa(count)+" chunks of at most "+size.String()+", expected "+strconv.Itoa(a.Chunks)).
+			WithHint("ask for that many, or use split with sizes")
+	}
+	sizes := make([]shape.Dim, a.Chunks)
+	for i := range sizes {
+		sizes[i] = size
+	}
+	sizes[a.Chunks-1] = last
+	return sizes, nil
+}
+
+// tiled returns d repeated, with both lists filled up with 1 on the left.
+func tiled(d, reps shape.Dims) (shape.Dims, error) {
+	n := max(d.Len(), reps.Len())
+	out := make([]shape.Dim, n)
+	for i := 1; i <= n; i++ {
+		size, times := shape.Const(1), shape.Const(1)
+		if i <= d.Len() {
+			size = d.At(-i)
+		}
+		if i <= reps.Len() {
+			times = reps.At(-i)
+		}
+		if t, ok := times.Int(); ok && t < 0 {
+			return d, diag.New(op.BadAttr, "count "+strconv.Itoa(t)+" in "+reps.String()+", expected counts that are not negative")
+		}
+		out[n-i] = size.Mul(times)
+	}
+	return shape.Of(out...), nil
+}
+
+// skippable reports whether t is the empty vector that cat leaves out.
+func skippable(t shape.Type) bool { return t.Rank() == 1 && t.Dim(0).Is(0) }
+
+func catRule(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+	d, err := oneDType(in)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	var out shape.Dims
+	first, axis := -1, 0
+	for i, t := range in {
+		if !t.Ranked() {
+			return shape.Unranked(d), nil
+		}
+		switch {
+		case skippable(t):
+			continue
+		case first < 0:
+			if axis, err = realAxis(a.Dim, t.Rank()); err != nil {
+				return shape.Type{}, err
+			}
+			first, out = i, t.Dims()
+			continue
+		case t.Rank() != out.Len():
+			return shape.Type{}, rankError(i, t, first, out)
+		}
+		for k := range t.Rank() {
+			if k == axis {
+				out = out.With(k, out.At(k).Add(t.Dim(k)))
+				continue
+			}
+			size, err := equalTo(c, i, t, k, first, out)
+			if err != nil {
+				return shape.Type{}, err
+			}
+			out = out.With(k, size)
+		}
+	}
+	if first < 0 {
+		_, err = realAxis(a.Dim, 1)
+		return shape.TensorType(d, shape.Ints(0)), err
+	}
+	return shape.TensorType(d, out), nil
+}
+
+func stackRule(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+	d, err := oneDType(in)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if !in[0].Ranked() {
+		return shape.Unranked(d), nil
+	}
+	out := in[0].Dims()
+	for i, t := range in[1:] {
+		if !t.Ranked() {
+			return shape.Unranked(d), nil
+		}
+		if t.Rank() != out.Len() {
+			return shape.Type{}, rankError(i+1, t, 0, out)
+		}
+		for k := range t.Rank() {
+			size, err := equalTo(c, i+1, t, k, 0, out)
+			if err != nil {
+				return shape.Type{}, err
+			}
+			out = out.With(k, size)
+		}
+	}
+	axis, err := op.Axis(a.Dim, out.Len()+1)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	return shape.TensorType(d, out.Sub(0, axis).Append(shape.Const(len(in))).Concat(out.Sub(axis, out.Len()))), nil
+}
+
+// oneDType requires at least one operand and that all have one element type.
+func oneDType(in []shape.Type) (array.DType, error) {
+	if len(in) == 0 {
+		return array.Invalid, diag.New(op.OperandCount, "no tensors, expected at least one")
+	}
+	d := array.Invalid
+	for i, t := range in {
+		switch {
+		case d == array.Invalid:
+			d = t.DType()
+		case t.DType() != array.Invalid && t.DType() != d:
+			return d, diag.New(op.DTypeMismatch, "tensor "+strconv.Itoa(i)+" has element type "+t.DType().String()+", expected "+d.String()).
+				WithHint("cast the tensors to one type first")
+		}
+	}
+	return d, nil
+}
+
+func rankError(i int, t shape.Type, first int, want shape.Dims) error {
+	return diag.New(op.RankMismatch, "tensor "+strconv.Itoa(i)+" has "+strconv.Itoa(t.Rank())+" dimensions, expected "+
+		strconv.Itoa(want.Len())+" as tensor "+strconv.Itoa(first)+" has")
+}
+
+// equalTo requires dimension k of tensor i to be that of out.
+func equalTo(c *op.Infer, i int, t shape.Type, k, first int, out shape.Dims) (shape.Dim, error) {
+	return c.Equal(out.At(k), t.Dim(k), op.ShapeMismatch, func() string {
+		return "dimension " + strconv.Itoa(k) + " of tensor " + strconv.Itoa(i) + " has size " + t.Dim(k).String() +
+			", expected " + out.At(k).String() + " as in tensor " + strconv.Itoa(first)
+	})
+}

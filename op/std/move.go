@@ -1,0 +1,375 @@
+package std
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// End is the stop of a slice that runs to the end of its dimension, as
+// PyTorch's largest int64 is.
+var End = shape.Const(math.MaxInt64)
+
+// SliceAttrs are the attributes of slice. Bounds are those of Python: negative
+// ones count from the end, those beyond an end are cut there, End is the end.
+// Where the size or a bound is symbolic, bounds are taken to lie within the
+// dimension and symbolic bounds not to be negative. Step 0 means 1.
+type SliceAttrs struct {
+	Dim   int       `fx:",arg"`
+	Start shape.Dim `fx:",arg"`
+	Stop  shape.Dim `fx:",arg"`
+	Step  int
+}
+
+// NarrowAttrs are the attributes of narrow: Length elements from Start on, all
+// of which must be there. A negative Start counts from the end.
+type NarrowAttrs struct {
+	Dim    int       `fx:",arg"`
+	Start  shape.Dim `fx:",arg"`
+	Length shape.Dim `fx:",arg"`
+}
+
+// SelectAttrs are the attributes of select; a negative index counts from the end.
+type SelectAttrs struct {
+	Dim   int `fx:",arg"`
+	Index int `fx:",arg"`
+}
+
+// DiagonalAttrs are the attributes of diagonal. Both dimensions 0 means
+// PyTorch's default, 0 and 1.
+type DiagonalAttrs struct {
+	Offset int
+	Dim1   int
+	Dim2   int
+}
+
+func (a DiagonalAttrs) axes(rank int) (d1, d2 int, err error) {
+	if a.Dim1 == 0 && a.Dim2 == 0 {
+		a.Dim2 = 1
+	}
+	if d1, err = realAxis(a.Dim1, rank); err != nil {
+		return
+	}
+	if d2, err = realAxis(a.Dim2, rank); err != nil {
+		return
+	}
+	if d1 == d2 {
+		err = diag.New(op.BadAttr, "dim1 and dim2 are both axis "+strconv.Itoa(d1)+", expected two axes")
+	}
+	return
+}
+
+// RollAttrs are the attributes of roll: dimension Dims[i] shifts by Shifts[i].
+// Without Dims the elements shift as if there were one dimension.
+type RollAttrs struct {
+	Shifts op.Ints `fx:",arg"`
+	Dims   op.Ints
+}
+
+// FlipAttrs are the attributes of flip: the dimensions to reverse.
+type FlipAttrs struct {
+	Dims op.Ints `fx:",arg"`
+}
+
+// Slice takes a range of one dimension.
+var Slice = viewOp("slice", "slice takes the elements from start to stop, by step, of one dimension.", op.Spec[SliceAttrs]{
+	Infer: dimsRule(sliceDims),
+	Kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.Slice{Dim: axis, Start: bound("start", a.Start), Stop: bound("stop", a.Stop), Step: max(a.Step, 1)}
+	},
+	Samples: sliceSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", SliceAttrs{Dim: 2, Stop: End}, x),
+			badCall(op.BadAxis, "0-dimensional", SliceAttrs{Stop: End}, g.Normal()),
+			badCall(op.BadAttr, "step", SliceAttrs{Stop: End, Step: -1}, x),
+		}
+	},
+})
+
+// Narrow takes a range of one dimension that must lie within it.
+var Narrow = viewOp("narrow", "narrow takes length elements of one dimension, from start on.", op.Spec[NarrowAttrs]{
+	Infer: dimsRule(narrowDims),
+	Decompose: func(b op.Builder, a NarrowAttrs, in []op.Value) op.Value {
+		start := a.Start
+		if n, ok := start.Int(); ok && n < 0 {
+			start = in[0].Type().Dim(a.Dim).Add(start)
+		}
+		return b.Call(Slice, SliceAttrs{Dim: a.Dim, Start: start, Stop: start.Add(a.Length)}, in[0])
+	},
+	Samples: narrowSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		at := func(dim, start, n int) NarrowAttrs { return NarrowAttrs{dim, shape.Const(start), shape.Const(n)} }
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", at(2, 0, 1), x),
+			badCall(op.SizeMismatch, "too long", at(1, 2, 3), x),
+			badCall(op.SizeMismatch, "start before the dimension", at(0, -4, 1), x),
+			badCall(op.BadAttr, "negative length", at(0, 1, -1), x),
+		}
+	},
+})
+
+// Select takes one index of one dimension.
+var Select = viewOp("select", "select takes one index of one dimension, which vanishes.", op.Spec[SelectAttrs]{
+	Infer: dimsRule(selectDims),
+	Kernel: func(a SelectAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.Select{Dim: axis, Index: a.Index}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, SelectAttrs{1, 2}, 2, 3, 4),
+			okCall("negative axis and index", SelectAttrs{-1, -4}, g.Normal(2, 3, 4)),
+			okCall("zero size", SelectAttrs{1, 0}, g.Normal(0, 3)),
+			okCall("to 0-dimensional", SelectAttrs{0, 1}, g.Normal(3)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", SelectAttrs{2, 0}, x),
+			badCall(op.BadAxis, "0-dimensional", SelectAttrs{0, 0}, g.Normal()),
+			badCall(op.BadAttr, "index", SelectAttrs{1, 4}, x),
+			badCall(op.BadAttr, "negative index", SelectAttrs{0, -4}, x),
+		}
+	},
+})
+
+// Diagonal takes the diagonals of matrices.
+var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions, which becomes the last one.", op.Spec[DiagonalAttrs]{
+	Infer: dimsRule(diagonalDims),
+	Kernel: func(a DiagonalAttrs, in []shape.Type) kernel.Step {
+		d1, d2, _ := a.axes(in[0].Rank())
+		return &kernel.Diagonal{Offset: a.Offset, Dim1: d1, Dim2: d2}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, DiagonalAttrs{}, 3, 4),
+			okCall("batched", DiagonalAttrs{1, -2, -1}, g.Normal(2, 3, 4)),
+			okCall("below", DiagonalAttrs{Offset: -1}, g.Normal(4, 3)),
+			okCall("outside", DiagonalAttrs{Offset: 9}, g.Normal(4, 3)),
+			okCall("zero size", DiagonalAttrs{}, g.Normal(0, 3)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "vector", DiagonalAttrs{}, g.Normal(3)),
+			badCall(op.BadAttr, "same axis", DiagonalAttrs{0, 1, -1}, g.Normal(3, 4)),
+		}
+	},
+})
+
+// Roll shifts elements around the end.
+var Roll = moveOp("roll", "roll shifts the elements along dimensions, around the end.", op.Spec[RollAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a RollAttrs, d shape.Dims) (shape.Dims, error) {
+		want := a.Dims.Len()
+		if want == 0 {
+			want = 1
+		}
+		if a.Shifts.Len() != want {
+			return d, diag.New(op.BadAttr, strconv.Itoa(a.Shifts.Len())+" shifts, expected "+strconv.Itoa(want))
+		}
+		_, err := someAxes(a.Dims, d.Len())
+		return d, err
+	}),
+	Kernel: func(a RollAttrs, in []shape.Type) kernel.Step {
+		axes, _ := someAxes(a.Dims, in[0].Rank())
+		if in[0].Rank() == 0 {
+			return &kernel.Copy{}
+		}
+		return &kernel.Roll{Shifts: a.Shifts.Slice(), Dims: axes}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		l := op.IntList
+		return append(moveCalls(g, RollAttrs{l(1), l(1)}, 2, 3, 4),
+			okCall("flat", RollAttrs{Shifts: l(5)}, g.Strided(g.Normal(3, 4))),
+			okCall("several axes", RollAttrs{l(-1, 7), l(0, -1)}, g.Normal(3, 4)),
+			okCall("zero size", RollAttrs{l(2), l(0)}, g.Normal(0, 4)),
+			okCall("0-dimensional", RollAttrs{Shifts: l(2)}, g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		l := op.IntList
+		return []op.BadSample{
+			badCall(op.BadAttr, "lengths", RollAttrs{l(1, 2), l(0)}, g.Normal(3, 4)),
+			badCall(op.BadAttr, "two flat shifts", RollAttrs{Shifts: l(1, 2)}, g.Normal(3, 4)),
+			badCall(op.BadAxis, "axis", RollAttrs{l(1), l(2)}, g.Normal(3, 4)),
+		}
+	},
+})
+
+// Flip reverses dimensions.
+var Flip = moveOp("flip", "flip reverses the order of the elements along dimensions.", op.Spec[FlipAttrs]{
+	Infer: dimsRule(func(_ *op.Infer, a FlipAttrs, d shape.Dims) (shape.Dims, error) {
+		_, err := someAxes(a.Dims, d.Len())
+		return d, err
+	}),
+	Kernel: func(a FlipAttrs, in []shape.Type) kernel.Step {
+		axes, _ := someAxes(a.Dims, in[0].Rank())
+		return &kernel.Flip{Dims: axes}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, FlipAttrs{op.IntList(1)}, 2, 3, 4),
+			okCall("negative axes", FlipAttrs{op.IntList(-1, 0)}, g.Normal(2, 3, 4)),
+			okCall("none", FlipAttrs{}, g.Normal(3)),
+			okCall("zero size", FlipAttrs{op.IntList(0)}, g.Normal(0, 4)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", FlipAttrs{op.IntList(2)}, g.Normal(3, 4)),
+			badCall(op.BadAttr, "axis twice", FlipAttrs{op.IntList(1, -1)}, g.Normal(3, 4)),
+		}
+	},
+})
+
+// moveOp defines an operator with one operand that copies elements.
+func moveOp[A any](name, doc string, s op.Spec[A]) *op.Op {
+	s.Doc, s.In, s.Class, s.Quant = doc, op.Args("x"), op.Movement, op.QuantShared
+	return op.Define(name, s)
+}
+
+// someAxes is axisList for which no axes means none.
+func someAxes(dims op.Ints, rank int) ([]int, error) {
+	if dims.Len() == 0 {
+		return nil, nil
+	}
+	return axisList(dims, rank)
+}
+
+// bound returns a bound of a slice whose symbols have been bound.
+func bound(name string, d shape.Dim) int {
+	n, ok := d.Int()
+	if !ok {
+		panic(diag.New(op.NoMeaning, name+" is "+d.String()+", expected a number").
+			WithHint("bind the symbols of the attributes before running the operator"))
+	}
+	return n
+}
+
+func sliceDims(_ *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
+	axis, err := realAxis(a.Dim, d.Len())
+	if err != nil {
+		return d, err
+	}
+	if a.Step < 0 {
+		return d, diag.New(op.BadAttr, "step "+strconv.Itoa(a.Step)+", expected a positive one").
+			WithHint("flip reverses a dimension")
+	}
+	size := d.At(axis)
+	length := sliceBound(a.Stop, size).Sub(sliceBound(a.Start, size))
+	if n, ok := length.Int(); ok {
+		length = shape.Const(max(n, 0))
+	}
+	if s := a.Step; s > 1 {
+		length = length.AddInt(s - 1).FloorDivInt(s)
+	}
+	return d.With(axis, length), nil
+}
+
+// sliceBound resolves a bound of a dimension of the given size.
+func sliceBound(b, size shape.Dim) shape.Dim {
+	v, isInt := b.Int()
+	n, sized := size.Int()
+	switch {
+	case b.Equal(End):
+		return size
+	case isInt && sized && v < 0:
+		return shape.Const(max(n+v, 0))
+	case isInt && sized:
+		return shape.Const(min(v, n))
+	case isInt && v < 0:
+		return size.Add(b)
+	}
+	return b
+}
+
+func narrowDims(_ *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
+	axis, err := realAxis(a.Dim, d.Len())
+	if err != nil {
+		return d, err
+	}
+	if n, ok := a.Length.Int(); ok && n < 0 {
+		return d, diag.New(op.BadAttr, "length "+strconv.Itoa(n)+", expected one that is not negative")
+	}
+	size, start := d.At(axis), a.Start
+	if n, ok := start.Int(); ok && n < 0 {
+		start = size.Add(start)
+	}
+	first, _ := start.Int()
+	if rest, ok := size.Sub(start.Add(a.Length)).Int(); (ok && rest < 0) || first < 0 {
+		return d, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(axis)+" has size "+size.String()+", expected at least "+
+			a.Length.String()+" elements from "+a.Start.String()+" on")
+	}
+	return d.With(axis, a.Length), nil
+}
+
+func selectDims(_ *op.Infer, a SelectAttrs, d shape.Dims) (shape.Dims, error) {
+	axis, err := realAxis(a.Dim, d.Len())
+	if err != nil {
+		return d, err
+	}
+	if n, ok := d.At(axis).Int(); ok && (a.Index >= n || a.Index < -n) {
+		return d, diag.New(op.BadAttr, "index "+strconv.Itoa(a.Index)+" of dimension "+strconv.Itoa(axis)+", which has size "+strconv.Itoa(n))
+	}
+	return without(d, axis), nil
+}
+
+// without drops dimension i.
+func without(d shape.Dims, i int) shape.Dims {
+	return d.Sub(0, i).Concat(d.Sub(i+1, d.Len()))
+}
+
+func diagonalDims(_ *op.Infer, a DiagonalAttrs, d shape.Dims) (shape.Dims, error) {
+	d1, d2, err := a.axes(d.Len())
+	if err != nil {
+		return d, err
+	}
+	rows, cols := d.At(d1), d.At(d2)
+	length := shape.Unknown
+	r, rok := rows.Int()
+	c, cok := cols.Int()
+	switch {
+	case rok && cok:
+		length = shape.Const(max(min(r-max(-a.Offset, 0), c-max(a.Offset, 0)), 0))
+	case a.Offset == 0 && rows.Equal(cols):
+		length = rows
+	}
+	return without(without(d, max(d1, d2)), min(d1, d2)).Append(length), nil
+}
+
+func sliceSamples(g *op.Gen) []op.Sample {
+	at := func(dim, start, stop, step int) SliceAttrs {
+		return SliceAttrs{dim, shape.Const(start), shape.Const(stop), step}
+	}
+	return append(moveCalls(g, at(1, 1, 3, 0), 2, 4, 3),
+		okCall("negative axis and bounds", at(-1, -3, -1, 1), g.Normal(2, 4)),
+		okCall("to the end", SliceAttrs{Dim: 1, Start: shape.Const(2), Stop: End}, g.Normal(2, 4)),
+		okCall("step", SliceAttrs{Dim: 1, Stop: End, Step: 3}, g.Normal(2, 8)),
+		okCall("bounds beyond the ends", at(0, -9, 9, 2), g.Normal(5, 2)),
+		okCall("empty", at(0, 3, 2, 0), g.Normal(5, 2)),
+		okCall("zero size", at(0, 1, 2, 0), g.Normal(0, 2)))
+}
+
+func narrowSamples(g *op.Gen) []op.Sample {
+	at := func(dim, start, n int) NarrowAttrs { return NarrowAttrs{dim, shape.Const(start), shape.Const(n)} }
+	return append(moveCalls(g, at(1, 1, 2), 2, 4, 3),
+		okCall("negative axis and start", at(-1, -3, 2), g.Normal(2, 4)),
+		okCall("nothing", at(0, 5, 0), g.Normal(5, 2)),
+		okCall("zero size", at(0, 0, 0), g.Normal(0, 2)))
+}
+
+// hasType reports whether t has one of the given element types, or none known.
+func hasType(t shape.Type, of ...array.DType) bool {
+	if t.DType() == array.Invalid {
+		return true
+	}
+	for _, d := range of {
+		if t.DType() == d {
+			return true
+		}
+	}
+	return false
+}

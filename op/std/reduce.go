@@ -1,0 +1,306 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// ReduceAttrs are the attributes of reductions: the dimensions to reduce, all
+// when empty; whether they stay with size 1; and, for sum, mean and prod, the
+// element type in which to compute.
+type ReduceAttrs struct {
+	Dim     op.Ints
+	KeepDim bool
+	DType   array.DType
+}
+
+// VarAttrs are the attributes of var and std. The sum of squared deviations is
+// divided by the number of elements less Correction; absent means 1.
+type VarAttrs struct {
+	Dim        op.Ints
+	Correction op.Scalar
+	KeepDim    bool
+}
+
+// ArgAttrs are the attributes of argmax and argmin: at most one dimension; none
+// means the index into the elements in row-major order.
+type ArgAttrs struct {
+	Dim     op.Ints
+	KeepDim bool
+}
+
+// MinMaxAttrs are the attributes of max_dim and min_dim.
+type MinMaxAttrs struct {
+	Dim     int `fx:",arg"`
+	KeepDim bool
+}
+
+// The reductions that arithmetic defines. Floats accumulate in float64.
+var (
+	// Sum adds elements; sums of integers and bools are i64.
+	Sum = reduceOp("sum", "sum adds the elements of the reduced dimensions; integers and bools give i64.", sumType)
+	// Prod multiplies elements; products of integers and bools are i64.
+	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType)
+	// Mean averages floats.
+	Mean = reduceOp("mean", "mean averages the elements of the reduced dimensions.", meanType)
+	// Amax takes the greatest element; NaN wins.
+	Amax = reduceOp("amax", "amax takes the greatest element of the reduced dimensions; NaN wins.", sameType)
+	// Amin takes the least element; NaN wins.
+	Amin = reduceOp("amin", "amin takes the least element of the reduced dimensions; NaN wins.", sameType)
+	// All tells whether every element differs from zero.
+	All = reduceOp("all", "all tells whether every element of the reduced dimensions differs from zero.", boolType)
+	// Any tells whether some element differs from zero.
+	Any = reduceOp("any", "any tells whether some element of the reduced dimensions differs from zero.", boolType)
+)
+
+// Max takes the greatest of all elements.
+var Max = extremeOp("max", "max takes the greatest of all elements; NaN wins.")
+
+// Min takes the least of all elements.
+var Min = extremeOp("min", "min takes the least of all elements; NaN wins.")
+
+// MaxDim takes the greatest elements along a dimension and their indices.
+var MaxDim = minMaxOp("max", "max_dim takes the greatest elements along a dimension and the indices of the first ones; NaN wins.")
+
+// MinDim takes the least elements along a dimension and their indices.
+var MinDim = minMaxOp("min", "min_dim takes the least elements along a dimension and the indices of the first ones; NaN wins.")
+
+// Argmax gives the index of the greatest element.
+var Argmax = argOp("argmax", "argmax gives the i64 index of the first greatest element; NaN wins.")
+
+// Argmin gives the index of the least element.
+var Argmin = argOp("argmin", "argmin gives the i64 index of the first least element; NaN wins.")
+
+// Var is the variance.
+var Var = op.Define("var", op.Spec[VarAttrs]{
+	Doc: "var is the variance of the reduced dimensions, with Bessel's correction unless said otherwise.", In: op.Args("x"), Class: op.Reduction,
+	Infer: varRule,
+	Kernel: func(a VarAttrs, in []shape.Type) kernel.Step {
+		axes, _ := axisList(a.Dim, in[0].Rank())
+		return &kernel.Var{Dims: axes, Correction: a.correction()}
+	},
+	Flops: func(_ VarAttrs, in []shape.Type, _ shape.Type) shape.Dim {
+		if !in[0].Ranked() {
+			return shape.Unknown
+		}
+		return in[0].Dims().Prod().MulInt(4)
+	},
+	Samples: varSamples, Bad: varBad,
+})
+
+func (a VarAttrs) correction() float64 {
+	if a.Correction == (op.Scalar{}) {
+		return 1
+	}
+	return a.Correction.Float64()
+}
+
+// reduceOp defines a reduction over any set of dimensions.
+func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array.DType, error)) *op.Op {
+	kind := map[string]string{"amax": "max", "amin": "min"}[name]
+	ordered := kind != ""
+	if !ordered {
+		kind = name
+	}
+	return op.Define(name, op.Spec[ReduceAttrs]{
+		Doc: doc, In: op.Args("x"), Class: op.Reduction,
+		Infer: func(_ *op.Infer, a ReduceAttrs, in []shape.Type) (shape.Type, error) {
+			d, err := result(a, in[0].DType())
+			if err != nil {
+				return shape.Type{}, err
+			}
+			return reducedType(d, in[0], a.Dim, a.KeepDim, ordered)
+		},
+		Kernel: func(a ReduceAttrs, in []shape.Type) kernel.Step {
+			axes, _ := axisList(a.Dim, in[0].Rank())
+			return &kernel.Reduce{Kind: kind, Dims: axes}
+		},
+		Samples: func(g *op.Gen) []op.Sample { return reduceSamples(g, name) },
+		Bad:     func(g *op.Gen) []op.BadSample { return reduceBad(g, name) },
+	})
+}
+
+// extremeOp defines the reduction of all elements to a 0-dimensional result.
+func extremeOp(name, doc string) *op.Op {
+	return op.Define(name, op.Spec[op.None]{
+		Doc: doc, In: op.Args("x"), Class: op.Reduction,
+		Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+			if _, err := reducedType(in[0].DType(), in[0], op.Ints{}, false, true); err != nil {
+				return shape.Type{}, err
+			}
+			return shape.TensorType(in[0].DType(), shape.Dims{}), nil
+		},
+		Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Reduce{Kind: name} },
+		Samples: func(g *op.Gen) []op.Sample {
+			return append(reduceTypes(g, op.None{}, true),
+				okCall("0-dimensional", op.None{}, g.Normal()), okCall("vector", op.None{}, g.Normal(300)))
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{badCall(op.SizeMismatch, "no elements", op.None{}, g.Normal(0, 3))}
+		},
+	})
+}
+
+// minMaxOp defines max_dim and min_dim.
+func minMaxOp(kind, doc string) *op.Op {
+	return op.Define(kind+"_dim", op.Spec[MinMaxAttrs]{
+		Doc: doc, In: op.Args("x"), Class: op.Reduction, Results: []string{"values", "indices"},
+		Infer: func(_ *op.Infer, a MinMaxAttrs, in []shape.Type) (shape.Type, error) {
+			values, err := reducedType(in[0].DType(), in[0], op.IntList(a.Dim), a.KeepDim, true)
+			if err != nil {
+				return shape.Type{}, err
+			}
+			return shape.TupleType(values, values.WithDType(array.I64)), nil
+		},
+		Kernel: func(a MinMaxAttrs, in []shape.Type) kernel.Step {
+			axis, _ := op.Axis(a.Dim, in[0].Rank())
+			return &kernel.MinMaxDim{Kind: kind, Dim: axis}
+		},
+		Samples: func(g *op.Gen) []op.Sample {
+			return append(reduceTypes(g, MinMaxAttrs{Dim: 1}, true),
+				okCall("negative axis, kept", MinMaxAttrs{-1, true}, g.Normal(2, 3, 4)),
+				okCall("zero size", MinMaxAttrs{Dim: 1}, g.Normal(0, 3)),
+				okCall("0-dimensional", MinMaxAttrs{}, g.Normal()))
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{
+				badCall(op.BadAxis, "axis", MinMaxAttrs{Dim: 2}, g.Normal(2, 3)),
+				badCall(op.SizeMismatch, "no elements", MinMaxAttrs{Dim: 0}, g.Normal(0, 3)),
+			}
+		},
+	})
+}
+
+// argOp defines argmax and argmin.
+func argOp(name, doc string) *op.Op {
+	return op.Define(name, op.Spec[ArgAttrs]{
+		Doc: doc, In: op.Args("x"), Class: op.Reduction,
+		Infer: func(_ *op.Infer, a ArgAttrs, in []shape.Type) (shape.Type, error) {
+			if a.Dim.Len() > 1 {
+				return shape.Type{}, diag.New(op.BadAttr, "dim "+a.Dim.String()+" names "+strconv.Itoa(a.Dim.Len())+" axes, expected at most one")
+			}
+			return reducedType(array.I64, in[0], a.Dim, a.KeepDim, true)
+		},
+		Kernel: func(a ArgAttrs, in []shape.Type) kernel.Step {
+			if a.Dim.Len() == 0 {
+				return &kernel.ArgReduce{Kind: name, Flat: true}
+			}
+			axis, _ := op.Axis(a.Dim.At(0), in[0].Rank())
+			return &kernel.ArgReduce{Kind: name, Dim: axis}
+		},
+		Samples: func(g *op.Gen) []op.Sample {
+			dim := func(n ...int) ArgAttrs { return ArgAttrs{Dim: op.IntList(n...)} }
+			return append(reduceTypes(g, dim(1), true),
+				okCall("flat", dim(), g.Strided(g.Normal(3, 4))),
+				okCall("flat, kept", ArgAttrs{KeepDim: true}, g.Normal(3, 4)),
+				okCall("negative axis, kept", ArgAttrs{op.IntList(-2), true}, g.Normal(2, 3, 4)),
+				okCall("zero size", dim(1), g.Normal(0, 3)),
+				okCall("0-dimensional", dim(0), g.Normal()))
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{
+				badCall(op.BadAxis, "axis", ArgAttrs{Dim: op.IntList(2)}, g.Normal(2, 3)),
+				badCall(op.BadAttr, "two axes", ArgAttrs{Dim: op.IntList(0, 1)}, g.Normal(2, 3)),
+				badCall(op.SizeMismatch, "no elements", ArgAttrs{}, g.Normal(0, 3)),
+			}
+		},
+	})
+}
+
+// reducedType returns t with dims reduced (all when empty) and element type d.
+// With nonEmpty, a reduced dimension known to be 0 is an error.
+func reducedType(d array.DType, t shape.Type, dims op.Ints, keep, nonEmpty bool) (shape.Type, error) {
+	if !t.Ranked() {
+		if dims.Len() == 0 && !keep {
+			return shape.TensorType(d, shape.Dims{}), nil
+		}
+		return shape.Unranked(d), nil
+	}
+	axes, err := axisList(dims, t.Rank())
+	if err != nil {
+		return shape.Type{}, err
+	}
+	out := t.Dims()
+	for _, i := range axes {
+		if nonEmpty && out.At(i).Is(0) {
+			return shape.Type{}, diag.New(op.SizeMismatch, "reduced dimension "+strconv.Itoa(i)+" has size 0, expected at least 1")
+		}
+		out = out.With(i, shape.Const(1))
+	}
+	if keep {
+		return shape.TensorType(d, out), nil
+	}
+	var left []shape.Dim
+	for i := range t.Rank() {
+		if !contains(axes, i) {
+			left = append(left, out.At(i))
+		}
+	}
+	return shape.TensorType(d, shape.Of(left...)), nil
+}
+
+func contains(list []int, n int) bool {
+	for _, v := range list {
+		if v == n {
+			return true
+		}
+	}
+	return false
+}
+
+// sumType is the element type of sums and products: integers and bools give i64.
+func sumType(a ReduceAttrs, d array.DType) (array.DType, error) {
+	switch {
+	case a.DType == array.Bool || a.DType != array.Invalid && d.IsFloat() && !a.DType.IsFloat():
+		return d, diag.New(op.DTypeMismatch, "dtype "+a.DType.String()+" for x of "+d.String()+", expected a type that holds its sums").
+			WithHint("cast x first")
+	case a.DType != array.Invalid:
+		return a.DType, nil
+	case d.IsInt() || d == array.Bool:
+		return array.I64, nil
+	}
+	return d, nil
+}
+
+// meanType is the element type of means: a float type, of x or of the attributes.
+func meanType(a ReduceAttrs, d array.DType) (array.DType, error) {
+	if a.DType != array.Invalid {
+		d = a.DType
+	}
+	return d, needFloat(d)
+}
+
+func sameType(a ReduceAttrs, d array.DType) (array.DType, error) {
+	return d, noDType(a)
+}
+
+func boolType(a ReduceAttrs, _ array.DType) (array.DType, error) {
+	return array.Bool, noDType(a)
+}
+
+func noDType(a ReduceAttrs) error {
+	if a.DType != array.Invalid {
+		return diag.New(op.BadAttr, "dtype "+a.DType.String()+", expected none: the operator computes in the type of x")
+	}
+	return nil
+}
+
+// needFloat refuses known element types that are not floats.
+func needFloat(d array.DType) error {
+	if d != array.Invalid && !d.IsFloat() {
+		return diag.New(op.DTypeMismatch, "x has element type "+d.String()+", expected a float type").WithHint("cast x to a float type first")
+	}
+	return nil
+}
+
+func varRule(_ *op.Infer, a VarAttrs, in []shape.Type) (shape.Type, error) {
+	if err := needFloat(in[0].DType()); err != nil {
+		return shape.Type{}, err
+	}
+	return reducedType(in[0].DType(), in[0], a.Dim, a.KeepDim, false)
+}
