@@ -51,7 +51,7 @@ func (s IndexSelect) Run(w *Workspace, out, in []*array.Array) {
 		m.push(v.shape[i], o.Strides()[j], v.strides[i])
 	}
 	for i, at := range idx {
-		move(o, o.Offset()+i*ostep, a, a.Offset()+int(at)*step, &m)
+		move(w, o, o.Offset()+i*ostep, a, a.Offset()+int(at)*step, &m)
 	}
 }
 
@@ -74,7 +74,7 @@ func (Embedding) Run(w *Workspace, out, in []*array.Array) {
 	var m moveNest
 	m.push(n, 1, a.Strides()[1])
 	for i, at := range idx {
-		move(o, o.Offset()+i*n, a, a.Offset()+int(at)*a.Strides()[0], &m)
+		move(w, o, o.Offset()+i*n, a, a.Offset()+int(at)*a.Strides()[0], &m)
 	}
 }
 

@@ -32,7 +32,7 @@ func (s Scatter) ScratchBytes(out, in []*array.Array) int {
 func (s Scatter) Run(w *Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
 	o := out[0]
-	copyInto(o, in[0])
+	copyInto(w, o, in[0])
 	var to along
 	to.init("scatter", s.Dim, o, in[1])
 	idx := loadIndex(w, in[1], to.dim, to.size)

@@ -131,20 +131,56 @@ func (m *moveNest) pushDense(shape, strides []int) {
 
 // move copies elements of equal size as the nest says, from so and to do. It
 // looks at the element size only, so it serves every type.
-func move(out *array.Array, do int, in *array.Array, so int, m *moveNest) {
+func move(w *Workspace, out *array.Array, do int, in *array.Array, so int, m *moveNest) {
 	if m.empty {
 		return
 	}
 	switch out.DType().Size() {
 	case 1:
-		moveElems(array.Raw[uint8](out), do, array.Raw[uint8](in), so, m)
+		moveSplit(w, array.Raw[uint8](out), do, array.Raw[uint8](in), so, m)
 	case 2:
-		moveElems(array.Raw[uint16](out), do, array.Raw[uint16](in), so, m)
+		moveSplit(w, array.Raw[uint16](out), do, array.Raw[uint16](in), so, m)
 	case 4:
-		moveElems(array.Raw[uint32](out), do, array.Raw[uint32](in), so, m)
+		moveSplit(w, array.Raw[uint32](out), do, array.Raw[uint32](in), so, m)
 	default:
-		moveElems(array.Raw[uint64](out), do, array.Raw[uint64](in), so, m)
+		moveSplit(w, array.Raw[uint64](out), do, array.Raw[uint64](in), so, m)
 	}
+}
+
+// moveGrain is the number of elements below which a copy stays on one thread.
+const moveGrain = 1 << 15
+
+// moveJob copies a range of the outermost dimension.
+type moveJob[T array.Elem] struct {
+	dst, src []T
+	do, so   int
+	nest     *moveNest
+}
+
+// Do implements Job.
+func (j *moveJob[T]) Do(lo, hi int) {
+	m := *j.nest
+	m.size[0] = hi - lo
+	moveElems(j.dst, j.do+lo*m.d[0], j.src, j.so+lo*m.s[0], &m)
+}
+
+// moveSplit is moveElems, on several threads where it pays.
+func moveSplit[T array.Elem](w *Workspace, dst []T, do int, src []T, so int, m *moveNest) {
+	n := 1
+	for _, size := range m.size[:m.n] {
+		n *= size
+	}
+	if w.Threads <= 1 || n < 2*moveGrain {
+		moveElems(dst, do, src, so, m)
+		return
+	}
+	j := takeJob[moveJob[T]](w)
+	nest := takeJob[moveNest](w)
+	*nest = *m
+	*j = moveJob[T]{dst, src, do, so, nest}
+	w.Parallel(m.size[0], max(moveGrain*m.size[0]/n, 1), j)
+	putJob(w, nest)
+	putJob(w, j)
 }
 
 // moveElems walks the outer dimensions and copies the innermost one or two.
@@ -231,13 +267,13 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *moveNest) {
 }
 
 // copyInto copies in, of any layout, to out in row-major order.
-func copyInto(out, in *array.Array) {
+func copyInto(w *Workspace, out, in *array.Array) {
 	if out.Len() != in.Len() {
 		badOperand("copy", "operand and result hold different numbers of elements")
 	}
 	var m moveNest
 	m.pushDense(in.Shape(), in.Strides())
-	move(out, out.Offset(), in, in.Offset(), &m)
+	move(w, out, out.Offset(), in, in.Offset(), &m)
 }
 
 // rawDense returns in's elements in row-major order as T, which has the size of

@@ -12,7 +12,7 @@ import (
 type Concat struct{ Dim int }
 
 // Run implements Step.
-func (c Concat) Run(_ *Workspace, out, in []*array.Array) {
+func (c Concat) Run(w *Workspace, out, in []*array.Array) {
 	o := out[0]
 	d := axis("cat", c.Dim, checkRank("cat", o))
 	at := 0
@@ -30,7 +30,7 @@ func (c Concat) Run(_ *Workspace, out, in []*array.Array) {
 			}
 			m.push(size, o.Strides()[i], a.Strides()[i])
 		}
-		move(o, o.Offset()+at*o.Strides()[d], a, a.Offset(), &m)
+		move(w, o, o.Offset()+at*o.Strides()[d], a, a.Offset(), &m)
 		at += a.Dim(d)
 	}
 }
@@ -40,7 +40,7 @@ func (c Concat) Run(_ *Workspace, out, in []*array.Array) {
 type Tile struct{}
 
 // Run implements Step.
-func (Tile) Run(_ *Workspace, out, in []*array.Array) {
+func (Tile) Run(w *Workspace, out, in []*array.Array) {
 	o, a := out[0], in[0]
 	lead := o.Rank() - a.Rank()
 	if lead < 0 {
@@ -61,14 +61,14 @@ func (Tile) Run(_ *Workspace, out, in []*array.Array) {
 		m.push(n/size, size*o.Strides()[i], 0)
 		m.push(size, o.Strides()[i], step)
 	}
-	move(o, o.Offset(), a, a.Offset(), &m)
+	move(w, o, o.Offset(), a, a.Offset(), &m)
 }
 
 // RepeatInterleave repeats every element of dimension Dim Repeats times in place.
 type RepeatInterleave struct{ Repeats, Dim int }
 
 // Run implements Step.
-func (r RepeatInterleave) Run(_ *Workspace, out, in []*array.Array) {
+func (r RepeatInterleave) Run(w *Workspace, out, in []*array.Array) {
 	o, a := out[0], in[0]
 	d := axis("repeat_interleave", r.Dim, checkRank("repeat_interleave", a))
 	if r.Repeats < 0 {
@@ -86,14 +86,14 @@ func (r RepeatInterleave) Run(_ *Workspace, out, in []*array.Array) {
 		m.push(size, r.Repeats*o.Strides()[i], a.Strides()[i])
 		m.push(r.Repeats, o.Strides()[i], 0)
 	}
-	move(o, o.Offset(), a, a.Offset(), &m)
+	move(w, o, o.Offset(), a, a.Offset(), &m)
 }
 
 // Flip reverses the order of elements along Dims.
 type Flip struct{ Dims []int }
 
 // Run implements Step.
-func (f Flip) Run(_ *Workspace, out, in []*array.Array) {
+func (f Flip) Run(w *Workspace, out, in []*array.Array) {
 	var v view
 	v.of("flip", in[0])
 	var set [maxRank]bool
@@ -104,7 +104,7 @@ func (f Flip) Run(_ *Workspace, out, in []*array.Array) {
 			v.strides[d] = -v.strides[d]
 		}
 	}
-	v.copyTo(out[0], in[0])
+	v.copyTo(w, out[0], in[0])
 }
 
 // Roll shifts the elements of dimension Dims[i] by Shifts[i] places towards
@@ -164,7 +164,7 @@ func (r Roll) Run(w *Workspace, out, in []*array.Array) {
 			}
 			m.push(size, o.Strides()[d], a.Strides()[d])
 		}
-		move(o, do, a, so, &m)
+		move(w, o, do, a, so, &m)
 	}
 }
 
@@ -205,12 +205,12 @@ type Tri struct {
 }
 
 // Run implements Step.
-func (t Tri) Run(_ *Workspace, out, in []*array.Array) {
+func (t Tri) Run(w *Workspace, out, in []*array.Array) {
 	o := out[0]
 	if o.Rank() < 2 {
 		badOperand("tri", "the operand is not a matrix")
 	}
-	copyInto(o, in[0])
+	copyInto(w, o, in[0])
 	if o.Len() == 0 {
 		return
 	}

@@ -10,7 +10,7 @@ type Split struct {
 }
 
 // Run implements Step.
-func (s Split) Run(_ *Workspace, out, in []*array.Array) {
+func (s Split) Run(w *Workspace, out, in []*array.Array) {
 	d := axis("split", s.Dim, checkRank("split", in[0]))
 	at := 0
 	for _, o := range out {
@@ -28,7 +28,7 @@ func (s Split) Run(_ *Workspace, out, in []*array.Array) {
 		if s.Unbind {
 			v.drop(d)
 		}
-		v.copyTo(o, in[0])
+		v.copyTo(w, o, in[0])
 		at += n
 	}
 }

@@ -18,13 +18,13 @@ func (v *view) set(dst, src *array.Array) bool {
 }
 
 // copyTo copies the view of src to out.
-func (v *view) copyTo(out, src *array.Array) {
+func (v *view) copyTo(w *Workspace, out, src *array.Array) {
 	if out.Len() != prod(v.shape[:v.rank]) {
 		badOperand("copy", "the result holds another number of elements")
 	}
 	var m moveNest
 	m.pushDense(v.shape[:v.rank], v.strides[:v.rank])
-	move(out, out.Offset(), src, v.off, &m)
+	move(w, out, out.Offset(), src, v.off, &m)
 }
 
 // of starts a view as that of the whole of src.
@@ -46,7 +46,7 @@ func (v *view) drop(d int) {
 type Copy struct{}
 
 // Run implements Step.
-func (Copy) Run(_ *Workspace, out, in []*array.Array) { copyInto(out[0], in[0]) }
+func (Copy) Run(w *Workspace, out, in []*array.Array) { copyInto(w, out[0], in[0]) }
 
 // Reshape gives the elements of in[0] in row-major order another shape: that of
 // out[0], or for View that which dst has when View is called. It is also
@@ -54,7 +54,7 @@ func (Copy) Run(_ *Workspace, out, in []*array.Array) { copyInto(out[0], in[0]) 
 type Reshape struct{}
 
 // Run implements Step.
-func (Reshape) Run(_ *Workspace, out, in []*array.Array) { copyInto(out[0], in[0]) }
+func (Reshape) Run(w *Workspace, out, in []*array.Array) { copyInto(w, out[0], in[0]) }
 
 // View implements Viewer. It reports false when in[0]'s layout cannot be
 // expressed with strides in the wanted shape.
@@ -115,10 +115,10 @@ func reshapeStrides(src *array.Array, shape, strides []int) bool {
 type Permute struct{ Dims []int }
 
 // Run implements Step.
-func (p Permute) Run(_ *Workspace, out, in []*array.Array) {
+func (p Permute) Run(w *Workspace, out, in []*array.Array) {
 	var v view
 	p.layout(&v, in[0])
-	v.copyTo(out[0], in[0])
+	v.copyTo(w, out[0], in[0])
 }
 
 // View implements Viewer.
@@ -150,12 +150,12 @@ func (p Permute) layout(v *view, src *array.Array) {
 type Expand struct{}
 
 // Run implements Step.
-func (Expand) Run(_ *Workspace, out, in []*array.Array) {
+func (Expand) Run(w *Workspace, out, in []*array.Array) {
 	var strides [maxRank]int
 	s := expandStrides("expand", out[0].Shape(), in[0], &strides)
 	var m moveNest
 	m.pushDense(out[0].Shape(), s)
-	move(out[0], out[0].Offset(), in[0], in[0].Offset(), &m)
+	move(w, out[0], out[0].Offset(), in[0], in[0].Offset(), &m)
 }
 
 // View implements Viewer.
@@ -191,10 +191,10 @@ func expandStrides(step string, shape []int, src *array.Array, strides *[maxRank
 type Slice struct{ Dim, Start, Stop, Step int }
 
 // Run implements Step.
-func (s Slice) Run(_ *Workspace, out, in []*array.Array) {
+func (s Slice) Run(w *Workspace, out, in []*array.Array) {
 	var v view
 	s.layout(&v, in[0])
-	v.copyTo(out[0], in[0])
+	v.copyTo(w, out[0], in[0])
 }
 
 // View implements Viewer.
@@ -236,10 +236,10 @@ func clampBound(v, n int) int {
 type Select struct{ Dim, Index int }
 
 // Run implements Step.
-func (s Select) Run(_ *Workspace, out, in []*array.Array) {
+func (s Select) Run(w *Workspace, out, in []*array.Array) {
 	var v view
 	s.layout(&v, in[0])
-	v.copyTo(out[0], in[0])
+	v.copyTo(w, out[0], in[0])
 }
 
 // View implements Viewer.
@@ -268,10 +268,10 @@ func (s Select) layout(v *view, src *array.Array) {
 type Diagonal struct{ Offset, Dim1, Dim2 int }
 
 // Run implements Step.
-func (d Diagonal) Run(_ *Workspace, out, in []*array.Array) {
+func (d Diagonal) Run(w *Workspace, out, in []*array.Array) {
 	var v view
 	d.layout(&v, in[0])
-	v.copyTo(out[0], in[0])
+	v.copyTo(w, out[0], in[0])
 }
 
 // View implements Viewer.

@@ -33,7 +33,7 @@ func (p Pad) Run(w *Workspace, out, in []*array.Array) {
 		return
 	}
 	if p.Mode == "constant" {
-		p.constant(o, a)
+		p.constant(w, o, a)
 		return
 	}
 	defer w.Release(w.Mark())
@@ -61,7 +61,7 @@ func (p Pad) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // constant fills o and copies what of a lies inside it.
-func (p Pad) constant(o, a *array.Array) {
+func (p Pad) constant(w *Workspace, o, a *array.Array) {
 	fillBits(o, valueBits(o.DType(), p.Value))
 	var m moveNest
 	do, so := o.Offset(), a.Offset()
@@ -71,7 +71,7 @@ func (p Pad) constant(o, a *array.Array) {
 		do += put * o.Strides()[d]
 		m.push(max(min(n-skip, o.Dim(d)-put), 0), o.Strides()[d], a.Strides()[d])
 	}
-	move(o, do, a, so, &m)
+	move(w, o, do, a, so, &m)
 }
 
 // sources sets idx to the source positions in a dimension of n elements.

@@ -103,7 +103,7 @@ func reduceTo[T scalar, A accumulator](w *Workspace, kind int, o, a *array.Array
 	}
 	acc := Scratch[A](w, g.outLen)
 	fillSlice(acc, identity[A](kind))
-	reduceInto(kind, acc, x, g)
+	reduceSplit(w, kind, acc, x, g)
 	if kind == redMean {
 		for i := range acc {
 			acc[i] = meanOf(acc[i], g.count)
@@ -145,6 +145,36 @@ func identity[A accumulator](kind int) A {
 		return A(inf)
 	}
 	return 0
+}
+
+// reduceJob reduces a range of the outermost group, which is a kept one.
+type reduceJob[T scalar, A accumulator] struct {
+	kind int
+	acc  []A
+	x    []T
+	g    groups
+}
+
+// Do implements Job.
+func (j *reduceJob[T, A]) Do(lo, hi int) {
+	g := j.g
+	in, out := len(j.x)/g.size[0], g.step[0]
+	g.size[0] = hi - lo
+	reduceInto(j.kind, j.acc[lo*out:hi*out], j.x[lo*in:hi*in], &g)
+}
+
+// reduceSplit is reduceInto, on several threads where the outermost group is
+// kept and there is enough to do. Every result is computed by one thread, so
+// the number of threads does not show.
+func reduceSplit[T scalar, A accumulator](w *Workspace, kind int, acc []A, x []T, g *groups) {
+	if w.Threads <= 1 || len(x) < 2*moveGrain || g.n < 2 || g.step[0] == 0 {
+		reduceInto(kind, acc, x, g)
+		return
+	}
+	j := takeJob[reduceJob[T, A]](w)
+	*j = reduceJob[T, A]{kind, acc, x, *g}
+	w.Parallel(g.size[0], max(moveGrain*g.size[0]/len(x), 1), j)
+	putJob(w, j)
 }
 
 // reduceInto reduces row-major x into acc.

@@ -1,0 +1,36 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// The number of threads shows neither in results nor in allocations.
+func TestMoveAndReduceThreads(t *testing.T) {
+	x := rand64(rand.New(rand.NewPCG(17, 18)), 37, 60, 50)
+	for _, d := range []array.DType{array.F32, array.F64, array.I16} {
+		in := layouts(d, x)[1]
+		for _, c := range []struct {
+			s     Step
+			shape []int
+		}{
+			{Permute{Dims: []int{2, 0, 1}}, []int{50, 37, 60}},
+			{Copy{}, []int{37, 60, 50}},
+			{Flip{Dims: []int{0, 2}}, []int{37, 60, 50}},
+			{Reduce{Kind: "sum", Dims: []int{1}}, []int{37, 50}},
+			{Reduce{Kind: "max", Dims: []int{1, 2}}, []int{37}},
+			{Reduce{Kind: "sum", Dims: []int{0}}, []int{60, 50}},
+		} {
+			one := run1(t, c.s, d, c.shape, in)
+			out, args := []*array.Array{array.New(d, c.shape...)}, []*array.Array{in}
+			w := Workspace{Threads: 3}
+			require.Zero(t, testing.AllocsPerRun(3, func() { c.s.Run(&w, out, args) }))
+			require.Zero(t, w.Mark())
+			require.Equal(t, unpack64(one), unpack64(out[0]), c.s)
+		}
+	}
+}
