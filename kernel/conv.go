@@ -3,7 +3,7 @@ package kernel
 import "github.com/gofx-dev/gofx/array"
 
 // Conv is the cross-correlation of torch.nn.functional.conv1d, conv2d and
-// conv3d: in[0] [N, C, spatial...], in[1] the weight [M, C/Groups, kernel...],
+// conv3d: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight [M, C/Groups, kernel...],
 // in[2] an optional bias [M]. Lists have one entry a spatial dimension; a nil
 // list means stride 1, no padding, dilation 1. What PadHi adds at the end shows
 // in the output's shape. Float element types.
@@ -14,6 +14,7 @@ type Conv struct {
 
 // Run implements Step.
 func (s Conv) Run(w *Workspace, out, in []*array.Array) {
+	out, in = batched(out, in)
 	if out[0].DType() == array.F64 {
 		conv[float64](w, s, out[0], in[0], in[1], operand(in, 2))
 	} else {
@@ -27,6 +28,7 @@ func (s Conv) geometry(out, x, weight *array.Array) spatial {
 
 // ScratchBytes implements Scratcher.
 func (s Conv) ScratchBytes(out, in []*array.Array) int {
+	out, in = batched(out, in)
 	n := loadAllBytes(in) + storeBytes(out[0])
 	g := s.geometry(out[0], in[0], in[1])
 	groups := max(s.Groups, 1)
@@ -76,6 +78,16 @@ func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
 	}
 	store(out, dst)
 	w.Release(mark)
+}
+
+// batched returns the operands of a convolution with the batch dimension that x
+// and the result may lack.
+func batched(out, in []*array.Array) (outs, ins []*array.Array) {
+	if in[0].Rank() == in[1].Rank() {
+		return out, in
+	}
+	x := []*array.Array{array.Unsqueeze(in[0], 0), in[1], operand(in, 2)}
+	return []*array.Array{array.Unsqueeze(out[0], 0)}, x
 }
 
 // convJob keeps the patches that its product reads.

@@ -3,7 +3,7 @@ package kernel
 import "github.com/gofx-dev/gofx/array"
 
 // ConvTranspose is torch.nn.functional.conv_transpose1d to 3d, the gradient of
-// Conv with respect to its input: in[0] [N, C, spatial...], in[1] the weight
+// Conv with respect to its input: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight
 // [C, M/Groups, kernel...], in[2] an optional bias [M]. OutputPadding shows in
 // the output's shape. Nil lists as in Conv. Float element types.
 type ConvTranspose struct {
@@ -17,6 +17,7 @@ const columnElems = 1 << 18
 
 // Run implements Step.
 func (s ConvTranspose) Run(w *Workspace, out, in []*array.Array) {
+	out, in = batched(out, in)
 	if out[0].DType() == array.F64 {
 		convTranspose[float64](w, s, out[0], in[0], in[1], operand(in, 2))
 	} else {
@@ -32,6 +33,7 @@ func (s ConvTranspose) geometry(out, x, weight *array.Array) spatial {
 
 // ScratchBytes implements Scratcher.
 func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
+	out, in = batched(out, in)
 	n := loadAllBytes(in) + storeBytes(out[0])
 	g := s.geometry(out[0], in[0], in[1])
 	rows := in[1].Dim(1) * g.taps

@@ -3,12 +3,14 @@ package kernel
 import "github.com/gofx-dev/gofx/array"
 
 // MatMul multiplies in[0] [..., m, k] by in[1] [..., k, n] as torch.matmul does
-// for operands of two or more dimensions: leading dimensions broadcast. All
-// element types but bool; integers wrap around.
+// does: leading dimensions broadcast, a vector is a row on the left and a column
+// on the right, whose dimension the result lacks. All element types but bool;
+// integers wrap around.
 type MatMul struct{}
 
 // Run implements Step.
 func (MatMul) Run(w *Workspace, out, in []*array.Array) {
+	out, in = matrices(out, in)
 	switch out[0].DType() {
 	case array.F64:
 		matMulReal[float64](w, out[0], in[0], in[1])
@@ -37,6 +39,7 @@ func (MatMul) Run(w *Workspace, out, in []*array.Array) {
 
 // ScratchBytes implements Scratcher.
 func (MatMul) ScratchBytes(out, in []*array.Array) int {
+	out, in = matrices(out, in)
 	n := storeBytes(out[0])
 	for _, a := range in[:2] {
 		if out[0].DType().IsInt() || plainMatrices(a, a.DType()) {
@@ -53,6 +56,21 @@ func (MatMul) ScratchBytes(out, in []*array.Array) int {
 		n += gemmScratch[float32](rows, cols, k)
 	}
 	return n
+}
+
+// matrices returns the operands of MatMul with vectors seen as matrices.
+func matrices(out, in []*array.Array) (outs, ins []*array.Array) {
+	x, y, o := in[0], in[1], out[0]
+	if x.Rank() > 1 && y.Rank() > 1 {
+		return out, in
+	}
+	if y.Rank() == 1 {
+		y, o = array.Unsqueeze(y, 1), array.Unsqueeze(o, -1)
+	}
+	if x.Rank() == 1 {
+		x, o = array.Unsqueeze(x, 0), array.Unsqueeze(o, -2)
+	}
+	return []*array.Array{o}, []*array.Array{x, y}
 }
 
 // plainMatrices reports whether a can be read by Gemm as it lies: its last two

@@ -97,15 +97,18 @@ func badAttr(name, is, want string) error {
 	return diag.New(op.BadAttr, name+" is "+is+", expected "+want)
 }
 
-// listAttr expands a list attribute to n entries that are at least least.
+// maxListAttr keeps arithmetic on strides and paddings in range.
+const maxListAttr = 1<<31 - 1
+
+// listAttr expands a list attribute to n entries from least to maxListAttr.
 func listAttr(name string, l op.Ints, n, def, least int) ([]int, error) {
 	v, err := l.Or(n, def)
 	if err != nil {
 		return nil, badAttr(name, l.String(), "1 or "+strconv.Itoa(n)+" elements")
 	}
 	for _, x := range v {
-		if x < least {
-			return nil, badAttr(name, l.String(), "numbers from "+strconv.Itoa(least))
+		if x < least || x > maxListAttr {
+			return nil, badAttr(name, l.String(), "numbers from "+strconv.Itoa(least)+" to "+strconv.Itoa(maxListAttr))
 		}
 	}
 	return v, nil

@@ -29,7 +29,9 @@ func castAll(d array.DType, in []*array.Array) []*array.Array {
 }
 
 func convSamples(g *op.Gen, n int) []op.Sample {
-	call := func(name string, a ConvAttrs, in []*array.Array) op.Sample { return op.Sample{Name: name, Attrs: a, In: in} }
+	call := func(name string, a ConvAttrs, in []*array.Array) op.Sample {
+		return op.Sample{Name: name, Attrs: a, In: in}
+	}
 	list := func(v ...int) op.Ints { return op.IntList(v[:n]...) }
 	plain := convArgs(g, n, 2, 3, 4, 3, 3)
 	unbatched := convArgs(g, n, 1, 3, 4, 3, 3)

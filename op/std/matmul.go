@@ -79,12 +79,14 @@ var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 			if !s.Present() {
 				return v
 			}
-			return b.Call(Mul, BinaryAttrs{Other: s}, v)
+			return composer{b}.scale(v, s)
 		}
 		p := scale(b.Call(MatMul, op.None{}, in[1], in[2]), a.Alpha)
-		return b.Call(Add, BinaryAttrs{}, scale(in[0], a.Beta), p)
+		return composer{b}.add(scale(in[0], a.Beta), p)
 	},
-	Flops:   func(_ AddmmAttrs, in []shape.Type, out shape.Type) shape.Dim { return matMulFlops(op.None{}, in[1:], out) },
+	Flops: func(_ AddmmAttrs, in []shape.Type, out shape.Type) shape.Dim {
+		return matMulFlops(op.None{}, in[1:], out)
+	},
 	Samples: addmmSamples,
 	Bad:     addmmBad,
 })
@@ -106,7 +108,7 @@ var Outer = op.Define("outer", op.Spec[op.None]{
 		return shape.TensorType(d, shape.Of(in[0].Dim(0), in[1].Dim(0))), nil
 	},
 	Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
-		return b.Call(Mul, BinaryAttrs{}, b.Call(Unsqueeze, DimAttrs{Dim: 1}, in[0]), in[1])
+		return composer{b}.mul(b.Call(Unsqueeze, DimAttrs{Dim: 1}, in[0]), in[1])
 	},
 	Flops:   func(_ op.None, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out) },
 	Samples: outerSamples,

@@ -1,0 +1,320 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// BatchNormAttrs are the attributes of batch_norm. PyTorch's Eps is 1e-5.
+type BatchNormAttrs struct {
+	Eps      float64 `fx:",arg"`
+	Training bool
+}
+
+// EpsAttrs are the attributes of normalisations with nothing but an epsilon.
+type EpsAttrs struct {
+	Eps float64 `fx:",arg"`
+}
+
+// LayerNormAttrs are the attributes of layer_norm and rms_norm: the last sizes
+// of the operand, over which it is normalised.
+type LayerNormAttrs struct {
+	NormalizedShape shape.Dims `fx:",arg"`
+	Eps             float64    `fx:",arg"`
+}
+
+// GroupNormAttrs are the attributes of group_norm.
+type GroupNormAttrs struct {
+	NumGroups int     `fx:",arg"`
+	Eps       float64 `fx:",arg"`
+}
+
+// InstanceNormAttrs are the attributes of instance_norm. UseRunningStats takes
+// the running statistics instead of those of each instance.
+type InstanceNormAttrs struct {
+	Eps             float64 `fx:",arg"`
+	UseRunningStats bool
+}
+
+// BatchNorm is torch.nn.functional.batch_norm without the update of the running
+// statistics, which module code does with assign.
+//
+//	%y = call_function[batch_norm](%x, %mean, %var, %w, %b) {eps=1e-05} : f32[N,64,56,56]
+var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
+	Doc: "batch_norm normalises each channel of x [N,C,...] with the running statistics, or with those of x in training or without running ones.",
+	Ref: "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
+	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
+	Infer: func(c *op.Infer, a BatchNormAttrs, in []shape.Type) (shape.Type, error) {
+		if a.Training && batchCount(in[0]).Is(1) {
+			return shape.Type{}, diag.New(op.SizeMismatch, "x "+in[0].String()+" has 1 value per channel, training expects more")
+		}
+		return inferChannelNorm(c, a.Eps, in, "running_mean", "running_var", "weight", "bias")
+	},
+	Decompose: func(b op.Builder, a BatchNormAttrs, in []op.Value) op.Value {
+		mean, variance := valueAt(in, 1), valueAt(in, 2)
+		if a.Training || mean == nil || variance == nil {
+			stats := b.Call(BatchNormStats, op.None{}, in[0])
+			mean, variance = b.Item(stats, 0), b.Item(stats, 1)
+		}
+		return b.Call(BatchNormInference, EpsAttrs{a.Eps}, in[0], mean, variance, valueAt(in, 3), valueAt(in, 4))
+	},
+	Samples: batchNormSamples,
+	Bad:     batchNormBad,
+})
+
+// BatchNormInference is batch_norm with given statistics, none of them absent.
+var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
+	Doc: "batch_norm_inference is (x-mean)/sqrt(var+eps)·weight + bias for each channel of x [N,C,...].",
+	In:  op.Args("x", "mean", "var", "weight?", "bias?"),
+	Infer: func(c *op.Infer, a EpsAttrs, in []shape.Type) (shape.Type, error) {
+		return inferChannelNorm(c, a.Eps, in, "mean", "var", "weight", "bias")
+	},
+	Kernel:  func(a EpsAttrs, _ []shape.Type) kernel.Step { return &kernel.BatchNorm{Eps: a.Eps} },
+	Flops:   func(_ EpsAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(2) },
+	Samples: batchNormInferenceSamples,
+	Bad:     batchNormInferenceBad,
+})
+
+// BatchNormStats returns what batch_norm needs in training.
+var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
+	Doc: "batch_norm_stats returns the mean and the biased variance of each channel of x [N,C,...], f32 for half types.",
+	In:  op.Args("x"), Class: op.Reduction, Results: []string{"mean", "var"},
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		d, err := sameFloat([]string{"x"}, in)
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if err := wantRank("x", in[0], 2, anyRank); err != nil {
+			return shape.Type{}, err
+		}
+		if d.Size() == 2 {
+			d = array.F32
+		}
+		t := shape.TensorType(d, shape.Of(in[0].Dim(1)))
+		return shape.TupleType(t, t), nil
+	},
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.BatchNormStats{} },
+	Flops:  func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(3) },
+	Samples: func(g *op.Gen) []op.Sample {
+		var out []op.Sample
+		for _, s := range channelInputs(g) {
+			out = append(out, op.Sample{Name: s.Name, Attrs: op.None{}, In: s.In[:1]})
+		}
+		return out
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "rank", Attrs: op.None{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch},
+			{Name: "integers", Attrs: op.None{}, In: []*array.Array{g.Int(9, 3, 2)}, Code: op.DTypeMismatch},
+		}
+	},
+})
+
+// LayerNorm is torch.nn.functional.layer_norm.
+var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
+	Doc: "layer_norm normalises x over its last dimensions, normalized_shape, by their mean and biased variance.",
+	Ref: "Ba, Kiros and Hinton, Layer Normalization, 2016, arXiv:1607.06450",
+	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
+	Infer: func(c *op.Infer, a LayerNormAttrs, in []shape.Type) (shape.Type, error) {
+		return inferLayerNorm(c, a, in, "weight", "bias")
+	},
+	Kernel: func(a LayerNormAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.LayerNorm{Axes: a.NormalizedShape.Len(), Eps: a.Eps}
+	},
+	Flops:   func(_ LayerNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(5) },
+	Samples: func(g *op.Gen) []op.Sample { return layerNormSamples(g, true) },
+	Bad:     func(g *op.Gen) []op.BadSample { return layerNormBad(g, true) },
+})
+
+// RmsNorm is torch.nn.functional.rms_norm.
+var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
+	Doc: "rms_norm divides x by the root mean square over its last dimensions, normalized_shape.",
+	Ref: "Zhang and Sennrich, Root Mean Square Layer Normalization, 2019, arXiv:1910.07467",
+	In:  op.Args("x", "weight?"), Class: op.Reduction,
+	Infer: func(c *op.Infer, a LayerNormAttrs, in []shape.Type) (shape.Type, error) {
+		return inferLayerNorm(c, a, in, "weight")
+	},
+	Kernel: func(a LayerNormAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.RMSNorm{Axes: a.NormalizedShape.Len(), Eps: a.Eps}
+	},
+	Flops:   func(_ LayerNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(4) },
+	Samples: func(g *op.Gen) []op.Sample { return layerNormSamples(g, false) },
+	Bad:     func(g *op.Gen) []op.BadSample { return layerNormBad(g, false) },
+})
+
+// GroupNorm is torch.nn.functional.group_norm.
+var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
+	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions.",
+	Ref: "Wu and He, Group Normalization, 2018, arXiv:1803.08494",
+	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
+	Infer: func(c *op.Infer, a GroupNormAttrs, in []shape.Type) (shape.Type, error) {
+		if a.NumGroups < 1 {
+			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "1 or more")
+		}
+		if n, ok := in[0].Dim(1).Int(); ok && n%a.NumGroups != 0 {
+			return shape.Type{}, diag.New(op.SizeMismatch, "x has "+strconv.Itoa(n)+" channels, expected a multiple of num_groups, "+strconv.Itoa(a.NumGroups))
+		}
+		return inferChannelNorm(c, a.Eps, in, "weight", "bias")
+	},
+	Kernel: func(a GroupNormAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.GroupNorm{Groups: a.NumGroups, Eps: a.Eps}
+	},
+	Flops:   func(_ GroupNormAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(5) },
+	Samples: groupNormSamples,
+	Bad:     groupNormBad,
+})
+
+// InstanceNorm is torch.nn.functional.instance_norm without the update of the
+// running statistics.
+var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
+	Doc: "instance_norm normalises each channel of each instance of x [N,C,...] by its own statistics, or by the running ones.",
+	Ref: "Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016, arXiv:1607.08022",
+	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"), Class: op.Reduction,
+	Infer: func(c *op.Infer, a InstanceNormAttrs, in []shape.Type) (shape.Type, error) {
+		if err := wantRank("x", in[0], 3, anyRank); err != nil {
+			return shape.Type{}, err
+		}
+		return inferChannelNorm(c, a.Eps, in, "running_mean", "running_var", "weight", "bias")
+	},
+	Decompose: instanceNorm,
+	Samples:   instanceNormSamples,
+	Bad:       instanceNormBad,
+})
+
+// instanceNorm is batch_norm_inference with running statistics, group_norm with
+// a group for each channel where their number is known, else layer_norm over
+// the spatial dimensions and the scaling by hand.
+func instanceNorm(b op.Builder, a InstanceNormAttrs, in []op.Value) op.Value {
+	x, weight, bias := in[0], valueAt(in, 3), valueAt(in, 4)
+	if mean, variance := valueAt(in, 1), valueAt(in, 2); a.UseRunningStats && mean != nil && variance != nil {
+		return b.Call(BatchNormInference, EpsAttrs{a.Eps}, x, mean, variance, weight, bias)
+	}
+	t := x.Type()
+	if n, ok := t.Dim(1).Int(); ok && n > 0 {
+		return b.Call(GroupNorm, GroupNormAttrs{NumGroups: n, Eps: a.Eps}, x, weight, bias)
+	}
+	c := composer{b}
+	y := b.Call(LayerNorm, LayerNormAttrs{NormalizedShape: t.Dims().Sub(2, t.Rank()), Eps: a.Eps}, x, nil, nil)
+	column := []shape.Dim{t.Dim(1)}
+	for range t.Rank() - 2 {
+		column = append(column, shape.Const(1))
+	}
+	if weight != nil {
+		y = c.mul(y, c.reshape(weight, shape.Of(column...)))
+	}
+	if bias != nil {
+		y = c.add(y, c.reshape(bias, shape.Of(column...)))
+	}
+	return y
+}
+
+// normDType checks the element types of a normalisation: all equal, or f32
+// parameters for a half-precision x.
+func normDType(in []shape.Type, names ...string) (array.DType, error) {
+	d, err := sameFloat([]string{"x"}, in)
+	if err != nil {
+		return d, err
+	}
+	for i, name := range names {
+		p := operandAt(in, 1+i).DType()
+		if p == array.Invalid || d == array.Invalid || p == d || (d.Size() == 2 && p == array.F32) {
+			continue
+		}
+		return d, diag.New(op.DTypeMismatch, name+" has element type "+p.String()+", expected that of x, "+d.String())
+	}
+	return d, nil
+}
+
+// batchCount returns the number of values per channel of x [N,C,...].
+func batchCount(x shape.Type) shape.Dim {
+	if x.Rank() < 2 {
+		return shape.Unknown
+	}
+	return x.Dim(0).Mul(x.Dims().Sub(2, x.Rank()).Prod())
+}
+
+// inferChannelNorm is the type rule of normalisations of x [N,C,...] whose other
+// operands, named, have one value per channel.
+func inferChannelNorm(c *op.Infer, eps float64, in []shape.Type, names ...string) (shape.Type, error) {
+	x := in[0]
+	d, err := normDType(in, names...)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if err := checkEps(eps); err != nil {
+		return shape.Type{}, err
+	}
+	if err := wantRank("x", x, 2, anyRank); err != nil {
+		return shape.Type{}, err
+	}
+	for i, name := range names {
+		p := operandAt(in, 1+i)
+		if err := wantRank(name, p, 1, 1); err != nil {
+			return shape.Type{}, err
+		}
+		if _, err := c.Equal(x.Dim(1), p.Dim(0), op.SizeMismatch, func() string {
+			return "x has " + x.Dim(1).String() + " channels, " + name + " expects " + p.Dim(0).String()
+		}); err != nil {
+			return shape.Type{}, err
+		}
+	}
+	return withShapeOf(x, d), nil
+}
+
+// withShapeOf returns the tensor type of element type d and x's shape.
+func withShapeOf(x shape.Type, d array.DType) shape.Type {
+	return typeOf(d, x.Ranked(), x.Dims().Slice()...)
+}
+
+func checkEps(eps float64) error {
+	if eps >= 0 {
+		return nil
+	}
+	return badAttr("eps", strconv.FormatFloat(eps, 'g', -1, 64), "0 or more")
+}
+
+func inferLayerNorm(c *op.Infer, a LayerNormAttrs, in []shape.Type, names ...string) (shape.Type, error) {
+	x, want := in[0], a.NormalizedShape
+	d, err := normDType(in, names...)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if err := checkEps(a.Eps); err != nil {
+		return shape.Type{}, err
+	}
+	if want.Len() == 0 {
+		return shape.Type{}, badAttr("normalized_shape", "[]", "at least one size")
+	}
+	for i, name := range names {
+		if err := checkTail(c, name, operandAt(in, 1+i), want, want.Len()); err != nil {
+			return shape.Type{}, err
+		}
+	}
+	if err := checkTail(c, "x", x, want, anyRank); err != nil {
+		return shape.Type{}, err
+	}
+	return withShapeOf(x, d), nil
+}
+
+// checkTail requires the last dimensions of t to be want, and at most maxRank.
+func checkTail(c *op.Infer, name string, t shape.Type, want shape.Dims, maxRank int) error {
+	if !t.Ranked() {
+		return nil
+	}
+	if err := wantRank(name, t, want.Len(), maxRank); err != nil {
+		return err
+	}
+	for i := 1; i <= want.Len(); i++ {
+		if _, err := c.Equal(t.Dim(-i), want.At(-i), op.SizeMismatch, func() string {
+			return name + " has the shape " + t.Dims().String() + ", normalized_shape is " + want.String()
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// MaxPoolAttrs are the attributes of max_pool1d to 3d. A list has one entry for
+// each spatial dimension or one for all; an empty Stride is KernelSize, padding
+// is at most half the kernel. CeilMode adds a last window that starts inside the
+// input or the padding before it but reaches over the end.
+type MaxPoolAttrs struct {
+	KernelSize                op.Ints `fx:",arg"`
+	Stride, Padding, Dilation op.Ints
+	CeilMode                  bool
+}
+
+// AvgPoolAttrs are the attributes of avg_pool1d to 3d; lists and CeilMode as in
+// MaxPoolAttrs. Padding counts as zeros unless CountExcludePad is set; a
+// DivisorOverride other than 0 replaces the window's size.
+type AvgPoolAttrs struct {
+	KernelSize      op.Ints `fx:",arg"`
+	Stride, Padding op.Ints
+	CeilMode        bool
+	CountExcludePad bool
+	DivisorOverride int
+}
+
+// AdaptivePoolAttrs are the attributes of the adaptive pools. OutputSize has one
+// entry for each spatial dimension or one for all; 0 or -1 keeps the size.
+type AdaptivePoolAttrs struct {
+	OutputSize op.Ints `fx:",arg"`
+}
+
+// LpPoolAttrs are the attributes of lp_pool1d and lp_pool2d.
+type LpPoolAttrs struct {
+	NormType   float64 `fx:",arg"`
+	KernelSize op.Ints `fx:",arg"`
+	Stride     op.Ints
+	CeilMode   bool
+}
+
+// The pools are those of torch.nn.functional; x is [N,C,spatial...] or
+// [C,spatial...]. The variants with indices also return the position of each
+// maximum within its input plane.
+var (
+	MaxPool1d            = maxPoolNd("max_pool1d", 1, false)
+	MaxPool2d            = maxPoolNd("max_pool2d", 2, false)
+	MaxPool3d            = maxPoolNd("max_pool3d", 3, false)
+	MaxPool1dWithIndices = maxPoolNd("max_pool1d_with_indices", 1, true)
+	MaxPool2dWithIndices = maxPoolNd("max_pool2d_with_indices", 2, true)
+	MaxPool3dWithIndices = maxPoolNd("max_pool3d_with_indices", 3, true)
+
+	AvgPool1d = avgPoolNd("avg_pool1d", 1)
+	AvgPool2d = avgPoolNd("avg_pool2d", 2)
+	AvgPool3d = avgPoolNd("avg_pool3d", 3)
+
+	AdaptiveAvgPool1d = adaptivePoolNd("adaptive_avg_pool1d", 1, false, false)
+	AdaptiveAvgPool2d = adaptivePoolNd("adaptive_avg_pool2d", 2, false, false)
+	AdaptiveAvgPool3d = adaptivePoolNd("adaptive_avg_pool3d", 3, false, false)
+
+	AdaptiveMaxPool1d            = adaptivePoolNd("adaptive_max_pool1d", 1, true, false)
+	AdaptiveMaxPool2d            = adaptivePoolNd("adaptive_max_pool2d", 2, true, false)
+	AdaptiveMaxPool3d            = adaptivePoolNd("adaptive_max_pool3d", 3, true, false)
+	AdaptiveMaxPool1dWithIndices = adaptivePoolNd("adaptive_max_pool1d_with_indices", 1, true, true)
+	AdaptiveMaxPool2dWithIndices = adaptivePoolNd("adaptive_max_pool2d_with_indices", 2, true, true)
+	AdaptiveMaxPool3dWithIndices = adaptivePoolNd("adaptive_max_pool3d_with_indices", 3, true, true)
+)
+
+func maxPoolNd(name string, n int, withIndices bool) *op.Op {
+	s := op.Spec[MaxPoolAttrs]{
+		Doc: name + " takes the maximum of every window over " + spatialText(n) + ".",
+		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
+		Infer: func(_ *op.Infer, a MaxPoolAttrs, in []shape.Type) (shape.Type, error) {
+			d, err := sameNumber([]string{"x"}, in)
+			if err != nil {
+				return shape.Type{}, err
+			}
+			p := poolAttrs{a.KernelSize, a.Stride, a.Padding, a.Dilation, a.CeilMode}
+			t, err := p.infer(n, d, in[0])
+			return poolResult(t, err, withIndices)
+		},
+		Kernel: func(a MaxPoolAttrs, _ []shape.Type) kernel.Step {
+			pad := mustList(a.Padding, n, 0)
+			return &kernel.MaxPool{Kernel: mustList(a.KernelSize, n, 1), Stride: strideList(a.Stride, a.KernelSize, n),
+				PadLo: pad, PadHi: pad, Dilation: mustList(a.Dilation, n, 1)}
+		},
+		Samples: func(g *op.Gen) []op.Sample { return maxPoolSamples(g, n) },
+		Bad:     func(g *op.Gen) []op.BadSample { return maxPoolBad(g, n) },
+	}
+	if withIndices {
+		s.Results, s.Quant = valuesAndIndices, op.QuantReference
+	}
+	return op.Define(name, s)
+}
+
+var valuesAndIndices = []string{"values", "indices"}
+
+func avgPoolNd(name string, n int) *op.Op {
+	return op.Define(name, op.Spec[AvgPoolAttrs]{
+		Doc: name + " takes the mean of every window over " + spatialText(n) + ".",
+		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
+		Infer: func(_ *op.Infer, a AvgPoolAttrs, in []shape.Type) (shape.Type, error) {
+			if d := in[0].DType(); d != array.Invalid && d != array.I64 && !d.IsFloat() {
+				return shape.Type{}, notFloat("x", d)
+			}
+			if a.DivisorOverride < 0 {
+				return shape.Type{}, badAttr("divisor_override", strconv.Itoa(a.DivisorOverride), "0 or more")
+			}
+			p := poolAttrs{a.KernelSize, a.Stride, a.Padding, op.Ints{}, a.CeilMode}
+			return p.infer(n, in[0].DType(), in[0])
+		},
+		Kernel: func(a AvgPoolAttrs, _ []shape.Type) kernel.Step {
+			pad := mustList(a.Padding, n, 0)
+			return &kernel.AvgPool{Kernel: mustList(a.KernelSize, n, 1), Stride: strideList(a.Stride, a.KernelSize, n),
+				PadLo: pad, PadHi: pad, CountIncludePad: !a.CountExcludePad, DivisorOverride: a.DivisorOverride}
+		},
+		Samples: func(g *op.Gen) []op.Sample { return avgPoolSamples(g, n) },
+		Bad:     func(g *op.Gen) []op.BadSample { return avgPoolBad(g, n) },
+	})
+}
+
+func adaptivePoolNd(name string, n int, greatest, withIndices bool) *op.Op {
+	what := "mean"
+	if greatest {
+		what = "maximum"
+	}
+	s := op.Spec[AdaptivePoolAttrs]{
+		Doc: name + " takes the " + what + " of windows chosen so that the result has output_size over " + spatialText(n) + ".",
+		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
+		Infer: func(_ *op.Infer, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
+			t, err := inferAdaptive(n, a, in)
+			return poolResult(t, err, withIndices)
+		},
+		Kernel: func(AdaptivePoolAttrs, []shape.Type) kernel.Step {
+			if greatest {
+				return &kernel.AdaptiveMaxPool{Spatial: n}
+			}
+			return &kernel.AdaptiveAvgPool{Spatial: n}
+		},
+		Samples: func(g *op.Gen) []op.Sample { return adaptivePoolSamples(g, n) },
+		Bad:     func(g *op.Gen) []op.BadSample { return adaptivePoolBad(g, n) },
+	}
+	if withIndices {
+		s.Results, s.Quant = valuesAndIndices, op.QuantReference
+	}
+	return op.Define(name, s)
+}
+
+// poolResult adds the type of the indices where there are any.
+func poolResult(t shape.Type, err error, withIndices bool) (shape.Type, error) {
+	if err != nil || !withIndices {
+		return t, err
+	}
+	return shape.TupleType(t, t.WithDType(array.I64)), nil
+}
+
+func strideList(stride, kernelSize op.Ints, n int) []int {
+	if stride.Len() == 0 {
+		stride = kernelSize
+	}
+	return mustList(stride, n, 1)
+}
+
+// poolAttrs is what all pools with fixed windows share.
+type poolAttrs struct {
+	kernel, stride, pad, dilation op.Ints
+	ceil                          bool
+}
+
+func (p poolAttrs) windows(n int) ([]window, error) {
+	if p.kernel.Len() == 0 {
+		return nil, badAttr("kernel_size", "[]", "1 or "+strconv.Itoa(n)+" elements")
+	}
+	k, err := listAttr("kernel_size", p.kernel, n, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	if p.stride.Len() == 0 {
+		p.stride = p.kernel
+	}
+	stride, err := listAttr("stride", p.stride, n, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	pad, err := listAttr("padding", p.pad, n, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	dilation, err := listAttr("dilation", p.dilation, n, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]window, n)
+	for i := range out {
+		if (k[i]-1)*dilation[i]+1 < 2*pad[i] {
+			return nil, badAttr("padding", p.pad.String(), "at most half of kernel_size "+p.kernel.String())
+		}
+		out[i] = window{extentOf(shape.Const(k[i]), dilation[i]), stride[i], pad[i], pad[i]}
+	}
+	return out, nil
+}
+
+func (p poolAttrs) infer(n int, d array.DType, x shape.Type) (shape.Type, error) {
+	windows, err := p.windows(n)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if err := wantRank("x", x, n+1, n+2); err != nil {
+		return shape.Type{}, err
+	}
+	if !x.Ranked() {
+		return shape.Unranked(d), nil
+	}
+	dims := x.Dims().Slice()
+	for i, w := range windows {
+		at := len(dims) - n + i
+		if dims[at].Is(0) {
+			return shape.Type{}, diag.New(op.SizeMismatch, "x "+x.String()+" has size 0 in spatial dimension "+strconv.Itoa(i)+", expected at least 1")
+		}
+		size := dims[at]
+		if dims[at], err = windowCount(i, size, w); err != nil && !p.ceil {
+			return shape.Type{}, err
+		}
+		if p.ceil {
+			if dims[at], err = ceilCount(i, size, w); err != nil {
+				return shape.Type{}, err
+			}
+		}
+	}
+	return shape.TensorType(d, shape.Of(dims...)), nil
+}
+
+// ceilCount is windowCount rounded up, without a window that would start in the
+// padding after the input.
+func ceilCount(i int, n shape.Dim, w window) (shape.Dim, error) {
+	reach := w
+	reach.hi += w.stride - 1
+	out, err := windowCount(i, n, reach)
+	if err != nil {
+		return out, err
+	}
+	size, known := n.Int()
+	count, counted := out.Int()
+	extent, _ := w.extent.Int()
+	switch {
+	case known && counted:
+		if (count-1)*w.stride >= size+w.lo {
+			count--
+		}
+		return shape.Const(count), nil
+	case w.hi+w.stride <= extent:
+		// The last window starts before (n+lo+hi-extent+stride-1)+1 <= n+lo.
+		return out, nil
+	}
+	return shape.Unknown, nil
+}
+
+func inferAdaptive(n int, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
+	x := in[0]
+	d, err := sameFloat([]string{"x"}, in)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if a.OutputSize.Len() == 0 {
+		return shape.Type{}, badAttr("output_size", "[]", "1 or "+strconv.Itoa(n)+" elements")
+	}
+	size, err := listAttr("output_size", a.OutputSize, n, 0, -1)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if err := wantRank("x", x, n+1, n+2); err != nil {
+		return shape.Type{}, err
+	}
+	if !x.Ranked() {
+		return shape.Unranked(d), nil
+	}
+	dims := x.Dims().Slice()
+	for i, s := range size {
+		at := len(dims) - n + i
+		if dims[at].Is(0) {
+			return shape.Type{}, diag.New(op.SizeMismatch, "x "+x.String()+" has size 0 in spatial dimension "+strconv.Itoa(i)+", expected at least 1")
+		}
+		if s > 0 {
+			dims[at] = shape.Const(s)
+		}
+	}
+	return shape.TensorType(d, shape.Of(dims...)), nil
+}
