@@ -31,28 +31,43 @@ var erf2 = [12]float64{
 	0x1.9d560ecd0af15p-17, 0x1.7387609aa5473p-16, -0x1.42d2ed12abb10p-17,
 }
 
-// vmath32 runs the operations that have f32 code of their own.
+// vmath32 runs the operations that have f32 code of their own. It converts a few
+// elements ahead: the processor's conversion waits for the last value of its
+// destination register, which would chain the elements to each other.
 func vmath32(op Code, d, a []float32) bool {
-	a = a[:len(d)]
 	switch op {
-	case OpExp:
-		for i := range d {
-			d[i] = exp32(a[i])
-		}
-	case OpSigmoid:
-		for i := range d {
-			d[i] = sigmoid32(a[i])
-		}
-	case OpTanh:
-		for i := range d {
-			d[i] = tanh32(a[i])
-		}
-	case OpErf:
-		for i := range d {
-			d[i] = erf32(a[i])
-		}
+	case OpExp, OpSigmoid, OpTanh, OpErf:
 	default:
 		return false
+	}
+	var buf [64]float64
+	for lo := 0; lo < len(d); lo += len(buf) {
+		src, dst := a[lo:min(lo+len(buf), len(d))], d[lo:min(lo+len(buf), len(d))]
+		t := buf[:len(src)]
+		for i := range t {
+			t[i] = float64(src[i])
+		}
+		switch op {
+		case OpExp:
+			for i := range t {
+				t[i] = exp32(t[i])
+			}
+		case OpSigmoid:
+			for i := range t {
+				t[i] = sigmoid32(t[i])
+			}
+		case OpTanh:
+			for i := range t {
+				t[i] = tanh32(t[i])
+			}
+		case OpErf:
+			for i := range t {
+				t[i] = erf32(t[i])
+			}
+		}
+		for i := range t {
+			dst[i] = float32(t[i])
+		}
 	}
 	return true
 }
@@ -73,19 +88,21 @@ func expSmall(x float64) float64 {
 	return math.Float64frombits(math.Float64bits(p) + k<<52)
 }
 
-func exp32(x float32) float32 {
+// The functions below take an f32 value and return what rounds to its result.
+
+func exp32(x float64) float64 {
 	switch {
 	case x != x:
 		return x
 	case x > 89:
-		return float32(math.Inf(1))
+		return math.Inf(1)
 	case x < -104: // half of the least subnormal is e**-103.97
 		return 0
 	}
-	return float32(expSmall(float64(x)))
+	return expSmall(x)
 }
 
-func sigmoid32(x float32) float32 {
+func sigmoid32(x float64) float64 {
 	switch {
 	case x != x:
 		return x
@@ -93,33 +110,35 @@ func sigmoid32(x float32) float32 {
 		return 0
 	case x > 104:
 		return 1
-	case x < 0:
-		e := expSmall(float64(x))
-		return float32(e / (1 + e))
 	}
-	return float32(1 / (1 + expSmall(-float64(x))))
+	e := expSmall(-math.Abs(x))
+	num := 1.0
+	if x < 0 {
+		num = e
+	}
+	return num / (1 + e)
 }
 
-func tanh32(x float32) float32 {
-	t := math.Abs(float64(x))
+func tanh32(x float64) float64 {
+	t := math.Abs(x)
 	switch {
 	case t < 1.0/64:
-		// The next term of the series is below 2**-40 of the result.
-		s := float64(t * t)
-		t += float64(float64(t*s) * (float64(s*(2.0/15)) - 1.0/3))
+		// The next term of the series is below 2**-40 of the result; -0 stays -0.
+		s := float64(x * x)
+		return float64(x * (1 + float64(s*(float64(s*(2.0/15))-1.0/3))))
 	case t < 10:
 		t = 1 - 2/(expSmall(2*t)+1)
 	case t >= 10:
 		t = 1
 	}
-	return float32(math.Copysign(t, float64(x)))
+	return math.Copysign(t, x)
 }
 
-func erf32(x float32) float32 {
-	t := math.Abs(float64(x))
+func erf32(x float64) float64 {
+	t := math.Abs(x)
 	switch {
 	case t <= 1:
-		t = float64(t * horner(erf0[:], float64(t*t)))
+		return float64(x * horner(erf0[:], float64(x*x)))
 	case t <= 2:
 		t = horner(erf1[:], t-1.5)
 	case t <= 4:
@@ -127,7 +146,7 @@ func erf32(x float32) float32 {
 	case t > 4:
 		t = 1
 	}
-	return float32(math.Copysign(t, float64(x)))
+	return math.Copysign(t, x)
 }
 
 // horner evaluates the polynomial with coefficients c, lowest first.
