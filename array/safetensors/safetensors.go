@@ -1,0 +1,435 @@
+// Package safetensors reads and writes the safetensors format for weights: eight
+// bytes with the length of a JSON header, the header, the data of all tensors
+// (github.com/huggingface/safetensors, "Format"). Files are hostile until
+// proved otherwise: every structural fault is an error that names the byte, and
+// memory is bounded by the size of the file. Big-endian machines are refused.
+// Generated code imports the package, so it has a JSON reader of its own.
+package safetensors
+
+import (
+	"cmp"
+	"encoding/binary"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// The codes of faults in a file.
+const (
+	CodeSize    diag.Code = "FX8001" // file shorter than its header says, or header too long
+	CodeSyntax  diag.Code = "FX8002" // header is not the JSON expected
+	CodeDType   diag.Code = "FX8003" // unknown element type
+	CodeLength  diag.Code = "FX8004" // shape and bytes disagree
+	CodeRange   diag.Code = "FX8005" // data outside the file
+	CodeOverlap diag.Code = "FX8006" // tensors overlap, or bytes belong to none
+	CodeName    diag.Code = "FX8007" // a name occurs twice, or is missing
+	CodeWrite   diag.Code = "FX8008" // tensors that cannot be written
+	CodeRead    diag.Code = "FX8009" // the operating system could not read
+)
+
+// MaxHeader is the greatest length of a header, as in the reference reader.
+const MaxHeader = 100_000_000
+
+const (
+	maxRank   = 64
+	metaKey   = "__metadata__"
+	prefixLen = 8
+)
+
+var dtypeNames = [...]struct {
+	name  string
+	dtype array.DType
+}{
+	{"F32", array.F32}, {"F64", array.F64}, {"F16", array.F16}, {"BF16", array.BF16}, {"I8", array.I8}, {"U8", array.U8}, {"I16", array.I16},
+	{"U16", array.U16}, {"I32", array.I32}, {"U32", array.U32}, {"I64", array.I64}, {"U64", array.U64}, {"BOOL", array.Bool},
+}
+
+// File is an open file. Its methods may be called from several goroutines at once.
+type File struct {
+	header  string
+	entries list[entry]
+	byName  []int32 // indices of entries, sorted by name
+	metaAt  int     // place of the metadata object in the header, 0 for none
+	data    []byte  // the data section, when all of the file is in memory
+	r       io.ReaderAt
+	start   int64 // offset in the file of the data section
+}
+
+// entry is a tensor as the header describes it. It is small, and the shape stays
+// in the header, so that a hostile header costs little more than its length.
+type entry struct {
+	name       string
+	begin, end int64 // in the data section
+	at         int32 // place of the name in the header
+	shapeAt    int32 // place of the shape in the header
+	dtype      array.DType
+}
+
+// list grows without copying what it holds: doubling would allocate several
+// times the final size.
+type list[T any] struct{ blocks [][]T }
+
+const block = 256
+
+func (l *list[T]) add(v T) {
+	if n := len(l.blocks); n == 0 || len(l.blocks[n-1]) == block {
+		l.blocks = append(l.blocks, make([]T, 0, block))
+	}
+	last := &l.blocks[len(l.blocks)-1]
+	*last = append(*last, v)
+}
+
+func (l *list[T]) len() int {
+	if n := len(l.blocks); n > 0 {
+		return (n-1)*block + len(l.blocks[n-1])
+	}
+	return 0
+}
+
+func (l *list[T]) at(i int) *T { return &l.blocks[i/block][i%block] }
+
+// sorted returns the indices of l's elements in order; equal ones keep theirs.
+func (l *list[T]) sorted(compare func(a, b *T) int) []int32 {
+	order := make([]int32, l.len())
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(i, j int32) int { return compare(l.at(int(i)), l.at(int(j))) })
+	return order
+}
+
+// Open reads the header of a file of the given size; data is read by Get. The
+// error is a *diag.Error with one of this package's codes.
+func Open(r io.ReaderAt, size int64) (*File, error) {
+	var prefix [prefixLen]byte
+	if size < prefixLen {
+		return nil, fault(CodeSize, 0, "file has "+strconv.FormatInt(size, 10)+" bytes, expected at least 8")
+	}
+	if err := readAt(r, prefix[:], 0); err != nil {
+		return nil, err
+	}
+	n, err := headerLen(prefix[:], size)
+	if err != nil {
+		return nil, err
+	}
+	header := make([]byte, n)
+	if err := readAt(r, header, prefixLen); err != nil {
+		return nil, err
+	}
+	f := &File{r: r, start: prefixLen + n}
+	// The header is not changed after this, so strings may share it.
+	return f.parse(unsafe.String(unsafe.SliceData(header), len(header)), size)
+}
+
+// Parse reads a file in memory, which must not change as long as the File or an
+// array from it is in use: arrays share b where the alignment allows, and are
+// copies where it does not.
+func Parse(b []byte) (*File, error) {
+	if len(b) < prefixLen {
+		return nil, fault(CodeSize, 0, "file has "+strconv.Itoa(len(b))+" bytes, expected at least 8")
+	}
+	n, err := headerLen(b, int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	f := &File{start: prefixLen + n, data: b[prefixLen+n:]}
+	return f.parse(unsafe.String(unsafe.SliceData(b[prefixLen:]), int(n)), int64(len(b)))
+}
+
+// ReadFile reads a whole file into memory and parses it.
+func ReadFile(path string) (*File, error) {
+	h, err := os.Open(path)
+	if err != nil {
+		return nil, &diag.Error{Code: CodeRead, Msg: "safetensors", Err: err}
+	}
+	defer h.Close()
+	st, err := h.Stat()
+	if err != nil {
+		return nil, &diag.Error{Code: CodeRead, Msg: "safetensors", Err: err}
+	}
+	if !st.Mode().IsRegular() || st.Size() != int64(int(st.Size())) {
+		return nil, diag.New(CodeRead, "safetensors: "+path+" is no regular file that fits in memory, expected one")
+	}
+	// Reading into an aligned storage lets every tensor be a view of it.
+	s := array.NewStorage(int(st.Size()))
+	if n, err := io.ReadFull(h, s.Bytes()); err != nil {
+		return nil, readError(int64(n), err)
+	}
+	f, err := Parse(s.Bytes())
+	if err != nil {
+		err.(*diag.Error).Pos.File = path
+	}
+	return f, err
+}
+
+func readError(at int64, err error) *diag.Error {
+	e := fault(CodeRead, at, "cannot read")
+	e.Err = err
+	return e
+}
+
+// readAt fills b; a reader may report the end together with the last bytes.
+func readAt(r io.ReaderAt, b []byte, off int64) error {
+	if n, err := r.ReadAt(b, off); n < len(b) {
+		return readError(off+int64(n), err)
+	}
+	return nil
+}
+
+func headerLen(prefix []byte, size int64) (int64, error) {
+	n := binary.LittleEndian.Uint64(prefix)
+	if n > MaxHeader {
+		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most "+strconv.Itoa(MaxHeader))
+	}
+	if int64(n) > size-prefixLen {
+		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most the "+strconv.FormatInt(size-prefixLen, 10)+" that follow")
+	}
+	return int64(n), nil
+}
+
+// parse reads the header, checks it against the size of the file, and returns f.
+func (f *File) parse(header string, size int64) (*File, error) {
+	if one := uint16(1); *(*byte)(unsafe.Pointer(&one)) != 1 {
+		return nil, diag.New(CodeRead, "safetensors: machine is big-endian, expected a little-endian one")
+	}
+	f.header = header
+	p := &scanner{s: header, base: prefixLen}
+	p.object(func(key string, at int) {
+		if key == metaKey {
+			f.checkMeta(p, at)
+		} else {
+			f.entries.add(readEntry(p, key, at))
+		}
+	})
+	if p.peek() != 0 || p.err == nil && p.i < len(p.s) {
+		p.expected("nothing more")
+	}
+	if p.err == nil {
+		p.err = f.checkNames()
+	}
+	if p.err == nil {
+		p.err = f.checkData(size - f.start)
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	return f, nil
+}
+
+// checkMeta checks the metadata, which Metadata reads again when asked.
+func (f *File) checkMeta(p *scanner, at int) {
+	if f.metaAt != 0 {
+		p.fail(at, CodeName, metaKey+" occurs twice, expected once")
+		return
+	}
+	p.peek()
+	f.metaAt = p.i
+	var keys list[uint64]
+	p.object(func(key string, _ int) {
+		keys.add(fnv(fnvStart, key))
+		p.str()
+	})
+	// Hashes stand for the keys: they are small, and two keys of one hash in
+	// one file are as good as a fault.
+	all := make([]uint64, keys.len())
+	for i := range all {
+		all[i] = *keys.at(i)
+	}
+	slices.Sort(all)
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			p.fail(at, CodeName, "a metadata key occurs twice, expected once")
+		}
+	}
+}
+
+// Metadata returns the strings stored with the tensors in a new map; it is empty
+// when there are none.
+func (f *File) Metadata() map[string]string {
+	meta := map[string]string{}
+	if f.metaAt != 0 {
+		p := &scanner{s: f.header, i: f.metaAt}
+		p.object(func(key string, _ int) { meta[key] = p.str() })
+	}
+	return meta
+}
+
+// readEntry reads {"dtype":"F32","shape":[2],"data_offsets":[0,8]}, in any order.
+func readEntry(p *scanner, name string, at int) entry {
+	e := entry{name: name, at: int32(at)}
+	var seen [3]bool
+	once := func(i, at int, key string) {
+		if seen[i] {
+			p.fail(at, CodeName, quote(key)+" occurs twice, expected once")
+		}
+		seen[i] = true
+	}
+	p.object(func(key string, at int) {
+		switch key {
+		case "dtype":
+			once(0, at, key)
+			e.dtype = readDType(p)
+		case "shape":
+			once(1, at, key)
+			p.peek()
+			e.shapeAt = int32(p.i)
+			p.ints(p.buf[:])
+		case "data_offsets":
+			once(2, at, key)
+			o := p.ints(p.buf[:2])
+			if p.err == nil && len(o) != 2 {
+				p.fail(at, CodeSyntax, "data_offsets has "+strconv.Itoa(len(o))+" numbers, expected 2")
+			}
+			e.begin, e.end = p.buf[0], p.buf[1]
+		default:
+			p.fail(at, CodeSyntax, "found key "+quote(key)+", expected dtype, shape or data_offsets")
+		}
+	})
+	if p.err == nil && seen != [3]bool{true, true, true} {
+		p.fail(at, CodeSyntax, "tensor "+quote(name)+" lacks a key, expected dtype, shape and data_offsets")
+	}
+	return e
+}
+
+func readDType(p *scanner) array.DType {
+	p.peek()
+	at := p.i
+	name := p.str()
+	for _, d := range dtypeNames {
+		if d.name == name {
+			return d.dtype
+		}
+	}
+	p.fail(at, CodeDType, "element type is "+quote(name)+", expected one of F32, F64, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64, BOOL")
+	return array.Invalid
+}
+
+// shape reads the shape again from the header, where parse has checked it, into
+// a slice over buf or of its own.
+func (f *File) shape(e *entry, buf []int) []int {
+	p := scanner{s: f.header, i: int(e.shapeAt)}
+	for _, d := range p.ints(p.buf[:]) {
+		if int64(int(d)) != d {
+			d = -1 // beyond this machine; NumElems refuses it
+		}
+		buf = append(buf, int(d))
+	}
+	return buf
+}
+
+// checkNames sorts the tensors by name and refuses names that occur twice.
+func (f *File) checkNames() error {
+	f.byName = f.entries.sorted(func(a, b *entry) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(f.byName); i++ {
+		if e := f.entries.at(int(f.byName[i])); e.name == f.entries.at(int(f.byName[i-1])).name {
+			return fault(CodeName, prefixLen+int64(e.at), "tensor "+quote(e.name)+" occurs twice, expected once")
+		}
+	}
+	return nil
+}
+
+// checkData compares the entries with each other and with the data section: the
+// tensors must cover it exactly, without gaps, as the format demands.
+func (f *File) checkData(size int64) error {
+	buf := make([]int, 0, maxRank)
+	for i := range f.entries.len() {
+		e := f.entries.at(i)
+		at := prefixLen + int64(e.at)
+		if e.begin > e.end || e.end > size {
+			return fault(CodeRange, at, "tensor "+quote(e.name)+" has data_offsets ["+strconv.FormatInt(e.begin, 10)+","+
+				strconv.FormatInt(e.end, 10)+"], expected a range within "+strconv.FormatInt(size, 10)+" bytes")
+		}
+		n, ok := array.NumElems(f.shape(e, buf))
+		if have := e.end - e.begin; !ok || int64(n) > have || int64(n)*int64(e.dtype.Size()) != have {
+			return fault(CodeLength, at, "tensor "+quote(e.name)+" has "+strconv.FormatInt(have, 10)+" bytes, expected the product of shape and element size")
+		}
+	}
+	end := int64(0)
+	for _, i := range f.entries.sorted(func(a, b *entry) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) }) {
+		e := f.entries.at(int(i))
+		if e.begin != end {
+			what := "overlaps the tensor before it"
+			if e.begin > end {
+				what = "leaves a gap"
+			}
+			return fault(CodeOverlap, prefixLen+int64(e.at), "tensor "+quote(e.name)+" begins at "+strconv.FormatInt(e.begin, 10)+
+				" of the data and "+what+", expected it to begin at "+strconv.FormatInt(end, 10))
+		}
+		end = e.end
+	}
+	if end != size {
+		return fault(CodeOverlap, f.start+end, strconv.FormatInt(size-end, 10)+" bytes belong to no tensor, expected none")
+	}
+	return nil
+}
+
+// Names returns the names of the tensors in the order of the header.
+func (f *File) Names() []string {
+	names := make([]string, f.entries.len())
+	for i := range names {
+		names[i] = f.entries.at(i).name
+	}
+	return names
+}
+
+func (f *File) find(name string) (*entry, bool) {
+	i, ok := slices.BinarySearchFunc(f.byName, name, func(i int32, name string) int {
+		return strings.Compare(f.entries.at(int(i)).name, name)
+	})
+	if !ok {
+		return nil, false
+	}
+	return f.entries.at(int(f.byName[i])), true
+}
+
+// Info returns element type, shape, and offset in the file and length in bytes of
+// a tensor's data; ok is false when there is no such tensor. The shape is the
+// caller's.
+func (f *File) Info(name string) (d array.DType, shape []int, off, length int64, ok bool) {
+	e, ok := f.find(name)
+	if !ok {
+		return array.Invalid, nil, 0, 0, false
+	}
+	return e.dtype, f.shape(e, []int{}), f.start + e.begin, e.end - e.begin, true
+}
+
+// Get returns a tensor. From Parse and ReadFile it shares the file's memory when
+// that is aligned for the element type, else it is a copy; from Open it is read
+// each time. The error is a *diag.Error: CodeName or CodeRead.
+func (f *File) Get(name string) (*array.Array, error) {
+	e, ok := f.find(name)
+	if !ok {
+		return nil, diag.New(CodeName, "safetensors: no tensor "+quote(name)+" among "+strconv.Itoa(f.entries.len())+", expected one of that name")
+	}
+	shape := f.shape(e, nil)
+	if f.r != nil {
+		a := array.New(e.dtype, shape...)
+		if err := readAt(f.r, a.Storage().Bytes(), f.start+e.begin); err != nil {
+			return nil, err
+		}
+		return a, nil
+	}
+	b := f.data[e.begin:e.end:e.end]
+	if len(b) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
+		a := array.Make(e.dtype, nil, nil, 0, array.WrapBytes(b))
+		a.Reset(e.dtype, shape)
+		return a, nil
+	}
+	a := array.New(e.dtype, shape...)
+	copy(a.Storage().Bytes(), b)
+	return a, nil
+}
+
+// quote quotes hostile text for messages, shortened.
+func quote(s string) string {
+	if len(s) > 64 {
+		s = s[:64] + "..."
+	}
+	return strconv.QuoteToASCII(s)
+}
