@@ -74,6 +74,9 @@ func checkSymbolic(t *testing.T, o *op.Op, s op.Sample, want shape.Type) {
 // nothing wrong.
 func checkUnknown(t *testing.T, o *op.Op, s op.Sample, want shape.Type) {
 	for i := range s.In {
+		if s.In[i] == nil {
+			continue
+		}
 		for _, less := range []shape.Type{{}, shape.Unranked(array.Invalid), shape.Unranked(s.In[i].DType()),
 			shape.TypeOf(s.In[i]).WithDType(array.Invalid)} {
 			in := typesOf(s.In)

@@ -1,0 +1,356 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// checkSize refuses negative sizes.
+func checkSize(size shape.Dims) error {
+	for i, d := range size.Slice() {
+		if n, ok := d.Int(); ok && n < 0 {
+			return diag.New(op.BadAttr, "size "+size.String()+" has "+strconv.Itoa(n)+" at position "+strconv.Itoa(i)+", expected 0 or more")
+		}
+	}
+	return nil
+}
+
+// orElse returns d, or def when d is not given.
+func orElse(d, def array.DType) array.DType {
+	if d == array.Invalid {
+		return def
+	}
+	return d
+}
+
+// scalarDType returns the element type of a tensor made from the number alone.
+func scalarDType(s op.Scalar) array.DType {
+	switch {
+	case s.IsFloat():
+		return array.F32
+	case s.IsInt():
+		return array.I64
+	}
+	return array.Bool
+}
+
+// FullAttrs are the attributes of full. DType not given follows from Value: f32,
+// i64 or bool.
+type FullAttrs struct {
+	Size  shape.Dims  `fx:",arg"`
+	Value op.Scalar   `fx:",arg"`
+	DType array.DType `fx:"dtype"`
+}
+
+// Full makes a tensor of one value, converted as Cast converts.
+var Full = op.Define("full", op.Spec[FullAttrs]{
+	Doc: "full is a tensor of the given size filled with value.",
+	Infer: func(_ *op.Infer, a FullAttrs, _ []shape.Type) (shape.Type, error) {
+		if !a.Value.Present() {
+			return shape.Type{}, diag.New(op.BadAttr, "value is not given, expected a number")
+		}
+		return shape.TensorType(orElse(a.DType, scalarDType(a.Value)), a.Size), checkSize(a.Size)
+	},
+	Expr: func(b *expr.Builder, a FullAttrs, _ []expr.Value) []expr.Value {
+		return []expr.Value{number(b, orElse(a.DType, scalarDType(a.Value)), a.Value)}
+	},
+	Samples: func(*op.Gen) []op.Sample {
+		return calls(FullAttrs{shape.Ints(2, 3), op.Float(1.5), 0}, FullAttrs{shape.Ints(), op.Int(7), 0}, FullAttrs{shape.Ints(4), op.BoolScalar(true), 0},
+			FullAttrs{shape.Ints(0, 3), op.Float(1), 0}, FullAttrs{shape.Ints(3), op.Float(-2.75), array.I32}, FullAttrs{shape.Ints(3), op.Int(3), array.F16},
+			FullAttrs{shape.Ints(1, 1, 2), op.Float(0.1), array.F64}, FullAttrs{shape.Ints(3), op.Int(300), array.U8}, FullAttrs{shape.Ints(600), op.Float(2), array.BF16})
+	},
+	Bad: func(*op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "negative size", Attrs: FullAttrs{shape.Ints(2, -1), op.Int(1), 0}, Code: op.BadAttr},
+			{Name: "no value", Attrs: FullAttrs{Size: shape.Ints(2)}, Code: op.BadAttr},
+		}
+	},
+})
+
+// calls makes a sample without operands of each attributes value.
+func calls[A any](attrs ...A) []op.Sample {
+	all := make([]op.Sample, len(attrs))
+	for i, a := range attrs {
+		all[i] = op.Sample{Name: "call " + strconv.Itoa(i), Attrs: a}
+	}
+	return all
+}
+
+// SizeAttrs are the attributes of factories; DType not given is f32.
+type SizeAttrs struct {
+	Size  shape.Dims  `fx:",arg"`
+	DType array.DType `fx:"dtype"`
+}
+
+// filled defines a factory of one constant.
+func filled(name, doc string, value int64) *op.Op {
+	return op.Define(name, op.Spec[SizeAttrs]{
+		Doc: doc,
+		Decompose: func(b op.Builder, a SizeAttrs, _ []op.Value) op.Value {
+			return b.Call(Full, FullAttrs{Size: a.Size, Value: op.Int(value), DType: orElse(a.DType, array.F32)})
+		},
+		Samples: func(*op.Gen) []op.Sample { return calls(sizeAttrs(array.DTypes()...)...) },
+		Bad: func(*op.Gen) []op.BadSample {
+			return []op.BadSample{{Name: "negative size", Attrs: SizeAttrs{Size: shape.Ints(-2)}, Code: op.BadAttr}}
+		},
+	})
+}
+
+// sizeAttrs are sizes of several kinds and one of each element type.
+func sizeAttrs(dtypes ...array.DType) []SizeAttrs {
+	all := []SizeAttrs{{Size: shape.Ints(2, 3)}, {Size: shape.Ints()}, {Size: shape.Ints(0, 4)}, {Size: shape.Ints(1)}, {Size: shape.Ints(513)}}
+	for _, d := range dtypes {
+		all = append(all, SizeAttrs{shape.Ints(3, 5), d})
+	}
+	return all
+}
+
+// Tensors of one value.
+var (
+	Zeros = filled("zeros", "zeros is a tensor of the given size filled with 0.", 0)
+	Ones  = filled("ones", "ones is a tensor of the given size filled with 1.", 1)
+)
+
+// LikeAttrs are the attributes of zeros_like and ones_like; DType not given is x's.
+type LikeAttrs struct {
+	DType array.DType `fx:"dtype"`
+}
+
+// FullLikeAttrs are the attributes of full_like; DType not given is x's.
+type FullLikeAttrs struct {
+	Value op.Scalar   `fx:",arg"`
+	DType array.DType `fx:"dtype"`
+}
+
+// likeSpec is the record of an operator that takes from x only its type; its
+// expression does not read x, so that sizes need no attribute.
+func likeSpec[A any](doc string, full func(a A) FullLikeAttrs, samples []A) op.Spec[A] {
+	return op.Spec[A]{
+		Doc: doc, In: op.Args("x"), Promote: uncast[A],
+		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
+			f := full(a)
+			if !f.Value.Present() {
+				refuse(op.BadAttr, "value is not given, expected a number", "give one")
+			}
+			return []expr.Value{number(b, orElse(f.DType, x[0].DType()), f.Value)}
+		},
+		Samples: func(g *op.Gen) []op.Sample { return unarySamples(g, onAny, samples) },
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{{Name: "no operand", Attrs: samples[0], Code: op.OperandCount}}
+		},
+	}
+}
+
+func likeSamples() []LikeAttrs { return []LikeAttrs{{}, {array.F64}, {array.Bool}} }
+
+// Tensors of the size of another.
+var (
+	ZerosLike = op.Define("zeros_like", likeSpec("zeros_like is a tensor of x's size and element type filled with 0.",
+		func(a LikeAttrs) FullLikeAttrs { return FullLikeAttrs{op.Int(0), a.DType} }, likeSamples()))
+	OnesLike = op.Define("ones_like", likeSpec("ones_like is a tensor of x's size and element type filled with 1.",
+		func(a LikeAttrs) FullLikeAttrs { return FullLikeAttrs{op.Int(1), a.DType} }, likeSamples()))
+	FullLike = op.Define("full_like", likeSpec("full_like is a tensor of x's size and element type filled with value.",
+		func(a FullLikeAttrs) FullLikeAttrs { return a },
+		[]FullLikeAttrs{{Value: op.Float(2.5)}, {op.Int(-1), array.I8}, {Value: op.BoolScalar(true)}}))
+)
+
+// ArangeAttrs are the attributes of arange: Start, Start+Step, ... before End. A
+// Step of 0 stands for 1; DType not given is i64. End may be symbolic, then it
+// is taken to be past Start.
+type ArangeAttrs struct {
+	End   shape.Dim `fx:",arg"`
+	Start int
+	Step  int
+	DType array.DType `fx:"dtype"`
+}
+
+func (a ArangeAttrs) step() int {
+	if a.Step == 0 {
+		return 1
+	}
+	return a.Step
+}
+
+// length returns the number of elements.
+func (a ArangeAttrs) length() (shape.Dim, error) {
+	span, step := a.End.AddInt(-a.Start), a.step()
+	if step < 0 {
+		span, step = span.MulInt(-1), -step
+	}
+	if n, ok := span.Int(); ok && n < 0 {
+		return shape.Dim{}, diag.New(op.BadAttr, "arange from "+strconv.Itoa(a.Start)+" to "+a.End.String()+" by "+strconv.Itoa(a.step())+", expected a step towards the end")
+	}
+	return span.AddInt(step - 1).FloorDivInt(step), nil
+}
+
+// Arange counts in i64 and converts to the element type at the end.
+var Arange = op.Define("arange", op.Spec[ArangeAttrs]{
+	Doc: "arange is the vector of the integers from start up to, not including, end, by step.",
+	Infer: func(_ *op.Infer, a ArangeAttrs, _ []shape.Type) (shape.Type, error) {
+		if a.DType == array.Bool {
+			return shape.Type{}, diag.New(op.BadAttr, "dtype is bool, expected a number type")
+		}
+		n, err := a.length()
+		if err != nil {
+			return shape.Type{}, err
+		}
+		return shape.TensorType(orElse(a.DType, array.I64), shape.Of(n)), nil
+	},
+	Expr: func(b *expr.Builder, a ArangeAttrs, _ []expr.Value) []expr.Value {
+		v := b.Index()
+		if s := a.step(); s != 1 {
+			v = b.Mul(v, b.ConstInt(array.I64, int64(s)))
+		}
+		if a.Start != 0 {
+			v = b.Add(v, b.ConstInt(array.I64, int64(a.Start)))
+		}
+		return []expr.Value{b.Cast(v, orElse(a.DType, array.I64))}
+	},
+	Samples: func(*op.Gen) []op.Sample {
+		c := shape.Const
+		return calls(ArangeAttrs{End: c(5)}, ArangeAttrs{End: c(0)}, ArangeAttrs{End: c(10), Start: 1, Step: 3}, ArangeAttrs{End: c(-4), Start: 5, Step: -2},
+			ArangeAttrs{End: c(4), DType: array.F32}, ArangeAttrs{End: c(600), DType: array.F16}, ArangeAttrs{End: c(9), Start: 2, DType: array.I32},
+			ArangeAttrs{End: c(300), DType: array.U8}, ArangeAttrs{End: c(3), Start: 3, Step: 7}, ArangeAttrs{End: c(7), Step: 2, DType: array.F64})
+	},
+	Bad: func(*op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "away from end", Attrs: ArangeAttrs{End: shape.Const(2), Start: 5}, Code: op.BadAttr},
+			{Name: "bool", Attrs: ArangeAttrs{End: shape.Const(2), DType: array.Bool}, Code: op.BadAttr},
+		}
+	},
+})
+
+// LinspaceAttrs are the attributes of linspace; DType not given is f32.
+type LinspaceAttrs struct {
+	Start float64     `fx:",arg"`
+	End   float64     `fx:",arg"`
+	Steps int         `fx:",arg"`
+	DType array.DType `fx:"dtype"`
+}
+
+// Linspace counts from the nearer end, so that both ends are exact; f16 and bf16
+// are computed in f32, integers in f64.
+var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
+	Doc: "linspace is a vector of steps evenly spaced numbers from start to end, both included.",
+	Infer: func(_ *op.Infer, a LinspaceAttrs, _ []shape.Type) (shape.Type, error) {
+		if a.Steps < 0 {
+			return shape.Type{}, diag.New(op.BadAttr, "steps is "+strconv.Itoa(a.Steps)+", expected 0 or more")
+		}
+		if a.DType == array.Bool {
+			return shape.Type{}, diag.New(op.BadAttr, "dtype is bool, expected a number type")
+		}
+		return shape.TensorType(orElse(a.DType, array.F32), shape.Ints(a.Steps)), nil
+	},
+	Expr: func(b *expr.Builder, a LinspaceAttrs, _ []expr.Value) []expr.Value {
+		d := orElse(a.DType, array.F32)
+		w := d
+		switch {
+		case !d.IsFloat():
+			w = array.F64
+		case d != array.F64:
+			w = array.F32
+		}
+		if a.Steps <= 1 {
+			return []expr.Value{b.Const(d, a.Start)}
+		}
+		step := b.Const(w, (a.End-a.Start)/float64(a.Steps-1))
+		i, last := b.Index(), b.ConstInt(array.I64, int64(a.Steps-1))
+		up := b.Add(b.Const(w, a.Start), b.Mul(b.Cast(i, w), step))
+		down := b.Sub(b.Const(w, a.End), b.Mul(b.Cast(b.Sub(last, i), w), step))
+		return []expr.Value{b.Cast(b.Select(b.Lt(i, b.ConstInt(array.I64, int64(a.Steps/2))), up, down), d)}
+	},
+	Samples: func(*op.Gen) []op.Sample {
+		return calls(LinspaceAttrs{0, 1, 5, 0}, LinspaceAttrs{-1, 1, 11, 0}, LinspaceAttrs{3, 3, 4, 0}, LinspaceAttrs{2, -2, 6, array.F64},
+			LinspaceAttrs{0, 1, 0, 0}, LinspaceAttrs{4, 9, 1, 0}, LinspaceAttrs{0, 10, 7, array.I64}, LinspaceAttrs{0, 1, 33, array.F16}, LinspaceAttrs{0, 1, 600, array.BF16})
+	},
+	Bad: func(*op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "negative steps", Attrs: LinspaceAttrs{0, 1, -1, 0}, Code: op.BadAttr},
+			{Name: "bool", Attrs: LinspaceAttrs{0, 1, 2, array.Bool}, Code: op.BadAttr},
+		}
+	},
+})
+
+// EyeAttrs are the attributes of eye. M of 0 stands for N; DType not given is f32.
+type EyeAttrs struct {
+	N     shape.Dim `fx:",arg"`
+	M     shape.Dim
+	DType array.DType `fx:"dtype"`
+}
+
+// Eye makes a matrix with ones on the diagonal.
+var Eye = op.Define("eye", op.Spec[EyeAttrs]{
+	Doc: "eye is the n by m matrix with 1 on the diagonal and 0 elsewhere.",
+	Infer: func(_ *op.Infer, a EyeAttrs, _ []shape.Type) (shape.Type, error) {
+		if a.M.Is(0) {
+			a.M = a.N
+		}
+		size := shape.Of(a.N, a.M)
+		return shape.TensorType(orElse(a.DType, array.F32), size), checkSize(size)
+	},
+	Expr: func(b *expr.Builder, a EyeAttrs, _ []expr.Value) []expr.Value {
+		return []expr.Value{b.Cast(b.Eq(b.Coord(-2), b.Coord(-1)), orElse(a.DType, array.F32))}
+	},
+	Samples: func(*op.Gen) []op.Sample {
+		c := shape.Const
+		return calls(EyeAttrs{N: c(3)}, EyeAttrs{N: c(2), M: c(4)}, EyeAttrs{N: c(4), M: c(2)}, EyeAttrs{N: c(0)}, EyeAttrs{N: c(1)},
+			EyeAttrs{c(3), c(3), array.I64}, EyeAttrs{c(3), c(2), array.Bool}, EyeAttrs{c(30), c(0), array.F16})
+	},
+	Bad: func(*op.Gen) []op.BadSample {
+		return []op.BadSample{{Name: "negative size", Attrs: EyeAttrs{N: shape.Const(-1)}, Code: op.BadAttr}}
+	},
+})
+
+// DiagonalAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
+// positive ones are above it.
+type DiagonalAttrs struct {
+	Diagonal int
+}
+
+// triangle defines an operator that keeps the elements whose column less row is,
+// by compare, on the right side of the diagonal.
+func triangle(name, doc string, compare func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
+	return op.Define(name, op.Spec[DiagonalAttrs]{
+		Doc: doc, In: op.Args("x"), Quant: op.QuantShared, InPlace: true,
+		Infer: func(_ *op.Infer, _ DiagonalAttrs, in []shape.Type) (shape.Type, error) {
+			if in[0].Ranked() && in[0].Rank() < 2 {
+				return shape.Type{}, diag.New(op.RankMismatch, "x is "+in[0].String()+", expected 2 or more dimensions")
+			}
+			return in[0], nil
+		},
+		Expr: func(b *expr.Builder, a DiagonalAttrs, x []expr.Value) []expr.Value {
+			keep := compare(b, b.Sub(b.Coord(-1), b.Coord(-2)), b.ConstInt(array.I64, int64(a.Diagonal)))
+			return []expr.Value{b.Select(keep, x[0], b.Like(x[0], 0))}
+		},
+		Samples: func(g *op.Gen) []op.Sample {
+			in := func(a *array.Array) []*array.Array { return []*array.Array{a} }
+			return []op.Sample{
+				{Name: "square", Attrs: DiagonalAttrs{}, In: in(g.Normal(4, 4))},
+				{Name: "above", Attrs: DiagonalAttrs{1}, In: in(g.Normal(3, 5))},
+				{Name: "below", Attrs: DiagonalAttrs{-2}, In: in(g.Normal(5, 3))},
+				{Name: "batch", Attrs: DiagonalAttrs{}, In: in(g.Normal(2, 3, 4, 4))},
+				{Name: "far off", Attrs: DiagonalAttrs{9}, In: in(g.Normal(2, 2))},
+				{Name: "zero size", Attrs: DiagonalAttrs{}, In: in(g.Normal(0, 3))},
+				{Name: "strided", Attrs: DiagonalAttrs{}, In: in(g.Strided(g.Normal(3, 4)))},
+				{Name: "special", Attrs: DiagonalAttrs{}, In: in(array.Reshape(g.Special(), 3, 5))},
+				{Name: "i64", Attrs: DiagonalAttrs{-1}, In: in(g.Int(9, 3, 3))},
+				{Name: "bool", Attrs: DiagonalAttrs{}, In: in(g.Bool(3, 3))},
+				{Name: "f16", Attrs: DiagonalAttrs{}, In: in(array.Cast(g.Normal(3, 3), array.F16))},
+			}
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{{Name: "vector", Attrs: DiagonalAttrs{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch}}
+		},
+	})
+}
+
+// Triangles of matrices, also in batches; the other elements become 0, NaN too.
+var (
+	Tril = triangle("tril", "tril keeps the elements on and below a diagonal of the last two dimensions.", (*expr.Builder).Le)
+	Triu = triangle("triu", "triu keeps the elements on and above a diagonal of the last two dimensions.", (*expr.Builder).Ge)
+)

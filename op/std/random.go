@@ -1,0 +1,363 @@
+package std
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Random values are pure functions of a key, a 0-dimensional i64 or u64 tensor:
+// the same key gives the same words on every engine and machine. Use a key once
+// and derive others by fold_in or random_split.
+//
+// Element i of the result, counted in row-major order, takes its words w0..w3
+// from Philox4x32-10 with the key's low and high 32 bits as the key and the
+// counter {low 32 bits of i, high 32 bits of i, 0, 0}. With h = w0<<32 | w1:
+//
+//	uniform f32   (w0 >> 8) * 2^-24
+//	uniform f16   (w0 >> 21) * 2^-11
+//	uniform bf16  (w0 >> 24) * 2^-8
+//	uniform f64   (h >> 11) * 2^-53
+//	normal f32    sqrt(-2 log u) * cos(2 pi v), u = w0*2^-32 + 2^-33, v the uniform f32 of w1;
+//	              f16 and bf16 are rounded from it
+//	normal f64    the same with u = ((h >> 11) + 1) * 2^-53, v the uniform f64 of w2 and w3
+//	randint       low + the upper 64 bits of h * (high - low)
+//
+// fold_in and random_split use counters whose third word is 1 and 2, so that
+// derived keys are independent of drawn values.
+const (
+	domainFold  = 1
+	domainSplit = 2
+)
+
+// keyWords returns the halves of a key.
+func keyWords(b *expr.Builder, key expr.Value) (lo, hi expr.Value) {
+	k := b.Cast(key, array.U64)
+	return b.Cast(k, array.U32), b.Cast(b.Shr(k, b.ConstInt(array.U64, 32)), array.U32)
+}
+
+// draw returns the random words of the element.
+func draw(b *expr.Builder, key expr.Value) [4]expr.Value {
+	lo, hi := keyWords(b, key)
+	return expr.Philox(b, lo, hi, b.Index())
+}
+
+// derive returns a key from another and a counter in a domain of its own.
+func derive(b *expr.Builder, key, counter expr.Value, domain int64) expr.Value {
+	lo, hi := keyWords(b, key)
+	c := b.Cast(counter, array.U64)
+	w := expr.PhiloxBlock(b, [2]expr.Value{lo, hi}, [4]expr.Value{b.Cast(c, array.U32),
+		b.Cast(b.Shr(c, b.ConstInt(array.U64, 32)), array.U32), b.ConstInt(array.U32, domain), b.ConstInt(array.U32, 0)})
+	return b.Cast(join(b, w[0], w[1]), key.DType())
+}
+
+// join returns hi<<32 | lo as u64.
+func join(b *expr.Builder, hi, lo expr.Value) expr.Value {
+	return b.Or(b.Shl(b.Cast(hi, array.U64), b.ConstInt(array.U64, 32)), b.Cast(lo, array.U64))
+}
+
+// uniform returns a number in [0, 1) of the float type d.
+func uniform(b *expr.Builder, w0, w1 expr.Value, d array.DType) expr.Value {
+	top := func(shift int64, scale float64) expr.Value {
+		v := b.Cast(b.Shr(w0, b.ConstInt(array.U32, shift)), array.F32)
+		return b.Cast(b.Mul(v, b.Const(array.F32, scale)), d)
+	}
+	switch d {
+	case array.F16:
+		return top(21, 0x1p-11)
+	case array.BF16:
+		return top(24, 0x1p-8)
+	case array.F64:
+		v := b.Shr(join(b, w0, w1), b.ConstInt(array.U64, 11))
+		return b.Mul(b.Cast(v, array.F64), b.Const(array.F64, 0x1p-53))
+	}
+	return expr.Uniform(b, w0)
+}
+
+// normal returns a standard normal number of the float type d.
+func normal(b *expr.Builder, w [4]expr.Value, d array.DType) expr.Value {
+	if d != array.F64 {
+		n, _ := expr.Normal(b, w[0], w[1])
+		return b.Cast(n, d)
+	}
+	k := b.Cast(b.Shr(join(b, w[0], w[1]), b.ConstInt(array.U64, 11)), array.F64)
+	u := b.Mul(b.Add(k, b.Const(d, 1)), b.Const(d, 0x1p-53))
+	r := b.Sqrt(b.Mul(b.Const(d, -2), b.Log(u)))
+	return b.Mul(r, b.Cos(b.Mul(uniform(b, w[2], w[3], d), b.Const(d, 2*math.Pi))))
+}
+
+// checkKey refuses what cannot be a key.
+func checkKey(t shape.Type) error {
+	if d := t.DType(); d != array.Invalid && d != array.I64 && d != array.U64 {
+		return diag.New(op.DTypeMismatch, "key has element type "+d.String()+", expected i64 or u64")
+	}
+	if t.Ranked() && t.Rank() != 0 {
+		return diag.New(op.RankMismatch, "key is "+t.String()+", expected 0 dimensions").
+			WithHint("select one key, for example of random_split")
+	}
+	return nil
+}
+
+func key(n int64) *array.Array { return array.Scalar(n) }
+
+// badKeys are the calls with a wrong key; in has nil where the key goes.
+func badKeys(g *op.Gen, attrs any, in ...*array.Array) []op.BadSample {
+	with := func(k *array.Array) []*array.Array { return append(append([]*array.Array{}, in...), k) }
+	return []op.BadSample{
+		{Name: "float key", Attrs: attrs, In: with(g.Normal()), Code: op.DTypeMismatch},
+		{Name: "vector key", Attrs: attrs, In: with(g.Int(9, 2)), Code: op.RankMismatch},
+	}
+}
+
+// distribution defines a random factory of floats.
+func distribution(name, doc string, f func(b *expr.Builder, w [4]expr.Value, d array.DType) expr.Value) *op.Op {
+	return op.Define(name, op.Spec[SizeAttrs]{
+		Doc: doc, In: op.Args("key"), Quant: op.QuantNever, Promote: uncast[SizeAttrs],
+		Ref: "Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011",
+		Infer: func(_ *op.Infer, a SizeAttrs, in []shape.Type) (shape.Type, error) {
+			if err := checkKey(in[0]); err != nil {
+				return shape.Type{}, err
+			}
+			d := orElse(a.DType, array.F32)
+			if !d.IsFloat() {
+				return shape.Type{}, diag.New(op.BadAttr, "dtype is "+d.String()+", expected a floating-point type").WithHint("use randint for integers")
+			}
+			return shape.TensorType(d, a.Size), checkSize(a.Size)
+		},
+		Expr: func(b *expr.Builder, a SizeAttrs, x []expr.Value) []expr.Value {
+			return []expr.Value{f(b, draw(b, x[0]), orElse(a.DType, array.F32))}
+		},
+		Samples: func(*op.Gen) []op.Sample {
+			all := calls(sizeAttrs(array.F16, array.BF16, array.F32, array.F64)...)
+			for i := range all {
+				all[i].In = []*array.Array{key(int64(i) * 0x123456789)}
+			}
+			all[0].In[0] = array.Scalar(uint64(math.MaxUint64))
+			return all
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return append(badKeys(g, SizeAttrs{Size: shape.Ints(2)}),
+				op.BadSample{Name: "negative size", Attrs: SizeAttrs{Size: shape.Ints(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+				op.BadSample{Name: "i64", Attrs: SizeAttrs{shape.Ints(2), array.I64}, In: []*array.Array{key(1)}, Code: op.BadAttr})
+		},
+	})
+}
+
+// Random factories; see the description of keys above.
+var (
+	Rand = distribution("rand", "rand is a tensor of numbers uniform in [0, 1), from a key.",
+		func(b *expr.Builder, w [4]expr.Value, d array.DType) expr.Value { return uniform(b, w[0], w[1], d) })
+	Randn = distribution("randn", "randn is a tensor of standard normal numbers, from a key.", normal)
+)
+
+// RandintAttrs are the attributes of randint; DType not given is i64.
+type RandintAttrs struct {
+	Low   int         `fx:",arg"`
+	High  int         `fx:",arg"`
+	Size  shape.Dims  `fx:",arg"`
+	DType array.DType `fx:"dtype"`
+}
+
+// Randint draws integers. The probabilities differ by less than (High-Low)/2^64.
+var Randint = op.Define("randint", op.Spec[RandintAttrs]{
+	Doc: "randint is a tensor of integers uniform in [low, high), from a key.", In: op.Args("key"),
+	Quant: op.QuantNever, Promote: uncast[RandintAttrs],
+	Infer: func(_ *op.Infer, a RandintAttrs, in []shape.Type) (shape.Type, error) {
+		if err := checkKey(in[0]); err != nil {
+			return shape.Type{}, err
+		}
+		if a.Low >= a.High {
+			return shape.Type{}, diag.New(op.BadAttr, "low is "+strconv.Itoa(a.Low)+" and high "+strconv.Itoa(a.High)+", expected low < high")
+		}
+		return shape.TensorType(orElse(a.DType, array.I64), a.Size), checkSize(a.Size)
+	},
+	Expr: func(b *expr.Builder, a RandintAttrs, x []expr.Value) []expr.Value {
+		w := draw(b, x[0])
+		n := b.MulHi(join(b, w[0], w[1]), b.ConstUint(array.U64, uint64(a.High)-uint64(a.Low)))
+		v := b.Add(b.Cast(n, array.I64), b.ConstInt(array.I64, int64(a.Low)))
+		return []expr.Value{b.Cast(v, orElse(a.DType, array.I64))}
+	},
+	Samples: func(*op.Gen) []op.Sample {
+		s := shape.Ints
+		all := calls(RandintAttrs{0, 10, s(2, 3), 0}, RandintAttrs{-5, 5, s(20), 0}, RandintAttrs{0, 1, s(), 0}, RandintAttrs{0, 2, s(9), array.Bool},
+			RandintAttrs{0, 256, s(40), array.U8}, RandintAttrs{3, 7, s(0, 2), 0}, RandintAttrs{-100, 100, s(5), array.F32},
+			RandintAttrs{math.MinInt64, math.MaxInt64, s(600), 0}, RandintAttrs{0, 1 << 31, s(4), array.I32})
+		for i := range all {
+			all[i].In = []*array.Array{key(int64(i))}
+		}
+		return all
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(badKeys(g, RandintAttrs{High: 2}),
+			op.BadSample{Name: "empty range", Attrs: RandintAttrs{Low: 3, High: 3}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+			op.BadSample{Name: "negative size", Attrs: RandintAttrs{High: 2, Size: shape.Ints(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr})
+	},
+})
+
+// Bernoulli draws 1 with the given probability for each element, else 0; a
+// probability of NaN gives 0.
+var Bernoulli = op.Define("bernoulli", op.Spec[op.None]{
+	Doc: "bernoulli is 1 with probability probs, else 0, from a key.", In: op.Args("probs", "key"),
+	Quant: op.QuantNever, Promote: uncast[op.None],
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		if d := in[0].DType(); d != array.Invalid && !d.IsFloat() {
+			return shape.Type{}, diag.New(op.DTypeMismatch, "probs has element type "+d.String()+", expected a floating-point one")
+		}
+		return in[0], checkKey(in[1])
+	},
+	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
+		p := b.Widen(x[0])
+		w := draw(b, x[1])
+		return []expr.Value{b.Cast(b.Lt(uniform(b, w[0], w[1], p.DType()), p), x[0].DType())}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		var all []op.Sample
+		for i, p := range []*array.Array{g.Uniform(0, 1, 4, 5), g.Uniform(0, 1), g.Uniform(0, 1, 0, 2), g.Strided(g.Uniform(0, 1, 3, 4)),
+			array.Cast(g.Uniform(0, 1, 7), array.F64), array.Cast(g.Uniform(0, 1, 7), array.F16), array.Cast(g.Uniform(0, 1, 7), array.BF16),
+			g.Uniform(0, 1, 600), g.Special()} {
+			all = append(all, op.Sample{Name: "call " + strconv.Itoa(i), Attrs: op.None{}, In: []*array.Array{p, key(int64(i) << 40)}})
+		}
+		return all
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(badKeys(g, op.None{}, g.Uniform(0, 1, 3)),
+			op.BadSample{Name: "i64", Attrs: op.None{}, In: []*array.Array{g.Int(2, 3), key(1)}, Code: op.DTypeMismatch})
+	},
+})
+
+// DropoutAttrs are the attributes of dropout; PyTorch's default of P is 0.5.
+type DropoutAttrs struct {
+	P        float64 `fx:",arg"`
+	Training bool
+}
+
+// Dropout is x itself unless Training is set. In training an element whose
+// uniform number (see Rand) is less than P becomes 0, even if it is not finite;
+// the others are multiplied by 1/(1-P).
+var Dropout = op.Define("dropout", op.Spec[DropoutAttrs]{
+	Doc: "dropout sets elements to 0 with probability p and scales the others by 1/(1-p) when training, from a key; else it is x.",
+	Ref: "Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout, JMLR 2014", In: op.Args("x", "key?"),
+	Quant: op.QuantShared, InPlace: true, Promote: uncast[DropoutAttrs], Infer: inferDropout,
+	Expr: func(b *expr.Builder, a DropoutAttrs, x []expr.Value) []expr.Value {
+		if !a.Training {
+			return x[:1]
+		}
+		if !has(x[1]) {
+			refuse(op.OperandCount, "operand key is missing, expected one when training", "pass a key, or clear training")
+		}
+		d := x[0].DType()
+		if a.P == 1 {
+			return []expr.Value{b.Const(d, 0)}
+		}
+		v := b.Widen(x[0])
+		w := draw(b, x[1])
+		keep := b.Ge(uniform(b, w[0], w[1], v.DType()), b.Like(v, a.P))
+		return []expr.Value{b.Cast(b.Select(keep, b.Mul(v, b.Like(v, 1/(1-a.P))), b.Like(v, 0)), d)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		train, half := DropoutAttrs{0.3, true}, array.Cast(g.Normal(9), array.F16)
+		return []op.Sample{
+			{Name: "inference", Attrs: DropoutAttrs{P: 0.5}, In: []*array.Array{g.Normal(2, 3)}},
+			{Name: "inference of i64", Attrs: DropoutAttrs{P: 0.5}, In: []*array.Array{g.Int(9, 3), key(1)}},
+			{Name: "inference of special", Attrs: DropoutAttrs{P: 0.5}, In: []*array.Array{g.Special(), nil}},
+			{Name: "training", Attrs: train, In: []*array.Array{g.Normal(40, 20), key(1)}},
+			{Name: "training strided", Attrs: train, In: []*array.Array{g.Strided(g.Normal(5, 6)), key(2)}},
+			{Name: "training zero size", Attrs: train, In: []*array.Array{g.Normal(0, 6), key(2)}},
+			{Name: "training f64", Attrs: train, In: []*array.Array{array.Cast(g.Normal(9), array.F64), key(3)}},
+			{Name: "training f16", Attrs: train, In: []*array.Array{half, key(-4)}},
+			{Name: "nothing dropped", Attrs: DropoutAttrs{0, true}, In: []*array.Array{g.Normal(9), key(5)}},
+			{Name: "all dropped", Attrs: DropoutAttrs{1, true}, In: []*array.Array{g.Special(), key(5)}},
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(badKeys(g, DropoutAttrs{0.5, true}, g.Normal(3)),
+			op.BadSample{Name: "no key", Attrs: DropoutAttrs{0.5, true}, In: []*array.Array{g.Normal(3)}, Code: op.OperandCount},
+			op.BadSample{Name: "probability", Attrs: DropoutAttrs{P: 1.5}, In: []*array.Array{g.Normal(3)}, Code: op.BadAttr},
+			op.BadSample{Name: "i64", Attrs: DropoutAttrs{0.5, true}, In: []*array.Array{g.Int(9, 3), key(1)}, Code: op.DTypeMismatch})
+	},
+})
+
+func inferDropout(_ *op.Infer, a DropoutAttrs, in []shape.Type) (shape.Type, error) {
+	if !(a.P >= 0 && a.P <= 1) {
+		return shape.Type{}, diag.New(op.BadAttr, "p is "+op.Float(a.P).String()+", expected a probability from 0 to 1")
+	}
+	if len(in) > 1 {
+		if err := checkKey(in[1]); err != nil {
+			return shape.Type{}, err
+		}
+	}
+	if a.Training {
+		if len(in) < 2 {
+			return shape.Type{}, diag.New(op.OperandCount, "operand key is missing, expected one when training").
+				WithHint("pass a key, or clear training")
+		}
+		if d := in[0].DType(); d != array.Invalid && !d.IsFloat() {
+			return shape.Type{}, diag.New(op.DTypeMismatch, "x has element type "+d.String()+", expected a floating-point one when training")
+		}
+	}
+	return in[0], nil
+}
+
+// FoldInAttrs are the attributes of fold_in.
+type FoldInAttrs struct {
+	Data int `fx:",arg"`
+}
+
+// FoldIn derives a key from each key and a number: different numbers give
+// independent keys.
+var FoldIn = op.Define("fold_in", op.Spec[FoldInAttrs]{
+	Doc: "fold_in is a new key made from a key and the number data.", In: op.Args("key"), Quant: op.QuantNever,
+	Infer: func(_ *op.Infer, _ FoldInAttrs, in []shape.Type) (shape.Type, error) {
+		return in[0], checkKey(in[0].WithDims(shape.Ints()))
+	},
+	Expr: func(b *expr.Builder, a FoldInAttrs, x []expr.Value) []expr.Value {
+		return []expr.Value{derive(b, x[0], b.ConstInt(array.I64, int64(a.Data)), domainFold)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		var all []op.Sample
+		for i, k := range []*array.Array{key(0), key(-1), array.Scalar(uint64(7)), g.Int(1000, 3, 2), g.Int(9, 0), g.Strided(g.Int(9, 2, 3)), key(1), key(1)} {
+			all = append(all, op.Sample{Name: "call " + strconv.Itoa(i), Attrs: FoldInAttrs{i*i*i - 8}, In: []*array.Array{k}})
+		}
+		return all
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{{Name: "float key", Attrs: FoldInAttrs{}, In: []*array.Array{g.Normal()}, Code: op.DTypeMismatch}}
+	},
+})
+
+// RandomSplitAttrs are the attributes of random_split.
+type RandomSplitAttrs struct {
+	Num shape.Dim `fx:",arg"`
+}
+
+// RandomSplit derives independent keys from one.
+var RandomSplit = op.Define("random_split", op.Spec[RandomSplitAttrs]{
+	Doc: "random_split is a vector of num new keys made from a key.", In: op.Args("key"), Quant: op.QuantNever,
+	Infer: func(_ *op.Infer, a RandomSplitAttrs, in []shape.Type) (shape.Type, error) {
+		if err := checkKey(in[0]); err != nil {
+			return shape.Type{}, err
+		}
+		size := shape.Of(a.Num)
+		return shape.TensorType(in[0].DType(), size), checkSize(size)
+	},
+	Expr: func(b *expr.Builder, _ RandomSplitAttrs, x []expr.Value) []expr.Value {
+		return []expr.Value{derive(b, x[0], b.Index(), domainSplit)}
+	},
+	Samples: func(*op.Gen) []op.Sample {
+		var all []op.Sample
+		for i, n := range []int{0, 1, 2, 3, 8, 33, 600, 5} {
+			all = append(all, op.Sample{Name: strconv.Itoa(n), Attrs: RandomSplitAttrs{shape.Const(n)}, In: []*array.Array{key(int64(i) - 2)}})
+		}
+		all[7].In[0] = array.Scalar(uint64(9))
+		return all
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(badKeys(g, RandomSplitAttrs{shape.Const(2)}),
+			op.BadSample{Name: "negative", Attrs: RandomSplitAttrs{shape.Const(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr})
+	},
+})
