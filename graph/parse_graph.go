@@ -41,6 +41,21 @@ func (p *parser) region(g *Graph, c *scan, depth int) {
 		return
 	}
 	b.statements(c.pos(0))
+	if depth == 0 {
+		g.defineInputSymbols()
+	}
+}
+
+// defineInputSymbols lets the sizes of inputs define the symbols that they are
+// and that the text does not define: "%x: f32[N,3]" says enough.
+func (g *Graph) defineInputSymbols() {
+	for n := g.first; n != nil && n.opcode == Placeholder; n = n.next {
+		for i := range n.typ.Dims().Len() {
+			if name, ok := n.typ.Dim(i).IsSymbol(); ok {
+				g.DefineSymbol(name, n, i)
+			}
+		}
+	}
 }
 
 // input reads one placeholder of a signature: %x "target": f32[2] = 1 in "scope" at "pos"

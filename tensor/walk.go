@@ -99,8 +99,23 @@ func (w *walker) mapping(v reflect.Value, at Item) {
 	}
 }
 
+// Walker is a module that lists its tensors and sub-modules itself, with paths
+// relative to its own.
+type Walker interface {
+	Walk(visit func(Item) (descend bool))
+}
+
 func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 	if p.Elem().Kind() != reflect.Struct {
+		return
+	}
+	if own, ok := p.Interface().(Walker); ok {
+		if at.Module = own; w.visit(at) {
+			own.Walk(func(it Item) bool {
+				it.Path, it.Selector, it.Buffer = join(at.Path, it.Path), "", it.Buffer || at.Buffer
+				return w.visit(it)
+			})
+		}
 		return
 	}
 	k := Key{p.Type(), p.Pointer()}

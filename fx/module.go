@@ -1,0 +1,144 @@
+// Package fx is the way in: capture a network, transform it, run it, save it.
+//
+//	gm, err := fx.Trace(ctx, net, fx.Input("x", "f32[N,3,224,224]"))
+//	y, err := gm.Run(ctx, x)
+//
+// It is a facade without logic of its own: the graph is in package graph, capture
+// in tracer, running in interp, transformation in passes. It imports no code
+// generator, importer, drawing or device package.
+package fx
+
+import (
+	"context"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer"
+)
+
+// GraphModule is a captured graph with its state, usable wherever a module is:
+// it runs, can be a field of another model, and is traced through when that model
+// is captured.
+type GraphModule struct {
+	*graph.Module
+	state *interp.State
+}
+
+// NewGraphModule makes a module callable. Tensors that are added to the module
+// later are not seen; make a new GraphModule then.
+func NewGraphModule(m *graph.Module) *GraphModule {
+	return &GraphModule{m, interp.NewState(m)}
+}
+
+// Run interprets the graph on the inputs, in the order of its placeholders, and
+// returns its results in the order of the output node's operands. Inputs that do
+// not fit what the graph was captured for are refused.
+func (g *GraphModule) Run(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
+	p := interp.Interpreter{State: g.state}
+	return p.Run(ctx, inputs...)
+}
+
+// Call is Run for use inside models: it panics with *diag.Error as tensor calls do.
+func (g *GraphModule) Call(inputs ...*tensor.Tensor) []*tensor.Tensor {
+	out, err := g.Run(context.Background(), inputs...)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// Forward is Call for a graph with one input and one result, so that a
+// GraphModule can stand where a layer does.
+func (g *GraphModule) Forward(x *tensor.Tensor) *tensor.Tensor { return g.Call(x)[0] }
+
+// State returns the tensors and leaf modules of the graph.
+func (g *GraphModule) State() *interp.State { return g.state }
+
+// Walk lists the state under the module's own paths; see tensor.Walk.
+func (g *GraphModule) Walk(visit func(tensor.Item) bool) { g.state.Walk(visit) }
+
+// Refresh makes the state's tensors anew after the graph's parameters changed,
+// as passes that fold weights do.
+func (g *GraphModule) Refresh() { g.state = interp.NewState(g.Module) }
+
+// Option changes how Trace captures.
+type Option func(*settings)
+
+type settings struct {
+	tracer tracer.Tracer
+	errs   diag.List
+}
+
+// Input describes the next tensor input: its name and its type in the text form,
+// such as "f32[N,3,224,224]", "i64[B,S]" or "f32[*]"; an empty type is unknown.
+func Input(name, typ string) Option { return InputDefault(name, typ, nil) }
+
+// InputDefault is Input with a default for runs that do not give the input.
+func InputDefault(name, typ string, def *array.Array) Option {
+	return func(s *settings) {
+		in := tracer.Input{Name: name, Default: def}
+		if typ != "" {
+			t, err := shape.ParseType(typ)
+			s.errs.Add(err)
+			in.Type = t
+		}
+		s.tracer.Inputs = append(s.tracer.Inputs, in)
+	}
+}
+
+// Args gives example arguments by position; see tracer.Tracer.Args.
+func Args(args ...any) Option { return func(s *settings) { s.tracer.Args = args } }
+
+// Meta returns a tensor that has a type and no data, as an example for Args. It
+// panics when the type does not parse.
+func Meta(typ string) *tensor.Tensor {
+	t, err := shape.ParseType(typ)
+	if err != nil {
+		panic(err)
+	}
+	return tracer.Meta(t)
+}
+
+// Root names the module whose fields give paths, for closures over a module.
+func Root(m any) Option { return func(s *settings) { s.tracer.Root = m } }
+
+// Method traces another method than Forward.
+func Method(name string) Option { return func(s *settings) { s.tracer.Method = name } }
+
+// Name names the graph.
+func Name(name string) Option { return func(s *settings) { s.tracer.Name = name } }
+
+// Leaf decides which modules are recorded as one call; library tells that the
+// module is a leaf of package nn.
+func Leaf(policy func(m any, path string, library bool) bool) Option {
+	return func(s *settings) { s.tracer.IsLeaf = policy }
+}
+
+// Flat inlines library modules too: no call_module nodes, every parameter a
+// get_attr node.
+func Flat() Option { return Leaf(func(any, string, bool) bool { return false }) }
+
+// With edits the tracer itself, for policies that have no option of their own.
+func With(edit func(*tracer.Tracer)) Option { return func(s *settings) { edit(&s.tracer) } }
+
+// Trace captures a function of tensors or a module (a pointer to a struct with a
+// Forward method). All mistakes are returned at once as a diag.List, positioned
+// in the user's source.
+func Trace(ctx context.Context, fn any, opts ...Option) (*GraphModule, error) {
+	var s settings
+	for _, o := range opts {
+		o(&s)
+	}
+	if err := s.errs.Err(); err != nil {
+		return nil, err
+	}
+	m, err := s.tracer.Trace(ctx, fn)
+	if err != nil {
+		return nil, err
+	}
+	return NewGraphModule(m), nil
+}

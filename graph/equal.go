@@ -1,0 +1,379 @@
+package graph
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Equal reports whether two graphs compute the same in the same way: the nodes
+// correspond one to one, with the same opcodes, targets, attributes, types and
+// regions, and the symbols and guards are the same. Names, positions, scopes and
+// side data do not count, nor does the order of nodes that could be exchanged:
+// only nodes with effects must come in the same order. When the graphs differ,
+// diff says where, naming the nodes of both.
+func Equal(a, b *Graph) (equal bool, diff string) {
+	m := &matcher{to: map[*Node]*Node{}, from: map[*Node]*Node{}}
+	diff = m.graphs(a, b)
+	return diff == "", diff
+}
+
+// EqualModules reports whether two modules have equal graphs and equal state:
+// the same parameters (by path; values count where both have them, by their
+// bits) and the same leaf modules. The order of both does not count.
+func EqualModules(a, b *Module) (equal bool, diff string) {
+	if equal, diff = Equal(a.Graph, b.Graph); !equal {
+		return equal, diff
+	}
+	if a.Type != b.Type {
+		return false, "type is " + a.Type + " and " + b.Type
+	}
+	diff = equalParams(a, b)
+	if diff == "" {
+		diff = equalBounds(a, b)
+	}
+	return diff == "", diff
+}
+
+func equalParams(a, b *Module) string {
+	for _, p := range a.params {
+		q := b.byPath[p.Path]
+		switch {
+		case q == nil:
+			return "parameter " + p.Path + " is in the first module only"
+		case !p.TypeOf().Same(q.TypeOf()):
+			return "parameter " + p.Path + " is " + p.TypeOf().String() + " and " + q.TypeOf().String()
+		case p.Buffer != q.Buffer || p.Selector != q.Selector:
+			return "parameter " + p.Path + " differs in being a buffer or in its selector"
+		case p.Value != nil && q.Value != nil && p.Value != q.Value &&
+			!bytes.Equal(array.Bytes(array.Contiguous(p.Value)), array.Bytes(array.Contiguous(q.Value))):
+			return "parameter " + p.Path + " has different values"
+		}
+	}
+	for _, q := range b.params {
+		if a.byPath[q.Path] == nil {
+			return "parameter " + q.Path + " is in the second module only"
+		}
+	}
+	return ""
+}
+
+func equalBounds(a, b *Module) string {
+	for path, p := range a.Bounds() {
+		q := b.Bound(path)
+		switch {
+		case q == nil:
+			return "module " + path + " is in the first only"
+		case p.Op != q.Op:
+			return "module " + path + " calls different operators"
+		case p.Op != nil && !p.Op.Codec().Equal(p.Attrs, q.Attrs):
+			return "module " + path + " has attributes " + p.Op.Codec().Print(p.Attrs) + " and " + q.Op.Codec().Print(q.Attrs)
+		case !slices.Equal(p.Params, q.Params):
+			return "module " + path + " has parameters " + strings.Join(p.Params, ", ") + " and " + strings.Join(q.Params, ", ")
+		case p.Type != q.Type || p.Selector != q.Selector || strings.Join(p.Names, ",") != strings.Join(q.Names, ","):
+			return "module " + path + " differs in Go type, selector or local names"
+		}
+	}
+	for path := range b.Bounds() {
+		if a.Bound(path) == nil {
+			return "module " + path + " is in the second only"
+		}
+	}
+	return ""
+}
+
+// matcher pairs the nodes of two graphs, from the results backwards.
+type matcher struct {
+	to, from map[*Node]*Node
+	todo     [][2]*Node
+}
+
+func (m *matcher) graphs(a, b *Graph) string {
+	if a.count != b.count {
+		return "graphs have " + strconv.Itoa(a.count) + " and " + strconv.Itoa(b.count) + " nodes" + lonely(a, b)
+	}
+	for _, roots := range []func(*Graph) []*Node{(*Graph).Inputs, (*Graph).ordered, (*Graph).loose} {
+		x, y := roots(a), roots(b)
+		if len(x) != len(y) {
+			return "graphs have " + strconv.Itoa(len(x)) + " and " + strconv.Itoa(len(y)) + " inputs, effects or unused values: " + names(x) + " and " + names(y)
+		}
+		for i := range x {
+			if d := m.pair(x[i], y[i]); d != "" {
+				return d
+			}
+		}
+	}
+	for len(m.todo) > 0 {
+		p := m.todo[len(m.todo)-1]
+		m.todo = m.todo[:len(m.todo)-1]
+		if d := m.compare(p[0], p[1]); d != "" {
+			return d
+		}
+	}
+	return m.symbols(a, b)
+}
+
+// lonely names the first call that only one of the graphs has as many of.
+func lonely(a, b *Graph) string {
+	count := map[string]int{}
+	for n := range a.Nodes() {
+		count[n.opcode.String()+"["+n.targetText()+"]"]++
+	}
+	for n := range b.Nodes() {
+		count[n.opcode.String()+"["+n.targetText()+"]"]--
+	}
+	for _, g := range []*Graph{a, b} {
+		for n := range g.Nodes() {
+			if c := count[n.opcode.String()+"["+n.targetText()+"]"]; c != 0 {
+				which := "first"
+				if c < 0 {
+					which = "second"
+				}
+				return "; the " + which + " has more " + n.opcode.String() + "[" + n.targetText() + "]"
+			}
+		}
+	}
+	return ""
+}
+
+func names(list []*Node) string {
+	s := make([]string, len(list))
+	for i, n := range list {
+		s[i] = n.String()
+	}
+	return "(" + strings.Join(s, ", ") + ")"
+}
+
+// ordered returns the nodes whose order counts: effects, the output, and reads
+// of what effects write.
+func (g *Graph) ordered() []*Node {
+	written := map[string]bool{}
+	for n := range g.Nodes() {
+		if o := n.Op(); o != nil {
+			for _, i := range o.Mutates {
+				if d := n.Arg(i); d != nil && d.opcode == GetAttr {
+					written[d.target] = true
+				}
+			}
+		}
+	}
+	reads := func(n *Node) bool { return n.opcode == GetAttr && written[n.target] }
+	var list []*Node
+	for n := range g.Nodes() {
+		take := n.opcode == Output || n.effectful() || reads(n)
+		for i := 0; !take && len(written) > 0 && i < len(n.args); i++ {
+			take = n.args[i].def != nil && reads(n.args[i].def)
+		}
+		if take {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// effectful reports whether the node must stay where it is; what is not known is.
+func (n *Node) effectful() bool {
+	if !n.opcode.IsCall() {
+		return false
+	}
+	o := n.Op()
+	return o == nil || o.Effect == op.Effectful || len(o.Mutates) > 0
+}
+
+// loose returns the nodes that nothing uses and that have no effect, in an order
+// that does not depend on that of the graph.
+func (g *Graph) loose() []*Node {
+	var list []*Node
+	for n := range g.Nodes() {
+		if n.nuses == 0 && n.opcode != Output && n.opcode != Placeholder && !n.effectful() {
+			list = append(list, n)
+		}
+	}
+	if len(list) > 1 {
+		h := newHasher(g)
+		slices.SortStableFunc(list, func(x, y *Node) int {
+			a, b := h.nodes[x], h.nodes[y]
+			return bytes.Compare(a[:], b[:])
+		})
+	}
+	return list
+}
+
+// pair notes that x corresponds to y and leaves the comparison for later.
+func (m *matcher) pair(x, y *Node) string {
+	if x == nil && y == nil {
+		return ""
+	}
+	if x == nil || y == nil {
+		return x.String() + " stands where the other graph has " + y.String()
+	}
+	px, hasX := m.to[x]
+	py, hasY := m.from[y]
+	if hasX || hasY {
+		if px == y && py == x {
+			return ""
+		}
+		return x.String() + " stands where the other graph has " + y.String()
+	}
+	m.to[x], m.from[y] = y, x
+	m.todo = append(m.todo, [2]*Node{x, y})
+	return ""
+}
+
+// compare compares all of two nodes but their operands, which it pairs.
+func (m *matcher) compare(x, y *Node) string {
+	what := x.String() + " and " + y.String() + ": "
+	if d := differ(x, y); d != "" {
+		return what + d
+	}
+	if x.opcode == Output {
+		if d := m.structures(x, x.packing(), y, y.packing()); d != "" {
+			return what + d
+		}
+		return ""
+	}
+	if len(x.args) != len(y.args) {
+		return what + strconv.Itoa(len(x.args)) + " and " + strconv.Itoa(len(y.args)) + " operands"
+	}
+	for i := range x.args {
+		if d := m.pair(x.args[i].def, y.args[i].def); d != "" {
+			return what + "operand " + strconv.Itoa(i) + ": " + d
+		}
+	}
+	rx, ry := x.Regions(), y.Regions()
+	if len(rx) != len(ry) {
+		return what + strconv.Itoa(len(rx)) + " and " + strconv.Itoa(len(ry)) + " regions"
+	}
+	for i := range rx {
+		inner := &matcher{to: map[*Node]*Node{}, from: map[*Node]*Node{}}
+		if d := inner.graphs(rx[i], ry[i]); d != "" {
+			return what + "region " + strconv.Itoa(i) + ": " + d
+		}
+	}
+	return ""
+}
+
+// differ compares what nodes have apart from operands and regions.
+func differ(x, y *Node) string {
+	switch {
+	case x.opcode != y.opcode:
+		return "opcodes " + x.opcode.String() + " and " + y.opcode.String()
+	case x.opcode == CallFunction || x.opcode == CallMethod:
+		if x.op != y.op {
+			return "operators " + x.targetText() + " and " + y.targetText()
+		}
+		if x.op != nil && !x.op.Codec().Equal(x.attrs, y.attrs) {
+			return "attributes " + orNone(x.op.Codec().Print(x.attrs)) + " and " + orNone(y.op.Codec().Print(y.attrs))
+		}
+	case x.opcode == Placeholder:
+		if a, b := defaultText(x), defaultText(y); a != b {
+			return "default values " + a + " and " + b
+		}
+	case x.target != y.target:
+		return "targets " + x.target + " and " + y.target
+	}
+	switch {
+	case x.Live() != y.Live():
+		return "only one is live"
+	case x.opcode != Output && !x.typ.Same(y.typ):
+		return "types " + x.typ.String() + " and " + y.typ.String()
+	}
+	return ""
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "{}"
+	}
+	return s
+}
+
+func defaultText(n *Node) string {
+	if d := n.Default(); d != nil {
+		return literal(d)
+	}
+	return "none"
+}
+
+// bareList is the kind of the structure that an output without one has.
+const bareList StructureKind = 255
+
+// packing returns an output's structure, made up where it has none.
+func (n *Node) packing() *Structure {
+	if s := n.Structure(); s != nil {
+		return s
+	}
+	if len(n.args) == 1 {
+		return Leaf(0)
+	}
+	s := &Structure{Kind: bareList}
+	for i := range n.args {
+		s.Fields = append(s.Fields, Leaf(i))
+	}
+	return s
+}
+
+func (m *matcher) structures(x *Node, s *Structure, y *Node, t *Structure) string {
+	if s == nil || t == nil || s.Kind != t.Kind || s.Type != t.Type || len(s.Fields) != len(t.Fields) || !slices.Equal(s.Keys, t.Keys) {
+		return "results are packed differently"
+	}
+	if s.Kind == LeafValue {
+		return m.pair(x.Arg(s.Index), y.Arg(t.Index))
+	}
+	for i := range s.Fields {
+		if d := m.structures(x, s.Fields[i], y, t.Fields[i]); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+// symbols compares the symbol tables, once the nodes are paired.
+func (m *matcher) symbols(a, b *Graph) string {
+	if len(a.symbols.list) != len(b.symbols.list) {
+		return "graphs have " + strconv.Itoa(len(a.symbols.list)) + " and " + strconv.Itoa(len(b.symbols.list)) + " symbols"
+	}
+	for _, s := range a.symbols.list {
+		t, ok := b.Symbol(s.Name)
+		if !ok {
+			return "symbol " + s.Name + " is in the first graph only"
+		}
+		if s.Axis != t.Axis || m.to[s.Node] != t.Node {
+			return "symbol " + s.Name + " is dim(" + s.Node.String() + ", " + strconv.Itoa(s.Axis) + ") and dim(" + t.Node.String() + ", " + strconv.Itoa(t.Axis) + ")"
+		}
+	}
+	x, y := a.guardTexts(), b.guardTexts()
+	for i := range max(len(x), len(y)) {
+		switch {
+		case i == len(y) || i < len(x) && x[i] < y[i]:
+			return "guard " + x[i] + " is in the first graph only"
+		case i == len(x) || y[i] < x[i]:
+			return "guard " + y[i] + " is in the second graph only"
+		}
+	}
+	return ""
+}
+
+// guardTexts returns the guards, sorted, each with its smaller side first.
+func (g *Graph) guardTexts() []string {
+	list := make([]string, len(g.symbols.guards))
+	for i, d := range g.symbols.guards {
+		a, b := sorted(d.A, d.B)
+		list[i] = a + " == " + b
+	}
+	slices.Sort(list)
+	return list
+}
+
+func sorted(a, b shape.Dim) (string, string) {
+	x, y := a.String(), b.String()
+	if y < x {
+		return y, x
+	}
+	return x, y
+}

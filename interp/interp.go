@@ -1,0 +1,341 @@
+// Package interp runs a graph node by node: the reference semantics that every
+// other engine is compared with. An Interpreter is a fold over tensors with
+// hooks; because it computes with tensors, a graph that is interpreted under a
+// trace is recorded again. Transformer is the same walk over nodes: it writes a
+// new graph. Both treat operators only through their records.
+package interp
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Value is what a node computes: one tensor, or the members of a tuple.
+type Value struct {
+	T     *tensor.Tensor
+	Tuple []*tensor.Tensor
+}
+
+// Hook replaces the running of a node. in has the zero Value for absent
+// operands; next runs the node as usual and may be given other operands.
+type Hook func(n *graph.Node, in []Value, next func(in []Value) (Value, error)) (Value, error)
+
+// Interpreter runs a graph. The hooks, all optional, are the overridable methods
+// of torch.fx's Interpreter: Node sees every node, the others those of one opcode.
+type Interpreter struct {
+	State *State
+
+	Node                                                               Hook
+	Placeholder, GetAttr, CallFunction, CallMethod, CallModule, Output Hook
+
+	// Known gives values for nodes in advance: partial evaluation. Such nodes are
+	// not run.
+	Known map[*graph.Node]Value
+}
+
+// The codes of running a graph.
+const (
+	MissingInput diag.Code = "FX1020" // an input without a default was not given
+	ExtraInput   diag.Code = "FX1021" // more inputs than the graph takes
+	GuardFailed  diag.Code = "FX1022" // an input does not fit what the graph was captured for
+	NoParam      diag.Code = "FX1023" // the state has no such tensor
+	NoModule     diag.Code = "FX1024" // nothing is known of a called module
+	Undefined    diag.Code = "FX1025" // an operand has no value
+)
+
+// Run interprets the graph on the inputs, in the order of its placeholders (nil
+// for one whose default is wanted), and returns the operands of its output node.
+func (p *Interpreter) Run(ctx context.Context, inputs ...*tensor.Tensor) (out []*tensor.Tensor, err error) {
+	defer catch(&err)
+	return p.run(ctx, p.State.Module.Graph, inputs, nil)
+}
+
+// catch turns a diagnostic that a tensor call panicked with into an error.
+func catch(err *error) {
+	if r := recover(); r != nil {
+		e, ok := r.(*diag.Error)
+		if !ok {
+			panic(r)
+		}
+		*err = e
+	}
+}
+
+// frame is the run of one graph or region.
+type frame struct {
+	p       *Interpreter
+	ctx     context.Context
+	g       *graph.Graph
+	inputs  []*tensor.Tensor
+	next    int
+	outer   *frame
+	symbols map[string]shape.Dim
+	defines map[*graph.Node]bool
+	guards  []graph.Guard
+}
+
+func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
+	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
+	for _, s := range g.Symbols() {
+		if f.defines == nil {
+			f.defines, f.symbols = map[*graph.Node]bool{}, map[string]shape.Dim{}
+		}
+		f.defines[s.Node] = true
+	}
+	v, err := graph.Fold(ctx, g, f.visit)
+	if err != nil {
+		return nil, err
+	}
+	return v.Tuple, nil
+}
+
+func (f *frame) visit(n *graph.Node, in []Value) (v Value, err error) {
+	if v, ok := f.p.Known[n]; ok {
+		return v, f.define(n, v)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			e, ok := r.(*diag.Error)
+			if !ok {
+				panic(r)
+			}
+			// The place that matters is where the user wrote the call.
+			c := *e
+			c.Pos, c.Node = n.Pos(), n.Name()
+			err = &c
+		}
+	}()
+	base := f.hooked(n)
+	if h := f.p.Node; h != nil {
+		v, err = h(n, in, base)
+	} else {
+		v, err = base(in)
+	}
+	if err != nil {
+		return v, err
+	}
+	return v, f.define(n, v)
+}
+
+// hooked returns how the node is run below the Node hook.
+func (f *frame) hooked(n *graph.Node) func([]Value) (Value, error) {
+	plain := func(in []Value) (Value, error) { return f.node(n, in) }
+	h := [...]Hook{f.p.Placeholder, f.p.GetAttr, f.p.CallFunction, f.p.CallMethod, f.p.CallModule, f.p.Output}[n.Opcode()]
+	if h == nil {
+		return plain
+	}
+	return func(in []Value) (Value, error) { return h(n, in, plain) }
+}
+
+func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
+	switch n.Opcode() {
+	case graph.Placeholder:
+		return f.input(n)
+	case graph.GetAttr:
+		t := f.p.State.Tensor(n.Target())
+		if t == nil {
+			return Value{}, n.Error(NoParam, "the module has no tensor "+strconv.Quote(n.Target()))
+		}
+		return Value{T: t}, nil
+	case graph.Output:
+		out := make([]*tensor.Tensor, len(in))
+		for i, v := range in {
+			if n.Arg(i) != nil && v.T == nil {
+				return Value{}, n.Error(Undefined, "result "+strconv.Itoa(i)+" is not a tensor")
+			}
+			out[i] = v.T
+		}
+		return Value{Tuple: out}, nil
+	case graph.CallModule:
+		return f.module(n, in)
+	}
+	return f.call(n, in)
+}
+
+// input takes the next input and checks it against the placeholder's type.
+func (f *frame) input(n *graph.Node) (Value, error) {
+	var t *tensor.Tensor
+	if f.next < len(f.inputs) {
+		t = f.inputs[f.next]
+	}
+	f.next++
+	if t == nil {
+		d, ok := n.Default().(*array.Array)
+		if !ok {
+			return Value{}, n.Error(MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
+		}
+		t = tensor.New(d)
+	}
+	if f.next == len(f.g.Inputs()) && len(f.inputs) > f.next {
+		return Value{}, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes "+strconv.Itoa(f.next))
+	}
+	return Value{T: t}, CheckInput(n, t.Type())
+}
+
+// CheckInput reports an input whose type does not fit the placeholder's: the
+// guard that every engine applies at entry.
+func CheckInput(n *graph.Node, got shape.Type) error {
+	want := n.Type()
+	bad := want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
+	if want.Ranked() && got.Ranked() {
+		bad = bad || want.Rank() != got.Rank()
+		for i := 0; !bad && i < want.Rank(); i++ {
+			w, wk := want.Dim(i).Int()
+			g, gk := got.Dim(i).Int()
+			bad = wk && gk && w != g
+		}
+	}
+	if !bad {
+		return nil
+	}
+	return &diag.Error{Code: GuardFailed, Node: n.Name(), Msg: "input " + strconv.Quote(n.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
+		Hint: "capture it again for these sizes, or with symbolic ones"}
+}
+
+// define binds the symbols that are sizes of n, and checks guards that have
+// become decidable.
+func (f *frame) define(n *graph.Node, v Value) error {
+	if !f.defines[n] {
+		return nil
+	}
+	for _, s := range f.g.SymbolsOf(n) {
+		if v.T != nil {
+			f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
+		}
+	}
+	pending := f.guards[:0:0]
+	for _, g := range f.guards {
+		a, b := g.A.Bind(f.symbol), g.B.Bind(f.symbol)
+		x, xk := a.Int()
+		y, yk := b.Int()
+		switch {
+		case !xk || !yk:
+			pending = append(pending, g)
+		case x != y:
+			e := diag.New(GuardFailed, "the graph relies on "+g.A.String()+" = "+g.B.String()+", here "+strconv.Itoa(x)+" and "+strconv.Itoa(y)).
+				WithHint("capture it again for these sizes")
+			e.Node = n.Name()
+			if g.Node != nil {
+				e.Related = []diag.Related{{Pos: g.Node.Pos(), Msg: "required by " + g.Node.String()}}
+			}
+			return e
+		}
+	}
+	f.guards = pending
+	return nil
+}
+
+// symbol looks a symbol up here and in the enclosing graphs.
+func (f *frame) symbol(name string) shape.Dim {
+	for ; f != nil; f = f.outer {
+		if d, ok := f.symbols[name]; ok {
+			return d
+		}
+	}
+	return shape.Sym(name)
+}
+
+// call runs a call_function or call_method node.
+func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
+	o := n.Op()
+	attrs := n.Attrs()
+	if o.Codec().HasDims() {
+		attrs = o.Codec().Bind(attrs, f.symbol)
+	}
+	switch o {
+	case op.GetItem:
+		i := attrs.(op.GetItemAttrs).Index
+		if i >= len(in[0].Tuple) {
+			return Value{}, n.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
+		}
+		return Value{T: in[0].Tuple[i]}, nil
+	case op.Cond, op.While, op.Scan:
+		return f.regions(n, in)
+	}
+	args := make([]*tensor.Tensor, len(in))
+	for i, v := range in {
+		if args[i] = v.T; v.T == nil && n.Arg(i) != nil {
+			return Value{}, n.Error(Undefined, "operand "+n.Arg(i).String()+" is not a tensor")
+		}
+	}
+	switch o {
+	case op.Assign:
+		return Value{T: args[0].AssignInPlace(args[1])}, nil
+	case op.Dim:
+		return Value{T: tensor.Scalar(int64(args[0].Dim(attrs.(op.AxisAttrs).Axis)))}, nil
+	}
+	if n.Opcode() == graph.CallMethod {
+		return wrap(o, attrs, tensor.ApplyMethod(o, attrs, args...)), nil
+	}
+	return wrap(o, attrs, tensor.Apply(o, attrs, args...)), nil
+}
+
+func wrap(o *op.Op, attrs any, out []*tensor.Tensor) Value {
+	if _, tuple := o.NumResults(attrs); tuple {
+		return Value{Tuple: out}
+	}
+	return Value{T: out[0]}
+}
+
+// module runs a call_module node from what the graph module knows of the leaf.
+func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
+	b := n.Bound()
+	if b == nil {
+		return Value{}, n.Error(NoModule, "nothing is known of module "+strconv.Quote(n.Target()))
+	}
+	args := make([]*tensor.Tensor, len(in))
+	for i, v := range in {
+		args[i] = v.T
+	}
+	out, err := f.p.State.Leaf(n.Target()).call(args)
+	if err != nil {
+		return Value{}, err
+	}
+	return wrap(b.Op, b.Attrs, out), nil
+}
+
+// regions runs cond, while and scan through the tensor functions, so that they
+// are recorded again under a trace.
+func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
+	args := make([]*tensor.Tensor, len(in))
+	for i, v := range in {
+		args[i] = v.T
+	}
+	rs := n.Regions()
+	region := func(g *graph.Graph, extra []*tensor.Tensor) func([]*tensor.Tensor) []*tensor.Tensor {
+		return func(x []*tensor.Tensor) []*tensor.Tensor {
+			out, err := f.p.run(f.ctx, g, append(append([]*tensor.Tensor(nil), x...), extra...), f)
+			if err != nil {
+				var l diag.List
+				l.Add(err)
+				panic(l[0])
+			}
+			return out
+		}
+	}
+	var out []*tensor.Tensor
+	switch n.Op() {
+	case op.Cond:
+		out = tensor.Cond(args[0], region(rs[0], nil), region(rs[1], nil), args[1:]...)
+	case op.While:
+		k := n.Attrs().(op.LoopAttrs).Carry
+		cond, body := region(rs[0], args[k:]), region(rs[1], args[k:])
+		out = tensor.While(func(x []*tensor.Tensor) *tensor.Tensor { return cond(x)[0] }, body, args[:k]...)
+	case op.Scan:
+		a := n.Attrs().(op.LoopAttrs)
+		body := region(rs[0], args[a.Carry+a.Seqs:])
+		last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
+			all := body(append(append([]*tensor.Tensor(nil), carry...), slices...))
+			return all[:a.Carry], all[a.Carry:]
+		}, args[:a.Carry], args[a.Carry:a.Carry+a.Seqs])
+		out = append(append([]*tensor.Tensor(nil), last...), stacked...)
+	}
+	return Value{Tuple: out}, nil
+}

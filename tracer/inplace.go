@@ -1,0 +1,69 @@
+package tracer
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// linkView remembers that view shares memory with base, for in-place calls.
+func (t *trace) linkView(view, base *tensor.Tensor) {
+	t.views[base.ID()] = append(t.views[base.ID()], view.ID())
+	t.viewOf[view.ID()] = base.ID()
+}
+
+// Assign implements tensor.Engine: an in-place call becomes an ordinary one whose
+// result the handle stands for from now on; a write to a buffer of the model
+// becomes an assign node. What shares the written memory may not be used any
+// more, because the graph has no aliases.
+func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
+	t.enter()
+	defer t.leave()
+	v := t.node(src, what)
+	if v == nil {
+		return
+	}
+	if dst.Engine() == nil {
+		t.assignBuffer(dst, v)
+		return
+	}
+	n, _ := dst.Value().(*graph.Node)
+	if n != nil && n.Opcode() == graph.Placeholder && t.region == nil {
+		t.report(&diag.Error{Code: InputWrite, Op: what, Msg: "the in-place call writes to the input " + n.String() + ", which the caller would see",
+			Hint: "use the ordinary method and its result, or Clone the input first"})
+		return
+	}
+	t.markStale(dst.ID(), diag.Here())
+	dst.SetValue(v)
+}
+
+func (t *trace) assignBuffer(dst *tensor.Tensor, v *graph.Node) {
+	buffer := t.lift(dst)
+	if p := t.params[dst.ID()]; p != nil && buffer.Opcode() == graph.GetAttr {
+		p.Buffer = true
+		buffer.SetLive(true)
+	}
+	t.markStale(dst.ID(), diag.Here())
+	t.written[dst.ID()] = t.cur.Function(op.Assign, nil, buffer, v)
+}
+
+// markStale forbids later use of every tensor that shares memory with id.
+func (t *trace) markStale(id any, pos diag.Pos) {
+	root := id
+	for t.viewOf[root] != nil {
+		root = t.viewOf[root]
+	}
+	var mark func(any)
+	mark = func(x any) {
+		if x != id {
+			t.stale[x] = pos
+		}
+		for _, v := range t.views[x] {
+			mark(v)
+		}
+	}
+	mark(root)
+	delete(t.views, id)
+	delete(t.viewOf, id)
+}

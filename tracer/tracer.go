@@ -1,0 +1,400 @@
+// Package tracer records a Go function or module into a graph by running it once
+// on proxy tensors: torch.fx's symbolic tracing. It is a tensor.Engine; it knows
+// no operator by name. Capture never specialises silently: what a proxy cannot
+// give is a positioned diagnostic with a cure, all of them at once, and what was
+// fixed on request is listed and guarded at entry. There is no global state: any
+// number of traces may run at the same time.
+//
+// Read Tracer first; fx.Trace is the usual way in.
+package tracer
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Input describes one tensor input: its name, what is known of its type, and a
+// default value that a run uses when the input is not given.
+type Input struct {
+	Name    string
+	Type    shape.Type
+	Default *array.Array
+}
+
+// Tracer holds the policy of a capture. The zero value works; every field
+// overrides one decision (torch.fx paper, section 5.2).
+type Tracer struct {
+	// Name names the graph; empty means after the function or type.
+	Name string
+	// Root is the module whose tensors and sub-modules give paths; nil means the
+	// traced module itself. Use it when tracing a closure over a module.
+	Root any
+	// Method is the method of a module that is traced; empty means Forward.
+	Method string
+
+	// Inputs describes the tensor inputs in the order in which they appear in the
+	// arguments; missing ones are of unknown type.
+	Inputs []Input
+	// Args are example arguments, by position: nil or a missing one stands for the
+	// parameter's own type. Tensors inside them become inputs of their type;
+	// every other value is concrete: it is fixed in the graph and noted.
+	Args []any
+
+	// IsLeaf decides whether a module is recorded as one call_module. library tells
+	// that it is a leaf of package nn. nil: library modules are leaves, others not.
+	IsLeaf func(m any, path string, library bool) bool
+	// OnNode sees every recorded node of a call and may attach metadata.
+	OnNode func(n *graph.Node, c *tensor.Call)
+	// OnCall replaces the recording of a call; record is the default. It may
+	// record something else, or nothing.
+	OnCall func(c *tensor.Call, record func(*tensor.Call) []*tensor.Tensor) []*tensor.Tensor
+	// SizeOf gives numbers for sizes that the model asks for with Dim and that are
+	// not known; such a size is noted and guarded at entry.
+	SizeOf func(n *graph.Node, axis int) (int, bool)
+	// Flatten opens Go types of the user's own as containers of tensors, for
+	// arguments and results.
+	Flatten map[reflect.Type]Flattener
+
+	// Frames is the number of user frames recorded for each node: 0 means eight,
+	// negative none.
+	Frames int
+	// MaxNodes bounds the graph; 0 means 4 million.
+	MaxNodes int
+}
+
+// Flattener takes a value of a user's type apart into tensors and puts it
+// together again.
+type Flattener struct {
+	Tensors func(v any) []*tensor.Tensor
+	With    func(v any, t []*tensor.Tensor) any
+	Names   func(v any) []string
+}
+
+// The codes of capture.
+const (
+	BadTarget      diag.Code = "FX1003" // what is to be traced is no function of tensors
+	DataRead       diag.Code = "FX1004" // the model reads data of a traced tensor
+	UnknownSize    diag.Code = "FX1005" // the model needs a size as a number
+	UnknownRank    diag.Code = "FX1006" // the model needs a rank that is not known
+	UserPanic      diag.Code = "FX1007" // the model's code panicked
+	Brake          diag.Code = "FX1008" // the trace does not end
+	Overlap        diag.Code = "FX1009" // two goroutines use one trace at once
+	StaleView      diag.Code = "FX1010" // a tensor is used after a write to memory that it shares
+	InputWrite     diag.Code = "FX1011" // an in-place call writes to an input
+	BadArgument    diag.Code = "FX1012" // an argument's type cannot be traced
+	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
+	RegionMismatch diag.Code = "FX1014" // regions return different structures
+	Ended          diag.Code = "FX1015" // a traced value is used after its trace
+)
+
+// Trace runs fn once on proxies and returns the graph with the state that it
+// reads. fn is a function, a method value, or a pointer to a module. All
+// mistakes are returned as one diag.List sorted by position; no graph is
+// returned then.
+func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
+	t, call, err := p.start(ctx, fn)
+	if err != nil {
+		return nil, err
+	}
+	results := t.run(call)
+	t.finish(results)
+	t.ended = true
+	if err := t.errs.Err(); err != nil {
+		t.errs.Sort()
+		return nil, t.errs
+	}
+	t.mod.DropUnused()
+	return t.mod, nil
+}
+
+// target is the function to call and what is known about it.
+type target struct {
+	fn     reflect.Value
+	params []reflect.Type
+}
+
+func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
+	v := reflect.ValueOf(fn)
+	root, name, goType := p.Root, p.Name, ""
+	switch {
+	case !v.IsValid():
+		return nil, nil, diag.New(BadTarget, "nothing to trace: fn is nil")
+	case v.Kind() == reflect.Func:
+		path, fname := tensor.FuncName(fn)
+		goType = path + "." + fname
+		if name == "" {
+			name = fname
+		}
+	case v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct:
+		method := p.Method
+		if method == "" {
+			method = "Forward"
+		}
+		if root == nil {
+			root = fn
+		}
+		t := v.Type().Elem()
+		goType = t.PkgPath() + "." + t.Name()
+		if name == "" {
+			name = t.Name()
+		}
+		v = v.MethodByName(method)
+		if !v.IsValid() {
+			return nil, nil, diag.New(BadTarget, "type "+t.String()+" has no method "+method).WithHint("give the module a Forward method, or name another one")
+		}
+	default:
+		return nil, nil, diag.New(BadTarget, "cannot trace a "+v.Type().String()).WithHint("pass a function of tensors or a pointer to a module")
+	}
+	t := newTrace(ctx, p, name, root)
+	t.mod.Type = goType
+	params := make([]reflect.Type, v.Type().NumIn())
+	for i := range params {
+		params[i] = v.Type().In(i)
+	}
+	return t, &target{v, params}, nil
+}
+
+// stop ends a trace early; the reason has been recorded.
+type stop struct{}
+
+// run calls the function and returns its results, nil when it panicked.
+func (t *trace) run(c *target) (results []reflect.Value) {
+	args, ok := t.arguments(c)
+	if !ok {
+		return nil
+	}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stop:
+			results = nil
+		case *diag.Error:
+			t.report(r)
+			results = nil
+		default:
+			t.panicked(r)
+			results = nil
+		}
+	}()
+	if c.fn.Type().IsVariadic() {
+		return c.fn.CallSlice(args)
+	}
+	return c.fn.Call(args)
+}
+
+// panicked reports a panic of user code: attached to an earlier mistake, which
+// most likely caused it, or as one of its own.
+func (t *trace) panicked(r any) {
+	msg := "the model panicked"
+	switch r := r.(type) {
+	case error:
+		msg += ": " + r.Error()
+	case string:
+		msg += ": " + r
+	}
+	for _, e := range t.errs {
+		if !e.Note {
+			e.Related = append(e.Related, diag.Related{Msg: msg + " afterwards"})
+			return
+		}
+	}
+	t.report((&diag.Error{Code: UserPanic, Msg: msg, Phase: "trace"}).At(panicPos()))
+}
+
+// finish records the output node.
+func (t *trace) finish(results []reflect.Value) {
+	if results == nil {
+		return
+	}
+	b := outputs{t: t}
+	s := b.results(results)
+	if len(t.errs) > 0 && t.errs.Err() != nil {
+		return
+	}
+	if len(b.nodes) == 0 {
+		t.report(diag.New(BadResult, "the function returns no tensor").WithHint("return at least one tensor"))
+		return
+	}
+	t.cur.Output(s, b.nodes...)
+}
+
+// outputs flattens results into operands of the output node.
+type outputs struct {
+	t     *trace
+	nodes []*graph.Node
+}
+
+func (b *outputs) results(res []reflect.Value) *graph.Structure {
+	if n := len(res); n > 0 && res[n-1].Type() == errorType {
+		if !res[n-1].IsNil() {
+			b.t.report(&diag.Error{Code: UserPanic, Msg: "the model returned an error", Err: res[n-1].Interface().(error)})
+		}
+		res = res[:n-1]
+	}
+	fields := make([]*graph.Structure, len(res))
+	for i, r := range res {
+		fields[i] = b.value(r, 0)
+	}
+	if len(fields) == 1 {
+		if fields[0].Kind == graph.LeafValue {
+			return nil
+		}
+		return fields[0]
+	}
+	return &graph.Structure{Kind: graph.Results, Fields: fields}
+}
+
+var (
+	errorType   = reflect.TypeFor[error]()
+	contextType = reflect.TypeFor[context.Context]()
+	tensorType  = reflect.TypeFor[*tensor.Tensor]()
+)
+
+const maxNesting = 32
+
+func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
+	if depth > maxNesting {
+		b.t.report(diag.New(BadResult, "the result is nested more than "+strconv.Itoa(maxNesting)+" deep"))
+		return &graph.Structure{Kind: graph.NoValue}
+	}
+	if f, ok := b.t.p.Flatten[v.Type()]; ok {
+		s := &graph.Structure{Kind: graph.SliceOf, Type: v.Type().String()}
+		for _, x := range f.Tensors(v.Interface()) {
+			s.Fields = append(s.Fields, b.tensor(x))
+		}
+		return s
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		switch {
+		case v.Type() == tensorType:
+			return b.tensor(v.Interface().(*tensor.Tensor))
+		case v.IsNil():
+			return &graph.Structure{Kind: graph.NoValue}
+		}
+		return b.value(v.Elem(), depth+1)
+	case reflect.Interface:
+		if v.IsNil() {
+			return &graph.Structure{Kind: graph.NoValue}
+		}
+		return b.value(v.Elem(), depth+1)
+	case reflect.Slice, reflect.Array:
+		s := &graph.Structure{Kind: graph.SliceOf}
+		for i := range v.Len() {
+			s.Fields = append(s.Fields, b.value(v.Index(i), depth+1))
+		}
+		return s
+	case reflect.Map:
+		return b.mapping(v, depth)
+	case reflect.Struct:
+		t := v.Type()
+		s := &graph.Structure{Kind: graph.StructOf, Type: t.PkgPath() + "." + t.Name()}
+		for i := range t.NumField() {
+			if t.Field(i).IsExported() && holdsTensor(t.Field(i).Type, 0) {
+				s.Keys = append(s.Keys, t.Field(i).Name)
+				s.Fields = append(s.Fields, b.value(v.Field(i), depth+1))
+			}
+		}
+		return s
+	}
+	b.t.report(diag.New(BadResult, "a result of type "+v.Type().String()+" is not made of tensors").
+		WithHint("return tensors, or slices, maps and structs of them"))
+	return &graph.Structure{Kind: graph.NoValue}
+}
+
+func (b *outputs) mapping(v reflect.Value, depth int) *graph.Structure {
+	s := &graph.Structure{Kind: graph.MapOf}
+	if v.Type().Key().Kind() != reflect.String {
+		b.t.report(diag.New(BadResult, "a map with keys of type "+v.Type().Key().String()+", expected strings"))
+		return s
+	}
+	for _, k := range sortedKeys(v) {
+		s.Keys = append(s.Keys, k)
+		s.Fields = append(s.Fields, b.value(v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key())), depth+1))
+	}
+	return s
+}
+
+func (b *outputs) tensor(x *tensor.Tensor) *graph.Structure {
+	if x == nil {
+		return &graph.Structure{Kind: graph.NoValue}
+	}
+	n := b.t.node(x, "output")
+	if n == nil {
+		return &graph.Structure{Kind: graph.NoValue}
+	}
+	b.nodes = append(b.nodes, n)
+	return graph.Leaf(len(b.nodes) - 1)
+}
+
+// record is the default of Tracer.OnCall.
+func (t *trace) record(c *tensor.Call) []*tensor.Tensor {
+	args := make([]*graph.Node, len(c.Args))
+	method := c.Method && len(c.Args) > 0 && c.Args[0] != nil && c.Args[0].Engine() != nil
+	for i, a := range c.Args {
+		if a == nil {
+			continue
+		}
+		if args[i] = t.node(a, c.Op.Name); args[i] == nil {
+			return t.poison(c)
+		}
+	}
+	var n *graph.Node
+	if method && !c.Op.AdHoc {
+		n = t.cur.Method(c.Op, c.Attrs, args...)
+	} else {
+		n = t.cur.Function(c.Op, c.Attrs, args...)
+	}
+	t.recorded(n, c)
+	out := t.results(n, c.Op, c.Attrs)
+	if c.Op.ViewOf > 0 && c.Op.ViewOf <= len(c.Args) && len(out) == 1 {
+		t.linkView(out[0], c.Args[c.Op.ViewOf-1])
+	}
+	return out
+}
+
+func (t *trace) recorded(n *graph.Node, c *tensor.Call) {
+	if t.p.OnNode != nil {
+		t.p.OnNode(n, c)
+	}
+	if t.nodes++; t.nodes > t.maxNodes {
+		t.report((&diag.Error{Code: Brake, Msg: "the trace has more than " + strconv.Itoa(t.maxNodes) + " nodes",
+			Hint: "a loop may depend on data; use tensor.While or tensor.Scan, or raise MaxNodes"}).At(n.Pos()))
+		panic(stop{})
+	}
+	if t.nodes&255 == 0 && t.ctx.Err() != nil {
+		t.report(&diag.Error{Code: Brake, Msg: "the trace was cancelled", Err: t.ctx.Err()})
+		panic(stop{})
+	}
+}
+
+// results wraps a call node into proxies, one for each result.
+func (t *trace) results(n *graph.Node, o *op.Op, attrs any) []*tensor.Tensor {
+	count, tuple := o.NumResults(attrs)
+	if !tuple {
+		return []*tensor.Tensor{tensor.NewProxy(t, n)}
+	}
+	out := make([]*tensor.Tensor, count)
+	for i := range out {
+		out[i] = tensor.NewProxy(t, &item{tuple: n, index: i})
+	}
+	return out
+}
+
+// poison returns proxies of unknown type for a call whose operands are unusable.
+func (t *trace) poison(c *tensor.Call) []*tensor.Tensor {
+	count, _ := c.Op.NumResults(c.Attrs)
+	out := make([]*tensor.Tensor, count)
+	for i := range out {
+		out[i] = tensor.NewProxy(t, (*graph.Node)(nil))
+	}
+	return out
+}
