@@ -306,45 +306,45 @@ var Eye = op.Define("eye", op.Spec[EyeAttrs]{
 	},
 })
 
-// DiagonalAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
+// TriAttrs are the attributes of tril and triu: Diagonal 0 is the main one,
 // positive ones are above it.
-type DiagonalAttrs struct {
+type TriAttrs struct {
 	Diagonal int
 }
 
 // triangle defines an operator that keeps the elements whose column less row is,
 // by compare, on the right side of the diagonal.
 func triangle(name, doc string, compare func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
-	return op.Define(name, op.Spec[DiagonalAttrs]{
+	return op.Define(name, op.Spec[TriAttrs]{
 		Doc: doc, In: op.Args("x"), Quant: op.QuantShared, InPlace: true,
-		Infer: func(_ *op.Infer, _ DiagonalAttrs, in []shape.Type) (shape.Type, error) {
+		Infer: func(_ *op.Infer, _ TriAttrs, in []shape.Type) (shape.Type, error) {
 			if in[0].Ranked() && in[0].Rank() < 2 {
 				return shape.Type{}, diag.New(op.RankMismatch, "x is "+in[0].String()+", expected 2 or more dimensions")
 			}
 			return in[0], nil
 		},
-		Expr: func(b *expr.Builder, a DiagonalAttrs, x []expr.Value) []expr.Value {
+		Expr: func(b *expr.Builder, a TriAttrs, x []expr.Value) []expr.Value {
 			keep := compare(b, b.Sub(b.Coord(-1), b.Coord(-2)), b.ConstInt(array.I64, int64(a.Diagonal)))
 			return []expr.Value{b.Select(keep, x[0], b.Like(x[0], 0))}
 		},
 		Samples: func(g *op.Gen) []op.Sample {
 			in := func(a *array.Array) []*array.Array { return []*array.Array{a} }
 			return []op.Sample{
-				{Name: "square", Attrs: DiagonalAttrs{}, In: in(g.Normal(4, 4))},
-				{Name: "above", Attrs: DiagonalAttrs{1}, In: in(g.Normal(3, 5))},
-				{Name: "below", Attrs: DiagonalAttrs{-2}, In: in(g.Normal(5, 3))},
-				{Name: "batch", Attrs: DiagonalAttrs{}, In: in(g.Normal(2, 3, 4, 4))},
-				{Name: "far off", Attrs: DiagonalAttrs{9}, In: in(g.Normal(2, 2))},
-				{Name: "zero size", Attrs: DiagonalAttrs{}, In: in(g.Normal(0, 3))},
-				{Name: "strided", Attrs: DiagonalAttrs{}, In: in(g.Strided(g.Normal(3, 4)))},
-				{Name: "special", Attrs: DiagonalAttrs{}, In: in(array.Reshape(g.Special(), 3, 5))},
-				{Name: "i64", Attrs: DiagonalAttrs{-1}, In: in(g.Int(9, 3, 3))},
-				{Name: "bool", Attrs: DiagonalAttrs{}, In: in(g.Bool(3, 3))},
-				{Name: "f16", Attrs: DiagonalAttrs{}, In: in(array.Cast(g.Normal(3, 3), array.F16))},
+				{Name: "square", Attrs: TriAttrs{}, In: in(g.Normal(4, 4))},
+				{Name: "above", Attrs: TriAttrs{1}, In: in(g.Normal(3, 5))},
+				{Name: "below", Attrs: TriAttrs{-2}, In: in(g.Normal(5, 3))},
+				{Name: "batch", Attrs: TriAttrs{}, In: in(g.Normal(2, 3, 4, 4))},
+				{Name: "far off", Attrs: TriAttrs{9}, In: in(g.Normal(2, 2))},
+				{Name: "zero size", Attrs: TriAttrs{}, In: in(g.Normal(0, 3))},
+				{Name: "strided", Attrs: TriAttrs{}, In: in(g.Strided(g.Normal(3, 4)))},
+				{Name: "special", Attrs: TriAttrs{}, In: in(array.Reshape(g.Special(), 3, 5))},
+				{Name: "i64", Attrs: TriAttrs{-1}, In: in(g.Int(9, 3, 3))},
+				{Name: "bool", Attrs: TriAttrs{}, In: in(g.Bool(3, 3))},
+				{Name: "f16", Attrs: TriAttrs{}, In: in(array.Cast(g.Normal(3, 3), array.F16))},
 			}
 		},
 		Bad: func(g *op.Gen) []op.BadSample {
-			return []op.BadSample{{Name: "vector", Attrs: DiagonalAttrs{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch}}
+			return []op.BadSample{{Name: "vector", Attrs: TriAttrs{}, In: []*array.Array{g.Normal(3)}, Code: op.RankMismatch}}
 		},
 	})
 }
