@@ -55,21 +55,21 @@ func (s IndexSelect) Run(w *Workspace, out, in []*array.Array) {
 	}
 }
 
-// Embedding takes the rows of the matrix in[0] that in[1] (i32 or i64, any
-// shape) names: the result has in[1]'s shape and the row length.
+// Embedding takes the rows of the matrix in[1] that in[0] (i32 or i64, any
+// shape) names: the result has in[0]'s shape and the row length.
 type Embedding struct{}
 
 // ScratchBytes implements Scratcher.
-func (Embedding) ScratchBytes(_, in []*array.Array) int { return asBytes(in[1], array.I64) }
+func (Embedding) ScratchBytes(_, in []*array.Array) int { return asBytes(in[0], array.I64) }
 
 // Run implements Step.
 func (Embedding) Run(w *Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
-	o, a := out[0], in[0]
+	o, a := out[0], in[1]
 	if a.Rank() != 2 {
 		badOperand("embedding", "the weight is not a matrix")
 	}
-	idx := loadIndex(w, in[1], 0, a.Dim(0))
+	idx := loadIndex(w, in[0], 0, a.Dim(0))
 	n := a.Dim(1)
 	var m moveNest
 	m.push(n, 1, a.Strides()[1])

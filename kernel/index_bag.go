@@ -6,17 +6,17 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// EmbeddingBag reduces bags of rows of the matrix in[0] with Mode "sum", "mean"
-// or "max". in[1] (i32 or i64) names the rows: as a matrix every row of it is a
+// EmbeddingBag reduces bags of rows of the matrix in[1] with Mode "sum", "mean"
+// or "max". in[0] (i32 or i64) names the rows: as a matrix every row of it is a
 // bag; as a vector the optional in[2] has the position where each bag starts,
 // and one more position, the end, when it is one longer than the result. The
-// optional in[3], of in[1]'s shape, scales the rows in mode "sum". An empty bag
+// optional in[3], of in[0]'s shape, scales the rows in mode "sum". An empty bag
 // gives zeros. Sums accumulate in float64.
 type EmbeddingBag struct{ Mode string }
 
 // ScratchBytes implements Scratcher.
 func (b EmbeddingBag) ScratchBytes(_, in []*array.Array) int {
-	n := asBytes(in[1], array.I64) + 2*scratchSize(in[0].Dim(1), 8)
+	n := asBytes(in[0], array.I64) + 2*scratchSize(in[1].Dim(1), 8)
 	if a := operand(in, 2); a != nil {
 		n += asBytes(a, array.I64)
 	}
@@ -29,11 +29,11 @@ func (b EmbeddingBag) ScratchBytes(_, in []*array.Array) int {
 // Run implements Step.
 func (b EmbeddingBag) Run(w *Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
-	o, a := out[0], in[0]
-	if a.Rank() != 2 || o.Rank() != 2 || in[1].Rank() < 1 || in[1].Rank() > 2 {
+	o, a, ix := out[0], in[1], in[0]
+	if a.Rank() != 2 || o.Rank() != 2 || ix.Rank() < 1 || ix.Rank() > 2 {
 		badOperand("embedding_bag", "the weight is not a matrix or the indices are neither vector nor matrix")
 	}
-	idx := loadIndex(w, in[1], 0, a.Dim(0))
+	idx := loadIndex(w, ix, 0, a.Dim(0))
 	var offsets []int64
 	if x := operand(in, 2); x != nil {
 		offsets = loadIndex(w, x, 0, len(idx)+1)
@@ -50,7 +50,7 @@ func (b EmbeddingBag) Run(w *Workspace, out, in []*array.Array) {
 	}
 	acc, row := Scratch[float64](w, a.Dim(1)), Scratch[float64](w, a.Dim(1))
 	for bag := range o.Dim(0) {
-		lo, hi := b.bounds(bag, in[1], offsets, len(idx))
+		lo, hi := b.bounds(bag, ix, offsets, len(idx))
 		b.reduce(acc, row, a, idx, scale, lo, hi)
 		saveRow(o, bag, acc)
 	}

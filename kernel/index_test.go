@@ -173,12 +173,12 @@ func TestIndexSelectAndEmbedding(t *testing.T) {
 	want := fill64([]int{2, 2, 3}, func(i []int) float64 { return w.at(int(ix.at(i[0], i[1])), i[2]) })
 	for _, a := range layouts(array.F16, w) {
 		for _, b := range layouts(array.I32, ix) {
-			same(t, want, run1(t, Embedding{}, array.F16, want.shape, a, b))
+			same(t, want, run1(t, Embedding{}, array.F16, want.shape, b, a))
 		}
 	}
-	same(t, tensor64{[]int{0, 3}, nil}, run1(t, Embedding{}, array.F32, []int{0, 3}, pack64(array.F32, w), array.New(array.I64, 0)))
+	same(t, tensor64{[]int{0, 3}, nil}, run1(t, Embedding{}, array.F32, []int{0, 3}, array.New(array.I64, 0), pack64(array.F32, w)))
 	code(t, indexCode, "index 6 is out of range for dimension 0 of size 6", func() {
-		run1(t, Embedding{}, array.F32, []int{1, 3}, pack64(array.F32, w), array.FromSlice([]int64{6}))
+		run1(t, Embedding{}, array.F32, []int{1, 3}, array.FromSlice([]int64{6}), pack64(array.F32, w))
 	})
 }
 
@@ -189,24 +189,24 @@ func TestEmbeddingBag(t *testing.T) {
 	for _, d := range []array.DType{array.F32, array.F64, array.F16, array.BF16} {
 		for _, a := range layouts(d, w) {
 			off := array.FromSlice([]int32{0, 2, 2})
-			same(t, tensor64{[]int{3, 2}, []float64{4, 2, 0, 0, 10, -12}}, run1(t, EmbeddingBag{"sum"}, d, []int{3, 2}, a, idx, off))
-			same(t, tensor64{[]int{3, 2}, []float64{2, 1, 0, 0, 5, -6}}, run1(t, EmbeddingBag{"mean"}, d, []int{3, 2}, a, idx, off))
-			same(t, tensor64{[]int{3, 2}, []float64{3, 4, 0, 0, 5, -6}}, run1(t, EmbeddingBag{"max"}, d, []int{3, 2}, a, idx, off))
+			same(t, tensor64{[]int{3, 2}, []float64{4, 2, 0, 0, 10, -12}}, run1(t, EmbeddingBag{"sum"}, d, []int{3, 2}, idx, a, off))
+			same(t, tensor64{[]int{3, 2}, []float64{2, 1, 0, 0, 5, -6}}, run1(t, EmbeddingBag{"mean"}, d, []int{3, 2}, idx, a, off))
+			same(t, tensor64{[]int{3, 2}, []float64{3, 4, 0, 0, 5, -6}}, run1(t, EmbeddingBag{"max"}, d, []int{3, 2}, idx, a, off))
 			// One start more than bags: it is the end.
-			same(t, tensor64{[]int{2, 2}, []float64{4, 2, 5, -6}}, run1(t, EmbeddingBag{"sum"}, d, []int{2, 2}, a, idx, array.FromSlice([]int64{0, 2, 3})))
+			same(t, tensor64{[]int{2, 2}, []float64{4, 2, 5, -6}}, run1(t, EmbeddingBag{"sum"}, d, []int{2, 2}, idx, a, array.FromSlice([]int64{0, 2, 3})))
 			m := array.FromSlice([]int64{3, 0, 1, 1}, 2, 2)
-			same(t, tensor64{[]int{2, 2}, []float64{nan, 8, 3, 4}}, run1(t, EmbeddingBag{"max"}, d, []int{2, 2}, a, m))
+			same(t, tensor64{[]int{2, 2}, []float64{nan, 8, 3, 4}}, run1(t, EmbeddingBag{"max"}, d, []int{2, 2}, m, a))
 			scale := array.FromSlice([]float32{2, 1, 0.5, -1}, 2, 2)
 			m = array.FromSlice([]int64{0, 1, 1, 2}, 2, 2)
-			same(t, tensor64{[]int{2, 2}, []float64{5, 0, -3.5, 8}}, run1(t, EmbeddingBag{"sum"}, d, []int{2, 2}, a, m, nil, scale))
+			same(t, tensor64{[]int{2, 2}, []float64{5, 0, -3.5, 8}}, run1(t, EmbeddingBag{"sum"}, d, []int{2, 2}, m, a, nil, scale))
 		}
 	}
 	a := pack64(array.F32, w)
 	code(t, operandCode, "ascending", func() {
-		run1(t, EmbeddingBag{"sum"}, array.F32, []int{2, 2}, a, idx, array.FromSlice([]int64{3, 1}))
+		run1(t, EmbeddingBag{"sum"}, array.F32, []int{2, 2}, idx, a, array.FromSlice([]int64{3, 1}))
 	})
 	code(t, indexCode, "index 9 is out of range", func() {
-		run1(t, EmbeddingBag{"sum"}, array.F32, []int{1, 2}, a, array.FromSlice([]int64{9}), array.FromSlice([]int64{0}))
+		run1(t, EmbeddingBag{"sum"}, array.F32, []int{1, 2}, array.FromSlice([]int64{9}), a, array.FromSlice([]int64{0}))
 	})
 }
 
@@ -218,6 +218,6 @@ func TestIndexDoesNotAllocate(t *testing.T) {
 	noAllocs(t, Gather{Dim: 1}, out[:1], x, idx)
 	noAllocs(t, Scatter{Dim: 1, Reduce: "add"}, out[:1], x, idx, x)
 	noAllocs(t, IndexSelect{Dim: 1}, out[:1], x, array.New(array.I64, 8))
-	noAllocs(t, Embedding{}, []*array.Array{array.New(array.F32, 8, 8, 8)}, x, idx)
-	noAllocs(t, EmbeddingBag{"mean"}, out[:1], x, idx)
+	noAllocs(t, Embedding{}, []*array.Array{array.New(array.F32, 8, 8, 8)}, idx, x)
+	noAllocs(t, EmbeddingBag{"mean"}, out[:1], idx, x)
 }
