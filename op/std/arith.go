@@ -107,7 +107,7 @@ var Sub = op.Define("sub", op.Spec[SubAttrs]{
 func subAttrs(n op.Scalar, reverse bool) any { return SubAttrs{Other: n, Reverse: reverse} }
 
 // Mul multiplies. Two bool operands give their conjunction.
-var Mul = defineBinary("mul", binary{
+var Mul = defineBinary("mul", binary[BinaryAttrs]{
 	doc: "mul is x * other.", on: onAny, inPlace: true,
 	f: func(b *expr.Builder, l, r expr.Value) expr.Value {
 		if l.DType() == array.Bool {
@@ -169,25 +169,25 @@ func divAttrs(mode string) func(op.Scalar, bool) any {
 }
 
 // FloorDivide divides and rounds down; integers by zero give 0.
-var FloorDivide = defineBinary("floor_divide", binary{
+var FloorDivide = defineReversible("floor_divide", binary[ReversibleAttrs]{
 	doc: "floor_divide is the quotient x / other rounded down.", on: onNumbers, inPlace: true, f: (*expr.Builder).FloorDiv,
 })
 
 // Remainder is Python's x % other; integers by zero give 0.
-var Remainder = defineBinary("remainder", binary{
+var Remainder = defineReversible("remainder", binary[ReversibleAttrs]{
 	doc: "remainder is the remainder of floored division, with the sign of other.", on: onNumbers, inPlace: true, f: (*expr.Builder).Mod,
 })
 
 // Fmod is C's fmod; integers by zero give 0.
-var Fmod = defineBinary("fmod", binary{
+var Fmod = defineReversible("fmod", binary[ReversibleAttrs]{
 	doc: "fmod is the remainder of truncated division, with the sign of x.", on: onNumbers, inPlace: true, f: (*expr.Builder).Rem,
 })
 
 // Pow raises to a power. A negative exponent of integers is an error when it is
 // a number; in a tensor it gives 0 unless the base is 1 or -1.
-var Pow = defineBinary("pow", binary{
+var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 	doc: "pow is x to the power other.", on: onNumbers, inPlace: true, f: power,
-	check: func(a BinaryAttrs, d array.DType) {
+	check: func(a ReversibleAttrs, d array.DType) {
 		if a.Other.IsInt() && !a.Reverse && d.IsInt() && a.Other.Int64() < 0 {
 			refuse(op.BadAttr, "integers to the negative power "+a.Other.String()+", expected a power of 0 or more", "cast x to a floating-point type")
 		}
@@ -195,13 +195,13 @@ var Pow = defineBinary("pow", binary{
 	samples: func(g *op.Gen) []op.Sample {
 		var all []op.Sample
 		for _, p := range []op.Scalar{op.Int(0), op.Int(1), op.Int(2), op.Int(3), op.Int(-1), op.Float(0.5), op.Float(-0.5), op.Float(2)} {
-			all = append(all, op.Sample{Name: "power " + p.String(), Attrs: BinaryAttrs{Other: p}, In: []*array.Array{g.Special()}})
+			all = append(all, op.Sample{Name: "power " + p.String(), Attrs: ReversibleAttrs{Other: p}, In: []*array.Array{g.Special()}})
 		}
-		return append(all, op.Sample{Name: "square of i32", Attrs: BinaryAttrs{Other: op.Int(2)},
+		return append(all, op.Sample{Name: "square of i32", Attrs: ReversibleAttrs{Other: op.Int(2)},
 			In: []*array.Array{array.FromSlice([]int32{-3, 0, 5, 70000})}})
 	},
 	bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{{Name: "negative power of i64", Attrs: BinaryAttrs{Other: op.Int(-1)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr}}
+		return []op.BadSample{{Name: "negative power of i64", Attrs: ReversibleAttrs{Other: op.Int(-1)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr}}
 	},
 })
 
@@ -226,11 +226,11 @@ func power(b *expr.Builder, l, r expr.Value) expr.Value {
 }
 
 // Maximum is the larger operand; NaN if either is.
-var Maximum = defineBinary("maximum", binary{
+var Maximum = defineBinary("maximum", binary[BinaryAttrs]{
 	doc: "maximum is the larger of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Max,
 })
 
 // Minimum is the smaller operand; NaN if either is.
-var Minimum = defineBinary("minimum", binary{
+var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 	doc: "minimum is the smaller of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Min,
 })

@@ -11,7 +11,7 @@ import (
 )
 
 func comparison(name, doc string, f func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
-	return defineBinary(name, binary{doc: doc, on: onAny, toBool: true, f: f})
+	return defineBinary(name, binary[BinaryAttrs]{doc: doc, on: onAny, toBool: true, f: f})
 }
 
 // Comparisons: bool results of operands promoted to one type; all but ne are
@@ -67,17 +67,21 @@ var (
 	})
 )
 
-func bitwise(name, doc string, on domain, f func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
-	return defineBinary(name, binary{doc: doc, on: on, inPlace: true, f: f})
+func bitwise(name, doc string, f func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
+	return defineBinary(name, binary[BinaryAttrs]{doc: doc, on: onIntegral, inPlace: true, f: f})
+}
+
+func shift(name, doc string, f func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
+	return defineReversible(name, binary[ReversibleAttrs]{doc: doc, on: onIntegers, inPlace: true, f: f})
 }
 
 // Bitwise operators on integers; all but the shifts take bool too.
 var (
-	BitwiseAnd        = bitwise("bitwise_and", "bitwise_and is the conjunction of bits.", onIntegral, (*expr.Builder).And)
-	BitwiseOr         = bitwise("bitwise_or", "bitwise_or is the disjunction of bits.", onIntegral, (*expr.Builder).Or)
-	BitwiseXor        = bitwise("bitwise_xor", "bitwise_xor is the exclusive disjunction of bits.", onIntegral, (*expr.Builder).Xor)
-	BitwiseLeftShift  = bitwise("bitwise_left_shift", "bitwise_left_shift is x << other, 0 where other is negative or too large.", onIntegers, (*expr.Builder).Shl)
-	BitwiseRightShift = bitwise("bitwise_right_shift", "bitwise_right_shift is x >> other, filling with the sign; a negative other counts as a huge one.", onIntegers, (*expr.Builder).Shr)
+	BitwiseAnd        = bitwise("bitwise_and", "bitwise_and is the conjunction of bits.", (*expr.Builder).And)
+	BitwiseOr         = bitwise("bitwise_or", "bitwise_or is the disjunction of bits.", (*expr.Builder).Or)
+	BitwiseXor        = bitwise("bitwise_xor", "bitwise_xor is the exclusive disjunction of bits.", (*expr.Builder).Xor)
+	BitwiseLeftShift  = shift("bitwise_left_shift", "bitwise_left_shift is x << other, 0 where other is negative or too large.", (*expr.Builder).Shl)
+	BitwiseRightShift = shift("bitwise_right_shift", "bitwise_right_shift is x >> other, filling with the sign; a negative other counts as a huge one.", (*expr.Builder).Shr)
 	BitwiseNot        = defineUnary("bitwise_not", unary[op.None]{
 		doc: "bitwise_not is the complement of bits.", on: onIntegral, inPlace: true, f: plain((*expr.Builder).Not),
 	})

@@ -1,6 +1,8 @@
 package std
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
@@ -8,9 +10,17 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// BinaryAttrs are the attributes of operators of two operands of which the
-// second may be a number. Exactly one of the operand other and Other is given.
+// BinaryAttrs are the attributes of commuting operators of two operands, and of
+// comparisons, of which the second may be a number. Exactly one of the operand
+// other and Other is given.
 type BinaryAttrs struct {
+	Other op.Scalar
+}
+
+// ReversibleAttrs are the attributes of operators of two operands, of which the
+// second may be a number, that do not commute. Exactly one of the operand other
+// and Other is given.
+type ReversibleAttrs struct {
 	Other op.Scalar
 	// Reverse swaps the number and the tensor: number op x.
 	Reverse bool
@@ -126,15 +136,15 @@ func twoOperands(b *expr.Builder, x []expr.Value, other op.Scalar, reverse bool)
 	return l, r
 }
 
-// binary describes an operator with BinaryAttrs.
-type binary struct {
+// binary describes an operator with attributes A, BinaryAttrs or ReversibleAttrs.
+type binary[A any] struct {
 	doc     string
 	on      domain
 	f       func(b *expr.Builder, l, r expr.Value) expr.Value
-	check   func(a BinaryAttrs, d array.DType) // of the promoted type; nil for none
-	toBool  bool                               // the result is bool, not of the operands' type
+	check   func(a A, d array.DType) // of the promoted type; nil for none
+	toBool  bool                     // the result is bool, not of the operands' type
 	inPlace bool
-	grad    gradient[BinaryAttrs]
+	grad    gradient[A]
 	samples func(g *op.Gen) []op.Sample // more than the family's
 	bad     func(g *op.Gen) []op.BadSample
 }
@@ -142,33 +152,52 @@ type binary struct {
 // gradient is the type of op.Spec.Grad.
 type gradient[A any] = func(b op.Builder, a A, in []op.Value, out, grad op.Value) []op.Value
 
-func defineBinary(name string, s binary) *op.Op {
-	return op.Define(name, op.Spec[BinaryAttrs]{
+// defineBinary defines an operator that commutes or has a mirror image.
+func defineBinary(name string, s binary[BinaryAttrs]) *op.Op {
+	attrs := func(n op.Scalar, _ bool) any { return BinaryAttrs{Other: n} }
+	return binaryOp(name, s, func(a BinaryAttrs) (op.Scalar, bool) { return a.Other, false }, attrs,
+		func(g *op.Gen) []op.BadSample {
+			return slices.DeleteFunc(binaryBad(g, s.on, attrs), func(b op.BadSample) bool { return b.Name == reversedTensors })
+		})
+}
+
+// defineReversible defines an operator whose operands may be swapped.
+func defineReversible(name string, s binary[ReversibleAttrs]) *op.Op {
+	attrs := func(n op.Scalar, reverse bool) any { return ReversibleAttrs{Other: n, Reverse: reverse} }
+	return binaryOp(name, s, func(a ReversibleAttrs) (op.Scalar, bool) { return a.Other, a.Reverse }, attrs,
+		func(g *op.Gen) []op.BadSample { return binaryBad(g, s.on, attrs) })
+}
+
+func binaryOp[A any](name string, s binary[A], parts func(A) (other op.Scalar, reverse bool),
+	attrs func(op.Scalar, bool) any, bad func(*op.Gen) []op.BadSample) *op.Op {
+	return op.Define(name, op.Spec[A]{
 		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad,
-		Promote: func(a BinaryAttrs, in []shape.Type) array.DType {
-			return s.on.compute(a.Other.Promote(op.Promote(in)))
+		Promote: func(a A, in []shape.Type) array.DType {
+			other, _ := parts(a)
+			return s.on.compute(other.Promote(op.Promote(in)))
 		},
-		Expr: func(b *expr.Builder, a BinaryAttrs, x []expr.Value) []expr.Value {
+		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			s.on.require(d)
 			if s.check != nil {
 				s.check(a, d)
 			}
-			l, r := twoOperands(b, x, a.Other, a.Reverse)
+			other, reverse := parts(a)
+			l, r := twoOperands(b, x, other, reverse)
 			if s.toBool {
 				return []expr.Value{b.Cast(s.f(b, l, r), array.Bool)}
 			}
 			return []expr.Value{b.Cast(s.f(b, l, r), d)}
 		},
 		Samples: func(g *op.Gen) []op.Sample {
-			all := binarySamples(g, s.on, func(n op.Scalar, reverse bool) any { return BinaryAttrs{Other: n, Reverse: reverse} })
+			all := binarySamples(g, s.on, attrs)
 			if s.samples != nil {
 				all = append(all, s.samples(g)...)
 			}
 			return all
 		},
 		Bad: func(g *op.Gen) []op.BadSample {
-			all := binaryBad(g, s.on, func(n op.Scalar, reverse bool) any { return BinaryAttrs{Other: n, Reverse: reverse} })
+			all := bad(g)
 			if s.bad != nil {
 				all = append(all, s.bad(g)...)
 			}

@@ -50,6 +50,9 @@ func binarySamples(g *op.Gen, on domain, attrs func(n op.Scalar, reverse bool) a
 	return all
 }
 
+// reversedTensors is the sample that operators without reverse leave out.
+const reversedTensors = "reversed tensors"
+
 // binaryBad are the calls that every binary operator on the domain refuses.
 func binaryBad(g *op.Gen, on domain, attrs func(n op.Scalar, reverse bool) any) []op.BadSample {
 	of := func(shape ...int) *array.Array {
@@ -63,7 +66,7 @@ func binaryBad(g *op.Gen, on domain, attrs func(n op.Scalar, reverse bool) any) 
 		{Name: "shapes", Attrs: attrs(none, false), In: []*array.Array{of(2, 3), of(4)}, Code: op.ShapeMismatch},
 		{Name: "no second operand", Attrs: attrs(none, false), In: []*array.Array{of(2)}, Code: op.OperandCount},
 		{Name: "tensor and number", Attrs: attrs(op.Int(2), false), In: []*array.Array{of(2), of(2)}, Code: op.OperandCount},
-		{Name: "reversed tensors", Attrs: attrs(none, true), In: []*array.Array{of(2), of(2)}, Code: op.BadAttr},
+		{Name: reversedTensors, Attrs: attrs(none, true), In: []*array.Array{of(2), of(2)}, Code: op.BadAttr},
 	}
 	if !on.bool {
 		all = append(all, op.BadSample{Name: "bool", Attrs: attrs(none, false),

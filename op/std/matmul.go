@@ -13,10 +13,10 @@ type AddmmAttrs struct {
 	Beta, Alpha op.Scalar
 }
 
-// MatMul is torch.matmul.
+// Matmul is torch.matmul.
 //
 //	%y = call_function[matmul](%a, %b) : f32[N,12]
-var MatMul = op.Define("matmul", op.Spec[op.None]{
+var Matmul = op.Define("matmul", op.Spec[op.None]{
 	Doc: "matmul multiplies matrices: the last two dimensions of x and y, or vectors where they have one; leading dimensions broadcast.",
 	In:  op.Args("x", "y"), Class: op.Contraction, Quant: op.QuantReference,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return inferMatMul(c, in) },
@@ -81,7 +81,7 @@ var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 			}
 			return composer{b}.scale(v, s)
 		}
-		p := scale(b.Call(MatMul, op.None{}, in[1], in[2]), a.Alpha)
+		p := scale(b.Call(Matmul, op.None{}, in[1], in[2]), a.Alpha)
 		return composer{b}.add(scale(in[0], a.Beta), p)
 	},
 	Flops: func(_ AddmmAttrs, in []shape.Type, out shape.Type) shape.Dim {

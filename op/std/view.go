@@ -37,7 +37,7 @@ type UnflattenAttrs struct {
 // SqueezeAttrs are the attributes of squeeze: the dimensions to drop where
 // their size is 1, all when empty.
 type SqueezeAttrs struct {
-	Dim op.Ints
+	Dim op.Ints `fx:",arg"`
 }
 
 // ExpandAttrs are the attributes of expand: the new sizes, -1 for dimensions
