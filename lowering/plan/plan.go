@@ -1,0 +1,105 @@
+// Package plan is what the cpu target makes of a graph, as data: buffers and
+// steps. lowering/cpu builds and executes plans; codegen prints them as Go. A plan
+// depends on no feature of the machine it was made on.
+package plan
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Kind says where a buffer's memory is.
+type Kind uint8
+
+// The kinds of buffer.
+const (
+	Input  Kind = iota // the caller's
+	Output             // the caller's, or made for it
+	Weight             // the model's state; Path names it
+	Temp               // in the arena, at Offset
+	View               // in the buffer Of, laid out by a view step
+)
+
+// String returns the lower-case name of the kind.
+func (k Kind) String() string { return [...]string{"input", "output", "weight", "temp", "view"}[k] }
+
+// Buffer is one array of a plan. Its element type and rank are known; its sizes
+// may be expressions over the plan's symbols.
+type Buffer struct {
+	Name string // unique; from the node's name
+	Kind Kind
+	Type shape.Type
+	Path string // Weight: where in the state
+	Of   int    // View: the buffer it lies in
+	// Offset is the place in the arena in bytes, a multiple of array.Align; an
+	// expression when buffers of symbolic size come before it.
+	Offset shape.Dim
+	// Bytes is the buffer's size, rounded up to array.Align.
+	Bytes shape.Dim
+	// First and Last are the steps between which the buffer's memory is in use.
+	First, Last int
+}
+
+// Field gives an int field of a step's kernel that depends on symbols.
+type Field struct {
+	Name string // Go field name
+	Expr shape.Dim
+}
+
+// Step is one kernel call.
+type Step struct {
+	Kernel kernel.Step // a pointer to a plain struct
+	Fields []Field     // fields of Kernel to be set when symbols are bound
+	Out    []int       // buffers; -1 for a result that nobody uses
+	In     []int       // buffers; -1 for absent operands
+	// View tells that the step only lays out its one result over In[0]: Kernel is
+	// a kernel.Viewer, and nothing is computed.
+	View bool
+
+	// Nodes are the graph nodes that the step computes, Op what the user calls it,
+	// for comments and profiles.
+	Nodes []string
+	Op    string
+	Scope graph.Scope
+	Pos   diag.Pos
+}
+
+// Symbol is a symbolic size: that of one axis of an input.
+type Symbol struct {
+	Name  string
+	Input int // index into Plan.Inputs
+	Axis  int
+}
+
+// Guard is an equality checked at entry.
+type Guard struct {
+	A, B shape.Dim
+	Text string // where it was required
+}
+
+// Plan is a graph as steps over buffers.
+type Plan struct {
+	Name      string
+	Buffers   []Buffer
+	Steps     []Step
+	Inputs    []int // buffers, in the order of the placeholders
+	Outputs   []int // buffers, in the order of the output node's operands
+	Structure *graph.Structure
+	Symbols   []Symbol
+	Guards    []Guard
+	// Arena is the size in bytes of the memory of all Temp buffers.
+	Arena shape.Dim
+}
+
+// Weights returns the indices of the weight buffers, in order.
+func (p *Plan) Weights() []int {
+	var w []int
+	for i, b := range p.Buffers {
+		if b.Kind == Weight {
+			w = append(w, i)
+		}
+	}
+	return w
+}
