@@ -93,6 +93,7 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 
 // Split cuts a dimension into pieces of given sizes.
 var Split = splitOp("split", "split cuts a dimension into pieces of the given sizes.", op.Spec[SplitAttrs]{
+	Count: func(a SplitAttrs) int { return a.Sizes.Len() },
 	Infer: piecesRule(func(c *op.Infer, a SplitAttrs, n shape.Dim) ([]shape.Dim, error) {
 		total, sizes := shape.Const(0), make([]shape.Dim, a.Sizes.Len())
 		for i, s := range a.Sizes.Slice() {
@@ -131,6 +132,7 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 
 // Chunk cuts a dimension into pieces of about one size.
 var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, but for a shorter last one.", op.Spec[ChunkAttrs]{
+	Count: func(a ChunkAttrs) int { return a.Chunks },
 	Infer: piecesRule(chunkSizes, func(a ChunkAttrs) int { return a.Dim }, false),
 	Kernel: func(a ChunkAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
@@ -153,6 +155,7 @@ var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same siz
 
 // Unbind takes every index of a dimension.
 var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which vanishes; count is its size.", op.Spec[UnbindAttrs]{
+	Count: func(a UnbindAttrs) int { return a.Count },
 	Infer: piecesRule(func(c *op.Infer, a UnbindAttrs, n shape.Dim) ([]shape.Dim, error) {
 		if a.Count < 1 {
 			return nil, diag.New(op.BadAttr, "count "+strconv.Itoa(a.Count)+", expected at least 1")
