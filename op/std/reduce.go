@@ -94,7 +94,7 @@ var Var = op.Define("var", op.Spec[VarAttrs]{
 })
 
 func (a VarAttrs) correction() float64 {
-	if a.Correction == (op.Scalar{}) {
+	if !a.Correction.Present() {
 		return 1
 	}
 	return a.Correction.Float64()

@@ -1,0 +1,257 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// ScatterAttrs are the attributes of scatter. Reduce says what happens where
+// something is written: "" overwrites.
+type ScatterAttrs struct {
+	Dim    int    `fx:",arg"`
+	Reduce string `fx:",enum=add|multiply"`
+}
+
+// ScatterReduceAttrs are the attributes of scatter_reduce.
+type ScatterReduceAttrs struct {
+	Dim    int    `fx:",arg"`
+	Reduce string `fx:",arg,enum=sum|prod|amax|amin"`
+}
+
+// Gather reads elements whose position in one dimension a tensor names.
+var Gather = op.Define("gather", op.Spec[DimAttrs]{
+	Doc: "gather reads, for every element of index, the element of x whose position in one dimension it names.", In: op.Args("x", "index"),
+	Class: op.Movement, Quant: op.QuantShared,
+	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+		if err := checkIndex(a.Dim, in[0], in[1]); err != nil {
+			return shape.Type{}, err
+		}
+		return typeOf(in[0].DType(), in[1].Ranked(), in[1].Dims().Slice()...), nil
+	},
+	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
+		axis, _ := op.Axis(a.Dim, in[0].Rank())
+		return &kernel.Gather{Dim: axis}
+	},
+	Samples: gatherSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(indexBad(g, DimAttrs{1}, DimAttrs{2}),
+			badCall(op.RankMismatch, "ranks", DimAttrs{1}, g.Normal(3, 4), g.Int(4, 2)))
+	},
+})
+
+// Scatter writes elements to positions that a tensor names.
+var Scatter = scatterOp("scatter", "scatter writes the elements of src to positions of x that index names; of several the last in row-major order stays.",
+	func(a ScatterAttrs) (int, string, error) {
+		switch a.Reduce {
+		case "", "add", "multiply":
+			return a.Dim, a.Reduce, nil
+		}
+		return a.Dim, "", badAttr("reduce", strconv.Quote(a.Reduce), "add or multiply")
+	},
+	[]ScatterAttrs{{Dim: 1}, {Dim: -2}, {1, "add"}, {0, "multiply"}}, ScatterAttrs{Dim: 2}, ScatterAttrs{Dim: 1, Reduce: "max"})
+
+// ScatterAdd adds elements at positions that a tensor names.
+var ScatterAdd = scatterOp("scatter_add", "scatter_add adds the elements of src at positions of x that index names.",
+	func(a DimAttrs) (int, string, error) { return a.Dim, "add", nil },
+	[]DimAttrs{{1}, {-2}}, DimAttrs{2})
+
+// ScatterReduce combines elements at positions that a tensor names.
+var ScatterReduce = scatterOp("scatter_reduce", "scatter_reduce combines the elements of src with those of x at positions that index names.",
+	func(a ScatterReduceAttrs) (int, string, error) {
+		switch a.Reduce {
+		case "sum":
+			return a.Dim, "add", nil
+		case "prod":
+			return a.Dim, "multiply", nil
+		case "amax", "amin":
+			return a.Dim, a.Reduce, nil
+		}
+		return a.Dim, "", badAttr("reduce", strconv.Quote(a.Reduce), "sum, prod, amax or amin")
+	},
+	[]ScatterReduceAttrs{{1, "sum"}, {-2, "prod"}, {1, "amax"}, {0, "amin"}}, ScatterReduceAttrs{2, "sum"}, ScatterReduceAttrs{1, "mean"})
+
+// IndexSelect takes the slices of a dimension that a vector names.
+var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
+	Doc: "index_select takes the slices of one dimension that the vector index names.", In: op.Args("x", "index"),
+	Class: op.Movement, Quant: op.QuantShared,
+	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+		if err := wantIndex(in[1]); err != nil {
+			return shape.Type{}, err
+		}
+		if err := wantRank("index", in[1], 1, 1); err != nil {
+			return shape.Type{}, err
+		}
+		if !in[0].Ranked() {
+			return shape.Unranked(in[0].DType()), nil
+		}
+		axis, err := realAxis(a.Dim, in[0].Rank())
+		if err != nil {
+			return shape.Type{}, err
+		}
+		return in[0].WithDims(in[0].Dims().With(axis, in[1].Dim(0))), nil
+	},
+	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.IndexSelect{Dim: axis}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		var s []op.Sample
+		for _, m := range moveCalls(g, DimAttrs{1}, 2, 3, 4) {
+			s = append(s, okCall(m.Name, m.Attrs, m.In[0], g.Int(3, 5)))
+		}
+		return append(s,
+			okCall("negative axis, i32 index", DimAttrs{-1}, g.Normal(2, 3), array.Cast(g.Int(3, 2), array.I32)),
+			okCall("no index", DimAttrs{0}, g.Normal(2, 3), array.New(array.I64, 0)),
+			okCall("zero size", DimAttrs{1}, g.Normal(0, 3), g.Int(3, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return append(indexBad(g, DimAttrs{1}, DimAttrs{2})[:2],
+			badCall(op.RankMismatch, "matrix of indices", DimAttrs{1}, g.Normal(3, 4), g.Int(4, 2, 2)))
+	},
+})
+
+// scatterOp defines an operator that writes src into x at what index names.
+func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err error), good []A, noAxis A, bad ...A) *op.Op {
+	return op.Define(name, op.Spec[A]{
+		Doc: doc, In: op.Args("x", "index", "src"),
+		Infer: func(_ *op.Infer, a A, in []shape.Type) (shape.Type, error) {
+			dim, reduce, err := how(a)
+			if err != nil {
+				return shape.Type{}, err
+			}
+			if reduce != "" && in[0].DType() == array.Bool {
+				return shape.Type{}, diag.New(op.DTypeMismatch, "x has element type bool, expected numbers to combine").WithHint("cast x first")
+			}
+			return scatterType(dim, in[0], in[1], in[2])
+		},
+		Kernel: func(a A, in []shape.Type) kernel.Step {
+			dim, reduce, _ := how(a)
+			axis, _ := op.Axis(dim, in[0].Rank())
+			return &kernel.Scatter{Dim: axis, Reduce: reduce}
+		},
+		Flops:   func(_ A, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[1]) },
+		Samples: func(g *op.Gen) []op.Sample { return scatterSamples(g, good) },
+		Bad: func(g *op.Gen) []op.BadSample {
+			x, ix := g.Normal(3, 4), g.Int(3, 2, 4)
+			s := []op.BadSample{
+				badCall(op.BadAxis, "axis", noAxis, x, ix, g.Normal(2, 4)),
+				badCall(op.DTypeMismatch, "float index", good[0], x, x, x),
+				badCall(op.DTypeMismatch, "types", good[0], x, ix, g.Int(3, 2, 4)),
+				badCall(op.RankMismatch, "ranks", good[0], x, g.Int(3, 2), g.Normal(2)),
+				badCall(op.SizeMismatch, "index beyond src", good[0], x, ix, g.Normal(1, 4)),
+				badCall(op.SizeMismatch, "index beyond x", good[0], x, g.Int(3, 9, 9), g.Normal(9, 9)),
+			}
+			for _, a := range bad {
+				s = append(s, badCall(op.BadAttr, "reduce", a, x, ix, g.Normal(2, 4)))
+			}
+			return s
+		},
+	})
+}
+
+// wantIndex requires the element type of indices.
+func wantIndex(t shape.Type) error {
+	if !hasType(t, array.I32, array.I64) {
+		return diag.New(op.DTypeMismatch, "index has element type "+t.DType().String()+", expected i64 or i32").WithHint("cast the index")
+	}
+	return nil
+}
+
+// checkIndex requires an index of x's rank that is not larger than x but in
+// dimension dim.
+func checkIndex(dim int, x, index shape.Type) error {
+	if err := wantIndex(index); err != nil {
+		return err
+	}
+	if !x.Ranked() {
+		return nil
+	}
+	axis, err := op.Axis(dim, x.Rank())
+	if err != nil {
+		return err
+	}
+	if err := wantRank("index", index, x.Rank(), x.Rank()); err != nil || !index.Ranked() {
+		return err
+	}
+	return within("index", index, "x", x, axis)
+}
+
+// within requires every known size of a but that of dimension skip to be at
+// most that of b.
+func within(aName string, a shape.Type, bName string, b shape.Type, skip int) error {
+	for i := range a.Rank() {
+		m, mok := a.Dim(i).Int()
+		n, nok := b.Dim(i).Int()
+		if i != skip && mok && nok && m > n {
+			return diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i)+" of "+aName+" has size "+strconv.Itoa(m)+
+				", expected at most "+strconv.Itoa(n)+" as "+bName+" has")
+		}
+	}
+	return nil
+}
+
+func scatterType(dim int, x, index, src shape.Type) (shape.Type, error) {
+	if err := checkIndex(dim, x, index); err != nil {
+		return shape.Type{}, err
+	}
+	d, err := oneDType([]shape.Type{x, src})
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if index.Ranked() {
+		if err := wantRank("src", src, index.Rank(), index.Rank()); err != nil {
+			return shape.Type{}, err
+		}
+		if src.Ranked() {
+			if err := within("index", index, "src", src, -1); err != nil {
+				return shape.Type{}, err
+			}
+		}
+	}
+	return typeOf(d, x.Ranked(), x.Dims().Slice()...), nil
+}
+
+func gatherSamples(g *op.Gen) []op.Sample {
+	var s []op.Sample
+	for _, m := range moveCalls(g, DimAttrs{1}, 2, 3, 4) {
+		s = append(s, okCall(m.Name, m.Attrs, m.In[0], g.Int(3, 2, 5, 3)))
+	}
+	return append(s,
+		okCall("negative axis, strided i32 index", DimAttrs{-1}, g.Normal(2, 3), g.Strided(array.Cast(g.Int(3, 2, 4), array.I32))),
+		okCall("no index", DimAttrs{0}, g.Normal(2, 3), array.New(array.I64, 0, 3)),
+		okCall("zero size", DimAttrs{0}, g.Normal(2, 0), array.New(array.I64, 5, 0)),
+		okCall("0-dimensional", DimAttrs{0}, g.Normal(), array.New(array.I64)))
+}
+
+// indexBad are calls with a bad axis, a float index and a too large index.
+func indexBad(g *op.Gen, good, noAxis any) []op.BadSample {
+	x := g.Normal(3, 4)
+	return []op.BadSample{
+		badCall(op.BadAxis, "axis", noAxis, x, g.Int(3, 2, 4)),
+		badCall(op.DTypeMismatch, "float index", good, x, x),
+		badCall(op.SizeMismatch, "index beyond x", good, x, g.Int(3, 4, 4)),
+	}
+}
+
+func scatterSamples[A any](g *op.Gen, attrs []A) []op.Sample {
+	var s []op.Sample
+	for i, a := range attrs {
+		n := strconv.Itoa(i)
+		s = append(s,
+			okCall("f32 "+n, a, g.Normal(3, 3), g.Int(3, 2, 3), g.Normal(2, 3)),
+			okCall("strided "+n, a, g.Strided(g.Normal(3, 4)), g.Strided(g.Int(3, 3, 4)), g.Strided(g.Normal(3, 4))),
+			okCall("i64 "+n, a, g.Int(9, 3, 3), g.Int(3, 2, 2), g.Int(9, 3, 2)),
+			okCall("f16 "+n, a, array.Cast(g.Int(4, 3, 3), array.F16), g.Int(3, 2, 3), array.Cast(g.Int(4, 2, 3), array.F16)))
+	}
+	a := attrs[0]
+	return append(s,
+		okCall("i32 index", a, g.Normal(3, 3), array.Cast(g.Int(3, 2, 3), array.I32), g.Normal(2, 3)),
+		okCall("special values", a, g.Normal(1, 30), g.Int(30, 1, 15), array.Reshape(g.Special(), 1, 15)),
+		okCall("no index", a, g.Normal(2, 3), array.New(array.I64, 0, 3), g.Normal(0, 3)),
+		okCall("zero size", a, g.Normal(0, 3), array.New(array.I64, 0, 3), g.Normal(0, 3)))
+}

@@ -1,0 +1,397 @@
+package std
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// PadAttrs are the attributes of pad: two counts for each dimension, from the
+// last one backwards, as PyTorch has them; negative ones crop. Mode "" is
+// constant, which fills with Value.
+type PadAttrs struct {
+	Pad   op.Ints `fx:",arg"`
+	Mode  string  `fx:",enum=constant|reflect|replicate|circular"`
+	Value float64
+}
+
+// counts returns the padding before and after each of rank dimensions.
+func (a PadAttrs) counts(rank int) (lo, hi []int) {
+	lo, hi = make([]int, rank), make([]int, rank)
+	for i := range a.Pad.Len() / 2 {
+		lo[rank-1-i], hi[rank-1-i] = a.Pad.At(2*i), a.Pad.At(2*i+1)
+	}
+	return lo, hi
+}
+
+func (a PadAttrs) mode() string {
+	if a.Mode == "" {
+		return "constant"
+	}
+	return a.Mode
+}
+
+// PixelShuffleAttrs are the attributes of pixel_shuffle.
+type PixelShuffleAttrs struct {
+	UpscaleFactor int `fx:",arg"`
+}
+
+// PixelUnshuffleAttrs are the attributes of pixel_unshuffle.
+type PixelUnshuffleAttrs struct {
+	DownscaleFactor int `fx:",arg"`
+}
+
+// UnfoldAttrs are the attributes of unfold, one or two elements each, for
+// height and width. Empty lists mean dilation 1, padding 0 and stride 1.
+type UnfoldAttrs struct {
+	KernelSize op.Ints `fx:",arg"`
+	Dilation   op.Ints
+	Padding    op.Ints
+	Stride     op.Ints
+}
+
+// FoldAttrs are the attributes of fold; OutputSize has two elements.
+type FoldAttrs struct {
+	OutputSize shape.Dims `fx:",arg"`
+	KernelSize op.Ints    `fx:",arg"`
+	Dilation   op.Ints
+	Padding    op.Ints
+	Stride     op.Ints
+}
+
+// Pad puts elements around a tensor or crops it.
+var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
+	Infer: dimsRule(padDims),
+	Kernel: func(a PadAttrs, in []shape.Type) kernel.Step {
+		lo, hi := a.counts(in[0].Rank())
+		return &kernel.Pad{Lo: lo, Hi: hi, Mode: a.mode(), Value: a.Value}
+	},
+	Samples: padSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: op.IntList(n...), Mode: mode} }
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAttr, "odd", pad("", 1, 1, 1), x),
+			badCall(op.BadAttr, "too many", pad("", 1, 1, 1, 1, 1, 1), x),
+			badCall(op.BadAttr, "mode", pad("mirror", 1, 1), x),
+			badCall(op.BadAttr, "count out of range", pad("", math.MaxInt64, 1), x),
+			badCall(op.SizeMismatch, "cropped below nothing", pad("", -3, -2), x),
+			badCall(op.SizeMismatch, "reflect beyond the other edge", pad("reflect", 4, 0), x),
+			badCall(op.SizeMismatch, "circular more than once", pad("circular", 5, 0), x),
+			badCall(op.SizeMismatch, "nothing to replicate", pad("replicate", 1, 0), g.Normal(3, 0)),
+		}
+	},
+})
+
+// PixelShuffle moves channels into space.
+// Ref: Shi et al., Real-Time Single Image and Video Super-Resolution Using an
+// Efficient Sub-Pixel Convolutional Neural Network, CVPR 2016.
+var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].", op.Spec[PixelShuffleAttrs]{
+	Ref: "Shi et al., CVPR 2016, arXiv:1609.05158",
+	Infer: dimsRule(func(c *op.Infer, a PixelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
+		r, n := a.UpscaleFactor, d.Len()
+		if err := checkPixels("upscale_factor", r, n); err != nil {
+			return d, err
+		}
+		channels, err := divided(c, d.At(-3), r*r, "channels")
+		return d.With(-3, channels).With(-2, d.At(-2).MulInt(r)).With(-1, d.At(-1).MulInt(r)), err
+	}),
+	Decompose: func(b op.Builder, a PixelShuffleAttrs, in []op.Value) op.Value {
+		d, r := in[0].Type().Dims(), shape.Const(a.UpscaleFactor)
+		lead, n := d.Sub(0, d.Len()-3), d.Len()-3
+		c, _ := divided(nil, d.At(-3), a.UpscaleFactor*a.UpscaleFactor, "channels")
+		x := b.Call(Reshape, ReshapeAttrs{lead.Append(c, r, r, d.At(-2), d.At(-1))}, in[0])
+		x = b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 3, 1, 4, 2)}, x)
+		return b.Call(Reshape, ReshapeAttrs{lead.Append(c, d.At(-2).Mul(r), d.At(-1).Mul(r))}, x)
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, PixelShuffleAttrs{2}, 1, 8, 3, 2),
+			okCall("three dimensions", PixelShuffleAttrs{3}, g.Normal(9, 2, 2)),
+			okCall("factor 1", PixelShuffleAttrs{1}, g.Normal(2, 3, 2, 2)),
+			okCall("zero size", PixelShuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.SizeMismatch, "channels", PixelShuffleAttrs{2}, g.Normal(1, 6, 2, 2)),
+			badCall(op.RankMismatch, "rank", PixelShuffleAttrs{2}, g.Normal(4, 2)),
+			badCall(op.BadAttr, "factor", PixelShuffleAttrs{0}, g.Normal(4, 2, 2)),
+		}
+	},
+})
+
+// PixelUnshuffle moves space into channels: the inverse of pixel_shuffle.
+var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].", op.Spec[PixelUnshuffleAttrs]{
+	Infer: dimsRule(func(c *op.Infer, a PixelUnshuffleAttrs, d shape.Dims) (shape.Dims, error) {
+		r := a.DownscaleFactor
+		if err := checkPixels("downscale_factor", r, d.Len()); err != nil {
+			return d, err
+		}
+		h, err := divided(c, d.At(-2), r, "rows")
+		if err != nil {
+			return d, err
+		}
+		w, err := divided(c, d.At(-1), r, "columns")
+		return d.With(-3, d.At(-3).MulInt(r*r)).With(-2, h).With(-1, w), err
+	}),
+	Decompose: func(b op.Builder, a PixelUnshuffleAttrs, in []op.Value) op.Value {
+		d, r := in[0].Type().Dims(), shape.Const(a.DownscaleFactor)
+		lead, n := d.Sub(0, d.Len()-3), d.Len()-3
+		h, _ := divided(nil, d.At(-2), a.DownscaleFactor, "rows")
+		w, _ := divided(nil, d.At(-1), a.DownscaleFactor, "columns")
+		x := b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3), h, r, w, r)}, in[0])
+		x = b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 2, 4, 1, 3)}, x)
+		return b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3).Mul(r).Mul(r), h, w)}, x)
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, PixelUnshuffleAttrs{2}, 1, 2, 6, 4),
+			okCall("three dimensions", PixelUnshuffleAttrs{3}, g.Normal(2, 3, 6)),
+			okCall("factor 1", PixelUnshuffleAttrs{1}, g.Normal(2, 3, 2, 2)),
+			okCall("zero size", PixelUnshuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.SizeMismatch, "rows", PixelUnshuffleAttrs{2}, g.Normal(1, 2, 3, 2)),
+			badCall(op.SizeMismatch, "columns", PixelUnshuffleAttrs{2}, g.Normal(1, 2, 2, 3)),
+			badCall(op.RankMismatch, "rank", PixelUnshuffleAttrs{2}, g.Normal(4, 2)),
+			badCall(op.BadAttr, "factor", PixelUnshuffleAttrs{-1}, g.Normal(4, 2, 2)),
+		}
+	},
+})
+
+// Unfold turns windows of images into columns.
+var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into columns.", op.Spec[UnfoldAttrs]{
+	Infer: unfoldRule,
+	Kernel: func(a UnfoldAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.Unfold{Kernel: mustList(a.KernelSize, 2, 0), Dilation: mustList(a.Dilation, 2, 1),
+			Padding: mustList(a.Padding, 2, 0), Stride: mustList(a.Stride, 2, 1)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		l := op.IntList
+		return append(moveCalls(g, UnfoldAttrs{KernelSize: l(2, 3)}, 2, 3, 4, 5),
+			okCall("all attributes", UnfoldAttrs{l(2), l(2, 1), l(1, 2), l(1, 3)}, g.Normal(1, 2, 5, 6)),
+			okCall("one image", UnfoldAttrs{KernelSize: l(2)}, g.Normal(3, 4, 5)),
+			okCall("zero size", UnfoldAttrs{KernelSize: l(2)}, g.Normal(0, 3, 4, 5)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		l, x := op.IntList, g.Normal(1, 2, 4, 4)
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", UnfoldAttrs{KernelSize: l(2)}, g.Normal(4, 4)),
+			badCall(op.BadAttr, "no kernel", UnfoldAttrs{}, x),
+			badCall(op.BadAttr, "stride", UnfoldAttrs{KernelSize: l(2), Stride: l(0)}, x),
+			badCall(op.BadAttr, "list", UnfoldAttrs{KernelSize: l(2, 2, 2)}, x),
+			badCall(op.SizeMismatch, "kernel beyond image", UnfoldAttrs{KernelSize: l(5)}, x),
+		}
+	},
+})
+
+// Fold adds columns of windows back into images: the adjoint of unfold.
+var Fold = op.Define("fold", op.Spec[FoldAttrs]{
+	Doc: "fold adds the columns of sliding windows back into images.", In: op.Args("x"),
+	Infer: foldRule,
+	Kernel: func(a FoldAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.Fold{Output: []int{bound("output_size", a.OutputSize.At(0)), bound("output_size", a.OutputSize.At(1))},
+			Kernel: mustList(a.KernelSize, 2, 0), Dilation: mustList(a.Dilation, 2, 1),
+			Padding: mustList(a.Padding, 2, 0), Stride: mustList(a.Stride, 2, 1)}
+	},
+	Flops: func(_ FoldAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
+	Samples: func(g *op.Gen) []op.Sample {
+		l, size := op.IntList, shape.Ints(4, 5)
+		a := FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}
+		return []op.Sample{
+			okCall("f32", a, g.Normal(2, 12, 9)),
+			okCall("strided", a, g.Strided(g.Normal(2, 12, 9))),
+			okCall("special values", a, specials(g, 1, 6, 9)),
+			okCall("f64", a, array.Cast(g.Normal(2, 12, 9), array.F64)),
+			okCall("f16", a, array.Cast(g.Int(8, 2, 12, 9), array.F16)),
+			okCall("all attributes", FoldAttrs{shape.Ints(5, 6), l(2), l(2, 1), l(1, 2), l(1, 3)}, g.Normal(1, 8, 20)),
+			okCall("one image", a, g.Normal(6, 9)),
+			okCall("zero size", a, g.Normal(0, 6, 9)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		l, size, x := op.IntList, shape.Ints(4, 5), g.Normal(2, 12, 9)
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 2, 12, 9)),
+			badCall(op.SizeMismatch, "channels", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 11, 9)),
+			badCall(op.SizeMismatch, "windows", FoldAttrs{OutputSize: size, KernelSize: l(2, 3)}, g.Normal(2, 12, 8)),
+			badCall(op.SizeMismatch, "kernel beyond image", FoldAttrs{OutputSize: size, KernelSize: l(6, 2)}, x),
+			badCall(op.BadAttr, "output size", FoldAttrs{OutputSize: shape.Ints(4), KernelSize: l(2, 3)}, x),
+			badCall(op.BadAttr, "negative output size", FoldAttrs{OutputSize: shape.Ints(4, -5), KernelSize: l(2, 3)}, x),
+			badCall(op.BadAttr, "padding", FoldAttrs{OutputSize: size, KernelSize: l(2, 3), Padding: l(-1)}, x),
+		}
+	},
+})
+
+func padDims(_ *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
+	switch a.mode() {
+	case "constant", "reflect", "replicate", "circular":
+	default:
+		return d, badAttr("mode", strconv.Quote(a.Mode), "constant, reflect, replicate or circular")
+	}
+	if a.Pad.Len()%2 != 0 || a.Pad.Len() > 2*d.Len() {
+		return d, badAttr("pad", a.Pad.String(), "two counts for each of at most "+strconv.Itoa(d.Len())+" dimensions")
+	}
+	for _, p := range a.Pad.Slice() {
+		if p < -maxListAttr || p > maxListAttr {
+			return d, badAttr("pad", a.Pad.String(), "counts of at most "+strconv.Itoa(maxListAttr))
+		}
+	}
+	lo, hi := a.counts(d.Len())
+	for i := range d.Len() {
+		if err := checkPad(a.mode(), i, d.At(i), lo[i], hi[i]); err != nil {
+			return d, err
+		}
+		d = d.With(i, d.At(i).AddInt(lo[i]+hi[i]))
+	}
+	return d, nil
+}
+
+// checkPad requires dimension i of a known size to have what padding repeats.
+func checkPad(mode string, i int, size shape.Dim, lo, hi int) error {
+	n, ok := size.Int()
+	if !ok {
+		return nil
+	}
+	is := "dimension " + strconv.Itoa(i) + " has size " + strconv.Itoa(n) + " and paddings " + strconv.Itoa(lo) + " and " + strconv.Itoa(hi)
+	p := max(lo, hi)
+	switch {
+	case n+lo+hi < 0:
+		return diag.New(op.SizeMismatch, is+", expected a result that is not negative")
+	case p <= 0 || mode == "constant":
+	case mode == "reflect" && p >= n:
+		return diag.New(op.SizeMismatch, is+", expected paddings below the size to reflect")
+	case mode == "circular" && p > n:
+		return diag.New(op.SizeMismatch, is+", expected paddings of at most the size to wrap around")
+	case n == 0:
+		return diag.New(op.SizeMismatch, is+", expected elements to repeat")
+	}
+	return nil
+}
+
+func checkPixels(name string, factor, rank int) error {
+	if factor < 1 || factor > 1<<15 {
+		return badAttr(name, strconv.Itoa(factor), "a factor from 1 to "+strconv.Itoa(1<<15))
+	}
+	if rank < 3 {
+		return diag.New(op.RankMismatch, "x has "+strconv.Itoa(rank)+" dimensions, expected at least 3")
+	}
+	return nil
+}
+
+// divided returns n/k after requiring k to divide n.
+func divided(c *op.Infer, n shape.Dim, k int, what string) (shape.Dim, error) {
+	if q, ok := n.DivExact(shape.Const(k)); ok {
+		return q, nil
+	}
+	q := n.FloorDivInt(k)
+	_, err := c.Equal(n, q.MulInt(k), op.SizeMismatch, func() string {
+		return "x has " + n.String() + " " + what + ", expected a multiple of " + strconv.Itoa(k)
+	})
+	return q, err
+}
+
+// tailPermutation permutes the last dimensions behind n others.
+func tailPermutation(n int, tail ...int) op.Ints {
+	perm := make([]int, 0, n+len(tail))
+	for i := range n {
+		perm = append(perm, i)
+	}
+	for _, t := range tail {
+		perm = append(perm, n+t)
+	}
+	return op.IntList(perm...)
+}
+
+// slidingWindows returns the number of windows in an image of the given height
+// and width, and the number of elements of one.
+func slidingWindows(h, w shape.Dim, kernelSize, dilation, padding, stride op.Ints) (count shape.Dim, elements int, err error) {
+	k, err := listAttr("kernel_size", kernelSize, 2, 0, 1)
+	if err != nil {
+		return
+	}
+	di, err := listAttr("dilation", dilation, 2, 1, 1)
+	if err != nil {
+		return
+	}
+	p, err := listAttr("padding", padding, 2, 0, 0)
+	if err != nil {
+		return
+	}
+	s, err := listAttr("stride", stride, 2, 1, 1)
+	if err != nil {
+		return
+	}
+	count = shape.Const(1)
+	for i, n := range []shape.Dim{h, w} {
+		out, err := windowCount(i, n, window{extentOf(shape.Const(k[i]), di[i]), s[i], p[i], p[i]})
+		if err != nil {
+			return count, 0, err
+		}
+		count = count.Mul(out)
+	}
+	return count, k[0] * k[1], nil
+}
+
+func unfoldRule(_ *op.Infer, a UnfoldAttrs, in []shape.Type) (shape.Type, error) {
+	t := in[0]
+	if err := wantRank("x", t, 3, 4); err != nil {
+		return t, err
+	}
+	count, k, err := slidingWindows(t.Dim(-2), t.Dim(-1), a.KernelSize, a.Dilation, a.Padding, a.Stride)
+	if err != nil || !t.Ranked() {
+		return shape.Unranked(t.DType()), err
+	}
+	d := t.Dims()
+	return t.WithDims(d.Sub(0, d.Len()-3).Append(d.At(-3).MulInt(k), count)), nil
+}
+
+func foldRule(c *op.Infer, a FoldAttrs, in []shape.Type) (shape.Type, error) {
+	t, size := in[0], a.OutputSize
+	if err := wantRank("x", t, 2, 3); err != nil {
+		return t, err
+	}
+	if size.Len() != 2 {
+		return t, badAttr("output_size", size.String(), "a height and a width")
+	}
+	for _, s := range size.Slice() {
+		if n, ok := s.Int(); ok && n < 1 {
+			return t, badAttr("output_size", size.String(), "sizes of at least 1")
+		}
+	}
+	count, k, err := slidingWindows(size.At(0), size.At(1), a.KernelSize, a.Dilation, a.Padding, a.Stride)
+	if err != nil || !t.Ranked() {
+		return shape.Unranked(t.DType()), err
+	}
+	if _, err := c.Equal(t.Dim(-1), count, op.SizeMismatch, func() string {
+		return "x has " + t.Dim(-1).String() + " columns, expected " + count.String() + " windows of an image of size " + size.String()
+	}); err != nil {
+		return t, err
+	}
+	channels, err := divided(c, t.Dim(-2), k, "rows")
+	d := t.Dims()
+	return t.WithDims(d.Sub(0, d.Len()-2).Append(channels).Concat(size)), err
+}
+
+func padSamples(g *op.Gen) []op.Sample {
+	pad := func(mode string, n ...int) PadAttrs { return PadAttrs{Pad: op.IntList(n...), Mode: mode} }
+	s := append(moveCalls(g, pad("", 1, 2, 0, 1), 2, 3, 4),
+		okCall("value", PadAttrs{Pad: op.IntList(1, 1), Value: -2.5}, g.Normal(2, 3)),
+		okCall("value in i64", PadAttrs{Pad: op.IntList(1, 1), Value: 7}, g.Int(9, 3)),
+		okCall("infinite value", PadAttrs{Pad: op.IntList(0, 1), Value: math.Inf(-1)}, g.Normal(3)),
+		okCall("crop", pad("", -1, 2, 1, -2), g.Normal(4, 5)),
+		okCall("nothing", pad(""), g.Normal(3)),
+		okCall("zero size", pad("", 1, 1), g.Normal(2, 0)))
+	for _, mode := range []string{"reflect", "replicate", "circular"} {
+		s = append(s,
+			okCall(mode, pad(mode, 2, 1, 1, 3), g.Normal(2, 4, 5)),
+			okCall(mode+" strided", pad(mode, 1, 2), g.Strided(g.Normal(2, 3, 4))),
+			okCall(mode+" i64", pad(mode, 1, 2), g.Int(9, 3, 4)))
+	}
+	return append(s, okCall("replicate far", pad("replicate", 9, 0), g.Normal(2, 3)),
+		okCall("constant by name", pad("constant", 1, 0), g.Normal(2, 3)))
+}

@@ -1,0 +1,168 @@
+package std
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// LogsumexpAttrs are the attributes of logsumexp: the dimensions to reduce, all
+// when empty.
+type LogsumexpAttrs struct {
+	Dim     op.Ints `fx:",arg"`
+	KeepDim bool
+}
+
+// NormAttrs are the attributes of norm: the order, 2 when absent (0 counts what
+// is not zero, ±inf take the extreme magnitude), and the dimensions to reduce,
+// all when empty.
+type NormAttrs struct {
+	P       op.Scalar
+	Dim     op.Ints
+	KeepDim bool
+}
+
+func (a NormAttrs) order() float64 {
+	if !a.P.Present() {
+		return 2
+	}
+	return a.P.Float64()
+}
+
+// Logsumexp is log(sum(exp(x))) without overflow.
+var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
+	Doc: "logsumexp is log(sum(exp(x))) over dimensions, computed without overflow; integers give f32.", In: op.Args("x"), Class: op.Reduction,
+	Infer: func(_ *op.Infer, a LogsumexpAttrs, in []shape.Type) (shape.Type, error) {
+		d := in[0].DType()
+		if d != array.Invalid && !d.IsFloat() {
+			d = array.F32
+		}
+		return reducedType(d, in[0], a.Dim, a.KeepDim, false)
+	},
+	Decompose: logsumexp,
+	Samples: func(g *op.Gen) []op.Sample {
+		over := func(keep bool, n ...int) LogsumexpAttrs { return LogsumexpAttrs{op.IntList(n...), keep} }
+		inf := float32(math.Inf(1))
+		return append(reduceTypes(g, over(false, 1), true),
+			okCall("all dimensions", over(false), g.Normal(2, 3)),
+			okCall("negative axes, kept", over(true, -1, 0), g.Normal(2, 3, 4)),
+			okCall("large values", over(false, 1), g.Uniform(900, 1000, 2, 5)),
+			okCall("infinities", over(false, 1), array.FromSlice([]float32{inf, 1, -inf, -inf, -inf, 2, inf, -inf}, 4, 2)),
+			okCall("zero size kept", over(false, 1), g.Normal(0, 3)),
+			okCall("zero size reduced", over(false, 0), g.Normal(0, 3)),
+			okCall("0-dimensional", over(false, 0), g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", LogsumexpAttrs{Dim: op.IntList(2)}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "axis twice", LogsumexpAttrs{Dim: op.IntList(0, -2)}, g.Normal(2, 3)),
+		}
+	},
+})
+
+// Norm is the p-norm of vectors.
+var Norm = op.Define("norm", op.Spec[NormAttrs]{
+	Doc: "norm is the p-norm over dimensions, the Euclidean one unless p says otherwise.", In: op.Args("x"), Class: op.Reduction,
+	Infer: func(_ *op.Infer, a NormAttrs, in []shape.Type) (shape.Type, error) {
+		if err := needFloat(in[0].DType()); err != nil {
+			return shape.Type{}, err
+		}
+		return reducedType(in[0].DType(), in[0], a.Dim, a.KeepDim, math.IsInf(a.order(), 0))
+	},
+	Decompose: norm,
+	Samples: func(g *op.Gen) []op.Sample {
+		p := func(p float64, n ...int) NormAttrs { return NormAttrs{P: op.Float(p), Dim: op.IntList(n...)} }
+		s := append(reduceTypes(g, NormAttrs{Dim: op.IntList(1)}, false),
+			okCall("all dimensions", NormAttrs{}, g.Normal(2, 3)),
+			okCall("negative axes, kept", NormAttrs{Dim: op.IntList(-1, 0), KeepDim: true}, g.Normal(2, 3, 4)),
+			okCall("zero size reduced", NormAttrs{Dim: op.IntList(0)}, g.Normal(0, 3)))
+		for _, order := range []float64{0, 1, 2, 3, -1, 0.5, math.Inf(1), math.Inf(-1)} {
+			s = append(s, okCall("p="+op.Float(order).String(), p(order, 1), g.Normal(2, 5)))
+		}
+		return append(s, okCall("p=0 of zeros", p(0), array.New(array.F32, 3)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", NormAttrs{Dim: op.IntList(2)}, g.Normal(2, 3)),
+			badCall(op.DTypeMismatch, "integers", NormAttrs{}, g.Int(9, 2, 3)),
+			badCall(op.SizeMismatch, "greatest of nothing", NormAttrs{P: op.Float(math.Inf(1))}, g.Normal(0)),
+		}
+	},
+})
+
+// Std is the standard deviation.
+var Std = op.Define("std", op.Spec[VarAttrs]{
+	Doc: "std is the standard deviation of the reduced dimensions, the square root of var.", In: op.Args("x"), Class: op.Reduction,
+	Infer: varRule,
+	Decompose: func(b op.Builder, a VarAttrs, in []op.Value) op.Value {
+		x, back := widened(b, in[0])
+		return back(b.Call(Sqrt, op.None{}, b.Call(Var, a, x)))
+	},
+	Samples: varSamples, Bad: varBad,
+})
+
+// widened returns v in f32 when it is of a narrower float or another type, and
+// the function that casts a result to the float type it should have.
+func widened(b op.Builder, v op.Value) (wide op.Value, back func(op.Value) op.Value) {
+	d := v.Type().DType()
+	same := func(v op.Value) op.Value { return v }
+	switch d {
+	case array.Invalid, array.F32, array.F64:
+		return v, same
+	case array.F16, array.BF16:
+		return b.Call(Cast, CastAttrs{array.F32}, v), func(v op.Value) op.Value { return b.Call(Cast, CastAttrs{d}, v) }
+	}
+	return b.Call(Cast, CastAttrs{array.F32}, v), same
+}
+
+func logsumexp(b op.Builder, a LogsumexpAttrs, in []op.Value) op.Value {
+	x, back := widened(b, in[0])
+	exps := func(v op.Value, keep bool) op.Value {
+		sum := b.Call(Sum, ReduceAttrs{Dim: a.Dim, KeepDim: keep}, b.Call(Exp, op.None{}, v))
+		return b.Call(Log, op.None{}, sum)
+	}
+	axes, _ := axisList(a.Dim, x.Type().Rank())
+	for _, i := range axes {
+		if x.Type().Dim(i).Is(0) {
+			return back(exps(x, a.KeepDim)) // nothing to take the greatest of
+		}
+	}
+	// The greatest element, kept finite so that no infinity meets itself.
+	limit := math.MaxFloat32
+	if x.Type().DType() == array.F64 {
+		limit = math.MaxFloat64
+	}
+	top := b.Call(Amax, ReduceAttrs{Dim: a.Dim, KeepDim: true}, x)
+	top = b.Call(Clamp, ClampAttrs{Min: op.Float(-limit), Max: op.Float(limit)}, top)
+	y := b.Call(Add, AddAttrs{}, exps(b.Call(Sub, SubAttrs{}, x, top), true), top)
+	if !a.KeepDim {
+		y = b.Call(Squeeze, SqueezeAttrs{Dim: a.Dim}, y)
+	}
+	return back(y)
+}
+
+func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {
+	x, back := widened(b, in[0])
+	p := a.order()
+	number := func(v float64) BinaryAttrs { return BinaryAttrs{Other: op.Float(v)} }
+	reduce := func(o *op.Op, v op.Value) op.Value {
+		return b.Call(o, ReduceAttrs{Dim: a.Dim, KeepDim: a.KeepDim}, v)
+	}
+	abs := func() op.Value { return b.Call(Abs, op.None{}, x) }
+	switch {
+	case p == 2:
+		return back(b.Call(Sqrt, op.None{}, reduce(Sum, b.Call(Mul, BinaryAttrs{}, x, x))))
+	case p == 1:
+		return back(reduce(Sum, abs()))
+	case p == 0:
+		one := b.Call(Cast, CastAttrs{x.Type().DType()}, b.Call(Ne, number(0), x))
+		return back(reduce(Sum, one))
+	case math.IsInf(p, 1):
+		return back(reduce(Amax, abs()))
+	case math.IsInf(p, -1):
+		return back(reduce(Amin, abs()))
+	}
+	return back(b.Call(Pow, number(1/p), reduce(Sum, b.Call(Pow, number(p), abs()))))
+}

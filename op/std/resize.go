@@ -1,0 +1,296 @@
+package std
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// InterpolateAttrs are the attributes of interpolate: either the sizes of the
+// spatial dimensions or the factors by which they grow, one for all or one for
+// each. Mode "" is nearest.
+type InterpolateAttrs struct {
+	Size         shape.Dims
+	ScaleFactor  op.Floats
+	Mode         string `fx:",enum=nearest|linear|bilinear|bicubic|trilinear|nearest-exact"`
+	AlignCorners bool
+}
+
+func (a InterpolateAttrs) mode() string {
+	if a.Mode == "" {
+		return "nearest"
+	}
+	return a.Mode
+}
+
+// scales returns one factor for each of n dimensions, none when Size is given.
+func (a InterpolateAttrs) scales(n int) []float64 {
+	if a.ScaleFactor.Len() == 0 {
+		return nil
+	}
+	out := make([]float64, n)
+	for i := range out {
+		out[i] = a.ScaleFactor.At(min(i, a.ScaleFactor.Len()-1))
+	}
+	return out
+}
+
+// GridSampleAttrs are the attributes of grid_sample. Mode "" is bilinear,
+// PaddingMode "" is zeros.
+type GridSampleAttrs struct {
+	Mode         string `fx:",enum=bilinear|nearest|bicubic"`
+	PaddingMode  string `fx:",enum=zeros|border|reflection"`
+	AlignCorners bool
+}
+
+// nameOr returns s, or def when it is empty.
+func nameOr(s, def string) string {
+	if s == "" {
+		return def
+	}
+	return s
+}
+
+// Interpolate resizes images.
+var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
+	Doc: "interpolate resizes the spatial dimensions, those behind batch and channels.", In: op.Args("x"),
+	Infer: interpolateRule,
+	Kernel: func(a InterpolateAttrs, in []shape.Type) kernel.Step {
+		n := in[0].Rank() - 2
+		return &kernel.Resize{Mode: a.mode(), AlignCorners: a.AlignCorners, Scales: a.scales(n), Spatial: n}
+	},
+	Flops: func(a InterpolateAttrs, _ []shape.Type, out shape.Type) shape.Dim {
+		taps := map[string]int{"linear": 2, "bilinear": 4, "trilinear": 8, "bicubic": 16}[a.mode()]
+		return elementCount(out).MulInt(2 * taps)
+	},
+	Samples: interpolateSamples, Bad: interpolateBad,
+})
+
+// GridSample reads images at points that a tensor gives.
+// Ref: Jaderberg et al., Spatial Transformer Networks, NIPS 2015.
+var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
+	Doc: "grid_sample reads images at points given as x, y (and z) between -1 and 1.", In: op.Args("x", "grid"),
+	Ref:   "Jaderberg et al., Spatial Transformer Networks, NIPS 2015, arXiv:1506.02025",
+	Infer: gridSampleRule,
+	Kernel: func(a GridSampleAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.GridSample{Mode: nameOr(a.Mode, "bilinear"), PaddingMode: nameOr(a.PaddingMode, "zeros"), AlignCorners: a.AlignCorners}
+	},
+	Flops: func(_ GridSampleAttrs, _ []shape.Type, out shape.Type) shape.Dim { return elementCount(out).MulInt(8) },
+	Samples: func(g *op.Gen) []op.Sample {
+		x, grid := g.Normal(2, 3, 4, 5), g.Uniform(-1.3, 1.3, 2, 3, 4, 2)
+		s := []op.Sample{
+			okCall("strided", GridSampleAttrs{}, g.Strided(x), g.Strided(grid)),
+			okCall("f64", GridSampleAttrs{}, array.Cast(x, array.F64), array.Cast(grid, array.F64)),
+			okCall("volume", GridSampleAttrs{}, g.Normal(1, 2, 3, 4, 5), g.Uniform(-1, 1, 1, 2, 2, 2, 3)),
+			okCall("zero size", GridSampleAttrs{}, g.Normal(2, 3, 4, 5), g.Uniform(-1, 1, 2, 0, 4, 2)),
+		}
+		for _, mode := range []string{"bilinear", "nearest", "bicubic"} {
+			for _, pad := range []string{"zeros", "border", "reflection"} {
+				s = append(s, okCall(mode+" "+pad, GridSampleAttrs{Mode: mode, PaddingMode: pad}, x, grid),
+					okCall(mode+" "+pad+" align_corners", GridSampleAttrs{mode, pad, true}, x, grid))
+			}
+		}
+		return s
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		x, grid := g.Normal(2, 3, 4, 5), g.Uniform(-1, 1, 2, 3, 4, 2)
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", GridSampleAttrs{}, g.Normal(3, 4, 5), grid),
+			badCall(op.RankMismatch, "rank of grid", GridSampleAttrs{}, x, g.Normal(2, 3, 2)),
+			badCall(op.ShapeMismatch, "batch", GridSampleAttrs{}, x, g.Normal(1, 3, 4, 2)),
+			badCall(op.SizeMismatch, "coordinates", GridSampleAttrs{}, x, g.Normal(2, 3, 4, 3)),
+			badCall(op.SizeMismatch, "no elements", GridSampleAttrs{}, g.Normal(2, 3, 0, 5), grid),
+			badCall(op.DTypeMismatch, "integers", GridSampleAttrs{}, g.Int(3, 2, 3, 4, 5), grid),
+			badCall(op.DTypeMismatch, "types", GridSampleAttrs{}, x, array.Cast(grid, array.F64)),
+			badCall(op.BadAttr, "bicubic volume", GridSampleAttrs{Mode: "bicubic"}, g.Normal(1, 2, 3, 4, 5), g.Normal(1, 2, 2, 2, 3)),
+			badCall(op.BadAttr, "mode", GridSampleAttrs{Mode: "cubic"}, x, grid),
+			badCall(op.BadAttr, "padding mode", GridSampleAttrs{PaddingMode: "wrap"}, x, grid),
+		}
+	},
+})
+
+// spatialOf returns how many spatial dimensions a mode of interpolate takes.
+func spatialOf(mode string) (lo, hi int, ok bool) {
+	switch mode {
+	case "nearest", "nearest-exact":
+		return 1, 3, true
+	case "linear":
+		return 1, 1, true
+	case "bilinear", "bicubic":
+		return 2, 2, true
+	case "trilinear":
+		return 3, 3, true
+	}
+	return 0, 0, false
+}
+
+func interpolateRule(_ *op.Infer, a InterpolateAttrs, in []shape.Type) (shape.Type, error) {
+	t := in[0]
+	lo, hi, ok := spatialOf(a.mode())
+	if !ok {
+		return t, badAttr("mode", strconv.Quote(a.Mode), "nearest, nearest-exact, linear, bilinear, bicubic or trilinear")
+	}
+	smooth := a.mode() != "nearest" && a.mode() != "nearest-exact"
+	if a.AlignCorners && !smooth {
+		return t, badAttr("align_corners", "true", "false for mode "+a.mode())
+	}
+	if smooth && !t.DType().IsFloat() && !hasType(t, array.U8) {
+		return t, diag.New(op.DTypeMismatch, "x has element type "+t.DType().String()+", expected a float type or u8 for mode "+a.mode()).WithHint("cast x first")
+	}
+	if err := wantRank("x", t, lo+2, hi+2); err != nil {
+		return t, err
+	}
+	if (a.Size.Len() == 0) == (a.ScaleFactor.Len() == 0) {
+		return t, badAttr("size", a.Size.String()+" beside scale_factor of "+strconv.Itoa(a.ScaleFactor.Len())+" elements", "exactly one of them")
+	}
+	for _, f := range a.ScaleFactor.Slice() {
+		if !(f > 0 && f <= maxListAttr) {
+			return t, badAttr("scale_factor", op.Float(f).String(), "positive numbers")
+		}
+	}
+	if !t.Ranked() {
+		return t, nil
+	}
+	n := t.Rank() - 2
+	if l := max(a.Size.Len(), a.ScaleFactor.Len()); l != 1 && l != n {
+		return t, badAttr("the number of sizes or factors", strconv.Itoa(l), "1 or "+strconv.Itoa(n))
+	}
+	d := t.Dims()
+	for i := range n {
+		from := d.At(2 + i)
+		var to shape.Dim
+		if a.Size.Len() > 0 {
+			to = a.Size.At(min(i, a.Size.Len()-1))
+		} else {
+			to = scaledSize(from, a.scales(n)[i])
+		}
+		if v, ok := to.Int(); ok && v < 1 {
+			return t, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i+2)+" of size "+from.String()+" becomes "+to.String()+", expected at least 1")
+		}
+		if from.Is(0) {
+			return t, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i+2)+" has size 0, expected at least 1")
+		}
+		d = d.With(2+i, to)
+	}
+	return t.WithDims(d), nil
+}
+
+// scaledSize returns floor(n*factor), Unknown where an expression cannot say it.
+func scaledSize(n shape.Dim, factor float64) shape.Dim {
+	if v, ok := n.Int(); ok {
+		if f := math.Floor(float64(v) * factor); f <= math.MaxInt32 {
+			return shape.Const(int(f))
+		}
+		return shape.Unknown
+	}
+	if factor == math.Trunc(factor) {
+		return n.MulInt(int(factor))
+	}
+	if inv := 1 / factor; inv == math.Trunc(inv) && inv <= maxListAttr && 1/inv == factor {
+		if f, _ := math.Frexp(inv); f == 0.5 { // a power of two divides without rounding
+			return n.FloorDivInt(int(inv))
+		}
+	}
+	return shape.Unknown
+}
+
+func gridSampleRule(c *op.Infer, a GridSampleAttrs, in []shape.Type) (shape.Type, error) {
+	x, grid := in[0], in[1]
+	mode := nameOr(a.Mode, "bilinear")
+	switch {
+	case mode != "bilinear" && mode != "nearest" && mode != "bicubic":
+		return x, badAttr("mode", strconv.Quote(a.Mode), "bilinear, nearest or bicubic")
+	case nameOr(a.PaddingMode, "zeros") != "zeros" && a.PaddingMode != "border" && a.PaddingMode != "reflection":
+		return x, badAttr("padding_mode", strconv.Quote(a.PaddingMode), "zeros, border or reflection")
+	}
+	d, err := sameFloat([]string{"x", "grid"}, in)
+	if err != nil {
+		return x, err
+	}
+	if err := wantRank("x", x, 4, 5); err != nil {
+		return x, err
+	}
+	if !x.Ranked() {
+		return shape.Unranked(d), wantRank("grid", grid, 4, 5)
+	}
+	n := x.Rank() - 2
+	if mode == "bicubic" && n != 2 {
+		return x, badAttr("mode", "bicubic for "+strconv.Itoa(x.Rank())+" dimensions", "bilinear or nearest")
+	}
+	if err := wantRank("grid", grid, n+2, n+2); err != nil {
+		return x, err
+	}
+	for i := range n {
+		if x.Dim(2 + i).Is(0) {
+			return x, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i+2)+" of x has size 0, expected at least 1")
+		}
+	}
+	if !grid.Ranked() {
+		return shape.Unranked(d), nil
+	}
+	batch, err := c.Equal(x.Dim(0), grid.Dim(0), op.ShapeMismatch, func() string {
+		return "grid has a batch of " + grid.Dim(0).String() + ", expected " + x.Dim(0).String() + " as x has"
+	})
+	if err != nil {
+		return x, err
+	}
+	if _, err := c.Equal(grid.Dim(-1), shape.Const(n), op.SizeMismatch, func() string {
+		return "the last dimension of grid has size " + grid.Dim(-1).String() + ", expected " + strconv.Itoa(n) + " coordinates"
+	}); err != nil {
+		return x, err
+	}
+	return shape.TensorType(d, shape.Of(batch, x.Dim(1)).Concat(grid.Dims().Sub(1, n+1))), nil
+}
+
+func interpolateSamples(g *op.Gen) []op.Sample {
+	size := func(mode string, align bool, n ...int) InterpolateAttrs {
+		return InterpolateAttrs{Size: shape.Ints(n...), Mode: mode, AlignCorners: align}
+	}
+	scale := func(mode string, align bool, f ...float64) InterpolateAttrs {
+		return InterpolateAttrs{ScaleFactor: op.FloatList(f...), Mode: mode, AlignCorners: align}
+	}
+	x := g.Normal(2, 3, 4, 5)
+	s := []op.Sample{
+		okCall("nearest i64", size("", false, 3), g.Int(9, 2, 3, 4, 5)),
+		okCall("nearest special values", size("", false, 7), specials(g, 1, 3, 5)),
+		okCall("nearest strided", scale("", false, 2), g.Strided(x)),
+		okCall("nearest volume", scale("nearest", false, 2, 0.5, 1.5), g.Normal(1, 2, 2, 4, 3)),
+		okCall("linear", size("linear", false, 9), g.Normal(2, 3, 4)),
+		okCall("linear align_corners", size("linear", true, 9), g.Normal(2, 3, 4)),
+		okCall("trilinear", size("trilinear", false, 3, 2, 5), g.Normal(1, 2, 2, 3, 4)),
+		okCall("bilinear strided f64", size("bilinear", false, 6, 3), array.Cast(g.Strided(x), array.F64)),
+		okCall("bilinear u8", size("bilinear", false, 6, 3), array.Cast(g.Int(256, 1, 2, 4, 5), array.U8)),
+		okCall("zero size", size("bilinear", false, 6, 3), g.Normal(0, 3, 4, 5)),
+	}
+	for _, mode := range []string{"nearest", "nearest-exact", "bilinear", "bicubic"} {
+		s = append(s, okCall(mode+" up", size(mode, false, 7, 11), x), okCall(mode+" down", size(mode, false, 3, 2), x),
+			okCall(mode+" scale", scale(mode, false, 1.6), x))
+		if mode[0] == 'b' {
+			s = append(s, okCall(mode+" align_corners", size(mode, true, 7, 2), x), okCall(mode+" scale align_corners", scale(mode, true, 2, 0.5), x))
+		}
+	}
+	return s
+}
+
+func interpolateBad(g *op.Gen) []op.BadSample {
+	x, two := g.Normal(2, 3, 4, 5), shape.Ints(2, 2)
+	return []op.BadSample{
+		badCall(op.BadAttr, "neither", InterpolateAttrs{}, x),
+		badCall(op.BadAttr, "both", InterpolateAttrs{Size: two, ScaleFactor: op.FloatList(2)}, x),
+		badCall(op.BadAttr, "mode", InterpolateAttrs{Size: two, Mode: "cubic"}, x),
+		badCall(op.BadAttr, "number of sizes", InterpolateAttrs{Size: shape.Ints(1, 2, 3)}, x),
+		badCall(op.BadAttr, "factor", InterpolateAttrs{ScaleFactor: op.FloatList(math.NaN())}, x),
+		badCall(op.BadAttr, "align_corners of nearest", InterpolateAttrs{Size: two, AlignCorners: true}, x),
+		badCall(op.RankMismatch, "rank of nearest", InterpolateAttrs{Size: two}, g.Normal(2, 3)),
+		badCall(op.RankMismatch, "rank of linear", InterpolateAttrs{Size: two, Mode: "linear"}, x),
+		badCall(op.SizeMismatch, "size 0", InterpolateAttrs{Size: shape.Ints(0, 2)}, x),
+		badCall(op.SizeMismatch, "nothing left", InterpolateAttrs{ScaleFactor: op.FloatList(0.1)}, x),
+		badCall(op.SizeMismatch, "no elements", InterpolateAttrs{Size: two}, g.Normal(2, 3, 0, 5)),
+		badCall(op.DTypeMismatch, "integers", InterpolateAttrs{Size: two, Mode: "bilinear"}, g.Int(9, 2, 3, 4, 5)),
+	}
+}

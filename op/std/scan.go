@@ -1,0 +1,58 @@
+package std
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// ScanAttrs are the attributes of cumsum and cumprod: the dimension, and the
+// element type in which to compute.
+type ScanAttrs struct {
+	Dim   int `fx:",arg"`
+	DType array.DType
+}
+
+// Cumsum is the running sum.
+var Cumsum = scanOp("cumsum", "cumsum is the running sum along a dimension; integers and bools give i64.")
+
+// Cumprod is the running product.
+var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimension; integers and bools give i64.")
+
+// scanOp defines a running reduction.
+func scanOp(name, doc string) *op.Op {
+	return op.Define(name, op.Spec[ScanAttrs]{
+		Doc: doc, In: op.Args("x"),
+		Infer: func(_ *op.Infer, a ScanAttrs, in []shape.Type) (shape.Type, error) {
+			d, err := sumType(ReduceAttrs{DType: a.DType}, in[0].DType())
+			if err != nil {
+				return shape.Type{}, err
+			}
+			if in[0].Ranked() {
+				if _, err := op.Axis(a.Dim, in[0].Rank()); err != nil {
+					return shape.Type{}, err
+				}
+			}
+			return typeOf(d, in[0].Ranked(), in[0].Dims().Slice()...), nil
+		},
+		Kernel: func(a ScanAttrs, in []shape.Type) kernel.Step {
+			axis, _ := op.Axis(a.Dim, in[0].Rank())
+			return &kernel.Scan{Kind: name, Dim: axis}
+		},
+		Flops: func(_ ScanAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
+		Samples: func(g *op.Gen) []op.Sample {
+			return append(reduceTypes(g, ScanAttrs{Dim: 1}, true),
+				okCall("negative axis", ScanAttrs{Dim: -1}, g.Normal(2, 3, 4)),
+				okCall("dtype", ScanAttrs{0, array.F64}, g.Normal(5)),
+				okCall("zero size", ScanAttrs{Dim: 0}, g.Normal(0, 3)),
+				okCall("0-dimensional", ScanAttrs{Dim: 0}, g.Normal()))
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{
+				badCall(op.BadAxis, "axis", ScanAttrs{Dim: 2}, g.Normal(2, 3)),
+				badCall(op.DTypeMismatch, "integer dtype of floats", ScanAttrs{0, array.I64}, g.Normal(2, 3)),
+			}
+		},
+	})
+}
