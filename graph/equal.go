@@ -267,8 +267,8 @@ func differ(x, y *Node) string {
 		if x.op != y.op {
 			return "operators " + x.targetText() + " and " + y.targetText()
 		}
-		if x.op != nil && !x.op.Codec().Equal(x.attrs, y.attrs) {
-			return "attributes " + orNone(x.op.Codec().Print(x.attrs)) + " and " + orNone(y.op.Codec().Print(y.attrs))
+		if ok := x.attrsFit(); ok != y.attrsFit() || ok && !x.op.Codec().Equal(x.attrs, y.attrs) {
+			return "attributes " + x.attrsText() + " and " + y.attrsText()
 		}
 	case x.opcode == Placeholder:
 		if a, b := defaultText(x), defaultText(y); a != b {
@@ -286,11 +286,19 @@ func differ(x, y *Node) string {
 	return ""
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "{}"
+// attrsFit reports whether the attributes are of the operator's type.
+func (n *Node) attrsFit() bool {
+	return n.op != nil && n.op.Codec() != nil && n.op.Codec().Accepts(n.attrs)
+}
+
+func (n *Node) attrsText() string {
+	if !n.attrsFit() {
+		return "{?}"
 	}
-	return s
+	if s := n.op.Codec().Print(n.attrs); s != "" {
+		return s
+	}
+	return "{}"
 }
 
 func defaultText(n *Node) string {

@@ -303,42 +303,47 @@ func (g *Graph) alloc(nargs int) *Node {
 
 // infer computes n's type from its operands' types.
 func (g *Graph) infer(n *Node) error {
-	o := n.Op()
-	if o == nil {
+	if n.Op() == nil {
 		return nil
 	}
-	args := n.args
+	t, err := g.typeOf(n, func(a, b shape.Dim) error { return g.symbols.assume(a, b, n) })
+	return n.setInferred(t, err)
+}
+
+// typeOf applies the type rule of a call to its operands' types and changes
+// nothing. An operand of unknown type makes the result unknown: its own mistake
+// was reported.
+func (g *Graph) typeOf(n *Node, assume func(a, b shape.Dim) error) (shape.Type, error) {
+	o, args := n.Op(), n.args
 	types := make([]shape.Type, len(args), len(args)+4)
 	for i := range args {
 		if d := args[i].def; d != nil {
 			if types[i] = d.typ; d.typ.Kind() == shape.None {
-				n.typ = shape.Type{} // silent: the operand's own error was reported
-				return nil
+				return shape.Type{}, nil
 			}
 		}
-	}
-	if o == op.GetItem && len(types) == 1 {
-		t, err := op.ItemType(types[0], n.attrs.(op.GetItemAttrs).Index)
-		return n.setInferred(t, err)
-	}
-	if rs := n.Regions(); len(rs) > 0 {
-		return n.setInferred(regionType(n, rs), nil)
 	}
 	if b := n.Bound(); b != nil {
 		types = append(types, g.mod.paramTypes(n.target, b)...)
 	}
-	c := op.Infer{Assume: func(a, b shape.Dim) error { return g.symbols.assume(a, b, n) }}
 	if err := o.CheckRequired(len(types), func(i int) bool {
 		return i >= len(args) || args[i].def != nil
 	}); err != nil {
-		return n.setInferred(shape.Type{}, err)
+		return shape.Type{}, err
 	}
-	t, err := o.Type(&c, n.Attrs(), types)
-	return n.setInferred(t, err)
+	if o == op.GetItem && len(types) == 1 {
+		return op.ItemType(types[0], n.Attrs().(op.GetItemAttrs).Index)
+	}
+	if rs := n.Regions(); len(rs) > 0 {
+		return regionType(n, rs), nil
+	}
+	return o.Type(&op.Infer{Assume: assume}, n.Attrs(), types)
 }
 
 func (n *Node) setInferred(t shape.Type, err error) error {
-	n.typ = t
+	if o := n.Op(); err != nil || t.Kind() != shape.None || !o.AdHoc {
+		n.typ = t // what is said about the result of an opaque function stays
+	}
 	if err == nil {
 		return nil
 	}

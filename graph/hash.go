@@ -76,7 +76,7 @@ func (h *hasher) node(n *Node, inputs int) {
 	default:
 		h.text(n.targetText())
 	}
-	if n.op != nil && n.op.Codec() != nil && n.op.Codec().Accepts(n.attrs) {
+	if n.attrsFit() {
 		var key [128]byte
 		h.text(string(n.op.Codec().AppendKey(key[:0], n.attrs, true)))
 	}

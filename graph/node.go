@@ -374,6 +374,6 @@ func (e *edge) unlink() {
 	e.def, e.prev, e.next = nil, nil, nil
 }
 
-// Infer computes the node's type again from its operands. A type that the
-// operator's rule leaves unknown overwrites nothing that is known.
+// Infer computes the node's type again from its operands. The type set on
+// a call of an opaque function, which has no type rule, stays.
 func (n *Node) Infer() error { return n.g.infer(n) }

@@ -67,6 +67,8 @@ graph g(%x: f32[N,M], %y: f32[M,K], %z: f32[H,W]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 1)
   symbol K = dim(%y, 1)
+  symbol H = dim(%z, 0)
+  symbol W = dim(%z, 1)
   guard N == (H-1)//2
   %nonzero = call_function[@nonzero](%x) : i64[s,2]
   symbol s = dim(%nonzero, 0)

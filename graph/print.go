@@ -370,12 +370,11 @@ func (p *printer) statement(n *Node) {
 			p.str(mark(n.g, n.args[i].def))
 		}
 		p.str(")")
-		if n.op != nil && n.op.Codec() != nil {
-			if c := n.op.Codec(); c.Accepts(n.attrs) {
-				p.spaced(c.Print(n.attrs))
-			} else {
-				p.str(" {?}")
-			}
+		switch {
+		case n.attrsFit():
+			p.spaced(n.op.Codec().Print(n.attrs))
+		case n.op != nil:
+			p.str(" {?}")
 		}
 	}
 	p.str(" : ", n.typ.String())

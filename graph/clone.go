@@ -1,0 +1,336 @@
+package graph
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Clone returns a copy of the module that shares nothing that an edit or a run
+// changes: nodes, names, symbols, positions, leaf modules and buffers are its
+// own. The values of parameters that are no buffers are shared, because they are
+// large; writing to one in place shows in both.
+func Clone(m *Module) *Module {
+	c := NewModule(m.Graph.Clone())
+	c.Type = m.Type
+	for _, p := range m.params {
+		q := *p
+		if q.Buffer && q.Value != nil {
+			q.Value = copyArray(q.Value)
+		}
+		c.SetParam(q)
+	}
+	for path, b := range m.Bounds() {
+		d := *b
+		d.Params, d.Names = slices.Clone(b.Params), slices.Clone(b.Names)
+		c.SetBound(path, d)
+	}
+	return c
+}
+
+func copyArray(a *array.Array) *array.Array {
+	c := array.New(a.DType(), a.Shape()...)
+	copy(array.Bytes(c), array.Bytes(array.Contiguous(a)))
+	return c
+}
+
+// Clone returns a copy of the graph, its regions included, that belongs to no
+// module. Operands that are erased or of another graph, which Lint refuses, are
+// absent in the copy.
+func (g *Graph) Clone() *Graph {
+	pos := &positions{frames: slices.Clone(g.pos.frames), ids: maps.Clone(g.pos.ids), user: maps.Clone(g.pos.user)}
+	sc := &scopes{list: slices.Clone(g.scopes.list), ids: maps.Clone(g.scopes.ids)}
+	return g.clone(pos, sc, nil)
+}
+
+func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
+	c := &Graph{Name: g.Name, mod: mod, names: namespace{maps.Clone(g.names.next)}, pos: pos, scopes: sc}
+	to := make(map[*Node]*Node, g.count)
+	for n := g.first; n != nil; n = n.next {
+		m := c.alloc(len(n.args))
+		m.opcode, m.op, m.attrs, m.target, m.typ = n.opcode, n.op, n.attrs, n.target, n.typ
+		m.base, m.num, m.pos, m.scope = n.base, n.num, n.pos, n.scope
+		if n.extra != nil {
+			m.extra = n.extra.clone()
+			m.extra.regions = nil
+			for _, r := range n.extra.regions {
+				s := r.clone(pos, sc, mod)
+				s.parent = m
+				m.extra.regions = append(m.extra.regions, s)
+			}
+		}
+		to[n] = m
+		c.insert(m, nil)
+		c.count++
+	}
+	for n := g.first; n != nil; n = n.next {
+		m := to[n]
+		for i := range n.args {
+			m.args[i].user = m
+			m.args[i].link(to[n.args[i].def])
+		}
+	}
+	for _, s := range g.symbols.list {
+		c.DefineSymbol(s.Name, to[s.Node], s.Axis)
+	}
+	for _, d := range g.symbols.guards {
+		c.AddGuard(d.A, d.B, to[d.Node])
+	}
+	c.symbols.notes = slices.Clone(g.symbols.notes)
+	c.version = g.version
+	return c
+}
+
+// clone copies all but the regions.
+func (x *extra) clone() *extra {
+	c := *x
+	c.structure = x.structure.clone()
+	c.keys = slices.Clone(x.keys)
+	return &c
+}
+
+func (s *Structure) clone() *Structure {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Keys = slices.Clone(s.Keys)
+	c.Fields = slices.Clone(s.Fields)
+	for i, f := range c.Fields {
+		c.Fields[i] = f.clone()
+	}
+	return &c
+}
+
+// Inline copies the nodes of g to the cursor's place, with args for g's inputs
+// (nil for absent ones), and returns what g's output returns, unpacked: one node
+// for each operand of the output. g does not change.
+//
+// Types, attributes, regions, positions, scopes and side data are copied; nodes
+// without a position get the cursor's. The symbols of g's inputs become the
+// sizes of args, its other symbols get fresh names. Parameters and leaf modules
+// of another module are entered into this one under the prefix g.Name, unless it
+// has the same tensor there already. It panics with *diag.Error when the number
+// of args is not that of g's inputs.
+func (c *Cursor) Inline(g *Graph, args []*Node) []*Node {
+	inputs := g.Inputs()
+	if len(inputs) != len(args) {
+		panic((&Node{g: c.g, base: g.Name}).Error(op.OperandCount, itoa(len(args))+" operands, expected "+itoa(len(inputs))))
+	}
+	in := &inliner{c: c, src: g, to: make(map[*Node]*Node, g.count), size: map[string]shape.Dim{}, paths: map[string]string{}}
+	for i, p := range inputs {
+		in.to[p] = args[i]
+		in.symbols(p)
+	}
+	var out []*Node
+	for n := g.first; n != nil; n = n.next {
+		switch n.opcode {
+		case Placeholder:
+		case Output:
+			for i := range n.args {
+				out = append(out, in.to[n.args[i].def])
+			}
+		default:
+			in.to[n] = in.node(n)
+			in.symbols(n)
+		}
+	}
+	for _, d := range g.symbols.guards {
+		c.g.AddGuard(d.A.Bind(in.bind), d.B.Bind(in.bind), in.to[d.Node])
+	}
+	return out
+}
+
+// inliner copies the nodes of src.
+type inliner struct {
+	c     *Cursor
+	src   *Graph
+	to    map[*Node]*Node
+	size  map[string]shape.Dim // what src's symbols are in the new graph
+	paths map[string]string    // where src's parameters and modules are now
+}
+
+// symbols finds out what the symbols that n defines are now.
+func (in *inliner) symbols(n *Node) {
+	for _, s := range in.src.SymbolsOf(n) {
+		m := in.to[n]
+		if m == nil {
+			in.size[s.Name] = shape.Unknown
+			continue
+		}
+		d := m.typ.Dim(s.Axis)
+		if sym, is := d.IsSymbol(); d.IsUnknown() || is && n.opcode != Placeholder && sym == s.Name {
+			d = in.c.g.NewSymbol(m, s.Axis)
+		}
+		in.size[s.Name] = d
+		if n.opcode != Placeholder {
+			m.typ = m.typ.Bind(in.bind)
+		}
+	}
+}
+
+// bind keeps symbols that src does not define, or has not yet.
+func (in *inliner) bind(symbol string) shape.Dim {
+	if d, ok := in.size[symbol]; ok {
+		return d
+	}
+	return shape.Sym(symbol)
+}
+
+func (in *inliner) node(n *Node) *Node {
+	args := make([]*Node, len(n.args))
+	for i := range n.args {
+		args[i] = in.to[n.args[i].def]
+	}
+	m := in.c.add(n.opcode, n.base, args)
+	m.op, m.target, m.typ = n.op, n.target, n.typ.Bind(in.bind)
+	m.attrs = n.attrs
+	if n.attrsFit() {
+		m.attrs = n.op.Codec().Bind(n.attrs, in.bind)
+	}
+	switch n.opcode {
+	case GetAttr:
+		m.target = in.param(n.target)
+	case CallModule:
+		m.target = in.module(n.target)
+	}
+	if n.scope != 0 {
+		m.scope = in.c.g.Scope(n.Scope())
+	}
+	if n.pos != 0 {
+		m.pos = in.c.g.pos.adopt(n.g.pos, n.pos)
+	}
+	in.extras(m, n)
+	return m
+}
+
+func (in *inliner) extras(m, n *Node) {
+	if n.extra == nil {
+		return
+	}
+	static := in.c.static
+	m.extra = n.extra.clone()
+	m.extra.regions = nil
+	if m.extra.static.File == "" && n.pos == 0 {
+		m.extra.static = static
+	}
+	for _, r := range n.extra.regions {
+		m.extra.regions = append(m.extra.regions, in.region(m, r))
+	}
+}
+
+// region copies a region: by inlining it into an empty graph, whose inputs are
+// the copies of its own.
+func (in *inliner) region(parent *Node, r *Graph) *Graph {
+	s := in.c.g.NewRegion(r.Name)
+	s.parent = parent
+	cur := s.At()
+	inner := &inliner{c: cur, src: r, to: make(map[*Node]*Node, r.count), size: maps.Clone(in.size), paths: in.paths}
+	for _, sym := range r.symbols.list {
+		delete(inner.size, sym.Name) // r's own symbol hides the outer one
+	}
+	for n := r.first; n != nil; n = n.next {
+		m := inner.node(n)
+		m.setName(n.Name())
+		inner.to[n] = m
+	}
+	for _, sym := range r.symbols.list {
+		s.DefineSymbol(sym.Name, inner.to[sym.Node], sym.Axis)
+	}
+	for _, d := range r.symbols.guards {
+		s.AddGuard(d.A.Bind(inner.bind), d.B.Bind(inner.bind), inner.to[d.Node])
+	}
+	return s
+}
+
+// param returns the path in the new module of a parameter of the old one.
+func (in *inliner) param(path string) string {
+	from, to := in.src.root().mod, in.c.g.mod
+	if from == to || from == nil || to == nil || path == "" {
+		return path
+	}
+	if p, ok := in.paths["p "+path]; ok {
+		return p
+	}
+	src := from.Param(path)
+	if src == nil {
+		return path
+	}
+	now := in.prefix() + path
+	if old := to.Param(now); old == nil || src.Value == nil || old.Value != src.Value {
+		now = to.FreshPath(now)
+		p := *src
+		p.Path = now
+		to.SetParam(p)
+	}
+	in.paths["p "+path] = now
+	return now
+}
+
+// module returns the path in the new module of a leaf of the old one.
+func (in *inliner) module(path string) string {
+	from, to := in.src.root().mod, in.c.g.mod
+	if from == to || from == nil || to == nil {
+		return path
+	}
+	if p, ok := in.paths["m "+path]; ok {
+		return p
+	}
+	src := from.Bound(path)
+	if src == nil {
+		return path
+	}
+	b := *src
+	b.Names, b.Params = slices.Clone(src.Names), slices.Clone(src.Params)
+	for i := range b.Params {
+		b.Params[i] = in.param(b.Params[i])
+	}
+	now := in.prefix() + path
+	for i := 1; ; i++ {
+		old := to.Bound(now)
+		if old == nil {
+			to.SetBound(now, b)
+			break
+		}
+		if old.Op == b.Op && b.Op != nil && b.Op.Codec().Equal(old.Attrs, b.Attrs) && slices.Equal(old.Params, b.Params) {
+			break
+		}
+		now = in.prefix() + path + "_" + itoa(i)
+	}
+	in.paths["m "+path] = now
+	return now
+}
+
+func (in *inliner) prefix() string {
+	if name := in.src.root().Name; name != "" {
+		return name + "."
+	}
+	return ""
+}
+
+// root returns the graph that g is a region of, however deep, g itself if none.
+func (g *Graph) root() *Graph {
+	for g.parent != nil {
+		g = g.parent.g
+	}
+	return g
+}
+
+// adopt interns a stack of frames of q.
+func (p *positions) adopt(q *positions, id PosID) PosID {
+	if p == q || id == 0 {
+		return id
+	}
+	f := q.frames[id]
+	f.caller = p.adopt(q, f.caller)
+	known, ok := p.ids[f]
+	if !ok {
+		known = PosID(len(p.frames))
+		p.frames = append(p.frames, f)
+		p.ids[f] = known
+	}
+	return known
+}

@@ -1,0 +1,335 @@
+package graph
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The codes of broken graphs: the constraints C1 to C16 of docs/ir.md.
+const (
+	BrokenUses       diag.Code = "FX3003" // C1: use lists and operands disagree
+	BrokenOrder      diag.Code = "FX3004" // C2: a value is used before it is made
+	ForeignNode      diag.Code = "FX3005" // C3: an operand is erased or of another graph
+	LatePlaceholder  diag.Code = "FX3006" // C4: a placeholder stands behind another node
+	OutputPlace      diag.Code = "FX3007" // C5: several outputs, or nodes behind the output
+	DuplicateName    diag.Code = "FX3008" // C6: two nodes have one name
+	BadOperator      diag.Code = "FX3009" // C7: no operator, or attributes of another
+	BadOperandCount  diag.Code = "FX3010" // C8: operands missing or too many
+	MissingParam     diag.Code = "FX3011" // C9: a parameter is not in the module
+	MissingModule    diag.Code = "FX3012" // C10: nothing is known of a called module
+	UndefinedSymbol  diag.Code = "FX3013" // C11: a symbol is used where it is not defined
+	DeadFact         diag.Code = "FX3014" // C12: a symbol or guard speaks of a node that is not there
+	TypeDisagrees    diag.Code = "FX3015" // C13: the type is not what the operator's rule gives
+	BadStructure     diag.Code = "FX3016" // C14: the results are packed wrongly
+	BadRegions       diag.Code = "FX3017" // C15: regions do not fit their operator
+	BrokenNodeList   diag.Code = "FX3018" // C16: the list of nodes is not consistent
+	maxStructureSize           = 1 << 16
+)
+
+// Lint checks the constraints that every graph between two passes satisfies
+// (docs/ir.md) and returns all violations, those of regions included, in the
+// order of the nodes. The list is empty for a sound graph.
+func Lint(g *Graph) diag.List {
+	l := &linter{}
+	l.graph(g, nil)
+	return l.list
+}
+
+// linter checks one graph; regions have their own, with outer set.
+type linter struct {
+	list  diag.List
+	g     *Graph
+	place map[*Node]int
+	outer *linter
+	at    int // place of the node being checked
+}
+
+func (l *linter) add(n *Node, c diag.Code, msg string) *diag.Error {
+	e := &diag.Error{Code: c, Pos: n.Pos(), Node: n.Name(), Msg: msg}
+	if n.opcode == CallModule || n.op != nil {
+		if o := n.Op(); o != nil {
+			e.Op = o.Name
+		}
+	}
+	l.list = append(l.list, e)
+	return e
+}
+
+func (l *linter) graph(g *Graph, outer *linter) {
+	l.g, l.outer = g, outer
+	if !l.nodeList() {
+		return
+	}
+	uses := l.countUses()
+	names := make(map[string]*Node, g.count)
+	started := false
+	for n := range g.Nodes() {
+		l.at = l.place[n]
+		if m := names[n.Name()]; m != nil {
+			l.add(n, DuplicateName, "two nodes have this name, expected names to be unique")
+		}
+		names[n.Name()] = n
+		if n.opcode == Placeholder && started {
+			l.add(n, LatePlaceholder, "placeholder behind other nodes, expected placeholders first")
+		}
+		started = started || n.opcode != Placeholder
+		l.operands(n)
+		l.uses(n, uses[n])
+		l.node(n)
+		l.typeSymbols(n)
+	}
+	l.output()
+	l.facts()
+}
+
+// nodeList checks the links; a list that cannot be walked ends the check.
+func (l *linter) nodeList() bool {
+	g := l.g
+	l.place = make(map[*Node]int, g.count)
+	var prev *Node
+	for n := g.first; n != nil; n = n.next {
+		_, twice := l.place[n]
+		switch {
+		case twice || n.prev != prev:
+			l.add(n, BrokenNodeList, "links to the neighbours disagree")
+			return false
+		case n.g != g:
+			l.add(n, ForeignNode, "node belongs to another graph")
+			return false
+		case n.erased:
+			l.add(n, ForeignNode, "node has been erased and is still in the list")
+			return false
+		case prev != nil && prev.order >= n.order:
+			l.add(n, BrokenNodeList, "order key is not greater than that of "+prev.String())
+		}
+		l.place[n] = len(l.place)
+		prev = n
+	}
+	if g.last != prev || g.count != len(l.place) {
+		e := diag.New(BrokenNodeList, "graph "+g.Name+" counts "+strconv.Itoa(g.count)+" nodes and has "+strconv.Itoa(len(l.place))+", or its end is wrong")
+		l.list = append(l.list, e)
+	}
+	return true
+}
+
+// countUses counts the operand slots that hold each node.
+func (l *linter) countUses() map[*Node]int {
+	uses := make(map[*Node]int, len(l.place))
+	for n := l.g.first; n != nil; n = n.next {
+		for i := range n.args {
+			if d := n.args[i].def; d != nil {
+				uses[d]++
+			}
+		}
+	}
+	return uses
+}
+
+func (l *linter) operands(n *Node) {
+	for i := range n.args {
+		d := n.args[i].def
+		which := "operand " + strconv.Itoa(i) + " is " + d.String()
+		switch {
+		case n.args[i].user != n:
+			l.add(n, BrokenUses, "operand slot "+strconv.Itoa(i)+" belongs to "+n.args[i].user.String())
+		case d == nil:
+		case d.erased:
+			l.add(n, ForeignNode, which+", which has been erased")
+		case d.g != l.g && l.enclosing(d.g):
+			l.add(n, ForeignNode, which+" of the enclosing graph, expected a value of the region").
+				WithHint("pass it as an operand of the call that has the region")
+		case d.g != l.g:
+			l.add(n, ForeignNode, which+", which belongs to another graph")
+		case d.opcode == Output:
+			l.add(n, BrokenOrder, which+", which is the output and not a value")
+		case l.place[d] >= l.at:
+			l.add(n, BrokenOrder, which+", which is made later, expected a value made before").
+				WithHint("move one of the nodes (MoveBefore)")
+		}
+	}
+}
+
+func (l *linter) enclosing(g *Graph) bool {
+	for o := l.outer; o != nil; o = o.outer {
+		if o.g == g {
+			return true
+		}
+	}
+	return false
+}
+
+// uses checks n's use list against the number of slots that hold n.
+func (l *linter) uses(n *Node, held int) {
+	count := 0
+	var prev *edge
+	for e := n.uses; e != nil && count <= held; e = e.next {
+		if e.def != n || e.prev != prev || e.user == nil {
+			l.add(n, BrokenUses, "use list has an entry that does not hold the node")
+			return
+		}
+		if e.user.erased || e.user.g != l.g {
+			l.add(n, BrokenUses, "use list names "+e.user.String()+", which is not in the graph")
+		}
+		prev = e
+		count++
+	}
+	if count != held || int(n.nuses) != held || n.last != prev {
+		l.add(n, BrokenUses, "use list has "+strconv.Itoa(count)+" uses and counts "+strconv.Itoa(int(n.nuses))+", "+strconv.Itoa(held)+" operand slots hold the node")
+	}
+}
+
+func (l *linter) node(n *Node) {
+	mod := l.g.mod
+	switch n.opcode {
+	case Placeholder, Output:
+		if n.op != nil || n.opcode == Placeholder && len(n.args) > 0 {
+			l.add(n, BadOperator, n.opcode.String()+" with an operator or operands, expected none")
+		}
+	case GetAttr:
+		if mod != nil && mod.Param(n.target) == nil {
+			l.add(n, MissingParam, "parameter "+strconv.Quote(n.target)+" is not in the module").WithHint("add it (Module.SetParam)")
+		}
+	case CallModule:
+		l.module(n)
+	default:
+		switch {
+		case n.op == nil:
+			l.add(n, BadOperator, "call without an operator")
+			return
+		case !n.attrsFit():
+			l.add(n, BadOperator, "attributes are not of the operator's type")
+			return
+		}
+	}
+	if o := n.Op(); o != nil {
+		extra := 0
+		if b := n.Bound(); b != nil {
+			extra = len(b.Params)
+		}
+		if l.count(n, o, extra) && l.regions(n) {
+			l.infer(n)
+		}
+	}
+}
+
+func (l *linter) module(n *Node) {
+	b := n.Bound()
+	if b == nil {
+		if l.g.mod != nil {
+			l.add(n, MissingModule, "module "+strconv.Quote(n.target)+" is unknown").WithHint("say what it does (Module.SetBound)")
+		}
+		return
+	}
+	if b.Op == nil || b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs) {
+		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" has no operator or attributes of another")
+	}
+	for _, p := range b.Params {
+		if p != "" && l.g.mod.Param(p) == nil {
+			l.add(n, MissingParam, "parameter "+strconv.Quote(p)+" of module "+strconv.Quote(n.target)+" is not in the module")
+		}
+	}
+}
+
+// count checks the number of operands against the operator's record.
+func (l *linter) count(n *Node, o *op.Op, extra int) bool {
+	if o.AdHoc && len(o.In) == 0 {
+		return true
+	}
+	have := len(n.args) + extra
+	if have > len(o.In) && !o.Variadic() {
+		l.add(n, BadOperandCount, strconv.Itoa(have)+" operands, expected at most "+strconv.Itoa(len(o.In)))
+		return false
+	}
+	err := o.CheckRequired(have, func(i int) bool { return i >= len(n.args) || n.args[i].def != nil })
+	if err != nil {
+		l.add(n, BadOperandCount, err.(*diag.Error).Msg)
+		return false
+	}
+	return true
+}
+
+// infer compares the type with what the rule gives; a type that is unknown to
+// either says nothing.
+func (l *linter) infer(n *Node) {
+	if b := n.Bound(); b != nil && (b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs)) {
+		return
+	}
+	var t shape.Type
+	err := safely(n.targetText(), func() (err error) {
+		t, err = l.g.typeOf(n, func(a, b shape.Dim) error { return nil })
+		return err
+	})
+	if err != nil {
+		var list diag.List
+		list.Add(err)
+		for _, e := range list {
+			l.add(n, e.Code, e.Msg).Hint = e.Hint
+		}
+		return
+	}
+	if _, ok := l.g.agree(n.typ, t); !ok {
+		l.add(n, TypeDisagrees, "type is "+n.typ.String()+", its operands give "+t.String()).
+			WithHint("infer it again (Node.Infer)")
+	}
+}
+
+func (l *linter) output() {
+	var out *Node
+	for n := range l.g.Nodes() {
+		switch {
+		case out != nil && n.opcode == Output:
+			l.add(n, OutputPlace, "second output, expected one")
+		case out != nil:
+			l.add(n, OutputPlace, "node behind the output, expected the output last")
+		case n.opcode == Output:
+			out = n
+			l.structure(n)
+		}
+	}
+	if out == nil {
+		l.list = append(l.list, diag.New(NoOutput, "graph "+l.g.Name+" has no output node").WithHint("add one with Cursor.Output"))
+	}
+}
+
+func (l *linter) structure(n *Node) {
+	s := n.Structure()
+	if s == nil {
+		return
+	}
+	used := make([]bool, len(n.args))
+	size := 0
+	var walk func(s *Structure, depth int) string
+	walk = func(s *Structure, depth int) string {
+		size++
+		switch {
+		case s == nil || depth > maxNesting || size > maxStructureSize:
+			return "structure is nil somewhere, or too deep or large"
+		case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(n.args)):
+			return "result " + strconv.Itoa(s.Index) + " of " + strconv.Itoa(len(n.args)) + " operands"
+		case s.Kind == LeafValue:
+			used[s.Index] = true
+		case s.Kind > NoValue:
+			return "structure of an unknown kind"
+		case (s.Kind == StructOf || s.Kind == MapOf) && len(s.Keys) != len(s.Fields):
+			return strconv.Itoa(len(s.Keys)) + " keys for " + strconv.Itoa(len(s.Fields)) + " fields"
+		}
+		for _, f := range s.Fields {
+			if msg := walk(f, depth+1); msg != "" {
+				return msg
+			}
+		}
+		return ""
+	}
+	if msg := walk(s, 0); msg != "" {
+		l.add(n, BadStructure, msg)
+		return
+	}
+	for i, u := range used {
+		if !u {
+			l.add(n, BadStructure, "operand "+strconv.Itoa(i)+" stands nowhere in the structure")
+		}
+	}
+}

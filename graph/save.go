@@ -1,0 +1,168 @@
+package graph
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The files of a saved module.
+const (
+	GraphFile   = "graph.fx"
+	WeightsFile = "weights.safetensors"
+)
+
+// The codes of saved modules that cannot be written or do not fit together.
+const (
+	WeightMissing    diag.Code = "FX8020" // a declared parameter has no value
+	WeightUnexpected diag.Code = "FX8021" // the file has a tensor that is not declared
+	WeightMismatch   diag.Code = "FX8022" // a tensor is not of the declared type
+	FolderError      diag.Code = "FX8023" // the operating system cannot write or read
+)
+
+// Save writes a module into a folder, which is made if necessary: the text form
+// with positions (of files only the base names) and the values of the parameters.
+// Equal modules give equal bytes. Both files are written beside the old ones
+// first and replace them only when complete. Parameters without values are an
+// error that names all of them. Side data of nodes (Key) is not saved.
+func Save(dir string, m *Module) (err error) {
+	var missing diag.List
+	tensors := make([]safetensors.Named, 0, len(m.params))
+	for _, p := range m.params {
+		if p.Value == nil {
+			missing.Add(diag.New(WeightMissing, "parameter "+strconv.Quote(p.Path)+" has no value, expected "+p.Type.String()))
+			continue
+		}
+		tensors = append(tensors, safetensors.Named{Name: p.Path, Array: p.Value})
+	}
+	if err := missing.Err(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return folderError(dir, err)
+	}
+	tmp, err := os.MkdirTemp(dir, ".save-*")
+	if err != nil {
+		return folderError(dir, err)
+	}
+	defer func() {
+		if e := os.RemoveAll(tmp); err == nil && e != nil {
+			err = folderError(tmp, e)
+		}
+	}()
+	if err := writeFile(filepath.Join(tmp, WeightsFile), func(w io.Writer) error { return safetensors.Write(w, tensors, nil) }); err != nil {
+		return err
+	}
+	options := PrintOptions{Positions: true, BaseNames: true}
+	if err := writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) error { return Fprint(w, m, options) }); err != nil {
+		return err
+	}
+	for _, f := range []string{WeightsFile, GraphFile} {
+		if err := os.Rename(filepath.Join(tmp, f), filepath.Join(dir, f)); err != nil {
+			return folderError(dir, err)
+		}
+	}
+	return nil
+}
+
+// writeFile makes a file, of which everything is on disk when it returns.
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return folderError(path, err)
+	}
+	w := bufio.NewWriterSize(f, 1<<16)
+	err = write(w)
+	for _, step := range []func() error{w.Flush, f.Sync, f.Close} {
+		if e := step(); err == nil && e != nil {
+			err = folderError(path, e)
+		}
+	}
+	return err
+}
+
+func folderError(path string, err error) error {
+	return &diag.Error{Code: FolderError, Pos: diag.Pos{File: path}, Msg: "cannot be used", Err: err}
+}
+
+// Load reads what Save wrote. The operators must be linked. Missing, unexpected
+// and mis-shaped weights are all reported in one diag.List, and so is what Lint
+// finds; a file of another version of the text form is refused.
+func Load(dir string) (*Module, error) {
+	path := filepath.Join(dir, GraphFile)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, folderError(path, err)
+	}
+	m, err := Parse(src, path)
+	if err != nil {
+		return nil, err
+	}
+	weights, err := safetensors.ReadFile(filepath.Join(dir, WeightsFile))
+	if err != nil {
+		return nil, err
+	}
+	if err := m.LoadWeights(weights, filepath.Join(dir, WeightsFile)); err != nil {
+		return nil, err
+	}
+	return m, Lint(m.Graph).Err()
+}
+
+// LoadWeights gives every declared parameter its value from an open file, named
+// file in errors. It reports all missing, unexpected and mis-shaped tensors at
+// once and then changes nothing. The values may share the file's memory.
+func (m *Module) LoadWeights(weights *safetensors.File, file string) error {
+	var errs diag.List
+	fault := func(c diag.Code, msg string) {
+		errs = append(errs, &diag.Error{Code: c, Pos: diag.Pos{File: file}, Msg: msg})
+	}
+	for _, p := range m.params {
+		d, dims, _, _, ok := weights.Info(p.Path)
+		if !ok {
+			fault(WeightMissing, "no tensor "+strconv.Quote(clip(p.Path))+", expected "+p.TypeOf().String())
+			continue
+		}
+		have := shape.TensorType(d, shape.Ints(dims...))
+		if _, fits := m.Graph.agree(have, p.TypeOf()); !fits || !known(p.TypeOf(), have) {
+			fault(WeightMismatch, "tensor "+strconv.Quote(clip(p.Path))+" is "+have.String()+", expected "+p.TypeOf().String())
+		}
+	}
+	for _, name := range weights.Names() {
+		if m.byPath[name] == nil {
+			fault(WeightUnexpected, "tensor "+strconv.Quote(clip(name))+" is not a parameter of the graph")
+		}
+	}
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	values := make([]Param, len(m.params))
+	for i, p := range m.params {
+		a, err := weights.Get(p.Path)
+		if err != nil {
+			return err
+		}
+		values[i] = *p
+		values[i].Value, values[i].Type = a, shape.Type{}
+	}
+	for _, p := range values {
+		m.SetParam(p)
+	}
+	return nil
+}
+
+// known reports whether the sizes that declared knows are those of have.
+func known(declared, have shape.Type) bool {
+	for i := range declared.Dims().Len() {
+		d := declared.Dim(i)
+		if !d.IsUnknown() && !d.Equal(have.Dim(i)) {
+			return false
+		}
+	}
+	return true
+}
