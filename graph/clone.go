@@ -200,7 +200,11 @@ func (in *inliner) node(n *Node) *Node {
 	if n.scope != 0 {
 		m.scope = in.c.g.Scope(n.Scope())
 	}
-	if n.pos != 0 {
+	switch {
+	case n.pos == 0:
+	case n.g.pos == in.c.g.pos:
+		m.pos = n.pos
+	default:
 		m.pos = in.c.g.pos.adopt(n.g.pos, n.pos)
 	}
 	in.extras(m, n)
@@ -317,20 +321,4 @@ func (g *Graph) root() *Graph {
 		g = g.parent.g
 	}
 	return g
-}
-
-// adopt interns a stack of frames of q.
-func (p *positions) adopt(q *positions, id PosID) PosID {
-	if p == q || id == 0 {
-		return id
-	}
-	f := q.frames[id]
-	f.caller = p.adopt(q, f.caller)
-	known, ok := p.ids[f]
-	if !ok {
-		known = PosID(len(p.frames))
-		p.frames = append(p.frames, f)
-		p.ids[f] = known
-	}
-	return known
 }
