@@ -41,7 +41,7 @@ func copyArray(a *array.Array) *array.Array {
 // module. Operands that are erased or of another graph, which Lint refuses, are
 // absent in the copy.
 func (g *Graph) Clone() *Graph {
-	pos := &positions{frames: slices.Clone(g.pos.frames), ids: maps.Clone(g.pos.ids), user: maps.Clone(g.pos.user)}
+	pos := &positions{frames: slices.Clone(g.pos.frames), ids: maps.Clone(g.pos.ids)}
 	sc := &scopes{list: slices.Clone(g.scopes.list), ids: maps.Clone(g.scopes.ids)}
 	return g.clone(pos, sc, nil)
 }
