@@ -108,24 +108,22 @@ func checkBad(t *testing.T, o *op.Op) {
 	}
 }
 
-// requireNear compares with a float64 reference, within the precision of out's type.
+// requireNear compares element i of a float result with a float64 reference,
+// rounded to the result's type.
 func requireNear(t *testing.T, want float64, out *array.Array, i int, msg string) {
 	t.Helper()
-	got := array.Float64At(out, i)
 	d := out.DType()
-	if math.IsNaN(want) {
-		require.True(t, math.IsNaN(got), "%s: element %d is %v, expected NaN", msg, i, got)
+	got := array.Float64At(out, i)
+	want = array.Float64At(array.Cast(array.Scalar(want), d), 0)
+	if got == want || math.IsNaN(got) && math.IsNaN(want) {
 		return
 	}
-	switch d { // what the type can hold
-	case array.F32, array.F16, array.BF16, array.F64:
-		want = array.Float64At(array.Cast(array.Scalar(want), d), 0)
-	}
-	tol := map[array.DType]float64{array.F32: 2e-6, array.F16: 2e-3, array.BF16: 1.6e-2, array.F64: 1e-13}[d]
-	if got == want {
-		return
-	}
-	scale := math.Max(math.Abs(want), map[array.DType]float64{array.F16: 1e-4}[d])
-	require.LessOrEqual(t, math.Abs(got-want), tol*scale+map[bool]float64{true: 1e-44}[d == array.F32],
-		"%s: element %d is %v, expected %v", msg, i, got, want)
+	tol := map[array.DType]struct{ rel, abs float64 }{array.F32: {3e-6, 2e-6}, array.F16: {2e-3, 1e-4}, array.BF16: {1.6e-2, 1e-4},
+		array.F64: {1e-13, 1e-13}}[d]
+	require.LessOrEqual(t, math.Abs(got-want), tol.rel*math.Abs(want)+tol.abs, "%s: element %d is %v, expected %v", msg, i, got, want)
+}
+
+// spread returns a broadcast to the shape of out.
+func spread(a, out *array.Array) *array.Array {
+	return array.Contiguous(array.Expand(a, out.Shape()...))
 }

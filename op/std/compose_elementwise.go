@@ -1,0 +1,182 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// requireFloat refuses an operand whose element type is known and not a float.
+func requireFloat(name string, t shape.Type) error {
+	if d := t.DType(); d != array.Invalid && !d.IsFloat() {
+		return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected a floating-point one").
+			WithHint("cast the operand first")
+	}
+	return nil
+}
+
+// Prelu has one slope, or one for each channel (dimension 1).
+var Prelu = op.Define("prelu", op.Spec[op.None]{
+	Doc: "prelu is x where x > 0, else weight * x, with one weight or one for each channel.",
+	Ref: "He, Zhang, Ren, Sun: Delving deep into rectifiers, arXiv:1502.01852", In: op.Args("x", "weight"), Class: op.Elementwise,
+	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		x, w := in[0], in[1]
+		if err := requireFloat("x", x); err != nil {
+			return shape.Type{}, err
+		}
+		if d := w.DType(); d != array.Invalid && x.DType() != array.Invalid && d != x.DType() {
+			return shape.Type{}, diag.New(op.DTypeMismatch, "weight has element type "+d.String()+", expected "+x.DType().String()+" as x")
+		}
+		if w.Ranked() && w.Rank() > 1 {
+			return shape.Type{}, diag.New(op.RankMismatch, "weight is "+w.String()+", expected at most 1 dimension")
+		}
+		if !x.Ranked() || w.Rank() < 1 || w.Dim(0).Is(1) {
+			return x, nil
+		}
+		channels := shape.Const(1)
+		if x.Rank() > 1 {
+			channels = x.Dim(1)
+		}
+		_, err := c.Equal(w.Dim(0), channels, op.SizeMismatch, func() string {
+			return "weight has " + w.Dim(0).String() + " elements, expected 1 or " + channels.String() + " for the channels of x"
+		})
+		return x, err
+	},
+	Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
+		x, w := in[0], in[1]
+		if n, wt := x.Type().Rank(), w.Type(); n > 2 && wt.Rank() == 1 && !wt.Dim(0).Is(1) {
+			size := []shape.Dim{shape.Const(-1)}
+			for range n - 2 {
+				size = append(size, shape.Const(1))
+			}
+			w = b.Call(Reshape, ReshapeAttrs{Shape: shape.Of(size...)}, w)
+		}
+		positive := b.Call(Gt, BinaryAttrs{Other: op.Int(0)}, x, nil)
+		return b.Call(Where, WhereAttrs{}, positive, x, b.Call(Mul, BinaryAttrs{}, x, w))
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		none := op.None{}
+		cast := array.Cast
+		return []op.Sample{
+			{Name: "images", Attrs: none, In: []*array.Array{g.Normal(2, 3, 4, 4), g.Uniform(0, 1, 3)}},
+			{Name: "matrix", Attrs: none, In: []*array.Array{g.Normal(5, 3), g.Uniform(0, 1, 3)}},
+			{Name: "one weight", Attrs: none, In: []*array.Array{g.Normal(5, 3), g.Uniform(0, 1, 1)}},
+			{Name: "0-dimensional weight", Attrs: none, In: []*array.Array{g.Normal(5, 3), g.Uniform(0, 1)}},
+			{Name: "vector", Attrs: none, In: []*array.Array{g.Special(), g.Uniform(0, 1, 1)}},
+			{Name: "zero size", Attrs: none, In: []*array.Array{g.Normal(0, 3, 2), g.Uniform(0, 1, 3)}},
+			{Name: "strided", Attrs: none, In: []*array.Array{g.Strided(g.Normal(2, 3, 4)), g.Uniform(0, 1, 3)}},
+			{Name: "f64", Attrs: none, In: []*array.Array{cast(g.Normal(2, 3, 4), array.F64), cast(g.Normal(3), array.F64)}},
+			{Name: "f16", Attrs: none, In: []*array.Array{cast(g.Normal(2, 3), array.F16), cast(g.Uniform(0, 1, 3), array.F16)}},
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "channels", Attrs: op.None{}, In: []*array.Array{g.Normal(2, 3, 4), g.Normal(4)}, Code: op.SizeMismatch},
+			{Name: "vector", Attrs: op.None{}, In: []*array.Array{g.Normal(4), g.Normal(4)}, Code: op.SizeMismatch},
+			{Name: "matrix weight", Attrs: op.None{}, In: []*array.Array{g.Normal(2, 3), g.Normal(3, 1)}, Code: op.RankMismatch},
+			{Name: "i64", Attrs: op.None{}, In: []*array.Array{g.Int(9, 2, 3), g.Normal(3)}, Code: op.DTypeMismatch},
+			{Name: "mixed types", Attrs: op.None{}, In: []*array.Array{g.Normal(2, 3), array.Cast(g.Normal(3), array.F64)}, Code: op.DTypeMismatch},
+		}
+	},
+})
+
+// Glu splits a dimension in halves a and b; PyTorch's default of Dim is -1.
+var Glu = op.Define("glu", op.Spec[DimAttrs]{
+	Doc: "glu is a * sigmoid(b), where a and b are the halves of x along dim.",
+	Ref: "Dauphin, Fan, Auli, Grangier: arXiv:1612.08083", In: op.Args("x"), Class: op.Elementwise,
+	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+		x := in[0]
+		if err := requireFloat("x", x); err != nil || !x.Ranked() {
+			return x, err
+		}
+		if x.Rank() == 0 {
+			return shape.Type{}, diag.New(op.RankMismatch, "x is "+x.String()+", expected 1 or more dimensions")
+		}
+		axis, err := op.Axis(a.Dim, x.Rank())
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if n, ok := x.Dim(axis).Int(); ok && n%2 != 0 {
+			return shape.Type{}, diag.New(op.SizeMismatch, "x has size "+strconv.Itoa(n)+" along axis "+strconv.Itoa(axis)+", expected an even size")
+		}
+		return x.WithDims(x.Dims().With(axis, x.Dim(axis).FloorDivInt(2))), nil
+	},
+	Decompose: func(b op.Builder, a DimAttrs, in []op.Value) op.Value {
+		half := in[0].Type().Dim(a.Dim).FloorDivInt(2)
+		part := func(start shape.Dim) op.Value {
+			return b.Call(Narrow, NarrowAttrs{Dim: a.Dim, Start: start, Length: half}, in[0])
+		}
+		return b.Call(Mul, BinaryAttrs{}, part(shape.Const(0)), b.Call(Sigmoid, op.None{}, part(half)))
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return []op.Sample{
+			{Name: "last", Attrs: DimAttrs{-1}, In: []*array.Array{g.Normal(3, 6)}},
+			{Name: "channels", Attrs: DimAttrs{1}, In: []*array.Array{g.Normal(2, 4, 5)}},
+			{Name: "first", Attrs: DimAttrs{0}, In: []*array.Array{g.Normal(2, 3)}},
+			{Name: "vector", Attrs: DimAttrs{0}, In: []*array.Array{array.Slice(g.Special(), 0, 0, 14, 1)}},
+			{Name: "zero size", Attrs: DimAttrs{-2}, In: []*array.Array{g.Normal(3, 0, 2)}},
+			{Name: "strided", Attrs: DimAttrs{-1}, In: []*array.Array{g.Strided(g.Normal(3, 8))}},
+			{Name: "f64", Attrs: DimAttrs{-1}, In: []*array.Array{array.Cast(g.Normal(3, 2), array.F64)}},
+			{Name: "f16", Attrs: DimAttrs{-1}, In: []*array.Array{array.Cast(g.Normal(3, 2), array.F16)}},
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "odd", Attrs: DimAttrs{1}, In: []*array.Array{g.Normal(2, 3)}, Code: op.SizeMismatch},
+			{Name: "axis", Attrs: DimAttrs{2}, In: []*array.Array{g.Normal(2, 2)}, Code: op.BadAxis},
+			{Name: "scalar", Attrs: DimAttrs{0}, In: []*array.Array{g.Normal()}, Code: op.RankMismatch},
+			{Name: "i64", Attrs: DimAttrs{0}, In: []*array.Array{g.Int(9, 2)}, Code: op.DTypeMismatch},
+		}
+	},
+})
+
+// OneHotAttrs are the attributes of one_hot.
+type OneHotAttrs struct {
+	NumClasses shape.Dim `fx:",arg"`
+}
+
+// OneHot appends a dimension of classes. The number of classes must be given; an
+// index outside [0, NumClasses) gives zeros only, where PyTorch fails.
+var OneHot = op.Define("one_hot", op.Spec[OneHotAttrs]{
+	Doc: "one_hot is 1 at the class that x names and 0 at the others, along a new last dimension, as i64.", In: op.Args("x"),
+	Infer: func(_ *op.Infer, a OneHotAttrs, in []shape.Type) (shape.Type, error) {
+		if d := in[0].DType(); d != array.Invalid && !d.IsInt() {
+			return shape.Type{}, diag.New(op.DTypeMismatch, "x has element type "+d.String()+", expected an integer one")
+		}
+		if n, ok := a.NumClasses.Int(); ok && n < 1 {
+			return shape.Type{}, diag.New(op.BadAttr, "num_classes is "+strconv.Itoa(n)+", expected 1 or more").
+				WithHint("the number of classes cannot follow from the data")
+		}
+		if !in[0].Ranked() {
+			return shape.Unranked(array.I64), nil
+		}
+		return shape.TensorType(array.I64, in[0].Dims().Append(a.NumClasses)), nil
+	},
+	Decompose: func(b op.Builder, a OneHotAttrs, in []op.Value) op.Value {
+		x := b.Call(Unsqueeze, DimAttrs{Dim: -1}, in[0])
+		classes := b.Call(Arange, ArangeAttrs{End: a.NumClasses})
+		return b.Call(Cast, CastAttrs{DType: array.I64}, b.Call(Eq, BinaryAttrs{}, x, classes))
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		n := func(k int) OneHotAttrs { return OneHotAttrs{shape.Const(k)} }
+		return []op.Sample{
+			{Name: "vector", Attrs: n(5), In: []*array.Array{g.Int(5, 4)}},
+			{Name: "matrix", Attrs: n(3), In: []*array.Array{g.Int(3, 2, 4)}},
+			{Name: "0-dimensional", Attrs: n(4), In: []*array.Array{g.Int(4)}},
+			{Name: "one class", Attrs: n(1), In: []*array.Array{g.Int(1, 3)}},
+			{Name: "zero size", Attrs: n(3), In: []*array.Array{g.Int(3, 0, 2)}},
+			{Name: "strided", Attrs: n(6), In: []*array.Array{g.Strided(g.Int(6, 3, 4))}},
+			{Name: "out of range", Attrs: n(3), In: []*array.Array{array.FromSlice([]int64{-1, 3, 0, 2})}},
+			{Name: "u8", Attrs: n(9), In: []*array.Array{array.Cast(g.Int(9, 5), array.U8)}},
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "float", Attrs: OneHotAttrs{shape.Const(3)}, In: []*array.Array{g.Normal(3)}, Code: op.DTypeMismatch},
+			{Name: "no classes", Attrs: OneHotAttrs{}, In: []*array.Array{g.Int(3, 2)}, Code: op.BadAttr},
+		}
+	},
+})
