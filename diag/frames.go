@@ -31,36 +31,68 @@ const (
 	MaxFrames = 8
 )
 
-// userPCs remembers which program counters are user code; resolving one costs a
+// frameKind is what Callers thinks of a program counter.
+type frameKind uint8
+
+const (
+	libraryFrame frameKind = iota
+	userFrame
+	traceFrame // where a trace starts to run a model; what lies below is not the model's
+)
+
+// kinds remembers the kind of program counters; resolving one costs a
 // microsecond, looking it up a few nanoseconds.
-var userPCs sync.Map // uintptr → bool
+var kinds sync.Map // uintptr → frameKind
+
+// firstScan is how many frames are unwound first: usually enough to reach the
+// start of the trace, and unwinding is what recording a node costs most for.
+const firstScan = 12
 
 // Callers fills buf with the program counters of user frames above the caller,
 // innermost first, skipping skip more frames, and returns how many there are.
 func Callers(skip int, buf []uintptr) int {
 	var pcs [MaxScan]uintptr
-	n := runtime.Callers(skip+2, pcs[:])
-	k := 0
-	for _, pc := range pcs[:n] {
-		if k == len(buf) {
-			break
-		}
-		if isUser(pc) {
-			buf[k] = pc
-			k++
-		}
+	n := runtime.Callers(skip+2, pcs[:firstScan])
+	k, done := keepUser(buf, 0, pcs[:n])
+	if !done && n == firstScan {
+		n = runtime.Callers(skip+2+firstScan, pcs[firstScan:])
+		k, _ = keepUser(buf, k, pcs[firstScan:firstScan+n])
 	}
 	return k
 }
 
-func isUser(pc uintptr) bool {
-	if v, ok := userPCs.Load(pc); ok {
-		return v.(bool)
+// keepUser appends the user frames among pcs to buf[:k]; done tells that no more
+// are wanted.
+func keepUser(buf []uintptr, k int, pcs []uintptr) (int, bool) {
+	for _, pc := range pcs {
+		if k == len(buf) {
+			return k, true
+		}
+		switch kindOf(pc) {
+		case userFrame:
+			buf[k] = pc
+			k++
+		case traceFrame:
+			return k, true
+		}
+	}
+	return k, false
+}
+
+func kindOf(pc uintptr) frameKind {
+	if v, ok := kinds.Load(pc); ok {
+		return v.(frameKind)
 	}
 	f, _ := runtime.CallersFrames([]uintptr{pc}).Next()
-	u := UserCode(f.Function, f.File)
-	userPCs.Store(pc, u)
-	return u
+	kind := libraryFrame
+	switch {
+	case f.Function == modulePath+"tracer.(*trace).run":
+		kind = traceFrame
+	case UserCode(f.Function, f.File):
+		kind = userFrame
+	}
+	kinds.Store(pc, kind)
+	return kind
 }
 
 // Resolve returns the place of a program counter recorded by Callers.

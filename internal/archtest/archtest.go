@@ -1,0 +1,102 @@
+// Package archtest holds the architecture as data: which room may import which,
+// and what the small rooms may depend on. Its tests fail on anything else.
+package archtest
+
+import "strings"
+
+// Module is the module's import path.
+const Module = "github.com/gofx-dev/gofx"
+
+// Rows lists the rooms, highest row first; a room imports rooms of lower rows only.
+var Rows = [][]string{
+	{"cmd/fxgen", "cmd/fxvet"},
+	{"models"},
+	{"fx"},
+	{"compile"},
+	{"lazy"},
+	{"draw/graphviz"},
+	{"codegen", "onnx", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla"},
+	{"lowering", "lowering/plan"},
+	{"passes/fusion", "passes/quant", "passes/grad", "passes/partition"},
+	{"passes/simplify", "passes/shapeprop"},
+	{"passes"},
+	{"interp", "tracer", "nn"},
+	{"tensor", "graph"},
+	{"op/std"},
+	{"op"},
+	{"op/expr", "kernel"},
+	{"array/npy", "array/safetensors"},
+	{"array", "shape", "diag"},
+}
+
+// Exceptions are imports within one row, or upwards, that are allowed, with reasons.
+var Exceptions = map[string]string{
+	"op/expr -> kernel": "opcodes of scalar programs exist once, in kernel (decision 0001)",
+	"shape -> array":    "a type is an element type and a shape",
+	"shape -> diag":     "parse errors carry codes",
+	"array -> diag":     "errors carry codes",
+}
+
+// NoStd lists the rooms that must not know operators by name.
+var NoStd = []string{"graph", "interp", "tracer", "codegen", "passes", "passes/shapeprop", "passes/simplify", "lowering", "lowering/plan"}
+
+// Only restricts rooms to a few of the rooms below them.
+var Only = map[string][]string{
+	// Code generation sees the plan, never what another target makes of a graph.
+	"codegen": {"lowering/plan", "passes", "passes/simplify", "passes/shapeprop", "interp", "tracer", "tensor", "graph", "op", "op/expr", "kernel",
+		"array", "array/npy", "array/safetensors", "shape", "diag"},
+	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes/quant", "passes/partition", "passes/grad", "passes", "lowering", "lowering/plan",
+		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "lazy", "compile"},
+}
+
+// Small lists the rooms that generated code links; Banned what they must not
+// depend on, directly or not.
+var (
+	Small  = []string{"array", "shape", "diag", "kernel", "array/safetensors"}
+	Banned = []string{"fmt", "encoding/json", "math/big", "text/template", "regexp", "net/http", "log"}
+)
+
+// row returns the row of a room (0 is the highest), -1 for unknown ones.
+func row(room string) int {
+	for i, rooms := range Rows {
+		for _, r := range rooms {
+			if r == room {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// Judge returns what is wrong with one room importing another, "" when it is allowed.
+func Judge(from, to string) string {
+	if strings.HasPrefix(from, "internal/") || strings.HasPrefix(to, "internal/") || strings.HasPrefix(from, "examples/") {
+		return ""
+	}
+	if _, ok := Exceptions[from+" -> "+to]; ok {
+		return ""
+	}
+	a, b := row(from), row(to)
+	switch {
+	case a < 0:
+		return "room " + from + " is not in the design's rows"
+	case b < 0:
+		return "room " + to + " is not in the design's rows"
+	case b <= a:
+		return from + " imports " + to + ", which is not in a lower row"
+	}
+	for _, r := range NoStd {
+		if r == from && to == "op/std" {
+			return from + " imports op/std: an engine that can name operators grows a switch over them"
+		}
+	}
+	if allowed, ok := Only[from]; ok {
+		for _, r := range allowed {
+			if r == to {
+				return ""
+			}
+		}
+		return from + " may not import " + to
+	}
+	return ""
+}

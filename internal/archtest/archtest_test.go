@@ -1,0 +1,214 @@
+package archtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func list(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...)
+	cmd.Dir = root(t)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	var all []pkg
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := dec.Decode(&p); err == io.EOF {
+			return all
+		}
+		all = append(all, p)
+	}
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	return dir
+}
+
+func room(path string) (string, bool) { return strings.CutPrefix(path, Module+"/") }
+
+func TestImportsGoDownward(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		from, ok := room(p.ImportPath)
+		if !ok {
+			continue
+		}
+		for _, imp := range p.Imports {
+			if to, ours := room(imp); ours {
+				require.Empty(t, Judge(from, to))
+			}
+		}
+	}
+}
+
+func TestJudgeRefusesUpwardImports(t *testing.T) {
+	require.NotEmpty(t, Judge("graph", "tracer"))
+	require.NotEmpty(t, Judge("tensor", "graph"))
+	require.NotEmpty(t, Judge("interp", "op/std"))
+	require.NotEmpty(t, Judge("codegen", "lowering/cpu"))
+	require.NotEmpty(t, Judge("kernel", "mystery"))
+	require.Empty(t, Judge("tracer", "graph"))
+	require.Empty(t, Judge("op/expr", "kernel"))
+}
+
+func TestSmallRoomsStaySmall(t *testing.T) {
+	var args []string
+	for _, r := range Small {
+		args = append(args, "./"+r)
+	}
+	for _, p := range list(t, args...) {
+		for _, b := range Banned {
+			require.NotContains(t, p.Deps, b, "%s depends on %s", p.ImportPath, b)
+		}
+		require.NotContains(t, p.Deps, "runtime/cgo")
+	}
+}
+
+func TestOnlyTheDrawingRoomImportsGraphviz(t *testing.T) {
+	for _, p := range list(t, "./...") {
+		if slices.Contains(p.Imports, "github.com/goccy/go-graphviz") {
+			require.Contains(t, []string{Module + "/draw/graphviz"}, p.ImportPath)
+		}
+	}
+}
+
+// budget is the size of files and functions that the design allows.
+const (
+	maxFile = 600
+	maxFunc = 100
+)
+
+// longFuncs may be longer than the budget, each for a reason.
+var longFuncs = map[string]string{}
+
+func TestFilesAndFunctionsStayInBudget(t *testing.T) {
+	top := root(t)
+	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		name := d.Name()
+		if d.IsDir() {
+			if name == "testdata" || name == ".git" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		src, err := os.ReadFile(path)
+		require.NoError(t, err)
+		rel, _ := filepath.Rel(top, path)
+		require.LessOrEqual(t, bytes.Count(src, []byte("\n")), maxFile, "%s is too long", rel)
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, path, src, parser.SkipObjectResolution|parser.ParseComments)
+		require.NoError(t, err)
+		if ast.IsGenerated(f) {
+			return nil
+		}
+		for _, decl := range f.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1
+			if _, known := longFuncs[rel+":"+fn.Name.Name]; !known {
+				require.LessOrEqual(t, lines, maxFunc, "%s: %s is too long", rel, fn.Name.Name)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}
+
+func TestEveryExportedNameIsDocumented(t *testing.T) {
+	top := root(t)
+	documented, all := 0, 0
+	var missing []string
+	for _, rooms := range Rows {
+		for _, r := range rooms {
+			files, _ := filepath.Glob(filepath.Join(top, r, "*.go"))
+			for _, path := range files {
+				if strings.HasSuffix(path, "_test.go") {
+					continue
+				}
+				f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments|parser.SkipObjectResolution)
+				require.NoError(t, err)
+				for _, decl := range f.Decls {
+					name, doc := exported(decl)
+					if name == "" {
+						continue
+					}
+					all++
+					if doc {
+						documented++
+					} else {
+						missing = append(missing, r+"."+name)
+					}
+				}
+			}
+		}
+	}
+	require.Empty(t, missing, "%d of %d exported declarations are documented", documented, all)
+}
+
+// exported returns the name of an exported function, method of an exported type
+// or type declaration, and whether it is documented.
+func exported(decl ast.Decl) (string, bool) {
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if !d.Name.IsExported() {
+			return "", false
+		}
+		if d.Recv != nil {
+			t := d.Recv.List[0].Type
+			if s, ok := t.(*ast.StarExpr); ok {
+				t = s.X
+			}
+			if ix, ok := t.(*ast.IndexExpr); ok {
+				t = ix.X
+			}
+			id, ok := t.(*ast.Ident)
+			if !ok || !id.IsExported() || interfaceMethod[d.Name.Name] {
+				return "", false
+			}
+		}
+		return d.Name.Name, d.Doc != nil
+	case *ast.GenDecl:
+		if d.Tok != token.TYPE {
+			return "", false
+		}
+		for _, s := range d.Specs {
+			ts := s.(*ast.TypeSpec)
+			if ts.Name.IsExported() && d.Doc == nil && ts.Doc == nil {
+				return ts.Name.Name, false
+			}
+		}
+	}
+	return "", false
+}
+
+// interfaceMethod lists methods whose contract stands at the interface.
+var interfaceMethod = map[string]bool{"Run": true, "Do": true, "View": true, "ScratchBytes": true, "String": true, "Error": true, "Forward": true}
