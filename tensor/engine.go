@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"strconv"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
@@ -105,6 +107,11 @@ func dispatch(c *Call, extra Engine) []*Tensor {
 	}
 	if err := c.Op.CheckRequired(len(c.Args), func(i int) bool { return c.Args[i] != nil }); err != nil {
 		panic(located(err, c.Op))
+	}
+	for i := len(c.Op.In); c.Op.Variadic() && i <= len(c.Args); i++ {
+		if c.Args[i-1] == nil {
+			panic(located(diag.New(NilTensor, "tensor "+strconv.Itoa(i-len(c.Op.In))+" of "+c.Op.In[len(c.Op.In)-1].Name+" is nil"), c.Op))
+		}
 	}
 	if e := engineOf(c.Op.Name, extra, c.Args); e != nil {
 		return e.Call(c)

@@ -158,8 +158,11 @@ func sizesOf(args []any) (shape.Dims, Engine) {
 	return shape.Of(d...), eng
 }
 
-// scalarOf converts a number argument.
+// scalarOf converts a number argument; nil is the absent number.
 func scalarOf(v any, o *op.Op) op.Scalar {
+	if v == nil {
+		return op.Scalar{}
+	}
 	s, err := op.ScalarOf(v)
 	if err != nil {
 		panic(located(err, o))

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/internal/gen/api"
+)
+
+// body returns the statements of a function, or of the method with the same
+// parameters: convert the attributes, make the call, hand out its results.
+func body(f *api.Func, method bool) []jen.Code {
+	var out []jen.Code
+	attrs, sized := attributes(f, &out)
+	engine := jen.Id("sizeArgs").Values()
+	if sized {
+		engine = jen.Id("sized")
+	}
+	args := []jen.Code{jen.Qual(pkgStd, api.Camel(f.Op.Name)), attrs, jen.Lit(method), engine}
+	args = append(args, operands(f)...)
+	call := jen.Id("call").Call(args...)
+	switch {
+	case f.List:
+		return append(out, jen.Return(call))
+	case f.Results == nil:
+		return append(out, jen.Return(call.Index(jen.Lit(0))))
+	}
+	var each []jen.Code
+	for i := range f.Results {
+		each = append(each, jen.Id("res").Index(jen.Lit(i)))
+	}
+	return append(out, jen.Id("res").Op(":=").Add(call), jen.Return(each...))
+}
+
+// operands returns the arguments that are tensors.
+func operands(f *api.Func) []jen.Code {
+	var single []jen.Code
+	for _, p := range f.Params {
+		switch p.Kind {
+		case api.Tensor:
+			single = append(single, jen.Id(p.Name))
+		case api.Tensors:
+			if len(single) == 0 {
+				return []jen.Code{jen.Id(p.Name).Op("...")}
+			}
+			list := jen.Append(jen.Index().Op("*").Id("Tensor").Values(single...), jen.Id(p.Name).Op("..."))
+			return []jen.Code{list.Op("...")}
+		}
+	}
+	return single
+}
+
+// attributes returns the attributes value of a call. Statements that make it go
+// to out; sized tells that they declare a sizeArgs.
+func attributes(f *api.Func, out *[]jen.Code) (value *jen.Statement, sized bool) {
+	if f.AttrsType() == "" {
+		return jen.Qual(pkgOp, "None").Values(), false
+	}
+	type set struct {
+		field string
+		value *jen.Statement
+	}
+	var fields []set
+	for _, p := range f.Params {
+		if p.Field != "" {
+			fields = append(fields, set{p.Field, convert(f, p)})
+			sized = sized || p.Kind == api.Dim || p.Kind == api.Dims
+		}
+	}
+	if f.Form == api.Swapped {
+		fields = append(fields, set{"Reverse", jen.True()})
+	}
+	if sized {
+		*out = append(*out, jen.Var().Id("sized").Id("sizeArgs"))
+	}
+	if len(f.Options) == 0 {
+		values := make([]jen.Code, len(fields))
+		for i, s := range fields {
+			values[i] = jen.Id(s.field).Op(":").Add(s.value)
+		}
+		value = jen.Qual(pkgStd, f.AttrsType()).Values(values...)
+		if !sized {
+			return value, false
+		}
+		*out = append(*out, jen.Id("attrs").Op(":=").Add(value))
+		return jen.Id("attrs"), true
+	}
+	*out = append(*out, jen.Id("attrs").Op(":=").Id("options").Call(jen.Qual(pkgStd, api.Camel(f.Op.Name)), jen.Id("opts")))
+	for _, name := range f.Cleared() {
+		if name == "Reverse" && f.Form == api.Swapped {
+			continue
+		}
+		zero := jen.Qual(pkgOp, "Scalar").Values()
+		if name == "Reverse" {
+			zero = jen.False()
+		}
+		fields = append(fields, set{name, zero})
+	}
+	for _, s := range fields {
+		*out = append(*out, jen.Id("attrs").Dot(s.field).Op("=").Add(s.value))
+	}
+	return jen.Id("attrs"), sized
+}
+
+// convert turns a parameter into the attribute's type.
+func convert(f *api.Func, p api.Param) *jen.Statement {
+	id := jen.Id(p.Name)
+	switch p.Kind {
+	case api.Ints:
+		return jen.Id("intsOf").Call(id)
+	case api.Floats:
+		return jen.Qual(pkgOp, "FloatList").Call(id.Op("..."))
+	case api.Scalar:
+		return jen.Id("scalarOf").Call(id, jen.Qual(pkgStd, api.Camel(f.Op.Name)))
+	case api.Dim:
+		return jen.Id("sized").Dot("dim").Call(id)
+	case api.Dims:
+		if p.Variadic {
+			return jen.Id("sized").Dot("dims").Call(id)
+		}
+		return jen.Id("sized").Dot("list").Call(id)
+	}
+	return id
+}

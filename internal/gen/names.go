@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofx-dev/gofx/internal/gen/api"
+)
+
+// names are the identifiers that package tensor declares: functions, types and
+// values under their name, methods and fields of Tensor under "Tensor.Name".
+type names map[string]bool
+
+func isGenerated(name string) bool {
+	return strings.HasPrefix(name, "zfuncs") || strings.HasPrefix(name, "zmethods")
+}
+
+// generated lists the generated files in dir.
+func generated(dir string) ([]string, error) {
+	var out []string
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if isGenerated(e.Name()) && strings.HasSuffix(e.Name(), ".go") {
+			out = append(out, e.Name())
+		}
+	}
+	return out, err
+}
+
+// declared collects what the files written by hand declare.
+func declared(dir string) (names, error) {
+	n := names{}
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		if base := filepath.Base(file); isGenerated(base) || strings.HasSuffix(base, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			n.add(d)
+		}
+	}
+	return n, nil
+}
+
+func (n names) add(d ast.Decl) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		n[receiver(d)+d.Name.Name] = true
+	case *ast.GenDecl:
+		for _, s := range d.Specs {
+			switch s := s.(type) {
+			case *ast.TypeSpec:
+				n[s.Name.Name] = true
+			case *ast.ValueSpec:
+				for _, id := range s.Names {
+					n[id.Name] = true
+				}
+			}
+		}
+	}
+}
+
+// receiver returns "Type." for methods and "" for functions.
+func receiver(d *ast.FuncDecl) string {
+	if d.Recv == nil {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	if p, ok := t.(*ast.StarExpr); ok {
+		t = p.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return id.Name + "."
+	}
+	return "?."
+}
+
+// collisions reports every generated name that is taken, in one error.
+func collisions(funcs []*api.Func, taken names) error {
+	var errs []error
+	claim := func(name string, f *api.Func) {
+		if taken[name] {
+			errs = append(errs, fmt.Errorf("operator %s needs the name %s, which package tensor declares already", f.Op.Name, name))
+		}
+		taken[name] = true
+	}
+	for _, f := range funcs {
+		claim(f.Name, f)
+		if f.Method {
+			claim("Tensor."+f.Name, f)
+		}
+		if f.InPlace != "" {
+			claim("Tensor."+f.InPlace, f)
+		}
+	}
+	return errors.Join(errs...)
+}
