@@ -1,0 +1,7 @@
+// Package codegen writes Go source: from a graph in module style (readable code
+// over the tensor API, which can be traced again), or from a plan in kernel style
+// (a self-contained package that calls kernels). It builds with jennifer, returns
+// files and writes nothing to disk. The bytes depend on the graph and the options
+// alone. It knows no operator by name: calls are printed from the operators'
+// records, kernels from their step structs.
+package codegen
