@@ -1,0 +1,69 @@
+package graph
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCloneKeepsNamesAndIsIndependent(t *testing.T) {
+	m := parse(t, `
+graph g(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] live : f32[4,4]
+  %neg_7 = call_method[@neg](%x) : f32[N,4]
+  %neg_2 = call_function[@neg](%neg_7) : f32[N,4]
+  %cond = call_function[cond](%x, %neg_2) : f32[N,4] {
+    region a(%p: f32[N,4]) {
+      return %p
+    }
+    region b(%p: f32[N,4]) {
+      %neg = call_function[@neg](%p) : f32[N,4]
+      return %neg
+    }
+  }
+  return %cond, %w
+}
+param w : f32[4,4]
+`)
+	c := m.Clone()
+	require.Equal(t, m.String(), c.String())
+	same, diff := EqualModules(m, c)
+	require.True(t, same, diff)
+	before := m.String()
+	for n := range c.Graph.All() {
+		require.Same(t, c, n.Graph().Module())
+		if n.Opcode() == CallMethod {
+			n.ToFunction()
+		}
+	}
+	require.Equal(t, before, m.String())
+	require.Equal(t, CallFunction, c.Graph.Find("neg_7").Opcode())
+
+	m.Become(c)
+	require.Equal(t, CallFunction, m.Graph.Find("neg_7").Opcode())
+	for n := range m.Graph.All() {
+		require.Same(t, m, n.Graph().Module())
+	}
+}
+
+func TestToFunctionOfModule(t *testing.T) {
+	m := parse(t, `
+graph g(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %fc = call_module[fc](%x) : f32[N,10]
+  return %fc
+}
+param fc.weight : f32[10,4]
+module fc = @linear (weight=fc.weight, bias=_)
+`)
+	n := m.Graph.Find("fc")
+	w := m.Graph.Before(n).GetAttr("fc.weight")
+	n.ToFunction(w, nil)
+	require.Equal(t, 2, n.NumArgs())
+	require.Equal(t, 1, w.NumUses())
+	require.Equal(t, "%fc = call_function["+tPath+"linear](%x, %fc_weight) : f32[N,10]", n.Text())
+	require.NoError(t, n.Infer())
+	require.Equal(t, "f32[N,10]", n.Type().String())
+	require.Panics(t, func() { w.ToFunction() })
+}
