@@ -8,4 +8,206 @@ var textCodes = []Info{
 		Cure:    "correct the text at the column that the message names",
 		Example: "f32[N,3/2]",
 	},
+	{
+		Code: "FX7001", Title: "unknown version of the text form",
+		Cause: "the first line does not say gofx 1",
+		Cure:  "write the text with this version of gofx, or read it with the one that wrote it",
+		Example: `gofx 2
+graph g(%x: f32[2]) {
+  return %x
+}`,
+	},
+	{
+		Code: "FX7003", Title: "syntax error",
+		Cause: "the line has something other than the grammar of docs/ir.md expects there",
+		Cure:  "correct the line at the column that the message names",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  %y call_function[relu](%x)
+  return %x
+}`,
+	},
+	{
+		Code: "FX7004", Title: "undefined value",
+		Cause: "an operand names a value that no line before it defines in the same graph or region",
+		Cure:  "define it before, or pass it to the region as an operand",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  %y = call_function[relu](%z)
+  return %y
+}`,
+	},
+	{
+		Code: "FX7005", Title: "name defined twice",
+		Cause: "two values, symbols, parameters or modules have one name",
+		Cure:  "rename one of them",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  %x = call_function[relu](%x)
+  return %x
+}`,
+	},
+	{
+		Code: "FX7006", Title: "unknown operator",
+		Cause: "no package that is linked into the program defines an operator of that name",
+		Cure:  "import the package that defines it, or correct the name",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  %y = call_function[relux](%x)
+  return %y
+}`,
+	},
+	{
+		Code: "FX7007", Title: "written type is not the inferred one",
+		Cause: "the type behind the colon contradicts what follows from the operands",
+		Cure:  "leave the type out, or correct it",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  %y = call_function[relu](%x) : f32[2,4]
+  return %y
+}`,
+	},
+	{
+		Code: "FX7008", Title: "text nests too deeply",
+		Cause: "regions or results nest deeper than 64 levels",
+		Cure:  "flatten them",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  return [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[%x]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]
+}`,
+	},
+	{
+		Code: "FX7009", Title: "not exactly one graph",
+		Cause: "the text has no graph, or more than one",
+		Cure:  "put each graph into a text of its own",
+		Example: `gofx 1
+param w : f32[2]`,
+	},
+	{
+		Code: "FX7010", Title: "statement in the wrong place",
+		Cause: "a block is not closed, a statement follows the return, or a region stands outside of a call",
+		Cure:  "close the block, or move the statement",
+		Example: `gofx 1
+graph g(%x: f32[2,3]) {
+  return %x
+  note "behind"
+}`,
+	},
+	{
+		Code: "FX7011", Title: "unreadable default value",
+		Cause: "the default of an input is no number, bool, string or array",
+		Cure:  "write one of these; other Go values have no text form",
+		Example: `gofx 1
+graph g(%x: f32[2] = opaque) {
+  return %x
+}`,
+	},
+	{
+		Code: "FX7012", Title: "too many mistakes",
+		Cause: "reading stopped after 100 mistakes; the text may be none of a graph",
+		Cure:  "correct the first mistakes and read again",
+		Example: `gofx 1
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+?
+`,
+	},
 }

@@ -17,7 +17,7 @@ const (
 	OutputPlace      diag.Code = "FX3007" // C5: several outputs, or nodes behind the output
 	DuplicateName    diag.Code = "FX3008" // C6: two nodes have one name
 	BadOperator      diag.Code = "FX3009" // C7: no operator, or attributes of another
-	BadOperandCount  diag.Code = "FX3010" // C8: operands missing or too many
+	BadOperandCount  diag.Code = "FX3019" // C8: operands missing or too many
 	MissingParam     diag.Code = "FX3011" // C9: a parameter is not in the module
 	MissingModule    diag.Code = "FX3012" // C10: nothing is known of a called module
 	UndefinedSymbol  diag.Code = "FX3013" // C11: a symbol is used where it is not defined
