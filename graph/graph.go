@@ -190,6 +190,7 @@ func (g *Graph) Erase(n *Node) error {
 		return n.Error(EraseUsed, n.String()+" defines the symbol "+syms[0].Name).WithHint("replace its uses first (ReplaceUses)")
 	}
 	g.change()
+	g.symbols.forget(n)
 	for i := range n.args {
 		n.args[i].unlink()
 	}

@@ -51,54 +51,6 @@ func (n *Node) SetModule(path string) {
 	n.target = path
 }
 
-// Clone returns a copy of the module whose graph can be changed independently.
-// Node names, types, positions, scopes, side data, symbols and guards are those
-// of m; parameters share their arrays.
-func (m *Module) Clone() *Module {
-	out := NewModule(New(m.Graph.Name))
-	out.Type = m.Type
-	for _, p := range m.params {
-		out.SetParam(*p)
-	}
-	for _, b := range m.bounds {
-		out.SetBound(b.path, *b.bound)
-	}
-	cloneInto(out.Graph, m.Graph)
-	return out
-}
-
-// cloneInto copies every node of src into the empty graph dst.
-func cloneInto(dst, src *Graph) {
-	k := NewCopier(dst, src)
-	c := dst.At()
-	for n := range src.Nodes() {
-		k.At(c, n)
-		v := c.add(n.opcode, n.base, nil)
-		v.setName(n.Name())
-		v.op, v.attrs, v.target, v.typ = n.op, n.attrs, n.target, n.typ
-		if len(n.args) > 0 {
-			args := make([]*Node, len(n.args))
-			for i := range n.args {
-				args[i] = k.nodes[n.args[i].def]
-			}
-			v.SetArgs(args...)
-		}
-		if n.extra != nil {
-			x := v.more()
-			x.structure, x.def, x.live = n.extra.structure, n.extra.def, n.extra.live
-			x.keys = append([]keyed(nil), n.extra.keys...)
-			for _, r := range n.extra.regions {
-				sub := dst.NewRegion(r.Name)
-				sub.parent = v
-				cloneInto(sub, r)
-				x.regions = append(x.regions, sub)
-			}
-		}
-		k.nodes[n] = v
-	}
-	k.Finish()
-}
-
 // Become gives m the graph, state and type of o, which must not be used
 // afterwards.
 func (m *Module) Become(o *Module) {

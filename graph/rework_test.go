@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCloneKeepsNamesAndIsIndependent(t *testing.T) {
+func TestToFunctionAndBecome(t *testing.T) {
 	m := parse(t, `
 graph g(%x: f32[N,4]) {
   symbol N = dim(%x, 0)
@@ -26,10 +26,7 @@ graph g(%x: f32[N,4]) {
 }
 param w : f32[4,4]
 `)
-	c := m.Clone()
-	require.Equal(t, m.String(), c.String())
-	same, diff := EqualModules(m, c)
-	require.True(t, same, diff)
+	c := Clone(m)
 	before := m.String()
 	for n := range c.Graph.All() {
 		require.Same(t, c, n.Graph().Module())
@@ -66,4 +63,19 @@ module fc = @linear (weight=fc.weight, bias=_)
 	require.NoError(t, n.Infer())
 	require.Equal(t, "f32[N,10]", n.Type().String())
 	require.Panics(t, func() { w.ToFunction() })
+}
+
+func TestEraseFreesGuards(t *testing.T) {
+	m := parse(t, `
+graph g(%x: f32[N,M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%x, 1)
+  %neg = call_function[@neg](%x) : f32[N,M]
+  guard N == M from %neg
+  return %x
+}
+`)
+	require.NoError(t, m.Graph.Erase(m.Graph.Find("neg")))
+	require.Len(t, m.Graph.Guards(), 1)
+	require.Empty(t, Lint(m.Graph))
 }

@@ -142,6 +142,15 @@ func (t *symbolTable) move(n, v *Node) {
 	}
 }
 
+// forget keeps the guards that came from n, without the node.
+func (t *symbolTable) forget(n *Node) {
+	for i := range t.guards {
+		if t.guards[i].Node == n {
+			t.guards[i].Node = nil
+		}
+	}
+}
+
 // solve gives the solver the guards that it does not have.
 func (t *symbolTable) solve() {
 	for ; t.solved < len(t.guards); t.solved++ {
