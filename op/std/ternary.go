@@ -1,0 +1,146 @@
+package std
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// LerpAttrs are the attributes of lerp: Weight stands for the operand weight.
+type LerpAttrs struct {
+	Weight op.Scalar
+}
+
+// Lerp interpolates from the nearer end, so that weight 1 gives end exactly.
+var Lerp = op.Define("lerp", op.Spec[LerpAttrs]{
+	Doc: "lerp is x + weight * (end - x), the linear interpolation from x to end.", In: op.Args("x", "end", "weight?"), InPlace: true,
+	Expr: func(b *expr.Builder, a LerpAttrs, x []expr.Value) []expr.Value {
+		d := x[0].DType()
+		onFloats.require(d)
+		if has(x[2]) == a.Weight.Present() {
+			refuse(op.OperandCount, "operand weight and the number weight are both given or both missing, expected one of them", "give a tensor or a number")
+		}
+		from, to := b.Widen(x[0]), b.Widen(x[1])
+		var w expr.Value
+		if has(x[2]) {
+			w = b.Widen(x[2])
+		} else {
+			w = number(b, from.DType(), a.Weight)
+		}
+		span := b.Sub(to, from)
+		up := b.Add(from, b.Mul(w, span))
+		down := b.Sub(to, b.Mul(span, b.Sub(b.Like(w, 1), w)))
+		return []expr.Value{b.Cast(b.Select(b.Lt(b.Abs(w), b.Like(w, 0.5)), up, down), d)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		none := LerpAttrs{}
+		cast := array.Cast
+		return []op.Sample{
+			{Name: "number", Attrs: LerpAttrs{op.Float(0.25)}, In: []*array.Array{g.Normal(2, 3), g.Normal(3)}},
+			{Name: "near end", Attrs: LerpAttrs{op.Float(0.9)}, In: []*array.Array{g.Normal(2, 3), g.Normal(2, 3)}},
+			{Name: "tensor", Attrs: none, In: []*array.Array{g.Normal(2, 3), g.Normal(2, 3), g.Uniform(0, 1, 3)}},
+			{Name: "broadcast", Attrs: none, In: []*array.Array{g.Normal(4, 1, 1), g.Normal(3, 1), g.Uniform(-1, 2, 5)}},
+			{Name: "zero size", Attrs: none, In: []*array.Array{g.Normal(0, 3), g.Normal(3), g.Normal()}},
+			{Name: "strided", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Strided(g.Normal(2, 3)), g.Strided(g.Normal(2, 3))}},
+			{Name: "special", Attrs: LerpAttrs{op.Float(0.5)}, In: []*array.Array{g.Special(), g.Normal(15)}},
+			{Name: "f64", Attrs: LerpAttrs{op.Float(0.3)}, In: []*array.Array{cast(g.Normal(5), array.F64), cast(g.Normal(5), array.F64)}},
+			{Name: "f16", Attrs: LerpAttrs{op.Float(0.3)}, In: []*array.Array{cast(g.Normal(5), array.F16), cast(g.Normal(5), array.F16)}},
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			{Name: "no weight", Attrs: LerpAttrs{}, In: []*array.Array{g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
+			{Name: "two weights", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Normal(3), g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
+			{Name: "i64", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Int(3, 3), g.Int(3, 3)}, Code: op.DTypeMismatch},
+			{Name: "shapes", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Normal(3), g.Normal(4)}, Code: op.ShapeMismatch},
+		}
+	},
+})
+
+// AddcAttrs are the attributes of addcmul and addcdiv. An absent Value is 1.
+type AddcAttrs struct {
+	Value op.Scalar
+}
+
+// addc defines x + value * f(tensor1, tensor2).
+func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) expr.Value) *op.Op {
+	return op.Define(name, op.Spec[AddcAttrs]{
+		Doc: doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,
+		Expr: func(b *expr.Builder, a AddcAttrs, x []expr.Value) []expr.Value {
+			d := x[0].DType()
+			on.require(d)
+			y := f(b, b.Widen(x[1]), b.Widen(x[2]))
+			return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Add, b.Widen(x[0]), y, a.Value), d)}
+		},
+		Samples: func(g *op.Gen) []op.Sample {
+			none, half, cast := AddcAttrs{}, AddcAttrs{op.Float(0.5)}, array.Cast
+			all := []op.Sample{
+				{Name: "equal shapes", Attrs: none, In: []*array.Array{g.Normal(2, 3), g.Normal(2, 3), g.Uniform(1, 2, 2, 3)}},
+				{Name: "value", Attrs: half, In: []*array.Array{g.Normal(2, 3), g.Normal(2, 3), g.Uniform(1, 2, 2, 3)}},
+				{Name: "broadcast", Attrs: half, In: []*array.Array{g.Normal(4, 1, 1), g.Normal(3, 1), g.Uniform(1, 2, 5)}},
+				{Name: "zero size", Attrs: none, In: []*array.Array{g.Normal(0, 3), g.Normal(3), g.Normal()}},
+				{Name: "strided", Attrs: half, In: []*array.Array{g.Strided(g.Normal(2, 3)), g.Normal(2, 3), g.Strided(g.Uniform(1, 2, 2, 3))}},
+				{Name: "special", Attrs: none, In: []*array.Array{g.Normal(15), g.Special(), g.Normal(15)}},
+				{Name: "f64", Attrs: half, In: []*array.Array{cast(g.Normal(5), array.F64), cast(g.Normal(5), array.F64), cast(g.Uniform(1, 2, 5), array.F64)}},
+				{Name: "bf16", Attrs: half, In: []*array.Array{cast(g.Normal(5), array.BF16), cast(g.Normal(5), array.BF16), cast(g.Uniform(1, 2, 5), array.BF16)}},
+			}
+			if on.int {
+				all = append(all, op.Sample{Name: "i64", Attrs: AddcAttrs{op.Int(3)}, In: []*array.Array{g.Int(9, 5), g.Int(9, 5), g.Int(9, 5)}})
+			}
+			return all
+		},
+		Bad: func(g *op.Gen) []op.BadSample {
+			return []op.BadSample{
+				{Name: "bool", Attrs: AddcAttrs{}, In: []*array.Array{g.Bool(3), g.Bool(3), g.Bool(3)}, Code: op.DTypeMismatch},
+				{Name: "shapes", Attrs: AddcAttrs{}, In: []*array.Array{g.Normal(3), g.Normal(4), g.Normal(3)}, Code: op.ShapeMismatch},
+				{Name: "two operands", Attrs: AddcAttrs{}, In: []*array.Array{g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
+			}
+		},
+	})
+}
+
+// Sums with a product or a quotient.
+var (
+	Addcmul = addc("addcmul", "addcmul is x + value * tensor1 * tensor2.", onNumbers, (*expr.Builder).Mul)
+	Addcdiv = addc("addcdiv", "addcdiv is x + value * tensor1 / tensor2.", onFloats, (*expr.Builder).Div)
+)
+
+// NanToNumAttrs are the attributes of nan_to_num: the replacements of NaN
+// (absent: 0), of infinity and of minus infinity (absent: the largest and the
+// least finite number of the element type).
+type NanToNumAttrs struct {
+	Nan    op.Scalar
+	Posinf op.Scalar
+	Neginf op.Scalar
+}
+
+// NanToNum makes every element finite; integers and bool stay as they are.
+var NanToNum = op.Define("nan_to_num", op.Spec[NanToNumAttrs]{
+	Doc: "nan_to_num replaces NaN and the infinities by numbers.", In: op.Args("x"), InPlace: true,
+	Infer: func(_ *op.Infer, _ NanToNumAttrs, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Expr: func(b *expr.Builder, a NanToNumAttrs, x []expr.Value) []expr.Value {
+		v, d := x[0], x[0].DType()
+		if !d.IsFloat() {
+			return x
+		}
+		largest := map[array.DType]float64{array.F16: 65504, array.BF16: 0x1.fep127, array.F32: math.MaxFloat32, array.F64: math.MaxFloat64}[d]
+		or := func(s op.Scalar, def float64) expr.Value {
+			if s.Present() {
+				return number(b, d, s)
+			}
+			return b.Const(d, def)
+		}
+		y := b.Select(b.Eq(v, b.Const(d, math.Inf(-1))), or(a.Neginf, -largest), v)
+		y = b.Select(b.Eq(v, b.Const(d, math.Inf(1))), or(a.Posinf, largest), y)
+		return []expr.Value{b.Select(b.IsNaN(v), or(a.Nan, 0), y)}
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return unarySamples(g, onAny, []NanToNumAttrs{{}, {Nan: op.Float(7)}, {op.Int(-1), op.Int(10), op.Float(-10.5)}})
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{{Name: "two operands", Attrs: NanToNumAttrs{}, In: []*array.Array{g.Normal(2), g.Normal(2)}, Code: op.OperandCount}}
+	},
+})
