@@ -1,0 +1,248 @@
+package std
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// AttentionAttrs are the attributes of scaled_dot_product_attention. An absent
+// Scale is 1/sqrt of the last size of q. EnableGqa lets k and v have fewer heads
+// (dimension -3) than q, by a whole factor.
+type AttentionAttrs struct {
+	IsCausal  bool
+	Scale     op.Scalar
+	EnableGqa bool
+}
+
+// ScaledDotProductAttention is torch.nn.functional.scaled_dot_product_attention
+// without dropout. A row whose bool mask is false everywhere gives zeros.
+var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spec[AttentionAttrs]{
+	Doc: "scaled_dot_product_attention is softmax(q @ kᵀ · scale) @ v for q [...,L,E], k [...,S,E], v [...,S,V]; attn_mask [...,L,S] keeps where true, or is added.",
+	Ref: "Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762",
+	In:  op.Args("q", "k", "v", "attn_mask?"), Class: op.Contraction,
+	Infer:     inferAttention,
+	Decompose: attention,
+	Flops: func(_ AttentionAttrs, in []shape.Type, out shape.Type) shape.Dim {
+		return twiceProduct(elementCount(in[0]), in[1].Dim(-2)).Add(twiceProduct(elementCount(out), in[1].Dim(-2)))
+	},
+	Samples: attentionSamples,
+	Bad:     attentionBad,
+})
+
+func inferAttention(c *op.Infer, a AttentionAttrs, in []shape.Type) (shape.Type, error) {
+	names := []string{"q", "k", "v"}
+	d, err := sameFloat(names, in[:3])
+	if err != nil {
+		return shape.Type{}, err
+	}
+	for i, name := range names {
+		if err := wantRank(name, in[i], 2, anyRank); err != nil {
+			return shape.Type{}, err
+		}
+	}
+	q, k, v, mask := in[0], in[1], in[2], operandAt(in, 3)
+	if _, err := c.Equal(q.Dim(-1), k.Dim(-1), op.ShapeMismatch, func() string {
+		return "q has " + q.Dim(-1).String() + " features, k has " + k.Dim(-1).String()
+	}); err != nil {
+		return shape.Type{}, err
+	}
+	if _, err := c.Equal(k.Dim(-2), v.Dim(-2), op.ShapeMismatch, func() string {
+		return "v has " + v.Dim(-2).String() + " positions, k has " + k.Dim(-2).String()
+	}); err != nil {
+		return shape.Type{}, err
+	}
+	if err := checkMask(a, d, mask); err != nil {
+		return shape.Type{}, err
+	}
+	if !q.Ranked() || !k.Ranked() || !v.Ranked() {
+		return shape.Unranked(d), nil
+	}
+	lead, err := attentionBatch(c, a, q, k, v)
+	if err != nil {
+		return shape.Type{}, err
+	}
+	if mask.Ranked() {
+		dims, err := c.Broadcast(lead.Append(q.Dim(-2), k.Dim(-2)), mask.Dims())
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if lead = dims.Sub(0, dims.Len()-2); !dims.At(-2).Same(q.Dim(-2)) && q.Dim(-2).Is(1) {
+			return shape.Type{}, diag.New(op.ShapeMismatch, "attn_mask "+mask.String()+" has "+mask.Dim(-2).String()+" rows, q has 1")
+		}
+	}
+	return shape.TensorType(d, lead.Append(q.Dim(-2), v.Dim(-1))), nil
+}
+
+func checkMask(a AttentionAttrs, d array.DType, mask shape.Type) error {
+	if mask.Kind() != shape.Tensor {
+		return nil
+	}
+	if a.IsCausal {
+		return badAttr("is_causal", "true", "false with attn_mask")
+	}
+	if m := mask.DType(); m != array.Bool && m != d && m != array.Invalid && d != array.Invalid {
+		return diag.New(op.DTypeMismatch, "attn_mask has element type "+m.String()+", expected bool or that of q, "+d.String())
+	}
+	return nil
+}
+
+// groupFactor returns how often the heads of t repeat to match those of q, 0
+// when one of the two is not a number.
+func groupFactor(name string, q, t shape.Type) (int, error) {
+	n, ok := q.Dim(-3).Int()
+	m, known := t.Dim(-3).Int()
+	if !ok || !known {
+		return 0, nil
+	}
+	if m == 0 || n%m != 0 {
+		return 0, diag.New(op.ShapeMismatch, "q has "+strconv.Itoa(n)+" heads, expected a multiple of those of "+name+", "+strconv.Itoa(m))
+	}
+	return n / m, nil
+}
+
+// attentionBatch returns the broadcast leading dimensions.
+func attentionBatch(c *op.Infer, a AttentionAttrs, q, k, v shape.Type) (shape.Dims, error) {
+	lead := func(t shape.Type) shape.Dims { return t.Dims().Sub(0, t.Rank()-2) }
+	dims := lead(q)
+	for i, t := range []shape.Type{k, v} {
+		l := lead(t)
+		if a.EnableGqa {
+			if q.Rank() < 3 || t.Rank() < 3 {
+				return dims, badAttr("enable_gqa", "true", "operands of three or more dimensions")
+			}
+			if _, err := groupFactor([]string{"k", "v"}[i], q, t); err != nil {
+				return dims, err
+			}
+			l = l.With(-1, q.Dim(-3))
+		}
+		var err error
+		if dims, err = c.Broadcast(dims, l); err != nil {
+			return dims, err
+		}
+	}
+	return dims, nil
+}
+
+func attention(b op.Builder, a AttentionAttrs, in []op.Value) op.Value {
+	c := composer{b}
+	q, k, v, mask := in[0], in[1], in[2], valueAt(in, 3)
+	if a.EnableGqa {
+		repeat := func(x op.Value) op.Value {
+			n, err := groupFactor("k", q.Type(), x.Type())
+			if err != nil {
+				panic(err)
+			}
+			switch n {
+			case 0:
+				panic(badAttr("enable_gqa", "true", "known numbers of heads, q has "+q.Type().Dim(-3).String()+", the others have "+x.Type().Dim(-3).String()))
+			case 1:
+				return x
+			}
+			return b.Call(RepeatInterleave, RepeatInterleaveAttrs{Repeats: n, Dim: -3}, x)
+		}
+		k, v = repeat(k), repeat(v)
+	}
+	scores := b.Call(Matmul, op.None{}, scaledQuery(c, a.Scale, q), c.transpose(k, -2, -1))
+	if a.IsCausal {
+		ones := b.Call(Ones, SizeAttrs{Size: shape.Of(q.Type().Dim(-2), k.Type().Dim(-2)), DType: array.Bool})
+		keep := b.Call(Tril, TriAttrs{}, ones)
+		return b.Call(Matmul, op.None{}, b.Call(Softmax, DimAttrs{-1}, keepWhere(b, keep, scores)), v)
+	}
+	if mask == nil {
+		return b.Call(Matmul, op.None{}, b.Call(Softmax, DimAttrs{-1}, scores), v)
+	}
+	if mask.Type().DType() != array.Bool {
+		return b.Call(Matmul, op.None{}, b.Call(Softmax, DimAttrs{-1}, c.add(scores, mask)), v)
+	}
+	out := b.Call(Matmul, op.None{}, b.Call(Softmax, DimAttrs{-1}, keepWhere(b, mask, scores)), v)
+	// A row without any position is 0/0 above.
+	some := mask
+	if mask.Type().Rank() > 0 {
+		some = b.Call(Any, ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}, mask)
+	}
+	return b.Call(Where, WhereAttrs{Other: op.Int(0)}, some, out)
+}
+
+// scaledQuery returns q times the scale, which is computed with q where the last
+// size is not a number.
+func scaledQuery(c composer, scale op.Scalar, q op.Value) op.Value {
+	n, ok := q.Type().Dim(-1).Int()
+	switch {
+	case scale.Present():
+		return c.scale(q, scale)
+	case ok:
+		return c.scale(q, op.Float(1/math.Sqrt(float64(n))))
+	}
+	size := c.Call(Cast, CastAttrs{q.Type().DType()}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
+	return c.mul(q, c.apply(Rsqrt, size))
+}
+
+// keepWhere sets scores to -inf where mask is false.
+func keepWhere(b op.Builder, mask, scores op.Value) op.Value {
+	return b.Call(Where, WhereAttrs{Other: op.Float(math.Inf(-1))}, mask, scores)
+}
+
+func attentionSamples(g *op.Gen) []op.Sample {
+	none := AttentionAttrs{}
+	args := func(l, s, e, v int, lead ...int) []*array.Array {
+		dims := func(n ...int) []int { return append(append([]int(nil), lead...), n...) }
+		return []*array.Array{g.Normal(dims(l, e)...), g.Normal(dims(s, e)...), g.Normal(dims(s, v)...)}
+	}
+	with := func(in []*array.Array, mask *array.Array) []*array.Array {
+		return append(append([]*array.Array(nil), in...), mask)
+	}
+	heads := args(4, 5, 8, 6, 2, 3)
+	strided := args(4, 5, 8, 8, 2, 3)
+	for i, x := range strided {
+		strided[i] = g.Strided(x)
+	}
+	grouped := args(4, 5, 8, 8, 2, 4)
+	grouped[1], grouped[2] = g.Normal(2, 2, 5, 8), g.Normal(2, 2, 5, 8)
+	mask := g.Bool(4, 5)
+	for i := range 5 {
+		array.SetInt64At(mask, 5+i, 0) // a row without any position
+		array.SetInt64At(mask, i, 1)
+	}
+	return []op.Sample{
+		okCall("heads", none, heads...),
+		okCall("matrices", none, args(3, 3, 4, 4)...),
+		okCall("causal", AttentionAttrs{IsCausal: true}, args(5, 5, 8, 8, 2, 3)...),
+		okCall("causal, more queries", AttentionAttrs{IsCausal: true}, args(6, 3, 4, 4, 2)...),
+		okCall("bool mask", none, with(heads, mask)...),
+		okCall("padding mask", none, with(heads, array.Reshape(array.Slice(mask, 0, 0, 2, 1), 2, 1, 1, 5))...),
+		okCall("float mask", none, with(heads, g.Normal(2, 1, 4, 5))...),
+		okCall("row mask", none, with(heads, g.Normal(5))...),
+		okCall("scale", AttentionAttrs{Scale: op.Float(0.5)}, heads...),
+		okCall("grouped heads", AttentionAttrs{EnableGqa: true}, grouped...),
+		okCall("broadcast", none, g.Normal(2, 3, 4, 8), g.Normal(3, 5, 8), g.Normal(1, 1, 5, 2)),
+		okCall("strided", none, strided...),
+		okCall("empty batch", none, args(4, 5, 8, 6, 0, 3)...),
+		okCall("f64", none, castAll(array.F64, args(4, 5, 8, 6, 2))...),
+		okCall("bf16", none, castAll(array.BF16, args(2, 2, 4, 2, 1))...),
+	}
+}
+
+func attentionBad(g *op.Gen) []op.BadSample {
+	none := AttentionAttrs{}
+	q, k, v := g.Normal(2, 3, 4, 8), g.Normal(2, 3, 5, 8), g.Normal(2, 3, 5, 6)
+	gqa := AttentionAttrs{EnableGqa: true}
+	return []op.BadSample{
+		badCall(op.ShapeMismatch, "features", none, q, g.Normal(2, 3, 5, 7), v),
+		badCall(op.ShapeMismatch, "positions", none, q, k, g.Normal(2, 3, 4, 6)),
+		badCall(op.ShapeMismatch, "heads", none, q, g.Normal(2, 2, 5, 8), v),
+		badCall(op.ShapeMismatch, "mask", none, q, k, v, g.Bool(4, 4)),
+		badCall(op.ShapeMismatch, "mask rows", none, g.Normal(2, 3, 1, 8), k, v, g.Bool(4, 5)),
+		badCall(op.ShapeMismatch, "groups", gqa, q, g.Normal(2, 2, 5, 8), g.Normal(2, 2, 5, 6)),
+		badCall(op.BadAttr, "groups of matrices", gqa, g.Normal(4, 8), g.Normal(5, 8), g.Normal(5, 8)),
+		badCall(op.BadAttr, "causal and mask", AttentionAttrs{IsCausal: true}, q, k, v, g.Bool(4, 5)),
+		badCall(op.RankMismatch, "vector", none, g.Normal(8), k, v),
+		badCall(op.DTypeMismatch, "integers", none, g.Int(9, 4, 8), g.Int(9, 5, 8), g.Int(9, 5, 8)),
+		badCall(op.DTypeMismatch, "mixed", none, q, array.Cast(k, array.F64), v),
+		badCall(op.DTypeMismatch, "integer mask", none, q, k, v, g.Int(2, 4, 5)),
+	}
+}
