@@ -11,25 +11,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Random values are pure functions of a key, a 0-dimensional i64 or u64 tensor:
-// the same key gives the same words on every engine and machine. Use a key once
-// and derive others by fold_in or random_split.
-//
-// Element i of the result, counted in row-major order, takes its words w0..w3
-// from Philox4x32-10 with the key's low and high 32 bits as the key and the
-// counter {low 32 bits of i, high 32 bits of i, 0, 0}. With h = w0<<32 | w1:
-//
-//	uniform f32   (w0 >> 8) * 2^-24
-//	uniform f16   (w0 >> 21) * 2^-11
-//	uniform bf16  (w0 >> 24) * 2^-8
-//	uniform f64   (h >> 11) * 2^-53
-//	normal f32    sqrt(-2 log u) * cos(2 pi v), u = w0*2^-32 + 2^-33, v the uniform f32 of w1;
-//	              f16 and bf16 are rounded from it
-//	normal f64    the same with u = ((h >> 11) + 1) * 2^-53, v the uniform f64 of w2 and w3
-//	randint       low + the upper 64 bits of h * (high - low)
-//
-// fold_in and random_split use counters whose third word is 1 and 2, so that
-// derived keys are independent of drawn values.
+// The third words of the counters that make keys; see the package comment.
 const (
 	domainFold  = 1
 	domainSplit = 2
@@ -148,7 +130,7 @@ func distribution(name, doc string, f func(b *expr.Builder, w [4]expr.Value, d a
 	})
 }
 
-// Random factories; see the description of keys above.
+// Random factories; the package comment has the exact formulas.
 var (
 	Rand = distribution("rand", "rand is a tensor of numbers uniform in [0, 1), from a key.",
 		func(b *expr.Builder, w [4]expr.Value, d array.DType) expr.Value { return uniform(b, w[0], w[1], d) })
@@ -237,7 +219,7 @@ type DropoutAttrs struct {
 }
 
 // Dropout is x itself unless Training is set. In training an element whose
-// uniform number (see Rand) is less than P becomes 0, even if it is not finite;
+// uniform number, as rand would give it, is less than P becomes 0, even if it is not finite;
 // the others are multiplied by 1/(1-P).
 var Dropout = op.Define("dropout", op.Spec[DropoutAttrs]{
 	Doc: "dropout sets elements to 0 with probability p and scales the others by 1/(1-p) when training, from a key; else it is x.",
