@@ -12,7 +12,7 @@ type Scan struct {
 
 // ScratchBytes implements Scratcher.
 func (s Scan) ScratchBytes(out, in []*array.Array) int {
-	o, d := out[0], reduceType(out[0].DType(), in[0].DType())
+	o, d := out[0], scanType(out[0].DType(), in[0].DType())
 	n := asBytes(in[0], d)
 	if o.DType() != d && (o.DType() != array.U64 || d != array.I64) {
 		n += scratchSize(o.Len(), d.Size())
@@ -30,7 +30,7 @@ func (s Scan) Run(w *Workspace, out, in []*array.Array) {
 	o, a := out[0], in[0]
 	_, n, inner := splitAt(s.Kind, a, s.Dim)
 	product := s.Kind == "cumprod"
-	switch reduceType(o.DType(), a.DType()) {
+	switch scanType(o.DType(), a.DType()) {
 	case array.F32:
 		scanTo[float32, float64](w, product, o, a, n, inner)
 	case array.F64:
@@ -38,6 +38,15 @@ func (s Scan) Run(w *Workspace, out, in []*array.Array) {
 	default:
 		scanTo[int64, int64](w, product, o, a, n, inner)
 	}
+}
+
+// scanType is reduceType, but an f64 result of any type is computed in f64:
+// unlike a reduction, a scan stores results in the type in which it reads.
+func scanType(out, in array.DType) array.DType {
+	if out == array.F64 {
+		return out
+	}
+	return reduceType(out, in)
 }
 
 func scanTo[T scalar, A accumulator](w *Workspace, product bool, o, a *array.Array, n, inner int) {

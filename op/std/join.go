@@ -142,6 +142,7 @@ var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same siz
 		return append(moveCalls(g, ChunkAttrs{3, 1}, 2, 6, 4),
 			okCall("shorter last", ChunkAttrs{3, -1}, g.Normal(2, 7)),
 			okCall("one", ChunkAttrs{1, 0}, g.Normal(3)),
+			okCall("of nothing", ChunkAttrs{3, 0}, g.Normal(0, 2)),
 			okCall("zero size", ChunkAttrs{2, 1}, g.Normal(0, 2)))
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -301,21 +302,28 @@ func piecesRule[A any](sizes func(*op.Infer, A, shape.Dim) ([]shape.Dim, error),
 	}
 }
 
-func chunkSizes(_ *op.Infer, a ChunkAttrs, n shape.Dim) ([]shape.Dim, error) {
+func chunkSizes(c *op.Infer, a ChunkAttrs, n shape.Dim) ([]shape.Dim, error) {
 	if a.Chunks < 1 {
 		return nil, diag.New(op.BadAttr, strconv.Itoa(a.Chunks)+" chunks, expected at least 1")
+	}
+	if n.Is(0) {
+		return make([]shape.Dim, a.Chunks), nil
 	}
 	size := n.AddInt(a.Chunks - 1).FloorDivInt(a.Chunks)
 	last := n.Sub(size.MulInt(a.Chunks - 1))
 	if l, ok := last.Int(); ok && l <= 0 && a.Chunks > 1 {
 		s, _ := size.Int()
 		total, _ := n.Int()
-		count := 1
-		if s > 0 {
-			count = (total + s - 1) / s
-		}
+		count := (total + s - 1) / s
 		return nil, diag.New(op.BadAttr, "size "+n.String()+" makes "+strconv.Itoa(count)+" chunks of at most "+size.String()+", expected "+strconv.Itoa(a.Chunks)).
 			WithHint("ask for that many, or use split with sizes")
+	}
+	if a.Chunks > 1 {
+		if err := requireMore(c, n, size.MulInt(a.Chunks-1), func() string {
+			return n.String() + " elements do not make " + strconv.Itoa(a.Chunks) + " chunks, expected enough"
+		}); err != nil {
+			return nil, err
+		}
 	}
 	sizes := make([]shape.Dim, a.Chunks)
 	for i := range sizes {
@@ -355,9 +363,22 @@ func catRule(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 	}
 	var out shape.Dims
 	first, axis := -1, 0
-	for i, t := range in {
+	rank := 1
+	for _, t := range in {
 		if !t.Ranked() {
 			return shape.Unranked(d), nil
+		}
+		if rank == 1 {
+			rank = t.Rank()
+		}
+	}
+	for i, t := range in {
+		if _, known := t.Dim(0).Int(); rank != 1 && t.Rank() == 1 && !known {
+			// Of another rank it can only be the empty vector.
+			if _, err := c.Equal(t.Dim(0), shape.Const(0), op.RankMismatch, nil); err != nil {
+				return shape.Type{}, err
+			}
+			continue
 		}
 		switch {
 		case skippable(t):

@@ -17,8 +17,9 @@ var End = shape.Const(math.MaxInt64)
 
 // SliceAttrs are the attributes of slice. Bounds are those of Python: negative
 // ones count from the end, those beyond an end are cut there, End is the end.
-// Where the size or a bound is symbolic, bounds are taken to lie within the
-// dimension and symbolic bounds not to be negative. Step 0 means 1.
+// Where the size or a bound is symbolic, bounds are assumed to lie within the
+// dimension, the start not behind the stop, and symbolic bounds not to be
+// negative. Step 0 means 1.
 type SliceAttrs struct {
 	Dim   int       `fx:",arg"`
 	Start shape.Dim `fx:",arg"`
@@ -249,7 +250,7 @@ func bound(name string, d shape.Dim) int {
 	return n
 }
 
-func sliceDims(_ *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
+func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 	axis, err := realAxis(a.Dim, d.Len())
 	if err != nil {
 		return d, err
@@ -259,9 +260,21 @@ func sliceDims(_ *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 			WithHint("flip reverses a dimension")
 	}
 	size := d.At(axis)
-	length := sliceBound(a.Stop, size).Sub(sliceBound(a.Start, size))
+	lo, err := sliceBound(c, a.Start, size)
+	if err != nil {
+		return d, err
+	}
+	hi, err := sliceBound(c, a.Stop, size)
+	if err != nil {
+		return d, err
+	}
+	length := hi.Sub(lo)
 	if n, ok := length.Int(); ok {
 		length = shape.Const(max(n, 0))
+	} else if !lo.Is(0) && !hi.Equal(size) {
+		if err := inside(c, lo, hi); err != nil {
+			return d, err
+		}
 	}
 	if s := a.Step; s > 1 {
 		length = length.AddInt(s - 1).FloorDivInt(s)
@@ -269,24 +282,41 @@ func sliceDims(_ *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 	return d.With(axis, length), nil
 }
 
-// sliceBound resolves a bound of a dimension of the given size.
-func sliceBound(b, size shape.Dim) shape.Dim {
+// sliceBound resolves a bound of a dimension of the given size. Where a symbol
+// decides whether it lies inside, it is taken to.
+func sliceBound(c *op.Infer, b, size shape.Dim) (shape.Dim, error) {
 	v, isInt := b.Int()
 	n, sized := size.Int()
 	switch {
 	case b.Equal(End):
-		return size
+		return size, nil
 	case isInt && sized && v < 0:
-		return shape.Const(max(n+v, 0))
+		return shape.Const(max(n+v, 0)), nil
 	case isInt && sized:
-		return shape.Const(min(v, n))
+		return shape.Const(min(v, n)), nil
+	case b.Is(0):
+		return b, nil
+	case b.IsUnknown() || size.IsUnknown():
+		return shape.Unknown, nil
 	case isInt && v < 0:
-		return size.Add(b)
+		return size.Add(b), inside(c, shape.Const(-v), size)
 	}
-	return b
+	if over, ok := b.Sub(size).Int(); ok && over >= 0 {
+		return size, nil
+	}
+	return b, inside(c, b, size)
 }
 
-func narrowDims(_ *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
+// inside requires b to be neither negative nor more than n. For symbols this is
+// the assumption b//(n+1) = 0.
+func inside(c *op.Infer, b, n shape.Dim) error {
+	_, err := c.Equal(b.FloorDiv(n.AddInt(1)), shape.Const(0), op.SizeMismatch, func() string {
+		return b.String() + " lies outside a dimension of size " + n.String() + ", expected 0 to that size"
+	})
+	return err
+}
+
+func narrowDims(c *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
 	axis, err := realAxis(a.Dim, d.Len())
 	if err != nil {
 		return d, err
@@ -298,23 +328,45 @@ func narrowDims(_ *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
 	if n, ok := start.Int(); ok && n < 0 {
 		start = size.Add(start)
 	}
+	end := start.Add(a.Length)
 	first, _ := start.Int()
-	if rest, ok := size.Sub(start.Add(a.Length)).Int(); (ok && rest < 0) || first < 0 {
+	rest, known := size.Sub(end).Int()
+	switch {
+	case known && rest < 0 || first < 0:
 		return d, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(axis)+" has size "+size.String()+", expected at least "+
 			a.Length.String()+" elements from "+a.Start.String()+" on")
+	case known && start.Is(first):
+		return d.With(axis, a.Length), nil
 	}
-	return d.With(axis, a.Length), nil
+	if err := inside(c, start, end); err != nil {
+		return d, err
+	}
+	return d.With(axis, a.Length), inside(c, end, size)
 }
 
-func selectDims(_ *op.Infer, a SelectAttrs, d shape.Dims) (shape.Dims, error) {
+func selectDims(c *op.Infer, a SelectAttrs, d shape.Dims) (shape.Dims, error) {
 	axis, err := realAxis(a.Dim, d.Len())
 	if err != nil {
 		return d, err
 	}
-	if n, ok := d.At(axis).Int(); ok && (a.Index >= n || a.Index < -n) {
-		return d, diag.New(op.BadAttr, "index "+strconv.Itoa(a.Index)+" of dimension "+strconv.Itoa(axis)+", which has size "+strconv.Itoa(n))
+	least := a.Index // the dimension needs more elements than that
+	if least < 0 {
+		least = -1 - least
 	}
-	return without(d, axis), nil
+	size := d.At(axis)
+	return without(d, axis), requireMore(c, size, shape.Const(least), func() string {
+		return "index " + strconv.Itoa(a.Index) + " of dimension " + strconv.Itoa(axis) + " of size " + size.String() + ", expected one inside"
+	})
+}
+
+// requireMore requires n to be more than b, which is not negative; for symbols
+// this is the assumption b//n = 0.
+func requireMore(c *op.Infer, n, b shape.Dim, what func() string) error {
+	if n.Is(0) {
+		return diag.New(op.BadAttr, what())
+	}
+	_, err := c.Equal(b.FloorDiv(n), shape.Const(0), op.BadAttr, what)
+	return err
 }
 
 // without drops dimension i.

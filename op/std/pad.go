@@ -227,7 +227,7 @@ var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 	},
 })
 
-func padDims(_ *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
+func padDims(c *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
 	switch a.mode() {
 	case "constant", "reflect", "replicate", "circular":
 	default:
@@ -245,6 +245,11 @@ func padDims(_ *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
 	for i := range d.Len() {
 		if err := checkPad(a.mode(), i, d.At(i), lo[i], hi[i]); err != nil {
 			return d, err
+		}
+		if grown := lo[i] + hi[i]; grown < 0 {
+			if err := inside(c, shape.Const(-grown), d.At(i)); err != nil {
+				return d, err
+			}
 		}
 		d = d.With(i, d.At(i).AddInt(lo[i]+hi[i]))
 	}

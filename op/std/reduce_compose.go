@@ -62,7 +62,8 @@ var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 	},
 })
 
-// Norm is the p-norm of vectors.
+// Norm is the p-norm of vectors. Powers are taken and added in f32 (f64 for
+// f64), so that a norm whose p-th power leaves its range is infinite.
 var Norm = op.Define("norm", op.Spec[NormAttrs]{
 	Doc: "norm is the p-norm over dimensions, the Euclidean one unless p says otherwise.", In: op.Args("x"), Class: op.Reduction,
 	Infer: func(_ *op.Infer, a NormAttrs, in []shape.Type) (shape.Type, error) {
@@ -92,7 +93,8 @@ var Norm = op.Define("norm", op.Spec[NormAttrs]{
 	},
 })
 
-// Std is the standard deviation.
+// Std is the standard deviation: infinite where the variance leaves the range
+// of f32 (f64 for f64).
 var Std = op.Define("std", op.Spec[VarAttrs]{
 	Doc: "std is the standard deviation of the reduced dimensions, the square root of var.", In: op.Args("x"), Class: op.Reduction,
 	Infer: varRule,
@@ -146,7 +148,6 @@ func logsumexp(b op.Builder, a LogsumexpAttrs, in []op.Value) op.Value {
 func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {
 	x, back := widened(b, in[0])
 	p := a.order()
-	number := func(v float64) BinaryAttrs { return BinaryAttrs{Other: op.Float(v)} }
 	reduce := func(o *op.Op, v op.Value) op.Value {
 		return b.Call(o, ReduceAttrs{Dim: a.Dim, KeepDim: a.KeepDim}, v)
 	}
@@ -157,12 +158,13 @@ func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {
 	case p == 1:
 		return back(reduce(Sum, abs()))
 	case p == 0:
-		one := b.Call(Cast, CastAttrs{x.Type().DType()}, b.Call(Ne, number(0), x))
+		one := b.Call(Cast, CastAttrs{x.Type().DType()}, b.Call(Ne, BinaryAttrs{Other: op.Float(0)}, x))
 		return back(reduce(Sum, one))
 	case math.IsInf(p, 1):
 		return back(reduce(Amax, abs()))
 	case math.IsInf(p, -1):
 		return back(reduce(Amin, abs()))
 	}
-	return back(b.Call(Pow, number(1/p), reduce(Sum, b.Call(Pow, number(p), abs()))))
+	power := func(p float64, v op.Value) op.Value { return b.Call(Pow, ReversibleAttrs{Other: op.Float(p)}, v) }
+	return back(power(1/p, reduce(Sum, power(p, abs()))))
 }

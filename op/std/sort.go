@@ -94,7 +94,7 @@ func withIndices(t shape.Type) shape.Type {
 	return shape.TupleType(t, t.WithDType(array.I64))
 }
 
-func topkRule(_ *op.Infer, a TopkAttrs, in []shape.Type) (shape.Type, error) {
+func topkRule(c *op.Infer, a TopkAttrs, in []shape.Type) (shape.Type, error) {
 	t := in[0]
 	if a.K < 0 {
 		return t, diag.New(op.BadAttr, "k "+strconv.Itoa(a.K)+", expected one that is not negative")
@@ -119,7 +119,7 @@ func topkRule(_ *op.Infer, a TopkAttrs, in []shape.Type) (shape.Type, error) {
 		}
 		return withIndices(t), nil
 	}
-	return withIndices(t.WithDims(t.Dims().With(axis, shape.Const(a.K)))), nil
+	return withIndices(t.WithDims(t.Dims().With(axis, shape.Const(a.K)))), inside(c, shape.Const(a.K), size)
 }
 
 func sortSamples(g *op.Gen) []op.Sample {
