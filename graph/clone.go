@@ -38,8 +38,8 @@ func copyArray(a *array.Array) *array.Array {
 }
 
 // Clone returns a copy of the graph, its regions included, that belongs to no
-// module. Operands that are erased or of another graph, which Lint refuses, are
-// absent in the copy.
+// module. What Lint refuses is not copied: operands that are erased or of another
+// graph are absent, regions that are nil are left out.
 func (g *Graph) Clone() *Graph {
 	pos := &positions{frames: slices.Clone(g.pos.frames), ids: maps.Clone(g.pos.ids)}
 	sc := &scopes{list: slices.Clone(g.scopes.list), ids: maps.Clone(g.scopes.ids)}
@@ -57,6 +57,9 @@ func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
 			m.extra = n.extra.clone()
 			m.extra.regions = nil
 			for _, r := range n.extra.regions {
+				if r == nil {
+					continue
+				}
 				s := r.clone(pos, sc, mod)
 				s.parent = m
 				m.extra.regions = append(m.extra.regions, s)

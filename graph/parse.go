@@ -18,12 +18,16 @@ const (
 	Redefined        diag.Code = "FX7005" // a name is defined twice
 	UnknownOp        diag.Code = "FX7006" // no linked package defines the operator
 	WrittenType      diag.Code = "FX7007" // the written type is not the inferred one
-	TooDeep          diag.Code = "FX7008" // regions or results nest too deeply
+	TextLimit        diag.Code = "FX7008" // too deep nesting, or too many guards
 	GraphCount       diag.Code = "FX7009" // the text has no graph, or several
 	Misplaced        diag.Code = "FX7010" // a statement stands where it may not
 	BadDefault       diag.Code = "FX7011" // a default value cannot be read
 	TooMany          diag.Code = "FX7012" // reading stopped after many mistakes
 )
+
+// maxGuards bounds the guards of one graph, written or inferred: what can be
+// derived from them takes time that grows with the square of their number.
+const maxGuards = 1024
 
 // maxErrors ends the reading of a text that is not a graph at all.
 const maxErrors = 100
@@ -210,6 +214,7 @@ func (p *parser) atTop() bool {
 // param reads: param fc.weight : f32[10,64] buffer selector "m.Fc.Weight"
 func (p *parser) param(c *scan) {
 	c.keyword("param")
+	c.peek()
 	at := c.i
 	path, _ := c.word("the path of a parameter")
 	c.need(':')
@@ -231,6 +236,7 @@ func (p *parser) param(c *scan) {
 // leaf reads: module conv1 = conv2d {stride=[2,2]} (weight=conv1.weight, bias=_) type "T" selector "m.Conv1"
 func (p *parser) leaf(c *scan) {
 	c.keyword("module")
+	c.peek()
 	at := c.i
 	path, _ := c.word("the path of a module")
 	c.need('=')

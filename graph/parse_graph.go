@@ -306,7 +306,7 @@ func (b *body) operand(c *scan) (n *Node, ok bool) {
 func (b *body) regions(c *scan) []*Graph {
 	p := b.p
 	if b.depth+1 > maxNesting {
-		c.fail(0, TooDeep, "regions nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
+		c.fail(0, TextLimit, "regions nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
 		p.skipBlock(c)
 		return []*Graph{}
 	}
@@ -374,7 +374,7 @@ func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
 		return nil
 	}
 	n.setName(s.name)
-	if !s.typed {
+	if b.limit(c); !s.typed || c.failed {
 		return n
 	}
 	t, ok := b.g.agree(s.typ, n.typ)
@@ -385,6 +385,15 @@ func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
 	}
 	n.typ = t
 	return n
+}
+
+// limit ends the reading of a text with very many guards.
+func (b *body) limit(c *scan) {
+	if len(b.g.symbols.guards) > maxGuards {
+		c.fail(0, TextLimit, "graph needs more than "+strconv.Itoa(maxGuards)+" guards, expected fewer").
+			WithHint("use the same symbol for sizes that are equal")
+		b.p.full = true
+	}
 }
 
 // typeError reports what a type rule says about the line.
@@ -456,6 +465,7 @@ func (b *body) guard(c *scan) {
 	if err := b.g.symbols.assume(x, y, n); err != nil {
 		c.typeError(0, err)
 	}
+	b.limit(c)
 }
 
 // output reads the results: return %a, or a structure.
@@ -514,7 +524,7 @@ func (r *results) leaf(c *scan) *Structure {
 
 func (r *results) structure(c *scan, depth int) *Structure {
 	if depth > maxNesting {
-		c.fail(c.i, TooDeep, "results nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
+		c.fail(c.i, TextLimit, "results nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
 		return nil
 	}
 	if c.atOperand() {

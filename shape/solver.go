@@ -31,7 +31,8 @@ type Guard struct {
 // and is looked at again when more is known. The zero value is ready to use.
 type Solver struct {
 	bound  map[string]*binding
-	seen   map[string]int // order in which symbols came up
+	seen   map[string]int        // order in which symbols came up
+	uses   map[string][]*binding // whose values mention, or once did, the symbol
 	guards []Guard
 	facts  int
 }
@@ -187,15 +188,27 @@ func (s *Solver) bind(name string, value Dim, g Guard) {
 		}
 	}
 	if s.bound == nil {
-		s.bound = map[string]*binding{}
+		s.bound, s.uses = map[string]*binding{}, map[string][]*binding{}
 	}
 	s.bound[name] = b
+	s.index(b)
 	// Values never mention bound symbols, so that resolving takes one step.
-	for _, o := range s.bound {
+	for _, o := range s.uses[name] {
 		if v := o.value.Bind(s.replace(name, value)); !v.IsUnknown() {
 			o.value = v
+			s.index(o)
 		}
 	}
+	delete(s.uses, name)
+}
+
+// index enters b under the symbols of its value.
+func (s *Solver) index(b *binding) {
+	b.value.eachSymbol(func(n string) {
+		if l := s.uses[n]; len(l) == 0 || l[len(l)-1] != b {
+			s.uses[n] = append(l, b)
+		}
+	})
 }
 
 func (s *Solver) replace(name string, value Dim) func(string) Dim {
