@@ -1,0 +1,17 @@
+// Package nn holds the modules that models are made of, as torch.nn has them:
+// same names, settings, parameter names and state-dict order. A module is a
+// pointer to a struct with a Forward method; there is no base type. Settings and
+// tensors are exported fields, so that a module can also be written as a literal.
+//
+// Modules of this package with one operator are leaves: they call tensor.Leaf,
+// which runs the operator eagerly and becomes one call_module node in a trace.
+// Containers and modules of the user's own are called by Run, which tells a
+// trace whose Forward is running; calling Forward directly is right as well and
+// only loses that scope.
+//
+// New modules are in evaluation mode, because capture and inference are what
+// gofx is for; call Train for the other one. This is the one place where the
+// package departs from torch.nn.
+//
+// It stands above tensor and op/std and knows nothing of graphs.
+package nn

@@ -1,0 +1,105 @@
+package nn
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Embedding is torch.nn.Embedding: rows of Weight [NumEmbeddings, EmbeddingDim]
+// by integers x of any shape.
+type Embedding struct {
+	leaf
+	NumEmbeddings, EmbeddingDim int
+	Weight                      *tensor.Tensor
+}
+
+// NewEmbedding returns a table of n rows of width dim.
+func NewEmbedding(n, dim int, opts ...EmbeddingOption) *Embedding {
+	s := embeddingSettings("embedding", n, dim, opts)
+	m := &Embedding{NumEmbeddings: n, EmbeddingDim: dim, Weight: zeros(n, dim)}
+	start(m, &s)
+	if s.paddingIdx != nil && !s.noInit {
+		clearRow(m.Weight, *s.paddingIdx, n)
+	}
+	return m
+}
+
+func embeddingSettings(name string, n, dim int, opts []EmbeddingOption) settings {
+	var s settings
+	for _, o := range opts {
+		o.embedding(&s)
+	}
+	if n < 0 || dim < 0 {
+		refuse(name, "the table has the size "+strconv.Itoa(n)+" by "+strconv.Itoa(dim)+", expected no negative number", "")
+	}
+	return s
+}
+
+// PaddingIdx makes the row of that index (negative from the end) start at zero.
+func PaddingIdx(i int) EmbeddingOption { return bagOption(func(s *settings) { s.paddingIdx = &i }) }
+
+// Mode sets what an EmbeddingBag does with its rows: "mean" (the default), "sum"
+// or "max".
+func Mode(mode string) EmbeddingOption { return bagOption(func(s *settings) { s.mode = mode }) }
+
+func clearRow(w *tensor.Tensor, i, n int) {
+	if i < 0 {
+		i += n
+	}
+	if i < 0 || i >= n {
+		refuse("embedding", "the padding index is "+strconv.Itoa(i)+", expected less than "+strconv.Itoa(n)+" rows", "")
+	}
+	row := tensor.CallOp(std.Select, std.SelectAttrs{Dim: 0, Index: i}, w)
+	Constant(row, 0)
+}
+
+// Forward returns the rows that x names.
+func (m *Embedding) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return tensor.Leaf(m, &tensor.Bound{Op: std.Embedding, Attrs: op.None{}, Names: justWeight, Params: []*tensor.Tensor{m.Weight}, Inputs: 1}, x)[0]
+}
+
+// ResetParameters draws normally distributed rows.
+func (m *Embedding) ResetParameters(s *Source) { s.Normal(m.Weight, 0, 1) }
+
+// EmbeddingBag is torch.nn.EmbeddingBag: mean, sum or maximum of rows of Weight.
+type EmbeddingBag struct {
+	leaf
+	NumEmbeddings, EmbeddingDim int
+	Mode                        string // "" and "mean", "sum", "max"
+	IncludeLastOffset           bool
+	Weight                      *tensor.Tensor
+}
+
+// NewEmbeddingBag returns a table of n rows of width dim.
+func NewEmbeddingBag(n, dim int, opts ...EmbeddingOption) *EmbeddingBag {
+	s := embeddingSettings("embedding_bag", n, dim, opts)
+	m := &EmbeddingBag{NumEmbeddings: n, EmbeddingDim: dim, Mode: s.mode, Weight: zeros(n, dim)}
+	start(m, &s)
+	return m
+}
+
+func (m *EmbeddingBag) attrs() std.EmbeddingBagAttrs {
+	a := std.EmbeddingBagAttrs{Mode: m.Mode, IncludeLastOffset: m.IncludeLastOffset}
+	if m.Mode == "mean" {
+		a.Mode = ""
+	}
+	return a
+}
+
+// Forward returns one row for each row of the integers x [B, N].
+func (m *EmbeddingBag) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return tensor.Leaf(m, &tensor.Bound{Op: std.EmbeddingBag, Attrs: m.attrs(), Names: justWeight, Params: []*tensor.Tensor{m.Weight}, Inputs: 1}, x)[0]
+}
+
+// Bags returns one row for each bag of the integers x [N], where bag i starts at
+// offsets[i]. perSample [N] weights the rows of mode "sum"; it may be nil. The
+// call is recorded as a function, because the weight stands between its inputs.
+func (m *EmbeddingBag) Bags(x, offsets, perSample *tensor.Tensor) *tensor.Tensor {
+	return tensor.CallOp(std.EmbeddingBag, m.attrs(), x, m.Weight, offsets, perSample)
+}
+
+// ResetParameters draws normally distributed rows.
+func (m *EmbeddingBag) ResetParameters(s *Source) { s.Normal(m.Weight, 0, 1) }
