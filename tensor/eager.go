@@ -108,6 +108,8 @@ const InPlaceType diag.Code = "FX2024"
 
 // assign gives dst the value of src: what every in-place method ends in.
 func assign(dst, src *Tensor, what string) *Tensor {
+	dst.check(what)
+	src.check(what)
 	if e := engineOf(what, nil, []*Tensor{dst, src}); e != nil {
 		e.Assign(dst, src, what)
 		return dst

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"reflect"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -104,6 +105,9 @@ func CallOp(o *op.Op, attrs any, args ...*Tensor) *Tensor { return Apply(o, attr
 func dispatch(c *Call, extra Engine) []*Tensor {
 	if c.Attrs == nil {
 		c.Attrs = c.Op.Codec().Zero()
+	}
+	if want := c.Op.Codec(); !want.Accepts(c.Attrs) {
+		panic(located(diag.New(op.BadAttr, "attributes are a "+reflect.TypeOf(c.Attrs).String()+", expected a "+want.GoType().String()), c.Op))
 	}
 	if err := c.Op.CheckRequired(len(c.Args), func(i int) bool { return c.Args[i] != nil }); err != nil {
 		panic(located(err, c.Op))

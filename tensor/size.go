@@ -1,6 +1,8 @@
 package tensor
 
 import (
+	"strconv"
+
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -18,15 +20,9 @@ type Size struct {
 func (x *Tensor) Size(i int) Size {
 	t := x.Type()
 	if t.Ranked() {
-		k, err := op.Axis(i, t.Rank())
-		if err != nil {
-			panic(located(err, op.Dim))
-		}
-		if t.Rank() > 0 {
-			i = k
-			if n, ok := t.Dim(k).Int(); ok {
-				return Size{d: shape.Const(n)}
-			}
+		i = axisOf(i, t.Rank())
+		if n, ok := t.Dim(i).Int(); ok {
+			return Size{d: shape.Const(n)}
 		}
 	}
 	if s, ok := x.c.eng.(Sizer); ok {
@@ -40,19 +36,28 @@ func (x *Tensor) Size(i int) Size {
 func (x *Tensor) Dim(i int) int {
 	t := x.Type()
 	if t.Ranked() {
-		k, err := op.Axis(i, t.Rank())
-		if err != nil {
-			panic(located(err, op.Dim))
-		}
-		if n, ok := t.Dim(k).Int(); ok && t.Rank() > 0 {
+		i = axisOf(i, t.Rank())
+		if n, ok := t.Dim(i).Int(); ok {
 			return n
 		}
-		i = k
 	}
 	if s, ok := x.c.eng.(Sizer); ok {
 		return s.KnownSize(x, i)
 	}
 	return x.observe("Dim").Dim(i)
+}
+
+// axisOf returns the axis that i means. Operators take axis 0 of a
+// 0-dimensional tensor, which yet has no size.
+func axisOf(i, rank int) int {
+	k, err := op.Axis(i, rank)
+	if err == nil && rank == 0 {
+		err = diag.New(op.BadAxis, "axis "+strconv.Itoa(i)+" of a 0-dimensional tensor, which has no axes")
+	}
+	if err != nil {
+		panic(located(err, op.Dim))
+	}
+	return k
 }
 
 // Shape returns all sizes as numbers; see Dim.

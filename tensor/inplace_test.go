@@ -1,0 +1,67 @@
+package tensor_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+func TestInPlaceWritesAreSeenThroughViews(t *testing.T) {
+	x := mat(2, 2, 1, 2, 3, 4)
+	view, copied := x.T(), x.T().Clone()
+	row := x.At(1)
+	require.Same(t, x, x.AddScalarInPlace(1))
+	requireClose(t, []int{2, 2}, f32{2, 3, 4, 5}, x)
+	requireClose(t, []int{2, 2}, f32{2, 4, 3, 5}, view)
+	requireClose(t, []int{2, 2}, f32{1, 3, 2, 4}, copied)
+	requireClose(t, []int{2}, f32{4, 5}, row)
+
+	row.MulScalarInPlace(10)
+	requireClose(t, []int{2, 2}, f32{2, 3, 40, 50}, x)
+	requireClose(t, []int{2, 2}, f32{2, 40, 3, 50}, view)
+}
+
+func TestInPlaceOnItself(t *testing.T) {
+	x := mat(2, 2, 1, 2, 3, 4)
+	x.AddInPlace(x.T())
+	requireClose(t, []int{2, 2}, f32{2, 5, 5, 8}, x)
+	x.AssignInPlace(x.T().SubScalar(1))
+	requireClose(t, []int{2, 2}, f32{1, 4, 4, 7}, x)
+	y := mat(2, 2, 1, 2, 3, 4)
+	y.AssignInPlace(y.T()) // source and target overlap
+	requireClose(t, []int{2, 2}, f32{1, 3, 2, 4}, y)
+}
+
+func TestInPlaceForms(t *testing.T) {
+	x := vec(-1, 4)
+	requireClose(t, []int{2}, f32{0, 4}, x.Clone().ReluInPlace())
+	requireClose(t, []int{2}, f32{-2, 2}, x.Clone().SubInPlace(vec(1, 2)))
+	requireClose(t, []int{2}, f32{-3, 0}, x.Clone().SubInPlace(vec(1, 2), std.SubAttrs{Alpha: op.Int(2)}))
+	requireClose(t, []int{2}, f32{-0.5, 2}, x.Clone().DivScalarInPlace(2))
+	requireClose(t, []int{2}, f32{-1, 1}, x.Clone().ClampInPlace(-1, 1))
+	requireClose(t, []int{2}, f32{9, 4}, x.Clone().MaskedFillInPlace(x.LtScalar(0), 9))
+}
+
+func TestInPlaceKeepsTheType(t *testing.T) {
+	x := ints(1, 2)
+	x.AddScalarInPlace(3)
+	require.Equal(t, []int64{4, 5}, tensor.Data[int64](x))
+	e := failure(t, func() { x.AddScalarInPlace(0.5) })
+	require.Equal(t, tensor.InPlaceType, e.Code)
+	require.Equal(t, "add_", e.Op)
+	require.Equal(t, "a result of element type f32 cannot be written to a tensor of i64", e.Msg)
+
+	e = failure(t, func() { vec(1, 2).AddInPlace(mat(2, 2, 1, 2, 3, 4)) })
+	require.Equal(t, tensor.InPlaceType, e.Code)
+	require.Equal(t, "the result f32[2,2] does not fit the tensor f32[2] that it is written to", e.Msg)
+
+	half := vec(1, 2).Cast(array.F16)
+	half.AddInPlace(vec(0.5, 0.5)) // f32 result, written as f16
+	require.Equal(t, array.F16, half.DType())
+	requireClose(t, []int{2}, f32{1.5, 2.5}, half.Cast(array.F32))
+}
