@@ -243,13 +243,11 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value,
 	} else {
 		compute = Promote(in)
 	}
-	k := 0
 	for i, t := range in {
 		if t.Kind() != shape.Tensor {
 			continue
 		}
-		v := b.Input(k, t.DType())
-		k++
+		v := b.Input(i, t.DType())
 		if compute != array.Invalid && t.DType() != compute {
 			v = b.Cast(v, compute)
 		}
