@@ -64,17 +64,22 @@ func (w *walker) value(v reflect.Value, at Item, root bool) {
 		}
 		w.pointer(v, at, root)
 	case reflect.Struct:
-		if v.CanAddr() {
-			w.pointer(v.Addr(), at, root)
+		if !v.CanAddr() {
+			// In a map or an interface: the copy has the same tensors, but is no
+			// module that a caller could change.
+			w.fields(v, at)
+			return
 		}
+		w.pointer(v.Addr(), at, root)
 	case reflect.Interface:
 		if !v.IsNil() {
 			w.value(v.Elem(), at, root)
 		}
 	case reflect.Slice, reflect.Array:
-		if !mayHold(v.Type().Elem()) {
+		if !mayHold(v.Type().Elem()) || !w.enter(v) {
 			return
 		}
+		defer w.leave(v)
 		for i := range v.Len() {
 			n := strconv.Itoa(i)
 			w.value(v.Index(i), Item{Path: join(at.Path, n), Selector: at.Selector + "[" + n + "]", Buffer: at.Buffer}, false)
@@ -84,10 +89,31 @@ func (w *walker) value(v reflect.Value, at Item, root bool) {
 	}
 }
 
+// enter reports whether a slice or map is not being visited already, which one
+// that holds itself in an interface is.
+func (w *walker) enter(v reflect.Value) bool {
+	if v.Kind() == reflect.Array {
+		return true
+	}
+	k := Key{v.Type(), v.Pointer()}
+	if w.open[k] {
+		return false
+	}
+	w.open[k] = true
+	return true
+}
+
+func (w *walker) leave(v reflect.Value) {
+	if v.Kind() != reflect.Array {
+		delete(w.open, Key{v.Type(), v.Pointer()})
+	}
+}
+
 func (w *walker) mapping(v reflect.Value, at Item) {
-	if v.Type().Key().Kind() != reflect.String || !mayHold(v.Type().Elem()) {
+	if v.Type().Key().Kind() != reflect.String || !mayHold(v.Type().Elem()) || !w.enter(v) {
 		return
 	}
+	defer w.leave(v)
 	keys := make([]string, 0, v.Len())
 	for _, k := range v.MapKeys() {
 		keys = append(keys, k.String())
@@ -109,7 +135,11 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 	if p.Elem().Kind() != reflect.Struct {
 		return
 	}
-	if own, ok := p.Interface().(Walker); ok {
+	var module any // nil for an unexported embedded struct
+	if p.CanInterface() {
+		module = p.Interface()
+	}
+	if own, ok := module.(Walker); ok {
 		if at.Module = own; w.visit(at) {
 			own.Walk(func(it Item) bool {
 				it.Path, it.Selector, it.Buffer = join(at.Path, it.Path), "", it.Buffer || at.Buffer
@@ -122,8 +152,8 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 	if w.open[k] && p.Type().Elem().Size() > 0 {
 		return
 	}
-	if p.CanInterface() && (root || IsModule(p.Type())) {
-		at.Module = p.Interface()
+	if module != nil && (root || IsModule(p.Type())) {
+		at.Module = module
 		if !w.visit(at) {
 			return
 		}
@@ -137,10 +167,8 @@ func (w *walker) fields(s reflect.Value, at Item) {
 	t := s.Type()
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if !f.IsExported() && !f.Anonymous || !mayHold(f.Type) {
-			continue
-		}
-		if !f.IsExported() {
+		// An unexported embedded struct has exported fields all the same.
+		if !f.IsExported() && !(f.Anonymous && isStruct(f.Type)) || !mayHold(f.Type) {
 			continue
 		}
 		tag := strings.Split(f.Tag.Get("fx"), ",")
@@ -159,17 +187,30 @@ func (w *walker) fields(s reflect.Value, at Item) {
 		for _, o := range tag[1:] {
 			buffer = buffer || o == "buffer"
 		}
-		w.value(s.Field(i), Item{Path: path, Selector: at.Selector + "." + f.Name, Buffer: buffer}, false)
+		selector := at.Selector
+		if f.IsExported() {
+			selector += "." + f.Name
+		}
+		w.value(s.Field(i), Item{Path: path, Selector: selector, Buffer: buffer}, false)
 	}
+}
+
+// isStruct reports whether a type is a struct or a pointer to one.
+func isStruct(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
 }
 
 // mayHold reports whether a value of the type can hold tensors or modules.
 func mayHold(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Struct, reflect.Interface:
-		return true
-	case reflect.Slice, reflect.Array, reflect.Map:
-		return mayHold(t.Elem())
+	for range 16 { // type tree []tree never ends
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Struct, reflect.Interface:
+			return true
+		case reflect.Slice, reflect.Array, reflect.Map:
+			t = t.Elem()
+		default:
+			return false
+		}
 	}
 	return false
 }
