@@ -110,8 +110,13 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 			okCall("zero size", DimAttrs{1}, g.Normal(0, 3), g.Int(3, 2)))
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
-		return append(indexBad(g, DimAttrs{1}, DimAttrs{2})[:2],
-			badCall(op.RankMismatch, "matrix of indices", DimAttrs{1}, g.Normal(3, 4), g.Int(4, 2, 2)))
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", DimAttrs{2}, x, g.Int(3, 2)),
+			badCall(op.BadAxis, "0-dimensional", DimAttrs{0}, g.Normal(), g.Int(1, 2)),
+			badCall(op.DTypeMismatch, "float index", DimAttrs{1}, x, g.Normal(2)),
+			badCall(op.RankMismatch, "matrix of indices", DimAttrs{1}, x, g.Int(4, 2, 2)),
+		}
 	},
 })
 

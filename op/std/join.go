@@ -158,8 +158,8 @@ var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same siz
 var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which vanishes; count is its size.", op.Spec[UnbindAttrs]{
 	Count: func(a UnbindAttrs) int { return a.Count },
 	Infer: piecesRule(func(c *op.Infer, a UnbindAttrs, n shape.Dim) ([]shape.Dim, error) {
-		if a.Count < 1 {
-			return nil, diag.New(op.BadAttr, "count "+strconv.Itoa(a.Count)+", expected at least 1")
+		if err := checkPieces("count", a.Count); err != nil {
+			return nil, err
 		}
 		_, err := c.Equal(n, shape.Const(a.Count), op.SizeMismatch, func() string {
 			return "the dimension has size " + n.String() + ", expected count " + strconv.Itoa(a.Count)
@@ -180,6 +180,7 @@ var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which v
 		return []op.BadSample{
 			badCall(op.SizeMismatch, "count", UnbindAttrs{0, 3}, g.Normal(2, 3)),
 			badCall(op.BadAttr, "no count", UnbindAttrs{Dim: 0}, g.Normal(2, 3)),
+			badCall(op.BadAttr, "huge count", UnbindAttrs{0, 1 << 40}, g.Normal(2, 3)),
 			badCall(op.BadAxis, "axis", UnbindAttrs{2, 2}, g.Normal(2, 3)),
 		}
 	},
@@ -302,9 +303,19 @@ func piecesRule[A any](sizes func(*op.Infer, A, shape.Dim) ([]shape.Dim, error),
 	}
 }
 
+// maxPieces bounds tuples whose length an attribute says.
+const maxPieces = 1 << 16
+
+func checkPieces(name string, n int) error {
+	if n < 1 || n > maxPieces {
+		return badAttr(name, strconv.Itoa(n), "a number from 1 to "+strconv.Itoa(maxPieces))
+	}
+	return nil
+}
+
 func chunkSizes(c *op.Infer, a ChunkAttrs, n shape.Dim) ([]shape.Dim, error) {
-	if a.Chunks < 1 {
-		return nil, diag.New(op.BadAttr, strconv.Itoa(a.Chunks)+" chunks, expected at least 1")
+	if err := checkPieces("chunks", a.Chunks); err != nil {
+		return nil, err
 	}
 	if n.Is(0) {
 		return make([]shape.Dim, a.Chunks), nil

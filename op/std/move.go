@@ -59,7 +59,10 @@ func (a DiagonalAttrs) axes(rank int) (d1, d2 int, err error) {
 	if d2, err = realAxis(a.Dim2, rank); err != nil {
 		return
 	}
-	if d1 == d2 {
+	switch {
+	case a.Offset < -maxListAttr || a.Offset > maxListAttr:
+		err = badAttr("offset", strconv.Itoa(a.Offset), "numbers of at most "+strconv.Itoa(maxListAttr))
+	case d1 == d2:
 		err = diag.New(op.BadAttr, "dim1 and dim2 are both axis "+strconv.Itoa(d1)+", expected two axes")
 	}
 	return
@@ -160,6 +163,7 @@ var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions
 		return []op.BadSample{
 			badCall(op.BadAxis, "vector", DiagonalAttrs{}, g.Normal(3)),
 			badCall(op.BadAttr, "same axis", DiagonalAttrs{0, 1, -1}, g.Normal(3, 4)),
+			badCall(op.BadAttr, "offset out of range", DiagonalAttrs{Offset: math.MinInt64}, g.Normal(3, 4)),
 		}
 	},
 })
@@ -268,18 +272,19 @@ func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 	if err != nil {
 		return d, err
 	}
-	length := hi.Sub(lo)
+	length, step := hi.Sub(lo), max(a.Step, 1)
 	if n, ok := length.Int(); ok {
-		length = shape.Const(max(n, 0))
-	} else if !lo.Is(0) && !hi.Equal(size) {
+		if n > 0 {
+			n = (n-1)/step + 1
+		}
+		return d.With(axis, shape.Const(max(n, 0))), nil
+	}
+	if !lo.Is(0) && !hi.Equal(size) {
 		if err := inside(c, lo, hi); err != nil {
 			return d, err
 		}
 	}
-	if s := a.Step; s > 1 {
-		length = length.AddInt(s - 1).FloorDivInt(s)
-	}
-	return d.With(axis, length), nil
+	return d.With(axis, length.AddInt(step-1).FloorDivInt(step)), nil
 }
 
 // sliceBound resolves a bound of a dimension of the given size. Where a symbol
@@ -360,12 +365,9 @@ func selectDims(c *op.Infer, a SelectAttrs, d shape.Dims) (shape.Dims, error) {
 }
 
 // requireMore requires n to be more than b, which is not negative; for symbols
-// this is the assumption b//n = 0.
+// this is the assumption (b+1)//(n+1) = 0.
 func requireMore(c *op.Infer, n, b shape.Dim, what func() string) error {
-	if n.Is(0) {
-		return diag.New(op.BadAttr, what())
-	}
-	_, err := c.Equal(b.FloorDiv(n), shape.Const(0), op.BadAttr, what)
+	_, err := c.Equal(b.AddInt(1).FloorDiv(n.AddInt(1)), shape.Const(0), op.BadAttr, what)
 	return err
 }
 
@@ -401,6 +403,7 @@ func sliceSamples(g *op.Gen) []op.Sample {
 		okCall("to the end", SliceAttrs{Dim: 1, Start: shape.Const(2), Stop: End}, g.Normal(2, 4)),
 		okCall("step", SliceAttrs{Dim: 1, Stop: End, Step: 3}, g.Normal(2, 8)),
 		okCall("bounds beyond the ends", at(0, -9, 9, 2), g.Normal(5, 2)),
+		okCall("huge step", at(0, 1, 4, 1<<62), g.Normal(5, 2)),
 		okCall("empty", at(0, 3, 2, 0), g.Normal(5, 2)),
 		okCall("zero size", at(0, 1, 2, 0), g.Normal(0, 2)))
 }

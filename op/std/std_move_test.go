@@ -375,8 +375,8 @@ func TestPicking(t *testing.T) {
 func TestRepeating(t *testing.T) {
 	tile := func(reps func(a any) shape.Dims) reference {
 		return func(a any, in []*wide) []*wide {
-			x, r := in[0], []int{}
-			r, _ = reps(a).Known()
+			x := in[0]
+			r, _ := reps(a).Known()
 			dims := slices.Clone(x.dims)
 			for len(dims) < len(r) {
 				dims = put(dims, 0, 1)
@@ -501,8 +501,8 @@ func TestSymbolicMovement(t *testing.T) {
 		{Slice, SliceAttrs{Dim: 0, Stop: dim("S+9")}, []string{"f32[S]"}, "f32[S]", nil},
 		{Slice, SliceAttrs{Dim: 0, Stop: dim("4")}, []string{"f32[?]"}, "f32[?]", nil},
 		{Narrow, NarrowAttrs{0, dim("K"), dim("S")}, []string{"f32[9]"}, "f32[S]", []string{"K//(K+S+1) = 0", "(K+S)//10 = 0"}},
-		{Select, SelectAttrs{1, -1}, []string{"f32[N,S,8]"}, "f32[N,8]", []string{"0//S = 0"}},
-		{Select, SelectAttrs{1, 2}, []string{"f32[N,S,8]"}, "f32[N,8]", []string{"2//S = 0"}},
+		{Select, SelectAttrs{1, -1}, []string{"f32[N,S,8]"}, "f32[N,8]", []string{"1//(S+1) = 0"}},
+		{Select, SelectAttrs{1, 2}, []string{"f32[N,S,8]"}, "f32[N,8]", []string{"3//(S+1) = 0"}},
 		{Expand, ExpandAttrs{sizes("[N,-1,S]")}, []string{"f32[4,1]"}, "f32[N,4,S]", nil},
 		{Cat, DimAttrs{1}, []string{"f32[N,P]", "f32[N,1]"}, "f32[N,P+1]", nil},
 		{Cat, DimAttrs{1}, []string{"f32[N,P]", "f32[M,1]"}, "f32[N,P+1]", []string{"N = M"}},
@@ -530,6 +530,49 @@ func TestSymbolicMovement(t *testing.T) {
 		require.NoError(t, err, "%s%v of %v", c.o.Name, c.attrs, c.in)
 		require.Equal(t, parse(c.want).String(), got.String(), "%s%v of %v", c.o.Name, c.attrs, c.in)
 		require.Equal(t, c.assumed, assumed, "%s%v of %v", c.o.Name, c.attrs, c.in)
+	}
+}
+
+// typesOnly is a builder whose values are types, for decompositions of symbols.
+type typesOnly struct{ t *testing.T }
+
+type onlyType struct{ t shape.Type }
+
+func (v onlyType) Type() shape.Type { return v.t }
+
+func (b typesOnly) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
+	types := make([]shape.Type, len(in))
+	for i, v := range in {
+		types[i] = v.Type()
+	}
+	got, err := o.Type(nil, attrs, types)
+	require.NoError(b.t, err, "%s%v of %v", o.Name, attrs, types)
+	return onlyType{got}
+}
+
+func (b typesOnly) Item(v op.Value, i int) op.Value { return onlyType{v.Type().Member(i)} }
+
+// TestDecomposedTypes holds decompositions to the type rule, with symbols in
+// place of every size above 1.
+func TestDecomposedTypes(t *testing.T) {
+	for _, o := range []*op.Op{Narrow, Stack, PixelShuffle, PixelUnshuffle, Logsumexp, Norm, Std, Argsort} {
+		require.True(t, o.Composite(), o.Name)
+		for _, s := range o.Samples() {
+			types := typesOf(s.In)
+			values := make([]op.Value, len(types))
+			for i, x := range types {
+				for d := range x.Rank() {
+					if n, _ := x.Dim(d).Int(); n > 1 {
+						types[i] = types[i].WithDims(types[i].Dims().With(d, shape.Sym(fmt.Sprintf("S%d", n))))
+					}
+				}
+				values[i] = onlyType{types[i]}
+			}
+			want, err := o.Type(nil, s.Attrs, types)
+			require.NoError(t, err)
+			got := o.Expand(typesOnly{t}, s.Attrs, values).Type()
+			require.Equal(t, want.String(), got.String(), "%s %s of %v", o.Name, s.Name, types)
+		}
 	}
 }
 
