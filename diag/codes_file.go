@@ -92,4 +92,28 @@ var fileCodes = []Info{
 		Cure:    "convert the array first, to f32 for instance",
 		Example: `npy.Write(w, array.New(array.BF16, 1))`,
 	},
+	{
+		Code: "FX8020", Title: "parameter without a value",
+		Cause:   "a saved graph declares a parameter that the weights lack, or a module is saved before its weights are loaded",
+		Cure:    "load the weights that belong to the graph",
+		Example: `graph.fx declares fc.weight, weights.safetensors has no tensor of that name`,
+	},
+	{
+		Code: "FX8021", Title: "tensor that is not declared",
+		Cause:   "the weights have a tensor that the graph does not know",
+		Cure:    "use the weights that were saved with the graph",
+		Example: `weights.safetensors has a tensor extra, graph.fx has no line param extra`,
+	},
+	{
+		Code: "FX8022", Title: "tensor of another type",
+		Cause:   "a tensor has another element type or shape than its parameter is declared with",
+		Cure:    "use the weights that were saved with the graph",
+		Example: `graph.fx declares fc.weight : f32[10,4], weights.safetensors has f32[10,5]`,
+	},
+	{
+		Code: "FX8023", Title: "folder cannot be used",
+		Cause:   "the operating system refuses to read or write the folder of a saved module",
+		Cure:    "check that the path is a folder with the right permissions",
+		Example: `graph.Load("no/such/folder")`,
+	},
 }
