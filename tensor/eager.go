@@ -43,6 +43,7 @@ type recipe struct {
 	group    *recipeGroup
 	depth    int
 	versions []uint64 // of the operands' storages when it was made
+	own      uint64   // version of the result's storage when it was made
 }
 
 // recipeGroup ties the results of one call together, so that they are recorded once.
@@ -72,22 +73,22 @@ func remember(c *Call, outs []*Tensor) {
 	var versions []uint64
 	for _, a := range c.Args {
 		if a != nil {
-			versions = append(versions, a.c.val.(*array.Array).Storage().Version())
+			versions = append(versions, storageVersion(a))
 		}
 	}
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
-		t.c.recipe = &recipe{kept, i, group, depth + 1, versions}
+		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t)}
 	}
 }
 
 // Recipe returns the call that made an eager tensor from parameters alone, and
-// which of its results the tensor is; ok is false when there is none or an
-// operand was written since. group is the same for all results of one call. For
-// tracing engines.
+// which of its results the tensor is; ok is false when there is none, or when
+// the tensor or an operand was written since, also through a view. group is the
+// same for all results of one call. For tracing engines.
 func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	r := x.c.recipe
-	if r == nil {
+	if r == nil || storageVersion(x) != r.own {
 		return nil, 0, nil, false
 	}
 	k := 0
@@ -95,13 +96,15 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 		if a == nil {
 			continue
 		}
-		if a.c.val.(*array.Array).Storage().Version() != r.versions[k] {
+		if storageVersion(a) != r.versions[k] {
 			return nil, 0, nil, false
 		}
 		k++
 	}
 	return &r.call, r.index, r.group, true
 }
+
+func storageVersion(x *Tensor) uint64 { return x.c.val.(*array.Array).Storage().Version() }
 
 // InPlaceType is the code of an in-place call whose result does not fit its target.
 const InPlaceType diag.Code = "FX2024"
@@ -131,6 +134,10 @@ func assign(dst, src *Tensor, what string) *Tensor {
 	}
 	array.Copy(to, from)
 	to.Storage().Bump()
+	if dst.c.param.Load() {
+		pos := diag.Here()
+		dst.c.wrote.Store(&pos)
+	}
 	dst.c.recipe = nil
 	return dst
 }

@@ -53,6 +53,24 @@ type Leafer interface {
 	Leaf(m any, b *Bound, in []*Tensor) (out []*Tensor, ok bool)
 }
 
+// Lifter is an Engine that can bring an eager tensor of the model into itself.
+type Lifter interface {
+	Engine
+	Lift(t *Tensor) *Tensor
+}
+
+// On returns t as x's engine sees it: t itself when x is eager, a read of the
+// parameter or buffer under a trace. A model that updates a buffer from the
+// buffer alone, which no traced value takes part in, needs it to be recorded:
+//
+//	tensor.On(x, m.Calls).AddScalarInPlace(1)
+func On(x, t *Tensor) *Tensor {
+	if l, ok := x.c.eng.(Lifter); ok && t.c.eng == nil {
+		return l.Lift(t)
+	}
+	return t
+}
+
 // Scoper is an Engine that wants to know which module is running.
 type Scoper interface {
 	Engine

@@ -31,6 +31,7 @@ type cell struct {
 	val    any
 	recipe *recipe
 	param  atomic.Bool
+	wrote  atomic.Pointer[diag.Pos] // where a parameter was last written in place
 }
 
 // New returns a tensor over an array; the array is not copied.
@@ -55,6 +56,15 @@ func Param(a *array.Array) *Tensor {
 
 // MarkParam makes an eager tensor count as part of a model's state.
 func (x *Tensor) MarkParam() { x.c.param.Store(true) }
+
+// LastWrite returns where a parameter or buffer was last written by an eager
+// in-place call. For tracing engines.
+func (x *Tensor) LastWrite() diag.Pos {
+	if p := x.c.wrote.Load(); p != nil {
+		return *p
+	}
+	return diag.Pos{}
+}
 
 // NewProxy returns a tensor whose value belongs to an engine. For engines only.
 func NewProxy(e Engine, value any) *Tensor { return &Tensor{&cell{eng: e, val: value}} }

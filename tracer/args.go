@@ -45,10 +45,10 @@ func (t *trace) arguments(c *target) ([]reflect.Value, bool) {
 		args[i] = b.argument(pt, example, hint)
 	}
 	if len(t.p.Args) > len(c.params) {
-		t.report(diag.New(BadArgument, strconv.Itoa(len(t.p.Args))+" example arguments for "+strconv.Itoa(len(c.params))+" parameters"))
+		t.reportEntry(diag.New(BadArgument, strconv.Itoa(len(t.p.Args))+" example arguments for "+strconv.Itoa(len(c.params))+" parameters"))
 	}
 	if b.next < len(t.p.Inputs) && t.errs.Err() == nil {
-		t.report(diag.New(BadArgument, strconv.Itoa(len(t.p.Inputs))+" inputs are described, the function takes "+strconv.Itoa(b.next)).
+		t.reportEntry(diag.New(BadArgument, strconv.Itoa(len(t.p.Inputs))+" inputs are described, the function takes "+strconv.Itoa(b.next)).
 			WithHint("describe each tensor input once, in order"))
 	}
 	return args, t.errs.Err() == nil
@@ -74,7 +74,7 @@ func countTensors(p *Tracer, c *target) int {
 }
 
 func (b *inputs) bad(msg, hint string) {
-	b.t.report(diag.New(BadArgument, msg).WithHint(hint))
+	b.t.reportEntry(diag.New(BadArgument, msg).WithHint(hint))
 }
 
 func (b *inputs) argument(pt reflect.Type, example reflect.Value, hint string) reflect.Value {

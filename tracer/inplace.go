@@ -34,8 +34,39 @@ func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 			Hint: "use the ordinary method and its result, or Clone the input first"})
 		return
 	}
+	if n != nil && n.Opcode() == graph.GetAttr {
+		for _, o := range t.owners {
+			if o.path == n.Target() {
+				t.assignBuffer(o.t, v)
+				dst.SetValue(t.written[o.t.ID()])
+				return
+			}
+		}
+	}
 	t.markStale(dst.ID(), diag.Here())
 	dst.SetValue(v)
+}
+
+// Lift implements tensor.Lifter.
+func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
+	t.enter()
+	defer t.leave()
+	return tensor.NewProxy(t, t.node(x, "On"))
+}
+
+// UnseenWrite is the code of a buffer that the model wrote while it was traced,
+// by a computation that no traced value took part in.
+const UnseenWrite diag.Code = "FX1016"
+
+// unseenWrites reports writes to the model's tensors that were done at once
+// instead of being recorded.
+func (t *trace) unseenWrites() {
+	for _, o := range t.owners {
+		if o.t.Array().Storage().Version() != o.version {
+			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + o.path + " while it was traced, by a computation that no traced value takes part in",
+				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(o.t.LastWrite()))
+		}
+	}
 }
 
 func (t *trace) assignBuffer(dst *tensor.Tensor, v *graph.Node) {

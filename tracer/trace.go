@@ -25,6 +25,7 @@ type trace struct {
 	maxNodes int
 	nodes    int
 	ended    bool
+	entry    diag.Pos
 	busy     atomic.Bool
 
 	errs  diag.List
@@ -43,6 +44,15 @@ type trace struct {
 	viewOf  map[any]any
 	stale   map[any]diag.Pos
 	written map[any]*graph.Node // buffers assigned during the trace
+	owners  []owner
+}
+
+// owner is a tensor of the root and the version of its storage when the trace
+// began.
+type owner struct {
+	t       *tensor.Tensor
+	path    string
+	version uint64
 }
 
 type place struct {
@@ -99,6 +109,7 @@ func (t *trace) walk(root any) {
 			p := graph.Param{Path: it.Path, Value: it.Tensor.Array(), Buffer: it.Buffer, Selector: "m" + it.Selector}
 			t.mod.SetParam(p)
 			t.params[it.Tensor.ID()] = t.mod.Param(it.Path)
+			t.owners = append(t.owners, owner{it.Tensor, it.Path, p.Value.Storage().Version()})
 			return false
 		}
 		k := tensor.ModuleKey(it.Module)
@@ -131,6 +142,9 @@ func (t *trace) report(err error) {
 		}
 	}
 }
+
+// reportEntry reports a mistake of the traced function's signature.
+func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 
 // enter guards against overlapping calls from two goroutines.
 func (t *trace) enter() {

@@ -11,6 +11,7 @@ package tracer
 import (
 	"context"
 	"reflect"
+	"runtime"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -105,6 +106,7 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 		return nil, err
 	}
 	results := t.run(call)
+	t.unseenWrites()
 	t.finish(results)
 	t.ended = true
 	if err := t.errs.Err(); err != nil {
@@ -155,11 +157,35 @@ func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
 	}
 	t := newTrace(ctx, p, name, root)
 	t.mod.Type = goType
+	t.entry = entryPos(fn, p.Method)
 	params := make([]reflect.Type, v.Type().NumIn())
 	for i := range params {
 		params[i] = v.Type().In(i)
 	}
 	return t, &target{v, params}, nil
+}
+
+// entryPos returns where the function to trace is declared: the place of what is
+// wrong with its signature.
+func entryPos(fn any, method string) diag.Pos {
+	v := reflect.ValueOf(fn)
+	pc := uintptr(0)
+	if v.Kind() == reflect.Func {
+		pc = v.Pointer()
+	} else {
+		if method == "" {
+			method = "Forward"
+		}
+		if m, ok := v.Type().MethodByName(method); ok {
+			pc = m.Func.Pointer()
+		}
+	}
+	f := runtime.FuncForPC(pc)
+	if f == nil {
+		return diag.Pos{}
+	}
+	file, line := f.FileLine(f.Entry())
+	return diag.Pos{File: file, Line: line, Func: f.Name()}
 }
 
 // stop ends a trace early; the reason has been recorded.
@@ -220,7 +246,7 @@ func (t *trace) finish(results []reflect.Value) {
 		return
 	}
 	if len(b.nodes) == 0 {
-		t.report(diag.New(BadResult, "the function returns no tensor").WithHint("return at least one tensor"))
+		t.reportEntry(diag.New(BadResult, "the function returns no tensor").WithHint("return at least one tensor"))
 		return
 	}
 	t.cur.Output(s, b.nodes...)
@@ -235,7 +261,7 @@ type outputs struct {
 func (b *outputs) results(res []reflect.Value) *graph.Structure {
 	if n := len(res); n > 0 && res[n-1].Type() == errorType {
 		if !res[n-1].IsNil() {
-			b.t.report(&diag.Error{Code: UserPanic, Msg: "the model returned an error", Err: res[n-1].Interface().(error)})
+			b.t.reportEntry(&diag.Error{Code: UserPanic, Msg: "the model returned an error", Err: res[n-1].Interface().(error)})
 		}
 		res = res[:n-1]
 	}
@@ -262,7 +288,7 @@ const maxNesting = 32
 
 func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
 	if depth > maxNesting {
-		b.t.report(diag.New(BadResult, "the result is nested more than "+strconv.Itoa(maxNesting)+" deep"))
+		b.t.reportEntry(diag.New(BadResult, "the result is nested more than "+strconv.Itoa(maxNesting)+" deep"))
 		return &graph.Structure{Kind: graph.NoValue}
 	}
 	if f, ok := b.t.p.Flatten[v.Type()]; ok {
@@ -305,7 +331,7 @@ func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
 		}
 		return s
 	}
-	b.t.report(diag.New(BadResult, "a result of type "+v.Type().String()+" is not made of tensors").
+	b.t.reportEntry(diag.New(BadResult, "a result of type "+v.Type().String()+" is not made of tensors").
 		WithHint("return tensors, or slices, maps and structs of them"))
 	return &graph.Structure{Kind: graph.NoValue}
 }
@@ -313,7 +339,7 @@ func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
 func (b *outputs) mapping(v reflect.Value, depth int) *graph.Structure {
 	s := &graph.Structure{Kind: graph.MapOf}
 	if v.Type().Key().Kind() != reflect.String {
-		b.t.report(diag.New(BadResult, "a map with keys of type "+v.Type().Key().String()+", expected strings"))
+		b.t.reportEntry(diag.New(BadResult, "a map with keys of type "+v.Type().Key().String()+", expected strings"))
 		return s
 	}
 	for _, k := range sortedKeys(v) {

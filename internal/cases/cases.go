@@ -113,8 +113,9 @@ type Counter struct {
 
 // Forward adds the number of calls so far.
 func (m *Counter) Forward(x *tensor.Tensor) *tensor.Tensor {
-	m.Calls.AssignInPlace(m.Calls.AddScalar(1.0))
-	return x.Add(m.Calls)
+	calls := tensor.On(x, m.Calls)
+	calls.AddScalarInPlace(1.0)
+	return x.Add(calls)
 }
 
 // heads reshapes by sizes that are known only at run time.
