@@ -36,3 +36,16 @@ func (c composer) transpose(x op.Value, i, j int) op.Value {
 
 // apply calls an operator that has no attributes on one operand.
 func (c composer) apply(o *op.Op, x op.Value) op.Value { return c.Call(o, op.None{}, x) }
+
+// power returns x to a power.
+func (c composer) power(x op.Value, p float64) op.Value {
+	switch p {
+	case 1:
+		return x
+	case 2:
+		return c.apply(Square, x)
+	case 0.5:
+		return c.apply(Sqrt, x)
+	}
+	return c.Call(Pow, ReversibleAttrs{Other: op.Float(p)}, x)
+}

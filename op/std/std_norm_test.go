@@ -183,3 +183,43 @@ func (r *recorder) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 }
 
 func (r *recorder) Item(op.Value, int) op.Value { panic("no tuple here") }
+
+func TestLocalResponseNorm(t *testing.T) {
+	checkAgainst(t, LocalResponseNorm, func(attrs any, in []*wide) []*wide {
+		a, x := attrs.(LocalResponseNormAttrs), in[0]
+		out := newWide(x.dims...)
+		for i, v := range x.v {
+			at := x.index(i)
+			channel, sum := at[1], 0.0
+			for c := channel - a.Size/2; c < channel-a.Size/2+a.Size; c++ {
+				if at[1] = c; c >= 0 && c < x.dims[1] {
+					w := x.v[x.exact(at)]
+					sum += w * w
+				}
+			}
+			out.v[i] = v / math.Pow(a.K+a.Alpha*sum/float64(a.Size), a.Beta)
+		}
+		return []*wide{out}
+	})
+}
+
+func TestNormalize(t *testing.T) {
+	checkAgainst(t, Normalize, func(attrs any, in []*wide) []*wide {
+		a, x := attrs.(NormalizeAttrs), in[0]
+		dim := (a.Dim + len(x.dims)) % len(x.dims)
+		out := newWide(x.dims...)
+		for i, v := range x.v {
+			at, sum := x.index(i), 0.0
+			for k := range x.dims[dim] {
+				at[dim] = k
+				sum += math.Pow(math.Abs(x.v[x.exact(at)]), a.P)
+			}
+			norm := math.Pow(sum, 1/a.P)
+			if norm < a.Eps {
+				norm = a.Eps
+			}
+			out.v[i] = v / norm
+		}
+		return []*wide{out}
+	})
+}

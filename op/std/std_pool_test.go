@@ -206,3 +206,24 @@ func TestPoolValues(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []float32{1, 3.5, 3.5}, array.Data[float32](out[0]))
 }
+
+func TestLpPool(t *testing.T) {
+	for i, o := range []*op.Op{LpPool1d, LpPool2d} {
+		checkAgainst(t, o, func(attrs any, in []*wide) []*wide {
+			a := attrs.(LpPoolAttrs)
+			size := 1.0
+			for _, k := range mustList(a.KernelSize, i+1, 1) {
+				size *= float64(k)
+			}
+			p := poolAttrs{kernel: a.KernelSize, stride: a.Stride, ceil: a.CeilMode}
+			return poolReference(in[0], i+1, p, func(v []float64, _ []int, padded int) (float64, int) {
+				sum := 0.0
+				for _, x := range v {
+					sum += math.Pow(x, a.NormType)
+				}
+				// PyTorch scales the mean over what a window sees by the kernel's size.
+				return math.Pow(sum/float64(padded)*size, 1/a.NormType), 0
+			})[:1]
+		})
+	}
+}

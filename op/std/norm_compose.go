@@ -1,0 +1,148 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// LocalResponseNormAttrs are the attributes of local_response_norm; PyTorch's
+// Alpha is 1e-4, Beta 0.75, K 1.
+type LocalResponseNormAttrs struct {
+	Size  int     `fx:",arg"`
+	Alpha float64 `fx:",arg"`
+	Beta  float64 `fx:",arg"`
+	K     float64 `fx:",arg"`
+}
+
+// NormalizeAttrs are the attributes of normalize; PyTorch's P is 2, Dim 1, Eps
+// 1e-12.
+type NormalizeAttrs struct {
+	P   float64 `fx:",arg"`
+	Dim int     `fx:",arg"`
+	Eps float64 `fx:",arg"`
+}
+
+// LocalResponseNorm is torch.nn.functional.local_response_norm.
+var LocalResponseNorm = op.Define("local_response_norm", op.Spec[LocalResponseNormAttrs]{
+	Doc: "local_response_norm divides x [N,C,...] by (k + alpha·m)^beta, m being the mean of the squares of size neighbouring channels, with zeros beyond the ends.",
+	Ref: "Krizhevsky, Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012",
+	In:  op.Args("x"), Class: op.Reduction,
+	Infer: func(_ *op.Infer, a LocalResponseNormAttrs, in []shape.Type) (shape.Type, error) {
+		d, err := sameFloat([]string{"x"}, in)
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if a.Size < 1 || a.Size > maxListAttr {
+			return shape.Type{}, badAttr("size", strconv.Itoa(a.Size), "1 or more")
+		}
+		return withShapeOf(in[0], d), wantRank("x", in[0], 3, anyRank)
+	},
+	Decompose: localResponseNorm,
+	Samples: func(g *op.Gen) []op.Sample {
+		a := LocalResponseNormAttrs{Size: 3, Alpha: 0.5, Beta: 0.75, K: 1}
+		even := LocalResponseNormAttrs{Size: 4, Alpha: 1, Beta: 0.5, K: 2}
+		return []op.Sample{
+			okCall("image", a, g.Normal(2, 5, 3, 4)),
+			okCall("even size", even, g.Normal(2, 5, 3, 4)),
+			okCall("sequence", a, g.Normal(2, 5, 3)),
+			okCall("volume", a, g.Normal(1, 4, 2, 3, 2)),
+			okCall("size of 1", LocalResponseNormAttrs{Size: 1, Alpha: 1, Beta: 1, K: 1}, g.Normal(2, 3, 4)),
+			okCall("more than the channels", LocalResponseNormAttrs{Size: 7, Alpha: 1, Beta: 1, K: 1}, g.Normal(2, 3, 4)),
+			okCall("strided", a, g.Strided(g.Normal(2, 5, 3, 4))),
+			okCall("empty batch", a, g.Normal(0, 5, 3)),
+			okCall("no pixels", a, g.Normal(2, 5, 0)),
+			okCall("f64", even, array.Cast(g.Normal(2, 5, 3), array.F64)),
+			okCall("special", a, array.Reshape(g.Special(), 1, 5, 3)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		a := LocalResponseNormAttrs{Size: 3, Alpha: 0.5, Beta: 0.75, K: 1}
+		return []op.BadSample{
+			badCall(op.BadAttr, "size", LocalResponseNormAttrs{}, g.Normal(2, 5, 3)),
+			badCall(op.RankMismatch, "rank", a, g.Normal(5, 3)),
+			badCall(op.DTypeMismatch, "integers", a, g.Int(9, 2, 5, 3)),
+		}
+	},
+})
+
+// localResponseNorm averages over channels with avg_pool2d, the channels being
+// its rows; for an even size it pads alike at both ends and drops the last mean.
+func localResponseNorm(b op.Builder, a LocalResponseNormAttrs, in []op.Value) op.Value {
+	c, x := composer{b}, in[0]
+	t := x.Type()
+	for _, d := range t.Dims().Slice()[1:] {
+		if d.Is(0) {
+			return x
+		}
+	}
+	flat := shape.Of(t.Dim(0), t.Dim(1), t.Dims().Sub(2, t.Rank()).Prod())
+	square := c.apply(Square, c.reshape(x, flat))
+	pool := AvgPoolAttrs{KernelSize: op.IntList(a.Size, 1), Stride: op.IntList(1), Padding: op.IntList(a.Size/2, 0)}
+	mean := b.Call(AvgPool2d, pool, square)
+	if a.Size%2 == 0 {
+		mean = b.Call(Slice, SliceAttrs{Dim: 1, Stop: t.Dim(1)}, mean)
+	}
+	base := c.shift(c.scale(mean, op.Float(a.Alpha)), op.Float(a.K))
+	return c.div(x, c.reshape(c.power(base, a.Beta), t.Dims()))
+}
+
+// Normalize is torch.nn.functional.normalize.
+var Normalize = op.Define("normalize", op.Spec[NormalizeAttrs]{
+	Doc: "normalize divides x by its p-norm along a dimension, or by eps where that is greater.",
+	In:  op.Args("x"), Class: op.Reduction,
+	Infer: func(c *op.Infer, a NormalizeAttrs, in []shape.Type) (shape.Type, error) {
+		d, err := sameFloat([]string{"x"}, in)
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if err := checkEps(a.Eps); err != nil {
+			return shape.Type{}, err
+		}
+		if in[0].Ranked() {
+			if _, err := op.Axis(a.Dim, in[0].Rank()); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		if _, err := Norm.Type(c, a.norm(), in); err != nil {
+			return shape.Type{}, err
+		}
+		return withShapeOf(in[0], d), nil
+	},
+	Decompose: func(b op.Builder, a NormalizeAttrs, in []op.Value) op.Value {
+		n := b.Call(Norm, a.norm(), in[0])
+		return composer{b}.div(in[0], b.Call(Clamp, ClampAttrs{Min: op.Float(a.Eps)}, n))
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		two := NormalizeAttrs{P: 2, Dim: 1, Eps: 1e-12}
+		zero := g.Normal(3, 4)
+		for i := range 4 {
+			array.SetFloat64At(zero, 4+i, 0)
+		}
+		return []op.Sample{
+			okCall("rows", two, g.Normal(3, 5)),
+			okCall("negative axis", NormalizeAttrs{P: 2, Dim: -1, Eps: 1e-12}, g.Normal(2, 3, 4)),
+			okCall("p=1", NormalizeAttrs{P: 1, Dim: 0, Eps: 1e-12}, g.Normal(3, 4)),
+			okCall("p=3", NormalizeAttrs{P: 3, Dim: 1, Eps: 1e-12}, g.Normal(3, 4)),
+			okCall("great eps", NormalizeAttrs{P: 2, Dim: 1, Eps: 2}, g.Normal(3, 4)),
+			okCall("row of zeros", two, zero),
+			okCall("strided", two, g.Strided(g.Normal(2, 3, 4))),
+			okCall("empty", two, g.Normal(0, 3)),
+			okCall("f64", two, array.Cast(g.Normal(3, 5), array.F64)),
+			okCall("special", two, array.Reshape(array.Slice(g.Special(), 0, 0, 9, 1), 3, 3)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", NormalizeAttrs{P: 2, Dim: 2, Eps: 1e-12}, g.Normal(3, 5)),
+			badCall(op.BadAttr, "eps", NormalizeAttrs{P: 2, Dim: 1, Eps: -1}, g.Normal(3, 5)),
+			badCall(op.DTypeMismatch, "integers", NormalizeAttrs{P: 2, Dim: 1, Eps: 1e-12}, g.Int(9, 3, 5)),
+		}
+	},
+})
+
+func (a NormalizeAttrs) norm() NormAttrs {
+	return NormAttrs{P: op.Float(a.P), Dim: op.IntList(a.Dim), KeepDim: true}
+}
