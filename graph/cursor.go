@@ -24,7 +24,6 @@ type Cursor struct {
 	pos    PosID
 	static diag.Pos
 	scope  ScopeID
-	method bool
 }
 
 // At returns a cursor at the end of the graph, without position and scope.

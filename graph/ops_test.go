@@ -37,7 +37,7 @@ var (
 			return in[0].WithDims(in[0].Dims().With(-1, in[1].Dim(0))), nil
 		},
 		Kernel: func(op.None, []shape.Type) kernel.Step { return nil }})
-	tSplit = op.Define("split", op.Spec[tSplitAttrs]{Doc: "split is a test.", In: op.Args("x"),
+	_ = op.Define("split", op.Spec[tSplitAttrs]{Doc: "split is a test.", In: op.Args("x"),
 		Infer: func(_ *op.Infer, a tSplitAttrs, in []shape.Type) (shape.Type, error) {
 			m := make([]shape.Type, a.Sizes.Len())
 			for i := range m {
@@ -54,7 +54,7 @@ var (
 	tPrint = op.Define("print", op.Spec[op.None]{Doc: "print is a test.", In: op.Args("x"), Effect: op.Effectful,
 		Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
 		Kernel: func(op.None, []shape.Type) kernel.Step { return nil }})
-	tCat = op.Define("cat", op.Spec[op.None]{Doc: "cat is a test.", In: op.Args("xs..."),
+	_ = op.Define("cat", op.Spec[op.None]{Doc: "cat is a test.", In: op.Args("xs..."),
 		Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 			if len(in) == 0 {
 				return shape.Type{}, nil
@@ -62,9 +62,9 @@ var (
 			return in[0].WithDims(in[0].Dims().With(0, shape.Unknown)), nil
 		},
 		Kernel: func(op.None, []shape.Type) kernel.Step { return nil }})
-	tTwice = op.Define("twice", op.Spec[op.None]{Doc: "twice is a test.", In: op.Args("x"),
+	_ = op.Define("twice", op.Spec[op.None]{Doc: "twice is a test.", In: op.Args("x"),
 		Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value { return b.Call(tAdd, tAddAttrs{}, in[0], in[0]) }})
-	tPanic = op.Define("panic", op.Spec[op.None]{Doc: "panic is a test of rules that fail.", In: op.Args("x"),
+	_ = op.Define("panic", op.Spec[op.None]{Doc: "panic is a test of rules that fail.", In: op.Args("x"),
 		Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 			return in[0], diag.New(op.BadAttr, strings.Repeat("x", in[7].Rank()))
 		},
