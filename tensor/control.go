@@ -1,8 +1,10 @@
 package tensor
 
 import (
-	"github.com/gofx-dev/gofx/array"
+	"strconv"
+
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // Cond returns then(in...) when pred (one bool element) is true, else
@@ -44,36 +46,36 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 		panic((&diag.Error{Code: NoSequence, Op: "scan", Msg: "there is no sequence to run over"}).At(diag.Here()))
 	}
 	steps := seqs[0].Dim(0)
-	var rows [][]*Tensor
+	for k, s := range seqs {
+		if n := s.Dim(0); n != steps {
+			panic((&diag.Error{Code: op.SizeMismatch, Op: "scan", Msg: "sequence " + strconv.Itoa(k) + " has " + strconv.Itoa(n) +
+				" slices, expected as many as the first, " + strconv.Itoa(steps)}).At(diag.Here()))
+		}
+	}
+	var columns [][]*Tensor
 	for i := range steps {
 		slices := make([]*Tensor, len(seqs))
 		for k, s := range seqs {
-			slices[k] = New(array.Select(s.c.val.(*array.Array), 0, i))
+			slices[k] = s.Select(0, i)
 		}
 		var out []*Tensor
 		carry, out = body(carry, slices)
-		rows = append(rows, out)
-	}
-	if steps == 0 {
-		return carry, nil
-	}
-	for k := range rows[0] {
-		column := make([]*array.Array, steps)
-		for i := range rows {
-			column[i] = rows[i][k].observe("Scan")
+		if i == 0 {
+			columns = make([][]*Tensor, len(out))
 		}
-		stacked = append(stacked, New(stackArrays(column)))
+		if len(out) != len(columns) {
+			panic((&diag.Error{Code: op.OperandCount, Op: "scan", Msg: "step " + strconv.Itoa(i) + " returns " + strconv.Itoa(len(out)) +
+				" results, expected as many as the first, " + strconv.Itoa(len(columns))}).At(diag.Here()))
+		}
+		for k, t := range out {
+			columns[k] = append(columns[k], t)
+		}
+	}
+	for _, c := range columns {
+		stacked = append(stacked, Stack(c, 0))
 	}
 	return carry, stacked
 }
 
 // NoSequence is the code of a scan without sequences.
 const NoSequence diag.Code = "FX2026"
-
-func stackArrays(a []*array.Array) *array.Array {
-	out := array.New(a[0].DType(), append([]int{len(a)}, a[0].Shape()...)...)
-	for i := range a {
-		array.Copy(array.Select(out, 0, i), a[i])
-	}
-	return out
-}

@@ -27,11 +27,15 @@ var tensorType = reflect.TypeFor[*Tensor]()
 
 func wrap[F any](fn F, pure bool) F {
 	v := reflect.ValueOf(fn)
-	t := v.Type()
-	if t.Kind() != reflect.Func {
-		panic(diag.Bug("Wrap: not a function"))
+	if v.Kind() != reflect.Func || v.IsNil() {
+		panic((&diag.Error{Code: BadWrap, Op: "Wrap", Msg: "the argument is a " + reflect.TypeFor[F]().String() + " without code, expected a function"}).At(diag.Here()))
 	}
+	t := v.Type()
 	path, name := FuncName(fn)
+	if strings.Contains(name, ".") {
+		panic((&diag.Error{Code: BadWrap, Op: name, Msg: "the function is a method or has no name of its own, expected a top-level function",
+			Hint: "declare it with func at top level, so that saved graphs find it again"}).At(diag.Here()))
+	}
 	in := make([]op.Operand, t.NumIn())
 	for i := range in {
 		p := t.In(i)
