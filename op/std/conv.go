@@ -150,6 +150,11 @@ func checkConv(n, groups int, in []shape.Type) (array.DType, error) {
 	if groups < 0 {
 		return d, badAttr("groups", strconv.Itoa(groups), "1 or more")
 	}
+	for i := range n {
+		if in[1].Dim(2 + i).Is(0) {
+			return d, diag.New(op.SizeMismatch, "weight "+in[1].String()+" has size 0 in spatial dimension "+strconv.Itoa(i)+", expected at least 1")
+		}
+	}
 	return d, nil
 }
 
