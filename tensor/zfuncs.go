@@ -88,6 +88,22 @@ func AddScalar(x *Tensor, v any, opts ...std.AddAttrs) *Tensor {
 	return call(std.Add, attrs, false, sizeArgs{}, x)[0]
 }
 
+// Addcdiv is x + value * tensor1 / tensor2.
+//
+// The optional [std.AddcAttrs], at most one, sets Value.
+func Addcdiv(x, tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+	attrs := options(std.Addcdiv, opts)
+	return call(std.Addcdiv, attrs, false, sizeArgs{}, x, tensor1, tensor2)[0]
+}
+
+// Addcmul is x + value * tensor1 * tensor2.
+//
+// The optional [std.AddcAttrs], at most one, sets Value.
+func Addcmul(x, tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+	attrs := options(std.Addcmul, opts)
+	return call(std.Addcmul, attrs, false, sizeArgs{}, x, tensor1, tensor2)[0]
+}
+
 // Addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to
 // the product.
 //
@@ -462,6 +478,12 @@ func Dropout(x, key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
 	return call(std.Dropout, attrs, false, sizeArgs{}, x, key)[0]
 }
 
+// Einsum sums products of the elements of the operands over the letters that
+// the result of equation lacks.
+func Einsum(operands []*Tensor, equation string) *Tensor {
+	return call(std.Einsum, std.EinsumAttrs{Equation: equation}, false, sizeArgs{}, operands...)[0]
+}
+
 // Elu is x where x > 0, else alpha * (exp(x) - 1).
 //
 // Reference: Clevert, Unterthiner, Hochreiter: arXiv:1511.07289
@@ -564,34 +586,4 @@ func Fmod(x, other *Tensor) *Tensor {
 // FmodScalar is [Fmod] with the number v in place of other.
 func FmodScalar(x *Tensor, v any) *Tensor {
 	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, false, sizeArgs{}, x)[0]
-}
-
-// Fold adds the columns of sliding windows back into images.
-//
-// outputSize is a list of ints or [Size]s, or a single one. The optional
-// [std.FoldAttrs], at most one, sets Dilation, Padding and Stride.
-func Fold(x *Tensor, outputSize any, kernelSize []int, opts ...std.FoldAttrs) *Tensor {
-	var sized sizeArgs
-	attrs := options(std.Fold, opts)
-	attrs.OutputSize = sized.list(outputSize)
-	attrs.KernelSize = intsOf(kernelSize)
-	return call(std.Fold, attrs, false, sized, x)[0]
-}
-
-// FoldIn is a new key made from a key and the number data.
-func FoldIn(key *Tensor, data int) *Tensor {
-	return call(std.FoldIn, std.FoldInAttrs{Data: data}, false, sizeArgs{}, key)[0]
-}
-
-// Full is a tensor of the given size filled with value.
-//
-// value is a Go number or bool, or nil for none. size is a list of ints or
-// [Size]s, or a single one. The optional [std.FullAttrs], at most one, sets
-// DType.
-func Full(size, value any, opts ...std.FullAttrs) *Tensor {
-	var sized sizeArgs
-	attrs := options(std.Full, opts)
-	attrs.Size = sized.list(size)
-	attrs.Value = scalarOf(value, std.Full)
-	return call(std.Full, attrs, false, sized)[0]
 }

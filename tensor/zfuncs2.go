@@ -7,6 +7,36 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Fold adds the columns of sliding windows back into images.
+//
+// outputSize is a list of ints or [Size]s, or a single one. The optional
+// [std.FoldAttrs], at most one, sets Dilation, Padding and Stride.
+func Fold(x *Tensor, outputSize any, kernelSize []int, opts ...std.FoldAttrs) *Tensor {
+	var sized sizeArgs
+	attrs := options(std.Fold, opts)
+	attrs.OutputSize = sized.list(outputSize)
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.Fold, attrs, false, sized, x)[0]
+}
+
+// FoldIn is a new key made from a key and the number data.
+func FoldIn(key *Tensor, data int) *Tensor {
+	return call(std.FoldIn, std.FoldInAttrs{Data: data}, false, sizeArgs{}, key)[0]
+}
+
+// Full is a tensor of the given size filled with value.
+//
+// value is a Go number or bool, or nil for none. size is a list of ints or
+// [Size]s, or a single one. The optional [std.FullAttrs], at most one, sets
+// DType.
+func Full(size, value any, opts ...std.FullAttrs) *Tensor {
+	var sized sizeArgs
+	attrs := options(std.Full, opts)
+	attrs.Size = sized.list(size)
+	attrs.Value = scalarOf(value, std.Full)
+	return call(std.Full, attrs, false, sized)[0]
+}
+
 // FullLike is a tensor of x's size and element type filled with value.
 //
 // value is a Go number or bool, or nil for none. The optional
@@ -73,6 +103,27 @@ func GridSample(x, grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
 // Reference: Wu and He, Group Normalization, 2018, arXiv:1803.08494
 func GroupNorm(x, weight, bias *Tensor, numGroups int, eps float64) *Tensor {
 	return call(std.GroupNorm, std.GroupNormAttrs{NumGroups: numGroups, Eps: eps}, false, sizeArgs{}, x, weight, bias)[0]
+}
+
+// Gru runs layers of gated recurrent units over a sequence; gates are in the
+// order reset, update, new.
+//
+// h0 may be nil. The optional [std.LstmAttrs], at most one, sets NumLayers,
+// Bidirectional, BatchFirst and NoBias.
+//
+// Reference: Cho et al., Learning Phrase Representations using RNN
+// Encoder-Decoder, 2014, arXiv:1406.1078
+func Gru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn *Tensor) {
+	attrs := options(std.Gru, opts)
+	res := call(std.Gru, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
+	return res[0], res[1]
+}
+
+// GruCell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].
+//
+// biasIh and biasHh may be nil.
+func GruCell(x, h, weightIh, weightHh, biasIh, biasHh *Tensor) *Tensor {
+	return call(std.GruCell, op.None{}, false, sizeArgs{}, x, h, weightIh, weightHh, biasIh, biasHh)[0]
 }
 
 // Gt is true where x > other.
@@ -174,6 +225,14 @@ func LeakyRelu(x *Tensor, negativeSlope float64) *Tensor {
 	return call(std.LeakyRelu, std.LeakyReluAttrs{NegativeSlope: negativeSlope}, false, sizeArgs{}, x)[0]
 }
 
+// Lerp is x + weight * (end - x), the linear interpolation from x to end.
+//
+// weight may be nil. The optional [std.LerpAttrs], at most one, sets Weight.
+func Lerp(x, end, weight *Tensor, opts ...std.LerpAttrs) *Tensor {
+	attrs := options(std.Lerp, opts)
+	return call(std.Lerp, attrs, false, sizeArgs{}, x, end, weight)[0]
+}
+
 // Linear returns x @ weightᵀ + bias for a weight of shape [out,in].
 //
 // bias may be nil.
@@ -191,6 +250,16 @@ func Linspace(start, end float64, steps int, opts ...std.LinspaceAttrs) *Tensor 
 	attrs.End = end
 	attrs.Steps = steps
 	return call(std.Linspace, attrs, false, sizeArgs{})[0]
+}
+
+// LocalResponseNorm divides x [N,C,...] by (k + alpha·m)^beta, m being the
+// mean of the squares of size neighbouring channels, with zeros beyond the
+// ends.
+//
+// Reference: Krizhevsky, Sutskever and Hinton, ImageNet Classification with
+// Deep Convolutional Neural Networks, 2012
+func LocalResponseNorm(x *Tensor, size int, alpha, beta, k float64) *Tensor {
+	return call(std.LocalResponseNorm, std.LocalResponseNormAttrs{Size: size, Alpha: alpha, Beta: beta, K: k}, false, sizeArgs{}, x)[0]
 }
 
 // Log is the natural logarithm.
@@ -246,6 +315,56 @@ func Logsumexp(x *Tensor, dim []int, opts ...std.LogsumexpAttrs) *Tensor {
 	attrs := options(std.Logsumexp, opts)
 	attrs.Dim = intsOf(dim)
 	return call(std.Logsumexp, attrs, false, sizeArgs{}, x)[0]
+}
+
+// LpPool1d takes the normType-th root of the sum of the normType-th powers of
+// every window over one spatial dimension.
+//
+// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
+func LpPool1d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+	attrs := options(std.LpPool1d, opts)
+	attrs.NormType = normType
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.LpPool1d, attrs, false, sizeArgs{}, x)[0]
+}
+
+// LpPool2d takes the normType-th root of the sum of the normType-th powers of
+// every window over two spatial dimensions.
+//
+// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
+func LpPool2d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+	attrs := options(std.LpPool2d, opts)
+	attrs.NormType = normType
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.LpPool2d, attrs, false, sizeArgs{}, x)[0]
+}
+
+// Lstm runs layers of long short-term memory over a sequence; gates are in the
+// order input, forget, cell, output.
+//
+// h0 and c0 may be nil. The optional [std.LstmAttrs], at most one, sets
+// NumLayers, Bidirectional, BatchFirst and NoBias.
+//
+// Reference: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997
+func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn, cn *Tensor) {
+	attrs := options(std.Lstm, opts)
+	res := call(std.Lstm, attrs, false, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
+	return res[0], res[1], res[2]
+}
+
+// LstmCell is one step of an LSTM for x [N,I] or [I] and states [N,H] or [H].
+//
+// biasIh and biasHh may be nil.
+func LstmCell(x, h, c, weightIh, weightHh, biasIh, biasHh *Tensor) (hOut, cOut *Tensor) {
+	res := call(std.LstmCell, op.None{}, false, sizeArgs{}, x, h, c, weightIh, weightHh, biasIh, biasHh)
+	return res[0], res[1]
+}
+
+// LstmGates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c
+// + sigmoid(i)·tanh(g) of an LSTM cell.
+func LstmGates(i, f, g, o, c *Tensor) (h, cOut *Tensor) {
+	res := call(std.LstmGates, op.None{}, false, sizeArgs{}, i, f, g, o, c)
+	return res[0], res[1]
 }
 
 // Lt is true where x < other.
@@ -419,6 +538,14 @@ func MulScalar(x *Tensor, v any) *Tensor {
 	return call(std.Mul, std.BinaryAttrs{Other: scalarOf(v, std.Mul)}, false, sizeArgs{}, x)[0]
 }
 
+// NanToNum replaces NaN and the infinities by numbers.
+//
+// The optional [std.NanToNumAttrs], at most one, sets Nan, Posinf and Neginf.
+func NanToNum(x *Tensor, opts ...std.NanToNumAttrs) *Tensor {
+	attrs := options(std.NanToNum, opts)
+	return call(std.NanToNum, attrs, false, sizeArgs{}, x)[0]
+}
+
 // Narrow takes length elements of one dimension, from start on.
 //
 // start and length may be ints or [Size]s.
@@ -452,6 +579,12 @@ func Norm(x *Tensor, opts ...std.NormAttrs) *Tensor {
 	return call(std.Norm, attrs, false, sizeArgs{}, x)[0]
 }
 
+// Normalize divides x by its p-norm along a dimension, or by eps where that is
+// greater.
+func Normalize(x *Tensor, p float64, dim int, eps float64) *Tensor {
+	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, false, sizeArgs{}, x)[0]
+}
+
 // OneHot is 1 at the class that x names and 0 at the others, along a new last
 // dimension, as i64.
 //
@@ -460,130 +593,4 @@ func OneHot(x *Tensor, numClasses any) *Tensor {
 	var sized sizeArgs
 	attrs := std.OneHotAttrs{NumClasses: sized.dim(numClasses)}
 	return call(std.OneHot, attrs, false, sized, x)[0]
-}
-
-// Ones is a tensor of the given size filled with 1.
-//
-// size is a list of ints or [Size]s, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
-func Ones(size any, opts ...std.SizeAttrs) *Tensor {
-	var sized sizeArgs
-	attrs := options(std.Ones, opts)
-	attrs.Size = sized.list(size)
-	return call(std.Ones, attrs, false, sized)[0]
-}
-
-// OnesLike is a tensor of x's size and element type filled with 1.
-//
-// The optional [std.LikeAttrs], at most one, sets DType.
-func OnesLike(x *Tensor, opts ...std.LikeAttrs) *Tensor {
-	attrs := options(std.OnesLike, opts)
-	return call(std.OnesLike, attrs, false, sizeArgs{}, x)[0]
-}
-
-// Outer returns the products of every element of the vector x with every
-// element of the vector y.
-func Outer(x, y *Tensor) *Tensor {
-	return call(std.Outer, op.None{}, false, sizeArgs{}, x, y)[0]
-}
-
-// Pad adds elements before and after dimensions, or crops them.
-//
-// The optional [std.PadAttrs], at most one, sets Mode and Value. Mode may be
-// "constant", "reflect", "replicate" or "circular".
-func Pad(x *Tensor, pad []int, opts ...std.PadAttrs) *Tensor {
-	attrs := options(std.Pad, opts)
-	attrs.Pad = intsOf(pad)
-	return call(std.Pad, attrs, false, sizeArgs{}, x)[0]
-}
-
-// Permute reorders the dimensions.
-func Permute(x *Tensor, dims ...int) *Tensor {
-	return call(std.Permute, std.PermuteAttrs{Dims: intsOf(dims)}, false, sizeArgs{}, x)[0]
-}
-
-// PixelShuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].
-//
-// Reference: Shi et al., CVPR 2016, arXiv:1609.05158
-func PixelShuffle(x *Tensor, upscaleFactor int) *Tensor {
-	return call(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: upscaleFactor}, false, sizeArgs{}, x)[0]
-}
-
-// PixelUnshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].
-func PixelUnshuffle(x *Tensor, downscaleFactor int) *Tensor {
-	return call(std.PixelUnshuffle, std.PixelUnshuffleAttrs{DownscaleFactor: downscaleFactor}, false, sizeArgs{}, x)[0]
-}
-
-// Pow is x to the power other.
-func Pow(x, other *Tensor) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
-}
-
-// PowScalar is [Pow] with the number v in place of other.
-func PowScalar(x *Tensor, v any) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow)}, false, sizeArgs{}, x)[0]
-}
-
-// Prelu is x where x > 0, else weight * x, with one weight or one for each
-// channel.
-//
-// Reference: He, Zhang, Ren, Sun: Delving deep into rectifiers,
-// arXiv:1502.01852
-func Prelu(x, weight *Tensor) *Tensor {
-	return call(std.Prelu, op.None{}, false, sizeArgs{}, x, weight)[0]
-}
-
-// Prod multiplies the elements of the reduced dimensions; integers and bools
-// give i64.
-//
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func Prod(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Prod, opts)
-	return call(std.Prod, attrs, false, sizeArgs{}, x)[0]
-}
-
-// RBitwiseLeftShiftScalar is [BitwiseLeftShift] with the number v in place of
-// x, and x in place of other.
-func RBitwiseLeftShiftScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseLeftShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift), Reverse: true}, false, sizeArgs{}, x)[0]
-}
-
-// RBitwiseRightShiftScalar is [BitwiseRightShift] with the number v in place of
-// x, and x in place of other.
-func RBitwiseRightShiftScalar(x *Tensor, v any) *Tensor {
-	return call(std.BitwiseRightShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift), Reverse: true}, false, sizeArgs{}, x)[0]
-}
-
-// RDivScalar is [Div] with the number v in place of x, and x in place of other.
-//
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func RDivScalar(x *Tensor, v any, opts ...std.DivAttrs) *Tensor {
-	attrs := options(std.Div, opts)
-	attrs.Other = scalarOf(v, std.Div)
-	attrs.Reverse = true
-	return call(std.Div, attrs, false, sizeArgs{}, x)[0]
-}
-
-// RFloorDivideScalar is [FloorDivide] with the number v in place of x, and x in
-// place of other.
-func RFloorDivideScalar(x *Tensor, v any) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide), Reverse: true}, false, sizeArgs{}, x)[0]
-}
-
-// RFmodScalar is [Fmod] with the number v in place of x, and x in place of
-// other.
-func RFmodScalar(x *Tensor, v any) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod), Reverse: true}, false, sizeArgs{}, x)[0]
-}
-
-// RPowScalar is [Pow] with the number v in place of x, and x in place of other.
-func RPowScalar(x *Tensor, v any) *Tensor {
-	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow), Reverse: true}, false, sizeArgs{}, x)[0]
-}
-
-// RRemainderScalar is [Remainder] with the number v in place of x, and x in
-// place of other.
-func RRemainderScalar(x *Tensor, v any) *Tensor {
-	return call(std.Remainder, std.ReversibleAttrs{Other: scalarOf(v, std.Remainder), Reverse: true}, false, sizeArgs{}, x)[0]
 }

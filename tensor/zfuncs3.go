@@ -7,6 +7,132 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Ones is a tensor of the given size filled with 1.
+//
+// size is a list of ints or [Size]s, or a single one. The optional
+// [std.SizeAttrs], at most one, sets DType.
+func Ones(size any, opts ...std.SizeAttrs) *Tensor {
+	var sized sizeArgs
+	attrs := options(std.Ones, opts)
+	attrs.Size = sized.list(size)
+	return call(std.Ones, attrs, false, sized)[0]
+}
+
+// OnesLike is a tensor of x's size and element type filled with 1.
+//
+// The optional [std.LikeAttrs], at most one, sets DType.
+func OnesLike(x *Tensor, opts ...std.LikeAttrs) *Tensor {
+	attrs := options(std.OnesLike, opts)
+	return call(std.OnesLike, attrs, false, sizeArgs{}, x)[0]
+}
+
+// Outer returns the products of every element of the vector x with every
+// element of the vector y.
+func Outer(x, y *Tensor) *Tensor {
+	return call(std.Outer, op.None{}, false, sizeArgs{}, x, y)[0]
+}
+
+// Pad adds elements before and after dimensions, or crops them.
+//
+// The optional [std.PadAttrs], at most one, sets Mode and Value. Mode may be
+// "constant", "reflect", "replicate" or "circular".
+func Pad(x *Tensor, pad []int, opts ...std.PadAttrs) *Tensor {
+	attrs := options(std.Pad, opts)
+	attrs.Pad = intsOf(pad)
+	return call(std.Pad, attrs, false, sizeArgs{}, x)[0]
+}
+
+// Permute reorders the dimensions.
+func Permute(x *Tensor, dims ...int) *Tensor {
+	return call(std.Permute, std.PermuteAttrs{Dims: intsOf(dims)}, false, sizeArgs{}, x)[0]
+}
+
+// PixelShuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].
+//
+// Reference: Shi et al., CVPR 2016, arXiv:1609.05158
+func PixelShuffle(x *Tensor, upscaleFactor int) *Tensor {
+	return call(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: upscaleFactor}, false, sizeArgs{}, x)[0]
+}
+
+// PixelUnshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].
+func PixelUnshuffle(x *Tensor, downscaleFactor int) *Tensor {
+	return call(std.PixelUnshuffle, std.PixelUnshuffleAttrs{DownscaleFactor: downscaleFactor}, false, sizeArgs{}, x)[0]
+}
+
+// Pow is x to the power other.
+func Pow(x, other *Tensor) *Tensor {
+	return call(std.Pow, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+}
+
+// PowScalar is [Pow] with the number v in place of other.
+func PowScalar(x *Tensor, v any) *Tensor {
+	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow)}, false, sizeArgs{}, x)[0]
+}
+
+// Prelu is x where x > 0, else weight * x, with one weight or one for each
+// channel.
+//
+// Reference: He, Zhang, Ren, Sun: Delving deep into rectifiers,
+// arXiv:1502.01852
+func Prelu(x, weight *Tensor) *Tensor {
+	return call(std.Prelu, op.None{}, false, sizeArgs{}, x, weight)[0]
+}
+
+// Prod multiplies the elements of the reduced dimensions; integers and bools
+// give i64.
+//
+// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
+func Prod(x *Tensor, opts ...std.ReduceAttrs) *Tensor {
+	attrs := options(std.Prod, opts)
+	return call(std.Prod, attrs, false, sizeArgs{}, x)[0]
+}
+
+// RBitwiseLeftShiftScalar is [BitwiseLeftShift] with the number v in place of
+// x, and x in place of other.
+func RBitwiseLeftShiftScalar(x *Tensor, v any) *Tensor {
+	return call(std.BitwiseLeftShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseLeftShift), Reverse: true}, false, sizeArgs{}, x)[0]
+}
+
+// RBitwiseRightShiftScalar is [BitwiseRightShift] with the number v in place of
+// x, and x in place of other.
+func RBitwiseRightShiftScalar(x *Tensor, v any) *Tensor {
+	return call(std.BitwiseRightShift, std.ReversibleAttrs{Other: scalarOf(v, std.BitwiseRightShift), Reverse: true}, false, sizeArgs{}, x)[0]
+}
+
+// RDivScalar is [Div] with the number v in place of x, and x in place of other.
+//
+// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
+// be "trunc" or "floor".
+func RDivScalar(x *Tensor, v any, opts ...std.DivAttrs) *Tensor {
+	attrs := options(std.Div, opts)
+	attrs.Other = scalarOf(v, std.Div)
+	attrs.Reverse = true
+	return call(std.Div, attrs, false, sizeArgs{}, x)[0]
+}
+
+// RFloorDivideScalar is [FloorDivide] with the number v in place of x, and x in
+// place of other.
+func RFloorDivideScalar(x *Tensor, v any) *Tensor {
+	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide), Reverse: true}, false, sizeArgs{}, x)[0]
+}
+
+// RFmodScalar is [Fmod] with the number v in place of x, and x in place of
+// other.
+func RFmodScalar(x *Tensor, v any) *Tensor {
+	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod), Reverse: true}, false, sizeArgs{}, x)[0]
+}
+
+// RPowScalar is [Pow] with the number v in place of x, and x in place of other.
+func RPowScalar(x *Tensor, v any) *Tensor {
+	return call(std.Pow, std.ReversibleAttrs{Other: scalarOf(v, std.Pow), Reverse: true}, false, sizeArgs{}, x)[0]
+}
+
+// RRemainderScalar is [Remainder] with the number v in place of x, and x in
+// place of other.
+func RRemainderScalar(x *Tensor, v any) *Tensor {
+	return call(std.Remainder, std.ReversibleAttrs{Other: scalarOf(v, std.Remainder), Reverse: true}, false, sizeArgs{}, x)[0]
+}
+
 // RSubScalar is [Sub] with the number v in place of x, and x in place of other.
 //
 // The optional [std.SubAttrs], at most one, sets Alpha.
@@ -128,6 +254,29 @@ func RmsNorm(x, weight *Tensor, normalizedShape any, eps float64) *Tensor {
 	var sized sizeArgs
 	attrs := std.LayerNormAttrs{NormalizedShape: sized.list(normalizedShape), Eps: eps}
 	return call(std.RmsNorm, attrs, false, sized, x, weight)[0]
+}
+
+// Rnn runs layers of h' = f(w_ih·x + b_ih + w_hh·h + b_hh) over a sequence.
+//
+// h0 may be nil. The optional [std.RnnAttrs], at most one, sets Nonlinearity,
+// NumLayers, Bidirectional, BatchFirst and NoBias. Nonlinearity may be "tanh"
+// or "relu".
+//
+// Reference: Elman, Finding Structure in Time, 1990
+func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hn *Tensor) {
+	attrs := options(std.Rnn, opts)
+	res := call(std.Rnn, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
+	return res[0], res[1]
+}
+
+// RnnCell is one step of a plain recurrent network for x [N,I] or [I] and a
+// state [N,H] or [H].
+//
+// biasIh and biasHh may be nil. The optional [std.RnnCellAttrs], at most one,
+// sets Nonlinearity. Nonlinearity may be "tanh" or "relu".
+func RnnCell(x, h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...std.RnnCellAttrs) *Tensor {
+	attrs := options(std.RnnCell, opts)
+	return call(std.RnnCell, attrs, false, sizeArgs{}, x, h, weightIh, weightHh, biasIh, biasHh)[0]
 }
 
 // Roll shifts the elements along dimensions, around the end.
@@ -443,28 +592,4 @@ func View(x *Tensor, shape ...any) *Tensor {
 // Where is x where cond is true, else other.
 func Where(cond, x, other *Tensor) *Tensor {
 	return call(std.Where, std.WhereAttrs{}, false, sizeArgs{}, cond, x, other)[0]
-}
-
-// WhereScalar is [Where] with the number v in place of other.
-func WhereScalar(cond, x *Tensor, v any) *Tensor {
-	return call(std.Where, std.WhereAttrs{Other: scalarOf(v, std.Where)}, false, sizeArgs{}, cond, x)[0]
-}
-
-// Zeros is a tensor of the given size filled with 0.
-//
-// size is a list of ints or [Size]s, or a single one. The optional
-// [std.SizeAttrs], at most one, sets DType.
-func Zeros(size any, opts ...std.SizeAttrs) *Tensor {
-	var sized sizeArgs
-	attrs := options(std.Zeros, opts)
-	attrs.Size = sized.list(size)
-	return call(std.Zeros, attrs, false, sized)[0]
-}
-
-// ZerosLike is a tensor of x's size and element type filled with 0.
-//
-// The optional [std.LikeAttrs], at most one, sets DType.
-func ZerosLike(x *Tensor, opts ...std.LikeAttrs) *Tensor {
-	attrs := options(std.ZerosLike, opts)
-	return call(std.ZerosLike, attrs, false, sizeArgs{}, x)[0]
 }

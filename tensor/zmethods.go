@@ -106,6 +106,34 @@ func (x *Tensor) AddScalarInPlace(v any, opts ...std.AddAttrs) *Tensor {
 	return assign(x, x.AddScalar(v, opts...), "add_")
 }
 
+// Addcdiv is x + value * tensor1 / tensor2.
+//
+// The optional [std.AddcAttrs], at most one, sets Value.
+func (x *Tensor) Addcdiv(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+	attrs := options(std.Addcdiv, opts)
+	return call(std.Addcdiv, attrs, true, sizeArgs{}, x, tensor1, tensor2)[0]
+}
+
+// AddcdivInPlace is [Tensor.Addcdiv] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) AddcdivInPlace(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+	return assign(x, x.Addcdiv(tensor1, tensor2, opts...), "addcdiv_")
+}
+
+// Addcmul is x + value * tensor1 * tensor2.
+//
+// The optional [std.AddcAttrs], at most one, sets Value.
+func (x *Tensor) Addcmul(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+	attrs := options(std.Addcmul, opts)
+	return call(std.Addcmul, attrs, true, sizeArgs{}, x, tensor1, tensor2)[0]
+}
+
+// AddcmulInPlace is [Tensor.Addcmul] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) AddcmulInPlace(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
+	return assign(x, x.Addcmul(tensor1, tensor2, opts...), "addcmul_")
+}
+
 // Addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to
 // the product.
 //
@@ -562,36 +590,4 @@ func (x *Tensor) DivScalar(v any, opts ...std.DivAttrs) *Tensor {
 // returns; views of x see it. The result must have the shape of x.
 func (x *Tensor) DivScalarInPlace(v any, opts ...std.DivAttrs) *Tensor {
 	return assign(x, x.DivScalar(v, opts...), "div_")
-}
-
-// Dropout sets elements to 0 with probability p and scales the others by
-// 1/(1-p) when training, from a key; else it is x.
-//
-// key may be nil. The optional [std.DropoutAttrs], at most one, sets Training.
-//
-// Reference: Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout,
-// JMLR 2014
-func (x *Tensor) Dropout(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
-	attrs := options(std.Dropout, opts)
-	attrs.P = p
-	return call(std.Dropout, attrs, true, sizeArgs{}, x, key)[0]
-}
-
-// DropoutInPlace is [Tensor.Dropout] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) DropoutInPlace(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
-	return assign(x, x.Dropout(key, p, opts...), "dropout_")
-}
-
-// Elu is x where x > 0, else alpha * (exp(x) - 1).
-//
-// Reference: Clevert, Unterthiner, Hochreiter: arXiv:1511.07289
-func (x *Tensor) Elu(alpha float64) *Tensor {
-	return call(std.Elu, std.AlphaAttrs{Alpha: alpha}, true, sizeArgs{}, x)[0]
-}
-
-// EluInPlace is [Tensor.Elu] with the result written to x, which it returns;
-// views of x see it. The result must have the shape of x.
-func (x *Tensor) EluInPlace(alpha float64) *Tensor {
-	return assign(x, x.Elu(alpha), "elu_")
 }

@@ -7,6 +7,38 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Dropout sets elements to 0 with probability p and scales the others by
+// 1/(1-p) when training, from a key; else it is x.
+//
+// key may be nil. The optional [std.DropoutAttrs], at most one, sets Training.
+//
+// Reference: Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout,
+// JMLR 2014
+func (x *Tensor) Dropout(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
+	attrs := options(std.Dropout, opts)
+	attrs.P = p
+	return call(std.Dropout, attrs, true, sizeArgs{}, x, key)[0]
+}
+
+// DropoutInPlace is [Tensor.Dropout] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) DropoutInPlace(key *Tensor, p float64, opts ...std.DropoutAttrs) *Tensor {
+	return assign(x, x.Dropout(key, p, opts...), "dropout_")
+}
+
+// Elu is x where x > 0, else alpha * (exp(x) - 1).
+//
+// Reference: Clevert, Unterthiner, Hochreiter: arXiv:1511.07289
+func (x *Tensor) Elu(alpha float64) *Tensor {
+	return call(std.Elu, std.AlphaAttrs{Alpha: alpha}, true, sizeArgs{}, x)[0]
+}
+
+// EluInPlace is [Tensor.Elu] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) EluInPlace(alpha float64) *Tensor {
+	return assign(x, x.Elu(alpha), "elu_")
+}
+
 // Embedding takes the rows of weight [V,E] that the integers of x name; an
 // index out of range is an error when it is computed.
 func (x *Tensor) Embedding(weight *Tensor) *Tensor {
@@ -234,6 +266,27 @@ func (x *Tensor) GroupNorm(weight, bias *Tensor, numGroups int, eps float64) *Te
 	return call(std.GroupNorm, std.GroupNormAttrs{NumGroups: numGroups, Eps: eps}, true, sizeArgs{}, x, weight, bias)[0]
 }
 
+// Gru runs layers of gated recurrent units over a sequence; gates are in the
+// order reset, update, new.
+//
+// h0 may be nil. The optional [std.LstmAttrs], at most one, sets NumLayers,
+// Bidirectional, BatchFirst and NoBias.
+//
+// Reference: Cho et al., Learning Phrase Representations using RNN
+// Encoder-Decoder, 2014, arXiv:1406.1078
+func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn *Tensor) {
+	attrs := options(std.Gru, opts)
+	res := call(std.Gru, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
+	return res[0], res[1]
+}
+
+// GruCell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].
+//
+// biasIh and biasHh may be nil.
+func (x *Tensor) GruCell(h, weightIh, weightHh, biasIh, biasHh *Tensor) *Tensor {
+	return call(std.GruCell, op.None{}, true, sizeArgs{}, x, h, weightIh, weightHh, biasIh, biasHh)[0]
+}
+
 // Gt is true where x > other.
 func (x *Tensor) Gt(other *Tensor) *Tensor {
 	return call(std.Gt, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
@@ -357,11 +410,35 @@ func (x *Tensor) LeakyReluInPlace(negativeSlope float64) *Tensor {
 	return assign(x, x.LeakyRelu(negativeSlope), "leaky_relu_")
 }
 
+// Lerp is x + weight * (end - x), the linear interpolation from x to end.
+//
+// weight may be nil. The optional [std.LerpAttrs], at most one, sets Weight.
+func (x *Tensor) Lerp(end, weight *Tensor, opts ...std.LerpAttrs) *Tensor {
+	attrs := options(std.Lerp, opts)
+	return call(std.Lerp, attrs, true, sizeArgs{}, x, end, weight)[0]
+}
+
+// LerpInPlace is [Tensor.Lerp] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) LerpInPlace(end, weight *Tensor, opts ...std.LerpAttrs) *Tensor {
+	return assign(x, x.Lerp(end, weight, opts...), "lerp_")
+}
+
 // Linear returns x @ weightᵀ + bias for a weight of shape [out,in].
 //
 // bias may be nil.
 func (x *Tensor) Linear(weight, bias *Tensor) *Tensor {
 	return call(std.Linear, op.None{}, true, sizeArgs{}, x, weight, bias)[0]
+}
+
+// LocalResponseNorm divides x [N,C,...] by (k + alpha·m)^beta, m being the
+// mean of the squares of size neighbouring channels, with zeros beyond the
+// ends.
+//
+// Reference: Krizhevsky, Sutskever and Hinton, ImageNet Classification with
+// Deep Convolutional Neural Networks, 2012
+func (x *Tensor) LocalResponseNorm(size int, alpha, beta, k float64) *Tensor {
+	return call(std.LocalResponseNorm, std.LocalResponseNormAttrs{Size: size, Alpha: alpha, Beta: beta, K: k}, true, sizeArgs{}, x)[0]
 }
 
 // Log is the natural logarithm.
@@ -443,6 +520,56 @@ func (x *Tensor) Logsumexp(dim []int, opts ...std.LogsumexpAttrs) *Tensor {
 	return call(std.Logsumexp, attrs, true, sizeArgs{}, x)[0]
 }
 
+// LpPool1d takes the normType-th root of the sum of the normType-th powers of
+// every window over one spatial dimension.
+//
+// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
+func (x *Tensor) LpPool1d(normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+	attrs := options(std.LpPool1d, opts)
+	attrs.NormType = normType
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.LpPool1d, attrs, true, sizeArgs{}, x)[0]
+}
+
+// LpPool2d takes the normType-th root of the sum of the normType-th powers of
+// every window over two spatial dimensions.
+//
+// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
+func (x *Tensor) LpPool2d(normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+	attrs := options(std.LpPool2d, opts)
+	attrs.NormType = normType
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.LpPool2d, attrs, true, sizeArgs{}, x)[0]
+}
+
+// Lstm runs layers of long short-term memory over a sequence; gates are in the
+// order input, forget, cell, output.
+//
+// h0 and c0 may be nil. The optional [std.LstmAttrs], at most one, sets
+// NumLayers, Bidirectional, BatchFirst and NoBias.
+//
+// Reference: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997
+func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn, cn *Tensor) {
+	attrs := options(std.Lstm, opts)
+	res := call(std.Lstm, attrs, true, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
+	return res[0], res[1], res[2]
+}
+
+// LstmCell is one step of an LSTM for x [N,I] or [I] and states [N,H] or [H].
+//
+// biasIh and biasHh may be nil.
+func (x *Tensor) LstmCell(h, c, weightIh, weightHh, biasIh, biasHh *Tensor) (hOut, cOut *Tensor) {
+	res := call(std.LstmCell, op.None{}, true, sizeArgs{}, x, h, c, weightIh, weightHh, biasIh, biasHh)
+	return res[0], res[1]
+}
+
+// LstmGates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c
+// + sigmoid(i)·tanh(g) of an LSTM cell.
+func (i *Tensor) LstmGates(f, g, o, c *Tensor) (h, cOut *Tensor) {
+	res := call(std.LstmGates, op.None{}, true, sizeArgs{}, i, f, g, o, c)
+	return res[0], res[1]
+}
+
 // Lt is true where x < other.
 func (x *Tensor) Lt(other *Tensor) *Tensor {
 	return call(std.Lt, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
@@ -464,131 +591,4 @@ func (x *Tensor) MaskedFill(mask *Tensor, value any) *Tensor {
 // it returns; views of x see it. The result must have the shape of x.
 func (x *Tensor) MaskedFillInPlace(mask *Tensor, value any) *Tensor {
 	return assign(x, x.MaskedFill(mask, value), "masked_fill_")
-}
-
-// Matmul multiplies matrices: the last two dimensions of x and y, or vectors
-// where they have one; leading dimensions broadcast.
-func (x *Tensor) Matmul(y *Tensor) *Tensor {
-	return call(std.Matmul, op.None{}, true, sizeArgs{}, x, y)[0]
-}
-
-// Max takes the greatest of all elements; NaN wins.
-func (x *Tensor) Max() *Tensor {
-	return call(std.Max, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// MaxDim takes the greatest elements along a dimension and the indices of the
-// first ones; NaN wins.
-//
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func (x *Tensor) MaxDim(dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
-	attrs := options(std.MaxDim, opts)
-	attrs.Dim = dim
-	res := call(std.MaxDim, attrs, true, sizeArgs{}, x)
-	return res[0], res[1]
-}
-
-// MaxPool1d takes the maximum of every window over one spatial dimension.
-//
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool1d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
-	attrs := options(std.MaxPool1d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	return call(std.MaxPool1d, attrs, true, sizeArgs{}, x)[0]
-}
-
-// MaxPool1dWithIndices takes the maximum of every window over one spatial
-// dimension.
-//
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool1dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
-	attrs := options(std.MaxPool1dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	res := call(std.MaxPool1dWithIndices, attrs, true, sizeArgs{}, x)
-	return res[0], res[1]
-}
-
-// MaxPool2d takes the maximum of every window over two spatial dimensions.
-//
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool2d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
-	attrs := options(std.MaxPool2d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	return call(std.MaxPool2d, attrs, true, sizeArgs{}, x)[0]
-}
-
-// MaxPool2dWithIndices takes the maximum of every window over two spatial
-// dimensions.
-//
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool2dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
-	attrs := options(std.MaxPool2dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	res := call(std.MaxPool2dWithIndices, attrs, true, sizeArgs{}, x)
-	return res[0], res[1]
-}
-
-// MaxPool3d takes the maximum of every window over three spatial dimensions.
-//
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool3d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
-	attrs := options(std.MaxPool3d, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	return call(std.MaxPool3d, attrs, true, sizeArgs{}, x)[0]
-}
-
-// MaxPool3dWithIndices takes the maximum of every window over three spatial
-// dimensions.
-//
-// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
-// and CeilMode.
-func (x *Tensor) MaxPool3dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
-	attrs := options(std.MaxPool3dWithIndices, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	res := call(std.MaxPool3dWithIndices, attrs, true, sizeArgs{}, x)
-	return res[0], res[1]
-}
-
-// Maximum is the larger of x and other, NaN if either is.
-func (x *Tensor) Maximum(other *Tensor) *Tensor {
-	return call(std.Maximum, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
-}
-
-// MaximumScalar is [Tensor.Maximum] with the number v in place of other.
-func (x *Tensor) MaximumScalar(v any) *Tensor {
-	return call(std.Maximum, std.BinaryAttrs{Other: scalarOf(v, std.Maximum)}, true, sizeArgs{}, x)[0]
-}
-
-// Mean averages the elements of the reduced dimensions.
-//
-// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
-func (x *Tensor) Mean(opts ...std.ReduceAttrs) *Tensor {
-	attrs := options(std.Mean, opts)
-	return call(std.Mean, attrs, true, sizeArgs{}, x)[0]
-}
-
-// Min takes the least of all elements; NaN wins.
-func (x *Tensor) Min() *Tensor {
-	return call(std.Min, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// MinDim takes the least elements along a dimension and the indices of the
-// first ones; NaN wins.
-//
-// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
-func (x *Tensor) MinDim(dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
-	attrs := options(std.MinDim, opts)
-	attrs.Dim = dim
-	res := call(std.MinDim, attrs, true, sizeArgs{}, x)
-	return res[0], res[1]
-}
-
-// Minimum is the smaller of x and other, NaN if either is.
-func (x *Tensor) Minimum(other *Tensor) *Tensor {
-	return call(std.Minimum, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
 }

@@ -7,6 +7,133 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Matmul multiplies matrices: the last two dimensions of x and y, or vectors
+// where they have one; leading dimensions broadcast.
+func (x *Tensor) Matmul(y *Tensor) *Tensor {
+	return call(std.Matmul, op.None{}, true, sizeArgs{}, x, y)[0]
+}
+
+// Max takes the greatest of all elements; NaN wins.
+func (x *Tensor) Max() *Tensor {
+	return call(std.Max, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// MaxDim takes the greatest elements along a dimension and the indices of the
+// first ones; NaN wins.
+//
+// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
+func (x *Tensor) MaxDim(dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+	attrs := options(std.MaxDim, opts)
+	attrs.Dim = dim
+	res := call(std.MaxDim, attrs, true, sizeArgs{}, x)
+	return res[0], res[1]
+}
+
+// MaxPool1d takes the maximum of every window over one spatial dimension.
+//
+// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
+// and CeilMode.
+func (x *Tensor) MaxPool1d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+	attrs := options(std.MaxPool1d, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.MaxPool1d, attrs, true, sizeArgs{}, x)[0]
+}
+
+// MaxPool1dWithIndices takes the maximum of every window over one spatial
+// dimension.
+//
+// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
+// and CeilMode.
+func (x *Tensor) MaxPool1dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+	attrs := options(std.MaxPool1dWithIndices, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	res := call(std.MaxPool1dWithIndices, attrs, true, sizeArgs{}, x)
+	return res[0], res[1]
+}
+
+// MaxPool2d takes the maximum of every window over two spatial dimensions.
+//
+// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
+// and CeilMode.
+func (x *Tensor) MaxPool2d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+	attrs := options(std.MaxPool2d, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.MaxPool2d, attrs, true, sizeArgs{}, x)[0]
+}
+
+// MaxPool2dWithIndices takes the maximum of every window over two spatial
+// dimensions.
+//
+// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
+// and CeilMode.
+func (x *Tensor) MaxPool2dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+	attrs := options(std.MaxPool2dWithIndices, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	res := call(std.MaxPool2dWithIndices, attrs, true, sizeArgs{}, x)
+	return res[0], res[1]
+}
+
+// MaxPool3d takes the maximum of every window over three spatial dimensions.
+//
+// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
+// and CeilMode.
+func (x *Tensor) MaxPool3d(kernelSize []int, opts ...std.MaxPoolAttrs) *Tensor {
+	attrs := options(std.MaxPool3d, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.MaxPool3d, attrs, true, sizeArgs{}, x)[0]
+}
+
+// MaxPool3dWithIndices takes the maximum of every window over three spatial
+// dimensions.
+//
+// The optional [std.MaxPoolAttrs], at most one, sets Stride, Padding, Dilation
+// and CeilMode.
+func (x *Tensor) MaxPool3dWithIndices(kernelSize []int, opts ...std.MaxPoolAttrs) (values, indices *Tensor) {
+	attrs := options(std.MaxPool3dWithIndices, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	res := call(std.MaxPool3dWithIndices, attrs, true, sizeArgs{}, x)
+	return res[0], res[1]
+}
+
+// Maximum is the larger of x and other, NaN if either is.
+func (x *Tensor) Maximum(other *Tensor) *Tensor {
+	return call(std.Maximum, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+}
+
+// MaximumScalar is [Tensor.Maximum] with the number v in place of other.
+func (x *Tensor) MaximumScalar(v any) *Tensor {
+	return call(std.Maximum, std.BinaryAttrs{Other: scalarOf(v, std.Maximum)}, true, sizeArgs{}, x)[0]
+}
+
+// Mean averages the elements of the reduced dimensions.
+//
+// The optional [std.ReduceAttrs], at most one, sets Dim, KeepDim and DType.
+func (x *Tensor) Mean(opts ...std.ReduceAttrs) *Tensor {
+	attrs := options(std.Mean, opts)
+	return call(std.Mean, attrs, true, sizeArgs{}, x)[0]
+}
+
+// Min takes the least of all elements; NaN wins.
+func (x *Tensor) Min() *Tensor {
+	return call(std.Min, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// MinDim takes the least elements along a dimension and the indices of the
+// first ones; NaN wins.
+//
+// The optional [std.MinMaxAttrs], at most one, sets KeepDim.
+func (x *Tensor) MinDim(dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor) {
+	attrs := options(std.MinDim, opts)
+	attrs.Dim = dim
+	res := call(std.MinDim, attrs, true, sizeArgs{}, x)
+	return res[0], res[1]
+}
+
+// Minimum is the smaller of x and other, NaN if either is.
+func (x *Tensor) Minimum(other *Tensor) *Tensor {
+	return call(std.Minimum, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+}
+
 // MinimumScalar is [Tensor.Minimum] with the number v in place of other.
 func (x *Tensor) MinimumScalar(v any) *Tensor {
 	return call(std.Minimum, std.BinaryAttrs{Other: scalarOf(v, std.Minimum)}, true, sizeArgs{}, x)[0]
@@ -52,6 +179,20 @@ func (x *Tensor) MulScalarInPlace(v any) *Tensor {
 	return assign(x, x.MulScalar(v), "mul_")
 }
 
+// NanToNum replaces NaN and the infinities by numbers.
+//
+// The optional [std.NanToNumAttrs], at most one, sets Nan, Posinf and Neginf.
+func (x *Tensor) NanToNum(opts ...std.NanToNumAttrs) *Tensor {
+	attrs := options(std.NanToNum, opts)
+	return call(std.NanToNum, attrs, true, sizeArgs{}, x)[0]
+}
+
+// NanToNumInPlace is [Tensor.NanToNum] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) NanToNumInPlace(opts ...std.NanToNumAttrs) *Tensor {
+	return assign(x, x.NanToNum(opts...), "nan_to_num_")
+}
+
 // Narrow takes length elements of one dimension, from start on.
 //
 // start and length may be ints or [Size]s.
@@ -89,6 +230,12 @@ func (x *Tensor) NegInPlace() *Tensor {
 func (x *Tensor) Norm(opts ...std.NormAttrs) *Tensor {
 	attrs := options(std.Norm, opts)
 	return call(std.Norm, attrs, true, sizeArgs{}, x)[0]
+}
+
+// Normalize divides x by its p-norm along a dimension, or by eps where that is
+// greater.
+func (x *Tensor) Normalize(p float64, dim int, eps float64) *Tensor {
+	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, true, sizeArgs{}, x)[0]
 }
 
 // OneHot is 1 at the class that x names and 0 at the others, along a new last
@@ -384,6 +531,29 @@ func (x *Tensor) RmsNorm(weight *Tensor, normalizedShape any, eps float64) *Tens
 	return call(std.RmsNorm, attrs, true, sized, x, weight)[0]
 }
 
+// Rnn runs layers of h' = f(w_ih·x + b_ih + w_hh·h + b_hh) over a sequence.
+//
+// h0 may be nil. The optional [std.RnnAttrs], at most one, sets Nonlinearity,
+// NumLayers, Bidirectional, BatchFirst and NoBias. Nonlinearity may be "tanh"
+// or "relu".
+//
+// Reference: Elman, Finding Structure in Time, 1990
+func (x *Tensor) Rnn(h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hn *Tensor) {
+	attrs := options(std.Rnn, opts)
+	res := call(std.Rnn, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
+	return res[0], res[1]
+}
+
+// RnnCell is one step of a plain recurrent network for x [N,I] or [I] and a
+// state [N,H] or [H].
+//
+// biasIh and biasHh may be nil. The optional [std.RnnCellAttrs], at most one,
+// sets Nonlinearity. Nonlinearity may be "tanh" or "relu".
+func (x *Tensor) RnnCell(h, weightIh, weightHh, biasIh, biasHh *Tensor, opts ...std.RnnCellAttrs) *Tensor {
+	attrs := options(std.RnnCell, opts)
+	return call(std.RnnCell, attrs, true, sizeArgs{}, x, h, weightIh, weightHh, biasIh, biasHh)[0]
+}
+
 // Roll shifts the elements along dimensions, around the end.
 //
 // The optional [std.RollAttrs], at most one, sets Dims.
@@ -425,169 +595,4 @@ func (x *Tensor) RsqrtInPlace() *Tensor {
 func (q *Tensor) ScaledDotProductAttention(k, v, attnMask *Tensor, opts ...std.AttentionAttrs) *Tensor {
 	attrs := options(std.ScaledDotProductAttention, opts)
 	return call(std.ScaledDotProductAttention, attrs, true, sizeArgs{}, q, k, v, attnMask)[0]
-}
-
-// Scatter writes the elements of src to positions of x that index names; of
-// several the last in row-major order stays.
-//
-// The optional [std.ScatterAttrs], at most one, sets Reduce. Reduce may be
-// "add" or "multiply".
-func (x *Tensor) Scatter(index, src *Tensor, dim int, opts ...std.ScatterAttrs) *Tensor {
-	attrs := options(std.Scatter, opts)
-	attrs.Dim = dim
-	return call(std.Scatter, attrs, true, sizeArgs{}, x, index, src)[0]
-}
-
-// ScatterAdd adds the elements of src at positions of x that index names.
-func (x *Tensor) ScatterAdd(index, src *Tensor, dim int) *Tensor {
-	return call(std.ScatterAdd, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x, index, src)[0]
-}
-
-// ScatterReduce combines the elements of src with those of x at positions that
-// index names.
-//
-// reduce is "sum", "prod", "amax" or "amin".
-func (x *Tensor) ScatterReduce(index, src *Tensor, dim int, reduce string) *Tensor {
-	return call(std.ScatterReduce, std.ScatterReduceAttrs{Dim: dim, Reduce: reduce}, true, sizeArgs{}, x, index, src)[0]
-}
-
-// Select takes one index of one dimension, which vanishes.
-func (x *Tensor) Select(dim, index int) *Tensor {
-	return call(std.Select, std.SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x)[0]
-}
-
-// Selu is the self-normalising scaled exponential linear unit.
-//
-// Reference: Klambauer, Unterthiner, Mayr, Hochreiter: arXiv:1706.02515
-func (x *Tensor) Selu() *Tensor {
-	return call(std.Selu, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SeluInPlace is [Tensor.Selu] with the result written to x, which it returns;
-// views of x see it. The result must have the shape of x.
-func (x *Tensor) SeluInPlace() *Tensor {
-	return assign(x, x.Selu(), "selu_")
-}
-
-// Sigmoid is 1 / (1 + exp(-x)).
-func (x *Tensor) Sigmoid() *Tensor {
-	return call(std.Sigmoid, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SigmoidInPlace is [Tensor.Sigmoid] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) SigmoidInPlace() *Tensor {
-	return assign(x, x.Sigmoid(), "sigmoid_")
-}
-
-// Sign is -1, 0 or 1, and 0 for NaN.
-func (x *Tensor) Sign() *Tensor {
-	return call(std.Sign, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SignInPlace is [Tensor.Sign] with the result written to x, which it returns;
-// views of x see it. The result must have the shape of x.
-func (x *Tensor) SignInPlace() *Tensor {
-	return assign(x, x.Sign(), "sign_")
-}
-
-// Silu is x * sigmoid(x).
-//
-// Reference: Elfwing, Uchibe, Doya: arXiv:1702.03118
-func (x *Tensor) Silu() *Tensor {
-	return call(std.Silu, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SiluInPlace is [Tensor.Silu] with the result written to x, which it returns;
-// views of x see it. The result must have the shape of x.
-func (x *Tensor) SiluInPlace() *Tensor {
-	return assign(x, x.Silu(), "silu_")
-}
-
-// Sin is the sine of x in radians.
-func (x *Tensor) Sin() *Tensor {
-	return call(std.Sin, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SinInPlace is [Tensor.Sin] with the result written to x, which it returns;
-// views of x see it. The result must have the shape of x.
-func (x *Tensor) SinInPlace() *Tensor {
-	return assign(x, x.Sin(), "sin_")
-}
-
-// Slice takes the elements from start to stop, by step, of one dimension.
-//
-// start and stop may be ints or [Size]s. The optional [std.SliceAttrs], at most
-// one, sets Step.
-func (x *Tensor) Slice(dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
-	var sized sizeArgs
-	attrs := options(std.Slice, opts)
-	attrs.Dim = dim
-	attrs.Start = sized.dim(start)
-	attrs.Stop = sized.dim(stop)
-	return call(std.Slice, attrs, true, sized, x)[0]
-}
-
-// Softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.
-func (x *Tensor) Softmax(dim int) *Tensor {
-	return call(std.Softmax, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
-}
-
-// Softmin is softmax of -x.
-func (x *Tensor) Softmin(dim int) *Tensor {
-	return call(std.Softmin, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
-}
-
-// Softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.
-func (x *Tensor) Softplus(beta, threshold float64) *Tensor {
-	return call(std.Softplus, std.SoftplusAttrs{Beta: beta, Threshold: threshold}, true, sizeArgs{}, x)[0]
-}
-
-// SoftplusInPlace is [Tensor.Softplus] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) SoftplusInPlace(beta, threshold float64) *Tensor {
-	return assign(x, x.Softplus(beta, threshold), "softplus_")
-}
-
-// Softsign is x / (1 + |x|).
-func (x *Tensor) Softsign() *Tensor {
-	return call(std.Softsign, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SoftsignInPlace is [Tensor.Softsign] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) SoftsignInPlace() *Tensor {
-	return assign(x, x.Softsign(), "softsign_")
-}
-
-// Sort orders the elements along a dimension and gives their indices; NaN
-// counts as the greatest.
-//
-// The optional [std.SortAttrs], at most one, sets Descending and Stable.
-func (x *Tensor) Sort(dim int, opts ...std.SortAttrs) (values, indices *Tensor) {
-	attrs := options(std.Sort, opts)
-	attrs.Dim = dim
-	res := call(std.Sort, attrs, true, sizeArgs{}, x)
-	return res[0], res[1]
-}
-
-// Split cuts a dimension into pieces of the given sizes.
-func (x *Tensor) Split(sizes []int, dim int) []*Tensor {
-	return call(std.Split, std.SplitAttrs{Sizes: intsOf(sizes), Dim: dim}, true, sizeArgs{}, x)
-}
-
-// Sqrt is the square root.
-func (x *Tensor) Sqrt() *Tensor {
-	return call(std.Sqrt, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// SqrtInPlace is [Tensor.Sqrt] with the result written to x, which it returns;
-// views of x see it. The result must have the shape of x.
-func (x *Tensor) SqrtInPlace() *Tensor {
-	return assign(x, x.Sqrt(), "sqrt_")
-}
-
-// Square is x * x.
-func (x *Tensor) Square() *Tensor {
-	return call(std.Square, op.None{}, true, sizeArgs{}, x)[0]
 }

@@ -7,6 +7,171 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Scatter writes the elements of src to positions of x that index names; of
+// several the last in row-major order stays.
+//
+// The optional [std.ScatterAttrs], at most one, sets Reduce. Reduce may be
+// "add" or "multiply".
+func (x *Tensor) Scatter(index, src *Tensor, dim int, opts ...std.ScatterAttrs) *Tensor {
+	attrs := options(std.Scatter, opts)
+	attrs.Dim = dim
+	return call(std.Scatter, attrs, true, sizeArgs{}, x, index, src)[0]
+}
+
+// ScatterAdd adds the elements of src at positions of x that index names.
+func (x *Tensor) ScatterAdd(index, src *Tensor, dim int) *Tensor {
+	return call(std.ScatterAdd, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x, index, src)[0]
+}
+
+// ScatterReduce combines the elements of src with those of x at positions that
+// index names.
+//
+// reduce is "sum", "prod", "amax" or "amin".
+func (x *Tensor) ScatterReduce(index, src *Tensor, dim int, reduce string) *Tensor {
+	return call(std.ScatterReduce, std.ScatterReduceAttrs{Dim: dim, Reduce: reduce}, true, sizeArgs{}, x, index, src)[0]
+}
+
+// Select takes one index of one dimension, which vanishes.
+func (x *Tensor) Select(dim, index int) *Tensor {
+	return call(std.Select, std.SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x)[0]
+}
+
+// Selu is the self-normalising scaled exponential linear unit.
+//
+// Reference: Klambauer, Unterthiner, Mayr, Hochreiter: arXiv:1706.02515
+func (x *Tensor) Selu() *Tensor {
+	return call(std.Selu, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SeluInPlace is [Tensor.Selu] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) SeluInPlace() *Tensor {
+	return assign(x, x.Selu(), "selu_")
+}
+
+// Sigmoid is 1 / (1 + exp(-x)).
+func (x *Tensor) Sigmoid() *Tensor {
+	return call(std.Sigmoid, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SigmoidInPlace is [Tensor.Sigmoid] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) SigmoidInPlace() *Tensor {
+	return assign(x, x.Sigmoid(), "sigmoid_")
+}
+
+// Sign is -1, 0 or 1, and 0 for NaN.
+func (x *Tensor) Sign() *Tensor {
+	return call(std.Sign, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SignInPlace is [Tensor.Sign] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) SignInPlace() *Tensor {
+	return assign(x, x.Sign(), "sign_")
+}
+
+// Silu is x * sigmoid(x).
+//
+// Reference: Elfwing, Uchibe, Doya: arXiv:1702.03118
+func (x *Tensor) Silu() *Tensor {
+	return call(std.Silu, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SiluInPlace is [Tensor.Silu] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) SiluInPlace() *Tensor {
+	return assign(x, x.Silu(), "silu_")
+}
+
+// Sin is the sine of x in radians.
+func (x *Tensor) Sin() *Tensor {
+	return call(std.Sin, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SinInPlace is [Tensor.Sin] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) SinInPlace() *Tensor {
+	return assign(x, x.Sin(), "sin_")
+}
+
+// Slice takes the elements from start to stop, by step, of one dimension.
+//
+// start and stop may be ints or [Size]s. The optional [std.SliceAttrs], at most
+// one, sets Step.
+func (x *Tensor) Slice(dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+	var sized sizeArgs
+	attrs := options(std.Slice, opts)
+	attrs.Dim = dim
+	attrs.Start = sized.dim(start)
+	attrs.Stop = sized.dim(stop)
+	return call(std.Slice, attrs, true, sized, x)[0]
+}
+
+// Softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.
+func (x *Tensor) Softmax(dim int) *Tensor {
+	return call(std.Softmax, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+}
+
+// Softmin is softmax of -x.
+func (x *Tensor) Softmin(dim int) *Tensor {
+	return call(std.Softmin, std.DimAttrs{Dim: dim}, true, sizeArgs{}, x)[0]
+}
+
+// Softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.
+func (x *Tensor) Softplus(beta, threshold float64) *Tensor {
+	return call(std.Softplus, std.SoftplusAttrs{Beta: beta, Threshold: threshold}, true, sizeArgs{}, x)[0]
+}
+
+// SoftplusInPlace is [Tensor.Softplus] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) SoftplusInPlace(beta, threshold float64) *Tensor {
+	return assign(x, x.Softplus(beta, threshold), "softplus_")
+}
+
+// Softsign is x / (1 + |x|).
+func (x *Tensor) Softsign() *Tensor {
+	return call(std.Softsign, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SoftsignInPlace is [Tensor.Softsign] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) SoftsignInPlace() *Tensor {
+	return assign(x, x.Softsign(), "softsign_")
+}
+
+// Sort orders the elements along a dimension and gives their indices; NaN
+// counts as the greatest.
+//
+// The optional [std.SortAttrs], at most one, sets Descending and Stable.
+func (x *Tensor) Sort(dim int, opts ...std.SortAttrs) (values, indices *Tensor) {
+	attrs := options(std.Sort, opts)
+	attrs.Dim = dim
+	res := call(std.Sort, attrs, true, sizeArgs{}, x)
+	return res[0], res[1]
+}
+
+// Split cuts a dimension into pieces of the given sizes.
+func (x *Tensor) Split(sizes []int, dim int) []*Tensor {
+	return call(std.Split, std.SplitAttrs{Sizes: intsOf(sizes), Dim: dim}, true, sizeArgs{}, x)
+}
+
+// Sqrt is the square root.
+func (x *Tensor) Sqrt() *Tensor {
+	return call(std.Sqrt, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// SqrtInPlace is [Tensor.Sqrt] with the result written to x, which it returns;
+// views of x see it. The result must have the shape of x.
+func (x *Tensor) SqrtInPlace() *Tensor {
+	return assign(x, x.Sqrt(), "sqrt_")
+}
+
+// Square is x * x.
+func (x *Tensor) Square() *Tensor {
+	return call(std.Square, op.None{}, true, sizeArgs{}, x)[0]
+}
+
 // SquareInPlace is [Tensor.Square] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
 func (x *Tensor) SquareInPlace() *Tensor {
