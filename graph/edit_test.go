@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -262,6 +264,21 @@ func TestFold(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, 4, depth.depth)
+
+	// The value of %a is free once %b, its last user, has been computed.
+	held := map[string]weak.Pointer[[1 << 12]byte]{}
+	_, err = Fold(context.Background(), g, func(n *Node, _ []*[1 << 12]byte) (*[1 << 12]byte, error) {
+		runtime.GC()
+		for name, p := range held {
+			last := map[string]string{"x": "a", "a": "b", "dead": "dead", "b": "c", "w": "c", "c": "output"}[name]
+			done := last == name || g.Find(last).Precedes(n)
+			require.Equal(t, done, p.Value() == nil, "%s while %s runs", name, n)
+		}
+		v := new([1 << 12]byte)
+		held[n.Name()] = weak.Make(v)
+		return v, nil
+	})
+	require.NoError(t, err)
 
 	cause := errors.New("boom")
 	g.Find("b").more().static = diag.Pos{File: "m.go", Line: 3}

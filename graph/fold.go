@@ -23,6 +23,7 @@ func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err er
 		if err := ctx.Err(); err != nil {
 			return out, err
 		}
+		clear(in) // a dropped value must not stay here
 		in = in[:0]
 		for i := range n.args {
 			in = append(in, env[n.args[i].def])
