@@ -1,0 +1,173 @@
+// Package fxtest holds what tests of several rooms need: the reference outputs
+// of networks and how closely values must agree with them.
+package fxtest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+)
+
+// Shared returns the folder of reference data that lies beside the checkout, found
+// from the working directory upwards. It skips the test where there is none.
+func Shared(t testing.TB) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		shared := filepath.Join(dir, "shared")
+		if _, err := os.Stat(filepath.Join(shared, "fixtures", "README.md")); err == nil {
+			return shared
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Skip("no folder shared/fixtures beside this checkout: the reference outputs are not here")
+		}
+		dir = parent
+	}
+}
+
+// Nightly skips a test of the slow tier unless GOFX_NIGHTLY is set.
+func Nightly(t testing.TB) {
+	t.Helper()
+	if os.Getenv("GOFX_NIGHTLY") == "" {
+		t.Skip("set GOFX_NIGHTLY=1 to run the large networks")
+	}
+}
+
+// Fixture is the reference of one network.
+type Fixture struct {
+	Model         string         `json:"model"`
+	Seed          string         `json:"seed"`
+	NumParameters int            `json:"num_parameters"`
+	MACs          int            `json:"macs"`
+	Nodes         map[string]int `json:"fx_nodes"` // nodes by opcode in PyTorch's graph, nil when it has none
+	WeightsSHA256 string         `json:"weights_sha256"`
+	Multipliers   [][2]any       `json:"multipliers"` // regular expression and factor
+	Inputs        []InputRef     `json:"inputs"`
+	Parameters    []ParameterRef `json:"parameters"` // in the order of the state dict
+	Outputs       []OutputRef    `json:"outputs"`
+	Stages        []Stage        `json:"stages"`
+	Modules       [][3]string    `json:"modules"` // name, PyTorch's class and settings of the leaves
+
+	dir string
+}
+
+// InputRef describes an input; Values is set for small ones, First for others.
+type InputRef struct {
+	Name   string    `json:"name"`
+	DType  string    `json:"dtype"`
+	Shape  []int     `json:"shape"`
+	Values []float64 `json:"values"`
+	First  []float64 `json:"first"`
+}
+
+// ParameterRef describes a parameter or buffer.
+type ParameterRef struct {
+	Name  string `json:"name"`
+	Shape []int  `json:"shape"`
+	Rule  string `json:"rule"`
+}
+
+// OutputRef describes an output; Sample is the number of stored elements when
+// not all are.
+type OutputRef struct {
+	Name      string    `json:"name"`
+	Shape     []int     `json:"shape"`
+	DType     string    `json:"dtype"`
+	File      string    `json:"file"`
+	Sample    int       `json:"sample"`
+	Tolerance Tolerance `json:"tolerance"`
+}
+
+// Stage is what is known of the output of a module within the network.
+type Stage struct {
+	Module string  `json:"module"`
+	Shape  []int   `json:"shape"`
+	Mean   float64 `json:"mean"`
+	Std    float64 `json:"std"`
+	L2     float64 `json:"l2"`
+}
+
+// LoadFixture reads the reference of a network; it skips the test where the
+// reference data is absent.
+func LoadFixture(t testing.TB, model string) *Fixture {
+	t.Helper()
+	f := &Fixture{dir: filepath.Join(Shared(t), "fixtures", model)}
+	b, err := os.ReadFile(filepath.Join(f.dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(b, f); err != nil {
+		t.Fatalf("%s: %v", model, err)
+	}
+	return f
+}
+
+// Expected reads the stored elements of an output: all of them, or a sample.
+func (f *Fixture) Expected(t testing.TB, o OutputRef) *array.Array {
+	t.Helper()
+	a, err := npy.ReadFile(filepath.Join(f.dir, o.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Check compares the outputs of a run, in the manifest's order, with the reference.
+func (f *Fixture) Check(t testing.TB, got []*array.Array) {
+	t.Helper()
+	if len(got) != len(f.Outputs) {
+		t.Fatalf("%s: %d outputs, expected %d", f.Model, len(got), len(f.Outputs))
+	}
+	for i, o := range f.Outputs {
+		f.CheckOutput(t, o, got[i])
+	}
+}
+
+// CheckOutput compares one output with the reference.
+func (f *Fixture) CheckOutput(t testing.TB, o OutputRef, got *array.Array) {
+	t.Helper()
+	if !equalInts(got.Shape(), o.Shape) {
+		t.Errorf("%s: output %s has the shape %v, expected %v", f.Model, o.Name, got.Shape(), o.Shape)
+		return
+	}
+	want := f.Expected(t, o)
+	d := Compare(pick(got, o.Sample), want)
+	if want.DType() == array.I64 && d.MaxAbs != 0 || !d.Within(o.Tolerance) {
+		t.Errorf("%s: output %s is off: %s, allowed %s", f.Model, o.Name, d, o.Tolerance)
+		return
+	}
+	t.Logf("%s: output %s: %s, allowed %s", f.Model, o.Name, d, o.Tolerance)
+}
+
+// pick takes the elements of a sample of n: flat indices floor(k*len/n). n = 0
+// means all.
+func pick(a *array.Array, n int) *array.Array {
+	if n == 0 {
+		return array.Contiguous(a)
+	}
+	out := array.New(a.DType(), n)
+	for k := range n {
+		array.SetFloat64At(out, k, array.Float64At(a, k*a.Len()/n))
+	}
+	return out
+}
+
+func equalInts(a, b []int) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
