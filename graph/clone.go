@@ -129,7 +129,7 @@ func (c *Cursor) Inline(g *Graph, args []*Node) []*Node {
 		in.symbols(p)
 	}
 	var out []*Node
-	for n := g.first; n != nil; n = n.next {
+	for _, n := range slices.Collect(g.Nodes()) { // g may be the cursor's graph
 		switch n.opcode {
 		case Placeholder:
 		case Output:

@@ -143,6 +143,12 @@ func TestSaveLoad(t *testing.T) {
 	require.ErrorContains(t, err, `"u" has no value`)
 	require.ErrorContains(t, err, `"v" has no value`)
 	require.Equal(t, first, readAll(t, dir), "a refused save changes nothing")
+	bad := savedModule(t)
+	bad.Graph.Inputs()[0].more().def = struct{}{}
+	bad.Graph.Find("lin").SetArg(1, nil)
+	err = Save(dir, bad)
+	require.ErrorIs(t, err, BadDefault)
+	require.ErrorIs(t, err, BadOperandCount)
 	require.ErrorIs(t, Save(filepath.Join(dir, GraphFile), savedModule(t)), FolderError)
 }
 
@@ -243,6 +249,9 @@ func TestInline(t *testing.T) {
 	g.Before(g.Output()).Inline(callee.Graph, []*Node{g.Find("q"), nil})
 	require.NotNil(t, m.Param("sub.w_1"), "another tensor gets a path of its own")
 	require.Panics(t, func() { g.At().Inline(callee.Graph, nil) })
+	self := parse(t, "graph g(%x: f32[2]) {\n  %y = call_function[@neg](%x)\n  return %y\n}").Graph
+	self.Output().SetArg(0, self.Before(self.Output()).Inline(self, []*Node{self.Find("y")})[0])
+	require.Contains(t, self.String(), "%y_1 = call_function["+tPath+"neg](%y) : f32[2]\n  return %y_1")
 	c, err := Parse([]byte(Print(m, PrintOptions{Positions: true})), "t.fx")
 	require.Error(t, err, "the second call lacks an operand")
 	require.Nil(t, c)

@@ -87,6 +87,7 @@ func TestParseMistakes(t *testing.T) {
 		"closing brace":           {head + "  return %x\n} x", []string{"4:3 FX7003"}},
 		"region outside":          {head + "  region(%a: f32[2]) {\n    {\n    }\n  }\n  return %x\n}", []string{"3:3 FX7010"}},
 		"in a region":             {head + "  %y = call_function[cond](%x) {\n    region(%a: f32[2]) {\n      return %x\n    }\n    bogus {\n    }\n    region(%a: f32[2]) {\n      %b = call_function[@neg](%a) : f32[9]\n    }\n  }\n  return %y\n}", []string{"5:14 FX7004", "7:5 FX7003", "10:68 FX7007"}},
+		"call_module with block":  {head + "  %y = call_module[m](%x) {\n  }\n  return %y\n}", []string{"3:27 FX7003"}},
 		"open region":             {head + "  %y = call_function[cond](%x) {\n    region(%a: f32[2]) {\n", []string{"2:1 FX7010", "4:1 FX7010"}},
 		"call with bad block":     {head + "  %y = call_function[cond](?) {\n    region(%a: f32[2]) {\n    }\n  }\n  return %y\n}", []string{"3:28 FX7003"}},
 		"call with open block":    {head + "  %y = call_function[cond](?) {\n    region(%a: f32[2]) {\nparam x : f32[2]\n", []string{"2:1 FX7010", "3:28 FX7003"}},

@@ -228,7 +228,7 @@ func (b *body) node(c *scan) {
 	}
 	cur := b.cursor(c)
 	var regions []*Graph
-	if s.opcode.IsCall() && c.accept('{') {
+	if (s.opcode == CallFunction || s.opcode == CallMethod) && c.accept('{') {
 		c.end()
 		if !c.failed {
 			regions = b.regions(c)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
@@ -30,18 +31,25 @@ const (
 // with positions (of files only the base names) and the values of the parameters.
 // Equal modules give equal bytes. Both files are written beside the old ones
 // first and replace them only when complete. Parameters without values are an
-// error that names all of them. Side data of nodes (Key) is not saved.
+// error that names all of them, and so is what Load would refuse: what Lint
+// finds, and default values that have no text form. Side data of nodes (Key) is
+// not saved.
 func Save(dir string, m *Module) (err error) {
-	var missing diag.List
+	refused := Lint(m.Graph)
+	for n := range m.Graph.Nodes() {
+		if d := n.Default(); d != nil && strings.HasPrefix(literal(d), "opaque") {
+			refused = append(refused, n.Error(BadDefault, "default value of "+n.String()+" is no number, bool, string or array, so that it cannot be saved"))
+		}
+	}
 	tensors := make([]safetensors.Named, 0, len(m.params))
 	for _, p := range m.params {
 		if p.Value == nil {
-			missing.Add(diag.New(WeightMissing, "parameter "+strconv.Quote(p.Path)+" has no value, expected "+p.Type.String()))
+			refused.Add(diag.New(WeightMissing, "parameter "+strconv.Quote(p.Path)+" has no value, expected "+p.Type.String()))
 			continue
 		}
 		tensors = append(tensors, safetensors.Named{Name: p.Path, Array: p.Value})
 	}
-	if err := missing.Err(); err != nil {
+	if err := refused.Err(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
