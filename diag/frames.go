@@ -9,8 +9,8 @@ import (
 const modulePath = "github.com/gofx-dev/gofx/"
 
 // UserCode reports whether a function belongs to a user rather than to gofx's
-// library rooms, the Go runtime or the testing package. models/, examples/ and
-// test files are user code.
+// library rooms, the Go runtime or the testing package. models/, examples/,
+// internal/ (models of the tests) and test files are user code.
 func UserCode(function, file string) bool {
 	if function == "" {
 		return false
@@ -22,7 +22,7 @@ func UserCode(function, file string) bool {
 	}
 	rest, ours := strings.CutPrefix(function, modulePath)
 	return !ours || strings.HasPrefix(rest, "models") || strings.HasPrefix(rest, "examples/") ||
-		strings.HasSuffix(file, "_test.go")
+		strings.HasPrefix(rest, "internal/") || strings.HasSuffix(file, "_test.go")
 }
 
 // Limits of recorded stacks: at most MaxFrames user frames among MaxScan.

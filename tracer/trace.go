@@ -30,6 +30,7 @@ type trace struct {
 
 	errs  diag.List
 	seen  map[place]int
+	said  map[mistake]bool
 	notes map[string]bool
 
 	params  map[any]*graph.Param   // by tensor.ID
@@ -60,6 +61,11 @@ type place struct {
 	code diag.Code
 }
 
+type mistake struct {
+	place
+	text string
+}
+
 type modInfo struct {
 	path, selector string
 }
@@ -82,7 +88,7 @@ const defaultMaxNodes = 4 << 20
 func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	g := graph.New(name)
 	t := &trace{ctx: ctx, p: p, mod: graph.NewModule(g), cur: g.At(), frames: p.Frames, maxNodes: p.MaxNodes,
-		seen: map[place]int{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
+		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
 		lifted: map[liftKey]*graph.Node{}, recipes: map[liftKey]*graph.Node{}, views: map[any][]any{}, viewOf: map[any]any{},
 		stale: map[any]diag.Pos{}, written: map[any]*graph.Node{}}
 	if t.frames == 0 {
@@ -131,11 +137,11 @@ func (t *trace) report(err error) {
 		}
 		k := place{e.Pos, e.Code}
 		k.pos.Func = ""
-		t.seen[k]++
-		switch t.seen[k] {
-		case 1:
+		if said := (mistake{k, e.Op + e.Msg}); !t.said[said] {
+			t.said[said] = true
 			t.errs = append(t.errs, e)
-		case 64:
+		}
+		if t.seen[k]++; t.seen[k] == 64 {
 			t.errs = append(t.errs, (&diag.Error{Code: Brake, Msg: "the mistake above was made 64 times; the trace was ended",
 				Hint: "a loop may depend on data; use tensor.While or tensor.Scan"}).At(e.Pos))
 			panic(stop{})

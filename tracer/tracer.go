@@ -105,9 +105,11 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	results := t.run(call)
+	results, returned := t.run(call)
 	t.unseenWrites()
-	t.finish(results)
+	if returned {
+		t.finish(results)
+	}
 	t.ended = true
 	if err := t.errs.Err(); err != nil {
 		t.errs.Sort()
@@ -191,29 +193,26 @@ func entryPos(fn any, method string) diag.Pos {
 // stop ends a trace early; the reason has been recorded.
 type stop struct{}
 
-// run calls the function and returns its results, nil when it panicked.
-func (t *trace) run(c *target) (results []reflect.Value) {
+// run calls the function and returns its results; returned is false when it was
+// not called or panicked.
+func (t *trace) run(c *target) (results []reflect.Value, returned bool) {
 	args, ok := t.arguments(c)
 	if !ok {
-		return nil
+		return nil, false
 	}
 	defer func() {
 		switch r := recover().(type) {
-		case nil:
-		case stop:
-			results = nil
+		case nil, stop:
 		case *diag.Error:
 			t.report(r)
-			results = nil
 		default:
 			t.panicked(r)
-			results = nil
 		}
 	}()
 	if c.fn.Type().IsVariadic() {
-		return c.fn.CallSlice(args)
+		return c.fn.CallSlice(args), true
 	}
-	return c.fn.Call(args)
+	return c.fn.Call(args), true
 }
 
 // panicked reports a panic of user code: attached to an earlier mistake, which
@@ -237,9 +236,6 @@ func (t *trace) panicked(r any) {
 
 // finish records the output node.
 func (t *trace) finish(results []reflect.Value) {
-	if results == nil {
-		return
-	}
 	b := outputs{t: t}
 	s := b.results(results)
 	if len(t.errs) > 0 && t.errs.Err() != nil {

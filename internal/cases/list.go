@@ -2,7 +2,6 @@ package cases
 
 import (
 	"github.com/gofx-dev/gofx/fx"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 

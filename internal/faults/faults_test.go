@@ -1,0 +1,89 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+)
+
+// wants reads the "// want" comments of each function: "line code", sorted.
+func wants(t *testing.T) map[string][]string {
+	t.Helper()
+	src, err := os.ReadFile("faults.go")
+	require.NoError(t, err)
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "faults.go", src, 0)
+	require.NoError(t, err)
+	lines := strings.Split(string(src), "\n")
+	out := map[string][]string{}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		name := fn.Name.Name
+		if fn.Recv != nil {
+			name = fn.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name
+		}
+		if name == "overlapping" {
+			name = "concurrent"
+		}
+		for l := fset.Position(fn.Pos()).Line; l <= fset.Position(fn.End()).Line; l++ {
+			if _, want, ok := strings.Cut(lines[l-1], "// want "); ok {
+				for _, code := range strings.Fields(want) {
+					out[name] = append(out[name], fmt.Sprintf("%d %s", l, code))
+				}
+			}
+		}
+		slices.Sort(out[name])
+	}
+	return out
+}
+
+func TestFaultsGiveExactlyTheirDiagnostics(t *testing.T) {
+	want := wants(t)
+	all := All()
+	require.GreaterOrEqual(t, len(all), 30)
+	for _, f := range all {
+		t.Run(f.Name, func(t *testing.T) {
+			require.NotEmpty(t, want[f.Name])
+			gm, err := fx.Trace(ctx, f.Fn, f.Opts...)
+			require.Error(t, err)
+			require.Nil(t, gm)
+			var list diag.List
+			require.True(t, errors.As(err, &list), "%v", err)
+			var got []string
+			for _, e := range list {
+				require.Equal(t, "faults.go", filepath.Base(e.Pos.File), "%v", e)
+				got = append(got, fmt.Sprintf("%d %s", e.Pos.Line, e.Code))
+			}
+			slices.Sort(got)
+			require.Equal(t, want[f.Name], got, "%v", err)
+		})
+	}
+}
+
+func TestFaultsUseEveryTracingAndTypingCode(t *testing.T) {
+	used := map[string]bool{}
+	for _, codes := range wants(t) {
+		for _, c := range codes {
+			used[strings.Fields(c)[1]] = true
+		}
+	}
+	for _, c := range []string{"FX1001", "FX1002", "FX1004", "FX1005", "FX1006", "FX1007", "FX1008", "FX1010", "FX1011", "FX1012", "FX1013", "FX1014", "FX1015", "FX1016",
+		"FX2001", "FX2002", "FX2003", "FX2004", "FX2005", "FX2006", "FX2007", "FX2008", "FX2010"} {
+		require.True(t, used[c], c)
+	}
+}
