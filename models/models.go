@@ -71,7 +71,7 @@ func damp(pattern string, factor float64) []Multiplier {
 	return []Multiplier{{regexp.MustCompile(pattern), factor}}
 }
 
-// perceptron, resnet and the others below are families of entries.
+// resnet returns the entry of a residual network.
 func resnet(name, doc string, batch int, lastNorm string, factor float64, make func() *ResNet) *Model {
 	return &Model{Name: name, Doc: doc, New: func() any { return make() },
 		Inputs:      []InputSpec{{Name: "x", Type: "f32[N,3,224,224]", Rule: Uniform{}}},
@@ -89,4 +89,13 @@ var all = []*Model{
 	resnet("resnet34", "ResNet-34, arXiv:1512.03385.", 1, "bn2", 0.35, NewResNet34),
 	resnet("resnet50", "ResNet-50, arXiv:1512.03385.", 1, "bn3", 0.35, NewResNet50),
 	resnet("resnet101", "ResNet-101, arXiv:1512.03385.", 1, "bn3", 0.2, NewResNet101),
+	{Name: "bert_base", Doc: "BERT base, uncased, arXiv:1810.04805.", New: func() any { return NewBert(BertBase) },
+		Inputs: []InputSpec{
+			{Name: "input_ids", Type: "i64[N,S]", Rule: Integers{High: BertBase.VocabSize}},
+			{Name: "attention_mask", Type: "i64[N,S]", Rule: Set{Fixed{1}, []Slab{{Axis: 1, From: -5}}}},
+		},
+		Outputs: []string{"last_hidden_state", "pooler_output"}, Dims: map[string]int{"N": 1, "S": 32}},
+	{Name: "gpt2", Doc: "GPT-2 small.", New: func() any { return NewGPT2(GPT2Small) },
+		Inputs:  []InputSpec{{Name: "input_ids", Type: "i64[N,S]", Rule: Integers{High: GPT2Small.VocabSize}}},
+		Outputs: []string{"last_hidden_state", "logits"}, Dims: map[string]int{"N": 1, "S": 24}},
 }
