@@ -63,7 +63,7 @@ type place struct {
 
 type mistake struct {
 	place
-	text string
+	op string
 }
 
 type modInfo struct {
@@ -137,7 +137,7 @@ func (t *trace) report(err error) {
 		}
 		k := place{e.Pos, e.Code}
 		k.pos.Func = ""
-		if said := (mistake{k, e.Op + e.Msg}); !t.said[said] {
+		if said := (mistake{k, e.Op}); !t.said[said] {
 			t.said[said] = true
 			t.errs = append(t.errs, e)
 		}
