@@ -135,43 +135,14 @@ func params(f *api.Func, list []api.Param) []jen.Code {
 	return out
 }
 
-func sameType(a, b api.Param) bool {
-	untyped := func(p api.Param) bool { return p.Kind == api.Scalar || p.Kind == api.Dim || p.Kind == api.Dims }
-	return !a.Variadic && !b.Variadic && (a.Kind == b.Kind || untyped(a) && untyped(b))
-}
+// sameType reports whether two neighbours may share one type in the source.
+func sameType(a, b api.Param) bool { return !a.Variadic && a.GoType() == b.GoType() }
 
 func goType(p api.Param) *jen.Statement {
-	list := func(elem *jen.Statement) *jen.Statement {
-		if p.Variadic {
-			return jen.Op("...").Add(elem)
-		}
-		return jen.Index().Add(elem)
-	}
-	switch p.Kind {
-	case api.Tensor:
-		return jen.Op("*").Id("Tensor")
-	case api.Tensors:
-		return list(jen.Op("*").Id("Tensor"))
-	case api.Bool:
-		return jen.Bool()
-	case api.Int:
-		return jen.Int()
-	case api.Float:
-		return jen.Float64()
-	case api.String:
-		return jen.String()
-	case api.DType:
+	if p.Kind == api.DType {
 		return jen.Qual(pkgArray, "DType")
-	case api.Ints:
-		return list(jen.Int())
-	case api.Floats:
-		return list(jen.Float64())
-	case api.Dims:
-		if p.Variadic {
-			return list(jen.Any())
-		}
 	}
-	return jen.Any() // a number, one size, or sizes that are not last
+	return jen.Id(p.GoType())
 }
 
 func results(f *api.Func) *jen.Statement {

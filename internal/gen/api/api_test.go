@@ -1,0 +1,115 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+func TestSignatures(t *testing.T) {
+	for _, c := range []struct {
+		op   *op.Op
+		want []string
+	}{
+		{std.Relu, []string{"Relu(x *Tensor) *Tensor"}},
+		{std.Mul, []string{"Mul(x, other *Tensor) *Tensor", "MulScalar(x *Tensor, v any) *Tensor"}},
+		{std.Sub, []string{
+			"Sub(x, other *Tensor, opts ...std.SubAttrs) *Tensor",
+			"SubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor",
+			"RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor"}},
+		{std.Where, []string{"Where(cond, x, other *Tensor) *Tensor", "WhereScalar(cond, x *Tensor, v any) *Tensor"}},
+		{std.Cat, []string{"Cat(tensors []*Tensor, dim int) *Tensor"}},
+		{std.Reshape, []string{"Reshape(x *Tensor, shape ...any) *Tensor"}},
+		{std.Unflatten, []string{"Unflatten(x *Tensor, dim int, sizes ...any) *Tensor"}},
+		{std.LayerNorm, []string{"LayerNorm(x, weight, bias *Tensor, normalizedShape any, eps float64) *Tensor"}},
+		{std.Movedim, []string{"Movedim(x *Tensor, source []int, destination ...int) *Tensor"}},
+		{std.MaxDim, []string{"MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tensor)"}},
+		{std.Split, []string{"Split(x *Tensor, sizes []int, dim int) []*Tensor"}},
+		{std.Cast, []string{"Cast(x *Tensor, dtype array.DType) *Tensor"}},
+		{std.Arange, []string{"Arange(end any, opts ...std.ArangeAttrs) *Tensor"}},
+	} {
+		var got []string
+		for _, f := range api.Of(c.op) {
+			got = append(got, f.Signature())
+		}
+		require.Equal(t, c.want, got)
+	}
+}
+
+func TestMethods(t *testing.T) {
+	forms := api.Of(std.Sub)
+	require.Equal(t, []string{"SubInPlace", "SubScalarInPlace", ""}, []string{forms[0].InPlace, forms[1].InPlace, forms[2].InPlace})
+	require.Equal(t, []string{"Other", "Reverse"}, forms[0].Cleared())
+	require.Equal(t, []string{"Reverse"}, forms[1].Cleared())
+	require.True(t, forms[2].Method)
+	require.False(t, api.Of(std.Cat)[0].Method, "a list has no receiver")
+	require.False(t, api.Of(std.Arange)[0].Method)
+	require.Equal(t, "OutputSize", api.Of(std.AdaptiveAvgPool2d)[0].Params[1].Field)
+}
+
+func TestNames(t *testing.T) {
+	for in, want := range map[string]string{"batch_norm": "BatchNorm", "conv2d": "Conv2d", "t": "T", "MinVal": "MinVal"} {
+		require.Equal(t, want, api.Camel(in))
+	}
+	for in, want := range map[string]string{"KeepDim": "keepDim", "DType": "dtype", "N": "n", "ABTest": "abTest", "Dim0": "dim0"} {
+		require.Equal(t, want, api.Lower(in))
+	}
+}
+
+func TestEveryOperatorHasADistinctGoName(t *testing.T) {
+	seen := map[string]string{}
+	for _, o := range api.Ops() {
+		for _, f := range api.Of(o) {
+			require.Empty(t, seen[f.Name], "%s of %s", f.Name, o.Name)
+			seen[f.Name] = o.Name
+			names := map[string]bool{}
+			for _, p := range f.Params {
+				require.False(t, names[p.Name], "%s: two parameters %s", f.Name, p.Name)
+				names[p.Name] = true
+				require.True(t, (p.Operand == "") != (p.Field == ""), "%s: %s", f.Name, p.Name)
+			}
+		}
+	}
+	require.NotContains(t, seen, "Getitem")
+}
+
+func TestOpsDoc(t *testing.T) {
+	asked := map[string]int{}
+	doc := api.OpsDoc([]string{"interp", "a|b"}, func(o *op.Op, engine string) string {
+		asked[engine]++
+		return o.Name + "@" + engine
+	})
+	ops := 0
+	for _, o := range op.All() {
+		if o.Path == "" && !o.AdHoc {
+			ops++
+			require.Equal(t, 1, strings.Count(doc, "\n### "+o.Name+"\n"), o.Name)
+		}
+	}
+	require.Equal(t, map[string]int{"interp": ops, "a|b": ops}, asked)
+	require.Contains(t, doc, "| operator | meaning | interp | a\\|b |\n|---|---|---|---|\n")
+	require.Contains(t, doc, "| [relu](#relu) | expression | relu@interp | relu@a\\|b |\n")
+	require.Contains(t, doc, `### sub
+
+sub is x - alpha*other.
+
+- operands: `+"`x`, `other?`"+`
+- attributes: `+"`other` (number), `alpha` (number), `reverse` (bool)"+`
+
+`+"```go"+`
+func Sub(x, other *Tensor, opts ...std.SubAttrs) *Tensor
+func SubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor
+func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor
+`+"```"+`
+
+Also methods of the first tensor, in place: `+"`SubInPlace`, `SubScalarInPlace`"+`.
+`)
+	require.Contains(t, doc, "- results: `values`, `indices`\n")
+	require.Contains(t, doc, "### getitem\n\ngetitem takes one member out of a tuple.\n\n- operands: `tuple`\n- attributes: `index` (int)\n")
+	require.NotContains(t, doc, "func Getitem")
+}
