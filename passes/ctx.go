@@ -1,0 +1,136 @@
+package passes
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Ctx is what a running pass works with: the caller's context, the module whose
+// graph it transforms, and the log that explains what was done and what was not.
+type Ctx struct {
+	context.Context
+	// Module holds the state; the graph that Run is given is its graph.
+	Module *graph.Module
+
+	log     []Event
+	matches int
+	refused []Event
+	skipped int
+	notes   []string
+}
+
+// NewCtx returns a context for running a pass outside of the driver.
+func NewCtx(ctx context.Context, m *graph.Module) *Ctx { return &Ctx{Context: ctx, Module: m} }
+
+// EventKind tells what an Event reports.
+type EventKind uint8
+
+// The kinds of event.
+const (
+	Replaced EventKind = iota // Node was replaced by By, or changed when By is nil
+	Erased                    // Node was removed
+	Refused                   // Node was a candidate and was left as it is
+)
+
+// Event is one entry of the log. Nodes may be erased by now; they still know
+// their name, operator and position.
+type Event struct {
+	Kind EventKind
+	Node *graph.Node
+	By   *graph.Node
+	Why  string
+}
+
+// Pos returns the user's line that the event is about.
+func (e Event) Pos() diag.Pos { return e.Node.Pos() }
+
+// String returns "model.go:41: %bn replaced by %conv: folded into the weights".
+func (e Event) String() string {
+	var b strings.Builder
+	if p := e.Node.Pos().String(); p != "" {
+		b.WriteString(p + ": ")
+	}
+	b.WriteString(e.Node.String())
+	switch {
+	case e.Kind == Erased:
+		b.WriteString(" erased")
+	case e.Kind == Refused:
+		b.WriteString(" left as it is")
+	case e.By != nil:
+		fmt.Fprintf(&b, " replaced by %s", e.By)
+	default:
+		b.WriteString(" changed")
+	}
+	if e.Why != "" {
+		b.WriteString(": " + e.Why)
+	}
+	return b.String()
+}
+
+// Rewrote records that old was replaced by, or changed into, what now gives its
+// value, and counts a match; by may be nil for a node that was changed in place.
+func (c *Ctx) Rewrote(old, by *graph.Node, why string) {
+	c.log = append(c.log, Event{Replaced, old, by, why})
+	c.matches++
+}
+
+// Erase removes n, records it and counts a match. It refuses, as Graph.Erase
+// does, while n is used.
+func (c *Ctx) Erase(n *graph.Node, why string) error {
+	if err := n.Graph().Erase(n); err != nil {
+		return err
+	}
+	c.log = append(c.log, Event{Kind: Erased, Node: n, Why: why})
+	c.matches++
+	return nil
+}
+
+// maxRefused bounds the log of candidates that were left as they are.
+const maxRefused = 1000
+
+// Refuse records why n, a candidate of the pass, was left as it is.
+func (c *Ctx) Refuse(n *graph.Node, why string) {
+	if len(c.refused) == maxRefused {
+		c.skipped++
+		return
+	}
+	c.refused = append(c.refused, Event{Kind: Refused, Node: n, Why: why})
+}
+
+// Replace makes by take the place of old: all uses, symbols and side data; a
+// type of old that says more is kept. old is erased and a match counted.
+func (c *Ctx) Replace(old, by *graph.Node, why string) error {
+	KeepType(by, old.Type())
+	graph.CopyMeta(by, old)
+	old.ReplaceUses(by, nil)
+	if err := old.Graph().Erase(old); err != nil {
+		return err
+	}
+	c.Rewrote(old, by, why)
+	return nil
+}
+
+// Note adds a line about the whole graph to the report.
+func (c *Ctx) Note(s string) { c.notes = append(c.notes, s) }
+
+// Notes returns the lines about the whole graph.
+func (c *Ctx) Notes() []string {
+	if c.skipped == 0 {
+		return c.notes
+	}
+	return append(c.notes[:len(c.notes):len(c.notes)], strconv.Itoa(c.skipped)+" more candidates were left as they are")
+}
+
+// Matches returns the number of rewrites and removals so far.
+func (c *Ctx) Matches() int { return c.matches }
+
+// Log returns the rewrites and removals so far.
+func (c *Ctx) Log() []Event { return c.log }
+
+// Refusals returns the candidates that were left as they are, with the reasons.
+func (c *Ctx) Refusals() []Event { return c.refused }

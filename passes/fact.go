@@ -1,0 +1,136 @@
+package passes
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Fact is something that may be true of a graph and that a pass relies on. Facts
+// are looked up in the graph, not remembered, so that they hold for graphs from
+// anywhere.
+type Fact struct {
+	Name string // "typed", for messages
+	Cure string // what makes it true
+	// Violation returns a node for which the fact does not hold, nil when it holds.
+	Violation func(g *graph.Graph) *graph.Node
+}
+
+// The facts that the built-in passes speak of.
+var (
+	// Typed: element type and rank of every value are known.
+	Typed = Fact{"typed", "give the inputs types when tracing, or run shape-prop", first(func(n *graph.Node) bool {
+		return n.Opcode() != graph.Output && !known(n.Type())
+	})}
+	// Functional: every call is a call_function, so that operands are visible.
+	Functional = Fact{"functional", "run functionalize", first(func(n *graph.Node) bool {
+		return n.Opcode() == graph.CallMethod || n.Opcode() == graph.CallModule
+	})}
+	// Decomposed: no operator is composite.
+	Decomposed = Fact{"decomposed", "run decompose", first(func(n *graph.Node) bool {
+		return n.Op() != nil && n.Op().Composite()
+	})}
+	// EvalMode: no operator is in training mode.
+	EvalMode = Fact{"eval mode", "trace the model in evaluation mode", first(Training)}
+)
+
+// Facts are the facts of this package.
+var Facts = []Fact{Typed, Functional, Decomposed, EvalMode}
+
+func hasFact(list []Fact, f Fact) bool {
+	for _, x := range list {
+		if x.Name == f.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func first(bad func(n *graph.Node) bool) func(*graph.Graph) *graph.Node {
+	return func(g *graph.Graph) *graph.Node {
+		for n := range g.All() {
+			if bad(n) {
+				return n
+			}
+		}
+		return nil
+	}
+}
+
+func known(t shape.Type) bool {
+	switch t.Kind() {
+	case shape.Tuple:
+		for i := range t.Len() {
+			if !known(t.Member(i)) {
+				return false
+			}
+		}
+		return true
+	case shape.Tensor:
+		return t.Ranked() && t.DType() != array.Invalid
+	}
+	return false
+}
+
+// Training reports whether the node calls an operator in training mode: one
+// whose attribute "training" is set.
+func Training(n *graph.Node) bool {
+	o := n.Op()
+	if o == nil || n.Attrs() == nil {
+		return false
+	}
+	for _, f := range o.Codec().Fields(n.Attrs()) {
+		if on, ok := f.Value.(bool); ok && on && f.Name == "training" {
+			return true
+		}
+	}
+	return false
+}
+
+// Effect returns what may be done with the node: op.Effectful nodes stay where
+// they are, op.Random ones may be removed when unused but not merged, op.Pure
+// ones may be merged. Control flow has the effect of its regions; what is not
+// known is effectful.
+func Effect(n *graph.Node) op.Effect {
+	if !n.Opcode().IsCall() {
+		return op.Pure
+	}
+	o := n.Op()
+	if o == nil || len(o.Mutates) > 0 {
+		return op.Effectful
+	}
+	rs := n.Regions()
+	if len(rs) == 0 || !o.Structural() {
+		return o.Effect
+	}
+	worst := op.Pure
+	for _, r := range rs {
+		for m := range r.Nodes() {
+			worst = max(worst, Effect(m))
+		}
+	}
+	return worst
+}
+
+// Written returns the paths of the parameters and buffers that a node of the
+// graph or of its regions writes. A read of such a path gives another value
+// behind the write than before it.
+func Written(g *graph.Graph) map[string]bool {
+	var paths map[string]bool
+	for n := range g.All() {
+		o := n.Op()
+		if o == nil {
+			continue
+		}
+		for _, i := range o.Mutates {
+			if a := n.Arg(i); a != nil && a.Opcode() == graph.GetAttr {
+				if paths == nil {
+					paths = map[string]bool{}
+				}
+				paths[a.Target()] = true
+			}
+		}
+	}
+	return paths
+}

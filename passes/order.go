@@ -1,0 +1,40 @@
+package passes
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// Before says that one pass must not run behind another, and why.
+type Before struct {
+	First, Then string
+	Why         string
+}
+
+// Order lists the constraints between the built-in passes. Run refuses a
+// pipeline that breaks one.
+var Order = []Before{
+	{"conv-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
+	{"linear-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
+	{"functionalize", "decompose", "calls of modules hide their operands and are not decomposed"},
+	{"functionalize", "const-fold", "what calls of modules compute from parameters alone is seen as operands only"},
+	{"conv-bn", "quant-prepare", "observers must see the folded weights"},
+	{"linear-bn", "quant-prepare", "observers must see the folded weights"},
+	{"quant-prepare", "quant-convert", "conversion replaces the observers"},
+	{"const-fold", "quant-prepare", "constants need no observers"},
+}
+
+// CheckOrder returns an error when a pipeline runs passes in an order that Order
+// forbids.
+func CheckOrder(pipeline []Pass) error {
+	for _, o := range Order {
+		then := false
+		for _, p := range pipeline {
+			if p.Name == o.First && then {
+				return diag.New(BadPipeline, "pass "+o.First+" runs behind "+o.Then+", expected it before: "+o.Why).
+					WithHint("exchange them")
+			}
+			then = then || p.Name == o.Then
+		}
+	}
+	return nil
+}

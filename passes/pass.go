@@ -1,0 +1,139 @@
+// Package passes is how graphs are transformed: a pass is a struct with a name
+// and a function, adapters make the common ones short, and one driver does for
+// all of them what is not the idea of the pass (checking, dumping, timing,
+// naming the culprit). Graphs come from tracer, onnx or the text form and go to
+// interp, codegen and lowering. The passes themselves are in the packages below
+// (simplify, shapeprop, fusion, quant, partition, grad).
+//
+// Read Pass, Ctx and Run first. The package names no operator.
+package passes
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Pass is one named graph transformation.
+type Pass struct {
+	Name string // "conv-bn": command-line flag, testdata folder, error context
+	Doc  string // the first sentence is the help line
+	// Requires are checked before the pass runs, on the graph itself.
+	Requires []Fact
+	// Breaks are facts that may be no longer true afterwards. The driver checks
+	// that all others still are.
+	Breaks []Fact
+	// Run transforms g, which is c.Module.Graph, and tells whether it changed
+	// anything. It may panic with *diag.Error, as a Cursor does.
+	Run func(c *Ctx, g *graph.Graph) (changed bool, err error)
+}
+
+// The codes of passes.
+const (
+	BadPipeline   diag.Code = "FX3020" // a pipeline lists an unknown or misplaced pass
+	MissingFact   diag.Code = "FX3021" // a fact that a pass requires does not hold
+	BrokenFact    diag.Code = "FX3022" // a pass broke a fact that it does not list
+	LintFailed    diag.Code = "FX3023" // the graph is broken before or behind a pass
+	Panicked      diag.Code = "FX3024" // the code of a pass panicked
+	MatchCount    diag.Code = "FX3025" // a pass matched less or more often than expected
+	NumericChange diag.Code = "FX3026" // a pass changed what the graph computes
+	NoInputs      diag.Code = "FX3027" // the numeric check cannot make inputs
+	NoFixpoint    diag.Code = "FX3028" // repeating a pass does not end
+	BadRule       diag.Code = "FX3029" // pattern and replacement of a rule do not fit
+	DumpFailed    diag.Code = "FX3030" // the dump folder cannot be written
+)
+
+// EachNode makes a pass that calls f for every node, those of regions included,
+// in execution order. f may erase the node and insert others; a count of
+// c.Rewrote calls above zero tells that the graph changed.
+func EachNode(name, doc string, f func(c *Ctx, n *graph.Node) error) Pass {
+	return Pass{Name: name, Doc: doc, Run: func(c *Ctx, g *graph.Graph) (bool, error) {
+		before := c.matches
+		for n := range g.All() {
+			if err := c.Err(); err != nil {
+				return false, err
+			}
+			if err := f(c, n); err != nil {
+				return c.matches > before, at(n, err)
+			}
+		}
+		return c.matches > before, nil
+	}}
+}
+
+// at gives an error of user code the node's position, where it has none.
+func at(n *graph.Node, err error) error {
+	var l diag.List
+	l.Add(err)
+	for i, e := range l {
+		if e.Node == "" {
+			e2 := *e
+			e2.Node = n.Name()
+			l[i] = e2.At(n.Pos())
+		}
+	}
+	if len(l) == 1 {
+		return l[0]
+	}
+	return l
+}
+
+// Fixpoint makes a pass that repeats p until it changes nothing; it is an error
+// when that takes more than max rounds.
+func Fixpoint(p Pass, max int) Pass {
+	once := p.Run
+	p.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
+		for i := range max {
+			changed, err := once(c, g)
+			if err != nil || !changed {
+				return i > 0, err
+			}
+			g = c.Module.Graph
+		}
+		return true, diag.New(NoFixpoint, "still changing the graph after "+strconv.Itoa(max)+" rounds").
+			WithHint("a rule may match what it makes; filter it, or allow more rounds")
+	}
+	return p
+}
+
+// Rules makes a pass that applies several passes in turn, again and again, until
+// none of them changes anything; it is an error when that takes more than max rounds.
+func Rules(name, doc string, max int, rules ...Pass) Pass {
+	return Fixpoint(Concat(name, doc, rules...), max)
+}
+
+// Concat makes one pass of several that run one after the other. It requires
+// what the first ones require that is not broken before, and breaks what any
+// breaks.
+func Concat(name, doc string, list ...Pass) Pass {
+	p := Pass{Name: name, Doc: doc}
+	for _, q := range list {
+		for _, f := range q.Requires {
+			if !hasFact(p.Breaks, f) && !hasFact(p.Requires, f) {
+				p.Requires = append(p.Requires, f)
+			}
+		}
+		for _, f := range q.Breaks {
+			if !hasFact(p.Breaks, f) {
+				p.Breaks = append(p.Breaks, f)
+			}
+		}
+	}
+	p.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
+		changed := false
+		for _, q := range list {
+			if err := c.Err(); err != nil {
+				return changed, err
+			}
+			did, err := q.Run(c, g)
+			changed = changed || did
+			if err != nil {
+				return changed, err
+			}
+			g = c.Module.Graph
+		}
+		return changed, nil
+	}
+	return p
+}

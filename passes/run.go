@@ -1,0 +1,299 @@
+package passes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Options changes what Run does around the passes. The zero value checks the
+// graph before and behind each pass and nothing else.
+type Options struct {
+	NoLint    bool          // do not check graph and facts behind each pass
+	Disable   []string      // passes of the pipeline that are left out
+	StopAfter string        // the last pass to run
+	Expect    []Expectation // how often passes must match
+	Numeric   *Numeric      // compare what the graph computes behind each pass with the original
+	// DumpDir is a folder for the text form before the first pass, 00-trace.fx,
+	// and behind each pass, 01-conv-bn.fx, with the difference in 01-conv-bn.diff.
+	DumpDir string
+	// OnPass is called behind each pass with the module as it is then.
+	OnPass func(r PassReport, m *graph.Module)
+}
+
+// Expectation says how often a pass must match.
+type Expectation struct {
+	Pass     string
+	Min, Max int // Max -1: no upper bound
+}
+
+// Expect demands that a pass matches exactly n times in the whole pipeline.
+func Expect(pass string, n int) Expectation { return Expectation{pass, n, n} }
+
+// ExpectAtLeast demands that a pass matches n times or more.
+func ExpectAtLeast(pass string, n int) Expectation { return Expectation{pass, n, -1} }
+
+// Run runs the passes of a pipeline in order on a module. When one of them
+// fails, or a check behind one, the error names the pass and m is as it was;
+// node pointers into m's graph are good only as long as Run changes nothing.
+// The report says what was done up to there, also when there is an error.
+func Run(ctx context.Context, m *graph.Module, pipeline []Pass, o Options) (*Report, error) {
+	r := &runner{Options: o, ctx: ctx, report: &Report{}}
+	if err := r.plan(pipeline); err != nil {
+		return r.report, err
+	}
+	r.mod = graph.Clone(m)
+	for _, p := range m.Params() { // a pass replaces arrays and never writes to them
+		r.mod.SetParam(*p)
+	}
+	if err := r.start(); err != nil {
+		return r.report, err
+	}
+	for _, p := range r.list {
+		if err := r.pass(p); err != nil {
+			return r.report, err
+		}
+	}
+	if err := r.expectations(); err != nil {
+		return r.report, err
+	}
+	if r.changed {
+		m.Become(r.mod)
+	}
+	return r.report, nil
+}
+
+// runner is one call of Run.
+type runner struct {
+	Options
+	ctx     context.Context
+	report  *Report
+	mod     *graph.Module // the copy that the passes work on
+	list    []Pass
+	changed bool
+	base    *baseline
+	text    string // of the last dump
+	dumps   int
+}
+
+// plan finds mistakes in the pipeline and what is left of it to run.
+func (r *runner) plan(pipeline []Pass) error {
+	names := make([]string, len(pipeline))
+	for i, p := range pipeline {
+		names[i] = p.Name
+	}
+	known := "the pipeline is " + strings.Join(names, ", ")
+	for _, n := range append(slices.Clone(r.Disable), r.StopAfter) {
+		if n != "" && !slices.Contains(names, n) {
+			return diag.New(BadPipeline, "no pass "+strconv.Quote(n)+" in the pipeline").WithHint(known)
+		}
+	}
+	for _, e := range r.Expect {
+		if !slices.Contains(names, e.Pass) {
+			return diag.New(BadPipeline, "matches of "+strconv.Quote(e.Pass)+" are expected, which is not in the pipeline").WithHint(known)
+		}
+	}
+	for _, p := range pipeline {
+		if p.Name == "" || p.Run == nil {
+			return diag.New(BadPipeline, "a pass of the pipeline has no name or no Run").WithHint(known)
+		}
+		if !slices.Contains(r.Disable, p.Name) {
+			r.list = append(r.list, p)
+		}
+		if p.Name == r.StopAfter {
+			break
+		}
+	}
+	return CheckOrder(r.list)
+}
+
+func (r *runner) start() error {
+	if err := r.lint("before the first pass"); err != nil {
+		return err
+	}
+	if r.Numeric != nil {
+		b, err := newBaseline(r.ctx, r.Numeric, r.mod)
+		if err != nil {
+			return err
+		}
+		r.base = b
+	}
+	return r.dump("trace")
+}
+
+func (r *runner) lint(when string) error {
+	if r.NoLint {
+		return nil
+	}
+	if l := graph.Lint(r.mod.Graph); l.Err() != nil {
+		return &diag.Error{Code: LintFailed, Msg: "the graph is broken " + when, Err: l}
+	}
+	return nil
+}
+
+// pass runs one pass with all checks.
+func (r *runner) pass(p Pass) (err error) {
+	phase := "pass " + p.Name
+	defer func() { err = inPhase(err, phase) }()
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	for _, f := range p.Requires {
+		if n := f.Violation(r.mod.Graph); n != nil {
+			return n.Error(MissingFact, "the pass requires a graph that is "+f.Name+", "+n.String()+" is not").WithHint(f.Cure)
+		}
+	}
+	var keeps []Fact
+	for _, f := range Facts {
+		if !r.NoLint && !hasFact(p.Breaks, f) && f.Violation(r.mod.Graph) == nil {
+			keeps = append(keeps, f)
+		}
+	}
+	c := NewCtx(r.ctx, r.mod)
+	rep := PassReport{Name: p.Name, NodesBefore: count(r.mod.Graph)}
+	start := time.Now()
+	changed, err := run(p, c)
+	rep.Time = time.Since(start)
+	rep.Changed, rep.Matches, rep.Log, rep.Refused, rep.Notes = changed, c.matches, c.log, c.refused, c.Notes()
+	rep.NodesAfter = count(r.mod.Graph)
+	r.report.Passes = append(r.report.Passes, rep)
+	if err != nil {
+		return err
+	}
+	r.changed = r.changed || changed || c.matches > 0
+	if err := r.check(keeps); err != nil {
+		return err
+	}
+	if r.OnPass != nil {
+		r.OnPass(rep, r.mod)
+	}
+	return r.dump(p.Name)
+}
+
+// check finds what a pass has broken.
+func (r *runner) check(keeps []Fact) error {
+	if err := r.lint("behind the pass"); err != nil {
+		return err
+	}
+	for _, f := range keeps {
+		if n := f.Violation(r.mod.Graph); n != nil {
+			return n.Error(BrokenFact, "the graph was "+f.Name+", "+n.String()+" is not any more: "+n.Text()).
+				WithHint("list the fact under Breaks, or " + f.Cure)
+		}
+	}
+	if r.base == nil {
+		return nil
+	}
+	return r.base.compare(r.ctx, r.mod)
+}
+
+// run calls the pass and turns a panic into an error.
+func run(p Pass, c *Ctx) (changed bool, err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case *diag.Error:
+			err = v
+		default:
+			err = &diag.Error{Code: Panicked, Pos: panicPos(), Msg: "the pass panicked: " + fmt.Sprint(v),
+				Hint: "the position is where it panicked"}
+		}
+	}()
+	return p.Run(c, c.Module.Graph)
+}
+
+// panicPos returns the frame that panicked; it is called by a deferred function.
+func panicPos() diag.Pos {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	panicking := false
+	for {
+		f, more := frames.Next()
+		inRuntime := strings.HasPrefix(f.Function, "runtime.")
+		if panicking && !inRuntime {
+			return diag.Pos{File: f.File, Line: f.Line, Func: f.Function}
+		}
+		panicking = panicking || f.Function == "runtime.gopanic"
+		if !more {
+			return diag.Pos{}
+		}
+	}
+}
+
+// inPhase says of every diagnostic in err that the phase was running.
+func inPhase(err error, phase string) error {
+	var l diag.List
+	var one *diag.Error
+	switch {
+	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.As(err, &one) && error(one) == err:
+		e := *one
+		if e.Phase == "" {
+			e.Phase = phase
+		}
+		return &e
+	}
+	l.Add(err)
+	for i, e := range l {
+		e2 := *e
+		if e2.Phase == "" {
+			e2.Phase = phase
+		}
+		l[i] = &e2
+	}
+	if len(l) == 1 {
+		return l[0]
+	}
+	return l
+}
+
+func count(g *graph.Graph) int {
+	n := 0
+	for range g.All() {
+		n++
+	}
+	return n
+}
+
+// expectations compares match counts with what is expected; the error shows the
+// first candidate that was left as it is, which most likely is why.
+func (r *runner) expectations() error {
+	for _, e := range r.Expect {
+		got, ran := 0, false
+		var why *Event
+		for i := range r.report.Passes {
+			p := &r.report.Passes[i]
+			if p.Name != e.Pass {
+				continue
+			}
+			ran = true
+			got += p.Matches
+			if why == nil && len(p.Refused) > 0 {
+				why = &p.Refused[0]
+			}
+		}
+		if !ran || got >= e.Min && (got <= e.Max || e.Max < 0) {
+			continue
+		}
+		want := strconv.Itoa(e.Min)
+		if e.Max < 0 {
+			want += " or more"
+		}
+		err := &diag.Error{Code: MatchCount, Phase: "pass " + e.Pass, Msg: "matched " + strconv.Itoa(got) + " times, expected " + want}
+		if why != nil {
+			err.Pos, err.Node = why.Pos(), why.Node.Name()
+			err.Related = []diag.Related{{Pos: why.Pos(), Msg: "first candidate that did not match: " + why.Node.String() + ": " + why.Why}}
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,264 @@
+package simplify
+
+import (
+	"hash/maphash"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// CSE merges nodes that compute the same: equal operator, attributes, operands
+// and regions, however the calls are spelt. Only pure operators are merged.
+// Reads of one parameter are merged unless a node between them writes it, and so
+// is what is computed from such a read.
+// Ref: Click, Global code motion / global value numbering, PLDI 1995, for the
+// restriction to one list of nodes in which every definition dominates.
+var CSE = passes.Pass{
+	Name: "cse",
+	Doc:  "Merges nodes that compute the same value.",
+	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		before := c.Matches()
+		err := mergeEqual(c, g, passes.Written(c.Module.Graph))
+		return c.Matches() > before, err
+	},
+}
+
+func mergeEqual(c *passes.Ctx, g *graph.Graph, written map[string]bool) error {
+	t := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: newWrites(written)}
+	t.h.SetSeed(maphash.MakeSeed())
+	visited := 0
+	for n := range g.Nodes() {
+		if visited++; visited&1023 == 0 && c.Err() != nil {
+			return c.Err()
+		}
+		for _, r := range n.Regions() {
+			if err := mergeEqual(c, r, written); err != nil {
+				return err
+			}
+		}
+		t.writes.step(n)
+		if !mergeable(n) {
+			continue
+		}
+		first := t.find(n)
+		if first == nil {
+			continue
+		}
+		unify(g, first, n)
+		if err := c.Replace(n, first, "computes the same as "+first.String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergeable(n *graph.Node) bool {
+	switch n.Opcode() {
+	case graph.GetAttr:
+		return true
+	case graph.Placeholder, graph.Output:
+		return false
+	}
+	return passes.Effect(n) == op.Pure
+}
+
+// unify records that sizes which were called differently are the same.
+func unify(g *graph.Graph, a, b *graph.Node) {
+	s, t := a.Type(), b.Type()
+	if s.Kind() != shape.Tensor || s.Rank() != t.Rank() {
+		return
+	}
+	for i := range max(s.Rank(), 0) {
+		x, y := s.Dim(i), t.Dim(i)
+		if !x.IsUnknown() && !y.IsUnknown() && !x.Equal(y) {
+			g.AddGuard(x, y, a)
+		}
+	}
+}
+
+// valueTable finds the first node that computes the same as a later one.
+type valueTable struct {
+	h      maphash.Hash
+	key    []byte
+	seen   map[uint64]*graph.Node
+	more   map[uint64][]*graph.Node // of equal hashes, behind seen
+	writes *writes
+	epochs map[*graph.Node]uint64 // of nodes that read what is written
+}
+
+// find enters n, or returns the node that it equals.
+func (t *valueTable) find(n *graph.Node) *graph.Node {
+	epoch := t.writes.of(n)
+	sum := t.hash(n, epoch)
+	first := t.seen[sum]
+	if first == nil {
+		t.enter(n, epoch)
+		t.seen[sum] = n
+		return nil
+	}
+	if t.same(first, n, epoch) {
+		return first
+	}
+	for _, m := range t.more[sum] {
+		if t.same(m, n, epoch) {
+			return m
+		}
+	}
+	if t.more == nil {
+		t.more = map[uint64][]*graph.Node{}
+	}
+	t.enter(n, epoch)
+	t.more[sum] = append(t.more[sum], n)
+	return nil
+}
+
+func (t *valueTable) enter(n *graph.Node, epoch uint64) {
+	if epoch == 0 {
+		return
+	}
+	if t.epochs == nil {
+		t.epochs = map[*graph.Node]uint64{}
+	}
+	t.epochs[n] = epoch
+}
+
+func (t *valueTable) hash(n *graph.Node, epoch uint64) uint64 {
+	h := &t.h
+	h.Reset()
+	maphash.WriteComparable(h, epoch)
+	switch n.Opcode() {
+	case graph.GetAttr, graph.CallModule:
+		h.WriteString(n.Target())
+		if n.Live() {
+			h.WriteByte(1)
+		}
+	default:
+		o := n.Op()
+		maphash.WriteComparable(h, o)
+		t.key = o.Codec().AppendKey(t.key[:0], n.Attrs(), true)
+		h.Write(t.key)
+	}
+	for i := range n.NumArgs() {
+		if a := n.Arg(i); a != nil {
+			maphash.WriteComparable(h, a)
+		}
+	}
+	for _, r := range n.Regions() {
+		sum := graph.Hash(r)
+		h.Write(sum[:])
+	}
+	return h.Sum64()
+}
+
+// same reports whether first, seen before, computes what n does.
+func (t *valueTable) same(first, n *graph.Node, epoch uint64) bool {
+	if t.epochs[first] != epoch || (first.Opcode() == graph.GetAttr) != (n.Opcode() == graph.GetAttr) ||
+		(first.Opcode() == graph.CallModule) != (n.Opcode() == graph.CallModule) {
+		return false
+	}
+	switch n.Opcode() {
+	case graph.GetAttr:
+		return first.Target() == n.Target() && first.Live() == n.Live()
+	case graph.CallModule:
+		if first.Target() != n.Target() {
+			return false
+		}
+	default:
+		if first.Op() != n.Op() || !n.Op().Codec().Equal(first.Attrs(), n.Attrs()) {
+			return false
+		}
+	}
+	for i := range max(first.NumArgs(), n.NumArgs()) {
+		if first.Arg(i) != n.Arg(i) {
+			return false
+		}
+	}
+	rs, rt := first.Regions(), n.Regions()
+	if len(rs) != len(rt) {
+		return false
+	}
+	for i := range rs {
+		if equal, _ := graph.Equal(rs[i], rt[i]); !equal {
+			return false
+		}
+	}
+	return passes.Conflict(first.Type(), n.Type()) == ""
+}
+
+// writes counts the writes to parameters along a graph: two reads give the same
+// only if no write lies between them.
+type writes struct {
+	paths map[string]bool
+	count map[string]uint64
+	alias map[*graph.Node]string // nodes whose value may share memory with a written parameter
+	all   uint64                 // writes by nodes of which more is not known
+}
+
+func newWrites(paths map[string]bool) *writes {
+	return &writes{paths: paths, count: map[string]uint64{}, alias: map[*graph.Node]string{}}
+}
+
+// step follows one node. Without any write in the module there is nothing to follow.
+func (w *writes) step(n *graph.Node) {
+	if len(w.paths) == 0 {
+		return
+	}
+	if n.Opcode() == graph.GetAttr && w.paths[n.Target()] {
+		w.alias[n] = n.Target()
+		return
+	}
+	o := n.Op()
+	switch {
+	case !n.Opcode().IsCall():
+	case o != nil && len(o.Mutates) > 0:
+		for _, i := range o.Mutates {
+			if a := n.Arg(i); a != nil && w.alias[a] != "" {
+				w.count[w.alias[a]]++
+				w.alias[n] = w.alias[a]
+			} else {
+				w.all++
+			}
+		}
+	case passes.Effect(n) == op.Effectful:
+		w.all++
+	case o.ViewOf > 0:
+		if a := n.Arg(o.ViewOf - 1); a != nil && w.alias[a] != "" {
+			w.alias[n] = w.alias[a]
+		}
+	}
+}
+
+// of returns a number that differs between two nodes when a write may lie
+// between what they read; 0 for nodes that read nothing that is written.
+func (w *writes) of(n *graph.Node) uint64 {
+	if len(w.paths) == 0 {
+		return 0
+	}
+	sum := uint64(0)
+	reads := func(path string) {
+		if path != "" {
+			sum += 1 + w.all + w.count[path]
+		}
+	}
+	reads(w.alias[n])
+	for a := range n.Inputs() {
+		reads(w.alias[a])
+	}
+	if b := n.Bound(); b != nil {
+		for _, p := range b.Params {
+			if w.paths[p] {
+				reads(p)
+			}
+		}
+	}
+	for _, r := range n.Regions() {
+		for m := range r.All() {
+			if m.Opcode() == graph.GetAttr && w.paths[m.Target()] {
+				reads(m.Target())
+			}
+		}
+	}
+	return sum
+}

@@ -1,0 +1,70 @@
+// Package simplify holds the passes that every graph profits from, whatever its
+// operators: removing what is unused, merging what is computed twice, folding
+// constants, and bringing calls into one spelling. They come between capture and
+// everything that matches or lowers; they treat operators by their records and
+// name none.
+package simplify
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
+)
+
+// DCE removes nodes whose value nothing uses, in one sweep from the results
+// backwards. Inputs stay, and so do nodes with effects, nodes whose operator is
+// not known, and nodes that define a symbol. Unused random numbers are removed.
+var DCE = passes.Pass{
+	Name: "dce",
+	Doc:  "Removes nodes whose value nothing uses and that have no effect.",
+	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		before := c.Matches()
+		err := dce(c, g)
+		return c.Matches() > before, err
+	},
+}
+
+func dce(c *passes.Ctx, g *graph.Graph) error {
+	defines := map[*graph.Node]bool{}
+	for _, s := range g.Symbols() {
+		defines[s.Node] = true
+	}
+	visited := 0
+	for n := range g.Backward() {
+		if visited++; visited&1023 == 0 && c.Err() != nil {
+			return c.Err()
+		}
+		for _, r := range n.Regions() {
+			if err := dce(c, r); err != nil {
+				return err
+			}
+		}
+		if n.NumUses() > 0 || defines[n] || !removable(n) {
+			continue
+		}
+		if err := c.Erase(n, "unused"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removable(n *graph.Node) bool {
+	return n.Opcode() != graph.Placeholder && n.Opcode() != graph.Output && passes.Effect(n) != op.Effectful
+}
+
+// DropUnused removes parameters that no node reads, and leaf modules that no
+// node calls.
+var DropUnused = passes.Pass{
+	Name: "drop-unused",
+	Doc:  "Removes parameters and modules that the graph does not use.",
+	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		n := c.Module.DropUnused()
+		if n > 0 {
+			c.Note("dropped " + strconv.Itoa(n) + " parameters")
+		}
+		return n > 0, nil
+	},
+}
