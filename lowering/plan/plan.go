@@ -42,9 +42,10 @@ type Buffer struct {
 	First, Last int
 }
 
-// Field gives an int field of a step's kernel that depends on symbols.
+// Field gives an integer of a step's kernel that depends on symbols.
 type Field struct {
-	Name string // Go field name
+	// Name is a Go selector without the kernel in front: "Stop", "Dims[1]".
+	Name string
 	Expr shape.Dim
 }
 
@@ -91,6 +92,8 @@ type Plan struct {
 	Guards    []Guard
 	// Arena is the size in bytes of the memory of all Temp buffers.
 	Arena shape.Dim
+	// Stateful tells that steps write Weight buffers, so that runs must not overlap.
+	Stateful bool
 }
 
 // Weights returns the indices of the weight buffers, in order.

@@ -1,0 +1,348 @@
+package cpu
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// builder turns a legal graph into a plan.
+type builder struct {
+	p       *plan.Plan
+	m       *graph.Module
+	val     map[*graph.Node][]int // the buffers of a node's value; one but for tuples
+	weights map[string]int        // by path
+	written map[int]bool          // weight buffers that are assigned
+	names   map[string]int
+	symbols map[string]bool
+	probe   prober
+	errs    diag.List
+}
+
+func build(m *graph.Module) (*plan.Plan, error) {
+	g := m.Graph
+	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, val: map[*graph.Node][]int{}, weights: map[string]int{},
+		written: map[int]bool{}, names: map[string]int{}, symbols: map[string]bool{}}
+	b.entry(g)
+	if err := b.errs.Err(); err != nil {
+		return nil, err
+	}
+	for n := range g.Nodes() {
+		if n.Op() == op.Assign && n.Arg(0) != nil && n.Arg(0).Opcode() == graph.GetAttr {
+			b.p.Stateful = true
+			b.written[b.weight(n.Arg(0))] = true
+		}
+	}
+	for n := range g.Nodes() {
+		switch {
+		case n.Opcode() == graph.GetAttr:
+			b.val[n] = []int{b.weight(n)}
+		case n.Opcode().IsCall():
+			b.call(n)
+		case n.Opcode() == graph.Output:
+			b.output(n)
+		}
+	}
+	if err := b.errs.Err(); err != nil {
+		b.errs.Sort()
+		return nil, b.errs
+	}
+	b.p.Live()
+	b.p.Place()
+	return b.p, b.p.Check()
+}
+
+// entry makes the inputs, the symbols that their sizes define, and the guards.
+func (b *builder) entry(g *graph.Graph) {
+	index := map[*graph.Node]int{}
+	for i, n := range g.Inputs() {
+		index[n] = i
+	}
+	for _, s := range g.Symbols() {
+		if i, ok := index[s.Node]; ok {
+			b.p.Symbols = append(b.p.Symbols, plan.Symbol{Name: s.Name, Input: i, Axis: s.Axis})
+			b.symbols[s.Name] = true
+		}
+	}
+	b.probe.start(b.p.Symbols)
+	for _, n := range g.Inputs() {
+		if !b.known(n, n.Type()) {
+			continue
+		}
+		k := b.buffer(n.Name(), plan.Input, n.Type())
+		b.val[n] = []int{k}
+		b.p.Inputs = append(b.p.Inputs, k)
+	}
+	for _, d := range g.Guards() {
+		text := ""
+		if d.Node != nil {
+			text = d.Node.Pos().String()
+		}
+		if !b.computable(d.A) || !b.computable(d.B) {
+			e := diag.New(lowering.UnknownSize, "the graph relies on "+d.A.String()+" = "+d.B.String()+", which is not known when it is entered").
+				WithHint("interpret the graph")
+			if d.Node != nil {
+				e = e.At(d.Node.Pos())
+			}
+			b.errs = append(b.errs, e)
+			continue
+		}
+		b.p.Guards = append(b.p.Guards, plan.Guard{A: d.A, B: d.B, Text: text})
+	}
+}
+
+// computable reports whether d follows from the sizes of inputs.
+func (b *builder) computable(d shape.Dim) bool {
+	if d.IsUnknown() {
+		return false
+	}
+	for _, s := range d.Symbols() {
+		if !b.symbols[s] {
+			return false
+		}
+	}
+	return true
+}
+
+// known reports whether the type of a value can be computed when the graph is
+// entered, and records an error when it cannot.
+func (b *builder) known(n *graph.Node, t shape.Type) bool {
+	ok := t.Kind() == shape.Tensor && t.Ranked() && t.DType() != array.Invalid
+	for i := 0; ok && i < t.Rank(); i++ {
+		ok = b.computable(t.Dim(i))
+	}
+	if !ok {
+		hint := "capture the graph with types of the inputs, or pin symbols (Options.Shapes)"
+		if o := n.Op(); o != nil && o.AdHoc {
+			hint = "declare the type of the result of the Go function"
+		}
+		b.errs = append(b.errs, n.Error(lowering.UnknownSize, n.String()+" is "+t.String()+", expected a type that follows from the inputs' sizes").WithHint(hint))
+	}
+	return ok
+}
+
+// buffer adds a buffer with a name of its own.
+func (b *builder) buffer(name string, kind plan.Kind, t shape.Type) int {
+	unique := name
+	for b.names[unique] > 0 {
+		unique = name + "_" + strconv.Itoa(b.names[name]+1)
+		b.names[name]++
+	}
+	b.names[unique]++
+	b.p.Buffers = append(b.p.Buffers, plan.Buffer{Name: unique, Kind: kind, Type: t})
+	b.probe.dense(t)
+	return len(b.p.Buffers) - 1
+}
+
+// weight returns the buffer of a parameter.
+func (b *builder) weight(n *graph.Node) int {
+	path := n.Target()
+	if k, ok := b.weights[path]; ok {
+		return k
+	}
+	p := b.m.Param(path)
+	if p == nil {
+		b.errs = append(b.errs, n.Error(interp.NoParam, "the module has no tensor "+strconv.Quote(path)))
+		return b.buffer(n.Name(), plan.Weight, shape.TensorType(array.F32, shape.Ints(0)))
+	}
+	t := p.TypeOf()
+	if !b.known(n, t) {
+		t = shape.TensorType(array.F32, shape.Ints(0))
+	}
+	k := b.buffer(n.Name(), plan.Weight, t)
+	b.p.Buffers[k].Path = path
+	b.weights[path] = k
+	return k
+}
+
+// members returns the types of a call's results.
+func members(t shape.Type) []shape.Type {
+	if t.Kind() != shape.Tuple {
+		return []shape.Type{t}
+	}
+	m := make([]shape.Type, t.Len())
+	for i := range m {
+		m[i] = t.Member(i)
+	}
+	return m
+}
+
+func (b *builder) call(n *graph.Node) {
+	in := make([]int, n.NumArgs())
+	types := make([]shape.Type, n.NumArgs())
+	for i, a := range n.Args() {
+		in[i] = -1
+		if a == nil {
+			continue
+		}
+		v := b.val[a]
+		if v == nil {
+			return // an operand failed and was reported
+		}
+		if n.Op() == op.GetItem {
+			if k := n.Attrs().(op.GetItemAttrs).Index; k >= 0 && k < len(v) {
+				b.val[n] = v[k : k+1]
+			} else {
+				b.errs = append(b.errs, n.Error(lowering.UnknownSize, a.String()+" has "+strconv.Itoa(len(v))+" members, member "+strconv.Itoa(k)+" is wanted"))
+			}
+			return
+		}
+		in[i], types[i] = v[0], b.p.Buffers[v[0]].Type
+	}
+	switch o := n.Op(); {
+	case o == op.Assign:
+		b.assign(n, in)
+	case o == op.Dim:
+		b.dim(n, types[0])
+	case o.AdHoc:
+		b.compute(n, &host{n.Op()}, nil, in)
+	default:
+		step, fields, operands, err := b.step(n, types)
+		if err != nil {
+			b.fail(n, err)
+			return
+		}
+		b.compute(n, step, fields, in[:min(operands, len(in))])
+	}
+}
+
+func (b *builder) fail(n *graph.Node, err error) {
+	var l diag.List
+	l.Add(err)
+	for _, e := range l {
+		c := *e
+		c.Node = n.Name()
+		if c.Op == "" && n.Op() != nil {
+			c.Op = n.Op().Name
+		}
+		b.errs = append(b.errs, c.At(n.Pos()))
+	}
+}
+
+// compute adds the step of a call and the buffers of its results. A result that
+// is a view of the first operand takes no memory.
+func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in []int) {
+	var out []int
+	for i, t := range members(n.Type()) {
+		if !b.known(n, t) {
+			return
+		}
+		hint := n.Name()
+		if i > 0 {
+			hint += "_" + strconv.Itoa(i)
+		}
+		out = append(out, b.buffer(hint, plan.Temp, t))
+	}
+	b.val[n] = out
+	st := b.source(n)
+	st.Kernel, st.Fields, st.In, st.Out = k, fields, in, out
+	if len(out) == 1 && len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st, out[0]) {
+		st.View = true
+		b.p.Buffers[out[0]].Kind = plan.View
+		b.p.Buffers[out[0]].Of = b.root(in[0])
+	}
+	b.p.Steps = append(b.p.Steps, st)
+}
+
+// mayAlias reports whether a result may lie in its operand's memory: always when
+// that is the operator's meaning, else only where nothing overwrites it.
+func (b *builder) mayAlias(n *graph.Node, operand int) bool {
+	return n.Op().ViewOf > 0 || !b.written[b.root(operand)]
+}
+
+func (b *builder) root(k int) int {
+	if b.p.Buffers[k].Kind == plan.View {
+		return b.p.Buffers[k].Of
+	}
+	return k
+}
+
+// source returns a step that knows where it comes from.
+func (b *builder) source(n *graph.Node) plan.Step {
+	s := lowering.SourceOf(n)
+	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos()}
+}
+
+// assign copies a value into a weight, which then is the value of the call too.
+func (b *builder) assign(n *graph.Node, in []int) {
+	w := b.root(in[0])
+	if n.Arg(0).Opcode() != graph.GetAttr {
+		b.errs = append(b.errs, n.Error(lowering.NotBuffer, n.Arg(0).String()+" is assigned, expected a get_attr of a buffer").
+			WithHint("only state of the model can be written"))
+		return
+	}
+	if have, want := b.p.Buffers[in[1]].Type, b.p.Buffers[w].Type; !have.Same(want) {
+		b.errs = append(b.errs, n.Error(lowering.NotBuffer, "the value is "+have.String()+", expected "+want.String()))
+		return
+	}
+	v := in[1]
+	if b.root(v) == w {
+		// The value lies in the buffer itself, in another order perhaps.
+		v = b.buffer(n.Name()+"_value", plan.Temp, b.p.Buffers[w].Type)
+		b.copy(n, v, in[1])
+	}
+	b.copy(n, w, v)
+	b.val[n] = []int{w}
+}
+
+func (b *builder) copy(n *graph.Node, to, from int) {
+	st := b.source(n)
+	st.Kernel, st.In, st.Out = &kernel.Copy{}, []int{from}, []int{to}
+	b.p.Steps = append(b.p.Steps, st)
+}
+
+// dim makes a size a value.
+func (b *builder) dim(n *graph.Node, t shape.Type) {
+	axis, err := op.Axis(n.Attrs().(op.AxisAttrs).Axis, t.Rank())
+	if err != nil {
+		b.fail(n, err)
+		return
+	}
+	d := t.Dim(axis)
+	if t.Rank() == 0 {
+		d = shape.Const(1)
+	}
+	k := &kernel.Full{}
+	var fields []plan.Field
+	if size, ok := d.Int(); ok {
+		k.IntValue = size
+	} else {
+		fields = []plan.Field{{Name: "IntValue", Expr: d}}
+	}
+	b.compute(n, k, fields, nil)
+}
+
+// output gives every result memory of its own: the value's where the step that
+// computes it can write there, else that of a copy.
+func (b *builder) output(n *graph.Node) {
+	b.p.Structure = n.Structure()
+	for i, a := range n.Args() {
+		if a == nil {
+			b.errs = append(b.errs, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is absent").WithHint("choose the outputs to compute (Options.Outputs)"))
+			continue
+		}
+		v := b.val[a]
+		if len(v) != 1 {
+			if v != nil {
+				b.errs = append(b.errs, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is a tuple, expected a tensor"))
+			}
+			continue
+		}
+		k := v[0]
+		if b.p.Buffers[k].Kind == plan.Temp {
+			b.p.Buffers[k].Kind = plan.Output
+		} else {
+			k = b.buffer("out_"+b.p.Buffers[k].Name, plan.Output, b.p.Buffers[k].Type)
+			b.copy(n, k, v[0])
+		}
+		b.p.Outputs = append(b.p.Outputs, k)
+	}
+}

@@ -1,0 +1,111 @@
+package cpu_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+	_ "github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+var ctx = context.Background()
+
+// module parses a graph and fills its parameters with data.
+func module(t testing.TB, text string) *graph.Module {
+	t.Helper()
+	m, err := graph.Parse([]byte("gofx 1\n"+text), "net.fx")
+	require.NoError(t, err)
+	var g op.Gen
+	for _, p := range m.Params() {
+		d, dims, ok := p.Type.Concrete()
+		require.True(t, ok)
+		q := *p
+		q.Value = array.Cast(g.Uniform(-0.5, 0.5, dims...), d)
+		m.SetParam(q)
+	}
+	return m
+}
+
+func compile(t testing.TB, m *graph.Module, o lowering.Options) *cpu.Executable {
+	t.Helper()
+	e, err := cpu.Compile(m, o)
+	require.NoError(t, err)
+	return e
+}
+
+// interpret runs the module node by node.
+func interpret(t testing.TB, m *graph.Module, in ...*array.Array) []*array.Array {
+	t.Helper()
+	x := make([]*tensor.Tensor, len(in))
+	for i, a := range in {
+		if a != nil {
+			x[i] = tensor.New(a)
+		}
+	}
+	p := interp.Interpreter{State: interp.NewState(m)}
+	res, err := p.Run(ctx, x...)
+	require.NoError(t, err)
+	out := make([]*array.Array, len(res))
+	for i, r := range res {
+		out[i] = r.Array()
+	}
+	return out
+}
+
+// same requires results to be equal to the last bit.
+func same(t testing.TB, want, got []*array.Array) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		require.Equal(t, want[i].DType(), got[i].DType(), "type of result %d", i)
+		require.Equal(t, want[i].Shape(), got[i].Shape(), "shape of result %d", i)
+		require.Equal(t, bits(want[i]), bits(got[i]), "result %d", i)
+	}
+}
+
+func bits(a *array.Array) []byte {
+	c := array.Contiguous(a)
+	lo := c.Offset() * c.DType().Size()
+	return c.Storage().Bytes()[lo : lo+c.Len()*c.DType().Size()]
+}
+
+const mlp = `
+graph mlp(%x: f32[N,8]) {
+  symbol N = dim(%x, 0)
+  %w1 = get_attr[fc1.weight] : f32[16,8]
+  %b1 = get_attr[fc1.bias] : f32[16]
+  %fc1 = call_function[linear](%x, %w1, %b1) : f32[N,16]
+  %act = call_method[relu](%fc1) : f32[N,16]
+  %fc2 = call_module[fc2](%act) : f32[N,4]
+  %out = call_function[softmax](%fc2) {dim=-1} : f32[N,4]
+  return %out
+}
+param fc1.weight : f32[16,8]
+param fc1.bias : f32[16]
+param fc2.weight : f32[4,16]
+param fc2.bias : f32[4]
+module fc2 = linear (weight=fc2.weight, bias=fc2.bias)
+`
+
+func TestOneExecutableServesEveryBatch(t *testing.T) {
+	m := module(t, mlp)
+	before := m.String()
+	e := compile(t, m, lowering.Options{})
+	var g op.Gen
+	for _, n := range []int{1, 3, 7, 0, 64, 3} {
+		x := g.Normal(n, 8)
+		out, err := e.Run(ctx, []*array.Array{x})
+		require.NoError(t, err)
+		same(t, interpret(t, m, x), out)
+	}
+	require.Equal(t, before, m.String(), "the module is not touched")
+	t.Log(e.Plan().String())
+}

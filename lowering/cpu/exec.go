@@ -1,0 +1,233 @@
+package cpu
+
+import (
+	"context"
+	"strconv"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// Executable runs a plan. It may be used by many goroutines at once: each run
+// has an instance of its own, taken from a free list. Runs of a plan that writes
+// state (Plan().Stateful) follow one another.
+type Executable struct {
+	plan     *plan.Plan
+	inputs   []*graph.Node // placeholders, for messages and defaults
+	defaults []*array.Array
+	outputs  []int // buffers, each once
+	weights  []weightRef
+	densify  []bool // inputs that view steps lie over, which want no gaps
+	threads  int
+
+	mu     sync.Mutex
+	free   []*instance
+	closed bool
+	state  sync.Mutex
+}
+
+// weightRef is where a weight buffer gets its array from.
+type weightRef struct {
+	buffer int
+	value  *array.Array
+	live   *graph.Param // read at each run, nil for frozen ones
+}
+
+func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int) (*Executable, error) {
+	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
+		defaults: make([]*array.Array, len(inputs)), densify: make([]bool, len(inputs))}
+	viewed := map[int]bool{}
+	written := map[int]bool{}
+	for i := range p.Buffers {
+		if p.Buffers[i].Kind == plan.View {
+			viewed[p.Buffers[i].Of] = true
+		}
+	}
+	for i := range p.Steps {
+		for _, o := range p.Steps[i].Out {
+			written[o] = true
+		}
+	}
+	for i, n := range inputs {
+		e.defaults[i], _ = n.Default().(*array.Array)
+		e.densify[i] = viewed[p.Inputs[i]]
+	}
+	live := liveParams(m.Graph)
+	var errs diag.List
+	for _, k := range p.Weights() {
+		path := p.Buffers[k].Path
+		a, err := weight(m, path)
+		if err != nil {
+			errs.Add(err)
+			continue
+		}
+		w := weightRef{buffer: k, value: a}
+		switch {
+		case written[k]:
+			// The executable's own copy: the model's buffers stay as they are.
+			w.value = array.New(a.DType(), a.Shape()...)
+			var ws kernel.Workspace
+			kernel.Copy{}.Run(&ws, []*array.Array{w.value}, []*array.Array{a})
+		case live[path]:
+			w.live = m.Param(path)
+		case viewed[k]:
+			w.value = array.Contiguous(a)
+		}
+		e.weights = append(e.weights, w)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// liveParams returns the paths that some get_attr node reads at each run.
+func liveParams(g *graph.Graph) map[string]bool {
+	live := map[string]bool{}
+	for n := range g.All() {
+		if n.Opcode() == graph.GetAttr && n.Live() {
+			live[n.Target()] = true
+		}
+	}
+	return live
+}
+
+// Plan returns the plan, which must not be changed.
+func (e *Executable) Plan() *plan.Plan { return e.plan }
+
+// Threads returns the most threads that a run uses.
+func (e *Executable) Threads() int { return e.threads }
+
+// State returns the executable's own copy of a buffer that the plan writes, nil
+// for other paths. It must not be read while a run is in progress.
+func (e *Executable) State(path string) *array.Array {
+	if !e.plan.Stateful {
+		return nil
+	}
+	for _, w := range e.weights {
+		if e.plan.Buffers[w.buffer].Path == path && w.live == nil {
+			return w.value
+		}
+	}
+	return nil
+}
+
+// Run implements lowering.Executable. It allocates the results and, once warm,
+// nothing else. Inputs of any layout are accepted.
+func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	x, err := e.acquire(in)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*array.Array, len(e.outputs))
+	for i, k := range e.outputs {
+		out[i] = array.New(e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k]...)
+	}
+	x.setOutputs(out)
+	if err := e.finish(ctx, x); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// RunInto is Run into arrays that the caller has: contiguous, of the right types
+// and shapes, and not overlapping an input or each other. It allocates nothing
+// once it has run with these sizes.
+func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error {
+	x, err := e.acquire(in)
+	if err != nil {
+		return err
+	}
+	if err := x.acceptOutputs(out); err != nil {
+		e.release(x)
+		return err
+	}
+	return e.finish(ctx, x)
+}
+
+// finish runs the steps of a prepared instance and gives it back.
+func (e *Executable) finish(ctx context.Context, x *instance) error {
+	if e.plan.Stateful {
+		e.state.Lock()
+		defer e.state.Unlock()
+	}
+	err := x.execute(ctx)
+	e.release(x)
+	return err
+}
+
+// acquire takes an idle instance, or makes one, and binds the inputs to it.
+func (e *Executable) acquire(in []*array.Array) (*instance, error) {
+	if len(in) > len(e.inputs) {
+		return nil, diag.New(interp.ExtraInput, strconv.Itoa(len(in))+" inputs, the graph takes "+strconv.Itoa(len(e.inputs)))
+	}
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
+	}
+	var x *instance
+	if last := len(e.free) - 1; last >= 0 {
+		x = e.free[last]
+		e.free[last] = nil
+		e.free = e.free[:last]
+	}
+	e.mu.Unlock()
+	if x == nil {
+		var err error
+		if x, err = newInstance(e); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.bind(in); err != nil {
+		e.release(x)
+		return nil, err
+	}
+	return x, nil
+}
+
+// release gives an instance back, without the caller's arrays.
+func (e *Executable) release(x *instance) {
+	x.forget()
+	e.mu.Lock()
+	if !e.closed {
+		e.free = append(e.free, x)
+	}
+	e.mu.Unlock()
+}
+
+// Close implements lowering.Executable; it does not wait for runs in progress.
+func (e *Executable) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed, e.free = true, nil
+	return nil
+}
+
+// PeakBytes returns the most bytes that a run holds besides inputs, outputs and
+// weights, for values of the symbols: the arena and the largest scratch memory
+// of one step on one thread. Inputs with gaps need a copy more.
+func (e *Executable) PeakBytes(symbols map[string]int) (int64, error) {
+	x, err := newInstance(e)
+	if err != nil {
+		return 0, err
+	}
+	for i, s := range e.plan.Symbols {
+		v, ok := symbols[s.Name]
+		if !ok {
+			return 0, diag.New(lowering.BadOption, "symbol "+s.Name+" has no value, expected a size for each symbol")
+		}
+		x.values[i] = v
+	}
+	if err := x.size(); err != nil {
+		return 0, err
+	}
+	scratch, err := x.layOut()
+	return int64(x.sizes.Arena) + int64(scratch), err
+}

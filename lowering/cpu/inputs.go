@@ -1,0 +1,185 @@
+package cpu
+
+import (
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// bind checks the inputs, gives the symbols their values and points the headers
+// of inputs and live weights at their arrays.
+func (x *instance) bind(in []*array.Array) error {
+	e, p := x.e, x.e.plan
+	for i := range p.Inputs {
+		a := e.input(in, i)
+		if a == nil {
+			return e.inputs[i].Error(interp.MissingInput, "input "+strconv.Quote(e.inputs[i].Target())+" is missing")
+		}
+		t := &p.Buffers[p.Inputs[i]].Type
+		if a.DType() != t.DType() || a.Rank() != t.Rank() {
+			return e.refuse(i, a)
+		}
+	}
+	for i := range p.Symbols {
+		s := &p.Symbols[i]
+		x.values[i] = e.input(in, s.Input).Dim(s.Axis)
+	}
+	for i := range p.Inputs {
+		if err := x.checkSizes(i, e.input(in, i)); err != nil {
+			return err
+		}
+	}
+	if err := x.checkGuards(); err != nil {
+		return err
+	}
+	if !x.sized || !slices.Equal(x.values, x.last) {
+		if err := x.resize(); err != nil {
+			return err
+		}
+	}
+	for i, k := range p.Inputs {
+		x.place(k, e.input(in, i), e.densify[i])
+	}
+	return x.bindLive()
+}
+
+// input returns input i, or its default.
+func (e *Executable) input(in []*array.Array, i int) *array.Array {
+	if i < len(in) && in[i] != nil {
+		return in[i]
+	}
+	return e.defaults[i]
+}
+
+// refuse returns the error of an input of another type than the graph takes.
+func (e *Executable) refuse(i int, a *array.Array) error {
+	n := e.inputs[i]
+	err := interp.CheckInput(n, shape.TypeOf(a))
+	d, ok := err.(*diag.Error)
+	if !ok {
+		d = diag.New(interp.GuardFailed, "input "+strconv.Quote(n.Target())+" is "+describe(a)+", the graph was captured for "+n.Type().String())
+		d.Node = n.Name()
+	}
+	return d.At(n.Pos())
+}
+
+func (x *instance) checkSizes(i int, a *array.Array) error {
+	e := x.e
+	dims := e.plan.Buffers[e.plan.Inputs[i]].Type.Dims()
+	for k := range dims.Len() {
+		want, err := dims.At(k).Eval(x.env)
+		if err != nil {
+			return err
+		}
+		if want == a.Dim(k) {
+			continue
+		}
+		if _, fixed := dims.At(k).Int(); fixed {
+			return e.refuse(i, a)
+		}
+		n := e.inputs[i]
+		d := n.Error(interp.GuardFailed, "input "+strconv.Quote(n.Target())+" is "+describe(a)+", dimension "+strconv.Itoa(k)+" is expected to be "+
+			dims.At(k).String()+", which is "+strconv.Itoa(want)+" here").WithHint("give inputs whose sizes agree, or capture the graph with other symbols")
+		return d
+	}
+	return nil
+}
+
+func (x *instance) checkGuards() error {
+	for i := range x.e.plan.Guards {
+		g := &x.e.plan.Guards[i]
+		a, err := g.A.Eval(x.env)
+		if err != nil {
+			return err
+		}
+		b, err := g.B.Eval(x.env)
+		if err != nil {
+			return err
+		}
+		if a != b {
+			d := diag.New(interp.GuardFailed, "the graph relies on "+g.A.String()+" = "+g.B.String()+", here "+strconv.Itoa(a)+" and "+strconv.Itoa(b)).
+				WithHint("capture it again for these sizes")
+			if g.Text != "" {
+				d.Related = []diag.Related{{Msg: "required at " + g.Text}}
+			}
+			return d
+		}
+	}
+	return nil
+}
+
+// place points buffer k at an array; with dense one with gaps is copied, into
+// memory that the instance keeps.
+func (x *instance) place(k int, a *array.Array, dense bool) {
+	h := &x.hdr[k]
+	if !dense || a.IsContiguous() {
+		h.SetLayout(a, a.Shape(), a.Strides(), a.Offset())
+		return
+	}
+	if n := a.Len() * a.DType().Size(); x.dense[k] == nil || len(x.dense[k].Bytes()) < n {
+		x.dense[k] = array.NewStorage(n)
+	}
+	h.Reset(a.DType(), a.Shape())
+	h.SetStorage(x.dense[k], 0)
+	x.dst[0], x.src[0] = h, a
+	kernel.Copy{}.Run(&x.ws, x.dst[:], x.src[:])
+	x.dst[0], x.src[0] = nil, nil
+}
+
+// bindLive reads the weights that may have been replaced since the last run.
+func (x *instance) bindLive() error {
+	for i := range x.e.weights {
+		w := &x.e.weights[i]
+		if w.live == nil {
+			continue
+		}
+		a := w.live.Value
+		if a == nil || a.DType() != w.value.DType() || !equal(a.Shape(), w.value.Shape()) {
+			return diag.New(interp.GuardFailed, "tensor "+w.live.Path+" is "+describe(a)+", the graph was compiled for "+describe(w.value)).
+				WithHint("compile the module again")
+		}
+		x.place(w.buffer, a, true)
+	}
+	return nil
+}
+
+func equal(a, b []int) bool { return slices.Equal(a, b) }
+
+// describe returns the type of an array as text.
+func describe(a *array.Array) string {
+	if a == nil {
+		return "absent"
+	}
+	return shape.TypeOf(a).String()
+}
+
+// overlaps reports whether two arrays may have elements in common.
+func overlaps(a, b *array.Array) bool {
+	if a.Len() == 0 || b.Len() == 0 {
+		return false
+	}
+	alo, ahi := extent(a)
+	blo, bhi := extent(b)
+	return alo < bhi && blo < ahi
+}
+
+// extent returns the addresses of the first byte of an array and behind the last.
+func extent(a *array.Array) (lo, hi uintptr) {
+	first, last := a.Offset(), a.Offset()
+	for i, n := range a.Shape() {
+		if s := a.Strides()[i]; s < 0 {
+			first += (n - 1) * s
+		} else {
+			last += (n - 1) * s
+		}
+	}
+	base := uintptr(unsafe.Pointer(unsafe.SliceData(a.Storage().Bytes())))
+	size := a.DType().Size()
+	return base + uintptr(first*size), base + uintptr((last+1)*size)
+}

@@ -1,0 +1,259 @@
+package cpu
+
+import (
+	"context"
+	"reflect"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// instance is what one run at a time needs: array headers, memory, kernels with
+// the fields of these sizes, scratch. Everything is made once and used again.
+type instance struct {
+	e      *Executable
+	hdr    []array.Array // of each buffer
+	steps  []call
+	fields []field
+	arena  *array.Storage
+	ws     kernel.Workspace
+
+	values []int // of each symbol
+	env    plan.Env
+	sized  bool // sizes are those of values
+	last   []int
+	sizes  plan.Sizes
+
+	dense    []*array.Storage // copies of inputs and live weights with gaps
+	src, dst [1]*array.Array
+	at       int // step in progress
+}
+
+// call is a step with its operands' headers.
+type call struct {
+	kernel  kernel.Step
+	view    kernel.Viewer // of view steps
+	out, in []*array.Array
+}
+
+type field struct {
+	v reflect.Value
+	d int // index of the step
+	f int // index of the field
+}
+
+func newInstance(e *Executable) (*instance, error) {
+	p := e.plan
+	x := &instance{e: e, hdr: make([]array.Array, len(p.Buffers)), steps: make([]call, len(p.Steps)),
+		values: make([]int, len(p.Symbols)), last: make([]int, len(p.Symbols)), dense: make([]*array.Storage, len(p.Buffers))}
+	x.ws.Threads = e.threads
+	x.env = func(symbol string) (int, bool) {
+		for i := range p.Symbols {
+			if p.Symbols[i].Name == symbol {
+				return x.values[i], true
+			}
+		}
+		return 0, false
+	}
+	headers := func(list []int) []*array.Array {
+		h := make([]*array.Array, len(list))
+		for i, k := range list {
+			if k >= 0 {
+				h[i] = &x.hdr[k]
+			}
+		}
+		return h
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		k, set, err := s.Instance()
+		if err != nil {
+			return nil, diag.Bug(err.Error())
+		}
+		for f, v := range set {
+			x.fields = append(x.fields, field{v, i, f})
+		}
+		c := call{kernel: k, out: headers(s.Out), in: headers(s.In)}
+		if s.View {
+			c.view = k.(kernel.Viewer)
+		}
+		x.steps[i] = c
+	}
+	for _, w := range e.weights {
+		x.hdr[w.buffer].SetLayout(w.value, w.value.Shape(), w.value.Strides(), w.value.Offset())
+	}
+	return x, nil
+}
+
+// size computes all sizes from the values of the symbols and resets the headers
+// of all buffers but weights; it takes no memory for them.
+func (x *instance) size() error {
+	p := x.e.plan
+	x.sized = false
+	if err := p.Size(&x.sizes, x.env); err != nil {
+		return err
+	}
+	for _, f := range x.fields {
+		n, err := p.Steps[f.d].Fields[f.f].Expr.Eval(x.env)
+		if err != nil {
+			return x.context(f.d, err)
+		}
+		plan.Store(f.v, n)
+	}
+	for i := range p.Buffers {
+		if p.Buffers[i].Kind != plan.Weight {
+			x.hdr[i].Reset(p.Buffers[i].Type.DType(), x.sizes.Shapes[i])
+		}
+	}
+	return nil
+}
+
+// layOut lays out the views over headers that size has reset, and returns the
+// most scratch bytes that a step takes.
+func (x *instance) layOut() (scratch int, err error) {
+	defer x.catch(&err)
+	for i := range x.steps {
+		c := &x.steps[i]
+		x.at = i
+		if c.view != nil {
+			if !c.view.View(c.out[0], c.in) {
+				return 0, x.noView()
+			}
+		} else if s, ok := c.kernel.(kernel.Scratcher); ok {
+			scratch = max(scratch, s.ScratchBytes(c.out, c.in))
+		}
+	}
+	return scratch, nil
+}
+
+func (x *instance) noView() error {
+	return x.context(x.at, diag.Bug("a view that was planned is none for these operands"))
+}
+
+// resize makes the instance ready for the values of the symbols.
+func (x *instance) resize() error {
+	if err := x.size(); err != nil {
+		return err
+	}
+	scratch, err := x.layOut()
+	if err != nil {
+		return err
+	}
+	x.ws.Reserve(scratch)
+	if x.arena == nil || len(x.arena.Bytes()) < x.sizes.Arena {
+		x.arena = array.NewStorage(x.sizes.Arena)
+	}
+	p := x.e.plan
+	for i := range p.Buffers {
+		if p.Buffers[i].Kind == plan.Temp {
+			x.hdr[i].SetStorage(x.arena, x.sizes.Offset[i]/p.Buffers[i].Type.DType().Size())
+		}
+	}
+	copy(x.last, x.values)
+	x.sized = true
+	return nil
+}
+
+// setOutputs points the output buffers at arrays that are known to fit.
+func (x *instance) setOutputs(out []*array.Array) {
+	for i, k := range x.e.outputs {
+		x.hdr[k].SetLayout(out[i], out[i].Shape(), out[i].Strides(), out[i].Offset())
+	}
+}
+
+// acceptOutputs checks arrays that the caller wants the results in.
+func (x *instance) acceptOutputs(out []*array.Array) error {
+	e := x.e
+	if len(out) != len(e.outputs) {
+		return diag.New(lowering.BadOutput, strconv.Itoa(len(out))+" arrays for results, expected "+strconv.Itoa(len(e.outputs)))
+	}
+	for i, k := range e.outputs {
+		a := out[i]
+		what := "the array for result " + strconv.Itoa(i)
+		switch {
+		case a == nil || a.DType() != e.plan.Buffers[k].Type.DType() || !equal(a.Shape(), x.sizes.Shapes[k]):
+			want := array.Array{}
+			want.Reset(e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k])
+			return diag.New(lowering.BadOutput, what+" is "+describe(a)+", expected "+describe(&want))
+		case !a.IsContiguous():
+			return diag.New(lowering.BadOutput, what+" has gaps, expected a contiguous one").WithHint("copy it, or take the result of Run")
+		}
+		for _, in := range e.plan.Inputs {
+			if overlaps(a, &x.hdr[in]) {
+				return diag.New(lowering.BadOutput, what+" shares memory with input "+strconv.Quote(e.plan.Buffers[in].Name))
+			}
+		}
+		for j := range i {
+			if overlaps(a, out[j]) {
+				return diag.New(lowering.BadOutput, what+" shares memory with that for result "+strconv.Itoa(j))
+			}
+		}
+	}
+	x.setOutputs(out)
+	return nil
+}
+
+// execute runs the steps.
+func (x *instance) execute(ctx context.Context) (err error) {
+	defer x.catch(&err)
+	for i := range x.steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		x.at = i
+		c := &x.steps[i]
+		if c.view == nil {
+			c.kernel.Run(&x.ws, c.out, c.in)
+		} else if !c.view.View(c.out[0], c.in) {
+			return x.noView()
+		}
+	}
+	return nil
+}
+
+// catch turns a diagnostic that a kernel panicked with into an error that names
+// the step. The scratch position is unknown then, so the workspace is new.
+func (x *instance) catch(err *error) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	d, ok := r.(*diag.Error)
+	if !ok {
+		panic(r)
+	}
+	x.ws = kernel.Workspace{Threads: x.e.threads}
+	x.sized = false
+	*err = x.context(x.at, d)
+}
+
+// context adds a step to an error.
+func (x *instance) context(step int, err error) error {
+	d, ok := err.(*diag.Error)
+	if !ok || step >= len(x.e.plan.Steps) {
+		return err
+	}
+	s := &x.e.plan.Steps[step]
+	c := *d
+	c.Pos, c.Op = s.Pos, s.Op
+	if len(s.Nodes) > 0 {
+		c.Node = s.Nodes[0]
+	}
+	return &c
+}
+
+// forget drops the caller's memory, so that an idle instance keeps none alive.
+func (x *instance) forget() {
+	p := x.e.plan
+	for i := range p.Buffers {
+		switch b := &p.Buffers[i]; {
+		case b.Kind == plan.Input || b.Kind == plan.Output,
+			b.Kind == plan.View && p.Buffers[b.Of].Kind != plan.Temp && p.Buffers[b.Of].Kind != plan.Weight:
+			x.hdr[i].SetStorage(nil, 0)
+		}
+	}
+}

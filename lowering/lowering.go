@@ -1,0 +1,160 @@
+// Package lowering is what targets have in common: the contract, the options, the
+// query what a target can run, and the preparation of a graph (copy, pinned
+// symbols, functions only, composites expanded where the target has no rule).
+// Targets are the packages below it and may live in users' modules. It does not
+// know any operator by name.
+package lowering
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Target is something that a graph is lowered to.
+type Target interface {
+	// Name is the short name that messages and flags use: "cpu".
+	Name() string
+	// Supports reports whether the target can run the node, by a rule of its own
+	// or through the decomposition of its operator; if not, why.
+	Supports(n *graph.Node) (ok bool, reason string)
+	// Compile lowers the module, which it neither changes nor keeps, except for
+	// the storages of its tensors. The error lists everything that stands in the
+	// way, positioned.
+	Compile(m *graph.Module, o Options) (Executable, error)
+}
+
+// Executable is a compiled graph. Run may be called from many goroutines.
+type Executable interface {
+	// Run computes the outputs for inputs in the order of the placeholders (nil
+	// for one whose default is wanted). The inputs are read only and not kept; the
+	// results are new arrays.
+	Run(ctx context.Context, in []*array.Array) ([]*array.Array, error)
+	// Close releases what the executable holds. Later runs fail with Closed.
+	Close() error
+}
+
+// Options are the choices of a compilation; all of them belong to a cache's key.
+type Options struct {
+	// Shapes pins symbols to sizes; those that are missing stay symbolic.
+	Shapes map[string]int
+	// Outputs are the operands of the output node to compute, in that order; nil
+	// means all.
+	Outputs []int
+	// Donate are the inputs whose memory the target may overwrite. It need not.
+	Donate []int
+	// Threads is the most threads of one run; 0 leaves it to the target.
+	Threads int
+}
+
+// Key returns a text that two options have in common exactly when they ask for
+// the same.
+func (o Options) Key() string {
+	var b strings.Builder
+	for _, s := range o.symbols() {
+		b.WriteString(s + "=" + strconv.Itoa(o.Shapes[s]) + ";")
+	}
+	list := func(name string, l []int) {
+		b.WriteString(name)
+		for _, i := range l {
+			b.WriteString(" " + strconv.Itoa(i))
+		}
+		b.WriteByte(';')
+	}
+	if o.Outputs != nil {
+		list("outputs", o.Outputs)
+	}
+	donate := slices.Clone(o.Donate)
+	slices.Sort(donate)
+	list("donate", slices.Compact(donate))
+	b.WriteString("threads " + strconv.Itoa(o.Threads))
+	return b.String()
+}
+
+func (o Options) symbols() []string {
+	names := make([]string, 0, len(o.Shapes))
+	for s := range o.Shapes {
+		names = append(names, s)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// The codes of lowering.
+const (
+	Unsupported diag.Code = "FX5001" // the target cannot run an operator
+	NoRegions   diag.Code = "FX5002" // the target cannot run a form of control flow
+	SymbolUse   diag.Code = "FX5003" // a kernel needs a number that is computed from symbols in a way that is lost
+	UnknownSize diag.Code = "FX5004" // a type or size cannot be known before the run
+	BadOption   diag.Code = "FX5005" // options that do not fit the graph
+	Closed      diag.Code = "FX5006" // a run of a closed executable
+	BadOutput   diag.Code = "FX5007" // memory given for a result does not fit it
+	HostFailed  diag.Code = "FX5008" // an opaque Go function failed, or returned what was not declared
+	NotBuffer   diag.Code = "FX5009" // assign to what is not state of the model
+)
+
+// Check reports every option that does not fit the module.
+func (o Options) Check(m *graph.Module) error {
+	var errs diag.List
+	bad := func(msg, hint string) { errs = append(errs, diag.New(BadOption, msg).WithHint(hint)) }
+	for _, s := range o.symbols() {
+		if _, ok := m.Graph.Symbol(s); !ok {
+			var known []string
+			for _, d := range m.Graph.Symbols() {
+				known = append(known, d.Name)
+			}
+			bad("symbol "+strconv.Quote(s)+" is pinned, the graph has no such symbol", "symbols of the graph: "+strings.Join(known, ", "))
+		} else if n := o.Shapes[s]; n < 0 {
+			bad("symbol "+s+" is pinned to "+strconv.Itoa(n)+", expected a size", "sizes are not negative")
+		}
+	}
+	within := func(what string, list []int, n int) {
+		for _, i := range list {
+			if i < 0 || i >= n {
+				bad(what+" "+strconv.Itoa(i)+" is asked for, the graph has "+strconv.Itoa(n), "count from 0")
+			}
+		}
+	}
+	if out := m.Graph.Output(); out != nil {
+		within("output", o.Outputs, out.NumArgs())
+	}
+	within("donated input", o.Donate, len(m.Graph.Inputs()))
+	if o.Threads < 0 {
+		bad(strconv.Itoa(o.Threads)+" threads, expected 0 or more", "0 leaves the number to the target")
+	}
+	return errs.Err()
+}
+
+// Query lists every node of the graph and its regions that the target cannot run,
+// each with the reason; nil when it can run all.
+func Query(t Target, g *graph.Graph) diag.List {
+	var l diag.List
+	for n := range g.All() {
+		if !n.Opcode().IsCall() {
+			continue
+		}
+		if ok, why := t.Supports(n); !ok {
+			l = append(l, Refuse(n, t.Name(), why))
+		}
+	}
+	l.Sort()
+	return l
+}
+
+// Refuse returns the error of a node that the target cannot run.
+func Refuse(n *graph.Node, target, why string) *diag.Error {
+	name := "module " + n.Target()
+	if o := n.Op(); o != nil {
+		name = o.Key()
+	}
+	if why != "" {
+		why = ": " + why
+	}
+	return n.Error(Unsupported, "target "+target+" cannot run "+name+why).
+		WithHint("give the operator a Kernel, an Expr or a Decompose, or let another target run it")
+}

@@ -1,0 +1,140 @@
+package plan
+
+import (
+	"reflect"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// Check reports the first broken invariant of the plan: operands that no earlier
+// step makes, buffers made twice, views that are none, lifetimes that do not
+// cover the uses, fields that a kernel lacks, and memory that is used for two
+// values at once for some sizes. nil when the plan is sound.
+func (p *Plan) Check() error {
+	for i := range p.Buffers {
+		if err := p.checkBuffer(i); err != nil {
+			return err
+		}
+	}
+	made := make([]bool, len(p.Buffers))
+	for i := range p.Buffers {
+		made[i] = p.Buffers[i].Kind == Input || p.Buffers[i].Kind == Weight
+	}
+	for s := range p.Steps {
+		if err := p.checkStep(s, made); err != nil {
+			return err
+		}
+	}
+	for _, o := range p.Outputs {
+		if o < 0 || o >= len(p.Buffers) || p.Buffers[o].Kind != Output || !made[o] {
+			return broken("output " + strconv.Itoa(o) + " is not computed")
+		}
+	}
+	for k, n := range []int{1, 2, 3, 7, 64, 1000} {
+		env := map[string]int{}
+		for i, sym := range p.Symbols {
+			env[sym.Name] = n + i*k
+		}
+		var sizes Sizes
+		if p.Size(&sizes, Values(env)) != nil {
+			continue // sizes that the guards exclude
+		}
+		if err := p.checkMemory(&sizes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func broken(msg string) error { return diag.Bug("plan: " + msg) }
+
+func (p *Plan) checkBuffer(i int) error {
+	b := &p.Buffers[i]
+	switch {
+	case !b.Type.Ranked() || b.Type.DType() == array.Invalid:
+		return broken("buffer " + b.Name + " is " + b.Type.String())
+	case b.Kind == View && (b.Of < 0 || b.Of >= len(p.Buffers) || p.Buffers[b.Of].Kind == View):
+		return broken("view " + b.Name + " lies in no buffer with memory")
+	case b.Kind == View && (b.First < p.Buffers[b.Of].First || b.Last > p.Buffers[b.Of].Last):
+		return broken("view " + b.Name + " outlives the memory that it lies in")
+	case b.Kind == Weight && b.Path == "":
+		return broken("weight " + b.Name + " has no path")
+	}
+	return nil
+}
+
+func (p *Plan) checkStep(s int, made []bool) error {
+	st := &p.Steps[s]
+	name := "step " + strconv.Itoa(s) + " (" + st.Op + ")"
+	for _, i := range st.In {
+		switch {
+		case i == -1:
+		case i < 0 || i >= len(p.Buffers):
+			return broken(name + " reads no buffer")
+		case !made[i]:
+			return broken(name + " reads " + p.Buffers[i].Name + " before it is made")
+		case s < p.Buffers[i].First || s > p.Buffers[i].Last:
+			return broken(name + " reads " + p.Buffers[i].Name + " when its memory is not in use")
+		}
+	}
+	for _, i := range st.Out {
+		if i < 0 || i >= len(p.Buffers) {
+			return broken(name + " writes no buffer")
+		}
+		b := &p.Buffers[i]
+		switch {
+		case b.Kind == Weight && p.Stateful:
+		case b.Kind == Input || b.Kind == Weight || made[i]:
+			return broken(name + " writes " + b.Kind.String() + " " + b.Name)
+		case s < b.First || s > b.Last:
+			return broken(name + " writes " + b.Name + " when its memory is not in use")
+		case (b.Kind == View) != st.View:
+			return broken(name + " and " + b.Name + " disagree on being a view")
+		}
+		made[i] = true
+	}
+	if st.View {
+		_, ok := st.Kernel.(kernel.Viewer)
+		if !ok || len(st.Out) != 1 || len(st.In) == 0 || st.In[0] < 0 || p.root(st.In[0]) != p.Buffers[st.Out[0]].Of {
+			return broken(name + " is not a view step")
+		}
+	}
+	if reflect.TypeOf(st.Kernel).Kind() != reflect.Pointer {
+		return broken(name + ": the kernel is not a pointer")
+	}
+	if _, _, err := st.Instance(); err != nil {
+		return broken(name + ": " + err.Error())
+	}
+	return nil
+}
+
+// root returns the buffer that has the memory of buffer i.
+func (p *Plan) root(i int) int {
+	if p.Buffers[i].Kind == View {
+		return p.Buffers[i].Of
+	}
+	return i
+}
+
+func (p *Plan) checkMemory(s *Sizes) error {
+	for i := range p.Buffers {
+		a := &p.Buffers[i]
+		if a.Kind != Temp {
+			continue
+		}
+		if s.Offset[i] < 0 || s.Offset[i]%array.Align != 0 || s.Offset[i]+s.Bytes[i] > s.Arena {
+			return broken("buffer " + a.Name + " is not aligned or outside the arena")
+		}
+		for j := range p.Buffers[:i] {
+			b := &p.Buffers[j]
+			if b.Kind == Temp && overlap(a, b) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
+				s.Offset[i] < s.Offset[j]+s.Bytes[j] && s.Offset[j] < s.Offset[i]+s.Bytes[i] {
+				return broken("buffers " + b.Name + " and " + a.Name + " overlap")
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// String returns a listing for people and golden tests: symbols, guards, buffers
+// with their memory and lifetimes, and the steps.
+func (p *Plan) String() string {
+	var b strings.Builder
+	b.WriteString("plan " + p.Name)
+	if p.Stateful {
+		b.WriteString(" stateful")
+	}
+	b.WriteString("\n")
+	for _, s := range p.Symbols {
+		b.WriteString("  symbol " + s.Name + " = dim(" + p.Buffers[p.Inputs[s.Input]].Name + ", " + strconv.Itoa(s.Axis) + ")\n")
+	}
+	for _, g := range p.Guards {
+		b.WriteString("  guard " + g.A.String() + " == " + g.B.String() + "\n")
+	}
+	for i := range p.Buffers {
+		b.WriteString("  " + p.bufferLine(&p.Buffers[i]) + "\n")
+	}
+	b.WriteString("  arena " + p.Arena.String() + " bytes\n")
+	for i := range p.Steps {
+		b.WriteString("  " + strconv.Itoa(i) + ": " + p.stepLine(&p.Steps[i]) + "\n")
+	}
+	b.WriteString("  return " + p.names(p.Outputs) + "\n")
+	return b.String()
+}
+
+func (p *Plan) bufferLine(b *Buffer) string {
+	s := b.Kind.String() + " " + b.Name + " : " + b.Type.String()
+	switch b.Kind {
+	case Weight:
+		s += " from " + strconv.Quote(b.Path)
+	case Temp:
+		s += " at " + b.Offset.String() + ", " + b.Bytes.String() + " bytes"
+	case View:
+		s += " in " + p.Buffers[b.Of].Name
+	}
+	if b.Kind == Temp || b.Kind == View {
+		s += ", steps " + strconv.Itoa(b.First) + "-" + strconv.Itoa(b.Last)
+	}
+	return s
+}
+
+func (p *Plan) names(list []int) string {
+	parts := make([]string, len(list))
+	for i, k := range list {
+		parts[i] = "_"
+		if k >= 0 {
+			parts[i] = p.Buffers[k].Name
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (p *Plan) stepLine(s *Step) string {
+	out := p.names(s.Out) + " = "
+	if s.View {
+		out += "view "
+	}
+	out += KernelName(s.Kernel)
+	var set []string
+	for _, f := range s.Fields {
+		set = append(set, f.Name+" = "+f.Expr.String())
+	}
+	if set != nil {
+		out += " with " + strings.Join(set, ", ")
+	}
+	out += " (" + p.names(s.In) + ")"
+	if s.Op != "" {
+		out += " # " + s.Op
+	}
+	if at := s.Pos.String(); at != "" {
+		out += " at " + at
+	}
+	return out
+}
+
+// KernelName returns the kernel's type and its simple fields that are not zero:
+// "Permute{Dims: [1 0]}".
+func KernelName(k kernel.Step) string {
+	v := reflect.Indirect(reflect.ValueOf(k))
+	name := v.Type().Name()
+	if v.Kind() != reflect.Struct {
+		return name
+	}
+	if e, ok := v.Interface().(kernel.Elementwise); ok {
+		return name + "{" + programText(&e.Program) + "}"
+	}
+	var parts []string
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if !f.IsExported() || v.Field(i).IsZero() {
+			continue
+		}
+		if text, ok := literal(v.Field(i)); ok {
+			parts = append(parts, f.Name+": "+text)
+		}
+	}
+	return name + "{" + strings.Join(parts, ", ") + "}"
+}
+
+func literal(v reflect.Value) (string, bool) {
+	switch v.Kind() {
+	case reflect.Bool:
+		return strconv.FormatBool(v.Bool()), true
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		return strconv.FormatInt(v.Int(), 10), true
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		if s, ok := v.Interface().(interface{ String() string }); ok {
+			return s.String(), true
+		}
+		return strconv.FormatUint(v.Uint(), 10), true
+	case reflect.Float64, reflect.Float32:
+		return strconv.FormatFloat(v.Float(), 'g', -1, 64), true
+	case reflect.String:
+		return strconv.Quote(v.String()), true
+	case reflect.Slice:
+		parts := make([]string, v.Len())
+		for i := range parts {
+			t, ok := literal(v.Index(i))
+			if !ok {
+				return "", false
+			}
+			parts[i] = t
+		}
+		return "[" + strings.Join(parts, " ") + "]", true
+	}
+	return "", false
+}
+
+// programText names the operations of an elementwise program, in order.
+func programText(p *kernel.Program) string {
+	var ops []string
+	for _, in := range p.Code {
+		if name := in.Op.String(); in.Op != kernel.OpInput && in.Op != kernel.OpOutput {
+			ops = append(ops, name)
+		}
+	}
+	return strings.Join(ops, " ")
+}
