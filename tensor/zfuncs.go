@@ -530,7 +530,7 @@ func Exp(x *Tensor) *Tensor {
 
 // Expand repeats dimensions of size 1 and adds leading ones, without copying.
 //
-// shape are ints and [Size]s, or one list of them.
+// shape are ints and [Size] values, or one list of them.
 func Expand(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ExpandAttrs{Shape: sized.dims(shape)}

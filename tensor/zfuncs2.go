@@ -9,7 +9,7 @@ import (
 
 // Fold adds the columns of sliding windows back into images.
 //
-// outputSize is a list of ints or [Size]s, or a single one. The optional
+// outputSize is a list of ints or [Size] values, or a single one. The optional
 // [std.FoldAttrs], at most one, sets Dilation, Padding and Stride.
 func Fold(x *Tensor, outputSize any, kernelSize []int, opts ...std.FoldAttrs) *Tensor {
 	var sized sizeArgs
@@ -27,8 +27,8 @@ func FoldIn(key *Tensor, data int) *Tensor {
 // Full is a tensor of the given size filled with value.
 //
 // value is a Go number or bool, or nil for none. size is a list of ints or
-// [Size]s, or a single one. The optional [std.FullAttrs], at most one, sets
-// DType.
+// [Size] values, or a single one. The optional [std.FullAttrs], at most one,
+// sets DType.
 func Full(size, value any, opts ...std.FullAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Full, opts)
@@ -200,8 +200,8 @@ func Isnan(x *Tensor) *Tensor {
 // LayerNorm normalises x over its last dimensions, normalizedShape, by their
 // mean and biased variance.
 //
-// weight and bias may be nil. normalizedShape is a list of ints or [Size]s, or
-// a single one.
+// weight and bias may be nil. normalizedShape is a list of ints or [Size]
+// values, or a single one.
 //
 // Reference: Ba, Kiros and Hinton, Layer Normalization, 2016, arXiv:1607.06450
 func LayerNorm(x, weight, bias *Tensor, normalizedShape any, eps float64) *Tensor {
@@ -548,7 +548,7 @@ func NanToNum(x *Tensor, opts ...std.NanToNumAttrs) *Tensor {
 
 // Narrow takes length elements of one dimension, from start on.
 //
-// start and length may be ints or [Size]s.
+// start and length may be ints or [Size] values.
 func Narrow(x *Tensor, dim int, start, length any) *Tensor {
 	var sized sizeArgs
 	attrs := std.NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}

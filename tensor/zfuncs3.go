@@ -9,7 +9,7 @@ import (
 
 // Ones is a tensor of the given size filled with 1.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 func Ones(size any, opts ...std.SizeAttrs) *Tensor {
 	var sized sizeArgs
@@ -145,7 +145,7 @@ func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor {
 
 // Rand is a tensor of numbers uniform in [0, 1), from a key.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
@@ -159,7 +159,7 @@ func Rand(key *Tensor, size any, opts ...std.SizeAttrs) *Tensor {
 
 // Randint is a tensor of integers uniform in [low, high), from a key.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.RandintAttrs], at most one, sets DType.
 func Randint(key *Tensor, low, high int, size any, opts ...std.RandintAttrs) *Tensor {
 	var sized sizeArgs
@@ -172,7 +172,7 @@ func Randint(key *Tensor, low, high int, size any, opts ...std.RandintAttrs) *Te
 
 // Randn is a tensor of standard normal numbers, from a key.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
@@ -220,7 +220,7 @@ func RemainderScalar(x *Tensor, v any) *Tensor {
 
 // Repeat repeats a tensor along its dimensions and new leading ones.
 //
-// repeats are ints and [Size]s, or one list of them.
+// repeats are ints and [Size] values, or one list of them.
 func Repeat(x *Tensor, repeats ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.RepeatAttrs{Repeats: sized.dims(repeats)}
@@ -235,7 +235,7 @@ func RepeatInterleave(x *Tensor, repeats, dim int) *Tensor {
 // Reshape gives the elements, in row-major order, another shape; one size may
 // be -1.
 //
-// shape are ints and [Size]s, or one list of them.
+// shape are ints and [Size] values, or one list of them.
 func Reshape(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
@@ -245,8 +245,8 @@ func Reshape(x *Tensor, shape ...any) *Tensor {
 // RmsNorm divides x by the root mean square over its last dimensions,
 // normalizedShape.
 //
-// weight may be nil. normalizedShape is a list of ints or [Size]s, or a single
-// one.
+// weight may be nil. normalizedShape is a list of ints or [Size] values, or a
+// single one.
 //
 // Reference: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019,
 // arXiv:1910.07467
@@ -370,8 +370,8 @@ func Sin(x *Tensor) *Tensor {
 
 // Slice takes the elements from start to stop, by step, of one dimension.
 //
-// start and stop may be ints or [Size]s. The optional [std.SliceAttrs], at most
-// one, sets Step.
+// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
+// at most one, sets Step.
 func Slice(x *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Slice, opts)
@@ -496,7 +496,7 @@ func Threshold(x *Tensor, threshold, value float64) *Tensor {
 
 // Tile repeats a tensor along its dimensions; missing counts on the left are 1.
 //
-// reps are ints and [Size]s, or one list of them.
+// reps are ints and [Size] values, or one list of them.
 func Tile(x *Tensor, reps ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.TileAttrs{Reps: sized.dims(reps)}
@@ -548,7 +548,7 @@ func Unbind(x *Tensor, dim, count int) []*Tensor {
 
 // Unflatten splits one dimension into several; one size may be -1.
 //
-// sizes are ints and [Size]s, or one list of them.
+// sizes are ints and [Size] values, or one list of them.
 func Unflatten(x *Tensor, dim int, sizes ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
@@ -582,7 +582,7 @@ func Var(x *Tensor, opts ...std.VarAttrs) *Tensor {
 // View gives the elements, in row-major order, another shape; one size may be
 // -1.
 //
-// shape are ints and [Size]s, or one list of them.
+// shape are ints and [Size] values, or one list of them.
 func View(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}

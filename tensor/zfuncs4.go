@@ -11,7 +11,7 @@ func WhereScalar(cond, x *Tensor, v any) *Tensor {
 
 // Zeros is a tensor of the given size filled with 0.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 func Zeros(size any, opts ...std.SizeAttrs) *Tensor {
 	var sized sizeArgs

@@ -90,7 +90,7 @@ func (x *Tensor) ExpInPlace() *Tensor {
 
 // Expand repeats dimensions of size 1 and adds leading ones, without copying.
 //
-// shape are ints and [Size]s, or one list of them.
+// shape are ints and [Size] values, or one list of them.
 func (x *Tensor) Expand(shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ExpandAttrs{Shape: sized.dims(shape)}
@@ -177,7 +177,7 @@ func (x *Tensor) FmodScalarInPlace(v any) *Tensor {
 
 // Fold adds the columns of sliding windows back into images.
 //
-// outputSize is a list of ints or [Size]s, or a single one. The optional
+// outputSize is a list of ints or [Size] values, or a single one. The optional
 // [std.FoldAttrs], at most one, sets Dilation, Padding and Stride.
 func (x *Tensor) Fold(outputSize any, kernelSize []int, opts ...std.FoldAttrs) *Tensor {
 	var sized sizeArgs
@@ -379,8 +379,8 @@ func (x *Tensor) Isnan() *Tensor {
 // LayerNorm normalises x over its last dimensions, normalizedShape, by their
 // mean and biased variance.
 //
-// weight and bias may be nil. normalizedShape is a list of ints or [Size]s, or
-// a single one.
+// weight and bias may be nil. normalizedShape is a list of ints or [Size]
+// values, or a single one.
 //
 // Reference: Ba, Kiros and Hinton, Layer Normalization, 2016, arXiv:1607.06450
 func (x *Tensor) LayerNorm(weight, bias *Tensor, normalizedShape any, eps float64) *Tensor {

@@ -195,7 +195,7 @@ func (x *Tensor) NanToNumInPlace(opts ...std.NanToNumAttrs) *Tensor {
 
 // Narrow takes length elements of one dimension, from start on.
 //
-// start and length may be ints or [Size]s.
+// start and length may be ints or [Size] values.
 func (x *Tensor) Narrow(dim int, start, length any) *Tensor {
 	var sized sizeArgs
 	attrs := std.NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}
@@ -390,7 +390,7 @@ func (x *Tensor) RSubScalar(v any, opts ...std.SubAttrs) *Tensor {
 
 // Rand is a tensor of numbers uniform in [0, 1), from a key.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
@@ -404,7 +404,7 @@ func (key *Tensor) Rand(size any, opts ...std.SizeAttrs) *Tensor {
 
 // Randint is a tensor of integers uniform in [low, high), from a key.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.RandintAttrs], at most one, sets DType.
 func (key *Tensor) Randint(low, high int, size any, opts ...std.RandintAttrs) *Tensor {
 	var sized sizeArgs
@@ -417,7 +417,7 @@ func (key *Tensor) Randint(low, high int, size any, opts ...std.RandintAttrs) *T
 
 // Randn is a tensor of standard normal numbers, from a key.
 //
-// size is a list of ints or [Size]s, or a single one. The optional
+// size is a list of ints or [Size] values, or a single one. The optional
 // [std.SizeAttrs], at most one, sets DType.
 //
 // Reference: Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1,
@@ -495,7 +495,7 @@ func (x *Tensor) RemainderScalarInPlace(v any) *Tensor {
 
 // Repeat repeats a tensor along its dimensions and new leading ones.
 //
-// repeats are ints and [Size]s, or one list of them.
+// repeats are ints and [Size] values, or one list of them.
 func (x *Tensor) Repeat(repeats ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.RepeatAttrs{Repeats: sized.dims(repeats)}
@@ -510,7 +510,7 @@ func (x *Tensor) RepeatInterleave(repeats, dim int) *Tensor {
 // Reshape gives the elements, in row-major order, another shape; one size may
 // be -1.
 //
-// shape are ints and [Size]s, or one list of them.
+// shape are ints and [Size] values, or one list of them.
 func (x *Tensor) Reshape(shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
@@ -520,8 +520,8 @@ func (x *Tensor) Reshape(shape ...any) *Tensor {
 // RmsNorm divides x by the root mean square over its last dimensions,
 // normalizedShape.
 //
-// weight may be nil. normalizedShape is a list of ints or [Size]s, or a single
-// one.
+// weight may be nil. normalizedShape is a list of ints or [Size] values, or a
+// single one.
 //
 // Reference: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019,
 // arXiv:1910.07467

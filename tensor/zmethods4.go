@@ -97,8 +97,8 @@ func (x *Tensor) SinInPlace() *Tensor {
 
 // Slice takes the elements from start to stop, by step, of one dimension.
 //
-// start and stop may be ints or [Size]s. The optional [std.SliceAttrs], at most
-// one, sets Step.
+// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
+// at most one, sets Step.
 func (x *Tensor) Slice(dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
 	var sized sizeArgs
 	attrs := options(std.Slice, opts)
@@ -272,7 +272,7 @@ func (x *Tensor) ThresholdInPlace(threshold, value float64) *Tensor {
 
 // Tile repeats a tensor along its dimensions; missing counts on the left are 1.
 //
-// reps are ints and [Size]s, or one list of them.
+// reps are ints and [Size] values, or one list of them.
 func (x *Tensor) Tile(reps ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.TileAttrs{Reps: sized.dims(reps)}
@@ -342,7 +342,7 @@ func (x *Tensor) Unbind(dim, count int) []*Tensor {
 
 // Unflatten splits one dimension into several; one size may be -1.
 //
-// sizes are ints and [Size]s, or one list of them.
+// sizes are ints and [Size] values, or one list of them.
 func (x *Tensor) Unflatten(dim int, sizes ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
@@ -376,7 +376,7 @@ func (x *Tensor) Var(opts ...std.VarAttrs) *Tensor {
 // View gives the elements, in row-major order, another shape; one size may be
 // -1.
 //
-// shape are ints and [Size]s, or one list of them.
+// shape are ints and [Size] values, or one list of them.
 func (x *Tensor) View(shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}

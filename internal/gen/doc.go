@@ -84,7 +84,6 @@ func goNames(f *api.Func, text string) string {
 			known[p.Operand] = p.Name
 		}
 	}
-	isWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 	var b strings.Builder
 	for len(text) > 0 {
 		n := strings.IndexFunc(text, func(r rune) bool { return !isWord(r) })
@@ -126,3 +125,6 @@ func wrap(text string) []string {
 	}
 	return append(lines, line)
 }
+
+// isWord reports whether r may be part of a name.
+func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +49,43 @@ func TestGeneratedFilesAreDeterministicAndShort(t *testing.T) {
 	}
 }
 
+// Users read the comments: each begins with the name it documents, ends a
+// sentence and keeps to the width.
+func TestComments(t *testing.T) {
+	files, err := Generate(tensorDir(t))
+	require.NoError(t, err)
+	n := 0
+	for name, src := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, src, parser.ParseComments|parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			n++
+			doc := fn.Doc.Text()
+			require.True(t, strings.HasPrefix(doc, fn.Name.Name+" "), "%s: %s", fn.Name.Name, doc)
+			first, _, _ := strings.Cut(doc, "\n\n")
+			require.Regexp(t, `[.]\s*$`, first)
+			for _, line := range strings.Split(doc, "\n") {
+				require.LessOrEqual(t, len([]rune(line)), width, line)
+			}
+		}
+	}
+	require.Greater(t, n, 2*len(api.Ops())-20)
+	for _, o := range api.Ops() {
+		for _, f := range api.Of(o) {
+			words := strings.FieldsFunc(strings.Join(docOf(f, false), " "), func(r rune) bool { return !isWord(r) })
+			for _, a := range o.Codec().Fields(o.Codec().Zero()) {
+				if strings.Contains(a.Name, "_") {
+					require.NotContains(t, words, a.Name, "the text form's name in the comment of %s", f.Name)
+				}
+			}
+		}
+	}
+}
+
 func TestCollisionsAreListed(t *testing.T) {
 	dir := t.TempDir()
 	src := "package tensor\n\ntype Tensor struct{}\n\nfunc Relu() {}\n\nvar Add, Unrelated int\n\nfunc (x *Tensor) MulInPlace() {}\n"
@@ -75,7 +116,7 @@ func Cat(tensors []*Tensor, dim int) *Tensor {
 `},
 		{"narrow", "Narrow", `// Narrow takes length elements of one dimension, from start on.
 //
-// start and length may be ints or [Size]s.
+// start and length may be ints or [Size] values.
 func Narrow(x *Tensor, dim int, start, length any) *Tensor {
 	var sized sizeArgs
 	attrs := std.NarrowAttrs{Dim: dim, Start: sized.dim(start), Length: sized.dim(length)}

@@ -289,7 +289,7 @@ func (f *Func) Notes() string {
 		parts = append(parts, nils+" may be nil.")
 	}
 	if sizes := f.paramNames(func(p Param) bool { return p.Kind == Dim }); sizes != "" {
-		parts = append(parts, sizes+" may be "+numbers(sizes, "an int or a [Size].", "ints or [Size]s."))
+		parts = append(parts, sizes+" may be "+numbers(sizes, "an int or a [Size].", "ints or [Size] values."))
 	}
 	if scalars := f.paramNames(func(p Param) bool { return p.Kind == Scalar && p.Field != "Other" }); scalars != "" {
 		parts = append(parts, scalars+numbers(scalars, " is a Go number or bool, or nil for none.", " are Go numbers or bools, or nil for none."))
@@ -297,9 +297,9 @@ func (f *Func) Notes() string {
 	for _, p := range f.Params {
 		switch {
 		case p.Kind == Dims && p.Variadic:
-			parts = append(parts, p.Name+" are ints and [Size]s, or one list of them.")
+			parts = append(parts, p.Name+" are ints and [Size] values, or one list of them.")
 		case p.Kind == Dims:
-			parts = append(parts, p.Name+" is a list of ints or [Size]s, or a single one.")
+			parts = append(parts, p.Name+" is a list of ints or [Size] values, or a single one.")
 		case p.Enum != nil:
 			parts = append(parts, p.Name+" is "+oneOf(p.Enum)+".")
 		}
