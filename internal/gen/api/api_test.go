@@ -113,3 +113,23 @@ Also methods of the first tensor, in place: `+"`SubInPlace`, `SubScalarInPlace`"
 	require.Contains(t, doc, "### getitem\n\ngetitem takes one member out of a tuple.\n\n- operands: `tuple`\n- attributes: `index` (int)\n")
 	require.NotContains(t, doc, "func Getitem")
 }
+
+func TestFor(t *testing.T) {
+	for _, c := range []struct {
+		op    *op.Op
+		attrs any
+		want  string
+		given int
+	}{
+		{std.Sub, std.SubAttrs{}, "Sub", 0},
+		{std.Sub, std.SubAttrs{Alpha: op.Int(2)}, "Sub", 1},
+		{std.Sub, std.SubAttrs{Other: op.Int(0)}, "SubScalar", 0},
+		{std.Sub, std.SubAttrs{Other: op.Int(0), Reverse: true, Alpha: op.Int(2)}, "RSubScalar", 1},
+		{std.Relu, op.None{}, "Relu", 0},
+		{std.MaxPool2d, std.MaxPoolAttrs{KernelSize: op.IntList(2), Stride: op.IntList(1), CeilMode: true}, "MaxPool2d", 2},
+	} {
+		f := api.For(c.op, c.attrs)
+		require.Equal(t, c.want, f.Name)
+		require.Len(t, f.Given(c.attrs), c.given, c.want)
+	}
+}
