@@ -3,6 +3,7 @@ package op
 import (
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -217,6 +218,11 @@ func (o *Op) outDTypes(attrs any, in []shape.Type) ([]array.DType, error) {
 			return []array.DType{array.Invalid}, nil
 		}
 	}
+	var buf [96]byte
+	key := o.dtypeKey(buf[:0], attrs, in)
+	if dts, ok := o.dtypes.get(key); ok {
+		return dts, nil
+	}
 	_, outs, err := o.buildExpr(attrs, in)
 	if err != nil {
 		return nil, err
@@ -225,7 +231,54 @@ func (o *Op) outDTypes(attrs any, in []shape.Type) ([]array.DType, error) {
 	for i, v := range outs {
 		dts[i] = v.DType()
 	}
+	o.dtypes.put(string(key), dts)
 	return dts, nil
+}
+
+// dtypeKey encodes what the element types of an elementwise call follow from:
+// the attributes, and each operand's element type, presence and whether it has
+// dimensions (which promotion looks at).
+func (o *Op) dtypeKey(key []byte, attrs any, in []shape.Type) []byte {
+	for _, t := range in {
+		b := byte(t.DType()) << 2
+		if t.Kind() == shape.Tensor {
+			b |= 1
+		}
+		if t.Rank() == 0 {
+			b |= 2
+		}
+		key = append(key, b)
+	}
+	if len(o.codec.fields) > 0 {
+		key = o.codec.AppendKey(append(key, 0xff), attrs, true)
+	}
+	return key
+}
+
+// dtypeCache remembers element types: building an expression to learn them is
+// most of what inferring a type costs.
+type dtypeCache struct {
+	mu sync.RWMutex
+	m  map[string][]array.DType
+}
+
+// maxDTypes bounds the cache: attributes such as scalars may take any value.
+const maxDTypes = 256
+
+func (c *dtypeCache) get(key []byte) ([]array.DType, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	d, ok := c.m[string(key)]
+	return d, ok
+}
+
+func (c *dtypeCache) put(key string, d []array.DType) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil || len(c.m) >= maxDTypes {
+		c.m = map[string][]array.DType{}
+	}
+	c.m[key] = d
 }
 
 // BuildExpr builds the scalar expression of an elementwise operator for operands

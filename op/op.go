@@ -184,6 +184,7 @@ type Op struct {
 	Host func(in []*array.Array) ([]*array.Array, error)
 
 	codec     *Codec
+	dtypes    dtypeCache
 	infer     func(c *Infer, a any, in []shape.Type) (shape.Type, error)
 	expr      func(b *expr.Builder, a any, x []expr.Value) []expr.Value
 	promote   func(a any, in []shape.Type) array.DType

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -164,7 +165,31 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 }
 
 func (w *walker) fields(s reflect.Value, at Item) {
-	t := s.Type()
+	for _, f := range planOf(s.Type()) {
+		path := at.Path
+		if f.name != "" {
+			path = join(path, f.name)
+		}
+		w.value(s.Field(f.index), Item{Path: path, Selector: at.Selector + f.selector, Buffer: at.Buffer || f.buffer}, false)
+	}
+}
+
+// fieldPlan is what Walk does about one field of a struct type.
+type fieldPlan struct {
+	index    int
+	name     string // "" adds no name
+	selector string
+	buffer   bool
+}
+
+// plans keeps the fields of each struct type: reading tags dominates a walk.
+var plans sync.Map // reflect.Type → []fieldPlan
+
+func planOf(t reflect.Type) []fieldPlan {
+	if p, ok := plans.Load(t); ok {
+		return p.([]fieldPlan)
+	}
+	var plan []fieldPlan
 	for i := range t.NumField() {
 		f := t.Field(i)
 		// An unexported embedded struct has exported fields all the same.
@@ -175,24 +200,20 @@ func (w *walker) fields(s reflect.Value, at Item) {
 		if tag[0] == "-" {
 			continue
 		}
-		name := tag[0]
-		if name == "" {
-			name = FieldName(f.Name)
+		one := fieldPlan{index: i, name: tag[0], buffer: slices.Contains(tag[1:], "buffer")}
+		switch {
+		case tag[0] == ".":
+			one.name = ""
+		case tag[0] == "" && !f.Anonymous:
+			one.name = FieldName(f.Name)
 		}
-		path := join(at.Path, name)
-		if f.Anonymous && tag[0] == "" || name == "." {
-			path = at.Path
-		}
-		buffer := at.Buffer
-		for _, o := range tag[1:] {
-			buffer = buffer || o == "buffer"
-		}
-		selector := at.Selector
 		if f.IsExported() {
-			selector += "." + f.Name
+			one.selector = "." + f.Name
 		}
-		w.value(s.Field(i), Item{Path: path, Selector: selector, Buffer: buffer}, false)
+		plan = append(plan, one)
 	}
+	plans.Store(t, plan)
+	return plan
 }
 
 // isStruct reports whether a type is a struct or a pointer to one.
