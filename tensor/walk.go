@@ -127,7 +127,8 @@ func (w *walker) mapping(v reflect.Value, at Item) {
 }
 
 // Walker is a module that lists its tensors and sub-modules itself, with paths
-// relative to its own.
+// and selectors relative to its own; a selector is empty when no Go expression
+// leads there.
 type Walker interface {
 	Walk(visit func(Item) (descend bool))
 }
@@ -143,7 +144,10 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 	if own, ok := module.(Walker); ok {
 		if at.Module = own; w.visit(at) {
 			own.Walk(func(it Item) bool {
-				it.Path, it.Selector, it.Buffer = join(at.Path, it.Path), "", it.Buffer || at.Buffer
+				if it.Selector != "" {
+					it.Selector = at.Selector + it.Selector
+				}
+				it.Path, it.Buffer = join(at.Path, it.Path), it.Buffer || at.Buffer
 				return w.visit(it)
 			})
 		}

@@ -112,7 +112,7 @@ func (t *trace) walk(root any) {
 				return false
 			}
 			it.Tensor.MarkParam()
-			p := graph.Param{Path: it.Path, Value: it.Tensor.Array(), Buffer: it.Buffer, Selector: "m" + it.Selector}
+			p := graph.Param{Path: it.Path, Value: it.Tensor.Array(), Buffer: it.Buffer, Selector: selector(it)}
 			t.mod.SetParam(p)
 			t.params[it.Tensor.ID()] = t.mod.Param(it.Path)
 			t.owners = append(t.owners, owner{it.Tensor, it.Path, p.Value.Storage().Version()})
@@ -120,10 +120,19 @@ func (t *trace) walk(root any) {
 		}
 		k := tensor.ModuleKey(it.Module)
 		if _, known := t.modules[k]; !known {
-			t.modules[k] = modInfo{it.Path, "m" + it.Selector}
+			t.modules[k] = modInfo{it.Path, selector(it)}
 		}
 		return true
 	})
+}
+
+// selector returns the Go expression of an item below the root m, "" when there
+// is none.
+func selector(it tensor.Item) string {
+	if it.Selector == "" && it.Path != "" {
+		return ""
+	}
+	return "m" + it.Selector
 }
 
 // report records a mistake, once for each place and code, and ends a trace that
