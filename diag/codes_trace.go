@@ -1,4 +1,256 @@
 package diag
 
-// traceCodes explains the codes FX1xxx: capture of Go functions and modules.
-var traceCodes = []Info{}
+// traceCodes explains the codes FX1xxx: capture of Go functions and modules, and
+// running what was captured. The examples stand in internal/faults, whose tests
+// run them.
+var traceCodes = []Info{
+	{
+		Code: "FX1001", Title: "operands of two traces",
+		Cause: "A traced value was kept from another trace, for instance in a field or a variable of an enclosing function that is itself being traced.",
+		Cure:  "Pass the value as an input of the inner function.",
+		Example: `func mixesTraces(x *tensor.Tensor) *tensor.Tensor {
+	var mixed error
+	_, mixed = fx.Trace(ctx, func(y *tensor.Tensor) *tensor.Tensor {
+		return y.Add(x)
+	})
+	var one interface{ Unwrap() error }
+	if mixed != nil && !errors.As(mixed, &one) {
+		panic(first(mixed))
+	}
+	return x
+}`,
+	},
+	{
+		Code: "FX1002", Title: "a wrapped function that is not one of tensors",
+		Cause: "tensor.Wrap takes functions whose parameters and results are all *tensor.Tensor.",
+		Cure:  "Bind the other values in a function of tensors alone, and wrap that.",
+		Example: `func wrapsWrong(x *tensor.Tensor) *tensor.Tensor {
+	f := tensor.Wrap(func(x *tensor.Tensor, n int) *tensor.Tensor { return x })
+	return f(x, 3)
+}`,
+	},
+	{
+		Code: "FX1003", Title: "nothing that can be traced",
+		Cause: "What was given to Trace is neither a function nor a pointer to a struct with a Forward method.",
+		Cure:  "Pass a function of tensors or a pointer to a module; name another method with fx.Method.",
+		Example: `func badTarget() error {
+	_, err := fx.Trace(ctx, struct{}{})
+	return err
+}`,
+	},
+	{
+		Code: "FX1004", Title: "the model reads data of a traced tensor",
+		Cause: "Item, Data, Bool, Equal and Array need values, which exist only at run time. Branching on them would fix one path for all inputs.",
+		Cure:  "Keep the computation in tensors (Where, Maximum), use tensor.Cond or tensor.While for control flow, or make the function opaque with tensor.Wrap.",
+		Example: `func branchOnData(x *tensor.Tensor) *tensor.Tensor {
+	if x.Sum().Item() > 0 {
+		return x.Neg()
+	}
+	return x
+}`,
+	},
+	{
+		Code: "FX1005", Title: "the model needs a size as a number",
+		Cause: "Dim and Size.Int give numbers; under a trace the size may be symbolic or unknown.",
+		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; or give the input a fixed size.",
+		Example: `func sizesAsNumbers(x *tensor.Tensor) *tensor.Tensor {
+	batch := x.Dim(0)
+	y := x.DivScalar(float64(x.Dim(1)))
+	n := x.Size(1).Mul(2).Int()
+	if x.Size(0).Int() > batch && n > 3 {
+		return y
+	}
+	return y.Relu()
+}`,
+	},
+	{
+		Code: "FX1006", Title: "the model needs a rank that is not known",
+		Cause: "The input was traced without a type.",
+		Cure:  "Give the input a type, such as fx.Input(\"x\", \"f32[N,3,224,224]\").",
+		Example: `func rankUnknown(x *tensor.Tensor) *tensor.Tensor {
+	if x.Rank() == 2 {
+		return x.Neg()
+	}
+	return x
+}`,
+	},
+	{
+		Code: "FX1007", Title: "the model panicked or returned an error",
+		Cause: "Ordinary Go code of the model failed while it ran on proxies.",
+		Cure:  "Run the model eagerly first; the position is the innermost line of the model.",
+		Example: `func panics(x *tensor.Tensor) *tensor.Tensor {
+	var layers []*tensor.Tensor
+	return x.Add(layers[0])
+}`,
+	},
+	{
+		Code: "FX1008", Title: "the trace does not end",
+		Cause: "A loop depends on something that a proxy cannot give, or the graph grew past its limit, or the context was cancelled.",
+		Cure:  "Loop with tensor.While or tensor.Scan; raise Tracer.MaxNodes for very large models.",
+		Example: `func loopOnData(x *tensor.Tensor) *tensor.Tensor {
+	for x.Sum().Item() < 10 {
+		x = x.AddScalar(1)
+	}
+	return x
+}`,
+	},
+	{
+		Code: "FX1009", Title: "two goroutines use one trace at once",
+		Cause: "The model starts goroutines that call tensor operations while others are recorded.",
+		Cure:  "Trace from one goroutine; handing the trace over is fine, using it from two at once is not.",
+		Example: `func overlap() error {
+	// While one call is being recorded, another goroutine makes the next one.
+	_, err := fx.Trace(ctx, negate, fx.With(func(p *tracer.Tracer) {
+		p.OnCall = func(c *tensor.Call, record func(*tensor.Call) []*tensor.Tensor) []*tensor.Tensor {
+			raised := make(chan any)
+			go func() {
+				defer func() { raised <- recover() }()
+				c.Args[0].Relu()
+			}()
+			if r := <-raised; r != nil {
+				panic(r)
+			}
+			return record(c)
+		}
+	}))
+	return err
+}`,
+	},
+	{
+		Code: "FX1010", Title: "a tensor is used after a write to memory it shares",
+		Cause: "An in-place call wrote to a view of the tensor, or to the tensor that it is a view of. The graph has no aliases, so that later reads would see old values.",
+		Cure:  "Use the in-place call's own result, or replace the in-place call by an ordinary one.",
+		Example: `func staleView(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(2)
+	view := y.T()
+	y.AddScalarInPlace(1)
+	return view.Relu()
+}`,
+	},
+	{
+		Code: "FX1011", Title: "an in-place call writes to an input",
+		Cause: "Eagerly the caller would see the change; a graph does not write to its inputs.",
+		Cure:  "Use the ordinary method and its result.",
+		Example: `func writesInput(x *tensor.Tensor) *tensor.Tensor {
+	x.AddScalarInPlace(1)
+	return x.Neg()
+}`,
+	},
+	{
+		Code: "FX1012", Title: "an argument that cannot be traced",
+		Cause:   "A parameter is not made of tensors and has no concrete value, or how many tensors it holds is not known.",
+		Cure:    "Give a concrete value or an example made of fx.Meta tensors with fx.Args.",
+		Example: `func needsNumber(x *tensor.Tensor, n int) *tensor.Tensor { return x.MulScalar(n) }`,
+	},
+	{
+		Code: "FX1013", Title: "a result that cannot be traced",
+		Cause:   "The function returns something that is not made of tensors, or no tensor at all.",
+		Cure:    "Return tensors, or slices, maps and structs of them.",
+		Example: `func returnsNumber(x *tensor.Tensor) (*tensor.Tensor, int) { return x.Neg(), 3 }`,
+	},
+	{
+		Code: "FX1014", Title: "regions that do not fit",
+		Cause: "The functions given to Cond, While or Scan return different numbers or types of tensors, or a value made inside one is used outside.",
+		Cure:  "Return the same structure from both branches, carried values of unchanged type from a loop body, and every value that is needed outside.",
+		Example: `func regionsDiffer(x *tensor.Tensor) *tensor.Tensor {
+	out := tensor.Cond(x.Sum().GtScalar(0),
+		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0], in[0]} },
+		func(in []*tensor.Tensor) []*tensor.Tensor { return in }, x)
+	return out[0]
+}`,
+	},
+	{
+		Code: "FX1015", Title: "a traced value is used after its trace",
+		Cause: "A proxy was kept in a global, a field or a variable that outlives the trace.",
+		Cure:  "Do not keep traced tensors.",
+		Example: `func outlives(x *tensor.Tensor) *tensor.Tensor {
+	gm, err := fx.Trace(ctx, func(y *tensor.Tensor) *tensor.Tensor { leaked = y; return y.Neg() })
+	if err != nil {
+		return nil
+	}
+	gm.Refresh()
+	return leaked.Relu()
+}`,
+	},
+	{
+		Code: "FX1016", Title: "a write to a buffer that the trace cannot see",
+		Cause: "The model updated one of its tensors by a computation that no traced value takes part in; it was done at once, while tracing.",
+		Cure:  "Write tensor.On(x, m.Buffer) for the buffer, where x is an input.",
+		Example: `func (m *unseen) Forward(x *tensor.Tensor) *tensor.Tensor {
+	m.Calls.AddScalarInPlace(1)
+	return x.Add(m.Calls)
+}`,
+	},
+	{
+		Code: "FX1020", Title: "an input is missing",
+		Cause: "A placeholder without a default got no value.",
+		Cure:  "Give all inputs, in the order of the placeholders.",
+		Example: `func missingInput() error {
+	gm, err := fx.Trace(ctx, negate)
+	if err == nil {
+		_, err = gm.Run(ctx)
+	}
+	return err
+}`,
+	},
+	{
+		Code: "FX1021", Title: "too many inputs",
+		Cause: "More inputs were given than the graph has placeholders.",
+		Cure:  "Concrete arguments are fixed in the graph and are not given again.",
+		Example: `func extraInput() error {
+	gm, err := fx.Trace(ctx, negate)
+	if err == nil {
+		_, err = gm.Run(ctx, weight(1), weight(1))
+	}
+	return err
+}`,
+	},
+	{
+		Code: "FX1022", Title: "an input does not fit the graph",
+		Cause: "The graph was captured for another element type, rank or size, or relies on two sizes being equal.",
+		Cure:  "Capture it again for these inputs, or with symbolic sizes.",
+		Example: `func guardFailed() error {
+	gm, err := fx.Trace(ctx, negate, fx.Input("x", "f32[N,3]"))
+	if err == nil {
+		_, err = gm.Run(ctx, weight(2, 4))
+	}
+	return err
+}`,
+	},
+	{
+		Code: "FX1023", Title: "a parameter is not in the state",
+		Cause: "A get_attr node names a tensor that the module does not have.",
+		Cure:  "Add it with Module.SetParam, or load the weights.",
+		Example: `func noParam() error {
+	g := graph.New("net")
+	g.At().Output(nil, g.At().GetAttr("weight"))
+	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx)
+	return err
+}`,
+	},
+	{
+		Code: "FX1024", Title: "nothing is known of a called module",
+		Cause: "A call_module node names a leaf that the module has no record of.",
+		Cure:  "Add it with Module.SetBound.",
+		Example: `func noModule() error {
+	g := graph.New("net")
+	x := g.At().Placeholder("x", shape.Unranked(array.F32), nil)
+	g.At().Output(nil, g.At().Module("fc", x))
+	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(1))
+	return err
+}`,
+	},
+	{
+		Code: "FX1025", Title: "an operand has no value",
+		Cause: "A node uses a tuple where a tensor is needed, or a member that its tuple does not have.",
+		Cure:  "Take the member with getitem.",
+		Example: `func undefined() error {
+	g := graph.New("net")
+	x := g.At().Placeholder("x", shape.Unranked(array.F32), nil)
+	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: op.IntList(1, 1)}, x)
+	g.At().Output(nil, parts) // a tuple is not a tensor
+	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
+	return err
+}`,
+	},
+}

@@ -87,3 +87,41 @@ func TestFaultsUseEveryTracingAndTypingCode(t *testing.T) {
 		require.True(t, used[c], c)
 	}
 }
+
+func TestRunErrorsGiveTheirCodes(t *testing.T) {
+	for code, f := range RunErrors {
+		require.ErrorIs(t, f(), diag.Code(code))
+	}
+}
+
+// functions returns the source of every function of a file, without its "want"
+// comments.
+func functions(t *testing.T, file string) []string {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, src, 0)
+	require.NoError(t, err)
+	var out []string
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			lines := strings.Split(string(src[fset.Position(fn.Pos()).Offset:fset.Position(fn.End()).Offset]), "\n")
+			for i, l := range lines {
+				before, _, _ := strings.Cut(l, "// want ")
+				lines[i] = strings.TrimRight(before, " \t")
+			}
+			out = append(out, strings.Join(lines, "\n"))
+		}
+	}
+	return out
+}
+
+func TestExamplesOfTraceCodesAreTheseFunctions(t *testing.T) {
+	all := append(functions(t, "faults.go"), functions(t, "run.go")...)
+	for _, info := range diag.Codes() {
+		if strings.HasPrefix(string(info.Code), "FX1") {
+			require.Contains(t, all, info.Example, "%s", info.Code)
+		}
+	}
+}
