@@ -1,6 +1,8 @@
 package nn
 
 import (
+	"strconv"
+
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -30,40 +32,59 @@ type Child struct {
 // Named gives a module a name, for NewNamedSequential and NewModuleDict.
 func Named(name string, m any) Child { return Child{name, m} }
 
-// children is the walk of containers whose modules have names.
-type children []Child
-
-func (c children) walk(visit func(tensor.Item) bool) {
-	for _, k := range c {
-		tensor.Walk(k.Module, func(it tensor.Item) bool {
-			if it.Path == "" {
-				it.Path = k.Name
-			} else {
-				it.Path = k.Name + "." + it.Path
-			}
+// walkChild visits a module under a name and a Go expression below its parent;
+// without an expression, what is in it has none either.
+func walkChild(name, selector string, m any, visit func(tensor.Item) bool) {
+	tensor.Walk(m, func(it tensor.Item) bool {
+		if it.Path == "" {
+			it.Path = name
+		} else {
+			it.Path = name + "." + it.Path
+		}
+		if selector == "" {
 			it.Selector = ""
-			return visit(it)
-		})
-	}
+		} else {
+			it.Selector = selector + it.Selector
+		}
+		return visit(it)
+	})
 }
 
 // NamedSequential is torch.nn.Sequential made of an ordered dictionary: it passes
 // its input through the modules in order, which have names of their own.
-type NamedSequential struct{ Children []Child }
+type NamedSequential struct {
+	Names   []string
+	Modules []Module
+}
 
-// NewNamedSequential returns the modules one after the other.
-func NewNamedSequential(c ...Child) *NamedSequential { return &NamedSequential{c} }
+// NewNamedSequential returns the modules one after the other; each must have one
+// input and one result.
+func NewNamedSequential(c ...Child) *NamedSequential {
+	m := &NamedSequential{}
+	for _, k := range c {
+		f, ok := k.Module.(Module)
+		if !ok {
+			notRunnable(k.Module, "the module "+k.Name+" has no Forward from one tensor to one", "write a module that calls it")
+		}
+		m.Names, m.Modules = append(m.Names, k.Name), append(m.Modules, f)
+	}
+	return m
+}
 
 // Forward runs the modules in order.
 func (m *NamedSequential) Forward(x *tensor.Tensor) *tensor.Tensor {
-	for _, c := range m.Children {
-		x = Run(c.Module, x)
+	for _, c := range m.Modules {
+		x = Run(c, x)
 	}
 	return x
 }
 
 // Walk implements tensor.Walker.
-func (m *NamedSequential) Walk(visit func(tensor.Item) bool) { children(m.Children).walk(visit) }
+func (m *NamedSequential) Walk(visit func(tensor.Item) bool) {
+	for i, c := range m.Modules {
+		walkChild(m.Names[i], ".Modules["+strconv.Itoa(i)+"]", c, visit)
+	}
+}
 
 // ModuleList is torch.nn.ModuleList: modules named by their index. Any slice of
 // modules does the same; this one holds modules of different types.
@@ -95,4 +116,8 @@ func (m *ModuleDict) Forward(name string, in ...*tensor.Tensor) *tensor.Tensor {
 }
 
 // Walk implements tensor.Walker.
-func (m *ModuleDict) Walk(visit func(tensor.Item) bool) { children(m.Children).walk(visit) }
+func (m *ModuleDict) Walk(visit func(tensor.Item) bool) {
+	for _, c := range m.Children {
+		walkChild(c.Name, "", c.Module, visit)
+	}
+}

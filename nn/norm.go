@@ -316,3 +316,23 @@ func (m *GroupNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
 
 // ResetParameters sets the weight to one and the bias to zero.
 func (m *GroupNorm) ResetParameters(*Source) { resetAffine(m.Weight, m.Bias) }
+
+// LocalResponseNorm is torch.nn.LocalResponseNorm: x over (K + Alpha*m)^Beta, m
+// being the mean of the squares of Size neighbouring channels; Krizhevsky,
+// Sutskever, Hinton, 2012.
+type LocalResponseNorm struct {
+	leaf
+	Size           int
+	Alpha, Beta, K float64
+}
+
+// NewLocalResponseNorm returns the normalisation with PyTorch's defaults: alpha
+// 1e-4, beta 0.75, k 1.
+func NewLocalResponseNorm(size int) *LocalResponseNorm {
+	return &LocalResponseNorm{Size: size, Alpha: 1e-4, Beta: 0.75, K: 1}
+}
+
+// Forward normalises x [N, C, ...] over neighbouring channels.
+func (m *LocalResponseNorm) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return apply(m, std.LocalResponseNorm, std.LocalResponseNormAttrs{Size: m.Size, Alpha: m.Alpha, Beta: m.Beta, K: m.K}, x)
+}

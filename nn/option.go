@@ -11,14 +11,14 @@ type settings struct {
 	ceilMode, excludePad                             bool
 	divisor                                          int
 	eps, momentum                                    float64
-	noInit, seeded                                   bool
+	noInit                                           bool
 	seed                                             uint64
 
 	layers                    int
 	bidirectional, batchFirst bool
 	nonlinearity              string
-	projection                int
 	dropout                   float64
+	dropoutSeed               uint64
 
 	paddingIdx *int
 	mode       string
@@ -53,32 +53,31 @@ type (
 	rnnOption      set
 	bagOption      set
 	convPoolOption set
-	anyNormOption  set
+	sequenceOption set
 	biasOption     set
 	initOption     set
 )
 
-func (f convOption) conv(s *settings)       { f(s) }
-func (f poolOption) pool(s *settings)       { f(s) }
-func (f normOption) norm(s *settings)       { f(s) }
-func (f rnnOption) rnn(s *settings)         { f(s) }
-func (f bagOption) embedding(s *settings)   { f(s) }
-func (f convPoolOption) conv(s *settings)   { f(s) }
-func (f convPoolOption) pool(s *settings)   { f(s) }
-func (f biasOption) conv(s *settings)       { f(s) }
-func (f biasOption) linear(s *settings)     { f(s) }
-func (f biasOption) norm(s *settings)       { f(s) }
-func (f biasOption) rnn(s *settings)        { f(s) }
-func (f biasOption) attention(s *settings)  { f(s) }
-func (f initOption) conv(s *settings)       { f(s) }
-func (f initOption) linear(s *settings)     { f(s) }
-func (f initOption) norm(s *settings)       { f(s) }
-func (f initOption) rnn(s *settings)        { f(s) }
-func (f initOption) embedding(s *settings)  { f(s) }
-func (f initOption) attention(s *settings)  { f(s) }
-func (f anyNormOption) norm(s *settings)    { f(s) }
-func (f anyNormOption) rnn(s *settings)     { f(s) }
-func (f anyNormOption) attention(*settings) {}
+func (f convOption) conv(s *settings)          { f(s) }
+func (f poolOption) pool(s *settings)          { f(s) }
+func (f normOption) norm(s *settings)          { f(s) }
+func (f rnnOption) rnn(s *settings)            { f(s) }
+func (f bagOption) embedding(s *settings)      { f(s) }
+func (f convPoolOption) conv(s *settings)      { f(s) }
+func (f convPoolOption) pool(s *settings)      { f(s) }
+func (f biasOption) conv(s *settings)          { f(s) }
+func (f biasOption) linear(s *settings)        { f(s) }
+func (f biasOption) norm(s *settings)          { f(s) }
+func (f biasOption) rnn(s *settings)           { f(s) }
+func (f biasOption) attention(s *settings)     { f(s) }
+func (f initOption) conv(s *settings)          { f(s) }
+func (f initOption) linear(s *settings)        { f(s) }
+func (f initOption) norm(s *settings)          { f(s) }
+func (f initOption) rnn(s *settings)           { f(s) }
+func (f initOption) embedding(s *settings)     { f(s) }
+func (f initOption) attention(s *settings)     { f(s) }
+func (f sequenceOption) rnn(s *settings)       { f(s) }
+func (f sequenceOption) attention(s *settings) { f(s) }
 
 // Kernel sets the size of the kernel for each axis, where it is not the same for
 // all of them.
@@ -184,7 +183,7 @@ func Seed(seed uint64) interface {
 	EmbeddingOption
 	AttentionOption
 } {
-	return initOption(func(s *settings) { s.seed, s.seeded = seed, true })
+	return initOption(func(s *settings) { s.seed = seed })
 }
 
 // NoInit leaves all parameters zero: for models whose weights are loaded.

@@ -232,3 +232,69 @@ func (m *AdaptiveMaxPool2d) Forward(x *tensor.Tensor) *tensor.Tensor {
 func (m *AdaptiveMaxPool3d) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return apply(m, std.AdaptiveMaxPool3d, m.attrs(), x)
 }
+
+// LPPoolBase is what power-average pools share; see MaxPoolBase.
+type LPPoolBase struct {
+	leaf
+	NormType           float64
+	KernelSize, Stride []int
+	CeilMode           bool
+}
+
+type (
+	// LPPool1d is torch.nn.LPPool1d: the NormType-norm of windows over x [N, C, L].
+	LPPool1d struct{ LPPoolBase }
+	// LPPool2d is torch.nn.LPPool2d: the NormType-norm of windows over x [N, C, H, W].
+	LPPool2d struct{ LPPoolBase }
+	// LPPool3d is torch.nn.LPPool3d: the NormType-norm of windows over x
+	// [N, C, D, H, W]. It is made of other operators and no leaf.
+	LPPool3d struct{ LPPoolBase }
+)
+
+// NewLPPool1d returns a power-average pool over one axis.
+func NewLPPool1d(norm float64, kernel int, opts ...PoolOption) *LPPool1d {
+	return &LPPool1d{newLPPool("lp_pool1d", 1, norm, kernel, opts)}
+}
+
+// NewLPPool2d returns a power-average pool over two axes.
+func NewLPPool2d(norm float64, kernel int, opts ...PoolOption) *LPPool2d {
+	return &LPPool2d{newLPPool("lp_pool2d", 2, norm, kernel, opts)}
+}
+
+// NewLPPool3d returns a power-average pool over three axes.
+func NewLPPool3d(norm float64, kernel int, opts ...PoolOption) *LPPool3d {
+	return &LPPool3d{newLPPool("lp_pool3d", 3, norm, kernel, opts)}
+}
+
+func newLPPool(name string, n int, norm float64, kernel int, opts []PoolOption) LPPoolBase {
+	s := poolSettings(name, n, kernel, opts)
+	if norm == 0 {
+		refuse(name, "the norm is 0, expected another number", "")
+	}
+	return LPPoolBase{NormType: norm, KernelSize: s.kernel, Stride: s.stride, CeilMode: s.ceilMode}
+}
+
+func (p *LPPoolBase) attrs() std.LpPoolAttrs {
+	return std.LpPoolAttrs{NormType: p.NormType, KernelSize: compact(p.KernelSize, 0), Stride: stride(p.Stride, p.KernelSize), CeilMode: p.CeilMode}
+}
+
+// Forward returns the norms of x.
+func (m *LPPool1d) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return apply(m, std.LpPool1d, m.attrs(), x)
+}
+
+// Forward returns the norms of x.
+func (m *LPPool2d) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return apply(m, std.LpPool2d, m.attrs(), x)
+}
+
+// Forward returns the norms of x.
+func (m *LPPool3d) Forward(x *tensor.Tensor) *tensor.Tensor {
+	size := 1
+	for _, k := range filled(m.KernelSize, 3, 1) {
+		size *= k
+	}
+	a := m.attrs()
+	mean := tensor.CallOp(std.AvgPool3d, std.AvgPoolAttrs{KernelSize: a.KernelSize, Stride: a.Stride, CeilMode: a.CeilMode}, x.PowScalar(m.NormType))
+	return mean.MulScalar(size).PowScalar(1 / m.NormType)
+}
