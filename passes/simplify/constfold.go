@@ -1,0 +1,331 @@
+package simplify
+
+import (
+	"fmt"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// DefaultGrowth is the number of bytes by which one folded value may make the
+// parameters larger.
+const DefaultGrowth = 1 << 20
+
+// ConstFold computes what depends on frozen parameters alone, and sizes that are
+// known, and stores the results as parameters. A value that would make the
+// parameters more than DefaultGrowth bytes larger is left as it is and reported.
+var ConstFold = ConstFoldLimit(DefaultGrowth)
+
+// ConstFoldLimit is ConstFold with another limit in bytes for each value.
+// Parameters that nothing else reads count against the growth; integers of at
+// most 64 elements, the arithmetic of sizes, are always folded.
+func ConstFoldLimit(growth int) passes.Pass {
+	return passes.Pass{
+		Name: "const-fold",
+		Doc:  "Computes what depends on frozen parameters alone.",
+		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+			before := c.Matches()
+			f := &constFolder{c: c, growth: growth, written: passes.Written(g), reads: map[string]int{}}
+			f.countReads(g)
+			if err := f.graph(g); err != nil {
+				return false, err
+			}
+			if c.Matches() > before {
+				c.Module.DropUnused()
+			}
+			return c.Matches() > before, nil
+		},
+	}
+}
+
+type constFolder struct {
+	c       *passes.Ctx
+	growth  int
+	written map[string]bool
+	reads   map[string]int // how many nodes read each parameter
+	w       kernel.Workspace
+	value   map[*graph.Node][]*array.Array // computed values; nil entries are yet to be computed
+}
+
+func (f *constFolder) countReads(g *graph.Graph) {
+	for n := range g.All() {
+		if n.Opcode() == graph.GetAttr {
+			f.reads[n.Target()]++
+		}
+		if b := n.Bound(); b != nil {
+			for _, p := range b.Params {
+				f.reads[p]++
+			}
+		}
+	}
+}
+
+// graph folds one graph: constant nodes are found from the inputs on; those with
+// a user that is not constant are computed and replaced.
+func (f *constFolder) graph(g *graph.Graph) error {
+	f.value = map[*graph.Node][]*array.Array{}
+	var calls []*graph.Node
+	for n := range g.Nodes() {
+		if f.constant(n) {
+			f.value[n] = nil
+			if n.Opcode().IsCall() {
+				calls = append(calls, n)
+			}
+		}
+	}
+	// From the results backwards, so that what a refused value is made of is
+	// looked at after it.
+	var folds []*graph.Node
+	for i := len(calls) - 1; i >= 0; i-- {
+		n := calls[i]
+		if n.Type().Kind() == shape.Tuple || !f.visible(n) {
+			continue
+		}
+		if why := f.refuse(n); why != "" {
+			if why != trivial {
+				f.c.Refuse(n, why)
+			}
+			delete(f.value, n)
+			continue
+		}
+		folds = append(folds, n)
+	}
+	for i := len(folds) - 1; i >= 0; i-- {
+		if err := f.c.Err(); err != nil {
+			return err
+		}
+		if err := f.fold(g, folds[i]); err != nil {
+			return err
+		}
+	}
+	for n := range g.Nodes() {
+		for _, r := range n.Regions() {
+			if err := f.graph(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// constant reports whether the value of n is the same in every run and can be
+// computed now.
+func (f *constFolder) constant(n *graph.Node) bool {
+	switch n.Opcode() {
+	case graph.Placeholder, graph.Output:
+		return false
+	case graph.GetAttr:
+		return !n.Live() && f.readable(n.Target())
+	}
+	o := n.Op()
+	if o == op.Dim {
+		_, known := n.Arg(0).Type().Dim(n.Attrs().(op.AxisAttrs).Axis).Int()
+		return known
+	}
+	if passes.Effect(n) != op.Pure || o.AdHoc || len(n.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, n.Attrs()) {
+		return false
+	}
+	for a := range n.Inputs() {
+		if _, ok := f.value[a]; !ok {
+			return false
+		}
+	}
+	if b := n.Bound(); b != nil {
+		for _, p := range b.Params {
+			if p != "" && !f.readable(p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (f *constFolder) readable(path string) bool {
+	p := f.c.Module.Param(path)
+	return p != nil && p.Value != nil && !f.written[path]
+}
+
+func symbolic(o *op.Op, attrs any) bool {
+	found := false
+	if o.Codec().HasDims() {
+		o.Codec().Symbols(attrs, func(d shape.Dim) { found = found || len(d.Symbols()) > 0 })
+	}
+	return found
+}
+
+// visible reports whether something that is not constant uses n.
+func (f *constFolder) visible(n *graph.Node) bool {
+	for u := range n.Users() {
+		if _, ok := f.value[u]; !ok {
+			return true
+		}
+	}
+	return false
+}
+
+const trivial = "trivial"
+
+// refuse says why the value of n is not stored, trivial for a lone factory call.
+func (f *constFolder) refuse(n *graph.Node) string {
+	d, dims, ok := n.Type().Concrete()
+	if !ok {
+		return "its size is not known: " + n.Type().String()
+	}
+	count, ok := array.NumElems(dims)
+	if !ok {
+		return "it is too large"
+	}
+	if d.IsInt() && count <= 64 && n.Op() == op.Dim {
+		return ""
+	}
+	if n.NumArgs() == 0 && n.Opcode() != graph.CallModule {
+		return trivial
+	}
+	if d.IsInt() && count <= 64 {
+		return ""
+	}
+	freed := f.freed(n)
+	if grows := count*d.Size() - freed; grows > f.growth {
+		return fmt.Sprintf("its value %s would make the parameters %d bytes larger, the limit is %d", n.Type(), grows, f.growth)
+	}
+	return ""
+}
+
+// freed returns the bytes of parameters that only the computation of n reads.
+func (f *constFolder) freed(n *graph.Node) int {
+	total := 0
+	seen := map[*graph.Node]bool{}
+	var visit func(n *graph.Node)
+	visit = func(m *graph.Node) {
+		if m == nil || seen[m] {
+			return
+		}
+		seen[m] = true
+		if m.Opcode() == graph.GetAttr && m.NumUses() == 1 && f.reads[m.Target()] == 1 {
+			a := f.c.Module.Param(m.Target()).Value
+			total += a.Len() * a.DType().Size()
+		}
+		if m != n && m.NumUses() > 1 || m.Op() == op.Dim {
+			return
+		}
+		for a := range m.Inputs() {
+			visit(a)
+		}
+	}
+	visit(n)
+	return total
+}
+
+// fold computes n, stores its value and reads it instead.
+func (f *constFolder) fold(g *graph.Graph, n *graph.Node) error {
+	v, err := f.compute(n)
+	if err != nil {
+		f.c.Refuse(n, "it cannot be computed: "+err.Error())
+		return nil
+	}
+	m := f.c.Module
+	path := m.FreshPath("_folded_" + n.Name())
+	m.SetParam(graph.Param{Path: path, Value: array.Clone(v[0]), Buffer: true})
+	read := g.Before(n).GetAttr(path)
+	args := n.Args()
+	if err := f.c.Replace(n, read, "computed ahead: "+n.Type().String()); err != nil {
+		return err
+	}
+	f.sweep(args)
+	return nil
+}
+
+// sweep removes constant nodes that nothing uses any more.
+func (f *constFolder) sweep(nodes []*graph.Node) {
+	for _, n := range nodes {
+		if n == nil || n.Erased() || n.NumUses() > 0 {
+			continue
+		}
+		if _, ok := f.value[n]; !ok {
+			continue
+		}
+		args := n.Args()
+		if n.Graph().Erase(n) == nil { // one that defines a symbol stays
+			f.sweep(args)
+		}
+	}
+}
+
+// maxWork is the number of bytes that a value on the way to a folded one may
+// take, unless an operand is as large.
+const maxWork = 1 << 28
+
+func (f *constFolder) excessive(n *graph.Node) string {
+	bytes := func(t shape.Type) int {
+		d, dims, ok := t.Concrete()
+		if k, fits := array.NumElems(dims); ok && fits {
+			return k * d.Size()
+		}
+		return 0
+	}
+	size := bytes(n.Type())
+	for a := range n.Inputs() {
+		if 2*bytes(a.Type()) >= size {
+			return ""
+		}
+	}
+	if size <= maxWork {
+		return ""
+	}
+	return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", n, size, maxWork)
+}
+
+// compute returns the value of a constant node.
+func (f *constFolder) compute(n *graph.Node) ([]*array.Array, error) {
+	if v := f.value[n]; v != nil {
+		return v, nil
+	}
+	var v []*array.Array
+	switch {
+	case n.Opcode() == graph.GetAttr:
+		v = []*array.Array{f.c.Module.Param(n.Target()).Value}
+	case n.Op() == op.Dim:
+		size, _ := n.Arg(0).Type().Dim(n.Attrs().(op.AxisAttrs).Axis).Int()
+		v = []*array.Array{array.Scalar(int64(size))}
+	default:
+		if why := f.excessive(n); why != "" {
+			return nil, diag.New(op.TooLarge, why)
+		}
+		in := make([]*array.Array, n.NumArgs())
+		var parts []*array.Array
+		for i, a := range n.Args() {
+			if a == nil {
+				continue
+			}
+			x, err := f.compute(a)
+			if err != nil {
+				return nil, err
+			}
+			in[i], parts = x[0], x
+		}
+		if n.Op() == op.GetItem {
+			v = parts[n.Attrs().(op.GetItemAttrs).Index:][:1]
+			break
+		}
+		if b := n.Bound(); b != nil {
+			for _, p := range b.Params {
+				var a *array.Array
+				if p != "" {
+					a = f.c.Module.Param(p).Value
+				}
+				in = append(in, a)
+			}
+		}
+		var err error
+		if v, err = n.Op().Eval(&f.w, n.Attrs(), in); err != nil {
+			return nil, err
+		}
+	}
+	f.value[n] = v
+	return v, nil
+}
