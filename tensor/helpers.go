@@ -61,3 +61,10 @@ func call(o *op.Op, attrs any, method bool, s sizeArgs, args ...*Tensor) []*Tens
 	}
 	return dispatch(&Call{Op: o, Attrs: attrs, Args: args, Method: method}, s.e)
 }
+
+// Ints returns the list of v for an attributes struct: tensor.ReduceAttrs{Dim:
+// tensor.Ints(2, 3)}.
+func Ints(v ...int) op.Ints { return op.IntList(v...) }
+
+// Floats returns the list of v for an attributes struct.
+func Floats(v ...float64) op.Floats { return op.FloatList(v...) }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -38,7 +36,7 @@ func (m *Net) Forward(x *tensor.Tensor) *tensor.Tensor {
 	x = nn.Run(m.Block1, x)
 	x = m.Bnd.Forward(m.Down.Forward(x)).Relu()
 	x = nn.Run(m.Block2, x)
-	x = x.Mean(std.ReduceAttrs{Dim: op.IntList(2, 3)})
+	x = x.Mean(tensor.ReduceAttrs{Dim: tensor.Ints(2, 3)})
 	return m.Fc.Forward(x)
 }
 

@@ -77,6 +77,9 @@ func Generate(dir string) (map[string][]byte, error) {
 	if err := write(files, "zmethods", methods(funcs)); err != nil {
 		return nil, err
 	}
+	if err := write(files, "zattrs", aliases(funcs)); err != nil {
+		return nil, err
+	}
 	return files, nil
 }
 

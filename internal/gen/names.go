@@ -18,7 +18,7 @@ import (
 type names map[string]bool
 
 func isGenerated(name string) bool {
-	return strings.HasPrefix(name, "zfuncs") || strings.HasPrefix(name, "zmethods")
+	return strings.HasPrefix(name, "zfuncs") || strings.HasPrefix(name, "zmethods") || strings.HasPrefix(name, "zattrs")
 }
 
 // generated lists the generated files in dir.

@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -158,4 +161,21 @@ func results(f *api.Func) *jen.Statement {
 	}
 	names[len(names)-1].(*jen.Statement).Op("*").Id("Tensor")
 	return jen.Params(names...)
+}
+
+// aliases names the attributes structs that functions take as options, so that
+// model code needs no import but tensor.
+func aliases(funcs []*api.Func) []decl {
+	users := map[string][]string{}
+	for _, f := range funcs {
+		if t := f.AttrsType(); t != "" && len(f.Options) > 0 && !slices.Contains(users[t], f.Op.Name) {
+			users[t] = append(users[t], f.Op.Name)
+		}
+	}
+	var out []decl
+	for _, t := range slices.Sorted(maps.Keys(users)) {
+		doc := t + " holds the optional attributes of " + strings.Join(users[t], ", ") + "."
+		out = append(out, decl{doc: []string{doc}, code: jen.Type().Id(t).Op("=").Qual(pkgStd, t)})
+	}
+	return out
 }
