@@ -1,6 +1,7 @@
 package lowering
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
@@ -74,6 +75,9 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 			errs = append(errs, refusal)
 			n = next
 			continue
+		}
+		if d := out.Type().DType(); d != array.Invalid && typ.DType() != array.Invalid && d != typ.DType() {
+			errs = append(errs, diag.Bug("the decomposition of "+src.Op+" gives "+out.Type().String()+", its type rule says "+typ.String()))
 		}
 		// What was known of the call stays known where the expansion says less.
 		if t := out.Type(); !t.Ranked() && t.Kind() != shape.Tuple && typ.Ranked() {

@@ -1,6 +1,7 @@
 package cpu_test
 
 import (
+	"bytes"
 	"context"
 	"testing"
 
@@ -67,7 +68,7 @@ func same(t testing.TB, want, got []*array.Array) {
 	for i := range want {
 		require.Equal(t, want[i].DType(), got[i].DType(), "type of result %d", i)
 		require.Equal(t, want[i].Shape(), got[i].Shape(), "shape of result %d", i)
-		require.Equal(t, bits(want[i]), bits(got[i]), "result %d", i)
+		require.True(t, bytes.Equal(bits(want[i]), bits(got[i])), "result %d: want\n%v\ngot\n%v", i, array.Format(want[i], 50), array.Format(got[i], 50))
 	}
 }
 

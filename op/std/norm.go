@@ -210,6 +210,9 @@ func instanceNorm(b op.Builder, a InstanceNormAttrs, in []op.Value) op.Value {
 	if bias != nil {
 		y = c.add(y, c.reshape(bias, shape.Of(column...)))
 	}
+	if d := t.DType(); y.Type().DType() != d {
+		y = b.Call(Cast, CastAttrs{d}, y) // f32 parameters have widened a half-precision x
+	}
 	return y
 }
 

@@ -1,0 +1,168 @@
+package cpu_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// oneCall returns a module of one call of the operator. With symbolic set, every
+// size of every operand is a symbol of its own.
+func oneCall(o *op.Op, attrs any, in []*array.Array, symbolic bool) (m *graph.Module, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = r.(error)
+		}
+	}()
+	g := graph.New("one")
+	m = graph.NewModule(g)
+	c := g.At()
+	args := make([]*graph.Node, len(in))
+	for i, a := range in {
+		if a == nil {
+			continue
+		}
+		typ := shape.TypeOf(a)
+		name := "x" + string(rune('a'+i))
+		if symbolic {
+			dims := make([]shape.Dim, a.Rank())
+			for k := range dims {
+				dims[k] = shape.Sym(name + string(rune('0'+k)))
+			}
+			typ = shape.TensorType(a.DType(), shape.Of(dims...))
+		}
+		args[i] = c.Placeholder(name, typ, nil)
+		for k := range a.Rank() {
+			if symbolic {
+				g.DefineSymbol(name+string(rune('0'+k)), args[i], k)
+			}
+		}
+	}
+	call := c.Function(o, attrs, args...)
+	n, tuple := o.NumResults(attrs)
+	if !tuple {
+		c.Output(nil, call)
+		return m, nil
+	}
+	s := &graph.Structure{Kind: graph.Results}
+	items := make([]*graph.Node, n)
+	for i := range items {
+		items[i] = c.ItemNode(call, i)
+		s.Fields = append(s.Fields, graph.Leaf(i))
+	}
+	c.Output(s, items...)
+	return m, nil
+}
+
+func present(in []*array.Array) []*array.Array {
+	var out []*array.Array
+	for _, a := range in {
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func TestEveryOperatorSampleEqualsItsMeaning(t *testing.T) {
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc {
+			continue
+		}
+		t.Run(o.Key(), func(t *testing.T) {
+			for _, s := range o.Samples() {
+				want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
+				require.NoError(t, err, s.Name)
+				m, err := oneCall(o, s.Attrs, s.In, false)
+				require.NoError(t, err, s.Name)
+				require.Empty(t, lowering.Query(cpu.Target{}, m.Graph), s.Name)
+				e, err := cpu.Compile(m, lowering.Options{})
+				require.NoError(t, err, s.Name)
+				for range 2 { // the second time in memory that was used before
+					got, err := e.Run(ctx, present(s.In))
+					require.NoError(t, err, s.Name)
+					t.Log(s.Name)
+					same(t, want, got)
+				}
+			}
+		})
+	}
+}
+
+// TestEveryOperatorSampleWithSymbolicSizes compiles samples for unknown sizes.
+// What a type rule or a kernel cannot say without the sizes must be refused.
+func TestEveryOperatorSampleWithSymbolicSizes(t *testing.T) {
+	ran, refused := map[string]int{}, map[string]string{}
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc {
+			continue
+		}
+		for _, s := range o.Samples() {
+			m, err := oneCall(o, s.Attrs, s.In, true)
+			if err != nil {
+				continue
+			}
+			e, err := cpu.Compile(m, lowering.Options{})
+			if err != nil {
+				require.True(t, strings.Contains(err.Error(), "[FX"), err)
+				require.NotErrorIs(t, err, lowering.Unsupported)
+				refused[o.Key()+" "+s.Name] = err.Error()
+				continue
+			}
+			got, err := e.Run(ctx, present(s.In))
+			if err != nil {
+				// Sizes that are 1 broadcast only when that is known, and some operators
+				// have a case of their own for dimensions known to be empty.
+				empty := slices.ContainsFunc(present(s.In), func(a *array.Array) bool { return a.Len() == 0 })
+				require.True(t, errors.Is(err, interp.GuardFailed) || empty, "%s %s: %v", o.Key(), s.Name, err)
+				continue
+			}
+			want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
+			require.NoError(t, err)
+			near(t, o.Key()+" "+s.Name, want, got)
+			ran[o.Key()]++
+		}
+	}
+	require.Greater(t, len(ran), 180, "most operators run for sizes that are not known")
+	for what, why := range refused {
+		require.Regexp(t, `^(squeeze|diagonal|interpolate|conv\dd same|max_pool|scaled_dot_product_attention grouped)`, what, why)
+	}
+}
+
+// near requires results to be equal up to rounding: without sizes an operator
+// may choose another order of its sums.
+func near(t *testing.T, what string, want, got []*array.Array) {
+	t.Helper()
+	for i := range want {
+		require.Equal(t, want[i].DType(), got[i].DType(), what)
+		require.Equal(t, want[i].Shape(), got[i].Shape(), what)
+		if !want[i].DType().IsFloat() {
+			require.True(t, bytes.Equal(bits(want[i]), bits(got[i])), what)
+			continue
+		}
+		tol := 1e-5
+		if want[i].DType().Size() == 2 {
+			tol = 1e-2
+		}
+		x, y := array.Data[float64](array.Cast(want[i], array.F64)), array.Data[float64](array.Cast(got[i], array.F64))
+		for k := range x {
+			if !bytes.Equal(bits(want[i]), bits(got[i])) && !(math.IsNaN(x[k]) && math.IsNaN(y[k])) {
+				require.InDelta(t, x[k], y[k], tol*(1+math.Abs(x[k])), what)
+			}
+		}
+	}
+}
