@@ -337,5 +337,9 @@ func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
 		}, args[:a.Carry], args[a.Carry:a.Carry+a.Seqs])
 		out = append(append([]*tensor.Tensor(nil), last...), stacked...)
 	}
+	// A region that returns a bare value gives its node that value, not a tuple.
+	if body := rs[len(rs)-1].Output(); len(out) == 1 && body != nil && body.Structure() == nil {
+		return Value{T: out[0]}, nil
+	}
 	return Value{Tuple: out}, nil
 }

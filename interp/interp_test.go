@@ -1,0 +1,170 @@
+package interp_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/cases"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+var ctx = context.Background()
+
+func trace(t *testing.T, fn any, opts ...fx.Option) *graph.Module {
+	t.Helper()
+	gm, err := fx.Trace(ctx, fn, opts...)
+	require.NoError(t, err)
+	return gm.Module
+}
+
+func reluNeg(x *tensor.Tensor) *tensor.Tensor { return tensor.Relu(x).Neg() }
+
+func TestHooksSeeTheirOpcodesAndMayReplaceValues(t *testing.T) {
+	var seen []string
+	p := interp.Interpreter{
+		State: interp.NewState(trace(t, reluNeg)),
+		Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+			seen = append(seen, n.Opcode().String())
+			return next(in)
+		},
+		CallFunction: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+			v, err := next(in)
+			if n.Op() == std.Relu {
+				v.T = v.T.AddScalar(1)
+			}
+			return v, err
+		},
+	}
+	out, err := p.Run(ctx, tensor.FromSlice([]float32{-1, 2}))
+	require.NoError(t, err)
+	require.Equal(t, []float32{-1, -3}, tensor.Data[float32](out[0]))
+	require.Equal(t, []string{"placeholder", "call_function", "call_method", "output"}, seen)
+}
+
+func TestPartialEvaluation(t *testing.T) {
+	m := trace(t, reluNeg)
+	var relu *graph.Node
+	for n := range m.Graph.Calls(std.Relu) {
+		relu = n
+	}
+	p := interp.Interpreter{State: interp.NewState(m), Known: map[*graph.Node]interp.Value{relu: {T: tensor.FromSlice([]float32{7})}}}
+	out, err := p.Run(ctx, tensor.FromSlice([]float32{1}))
+	require.NoError(t, err)
+	require.Equal(t, -7.0, out[0].Item())
+}
+
+func TestErrorsNameTheNodeAndTheModelsLine(t *testing.T) {
+	m := trace(t, func(x *tensor.Tensor) *tensor.Tensor {
+		return x.Matmul(tensor.FromSlice([]float32{1, 2, 3}, 3, 1))
+	})
+	_, err := fx.NewGraphModule(m).Run(ctx, tensor.FromSlice([]float32{1, 2}, 1, 2))
+	var e *diag.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, "matmul", e.Op)
+	require.Equal(t, "matmul", e.Node)
+	require.Contains(t, e.Pos.File, "interp_test.go")
+}
+
+func TestCancellationEndsARun(t *testing.T) {
+	stopped, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := fx.NewGraphModule(trace(t, reluNeg)).Run(stopped, tensor.FromSlice([]float32{1}))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestOneStateServesManyRuns(t *testing.T) {
+	gm := fx.NewGraphModule(trace(t, reluNeg))
+	done := make(chan error)
+	for i := range 8 {
+		go func() {
+			out, err := gm.Run(ctx, tensor.FromSlice([]float32{float32(i)}))
+			if err == nil && out[0].Item() != float64(-i) {
+				err = fmt.Errorf("run %d gave %v", i, out[0])
+			}
+			done <- err
+		}()
+	}
+	for range 8 {
+		require.NoError(t, <-done)
+	}
+}
+
+func TestTransformerCopiesEveryCase(t *testing.T) {
+	for _, c := range cases.All() {
+		m := trace(t, c.Fn, c.Opts...)
+		before := graph.Print(m, graph.PrintOptions{})
+		out, err := (&interp.Transformer{}).Run(m)
+		require.NoError(t, err, c.Name)
+		same, diff := graph.Equal(m.Graph, out.Graph)
+		require.True(t, same, "%s: %s", c.Name, diff)
+		require.Empty(t, graph.Lint(out.Graph), c.Name)
+		require.Equal(t, before, graph.Print(m, graph.PrintOptions{}), "the source is not changed")
+		for n := range out.Graph.Nodes() {
+			if n.Opcode().IsCall() && n.Op() != nil {
+				require.NotEmpty(t, n.Pos().File, "%s: %s lost its position", c.Name, n)
+			}
+		}
+	}
+}
+
+func TestTransformerReportsDroppedValues(t *testing.T) {
+	drop := interp.Transformer{Node: func(_ *graph.Cursor, n *graph.Node, _ []*graph.Node, copied func() *graph.Node) *graph.Node {
+		if n.Op() == std.Relu {
+			return nil
+		}
+		return copied()
+	}}
+	_, err := drop.Run(trace(t, reluNeg))
+	require.ErrorIs(t, err, interp.Dropped)
+}
+
+func ExampleInterpreter() {
+	gm, _ := fx.Trace(ctx, reluNeg)
+	p := interp.Interpreter{
+		State: gm.State(),
+		Node: func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+			v, err := next(in)
+			if v.T != nil {
+				fmt.Println(n, v.T.Type())
+			}
+			return v, err
+		},
+	}
+	_, err := p.Run(ctx, tensor.FromSlice([]float32{-1, 2}))
+	fmt.Println(err)
+	// Output:
+	// %x f32[2]
+	// %relu f32[2]
+	// %neg f32[2]
+	// <nil>
+}
+
+func ExampleTransformer() {
+	gm, _ := fx.Trace(ctx, reluNeg)
+	t := interp.Transformer{Node: func(c *graph.Cursor, n *graph.Node, args []*graph.Node, copied func() *graph.Node) *graph.Node {
+		if n.Op() == std.Relu {
+			return c.Function(std.Gelu, nil, args...)
+		}
+		return copied()
+	}}
+	m, err := t.Run(gm.Module)
+	fmt.Print(graph.PrintGraph(m.Graph, graph.PrintOptions{}))
+	fmt.Println(err)
+	// Output:
+	// gofx 1
+	//
+	// graph reluNeg(%x: ?[*]) {
+	//   %gelu = call_function[gelu](%x) : ?[*]
+	//   %neg = call_method[neg](%gelu) : ?[*]
+	//   return %neg
+	// }
+	// <nil>
+}
