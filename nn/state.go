@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
@@ -149,7 +150,8 @@ func CastTypes() LoadOption { return func(l *loading) { l.cast = true } }
 // LoadStateDict copies weights into the tensors of a module. All missing,
 // unexpected, mis-shaped and mis-typed names are reported at once, as a
 // diag.List, and nothing is changed then. A tied tensor is looked for under its
-// first name, then under the others.
+// first name, then under the others. The counters of batch normalisation,
+// num_batches_tracked, may be missing and are kept then.
 func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 	var l loading
 	for _, o := range opts {
@@ -171,7 +173,7 @@ func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 			}
 			l.check(&errs, e, name, d, sh)
 		}
-		if from[i] == "" && !l.missing {
+		if from[i] == "" && !l.missing && !isCounter(e) {
 			errs.Add(weightError(MissingWeight, e.Name, "is missing, the module expects "+e.Tensor.Type().String(), ""))
 		}
 	}
@@ -186,6 +188,13 @@ func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 		return err
 	}
 	return copyWeights(entries, from, src)
+}
+
+// isCounter reports whether a tensor counts batches: checkpoints made before
+// PyTorch 0.4.1 have no such tensors, and only training with a cumulative average
+// reads them.
+func isCounter(e Entry) bool {
+	return e.Buffer && strings.HasSuffix(e.Name, "num_batches_tracked")
 }
 
 func weightError(c diag.Code, name, msg, hint string) *diag.Error {
