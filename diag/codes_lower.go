@@ -1,4 +1,104 @@
 package diag
 
 // lowerCodes explains the codes FX5xxx: lowering to a target.
-var lowerCodes = []Info{}
+var lowerCodes = []Info{
+	{
+		Code: "FX5001", Title: "operator cannot run on the target",
+		Cause: "a node calls an operator for which the target has no rule, no kernel and no decomposition: an opaque Go function that is not linked in, or one of another target",
+		Cure:  "give the operator a Kernel, an Expr or a Decompose, link the function, or let another target run the node",
+		Example: `f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, nil)
+m.Graph.Before(m.Graph.Output()).Function(f, nil, m.Graph.First())
+_, err := cpu.Compile(m, lowering.Options{})
+return err`,
+	},
+	{
+		Code: "FX5002", Title: "control flow cannot run on the target",
+		Cause: "a cond, while or scan node is in a graph for a target that runs straight lines only",
+		Cure:  "interpret the graph, or unroll the loop while capturing",
+		Example: `loop := m.Graph.NewRegion("body")
+c := loop.At()
+c.Output(nil, c.Placeholder("x", m.Graph.First().Type(), nil))
+m.Graph.Before(m.Graph.Output()).Region(op.Scan, op.LoopAttrs{Carry: 1}, []*graph.Graph{loop}, m.Graph.First())
+_, err := cpu.Compile(m, lowering.Options{})
+return err`,
+	},
+	{
+		Code: "FX5003", Title: "kernel depends on symbolic sizes in a hidden way",
+		Cause: "a number inside the kernel is computed from sizes that are not known yet, such as the padding of a convolution with pad_mode same whose kernel has a symbolic size",
+		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes",
+		Example: `text := "gofx 1\ngraph g(%x: f32[1,1,9], %w: f32[1,1,K]) {\n symbol K = dim(%w, 2)\n" +
+	" %y = call_function[conv1d](%x, %w) {pad_mode=\"same\"}\n return %y\n}\n"
+m, err := graph.Parse([]byte(text), "g.fx")
+if err != nil {
+	return err
+}
+_, err = cpu.Compile(m, lowering.Options{})
+return err`,
+	},
+	{
+		Code: "FX5004", Title: "type or size is not known before the run",
+		Cause: "a value has an unknown rank, element type or size, or a size that depends on data, so that no memory can be planned for it",
+		Cure:  "capture the graph with the types of its inputs, declare the result type of opaque functions, or pin symbols",
+		Example: `m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[*]) {\n return %x\n}\n"), "g.fx")
+if err != nil {
+	return err
+}
+_, err = cpu.Compile(m, lowering.Options{})
+return err`,
+	},
+	{
+		Code: "FX5005", Title: "options do not fit the graph",
+		Cause: "a pinned symbol, output or donated input is none of the graph, or pinned sizes contradict what the graph relies on",
+		Cure:  "the message names the symbols and counts that the graph has",
+		Example: `_, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"batch": 8}})
+return err`,
+	},
+	{
+		Code: "FX5006", Title: "executable is closed",
+		Cause: "Run was called after Close",
+		Cure:  "close an executable after its last run, or compile the module again",
+		Example: `e, err := cpu.Compile(m, lowering.Options{})
+if err != nil {
+	return err
+}
+e.Close()
+_, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
+return err`,
+	},
+	{
+		Code: "FX5007", Title: "memory for a result does not fit it",
+		Cause: "an array given to RunInto has another type or shape than the result, has gaps, or shares memory with an input or another result",
+		Cure:  "allocate the arrays with the shapes that the message gives, or take the results of Run",
+		Example: `e, err := cpu.Compile(m, lowering.Options{})
+if err != nil {
+	return err
+}
+out := []*array.Array{array.New(array.F32, 2, 4)}
+return e.RunInto(context.Background(), out, []*array.Array{array.New(array.F32, 1, 8)})`,
+	},
+	{
+		Code: "FX5008", Title: "opaque Go function failed",
+		Cause: "a function that the graph calls returned an error, or values of other types than were declared for it",
+		Cure:  "see the cause; declare the types that the function returns",
+		Example: `f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, func([]*array.Array) ([]*array.Array, error) {
+	return nil, errors.New("no connection")
+})
+v := m.Graph.Before(m.Graph.Output()).Function(f, nil, m.Graph.First())
+v.SetType(m.Graph.First().Type())
+e, err := cpu.Compile(m, lowering.Options{})
+if err != nil {
+	return err
+}
+_, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
+return err`,
+	},
+	{
+		Code: "FX5009", Title: "assign to what is not state",
+		Cause: "an assign node writes something other than a parameter or buffer that a get_attr node reads, or a value of another type",
+		Cure:  "assign to a buffer of the model, with a value of its type",
+		Example: `x := m.Graph.First()
+m.Graph.Before(m.Graph.Output()).Function(op.Assign, nil, x, x)
+_, err := cpu.Compile(m, lowering.Options{})
+return err`,
+	},
+}

@@ -1,0 +1,143 @@
+package cpu_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// The bodies of these functions are the examples of package diag; the test
+// compares the texts and runs them.
+
+func exampleFX5001(m *graph.Module) error {
+	f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, nil)
+	m.Graph.Before(m.Graph.Output()).Function(f, nil, m.Graph.First())
+	_, err := cpu.Compile(m, lowering.Options{})
+	return err
+}
+
+func exampleFX5002(m *graph.Module) error {
+	loop := m.Graph.NewRegion("body")
+	c := loop.At()
+	c.Output(nil, c.Placeholder("x", m.Graph.First().Type(), nil))
+	m.Graph.Before(m.Graph.Output()).Region(op.Scan, op.LoopAttrs{Carry: 1}, []*graph.Graph{loop}, m.Graph.First())
+	_, err := cpu.Compile(m, lowering.Options{})
+	return err
+}
+
+func exampleFX5003(*graph.Module) error {
+	text := "gofx 1\ngraph g(%x: f32[1,1,9], %w: f32[1,1,K]) {\n symbol K = dim(%w, 2)\n" +
+		" %y = call_function[conv1d](%x, %w) {pad_mode=\"same\"}\n return %y\n}\n"
+	m, err := graph.Parse([]byte(text), "g.fx")
+	if err != nil {
+		return err
+	}
+	_, err = cpu.Compile(m, lowering.Options{})
+	return err
+}
+
+func exampleFX5004(*graph.Module) error {
+	m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[*]) {\n return %x\n}\n"), "g.fx")
+	if err != nil {
+		return err
+	}
+	_, err = cpu.Compile(m, lowering.Options{})
+	return err
+}
+
+func exampleFX5005(m *graph.Module) error {
+	_, err := cpu.Compile(m, lowering.Options{Shapes: map[string]int{"batch": 8}})
+	return err
+}
+
+func exampleFX5006(m *graph.Module) error {
+	e, err := cpu.Compile(m, lowering.Options{})
+	if err != nil {
+		return err
+	}
+	e.Close()
+	_, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
+	return err
+}
+
+func exampleFX5007(m *graph.Module) error {
+	e, err := cpu.Compile(m, lowering.Options{})
+	if err != nil {
+		return err
+	}
+	out := []*array.Array{array.New(array.F32, 2, 4)}
+	return e.RunInto(context.Background(), out, []*array.Array{array.New(array.F32, 1, 8)})
+}
+
+func exampleFX5008(m *graph.Module) error {
+	f := op.NewAdHoc("example.com/net", "f", op.Args("x"), false, false, func([]*array.Array) ([]*array.Array, error) {
+		return nil, errors.New("no connection")
+	})
+	v := m.Graph.Before(m.Graph.Output()).Function(f, nil, m.Graph.First())
+	v.SetType(m.Graph.First().Type())
+	e, err := cpu.Compile(m, lowering.Options{})
+	if err != nil {
+		return err
+	}
+	_, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
+	return err
+}
+
+func exampleFX5009(m *graph.Module) error {
+	x := m.Graph.First()
+	m.Graph.Before(m.Graph.Output()).Function(op.Assign, nil, x, x)
+	_, err := cpu.Compile(m, lowering.Options{})
+	return err
+}
+
+func TestEveryCodeHasItsExample(t *testing.T) {
+	examples := map[diag.Code]func(m *graph.Module) error{
+		"FX5001": exampleFX5001, "FX5002": exampleFX5002, "FX5003": exampleFX5003, "FX5004": exampleFX5004, "FX5005": exampleFX5005,
+		"FX5006": exampleFX5006, "FX5007": exampleFX5007, "FX5008": exampleFX5008, "FX5009": exampleFX5009,
+	}
+	text := sources(t)
+	found := 0
+	for _, info := range diag.Codes() {
+		if !strings.HasPrefix(string(info.Code), "FX50") {
+			continue
+		}
+		found++
+		run := examples[info.Code]
+		require.NotNil(t, run, info.Code)
+		require.ErrorIs(t, run(module(t, mlp)), info.Code)
+		require.Equal(t, text["example"+string(info.Code)], info.Example, info.Code)
+	}
+	require.Equal(t, len(examples), found)
+}
+
+// sources returns the bodies of the functions of this file.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, "codes_test.go", nil, 0)
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			var b bytes.Buffer
+			require.NoError(t, printer.Fprint(&b, set, fn.Body.List))
+			out[fn.Name.Name] = strings.TrimSpace(b.String())
+		}
+	}
+	return out
+}
