@@ -94,6 +94,22 @@ func TestRunErrorsGiveTheirCodes(t *testing.T) {
 	}
 }
 
+func TestValueErrorsPanicWithTheirCodesAtTheirLine(t *testing.T) {
+	for code, f := range ValueErrors {
+		func() {
+			defer func() {
+				e, ok := recover().(*diag.Error)
+				require.True(t, ok, code)
+				require.Equal(t, diag.Code(code), e.Code)
+				if code != "FX2031" && code != "FX2032" { // steps run by hand know no line
+					require.Equal(t, "values.go", filepath.Base(e.Pos.File), "%v", e)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
 // functions returns the source of every function of a file, without its "want"
 // comments.
 func functions(t *testing.T, file string) []string {
@@ -118,9 +134,9 @@ func functions(t *testing.T, file string) []string {
 }
 
 func TestExamplesOfTraceCodesAreTheseFunctions(t *testing.T) {
-	all := append(functions(t, "faults.go"), functions(t, "run.go")...)
+	all := append(append(functions(t, "faults.go"), functions(t, "run.go")...), functions(t, "values.go")...)
 	for _, info := range diag.Codes() {
-		if strings.HasPrefix(string(info.Code), "FX1") {
+		if strings.HasPrefix(string(info.Code), "FX1") || ValueErrors[string(info.Code)] != nil {
 			require.Contains(t, all, info.Example, "%s", info.Code)
 		}
 	}

@@ -1,0 +1,84 @@
+package diag
+
+// valueCodes explains the codes FX2xxx that only values can cause. The examples
+// are Go functions of internal/faults, whose tests run them.
+var valueCodes = []Info{
+	{
+		Code: "FX2009", Title: "a result that no machine could hold",
+		Cause:   "Sizes multiply to more than a terabyte.",
+		Cure:    "Check the sizes; a -1 or a swapped argument is the usual cause.",
+		Example: `func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }`,
+	},
+	{
+		Code: "FX2020", Title: "an operator that cannot be computed here",
+		Cause:   "A structural operator was called as arithmetic, or a result's size is not known although everything it depends on should be.",
+		Cure:    "Use the language's own means: several results are returned as such, control flow is tensor.Cond, While and Scan.",
+		Example: `func noMeaning() { tensor.CallOp(op.GetItem, nil, weight(2)) }`,
+	},
+	{
+		Code: "FX2021", Title: "a nil tensor where one is needed",
+		Cause: "A field of the model was not set, or an optional operand is used without a check.",
+		Cure:  "Set the field in the constructor, or load the weights.",
+		Example: `func nilTensor() {
+	var x *tensor.Tensor
+	x.Item()
+}`,
+	},
+	{
+		Code: "FX2022", Title: "one number wanted of several",
+		Cause:   "Item and Bool need a tensor with exactly one element.",
+		Cure:    "Reduce it first, or use Data.",
+		Example: `func notScalar() { weight(2, 3).Item() }`,
+	},
+	{
+		Code: "FX2023", Title: "elements read as another type",
+		Cause:   "tensor.Data was asked for another Go type than the elements have.",
+		Cure:    "Ask for the element type, or Cast the tensor.",
+		Example: `func wrongElem() { tensor.Data[int64](weight(2)) }`,
+	},
+	{
+		Code: "FX2024", Title: "an in-place result that does not fit",
+		Cause:   "The result of an in-place call has another shape than the tensor, or is a float written to integers.",
+		Cure:    "Use the ordinary method.",
+		Example: `func inPlaceType() { weight(2).AddInPlace(weight(3, 2)) }`,
+	},
+	{
+		Code: "FX2025", Title: "a size that is not a size",
+		Cause:   "A size argument is neither an int nor a tensor.Size.",
+		Cure:    "Pass ints, or x.Size(i) for sizes that are known at run time only.",
+		Example: `func badSize() { weight(6).Reshape("2", 3) }`,
+	},
+	{
+		Code: "FX2026", Title: "a scan without sequences",
+		Cause: "tensor.Scan runs over axis 0 of its sequences and got none.",
+		Cure:  "Give at least one sequence, or use tensor.While.",
+		Example: `func noSequence() {
+	tensor.Scan(func(carry, _ []*tensor.Tensor) (next, out []*tensor.Tensor) { return carry, nil }, []*tensor.Tensor{weight(1)}, nil)
+}`,
+	},
+	{
+		Code: "FX2030", Title: "an index out of range",
+		Cause:   "A value of an index tensor is negative or not below the size of the axis that it indexes.",
+		Cure:    "Check the indices, for instance token ids against the vocabulary.",
+		Example: `func badIndex() { tensor.Embedding(tensor.FromSlice([]int64{12}), weight(10, 4)) }`,
+	},
+	{
+		Code: "FX2031", Title: "a maximum of nothing",
+		Cause:   "max, min, argmax and argmin have no value over an empty axis; the type rule refuses known sizes of 0 (FX2003), the kernel those it meets at run time.",
+		Cure:    "Guard against empty inputs.",
+		Example: `func emptyMax() {
+	var w kernel.Workspace
+	(&kernel.Reduce{Kind: "max"}).Run(&w, []*array.Array{array.New(array.F32)}, []*array.Array{array.New(array.F32, 0)})
+}`,
+	},
+	{
+		Code: "FX2032", Title: "operands that a kernel cannot take",
+		Cause: "A kernel step was run on operands that the operator's type rule would have refused.",
+		Cure:  "Call the operator instead of its step.",
+		Example: `func badOperand() {
+	// A step run by hand on operands that its operator's type rule would refuse.
+	var w kernel.Workspace
+	(&kernel.Concat{Dim: 0}).Run(&w, []*array.Array{array.New(array.F32, 3)}, []*array.Array{array.New(array.F32, 5)})
+}`,
+	},
+}
