@@ -40,7 +40,7 @@ func (r Rules[R]) Find(n *graph.Node) (rule R, ok bool) {
 }
 
 // maxExpansions bounds the work on operators that decompose into themselves.
-const maxExpansions = 1 << 20
+const maxExpansions = 1 << 18
 
 // Legalize expands composite calls of g until direct accepts every call. The
 // error lists all calls for which it does not, with its reasons.
