@@ -5,7 +5,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/nn"
-	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -110,7 +109,7 @@ type GPT2MLP struct {
 
 // Forward takes x [N, S, H] to [N, S, H].
 func (m *GPT2MLP) Forward(x *tensor.Tensor) *tensor.Tensor {
-	return nn.Run(m.CProj, nn.Run(m.CFc, x).Gelu(std.GeluAttrs{Approximate: "tanh"}))
+	return nn.Run(m.CProj, nn.Run(m.CFc, x).Gelu(tensor.GeluAttrs{Approximate: "tanh"}))
 }
 
 // Conv1D is the linear map of GPT-2's checkpoints, whose weight is stored

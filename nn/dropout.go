@@ -56,15 +56,15 @@ func (m *Dropout) Forward(x *tensor.Tensor) *tensor.Tensor {
 	if m.P == 0 {
 		return x
 	}
-	return tensor.Dropout(x, m.nextKey(), m.P, std.DropoutAttrs{Training: true})
+	return tensor.Dropout(x, m.nextKey(x), m.P, std.DropoutAttrs{Training: true})
 }
 
-// nextKey takes a fresh key from the generator.
-func (m *Dropout) nextKey() *tensor.Tensor {
+// nextKey takes a fresh key from the generator, in the engine of x.
+func (m *Dropout) nextKey(x *tensor.Tensor) *tensor.Tensor {
 	if m.State == nil {
 		refuse("dropout", "the module has no seed, training expects one", "make it with nn.DropoutSeed(n), or call nn.Eval on the model")
 	}
-	keys := m.State.RandomSplit(2)
+	keys := tensor.On(x, m.State).RandomSplit(2)
 	key := keys.Select(0, 1)
 	m.State.AssignInPlace(keys.Select(0, 0))
 	return key
@@ -107,7 +107,7 @@ func (m *Dropout) channels(leaf any, x *tensor.Tensor) *tensor.Tensor {
 		size = append(size, 1)
 	}
 	ones := tensor.Ones(size, std.SizeAttrs{DType: x.DType()})
-	return x.Mul(tensor.Dropout(ones, m.nextKey(), m.P, std.DropoutAttrs{Training: true}))
+	return x.Mul(tensor.Dropout(ones, m.nextKey(x), m.P, std.DropoutAttrs{Training: true}))
 }
 
 // Forward drops channels of x.

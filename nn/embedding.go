@@ -52,8 +52,7 @@ func clearRow(w *tensor.Tensor, i, n int) {
 	if i < 0 || i >= n {
 		refuse("embedding", "the padding index is "+strconv.Itoa(i)+", expected less than "+strconv.Itoa(n)+" rows", "")
 	}
-	row := tensor.CallOp(std.Select, std.SelectAttrs{Dim: 0, Index: i}, w)
-	Constant(row, 0)
+	Constant(w.Select(0, i), 0)
 }
 
 // Forward returns the rows that x names.
@@ -98,7 +97,7 @@ func (m *EmbeddingBag) Forward(x *tensor.Tensor) *tensor.Tensor {
 // offsets[i]. perSample [N] weights the rows of mode "sum"; it may be nil. The
 // call is recorded as a function, because the weight stands between its inputs.
 func (m *EmbeddingBag) Bags(x, offsets, perSample *tensor.Tensor) *tensor.Tensor {
-	return tensor.CallOp(std.EmbeddingBag, m.attrs(), x, m.Weight, offsets, perSample)
+	return tensor.EmbeddingBag(x, m.Weight, offsets, perSample, m.attrs())
 }
 
 // ResetParameters draws normally distributed rows.

@@ -62,14 +62,12 @@ func NewBilinear(in1, in2, out int, opts ...LinearOption) *Bilinear {
 // Forward returns the bilinear form of x1 [..., In1Features] and x2 [..., In2Features].
 func (m *Bilinear) Forward(x1, x2 *tensor.Tensor) *tensor.Tensor {
 	// [..., 1, 1, in1] @ [out, in1, in2] = [..., out, 1, in2]; times x2 and summed over in2.
-	row := tensor.CallOp(std.Unsqueeze, std.DimAttrs{Dim: -2}, tensor.CallOp(std.Unsqueeze, std.DimAttrs{Dim: -2}, x1))
-	left := tensor.CallOp(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(-2)}, tensor.CallOp(std.Matmul, op.None{}, row, m.Weight))
-	y := tensor.CallOp(std.Sum, std.ReduceAttrs{Dim: op.IntList(-1)},
-		tensor.CallOp(std.Mul, std.BinaryAttrs{}, left, tensor.CallOp(std.Unsqueeze, std.DimAttrs{Dim: -2}, x2)))
+	left := x1.Unsqueeze(-2).Unsqueeze(-2).Matmul(m.Weight).Squeeze(-2)
+	y := left.Mul(x2.Unsqueeze(-2)).Sum(tensor.ReduceAttrs{Dim: op.IntList(-1)})
 	if m.Bias == nil {
 		return y
 	}
-	return tensor.CallOp(std.Add, std.AddAttrs{}, y, m.Bias)
+	return y.Add(m.Bias)
 }
 
 // ResetParameters draws weight and bias uniformly within 1/sqrt(In1Features).

@@ -65,19 +65,17 @@ func (r *RunningStats) params() []*tensor.Tensor {
 	return []*tensor.Tensor{r.RunningMean, r.RunningVar, r.Weight, r.Bias}
 }
 
-// update blends the statistics of a batch into the running ones.
+// update blends the statistics of a batch into the running ones. The buffers are
+// read through On, so that a trace records what happens to them.
 func (r *RunningStats) update(mean, variance *tensor.Tensor) {
-	one := tensor.CallOp(std.Add, std.AddAttrs{Other: op.Int(1)}, r.NumBatchesTracked)
-	r.NumBatchesTracked.AssignInPlace(one)
+	count := tensor.On(mean, r.NumBatchesTracked).AddScalar(1)
+	r.NumBatchesTracked.AssignInPlace(count)
 	for _, p := range [][2]*tensor.Tensor{{r.RunningMean, mean}, {r.RunningVar, variance}} {
-		var next *tensor.Tensor
+		old, next := tensor.On(mean, p[0]), p[1]
 		if r.CumulativeAverage {
-			step := tensor.CallOp(std.Div, std.DivAttrs{}, tensor.CallOp(std.Sub, std.SubAttrs{}, p[1], p[0]), r.NumBatchesTracked)
-			next = tensor.CallOp(std.Add, std.AddAttrs{}, p[0], step)
+			next = old.Add(next.Sub(old).Div(count))
 		} else {
-			old := tensor.CallOp(std.Mul, std.BinaryAttrs{Other: op.Float(1 - r.Momentum)}, p[0])
-			fresh := tensor.CallOp(std.Mul, std.BinaryAttrs{Other: op.Float(r.Momentum)}, p[1])
-			next = tensor.CallOp(std.Add, std.AddAttrs{}, old, fresh)
+			next = old.MulScalar(1 - r.Momentum).Add(next.MulScalar(r.Momentum))
 		}
 		p[0].AssignInPlace(next)
 	}
@@ -91,14 +89,14 @@ func (r *RunningStats) batchNorm(m any, x *tensor.Tensor) *tensor.Tensor {
 		return tensor.Leaf(m, &tensor.Bound{Op: std.BatchNorm, Attrs: std.BatchNormAttrs{Eps: r.Eps},
 			Names: statsAffine, Params: r.params(), Inputs: 1}, x)[0]
 	}
-	y := tensor.CallOp(std.BatchNorm, std.BatchNormAttrs{Eps: r.Eps, Training: true}, x, nil, nil, r.Weight, r.Bias)
+	y := tensor.BatchNorm(x, nil, nil, r.Weight, r.Bias, r.Eps, std.BatchNormAttrs{Training: true})
 	if r.RunningMean != nil {
 		dims := []int{0}
 		for i := 2; i < x.Rank(); i++ {
 			dims = append(dims, i)
 		}
-		mean := tensor.CallOp(std.Mean, std.ReduceAttrs{Dim: op.IntList(dims...)}, x)
-		r.update(mean, tensor.CallOp(std.Var, std.VarAttrs{Dim: op.IntList(dims...)}, x))
+		over := op.IntList(dims...)
+		r.update(x.Mean(std.ReduceAttrs{Dim: over}), x.Var(std.VarAttrs{Dim: over}))
 	}
 	return y
 }
@@ -189,12 +187,9 @@ func (r *RunningStats) instanceNorm(m any, x *tensor.Tensor) *tensor.Tensor {
 	for i := 2; i < x.Rank(); i++ {
 		dims = append(dims, i)
 	}
-	over := std.ReduceAttrs{Dim: op.IntList(dims...)}
-	batch := std.ReduceAttrs{Dim: op.IntList(0)}
-	mean := tensor.CallOp(std.Mean, batch, tensor.CallOp(std.Mean, over, x))
-	variance := tensor.CallOp(std.Mean, batch, tensor.CallOp(std.Var, std.VarAttrs{Dim: over.Dim}, x))
-	y := tensor.CallOp(std.InstanceNorm, std.InstanceNormAttrs{Eps: r.Eps}, x, nil, nil, r.Weight, r.Bias)
-	r.update(mean, variance)
+	over, batch := op.IntList(dims...), std.ReduceAttrs{Dim: op.IntList(0)}
+	y := tensor.InstanceNorm(x, nil, nil, r.Weight, r.Bias, r.Eps)
+	r.update(x.Mean(std.ReduceAttrs{Dim: over}).Mean(batch), x.Var(std.VarAttrs{Dim: over}).Mean(batch))
 	return y
 }
 

@@ -212,5 +212,5 @@ func padAround(x *tensor.Tensor, p []int, mode string) *tensor.Tensor {
 	for _, n := range slices.Backward(p) {
 		counts = append(counts, n, n)
 	}
-	return tensor.CallOp(std.Pad, std.PadAttrs{Pad: op.IntList(counts...), Mode: mode}, x)
+	return x.Pad(counts, std.PadAttrs{Mode: mode})
 }
