@@ -1,0 +1,130 @@
+"""The random operators from their documentation (package std), with Philox4x32-10
+written in Python integers. Salmon, Moraes, Dror, Shaw: Parallel random numbers:
+as easy as 1, 2, 3, SC 2011."""
+import math
+
+import numpy as np
+import torch
+
+M = 0xFFFFFFFF
+
+
+class Unsigned:
+    """A tensor of a type that PyTorch lacks."""
+
+    def __init__(self, values):
+        self.values = values
+
+
+def block(key, counter):
+    """Ten rounds on four words under a key of 64 bits."""
+    k0, k1 = key & M, key >> 32 & M
+    c0, c1, c2, c3 = counter
+    for _ in range(10):
+        p0, p1 = 0xD2511F53 * c0, 0xCD9E8D57 * c2
+        c0, c1, c2, c3 = p1 >> 32 ^ c1 ^ k0, p1 & M, p0 >> 32 ^ c3 ^ k1, p0 & M
+        k0, k1 = k0 + 0x9E3779B9 & M, k1 + 0xBB67AE85 & M
+    return c0, c1, c2, c3
+
+
+def value(key):
+    """The 64 bits of a key tensor, and its type."""
+    if isinstance(key, torch.Tensor):
+        return int(key) & 0xFFFFFFFFFFFFFFFF
+    return int(key.values)
+
+
+def words(key, n):
+    k = value(key)
+    return [block(k, (i & M, i >> 32, 0, 0)) for i in range(n)]
+
+
+def uniform(w, name):
+    if name == "f16":
+        return (w[0] >> 21) * 2.0 ** -11
+    if name == "bf16":
+        return (w[0] >> 24) * 2.0 ** -8
+    if name == "f64":
+        return ((w[0] << 32 | w[1]) >> 11) * 2.0 ** -53
+    return (w[0] >> 8) * 2.0 ** -24
+
+
+def normal(w, name):
+    if name == "f64":
+        u = (((w[0] << 32 | w[1]) >> 11) + 1) * 2.0 ** -53
+        v = ((w[2] << 32 | w[3]) >> 11) * 2.0 ** -53
+    else:
+        # The sum is rounded to f32 as documented.
+        u, v = float(np.float32(np.float32(w[0]) * np.float32(2.0 ** -32)) + np.float32(2.0 ** -33)), (w[1] >> 8) * 2.0 ** -24
+    return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
+
+
+TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
+         "u8": torch.uint8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
+NAMES = {v: k for k, v in TYPES.items()}
+
+
+def made(values, size, name):
+    d = TYPES[name]
+    wide = torch.float64 if d.is_floating_point else torch.int64
+    return torch.tensor(values, dtype=wide).reshape(size).to(d)
+
+
+def rand(a, key):
+    name = a["dtype"] or "f32"
+    return made([uniform(w, name) for w in words(key, math.prod(a["size"]))], a["size"], name)
+
+
+def randn(a, key):
+    name = a["dtype"] or "f32"
+    return made([normal(w, name) for w in words(key, math.prod(a["size"]))], a["size"], name)
+
+
+def randint(a, key):
+    span = a["high"] - a["low"]
+    values = [a["low"] + ((w[0] << 32 | w[1]) * span >> 64) for w in words(key, math.prod(a["size"]))]
+    return made(values, a["size"], a["dtype"] or "i64")
+
+
+def draws(x, key):
+    name = "f64" if x.dtype == torch.float64 else "f32"
+    return made([uniform(w, name) for w in words(key, x.numel())], x.shape, "f64")
+
+
+def bernoulli(a, p, key):
+    return (draws(p, key) < p.double()).to(p.dtype)
+
+
+def dropout(a, x, key=None):
+    if not a["training"]:
+        return x
+    if a["p"] == 1:
+        return torch.zeros_like(x)
+    kept = (x if x.dtype == torch.float64 else x.float()) * (1 / (1 - a["p"]))
+    return torch.where(draws(x, key) >= a["p"], kept, torch.zeros(()).to(kept)).to(x.dtype)
+
+
+def derived(key, numbers, domain, shape):
+    if isinstance(key, torch.Tensor):
+        keys, u64 = [int(k) & 0xFFFFFFFFFFFFFFFF for k in key.reshape(-1)], False
+    else:
+        keys, u64 = [int(k) for k in key.values.reshape(-1)], True
+    if len(keys) == 1:
+        keys = keys * len(numbers)
+    else:
+        numbers = numbers * len(keys)
+    out = []
+    for k, n in zip(keys, numbers):
+        n &= 0xFFFFFFFFFFFFFFFF
+        w = block(k, (n & M, n >> 32, domain, 0))
+        out.append(w[0] << 32 | w[1])
+    a = np.array(out, dtype=np.uint64).reshape(shape)
+    return Unsigned(a) if u64 else torch.from_numpy(a.view(np.int64))
+
+
+def fold_in(a, key):
+    return derived(key, [a["data"]], 1, list(key.shape if isinstance(key, torch.Tensor) else key.values.shape))
+
+
+def random_split(a, key):
+    return derived(key, list(range(a["num"])), 2, [a["num"]])
