@@ -116,4 +116,34 @@ var fileCodes = []Info{
 		Cure:    "check that the path is a folder with the right permissions",
 		Example: `graph.Load("no/such/folder")`,
 	},
+	{
+		Code: "FX8030", Title: "weight is missing",
+		Cause:   "a module has a tensor that the weights lack: they belong to another network, or use other names",
+		Cure:    "rename the weights, change the module, or pass nn.NotStrict() to keep what the module has",
+		Example: `nn.LoadStateDict(nn.NewLinear(4, 2), nn.Arrays{"weight": array.New(array.F32, 2, 4)})`,
+	},
+	{
+		Code: "FX8031", Title: "weight is unexpected",
+		Cause:   "the weights have a tensor that the module lacks",
+		Cure:    "change the module, or pass nn.AllowUnexpected() to leave it out",
+		Example: `nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F32, 1), "bias": array.New(array.F32, 1)})`,
+	},
+	{
+		Code: "FX8032", Title: "weight has another shape",
+		Cause:   "a weight and the module's tensor of that name differ in size; a linear weight is [out,in]",
+		Cure:    "make the module with the sizes of the weights, or transpose the weight",
+		Example: `nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F32, 2)})`,
+	},
+	{
+		Code: "FX8033", Title: "weight has another element type",
+		Cause:   "a weight and the module's tensor of that name differ in element type, f16 and f32 for instance",
+		Cure:    "pass nn.CastTypes() to convert the weights",
+		Example: `nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F16, 1)})`,
+	},
+	{
+		Code: "FX8034", Title: "synthetic input cannot be made",
+		Cause:   "a symbol in the input's type has no size, or the sizes hold too many elements",
+		Cure:    "give the size of every symbol",
+		Example: `models.SyntheticInput(models.InputSpec{Name: "x", Type: "f32[N]", Rule: models.Uniform{}}, "seed", nil)`,
+	},
 }

@@ -253,4 +253,13 @@ var traceCodes = []Info{
 	return err
 }`,
 	},
+	{
+		Code: "FX1030", Title: "a value cannot be run as a module",
+		Cause: "nn.Run is called on a value without a Forward method, or with inputs that its Forward does not take, or Forward returns something else than tensors.",
+		Cure:  "Pass a pointer to the module and as many tensors as Forward has parameters, nil for absent optional ones.",
+		Example: `func notRunnable() error {
+	_, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return nn.Run(nn.NewReLU(), x, x) })
+	return err
+}`,
+	},
 }

@@ -127,10 +127,10 @@ func (w Arrays) Get(name string) (*array.Array, error) {
 
 // The codes of loading weights.
 const (
-	MissingWeight    diag.Code = "FX8020" // the module has a tensor that the weights lack
-	UnexpectedWeight diag.Code = "FX8021" // the weights have a tensor that the module lacks
-	WeightShape      diag.Code = "FX8022" // a weight has another shape
-	WeightType       diag.Code = "FX8023" // a weight has another element type
+	MissingWeight    diag.Code = "FX8030" // the module has a tensor that the weights lack
+	UnexpectedWeight diag.Code = "FX8031" // the weights have a tensor that the module lacks
+	WeightShape      diag.Code = "FX8032" // a weight has another shape
+	WeightType       diag.Code = "FX8033" // a weight has another element type
 )
 
 // LoadOption changes what LoadStateDict accepts.

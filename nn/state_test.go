@@ -142,11 +142,11 @@ func TestLoadReportsEverythingAndChangesNothing(t *testing.T) {
 		got = append(got, e.Error())
 	}
 	require.Empty(t, cmp.Diff([]string{
-		"body.fc.bias: is missing, the module expects f32[3] [FX8020]",
-		"body.bn.weight: has element type f16, the module expects f32 [FX8023]\n    hint: pass nn.CastTypes() to convert it",
-		"blocks.0.weight: is f32[3,2], the module expects f32[2,3] [FX8022]",
-		"extra.z.weight: is missing, the module expects f32[1] [FX8020]",
-		"head.extra: is unexpected, the module has no such tensor [FX8021]",
+		"body.fc.bias: is missing, the module expects f32[3] [FX8030]",
+		"body.bn.weight: has element type f16, the module expects f32 [FX8033]\n    hint: pass nn.CastTypes() to convert it",
+		"blocks.0.weight: is f32[3,2], the module expects f32[2,3] [FX8032]",
+		"extra.z.weight: is missing, the module expects f32[1] [FX8030]",
+		"head.extra: is unexpected, the module has no such tensor [FX8031]",
 	}, got))
 	requireSame(t, before, state(m))
 

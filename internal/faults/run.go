@@ -4,6 +4,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -15,7 +16,7 @@ import (
 // that they end with.
 var RunErrors = map[string]func() error{
 	"FX1003": badTarget, "FX1009": overlap, "FX1020": missingInput, "FX1021": extraInput, "FX1022": guardFailed,
-	"FX1023": noParam, "FX1024": noModule, "FX1025": undefined,
+	"FX1023": noParam, "FX1024": noModule, "FX1025": undefined, "FX1030": notRunnable,
 }
 
 func badTarget() error {
@@ -88,5 +89,10 @@ func undefined() error {
 	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: op.IntList(1, 1)}, x)
 	g.At().Output(nil, parts) // a tuple is not a tensor
 	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
+	return err
+}
+
+func notRunnable() error {
+	_, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return nn.Run(nn.NewReLU(), x, x) })
 	return err
 }
