@@ -13,7 +13,7 @@ return err`,
 	},
 	{
 		Code: "FX5002", Title: "control flow cannot run on the target",
-		Cause: "a cond, while or scan node is in a graph for a target that runs straight lines only",
+		Cause: "the target runs no control flow, or a cond, while or scan node has a form that it cannot run: a scan without a sequence, a body that writes state of the model or returns another number of values",
 		Cure:  "interpret the graph, or unroll the loop while capturing",
 		Example: `loop := m.Graph.NewRegion("body")
 c := loop.At()

@@ -20,11 +20,25 @@ func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 	if err := o.Check(m); err != nil {
 		return nil, err
 	}
-	p := &preparer{src: m, opts: o, attrs: map[string]*graph.Node{}}
+	return prepare(m, m.Graph, nil, o)
+}
+
+// PrepareRegion returns a region of a prepared module as a module of its own:
+// its inputs have the given types, and those of their sizes that are symbols
+// define them.
+func PrepareRegion(m *graph.Module, region *graph.Graph, inputs []shape.Type) (*graph.Module, error) {
+	if region.Output() == nil || len(region.Inputs()) != len(inputs) {
+		return nil, diag.New(NoRegions, "region "+region.Name+" takes "+strconv.Itoa(len(region.Inputs()))+" values, is given "+strconv.Itoa(len(inputs)))
+	}
+	return prepare(m, region, inputs, Options{})
+}
+
+func prepare(m *graph.Module, src *graph.Graph, inputs []shape.Type, o Options) (*graph.Module, error) {
+	p := &preparer{src: src, opts: o, inputs: inputs, attrs: map[string]*graph.Node{}}
 	if err := p.solve(); err != nil {
 		return nil, err
 	}
-	g := graph.New(m.Graph.Name)
+	g := graph.New(src.Name)
 	p.dst = graph.NewModule(g)
 	p.dst.Type = m.Type
 	for _, q := range m.Params() {
@@ -33,10 +47,10 @@ func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 	for path, b := range m.Bounds() {
 		p.dst.SetBound(path, *b)
 	}
-	p.copier = graph.NewCopier(g, m.Graph)
+	p.copier = graph.NewCopier(g, src)
 	p.cursor = g.At()
 	p.cursor.OnError = p.errs.Add
-	for n := range m.Graph.Nodes() {
+	for n := range src.Nodes() {
 		p.copier.At(p.cursor, n)
 		p.node(n)
 	}
@@ -49,18 +63,20 @@ func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 }
 
 type preparer struct {
-	src, dst *graph.Module
-	opts     Options
-	solver   shape.Solver
-	copier   *graph.Copier
-	cursor   *graph.Cursor
-	attrs    map[string]*graph.Node // get_attr nodes made for called modules
-	errs     diag.List
+	src    *graph.Graph
+	dst    *graph.Module
+	opts   Options
+	inputs []shape.Type // of the placeholders that are left, for regions
+	solver shape.Solver
+	copier *graph.Copier
+	cursor *graph.Cursor
+	attrs  map[string]*graph.Node // get_attr nodes made for called modules
+	errs   diag.List
 }
 
 // solve enters pins and guards into the solver.
 func (p *preparer) solve() error {
-	g := p.src.Graph
+	g := p.src
 	for _, s := range g.Symbols() {
 		// Symbols of inputs come up first, so that they are the ones that stay.
 		if s.Node.Opcode() == graph.Placeholder {
@@ -109,6 +125,16 @@ func (p *preparer) node(n *graph.Node) {
 		return
 	}
 	v := p.copier.Copy(p.cursor, n, args)
+	if n.Opcode() == graph.Placeholder && len(p.inputs) > 0 {
+		p.regionInput(v)
+		return
+	}
+	for _, r := range v.Regions() {
+		p.region(r)
+	}
+	if len(v.Regions()) > 0 {
+		p.errs.Add(v.Infer())
+	}
 	if o := n.Op(); o != nil {
 		Origin.Set(v, Source{n.Name(), o.Name})
 		if o.Codec().HasDims() {
@@ -116,6 +142,30 @@ func (p *preparer) node(n *graph.Node) {
 		}
 	}
 	p.settle(v, n)
+}
+
+// regionInput gives a placeholder of a region its type.
+func (p *preparer) regionInput(v *graph.Node) {
+	v.SetType(p.inputs[0])
+	p.inputs = p.inputs[1:]
+	for i, d := range v.Type().Dims().Slice() {
+		if name, ok := d.IsSymbol(); ok {
+			v.Graph().DefineSymbol(name, v, i)
+		}
+	}
+}
+
+// region replaces pinned symbols in a copied region.
+func (p *preparer) region(r *graph.Graph) {
+	for n := range r.Nodes() {
+		for _, sub := range n.Regions() {
+			p.region(sub)
+		}
+		if o := n.Op(); o != nil && n.Opcode() != graph.CallModule && o.Codec().HasDims() {
+			p.errs.Add(n.SetAttrs(o.Codec().Bind(n.Attrs(), p.bind)))
+		}
+		n.SetType(n.Type().Bind(p.bind))
+	}
 }
 
 // settle gives v the better known of its own type and that of the original.

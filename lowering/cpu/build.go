@@ -202,6 +202,8 @@ func (b *builder) call(n *graph.Node) {
 		b.assign(n, in)
 	case o == op.Dim:
 		b.dim(n, types[0])
+	case o == op.Cond || o == op.While || o == op.Scan:
+		b.control(n, in, types)
 	case o.AdHoc:
 		b.compute(n, &host{n.Op()}, nil, in)
 	default:

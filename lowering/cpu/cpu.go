@@ -54,8 +54,8 @@ func direct(n *graph.Node) (ok bool, reason string) {
 	switch {
 	case o == op.GetItem || o == op.Assign || o == op.Dim:
 		return true, ""
-	case len(n.Regions()) > 0:
-		return false, "control flow is not planned; interpret the graph"
+	case o == op.Cond || o == op.While || o == op.Scan:
+		return len(n.Regions()) > 0, "it has no regions"
 	case o.AdHoc:
 		return o.Host != nil, "the Go function is not linked into this program"
 	case o.Composite():
@@ -94,26 +94,11 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 // Plan makes the plan of a module that lowering.Prepare returned; it expands
 // composite operators in it. The plan holds no arrays.
 func Plan(ready *graph.Module) (*plan.Plan, error) {
-	if err := refuseRegions(ready.Graph); err != nil {
-		return nil, err
-	}
 	if err := lowering.Legalize(ready.Graph, name, direct); err != nil {
 		return nil, err
 	}
 	lowering.Prune(ready.Graph)
 	return build(ready)
-}
-
-// refuseRegions reports all control flow at once.
-func refuseRegions(g *graph.Graph) error {
-	var errs diag.List
-	for n := range g.Nodes() {
-		if len(n.Regions()) > 0 {
-			errs = append(errs, n.Error(lowering.NoRegions, "target cpu cannot run control flow as a node of a plan").
-				WithHint("interpret the graph, or unroll the loop while capturing"))
-		}
-	}
-	return errs.Err()
 }
 
 // weight returns the array of a weight buffer.

@@ -110,3 +110,8 @@ func TestOneExecutableServesEveryBatch(t *testing.T) {
 	require.Equal(t, before, m.String(), "the module is not touched")
 	t.Log(e.Plan().String())
 }
+
+func compileError(m *graph.Module) error {
+	_, err := cpu.Compile(m, lowering.Options{})
+	return err
+}

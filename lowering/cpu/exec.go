@@ -23,7 +23,8 @@ type Executable struct {
 	defaults []*array.Array
 	outputs  []int // buffers, each once
 	weights  []weightRef
-	densify  []bool // inputs that view steps lie over, which want no gaps
+	densify  []bool                // inputs that view steps lie over, which want no gaps
+	regions  map[int][]*Executable // bodies of control-flow steps
 	threads  int
 
 	mu     sync.Mutex
@@ -42,6 +43,9 @@ type weightRef struct {
 func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		defaults: make([]*array.Array, len(inputs)), densify: make([]bool, len(inputs))}
+	if err := e.compileRegions(m); err != nil {
+		return nil, err
+	}
 	viewed := map[int]bool{}
 	written := map[int]bool{}
 	for i := range p.Buffers {
@@ -212,7 +216,8 @@ func (e *Executable) Close() error {
 
 // PeakBytes returns the most bytes that a run holds besides inputs, outputs and
 // weights, for values of the symbols: the arena and the largest scratch memory
-// of one step on one thread. Inputs with gaps need a copy more.
+// of one step on one thread. Inputs with gaps need a copy more, and bodies of
+// control flow have memory of their own, which is not counted.
 func (e *Executable) PeakBytes(symbols map[string]int) (int64, error) {
 	x, err := newInstance(e)
 	if err != nil {

@@ -37,6 +37,7 @@ type instance struct {
 type call struct {
 	kernel  kernel.Step
 	view    kernel.Viewer // of view steps
+	control *control      // of control flow
 	out, in []*array.Array
 }
 
@@ -81,6 +82,7 @@ func newInstance(e *Executable) (*instance, error) {
 		if s.View {
 			c.view = k.(kernel.Viewer)
 		}
+		c.control, _ = k.(*control)
 		x.steps[i] = c
 	}
 	for _, w := range e.weights {
@@ -206,7 +208,11 @@ func (x *instance) execute(ctx context.Context) (err error) {
 		}
 		x.at = i
 		c := &x.steps[i]
-		if c.view == nil {
+		if c.control != nil {
+			if err := c.control.run(ctx, x.e.regions[i], c.out, c.in); err != nil {
+				return x.positioned(i, err)
+			}
+		} else if c.view == nil {
 			c.kernel.Run(&x.ws, c.out, c.in)
 		} else if !c.view.View(c.out[0], c.in) {
 			return x.noView()
@@ -244,6 +250,14 @@ func (x *instance) context(step int, err error) error {
 		c.Node = s.Nodes[0]
 	}
 	return &c
+}
+
+// positioned adds a step to an error that names no place.
+func (x *instance) positioned(step int, err error) error {
+	if d, ok := err.(*diag.Error); ok && d.Node == "" {
+		return x.context(step, d)
+	}
+	return err
 }
 
 // forget drops the caller's memory, so that an idle instance keeps none alive.

@@ -59,6 +59,10 @@ type Step struct {
 	// a kernel.Viewer, and nothing is computed.
 	View bool
 
+	// Regions are the plans of a control-flow step's bodies, in the order of the
+	// node's regions. Their inputs are the step's operands.
+	Regions []*Plan
+
 	// Nodes are the graph nodes that the step computes, Op what the user calls it,
 	// for comments and profiles.
 	Nodes []string

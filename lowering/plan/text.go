@@ -29,6 +29,9 @@ func (p *Plan) String() string {
 	b.WriteString("  arena " + p.Arena.String() + " bytes\n")
 	for i := range p.Steps {
 		b.WriteString("  " + strconv.Itoa(i) + ": " + p.stepLine(&p.Steps[i]) + "\n")
+		for _, r := range p.Steps[i].Regions {
+			b.WriteString("    " + strings.ReplaceAll(strings.TrimSuffix(r.String(), "\n"), "\n", "\n    ") + "\n")
+		}
 	}
 	b.WriteString("  return " + p.names(p.Outputs) + "\n")
 	return b.String()

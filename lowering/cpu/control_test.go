@@ -1,0 +1,182 @@
+package cpu_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/op"
+)
+
+const flow = `
+graph flow(%x: f32[N,4], %limit: f32[]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[4,4]
+  %s = call_function[sum](%x) : f32[]
+  %big = call_function[gt](%s, %limit) : bool[]
+  %c = call_function[cond](%big, %x, %w) : (f32[N,4]) {
+    region yes(%a: f32[N,4], %b: f32[4,4]) {
+      %m = call_function[matmul](%a, %b) : f32[N,4]
+      %r = call_function[reshape](%m) {shape=[2*N,2]} : f32[2*N,2]
+      %q = call_function[reshape](%r) {shape=[N,4]} : f32[N,4]
+      return (%q)
+    }
+    region no(%a: f32[N,4], %b: f32[4,4]) {
+      %u = get_attr[w] : f32[4,4]
+      %v = call_function[matmul](%b, %u) : f32[4,4]
+      %y = call_function[stack](%v, %b) {dim=0} : f32[2,4,4]
+      %z = call_function[select](%y) {dim=0, index=0} : f32[4,4]
+      %m = call_function[matmul](%a, %z) : f32[N,4]
+      return (%m)
+    }
+  }
+  %c0 = call_function[getitem](%c) {index=0} : f32[N,4]
+  %l = call_function[while](%c0, %s, %limit) {carry=2} : (f32[N,4], f32[]) {
+    region cond(%a: f32[N,4], %t: f32[], %max: f32[]) {
+      %lt = call_function[lt](%t, %max) : bool[]
+      return %lt
+    }
+    region body(%a: f32[N,4], %t: f32[], %max: f32[]) {
+      %d = call_function[mul](%a, %t) : f32[N,4]
+      %u = call_function[add](%t, %max) : f32[]
+      return (%d, %u)
+    }
+  }
+  %l0 = call_function[getitem](%l) {index=0} : f32[N,4]
+  %zero = call_function[zeros]() {size=[4]} : f32[4]
+  %n = call_function[scan](%zero, %l0, %limit) {carry=1, seqs=1} : (f32[4], f32[N,4]) {
+    region body(%acc: f32[4], %row: f32[4], %k: f32[]) {
+      %sum = call_function[add](%acc, %row) : f32[4]
+      %scaled = call_function[mul](%sum, %k) : f32[4]
+      return (%sum, %scaled)
+    }
+  }
+  %n0 = call_function[getitem](%n) {index=0} : f32[4]
+  %n1 = call_function[getitem](%n) {index=1} : f32[N,4]
+  return (%n0, %n1, %c0)
+}
+param w : f32[4,4]
+`
+
+func TestControlFlow(t *testing.T) {
+	m := module(t, flow)
+	require.Empty(t, graph.Lint(m.Graph))
+	var g op.Gen
+	for _, o := range []lowering.Options{{}, {Shapes: map[string]int{"N": 3}}} {
+		e := compile(t, m, o)
+		for _, n := range []int{3, 1, 5} {
+			if n != 3 && o.Shapes != nil {
+				break
+			}
+			for _, limit := range []float32{100, 2, -100} {
+				in := []*array.Array{g.Uniform(0, 1, n, 4), array.Scalar(limit)}
+				out, err := e.Run(ctx, in)
+				require.NoError(t, err)
+				same(t, interpret(t, m, in...), out)
+			}
+		}
+		require.Contains(t, e.Plan().String(), `    plan yes`)
+	}
+}
+
+func TestLoopsEndWithTheContext(t *testing.T) {
+	e := compile(t, module(t, `
+graph forever(%x: f32[2]) {
+  %l = call_function[while](%x) {carry=1} : (f32[2]) {
+    region cond(%a: f32[2]) {
+      %y = call_function[ones]() {size=[], dtype=bool} : bool[]
+      return %y
+    }
+    region body(%a: f32[2]) {
+      %d = call_function[neg](%a) : f32[2]
+      return (%d)
+    }
+  }
+  %l0 = call_function[getitem](%l) {index=0} : f32[2]
+  return %l0
+}
+`), lowering.Options{})
+	soon, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+	defer cancel()
+	_, err := e.Run(soon, []*array.Array{array.New(array.F32, 2)})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestControlFlowThatCannotBePlanned(t *testing.T) {
+	for name, text := range map[string]string{
+		"state": `
+graph g(%x: f32[2]) {
+  %l = call_function[scan](%x, %x) {carry=1, seqs=1} : (f32[2]) {
+    region body(%a: f32[2], %s: f32[]) {
+      %b = get_attr[b] : f32[2]
+      %w = call_function[assign](%b, %a) : f32[2]
+      return (%w)
+    }
+  }
+  return %x
+}
+param b : f32[2] buffer
+`,
+		"results": `
+graph g(%p: bool[], %x: f32[2]) {
+  %l = call_function[cond](%p, %x) : (f32[2]) {
+    region yes(%a: f32[2]) {
+      return (%a, %a)
+    }
+    region no(%a: f32[2]) {
+      return (%a)
+    }
+  }
+  return %x
+}
+`,
+		"scalar sequence": `
+graph g(%x: f32[2], %s: f32[]) {
+  %l = call_function[scan](%x, %s) {carry=1, seqs=1} : (f32[2]) {
+    region body(%a: f32[2], %s: f32[]) {
+      return (%a)
+    }
+  }
+  return %x
+}
+`,
+	} {
+		m, err := graph.Parse([]byte("gofx 1\n"+text), name)
+		require.NoError(t, err, name)
+		_, err = lowering.Prepare(m, lowering.Options{})
+		require.NoError(t, err, name)
+		require.ErrorIs(t, compileError(m), lowering.NoRegions, name)
+	}
+}
+
+func TestSequencesOfDifferentLength(t *testing.T) {
+	e := compile(t, module(t, `
+graph g(%c: f32[], %x: f32[N], %y: f32[M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  %l = call_function[scan](%c, %x, %y) {carry=1, seqs=2} : (f32[]) {
+    region body(%a: f32[], %s: f32[], %t: f32[]) {
+      %m = call_function[mul](%s, %t) : f32[]
+      %n = call_function[add](%a, %m) : f32[]
+      return (%n)
+    }
+  }
+  %l0 = call_function[getitem](%l) {index=0} : f32[]
+  return %l0
+}
+`), lowering.Options{})
+	var g op.Gen
+	_, err := e.Run(ctx, []*array.Array{array.Scalar(float32(0)), g.Normal(3), g.Normal(4)})
+	require.ErrorIs(t, err, op.SizeMismatch)
+	require.NotErrorIs(t, err, interp.GuardFailed)
+	require.ErrorContains(t, err, "node %l: scan")
+	out, err := e.Run(ctx, []*array.Array{array.Scalar(float32(1)), array.FromSlice([]float32{1, 2}), array.FromSlice([]float32{3, 4})})
+	require.NoError(t, err)
+	require.Equal(t, float32(12), array.Data[float32](out[0])[0])
+}
