@@ -1,0 +1,76 @@
+package cpu_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/tracer"
+)
+
+func traceModel(t *testing.T, m *models.Model, module any) *graph.Module {
+	t.Helper()
+	p := tracer.Tracer{}
+	for _, in := range m.Inputs {
+		p.Inputs = append(p.Inputs, tracer.Input{Name: in.Name, Type: in.ShapeType()})
+	}
+	mod, err := p.Trace(ctx, module)
+	require.NoError(t, err)
+	return mod
+}
+
+// TestModelsEqualTheInterpreter runs networks as plans and compares them with the
+// interpreter; the large ones in the slow tier.
+func TestModelsEqualTheInterpreter(t *testing.T) {
+	for _, model := range models.All() {
+		t.Run(model.Name, func(t *testing.T) {
+			if !slices.Contains([]string{"mlp", "resnet18"}, model.Name) {
+				fxtest.Nightly(t)
+			}
+			module := model.New()
+			models.Synthetic(model, module, "gofx-1")
+			m := traceModel(t, model, module)
+			e := compile(t, m, lowering.Options{})
+			x, err := model.SyntheticInputs("gofx-1")
+			require.NoError(t, err)
+			in := make([]*array.Array, len(x))
+			for i := range x {
+				in[i] = x[i].Array()
+			}
+			out, err := e.Run(ctx, in)
+			require.NoError(t, err)
+			same(t, interpret(t, m, in...), out)
+		})
+	}
+}
+
+// TestModelsArePlanned plans every network with symbolic sizes; nothing is
+// computed. The arena is near the least for the sizes of the references.
+func TestModelsArePlanned(t *testing.T) {
+	for _, model := range models.All() {
+		t.Run(model.Name, func(t *testing.T) {
+			m := traceModel(t, model, model.New())
+			require.Empty(t, lowering.Query(cpu.Target{}, m.Graph))
+			for _, o := range []lowering.Options{{}, {Shapes: model.Dims}} {
+				ready, err := lowering.Prepare(m, o)
+				require.NoError(t, err)
+				p, err := cpu.Plan(ready)
+				require.NoError(t, err)
+				var s plan.Sizes
+				require.NoError(t, p.Size(&s, plan.Values(model.Dims)))
+				t.Logf("%d steps, arena %d of %d, %s", len(p.Steps), s.Arena, p.Need(&s), p.Arena)
+				if o.Shapes != nil {
+					require.LessOrEqual(t, float64(s.Arena), 1.15*float64(p.Need(&s)))
+				}
+			}
+		})
+	}
+}
