@@ -57,3 +57,33 @@ func (m *Module) Become(o *Module) {
 	*m = *o
 	m.adopt(m.Graph)
 }
+
+// Retype computes the node's type again: a parameter's from the module, the
+// output's and a call's from the operands. A placeholder keeps its type.
+func (n *Node) Retype() error {
+	switch n.opcode {
+	case Output:
+		n.typ = outputType(n)
+		return nil
+	case GetAttr:
+		if p := n.g.param(n.target); p != nil {
+			n.typ = p.TypeOf()
+		}
+		return nil
+	}
+	return n.Infer()
+}
+
+func (g *Graph) param(path string) *Param {
+	if g.mod == nil {
+		return nil
+	}
+	return g.mod.Param(path)
+}
+
+// ResetFacts forgets the symbols and guards of the graph, for a pass that derives
+// them again. What was fixed during capture stays noted.
+func (g *Graph) ResetFacts() {
+	g.change()
+	g.symbols = symbolTable{notes: g.symbols.notes}
+}

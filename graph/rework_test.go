@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 func TestToFunctionAndBecome(t *testing.T) {
@@ -78,4 +81,31 @@ graph g(%x: f32[N,M]) {
 	require.NoError(t, m.Graph.Erase(m.Graph.Find("neg")))
 	require.Len(t, m.Graph.Guards(), 1)
 	require.Empty(t, Lint(m.Graph))
+}
+
+func TestRetype(t *testing.T) {
+	m := parse(t, `
+graph g(%x: f32[N,M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%x, 1)
+  guard N == 3
+  note "x.Dim(0) = 3"
+  %w = get_attr[w] : f32[2]
+  %neg = call_function[@neg](%x) : f32[N,M]
+  return %neg
+}
+param w : f32[2]
+`)
+	g := m.Graph
+	g.ResetFacts()
+	require.Empty(t, g.Symbols())
+	require.Empty(t, g.Guards())
+	require.Len(t, g.Specialisations(), 1)
+	m.SetParam(Param{Path: "w", Type: shape.TensorType(array.F64, shape.Ints(5))})
+	g.Find("x").SetType(shape.TensorType(array.F32, shape.Ints(3, 4)))
+	for n := range g.Nodes() {
+		require.NoError(t, n.Retype())
+	}
+	require.Equal(t, "f64[5]", g.Find("w").Type().String())
+	require.Equal(t, "f32[3,4]", g.Output().Type().String())
 }
