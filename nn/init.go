@@ -127,13 +127,6 @@ func start(m Resetter, s *settings) {
 // zeros returns a new f32 parameter.
 func zeros(shape ...int) *tensor.Tensor { return tensor.Param(array.New(array.F32, shape...)) }
 
-// ones returns a new f32 parameter of ones.
-func ones(shape ...int) *tensor.Tensor {
-	x := zeros(shape...)
-	Constant(x, 1)
-	return x
-}
-
 // uniformBound fills the weight and, where there is one, the bias of a linear
 // map as torch.nn.Linear does: both uniform within 1/sqrt(inputs).
 func uniformBound(s *Source, weight, bias *tensor.Tensor) {

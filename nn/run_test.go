@@ -125,6 +125,9 @@ func TestContainersRunTheirModules(t *testing.T) {
 	require.Nil(t, d.Get("none"))
 }
 
+// odd has one count too few for a padding.
+var odd = []int{1, 1, 1}
+
 func TestConstructorsRefuse(t *testing.T) {
 	for name, f := range map[string]func(){
 		"groups":         func() { nn.NewConv2d(3, 4, 3, nn.Groups(2)) },
@@ -137,7 +140,7 @@ func TestConstructorsRefuse(t *testing.T) {
 		"slopes":         func() { nn.NewPReLU(0) },
 		"output size":    func() { nn.NewAdaptiveAvgPool2d(1, 2, 3) },
 		"norm":           func() { nn.NewLPPool1d(0, 2) },
-		"pad":            func() { nn.NewZeroPad(1) },
+		"pad":            func() { nn.NewZeroPad(odd...) },
 		"probability":    func() { nn.NewDropout(1.5) },
 		"table":          func() { nn.NewEmbedding(-1, 2) },
 		"padding index":  func() { nn.NewEmbedding(3, 2, nn.PaddingIdx(3)) },

@@ -15,7 +15,9 @@ type Tolerance struct {
 }
 
 // String returns both bounds.
-func (t Tolerance) String() string { return fmt.Sprintf("max_abs %.3g, l2_rel %.3g", t.MaxAbs, t.L2Rel) }
+func (t Tolerance) String() string {
+	return fmt.Sprintf("max_abs %.3g, l2_rel %.3g", t.MaxAbs, t.L2Rel)
+}
 
 // Difference is how far values are off.
 type Difference struct {
