@@ -3,6 +3,7 @@ package cpu_test
 import (
 	"bytes"
 	"context"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -72,11 +73,7 @@ func same(t testing.TB, want, got []*array.Array) {
 	}
 }
 
-func bits(a *array.Array) []byte {
-	c := array.Contiguous(a)
-	lo := c.Offset() * c.DType().Size()
-	return c.Storage().Bytes()[lo : lo+c.Len()*c.DType().Size()]
-}
+func bits(a *array.Array) []byte { return array.Bytes(array.Contiguous(a)) }
 
 const mlp = `
 graph mlp(%x: f32[N,8]) {
@@ -114,4 +111,21 @@ func TestOneExecutableServesEveryBatch(t *testing.T) {
 func compileError(m *graph.Module) error {
 	_, err := cpu.Compile(m, lowering.Options{})
 	return err
+}
+
+// TestTheListingInTheDocs compiles the example of docs/lowering.md.
+func TestTheListingInTheDocs(t *testing.T) {
+	e := compile(t, module(t, `
+graph mlp(%x: f32[N,8]) {
+  symbol N = dim(%x, 0)
+  %w1 = get_attr[fc1.weight] : f32[16,8]
+  %fc1 = call_function[linear](%x, %w1) : f32[N,16]
+  %act = call_function[relu](%fc1) : f32[N,16]
+  return %act
+}
+param fc1.weight : f32[16,8]
+`), lowering.Options{})
+	doc, err := os.ReadFile("../../docs/lowering.md")
+	require.NoError(t, err)
+	require.Contains(t, string(doc), "```\n"+e.Plan().String()+"```")
 }
