@@ -8,6 +8,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -24,6 +25,8 @@ func literal(v reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
 	switch x := v.Interface().(type) {
 	case array.DType:
 		return dtypeLit(x)
+	case kernel.Code:
+		return jen.Qual(root+"kernel", codeName(x))
 	case op.Ints:
 		if x.Len() == 0 {
 			return jen.Qual(root+"op", "Ints").Values()
@@ -162,6 +165,22 @@ func dtypeLit(d array.DType) jen.Code {
 		name = "Bool"
 	}
 	return jen.Qual(root+"array", name)
+}
+
+// codeName returns the Go name of a scalar operation.
+func codeName(c kernel.Code) string {
+	switch c {
+	case kernel.OpFMA:
+		return "OpFMA"
+	case kernel.OpIsNaN:
+		return "OpIsNaN"
+	case kernel.OpFloorDiv:
+		return "OpFloorDiv"
+	case kernel.OpMulHi:
+		return "OpMulHi"
+	}
+	name := c.String()
+	return "Op" + strings.ToUpper(name[:1]) + name[1:]
 }
 
 func scalarLit(s op.Scalar) jen.Code {

@@ -1,0 +1,215 @@
+package codegen
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// WeightsMode says where a generated package has its weights.
+type WeightsMode string
+
+// The places of weights.
+const (
+	// WeightsAuto is WeightsLiteral for models of at most 4096 elements, else WeightsEmbed.
+	WeightsAuto WeightsMode = "auto"
+	// WeightsEmbed puts a safetensors file beside the source, which the binary embeds.
+	WeightsEmbed WeightsMode = "embed"
+	// WeightsExternal puts a safetensors file beside the source; the program loads
+	// it, or another one of the same schema, when it runs.
+	WeightsExternal WeightsMode = "external"
+	// WeightsLiteral prints the numbers into the source.
+	WeightsLiteral WeightsMode = "literal"
+)
+
+// literalLimit is the most elements that WeightsAuto prints.
+const literalLimit = 4096
+
+// KernelOptions are the choices of Kernel.
+type KernelOptions struct {
+	Package string // package name; "" is "model"
+	// Type names the model's type; "" is "Model". Other exported names follow from
+	// it: New, Load, PeakBytes and Result for Model, NewNet, LoadNet and so on for Net.
+	Type string
+	// File is the beginning of the files' names; "" is the type's name in lower case.
+	File    string
+	Weights WeightsMode // "" is WeightsAuto
+	// Eject leaves out the header that marks generated code: the code is to be
+	// edited by hand.
+	Eject bool
+	// Outputs names the results in order; "" or a missing name leaves the choice to
+	// the structure that the model returns, else to the graph.
+	Outputs []string
+}
+
+// Kernel prints a plan as a package that calls kernels: model, steps, weights and
+// the few helpers that they need. state holds the arrays of the plan's weights by
+// path. The package imports kernel, array, array/safetensors, diag and the
+// standard library alone. The error is a diag.List of everything that cannot be
+// printed, with codes FX4020 to FX4027; then nothing is returned.
+func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*Files, error) {
+	g := &kernelGen{p: p, state: state, o: o, refs: map[int]string{}, fields: newNames(), vars: map[string]string{}, top: newNames()}
+	if err := g.prepare(); err != nil {
+		return nil, err
+	}
+	g.name()
+	g.outline()
+	var files []*source
+	files = append(files, g.apiFile())
+	files = append(files, g.stepFiles()...)
+	files = append(files, g.weightFiles()...)
+	files = append(files, &source{name: g.file + "_support.go", body: *newBody(g.support())})
+	out := &Files{}
+	if err := render(out, files, g.o.Package, !o.Eject); err != nil {
+		return nil, err
+	}
+	if g.o.Weights != WeightsLiteral {
+		data, err := g.weightData()
+		if err != nil {
+			return nil, err
+		}
+		out.Add(g.weightsName(), data)
+	}
+	return out, nil
+}
+
+// kernelGen is one printing in progress.
+type kernelGen struct {
+	p     *plan.Plan
+	state map[string]*array.Array
+	o     KernelOptions
+
+	typ, prefix, file string
+	top               *names         // identifiers of the package
+	fields            *names         // of the state of a call
+	refs              map[int]string // how code reaches a buffer
+	inputs, outputs   []string       // parameter names
+	symbols           map[string]string
+	symbolic          bool
+
+	kernels []string          // declarations of package-level kernels, in order
+	vars    map[string]string // their names by literal and hint
+	steps   []stepCode
+	weights []weight
+	blocks  []*block
+	widths  []int // live values behind each step
+}
+
+// weight is a tensor of the model's state.
+type weight struct {
+	path   string
+	array  *array.Array
+	field  string // in the struct of weights, or of a block's weights
+	buffer int
+	block  bool // belongs to a repeated block
+}
+
+// prepare checks the options and the plan, and reports all that is wrong.
+func (g *kernelGen) prepare() error {
+	var errs diag.List
+	g.o.Package = orDefault(g.o.Package, "model")
+	g.typ = orDefault(g.o.Type, "Model")
+	g.file = orDefault(g.o.File, strings.ToLower(g.typ))
+	errs = append(errs, checkOptions(g.o.Package, g.typ, g.file, g.o.Weights)...)
+	errs = append(errs, g.refuse()...)
+	seen := map[string]bool{}
+	elements := 0
+	for _, k := range g.p.Weights() {
+		b := &g.p.Buffers[k]
+		if seen[b.Path] {
+			continue
+		}
+		seen[b.Path] = true
+		a := g.state[b.Path]
+		if err := checkWeight(b, a); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		elements += a.Len()
+		g.weights = append(g.weights, weight{path: b.Path, array: array.Contiguous(a), buffer: k})
+	}
+	slices.SortFunc(g.weights, func(a, b weight) int { return strings.Compare(a.path, b.path) })
+	if g.o.Weights == "" || g.o.Weights == WeightsAuto {
+		g.o.Weights = WeightsEmbed
+		if elements <= literalLimit {
+			g.o.Weights = WeightsLiteral
+		}
+	}
+	errs.Sort()
+	return errs.Err()
+}
+
+// name chooses the identifiers of everything that has one.
+func (g *kernelGen) name() {
+	g.prefix = lowerLeading(g.typ)
+	g.top.reserve(goNames...)
+	for _, n := range []string{"State", "Weights", "Loader", "Checker", "Stop", "Run", "Check", "Schema", "Scratch", "Literal", "File",
+		"Failure", "Recovered", "TooLarge", "Output", "Describe", "TypeText", "FloorDiv", "Read"} {
+		g.top.reserve(g.prefix + n)
+	}
+	for _, n := range []string{"", "PeakBytes", "Result"} {
+		g.top.reserve(g.typ + n)
+	}
+	g.fields.reserve(goNames...)
+	g.fields.reserve("ctx", "scope", "step", "work", "arena", "size", "dry", "inList", "outList", "at", "ins", "outs", "viewed", "reserve",
+		"place", "header", "layout", "release", "s", "m", "w", "b")
+
+	params := newNames()
+	params.reserve(goNames...)
+	params.reserve("m", "s", "w", "c", "b", "ctx", "err", "l", "dst", g.typ, "New", "Load", "PeakBytes", "Result")
+	g.symbols = map[string]string{}
+	for _, s := range g.p.Symbols {
+		g.symbols[s.Name] = params.add(safeSymbol(s.Name))
+	}
+	g.symbolic = len(g.p.Symbols) > 0
+	for _, s := range g.p.Symbols {
+		g.fields.reserve(g.symbols[s.Name])
+	}
+	for _, k := range g.p.Inputs {
+		g.inputs = append(g.inputs, params.add(camel(g.p.Buffers[k].Name)))
+		g.refs[k] = "s." + g.fields.add(camel(g.p.Buffers[k].Name))
+	}
+	leaf := map[int]string{}
+	leafNames(g.p.Structure, "", leaf)
+	for i, k := range g.p.Outputs {
+		name := g.p.Buffers[k].Name
+		if n := leaf[i]; n != "" {
+			name = n
+		}
+		if i < len(g.o.Outputs) && g.o.Outputs[i] != "" {
+			name = g.o.Outputs[i]
+		}
+		g.outputs = append(g.outputs, params.add(camel(name)))
+		g.refs[k] = "s." + g.fields.add(camel(g.p.Buffers[k].Name))
+	}
+	w := newNames()
+	w.reserve(goNames...)
+	w.reserve("bind", "w", "l")
+	byPath := map[string]string{}
+	for i := range g.weights {
+		g.weights[i].field = w.add(camel(g.weights[i].path))
+		byPath[g.weights[i].path] = g.weights[i].field
+	}
+	for k := range g.p.Buffers {
+		switch b := &g.p.Buffers[k]; b.Kind {
+		case plan.Weight:
+			g.refs[k] = "w." + byPath[b.Path]
+		case plan.Temp, plan.View:
+			g.refs[k] = "&s." + g.fields.add(camel(b.Name))
+		}
+	}
+}
+
+func orDefault(s, d string) string {
+	if s == "" {
+		return d
+	}
+	return s
+}
+
+// structOf returns the kernel's struct.
+func structOf(s *plan.Step) reflect.Value { return reflect.Indirect(reflect.ValueOf(s.Kernel)) }

@@ -1,0 +1,129 @@
+package codegen
+
+import (
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The codes of kernel style.
+const (
+	CodeHost    diag.Code = "FX4020" // a step calls an opaque Go function
+	CodeState   diag.Code = "FX4021" // a step writes the model's state
+	CodeKernel  diag.Code = "FX4022" // a step is no plain struct of package kernel
+	CodeWeight  diag.Code = "FX4023" // a weight has no data, or other data than planned
+	CodeOptions diag.Code = "FX4024" // an option that no package can be printed with
+	CodeSize    diag.Code = "FX4025" // a size that does not follow from the inputs
+	CodeRegion  diag.Code = "FX4026" // a step is control flow with bodies of its own
+)
+
+// refuse lists the steps and sizes that cannot be printed.
+func (g *kernelGen) refuse() diag.List {
+	var errs diag.List
+	known := map[string]bool{}
+	for _, s := range g.p.Symbols {
+		known[s.Name] = true
+	}
+	for i := range g.p.Steps {
+		s := &g.p.Steps[i]
+		fault := func(c diag.Code, msg, hint string) {
+			e := diag.New(c, msg).At(s.Pos).WithHint(hint)
+			e.Op = s.Op
+			if len(s.Nodes) > 0 {
+				e.Node = s.Nodes[0]
+			}
+			errs = append(errs, e)
+		}
+		v := structOf(s)
+		switch {
+		case len(s.Regions) > 0:
+			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
+			continue
+		case v.Kind() != reflect.Struct || v.Type().PkgPath() != root+"kernel" || !token.IsExported(v.Type().Name()):
+			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
+				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
+			continue
+		case hidden(v):
+			fault(CodeKernel, "kernel."+v.Type().Name()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
+		}
+		for _, k := range s.Out {
+			if k >= 0 && g.p.Buffers[k].Kind == plan.Weight {
+				fault(CodeState, "the step writes "+strconv.Quote(g.p.Buffers[k].Path)+", expected weights that do not change",
+					"run the model in evaluation mode, return the new value as a result, or generate module style")
+			}
+		}
+		for _, f := range s.Fields {
+			if !computable(f.Expr, known) {
+				fault(CodeSize, "field "+f.Name+" is "+f.Expr.String()+", expected a size that follows from the inputs", "pin the size")
+			}
+		}
+	}
+	for i := range g.p.Buffers {
+		b := &g.p.Buffers[i]
+		ok := b.Type.Ranked() && b.Type.DType() != array.Invalid && computable(b.Offset, known)
+		for _, d := range b.Type.Dims().Slice() {
+			ok = ok && computable(d, known)
+		}
+		if !ok {
+			e := diag.New(CodeSize, "the value is "+b.Type.String()+", expected a type that follows from the inputs").WithHint("pin the sizes that are not known")
+			e.Node = b.Name
+			errs = append(errs, e)
+		}
+	}
+	return errs
+}
+
+func computable(d shape.Dim, known map[string]bool) bool {
+	return !d.IsUnknown() && !slices.ContainsFunc(d.Symbols(), func(s string) bool { return !known[s] })
+}
+
+// hidden reports whether a struct has unexported fields that are not zero.
+func hidden(v reflect.Value) bool {
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() && !v.Field(i).IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+func checkWeight(b *plan.Buffer, a *array.Array) *diag.Error {
+	var e *diag.Error
+	switch {
+	case a == nil:
+		e = diag.New(CodeWeight, "weight "+strconv.Quote(b.Path)+" has no data, expected "+b.Type.String()).WithHint("load the weights before code is generated")
+	case !shape.TypeOf(a).Same(b.Type):
+		e = diag.New(CodeWeight, "weight "+strconv.Quote(b.Path)+" is "+shape.TypeOf(a).String()+", expected "+b.Type.String()).WithHint("plan again after the weights have changed")
+	default:
+		return nil
+	}
+	e.Node = b.Name
+	return e
+}
+
+func checkOptions(pkg, typ, file string, mode WeightsMode) diag.List {
+	var errs diag.List
+	bad := func(msg, hint string) { errs = append(errs, diag.New(CodeOptions, msg).WithHint(hint)) }
+	ascii := func(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r > 126 }) < 0 }
+	if !token.IsIdentifier(pkg) || pkg == "_" || !ascii(pkg) {
+		bad("the package name is "+strconv.Quote(pkg)+", expected a Go identifier", "choose a short lower-case name")
+	}
+	if !token.IsIdentifier(typ) || !token.IsExported(typ) || !ascii(typ) {
+		bad("the type name is "+strconv.Quote(typ)+", expected an exported Go identifier", "begin the name with a capital letter")
+	}
+	if file == "" || filepath.Base(file) != file || strings.ContainsAny(file, "/\\:*\"`'\x00 ") || file[0] == '.' || file[0] == '_' || !ascii(file) {
+		bad("the file name begins with "+strconv.Quote(file)+", expected a name without a folder", "choose letters, digits and underscores")
+	}
+	if !slices.Contains([]WeightsMode{"", WeightsAuto, WeightsEmbed, WeightsExternal, WeightsLiteral}, mode) {
+		bad("the weights mode is "+strconv.Quote(string(mode))+", expected auto, embed, external or literal", "leave it empty for auto")
+	}
+	return errs
+}

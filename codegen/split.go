@@ -1,0 +1,525 @@
+package codegen
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// maxSteps is the most steps of one function; with comments and blank lines
+// that stays below 400 lines.
+const maxSteps = 130
+
+// minRepeat is the fewest steps of a repeated block that get a function.
+const minRepeat = 4
+
+// item is a line of a function: a step, or the call of a repeated block.
+type item struct {
+	step  int // the first step that the item stands for
+	block *block
+	inst  int
+}
+
+// block is a run of steps that occurs several times with other weights.
+type block struct {
+	fn     string // function; the types are named after it
+	field  string // in the state and in the weights
+	insts  []instance
+	locals []string // fields of the block's values
+	// weights are the fields of the block's weights, as suffixes of paths.
+	weights []weight
+	params  []string // parameters for values from outside
+	inside  map[int]string
+}
+
+// instance is one occurrence of a block: steps [first, last).
+type instance struct {
+	first, last int
+	prefix      string // scope
+	canon       canon
+}
+
+// canon numbers the buffers that a run of steps mentions, by kind in the order of
+// their first mention, which makes runs comparable.
+type canon struct {
+	locals, weights, outer []int
+	text                   string
+}
+
+// outline finds repeated blocks and prepares the steps. Scopes of the same depth
+// are compared, outermost first.
+func (g *kernelGen) outline() {
+	g.prepareSteps()
+	uses := g.uses()
+	taken := make([]bool, len(g.p.Steps))
+	for depth := 1; ; depth++ {
+		bySig := map[string][]instance{}
+		var order []string
+		deeper := false
+		for _, r := range g.runs(0, len(g.p.Steps), depth) {
+			if r.prefix == "" || taken[r.first] {
+				continue
+			}
+			deeper = true
+			if n := r.last - r.first; n < minRepeat || n > maxSteps {
+				continue
+			}
+			r.canon = g.canonical(r, uses)
+			if len(bySig[r.canon.text]) == 0 {
+				order = append(order, r.canon.text)
+			}
+			bySig[r.canon.text] = append(bySig[r.canon.text], r)
+		}
+		for _, sig := range order {
+			if list := bySig[sig]; len(list) > 1 {
+				g.addBlock(list)
+				for _, r := range list {
+					for i := r.first; i < r.last; i++ {
+						taken[i] = true
+					}
+				}
+			}
+		}
+		if !deeper {
+			return
+		}
+	}
+}
+
+// scopePrefix returns the first depth parts of a step's scope; "" when the scope
+// has fewer.
+func (g *kernelGen) scopePrefix(i, depth int) string {
+	path := g.p.Steps[i].Scope.Path
+	at := 0
+	for range depth {
+		if at > 0 {
+			at++
+		}
+		if at >= len(path) {
+			return ""
+		}
+		n := strings.IndexByte(path[at:], '.')
+		if n < 0 {
+			n = len(path) - at
+		}
+		at += n
+	}
+	return path[:at]
+}
+
+// runs cuts steps into runs of one scope of a depth.
+func (g *kernelGen) runs(from, to, depth int) []instance {
+	var list []instance
+	for i := from; i < to; {
+		r := instance{first: i, prefix: g.scopePrefix(i, depth)}
+		for i++; i < to && g.scopePrefix(i, depth) == r.prefix; i++ {
+		}
+		r.last = i
+		list = append(list, r)
+	}
+	return list
+}
+
+// uses returns the first and the last step that mentions each buffer.
+func (g *kernelGen) uses() [][2]int {
+	u := make([][2]int, len(g.p.Buffers))
+	for i := range u {
+		u[i] = [2]int{-1, -1}
+	}
+	for i := range g.p.Steps {
+		for _, list := range [2][]int{g.p.Steps[i].Out, g.p.Steps[i].In} {
+			for _, k := range list {
+				if k >= 0 {
+					if u[k][0] < 0 {
+						u[k][0] = i
+					}
+					u[k][1] = i
+				}
+			}
+		}
+	}
+	return u
+}
+
+// canonical describes a run so that equal texts mean equal code.
+func (g *kernelGen) canonical(r instance, uses [][2]int) canon {
+	var c canon
+	var b strings.Builder
+	seen := map[int]string{}
+	name := func(k int) string {
+		if k < 0 {
+			return "nil"
+		}
+		if seen[k] != "" {
+			return seen[k]
+		}
+		x := &g.p.Buffers[k]
+		within := uses[k][0] >= r.first && uses[k][1] < r.last
+		suffix, own := strings.CutPrefix(x.Path, r.prefix+".")
+		switch {
+		case within && (x.Kind == plan.Temp || x.Kind == plan.View):
+			seen[k] = "l" + strconv.Itoa(len(c.locals)) + x.Kind.String()
+			c.locals = append(c.locals, k)
+		case within && x.Kind == plan.Weight && own:
+			seen[k] = "w" + strconv.Quote(suffix)
+			c.weights = append(c.weights, k)
+		default:
+			seen[k] = "x" + strconv.Itoa(len(c.outer))
+			c.outer = append(c.outer, k)
+		}
+		b.WriteString(seen[k] + " " + x.Type.String() + "\n")
+		return seen[k]
+	}
+	for i := r.first; i < r.last; i++ {
+		s := &g.p.Steps[i]
+		line := g.steps[i].expr + " " + strconv.FormatBool(s.View) + " " + s.Op + " " + s.Scope.Type + " " + strings.TrimPrefix(s.Scope.Path, r.prefix)
+		for _, k := range s.Out {
+			line += " " + name(k)
+		}
+		line += " ="
+		for _, k := range s.In {
+			line += " " + name(k)
+		}
+		b.WriteString(line + "\n")
+	}
+	c.text = b.String()
+	return c
+}
+
+// addBlock makes a block of runs that are equal but for their buffers.
+func (g *kernelGen) addBlock(list []instance) {
+	base := blockName(list[0].prefix)
+	b := &block{insts: list, inside: map[int]string{}}
+	b.fn = g.top.add(g.prefix + exported(base))
+	g.top.reserve(b.fn+"Values", b.fn+"Weights")
+	b.field = g.fields.add(camel(base))
+	first := list[0]
+	short := func(k int) string {
+		plain := strings.NewReplacer(".", "_").Replace(first.prefix) + "_"
+		return camel(strings.TrimPrefix(g.p.Buffers[k].Name, plain))
+	}
+	local := newNames()
+	local.reserve(goNames...)
+	local.reserve("layout", "bind")
+	for i, k := range first.canon.locals {
+		field := local.add(short(k))
+		b.locals = append(b.locals, field)
+		b.inside[k] = "&b." + field
+		for n, r := range list {
+			g.refs[r.canon.locals[i]] = "&s." + b.field + "[" + strconv.Itoa(n) + "]." + field
+		}
+	}
+	byBuffer := map[int]int{}
+	for i, w := range g.weights {
+		byBuffer[w.buffer] = i
+	}
+	fields := newNames()
+	fields.reserve(goNames...)
+	fields.reserve("bind")
+	for i, k := range first.canon.weights {
+		w := g.weights[byBuffer[k]]
+		w.path = strings.TrimPrefix(w.path, first.prefix+".")
+		w.field = fields.add(camel(w.path))
+		b.weights = append(b.weights, w)
+		b.inside[k] = "w." + w.field
+		for n, r := range list {
+			g.weights[byBuffer[r.canon.weights[i]]].block = true
+			g.refs[r.canon.weights[i]] = "w." + b.field + "[" + strconv.Itoa(n) + "]." + w.field
+		}
+	}
+	params := newNames()
+	params.reserve(goNames...)
+	params.reserve("s", "b", "w", "scope")
+	for _, k := range first.canon.outer {
+		p := params.add(short(k))
+		b.params = append(b.params, p)
+		b.inside[k] = p
+	}
+	g.blocks = append(g.blocks, b)
+}
+
+// blockName joins the parts of a scope that are no numbers.
+func blockName(prefix string) string {
+	var parts []string
+	for _, p := range strings.Split(prefix, ".") {
+		if strings.Trim(p, "0123456789") != "" {
+			parts = append(parts, p)
+		}
+	}
+	if parts == nil {
+		return "block"
+	}
+	return strings.Join(parts, "_")
+}
+
+func (b *block) weightsType() string { return b.fn + "Weights" }
+
+// bindCall prints the statement that takes the weights of all instances.
+func (b *block) bindCall() string {
+	var paths []string
+	for _, r := range b.insts {
+		paths = append(paths, strconv.QuoteToASCII(r.prefix+"."))
+	}
+	return "for i, path := range []string{" + strings.Join(paths, ", ") + "} {\nw." + b.field + "[i].bind(l, path)\n}"
+}
+
+// printWeights prints the struct of a block's weights and what fills it.
+func (b *block) printWeights(g *kernelGen, files *sources) {
+	s := files.next()
+	t := b.weightsType()
+	s.p("// ", t, " are the tensors of one call of ", b.fn, ".")
+	s.p("type ", t, " struct {")
+	var fields, lines []string
+	for _, w := range b.weights {
+		fields = append(fields, w.field)
+		lines = append(lines, bindLine("w."+w.field, "path+"+strconv.QuoteToASCII(w.path), w.array))
+	}
+	writeFields(s, fields, "*array.Array")
+	s.p("}")
+	s.p()
+	files.function(lines, func(i int) string {
+		name := part("bind", i)
+		return "// " + name + " takes tensors from l, whose names begin with path.\nfunc (w *" + t + ") " + name + "(l *" + g.prefix + "Loader, path string) {"
+	}, func(i int) string { return "w." + part("bind", i) + "(l, path)" })
+}
+
+// call prints the call of instance n.
+func (b *block) call(g *kernelGen, n int) string {
+	r := &b.insts[n]
+	args := []string{"s", strconv.QuoteToASCII(r.prefix + ".")}
+	i := "[" + strconv.Itoa(n) + "]"
+	if len(b.locals) > 0 {
+		args = append(args, "&s."+b.field+i)
+	}
+	if len(b.weights) > 0 {
+		args = append(args, "&w."+b.field+i)
+	}
+	for _, k := range r.canon.outer {
+		args = append(args, g.refs[k])
+	}
+	return b.fn + "(" + strings.Join(args, ", ") + ")"
+}
+
+// print prints the block's types and functions.
+func (b *block) print(g *kernelGen, files *sources) {
+	s := files.next()
+	values := b.fn + "Values"
+	if len(b.locals) > 0 {
+		s.p("// ", values, " are the values of one call of ", b.fn, ".")
+		s.p("type ", values, " struct {")
+		writeFields(s, b.locals, "array.Array")
+		s.p("}")
+		s.p()
+		b.printLayout(g, files)
+		s = files.next()
+	}
+	var names []string
+	for _, r := range b.insts {
+		names = append(names, r.prefix)
+	}
+	s.p("// ", b.fn, " computes ", comment(strings.Join(names, ", ")), ".")
+	params := "s *" + g.prefix + "State, scope string"
+	if len(b.locals) > 0 {
+		params += ", b *" + values
+	}
+	if len(b.weights) > 0 {
+		params += ", w *" + b.weightsType()
+	}
+	if len(b.params) > 0 {
+		params += ", " + strings.Join(b.params, ", ") + " *array.Array"
+	}
+	s.p("func ", b.fn, "(", params, ") {")
+	s.p("s.scope = scope")
+	var items []item
+	for i := b.insts[0].first; i < b.insts[0].last; i++ {
+		items = append(items, item{step: i})
+	}
+	g.printItems(s, items, b.insts[0].prefix, func(k int) string { return b.inside[k] })
+	s.p("s.scope = \"\"")
+	s.p("}")
+	s.p()
+}
+
+// printLayout prints the method that places a block's values.
+func (b *block) printLayout(g *kernelGen, files *sources) {
+	var lines []string
+	at := 0
+	for i, k := range b.insts[0].canon.locals {
+		x := &g.p.Buffers[k]
+		if x.Kind == plan.Temp {
+			lines = append(lines, g.placeLine("&b."+b.locals[i], "at["+strconv.Itoa(at)+"]", x))
+			at++
+		} else {
+			lines = append(lines, g.headerLine("&b."+b.locals[i], x))
+		}
+	}
+	n := strconv.Itoa(at)
+	files.function(lines, func(i int) string {
+		name := part("layout", i)
+		return "// " + name + " gives the values their sizes and places.\nfunc (b *" + b.fn + "Values) " + name +
+			"(s *" + g.prefix + "State, at *[" + n + "]int" + g.symbolParams(", ") + ") {"
+	}, func(i int) string { return "b." + part("layout", i) + "(s, at" + g.symbolArgs(", ") + ")" })
+}
+
+// layoutCall prints the statement that places the values of instance n.
+func (b *block) layoutCall(g *kernelGen, n int) string {
+	var at []string
+	for _, k := range b.insts[n].canon.locals {
+		if x := &g.p.Buffers[k]; x.Kind == plan.Temp {
+			at = append(at, g.dim(x.Offset))
+		}
+	}
+	return "s." + b.field + "[" + strconv.Itoa(n) + "].layout(s, &[...]int{" + strings.Join(at, ", ") + "}" + g.symbolArgs(", ") + ")"
+}
+
+func (g *kernelGen) placeLine(ref, at string, x *plan.Buffer) string {
+	return "s.place(" + ref + ", " + at + ", " + dtypeText(x.Type.DType()) + g.comma(x.Type.Dims()) + ")"
+}
+
+func (g *kernelGen) headerLine(ref string, x *plan.Buffer) string {
+	return "s.header(" + ref + ", " + dtypeText(x.Type.DType()) + g.comma(x.Type.Dims()) + ")"
+}
+
+// symbolParams prints the symbols as parameters behind sep, nothing for none.
+func (g *kernelGen) symbolParams(sep string) string {
+	if !g.symbolic {
+		return ""
+	}
+	return sep + strings.TrimPrefix(g.symbolArgs(", "), ", ") + " int"
+}
+
+// symbolArgs prints the symbols as arguments behind sep.
+func (g *kernelGen) symbolArgs(sep string) string {
+	var list []string
+	for _, s := range g.p.Symbols {
+		list = append(list, g.symbols[s.Name])
+	}
+	if list == nil {
+		return ""
+	}
+	return sep + strings.Join(list, ", ")
+}
+
+// items lists the plan's steps with repeated blocks as one item each.
+func (g *kernelGen) items() []item {
+	at := map[int]item{}
+	for _, b := range g.blocks {
+		for n, r := range b.insts {
+			at[r.first] = item{step: r.first, block: b, inst: n}
+		}
+	}
+	var list []item
+	for i := 0; i < len(g.p.Steps); i++ {
+		it, ok := at[i]
+		if !ok {
+			list = append(list, item{step: i})
+			continue
+		}
+		list = append(list, it)
+		i = it.block.insts[it.inst].last - 1
+	}
+	return list
+}
+
+// chunk is the content of one function.
+type chunk struct {
+	items  []item
+	prefix string // the scope that all items have in common, or ""
+}
+
+// chunks cuts items into functions of at most maxSteps: at the ends of scopes,
+// outer ones first, and where one scope is too long, where the fewest values are
+// in use.
+func (g *kernelGen) chunks(items []item, depth int) []chunk {
+	if len(items) <= maxSteps {
+		return []chunk{{items: items, prefix: g.common(items)}}
+	}
+	var parts [][]item
+	deeper := false
+	for i := 0; i < len(items); {
+		from, prefix := i, g.scopePrefix(items[i].step, depth)
+		deeper = deeper || prefix != ""
+		for i++; i < len(items) && g.scopePrefix(items[i].step, depth) == prefix; i++ {
+		}
+		parts = append(parts, items[from:i])
+	}
+	if !deeper {
+		return g.cut(items)
+	}
+	var out []chunk
+	var open []item
+	flush := func() {
+		if len(open) > 0 {
+			out = append(out, chunk{items: open, prefix: g.common(open)})
+			open = nil
+		}
+	}
+	for _, p := range parts {
+		if len(p) > maxSteps {
+			flush()
+			out = append(out, g.chunks(p, depth+1)...)
+			continue
+		}
+		if len(open)+len(p) > maxSteps {
+			flush()
+		}
+		open = append(open, p...)
+	}
+	flush()
+	return out
+}
+
+// common returns the longest scope that all items lie in.
+func (g *kernelGen) common(items []item) string {
+	best := ""
+	for depth := 1; ; depth++ {
+		p := g.scopePrefix(items[0].step, depth)
+		if p == "" || p == best {
+			return best
+		}
+		for _, it := range items {
+			if g.scopePrefix(it.step, depth) != p {
+				return best
+			}
+		}
+		best = p
+	}
+}
+
+// cut cuts a long run where few values are in use.
+func (g *kernelGen) cut(items []item) []chunk {
+	if g.widths == nil {
+		g.widths = g.live()
+	}
+	var out []chunk
+	for len(items) > maxSteps {
+		best := maxSteps
+		for n := maxSteps; n >= maxSteps/2; n-- {
+			if g.widths[items[n].step] < g.widths[items[best].step] {
+				best = n
+			}
+		}
+		out = append(out, chunk{items: items[:best], prefix: g.common(items[:best])})
+		items = items[best:]
+	}
+	return append(out, chunk{items: items, prefix: g.common(items)})
+}
+
+// live returns, for each step, how many values of earlier steps are in use
+// when it begins.
+func (g *kernelGen) live() []int {
+	change := make([]int, len(g.p.Steps)+2)
+	for i := range g.p.Buffers {
+		if b := &g.p.Buffers[i]; b.Kind == plan.Temp && b.First >= 0 && b.First < b.Last {
+			change[b.First+1]++
+			change[b.Last+1]--
+		}
+	}
+	n := 0
+	for i := range change {
+		n += change[i]
+		change[i] = n
+	}
+	return change
+}
