@@ -177,3 +177,26 @@ func TestCellsStartFromZeros(t *testing.T) {
 		require.GreaterOrEqual(t, v, 0.0)
 	}
 }
+
+func TestPoolsTellWhereTheMaximaAre(t *testing.T) {
+	type pool interface {
+		nn.Module
+		ForwardIndices(x *tensor.Tensor) (values, indices *tensor.Tensor)
+	}
+	line, plane, cube := filled(1, 2, 8), filled(1, 2, 4, 6), filled(1, 2, 4, 4, 2)
+	for _, c := range []struct {
+		m pool
+		x *tensor.Tensor
+	}{
+		{nn.NewMaxPool1d(3, nn.Stride(2)), line}, {nn.NewMaxPool2d(2), plane}, {nn.NewMaxPool3d(2), cube},
+		{nn.NewAdaptiveMaxPool1d(3), line}, {nn.NewAdaptiveMaxPool2d(2, 3), plane}, {nn.NewAdaptiveMaxPool3d(2, 2, 1), cube},
+	} {
+		v, at := c.m.ForwardIndices(c.x)
+		require.Equal(t, values(c.m.Forward(c.x)), values(v))
+		x, inner := values(c.x), c.x.Array().Len()/2
+		for i, k := range tensor.Data[int64](at) {
+			channel := i / (v.Array().Len() / 2)
+			require.Equal(t, values(v)[i], x[channel*inner+int(k)], "%T", c.m)
+		}
+	}
+}

@@ -220,8 +220,8 @@ func NewLayerNorm(sizes []int, opts ...NormOption) *LayerNorm {
 }
 
 // affineNorm makes the parameters of a normalisation without statistics.
-func affineNorm(name string, eps float64, sizes []int, bias bool, opts []NormOption) (float64, *tensor.Tensor, *tensor.Tensor) {
-	s := settings{bias: bias, affine: true, eps: eps}
+func affineNorm(name string, defaultEps float64, sizes []int, hasBias bool, opts []NormOption) (eps float64, weight, bias *tensor.Tensor) {
+	s := settings{bias: hasBias, affine: true, eps: defaultEps}
 	for _, o := range opts {
 		o.norm(&s)
 	}
@@ -231,14 +231,14 @@ func affineNorm(name string, eps float64, sizes []int, bias bool, opts []NormOpt
 	if !s.affine {
 		return s.eps, nil, nil
 	}
-	weight := zeros(sizes...)
+	weight = zeros(sizes...)
+	if s.bias {
+		bias = zeros(sizes...)
+	}
 	if !s.noInit {
-		Constant(weight, 1)
+		resetAffine(weight, bias)
 	}
-	if !s.bias {
-		return s.eps, weight, nil
-	}
-	return s.eps, weight, zeros(sizes...)
+	return s.eps, weight, bias
 }
 
 func resetAffine(weight, bias *tensor.Tensor) {

@@ -119,6 +119,8 @@ func TestRunRefuses(t *testing.T) {
 func TestContainersRunTheirModules(t *testing.T) {
 	double := nn.NewSequential(nn.NewThreshold(0, 5), nn.NewIdentity())
 	require.Equal(t, 5.0, nn.Run(double, tensor.Scalar(-2.0)).Item())
+	chain := nn.NewNamedSequential(nn.Named("a", nn.NewThreshold(0, 5)), nn.Named("b", nn.NewHardtanh(0, 4)))
+	require.Equal(t, 4.0, nn.Run(chain, tensor.Scalar(-2.0)).Item())
 	d := nn.NewModuleDict(nn.Named("relu", nn.NewReLU()), nn.Named("two", &two{}))
 	require.Equal(t, 0.0, d.Forward("relu", scalars(-1)...).Item())
 	require.Equal(t, -3.0, d.Forward("two", scalars(-1, 2)...).Item())

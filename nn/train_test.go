@@ -227,6 +227,16 @@ func TestInitialWeights(t *testing.T) {
 	nn.ResetParameters(deep, 1)
 	require.Equal(t, again, values(first.Weight))
 
+	for _, m := range []any{nn.NewLayerNorm([]int{2}), nn.NewRMSNorm([]int{2}), nn.NewGroupNorm(1, 2), nn.NewBatchNorm2d(2), nn.NewPReLU(2)} {
+		want := state(m)
+		for _, e := range nn.StateDict(m) {
+			nn.Constant(e.Tensor, 3)
+		}
+		nn.ResetParameters(m, 1)
+		requireSame(t, want, state(m))
+		require.NotEqual(t, 3.0, values(nn.StateDict(m)[0].Tensor)[0])
+	}
+
 	x := nn.NewMultiheadAttention(8, 2)
 	require.LessOrEqual(t, max(values(x.InProjWeight)[0], 0), math.Sqrt(6.0/32))
 	require.Equal(t, make([]float64, 24), values(x.InProjBias))
