@@ -1,0 +1,81 @@
+package fx
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/shapeprop"
+	"github.com/gofx-dev/gofx/passes/simplify"
+)
+
+// The types of transformation; see package passes.
+type (
+	Pass        = passes.Pass
+	PassOptions = passes.Options
+	PassReport  = passes.Report
+	Rewrite     = passes.Rewrite
+)
+
+// Expect demands that a pass of a pipeline matches exactly n times.
+func Expect(pass string, n int) passes.Expectation { return passes.Expect(pass, n) }
+
+// ExpectAtLeast demands that a pass of a pipeline matches n times or more.
+func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.ExpectAtLeast(pass, n) }
+
+// Passes returns the built-in passes in an order in which they can run.
+func Passes() []Pass {
+	return []Pass{
+		shapeprop.Infer(nil),
+		simplify.Functionalize,
+		fusion.ConvBN,
+		fusion.LinearBN,
+		simplify.ConstFold,
+		simplify.Decompose,
+		simplify.CSE,
+		simplify.DCE,
+		simplify.DropUnused,
+	}
+}
+
+// Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An
+// unknown name is an error that lists the names.
+func Pipeline(names string) ([]Pass, error) {
+	var known []string
+	byName := map[string]Pass{}
+	for _, p := range Passes() {
+		known = append(known, p.Name)
+		byName[p.Name] = p
+	}
+	var list []Pass
+	for name := range strings.SplitSeq(names, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		p, ok := byName[name]
+		if !ok {
+			return nil, diag.New(passes.BadPipeline, "unknown pass "+strconv.Quote(name)).WithHint("passes are " + strings.Join(known, ", "))
+		}
+		list = append(list, p)
+	}
+	return list, passes.CheckOrder(list)
+}
+
+// Replace makes a pass that puts replacement wherever pattern occurs; both are
+// functions of tensors with the same signature. Rewrite has more choices.
+func Replace(name string, pattern, replacement any) Pass {
+	return passes.Rule(Rewrite{Name: name, Doc: "Replaces a pattern.", Pattern: pattern, Replacement: replacement})
+}
+
+// Apply runs passes on the module and makes its tensors anew. When one fails,
+// the module is as it was.
+func (g *GraphModule) Apply(ctx context.Context, pipeline []Pass, o PassOptions) (*PassReport, error) {
+	r, err := passes.Run(ctx, g.Module, pipeline, o)
+	if err == nil && r.Changed() {
+		g.Refresh()
+	}
+	return r, err
+}
