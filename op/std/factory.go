@@ -90,7 +90,7 @@ type SizeAttrs struct {
 // filled defines a factory of one constant.
 func filled(name, doc string, value int64) *op.Op {
 	return op.Define(name, op.Spec[SizeAttrs]{
-		Doc: doc,
+		Doc: doc, Class: op.Elementwise,
 		Decompose: func(b op.Builder, a SizeAttrs, _ []op.Value) op.Value {
 			return b.Call(Full, FullAttrs{Size: a.Size, Value: op.Int(value), DType: orElse(a.DType, array.F32)})
 		},
