@@ -175,6 +175,9 @@ func Data[T Elem](a *Array) []T {
 		panic("array: Data: array is not contiguous")
 	}
 	n := a.Len()
+	if n == 0 {
+		return nil // the offset of an empty view may lie past its storage
+	}
 	return Raw[T](a)[a.offset : a.offset+n : a.offset+n]
 }
 
