@@ -143,15 +143,20 @@ func (o *Op) Type(c *Infer, attrs any, in []shape.Type) (shape.Type, error) {
 				WithHint("take its members apart first")
 		}
 	}
+	var t shape.Type
+	var err error
 	switch {
 	case o.infer != nil:
-		return o.infer(c, attrs, in)
+		t, err = o.infer(c, attrs, in)
 	case o.expr != nil:
-		return o.inferElementwise(c, attrs, in)
+		t, err = o.inferElementwise(c, attrs, in)
 	case o.decompose != nil:
-		return o.inferComposite(c, attrs, in)
+		t, err = o.inferComposite(c, attrs, in)
 	}
-	return shape.Type{}, nil
+	if err != nil {
+		return shape.Type{}, err // whatever a rule returned beside its mistake
+	}
+	return t, nil
 }
 
 // checkOperands checks the number of operands. Absence cannot be told from an

@@ -3,6 +3,7 @@ package tensor
 import (
 	"strconv"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -35,8 +36,8 @@ func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, i
 
 // Scan runs body once for every index of axis 0 of the sequences, passing the
 // carried tensors along; it returns the last carried ones and the other results
-// stacked along a new axis 0. An empty sequence gives results of size 0 only
-// when body returns no stacked ones.
+// stacked along a new axis 0. For empty sequences body runs once on zeros, to
+// learn the types of results that have no elements then.
 func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	all := append(append([]*Tensor(nil), carry...), seqs...)
 	if r, ok := engineOf("scan", nil, all).(Regioner); ok {
@@ -51,6 +52,9 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 			panic((&diag.Error{Code: op.SizeMismatch, Op: "scan", Msg: "sequence " + strconv.Itoa(k) + " has " + strconv.Itoa(n) +
 				" slices, expected as many as the first, " + strconv.Itoa(steps)}).At(diag.Here()))
 		}
+	}
+	if steps == 0 {
+		return carry, noSteps(body, carry, seqs)
 	}
 	var columns [][]*Tensor
 	for i := range steps {
@@ -75,6 +79,23 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 		stacked = append(stacked, Stack(c, 0))
 	}
 	return carry, stacked
+}
+
+// noSteps returns what a scan over empty sequences stacks: tensors without
+// elements. Their types are those of a step on zeros, which is run for that alone.
+func noSteps(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) []*Tensor {
+	slices := make([]*Tensor, len(seqs))
+	for k, s := range seqs {
+		a := s.Array()
+		slices[k] = New(array.New(a.DType(), a.Shape()[1:]...))
+	}
+	_, out := body(carry, slices)
+	stacked := make([]*Tensor, len(out))
+	for k, t := range out {
+		a := t.Array()
+		stacked[k] = New(array.New(a.DType(), append([]int{0}, a.Shape()...)...))
+	}
+	return stacked
 }
 
 // NoSequence is the code of a scan without sequences.

@@ -404,6 +404,9 @@ func (t *trace) results(n *graph.Node, o *op.Op, attrs any) []*tensor.Tensor {
 	if !tuple {
 		return []*tensor.Tensor{tensor.NewProxy(t, n)}
 	}
+	if n.Type().Kind() != shape.Tuple {
+		count = plausible(count)
+	}
 	out := make([]*tensor.Tensor, count)
 	for i := range out {
 		out[i] = tensor.NewProxy(t, &item{tuple: n, index: i})
@@ -411,10 +414,14 @@ func (t *trace) results(n *graph.Node, o *op.Op, attrs any) []*tensor.Tensor {
 	return out
 }
 
+// plausible bounds the number of results of a call that the type rule refused or
+// knows nothing about: attributes may ask for any number.
+func plausible(count int) int { return min(max(count, 0), 1<<12) }
+
 // poison returns proxies of unknown type for a call whose operands are unusable.
 func (t *trace) poison(c *tensor.Call) []*tensor.Tensor {
 	count, _ := c.Op.NumResults(c.Attrs)
-	out := make([]*tensor.Tensor, count)
+	out := make([]*tensor.Tensor, plausible(count))
 	for i := range out {
 		out[i] = tensor.NewProxy(t, (*graph.Node)(nil))
 	}
