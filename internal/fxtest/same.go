@@ -1,0 +1,49 @@
+package fxtest
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// Same requires results to be equal to the last bit, whatever their layout in
+// memory. Any NaN equals any other: which one an operation gives is not defined.
+func Same(t testing.TB, what string, want, got []*array.Array) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d results, expected %d", what, len(got), len(want))
+	}
+	for i := range want {
+		if d := SameArray(want[i], got[i]); d != "" {
+			t.Fatalf("%s: result %d: %s", what, i, d)
+		}
+	}
+}
+
+// SameArray says how two arrays differ, "" when they are equal to the last bit.
+func SameArray(want, got *array.Array) string {
+	if got.DType() != want.DType() || !equalInts(got.Shape(), want.Shape()) {
+		return fmt.Sprintf("%s%v, expected %s%v", got.DType(), got.Shape(), want.DType(), want.Shape())
+	}
+	w, g := rowMajor(want), rowMajor(got)
+	size := want.DType().Size()
+	for k := 0; k < len(w); k += size {
+		if bytes.Equal(w[k:k+size], g[k:k+size]) {
+			continue
+		}
+		if x, y := array.Float64At(want, k/size), array.Float64At(got, k/size); want.DType().IsFloat() && x != x && y != y {
+			continue
+		}
+		return fmt.Sprintf("element %d differs: got\n%s\nexpected\n%s", k/size, array.Format(got, 60), array.Format(want, 60))
+	}
+	return ""
+}
+
+// rowMajor returns the elements as bytes.
+func rowMajor(a *array.Array) []byte {
+	c := array.Contiguous(a)
+	size := c.DType().Size()
+	return c.Storage().Bytes()[c.Offset()*size : (c.Offset()+c.Len())*size]
+}
