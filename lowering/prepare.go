@@ -206,6 +206,10 @@ func (p *preparer) module(n *graph.Node, args []*graph.Node) {
 	if attrs != nil && b.Op.Codec().HasDims() {
 		attrs = b.Op.Codec().Bind(attrs, p.bind)
 	}
+	// The call is what the module does: listings and generated code name it.
+	if b.Type != "" {
+		p.cursor.SetScope(p.dst.Graph.Scope(graph.Scope{Path: n.Target(), Type: b.Type}))
+	}
 	v := p.cursor.Function(b.Op, attrs, args...)
 	v.Rename(n.Name())
 	graph.CopyMeta(v, n)
