@@ -146,4 +146,22 @@ var fileCodes = []Info{
 		Cure:    "give the size of every symbol",
 		Example: `models.SyntheticInput(models.InputSpec{Name: "x", Type: "f32[N]", Rule: models.Uniform{}}, "seed", nil)`,
 	},
+	{
+		Code: "FX8040", Title: "picture is too large",
+		Cause:   "a PNG has more nodes, or more pixels, than memory and eyes can take",
+		Cure:    "draw SVG, or fewer levels of modules",
+		Example: `fxgen draw a graph of 401 nodes -o big.png`,
+	},
+	{
+		Code: "FX8041", Title: "Graphviz refuses the drawing",
+		Cause:   "the text is not in the DOT language, or Graphviz gave up while laying it out",
+		Cure:    "check text that was written by hand; report it when draw.DOT wrote it",
+		Example: `graphviz.Render(ctx, "digraph {", "svg")`,
+	},
+	{
+		Code: "FX8042", Title: "picture format is unknown",
+		Cause:   "pictures are rendered as svg and png only",
+		Cure:    "ask for one of these",
+		Example: `graphviz.Render(ctx, "digraph {}", "gif")`,
+	},
 }

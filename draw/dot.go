@@ -1,0 +1,241 @@
+package draw
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gofx-dev/gofx/op"
+)
+
+// style is how one kind of node looks.
+type style struct {
+	key, name, shape, fill, line string
+}
+
+// styles lists the looks in the order of the legend. The fills differ in
+// lightness as well, for people who do not see all colours.
+var styles = []style{
+	{"input", "input", "invhouse", "#bfdbfe", "#1d4ed8"},
+	{"output", "output", "house", "#bfdbfe", "#1d4ed8"},
+	{"constant", "constant", "note", "#f9fafb", "#6b7280"},
+	{op.Elementwise.String(), "elementwise", "box", "#dcfce7", "#15803d"},
+	{op.Reduction.String(), "reduction", "box", "#fde047", "#a16207"},
+	{op.Contraction.String(), "contraction", "box", "#fdba74", "#c2410c"},
+	{op.Movement.String(), "movement", "box", "#e5e7eb", "#4b5563"},
+	{op.Opaque.String(), "other", "box", "#f5d0fe", "#a21caf"},
+	{"box", "collapsed", "box3d", "#ffffff", "#111827"},
+}
+
+func lookStyle(key string) style {
+	for _, s := range styles {
+		if s.key == key {
+			return s
+		}
+	}
+	return styles[len(styles)-1]
+}
+
+func (s style) attributes() string {
+	shape := s.shape
+	look := "filled"
+	if shape == "box" {
+		look = "filled,rounded"
+	}
+	return "shape=" + shape + ", style=" + quote(look) + ", fillcolor=" + quote(s.fill) + ", color=" + quote(s.line)
+}
+
+// dotWriter writes a drawing.
+type dotWriter struct {
+	d        *drawing
+	b        strings.Builder
+	clusters int
+}
+
+func (w *dotWriter) line(indent int, parts ...string) {
+	for range indent {
+		w.b.WriteString("  ")
+	}
+	for _, p := range parts {
+		w.b.WriteString(p)
+	}
+	w.b.WriteByte('\n')
+}
+
+func (w *dotWriter) write() {
+	d := w.d
+	direction := "TB"
+	if d.o.LeftToRight {
+		direction = "LR"
+	}
+	w.line(0, "digraph ", quote(clean(d.title())), " {")
+	w.line(1, "graph [rankdir=", direction, `, fontname="Helvetica", fontsize=14, labelloc=t, label=`, label([]string{d.title(), plural(d.size(), "node")}),
+		`, nodesep=0.25, ranksep=0.35, tooltip=" "];`)
+	w.line(1, `node [fontname="Helvetica", fontsize=11, height=0.3, margin="0.12,0.05"];`)
+	w.line(1, `edge [fontname="Helvetica", fontsize=9, fontcolor="#4b5563", color="#4b5563", arrowsize=0.7];`)
+	w.block(d.root, 1, 0)
+	for _, e := range d.edges {
+		w.edge(e)
+	}
+	w.legend()
+	w.line(0, "}")
+}
+
+// size counts the nodes of the graph and its regions, hidden ones included.
+func (d *drawing) size() (n int) {
+	for range d.m.Graph.All() {
+		n++
+	}
+	return n
+}
+
+func (w *dotWriter) block(b *block, indent, level int) {
+	for _, it := range b.items {
+		switch {
+		case it.node != nil:
+			w.vertex(w.d.vertices[it.node], indent)
+		case it.block.collapsed:
+			w.vertex(w.d.boxes[it.block], indent)
+		default:
+			w.cluster(it.block, indent, level)
+		}
+	}
+}
+
+func (w *dotWriter) cluster(b *block, indent, level int) {
+	fill, look := "#f8fafc", "filled,rounded"
+	if level%2 == 1 {
+		fill = "#eef2f7"
+	}
+	if b.kind == regionBlock {
+		fill = "#fffbeb"
+	}
+	if len(b.copies) > 0 {
+		look += ",dashed"
+	}
+	lines := []string{b.title()}
+	if b.typ != "" && b.kind == scopeBlock {
+		lines[0] += "  " + base(b.typ)
+	}
+	w.line(indent, "subgraph cluster_", strconv.Itoa(w.clusters), " {")
+	w.clusters++
+	w.line(indent+1, "label=", label(lines), `; labelloc=t; labeljust=l; fontsize=11; style=`, quote(look), "; color=", quote("#94a3b8"), "; fillcolor=", quote(fill), ";")
+	w.block(b, indent+1, level+1)
+	w.line(indent, "}")
+}
+
+func (w *dotWriter) vertex(v *vertex, indent int) {
+	w.line(indent, quote(v.id), " [id=", quote(svgID(v.id)), ", label=", label(v.lines), ", tooltip=", label(w.d.tooltip(v)), ", ", lookStyle(v.style).attributes(), "];")
+}
+
+// svgID returns the id of a vertex in the SVG, which no id of the HTML page is.
+func svgID(id string) string { return "v-" + id }
+
+func (w *dotWriter) edge(e *edge) {
+	var a []string
+	if text := w.d.edgeText(e); len(text) > 0 {
+		for i := range text {
+			text[i] = " " + text[i] + " " // off the line
+		}
+		a = append(a, "label="+label(text))
+	}
+	if len(e.names) > 0 {
+		a = append(a, "tooltip="+label([]string{strings.Join(e.names, ", ")}))
+	}
+	switch {
+	case e.carried:
+		a = append(a, "style=dashed", "constraint=false")
+	case e.inner:
+		a = append(a, "style=dotted")
+	}
+	s := ""
+	if len(a) > 0 {
+		s = " [" + strings.Join(a, ", ") + "]"
+	}
+	w.line(1, quote(e.from.id), " -> ", quote(e.to.id), s, ";")
+}
+
+// edgeText returns the types of the values that run along an edge.
+func (d *drawing) edgeText(e *edge) []string {
+	const most = 3
+	var text []string
+	if !d.o.NoTypes && !e.carried {
+		text = slices.Clone(e.types)
+	}
+	if len(text) > most {
+		text = append(text[:most], "…")
+	}
+	if len(e.values) > 1 && len(text) == 1 {
+		text[0] += "  × " + strconv.Itoa(len(e.values))
+	}
+	if e.to.style == "output" && len(e.names) > 0 && e.names[0] != "" {
+		text = append([]string{strings.Join(e.names, ", ")}, text...)
+	}
+	return text
+}
+
+// legend explains the fills that the drawing has.
+func (w *dotWriter) legend() {
+	used := map[string]bool{}
+	for _, v := range w.d.order {
+		used[v.style] = true
+	}
+	w.line(1, "subgraph cluster_legend {")
+	w.line(2, `label=""; style=rounded; color="#e2e8f0"; node [fontsize=9, height=0.22, margin="0.08,0.03"];`)
+	for _, s := range styles {
+		if used[s.key] {
+			id := w.d.id("legend." + s.key)
+			w.line(2, quote(id), " [id=", quote(svgID(id)), ", label=", quote(s.name), ", tooltip=", quote(s.name), ", ", s.attributes(), "];")
+		}
+	}
+	w.line(1, "}")
+}
+
+// quote returns a DOT string without special meaning: s has none of \ and ".
+func quote(s string) string {
+	return `"` + strings.NewReplacer(`\`, "", `"`, "").Replace(s) + `"`
+}
+
+const maxLine = 60
+
+// label returns the DOT string that shows the lines as they are: backslashes,
+// quotes and what looks like an HTML entity are escaped, control characters
+// replaced, long lines shortened.
+func label(lines []string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i, l := range lines {
+		if i > 0 {
+			b.WriteString(`\n`)
+		}
+		b.WriteString(escapeLabel.Replace(clip(clean(l), maxLine)))
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+var escapeLabel = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;")
+
+// clean replaces what cannot be shown.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "�")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\r' || r == '\t':
+			return ' '
+		case r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfffe || r == 0xffff, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return '�'
+		}
+		return r
+	}, s)
+}
+
+// clip shortens s to at most n characters.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:n-1]) + "…"
+}

@@ -1,0 +1,134 @@
+// Package draw makes pictures of graphs that people can read: DOT text, a
+// standalone HTML page, tables. Modules become nested clusters, modules that
+// repeat are drawn once, constants are left out unless asked for. It writes DOT
+// and does not lay it out: draw/graphviz turns DOT into SVG and PNG, and only
+// that package links Graphviz.
+//
+// The same graph and options give the same bytes.
+package draw
+
+import (
+	"strings"
+
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Options chooses what a drawing shows. The zero value shows all levels of
+// modules, types on the edges, and no constants.
+type Options struct {
+	// Depth is the number of levels of modules and regions that are drawn; what
+	// lies deeper is one box a module. A module that holds nothing but one other
+	// module is no level of its own. 0 draws all levels.
+	Depth int
+	// ShowConstants draws get_attr nodes: parameters, buffers and other tensors
+	// of the model's state.
+	ShowConstants bool
+	// LeftToRight lets values flow to the right instead of down.
+	LeftToRight bool
+	// NoTypes leaves the types of the values off the edges.
+	NoTypes bool
+	// NoFold draws every repetition of a block instead of the first one.
+	NoFold bool
+	// Limit is the number of nodes that a drawing with Depth may have: when there
+	// are more, neighbours are merged into boxes. 0 is 180. A drawing without
+	// Depth has no limit.
+	Limit int
+}
+
+const defaultLimit = 180
+
+// DOT returns the drawing in Graphviz's language. It never fails: of an invalid
+// graph it shows what is there. Every node has an id that HTML refers to.
+func DOT(m *graph.Module, o Options) string {
+	w := &dotWriter{d: newDrawing(m, o)}
+	w.write()
+	return w.b.String()
+}
+
+// drawing is what is left of a graph after hiding, folding and collapsing.
+type drawing struct {
+	m        *graph.Module
+	o        Options
+	root     *block
+	vertices map[*graph.Node]*vertex // by drawn node
+	boxes    map[*block]*vertex      // by collapsed block
+	order    []*vertex
+	canon    map[*graph.Node]*graph.Node // node of a repetition to the drawn one
+	loops    map[*graph.Node][]turn      // repetitions around a node, outermost first
+	ids      map[string]int
+	edges    []*edge
+}
+
+// turn says which repetition of a block a node belongs to.
+type turn struct {
+	block *block
+	index int
+}
+
+func newDrawing(m *graph.Module, o Options) *drawing {
+	d := &drawing{m: m, o: o, vertices: map[*graph.Node]*vertex{}, boxes: map[*block]*vertex{},
+		canon: map[*graph.Node]*graph.Node{}, loops: map[*graph.Node][]turn{}, ids: map[string]int{}}
+	d.root = d.group(m.Graph, "")
+	if !o.NoFold {
+		d.fold(d.root)
+	}
+	d.collapse(d.root, 0)
+	if o.Depth > 0 {
+		d.limit()
+	}
+	d.makeVertices(d.root)
+	d.makeEdges()
+	return d
+}
+
+// hidden reports whether the node is not drawn.
+func (d *drawing) hidden(n *graph.Node) bool {
+	return n.Opcode() == graph.GetAttr && !d.o.ShowConstants
+}
+
+// drawn returns the node that stands for n, which may be in a repetition.
+func (d *drawing) drawn(n *graph.Node) *graph.Node {
+	for c := d.canon[n]; c != nil; c = d.canon[n] {
+		n = c
+	}
+	return n
+}
+
+// turns lists the repetitions that n belongs to, outermost first.
+func (d *drawing) turns(n *graph.Node) []turn {
+	list := d.loops[n]
+	if c := d.canon[n]; c != nil {
+		if inner := d.turns(c); len(inner) > len(list) {
+			list = append(list[:len(list):len(list)], inner[len(list):]...)
+		}
+	}
+	return list
+}
+
+// carried reports whether a value goes from one repetition of a block to another.
+func (d *drawing) carried(from, to *graph.Node) bool {
+	a, b := d.turns(from), d.turns(to)
+	for i := range min(len(a), len(b)) {
+		if a[i].block != b[i].block {
+			return false
+		}
+		if a[i].index != b[i].index {
+			return true
+		}
+	}
+	return false
+}
+
+// title names the drawing: the captured type, else the graph.
+func (d *drawing) title() string {
+	if d.m.Type != "" {
+		return base(d.m.Type)
+	}
+	if d.m.Graph.Name != "" {
+		return d.m.Graph.Name
+	}
+	return "graph"
+}
+
+// base cuts the folders off "import/path.Name".
+func base(typ string) string { return typ[strings.LastIndexByte(typ, '/')+1:] }

@@ -1,0 +1,214 @@
+package graphviz_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/draw"
+	"github.com/gofx-dev/gofx/draw/graphviz"
+	"github.com/gofx-dev/gofx/graph"
+	_ "github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+func load(t *testing.T, name string) *graph.Module {
+	t.Helper()
+	text, err := os.ReadFile("../testdata/" + name)
+	require.NoError(t, err)
+	m, err := graph.Parse(text, name)
+	require.NoError(t, err)
+	return m
+}
+
+func render(t *testing.T, dot, format string) []byte {
+	t.Helper()
+	out, err := graphviz.Render(context.Background(), dot, format)
+	require.NoError(t, err)
+	return out
+}
+
+// classes counts the elements of each class of an SVG, and lists the ids.
+func classes(t *testing.T, svg []byte) (count map[string]int, ids map[string]bool) {
+	t.Helper()
+	count, ids = map[string]int{}, map[string]bool{}
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			return count, ids
+		}
+		require.NoError(t, err)
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		for _, a := range e.Attr {
+			switch a.Name.Local {
+			case "class":
+				count[a.Value]++
+			case "id":
+				ids[a.Value] = true
+			}
+		}
+	}
+}
+
+func TestSVGHasTheNodesOfTheDOT(t *testing.T) {
+	for _, name := range []string{"resblock.fx", "regions.fx"} {
+		for depth := range 3 {
+			m := load(t, name)
+			o := draw.Options{Depth: depth, ShowConstants: depth == 2}
+			dot := draw.DOT(m, o)
+			svg := render(t, dot, "svg")
+			count, ids := classes(t, svg)
+			require.Equal(t, strings.Count(dot, `[id="v-`), count["node"])
+			require.Equal(t, strings.Count(dot, ` -> `), count["edge"])
+			require.Equal(t, strings.Count(dot, "subgraph cluster_"), count["cluster"])
+			for _, line := range strings.Split(dot, "\n") {
+				if _, rest, ok := strings.Cut(line, `[id="`); ok {
+					id, _, _ := strings.Cut(rest, `"`)
+					require.True(t, ids[id], "the page finds %s", id)
+				}
+			}
+			require.Equal(t, svg, render(t, dot, "svg"), "the same text gives the same picture")
+		}
+	}
+}
+
+func TestSVGShowsTextAsItIs(t *testing.T) {
+	m := graph.NewModule(graph.New("g"))
+	m.Type = `a"b\N<c>&lt;` + "\x00\xff"
+	c := m.Graph.At()
+	c.Output(nil, c.Placeholder(`<&"\G>`, shape.Type{}, nil))
+	text := string(render(t, draw.DOT(m, draw.Options{}), "svg"))
+	require.Contains(t, text, `>a&quot;b\N&lt;c&gt;&amp;lt;��</text>`)
+	classes(t, []byte(text))
+}
+
+func near(c color.Color, r, g, b uint32) bool {
+	cr, cg, cb, _ := c.RGBA()
+	far := func(x, y uint32) bool { return x>>8 > y+6 || y > x>>8+6 }
+	return !far(cr, r) && !far(cg, g) && !far(cb, b)
+}
+
+func share(img image.Image, is func(c color.Color) bool) float64 {
+	n := 0
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			if is(img.At(x, y)) {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(b.Dx()*b.Dy())
+}
+
+// TestPNGIsFilledAsAsked checks the cure of the library's renderer, which draws
+// edges as black areas.
+func TestPNGIsFilledAsAsked(t *testing.T) {
+	dot := `digraph { node [label="", style=filled, width=1, height=1]
+		a [shape=ellipse, fillcolor="#00ff00", color="#ff0000", penwidth=4]
+		b [shape=box, fillcolor="#00ff00", color="#ff0000", penwidth=4]
+		a -> b [color="#0000ff", penwidth=3] a -> b [color="#0000ff", penwidth=3] }`
+	img, err := png.Decode(bytes.NewReader(render(t, dot, "png")))
+	require.NoError(t, err)
+	green := share(img, func(c color.Color) bool { return near(c, 0, 255, 0) })
+	red := share(img, func(c color.Color) bool { return near(c, 255, 0, 0) })
+	blue := share(img, func(c color.Color) bool { return near(c, 0, 0, 255) })
+	black := share(img, func(c color.Color) bool { return near(c, 0, 0, 0) })
+	white := share(img, func(c color.Color) bool { return near(c, 255, 255, 255) })
+	require.Greater(t, green, 0.3, "both shapes are filled")
+	require.Greater(t, red, 0.02, "both have outlines")
+	require.Greater(t, blue, 0.005, "the edges are there")
+	require.Less(t, blue, 0.1, "the edges are lines and arrow heads, not areas")
+	require.Less(t, black, 0.001)
+	require.Greater(t, white, 0.2)
+}
+
+func TestPNGOfAGraph(t *testing.T) {
+	img, err := png.Decode(bytes.NewReader(render(t, draw.DOT(load(t, "resblock.fx"), draw.Options{}), "png")))
+	require.NoError(t, err)
+	require.Greater(t, img.Bounds().Dx(), 200)
+	require.Greater(t, img.Bounds().Dy(), 400)
+	orange := share(img, func(c color.Color) bool { return near(c, 0xfd, 0xba, 0x74) })
+	require.Greater(t, orange, 0.01, "contractions")
+	dark := share(img, func(c color.Color) bool { r, g, b, _ := c.RGBA(); return r>>8 < 100 && g>>8 < 100 && b>>8 < 100 })
+	require.Greater(t, dark, 0.001, "text")
+	require.Less(t, dark, 0.1)
+}
+
+func TestRefusals(t *testing.T) {
+	var many strings.Builder
+	many.WriteString("digraph {")
+	for i := range graphviz.MaxPNGNodes + 1 {
+		fmt.Fprintf(&many, " n%d", i)
+	}
+	many.WriteString("}")
+	for _, c := range []struct {
+		dot, format string
+		code        diag.Code
+	}{
+		{many.String(), "png", graphviz.TooLarge},
+		{`digraph { a [width=2000, height=2000] }`, "png", graphviz.TooLarge},
+		{`digraph {`, "svg", graphviz.BadDOT},
+		{``, "svg", graphviz.BadDOT},
+		{"digraph { a \x00 }", "svg", graphviz.BadDOT},
+		{`digraph {}`, "gif", graphviz.Format},
+	} {
+		_, err := graphviz.Render(context.Background(), c.dot, c.format)
+		require.ErrorIs(t, err, c.code, c.dot[:min(len(c.dot), 20)])
+		_, ok := diag.Lookup(c.code)
+		require.True(t, ok)
+	}
+	_, err := graphviz.Render(context.Background(), many.String(), "svg")
+	require.NoError(t, err, "an SVG has no limit")
+	require.NotEmpty(t, render(t, "digraph { a -> b }", "png"), "refusals leave the engine usable")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = graphviz.Render(ctx, "digraph {}", "svg")
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestManyGoroutines(t *testing.T) {
+	dot := draw.DOT(load(t, "resblock.fx"), draw.Options{})
+	want := render(t, dot, "svg")
+	var wait sync.WaitGroup
+	got := make([][]byte, 8)
+	for i := range got {
+		wait.Go(func() { got[i], _ = graphviz.Render(context.Background(), dot, "svg") })
+	}
+	wait.Wait()
+	for _, g := range got {
+		require.Equal(t, want, g)
+	}
+}
+
+var update = flag.Bool("update", false, "write the picture of the documentation")
+
+// TestPictureOfTheDocumentation keeps docs/img/resblock.svg up to date.
+func TestPictureOfTheDocumentation(t *testing.T) {
+	const file = "../../docs/img/resblock.svg"
+	got := render(t, draw.DOT(load(t, "resblock.fx"), draw.Options{LeftToRight: true}), "svg")
+	if *update {
+		require.NoError(t, os.MkdirAll("../../docs/img", 0o755))
+		require.NoError(t, os.WriteFile(file, got, 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got), "run go test ./draw/graphviz -update")
+}
