@@ -1,6 +1,7 @@
 package nn
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/tensor"
@@ -32,29 +33,37 @@ type Child struct {
 // Named gives a module a name, for NewNamedSequential and NewModuleDict.
 func Named(name string, m any) Child { return Child{name, m} }
 
-// walkChild visits a module under a name and a Go expression below its parent;
-// without an expression, what is in it has none either.
-func walkChild(name, selector string, m any, visit func(tensor.Item) bool) {
-	tensor.Walk(m, func(it tensor.Item) bool {
-		if it.Path == "" {
-			it.Path = name
-		} else {
-			it.Path = name + "." + it.Path
-		}
-		if selector == "" {
-			it.Selector = ""
-		} else {
-			it.Selector = selector + it.Selector
-		}
-		return visit(it)
-	})
+// Children are modules with names, in order: the part of NamedSequential and
+// ModuleDict that tells their names.
+type Children[M any] struct {
+	Names   []string
+	Modules []M
+}
+
+// Walk implements tensor.Walker.
+func (c *Children[M]) Walk(visit func(tensor.Item) bool) {
+	_, callable := any((*M)(nil)).(*Module)
+	for i, m := range c.Modules {
+		prefix := c.Names[i]
+		tensor.Walk(m, func(it tensor.Item) bool {
+			if it.Path != "" {
+				it.Path = "." + it.Path
+			}
+			it.Path = prefix + it.Path
+			if callable {
+				it.Selector = ".Modules[" + strconv.Itoa(i) + "]" + it.Selector
+			} else {
+				it.Selector = ""
+			}
+			return visit(it)
+		})
+	}
 }
 
 // NamedSequential is torch.nn.Sequential made of an ordered dictionary: it passes
 // its input through the modules in order, which have names of their own.
 type NamedSequential struct {
-	Names   []string
-	Modules []Module
+	Children Children[Module] `fx:"."`
 }
 
 // NewNamedSequential returns the modules one after the other; each must have one
@@ -66,24 +75,22 @@ func NewNamedSequential(c ...Child) *NamedSequential {
 		if !ok {
 			notRunnable(k.Module, "the module "+k.Name+" has no Forward from one tensor to one", "write a module that calls it")
 		}
-		m.Names, m.Modules = append(m.Names, k.Name), append(m.Modules, f)
+		m.Append(k.Name, f)
 	}
 	return m
 }
 
+// Append adds a module at the end.
+func (m *NamedSequential) Append(name string, c Module) {
+	m.Children.Names, m.Children.Modules = append(m.Children.Names, name), append(m.Children.Modules, c)
+}
+
 // Forward runs the modules in order.
 func (m *NamedSequential) Forward(x *tensor.Tensor) *tensor.Tensor {
-	for _, c := range m.Modules {
+	for _, c := range m.Children.Modules {
 		x = Run(c, x)
 	}
 	return x
-}
-
-// Walk implements tensor.Walker.
-func (m *NamedSequential) Walk(visit func(tensor.Item) bool) {
-	for i, c := range m.Modules {
-		walkChild(m.Names[i], ".Modules["+strconv.Itoa(i)+"]", c, visit)
-	}
 }
 
 // ModuleList is torch.nn.ModuleList: modules named by their index. Any slice of
@@ -91,17 +98,23 @@ func (m *NamedSequential) Walk(visit func(tensor.Item) bool) {
 type ModuleList []any
 
 // ModuleDict is torch.nn.ModuleDict: modules with names, in order.
-type ModuleDict struct{ Children []Child }
+type ModuleDict struct {
+	Children Children[any] `fx:"."`
+}
 
 // NewModuleDict returns a dictionary of modules.
-func NewModuleDict(c ...Child) *ModuleDict { return &ModuleDict{c} }
+func NewModuleDict(c ...Child) *ModuleDict {
+	m := &ModuleDict{}
+	for _, k := range c {
+		m.Children.Names, m.Children.Modules = append(m.Children.Names, k.Name), append(m.Children.Modules, k.Module)
+	}
+	return m
+}
 
 // Get returns the module of that name, nil when there is none.
 func (m *ModuleDict) Get(name string) any {
-	for _, c := range m.Children {
-		if c.Name == name {
-			return c.Module
-		}
+	if i := slices.Index(m.Children.Names, name); i >= 0 {
+		return m.Children.Modules[i]
 	}
 	return nil
 }
@@ -113,11 +126,4 @@ func (m *ModuleDict) Forward(name string, in ...*tensor.Tensor) *tensor.Tensor {
 		notRunnable(m, "there is no module "+name, "")
 	}
 	return Run(c, in...)
-}
-
-// Walk implements tensor.Walker.
-func (m *ModuleDict) Walk(visit func(tensor.Item) bool) {
-	for _, c := range m.Children {
-		walkChild(c.Name, "", c.Module, visit)
-	}
 }

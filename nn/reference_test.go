@@ -35,9 +35,7 @@ func (m *cells) Forward(x *tensor.Tensor) (output, h, c *tensor.Tensor) {
 
 // plain runs a recurrent module from zero states.
 type plain struct {
-	Rnn interface {
-		Walk(func(tensor.Item) bool)
-	} `fx:"."`
+	Rnn any `fx:"."`
 }
 
 func (m *plain) Forward(x *tensor.Tensor) []*tensor.Tensor {
@@ -147,8 +145,7 @@ func newVit() *vit {
 	norm := func() *nn.LayerNorm { return nn.NewLayerNorm([]int{768}, nn.Eps(1e-6)) }
 	layers := nn.NewNamedSequential()
 	for i := range 12 {
-		layers.Names = append(layers.Names, "encoder_layer_"+strconv.Itoa(i))
-		layers.Modules = append(layers.Modules, &vitBlock{norm(), nn.NewMultiheadAttention(768, 12, nn.BatchFirst(), nn.NoInit()), norm(),
+		layers.Append("encoder_layer_"+strconv.Itoa(i), &vitBlock{norm(), nn.NewMultiheadAttention(768, 12, nn.BatchFirst(), nn.NoInit()), norm(),
 			nn.NewSequential(nn.NewLinear(768, 3072, nn.NoInit()), nn.NewGELU(), nn.NewDropout(0), nn.NewLinear(3072, 768, nn.NoInit()))})
 	}
 	return &vit{

@@ -9,14 +9,32 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// RNNBase is what LSTM, GRU and RNN share. Weights has for each layer and, when
-// Bidirectional, each direction weight_ih [G*H, I], weight_hh [G*H, H] and, unless
-// NoBias, bias_ih and bias_hh [G*H], G being the number of gates.
+// RNNWeights are the weights of LSTM, GRU and RNN, whose number and names follow
+// from the settings: for each layer and, if there are two, each direction
+// weight_ih [G*H, I], weight_hh [G*H, H] and, where there are biases, bias_ih and
+// bias_hh [G*H], G being the number of gates.
+type RNNWeights struct {
+	Names   []string
+	Tensors []*tensor.Tensor
+}
+
+// Walk implements tensor.Walker.
+func (w *RNNWeights) Walk(visit func(tensor.Item) bool) {
+	for i, x := range w.Tensors {
+		visit(tensor.Item{Path: w.Names[i], Selector: ".Tensors[" + strconv.Itoa(i) + "]", Tensor: x})
+	}
+}
+
+func (w *RNNWeights) add(name string, x *tensor.Tensor) {
+	w.Names, w.Tensors = append(w.Names, name), append(w.Tensors, x)
+}
+
+// RNNBase is what LSTM, GRU and RNN share.
 type RNNBase struct {
 	leaf
 	InputSize, HiddenSize, NumLayers  int
 	Bidirectional, BatchFirst, NoBias bool
-	Weights                           []*tensor.Tensor
+	Weights                           RNNWeights `fx:"."`
 	// Between drops parts of what passes from one layer to the next in training;
 	// nil without dropout.
 	Between *Dropout
@@ -61,11 +79,17 @@ func (b *RNNBase) build(name string, gates, in, hidden int, opts []RNNOption) se
 	}
 	b.InputSize, b.HiddenSize, b.NumLayers = in, hidden, s.layers
 	b.Bidirectional, b.BatchFirst, b.NoBias = s.bidirectional, s.batchFirst, !s.bias
-	for range s.layers {
-		for range b.directions() {
-			b.Weights = append(b.Weights, zeros(gates*hidden, in), zeros(gates*hidden, hidden))
+	for layer := range s.layers {
+		for d := range b.directions() {
+			suffix := "_l" + strconv.Itoa(layer)
+			if d == 1 {
+				suffix += "_reverse"
+			}
+			b.Weights.add("weight_ih"+suffix, zeros(gates*hidden, in))
+			b.Weights.add("weight_hh"+suffix, zeros(gates*hidden, hidden))
 			if s.bias {
-				b.Weights = append(b.Weights, zeros(gates*hidden), zeros(gates*hidden))
+				b.Weights.add("bias_ih"+suffix, zeros(gates*hidden))
+				b.Weights.add("bias_hh"+suffix, zeros(gates*hidden))
 			}
 		}
 		in = hidden * b.directions()
@@ -84,39 +108,6 @@ func (b *RNNBase) directions() int {
 	return 1
 }
 
-// names returns PyTorch's names of Weights.
-func (b *RNNBase) names() []string {
-	kinds := []string{"weight_ih_l", "weight_hh_l", "bias_ih_l", "bias_hh_l"}
-	if b.NoBias {
-		kinds = kinds[:2]
-	}
-	var names []string
-	for layer := range b.NumLayers {
-		for d := range b.directions() {
-			for _, k := range kinds {
-				n := k + strconv.Itoa(layer)
-				if d == 1 {
-					n += "_reverse"
-				}
-				names = append(names, n)
-			}
-		}
-	}
-	return names
-}
-
-// Walk implements tensor.Walker, because the names depend on the settings.
-func (b *RNNBase) Walk(visit func(tensor.Item) bool) {
-	for i, n := range b.names() {
-		if i < len(b.Weights) {
-			visit(tensor.Item{Path: n, Selector: ".Weights[" + strconv.Itoa(i) + "]", Tensor: b.Weights[i]})
-		}
-	}
-	if b.Between != nil {
-		walkChild("between", ".Between", b.Between, visit)
-	}
-}
-
 // SetTraining switches the dropout between layers.
 func (b *RNNBase) SetTraining(on bool) {
 	if b.Between != nil {
@@ -127,7 +118,7 @@ func (b *RNNBase) SetTraining(on bool) {
 // ResetParameters draws all weights uniformly within 1/sqrt(HiddenSize).
 func (b *RNNBase) ResetParameters(s *Source) {
 	k := 1 / math.Sqrt(float64(max(b.HiddenSize, 1)))
-	for _, w := range b.Weights {
+	for _, w := range b.Weights.Tensors {
 		s.Uniform(w, -k, k)
 	}
 }
@@ -144,10 +135,11 @@ func (b *RNNBase) attrs(layers int) std.LstmAttrs {
 // once for each layer and drops in between.
 func (b *RNNBase) run(m any, o *op.Op, attrs func(layers int) any, x *tensor.Tensor, states ...*tensor.Tensor) []*tensor.Tensor {
 	if b.Between == nil || !b.Between.Training || b.NumLayers < 2 {
-		return tensor.Leaf(m, &tensor.Bound{Op: o, Attrs: attrs(b.NumLayers), Names: b.names(), Params: b.Weights, Inputs: 1 + len(states)},
+		return tensor.Leaf(m, &tensor.Bound{Op: o, Attrs: attrs(b.NumLayers), Names: b.Weights.Names, Params: b.Weights.Tensors, Inputs: 1 + len(states)},
 			append([]*tensor.Tensor{x}, states...)...)
 	}
-	per, dirs := len(b.Weights)/b.NumLayers, b.directions()
+	weights := b.Weights.Tensors
+	per, dirs := len(weights)/b.NumLayers, b.directions()
 	last := make([][]*tensor.Tensor, len(states))
 	for layer := range b.NumLayers {
 		if layer > 0 {
@@ -160,7 +152,7 @@ func (b *RNNBase) run(m any, o *op.Op, attrs func(layers int) any, x *tensor.Ten
 			}
 			args = append(args, s)
 		}
-		out := tensor.Apply(o, attrs(1), append(args, b.Weights[layer*per:(layer+1)*per]...)...)
+		out := tensor.Apply(o, attrs(1), append(args, weights[layer*per:(layer+1)*per]...)...)
 		x = out[0]
 		for i := range states {
 			last[i] = append(last[i], out[1+i])

@@ -28,11 +28,23 @@ func Run(m any, in ...*tensor.Tensor) *tensor.Tensor {
 // RunAll is Run for modules with any number of results; tensors in slices and
 // structs are flattened in order.
 func RunAll(m any, in ...*tensor.Tensor) []*tensor.Tensor {
-	if _, library := m.(isLeaf); library {
+	if library(m) {
 		return forward(m, in)
 	}
 	return tensor.RunScope(m, in, func() []*tensor.Tensor { return forward(m, in) })
 }
+
+// library reports whether m is a leaf of this package; a struct of another one
+// that embeds a leaf is not.
+func library(m any) bool {
+	if _, ok := m.(isLeaf); !ok {
+		return false
+	}
+	t := reflect.TypeOf(m)
+	return t.Kind() == reflect.Pointer && t.Elem().PkgPath() == packagePath
+}
+
+var packagePath = reflect.TypeFor[Linear]().PkgPath()
 
 func notRunnable(m any, msg, hint string) {
 	what := "nil"

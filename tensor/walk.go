@@ -126,9 +126,10 @@ func (w *walker) mapping(v reflect.Value, at Item) {
 	}
 }
 
-// Walker is a module that lists its tensors and sub-modules itself, with paths
-// and selectors relative to its own; a selector is empty when no Go expression
-// leads there.
+// Walker is a module, or a part of one, that lists its tensors and sub-modules
+// itself, with paths and selectors relative to its own; a selector is empty when
+// no Go expression leads there. A struct that embeds a Walker becomes one, and
+// its other fields are not found: prefer a field that is one.
 type Walker interface {
 	Walk(visit func(Item) (descend bool))
 }
@@ -142,15 +143,18 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 		module = p.Interface()
 	}
 	if own, ok := module.(Walker); ok {
-		if at.Module = own; w.visit(at) {
-			own.Walk(func(it Item) bool {
-				if it.Selector != "" {
-					it.Selector = at.Selector + it.Selector
-				}
-				it.Path, it.Buffer = join(at.Path, it.Path), it.Buffer || at.Buffer
-				return w.visit(it)
-			})
+		if root || IsModule(p.Type()) {
+			if at.Module = own; !w.visit(at) {
+				return
+			}
 		}
+		own.Walk(func(it Item) bool {
+			if it.Selector != "" {
+				it.Selector = at.Selector + it.Selector
+			}
+			it.Path, it.Buffer = join(at.Path, it.Path), it.Buffer || at.Buffer
+			return w.visit(it)
+		})
 		return
 	}
 	k := Key{p.Type(), p.Pointer()}
