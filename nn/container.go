@@ -42,7 +42,6 @@ type Children[M any] struct {
 
 // Walk implements tensor.Walker.
 func (c *Children[M]) Walk(visit func(tensor.Item) bool) {
-	_, callable := any((*M)(nil)).(*Module)
 	for i, m := range c.Modules {
 		prefix := c.Names[i]
 		tensor.Walk(m, func(it tensor.Item) bool {
@@ -50,11 +49,7 @@ func (c *Children[M]) Walk(visit func(tensor.Item) bool) {
 				it.Path = "." + it.Path
 			}
 			it.Path = prefix + it.Path
-			if callable {
-				it.Selector = ".Modules[" + strconv.Itoa(i) + "]" + it.Selector
-			} else {
-				it.Selector = ""
-			}
+			it.Selector = ".Modules[" + strconv.Itoa(i) + "]" + it.Selector
 			return visit(it)
 		})
 	}
