@@ -13,6 +13,7 @@ import (
 // Its random numbers come from a counter-based generator of its own: State is a
 // key that every call splits in two, one for the call and one for the next. A
 // trace records that, so a captured training step drops differently at each run.
+// Calls in training write State, so one goroutine at a time may make them.
 type Dropout struct {
 	leaf
 	P        float64

@@ -2,6 +2,7 @@ package nn
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/tensor"
@@ -95,10 +96,11 @@ func fill(x *tensor.Tensor, next func() float64) {
 type Resetter interface{ ResetParameters(s *Source) }
 
 // ResetParameters fills the parameters of all modules in m with PyTorch's
-// default distributions. Every module draws from a stream of its own, made of
-// the seed and its place, so that equal layers start different.
+// default distributions, inner modules before those that hold them. Every module
+// draws from a stream of its own, made of the seed and its place, so that equal
+// layers start different.
 func ResetParameters(m any, seed uint64) {
-	k := uint64(0)
+	var all []Resetter
 	done := map[tensor.Key]bool{}
 	tensor.Walk(m, func(it tensor.Item) bool {
 		if it.Module == nil {
@@ -110,11 +112,13 @@ func ResetParameters(m any, seed uint64) {
 		}
 		done[key] = true
 		if r, ok := it.Module.(Resetter); ok {
-			r.ResetParameters(NewSource(mix(seed) + k))
-			k++
+			all = append(all, r)
 		}
 		return true
 	})
+	for i, r := range slices.Backward(all) {
+		r.ResetParameters(NewSource(mix(seed) + uint64(i)))
+	}
 }
 
 // start fills a new module's parameters unless its options say otherwise.

@@ -240,4 +240,7 @@ func TestInitialWeights(t *testing.T) {
 	x := nn.NewMultiheadAttention(8, 2)
 	require.LessOrEqual(t, max(values(x.InProjWeight)[0], 0), math.Sqrt(6.0/32))
 	require.Equal(t, make([]float64, 24), values(x.InProjBias))
+	nn.ResetParameters(x, 3)
+	require.Equal(t, make([]float64, 8), values(x.OutProj.Bias), "attention clears the bias that its projection draws")
+	require.NotEqual(t, make([]float64, 64), values(x.OutProj.Weight))
 }
