@@ -32,7 +32,7 @@ var (
 		return n.Op() != nil && n.Op().Composite()
 	})}
 	// EvalMode: no operator is in training mode.
-	EvalMode = Fact{"eval mode", "trace the model in evaluation mode", first(Training)}
+	EvalMode = Fact{"eval mode", "trace the model in evaluation mode", firstTraining}
 )
 
 // Facts are the facts of this package.
@@ -86,6 +86,28 @@ func Training(n *graph.Node) bool {
 		}
 	}
 	return false
+}
+
+// firstTraining looks at attributes only where the operator has such a field.
+func firstTraining(g *graph.Graph) *graph.Node {
+	can := map[*op.Op]bool{}
+	for n := range g.All() {
+		o := n.Op()
+		if o == nil {
+			continue
+		}
+		has, seen := can[o]
+		if !seen {
+			for _, f := range o.Codec().Fields(o.Codec().Zero()) {
+				has = has || f.Name == "training"
+			}
+			can[o] = has
+		}
+		if has && Training(n) {
+			return n
+		}
+	}
+	return nil
 }
 
 // Effect returns what may be done with the node: op.Effectful nodes stay where

@@ -131,26 +131,6 @@ graph g(%x: f32[2,3]) {
 	require.Nil(t, m.Graph.Find("b"))
 }
 
-// endless is defined by itself.
-var endless *op.Op
-
-func init() {
-	endless = op.Define("endless", op.Spec[op.None]{Doc: "endless is a test.", In: op.Args("x"),
-		Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
-		Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
-			return b.Call(endless, nil, in[0])
-		}})
-}
-
-func TestEndlessDecompositionEnds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("expands a million times")
-	}
-	m := passtest.Parse(t, "graph g(%x: f32[2]) {\n  %y = call_function["+endless.Key()+"](%x) : f32[2]\n  return %y\n}\n")
-	_, err := passes.Run(context.Background(), m, []passes.Pass{simplify.Decompose}, passes.Options{})
-	require.ErrorIs(t, err, simplify.TooManyNodes)
-}
-
 // large makes a chain of n calls in which one node in ten is computed twice and
 // one in ten is unused.
 func large(n int) *graph.Module {
@@ -171,6 +151,16 @@ func large(n int) *graph.Module {
 	}
 	c.Output(nil, cur)
 	return m
+}
+
+// BenchmarkRun shows what the driver adds: a clone, lint and facts.
+func BenchmarkRun(b *testing.B) {
+	m := large(100000)
+	for range b.N {
+		if _, err := passes.Run(context.Background(), graph.Clone(m), []passes.Pass{simplify.CSE, simplify.DCE}, passes.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 func BenchmarkDCEAndCSE(b *testing.B) {
