@@ -98,7 +98,7 @@ func render(ctx context.Context, dot, format string) ([]byte, error) {
 		return nil, engine.pixels.err
 	}
 	if b.Len() == 0 {
-		return nil, failed(errors.New("Graphviz wrote nothing"))
+		return nil, failed(errors.New("no picture was written"))
 	}
 	return b.Bytes(), nil
 }

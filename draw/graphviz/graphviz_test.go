@@ -203,7 +203,7 @@ var update = flag.Bool("update", false, "write the picture of the documentation"
 // TestPictureOfTheDocumentation keeps docs/img/resblock.svg up to date.
 func TestPictureOfTheDocumentation(t *testing.T) {
 	const file = "../../docs/img/resblock.svg"
-	got := render(t, draw.DOT(load(t, "resblock.fx"), draw.Options{LeftToRight: true}), "svg")
+	got := render(t, draw.DOT(load(t, "resblock.fx"), draw.Options{}), "svg")
 	if *update {
 		require.NoError(t, os.MkdirAll("../../docs/img", 0o755))
 		require.NoError(t, os.WriteFile(file, got, 0o644))

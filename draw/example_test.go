@@ -1,0 +1,34 @@
+package draw_test
+
+import (
+	"fmt"
+
+	"github.com/gofx-dev/gofx/draw"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+func ExampleTable() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %neg = call_function[neg](%x) : f32[N,4]
+  %softmax = call_function[softmax](%neg) {dim=-1} : f32[N,4]
+  return %softmax
+}
+`), "f.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(draw.Table(m))
+	// Output:
+	// opcode         name     target   operands  attributes  type      module
+	// placeholder    x        x                              f32[N,4]
+	// call_function  neg      neg      %x                    f32[N,4]
+	// call_function  softmax  softmax  %neg      dim=-1      f32[N,4]
+	// output         output   output   %softmax              f32[N,4]
+	//
+	// 4 nodes: 1 neg, 1 softmax
+	// 0 tensors of state, 0 elements
+}
