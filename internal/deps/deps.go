@@ -3,7 +3,6 @@ package deps
 
 import (
 	_ "github.com/dave/jennifer/jen"
-	_ "github.com/goccy/go-graphviz"
 	_ "github.com/google/go-cmp/cmp"
 	_ "github.com/rogpeppe/go-internal/testscript"
 	_ "github.com/schollz/progressbar/v3"
