@@ -24,8 +24,8 @@ const (
 	Format   diag.Code = "FX8042" // no such picture format
 )
 
-// MaxPNGNodes is the number of nodes that a PNG may have. Pixels take about
-// 25 ms a node and are unreadable long before.
+// MaxPNGNodes is the number of nodes that a PNG may have. So many
+// take seconds to draw and are unreadable long before.
 const MaxPNGNodes = 400
 
 // maxPixels bounds a PNG's area: 64 million pixels are 256 MB of memory.
