@@ -58,11 +58,11 @@ func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*File
 	}
 	g.name()
 	g.outline()
-	var files []*source
+	var files []*goFile
 	files = append(files, g.apiFile())
 	files = append(files, g.stepFiles()...)
 	files = append(files, g.weightFiles()...)
-	files = append(files, &source{name: g.file + "_support.go", body: *newBody(g.support())})
+	files = append(files, &goFile{name: g.file + "_support.go", body: *textOf(g.support())})
 	out := &Files{}
 	if err := render(out, files, g.o.Package, !o.Eject); err != nil {
 		return nil, err
@@ -96,7 +96,10 @@ type kernelGen struct {
 	steps   []stepCode
 	weights []weight
 	blocks  []*block
-	widths  []int // live values behind each step
+	widths  []int          // live values when each step begins
+	own     map[int]string // see ownNames
+	offsets []string       // long offsets that are computed once
+	places  map[string]int // where in offsets
 }
 
 // weight is a tensor of the model's state.
@@ -156,8 +159,9 @@ func (g *kernelGen) name() {
 	}
 	g.fields.reserve(goNames...)
 	g.fields.reserve("ctx", "scope", "step", "work", "arena", "size", "dry", "inList", "outList", "at", "ins", "outs", "viewed", "reserve",
-		"place", "header", "layout", "release", "s", "m", "w", "b")
+		"place", "places", "header", "layout", "release", "s", "m", "w", "b")
 
+	g.own = g.ownNames()
 	params := newNames()
 	params.reserve(goNames...)
 	params.reserve("m", "s", "w", "c", "b", "ctx", "err", "l", "dst", g.typ, "New", "Load", "PeakBytes", "Result")
@@ -176,7 +180,7 @@ func (g *kernelGen) name() {
 	leaf := map[int]string{}
 	leafNames(g.p.Structure, "", leaf)
 	for i, k := range g.p.Outputs {
-		name := g.p.Buffers[k].Name
+		name := g.valueName(k)
 		if n := leaf[i]; n != "" {
 			name = n
 		}
@@ -184,7 +188,7 @@ func (g *kernelGen) name() {
 			name = g.o.Outputs[i]
 		}
 		g.outputs = append(g.outputs, params.add(camel(name)))
-		g.refs[k] = "s." + g.fields.add(camel(g.p.Buffers[k].Name))
+		g.refs[k] = "s." + g.fields.add(camel(g.valueName(k)))
 	}
 	w := newNames()
 	w.reserve(goNames...)
@@ -199,9 +203,31 @@ func (g *kernelGen) name() {
 		case plan.Weight:
 			g.refs[k] = "w." + byPath[b.Path]
 		case plan.Temp, plan.View:
-			g.refs[k] = "&s." + g.fields.add(camel(b.Name))
+			g.refs[k] = "&s." + g.fields.add(camel(g.valueName(k)))
 		}
 	}
+}
+
+// ownNames returns the values that are all that a node of the user's graph
+// computes, and the node's name, which says more than that of an expansion.
+func (g *kernelGen) ownNames() map[int]string {
+	steps := map[string]int{}
+	for i := range g.p.Steps {
+		for _, n := range g.p.Steps[i].Nodes {
+			steps[n]++
+		}
+	}
+	own := map[int]string{}
+	for i := range g.p.Steps {
+		if s := &g.p.Steps[i]; len(s.Nodes) == 1 && steps[s.Nodes[0]] == 1 && len(s.Out) == 1 && s.Out[0] >= 0 {
+			own[s.Out[0]] = s.Nodes[0]
+		}
+	}
+	return own
+}
+
+func (g *kernelGen) valueName(k int) string {
+	return orDefault(g.own[k], g.p.Buffers[k].Name)
 }
 
 func orDefault(s, d string) string {

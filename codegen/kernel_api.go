@@ -26,8 +26,8 @@ func (g *kernelGen) dense(k int) string {
 }
 
 // apiFile prints what users of the package call.
-func (g *kernelGen) apiFile() *source {
-	s := &source{name: g.file + ".go", doc: g.packageDoc()}
+func (g *kernelGen) apiFile() *goFile {
+	s := &goFile{name: g.file + ".go", doc: g.packageDoc()}
 	g.printModel(s)
 	g.printWeightsAPI(s)
 	result := g.printResults(s)
@@ -79,7 +79,7 @@ func (g *kernelGen) packageDoc() string {
 	return b.String()
 }
 
-func (g *kernelGen) printModel(s *source) {
+func (g *kernelGen) printModel(s *goFile) {
 	t, pfx := g.typ, g.prefix
 	s.p("// ", t, " computes the model. It is made by ", g.makers(), " and may be used by many goroutines at once.")
 	s.p("type ", t, " struct {")
@@ -101,7 +101,7 @@ func (g *kernelGen) makers() string {
 }
 
 // printWeightsAPI prints the functions that make models.
-func (g *kernelGen) printWeightsAPI(s *source) {
+func (g *kernelGen) printWeightsAPI(s *goFile) {
 	t, pfx := g.typ, g.prefix
 	newName, load := g.exportedName("New", true), g.exportedName("Load", true)
 	if g.o.Weights == WeightsEmbed {
@@ -179,7 +179,7 @@ type assign struct {
 }
 
 // printResults prints the structs of results and returns which result goes where.
-func (g *kernelGen) printResults(s *source) []assign {
+func (g *kernelGen) printResults(s *goFile) []assign {
 	if !g.structured() {
 		return nil
 	}
@@ -189,7 +189,7 @@ func (g *kernelGen) printResults(s *source) []assign {
 }
 
 // resultStruct prints one struct; nested structs get types of their own.
-func (g *kernelGen) resultStruct(s *source, typ string, st *graph.Structure, path string, list *[]assign) {
+func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, path string, list *[]assign) {
 	type field struct{ name, typ string }
 	var fields []field
 	used := newNames()
@@ -259,7 +259,7 @@ func arrays(list []string, suffix string) string {
 }
 
 // printForward prints Forward and ForwardInto.
-func (g *kernelGen) printForward(s *source, result []assign) {
+func (g *kernelGen) printForward(s *goFile, result []assign) {
 	pfx := g.prefix
 	s.p("// Forward computes the results for the inputs")
 	s.p("//")
@@ -319,7 +319,7 @@ func (g *kernelGen) printForward(s *source, result []assign) {
 }
 
 // printChecked prints the check of the inputs, which binds the symbols.
-func (g *kernelGen) printChecked(s *source, fail string) {
+func (g *kernelGen) printChecked(s *goFile, fail string) {
 	call := g.prefix + "Check(" + strings.TrimPrefix(arrays(g.inputs, ".Array"), ", ") + ")"
 	if g.symbolic {
 		s.p(strings.TrimPrefix(g.symbolArgs(", "), ", "), ", err := ", call)
@@ -329,7 +329,7 @@ func (g *kernelGen) printChecked(s *source, fail string) {
 	s.p("if err := ", call, "; err != nil {\n", fail)
 }
 
-func (g *kernelGen) printForwardInto(s *source) {
+func (g *kernelGen) printForwardInto(s *goFile) {
 	pfx := g.prefix
 	s.p("// ForwardInto is Forward with memory of the caller for the results. It must have")
 	s.p("// their shapes, without gaps, and be apart from that of the inputs. A call of")
@@ -354,7 +354,7 @@ func (g *kernelGen) printForwardInto(s *source) {
 }
 
 // printRun prints what both forms of Forward share.
-func (g *kernelGen) printRun(s *source) {
+func (g *kernelGen) printRun(s *goFile) {
 	pfx := g.prefix
 	params := "ctx context.Context" + g.symbolParams(", ")
 	if all := append(append([]string(nil), g.inputs...), g.outputs...); len(all) > 0 {
@@ -397,7 +397,7 @@ func (g *kernelGen) printRun(s *source) {
 }
 
 // printCheck prints the check of the inputs.
-func (g *kernelGen) printCheck(s *source) {
+func (g *kernelGen) printCheck(s *goFile) {
 	pfx := g.prefix
 	params := ""
 	if len(g.inputs) > 0 {
@@ -468,7 +468,7 @@ func guardText(x plan.Guard) string {
 }
 
 // printPeak prints PeakBytes.
-func (g *kernelGen) printPeak(s *source) {
+func (g *kernelGen) printPeak(s *goFile) {
 	name, pfx := g.exportedName("PeakBytes", false), g.prefix
 	if !g.symbolic {
 		arena, scratch := g.fixedPeak()

@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// source is a file in the making.
-type source struct {
+// goFile is a file in the making.
+type goFile struct {
 	name  string
 	doc   string // package comment
 	body  strings.Builder
@@ -26,14 +26,14 @@ const maxFileLines = 2500
 // maxLines is the most lines of statements of one function.
 const maxLines = 300
 
-// sources is a run of files of which the next is begun when one is full.
-type sources struct {
+// goFiles is a run of files of which the next is begun when one is full.
+type goFiles struct {
 	base string // the first file is base.go, the next base_2.go
-	list []*source
+	list []*goFile
 }
 
 // next returns the file for the next declaration.
-func (f *sources) next() *source {
+func (f *goFiles) next() *goFile {
 	if n := len(f.list); n > 0 && f.list[n-1].lines < maxFileLines {
 		return f.list[n-1]
 	}
@@ -41,7 +41,7 @@ func (f *sources) next() *source {
 	if n := len(f.list); n > 0 {
 		name = f.base + "_" + strconv.Itoa(n+1) + ".go"
 	}
-	s := &source{name: name}
+	s := &goFile{name: name}
 	f.list = append(f.list, s)
 	return s
 }
@@ -49,7 +49,7 @@ func (f *sources) next() *source {
 // function prints a function of any number of lines as one of at most maxLines,
 // which calls others for the rest. head returns the opening line of part i, call
 // the statement that calls it.
-func (f *sources) function(lines []string, head, call func(i int) string) {
+func (f *goFiles) function(lines []string, head, call func(i int) string) {
 	for i := 0; ; i++ {
 		s := f.next()
 		n := min(maxLines, len(lines))
@@ -68,22 +68,22 @@ func (f *sources) function(lines []string, head, call func(i int) string) {
 	}
 }
 
-// part returns name for part 0, name2 for part 1 and so on.
-func part(name string, i int) string {
+// numbered returns name for part 0, name2 for part 1 and so on.
+func numbered(name string, i int) string {
 	if i == 0 {
 		return name
 	}
 	return name + strconv.Itoa(i+1)
 }
 
-func newBody(text string) *strings.Builder {
+func textOf(text string) *strings.Builder {
 	b := &strings.Builder{}
 	b.WriteString(text)
 	return b
 }
 
 // p writes a line made of the parts.
-func (s *source) p(parts ...string) {
+func (s *goFile) p(parts ...string) {
 	for _, x := range parts {
 		s.body.WriteString(x)
 		s.lines += strings.Count(x, "\n")
@@ -100,7 +100,7 @@ var knownImports = map[string]string{
 
 // render adds package clauses and imports, drops helpers that nothing uses, and
 // formats the files.
-func render(out *Files, files []*source, pkg string, header bool) error {
+func render(out *Files, files []*goFile, pkg string, header bool) error {
 	fset := token.NewFileSet()
 	trees := make([]*ast.File, len(files))
 	texts := make([]string, len(files))

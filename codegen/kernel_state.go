@@ -11,10 +11,11 @@ import (
 
 // stepFiles prints the kernels, the state of a call, and the functions that
 // compute the plan.
-func (g *kernelGen) stepFiles() []*source {
-	files := &sources{base: g.file + "_steps"}
+func (g *kernelGen) stepFiles() []*goFile {
+	files := &goFiles{base: g.file + "_steps"}
+	layout := g.layoutLines()
 	g.printState(files)
-	g.printLayout(files)
+	g.printLayout(files, layout)
 	for _, k := range g.kernels {
 		s := files.next()
 		s.p(k)
@@ -43,9 +44,9 @@ func (g *kernelGen) stepFiles() []*source {
 			calls = append(calls, fns[i]+"(s, w)")
 		}
 		files.function(calls, func(i int) string {
-			return "// " + part(pfx+"Run", i) + " computes the results.\n" + open(part(pfx+"Run", i))
+			return "// " + numbered(pfx+"Run", i) + " computes the results.\n" + open(numbered(pfx+"Run", i))
 		},
-			func(i int) string { return part(pfx+"Run", i) + "(s, w)" })
+			func(i int) string { return numbered(pfx+"Run", i) + "(s, w)" })
 		for i, c := range chunks {
 			s := files.next()
 			what := "a part of the model"
@@ -70,7 +71,7 @@ func (g *kernelGen) stepFiles() []*source {
 
 // printItems prints the statements of a function, with a blank line between
 // scopes.
-func (g *kernelGen) printItems(s *source, items []item, base string, ref func(int) string) {
+func (g *kernelGen) printItems(s *goFile, items []item, base string, ref func(int) string) {
 	depth := 1
 	if base != "" {
 		depth += 1 + strings.Count(base, ".")
@@ -108,7 +109,7 @@ func (g *kernelGen) innerName(i int, base string) string {
 }
 
 // printState prints the struct with everything that one call works on.
-func (g *kernelGen) printState(files *sources) {
+func (g *kernelGen) printState(files *goFiles) {
 	s := files.next()
 	pfx := g.prefix
 	s.p("// ", pfx, "State is what one call works on. States are kept for later calls.")
@@ -130,6 +131,9 @@ func (g *kernelGen) printState(files *sources) {
 		}
 		s.p()
 		writeFields(s, sym, "int")
+	}
+	if len(g.offsets) > 0 {
+		s.p("places [", strconv.Itoa(len(g.offsets)), "]int // in the arena, in bytes")
 	}
 	var ends, values []string
 	for k := range g.p.Buffers {
@@ -169,13 +173,10 @@ func (g *kernelGen) printState(files *sources) {
 	s.p()
 }
 
-// printLayout prints what gives all values their sizes and places.
-func (g *kernelGen) printLayout(files *sources) {
+// layoutLines prints the statements that give all values their sizes and places.
+func (g *kernelGen) layoutLines() []string {
+	g.places = map[string]int{}
 	var lines []string
-	for _, x := range g.p.Symbols {
-		lines = append(lines, "s."+g.symbols[x.Name]+" = "+g.symbols[x.Name])
-	}
-	lines = append(lines, "s.reserve("+g.dim(g.p.Arena)+")")
 	done := map[string]bool{}
 	for i, c := range g.steps {
 		if c.field != "" && !done[c.field] {
@@ -190,7 +191,7 @@ func (g *kernelGen) printLayout(files *sources) {
 		}
 		switch b.Kind {
 		case plan.Temp:
-			lines = append(lines, g.placeLine(ref, g.dim(b.Offset), b))
+			lines = append(lines, g.placeLine(ref, g.offset(b), b))
 		case plan.View:
 			lines = append(lines, g.headerLine(ref, b))
 		}
@@ -202,17 +203,30 @@ func (g *kernelGen) printLayout(files *sources) {
 			}
 		}
 	}
+	var first []string
+	for _, x := range g.p.Symbols {
+		first = append(first, "s."+g.symbols[x.Name]+" = "+g.symbols[x.Name])
+	}
+	first = append(first, "s.reserve("+g.dim(g.p.Arena)+")")
+	for i, text := range g.offsets {
+		first = append(first, "s.places["+strconv.Itoa(i)+"] = "+text)
+	}
+	return append(first, lines...)
+}
+
+// printLayout prints what gives all values their sizes and places.
+func (g *kernelGen) printLayout(files *goFiles, lines []string) {
 	files.function(lines, func(i int) string {
-		name := part("layout", i)
+		name := numbered("layout", i)
 		return "// " + name + " gives every value its sizes and its place in the arena.\nfunc (s *" + g.prefix + "State) " + name + "(" + g.symbolParams("") + ") {"
 	}, func(i int) string {
-		return "s." + part("layout", i) + "(" + strings.TrimPrefix(g.symbolArgs(", "), ", ") + ")"
+		return "s." + numbered("layout", i) + "(" + strings.TrimPrefix(g.symbolArgs(", "), ", ") + ")"
 	})
 }
 
 // printScratch prints the function that finds the scratch memory that the steps
 // need for the sizes laid out. Steps that cannot differ in it are asked once.
-func (g *kernelGen) printScratch(files *sources) {
+func (g *kernelGen) printScratch(files *goFiles) {
 	maker := map[int]int{} // the step of a view
 	for i := range g.p.Steps {
 		if s := &g.p.Steps[i]; s.View {
@@ -283,8 +297,8 @@ func (g *kernelGen) printScratch(files *sources) {
 	}
 	name := g.prefix + "Scratch"
 	files.function(append([]string{"s.need = 0"}, lines...), func(i int) string {
-		return "// " + part(name, i) + " finds the scratch memory that the steps need.\nfunc " + part(name, i) + "(s *" + g.prefix + "State, w *" + g.prefix + "Weights) {"
-	}, func(i int) string { return part(name, i) + "(s, w)" })
+		return "// " + numbered(name, i) + " finds the scratch memory that the steps need.\nfunc " + numbered(name, i) + "(s *" + g.prefix + "State, w *" + g.prefix + "Weights) {"
+	}, func(i int) string { return numbered(name, i) + "(s, w)" })
 }
 
 // fixedPeak returns the bytes of arena and scratch of a plan without symbols.

@@ -43,7 +43,14 @@ func (g *kernelGen) prepareSteps() {
 		}
 		switch {
 		case len(s.Fields) > 0:
-			c.field = g.fields.add(camel(hint) + "Kernel")
+			key := c.literal
+			for _, f := range s.Fields {
+				key += " " + f.Name + "=" + f.Expr.String()
+			}
+			if g.vars[key] == "" {
+				g.vars[key] = g.fields.add(camel(hint) + "Kernel")
+			}
+			c.field = g.vars[key]
 			c.expr = "s." + c.field
 		case len(c.literal) <= shortLiteral && !strings.Contains(c.literal, "[]"):
 			c.expr = c.literal
@@ -51,24 +58,15 @@ func (g *kernelGen) prepareSteps() {
 			if g.vars[c.literal] == "" {
 				name := g.top.add(g.prefix + exported(hint))
 				g.vars[c.literal] = name
-				text := "var " + name + " = " + c.literal
-				if h := comment(hint); h != "" {
-					text = "// " + name + " is " + h + article(s) + ".\n" + text
+				what := " is the kernel of "
+				if structOf(s).Type().Name() == "Elementwise" {
+					what = " computes each element of "
 				}
-				g.kernels = append(g.kernels, text)
+				g.kernels = append(g.kernels, "// "+name+what+comment(hint)+".\nvar "+name+" = "+c.literal)
 			}
 			c.expr = g.vars[c.literal]
 		}
 	}
-}
-
-// article tells what kernel a variable holds.
-func article(s *plan.Step) string {
-	t := structOf(s).Type().Name()
-	if t == "Elementwise" {
-		return ", element by element"
-	}
-	return ""
 }
 
 // statement prints a step's call. ref tells how the code reaches a buffer.
@@ -92,25 +90,51 @@ func (g *kernelGen) statement(i int, name string, ref func(int) string) string {
 	return expr + ".Run(s.at(" + q + "), s.outs(" + list(s.Out) + "), s.ins(" + list(s.In) + "))"
 }
 
+// place returns the module path and type that a step belongs to: its scope, or
+// the module whose tensors it reads where that says more.
+func (g *kernelGen) place(i int) (path, typ string) {
+	s := &g.p.Steps[i]
+	path, typ = s.Scope.Path, s.Scope.Type
+	common, any := "", false
+	for _, k := range s.In {
+		if k < 0 || g.p.Buffers[k].Kind != plan.Weight {
+			continue
+		}
+		p := g.p.Buffers[k].Path
+		owner := p[:max(0, strings.LastIndexByte(p, '.'))]
+		if any && owner != common {
+			return path, typ
+		}
+		common, any = owner, true
+	}
+	if len(common) > len(path) && (path == "" || strings.HasPrefix(common, path+".")) {
+		return common, ""
+	}
+	return path, typ
+}
+
 // stepComment describes a step: scope, type of the module, result type. base is
 // the scope of the enclosing function, which is left out.
 func (g *kernelGen) stepComment(i int, base string) string {
 	s := &g.p.Steps[i]
-	path := s.Scope.Path
-	if base != "" {
-		path = strings.TrimPrefix(strings.TrimPrefix(path, base), ".")
+	path, typ := g.place(i)
+	if base != "" && path != base {
+		path = strings.TrimPrefix(path, base+".")
 	}
+	typ = typ[strings.LastIndexByte(typ, '/')+1:]
 	text := path
-	if t := s.Scope.Type; t != "" {
-		if text == "" {
-			text = s.Scope.Path
+	switch {
+	case base != "" && path == base:
+		text = typ
+	case typ != "":
+		text += " (" + typ + ")"
+	}
+	// A module that is named after what it does says enough: BatchNorm2d.
+	if !strings.HasPrefix(strings.ToLower(typ[strings.LastIndexByte(typ, '.')+1:]), strings.ReplaceAll(s.Op, "_", "")) {
+		if text != "" {
+			text += ": "
 		}
-		text += " (" + t + ")"
-		if simple := strings.ToLower(t[strings.LastIndexByte(t, '.')+1:]); simple != strings.ToLower(s.Op) {
-			text += ": " + s.Op
-		}
-	} else {
-		text = strings.TrimSpace(text + " " + s.Op)
+		text += s.Op
 	}
 	var types []string
 	for _, k := range s.Out {
@@ -119,7 +143,7 @@ func (g *kernelGen) stepComment(i int, base string) string {
 		}
 	}
 	if s.View {
-		text += ", a view"
+		types[0] += ", a view"
 	}
 	return "// " + comment(strings.TrimSpace(text)+" "+strings.Join(types, ", "))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -28,17 +29,18 @@ var background = context.Background()
 
 // kernelCase is a model that is generated, built and run.
 type kernelCase struct {
-	name   string // of the package
-	module *graph.Module
-	opts   codegen.KernelOptions
-	inputs [][]*array.Array
+	name    string // of the package
+	module  *graph.Module
+	opts    codegen.KernelOptions
+	inputs  [][]*array.Array
 	symbols []string // arguments of PeakBytes
 	sizes   [][]int  // their values for each set of inputs
 	// thin marks sets of inputs for which products have so few rows that they need
 	// less scratch memory than kernels promise.
-	thin map[int]bool
-	flat    bool     // results are several, not a struct
-	fields  []string // selectors of the results in the struct
+	thin   map[int]bool
+	flat   bool     // results are several, not a struct
+	fields []string // selectors of the results in the struct
+	extra  string   // statements that the program runs for the case, about m
 
 	exec  *cpu.Executable
 	files *codegen.Files
@@ -97,6 +99,14 @@ func traced(t testing.TB, fn any, inputs ...models.InputSpec) *graph.Module {
 	mod, err := p.Trace(background, fn)
 	require.NoError(t, err)
 	return mod
+}
+
+// traceWith traces with options of the facade.
+func traceWith(t testing.TB, fn any, o ...fx.Option) *graph.Module {
+	t.Helper()
+	m, err := fx.Trace(background, fn, o...)
+	require.NoError(t, err)
+	return m.Module
 }
 
 func state(m *graph.Module) map[string]*array.Array {
@@ -186,9 +196,11 @@ func (m *MODEL) Measure() int64 {
 const callerText = `package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -246,9 +258,18 @@ func same(a, b []*array.Array) {
 	}
 }
 
+// failure prints an error on one line.
+func failure(err error) {
+	if err == nil {
+		fmt.Println("error: none")
+		os.Exit(1)
+	}
+	fmt.Println("FAIL " + strings.ReplaceAll(err.Error(), "\n", " | "))
+}
+
 func main() {
 	_ = testing.AllocsPerRun
-	_, _ = together, same
+	_, _, _, _, _ = together, same, failure, strings.NewReader, bytes.NewReader
 BODY}
 `
 
@@ -262,7 +283,7 @@ func caller(cases []*kernelCase) string {
 		if typ != "" {
 			newName, peak = "New"+typ, typ+"PeakBytes"
 		}
-		imports.WriteString("\t\"example.com/gen/" + c.name + "\"\n")
+		imports.WriteString("\t" + c.name + " \"example.com/gen/" + c.name + "\"\n")
 		body.WriteString("\t{\n")
 		for k, in := range c.inputs {
 			var args string
@@ -300,6 +321,9 @@ func caller(cases []*kernelCase) string {
 			body.WriteString("\t\tfmt.Println(\"" + c.name + "\", int64(" + c.name + "." + peak + arg + "), measured, allocs)\n")
 			body.WriteString("\t\tfirst := []*array.Array{" + list + "}\n\t\tm.Threads = 2\n\t\ttogether(func() {\n\t\t" + call + "\t\tsame(first, []*array.Array{" + list + "})\n\t\t})\n\t\t}\n")
 		}
+		if c.extra != "" {
+			body.WriteString("\t\tm, err := " + c.name + "." + newName + "()\n\t\tcheck(err)\n" + c.extra)
+		}
 		body.WriteString("\t}\n")
 	}
 	text := strings.Replace(callerText, "IMPORTS", imports.String(), 1)
@@ -320,9 +344,9 @@ func saveInputs(t testing.TB, path string, in []*array.Array) {
 
 // runCases generates, vets, builds and runs all cases in one module, and compares
 // with the executor: results bit by bit, memory with what is promised.
-func runCases(t *testing.T, cases []*kernelCase) string {
+func runCases(t *testing.T, cases []*kernelCase) (dir string, failures []string) {
 	t.Helper()
-	dir := tempModule(t)
+	dir = tempModule(t)
 	for _, c := range cases {
 		generate(t, c)
 		writeFiles(t, filepath.Join(dir, c.name), c.files)
@@ -337,11 +361,18 @@ func runCases(t *testing.T, cases []*kernelCase) string {
 	}
 	write(t, filepath.Join(dir, "main.go"), []byte(caller(cases)))
 	goTool(t, dir, []string{"CGO_ENABLED=0"}, "build", "-o", "run", ".")
-	cmd := exec.Command("./run")
+	cmd := exec.Command(filepath.Join(dir, "run"))
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	var lines []string
+	for _, l := range strings.Split(strings.TrimSpace(string(out)), "\n") {
+		if text, ok := strings.CutPrefix(l, "FAIL "); ok {
+			failures = append(failures, text)
+		} else {
+			lines = append(lines, l)
+		}
+	}
 	for _, c := range cases {
 		for k, in := range c.inputs {
 			want, err := c.exec.Run(background, in)
@@ -369,7 +400,7 @@ func runCases(t *testing.T, cases []*kernelCase) string {
 			require.Equal(t, "0", fields[3], "%s: allocations of ForwardInto, inputs %d", c.name, k)
 		}
 	}
-	return dir
+	return dir, failures
 }
 
 // checkStyle makes sure that files are formatted and bear the header.
@@ -385,29 +416,4 @@ func checkStyle(t *testing.T, f *codegen.Files) {
 		require.True(t, bytes.HasPrefix(x.Data, []byte("// Code generated by fxgen. DO NOT EDIT.\n\n")), x.Name)
 		require.LessOrEqual(t, bytes.Count(x.Data, []byte("\n")), 3000, x.Name)
 	}
-}
-
-func TestKernelMLP(t *testing.T) {
-	var g op.Gen
-	c := &kernelCase{name: "mlp", module: zoo(t, "mlp"), flat: true, symbols: []string{"N"}, thin: map[int]bool{0: true, 2: true}}
-	for _, n := range []int{1, 7, 2} {
-		c.inputs = append(c.inputs, []*array.Array{g.Normal(n, 784)})
-		c.sizes = append(c.sizes, []int{n})
-	}
-	runCases(t, []*kernelCase{c})
-	checkStyle(t, c.files)
-}
-
-func TestDump(t *testing.T) {
-	c := &kernelCase{name: "mlp", module: zoo(t, "mlp")}
-	generate(t, c)
-	dir := "/tmp/dump"
-	os.RemoveAll(dir)
-	writeFiles(t, filepath.Join(dir, "mlp"), c.files)
-	c = &kernelCase{name: "resnet18", module: zoo(t, "resnet18")}
-	generate(t, c)
-	writeFiles(t, filepath.Join(dir, "resnet18"), c.files)
-	c = &kernelCase{name: "gpt2", module: zoo(t, "gpt2")}
-	generate(t, c)
-	writeFiles(t, filepath.Join(dir, "gpt2"), c.files)
 }

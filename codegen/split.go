@@ -197,7 +197,7 @@ func (g *kernelGen) addBlock(list []instance) {
 	first := list[0]
 	short := func(k int) string {
 		plain := strings.NewReplacer(".", "_").Replace(first.prefix) + "_"
-		return camel(strings.TrimPrefix(g.p.Buffers[k].Name, plain))
+		return camel(strings.TrimPrefix(g.valueName(k), plain))
 	}
 	local := newNames()
 	local.reserve(goNames...)
@@ -265,7 +265,7 @@ func (b *block) bindCall() string {
 }
 
 // printWeights prints the struct of a block's weights and what fills it.
-func (b *block) printWeights(g *kernelGen, files *sources) {
+func (b *block) printWeights(g *kernelGen, files *goFiles) {
 	s := files.next()
 	t := b.weightsType()
 	s.p("// ", t, " are the tensors of one call of ", b.fn, ".")
@@ -279,9 +279,9 @@ func (b *block) printWeights(g *kernelGen, files *sources) {
 	s.p("}")
 	s.p()
 	files.function(lines, func(i int) string {
-		name := part("bind", i)
+		name := numbered("bind", i)
 		return "// " + name + " takes tensors from l, whose names begin with path.\nfunc (w *" + t + ") " + name + "(l *" + g.prefix + "Loader, path string) {"
-	}, func(i int) string { return "w." + part("bind", i) + "(l, path)" })
+	}, func(i int) string { return "w." + numbered("bind", i) + "(l, path)" })
 }
 
 // call prints the call of instance n.
@@ -302,7 +302,7 @@ func (b *block) call(g *kernelGen, n int) string {
 }
 
 // print prints the block's types and functions.
-func (b *block) print(g *kernelGen, files *sources) {
+func (b *block) print(g *kernelGen, files *goFiles) {
 	s := files.next()
 	values := b.fn + "Values"
 	if len(b.locals) > 0 {
@@ -342,7 +342,7 @@ func (b *block) print(g *kernelGen, files *sources) {
 }
 
 // printLayout prints the method that places a block's values.
-func (b *block) printLayout(g *kernelGen, files *sources) {
+func (b *block) printLayout(g *kernelGen, files *goFiles) {
 	var lines []string
 	at := 0
 	for i, k := range b.insts[0].canon.locals {
@@ -356,10 +356,10 @@ func (b *block) printLayout(g *kernelGen, files *sources) {
 	}
 	n := strconv.Itoa(at)
 	files.function(lines, func(i int) string {
-		name := part("layout", i)
+		name := numbered("layout", i)
 		return "// " + name + " gives the values their sizes and places.\nfunc (b *" + b.fn + "Values) " + name +
 			"(s *" + g.prefix + "State, at *[" + n + "]int" + g.symbolParams(", ") + ") {"
-	}, func(i int) string { return "b." + part("layout", i) + "(s, at" + g.symbolArgs(", ") + ")" })
+	}, func(i int) string { return "b." + numbered("layout", i) + "(s, at" + g.symbolArgs(", ") + ")" })
 }
 
 // layoutCall prints the statement that places the values of instance n.
@@ -367,10 +367,28 @@ func (b *block) layoutCall(g *kernelGen, n int) string {
 	var at []string
 	for _, k := range b.insts[n].canon.locals {
 		if x := &g.p.Buffers[k]; x.Kind == plan.Temp {
-			at = append(at, g.dim(x.Offset))
+			at = append(at, g.offset(x))
 		}
 	}
 	return "s." + b.field + "[" + strconv.Itoa(n) + "].layout(s, &[...]int{" + strings.Join(at, ", ") + "}" + g.symbolArgs(", ") + ")"
+}
+
+// longOffset is the longest offset that is printed where it is used.
+const longOffset = 24
+
+// offset prints a buffer's place in the arena. Long ones are computed once.
+func (g *kernelGen) offset(x *plan.Buffer) string {
+	text := g.dim(x.Offset)
+	if len(text) <= longOffset {
+		return text
+	}
+	i, ok := g.places[text]
+	if !ok {
+		i = len(g.offsets)
+		g.places[text] = i
+		g.offsets = append(g.offsets, text)
+	}
+	return "s.places[" + strconv.Itoa(i) + "]"
 }
 
 func (g *kernelGen) placeLine(ref, at string, x *plan.Buffer) string {

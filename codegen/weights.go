@@ -34,8 +34,8 @@ func (g *kernelGen) weightData() ([]byte, error) {
 }
 
 // weightFiles prints the struct of weights and what fills it.
-func (g *kernelGen) weightFiles() []*source {
-	files := &sources{base: g.file + "_weights"}
+func (g *kernelGen) weightFiles() []*goFile {
+	files := &goFiles{base: g.file + "_weights"}
 	s := files.next()
 	pfx := g.prefix
 	s.p("// ", pfx, "Schema is the hash of names, types and shapes of the weights.")
@@ -60,9 +60,9 @@ func (g *kernelGen) weightFiles() []*source {
 	s.p("}")
 	s.p()
 	files.function(lines, func(i int) string {
-		name := part("bind", i)
+		name := numbered("bind", i)
 		return "// " + name + " takes tensors from l.\nfunc (w *" + pfx + "Weights) " + name + "(l *" + pfx + "Loader) {"
-	}, func(i int) string { return "w." + part("bind", i) + "(l)" })
+	}, func(i int) string { return "w." + numbered("bind", i) + "(l)" })
 	for _, b := range g.blocks {
 		if len(b.weights) > 0 {
 			b.printWeights(g, files)
@@ -112,7 +112,7 @@ func goElem(d array.DType) string {
 }
 
 // writeFields prints struct fields of one type, several on a line.
-func writeFields(s *source, fields []string, typ string) {
+func writeFields(s *goFile, fields []string, typ string) {
 	for len(fields) > 0 {
 		line := fields[0]
 		n := 1
@@ -126,8 +126,8 @@ func writeFields(s *source, fields []string, typ string) {
 }
 
 // literalFile prints the numbers of all tensors.
-func (g *kernelGen) literalFile() *source {
-	s := &source{name: g.file + "_data.go"}
+func (g *kernelGen) literalFile() *goFile {
+	s := &goFile{name: g.file + "_data.go"}
 	pfx := g.prefix
 	s.p("// ", pfx, "Literal returns a tensor over the numbers below, nil for names that the model lacks.")
 	s.p("func ", pfx, "Literal(name string) (*array.Array, error) {")
@@ -142,7 +142,7 @@ func (g *kernelGen) literalFile() *source {
 		// A nil shape would mean one dimension.
 		shape := ", []int{" + ints(w.array.Shape()) + "}..."
 		s.p("return array.FromSlice(", name, shape, "), nil")
-		data = append(data, "var "+name+" = "+numbers(w.array))
+		data = append(data, "var "+name+" = "+elementsText(w.array))
 	}
 	if len(g.weights) > 0 {
 		s.p("}")
@@ -164,14 +164,14 @@ func ints(list []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// numbers prints the elements of an array as a slice that reads back bit by bit.
-func numbers(a *array.Array) string {
+// elementsText prints the elements of an array as a slice that reads back bit by bit.
+func elementsText(a *array.Array) string {
 	n := a.Len()
 	var b strings.Builder
 	b.WriteString("[]" + goElem(a.DType()) + "{\n")
 	width := 0
 	for i := range n {
-		t := number(a, i)
+		t := elementText(a, i)
 		if width += len(t) + 2; width > 100 {
 			b.WriteString("\n")
 			width = len(t) + 2
@@ -185,7 +185,7 @@ func numbers(a *array.Array) string {
 	return b.String()
 }
 
-func number(a *array.Array, i int) string {
+func elementText(a *array.Array, i int) string {
 	switch a.DType() {
 	case array.F32:
 		f := array.Data[float32](a)[i]
