@@ -315,7 +315,7 @@ func (a *attempt) order(written map[string]bool) string {
 }
 
 func (a *attempt) result() *Match {
-	m := &Match{bound: a.bound}
+	m := &Match{}
 	for _, p := range a.p.inputs {
 		m.Inputs = append(m.Inputs, a.bound[p])
 	}

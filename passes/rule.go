@@ -48,7 +48,6 @@ type Match struct {
 	Inputs []*graph.Node // what the parameters stand for
 	Nodes  []*graph.Node // the matched calls in the order of the pattern
 	Roots  []*graph.Node // the results
-	bound  map[*graph.Node]*graph.Node
 }
 
 // Rule makes a pass of a rewrite. Mistakes in the rule are reported when it runs.

@@ -169,13 +169,16 @@ func (r *runner) pass(p Pass) (err error) {
 		return err
 	}
 	r.changed = r.changed || changed || c.matches > 0
+	if err := r.dump(p.Name); err != nil { // first, to show what the checks refuse
+		return err
+	}
 	if err := r.check(keeps); err != nil {
 		return err
 	}
 	if r.OnPass != nil {
 		r.OnPass(rep, r.mod)
 	}
-	return r.dump(p.Name)
+	return nil
 }
 
 // check finds what a pass has broken.

@@ -97,3 +97,27 @@ module bn = batch_norm {eps=1e-05} (running_mean=mean, running_var=var, weight=_
 	require.ErrorIs(t, err, passes.MatchCount)
 	require.ErrorContains(t, err, "first candidate that did not match: %bn: parameter mean has no value")
 }
+
+// TestMismatchedParameters changes values behind the checked types.
+func TestMismatchedParameters(t *testing.T) {
+	for path, why := range map[string]string{"mean": "its parameters have different sizes", "w": "it has 3 channels, the result of %conv has 5"} {
+		m := passtest.Parse(t, `
+graph g(%x: f32[2,2,5,5]) {
+  %conv = call_module[conv](%x) : f32[2,3,4,4]
+  %bn = call_module[bn](%conv) : f32[2,3,4,4]
+  return %bn
+}
+param w : f32[3,2,2,2]
+param mean : f32[3] buffer
+param var : f32[3] buffer
+module conv = conv2d (weight=w, bias=_)
+module bn = batch_norm {eps=1e-05} (running_mean=mean, running_var=var, weight=_, bias=_)
+`)
+		p := *m.Param(path)
+		p.Value = array.New(array.F32, append([]int{5}, p.Value.Shape()[1:]...)...)
+		m.SetParam(p)
+		r, err := passes.Run(context.Background(), m, []passes.Pass{fusion.ConvBN}, passes.Options{NoLint: true})
+		require.NoError(t, err)
+		require.Contains(t, r.Explain(), why)
+	}
+}

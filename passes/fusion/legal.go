@@ -17,11 +17,6 @@ func (f *folder) legal(conv, bn *graph.Node) string {
 			return "the result of " + conv.String() + " is also used by " + u.String() + at(u)
 		}
 	}
-	for i := 1; i < bn.NumArgs(); i++ {
-		if bn.Arg(i) == conv {
-			return "the result of " + conv.String() + " is also a parameter"
-		}
-	}
 	if conv.Opcode() == graph.CallModule && conv.NumArgs() != 1 {
 		return conv.String() + " has operands besides its input"
 	}

@@ -116,6 +116,35 @@ func TestUnknownModuleStays(t *testing.T) {
 	require.False(t, n.Erased())
 }
 
+func TestOpaqueModuleIsKept(t *testing.T) {
+	m := passtest.Parse(t, "graph g(%x: f32[2]) {\n  return %x\n}\n")
+	m.SetBound("user", graph.Bound{Op: op.NewAdHoc("example.com/net", "Block.Forward", op.Args("x"), false, false, nil), Attrs: op.None{}})
+	m.Graph.Before(m.Graph.Output()).Module("user", m.Graph.Find("x"))
+	m.Graph.Before(m.Graph.Output()).Module("gone", m.Graph.Find("x"))
+	r, err := passes.Run(context.Background(), m, []passes.Pass{simplify.Functionalize, simplify.DCE}, passes.Options{NoLint: true})
+	require.NoError(t, err)
+	require.Contains(t, r.Explain(), "%user left as it is: module user is opaque")
+	require.Contains(t, r.Explain(), "%gone left as it is: nothing is known of module gone")
+	require.NotNil(t, m.Graph.Find("user"), "an opaque call may have effects")
+}
+
+func TestDropUnused(t *testing.T) {
+	m := passtest.Parse(t, `
+graph g(%x: f32[2]) {
+  %w = get_attr[w] : f32[2]
+  return %w
+}
+param w : f32[2]
+param gone : f32[2]
+module gone = relu ()
+`)
+	r, err := passes.Run(context.Background(), m, []passes.Pass{simplify.DropUnused}, passes.Options{})
+	require.NoError(t, err)
+	require.Len(t, m.Params(), 1)
+	require.Nil(t, m.Bound("gone"))
+	require.Contains(t, r.Explain(), "dropped 1 parameters")
+}
+
 func TestDecomposeExcept(t *testing.T) {
 	m := passtest.Parse(t, `
 graph g(%x: f32[2,3]) {
