@@ -76,7 +76,7 @@ func Judge(from, to string) string {
 	if strings.HasPrefix(to, "cmd/") {
 		return from + " imports " + to + ": nothing imports a command"
 	}
-	if strings.HasPrefix(from, "internal/") || strings.HasPrefix(to, "internal/") || strings.HasPrefix(from, "examples/") {
+	if strings.HasPrefix(from, "internal/") || strings.HasPrefix(from, "codegen/internal/") || strings.HasPrefix(to, "internal/") || strings.HasPrefix(from, "examples/") {
 		return ""
 	}
 	if _, ok := Exceptions[from+" -> "+to]; ok {
