@@ -249,21 +249,21 @@ func TestKernelPackagesRun(t *testing.T) {
 		checkStyle(t, c.files)
 	}
 	want := []string{
-		`^node %x: is nil, expected f32\[N,784\] \[FX1022\]`,
-		`^node %x: is f32\[2,783\], expected f32\[N,784\] \[FX1022\]`,
-		`^node %x: is f32\[784\], expected f32\[N,784\] \[FX1022\]`,
-		`^node %x: is i64\[2,784\], expected f32\[N,784\] \[FX1022\]`,
+		`^input "x" is nil, expected f32\[N,784\] \[FX1022\]`,
+		`^input "x" is f32\[2,783\], expected f32\[N,784\] \[FX1022\]`,
+		`^input "x" is f32\[784\], expected f32\[N,784\] \[FX1022\]`,
+		`^input "x" is i64\[2,784\], expected f32\[N,784\] \[FX1022\]`,
 		`^context canceled$`,
-		`^node %fc3: is f32\[2,11\], expected f32\[2,10\] \[FX1022\]`,
-		`^node %fc3: is nil, expected f32\[2,10\] \[FX1022\]`,
-		`^node %fc3: is in the memory of an input, expected memory of its own \[FX1022\]`,
+		`^output "fc3" is f32\[2,11\], expected f32\[2,10\] \[FX1022\]`,
+		`^output "fc3" is nil, expected f32\[2,10\] \[FX1022\]`,
+		`^output "fc3" is in the memory of an input, expected memory of its own \[FX1022\]`,
 		`no weights, expected one that New or Load made \[FX8020\]`,
 		`^tensor "fc1.bias" is f64\[512\], expected f32\[512\] \[FX8022\] \| tensor "fc2.weight" is f32\[512,511\], expected f32\[512,512\] \[FX8022\] \| tensor "fc3.weight" is missing, expected f32\[10,512\] \[FX8020\] \| tensor "more" is f32\[1\], expected no such tensor \[FX8021\]$`,
 		`FX800`,
 		`^node %e: .*FX`, // the index 99 of ten rows
 		`FX2080|FX1022`,
-		`^node %y: is f32\[5,3\], expected f32\[2\*N,3\] with size 4 at axis 0 \[FX1022\]`,
-		`^node %x: is nil, expected f32\[N,3\] \[FX1022\].*node %y: is f32\[5,3,1\]`,
+		`^input "y" is f32\[5,3\], expected f32\[2\*N,3\] with size 4 at axis 0 \[FX1022\]`,
+		`^input "x" is nil, expected f32\[N,3\] \[FX1022\].*input "y" is f32\[5,3,1\]`,
 	}
 	require.Len(t, failures, len(want), strings.Join(failures, "\n"))
 	for i, w := range want {

@@ -145,9 +145,8 @@ func pfxOutput[T array.Elem](shape ...int) (array.Dense[T], error) {
 // pfxChecker compares arguments with what the model takes.
 type pfxChecker struct{ errs diag.List }
 
-func (c *pfxChecker) bad(name, got, want string) {
-	e := diag.New("FX1022", "is "+got+", expected "+want)
-	e.Node = name
+func (c *pfxChecker) bad(what, name, got, want string) {
+	e := diag.New("FX1022", what+" "+strconv.QuoteToASCII(name)+" is "+got+", expected "+want)
 	c.errs = append(c.errs, e.WithHint("give arguments of the sizes that the comment of Forward lists"))
 }
 
@@ -157,7 +156,7 @@ func (c *pfxChecker) err() error { return c.errs.Err() }
 // checked later.
 func (c *pfxChecker) checkInput(name string, a *array.Array, d array.DType, want string, shape ...int) {
 	if a == nil {
-		c.bad(name, "nil", want)
+		c.bad("input", name, "nil", want)
 		return
 	}
 	ok := a.DType() == d && a.Rank() == len(shape)
@@ -165,14 +164,14 @@ func (c *pfxChecker) checkInput(name string, a *array.Array, d array.DType, want
 		ok = shape[i] < 0 || shape[i] == a.Dim(i)
 	}
 	if !ok {
-		c.bad(name, pfxDescribe(a), want)
+		c.bad("input", name, pfxDescribe(a), want)
 	}
 }
 
 // checkSize checks one size against those of other inputs.
 func (c *pfxChecker) checkSize(name string, a *array.Array, want string, axis, size int) {
 	if a.Dim(axis) != size {
-		c.bad(name, pfxDescribe(a), want+" with size "+strconv.Itoa(size)+" at axis "+strconv.Itoa(axis))
+		c.bad("input", name, pfxDescribe(a), want+" with size "+strconv.Itoa(size)+" at axis "+strconv.Itoa(axis))
 	}
 }
 
@@ -192,11 +191,11 @@ func (c *pfxChecker) checkGuard(text, why string, a, b int) {
 func (c *pfxChecker) checkOutput(name string, a *array.Array, d array.DType, shape ...int) {
 	switch {
 	case a == nil:
-		c.bad(name, "nil", pfxTypeText(d, shape))
+		c.bad("output", name, "nil", pfxTypeText(d, shape))
 	case a.DType() != d || !slices.Equal(a.Shape(), shape):
-		c.bad(name, pfxDescribe(a), pfxTypeText(d, shape))
+		c.bad("output", name, pfxDescribe(a), pfxTypeText(d, shape))
 	case !a.IsContiguous():
-		c.bad(name, pfxDescribe(a)+" with gaps", pfxTypeText(d, shape)+" without gaps")
+		c.bad("output", name, pfxDescribe(a)+" with gaps", pfxTypeText(d, shape)+" without gaps")
 	}
 }
 
@@ -204,7 +203,7 @@ func (c *pfxChecker) checkOutput(name string, a *array.Array, d array.DType, sha
 func (c *pfxChecker) checkApart(name string, a *array.Array, inputs ...*array.Array) {
 	for _, x := range inputs {
 		if a != nil && x != nil && a.Len() > 0 && x.Len() > 0 && a.Storage() == x.Storage() {
-			c.bad(name, "in the memory of an input", "memory of its own")
+			c.bad("output", name, "in the memory of an input", "memory of its own")
 			return
 		}
 	}
