@@ -1,4 +1,121 @@
 package diag
 
 // codegenCodes explains the codes FX4xxx: Go source from graphs and plans.
-var codegenCodes = []Info{}
+var codegenCodes = []Info{
+	{
+		Code: "FX4001", Title: "opaque function cannot be named",
+		Cause: "a wrapped Go function is unexported, or its package cannot be imported by the generated one",
+		Cure:  "export the function from a package that can be imported, or generate into its own package",
+		Example: `f := op.NewAdHoc("example.com/net", "unexported", op.Args("x"), false, false, nil)
+m.Graph.Before(m.Graph.Output()).Function(f, nil, m.Graph.First())
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4002", Title: "operator cannot be named",
+		Cause: "the variable that holds the operator's record is in a package that the generated one cannot import, or the operator has regions and is no cond, while or scan",
+		Cure:  "define the operator in a package that can be imported, as a variable called as the operator is, or generate into its own package",
+		Example: `m.Graph.Before(m.Graph.Output()).Function(private, nil, m.Graph.First())
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4003", Title: "opaque module without its Go value",
+		Cause: "the graph calls a module of which only the Go code is known, and the generated code has state of its own instead of the Go module",
+		Cure:  "give the Go module to the code generator, or capture without taking the module for a leaf",
+		Example: `f := op.NewAdHoc("example.com/net", "Gate.Forward", op.Args("x"), false, false, nil)
+m.SetBound("gate", graph.Bound{Op: f, Attrs: op.None{}})
+m.Graph.Before(m.Graph.Output()).Module("gate", m.Graph.First())
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4004", Title: "several results used as one value",
+		Cause: "a value with several results is an operand or a result itself, which no Go expression is",
+		Cure:  "take the results apart with getitem",
+		Example: `top := m.Graph.Before(m.Graph.Output()).Function(std.Topk, std.TopkAttrs{K: 1}, m.Graph.First())
+m.Graph.Output().SetArg(0, top)
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4005", Title: "write to something that is no state",
+		Cause: "the first operand of an assign node is no tensor that a get_attr node reads",
+		Cure:  "assign to a buffer of the model",
+		Example: `x := m.Graph.First()
+m.Graph.Before(m.Graph.Output()).Function(op.Assign, nil, x, x)
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4006", Title: "size that no Go expression gives",
+		Cause: "an attribute holds an unknown size, or a symbol that no value before it defines",
+		Cure:  "give the inputs types when capturing, so that the sizes have names",
+		Example: `attrs := std.ReshapeAttrs{Shape: shape.Of(shape.Sym("M"), shape.Const(4))}
+m.Graph.Before(m.Graph.Output()).Function(std.Reshape, attrs, m.Graph.First())
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4007", Title: "state without a known type",
+		Cause: "a tensor that the graph reads is not declared, or has neither a value nor a type with known sizes",
+		Cure:  "declare the tensor with its type, or give it a value",
+		Example: `m.SetParam(graph.Param{Path: "w"})
+at := m.Graph.Before(m.Graph.Output())
+at.Function(std.Neg, nil, at.GetAttr("w"))
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4008", Title: "path that no struct tag holds",
+		Cause: "the path of a tensor has a comma, a quote, a backslash or a control character, or is empty, - or a dot",
+		Cure:  "rename the tensor",
+		Example: `m.SetParam(graph.Param{Path: "w,buffer", Value: array.New(array.F32, 4)})
+at := m.Graph.Before(m.Graph.Output())
+at.Function(std.Neg, nil, at.GetAttr("w,buffer"))
+_, err := codegen.Module(m, codegen.ModuleOptions{})
+return err`,
+	},
+	{
+		Code: "FX4020", Title: "opaque function in kernel style",
+		Cause:   "a step calls a wrapped Go function, which a package that calls kernels alone does not know",
+		Cure:    "express the function with operators, give its operator a Kernel or a Decompose, or generate module style",
+		Example: `p.Steps[0].Kernel = opaque; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+	},
+	{
+		Code: "FX4021", Title: "model that writes its state in kernel style",
+		Cause:   "a step writes a weight or buffer, and generated models share their weights between goroutines",
+		Cure:    "put the model into evaluation mode, return the new value as a result, or generate module style",
+		Example: `p.Steps[0].Out[0] = p.Weights()[0]; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+	},
+	{
+		Code: "FX4022", Title: "kernel with hidden fields",
+		Cause:   "a kernel keeps values in unexported fields, which no Go literal of another package can give",
+		Cure:    "keep what the kernel needs in exported fields",
+		Example: `p.Steps[0].Kernel = hidden; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+	},
+	{
+		Code: "FX4023", Title: "weight without data for generated code",
+		Cause:   "a weight of the plan has no array, or one of another type than it was planned with",
+		Cure:    "load the weights before the model is planned",
+		Example: `_, err := codegen.Kernel(p, nil, codegen.KernelOptions{}); return err`,
+	},
+	{
+		Code: "FX4024", Title: "bad option of code generation",
+		Cause:   "a package, type or file name is none that Go allows, or the weights mode is unknown",
+		Cure:    "give a Go identifier (exported for the type), a file name without a folder, and auto, embed, external or literal",
+		Example: `_, err := codegen.Kernel(p, state, codegen.KernelOptions{Package: "a b"}); return err`,
+	},
+	{
+		Code: "FX4025", Title: "size unknown to generated code",
+		Cause:   "a size of a value or kernel does not follow from the sizes of the inputs",
+		Cure:    "pin the size when the model is planned",
+		Example: `p.Buffers[0].Type = shape.Unranked(array.F32); _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+	},
+	{
+		Code: "FX4026", Title: "control flow in kernel style",
+		Cause:   "a step is a cond, while or scan with bodies of its own",
+		Cure:    "unroll the loop while capturing, compute both branches and select, or generate module style",
+		Example: `p.Steps[0].Regions = []*plan.Plan{p}; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+	},
+}
