@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Driver runs generated code in a program of its own, which fxgen writes and
+// builds for the engines module and gen.
+type Driver struct {
+	dir     string
+	job     work.Job
+	results []any
+	err     error
+}
+
+// NewDriver reads the job in the folder that is the program's argument.
+func NewDriver() *Driver {
+	if len(os.Args) != 2 {
+		return &Driver{err: fmt.Errorf("got %d arguments, expected the folder of the job", len(os.Args)-1)}
+	}
+	d := &Driver{dir: os.Args[1]}
+	text, err := os.ReadFile(filepath.Join(d.dir, "job.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &d.job)
+	}
+	if d.err = err; err == nil && d.job.Threads > 0 {
+		runtime.GOMAXPROCS(d.job.Threads)
+	}
+	return d
+}
+
+// Array returns input i.
+func (d *Driver) Array(i int) *array.Array {
+	if d.err != nil {
+		return nil
+	}
+	a, err := npy.ReadFile(filepath.Join(d.dir, work.InputFile(i)))
+	if err != nil {
+		d.err = err
+	}
+	return a
+}
+
+// Tensor returns input i as a tensor.
+func (d *Driver) Tensor(i int) *tensor.Tensor {
+	a := d.Array(i)
+	if a == nil {
+		return nil
+	}
+	return tensor.New(a)
+}
+
+// Open opens a file of the generated package that is read when it runs.
+func (d *Driver) Open(name string) (f *os.File, size int64) {
+	if d.err != nil {
+		return nil, 0
+	}
+	f, err := os.Open(filepath.Join(d.dir, name))
+	if err != nil {
+		d.err = err
+		return nil, 0
+	}
+	info, err := f.Stat()
+	if err != nil {
+		d.err = err
+		return nil, 0
+	}
+	return f, info.Size()
+}
+
+// Check ends the program when the model could not be made.
+func (d *Driver) Check(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+	if d.err != nil {
+		d.finish(nil)
+	}
+}
+
+// Keep takes what a call of the generated code returned; the last one may be an
+// error.
+func (d *Driver) Keep(results ...any) error {
+	d.results = results
+	if n := len(results); n > 0 {
+		if err, ok := results[n-1].(error); ok {
+			return err
+		}
+	}
+	return nil
+}
+
+// Run does the job with the function that calls the generated code.
+func (d *Driver) Run(call func() error) {
+	d.Check(nil)
+	var res *work.Result
+	d.err = work.Recover(func() (err error) {
+		res, err = d.do(call)
+		return err
+	})
+	d.finish(res)
+}
+
+func (d *Driver) do(call func() error) (*work.Result, error) {
+	res := &work.Result{}
+	if d.job.Verb == work.Bench {
+		b := work.BenchJSON{Threads: runtime.GOMAXPROCS(0)}
+		if err := b.Measure(&d.job, call); err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(b)
+		res.Text = string(text)
+		return res, err
+	}
+	if err := call(); err != nil {
+		return nil, err
+	}
+	for i, a := range work.Unpack(d.results) {
+		if err := npy.WriteFile(filepath.Join(d.dir, work.OutputFile(i)), a); err != nil {
+			return nil, err
+		}
+		res.OutputNames = append(res.OutputNames, work.OutputFile(i))
+	}
+	return res, nil
+}
+
+// finish writes the result and ends the program.
+func (d *Driver) finish(res *work.Result) {
+	if err := work.Send(d.dir, func() (*work.Result, error) { return res, d.err }); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}

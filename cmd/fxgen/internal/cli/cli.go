@@ -1,0 +1,159 @@
+// Package cli is the command line of fxgen: flags, sources, where results go, and
+// how diagnostics look. What is done with a model is in package work; this one
+// decides whether it is done here or in a test binary of the user's package.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// The exit codes.
+const (
+	exitOK       = 0
+	exitInput    = 1 // the user's input is at fault, or check found a difference
+	exitUsage    = 2
+	exitInternal = 3
+)
+
+// usageError is a wrong command line.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errDiffers ends check and diff when the files on disk are not what gen would
+// write; all has been said.
+var errDiffers = errors.New("the files differ")
+
+// app is one call of the program.
+type app struct {
+	ctx            context.Context
+	stdout, stderr io.Writer
+}
+
+// Main runs the command line without the program's name and returns the exit code.
+func Main(args []string, stdout, stderr io.Writer) (code int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	a := &app{ctx: ctx, stdout: stdout, stderr: stderr}
+	defer func() {
+		if r := recover(); r != nil {
+			code = a.fail(diag.Bug(fmt.Sprint(r)))
+		}
+	}()
+	root := a.root()
+	root.SetArgs(longFlags(args))
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return a.fail(root.ExecuteContext(ctx))
+}
+
+// longFlags makes -name of --name: flags take one dash or two.
+func longFlags(args []string) []string {
+	out := make([]string, len(args))
+	for i, s := range args {
+		if s == "--" {
+			copy(out[i:], args[i:])
+			return out
+		}
+		out[i] = s
+		switch {
+		case s == "-h":
+			out[i] = "--help"
+		case len(s) > 1 && s[0] == '-' && letter(s[1]):
+			out[i] = "-" + s
+		}
+	}
+	return out
+}
+
+func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "fxgen",
+		Short:         "Captures networks written in Go and writes them as optimised Go code",
+		Long:          rootHelp,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q; fxgen -h lists the commands", args[0])
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.print(), a.draw(), a.stats(),
+		a.models(), a.ops(), a.passes(), a.devices(), a.explain())
+	for _, c := range root.Commands() {
+		c.Flags().SortFlags = false
+		c.DisableFlagsInUseLine = true
+	}
+	return root
+}
+
+const rootHelp = `fxgen captures networks written in Go, transforms them, and writes Go code.
+
+A SOURCE is
+  mlp                  a built-in network (fxgen models lists them)
+  net.fx               a graph in the text form
+  ./folder             a saved graph with its weights
+  ./pkg#Func           a function of tensors in a package
+  ./pkg#Type           a module, made by the function that -new names
+  ./pkg#Type.Method    the same with another method than Forward
+
+Flags take one dash or two. The exit code is 0 for success, 1 when the input is at
+fault, 2 for wrong usage and 3 for an internal error.`
+
+// exactly demands a number of arguments.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("fxgen %s takes %s, got %d arguments", c.Name(), what, len(args))
+		}
+		return nil
+	}
+}
+
+// fail prints what went wrong and returns the exit code.
+func (a *app) fail(err error) int {
+	var usage usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errDiffers):
+		return exitInput
+	case errors.As(err, &usage):
+		fmt.Fprintln(a.stderr, "fxgen: "+usage.Error())
+		return exitUsage
+	}
+	var l diag.List
+	var e *diag.Error
+	switch {
+	case errors.As(err, &l):
+	case errors.As(err, &e):
+		l = diag.List{e}
+	default:
+		fmt.Fprintln(a.stderr, "fxgen: "+strings.TrimSpace(err.Error()))
+		return exitInput
+	}
+	a.diagnostics(l)
+	for _, e := range l {
+		if e.Code == diag.Internal {
+			return exitInternal
+		}
+	}
+	return exitInput
+}

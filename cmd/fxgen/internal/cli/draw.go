@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+)
+
+func (a *app) draw() *cobra.Command {
+	var f flags
+	var out string
+	c := &cobra.Command{
+		Use:   "draw [flags] SOURCE",
+		Short: "Draw the graph as .dot, .svg, .png or .html",
+		Args:  exactly(1, "one SOURCE"),
+	}
+	f.sourceFlags(c)
+	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
+	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules that are drawn, 0 for all")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		format := strings.TrimPrefix(filepath.Ext(out), ".")
+		switch format {
+		case "dot", "svg", "png", "html":
+		case "":
+			return usagef("fxgen draw needs -o FILE with the ending .dot, .svg, .png or .html")
+		default:
+			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
+		}
+		data, err := a.drawing(c, &f, format, out, args[0])
+		if err != nil {
+			return err
+		}
+		return writeFiles([]target{{out, data}})
+	}
+	return c
+}
+
+func (a *app) drawing(c *cobra.Command, f *flags, format, out, arg string) ([]byte, error) {
+	j, err := f.fill(c, work.Draw, nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.open(arg, f.construct)
+	if err != nil {
+		return nil, err
+	}
+	dot, err := a.do(a.ctx, s, j)
+	if err != nil || format == "dot" {
+		return textOf(dot), err
+	}
+	if format != "html" {
+		return a.render(a.ctx, s.folder(), dot.Text, format)
+	}
+	svg, err := a.render(a.ctx, s.folder(), dot.Text, "svg")
+	if err != nil {
+		return nil, err
+	}
+	j.Format, j.SVG = "html", string(svg)
+	page, err := a.do(a.ctx, s, j)
+	return textOf(page), err
+}
+
+func textOf(r *work.Result) []byte {
+	if r == nil {
+		return nil
+	}
+	return []byte(r.Text)
+}
+
+// render runs fxdraw, which links Graphviz, in the module at hand.
+func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, error) {
+	h, err := findHome(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "run", modulePath+"/cmd/fxgen/fxdraw", "-format", format)
+	cmd.Dir, cmd.Env = h.dir, userpkg.HostEnv()
+	cmd.Stdin = strings.NewReader(dot)
+	var out, msg bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &msg
+	if err := cmd.Run(); err != nil {
+		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(msg.String()), "exit status 1"))
+		hint := "write .dot instead and render it with another tool"
+		if strings.Contains(text, "go.sum") || strings.Contains(text, "no required module") {
+			hint = "run go mod tidy in " + h.dir + ", so that go.sum lists what drawing needs"
+		}
+		return nil, bad(fmt.Sprintf("cannot draw: %s", text), hint)
+	}
+	return out.Bytes(), nil
+}

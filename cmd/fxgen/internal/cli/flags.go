@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+)
+
+// flags are those that several commands share; each command registers its own
+// selection.
+type flags struct {
+	inputs, in, out, shapes []string
+	construct               string
+	weights, passes, seed   string
+	engine                  string
+	threads                 int
+	json                    bool
+	job                     work.Job
+	minTime                 time.Duration
+}
+
+// sourceFlags are those of all commands that capture.
+func (f *flags) sourceFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.construct, "new", "", "function, or expression, that makes the module of ./pkg#Type")
+	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, or none")
+}
+
+// valueFlags are those of commands that compute.
+func (f *flags) valueFlags(c *cobra.Command) {
+	f.weightFlags(c)
+	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=VALUE of an input: FILE.npy, ramp or synthetic:SEED (repeat)")
+	f.shapeFlag(c)
+	c.Flags().StringVar(&f.engine, "engine", work.Plan, "eager, interp, plan, module or gen")
+	c.Flags().IntVar(&f.threads, "threads", 0, "the most threads of a run, 0 for all processors")
+	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
+}
+
+func (f *flags) weightFlags(c *cobra.Command) {
+	c.Flags().StringVar(&f.weights, "weights", "", "FILE.safetensors or synthetic:SEED")
+}
+
+func (f *flags) shapeFlag(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input (repeat)")
+}
+
+func (f *flags) jsonFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
+}
+
+// fill makes the job of the flags. standard is the pipeline without -passes.
+func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Job, error) {
+	j := f.job
+	j.Verb, j.Engine, j.Seed, j.Threads, j.JSON = verb, f.engine, f.seed, f.threads, f.json
+	j.MinTime = int64(f.minTime)
+	for _, list := range []struct {
+		flag string
+		from []string
+		to   *[]work.Named
+	}{{"input", f.inputs, &j.Inputs}, {"in", f.in, &j.In}, {"shape", f.shapes, &j.Shapes}} {
+		for _, s := range list.from {
+			name, value, ok := strings.Cut(s, "=")
+			if !ok || name == "" {
+				return nil, usagef("-%s %s: expected NAME=VALUE", list.flag, s)
+			}
+			*list.to = append(*list.to, work.Named{Name: name, Value: value})
+		}
+	}
+	for i, in := range j.In {
+		if ext := filepath.Ext(in.Value); ext == ".npy" || ext == ".pb" {
+			j.In[i].Value = absolute(in.Value)
+		}
+	}
+	j.Weights = f.weights
+	if j.Weights != "" && j.Weights != "synthetic" && !strings.HasPrefix(j.Weights, "synthetic:") {
+		j.Weights = absolute(j.Weights)
+	}
+	j.Passes = standard
+	if c.Flags().Changed("passes") {
+		j.Passes = split(f.passes)
+	}
+	if _, err := work.Pipeline(j.Passes); err != nil {
+		return nil, err
+	}
+	if j.Threads < 0 || j.Repeat < 0 || j.MinTime < 0 || j.Depth < 0 {
+		return nil, usagef("a number is negative")
+	}
+	return &j, nil
+}
+
+func absolute(path string) string {
+	if p, err := filepath.Abs(path); err == nil {
+		return p
+	}
+	return path
+}
+
+// split takes a list of passes apart; "none" is the empty list.
+func split(s string) []string {
+	list := []string{}
+	for _, name := range strings.Split(s, ",") {
+		if name = strings.TrimSpace(name); name != "" && name != "none" {
+			list = append(list, name)
+		}
+	}
+	return list
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/textdiff"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+)
+
+// genFlags are those of gen, check and diff.
+type genFlags struct {
+	flags
+	out string
+}
+
+func (f *genFlags) register(c *cobra.Command) {
+	f.sourceFlags(c)
+	f.weightFlags(c)
+	c.Flags().StringVar(&f.out, "o", "", "folder, or Go file, to write; the package's name when not given")
+	c.Flags().StringVar(&f.job.Package, "package", "", "name of the generated package")
+	c.Flags().StringVar(&f.job.Type, "type", "", "name of the generated type (Model)")
+	c.Flags().StringVar(&f.job.Func, "func", "", "name of the generated function in module style (Forward)")
+	c.Flags().StringVar(&f.job.Style, "style", work.Kernel, "kernel: a package of its own that calls kernels; module: readable Go over the tensor API")
+	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal or auto")
+	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
+}
+
+func (a *app) gen() *cobra.Command {
+	return a.genCommand("gen", "Write generated Go", func(g *generated) error {
+		for _, path := range g.strays {
+			fmt.Fprintf(a.stderr, "fxgen: %s was generated earlier and is not any more; delete it\n", path)
+		}
+		return writeFiles(g.files)
+	})
+}
+
+func (a *app) check() *cobra.Command {
+	return a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error {
+		old := stale(g.files)
+		for _, t := range old {
+			what := "differs"
+			if _, err := os.Stat(t.path); errors.Is(err, fs.ErrNotExist) {
+				what = "is missing"
+			}
+			fmt.Fprintf(a.stdout, "%s %s\n", t.path, what)
+		}
+		for _, path := range g.strays {
+			fmt.Fprintf(a.stdout, "%s is not generated any more\n", path)
+		}
+		if len(old)+len(g.strays) > 0 {
+			return errDiffers
+		}
+		return nil
+	})
+}
+
+func (a *app) diff() *cobra.Command {
+	return a.genCommand("diff", "Print how the files on disk differ from what gen would write", func(g *generated) error {
+		old := stale(g.files)
+		for _, t := range old {
+			before, err := os.ReadFile(t.path)
+			name := t.path
+			if err != nil {
+				name = os.DevNull
+			}
+			if !textual(before) || !textual(t.data) {
+				fmt.Fprintf(a.stdout, "Binary files %s and %s differ\n", name, t.path)
+				continue
+			}
+			if err := a.say(textdiff.Unified(filepath.ToSlash(name), filepath.ToSlash(t.path), string(before), string(t.data))); err != nil {
+				return err
+			}
+		}
+		for _, path := range g.strays {
+			fmt.Fprintf(a.stdout, "Only on disk: %s\n", path)
+		}
+		if len(old)+len(g.strays) > 0 {
+			return errDiffers
+		}
+		return nil
+	})
+}
+
+func textual(b []byte) bool { return !slices.Contains(b, 0) }
+
+// generated is what gen makes of its arguments.
+type generated struct {
+	files  []target
+	strays []string // files that fxgen wrote to the folder and does not write now
+}
+
+func (a *app) genCommand(name, short string, finish func(*generated) error) *cobra.Command {
+	var f genFlags
+	c := &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, "one SOURCE")}
+	f.register(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		g, err := a.generate(c, &f, args[0])
+		if err != nil {
+			return err
+		}
+		return finish(g)
+	}
+	return c
+}
+
+func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, error) {
+	if !slices.Contains([]string{work.Kernel, work.Module}, f.job.Style) {
+		return nil, usagef("-style %s: expected kernel or module", f.job.Style)
+	}
+	if !slices.Contains([]string{"auto", "embed", "external", "literal"}, f.job.WeightsMode) {
+		return nil, usagef("-weights-mode %s: expected auto, embed, external or literal", f.job.WeightsMode)
+	}
+	var standard []string
+	if f.job.Style == work.Kernel {
+		standard = work.Optimise
+	}
+	j, err := f.fill(c, work.Gen, standard)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.open(arg, f.construct)
+	if err != nil {
+		return nil, err
+	}
+	dir := place(j, f.out, s)
+	if s.pkg != nil {
+		s.pkg.Generated = absolute(dir)
+		if j.File != "" {
+			s.pkg.Generated = absolute(f.out)
+		}
+	}
+	res, err := a.do(a.ctx, s, j)
+	if err != nil {
+		return nil, err
+	}
+	g := &generated{}
+	names := map[string]bool{}
+	for _, file := range res.Files {
+		g.files = append(g.files, target{filepath.Join(dir, file.Name), file.Data})
+		names[file.Name] = true
+	}
+	if j.File == "" && !j.Eject {
+		g.strays = strays(dir, names)
+	}
+	return g, nil
+}
+
+// place decides the folder, the files' names and the package's name.
+func place(j *work.Job, out string, s *source) (dir string) {
+	dir = out
+	switch {
+	case strings.HasSuffix(out, ".go"):
+		dir, j.File = filepath.Dir(out), strings.TrimSuffix(filepath.Base(out), ".go")
+	case out == "" && j.Package != "":
+		dir = j.Package
+	case out == "":
+		dir = identifier(s.name)
+	}
+	j.OutDir = absolute(dir)
+	if j.Package == "" {
+		if j.Package = userpkg.PackageIn(j.OutDir); j.Package == "" {
+			j.Package = identifier(filepath.Base(j.OutDir))
+		}
+	}
+	return dir
+}
+
+// identifier makes a package name of any name.
+func identifier(name string) string {
+	name = strings.TrimSuffix(filepath.Base(name), ".fx")
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+	if name == "" || unicode.IsDigit(rune(name[0])) {
+		return "model" + name
+	}
+	return name
+}
+
+// strays lists the Go files of a folder that fxgen wrote and that are not among
+// the names.
+func strays(dir string, names map[string]bool) (list []string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	for _, f := range files {
+		if !names[filepath.Base(f)] && userpkg.IsGenerated(f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+const modulePath = "github.com/gofx-dev/gofx"
+
+// home is a module in which programs that use gofx can be built: the user's own
+// where it requires gofx, else the checkout or the version that this program was
+// built from.
+type home struct {
+	dir  string
+	path string // the module's
+}
+
+// findHome looks for a module from dir upwards.
+func findHome(ctx context.Context, dir string) (h home, err error) {
+	if h, ok := mainModule(ctx, dir); ok {
+		return h, nil
+	}
+	if _, file, _, ok := runtime.Caller(0); ok {
+		root := filepath.Join(filepath.Dir(file), "../../../..")
+		if h, ok := mainModule(ctx, root); ok && h.path == modulePath {
+			return h, nil
+		}
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Path != modulePath || !strings.HasPrefix(info.Main.Version, "v") {
+		return home{}, errors.New("no module with gofx to build in: run fxgen in a module whose go.mod requires " + modulePath)
+	}
+	return home{}, errors.New("no module with gofx to build in: run go get -tool " + modulePath + "/cmd/fxgen@" + info.Main.Version + " in your module")
+}
+
+// mainModule returns the module that a folder is in, if it is gofx or requires it.
+func mainModule(ctx context.Context, dir string) (home, bool) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", modulePath)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	var m struct {
+		Path, Dir string
+		Main      bool
+	}
+	if err != nil || json.Unmarshal(out, &m) != nil || m.Dir == "" {
+		return home{}, false
+	}
+	if m.Main {
+		return home{m.Dir, m.Path}, true
+	}
+	cmd = exec.CommandContext(ctx, "go", "list", "-m", "-json")
+	cmd.Dir = dir
+	if out, err = cmd.Output(); err != nil {
+		return home{}, false
+	}
+	d := json.NewDecoder(bytes.NewReader(out))
+	if d.Decode(&m) != nil || m.Dir == "" {
+		return home{}, false
+	}
+	return home{m.Dir, m.Path}, true
+}
+
+// overlay shows files to the go command in a folder that does not exist.
+type overlay struct {
+	dir     string // where the files are
+	replace map[string]string
+}
+
+// add writes a file and enters it at a path of the module.
+func (o *overlay) add(at, name string, data []byte) error {
+	file := filepath.Join(o.dir, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	o.replace[at] = file
+	return os.WriteFile(file, data, 0o666)
+}
+
+// write writes the overlay's description and returns its path.
+func (o *overlay) write() (string, error) {
+	text, err := json.Marshal(map[string]any{"Replace": o.replace})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(o.dir, "overlay.json")
+	return path, os.WriteFile(path, text, 0o666)
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// item is a line of a list.
+type item struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+}
+
+// list makes a command that prints names with one line of documentation each.
+func (a *app) list(name, short string, items func() []item) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{Use: name + " [flags]", Short: short, Args: exactly(0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				e := json.NewEncoder(a.stdout)
+				e.SetIndent("", "  ")
+				return e.Encode(items())
+			}
+			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+			for _, it := range items() {
+				fmt.Fprintf(w, "%s\t%s\n", it.Name, it.Doc)
+			}
+			return w.Flush()
+		}}
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
+}
+
+// sentence returns the first sentence of a doc text, on one line.
+func sentence(doc string) string {
+	doc = strings.Join(strings.Fields(doc), " ")
+	if i := strings.Index(doc, ". "); i >= 0 {
+		doc = doc[:i+1]
+	}
+	return doc
+}
+
+func (a *app) models() *cobra.Command {
+	return a.list("models", "List the built-in networks", func() (l []item) {
+		for _, m := range models.All() {
+			l = append(l, item{m.Name, m.Doc})
+		}
+		return l
+	})
+}
+
+func (a *app) ops() *cobra.Command {
+	return a.list("ops", "List the operators", func() (l []item) {
+		for _, o := range op.All() {
+			l = append(l, item{o.Key(), sentence(o.Doc)})
+		}
+		return l
+	})
+}
+
+func (a *app) passes() *cobra.Command {
+	return a.list("passes", "List the passes", func() (l []item) {
+		for _, p := range work.Passes {
+			l = append(l, item{p.Name, sentence(p.Doc)})
+		}
+		return l
+	})
+}
+
+func (a *app) explain() *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain [CODE]",
+		Short: "Explain a diagnostic, or list all",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return usagef("fxgen explain takes one CODE, got %d", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				for _, i := range diag.Codes() {
+					fmt.Fprintf(a.stdout, "%s  %s\n", i.Code, i.Title)
+				}
+				return nil
+			}
+			code := diag.Code(strings.ToUpper(args[0]))
+			i, ok := diag.Lookup(code)
+			if !ok {
+				return bad("there is no diagnostic "+args[0], "fxgen explain lists them")
+			}
+			fmt.Fprintf(a.stdout, "%s: %s\n\nCause: %s\n\nCure: %s\n", i.Code, i.Title, i.Cause, i.Cure)
+			if i.Example != "" {
+				fmt.Fprintf(a.stdout, "\nExample:\n\n\t%s\n", strings.ReplaceAll(strings.TrimSpace(i.Example), "\n", "\n\t"))
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+)
+
+func (a *app) print() *cobra.Command {
+	var f flags
+	var out string
+	c := &cobra.Command{
+		Use:   "print [flags] SOURCE",
+		Short: "Print the graph in the text form",
+		Args:  exactly(1, "one SOURCE"),
+	}
+	f.sourceFlags(c)
+	f.weightFlags(c)
+	c.Flags().StringVar(&f.job.After, "after", "", "stop the pipeline after this pass")
+	c.Flags().BoolVar(&f.job.Positions, "positions", false, "show where each node was recorded")
+	c.Flags().StringVar(&out, "o", "", "file to write instead of the standard output")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var standard []string
+		if f.job.After != "" {
+			if standard = work.Optimise; !slices.Contains(standard, f.job.After) {
+				standard = []string{f.job.After}
+			}
+		}
+		res, err := a.job(c, &f, work.Print, standard, args[0])
+		if err != nil {
+			return err
+		}
+		if out != "" {
+			return writeFiles([]target{{path: out, data: []byte(res.Text)}})
+		}
+		return a.say(res.Text)
+	}
+	return c
+}
+
+func (a *app) run() *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "run [flags] SOURCE",
+		Short: "Run a network on given inputs",
+		Args:  exactly(1, "one SOURCE"),
+	}
+	f.sourceFlags(c)
+	f.valueFlags(c)
+	c.Flags().StringArrayVar(&f.out, "out", nil, "NAME=FILE.npy: file for an output (repeat)")
+	f.jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		var files []work.Named
+		for _, s := range f.out {
+			name, path, ok := strings.Cut(s, "=")
+			if !ok || filepath.Ext(path) != ".npy" {
+				return usagef("-out %s: expected NAME=FILE.npy", s)
+			}
+			f.job.Out = append(f.job.Out, name)
+			files = append(files, work.Named{Name: name, Value: path})
+		}
+		res, err := a.job(c, &f, work.Run, f.pipeline(), args[0])
+		if err != nil {
+			return err
+		}
+		var list []target
+		for i, file := range res.Files {
+			list = append(list, target{path: files[i].Value, data: file.Data})
+		}
+		if err := writeFiles(list); err != nil {
+			return err
+		}
+		return a.say(res.Text)
+	}
+	return c
+}
+
+func (a *app) bench() *cobra.Command {
+	var f flags
+	c := &cobra.Command{
+		Use:   "bench [flags] SOURCE",
+		Short: "Measure the time of a run",
+		Args:  exactly(1, "one SOURCE"),
+	}
+	f.sourceFlags(c)
+	f.valueFlags(c)
+	c.Flags().IntVar(&f.job.Repeat, "repeat", 3, "the least number of runs")
+	c.Flags().DurationVar(&f.minTime, "min-time", time.Second, "the least time to measure for")
+	f.jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		res, err := a.job(c, &f, work.Bench, f.pipeline(), args[0])
+		if err != nil {
+			return err
+		}
+		return a.say(res.Text)
+	}
+	return c
+}
+
+// pipeline is the default of an engine: those that compile optimise first.
+func (f *flags) pipeline() []string {
+	if f.engine == work.Plan || f.engine == "gen" {
+		return work.Optimise
+	}
+	return nil
+}
+
+// job opens the source and does the job of the flags.
+func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, arg string) (*work.Result, error) {
+	j, err := f.fill(c, verb, standard)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.open(arg, f.construct)
+	if err != nil {
+		return nil, err
+	}
+	if (verb == work.Run || verb == work.Bench) && (j.Engine == "module" || j.Engine == "gen") {
+		return a.built(a.ctx, s, j)
+	}
+	return a.do(a.ctx, s, j)
+}
+
+func (a *app) say(text string) error {
+	_, err := io.WriteString(a.stdout, text)
+	return err
+}

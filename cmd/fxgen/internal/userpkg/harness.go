@@ -1,0 +1,161 @@
+package userpkg
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+const (
+	testName = "TestFxgenHarness"
+	testFile = "zz_fxgen_harness_test.go"
+)
+
+// Do does a job in a test binary of the package.
+func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
+	l, err := t.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "fxgen-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	l.place(j)
+	if err := work.Request(dir, j); err != nil {
+		return nil, err
+	}
+	overlay, err := l.writeOverlay(t, dir)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$", ".")
+	cmd.Env = HostEnv()
+	cmd.Dir = l.dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	runErr := cmd.Run()
+	res, missing, err := work.Receive(dir)
+	if !missing {
+		return res, err
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if list := compileErrors(out.String(), l.dir); len(list) > 0 {
+		return nil, list
+	}
+	e := diag.Bug("the test binary of " + l.pkg.PkgPath + " left no result")
+	e.Err = fmt.Errorf("%w\n%s", errOr(runErr, err), out.String())
+	return nil, e
+}
+
+// place says where module style writes to, so that it can name the package's own
+// declarations. A main package cannot be imported from elsewhere.
+func (l *loaded) place(j *work.Job) {
+	switch m := l.pkg.Module; {
+	case j.OutDir == "" || m == nil:
+	case j.OutDir == l.dir:
+		j.PackagePath = l.pkg.PkgPath
+	default:
+		if rel, err := filepath.Rel(m.Dir, j.OutDir); err == nil && !strings.HasPrefix(rel, "..") {
+			j.PackagePath = m.Path + "/" + filepath.ToSlash(rel)
+		}
+		j.OwnState = j.OwnState || l.pkg.Name == "main"
+	}
+}
+
+func errOr(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// writeOverlay writes the files that the go command is to see instead of others
+// and returns the overlay's file name.
+func (l *loaded) writeOverlay(t *Target, dir string) (string, error) {
+	replace := map[string]string{}
+	tests, err := filepath.Glob(filepath.Join(l.dir, "*_test.go"))
+	if err != nil {
+		return "", err
+	}
+	for _, f := range tests {
+		replace[f] = "" // as if it did not exist
+	}
+	n := 0
+	put := func(path string, data []byte) error {
+		file := filepath.Join(dir, "overlay"+strconv.Itoa(n)+".go")
+		n++
+		replace[path] = file
+		return os.WriteFile(file, data, 0o666)
+	}
+	if err := put(filepath.Join(l.dir, testFile), l.source(t, dir)); err != nil {
+		return "", err
+	}
+	for path, data := range l.overlay {
+		if err := put(path, data); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(dir, "overlay.json")
+	return file, os.WriteFile(file, text, 0o666)
+}
+
+// source is the test that does the job. Its imports have names that no package
+// declares at top level.
+func (l *loaded) source(t *Target, dir string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package %s\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n)\n\n", l.pkg.Name, "github.com/gofx-dev/gofx/cmd/fxgen/harness")
+	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t, fxgen_harness.Source{\n\t\tName: %q,\n", testName, t.Name)
+	if l.isFunc {
+		fmt.Fprintf(&b, "\t\tFunc: %s,\n", t.Name)
+	} else {
+		call := "return " + l.newExpr
+		if !l.newErr {
+			call += ", nil"
+		} else {
+			call = "m, err := " + l.newExpr + "; return m, err"
+		}
+		fmt.Fprintf(&b, "\t\tNew: func() (any, error) { %s },\n\t\tMethod: %q,\n", call, t.Method)
+	}
+	fmt.Fprintf(&b, "\t\tParams: %#v,\n\t\tResults: %#v,\n\t}, %q)\n}\n", paramNames(l.sig.Params()), paramNames(l.sig.Results()), dir)
+	return []byte(b.String())
+}
+
+// compileErrors finds "file:line:col: message" in what the go command printed.
+func compileErrors(out, dir string) (list diag.List) {
+	for _, line := range strings.Split(out, "\n") {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "vet: ")
+		i := strings.Index(line, ".go:")
+		if i < 0 || strings.HasPrefix(line, "panic") {
+			continue
+		}
+		place, msg, ok := strings.Cut(line, ": ")
+		p := position(place)
+		if !ok || p.Line == 0 || strings.ContainsAny(p.File, " \t") {
+			continue
+		}
+		if !filepath.IsAbs(p.File) {
+			p.File = filepath.Join(dir, p.File)
+		}
+		e := diag.New(Compile, msg)
+		e.Pos = p
+		list = append(list, e)
+	}
+	return list
+}

@@ -1,0 +1,328 @@
+package userpkg
+
+import (
+	"context"
+	"errors"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/packages"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// loaded is the user's package and what was found in it.
+type loaded struct {
+	pkg     *packages.Package
+	dir     string
+	overlay map[string][]byte // files that stand in for others
+
+	sig     *types.Signature
+	isFunc  bool
+	pos     token.Position
+	newExpr string
+	newErr  bool // the constructor returns an error too
+}
+
+const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
+	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedModule
+
+// read loads the package with the files of an overlay in place of those on disk.
+func read(ctx context.Context, pattern string, overlay map[string][]byte) (*packages.Package, error) {
+	c := packages.Config{Context: ctx, Mode: mode, Overlay: overlay, Env: HostEnv(), ParseFile: nil}
+	list, err := packages.Load(&c, pattern)
+	if err != nil {
+		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
+	}
+	if len(list) != 1 {
+		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "")
+	}
+	return list[0], nil
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	return s
+}
+
+// HostEnv is the environment without a foreign target: the package's code is to
+// run here, whatever it is generated for.
+func HostEnv() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "GOOS=") && !strings.HasPrefix(v, "GOARCH=") {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// load reads the package and checks the target's declaration.
+func (t *Target) load(ctx context.Context) (*loaded, error) {
+	pkg, err := read(ctx, t.Pattern, nil)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{pkg: pkg}
+	if len(pkg.Errors) > 0 || pkg.IllTyped {
+		if l, err = t.withoutGenerated(ctx, pkg); err != nil {
+			return nil, err
+		}
+	}
+	if len(l.pkg.GoFiles) == 0 {
+		return nil, bad("package "+t.Pattern+" has no Go files", "")
+	}
+	l.dir = filepath.Dir(l.pkg.GoFiles[0])
+	return l, l.find(t)
+}
+
+// problems makes diagnostics of what the go command and the type checker say; both
+// report some mistakes.
+func problems(errs []packages.Error) (list diag.List) {
+	type place struct {
+		file      string
+		line, col int
+		msg       string
+	}
+	seen := map[place]bool{}
+	for _, e := range errs {
+		if strings.HasPrefix(e.Msg, "# ") {
+			continue // a headline
+		}
+		d := diag.New(Compile, strings.TrimSpace(e.Msg))
+		d.Pos = position(e.Pos)
+		if d.Pos.File != "" {
+			if abs, err := filepath.Abs(d.Pos.File); err == nil {
+				d.Pos.File = abs
+			}
+		}
+		key := place{d.Pos.File, d.Pos.Line, d.Pos.Col, d.Msg}
+		if !seen[key] {
+			seen[key] = true
+			list = append(list, d)
+		}
+	}
+	if len(list) == 0 && len(errs) > 0 {
+		list = append(list, diag.New(Compile, strings.TrimSpace(errs[0].Msg)))
+	}
+	return list
+}
+
+// Compile is the code of user code that does not compile.
+const Compile diag.Code = "FX8055"
+
+// position reads "file:line:col" with parts missing from the end.
+func position(s string) diag.Pos {
+	if s == "" || s == "-" {
+		return diag.Pos{}
+	}
+	var nums []int
+	for len(nums) < 2 {
+		i := strings.LastIndexByte(s, ':')
+		if i < 0 {
+			break
+		}
+		n, err := strconv.Atoi(s[i+1:])
+		if err != nil {
+			break
+		}
+		nums = append(nums, n)
+		s = s[:i]
+	}
+	p := diag.Pos{File: s}
+	switch len(nums) {
+	case 2:
+		p.Line, p.Col = nums[1], nums[0]
+	case 1:
+		p.Line = nums[0]
+	}
+	return p
+}
+
+// find looks the target up and checks that it can be captured.
+func (l *loaded) find(t *Target) error {
+	obj := l.pkg.Types.Scope().Lookup(t.Name)
+	if obj == nil {
+		return bad("package "+l.pkg.PkgPath+" has no function or type "+t.Name, near(l.pkg.Types.Scope(), t.Name))
+	}
+	l.pos = l.pkg.Fset.Position(obj.Pos())
+	switch o := obj.(type) {
+	case *types.Func:
+		l.isFunc = true
+		l.sig = o.Type().(*types.Signature)
+		if t.Method != "" {
+			return l.bad(t.Name+" is a function, it has no method "+t.Method, "")
+		}
+		if t.New != "" {
+			return l.bad(t.Name+" is a function, -new is for types", "")
+		}
+	case *types.TypeName:
+		if err := l.findMethod(t, o); err != nil {
+			return err
+		}
+		if err := l.constructor(t, o); err != nil {
+			return err
+		}
+	default:
+		return l.bad(t.Name+" is neither a function nor a type", "")
+	}
+	return l.checkSignature(t)
+}
+
+func (l *loaded) bad(msg, hint string) *diag.Error {
+	return bad(msg, hint).At(diag.Pos{File: l.pos.Filename, Line: l.pos.Line, Col: l.pos.Column})
+}
+
+// near suggests a name that differs in case only.
+func near(s *types.Scope, name string) string {
+	for _, n := range s.Names() {
+		if strings.EqualFold(n, name) {
+			return "did you mean " + n + "?"
+		}
+	}
+	return "the part behind # is the name of a function or type in the package"
+}
+
+func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
+	name := t.Method
+	if name == "" {
+		name = "Forward"
+	}
+	if n, ok := o.Type().(*types.Named); ok && n.TypeParams().Len() > 0 {
+		return l.bad(t.Name+" is a generic type", "name a type without type parameters")
+	}
+	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(o.Type()), true, o.Pkg(), name)
+	fn, ok := m.(*types.Func)
+	if !ok {
+		return l.bad("type "+t.Name+" has no method "+name, "give it a Forward method, or name another one: ./pkg#"+t.Name+".Method")
+	}
+	if !fn.Exported() {
+		return l.bad("method "+name+" is not exported, reflection cannot call it", "export it, or capture a function that calls it")
+	}
+	l.sig = fn.Type().(*types.Signature)
+	l.pos = l.pkg.Fset.Position(fn.Pos())
+	return nil
+}
+
+// constructor decides how the module is made: by -new, else by New and the type's
+// name if that needs no arguments, else as a zero value.
+func (l *loaded) constructor(t *Target, o *types.TypeName) error {
+	l.newExpr = t.New
+	if l.newExpr == "" {
+		f, ok := l.pkg.Types.Scope().Lookup("New" + t.Name).(*types.Func)
+		if !ok || f.Type().(*types.Signature).Params().Len() > 0 {
+			return l.bad("no constructor is known for "+t.Name, "name one: -new New"+t.Name+", or -new 'New"+t.Name+"(10)'")
+		}
+		l.newExpr = f.Name() + "()"
+	}
+	tv, err := types.Eval(l.pkg.Fset, l.pkg.Types, token.NoPos, l.newExpr)
+	if err != nil {
+		return l.bad("-new "+l.newExpr+": "+strings.Join(strings.Fields(evalMessage(err)), " "), "it is evaluated in package "+l.pkg.PkgPath+", without its files' imports")
+	}
+	result := tv.Type
+	if tuple, ok := result.(*types.Tuple); ok {
+		if tuple.Len() != 2 || tuple.At(1).Type().String() != "error" {
+			return l.bad("-new "+l.newExpr+" returns "+tuple.String()+", expected *"+t.Name+" or (*"+t.Name+", error)", "")
+		}
+		result, l.newErr = tuple.At(0).Type(), true
+	}
+	if !types.Identical(result, types.NewPointer(o.Type())) {
+		return l.bad("-new "+l.newExpr+" gives "+types.TypeString(result, types.RelativeTo(o.Pkg()))+", expected *"+t.Name, "")
+	}
+	return nil
+}
+
+func evalMessage(err error) string {
+	var e types.Error
+	if errors.As(err, &e) {
+		return e.Msg
+	}
+	return err.Error()
+}
+
+const tensorPath = "github.com/gofx-dev/gofx/tensor"
+
+// checkSignature refuses what the tracer could not call.
+func (l *loaded) checkSignature(t *Target) error {
+	if l.sig.TypeParams().Len() > 0 {
+		return l.bad(t.Name+" has type parameters", "capture a function that calls it with concrete types")
+	}
+	if !holdsTensors(l.sig.Params(), 0) {
+		return l.bad(t.Name+" has no tensor parameter: its signature is "+l.signature(), "a network takes *tensor.Tensor")
+	}
+	if !holdsTensors(l.sig.Results(), 0) {
+		return l.bad(t.Name+" returns no tensor: its signature is "+l.signature(), "a network returns *tensor.Tensor")
+	}
+	return nil
+}
+
+func (l *loaded) signature() string {
+	return types.TypeString(l.sig, func(p *types.Package) string {
+		if p == l.pkg.Types {
+			return ""
+		}
+		return p.Name()
+	})
+}
+
+// holdsTensors reports whether values of a type can hold tensors.
+func holdsTensors(t types.Type, depth int) bool {
+	if depth > 8 {
+		return false
+	}
+	switch t := types.Unalias(t).(type) {
+	case *types.Tuple:
+		for i := range t.Len() {
+			if holdsTensors(t.At(i).Type(), depth) {
+				return true
+			}
+		}
+	case *types.Named:
+		if o := t.Obj(); o.Pkg() != nil && o.Pkg().Path() == tensorPath && o.Name() == "Tensor" {
+			return true
+		}
+		return holdsTensors(t.Underlying(), depth+1)
+	case *types.Pointer:
+		return holdsTensors(t.Elem(), depth+1)
+	case *types.Slice:
+		return holdsTensors(t.Elem(), depth+1)
+	case *types.Array:
+		return holdsTensors(t.Elem(), depth+1)
+	case *types.Map:
+		return holdsTensors(t.Elem(), depth+1)
+	case *types.Struct:
+		for i := range t.NumFields() {
+			if holdsTensors(t.Field(i).Type(), depth+1) {
+				return true
+			}
+		}
+	case *types.Interface:
+		return true
+	}
+	return false
+}
+
+// paramNames returns the names of the parameters that are tensors themselves;
+// none when some parameter holds several, or one has no name.
+func paramNames(tuple *types.Tuple) []string {
+	var names []string
+	for i := range tuple.Len() {
+		p := tuple.At(i)
+		if !holdsTensors(p.Type(), 0) {
+			continue
+		}
+		ptr, ok := types.Unalias(p.Type()).(*types.Pointer)
+		if !ok || p.Name() == "" || p.Name() == "_" {
+			return nil
+		}
+		if n, ok := types.Unalias(ptr.Elem()).(*types.Named); !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != tensorPath {
+			return nil
+		}
+		names = append(names, p.Name())
+	}
+	return names
+}

@@ -1,0 +1,73 @@
+// Package userpkg reaches the code of the user's package: it loads the package for
+// static checks, writes a test of it that exists only in an overlay, and runs the
+// go command. The test does the job in the package itself, where unexported names
+// can be used, and leaves nothing behind.
+package userpkg
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// Target is a function, or a method of a module, in a package.
+type Target struct {
+	Pattern string // of the package, as given
+	Name    string // function or type
+	Method  string // "" for Forward
+	New     string // Go expression that makes the module, "" for New+Name or a literal
+
+	// Generated are the files that are about to be written, where that is known:
+	// absolute paths, or a folder. The package may use them before they exist.
+	Generated string
+}
+
+// Dir is the folder of the package where the pattern is one, else "".
+func (t *Target) Dir() string {
+	if info, err := os.Stat(t.Pattern); err == nil && info.IsDir() {
+		return t.Pattern
+	}
+	return ""
+}
+
+// PackageIn returns the name of the package in a folder, "" when there is none.
+func PackageIn(dir string) string {
+	for _, f := range goFiles(dir) {
+		if !strings.HasSuffix(f, "_test.go") {
+			if name := packageName(f); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// Parse reads PACKAGE#SYMBOL. constructor names a function or is an expression.
+func Parse(pkg, symbol, constructor string) (*Target, error) {
+	t := &Target{Pattern: pkg}
+	if pkg == "" {
+		t.Pattern = "."
+	}
+	t.Name, t.Method, _ = strings.Cut(symbol, ".")
+	if !token.IsIdentifier(t.Name) || t.Method != "" && !token.IsIdentifier(t.Method) {
+		return nil, bad("#"+symbol+" is no name of a function, type or method", "write ./pkg#Func, ./pkg#Type or ./pkg#Type.Method")
+	}
+	if constructor != "" {
+		e, err := parser.ParseExpr(constructor)
+		if err != nil {
+			return nil, bad("-new "+constructor+" is no Go expression", "name a function of the package, such as New"+t.Name)
+		}
+		t.New = constructor
+		if _, call := e.(*ast.CallExpr); !call {
+			t.New += "()"
+		}
+	}
+	return t, nil
+}
+
+func bad(msg, hint string) *diag.Error { return diag.New(work.BadSource, msg).WithHint(hint) }

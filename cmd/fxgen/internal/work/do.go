@@ -1,0 +1,109 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Do captures the source and does what the job asks. The error is a diag.List or
+// a *diag.Error where the source or the flags are at fault.
+func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
+	values := j.Verb == Run || j.Verb == Bench || j.Verb == Gen || j.Verb == Feed || needsValues(j.Passes)
+	c, err := s.capture(ctx, j, values)
+	if err != nil {
+		return nil, err
+	}
+	res := &Result{InputNames: c.inputNames(), OutputNames: c.outputNames()}
+	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench) {
+		return res, c.act(ctx, j, res)
+	}
+	if err := j.transform(ctx, c.gm); err != nil {
+		return nil, err
+	}
+	return res, c.act(ctx, j, res)
+}
+
+// needsValues reports whether a pass of the pipeline reads weights.
+func needsValues(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return n == "conv-bn" || n == "linear-bn" || n == "const-fold" })
+}
+
+func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
+	switch j.Verb {
+	case Print:
+		res.Text = graph.Print(c.gm, graph.PrintOptions{Positions: j.Positions, BaseNames: true})
+		return nil
+	case Stats:
+		return c.stats(j, res)
+	case Run:
+		return c.run(ctx, j, res)
+	case Bench:
+		return c.bench(ctx, j, res)
+	case Draw:
+		return c.draw(j, res)
+	case Gen:
+		return c.gen(j, res)
+	case Feed:
+		return c.feed(ctx, j, res)
+	}
+	return diag.Bug("unknown verb " + j.Verb)
+}
+
+func (c *captured) run(ctx context.Context, j *Job, res *Result) error {
+	in, _, err := c.values(j)
+	if err != nil {
+		return err
+	}
+	r, note, err := c.runner(j)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	if note != "" {
+		res.Notes.Add(&diag.Error{Note: true, Msg: note})
+	}
+	out, err := r.run(ctx, in)
+	if err != nil {
+		return err
+	}
+	return Report(j, res, out)
+}
+
+// Report puts the outputs of a run into the result: as text, and as the files that
+// -out asks for.
+func Report(j *Job, res *Result, out []*array.Array) error {
+	var errs diag.List
+	for _, name := range j.Out {
+		i := slices.Index(res.OutputNames, name)
+		if i < 0 || i >= len(out) {
+			errs.Add(diag.New(BadValue, "there is no output "+name).WithHint("the outputs are " + strings.Join(res.OutputNames, ", ")))
+			continue
+		}
+		var b bytes.Buffer
+		if err := npy.Write(&b, out[i]); err != nil {
+			errs.Add(err)
+			continue
+		}
+		res.Files = append(res.Files, File{name, b.Bytes()})
+	}
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	if j.JSON {
+		return reportJSON(res, out)
+	}
+	var b strings.Builder
+	for i, a := range out {
+		fmt.Fprintf(&b, "%s %s\n%s\n", res.OutputNames[i], typeText(a), array.Format(a, 64))
+	}
+	res.Text = b.String()
+	return nil
+}

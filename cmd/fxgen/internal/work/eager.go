@@ -1,0 +1,196 @@
+package work
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer"
+)
+
+var (
+	tensorType  = reflect.TypeFor[*tensor.Tensor]()
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+)
+
+// eager calls the Go function itself. Arguments and results are packed as the
+// tracer packs them: structs by their exported fields, maps by sorted keys.
+func (c *captured) eager(ctx context.Context, in []*array.Array) (out []*array.Array, err error) {
+	fn, err := c.function()
+	if err != nil {
+		return nil, err
+	}
+	err = Recover(func() error {
+		out, err = callEager(ctx, fn, in)
+		return err
+	})
+	return out, err
+}
+
+// Recover calls f and makes an error of a panic in the model's code.
+func Recover(f func() error) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *diag.Error:
+			err = r
+		default:
+			err = diag.New(tracer.UserPanic, fmt.Sprint("the model panicked: ", r))
+		}
+	}()
+	return f()
+}
+
+func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []*array.Array, err error) {
+	a := arguments{in: in}
+	var args []reflect.Value
+	for i := range fn.Type().NumIn() {
+		t := fn.Type().In(i)
+		if t == contextType {
+			args = append(args, reflect.ValueOf(&ctx).Elem())
+			continue
+		}
+		v, err := a.value(t)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, v)
+	}
+	var results []reflect.Value
+	if fn.Type().IsVariadic() {
+		results = fn.CallSlice(args)
+	} else {
+		results = fn.Call(args)
+	}
+	for _, r := range results {
+		if r.Type() == errorType {
+			if e, ok := r.Interface().(error); ok {
+				return nil, e
+			}
+			continue
+		}
+		out = unpack(out, r)
+	}
+	return out, nil
+}
+
+func (c *captured) function() (reflect.Value, error) {
+	if c.module == nil {
+		return reflect.ValueOf(c.src.Func), nil
+	}
+	method := c.src.Method
+	if method == "" {
+		method = "Forward"
+	}
+	fn := reflect.ValueOf(c.module).MethodByName(method)
+	if !fn.IsValid() {
+		return fn, diag.New(BadSource, c.src.Name+" has no method "+method)
+	}
+	return fn, nil
+}
+
+// arguments hands out inputs in order.
+type arguments struct {
+	in   []*array.Array
+	next int
+}
+
+func (a *arguments) value(t reflect.Type) (reflect.Value, error) {
+	v := reflect.New(t).Elem()
+	switch {
+	case t == tensorType:
+		if a.next < len(a.in) && a.in[a.next] != nil {
+			v.Set(reflect.ValueOf(tensor.New(a.in[a.next])))
+		}
+		a.next++
+		return v, nil
+	case t.Kind() == reflect.Pointer:
+		inner, err := a.value(t.Elem())
+		if err == nil {
+			v.Set(reflect.New(t.Elem()))
+			v.Elem().Set(inner)
+		}
+		return v, err
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			if !t.Field(i).IsExported() || !holdsTensor(t.Field(i).Type) {
+				continue
+			}
+			x, err := a.value(t.Field(i).Type)
+			if err != nil {
+				return v, err
+			}
+			v.Field(i).Set(x)
+		}
+		return v, nil
+	}
+	return v, diag.New(BadEngine, "engine eager cannot make an argument of type "+t.String()).
+		WithHint("use -engine interp or plan")
+}
+
+func holdsTensor(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return t == tensorType || t.Elem().Kind() == reflect.Struct && holdsTensor(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if t.Field(i).IsExported() && t.Field(i).Type == tensorType {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Unpack returns the arrays in the results of a call of generated code, in order.
+func Unpack(results []any) (out []*array.Array) {
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		if _, ok := r.(error); !ok {
+			out = unpack(out, reflect.ValueOf(r))
+		}
+	}
+	return out
+}
+
+// unpack appends the tensors in a result.
+func unpack(out []*array.Array, v reflect.Value) []*array.Array {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return out
+		}
+		switch x := v.Interface().(type) {
+		case *tensor.Tensor:
+			return append(out, x.Array())
+		case *array.Array:
+			return append(out, x)
+		}
+		return unpack(out, v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			out = unpack(out, v.Index(i))
+		}
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			out = unpack(out, v.MapIndex(k))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out = unpack(out, v.Field(i))
+			}
+		}
+	}
+	return out
+}

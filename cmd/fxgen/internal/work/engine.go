@@ -1,0 +1,91 @@
+package work
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// The engines of this package; module and gen are run by the command, from what
+// the verb Feed gives.
+const (
+	Eager  = "eager"
+	Interp = "interp"
+	Plan   = "plan"
+)
+
+// runner computes the outputs of a graph.
+type runner struct {
+	run   func(ctx context.Context, in []*array.Array) ([]*array.Array, error)
+	peak  func(dims map[string]int) int64
+	close func() error
+}
+
+func noPeak(map[string]int) int64 { return 0 }
+
+func noClose() error { return nil }
+
+// runner prepares the job's engine. The note says what stands in for an engine
+// that the source does not have.
+func (c *captured) runner(j *Job) (r runner, note string, err error) {
+	if j.Threads > 0 {
+		runtime.GOMAXPROCS(j.Threads)
+	}
+	r = runner{peak: noPeak, close: noClose}
+	switch j.Engine {
+	case Eager:
+		if c.src.Graph == nil {
+			r.run = c.eager
+			return r, "", nil
+		}
+		r.run = interpreter(c.gm)
+		return r, "a graph file has no Go function; engine interp stands in for eager", nil
+	case Interp:
+		r.run = interpreter(c.gm)
+		return r, "", nil
+	case Plan:
+		exe, err := cpu.Compile(c.gm, lowering.Options{Threads: j.Threads})
+		if err != nil {
+			return r, "", err
+		}
+		r.run, r.close = exe.Run, exe.Close
+		r.peak = func(dims map[string]int) int64 {
+			n, err := exe.PeakBytes(dims)
+			if err != nil {
+				return 0
+			}
+			return n
+		}
+		return r, "", nil
+	}
+	return r, "", diag.New(BadEngine, "engine "+j.Engine+" is not part of this program").
+		WithHint("the engines are eager, interp, plan, module, gen")
+}
+
+func interpreter(m *graph.Module) func(context.Context, []*array.Array) ([]*array.Array, error) {
+	gm := fx.NewGraphModule(m)
+	return func(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+		xs := make([]*tensor.Tensor, len(in))
+		for i, a := range in {
+			if a != nil {
+				xs[i] = tensor.New(a)
+			}
+		}
+		ys, err := gm.Run(ctx, xs...)
+		if err != nil {
+			return nil, err
+		}
+		out := make([]*array.Array, len(ys))
+		for i, y := range ys {
+			out[i] = y.Array()
+		}
+		return out, nil
+	}
+}

@@ -1,0 +1,124 @@
+package work
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+)
+
+// Styles of generated code.
+const (
+	Kernel = "kernel"
+	Module = "module"
+)
+
+// gen writes Go source into the result.
+func (c *captured) gen(j *Job, res *Result) error {
+	var files *codegen.Files
+	var err error
+	if j.Style == Module {
+		files, err = c.genModule(j)
+	} else {
+		files, err = c.genKernel(j)
+	}
+	if err != nil {
+		return err
+	}
+	for _, f := range files.List {
+		res.Files = append(res.Files, File{f.Name, f.Data})
+	}
+	return nil
+}
+
+func (c *captured) genKernel(j *Job) (*codegen.Files, error) {
+	ready, err := lowering.Prepare(c.gm, lowering.Options{})
+	if err != nil {
+		return nil, err
+	}
+	p, err := cpu.Plan(ready)
+	if err != nil {
+		return nil, err
+	}
+	state := map[string]*array.Array{}
+	for _, q := range ready.Params() {
+		state[q.Path] = q.Value
+	}
+	return codegen.Kernel(p, state, codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
+		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs})
+}
+
+func (c *captured) genModule(j *Job) (*codegen.Files, error) {
+	o := codegen.ModuleOptions{Package: j.Package, Path: j.PackagePath, Func: j.Func, Type: j.Type, Eject: j.Eject, Weights: true}
+	if j.File != "" {
+		o.File = j.File + ".go"
+	}
+	if c.src.Model == nil && c.src.Graph == nil && j.Verb == Gen && !j.OwnState {
+		o.Root = c.module
+		fn, err := c.function()
+		if err != nil {
+			return nil, err
+		}
+		for i := range fn.Type().NumOut() {
+			if t := fn.Type().Out(i); t != errorType {
+				o.Results = append(o.Results, t)
+			}
+		}
+	}
+	return codegen.Module(c.gm, o)
+}
+
+// feed writes Go source and the inputs of a run, for the engines that build.
+func (c *captured) feed(ctx context.Context, j *Job, res *Result) error {
+	in, dims, err := c.values(j)
+	if err != nil {
+		return err
+	}
+	if err := c.gen(j, res); err != nil {
+		return err
+	}
+	if j.Style == Kernel {
+		r, _, err := c.runner(&Job{Engine: Plan})
+		if err != nil {
+			return err
+		}
+		res.PeakBytes = r.peak(dims)
+		r.close()
+	}
+	for i, n := range c.gm.Graph.Inputs() {
+		a := in[i]
+		if a == nil {
+			def, ok := n.Default().(*array.Array)
+			if !ok {
+				return diag.New(BadValue, "the default of input "+n.Target()+" is no array").WithHint("give a value with -in")
+			}
+			a = def
+		}
+		var b bytes.Buffer
+		if err := npy.Write(&b, a); err != nil {
+			return err
+		}
+		res.Files = append(res.Files, File{InputFile(i), b.Bytes()})
+		res.InputTypes = append(res.InputTypes, a.DType().String())
+		res.Shapes = append(res.Shapes, append([]int{}, a.Shape()...))
+	}
+	return nil
+}
+
+// InputFile and OutputFile name the values of a built program.
+func InputFile(i int) string { return "in" + strconv.Itoa(i) + ".npy" }
+
+// OutputFile names an output of a built program.
+func OutputFile(i int) string { return "out" + strconv.Itoa(i) + ".npy" }
+
+// IsSource reports whether a file of the verb Feed is part of the package.
+func IsSource(name string) bool {
+	return !(strings.HasPrefix(name, "in") && strings.HasSuffix(name, ".npy"))
+}

@@ -1,0 +1,263 @@
+package work
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Source is something that can be captured: a module, a function, or a graph that
+// has been captured before.
+type Source struct {
+	Name string
+	// New makes the module, for sources that are one; Method is the method that is
+	// captured, Forward when empty.
+	New    func() (any, error)
+	Method string
+	// Func is the function, for sources that are one.
+	Func any
+	// Graph is the graph of sources that are files.
+	Graph *graph.Module
+
+	// Params and Outputs are the names of parameters and results, where known.
+	Params  []string
+	Outputs []string
+	// Model is the entry of built-in networks: types and rules of inputs, and
+	// multipliers of synthetic weights.
+	Model *models.Model
+}
+
+// Model returns the source of a built-in network.
+func Model(m *models.Model) *Source {
+	s := &Source{Name: m.Name, New: func() (any, error) { return m.New(), nil }, Outputs: m.Outputs, Model: m}
+	for _, in := range m.Inputs {
+		s.Params = append(s.Params, in.Name)
+	}
+	return s
+}
+
+// captured is a source with its graph and, for code, the value it came from.
+type captured struct {
+	src    *Source
+	gm     *graph.Module
+	module any // nil for functions and files
+}
+
+// capture makes the graph of a source. values tells that the weights are needed.
+func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
+	c := &captured{src: s}
+	if s.Graph != nil {
+		c.gm = graph.Clone(s.Graph)
+		return c, loadGraph(c.gm, j, values)
+	}
+	opts := []fx.Option{fx.Name(graphName(s.Name))}
+	ins, err := s.inputs(j)
+	if err != nil {
+		return nil, err
+	}
+	for _, in := range ins {
+		opts = append(opts, fx.Input(in.Name, in.Value))
+	}
+	fn := s.Func
+	if s.New != nil {
+		if c.module, err = s.New(); err != nil {
+			return nil, diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error())
+		}
+		if err := s.load(c.module, j, values); err != nil {
+			return nil, err
+		}
+		if s.Method != "" {
+			opts = append(opts, fx.Method(s.Method))
+		}
+		fn = c.module
+	} else if j.Weights != "" {
+		return nil, diag.New(BadValue, "-weights is given, "+s.Name+" is a function").
+			WithHint("a function holds its weights itself; give a module: ./pkg#Type -new NewType")
+	}
+	gm, err := fx.Trace(ctx, fn, opts...)
+	if err != nil {
+		return nil, err
+	}
+	c.gm = gm.Module
+	return c, nil
+}
+
+// graphName makes a name for a graph of what names a source.
+func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }
+
+// inputs lists the declared inputs in order: those of the entry, then those of
+// -input, by name; a name that is not a parameter's stands for the next one.
+func (s *Source) inputs(j *Job) ([]Named, error) {
+	var all []Named
+	if s.Model != nil {
+		for _, in := range s.Model.Inputs {
+			all = append(all, Named{in.Name, in.Type})
+		}
+	} else {
+		for _, p := range s.Params {
+			all = append(all, Named{p, ""})
+		}
+	}
+	for i, in := range j.Inputs {
+		if _, err := shape.ParseType(in.Value); err != nil {
+			return nil, badValue("-input "+in.Name+"="+in.Value, err)
+		}
+		at := -1
+		for k := range all {
+			if all[k].Name == in.Name {
+				at = k
+			}
+		}
+		switch {
+		case at >= 0:
+			all[at].Value = in.Value
+		case i < len(all) && all[i].Value == "":
+			all[i] = in
+		case s.Model == nil && i >= len(all):
+			all = append(all, in)
+		default:
+			return nil, unknownInput(in.Name, all)
+		}
+	}
+	return all, nil
+}
+
+func unknownInput(name string, all []Named) error {
+	names := make([]string, len(all))
+	for i, in := range all {
+		names[i] = in.Name
+	}
+	return diag.New(BadValue, "there is no input "+name).WithHint("the inputs are " + strings.Join(names, ", "))
+}
+
+func badValue(what string, err error) error {
+	if l, ok := err.(diag.List); ok && len(l) > 0 {
+		err = l[0]
+	}
+	if e, ok := err.(*diag.Error); ok {
+		c := *e
+		c.Msg = what + ": " + c.Msg
+		return &c
+	}
+	return diag.New(BadValue, what+": "+err.Error())
+}
+
+// load gives a module its weights.
+func (s *Source) load(m any, j *Job, values bool) error {
+	seed, synthetic := strings.CutPrefix(j.Weights, "synthetic:")
+	switch {
+	case j.Weights == "" && s.Model != nil:
+		seed, synthetic = j.seed(), true
+	case j.Weights == "":
+		return nil
+	case j.Weights == "synthetic":
+		seed, synthetic = j.seed(), true
+	}
+	if !synthetic {
+		return nn.LoadFile(m, j.Weights)
+	}
+	if !values {
+		return nil
+	}
+	entry := s.Model
+	if entry == nil {
+		entry = &models.Model{Name: s.Name}
+	}
+	models.Synthetic(entry, m, seed)
+	return nil
+}
+
+func (j *Job) seed() string {
+	if j.Seed == "" {
+		return DefaultSeed
+	}
+	return j.Seed
+}
+
+// loadGraph gives a graph from a file its weights: a file's, else those it came
+// with, else synthetic ones, except where code is generated, which would hide
+// that they mean nothing.
+func loadGraph(m *graph.Module, j *Job, values bool) error {
+	seed, synthetic := strings.CutPrefix(j.Weights, "synthetic:")
+	switch {
+	case j.Weights == "synthetic":
+		seed, synthetic = j.seed(), true
+	case j.Weights == "" && !values:
+		return nil
+	case j.Weights == "":
+		missing := ""
+		for _, p := range m.Params() {
+			if p.Value == nil {
+				missing = p.Path
+			}
+		}
+		if missing == "" {
+			return nil
+		}
+		if j.Verb == Gen {
+			return diag.New(NoWeights, "parameter "+missing+" has no value").
+				WithHint("give -weights FILE.safetensors, or -weights synthetic:SEED for values that mean nothing")
+		}
+		seed, synthetic = j.seed(), true
+	}
+	if synthetic {
+		if values {
+			fillGraph(m, seed)
+		}
+		return nil
+	}
+	return loadGraphFile(m, j.Weights)
+}
+
+// loadGraphFile sets the parameters from a safetensors file; it reports all that
+// do not fit.
+func loadGraphFile(m *graph.Module, path string) error {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var errs diag.List
+	for _, p := range m.Params() {
+		want := p.TypeOf()
+		d, dims, _, _, ok := f.Info(p.Path)
+		if !ok {
+			errs.Add(&diag.Error{Code: graph.WeightMissing, Op: p.Path, Msg: "is missing in the file, the graph expects " + want.String()})
+			continue
+		}
+		if got := shape.TensorType(d, shape.Ints(dims...)); want.Kind() != shape.None && !got.Same(want) {
+			errs.Add(&diag.Error{Code: graph.WeightMismatch, Op: p.Path, Msg: "is " + got.String() + ", the graph expects " + want.String()})
+			continue
+		}
+		a, err := f.Get(p.Path)
+		if err != nil {
+			errs.Add(err)
+			continue
+		}
+		p.Value = a
+	}
+	for _, name := range f.Names() {
+		if m.Param(name) == nil {
+			errs.Add(&diag.Error{Code: graph.WeightUnexpected, Op: name, Msg: "is unexpected, the graph has no such parameter"})
+		}
+	}
+	return errs.Err()
+}
+
+// fillGraph gives the parameters synthetic values by their paths.
+func fillGraph(m *graph.Module, seed string) {
+	for _, p := range m.Params() {
+		if d, dims, ok := p.TypeOf().Concrete(); ok {
+			p.Value = array.New(d, dims...)
+		}
+	}
+	models.Synthetic(&models.Model{Name: m.Graph.Name}, fx.NewGraphModule(m), seed)
+}

@@ -1,0 +1,159 @@
+package work
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// statsJSON is the document of stats -json.
+type statsJSON struct {
+	Model      string         `json:"model"`
+	Nodes      int            `json:"nodes"`
+	Opcodes    map[string]int `json:"opcodes"`
+	Ops        map[string]int `json:"ops"`
+	Parameters int            `json:"parameters"`
+	Buffers    int            `json:"buffers"`
+	Bytes      int            `json:"bytes"`
+	FLOPs      string         `json:"flops"` // an expression over the symbols
+	FLOPsAt    *int           `json:"flops_at"`
+	Sizes      map[string]int `json:"sizes"`
+	PeakBytes  *int64         `json:"peak_bytes"`
+	PeakWhy    string         `json:"peak_unknown,omitempty"`
+}
+
+func (c *captured) stats(j *Job, res *Result) error {
+	f := feed{job: j, graph: c.gm.Graph, model: c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{}}
+	if err := f.known(); err != nil {
+		return err
+	}
+	if err := f.sizes(); err != nil {
+		return err
+	}
+	s := statsJSON{Model: c.src.Name, Opcodes: map[string]int{}, Ops: map[string]int{}, Sizes: f.dims}
+	flops := shape.Const(0)
+	for n := range c.gm.Graph.All() {
+		s.Nodes++
+		s.Opcodes[n.Opcode().String()]++
+		if n.Op() != nil {
+			s.Ops[n.Op().Key()]++
+			flops = flops.Add(nodeFlops(c.gm, n))
+		}
+	}
+	for _, p := range c.gm.Params() {
+		d, dims, ok := p.TypeOf().Concrete()
+		if !ok {
+			continue
+		}
+		n, _ := array.NumElems(dims)
+		s.Bytes += n * d.Size()
+		if p.Buffer {
+			s.Buffers += n
+		} else {
+			s.Parameters += n
+		}
+	}
+	s.FLOPs = flops.String()
+	if n, err := flops.Eval(func(name string) (int, bool) { v, ok := f.dims[name]; return v, ok }); err == nil {
+		s.FLOPsAt = &n
+	}
+	s.peak(c.gm)
+	if j.JSON {
+		return document(res, s)
+	}
+	res.Text = s.text()
+	return nil
+}
+
+// nodeFlops counts a call; the parameters of a leaf module are operands too.
+func nodeFlops(m *graph.Module, n *graph.Node) shape.Dim {
+	var in []shape.Type
+	for _, a := range n.Args() {
+		if a == nil {
+			in = append(in, shape.Type{})
+			continue
+		}
+		in = append(in, a.Type())
+	}
+	if b := n.Bound(); b != nil && n.Opcode() == graph.CallModule {
+		for _, path := range b.Params {
+			if p := m.Param(path); p != nil {
+				in = append(in, p.TypeOf())
+			} else {
+				in = append(in, shape.Type{})
+			}
+		}
+	}
+	return n.Op().Flops(n.Attrs(), in, n.Type())
+}
+
+// peak asks the plan for the memory of a run.
+func (s *statsJSON) peak(m *graph.Module) {
+	exe, err := cpu.Compile(m, lowering.Options{})
+	if err == nil {
+		var n int64
+		if n, err = exe.PeakBytes(s.Sizes); err == nil {
+			s.PeakBytes = &n
+		}
+		exe.Close()
+	}
+	if err != nil {
+		s.PeakWhy, _, _ = strings.Cut(err.Error(), "\n")
+	}
+}
+
+func (s *statsJSON) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %d nodes\n", s.Model, s.Nodes)
+	counts(&b, "opcode", s.Opcodes)
+	counts(&b, "op", s.Ops)
+	fmt.Fprintf(&b, "parameters  %d\nbuffers     %d\nbytes       %d\nflops       %s", s.Parameters, s.Buffers, s.Bytes, s.FLOPs)
+	at := sizesText(s.Sizes)
+	if s.FLOPsAt != nil && at != "" {
+		fmt.Fprintf(&b, " = %d at %s", *s.FLOPsAt, at)
+	}
+	b.WriteString("\npeak memory ")
+	if s.PeakBytes == nil {
+		fmt.Fprintf(&b, "unknown: %s\n", s.PeakWhy)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%d bytes", *s.PeakBytes)
+	if at != "" {
+		b.WriteString(" at " + at)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func sizesText(sizes map[string]int) string {
+	var list []string
+	for name, n := range sizes {
+		list = append(list, fmt.Sprintf("%s=%d", name, n))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// counts prints a table, the greatest first.
+func counts(b *strings.Builder, title string, m map[string]int) {
+	names := make([]string, 0, len(m))
+	for n := range m {
+		names = append(names, n)
+	}
+	sort.Slice(names, func(i, k int) bool {
+		if m[names[i]] != m[names[k]] {
+			return m[names[i]] > m[names[k]]
+		}
+		return names[i] < names[k]
+	})
+	for _, n := range names {
+		fmt.Fprintf(b, "  %-6s %-24s %d\n", title, n, m[n])
+	}
+}
