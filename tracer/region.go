@@ -46,7 +46,7 @@ func (t *trace) inRegion(n *graph.Node) *graph.Node {
 	}
 	p := t.regionInput(src)
 	r.captured = append(r.captured, src)
-	r.inner[n] = p
+	r.inner[n], r.inner[src] = p, p // two nodes when the value comes through an enclosing region
 	return p
 }
 
