@@ -11,7 +11,6 @@ import (
 
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
-	"github.com/gofx-dev/gofx/fx"
 )
 
 var update = flag.Bool("update", false, "write the packages in internal/golden")
@@ -22,7 +21,7 @@ func TestModuleGoldens(t *testing.T) {
 	kept := map[string]bool{}
 	for _, c := range golden.All() {
 		t.Run(c.Name, func(t *testing.T) {
-			gm, err := fx.Trace(context.Background(), c.Fn, c.Opts...)
+			gm, err := c.Capture(context.Background())
 			require.NoError(t, err)
 			files, err := codegen.Module(gm.Module, c.Options)
 			require.NoError(t, err)

@@ -4,11 +4,13 @@
 package golden
 
 import (
+	"context"
 	"strings"
 
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/internal/cases"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -20,6 +22,8 @@ type Case struct {
 	Inputs  [][]*tensor.Tensor
 	Eager   func(in []*tensor.Tensor) []*tensor.Tensor
 	Options codegen.ModuleOptions
+	// Passes run before printing.
+	Passes []passes.Pass
 	// Policy are the options that the printed code is traced with, too.
 	Policy []fx.Option
 }
@@ -51,4 +55,14 @@ func (c Case) Folder() string {
 		}
 		return -1
 	}, strings.ToLower(c.Name))
+}
+
+// Capture traces the model and runs the passes.
+func (c Case) Capture(ctx context.Context) (*fx.GraphModule, error) {
+	gm, err := fx.Trace(ctx, c.Fn, c.Opts...)
+	if err == nil && c.Passes != nil {
+		_, err = passes.Run(ctx, gm.Module, c.Passes, passes.Options{})
+		gm.Refresh()
+	}
+	return gm, err
 }

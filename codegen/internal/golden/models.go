@@ -6,8 +6,11 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -236,7 +239,9 @@ func own() []Case {
 		Eager: func(in []*tensor.Tensor) []*tensor.Tensor { return parts(nested(in[0])) }}
 	exact := result
 	exact.Name, exact.Options.Results = "nested result of the user's type", []reflect.Type{reflect.TypeFor[Nested]()}
-	return []Case{
+	folded := module("residual with folded weights", "f32[N,1,4,4]", fill(newResidual()), ramp(2, 1, 4, 4))
+	folded.Passes = []passes.Pass{fusion.ConvBN}
+	return append(zoo(), []Case{
 		module("mlp", "f32[N,4]", mlp(), ramp(2, 4), ramp(5, 4)),
 		state,
 		module("residual", "f32[N,1,H,H]", fill(newResidual()), ramp(2, 1, 5, 5)),
@@ -245,6 +250,33 @@ func own() []Case {
 		{Name: "recurrence", Fn: rnn, Opts: spec("f32[T,3]"), Inputs: [][]*tensor.Tensor{{ramp(4, 3)}}, Options: codegen.ModuleOptions{Root: rnn},
 			Eager: func(in []*tensor.Tensor) []*tensor.Tensor { a, b := rnn.Forward(in[0]); return []*tensor.Tensor{a, b} }},
 		module("deep recipe of an unexported type", "f32[N]", &deep{ramp(3)}, ramp(3)),
-		gated, stack, splitState,
+		gated, stack, splitState, folded,
+	}...)
+}
+
+// zoo are networks of package models, the transformers in small sizes.
+func zoo() []Case {
+	bert := fill(models.NewBert(models.BertConfig{VocabSize: 11, MaxPositions: 6, TypeVocabSize: 2, HiddenSize: 4, NumLayers: 2,
+		NumHeads: 2, IntermediateSize: 8, LayerNormEps: 1e-12}))
+	gpt2 := fill(models.NewGPT2(models.GPT2Config{VocabSize: 11, MaxPositions: 6, Width: 4, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}))
+	resnet := models.NewResNet18()
+	ids := tensor.FromSlice([]int64{1, 5, 9, 0, 2, 10}, 2, 3)
+	mask := tensor.FromSlice([]int64{1, 1, 1, 1, 1, 0}, 2, 3)
+	token := []fx.Option{fx.Input("input_ids", "i64[N,S]")}
+	all := []Case{
+		{Name: "resnet18", Fn: resnet, Opts: spec("f32[N,3,224,224]")},
+		{Name: "bert", Fn: bert, Opts: append(token[:1:1], fx.Input("attention_mask", "i64[N,S]")), Inputs: [][]*tensor.Tensor{{ids, mask}},
+			Eager: func(in []*tensor.Tensor) []*tensor.Tensor {
+				a, b := bert.Forward(in[0], in[1])
+				return []*tensor.Tensor{a, b}
+			}},
+		{Name: "gpt2", Fn: gpt2, Opts: token, Inputs: [][]*tensor.Tensor{{ids}}, Eager: func(in []*tensor.Tensor) []*tensor.Tensor {
+			a, b := gpt2.Forward(in[0])
+			return []*tensor.Tensor{a, b}
+		}},
 	}
+	for i := range all {
+		all[i].Options.Root = all[i].Fn
+	}
+	return all
 }
