@@ -83,6 +83,13 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		}
 		return res.a, nil
 	}
+	if o == Dim {
+		axis, err := Axis(attrs.(AxisAttrs).Axis, in[0].Rank())
+		if err != nil {
+			return nil, err
+		}
+		return []*array.Array{array.Scalar(int64(in[0].Dim(axis)))}, nil
+	}
 	step, err := o.Step(attrs, types)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func TestMistakesAreReportedAtTheCaller(t *testing.T) {
 		{"division", func() { x.Size(0).Div(0) }, op.BadAttr, "Size.Div"},
 		{"attributes of another operator", func() { tensor.CallOp(std.Relu, std.SplitAttrs{}, x) }, op.BadAttr, "relu"},
 		{"too many operands", func() { tensor.CallOp(std.Relu, nil, x, x) }, op.OperandCount, "relu"},
-		{"operator without meaning", func() { tensor.CallOp(op.Dim, nil, x) }, op.NoMeaning, "dim"},
+		{"operator without meaning", func() { tensor.CallOp(op.Cond, nil, x) }, op.NoMeaning, "cond"},
 		{"assign nil", func() { x.AssignInPlace(nil) }, tensor.NilTensor, "assign"},
 		{"scan without sequences", func() { tensor.Scan(nil, nil, nil) }, tensor.NoSequence, "scan"},
 	} {
