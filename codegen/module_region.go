@@ -81,7 +81,7 @@ func (p *modulePrinter) scan(n *graph.Node) {
 	body := p.region(rs[0], []string{"carry", "slices"}, []int{a.Carry, a.Seqs}, captured, func(out []jen.Code) []jen.Code {
 		k := min(a.Carry, len(out))
 		return []jen.Code{tensorList().Values(out[:k]...), tensorList().Values(out[k:]...)}
-	}, jen.Params(jen.List(jen.Id("next"), jen.Id("out")).Add(tensorList())))
+	}, jen.Params(tensorList(), tensorList())) // unnamed: a value of the region may have any name
 	var carry, seqs []jen.Code
 	for _, x := range args[:a.Carry] {
 		carry = append(carry, p.write(p.value(x)))
