@@ -40,10 +40,10 @@ type Exclusion struct {
 
 // Exclusions lists all refusals.
 var Exclusions = []Exclusion{
-	{"assign", Gen, "FX4020", "kernel-style code has no state that changes"},
-	{"cond", Gen, "FX4020", "kernel-style code is a straight line of steps"},
-	{"while", Gen, "FX4020", "kernel-style code is a straight line of steps"},
-	{"scan", Gen, "FX4020", "kernel-style code is a straight line of steps"},
+	{"assign", Gen, "FX4021", "kernel-style code has no state that changes"},
+	{"cond", Gen, "FX4026", "kernel-style code is a straight line of steps"},
+	{"while", Gen, "FX4026", "kernel-style code is a straight line of steps"},
+	{"scan", Gen, "FX4026", "kernel-style code is a straight line of steps"},
 }
 
 // Excluded returns why an engine does not run an operator, nil when it does.

@@ -1,0 +1,60 @@
+package conform
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/cases"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+)
+
+// TestCases runs the models of package cases in the engines that need no
+// compiler; TestGenerated runs them in the others.
+func TestCases(t *testing.T) {
+	for i, c := range cases.All() {
+		t.Run(c.Name, func(t *testing.T) {
+			// Buffers are written: every engine begins with a model of its own.
+			module := func() *graph.Module {
+				fresh := cases.All()[i]
+				gm, err := fx.Trace(ctx, fresh.Fn, fresh.Opts...)
+				require.NoError(t, err)
+				return gm.Module
+			}
+			interp := fx.NewGraphModule(module())
+			text := fx.NewGraphModule(reparse(t, module()))
+			e, err := cpu.Compile(module(), lowering.Options{})
+			code := refusal(c, Plan)
+			if code != "" {
+				refused(t, c.Name, code, err)
+			} else {
+				require.NoError(t, err)
+			}
+			for _, in := range c.Inputs {
+				inputs := arrays(in)
+				want := clones(arrays(c.Eager(in)))
+				interpreted(t, "interp", interp, want, inputs)
+				interpreted(t, "text", text, want, inputs)
+				if code == "" {
+					got, err := e.Run(ctx, inputs)
+					require.NoError(t, err)
+					fxtest.Same(t, "plan", want, got)
+				}
+			}
+		})
+	}
+}
+
+// clones keeps results from what later runs write.
+func clones(in []*array.Array) []*array.Array {
+	out := make([]*array.Array, len(in))
+	for i, a := range in {
+		out[i] = array.Clone(a)
+	}
+	return out
+}
