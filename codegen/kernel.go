@@ -96,6 +96,7 @@ type kernelGen struct {
 	steps   []stepCode
 	weights []weight
 	blocks  []*block
+	scopes  []string       // of each step, see fillScopes
 	widths  []int          // live values when each step begins
 	own     map[int]string // see ownNames
 	offsets []string       // long offsets that are computed once

@@ -11,6 +11,10 @@ import (
 // that stays below 400 lines.
 const maxSteps = 130
 
+// minChunk is the fewest steps of a scope that get a function of their own when a
+// model is cut.
+const minChunk = 40
+
 // minRepeat is the fewest steps of a repeated block that get a function.
 const minRepeat = 4
 
@@ -51,6 +55,7 @@ type canon struct {
 // are compared, outermost first.
 func (g *kernelGen) outline() {
 	g.prepareSteps()
+	g.fillScopes()
 	uses := g.uses()
 	taken := make([]bool, len(g.p.Steps))
 	for depth := 1; ; depth++ {
@@ -90,7 +95,7 @@ func (g *kernelGen) outline() {
 // scopePrefix returns the first depth parts of a step's scope; "" when the scope
 // has fewer.
 func (g *kernelGen) scopePrefix(i, depth int) string {
-	path := g.p.Steps[i].Scope.Path
+	path := g.scopes[i]
 	at := 0
 	for range depth {
 		if at > 0 {
@@ -106,6 +111,43 @@ func (g *kernelGen) scopePrefix(i, depth int) string {
 		at += n
 	}
 	return path[:at]
+}
+
+// fillScopes sets the scope by which each step is grouped: its own, or for steps
+// without one what the steps around them have in common. Modules that users call
+// directly leave no scope but that of the modules within them.
+func (g *kernelGen) fillScopes() {
+	g.scopes = make([]string, len(g.p.Steps))
+	for i := range g.scopes {
+		g.scopes[i] = g.p.Steps[i].Scope.Path
+	}
+	for i := 0; i < len(g.scopes); {
+		if g.scopes[i] != "" {
+			i++
+			continue
+		}
+		from := i
+		for i < len(g.scopes) && g.scopes[i] == "" {
+			i++
+		}
+		if from == 0 || i == len(g.scopes) {
+			continue
+		}
+		common := commonScope(g.scopes[from-1], g.scopes[i])
+		for k := from; k < i; k++ {
+			g.scopes[k] = common
+		}
+	}
+}
+
+// commonScope returns the longest scope that holds both.
+func commonScope(a, b string) string {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	n := 0
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return strings.Join(x[:n], ".")
 }
 
 // runs cuts steps into runs of one scope of a depth.
@@ -479,7 +521,7 @@ func (g *kernelGen) chunks(items []item, depth int) []chunk {
 			out = append(out, g.chunks(p, depth+1)...)
 			continue
 		}
-		if len(open)+len(p) > maxSteps {
+		if len(open)+len(p) > maxSteps || len(open) >= minChunk {
 			flush()
 		}
 		open = append(open, p...)
