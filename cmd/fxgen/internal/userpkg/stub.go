@@ -28,7 +28,8 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 	if len(files) == 0 {
 		return nil, problems(pkg.Errors)
 	}
-	s := stub{pkg: pkg, dir: filepath.Dir(files[0]), overlay: map[string][]byte{}, gone: map[*ast.BlockStmt]bool{}}
+	s := stub{pkg: pkg, dir: filepath.Dir(files[0]), overlay: map[string][]byte{}, gone: map[*ast.BlockStmt]bool{},
+		paths: map[string]bool{}, made: map[string]bool{}}
 	hit := false
 	for _, folder := range s.absent() {
 		hit = s.otherFolder(folder) || hit
@@ -46,17 +47,61 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 	if !hit {
 		return nil, problems(pkg.Errors)
 	}
-	for _, f := range pkg.Syntax {
-		s.strip(f)
+	for range maxRounds {
+		for _, f := range s.pkg.Syntax {
+			s.strip(f)
+		}
+		again, err := read(ctx, t.Pattern, s.overlay)
+		if err != nil {
+			return nil, err
+		}
+		if len(again.Errors) == 0 {
+			return &loaded{pkg: again, overlay: s.overlay}, nil
+		}
+		s.pkg, s.gone = again, map[*ast.BlockStmt]bool{}
+		for _, f := range again.Syntax {
+			s.drop(f, s.misuses)
+		}
+		if len(s.gone) == 0 {
+			break
+		}
 	}
-	again, err := read(ctx, t.Pattern, s.overlay)
-	if err != nil {
-		return nil, err
+	return nil, problems(s.pkg.Errors)
+}
+
+// maxRounds bounds how often bodies are dropped: the stub's types have no fields
+// and methods, which is seen only when they are there.
+const maxRounds = 4
+
+// misuses reports whether a type error lies in a body that has values of the
+// stub's types.
+func (s *stub) misuses(body *ast.BlockStmt) bool {
+	wrong := slices.ContainsFunc(s.pkg.TypeErrors, func(e types.Error) bool { return body.Pos() <= e.Pos && e.Pos < body.End() })
+	return wrong && contains(body, func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		return ok && s.ofStub(s.pkg.TypesInfo.TypeOf(x), 0)
+	})
+}
+
+// ofStub reports whether a type is made of one of the stub's.
+func (s *stub) ofStub(t types.Type, depth int) bool {
+	if t == nil || depth > 8 {
+		return false
 	}
-	if len(again.Errors) > 0 {
-		return nil, problems(again.Errors)
+	switch t := types.Unalias(t).(type) {
+	case *types.Named:
+		o := t.Obj()
+		return o.Pkg() != nil && (s.paths[o.Pkg().Path()] || o.Pkg() == s.pkg.Types && filepath.Base(s.pkg.Fset.Position(o.Pos()).Filename) == filepath.Base(s.file))
+	case interface{ Elem() types.Type }:
+		return s.ofStub(t.Elem(), depth+1)
+	case *types.Struct:
+		for i := range t.NumFields() {
+			if s.ofStub(t.Field(i).Type(), depth+1) {
+				return true
+			}
+		}
 	}
-	return &loaded{pkg: again, overlay: s.overlay}, nil
+	return false
 }
 
 type stub struct {
@@ -64,6 +109,14 @@ type stub struct {
 	dir     string
 	overlay map[string][]byte
 	gone    map[*ast.BlockStmt]bool // bodies to be replaced
+	paths   map[string]bool         // packages that are stubs
+	file    string                  // the stub in the package itself
+	made    map[string]bool         // files that are stubs or empty
+}
+
+// put shows a stub, or an empty file, to the go command.
+func (s *stub) put(path string, data []byte) {
+	s.overlay[path], s.made[path] = data, true
 }
 
 const stubFile = "zz_fxgen_stub.go"
@@ -131,9 +184,10 @@ func (s *stub) otherFolder(folder string) bool {
 		if n := packageName(f); n != "" {
 			name = n
 		}
-		s.overlay[f] = []byte("package " + name + "\n")
+		s.put(f, []byte("package "+name+"\n"))
 	}
-	s.overlay[filepath.Join(folder, stubFile)] = stubSource(name, types)
+	s.put(filepath.Join(folder, stubFile), stubSource(name, types))
+	s.paths[path] = true
 	return true
 }
 
@@ -175,7 +229,7 @@ func (s *stub) sameFolder(generated string) bool {
 	for _, f := range goFiles(s.dir) {
 		if f == generated || generated == s.dir && IsGenerated(f) {
 			made[f] = true
-			s.overlay[f] = []byte("package " + s.pkg.Name + "\n")
+			s.put(f, []byte("package "+s.pkg.Name+"\n"))
 		}
 	}
 	types := map[string]bool{}
@@ -207,7 +261,8 @@ func (s *stub) sameFolder(generated string) bool {
 	if filepath.Ext(path) != ".go" {
 		path = filepath.Join(s.dir, stubFile)
 	}
-	s.overlay[path] = stubSource(s.pkg.Name, types)
+	s.put(path, stubSource(s.pkg.Name, types))
+	s.file = path
 	return true
 }
 
@@ -265,9 +320,15 @@ type edit struct {
 // imports that only they used.
 func (s *stub) strip(f *ast.File) {
 	path := s.pkg.Fset.Position(f.Package).Filename
-	src, err := os.ReadFile(path)
-	if _, replaced := s.overlay[path]; err != nil || replaced {
+	if s.made[path] {
 		return
+	}
+	src, ok := s.overlay[path]
+	if !ok {
+		var err error
+		if src, err = os.ReadFile(path); err != nil {
+			return
+		}
 	}
 	var edits []edit
 	offset := func(p token.Pos) int { return s.pkg.Fset.Position(p).Offset }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"fxgen": main})
+}
+
+func repo(t *testing.T) string {
+	dir, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	return dir
+}
+
+// goEnv asks the go command for its caches, which scripts share: their home
+// folders are empty.
+func goEnv(t *testing.T) []string {
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOROOT").Output()
+	require.NoError(t, err)
+	var m map[string]string
+	require.NoError(t, json.Unmarshal(out, &m))
+	env := []string{"REPO=" + repo(t), "GOFLAGS=", "GOPROXY=off", "GOTOOLCHAIN=local", "NO_COLOR=1"}
+	for k, v := range m {
+		env = append(env, k+"="+v)
+	}
+	return env
+}
+
+// TestScripts runs the command line. Modules of scripts use this checkout: the
+// command `module PATH` writes go.mod and go.sum.
+func TestScripts(t *testing.T) {
+	env := goEnv(t)
+	sum, err := os.ReadFile(filepath.Join(repo(t), "go.sum"))
+	require.NoError(t, err)
+	mod, err := os.ReadFile(filepath.Join(repo(t), "go.mod"))
+	require.NoError(t, err)
+	requires := string(mod[bytes.Index(mod, []byte("require (")):])
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, env...)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits": exits, "close": closeArrays, "keys": keys,
+			"module": func(ts *testscript.TestScript, _ bool, args []string) {
+				mod := "module " + args[0] + "\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " +
+					ts.Getenv("REPO") + "\n\ntool github.com/gofx-dev/gofx/cmd/fxgen\n" + requires
+				ts.Check(os.WriteFile(ts.MkAbs("go.mod"), []byte(mod), 0o666))
+				ts.Check(os.WriteFile(ts.MkAbs("go.sum"), sum, 0o666))
+			},
+		},
+	})
+}
+
+// exits CODE command...: the command ends with exactly this exit code.
+func exits(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec(args[1], args[2:]...)
+	code := 0
+	var e *exec.ExitError
+	if errors.As(err, &e) {
+		code = e.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want, _ := strconv.Atoi(args[0]); code != want {
+		ts.Fatalf("%s exits with %d, expected %s", args[1], code, args[0])
+	}
+}
+
+// close A.npy B.npy: the arrays differ by at most 1e-4 of the largest element.
+func closeArrays(ts *testscript.TestScript, _ bool, args []string) {
+	a, err := npy.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	b, err := npy.ReadFile(ts.MkAbs(args[1]))
+	ts.Check(err)
+	if a.DType() != b.DType() || a.Len() != b.Len() || a.Len() == 0 {
+		ts.Fatalf("%s has %d elements of %s, %s %d of %s", args[0], a.Len(), a.DType(), args[1], b.Len(), b.DType())
+	}
+	top, worst := 0.0, 0.0
+	for i := range a.Len() {
+		x, y := array.Float64At(a, i), array.Float64At(b, i)
+		top, worst = max(top, math.Abs(x)), max(worst, math.Abs(x-y))
+	}
+	if !(worst <= 1e-4*top) || top == 0 {
+		ts.Fatalf("%s and %s differ by %g, the largest element is %g", args[0], args[1], worst, top)
+	}
+}
+
+// keys NAME...: the standard output is one line with a JSON object of exactly
+// these keys.
+func keys(ts *testscript.TestScript, _ bool, args []string) {
+	text := ts.ReadFile("stdout")
+	var m map[string]any
+	if err := json.Unmarshal([]byte(text), &m); err != nil || strings.Count(text, "\n") != 1 {
+		ts.Fatalf("%q is not one line of JSON: %v", text, err)
+	}
+	for _, k := range args {
+		if _, ok := m[k]; !ok {
+			ts.Fatalf("%s lacks %s", text, k)
+		}
+	}
+	if len(m) != len(args) {
+		ts.Fatalf("%s has %d keys, expected %d", text, len(m), len(args))
+	}
+}
+
+// Commands that draw nothing must not link Graphviz, which takes seconds to start.
+func TestGraphvizIsNotLinked(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "github.com/gofx-dev/gofx/codegen")
+	require.NotRegexp(t, regexp.MustCompile(`go-graphviz|wazero|draw/graphviz`), string(out))
+}
+
+// The documented example of each code of the command line is a command that
+// reports it.
+func TestDocumentedExamples(t *testing.T) {
+	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054", "FX8055"} {
+		info, ok := diag.Lookup(c)
+		require.True(t, ok, c)
+		args := strings.Fields(info.Example)
+		require.Equal(t, "fxgen", args[0])
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "broken"), 0o777))
+		for name, text := range map[string]string{
+			"go.mod":           "module example.com/m\n\ngo 1.26.0\n",
+			"broken/broken.go": "package broken\n\nfunc Net() { undefined() }\n",
+			"net.fx":           "gofx 1\n\ngraph g(%x: f32[2]) {\n  %w = get_attr[w] : f32[2]\n  %y = call_function[add](%x, %w)\n  return %y\n}\nparam w : f32[2]\n",
+		} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
+		}
+		t.Chdir(dir)
+		code, _, stderr := call(args[1:]...)
+		require.Equal(t, 1, code, info.Example)
+		require.Contains(t, stderr, "["+string(c)+"]", info.Example)
+	}
+}
