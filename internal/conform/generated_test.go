@@ -131,6 +131,7 @@ func TestGenerated(t *testing.T) {
 		}
 		checks = append(checks, addStructural(t, p, style.engine, style.generate)...)
 		checks = append(checks, addCases(t, p, style.engine, style.generate)...)
+		checks = append(checks, addExtras(t, p, style.engine, style.generate)...)
 	}
 	got := p.run()
 	for _, check := range checks {

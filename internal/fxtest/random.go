@@ -56,7 +56,9 @@ const (
 	sizeOfN     = 5 // for estimates
 )
 
-func (b *randomGraph) draw(lo, hi int, what string) int { return rapid.IntRange(lo, hi).Draw(b.t, what) }
+func (b *randomGraph) draw(lo, hi int, what string) int {
+	return rapid.IntRange(lo, hi).Draw(b.t, what)
+}
 
 func (b *randomGraph) sizes(rank int) []shape.Dim {
 	out := make([]shape.Dim, rank)
@@ -228,7 +230,9 @@ var proposals = []proposal{
 	func(b *randomGraph) (*op.Op, any, []*graph.Node) {
 		return std.Cast, std.CastAttrs{DType: oneOf(b, "dtype", array.F32, array.F64, array.I64, array.Bool, array.F16)}, []*graph.Node{b.any()}
 	},
-	func(b *randomGraph) (*op.Op, any, []*graph.Node) { return std.Matmul, nil, []*graph.Node{b.any(), b.any()} },
+	func(b *randomGraph) (*op.Op, any, []*graph.Node) {
+		return std.Matmul, nil, []*graph.Node{b.any(), b.any()}
+	},
 	linear,
 	func(b *randomGraph) (*op.Op, any, []*graph.Node) {
 		x := b.any()
