@@ -57,7 +57,7 @@ func TestKernelIsTheSameEverywhere(t *testing.T) {
 		t.Setenv("TZ", []string{"UTC", "Asia/Tokyo", "America/New_York"}[i%3])
 		t.Setenv("LANG", []string{"C", "de_DE.UTF-8"}[i%2])
 		t.Setenv("GOARCH", []string{"amd64", "arm64"}[i%2])
-		m := textModule(t, attentionText)
+		m := kernelModule(t, attentionText)
 		got := kernelFiles(t, m, codegen.KernelOptions{Weights: codegen.WeightsEmbed})
 		if want == nil {
 			want = got
@@ -139,7 +139,7 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 	dir := tempModule(t)
 	text := regexp.MustCompile(`\bS\b`).ReplaceAllString(regexp.MustCompile(`\bB\b`).ReplaceAllString(attentionText, "range"), "s")
 	var packages []string
-	for i, m := range []*graph.Module{textModule(t, text), traced(t, newEncoder(3, 3), encoderSpec("f32[N,S,16]")), textModule(t, guardText)} {
+	for i, m := range []*graph.Module{kernelModule(t, text), traced(t, newEncoder(3, 3), encoderSpec("f32[N,S,16]")), kernelModule(t, guardText)} {
 		for j, mode := range []codegen.WeightsMode{codegen.WeightsLiteral, codegen.WeightsEmbed} {
 			p := planOf(t, m)
 			st := rename(p, state(m))
@@ -184,7 +184,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 	delete(seen, codegen.CodeHost)
 	require.Equal(t, map[diag.Code]bool{codegen.CodeRegion: true, codegen.CodeState: true}, seen)
 
-	p := planOf(t, textModule(t, typesText))
+	p := planOf(t, kernelModule(t, typesText))
 	p.Steps[0].Kernel = &foreign{}
 	p.Steps[1].Kernel = &foreign{}
 	for i := range p.Buffers {
@@ -202,7 +202,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 		count[d.Code]++
 	}
 	require.Equal(t, map[diag.Code]int{codegen.CodeOptions: 4, codegen.CodeHost: 2, codegen.CodeSize: 2, codegen.CodeWeight: 1}, count)
-	_, err = codegen.Kernel(planOf(t, textModule(t, typesText)), nil, codegen.KernelOptions{})
+	_, err = codegen.Kernel(planOf(t, kernelModule(t, typesText)), nil, codegen.KernelOptions{})
 	require.ErrorIs(t, err, codegen.CodeWeight)
 	for _, c := range []diag.Code{codegen.CodeHost, codegen.CodeKernel, codegen.CodeRegion, codegen.CodeState, codegen.CodeSize, codegen.CodeWeight, codegen.CodeOptions} {
 		_, ok := diag.Lookup(c)

@@ -139,13 +139,13 @@ func smallCases(t *testing.T) []*kernelCase {
 		mlp.inputs = append(mlp.inputs, []*array.Array{g.Normal(n, 784)})
 		mlp.sizes = append(mlp.sizes, []int{n})
 	}
-	attention := &kernelCase{name: "attention", module: textModule(t, attentionText), flat: true, symbols: []string{"B", "S"}, thin: map[int]bool{1: true, 2: true},
+	attention := &kernelCase{name: "attention", module: kernelModule(t, attentionText), flat: true, symbols: []string{"B", "S"}, thin: map[int]bool{1: true, 2: true},
 		opts: codegen.KernelOptions{Weights: codegen.WeightsEmbed, Outputs: []string{"mixed", "last position"}}}
 	for _, c := range [][]int{{2, 9}, {3, 2}, {1, 1}, {4, 17}} {
 		attention.inputs = append(attention.inputs, []*array.Array{g.Normal(c[0], c[1], 24), g.Normal(c[0], c[1])})
 		attention.sizes = append(attention.sizes, c)
 	}
-	types := &kernelCase{name: "types", module: textModule(t, typesText), flat: true, symbols: []string{"N"}}
+	types := &kernelCase{name: "types", module: kernelModule(t, typesText), flat: true, symbols: []string{"N"}}
 	for _, n := range []int{3, 1} {
 		ids := array.New(array.I64, n, 4)
 		for i, d := 0, array.Data[int64](ids); i < len(d); i++ {
@@ -158,7 +158,7 @@ func smallCases(t *testing.T) []*kernelCase {
 		types.inputs = append(types.inputs, []*array.Array{ids, g.Normal(n, 4), flags})
 		types.sizes = append(types.sizes, []int{n})
 	}
-	guarded := &kernelCase{name: "guarded", module: textModule(t, guardText), flat: true, symbols: []string{"N", "M"},
+	guarded := &kernelCase{name: "guarded", module: kernelModule(t, guardText), flat: true, symbols: []string{"N", "M"},
 		inputs: [][]*array.Array{{g.Normal(0, 3), g.Normal(0, 3), g.Normal(0, 3)}}, sizes: [][]int{{0, 0}}}
 	result := &kernelCase{name: "result", module: traced(t, structured, encoderSpec("f32[2,3]")), opts: codegen.KernelOptions{Type: "HTTPNet", Package: "netpkg"},
 		inputs: [][]*array.Array{{g.Normal(2, 3)}}, fields: []string{".Sum", ".Many[0]", ".Many[1]", ".By.Left", ".By.Right"}}

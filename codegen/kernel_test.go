@@ -55,8 +55,8 @@ func (c *kernelCase) env(k int) map[string]int {
 	return env
 }
 
-// textModule parses a module and fills its tensors.
-func textModule(t testing.TB, text string) *graph.Module {
+// kernelModule parses a module and fills its tensors.
+func kernelModule(t testing.TB, text string) *graph.Module {
 	t.Helper()
 	m, err := graph.Parse([]byte("gofx 1\n"+text), "net.fx")
 	require.NoError(t, err)
