@@ -3,6 +3,7 @@ package codegen_test
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,83 +76,107 @@ func main() {
 			panic(err)
 		}
 		got, err := fx.Trace(context.Background(), c.fn, fx.With(func(p *tracer.Tracer) {
+			p.Root = c.root
 			for _, n := range want.Graph.Inputs() {
 				p.Inputs = append(p.Inputs, tracer.Input{Name: n.Target(), Type: n.Type()})
 			}
 		}))
 		if err != nil {
-			fmt.Println(c.name, err)
+			fmt.Println(c.name, c.what, err)
 			continue
 		}
 		if equal, diff := graph.Equal(want.Graph, got.Graph); !equal {
-			fmt.Println(c.name, diff)
+			fmt.Println(c.name, c.what, diff)
 		}
 	}
 	fmt.Println("traced", len(table))
 }
 `
 
-// TestEveryOperatorIsPrintedAsItTraces prints the samples of every operator, as
-// function and as method, compiles all of that as one package and traces it.
-func TestEveryOperatorIsPrintedAsItTraces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a package of all operators")
-	}
-	root, err := filepath.Abs("..")
+// printed is a graph that is printed, compiled and traced again.
+type printed struct {
+	what string
+	m    *graph.Module
+}
+
+// traceBack prints graphs into one package, compiles and runs it, and demands
+// that each function traces to the graph that it was printed from.
+func traceBack(t *testing.T, list []printed) {
+	t.Helper()
+	repo, err := filepath.Abs("..")
 	require.NoError(t, err)
 	dir := t.TempDir()
 	write := func(name string, data []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	sum, err := os.ReadFile(filepath.Join(repo, "go.sum"))
 	require.NoError(t, err)
-	gomod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	gomod, err := os.ReadFile(filepath.Join(repo, "go.mod"))
 	require.NoError(t, err)
 	write("go.sum", sum)
 	write("go.mod", append(bytes.Replace(gomod, []byte("module github.com/gofx-dev/gofx"), []byte("module example.com/ops"), 1),
-		[]byte("\nrequire github.com/gofx-dev/gofx v0.0.0\nreplace github.com/gofx-dev/gofx => "+root+"\n")...))
-	var table strings.Builder
-	count := 0
-	for _, o := range op.All() {
-		if o.Path != "" || o.AdHoc {
-			continue
+		[]byte("\nrequire github.com/gofx-dev/gofx v0.0.0\nreplace github.com/gofx-dev/gofx => "+repo+"\n")...))
+	var table, models strings.Builder
+	for i, p := range list {
+		name, model := fmt.Sprintf("F%d", i), fmt.Sprintf("M%d", i)
+		files, err := codegen.Module(p.m, codegen.ModuleOptions{Package: "main", File: name + ".go", Func: name, Type: model})
+		require.NoError(t, err, p.what)
+		formatted, err := format.Source(files.List[0].Data)
+		require.NoError(t, err, p.what)
+		require.Equal(t, string(formatted), string(files.List[0].Data), p.what)
+		write(name+".go", files.List[0].Data)
+		var text bytes.Buffer
+		require.NoError(t, graph.Fprint(&text, p.m, graph.PrintOptions{}))
+		write(name+".fx", text.Bytes())
+		fn, root := name, "nil"
+		if bytes.Contains(files.List[0].Data, []byte("type "+model+" struct")) {
+			root = strings.ToLower(model)
+			fn = root + "." + name
+			fmt.Fprintf(&models, "var %s = New%s()\n", root, model)
 		}
-		samples := o.Samples()
-		// Three of the samples: with the defaults, in the middle and the last.
-		picked := []int{0, len(samples) / 2, len(samples) - 1}
-		for k, i := range picked {
-			if len(samples) == 0 || slices.Contains(picked[:k], i) {
-				continue
-			}
-			for _, opcode := range []graph.Opcode{graph.CallFunction, graph.CallMethod} {
-				s := samples[i]
-				if opcode == graph.CallMethod && (len(s.In) == 0 || s.In[0] == nil) {
-					continue
-				}
-				if len(s.In) == 0 && (o.Class == op.Opaque || o.Effect != op.Pure) {
-					continue // nothing tells a trace of such a call; it runs at once
-				}
-				m, err := callOf(o, s, opcode)
-				require.NoError(t, err, "%s %s", o.Name, s.Name)
-				name := fmt.Sprintf("F%d", count)
-				files, err := codegen.Module(m, codegen.ModuleOptions{Package: "main", File: name + ".go", Func: name})
-				require.NoError(t, err, "%s %s", o.Name, s.Name)
-				write(name+".go", files.List[0].Data)
-				var text bytes.Buffer
-				require.NoError(t, graph.Fprint(&text, m, graph.PrintOptions{}))
-				write(name+".fx", text.Bytes())
-				fmt.Fprintf(&table, "\t{%q, %s},\n", name, name)
-				count++
-			}
-		}
+		fmt.Fprintf(&table, "\t{%q, %q, %s, %s},\n", name, p.what, fn, root)
 	}
-	require.Greater(t, count, 1000)
 	write("main.go", []byte(opsMain))
-	write("table.go", []byte("package main\n\nvar table = []struct {\n\tname string\n\tfn   any\n}{\n"+table.String()+"}\n"))
+	write("table.go", []byte("package main\n\nvar table = []struct {\n\tname, what string\n\tfn, root any\n}{\n"+table.String()+"}\n"+models.String()))
 	cmd := exec.Command("go", "run", ".")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Equal(t, fmt.Sprintf("traced %d\n", count), string(out))
+	require.Equal(t, fmt.Sprintf("traced %d\n", len(list)), string(out))
+}
+
+// TestEveryOperatorIsPrintedAsItTraces prints the samples of every operator, as
+// function and as method.
+func TestEveryOperatorIsPrintedAsItTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a package of all operators")
+	}
+	var list []printed
+	for _, o := range op.All() {
+		if o.Path != "" || o.AdHoc {
+			continue
+		}
+		samples := o.Samples()
+		picked := []int{0, len(samples) / 2, len(samples) - 1}
+		for k, i := range picked {
+			if len(samples) == 0 || slices.Contains(picked[:k], i) {
+				continue
+			}
+			s := samples[i]
+			if len(s.In) == 0 && (o.Class == op.Opaque || o.Effect != op.Pure) {
+				continue // nothing tells a trace of such a call; it runs at once
+			}
+			for _, opcode := range []graph.Opcode{graph.CallFunction, graph.CallMethod} {
+				if opcode == graph.CallMethod && (len(s.In) == 0 || s.In[0] == nil) {
+					continue
+				}
+				m, err := callOf(o, s, opcode)
+				require.NoError(t, err, "%s %s", o.Name, s.Name)
+				list = append(list, printed{o.Name + " " + s.Name, m})
+			}
+		}
+	}
+	require.Greater(t, len(list), 1000)
+	traceBack(t, list)
 }

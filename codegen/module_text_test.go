@@ -1,0 +1,210 @@
+package codegen_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// texts are graphs in forms that people do not write by hand, but passes,
+// importers and other front ends make.
+var texts = map[string]string{
+	"sizes that are expressions": `graph g(%x: f32[N,S]) {
+  %z = call_function[zeros]() {size=[2*N+1,(N+1)//2,7//N,N*S-N//S]}
+  %e = call_method[unsqueeze](%x) {dim=0}
+  %y = call_method[expand](%e) {shape=[N,N,S]}
+  %s = call_method[slice](%y) {dim=1, start=1, stop=9223372036854775807}
+  return (%z, %s)
+}`,
+	"symbols of values that data decides": `graph g(%x: f32[N], %w: ?[*]) {
+  symbol s0 = dim(%w, 0)
+  %v = call_function[relu](%w)
+  symbol s1 = dim(%v, 1)
+  %r = call_method[reshape](%x) {shape=[N,1]}
+  %y = call_function[zeros]() {size=[s1]}
+  return (%r, %y)
+}`,
+	"absent operands that are written": `graph g(%x: f32[N,3], %w: f32[4,3]) {
+  %y = call_function[linear](%x, %w, _)
+  %z = call_function[linear](%x, %w)
+  return (%y, %z)
+}`,
+	"values that nothing uses": `graph g(%x: f32[N,3]) {
+  %w = get_attr[w] : f32[3]
+  %dead = call_method[neg](%x)
+  %static = call_function[neg](%w)
+  %top = call_function[topk](%x) {k=1}
+  %i = call_function[getitem](%top) {index=1}
+  %more = call_function[topk](%x) {k=2}
+  return %i
+}
+param w : f32[3]`,
+	"names of every kind": `graph type(%range: f32[3], %tensor: f32[3], %m: f32[3], %x_1 "x y": f32[3], %array: f32[3], %string: f32[3]) {
+  %func = call_function[add](%range, %tensor) in "a b.type \t*/ x" "p/q.T"
+  %in = call_function[add](%func, %m)
+  %op = call_function[add](%in, %x_1)
+  %Model = call_function[add](%op, %array)
+  %_ = call_function[add](%Model, %string)
+  %v = get_attr["0.π-weight/a b"] : f32[1]
+  %_1 = call_function[add](%_, %v)
+  %u = get_attr["0.π-weight/a-b"] : f32[1]
+  %nil = call_function[add](%_1, %u)
+  return %nil
+}
+param "0.π-weight/a b" : f32[1]
+param "0.π-weight/a-b" : f32[1] buffer`,
+	"state in every position": `graph g(%x: f32[3]) {
+  %w = get_attr[w] : f32[3]
+  %t = call_method[neg](%w)
+  %a = call_function[add](%w, %x)
+  %b = call_method[add](%w, %x)
+  %s = call_function[maximum](%w, %w)
+  %c = call_function[topk](%w) {k=1}
+  %c0 = call_function[getitem](%c)
+  return (%w, %t, %a, %b, %s, %c0)
+}
+param w : f32[3]`,
+	"a branch on state": `graph g(%x: f32[3]) {
+  %w = get_attr[w] : f32[3]
+  %s = call_function[sum](%x)
+  %p = call_function[gt](%s) {other=0.0}
+  %c = call_function[cond](%p, %w, %x) : (f32[3], f32[3]) {
+    region then(%a: f32[3], %next: f32[3]) {
+      %out = call_function[add](%a, %next)
+      return (%out, %a)
+    }
+    region else(%a: f32[3], %next: f32[3]) {
+      %v = get_attr[w] : f32[3]
+      %y = call_function[mul](%v, %next)
+      return (%y, %next)
+    }
+  }
+  %i = call_function[getitem](%c)
+  %j = call_function[getitem](%c) {index=1}
+  return (%i, %j)
+}
+param w : f32[3]`,
+	"a scan that names its values as Go code does": `graph g(%x: f32[T,3]) {
+  %z = call_function[zeros]() {size=[3]}
+  %w = get_attr[w] : f32[3]
+  %n = call_function[neg](%w)
+  %scan = call_function[scan](%z, %x, %n) {carry=1, seqs=1} : (f32[3], f32[T,3]) {
+    region body(%carry: f32[3], %slices: f32[3], %n: f32[3]) {
+      %next = call_function[add](%carry, %slices)
+      %out = call_function[mul](%next, %n)
+      return (%next, %out)
+    }
+  }
+  %i = call_function[getitem](%scan) {index=1}
+  return %i
+}
+param w : f32[3]`,
+	"results in lists and maps": `graph g(%x: f32[3]) {
+  %y = call_function[neg](%x)
+  return ([%x, [%y]], {"b": nil, "k\n1": %y})
+}`,
+	"numbers of every kind": `graph g(%x: f32[3], %i: i64[3]) {
+  %a = call_method[clamp](%x) {max=inf}
+  %b = call_method[mul](%a) {other=-0.0}
+  %c = call_method[add](%b) {other=1e-300}
+  %d = call_method[sub](%i) {other=-3, reverse=true}
+  %e = call_function[add](%c, %d) {alpha=0.5}
+  %f = call_method[clamp](%e) {min=nan}
+  return %f
+}`,
+}
+
+func textModule(t *testing.T, text string) *graph.Module {
+	t.Helper()
+	m := parse(t, "gofx 1\n"+text+"\n")
+	for _, p := range m.Params() {
+		q := *p
+		_, dims, _ := p.Type.Concrete()
+		q.Value = array.New(array.F32, dims...)
+		m.SetParam(q)
+	}
+	return m
+}
+
+func TestTextsArePrintedAsTheyTrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a package")
+	}
+	var list []printed
+	for _, what := range slices.Sorted(maps.Keys(texts)) {
+		list = append(list, printed{what, textModule(t, texts[what])})
+	}
+	traceBack(t, list)
+}
+
+func TestTheSameGraphGivesTheSameBytes(t *testing.T) {
+	print := func() string {
+		var all strings.Builder
+		for _, what := range slices.Sorted(maps.Keys(texts)) {
+			files, err := codegen.Module(textModule(t, texts[what]), codegen.ModuleOptions{Weights: true})
+			require.NoError(t, err)
+			for _, f := range files.List {
+				all.WriteString(f.Name)
+				all.Write(f.Data)
+			}
+		}
+		return all.String()
+	}
+	want := print()
+	t.Chdir(t.TempDir())
+	t.Setenv("TZ", "Asia/Tokyo")
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	for i := range 20 {
+		runtime.GOMAXPROCS(1 + i%4)
+		require.Equal(t, want, print())
+	}
+}
+
+func TestPositionsAndScopesThatNobodyReadsChangeNoByte(t *testing.T) {
+	text := "graph g(%x: f32[3]) {\n  %y = call_function[neg](%x) in \"a\" \"p/q.T\" at \"net.go:LINE\" \"p/q.(*T).Forward\"\n  return %y\n}"
+	var first []byte
+	for _, line := range []string{"7", "8"} {
+		files, err := codegen.Module(textModule(t, strings.ReplaceAll(text, "LINE", line)), codegen.ModuleOptions{})
+		require.NoError(t, err)
+		if first == nil {
+			first = files.List[0].Data
+		}
+		require.Equal(t, string(first), string(files.List[0].Data))
+		require.Contains(t, string(first), "// a (T) f32[3]\n")
+	}
+}
+
+func TestEjectedCodeMayBeEditedAndImportsNothingInternal(t *testing.T) {
+	list, err := filepath.Glob("internal/golden/mlpwithstateofitsown/*.go")
+	require.NoError(t, err)
+	src, err := os.ReadFile(list[0])
+	require.NoError(t, err)
+	require.NotContains(t, string(src), "DO NOT EDIT")
+	require.NotContains(t, string(src), "/internal/")
+	kept, err := os.ReadFile("internal/golden/mlp/model.go")
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(kept), "// "+codegen.Header+"\n"))
+}
+
+func TestWeightsLieBesideCodeWithStateOfItsOwn(t *testing.T) {
+	m := textModule(t, texts["state in every position"])
+	files, err := codegen.Module(m, codegen.ModuleOptions{Weights: true})
+	require.NoError(t, err)
+	require.NotNil(t, files.Get("weights.safetensors"))
+	p := *m.Param("w")
+	p.Value, p.Type = nil, p.TypeOf()
+	m.SetParam(p)
+	_, err = codegen.Module(m, codegen.ModuleOptions{Weights: true})
+	require.ErrorIs(t, err, graph.WeightMissing)
+}
