@@ -62,7 +62,9 @@ func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*File
 	files = append(files, g.apiFile())
 	files = append(files, g.stepFiles()...)
 	files = append(files, g.weightFiles()...)
-	files = append(files, &goFile{name: g.file + "_support.go", body: *textOf(g.support())})
+	helpers := &goFile{name: g.file + "_support.go"}
+	helpers.p(g.support())
+	files = append(files, helpers)
 	out := &Files{}
 	if err := render(out, files, g.o.Package, !o.Eject); err != nil {
 		return nil, err

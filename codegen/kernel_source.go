@@ -76,12 +76,6 @@ func numbered(name string, i int) string {
 	return name + strconv.Itoa(i+1)
 }
 
-func textOf(text string) *strings.Builder {
-	b := &strings.Builder{}
-	b.WriteString(text)
-	return b
-}
-
 // p writes a line made of the parts.
 func (s *goFile) p(parts ...string) {
 	for _, x := range parts {
