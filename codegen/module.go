@@ -222,10 +222,10 @@ func (p *modulePrinter) render(body *body) (*Files, error) {
 	for _, w := range p.wraps {
 		f.Add(w)
 	}
-	if p.self != nil && p.self.uses == 0 && !p.method {
+	parts := p.split(body)
+	if p.self != nil && p.self.uses == 0 && !p.method && len(parts) == 1 {
 		p.self.name = "_"
 	}
-	parts := p.split(body)
 	for _, line := range p.doc() {
 		f.Comment("// " + line)
 	}
@@ -263,6 +263,15 @@ func (p *modulePrinter) doc() []string {
 	for _, n := range g.Inputs() {
 		if t := typeText(n.Type()); t != "" {
 			in = append(in, n.Target()+" is "+t)
+		}
+	}
+	for _, n := range g.Inputs() {
+		switch {
+		case n.Default() == nil:
+		case defaultLit(n) == nil:
+			in = append(in, n.Target()+" must not be nil, its default value is not part of the code")
+		default:
+			in = append(in, n.Target()+" may be nil")
 		}
 	}
 	if len(in) > 0 {

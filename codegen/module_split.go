@@ -205,10 +205,10 @@ func (s *stmt) code() jen.Code {
 // mainFunc prints the generated function: the statements themselves, or calls of
 // the parts.
 func (p *modulePrinter) mainFunc(parts []*part) jen.Code {
-	var lines []jen.Code
+	lines := p.defaults()
 	for _, q := range parts {
 		if q.name == "" {
-			lines = p.lines(q.list, true)
+			lines = append(lines, p.lines(q.list, true)...)
 			continue
 		}
 		call := p.prefix(q.name).CallFunc(func(g *jen.Group) {

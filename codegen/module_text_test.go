@@ -1,9 +1,14 @@
 package codegen_test
 
 import (
+	"context"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,7 +18,11 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // texts are graphs in forms that people do not write by hand, but passes,
@@ -207,4 +216,48 @@ func TestWeightsLieBesideCodeWithStateOfItsOwn(t *testing.T) {
 	m.SetParam(p)
 	_, err = codegen.Module(m, codegen.ModuleOptions{Weights: true})
 	require.ErrorIs(t, err, graph.WeightMissing)
+}
+
+// wrapper is a module that only its own package can name.
+type wrapper struct{ Fc *nn.Linear }
+
+// Forward runs one layer.
+func (m *wrapper) Forward(x *tensor.Tensor) *tensor.Tensor { return m.Fc.Forward(x) }
+
+func TestTheModelsOwnPackageNamesWhatIsUnexported(t *testing.T) {
+	m := &wrapper{nn.NewLinear(3, 2, nn.NoInit())}
+	gm, err := fx.Trace(context.Background(), m, fx.Input("x", "f32[N,3]"))
+	require.NoError(t, err)
+	path := reflect.TypeFor[wrapper]().PkgPath()
+	files, err := codegen.Module(gm.Module, codegen.ModuleOptions{Root: m, Path: path, Package: "net"})
+	require.NoError(t, err)
+	require.Contains(t, string(files.List[0].Data), "func Forward(m *wrapper, x *tensor.Tensor) *tensor.Tensor {\n\tfc := m.Fc.Forward(x)")
+	require.NotContains(t, string(files.List[0].Data), path)
+
+	// A weight that is another one now is noticed: the code has a state of its own.
+	m.Fc.Weight = tensor.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
+	files, err = codegen.Module(gm.Module, codegen.ModuleOptions{Root: m, Path: path, Package: "net"})
+	require.NoError(t, err)
+	require.Contains(t, string(files.List[0].Data), "func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {")
+	require.Contains(t, string(files.List[0].Data), "tensor fc.weight of module fc has another value in wrapper")
+}
+
+func TestLongFunctionsAreSplit(t *testing.T) {
+	bert := models.NewBert(models.BertConfig{VocabSize: 5, MaxPositions: 4, TypeVocabSize: 2, HiddenSize: 4, NumLayers: 12, NumHeads: 2,
+		IntermediateSize: 4, LayerNormEps: 1e-12})
+	gm, err := fx.Trace(context.Background(), bert, fx.Input("input_ids", "i64[N,S]"), fx.Input("attention_mask", "i64[N,S]"))
+	require.NoError(t, err)
+	require.Greater(t, gm.Graph.Len(), 200)
+	files, err := codegen.Module(gm.Module, codegen.ModuleOptions{Root: bert})
+	require.NoError(t, err)
+	f, err := parser.ParseFile(token.NewFileSet(), "model.go", files.List[0].Data, 0)
+	require.NoError(t, err)
+	most := 0
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			most = max(most, len(fn.Body.List))
+		}
+	}
+	require.LessOrEqual(t, most, 201)
+	require.Contains(t, string(files.List[0].Data), "func forwardEncoderLayer")
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresultoftheuserstype"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/opaquemodule"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/operatorofauserspackage"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/optionalinput"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/parametersinregions"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/positions"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/recurrence"
@@ -69,6 +70,7 @@ var printed = map[string]any{
 	"nestedresultoftheuserstype":       nestedresultoftheuserstype.Forward,
 	"opaquemodule":                     opaquemodule.Forward,
 	"operatorofauserspackage":          operatorofauserspackage.Forward,
+	"optionalinput":                    optionalinput.Forward,
 	"parametersinregions":              parametersinregions.Forward,
 	"positions":                        positions.Forward,
 	"recurrence":                       recurrence.Forward,
@@ -98,7 +100,8 @@ func generated(t *testing.T, c golden.Case, g *graph.Module) (fn any, opts []fx.
 	require.True(t, entry.IsValid(), "package %s is not in the table", c.Folder())
 	opts = []fx.Option{fx.With(func(p *tracer.Tracer) {
 		for _, n := range g.Graph.Inputs() {
-			p.Inputs = append(p.Inputs, tracer.Input{Name: n.Target(), Type: n.Type()})
+			def, _ := n.Default().(*array.Array)
+			p.Inputs = append(p.Inputs, tracer.Input{Name: n.Target(), Type: n.Type(), Default: def})
 		}
 	})}
 	switch typ := entry.Type(); {

@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"math"
 	"reflect"
 
 	"github.com/gofx-dev/gofx/array"
@@ -92,6 +93,8 @@ type Nested struct {
 type Inner struct {
 	A, B *tensor.Tensor
 }
+
+func shifted(x, shift, scale *tensor.Tensor) *tensor.Tensor { return x.Sub(shift).Mul(scale) }
 
 func nested(x *tensor.Tensor) Nested {
 	return Nested{Pair: &Inner{A: x.Neg()}, List: []*tensor.Tensor{x.Abs(), x}, Named: map[string]Inner{"k 1": {x.Exp(), x.Relu()}}}
@@ -241,7 +244,17 @@ func own() []Case {
 	exact.Name, exact.Options.Results = "nested result of the user's type", []reflect.Type{reflect.TypeFor[Nested]()}
 	folded := module("residual with folded weights", "f32[N,1,4,4]", fill(newResidual()), ramp(2, 1, 4, 4))
 	folded.Passes = []passes.Pass{fusion.ConvBN}
+	optional := Case{Name: "optional input", Fn: shifted, Opts: []fx.Option{fx.Input("x", "f32[2]"),
+		fx.InputDefault("shift", "f32[2]", array.FromSlice([]float32{0.1, float32(math.Inf(1))}, 2)), fx.InputDefault("scale", "f32[]", array.Scalar(float32(0.5)))},
+		Inputs: [][]*tensor.Tensor{{ramp(2), nil, nil}, {ramp(2), ramp(2), tensor.Scalar(float32(3))}},
+		Eager: func(in []*tensor.Tensor) []*tensor.Tensor {
+			if in[1] == nil {
+				return []*tensor.Tensor{shifted(in[0], tensor.FromSlice([]float32{0.1, float32(math.Inf(1))}, 2), tensor.Scalar(float32(0.5)))}
+			}
+			return []*tensor.Tensor{shifted(in[0], in[1], in[2])}
+		}}
 	return append(zoo(), []Case{
+		optional,
 		module("mlp", "f32[N,4]", mlp(), ramp(2, 4), ramp(5, 4)),
 		state,
 		module("residual", "f32[N,1,H,H]", fill(newResidual()), ramp(2, 1, 5, 5)),
