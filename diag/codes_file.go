@@ -177,25 +177,19 @@ var fileCodes = []Info{
 		Example: `fxgen run -shape x=1 mlp`,
 	},
 	{
-		Code: "FX8052", Title: "pass is unknown",
-		Cause:   "a flag names a pass that does not exist, or that the pipeline does not run",
-		Cure:    "choose from those that fxgen passes lists",
-		Example: `fxgen print -passes no-such-pass mlp`,
-	},
-	{
-		Code: "FX8053", Title: "engine cannot run the source",
+		Code: "FX8052", Title: "engine cannot run the source",
 		Cause:   "the engine does not exist in this program, or does not take arguments of the function's types",
 		Cure:    "use eager, interp, plan, module or gen",
 		Example: `fxgen run -engine no_such_engine mlp`,
 	},
 	{
-		Code: "FX8054", Title: "code would have weights that mean nothing",
+		Code: "FX8053", Title: "code would have weights that mean nothing",
 		Cause:   "code is to be generated from a graph file that has no values for its parameters",
 		Cure:    "give the weights with -weights FILE.safetensors, or ask for made-up ones with -weights synthetic:SEED",
 		Example: `fxgen gen net.fx`,
 	},
 	{
-		Code: "FX8055", Title: "package does not compile",
+		Code: "FX8054", Title: "package does not compile",
 		Cause:   "the package with the network has mistakes that the Go compiler reports",
 		Cure:    "correct them; fxgen needs a package that compiles without its tests and without the code to be generated",
 		Example: `fxgen print ./broken#Net`,

@@ -2,7 +2,11 @@
 
 package main
 
-// fxgen draw runs fxdraw by the go command in the user's module. This file is
-// never built; because of it `go mod tidy` in a module with the line
-// `tool github.com/gofx-dev/gofx/cmd/fxgen` records what fxdraw needs.
-import _ "github.com/gofx-dev/gofx/draw/graphviz"
+// fxgen runs fxdraw and tests with the package harness by the go command in the
+// user's module. This file is never built; because of it `go mod tidy` and
+// `go mod vendor` in a module with the line
+// `tool github.com/gofx-dev/gofx/cmd/fxgen` provide what those need.
+import (
+	_ "github.com/gofx-dev/gofx/cmd/fxgen/harness"
+	_ "github.com/gofx-dev/gofx/draw/graphviz"
+)

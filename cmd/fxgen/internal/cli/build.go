@@ -25,7 +25,7 @@ func (a *app) built(ctx context.Context, s *source, j *work.Job) (*work.Result, 
 	if feed.Style = work.Kernel; j.Engine == "module" {
 		feed.Style = work.Module
 	} else {
-		feed.WeightsMode = "embed"
+		feed.WeightsMode = "external"
 	}
 	made, err := a.do(ctx, s, &feed)
 	if err != nil {
@@ -40,6 +40,7 @@ func (a *app) built(ctx context.Context, s *source, j *work.Job) (*work.Result, 
 	if err != nil {
 		return nil, err
 	}
+	defer a.busy("building and running " + s.name)()
 	p := program{dir: dir, home: h, style: feed.Style, made: made}
 	if err := p.build(ctx); err != nil {
 		return nil, err
@@ -134,6 +135,8 @@ func (p *program) build(ctx context.Context) error {
 	return nil
 }
 
+const open = "\tf, size := d.Open(\"model/weights.safetensors\")\n\td.Check(nil)\n"
+
 // main is the program's source.
 func (p *program) main() []byte {
 	var args []string
@@ -151,10 +154,10 @@ func (p *program) main() []byte {
 	switch {
 	case p.style == work.Kernel:
 		imports = append(imports, `"context"`, `"`+modulePath+`/array"`)
-		prepare = "\tm, err := model.New()\n\td.Check(err)\n\tctx := context.Background()\n"
+		prepare = open + "\tm, err := model.Load(f, size)\n\td.Check(err)\n\tctx := context.Background()\n"
 		call = "m.Forward(ctx, "
 	case p.hasState():
-		prepare = "\tf, size := d.Open(\"model/weights.safetensors\")\n\td.Check(nil)\n\tm, err := model.LoadModel(f, size)\n\td.Check(err)\n"
+		prepare = open + "\tm, err := model.LoadModel(f, size)\n\td.Check(err)\n"
 		call = "m.Forward("
 	}
 	fmt.Fprintf(&b, "package main\n\nimport (\n\t%s\n)\n\nfunc main() {\n\td := harness.NewDriver()\n%s", strings.Join(imports, "\n\t"), prepare)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -81,7 +83,12 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "go", "run", modulePath+"/cmd/fxgen/fxdraw", "-format", format)
+	args := []string{"run", modulePath + "/cmd/fxgen/fxdraw", "-format", format}
+	if _, err := os.Stat(filepath.Join(h.dir, "vendor")); err == nil {
+		args = slices.Insert(args, 1, "-mod=readonly") // commands are not vendored
+	}
+	defer a.busy("drawing")()
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir, cmd.Env = h.dir, userpkg.HostEnv()
 	cmd.Stdin = strings.NewReader(dot)
 	var out, msg bytes.Buffer

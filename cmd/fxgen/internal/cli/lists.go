@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -69,7 +69,7 @@ func (a *app) ops() *cobra.Command {
 
 func (a *app) passes() *cobra.Command {
 	return a.list("passes", "List the passes", func() (l []item) {
-		for _, p := range work.Passes {
+		for _, p := range fx.Passes() {
 			l = append(l, item{p.Name, sentence(p.Doc)})
 		}
 		return l

@@ -81,7 +81,9 @@ func (a *app) do(ctx context.Context, s *source, j *work.Job) (*work.Result, err
 	var res *work.Result
 	var err error
 	if s.pkg != nil {
+		done := a.busy("capturing " + s.name)
 		res, err = s.pkg.Do(ctx, j)
+		done()
 	} else {
 		res, err = work.Do(ctx, s.here, j)
 	}

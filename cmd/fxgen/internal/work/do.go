@@ -22,6 +22,9 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 		return nil, err
 	}
 	res := &Result{InputNames: c.inputNames(), OutputNames: c.outputNames()}
+	for _, s := range c.gm.Graph.Specialisations() {
+		res.Notes = append(res.Notes, &diag.Error{Note: true, Pos: s.Pos, Msg: "fixed while the graph was captured: " + s.What})
+	}
 	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench) {
 		return res, c.act(ctx, j, res)
 	}

@@ -11,11 +11,10 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of the command line.
 const (
-	BadSource   diag.Code = "FX8050" // the source names nothing that can be captured
-	BadValue    diag.Code = "FX8051" // the value of an input, weight or size cannot be used
-	UnknownPass diag.Code = "FX8052" // a pass that does not exist
-	BadEngine   diag.Code = "FX8053" // an engine that cannot run the source
-	NoWeights   diag.Code = "FX8054" // code is to be generated without values for the weights
+	BadSource diag.Code = "FX8050" // the source names nothing that can be captured
+	BadValue  diag.Code = "FX8051" // the value of an input, weight or size cannot be used
+	BadEngine diag.Code = "FX8052" // an engine that cannot run the source
+	NoWeights diag.Code = "FX8053" // code is to be generated without values for the weights
 )
 
 // Verbs of a job.
