@@ -50,7 +50,7 @@ type KernelOptions struct {
 // the few helpers that they need. state holds the arrays of the plan's weights by
 // path. The package imports kernel, array, array/safetensors, diag and the
 // standard library alone. The error is a diag.List of everything that cannot be
-// printed, with codes FX4020 to FX4027; then nothing is returned.
+// printed, with codes FX4020 to FX4025; then nothing is returned.
 func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*Files, error) {
 	g := &kernelGen{p: p, state: state, o: o, refs: map[int]string{}, fields: newNames(), vars: map[string]string{}, top: newNames()}
 	if err := g.prepare(); err != nil {

@@ -18,11 +18,10 @@ import (
 const (
 	CodeHost    diag.Code = "FX4020" // a step calls an opaque Go function
 	CodeState   diag.Code = "FX4021" // a step writes the model's state
-	CodeKernel  diag.Code = "FX4022" // a step is no plain struct of package kernel
+	CodeRegion  diag.Code = "FX4022" // a step is control flow with bodies of its own
 	CodeWeight  diag.Code = "FX4023" // a weight has no data, or other data than planned
 	CodeOptions diag.Code = "FX4024" // an option that no package can be printed with
 	CodeSize    diag.Code = "FX4025" // a size that does not follow from the inputs
-	CodeRegion  diag.Code = "FX4026" // a step is control flow with bodies of its own
 )
 
 // refuse lists the steps and sizes that cannot be printed.
@@ -52,7 +51,7 @@ func (g *kernelGen) refuse() diag.List {
 				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
 			continue
 		case hidden(v):
-			fault(CodeKernel, "kernel."+v.Type().Name()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
+			fault(CodeHost, "kernel."+v.Type().Name()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
 		}
 		for _, k := range s.Out {
 			if k >= 0 && g.p.Buffers[k].Kind == plan.Weight {

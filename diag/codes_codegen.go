@@ -78,44 +78,48 @@ return err`,
 	},
 	{
 		Code: "FX4020", Title: "opaque function in kernel style",
-		Cause:   "a step calls a wrapped Go function, which a package that calls kernels alone does not know",
-		Cure:    "express the function with operators, give its operator a Kernel or a Decompose, or generate module style",
-		Example: `p.Steps[0].Kernel = opaque; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+		Cause: "a step calls a wrapped Go function, or a kernel with hidden fields, which a package that calls kernels alone cannot name",
+		Cure:  "express the function with operators, give its operator a Kernel or a Decompose, or generate module style",
+		Example: `p.Steps[0].Kernel = &opaque{}
+_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+return err`,
 	},
 	{
 		Code: "FX4021", Title: "model that writes its state in kernel style",
-		Cause:   "a step writes a weight or buffer, and generated models share their weights between goroutines",
-		Cure:    "put the model into evaluation mode, return the new value as a result, or generate module style",
-		Example: `p.Steps[0].Out[0] = p.Weights()[0]; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+		Cause: "a step writes a weight or buffer, and generated models share their weights between goroutines",
+		Cure:  "put the model into evaluation mode, return the new value as a result, or generate module style",
+		Example: `p.Steps[0].Out[0] = p.Weights()[0]
+_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+return err`,
 	},
 	{
-		Code: "FX4022", Title: "kernel with hidden fields",
-		Cause:   "a kernel keeps values in unexported fields, which no Go literal of another package can give",
-		Cure:    "keep what the kernel needs in exported fields",
-		Example: `p.Steps[0].Kernel = hidden; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+		Code: "FX4022", Title: "control flow in kernel style",
+		Cause: "a step is a cond, while or scan with bodies of its own",
+		Cure:  "unroll the loop while capturing, compute both branches and select, or generate module style",
+		Example: `p.Steps[0].Regions = []*plan.Plan{p}
+_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+return err`,
 	},
 	{
 		Code: "FX4023", Title: "weight without data for generated code",
-		Cause:   "a weight of the plan has no array, or one of another type than it was planned with",
-		Cure:    "load the weights before the model is planned",
-		Example: `_, err := codegen.Kernel(p, nil, codegen.KernelOptions{}); return err`,
+		Cause: "a weight of the plan has no array, or one of another type than it was planned with",
+		Cure:  "load the weights before the model is planned",
+		Example: `_, err := codegen.Kernel(p, nil, codegen.KernelOptions{})
+return err`,
 	},
 	{
 		Code: "FX4024", Title: "bad option of code generation",
-		Cause:   "a package, type or file name is none that Go allows, or the weights mode is unknown",
-		Cure:    "give a Go identifier (exported for the type), a file name without a folder, and auto, embed, external or literal",
-		Example: `_, err := codegen.Kernel(p, state, codegen.KernelOptions{Package: "a b"}); return err`,
+		Cause: "a package, type or file name is none that Go allows, or the weights mode is unknown",
+		Cure:  "give a Go identifier (exported for the type), a file name without a folder, and auto, embed, external or literal",
+		Example: `_, err := codegen.Kernel(p, w, codegen.KernelOptions{Package: "a b"})
+return err`,
 	},
 	{
 		Code: "FX4025", Title: "size unknown to generated code",
-		Cause:   "a size of a value or kernel does not follow from the sizes of the inputs",
-		Cure:    "pin the size when the model is planned",
-		Example: `p.Buffers[0].Type = shape.Unranked(array.F32); _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
-	},
-	{
-		Code: "FX4026", Title: "control flow in kernel style",
-		Cause:   "a step is a cond, while or scan with bodies of its own",
-		Cure:    "unroll the loop while capturing, compute both branches and select, or generate module style",
-		Example: `p.Steps[0].Regions = []*plan.Plan{p}; _, err := codegen.Kernel(p, state, codegen.KernelOptions{}); return err`,
+		Cause: "a size of a value or kernel does not follow from the sizes of the inputs",
+		Cure:  "pin the size when the model is planned",
+		Example: `p.Buffers[0].Type = shape.Unranked(array.F32)
+_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+return err`,
 	},
 }

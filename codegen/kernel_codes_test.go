@@ -1,0 +1,99 @@
+package codegen_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// linearText has a step and a weight.
+const linearText = `
+graph g(%x: f32[2,4]) {
+  %w = get_attr[w] : f32[3,4]
+  %y = call_function[linear](%x, %w) : f32[2,3]
+  return %y
+}
+param w : f32[3,4]
+`
+
+type weights = map[string]*array.Array
+
+// opaque is a step that package kernel does not have.
+type opaque struct{ kernel.Copy }
+
+func exampleFX4020(p *plan.Plan, w weights) error {
+	p.Steps[0].Kernel = &opaque{}
+	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+	return err
+}
+
+func exampleFX4021(p *plan.Plan, w weights) error {
+	p.Steps[0].Out[0] = p.Weights()[0]
+	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+	return err
+}
+
+func exampleFX4022(p *plan.Plan, w weights) error {
+	p.Steps[0].Regions = []*plan.Plan{p}
+	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+	return err
+}
+
+func exampleFX4023(p *plan.Plan, _ weights) error {
+	_, err := codegen.Kernel(p, nil, codegen.KernelOptions{})
+	return err
+}
+
+func exampleFX4024(p *plan.Plan, w weights) error {
+	_, err := codegen.Kernel(p, w, codegen.KernelOptions{Package: "a b"})
+	return err
+}
+
+func exampleFX4025(p *plan.Plan, w weights) error {
+	p.Buffers[0].Type = shape.Unranked(array.F32)
+	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+	return err
+}
+
+func TestKernelCodesHaveTheirExamples(t *testing.T) {
+	examples := map[diag.Code]func(*plan.Plan, weights) error{
+		codegen.CodeHost: exampleFX4020, codegen.CodeState: exampleFX4021, codegen.CodeRegion: exampleFX4022,
+		codegen.CodeWeight: exampleFX4023, codegen.CodeOptions: exampleFX4024, codegen.CodeSize: exampleFX4025,
+	}
+	set := token.NewFileSet()
+	f, err := parser.ParseFile(set, "kernel_codes_test.go", nil, 0)
+	require.NoError(t, err)
+	text := map[string]string{}
+	for _, d := range f.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok {
+			var b bytes.Buffer
+			require.NoError(t, printer.Fprint(&b, set, fn.Body.List))
+			text[fn.Name.Name] = strings.TrimSpace(b.String())
+		}
+	}
+	found := 0
+	for _, info := range diag.Codes() {
+		if !strings.HasPrefix(string(info.Code), "FX402") {
+			continue
+		}
+		found++
+		require.NotNil(t, examples[info.Code], info.Code)
+		m := kernelModule(t, linearText)
+		require.ErrorIs(t, examples[info.Code](planOf(t, m), state(m)), info.Code)
+		require.Equal(t, text["example"+string(info.Code)], info.Example, info.Code)
+	}
+	require.Equal(t, len(examples), found)
+}
