@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/cli"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/models"
+)
+
+// everyChange are the networks that are run in all engines on every change; the
+// nightly tier runs all of them.
+var everyChange = map[string]bool{"mlp": true, "resnet18": true}
+
+// TestFixturesInEveryEngine runs the networks of the zoo as a user would and
+// compares their outputs with PyTorch's, also after their batch norms are folded.
+func TestFixturesInEveryEngine(t *testing.T) {
+	for _, m := range models.All() {
+		t.Run(m.Name, func(t *testing.T) {
+			if !everyChange[m.Name] {
+				fxtest.Nightly(t)
+			}
+			f := fxtest.LoadFixture(t, m.Name)
+			for _, engine := range []string{"eager", "interp", "plan", "module", "gen"} {
+				t.Run(engine, func(t *testing.T) { runFixture(t, f, engine, "") })
+				if strings.HasPrefix(m.Name, "resnet") && engine != "eager" {
+					t.Run(engine+" folded", func(t *testing.T) { runFixture(t, f, engine, "conv-bn") })
+				}
+			}
+		})
+	}
+}
+
+func runFixture(t *testing.T, f *fxtest.Fixture, engine, passes string) {
+	dir := t.TempDir()
+	args := []string{"run", f.Model, "-engine", engine}
+	if passes != "" {
+		args = append(args, "-passes", passes)
+	}
+	for _, in := range f.Inputs {
+		sizes := make([]string, len(in.Shape))
+		for i, n := range in.Shape {
+			sizes[i] = strconv.Itoa(n)
+		}
+		args = append(args, "-shape", in.Name+"="+strings.Join(sizes, ","))
+	}
+	var got []*array.Array
+	for _, o := range f.Outputs {
+		args = append(args, "-out", o.Name+"="+filepath.Join(dir, o.Name+".npy"))
+	}
+	var out, errs bytes.Buffer
+	require.Zero(t, cli.Main(args, &out, &errs), "%s", errs.String())
+	for _, o := range f.Outputs {
+		a, err := npy.ReadFile(filepath.Join(dir, o.Name+".npy"))
+		require.NoError(t, err)
+		got = append(got, a)
+	}
+	f.Check(t, got)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, len(f.Outputs), "a run leaves nothing but its outputs")
+}
