@@ -16,6 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/cli"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // call runs the command line in this process.
@@ -81,4 +84,26 @@ func checkSource(t *testing.T, dir, cwd string) {
 		require.NoError(t, err)
 		require.Equal(t, string(pretty), string(src), "%s is formatted", f)
 	}
+}
+
+// A saved folder is a source with weights of its own.
+func TestSavedFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	gm, err := fx.Trace(t.Context(), func(x *tensor.Tensor) *tensor.Tensor {
+		return x.Add(tensor.FromSlice([]float32{10, 20, 30}, 3))
+	}, fx.Name("shift"), fx.Input("x", "f32[N,3]"))
+	require.NoError(t, err)
+	require.NoError(t, graph.Save("shift", gm.Module))
+
+	code, stdout, stderr := call("run", "./shift", "-in", "x=ramp")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "add f32[1,3]\ntensor([[ 8.5000, 19.5000, 30.5000]])\n", stdout)
+
+	code, _, stderr = call("gen", "-o", "out", "-weights-mode", "literal", "./shift")
+	require.Zero(t, code, stderr)
+	_, err = os.Stat("out/model.go")
+	require.NoError(t, err)
+	code, _, stderr = call("print", "./out")
+	require.Equal(t, 1, code)
+	require.Contains(t, stderr, "./out holds no graph.fx")
 }

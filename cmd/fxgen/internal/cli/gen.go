@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -44,24 +45,49 @@ func (a *app) gen() *cobra.Command {
 	})
 }
 
+// difference is a line of check.
+type difference struct {
+	Path  string `json:"path"`
+	State string `json:"state"`
+}
+
+func (g *generated) differences() []difference {
+	list := []difference{}
+	for _, t := range stale(g.files) {
+		what := "differs"
+		if _, err := os.Stat(t.path); errors.Is(err, fs.ErrNotExist) {
+			what = "is missing"
+		}
+		list = append(list, difference{filepath.ToSlash(t.path), what})
+	}
+	for _, path := range g.strays {
+		list = append(list, difference{filepath.ToSlash(path), "is not generated any more"})
+	}
+	return list
+}
+
 func (a *app) check() *cobra.Command {
-	return a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error {
-		old := stale(g.files)
-		for _, t := range old {
-			what := "differs"
-			if _, err := os.Stat(t.path); errors.Is(err, fs.ErrNotExist) {
-				what = "is missing"
+	asJSON := false
+	c := a.genCommand("check", "Fail if the files on disk are not what gen would write", func(g *generated) error {
+		list := g.differences()
+		if asJSON {
+			e := json.NewEncoder(a.stdout)
+			e.SetIndent("", "  ")
+			if err := e.Encode(map[string]any{"stale": list}); err != nil {
+				return err
 			}
-			fmt.Fprintf(a.stdout, "%s %s\n", t.path, what)
+		} else {
+			for _, d := range list {
+				fmt.Fprintln(a.stdout, d.Path, d.State)
+			}
 		}
-		for _, path := range g.strays {
-			fmt.Fprintf(a.stdout, "%s is not generated any more\n", path)
-		}
-		if len(old)+len(g.strays) > 0 {
+		if len(list) > 0 {
 			return errDiffers
 		}
 		return nil
 	})
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return c
 }
 
 func (a *app) diff() *cobra.Command {

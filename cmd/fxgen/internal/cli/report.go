@@ -33,9 +33,6 @@ func (a *app) diagnostics(l diag.List) {
 			text = "fxgen: " + text
 		}
 		fmt.Fprintln(a.stderr, text)
-		if e.Code == diag.Internal && e.Err != nil {
-			fmt.Fprintln(a.stderr, e.Err)
-		}
 	}
 }
 
