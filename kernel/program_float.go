@@ -48,13 +48,24 @@ func floatOp[T float32 | float64](op Code, d, a, b []T) {
 			d[i] = modFloat(a[i], b[i])
 		}
 	case OpPow:
-		for i := range d {
-			d[i] = powFloat(a[i], b[i])
-		}
+		powBlock(d, a, b)
 	default:
 		if !floatUnary(op, d, a) && !vmath(op, d, a) {
 			panic(programBug("no float operation " + op.String()))
 		}
+	}
+}
+
+func powBlock[T float32 | float64](d, a, b []T) {
+	var z T
+	if _, ok := any(z).(float32); ok {
+		for i := range d {
+			d[i] = T(pow32(float64(a[i]), float64(b[i])))
+		}
+		return
+	}
+	for i := range d {
+		d[i] = powFloat(a[i], b[i])
 	}
 }
 

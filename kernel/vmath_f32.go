@@ -31,15 +31,53 @@ var erf2 = [12]float64{
 	0x1.9d560ecd0af15p-17, 0x1.7387609aa5473p-16, -0x1.42d2ed12abb10p-17,
 }
 
-// vmath32 runs the operations that have f32 code of their own. It converts a few
-// elements ahead: the processor's conversion waits for the last value of its
-// destination register, which would chain the elements to each other.
+// vmath32 runs the transcendental operations over f32.
 func vmath32(op Code, d, a []float32) bool {
-	switch op {
-	case OpExp, OpSigmoid, OpTanh, OpErf:
-	default:
+	f := function32(op)
+	if f == nil {
 		return false
 	}
+	twin32(f, d, a)
+	return true
+}
+
+// function32 returns the f32 code of an operation, nil where there is none.
+func function32(op Code) func(float64) float64 {
+	switch op {
+	case OpExp:
+		return exp32
+	case OpExpm1:
+		return expm132
+	case OpLog:
+		return log32
+	case OpLog1p:
+		return log1p32
+	case OpLog2:
+		return log2of32
+	case OpSin:
+		return sin32
+	case OpCos:
+		return cos32
+	case OpTan:
+		return tan32
+	case OpAtan:
+		return atan32
+	case OpErf:
+		return erf32
+	case OpTanh:
+		return tanh32
+	case OpSigmoid:
+		return sigmoid32
+	case OpRsqrt:
+		return rsqrt32
+	}
+	return nil
+}
+
+// twin32 converts a few elements ahead: the processor's conversion waits for the
+// last value of its destination register, which would chain the elements to
+// each other.
+func twin32(f func(float64) float64, d, a []float32) {
 	var buf [64]float64
 	for lo := 0; lo < len(d); lo += len(buf) {
 		src, dst := a[lo:min(lo+len(buf), len(d))], d[lo:min(lo+len(buf), len(d))]
@@ -47,45 +85,40 @@ func vmath32(op Code, d, a []float32) bool {
 		for i := range t {
 			t[i] = float64(src[i])
 		}
-		switch op {
-		case OpExp:
-			for i := range t {
-				t[i] = exp32(t[i])
-			}
-		case OpSigmoid:
-			for i := range t {
-				t[i] = sigmoid32(t[i])
-			}
-		case OpTanh:
-			for i := range t {
-				t[i] = tanh32(t[i])
-			}
-		case OpErf:
-			for i := range t {
-				t[i] = erf32(t[i])
-			}
+		for i := range t {
+			t[i] = f(t[i])
 		}
 		for i := range t {
 			dst[i] = float32(t[i])
 		}
 	}
-	return true
 }
+
+// Bits of f64 numbers, and the sum with which a small number rounds to an
+// integer that is then held in the low bits.
+const (
+	signBit      = 1 << 63
+	oneBits      = 0x3ff << 52
+	twoTo52Bits  = 0x433 << 52
+	sqrtHalfBits = 0x3fe6a09e667f3bcd
+	roundMagic   = 0x1.8p52
+)
 
 // expSmall is e**x for |x| <= 700, with a relative error below 1e-10.
 func expSmall(x float64) float64 {
-	// Adding and subtracting magic rounds to an integer, held in magic's low bits.
-	const magic = 0x1.8p52
-	z := float64(x*math.Log2E) + magic
-	k := math.Float64bits(z)
-	r := x - float64((z-magic)*math.Ln2)
+	z := float64(x*math.Log2E) + roundMagic
+	p := 1 + expRest(x-float64((z-roundMagic)*math.Ln2))
+	return math.Float64frombits(math.Float64bits(p) + math.Float64bits(z)<<52)
+}
+
+// expRest is e**r - 1 for |r| <= log(2)/2.
+func expRest(r float64) float64 {
 	q := &expQ
 	r2 := float64(r * r)
 	lo := float64(q[1]*r) + q[0]
 	mid := float64(q[3]*r) + q[2]
 	hi := float64(float64(q[6]*r2)+float64(q[5]*r)) + q[4]
-	p := 1 + float64(r*(float64(float64(float64(hi*r2)+mid)*r2)+lo))
-	return math.Float64frombits(math.Float64bits(p) + k<<52)
+	return float64(r * (float64(float64(float64(hi*r2)+mid)*r2) + lo))
 }
 
 // The functions below take an f32 value and return what rounds to its result.
@@ -148,6 +181,8 @@ func erf32(x float64) float64 {
 	}
 	return math.Copysign(t, x)
 }
+
+func rsqrt32(x float64) float64 { return 1 / math.Sqrt(x) }
 
 // horner evaluates the polynomial with coefficients c, lowest first.
 func horner(c []float64, x float64) float64 {

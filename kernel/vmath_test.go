@@ -21,6 +21,15 @@ func TestFunctionsF32(t *testing.T) {
 		{"sigmoid", sigmoid32, sigmoid64, 106},
 		{"tanh", tanh32, math.Tanh, 11},
 		{"erf", erf32, math.Erf, 4.5},
+		{"expm1", expm132, math.Expm1, 20},
+		{"log", log32, math.Log, 4},
+		{"log1p", log1p32, math.Log1p, 2},
+		{"log2", log2of32, log2, 4},
+		{"sin", sin32, math.Sin, 100},
+		{"cos", cos32, math.Cos, 100},
+		{"tan", tan32, math.Tan, 100},
+		{"atan", atan32, math.Atan, 10},
+		{"rsqrt", rsqrt32, func(x float64) float64 { return 1 / math.Sqrt(x) }, 10},
 	} {
 		r := rand.New(rand.NewPCG(3, 4))
 		worst, at := 0.0, float32(0)

@@ -1,0 +1,111 @@
+package kernel
+
+import "math"
+
+// sinP is sin(r)/r in r*r for |r| <= pi/4, within 5e-12; cosP is cos(r), within 8e-14.
+var (
+	sinP = [5]float64{
+		0x1.fffffffff679cp-1, -0x1.555555494598bp-3, 0x1.11110749b33f3p-7, -0x1.a00ee6c400e9cp-13, 0x1.6cb7064fa68a0p-19,
+	}
+	cosP = [6]float64{
+		0x1.ffffffffffe0bp-1, -0x1.ffffffffe36efp-2, 0x1.5555554472cfap-5, -0x1.6c16b2d1a9e50p-10, 0x1.a00e955bbe076p-16,
+		-0x1.23c58ba448ef7p-22,
+	}
+)
+
+// atanP is atan(t)/t in t*t for |t| <= 1, within 2e-11.
+var atanP = [13]float64{
+	0x1.ffffffffe73c2p-1, -0x1.55555513c30a5p-2, 0x1.99997c85fb1a4p-3, -0x1.248fb9403e0cfp-3, 0x1.c6df94c4732acp-4,
+	-0x1.72a7852a1bb8cp-4, 0x1.330185be386aep-4, -0x1.ed569cab9c1b6p-5, 0x1.658d8847a48c6p-5, -0x1.aa150d8e51b33p-6,
+	0x1.7675ef99379b4p-7, -0x1.a2d4adcfc1d68p-9, 0x1.b7979f2e1b044p-12,
+}
+
+// turnBits are the bits of 1/(2*pi) after the binary point, with three zeros before them.
+var turnBits = [4]uint64{0x0517cc1b727220a9, 0x4fe13abe8fa9a6ee, 0x06db14acc9e21c82, 0x0ff28b1d5ef5de2b}
+
+const (
+	// trigLarge is the argument from which the product with two thirds of a
+	// hundred bits of pi/2 would no longer be exact.
+	trigLarge = 1 << 20
+	// halfPiHi has 32 bits, so that its products with counts below 2**20 are exact.
+	halfPiHi, halfPiLo = 0x1.921fb54400000p+0, 0x1.0b4611a626331p-34
+	turnUnit           = 0x1.921fb54442d18p-62 // 2*pi/2**64
+)
+
+// quarters returns r and n, whose low two bits count, with t = n*pi/2 + r and
+// |r| <= pi/4, for t >= 0 that an f32 holds.
+func quarters(t float64) (r float64, n uint64) {
+	if !(t >= trigLarge) {
+		z := float64(t*(2/math.Pi)) + roundMagic
+		k := z - roundMagic
+		return (t - float64(k*halfPiHi)) - float64(k*halfPiLo), math.Float64bits(z)
+	}
+	// Payne and Hanek: of the product with 1/(2*pi) only the fraction matters, so
+	// only 96 bits of the factor do.
+	bits := math.Float64bits(t)
+	m := bits>>29&0xffffff | 0x800000
+	s := bits>>52 - 1043
+	w0, w1, w2 := turnBits[0], turnBits[1], turnBits[2]
+	if s&64 != 0 {
+		w0, w1, w2 = turnBits[1], turnBits[2], turnBits[3]
+	}
+	s &= 63
+	turn := m*(w0<<s|w1>>(64-s)) + m*((w1<<s|w2>>(64-s))>>32)>>32
+	n = (turn + 1<<61) >> 62
+	return float64(float64(int64(turn-n<<62)) * turnUnit), n
+}
+
+// sinCos returns the sine and the cosine of r.
+func sinCos(r float64) (sin, cos float64) {
+	s := float64(r * r)
+	return float64(r * horner(sinP[:], s)), horner(cosP[:], s)
+}
+
+func sin32(x float64) float64 {
+	if x-x != 0 {
+		return math.NaN()
+	}
+	r, n := quarters(math.Abs(x))
+	s, c := sinCos(r)
+	if n&1 != 0 {
+		s = c
+	}
+	return math.Float64frombits(math.Float64bits(s) ^ n>>1<<63 ^ math.Float64bits(x)&signBit)
+}
+
+func cos32(x float64) float64 {
+	if x-x != 0 {
+		return math.NaN()
+	}
+	r, n := quarters(math.Abs(x))
+	s, c := sinCos(r)
+	if n&1 != 0 {
+		c = s
+	}
+	return math.Float64frombits(math.Float64bits(c) ^ (n+1)>>1<<63)
+}
+
+func tan32(x float64) float64 {
+	if x-x != 0 {
+		return math.NaN()
+	}
+	r, n := quarters(math.Abs(x))
+	s, c := sinCos(r)
+	if n&1 != 0 {
+		s, c = c, s
+	}
+	return math.Float64frombits(math.Float64bits(s/c) ^ n<<63 ^ math.Float64bits(x)&signBit)
+}
+
+func atan32(x float64) float64 {
+	t := math.Abs(x)
+	u := t
+	if t > 1 {
+		u = 1 / t
+	}
+	p := float64(u * horner(atanP[:], float64(u*u)))
+	if t > 1 {
+		p = math.Pi/2 - p
+	}
+	return math.Copysign(p, x)
+}
