@@ -123,7 +123,7 @@ func (p *program) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", file, "-o", filepath.Join(p.dir, "program"), p.home.path+"/"+programFolder)
+	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", file, "-o", p.binary(), p.home.path+"/"+programFolder)
 	cmd.Dir = p.home.dir
 	cmd.Env = userpkg.HostEnv()
 	out, err := cmd.CombinedOutput()
@@ -136,6 +136,9 @@ func (p *program) build(ctx context.Context) error {
 }
 
 const open = "\tf, size := d.Open(\"model/weights.safetensors\")\n\td.Check(nil)\n"
+
+// binary is the program's file; Windows wants the ending.
+func (p *program) binary() string { return filepath.Join(p.dir, "program.exe") }
 
 // main is the program's source.
 func (p *program) main() []byte {
@@ -196,7 +199,7 @@ func (p *program) run(ctx context.Context, j *work.Job) (*work.Result, error) {
 	if err := work.Request(p.dir, j); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(p.dir, "program"), p.dir)
+	cmd := exec.CommandContext(ctx, p.binary(), p.dir)
 	out, runErr := cmd.CombinedOutput()
 	res, missing, err := work.Receive(p.dir)
 	if missing {

@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/textdiff"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // genFlags are those of gen, check and diff.
@@ -41,8 +42,24 @@ func (a *app) gen() *cobra.Command {
 		for _, path := range g.strays {
 			fmt.Fprintf(a.stderr, "fxgen: %s was generated earlier and is not any more; delete it\n", path)
 		}
+		if err := g.foreign(); err != nil {
+			return err
+		}
 		return writeFiles(g.files)
 	})
+}
+
+// foreign refuses to replace Go files that fxgen did not write, or that were
+// ejected since.
+func (g *generated) foreign() error {
+	var errs diag.List
+	for _, t := range stale(g.files) {
+		if _, err := os.Stat(t.path); err != nil || g.eject || filepath.Ext(t.path) != ".go" || userpkg.IsGenerated(t.path) {
+			continue
+		}
+		errs.Add(bad(t.path+" exists and does not begin with the comment of generated code", "choose another -o, or delete the file"))
+	}
+	return errs.Err()
 }
 
 // difference is a line of check.
@@ -122,6 +139,7 @@ func textual(b []byte) bool { return !slices.Contains(b, 0) }
 // generated is what gen makes of its arguments.
 type generated struct {
 	files  []target
+	eject  bool
 	strays []string // files that fxgen wrote to the folder and does not write now
 }
 
@@ -175,9 +193,10 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 		g.files = append(g.files, target{filepath.Join(dir, file.Name), file.Data})
 		names[file.Name] = true
 	}
-	if j.File == "" && !j.Eject {
-		g.strays = strays(dir, names)
+	if !j.Eject {
+		g.strays = strays(dir, j.File, names)
 	}
+	g.eject = j.Eject
 	return g, nil
 }
 
@@ -217,11 +236,11 @@ func identifier(name string) string {
 }
 
 // strays lists the Go files of a folder that fxgen wrote and that are not among
-// the names.
-func strays(dir string, names map[string]bool) (list []string) {
+// the names; of those that begin with a given name where there is one.
+func strays(dir, file string, names map[string]bool) (list []string) {
 	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
 	for _, f := range files {
-		if !names[filepath.Base(f)] && userpkg.IsGenerated(f) {
+		if !names[filepath.Base(f)] && (file == "" || userpkg.PartOf(f, filepath.Join(dir, file))) && userpkg.IsGenerated(f) {
 			list = append(list, f)
 		}
 	}

@@ -227,7 +227,7 @@ func importName(f *ast.File, path string) string {
 func (s *stub) sameFolder(generated string) bool {
 	made := map[string]bool{}
 	for _, f := range goFiles(s.dir) {
-		if f == generated || generated == s.dir && IsGenerated(f) {
+		if f == generated || IsGenerated(f) && (generated == s.dir || PartOf(f, generated)) {
 			made[f] = true
 			s.put(f, []byte("package "+s.pkg.Name+"\n"))
 		}
@@ -432,6 +432,12 @@ func packageName(path string) string {
 		return ""
 	}
 	return f.Name.Name
+}
+
+// PartOf reports whether a file's name is that of a generated file with something
+// behind it: model_steps.go goes with model.go.
+func PartOf(path, main string) bool {
+	return strings.HasPrefix(path, strings.TrimSuffix(main, ".go")+"_")
 }
 
 // IsGenerated reports whether fxgen wrote a file.
