@@ -128,6 +128,9 @@ func (p *program) build(ctx context.Context) error {
 	cmd.Env = userpkg.HostEnv()
 	out, err := cmd.CombinedOutput()
 	if err != nil {
+		if e := userpkg.Unready(string(out), p.home.dir); e != nil {
+			return e
+		}
 		e := diag.Bug("the generated code does not build")
 		e.Err = fmt.Errorf("%w\n%s", err, bytes.TrimSpace(out))
 		return e

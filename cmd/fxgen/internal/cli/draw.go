@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -94,12 +93,11 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 	var out, msg bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &msg
 	if err := cmd.Run(); err != nil {
-		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(msg.String()), "exit status 1"))
-		hint := "write .dot instead and render it with another tool"
-		if strings.Contains(text, "go.sum") || strings.Contains(text, "no required module") {
-			hint = "run go mod tidy in " + h.dir + ", so that go.sum lists what drawing needs"
+		if e := userpkg.Unready(msg.String(), h.dir); e != nil {
+			return nil, e
 		}
-		return nil, bad(fmt.Sprintf("cannot draw: %s", text), hint)
+		text := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(msg.String()), "exit status 1"))
+		return nil, bad("cannot draw: "+text, "write .dot instead and render it with another tool")
 	}
 	return out.Bytes(), nil
 }

@@ -52,6 +52,9 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if err := Unready(out.String(), l.dir); err != nil {
+		return nil, err
+	}
 	if list := compileErrors(out.String(), l.dir); len(list) > 0 {
 		return nil, list
 	}
@@ -59,6 +62,22 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	e.Err = fmt.Errorf("%w\n%s", errOr(runErr, err), out.String())
 	return nil, e
 }
+
+// Unready makes an error of the go command's complaint that go.mod or go.sum lack
+// what fxgen needs; nil when that is not what it says.
+func Unready(out, dir string) error {
+	for line := range strings.Lines(out) {
+		for _, text := range []string{"missing go.sum entry", "updates to go.mod needed", "no required module provides package " + modulePath} {
+			if strings.Contains(line, text) {
+				return bad("go.mod and go.sum of "+dir+" lack what fxgen needs: "+strings.TrimSpace(line),
+					"run go get -tool "+modulePath+"/cmd/fxgen and go mod tidy there")
+			}
+		}
+	}
+	return nil
+}
+
+const modulePath = "github.com/gofx-dev/gofx"
 
 // place says where module style writes to, so that it can name the package's own
 // declarations. A main package cannot be imported from elsewhere.
