@@ -43,7 +43,7 @@ func findHome(ctx context.Context, dir string) (h home, err error) {
 
 // mainModule returns the module that a folder is in, if it is gofx or requires it.
 func mainModule(ctx context.Context, dir string) (home, bool) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-m", "-json", modulePath)
+	cmd := exec.CommandContext(ctx, "go", "list", "-mod=readonly", "-m", "-json", modulePath)
 	cmd.Dir = dir
 	out, err := cmd.Output()
 	var m struct {
@@ -56,7 +56,7 @@ func mainModule(ctx context.Context, dir string) (home, bool) {
 	if m.Main {
 		return home{m.Dir, m.Path}, true
 	}
-	cmd = exec.CommandContext(ctx, "go", "list", "-m", "-json")
+	cmd = exec.CommandContext(ctx, "go", "list", "-mod=readonly", "-m", "-json")
 	cmd.Dir = dir
 	if out, err = cmd.Output(); err != nil {
 		return home{}, false
