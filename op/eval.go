@@ -1,6 +1,7 @@
 package op
 
 import (
+	"reflect"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -30,9 +31,10 @@ func (o *Op) Step(attrs any, in []shape.Type) (kernel.Step, error) {
 func (o *Op) Expand(b Builder, attrs any, in []Value) Value { return o.decompose(b, attrs, in) }
 
 // Eval computes the operator on arrays: the reference semantics that every
-// engine is compared with. in has nil for absent operands. Several results come
-// from operators with a tuple type. A result may share storage with an operand
-// when the operator is a view. Mistakes are returned as *diag.Error.
+// engine is compared with. attrs is the operator's struct, nil for its zero
+// value; in has nil for absent operands. Several results come from operators
+// with a tuple type. A result may share storage with an operand when the operator
+// is a view. Mistakes are returned as *diag.Error.
 func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
 	if o.AdHoc {
 		if o.Host == nil {
@@ -63,6 +65,10 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		}
 	}
 	if err := o.CheckRequired(len(in), func(i int) bool { return in[i] != nil }); err != nil {
+		return nil, err
+	}
+	attrs, err := o.given(attrs)
+	if err != nil {
 		return nil, err
 	}
 	t, err := o.Type(nil, attrs, types)
@@ -107,6 +113,18 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	allocate(outs)
 	step.Run(w, outs, in)
 	return outs, nil
+}
+
+// given returns the attributes of a call: the zero value for nil, an error for
+// those of another operator.
+func (o *Op) given(attrs any) (any, error) {
+	if attrs == nil {
+		return o.codec.Zero(), nil
+	}
+	if !o.codec.Accepts(attrs) {
+		return nil, diag.New(BadAttr, "attributes are "+reflect.TypeOf(attrs).String()+", expected "+o.codec.GoType().String())
+	}
+	return attrs, nil
 }
 
 // CheckRequired reports missing required operands, all in one error.
@@ -183,6 +201,10 @@ func (v arrays) Type() shape.Type {
 type arrayBuilder struct{ w *kernel.Workspace }
 
 func (b *arrayBuilder) Call(o *Op, attrs any, in ...Value) Value {
+	attrs, err := o.given(attrs)
+	if err != nil {
+		panic(err)
+	}
 	args := make([]*array.Array, len(in))
 	for i, v := range in {
 		if v == nil {
