@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Titles of the groups in docs/bench.md.
+var titles = []struct{ group, title, text string }{
+	{"gemm", "Matrix product, f32", "Names are rows × columns × inner size. `packed_` and named networks have a constant right operand, which every competitor may prepack."},
+	{"conv", "Convolution, f32", "One image, with bias. Names are channels, image, output channels, kernel, stride, padding, groups. A sum counts every convolution of the network; its peer is the faster one at each shape."},
+	{"qgemm", "Matrix product, u8 by s8", "With bias, requantised to u8."},
+	{"qconv", "Convolution, u8 by s8", "With bias, requantised to u8."},
+	{"chain", "Elementwise chains", "Operators add, mul, div, add, sub, mul, div, add in turn on nine n by n matrices. PyTorch writes into preallocated results."},
+	{"vector", "Functions of vectors", "4096 elements lie in the first level of cache, a million does not. silu is compared with ONNX Runtime's QuickGelu."},
+	{"memory", "Bound by memory", "Copies of permuted and broadcast views, softmax and layer norm over the last axis."},
+	{"rnn", "Recurrent", "Ten layers of LSTM, width 256."},
+	{"attention", "Attention", "Between the projections: twelve heads of 64. `ort-fused` is ONNX Runtime's MultiHeadAttention."},
+	{"model", "Whole networks", "gofx's plan for the processor against PyTorch eager, PyTorch traced and frozen, and ONNX Runtime on what PyTorch exports."},
+}
+
+const intro = `# Measurements
+
+Kernels of gofx beside PyTorch and ONNX Runtime, and beside what the machine can do at best. This file is written by
+
+` + "```" + `
+bench/peers/install.sh                                  # PyTorch by apt, ONNX Runtime by npm; both optional
+cd bench && go run . -threads 1,2 -json >rows.json
+go run . -from rows.json -doc                           # or in one: go run . -threads 1,2 -doc
+` + "```" + `
+
+` + "`go run . -run REGEXP -threads N -json`" + ` prints one JSON object a row for what the expression finds in GROUP/SHAPE or
+GROUP/NETWORK/SHAPE (` + "`-list`" + ` prints all names), without ` + "`-json`" + ` a table. Fields: ` + "`group`, `shape`, `ours_ms`, `peer`, `peer_ms`, `ratio`, `roof_share`" + `
+and more beside them (` + "`bench/row.go`" + `); those of a peer that is missing are left out. The exit status is 1 when a
+case or a peer's result had to be left out; standard error says which and why.
+
+How it is measured:
+
+- Each peer is a process of its own that lives for the whole run and is stopped (SIGSTOP) while it is not its turn, so that no spinning thread
+  of one disturbs another. It times its own calls; pipes carry requests only.
+- All operands follow from a formula that each process evaluates; results are compared at nine places before anything is timed, and a
+  peer whose result differs is left out and reported. (Whole networks have different weights and are not compared here.)
+- Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until 10 ms have passed. The cell is
+  the median of at least 15 pairs; rows that would take more than two minutes get fewer, which ` + "`pairs`" + ` shows.
+- Equal threads: ` + "`Workspace.Threads`, `GOMAXPROCS`, `torch.set_num_threads`, `OMP_NUM_THREADS`, `intraOpNumThreads`" + ` (one inter-op thread, sequential).
+- PyTorch runs eagerly in inference mode into preallocated results where it can (` + "`torch`" + `), and traced, frozen and optimised for
+  inference, which prepacks weights for oneDNN (` + "`torch-jit`" + `). Its OpenBLAS is told by ` + "`OPENBLAS_CORETYPE`" + ` to use whichever kernels are fastest on
+  this machine, measured at the start; what the environment says is not used, since a wrong value costs half of the speed or more.
+- ONNX Runtime runs models of one operator, weights as initializers, all graph optimisations on, through its native binding without the event
+  loop, into results of an earlier call. A call costs some microseconds nevertheless: read its smallest rows with care.
+- **peer** is the fastest of all of them, **ratio** our time divided by its time, **roof** the least possible time divided by ours.
+
+The least possible time is the largest of: multiply-adds by the peak of fused multiply-adds, 8-bit products by the peak of 8-bit
+dot products, additions and divisions by theirs, and the bytes of operands and results by the bandwidth of the level of
+memory that holds them. Peaks are measured in the same run by assembly loops (` + "`bench/peak`" + `). Work is counted by the definition of the operator, so
+that Winograd's convolution may have a share above one.
+
+`
+
+// writeDoc writes bench.md and its picture into the folder.
+func writeDoc(dir string, rows []*Row) error {
+	if len(rows) == 0 {
+		return fmt.Errorf("no rows to write")
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "img"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "img", "roofline.svg"), []byte(roofline(rows)), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "bench.md"), []byte(document(rows)), 0o644)
+}
+
+// document returns the text of bench.md.
+func document(rows []*Row) string {
+	var b strings.Builder
+	b.WriteString(intro)
+	b.WriteString("![Rates against the work a byte](img/roofline.svg)\n")
+	for _, threads := range threadCounts(rows) {
+		some := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Threads != threads })
+		p := some[len(some)-1]
+		fmt.Fprintf(&b, "\n## Threads: %d\n\nPeaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.\n", threads, p.PeakGFlops, p.PeakGops8, p.PeakGBs)
+		for _, t := range titles {
+			section(&b, t.title, t.text, slices.DeleteFunc(slices.Clone(some), func(r *Row) bool { return r.Group != t.group }))
+		}
+	}
+	return b.String()
+}
+
+func threadCounts(rows []*Row) []int {
+	var n []int
+	for _, r := range rows {
+		if !slices.Contains(n, r.Threads) {
+			n = append(n, r.Threads)
+		}
+	}
+	slices.Sort(n)
+	return n
+}
+
+// section writes one table: a column for each peer, ours, and the comparison.
+func section(b *strings.Builder, title, text string, rows []*Row) {
+	if len(rows) == 0 {
+		return
+	}
+	var names []string
+	for _, r := range rows {
+		for n := range r.Peers {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	slices.Sort(names)
+	fmt.Fprintf(b, "\n### %s\n\n%s\n\n| shape | gofx ms |", title, text)
+	for _, n := range names {
+		fmt.Fprintf(b, " %s ms |", n)
+	}
+	b.WriteString(" ratio | roof | GFLOP/s | pairs |\n|---|---|")
+	b.WriteString(strings.Repeat("---|", len(names)) + "---|---|---|---|\n")
+	for _, r := range rows {
+		c := r.cells()
+		fmt.Fprintf(b, "| %s | %s |", r.Shape, c[2])
+		for _, n := range names {
+			fmt.Fprintf(b, " %s |", ms(r.Peers[n]))
+		}
+		fmt.Fprintf(b, " %s | %s | %s | %d |\n", c[5], c[6], c[7], r.Pairs)
+	}
+}

@@ -1,0 +1,282 @@
+// Command bench compares the kernels of gofx with PyTorch and ONNX Runtime and
+// with what the machine can do at best:
+//
+//	go run . -run REGEXP -threads N -json
+//
+// REGEXP is matched with GROUP/SHAPE and, for convolutions, GROUP/NETWORK/SHAPE.
+// peers/install.sh installs what is compared with.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/gofx-dev/gofx/bench/peak"
+	"github.com/gofx-dev/gofx/bench/peers"
+)
+
+// options are the flags.
+type options struct {
+	run     string
+	threads string
+	json    bool
+	list    bool
+	doc     bool
+	from    string
+	pairs   int
+	window  time.Duration
+	limit   time.Duration
+	blas    string
+	peers   string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.run, "run", "", "measure what this regular `expression` finds in GROUP/SHAPE or GROUP/NETWORK/SHAPE")
+	flag.StringVar(&o.threads, "threads", "1", "threads of gofx and of each peer, or a `list` such as 1,2")
+	flag.BoolVar(&o.json, "json", false, "print one JSON object a row instead of a table")
+	flag.BoolVar(&o.list, "list", false, "print the names only")
+	flag.BoolVar(&o.doc, "doc", false, "write ../docs/bench.md and its picture from the rows")
+	flag.StringVar(&o.from, "from", "", "read rows from these `files` (of -json, separated by commas) instead of measuring")
+	flag.IntVar(&o.pairs, "pairs", 15, "interleaved measurements behind each median")
+	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
+	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
+	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch; auto measures which is the fastest, empty leaves it to OpenBLAS")
+	flag.StringVar(&o.peers, "peers", "torch,ort", "processes to compare with")
+	flag.Parse()
+	failed, err := run(o, os.Stdout)
+	if err != nil {
+		warn("%v", err)
+		os.Exit(2)
+	}
+	if failed {
+		os.Exit(1)
+	}
+}
+
+// groups are all cases in the order of the tables.
+func groups() []*Case {
+	var all []*Case
+	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, chainCases, vectorCases,
+		memoryCases, rnnCases, attentionCases, modelCases} {
+		all = append(all, f()...)
+	}
+	return all
+}
+
+// selected returns the cases that the expression finds.
+func selected(expression string) ([]*Case, error) {
+	r, err := regexp.Compile(expression)
+	if err != nil {
+		return nil, err
+	}
+	var list []*Case
+	for _, c := range groups() {
+		if c.Matches(r) {
+			list = append(list, c)
+		}
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("-run %s finds nothing; -list prints all names", expression)
+	}
+	return list, nil
+}
+
+// run does what the flags say. failed tells that something was left out.
+func run(o options, out io.Writer) (failed bool, err error) {
+	list, err := selected(o.run)
+	if err != nil {
+		return false, err
+	}
+	if o.list {
+		for _, c := range list {
+			fmt.Fprintln(out, strings.TrimSpace(c.Group+"/"+c.Shape+" "+strings.Join(c.networkNames(), " ")))
+		}
+		return false, nil
+	}
+	var rows []*Row
+	if o.from != "" {
+		rows, err = readFiles(strings.Split(o.from, ","))
+	} else {
+		rows, failed, err = measureAll(o, list, out)
+	}
+	if err != nil {
+		return failed, err
+	}
+	if o.doc {
+		return failed, writeDoc("../docs", rows)
+	}
+	if !o.json || o.from != "" {
+		return failed, writeTable(out, rows)
+	}
+	return failed, nil
+}
+
+func readFiles(names []string) ([]*Row, error) {
+	var rows []*Row
+	for _, n := range names {
+		f, err := os.Open(n)
+		if err != nil {
+			return nil, err
+		}
+		r, err := readJSON(f)
+		f.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", n, err)
+		}
+		rows = append(rows, r...)
+	}
+	return rows, nil
+}
+
+// measureAll measures the cases with every number of threads.
+func measureAll(o options, list []*Case, out io.Writer) (rows []*Row, failed bool, err error) {
+	// Collections come between cases, never inside a measurement.
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(12 << 30)
+	blas := o.blas
+	for _, s := range strings.Split(o.threads, ",") {
+		var threads int
+		if _, err := fmt.Sscan(s, &threads); err != nil || threads < 1 {
+			return nil, false, fmt.Errorf("-threads %s: want numbers from 1", o.threads)
+		}
+		r, f, used, err := measureThreads(o, list, threads, blas, out)
+		rows, failed, blas = append(rows, r...), failed || f, used
+		if err != nil {
+			return rows, failed, err
+		}
+	}
+	return rows, failed, nil
+}
+
+// measureThreads measures the cases. used is the choice of BLAS.
+func measureThreads(o options, list []*Case, threads int, blas string, out io.Writer) (rows []*Row, failed bool, used string, err error) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit}
+	if b.dir, err = os.MkdirTemp("", "gofx-bench"); err != nil {
+		return nil, false, blas, err
+	}
+	defer os.RemoveAll(b.dir)
+	b.peaks = peak.Measure(threads)
+	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.peaks.Level,
+		b.peaks.FMA/1e9, b.peaks.Int8/1e9, b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate/1e9)
+	used = b.start(o.peers, blas)
+	defer b.stop()
+	emit := func(r *Row) error {
+		rows = append(rows, r)
+		if !o.json {
+			return nil
+		}
+		return writeJSON(out, r)
+	}
+	for i, c := range list {
+		if i > 0 && list[i-1].Group != c.Group {
+			b.peaks.Refresh(threads)
+			if err := b.emitSums(list[i-1].Group, rows, emit); err != nil {
+				return rows, true, used, err
+			}
+		}
+		r, err := b.measure(c)
+		if err != nil {
+			b.failed = append(b.failed, err)
+			continue
+		}
+		if err := emit(r); err != nil {
+			return rows, true, used, err
+		}
+	}
+	err = b.emitSums(list[len(list)-1].Group, rows, emit)
+	for _, f := range b.failed {
+		warn("%v", f)
+	}
+	return rows, len(b.failed) > 0, used, err
+}
+
+// emitSums prints the networks' sums after the rows of a group.
+func (b *bench) emitSums(group string, rows []*Row, emit func(*Row) error) error {
+	want := convShapes()
+	switch group {
+	case "conv":
+	case "qconv":
+		want = map[string]int{"resnet18": want["resnet18"], "resnet50": want["resnet50"]}
+	default:
+		return nil
+	}
+	for _, r := range sums(group, rows, want) {
+		if err := emit(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// start starts the peers that are there and returns the choice of BLAS.
+func (b *bench) start(names, blas string) string {
+	dir, err := peers.Dir()
+	if err != nil {
+		warn("no peers: %v", err)
+		return blas
+	}
+	for _, n := range strings.Split(names, ",") {
+		var p *peers.Peer
+		switch n {
+		case "torch":
+			if blas == "auto" {
+				name, rates, ok := peers.ChooseBLAS(dir, b.peaks.Level == "AVX-512")
+				if ok {
+					warn("OpenBLAS: %s of %v", choice(name), gflops(rates))
+				}
+				blas = name
+			}
+			if p, err = peers.StartTorch(dir, b.threads, blas); err == nil {
+				b.torch = p
+			}
+		case "ort":
+			if p, err = peers.StartORT(dir, b.threads); err == nil {
+				b.ort = p
+			}
+		case "":
+			continue
+		default:
+			err = fmt.Errorf("there is no peer %s", n)
+		}
+		if err != nil {
+			warn("%s is left out: %v", n, err)
+			err = nil
+			continue
+		}
+		warn("%s: %s", p.Name, p.Version)
+	}
+	return blas
+}
+
+func (b *bench) stop() {
+	for _, p := range []*peers.Peer{b.torch, b.ort} {
+		if p != nil {
+			p.Close()
+		}
+	}
+}
+
+// choice names a set of OpenBLAS kernels.
+func choice(name string) string {
+	if name == "" {
+		return "its own choice"
+	}
+	return name
+}
+
+func gflops(rates map[string]float64) map[string]int {
+	out := map[string]int{}
+	for n, r := range rates {
+		out[choice(n)] = int(r / 1e9)
+	}
+	return out
+}

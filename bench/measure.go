@@ -1,0 +1,248 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/gofx-dev/gofx/bench/peak"
+	"github.com/gofx-dev/gofx/bench/peers"
+)
+
+// bench holds what all measurements of a run share.
+type bench struct {
+	threads int
+	pairs   int
+	window  time.Duration // least time of one measurement
+	limit   time.Duration // most time for a case; fewer pairs, at least 3, fit into it
+	dir     string        // for models
+	torch   *peers.Peer   // nil where missing
+	ort     *peers.Peer
+	peaks   peak.Peaks
+	failed  []error
+}
+
+// runner measures one competitor: the time of so many calls.
+type runner struct {
+	name  string
+	time  func(calls int) (time.Duration, error)
+	calls int
+	times []float64 // ms of a call
+}
+
+// measure runs one case.
+func (b *bench) measure(c *Case) (*Row, error) {
+	row := &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks}
+	var list []*runner
+	var want []float64
+	if c.Ours != nil {
+		o, err := c.Ours(c.arrays(), b.threads)
+		if err != nil {
+			return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
+		}
+		o.Run()
+		row.Ours, want = o.Name, probe(o.Out)
+		list = append(list, &runner{name: "", time: func(calls int) (time.Duration, error) {
+			start := time.Now()
+			for range calls {
+				o.Run()
+			}
+			return time.Since(start), nil
+		}})
+	}
+	theirs, drop := b.load(c, want)
+	defer drop()
+	list = append(list, theirs...)
+	runtime.GC()
+	if err := b.interleave(list); err != nil {
+		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
+	}
+	b.finish(c, row, list)
+	return row, nil
+}
+
+// load prepares the peers and compares their results with ours. What fails is
+// reported and left out.
+func (b *bench) load(c *Case, want []float64) (list []*runner, drop func()) {
+	requests, err := c.requests(b.dir, b.threads, b.torch)
+	if err != nil {
+		b.failed = append(b.failed, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err))
+	}
+	var loaded []func()
+	for i, q := range requests {
+		p := b.torch
+		if q.process == "ort" {
+			p = b.ort
+		}
+		if p == nil {
+			continue
+		}
+		q.load.Do, q.load.ID = "load", fmt.Sprint(i)
+		a, err := p.Do(q.load)
+		if err == nil {
+			err = c.disagree(q.name, want, a.Probe)
+		}
+		if err != nil {
+			b.failed = append(b.failed, fmt.Errorf("%s/%s: %s left out: %w", c.Group, c.Shape, q.name, err))
+			continue
+		}
+		id := q.load.ID
+		list = append(list, &runner{name: q.name, time: func(calls int) (time.Duration, error) {
+			a, err := p.Do(peers.Request{Do: "run", ID: id, Calls: calls})
+			return time.Duration(a.NS), err
+		}})
+		loaded = append(loaded, func() { _, _ = p.Do(peers.Request{Do: "drop", ID: id}) })
+	}
+	return list, func() {
+		for _, f := range loaded {
+			f()
+		}
+	}
+}
+
+// interleave takes turns: every round measures each competitor once, and each
+// round begins with the next one.
+func (b *bench) interleave(list []*runner) error {
+	var round time.Duration
+	for _, r := range list {
+		// The first call warms up, the second says how many fill the window.
+		var d time.Duration
+		for range 2 {
+			var err error
+			if d, err = r.time(1); err != nil {
+				return err
+			}
+		}
+		for r.calls = 1; d < b.window/8 && r.calls < 1<<20; {
+			r.calls *= 4
+			var err error
+			if d, err = r.time(r.calls); err != nil {
+				return err
+			}
+		}
+		if per := d / time.Duration(r.calls); per < b.window {
+			r.calls = int(b.window/max(1, per)) + 1
+			round += b.window
+		} else {
+			r.calls = 1
+			round += per
+		}
+	}
+	pairs := b.pairs
+	if round > 0 && time.Duration(pairs)*round > b.limit {
+		pairs = min(b.pairs, max(3, int(b.limit/round)))
+	}
+	for i := range pairs {
+		for j := range list {
+			r := list[(i+j)%len(list)]
+			d, err := r.time(r.calls)
+			if err != nil {
+				return err
+			}
+			r.times = append(r.times, d.Seconds()*1e3/float64(r.calls))
+		}
+	}
+	return nil
+}
+
+// finish computes the row's numbers from the measurements.
+func (b *bench) finish(c *Case, row *Row, list []*runner) {
+	theirs := map[string]float64{}
+	for _, r := range list {
+		row.Pairs = len(r.times)
+		if r.name == "" {
+			row.OursMS = median(r.times)
+		} else {
+			theirs[r.name] = median(r.times)
+		}
+	}
+	row.setPeers(theirs)
+	b.describe(row)
+	if row.OursMS == 0 {
+		return
+	}
+	seconds := row.OursMS / 1e3
+	row.RoofShare = c.Work.Bound(&b.peaks, b.threads) / seconds
+	ops := max(c.Work.Flops, c.Work.Ops8, c.Work.Adds+c.Work.Divs)
+	row.GFlops = ops / seconds / 1e9
+	if c.Work.Bytes > 0 {
+		row.Intensity = ops / c.Work.Bytes
+	}
+	if c.Elements > 0 {
+		row.NSElement = seconds * 1e9 / float64(c.Elements)
+	}
+}
+
+// describe writes the machine's peaks into a row.
+func (b *bench) describe(row *Row) {
+	row.PeakGFlops = b.peaks.FMA / 1e9
+	row.PeakGops8 = b.peaks.Int8 / 1e9
+	row.PeakGBs = b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate / 1e9
+}
+
+// median returns the middle value, the mean of the two middle ones for an even number.
+func median(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(v))
+	n := len(s)
+	return (s[(n-1)/2] + s[n/2]) / 2
+}
+
+// sums adds up the convolutions of each network whose shapes all have rows.
+func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
+	var names []string
+	for n := range shapesOf {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	var out []*Row
+	for _, network := range names {
+		s := &Row{Group: group, Shape: network + "_sum", Networks: map[string]int{network: 1}}
+		total, counts, found := map[string]float64{}, map[string]int{}, 0
+		best, roof := 0.0, 0.0
+		for _, r := range rows {
+			n := r.Networks[network]
+			if r.Group != group || n == 0 {
+				continue
+			}
+			found++
+			s.Threads, s.Pairs = r.Threads, r.Pairs
+			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
+			s.OursMS += float64(n) * r.OursMS
+			roof += float64(n) * r.OursMS * r.RoofShare
+			best += float64(n) * r.PeerMS
+			for name, t := range r.Peers {
+				total[name] += float64(n) * t
+				counts[name]++
+			}
+		}
+		if found == 0 || found != shapesOf[network] {
+			continue
+		}
+		if s.OursMS > 0 {
+			s.RoofShare = roof / s.OursMS
+		}
+		for name := range total {
+			if counts[name] != found {
+				delete(total, name) // not comparable: some shapes are missing
+			}
+		}
+		s.setPeers(total)
+		// The strictest comparison: with the faster peer at every shape.
+		if len(total) > 0 {
+			s.Peer, s.PeerMS = "best at each shape", best
+			if best > 0 && s.OursMS > 0 {
+				s.Ratio = s.OursMS / best
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// warn prints to standard error.
+func warn(format string, args ...any) { fmt.Fprintf(os.Stderr, "bench: "+format+"\n", args...) }

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/bench/shapes"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/tracer"
+)
+
+// oursStep runs one kernel step into one new array.
+func oursStep(name string, threads int, s kernel.Step, shape []int, in ...*array.Array) *Ours {
+	w := &kernel.Workspace{Threads: threads}
+	y := array.New(array.F32, shape...)
+	out := []*array.Array{y}
+	return &Ours{Name: name, Out: y, Run: func() { s.Run(w, out, in) }}
+}
+
+func oursGemm(in []*array.Array, shape []int, packed bool, threads int) (*Ours, error) {
+	return oursStep("MatMul", threads, kernel.MatMul{}, shape, in...), nil
+}
+
+func oursConv(in []*array.Array, shape []int, v shapes.Conv, threads int) (*Ours, error) {
+	both := func(n int) []int { return []int{n, n} }
+	s := kernel.Conv{Stride: both(v.Stride), PadLo: both(v.Pad), PadHi: both(v.Pad), Groups: v.Groups}
+	return oursStep("Conv", threads, s, shape, in...), nil
+}
+
+func oursChain(in []*array.Array, ops []string, threads int) (*Ours, error) {
+	b := expr.NewBuilder()
+	f := map[string]func(x, y expr.Value) expr.Value{"add": b.Add, "sub": b.Sub, "mul": b.Mul, "div": b.Div}
+	v := b.Input(0, array.F32)
+	for i, o := range ops {
+		v = f[o](v, b.Input(1+i%8, array.F32))
+	}
+	return oursStep("Elementwise", threads, kernel.Elementwise{Program: b.Compile(v)}, in[0].Shape(), in...), nil
+}
+
+func oursUnary(in []*array.Array, name string, threads int) (*Ours, error) {
+	b := expr.NewBuilder()
+	x := b.Input(0, array.F32)
+	var y expr.Value
+	switch name {
+	case "exp":
+		y = b.Exp(x)
+	case "log":
+		y = b.Log(x)
+	case "tanh":
+		y = b.Tanh(x)
+	case "erf":
+		y = b.Erf(x)
+	case "sigmoid":
+		y = b.Sigmoid(x)
+	case "silu":
+		y = b.Mul(x, b.Sigmoid(x))
+	case "sin":
+		y = b.Sin(x)
+	case "cos":
+		y = b.Cos(x)
+	case "gelu":
+		e := b.Erf(b.Mul(x, b.Like(x, math.Sqrt2/2)))
+		y = b.Mul(b.Mul(x, b.Like(x, 0.5)), b.Add(b.Like(x, 1), e))
+	default:
+		return nil, fmt.Errorf("no function %s", name)
+	}
+	return oursStep("Elementwise", threads, kernel.Elementwise{Program: b.Compile(y)}, in[0].Shape(), in...), nil
+}
+
+func oursMove(in []*array.Array, perm, expand []int, threads int) (*Ours, error) {
+	v := in[0]
+	if perm != nil {
+		v = array.Permute(v, perm...)
+	}
+	if expand != nil {
+		v = array.Expand(v, expand...)
+	}
+	return oursStep("Copy", threads, kernel.Copy{}, v.Shape(), v), nil
+}
+
+func oursSoftmax(in []*array.Array, threads int) (*Ours, error) {
+	return oursStep("Softmax", threads, kernel.Softmax{Dim: in[0].Rank() - 1}, in[0].Shape(), in...), nil
+}
+
+func oursLayerNorm(in []*array.Array, threads int) (*Ours, error) {
+	return oursStep("LayerNorm", threads, kernel.LayerNorm{Axes: 1, Eps: 1e-5}, in[0].Shape(), in...), nil
+}
+
+func oursLSTM(in []*array.Array, layers, threads int) (*Ours, error) {
+	x := in[0]
+	s := kernel.LSTM{Layers: layers, HasBias: true}
+	w := &kernel.Workspace{Threads: threads}
+	y := array.New(array.F32, x.Shape()...)
+	out := []*array.Array{y, nil, nil}
+	operands := append([]*array.Array{x, nil, nil}, in[1:]...)
+	return &Ours{Name: "LSTM", Out: y, Run: func() { s.Run(w, out, operands) }}, nil
+}
+
+// oursAttention multiplies, scales, normalises and multiplies again.
+func oursAttention(in []*array.Array, causal bool, threads int) (*Ours, error) {
+	perm := []int{0, 2, 1, 3}
+	q, k, v := array.Permute(in[0], perm...), array.Permute(in[1], 0, 2, 3, 1), array.Permute(in[2], perm...)
+	b, heads, n, size := q.Dim(0), q.Dim(1), q.Dim(2), q.Dim(3)
+	scores, p := array.New(array.F32, b, heads, n, n), array.New(array.F32, b, heads, n, n)
+	attended := array.New(array.F32, b, heads, n, size)
+	y := array.New(array.F32, b, n, heads, size)
+	e := expr.NewBuilder()
+	s := e.Mul(e.Input(0, array.F32), e.Const(array.F32, 1/math.Sqrt(float64(size))))
+	if causal {
+		s = e.Select(e.Gt(e.Coord(-1), e.Coord(-2)), e.Const(array.F32, math.Inf(-1)), s)
+	}
+	scale := kernel.Elementwise{Program: e.Compile(s)}
+	w := &kernel.Workspace{Threads: threads}
+	one := func(a *array.Array) []*array.Array { return []*array.Array{a} }
+	qk, pv := []*array.Array{q, k}, []*array.Array{scores, v}
+	a, c, d, back := one(scores), one(p), one(attended), one(array.Permute(attended, perm...))
+	out := one(y)
+	return &Ours{Name: "MatMul Elementwise Softmax MatMul Copy", Out: y, Run: func() {
+		kernel.MatMul{}.Run(w, a, qk)
+		scale.Run(w, c, a)
+		kernel.Softmax{Dim: 3}.Run(w, a, c)
+		kernel.MatMul{}.Run(w, d, pv)
+		kernel.Copy{}.Run(w, out, back)
+	}}, nil
+}
+
+// oursModel plans a network and runs the plan.
+func oursModel(name string, dims map[string]int, in []*array.Array, threads int) (*Ours, error) {
+	m := models.Lookup(name)
+	if m == nil {
+		return nil, fmt.Errorf("no model %s", name)
+	}
+	module := m.New()
+	models.Synthetic(m, module, "gofx-1")
+	var t tracer.Tracer
+	for _, v := range m.Inputs {
+		t.Inputs = append(t.Inputs, tracer.Input{Name: v.Name, Type: v.ShapeType()})
+	}
+	ctx := context.Background()
+	g, err := t.Trace(ctx, module)
+	if err != nil {
+		return nil, err
+	}
+	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: dims})
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &Ours{Name: "plan", Out: out[0], Run: func() {
+		if err := e.RunInto(ctx, out, in); err != nil {
+			panic(err)
+		}
+	}}, nil
+}

@@ -1,0 +1,215 @@
+// Package peak measures what the machine can do at best: multiply-adds,
+// additions, divisions and 8-bit products a second, and bytes a second from
+// every level of the memory hierarchy. Times of kernels are read against it.
+package peak
+
+import (
+	"runtime"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// Peaks are rates, the best of the windows measured. Rates of several threads
+// are of all of them together.
+type Peaks struct {
+	Level string  `json:"level"` // instruction set of the loops: "AVX-512", "AVX2", "NEON" or "Go"
+	FMA   float64 `json:"fma"`   // f32 FLOP/s, two for each multiply-add
+	Int8  float64 `json:"int8"`  // u8 by s8 operations/s, two for each product; 0 where there is no loop
+	Add   float64 `json:"add"`   // f32 additions/s without contraction
+	Div   float64 `json:"div"`   // f32 divisions/s
+	// Bandwidth has an entry for each working set, ascending.
+	Bandwidth []Bandwidth `json:"bandwidth"`
+}
+
+// Bandwidth is the best rate for streams over a working set.
+type Bandwidth struct {
+	Bytes int     `json:"bytes"` // of all arrays of one thread together
+	Rate  float64 `json:"rate"`  // bytes read and written in a second
+}
+
+type loop struct {
+	run func(n int)
+	ops float64 // in one turn
+}
+
+type (
+	stream2 = func(dst, a unsafe.Pointer, n int)
+	stream3 = func(dst, a, b unsafe.Pointer, n int)
+)
+
+type kinds struct {
+	level               string
+	fma, int8, add, div loop
+	read                func(a unsafe.Pointer, n int)
+	copies              []stream2
+	triads              []stream3
+}
+
+// window is the time of one measurement; the best of windows counts.
+const (
+	window  = 4 * time.Millisecond
+	windows = 8
+)
+
+// Sizes are the working sets that Measure uses: inside L1, L2, a share of L3
+// and far beyond any cache.
+var Sizes = []int{24 << 10, 384 << 10, 6 << 20, 384 << 20}
+
+// Measure runs all loops on the given number of threads for about a second.
+func Measure(threads int) Peaks {
+	threads = max(1, threads)
+	k := loops()
+	p := Peaks{Level: k.level}
+	p.measureArith(k, threads)
+	for _, size := range Sizes {
+		p.Bandwidth = append(p.Bandwidth, Bandwidth{size, bandwidth(k, threads, size)})
+	}
+	return p
+}
+
+// Refresh measures arithmetic again and keeps the better rates: the clock of a
+// shared machine wanders.
+func (p *Peaks) Refresh(threads int) { p.measureArith(loops(), max(1, threads)) }
+
+func (p *Peaks) measureArith(k kinds, threads int) {
+	p.FMA = max(p.FMA, arith(k.fma, threads))
+	p.Int8 = max(p.Int8, arith(k.int8, threads))
+	p.Add = max(p.Add, arith(k.add, threads))
+	p.Div = max(p.Div, arith(k.div, threads))
+}
+
+// Memory returns the bandwidth for operands of the given bytes in total, spread
+// over the threads: that of the smallest working set that holds them.
+func (p *Peaks) Memory(bytes, threads int) float64 {
+	for _, b := range p.Bandwidth {
+		if bytes/max(1, threads) <= b.Bytes {
+			return b.Rate
+		}
+	}
+	return p.Bandwidth[len(p.Bandwidth)-1].Rate
+}
+
+// arith returns operations a second of the loop on all threads.
+func arith(l loop, threads int) float64 {
+	if l.run == nil {
+		return 0
+	}
+	n := 1000
+	for {
+		start := time.Now()
+		l.run(n)
+		if d := time.Since(start); d > window {
+			break
+		}
+		n *= 2
+	}
+	best := 0.0
+	for range windows {
+		if d := together(threads, func(int) { l.run(n) }); d > 0 {
+			best = max(best, float64(threads)*float64(n)*l.ops/d.Seconds())
+		}
+	}
+	return best
+}
+
+// together runs f on every thread at once and returns the time from the first
+// start to the last end.
+func together(threads int, f func(i int)) time.Duration {
+	if threads == 1 {
+		start := time.Now()
+		f(0)
+		return time.Since(start)
+	}
+	var ready, done sync.WaitGroup
+	release := make(chan struct{})
+	begin, end := make([]time.Time, threads), make([]time.Time, threads)
+	for i := range threads {
+		ready.Add(1)
+		done.Add(1)
+		go func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			defer done.Done()
+			ready.Done()
+			<-release
+			begin[i] = time.Now()
+			f(i)
+			end[i] = time.Now()
+		}()
+	}
+	ready.Wait()
+	close(release)
+	done.Wait()
+	first, last := begin[0], end[0]
+	for i := range threads {
+		if begin[i].Before(first) {
+			first = begin[i]
+		}
+		if end[i].After(last) {
+			last = end[i]
+		}
+	}
+	return last.Sub(first)
+}
+
+// bandwidth is the best of reading, copying and adding over arrays of the given
+// bytes in total for each thread.
+func bandwidth(k kinds, threads, size int) float64 {
+	buf := make([][]byte, threads)
+	for i := range buf {
+		buf[i] = make([]byte, size+3*64)
+		for j := 0; j < len(buf[i]); j += 4096 {
+			buf[i][j] = 1 // maps the page
+		}
+	}
+	// part returns the start of array j of parts in thread i's buffer.
+	part := func(i, j, parts int) unsafe.Pointer {
+		p := unsafe.Pointer(unsafe.SliceData(buf[i]))
+		p = unsafe.Add(p, -int(uintptr(p))&63)
+		return unsafe.Add(p, j*blocks(size, parts)*256)
+	}
+	best := streams(threads, size, 1, func(i, n int) { k.read(part(i, 0, 1), n) })
+	for _, f := range k.copies {
+		best = max(best, streams(threads, size, 2, func(i, n int) { f(part(i, 0, 2), part(i, 1, 2), n) }))
+	}
+	for _, f := range k.triads {
+		best = max(best, streams(threads, size, 3, func(i, n int) { f(part(i, 0, 3), part(i, 1, 3), part(i, 2, 3), n) }))
+	}
+	return best
+}
+
+// blocks is the number of 256-byte blocks in each of so many arrays.
+func blocks(size, parts int) int { return max(1, size/parts/256) }
+
+// streams times one kind of stream: parts arrays of n blocks.
+func streams(threads, size, parts int, f func(i, n int)) float64 {
+	n := blocks(size, parts)
+	bytes := float64(n * 256 * parts)
+	turns := 1
+	for {
+		start := time.Now()
+		for range turns {
+			f(0, n)
+		}
+		if time.Since(start) > window/2 {
+			break
+		}
+		turns *= 2
+	}
+	best, repeat := 0.0, windows
+	if size > 64<<20 {
+		repeat = 3
+	}
+	for range repeat {
+		d := together(threads, func(i int) {
+			for range turns {
+				f(i, n)
+			}
+		})
+		if d > 0 {
+			best = max(best, float64(threads*turns)*bytes/d.Seconds())
+		}
+	}
+	return best
+}

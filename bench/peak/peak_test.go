@@ -1,0 +1,45 @@
+package peak
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPeaksAreOrdered(t *testing.T) {
+	p := Measure(1)
+	t.Logf("%+v", p)
+	require.NotEmpty(t, p.Level)
+	require.Greater(t, p.FMA, 1e8)
+	require.Greater(t, p.Add, 1e8)
+	require.Greater(t, p.Add, p.Div, "a division takes longer than an addition")
+	require.Greater(t, p.FMA, p.Add, "a multiply-add counts twice and issues as often")
+	require.Len(t, p.Bandwidth, len(Sizes))
+	require.Greater(t, p.Bandwidth[0].Rate, p.Bandwidth[len(Sizes)-1].Rate, "the first level of cache is faster than memory")
+	if p.Level == "AVX-512" {
+		require.Greater(t, p.Int8, 2*p.FMA)
+	}
+}
+
+func TestRefreshKeepsTheBest(t *testing.T) {
+	p := Peaks{FMA: 1e18}
+	p.Refresh(1)
+	require.Equal(t, 1e18, p.FMA)
+	require.Positive(t, p.Add)
+}
+
+func TestMemoryPicksTheSmallestWorkingSetThatHolds(t *testing.T) {
+	p := Peaks{Bandwidth: []Bandwidth{{100, 3}, {1000, 2}, {10000, 1}}}
+	require.Equal(t, 3.0, p.Memory(100, 1))
+	require.Equal(t, 2.0, p.Memory(101, 1))
+	require.Equal(t, 3.0, p.Memory(200, 2))
+	require.Equal(t, 1.0, p.Memory(1<<40, 1))
+}
+
+func TestGenericLoopsMeasure(t *testing.T) {
+	k := generic()
+	require.Positive(t, arith(k.fma, 1))
+	require.Positive(t, arith(k.div, 2))
+	require.Zero(t, arith(k.int8, 1), "no loop, no rate")
+	require.Positive(t, bandwidth(k, 1, 24<<10))
+}

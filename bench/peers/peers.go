@@ -1,0 +1,225 @@
+// Package peers runs the libraries that gofx is compared with, each in a process
+// of its own that stays for the whole run and is stopped while it is not asked,
+// so that its threads do not spin beside what is measured.
+//
+// A request is one line of JSON, so is the answer:
+//
+//	{"do":"hello","threads":1}                   {"version":"torch 1.13"}
+//	{"do":"load","id":"a","inputs":[...],...}    {"probe":[...]}   prepares and runs a case
+//	{"do":"run","id":"a","calls":10}             {"ns":12345}      the time of all calls
+//	{"do":"drop","id":"a"}                       {}
+//
+// An answer with "error" refuses the request.
+package peers
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Tensor describes an operand. Its values follow from a formula that each
+// process evaluates itself (Values): nothing large goes through the pipes.
+type Tensor struct {
+	Shape []int  `json:"shape"`
+	DType string `json:"dtype"` // "f32", "u8", "s8", "i32" or "i64"
+	Seed  int    `json:"seed"`
+	// Floats are Shift ± Scale, integers Shift to Shift+Scale-1.
+	Scale float64 `json:"scale"`
+	Shift float64 `json:"shift"`
+}
+
+// Request is a message to a peer; fields that a kind of request does not use are empty.
+type Request struct {
+	Do      string         `json:"do"`
+	ID      string         `json:"id,omitempty"`
+	Threads int            `json:"threads,omitempty"`
+	Op      string         `json:"op,omitempty"`
+	Variant string         `json:"variant"`
+	Inputs  []Tensor       `json:"inputs,omitempty"`
+	Attrs   map[string]any `json:"attrs,omitempty"`
+	File    string         `json:"file,omitempty"`
+	Calls   int            `json:"calls,omitempty"`
+}
+
+// Answer is a peer's reply.
+type Answer struct {
+	Error   string    `json:"error"`
+	Version string    `json:"version"`
+	Probe   []float64 `json:"probe"`
+	NS      float64   `json:"ns"`
+	Rate    float64   `json:"rate"`
+}
+
+// Peer is a running process.
+type Peer struct {
+	Name    string
+	Version string
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+// blasVariable chooses OpenBLAS's kernels.
+const blasVariable = "OPENBLAS_CORETYPE"
+
+// Dir returns the folder of the scripts: peers below the working directory or
+// one of its parents.
+func Dir() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		p := filepath.Join(dir, "peers")
+		if _, err := os.Stat(filepath.Join(p, "torch_peer.py")); err == nil {
+			return p, nil
+		}
+		if _, err := os.Stat(filepath.Join(dir, "torch_peer.py")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("peers: run inside the module's folder: the scripts are in its folder peers")
+		}
+		dir = up
+	}
+}
+
+// StartTorch starts PyTorch of the distribution's Python. blas is the value of
+// OPENBLAS_CORETYPE, empty for OpenBLAS's own choice; what the caller's
+// environment says does not count.
+func StartTorch(dir string, threads int, blas string) (*Peer, error) {
+	cmd := exec.Command("/usr/bin/python3", filepath.Join(dir, "torch_peer.py"))
+	for _, e := range os.Environ() {
+		if !strings.HasPrefix(e, blasVariable+"=") && !strings.HasPrefix(e, "OMP_") && !strings.HasPrefix(e, "OPENBLAS_") {
+			cmd.Env = append(cmd.Env, e)
+		}
+	}
+	n := fmt.Sprint(threads)
+	cmd.Env = append(cmd.Env, "OMP_NUM_THREADS="+n, "OPENBLAS_NUM_THREADS="+n, "PYTHONDONTWRITEBYTECODE=1")
+	if blas != "" {
+		cmd.Env = append(cmd.Env, blasVariable+"="+blas)
+	}
+	return start("torch", cmd, threads)
+}
+
+// StartORT starts ONNX Runtime under Node.
+func StartORT(dir string, threads int) (*Peer, error) {
+	cmd := exec.Command("node", "--expose-gc", "--max-old-space-size=8192", filepath.Join(dir, "ort_peer.js"))
+	cmd.Dir = dir
+	return start("ort", cmd, threads)
+}
+
+func start(name string, cmd *exec.Cmd, threads int) (*Peer, error) {
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	var log strings.Builder
+	cmd.Stderr = &limited{&log, 4096}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("peers: %s does not start: %w", name, err)
+	}
+	p := &Peer{Name: name, cmd: cmd, in: in, out: bufio.NewReader(out)}
+	a, err := p.Do(Request{Do: "hello", Threads: threads})
+	if err != nil {
+		p.Close()
+		if s := strings.TrimSpace(log.String()); s != "" {
+			lines := strings.Split(s, "\n")
+			err = fmt.Errorf("%w: %s", err, lines[len(lines)-1])
+		}
+		return nil, err
+	}
+	p.Version = a.Version
+	return p, nil
+}
+
+// limited keeps the first n bytes.
+type limited struct {
+	b *strings.Builder
+	n int
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if room := l.n - l.b.Len(); room > 0 {
+		l.b.Write(p[:min(room, len(p))])
+	}
+	return len(p), nil
+}
+
+// Do sends a request and waits for its answer. The process runs only meanwhile.
+func (p *Peer) Do(q Request) (Answer, error) {
+	var a Answer
+	b, err := json.Marshal(q)
+	if err != nil {
+		return a, err
+	}
+	p.resume()
+	defer p.pause()
+	if _, err := p.in.Write(append(b, '\n')); err != nil {
+		return a, fmt.Errorf("peers: %s has ended: %w", p.Name, err)
+	}
+	line, err := p.out.ReadBytes('\n')
+	if err != nil {
+		return a, fmt.Errorf("peers: %s has ended: %w", p.Name, err)
+	}
+	if err := json.Unmarshal(line, &a); err != nil {
+		return a, fmt.Errorf("peers: %s: %w", p.Name, err)
+	}
+	if a.Error != "" {
+		return a, fmt.Errorf("peers: %s: %s: %s", p.Name, q.Do, a.Error)
+	}
+	return a, nil
+}
+
+// Close ends the process.
+func (p *Peer) Close() {
+	p.resume()
+	p.in.Close()
+	t := time.AfterFunc(3*time.Second, func() { p.cmd.Process.Kill() })
+	p.cmd.Wait()
+	t.Stop()
+}
+
+// ChooseBLAS measures the products of every set of OpenBLAS kernels that might
+// suit this machine and returns the fastest one's name: its own choice is not
+// always right (on some Xeons Cooperlake's kernels run at a quarter of SkylakeX's
+// rate). ok is false where PyTorch is missing.
+func ChooseBLAS(dir string, avx512 bool) (name string, rates map[string]float64, ok bool) {
+	rates = map[string]float64{}
+	candidates := []string{""}
+	if avx512 {
+		candidates = append(candidates, "SKYLAKEX")
+	}
+	candidates = append(candidates, "HASWELL", "ZEN")
+	best := 0.0
+	for _, c := range candidates {
+		p, err := StartTorch(dir, 1, c)
+		if err != nil {
+			continue
+		}
+		a, err := p.Do(Request{Do: "sgemm"})
+		p.Close()
+		if err != nil {
+			continue
+		}
+		rates[c] = a.Rate
+		// Another choice than OpenBLAS's own must be better beyond noise.
+		if a.Rate > best*1.03 {
+			name, best, ok = c, a.Rate, true
+		}
+	}
+	return name, rates, ok
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Row is one result. Peer is the fastest of the peers; without one its fields
+// are left out.
+type Row struct {
+	Group string `json:"group"`
+	Shape string `json:"shape"`
+	// OursMS is the median time of gofx; 0 and left out where it has no kernel.
+	OursMS float64 `json:"ours_ms,omitempty"`
+	Peer   string  `json:"peer,omitempty"`
+	PeerMS float64 `json:"peer_ms,omitempty"`
+	// Ratio is OursMS/PeerMS: below one gofx is faster.
+	Ratio float64 `json:"ratio,omitempty"`
+	// RoofShare is the least possible time on this machine divided by OursMS.
+	RoofShare float64 `json:"roof_share,omitempty"`
+
+	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
+	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
+	Threads   int                `json:"threads"`              // of gofx and of each peer
+	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
+	Networks  map[string]int     `json:"networks,omitempty"`   // uses of the shape
+	GFlops    float64            `json:"gflops,omitempty"`     // reached by gofx, by definition of the operator
+	NSElement float64            `json:"ns_element,omitempty"` // of gofx
+	Intensity float64            `json:"intensity,omitempty"`  // FLOP or 8-bit operations a byte
+
+	// The machine, measured in the same run: GFLOP/s, 8-bit Gop/s, GB/s past the caches.
+	PeakGFlops float64 `json:"peak_gflops"`
+	PeakGops8  float64 `json:"peak_gops8,omitempty"`
+	PeakGBs    float64 `json:"peak_gbs"`
+}
+
+// setPeers chooses the fastest peer and computes the ratio.
+func (r *Row) setPeers(ms map[string]float64) {
+	r.Peers = ms
+	r.Peer, r.PeerMS, r.Ratio = "", 0, 0
+	for name, t := range ms {
+		if r.Peer == "" || t < r.PeerMS || t == r.PeerMS && name < r.Peer {
+			r.Peer, r.PeerMS = name, t
+		}
+	}
+	if r.PeerMS > 0 && r.OursMS > 0 {
+		r.Ratio = r.OursMS / r.PeerMS
+	}
+}
+
+// writeJSON prints one object a line.
+func writeJSON(w io.Writer, r *Row) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(b, '\n'))
+	return err
+}
+
+// readJSON reads what writeJSON wrote.
+func readJSON(r io.Reader) ([]*Row, error) {
+	var rows []*Row
+	d := json.NewDecoder(r)
+	for {
+		v := new(Row)
+		switch err := d.Decode(v); err {
+		case nil:
+			rows = append(rows, v)
+		case io.EOF:
+			return rows, nil
+		default:
+			return nil, err
+		}
+	}
+}
+
+// writeTable prints rows for reading.
+func writeTable(w io.Writer, rows []*Row) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "group\tshape\tours ms\tpeer\tpeer ms\tratio\troof\tGFLOP/s\t")
+	for _, r := range rows {
+		fmt.Fprintln(t, strings.Join(r.cells(), "\t")+"\t")
+	}
+	return t.Flush()
+}
+
+// cells are the columns of the tables, "-" where there is nothing.
+func (r *Row) cells() []string {
+	num := func(format string, v float64) string {
+		if v == 0 {
+			return "-"
+		}
+		return fmt.Sprintf(format, v)
+	}
+	peer := r.Peer
+	if peer == "" {
+		peer = "-"
+	}
+	return []string{r.Group, r.Shape, ms(r.OursMS), peer, ms(r.PeerMS), num("%.2f", r.Ratio), num("%.2f", r.RoofShare), num("%.1f", r.GFlops)}
+}
+
+// ms prints a time with three digits that count.
+func ms(v float64) string {
+	switch {
+	case v == 0:
+		return "-"
+	case v >= 100:
+		return fmt.Sprintf("%.0f", v)
+	case v >= 10:
+		return fmt.Sprintf("%.1f", v)
+	case v >= 1:
+		return fmt.Sprintf("%.2f", v)
+	}
+	return fmt.Sprintf("%.4f", v)
+}
