@@ -64,8 +64,8 @@ var valueCodes = []Info{
 	},
 	{
 		Code: "FX2031", Title: "a maximum of nothing",
-		Cause:   "max, min, argmax and argmin have no value over an empty axis; the type rule refuses known sizes of 0 (FX2003), the kernel those it meets at run time.",
-		Cure:    "Guard against empty inputs.",
+		Cause: "max, min, argmax and argmin have no value over an empty axis; the type rule refuses known sizes of 0 (FX2003), the kernel those it meets at run time.",
+		Cure:  "Guard against empty inputs.",
 		Example: `func emptyMax() {
 	var w kernel.Workspace
 	(&kernel.Reduce{Kind: "max"}).Run(&w, []*array.Array{array.New(array.F32)}, []*array.Array{array.New(array.F32, 0)})

@@ -41,7 +41,7 @@ func copyArray(a *array.Array) *array.Array {
 // module. What Lint refuses is not copied: operands that are erased or of another
 // graph are absent, regions that are nil are left out.
 func (g *Graph) Clone() *Graph {
-	pos := &positions{frames: slices.Clone(g.pos.frames), ids: maps.Clone(g.pos.ids)}
+	pos := &positions{frames: slices.Clone(g.pos.frames), ids: maps.Clone(g.pos.ids), sites: map[siteKey]PosID{}}
 	sc := &scopes{list: slices.Clone(g.scopes.list), ids: maps.Clone(g.scopes.ids)}
 	return g.clone(pos, sc, nil)
 }

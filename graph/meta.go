@@ -187,6 +187,13 @@ type PosID uint32
 type positions struct {
 	frames []frame
 	ids    map[frame]PosID
+	sites  map[siteKey]PosID
+}
+
+// siteKey is a call stack and how many of its user frames are wanted.
+type siteKey struct {
+	site   diag.Site
+	frames int
 }
 
 type frame struct {
@@ -195,12 +202,27 @@ type frame struct {
 }
 
 func newPositions() *positions {
-	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}}
+	return &positions{frames: make([]frame, 1), ids: map[frame]PosID{}, sites: map[siteKey]PosID{}}
 }
 
 // Position records up to frames user frames above the caller (skip more frames
 // first) and returns their interned stack; see diag.UserCode.
 func (g *Graph) Position(skip, frames int) PosID {
+	// Unwinding is most of what recording a node costs. A stack that was seen
+	// before, as in loops and repeated blocks, is found by its return addresses.
+	key := siteKey{frames: frames}
+	if !diag.HereSite(&key.site) {
+		return g.unwind(skip+1, frames)
+	}
+	id, seen := g.pos.sites[key]
+	if !seen {
+		id = g.unwind(skip+1, frames)
+		g.pos.sites[key] = id
+	}
+	return id
+}
+
+func (g *Graph) unwind(skip, frames int) PosID {
 	var pcs [diag.MaxFrames]uintptr
 	k := diag.Callers(skip+1, pcs[:min(frames, diag.MaxFrames)])
 	p := g.pos
