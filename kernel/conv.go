@@ -33,13 +33,17 @@ func (s Conv) ScratchBytes(out, in []*array.Array) int {
 	g := s.geometry(out[0], in[0], in[1])
 	groups := max(s.Groups, 1)
 	perGroup := in[1].Dim(1)
+	if usesAssembly(out[0].DType()) && in[0].Len() > 0 && g.reachable() {
+		return n + conv32Scratch(cpu.level, &g, in[0].Dim(0), groups, perGroup, in[1].Dim(0)/groups, false)
+	}
 	if perGroup == 1 && groups > 1 {
 		return n
 	}
 	if out[0].DType() == array.F64 {
-		return n + gemmScratch[float64](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps)
+		return n + tileScratch[float64](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps)
 	}
-	return n + gemmScratch[float32](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps)
+	return n + max(gemmScratch[float32](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps),
+		tileScratch[float32](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps))
 }
 
 func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
@@ -51,8 +55,20 @@ func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
 	groups := max(s.Groups, 1)
 	batch, chans, outChans, perGroup := x.Dim(0), x.Dim(1), weight.Dim(0), weight.Dim(1)
 	dst, src, wt := result[T](w, out), load[T](w, x), load[T](w, weight)
-	fillChannels(dst, load[T](w, bias), outChans, g.outPlane)
+	b := load[T](w, bias)
 	m, k := outChans/groups, perGroup*g.taps
+	if usesAssembly(out.DType()) && k > 0 && len(src) > 0 && g.reachable() {
+		v := conv32{g: g, batch: batch, groups: groups, perGroup: perGroup, outPerGroup: m,
+			dst: asFloat32(dst), src: asFloat32(src), weight: asFloat32(wt)}
+		if b != nil {
+			v.end = epilogue{biasRow: asFloat32(b)}.with(Epilogue{})
+		}
+		v.run(w)
+		store(out, dst)
+		w.Release(mark)
+		return
+	}
+	fillChannels(dst, b, outChans, g.outPlane)
 	switch {
 	case k == 0 || len(src) == 0:
 	case perGroup == 1 && groups > 1:
@@ -79,6 +95,9 @@ func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
 	store(out, dst)
 	w.Release(mark)
 }
+
+// usesAssembly reports whether elements of type d are computed in float32 by assembly.
+func usesAssembly(d array.DType) bool { return d != array.F64 && cpu.level != levelGeneric }
 
 // batched returns the operands of a convolution with the batch dimension that x
 // and the result may lack.

@@ -41,6 +41,17 @@ func (g *spatial) pointwise() bool {
 	return g.kernel == one && g.stride == one && g.padLo == [3]int{} && g.in == g.out
 }
 
+// reachable reports whether the windows' extent, padding included, can be laid
+// out: it is no more than a few times the input.
+func (g *spatial) reachable() bool {
+	for d := range 3 {
+		if (g.out[d]-1)*g.stride[d]+(g.kernel[d]-1)*g.dilate[d]+1 > 4*(g.in[d]+64) {
+			return false
+		}
+	}
+	return true
+}
+
 // origin returns the input coordinates under the first tap of output position o;
 // they may lie in the padding.
 func (g *spatial) origin(o int) (z, y, x int) {

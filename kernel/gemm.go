@@ -1,6 +1,10 @@
 package kernel
 
-import "unsafe"
+import (
+	"math/bits"
+	"strconv"
+	"unsafe"
+)
 
 // The blocking of the packed product (Goto and van de Geijn, "Anatomy of
 // High-Performance Matrix Multiplication", 2008). Sums over k are cut every
@@ -21,9 +25,17 @@ const (
 // transposes when its flag is set, op(a) is m×k, op(b) is k×n and c is m×n, all
 // row-major with the given leading dimensions. c must not overlap a or b. It
 // runs on w.Threads goroutines; the result does not depend on their number.
+// With assembly, float32 sums use fused multiply-adds: every level is within
+// (k+2)·2⁻²³·Σ|a·b| of the exact sum. Operands that are too short panic.
 func Gemm[T float32 | float64](w *Workspace, transA, transB bool, m, n, k int,
 	a []T, lda int, b []T, ldb int, c []T, ldc int, acc bool) {
 	if m <= 0 || n <= 0 {
+		return
+	}
+	checkProduct(transA, transB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc)
+	if isFloat32[T]() && cpu.level != levelGeneric {
+		multiply(w, product{m: m, n: n, k: k, transA: transA, transB: transB, a: asFloat32(a), lda: lda,
+			b: asFloat32(b), ldb: ldb, c: asFloat32(c), ldc: ldc, acc: acc})
 		return
 	}
 	if k <= 0 {
@@ -52,10 +64,42 @@ func gemmScratch[T real](m, n, k int) int {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return 0
 	}
+	if isFloat32[T]() && cpu.level != levelGeneric {
+		return productScratch(cpu.level, m, n, k)
+	}
+	return tileScratch[T](m, n, k)
+}
+
+// tileScratch is the scratch of a product in Go.
+func tileScratch[T real](m, n, k int) int {
+	if m <= 0 || n <= 0 || k <= 0 {
+		return 0
+	}
 	var z T
 	size := int(unsafe.Sizeof(z))
 	m, n, k = min(m, gemmMC), min(n, gemmNC), min(k, gemmKC)
 	return scratchSize(roundUp(m, gemmMR)*k, size) + scratchSize(roundUp(n, gemmNR)*k, size)
+}
+
+// checkProduct panics unless the matrices of a product lie within their slices.
+func checkProduct(transA, transB bool, m, n, k, lenA, lda, lenB, ldb, lenC, ldc int) {
+	checkOperand("c", m, n, false, lenC, ldc)
+	if k > 0 {
+		checkOperand("a", m, k, transA, lenA, lda)
+		checkOperand("b", k, n, transB, lenB, ldb)
+	}
+}
+
+// checkOperand panics unless a rows×cols matrix lies within n elements.
+func checkOperand(name string, rows, cols int, trans bool, n, ld int) {
+	if trans {
+		rows, cols = cols, rows
+	}
+	hi, lo := bits.Mul(uint(rows-1), uint(max(ld, 0)))
+	if last := lo + uint(cols); rows > 1 && ld < cols || hi != 0 || last < lo || last > uint(n) {
+		panic("kernel: matrix " + name + " has " + strconv.Itoa(n) + " elements and leading dimension " + strconv.Itoa(ld) +
+			", too short for " + strconv.Itoa(rows) + "x" + strconv.Itoa(cols))
+	}
 }
 
 func roundUp(n, to int) int { return (n + to - 1) / to * to }

@@ -1,0 +1,254 @@
+package kernel
+
+// conv32 is a float32 convolution by assembly.
+type conv32 struct {
+	g                        spatial
+	batch, groups            int
+	perGroup, outPerGroup    int
+	dst, src, weight, packed []float32 // the weight, or all its groups packed
+	end                      epilogue  // for one image: rows are output channels, columns positions
+}
+
+// packedRows returns the elements of an m×k left operand packed as a whole.
+func packedRows(l cpuLevel, m, k int) int {
+	bl := blockingOf(l)
+	return bl.panels(m) * bl.stride * k
+}
+
+// conv32Scratch is the scratch that run takes.
+func conv32Scratch(l cpuLevel, g *spatial, batch, groups, perGroup, outPerGroup int, packed bool) int {
+	t := newPatchTable(*g)
+	k := perGroup * g.taps
+	if depthwise32(l, perGroup, groups) {
+		n := scratchSize(g.taps, 8)
+		if t.framed {
+			n += scratchSize(groups*t.plane, 4)
+		}
+		return n
+	}
+	whole := packed || packsWeight(l, batch, g.outPlane)
+	n := 0
+	if whole && !packed {
+		n = scratchSize(packedRows(l, outPerGroup, k), 4)
+	}
+	p := product{m: outPerGroup, n: g.outPlane, k: k, ldb: g.outPlane}
+	switch {
+	case g.pointwise():
+	case t.sampled:
+		n += scratchSize(perGroup*t.plane, 4)
+	default:
+		n += scratchSize(k, 8)
+		if t.framed {
+			n += scratchSize(perGroup*t.plane, 4)
+		}
+		return n + blockScratch(l, p.m, p.n, p.k, !whole, true)
+	}
+	switch {
+	case !whole && p.streams(l):
+		return n
+	case !whole && p.thin(l):
+		return n + p.thinScratch()
+	}
+	return n + blockScratch(l, p.m, p.n, p.k, !whole, true)
+}
+
+// packsWeight reports whether the weight is read so often that it is packed as a
+// whole first.
+func packsWeight(l cpuLevel, batch, positions int) bool {
+	bl := blockingOf(l)
+	return batch > 1 || positions > bl.nc
+}
+
+func depthwise32(l cpuLevel, perGroup, groups int) bool {
+	return perGroup == 1 && groups > 1 && hasThin(l)
+}
+
+// run computes the convolution. It needs a level with assembly.
+func (v *conv32) run(w *Workspace) {
+	mark := w.Mark()
+	l := cpu.level
+	if depthwise32(l, v.perGroup, v.groups) {
+		v.depthwise(w)
+	} else {
+		v.products(w, l)
+	}
+	w.Release(mark)
+}
+
+// products multiplies the weight of each group with the patches of each image.
+func (v *conv32) products(w *Workspace, l cpuLevel) {
+	g := &v.g
+	m, k := v.outPerGroup, v.perGroup*g.taps
+	size := packedRows(l, m, k)
+	var whole []float32
+	if v.packed == nil && packsWeight(l, v.batch, g.outPlane) {
+		whole = Scratch[float32](w, size)
+	}
+	j := takeJob[frameJob](w)
+	*j = frameJob{patchTable: newPatchTable(*g)}
+	var framed []float32
+	switch {
+	case g.pointwise():
+	case j.sampled:
+		framed = Scratch[float32](w, v.perGroup*j.plane)
+	default:
+		j.setOffsets(Scratch[int64](w, k), v.perGroup)
+		if j.framed {
+			framed = Scratch[float32](w, v.perGroup*j.plane)
+		}
+	}
+	for group := range v.groups {
+		p := product{m: m, n: g.outPlane, k: k, lda: k, ldb: g.inPlane, ldc: g.outPlane}
+		p.a = v.weight
+		switch {
+		case v.packed != nil:
+			p.packedA = v.packed[group*size : (group+1)*size]
+		case whole != nil:
+			packWhole(w, l, whole, v.weight[group*m*k:(group+1)*m*k], k, false, m, k)
+			p.packedA = whole
+		default:
+			p.a = v.weight[group*m*k : (group+1)*m*k]
+		}
+		for i := range v.batch {
+			at := i*v.groups + group
+			img := v.src[at*v.perGroup*g.inPlane : (at+1)*v.perGroup*g.inPlane]
+			p.b, p.c = img, v.dst[at*m*g.outPlane:(at+1)*m*g.outPlane]
+			p.end = v.end.channels(group*m, m, at*m*g.outPlane)
+			if !g.pointwise() && !j.sampled {
+				p.window = &j.patchTable
+			}
+			if framed != nil {
+				j.dst, j.src, p.b, p.ldb = framed, img, framed, j.plane
+				w.Parallel(v.perGroup, max(1, simdPack/j.plane), j)
+			}
+			multiply(w, p)
+		}
+	}
+	putJob(w, j)
+}
+
+// channels returns the epilogue of m output channels from first on, whose
+// planes begin at element `at` of the residual.
+func (e epilogue) channels(first, m, at int) epilogue {
+	if e.scaleRow != nil {
+		e.scaleRow = e.scaleRow[first : first+m]
+	}
+	if e.biasRow != nil {
+		e.biasRow = e.biasRow[first : first+m]
+	}
+	if e.residual != nil {
+		e.residual = e.residual[at:]
+	}
+	return e
+}
+
+// frameJob lays channels of an image out for their patches to be packed.
+type frameJob struct {
+	patchTable
+	dst, src []float32
+}
+
+// Do lays out channels [lo, hi).
+func (j *frameJob) Do(lo, hi int) {
+	for c := lo; c < hi; c++ {
+		j.frame(j.dst[c*j.plane:(c+1)*j.plane], j.src[c*j.g.inPlane:(c+1)*j.g.inPlane])
+	}
+}
+
+// packWholeJob packs a left operand as a whole, block of k by block of k.
+type packWholeJob struct {
+	level    cpuLevel
+	bl       blocking
+	dst, src []float32
+	ld       int
+	trans    bool
+	m, k     int
+}
+
+// packWhole packs an m×k left operand into packedRows elements.
+func packWhole(w *Workspace, l cpuLevel, dst, src []float32, ld int, trans bool, m, k int) {
+	j := takeJob[packWholeJob](w)
+	*j = packWholeJob{level: l, bl: blockingOf(l), dst: dst, src: src, ld: ld, trans: trans, m: m, k: k}
+	w.Parallel(j.bl.panels(m), max(1, simdPack/(j.bl.stride*k)), j)
+	putJob(w, j)
+}
+
+// Do packs panels [lo, hi) of every block.
+func (j *packWholeJob) Do(lo, hi int) {
+	panels, depth := j.bl.panels(j.m), j.bl.depth(j.k)
+	for i := lo; i < hi; i++ {
+		r0, r1 := j.bl.rows(j.m, i)
+		for p := 0; p < j.k; p += depth {
+			kc := min(depth, j.k-p)
+			dst := j.dst[p*panels*j.bl.stride+i*j.bl.stride*kc:][:j.bl.stride*kc]
+			packA(j.level, dst, j.bl.stride, j.src, j.ld, j.trans, r0, r1-r0, p, kc)
+		}
+	}
+}
+
+// depthwise filters each channel by itself, laying it out just before.
+func (v *conv32) depthwise(w *Workspace) {
+	j := takeJob[depthwise32Job](w)
+	*j = depthwise32Job{patchTable: newPatchTable(v.g), conv: *v, level: cpu.level}
+	j.setOffsets(Scratch[int64](w, v.g.taps), 1)
+	if j.framed {
+		j.copies = Scratch[float32](w, v.groups*j.plane)
+	}
+	work := j.plane + v.outPerGroup*v.g.outPlane*v.g.taps/4
+	for j.image = range v.batch {
+		w.Parallel(v.groups, max(1, simdPack/work), j)
+	}
+	putJob(w, j)
+}
+
+// depthwise32Job filters the channels of one image.
+type depthwise32Job struct {
+	patchTable
+	conv   conv32
+	level  cpuLevel
+	image  int
+	copies []float32
+}
+
+// Do filters input channels [lo, hi).
+func (j *depthwise32Job) Do(lo, hi int) {
+	v, g := &j.conv, &j.g
+	for c := lo; c < hi; c++ {
+		at := j.image*v.groups + c
+		img := v.src[at*g.inPlane : (at+1)*g.inPlane]
+		if j.framed {
+			own := j.copies[c*j.plane : (c+1)*j.plane]
+			j.frame(own, img)
+			img = own
+		}
+		for r := range v.outPerGroup {
+			m := c*v.outPerGroup + r
+			dst := v.dst[(at*v.outPerGroup+r)*g.outPlane:][:g.outPlane]
+			j.filter(dst, img, v.weight[m*g.taps:(m+1)*g.taps], m)
+			if v.end.scaleRow != nil || v.end.residual != nil {
+				e := v.end.channels(m, 1, (at*v.outPerGroup+r)*g.outPlane)
+				e.apply(j.level, 1, g.outPlane, 0, 0, dst, g.outPlane)
+			}
+		}
+	}
+}
+
+// filter computes one output plane with what of the epilogue needs no second pass.
+func (j *depthwise32Job) filter(dst, img, weight []float32, m int) {
+	e := &j.conv.end
+	lo, hi := Epilogue{}.bounds()
+	bias := float32(0)
+	if e.scaleRow == nil && e.residual == nil {
+		if e.some {
+			lo, hi = e.lo, e.hi
+		}
+		if e.biasRow != nil {
+			bias = e.biasRow[m]
+		}
+	}
+	rows := j.g.out[1] * j.g.out[2]
+	for z := range j.g.out[0] {
+		depthwisePlane(j.level, j.g.out[1], j.g.out[2], dst[z*rows:(z+1)*rows], img[j.place(z, 0):],
+			j.place(0, 1), j.offsets, weight, bias, lo, hi)
+	}
+}

@@ -1,0 +1,133 @@
+package kernel
+
+// patchTable is the matrix [channels·taps, positions] of a convolution's input
+// when that lies as the assembly wants it: padding is part of the image, and
+// each row is split by its remainder modulo the stride, so that neighbouring
+// outputs always read neighbouring elements. Element (p, position) is at
+// offsets[p] plus the place of the position.
+type patchTable struct {
+	g        spatial
+	framed   bool   // the image is a copy; else it is the input itself
+	sampled  bool   // the copy has only what the single tap reads: it is the matrix
+	extent   [3]int // of the copy: what windows reach
+	phases   int    // parts of a row
+	phaseLen int
+	rowLen   int
+	plane    int // elements of a channel
+	offsets  []int64
+}
+
+// newPatchTable plans the layout for a geometry; setOffsets completes it.
+func newPatchTable(g spatial) patchTable {
+	t := patchTable{g: g, phases: 1, extent: g.in}
+	fits := true
+	var reach [3]int
+	for d := range 3 {
+		reach[d] = (g.out[d]-1)*g.stride[d] + (g.kernel[d]-1)*g.dilate[d] + 1
+		fits = fits && g.padLo[d] == 0 && reach[d] <= g.in[d]
+	}
+	if !fits || g.stride[2] != 1 {
+		t.framed, t.extent, t.phases = true, reach, g.stride[2]
+	}
+	if t.framed && g.taps == 1 {
+		t.sampled, t.extent, t.phases = true, g.out, 1
+	}
+	t.phaseLen = (t.extent[2] + t.phases - 1) / t.phases
+	t.rowLen = t.phases * t.phaseLen
+	t.plane = t.extent[0] * t.extent[1] * t.rowLen
+	return t
+}
+
+// setOffsets fills offsets for the given number of channels.
+func (t *patchTable) setOffsets(offsets []int64, channels int) {
+	t.offsets = offsets
+	g := &t.g
+	i := 0
+	for c := range channels {
+		for kz := range g.kernel[0] {
+			for ky := range g.kernel[1] {
+				row := c*t.plane + (kz*g.dilate[0]*t.extent[1]+ky*g.dilate[1])*t.rowLen
+				for kx := range g.kernel[2] {
+					x := kx * g.dilate[2]
+					offsets[i] = int64(row + x%t.phases*t.phaseLen + x/t.phases)
+					i++
+				}
+			}
+		}
+	}
+}
+
+// place returns where the window of output row (z, y) begins.
+func (t *patchTable) place(z, y int) int {
+	if t.sampled {
+		return (z*t.extent[1] + y) * t.rowLen
+	}
+	return (z*t.g.stride[0]*t.extent[1] + y*t.g.stride[1]) * t.rowLen
+}
+
+// pack packs columns [col, col+count) of rows [p, p+k), width floats a row, of
+// which those past count are unspecified.
+func (t *patchTable) pack(l cpuLevel, dst []float32, width int, img []float32, p, k, col, count int) {
+	out := &t.g.out
+	for at := 0; at < count; {
+		x := (col + at) % out[2]
+		row := (col + at) / out[2]
+		n := min(out[2]-x, count-at)
+		packRun(l, dst[at:], width, img[t.place(row/out[1], row%out[1])+x:], t.offsets[p:p+k], n)
+		at += n
+	}
+}
+
+// frame copies one channel into its place in the layout.
+func (t *patchTable) frame(dst, src []float32) {
+	g := &t.g
+	sz, sy := 1, 1
+	if t.sampled {
+		sz, sy = g.stride[0], g.stride[1]
+	}
+	for z := range t.extent[0] {
+		for y := range t.extent[1] {
+			row := dst[:t.rowLen]
+			dst = dst[t.rowLen:]
+			iz, iy := z*sz-g.padLo[0], y*sy-g.padLo[1]
+			if uint(iz) >= uint(g.in[0]) || uint(iy) >= uint(g.in[1]) {
+				clear(row)
+				continue
+			}
+			from := src[(iz*g.in[1]+iy)*g.in[2]:][:g.in[2]]
+			if t.sampled {
+				sample(row, from, g.stride[2], -g.padLo[2])
+				continue
+			}
+			for ph := range t.phases {
+				sample(row[ph*t.phaseLen:][:t.phaseLen], from, t.phases, ph-g.padLo[2])
+			}
+		}
+	}
+}
+
+// sample sets dst[q] to src[q*s+first], zero where that is outside.
+func sample(dst, src []float32, s, first int) {
+	lo := min(max(0, s-1-first)/s, len(dst))
+	hi := max(lo, min(len(dst), max(0, len(src)-first+s-1)/s))
+	clear(dst[:lo])
+	clear(dst[hi:])
+	dst = dst[lo:hi]
+	if len(dst) == 0 {
+		return
+	}
+	src = src[lo*s+first:]
+	switch s {
+	case 1:
+		copy(dst, src)
+	case 2:
+		src = src[:2*len(dst)-1]
+		for i := range dst {
+			dst[i] = src[2*i]
+		}
+	default:
+		for i := range dst {
+			dst[i] = src[i*s]
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package kernel
+
+import "syscall"
+
+// cpuLevel is what the assembly may use. Entries branch on it; tests lower it.
+type cpuLevel uint8
+
+const (
+	levelGeneric cpuLevel = iota // Go alone
+	levelNEON                    // arm64
+	levelAVX2                    // AVX2, FMA and BMI2, saved by the system
+	levelAVX512                  // also AVX-512 F, BW, DQ and VL
+)
+
+// cpuFeatures is what this process may use of its processor.
+type cpuFeatures struct {
+	level cpuLevel
+	vnni  bool // AVX512_VNNI
+}
+
+var cpu = restrict(detectCPU(), environment("GOFX_CPU"))
+
+func environment(name string) string {
+	v, _ := syscall.Getenv(name)
+	return v
+}
+
+// restrict lowers what was detected to what the variable GOFX_CPU allows:
+// "generic", "avx2" or "avx512". It is read once, when the program starts; a
+// higher level than the processor's and an unknown word change nothing.
+func restrict(f cpuFeatures, name string) cpuFeatures {
+	most := levelAVX512
+	switch name {
+	case "generic":
+		most = levelGeneric
+	case "avx2":
+		most = levelAVX2
+	}
+	if f.level > most {
+		return cpuFeatures{level: most}
+	}
+	return f
+}

@@ -1,0 +1,119 @@
+package kernel
+
+import "unsafe"
+
+//go:generate go -C ../internal/asmgen run .
+
+// panelLanes is the floats that packing moves at once.
+func panelLanes(l cpuLevel) int {
+	switch l {
+	case levelAVX512:
+		return 16
+	case levelAVX2:
+		return 8
+	}
+	return 1
+}
+
+// gemmTile32 computes one tile of a product from a panel of a and rows of b.
+func gemmTile32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool) {
+	if l == levelAVX512 {
+		gemmTileAVX512(rows, k, a, b, ldb, c, ldc, cols, acc)
+	} else {
+		gemmTileAVX2(rows, k, a, b, ldb, c, ldc, cols, acc)
+	}
+}
+
+// packAlong stores dst[p*stride+r] = src[r*ld+p] for at most panelLanes rows.
+func packAlong(l cpuLevel, dst []float32, stride int, src []float32, ld, rows, k int) {
+	lanes := panelLanes(l)
+	_, _ = dst[(k-1)*stride+lanes-1], src[(rows-1)*ld+k-1]
+	if l == levelAVX512 {
+		packTransposeAVX512(&dst[0], stride, &src[0], ld, rows, k)
+	} else {
+		packTransposeAVX2(&dst[0], stride, &src[0], ld, rows, k)
+	}
+}
+
+// packAcross stores dst[p*stride+r] = src[p*ld+r] for at most panelLanes columns.
+func packAcross(l cpuLevel, dst []float32, stride int, src []float32, ld, cols, k int) {
+	lanes := panelLanes(l)
+	_, _ = dst[(k-1)*stride+lanes-1], src[(k-1)*ld+cols-1]
+	if l == levelAVX512 {
+		packCopyAVX512(&dst[0], stride, &src[0], ld, cols, k)
+	} else {
+		packCopyAVX2(&dst[0], stride, &src[0], ld, cols, k)
+	}
+}
+
+// packRun stores dst[p*stride+r] = src[offsets[p]+r] for any number of columns.
+func packRun(l cpuLevel, dst []float32, stride int, src []float32, offsets []int64, cols int) {
+	lanes := panelLanes(l)
+	for x := 0; x < cols; x += lanes {
+		n := min(lanes, cols-x)
+		if l == levelAVX512 {
+			packSegmentAVX512(&dst[x], stride, &src[x], &offsets[0], n, len(offsets))
+		} else {
+			packSegmentAVX2(&dst[x], stride, &src[x], &offsets[0], n, len(offsets))
+		}
+	}
+}
+
+// epilogueTile32 applies e to a tile.
+func epilogueTile32(l cpuLevel, rows, cols int, c []float32, ldc int, e *tileEpilogue) {
+	switch l {
+	case levelAVX512:
+		epilogueTileAVX512(rows, cols, &c[0], ldc, (*byte)(unsafe.Pointer(e)))
+	case levelAVX2:
+		epilogueTileAVX2(rows, cols, &c[0], ldc, (*byte)(unsafe.Pointer(e)))
+	default:
+		epilogueTileGo(rows, cols, c, ldc, e)
+	}
+}
+
+// dotRows is the most rows that are multiplied with rows instead of packed, on
+// levels that have code for it.
+const dotRows = 8
+
+// hasThin reports whether the level has code for products with few rows.
+func hasThin(l cpuLevel) bool { return l >= levelAVX2 }
+
+// dotTile stores the products of rows of a, at most dotStep, with at most four
+// rows of b in out[4*i+j].
+func dotTile(l cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, cols int, out *[16]float32) {
+	_, _ = a[(rows-1)*lda+k-1], b[(cols-1)*ldb+k-1]
+	if l == levelAVX512 {
+		dotsAVX512(rows, k, &a[0], lda, &b[0], ldb, cols, out)
+	} else {
+		dotsAVX2(rows, k, &a[0], lda, &b[0], ldb, cols, out)
+	}
+}
+
+// dotStep is the rows of a that dotTile takes at once.
+func dotStep(l cpuLevel) int {
+	if l == levelAVX512 {
+		return 4
+	}
+	return 2
+}
+
+// addRows32 adds a·b to c, where b has len(a) rows, ldb apart.
+func addRows32(l cpuLevel, c, a, b []float32, ldb int) {
+	_ = b[(len(a)-1)*ldb+len(c)-1]
+	if l == levelAVX512 {
+		addRowsAVX512(len(c), &c[0], &a[0], len(a), &b[0], ldb)
+	} else {
+		addRowsAVX2(len(c), &c[0], &a[0], len(a), &b[0], ldb)
+	}
+}
+
+// depthwisePlane stores in dst, rows×cols, the sums over taps of weights[t] times
+// src at y*lds+x+offsets[t], plus bias, clamped.
+func depthwisePlane(l cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {
+	_, _ = dst[rows*cols-1], weights[len(offsets)-1]
+	if l == levelAVX512 {
+		depthwiseAVX512(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
+	} else {
+		depthwiseAVX2(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
+	}
+}

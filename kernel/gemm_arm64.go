@@ -1,0 +1,28 @@
+package kernel
+
+// gemmTileNEON stores the product of a panel of eight rows and one of eight
+// columns, k >= 1 steps, in c, or adds it with acc. b has rows of ldb floats.
+//
+//go:noescape
+func gemmTileNEON(k int, a, b *float32, ldb int, c *float32, ldc int, acc bool)
+
+// gemmTile32 computes one tile of a product. Tiles at an edge go through a
+// buffer, because the assembly stores whole ones.
+func gemmTile32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool) {
+	if rows == 8 && cols == 8 {
+		gemmTileNEON(k, a, b, ldb, c, ldc, acc)
+		return
+	}
+	var tile [64]float32
+	gemmTileNEON(k, a, b, ldb, &tile[0], 8, false)
+	dst := sliceFrom(c, (rows-1)*ldc+cols)
+	for r := range rows {
+		for x, v := range tile[8*r : 8*r+cols] {
+			if acc {
+				dst[r*ldc+x] += v
+			} else {
+				dst[r*ldc+x] = v
+			}
+		}
+	}
+}

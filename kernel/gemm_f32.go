@@ -1,0 +1,282 @@
+package kernel
+
+import "unsafe"
+
+// Multiplications in one chunk of parallel work, and elements in one of packing,
+// where the assembly does them.
+const (
+	simdWork = 1 << 20
+	simdPack = 1 << 16
+)
+
+// blocking is how a level cuts the float32 product: tiles of mr×nr, panels of a
+// with stride floats a step of k, sums of at most kc terms at a time, blocks of
+// mc panels of a and of nc columns of b.
+type blocking struct {
+	mr, nr, stride, kc, mc, nc int
+	even                       bool // there is code for every number of rows
+}
+
+func blockingOf(l cpuLevel) blocking {
+	switch l {
+	case levelAVX512:
+		return blocking{mr: 14, nr: 32, stride: 16, kc: 256, mc: 24, nc: 2048, even: true}
+	case levelAVX2:
+		return blocking{mr: 6, nr: 16, stride: 8, kc: 256, mc: 48, nc: 2048, even: true}
+	case levelNEON:
+		return blocking{mr: 8, nr: 8, stride: 8, kc: 256, mc: 32, nc: 1024}
+	}
+	return blocking{mr: gemmMR, nr: gemmNR, stride: gemmMR, kc: gemmKC, mc: gemmMC / gemmMR, nc: gemmNC}
+}
+
+// depth returns the terms of one block of k: equal shares, not a short last one.
+func (b *blocking) depth(k int) int {
+	blocks := (k + b.kc - 1) / b.kc
+	return (k + blocks - 1) / blocks
+}
+
+// panels returns how many panels m rows are cut into.
+func (b *blocking) panels(m int) int { return (m + b.mr - 1) / b.mr }
+
+// rows returns where panel i of m rows begins and ends. Shares are equal where
+// the level has code for them, so that no tile is much shorter than another.
+func (b *blocking) rows(m, i int) (lo, hi int) {
+	if !b.even {
+		return i * b.mr, min(m, (i+1)*b.mr)
+	}
+	n := b.panels(m)
+	base, extra := m/n, m%n
+	lo = i*base + min(i, extra)
+	hi = lo + base
+	if i < extra {
+		hi++
+	}
+	return lo, hi
+}
+
+// product is c = op(a)·op(b), or c += with acc, followed by end. An operand is
+// a matrix, or packed as a whole, or (b) the patches of an image.
+type product struct {
+	m, n, k          int
+	transA, transB   bool
+	a                []float32
+	lda              int
+	b                []float32
+	ldb              int
+	packedA, packedB []float32
+	window           *patchTable
+	c                []float32
+	ldc              int
+	acc              bool
+	end              epilogue
+}
+
+// productJob is a product in progress, block by block.
+type productJob struct {
+	product
+	level  cpuLevel
+	bl     blocking
+	phase  gemmPhase
+	direct bool // whole panels of b are read where they lie
+
+	pc, kc         int // block of k
+	jc, nc         int // columns
+	ip, np         int // panels of a
+	first, last    bool
+	aPanel, bPanel []float32
+}
+
+// productScratch is the most scratch that a product with two plain operands
+// takes, whichever way they lie.
+func productScratch(l cpuLevel, m, n, k int) int {
+	if m <= 0 || n <= 0 || k <= 0 {
+		return 0
+	}
+	return max(blockScratch(l, m, n, k, true, true), scratchSize(dotRows*k, 4))
+}
+
+// blockScratch is the scratch for blocks of the operands that are not packed yet.
+func blockScratch(l cpuLevel, m, n, k int, packA, packB bool) (size int) {
+	bl := blockingOf(l)
+	kc := bl.depth(k)
+	if packA {
+		size += scratchSize(min(bl.panels(m), bl.mc)*bl.stride*kc, 4)
+	}
+	if packB {
+		size += scratchSize(roundUp(min(n, bl.nc), bl.nr)*kc, 4)
+	}
+	return size
+}
+
+// streams reports whether Go does p in place, on a level without such assembly.
+func (p *product) streams(l cpuLevel) bool { return !hasThin(l) && p.m < gemmThin && !p.transA }
+
+// plain reports whether both operands are matrices.
+func (p *product) plain() bool { return p.packedA == nil && p.packedB == nil && p.window == nil }
+
+// multiply computes p.
+func multiply(w *Workspace, p product) {
+	l := cpu.level
+	switch {
+	case p.m <= 0 || p.n <= 0:
+	case p.k <= 0:
+		if !p.acc {
+			for i := range p.m {
+				clear(p.c[i*p.ldc : i*p.ldc+p.n])
+			}
+		}
+		p.end.apply(l, p.m, p.n, 0, 0, p.c, p.ldc)
+	case p.plain() && p.streams(l):
+		v := takeJob[thinJob[float32]](w)
+		*v = thinJob[float32]{transB: p.transB, m: p.m, n: p.n, k: p.k, a: p.a, lda: p.lda, b: p.b, ldb: p.ldb, c: p.c, ldc: p.ldc, acc: p.acc}
+		w.Parallel((p.n+gemmNR-1)/gemmNR, max(1, gemmWork/(gemmNR*p.m*p.k)), v)
+		putJob(w, v)
+		p.end.apply(l, p.m, p.n, 0, 0, p.c, p.ldc)
+	case p.thin(l):
+		multiplyThin(w, l, p)
+	default:
+		j := takeJob[productJob](w)
+		*j = productJob{product: p, level: l, bl: blockingOf(l)}
+		j.run(w)
+		putJob(w, j)
+	}
+}
+
+func (j *productJob) run(w *Workspace) {
+	mark := w.Mark()
+	bl := &j.bl
+	depth := bl.depth(j.k)
+	panels := bl.panels(j.m)
+	j.direct = panels == 1 && !j.transB && j.window == nil && j.packedB == nil
+	if j.packedA == nil {
+		j.aPanel = Scratch[float32](w, min(panels, bl.mc)*bl.stride*depth)
+	}
+	if j.packedB == nil {
+		j.bPanel = Scratch[float32](w, roundUp(min(j.n, bl.nc), bl.nr)*depth)
+	}
+	for j.jc = 0; j.jc < j.n; j.jc += bl.nc {
+		j.nc = min(bl.nc, j.n-j.jc)
+		cols := (j.nc + bl.nr - 1) / bl.nr
+		for j.pc = 0; j.pc < j.k; j.pc += depth {
+			j.kc = min(depth, j.k-j.pc)
+			j.first, j.last = j.pc == 0, j.pc+j.kc == j.k
+			switch {
+			case j.packedB != nil:
+				j.bPanel = j.packedB[j.pc*roundUp(j.n, bl.nr)+j.jc*j.kc:]
+			case !j.direct:
+				j.phase = phasePackB
+				w.Parallel(cols, max(1, simdPack/(bl.nr*j.kc)), j)
+			case j.nc%bl.nr != 0:
+				j.phase = phasePackB
+				j.Do(cols-1, cols)
+			}
+			for j.ip = 0; j.ip < panels; j.ip += bl.mc {
+				j.np = min(bl.mc, panels-j.ip)
+				if j.packedA != nil {
+					j.aPanel = j.packedA[j.pc*panels*bl.stride+j.ip*bl.stride*j.kc:]
+				} else {
+					j.phase = phasePackA
+					w.Parallel(j.np, max(1, simdPack/(bl.stride*j.kc)), j)
+				}
+				j.phase = phaseMultiply
+				w.Parallel(j.np*cols, max(1, simdWork/(bl.mr*bl.nr*j.kc)), j)
+			}
+		}
+	}
+	w.Release(mark)
+}
+
+// Do runs the current phase for panels, or for tiles in column-panel order.
+func (j *productJob) Do(lo, hi int) {
+	switch j.phase {
+	case phasePackA:
+		for i := lo; i < hi; i++ {
+			dst := j.aPanel[i*j.bl.stride*j.kc:][:j.bl.stride*j.kc]
+			r0, r1 := j.bl.rows(j.m, j.ip+i)
+			packA(j.level, dst, j.bl.stride, j.a, j.lda, j.transA, r0, r1-r0, j.pc, j.kc)
+		}
+	case phasePackB:
+		for i := lo; i < hi; i++ {
+			dst := j.bPanel[i*j.bl.nr*j.kc:][:j.bl.nr*j.kc]
+			col := j.jc + i*j.bl.nr
+			count := min(j.bl.nr, j.jc+j.nc-col)
+			if j.window != nil {
+				j.window.pack(j.level, dst, j.bl.nr, j.b, j.pc, j.kc, col, count)
+			} else {
+				packB(j.level, dst, j.bl.nr, j.b, j.ldb, j.transB, col, count, j.pc, j.kc)
+			}
+		}
+	case phaseMultiply:
+		j.tiles(lo, hi)
+	}
+}
+
+func (j *productJob) tiles(lo, hi int) {
+	bl := &j.bl
+	acc := j.acc || !j.first
+	end := j.last && j.end.some
+	jp, ip := lo/j.np, lo%j.np
+	for range hi - lo {
+		r0, r1 := bl.rows(j.m, j.ip+ip)
+		col := j.jc + jp*bl.nr
+		cols := min(bl.nr, j.jc+j.nc-col)
+		b, ldb := unsafe.SliceData(j.bPanel[jp*bl.nr*j.kc:][:bl.nr*j.kc]), bl.nr
+		if j.direct && cols == bl.nr {
+			b, ldb = &j.b[j.pc*j.ldb+col], j.ldb
+		}
+		at := r0*j.ldc + col
+		c := j.c[at : at+(r1-r0-1)*j.ldc+cols]
+		gemmTile32(j.level, r1-r0, j.kc, &j.aPanel[ip*bl.stride*j.kc], b, ldb, &c[0], j.ldc, cols, acc)
+		if end {
+			j.end.apply(j.level, r1-r0, cols, r0, col, c, j.ldc)
+		}
+		if ip++; ip == j.np {
+			ip, jp = 0, jp+1
+		}
+	}
+}
+
+// packA packs rows [row, row+count) and steps [p, p+k) of op(a) with the given
+// floats a step. What lies past count in a step is unspecified.
+func packA(l cpuLevel, dst []float32, stride int, a []float32, lda int, trans bool, row, count, p, k int) {
+	if trans {
+		packAcross(l, dst, stride, a[p*lda+row:p*lda+row+(k-1)*lda+count], lda, count, k)
+	} else {
+		packAlong(l, dst, stride, a[row*lda+p:row*lda+p+(count-1)*lda+k], lda, count, k)
+	}
+}
+
+// packB packs columns [col, col+count) and steps [p, p+k) of op(b), width
+// columns a step, of which those past count are unspecified.
+func packB(l cpuLevel, dst []float32, width int, b []float32, ldb int, trans bool, col, count, p, k int) {
+	lanes := panelLanes(l)
+	for x := 0; x < width; x += lanes {
+		n := min(lanes, count-x)
+		switch {
+		case n <= 0: // never stored, but read: leave no signalling or slow numbers there
+			for q := range k {
+				clear(dst[q*width+x : q*width+x+lanes])
+			}
+		case trans:
+			from := (col+x)*ldb + p
+			packAlong(l, dst[x:], width, b[from:from+(n-1)*ldb+k], ldb, n, k)
+		default:
+			from := p*ldb + col + x
+			packAcross(l, dst[x:], width, b[from:from+(k-1)*ldb+n], ldb, n, k)
+		}
+	}
+}
+
+// sliceFrom returns the n floats from p on.
+func sliceFrom(p *float32, n int) []float32 { return unsafe.Slice(p, n) }
+
+// asFloat32 returns s, whose elements are float32, as what it is.
+func asFloat32[T real](s []T) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// isFloat32 reports whether T is float32; the compiler knows for each instance.
+func isFloat32[T real]() bool {
+	var z T
+	return unsafe.Sizeof(z) == 4
+}

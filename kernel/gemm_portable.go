@@ -1,0 +1,66 @@
+//go:build !amd64
+
+package kernel
+
+// panelLanes is the floats that packing moves at once.
+func panelLanes(cpuLevel) int { return 8 }
+
+// packAlong stores dst[p*stride+r] = src[r*ld+p] for at most panelLanes rows.
+func packAlong(_ cpuLevel, dst []float32, stride int, src []float32, ld, rows, k int) {
+	for r := range rows {
+		for p, v := range src[r*ld : r*ld+k] {
+			dst[p*stride+r] = v
+		}
+	}
+}
+
+// packAcross stores dst[p*stride+r] = src[p*ld+r] for at most panelLanes columns.
+func packAcross(_ cpuLevel, dst []float32, stride int, src []float32, ld, cols, k int) {
+	for p := range k {
+		copy(dst[p*stride:], src[p*ld:p*ld+cols])
+	}
+}
+
+// packRun stores dst[p*stride+r] = src[offsets[p]+r] for any number of columns.
+func packRun(_ cpuLevel, dst []float32, stride int, src []float32, offsets []int64, cols int) {
+	for p, o := range offsets {
+		copy(dst[p*stride:], src[o:int(o)+cols])
+	}
+}
+
+func epilogueTile32(_ cpuLevel, rows, cols int, c []float32, ldc int, e *tileEpilogue) {
+	epilogueTileGo(rows, cols, c, ldc, e)
+}
+
+// Thin products run in Go on these processors.
+
+const dotRows = 0
+
+func hasThin(cpuLevel) bool { return false }
+
+func dotStep(cpuLevel) int { return 1 }
+
+func dotTile(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, cols int, out *[16]float32) {
+	for r := range rows {
+		for q := range cols {
+			out[4*r+q] = dot(a[r*lda:r*lda+k], b[q*ldb:q*ldb+k])
+		}
+	}
+}
+
+func addRows32(_ cpuLevel, c, a, b []float32, ldb int) { addRows(c, a, b, ldb, 0) }
+
+func depthwisePlane(_ cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {
+	for y := range rows {
+		row := dst[y*cols : (y+1)*cols]
+		for x := range row {
+			row[x] = bias
+		}
+		for t, o := range offsets {
+			axpy(row, weights[t], src[y*lds+int(o):])
+		}
+		for x, v := range row {
+			row[x] = min(max(v, lo), hi)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package kernel
+
+// Products with few rows or columns: each element of the large operand is used
+// so seldom that packing it would cost more than it saves.
+const (
+	dotDepth   = 1024 // terms that dotTile sums at once
+	streamRows = 4    // rows of c up to which the rows of b are streamed
+	streamUnit = 64   // columns in one unit of that work
+	streamCols = 512  // columns that stay in the first-level cache
+	streamStep = 8    // rows of b taken together
+)
+
+// thin reports whether p is computed without packing its large operand.
+func (p *product) thin(l cpuLevel) bool {
+	if !p.plain() || !hasThin(l) {
+		return false
+	}
+	return p.byDots() || p.byRows()
+}
+
+// byDots: the rows of both operands lie along k, but for the short one, which
+// is brought into that form.
+func (p *product) byDots() bool {
+	return p.m <= dotRows && (p.transB || p.n == 1 && p.ldb == 1) || p.n <= dotRows && !p.transA
+}
+
+// byRows: the rows of b lie across k and there are few of c.
+func (p *product) byRows() bool { return p.m <= streamRows && !p.transB }
+
+// thinScratch is the scratch that multiplyThin takes.
+func (p *product) thinScratch() int {
+	q := *p
+	if q.n == 1 && q.ldb == 1 {
+		q.transB = true
+	}
+	switch {
+	case !q.byDots():
+		if q.transA {
+			return scratchSize(q.m*q.k, 4)
+		}
+	case q.byB():
+		if q.transA {
+			return scratchSize(q.m*q.k, 4)
+		}
+	case !q.transB:
+		return scratchSize(q.n*q.k, 4)
+	}
+	return 0
+}
+
+// byB reports whether it is b that has the many rows of a product of rows.
+func (p *product) byB() bool { return p.transB && p.m <= dotRows && (p.m <= p.n || p.transA) }
+
+func multiplyThin(w *Workspace, l cpuLevel, p product) {
+	mark := w.Mark()
+	j := takeJob[thinProduct](w)
+	*j = thinProduct{product: p, level: l}
+	if p.n == 1 && p.ldb == 1 {
+		j.transB, j.ldb = true, p.k
+	}
+	if j.byDots() {
+		j.dots(w)
+	} else {
+		if p.transA {
+			j.a, j.lda = transposed(w, p.a, p.lda, p.k, p.m), p.k
+		}
+		w.Parallel((p.n+streamUnit-1)/streamUnit, max(1, simdWork/(streamUnit*p.m*p.k)), j)
+	}
+	if j.end.some {
+		j.end.apply(l, p.m, p.n, 0, 0, p.c, p.ldc)
+	}
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// transposed returns the transposed copy of a rows×cols matrix.
+func transposed(w *Workspace, src []float32, ld, rows, cols int) []float32 {
+	dst := Scratch[float32](w, rows*cols)
+	for i := range rows {
+		for j, v := range src[i*ld : i*ld+cols] {
+			dst[j*rows+i] = v
+		}
+	}
+	return dst
+}
+
+// thinProduct is such a product in progress.
+type thinProduct struct {
+	product
+	level cpuLevel
+
+	// With byDots: x has the few rows, y the many, along k; their product's
+	// element (i, j) is at c[i*sx+j*sy].
+	x, y      []float32
+	ldx, ldy  int
+	nx, ny    int
+	sx, sy    int
+	alongRows bool // byDots
+}
+
+func (j *thinProduct) dots(w *Workspace) {
+	j.alongRows = true
+	if j.byB() {
+		j.x, j.ldx, j.nx, j.sx = j.a, j.lda, j.m, j.ldc
+		j.y, j.ldy, j.ny, j.sy = j.b, j.ldb, j.n, 1
+		if j.transA {
+			j.x, j.ldx = transposed(w, j.a, j.lda, j.k, j.m), j.k
+		}
+	} else {
+		j.x, j.ldx, j.nx, j.sx = j.b, j.ldb, j.n, 1
+		j.y, j.ldy, j.ny, j.sy = j.a, j.lda, j.m, j.ldc
+		if !j.transB {
+			j.x, j.ldx = transposed(w, j.b, j.ldb, j.k, j.n), j.k
+		}
+	}
+	w.Parallel((j.ny+3)/4, max(1, simdWork/(4*j.nx*j.k)), j)
+}
+
+// Do computes the rows [4*lo, 4*hi) of y, or streams the units [lo, hi) of columns.
+func (j *thinProduct) Do(lo, hi int) {
+	if !j.alongRows {
+		j.stream(lo*streamUnit, min(hi*streamUnit, j.n))
+		return
+	}
+	step := dotStep(j.level)
+	var out [16]float32
+	for y := 4 * lo; y < min(4*hi, j.ny); y += 4 {
+		cols := min(4, j.ny-y)
+		for p := 0; p < j.k; p += dotDepth {
+			k := min(dotDepth, j.k-p)
+			for x := 0; x < j.nx; x += step {
+				rows := min(step, j.nx-x)
+				dotTile(j.level, rows, k, j.x[x*j.ldx+p:], j.ldx, j.y[y*j.ldy+p:], j.ldy, cols, &out)
+				for r := range rows {
+					for q := range cols {
+						if c := &j.c[(x+r)*j.sx+(y+q)*j.sy]; j.acc || p > 0 {
+							*c += out[4*r+q]
+						} else {
+							*c = out[4*r+q]
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// stream computes the columns [lo, hi) of all rows.
+func (j *thinProduct) stream(lo, hi int) {
+	for ; lo < hi; lo += streamCols {
+		n := min(streamCols, hi-lo)
+		if !j.acc {
+			for i := range j.m {
+				clear(j.c[i*j.ldc+lo : i*j.ldc+lo+n])
+			}
+		}
+		for p := 0; p < j.k; p += streamStep {
+			k := min(streamStep, j.k-p)
+			for i := range j.m {
+				addRows32(j.level, j.c[i*j.ldc+lo:i*j.ldc+lo+n], j.a[i*j.lda+p:i*j.lda+p+k], j.b[p*j.ldb+lo:], j.ldb)
+			}
+		}
+	}
+}
