@@ -14,8 +14,9 @@ func ExampleBuilder() {
 	b := expr.NewBuilder()
 	x := b.Input(0, array.F32)
 	two := b.Add(b.Const(array.F32, 1), b.Const(array.F32, 1))
-	y := b.Mul(b.Exp(x), b.Add(b.Exp(x), two))
-	fmt.Println(b.Exp(x) == b.Exp(x))
+	once, again := b.Exp(x), b.Exp(x)
+	y := b.Mul(once, b.Add(again, two))
+	fmt.Println(once == again)
 	fmt.Print(b.Dump(y))
 	// Output:
 	// true
