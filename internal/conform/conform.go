@@ -41,9 +41,9 @@ type Exclusion struct {
 // Exclusions lists all refusals.
 var Exclusions = []Exclusion{
 	{"assign", Gen, "FX4021", "kernel-style code has no state that changes"},
-	{"cond", Gen, "FX4026", "kernel-style code is a straight line of steps"},
-	{"while", Gen, "FX4026", "kernel-style code is a straight line of steps"},
-	{"scan", Gen, "FX4026", "kernel-style code is a straight line of steps"},
+	{"cond", Gen, "FX4022", "kernel-style code is a straight line of steps"},
+	{"while", Gen, "FX4022", "kernel-style code is a straight line of steps"},
+	{"scan", Gen, "FX4022", "kernel-style code is a straight line of steps"},
 }
 
 // Excluded returns why an engine does not run an operator, nil when it does.
