@@ -1,0 +1,133 @@
+// Command q writes the amd64 assembly of the quantised kernels of package
+// kernel, and its Go stubs, with avo: zq*_amd64.s and zq*_amd64.go. The files it
+// writes are checked in; a test regenerates them and compares byte for byte.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// unit is one pair of generated files, zq<name>_amd64.s and zq<name>_amd64.go.
+type unit struct {
+	name string
+	emit func(writer)
+}
+
+var units = []unit{
+	{"gemm", emitGemm},
+	{"scale", emitScale},
+	{"depthwise", emitDepthwise},
+	{"transpose", emitTranspose},
+	{"weights", emitWeights},
+}
+
+// generate returns the contents of the generated files by name.
+func generate() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, u := range units {
+		w := writer{build.NewContext()}
+		u.emit(w)
+		f, err := w.Result()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", u.name, err)
+		}
+		if err := pass.Compile.Execute(f); err != nil {
+			return nil, fmt.Errorf("%s: %w", u.name, err)
+		}
+		cfg := printer.Config{Name: "asmgen/q", Argv: []string{"asmgen/q"}, Pkg: "kernel"}
+		for ext, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
+			out, err := p.Print(f)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", u.name, err)
+			}
+			files["zq"+u.name+"_amd64"+ext] = out
+		}
+	}
+	return files, nil
+}
+
+func main() {
+	dir := flag.String("dir", "../../kernel", "folder of package kernel")
+	flag.Parse()
+	files, err := generate()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "asmgen/q:", err)
+		os.Exit(1)
+	}
+	for name, data := range files {
+		path := filepath.Join(*dir, name)
+		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
+			continue
+		}
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "asmgen/q:", err)
+			os.Exit(1)
+		}
+	}
+}
+
+// writer writes functions instruction by instruction.
+type writer struct {
+	*build.Context
+}
+
+// begin starts a function whose arguments do not escape.
+func (w writer) begin(name, signature, doc string) {
+	w.Function(name)
+	w.Attributes(attr.NOSPLIT)
+	w.Pragma("noescape")
+	w.Doc(strings.Split(name+" "+doc, "\n")...)
+	w.SignatureExpr(signature)
+}
+
+// end restores the upper halves for SSE code and returns.
+func (w writer) end() {
+	w.VZEROUPPER()
+	w.RET()
+}
+
+// arg loads a parameter into a general register.
+func (w writer) arg(name string) reg.GPVirtual {
+	r := w.GP64()
+	w.Load(w.Param(name), r)
+	return r
+}
+
+// lanes makes opmask k select the first n of up to 64 lanes.
+func (w writer) lanes(n reg.GPVirtual, k reg.Register) {
+	t := w.GP64()
+	w.MOVQ(I32(-1), t)
+	w.BZHIQ(n, t, t)
+	w.KMOVQ(t, k)
+}
+
+// at is the memory disp bytes after a register.
+func at(base reg.Register, disp int) Mem { return Mem{Base: base, Disp: disp} }
+
+// indexed is the memory disp bytes after base+index·scale.
+func indexed(base, index reg.Register, scale uint8, disp int) Mem {
+	return Mem{Base: base, Index: index, Scale: scale, Disp: disp}
+}
+
+func z(i int) reg.VecPhysical {
+	return [...]reg.VecPhysical{reg.Z0, reg.Z1, reg.Z2, reg.Z3, reg.Z4, reg.Z5, reg.Z6, reg.Z7,
+		reg.Z8, reg.Z9, reg.Z10, reg.Z11, reg.Z12, reg.Z13, reg.Z14, reg.Z15,
+		reg.Z16, reg.Z17, reg.Z18, reg.Z19, reg.Z20, reg.Z21, reg.Z22, reg.Z23,
+		reg.Z24, reg.Z25, reg.Z26, reg.Z27, reg.Z28, reg.Z29, reg.Z30, reg.Z31}[i]
+}
+
+func y(i int) reg.VecPhysical { return z(i).AsY().(reg.VecPhysical) }
+
+func x(i int) reg.VecPhysical { return z(i).AsX().(reg.VecPhysical) }

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func emitScale(w writer) {
+	requant512(w)
+	requant256(w)
+	dequant512(w)
+	dequant256(w)
+	add512(w)
+	quantize512(w)
+}
+
+const (
+	requantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo, hi float32, zero int32, dst *uint8, ld int)"
+	dequantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale, add, dst *float32, ld int)"
+)
+
+// broadcast fills vector v from a parameter of 32 bits.
+func (w writer) broadcast(name string, v reg.VecPhysical) {
+	p, err := w.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	w.VBROADCASTSS(p.Addr, v)
+}
+
+// halves makes K1 and K2 select cols of two vectors of 16 lanes.
+func (w writer) halves(cols reg.GPVirtual) {
+	t, zero := w.GP64(), w.GP64()
+	w.XORQ(zero, zero)
+	w.MOVQ(cols, t)
+	w.SUBQ(U8(16), t)
+	w.CMOVQLT(zero, t)
+	w.lanes(cols, reg.K1)
+	w.lanes(t, reg.K2)
+}
+
+// round512 turns the sums of vector v into clamped integers: bias in b, scale in
+// s, limits in Z28 and Z29, zero point in Z30.
+func (w writer) round512(v, b, s reg.VecPhysical) {
+	w.VPADDD(b, v, v)
+	w.VCVTDQ2PS(v, v)
+	w.VMULPS(s, v, v)
+	w.clamp512(v)
+}
+
+func (w writer) clamp512(v reg.VecPhysical) {
+	w.VMAXPS(z(28), v, v)
+	w.VMINPS(z(29), v, v)
+	w.VCVTPS2DQ(v, v)
+	w.VPADDD(z(30), v, v)
+}
+
+func requant512(w writer) {
+	w.begin("qRequantAVX512", requantSignature, "turns sums into eight bits: dst = round((acc+bias)·scale) + zero,\nthe product clamped to lo and hi, halves rounded to even, NaN as lo. cols is 1 to\n32; bias and scale have 32 elements.")
+	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
+	bias, scale, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("dst"), w.arg("ld")
+	w.halves(w.arg("cols"))
+	w.SHLQ(U8(2), ldacc)
+	for v := range 2 {
+		w.VMOVDQU32(at(bias, 64*v), z(24+v))
+		w.VMOVDQU32(at(scale, 64*v), z(26+v))
+	}
+	w.broadcast("lo", z(28))
+	w.broadcast("hi", z(29))
+	w.broadcast("zero", z(30))
+	w.Label("row")
+	for v, k := range []reg.Register{reg.K1, reg.K2} {
+		w.VMOVDQU32(at(acc, 64*v), z(v))
+		w.round512(z(v), z(24+v), z(26+v))
+		w.VPMOVDB(z(v), x(v))
+		w.VMOVDQU8(x(v), k, at(dst, 16*v))
+	}
+	w.ADDQ(ldacc, acc)
+	w.ADDQ(ld, dst)
+	w.DECQ(rows)
+	w.JNZ(LabelRef("row"))
+	w.end()
+}
+
+func requant256(w writer) {
+	order := w.StaticGlobal("qorder")
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
+		w.AddDatum(4*i, U32(v))
+	}
+	w.begin("qRequantAVX2", requantSignature, "is qRequantAVX512 for cols of 32.")
+	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
+	bias, scale, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("dst"), w.arg("ld")
+	w.SHLQ(U8(2), ldacc)
+	w.broadcast("lo", y(10))
+	w.broadcast("hi", y(11))
+	w.broadcast("zero", y(12))
+	w.VMOVDQU(order, y(13))
+	w.VPCMPEQD(y(14), y(14), y(14))
+	w.VPSRLD(U8(24), y(14), y(14))
+	w.Label("row")
+	for v := range 4 {
+		w.VMOVDQU(at(acc, 32*v), y(v))
+		w.VPADDD(at(bias, 32*v), y(v), y(v))
+		w.VCVTDQ2PS(y(v), y(v))
+		w.VMULPS(at(scale, 32*v), y(v), y(v))
+		w.VMAXPS(y(10), y(v), y(v))
+		w.VMINPS(y(11), y(v), y(v))
+		w.VCVTPS2DQ(y(v), y(v))
+		w.VPADDD(y(12), y(v), y(v))
+		w.VPAND(y(14), y(v), y(v))
+	}
+	w.VPACKUSDW(y(1), y(0), y(0))
+	w.VPACKUSDW(y(3), y(2), y(2))
+	w.VPACKUSWB(y(2), y(0), y(0))
+	w.VPERMD(y(0), y(13), y(0))
+	w.VMOVDQU(y(0), at(dst, 0))
+	w.ADDQ(ldacc, acc)
+	w.ADDQ(ld, dst)
+	w.DECQ(rows)
+	w.JNZ(LabelRef("row"))
+	w.end()
+}
+
+func dequant512(w writer) {
+	w.begin("qDequantAVX512", dequantSignature, "turns sums into floats: dst = (acc+bias)·scale + add, the product\nrounded before the sum. cols is 1 to 32; bias, scale and add have 32 elements.")
+	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
+	bias, scale, add, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("add"), w.arg("dst"), w.arg("ld")
+	w.halves(w.arg("cols"))
+	w.SHLQ(U8(2), ldacc)
+	w.SHLQ(U8(2), ld)
+	for v := range 2 {
+		w.VMOVDQU32(at(bias, 64*v), z(24+v))
+		w.VMOVDQU32(at(scale, 64*v), z(26+v))
+		w.VMOVDQU32(at(add, 64*v), z(28+v))
+	}
+	w.Label("row")
+	for v, k := range []reg.Register{reg.K1, reg.K2} {
+		w.VMOVDQU32(at(acc, 64*v), z(v))
+		w.VPADDD(z(24+v), z(v), z(v))
+		w.VCVTDQ2PS(z(v), z(v))
+		w.VMULPS(z(26+v), z(v), z(v))
+		w.VADDPS(z(28+v), z(v), z(v))
+		w.VMOVUPS(z(v), k, at(dst, 64*v))
+	}
+	w.ADDQ(ldacc, acc)
+	w.ADDQ(ld, dst)
+	w.DECQ(rows)
+	w.JNZ(LabelRef("row"))
+	w.end()
+}
+
+func dequant256(w writer) {
+	w.begin("qDequantAVX2", dequantSignature, "is qDequantAVX512 for cols of 32.")
+	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
+	bias, scale, add, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("add"), w.arg("dst"), w.arg("ld")
+	w.SHLQ(U8(2), ldacc)
+	w.SHLQ(U8(2), ld)
+	w.Label("row")
+	for v := range 4 {
+		w.VMOVDQU(at(acc, 32*v), y(v))
+		w.VPADDD(at(bias, 32*v), y(v), y(v))
+		w.VCVTDQ2PS(y(v), y(v))
+		w.VMULPS(at(scale, 32*v), y(v), y(v))
+		w.VADDPS(at(add, 32*v), y(v), y(v))
+		w.VMOVUPS(y(v), at(dst, 32*v))
+	}
+	w.ADDQ(ldacc, acc)
+	w.ADDQ(ld, dst)
+	w.DECQ(rows)
+	w.JNZ(LabelRef("row"))
+	w.end()
+}
+
+// bytes512 loads 16 bytes, flips their sign bits where X31 says so, and widens
+// them to floats less the zero point in zero.
+func (w writer) bytes512(from Mem, zero, v reg.VecPhysical) {
+	low := v.AsX()
+	w.VMOVDQU8_Z(from, reg.K1, low)
+	w.VPXORD(x(31), low, low)
+	w.VPMOVZXBD(low, v)
+	w.VPSUBD(zero, v, v)
+	w.VCVTDQ2PS(v, v)
+}
+
+// each16 runs body for 16 elements at a time; K1 selects those that are left.
+func (w writer) each16(n reg.GPVirtual, body func()) {
+	w.KXNORQ(reg.K1, reg.K1, reg.K1)
+	w.Label("loop")
+	w.CMPQ(n, U8(16))
+	w.JGE(LabelRef("full"))
+	w.TESTQ(n, n)
+	w.JZ(LabelRef("done"))
+	w.lanes(n, reg.K1)
+	w.MOVQ(U32(16), n)
+	w.Label("full")
+	body()
+	w.SUBQ(U8(16), n)
+	w.JMP(LabelRef("loop"))
+	w.Label("done")
+	w.end()
+}
+
+func add512(w writer) {
+	w.begin("qAddAVX512", "func(n int, a, b *uint8, flip uint32, zeroA, zeroB int32, scaleA, scaleB, lo, hi float32, zero int32, dst *uint8)",
+		"adds n pairs: dst = round((a-zeroA)·scaleA + (b-zeroB)·scaleB) + zero,\nboth products rounded before the sum, which is clamped to lo and hi. flip, four\nequal bytes, is applied to a and b first.")
+	n, a, b, dst := w.arg("n"), w.arg("a"), w.arg("b"), w.arg("dst")
+	for i, name := range []string{"zeroA", "zeroB", "scaleA", "scaleB", "lo", "hi", "zero"} {
+		w.broadcast(name, z(24+i))
+	}
+	w.broadcast("flip", z(31))
+	w.each16(n, func() {
+		w.bytes512(at(a, 0), z(24), z(0))
+		w.bytes512(at(b, 0), z(25), z(1))
+		w.VMULPS(z(26), z(0), z(0))
+		w.VMULPS(z(27), z(1), z(1))
+		w.VADDPS(z(1), z(0), z(0))
+		w.clamp512(z(0))
+		w.VPMOVDB(z(0), x(0))
+		w.VMOVDQU8(x(0), reg.K1, at(dst, 0))
+		for _, p := range []reg.GPVirtual{a, b, dst} {
+			w.ADDQ(U8(16), p)
+		}
+	})
+}
+
+func quantize512(w writer) {
+	w.begin("qQuantizeAVX512", "func(n int, src *float32, scale, lo, hi float32, zero int32, dst *uint8)",
+		"quantises n floats: dst = round(src/scale) + zero, the quotient\nclamped to lo and hi, NaN as lo.")
+	n, src, dst := w.arg("n"), w.arg("src"), w.arg("dst")
+	w.broadcast("scale", z(27))
+	w.broadcast("lo", z(28))
+	w.broadcast("hi", z(29))
+	w.broadcast("zero", z(30))
+	w.each16(n, func() {
+		w.VMOVUPS_Z(at(src, 0), reg.K1, z(0))
+		w.VDIVPS(z(27), z(0), z(0))
+		w.clamp512(z(0))
+		w.VPMOVDB(z(0), x(0))
+		w.VMOVDQU8(x(0), reg.K1, at(dst, 0))
+		w.ADDQ(U8(64), src)
+		w.ADDQ(U8(16), dst)
+	})
+}

@@ -1,0 +1,259 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rowsMax is the most rows of x that one pass over the weights serves.
+const rowsMax = 4
+
+func emitWeights(w writer) {
+	table := w.StaticGlobal("nibbles")
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		w.AddDatum(4*i, F32(i-8))
+	}
+	for _, wide := range []bool{true, false} {
+		d := dots{writer: w, wide: wide, table: table}
+		d.nibbles()
+		for _, f := range []string{"F16", "BF16"} {
+			d.halves(f)
+			d.widen(f)
+		}
+	}
+}
+
+// dots writes products of rows of floats with weights that are unpacked in
+// registers, at one vector width.
+type dots struct {
+	writer
+	wide  bool
+	table Mem
+
+	n, x, ldx, three, w, dst, ldd, count, left reg.GPVirtual
+}
+
+func (d *dots) name(s string) string {
+	if d.wide {
+		return s + "AVX512"
+	}
+	return s + "AVX2"
+}
+
+func (d *dots) v(i int) reg.VecPhysical {
+	if d.wide {
+		return z(i)
+	}
+	return y(i)
+}
+
+// size is the bytes of a vector.
+func (d *dots) size() int {
+	if d.wide {
+		return 64
+	}
+	return 32
+}
+
+func (d *dots) zero(i int) {
+	if d.wide {
+		d.VPXORD(z(i), z(i), z(i))
+	} else {
+		d.VXORPS(y(i), y(i), y(i))
+	}
+}
+
+// row is the memory of row r of x, disp bytes after the current position.
+func (d *dots) row(r, disp int) Mem {
+	switch r {
+	case 0:
+		return at(d.x, disp)
+	case 3:
+		return indexed(d.x, d.three, 1, disp)
+	}
+	return indexed(d.x, d.ldx, uint8(r), disp)
+}
+
+// args loads what both kinds of weights need.
+func (d *dots) args() {
+	d.n, d.x, d.ldx, d.w = d.arg("n"), d.GP64(), d.arg("ldx"), d.arg("w")
+	d.dst, d.ldd, d.three = d.arg("dst"), d.arg("ldd"), d.GP64()
+	d.count, d.left = d.GP64(), d.GP64()
+	d.SHLQ(U8(2), d.ldx)
+	d.SHLQ(U8(2), d.ldd)
+	d.LEAQ(indexed(d.ldx, d.ldx, 2, 0), d.three)
+}
+
+// finish writes the sums of each row, spread over vector r, to the next column.
+func (d *dots) finish(rows int) {
+	p := d.GP64()
+	d.MOVQ(d.dst, p)
+	for r := range rows {
+		if d.wide {
+			d.VEXTRACTF64X4(U8(1), z(r), y(14))
+			d.VADDPS(y(14), y(r), y(r))
+		}
+		d.VEXTRACTF128(U8(1), y(r), x(14))
+		d.VADDPS(x(14), x(r), x(r))
+		d.VMOVHLPS(x(r), x(r), x(14))
+		d.VADDPS(x(14), x(r), x(r))
+		d.VMOVSHDUP(x(r), x(14))
+		d.VADDSS(x(14), x(r), x(r))
+		d.VMOVSS(x(r), at(p, 0))
+		if r < rows-1 {
+			d.ADDQ(d.ldd, p)
+		}
+	}
+	d.ADDQ(U8(4), d.dst)
+}
+
+// nibbles writes the product with 4-bit weights: 16 bytes hold 32 of them, the
+// first 16 in the lower halves.
+func (d *dots) nibbles() {
+	d.begin(d.name("int4Dot"), "func(n, rows, groups, blocks int, x *float32, ldx int, w *uint8, scale, dst *float32, ldd int)",
+		"computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n\ncolumns and rows of 1 to 4; each column has groups of blocks of 32 weights.")
+	groups, scale := d.arg("groups"), d.arg("scale")
+	d.args()
+	low := d.GP32()
+	if d.wide {
+		d.VMOVUPS(d.table, z(20))
+	} else {
+		d.MOVL(U32(15), low)
+		d.VMOVD(low, x(12))
+		d.VPBROADCASTD(x(12), y(12))
+		d.MOVL(U32(8), low)
+		d.VMOVD(low, x(13))
+		d.VPBROADCASTD(x(13), y(13))
+	}
+	choose(d.writer, rowsMax)
+	for rows := rowsMax; rows >= 1; rows-- {
+		label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
+		d.Label(label("rows"))
+		d.Load(d.Param("x"), d.x)
+		for r := range rows {
+			d.zero(r)
+		}
+		d.MOVQ(groups, d.count)
+		d.Label(label("group"))
+		for r := range rows {
+			d.zero(4 + r)
+		}
+		d.Load(d.Param("blocks"), d.left)
+		d.Label(label("block"))
+		d.block(rows)
+		d.ADDQ(U8(16), d.w)
+		d.SUBQ(I32(-128), d.x)
+		d.DECQ(d.left)
+		d.JNZ(LabelRef(label("block")))
+		d.VBROADCASTSS(at(scale, 0), d.v(8))
+		d.ADDQ(U8(4), scale)
+		for r := range rows {
+			d.VFMADD231PS(d.v(4+r), d.v(8), d.v(r))
+		}
+		d.DECQ(d.count)
+		d.JNZ(LabelRef(label("group")))
+		d.finish(rows)
+		d.DECQ(d.n)
+		d.JNZ(LabelRef(label("rows")))
+		d.end()
+	}
+}
+
+// block adds 32 products to the sums of the group.
+func (d *dots) block(rows int) {
+	if d.wide {
+		d.VPMOVZXBD(at(d.w, 0), z(8))
+		d.VPSRLD(U8(4), z(8), z(9))
+		for h := range 2 {
+			d.VPERMPS(z(20), z(8+h), z(8+h))
+			for r := range rows {
+				d.VFMADD231PS(d.row(r, 64*h), z(8+h), z(4+r))
+			}
+		}
+		return
+	}
+	for q := range 2 {
+		d.VPMOVZXBD(at(d.w, 8*q), y(8))
+		d.VPSRLD(U8(4), y(8), y(9))
+		d.VPAND(y(12), y(8), y(8))
+		for h := range 2 {
+			d.VPSUBD(y(13), y(8+h), y(8+h))
+			d.VCVTDQ2PS(y(8+h), y(8+h))
+			for r := range rows {
+				d.VFMADD231PS(d.row(r, 64*h+32*q), y(8+h), y(4+r))
+			}
+		}
+	}
+}
+
+// load widens a vector of 16-bit floats.
+func (d *dots) load(format string, from Mem, to int) {
+	if format == "F16" {
+		d.VCVTPH2PS(from, d.v(to))
+		return
+	}
+	d.VPMOVZXWD(from, d.v(to))
+	d.VPSLLD(U8(16), d.v(to), d.v(to))
+}
+
+// halves writes the product with weights of 16-bit floats.
+func (d *dots) halves(format string) {
+	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint16, ldw int, dst *float32, ldd int)",
+		"computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4\nand k below 32·blocks.")
+	blocks := d.arg("blocks")
+	d.args()
+	ldw := d.arg("ldw")
+	d.ADDQ(ldw, ldw)
+	p := d.GP64()
+	choose(d.writer, rowsMax)
+	for rows := rowsMax; rows >= 1; rows-- {
+		label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
+		d.Label(label("rows"))
+		d.Load(d.Param("x"), d.x)
+		d.MOVQ(d.w, p)
+		d.ADDQ(ldw, d.w)
+		for r := range rows {
+			d.zero(r)
+			d.zero(4 + r)
+		}
+		d.MOVQ(blocks, d.count)
+		d.Label(label("block"))
+		for i := range 128 / d.size() {
+			d.load(format, at(p, i*d.size()/2), 8+i)
+			for r := range rows {
+				d.VFMADD231PS(d.row(r, i*d.size()), d.v(8+i), d.v(4*(i%2)+r))
+			}
+		}
+		d.ADDQ(U8(64), p)
+		d.SUBQ(I32(-128), d.x)
+		d.DECQ(d.count)
+		d.JNZ(LabelRef(label("block")))
+		for r := range rows {
+			d.VADDPS(d.v(4+r), d.v(r), d.v(r))
+		}
+		d.finish(rows)
+		d.DECQ(d.n)
+		d.JNZ(LabelRef(label("rows")))
+		d.end()
+	}
+}
+
+// widen writes the conversion of 16-bit floats, and back to the nearest.
+func (d *dots) widen(format string) {
+	lanes := d.size() / 4
+	d.begin(d.name("widen"+format), "func(n int, src *uint16, dst *float32)",
+		fmt.Sprintf("converts n vectors of %d elements.", lanes))
+	n, src, dst := d.arg("n"), d.arg("src"), d.arg("dst")
+	d.Label("vector")
+	d.load(format, at(src, 0), 0)
+	d.VMOVUPS(d.v(0), at(dst, 0))
+	d.ADDQ(U8(2*lanes), src)
+	d.ADDQ(U8(4*lanes), dst)
+	d.DECQ(n)
+	d.JNZ(LabelRef("vector"))
+	d.end()
+}

@@ -1,0 +1,178 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// HalfLinear is torch.nn.functional.linear with the weight stored in 16 bits and
+// computed in float32: in[0] x [..., k], in[1] the weight [n, k] f16 or bf16, in[2]
+// an optional bias [n]; the result is [..., n]. x, the bias and the result are
+// f32, or f16 or bf16, rounded once when stored. Weights are widened in
+// registers, or a block at a time for many rows, so that memory is read once in
+// 16 bits. Sums are those of float32 in another order than MatMul's.
+type HalfLinear struct{}
+
+const (
+	unpackRows  = 4   // rows that one pass over weights serves
+	unpackMost  = 16  // rows up to which weights are widened in registers
+	unpackBlock = 32  // weights of a step of the kernels
+	unpackCols  = 256 // columns that are widened at once for more rows
+)
+
+// ScratchBytes implements Scratcher.
+func (HalfLinear) ScratchBytes(out, in []*array.Array) int {
+	x := in[0]
+	n, k := out[0].Dim(-1), x.Dim(-1)
+	return loadAllBytes([]*array.Array{x, operand(in, 2)}) + storeBytes(out[0]) + scratchSize(in[1].Len(), 2) +
+		wideScratch(x.Len()/max(k, 1), n, k)
+}
+
+// wideScratch is what products with widened blocks of weights take.
+func wideScratch(m, n, k int) int {
+	if m <= unpackMost {
+		return 0
+	}
+	return scratchSize(min(n, unpackCols)*k, 4) + gemmScratch[float32](m, min(n, unpackCols), k)
+}
+
+// Run implements Step.
+func (HalfLinear) Run(w *Workspace, out, in []*array.Array) {
+	const step = "half_linear"
+	x, weight := in[0], in[1]
+	if x.Rank() == 0 || out[0].Rank() != x.Rank() || weight.Rank() != 2 {
+		badOperand(step, "the operand is a scalar, the result is not of its rank, or the weight is not a matrix")
+	}
+	n, k := weight.Dim(0), weight.Dim(1)
+	m := prod(x.Shape()[:x.Rank()-1])
+	if x.Dim(-1) != k || out[0].Dim(-1) != n || out[0].Len() != m*n || !isHalf(weight.DType()) ||
+		out[0].DType() == array.F64 || x.DType() == array.F64 {
+		badOperand(step, "the weight is not [n, k] of f16 or bf16 for a result of n and an operand of k columns of f32, f16 or bf16")
+	}
+	if m*n == 0 {
+		return
+	}
+	mark := w.Mark()
+	j := takeJob[halfJob](w)
+	*j = halfJob{m: m, n: n, k: k, x: load[float32](w, x), dst: result[float32](w, out[0]),
+		weight: loadHalves(w, weight), brain: weight.DType() == array.BF16}
+	if k == 0 {
+		clear(j.dst)
+	} else {
+		j.run(w)
+	}
+	addBias(j.dst, linearBias(w, step, operand(in, 2), n))
+	store(out[0], j.dst)
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// linearBias returns the elements of a bias of n, nil without one.
+func linearBias(w *Workspace, step string, bias *array.Array, n int) []float32 {
+	if bias == nil {
+		return nil
+	}
+	if bias.Rank() != 1 || bias.Dim(0) != n || bias.DType() != array.F32 && !isHalf(bias.DType()) {
+		badOperand(step, "the bias does not have one float for each column")
+	}
+	return load[float32](w, bias)
+}
+
+func addBias(dst, bias []float32) {
+	if len(bias) == 0 {
+		return
+	}
+	for ; len(dst) > 0; dst = dst[len(bias):] {
+		for i, b := range bias {
+			dst[i] += b
+		}
+	}
+}
+
+// loadHalves returns the bits of a 16-bit float array in row-major order.
+func loadHalves(w *Workspace, a *array.Array) []uint16 {
+	if a.Len() == 0 {
+		return nil
+	}
+	if a.DType() == array.F16 {
+		b := loadSame[array.Half](w, a)
+		return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
+	}
+	b := loadSame[array.BFloat](w, a)
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
+}
+
+// halfJob is a product with weights of 16 bits.
+type halfJob struct {
+	m, n, k int
+	x, dst  []float32
+	weight  []uint16
+	brain   bool // bf16
+
+	wide  []float32 // widened columns, from first on
+	first int
+}
+
+func (j *halfJob) run(w *Workspace) {
+	if j.m <= unpackMost {
+		w.Parallel(j.n, max(1, gemmWork/(j.m*j.k)), j)
+		return
+	}
+	j.wide = Scratch[float32](w, min(j.n, unpackCols)*j.k)
+	for j.first = 0; j.first < j.n; j.first += unpackCols {
+		cols := min(unpackCols, j.n-j.first)
+		w.Parallel(cols, max(1, packWork/j.k), j)
+		Gemm(w, false, true, j.m, cols, j.k, j.x, j.k, j.wide[:cols*j.k], j.k, j.dst[j.first:], j.n, false)
+	}
+}
+
+// Do computes columns [lo, hi), or widens them.
+func (j *halfJob) Do(lo, hi int) {
+	if j.wide != nil {
+		widen(j.wide[lo*j.k:hi*j.k], j.weight[(j.first+lo)*j.k:(j.first+hi)*j.k], j.brain)
+		return
+	}
+	for r := 0; r < j.m; r += unpackRows {
+		rows := min(unpackRows, j.m-r)
+		dotHalves(hi-lo, rows, j.k, j.x[r*j.k:], j.k, j.weight[lo*j.k:], j.k, j.brain, j.dst[r*j.n+lo:], j.n)
+	}
+}
+
+// widenOne returns the value of a 16-bit float.
+func widenOne(v uint16, brain bool) float32 {
+	if brain {
+		return array.BFloat(v).Float32()
+	}
+	return array.Half(v).Float32()
+}
+
+// widenGo is the twin of widenF16AVX512 and its like.
+func widenGo(dst []float32, src []uint16, brain bool) {
+	src = src[:len(dst)]
+	if brain {
+		for i, v := range src {
+			dst[i] = array.BFloat(v).Float32()
+		}
+		return
+	}
+	for i, v := range src {
+		dst[i] = array.Half(v).Float32()
+	}
+}
+
+// dotHalvesGo is the twin of dotF16AVX512 and its like, for k in [from, to): it
+// adds to dst. Sums are in order of k here and spread over lanes there; both are
+// within k·2^-23 of Σ|x·w|.
+func dotHalvesGo(n, rows, from, to int, x []float32, ldx int, w []uint16, ldw int, brain bool, dst []float32, ldd int) {
+	for c := range n {
+		col := w[c*ldw:]
+		for r := range rows {
+			row, s := x[r*ldx:], dst[r*ldd+c]
+			for p := from; p < to; p++ {
+				s += float32(row[p] * widenOne(col[p], brain))
+			}
+			dst[r*ldd+c] = s
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package kernel
+
+// widen converts 16-bit floats.
+func widen(dst []float32, src []uint16, brain bool) {
+	n := 0
+	switch {
+	case qAVX512() && len(dst) >= 16:
+		n = len(dst) &^ 15
+		if brain {
+			widenBF16AVX512(n/16, &src[0], &dst[0])
+		} else {
+			widenF16AVX512(n/16, &src[0], &dst[0])
+		}
+	case qAVX2() && len(dst) >= 8:
+		n = len(dst) &^ 7
+		if brain {
+			widenBF16AVX2(n/8, &src[0], &dst[0])
+		} else {
+			widenF16AVX2(n/8, &src[0], &dst[0])
+		}
+	}
+	widenGo(dst[n:], src[n:], brain)
+}
+
+// dotHalves computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns and 1 to 4 rows.
+func dotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain bool, dst []float32, ldd int) {
+	blocks := k / unpackBlock
+	switch {
+	case !qAVX2() || blocks == 0:
+		blocks = 0
+		for r := range rows {
+			clear(dst[r*ldd : r*ldd+n])
+		}
+	case qAVX512() && brain:
+		dotBF16AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	case qAVX512():
+		dotF16AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	case brain:
+		dotBF16AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	default:
+		dotF16AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	}
+	if from := blocks * unpackBlock; from < k {
+		dotHalvesGo(n, rows, from, k, x, ldx, w, ldw, brain, dst, ldd)
+	}
+}
+
+// int4Dot computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale; see int4DotGo.
+func int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd int) {
+	switch {
+	case qAVX512():
+		int4DotAVX512(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd)
+	case qAVX2():
+		int4DotAVX2(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd)
+	default:
+		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd)
+	}
+}

@@ -1,0 +1,258 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// Int4PackedBytes is the length of the u8 vector that PackInt4 writes for
+// weights of n rows and k columns in groups of Group.
+func Int4PackedBytes(n, k, group int) int {
+	checkGroup("pack_int4", group)
+	if k < 0 || n < 0 {
+		badOperand("pack_int4", "a size is negative")
+	}
+	size, ok := array.NumElems([]int{n, groupsOf(k, group), group})
+	if !ok {
+		badOperand("pack_int4", "the weight is too large")
+	}
+	return size / 2
+}
+
+func groupsOf(k, group int) int { return (k + group - 1) / group }
+
+func checkGroup(step string, group int) {
+	if group < unpackBlock || group%unpackBlock != 0 || group > 1<<20 {
+		badOperand(step, "the group is not a multiple of 32")
+	}
+}
+
+// PackInt4 lays out 4-bit weights for Int4Linear: in[0] is u8 [n, ceil(k/2)], two
+// weights a byte, the even one in the lower half; out[0] is a vector of
+// Int4PackedBytes. What pads k to whole groups weighs nothing.
+type PackInt4 struct{ K, Group int }
+
+// ScratchBytes implements Scratcher.
+func (PackInt4) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) }
+
+// Run implements Step.
+func (s PackInt4) Run(w *Workspace, out, in []*array.Array) {
+	const step = "pack_int4"
+	checkGroup(step, s.Group)
+	if in[0].Rank() != 2 || s.K < 0 || in[0].Dim(1) != (s.K+1)/2 || in[0].DType() != array.U8 {
+		badOperand(step, "the weight is not u8 [n, ceil(k/2)]")
+	}
+	n, dst := in[0].Dim(0), array.Data[uint8](out[0])
+	if len(dst) != Int4PackedBytes(n, s.K, s.Group) {
+		badOperand(step, "the packed weight has another length")
+	}
+	mark := w.Mark()
+	packInt4(dst, loadSame[uint8](w, in[0]), n, s.K, groupsOf(s.K, s.Group)*s.Group)
+	w.Release(mark)
+}
+
+// packInt4 lays rows of k weights out in blocks of 32, padded to full: byte i of a
+// block holds weights i and i+16.
+func packInt4(dst, src []uint8, n, k, full int) {
+	for i := range dst {
+		dst[i] = 0x88
+	}
+	for c := range n {
+		row, from := dst[c*full/2:(c+1)*full/2], src[c*((k+1)/2):]
+		for p := range k {
+			v := from[p/2] >> (4 * (p % 2)) & 15
+			b := &row[p/unpackBlock*16+p%16]
+			if p%unpackBlock < 16 {
+				*b = *b&0xf0 | v
+			} else {
+				*b = *b&0x0f | v<<4
+			}
+		}
+	}
+}
+
+// Int4Linear is a linear layer with weights of 4 bits, (q-zero)·scale for each
+// group of Group weights of a row, as in ONNX Runtime's MatMulNBits, unpacked in
+// registers and computed in float32. Group is a multiple of 32. in[0] is x
+// [..., k] f32, f16 or bf16; in[1] the weight, u8 [n, ceil(k/2)], or with Packed
+// what PackInt4 wrote; in[2] the scales f32 [n, groups]; in[3] optional zero points
+// u8 [n, groups] below 16, 8 without them; in[4] an optional bias [n]. The result
+// is [..., n] of a type x may have.
+type Int4Linear struct {
+	Group  int
+	Packed bool
+}
+
+// ScratchBytes implements Scratcher.
+func (s Int4Linear) ScratchBytes(out, in []*array.Array) int {
+	x := in[0]
+	n, k := out[0].Dim(-1), x.Dim(-1)
+	checkGroup("int4_linear", s.Group)
+	groups := groupsOf(k, s.Group)
+	rows := x.Len() / max(k, 1)
+	return loadAllBytes([]*array.Array{x, operand(in, 1), operand(in, 2), operand(in, 3), operand(in, 4)}) +
+		storeBytes(out[0]) + scratchSize(Int4PackedBytes(n, k, s.Group), 1) +
+		scratchSize(rows*groups*s.Group, 4) + scratchSize(rows*groups, 4) + wideScratch(rows, n, groups*s.Group)
+}
+
+// Run implements Step.
+func (s Int4Linear) Run(w *Workspace, out, in []*array.Array) {
+	const step = "int4_linear"
+	checkGroup(step, s.Group)
+	x, weight, scale, zero := in[0], in[1], in[2], operand(in, 3)
+	if x.Rank() == 0 || out[0].Rank() != x.Rank() || x.DType() == array.F64 || out[0].DType() == array.F64 {
+		badOperand(step, "the operand is a scalar, or the result is not of its rank, or one is f64")
+	}
+	n, k := out[0].Dim(-1), x.Dim(-1)
+	m, groups := prod(x.Shape()[:x.Rank()-1]), groupsOf(x.Dim(-1), s.Group)
+	full := groups * s.Group
+	if out[0].Len() != m*n || scale.Len() != n*groups || scale.DType() != array.F32 ||
+		zero != nil && (zero.Len() != n*groups || zero.DType() != array.U8) || weight.DType() != array.U8 {
+		badOperand(step, "the result, the scales or the zero points have another size than these operands give")
+	}
+	size := n * ((k + 1) / 2)
+	if s.Packed {
+		size = Int4PackedBytes(n, k, s.Group)
+	}
+	if weight.Len() != size {
+		badOperand(step, "the weight has another size than these operands give")
+	}
+	if m*n == 0 {
+		return
+	}
+	mark := w.Mark()
+	j := takeJob[int4Job](w)
+	*j = int4Job{m: m, n: n, groups: groups, blocks: s.Group / unpackBlock, full: full, dst: result[float32](w, out[0]),
+		weight: loadSame[uint8](w, weight), scale: loadSame[float32](w, scale)}
+	if zero != nil {
+		j.zero = loadSame[uint8](w, zero)
+	}
+	if !s.Packed {
+		packed := Scratch[uint8](w, Int4PackedBytes(n, k, s.Group))
+		packInt4(packed, j.weight, n, k, full)
+		j.weight = packed
+	}
+	if j.x = load[float32](w, x); full != k {
+		j.x = padRows(Scratch[float32](w, m*full), j.x, m, k, full)
+	}
+	if k == 0 {
+		clear(j.dst)
+	} else {
+		j.run(w)
+	}
+	addBias(j.dst, linearBias(w, step, operand(in, 4), n))
+	store(out[0], j.dst)
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// padRows copies m rows of k elements to rows of full, padded with zeros.
+func padRows(dst, src []float32, m, k, full int) []float32 {
+	for r := range m {
+		clear(dst[r*full+copy(dst[r*full:], src[r*k:(r+1)*k]) : (r+1)*full])
+	}
+	return dst
+}
+
+// int4Job is a product with weights of 4 bits.
+type int4Job struct {
+	m, n           int
+	groups, blocks int // of a column, of a group
+	full           int // k, padded
+	x, dst         []float32
+	weight         []uint8
+	scale          []float32
+	zero           []uint8
+	sums           []float32 // of each group of each row of x, for zero points
+
+	wide  []float32 // unpacked columns, from first on
+	first int
+}
+
+func (j *int4Job) run(w *Workspace) {
+	if j.m <= unpackMost {
+		if j.zero != nil {
+			j.sums = Scratch[float32](w, j.m*j.groups)
+			group := j.blocks * unpackBlock
+			for i := range j.sums {
+				j.sums[i] = 0
+				for _, v := range j.x[i*group : (i+1)*group] {
+					j.sums[i] += v
+				}
+			}
+		}
+		w.Parallel(j.n, max(1, gemmWork/(j.m*j.full)), j)
+		return
+	}
+	j.wide = Scratch[float32](w, min(j.n, unpackCols)*j.full)
+	for j.first = 0; j.first < j.n; j.first += unpackCols {
+		cols := min(unpackCols, j.n-j.first)
+		w.Parallel(cols, max(1, packWork/j.full), j)
+		Gemm(w, false, true, j.m, cols, j.full, j.x, j.full, j.wide[:cols*j.full], j.full, j.dst[j.first:], j.n, false)
+	}
+}
+
+// Do computes columns [lo, hi), or unpacks them.
+func (j *int4Job) Do(lo, hi int) {
+	if j.wide != nil {
+		for c := lo; c < hi; c++ {
+			j.unpack(j.wide[c*j.full:(c+1)*j.full], j.first+c)
+		}
+		return
+	}
+	for r := 0; r < j.m; r += unpackRows {
+		rows := min(unpackRows, j.m-r)
+		int4Dot(hi-lo, rows, j.groups, j.blocks, j.x[r*j.full:], j.full, j.weight[lo*j.full/2:],
+			j.scale[lo*j.groups:], j.dst[r*j.n+lo:], j.n)
+	}
+	if j.zero == nil {
+		return
+	}
+	for c := lo; c < hi; c++ {
+		scale, zero := j.scale[c*j.groups:(c+1)*j.groups], j.zero[c*j.groups:(c+1)*j.groups]
+		for r := range j.m {
+			s := float32(0)
+			for g, sum := range j.sums[r*j.groups : (r+1)*j.groups] {
+				s += float32(float32(float32(8-int32(zero[g]))*scale[g]) * sum)
+			}
+			j.dst[r*j.n+c] += s
+		}
+	}
+}
+
+// unpack writes the weights of column c.
+func (j *int4Job) unpack(dst []float32, c int) {
+	for b := range j.groups * j.blocks {
+		at := c*j.groups + b/j.blocks
+		scale, zero := j.scale[at], int32(8)
+		if j.zero != nil {
+			zero = int32(j.zero[at])
+		}
+		d := (*[unpackBlock]float32)(dst[b*unpackBlock:])
+		for i, v := range j.weight[c*j.full/2+b*16:][:16] {
+			d[i] = float32(int32(v&15)-zero) * scale
+			d[i+16] = float32(int32(v>>4)-zero) * scale
+		}
+	}
+}
+
+// int4DotGo is the twin of int4DotAVX512: dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale for
+// n columns of groups of blocks of 32 weights. Sums are in order of k here and
+// spread over lanes there; both are within (k+8)·2^-23 of the sum of magnitudes.
+func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd int) {
+	for c := range n {
+		for r := range rows {
+			row, col := x[r*ldx:], w[c*groups*blocks*16:]
+			total := float32(0)
+			for g := range groups {
+				s := float32(0)
+				for range blocks {
+					p := (*[unpackBlock]float32)(row)
+					for i, v := range col[:16] {
+						s += float32(p[i]*float32(int32(v&15)-8)) + float32(p[i+16]*float32(int32(v>>4)-8))
+					}
+					row, col = row[unpackBlock:], col[16:]
+				}
+				total += float32(s * scale[c*groups+g])
+			}
+			dst[r*ldd+c] = total
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// reportRate reports operations a second, and their share of the rate of dot
+// product instructions that is measured right after.
+func reportRate(b *testing.B, ops float64) {
+	rate := ops * float64(b.N) / b.Elapsed().Seconds() / 1e9
+	b.ReportMetric(rate, "GOP/s")
+	if peak := qPeak(); peak > 0 {
+		b.ReportMetric(100*rate/peak, "%peak")
+	}
+}
+
+func benchQGemm(b *testing.B, m, n, k int) {
+	r := rand.New(rand.NewPCG(1, 1))
+	x, c := qBytes(r, m*k), make([]int32, m*n)
+	packed := PackQ(true, n, k, asInt8(qBytes(r, n*k)), k)
+	w := &Workspace{}
+	QGemm(w, m, x, k, packed, c, n)
+	b.ReportAllocs()
+	for b.Loop() {
+		QGemm(w, m, x, k, packed, c, n)
+	}
+	reportRate(b, 2*float64(m)*float64(n)*float64(k))
+}
+
+func BenchmarkQGemm(b *testing.B) {
+	for _, s := range [][3]int{{512, 512, 512}, {1024, 1024, 1024}, {2048, 2048, 2048}, {128, 768, 768},
+		{128, 3072, 768}, {128, 768, 3072}, {1, 1024, 1024}, {16, 1024, 1024}, {196, 256, 1024}} {
+		b.Run(fmt.Sprintf("%dx%dx%d", s[0], s[1], s[2]), func(b *testing.B) { benchQGemm(b, s[0], s[1], s[2]) })
+	}
+}
+
+func BenchmarkQLinear(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, s := range [][3]int{{1024, 1024, 1024}, {128, 768, 768}, {3136, 64, 256}, {3136, 256, 64}} {
+		b.Run(fmt.Sprintf("%dx%dx%d", s[0], s[1], s[2]), func(b *testing.B) {
+			m, n, k := s[0], s[1], s[2]
+			packed := array.New(array.I8, QLinearPackedBytes(n, k))
+			QPackLinear{}.Run(&Workspace{}, []*array.Array{packed}, []*array.Array{qArray(r, array.I8, n, k)})
+			f := array.FromSlice([]float32{0.01}, 1)
+			z := array.FromSlice([]uint8{100}, 1)
+			in := []*array.Array{qArray(r, array.U8, m, k), f, z, packed, f, nil, f, z, nil, nil}
+			out := []*array.Array{array.New(array.U8, m, n)}
+			w := &Workspace{}
+			step := QLinear{Packed: true}
+			step.Run(w, out, in)
+			b.ReportAllocs()
+			for b.Loop() {
+				step.Run(w, out, in)
+			}
+			reportRate(b, 2*float64(m)*float64(n)*float64(k))
+		})
+	}
+}
+
+// BenchmarkQConv runs convolutions of ResNet-50 and MobileNet, channels first
+// and last.
+func BenchmarkQConv(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, s := range []struct{ chans, size, outChans, kernel, stride, groups int }{
+		{3, 224, 64, 7, 2, 1}, {64, 56, 64, 1, 1, 1}, {64, 56, 64, 3, 1, 1}, {64, 56, 256, 1, 1, 1}, {128, 28, 128, 3, 1, 1},
+		{256, 14, 256, 3, 1, 1}, {512, 7, 512, 3, 1, 1}, {1024, 14, 256, 1, 1, 1}, {256, 56, 512, 1, 2, 1},
+		{64, 112, 64, 3, 2, 64}, {72, 56, 72, 5, 2, 72}, {960, 7, 960, 5, 1, 960},
+	} {
+		for _, last := range []bool{true, false} {
+			name := fmt.Sprintf("%dx%dx%d,k%ds%dg%d,last=%v", s.chans, s.size, s.outChans, s.kernel, s.stride, s.groups, last)
+			b.Run(name, func(b *testing.B) {
+				pad, o := s.kernel/2, (s.size-1)/s.stride+1
+				weight := qArray(r, array.I8, s.outChans, s.chans/s.groups, s.kernel, s.kernel)
+				packed := array.New(array.I8, QConvPackedBytes(weight.Shape(), s.groups, nil))
+				QPackConv{Groups: s.groups}.Run(&Workspace{}, []*array.Array{packed}, []*array.Array{weight})
+				step := QConv{Packed: true, Kernel: []int{s.kernel, s.kernel}, Stride: []int{s.stride, s.stride}, PadLo: []int{pad, pad},
+					PadHi: []int{pad, pad}, Groups: s.groups, ChannelsLast: last}
+				f, z := array.FromSlice([]float32{0.01}, 1), array.FromSlice([]uint8{100}, 1)
+				x, out := qArray(r, array.U8, 1, s.chans, s.size, s.size), array.New(array.U8, 1, s.outChans, o, o)
+				if last {
+					x, out = qArray(r, array.U8, 1, s.size, s.size, s.chans), array.New(array.U8, 1, o, o, s.outChans)
+				}
+				in := []*array.Array{x, f, z, packed, f, nil, f, z, nil, nil}
+				w := &Workspace{}
+				step.Run(w, []*array.Array{out}, in)
+				b.ReportAllocs()
+				for b.Loop() {
+					step.Run(w, []*array.Array{out}, in)
+				}
+				reportRate(b, 2*float64(weight.Len())*float64(o*o))
+			})
+		}
+	}
+}
+
+// shortest returns the shortest of some runs of f.
+func shortest(f func()) time.Duration {
+	d := time.Hour
+	for range 10 {
+		start := time.Now()
+		f()
+		d = min(d, time.Since(start))
+	}
+	return d
+}

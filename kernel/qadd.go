@@ -1,0 +1,120 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// QAdd adds two quantised tensors of one type and shape: in is a, its scale and
+// zero point, b, its scale and zero point, the result's scale and zero point.
+// The result is round(a·sa/sy + b·sb/sy) + zero, saturated; with ReLU it is not
+// below the zero point.
+type QAdd struct{ ReLU bool }
+
+// ScratchBytes implements Scratcher.
+func (QAdd) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) + loadBytes(in[3]) }
+
+// Run implements Step.
+func (s QAdd) Run(w *Workspace, out, in []*array.Array) {
+	const step = "q_add"
+	p, a, b, y := qPair(step, out, in)
+	sum := qSum{zeroA: a.zero, zeroB: b.zero, scaleA: a.scale / y.scale, scaleB: b.scale / y.scale, flip: a.flip}
+	sum.lo, sum.hi, sum.zero = qAct{relu: s.ReLU}.limits(out[0].DType(), y)
+	p.run(w, out, in, sum)
+}
+
+// QMul multiplies two quantised tensors as QAdd adds them: the result is
+// round((a-za)·(b-zb)·(sa·sb/sy)) + zero, saturated.
+type QMul struct{ ReLU bool }
+
+// ScratchBytes implements Scratcher.
+func (QMul) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) + loadBytes(in[3]) }
+
+// Run implements Step.
+func (s QMul) Run(w *Workspace, out, in []*array.Array) {
+	const step = "q_mul"
+	p, a, b, y := qPair(step, out, in)
+	sum := qSum{zeroA: a.zero, zeroB: b.zero, scaleA: float32(a.scale*b.scale) / y.scale, flip: a.flip}
+	sum.lo, sum.hi, sum.zero = qAct{relu: s.ReLU}.limits(out[0].DType(), y)
+	p.multiply = true
+	p.run(w, out, in, sum)
+}
+
+// qSum are the numbers of an addition or a multiplication.
+type qSum struct {
+	flip           uint8
+	zeroA, zeroB   int32
+	scaleA, scaleB float32
+	lo, hi         float32
+	zero           int32
+}
+
+// qPairJob is an addition or a multiplication in progress.
+type qPairJob struct {
+	a, b, dst []uint8
+	sum       qSum
+	multiply  bool
+}
+
+// qPair checks the operands of an addition or a multiplication.
+func qPair(step string, out, in []*array.Array) (p qPairJob, a, b, y qParam) {
+	if len(in) != 8 || in[0].DType() != in[3].DType() || in[0].DType() != out[0].DType() ||
+		in[0].Len() != out[0].Len() || in[3].Len() != out[0].Len() {
+		badOperand(step, "expected two operands and a result of one type and shape, each with scale and zero point")
+	}
+	d := out[0].DType()
+	return p, tensorParam(step, d, in[1], in[2]), tensorParam(step, d, in[4], in[5]), tensorParam(step, d, in[6], in[7])
+}
+
+func (p qPairJob) run(w *Workspace, out, in []*array.Array, sum qSum) {
+	mark := w.Mark()
+	j := takeJob[qPairJob](w)
+	*j = p
+	j.a, j.b, j.dst, j.sum = loadBytesOf(w, in[0]), loadBytesOf(w, in[3]), bytesOut(out[0]), sum
+	w.Parallel(len(j.dst), elementwiseWork, j)
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// Do computes elements [lo, hi).
+func (j *qPairJob) Do(lo, hi int) {
+	if j.multiply {
+		qMulGo(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
+		return
+	}
+	qAddBytes(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
+}
+
+// qAddGo is the twin of qAddAVX512.
+func qAddGo(a, b []uint8, s *qSum, dst []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x := float32(float32(int32(a[i]^s.flip)-s.zeroA) * s.scaleA)
+		y := float32(float32(int32(b[i]^s.flip)-s.zeroB) * s.scaleB)
+		dst[i] = uint8(clampRound(x+y, s.lo, s.hi, s.zero))
+	}
+}
+
+func qMulGo(a, b []uint8, s *qSum, dst []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		p := (int32(a[i]^s.flip) - s.zeroA) * (int32(b[i]^s.flip) - s.zeroB)
+		dst[i] = uint8(clampRound(float32(float32(p)*s.scaleA), s.lo, s.hi, s.zero))
+	}
+}
+
+// QTable replaces each byte of in[0] by the entry of in[1], 256 elements of 8
+// bits, at its unsigned value: any function of one quantised tensor.
+type QTable struct{}
+
+// ScratchBytes implements Scratcher.
+func (QTable) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) + loadBytes(in[1]) }
+
+// Run implements Step.
+func (QTable) Run(w *Workspace, out, in []*array.Array) {
+	if in[0].DType().Size() != 1 || out[0].DType().Size() != 1 || in[0].Len() != out[0].Len() {
+		badOperand("q_table", "operand and result do not have the same number of 8-bit elements")
+	}
+	mark := w.Mark()
+	dst := bytesOut(out[0])
+	copy(dst, loadBytesOf(w, in[0]))
+	qLookup(dst, lookupTable("q_table", w, in[1]))
+	w.Release(mark)
+}

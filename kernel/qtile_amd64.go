@@ -1,0 +1,92 @@
+package kernel
+
+// qRows is the most rows of one tile at the current level.
+func qRows() int {
+	if qVNNI() {
+		return 14
+	}
+	return 6
+}
+
+// qTile computes a tile by the best kernel of this machine; see qTileGo.
+func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
+	switch {
+	case len(offs) == 0 || run == 0 || !qAVX2():
+		qTileGo(rows, a, at, lda, offs, run, b, c, ldc)
+	case qVNNI():
+		qTileVNNI(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &c[0], ldc)
+	default:
+		qTileAVX2(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &c[0], ldc)
+	}
+}
+
+// requant writes columns [col, col+cols) of a tile as bytes; see requantGo.
+func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
+	switch {
+	case qAVX512():
+		qRequantAVX512(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], e.lo, e.hi, e.zero, &dst[0], ld)
+	case cols == qCols && qAVX2():
+		qRequantAVX2(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], e.lo, e.hi, e.zero, &dst[0], ld)
+	default:
+		requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+	}
+}
+
+// dequant writes columns [col, col+cols) of a tile as floats; see dequantGo.
+func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
+	switch {
+	case qAVX512():
+		qDequantAVX512(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[col], &dst[0], ld)
+	case cols == qCols && qAVX2():
+		qDequantAVX2(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[col], &dst[0], ld)
+	default:
+		dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+	}
+}
+
+// qDepthwise computes sums of channels [0, cols) of a block of 64; see qDepthwiseGo.
+func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, weight []int8, acc []int32) {
+	switch {
+	case qVNNI():
+		qDepthwiseVNNI(pixels, step, &src[at], &offs[0], len(offs)/4, cols, &weight[0], &acc[0], qBlock)
+	case qAVX2():
+		c := 0
+		for ; c+16 <= cols; c += 16 {
+			qDepthwiseAVX2(pixels, step, &src[at+c], &offs[0], len(offs)/4, 16, &weight[c], &acc[c], qBlock)
+		}
+		qDepthwiseGo(pixels, step, src, at, offs, c, cols, weight, acc)
+	default:
+		qDepthwiseGo(pixels, step, src, at, offs, 0, cols, weight, acc)
+	}
+}
+
+// qAddBytes adds two rows of bytes; see qAddGo.
+func qAddBytes(a, b []uint8, s *qSum, dst []uint8) {
+	if len(dst) > 0 && qAVX512() {
+		qAddAVX512(len(dst), &a[0], &b[0], uint32(s.flip)*0x01010101, s.zeroA, s.zeroB, s.scaleA, s.scaleB, s.lo, s.hi, s.zero, &dst[0])
+		return
+	}
+	qAddGo(a, b, s, dst)
+}
+
+// quantize quantises a row of floats; see quantizeGo.
+func quantize(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
+	if len(dst) > 0 && qAVX512() {
+		qQuantizeAVX512(len(dst), &src[0], scale, lo, hi, zero, &dst[0])
+		return
+	}
+	quantizeGo(src, scale, lo, hi, zero, dst)
+}
+
+// transposeBlocks transposes n blocks of 8 by 16 bytes; see transposeBlocksGo.
+func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
+	if n > 0 && qAVX2() {
+		qTransposeAVX2(n, &src[0], lds, &dst[0], ldd)
+		return
+	}
+	transposeBlocksGo(n, src, lds, dst, ldd)
+}
+
+func qAVX2() bool   { return cpu.level >= levelAVX2 }
+func qAVX512() bool { return cpu.level >= levelAVX512 }
+func qVNNI() bool   { return qAVX512() && cpu.vnni }

@@ -1,0 +1,31 @@
+//go:build !amd64
+
+package kernel
+
+func qRows() int { return 6 }
+
+func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
+	qTileGo(rows, a, at, lda, offs, run, b, c, ldc)
+}
+
+func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
+	requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+}
+
+func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
+	dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+}
+
+func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, weight []int8, acc []int32) {
+	qDepthwiseGo(pixels, step, src, at, offs, 0, cols, weight, acc)
+}
+
+func qAddBytes(a, b []uint8, s *qSum, dst []uint8) { qAddGo(a, b, s, dst) }
+
+func quantize(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
+	quantizeGo(src, scale, lo, hi, zero, dst)
+}
+
+func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
+	transposeBlocksGo(n, src, lds, dst, ldd)
+}
