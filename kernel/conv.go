@@ -32,18 +32,27 @@ func (s Conv) ScratchBytes(out, in []*array.Array) int {
 	n := loadAllBytes(in) + storeBytes(out[0])
 	g := s.geometry(out[0], in[0], in[1])
 	groups := max(s.Groups, 1)
-	perGroup := in[1].Dim(1)
-	if usesAssembly(out[0].DType()) && in[0].Len() > 0 && g.reachable() {
-		return n + conv32Scratch(cpu.level, &g, in[0].Dim(0), groups, perGroup, in[1].Dim(0)/groups, false)
+	m, perGroup := in[1].Dim(0)/groups, in[1].Dim(1)
+	v := conv32{g: g, batch: in[0].Dim(0), groups: groups, perGroup: perGroup, outPerGroup: m}
+	switch {
+	case usesAssembly(out[0].DType()) && v.fits():
+		return n + v.scratch(cpu.level, false)
+	case out[0].DType() == array.F64:
+		return n + addConvScratch[float64](&g, groups, perGroup, m)
 	}
-	if perGroup == 1 && groups > 1 {
-		return n
+	return n + addConvScratch[float32](&g, groups, perGroup, m)
+}
+
+// addConvScratch is the scratch that addConv takes.
+func addConvScratch[T real](g *spatial, groups, perGroup, m int) int {
+	k := perGroup * g.taps
+	switch {
+	case perGroup == 1 && groups > 1:
+		return 0
+	case g.pointwise():
+		return gemmScratch[T](m, g.outPlane, k)
 	}
-	if out[0].DType() == array.F64 {
-		return n + tileScratch[float64](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps)
-	}
-	return n + max(gemmScratch[float32](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps),
-		tileScratch[float32](in[1].Dim(0)/groups, g.outPlane, perGroup*g.taps))
+	return tileScratch[T](m, g.outPlane, k)
 }
 
 func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
@@ -53,28 +62,37 @@ func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
 	mark := w.Mark()
 	g := s.geometry(out, x, weight)
 	groups := max(s.Groups, 1)
-	batch, chans, outChans, perGroup := x.Dim(0), x.Dim(1), weight.Dim(0), weight.Dim(1)
+	batch, outChans, perGroup := x.Dim(0), weight.Dim(0), weight.Dim(1)
 	dst, src, wt := result[T](w, out), load[T](w, x), load[T](w, weight)
 	b := load[T](w, bias)
-	m, k := outChans/groups, perGroup*g.taps
-	if usesAssembly(out.DType()) && k > 0 && len(src) > 0 && g.reachable() {
-		v := conv32{g: g, batch: batch, groups: groups, perGroup: perGroup, outPerGroup: m,
+	if usesAssembly(out.DType()) {
+		v := conv32{g: g, batch: batch, groups: groups, perGroup: perGroup, outPerGroup: outChans / groups,
 			dst: asFloat32(dst), src: asFloat32(src), weight: asFloat32(wt)}
-		if b != nil {
-			v.end = epilogue{biasRow: asFloat32(b)}.with(Epilogue{})
+		if v.fits() {
+			if b != nil {
+				v.end = epilogue{biasRow: asFloat32(b)}.with(Epilogue{})
+			}
+			v.run(w)
+			store(out, dst)
+			w.Release(mark)
+			return
 		}
-		v.run(w)
-		store(out, dst)
-		w.Release(mark)
-		return
 	}
 	fillChannels(dst, b, outChans, g.outPlane)
+	addConv(w, &g, batch, groups, perGroup, outChans/groups, dst, src, wt)
+	store(out, dst)
+	w.Release(mark)
+}
+
+// addConv adds the convolution to dst in Go.
+func addConv[T real](w *Workspace, g *spatial, batch, groups, perGroup, m int, dst, src, wt []T) {
+	k := perGroup * g.taps
 	switch {
 	case k == 0 || len(src) == 0:
 	case perGroup == 1 && groups > 1:
 		j := takeJob[depthwiseJob[T]](w)
-		*j = depthwiseJob[T]{spatial: g, dst: dst, src: src, weight: wt, chans: chans, outChans: outChans}
-		w.Parallel(batch*outChans, max(1, gemmWork/(g.outPlane*g.taps)), j)
+		*j = depthwiseJob[T]{spatial: *g, dst: dst, src: src, weight: wt, chans: groups, outChans: groups * m}
+		w.Parallel(batch*groups*m, max(1, gemmWork/(g.outPlane*g.taps)), j)
 		putJob(w, j)
 	default:
 		for i := range batch * groups {
@@ -86,14 +104,12 @@ func conv[T real](w *Workspace, s Conv, out, x, weight, bias *array.Array) {
 				continue
 			}
 			j := takeJob[convJob[T]](w)
-			j.view = patches{g}
+			j.view = patches{*g}
 			j.gemm = gemmJob[T]{a: a, lda: k, b: img, c: c, ldc: g.outPlane, window: &j.view}
 			j.gemm.run(w, m, g.outPlane, k, true)
 			putJob(w, j)
 		}
 	}
-	store(out, dst)
-	w.Release(mark)
 }
 
 // usesAssembly reports whether elements of type d are computed in float32 by assembly.

@@ -15,8 +15,15 @@ func packedRows(l cpuLevel, m, k int) int {
 	return bl.panels(m) * bl.stride * k
 }
 
-// conv32Scratch is the scratch that run takes.
-func conv32Scratch(l cpuLevel, g *spatial, batch, groups, perGroup, outPerGroup int, packed bool) int {
+// fits reports whether the assembly's layouts suit the convolution; what it
+// does not suit is rare or empty.
+func (v *conv32) fits() bool {
+	return v.perGroup > 0 && v.outPerGroup > 0 && v.batch > 0 && v.g.inPlane > 0 && v.g.outPlane > 0 && v.g.taps > 0 && v.g.reachable()
+}
+
+// scratch is what run takes.
+func (v *conv32) scratch(l cpuLevel, packed bool) int {
+	g, batch, groups, perGroup, outPerGroup := &v.g, v.batch, v.groups, v.perGroup, v.outPerGroup
 	t := newPatchTable(*g)
 	k := perGroup * g.taps
 	if depthwise32(l, perGroup, groups) {

@@ -258,6 +258,19 @@ func linear[T real](w *Workspace, out, x, weight, bias *array.Array) {
 	dst := result[T](w, out)
 	rows := len(dst) / n
 	b := load[T](w, bias)
+	if usesAssembly(out.DType()) && k > 0 {
+		m := loadMatrices[T](w, weight)
+		checkOperand("weight", n, k, m.trans, len(m.data)-m.at, m.ld)
+		p := product{m: rows, n: n, k: k, a: asFloat32(load[T](w, x)), lda: k, transB: !m.trans,
+			b: asFloat32(m.data[m.at:]), ldb: m.ld, c: asFloat32(dst), ldc: n}
+		if b != nil {
+			p.end = epilogue{biasCol: asFloat32(b)}.with(Epilogue{})
+		}
+		multiply(w, p)
+		store(out, dst)
+		w.Release(mark)
+		return
+	}
 	if b != nil {
 		for i := range rows {
 			copy(dst[i*n:(i+1)*n], b)

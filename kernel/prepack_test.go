@@ -1,0 +1,187 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// finish is what an epilogue means, in float64.
+func finish(v float64, e Epilogue, scale, bias, residual float64) float64 {
+	v = v*scale + bias + residual
+	switch e.Act {
+	case ActReLU:
+		return max(v, 0)
+	case ActReLU6:
+		return min(max(v, 0), 6)
+	case ActClamp:
+		return min(max(v, float64(e.Lo)), float64(e.Hi))
+	}
+	return v
+}
+
+// extra are the optional operands of a packed step; each subset is tried.
+func extra(r *rand.Rand, dt array.DType, subset, channels int, out []int) (in []*array.Array, ref [3]refArray) {
+	for i, shape := range [][]int{{channels}, {channels}, out} {
+		if subset>>i&1 == 0 {
+			in = append(in, nil)
+			continue
+		}
+		a := toArray(randomRef(r, shape), dt, i == 2 && subset&1 != 0)
+		in, ref[i] = append(in, a), toRef(a)
+	}
+	return in, ref
+}
+
+func (d refArray) or(i int, absent float64) float64 {
+	if d.v == nil {
+		return absent
+	}
+	return d.v[i]
+}
+
+var epilogues = []Epilogue{{}, {Act: ActReLU}, {Act: ActReLU6}, {Act: ActClamp, Lo: -0.5, Hi: 0.75}}
+
+func TestLinearPacked(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		for i, s := range [][3]int{{1, 5, 7}, {3, 33, 70}, {17, 65, 300}, {40, 31, 20}, {2, 4, 0}, {0, 4, 3}} {
+			m, n, k := s[0], s[1], s[2]
+			for subset := range 8 {
+				dt := []array.DType{array.F32, array.F16, array.BF16}[(i+subset)%3]
+				step := LinearPacked{Features: n, Epilogue: epilogues[(i+subset/2)%4]}
+				x, wt := toArray(randomRef(r, []int{m, k}), dt, subset&2 != 0), toArray(randomRef(r, []int{n, k}), dt, subset&4 != 0)
+				packed := array.New(array.F32, PackedLen(k, n))
+				runStep(t, PackLinear{}, []*array.Array{packed}, []*array.Array{wt})
+				more, ref := extra(r, dt, subset, n, []int{m, n})
+				out, want := array.New(dt, m, n), newRef(m, n)
+				runStep(t, step, []*array.Array{out}, append([]*array.Array{x, packed}, more...))
+				a, b := toRef(x), toRef(wt)
+				for j := range want.v {
+					sum := 0.0
+					for p := range k {
+						sum += a.v[j/n*k+p] * b.v[j%n*k+p]
+					}
+					want.v[j] = finish(sum, step.Epilogue, ref[1].or(j%n, 1), ref[0].or(j%n, 0), ref[2].or(j, 0))
+				}
+				requireClose(t, want, out)
+			}
+		}
+	})
+}
+
+func TestConvPacked(t *testing.T) {
+	cases := []struct {
+		s       Conv
+		x, w, y []int
+	}{
+		{Conv{PadLo: []int{1, 1}}, []int{2, 3, 9, 8}, []int{17, 3, 3, 3}, []int{2, 17, 9, 8}},
+		{Conv{}, []int{1, 5, 6, 7}, []int{30, 5, 1, 1}, []int{1, 30, 6, 7}},
+		{Conv{Stride: []int{2, 2}}, []int{2, 5, 6, 7}, []int{4, 5, 1, 1}, []int{2, 4, 3, 4}},
+		{Conv{Groups: 2, Stride: []int{2, 3}, PadLo: []int{1, 0}}, []int{2, 4, 9, 9}, []int{6, 2, 3, 2}, []int{2, 6, 5, 3}},
+		{Conv{Groups: 3, PadLo: []int{2, 2}}, []int{2, 3, 8, 20}, []int{3, 1, 5, 5}, []int{2, 3, 8, 20}},
+		{Conv{Groups: 2, Stride: []int{2, 2}}, []int{1, 2, 9, 9}, []int{6, 1, 3, 3}, []int{1, 6, 4, 4}},
+		{Conv{PadLo: []int{200, 0}}, []int{1, 2, 3, 3}, []int{3, 2, 2, 2}, []int{1, 3, 402, 2}},
+		{Conv{PadLo: []int{1}}, []int{3, 6}, []int{4, 3, 3}, []int{4, 6}},
+		{Conv{}, []int{2, 0, 5, 5}, []int{3, 0, 3, 3}, []int{2, 3, 3, 3}},
+	}
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(8, 9))
+		for i, c := range cases {
+			for subset := range 8 {
+				t.Run(fmt.Sprint(c.x, c.w, subset), func(t *testing.T) {
+					dt := []array.DType{array.F32, array.F16, array.BF16}[(i+subset)%3]
+					step := ConvPacked{Conv: c.s, Channels: c.w[0], Kernel: c.w[2:], Epilogue: epilogues[(i+subset/2)%4]}
+					x, wt := toArray(randomRef(r, c.x), dt, subset&2 != 0), toArray(randomRef(r, c.w), dt, subset&4 != 0)
+					taps := newRef(c.w[2:]...)
+					packed := array.New(array.F32, PackedConvLen(max(c.s.Groups, 1), c.w[0], c.w[1], len(taps.v)))
+					runStep(t, PackConv{Groups: c.s.Groups}, []*array.Array{packed}, []*array.Array{wt})
+					more, ref := extra(r, dt, subset, c.w[0], c.y)
+					out, want := array.New(dt, c.y...), newRef(c.y...)
+					runStep(t, step, []*array.Array{out}, append([]*array.Array{x, packed}, more...))
+					a, b, y := toRef(x), toRef(wt), want
+					if len(c.y) < len(c.w) {
+						a.shape, y.shape = append([]int{1}, a.shape...), append([]int{1}, y.shape...)
+					}
+					convMeaning(c.s)([]refArray{a, b, {}}, []refArray{y})
+					plane := len(want.v) / (c.w[0] * y.shape[0])
+					for j := range want.v {
+						m := j / plane % c.w[0]
+						want.v[j] = finish(want.v[j], step.Epilogue, ref[1].or(m, 1), ref[0].or(m, 0), ref[2].or(j, 0))
+					}
+					requireClose(t, want, out)
+				})
+			}
+		}
+	})
+}
+
+func TestPackedB(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, s := range [][3]int{{1, 40, 30}, {9, 70, 300}, {30, 2100, 20}, {3, 4, 0}, {0, 3, 3}} {
+			for flags := range 8 {
+				g := newGemmCase(4, flags&1 != 0, flags&2 != 0, flags&4 != 0, s[0], s[1], s[2], 1, 2, 3)
+				p := PackB(&Workspace{}, g.transB, g.k, g.n, g.b, g.ldb)
+				c := append([]float32{}, g.c...)
+				p.Gemm(&Workspace{Threads: 2}, g.transA, g.m, g.a, g.lda, c, g.ldc, g.acc)
+				g.check(t, c)
+			}
+		}
+	})
+}
+
+// The assembly and its twin agree on every bit, comparisons with NaN included.
+func TestEpilogueTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 11))
+	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 0, 1e-42, 6, -6}
+	random := func(n int) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = float32(r.NormFloat64() * 4)
+			if r.IntN(8) == 0 {
+				s[i] = special[r.IntN(len(special))]
+			}
+		}
+		return s
+	}
+	for _, l := range levels() {
+		for n := range 400 {
+			rows, cols, ldc, ldr := 1+r.IntN(15), 1+r.IntN(40), 40+r.IntN(3), 40+r.IntN(3)
+			e := epilogue{ldr: ldr}
+			for i, p := range []*[]float32{&e.scaleRow, &e.biasRow, &e.scaleCol, &e.biasCol, &e.residual} {
+				if n>>i&1 != 0 {
+					*p = random([]int{rows, rows, cols, cols, rows * ldr}[i])
+				}
+			}
+			e = e.with(epilogues[n%4])
+			c := random(rows * ldc)
+			want := append([]float32{}, c...)
+			e.apply(levelGeneric, rows, cols, 0, 0, want, ldc)
+			e.apply(l, rows, cols, 0, 0, c, ldc)
+			for i := range c {
+				if math.IsNaN(float64(want[i])) && math.IsNaN(float64(c[i])) {
+					continue
+				}
+				require.Equal(t, math.Float32bits(want[i]), math.Float32bits(c[i]), "%s: %dx%d operands %b element %d", l.name(), rows, cols, n&31, i)
+			}
+		}
+	}
+}
+
+func TestPackedStepsDoNotAllocate(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		packed := array.New(array.F32, PackedLen(50, 60))
+		requireNoAllocs(t, LinearPacked{Features: 60}, []*array.Array{array.New(array.F32, 9, 60)},
+			[]*array.Array{array.New(array.F32, 9, 50), packed, array.New(array.F32, 60), nil, array.New(array.F32, 9, 60)})
+		for _, groups := range []int{1, 2, 8} {
+			s := ConvPacked{Conv: Conv{Groups: groups, PadLo: []int{1, 1}}, Channels: 8, Kernel: []int{3, 3}, Epilogue: Epilogue{Act: ActReLU}}
+			requireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 8, 9, 9)}, []*array.Array{array.New(array.F32, 2, 8, 9, 9),
+				array.New(array.F32, PackedConvLen(groups, 8, 8/groups, 9)), array.New(array.F32, 8)})
+		}
+	})
+}
