@@ -69,8 +69,9 @@ type Case struct {
 	// Op names the operator in torch_ops.py, with its attributes; empty is none.
 	Op    string
 	Attrs map[string]any
-	// Jit adds the variant that is traced and frozen.
+	// Jit adds the variant that is traced and frozen, OneDNN that on oneDNN's tensors.
 	Jit    bool
+	OneDNN bool
 	Graphs []Graph
 	// Exported asks PyTorch to write Op as a model for ONNX Runtime.
 	Exported bool
@@ -193,6 +194,10 @@ func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peer
 		if c.Jit {
 			q.Variant = "jit"
 			list = append(list, peerCase{"torch-jit", "torch", q})
+		}
+		if c.OneDNN {
+			q.Variant = "onednn"
+			list = append(list, peerCase{"torch-onednn", "torch", q})
 		}
 	}
 	for i, g := range c.Graphs {

@@ -53,12 +53,18 @@ How it is measured:
   loop, into results of an earlier call. A call costs some microseconds nevertheless: read its smallest rows with care.
 - **peer** is the fastest of all of them, **ratio** our time divided by its time, **roof** the least possible time divided by ours.
 
+A star after the number of pairs marks a row during which other programs kept more than 0.15 of a processor busy: read its ratio,
+whose sides were disturbed alike, not its roof.
+
 The least possible time is the largest of: multiply-adds by the peak of fused multiply-adds, 8-bit products by the peak of 8-bit
 dot products, additions and divisions by theirs, and the bytes of operands and results by the bandwidth of the level of
 memory that holds them. Peaks are measured in the same run by assembly loops (` + "`bench/peak`" + `). Work is counted by the definition of the operator, so
 that Winograd's convolution may have a share above one.
 
 `
+
+// disturbed is the load of other programs, in processors, from which on a row is marked.
+const disturbed = 0.15
 
 // writeDoc writes bench.md and its picture into the folder.
 func writeDoc(dir string, rows []*Row) error {
@@ -127,6 +133,10 @@ func section(b *strings.Builder, title, text string, rows []*Row) {
 		for _, n := range names {
 			fmt.Fprintf(b, " %s |", ms(r.Peers[n]))
 		}
-		fmt.Fprintf(b, " %s | %s | %s | %d |\n", c[5], c[6], c[7], r.Pairs)
+		mark := ""
+		if r.Foreign > disturbed {
+			mark = "*"
+		}
+		fmt.Fprintf(b, " %s | %s | %s | %d%s |\n", c[5], c[6], c[7], r.Pairs, mark)
 	}
 }

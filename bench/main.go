@@ -110,6 +110,11 @@ func run(o options, out io.Writer) (failed bool, err error) {
 	if err != nil {
 		return failed, err
 	}
+	for _, r := range rows {
+		if r.Allocs > 0 {
+			warn("%s/%s: %g allocations a call", r.Group, r.Shape, r.Allocs)
+		}
+	}
 	if o.doc {
 		return failed, writeDoc("../docs", rows)
 	}
@@ -177,8 +182,8 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 		return writeJSON(out, r)
 	}
 	for i, c := range list {
+		b.peaks.Refresh(threads)
 		if i > 0 && list[i-1].Group != c.Group {
-			b.peaks.Refresh(threads)
 			if err := b.emitSums(list[i-1].Group, rows, emit); err != nil {
 				return rows, true, used, err
 			}

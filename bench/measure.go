@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
@@ -32,9 +33,14 @@ type runner struct {
 	times []float64 // ms of a call
 }
 
-// measure runs one case.
-func (b *bench) measure(c *Case) (*Row, error) {
-	row := &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks}
+// measure runs one case. A panic of a kernel is an error of its case.
+func (b *bench) measure(c *Case) (row *Row, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			row, err = nil, fmt.Errorf("%s/%s: panic: %v", c.Group, c.Shape, r)
+		}
+	}()
+	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks}
 	var list []*runner
 	var want []float64
 	if c.Ours != nil {
@@ -44,6 +50,7 @@ func (b *bench) measure(c *Case) (*Row, error) {
 		}
 		o.Run()
 		row.Ours, want = o.Name, probe(o.Out)
+		row.Allocs = allocations(o.Run)
 		list = append(list, &runner{name: "", time: func(calls int) (time.Duration, error) {
 			start := time.Now()
 			for range calls {
@@ -56,11 +63,25 @@ func (b *bench) measure(c *Case) (*Row, error) {
 	defer drop()
 	list = append(list, theirs...)
 	runtime.GC()
+	before := readLoad(b.torch, b.ort)
 	if err := b.interleave(list); err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
+	row.Foreign = math.Round(100*before.foreign(readLoad(b.torch, b.ort))) / 100
 	b.finish(c, row, list)
 	return row, nil
+}
+
+// allocations returns the allocations of a call. The call before this one has
+// warmed up; two are counted together so that a single one of the runtime's own
+// does not count as one a call.
+func allocations(f func()) float64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	f()
+	runtime.ReadMemStats(&after)
+	return math.Floor(float64(after.Mallocs-before.Mallocs) / 2)
 }
 
 // load prepares the peers and compares their results with ours. What fails is

@@ -48,8 +48,8 @@ type kinds struct {
 
 // window is the time of one measurement; the best of windows counts.
 const (
-	window  = 4 * time.Millisecond
-	windows = 8
+	window  = 3 * time.Millisecond
+	windows = 20
 )
 
 // Sizes are the working sets that Measure uses: inside L1, L2, a share of L3
@@ -61,22 +61,22 @@ func Measure(threads int) Peaks {
 	threads = max(1, threads)
 	k := loops()
 	p := Peaks{Level: k.level}
-	p.measureArith(k, threads)
+	p.measureArith(k, threads, windows)
 	for _, size := range Sizes {
 		p.Bandwidth = append(p.Bandwidth, Bandwidth{size, bandwidth(k, threads, size)})
 	}
 	return p
 }
 
-// Refresh measures arithmetic again and keeps the better rates: the clock of a
-// shared machine wanders.
-func (p *Peaks) Refresh(threads int) { p.measureArith(loops(), max(1, threads)) }
+// Refresh measures arithmetic again for some milliseconds and keeps the better
+// rates: the clock of a shared machine wanders.
+func (p *Peaks) Refresh(threads int) { p.measureArith(loops(), max(1, threads), 2) }
 
-func (p *Peaks) measureArith(k kinds, threads int) {
-	p.FMA = max(p.FMA, arith(k.fma, threads))
-	p.Int8 = max(p.Int8, arith(k.int8, threads))
-	p.Add = max(p.Add, arith(k.add, threads))
-	p.Div = max(p.Div, arith(k.div, threads))
+func (p *Peaks) measureArith(k kinds, threads, repeat int) {
+	p.FMA = max(p.FMA, arith(k.fma, threads, repeat))
+	p.Int8 = max(p.Int8, arith(k.int8, threads, repeat))
+	p.Add = max(p.Add, arith(k.add, threads, repeat))
+	p.Div = max(p.Div, arith(k.div, threads, repeat))
 }
 
 // Memory returns the bandwidth for operands of the given bytes in total, spread
@@ -90,8 +90,9 @@ func (p *Peaks) Memory(bytes, threads int) float64 {
 	return p.Bandwidth[len(p.Bandwidth)-1].Rate
 }
 
-// arith returns operations a second of the loop on all threads.
-func arith(l loop, threads int) float64 {
+// arith returns operations a second of the loop on all threads, the best of so
+// many windows.
+func arith(l loop, threads, repeat int) float64 {
 	if l.run == nil {
 		return 0
 	}
@@ -105,7 +106,7 @@ func arith(l loop, threads int) float64 {
 		n *= 2
 	}
 	best := 0.0
-	for range windows {
+	for range repeat {
 		if d := together(threads, func(int) { l.run(n) }); d > 0 {
 			best = max(best, float64(threads)*float64(n)*l.ops/d.Seconds())
 		}
@@ -197,9 +198,9 @@ func streams(threads, size, parts int, f func(i, n int)) float64 {
 		}
 		turns *= 2
 	}
-	best, repeat := 0.0, windows
+	best, repeat := 0.0, 8
 	if size > 64<<20 {
-		repeat = 3
+		repeat = 4
 	}
 	for range repeat {
 		d := together(threads, func(i int) {

@@ -38,8 +38,8 @@ func TestMemoryPicksTheSmallestWorkingSetThatHolds(t *testing.T) {
 
 func TestGenericLoopsMeasure(t *testing.T) {
 	k := generic()
-	require.Positive(t, arith(k.fma, 1))
-	require.Positive(t, arith(k.div, 2))
-	require.Zero(t, arith(k.int8, 1), "no loop, no rate")
+	require.Positive(t, arith(k.fma, 1, 1))
+	require.Positive(t, arith(k.div, 2, 1))
+	require.Zero(t, arith(k.int8, 1, 1), "no loop, no rate")
 	require.Positive(t, bandwidth(k, 1, 24<<10))
 }

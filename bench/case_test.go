@@ -1,0 +1,149 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/bench/peak"
+	"github.com/gofx-dev/gofx/bench/peers"
+)
+
+func TestCasesAreNamedOnce(t *testing.T) {
+	seen, count := map[string]bool{}, map[string]int{}
+	for _, c := range groups() {
+		name := c.Group + "/" + c.Shape
+		require.False(t, seen[name], name)
+		require.NotContains(t, c.Shape, " ", name)
+		seen[name] = true
+		count[c.Group]++
+		require.NotEmpty(t, c.Inputs, name)
+		require.NotNil(t, c.Ours, name)
+		require.NotEmpty(t, c.Op, name)
+		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
+	}
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "chain", "vector", "memory", "rnn", "attention", "model"} {
+		require.Positive(t, count[g], g)
+	}
+	require.Len(t, count, 10)
+	require.Greater(t, count["conv"], 150)
+}
+
+func TestSelection(t *testing.T) {
+	names := func(expression string) (n []string) {
+		list, err := selected(expression)
+		require.NoError(t, err)
+		for _, c := range list {
+			n = append(n, c.Group+"/"+c.Shape)
+		}
+		return n
+	}
+	require.Equal(t, []string{"gemm/1024x1024x1024", "gemm/packed_1024x1024x1024"}, names(`^gemm/(packed_)?1024x`))
+	require.Len(t, names(`^conv/vgg16/`), 9)
+	require.Len(t, names(`^qconv/resnet50/`), 23)
+	require.Len(t, names(`^chain/(8|16|32)ops_n(1000|4000)$`), 6)
+	_, err := selected("nothing like it")
+	require.ErrorContains(t, err, "finds nothing")
+	_, err = selected("(")
+	require.Error(t, err)
+}
+
+func TestOperandsFollowFromTheFormula(t *testing.T) {
+	in := peers.Tensor{Shape: []int{3, 5}, DType: "f32", Seed: 4, Scale: 0.5, Shift: 1}
+	a := makeArray(in)
+	require.Equal(t, []int{3, 5}, a.Shape())
+	p := probe(a)
+	require.Equal(t, float64(float32(in.At(14))), p[7])
+	for i := range in.Len() {
+		require.InDelta(t, 1, in.At(i), 0.5)
+	}
+	in.DType, in.Scale, in.Shift = "s8", 129, -64
+	lo, hi := 1e9, -1e9
+	in.Shape = []int{5000}
+	for i := range in.Len() {
+		lo, hi = min(lo, in.At(i)), max(hi, in.At(i))
+	}
+	require.Equal(t, -64.0, lo)
+	require.Equal(t, 64.0, hi)
+}
+
+func TestDisagreement(t *testing.T) {
+	c := &Case{Tol: 0.1}
+	require.NoError(t, c.disagree("x", []float64{1, 2, 2}, []float64{1.1, 2, 2}))
+	require.ErrorContains(t, c.disagree("x", []float64{1, 2, 2}, []float64{1.3, 2, 2}), "value 0 is 1, x has 1.3")
+	nan := []float64{0, 0, 0}
+	nan[1] /= nan[0]
+	require.Error(t, c.disagree("x", []float64{1, 2, 2}, nan))
+	c.Tol = -1
+	require.NoError(t, c.disagree("x", []float64{1}, []float64{7}))
+}
+
+// TestSmallCasesAgreeWithThePeers runs one small case of every kind here and in
+// each peer that is installed. Models that gofx encodes are read by ONNX Runtime.
+func TestSmallCasesAgreeWithThePeers(t *testing.T) {
+	dir, err := peers.Dir()
+	require.NoError(t, err)
+	b := &bench{threads: 1, pairs: 1, window: time.Microsecond, limit: time.Second, dir: t.TempDir(), peaks: peak.Peaks{
+		FMA: 1e11, Int8: 1e12, Add: 1e11, Div: 1e10, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 30, Rate: 1e10}}}}
+	defer b.stop()
+	if b.ort, err = peers.StartORT(dir, 1); err != nil {
+		b.ort = nil
+		t.Log(err)
+	}
+	if b.torch, err = peers.StartTorch(dir, 1, ""); err != nil {
+		b.torch = nil
+		t.Log(err)
+	}
+	if b.ort == nil && b.torch == nil {
+		t.Skip("neither ONNX Runtime nor PyTorch is installed; peers/install.sh does it")
+	}
+	list, err := selected(`^(gemm/(packed_)?64x|gemm/bert_scores|gemm/mlp_1x|q?conv/c512_7x7_m512|conv/c960_7x7_m960_k5|` +
+		`qgemm/64x|chain/.*n100$|vector/.*_4096|memory/(heads|transpose_1024|softmax_12x128|layer_norm_128)|` +
+		`rnn/.*_b1$|attention/.*_128|model/mlp_b1)`)
+	require.NoError(t, err)
+	kinds := map[string]bool{}
+	for _, c := range list {
+		r, err := b.measure(c)
+		require.NoError(t, err)
+		require.Positive(t, r.OursMS, c.Shape)
+		require.Positive(t, r.RoofShare+c.Work.Flops, c.Shape)
+		if b.torch != nil {
+			require.Contains(t, r.Peers, "torch", c.Shape)
+		}
+		if b.ort != nil && len(c.Graphs) > 0 {
+			require.Contains(t, r.Peers, "ort", c.Shape)
+		}
+		require.InDelta(t, r.OursMS/r.PeerMS, r.Ratio, 1e-9)
+		kinds[c.Group] = true
+	}
+	require.Empty(t, b.failed)
+	require.Len(t, kinds, 10)
+}
+
+func TestListNamesCases(t *testing.T) {
+	var out strings.Builder
+	failed, err := run(options{run: "^conv/c3_", list: true}, &out)
+	require.NoError(t, err)
+	require.False(t, failed)
+	require.Regexp(t, regexp.MustCompile(`(?m)^conv/c3_224x224_m64_k7_s2_p3_g1 densenet121 resnet18 resnet50$`), out.String())
+}
+
+// TestRunWithoutPeers measures one product with nothing to compare with.
+func TestRunWithoutPeers(t *testing.T) {
+	var out strings.Builder
+	failed, err := run(options{run: "^gemm/64x", threads: "1", json: true, pairs: 15, window: time.Microsecond, limit: time.Second}, &out)
+	require.NoError(t, err)
+	require.False(t, failed)
+	rows, err := readJSON(strings.NewReader(out.String()))
+	require.NoError(t, err)
+	require.Len(t, rows, 1)
+	require.Equal(t, 15, rows[0].Pairs)
+	require.Positive(t, rows[0].GFlops)
+	require.Positive(t, rows[0].PeakGFlops)
+	require.NotContains(t, out.String(), "peer_ms")
+	_, err = run(options{run: "^gemm/64x", threads: "0"}, &out)
+	require.ErrorContains(t, err, "want numbers from 1")
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func docRows() []*Row {
+	return []*Row{
+		{Group: "gemm", Shape: "64x64x64", OursMS: 0.5, Peer: "ort", PeerMS: 1, Ratio: 0.5, RoofShare: 0.9, Peers: map[string]float64{"ort": 1, "torch": 2},
+			GFlops: 150, Intensity: 10, Threads: 1, Pairs: 15, PeakGFlops: 200, PeakGops8: 800, PeakGBs: 20},
+		{Group: "chain", Shape: "8ops_n100", OursMS: 2, GFlops: 3, Intensity: 0.2, Threads: 1, Pairs: 15, PeakGFlops: 200, PeakGBs: 20},
+		{Group: "gemm", Shape: "64x64x64", OursMS: 0.25, Threads: 2, Pairs: 15, PeakGFlops: 400, PeakGBs: 40},
+	}
+}
+
+func TestDocument(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, writeDoc(dir, docRows()))
+	b, err := os.ReadFile(filepath.Join(dir, "bench.md"))
+	require.NoError(t, err)
+	s := string(b)
+	require.Contains(t, s, "| shape | gofx ms | ort ms | torch ms | ratio | roof | GFLOP/s | pairs |\n|---|---|---|---|---|---|---|---|\n"+
+		"| 64x64x64 | 0.5000 | 1.00 | 2.00 | 0.50 | 0.90 | 150.0 | 15 |")
+	require.Contains(t, s, "## Threads: 2\n\nPeaks of this run: 400 GFLOP/s")
+	require.Equal(t, 2, strings.Count(s, "### Matrix product, f32"))
+	require.Equal(t, 1, strings.Count(s, "### Elementwise chains"))
+	require.NotContains(t, s, "### Recurrent", "groups without rows have no section")
+	require.Error(t, writeDoc(dir, nil))
+}
+
+func TestRooflineIsWellFormed(t *testing.T) {
+	s := roofline(docRows())
+	d := xml.NewDecoder(strings.NewReader(s))
+	titles := 0
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		if e, ok := tok.(xml.StartElement); ok && e.Name.Local == "title" {
+			titles++
+		}
+	}
+	require.Equal(t, 2, titles, "a point for each row of one thread")
+	require.Contains(t, s, "200 GFLOP/s")
+	require.NotContains(t, s, "NaN")
+	require.NotContains(t, s, "Inf")
+}
+
+func TestPlotKeepsToTheAxes(t *testing.T) {
+	p := plot{top: 3, bottom: -1}
+	require.Equal(t, float64(plotLeft), p.x(1e-9))
+	require.Equal(t, float64(plotW-plotRight), p.x(1e9))
+	require.Equal(t, float64(plotTop), p.y(1e9))
+	require.Equal(t, float64(plotH-plotBottom), p.y(1e-9))
+	require.Less(t, p.y(100), p.y(10), "more is higher")
+}

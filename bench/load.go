@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/gofx-dev/gofx/bench/peers"
+)
+
+// ticks is the kernel's unit of processor time in /proc.
+const ticks = 100
+
+// load is the processor time used since the machine started, in seconds.
+type load struct {
+	all, ours float64
+	at        time.Time
+	ok        bool
+}
+
+// readLoad reads what all processes and what this one and its peers have used.
+// It is not ok where there is no /proc.
+func readLoad(list ...*peers.Peer) load {
+	l := load{at: time.Now()}
+	b, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return l
+	}
+	line, _, _ := bytes.Cut(b, []byte("\n"))
+	f := bytes.Fields(line)
+	if len(f) < 8 || string(f[0]) != "cpu" {
+		return l
+	}
+	for _, i := range []int{1, 2, 3, 6, 7} { // user, nice, system, interrupts
+		l.all += number(f[i])
+	}
+	l.ours = used("self")
+	for _, p := range list {
+		if p != nil {
+			l.ours += used(fmt.Sprint(p.PID()))
+		}
+	}
+	l.ok = true
+	return l
+}
+
+// used returns the processor time of a process.
+func used(pid string) float64 {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return 0
+	}
+	// The name of the program, in parentheses, may contain spaces.
+	f := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(f) < 13 {
+		return 0
+	}
+	return number(f[11]) + number(f[12])
+}
+
+func number(b []byte) float64 {
+	v, _ := strconv.ParseFloat(string(b), 64)
+	return v / ticks
+}
+
+// foreign returns how many processors others have kept busy since l was read.
+func (l load) foreign(now load) float64 {
+	d := now.at.Sub(l.at).Seconds()
+	if !l.ok || !now.ok || d <= 0 {
+		return 0
+	}
+	return max(0, (now.all-l.all-(now.ours-l.ours))/d)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/bench/peak"
+)
+
+func TestMedian(t *testing.T) {
+	require.Equal(t, 0.0, median(nil))
+	require.Equal(t, 2.0, median([]float64{3, 1, 2}))
+	require.Equal(t, 2.5, median([]float64{4, 1, 2, 3}))
+}
+
+// fake takes a fixed time a call and notes the order of measurements.
+func fake(name string, per time.Duration, order *[]string) *runner {
+	return &runner{name: name, time: func(calls int) (time.Duration, error) {
+		*order = append(*order, name)
+		return time.Duration(calls) * per, nil
+	}}
+}
+
+func TestCompetitorsTakeTurns(t *testing.T) {
+	var order []string
+	list := []*runner{fake("a", time.Second, &order), fake("b", time.Second, &order), fake("c", time.Second, &order)}
+	b := &bench{pairs: 4, window: time.Millisecond, limit: time.Hour}
+	require.NoError(t, b.interleave(list))
+	require.Equal(t, []string{"a", "b", "c", "b", "c", "a", "c", "a", "b", "a", "b", "c"}, order[6:])
+	for _, r := range list {
+		require.Equal(t, []float64{1000, 1000, 1000, 1000}, r.times)
+		require.Equal(t, 1, r.calls)
+	}
+}
+
+func TestShortCallsFillTheWindow(t *testing.T) {
+	var order []string
+	r := fake("a", 10*time.Microsecond, &order)
+	b := &bench{pairs: 3, window: 10 * time.Millisecond, limit: time.Hour}
+	require.NoError(t, b.interleave([]*runner{r}))
+	require.InDelta(t, 1000, r.calls, 2)
+	require.InDelta(t, 0.01, median(r.times), 1e-9)
+}
+
+func TestSlowRowsGetFewerPairs(t *testing.T) {
+	for _, c := range []struct {
+		limit time.Duration
+		want  int
+	}{{time.Hour, 15}, {20 * time.Second, 10}, {time.Second, 3}} {
+		var order []string
+		r := fake("a", 2*time.Second, &order)
+		b := &bench{pairs: 15, window: time.Millisecond, limit: c.limit}
+		require.NoError(t, b.interleave([]*runner{r}))
+		require.Len(t, r.times, c.want)
+	}
+}
+
+func TestBound(t *testing.T) {
+	p := &peak.Peaks{FMA: 100, Int8: 400, Add: 50, Div: 10, Bandwidth: []peak.Bandwidth{{Bytes: 1000, Rate: 1000}, {Bytes: 10000, Rate: 100}}}
+	require.Equal(t, 2.0, Work{Flops: 200}.Bound(p, 1))
+	require.Equal(t, 0.5, Work{Ops8: 200}.Bound(p, 1))
+	require.Equal(t, 3.0, Work{Adds: 100, Divs: 30}.Bound(p, 1), "the larger one")
+	require.Equal(t, 1.0, Work{Bytes: 1000}.Bound(p, 1))
+	require.Equal(t, 20.0, Work{Bytes: 2000}.Bound(p, 1), "past the cache")
+	require.Equal(t, 20.0, Work{Flops: 200, Bytes: 2000}.Bound(p, 1))
+	require.Equal(t, 0.0, Work{Ops8: 200}.Bound(&peak.Peaks{Bandwidth: p.Bandwidth}, 1), "no rate, no bound")
+}
+
+func TestSums(t *testing.T) {
+	row := func(shape string, ours, share float64, torch, ort float64, uses map[string]int) *Row {
+		r := &Row{Group: "conv", Shape: shape, OursMS: ours, RoofShare: share, Networks: uses, Threads: 2, Pairs: 15}
+		m := map[string]float64{"torch": torch}
+		if ort > 0 {
+			m["ort"] = ort
+		}
+		r.setPeers(m)
+		return r
+	}
+	rows := []*Row{
+		row("a", 1, 0.5, 3, 2, map[string]int{"n": 2, "m": 1}),
+		row("b", 4, 1, 1, 5, map[string]int{"n": 3}),
+		row("c", 4, 1, 1, 0, map[string]int{"m": 1}),
+		{Group: "qconv", Shape: "a", OursMS: 100, Networks: map[string]int{"n": 1}},
+	}
+	got := sums("conv", rows, map[string]int{"n": 2, "m": 2, "absent": 1, "part": 3})
+	require.Len(t, got, 2)
+	m, n := got[0], got[1]
+	require.Equal(t, "n_sum", n.Shape)
+	require.Equal(t, 14.0, n.OursMS)
+	require.Equal(t, map[string]float64{"torch": 9, "ort": 19}, n.Peers)
+	require.Equal(t, "best at each shape", n.Peer)
+	require.Equal(t, 2*2.0+3*1, n.PeerMS)
+	require.Equal(t, 2.0, n.Ratio)
+	require.InDelta(t, (2*0.5+12*1)/14.0, n.RoofShare, 1e-12)
+	require.Equal(t, 2, n.Threads)
+	require.Equal(t, "m_sum", m.Shape)
+	require.Equal(t, map[string]float64{"torch": 4}, m.Peers, "ONNX Runtime lacks a shape")
+	require.Empty(t, sums("conv", rows, map[string]int{"n": 3}), "a shape was not measured")
+}
