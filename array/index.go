@@ -108,13 +108,16 @@ func SetInt64At(a *Array, flat int, v int64) {
 }
 
 // describe returns "f32[2,3]" for messages.
-func describe(a *Array) string {
-	s := a.dtype.String() + "["
-	for i, d := range a.shape {
+func describe(a *Array) string { return Describe(a.dtype, a.shape) }
+
+// Describe returns a type for messages: "f32[2,3]".
+func Describe(d DType, shape []int) string {
+	s := d.String() + "["
+	for i, n := range shape {
 		if i > 0 {
 			s += ","
 		}
-		s += strconv.Itoa(d)
+		s += strconv.Itoa(n)
 	}
 	return s + "]"
 }

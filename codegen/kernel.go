@@ -5,9 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // WeightsMode says where a generated package has its weights.
@@ -46,27 +49,23 @@ type KernelOptions struct {
 	Outputs []string
 }
 
-// Kernel prints a plan as a package that calls kernels: model, steps, weights and
-// the few helpers that they need. state holds the arrays of the plan's weights by
-// path. The package imports kernel, array, array/safetensors, diag and the
-// standard library alone. The error is a diag.List of everything that cannot be
-// printed, with codes FX4020 to FX4025; then nothing is returned.
+// Kernel prints a plan as a package that calls kernels: model, steps and weights.
+// state holds the arrays of the plan's weights by path. The package imports kernel,
+// array, array/safetensors, diag and the standard library alone. The error is a
+// diag.List of everything that cannot be printed, with codes FX4020 to FX4025;
+// then nothing is returned.
 func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*Files, error) {
-	g := &kernelGen{p: p, state: state, o: o, refs: map[int]string{}, fields: newNames(), vars: map[string]string{}, top: newNames()}
+	g := &kernelGen{p: p, state: state, o: o, refs: map[int]*jen.Statement{}, held: map[int]string{}, fields: newNames(), vars: map[string]string{}, top: newNames()}
 	if err := g.prepare(); err != nil {
 		return nil, err
 	}
 	g.name()
 	g.outline()
-	var files []*goFile
-	files = append(files, g.apiFile())
+	files := []*goFile{g.apiFile()}
 	files = append(files, g.stepFiles()...)
 	files = append(files, g.weightFiles()...)
-	helpers := &goFile{name: g.file + "_support.go"}
-	helpers.p(g.support())
-	files = append(files, helpers)
 	out := &Files{}
-	if err := render(out, files, g.o.Package, !o.Eject); err != nil {
+	if err := render(out, files); err != nil {
 		return nil, err
 	}
 	if g.o.Weights != WeightsLiteral {
@@ -86,23 +85,27 @@ type kernelGen struct {
 	o     KernelOptions
 
 	typ, prefix, file string
-	top               *names         // identifiers of the package
-	fields            *names         // of the state of a call
-	refs              map[int]string // how code reaches a buffer
-	inputs, outputs   []string       // parameter names
+	top               *names                 // identifiers of the package
+	fields            *names                 // of the state of a call
+	refs              map[int]*jen.Statement // how code reaches a buffer
+	held              map[int]string         // fields of the state: inputs, outputs and values outside repeated blocks
+	inputs, outputs   []string               // parameter names
 	symbols           map[string]string
 	symbolic          bool
 
-	kernels []string          // declarations of package-level kernels, in order
+	kernels []kernelVar       // package-level kernels, in order
 	vars    map[string]string // their names by literal and hint
 	steps   []stepCode
 	weights []weight
-	blocks  []*block
-	scopes  []string       // of each step, see fillScopes
-	widths  []int          // live values when each step begins
-	own     map[int]string // see ownNames
-	offsets []string       // long offsets that are computed once
-	places  map[string]int // where in offsets
+	// defaults are the weights that stand for inputs which are not given, nil for
+	// inputs that must be.
+	defaults []*weight
+	blocks   []*block
+	scopes   []string       // of each step, see fillScopes
+	widths   []int          // live values when each step begins
+	own      map[int]string // see ownNames
+	offsets  []shape.Dim    // long offsets that are computed once
+	places   map[string]int // where in offsets
 }
 
 // weight is a tensor of the model's state.
@@ -112,6 +115,7 @@ type weight struct {
 	field  string // in the struct of weights, or of a block's weights
 	buffer int
 	block  bool // belongs to a repeated block
+	input  int  // the input of which it is the default, -1 for none
 }
 
 // prepare checks the options and the plan, and reports all that is wrong.
@@ -136,13 +140,31 @@ func (g *kernelGen) prepare() error {
 			continue
 		}
 		elements += a.Len()
-		g.weights = append(g.weights, weight{path: b.Path, array: array.Contiguous(a), buffer: k})
+		g.weights = append(g.weights, weight{path: b.Path, array: array.Contiguous(a), buffer: k, input: -1})
+	}
+	for i, a := range g.p.Defaults {
+		if a == nil {
+			continue
+		}
+		path := g.p.Buffers[g.p.Inputs[i]].Name + ".default"
+		for seen[path] {
+			path += "_"
+		}
+		seen[path] = true
+		elements += a.Len()
+		g.weights = append(g.weights, weight{path: path, array: array.Contiguous(a), buffer: -1, input: i})
 	}
 	slices.SortFunc(g.weights, func(a, b weight) int { return strings.Compare(a.path, b.path) })
 	if g.o.Weights == "" || g.o.Weights == WeightsAuto {
 		g.o.Weights = WeightsEmbed
 		if elements <= literalLimit {
 			g.o.Weights = WeightsLiteral
+		}
+	}
+	g.defaults = make([]*weight, len(g.p.Inputs))
+	for i := range g.weights {
+		if w := &g.weights[i]; w.input >= 0 {
+			g.defaults[w.input] = w
 		}
 	}
 	errs.Sort()
@@ -153,21 +175,23 @@ func (g *kernelGen) prepare() error {
 func (g *kernelGen) name() {
 	g.prefix = lowerLeading(g.typ)
 	g.top.reserve(goNames...)
-	for _, n := range []string{"State", "Weights", "Loader", "Checker", "Stop", "Run", "Check", "Schema", "Scratch", "Literal", "File",
-		"Failure", "Recovered", "TooLarge", "Output", "Describe", "TypeText", "FloorDiv", "Read"} {
+	for _, n := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check"} {
 		g.top.reserve(g.prefix + n)
 	}
 	for _, n := range []string{"", "PeakBytes", "Result"} {
 		g.top.reserve(g.typ + n)
 	}
 	g.fields.reserve(goNames...)
-	g.fields.reserve("ctx", "scope", "step", "work", "arena", "size", "dry", "inList", "outList", "at", "ins", "outs", "viewed", "reserve",
-		"place", "places", "header", "layout", "release", "s", "m", "w", "b")
-
+	g.fields.reserve("places", "s", "m", "w", "b")
+	// Functions that are too long go on in others with numbers.
+	for i := range (4*len(g.p.Buffers)+4*len(g.p.Steps))/maxLines + 2 {
+		g.top.reserve(g.prefix+numbered("Run", i), g.prefix+numbered("Scratch", i))
+		g.fields.reserve(numbered("layout", i))
+	}
 	g.own = g.ownNames()
 	params := newNames()
 	params.reserve(goNames...)
-	params.reserve("m", "s", "w", "c", "b", "ctx", "err", "l", "dst", g.typ, "New", "Load", "PeakBytes", "Result")
+	params.reserve("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", g.typ, "New", "Load", "PeakBytes", "Result")
 	g.symbols = map[string]string{}
 	for _, s := range g.p.Symbols {
 		g.symbols[s.Name] = params.add(safeSymbol(s.Name))
@@ -178,7 +202,7 @@ func (g *kernelGen) name() {
 	}
 	for _, k := range g.p.Inputs {
 		g.inputs = append(g.inputs, params.add(camel(g.p.Buffers[k].Name)))
-		g.refs[k] = "s." + g.fields.add(camel(g.p.Buffers[k].Name))
+		g.hold(k, g.p.Buffers[k].Name)
 	}
 	leaf := map[int]string{}
 	leafNames(g.p.Structure, "", leaf)
@@ -191,22 +215,41 @@ func (g *kernelGen) name() {
 			name = g.o.Outputs[i]
 		}
 		g.outputs = append(g.outputs, params.add(camel(name)))
-		g.refs[k] = "s." + g.fields.add(camel(g.valueName(k)))
+		g.hold(k, g.valueName(k))
 	}
+	g.nameWeights()
+	for k := range g.p.Buffers {
+		if kind := g.p.Buffers[k].Kind; kind == plan.Temp || kind == plan.View {
+			g.hold(k, g.valueName(k))
+		}
+	}
+}
+
+// hold gives a buffer a field in the state of a call.
+func (g *kernelGen) hold(k int, hint string) {
+	g.held[k] = g.fields.add(camel(hint))
+	g.refs[k] = jen.Id("s").Dot(g.held[k])
+	if kind := g.p.Buffers[k].Kind; kind == plan.Temp || kind == plan.View {
+		g.refs[k] = jen.Op("&").Add(g.refs[k])
+	}
+}
+
+// nameWeights gives tensors fields in the struct of weights.
+func (g *kernelGen) nameWeights() {
 	w := newNames()
 	w.reserve(goNames...)
-	w.reserve("bind", "w", "l")
+	w.reserve("w", "l")
+	for i := range len(g.weights)/maxLines + 2 {
+		w.reserve(numbered("bind", i))
+	}
 	byPath := map[string]string{}
 	for i := range g.weights {
 		g.weights[i].field = w.add(camel(g.weights[i].path))
 		byPath[g.weights[i].path] = g.weights[i].field
 	}
 	for k := range g.p.Buffers {
-		switch b := &g.p.Buffers[k]; b.Kind {
-		case plan.Weight:
-			g.refs[k] = "w." + byPath[b.Path]
-		case plan.Temp, plan.View:
-			g.refs[k] = "&s." + g.fields.add(camel(g.valueName(k)))
+		if b := &g.p.Buffers[k]; b.Kind == plan.Weight {
+			g.refs[k] = jen.Id("w").Dot(byPath[b.Path])
 		}
 	}
 }

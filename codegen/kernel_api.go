@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
@@ -21,17 +23,17 @@ func (g *kernelGen) exportedName(what string, before bool) string {
 }
 
 // dense prints the type of an argument or result.
-func (g *kernelGen) dense(k int) string {
-	return "array.Dense[" + goElem(g.p.Buffers[k].Type.DType()) + "]"
+func (g *kernelGen) dense(k int) *jen.Statement {
+	return fromArray("Dense").Types(goElem(g.p.Buffers[k].Type.DType()))
 }
 
 // apiFile prints what users of the package call.
 func (g *kernelGen) apiFile() *goFile {
-	s := &goFile{name: g.file + ".go", doc: g.packageDoc()}
+	s := g.newFile(g.file + ".go")
+	g.packageDoc(s)
 	g.printModel(s)
 	g.printWeightsAPI(s)
-	result := g.printResults(s)
-	g.printForward(s, result)
+	g.printForward(s, g.printResults(s))
 	g.printRun(s)
 	g.printCheck(s)
 	g.printPeak(s)
@@ -39,20 +41,18 @@ func (g *kernelGen) apiFile() *goFile {
 }
 
 // packageDoc describes the package: what it computes, from what, how to use it.
-func (g *kernelGen) packageDoc() string {
-	var b strings.Builder
-	line := func(parts ...string) { b.WriteString(strings.TrimRight("// "+strings.Join(parts, ""), " ") + "\n") }
-	name := comment(g.p.Name)
-	if name == "" {
-		name = g.typ
+func (g *kernelGen) packageDoc(s *goFile) {
+	line := func(parts ...string) {
+		s.PackageComment(strings.TrimRight("// "+comment(strings.Join(parts, "")), " "))
 	}
-	line("Package ", g.o.Package, " computes the model ", name, ".")
+	code := func(parts ...string) { s.PackageComment("//\t" + comment(strings.Join(parts, ""))) }
+	line("Package ", g.o.Package, " computes the model ", orDefault(comment(g.p.Name), g.typ), ".")
 	line()
-	for _, k := range g.p.Inputs {
-		line("\t", comment(g.p.Buffers[k].Name), " ", g.p.Buffers[k].Type.String())
+	for i, k := range g.p.Inputs {
+		code(g.p.Buffers[k].Name, " ", g.p.Buffers[k].Type.String(), g.mayBeNil(i))
 	}
 	for i, k := range g.p.Outputs {
-		line("\t-> ", g.outputs[i], " ", g.p.Buffers[k].Type.String())
+		code("-> ", g.outputs[i], " ", g.p.Buffers[k].Type.String())
 	}
 	line()
 	elements, bytes := 0, 0
@@ -64,33 +64,37 @@ func (g *kernelGen) packageDoc() string {
 		strconv.Itoa(len(g.p.Steps)), " steps.")
 	line()
 	if g.o.Weights == WeightsExternal {
-		line("\tm, err := ", g.exportedName("Load", true), "(file, size) // ", g.weightsName())
+		code("m, err := ", g.exportedName("Load", true), "(file, size) // ", g.weightsName())
 	} else {
-		line("\tm, err := ", g.exportedName("New", true), "()")
+		code("m, err := ", g.exportedName("New", true), "()")
 	}
-	args := append([]string{"ctx"}, g.inputs...)
 	outs := "result"
 	if !g.structured() {
 		outs = strings.Join(g.outputs, ", ")
 	}
-	line("\t", outs, ", err := m.Forward(", strings.Join(args, ", "), ")")
+	code(outs, ", err := m.Forward(", strings.Join(append([]string{"ctx"}, g.inputs...), ", "), ")")
 	line()
 	line("Many goroutines may share one model.")
-	return b.String()
+}
+
+// mayBeNil notes that an input has a default.
+func (g *kernelGen) mayBeNil(i int) string {
+	if g.defaults[i] == nil {
+		return ""
+	}
+	return ", with a default"
 }
 
 func (g *kernelGen) printModel(s *goFile) {
-	t, pfx := g.typ, g.prefix
-	s.p("// ", t, " computes the model. It is made by ", g.makers(), " and may be used by many goroutines at once.")
-	s.p("type ", t, " struct {")
-	s.p("// Threads is the most goroutines that one call computes with. Set it before the")
-	s.p("// first call; results do not depend on it.")
-	s.p("Threads int")
-	s.p()
-	s.p("weights atomic.Pointer[", pfx, "Weights]")
-	s.p("free chan *", pfx, "State")
-	s.p("}")
-	s.p()
+	t := g.typ
+	s.declare(t+" computes the model. It is made by "+g.makers()+" and may be used by many goroutines at once.", 8, jen.Type().Id(t).Struct(
+		jen.Comment("// Threads is the most goroutines that one call computes with. Set it before the"),
+		jen.Comment("// first call; results do not depend on it."),
+		jen.Id("Threads").Int(),
+		jen.Line(),
+		jen.Id("weights").Qual("sync/atomic", "Pointer").Types(jen.Id(g.prefix+"Weights")),
+		jen.Id("free").Add(fromKernel("FreeList").Types(jen.Id(g.prefix+"State"))),
+	))
 }
 
 func (g *kernelGen) makers() string {
@@ -100,59 +104,81 @@ func (g *kernelGen) makers() string {
 	return g.exportedName("New", true) + " or " + g.exportedName("Load", true)
 }
 
+// makeWeights prints the statements that fill w from a loader.
+func (g *kernelGen) makeWeights(loader, result jen.Code) []jen.Code {
+	return []jen.Code{
+		jen.Id("l").Op(":=").Add(loader),
+		jen.Id("w").Op(":=").Op("&").Id(g.prefix + "Weights").Values(),
+		jen.Id("w").Dot("bind").Call(jen.Id("l")),
+		ifErrOf(jen.Id("l").Dot("Err").Call(jen.Id(g.prefix+"Schema")), jen.Nil(), jen.Err()),
+		jen.Return(result, jen.Nil()),
+	}
+}
+
 // printWeightsAPI prints the functions that make models.
 func (g *kernelGen) printWeightsAPI(s *goFile) {
 	t, pfx := g.typ, g.prefix
 	newName, load := g.exportedName("New", true), g.exportedName("Load", true)
+	model := jen.Op("*").Id(t)
+	read := jen.List(jen.Id("w"), jen.Err()).Op(":=").Id(pfx + "Read").Call(jen.Id("f"))
+	made := jen.Id(pfx + "With").Call(jen.Id("w"))
 	if g.o.Weights == WeightsEmbed {
-		s.p("//go:embed ", g.weightsName())
-		s.p("var ", pfx, "File []byte")
-		s.p()
+		s.Anon("embed")
+		s.Line()
+		s.Comment("//go:embed " + g.weightsName())
+		s.Var().Id(pfx + "File").Index().Byte()
 	}
 	if g.o.Weights != WeightsExternal {
-		s.p("// ", newName, " returns the model with the weights that it was generated with.")
-		s.p("func ", newName, "() (*", t, ", error) {")
+		body := g.makeWeights(fromSafetensors("LoaderOf").Call(jen.Id(pfx+"Literal")), made)
 		if g.o.Weights == WeightsEmbed {
-			s.p("f, err := safetensors.Parse(", pfx, "File)")
-			s.p("if err != nil {\nreturn nil, err\n}")
-			s.p("w, err := ", pfx, "Read(f)")
-			s.p("if err != nil {\nreturn nil, err\n}")
-		} else {
-			s.p("l := ", pfx, "Loader{seen: map[string]bool{}, find: ", pfx, "Literal}")
-			s.p("w := &", pfx, "Weights{}")
-			s.p("w.bind(&l)")
-			s.p("if err := l.errs.Err(); err != nil {\nreturn nil, err\n}")
+			body = []jen.Code{
+				jen.List(jen.Id("f"), jen.Err()).Op(":=").Add(fromSafetensors("Parse").Call(jen.Id(pfx + "File"))), ifErr(jen.Nil(), jen.Err()),
+				read, ifErr(jen.Nil(), jen.Err()),
+				jen.Return(made, jen.Nil()),
+			}
 		}
-		s.p("return ", pfx, "With(w), nil")
-		s.p("}")
-		s.p()
+		s.declare(newName+" returns the model with the weights that it was generated with.", len(body)+2,
+			jen.Func().Id(newName).Params().Params(model, jen.Error()).Block(body...))
 	}
-	s.p("// ", load, " returns the model with weights from a safetensors file of size bytes. The")
-	s.p("// error lists every tensor that is missing, differs or is not expected.")
-	s.p("func ", load, "(r io.ReaderAt, size int64) (*", t, ", error) {")
-	s.p("m := ", pfx, "With(nil)")
-	s.p("if err := m.Reload(r, size); err != nil {\nreturn nil, err\n}")
-	s.p("return m, nil")
-	s.p("}")
-	s.p()
-	s.p("// Reload replaces the weights by those of a file, as ", load, " reads them. Calls that")
-	s.p("// have begun end with the old ones; after an error all go on with them.")
-	s.p("func (m *", t, ") Reload(r io.ReaderAt, size int64) error {")
-	s.p("f, err := safetensors.Open(r, size)")
-	s.p("if err != nil {\nreturn err\n}")
-	s.p("w, err := ", pfx, "Read(f)")
-	s.p("if err != nil {\nreturn err\n}")
-	s.p("m.weights.Store(w)")
-	s.p("return nil")
-	s.p("}")
-	s.p()
-	s.p("func ", pfx, "With(w *", pfx, "Weights) *", t, " {")
-	s.p("n := runtime.GOMAXPROCS(0)")
-	s.p("m := &", t, "{Threads: n, free: make(chan *", pfx, "State, n)}")
-	s.p("m.weights.Store(w)")
-	s.p("return m")
-	s.p("}")
-	s.p()
+	file := []jen.Code{jen.Id("r").Qual("io", "ReaderAt"), jen.Id("size").Int64()}
+	s.declare(load+" returns the model with weights from a safetensors file of size bytes. The\nerror lists every tensor that is missing, differs or is not expected.", 8,
+		jen.Func().Id(load).Params(file...).Params(model, jen.Error()).Block(
+			jen.Id("m").Op(":=").Id(pfx+"With").Call(jen.Nil()),
+			ifErrOf(jen.Id("m").Dot("Reload").Call(jen.Id("r"), jen.Id("size")), jen.Nil(), jen.Err()),
+			jen.Return(jen.Id("m"), jen.Nil()),
+		))
+	s.declare("Reload replaces the weights by those of a file, as "+load+" reads them. Calls that\nhave begun end with the old ones; after an error all go on with them.", 12,
+		jen.Func().Params(jen.Id("m").Add(model)).Id("Reload").Params(file...).Error().Block(
+			jen.List(jen.Id("f"), jen.Err()).Op(":=").Add(fromSafetensors("Open").Call(jen.Id("r"), jen.Id("size"))), ifErr(jen.Err()),
+			read, ifErr(jen.Err()),
+			jen.Id("m").Dot("weights").Dot("Store").Call(jen.Id("w")),
+			jen.Return(jen.Nil()),
+		))
+	s.declare(pfx+"Read takes the weights from a file.", 8,
+		jen.Func().Id(pfx+"Read").Params(jen.Id("f").Op("*").Add(fromSafetensors("File"))).Params(jen.Op("*").Id(pfx+"Weights"), jen.Error()).
+			Block(g.makeWeights(fromSafetensors("NewLoader").Call(jen.Id("f")), jen.Id("w"))...))
+	s.declare(pfx+"With returns a model with the weights w.", 6,
+		jen.Func().Id(pfx+"With").Params(g.weightsParam()).Add(model).Block(
+			jen.Id("n").Op(":=").Qual("runtime", "GOMAXPROCS").Call(jen.Lit(0)),
+			jen.Id("m").Op(":=").Op("&").Id(t).Values(
+				jen.Id("Threads").Op(":").Id("n"),
+				jen.Id("free").Op(":").Add(fromKernel("NewFreeList").Types(jen.Id(pfx+"State")).Call(jen.Id("n"))),
+			),
+			jen.Id("m").Dot("weights").Dot("Store").Call(jen.Id("w")),
+			jen.Return(jen.Id("m")),
+		))
+	g.printLoaded(s)
+}
+
+// printLoaded prints what gives a call its weights.
+func (g *kernelGen) printLoaded(s *goFile) {
+	s.declare("loaded returns the weights.", 8,
+		jen.Func().Params(jen.Id("m").Op("*").Id(g.typ)).Id("loaded").Params().Params(jen.Op("*").Id(g.prefix+"Weights"), jen.Error()).Block(
+			jen.If(jen.Id("m").Op("!=").Nil()).Block(
+				jen.If(jen.Id("w").Op(":=").Id("m").Dot("weights").Dot("Load").Call(), jen.Id("w").Op("!=").Nil()).Block(jen.Return(jen.Id("w"), jen.Nil())),
+			),
+			jen.Return(jen.Nil(), jen.Qual(root+"diag", "New").Call(jen.Lit("FX8020"), jen.Lit("the model has no weights, expected one that "+g.makers()+" made"))),
+		))
 }
 
 // structured reports whether the results are returned in a struct.
@@ -174,8 +200,8 @@ func (g *kernelGen) structured() bool {
 
 // assign is where a result goes in the struct of results.
 type assign struct {
-	path string
-	out  int
+	to  *jen.Statement
+	out int
 }
 
 // printResults prints the structs of results and returns which result goes where.
@@ -184,15 +210,16 @@ func (g *kernelGen) printResults(s *goFile) []assign {
 		return nil
 	}
 	var list []assign
-	g.resultStruct(s, g.exportedName("Result", false), g.p.Structure, "", &list)
+	g.resultStruct(s, g.exportedName("Result", false), g.p.Structure, jen.Id("r"), &list)
 	return list
 }
 
-// resultStruct prints one struct; nested structs get types of their own.
-func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, path string, list *[]assign) {
-	type field struct{ name, typ string }
-	var fields []field
+// resultStruct prints one struct, whose value at reaches; nested structs get types
+// of their own.
+func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, at *jen.Statement, list *[]assign) {
+	var fields []jen.Code
 	used := newNames()
+	top := typ == g.exportedName("Result", false)
 	for i, f := range st.Fields {
 		if f == nil || f.Kind == graph.NoValue {
 			continue
@@ -200,298 +227,37 @@ func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, pat
 		name := "Value" + strconv.Itoa(i)
 		if i < len(st.Keys) && st.Keys[i] != "" {
 			name = exported(st.Keys[i])
-		} else if f.Kind == graph.LeafValue && path == "" && f.Index < len(g.o.Outputs) && g.o.Outputs[f.Index] != "" {
+		} else if f.Kind == graph.LeafValue && top && f.Index < len(g.o.Outputs) && g.o.Outputs[f.Index] != "" {
 			name = exported(g.o.Outputs[f.Index])
 		}
 		name = used.add(name)
-		at := path + "." + name
+		to := at.Clone().Dot(name)
 		if f.Kind == graph.LeafValue {
-			fields = append(fields, field{name, g.dense(g.p.Outputs[f.Index])})
-			*list = append(*list, assign{at, f.Index})
+			fields = append(fields, jen.Id(name).Add(g.dense(g.p.Outputs[f.Index])))
+			*list = append(*list, assign{to, f.Index})
 			continue
 		}
 		if f.Kind == graph.SliceOf && g.uniform(f) {
-			fields = append(fields, field{name, "[" + strconv.Itoa(len(f.Fields)) + "]" + g.dense(g.p.Outputs[f.Fields[0].Index])})
+			fields = append(fields, jen.Id(name).Index(jen.Lit(len(f.Fields))).Add(g.dense(g.p.Outputs[f.Fields[0].Index])))
 			for k, leaf := range f.Fields {
-				*list = append(*list, assign{at + "[" + strconv.Itoa(k) + "]", leaf.Index})
+				*list = append(*list, assign{to.Clone().Index(jen.Lit(k)), leaf.Index})
 			}
 			continue
 		}
 		sub := g.top.add(typ + name)
-		fields = append(fields, field{name, sub})
-		g.resultStruct(s, sub, f, at, list)
+		fields = append(fields, jen.Id(name).Id(sub))
+		g.resultStruct(s, sub, f, to, list)
 	}
-	s.p("// ", typ, " holds results of ", g.typ, ".Forward.")
-	s.p("type ", typ, " struct {")
-	for _, f := range fields {
-		s.p(f.name, " ", f.typ)
-	}
-	s.p("}")
-	s.p()
+	s.declare(typ+" holds results of "+g.typ+".Forward.", len(fields)+2, jen.Type().Id(typ).Struct(fields...))
 }
 
 // uniform reports whether a slice holds tensors of one element type alone.
 func (g *kernelGen) uniform(f *graph.Structure) bool {
+	typeOf := func(x *graph.Structure) *plan.Buffer { return &g.p.Buffers[g.p.Outputs[x.Index]] }
 	for _, x := range f.Fields {
-		if x == nil || x.Kind != graph.LeafValue || g.dense(g.p.Outputs[x.Index]) != g.dense(g.p.Outputs[f.Fields[0].Index]) {
+		if x == nil || x.Kind != graph.LeafValue || typeOf(x).Type.DType() != typeOf(f.Fields[0]).Type.DType() {
 			return false
 		}
 	}
 	return len(f.Fields) > 0
-}
-
-// inputParams prints the parameters of the inputs, each with its type.
-func (g *kernelGen) inputParams() string {
-	text := "ctx context.Context"
-	for i, k := range g.p.Inputs {
-		text += ", " + g.inputs[i] + " " + g.dense(k)
-	}
-	return text
-}
-
-// arrays prints the arrays of arguments, each behind ", ".
-func arrays(list []string, suffix string) string {
-	text := ""
-	for _, x := range list {
-		text += ", " + x + suffix
-	}
-	return text
-}
-
-// printForward prints Forward and ForwardInto.
-func (g *kernelGen) printForward(s *goFile, result []assign) {
-	pfx := g.prefix
-	s.p("// Forward computes the results for the inputs")
-	s.p("//")
-	for i, k := range g.p.Inputs {
-		s.p("//\t", g.inputs[i], " ", g.p.Buffers[k].Type.String())
-	}
-	s.p("//")
-	s.p("// and returns")
-	s.p("//")
-	for i, k := range g.p.Outputs {
-		s.p("//\t", g.outputs[i], " ", g.p.Buffers[k].Type.String())
-	}
-	s.p("//")
-	s.p("// Arguments that do not fit are an error, as is the end of ctx.")
-	var types, zeros []string
-	res := ""
-	if g.structured() {
-		res = g.exportedName("Result", false)
-		zeros = []string{res + "{}"}
-		s.p("func (m *", g.typ, ") Forward(", g.inputParams(), ") (_ ", res, ", err error) {")
-	} else {
-		for i, k := range g.p.Outputs {
-			types = append(types, g.outputs[i]+" "+g.dense(k))
-			zeros = append(zeros, g.dense(k)+"{}")
-		}
-		s.p("func (m *", g.typ, ") Forward(", g.inputParams(), ") (", strings.Join(append(types, "err error"), ", "), ") {")
-	}
-	fail := "return " + strings.Join(append(zeros, "err"), ", ") + "\n}"
-	s.p("defer ", pfx, "Recovered(&err)")
-	g.printChecked(s, fail)
-	for i, k := range g.p.Outputs {
-		assign := " = "
-		if g.structured() {
-			assign = " := "
-		}
-		dims := g.dims(g.p.Buffers[k].Type.Dims())
-		if assign == " := " {
-			s.p(g.outputs[i], ", err := ", pfx, "Output[", goElem(g.p.Buffers[k].Type.DType()), "](", dims, ")")
-		} else {
-			s.p(g.outputs[i], ", err = ", pfx, "Output[", goElem(g.p.Buffers[k].Type.DType()), "](", dims, ")")
-		}
-		s.p("if err != nil {\n", fail)
-	}
-	s.p("if err := m.run(ctx", g.symbolArgs(", "), arrays(g.inputs, ".Array"), arrays(g.outputs, ".Array"), "); err != nil {\n", fail)
-	if g.structured() {
-		s.p("var r ", res)
-		for _, a := range result {
-			s.p("r", a.path, " = ", g.outputs[a.out])
-		}
-		s.p("return r, nil")
-	} else {
-		s.p("return ", strings.Join(append(append([]string(nil), g.outputs...), "nil"), ", "))
-	}
-	s.p("}")
-	s.p()
-	g.printForwardInto(s)
-}
-
-// printChecked prints the check of the inputs, which binds the symbols.
-func (g *kernelGen) printChecked(s *goFile, fail string) {
-	call := g.prefix + "Check(" + strings.TrimPrefix(arrays(g.inputs, ".Array"), ", ") + ")"
-	if g.symbolic {
-		s.p(strings.TrimPrefix(g.symbolArgs(", "), ", "), ", err := ", call)
-		s.p("if err != nil {\n", fail)
-		return
-	}
-	s.p("if err := ", call, "; err != nil {\n", fail)
-}
-
-func (g *kernelGen) printForwardInto(s *goFile) {
-	pfx := g.prefix
-	s.p("// ForwardInto is Forward with memory of the caller for the results. It must have")
-	s.p("// their shapes, without gaps, and be apart from that of the inputs. A call of")
-	s.p("// sizes that have occurred before does not allocate.")
-	params := g.inputParams()
-	for i, k := range g.p.Outputs {
-		params += ", " + g.outputs[i] + " " + g.dense(k)
-	}
-	s.p("func (m *", g.typ, ") ForwardInto(", params, ") (err error) {")
-	s.p("defer ", pfx, "Recovered(&err)")
-	g.printChecked(s, "return err\n}")
-	s.p("var c ", pfx, "Checker")
-	for i, k := range g.p.Outputs {
-		b := &g.p.Buffers[k]
-		s.p("c.checkOutput(", strconv.QuoteToASCII(g.outputs[i]), ", ", g.outputs[i], ".Array, ", dtypeText(b.Type.DType()), g.comma(b.Type.Dims()), ")")
-		s.p("c.checkApart(", strconv.QuoteToASCII(g.outputs[i]), ", ", g.outputs[i], ".Array", arrays(g.inputs, ".Array"), ")")
-	}
-	s.p("if err := c.err(); err != nil {\nreturn err\n}")
-	s.p("return m.run(ctx", g.symbolArgs(", "), arrays(g.inputs, ".Array"), arrays(g.outputs, ".Array"), ")")
-	s.p("}")
-	s.p()
-}
-
-// printRun prints what both forms of Forward share.
-func (g *kernelGen) printRun(s *goFile) {
-	pfx := g.prefix
-	params := "ctx context.Context" + g.symbolParams(", ")
-	if all := append(append([]string(nil), g.inputs...), g.outputs...); len(all) > 0 {
-		params += ", " + strings.Join(all, ", ") + " *array.Array"
-	}
-	s.p("// run computes the results for inputs that have been checked.")
-	s.p("func (m *", g.typ, ") run(", params, ") (err error) {")
-	s.p("if m == nil || m.weights.Load() == nil {")
-	s.p("return diag.New(\"FX8020\", \"the model has no weights, expected one that ", g.makers(), " made\")")
-	s.p("}")
-	s.p("w := m.weights.Load()")
-	s.p("s := m.take(ctx)")
-	s.p("defer m.done(s, &err)")
-	for i, k := range g.p.Inputs {
-		s.p(g.refs[k], " = array.Contiguous(", g.inputs[i], ")")
-	}
-	for i, k := range g.p.Outputs {
-		s.p(g.refs[k], " = ", g.outputs[i])
-	}
-	if !g.symbolic {
-		_, scratch := g.fixedPeak()
-		s.p("if s.arena == nil {")
-		s.p("s.layout()")
-		s.p("s.work.Reserve(", strconv.Itoa(scratch), ")")
-	} else {
-		cond := "s.arena == nil"
-		for _, x := range g.p.Symbols {
-			cond += " || s." + g.symbols[x.Name] + " != " + g.symbols[x.Name]
-		}
-		s.p("if ", cond, " {")
-		s.p("s.layout(", strings.TrimPrefix(g.symbolArgs(", "), ", "), ")")
-		s.p(pfx, "Scratch(s, w)")
-		s.p("s.work.Reserve(s.need)")
-	}
-	s.p("}")
-	s.p(pfx, "Run(s, w)")
-	s.p("return nil")
-	s.p("}")
-	s.p()
-}
-
-// printCheck prints the check of the inputs.
-func (g *kernelGen) printCheck(s *goFile) {
-	pfx := g.prefix
-	params := ""
-	if len(g.inputs) > 0 {
-		params = strings.Join(g.inputs, ", ") + " *array.Array"
-	}
-	s.p("// ", pfx, "Check compares the inputs with what the model takes", map[bool]string{true: " and finds the symbolic sizes"}[g.symbolic], ".")
-	zeros := ""
-	if g.symbolic {
-		s.p("func ", pfx, "Check(", params, ") (", g.symbolParams(""), ", err error) {")
-		s.p("defer ", pfx, "Recovered(&err)")
-		zeros = strings.Repeat("0, ", len(g.p.Symbols))
-	} else {
-		s.p("func ", pfx, "Check(", params, ") error {")
-	}
-	s.p("var c ", pfx, "Checker")
-	for i, k := range g.p.Inputs {
-		b := &g.p.Buffers[k]
-		line := "c.checkInput(" + strconv.QuoteToASCII(b.Name) + ", " + g.inputs[i] + ", " + dtypeText(b.Type.DType()) + ", " + strconv.Quote(b.Type.String())
-		for _, d := range b.Type.Dims().Slice() {
-			if n, ok := d.Int(); ok {
-				line += ", " + strconv.Itoa(n)
-			} else {
-				line += ", -1"
-			}
-		}
-		s.p(line, ")")
-	}
-	if !g.symbolic {
-		s.p("return c.err()")
-		s.p("}")
-		s.p()
-		return
-	}
-	s.p("if err := c.err(); err != nil {\nreturn ", zeros, "err\n}")
-	defines := map[[2]int]bool{}
-	for _, x := range g.p.Symbols {
-		s.p(g.symbols[x.Name], " = ", g.inputs[x.Input], ".Dim(", strconv.Itoa(x.Axis), ")")
-		defines[[2]int{x.Input, x.Axis}] = true
-	}
-	for i, k := range g.p.Inputs {
-		b := &g.p.Buffers[k]
-		for axis, d := range b.Type.Dims().Slice() {
-			if _, fixed := d.Int(); !fixed && !defines[[2]int{i, axis}] {
-				s.p("c.checkSize(", strconv.QuoteToASCII(b.Name), ", ", g.inputs[i], ", ", strconv.Quote(b.Type.String()), ", ", strconv.Itoa(axis), ", ", g.dim(d), ")")
-			}
-		}
-	}
-	for _, x := range g.p.Guards {
-		text := x.A.String() + " == " + x.B.String()
-		s.p("c.checkGuard(", strconv.Quote(text), ", ", strconv.QuoteToASCII(guardText(x)), ", ", g.dim(x.A), ", ", g.dim(x.B), ")")
-	}
-	s.p("return ", strings.TrimPrefix(g.symbolArgs(", "), ", "), ", c.err()")
-	s.p("}")
-	s.p()
-}
-
-// guardText tells where a guard comes from, without a line number, which would
-// change with every edit above it.
-func guardText(x plan.Guard) string {
-	name := x.Text[strings.LastIndexAny(x.Text, "/\\")+1:]
-	if i := strings.IndexByte(name, ':'); i >= 0 {
-		name = name[:i]
-	}
-	if name == "" {
-		return ""
-	}
-	return "required in " + name
-}
-
-// printPeak prints PeakBytes.
-func (g *kernelGen) printPeak(s *goFile) {
-	name, pfx := g.exportedName("PeakBytes", false), g.prefix
-	if !g.symbolic {
-		arena, scratch := g.fixedPeak()
-		s.p("// ", name, " is the memory in bytes that one call takes on one thread, besides")
-		s.p("// weights, inputs and results.")
-		s.p("const ", name, " = ", strconv.Itoa(arena), " + ", strconv.Itoa(scratch))
-		return
-	}
-	s.p("// ", name, " returns the memory in bytes that one call takes on one thread, besides")
-	s.p("// weights, inputs and results; -1 for sizes that no call can have.")
-	s.p("func ", name, "(", g.symbolParams(""), ") (bytes int64) {")
-	s.p("defer func() {\nif recover() != nil {\nbytes = -1\n}\n}()")
-	s.p("s := &", pfx, "State{dry: true}")
-	for _, list := range [2][]int{g.p.Inputs, g.p.Outputs} {
-		for _, k := range list {
-			b := &g.p.Buffers[k]
-			s.p(g.refs[k], " = s.header(new(array.Array), ", dtypeText(b.Type.DType()), g.comma(b.Type.Dims()), ")")
-		}
-	}
-	s.p("w := &", pfx, "Weights{}")
-	s.p("w.bind(&", pfx, "Loader{})")
-	s.p("s.layout(", strings.TrimPrefix(g.symbolArgs(", "), ", "), ")")
-	s.p(pfx, "Scratch(s, w)")
-	s.p("return int64(s.size) + int64(s.need)")
-	s.p("}")
 }

@@ -1,33 +1,28 @@
 package codegen
 
 import (
+	"strconv"
 	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/shape"
 )
 
 // dim prints a size as a Go expression over the symbols' variables. Floor
 // division becomes a call, because Go's division rounds towards zero.
-func (g *kernelGen) dim(d shape.Dim) string {
+func (g *kernelGen) dim(d shape.Dim) *jen.Statement {
 	r := dimReader{s: d.String(), g: g}
-	return r.sum()
+	return r.sum().code
 }
 
 // dims prints sizes as arguments.
-func (g *kernelGen) dims(d shape.Dims) string {
-	parts := make([]string, d.Len())
-	for i := range parts {
-		parts[i] = g.dim(d.At(i))
+func (g *kernelGen) dims(d shape.Dims) []jen.Code {
+	list := make([]jen.Code, d.Len())
+	for i := range list {
+		list[i] = g.dim(d.At(i))
 	}
-	return strings.Join(parts, ", ")
-}
-
-// comma prints ", " and the sizes, nothing for none.
-func (g *kernelGen) comma(d shape.Dims) string {
-	if d.Len() == 0 {
-		return ""
-	}
-	return ", " + g.dims(d)
+	return list
 }
 
 // dimReader reads the text of a size: sums of products of numbers, symbols,
@@ -38,67 +33,59 @@ type dimReader struct {
 	g *kernelGen
 }
 
-func (r *dimReader) sum() string {
-	out := ""
-	if r.next("-") {
-		out = "-"
+// dimCode is an expression; sum tells that it must stand in parentheses to be
+// part of another one.
+type dimCode struct {
+	code *jen.Statement
+	sum  bool
+}
+
+func (d dimCode) part() *jen.Statement {
+	if d.sum {
+		return jen.Parens(d.code)
 	}
-	out += r.product()
+	return d.code
+}
+
+func (r *dimReader) sum() dimCode {
+	var out dimCode
+	if r.next("-") {
+		out = dimCode{jen.Op("-").Add(r.product().part()), true}
+	} else {
+		out = r.product()
+	}
 	for {
+		sign := "+"
 		switch {
 		case r.next("+"):
-			out += " + " + r.product()
 		case r.next("-"):
-			out += " - " + r.product()
+			sign = "-"
 		default:
 			return out
 		}
+		out = dimCode{jen.Add(out.code).Op(sign).Add(r.product().part()), true}
 	}
 }
 
-func (r *dimReader) product() string {
+func (r *dimReader) product() dimCode {
 	out := r.factor()
 	for {
 		switch {
 		case r.next("//"):
-			den := r.factor()
-			out = r.g.prefix + "FloorDiv(" + bare(out) + ", " + bare(den) + ")"
+			out = dimCode{code: fromKernel("FloorDiv").Call(out.code, r.factor().code)}
 		case r.next("*"):
-			out += "*" + r.factor()
+			out = dimCode{code: jen.Add(out.part()).Op("*").Add(r.factor().part())}
 		default:
 			return out
 		}
 	}
 }
 
-// bare removes parentheses around a whole factor.
-func bare(s string) string {
-	if !strings.HasPrefix(s, "(") {
-		return s
-	}
-	depth := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		}
-		if depth == 0 && i < len(s)-1 {
-			return s
-		}
-	}
-	return s[1 : len(s)-1]
-}
-
-func (r *dimReader) factor() string {
+func (r *dimReader) factor() dimCode {
 	if r.next("(") {
 		in := r.sum()
 		r.next(")")
-		if !isSum(in) {
-			return in
-		}
-		return "(" + in + ")"
+		return in
 	}
 	start := r.i
 	for r.i < len(r.s) && (isLetter(r.s[r.i]) || isDigit(r.s[r.i]) || r.s[r.i] == '_') {
@@ -106,27 +93,12 @@ func (r *dimReader) factor() string {
 	}
 	word := r.s[start:r.i]
 	if name, ok := r.g.symbols[word]; ok {
-		return name
+		return dimCode{code: jen.Id(name)}
 	}
-	return word
-}
-
-// isSum reports whether an expression has a sign outside parentheses.
-func isSum(s string) bool {
-	depth := 0
-	for i := range len(s) {
-		switch s[i] {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case '+', '-':
-			if depth == 0 {
-				return true
-			}
-		}
+	if n, err := strconv.Atoi(word); err == nil {
+		return dimCode{code: jen.Lit(n)}
 	}
-	return false
+	return dimCode{code: jen.Id(word)}
 }
 
 func (r *dimReader) next(token string) bool {

@@ -9,7 +9,6 @@ import (
 func CodeName(c kernel.Code) string { return codeName(c) }
 
 // DimText prints a size as generated code has it.
-func DimText(d shape.Dim, prefix string) string {
-	g := &kernelGen{prefix: prefix}
-	return g.dim(d)
+func DimText(d shape.Dim) string {
+	return new(kernelGen).dim(d).GoString()
 }

@@ -227,11 +227,11 @@ func TestOpcodesAreNamed(t *testing.T) {
 
 func TestDimsPrintAsGo(t *testing.T) {
 	for text, want := range map[string]string{
-		"3": "3", "N": "N", "2*N+1": "2*N + 1", "-N+M": "-N + M", "(H-1)//2": "modelFloorDiv(H-1, 2)", "4*N*(M//3)": "modelFloorDiv(M, 3)*4*N", "N//(M+1)-2": "modelFloorDiv(N, M+1) - 2",
+		"3": "3", "N": "N", "2*N+1": "2*N + 1", "-N+M": "-N + M", "(H-1)//2": "kernel.FloorDiv(H-1, 2)", "4*N*(M//3)": "kernel.FloorDiv(M, 3)*4*N", "N//(M+1)-2": "kernel.FloorDiv(N, M+1) - 2",
 	} {
 		d, err := shape.ParseDim(text)
 		require.NoError(t, err)
-		got := codegen.DimText(d, "model")
+		got := codegen.DimText(d)
 		// The order of a size's terms is shape's business: compare values.
 		for n := range 6 {
 			env := func(s string) (int, bool) { return n + int(s[0])%5, true }

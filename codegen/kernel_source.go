@@ -1,23 +1,20 @@
 package codegen
 
 import (
-	"go/ast"
-	"go/format"
-	"go/parser"
-	"go/token"
-	"slices"
+	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/diag"
 )
 
 // goFile is a file in the making.
 type goFile struct {
+	*jen.File
 	name  string
-	doc   string // package comment
-	body  strings.Builder
-	lines int
+	lines int // about as many as are printed
 }
 
 // maxFileLines is where a new file is begun, at the next declaration.
@@ -26,8 +23,32 @@ const maxFileLines = 2500
 // maxLines is the most lines of statements of one function.
 const maxLines = 300
 
+// newFile begins a file of the package that is printed.
+func (g *kernelGen) newFile(name string) *goFile {
+	s := &goFile{name: name, File: jen.NewFilePathName("", g.o.Package)}
+	if !g.o.Eject {
+		s.HeaderComment("// " + Header)
+	}
+	for _, path := range []string{"array", "array/safetensors", "diag", "kernel"} {
+		s.ImportName(root+path, path[strings.LastIndexByte(path, '/')+1:])
+	}
+	return s
+}
+
+// declare prints a declaration of about so many lines behind its comment, of which
+// every line stands for one.
+func (s *goFile) declare(doc string, lines int, code ...jen.Code) {
+	s.Line()
+	for _, line := range strings.Split(doc, "\n") {
+		s.Comment("// " + line)
+	}
+	s.Add(code...)
+	s.lines += lines + strings.Count(doc, "\n") + 2
+}
+
 // goFiles is a run of files of which the next is begun when one is full.
 type goFiles struct {
+	g    *kernelGen
 	base string // the first file is base.go, the next base_2.go
 	list []*goFile
 }
@@ -41,27 +62,28 @@ func (f *goFiles) next() *goFile {
 	if n := len(f.list); n > 0 {
 		name = f.base + "_" + strconv.Itoa(n+1) + ".go"
 	}
-	s := &goFile{name: name}
+	s := f.g.newFile(name)
 	f.list = append(f.list, s)
 	return s
 }
 
+// declare prints a declaration into the next file.
+func (f *goFiles) declare(doc string, lines int, code ...jen.Code) {
+	f.next().declare(doc, lines, code...)
+}
+
 // function prints a function of any number of lines as one of at most maxLines,
-// which calls others for the rest. head returns the opening line of part i, call
-// the statement that calls it.
-func (f *goFiles) function(lines []string, head, call func(i int) string) {
+// which calls others for the rest. head returns comment and opening of part i,
+// call the statement that calls it.
+func (f *goFiles) function(lines []jen.Code, head func(i int) (doc string, open *jen.Statement), call func(i int) jen.Code) {
 	for i := 0; ; i++ {
-		s := f.next()
 		n := min(maxLines, len(lines))
-		s.p(head(i))
-		for _, l := range lines[:n] {
-			s.p(l)
-		}
+		body := append([]jen.Code(nil), lines[:n]...)
 		if lines = lines[n:]; len(lines) > 0 {
-			s.p(call(i + 1))
+			body = append(body, call(i+1))
 		}
-		s.p("}")
-		s.p()
+		doc, open := head(i)
+		f.declare(doc, len(body)+2, open.Block(body...))
 		if len(lines) == 0 {
 			return
 		}
@@ -76,179 +98,60 @@ func numbered(name string, i int) string {
 	return name + strconv.Itoa(i+1)
 }
 
-// p writes a line made of the parts.
-func (s *goFile) p(parts ...string) {
-	for _, x := range parts {
-		s.body.WriteString(x)
-		s.lines += strings.Count(x, "\n")
-	}
-	s.body.WriteByte('\n')
-	s.lines++
-}
-
-// knownImports are the packages that generated code may use, by their name in it.
-var knownImports = map[string]string{
-	"array": root + "array", "kernel": root + "kernel", "diag": root + "diag", "safetensors": root + "array/safetensors",
-	"context": "context", "io": "io", "math": "math", "runtime": "runtime", "slices": "slices", "strconv": "strconv", "atomic": "sync/atomic", "bytes": "bytes",
-}
-
-// render adds package clauses and imports, drops helpers that nothing uses, and
-// formats the files.
-func render(out *Files, files []*goFile, pkg string, header bool) error {
-	fset := token.NewFileSet()
-	trees := make([]*ast.File, len(files))
-	texts := make([]string, len(files))
-	for i, f := range files {
-		texts[i] = "package " + pkg + "\n" + f.body.String()
-		tree, err := parser.ParseFile(fset, f.name, texts[i], parser.ParseComments)
-		if err != nil {
-			e := diag.Bug("the printed file does not parse")
-			e.Err = err
-			return e
-		}
-		trees[i] = tree
-	}
-	last := len(files) - 1
-	drop := unused(trees, trees[last])
-	for i, f := range files {
-		text := texts[i]
-		if i == last {
-			text = without(text, trees[i], fset, drop)
-			trees[i].Decls = slices.DeleteFunc(trees[i].Decls, func(d ast.Decl) bool { return drop[d] })
-		}
-		var b strings.Builder
-		if header {
-			b.WriteString("// " + Header + "\n\n")
-		}
-		b.WriteString(f.doc)
-		b.WriteString("package " + pkg + "\n\n")
-		writeImports(&b, trees[i], strings.Contains(text, "//go:embed "))
-		b.WriteString(strings.TrimPrefix(text, "package "+pkg+"\n"))
-		data, err := format.Source([]byte(b.String()))
-		if err != nil {
+// render adds the files to out.
+func render(out *Files, files []*goFile) error {
+	for _, f := range files {
+		var b bytes.Buffer
+		if err := f.Render(&b); err != nil {
 			e := diag.Bug("the printed file cannot be formatted")
 			e.Err = err
 			return e
 		}
-		out.Add(f.name, data)
+		out.Add(f.name, b.Bytes())
 	}
 	return nil
 }
 
-// writeImports writes the imports that the file's selectors need.
-func writeImports(b *strings.Builder, f *ast.File, embed bool) {
-	used := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if x, ok := s.X.(*ast.Ident); ok && knownImports[x.Name] != "" {
-				used[knownImports[x.Name]] = true
-			}
-		}
-		return true
-	})
-	var std, own []string
-	for path := range used {
-		if strings.HasPrefix(path, root) {
-			own = append(own, "\""+path+"\"")
-		} else {
-			std = append(std, "\""+path+"\"")
-		}
-	}
-	if embed {
-		std = append(std, "_ \"embed\"")
-	}
-	if len(std)+len(own) == 0 {
-		return
-	}
-	slices.SortFunc(std, func(x, y string) int {
-		return strings.Compare(strings.TrimPrefix(x, "_ "), strings.TrimPrefix(y, "_ "))
-	})
-	slices.Sort(own)
-	b.WriteString("import (\n" + strings.Join(std, "\n") + "\n\n" + strings.Join(own, "\n") + "\n)\n\n")
+// fromArray names something of package array, and so on.
+func fromArray(name string) *jen.Statement       { return jen.Qual(root+"array", name) }
+func fromKernel(name string) *jen.Statement      { return jen.Qual(root+"kernel", name) }
+func fromSafetensors(name string) *jen.Statement { return jen.Qual(root+"array/safetensors", name) }
+
+func arrayPointer() *jen.Statement { return jen.Op("*").Add(fromArray("Array")) }
+
+// quoted is a string literal that holds ASCII alone.
+func quoted(s string) *jen.Statement { return jen.Op(strconv.QuoteToASCII(s)) }
+
+// ifErr returns results when err is not nil.
+func ifErr(results ...jen.Code) *jen.Statement {
+	return jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(results...))
 }
 
-// unused returns the functions of one file that are reached from none of the
-// other files.
-func unused(files []*ast.File, helpers *ast.File) map[ast.Decl]bool {
-	name := func(d ast.Decl) string {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			return f.Name.Name
-		}
-		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
-			return g.Specs[0].(*ast.TypeSpec).Name.Name
-		}
-		return ""
-	}
-	mentions := func(n ast.Node, self string, into map[string]bool) {
-		ast.Inspect(n, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && id.Name != self {
-				into[id.Name] = true
-			}
-			return true
-		})
-	}
-	live := map[string]bool{}
-	for _, f := range files {
-		if f != helpers {
-			mentions(f, "", live)
-		}
-	}
-	drop := map[ast.Decl]bool{}
-	for _, d := range helpers.Decls {
-		drop[d] = true
-	}
-	for again := true; again; {
-		again = false
-		for _, d := range helpers.Decls {
-			f, method := d.(*ast.FuncDecl)
-			if !drop[d] || !live[name(d)] {
-				continue
-			}
-			// A method is needed only with its type.
-			if method && f.Recv != nil && !live[receiver(f)] {
-				continue
-			}
-			delete(drop, d)
-			mentions(d, name(d), live)
-			again = true
-		}
-	}
-	return drop
+// ifErrOf returns results when call returns an error.
+func ifErrOf(call jen.Code, results ...jen.Code) *jen.Statement {
+	return jen.If(jen.Err().Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(jen.Return(results...))
 }
 
-func receiver(f *ast.FuncDecl) string {
-	t := f.Recv.List[0].Type
-	if p, ok := t.(*ast.StarExpr); ok {
-		t = p.X
+// ids are identifiers as expressions.
+func ids(names []string) []jen.Code {
+	list := make([]jen.Code, len(names))
+	for i, n := range names {
+		list[i] = jen.Id(n)
 	}
-	if id, ok := t.(*ast.Ident); ok {
-		return id.Name
-	}
-	return ""
+	return list
 }
 
-// without cuts declarations, with their comments, out of a file's text.
-func without(text string, f *ast.File, fset *token.FileSet, drop map[ast.Decl]bool) string {
-	var b strings.Builder
-	at := 0
-	for _, d := range f.Decls {
-		if !drop[d] {
-			continue
+// structFields are fields of one type, several on a line.
+func structFields(fields []string, typ jen.Code) []jen.Code {
+	var lines []jen.Code
+	for len(fields) > 0 {
+		n, width := 1, len(fields[0])
+		for n < len(fields) && width+len(fields[n]) < 90 {
+			width += len(fields[n]) + 2
+			n++
 		}
-		from := d.Pos()
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if d.Doc != nil {
-				from = d.Doc.Pos()
-			}
-		case *ast.GenDecl:
-			if d.Doc != nil {
-				from = d.Doc.Pos()
-			}
-		}
-		b.WriteString(text[at:fset.Position(from).Offset])
-		at = fset.Position(d.End()).Offset
+		lines = append(lines, jen.List(ids(fields[:n])...).Add(typ))
+		fields = fields[n:]
 	}
-	b.WriteString(text[at:])
-	return b.String()
+	return lines
 }

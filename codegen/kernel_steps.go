@@ -13,16 +13,17 @@ import (
 
 // stepCode is a step made ready to print.
 type stepCode struct {
-	literal string // the kernel's struct
-	expr    string // how the step's code reaches its kernel
-	field   string // the kernel's field in the state, when it depends on sizes
+	literal jen.Code       // the kernel's struct
+	expr    *jen.Statement // how the step's code reaches its kernel
+	text    string         // expr as text
+	field   string         // the kernel's field in the state, when it depends on sizes
 }
 
-// kernelText prints the kernel of a step as a Go literal.
-func kernelText(s *plan.Step) string {
-	v := structOf(s)
-	code := literal(v, func(d shape.Dim) jen.Code { return jen.Lit(d.String()) })
-	return (&jen.Statement{code}).GoString()
+// kernelVar is a kernel that steps share.
+type kernelVar struct {
+	name, doc string
+	lines     int
+	literal   jen.Code
 }
 
 // shortLiteral is the longest literal printed at the call itself.
@@ -36,14 +37,15 @@ func (g *kernelGen) prepareSteps() {
 	for i := range g.p.Steps {
 		s := &g.p.Steps[i]
 		c := &g.steps[i]
-		c.literal = kernelText(s)
+		c.literal = literal(structOf(s), func(d shape.Dim) jen.Code { return jen.Lit(d.String()) })
+		text := (&jen.Statement{c.literal}).GoString()
 		hint := s.Op
 		if hint == "" {
 			hint = structOf(s).Type().Name()
 		}
 		switch {
 		case len(s.Fields) > 0:
-			key := c.literal
+			key := text
 			for _, f := range s.Fields {
 				key += " " + f.Name + "=" + f.Expr.String()
 			}
@@ -51,43 +53,43 @@ func (g *kernelGen) prepareSteps() {
 				g.vars[key] = g.fields.add(camel(hint) + "Kernel")
 			}
 			c.field = g.vars[key]
-			c.expr = "s." + c.field
-		case len(c.literal) <= shortLiteral && !strings.Contains(c.literal, "[]"):
-			c.expr = c.literal
+			c.expr, c.text = jen.Id("s").Dot(c.field), "s."+c.field
+		case len(text) <= shortLiteral && !strings.Contains(text, "[]"):
+			c.expr, c.text = jen.Add(c.literal), text
 		default:
-			if g.vars[c.literal] == "" {
-				name := g.top.add(g.prefix + exported(hint))
-				g.vars[c.literal] = name
+			if g.vars[text] == "" {
+				g.vars[text] = g.top.add(g.prefix + exported(hint))
 				what := " is the kernel of "
 				if structOf(s).Type().Name() == "Elementwise" {
 					what = " computes each element of "
 				}
-				g.kernels = append(g.kernels, "// "+name+what+comment(hint)+".\nvar "+name+" = "+c.literal)
+				g.kernels = append(g.kernels, kernelVar{g.vars[text], g.vars[text] + what + comment(hint) + ".", strings.Count(text, "\n") + 1, c.literal})
 			}
-			c.expr = g.vars[c.literal]
+			c.expr, c.text = jen.Id(g.vars[text]), g.vars[text]
 		}
 	}
 }
 
-// statement prints a step's call. ref tells how the code reaches a buffer.
-func (g *kernelGen) statement(i int, name string, ref func(int) string) string {
-	s := &g.p.Steps[i]
-	list := func(bufs []int) string {
-		parts := make([]string, len(bufs))
-		for k, b := range bufs {
-			parts[k] = "nil"
-			if b >= 0 {
-				parts[k] = ref(b)
-			}
+// operandList prints the arrays of a step. ref tells how the code reaches a buffer.
+func operandList(list []int, ref func(int) *jen.Statement) []jen.Code {
+	out := make([]jen.Code, len(list))
+	for i, k := range list {
+		if out[i] = jen.Nil(); k >= 0 {
+			out[i] = ref(k)
 		}
-		return strings.Join(parts, ", ")
 	}
-	q := strconv.QuoteToASCII(name)
-	expr := g.steps[i].expr
+	return out
+}
+
+// statement prints a step's call.
+func (g *kernelGen) statement(i int, name string, ref func(int) *jen.Statement) *jen.Statement {
+	s := &g.p.Steps[i]
+	frame := func(method string, args ...jen.Code) *jen.Statement { return jen.Id("s").Dot(method).Call(args...) }
+	in := frame("Ins", operandList(s.In, ref)...)
 	if s.View {
-		return "s.viewed(" + q + ", " + expr + ".View(" + ref(s.Out[0]) + ", s.ins(" + list(s.In) + ")))"
+		return frame("Viewed", quoted(name), jen.Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in))
 	}
-	return expr + ".Run(s.at(" + q + "), s.outs(" + list(s.Out) + "), s.ins(" + list(s.In) + "))"
+	return jen.Add(g.steps[i].expr).Dot("Run").Call(frame("At", quoted(name)), frame("Outs", operandList(s.Out, ref)...), in)
 }
 
 // place returns the module path and type that a step belongs to: its scope, or
@@ -145,7 +147,7 @@ func (g *kernelGen) stepComment(i int, base string) string {
 	if s.View {
 		types[0] += ", a view"
 	}
-	return "// " + comment(strings.TrimSpace(text)+" "+strings.Join(types, ", "))
+	return comment(strings.TrimSpace(text) + " " + strings.Join(types, ", "))
 }
 
 // stepName is the name by which errors call a step.
@@ -163,17 +165,33 @@ func (g *kernelGen) stepName(i int) string {
 }
 
 // fieldLines sets the integers of a kernel that depend on sizes.
-func (g *kernelGen) fieldLines(i int, target string) []string {
+func (g *kernelGen) fieldLines(i int, target *jen.Statement) []jen.Code {
 	s := &g.p.Steps[i]
-	lines := []string{target + " = " + g.steps[i].literal}
+	lines := []jen.Code{jen.Add(target).Op("=").Add(g.steps[i].literal)}
 	for _, f := range s.Fields {
 		value := g.dim(f.Expr)
 		if t := fieldType(structOf(s), f.Name); t != "int" && t != "" {
-			value = t + "(" + value + ")"
+			value = jen.Id(t).Call(value)
 		}
-		lines = append(lines, target+"."+f.Name+" = "+value)
+		lines = append(lines, selectField(target, f.Name).Op("=").Add(value))
 	}
 	return lines
+}
+
+// selectField prints a selector such as "Dims[1]" or "Slice.Stop" of a value.
+func selectField(of jen.Code, path string) *jen.Statement {
+	out := jen.Add(of)
+	for _, part := range strings.Split(path, ".") {
+		name, index, _ := strings.Cut(part, "[")
+		out.Dot(name)
+		for index != "" {
+			digits, rest, _ := strings.Cut(index, "]")
+			k, _ := strconv.Atoi(digits) // a selector holds numbers alone
+			out.Index(jen.Lit(k))
+			index = strings.TrimPrefix(rest, "[")
+		}
+	}
+	return out
 }
 
 // fieldType returns the basic type of an integer that a selector reaches.

@@ -186,9 +186,9 @@ func goType(a *array.Array) string {
 const probeText = `
 // Measure returns the memory that the last call took.
 func (m *MODEL) Measure() int64 {
-	s := <-m.free
-	defer func() { m.free <- s }()
-	return int64(len(s.arena.Bytes()) + s.work.HighWater())
+	s := m.free.Take()
+	defer m.free.Give(s)
+	return s.Held()
 }
 `
 

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
@@ -34,7 +36,7 @@ type block struct {
 	// weights are the fields of the block's weights, as suffixes of paths.
 	weights []weight
 	params  []string // parameters for values from outside
-	inside  map[int]string
+	inside  map[int]*jen.Statement
 }
 
 // instance is one occurrence of a block: steps [first, last).
@@ -215,7 +217,7 @@ func (g *kernelGen) canonical(r instance, uses [][2]int) canon {
 	}
 	for i := r.first; i < r.last; i++ {
 		s := &g.p.Steps[i]
-		line := g.steps[i].expr + " " + strconv.FormatBool(s.View) + " " + s.Op + " " + s.Scope.Type + " " + strings.TrimPrefix(s.Scope.Path, r.prefix)
+		line := g.steps[i].text + " " + strconv.FormatBool(s.View) + " " + s.Op + " " + s.Scope.Type + " " + strings.TrimPrefix(s.Scope.Path, r.prefix)
 		for _, k := range s.Out {
 			line += " " + name(k)
 		}
@@ -232,7 +234,7 @@ func (g *kernelGen) canonical(r instance, uses [][2]int) canon {
 // addBlock makes a block of runs that are equal but for their buffers.
 func (g *kernelGen) addBlock(list []instance) {
 	base := blockName(list[0].prefix)
-	b := &block{insts: list, inside: map[int]string{}}
+	b := &block{insts: list, inside: map[int]*jen.Statement{}}
 	b.fn = g.top.add(g.prefix + exported(base))
 	g.top.reserve(b.fn+"Values", b.fn+"Weights")
 	b.field = g.fields.add(camel(base))
@@ -243,13 +245,14 @@ func (g *kernelGen) addBlock(list []instance) {
 	}
 	local := newNames()
 	local.reserve(goNames...)
-	local.reserve("layout", "bind")
+	local.reserve("layout", "layout2", "bind")
 	for i, k := range first.canon.locals {
 		field := local.add(short(k))
 		b.locals = append(b.locals, field)
-		b.inside[k] = "&b." + field
+		b.inside[k] = jen.Op("&").Id("b").Dot(field)
 		for n, r := range list {
-			g.refs[r.canon.locals[i]] = "&s." + b.field + "[" + strconv.Itoa(n) + "]." + field
+			g.refs[r.canon.locals[i]] = jen.Op("&").Id("s").Dot(b.field).Index(jen.Lit(n)).Dot(field)
+			delete(g.held, r.canon.locals[i])
 		}
 	}
 	byBuffer := map[int]int{}
@@ -258,16 +261,16 @@ func (g *kernelGen) addBlock(list []instance) {
 	}
 	fields := newNames()
 	fields.reserve(goNames...)
-	fields.reserve("bind")
+	fields.reserve("bind", "bind2")
 	for i, k := range first.canon.weights {
 		w := g.weights[byBuffer[k]]
 		w.path = strings.TrimPrefix(w.path, first.prefix+".")
 		w.field = fields.add(camel(w.path))
 		b.weights = append(b.weights, w)
-		b.inside[k] = "w." + w.field
+		b.inside[k] = jen.Id("w").Dot(w.field)
 		for n, r := range list {
 			g.weights[byBuffer[r.canon.weights[i]]].block = true
-			g.refs[r.canon.weights[i]] = "w." + b.field + "[" + strconv.Itoa(n) + "]." + w.field
+			g.refs[r.canon.weights[i]] = jen.Id("w").Dot(b.field).Index(jen.Lit(n)).Dot(w.field)
 		}
 	}
 	params := newNames()
@@ -276,7 +279,7 @@ func (g *kernelGen) addBlock(list []instance) {
 	for _, k := range first.canon.outer {
 		p := params.add(short(k))
 		b.params = append(b.params, p)
-		b.inside[k] = p
+		b.inside[k] = jen.Id(p)
 	}
 	g.blocks = append(g.blocks, b)
 }
@@ -298,167 +301,159 @@ func blockName(prefix string) string {
 func (b *block) weightsType() string { return b.fn + "Weights" }
 
 // bindCall prints the statement that takes the weights of all instances.
-func (b *block) bindCall() string {
-	var paths []string
+func (b *block) bindCall() jen.Code {
+	var paths []jen.Code
 	for _, r := range b.insts {
-		paths = append(paths, strconv.QuoteToASCII(r.prefix+"."))
+		paths = append(paths, quoted(r.prefix+"."))
 	}
-	return "for i, path := range []string{" + strings.Join(paths, ", ") + "} {\nw." + b.field + "[i].bind(l, path)\n}"
+	return jen.For(jen.List(jen.Id("i"), jen.Id("path")).Op(":=").Range().Index().String().Values(paths...)).Block(
+		jen.Id("w").Dot(b.field).Index(jen.Id("i")).Dot("bind").Call(jen.Id("l"), jen.Id("path")))
 }
 
 // printWeights prints the struct of a block's weights and what fills it.
-func (b *block) printWeights(g *kernelGen, files *goFiles) {
-	s := files.next()
+func (b *block) printWeights(files *goFiles) {
 	t := b.weightsType()
-	s.p("// ", t, " are the tensors of one call of ", b.fn, ".")
-	s.p("type ", t, " struct {")
-	var fields, lines []string
+	var fields []string
+	var lines []jen.Code
 	for _, w := range b.weights {
 		fields = append(fields, w.field)
-		lines = append(lines, bindLine("w."+w.field, "path+"+strconv.QuoteToASCII(w.path), w.array))
+		lines = append(lines, bindLine(jen.Id("w").Dot(w.field), jen.Id("path").Op("+").Add(quoted(w.path)), w.array))
 	}
-	writeFields(s, fields, "*array.Array")
-	s.p("}")
-	s.p()
-	files.function(lines, func(i int) string {
+	list := structFields(fields, arrayPointer())
+	files.declare(t+" are the tensors of one call of "+b.fn+".", len(list)+2, jen.Type().Id(t).Struct(list...))
+	files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("bind", i)
-		return "// " + name + " takes tensors from l, whose names begin with path.\nfunc (w *" + t + ") " + name + "(l *" + g.prefix + "Loader, path string) {"
-	}, func(i int) string { return "w." + numbered("bind", i) + "(l, path)" })
+		return name + " takes tensors from l, whose names begin with path.",
+			jen.Func().Params(jen.Id("w").Op("*").Id(t)).Id(name).Params(loaderParam(), jen.Id("path").String())
+	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l"), jen.Id("path")) })
 }
 
 // call prints the call of instance n.
-func (b *block) call(g *kernelGen, n int) string {
+func (b *block) call(g *kernelGen, n int) jen.Code {
 	r := &b.insts[n]
-	args := []string{"s", strconv.QuoteToASCII(r.prefix + ".")}
-	i := "[" + strconv.Itoa(n) + "]"
+	args := []jen.Code{jen.Id("s"), quoted(r.prefix + ".")}
 	if len(b.locals) > 0 {
-		args = append(args, "&s."+b.field+i)
+		args = append(args, jen.Op("&").Id("s").Dot(b.field).Index(jen.Lit(n)))
 	}
 	if len(b.weights) > 0 {
-		args = append(args, "&w."+b.field+i)
+		args = append(args, jen.Op("&").Id("w").Dot(b.field).Index(jen.Lit(n)))
 	}
 	for _, k := range r.canon.outer {
 		args = append(args, g.refs[k])
 	}
-	return b.fn + "(" + strings.Join(args, ", ") + ")"
+	return jen.Id(b.fn).Call(args...)
 }
 
 // print prints the block's types and functions.
 func (b *block) print(g *kernelGen, files *goFiles) {
-	s := files.next()
 	values := b.fn + "Values"
+	params := []jen.Code{g.stateParam(), jen.Id("scope").String()}
 	if len(b.locals) > 0 {
-		s.p("// ", values, " are the values of one call of ", b.fn, ".")
-		s.p("type ", values, " struct {")
-		writeFields(s, b.locals, "array.Array")
-		s.p("}")
-		s.p()
+		list := structFields(b.locals, fromArray("Array"))
+		files.declare(values+" are the values of one call of "+b.fn+".", len(list)+2, jen.Type().Id(values).Struct(list...))
 		b.printLayout(g, files)
-		s = files.next()
+		params = append(params, jen.Id("b").Op("*").Id(values))
+	}
+	if len(b.weights) > 0 {
+		params = append(params, jen.Id("w").Op("*").Id(b.weightsType()))
+	}
+	if len(b.params) > 0 {
+		params = append(params, jen.List(ids(b.params)...).Add(arrayPointer()))
 	}
 	var names []string
 	for _, r := range b.insts {
 		names = append(names, r.prefix)
 	}
-	s.p("// ", b.fn, " computes ", comment(strings.Join(names, ", ")), ".")
-	params := "s *" + g.prefix + "State, scope string"
-	if len(b.locals) > 0 {
-		params += ", b *" + values
-	}
-	if len(b.weights) > 0 {
-		params += ", w *" + b.weightsType()
-	}
-	if len(b.params) > 0 {
-		params += ", " + strings.Join(b.params, ", ") + " *array.Array"
-	}
-	s.p("func ", b.fn, "(", params, ") {")
-	s.p("s.scope = scope")
 	var items []item
 	for i := b.insts[0].first; i < b.insts[0].last; i++ {
 		items = append(items, item{step: i})
 	}
-	g.printItems(s, items, b.insts[0].prefix, func(k int) string { return b.inside[k] })
-	s.p("s.scope = \"\"")
-	s.p("}")
-	s.p()
+	body := []jen.Code{jen.Id("s").Dot("Within").Call(jen.Id("scope"))}
+	body = append(body, g.itemLines(items, b.insts[0].prefix, func(k int) *jen.Statement { return b.inside[k] })...)
+	body = append(body, jen.Id("s").Dot("Within").Call(jen.Lit("")))
+	files.declare(b.fn+" computes "+comment(strings.Join(names, ", "))+".", len(body)+2, jen.Func().Id(b.fn).Params(params...).Block(body...))
 }
 
 // printLayout prints the method that places a block's values.
 func (b *block) printLayout(g *kernelGen, files *goFiles) {
-	var lines []string
+	var lines []jen.Code
 	at := 0
 	for i, k := range b.insts[0].canon.locals {
-		x := &g.p.Buffers[k]
+		x, ref := &g.p.Buffers[k], jen.Op("&").Id("b").Dot(b.locals[i])
 		if x.Kind == plan.Temp {
-			lines = append(lines, g.placeLine("&b."+b.locals[i], "at["+strconv.Itoa(at)+"]", x))
+			lines = append(lines, g.placeLine(ref, jen.Id("at").Index(jen.Lit(at)), x))
 			at++
 		} else {
-			lines = append(lines, g.headerLine("&b."+b.locals[i], x))
+			lines = append(lines, g.headerLine(ref, x))
 		}
 	}
-	n := strconv.Itoa(at)
-	files.function(lines, func(i int) string {
+	params := append([]jen.Code{g.stateParam(), jen.Id("at").Op("*").Index(jen.Lit(at)).Int()}, g.symbolParams()...)
+	files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("layout", i)
-		return "// " + name + " gives the values their sizes and places.\nfunc (b *" + b.fn + "Values) " + name +
-			"(s *" + g.prefix + "State, at *[" + n + "]int" + g.symbolParams(", ") + ") {"
-	}, func(i int) string { return "b." + numbered("layout", i) + "(s, at" + g.symbolArgs(", ") + ")" })
+		return name + " gives the values their sizes and places.", jen.Func().Params(jen.Id("b").Op("*").Id(b.fn + "Values")).Id(name).Params(params...)
+	}, func(i int) jen.Code {
+		return jen.Id("b").Dot(numbered("layout", i)).Call(append([]jen.Code{jen.Id("s"), jen.Id("at")}, ids(g.symbolNames())...)...)
+	})
 }
 
 // layoutCall prints the statement that places the values of instance n.
-func (b *block) layoutCall(g *kernelGen, n int) string {
-	var at []string
+func (b *block) layoutCall(g *kernelGen, n int) jen.Code {
+	var at []jen.Code
 	for _, k := range b.insts[n].canon.locals {
 		if x := &g.p.Buffers[k]; x.Kind == plan.Temp {
 			at = append(at, g.offset(x))
 		}
 	}
-	return "s." + b.field + "[" + strconv.Itoa(n) + "].layout(s, &[...]int{" + strings.Join(at, ", ") + "}" + g.symbolArgs(", ") + ")"
+	args := append([]jen.Code{jen.Id("s"), jen.Op("&").Index(jen.Op("...")).Int().Values(at...)}, ids(g.symbolNames())...)
+	return jen.Id("s").Dot(b.field).Index(jen.Lit(n)).Dot("layout").Call(args...)
 }
 
 // longOffset is the longest offset that is printed where it is used.
 const longOffset = 24
 
 // offset prints a buffer's place in the arena. Long ones are computed once.
-func (g *kernelGen) offset(x *plan.Buffer) string {
-	text := g.dim(x.Offset)
+func (g *kernelGen) offset(x *plan.Buffer) *jen.Statement {
+	text := x.Offset.String()
 	if len(text) <= longOffset {
-		return text
+		return g.dim(x.Offset)
 	}
 	i, ok := g.places[text]
 	if !ok {
 		i = len(g.offsets)
 		g.places[text] = i
-		g.offsets = append(g.offsets, text)
+		g.offsets = append(g.offsets, x.Offset)
 	}
-	return "s.places[" + strconv.Itoa(i) + "]"
+	return jen.Id("s").Dot("places").Index(jen.Lit(i))
 }
 
-func (g *kernelGen) placeLine(ref, at string, x *plan.Buffer) string {
-	return "s.place(" + ref + ", " + at + ", " + dtypeText(x.Type.DType()) + g.comma(x.Type.Dims()) + ")"
+func (g *kernelGen) placeLine(ref, at *jen.Statement, x *plan.Buffer) jen.Code {
+	return jen.Id("s").Dot("Place").Call(append([]jen.Code{ref, at}, g.typeArgs(x)...)...)
 }
 
-func (g *kernelGen) headerLine(ref string, x *plan.Buffer) string {
-	return "s.header(" + ref + ", " + dtypeText(x.Type.DType()) + g.comma(x.Type.Dims()) + ")"
+func (g *kernelGen) headerLine(ref *jen.Statement, x *plan.Buffer) jen.Code {
+	return jen.Id("s").Dot("Header").Call(append([]jen.Code{ref}, g.typeArgs(x)...)...)
 }
 
-// symbolParams prints the symbols as parameters behind sep, nothing for none.
-func (g *kernelGen) symbolParams(sep string) string {
+// typeArgs prints element type and sizes of a buffer as arguments.
+func (g *kernelGen) typeArgs(x *plan.Buffer) []jen.Code {
+	return append([]jen.Code{dtypeLit(x.Type.DType())}, g.dims(x.Type.Dims())...)
+}
+
+// symbolNames are the variables of the symbols.
+func (g *kernelGen) symbolNames() []string {
+	list := make([]string, len(g.p.Symbols))
+	for i, s := range g.p.Symbols {
+		list[i] = g.symbols[s.Name]
+	}
+	return list
+}
+
+// symbolParams are the symbols as parameters, none for none.
+func (g *kernelGen) symbolParams() []jen.Code {
 	if !g.symbolic {
-		return ""
+		return nil
 	}
-	return sep + strings.TrimPrefix(g.symbolArgs(", "), ", ") + " int"
-}
-
-// symbolArgs prints the symbols as arguments behind sep.
-func (g *kernelGen) symbolArgs(sep string) string {
-	var list []string
-	for _, s := range g.p.Symbols {
-		list = append(list, g.symbols[s.Name])
-	}
-	if list == nil {
-		return ""
-	}
-	return sep + strings.Join(list, ", ")
+	return []jen.Code{jen.List(ids(g.symbolNames())...).Int()}
 }
 
 // items lists the plan's steps with repeated blocks as one item each.

@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
@@ -26,46 +27,43 @@ func (g *kernelGen) named() []safetensors.Named {
 	return list
 }
 
-// weightData returns the file of weights; it depends on names and data alone.
+// weightData returns the file of weights, with checksums; it depends on names and
+// data alone.
 func (g *kernelGen) weightData() ([]byte, error) {
 	var b bytes.Buffer
-	err := safetensors.Write(&b, g.named(), nil)
+	err := safetensors.Write(&b, g.named(), safetensors.Checksums(g.named()))
 	return b.Bytes(), err
 }
 
 // weightFiles prints the struct of weights and what fills it.
 func (g *kernelGen) weightFiles() []*goFile {
-	files := &goFiles{base: g.file + "_weights"}
-	s := files.next()
-	pfx := g.prefix
-	s.p("// ", pfx, "Schema is the hash of names, types and shapes of the weights.")
-	s.p("const ", pfx, "Schema = 0x", strconv.FormatUint(safetensors.SchemaHash(g.named()), 16))
-	s.p()
-	s.p("// ", pfx, "Weights are the tensors of the model. They do not change.")
-	s.p("type ", pfx, "Weights struct {")
-	var fields, lines []string
+	files := &goFiles{g: g, base: g.file + "_weights"}
+	schema, name := g.prefix+"Schema", g.prefix+"Weights"
+	files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
+		jen.Const().Id(schema).Op("=").Op("0x"+strconv.FormatUint(safetensors.SchemaHash(g.named()), 16)))
+	var fields []string
+	var lines []jen.Code
 	for _, w := range g.weights {
 		if !w.block {
 			fields = append(fields, w.field)
-			lines = append(lines, bindLine("w."+w.field, strconv.QuoteToASCII(w.path), w.array))
+			lines = append(lines, bindLine(jen.Id("w").Dot(w.field), quoted(w.path), w.array))
 		}
 	}
-	writeFields(s, fields, "*array.Array")
+	list := structFields(fields, arrayPointer())
 	for _, b := range g.blocks {
 		if len(b.weights) > 0 {
-			s.p(b.field, " [", strconv.Itoa(len(b.insts)), "]", b.weightsType())
+			list = append(list, jen.Id(b.field).Index(jen.Lit(len(b.insts))).Id(b.weightsType()))
 			lines = append(lines, b.bindCall())
 		}
 	}
-	s.p("}")
-	s.p()
-	files.function(lines, func(i int) string {
-		name := numbered("bind", i)
-		return "// " + name + " takes tensors from l.\nfunc (w *" + pfx + "Weights) " + name + "(l *" + pfx + "Loader) {"
-	}, func(i int) string { return "w." + numbered("bind", i) + "(l)" })
+	files.declare(name+" are the tensors of the model. They do not change.", len(list)+2, jen.Type().Id(name).Struct(list...))
+	files.function(lines, func(i int) (string, *jen.Statement) {
+		bind := numbered("bind", i)
+		return bind + " takes tensors from l.", jen.Func().Params(g.weightsParam()).Id(bind).Params(loaderParam())
+	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l")) })
 	for _, b := range g.blocks {
 		if len(b.weights) > 0 {
-			b.printWeights(g, files)
+			b.printWeights(files)
 		}
 	}
 	if g.o.Weights == WeightsLiteral {
@@ -74,141 +72,117 @@ func (g *kernelGen) weightFiles() []*goFile {
 	return files.list
 }
 
-// bindLine prints the request for one tensor; name is a Go expression.
-func bindLine(target, name string, a *array.Array) string {
-	line := "l.tensor(&" + target + ", " + name + ", " + dtypeText(a.DType())
-	for _, n := range a.Shape() {
-		line += ", " + strconv.Itoa(n)
-	}
-	return line + ")"
-}
+func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromSafetensors("Loader")) }
 
-func dtypeText(d array.DType) string {
-	if d == array.Bool {
-		return "array.Bool"
+// bindLine prints the request for one tensor.
+func bindLine(target, name jen.Code, a *array.Array) jen.Code {
+	args := []jen.Code{jen.Op("&").Add(target), name, dtypeLit(a.DType())}
+	for _, n := range a.Shape() {
+		args = append(args, jen.Lit(n))
 	}
-	return "array." + strings.ToUpper(d.String())
+	return jen.Id("l").Dot("Tensor").Call(args...)
 }
 
 // goElem returns the Go type of elements.
-func goElem(d array.DType) string {
+func goElem(d array.DType) *jen.Statement {
 	switch d {
 	case array.F32:
-		return "float32"
+		return jen.Float32()
 	case array.F64:
-		return "float64"
+		return jen.Float64()
 	case array.F16:
-		return "array.Half"
+		return fromArray("Half")
 	case array.BF16:
-		return "array.BFloat"
+		return fromArray("BFloat")
 	case array.Bool:
-		return "bool"
+		return jen.Bool()
 	}
 	name := d.String()
 	if name[0] == 'u' {
-		return "uint" + name[1:]
+		return jen.Id("uint" + name[1:])
 	}
-	return "int" + name[1:]
-}
-
-// writeFields prints struct fields of one type, several on a line.
-func writeFields(s *goFile, fields []string, typ string) {
-	for len(fields) > 0 {
-		line := fields[0]
-		n := 1
-		for n < len(fields) && len(line)+len(fields[n]) < 90 {
-			line += ", " + fields[n]
-			n++
-		}
-		s.p("\t", line, " ", typ)
-		fields = fields[n:]
-	}
+	return jen.Id("int" + name[1:])
 }
 
 // literalFile prints the numbers of all tensors.
 func (g *kernelGen) literalFile() *goFile {
-	s := &goFile{name: g.file + "_data.go"}
-	pfx := g.prefix
-	s.p("// ", pfx, "Literal returns a tensor over the numbers below, nil for names that the model lacks.")
-	s.p("func ", pfx, "Literal(name string) (*array.Array, error) {")
-	if len(g.weights) > 0 {
-		s.p("switch name {")
-	}
-	var data []string
+	s := g.newFile(g.file + "_data.go")
+	find := g.prefix + "Literal"
+	var data []jen.Code
 	names := newNames()
-	for _, w := range g.weights {
-		name := g.top.add(pfx + "Data" + exported(names.add(camel(w.path))))
-		s.p("case ", strconv.QuoteToASCII(w.path), ":")
-		// A nil shape would mean one dimension.
-		shape := ", []int{" + ints(w.array.Shape()) + "}..."
-		s.p("return array.FromSlice(", name, shape, "), nil")
-		data = append(data, "var "+name+" = "+elementsText(w.array))
+	body := []jen.Code{jen.Switch(jen.Id("name")).BlockFunc(func(cases *jen.Group) {
+		for _, w := range g.weights {
+			name := g.top.add(g.prefix + "Data" + exported(names.add(camel(w.path))))
+			var dims []jen.Code
+			for _, n := range w.array.Shape() {
+				dims = append(dims, jen.Lit(n))
+			}
+			// A nil shape would mean one dimension.
+			shape := jen.Index().Int().Values(dims...).Op("...")
+			cases.Case(quoted(w.path)).Block(jen.Return(fromArray("FromSlice").Call(jen.Id(name), shape), jen.Nil()))
+			data = append(data, jen.Var().Id(name).Op("=").Index().Add(goElem(w.array.DType())).Add(numbers(w.array)))
+		}
+	}), jen.Return(jen.Nil(), jen.Nil())}
+	if len(g.weights) == 0 {
+		body = body[1:]
 	}
-	if len(g.weights) > 0 {
-		s.p("}")
-	}
-	s.p("return nil, nil")
-	s.p("}")
+	s.declare(find+" returns a tensor over the numbers below, nil for names that the model lacks.", len(body)+2,
+		jen.Func().Id(find).Params(jen.Id("name").String()).Params(arrayPointer(), jen.Error()).Block(body...))
 	for _, d := range data {
-		s.p()
-		s.p(d)
+		s.Line()
+		s.Add(d)
 	}
 	return s
 }
 
-func ints(list []int) string {
-	parts := make([]string, len(list))
-	for i, n := range list {
-		parts[i] = strconv.Itoa(n)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// elementsText prints the elements of an array as a slice that reads back bit by bit.
-func elementsText(a *array.Array) string {
-	n := a.Len()
-	var b strings.Builder
-	b.WriteString("[]" + goElem(a.DType()) + "{\n")
-	width := 0
-	for i := range n {
-		t := elementText(a, i)
-		if width += len(t) + 2; width > 100 {
-			b.WriteString("\n")
-			width = len(t) + 2
+// numbers prints the elements of an array so that they read back bit by bit,
+// many on a line.
+func numbers(a *array.Array) jen.Code {
+	return jen.CustomFunc(jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}, func(lines *jen.Group) {
+		var line []jen.Code
+		width := 0
+		for i := range a.Len() {
+			e, n := element(a, i)
+			if width += n + 2; width > 100 {
+				lines.Add(jen.List(line...))
+				line, width = nil, n+2
+			}
+			line = append(line, e)
 		}
-		b.WriteString(t + ", ")
-	}
-	if n > 0 {
-		b.WriteString("\n")
-	}
-	b.WriteString("}")
-	return b.String()
+		if len(line) > 0 {
+			lines.Add(jen.List(line...))
+		}
+	})
 }
 
-func elementText(a *array.Array, i int) string {
+// element prints one element, and returns about how long it is.
+func element(a *array.Array, i int) (jen.Code, int) {
+	text := ""
 	switch a.DType() {
 	case array.F32:
 		f := array.Data[float32](a)[i]
 		if special(float64(f)) {
-			return "math.Float32frombits(0x" + strconv.FormatUint(uint64(math.Float32bits(f)), 16) + ")"
+			return jen.Qual("math", "Float32frombits").Call(jen.Op("0x" + strconv.FormatUint(uint64(math.Float32bits(f)), 16))), 32
 		}
-		return strconv.FormatFloat(float64(f), 'g', -1, 32)
+		text = strconv.FormatFloat(float64(f), 'g', -1, 32)
 	case array.F64:
 		f := array.Data[float64](a)[i]
 		if special(f) {
-			return "math.Float64frombits(0x" + strconv.FormatUint(math.Float64bits(f), 16) + ")"
+			return jen.Qual("math", "Float64frombits").Call(jen.Op("0x" + strconv.FormatUint(math.Float64bits(f), 16))), 40
 		}
-		return strconv.FormatFloat(f, 'g', -1, 64)
+		text = strconv.FormatFloat(f, 'g', -1, 64)
 	case array.F16:
-		return "0x" + strconv.FormatUint(uint64(array.Data[array.Half](a)[i]), 16)
+		text = "0x" + strconv.FormatUint(uint64(array.Data[array.Half](a)[i]), 16)
 	case array.BF16:
-		return "0x" + strconv.FormatUint(uint64(array.Data[array.BFloat](a)[i]), 16)
+		text = "0x" + strconv.FormatUint(uint64(array.Data[array.BFloat](a)[i]), 16)
 	case array.U64:
-		return strconv.FormatUint(array.Data[uint64](a)[i], 10)
+		text = strconv.FormatUint(array.Data[uint64](a)[i], 10)
 	case array.Bool:
-		return strconv.FormatBool(array.Int64At(a, i) != 0)
+		text = strconv.FormatBool(array.Int64At(a, i) != 0)
+	default:
+		text = strconv.FormatInt(array.Int64At(a, i), 10)
 	}
-	return strconv.FormatInt(array.Int64At(a, i), 10)
+	return jen.Op(text), len(text)
 }
 
 // special reports whether no decimal literal has the bits of f.

@@ -93,6 +93,12 @@ var fileCodes = []Info{
 		Example: `npy.Write(w, array.New(array.BF16, 1))`,
 	},
 	{
+		Code: "FX8016", Title: "weights are damaged",
+		Cause:   "the bytes of a tensor are not those that were written: they have another checksum than the file's metadata says",
+		Cure:    "copy or write the file again",
+		Example: `a file whose metadata has "crc32c.a":"00000000" for a tensor a with other data`,
+	},
+	{
 		Code: "FX8020", Title: "parameter without a value",
 		Cause:   "a saved graph declares a parameter that the weights lack, or a module is saved before its weights are loaded",
 		Cure:    "load the weights that belong to the graph",

@@ -25,8 +25,14 @@ func TestDocumentedExamples(t *testing.T) {
 			_, err := ReadFile("no/such/file.safetensors")
 			return err
 		},
+		`a file whose metadata has "crc32c.a":"00000000" for a tensor a with other data`: func() error {
+			f, err := Parse(file(`{"__metadata__":{"crc32c.a":"00000000"},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}`, 1))
+			require.NoError(t, err)
+			_, err = f.Get("a")
+			return err
+		},
 	}
-	for _, c := range []diag.Code{CodeSize, CodeSyntax, CodeDType, CodeLength, CodeRange, CodeOverlap, CodeName, CodeWrite, CodeRead} {
+	for _, c := range []diag.Code{CodeSize, CodeSyntax, CodeDType, CodeLength, CodeRange, CodeOverlap, CodeName, CodeWrite, CodeRead, CodeChecksum} {
 		info, ok := diag.Lookup(c)
 		require.True(t, ok, c)
 		if call, ok := calls[info.Example]; ok {

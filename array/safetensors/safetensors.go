@@ -59,6 +59,7 @@ type File struct {
 	data    []byte  // the data section, when all of the file is in memory
 	r       io.ReaderAt
 	start   int64 // offset in the file of the data section
+	summed  bool  // the metadata has checksums
 }
 
 // entry is a tensor as the header describes it. It is small, and the shape stays
@@ -69,6 +70,8 @@ type entry struct {
 	at         int32 // place of the name in the header
 	shapeAt    int32 // place of the shape in the header
 	dtype      array.DType
+	hasSum     bool
+	sum        uint32 // of the data
 }
 
 // list grows without copying what it holds: doubling would allocate several
@@ -219,6 +222,7 @@ func (f *File) parse(header string, size int64) (*File, error) {
 	if p.err != nil {
 		return nil, p.err
 	}
+	f.readSums()
 	return f, nil
 }
 
@@ -401,7 +405,8 @@ func (f *File) Info(name string) (d array.DType, shape []int, off, length int64,
 
 // Get returns a tensor. From Parse and ReadFile it shares the file's memory when
 // that is aligned for the element type, else it is a copy; from Open it is read
-// each time. The error is a *diag.Error: CodeName or CodeRead.
+// each time. Data is compared with its checksum when the file has checksums. The
+// error is a *diag.Error: CodeName, CodeRead or CodeChecksum.
 func (f *File) Get(name string) (*array.Array, error) {
 	e, ok := f.find(name)
 	if !ok {
@@ -413,9 +418,15 @@ func (f *File) Get(name string) (*array.Array, error) {
 		if err := readAt(f.r, a.Storage().Bytes(), f.start+e.begin); err != nil {
 			return nil, err
 		}
+		if err := f.check(e, a.Storage().Bytes()[:e.end-e.begin]); err != nil {
+			return nil, err
+		}
 		return a, nil
 	}
 	b := f.data[e.begin:e.end:e.end]
+	if err := f.check(e, b); err != nil {
+		return nil, err
+	}
 	if len(b) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
 		a := array.Make(e.dtype, nil, nil, 0, array.WrapBytes(b))
 		a.Reset(e.dtype, shape)

@@ -80,6 +80,8 @@ func (b *builder) entry(g *graph.Graph) {
 		k := b.buffer(n.Name(), plan.Input, n.Type())
 		b.val[n] = []int{k}
 		b.p.Inputs = append(b.p.Inputs, k)
+		value, _ := n.Default().(*array.Array)
+		b.p.Defaults = append(b.p.Defaults, value)
 	}
 	for _, d := range g.Guards() {
 		text := ""

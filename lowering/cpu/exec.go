@@ -18,14 +18,13 @@ import (
 // has an instance of its own, taken from a free list. Runs of a plan that writes
 // state (Plan().Stateful) follow one another.
 type Executable struct {
-	plan     *plan.Plan
-	inputs   []*graph.Node // placeholders, for messages and defaults
-	defaults []*array.Array
-	outputs  []int // buffers, each once
-	weights  []weightRef
-	densify  []bool                // inputs that view steps lie over, which want no gaps
-	regions  map[int][]*Executable // bodies of control-flow steps
-	threads  int
+	plan    *plan.Plan
+	inputs  []*graph.Node // placeholders, for messages
+	outputs []int         // buffers, each once
+	weights []weightRef
+	densify []bool                // inputs that view steps lie over, which want no gaps
+	regions map[int][]*Executable // bodies of control-flow steps
+	threads int
 
 	mu     sync.Mutex
 	free   []*instance
@@ -42,7 +41,7 @@ type weightRef struct {
 
 func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
-		defaults: make([]*array.Array, len(inputs)), densify: make([]bool, len(inputs))}
+		densify: make([]bool, len(inputs))}
 	if err := e.compileRegions(m); err != nil {
 		return nil, err
 	}
@@ -58,8 +57,7 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 			written[o] = true
 		}
 	}
-	for i, n := range inputs {
-		e.defaults[i], _ = n.Default().(*array.Array)
+	for i := range inputs {
 		e.densify[i] = viewed[p.Inputs[i]]
 	}
 	live := liveParams(m.Graph)

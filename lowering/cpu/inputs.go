@@ -54,7 +54,7 @@ func (e *Executable) input(in []*array.Array, i int) *array.Array {
 	if i < len(in) && in[i] != nil {
 		return in[i]
 	}
-	return e.defaults[i]
+	return e.plan.Defaults[i]
 }
 
 // refuse returns the error of an input of another type than the graph takes.

@@ -4,6 +4,7 @@
 package plan
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
@@ -86,10 +87,13 @@ type Guard struct {
 
 // Plan is a graph as steps over buffers.
 type Plan struct {
-	Name      string
-	Buffers   []Buffer
-	Steps     []Step
-	Inputs    []int // buffers, in the order of the placeholders
+	Name    string
+	Buffers []Buffer
+	Steps   []Step
+	Inputs  []int // buffers, in the order of the placeholders
+	// Defaults are the values of inputs that are not given, nil for inputs that must
+	// be; there is one for each of Inputs.
+	Defaults  []*array.Array
 	Outputs   []int // buffers, in the order of the output node's operands
 	Structure *graph.Structure
 	Symbols   []Symbol

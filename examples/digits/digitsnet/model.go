@@ -16,13 +16,13 @@ package digitsnet
 import (
 	"context"
 	_ "embed"
-	"io"
-	"runtime"
-	"sync/atomic"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"io"
+	"runtime"
+	"sync/atomic"
 )
 
 // Model computes the model. It is made by New or Load and may be used by many goroutines at once.
@@ -32,7 +32,7 @@ type Model struct {
 	Threads int
 
 	weights atomic.Pointer[modelWeights]
-	free    chan *modelState
+	free    kernel.FreeList[modelState]
 }
 
 //go:embed weights.safetensors
@@ -76,11 +76,33 @@ func (m *Model) Reload(r io.ReaderAt, size int64) error {
 	return nil
 }
 
+// modelRead takes the weights from a file.
+func modelRead(f *safetensors.File) (*modelWeights, error) {
+	l := safetensors.NewLoader(f)
+	w := &modelWeights{}
+	w.bind(l)
+	if err := l.Err(modelSchema); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// modelWith returns a model with the weights w.
 func modelWith(w *modelWeights) *Model {
 	n := runtime.GOMAXPROCS(0)
-	m := &Model{Threads: n, free: make(chan *modelState, n)}
+	m := &Model{Threads: n, free: kernel.NewFreeList[modelState](n)}
 	m.weights.Store(w)
 	return m
+}
+
+// loaded returns the weights.
+func (m *Model) loaded() (*modelWeights, error) {
+	if m != nil {
+		if w := m.weights.Load(); w != nil {
+			return w, nil
+		}
+	}
+	return nil, diag.New("FX8020", "the model has no weights, expected one that New or Load made")
 }
 
 // Forward computes the results for the inputs
@@ -93,16 +115,20 @@ func modelWith(w *modelWeights) *Model {
 //
 // Arguments that do not fit are an error, as is the end of ctx.
 func (m *Model) Forward(ctx context.Context, x array.Dense[float32]) (fc array.Dense[float32], err error) {
-	defer modelRecovered(&err)
+	defer kernel.Recover(&err)
+	w, err := m.loaded()
+	if err != nil {
+		return array.Dense[float32]{}, err
+	}
 	N, err := modelCheck(x.Array)
 	if err != nil {
 		return array.Dense[float32]{}, err
 	}
-	fc, err = modelOutput[float32](N, 10)
+	fc, err = kernel.Result[float32](N, 10)
 	if err != nil {
 		return array.Dense[float32]{}, err
 	}
-	if err := m.run(ctx, N, x.Array, fc.Array); err != nil {
+	if err := m.run(ctx, w, N, x.Array, fc.Array); err != nil {
 		return array.Dense[float32]{}, err
 	}
 	return fc, nil
@@ -112,49 +138,63 @@ func (m *Model) Forward(ctx context.Context, x array.Dense[float32]) (fc array.D
 // their shapes, without gaps, and be apart from that of the inputs. A call of
 // sizes that have occurred before does not allocate.
 func (m *Model) ForwardInto(ctx context.Context, x array.Dense[float32], fc array.Dense[float32]) (err error) {
-	defer modelRecovered(&err)
+	defer kernel.Recover(&err)
+	w, err := m.loaded()
+	if err != nil {
+		return err
+	}
 	N, err := modelCheck(x.Array)
 	if err != nil {
 		return err
 	}
-	var c modelChecker
-	c.checkOutput("fc", fc.Array, array.F32, N, 10)
-	c.checkApart("fc", fc.Array, x.Array)
-	if err := c.err(); err != nil {
+	var c kernel.Checker
+	c.Output("fc", fc.Array, array.F32, N, 10)
+	c.Apart("fc", fc.Array, x.Array)
+	if err := c.Err(); err != nil {
 		return err
 	}
-	return m.run(ctx, N, x.Array, fc.Array)
+	return m.run(ctx, w, N, x.Array, fc.Array)
 }
 
 // run computes the results for inputs that have been checked.
-func (m *Model) run(ctx context.Context, N int, x, fc *array.Array) (err error) {
-	if m == nil || m.weights.Load() == nil {
-		return diag.New("FX8020", "the model has no weights, expected one that New or Load made")
-	}
-	w := m.weights.Load()
-	s := m.take(ctx)
+func (m *Model) run(ctx context.Context, w *modelWeights, N int, x, fc *array.Array) (err error) {
+	s := m.free.Take()
+	s.Begin(ctx, m.Threads)
 	defer m.done(s, &err)
 	s.x = array.Contiguous(x)
 	s.fc = fc
-	if s.arena == nil || s.N != N {
+	if !s.Ready() || s.N != N {
 		s.layout(N)
 		modelScratch(s, w)
-		s.work.Reserve(s.need)
+		s.Allocate()
 	}
 	modelRun(s, w)
 	return nil
 }
 
+// done ends a call: it keeps the state for the next one, or turns a panic into the
+// error. A state in which something failed is not used again.
+func (m *Model) done(s *modelState, err *error) {
+	if r := recover(); r != nil {
+		*err = s.Failure(r)
+		return
+	}
+	s.End()
+	s.x = nil
+	s.fc = nil
+	m.free.Give(s)
+}
+
 // modelCheck compares the inputs with what the model takes and finds the symbolic sizes.
 func modelCheck(x *array.Array) (N int, err error) {
-	defer modelRecovered(&err)
-	var c modelChecker
-	c.checkInput("x", x, array.F32, "f32[N,1,8,8]", -1, 1, 8, 8)
-	if err := c.err(); err != nil {
+	defer kernel.Recover(&err)
+	var c kernel.Checker
+	c.Input("x", x, array.F32, "f32[N,1,8,8]", -1, 1, 8, 8)
+	if err := c.Err(); err != nil {
 		return 0, err
 	}
 	N = x.Dim(0)
-	return N, c.err()
+	return N, c.Err()
 }
 
 // PeakBytes returns the memory in bytes that one call takes on one thread, besides
@@ -165,12 +205,13 @@ func PeakBytes(N int) (bytes int64) {
 			bytes = -1
 		}
 	}()
-	s := &modelState{dry: true}
-	s.x = s.header(new(array.Array), array.F32, N, 1, 8, 8)
-	s.fc = s.header(new(array.Array), array.F32, N, 10)
+	s := &modelState{}
+	s.Measure()
+	s.x = s.Header(new(array.Array), array.F32, N, 1, 8, 8)
+	s.fc = s.Header(new(array.Array), array.F32, N, 10)
 	w := &modelWeights{}
-	w.bind(&modelLoader{})
+	w.bind(&safetensors.Loader{})
 	s.layout(N)
 	modelScratch(s, w)
-	return int64(s.size) + int64(s.need)
+	return s.Bytes()
 }

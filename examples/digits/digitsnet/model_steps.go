@@ -3,22 +3,13 @@
 package digitsnet
 
 import (
-	"context"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 )
 
 // modelState is what one call works on. States are kept for later calls.
 type modelState struct {
-	ctx             context.Context
-	scope, step     string // what is computed, for errors
-	work            kernel.Workspace
-	arena           *array.Storage // of all intermediate values
-	size            int            // bytes of the arena that the sizes ask for
-	need            int            // bytes of scratch memory that the sizes ask for
-	dry             bool           // sizes are computed, memory is not made
-	inList, outList []*array.Array
+	kernel.Frame
 
 	N int
 
@@ -27,31 +18,25 @@ type modelState struct {
 	block2Conv2, add1, relu5, mean                                                           array.Array
 }
 
-// release lets go of the arguments.
-func (s *modelState) release() {
-	s.x = nil
-	s.fc = nil
-}
-
 // layout gives every value its sizes and its place in the arena.
 func (s *modelState) layout(N int) {
 	s.N = N
-	s.reserve(12288 * N)
-	s.place(&s.conv, 0, array.F32, N, 16, 8, 8)
-	s.place(&s.relu, 4096*N, array.F32, N, 16, 8, 8)
-	s.place(&s.block1Conv1, 0, array.F32, N, 16, 8, 8)
-	s.place(&s.relu1, 8192*N, array.F32, N, 16, 8, 8)
-	s.place(&s.block1Conv2, 0, array.F32, N, 16, 8, 8)
-	s.place(&s.add, 8192*N, array.F32, N, 16, 8, 8)
-	s.place(&s.relu2, 0, array.F32, N, 16, 8, 8)
-	s.place(&s.down, 4096*N, array.F32, N, 32, 4, 4)
-	s.place(&s.relu3, 0, array.F32, N, 32, 4, 4)
-	s.place(&s.block2Conv1, 2048*N, array.F32, N, 32, 4, 4)
-	s.place(&s.relu4, 4096*N, array.F32, N, 32, 4, 4)
-	s.place(&s.block2Conv2, 2048*N, array.F32, N, 32, 4, 4)
-	s.place(&s.add1, 4096*N, array.F32, N, 32, 4, 4)
-	s.place(&s.relu5, 0, array.F32, N, 32, 4, 4)
-	s.place(&s.mean, 2048*N, array.F32, N, 32)
+	s.Arena(12288 * N)
+	s.Place(&s.conv, 0, array.F32, N, 16, 8, 8)
+	s.Place(&s.relu, 4096*N, array.F32, N, 16, 8, 8)
+	s.Place(&s.block1Conv1, 0, array.F32, N, 16, 8, 8)
+	s.Place(&s.relu1, 8192*N, array.F32, N, 16, 8, 8)
+	s.Place(&s.block1Conv2, 0, array.F32, N, 16, 8, 8)
+	s.Place(&s.add, 8192*N, array.F32, N, 16, 8, 8)
+	s.Place(&s.relu2, 0, array.F32, N, 16, 8, 8)
+	s.Place(&s.down, 4096*N, array.F32, N, 32, 4, 4)
+	s.Place(&s.relu3, 0, array.F32, N, 32, 4, 4)
+	s.Place(&s.block2Conv1, 2048*N, array.F32, N, 32, 4, 4)
+	s.Place(&s.relu4, 4096*N, array.F32, N, 32, 4, 4)
+	s.Place(&s.block2Conv2, 2048*N, array.F32, N, 32, 4, 4)
+	s.Place(&s.add1, 4096*N, array.F32, N, 32, 4, 4)
+	s.Place(&s.relu5, 0, array.F32, N, 32, 4, 4)
+	s.Place(&s.mean, 2048*N, array.F32, N, 32)
 }
 
 // modelConv2d is the kernel of conv2d.
@@ -83,54 +68,53 @@ var modelMean = kernel.Reduce{Kind: "mean", Dims: []int{2, 3}}
 // modelRun computes the results.
 func modelRun(s *modelState, w *modelWeights) {
 	// conv: conv2d f32[N,16,8,8]
-	modelConv2d.Run(s.at("conv"), s.outs(&s.conv), s.ins(s.x, w.convWeightFolded, w.convBiasFolded))
+	modelConv2d.Run(s.At("conv"), s.Outs(&s.conv), s.Ins(s.x, w.convWeightFolded, w.convBiasFolded))
 	// relu f32[N,16,8,8]
-	modelRelu.Run(s.at("relu"), s.outs(&s.relu), s.ins(&s.conv))
+	modelRelu.Run(s.At("relu"), s.Outs(&s.relu), s.Ins(&s.conv))
 
 	// block1.conv1: conv2d f32[N,16,8,8]
-	modelConv2d.Run(s.at("block1_conv1"), s.outs(&s.block1Conv1), s.ins(&s.relu, w.block1Conv1WeightFolded, w.block1Conv1BiasFolded))
+	modelConv2d.Run(s.At("block1_conv1"), s.Outs(&s.block1Conv1), s.Ins(&s.relu, w.block1Conv1WeightFolded, w.block1Conv1BiasFolded))
 	// block1 (digits.Block): relu f32[N,16,8,8]
-	modelRelu.Run(s.at("relu_1"), s.outs(&s.relu1), s.ins(&s.block1Conv1))
+	modelRelu.Run(s.At("relu_1"), s.Outs(&s.relu1), s.Ins(&s.block1Conv1))
 	// block1.conv2: conv2d f32[N,16,8,8]
-	modelConv2d.Run(s.at("block1_conv2"), s.outs(&s.block1Conv2), s.ins(&s.relu1, w.block1Conv2WeightFolded, w.block1Conv2BiasFolded))
+	modelConv2d.Run(s.At("block1_conv2"), s.Outs(&s.block1Conv2), s.Ins(&s.relu1, w.block1Conv2WeightFolded, w.block1Conv2BiasFolded))
 	// block1 (digits.Block): add f32[N,16,8,8]
-	modelAdd.Run(s.at("add"), s.outs(&s.add), s.ins(&s.block1Conv2, &s.relu))
+	modelAdd.Run(s.At("add"), s.Outs(&s.add), s.Ins(&s.block1Conv2, &s.relu))
 	// block1 (digits.Block): relu f32[N,16,8,8]
-	modelRelu.Run(s.at("relu_2"), s.outs(&s.relu2), s.ins(&s.add))
+	modelRelu.Run(s.At("relu_2"), s.Outs(&s.relu2), s.Ins(&s.add))
 
 	// down: conv2d f32[N,32,4,4]
-	modelConv2d2.Run(s.at("down"), s.outs(&s.down), s.ins(&s.relu2, w.downWeightFolded, w.downBiasFolded))
+	modelConv2d2.Run(s.At("down"), s.Outs(&s.down), s.Ins(&s.relu2, w.downWeightFolded, w.downBiasFolded))
 	// relu f32[N,32,4,4]
-	modelRelu.Run(s.at("relu_3"), s.outs(&s.relu3), s.ins(&s.down))
+	modelRelu.Run(s.At("relu_3"), s.Outs(&s.relu3), s.Ins(&s.down))
 
 	// block2.conv1: conv2d f32[N,32,4,4]
-	modelConv2d.Run(s.at("block2_conv1"), s.outs(&s.block2Conv1), s.ins(&s.relu3, w.block2Conv1WeightFolded, w.block2Conv1BiasFolded))
+	modelConv2d.Run(s.At("block2_conv1"), s.Outs(&s.block2Conv1), s.Ins(&s.relu3, w.block2Conv1WeightFolded, w.block2Conv1BiasFolded))
 	// block2 (digits.Block): relu f32[N,32,4,4]
-	modelRelu.Run(s.at("relu_4"), s.outs(&s.relu4), s.ins(&s.block2Conv1))
+	modelRelu.Run(s.At("relu_4"), s.Outs(&s.relu4), s.Ins(&s.block2Conv1))
 	// block2.conv2: conv2d f32[N,32,4,4]
-	modelConv2d.Run(s.at("block2_conv2"), s.outs(&s.block2Conv2), s.ins(&s.relu4, w.block2Conv2WeightFolded, w.block2Conv2BiasFolded))
+	modelConv2d.Run(s.At("block2_conv2"), s.Outs(&s.block2Conv2), s.Ins(&s.relu4, w.block2Conv2WeightFolded, w.block2Conv2BiasFolded))
 	// block2 (digits.Block): add f32[N,32,4,4]
-	modelAdd.Run(s.at("add_1"), s.outs(&s.add1), s.ins(&s.block2Conv2, &s.relu3))
+	modelAdd.Run(s.At("add_1"), s.Outs(&s.add1), s.Ins(&s.block2Conv2, &s.relu3))
 	// block2 (digits.Block): relu f32[N,32,4,4]
-	modelRelu.Run(s.at("relu_5"), s.outs(&s.relu5), s.ins(&s.add1))
+	modelRelu.Run(s.At("relu_5"), s.Outs(&s.relu5), s.Ins(&s.add1))
 
 	// mean f32[N,32]
-	modelMean.Run(s.at("mean"), s.outs(&s.mean), s.ins(&s.relu5))
+	modelMean.Run(s.At("mean"), s.Outs(&s.mean), s.Ins(&s.relu5))
 	// fc: linear f32[N,10]
-	kernel.Linear{}.Run(s.at("fc"), s.outs(s.fc), s.ins(&s.mean, w.fcWeight, w.fcBias))
+	kernel.Linear{}.Run(s.At("fc"), s.Outs(s.fc), s.Ins(&s.mean, w.fcWeight, w.fcBias))
 }
 
 // modelScratch finds the scratch memory that the steps need.
 func modelScratch(s *modelState, w *modelWeights) {
-	s.need = 0
-	s.need = max(s.need, modelConv2d.ScratchBytes(s.outs(&s.conv), s.ins(s.x, w.convWeightFolded, w.convBiasFolded)))
-	s.need = max(s.need, modelRelu.ScratchBytes(s.outs(&s.relu), s.ins(&s.conv)))
-	s.need = max(s.need, modelConv2d.ScratchBytes(s.outs(&s.block1Conv1), s.ins(&s.relu, w.block1Conv1WeightFolded, w.block1Conv1BiasFolded)))
-	s.need = max(s.need, modelAdd.ScratchBytes(s.outs(&s.add), s.ins(&s.block1Conv2, &s.relu)))
-	s.need = max(s.need, modelConv2d2.ScratchBytes(s.outs(&s.down), s.ins(&s.relu2, w.downWeightFolded, w.downBiasFolded)))
-	s.need = max(s.need, modelRelu.ScratchBytes(s.outs(&s.relu3), s.ins(&s.down)))
-	s.need = max(s.need, modelConv2d.ScratchBytes(s.outs(&s.block2Conv1), s.ins(&s.relu3, w.block2Conv1WeightFolded, w.block2Conv1BiasFolded)))
-	s.need = max(s.need, modelAdd.ScratchBytes(s.outs(&s.add1), s.ins(&s.block2Conv2, &s.relu3)))
-	s.need = max(s.need, modelMean.ScratchBytes(s.outs(&s.mean), s.ins(&s.relu5)))
-	s.need = max(s.need, kernel.Linear{}.ScratchBytes(s.outs(s.fc), s.ins(&s.mean, w.fcWeight, w.fcBias)))
+	s.Need(modelConv2d.ScratchBytes(s.Outs(&s.conv), s.Ins(s.x, w.convWeightFolded, w.convBiasFolded)))
+	s.Need(modelRelu.ScratchBytes(s.Outs(&s.relu), s.Ins(&s.conv)))
+	s.Need(modelConv2d.ScratchBytes(s.Outs(&s.block1Conv1), s.Ins(&s.relu, w.block1Conv1WeightFolded, w.block1Conv1BiasFolded)))
+	s.Need(modelAdd.ScratchBytes(s.Outs(&s.add), s.Ins(&s.block1Conv2, &s.relu)))
+	s.Need(modelConv2d2.ScratchBytes(s.Outs(&s.down), s.Ins(&s.relu2, w.downWeightFolded, w.downBiasFolded)))
+	s.Need(modelRelu.ScratchBytes(s.Outs(&s.relu3), s.Ins(&s.down)))
+	s.Need(modelConv2d.ScratchBytes(s.Outs(&s.block2Conv1), s.Ins(&s.relu3, w.block2Conv1WeightFolded, w.block2Conv1BiasFolded)))
+	s.Need(modelAdd.ScratchBytes(s.Outs(&s.add1), s.Ins(&s.block2Conv2, &s.relu3)))
+	s.Need(modelMean.ScratchBytes(s.Outs(&s.mean), s.Ins(&s.relu5)))
+	s.Need(kernel.Linear{}.ScratchBytes(s.Outs(s.fc), s.Ins(&s.mean, w.fcWeight, w.fcBias)))
 }

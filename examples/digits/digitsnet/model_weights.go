@@ -4,6 +4,7 @@ package digitsnet
 
 import (
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
 )
 
 // modelSchema is the hash of names, types and shapes of the weights.
@@ -18,19 +19,19 @@ type modelWeights struct {
 }
 
 // bind takes tensors from l.
-func (w *modelWeights) bind(l *modelLoader) {
-	l.tensor(&w.block1Conv1BiasFolded, "block1.conv1.bias_folded", array.F32, 16)
-	l.tensor(&w.block1Conv1WeightFolded, "block1.conv1.weight_folded", array.F32, 16, 16, 3, 3)
-	l.tensor(&w.block1Conv2BiasFolded, "block1.conv2.bias_folded", array.F32, 16)
-	l.tensor(&w.block1Conv2WeightFolded, "block1.conv2.weight_folded", array.F32, 16, 16, 3, 3)
-	l.tensor(&w.block2Conv1BiasFolded, "block2.conv1.bias_folded", array.F32, 32)
-	l.tensor(&w.block2Conv1WeightFolded, "block2.conv1.weight_folded", array.F32, 32, 32, 3, 3)
-	l.tensor(&w.block2Conv2BiasFolded, "block2.conv2.bias_folded", array.F32, 32)
-	l.tensor(&w.block2Conv2WeightFolded, "block2.conv2.weight_folded", array.F32, 32, 32, 3, 3)
-	l.tensor(&w.convBiasFolded, "conv.bias_folded", array.F32, 16)
-	l.tensor(&w.convWeightFolded, "conv.weight_folded", array.F32, 16, 1, 3, 3)
-	l.tensor(&w.downBiasFolded, "down.bias_folded", array.F32, 32)
-	l.tensor(&w.downWeightFolded, "down.weight_folded", array.F32, 32, 16, 3, 3)
-	l.tensor(&w.fcBias, "fc.bias", array.F32, 10)
-	l.tensor(&w.fcWeight, "fc.weight", array.F32, 10, 32)
+func (w *modelWeights) bind(l *safetensors.Loader) {
+	l.Tensor(&w.block1Conv1BiasFolded, "block1.conv1.bias_folded", array.F32, 16)
+	l.Tensor(&w.block1Conv1WeightFolded, "block1.conv1.weight_folded", array.F32, 16, 16, 3, 3)
+	l.Tensor(&w.block1Conv2BiasFolded, "block1.conv2.bias_folded", array.F32, 16)
+	l.Tensor(&w.block1Conv2WeightFolded, "block1.conv2.weight_folded", array.F32, 16, 16, 3, 3)
+	l.Tensor(&w.block2Conv1BiasFolded, "block2.conv1.bias_folded", array.F32, 32)
+	l.Tensor(&w.block2Conv1WeightFolded, "block2.conv1.weight_folded", array.F32, 32, 32, 3, 3)
+	l.Tensor(&w.block2Conv2BiasFolded, "block2.conv2.bias_folded", array.F32, 32)
+	l.Tensor(&w.block2Conv2WeightFolded, "block2.conv2.weight_folded", array.F32, 32, 32, 3, 3)
+	l.Tensor(&w.convBiasFolded, "conv.bias_folded", array.F32, 16)
+	l.Tensor(&w.convWeightFolded, "conv.weight_folded", array.F32, 16, 1, 3, 3)
+	l.Tensor(&w.downBiasFolded, "down.bias_folded", array.F32, 32)
+	l.Tensor(&w.downWeightFolded, "down.weight_folded", array.F32, 32, 16, 3, 3)
+	l.Tensor(&w.fcBias, "fc.bias", array.F32, 10)
+	l.Tensor(&w.fcWeight, "fc.weight", array.F32, 10, 32)
 }

@@ -1,0 +1,79 @@
+package safetensors
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// The codes of weights that do not belong to a program.
+const (
+	CodeMissing    diag.Code = "FX8020" // a tensor has no value
+	CodeUnexpected diag.Code = "FX8021" // a tensor that the program does not know
+	CodeMismatch   diag.Code = "FX8022" // a tensor of another element type or shape
+)
+
+// Loader hands the tensors of a file to a program that knows their names, types
+// and shapes, and collects everything that does not agree. The zero value gives
+// tensors without memory, for computing sizes.
+type Loader struct {
+	file *File
+	find func(name string) (*array.Array, error)
+	seen map[string]bool
+	errs diag.List
+}
+
+// NewLoader returns a loader for the tensors of a file.
+func NewLoader(f *File) *Loader {
+	return &Loader{file: f, seen: map[string]bool{}, find: func(name string) (*array.Array, error) {
+		if _, ok := f.find(name); !ok {
+			return nil, nil
+		}
+		return f.Get(name)
+	}}
+}
+
+// LoaderOf returns a loader for the tensors that find returns, nil for names that
+// it does not know.
+func LoaderOf(find func(name string) (*array.Array, error)) *Loader {
+	return &Loader{find: find, seen: map[string]bool{}}
+}
+
+// Tensor stores in dst the tensor of that name, which must have element type d
+// and the shape.
+func (l *Loader) Tensor(dst **array.Array, name string, d array.DType, shape ...int) {
+	if l.find == nil {
+		*dst = array.Make(d, nil, nil, 0, nil)
+		(*dst).Reset(d, shape)
+		return
+	}
+	l.seen[name] = true
+	a, err := l.find(name)
+	switch {
+	case err != nil:
+		l.errs.Add(err)
+	case a == nil:
+		l.errs = append(l.errs, diag.New(CodeMissing, "tensor "+strconv.QuoteToASCII(name)+" is missing, expected "+array.Describe(d, shape)))
+	case a.DType() != d || !slices.Equal(a.Shape(), shape):
+		l.errs = append(l.errs, diag.New(CodeMismatch, "tensor "+strconv.QuoteToASCII(name)+" is "+array.Describe(a.DType(), a.Shape())+", expected "+array.Describe(d, shape)))
+	}
+	*dst = a
+}
+
+// Err returns everything that was wrong as a diag.List, nil when nothing was. It
+// is called after all tensors have been taken. schema is the SchemaHash of what
+// the program knows: when it is not that of the file, tensors that were not taken
+// are listed too.
+func (l *Loader) Err(schema uint64) error {
+	if l.file != nil && l.file.SchemaHash() != schema {
+		for _, name := range l.file.Names() {
+			if !l.seen[name] {
+				d, shape, _, _, _ := l.file.Info(name)
+				l.errs = append(l.errs, diag.New(CodeUnexpected, "tensor "+strconv.QuoteToASCII(name)+" is "+array.Describe(d, shape)+", expected no such tensor"))
+			}
+		}
+	}
+	return l.errs.Err()
+}

@@ -1,0 +1,91 @@
+package kernel
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// CodeArgument is the code of arguments that a generated package does not take.
+const CodeArgument diag.Code = "FX1022"
+
+// Checker compares arguments with what a generated package takes and collects
+// everything that is wrong. The zero value is ready.
+type Checker struct{ errs diag.List }
+
+// Err returns a diag.List with all that was wrong, nil when nothing was.
+func (c *Checker) Err() error { return c.errs.Err() }
+
+func (c *Checker) bad(what, name, got, want string) {
+	e := diag.New(CodeArgument, what+" "+strconv.QuoteToASCII(name)+" is "+got+", expected "+want)
+	c.errs = append(c.errs, e.WithHint("give arguments of the sizes that the comment of Forward lists"))
+}
+
+// Input checks an input's element type, rank and fixed sizes; -1 stands for a size
+// that is checked later. want is the type for messages.
+func (c *Checker) Input(name string, a *array.Array, d array.DType, want string, shape ...int) {
+	if a == nil {
+		c.bad("input", name, "nil", want)
+		return
+	}
+	ok := a.DType() == d && a.Rank() == len(shape)
+	for i := 0; ok && i < len(shape); i++ {
+		ok = shape[i] < 0 || shape[i] == a.Dim(i)
+	}
+	if !ok {
+		c.bad("input", name, array.Describe(a.DType(), a.Shape()), want)
+	}
+}
+
+// Size checks one size of an input, which must have that axis, against what other
+// inputs make of it.
+func (c *Checker) Size(name string, a *array.Array, want string, axis, size int) {
+	if a.Dim(axis) != size {
+		c.bad("input", name, array.Describe(a.DType(), a.Shape()), want+" with size "+strconv.Itoa(size)+" at axis "+strconv.Itoa(axis))
+	}
+}
+
+// Guard checks an equality of sizes that the model relies on. text is the
+// equality, why says what requires it and may be "".
+func (c *Checker) Guard(text, why string, a, b int) {
+	if a == b {
+		return
+	}
+	e := diag.New(CodeArgument, "the inputs have "+strconv.Itoa(a)+" where "+strconv.Itoa(b)+" is needed, expected "+text)
+	if why != "" {
+		e.Related = []diag.Related{{Msg: why}}
+	}
+	c.errs = append(c.errs, e)
+}
+
+// Output checks the caller's memory for a result: element type, shape, no gaps.
+func (c *Checker) Output(name string, a *array.Array, d array.DType, shape ...int) {
+	switch {
+	case a == nil:
+		c.bad("output", name, "nil", array.Describe(d, shape))
+	case a.DType() != d || !slices.Equal(a.Shape(), shape):
+		c.bad("output", name, array.Describe(a.DType(), a.Shape()), array.Describe(d, shape))
+	case !a.IsContiguous():
+		c.bad("output", name, array.Describe(d, shape)+" with gaps", array.Describe(d, shape)+" without gaps")
+	}
+}
+
+// Apart checks that the memory of a result is not that of another array.
+func (c *Checker) Apart(name string, a *array.Array, others ...*array.Array) {
+	for _, x := range others {
+		if a != nil && x != nil && a.Len() > 0 && x.Len() > 0 && a.Storage() == x.Storage() {
+			c.bad("output", name, "in the memory of an input", "memory of its own")
+			return
+		}
+	}
+}
+
+// Result makes the memory of a result, or returns an error with CodeSizes.
+func Result[T array.Elem](shape ...int) (array.Dense[T], error) {
+	if n, ok := array.NumElems(shape); !ok || n > int(^uint(0)>>1)/16 {
+		return array.Dense[T]{}, tooLarge("a result")
+	}
+	return array.NewDense[T](shape...), nil
+}

@@ -1,0 +1,220 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// CodeSizes is the code of sizes that no memory can hold or that cannot be computed.
+const CodeSizes diag.Code = "FX2080"
+
+// Frame is the part of a call's state that is the same for every generated
+// package: the arena of intermediate values, the workspace of the kernels, the
+// operands of the current step and its name. The package's own state embeds it.
+//
+// Sizes are laid out first, with Arena and then Place, Header and Need; kernels
+// run after Allocate. A Frame is used by one call at a time. Its methods panic
+// with a *diag.Error, or with a value that Failure understands; whoever began the
+// call turns that into an error. The zero value is ready for Begin.
+type Frame struct {
+	ctx         context.Context
+	scope, step string
+	work        Workspace
+	arena       *array.Storage
+	size, need  int
+	dry         bool
+	in, out     []*array.Array
+}
+
+// Begin starts a call that computes with at most threads goroutines and stops
+// when ctx, which may be nil, ends.
+func (f *Frame) Begin(ctx context.Context, threads int) {
+	f.ctx, f.work.Threads = ctx, threads
+}
+
+// End finishes a call and forgets its context and operands. The memory is kept
+// for the next call.
+func (f *Frame) End() {
+	f.ctx, f.scope, f.step = nil, "", ""
+	clear(f.in)
+	clear(f.out)
+}
+
+// Within puts a scope in front of the names of the steps that follow.
+func (f *Frame) Within(scope string) { f.scope = scope }
+
+// At begins the step of that name and returns the workspace for its kernel. It
+// panics when the context of the call has ended; Failure returns the context's error.
+func (f *Frame) At(step string) *Workspace {
+	f.step = step
+	if f.ctx != nil {
+		if err := f.ctx.Err(); err != nil {
+			panic(stopped{err})
+		}
+	}
+	return &f.work
+}
+
+// Outs lists the results of a step. The list is valid until the next call of Outs.
+func (f *Frame) Outs(a ...*array.Array) []*array.Array {
+	f.out = append(f.out[:0], a...)
+	return f.out
+}
+
+// Ins lists the operands of a step. The list is valid until the next call of Ins.
+func (f *Frame) Ins(a ...*array.Array) []*array.Array {
+	f.in = append(f.in[:0], a...)
+	return f.in
+}
+
+// Viewed takes the result of Viewer.View; it panics when a view was not possible.
+func (f *Frame) Viewed(step string, ok bool) {
+	if !ok {
+		f.step = step
+		panic(diag.Bug("the value has a layout that it has for no sizes"))
+	}
+}
+
+// Measure makes the frame compute sizes without making memory; see Bytes.
+func (f *Frame) Measure() { f.dry = true }
+
+// Ready reports whether sizes have been laid out.
+func (f *Frame) Ready() bool { return f.arena != nil }
+
+// Arena begins a layout: it makes room for intermediate values of size bytes
+// together and forgets what was needed before.
+func (f *Frame) Arena(size int) {
+	if size < 0 {
+		panic(tooLarge("the intermediate values"))
+	}
+	f.size, f.need = size, 0
+	if !f.dry && (f.arena == nil || len(f.arena.Bytes()) < size) {
+		f.arena = array.NewStorage(size)
+	}
+}
+
+// Place gives an intermediate value its type and its place, at a number of bytes
+// from the start of the arena that Arena has made.
+func (f *Frame) Place(a *array.Array, at int, d array.DType, shape ...int) {
+	n, ok := array.NumElems(shape)
+	if !ok || at < 0 || at > f.size || n > (f.size-at)/d.Size() {
+		panic(tooLarge("an intermediate value"))
+	}
+	a.Reset(d, shape)
+	a.SetStorage(f.arena, at/d.Size())
+}
+
+// Header gives a value its type alone and returns it; a view finds its memory
+// later.
+func (f *Frame) Header(a *array.Array, d array.DType, shape ...int) *array.Array {
+	if _, ok := array.NumElems(shape); !ok {
+		panic(tooLarge("a value"))
+	}
+	a.Reset(d, shape)
+	return a
+}
+
+// Need notes that a step takes so many bytes of scratch memory.
+func (f *Frame) Need(scratch int) { f.need = max(f.need, scratch) }
+
+// Allocate ends a layout: it makes the scratch memory that steps need.
+func (f *Frame) Allocate() {
+	if !f.dry {
+		f.work.Reserve(f.need)
+	}
+}
+
+// Bytes returns the memory that the sizes laid out ask for on one thread.
+func (f *Frame) Bytes() int64 { return int64(f.size) + int64(f.need) }
+
+// Held returns the bytes of the arena and the most scratch memory that kernels
+// have had in use at once.
+func (f *Frame) Held() int64 {
+	if f.arena == nil {
+		return int64(f.work.HighWater())
+	}
+	return int64(len(f.arena.Bytes())) + int64(f.work.HighWater())
+}
+
+// Failure returns the error that r, recovered from a panic during the call,
+// stands for. A *diag.Error gets the name of the current step unless it names a
+// node; whatever else kernels panic with is a fault of theirs, and says so.
+func (f *Frame) Failure(r any) error { return failure(r, f.scope+f.step) }
+
+// Recover is deferred by functions of generated packages that check arguments: it
+// stores in err what a panic stands for.
+func Recover(err *error) {
+	if r := recover(); r != nil {
+		*err = failure(r, "")
+	}
+}
+
+// stopped is what a call panics with when its context has ended.
+type stopped struct{ err error }
+
+func failure(r any, step string) error {
+	switch r := r.(type) {
+	case stopped:
+		return r.err
+	case *diag.Error:
+		e := *r
+		if e.Node == "" {
+			e.Node = step
+		}
+		return &e
+	case error:
+		e := diag.Bug("a kernel failed")
+		e.Node, e.Err = step, r
+		return e
+	case string:
+		e := diag.Bug(r)
+		e.Node = step
+		return e
+	}
+	e := diag.Bug("a kernel failed")
+	e.Node = step
+	return e
+}
+
+func tooLarge(what string) *diag.Error {
+	return diag.New(CodeSizes, what+" of these sizes cannot be held, expected smaller inputs")
+}
+
+// FloorDiv returns a/b rounded towards minus infinity, for sizes. It panics with
+// a *diag.Error when b is 0.
+func FloorDiv(a, b int) int {
+	if b == 0 {
+		panic(diag.New(CodeSizes, "a size is divided by a size that is 0, expected inputs that are not empty"))
+	}
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// FreeList keeps values for later use by any goroutine. The zero value keeps none.
+type FreeList[T any] struct{ kept chan *T }
+
+// NewFreeList returns a list that keeps at most n values.
+func NewFreeList[T any](n int) FreeList[T] { return FreeList[T]{make(chan *T, n)} }
+
+// Take returns a value that nobody else uses: a kept one, or a new zero value.
+func (l FreeList[T]) Take() *T {
+	select {
+	case v := <-l.kept:
+		return v
+	default:
+		return new(T)
+	}
+}
+
+// Give hands a value back, which is dropped when enough are kept.
+func (l FreeList[T]) Give(v *T) {
+	select {
+	case l.kept <- v:
+	default:
+	}
+}
