@@ -11,8 +11,10 @@ import (
 
 // Prepare returns a copy of the module, sharing only the arrays of its state,
 // in the form that targets start from: pinned symbols and those that guards
-// determine are replaced, types are inferred again, calls of modules and methods
-// are calls of functions, only the wanted outputs are left and nothing unused.
+// determine are replaced, types are inferred again, calls of modules are calls of
+// functions, only the wanted outputs are left and nothing unused. Calls of
+// methods stay; Node.Op gives the operator of both spellings. It is an error when
+// the options do not fit (BadOption) or the graph has no output.
 func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 	if m.Graph.Output() == nil {
 		return nil, diag.New(graph.NoOutput, "graph "+m.Graph.Name+" has no output node")

@@ -1,0 +1,121 @@
+package cpu_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+func perceptron() *graph.Module {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph net(%x: f32[N,2]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[2,2]
+  %h = call_function[linear](%x, %w, _)
+  %r = call_function[relu](%h)
+  %y = call_function[linear](%r, %w, _)
+  return %y
+}
+param w : f32[2,2]
+`), "net.fx")
+	if err != nil {
+		panic(err)
+	}
+	m.SetParam(graph.Param{Path: "w", Value: array.FromSlice([]float32{1, 0, -1, 1}, 2, 2)})
+	return m
+}
+
+// One executable serves all batch sizes and any number of goroutines.
+func ExampleCompile() {
+	e, err := cpu.Compile(perceptron(), lowering.Options{Threads: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	for _, x := range []*array.Array{array.FromSlice([]float32{1, 2}, 1, 2), array.FromSlice([]float32{1, 2, 3, 4}, 2, 2)} {
+		out, err := e.Run(context.Background(), []*array.Array{x})
+		fmt.Println(array.Data[float32](out[0]), err)
+	}
+	fmt.Println(e.Threads())
+
+	_, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 3)})
+	fmt.Println(err)
+	// Output:
+	// [1 0] <nil>
+	// [1 0 3 -2] <nil>
+	// 2
+	// node %x: input "x" is f32[1,3], the graph was captured for f32[N,2] [FX1022]
+	//     hint: capture it again for these sizes, or with symbolic ones
+}
+
+// RunInto writes results where the caller wants them and allocates nothing.
+func ExampleExecutable_RunInto() {
+	e, err := cpu.Compile(perceptron(), lowering.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out := array.New(array.F32, 1, 2)
+	err = e.RunInto(context.Background(), []*array.Array{out}, []*array.Array{array.FromSlice([]float32{3, 5}, 1, 2)})
+	fmt.Println(array.Data[float32](out), err)
+	// Output: [3 -1] <nil>
+}
+
+// PeakBytes tells the memory of a run before it is run.
+func ExampleExecutable_PeakBytes() {
+	e, err := cpu.Compile(perceptron(), lowering.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	small, err := e.PeakBytes(map[string]int{"N": 1000})
+	large, _ := e.PeakBytes(map[string]int{"N": 2000})
+	fmt.Println(small >= 1000*2*4, small < large, err)
+
+	_, err = e.PeakBytes(nil)
+	fmt.Println(err)
+	// Output:
+	// true true <nil>
+	// symbol N has no value, expected a size for each symbol [FX5005]
+}
+
+// A Target says what it supports and compiles; Plan is what it executes.
+func ExampleTarget() {
+	m := perceptron()
+	var t lowering.Target = cpu.Target{}
+	ok, _ := t.Supports(m.Graph.Find("h"))
+	e, err := t.Compile(m, lowering.Options{Shapes: map[string]int{"N": 4}})
+	fmt.Println(t.Name(), ok, err)
+	p := e.(*cpu.Executable).Plan()
+	fmt.Println(len(p.Steps) > 0, len(p.Symbols))
+	// Output:
+	// cpu true <nil>
+	// true 1
+}
+
+// Plan makes a plan without weights, for printing.
+func ExamplePlan() {
+	ready, err := lowering.Prepare(perceptron(), lowering.Options{Shapes: map[string]int{"N": 4}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := cpu.Plan(ready)
+	fmt.Println(p.Name, p.Check(), err)
+	for _, b := range p.Buffers {
+		if b.Kind == plan.Input || b.Kind == plan.Output {
+			fmt.Println(b.Kind, b.Name, b.Type)
+		}
+	}
+	// Output:
+	// net <nil> <nil>
+	// input x f32[4,2]
+	// output y f32[4,2]
+}

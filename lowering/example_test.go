@@ -1,0 +1,171 @@
+package lowering_test
+
+import (
+	"fmt"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+func example() *graph.Module {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %a = call_method[softmin](%x) {dim=-1}
+  %b = call_function[exp](%x)
+  return (%a, %b)
+}
+`), "f.fx")
+	if err != nil {
+		panic(err)
+	}
+	return m
+}
+
+// Query lists what a target cannot run, without compiling.
+func ExampleQuery() {
+	m := example()
+	fmt.Println(lowering.Query(cpu.Target{}, m.Graph).Err())
+
+	opaque := op.NewAdHoc("example.com/net", "lookup", op.Args("x"), true, false, nil)
+	m.Graph.After(m.Graph.Find("b")).Function(opaque, nil, m.Graph.Find("b"))
+	for _, e := range lowering.Query(cpu.Target{}, m.Graph) {
+		fmt.Println(e.Code, e.Node)
+	}
+	// Output:
+	// <nil>
+	// FX5001 lookup
+}
+
+// Prepare brings a copy of a graph into the form that targets start from.
+func ExamplePrepare() {
+	ready, err := lowering.Prepare(example(), lowering.Options{Shapes: map[string]int{"N": 2}, Outputs: []int{0}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(ready.Graph)
+	// Output:
+	// gofx 1
+	//
+	// graph f(%x: f32[2,4]) {
+	//   symbol N = dim(%x, 0)
+	//   %a = call_method[softmin](%x) {dim=-1} : f32[2,4]
+	//   return (%a)
+	// }
+}
+
+// Legalize expands composite operators until a target takes every call.
+func ExampleLegalize() {
+	ready, err := lowering.Prepare(example(), lowering.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rules := lowering.Rules[string]{std.Exp: "vexp", std.Neg: "vneg", std.Softmax: "vsoftmax"}
+	err = lowering.Legalize(ready.Graph, "toy", func(n *graph.Node) (bool, string) {
+		_, ok := rules.Find(n)
+		return ok, "no rule"
+	})
+	fmt.Println(err)
+	for n := range ready.Graph.Nodes() {
+		if rule, ok := rules.Find(n); ok {
+			fmt.Println(rule, n, lowering.SourceOf(n))
+		}
+	}
+	// Output:
+	// <nil>
+	// vneg %neg {a softmin}
+	// vsoftmax %softmax {a softmin}
+	// vexp %b {b exp}
+}
+
+// Refuse makes the error of a node that a target cannot run.
+func ExampleRefuse() {
+	fmt.Println(lowering.Refuse(example().Graph.Find("b"), "toy", "no exponentials here"))
+	// Output:
+	// node %b: exp: target toy cannot run exp: no exponentials here [FX5001]
+	//     hint: give the operator a Kernel, an Expr or a Decompose, or let another target run it
+}
+
+// Prune drops what no output needs.
+func ExamplePrune() {
+	g := example().Graph
+	g.After(g.Find("a")).Function(std.Neg, nil, g.Find("a"))
+	before := g.Len()
+	lowering.Prune(g)
+	fmt.Println(before, g.Len())
+	// Output: 5 4
+}
+
+// Trial makes a module of one call, on which a target can try its rules.
+func ExampleTrial() {
+	fmt.Print(lowering.Trial(example().Graph.Find("b")).Graph)
+	// Output:
+	// gofx 1
+	//
+	// graph trial(%x: f32[N,4]) {
+	//   %exp = call_function[exp](%x) : f32[N,4]
+	//   return %exp
+	// }
+}
+
+// SourceOf names the user's call that a node comes from.
+func ExampleSourceOf() {
+	fmt.Println(lowering.SourceOf(example().Graph.Find("a")))
+	// Output: {a softmin}
+}
+
+// PrepareRegion makes a module of the body of a call with regions.
+func ExamplePrepareRegion() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%p: bool[], %x: f32[N]) {
+  symbol N = dim(%x, 0)
+  %y = call_function[cond](%p, %x) : f32[N] {
+    region(%a: f32[N]) {
+      %neg = call_function[neg](%a)
+      return %neg
+    }
+    region(%a: f32[N]) {
+      return %a
+    }
+  }
+  return %y
+}
+`), "f.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ready, err := lowering.Prepare(m, lowering.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y := ready.Graph.Find("y")
+	body, err := lowering.PrepareRegion(ready, y.Regions()[0], []shape.Type{y.Type()})
+	fmt.Println(err)
+	fmt.Print(body.Graph)
+	// Output:
+	// <nil>
+	// gofx 1
+	//
+	// graph(%a: f32[N]) {
+	//   symbol N = dim(%a, 0)
+	//   %neg = call_function[neg](%a) : f32[N]
+	//   return %neg
+	// }
+}
+
+// Options.Key tells options apart that need compilations of their own.
+func ExampleOptions_Key() {
+	a, b := lowering.Options{Shapes: map[string]int{"N": 1}}, lowering.Options{Shapes: map[string]int{"N": 2}}
+	fmt.Println(a.Key() == b.Key(), a.Check(example()))
+	// Output: false <nil>
+}

@@ -1,0 +1,128 @@
+package simplify_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/simplify"
+)
+
+// show runs passes on a graph and prints what comes out.
+func show(body string, list ...passes.Pass) {
+	m, err := graph.Parse([]byte("gofx 1\n\ngraph f(%x: f32[N,2]) {\n  symbol N = dim(%x, 0)\n"+body), "f.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, p := range m.Params() {
+		if p.Value == nil {
+			q := *p
+			q.Value = array.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+			m.SetParam(q)
+		}
+	}
+	report, err := passes.Run(context.Background(), m, list, passes.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for n := range m.Graph.Nodes() {
+		if n.Opcode() != graph.Placeholder {
+			fmt.Println(n.Text())
+		}
+	}
+	for _, p := range report.Passes {
+		for _, e := range p.Refused {
+			fmt.Println(e.Node, "stays:", e.Why)
+		}
+		for _, note := range p.Notes {
+			fmt.Println(p.Name+":", note)
+		}
+	}
+}
+
+func Example() {
+	show(`  %a = call_function[exp](%x)
+  %b = call_method[exp](%x)
+  %unused = call_function[neg](%b)
+  %sum = call_function[add](%a, %b)
+  return %sum
+}
+`, simplify.CSE, simplify.DCE)
+	// Output:
+	// %a = call_function[exp](%x) : f32[N,2]
+	// %sum = call_function[add](%a, %a) : f32[N,2]
+	// return %sum
+}
+
+func Example_functionalize() {
+	show(`  %fc = call_module[fc](%x)
+  %relu = call_method[relu](%fc)
+  return %relu
+}
+param fc.weight : f32[2,2]
+module fc = linear (weight=fc.weight, bias=_)
+`, simplify.Functionalize)
+	// Output:
+	// %fc_weight = get_attr[fc.weight] : f32[2,2]
+	// %fc = call_function[linear](%x, %fc_weight) : f32[N,2]
+	// %relu = call_function[relu](%fc) : f32[N,2]
+	// return %relu
+}
+
+func Example_constFold() {
+	show(`  %w = get_attr[w]
+  %wt = call_function[transpose](%w) {dim0=0, dim1=1}
+  %y = call_function[matmul](%x, %wt)
+  return %y
+}
+param w : f32[2,2]
+`, simplify.ConstFold, simplify.DropUnused)
+	// Output:
+	// %_folded_wt = get_attr[_folded_wt] : f32[2,2]
+	// %y = call_function[matmul](%x, %_folded_wt) : f32[N,2]
+	// return %y
+}
+
+// ConstFoldLimit says how much larger one folded value may make the parameters.
+func ExampleConstFoldLimit() {
+	show(`  %w = get_attr[w]
+  %big = call_function[repeat](%w) {repeats=[1,100]}
+  %y = call_function[matmul](%x, %big)
+  return %y
+}
+param w : f32[2,2]
+`, simplify.ConstFoldLimit(64))
+	// Output:
+	// %w = get_attr[w] : f32[2,2]
+	// %big = call_function[repeat](%w) {repeats=[1,100]} : f32[2,200]
+	// %y = call_function[matmul](%x, %big) : f32[N,200]
+	// return %y
+	// %big stays: its value f32[2,200] would make the parameters 1584 bytes larger, the limit is 64
+}
+
+func Example_decompose() {
+	show(`  %y = call_function[softmin](%x) {dim=-1}
+  return %y
+}
+`, simplify.Decompose)
+	// Output:
+	// %neg = call_function[neg](%x) : f32[N,2]
+	// %softmax = call_function[softmax](%neg) {dim=-1} : f32[N,2]
+	// return %softmax
+}
+
+// DecomposeExcept leaves calls alone that a target has rules for.
+func ExampleDecomposeExcept() {
+	show(`  %y = call_function[softmin](%x) {dim=-1}
+  return %y
+}
+`, simplify.DecomposeExcept(func(n *graph.Node) bool { return n.Op() == std.Softmin }))
+	// Output:
+	// %y = call_function[softmin](%x) {dim=-1} : f32[N,2]
+	// return %y
+}
