@@ -18,12 +18,12 @@ type affine struct{ scale, mean, shift []float64 }
 func (f *folder) normalisation(bn *graph.Node) (*affine, string) {
 	var v [5][]float64
 	for i := 1; i < 5; i++ {
-		p, why := f.constant(bn, i)
+		_, value, why := f.params.Constant(bn, i)
 		if why != "" {
 			return nil, why
 		}
-		if p.value != nil {
-			v[i] = floats(p.value)
+		if value != nil {
+			v[i] = floats(value)
 		}
 	}
 	if v[1] == nil || v[2] == nil {

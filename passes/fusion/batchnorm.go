@@ -4,6 +4,7 @@
 package fusion
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/graph"
@@ -26,16 +27,13 @@ var LinearBN = foldBatchNorm("linear-bn", "Folds batch normalisation into the we
 
 func foldBatchNorm(name, doc string, into ...*op.Op) passes.Pass {
 	return passes.Pass{Name: name, Doc: doc, Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		f := &folder{c: c, written: passes.Written(g), into: map[*op.Op]bool{}, readers: readers(g)}
-		for _, o := range into {
-			f.into[o] = true
-		}
+		f := &folder{c: c, params: passes.NewParams(c.Module, g)}
 		for n := range g.All() {
 			if n.Op() != std.BatchNorm && n.Op() != std.BatchNormInference {
 				continue
 			}
 			before := n.Arg(0)
-			if before == nil || before.Op() == nil || !f.into[before.Op()] {
+			if before == nil || before.Op() == nil || !slices.Contains(into, before.Op()) {
 				continue
 			}
 			if why := f.fold(before, n); why != "" {
@@ -50,46 +48,67 @@ func foldBatchNorm(name, doc string, into ...*op.Op) passes.Pass {
 }
 
 type folder struct {
-	c       *passes.Ctx
-	written map[string]bool
-	into    map[*op.Op]bool
-	readers map[string]map[*graph.Node]bool
+	c      *passes.Ctx
+	params *passes.Params
 }
 
 // fold rewrites conv, whose result bn normalises, and removes bn; or says why not.
 func (f *folder) fold(conv, bn *graph.Node) string {
-	if why := f.legal(conv, bn); why != "" {
-		return why
+	path, weight, why := f.params.Constant(conv, 1)
+	biasPath, bias, whyBias := f.params.Constant(conv, 2)
+	for _, w := range []string{f.legal(conv, bn, path), why, whyBias} {
+		if w != "" {
+			return w
+		}
+	}
+	switch {
+	case path == "":
+		return "the weight of " + conv.String() + " is missing"
+	case conv.Type().Rank() != max(weight.Rank(), 2):
+		return "the channels of " + conv.String() + " are not known to be axis 1: its type is " + conv.Type().String()
 	}
 	norm, why := f.normalisation(bn)
 	if why != "" {
 		return why
 	}
-	weight, why := f.constant(conv, 1)
-	if why == "" && weight.path == "" {
-		why = "the weight of " + conv.String() + " is missing"
-	}
+	w, b, why := norm.into(conv, weight, bias)
 	if why != "" {
 		return why
 	}
-	bias, why := f.constant(conv, 2)
-	if why != "" {
-		return why
-	}
-	w, b, why := norm.into(conv, weight.value, bias.value)
-	if why != "" {
-		return why
-	}
-	biasPath := bias.path
 	if biasPath == "" {
-		biasPath = strings.TrimSuffix(weight.path, "weight") + "bias"
+		biasPath = strings.TrimSuffix(path, "weight") + "bias"
 	}
 	m := f.c.Module
-	newWeight := m.FreshPath(weight.path + "_folded")
+	newWeight := m.FreshPath(path + "_folded")
 	m.SetParam(graph.Param{Path: newWeight, Value: w})
 	newBias := m.FreshPath(biasPath + "_folded")
 	m.SetParam(graph.Param{Path: newBias, Value: b})
 	f.rewrite(conv, bn, newWeight, newBias)
+	return ""
+}
+
+// legal says why bn must not be folded into conv, "" when it may.
+func (f *folder) legal(conv, bn *graph.Node, weight string) string {
+	if passes.Training(bn) {
+		return "it is in training mode and normalises by the batch"
+	}
+	for u := range conv.Users() {
+		if u != bn {
+			return "the result of " + conv.String() + " is also used by " + passes.Where(u)
+		}
+	}
+	if conv.Opcode() == graph.CallModule && conv.NumArgs() != 1 {
+		return conv.String() + " has operands besides its input"
+	}
+	// A weight that others read is copied, but not for a normalisation that others
+	// use too: that would make a copy for each use.
+	if other := f.params.Reader(weight, conv); other != nil {
+		for i := 1; i <= 4; i++ {
+			if o := f.params.Reader(f.params.Path(bn, i), bn); o != nil {
+				return "the weight " + weight + " is shared with " + other.String() + " and the normalisation with " + o.String()
+			}
+		}
+	}
 	return ""
 }
 

@@ -95,7 +95,7 @@ module bn = batch_norm {eps=1e-05} (running_mean=mean, running_var=var, weight=_
 	require.NoError(t, err)
 	_, err = passes.Run(context.Background(), m, []passes.Pass{fusion.ConvBN}, passes.Options{Expect: []passes.Expectation{passes.Expect("conv-bn", 1)}})
 	require.ErrorIs(t, err, passes.MatchCount)
-	require.ErrorContains(t, err, "first candidate that did not match: %bn: parameter mean has no value")
+	require.ErrorContains(t, err, "first candidate that did not match: %bn: parameter conv.weight has no value")
 }
 
 // TestMismatchedParameters changes values behind the checked types.

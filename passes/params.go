@@ -1,0 +1,88 @@
+package passes
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Params answers, for a pass that computes new parameters from old ones, which
+// values are constant and who else reads them. It does not see later changes.
+type Params struct {
+	module  *graph.Module
+	written map[string]bool
+	readers map[string][]*graph.Node
+}
+
+// NewParams looks at the calls of g and its regions.
+func NewParams(m *graph.Module, g *graph.Graph) *Params {
+	p := &Params{module: m, written: Written(g), readers: map[string][]*graph.Node{}}
+	for n := range g.All() {
+		if n.Opcode() == graph.GetAttr {
+			for u := range n.Users() {
+				p.readers[n.Target()] = append(p.readers[n.Target()], u)
+			}
+		}
+		if b := n.Bound(); b != nil {
+			for _, path := range b.Params {
+				p.readers[path] = append(p.readers[path], n)
+			}
+		}
+	}
+	return p
+}
+
+// Path returns the path of the parameter that is operand i of a call, however it
+// is spelt; "" when the operand is absent or no parameter.
+func (p *Params) Path(n *graph.Node, i int) string {
+	if i < n.NumArgs() {
+		if a := n.Arg(i); a != nil && a.Opcode() == graph.GetAttr {
+			return a.Target()
+		}
+		return ""
+	}
+	if b := n.Bound(); b != nil && i-n.NumArgs() < len(b.Params) {
+		return b.Params[i-n.NumArgs()]
+	}
+	return ""
+}
+
+// Constant returns path and value of operand i of a call when it is a parameter
+// that no run changes; the path is "" for an absent operand. why says what is in
+// the way otherwise.
+func (p *Params) Constant(n *graph.Node, i int) (path string, value *array.Array, why string) {
+	a := n.Arg(i)
+	path = p.Path(n, i)
+	switch {
+	case a == nil && path == "":
+		return "", nil, ""
+	case path == "":
+		return "", nil, "operand " + a.String() + " of " + n.String() + " is computed, expected a parameter"
+	case a != nil && a.Live():
+		return path, nil, "parameter " + path + " is live, expected a frozen one"
+	case p.written[path]:
+		return path, nil, "buffer " + path + " is written by the graph"
+	}
+	q := p.module.Param(path)
+	if q == nil || q.Value == nil {
+		return path, nil, "parameter " + path + " has no value"
+	}
+	return path, q.Value, ""
+}
+
+// Reader returns a call other than n that reads a parameter, nil when there is none.
+func (p *Params) Reader(path string, n *graph.Node) *graph.Node {
+	for _, r := range p.readers[path] {
+		if r != n && !r.Erased() {
+			return r
+		}
+	}
+	return nil
+}
+
+// Where names a node and, when it is known, its place: for reasons in refusals.
+func Where(n *graph.Node) string {
+	if p := n.Pos().String(); p != "" {
+		return n.String() + " at " + p
+	}
+	return n.String()
+}
