@@ -23,14 +23,26 @@ func oursStep(name string, threads int, s kernel.Step, shape []int, in ...*array
 	return &Ours{Name: name, Out: y, Run: func() { s.Run(w, out, in) }}
 }
 
+// oursGemm multiplies; a constant right operand is packed before.
 func oursGemm(in []*array.Array, shape []int, packed bool, threads int) (*Ours, error) {
+	if packed {
+		k, n := in[1].Dim(0), in[1].Dim(1)
+		p := array.New(array.F32, kernel.PackedLen(k, n))
+		kernel.PackLinear{}.Run(&kernel.Workspace{}, []*array.Array{p}, []*array.Array{array.Permute(in[1], 1, 0)})
+		return oursStep("LinearPacked", threads, kernel.LinearPacked{Features: n}, shape, in[0], p), nil
+	}
 	return oursStep("MatMul", threads, kernel.MatMul{}, shape, in...), nil
 }
 
+// oursConv convolves with a packed weight.
 func oursConv(in []*array.Array, shape []int, v shapes.Conv, threads int) (*Ours, error) {
 	both := func(n int) []int { return []int{n, n} }
-	s := kernel.Conv{Stride: both(v.Stride), PadLo: both(v.Pad), PadHi: both(v.Pad), Groups: v.Groups}
-	return oursStep("Conv", threads, s, shape, in...), nil
+	s := kernel.ConvPacked{Channels: v.M, Kernel: both(v.Kernel),
+		Conv: kernel.Conv{Stride: both(v.Stride), PadLo: both(v.Pad), PadHi: both(v.Pad), Groups: v.Groups}}
+	weight := in[1]
+	p := array.New(array.F32, kernel.PackedConvLen(v.Groups, v.M, weight.Dim(1), v.Kernel*v.Kernel))
+	kernel.PackConv{Groups: v.Groups}.Run(&kernel.Workspace{}, []*array.Array{p}, []*array.Array{weight})
+	return oursStep("ConvPacked", threads, s, shape, in[0], p, in[2]), nil
 }
 
 func oursChain(in []*array.Array, ops []string, threads int) (*Ours, error) {
