@@ -15,18 +15,24 @@ import (
 
 // Fault is one faulty model.
 type Fault struct {
-	Name string
-	Fn   any
-	Opts []fx.Option
+	Name  string // of the function or type
+	Fn    any
+	Types []string // of the inputs x, y, ...
 }
 
-func in(types ...string) []fx.Option {
+// Opts returns the options to trace it with.
+func (f Fault) Opts() []fx.Option {
 	var opts []fx.Option
-	for i, t := range types {
-		opts = append(opts, fx.Input(string(rune('x'+i)), t))
+	for i, t := range f.Types {
+		opts = append(opts, fx.Input(InputName(i), t))
 	}
 	return opts
 }
+
+// InputName returns the name of input i: x, y, z.
+func InputName(i int) string { return string(rune('x' + i)) }
+
+func in(types ...string) []string { return types }
 
 func weight(shape ...int) *tensor.Tensor { return tensor.New(array.New(array.F32, shape...)) }
 

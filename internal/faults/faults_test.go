@@ -18,48 +18,15 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 )
 
-// wants reads the "// want" comments of each function: "line code", sorted.
-func wants(t *testing.T) map[string][]string {
-	t.Helper()
-	src, err := os.ReadFile("faults.go")
-	require.NoError(t, err)
-	fset := token.NewFileSet()
-	f, err := parser.ParseFile(fset, "faults.go", src, 0)
-	require.NoError(t, err)
-	lines := strings.Split(string(src), "\n")
-	out := map[string][]string{}
-	for _, d := range f.Decls {
-		fn, ok := d.(*ast.FuncDecl)
-		if !ok {
-			continue
-		}
-		name := fn.Name.Name
-		if fn.Recv != nil {
-			name = fn.Recv.List[0].Type.(*ast.StarExpr).X.(*ast.Ident).Name
-		}
-		if name == "overlapping" {
-			name = "concurrent"
-		}
-		for l := fset.Position(fn.Pos()).Line; l <= fset.Position(fn.End()).Line; l++ {
-			if _, want, ok := strings.Cut(lines[l-1], "// want "); ok {
-				for _, code := range strings.Fields(want) {
-					out[name] = append(out[name], fmt.Sprintf("%d %s", l, code))
-				}
-			}
-		}
-		slices.Sort(out[name])
-	}
-	return out
-}
-
 func TestFaultsGiveExactlyTheirDiagnostics(t *testing.T) {
-	want := wants(t)
+	want, err := Wants(".")
+	require.NoError(t, err)
 	all := All()
 	require.GreaterOrEqual(t, len(all), 30)
 	for _, f := range all {
 		t.Run(f.Name, func(t *testing.T) {
 			require.NotEmpty(t, want[f.Name])
-			gm, err := fx.Trace(ctx, f.Fn, f.Opts...)
+			gm, err := fx.Trace(ctx, f.Fn, f.Opts()...)
 			require.Error(t, err)
 			require.Nil(t, gm)
 			var list diag.List
@@ -77,7 +44,9 @@ func TestFaultsGiveExactlyTheirDiagnostics(t *testing.T) {
 
 func TestFaultsUseEveryTracingAndTypingCode(t *testing.T) {
 	used := map[string]bool{}
-	for _, codes := range wants(t) {
+	want, err := Wants(".")
+	require.NoError(t, err)
+	for _, codes := range want {
 		for _, c := range codes {
 			used[strings.Fields(c)[1]] = true
 		}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/cli"
+	"github.com/gofx-dev/gofx/internal/faults"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+)
+
+// quickFaults are the faulty models that go through fxgen on every change.
+var quickFaults = map[string]bool{"everything": true, "needsExample": true}
+
+var diagnostic = regexp.MustCompile(`(?m)faults\.go:(\d+)(?::\d+)?: .*\[(FX\d{4})\]$`)
+
+// TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing generates code from models
+// that are wrong on purpose, as a user would.
+func TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing(t *testing.T) {
+	want, err := faults.Wants("../../internal/faults")
+	require.NoError(t, err)
+	for _, f := range faults.All() {
+		t.Run(f.Name, func(t *testing.T) {
+			if !quickFaults[f.Name] {
+				fxtest.Nightly(t)
+			}
+			if reflect.TypeOf(f.Fn).Kind() != reflect.Func {
+				t.Skip("a module without a constructor; the tracer's tests have it")
+			}
+			dir := t.TempDir()
+			args := []string{"gen", "-o", filepath.Join(dir, "net")}
+			for i, typ := range f.Types {
+				args = append(args, "-input", faults.InputName(i)+"="+typ)
+			}
+			var out, errs bytes.Buffer
+			require.Equal(t, 1, cli.Main(append(args, "../../internal/faults#"+f.Name), &out, &errs), "%s", errs.String())
+			var got []string
+			for _, m := range diagnostic.FindAllStringSubmatch(errs.String(), -1) {
+				got = append(got, fmt.Sprintf("%s %s", m[1], m[2]))
+			}
+			slices.Sort(got)
+			if f.Name == "returnsNothing" {
+				// Reading the source finds this one before it is traced.
+				require.Len(t, got, 1)
+				require.Contains(t, got[0], "FX8050")
+				return
+			}
+			require.Equal(t, want[f.Name], got, "%s", errs.String())
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
+}
