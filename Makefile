@@ -1,31 +1,48 @@
-# What a developer runs. CI runs .ci/run, which calls the README's test command.
+# What a developer runs. CI runs .ci/run, which calls the README's commands.
 GO ?= go
 FUZZTIME ?= 20s
+STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: test race lint gen fuzz cover bench check nightly docs
 
-test: ; ./test.sh
+test:
+	$(GO) test ./... && $(GO) test -C examples/digits ./...
 
-race: ; CGO_ENABLED=1 $(GO) test -race -short ./...
+race:
+	CGO_ENABLED=1 $(GO) test -race -short ./...
 
 lint:
 	test -z "$$(gofmt -l . | tee /dev/stderr)"
 	$(GO) vet ./...
-	$(GO) tool staticcheck ./... 2>/dev/null || staticcheck ./...
+	$(STATICCHECK) ./...
 
-gen: ; $(GO) generate ./...
+gen:
+	$(GO) generate ./...
+	$(GO) generate -C examples/digits ./...
+
+docs:
+	$(GO) run ./internal/docs
+	$(GO) generate ./internal/conform
 
 fuzz:
-	$(GO) test ./graph -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
-	$(GO) test ./array/safetensors -run xxx -fuzz Fuzz -fuzztime $(FUZZTIME)
+	$(GO) test ./graph -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./array/safetensors -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./shape -run xxx -fuzz 'FuzzParseType$$' -fuzztime $(FUZZTIME)
 
-cover: ; $(GO) test -cover ./...
+cover:
+	$(GO) test -cover ./...
 
-bench: ; $(GO) test -run xxx -bench . -benchmem ./tracer ./passes/... ./graph
+# Capture, passes and edits here; kernels and networks against their peers in bench/.
+bench:
+	$(GO) test -run xxx -bench . -benchmem ./tracer ./models ./passes/... ./graph
+	cd bench && $(GO) run .
 
 check: lint test
 
-# All models in all engines, long fuzzing, other architectures under qemu.
+# All networks in all engines, every faulty model through fxgen, other machines'
+# bytes, kernels on arm64 under qemu, long fuzzing. Debian's qemu-user is needed.
 nightly:
 	GOFX_NIGHTLY=1 $(GO) test -count=1 -timeout 90m ./...
-	$(MAKE) fuzz FUZZTIME=5m
+	GOFX_CPU=generic $(GO) test -count=1 ./kernel ./op/... ./lowering/...
+	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -count=1 -exec qemu-aarch64 ./diag ./array/... ./shape ./op/expr ./kernel ./tracer
+	$(MAKE) race fuzz FUZZTIME=5m
