@@ -88,6 +88,9 @@ type qSource struct {
 func (q *PackedQ) pack(s qSource) {
 	clear(q.data)
 	clear(q.sums)
+	if q.run == 0 {
+		return
+	}
 	groups := (q.run + 3) / 4
 	for c := range q.n {
 		sum := int32(0)

@@ -5,6 +5,9 @@ package kernel
 // runs, run t at offs[t], of run elements. Sums wrap around.
 func qTileGo(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
 	groups := (run + 3) / 4
+	if run == 0 {
+		offs = nil
+	}
 	for r := range rows {
 		dst := c[r*ldc : r*ldc+qCols]
 		for col := 0; col < qCols; col += 4 {

@@ -4,10 +4,6 @@ package kernel
 
 func qRows() int { return 6 }
 
-func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
-	qTileGo(rows, a, at, lda, offs, run, b, c, ldc)
-}
-
 func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
 	requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
 }

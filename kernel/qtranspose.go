@@ -14,14 +14,18 @@ func transposeBytes(rows, cols int, src []uint8, lds int, dst []uint8, ldd int) 
 		}
 		return
 	}
-	// The last block of each direction overlaps the one before it.
-	for r := 0; r < rows; r += 8 {
-		r = min(r, rows-8)
-		full := cols / 16
-		transposeBlocks(full, src[r*lds:], lds, dst[r:], ldd)
-		if cols%16 != 0 {
-			c := cols - 16
-			transposeBlocks(1, src[r*lds+c:], lds, dst[c*ldd+r:], ldd)
+	// A strip of 32 columns at a time, so that the lines written stay in the
+	// cache until they are full. The last block of each direction overlaps the
+	// one before it.
+	for c := 0; c < cols; c += 32 {
+		blocks, rest := min(2, (cols-c)/16), cols-c
+		for r := 0; r < rows; r += 8 {
+			r = min(r, rows-8)
+			transposeBlocks(blocks, src[r*lds+c:], lds, dst[c*ldd+r:], ldd)
+			if rest < 32 && rest%16 != 0 {
+				last := cols - 16
+				transposeBlocks(1, src[r*lds+last:], lds, dst[last*ldd+r:], ldd)
+			}
 		}
 	}
 }

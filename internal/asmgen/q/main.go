@@ -1,5 +1,5 @@
-// Command q writes the amd64 assembly of the quantised kernels of package
-// kernel, and its Go stubs, with avo: zq*_amd64.s and zq*_amd64.go. The files it
+// Command q writes the assembly of the quantised kernels of package kernel and
+// its Go stubs, for amd64 with avo: zq*_amd64.s, zq*_arm64.s and .go. The files it
 // writes are checked in; a test regenerates them and compares byte for byte.
 package main
 
@@ -35,7 +35,7 @@ var units = []unit{
 
 // generate returns the contents of the generated files by name.
 func generate() (map[string][]byte, error) {
-	files := map[string][]byte{}
+	files := arm64Files()
 	for _, u := range units {
 		w := writer{build.NewContext()}
 		u.emit(w)
