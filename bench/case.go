@@ -69,10 +69,14 @@ type Case struct {
 	// Op names the operator in torch_ops.py, with its attributes; empty is none.
 	Op    string
 	Attrs map[string]any
-	// Jit adds the variant that is traced and frozen, OneDNN that on oneDNN's tensors.
+	// Jit adds the variant that is traced and frozen, Mkldnn that on PyTorch's
+	// tensors of oneDNN.
 	Jit    bool
-	OneDNN bool
-	Graphs []Graph
+	Mkldnn bool
+	// OneDNN adds oneDNN itself, with Op in the variant OneDNNVariant.
+	OneDNN        bool
+	OneDNNVariant string
+	Graphs        []Graph
 	// Exported asks PyTorch to write Op as a model for ONNX Runtime.
 	Exported bool
 	// Tol is the allowed difference of results relative to their mean magnitude,
@@ -177,8 +181,8 @@ func (c *Case) disagree(name string, ours, theirs []float64) error {
 	return nil
 }
 
-// requests returns what to ask of the peers, "torch" and "ort". Models are
-// written into dir.
+// requests returns what to ask of the peers, "torch", "onednn" and "ort". Models
+// are written into dir.
 func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peerCase, err error) {
 	all := make([]peers.Tensor, len(c.Inputs))
 	var feeds []peers.Tensor
@@ -195,9 +199,13 @@ func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peer
 			q.Variant = "jit"
 			list = append(list, peerCase{"torch-jit", "torch", q})
 		}
+		if c.Mkldnn {
+			q.Variant = "mkldnn"
+			list = append(list, peerCase{"torch-mkldnn", "torch", q})
+		}
 		if c.OneDNN {
-			q.Variant = "onednn"
-			list = append(list, peerCase{"torch-onednn", "torch", q})
+			q.Variant = c.OneDNNVariant
+			list = append(list, peerCase{"onednn", "onednn", q})
 		}
 	}
 	for i, g := range c.Graphs {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -8,9 +9,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/bench/onednn"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
 )
+
+// TestMain serves as the process for oneDNN when it is started as such.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == peers.OneDNNArgument {
+		if err := onednn.Serve(os.Stdin, os.Stdout); err != nil {
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
 
 func TestCasesAreNamedOnce(t *testing.T) {
 	seen, count := map[string]bool{}, map[string]int{}
@@ -97,8 +110,12 @@ func TestSmallCasesAgreeWithThePeers(t *testing.T) {
 		b.torch = nil
 		t.Log(err)
 	}
-	if b.ort == nil && b.torch == nil {
-		t.Skip("neither ONNX Runtime nor PyTorch is installed; peers/install.sh does it")
+	if b.onednn, err = peers.StartOneDNN(1); err != nil {
+		b.onednn = nil
+		t.Log(err)
+	}
+	if b.ort == nil && b.torch == nil && b.onednn == nil {
+		t.Skip("nothing to compare with is installed; peers/install.sh does it")
 	}
 	list, err := selected(`^(gemm/(packed_)?64x|gemm/bert_scores|gemm/mlp_1x|q?conv/c512_7x7_m512|conv/c960_7x7_m960_k5|` +
 		`qgemm/64x|chain/.*n100$|vector/.*_4096|memory/(heads|transpose_1024|softmax_12x128|layer_norm_128)|` +
@@ -115,6 +132,9 @@ func TestSmallCasesAgreeWithThePeers(t *testing.T) {
 		}
 		if b.ort != nil && len(c.Graphs) > 0 {
 			require.Contains(t, r.Peers, "ort", c.Shape)
+		}
+		if b.onednn != nil && c.OneDNN {
+			require.Contains(t, r.Peers, "onednn", c.Shape)
 		}
 		require.InDelta(t, r.OursMS/r.PeerMS, r.Ratio, 1e-9)
 		kinds[c.Group] = true

@@ -26,7 +26,10 @@ func gemmCase(g shapes.Gemm) *Case {
 	if g.Batch > 1 {
 		a, b, y = append([]int{batch}, a...), append([]int{batch}, b...), append([]int{batch}, y...)
 	}
-	c := &Case{Group: "gemm", Shape: g.Text(), Tol: 1e-3, Op: "matmul", Jit: g.Weight}
+	c := &Case{Group: "gemm", Shape: g.Text(), Tol: 1e-3, Op: "matmul", Jit: g.Weight, OneDNN: true}
+	if g.Weight {
+		c.OneDNNVariant = "packed"
+	}
 	c.Inputs = []Input{f32(1, 1, 0, a...), weight(2, g.K, b...)}
 	c.Inputs[1].Const = g.Weight
 	c.Work = Work{

@@ -24,7 +24,7 @@ var titles = []struct{ group, title, text string }{
 
 const intro = `# Measurements
 
-Kernels of gofx beside PyTorch and ONNX Runtime, and beside what the machine can do at best. This file is written by
+Kernels of gofx beside PyTorch, ONNX Runtime and oneDNN, and beside what the machine can do at best. This file is written by
 
 ` + "```" + `
 bench/peers/install.sh                                  # PyTorch by apt, ONNX Runtime by npm; both optional
@@ -49,6 +49,8 @@ How it is measured:
 - PyTorch runs eagerly in inference mode into preallocated results where it can (` + "`torch`" + `), and traced, frozen and optimised for
   inference, which prepacks weights for oneDNN (` + "`torch-jit`" + `). Its OpenBLAS is told by ` + "`OPENBLAS_CORETYPE`" + ` to use whichever kernels are fastest on
   this machine, measured at the start; what the environment says is not used, since a wrong value costs half of the speed or more.
+- oneDNN (` + "`onednn`" + `, Debian's libdnnl2, called without cgo) multiplies, with weights in the layout that it chooses, and computes elementwise functions;
+  its convolutions are those that PyTorch runs.
 - ONNX Runtime runs models of one operator, weights as initializers, all graph optimisations on, through its native binding without the event
   loop, into results of an earlier call. A call costs some microseconds nevertheless: read its smallest rows with care.
 - **peer** is the fastest of all of them, **ratio** our time divided by its time, **roof** the least possible time divided by ours.
@@ -88,7 +90,7 @@ func document(rows []*Row) string {
 	for _, threads := range threadCounts(rows) {
 		some := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Threads != threads })
 		p := some[len(some)-1]
-		fmt.Fprintf(&b, "\n## Threads: %d\n\nPeaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.\n", threads, p.PeakGFlops, p.PeakGops8, p.PeakGBs)
+		fmt.Fprintf(&b, "\n## Threads: %d\n\n%s. Peaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.\n", threads, p.CPU, p.PeakGFlops, p.PeakGops8, p.PeakGBs)
 		for _, t := range titles {
 			section(&b, t.title, t.text, slices.DeleteFunc(slices.Clone(some), func(r *Row) bool { return r.Group != t.group }))
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -63,6 +64,20 @@ func used(pid string) float64 {
 func number(b []byte) float64 {
 	v, _ := strconv.ParseFloat(string(b), 64)
 	return v / ticks
+}
+
+// processor returns the name of the first processor, where it is not known the architecture.
+func processor() string {
+	b, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return runtime.GOARCH
+	}
+	for line := range bytes.Lines(b) {
+		if k, v, ok := bytes.Cut(line, []byte(":")); ok && string(bytes.TrimSpace(k)) == "model name" {
+			return string(bytes.TrimSpace(v))
+		}
+	}
+	return runtime.GOARCH
 }
 
 // foreign returns how many processors others have kept busy since l was read.

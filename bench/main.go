@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofx-dev/gofx/bench/onednn"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
 )
@@ -38,6 +39,13 @@ type options struct {
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == peers.OneDNNArgument {
+		if err := onednn.Serve(os.Stdin, os.Stdout); err != nil {
+			warn("%v", err)
+			os.Exit(1)
+		}
+		return
+	}
 	var o options
 	flag.StringVar(&o.run, "run", "", "measure what this regular `expression` finds in GROUP/SHAPE or GROUP/NETWORK/SHAPE")
 	flag.StringVar(&o.threads, "threads", "1", "threads of gofx and of each peer, or a `list` such as 1,2")
@@ -49,7 +57,7 @@ func main() {
 	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
 	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch; auto measures which is the fastest, empty leaves it to OpenBLAS")
-	flag.StringVar(&o.peers, "peers", "torch,ort", "processes to compare with")
+	flag.StringVar(&o.peers, "peers", "torch,ort,onednn", "processes to compare with")
 	flag.Parse()
 	failed, err := run(o, os.Stdout)
 	if err != nil {
@@ -170,7 +178,8 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 	}
 	defer os.RemoveAll(b.dir)
 	b.peaks = peak.Measure(threads)
-	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.peaks.Level,
+	b.cpu = processor() + ", " + b.peaks.Level
+	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.cpu,
 		b.peaks.FMA/1e9, b.peaks.Int8/1e9, b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate/1e9)
 	used = b.start(o.peers, blas)
 	defer b.stop()
@@ -247,6 +256,10 @@ func (b *bench) start(names, blas string) string {
 			if p, err = peers.StartORT(dir, b.threads); err == nil {
 				b.ort = p
 			}
+		case "onednn":
+			if p, err = peers.StartOneDNN(b.threads); err == nil {
+				b.onednn = p
+			}
 		case "":
 			continue
 		default:
@@ -263,7 +276,7 @@ func (b *bench) start(names, blas string) string {
 }
 
 func (b *bench) stop() {
-	for _, p := range []*peers.Peer{b.torch, b.ort} {
+	for _, p := range []*peers.Peer{b.torch, b.ort, b.onednn} {
 		if p != nil {
 			p.Close()
 		}

@@ -21,7 +21,9 @@ type bench struct {
 	dir     string        // for models
 	torch   *peers.Peer   // nil where missing
 	ort     *peers.Peer
+	onednn  *peers.Peer
 	peaks   peak.Peaks
+	cpu     string // its name and instruction set
 	failed  []error
 }
 
@@ -63,11 +65,11 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	defer drop()
 	list = append(list, theirs...)
 	runtime.GC()
-	before := readLoad(b.torch, b.ort)
+	before := readLoad(b.torch, b.ort, b.onednn)
 	if err := b.interleave(list); err != nil {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
-	row.Foreign = math.Round(100*before.foreign(readLoad(b.torch, b.ort))) / 100
+	row.Foreign = math.Round(100*before.foreign(readLoad(b.torch, b.ort, b.onednn))) / 100
 	b.finish(c, row, list)
 	return row, nil
 }
@@ -93,10 +95,7 @@ func (b *bench) load(c *Case, want []float64) (list []*runner, drop func()) {
 	}
 	var loaded []func()
 	for i, q := range requests {
-		p := b.torch
-		if q.process == "ort" {
-			p = b.ort
-		}
+		p := b.peer(q.process)
 		if p == nil {
 			continue
 		}
@@ -121,6 +120,17 @@ func (b *bench) load(c *Case, want []float64) (list []*runner, drop func()) {
 			f()
 		}
 	}
+}
+
+// peer returns the process of that name, nil where it is missing.
+func (b *bench) peer(name string) *peers.Peer {
+	switch name {
+	case "torch":
+		return b.torch
+	case "ort":
+		return b.ort
+	}
+	return b.onednn
 }
 
 // interleave takes turns: every round measures each competitor once, and each
@@ -198,6 +208,7 @@ func (b *bench) finish(c *Case, row *Row, list []*runner) {
 
 // describe writes the machine's peaks into a row.
 func (b *bench) describe(row *Row) {
+	row.CPU = b.cpu
 	row.PeakGFlops = b.peaks.FMA / 1e9
 	row.PeakGops8 = b.peaks.Int8 / 1e9
 	row.PeakGBs = b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate / 1e9
@@ -232,6 +243,7 @@ func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
 			}
 			found++
 			s.Threads, s.Pairs = r.Threads, r.Pairs
+			s.CPU = r.CPU
 			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
 			s.OursMS += float64(n) * r.OursMS
 			roof += float64(n) * r.OursMS * r.RoofShare

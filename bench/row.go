@@ -33,6 +33,7 @@ type Row struct {
 	NSElement float64            `json:"ns_element,omitempty"` // of gofx
 	Intensity float64            `json:"intensity,omitempty"`  // FLOP or 8-bit operations a byte
 
+	CPU string `json:"cpu,omitempty"` // the processor and the instruction set of the peaks
 	// The machine, measured in the same run: GFLOP/s, 8-bit Gop/s, GB/s past the caches.
 	PeakGFlops float64 `json:"peak_gflops"`
 	PeakGops8  float64 `json:"peak_gops8,omitempty"`

@@ -118,6 +118,21 @@ func StartORT(dir string, threads int) (*Peer, error) {
 	return start("ort", cmd, threads)
 }
 
+// StartOneDNN starts this program again as the process that calls oneDNN; its
+// main function serves the argument OneDNNArgument.
+func StartOneDNN(threads int) (*Peer, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(self, OneDNNArgument)
+	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS="+fmt.Sprint(threads))
+	return start("onednn", cmd, threads)
+}
+
+// OneDNNArgument is the argument of the program that serves oneDNN.
+const OneDNNArgument = "onednn-peer"
+
 func start(name string, cmd *exec.Cmd, threads int) (*Peer, error) {
 	in, err := cmd.StdinPipe()
 	if err != nil {

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 def prepare(op, x, a, variant):
     make = OPS[op]
-    if variant == "onednn":
+    if variant == "mkldnn":
         f = getattr(F if a["name"] == "gelu" else torch, a["name"])
         m = x[0].to_mkldnn()
         return lambda: f(m)
