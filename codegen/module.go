@@ -61,7 +61,7 @@ const (
 // come from the model; comments give scopes and types. Where the code has state
 // of its own (see ModuleOptions.Root), calls of modules are printed as calls of
 // their operators. What cannot be printed is reported all at once, as a
-// diag.List, and nothing is returned then.
+// diag.List with codes FX4001 to FX4008, and nothing is returned then.
 func Module(m *graph.Module, o ModuleOptions) (*Files, error) {
 	o.defaults()
 	if out := m.Graph.Output(); out == nil {

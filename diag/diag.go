@@ -1,6 +1,9 @@
 // Package diag holds positions and coded errors, the only way in which gofx
 // tells people what is wrong: what, where, expected, found, cure. Lists of
 // errors are reported whole, sorted by position. It imports no other room.
+//
+// What a public boundary returns is a *Error or a List; errors.Is finds a code in
+// both, errors.As takes the one or the other.
 package diag
 
 import (
@@ -15,7 +18,7 @@ import (
 // quantisation, 7 text form, 8 files and weights, 9 internal.
 type Code string
 
-// Error makes a Code usable with errors.Is: errors.Is(err, diag.ShapeMismatch).
+// Error makes a Code usable with errors.Is: errors.Is(err, op.ShapeMismatch).
 func (c Code) Error() string { return string(c) }
 
 // Pos is a place in user code. Line 0 means unknown; Col 0 means that only the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -335,4 +336,28 @@ func ExampleRewrite() {
 	// call_method[sigmoid] ?[*]
 	// call_method[mul] ?[*]
 	// call_function[silu] ?[*]
+}
+
+// Save writes graph and weights into a folder; Load gives a module that runs,
+// without the Go code of the network.
+func ExampleSave() {
+	dir, err := os.MkdirTemp("", "gofx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	net := nn.NewLinear(2, 1, nn.NoInit())
+	nn.Constant(net.Weight, 2)
+	fmt.Println(fx.Save(dir, capture(net, fx.Input("x", "f32[N,2]"))))
+
+	gm, err := fx.Load(dir)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(gm.Forward(tensor.Ones([]int{1, 2})).Item())
+	// Output:
+	// <nil>
+	// 4
 }

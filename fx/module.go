@@ -34,9 +34,12 @@ func NewGraphModule(m *graph.Module) *GraphModule {
 	return &GraphModule{m, interp.NewState(m)}
 }
 
-// Run interprets the graph on the inputs, in the order of its placeholders, and
-// returns its results in the order of the output node's operands. Inputs that do
-// not fit what the graph was captured for are refused.
+// Run interprets the graph on the inputs, in the order of its placeholders (nil,
+// or left out at the end, for one whose default is wanted), and returns its
+// results in the order of the output node's operands: structs, slices and maps of
+// results are not packed again. Inputs that do not fit what the graph was captured
+// for are refused with FX1020 to FX1022. Runs may overlap unless the graph writes
+// buffers.
 func (g *GraphModule) Run(ctx context.Context, inputs ...*tensor.Tensor) ([]*tensor.Tensor, error) {
 	p := interp.Interpreter{State: g.state}
 	return p.Run(ctx, inputs...)
@@ -61,8 +64,8 @@ func (g *GraphModule) State() *interp.State { return g.state }
 // Walk lists the state under the module's own paths; see tensor.Walk.
 func (g *GraphModule) Walk(visit func(tensor.Item) bool) { g.state.Walk(visit) }
 
-// Refresh makes the state's tensors anew after the graph's parameters changed,
-// as passes that fold weights do.
+// Refresh makes the state's tensors anew after parameters were added or replaced,
+// as passes that fold weights do; Apply calls it. It must not overlap a run.
 func (g *GraphModule) Refresh() { g.state = interp.NewState(g.Module) }
 
 // Option changes how Trace captures.
@@ -75,14 +78,20 @@ type settings struct {
 
 // Input describes the next tensor input: its name and its type in the text form,
 // such as "f32[N,3,224,224]", "i64[B,S]" or "f32[*]"; an empty type is unknown.
+// Names such as N stand for sizes of 0 and more that are known when the graph
+// runs; the same name is the same size. Trace reports a type that cannot be read.
 func Input(name, typ string) Option { return InputDefault(name, typ, nil) }
 
-// InputDefault is Input with a default for runs that do not give the input.
+// InputDefault is Input with a default for runs that do not give the input. The
+// default should have the type given; it is not copied.
 func InputDefault(name, typ string, def *array.Array) Option {
 	return func(s *settings) {
 		in := tracer.Input{Name: name, Default: def}
 		if typ != "" {
 			t, err := shape.ParseType(typ)
+			if e, ok := err.(*diag.Error); ok {
+				e.Op = "input " + name
+			}
 			s.errs.Add(err)
 			in.Type = t
 		}
@@ -90,7 +99,9 @@ func InputDefault(name, typ string, def *array.Array) Option {
 	}
 }
 
-// Args gives example arguments by position; see tracer.Tracer.Args.
+// Args gives example arguments by position, nil standing for the parameter's own
+// type: tensors, also inside structs, slices and maps, become inputs of their
+// type, every other value is fixed in the graph; see tracer.Tracer.Args.
 func Args(args ...any) Option { return func(s *settings) { s.tracer.Args = args } }
 
 // Meta returns a tensor that has a type and no data, as an example for Args. It
@@ -103,17 +114,21 @@ func Meta(typ string) *tensor.Tensor {
 	return tracer.Meta(t)
 }
 
-// Root names the module whose fields give paths, for closures over a module.
+// Root names the module, a pointer, whose fields give the paths of parameters, for
+// functions that use a module. Without it the paths are made up.
 func Root(m any) Option { return func(s *settings) { s.tracer.Root = m } }
 
-// Method traces another method than Forward.
+// Method traces another method of the module than Forward; it must be exported.
 func Method(name string) Option { return func(s *settings) { s.tracer.Method = name } }
 
-// Name names the graph.
+// Name names the graph; without it the function or type does.
 func Name(name string) Option { return func(s *settings) { s.tracer.Name = name } }
 
 // Leaf decides which modules are recorded as one call; library tells that the
-// module is a leaf of package nn.
+// module is a leaf of package nn. path is the module's, "layer1.0.conv1". A module
+// of the user's own must be called by nn.Run to be asked about; as a leaf it is
+// opaque, its results have no known type, and a graph with it runs only where the
+// module is.
 func Leaf(policy func(m any, path string, library bool) bool) Option {
 	return func(s *settings) { s.tracer.IsLeaf = policy }
 }
@@ -126,8 +141,9 @@ func Flat() Option { return Leaf(func(any, string, bool) bool { return false }) 
 func With(edit func(*tracer.Tracer)) Option { return func(s *settings) { edit(&s.tracer) } }
 
 // Trace captures a function of tensors or a module (a pointer to a struct with a
-// Forward method). All mistakes are returned at once as a diag.List, positioned
-// in the user's source.
+// Forward method) by calling it once on tensors without data. The graph shares
+// the arrays of the module's parameters. All mistakes are returned at once as a
+// diag.List, positioned in the user's source; there is no graph then.
 func Trace(ctx context.Context, fn any, opts ...Option) (*GraphModule, error) {
 	var s settings
 	for _, o := range opts {

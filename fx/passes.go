@@ -14,10 +14,14 @@ import (
 
 // The types of transformation; see package passes.
 type (
-	Pass        = passes.Pass
+	// Pass is one named graph transformation.
+	Pass = passes.Pass
+	// PassOptions says what Apply checks, dumps and demands around the passes.
 	PassOptions = passes.Options
-	PassReport  = passes.Report
-	Rewrite     = passes.Rewrite
+	// PassReport says what the passes of one Apply did.
+	PassReport = passes.Report
+	// Rewrite is a rule: a pattern and its replacement. passes.Rule makes it a Pass.
+	Rewrite = passes.Rewrite
 )
 
 // Expect demands that a pass of a pipeline matches exactly n times.
@@ -42,7 +46,8 @@ func Passes() []Pass {
 }
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An
-// unknown name is an error that lists the names.
+// unknown name is an error (FX3020) that lists the names, and so is an order that
+// passes.Order forbids.
 func Pipeline(names string) ([]Pass, error) {
 	var known []string
 	byName := map[string]Pass{}

@@ -116,8 +116,9 @@ func (s *Structure) clone() *Structure {
 // without a position get the cursor's. The symbols of g's inputs become the
 // sizes of args, its other symbols get fresh names. Parameters and leaf modules
 // of another module are entered into this one under the prefix g.Name, unless it
-// has the same tensor there already. It panics with *diag.Error when the number
-// of args is not that of g's inputs.
+// has the same tensor there already. Types are not inferred again, also where
+// args are known better than g's inputs; shapeprop.Infer(nil) does that. It
+// panics with *diag.Error when the number of args is not that of g's inputs.
 func (c *Cursor) Inline(g *Graph, args []*Node) []*Node {
 	inputs := g.Inputs()
 	if len(inputs) != len(args) {

@@ -17,6 +17,7 @@ import (
 // the pass driver recovers and reports with the pass's name; set OnError to
 // collect instead: the node is then made with an unknown type.
 type Cursor struct {
+	// OnError receives the mistakes of calls, instead of a panic.
 	OnError func(error)
 
 	g      *Graph
@@ -95,8 +96,10 @@ func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 }
 
 // Placeholder adds an input. Placeholders come first and in the order of the
-// signature; t may be the zero Type (unknown tensor). def is its default value,
-// nil for none.
+// signature; t may be the zero Type (unknown tensor). The symbols in t are to be
+// defined by Graph.DefineSymbol. def is its default value, nil for none: engines
+// use an *array.Array for runs that do not give the input; numbers, bools and
+// strings are kept and printed as information.
 func (c *Cursor) Placeholder(name string, t shape.Type, def any) *Node {
 	if t.Kind() == shape.None {
 		t = shape.Unranked(array.Invalid)

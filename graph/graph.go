@@ -60,7 +60,7 @@ func (g *Graph) Version() uint64 { return g.version }
 
 func (g *Graph) change() { g.version++ }
 
-// First and Last return the ends of the node list, nil when it is empty.
+// First returns the first node, nil when there is none.
 func (g *Graph) First() *Node { return g.first }
 
 // Last returns the last node, nil when there is none.

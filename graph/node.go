@@ -225,7 +225,7 @@ func (n *Node) Users() iter.Seq[*Node] {
 	}
 }
 
-// Next and Prev return the neighbours in execution order, nil at the ends.
+// Next returns the node after n in execution order, nil for the last.
 func (n *Node) Next() *Node { return n.next }
 
 // Prev returns the node before n in execution order, nil for the first.
@@ -306,8 +306,10 @@ func (n *Node) SetArg(i int, v *Node) {
 }
 
 // ReplaceUses makes every use of n a use of v instead; with keep, only the uses
-// by nodes for which keep returns true. Symbols defined by n move to v when all
-// uses do. It returns the number of uses replaced.
+// by nodes for which keep returns true (where v is computed from n, it must be
+// false for the nodes in between). Symbols defined by n move to v when keep is
+// nil. It returns the number of uses replaced. Types of users are not inferred
+// again.
 func (n *Node) ReplaceUses(v *Node, keep func(user *Node) bool) int {
 	if v == n {
 		return 0

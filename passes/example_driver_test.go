@@ -240,3 +240,36 @@ func ExampleKeepType() {
 	fmt.Println(n.Type())
 	// Output: f32[N,4]
 }
+
+// Params tells which operands are constant and who else reads them.
+func ExampleNewParams() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph net(%x: f32[N,2]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[2,2]
+  %a = call_function[linear](%x, %w, _)
+  %b = call_function[linear](%a, %w, _)
+  return %b
+}
+param w : f32[2,2]
+`), "net.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m.SetParam(graph.Param{Path: "w", Value: array.FromSlice([]float32{1, 0, 0, 1}, 2, 2)})
+	p, a := passes.NewParams(m, m.Graph), m.Graph.Find("a")
+	path, value, why := p.Constant(a, 1)
+	fmt.Printf("%s %v %q\n", path, value.Shape(), why)
+	fmt.Println(p.Reader(path, a))
+	// Output:
+	// w [2 2] ""
+	// %b
+}
+
+// Where names a node for the reason of a refusal.
+func ExampleWhere() {
+	fmt.Println(passes.Where(chain().Graph.Find("a")))
+	// Output: %a
+}

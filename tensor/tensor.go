@@ -38,7 +38,8 @@ type cell struct {
 func New(a *array.Array) *Tensor { return &Tensor{&cell{val: a}} }
 
 // FromSlice returns a tensor over data (no copy) with the given shape; without a
-// shape it has one dimension.
+// shape it has one dimension. It panics when the shape does not hold len(data)
+// elements.
 func FromSlice[T array.Elem](data []T, shape ...int) *Tensor {
 	return New(array.FromSlice(data, shape...))
 }
@@ -126,7 +127,9 @@ func (x *Tensor) Rank() int {
 	return x.c.eng.Observe(x, "Rank").Rank()
 }
 
-// Item returns the value of a tensor with one element.
+// Item returns the value of a tensor with one element, converted to float64 (i64
+// and u64 beyond 2^53 are rounded, a bool is 0 or 1). It panics with NotScalar for
+// any other number of elements. Under a trace that is reported and 0 returned.
 func (x *Tensor) Item() float64 {
 	a := x.observe("Item")
 	if a.Len() != 1 {
@@ -141,7 +144,9 @@ func (x *Tensor) Bool() bool { return x.Item() != 0 }
 // NotScalar is the code of taking one number out of a tensor with several.
 const NotScalar diag.Code = "FX2022"
 
-// Data returns the elements in row-major order; a copy when x is not contiguous.
+// Data returns the elements in row-major order: the tensor's own memory when x is
+// contiguous, else a copy. It panics with WrongElem when T is not the element
+// type. Under a trace that is reported.
 func Data[T array.Elem](x *Tensor) []T {
 	a := array.Contiguous(x.observe("Data"))
 	if a.DType() != array.DTypeOf[T]() {
@@ -168,7 +173,8 @@ func (x *Tensor) String() string {
 	return array.Format(x.c.val.(*array.Array), 1000)
 }
 
-// Equal reports whether both tensors have the same type and the same bits.
+// Equal reports whether both tensors have the same type and the same bits; see
+// array.Equal. Under a trace that is reported.
 func (x *Tensor) Equal(y *Tensor) bool {
 	return array.Equal(x.observe("Equal"), y.observe("Equal"))
 }

@@ -73,8 +73,10 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	return e, nil
 }
 
-// Compile plans the module and makes it ready to run. Donated inputs are not
-// overwritten by this target.
+// Compile plans the module and makes it ready to run. The module is not kept, but
+// its arrays are, uncopied where a plan only reads them: parameters without values
+// are an error. Options.Threads 0 stands for GOMAXPROCS; donated inputs are not
+// overwritten by this target. The error lists everything in the way, positioned.
 func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {

@@ -121,7 +121,9 @@ func (e *Executable) State(path string) *array.Array {
 }
 
 // Run implements lowering.Executable. It allocates the results and, once warm,
-// nothing else. Inputs of any layout are accepted.
+// nothing else. Inputs of any layout are accepted; missing ones, other element
+// types, ranks or sizes, and broken guards are errors with the codes of package
+// interp (FX1020 to FX1022). ctx is asked before every step.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	x, err := e.acquire(in)
 	if err != nil {
