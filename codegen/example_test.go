@@ -74,20 +74,12 @@ func ExampleKernel() {
 		fmt.Println(err)
 		return
 	}
-	for _, f := range files.List {
-		fmt.Println(f.Name)
-	}
-	for line := range strings.Lines(string(files.List[0].Data)) {
+	for line := range strings.Lines(string(files.Get("net.go"))) {
 		if strings.HasPrefix(line, "func ") && strings.Contains(line, "Forward") {
 			fmt.Print(line)
 		}
 	}
 	// Output:
-	// net.go
-	// net_steps.go
-	// net_weights.go
-	// net_data.go
-	// net_support.go
 	// func (m *Net) Forward(ctx context.Context, x array.Dense[float32]) (relu array.Dense[float32], err error) {
 	// func (m *Net) ForwardInto(ctx context.Context, x array.Dense[float32], relu array.Dense[float32]) (err error) {
 }
