@@ -152,6 +152,10 @@ func qRandom(r *rand.Rand, c *qCase, chans, k int, shape []int) {
 	}
 	d := []array.DType{array.U8, array.I8, array.U8, array.F32, array.I32}[r.IntN(5)]
 	c.out = array.New(d, shape...)
+	if (d == array.U8 || d == array.I8) && r.IntN(6) == 0 {
+		odd := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), -0.02, 1e30, 1e-44, 0}
+		array.Data[float32](c.ws)[r.IntN(per)] = odd[r.IntN(len(odd))]
+	}
 	if d == array.U8 || d == array.I8 {
 		c.yz = qZero(r, d)
 		c.relu = r.IntN(2) == 0

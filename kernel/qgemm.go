@@ -32,6 +32,7 @@ type qEpilogue struct {
 	lo    float32   // limits of the scaled sum, for bytes
 	hi    float32
 	zero  int32
+	flip  uint8   // 128 where bytes are signed
 	table []uint8 // of 256 bytes, applied to each byte when not nil
 
 	// weightZero, when not nil, times the sum of a row of a is taken from each sum.
@@ -46,11 +47,7 @@ func (e *qEpilogue) put(rows, cols int, tile []int32, ld, row, col int) {
 	case e.bytes != nil:
 		dst := e.bytes[at:]
 		requant(rows, cols, tile, ld, e, col, dst, e.ld)
-		if e.table != nil {
-			for r := range rows {
-				qLookup(dst[r*e.ld:r*e.ld+cols], e.table)
-			}
-		}
+		e.lookup(rows, cols, dst)
 	case e.floats != nil:
 		dequant(rows, cols, tile, ld, e, col, e.floats[at:], e.ld)
 	case e.bias != nil:
@@ -58,6 +55,15 @@ func (e *qEpilogue) put(rows, cols int, tile []int32, ld, row, col int) {
 	default:
 		for r := range rows {
 			copy(e.sums[at+r*e.ld:][:cols], tile[r*ld:])
+		}
+	}
+}
+
+// lookup applies the table, if there is one, to bytes.
+func (e *qEpilogue) lookup(rows, cols int, dst []uint8) {
+	if e.table != nil {
+		for r := range rows {
+			qLookup(dst[r*e.ld:r*e.ld+cols], e.table)
 		}
 	}
 }
@@ -151,21 +157,33 @@ func (j *qJob) Do(lo, hi int) {
 		}
 		first := u / j.tiles * j.block
 		for p := first; p*qCols < j.b.n && p < first+j.block; p++ {
-			col := p * qCols
-			cols := min(qCols, j.b.n-col)
-			if j.out.sums != nil && j.out.bias == nil && j.out.weightZero == nil && cols == qCols {
-				qTile(rows, j.a, at, j.step, j.offs, j.b.run, j.b.panel(p), j.out.sums[row*j.out.ld+col:], j.out.ld)
-				continue
-			}
-			qTile(rows, j.a, at, j.step, j.offs, j.b.run, j.b.panel(p), tile[:], qCols)
-			if j.out.weightZero != nil {
-				for i := range rows * qCols {
-					tile[i] -= j.out.weightZero[col+i%qCols] * sums[i/qCols]
-				}
-			}
-			j.out.put(rows, cols, tile[:], qCols, row, col)
+			j.panel(p, rows, at, row, &tile, sums[:rows])
 		}
 	}
+}
+
+// panel computes the rows of a tile that start at a[at], for one panel.
+func (j *qJob) panel(p, rows, at, row int, tile *[14 * qCols]int32, sums []int32) {
+	e, b, col := &j.out, j.b.panel(p), p*qCols
+	cols := min(qCols, j.b.n-col)
+	if e.weightZero == nil && e.bytes != nil {
+		dst := e.bytes[row*e.ld+col:]
+		if qTileBytes(rows, cols, j.a, at, j.step, j.offs, j.b.run, b, e, col, dst) {
+			e.lookup(rows, cols, dst)
+			return
+		}
+	}
+	if e.sums != nil && e.bias == nil && e.weightZero == nil && cols == qCols {
+		qTile(rows, j.a, at, j.step, j.offs, j.b.run, b, e.sums[row*e.ld+col:], e.ld)
+		return
+	}
+	qTile(rows, j.a, at, j.step, j.offs, j.b.run, b, tile[:], qCols)
+	if e.weightZero != nil {
+		for i := range rows * qCols {
+			tile[i] -= e.weightZero[col+i%qCols] * sums[i/qCols]
+		}
+	}
+	e.put(rows, cols, tile[:], qCols, row, col)
 }
 
 // rowSums adds up what each row of a tile reads of a.

@@ -194,6 +194,9 @@ func (a qAct) epilogue(w *Workspace, step string, out *array.Array, in []*array.
 		e.lo, e.hi, e.zero = a.limits(d, y)
 		e.scales(w, step, x.scale, ws, y.scale, b.n, col)
 		e.bytes = bytesOut(out)
+		if d == array.I8 {
+			e.flip = 0x80
+		}
 		if t := operand(in, qTableOperand); t != nil {
 			e.table = lookupTable(step, w, t)
 		}

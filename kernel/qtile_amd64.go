@@ -1,5 +1,34 @@
 package kernel
 
+import "unsafe"
+
+// qStore is what the AVX-512 tile is told to make bytes of its sums; the generator
+// knows the places of its fields.
+type qStore struct {
+	scale    *float32
+	dst      *uint8
+	ld, cols int
+	hi       float32
+	flip     uint32
+	// For unsigned results, those that flip makes signed ones of.
+	zero, lo int32
+}
+
+var noBias [qCols]int32
+
+// qTileBytes computes a tile and writes its columns, col and on, as bytes from dst
+// on; it reports false where that takes a tile and requant.
+func qTileBytes(rows, cols int, a []uint8, at, lda int, offs []int64, run int, b []int8, e *qEpilogue, col int, dst []uint8) bool {
+	if len(offs) == 0 || run == 0 || !qVNNI() {
+		return false
+	}
+	zero := e.zero + int32(e.flip)
+	s := qStore{scale: &e.scale[col], dst: &dst[0], ld: e.ld, cols: cols, hi: e.hi, flip: uint32(e.flip) * 0x01010101,
+		zero: zero, lo: int32(e.lo) + zero}
+	qTileVNNI(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &e.bias[col], nil, 0, (*uint8)(unsafe.Pointer(&s)))
+	return true
+}
+
 // qRows is the most rows of one tile at the current level.
 func qRows() int {
 	if qVNNI() {
@@ -14,7 +43,7 @@ func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c 
 	case len(offs) == 0 || run == 0 || !qAVX2():
 		qTileGo(rows, a, at, lda, offs, run, b, c, ldc)
 	case qVNNI():
-		qTileVNNI(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &c[0], ldc)
+		qTileVNNI(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &noBias[0], &c[0], ldc, nil)
 	default:
 		qTileAVX2(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &c[0], ldc)
 	}

@@ -4,6 +4,10 @@ package kernel
 
 func qRows() int { return 6 }
 
+func qTileBytes(_, _ int, _ []uint8, _, _ int, _ []int64, _ int, _ []int8, _ *qEpilogue, _ int, _ []uint8) bool {
+	return false
+}
+
 func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
 	requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
 }

@@ -6,9 +6,11 @@ package kernel
 // Row i of a starts lda*i bytes after a; it is read in taps runs, run t at offs[t],
 // of groups times four bytes and rem (0 to 3) more. b holds the panel's groups in
 // the same order, the last group of a run filled up with zeros.
+// The 32 elements of bias are added. With out, a qStore, the sums become bytes
+// and c is not written.
 //
 //go:noescape
-func qTileVNNI(rows int, a *uint8, lda int, offs *int64, taps int, groups int, rem int, b *int8, c *int32, ldc int)
+func qTileVNNI(rows int, a *uint8, lda int, offs *int64, taps int, groups int, rem int, b *int8, bias *int32, c *int32, ldc int, out *uint8)
 
 // qTileAVX2 computes c = a·b for rows of 1 to 6 and the 32 columns of a panel.
 // Row i of a starts lda*i bytes after a; it is read in taps runs, run t at offs[t],

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -13,7 +14,8 @@ const (
 Row i of a starts lda*i bytes after a; it is read in taps runs, run t at offs[t],
 of groups times four bytes and rem (0 to 3) more. b holds the panel's groups in
 the same order, the last group of a run filled up with zeros.`
-	tileSignature = "func(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int)"
+	fusedSignature = "func(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, bias, c *int32, ldc int, out *uint8)"
+	tileSignature  = "func(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int)"
 )
 
 func emitGemm(w writer) {
@@ -80,11 +82,15 @@ type tile512 struct {
 	t    tileRegs
 	rows int
 	sets int // independent sums of one element, for few rows
+
+	order Mem // of dwords of two packed rows
 }
 
 func (k tile512) emit() {
 	const mr = 14
-	k.begin("qTileVNNI", tileSignature, fmt.Sprintf(tileDoc, mr))
+	k.order = permutation(k.writer)
+	k.begin("qTileVNNI", fusedSignature, fmt.Sprintf(tileDoc, mr)+
+		"\nThe 32 elements of bias are added. With out, a qStore, the sums become bytes\nand c is not written.")
 	k.t.load(k.writer, mr)
 	k.lanes(k.arg("rem"), reg.K1)
 	choose(k.writer, mr)
@@ -106,8 +112,16 @@ func (k *tile512) acc(set, r, v int) reg.VecPhysical { return z((set*k.rows+r)*2
 func (k *tile512) body() {
 	t := &k.t
 	k.Label(k.label("rows"))
+	bias := k.arg("bias")
 	for i := range 2 * k.rows * k.sets {
-		k.VPXORD(z(i), z(i), z(i))
+		switch {
+		case i < 2:
+			k.VMOVDQU32(at(bias, 64*i), z(i))
+		case i < 2*k.rows:
+			k.VMOVDQA32(z(i%2), z(i))
+		default:
+			k.VPXORD(z(i), z(i), z(i))
+		}
 	}
 	k.Label(k.label("tap"))
 	t.begin(k.writer, k.rows)
@@ -165,6 +179,9 @@ func (k *tile512) store() {
 			k.VPADDD(z(s*2*k.rows+i), z(i), z(i))
 		}
 	}
+	out := k.arg("out")
+	k.TESTQ(out, out)
+	k.JNZ(LabelRef(k.label("bytes")))
 	c, ldc := k.arg("c"), k.arg("ldc")
 	k.SHLQ(U8(2), ldc)
 	for r := range k.rows {
@@ -173,6 +190,74 @@ func (k *tile512) store() {
 		}
 		if r < k.rows-1 {
 			k.ADDQ(ldc, c)
+		}
+	}
+	k.end()
+	k.bytes(out)
+}
+
+// Places of fields of kernel's qStore.
+const (
+	storeScale = 8 * iota
+	storeDst
+	storeLd
+	storeCols
+	storeHi
+	storeFlip = storeHi + 4
+	storeZero = storeHi + 8
+	storeLo   = storeHi + 12
+)
+
+// permutation declares how dwords of two rows, interleaved by packing, are to be
+// ordered.
+func permutation(w writer) Mem {
+	m := w.StaticGlobal("qrows")
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		w.AddDatum(4*i, U32(i%4*4+i/4))
+	}
+	return m
+}
+
+// bytes turns the sums into bytes. Limits from above are taken as floats, so that
+// nothing overflows upwards, those from below as words after saturation, where
+// overflow downwards and NaN have become the least value.
+func (k *tile512) bytes(out reg.GPVirtual) {
+	k.Label(k.label("bytes"))
+	scale, dst, ld, cols := k.GP64(), k.GP64(), k.GP64(), k.GP64()
+	k.MOVQ(at(out, storeScale), scale)
+	k.MOVQ(at(out, storeDst), dst)
+	k.MOVQ(at(out, storeLd), ld)
+	k.MOVQ(at(out, storeCols), cols)
+	k.lanes(cols, reg.K2)
+	k.VMOVUPS(at(scale, 0), z(28))
+	k.VMOVUPS(at(scale, 64), z(29))
+	k.VBROADCASTSS(at(out, storeHi), z(30))
+	for i := range 2 * k.rows {
+		k.VCVTDQ2PS(z(i), z(i))
+		k.VMULPS(z(28+i%2), z(i), z(i))
+		k.VMINPS(z(i), z(30), z(i))
+		k.VCVTPS2DQ(z(i), z(i))
+	}
+	k.VPBROADCASTW(at(out, storeZero), z(28))
+	k.VPBROADCASTW(at(out, storeLo), z(29))
+	k.VMOVDQU32(k.order, z(30))
+	k.VPBROADCASTD(at(out, storeFlip), z(31))
+	for r := range k.rows {
+		k.VPACKSSDW(z(2*r+1), z(2*r), z(2*r))
+		k.VPADDSW(z(28), z(2*r), z(2*r))
+		k.VPMAXSW(z(29), z(2*r), z(2*r))
+	}
+	for r := 0; r < k.rows; r += 2 {
+		next := min(r+1, k.rows-1)
+		k.VPACKUSWB(z(2*next), z(2*r), z(2*r))
+		k.VPERMD(z(2*r), z(30), z(2*r))
+		k.VPXORD(z(31), z(2*r), z(2*r))
+		k.VMOVDQU8(y(2*r), reg.K2, at(dst, 0))
+		if next > r {
+			k.VEXTRACTI64X4(U8(1), z(2*r), y(2*next))
+			k.VMOVDQU8(y(2*next), reg.K2, indexed(dst, ld, 1, 0))
+			k.LEAQ(indexed(dst, ld, 2, 0), dst)
 		}
 	}
 	k.end()
