@@ -6,6 +6,15 @@ var le = binary.LittleEndian
 
 // transposeBytes sets dst[c·ldd+r] = src[r·lds+c] for rows by cols bytes.
 func transposeBytes(rows, cols int, src []uint8, lds int, dst []uint8, ldd int) {
+	if rows == 3 && ldd == 3 && cols > 0 {
+		// Images of three colours.
+		r, g, b := src[:cols], src[lds:lds+cols], src[2*lds:2*lds+cols]
+		for i, v := range r {
+			d := dst[3*i : 3*i+3 : 3*i+3]
+			d[0], d[1], d[2] = v, g[i], b[i]
+		}
+		return
+	}
 	if rows < 8 || cols < 16 {
 		for r := range rows {
 			for c, v := range src[r*lds : r*lds+cols] {

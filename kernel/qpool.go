@@ -1,0 +1,196 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// QMaxPool is MaxPool of a quantised tensor [N, C, spatial...], or [N, spatial...,
+// C] with ChannelsLast: the scale and the zero point stay, and padding never
+// wins. Lists have one entry a spatial dimension, as for MaxPool; there is no
+// result for places of maxima.
+type QMaxPool struct {
+	Kernel, Stride, PadLo, PadHi, Dilation []int
+	ChannelsLast                           bool
+}
+
+// ScratchBytes implements Scratcher.
+func (QMaxPool) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) }
+
+// Run implements Step.
+func (s QMaxPool) Run(w *Workspace, out, in []*array.Array) {
+	const step = "q_max_pool"
+	if in[0].DType() != out[0].DType() {
+		badOperand(step, "the result is of another type than the operand")
+	}
+	mark := w.Mark()
+	j := takeJob[qPoolJob](w)
+	*j = qPoolJob{flip: tensorParam(step, in[0].DType(), nil, nil).flip, most: true}
+	j.run(w, step, out[0], in[0], s.Kernel, s.Stride, s.PadLo, s.PadHi, s.Dilation, s.ChannelsLast)
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// QAvgPool is AvgPool of a quantised tensor, laid out as for QMaxPool: in[0] x, its
+// scale and zero point, the result's scale and zero point (nil for those of x, or
+// 0). The mean is taken of exact sums and rounded once, halves to even:
+// round((Σx - n·zx)·(sx/sy/count)) + zy, saturated; n counts the elements read, the
+// divisor those of AvgPool with CountIncludePad or without.
+type QAvgPool struct {
+	Kernel, Stride, PadLo, PadHi []int
+	CountIncludePad              bool
+	ChannelsLast                 bool
+}
+
+// ScratchBytes implements Scratcher.
+func (QAvgPool) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) }
+
+// Run implements Step.
+func (s QAvgPool) Run(w *Workspace, out, in []*array.Array) {
+	const step = "q_avg_pool"
+	if in[0].DType() != out[0].DType() {
+		badOperand(step, "the result is of another type than the operand")
+	}
+	mark := w.Mark()
+	x := tensorParam(step, in[0].DType(), operand(in, 1), operand(in, 2))
+	y := x
+	if scale := operand(in, 3); scale != nil {
+		y = tensorParam(step, out[0].DType(), scale, operand(in, 4))
+	}
+	j := takeJob[qPoolJob](w)
+	*j = qPoolJob{flip: x.flip, zeroX: x.zero, scale: x.scale / y.scale, include: s.CountIncludePad}
+	j.lo, j.hi, j.zero = qAct{}.limits(out[0].DType(), y)
+	j.run(w, step, out[0], in[0], s.Kernel, s.Stride, s.PadLo, s.PadHi, nil, s.ChannelsLast)
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// qPoolJob is a pooling in progress. Element (position, channel) of an image lies
+// at position·atPos + channel·atChan.
+type qPoolJob struct {
+	spatial
+	end      [3]int // where the padding after the input ends
+	dst, src []uint8
+	flip     uint8
+	most     bool // the maximum, not the mean
+	include  bool
+	zeroX    int32
+	scale    float32
+	lo, hi   float32
+	zero     int32
+
+	chans           int
+	blocks, size    int // of channels that are pooled together
+	atPos, atChan   int
+	outPos, outChan int
+}
+
+func (j *qPoolJob) run(w *Workspace, step string, out, x *array.Array, kernel, stride, padLo, padHi, dilation []int, last bool) {
+	r := x.Rank()
+	if len(kernel) < 1 || len(kernel) > 3 || r != len(kernel)+2 || out.Rank() != r || x.Dim(0) != out.Dim(0) {
+		badOperand(step, "the operand is not a batch of one to three spatial dimensions, or the result is of another shape")
+	}
+	first, channel := 2, 1
+	if last {
+		first, channel = 1, r-1
+	}
+	for _, list := range [][]int{stride, padLo, padHi, dilation} {
+		if len(list) != len(kernel) && list != nil {
+			badOperand(step, "stride, padding or dilation is of another rank than the kernel")
+		}
+	}
+	if j.chans = x.Dim(channel); out.Dim(channel) != j.chans {
+		badOperand(step, "the result has another number of channels")
+	}
+	n := len(kernel)
+	j.spatial = newSpatial(x.Shape()[first:first+n], out.Shape()[first:first+n], kernel, strideOr(stride, kernel), padLo, dilation)
+	j.end = j.in
+	if padHi == nil {
+		padHi = padLo
+	}
+	for i, p := range padHi {
+		j.end[3-n+i] += p
+	}
+	for d := range 3 {
+		if j.kernel[d] < 1 || j.stride[d] < 1 || j.dilate[d] < 1 || j.padLo[d] < 0 || j.padLo[d] >= j.kernel[d]*j.dilate[d] {
+			badOperand(step, "kernel, stride or dilation is not positive, or padding is negative or not below the kernel")
+		}
+	}
+	if out.Len() == 0 {
+		return
+	}
+	j.dst, j.src = bytesOut(out), loadBytesOf(w, x)
+	j.atPos, j.atChan, j.outPos, j.outChan = 1, j.inPlane, 1, j.outPlane
+	j.blocks, j.size = j.chans, 1
+	if last {
+		j.atPos, j.atChan, j.outPos, j.outChan = j.chans, 1, j.chans, 1
+		j.blocks, j.size = (j.chans+qBlock-1)/qBlock, qBlock
+	}
+	work := j.taps * j.outPlane * j.chans / j.blocks
+	w.Parallel(x.Dim(0)*j.blocks, max(1, elementwiseWork/max(work, 1)), j)
+}
+
+// Do pools blocks of channels [lo, hi).
+func (j *qPoolJob) Do(lo, hi int) {
+	var acc [qBlock]int32
+	for i := lo; i < hi; i++ {
+		c := i % j.blocks * j.size
+		n := min(j.size, j.chans-c)
+		src := j.src[i/j.blocks*j.chans*j.inPlane+c*j.atChan:]
+		dst := j.dst[i/j.blocks*j.chans*j.outPlane+c*j.outChan:]
+		for o := range j.outPlane {
+			j.window(acc[:n], src, dst[o*j.outPos:], o)
+		}
+	}
+}
+
+// window pools one window of len(acc) channels next to each other.
+func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
+	var from, to [3]int
+	from[0], from[1], from[2] = j.origin(o)
+	padded, own := 1, 1
+	for d := range 3 {
+		to[d] = min(from[d]+j.kernel[d]*j.dilate[d], j.end[d])
+		padded *= to[d] - from[d]
+		from[d], to[d] = firstTap(from[d], j.dilate[d]), min(to[d], j.in[d])
+		own *= max(to[d]-from[d], 0)
+	}
+	clear(acc)
+	for z := from[0]; z < to[0]; z += j.dilate[0] {
+		for y := from[1]; y < to[1]; y += j.dilate[1] {
+			at := (z*j.in[1] + y) * j.in[2]
+			for x := from[2]; x < to[2]; x += j.dilate[2] {
+				j.take(acc, src[(at+x)*j.atPos:])
+			}
+		}
+	}
+	if j.most {
+		for i, v := range acc {
+			dst[i] = uint8(v) ^ j.flip
+		}
+		return
+	}
+	divisor := own
+	if j.include {
+		divisor = padded
+	}
+	if own == 0 {
+		divisor = 1
+	}
+	scale := j.scale / float32(divisor)
+	for i, v := range acc {
+		f := float32(float32(v-int32(own)*j.zeroX) * scale)
+		dst[i] = uint8(clampRound(f, j.lo, j.hi, j.zero))
+	}
+}
+
+// take adds a row of bytes to sums, or keeps the greatest.
+func (j *qPoolJob) take(acc []int32, src []uint8) {
+	src = src[:len(acc)]
+	if j.most {
+		for i, v := range src {
+			acc[i] = max(acc[i], int32(v^j.flip))
+		}
+		return
+	}
+	for i, v := range src {
+		acc[i] += int32(v ^ j.flip)
+	}
+}

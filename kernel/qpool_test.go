@@ -1,0 +1,86 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+func TestQPoolAgainstItsDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for range 150 {
+		s := randomConv(r)
+		for d := range s.kernel {
+			s.lo[d], s.hi[d] = min(s.lo[d], s.kernel[d]-1), min(s.hi[d], s.kernel[d]-1)
+			s.in[d] = max(s.in[d], (s.kernel[d]-1)*s.dilate[d]+1)
+		}
+		mean, include := r.IntN(2) == 0, r.IntN(2) == 0
+		if mean {
+			for d := range s.dilate {
+				s.dilate[d] = 1
+			}
+		}
+		d := anyByte(r)
+		o := s.outDims()
+		x := qArray(r, d, append([]int{s.batch, s.chans}, s.in...)...)
+		out := array.New(d, append([]int{s.batch, s.chans}, o...)...)
+		xs, ys, xz, yz := qScale(r, 1, 0.1), qScale(r, 1, 0.1), qZero(r, d), qZero(r, d)
+		lo, hi := int32(0), int32(255)
+		if d == array.I8 {
+			lo, hi = -128, 127
+		}
+		var want []float64
+		for plane := range s.batch * s.chans {
+			eachIndex(o, func(at []int) {
+				sum, n, padded, best := int32(0), 0, 0, lo
+				pos := make([]int, len(at))
+				eachIndex(s.kernel, func(tap []int) {
+					inside := true
+					for d := range at {
+						pos[d] = at[d]*s.stride[d] - s.lo[d] + tap[d]*s.dilate[d]
+						inside = inside && pos[d] >= 0 && pos[d] < s.in[d]
+					}
+					padded++
+					if inside {
+						v := int32(array.Int64At(x, plane*prod(s.in)+flatIndex(s.in, pos)))
+						sum, best = sum+v-byteAt(xz, 0), max(best, v)
+						n++
+					}
+				})
+				if !mean {
+					want = append(want, float64(best))
+					return
+				}
+				if include {
+					n = padded
+				}
+				scale := array.Data[float32](xs)[0] / array.Data[float32](ys)[0] / float32(max(n, 1))
+				want = append(want, float64(realRound(float32(sum)*scale, lo, hi, byteAt(yz, 0))))
+			})
+		}
+		in := []*array.Array{x, xs, xz, ys, yz}
+		last := array.New(d, lastChannels(out).Shape()...)
+		if mean {
+			p := QAvgPool{Kernel: s.kernel, Stride: s.stride, PadLo: s.lo, PadHi: s.hi, CountIncludePad: include}
+			p.Run(&Workspace{Threads: 2}, []*array.Array{out}, in)
+			p.ChannelsLast = true
+			in[0] = array.Clone(lastChannels(x))
+			p.Run(&Workspace{Threads: 2}, []*array.Array{last}, in)
+		} else {
+			p := QMaxPool{Kernel: s.kernel, Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate}
+			p.Run(&Workspace{Threads: 2}, []*array.Array{out}, in[:1])
+			p.ChannelsLast = true
+			in[0] = array.Clone(lastChannels(x))
+			p.Run(&Workspace{Threads: 2}, []*array.Array{last}, in[:1])
+		}
+		requireValues(t, want, out, "%+v mean %v", s, mean)
+		array.Copy(lastChannels(out), last)
+		requireValues(t, want, out, "channels last %+v mean %v", s, mean)
+	}
+	require.Panics(t, func() {
+		QMaxPool{Kernel: []int{2}}.Run(&Workspace{}, []*array.Array{array.New(array.U8, 1, 1, 2, 2)}, []*array.Array{array.New(array.U8, 1, 1, 4, 4)})
+	})
+}
