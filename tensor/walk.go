@@ -143,7 +143,7 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 		module = p.Interface()
 	}
 	if own, ok := module.(Walker); ok {
-		if root || IsModule(p.Type()) {
+		if root || isModule(p.Type()) {
 			if at.Module = own; !w.visit(at) {
 				return
 			}
@@ -161,7 +161,7 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 	if w.open[k] && p.Type().Elem().Size() > 0 {
 		return
 	}
-	if module != nil && (root || IsModule(p.Type())) {
+	if module != nil && (root || isModule(p.Type())) {
 		at.Module = module
 		if !w.visit(at) {
 			return
@@ -244,9 +244,9 @@ func mayHold(t reflect.Type) bool {
 	return false
 }
 
-// IsModule reports whether a type (a pointer to a struct) is a module: it has a
+// isModule reports whether a type (a pointer to a struct) is a module: it has a
 // Forward method.
-func IsModule(t reflect.Type) bool {
+func isModule(t reflect.Type) bool {
 	_, ok := t.MethodByName("Forward")
 	return ok
 }
