@@ -92,7 +92,7 @@ func (v *conv32) products(w *Workspace, l cpuLevel) {
 		whole = Scratch[float32](w, size)
 	}
 	j := takeJob[frameJob](w)
-	*j = frameJob{patchTable: newPatchTable(*g)}
+	*j = frameJob{patchTable: newPatchTable(*g), level: l}
 	var framed []float32
 	switch {
 	case g.pointwise():
@@ -152,13 +152,14 @@ func (e epilogue) channels(first, m, at int) epilogue {
 // frameJob lays channels of an image out for their patches to be packed.
 type frameJob struct {
 	patchTable
+	level    cpuLevel
 	dst, src []float32
 }
 
 // Do lays out channels [lo, hi).
 func (j *frameJob) Do(lo, hi int) {
 	for c := lo; c < hi; c++ {
-		j.frame(j.dst[c*j.plane:(c+1)*j.plane], j.src[c*j.g.inPlane:(c+1)*j.g.inPlane])
+		j.frame(j.level, j.dst[c*j.plane:(c+1)*j.plane], j.src[c*j.g.inPlane:(c+1)*j.g.inPlane])
 	}
 }
 
@@ -225,7 +226,7 @@ func (j *depthwise32Job) Do(lo, hi int) {
 		img := v.src[at*g.inPlane : (at+1)*g.inPlane]
 		if j.framed {
 			own := j.copies[c*j.plane : (c+1)*j.plane]
-			j.frame(own, img)
+			j.frame(j.level, own, img)
 			img = own
 		}
 		for r := range v.outPerGroup {

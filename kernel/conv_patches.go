@@ -79,52 +79,42 @@ func (t *patchTable) pack(l cpuLevel, dst []float32, width int, img []float32, p
 }
 
 // frame copies one channel into its place in the layout.
-func (t *patchTable) frame(dst, src []float32) {
+func (t *patchTable) frame(l cpuLevel, dst, src []float32) {
 	g := &t.g
-	sz, sy := 1, 1
+	step := [3]int{1, 1, t.phases}
 	if t.sampled {
-		sz, sy = g.stride[0], g.stride[1]
+		step = g.stride
 	}
-	for z := range t.extent[0] {
-		for y := range t.extent[1] {
-			row := dst[:t.rowLen]
-			dst = dst[t.rowLen:]
-			iz, iy := z*sz-g.padLo[0], y*sy-g.padLo[1]
-			if uint(iz) >= uint(g.in[0]) || uint(iy) >= uint(g.in[1]) {
-				clear(row)
-				continue
-			}
-			from := src[(iz*g.in[1]+iy)*g.in[2]:][:g.in[2]]
-			if t.sampled {
-				sample(row, from, g.stride[2], -g.padLo[2])
-				continue
-			}
-			for ph := range t.phases {
-				sample(row[ph*t.phaseLen:][:t.phaseLen], from, t.phases, ph-g.padLo[2])
+	clear(dst)
+	for ph := range t.phases {
+		// Element q of this part of a row is element q*step+first of the input's.
+		s, first := step[2], ph-g.padLo[2]
+		lo := min(max(0, s-1-first)/s, t.phaseLen)
+		hi := min(t.phaseLen, max(0, g.in[2]-first+s-1)/s)
+		if lo >= hi {
+			continue
+		}
+		for z := range t.extent[0] {
+			for y := range t.extent[1] {
+				iz, iy := z*step[0]-g.padLo[0], y*step[1]-g.padLo[1]
+				if uint(iz) >= uint(g.in[0]) || uint(iy) >= uint(g.in[1]) {
+					continue
+				}
+				part := dst[(z*t.extent[1]+y)*t.rowLen+ph*t.phaseLen:]
+				row := src[(iz*g.in[1]+iy)*g.in[2]:][:g.in[2]]
+				sample(l, part[lo:hi], row[lo*s+first:], s)
 			}
 		}
 	}
 }
 
-// sample sets dst[q] to src[q*s+first], zero where that is outside.
-func sample(dst, src []float32, s, first int) {
-	lo := min(max(0, s-1-first)/s, len(dst))
-	hi := max(lo, min(len(dst), max(0, len(src)-first+s-1)/s))
-	clear(dst[:lo])
-	clear(dst[hi:])
-	dst = dst[lo:hi]
-	if len(dst) == 0 {
-		return
-	}
-	src = src[lo*s+first:]
+// sample sets dst[i] to src[i*s].
+func sample(l cpuLevel, dst, src []float32, s int) {
 	switch s {
 	case 1:
 		copy(dst, src)
 	case 2:
-		src = src[:2*len(dst)-1]
-		for i := range dst {
-			dst[i] = src[2*i]
-		}
+		packEven(l, dst, src)
 	default:
 		for i := range dst {
 			dst[i] = src[i*s]

@@ -117,3 +117,13 @@ func depthwisePlane(l cpuLevel, rows, cols int, dst, src []float32, lds int, off
 		depthwiseAVX2(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
 	}
 }
+
+// packEven stores dst[i] = src[2*i].
+func packEven(l cpuLevel, dst, src []float32) {
+	_ = src[2*len(dst)-2]
+	if l == levelAVX512 {
+		packEvenAVX512(&dst[0], &src[0], len(dst))
+	} else {
+		packEvenAVX2(&dst[0], &src[0], len(dst))
+	}
+}

@@ -9,6 +9,10 @@ const (
 	simdPack = 1 << 16
 )
 
+// directPanels is the number of panels of a up to which the rows of b are read
+// where they lie: packing pays only when they are used more often.
+const directPanels = 12
+
 // blocking is how a level cuts the float32 product: tiles of mr×nr, panels of a
 // with stride floats a step of k, sums of at most kc terms at a time, blocks of
 // mc panels of a and of nc columns of b.
@@ -147,7 +151,7 @@ func (j *productJob) run(w *Workspace) {
 	bl := &j.bl
 	depth := bl.depth(j.k)
 	panels := bl.panels(j.m)
-	j.direct = panels == 1 && !j.transB && j.window == nil && j.packedB == nil
+	j.direct = panels <= directPanels && !j.transB && j.window == nil && j.packedB == nil
 	if j.packedA == nil {
 		j.aPanel = Scratch[float32](w, min(panels, bl.mc)*bl.stride*depth)
 	}

@@ -64,3 +64,10 @@ func depthwisePlane(_ cpuLevel, rows, cols int, dst, src []float32, lds int, off
 		}
 	}
 }
+
+// packEven stores dst[i] = src[2*i].
+func packEven(_ cpuLevel, dst, src []float32) {
+	for i := range dst {
+		dst[i] = src[2*i]
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -13,6 +14,7 @@ func emitPack(c *build.Context) {
 		emitTranspose(s)
 		emitCopy(s)
 		emitSegment(s)
+		emitEven(s)
 	}
 }
 
@@ -165,4 +167,52 @@ func emitSegment(s isa) {
 		s.JNZ(LabelRef(part))
 		s.end()
 	}
+}
+
+// emitEven writes the packing of every other element.
+func emitEven(s isa) {
+	n := s.lanes()
+	var even Mem
+	if s.wide {
+		even = s.StaticGlobal("even")
+		s.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i := range 16 {
+			s.AddDatum(4*i, U32(2*i))
+		}
+	}
+	s.begin("packEven", "func(dst, src *float32, n int)", "stores dst[i] = src[2*i] for i < n, reading src up to element 2*n-2.")
+	dst, src, left := s.arg("dst"), s.arg("src"), s.arg("n")
+	if s.wide {
+		s.VMOVUPS(even, s.v(2))
+	}
+	s.Label("block")
+	s.CMPQ(left, U8(n)) // a whole block would read one element too many at the end
+	s.JLE(LabelRef("tail"))
+	if s.wide {
+		s.VMOVUPS(at(src, 0), s.v(0))
+		s.VMOVAPS(s.v(2), s.v(1))
+		s.VPERMI2PS(at(src, 4*n), s.v(0), s.v(1))
+	} else {
+		s.VMOVUPS(at(src, 0), s.v(0))
+		s.VSHUFPS(U8(0x88), at(src, 4*n), s.v(0), s.v(1))
+		s.VPERMPD(U8(0xd8), s.v(1), s.v(1))
+	}
+	s.VMOVUPS(s.v(1), at(dst, 0))
+	s.ADDQ(U32(8*n), src)
+	s.ADDQ(U32(4*n), dst)
+	s.SUBQ(U8(n), left)
+	s.JMP(LabelRef("block"))
+	s.Label("tail")
+	s.TESTQ(left, left)
+	s.JLE(LabelRef("done"))
+	x := s.GP32()
+	s.Label("one")
+	s.MOVL(at(src, 0), x)
+	s.MOVL(x, at(dst, 0))
+	s.ADDQ(U8(8), src)
+	s.ADDQ(U8(4), dst)
+	s.DECQ(left)
+	s.JNZ(LabelRef("one"))
+	s.Label("done")
+	s.end()
 }

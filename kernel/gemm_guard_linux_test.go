@@ -1,0 +1,78 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"runtime/debug"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// guarded returns n random floats with a page that faults right after them, or
+// right before them.
+func guarded(t *testing.T, r *rand.Rand, n int, before bool) []float32 {
+	page := syscall.Getpagesize()
+	size := (4*n + page - 1) / page * page
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Munmap(mem) })
+	require.NoError(t, syscall.Mprotect(mem[:page], syscall.PROT_NONE))
+	require.NoError(t, syscall.Mprotect(mem[page+size:], syscall.PROT_NONE))
+	at := page + size - 4*n
+	if before {
+		at = page
+	}
+	s := unsafe.Slice((*float32)(unsafe.Pointer(&mem[at])), n)
+	for i := range s {
+		s[i] = float32(r.NormFloat64())
+	}
+	return s
+}
+
+// No access leaves an operand, on either side: such an access would fault.
+func TestGuardPages(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	eachLevel(t, func(t *testing.T) {
+		for _, before := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(1, 1))
+			for _, s := range [][3]int{{1, 37, 21}, {1, 1, 21}, {3, 37, 21}, {8, 37, 21}, {9, 33, 18}, {30, 2, 9}, {31, 47, 261}, {14, 32, 16}, {29, 65, 1}} {
+				for flags := range 8 {
+					g := newGemmCase(4, flags&1 != 0, flags&2 != 0, flags&4 != 0, s[0], s[1], s[2], 2, 1, 3)
+					g.a, g.b, g.c = guarded(t, r, len(g.a), before), guarded(t, r, len(g.b), before), guarded(t, r, len(g.c), before)
+					was := append([]float32{}, g.c...)
+					Gemm(&Workspace{}, g.transA, g.transB, g.m, g.n, g.k, g.a, g.lda, g.b, g.ldb, g.c, g.ldc, g.acc)
+					c := g.c
+					g.c = was
+					g.check(t, c)
+				}
+			}
+			for _, s := range [][6]int{{3, 8, 9, 3, 1, 1}, {3, 15, 9, 3, 2, 1}, {4, 4, 21, 5, 1, 4}, {4, 8, 18, 3, 2, 4}, {5, 33, 7, 1, 1, 1}, {5, 33, 7, 1, 2, 1}, {2, 2, 5, 2, 1, 1}} {
+				for _, pad := range []int{0, s[3] / 2} {
+					guardConv(t, r, s[0], s[1], s[2], s[3], s[4], s[5], pad, before)
+				}
+			}
+		}
+	})
+}
+
+func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride, groups, pad int, before bool) {
+	out := (size+2*pad-kernel)/stride + 1
+	at := []int{stride, stride}
+	v := conv32{g: newSpatial([]int{size, size}, []int{out, out}, []int{kernel, kernel}, at, []int{pad, pad}, nil),
+		batch: 1, groups: groups, perGroup: chans / groups, outPerGroup: outChans / groups}
+	v.src, v.weight = guarded(t, r, chans*size*size, before), guarded(t, r, outChans*v.perGroup*kernel*kernel, before)
+	v.dst = guarded(t, r, outChans*out*out, before)
+	bias, residual := guarded(t, r, outChans, before), guarded(t, r, len(v.dst), before)
+	v.end = epilogue{biasRow: bias, residual: residual, ldr: out * out}.with(Epilogue{Act: ActReLU})
+	want := v
+	want.dst = make([]float32, len(v.dst))
+	want.runGo(&Workspace{})
+	if cpu.level == levelGeneric {
+		v.runGo(&Workspace{})
+	} else {
+		v.run(&Workspace{})
+	}
+	require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
+}
