@@ -15,7 +15,7 @@ type programJob struct {
 // Do implements Job.
 func (j *programJob) Do(lo, hi int) {
 	w := spareWorkspaces.take()
-	j.program.run(w, j.out, j.in, lo, hi)
+	j.program.run(cpu.level, w, j.out, j.in, lo, hi)
 	spareWorkspaces.put(w)
 }
 

@@ -19,6 +19,7 @@ type Elementwise struct {
 // machine is the state of one run; it lives on the stack of Run.
 type machine struct {
 	p       *Program
+	level   cpuLevel
 	out, in []*array.Array
 	start   int // flat index of the block's first element
 	n       int // elements in the block
@@ -50,14 +51,21 @@ func (e Elementwise) Run(w *Workspace, out, in []*array.Array) {
 		return
 	}
 	if total > 0 {
-		e.Program.run(w, out, in, 0, total)
+		e.Program.run(cpu.level, w, out, in, 0, total)
 	}
 }
 
 // run computes the elements [lo, hi) of the outputs, at least one.
-func (p *Program) run(w *Workspace, out, in []*array.Array, lo, hi int) {
+func (p *Program) run(level cpuLevel, w *Workspace, out, in []*array.Array, lo, hi int) {
 	mark := w.Mark()
-	m := machine{p: p, out: out, in: in, blk: registerLen(hi - lo)}
+	// Both ways take their scratch from here, so that what a run takes does not
+	// depend on the processor.
+	Scratch[uint64](w, p.scratch(hi-lo, out[0].Rank())/8)
+	w.Release(mark)
+	if p.runStrips(level, w, out, in, lo, hi) {
+		return
+	}
+	m := machine{p: p, level: level, out: out, in: in, blk: registerLen(hi - lo)}
 	m.f32 = Scratch[float32](w, p.Regs[RegF32]*m.blk)
 	m.f64 = Scratch[float64](w, p.Regs[RegF64]*m.blk)
 	m.i64 = Scratch[int64](w, p.Regs[RegI64]*m.blk)
@@ -90,17 +98,21 @@ func (p *Program) run(w *Workspace, out, in []*array.Array, lo, hi int) {
 
 // ScratchBytes implements Scratcher. Threads bring scratch of their own.
 func (e Elementwise) ScratchBytes(out, in []*array.Array) int {
-	p := &e.Program
 	if len(out) == 0 || out[0].Len() == 0 {
 		return 0
 	}
-	blk, rank := registerLen(out[0].Len()), out[0].Rank()
-	n := alignScratch(p.Regs[RegF32]*blk*4) + alignScratch(p.Regs[RegF64]*blk*8) + alignScratch(p.Regs[RegI64]*blk*8) +
+	return e.Program.scratch(out[0].Len(), out[0].Rank())
+}
+
+// scratch returns the most bytes of scratch that a run for n elements takes.
+func (p *Program) scratch(n, rank int) int {
+	blk := registerLen(n)
+	size := alignScratch(p.Regs[RegF32]*blk*4) + alignScratch(p.Regs[RegF64]*blk*8) + alignScratch(p.Regs[RegI64]*blk*8) +
 		alignScratch(blk*8) + alignScratch(len(p.Inputs)*layoutLen(rank)*8) + alignScratch((rank+1)*8)
 	for _, r := range p.Regs {
-		n += alignScratch(r * 2)
+		size += alignScratch(r * 2)
 	}
-	return n
+	return max(size, p.stripScratch(rank))
 }
 
 func alignScratch(n int) int { return (n + array.Align - 1) &^ (array.Align - 1) }
@@ -211,7 +223,7 @@ func (m *machine) exec(in *Instr) {
 			for i := range d {
 				d[i] = fma32(a[i], b[i], c[i])
 			}
-		} else if !vmath32(in.Op, d, a) {
+		} else if !vmath32(m.level, in.Op, d, a) {
 			floatOp(in.Op, d, a, b)
 		}
 		if in.DType != array.F32 {

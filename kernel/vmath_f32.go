@@ -32,12 +32,11 @@ var erf2 = [12]float64{
 }
 
 // vmath32 runs the transcendental operations over f32.
-func vmath32(op Code, d, a []float32) bool {
-	f := function32(op)
-	if f == nil {
+func vmath32(level cpuLevel, op Code, d, a []float32) bool {
+	if function32(op) == nil {
 		return false
 	}
-	twin32(f, d, a)
+	applyFunction(level, op, d, a)
 	return true
 }
 

@@ -1,0 +1,72 @@
+package main
+
+// num is the place of a number in vecNums of package kernel, word that in vecWords.
+type (
+	num  int
+	word int
+)
+
+// The order is that of vecNums and, from nSignBit on, of vecInts in kernel/vec_const_amd64.go.
+const (
+	nLog2e num = iota
+	nMagic
+	nLn2
+	nZero
+	nQuarter
+	nThird
+	nHalf
+	nOne
+	nErfMid
+	nTwo
+	nThree
+	nFour
+	nMinusThird
+	nTwoBy15
+	nMinusOne
+	nExpMax
+	nExpMin
+	nExpm1Min
+	nSigmoidMax
+	nTanhSmall
+	nTanhLarge
+	nLogExp
+	nMaxF64
+	nInvLn2
+	nLog1pSmall
+	nTwoOverPi
+	nHalfPiHi
+	nHalfPiLo
+	nHalfPi
+	nTrigLarge
+	nTurnUnit
+	nHighBias
+
+	nSignBit
+	nAbsMask
+	nInf
+	nMinusInf
+	nNaN
+	nLogBias
+	nFracMask
+	nSqrtHalf
+	nTwoTo52
+	nManMask
+	nManTop
+	nTrigExp
+	n63
+	n64
+	nTurnRound
+	nHighMagic
+	nIntOne
+)
+
+const (
+	wSign word = iota
+	wAbs
+	wOne
+	wIntOne
+	wOnes
+	wHalfRound
+	wQuiet
+	wTwo31
+)

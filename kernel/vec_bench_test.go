@@ -1,0 +1,87 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// chain is the elementwise benchmark of lazy systems: ops operations over nine
+// square inputs, add mul div add sub mul div add, again and again.
+func chain(ops int) Program {
+	p := Program{Outputs: []array.DType{array.F32}, Regs: [3]int{10, 0, 0}}
+	for i := range 9 {
+		p.Inputs = append(p.Inputs, array.F32)
+		p.Code = append(p.Code, Instr{Op: OpInput, DType: array.F32, Dst: uint16(i), Imm: uint64(i)})
+	}
+	cycle := []Code{OpAdd, OpMul, OpDiv, OpAdd, OpSub, OpMul, OpDiv, OpAdd}
+	at := uint16(0)
+	for k := range ops {
+		p.Code = append(p.Code, Instr{Op: cycle[k%8], DType: array.F32, Dst: 9, A: at, B: uint16(1 + k%8)})
+		at = 9
+	}
+	p.Code = append(p.Code, Instr{Op: OpOutput, DType: array.F32, A: 9})
+	return p
+}
+
+func benchLevels(b *testing.B, f func(b *testing.B, level cpuLevel)) {
+	for _, level := range append([]cpuLevel{levelGeneric}, assemblyLevels()...) {
+		b.Run([]string{"generic", "neon", "avx2", "avx512"}[level], func(b *testing.B) { f(b, level) })
+	}
+}
+
+func perElement(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+}
+
+func ones(shape ...int) *array.Array {
+	a := array.New(array.F32, shape...)
+	fillBlock(array.Raw[float32](a), 1)
+	return a
+}
+
+func BenchmarkVecChain(b *testing.B) {
+	for _, n := range []int{100, 1000, 4000} {
+		for _, ops := range []int{8, 16, 32} {
+			if n == 4000 && ops > 8 {
+				continue
+			}
+			p := chain(ops)
+			b.Run(fmt.Sprintf("n%d/ops%d", n, ops), func(b *testing.B) {
+				var in []*array.Array
+				for range 9 {
+					in = append(in, ones(n, n))
+				}
+				out := []*array.Array{ones(n, n)}
+				benchLevels(b, func(b *testing.B, level cpuLevel) {
+					w := &Workspace{}
+					for b.Loop() {
+						p.run(level, w, out, in, 0, n*n)
+					}
+					perElement(b, n*n)
+				})
+			})
+		}
+	}
+}
+
+func BenchmarkVecFunction(b *testing.B) {
+	for op := range numCodes {
+		if function32(op) == nil {
+			continue
+		}
+		b.Run(op.String(), func(b *testing.B) {
+			x, y := make([]float32, 4096), make([]float32, 4096)
+			for i := range x {
+				x[i] = float32(i%64)/8 + 0.1
+			}
+			benchLevels(b, func(b *testing.B, level cpuLevel) {
+				for b.Loop() {
+					applyFunction(level, op, y, x)
+				}
+				perElement(b, len(x))
+			})
+		})
+	}
+}

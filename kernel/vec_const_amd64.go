@@ -1,0 +1,24 @@
+package kernel
+
+import "math"
+
+// Numbers that the generated code of vector functions and steps reads, in the
+// order of internal/asmgen/vec/consts.go.
+var (
+	//lint:ignore U1000 assembly reads it
+	vecNums = [...]float64{
+		math.Log2E, roundMagic, math.Ln2, 0, 0.25, 1.0 / 3, 0.5, 1, 1.5, 2, 3, 4, -1.0 / 3, 2.0 / 15, -1,
+		89, -104, -18, 104, 1.0 / 64, 10, 1<<52 + 1023, math.MaxFloat64, 1 / math.Ln2, 1.0 / 256,
+		2 / math.Pi, halfPiHi, halfPiLo, math.Pi / 2, trigLarge, turnUnit, 1<<84 + 1<<63 + 1<<52,
+	}
+	//lint:ignore U1000 assembly reads it
+	vecInts = [...]uint64{
+		signBit, signBit - 1, 0x7ff << 52, 0xfff << 52, 0x7ff8<<48 + 1,
+		oneBits - sqrtHalfBits, 1<<52 - 1, sqrtHalfBits, twoTo52Bits,
+		0xffffff, 0x800000, 1043, 63, 64, 1 << 61, 0x453<<52 + 1<<31, 1,
+	}
+	//lint:ignore U1000 assembly reads it
+	vecWords = [...]uint32{
+		1 << 31, 1<<31 - 1, 0x3f800000, 1, math.MaxUint32, 0x7fff, 0x400000, 0x4f000000,
+	}
+)

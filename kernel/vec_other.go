@@ -1,0 +1,11 @@
+//go:build !amd64
+
+package kernel
+
+func stripCode(cpuLevel) *[stripSteps]uint64 { return nil }
+
+func stripLen(cpuLevel) int { return maxStrip }
+
+func runStrips(cpuLevel, []uint64, int, int, *[maxStrip]float32) {}
+
+func applyStrips(cpuLevel, *[4 * stepWords]uint64, []float32, []float32, *[maxStrip]float32) {}
