@@ -8,7 +8,7 @@ type cpuLevel uint8
 const (
 	levelGeneric cpuLevel = iota // Go alone
 	levelNEON                    // arm64
-	levelAVX2                    // AVX2, FMA and BMI2, saved by the system
+	levelAVX2                    // AVX2, FMA, F16C and BMI2, saved by the system
 	levelAVX512                  // also AVX-512 F, BW, DQ and VL
 )
 

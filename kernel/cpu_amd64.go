@@ -14,6 +14,7 @@ const (
 	cpuFMA     = 1 << 12 // leaf 1, ecx
 	cpuOSXSAVE = 1 << 27
 	cpuAVX     = 1 << 28
+	cpuF16C    = 1 << 29
 
 	cpuAVX2     = 1 << 5 // leaf 7, ebx
 	cpuBMI2     = 1 << 8
@@ -34,7 +35,7 @@ func detectCPU() cpuFeatures {
 		return cpuFeatures{}
 	}
 	_, _, c1, _ := cpuid(1, 0)
-	if !has(c1, cpuOSXSAVE|cpuAVX|cpuFMA) {
+	if !has(c1, cpuOSXSAVE|cpuAVX|cpuFMA|cpuF16C) {
 		return cpuFeatures{}
 	}
 	saved, _ := xgetbv()

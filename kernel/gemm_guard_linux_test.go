@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// guarded returns n random floats with a page that faults right after them, or
+// guardedFloats returns n random floats with a page that faults right after them, or
 // right before them.
-func guarded(t *testing.T, r *rand.Rand, n int, before bool) []float32 {
+func guardedFloats(t *testing.T, r *rand.Rand, n int, before bool) []float32 {
 	page := syscall.Getpagesize()
 	size := (4*n + page - 1) / page * page
 	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -40,7 +40,7 @@ func TestGuardPages(t *testing.T) {
 			for _, s := range [][3]int{{1, 37, 21}, {1, 1, 21}, {3, 37, 21}, {8, 37, 21}, {9, 33, 18}, {30, 2, 9}, {31, 47, 261}, {14, 32, 16}, {29, 65, 1}} {
 				for flags := range 8 {
 					g := newGemmCase(4, flags&1 != 0, flags&2 != 0, flags&4 != 0, s[0], s[1], s[2], 2, 1, 3)
-					g.a, g.b, g.c = guarded(t, r, len(g.a), before), guarded(t, r, len(g.b), before), guarded(t, r, len(g.c), before)
+					g.a, g.b, g.c = guardedFloats(t, r, len(g.a), before), guardedFloats(t, r, len(g.b), before), guardedFloats(t, r, len(g.c), before)
 					was := append([]float32{}, g.c...)
 					Gemm(&Workspace{}, g.transA, g.transB, g.m, g.n, g.k, g.a, g.lda, g.b, g.ldb, g.c, g.ldc, g.acc)
 					c := g.c
@@ -62,9 +62,9 @@ func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride
 	at := []int{stride, stride}
 	v := conv32{g: newSpatial([]int{size, size}, []int{out, out}, []int{kernel, kernel}, at, []int{pad, pad}, nil),
 		batch: 1, groups: groups, perGroup: chans / groups, outPerGroup: outChans / groups}
-	v.src, v.weight = guarded(t, r, chans*size*size, before), guarded(t, r, outChans*v.perGroup*kernel*kernel, before)
-	v.dst = guarded(t, r, outChans*out*out, before)
-	bias, residual := guarded(t, r, outChans, before), guarded(t, r, len(v.dst), before)
+	v.src, v.weight = guardedFloats(t, r, chans*size*size, before), guardedFloats(t, r, outChans*v.perGroup*kernel*kernel, before)
+	v.dst = guardedFloats(t, r, outChans*out*out, before)
+	bias, residual := guardedFloats(t, r, outChans, before), guardedFloats(t, r, len(v.dst), before)
 	v.end = epilogue{biasRow: bias, residual: residual, ldr: out * out}.with(Epilogue{Act: ActReLU})
 	want := v
 	want.dst = make([]float32, len(v.dst))
