@@ -82,8 +82,8 @@ type settings struct {
 // runs; the same name is the same size. Trace reports a type that cannot be read.
 func Input(name, typ string) Option { return InputDefault(name, typ, nil) }
 
-// InputDefault is Input with a default for runs that do not give the input. The
-// default should have the type given; it is not copied.
+// InputDefault is Input with a default for runs that do not give the input. It is
+// not copied; one of another type is refused when a run needs it (FX1022).
 func InputDefault(name, typ string, def *array.Array) Option {
 	return func(s *settings) {
 		in := tracer.Input{Name: name, Default: def}

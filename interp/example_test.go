@@ -82,7 +82,7 @@ func ExampleCheckInput() {
 	}
 	// Output:
 	// node %x: input "x" is f64[7,2], the graph was captured for f32[N,2] [FX1022]
-	//     hint: capture it again for these sizes, or with symbolic ones
+	//     hint: cast the input to f32
 	// node %x: input "x" is f32[7,3], the graph was captured for f32[N,2] [FX1022]
 	//     hint: capture it again for these sizes, or with symbolic ones
 	// node %x: input "x" is f32[7], the graph was captured for f32[N,2] [FX1022]

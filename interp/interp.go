@@ -183,7 +183,11 @@ func (f *frame) input(n *graph.Node) (Value, error) {
 // guard that every engine applies at entry.
 func CheckInput(n *graph.Node, got shape.Type) error {
 	want := n.Type()
+	hint := "capture it again for these sizes, or with symbolic ones"
 	bad := want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
+	if bad {
+		hint = "cast the input to " + want.DType().String()
+	}
 	if want.Ranked() && got.Ranked() {
 		bad = bad || want.Rank() != got.Rank()
 		for i := 0; !bad && i < want.Rank(); i++ {
@@ -196,7 +200,7 @@ func CheckInput(n *graph.Node, got shape.Type) error {
 		return nil
 	}
 	return &diag.Error{Code: GuardFailed, Node: n.Name(), Msg: "input " + strconv.Quote(n.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
-		Hint: "capture it again for these sizes, or with symbolic ones"}
+		Hint: hint}
 }
 
 // define binds the symbols that are sizes of n, and checks guards that have
