@@ -58,6 +58,12 @@ func (b *blocking) rows(m, i int) (lo, hi int) {
 	return lo, hi
 }
 
+// sizes returns the elements of a block of each operand when packed.
+func (b *blocking) sizes(m, n, k int) (sizeA, sizeB int) {
+	kc := b.depth(k)
+	return min(b.panels(m), b.mc) * b.stride * kc, roundUp(min(n, b.nc), b.nr) * kc
+}
+
 // product is c = op(a)·op(b), or c += with acc, followed by end. An operand is
 // a matrix, or packed as a whole, or (b) the patches of an image.
 type product struct {
@@ -102,12 +108,12 @@ func productScratch(l cpuLevel, m, n, k int) int {
 // blockScratch is the scratch for blocks of the operands that are not packed yet.
 func blockScratch(l cpuLevel, m, n, k int, packA, packB bool) (size int) {
 	bl := blockingOf(l)
-	kc := bl.depth(k)
+	a, b := bl.sizes(m, n, k)
 	if packA {
-		size += scratchSize(min(bl.panels(m), bl.mc)*bl.stride*kc, 4)
+		size += scratchSize(a, 4)
 	}
 	if packB {
-		size += scratchSize(roundUp(min(n, bl.nc), bl.nr)*kc, 4)
+		size += scratchSize(b, 4)
 	}
 	return size
 }
@@ -148,16 +154,22 @@ func multiply(w *Workspace, p product) {
 
 func (j *productJob) run(w *Workspace) {
 	mark := w.Mark()
-	bl := &j.bl
-	depth := bl.depth(j.k)
-	panels := bl.panels(j.m)
-	j.direct = panels <= directPanels && !j.transB && j.window == nil && j.packedB == nil
+	a, b := j.bl.sizes(j.m, j.n, j.k)
 	if j.packedA == nil {
-		j.aPanel = Scratch[float32](w, min(panels, bl.mc)*bl.stride*depth)
+		j.aPanel = Scratch[float32](w, a)
 	}
 	if j.packedB == nil {
-		j.bPanel = Scratch[float32](w, roundUp(min(j.n, bl.nc), bl.nr)*depth)
+		j.bPanel = Scratch[float32](w, b)
 	}
+	j.blocks(w)
+	w.Release(mark)
+}
+
+// blocks computes the product with the panels that it was given.
+func (j *productJob) blocks(w *Workspace) {
+	bl := &j.bl
+	depth, panels := bl.depth(j.k), bl.panels(j.m)
+	j.direct = panels <= directPanels && !j.transB && j.window == nil && j.packedB == nil
 	for j.jc = 0; j.jc < j.n; j.jc += bl.nc {
 		j.nc = min(bl.nc, j.n-j.jc)
 		cols := (j.nc + bl.nr - 1) / bl.nr
@@ -187,7 +199,6 @@ func (j *productJob) run(w *Workspace) {
 			}
 		}
 	}
-	w.Release(mark)
 }
 
 // Do runs the current phase for panels, or for tiles in column-panel order.

@@ -48,6 +48,9 @@ func (MatMul) ScratchBytes(out, in []*array.Array) int {
 		n += loadBytes(a)
 	}
 	rows, cols, k := out[0].Dim(-2), out[0].Dim(-1), in[0].Dim(-1)
+	if rows > 0 && cols > 0 && out[0].DType() != array.F64 && inBatch[float32](out[0].Len()/(rows*cols), rows, cols, k) {
+		return n + max(batchScratch(rows, cols, k), gemmScratch[float32](max(rows, foldedRows(in[0], in[1])), cols, k))
+	}
 	rows = max(rows, foldedRows(in[0], in[1]))
 	switch {
 	case out[0].DType() == array.F64:
@@ -165,6 +168,10 @@ func matMulReal[T real](w *Workspace, out, a, b *array.Array) {
 	default:
 		x, y := loadMatrices[T](w, a), loadMatrices[T](w, b)
 		lead := out.Shape()[:out.Rank()-2]
+		if inBatch[T](out.Len()/(m*n), m, n, k) {
+			multiplyBatch(w, asFloats(x), asFloats(y), lead, out.Len()/(m*n), m, n, k, asFloat32(dst))
+			break
+		}
 		for i := range out.Len() / (m * n) {
 			Gemm(w, x.trans, y.trans, m, n, k, x.matrix(lead, i), x.ld, y.matrix(lead, i), y.ld, dst[i*m*n:], n, false)
 		}
