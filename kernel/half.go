@@ -15,10 +15,12 @@ import (
 type HalfLinear struct{}
 
 const (
-	unpackRows  = 4   // rows that one pass over weights serves
-	unpackMost  = 16  // rows up to which weights are widened in registers
-	unpackBlock = 32  // weights of a step of the kernels
-	unpackCols  = 256 // columns that are widened at once for more rows
+	unpackRows  = 4    // rows that one pass over weights serves
+	unpackMost  = 16   // rows up to which weights are widened in registers
+	unpackBlock = 32   // weights of a step of the kernels
+	unpackPart  = 64   // columns of a part of the weights
+	unpackDepth = 2048 // and its k, for several rows
+	unpackCols  = 256  // columns that are widened at once for more rows
 )
 
 // ScratchBytes implements Scratcher.
@@ -26,7 +28,7 @@ func (HalfLinear) ScratchBytes(out, in []*array.Array) int {
 	x := in[0]
 	n, k := out[0].Dim(-1), x.Dim(-1)
 	return loadAllBytes([]*array.Array{x, operand(in, 2)}) + storeBytes(out[0]) + scratchSize(in[1].Len(), 2) +
-		wideScratch(x.Len()/max(k, 1), n, k)
+		wideScratch(x.Len()/max(k, 1), n, k) + spreadBytes(x.Len()/max(k, 1), k)
 }
 
 // wideScratch is what products with widened blocks of weights take.
@@ -79,6 +81,30 @@ func linearBias(w *Workspace, step string, bias *array.Array, n int) []float32 {
 	return load[float32](w, bias)
 }
 
+// spread returns rows of x at another distance where theirs, a multiple of 4 KiB,
+// would make them fight for the same place in the first cache.
+func spread(w *Workspace, x []float32, m, k int) (rows []float32, ld int) {
+	if spreadBytes(m, k) == 0 {
+		return x, k
+	}
+	ld = k + spreadBy
+	rows = Scratch[float32](w, m*ld)
+	for i := range m {
+		copy(rows[i*ld:i*ld+k], x[i*k:])
+	}
+	return rows, ld
+}
+
+const spreadBy = 96
+
+// spreadBytes is the scratch that spread takes.
+func spreadBytes(m, k int) int {
+	if m <= 1 || m > unpackMost || k == 0 || k%1024 != 0 {
+		return 0
+	}
+	return scratchSize(m*(k+spreadBy), 4)
+}
+
 func addBias(dst, bias []float32) {
 	if len(bias) == 0 {
 		return
@@ -106,6 +132,7 @@ func loadHalves(w *Workspace, a *array.Array) []uint16 {
 // halfJob is a product with weights of 16 bits.
 type halfJob struct {
 	m, n, k int
+	ldx     int
 	x, dst  []float32
 	weight  []uint16
 	brain   bool // bf16
@@ -116,6 +143,7 @@ type halfJob struct {
 
 func (j *halfJob) run(w *Workspace) {
 	if j.m <= unpackMost {
+		j.x, j.ldx = spread(w, j.x, j.m, j.k)
 		w.Parallel(j.n, max(1, gemmWork/(j.m*j.k)), j)
 		return
 	}
@@ -135,7 +163,23 @@ func (j *halfJob) Do(lo, hi int) {
 	}
 	for r := 0; r < j.m; r += unpackRows {
 		rows := min(unpackRows, j.m-r)
-		dotHalves(hi-lo, rows, j.k, j.x[r*j.k:], j.k, j.weight[lo*j.k:], j.k, j.brain, j.dst[r*j.n+lo:], j.n)
+		j.rows(r, rows, lo, hi)
+	}
+}
+
+// rows computes columns [lo, hi) of up to four rows; see int4Job.rows.
+func (j *halfJob) rows(r, rows, lo, hi int) {
+	var part [unpackRows * unpackPart]float32
+	step := j.k
+	if rows > 1 {
+		step = unpackDepth
+	}
+	for c := lo; c < hi; c += unpackPart {
+		n := min(unpackPart, hi-c)
+		for p := 0; p < j.k; p += step {
+			dotHalves(n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[c*j.k+p:], j.k, j.brain, part[:], unpackPart)
+			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
+		}
 	}
 }
 

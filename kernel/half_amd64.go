@@ -46,13 +46,13 @@ func dotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain 
 }
 
 // int4Dot computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale; see int4DotGo.
-func int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd int) {
+func int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
 	switch {
 	case qAVX512():
-		int4DotAVX512(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd)
+		int4DotAVX512(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
 	case qAVX2():
-		int4DotAVX2(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd)
+		int4DotAVX2(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
 	default:
-		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd)
+		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
 	}
 }

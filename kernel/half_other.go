@@ -11,6 +11,6 @@ func dotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain 
 	dotHalvesGo(n, rows, 0, k, x, ldx, w, ldw, brain, dst, ldd)
 }
 
-func int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd int) {
-	int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd)
+func int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
+	int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
 }

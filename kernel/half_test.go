@@ -41,8 +41,11 @@ func TestHalfLinear(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for range 120 {
 		m, n, k := 1+r.IntN(22), 1+r.IntN(20), r.IntN(150)
-		if r.IntN(10) == 0 {
+		switch r.IntN(10) {
+		case 0:
 			n = 300
+		case 1:
+			k = []int{4200, 4096}[r.IntN(2)]
 		}
 		d := []array.DType{array.F16, array.BF16}[r.IntN(2)]
 		x, weight := array.FromSlice(randomFloats(r, m*k), m, k), array.Cast(array.FromSlice(randomFloats(r, n*k), n, k), d)
@@ -91,8 +94,11 @@ func TestInt4Linear(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	for range 120 {
 		m, n, k, group := 1+r.IntN(22), 1+r.IntN(12), 1+r.IntN(300), 32*(1+r.IntN(4))
-		if r.IntN(10) == 0 {
+		switch r.IntN(10) {
+		case 0:
 			n = 270
+		case 1:
+			k = []int{4200, 4096}[r.IntN(2)]
 		}
 		groups := (k + group - 1) / group
 		x := array.FromSlice(randomFloats(r, m*k), m, k)

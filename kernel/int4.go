@@ -89,7 +89,7 @@ func (s Int4Linear) ScratchBytes(out, in []*array.Array) int {
 	rows := x.Len() / max(k, 1)
 	return loadAllBytes([]*array.Array{x, operand(in, 1), operand(in, 2), operand(in, 3), operand(in, 4)}) +
 		storeBytes(out[0]) + scratchSize(Int4PackedBytes(n, k, s.Group), 1) +
-		scratchSize(rows*groups*s.Group, 4) + scratchSize(rows*groups, 4) + wideScratch(rows, n, groups*s.Group)
+		scratchSize(rows*groups*s.Group, 4) + scratchSize(rows*groups, 4) + wideScratch(rows, n, groups*s.Group) + spreadBytes(rows, groups*s.Group)
 }
 
 // Run implements Step.
@@ -156,6 +156,7 @@ type int4Job struct {
 	m, n           int
 	groups, blocks int // of a column, of a group
 	full           int // k, padded
+	ldx            int
 	x, dst         []float32
 	weight         []uint8
 	scale          []float32
@@ -178,6 +179,7 @@ func (j *int4Job) run(w *Workspace) {
 				}
 			}
 		}
+		j.x, j.ldx = spread(w, j.x, j.m, j.full)
 		w.Parallel(j.n, max(1, gemmWork/(j.m*j.full)), j)
 		return
 	}
@@ -198,9 +200,7 @@ func (j *int4Job) Do(lo, hi int) {
 		return
 	}
 	for r := 0; r < j.m; r += unpackRows {
-		rows := min(unpackRows, j.m-r)
-		int4Dot(hi-lo, rows, j.groups, j.blocks, j.x[r*j.full:], j.full, j.weight[lo*j.full/2:],
-			j.scale[lo*j.groups:], j.dst[r*j.n+lo:], j.n)
+		j.rows(r, min(unpackRows, j.m-r), lo, hi)
 	}
 	if j.zero == nil {
 		return
@@ -213,6 +213,40 @@ func (j *int4Job) Do(lo, hi int) {
 				s += float32(float32(float32(8-int32(zero[g]))*scale[g]) * sum)
 			}
 			j.dst[r*j.n+c] += s
+		}
+	}
+}
+
+// rows computes columns [lo, hi) of up to four rows. What the rows have in common
+// with a part of the weights is kept in the cache while that part passes.
+func (j *int4Job) rows(r, rows, lo, hi int) {
+	var part [unpackRows * unpackPart]float32
+	step := j.groups
+	if rows > 1 {
+		step = max(1, unpackDepth/(j.blocks*unpackBlock))
+	}
+	for c := lo; c < hi; c += unpackPart {
+		n := min(unpackPart, hi-c)
+		for g := 0; g < j.groups; g += step {
+			groups := min(step, j.groups-g)
+			at := c*j.groups + g
+			int4Dot(n, rows, groups, j.blocks, j.x[r*j.ldx+g*j.blocks*unpackBlock:], j.ldx, j.weight[at*j.blocks*16:],
+				j.scale[at:], part[:], unpackPart, j.groups-groups)
+			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, g == 0)
+		}
+	}
+}
+
+// addPart adds rows of a buffer of unpackPart columns to dst, or sets them.
+func addPart(dst []float32, ld int, part []float32, rows, n int, first bool) {
+	for i := range rows {
+		d, p := dst[i*ld:i*ld+n], part[i*unpackPart:i*unpackPart+n]
+		if first {
+			copy(d, p)
+			continue
+		}
+		for c, v := range p {
+			d[c] += v
 		}
 	}
 }
@@ -234,12 +268,12 @@ func (j *int4Job) unpack(dst []float32, c int) {
 }
 
 // int4DotGo is the twin of int4DotAVX512: dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale for
-// n columns of groups of blocks of 32 weights. Sums are in order of k here and
+// n columns of groups of blocks of 32 weights, each followed by skip groups. Sums are in order of k here and
 // spread over lanes there; both are within (k+8)·2^-23 of the sum of magnitudes.
-func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd int) {
+func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
 	for c := range n {
 		for r := range rows {
-			row, col := x[r*ldx:], w[c*groups*blocks*16:]
+			row, col := x[r*ldx:], w[c*(groups+skip)*blocks*16:]
 			total := float32(0)
 			for g := range groups {
 				s := float32(0)
@@ -250,7 +284,7 @@ func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, sca
 					}
 					row, col = row[unpackBlock:], col[16:]
 				}
-				total += float32(s * scale[c*groups+g])
+				total += float32(s * scale[c*(groups+skip)+g])
 			}
 			dst[r*ldd+c] = total
 		}

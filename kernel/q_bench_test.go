@@ -101,3 +101,34 @@ func shortest(f func()) time.Duration {
 	}
 	return d
 }
+
+// BenchmarkSmallWeights reads weights of 16 and of 4 bits for one row and for four.
+func BenchmarkSmallWeights(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	const n, k = 512, 4096
+	halves := array.New(array.F16, n, k)
+	packed := qArray(r, array.U8, Int4PackedBytes(n, k, 128))
+	scale := qScale(r, n*k/128, 1)
+	for _, m := range []int{1, 4} {
+		x, out := array.New(array.F32, m, k), []*array.Array{array.New(array.F32, m, n)}
+		for name, run := range map[string]func(w *Workspace){
+			"f16": func(w *Workspace) { HalfLinear{}.Run(w, out, []*array.Array{x, halves}) },
+			"int4": func(w *Workspace) {
+				Int4Linear{Group: 128, Packed: true}.Run(w, out, []*array.Array{x, packed, scale, nil, nil})
+			},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, m), func(b *testing.B) {
+				w := &Workspace{}
+				b.ReportAllocs()
+				for b.Loop() {
+					run(w)
+				}
+				bytes := float64(n * k * 2)
+				if name == "int4" {
+					bytes /= 4
+				}
+				b.ReportMetric(bytes/float64(shortest(func() { run(w) }).Nanoseconds()), "GB/s")
+			})
+		}
+	}
+}

@@ -3,10 +3,11 @@
 package kernel
 
 // int4DotAVX512 computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n
-// columns and rows of 1 to 4; each column has groups of blocks of 32 weights.
+// columns and rows of 1 to 4; each column has groups of blocks of 32 weights, and
+// skip bytes and skipScale scales follow before the next.
 //
 //go:noescape
-func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int)
+func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
 // dotF16AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
 // and k below 32·blocks.
@@ -31,10 +32,11 @@ func dotBF16AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint16, 
 func widenBF16AVX512(n int, src *uint16, dst *float32)
 
 // int4DotAVX2 computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n
-// columns and rows of 1 to 4; each column has groups of blocks of 32 weights.
+// columns and rows of 1 to 4; each column has groups of blocks of 32 weights, and
+// skip bytes and skipScale scales follow before the next.
 //
 //go:noescape
-func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int)
+func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
 // dotF16AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
 // and k below 32·blocks.

@@ -20,9 +20,9 @@ DATA nibbles<>+56(SB)/4, $(6.0)
 DATA nibbles<>+60(SB)/4, $(7.0)
 GLOBL nibbles<>(SB), RODATA|NOPTR, $64
 
-// func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int)
+// func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 // Requires: AVX, AVX512F
-TEXT ·int4DotAVX512(SB), NOSPLIT, $0-80
+TEXT ·int4DotAVX512(SB), NOSPLIT, $0-96
 	MOVQ    groups+16(FP), AX
 	MOVQ    scale+56(FP), CX
 	MOVQ    n+0(FP), DX
@@ -123,6 +123,9 @@ block4:
 	VADDSS        X14, X3, X3
 	VMOVSS        X3, (BX)
 	ADDQ          $0x04, R8
+	ADDQ          skip+80(FP), DI
+	MOVQ          skipScale+88(FP), R12
+	LEAQ          (CX)(R12*4), CX
 	DECQ          DX
 	JNZ           rows4
 	VZEROUPPER
@@ -194,6 +197,9 @@ block3:
 	VADDSS        X14, X2, X2
 	VMOVSS        X2, (BX)
 	ADDQ          $0x04, R8
+	ADDQ          skip+80(FP), DI
+	MOVQ          skipScale+88(FP), R12
+	LEAQ          (CX)(R12*4), CX
 	DECQ          DX
 	JNZ           rows3
 	VZEROUPPER
@@ -250,6 +256,9 @@ block2:
 	VADDSS        X14, X1, X1
 	VMOVSS        X1, (BX)
 	ADDQ          $0x04, R8
+	ADDQ          skip+80(FP), DI
+	MOVQ          skipScale+88(FP), R12
+	LEAQ          (CX)(R12*4), CX
 	DECQ          DX
 	JNZ           rows2
 	VZEROUPPER
@@ -291,6 +300,9 @@ block1:
 	VADDSS        X14, X0, X0
 	VMOVSS        X0, (BX)
 	ADDQ          $0x04, R8
+	ADDQ          skip+80(FP), DI
+	MOVQ          skipScale+88(FP), R12
+	LEAQ          (CX)(R12*4), CX
 	DECQ          DX
 	JNZ           rows1
 	VZEROUPPER
@@ -835,9 +847,9 @@ vector:
 	VZEROUPPER
 	RET
 
-// func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int)
+// func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·int4DotAVX2(SB), NOSPLIT, $0-80
+TEXT ·int4DotAVX2(SB), NOSPLIT, $0-96
 	MOVQ         groups+16(FP), AX
 	MOVQ         scale+56(FP), CX
 	MOVQ         n+0(FP), DX
@@ -953,6 +965,9 @@ block4:
 	VADDSS       X14, X3, X3
 	VMOVSS       X3, (BX)
 	ADDQ         $0x04, R8
+	ADDQ         skip+80(FP), DI
+	MOVQ         skipScale+88(FP), R12
+	LEAQ         (CX)(R12*4), CX
 	DECQ         DX
 	JNZ          rows4
 	VZEROUPPER
@@ -1034,6 +1049,9 @@ block3:
 	VADDSS       X14, X2, X2
 	VMOVSS       X2, (BX)
 	ADDQ         $0x04, R8
+	ADDQ         skip+80(FP), DI
+	MOVQ         skipScale+88(FP), R12
+	LEAQ         (CX)(R12*4), CX
 	DECQ         DX
 	JNZ          rows3
 	VZEROUPPER
@@ -1100,6 +1118,9 @@ block2:
 	VADDSS       X14, X1, X1
 	VMOVSS       X1, (BX)
 	ADDQ         $0x04, R8
+	ADDQ         skip+80(FP), DI
+	MOVQ         skipScale+88(FP), R12
+	LEAQ         (CX)(R12*4), CX
 	DECQ         DX
 	JNZ          rows2
 	VZEROUPPER
@@ -1151,6 +1172,9 @@ block1:
 	VADDSS       X14, X0, X0
 	VMOVSS       X0, (BX)
 	ADDQ         $0x04, R8
+	ADDQ         skip+80(FP), DI
+	MOVQ         skipScale+88(FP), R12
+	LEAQ         (CX)(R12*4), CX
 	DECQ         DX
 	JNZ          rows1
 	VZEROUPPER

@@ -114,8 +114,8 @@ func (d *dots) finish(rows int) {
 // nibbles writes the product with 4-bit weights: 16 bytes hold 32 of them, the
 // first 16 in the lower halves.
 func (d *dots) nibbles() {
-	d.begin(d.name("int4Dot"), "func(n, rows, groups, blocks int, x *float32, ldx int, w *uint8, scale, dst *float32, ldd int)",
-		"computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n\ncolumns and rows of 1 to 4; each column has groups of blocks of 32 weights.")
+	d.begin(d.name("int4Dot"), "func(n, rows, groups, blocks int, x *float32, ldx int, w *uint8, scale, dst *float32, ldd, skip, skipScale int)",
+		"computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n\ncolumns and rows of 1 to 4; each column has groups of blocks of 32 weights, and\nskip bytes and skipScale scales follow before the next.")
 	groups, scale := d.arg("groups"), d.arg("scale")
 	d.args()
 	low := d.GP32()
@@ -157,10 +157,22 @@ func (d *dots) nibbles() {
 		d.DECQ(d.count)
 		d.JNZ(LabelRef(label("group")))
 		d.finish(rows)
+		d.ADDQ(d.memory("skip"), d.w)
+		d.MOVQ(d.memory("skipScale"), d.left)
+		d.LEAQ(indexed(scale, d.left, 4, 0), scale)
 		d.DECQ(d.n)
 		d.JNZ(LabelRef(label("rows")))
 		d.end()
 	}
+}
+
+// memory is where a parameter lies.
+func (d *dots) memory(name string) Mem {
+	p, err := d.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
 }
 
 // block adds 32 products to the sums of the group.
