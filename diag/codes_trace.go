@@ -9,13 +9,11 @@ var traceCodes = []Info{
 		Cause: "A traced value was kept from another trace, for instance in a field or a variable of an enclosing function that is itself being traced.",
 		Cure:  "Pass the value as an input of the inner function.",
 		Example: `func mixesTraces(x *tensor.Tensor) *tensor.Tensor {
-	var mixed error
-	_, mixed = fx.Trace(ctx, func(y *tensor.Tensor) *tensor.Tensor {
+	_, err := fx.Trace(ctx, func(y *tensor.Tensor) *tensor.Tensor {
 		return y.Add(x)
 	})
-	var one interface{ Unwrap() error }
-	if mixed != nil && !errors.As(mixed, &one) {
-		panic(first(mixed))
+	if err != nil {
+		panic(first(err))
 	}
 	return x
 }`,

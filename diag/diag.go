@@ -3,7 +3,7 @@
 // errors are reported whole, sorted by position. It imports no other room.
 //
 // What a public boundary returns is a *Error or a List; errors.Is finds a code in
-// both, errors.As takes the one or the other.
+// both; errors.As takes the list or its first error.
 package diag
 
 import (
@@ -191,6 +191,15 @@ func (l List) Error() string {
 		parts[i] = e.Error()
 	}
 	return strings.Join(parts, "\n")
+}
+
+// Unwrap returns the diagnostics, so that errors.As finds the first of them.
+func (l List) Unwrap() []error {
+	out := make([]error, len(l))
+	for i, e := range l {
+		out[i] = e
+	}
+	return out
 }
 
 // Is reports whether any diagnostic has the code.
