@@ -168,17 +168,27 @@ func (a *Array) IsContiguous() bool {
 // Data returns the elements of a contiguous array, not a copy. It panics when T
 // is not the element type or a is not contiguous.
 func Data[T Elem](a *Array) []T {
-	if DTypeOf[T]() != a.dtype {
-		panic("array: Data: element type is " + a.dtype.String() + ", asked for " + DTypeOf[T]().String())
+	p, n := a.elements(DTypeOf[T]())
+	return unsafe.Slice((*T)(p), n)
+}
+
+// elements returns the first of the elements and their number; nil and 0 when
+// there is none, for the offset of an empty view may lie past its storage. It is
+// the part of Data that is the same for all types, which keeps programs small.
+func (a *Array) elements(d DType) (unsafe.Pointer, int) {
+	if d != a.dtype {
+		panic("array: Data: element type is " + a.dtype.String() + ", asked for " + d.String())
 	}
 	if !a.IsContiguous() {
 		panic("array: Data: array is not contiguous")
 	}
 	n := a.Len()
 	if n == 0 {
-		return nil // the offset of an empty view may lie past its storage
+		return nil, 0
 	}
-	return Raw[T](a)[a.offset : a.offset+n : a.offset+n]
+	size := d.Size()
+	b := a.store.bytes[a.offset*size : (a.offset+n)*size]
+	return unsafe.Pointer(unsafe.SliceData(b)), n
 }
 
 // Raw returns the whole storage as elements of type T; index it with Offset and

@@ -90,9 +90,17 @@ func nest(dst, src *Array, l loops) loops {
 		}
 	}
 	for len(l.n) < 2 { // the kernel below takes two loops
-		l.n, l.dst, l.src = slices.Insert(l.n, 0, 1), slices.Insert(l.dst, 0, 0), slices.Insert(l.src, 0, 0)
+		l.n, l.dst, l.src = inFront(l.n, 1), inFront(l.dst, 0), inFront(l.src, 0)
 	}
 	return l
+}
+
+// inFront puts v before the elements of s.
+func inFront(s []int, v int) []int {
+	s = append(s, 0)
+	copy(s[1:], s)
+	s[0] = v
+	return s
 }
 
 // runCopy walks the outer loops and copies a plane of the inner two at a time.

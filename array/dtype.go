@@ -89,6 +89,8 @@ type Elem interface {
 }
 
 // DTypeOf returns the DType whose elements are Go's T.
+//
+//go:noinline
 func DTypeOf[T Elem]() DType {
 	var z T
 	switch any(z).(type) {

@@ -7,7 +7,6 @@
 package diag
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,48 +70,39 @@ func New(c Code, msg string) *Error { return &Error{Code: c, Msg: msg} }
 // Error returns "pos: op: msg [code]" and, on lines of their own, the hint and
 // the related places.
 func (e *Error) Error() string {
-	var b strings.Builder
+	var parts []string // one append for all of them keeps programs small
 	if p := e.Pos.String(); p != "" {
-		b.WriteString(p)
-		b.WriteString(": ")
+		parts = append(parts, p, ": ")
 	} else if e.Node != "" {
-		b.WriteString("node %")
-		b.WriteString(e.Node)
-		b.WriteString(": ")
+		parts = append(parts, "node %", e.Node, ": ")
 	}
 	if e.Op != "" {
-		b.WriteString(e.Op)
-		b.WriteString(": ")
+		parts = append(parts, e.Op, ": ")
 	}
-	b.WriteString(e.Msg)
+	parts = append(parts, e.Msg)
 	if e.Err != nil {
 		if e.Msg != "" {
-			b.WriteString(": ")
+			parts = append(parts, ": ")
 		}
-		b.WriteString(e.Err.Error())
+		parts = append(parts, e.Err.Error())
 	}
 	if e.Code != "" {
-		b.WriteString(" [")
-		b.WriteString(string(e.Code))
-		b.WriteString("]")
+		parts = append(parts, " [", string(e.Code), "]")
 	}
 	if e.Phase != "" {
-		b.WriteString("\n    while running ")
-		b.WriteString(e.Phase)
+		parts = append(parts, "\n    while running ", e.Phase)
 	}
 	for _, r := range e.Related {
-		b.WriteString("\n    ")
+		parts = append(parts, "\n    ")
 		if p := r.Pos.String(); p != "" {
-			b.WriteString(p)
-			b.WriteString(": ")
+			parts = append(parts, p, ": ")
 		}
-		b.WriteString(r.Msg)
+		parts = append(parts, r.Msg)
 	}
 	if e.Hint != "" {
-		b.WriteString("\n    hint: ")
-		b.WriteString(e.Hint)
+		parts = append(parts, "\n    hint: ", e.Hint)
 	}
-	return b.String()
+	return strings.Join(parts, "")
 }
 
 // Unwrap returns the cause.
@@ -141,17 +131,38 @@ type List []*Error
 // Add appends e; a List or a joined error is flattened, any other error gets the
 // internal code.
 func (l *List) Add(err error) {
-	var many List
-	var one *Error
-	switch {
-	case err == nil:
-	case errors.As(err, &many):
+	if err == nil {
+		return
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			l.Add(e)
+		}
+		return
+	}
+	if many, ok := inner[List](err); ok {
 		*l = append(*l, many...)
-	case errors.As(err, &one):
+	} else if one, ok := inner[*Error](err); ok {
 		*l = append(*l, one)
-	default:
+	} else {
 		*l = append(*l, &Error{Code: Internal, Err: err})
 	}
+}
+
+// inner returns the first error of a type in a chain of wrapped errors. It stands
+// for errors.As, whose reflection generated programs would link.
+func inner[T error](err error) (found T, ok bool) {
+	for err != nil {
+		if found, ok = err.(T); ok {
+			return found, true
+		}
+		wrapped, isWrapped := err.(interface{ Unwrap() error })
+		if !isWrapped {
+			break
+		}
+		err = wrapped.Unwrap()
+	}
+	return found, false
 }
 
 // Sort orders by file, line, column, then code and message; the order is total,

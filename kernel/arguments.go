@@ -19,7 +19,7 @@ type Checker struct{ errs diag.List }
 func (c *Checker) Err() error { return c.errs.Err() }
 
 func (c *Checker) bad(what, name, got, want string) {
-	e := diag.New(CodeArgument, what+" "+strconv.QuoteToASCII(name)+" is "+got+", expected "+want)
+	e := diag.New(CodeArgument, what+" "+diag.Quote(name)+" is "+got+", expected "+want)
 	c.errs = append(c.errs, e.WithHint("give arguments of the sizes that the comment of Forward lists"))
 }
 

@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"context"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 )
@@ -19,7 +17,7 @@ const CodeSizes diag.Code = "FX2080"
 // with a *diag.Error, or with a value that Failure understands; whoever began the
 // call turns that into an error. The zero value is ready for Begin.
 type Frame struct {
-	ctx         context.Context
+	ctx         interface{ Err() error } // not a context.Context, which refers to all of package time
 	scope, step string
 	work        Workspace
 	arena       *array.Storage
@@ -29,8 +27,8 @@ type Frame struct {
 }
 
 // Begin starts a call that computes with at most threads goroutines and stops
-// when ctx, which may be nil, ends.
-func (f *Frame) Begin(ctx context.Context, threads int) {
+// when ctx, a context.Context or nil, ends.
+func (f *Frame) Begin(ctx interface{ Err() error }, threads int) {
 	f.ctx, f.work.Threads = ctx, threads
 }
 

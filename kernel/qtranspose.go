@@ -1,9 +1,5 @@
 package kernel
 
-import "encoding/binary"
-
-var le = binary.LittleEndian
-
 // transposeBytes sets dst[c·ldd+r] = src[r·lds+c] for rows by cols bytes.
 func transposeBytes(rows, cols int, src []uint8, lds int, dst []uint8, ldd int) {
 	if rows == 3 && ldd == 3 && cols > 0 {

@@ -50,8 +50,8 @@ func (f *File) readSums() {
 		}
 		f.summed = true
 		if e, ok := f.find(name); ok {
-			sum, err := strconv.ParseUint(text, 16, 32)
-			e.sum, e.hasSum = uint32(sum), err == nil && text == sumText(uint32(sum))
+			sum, ok := parseHex(text)
+			e.sum, e.hasSum = sum, ok && text == sumText(sum)
 		}
 	})
 }

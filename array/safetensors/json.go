@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"math"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -57,14 +58,14 @@ func (p *scanner) accept(c byte) bool {
 
 func (p *scanner) need(c byte) {
 	if !p.accept(c) {
-		p.expected(strconv.QuoteRune(rune(c)))
+		p.expected("'" + string(rune(c)) + "'")
 	}
 }
 
 func (p *scanner) expected(what string) {
 	got := "the end of the header"
 	if p.i < len(p.s) {
-		got = strconv.QuoteToASCII(p.s[p.i : p.i+1])
+		got = diag.Quote(p.s[p.i : p.i+1])
 	}
 	p.fail(p.i, CodeSyntax, "found "+got+", expected "+what)
 }
@@ -127,9 +128,14 @@ func (p *scanner) int() int64 {
 		p.fail(start, CodeSyntax, "number starts with 0, expected no leading zeros")
 		return 0
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		p.fail(start, CodeSyntax, "number of "+strconv.Itoa(len(text))+" digits is out of range, expected at most 9223372036854775807")
+	n := int64(0)
+	for i := range len(text) {
+		d := int64(text[i] - '0')
+		if n > (math.MaxInt64-d)/10 {
+			p.fail(start, CodeSyntax, "number of "+strconv.Itoa(len(text))+" digits is out of range, expected at most 9223372036854775807")
+			return 0
+		}
+		n = 10*n + d
 	}
 	return n
 }
@@ -242,12 +248,28 @@ func (p *scanner) hex4() rune {
 		p.expected("four hexadecimal digits")
 		return 0
 	}
-	n, err := strconv.ParseUint(p.s[p.i:p.i+4], 16, 32)
-	if err != nil {
+	n, ok := parseHex(p.s[p.i : p.i+4])
+	if !ok {
 		p.expected("four hexadecimal digits")
 	}
 	p.i += 4
 	return rune(n)
+}
+
+// parseHex reads hexadecimal digits of either case.
+func parseHex(s string) (n uint32, ok bool) {
+	for i := range len(s) {
+		c := s[i] | 0x20
+		switch {
+		case c >= '0' && c <= '9' && s[i] == c:
+			n = n<<4 | uint32(c-'0')
+		case c >= 'a' && c <= 'f':
+			n = n<<4 | uint32(c-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // appendString appends s as JSON.

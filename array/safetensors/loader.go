@@ -2,7 +2,6 @@ package safetensors
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -55,9 +54,9 @@ func (l *Loader) Tensor(dst **array.Array, name string, d array.DType, shape ...
 	case err != nil:
 		l.errs.Add(err)
 	case a == nil:
-		l.errs = append(l.errs, diag.New(CodeMissing, "tensor "+strconv.QuoteToASCII(name)+" is missing, expected "+array.Describe(d, shape)))
+		l.errs = append(l.errs, diag.New(CodeMissing, "tensor "+diag.Quote(name)+" is missing, expected "+array.Describe(d, shape)))
 	case a.DType() != d || !slices.Equal(a.Shape(), shape):
-		l.errs = append(l.errs, diag.New(CodeMismatch, "tensor "+strconv.QuoteToASCII(name)+" is "+array.Describe(a.DType(), a.Shape())+", expected "+array.Describe(d, shape)))
+		l.errs = append(l.errs, diag.New(CodeMismatch, "tensor "+diag.Quote(name)+" is "+array.Describe(a.DType(), a.Shape())+", expected "+array.Describe(d, shape)))
 	}
 	*dst = a
 }
@@ -71,7 +70,7 @@ func (l *Loader) Err(schema uint64) error {
 		for _, name := range l.file.Names() {
 			if !l.seen[name] {
 				d, shape, _, _, _ := l.file.Info(name)
-				l.errs = append(l.errs, diag.New(CodeUnexpected, "tensor "+strconv.QuoteToASCII(name)+" is "+array.Describe(d, shape)+", expected no such tensor"))
+				l.errs = append(l.errs, diag.New(CodeUnexpected, "tensor "+diag.Quote(name)+" is "+array.Describe(d, shape)+", expected no such tensor"))
 			}
 		}
 	}

@@ -133,3 +133,20 @@ func TestLoaderListsEverything(t *testing.T) {
 	require.Equal(t, []int{1 << 20, 1 << 20}, a.Shape())
 	require.NoError(t, sizes.Err(0))
 }
+
+func TestMergeSortIsStable(t *testing.T) {
+	for n := range 40 {
+		key := func(i int32) int32 { return i * 7919 % 10 }
+		order := mergeSorted(n, func(i, j int32) bool { return key(i) <= key(j) })
+		require.Len(t, order, n)
+		seen := map[int32]bool{}
+		for k, i := range order {
+			seen[i] = true
+			if k > 0 {
+				p := order[k-1]
+				require.True(t, key(p) < key(i) || key(p) == key(i) && p < i, "%v", order)
+			}
+		}
+		require.Len(t, seen, n)
+	}
+}

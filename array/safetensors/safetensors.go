@@ -8,9 +8,7 @@ package safetensors
 
 import (
 	"cmp"
-	"encoding/binary"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,12 +97,34 @@ func (l *list[T]) at(i int) *T { return &l.blocks[i/block][i%block] }
 
 // sorted returns the indices of l's elements in order; equal ones keep theirs.
 func (l *list[T]) sorted(compare func(a, b *T) int) []int32 {
-	order := make([]int32, l.len())
-	for i := range order {
-		order[i] = int32(i)
+	return mergeSorted(l.len(), func(i, j int32) bool { return compare(l.at(int(i)), l.at(int(j))) <= 0 })
+}
+
+// mergeSorted returns 0 to n-1 in the order of atMost, equal ones as they were. It
+// merges runs of double length each time; package slices would be three times as
+// much code in small programs.
+func mergeSorted(n int, atMost func(i, j int32) bool) []int32 {
+	from, to := make([]int32, n), make([]int32, n)
+	for i := range from {
+		from[i] = int32(i)
 	}
-	slices.SortStableFunc(order, func(i, j int32) int { return compare(l.at(int(i)), l.at(int(j))) })
-	return order
+	for run := 1; run < n; run *= 2 {
+		for start := 0; start < n; start += 2 * run {
+			a, b := start, min(start+run, n)
+			endA, endB := b, min(b+run, n)
+			for k := start; k < endB; k++ {
+				if b == endB || a < endA && atMost(from[a], from[b]) {
+					to[k] = from[a]
+					a++
+				} else {
+					to[k] = from[b]
+					b++
+				}
+			}
+		}
+		from, to = to, from
+	}
+	return from
 }
 
 // Open reads the header of a file of the given size; data is read by Get. The
@@ -145,32 +165,6 @@ func Parse(b []byte) (*File, error) {
 	return f.parse(unsafe.String(unsafe.SliceData(b[prefixLen:]), int(n)), int64(len(b)))
 }
 
-// ReadFile reads a whole file into memory and parses it.
-func ReadFile(path string) (*File, error) {
-	h, err := os.Open(path)
-	if err != nil {
-		return nil, &diag.Error{Code: CodeRead, Msg: "safetensors", Err: err}
-	}
-	defer h.Close()
-	st, err := h.Stat()
-	if err != nil {
-		return nil, &diag.Error{Code: CodeRead, Msg: "safetensors", Err: err}
-	}
-	if !st.Mode().IsRegular() || st.Size() != int64(int(st.Size())) {
-		return nil, diag.New(CodeRead, "safetensors: "+path+" is no regular file that fits in memory, expected one")
-	}
-	// Reading into an aligned storage lets every tensor be a view of it.
-	s := array.NewStorage(int(st.Size()))
-	if n, err := io.ReadFull(h, s.Bytes()); err != nil {
-		return nil, readError(int64(n), err)
-	}
-	f, err := Parse(s.Bytes())
-	if err != nil {
-		err.(*diag.Error).Pos.File = path
-	}
-	return f, err
-}
-
 func readError(at int64, err error) *diag.Error {
 	e := fault(CodeRead, at, "cannot read")
 	e.Err = err
@@ -186,7 +180,7 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 }
 
 func headerLen(prefix []byte, size int64) (int64, error) {
-	n := binary.LittleEndian.Uint64(prefix)
+	n := getLength(prefix)
 	if n > MaxHeader {
 		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most "+strconv.Itoa(MaxHeader))
 	}
@@ -241,13 +235,9 @@ func (f *File) checkMeta(p *scanner, at int) {
 	})
 	// Hashes stand for the keys: they are small, and two keys of one hash in
 	// one file are as good as a fault.
-	all := make([]uint64, keys.len())
-	for i := range all {
-		all[i] = *keys.at(i)
-	}
-	slices.Sort(all)
+	all := keys.sorted(func(a, b *uint64) int { return cmp.Compare(*a, *b) })
 	for i := 1; i < len(all); i++ {
-		if all[i] == all[i-1] {
+		if *keys.at(int(all[i])) == *keys.at(int(all[i-1])) {
 			p.fail(at, CodeName, "a metadata key occurs twice, expected once")
 		}
 	}
@@ -442,5 +432,5 @@ func quote(s string) string {
 	if len(s) > 64 {
 		s = s[:64] + "..."
 	}
-	return strconv.QuoteToASCII(s)
+	return diag.Quote(s)
 }

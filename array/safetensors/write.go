@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"encoding/binary"
 	"io"
 	"slices"
 	"strconv"
@@ -69,7 +68,7 @@ func makeHeader(tensors []Named, meta map[string]string) ([]byte, error) {
 	if len(b)-prefixLen > MaxHeader {
 		return nil, diag.New(CodeWrite, "safetensors: header has "+strconv.Itoa(len(b)-prefixLen)+" bytes, expected at most "+strconv.Itoa(MaxHeader))
 	}
-	binary.LittleEndian.PutUint64(b, uint64(len(b)-prefixLen))
+	putLength(b, uint64(len(b)-prefixLen))
 	return b, nil
 }
 
@@ -157,4 +156,19 @@ func fnv(h uint64, s string) uint64 {
 		h = (h ^ uint64(s[i])) * fnvPrime
 	}
 	return h * fnvPrime
+}
+
+// putLength writes the length of the header, little-endian, as the format begins.
+// It and getLength stand for encoding/binary, which needs package reflect.
+func putLength(b []byte, n uint64) {
+	for i := range prefixLen {
+		b[i] = byte(n >> (8 * i))
+	}
+}
+
+func getLength(b []byte) (n uint64) {
+	for i := range prefixLen {
+		n |= uint64(b[i]) << (8 * i)
+	}
+	return n
 }
