@@ -161,14 +161,3 @@ func TestConvDoesNotAllocate(t *testing.T) {
 	requireNoAllocs(t, Conv{Groups: 1}, out, []*array.Array{x, array.New(array.F32, 8, 8, 1, 1), b})
 	requireNoAllocs(t, ConvTranspose{Groups: 1, Padding: pad}, out, []*array.Array{x, array.New(array.F32, 8, 8, 3, 3), b})
 }
-
-func BenchmarkConv3x3(b *testing.B) {
-	pad := []int{1, 1}
-	in := []*array.Array{array.New(array.F32, 1, 64, 56, 56), array.New(array.F32, 64, 64, 3, 3)}
-	out := []*array.Array{array.New(array.F32, 1, 64, 56, 56)}
-	w, s := &Workspace{}, Conv{Groups: 1, PadLo: pad, PadHi: pad}
-	for b.Loop() {
-		s.Run(w, out, in)
-	}
-	b.ReportMetric(2*64*64*9*56*56*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-}

@@ -183,16 +183,3 @@ func TestGemmStepsDoNotAllocate(t *testing.T) {
 	requireNoAllocs(t, Linear{}, []*array.Array{array.New(array.F64, 1, 300)},
 		[]*array.Array{array.New(array.F64, 1, 500), array.New(array.F64, 300, 500)})
 }
-
-func BenchmarkGemm(b *testing.B) {
-	for _, n := range []int{64, 512} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
-			w := &Workspace{}
-			for b.Loop() {
-				Gemm(w, false, false, n, n, n, x, n, y, n, z, n, false)
-			}
-			b.ReportMetric(2*float64(n*n*n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
-		})
-	}
-}

@@ -152,6 +152,9 @@ func TestEpilogueTwin(t *testing.T) {
 	for _, l := range levels() {
 		for n := range 400 {
 			rows, cols, ldc, ldr := 1+r.IntN(15), 1+r.IntN(40), 40+r.IntN(3), 40+r.IntN(3)
+			if r.IntN(2) == 0 {
+				cols = 16 << r.IntN(2) // whole tiles have code of their own
+			}
 			e := epilogue{ldr: ldr}
 			for i, p := range []*[]float32{&e.scaleRow, &e.biasRow, &e.scaleCol, &e.biasCol, &e.residual} {
 				if n>>i&1 != 0 {

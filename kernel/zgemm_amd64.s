@@ -3201,7 +3201,104 @@ TEXT ·epilogueTileAVX512(SB), NOSPLIT, $0-40
 	SHLQ         $0x02, R12
 	VBROADCASTSS 48(SI), Z0
 	VBROADCASTSS 52(SI), Z1
+	CMPQ         CX, $0x20
+	JNE          general
+	TESTQ        DI, DI
+	JNE          general
+	TESTQ        R9, R9
+	JNE          general
+	TESTQ        R10, R10
+	JNE          wholeCol
+	MOVQ         R8, CX
+	MOVQ         $0x00000004, SI
+	TESTQ        CX, CX
+	JNE          wholeBiased
+	LEAQ         minusZeroAVX512<>+0(SB), CX
+	XORQ         SI, SI
 
+wholeBiased:
+	TESTQ R11, R11
+	JNE   wholeRowResidual
+
+wholeRow:
+	VBROADCASTSS (CX), Z5
+	ADDQ         SI, CX
+	VADDPS       (DX), Z5, Z2
+	VMAXPS       Z2, Z0, Z2
+	VMINPS       Z2, Z1, Z2
+	VMOVUPS      Z2, (DX)
+	VADDPS       64(DX), Z5, Z3
+	VMAXPS       Z3, Z0, Z3
+	VMINPS       Z3, Z1, Z3
+	VMOVUPS      Z3, 64(DX)
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          wholeRow
+	VZEROUPPER
+	RET
+
+wholeRowResidual:
+	VBROADCASTSS (CX), Z5
+	ADDQ         SI, CX
+	VADDPS       (DX), Z5, Z2
+	VADDPS       (R11), Z2, Z2
+	VMAXPS       Z2, Z0, Z2
+	VMINPS       Z2, Z1, Z2
+	VMOVUPS      Z2, (DX)
+	VADDPS       64(DX), Z5, Z3
+	VADDPS       64(R11), Z3, Z3
+	VMAXPS       Z3, Z0, Z3
+	VMINPS       Z3, Z1, Z3
+	VMOVUPS      Z3, 64(DX)
+	ADDQ         BX, DX
+	ADDQ         R12, R11
+	DECQ         AX
+	JNZ          wholeRowResidual
+	VZEROUPPER
+	RET
+
+wholeCol:
+	TESTQ   R8, R8
+	JNE     general
+	VMOVUPS (R10), Z5
+	VMOVUPS 64(R10), Z6
+	TESTQ   R11, R11
+	JNE     wholeColResidual
+
+wholeColumns:
+	VADDPS  (DX), Z5, Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMOVUPS Z2, (DX)
+	VADDPS  64(DX), Z6, Z3
+	VMAXPS  Z3, Z0, Z3
+	VMINPS  Z3, Z1, Z3
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	DECQ    AX
+	JNZ     wholeColumns
+	VZEROUPPER
+	RET
+
+wholeColResidual:
+	VADDPS  (DX), Z5, Z2
+	VADDPS  (R11), Z2, Z2
+	VMAXPS  Z2, Z0, Z2
+	VMINPS  Z2, Z1, Z2
+	VMOVUPS Z2, (DX)
+	VADDPS  64(DX), Z6, Z3
+	VADDPS  64(R11), Z3, Z3
+	VMAXPS  Z3, Z0, Z3
+	VMINPS  Z3, Z1, Z3
+	VMOVUPS Z3, 64(DX)
+	ADDQ    BX, DX
+	ADDQ    R12, R11
+	DECQ    AX
+	JNZ     wholeColResidual
+	VZEROUPPER
+	RET
+
+general:
 row:
 	TESTQ        DI, DI
 	JEQ          noScaleRow
@@ -3307,6 +3404,9 @@ noResidual:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+DATA minusZeroAVX512<>+0(SB)/4, $0x80000000
+GLOBL minusZeroAVX512<>(SB), RODATA|NOPTR, $4
 
 // func peakAVX512(n int)
 // Requires: AVX, AVX512F
@@ -4162,7 +4262,104 @@ TEXT ·epilogueTileAVX2(SB), NOSPLIT, $0-40
 	SHLQ         $0x02, R12
 	VBROADCASTSS 48(SI), Y0
 	VBROADCASTSS 52(SI), Y1
+	CMPQ         CX, $0x10
+	JNE          general
+	TESTQ        DI, DI
+	JNE          general
+	TESTQ        R9, R9
+	JNE          general
+	TESTQ        R10, R10
+	JNE          wholeCol
+	MOVQ         R8, CX
+	MOVQ         $0x00000004, SI
+	TESTQ        CX, CX
+	JNE          wholeBiased
+	LEAQ         minusZeroAVX2<>+0(SB), CX
+	XORQ         SI, SI
 
+wholeBiased:
+	TESTQ R11, R11
+	JNE   wholeRowResidual
+
+wholeRow:
+	VBROADCASTSS (CX), Y5
+	ADDQ         SI, CX
+	VADDPS       (DX), Y5, Y2
+	VMAXPS       Y2, Y0, Y2
+	VMINPS       Y2, Y1, Y2
+	VMOVUPS      Y2, (DX)
+	VADDPS       32(DX), Y5, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         BX, DX
+	DECQ         AX
+	JNZ          wholeRow
+	VZEROUPPER
+	RET
+
+wholeRowResidual:
+	VBROADCASTSS (CX), Y5
+	ADDQ         SI, CX
+	VADDPS       (DX), Y5, Y2
+	VADDPS       (R11), Y2, Y2
+	VMAXPS       Y2, Y0, Y2
+	VMINPS       Y2, Y1, Y2
+	VMOVUPS      Y2, (DX)
+	VADDPS       32(DX), Y5, Y3
+	VADDPS       32(R11), Y3, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMINPS       Y3, Y1, Y3
+	VMOVUPS      Y3, 32(DX)
+	ADDQ         BX, DX
+	ADDQ         R12, R11
+	DECQ         AX
+	JNZ          wholeRowResidual
+	VZEROUPPER
+	RET
+
+wholeCol:
+	TESTQ   R8, R8
+	JNE     general
+	VMOVUPS (R10), Y5
+	VMOVUPS 32(R10), Y6
+	TESTQ   R11, R11
+	JNE     wholeColResidual
+
+wholeColumns:
+	VADDPS  (DX), Y5, Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (DX)
+	VADDPS  32(DX), Y6, Y3
+	VMAXPS  Y3, Y0, Y3
+	VMINPS  Y3, Y1, Y3
+	VMOVUPS Y3, 32(DX)
+	ADDQ    BX, DX
+	DECQ    AX
+	JNZ     wholeColumns
+	VZEROUPPER
+	RET
+
+wholeColResidual:
+	VADDPS  (DX), Y5, Y2
+	VADDPS  (R11), Y2, Y2
+	VMAXPS  Y2, Y0, Y2
+	VMINPS  Y2, Y1, Y2
+	VMOVUPS Y2, (DX)
+	VADDPS  32(DX), Y6, Y3
+	VADDPS  32(R11), Y3, Y3
+	VMAXPS  Y3, Y0, Y3
+	VMINPS  Y3, Y1, Y3
+	VMOVUPS Y3, 32(DX)
+	ADDQ    BX, DX
+	ADDQ    R12, R11
+	DECQ    AX
+	JNZ     wholeColResidual
+	VZEROUPPER
+	RET
+
+general:
 row:
 	TESTQ        DI, DI
 	JEQ          noScaleRow
@@ -4269,6 +4466,9 @@ noResidual:
 	JNZ  row
 	VZEROUPPER
 	RET
+
+DATA minusZeroAVX2<>+0(SB)/4, $0x80000000
+GLOBL minusZeroAVX2<>(SB), RODATA|NOPTR, $4
 
 // func peakAVX2(n int)
 // Requires: AVX, FMA3

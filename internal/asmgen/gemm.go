@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -132,6 +133,8 @@ func emitEpilogue(s isa) {
 	s.SHLQ(U8(2), ldr)
 	s.VBROADCASTSS(at(e, epiLo), s.v(0))
 	s.VBROADCASTSS(at(e, epiHi), s.v(1))
+	s.wholeTile(wholeArgs{rows: rows, cols: cols, c: c, ldc: ldc, sr: sr, br: br, sc: sc, bc: bc, res: res, ldr: ldr})
+	s.Label("general")
 	x, rowScale, rowBias, t := s.v(2), s.v(3), s.v(4), s.v(5)
 	j, left := s.GP64(), s.GP64()
 	// optional emits body unless the pointer p is nil.
@@ -179,6 +182,75 @@ func emitEpilogue(s isa) {
 	s.DECQ(rows)
 	s.JNZ(LabelRef("row"))
 	s.end()
+}
+
+// wholeArgs are the registers of an epilogue.
+type wholeArgs struct {
+	rows, cols, c, ldc, sr, br, sc, bc, res, ldr reg.GPVirtual
+}
+
+// wholeTile writes the common epilogues of a tile of two whole vectors: a bias
+// of one kind, perhaps a residual. Others go on at label general.
+func (s isa) wholeTile(t wholeArgs) {
+	size := 4 * s.lanes()
+	zero := s.StaticGlobal("minusZero" + s.suffix()) // adding it changes nothing
+	s.DataAttributes(attr.RODATA | attr.NOPTR)
+	s.AddDatum(0, U32(1<<31))
+	s.CMPQ(t.cols, U8(2*s.lanes()))
+	s.JNE(LabelRef("general"))
+	s.TESTQ(t.sr, t.sr)
+	s.JNE(LabelRef("general"))
+	s.TESTQ(t.sc, t.sc)
+	s.JNE(LabelRef("general"))
+	bias, step := s.GP64(), s.GP64()
+	loop := func(name string, perRow, residual bool) {
+		s.Label(name)
+		b0, b1 := s.v(5), s.v(6)
+		if perRow {
+			s.VBROADCASTSS(at(bias, 0), b0)
+			s.ADDQ(step, bias)
+			b1 = b0
+		}
+		for i, b := range []reg.VecPhysical{b0, b1} {
+			x := s.v(2 + i)
+			s.VADDPS(at(t.c, i*size), b, x)
+			if residual {
+				s.VADDPS(at(t.res, i*size), x, x)
+			}
+			s.VMAXPS(x, s.v(0), x)
+			s.VMINPS(x, s.v(1), x)
+			s.VMOVUPS(x, at(t.c, i*size))
+		}
+		s.ADDQ(t.ldc, t.c)
+		if residual {
+			s.ADDQ(t.ldr, t.res)
+		}
+		s.DECQ(t.rows)
+		s.JNZ(LabelRef(name))
+		s.end()
+	}
+	s.TESTQ(t.bc, t.bc)
+	s.JNE(LabelRef("wholeCol"))
+	s.MOVQ(t.br, bias)
+	s.MOVQ(U32(4), step)
+	s.TESTQ(bias, bias)
+	s.JNE(LabelRef("wholeBiased"))
+	s.LEAQ(zero, bias)
+	s.XORQ(step, step)
+	s.Label("wholeBiased")
+	s.TESTQ(t.res, t.res)
+	s.JNE(LabelRef("wholeRowResidual"))
+	loop("wholeRow", true, false)
+	loop("wholeRowResidual", true, true)
+	s.Label("wholeCol")
+	s.TESTQ(t.br, t.br)
+	s.JNE(LabelRef("general"))
+	s.VMOVUPS(at(t.bc, 0), s.v(5))
+	s.VMOVUPS(at(t.bc, size), s.v(6))
+	s.TESTQ(t.res, t.res)
+	s.JNE(LabelRef("wholeColResidual"))
+	loop("wholeColumns", false, false)
+	loop("wholeColResidual", false, true)
 }
 
 // emitPeak writes the loop that measures what the machine can do.
