@@ -30,12 +30,19 @@ type Work struct {
 	Bytes float64 // of operands and results, each once
 }
 
+// memoryBound reports whether moving the bytes takes longer than computing.
+func (w Work) memoryBound(p *peak.Peaks, threads int) bool {
+	compute := w
+	compute.Bytes = 0
+	return w.Bytes > 0 && compute.Bound(p, threads) < w.Bytes/p.Memory(int(w.Bytes), threads)
+}
+
 // Bound returns the least time in seconds on the machine with these peaks.
 func (w Work) Bound(p *peak.Peaks, threads int) float64 {
 	t := 0.0
 	for _, v := range [][2]float64{{w.Flops, p.FMA}, {w.Ops8, p.Int8}, {w.Adds, p.Add}, {w.Divs, p.Div},
 		{w.Bytes, p.Memory(int(w.Bytes), threads)}} {
-		if v[1] > 0 {
+		if v[0] > 0 && v[1] > 0 {
 			t = max(t, v[0]/v[1])
 		}
 	}

@@ -100,7 +100,7 @@ func TestSmallCasesAgreeWithThePeers(t *testing.T) {
 	dir, err := peers.Dir()
 	require.NoError(t, err)
 	b := &bench{threads: 1, pairs: 1, window: time.Microsecond, limit: time.Second, dir: t.TempDir(), peaks: peak.Peaks{
-		FMA: 1e11, Int8: 1e12, Add: 1e11, Div: 1e10, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 30, Rate: 1e10}}}}
+		FMA: 1e11, Int8: 1e12, Add: 1e11, Div: 1e10, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 20, Rate: 1e10}}}}
 	defer b.stop()
 	if b.ort, err = peers.StartORT(dir, 1); err != nil {
 		b.ort = nil

@@ -70,6 +70,9 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 	}
 	row.Foreign = math.Round(100*before.foreign(readLoad(b.torch, b.ort, b.onednn))) / 100
+	if c.Work.memoryBound(&b.peaks, b.threads) {
+		b.peaks.RefreshMemory(int(c.Work.Bytes), b.threads)
+	}
 	b.finish(c, row, list)
 	return row, nil
 }

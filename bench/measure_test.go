@@ -65,6 +65,9 @@ func TestBound(t *testing.T) {
 	require.Equal(t, 1.0, Work{Bytes: 1000}.Bound(p, 1))
 	require.Equal(t, 20.0, Work{Bytes: 2000}.Bound(p, 1), "past the cache")
 	require.Equal(t, 20.0, Work{Flops: 200, Bytes: 2000}.Bound(p, 1))
+	require.True(t, Work{Flops: 200, Bytes: 2000}.memoryBound(p, 1))
+	require.False(t, Work{Flops: 200, Bytes: 200}.memoryBound(p, 1))
+	require.False(t, Work{}.memoryBound(p, 1))
 	require.Equal(t, 0.0, Work{Ops8: 200}.Bound(&peak.Peaks{Bandwidth: p.Bandwidth}, 1), "no rate, no bound")
 }
 

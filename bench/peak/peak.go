@@ -52,9 +52,9 @@ const (
 	windows = 20
 )
 
-// Sizes are the working sets that Measure uses: inside L1, L2, a share of L3
-// and far beyond any cache.
-var Sizes = []int{24 << 10, 384 << 10, 6 << 20, 384 << 20}
+// Sizes are the working sets that Measure uses: from inside the first level of
+// cache to far beyond any, closer where last levels of cache commonly end.
+var Sizes = []int{24 << 10, 384 << 10, 3 << 20, 12 << 20, 24 << 20, 48 << 20, 96 << 20, 384 << 20}
 
 // Measure runs all loops on the given number of threads for about a second.
 func Measure(threads int) Peaks {
@@ -72,6 +72,12 @@ func Measure(threads int) Peaks {
 // rates: the clock of a shared machine wanders.
 func (p *Peaks) Refresh(threads int) { p.measureArith(loops(), max(1, threads), 2) }
 
+// RefreshMemory does the same for the bandwidth that Memory returns.
+func (p *Peaks) RefreshMemory(bytes, threads int) {
+	b := &p.Bandwidth[p.level(bytes, threads)]
+	b.Rate = max(b.Rate, bandwidth(loops(), max(1, threads), b.Bytes))
+}
+
 func (p *Peaks) measureArith(k kinds, threads, repeat int) {
 	p.FMA = max(p.FMA, arith(k.fma, threads, repeat))
 	p.Int8 = max(p.Int8, arith(k.int8, threads, repeat))
@@ -81,13 +87,16 @@ func (p *Peaks) measureArith(k kinds, threads, repeat int) {
 
 // Memory returns the bandwidth for operands of the given bytes in total, spread
 // over the threads: that of the smallest working set that holds them.
-func (p *Peaks) Memory(bytes, threads int) float64 {
-	for _, b := range p.Bandwidth {
+func (p *Peaks) Memory(bytes, threads int) float64 { return p.Bandwidth[p.level(bytes, threads)].Rate }
+
+// level is the index of that working set, the last one when none is large enough.
+func (p *Peaks) level(bytes, threads int) int {
+	for i, b := range p.Bandwidth {
 		if bytes/max(1, threads) <= b.Bytes {
-			return b.Rate
+			return i
 		}
 	}
-	return p.Bandwidth[len(p.Bandwidth)-1].Rate
+	return len(p.Bandwidth) - 1
 }
 
 // arith returns operations a second of the loop on all threads, the best of so

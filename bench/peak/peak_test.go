@@ -34,6 +34,9 @@ func TestMemoryPicksTheSmallestWorkingSetThatHolds(t *testing.T) {
 	require.Equal(t, 2.0, p.Memory(101, 1))
 	require.Equal(t, 3.0, p.Memory(200, 2))
 	require.Equal(t, 1.0, p.Memory(1<<40, 1))
+	p.RefreshMemory(1000, 1)
+	require.Equal(t, []Bandwidth{{100, 3}, {1000, p.Memory(1000, 1)}, {10000, 1}}, p.Bandwidth)
+	require.Greater(t, p.Memory(1000, 1), 1e6)
 }
 
 func TestGenericLoopsMeasure(t *testing.T) {

@@ -144,6 +144,7 @@ func start(name string, cmd *exec.Cmd, threads int) (*Peer, error) {
 	}
 	var log strings.Builder
 	cmd.Stderr = &limited{&log, 4096}
+	endWithParent(cmd)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("peers: %s does not start: %w", name, err)
 	}

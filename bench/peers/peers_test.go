@@ -1,0 +1,78 @@
+package peers
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// script starts a shell program as a peer.
+func script(t *testing.T, text string) (*Peer, error) {
+	t.Helper()
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell")
+	}
+	return start("script", exec.Command("sh", "-c", text), 1)
+}
+
+func TestPeerAnswersLineByLine(t *testing.T) {
+	p, err := script(t, `read l; echo '{"version":"v1"}'; while read l; do echo "{\"ns\":${#l}}"; done`)
+	require.NoError(t, err)
+	defer p.Close()
+	require.Equal(t, "v1", p.Version)
+	a, err := p.Do(Request{Do: "run", ID: "x", Calls: 3})
+	require.NoError(t, err)
+	require.Equal(t, float64(len(`{"do":"run","id":"x","variant":"","calls":3}`)), a.NS)
+}
+
+func TestPeerErrorsAreReported(t *testing.T) {
+	p, err := script(t, `read l; echo '{}'; read l; echo '{"error":"no such thing"}'; read l; echo oops; read l`)
+	require.NoError(t, err)
+	_, err = p.Do(Request{Do: "load"})
+	require.EqualError(t, err, "peers: script: load: no such thing")
+	_, err = p.Do(Request{Do: "load"})
+	require.ErrorContains(t, err, "peers: script: invalid character")
+	_, err = p.Do(Request{Do: "load"})
+	require.ErrorContains(t, err, "peers: script has ended")
+	p.Close()
+	_, err = script(t, `echo "this is why" >&2; exit 3`)
+	require.ErrorContains(t, err, "this is why")
+	_, err = start("nothing", exec.Command(filepath.Join(t.TempDir(), "nothing")), 1)
+	require.ErrorContains(t, err, "does not start")
+}
+
+// TestPeerIsStoppedBetweenRequests reads the state of the process.
+func TestPeerIsStoppedBetweenRequests(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("no /proc on this system")
+	}
+	p, err := script(t, `read l; echo '{}'; while :; do :; done`)
+	require.NoError(t, err)
+	defer func() { _ = p.cmd.Process.Kill(); p.Close() }()
+	require.Eventually(t, func() bool {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(p.PID()) + "/stat")
+		require.NoError(t, err)
+		return strings.Fields(string(b))[2] == "T"
+	}, 5*time.Second, 10*time.Millisecond)
+}
+
+func TestScriptsAreFound(t *testing.T) {
+	dir, err := Dir()
+	require.NoError(t, err)
+	for _, f := range []string{"torch_peer.py", "torch_ops.py", "torch_models.py", "ort_peer.js", "install.sh", "package-lock.json"} {
+		require.FileExists(t, filepath.Join(dir, f))
+	}
+}
+
+// TestProbe: the scripts compute the same, which package main's tests compare.
+func TestProbe(t *testing.T) {
+	at := func(i int) float64 { return float64(i - 4) }
+	require.Equal(t, []float64{-4, -3, -2, -1, 0, 1, 2, 3, 2}, Probe(8, at))
+	require.Equal(t, []float64{-4, -4, -4, -4, -4, -4, -4, -4, 4}, Probe(1, at))
+}
