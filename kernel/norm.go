@@ -128,6 +128,9 @@ func (j *batchStatsJob[T]) Do(lo, hi int) {
 
 // total returns the sum of x in float64.
 func total[T real](x []T) float64 {
+	if f, ok := any(x).([]float32); ok {
+		return rowTotal(cpu.level, f)
+	}
 	var s0, s1 float64
 	i := 0
 	for ; i+2 <= len(x); i += 2 {
@@ -142,6 +145,9 @@ func total[T real](x []T) float64 {
 
 // deviation returns Σ (x-mean)² in float64.
 func deviation[T real](x []T, mean float64) float64 {
+	if f, ok := any(x).([]float32); ok {
+		return rowSquares(cpu.level, f, mean)
+	}
 	var s0, s1 float64
 	i := 0
 	for ; i+2 <= len(x); i += 2 {

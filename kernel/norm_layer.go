@@ -119,6 +119,9 @@ func (j *rowNormJob[T]) Do(lo, hi int) {
 			mean = total(src) / float64(j.size)
 		}
 		scale := 1 / math.Sqrt(deviation(src, mean)/float64(j.size)+j.eps)
+		if j.inner == 1 && j.chans == j.size && j.whole(dst, src, mean, scale) {
+			continue
+		}
 		for x := 0; x < len(src); x += j.inner {
 			mul, add := 1.0, 0.0
 			c := (i*j.size + x) / j.inner % j.chans
@@ -134,4 +137,34 @@ func (j *rowNormJob[T]) Do(lo, hi int) {
 			}
 		}
 	}
+}
+
+// whole normalises a row of f32 whose elements have weights and biases of their
+// own. It reports false for other types.
+func (j *rowNormJob[T]) whole(dst, src []T, mean, scale float64) bool {
+	d, ok := any(dst).([]float32)
+	if !ok {
+		return false
+	}
+	s, _ := any(src).([]float32)
+	w, _ := any(j.weight).([]float32)
+	b, _ := any(j.bias).([]float32)
+	if w != nil && b != nil {
+		rowNormed(cpu.level, d, s, w, b, mean, scale)
+		return true
+	}
+	var one, zero [256]float32
+	fillBlock(one[:], 1)
+	for lo := 0; lo < len(s); lo += len(one) {
+		hi := min(lo+len(one), len(s))
+		weight, bias := one[:hi-lo], zero[:hi-lo]
+		if w != nil {
+			weight = w[lo:hi]
+		}
+		if b != nil {
+			bias = b[lo:hi]
+		}
+		rowNormed(cpu.level, d[lo:hi], s[lo:hi], weight, bias, mean, scale)
+	}
+	return true
 }

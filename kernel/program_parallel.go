@@ -20,7 +20,8 @@ func (j *programJob) Do(lo, hi int) {
 }
 
 // grain is the number of elements, in whole blocks, that keep a thread busy for
-// some 30 microseconds, several times what it costs to hand them over.
+// some 10 microseconds in assembly, several times what it costs to hand them over
+// and to translate the program.
 func (p *Program) grain() int {
 	cost := 1 // tenths of a nanosecond an element
 	for i := range p.Code {
@@ -33,7 +34,7 @@ func (p *Program) grain() int {
 			cost += 3
 		}
 	}
-	return (300000/cost/programBlock + 1) * programBlock
+	return (1200000/cost/programBlock + 1) * programBlock
 }
 
 // workspaceList is a free list of workspaces for jobs, which may not use the

@@ -275,8 +275,11 @@ func reduceRun[T scalar, A accumulator](kind int, acc A, x []T) A {
 const sumBlock = 256
 
 // sumRun adds pairwise: halves of long runs, four interleaved lanes of short
-// ones. The order depends on the length only.
+// ones; f32 in the lanes of rowTotal. The order depends on the length only.
 func sumRun[T scalar, A accumulator](x []T) A {
+	if f, ok := any(x).([]float32); ok {
+		return A(rowTotal(cpu.level, f))
+	}
 	if len(x) > sumBlock {
 		h := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
 		return sumRun[T, A](x[:h]) + sumRun[T, A](x[h:])
@@ -355,6 +358,9 @@ func variance[T float32 | float64](w *Workspace, correction float64, out []*arra
 
 // squaresRun is sumRun of the squared deviations from mean.
 func squaresRun[T float32 | float64](x []T, mean float64) float64 {
+	if f, ok := any(x).([]float32); ok {
+		return rowSquares(cpu.level, f, mean)
+	}
 	if len(x) > sumBlock {
 		h := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
 		return squaresRun(x[:h], mean) + squaresRun(x[h:], mean)

@@ -67,6 +67,15 @@ type softmaxJob[T real] struct {
 
 // Do computes rows [lo, hi): row i starts at i%inner of block i/inner.
 func (j *softmaxJob[T]) Do(lo, hi int) {
+	if j.inner == 1 {
+		if dst, ok := any(j.dst).([]float32); ok {
+			src, _ := any(j.src).([]float32)
+			for i := lo; i < hi; i++ {
+				softmaxRow(cpu.level, dst[i*j.n:(i+1)*j.n], src[i*j.n:(i+1)*j.n], j.logs)
+			}
+			return
+		}
+	}
 	for i := lo; i < hi; i++ {
 		at := i/j.inner*j.n*j.inner + i%j.inner
 		dst, src := j.dst[at:], j.src[at:]
@@ -94,4 +103,15 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 			dst[p] = T(float64(dst[p]) / sum)
 		}
 	}
+}
+
+// softmaxRow computes a row of f32.
+func softmaxRow(level cpuLevel, dst, src []float32, logs bool) {
+	m := float64(rowHigh(level, src))
+	sum := rowExp(level, dst, src, m)
+	if logs {
+		rowScaled(level, dst, src, m+math.Log(sum), 1)
+		return
+	}
+	rowScaled(level, dst, dst, 0, 1/sum)
 }

@@ -25,6 +25,8 @@ type unit struct {
 var units = []unit{
 	{"avx512", func(c *build.Context) { emitMachine(isa{c, true}) }},
 	{"avx2", func(c *build.Context) { emitMachine(isa{c, false}) }},
+	{"rows_avx512", func(c *build.Context) { emitRows(isa{c, true}) }},
+	{"rows_avx2", func(c *build.Context) { emitRows(isa{c, false}) }},
 }
 
 // generate returns the contents of the generated files by name.

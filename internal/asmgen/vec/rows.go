@@ -1,0 +1,186 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// rowStep is the number of elements of a turn of the loops over rows; sums have
+// as many lanes, so that their order is the same at every level.
+const rowStep = 16
+
+// rows writes the primitives of reductions, softmax and norms. n is a multiple
+// of rowStep, at least one; the numbers are f64.
+type rows struct {
+	isa
+	n reg.GPVirtual
+}
+
+// parts is the number of registers of f64 that hold rowStep elements.
+func (r *rows) parts() int { return rowStep * 8 / r.size() }
+
+// start begins a function.
+func (r *rows) start(name, signature, doc string) {
+	r.Function("row" + name + r.name())
+	r.Attributes(attr.NOSPLIT)
+	r.Pragma("noescape")
+	r.Doc("row" + name + r.name() + " " + doc)
+	r.SignatureExpr(signature)
+	r.n = r.pointer("n")
+}
+
+func (r *rows) pointer(name string) reg.GPVirtual {
+	p := r.GP64()
+	r.Load(r.Param(name), p)
+	return p
+}
+
+// number broadcasts a parameter.
+func (r *rows) number(name string) value {
+	v := r.vec()
+	a, err := r.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	r.VBROADCASTSD(a.Addr, v)
+	return v
+}
+
+// loop repeats body for every rowStep elements and advances the pointers.
+func (r *rows) loop(body func(), pointers ...reg.GPVirtual) {
+	r.Label("loop")
+	body()
+	for _, p := range pointers {
+		r.ADDQ(U8(4*rowStep), p)
+	}
+	r.SUBQ(U8(rowStep), r.n)
+	r.JNE(LabelRef("loop"))
+}
+
+// get converts part i of the elements at p.
+func (r *rows) get(p reg.GPVirtual, i int) value {
+	v := r.vec()
+	r.VCVTPS2PD(Mem{Base: p, Disp: i * r.size() / 2}, v)
+	return v
+}
+
+func (r *rows) put(v value, p reg.GPVirtual, i int) {
+	r.VMOVUPS(r.narrow(v), Mem{Base: p, Disp: i * r.size() / 2})
+}
+
+// lanes loads the sums so far; done stores them.
+func (r *rows) sums(p reg.GPVirtual) []value {
+	var s []value
+	for i := range r.parts() {
+		v := r.vec()
+		r.VMOVUPD(Mem{Base: p, Disp: i * r.size()}, v)
+		s = append(s, v)
+	}
+	return s
+}
+
+func (r *rows) done(sums []value, p reg.GPVirtual) {
+	for i, v := range sums {
+		r.VMOVUPD(v, Mem{Base: p, Disp: i * r.size()})
+	}
+	r.VZEROUPPER()
+	r.RET()
+}
+
+func emitRows(s isa) {
+	r := &rows{isa: s}
+	r.sum()
+	r.deviation()
+	r.expSum()
+	r.max()
+	r.scale()
+	r.normalise()
+}
+
+func (r *rows) sum() {
+	r.start("Sum", "func(src *float32, n int, lanes *float64)", "adds the elements to the lanes.")
+	src, lanes := r.pointer("src"), r.pointer("lanes")
+	sums := r.sums(lanes)
+	r.loop(func() {
+		for i, v := range sums {
+			r.VADDPD(r.get(src, i), v, v)
+		}
+	}, src)
+	r.done(sums, lanes)
+}
+
+func (r *rows) deviation() {
+	r.start("Deviation", "func(src *float32, n int, mean float64, lanes *float64)", "adds the squares of the elements less mean to the lanes.")
+	src, lanes, mean := r.pointer("src"), r.pointer("lanes"), r.number("mean")
+	sums := r.sums(lanes)
+	r.loop(func() {
+		for i, v := range sums {
+			d := r.sub(r.get(src, i), mean)
+			r.VADDPD(r.mul(d, d), v, v)
+		}
+	}, src)
+	r.done(sums, lanes)
+}
+
+func (r *rows) expSum() {
+	r.start("ExpSum", "func(dst, src *float32, n int, shift float64, lanes *float64)",
+		"stores exp(x-shift) and adds it, before it is rounded, to the lanes.")
+	dst, src, lanes, shift := r.pointer("dst"), r.pointer("src"), r.pointer("lanes"), r.number("shift")
+	sums := r.sums(lanes)
+	r.loop(func() {
+		for i, v := range sums {
+			e := r.exp(r.sub(r.get(src, i), shift))
+			r.VADDPD(e, v, v)
+			r.put(e, dst, i)
+		}
+	}, dst, src)
+	r.done(sums, lanes)
+}
+
+func (r *rows) max() {
+	r.start("Max", "func(src *float32, n int, lanes *float32)", "raises the lanes to the elements that are greater.")
+	src, lanes := r.pointer("src"), r.pointer("lanes")
+	var high []value
+	for i := range r.parts() / 2 {
+		v := r.vec()
+		r.VMOVUPS(Mem{Base: lanes, Disp: i * r.size()}, v)
+		high = append(high, v)
+	}
+	r.loop(func() {
+		for i, v := range high {
+			x := r.vec()
+			r.VMOVUPS(Mem{Base: src, Disp: i * r.size()}, x)
+			r.VMAXPS(v, x, v) // v unless x is greater
+		}
+	}, src)
+	for i, v := range high {
+		r.VMOVUPS(v, Mem{Base: lanes, Disp: i * r.size()})
+	}
+	r.VZEROUPPER()
+	r.RET()
+}
+
+func (r *rows) scale() {
+	r.start("Scale", "func(dst, src *float32, n int, shift, factor float64)", "stores (x-shift)*factor.")
+	dst, src, shift, factor := r.pointer("dst"), r.pointer("src"), r.number("shift"), r.number("factor")
+	r.loop(func() {
+		for i := range r.parts() {
+			r.put(r.mul(r.sub(r.get(src, i), shift), factor), dst, i)
+		}
+	}, dst, src)
+	r.done(nil, dst)
+}
+
+func (r *rows) normalise() {
+	r.start("Norm", "func(dst, src, weight, bias *float32, n int, mean, scale float64)", "stores (x-mean)*scale*weight + bias.")
+	dst, src, weight, bias := r.pointer("dst"), r.pointer("src"), r.pointer("weight"), r.pointer("bias")
+	mean, scale := r.number("mean"), r.number("scale")
+	r.loop(func() {
+		for i := range r.parts() {
+			v := r.mul(r.mul(r.sub(r.get(src, i), mean), scale), r.get(weight, i))
+			r.put(r.add(v, r.get(bias, i)), dst, i)
+		}
+	}, dst, src, weight, bias)
+	r.done(nil, dst)
+}

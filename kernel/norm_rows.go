@@ -1,0 +1,103 @@
+package kernel
+
+import "math"
+
+// The loops over rows of f32 that softmax, norms and reductions share. Sums are
+// in f64, in rowLanes lanes: element i goes to lane i modulo rowLanes, and the
+// lanes are added in a fixed order, so that every level gives the same bits.
+
+const rowLanes = 16
+
+var negInf32 = float32(math.Inf(-1))
+
+// lanesTotal adds the lanes, halving.
+func lanesTotal(l *[rowLanes]float64) float64 {
+	for n := rowLanes / 2; n > 0; n /= 2 {
+		for i := range n {
+			l[i] += l[i+n]
+		}
+	}
+	return l[0]
+}
+
+// rowTotal returns the sum of x.
+func rowTotal(level cpuLevel, x []float32) float64 {
+	var l [rowLanes]float64
+	n := rowSum(level, x, &l)
+	for ; n+rowLanes <= len(x); n += rowLanes {
+		for i, v := range x[n : n+rowLanes] {
+			l[i&(rowLanes-1)] += float64(v)
+		}
+	}
+	for i, v := range x[n:] {
+		l[i] += float64(v)
+	}
+	return lanesTotal(&l)
+}
+
+// rowSquares returns the sum of the squares of x less mean.
+func rowSquares(level cpuLevel, x []float32, mean float64) float64 {
+	var l [rowLanes]float64
+	n := rowDeviation(level, x, mean, &l)
+	for i, v := range x[n:] {
+		d := float64(v) - mean
+		l[i&(rowLanes-1)] += float64(d * d)
+	}
+	return lanesTotal(&l)
+}
+
+// rowExp sets dst to exp(x-shift) and returns the sum before it is rounded.
+func rowExp(level cpuLevel, dst, x []float32, shift float64) float64 {
+	var l [rowLanes]float64
+	n := rowExpSum(level, dst, x, shift, &l)
+	if n > 0 && n < len(x) {
+		// The last lanes run on a copy. They add exp(-inf) = 0 to the sums.
+		var in, out [rowLanes]float32
+		fillBlock(in[:], negInf32)
+		copy(in[:], x[n:])
+		rowExpSum(level, out[:], in[:], shift, &l)
+		copy(dst[n:], out[:])
+		return lanesTotal(&l)
+	}
+	for i, v := range x[n:] {
+		e := exp32(float64(v) - shift)
+		l[i&(rowLanes-1)] += e
+		dst[n+i] = float32(e)
+	}
+	return lanesTotal(&l)
+}
+
+// rowHigh returns the greatest element, the first one where that is NaN.
+func rowHigh(level cpuLevel, x []float32) float32 {
+	var l [rowLanes]float32
+	fillBlock(l[:], x[0])
+	n := rowMax(level, x, &l)
+	high := x[0]
+	for _, v := range l {
+		if v > high {
+			high = v
+		}
+	}
+	for _, v := range x[n:] {
+		if v > high {
+			high = v
+		}
+	}
+	return high
+}
+
+// rowScaled sets dst to (x-shift)*factor.
+func rowScaled(level cpuLevel, dst, x []float32, shift, factor float64) {
+	for n := rowScale(level, dst, x, shift, factor); n < len(x); n++ {
+		dst[n] = float32((float64(x[n]) - shift) * factor)
+	}
+}
+
+// rowNormed sets dst to (x-mean)*scale*weight + bias.
+func rowNormed(level cpuLevel, dst, x, weight, bias []float32, mean, scale float64) {
+	weight, bias, dst = weight[:len(x)], bias[:len(x)], dst[:len(x)]
+	for n := rowNormalise(level, dst, x, weight, bias, mean, scale); n < len(x); n++ {
+		v := (float64(x[n]) - mean) * scale
+		dst[n] = float32(float64(v*float64(weight[n])) + float64(bias[n]))
+	}
+}

@@ -1,0 +1,84 @@
+package kernel
+
+// The functions here do the elements of x up to a multiple of rowLanes, by
+// assembly, and return how many that were; see norm_rows.go.
+
+// rowWhole returns the number of elements for assembly.
+func rowWhole(level cpuLevel, x []float32) int {
+	if level < levelAVX2 {
+		return 0
+	}
+	return len(x) &^ (rowLanes - 1)
+}
+
+func rowSum(level cpuLevel, x []float32, l *[rowLanes]float64) int {
+	n := rowWhole(level, x)
+	switch {
+	case n == 0:
+	case level == levelAVX512:
+		rowSum512(&x[0], n, &l[0])
+	default:
+		rowSum256(&x[0], n, &l[0])
+	}
+	return n
+}
+
+func rowDeviation(level cpuLevel, x []float32, mean float64, l *[rowLanes]float64) int {
+	n := rowWhole(level, x)
+	switch {
+	case n == 0:
+	case level == levelAVX512:
+		rowDeviation512(&x[0], n, mean, &l[0])
+	default:
+		rowDeviation256(&x[0], n, mean, &l[0])
+	}
+	return n
+}
+
+func rowExpSum(level cpuLevel, dst, x []float32, shift float64, l *[rowLanes]float64) int {
+	n := rowWhole(level, x)
+	switch {
+	case n == 0:
+	case level == levelAVX512:
+		rowExpSum512(&dst[0], &x[0], n, shift, &l[0])
+	default:
+		rowExpSum256(&dst[0], &x[0], n, shift, &l[0])
+	}
+	return n
+}
+
+func rowMax(level cpuLevel, x []float32, l *[rowLanes]float32) int {
+	n := rowWhole(level, x)
+	switch {
+	case n == 0:
+	case level == levelAVX512:
+		rowMax512(&x[0], n, &l[0])
+	default:
+		rowMax256(&x[0], n, &l[0])
+	}
+	return n
+}
+
+func rowScale(level cpuLevel, dst, x []float32, shift, factor float64) int {
+	n := rowWhole(level, x)
+	switch {
+	case n == 0:
+	case level == levelAVX512:
+		rowScale512(&dst[0], &x[0], n, shift, factor)
+	default:
+		rowScale256(&dst[0], &x[0], n, shift, factor)
+	}
+	return n
+}
+
+func rowNormalise(level cpuLevel, dst, x, weight, bias []float32, mean, scale float64) int {
+	n := rowWhole(level, x)
+	switch {
+	case n == 0:
+	case level == levelAVX512:
+		rowNorm512(&dst[0], &x[0], &weight[0], &bias[0], n, mean, scale)
+	default:
+		rowNorm256(&dst[0], &x[0], &weight[0], &bias[0], n, mean, scale)
+	}
+	return n
+}
