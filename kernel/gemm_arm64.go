@@ -1,5 +1,7 @@
 package kernel
 
+import "unsafe"
+
 // gemmTileNEON stores the product of a panel of eight rows and one of eight
 // columns, k >= 1 steps, in c, or adds it with acc. b has rows of ldb floats.
 //
@@ -15,7 +17,7 @@ func gemmTile32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc
 	}
 	var tile [64]float32
 	gemmTileNEON(k, a, b, ldb, &tile[0], 8, false)
-	dst := sliceFrom(c, (rows-1)*ldc+cols)
+	dst := unsafe.Slice(c, (rows-1)*ldc+cols)
 	for r := range rows {
 		for x, v := range tile[8*r : 8*r+cols] {
 			if acc {

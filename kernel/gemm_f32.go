@@ -282,9 +282,6 @@ func packB(l cpuLevel, dst []float32, width int, b []float32, ldb int, trans boo
 	}
 }
 
-// sliceFrom returns the n floats from p on.
-func sliceFrom(p *float32, n int) []float32 { return unsafe.Slice(p, n) }
-
 // asFloat32 returns s, whose elements are float32, as what it is.
 func asFloat32[T real](s []T) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
