@@ -26,7 +26,7 @@ func chain(ops int) Program {
 }
 
 func benchLevels(b *testing.B, f func(b *testing.B, level cpuLevel)) {
-	for _, level := range append([]cpuLevel{levelGeneric}, assemblyLevels()...) {
+	for _, level := range append([]cpuLevel{levelGeneric}, vecLevels()...) {
 		b.Run([]string{"generic", "neon", "avx2", "avx512"}[level], func(b *testing.B) { f(b, level) })
 	}
 }

@@ -29,7 +29,7 @@ func guarded(t *testing.T, n int, atEnd bool) []float32 {
 // TestStripsStayInside runs a program and a function on operands between guard pages.
 func TestStripsStayInside(t *testing.T) {
 	p := chain(16)
-	for _, level := range assemblyLevels() {
+	for _, level := range vecLevels() {
 		for _, n := range []int{1, 7, 8, 63, 64, 65, 127, 128, 129, 1000, 1024, 1500} {
 			for _, atEnd := range []bool{false, true} {
 				var in []*array.Array

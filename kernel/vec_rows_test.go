@@ -11,7 +11,7 @@ import (
 // TestRowAssembly compares the loops over rows with those of Go, bit by bit.
 func TestRowAssembly(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
-	for _, level := range assemblyLevels() {
+	for _, level := range vecLevels() {
 		for n := 1; n < 200; n += 1 + n/40 {
 			x, weight, bias := make([]float32, n), make([]float32, n), make([]float32, n)
 			for i := range x {

@@ -11,8 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// assemblyLevels are the levels with assembly that this machine and GOFX_CPU allow.
-func assemblyLevels() []cpuLevel {
+// vecLevels are the levels with assembly that this machine and GOFX_CPU allow.
+func vecLevels() []cpuLevel {
 	var levels []cpuLevel
 	for l := levelAVX2; l <= cpu.level; l++ {
 		if stripCode(l) != nil {
@@ -74,7 +74,7 @@ func TestFunctionAssembly(t *testing.T) {
 				at += step
 			}
 			twin32(f, want[:k], x[:k])
-			for _, level := range assemblyLevels() {
+			for _, level := range vecLevels() {
 				applyFunction(level, op, got[:k], x[:k])
 				requireSame(t, want[:k], got[:k], op, level)
 			}
@@ -83,7 +83,7 @@ func TestFunctionAssembly(t *testing.T) {
 }
 
 func TestFunctionLengths(t *testing.T) {
-	for _, level := range assemblyLevels() {
+	for _, level := range vecLevels() {
 		for n := range 2*maxStrip + 2 {
 			x, got := make([]float32, n), make([]float32, n+1)
 			want := make([]float32, n)
@@ -238,7 +238,7 @@ func randomArray(r *rand.Rand, d array.DType, shape []int) *array.Array {
 
 // TestStripsAgainstBlocks runs random programs on both machines.
 func TestStripsAgainstBlocks(t *testing.T) {
-	levels := assemblyLevels()
+	levels := vecLevels()
 	if len(levels) == 0 {
 		t.Skip("no assembly here")
 	}
