@@ -44,7 +44,8 @@ How it is measured:
 - All operands follow from a formula that each process evaluates; results are compared at nine places before anything is timed, and a
   peer whose result differs is left out and reported. (Whole networks have different weights and are not compared here.)
 - Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until 10 ms have passed. The cell is
-  the median of at least 15 pairs; rows that would take more than two minutes get fewer, which ` + "`pairs`" + ` shows.
+  the median of 15 pairs. Rows that would take longer than ` + "`-limit`" + ` (two minutes) get fewer, and so does a run with a smaller ` + "`-pairs`" + `: the last column
+  shows how many, and below 15 a row is only a first look.
 - Equal threads: ` + "`Workspace.Threads`, `GOMAXPROCS`, `torch.set_num_threads`, `OMP_NUM_THREADS`, `intraOpNumThreads`" + ` (one inter-op thread, sequential).
 - PyTorch runs eagerly in inference mode into preallocated results where it can (` + "`torch`" + `), and traced, frozen and optimised for
   inference, which prepacks weights for oneDNN (` + "`torch-jit`" + `). Its OpenBLAS is told by ` + "`OPENBLAS_CORETYPE`" + ` to use whichever kernels are fastest on

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func main() {
 	flag.BoolVar(&o.json, "json", false, "print one JSON object a row instead of a table")
 	flag.BoolVar(&o.list, "list", false, "print the names only")
 	flag.BoolVar(&o.doc, "doc", false, "write ../docs/bench.md and its picture from the rows")
-	flag.StringVar(&o.from, "from", "", "read rows from these `files` (of -json, separated by commas) instead of measuring")
+	flag.StringVar(&o.from, "from", "", "read rows from these `files` (of -json, separated by commas; later rows replace earlier ones) instead of measuring")
 	flag.IntVar(&o.pairs, "pairs", 15, "interleaved measurements behind each median")
 	flag.DurationVar(&o.window, "window", 10*time.Millisecond, "least time of one measurement; short calls are repeated")
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
@@ -132,6 +133,7 @@ func run(o options, out io.Writer) (failed bool, err error) {
 	return failed, nil
 }
 
+// readFiles reads rows; one that is there again replaces the earlier one.
 func readFiles(names []string) ([]*Row, error) {
 	var rows []*Row
 	for _, n := range names {
@@ -144,7 +146,14 @@ func readFiles(names []string) ([]*Row, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", n, err)
 		}
-		rows = append(rows, r...)
+		for _, v := range r {
+			same := func(w *Row) bool { return w.Group == v.Group && w.Shape == v.Shape && w.Threads == v.Threads }
+			if i := slices.IndexFunc(rows, same); i >= 0 {
+				rows[i] = v
+			} else {
+				rows = append(rows, v)
+			}
+		}
 	}
 	return rows, nil
 }

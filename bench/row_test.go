@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,6 +63,30 @@ func TestRowsAreReadBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, rows, got)
 	_, err = readJSON(strings.NewReader("{"))
+	require.Error(t, err)
+}
+
+func TestLaterFilesReplaceRows(t *testing.T) {
+	var names []string
+	for _, rows := range [][]*Row{
+		{{Group: "a", Shape: "s", Threads: 1, OursMS: 1}, {Group: "a", Shape: "s", Threads: 2, OursMS: 2}},
+		{{Group: "b", Shape: "s", Threads: 1, OursMS: 3}, {Group: "a", Shape: "s", Threads: 1, OursMS: 4}},
+	} {
+		var b bytes.Buffer
+		for _, r := range rows {
+			require.NoError(t, writeJSON(&b, r))
+		}
+		names = append(names, filepath.Join(t.TempDir(), "rows"))
+		require.NoError(t, os.WriteFile(names[len(names)-1], b.Bytes(), 0o600))
+	}
+	rows, err := readFiles(names)
+	require.NoError(t, err)
+	var ms []float64
+	for _, r := range rows {
+		ms = append(ms, r.OursMS)
+	}
+	require.Equal(t, []float64{4, 2, 3}, ms)
+	_, err = readFiles([]string{"/nowhere"})
 	require.Error(t, err)
 }
 
