@@ -34,13 +34,16 @@ func (s Conv) ScratchBytes(out, in []*array.Array) int {
 	groups := max(s.Groups, 1)
 	m, perGroup := in[1].Dim(0)/groups, in[1].Dim(1)
 	v := conv32{g: g, batch: in[0].Dim(0), groups: groups, perGroup: perGroup, outPerGroup: m}
-	switch {
-	case usesAssembly(out[0].DType()) && v.fits():
-		return n + v.scratch(cpu.level, false)
-	case out[0].DType() == array.F64:
+	if out[0].DType() == array.F64 {
 		return n + addConvScratch[float64](&g, groups, perGroup, m)
 	}
-	return n + addConvScratch[float32](&g, groups, perGroup, m)
+	size := addConvScratch[float32](&g, groups, perGroup, m)
+	if v.fits() {
+		for _, l := range scratchLevels {
+			size = max(size, v.scratch(l, false))
+		}
+	}
+	return n + size
 }
 
 // addConvScratch is the scratch that addConv takes.

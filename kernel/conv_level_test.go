@@ -53,7 +53,7 @@ func TestConvLevels(t *testing.T) {
 			if cpu.level == levelGeneric {
 				require.LessOrEqual(r, ws.HighWater(), bytes)
 			} else {
-				require.Equal(r, bytes, ws.HighWater(), "scratch")
+				require.GreaterOrEqual(r, bytes, ws.HighWater(), "scratch")
 			}
 			requireClose(t, want, out[0])
 			again := []*array.Array{array.New(array.F32, y...)}

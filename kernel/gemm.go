@@ -59,15 +59,20 @@ func Gemm[T float32 | float64](w *Workspace, transA, transB bool, m, n, k int,
 	putJob(w, j)
 }
 
-// gemmScratch is the scratch that a product of the given sizes takes.
+// scratchLevels are the levels with code of their own. Scratch sizes are the
+// most that any of them takes, on every machine: what generated code says of its
+// memory must not depend on where it was generated.
+var scratchLevels = [...]cpuLevel{levelNEON, levelAVX2, levelAVX512}
+
+// gemmScratch is the scratch that a product of the given sizes takes at most.
 func gemmScratch[T real](m, n, k int) int {
-	if m <= 0 || n <= 0 || k <= 0 {
-		return 0
+	size := tileScratch[T](m, n, k)
+	if isFloat32[T]() {
+		for _, l := range scratchLevels {
+			size = max(size, productScratch(l, m, n, k))
+		}
 	}
-	if isFloat32[T]() && cpu.level != levelGeneric {
-		return productScratch(cpu.level, m, n, k)
-	}
-	return tileScratch[T](m, n, k)
+	return size
 }
 
 // tileScratch is the scratch of a product in Go.

@@ -48,7 +48,7 @@ func (MatMul) ScratchBytes(out, in []*array.Array) int {
 		n += loadBytes(a)
 	}
 	rows, cols, k := out[0].Dim(-2), out[0].Dim(-1), in[0].Dim(-1)
-	if rows > 0 && cols > 0 && out[0].DType() != array.F64 && inBatch[float32](out[0].Len()/(rows*cols), rows, cols, k) {
+	if rows > 0 && cols > 0 && out[0].DType() != array.F64 && batchable[float32](out[0].Len()/(rows*cols), rows, cols, k) {
 		return n + max(batchScratch(rows, cols, k), gemmScratch[float32](max(rows, foldedRows(in[0], in[1])), cols, k))
 	}
 	rows = max(rows, foldedRows(in[0], in[1]))

@@ -9,14 +9,22 @@ const batchLanes = 4
 
 // inBatch reports whether multiplyBatch takes a batch of products.
 func inBatch[T real](count, m, n, k int) bool {
-	return isFloat32[T]() && cpu.level != levelGeneric && count > 1 && m > dotRows && n > dotRows && k > 0 && m*n*k < 4*simdWork
+	return cpu.level != levelGeneric && batchable[T](count, m, n, k)
 }
 
-// batchScratch is the scratch that multiplyBatch takes.
-func batchScratch(m, n, k int) int {
-	bl := blockingOf(cpu.level)
-	a, b := bl.sizes(m, n, k)
-	return batchLanes * (scratchSize(a, 4) + scratchSize(b, 4))
+// batchable is inBatch on machines with assembly.
+func batchable[T real](count, m, n, k int) bool {
+	return isFloat32[T]() && count > 1 && m > dotRows && n > dotRows && k > 0 && m*n*k < 4*simdWork
+}
+
+// batchScratch is the scratch that multiplyBatch takes at most.
+func batchScratch(m, n, k int) (size int) {
+	for _, l := range scratchLevels {
+		bl := blockingOf(l)
+		a, b := bl.sizes(m, n, k)
+		size = max(size, batchLanes*(scratchSize(a, 4)+scratchSize(b, 4)))
+	}
+	return size
 }
 
 // multiplyBatch computes count products of m×k and k×n matrices into dst.
