@@ -59,10 +59,20 @@ func rowExp(level cpuLevel, dst, x []float32, shift float64) float64 {
 		copy(dst[n:], out[:])
 		return lanesTotal(&l)
 	}
-	for i, v := range x[n:] {
-		e := exp32(float64(v) - shift)
-		l[i&(rowLanes-1)] += e
-		dst[n+i] = float32(e)
+	// Converted a few at a time for the reason that twin32 gives.
+	var t [rowLanes]float64
+	for ; n < len(x); n += rowLanes {
+		part := x[n:min(n+rowLanes, len(x))]
+		for i, v := range part {
+			t[i] = float64(v) - shift
+		}
+		for i := range part {
+			t[i] = exp32(t[i])
+			l[i] += t[i]
+		}
+		for i := range part {
+			dst[n+i] = float32(t[i])
+		}
 	}
 	return lanesTotal(&l)
 }
