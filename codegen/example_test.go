@@ -45,8 +45,10 @@ func ExampleModule() {
 	// Output:
 	// model.go
 	// func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
+	// 	// (Linear) f32[N,2]
 	// 	v := tensor.Linear(x, m.Weight, m.Bias) // f32[N,2]
-	// 	relu := v.Relu()                        // f32[N,2]
+	//
+	// 	relu := v.Relu() // f32[N,2]
 	// 	return relu
 	// }
 }

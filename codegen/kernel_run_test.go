@@ -134,7 +134,7 @@ func encoderSpec(typ string) models.InputSpec { return models.InputSpec{Name: "x
 func smallCases(t *testing.T) []*kernelCase {
 	t.Helper()
 	var g op.Gen
-	mlp := &kernelCase{name: "mlp", module: zoo(t, "mlp"), flat: true, symbols: []string{"N"}, thin: map[int]bool{0: true, 2: true}}
+	mlp := &kernelCase{name: "mlp", module: zoo(t, "mlp"), flat: true, symbols: []string{"N"}, thin: map[int]bool{0: true, 1: true, 2: true}}
 	for _, n := range []int{1, 7, 2, 64} {
 		mlp.inputs = append(mlp.inputs, []*array.Array{g.Normal(n, 784)})
 		mlp.sizes = append(mlp.sizes, []int{n})

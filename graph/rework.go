@@ -24,7 +24,8 @@ func (n *Node) SetArgs(args ...*Node) {
 // ToFunction turns a call in any spelling into the call_function of the same
 // operator, params being the values of a module's tensors, in the order of
 // Bound.Params (nil for absent ones). Name, position, type, side data and the
-// symbols that the node defines stay. The node must call a known operator.
+// symbols that the node defines stay; the scope of a call_module becomes that of
+// the leaf, whose path the node loses. The node must call a known operator.
 func (n *Node) ToFunction(params ...*Node) {
 	o, attrs := n.Op(), n.Attrs()
 	if o == nil || !n.opcode.IsCall() {
@@ -37,6 +38,7 @@ func (n *Node) ToFunction(params ...*Node) {
 			args = args[:len(args)-1]
 		}
 		n.SetArgs(args...)
+		n.scope = n.g.Scope(Scope{Path: n.target, Type: n.Bound().Type})
 	}
 	n.opcode, n.op, n.attrs, n.target = CallFunction, o, attrs, ""
 }

@@ -69,7 +69,7 @@ module fc = linear (weight=fc.weight, bias=_)
 `, simplify.Functionalize)
 	// Output:
 	// %fc_weight = get_attr[fc.weight] : f32[2,2]
-	// %fc = call_function[linear](%x, %fc_weight) : f32[N,2]
+	// %fc = call_function[linear](%x, %fc_weight) : f32[N,2] in "fc"
 	// %relu = call_function[relu](%fc) : f32[N,2]
 	// return %relu
 }

@@ -67,32 +67,34 @@ var modelMean = kernel.Reduce{Kind: "mean", Dims: []int{2, 3}}
 
 // modelRun computes the results.
 func modelRun(s *modelState, w *modelWeights) {
-	// conv: conv2d f32[N,16,8,8]
+	// conv (nn.Conv2d) f32[N,16,8,8]
 	modelConv2d.Run(s.At("conv"), s.Outs(&s.conv), s.Ins(s.x, w.convWeightFolded, w.convBiasFolded))
+
 	// relu f32[N,16,8,8]
 	modelRelu.Run(s.At("relu"), s.Outs(&s.relu), s.Ins(&s.conv))
 
-	// block1.conv1: conv2d f32[N,16,8,8]
+	// block1.conv1 (nn.Conv2d) f32[N,16,8,8]
 	modelConv2d.Run(s.At("block1_conv1"), s.Outs(&s.block1Conv1), s.Ins(&s.relu, w.block1Conv1WeightFolded, w.block1Conv1BiasFolded))
 	// block1 (digits.Block): relu f32[N,16,8,8]
 	modelRelu.Run(s.At("relu_1"), s.Outs(&s.relu1), s.Ins(&s.block1Conv1))
-	// block1.conv2: conv2d f32[N,16,8,8]
+	// block1.conv2 (nn.Conv2d) f32[N,16,8,8]
 	modelConv2d.Run(s.At("block1_conv2"), s.Outs(&s.block1Conv2), s.Ins(&s.relu1, w.block1Conv2WeightFolded, w.block1Conv2BiasFolded))
 	// block1 (digits.Block): add f32[N,16,8,8]
 	modelAdd.Run(s.At("add"), s.Outs(&s.add), s.Ins(&s.block1Conv2, &s.relu))
 	// block1 (digits.Block): relu f32[N,16,8,8]
 	modelRelu.Run(s.At("relu_2"), s.Outs(&s.relu2), s.Ins(&s.add))
 
-	// down: conv2d f32[N,32,4,4]
+	// down (nn.Conv2d) f32[N,32,4,4]
 	modelConv2d2.Run(s.At("down"), s.Outs(&s.down), s.Ins(&s.relu2, w.downWeightFolded, w.downBiasFolded))
+
 	// relu f32[N,32,4,4]
 	modelRelu.Run(s.At("relu_3"), s.Outs(&s.relu3), s.Ins(&s.down))
 
-	// block2.conv1: conv2d f32[N,32,4,4]
+	// block2.conv1 (nn.Conv2d) f32[N,32,4,4]
 	modelConv2d.Run(s.At("block2_conv1"), s.Outs(&s.block2Conv1), s.Ins(&s.relu3, w.block2Conv1WeightFolded, w.block2Conv1BiasFolded))
 	// block2 (digits.Block): relu f32[N,32,4,4]
 	modelRelu.Run(s.At("relu_4"), s.Outs(&s.relu4), s.Ins(&s.block2Conv1))
-	// block2.conv2: conv2d f32[N,32,4,4]
+	// block2.conv2 (nn.Conv2d) f32[N,32,4,4]
 	modelConv2d.Run(s.At("block2_conv2"), s.Outs(&s.block2Conv2), s.Ins(&s.relu4, w.block2Conv2WeightFolded, w.block2Conv2BiasFolded))
 	// block2 (digits.Block): add f32[N,32,4,4]
 	modelAdd.Run(s.At("add_1"), s.Outs(&s.add1), s.Ins(&s.block2Conv2, &s.relu3))
@@ -101,7 +103,8 @@ func modelRun(s *modelState, w *modelWeights) {
 
 	// mean f32[N,32]
 	modelMean.Run(s.At("mean"), s.Outs(&s.mean), s.Ins(&s.relu5))
-	// fc: linear f32[N,10]
+
+	// fc (nn.Linear) f32[N,10]
 	kernel.Linear{}.Run(s.At("fc"), s.Outs(s.fc), s.Ins(&s.mean, w.fcWeight, w.fcBias))
 }
 

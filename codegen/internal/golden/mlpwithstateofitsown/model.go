@@ -44,8 +44,12 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,4].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	fc1 := tensor.Linear(x, m.Fc1Weight, m.Fc1Bias)    // f32[N,3]
-	relu := tensor.Relu(fc1)                           // f32[N,3]
+	// fc1 (Linear) f32[N,3]
+	fc1 := tensor.Linear(x, m.Fc1Weight, m.Fc1Bias) // f32[N,3]
+
+	relu := tensor.Relu(fc1) // f32[N,3]
+
+	// fc2 (Linear) f32[N,2]
 	fc2 := tensor.Linear(relu, m.Fc2Weight, m.Fc2Bias) // f32[N,2]
 	return fc2
 }

@@ -57,23 +57,30 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // The state is a copy: module layers.0.conv_folded is not part of Residual.
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
+	// stem (Conv2d) f32[N,2,4,4]
 	stem := tensor.Conv2d(x, m.StemWeight, m.StemBias, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]
 
-	// layers.0 (Block) f32[N,2,4,4]
+	// layers.0.conv_folded f32[N,2,4,4]
 	layers0Conv := tensor.Conv2d(stem, m.Layers0ConvWeightFolded, m.Layers0ConvBiasFolded, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]
-	add := layers0Conv.Add(stem)                                                                                                     // f32[N,2,4,4]
-	relu := add.Relu()                                                                                                               // f32[N,2,4,4]
 
-	// layers (Sequential) f32[N,2,4,4]
+	// layers.0 (Block) f32[N,2,4,4]
+	add := layers0Conv.Add(stem) // f32[N,2,4,4]
+	relu := add.Relu()           // f32[N,2,4,4]
+
+	// layers.1 (ReLU) f32[N,2,4,4]
 	layers1 := tensor.Relu(relu) // f32[N,2,4,4]
 
-	// layers.2 (Block) f32[N,2,4,4]
+	// layers.2.conv_folded f32[N,2,4,4]
 	layers2Conv := tensor.Conv2d(layers1, m.Layers2ConvWeightFolded, m.Layers2ConvBiasFolded, tensor.ConvAttrs{Padding: op.IntList(1)}) // f32[N,2,4,4]
-	add1 := layers2Conv.Add(layers1)                                                                                                    // f32[N,2,4,4]
-	relu1 := add1.Relu()                                                                                                                // f32[N,2,4,4]
+
+	// layers.2 (Block) f32[N,2,4,4]
+	add1 := layers2Conv.Add(layers1) // f32[N,2,4,4]
+	relu1 := add1.Relu()             // f32[N,2,4,4]
 
 	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}) // f32[N,2]
-	headAB := tensor.Linear(mean, m.HeadABWeight, m.HeadABBias)   // f32[N,3]
+
+	// head.a-b (Linear) f32[N,3]
+	headAB := tensor.Linear(mean, m.HeadABWeight, m.HeadABBias) // f32[N,3]
 
 	return headAB
 }

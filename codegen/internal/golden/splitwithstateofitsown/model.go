@@ -58,7 +58,7 @@ func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tanh := m.forwardBlocks0(x, n)
 	tanh1 := m.forwardBlocks1(tanh, n)
 	tanh2 := m.forwardBlocks2(tanh1, n)
-	out := m.forwardPart2(tanh2)
+	out := m.forwardOut(tanh2)
 	return out
 }
 
@@ -70,54 +70,61 @@ func (m *Model) forwardPart(x *tensor.Tensor) tensor.Size {
 
 // forwardBlocks0 is the part of Forward in blocks.0.
 func (m *Model) forwardBlocks0(x *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.0 (Step) f32[N,4]
+	// blocks.0.fc (Linear) f32[N,4]
 	blocks0Fc := tensor.Linear(x, m.Blocks0FcWeight, m.Blocks0FcBias) // f32[N,4]
-	relu := blocks0Fc.Relu()                                          // f32[N,4]
-	reshape := relu.Reshape(n, 4)                                     // f32[N,4]
-	add := reshape.Add(x)                                             // f32[N,4]
-	chunk := add.Chunk(2, 1)                                          // (f32[N,2], f32[N,2])
-	neg := chunk[1].Neg()                                             // f32[N,2]
-	abs := neg.Abs()                                                  // f32[N,2]
-	exp := abs.Exp()                                                  // f32[N,2]
-	cat := tensor.Cat([]*tensor.Tensor{exp, chunk[0]}, 1)             // f32[N,4]
-	tanh := cat.Tanh()                                                // f32[N,4]
+
+	// blocks.0 (Step) f32[N,4]
+	relu := blocks0Fc.Relu()                              // f32[N,4]
+	reshape := relu.Reshape(n, 4)                         // f32[N,4]
+	add := reshape.Add(x)                                 // f32[N,4]
+	chunk := add.Chunk(2, 1)                              // (f32[N,2], f32[N,2])
+	neg := chunk[1].Neg()                                 // f32[N,2]
+	abs := neg.Abs()                                      // f32[N,2]
+	exp := abs.Exp()                                      // f32[N,2]
+	cat := tensor.Cat([]*tensor.Tensor{exp, chunk[0]}, 1) // f32[N,4]
+	tanh := cat.Tanh()                                    // f32[N,4]
 	return tanh
 }
 
 // forwardBlocks1 is the part of Forward in blocks.1.
 func (m *Model) forwardBlocks1(tanh *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.1 (Step) f32[N,4]
+	// blocks.1.fc (Linear) f32[N,4]
 	blocks1Fc := tensor.Linear(tanh, m.Blocks1FcWeight, m.Blocks1FcBias) // f32[N,4]
-	relu1 := blocks1Fc.Relu()                                            // f32[N,4]
-	reshape1 := relu1.Reshape(n, 4)                                      // f32[N,4]
-	add1 := reshape1.Add(tanh)                                           // f32[N,4]
-	chunk1 := add1.Chunk(2, 1)                                           // (f32[N,2], f32[N,2])
-	neg1 := chunk1[1].Neg()                                              // f32[N,2]
-	abs1 := neg1.Abs()                                                   // f32[N,2]
-	exp1 := abs1.Exp()                                                   // f32[N,2]
-	cat1 := tensor.Cat([]*tensor.Tensor{exp1, chunk1[0]}, 1)             // f32[N,4]
-	tanh1 := cat1.Tanh()                                                 // f32[N,4]
+
+	// blocks.1 (Step) f32[N,4]
+	relu1 := blocks1Fc.Relu()                                // f32[N,4]
+	reshape1 := relu1.Reshape(n, 4)                          // f32[N,4]
+	add1 := reshape1.Add(tanh)                               // f32[N,4]
+	chunk1 := add1.Chunk(2, 1)                               // (f32[N,2], f32[N,2])
+	neg1 := chunk1[1].Neg()                                  // f32[N,2]
+	abs1 := neg1.Abs()                                       // f32[N,2]
+	exp1 := abs1.Exp()                                       // f32[N,2]
+	cat1 := tensor.Cat([]*tensor.Tensor{exp1, chunk1[0]}, 1) // f32[N,4]
+	tanh1 := cat1.Tanh()                                     // f32[N,4]
 	return tanh1
 }
 
 // forwardBlocks2 is the part of Forward in blocks.2.
 func (m *Model) forwardBlocks2(tanh1 *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.2 (Step) f32[N,4]
+	// blocks.2.fc (Linear) f32[N,4]
 	blocks2Fc := tensor.Linear(tanh1, m.Blocks2FcWeight, m.Blocks2FcBias) // f32[N,4]
-	relu2 := blocks2Fc.Relu()                                             // f32[N,4]
-	reshape2 := relu2.Reshape(n, 4)                                       // f32[N,4]
-	add2 := reshape2.Add(tanh1)                                           // f32[N,4]
-	chunk2 := add2.Chunk(2, 1)                                            // (f32[N,2], f32[N,2])
-	neg2 := chunk2[1].Neg()                                               // f32[N,2]
-	abs2 := neg2.Abs()                                                    // f32[N,2]
-	exp2 := abs2.Exp()                                                    // f32[N,2]
-	cat2 := tensor.Cat([]*tensor.Tensor{exp2, chunk2[0]}, 1)              // f32[N,4]
-	tanh2 := cat2.Tanh()                                                  // f32[N,4]
+
+	// blocks.2 (Step) f32[N,4]
+	relu2 := blocks2Fc.Relu()                                // f32[N,4]
+	reshape2 := relu2.Reshape(n, 4)                          // f32[N,4]
+	add2 := reshape2.Add(tanh1)                              // f32[N,4]
+	chunk2 := add2.Chunk(2, 1)                               // (f32[N,2], f32[N,2])
+	neg2 := chunk2[1].Neg()                                  // f32[N,2]
+	abs2 := neg2.Abs()                                       // f32[N,2]
+	exp2 := abs2.Exp()                                       // f32[N,2]
+	cat2 := tensor.Cat([]*tensor.Tensor{exp2, chunk2[0]}, 1) // f32[N,4]
+	tanh2 := cat2.Tanh()                                     // f32[N,4]
 	return tanh2
 }
 
-// forwardPart2 is a part of Forward.
-func (m *Model) forwardPart2(tanh2 *tensor.Tensor) *tensor.Tensor {
+// forwardOut is the part of Forward in out.
+func (m *Model) forwardOut(tanh2 *tensor.Tensor) *tensor.Tensor {
+	// out (Linear) f32[N,2]
 	out := tensor.Linear(tanh2, m.OutWeight, m.OutBias) // f32[N,2]
 	return out
 }
