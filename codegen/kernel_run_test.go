@@ -134,12 +134,12 @@ func encoderSpec(typ string) models.InputSpec { return models.InputSpec{Name: "x
 func smallCases(t *testing.T) []*kernelCase {
 	t.Helper()
 	var g op.Gen
-	mlp := &kernelCase{name: "mlp", module: zoo(t, "mlp"), flat: true, symbols: []string{"N"}, thin: map[int]bool{0: true, 1: true, 2: true}}
+	mlp := &kernelCase{name: "mlp", module: zoo(t, "mlp"), flat: true, symbols: []string{"N"}}
 	for _, n := range []int{1, 7, 2, 64} {
 		mlp.inputs = append(mlp.inputs, []*array.Array{g.Normal(n, 784)})
 		mlp.sizes = append(mlp.sizes, []int{n})
 	}
-	attention := &kernelCase{name: "attention", module: kernelModule(t, attentionText), flat: true, symbols: []string{"B", "S"}, thin: map[int]bool{1: true, 2: true},
+	attention := &kernelCase{name: "attention", module: kernelModule(t, attentionText), flat: true, symbols: []string{"B", "S"},
 		opts: codegen.KernelOptions{Weights: codegen.WeightsEmbed, Outputs: []string{"mixed", "last position"}}}
 	for _, c := range [][]int{{2, 9}, {3, 2}, {1, 1}, {4, 17}} {
 		attention.inputs = append(attention.inputs, []*array.Array{g.Normal(c[0], c[1], 24), g.Normal(c[0], c[1])})
@@ -162,7 +162,7 @@ func smallCases(t *testing.T) []*kernelCase {
 		inputs: [][]*array.Array{{g.Normal(0, 3), g.Normal(0, 3), g.Normal(0, 3)}}, sizes: [][]int{{0, 0}}}
 	result := &kernelCase{name: "result", module: traced(t, structured, encoderSpec("f32[2,3]")), opts: codegen.KernelOptions{Type: "HTTPNet", Package: "netpkg"},
 		inputs: [][]*array.Array{{g.Normal(2, 3)}}, fields: []string{".Sum", ".Many[0]", ".Many[1]", ".By.Left", ".By.Right"}}
-	layers := &kernelCase{name: "layers", module: traced(t, newEncoder(4, 3), encoderSpec("f32[N,S,16]")), flat: true, symbols: []string{"N", "S"}, thin: map[int]bool{1: true}}
+	layers := &kernelCase{name: "layers", module: traced(t, newEncoder(4, 3), encoderSpec("f32[N,S,16]")), flat: true, symbols: []string{"N", "S"}}
 	for _, c := range [][]int{{2, 6}, {1, 3}} {
 		layers.inputs = append(layers.inputs, []*array.Array{g.Normal(c[0], c[1], 16)})
 		layers.sizes = append(layers.sizes, c)
@@ -173,7 +173,7 @@ func smallCases(t *testing.T) []*kernelCase {
 		w := func(shape ...int) *tensor.Tensor { return tensor.New(g.Uniform(-0.5, 0.5, shape...)) }
 		return tensor.Lstm(x, nil, nil, []*tensor.Tensor{w(16, 3), w(16, 4), w(16), w(16)})
 	}, fx.Input("x", "f32[T,2,3]"))
-	tuple := &kernelCase{name: "tuple", module: lstm, flat: true, symbols: []string{"T"}, inputs: [][]*array.Array{{g.Normal(5, 2, 3)}}, sizes: [][]int{{5}}, thin: map[int]bool{0: true}}
+	tuple := &kernelCase{name: "tuple", module: lstm, flat: true, symbols: []string{"T"}, inputs: [][]*array.Array{{g.Normal(5, 2, 3)}}, sizes: [][]int{{5}}}
 	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple}
 }
 

@@ -127,13 +127,13 @@ func (f *Frame) Allocate() {
 // Bytes returns the memory that the sizes laid out ask for on one thread.
 func (f *Frame) Bytes() int64 { return int64(f.size) + int64(f.need) }
 
-// Held returns the bytes of the arena and the most scratch memory that kernels
-// have had in use at once.
+// Held returns the bytes of the arena and of the scratch memory that the frame
+// holds: Bytes of the largest layout so far, if every kernel takes what it said.
 func (f *Frame) Held() int64 {
 	if f.arena == nil {
-		return int64(f.work.HighWater())
+		return int64(f.work.Reserved())
 	}
-	return int64(len(f.arena.Bytes())) + int64(f.work.HighWater())
+	return int64(len(f.arena.Bytes())) + int64(f.work.Reserved())
 }
 
 // Failure returns the error that r, recovered from a panic during the call,

@@ -28,6 +28,15 @@ func (w *Workspace) Release(m int) { w.top = m }
 // HighWater returns the most scratch bytes that were in use at once.
 func (w *Workspace) HighWater() int { return w.high }
 
+// Reserved returns the bytes of scratch memory that the workspace holds. More
+// than was asked for with Reserve tells that a kernel took more than it said.
+func (w *Workspace) Reserved() int {
+	if w.buf == nil {
+		return 0
+	}
+	return len(w.buf.Bytes())
+}
+
 // Reserve makes sure n bytes of scratch are there, so that later calls do not allocate.
 func (w *Workspace) Reserve(n int) {
 	if w.top == 0 && (w.buf == nil || len(w.buf.Bytes()) < n) {

@@ -40,7 +40,7 @@ graph net(%x: f32[N,3,H,H], %w: f32[8,3,3,3]) {
 		require.NoError(t, err)
 		require.Len(t, e.free, 1)
 		x := e.free[0]
-		require.Equal(t, want, int64(len(x.arena.Bytes())+x.ws.HighWater()), "%v", s)
+		require.Equal(t, want, int64(len(x.arena.Bytes())+x.ws.Reserved()), "%v", s)
 	}
 	_, err = e.PeakBytes(map[string]int{"N": 1})
 	require.ErrorIs(t, err, lowering.BadOption)
