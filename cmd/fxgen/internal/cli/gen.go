@@ -97,6 +97,9 @@ func (a *app) check() *cobra.Command {
 			for _, d := range list {
 				fmt.Fprintln(a.stdout, d.Path, d.State)
 			}
+			if err := a.unified(g); err != nil {
+				return err
+			}
 		}
 		if len(list) > 0 {
 			return errDiffers
@@ -109,29 +112,36 @@ func (a *app) check() *cobra.Command {
 
 func (a *app) diff() *cobra.Command {
 	return a.genCommand("diff", "Print how the files on disk differ from what gen would write", func(g *generated) error {
-		old := stale(g.files)
-		for _, t := range old {
-			before, err := os.ReadFile(t.path)
-			name := t.path
-			if err != nil {
-				name = os.DevNull
-			}
-			if !textual(before) || !textual(t.data) {
-				fmt.Fprintf(a.stdout, "Binary files %s and %s differ\n", name, t.path)
-				continue
-			}
-			if err := a.say(textdiff.Unified(filepath.ToSlash(name), filepath.ToSlash(t.path), string(before), string(t.data))); err != nil {
-				return err
-			}
+		if err := a.unified(g); err != nil {
+			return err
 		}
 		for _, path := range g.strays {
 			fmt.Fprintf(a.stdout, "Only on disk: %s\n", path)
 		}
-		if len(old)+len(g.strays) > 0 {
+		if len(stale(g.files))+len(g.strays) > 0 {
 			return errDiffers
 		}
 		return nil
 	})
+}
+
+// unified prints how the files on disk differ from the generated ones.
+func (a *app) unified(g *generated) error {
+	for _, t := range stale(g.files) {
+		before, err := os.ReadFile(t.path)
+		name := t.path
+		if err != nil {
+			name = os.DevNull
+		}
+		if !textual(before) || !textual(t.data) {
+			fmt.Fprintf(a.stdout, "Binary files %s and %s differ\n", name, t.path)
+			continue
+		}
+		if err := a.say(textdiff.Unified(filepath.ToSlash(name), filepath.ToSlash(t.path), string(before), string(t.data))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func textual(b []byte) bool { return !slices.Contains(b, 0) }
