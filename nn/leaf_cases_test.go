@@ -79,6 +79,7 @@ var leafCases = []leafCase{
 	{nn.NewAdaptiveMaxPool3d(1), "f32[1,2,2,2,2]", "adaptive_max_pool3d{output_size=[1]}", "f32[1,2,1,1,1]", 0},
 	{nn.NewLPPool1d(2, 3), "f32[1,2,6]", "lp_pool1d{norm_type=2.0, kernel_size=[3]}", "f32[1,2,2]", 0},
 	{nn.NewLPPool2d(2, 3, nn.Stride(1)), "f32[1,2,6,6]", "lp_pool2d{norm_type=2.0, kernel_size=[3], stride=[1]}", "f32[1,2,4,4]", 0},
+	{nn.NewLPPool3d(2, 3), "f32[1,2,6,6,6]", "lp_pool3d{norm_type=2.0, kernel_size=[3]}", "f32[1,2,2,2,2]", 0},
 	{nn.NewDropout(0.5), "f32[2,4]", "dropout{p=0.5}", "f32[2,4]", 0},
 	{nn.NewDropout1d(0.1), "f32[2,4,1]", "dropout{p=0.1}", "f32[2,4,1]", 0},
 	{nn.NewDropout2d(0.1), "f32[2,4,1,1]", "dropout{p=0.1}", "f32[2,4,1,1]", 0},

@@ -247,7 +247,7 @@ type (
 	// LPPool2d is torch.nn.LPPool2d: the NormType-norm of windows over x [N, C, H, W].
 	LPPool2d struct{ LPPoolBase }
 	// LPPool3d is torch.nn.LPPool3d: the NormType-norm of windows over x
-	// [N, C, D, H, W]. It is made of other operators and no leaf.
+	// [N, C, D, H, W].
 	LPPool3d struct{ LPPoolBase }
 )
 
@@ -290,11 +290,5 @@ func (m *LPPool2d) Forward(x *tensor.Tensor) *tensor.Tensor {
 
 // Forward returns the norms of x.
 func (m *LPPool3d) Forward(x *tensor.Tensor) *tensor.Tensor {
-	size := 1
-	for _, k := range filled(m.KernelSize, 3, 1) {
-		size *= k
-	}
-	a := m.attrs()
-	mean := tensor.CallOp(std.AvgPool3d, std.AvgPoolAttrs{KernelSize: a.KernelSize, Stride: a.Stride, CeilMode: a.CeilMode}, x.PowScalar(m.NormType))
-	return mean.MulScalar(size).PowScalar(1 / m.NormType)
+	return apply(m, std.LpPool3d, m.attrs(), x)
 }

@@ -82,7 +82,7 @@ type LinspaceAttrs = std.LinspaceAttrs
 // LogsumexpAttrs holds the optional attributes of logsumexp.
 type LogsumexpAttrs = std.LogsumexpAttrs
 
-// LpPoolAttrs holds the optional attributes of lp_pool1d, lp_pool2d.
+// LpPoolAttrs holds the optional attributes of lp_pool1d, lp_pool2d, lp_pool3d.
 type LpPoolAttrs = std.LpPoolAttrs
 
 // LstmAttrs holds the optional attributes of gru, lstm.

@@ -339,6 +339,17 @@ func LpPool2d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolA
 	return call(std.LpPool2d, attrs, false, sizeArgs{}, x)[0]
 }
 
+// LpPool3d takes the normType-th root of the sum of the normType-th powers of
+// every window over three spatial dimensions.
+//
+// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
+func LpPool3d(x *Tensor, normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+	attrs := options(std.LpPool3d, opts)
+	attrs.NormType = normType
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.LpPool3d, attrs, false, sizeArgs{}, x)[0]
+}
+
 // Lstm runs layers of long short-term memory over a sequence; gates are in the
 // order input, forget, cell, output.
 //
@@ -583,14 +594,4 @@ func Norm(x *Tensor, opts ...std.NormAttrs) *Tensor {
 // greater.
 func Normalize(x *Tensor, p float64, dim int, eps float64) *Tensor {
 	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, false, sizeArgs{}, x)[0]
-}
-
-// OneHot is 1 at the class that x names and 0 at the others, along a new last
-// dimension, as i64.
-//
-// numClasses may be an int or a [Size].
-func OneHot(x *Tensor, numClasses any) *Tensor {
-	var sized sizeArgs
-	attrs := std.OneHotAttrs{NumClasses: sized.dim(numClasses)}
-	return call(std.OneHot, attrs, false, sized, x)[0]
 }

@@ -7,6 +7,16 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// OneHot is 1 at the class that x names and 0 at the others, along a new last
+// dimension, as i64.
+//
+// numClasses may be an int or a [Size].
+func OneHot(x *Tensor, numClasses any) *Tensor {
+	var sized sizeArgs
+	attrs := std.OneHotAttrs{NumClasses: sized.dim(numClasses)}
+	return call(std.OneHot, attrs, false, sized, x)[0]
+}
+
 // Ones is a tensor of the given size filled with 1.
 //
 // size is a list of ints or [Size] values, or a single one. The optional
@@ -577,19 +587,4 @@ func Unsqueeze(x *Tensor, dim int) *Tensor {
 func Var(x *Tensor, opts ...std.VarAttrs) *Tensor {
 	attrs := options(std.Var, opts)
 	return call(std.Var, attrs, false, sizeArgs{}, x)[0]
-}
-
-// View gives the elements, in row-major order, another shape; one size may be
-// -1.
-//
-// shape are ints and [Size] values, or one list of them.
-func View(x *Tensor, shape ...any) *Tensor {
-	var sized sizeArgs
-	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
-	return call(std.View, attrs, false, sized, x)[0]
-}
-
-// Where is x where cond is true, else other.
-func Where(cond, x, other *Tensor) *Tensor {
-	return call(std.Where, std.WhereAttrs{}, false, sizeArgs{}, cond, x, other)[0]
 }

@@ -4,6 +4,21 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// View gives the elements, in row-major order, another shape; one size may be
+// -1.
+//
+// shape are ints and [Size] values, or one list of them.
+func View(x *Tensor, shape ...any) *Tensor {
+	var sized sizeArgs
+	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
+	return call(std.View, attrs, false, sized, x)[0]
+}
+
+// Where is x where cond is true, else other.
+func Where(cond, x, other *Tensor) *Tensor {
+	return call(std.Where, std.WhereAttrs{}, false, sizeArgs{}, cond, x, other)[0]
+}
+
 // WhereScalar is [Where] with the number v in place of other.
 func WhereScalar(cond, x *Tensor, v any) *Tensor {
 	return call(std.Where, std.WhereAttrs{Other: scalarOf(v, std.Where)}, false, sizeArgs{}, cond, x)[0]

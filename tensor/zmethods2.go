@@ -542,6 +542,17 @@ func (x *Tensor) LpPool2d(normType float64, kernelSize []int, opts ...std.LpPool
 	return call(std.LpPool2d, attrs, true, sizeArgs{}, x)[0]
 }
 
+// LpPool3d takes the normType-th root of the sum of the normType-th powers of
+// every window over three spatial dimensions.
+//
+// The optional [std.LpPoolAttrs], at most one, sets Stride and CeilMode.
+func (x *Tensor) LpPool3d(normType float64, kernelSize []int, opts ...std.LpPoolAttrs) *Tensor {
+	attrs := options(std.LpPool3d, opts)
+	attrs.NormType = normType
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.LpPool3d, attrs, true, sizeArgs{}, x)[0]
+}
+
 // Lstm runs layers of long short-term memory over a sequence; gates are in the
 // order input, forget, cell, output.
 //
@@ -578,17 +589,4 @@ func (x *Tensor) Lt(other *Tensor) *Tensor {
 // LtScalar is [Tensor.Lt] with the number v in place of other.
 func (x *Tensor) LtScalar(v any) *Tensor {
 	return call(std.Lt, std.BinaryAttrs{Other: scalarOf(v, std.Lt)}, true, sizeArgs{}, x)[0]
-}
-
-// MaskedFill is value where mask is true, else x.
-//
-// value is a Go number or bool, or nil for none.
-func (x *Tensor) MaskedFill(mask *Tensor, value any) *Tensor {
-	return call(std.MaskedFill, std.MaskedFillAttrs{Value: scalarOf(value, std.MaskedFill)}, true, sizeArgs{}, x, mask)[0]
-}
-
-// MaskedFillInPlace is [Tensor.MaskedFill] with the result written to x, which
-// it returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) MaskedFillInPlace(mask *Tensor, value any) *Tensor {
-	return assign(x, x.MaskedFill(mask, value), "masked_fill_")
 }

@@ -7,6 +7,19 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// MaskedFill is value where mask is true, else x.
+//
+// value is a Go number or bool, or nil for none.
+func (x *Tensor) MaskedFill(mask *Tensor, value any) *Tensor {
+	return call(std.MaskedFill, std.MaskedFillAttrs{Value: scalarOf(value, std.MaskedFill)}, true, sizeArgs{}, x, mask)[0]
+}
+
+// MaskedFillInPlace is [Tensor.MaskedFill] with the result written to x, which
+// it returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) MaskedFillInPlace(mask *Tensor, value any) *Tensor {
+	return assign(x, x.MaskedFill(mask, value), "masked_fill_")
+}
+
 // Matmul multiplies matrices: the last two dimensions of x and y, or vectors
 // where they have one; leading dimensions broadcast.
 func (x *Tensor) Matmul(y *Tensor) *Tensor {
@@ -577,22 +590,4 @@ func (x *Tensor) RoundInPlace() *Tensor {
 // Rsqrt is 1 / sqrt(x).
 func (x *Tensor) Rsqrt() *Tensor {
 	return call(std.Rsqrt, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// RsqrtInPlace is [Tensor.Rsqrt] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) RsqrtInPlace() *Tensor {
-	return assign(x, x.Rsqrt(), "rsqrt_")
-}
-
-// ScaledDotProductAttention is softmax(q @ kᵀ · scale) @ v for q [...,L,E],
-// k [...,S,E], v [...,S,V]; attnMask [...,L,S] keeps where true, or is added.
-//
-// attnMask may be nil. The optional [std.AttentionAttrs], at most one, sets
-// IsCausal, Scale and EnableGqa.
-//
-// Reference: Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762
-func (q *Tensor) ScaledDotProductAttention(k, v, attnMask *Tensor, opts ...std.AttentionAttrs) *Tensor {
-	attrs := options(std.ScaledDotProductAttention, opts)
-	return call(std.ScaledDotProductAttention, attrs, true, sizeArgs{}, q, k, v, attnMask)[0]
 }

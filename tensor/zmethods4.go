@@ -7,6 +7,24 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// RsqrtInPlace is [Tensor.Rsqrt] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) RsqrtInPlace() *Tensor {
+	return assign(x, x.Rsqrt(), "rsqrt_")
+}
+
+// ScaledDotProductAttention is softmax(q @ kᵀ · scale) @ v for q [...,L,E],
+// k [...,S,E], v [...,S,V]; attnMask [...,L,S] keeps where true, or is added.
+//
+// attnMask may be nil. The optional [std.AttentionAttrs], at most one, sets
+// IsCausal, Scale and EnableGqa.
+//
+// Reference: Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762
+func (q *Tensor) ScaledDotProductAttention(k, v, attnMask *Tensor, opts ...std.AttentionAttrs) *Tensor {
+	attrs := options(std.ScaledDotProductAttention, opts)
+	return call(std.ScaledDotProductAttention, attrs, true, sizeArgs{}, q, k, v, attnMask)[0]
+}
+
 // Scatter writes the elements of src to positions of x that index names; of
 // several the last in row-major order stays.
 //

@@ -365,6 +365,15 @@ for n in (1, 2):
         x, a["norm_type"], one(a["kernel_size"], None), one(a["stride"], None), a["ceil_mode"])
 
 
+@op("lp_pool3d")
+def _(a, x):
+    # torch 1.13 has no lp_pool3d; this is how it defines the other two.
+    kernel = one(a["kernel_size"], None)
+    size = kernel ** 3 if isinstance(kernel, int) else math.prod(kernel)
+    mean = F.avg_pool3d(x.pow(a["norm_type"]), kernel, one(a["stride"], None), 0, a["ceil_mode"])
+    return (torch.sign(mean) * F.relu(torch.abs(mean))).mul(size).pow(1 / a["norm_type"])
+
+
 @op("scaled_dot_product_attention")
 def _(a, q, k, v, mask=None):
     if a["enable_gqa"]:

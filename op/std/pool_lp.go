@@ -13,13 +13,14 @@ import (
 var (
 	LpPool1d = lpPoolNd("lp_pool1d", 1)
 	LpPool2d = lpPoolNd("lp_pool2d", 2)
+	LpPool3d = lpPoolNd("lp_pool3d", 3)
 )
 
 func lpPoolNd(name string, n int) *op.Op {
 	avg := func(a LpPoolAttrs) AvgPoolAttrs {
 		return AvgPoolAttrs{KernelSize: a.KernelSize, Stride: a.Stride, CeilMode: a.CeilMode}
 	}
-	pool := []*op.Op{AvgPool1d, AvgPool2d}[n-1]
+	pool := []*op.Op{AvgPool1d, AvgPool2d, AvgPool3d}[n-1]
 	return op.Define(name, op.Spec[LpPoolAttrs]{
 		Doc: name + " takes the norm_type-th root of the sum of the norm_type-th powers of every window over " + spatialText(n) + ".",
 		In:  op.Args("x"), Class: op.Reduction,
@@ -46,8 +47,8 @@ func lpPoolNd(name string, n int) *op.Op {
 			two := LpPoolAttrs{NormType: 2, KernelSize: op.IntList(2)}
 			return []op.Sample{
 				call("norm 2", x["plain"], two),
-				call("norm 3 of positive numbers", g.Uniform(0.5, 2, sized(n, []int{2, 3}, 8, 7)...), LpPoolAttrs{NormType: 3, KernelSize: op.IntList(3)}),
-				call("norm 1", g.Uniform(0, 2, sized(n, []int{1, 2}, 8, 7)...), LpPoolAttrs{NormType: 1, KernelSize: op.IntList(2), Stride: op.IntList(1)}),
+				call("norm 3 of positive numbers", g.Uniform(0.5, 2, sized(n, []int{2, 3}, 8, 7, 5)...), LpPoolAttrs{NormType: 3, KernelSize: op.IntList(3)}),
+				call("norm 1", g.Uniform(0, 2, sized(n, []int{1, 2}, 8, 7, 5)...), LpPoolAttrs{NormType: 1, KernelSize: op.IntList(2), Stride: op.IntList(1)}),
 				call("stride", x["plain"], LpPoolAttrs{NormType: 2, KernelSize: op.IntList(3), Stride: op.IntList(2)}),
 				call("ceil", x["plain"], LpPoolAttrs{NormType: 2, KernelSize: op.IntList(3), Stride: op.IntList(2), CeilMode: true}),
 				call("unbatched", x["unbatched"], two),
