@@ -40,3 +40,28 @@ func BenchmarkTrace(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/n, "retained-B/node")
 	runtime.KeepAlive(m)
 }
+
+// tree records one call in each leaf of a binary tree of Go calls: no two of them
+// have the same stack.
+func tree(x *tensor.Tensor, depth int) *tensor.Tensor {
+	if depth == 0 {
+		return tensor.CallOp(std.Relu, nil, x)
+	}
+	x = tree(x, depth-1)
+	return tree(x, depth-1)
+}
+
+// BenchmarkTraceColdStacks is BenchmarkTrace where every node has a call stack of
+// its own, so that each is unwound, over all of the 24 frames that are scanned: the
+// worst case. BenchmarkTrace has two stacks, which are unwound once; models lie
+// between.
+func BenchmarkTraceColdStacks(b *testing.B) {
+	const depth = 13 // 8192 leaves, and stacks that the frames scanned tell apart
+	f := func(x *tensor.Tensor) *tensor.Tensor { return tree(x, depth) }
+	for b.Loop() {
+		if _, err := (&tracer.Tracer{}).Trace(context.Background(), f); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(1<<depth), "ns/node")
+}
