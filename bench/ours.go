@@ -37,11 +37,11 @@ func oursGemm(in []*array.Array, shape []int, packed bool, threads int) (*Ours, 
 // oursConv convolves with a packed weight.
 func oursConv(in []*array.Array, shape []int, v shapes.Conv, threads int) (*Ours, error) {
 	both := func(n int) []int { return []int{n, n} }
-	s := kernel.ConvPacked{Channels: v.M, Kernel: both(v.Kernel),
+	s := kernel.ConvPacked{Channels: v.M, Kernel: both(v.Kernel), In: in[0].Shape()[2:],
 		Conv: kernel.Conv{Stride: both(v.Stride), PadLo: both(v.Pad), PadHi: both(v.Pad), Groups: v.Groups}}
 	weight := in[1]
-	p := array.New(array.F32, kernel.PackedConvLen(v.Groups, v.M, weight.Dim(1), v.Kernel*v.Kernel))
-	kernel.PackConv{Groups: v.Groups}.Run(&kernel.Workspace{}, []*array.Array{p}, []*array.Array{weight})
+	p := array.New(array.F32, kernel.PackedConvLen(s.Conv, s.In, weight.Shape()))
+	kernel.PackConv{Conv: s.Conv, In: s.In}.Run(&kernel.Workspace{}, []*array.Array{p}, []*array.Array{weight})
 	return oursStep("ConvPacked", threads, s, shape, in[0], p, in[2]), nil
 }
 

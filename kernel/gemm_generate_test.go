@@ -27,7 +27,7 @@ func TestGeneratedAssembly(t *testing.T) {
 	if out, err := run("mod", "download"); err != nil {
 		t.Skipf("the generator's dependencies cannot be loaded: %s", out)
 	}
-	if out, err := run("test", "-count=1", "."); err != nil {
+	if out, err := run("test", "-count=1", "./..."); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -99,8 +99,8 @@ func TestConvPacked(t *testing.T) {
 					step := ConvPacked{Conv: c.s, Channels: c.w[0], Kernel: c.w[2:], Epilogue: epilogues[(i+subset/2)%4]}
 					x, wt := toArray(randomRef(r, c.x), dt, subset&2 != 0), toArray(randomRef(r, c.w), dt, subset&4 != 0)
 					taps := newRef(c.w[2:]...)
-					packed := array.New(array.F32, PackedConvLen(max(c.s.Groups, 1), c.w[0], c.w[1], len(taps.v)))
-					runStep(t, PackConv{Groups: c.s.Groups}, []*array.Array{packed}, []*array.Array{wt})
+					packed := array.New(array.F32, PackedConvLen(c.s, nil, c.w))
+					runStep(t, PackConv{Conv: c.s}, []*array.Array{packed}, []*array.Array{wt})
 					more, ref := extra(r, dt, subset, c.w[0], c.y)
 					out, want := array.New(dt, c.y...), newRef(c.y...)
 					runStep(t, step, []*array.Array{out}, append([]*array.Array{x, packed}, more...))
@@ -184,7 +184,7 @@ func TestPackedStepsDoNotAllocate(t *testing.T) {
 		for _, groups := range []int{1, 2, 8} {
 			s := ConvPacked{Conv: Conv{Groups: groups, PadLo: []int{1, 1}}, Channels: 8, Kernel: []int{3, 3}, Epilogue: Epilogue{Act: ActReLU}}
 			requireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 8, 9, 9)}, []*array.Array{array.New(array.F32, 2, 8, 9, 9),
-				array.New(array.F32, PackedConvLen(groups, 8, 8/groups, 9)), array.New(array.F32, 8)})
+				array.New(array.F32, PackedConvLen(s.Conv, nil, []int{8, 8 / groups, 3, 3})), array.New(array.F32, 8)})
 		}
 	})
 }

@@ -6,10 +6,12 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
 func emitDepthwise(c *build.Context) {
-	for _, s := range []isa{avx512(c), avx2(c)} {
+	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 		emitPlane(s)
 	}
 }
@@ -18,35 +20,35 @@ func emitDepthwise(c *build.Context) {
 // each weight. The input lies so that neighbouring outputs read neighbouring
 // elements, whatever the stride, and padding is part of it.
 func emitPlane(s isa) {
-	n := s.lanes()
-	s.begin("depthwise", "func(rows, cols int, dst *float32, ldd int, src *float32, lds int, offsets *int64, weights *float32, taps int, bias, lo, hi float32)",
+	n := s.Lanes()
+	s.Begin("depthwise", "func(rows, cols int, dst *float32, ldd int, src *float32, lds int, offsets *int64, weights *float32, taps int, bias, lo, hi float32)",
 		"stores dst[y*ldd+x] = the sum of weights[t]·src[y*lds+x+offsets[t]]\nand bias, clamped to [lo, hi], for rows, cols and taps of at least 1.")
-	rows, dst, ldd, src, lds := s.arg("rows"), s.arg("dst"), s.bytes("ldd"), s.arg("src"), s.bytes("lds")
-	off, w, taps := s.arg("offsets"), s.arg("weights"), s.arg("taps")
-	bias, lo, hi := s.v(10), s.v(11), s.v(12)
+	rows, dst, ldd, src, lds := s.Arg("rows"), s.Arg("dst"), s.Bytes("ldd"), s.Arg("src"), s.Bytes("lds")
+	off, w, taps := s.Arg("offsets"), s.Arg("weights"), s.Arg("taps")
+	bias, lo, hi := s.V(10), s.V(11), s.V(12)
 	for i, name := range []string{"bias", "lo", "hi"} {
 		a, err := s.Param(name).Resolve()
 		if err != nil {
 			panic(err)
 		}
-		s.VBROADCASTSS(a.Addr, s.v(10+i))
+		s.VBROADCASTSS(a.Addr, s.V(10+i))
 	}
 	left, p, t, o := s.GP64(), s.GP64(), s.GP64(), s.GP64()
-	block := func(name string, height int, m *mask) {
+	block := func(name string, height int, m *simd.Mask) {
 		for r := range height {
-			s.VMOVAPS(bias, s.v(r))
+			s.VMOVAPS(bias, s.V(r))
 		}
 		s.XORQ(t, t)
 		s.Label(name)
 		s.MOVQ(Mem{Base: off, Index: t, Scale: 8}, o)
-		s.VBROADCASTSS(Mem{Base: w, Index: t, Scale: 4}, s.v(8))
+		s.VBROADCASTSS(Mem{Base: w, Index: t, Scale: 4}, s.V(8))
 		s.LEAQ(Mem{Base: src, Index: o, Scale: 4}, p)
 		for r := range height {
 			if m != nil {
-				s.load(at(p, 0), s.v(9), m)
-				s.VFMADD231PS(s.v(9), s.v(8), s.v(r))
+				s.LoadLanes(simd.At(p, 0), s.V(9), m)
+				s.VFMADD231PS(s.V(9), s.V(8), s.V(r))
 			} else {
-				s.VFMADD231PS(at(p, 0), s.v(8), s.v(r))
+				s.VFMADD231PS(simd.At(p, 0), s.V(8), s.V(r))
 			}
 			if r < height-1 {
 				s.ADDQ(lds, p)
@@ -57,9 +59,9 @@ func emitPlane(s isa) {
 		s.JLT(LabelRef(name))
 		s.MOVQ(dst, p)
 		for r := range height {
-			s.VMAXPS(s.v(r), lo, s.v(r))
-			s.VMINPS(s.v(r), hi, s.v(r))
-			s.store(s.v(r), at(p, 0), m)
+			s.VMAXPS(s.V(r), lo, s.V(r))
+			s.VMINPS(s.V(r), hi, s.V(r))
+			s.StoreLanes(s.V(r), simd.At(p, 0), m)
 			if r < height-1 {
 				s.ADDQ(ldd, p)
 			}
@@ -86,7 +88,7 @@ func emitPlane(s isa) {
 		s.Label(name + "tail")
 		s.TESTQ(left, left)
 		s.JEQ(LabelRef(name + "next"))
-		m := s.laneMask(left, reg.K1, 15)
+		m := s.LaneMask(left, reg.K1, 15)
 		block(name+"m", height, &m)
 		s.Label(name + "next")
 		// Back to the first column, then down.
@@ -105,5 +107,5 @@ func emitPlane(s isa) {
 	band(4)
 	band(1)
 	s.Label("done")
-	s.end()
+	s.End()
 }

@@ -6,10 +6,12 @@ import (
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
 func emitThin(c *build.Context) {
-	for _, s := range []isa{avx512(c), avx2(c)} {
+	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 		emitDots(s)
 		emitAddRows(s)
 	}
@@ -19,11 +21,11 @@ func emitThin(c *build.Context) {
 // operand is read along its rows. AVX-512 has registers for 4×4 sums, AVX2 for
 // 2×4.
 func emitDots(s isa) {
-	most := s.pick(2, 4)
-	s.begin("dots", "func(rows, k int, a *float32, lda int, b *float32, ldb, cols int, out *[16]float32)",
+	most := s.Pick(2, 4)
+	s.Begin("dots", "func(rows, k int, a *float32, lda int, b *float32, ldb, cols int, out *[16]float32)",
 		fmt.Sprintf("stores the product of row i of a with row j of b, k >= 0 long, in\nout[4*i+j], for i < rows (1 to %d) and j < 4, where rows j past cols repeat the\nlast one.", most))
-	rows, k, a, lda := s.arg("rows"), s.arg("k"), s.arg("a"), s.bytes("lda")
-	b, ldb, cols, out := s.arg("b"), s.bytes("ldb"), s.arg("cols"), s.arg("out")
+	rows, k, a, lda := s.Arg("rows"), s.Arg("k"), s.Arg("a"), s.Bytes("lda")
+	b, ldb, cols, out := s.Arg("b"), s.Bytes("ldb"), s.Arg("cols"), s.Arg("out")
 	bs := [4]reg.GPVirtual{b, s.GP64(), s.GP64(), s.GP64()}
 	none := s.GP64()
 	s.XORQ(none, none)
@@ -44,29 +46,29 @@ func emitDots(s isa) {
 
 func (s isa) dots(rows int, k, a, lda reg.GPVirtual, bs [4]reg.GPVirtual, out reg.GPVirtual) {
 	name := fmt.Sprintf("r%d", rows)
-	n := s.lanes()
-	top := s.pick(16, 32)
+	n := s.Lanes()
+	top := s.Pick(16, 32)
 	s.Label(name)
 	for i := range 4 * rows {
-		s.zero(s.v(i))
+		s.Zero(s.V(i))
 	}
 	j, row := s.GP64(), s.GP64()
 	s.XORQ(j, j)
 	// step adds one vector of every row. AVX2 has fewer spare registers: a mask
 	// takes one of them.
-	step := func(m *mask) {
+	step := func(m *simd.Mask) {
 		s.MOVQ(a, row)
 		for q := range 4 {
-			s.load(indexed(bs[q], j, 0), s.v(top-1-q), m)
+			s.LoadLanes(simd.Indexed(bs[q], j, 0), s.V(top-1-q), m)
 		}
 		for r := range rows {
-			x := s.v(top - 5)
-			s.load(indexed(row, j, 0), x, m)
+			x := s.V(top - 5)
+			s.LoadLanes(simd.Indexed(row, j, 0), x, m)
 			if r < rows-1 {
 				s.ADDQ(lda, row)
 			}
 			for q := range 4 {
-				s.VFMADD231PS(s.v(top-1-q), x, s.v(4*r+q))
+				s.VFMADD231PS(s.V(top-1-q), x, s.V(4*r+q))
 			}
 		}
 	}
@@ -80,61 +82,61 @@ func (s isa) dots(rows int, k, a, lda reg.GPVirtual, bs [4]reg.GPVirtual, out re
 	s.Label(name + "tail")
 	s.TESTQ(k, k)
 	s.JEQ(LabelRef(name + "sum"))
-	m := s.laneMask(k, reg.K1, top-6)
+	m := s.LaneMask(k, reg.K1, top-6)
 	step(&m)
 	s.Label(name + "sum")
 	for r := range rows {
 		s.sum4(4*r, out, 16*r)
 	}
-	s.end()
+	s.End()
 }
 
 // sum4 stores the sums of the lanes of registers first to first+3.
 func (s isa) sum4(first int, out reg.GPVirtual, disp int) {
 	var x [4]reg.Register
-	spare := s.pick(15, 31)
+	spare := s.Pick(15, 31)
 	for i := range 4 {
-		r := s.v(first + i)
-		if s.wide {
-			s.VEXTRACTF64X4(U8(1), r, s.v(spare).AsY())
-			s.VADDPS(s.v(spare).AsY(), r.AsY(), r.AsY())
-			s.VEXTRACTF32X4(U8(1), r.AsY(), s.v(spare).AsX())
+		r := s.V(first + i)
+		if s.Wide() {
+			s.VEXTRACTF64X4(U8(1), r, s.V(spare).AsY())
+			s.VADDPS(s.V(spare).AsY(), r.AsY(), r.AsY())
+			s.VEXTRACTF32X4(U8(1), r.AsY(), s.V(spare).AsX())
 		} else {
-			s.VEXTRACTF128(U8(1), r, s.v(spare).AsX())
+			s.VEXTRACTF128(U8(1), r, s.V(spare).AsX())
 		}
-		s.VADDPS(s.v(spare).AsX(), r.AsX(), r.AsX())
+		s.VADDPS(s.V(spare).AsX(), r.AsX(), r.AsX())
 		x[i] = r.AsX()
 	}
 	s.VHADDPS(x[1], x[0], x[0])
 	s.VHADDPS(x[3], x[2], x[2])
 	s.VHADDPS(x[2], x[0], x[0])
-	s.VMOVUPS(x[0], at(out, disp))
+	s.VMOVUPS(x[0], simd.At(out, disp))
 }
 
 // emitAddRows writes the sum of scaled rows, the product of a row with a matrix
 // whose rows are streamed.
 func emitAddRows(s isa) {
-	n := s.lanes()
-	s.begin("addRows", "func(n int, c, a *float32, k int, b *float32, ldb int)",
+	n := s.Lanes()
+	s.Begin("addRows", "func(n int, c, a *float32, k int, b *float32, ldb int)",
 		"adds a[0]·b[0:n] + ... + a[k-1]·b[(k-1)*ldb:][0:n] to c[0:n], k >= 1.")
-	left, c, a, k := s.arg("n"), s.arg("c"), s.arg("a"), s.arg("k")
-	b, ldb := s.arg("b"), s.bytes("ldb")
+	left, c, a, k := s.Arg("n"), s.Arg("c"), s.Arg("a"), s.Arg("k")
+	b, ldb := s.Arg("b"), s.Bytes("ldb")
 	p, pa, pb := s.GP64(), s.GP64(), s.GP64()
-	block := func(name string, vecs int, m *mask) {
+	block := func(name string, vecs int, m *simd.Mask) {
 		for v := range vecs {
-			s.load(at(c, 4*n*v), s.v(v), m)
+			s.LoadLanes(simd.At(c, 4*n*v), s.V(v), m)
 		}
 		s.MOVQ(k, p)
 		s.MOVQ(a, pa)
 		s.MOVQ(b, pb)
 		s.Label(name)
-		s.VBROADCASTSS(at(pa, 0), s.v(8))
+		s.VBROADCASTSS(simd.At(pa, 0), s.V(8))
 		for v := range vecs {
 			if m != nil {
-				s.load(at(pb, 4*n*v), s.v(9), m)
-				s.VFMADD231PS(s.v(9), s.v(8), s.v(v))
+				s.LoadLanes(simd.At(pb, 4*n*v), s.V(9), m)
+				s.VFMADD231PS(s.V(9), s.V(8), s.V(v))
 			} else {
-				s.VFMADD231PS(at(pb, 4*n*v), s.v(8), s.v(v))
+				s.VFMADD231PS(simd.At(pb, 4*n*v), s.V(8), s.V(v))
 			}
 		}
 		s.ADDQ(U8(4), pa)
@@ -142,7 +144,7 @@ func emitAddRows(s isa) {
 		s.DECQ(p)
 		s.JNZ(LabelRef(name))
 		for v := range vecs {
-			s.store(s.v(v), at(c, 4*n*v), m)
+			s.StoreLanes(s.V(v), simd.At(c, 4*n*v), m)
 		}
 	}
 	s.Label("four")
@@ -164,8 +166,8 @@ func emitAddRows(s isa) {
 	s.Label("tail")
 	s.TESTQ(left, left)
 	s.JEQ(LabelRef("done"))
-	m := s.laneMask(left, reg.K1, 15)
+	m := s.LaneMask(left, reg.K1, 15)
 	block("tailk", 1, &m)
 	s.Label("done")
-	s.end()
+	s.End()
 }

@@ -4,19 +4,15 @@
 package main
 
 import (
-	"bytes"
-	"flag"
-	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
 	"strings"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/pass"
-	"github.com/mmcloughlin/avo/printer"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
 // unit is one pair of generated files, zq<name>_amd64.s and zq<name>_amd64.go.
@@ -35,48 +31,16 @@ var units = []unit{
 
 // generate returns the contents of the generated files by name.
 func generate() (map[string][]byte, error) {
-	files := arm64Files()
+	var list []simd.Unit
 	for _, u := range units {
-		w := writer{build.NewContext()}
-		u.emit(w)
-		f, err := w.Result()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", u.name, err)
-		}
-		if err := pass.Compile.Execute(f); err != nil {
-			return nil, fmt.Errorf("%s: %w", u.name, err)
-		}
-		cfg := printer.Config{Name: "asmgen/q", Argv: []string{"asmgen/q"}, Pkg: "kernel"}
-		for ext, p := range map[string]printer.Printer{".s": printer.NewGoAsm(cfg), ".go": printer.NewStubs(cfg)} {
-			out, err := p.Print(f)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", u.name, err)
-			}
-			files["zq"+u.name+"_amd64"+ext] = out
-		}
+		list = append(list, simd.Unit{Name: "q" + u.name, Emit: func(c *build.Context) { u.emit(writer{c}) }})
 	}
-	return files, nil
+	files, err := simd.Files("asmgen/q", list)
+	maps.Copy(files, arm64Files())
+	return files, err
 }
 
-func main() {
-	dir := flag.String("dir", "../../kernel", "folder of package kernel")
-	flag.Parse()
-	files, err := generate()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "asmgen/q:", err)
-		os.Exit(1)
-	}
-	for name, data := range files {
-		path := filepath.Join(*dir, name)
-		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, data) {
-			continue
-		}
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			fmt.Fprintln(os.Stderr, "asmgen/q:", err)
-			os.Exit(1)
-		}
-	}
-}
+func main() { simd.Main("asmgen/q", generate) }
 
 // writer writes functions instruction by instruction.
 type writer struct {

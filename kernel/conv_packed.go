@@ -1,0 +1,153 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// PackedConvLen returns the elements that PackConv{s, in} takes for a weight of
+// the shape [M, C/Groups, kernel...].
+func PackedConvLen(s Conv, in, weight []int) int {
+	groups, m, perGroup, taps := max(s.Groups, 1), weight[0], weight[1], 1
+	for _, n := range weight[2:] {
+		taps *= n
+	}
+	if cpu.level == levelGeneric || depthwise32(cpu.level, perGroup, groups) {
+		return m * perGroup * taps
+	}
+	return groups * packedRows(cpu.level, m/groups, perGroup*taps)
+}
+
+// PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
+// f32, f16 or bf16, for ConvPacked with the same Conv and In: out[0] is f32
+// [PackedConvLen(...)]. The processor that the program runs on chooses how.
+type PackConv struct {
+	Conv
+	In []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
+}
+
+// Run implements Step.
+func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
+	dst := array.Data[float32](out[0])
+	if len(dst) == 0 {
+		return
+	}
+	mark := w.Mark()
+	weight, groups := load[float32](w, in[0]), max(s.Groups, 1)
+	perGroup := in[0].Dim(1)
+	if cpu.level == levelGeneric || depthwise32(cpu.level, perGroup, groups) {
+		copy(dst, weight)
+	} else {
+		m := in[0].Dim(0) / groups
+		k := len(weight) / in[0].Dim(0)
+		size := packedRows(cpu.level, m, k)
+		for g := range groups {
+			packWhole(w, cpu.level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], k, false, m, k)
+		}
+	}
+	w.Release(mark)
+}
+
+// ScratchBytes implements Scratcher.
+func (PackConv) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) }
+
+// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
+// [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
+// filters of the size Kernel, then bias [M], scale [M] and residual, of the
+// result's shape, each nil when absent. Element types f32, f16, bf16.
+type ConvPacked struct {
+	Conv
+	Channels int // M
+	Kernel   []int
+	In       []int // as PackConv had it; other sizes are convolved as well
+	Epilogue
+}
+
+// form returns the convolution without its operands.
+func (s ConvPacked) form(out, x *array.Array) conv32 {
+	lead := out.Rank() - len(s.Kernel) // 2, or 1 without a batch
+	v := conv32{batch: 1, groups: max(s.Groups, 1)}
+	v.g = newSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, s.Stride, s.PadLo, s.Dilation)
+	if lead == 2 {
+		v.batch = out.Dim(0)
+	}
+	v.perGroup, v.outPerGroup = x.Dim(lead-1)/v.groups, s.Channels/v.groups
+	return v
+}
+
+// Run implements Step.
+func (s ConvPacked) Run(w *Workspace, out, in []*array.Array) {
+	if out[0].Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	v := s.form(out[0], in[0])
+	v.dst, v.src = result[float32](w, out[0]), load[float32](w, in[0])
+	v.packed = array.Data[float32](in[1])
+	v.end = epilogue{ldr: v.g.outPlane, biasRow: load[float32](w, operand(in, 2)),
+		scaleRow: load[float32](w, operand(in, 3)), residual: load[float32](w, operand(in, 4))}.with(s.Epilogue)
+	if depthwise32(cpu.level, v.perGroup, v.groups) || cpu.level == levelGeneric {
+		v.weight, v.packed = v.packed, nil
+	}
+	if cpu.level != levelGeneric && v.fits() {
+		v.run(w)
+	} else {
+		v.runGo(w)
+	}
+	store(out[0], v.dst)
+	w.Release(mark)
+}
+
+// runGo computes the convolution in Go, without a packed weight.
+func (v *conv32) runGo(w *Workspace) {
+	clear(v.dst)
+	weight := v.weight
+	if v.packed != nil {
+		weight = v.unpacked(w)
+	}
+	addConv(w, &v.g, v.batch, v.groups, v.perGroup, v.outPerGroup, v.dst, v.src, weight)
+	m := v.groups * v.outPerGroup
+	for i := range v.batch {
+		at := i * m * v.g.outPlane
+		e := v.end.channels(0, m, at)
+		e.apply(cpu.level, m, v.g.outPlane, 0, 0, v.dst[at:at+m*v.g.outPlane], v.g.outPlane)
+	}
+}
+
+// unpacked returns the weight that was packed.
+func (v *conv32) unpacked(w *Workspace) []float32 {
+	bl := blockingOf(cpu.level)
+	m, k := v.outPerGroup, v.perGroup*v.g.taps
+	dst := Scratch[float32](w, v.groups*m*k)
+	if k == 0 {
+		return dst
+	}
+	panels, depth, size := bl.panels(m), bl.depth(k), packedRows(cpu.level, m, k)
+	for g := range v.groups {
+		for i := range panels {
+			r0, r1 := bl.rows(m, i)
+			for p := range k {
+				pc := p / depth * depth
+				kc := min(depth, k-pc)
+				from := v.packed[g*size+pc*panels*bl.stride+i*bl.stride*kc+(p-pc)*bl.stride:]
+				for r := r0; r < r1; r++ {
+					dst[(g*m+r)*k+p] = from[r-r0]
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// ScratchBytes implements Scratcher.
+func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
+	if out[0].Len() == 0 {
+		return 0
+	}
+	n := storeBytes(out[0]) + loadBytes(in[0]) + loadAllBytes(in[2:])
+	v := s.form(out[0], in[0])
+	if cpu.level != levelGeneric && v.fits() {
+		return n + v.scratch(cpu.level, !depthwise32(cpu.level, v.perGroup, v.groups))
+	}
+	if cpu.level != levelGeneric {
+		n += scratchSize(s.Channels*v.perGroup*v.g.taps, 4)
+	}
+	return n + addConvScratch[float32](&v.g, v.groups, v.perGroup, v.outPerGroup)
+}
