@@ -98,7 +98,6 @@ func TestConvPacked(t *testing.T) {
 					dt := []array.DType{array.F32, array.F16, array.BF16}[(i+subset)%3]
 					step := ConvPacked{Conv: c.s, Channels: c.w[0], Kernel: c.w[2:], Epilogue: epilogues[(i+subset/2)%4]}
 					x, wt := toArray(randomRef(r, c.x), dt, subset&2 != 0), toArray(randomRef(r, c.w), dt, subset&4 != 0)
-					taps := newRef(c.w[2:]...)
 					packed := array.New(array.F32, PackedConvLen(c.s, nil, c.w))
 					runStep(t, PackConv{Conv: c.s}, []*array.Array{packed}, []*array.Array{wt})
 					more, ref := extra(r, dt, subset, c.w[0], c.y)
