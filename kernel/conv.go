@@ -116,7 +116,7 @@ func addConv[T real](w *Workspace, g *spatial, batch, groups, perGroup, m int, d
 }
 
 // usesAssembly reports whether elements of type d are computed in float32 by assembly.
-func usesAssembly(d array.DType) bool { return d != array.F64 && cpu.level != levelGeneric }
+func usesAssembly(d array.DType) bool { return d != array.F64 && assembly() }
 
 // batched returns the operands of a convolution with the batch dimension that x
 // and the result may lack.

@@ -9,7 +9,7 @@ func PackedConvLen(s Conv, in, weight []int) int {
 	for _, n := range weight[2:] {
 		taps *= n
 	}
-	if cpu.level == levelGeneric || depthwise32(cpu.level, perGroup, groups) {
+	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		return m * perGroup * taps
 	}
 	return groups * packedRows(cpu.level, m/groups, perGroup*taps)
@@ -32,7 +32,7 @@ func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
 	mark := w.Mark()
 	weight, groups := load[float32](w, in[0]), max(s.Groups, 1)
 	perGroup := in[0].Dim(1)
-	if cpu.level == levelGeneric || depthwise32(cpu.level, perGroup, groups) {
+	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		copy(dst, weight)
 	} else {
 		m := in[0].Dim(0) / groups
@@ -83,10 +83,10 @@ func (s ConvPacked) Run(w *Workspace, out, in []*array.Array) {
 	v.packed = array.Data[float32](in[1])
 	v.end = epilogue{ldr: v.g.outPlane, biasRow: load[float32](w, operand(in, 2)),
 		scaleRow: load[float32](w, operand(in, 3)), residual: load[float32](w, operand(in, 4))}.with(s.Epilogue)
-	if depthwise32(cpu.level, v.perGroup, v.groups) || cpu.level == levelGeneric {
+	if depthwise32(cpu.level, v.perGroup, v.groups) || !assembly() {
 		v.weight, v.packed = v.packed, nil
 	}
-	if cpu.level != levelGeneric && v.fits() {
+	if assembly() && v.fits() {
 		v.run(w)
 	} else {
 		v.runGo(w)
@@ -143,10 +143,10 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	}
 	n := storeBytes(out[0]) + loadBytes(in[0]) + loadAllBytes(in[2:])
 	v := s.form(out[0], in[0])
-	if cpu.level != levelGeneric && v.fits() {
+	if assembly() && v.fits() {
 		return n + v.scratch(cpu.level, !depthwise32(cpu.level, v.perGroup, v.groups))
 	}
-	if cpu.level != levelGeneric {
+	if assembly() {
 		n += scratchSize(s.Channels*v.perGroup*v.g.taps, 4)
 	}
 	return n + addConvScratch[float32](&v.g, v.groups, v.perGroup, v.outPerGroup)

@@ -41,3 +41,7 @@ func restrict(f cpuFeatures, name string) cpuFeatures {
 	}
 	return f
 }
+
+// assembly reports whether there is code for this processor beside Go. Where
+// there never is, the linker leaves out what only such code needs.
+func assembly() bool { return hasAssembly && cpu.level != levelGeneric }

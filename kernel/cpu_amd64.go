@@ -1,5 +1,7 @@
 package kernel
 
+const hasAssembly = true
+
 // cpuid returns the registers of the CPUID instruction.
 //
 //go:noescape

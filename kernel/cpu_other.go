@@ -2,4 +2,6 @@
 
 package kernel
 
+const hasAssembly = false
+
 func detectCPU() cpuFeatures { return cpuFeatures{} }

@@ -33,7 +33,7 @@ func Gemm[T float32 | float64](w *Workspace, transA, transB bool, m, n, k int,
 		return
 	}
 	checkProduct(transA, transB, m, n, k, len(a), lda, len(b), ldb, len(c), ldc)
-	if isFloat32[T]() && cpu.level != levelGeneric {
+	if isFloat32[T]() && assembly() {
 		multiply(w, product{m: m, n: n, k: k, transA: transA, transB: transB, a: asFloat32(a), lda: lda,
 			b: asFloat32(b), ldb: ldb, c: asFloat32(c), ldc: ldc, acc: acc})
 		return

@@ -9,7 +9,7 @@ const batchLanes = 4
 
 // inBatch reports whether multiplyBatch takes a batch of products.
 func inBatch[T real](count, m, n, k int) bool {
-	return cpu.level != levelGeneric && batchable[T](count, m, n, k)
+	return assembly() && batchable[T](count, m, n, k)
 }
 
 // batchable is inBatch on machines with assembly.

@@ -13,7 +13,7 @@ type PackedB struct {
 // PackedLen returns the elements that a k×n right operand takes when packed.
 func PackedLen(k, n int) int {
 	bl := blockingOf(cpu.level)
-	if cpu.level == levelGeneric {
+	if !assembly() {
 		return k * n
 	}
 	return k * roundUp(n, bl.nr)
@@ -40,7 +40,7 @@ func (p PackedB) Gemm(w *Workspace, transA bool, m int, a []float32, lda int, c 
 
 // multiplyPacked computes a product whose right operand PackB or PackLinear made.
 func multiplyPacked(w *Workspace, p product) {
-	if cpu.level != levelGeneric || p.k == 0 {
+	if assembly() {
 		multiply(w, p)
 		return
 	}
@@ -55,7 +55,7 @@ func packRight(w *Workspace, dst []float32, transB bool, k, n int, b []float32, 
 		return
 	}
 	checkOperand("b", k, n, transB, len(b), ldb)
-	if cpu.level == levelGeneric {
+	if !assembly() {
 		for j := range n {
 			for p := range k {
 				at := p*ldb + j
@@ -152,7 +152,7 @@ func (s LinearPacked) ScratchBytes(out, in []*array.Array) int {
 	switch {
 	case k == 0:
 		return n
-	case cpu.level == levelGeneric:
+	case !assembly():
 		return n + gemmScratch[float32](rows, s.Features, k)
 	}
 	return n + blockScratch(cpu.level, rows, s.Features, k, true, false)
