@@ -1,0 +1,29 @@
+// Command blocked writes the amd64 assembly of what package kernel computes in
+// blocked layouts: sixteen channels of a position lie together.
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+)
+
+// isa has this command's kernels as methods.
+type isa struct{ simd.ISA }
+
+func both(emit func(isa)) func(*build.Context) {
+	return func(c *build.Context) {
+		emit(isa{simd.AVX512(c)})
+		emit(isa{simd.AVX2(c)})
+	}
+}
+
+func generate() (map[string][]byte, error) {
+	return simd.Files("asmgen/blocked", []simd.Unit{
+		{Name: "blocked_conv", Emit: both(emitConv)},
+		{Name: "blocked_depthwise", Emit: both(emitDepthwise)},
+		{Name: "blocked_pool", Emit: both(emitPool)},
+	})
+}
+
+func main() { simd.Main("asmgen/blocked", generate) }

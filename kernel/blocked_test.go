@@ -1,0 +1,296 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// blockedOf returns d in blocks, by definition.
+func blockedOf(d refArray) refArray {
+	b := newRef(append(append([]int{d.shape[0], blocksOf(d.shape[1])}, d.shape[2:]...), BlockLanes)...)
+	eachPos(d.shape, func(pos []int) {
+		at := append(append([]int{pos[0], pos[1] / BlockLanes}, pos[2:]...), pos[1]%BlockLanes)
+		b.set(d.get(pos...), at...)
+	})
+	return b
+}
+
+func TestBlockedLayout(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, shape := range [][]int{{1, 16, 4, 4}, {2, 40, 3, 7}, {3, 5, 11}, {1, 33, 2, 3, 5}, {1, 17, 1, 1}, {0, 3, 2}, {2, 0, 3}, {1, 3, 0}, {1, 64, 56, 56}} {
+			for _, strided := range []bool{false, true} {
+				x := toArray(randomRef(r, shape), array.F32, strided)
+				want := blockedOf(toRef(x))
+				b, back := array.New(array.F32, want.shape...), array.New(array.F32, shape...)
+				for i := range array.Data[float32](b) {
+					array.Data[float32](b)[i] = 7 // what is not written shows
+				}
+				runStep(t, ToBlocked{}, []*array.Array{b}, []*array.Array{x})
+				require.Equal(t, want, toRef(b))
+				runStep(t, FromBlocked{}, []*array.Array{back}, []*array.Array{b})
+				require.Equal(t, toRef(x).v, toRef(back).v)
+			}
+		}
+	})
+}
+
+// blockedCase is a convolution and its operands.
+type blockedCase struct {
+	s       ConvBlocked
+	x, w, y []int
+}
+
+// check compares a step with the definition.
+func (c blockedCase) check(t require.TestingT, r *rand.Rand, subset int) {
+	s := c.s
+	s.In, s.Channels, s.Kernel, s.Epilogue = c.x[1], c.w[0], c.w[2:], epilogues[subset%4]
+	x, wt, want := randomRef(r, c.x), randomRef(r, c.w), newRef(c.y...)
+	rounded := func(d refArray) refArray { return toRef(toArray(d, array.F32, false)) }
+	x, wt = rounded(x), rounded(wt)
+	convMeaning(s.Conv)([]refArray{x, wt, {}}, []refArray{want})
+	packed := array.New(array.F32, BlockedConvLen(c.w))
+	PackConvBlocked{Groups: s.Groups, Planar: s.Planar}.Run(&Workspace{}, []*array.Array{packed}, []*array.Array{toArray(wt, array.F32, false)})
+	in := []*array.Array{toArray(x, array.F32, false), packed, nil, nil, nil}
+	if !s.Planar {
+		in[0] = toArray(blockedOf(x), array.F32, false)
+	}
+	var ref [3]refArray
+	for i, shape := range [][]int{{c.w[0]}, {c.w[0]}, c.y} {
+		if subset>>i&1 == 0 {
+			continue
+		}
+		ref[i] = rounded(randomRef(r, shape))
+		in[2+i] = toArray(ref[i], array.F32, false)
+		if i == 2 {
+			in[4] = toArray(blockedOf(ref[i]), array.F32, false)
+		}
+	}
+	plane := max(1, len(want.v)/max(1, c.w[0]*c.y[0]))
+	for j := range want.v {
+		m := j / plane % c.w[0]
+		want.v[j] = finish(want.v[j], s.Epilogue, ref[1].or(m, 1), ref[0].or(m, 0), ref[2].or(j, 0))
+	}
+	wantBlocks := blockedOf(want)
+	out := []*array.Array{array.New(array.F32, wantBlocks.shape...)}
+	ws := &Workspace{}
+	s.Run(ws, out, in)
+	require.LessOrEqual(t, ws.HighWater(), s.ScratchBytes(out, in), "scratch")
+	require.Zero(t, ws.Mark())
+	got := array.New(array.F32, c.y...)
+	FromBlocked{}.Run(ws, []*array.Array{got}, out)
+	for i, v := range toRef(got).v {
+		require.InDelta(t, want.v[i], v, 1e-4*max(1, math.Abs(want.v[i])), "element %d of %v", i, c.y)
+	}
+	again := array.New(array.F32, wantBlocks.shape...)
+	s.Run(&Workspace{Threads: 3}, []*array.Array{again}, in)
+	require.Equal(t, out[0].Storage().Bytes(), again.Storage().Bytes(), "result depends on the number of threads")
+}
+
+func TestConvBlocked(t *testing.T) {
+	two := func(a int) []int { return []int{a, a} }
+	cases := []blockedCase{
+		{ConvBlocked{Conv: Conv{PadLo: two(1)}}, []int{2, 20, 9, 15}, []int{33, 20, 3, 3}, []int{2, 33, 9, 15}},
+		{ConvBlocked{Conv: Conv{PadLo: two(1)}}, []int{1, 32, 7, 7}, []int{80, 32, 3, 3}, []int{1, 80, 7, 7}},
+		{ConvBlocked{}, []int{2, 40, 5, 6}, []int{30, 40, 1, 1}, []int{2, 30, 5, 6}},
+		{ConvBlocked{Conv: Conv{Stride: two(2)}}, []int{1, 17, 6, 7}, []int{48, 17, 1, 1}, []int{1, 48, 3, 4}},
+		{ConvBlocked{Conv: Conv{Groups: 2, Stride: []int{2, 3}, PadLo: []int{1, 0}}}, []int{1, 32, 9, 9}, []int{64, 16, 3, 2}, []int{1, 64, 5, 3}},
+		{ConvBlocked{Conv: Conv{Groups: 35, PadLo: two(2)}}, []int{2, 35, 8, 20}, []int{35, 1, 5, 5}, []int{2, 35, 8, 20}},
+		{ConvBlocked{Conv: Conv{Groups: 16, Stride: two(2), Dilation: two(2)}}, []int{1, 16, 9, 9}, []int{16, 1, 3, 3}, []int{1, 16, 3, 3}},
+		{ConvBlocked{Conv: Conv{Stride: two(2), PadLo: two(3)}, Planar: true}, []int{2, 3, 30, 31}, []int{20, 3, 7, 7}, []int{2, 20, 15, 16}},
+		{ConvBlocked{Planar: true}, []int{1, 2, 4, 4}, []int{5, 2, 1, 1}, []int{1, 5, 4, 4}},
+		{ConvBlocked{Conv: Conv{PadLo: []int{1}}}, []int{2, 3, 6}, []int{4, 3, 3}, []int{2, 4, 6}},
+		{ConvBlocked{Conv: Conv{PadLo: []int{1, 0, 1}}}, []int{1, 18, 3, 4, 5}, []int{17, 18, 3, 2, 3}, []int{1, 17, 3, 3, 5}},
+		{ConvBlocked{Conv: Conv{PadLo: two(1)}}, []int{2, 0, 5, 5}, []int{3, 0, 3, 3}, []int{2, 3, 5, 5}},
+		{ConvBlocked{Conv: Conv{PadLo: two(1)}}, []int{1, 2, 0, 3}, []int{3, 2, 2, 3}, []int{1, 3, 1, 3}},
+		{ConvBlocked{}, []int{0, 2, 3, 3}, []int{3, 2, 2, 2}, []int{0, 3, 2, 2}},
+		{ConvBlocked{}, []int{1, 2, 3, 3}, []int{0, 2, 2, 2}, []int{1, 0, 2, 2}},
+		{ConvBlocked{}, []int{1, 16, 1, 1}, []int{70, 16, 1, 1}, []int{1, 70, 1, 1}},
+	}
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(8, 9))
+		for _, c := range cases {
+			for subset := range 8 {
+				t.Run(fmt.Sprint(c.x, c.w, subset), func(t *testing.T) { c.check(t, r, subset) })
+			}
+		}
+	})
+}
+
+// Any geometry at every level.
+func TestConvBlockedGeometry(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		rapid.Check(t, func(r *rapid.T) {
+			c := blockedCase{s: ConvBlocked{Planar: rapid.Bool().Draw(r, "planar")}}
+			per, outPer := rapid.SampledFrom([]int{1, 3, 16, 21}).Draw(r, "per group"), rapid.SampledFrom([]int{1, 5, 16, 50}).Draw(r, "out per group")
+			groups := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(r, "groups")
+			if c.s.Planar || !CanBlock(groups, per*groups, outPer*groups) {
+				groups = 1
+			}
+			c.s.Groups = groups
+			c.x = []int{rapid.IntRange(1, 2).Draw(r, "batch"), per * groups}
+			c.w = []int{outPer * groups, per}
+			c.y = []int{c.x[0], c.w[0]}
+			for range rapid.SampledFrom([]int{1, 2, 2, 2, 3}).Draw(r, "dimensions") {
+				in, k := rapid.SampledFrom([]int{1, 2, 5, 7, 15, 18}).Draw(r, "in"), rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(r, "kernel")
+				stride, dil := rapid.IntRange(1, 3).Draw(r, "stride"), rapid.IntRange(1, 2).Draw(r, "dilation")
+				lo, hi := rapid.IntRange(0, 2).Draw(r, "lo"), rapid.IntRange(0, 2).Draw(r, "hi")
+				if in+lo+hi < (k-1)*dil+1 {
+					k = 1
+				}
+				c.x, c.w, c.y = append(c.x, in), append(c.w, k), append(c.y, (in+lo+hi-(k-1)*dil-1)/stride+1)
+				c.s.Stride, c.s.Dilation = append(c.s.Stride, stride), append(c.s.Dilation, dil)
+				c.s.PadLo, c.s.PadHi = append(c.s.PadLo, lo), append(c.s.PadHi, hi)
+			}
+			c.check(r, rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(0, 7).Draw(r, "operands"))
+		})
+	})
+}
+
+// tileCase is a tile whose slices end where it does.
+func tileCase(r *rand.Rand, floats func(n int) []float32, rows, blocks int, taps, inner [2]int) blockCall {
+	c := blockCall{taps: taps, inner: inner, step: BlockLanes * (1 + r.IntN(2)), lo: -2, hi: 2}
+	offsets := make([]int64, taps[0]+taps[1])
+	for i := range offsets {
+		offsets[i] = int64(4 * BlockLanes * r.IntN(9))
+	}
+	c.setOffsets(offsets)
+	c.wStep = BlockLanes * (taps[0]*inner[0] + taps[1]*inner[1])
+	c.yStep = BlockLanes * (rows + r.IntN(3))
+	c.x = floats(c.farthest + (rows-1)*c.step + BlockLanes)
+	c.w = floats(blocks * max(c.wStep, BlockLanes*taps[0]))
+	size := (blocks-1)*c.yStep + rows*BlockLanes
+	c.y, c.residual = floats(size), floats(size)
+	c.scale, c.bias, c.divisors = floats(blocks*BlockLanes), floats(blocks*BlockLanes), floats(rows)
+	for i, p := range []*[]float32{&c.scale, &c.bias, &c.residual} {
+		if r.IntN(4) == i {
+			*p = nil
+		}
+	}
+	return c
+}
+
+// tileKinds run a tile on a level; the last two are bit-identical to Go.
+var tileKinds = []struct {
+	name   string
+	blocks int
+	exact  bool
+	run    func(c *blockCall, l cpuLevel, rows, blocks int)
+}{
+	{"conv", 3, false, func(c *blockCall, l cpuLevel, rows, blocks int) { c.conv(l, rows, blocks) }},
+	{"depthwise", 1, false, func(c *blockCall, l cpuLevel, rows, _ int) { c.depthwise(l, rows) }},
+	{"max", 1, true, func(c *blockCall, l cpuLevel, rows, _ int) { c.pool(l, rows, true) }},
+	{"mean", 1, true, func(c *blockCall, l cpuLevel, rows, _ int) { c.pool(l, rows, false) }},
+}
+
+// Every tile of every level agrees with its twin in Go and touches nothing
+// beside its operands.
+func TestBlockedTiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 0, 1e-42}
+	plain := func(n int) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = float32(r.NormFloat64())
+			if r.IntN(200) == 0 {
+				s[i] = special[r.IntN(len(special))]
+			}
+		}
+		return s
+	}
+	for _, l := range levels() {
+		most, ofThree := blockRows(l)
+		for _, kind := range tileKinds {
+			for blocks := 1; blocks <= kind.blocks; blocks++ {
+				limit := []int{0, most, most, ofThree}[blocks]
+				if ofThree == 0 && blocks > 1 {
+					limit = 0
+				}
+				for rows := 1; rows <= limit; rows++ {
+					for _, taps := range [][2]int{{1, 0}, {5, 0}, {3, 2}, {0, 4}} {
+						if kind.blocks == 1 {
+							taps = [2]int{taps[0] + taps[1], 0}
+						}
+						c := tileCase(r, plain, rows, blocks, taps, [2]int{BlockLanes, 3})
+						want := c
+						want.y = append([]float32{}, c.y...)
+						kind.run(&c, l, rows, blocks)
+						kind.run(&want, levelGeneric, rows, blocks)
+						for i, v := range want.y {
+							name := fmt.Sprintf("%s %s %dx%d taps %v element %d", l.name(), kind.name, rows, blocks, taps, i)
+							if kind.exact && v == v {
+								require.Equal(t, math.Float32bits(v), math.Float32bits(c.y[i]), name)
+							} else if v == v {
+								require.InDelta(t, v, c.y[i], 1e-4, name)
+							} else {
+								require.True(t, c.y[i] != c.y[i], name)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestBlockedDoesNotAllocate(t *testing.T) {
+	f := func(shape ...int) *array.Array { return array.New(array.F32, shape...) }
+	eachLevel(t, func(t *testing.T) {
+		s := ConvBlocked{Conv: Conv{PadLo: []int{1, 1}}, In: 20, Channels: 20, Kernel: []int{3, 3}}
+		requireNoAllocs(t, s, []*array.Array{f(1, 2, 6, 6, 16)}, []*array.Array{f(1, 2, 6, 6, 16), f(BlockedConvLen([]int{20, 20, 3, 3})), f(20)})
+		requireNoAllocs(t, ToBlocked{}, []*array.Array{f(1, 2, 6, 6, 16)}, []*array.Array{f(1, 20, 6, 6)})
+		requireNoAllocs(t, FromBlocked{}, []*array.Array{f(1, 20, 6, 6)}, []*array.Array{f(1, 2, 6, 6, 16)})
+	})
+}
+
+func TestConvBlockedRefuses(t *testing.T) {
+	require.True(t, CanBlock(2, 32, 64))
+	require.False(t, CanBlock(2, 8, 8))
+	require.False(t, CanBlock(2, 2, 4))
+	f := func(shape ...int) *array.Array { return array.New(array.F32, shape...) }
+	s := ConvBlocked{Conv: Conv{Groups: 2}, In: 8, Channels: 8, Kernel: []int{1, 1}}
+	require.PanicsWithValue(t, "kernel: ConvBlocked: groups are neither whole blocks of channels nor single channels", func() {
+		s.Run(&Workspace{}, []*array.Array{f(1, 1, 2, 2, 16)}, []*array.Array{f(1, 1, 2, 2, 16), f(64)})
+	})
+	// A weight that is too short is noticed before assembly reads it.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	s.Groups = 1
+	require.Panics(t, func() {
+		s.Run(&Workspace{}, []*array.Array{f(1, 1, 2, 2, 16)}, []*array.Array{f(1, 1, 2, 2, 16), f(64)})
+	})
+}
+
+func BenchmarkConvBlocked(b *testing.B) {
+	for _, c := range []struct{ chans, out, size, kernel, stride, groups int }{
+		{3, 64, 224, 7, 2, 1}, {64, 64, 56, 1, 1, 1}, {64, 64, 56, 3, 1, 1}, {64, 256, 56, 1, 1, 1}, {256, 64, 56, 1, 1, 1},
+		{128, 128, 56, 3, 2, 1}, {128, 128, 28, 3, 1, 1}, {512, 256, 28, 1, 1, 1}, {256, 256, 28, 3, 2, 1}, {256, 256, 14, 3, 1, 1},
+		{1024, 256, 14, 1, 1, 1}, {512, 512, 14, 3, 2, 1}, {512, 512, 7, 3, 1, 1}, {512, 2048, 7, 1, 1, 1}, {2048, 512, 7, 1, 1, 1},
+		{96, 96, 112, 3, 2, 96}, {240, 240, 28, 5, 1, 240}, {960, 960, 7, 5, 1, 960},
+	} {
+		pad := c.kernel / 2
+		size := (c.size+2*pad-c.kernel)/c.stride + 1
+		s := ConvBlocked{Conv: Conv{Groups: c.groups, Stride: []int{c.stride, c.stride}, PadLo: []int{pad, pad}}, In: c.chans,
+			Channels: c.out, Kernel: []int{c.kernel, c.kernel}, Planar: c.chans < BlockLanes, Epilogue: Epilogue{Act: ActReLU}}
+		packed := array.New(array.F32, BlockedConvLen([]int{c.out, c.chans / c.groups, c.kernel, c.kernel}))
+		x := array.New(array.F32, 1, blocksOf(c.chans), c.size, c.size, BlockLanes)
+		if s.Planar {
+			x = array.New(array.F32, 1, c.chans, c.size, c.size)
+		}
+		in := []*array.Array{x, packed, array.New(array.F32, c.out)}
+		out := []*array.Array{array.New(array.F32, 1, blocksOf(c.out), size, size, BlockLanes)}
+		for _, threads := range []int{1, 2} {
+			w := &Workspace{Threads: threads}
+			b.Run(fmt.Sprintf("%d-%d-%dx%d-s%d-%dx%d/threads=%d", c.chans, c.out, c.kernel, c.kernel, c.stride, c.size, c.size, threads), func(b *testing.B) {
+				benchShare(b, threads, c.out*c.chans/c.groups*c.kernel*c.kernel*size*size, func() { s.Run(w, out, in) })
+			})
+		}
+	}
+}
