@@ -1,10 +1,6 @@
 package kernel
 
-import (
-	"math"
-
-	"github.com/gofx-dev/gofx/array"
-)
+import "github.com/gofx-dev/gofx/array"
 
 // LSTM is torch.nn.LSTM without projections and dropout (Hochreiter and
 // Schmidhuber, 1997). Operands: x [T, N, I] ([N, T, I] with BatchFirst, or
@@ -104,6 +100,15 @@ func (s recurrent) gates() int {
 	return 1
 }
 
+// apart is 1 where the cell needs the products of the state apart from those of
+// the input, else 0.
+func (s recurrent) apart() int {
+	if s.cell == cellGRU {
+		return 1
+	}
+	return 0
+}
+
 // states is the number of initial states, and of final ones.
 func (s recurrent) states() int {
 	if s.cell == cellLSTM {
@@ -132,7 +137,7 @@ func (s recurrent) scratchBytes(out, in []*array.Array) int {
 	for _, a := range out {
 		n += storeBytes(a)
 	}
-	n += scratchSize(steps*batch*gates, size) + scratchSize(batch*gates, size) + 2*scratchSize(batch*hidden, size)
+	n += scratchSize(steps*batch*gates, size) + scratchSize(s.apart()*batch*gates, size) + 2*scratchSize(batch*hidden, size)
 	n += min(s.layers-1, 2) * scratchSize(steps*batch*hidden*s.directions(), size)
 	widest := features
 	if s.layers > 1 {
@@ -141,7 +146,7 @@ func (s recurrent) scratchBytes(out, in []*array.Array) int {
 	if size == 8 {
 		return n + max(gemmScratch[float64](steps*batch, gates, widest), gemmScratch[float64](batch, gates, hidden))
 	}
-	return n + max(gemmScratch[float32](steps*batch, gates, widest), gemmScratch[float32](batch, gates, hidden))
+	return n + max(gemmScratch[float32](steps*batch, gates, widest), stepScratch(batch, gates, hidden))
 }
 
 func (s recurrent) run(w *Workspace, out, in []*array.Array) {
@@ -156,7 +161,7 @@ func (s recurrent) run(w *Workspace, out, in []*array.Array) {
 type pass[T real] struct {
 	recurrent
 	steps, batch, hidden int
-	fromX, fromH         []T // gates: of all steps from the input, of one from the state
+	fromX, fromH         []T // gates: of all steps from the input, of one from the state where that is apart
 	h, c                 []T
 	cells                *cellJob[T]
 }
@@ -167,7 +172,7 @@ func runRecurrent[T real](w *Workspace, s recurrent, out, in []*array.Array) {
 	dirs, state := s.directions(), batch*hidden
 	p := pass[T]{recurrent: s, steps: steps, batch: batch, hidden: hidden}
 	gates := s.gates() * hidden
-	p.fromX, p.fromH = Scratch[T](w, steps*batch*gates), Scratch[T](w, batch*gates)
+	p.fromX, p.fromH = Scratch[T](w, steps*batch*gates), Scratch[T](w, s.apart()*batch*gates)
 	p.h, p.c = Scratch[T](w, state), Scratch[T](w, state)
 	p.cells = takeJob[cellJob[T]](w)
 	last := result[T](w, out[0])
@@ -231,24 +236,36 @@ func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, feature
 		bx, bh = load[T](w, weights[2]), load[T](w, weights[3])
 	}
 	fillRows(p.fromX, bx, gates)
+	if p.apart() == 0 {
+		addToRows(p.fromX, bh)
+	}
 	Gemm(w, false, true, rows, gates, features, x, features, wx, features, p.fromX, gates, true)
+	// Rows of x and y follow each other by step, or by batch when that is first.
+	stride := 1
+	if p.batchFirst {
+		stride = p.steps
+	}
+	r := newRecurrence(w, p.batch, gates, p.hidden, wh)
 	for i := range p.steps {
 		t := i
 		if dir == 1 {
 			t = p.steps - 1 - i
 		}
-		fillRows(p.fromH, bh, gates)
-		Gemm(w, false, true, p.batch, gates, p.hidden, p.h, p.hidden, wh, p.hidden, p.fromH, gates, true)
-		// Rows of x and y follow each other by step, or by batch when that is first.
-		row, stride := t*p.batch, 1
+		row := t * p.batch
 		if p.batchFirst {
-			row, stride = t, p.steps
+			row = t
 		}
-		width := p.directions() * p.hidden
-		*p.cells = cellJob[T]{kind: p.cell, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
-			y: y, row: row, rowStride: stride, yWidth: width, yAt: dir * p.hidden}
+		if p.apart() == 0 {
+			r.add(w, p.h, p.fromX[row*gates:], stride*gates)
+		} else {
+			fillRows(p.fromH, bh, gates)
+			r.add(w, p.h, p.fromH, gates)
+		}
+		*p.cells = cellJob[T]{kind: p.cell, level: cpu.level, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
+			y: y, row: row, rowStride: stride, yWidth: p.directions() * p.hidden, yAt: dir * p.hidden}
 		w.Parallel(p.batch, max(1, 2048/max(p.hidden, 1)), p.cells)
 	}
+	r.end(w)
 	w.Release(mark)
 }
 
@@ -263,62 +280,14 @@ func fillRows[T real](dst, bias []T, width int) {
 	}
 }
 
-// cellJob advances the state of every batch entry by one step.
-type cellJob[T real] struct {
-	kind           cellKind
-	hidden         int
-	fromX, fromH   []T
-	h, c, y        []T
-	row, rowStride int // rows of fromX and y that belong to this step
-	yWidth, yAt    int
-}
-
-// Do advances batch entries [lo, hi).
-func (j *cellJob[T]) Do(lo, hi int) {
-	n := j.hidden
-	for b := lo; b < hi; b++ {
-		row := j.row + b*j.rowStride
-		h, c := j.h[b*n:(b+1)*n], j.c[b*n:(b+1)*n]
-		switch j.kind {
-		case cellLSTM:
-			lstmCell(j.fromX[row*4*n:(row+1)*4*n], j.fromH[b*4*n:(b+1)*4*n], h, c)
-		case cellGRU:
-			gruCell(j.fromX[row*3*n:(row+1)*3*n], j.fromH[b*3*n:(b+1)*3*n], h)
-		default:
-			x, s := j.fromX[row*n:(row+1)*n], j.fromH[b*n:(b+1)*n]
-			for i := range h {
-				v := x[i] + s[i]
-				if j.kind == cellTanh {
-					v = tanh(v)
-				} else if v < 0 {
-					v = 0
-				}
-				h[i] = v
-			}
+// addToRows adds bias to each row of dst.
+func addToRows[T real](dst, bias []T) {
+	if len(bias) == 0 {
+		return
+	}
+	for ; len(dst) > 0; dst = dst[len(bias):] {
+		for i, v := range bias {
+			dst[i] += v
 		}
-		copy(j.y[row*j.yWidth+j.yAt:][:n], h)
 	}
 }
-
-func lstmCell[T real](x, s, h, c []T) {
-	n := len(h)
-	for i := range h {
-		in, forget := sigmoid(x[i]+s[i]), sigmoid(x[n+i]+s[n+i])
-		cand, out := tanh(x[2*n+i]+s[2*n+i]), sigmoid(x[3*n+i]+s[3*n+i])
-		c[i] = T(forget*c[i]) + T(in*cand)
-		h[i] = out * tanh(c[i])
-	}
-}
-
-func gruCell[T real](x, s, h []T) {
-	n := len(h)
-	for i := range h {
-		reset, update := sigmoid(x[i]+s[i]), sigmoid(x[n+i]+s[n+i])
-		cand := tanh(x[2*n+i] + T(reset*s[2*n+i]))
-		h[i] = T((h[i]-cand)*update) + cand
-	}
-}
-
-func sigmoid[T real](v T) T { return T(1 / (1 + math.Exp(-float64(v)))) }
-
-func tanh[T real](v T) T { return T(math.Tanh(float64(v))) }

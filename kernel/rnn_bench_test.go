@@ -1,0 +1,33 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// BenchmarkLSTM is ten layers of width 256 over 64 steps.
+func BenchmarkLSTM(b *testing.B) {
+	for _, batch := range []int{1, 16} {
+		c := rnnCase{kind: "lstm", steps: 64, batch: batch, features: 256, hidden: 256, layers: 10, bias: true}
+		b.Run(fmt.Sprintf("b%d", batch), func(b *testing.B) {
+			outShapes, inShapes := c.operands()
+			in := make([]*array.Array, len(inShapes))
+			for i, s := range inShapes {
+				if s != nil {
+					in[i] = array.New(array.F32, s...)
+					for j, d := 0, array.Raw[float32](in[i]); j < len(d); j++ {
+						d[j] = float32(j*7919%2001-1000) / 16000
+					}
+				}
+			}
+			out := []*array.Array{array.New(array.F32, outShapes[0]...), nil, nil}
+			w := &Workspace{}
+			for b.Loop() {
+				c.step().Run(w, out, in)
+			}
+			b.ReportMetric(float64(2*64*batch*10*8*256*256)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOP/s")
+		})
+	}
+}
