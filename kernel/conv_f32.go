@@ -24,15 +24,11 @@ func (v *conv32) fits() bool {
 // scratch is what run takes.
 func (v *conv32) scratch(l cpuLevel, packed bool) int {
 	g, batch, groups, perGroup, outPerGroup := &v.g, v.batch, v.groups, v.perGroup, v.outPerGroup
-	t := newPatchTable(*g)
 	k := perGroup * g.taps
 	if depthwise32(l, perGroup, groups) {
-		n := scratchSize(g.taps, 8)
-		if t.framed {
-			n += scratchSize(groups*t.plane, 4)
-		}
-		return n
+		return v.depthwiseScratch(l)
 	}
+	t := newPatchTable(*g)
 	whole := packed || packsWeight(l, batch, g.outPlane)
 	n := 0
 	if whole && !packed {
@@ -75,7 +71,7 @@ func (v *conv32) run(w *Workspace) {
 	mark := w.Mark()
 	l := cpu.level
 	if depthwise32(l, v.perGroup, v.groups) {
-		v.depthwise(w)
+		v.depthwise(w, l)
 	} else {
 		v.products(w, l)
 	}

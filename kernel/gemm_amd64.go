@@ -107,17 +107,6 @@ func addRows32(l cpuLevel, c, a, b []float32, ldb int) {
 	}
 }
 
-// depthwisePlane stores in dst, rows×cols, the sums over taps of weights[t] times
-// src at y*lds+x+offsets[t], plus bias, clamped.
-func depthwisePlane(l cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {
-	_, _ = dst[rows*cols-1], weights[len(offsets)-1]
-	if l == levelAVX512 {
-		depthwiseAVX512(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
-	} else {
-		depthwiseAVX2(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
-	}
-}
-
 // packEven stores dst[i] = src[2*i].
 func packEven(l cpuLevel, dst, src []float32) {
 	_ = src[2*len(dst)-2]

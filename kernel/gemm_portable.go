@@ -50,21 +50,6 @@ func dotTile(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, co
 
 func addRows32(_ cpuLevel, c, a, b []float32, ldb int) { addRows(c, a, b, ldb, 0) }
 
-func depthwisePlane(_ cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {
-	for y := range rows {
-		row := dst[y*cols : (y+1)*cols]
-		for x := range row {
-			row[x] = bias
-		}
-		for t, o := range offsets {
-			axpy(row, weights[t], src[y*lds+int(o):])
-		}
-		for x, v := range row {
-			row[x] = min(max(v, lo), hi)
-		}
-	}
-}
-
 // packEven stores dst[i] = src[2*i].
 func packEven(_ cpuLevel, dst, src []float32) {
 	for i := range dst {

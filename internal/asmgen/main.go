@@ -14,7 +14,6 @@ func generate() (map[string][]byte, error) {
 		{Name: "gemm", Emit: emitGemm},
 		{Name: "pack", Emit: emitPack},
 		{Name: "thin", Emit: emitThin},
-		{Name: "depthwise", Emit: emitDepthwise},
 	})
 }
 

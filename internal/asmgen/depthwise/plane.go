@@ -3,23 +3,16 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
-func emitDepthwise(c *build.Context) {
-	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
-		emitPlane(s)
-	}
-}
-
 // emitPlane writes the filter of one channel: four output rows at a time share
 // each weight. The input lies so that neighbouring outputs read neighbouring
 // elements, whatever the stride, and padding is part of it.
-func emitPlane(s isa) {
+func emitPlane(s simd.ISA) {
 	n := s.Lanes()
 	s.Begin("depthwise", "func(rows, cols int, dst *float32, ldd int, src *float32, lds int, offsets *int64, weights *float32, taps int, bias, lo, hi float32)",
 		"stores dst[y*ldd+x] = the sum of weights[t]·src[y*lds+x+offsets[t]]\nand bias, clamped to [lo, hi], for rows, cols and taps of at least 1.")

@@ -1,0 +1,27 @@
+// Command depthwise writes the assembly of convolutions that filter each channel
+// by itself.
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+)
+
+func generate() (map[string][]byte, error) {
+	return simd.Files("depthwise", []simd.Unit{
+		{Name: "depthwise", Emit: func(c *build.Context) {
+			order := orders(c)
+			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
+				emitPlane(s)
+				for _, kernel := range []int{3, 5} {
+					for _, stride := range []int{1, 2} {
+						emitFilter(s, kernel, stride, order)
+					}
+				}
+			}
+		}},
+	})
+}
+
+func main() { simd.Main("depthwise", generate) }

@@ -1,0 +1,78 @@
+package kernel
+
+import "unsafe"
+
+// filterCall is one channel for a filter. The assembly knows its layout.
+type filterCall struct {
+	dst, src, weight, residual *float32
+	wide                       *[25 * 8]float32 // AVX2: room for the weights in vectors
+	tiles, blocks              *int64
+	tilesLen, blocksLen        int // bytes
+	srcRow, dstRow             int // bytes
+	scale, bias, lo, hi        float32
+}
+
+// hasFilters reports whether the level has filters.
+func hasFilters(l cpuLevel) bool { return l >= levelAVX2 }
+
+// filterChannels filters input channels [lo, hi) by plan.
+func (j *depthwise32Job) filterChannels(lo, hi int) {
+	v := &j.conv
+	g, e := &v.g, &v.end
+	var wide [25 * 8]float32
+	c := filterCall{wide: &wide, srcRow: 4 * g.in[2], dstRow: 4 * g.out[2], scale: 1}
+	c.tiles, c.tilesLen = &j.tiles[0], 8*len(j.tiles)
+	c.blocks, c.blocksLen = &j.blocks[0], 8*len(j.blocks)
+	c.lo, c.hi = Epilogue{}.bounds()
+	if e.some {
+		c.lo, c.hi = e.lo, e.hi
+	}
+	for m := lo * v.outPerGroup; m < hi*v.outPerGroup; m++ {
+		from := (j.image*v.groups + m/v.outPerGroup) * g.inPlane
+		to := (j.image*v.groups*v.outPerGroup + m) * g.outPlane
+		c.src, c.dst = &v.src[from : from+g.inPlane][0], &v.dst[to : to+g.outPlane][0]
+		c.weight = &v.weight[m*g.taps : (m+1)*g.taps][0]
+		if e.scaleRow != nil {
+			c.scale = e.scaleRow[m]
+		}
+		if e.biasRow != nil {
+			c.bias = e.biasRow[m]
+		}
+		c.residual = span(e.residual, to, g.outPlane)
+		c.run(j.level, g)
+	}
+}
+
+// run calls the code for the geometry.
+func (c *filterCall) run(l cpuLevel, g *spatial) {
+	wide, p := l == levelAVX512, (*byte)(unsafe.Pointer(c))
+	switch kernel, stride := g.kernel[2], g.stride[2]; {
+	case wide && kernel == 3 && stride == 1:
+		filter3s1AVX512(p)
+	case wide && kernel == 3:
+		filter3s2AVX512(p)
+	case wide && stride == 1:
+		filter5s1AVX512(p)
+	case wide:
+		filter5s2AVX512(p)
+	case kernel == 3 && stride == 1:
+		filter3s1AVX2(p)
+	case kernel == 3:
+		filter3s2AVX2(p)
+	case stride == 1:
+		filter5s1AVX2(p)
+	default:
+		filter5s2AVX2(p)
+	}
+}
+
+// depthwisePlane stores in dst, rows×cols, the sums over taps of weights[t] times
+// src at y*lds+x+offsets[t], plus bias, clamped.
+func depthwisePlane(l cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {
+	_, _ = dst[rows*cols-1], weights[len(offsets)-1]
+	if l == levelAVX512 {
+		depthwiseAVX512(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
+	} else {
+		depthwiseAVX2(rows, cols, &dst[0], cols, &src[0], lds, &offsets[0], &weights[0], len(offsets), bias, lo, hi)
+	}
+}

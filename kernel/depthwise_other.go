@@ -1,0 +1,23 @@
+//go:build !amd64
+
+package kernel
+
+// hasFilters reports whether the level has filters.
+func hasFilters(cpuLevel) bool { return false }
+
+func (j *depthwise32Job) filterChannels(lo, hi int) {}
+
+func depthwisePlane(_ cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {
+	for y := range rows {
+		row := dst[y*cols : (y+1)*cols]
+		for x := range row {
+			row[x] = bias
+		}
+		for t, o := range offsets {
+			axpy(row, weights[t], src[y*lds+int(o):])
+		}
+		for x, v := range row {
+			row[x] = min(max(v, lo), hi)
+		}
+	}
+}
