@@ -188,6 +188,10 @@ func (f *blockFrame) copy(dst, src []float32) {
 }
 
 func fillWith(d []float32, v float32) {
+	if v == 0 {
+		clear(d)
+		return
+	}
 	for i := range d {
 		d[i] = v
 	}
@@ -201,9 +205,8 @@ type blockFrameJob struct {
 
 // Do frames planes [lo, hi).
 func (j *blockFrameJob) Do(lo, hi int) {
-	n := j.g.inPlane * j.unit
 	for i := lo; i < hi; i++ {
-		j.copy(j.dst[i*j.plane:(i+1)*j.plane], j.src[i*n:(i+1)*n])
+		j.windows(j.dst, j.src, i)
 	}
 }
 
@@ -218,4 +221,17 @@ func (f *blockFrame) frameImage(w *Workspace, dst, src []float32, n int) []float
 	w.Parallel(n, max(1, simdPack/f.plane), j)
 	putJob(w, j)
 	return dst
+}
+
+// windows returns plane i of src as windows read it, copied to its place among
+// frames when it has to be.
+func (f *blockFrame) windows(frames, src []float32, i int) []float32 {
+	n := f.g.inPlane * f.unit
+	x := src[i*n : (i+1)*n]
+	if !f.framed {
+		return x
+	}
+	frame := frames[i*f.plane : (i+1)*f.plane]
+	f.copy(frame, x)
+	return frame
 }

@@ -154,6 +154,7 @@ type blockConv struct {
 	rowTiles        int  // tiles of an output row
 	weightsOuter    bool // one chunk's weights meet all positions before the next one's
 	offsets         []int64
+	frames          []float32 // copies with padding
 	image, residues []float32
 	result          []float32
 	taps, inner     [2]int
@@ -218,9 +219,8 @@ func (v *blockConv) run(w *Workspace) {
 		offsets = v.tapOffsets(offsets, p*v.plane)
 	}
 	v.offsets = offsets
-	var frame []float32
 	if v.framed {
-		frame = Scratch[float32](w, v.inPlanes*v.plane)
+		v.frames = Scratch[float32](w, v.inPlanes*v.plane)
 	}
 	j := takeJob[blockConvJob](w)
 	size := v.inPlanes * v.g.inPlane * v.unit
@@ -228,15 +228,19 @@ func (v *blockConv) run(w *Workspace) {
 	work := v.out * v.blocks / tiles * (v.offsetCount()*max(v.inner[0], 1) + 1)
 	for i := range v.images {
 		v.image = v.src[i*size : (i+1)*size]
-		if len(offsets) > 0 {
-			v.image = v.frameImage(w, frame, v.image, v.inPlanes)
+		if len(offsets) > 0 && !v.depthwise {
+			v.image = v.frameImage(w, v.frames, v.image, v.inPlanes)
 		}
 		v.result = v.dst[i*v.blocks*v.out : (i+1)*v.blocks*v.out]
 		if v.residual != nil {
 			v.residues = v.residual[i*v.blocks*v.out : (i+1)*v.blocks*v.out]
 		}
 		*j = blockConvJob{*v}
-		w.Parallel(tiles, max(1, simdWork/work), j)
+		if v.depthwise {
+			w.Parallel(v.blocks, max(1, simdWork*v.blocks/(work*tiles)), j)
+		} else {
+			w.Parallel(tiles, max(1, simdWork/work), j)
+		}
 	}
 	putJob(w, j)
 }
@@ -244,22 +248,31 @@ func (v *blockConv) run(w *Workspace) {
 // blockConvJob convolves tiles of an image.
 type blockConvJob struct{ blockConv }
 
-// Do convolves tiles [lo, hi).
+// Do convolves tiles [lo, hi), or filters blocks of channels.
 func (j *blockConvJob) Do(lo, hi int) {
 	c := blockCall{taps: j.taps, inner: j.inner, step: j.g.stride[2] * j.unit, wStep: j.weightStep, yStep: j.out, lo: j.lo, hi: j.hi}
 	c.setOffsets(j.offsets)
 	positions := j.g.out[0] * j.g.out[1] * j.rowTiles
 	for i := lo; i < hi; i++ {
-		if j.weightsOuter {
-			j.tile(&c, i%positions, i/positions)
-		} else {
-			j.tile(&c, i/j.chunks, i%j.chunks)
+		switch {
+		case j.depthwise:
+			var x []float32
+			if len(j.offsets) > 0 {
+				x = j.windows(j.frames, j.image, i)
+			}
+			for p := range positions {
+				j.tile(&c, x, p, i)
+			}
+		case j.weightsOuter:
+			j.tile(&c, j.image, i%positions, i/positions)
+		default:
+			j.tile(&c, j.image, i/j.chunks, i%j.chunks)
 		}
 	}
 }
 
-// tile computes the at-th tile of positions in a chunk of blocks.
-func (j *blockConvJob) tile(c *blockCall, at, chunk int) {
+// tile computes the at-th tile of positions in a chunk of blocks from x.
+func (j *blockConvJob) tile(c *blockCall, x []float32, at, chunk int) {
 	width := j.g.out[2]
 	row, t := at/j.rowTiles, at%j.rowTiles
 	x0, x1 := t*width/j.rowTiles, (t+1)*width/j.rowTiles
@@ -268,9 +281,6 @@ func (j *blockConvJob) tile(c *blockCall, at, chunk int) {
 	blocks := min(j.chunk, j.groupBlocks-first)
 	first += group * j.groupBlocks
 	from := group * j.groupPlanes * j.plane
-	if j.depthwise {
-		from = first * j.plane
-	}
 	y := first*j.out + (row*width+x0)*BlockLanes
 	c.y, c.w = j.result[y:], j.weight[first*j.weightStep:]
 	if j.residues != nil {
@@ -286,7 +296,7 @@ func (j *blockConvJob) tile(c *blockCall, at, chunk int) {
 		c.convGo(x1-x0, blocks)
 		return
 	}
-	c.x = j.image[from+j.place(row/j.g.out[1], row%j.g.out[1], x0):]
+	c.x = x[from+j.place(row/j.g.out[1], row%j.g.out[1], x0):]
 	if j.depthwise {
 		c.depthwise(j.level, x1-x0)
 	} else {

@@ -43,20 +43,29 @@ func TestBlockedLayout(t *testing.T) {
 	})
 }
 
-// blockedCase is a convolution and its operands.
-type blockedCase struct {
+type blockedShape struct {
 	s       ConvBlocked
 	x, w, y []int
+}
+
+// blockedCase is a convolution and its operands.
+type blockedCase struct {
+	blockedShape
+	image, weight, sums refArray // the last by definition
+}
+
+func rounded(d refArray) refArray { return toRef(toArray(d, array.F32, false)) }
+
+func (c *blockedCase) draw(r *rand.Rand) {
+	c.image, c.weight, c.sums = rounded(randomRef(r, c.x)), rounded(randomRef(r, c.w)), newRef(c.y...)
+	convMeaning(c.s.Conv)([]refArray{c.image, c.weight, {}}, []refArray{c.sums})
 }
 
 // check compares a step with the definition.
 func (c blockedCase) check(t require.TestingT, r *rand.Rand, subset int) {
 	s := c.s
 	s.In, s.Channels, s.Kernel, s.Epilogue = c.x[1], c.w[0], c.w[2:], epilogues[subset%4]
-	x, wt, want := randomRef(r, c.x), randomRef(r, c.w), newRef(c.y...)
-	rounded := func(d refArray) refArray { return toRef(toArray(d, array.F32, false)) }
-	x, wt = rounded(x), rounded(wt)
-	convMeaning(s.Conv)([]refArray{x, wt, {}}, []refArray{want})
+	x, wt, want := c.image, c.weight, newRef(c.y...)
 	packed := array.New(array.F32, BlockedConvLen(c.w))
 	PackConvBlocked{Groups: s.Groups, Planar: s.Planar}.Run(&Workspace{}, []*array.Array{packed}, []*array.Array{toArray(wt, array.F32, false)})
 	in := []*array.Array{toArray(x, array.F32, false), packed, nil, nil, nil}
@@ -77,7 +86,7 @@ func (c blockedCase) check(t require.TestingT, r *rand.Rand, subset int) {
 	plane := max(1, len(want.v)/max(1, c.w[0]*c.y[0]))
 	for j := range want.v {
 		m := j / plane % c.w[0]
-		want.v[j] = finish(want.v[j], s.Epilogue, ref[1].or(m, 1), ref[0].or(m, 0), ref[2].or(j, 0))
+		want.v[j] = finish(c.sums.v[j], s.Epilogue, ref[1].or(m, 1), ref[0].or(m, 0), ref[2].or(j, 0))
 	}
 	wantBlocks := blockedOf(want)
 	out := []*array.Array{array.New(array.F32, wantBlocks.shape...)}
@@ -88,7 +97,9 @@ func (c blockedCase) check(t require.TestingT, r *rand.Rand, subset int) {
 	got := array.New(array.F32, c.y...)
 	FromBlocked{}.Run(ws, []*array.Array{got}, out)
 	for i, v := range toRef(got).v {
-		require.InDelta(t, want.v[i], v, 1e-4*max(1, math.Abs(want.v[i])), "element %d of %v", i, c.y)
+		if !(math.Abs(v-want.v[i]) <= 1e-4*max(1, math.Abs(want.v[i]))) {
+			require.Failf(t, "values differ", "element %d of %v: got %v, want %v", i, c.y, v, want.v[i])
+		}
 	}
 	again := array.New(array.F32, wantBlocks.shape...)
 	s.Run(&Workspace{Threads: 3}, []*array.Array{again}, in)
@@ -97,7 +108,7 @@ func (c blockedCase) check(t require.TestingT, r *rand.Rand, subset int) {
 
 func TestConvBlocked(t *testing.T) {
 	two := func(a int) []int { return []int{a, a} }
-	cases := []blockedCase{
+	cases := []blockedShape{
 		{ConvBlocked{Conv: Conv{PadLo: two(1)}}, []int{2, 20, 9, 15}, []int{33, 20, 3, 3}, []int{2, 33, 9, 15}},
 		{ConvBlocked{Conv: Conv{PadLo: two(1)}}, []int{1, 32, 7, 7}, []int{80, 32, 3, 3}, []int{1, 80, 7, 7}},
 		{ConvBlocked{}, []int{2, 40, 5, 6}, []int{30, 40, 1, 1}, []int{2, 30, 5, 6}},
@@ -115,9 +126,14 @@ func TestConvBlocked(t *testing.T) {
 		{ConvBlocked{}, []int{1, 2, 3, 3}, []int{0, 2, 2, 2}, []int{1, 0, 2, 2}},
 		{ConvBlocked{}, []int{1, 16, 1, 1}, []int{70, 16, 1, 1}, []int{1, 70, 1, 1}},
 	}
+	r := rand.New(rand.NewPCG(8, 9))
+	drawn := make([]blockedCase, len(cases))
+	for i, c := range cases {
+		drawn[i].blockedShape = c
+		drawn[i].draw(r)
+	}
 	eachLevel(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(8, 9))
-		for _, c := range cases {
+		for _, c := range drawn {
 			for subset := range 8 {
 				t.Run(fmt.Sprint(c.x, c.w, subset), func(t *testing.T) { c.check(t, r, subset) })
 			}
@@ -129,7 +145,7 @@ func TestConvBlocked(t *testing.T) {
 func TestConvBlockedGeometry(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {
-			c := blockedCase{s: ConvBlocked{Planar: rapid.Bool().Draw(r, "planar")}}
+			c := blockedCase{blockedShape: blockedShape{s: ConvBlocked{Planar: rapid.Bool().Draw(r, "planar")}}}
 			per, outPer := rapid.SampledFrom([]int{1, 3, 16, 21}).Draw(r, "per group"), rapid.SampledFrom([]int{1, 5, 16, 50}).Draw(r, "out per group")
 			groups := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(r, "groups")
 			if c.s.Planar || !CanBlock(groups, per*groups, outPer*groups) {
@@ -150,7 +166,9 @@ func TestConvBlockedGeometry(t *testing.T) {
 				c.s.Stride, c.s.Dilation = append(c.s.Stride, stride), append(c.s.Dilation, dil)
 				c.s.PadLo, c.s.PadHi = append(c.s.PadLo, lo), append(c.s.PadHi, hi)
 			}
-			c.check(r, rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1)), rapid.IntRange(0, 7).Draw(r, "operands"))
+			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
+			c.draw(rnd)
+			c.check(r, rnd, rapid.IntRange(0, 7).Draw(r, "operands"))
 		})
 	})
 }
@@ -241,11 +259,64 @@ func TestBlockedTiles(t *testing.T) {
 	}
 }
 
+// Pooling in blocks is pooling; a mean adds its window in another order.
+func TestPoolBlocked(t *testing.T) {
+	two := func(a int) []int { return []int{a, a} }
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		kernel, stride, pad, dilation []int
+		x, y                          []int
+	}{
+		{two(3), two(2), two(1), nil, []int{2, 20, 9, 30}, []int{2, 20, 5, 15}},
+		{two(2), nil, nil, nil, []int{1, 5, 6, 8}, []int{1, 5, 3, 4}},
+		{two(3), two(2), nil, nil, []int{1, 16, 8, 8}, []int{1, 16, 4, 4}}, // past the end, as ceil_mode does
+		{two(2), two(1), two(1), two(2), []int{1, 3, 5, 5}, []int{1, 3, 5, 5}},
+		{two(7), nil, nil, nil, []int{1, 40, 7, 7}, []int{1, 40, 1, 1}},
+		{[]int{3}, []int{1}, []int{1}, nil, []int{2, 17, 33}, []int{2, 17, 33}},
+		{two(2), nil, nil, nil, []int{0, 3, 4, 4}, []int{0, 3, 2, 2}},
+	} {
+		eachLevel(t, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(5, 6))
+			x := toArray(randomRef(r, c.x), array.F32, false)
+			if x.Len() > 9 {
+				array.Data[float32](x)[8] = nan
+			}
+			blocks := toArray(blockedOf(toRef(x)), array.F32, false)
+			check := func(plain, blocked Step, tolerance float64) {
+				want, got := array.New(array.F32, c.y...), array.New(array.F32, c.y...)
+				plain.Run(&Workspace{}, []*array.Array{want}, []*array.Array{x})
+				out := array.New(array.F32, blockedOf(newRef(c.y...)).shape...)
+				runStep(t, blocked, []*array.Array{out}, []*array.Array{blocks})
+				FromBlocked{}.Run(&Workspace{}, []*array.Array{got}, []*array.Array{out})
+				results := toRef(got).v
+				for i, v := range toRef(want).v {
+					if g := results[i]; (v == v || g == g) && !(math.Abs(v-g) <= tolerance) {
+						require.Failf(t, "values differ", "%v element %d: got %v, want %v", c.x, i, g, v)
+					}
+				}
+			}
+			m := MaxPool{Kernel: c.kernel, Stride: c.stride, PadLo: c.pad, Dilation: c.dilation}
+			check(m, MaxPoolBlocked{m}, 0)
+			if c.dilation != nil {
+				return
+			}
+			for _, include := range []bool{false, true} {
+				a := AvgPool{Kernel: c.kernel, Stride: c.stride, PadLo: c.pad, CountIncludePad: include}
+				check(a, AvgPoolBlocked{a}, 1e-6)
+				a.DivisorOverride = 5
+				check(a, AvgPoolBlocked{a}, 1e-5)
+			}
+		})
+	}
+}
+
 func TestBlockedDoesNotAllocate(t *testing.T) {
 	f := func(shape ...int) *array.Array { return array.New(array.F32, shape...) }
 	eachLevel(t, func(t *testing.T) {
 		s := ConvBlocked{Conv: Conv{PadLo: []int{1, 1}}, In: 20, Channels: 20, Kernel: []int{3, 3}}
 		requireNoAllocs(t, s, []*array.Array{f(1, 2, 6, 6, 16)}, []*array.Array{f(1, 2, 6, 6, 16), f(BlockedConvLen([]int{20, 20, 3, 3})), f(20)})
+		requireNoAllocs(t, MaxPoolBlocked{MaxPool{Kernel: []int{2, 2}, PadLo: []int{1, 1}}}, []*array.Array{f(1, 2, 4, 4, 16)}, []*array.Array{f(1, 2, 6, 6, 16)})
+		requireNoAllocs(t, AvgPoolBlocked{AvgPool{Kernel: []int{2, 2}}}, []*array.Array{f(1, 2, 3, 3, 16)}, []*array.Array{f(1, 2, 6, 6, 16)})
 		requireNoAllocs(t, ToBlocked{}, []*array.Array{f(1, 2, 6, 6, 16)}, []*array.Array{f(1, 20, 6, 6)})
 		requireNoAllocs(t, FromBlocked{}, []*array.Array{f(1, 20, 6, 6)}, []*array.Array{f(1, 2, 6, 6, 16)})
 	})
