@@ -124,7 +124,11 @@ func (v *conv32) products(w *Workspace, l cpuLevel) {
 				j.dst, j.src, p.b, p.ldb = framed, img, framed, j.plane
 				w.Parallel(v.perGroup, max(1, simdPack/j.plane), j)
 			}
-			multiply(w, p)
+			if p.isGemv(l) {
+				multiplyGemv(w, l, p)
+			} else {
+				multiply(w, p)
+			}
 		}
 	}
 	putJob(w, j)

@@ -1,0 +1,109 @@
+// Command gemv writes the assembly of products of a packed matrix and a vector.
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+)
+
+func generate() (map[string][]byte, error) {
+	return simd.Files("gemv", []simd.Unit{
+		{Name: "gemv", Emit: func(c *build.Context) {
+			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
+				emitPanels(s)
+			}
+		}},
+	})
+}
+
+func main() { simd.Main("gemv", generate) }
+
+// chains is the number of sums that are computed at once, enough to hide the
+// latency of multiply-add.
+const chains = 8
+
+// emitPanels writes the product of panels of a packed left operand, a vector of
+// rows each, and a vector: four panels, or two or one with the steps of k dealt
+// out to several sums.
+func emitPanels(s simd.ISA) {
+	s.Begin("gemvPanels", "func(panels, k int, a *float32, stride int, x *float32, ldx int, out *float32, acc bool)",
+		fmt.Sprintf("stores in out[%d*i+l] the sum over k >= 1 of a[i*stride+%d*p+l]·x[p*ldx]\nfor panels i, 1, 2 or 4 of them, or adds it with acc.", s.Lanes(), s.Lanes()))
+	panels, k, a, stride := s.Arg("panels"), s.Arg("k"), s.Arg("a"), s.Bytes("stride")
+	x, ldx, out := s.Arg("x"), s.Bytes("ldx"), s.Arg("out")
+	acc := s.GP32()
+	s.Load(s.Param("acc"), acc.As8())
+	s.CMPQ(panels, U8(4))
+	s.JEQ(LabelRef("p4"))
+	s.CMPQ(panels, U8(2))
+	s.JEQ(LabelRef("p2"))
+	for _, n := range []int{1, 2, 4} {
+		panelSums(s, n, k, a, stride, x, ldx, out, acc)
+	}
+}
+
+func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, acc reg.GP) {
+	name := fmt.Sprintf("p%d", panels)
+	split, size := chains/panels, 4*s.Lanes()
+	s.Label(name)
+	at := []reg.GPVirtual{a}
+	for i := 1; i < panels; i++ {
+		at = append(at, s.GP64())
+		s.MOVQ(at[i-1], at[i])
+		s.ADDQ(stride, at[i])
+	}
+	for i := range chains {
+		s.Zero(s.V(i))
+	}
+	step := func(j int) {
+		v := s.V(chains + j%2)
+		s.VBROADCASTSS(simd.At(x, 0), v)
+		s.ADDQ(ldx, x)
+		for i := range panels {
+			s.VFMADD231PS(simd.At(at[i], size*j), v, s.V(i*split+j))
+		}
+	}
+	advance := func(steps int) {
+		for _, p := range at {
+			s.ADDQ(U32(size*steps), p)
+		}
+	}
+	s.Label(name + "loop")
+	s.CMPQ(k, U8(split))
+	s.JLT(LabelRef(name + "rest"))
+	for j := range split {
+		step(j)
+	}
+	advance(split)
+	s.SUBQ(U8(split), k)
+	s.JMP(LabelRef(name + "loop"))
+	s.Label(name + "rest")
+	s.TESTQ(k, k)
+	s.JEQ(LabelRef(name + "end"))
+	step(0)
+	advance(1)
+	s.DECQ(k)
+	s.JMP(LabelRef(name + "rest"))
+	s.Label(name + "end")
+	for half := split / 2; half >= 1; half /= 2 {
+		for i := range panels {
+			for j := range half {
+				s.VADDPS(s.V(i*split+j+half), s.V(i*split+j), s.V(i*split+j))
+			}
+		}
+	}
+	s.TESTB(acc.As8(), acc.As8())
+	s.JEQ(LabelRef(name + "store"))
+	for i := range panels {
+		s.VADDPS(simd.At(out, size*i), s.V(i*split), s.V(i*split))
+	}
+	s.Label(name + "store")
+	for i := range panels {
+		s.VMOVUPS(s.V(i*split), simd.At(out, size*i))
+	}
+	s.End()
+}

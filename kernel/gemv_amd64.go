@@ -1,0 +1,13 @@
+package kernel
+
+// hasGemv reports whether the level has assembly for panels times a vector.
+func hasGemv(l cpuLevel) bool { return l >= levelAVX2 }
+
+// gemv stores the product of n panels, 1, 2 or 4, with x in sums, or adds it.
+func gemv(l cpuLevel, n, k int, a, x []float32, ldx int, sums *[gemvPanels * 16]float32, acc bool) {
+	if l == levelAVX512 {
+		gemvPanelsAVX512(n, k, &a[0], 16*k, &x[0], ldx, &sums[0], acc)
+	} else {
+		gemvPanelsAVX2(n, k, &a[0], 8*k, &x[0], ldx, &sums[0], acc)
+	}
+}

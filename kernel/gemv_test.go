@@ -1,0 +1,83 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"runtime/debug"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// A packed weight times few positions agrees with the convolution in Go, reads
+// and writes nothing beside its operands and does not depend on threads.
+func TestGemv(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	eachLevel(t, func(t *testing.T) {
+		if cpu.level == levelGeneric {
+			t.Skip("the reference itself")
+		}
+		r := rand.New(rand.NewPCG(1, 1))
+		sizes := []int{1, 5, 14, 15, 29, 43, 57, 70, 113}
+		for i, m := range sizes {
+			for n, k := range []int{1, 2, 3, 7, 8, 9, 255, 300, 1000} {
+				floats := func(n int) []float32 { return guardedFloats(t, r, n, i%2 == 0) }
+				cols := 1 + (n+i)%5
+				v := conv32{g: newSpatial([]int{1, cols}, []int{1, cols}, []int{1, 1}, nil, nil, nil),
+					batch: 1 + i%2, groups: 1 + n%2, perGroup: k, outPerGroup: m}
+				chans := v.groups * m
+				v.weight = floats(chans * k)
+				size := packedRows(cpu.level, m, k)
+				v.packed = floats(v.groups * size)
+				for g := range v.groups {
+					packWhole(&Workspace{}, cpu.level, v.packed[g*size:(g+1)*size], v.weight[g*m*k:(g+1)*m*k], k, false, m, k)
+				}
+				v.src, v.dst = floats(v.batch*v.groups*k*cols), floats(v.batch*chans*cols)
+				v.end = epilogue{biasRow: floats(chans), ldr: cols}
+				if n%3 > 0 {
+					v.end.scaleRow = floats(chans)
+				}
+				if n%4 > 1 {
+					v.end.residual = floats(len(v.dst))
+				}
+				v.end = v.end.with(Epilogue{Act: Activation((i + n) % 4), Lo: -3, Hi: 5})
+				want := v
+				want.dst, want.packed = make([]float32, len(v.dst)), nil
+				want.runGo(&Workspace{})
+				v.run(&Workspace{})
+				require.InDeltaSlice(t, want.dst, v.dst, 1e-3, "%d %d %d", m, k, cols)
+				again := v
+				again.dst = make([]float32, len(v.dst))
+				again.run(&Workspace{Threads: 3})
+				require.Equal(t, v.dst, again.dst)
+			}
+		}
+	})
+}
+
+func TestGemvDoesNotAllocate(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		s := ConvPacked{Channels: 40, Kernel: []int{1, 1}, In: []int{1, 1}}
+		p := array.New(array.F32, PackedConvLen(s.Conv, s.In, []int{40, 300, 1, 1}))
+		x := array.New(array.F32, 1, 300, 1, 1)
+		requireNoAllocs(t, s, []*array.Array{array.New(array.F32, 1, 40, 1, 1)}, []*array.Array{x, p, nil, nil, nil})
+	})
+}
+
+func BenchmarkGemv(b *testing.B) {
+	for _, s := range [][2]int{{168, 672}, {672, 168}, {1920, 80}, {80, 1920}, {240, 960}, {6, 144}} {
+		b.Run(strconv.Itoa(s[0])+"x"+strconv.Itoa(s[1]), func(b *testing.B) {
+			v := conv32{g: newSpatial([]int{1, 1}, []int{1, 1}, []int{1, 1}, nil, nil, nil), batch: 1, groups: 1, perGroup: s[1], outPerGroup: s[0]}
+			v.packed = make([]float32, packedRows(cpu.level, s[0], s[1]))
+			v.src, v.dst = make([]float32, s[1]), make([]float32, s[0])
+			v.end = epilogue{biasRow: make([]float32, s[0]), ldr: 1}.with(Epilogue{Act: ActReLU})
+			w := &Workspace{}
+			b.SetBytes(int64(4 * s[0] * s[1]))
+			for b.Loop() {
+				v.run(w)
+			}
+		})
+	}
+}
