@@ -71,52 +71,8 @@ func emitTranspose(s isa) {
 	s.End()
 }
 
-// transpose transposes the matrix whose rows are the first registers and
-// returns the registers that then hold its columns.
-func (s isa) transpose() []int {
-	n := s.Lanes()
-	a, b := make([]int, n), make([]int, n) // registers of the rows, and spare ones
-	for i := range n {
-		a[i], b[i] = i, n+i
-	}
-	// Pairs of rows, then quadruples, within each 128-bit part.
-	for i := 0; i < n; i += 2 {
-		s.VUNPCKLPS(s.V(a[i+1]), s.V(a[i]), s.V(b[i]))
-		s.VUNPCKHPS(s.V(a[i+1]), s.V(a[i]), s.V(b[i+1]))
-	}
-	for i := 0; i < n; i += 4 {
-		s.VUNPCKLPD(s.V(b[i+2]), s.V(b[i]), s.V(a[i]))
-		s.VUNPCKHPD(s.V(b[i+2]), s.V(b[i]), s.V(a[i+1]))
-		s.VUNPCKLPD(s.V(b[i+3]), s.V(b[i+1]), s.V(a[i+2]))
-		s.VUNPCKHPD(s.V(b[i+3]), s.V(b[i+1]), s.V(a[i+3]))
-	}
-	// a[4g+c] now has columns c, c+4, ... of rows 4g to 4g+3, a part each.
-	out := make([]int, n)
-	if !s.Wide() {
-		for c := range 4 {
-			s.VPERM2F128(U8(0x20), s.V(a[4+c]), s.V(a[c]), s.V(b[c]))
-			s.VPERM2F128(U8(0x31), s.V(a[4+c]), s.V(a[c]), s.V(b[4+c]))
-			out[c], out[4+c] = b[c], b[4+c]
-		}
-		return out
-	}
-	for c := range 4 {
-		s.VSHUFF32X4(U8(0x88), s.V(a[4+c]), s.V(a[c]), s.V(b[c]))      // columns c, c+8 of rows 0-7
-		s.VSHUFF32X4(U8(0xdd), s.V(a[4+c]), s.V(a[c]), s.V(b[4+c]))    // columns c+4, c+12
-		s.VSHUFF32X4(U8(0x88), s.V(a[12+c]), s.V(a[8+c]), s.V(b[8+c])) // the same of rows 8-15
-		s.VSHUFF32X4(U8(0xdd), s.V(a[12+c]), s.V(a[8+c]), s.V(b[12+c]))
-	}
-	for c := range 4 {
-		s.VSHUFF32X4(U8(0x88), s.V(b[8+c]), s.V(b[c]), s.V(a[c]))
-		s.VSHUFF32X4(U8(0x88), s.V(b[12+c]), s.V(b[4+c]), s.V(a[4+c]))
-		s.VSHUFF32X4(U8(0xdd), s.V(b[8+c]), s.V(b[c]), s.V(a[8+c]))
-		s.VSHUFF32X4(U8(0xdd), s.V(b[12+c]), s.V(b[4+c]), s.V(a[12+c]))
-	}
-	for c := range n {
-		out[c] = a[c]
-	}
-	return out
-}
+// transpose is simd.ISA.Transpose4.
+func (s isa) transpose() []int { return s.Transpose4() }
 
 // emitCopy writes the packing of rows that lie across k.
 func emitCopy(s isa) {

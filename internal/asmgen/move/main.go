@@ -1,0 +1,31 @@
+// Command move writes the assembly of the kernels of package kernel that move
+// data, reduce columns and scale, and its Go stubs, with avo: zmove_*_amd64.s and
+// .go. The files it writes are checked in; a test regenerates them and compares
+// byte for byte.
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+)
+
+// isa has this command's kernels as methods.
+type isa struct{ simd.ISA }
+
+// both emits for both instruction sets.
+func both(emit func(isa)) func(*build.Context) {
+	return func(c *build.Context) {
+		emit(isa{simd.AVX512(c)})
+		emit(isa{simd.AVX2(c)})
+	}
+}
+
+func generate() (map[string][]byte, error) {
+	return simd.Files("asmgen/move", []simd.Unit{
+		{Name: "move_transpose", Emit: both(emitTransposes)},
+		{Name: "move_copy", Emit: both(emitCopies)},
+	})
+}
+
+func main() { simd.Main("asmgen/move", generate) }

@@ -1,0 +1,207 @@
+package kernel
+
+import "unsafe"
+
+//go:generate go run -C ../internal/asmgen ./move
+
+const (
+	moveLine = 64   // bytes of a line of the cache
+	moveTurn = 256  // bytes of a turn of the loops that stream
+	longRow  = 2048 // bytes from which a row is copied by itself
+)
+
+// moveFast copies the innermost one or two dimensions of the nest, which stays
+// inside of its operands, by assembly: two where moveElems walks only the ones
+// before. It reports false where there is none for the layout.
+func moveFast(dst, src unsafe.Pointer, size int, m *moveNest) bool {
+	level := cpu.level
+	if level < levelAVX2 {
+		return false
+	}
+	last := m.n - 1
+	n := m.size[last]
+	switch {
+	case m.tiled():
+		t := transposition{level: level, size: size, dst: dst, src: src,
+			ldd: m.d[last-1] * size, lds: m.s[last] * size, rows: n, cols: m.size[last-1], stream: m.stream}
+		return m.d[last] == 1 && t.run()
+	case m.d[last] != 1:
+		return false
+	case m.s[last] == 1:
+		rows, ldd, lds := 1, 0, 0
+		if last > 0 {
+			rows, ldd, lds = m.size[last-1], m.d[last-1]*size, m.s[last-1]*size
+		}
+		moveRuns(level, dst, ldd, src, lds, n*size, rows, m.stream)
+		return true
+	case m.s[last] == 0:
+		return moveSame(level, dst, src, size, n, m.stream)
+	}
+	return false
+}
+
+// moveRuns copies rows of n bytes.
+func moveRuns(level cpuLevel, dst unsafe.Pointer, ldd int, src unsafe.Pointer, lds, n, rows int, stream bool) {
+	if n < longRow {
+		if level == levelAVX512 {
+			moveRowsAVX512((*byte)(dst), ldd, (*byte)(src), lds, n, rows)
+		} else {
+			moveRowsAVX2((*byte)(dst), ldd, (*byte)(src), lds, n, rows)
+		}
+		return
+	}
+	for r := range rows {
+		d, s := unsafe.Slice((*byte)(unsafe.Add(dst, r*ldd)), n), unsafe.Slice((*byte)(unsafe.Add(src, r*lds)), n)
+		if stream {
+			moveFar(level, d, s)
+		} else {
+			copy(d, s)
+		}
+	}
+}
+
+// moveFar copies longRow bytes or more past the caches.
+func moveFar(level cpuLevel, dst, src []byte) {
+	head := toLine(unsafe.Pointer(&dst[0]))
+	copy(dst[:head], src)
+	dst, src = dst[head:], src[head:len(dst)]
+	turns := len(dst) / moveTurn
+	if level == levelAVX512 {
+		moveStreamAVX512(&dst[0], &src[0], turns)
+	} else {
+		moveStreamAVX2(&dst[0], &src[0], turns)
+	}
+	copy(dst[turns*moveTurn:], src[turns*moveTurn:])
+}
+
+// toLine returns the number of bytes from p to the next line of the cache.
+func toLine(p unsafe.Pointer) int { return -int(uintptr(p)) & (moveLine - 1) }
+
+// moveSame sets n elements to that at src.
+func moveSame(level cpuLevel, dst, src unsafe.Pointer, size, n int, stream bool) bool {
+	if n*size < moveTurn {
+		return false
+	}
+	var pattern uint64
+	switch size {
+	case 1:
+		pattern = uint64(*(*uint8)(src)) * 0x0101010101010101
+	case 2:
+		pattern = uint64(*(*uint16)(src)) * 0x0001000100010001
+	case 4:
+		pattern = uint64(*(*uint32)(src)) * 0x0000000100000001
+	default:
+		pattern = *(*uint64)(src)
+	}
+	d := unsafe.Slice((*byte)(dst), n*size)
+	// The first and the last turn overlap the others, which begin with a line.
+	moveFill(level, d[:moveTurn], pattern, false)
+	if len(d) > moveTurn {
+		moveFill(level, d[len(d)-moveTurn:], pattern, false)
+		d = d[toLine(dst):]
+		moveFill(level, d[:len(d)-len(d)%moveTurn], pattern, stream)
+	}
+	return true
+}
+
+// moveFill fills a multiple of moveTurn bytes.
+func moveFill(level cpuLevel, d []byte, pattern uint64, stream bool) {
+	turns := len(d) / moveTurn
+	switch {
+	case turns == 0:
+	case level == levelAVX512 && stream:
+		moveFillStreamAVX512(&d[0], turns, pattern)
+	case level == levelAVX512:
+		moveFillAVX512(&d[0], turns, pattern)
+	case stream:
+		moveFillStreamAVX2(&d[0], turns, pattern)
+	default:
+		moveFillAVX2(&d[0], turns, pattern)
+	}
+}
+
+// transposition is the copy of a matrix of rows·cols elements whose rows are lds
+// bytes apart to one of cols·rows whose rows are ldd bytes apart.
+type transposition struct {
+	level      cpuLevel
+	size       int
+	dst, src   unsafe.Pointer
+	ldd, lds   int
+	rows, cols int
+	stream     bool
+	wide       bool // blocks of the wider registers
+	block      int  // rows and columns of a block
+}
+
+const (
+	// tileBlocks is the number of blocks, down and across, of a tile: its rows lie on
+	// few enough pages for their translations to be at hand.
+	tileBlocks = 16
+	// tileRows is the number of blocks of rows that are done across a whole tile.
+	tileRows = 4
+	// streamTile is the size in bytes from which matrices go past the caches whose
+	// rows all compete for the same places there.
+	streamTile = 1 << 20
+)
+
+// run reports false where the matrix is smaller than any block. The last blocks
+// in each direction overlap those before where they are not whole.
+func (t *transposition) run() bool {
+	least := min(t.rows, t.cols)
+	switch {
+	case t.size < 4:
+		t.block = 8
+	case t.level == levelAVX512 && least >= 64/t.size:
+		t.wide, t.block = true, 64/t.size
+	default:
+		t.block = 32 / t.size
+	}
+	if least < t.block {
+		return false
+	}
+	crowded := t.ldd%4096 == 0 && t.rows*t.cols*t.size >= streamTile
+	t.stream = (t.stream || crowded) && t.wide && toLine(t.dst) == 0 && t.ldd%moveLine == 0
+	rows, cols := t.rows/t.block, t.cols/t.block
+	for r := 0; r < rows; r += tileBlocks {
+		for c := 0; c < cols; c += tileBlocks {
+			across, end := min(tileBlocks, cols-c), min(r+tileBlocks, rows)
+			for i := r; i < end; i += tileRows {
+				t.blocks(i*t.block, min(tileRows, end-i), c*t.block, across, t.stream)
+			}
+		}
+	}
+	if rows*t.block < t.rows {
+		t.blocks(t.rows-t.block, 1, 0, cols, false)
+	}
+	if cols*t.block < t.cols {
+		t.blocks(0, rows, t.cols-t.block, 1, false)
+	}
+	if rows*t.block < t.rows && cols*t.block < t.cols {
+		t.blocks(t.rows-t.block, 1, t.cols-t.block, 1, false)
+	}
+	return true
+}
+
+// blocks transposes whole blocks from row r and column c on.
+func (t *transposition) blocks(r, rows, c, cols int, stream bool) {
+	dst := (*byte)(unsafe.Add(t.dst, c*t.ldd+r*t.size))
+	src := (*byte)(unsafe.Add(t.src, r*t.lds+c*t.size))
+	switch {
+	case t.size == 1:
+		moveTranspose1AVX2(dst, t.ldd, src, t.lds, rows, cols)
+	case t.size == 2:
+		moveTranspose2AVX2(dst, t.ldd, src, t.lds, rows, cols)
+	case t.size == 4 && stream:
+		moveTranspose4StreamAVX512(dst, t.ldd, src, t.lds, rows, cols)
+	case t.size == 4 && t.wide:
+		moveTranspose4AVX512(dst, t.ldd, src, t.lds, rows, cols)
+	case t.size == 4:
+		moveTranspose4AVX2(dst, t.ldd, src, t.lds, rows, cols)
+	case stream:
+		moveTranspose8StreamAVX512(dst, t.ldd, src, t.lds, rows, cols)
+	case t.wide:
+		moveTranspose8AVX512(dst, t.ldd, src, t.lds, rows, cols)
+	default:
+		moveTranspose8AVX2(dst, t.ldd, src, t.lds, rows, cols)
+	}
+}
