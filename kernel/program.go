@@ -184,7 +184,7 @@ var codeTable = [numCodes]CodeInfo{
 	OpAtan:       {Name: "atan", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
 	OpErf:        {Name: "erf", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
 	OpTanh:       {Name: "tanh", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpSigmoid:    {Name: "sigmoid", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
+	OpSigmoid:    {Name: "sigmoid", Arity: 1, Float: true, ULP32: 2, ULP64: 4},
 	OpFloor:      {Name: "floor", Arity: 1, Float: true},
 	OpCeil:       {Name: "ceil", Arity: 1, Float: true},
 	OpRound:      {Name: "round", Arity: 1, Float: true},

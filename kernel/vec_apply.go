@@ -19,7 +19,7 @@ var functionSteps = [numCodes]uint8{
 func applyFunction(level cpuLevel, op Code, d, a []float32) {
 	code := stripCode(level)
 	if code == nil {
-		twin32(function32(op), d, a)
+		applyTwin(op, d, a)
 		return
 	}
 	all := ^uint64(0)

@@ -7,9 +7,13 @@ import "math"
 var (
 	//lint:ignore U1000 assembly reads it
 	vecNums = [...]float64{
-		math.Log2E, roundMagic, math.Ln2, 0, 0.25, 1.0 / 3, 0.5, 1, 1.5, 2, 3, 4, -1.0 / 3, 2.0 / 15, -1,
-		89, -104, -18, 104, 1.0 / 64, 10, 1<<52 + 1023, math.MaxFloat64, 1 / math.Ln2, 1.0 / 256,
+		math.Log2E, roundMagic, math.Ln2, 0, 0.25, 1.0 / 3, 0.5, 1, -1,
+		89, -104, -18, 1<<52 + 1023, math.MaxFloat64, 1 / math.Ln2, 1.0 / 256,
 		2 / math.Pi, halfPiHi, halfPiLo, math.Pi / 2, trigLarge, turnUnit, 1<<84 + 1<<63 + 1<<52,
+	}
+	//lint:ignore U1000 assembly reads it
+	vecSingles = [...]float32{
+		0, 1, 0.5, expMax32, expMin32, log2e32, roundMagic32, ln2Hi32, ln2Lo32, tanhNear, tanhFar, erfFarMax, erfAtOne, -erfAtOne,
 	}
 	//lint:ignore U1000 assembly reads it
 	vecInts = [...]uint64{
@@ -19,6 +23,6 @@ var (
 	}
 	//lint:ignore U1000 assembly reads it
 	vecWords = [...]uint32{
-		1 << 31, 1<<31 - 1, 0x3f800000, 1, math.MaxUint32, 0x7fff, 0x400000, 0x4f000000,
+		1 << 31, 1<<31 - 1, 0x3f800000, 1, math.MaxUint32, 0x7fff, 0x400000, 0x4f000000, roundMagicBits32,
 	}
 )

@@ -3,7 +3,6 @@ package kernel
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,38 +49,6 @@ func requireSame(t *testing.T, want, got []float32, what ...any) {
 	}
 }
 
-// TestFunctionAssembly: assembly and twin give the same bits for every step-th
-// f32, for all of them with GOFX_NIGHTLY=1.
-func TestFunctionAssembly(t *testing.T) {
-	step := uint64(49999)
-	if os.Getenv("GOFX_NIGHTLY") == "1" {
-		step = 1
-	}
-	const n = 1 << 14
-	x, want, got := make([]float32, n), make([]float32, n), make([]float32, n)
-	for op := range numCodes {
-		f := function32(op)
-		if f == nil {
-			continue
-		}
-		for at := uint64(0); at < 1<<32; {
-			k := copy(x, edges)
-			if at > 0 {
-				k = 0
-			}
-			for ; k < n && at < 1<<32; k++ {
-				x[k] = math.Float32frombits(uint32(at))
-				at += step
-			}
-			twin32(f, want[:k], x[:k])
-			for _, level := range vecLevels() {
-				applyFunction(level, op, got[:k], x[:k])
-				requireSame(t, want[:k], got[:k], op, level)
-			}
-		}
-	}
-}
-
 func TestFunctionLengths(t *testing.T) {
 	for _, level := range vecLevels() {
 		for n := range 2*maxStrip + 2 {
@@ -91,7 +58,7 @@ func TestFunctionLengths(t *testing.T) {
 				x[i] = float32(i) / 10
 			}
 			got[n] = 7
-			twin32(exp32, want, x)
+			applyTwin(OpExp, want, x)
 			applyFunction(level, OpExp, got[:n], x)
 			requireSame(t, want, got[:n], level, n)
 			require.Equal(t, float32(7), got[n])

@@ -2,9 +2,9 @@ package kernel
 
 import "math"
 
-// The f32 functions of neural networks, in f64 arithmetic with explicit rounding:
-// the result is the same on every architecture and off by at most 0.55 units in
-// the last place. Polynomials are Chebyshev fits made with 200 bits.
+// Functions of f32 in f64 arithmetic with explicit rounding: the result is the
+// same on every architecture and off by at most 0.55 units in the last place.
+// Polynomials are Chebyshev fits made with 200 bits.
 
 // expQ is (e**r - 1)/r for |r| <= log(2)/2, within 2.5e-10.
 var expQ = [7]float64{
@@ -12,39 +12,30 @@ var expQ = [7]float64{
 	0x1.1110c5ed7d6c9p-7, 0x1.6d75e5bb8107bp-10, 0x1.a152099da25bap-13,
 }
 
-// erf0 is erf(x)/x in x*x for |x| <= 1, within 1e-12.
-var erf0 = [9]float64{
-	0x1.20dd750428cb9p+0, -0x1.812746ade3c08p-2, 0x1.ce2f20a7415c6p-4, -0x1.b82cbae7577a7p-6, 0x1.56588b32275a7p-8,
-	-0x1.bfe158a7be278p-11, 0x1.f57e9cee106c1p-14, -0x1.d2b8522d6f7cbp-17, 0x1.1c41ab6eec487p-20,
-}
-
-// erf1 is erf(1.5+t) for |t| <= 0.5, within 3e-10.
-var erf1 = [10]float64{
-	0x1.eea555706f28ap-1, 0x1.e723724ba51f0p-4, -0x1.6d5a935976f50p-3, 0x1.1c2a0f324dd08p-3, -0x1.6d5bdd53cc32ap-5,
-	-0x1.e73c6627a6c23p-7, 0x1.3cc2d2a2ecb09p-6, -0x1.34a5dfedd6b5fp-8, -0x1.3adc10176c1cap-9, 0x1.97bc823596cbfp-10,
-}
-
-// erf2 is erf(3+t) for |t| <= 1, within 1e-9.
-var erf2 = [12]float64{
-	0x1.fffd1abd16605p-1, 0x1.2408c5d8ad040p-13, -0x1.b5fd9638396c1p-12, 0x1.9db9cef5e361fp-11, -0x1.11f747c27e1fcp-10,
-	0x1.0a6ce64768424p-10, -0x1.8152051503305p-11, 0x1.9a791be7d7775p-12, -0x1.2819a08b5a7a6p-13,
-	0x1.9d560ecd0af15p-17, 0x1.7387609aa5473p-16, -0x1.42d2ed12abb10p-17,
-}
-
 // vmath32 runs the transcendental operations over f32.
 func vmath32(level cpuLevel, op Code, d, a []float32) bool {
-	if function32(op) == nil {
+	if function32(op) == nil && single32(op) == nil {
 		return false
 	}
 	applyFunction(level, op, d, a)
 	return true
 }
 
-// function32 returns the f32 code of an operation, nil where there is none.
+// applyTwin computes a function of f32 in Go.
+func applyTwin(op Code, d, a []float32) {
+	if f := single32(op); f != nil {
+		for i, x := range a[:len(d)] {
+			d[i] = f(x)
+		}
+		return
+	}
+	twin32(function32(op), d, a)
+}
+
+// function32 returns the code of an operation on f32 that computes in f64, nil
+// where there is none.
 func function32(op Code) func(float64) float64 {
 	switch op {
-	case OpExp:
-		return exp32
 	case OpExpm1:
 		return expm132
 	case OpLog:
@@ -61,12 +52,6 @@ func function32(op Code) func(float64) float64 {
 		return tan32
 	case OpAtan:
 		return atan32
-	case OpErf:
-		return erf32
-	case OpTanh:
-		return tanh32
-	case OpSigmoid:
-		return sigmoid32
 	case OpRsqrt:
 		return rsqrt32
 	}
@@ -120,8 +105,8 @@ func expRest(r float64) float64 {
 	return float64(r * (float64(float64(float64(hi*r2)+mid)*r2) + lo))
 }
 
-// The functions below take an f32 value and return what rounds to its result.
-
+// exp32 takes an f32 value or a difference of two and returns what rounds to its
+// exponential; softmax and pow use it.
 func exp32(x float64) float64 {
 	switch {
 	case x != x:
@@ -132,53 +117,6 @@ func exp32(x float64) float64 {
 		return 0
 	}
 	return expSmall(x)
-}
-
-func sigmoid32(x float64) float64 {
-	switch {
-	case x != x:
-		return x
-	case x < -104:
-		return 0
-	case x > 104:
-		return 1
-	}
-	e := expSmall(-math.Abs(x))
-	num := 1.0
-	if x < 0 {
-		num = e
-	}
-	return num / (1 + e)
-}
-
-func tanh32(x float64) float64 {
-	t := math.Abs(x)
-	switch {
-	case t < 1.0/64:
-		// The next term of the series is below 2**-40 of the result; -0 stays -0.
-		s := float64(x * x)
-		return float64(x * (1 + float64(s*(float64(s*(2.0/15))-1.0/3))))
-	case t < 10:
-		t = 1 - 2/(expSmall(2*t)+1)
-	case t >= 10:
-		t = 1
-	}
-	return math.Copysign(t, x)
-}
-
-func erf32(x float64) float64 {
-	t := math.Abs(x)
-	switch {
-	case t <= 1:
-		return float64(x * horner(erf0[:], float64(x*x)))
-	case t <= 2:
-		t = horner(erf1[:], t-1.5)
-	case t <= 4:
-		t = horner(erf2[:], t-3)
-	case t > 4:
-		t = 1
-	}
-	return math.Copysign(t, x)
 }
 
 func rsqrt32(x float64) float64 { return 1 / math.Sqrt(x) }

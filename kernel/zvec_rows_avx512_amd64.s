@@ -87,10 +87,10 @@ loop:
 	VADDPD.BCST  ·vecNums+56(SB), Z5, Z5
 	VPSLLQ       $0x34, Z4, Z4
 	VPADDQ       Z4, Z5, Z4
-	VCMPPD.BCST  $0x1e, ·vecNums+120(SB), Z3, K1
+	VCMPPD.BCST  $0x1e, ·vecNums+72(SB), Z3, K1
 	VBROADCASTSD ·vecInts+16(SB), Z5
 	VBLENDMPD    Z5, Z4, K1, Z4
-	VCMPPD.BCST  $0x11, ·vecNums+128(SB), Z3, K1
+	VCMPPD.BCST  $0x11, ·vecNums+80(SB), Z3, K1
 	VBROADCASTSD ·vecNums+24(SB), Z5
 	VBLENDMPD    Z5, Z4, K1, Z4
 	VCMPPD       $0x03, Z3, Z3, K1
@@ -122,10 +122,10 @@ loop:
 	VADDPD.BCST  ·vecNums+56(SB), Z5, Z5
 	VPSLLQ       $0x34, Z4, Z4
 	VPADDQ       Z4, Z5, Z4
-	VCMPPD.BCST  $0x1e, ·vecNums+120(SB), Z3, K1
+	VCMPPD.BCST  $0x1e, ·vecNums+72(SB), Z3, K1
 	VBROADCASTSD ·vecInts+16(SB), Z5
 	VBLENDMPD    Z5, Z4, K1, Z4
-	VCMPPD.BCST  $0x11, ·vecNums+128(SB), Z3, K1
+	VCMPPD.BCST  $0x11, ·vecNums+80(SB), Z3, K1
 	VBROADCASTSD ·vecNums+24(SB), Z5
 	VBLENDMPD    Z5, Z4, K1, Z4
 	VCMPPD       $0x03, Z3, Z3, K1

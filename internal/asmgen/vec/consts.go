@@ -2,8 +2,9 @@ package main
 
 // num is the place of a number in vecNums of package kernel, word that in vecWords.
 type (
-	num  int
-	word int
+	num    int
+	word   int
+	single int // of vecSingles
 )
 
 // The order is that of vecNums and, from nSignBit on, of vecInts in kernel/vec_const_amd64.go.
@@ -16,19 +17,10 @@ const (
 	nThird
 	nHalf
 	nOne
-	nErfMid
-	nTwo
-	nThree
-	nFour
-	nMinusThird
-	nTwoBy15
 	nMinusOne
 	nExpMax
 	nExpMin
 	nExpm1Min
-	nSigmoidMax
-	nTanhSmall
-	nTanhLarge
 	nLogExp
 	nMaxF64
 	nInvLn2
@@ -69,4 +61,22 @@ const (
 	wHalfRound
 	wQuiet
 	wTwo31
+	wMagicBits
+)
+
+const (
+	fZero single = iota
+	fOne
+	fHalf
+	fExpMax
+	fExpMin
+	fLog2e
+	fMagic
+	fLn2Hi
+	fLn2Lo
+	fTanhNear
+	fTanhFar
+	fErfFarMax
+	fErfAtOne
+	fMinusErfAtOne
 )

@@ -56,38 +56,6 @@ func (s isa) exp(x value) value {
 	return s.choose(s.cmp(unord, x, x), x, v)
 }
 
-func (s isa) sigmoid(x value) value {
-	e := s.expSmall(s.orq(x, numAt(nSignBit)))
-	n := s.choose(s.cmp(ltOQ, x, numAt(nZero)), e, s.broadcast(numAt(nOne)))
-	v := s.div(n, s.add(e, numAt(nOne)))
-	v = s.choose(s.cmp(ltOQ, x, numAt(nExpMin)), numAt(nZero), v)
-	v = s.choose(s.cmp(gtOQ, x, numAt(nSigmoidMax)), numAt(nOne), v)
-	return s.choose(s.cmp(unord, x, x), x, v)
-}
-
-func (s isa) tanh(x value) value {
-	t := s.abs(x)
-	x2 := s.mul(x, x)
-	small := s.mul(s.add(s.mul(x2, s.add(s.mul(x2, numAt(nTwoBy15)), numAt(nMinusThird))), numAt(nOne)), x)
-	e := s.expSmall(s.add(t, t))
-	v := s.sub(s.broadcast(numAt(nOne)), s.div(s.broadcast(numAt(nTwo)), s.add(e, numAt(nOne))))
-	v = s.choose(s.cmp(geOQ, t, numAt(nTanhLarge)), numAt(nOne), v)
-	v = s.orq(v, s.signOf(x))
-	v = s.choose(s.cmp(ltOQ, t, numAt(nTanhSmall)), small, v)
-	return s.choose(s.cmp(unord, x, x), x, v)
-}
-
-func (s isa) erf(x value) value {
-	t := s.abs(x)
-	small := s.mul(s.horner("erf0", 9, s.mul(x, x)), x)
-	v := s.horner("erf2", 12, s.sub(t, numAt(nThree)))
-	v = s.choose(s.cmp(leOQ, t, numAt(nTwo)), s.horner("erf1", 10, s.sub(t, numAt(nErfMid))), v)
-	v = s.choose(s.cmp(gtOQ, t, numAt(nFour)), numAt(nOne), v)
-	v = s.orq(v, s.signOf(x))
-	v = s.choose(s.cmp(leOQ, t, numAt(nOne)), small, v)
-	return s.choose(s.cmp(unord, x, x), x, v)
-}
-
 func (s isa) expm1(x value) value {
 	rest, k := s.expParts(x)
 	scale := s.addq(s.shl(k, 52), numAt(nOne)) // the sum of bits
@@ -218,11 +186,12 @@ func (s isa) atan(x value) value {
 	return s.orq(p, s.signOf(x))
 }
 
-// function is an operation on f32 elements that is computed in f64.
+// function is an operation on f32 elements that is computed in f64, or in f32.
 type function struct {
-	name string
-	f    func(s isa, x, y value, label string) value
-	args int
+	name   string
+	f      func(s isa, x, y value, label string) value
+	args   int
+	single func(b batch, x vals) vals
 }
 
 func unary(f func(isa, value) value) func(isa, value, value, string) value {
@@ -234,26 +203,30 @@ func angle(f func(isa, value, string) value) func(isa, value, value, string) val
 }
 
 var functions = []function{
-	{"Exp", unary(isa.exp), 1},
-	{"Expm1", unary(isa.expm1), 1},
-	{"Log", unary(isa.log), 1},
-	{"Log1p", unary(isa.log1p), 1},
-	{"Log2", unary(isa.log2), 1},
-	{"Sin", angle(isa.sin), 1},
-	{"Cos", angle(isa.cos), 1},
-	{"Tan", angle(isa.tan), 1},
-	{"Atan", unary(isa.atan), 1},
-	{"Erf", unary(isa.erf), 1},
-	{"Tanh", unary(isa.tanh), 1},
-	{"Sigmoid", unary(isa.sigmoid), 1},
-	{"Rsqrt", unary(isa.rsqrt), 1},
-	{"Pow", func(s isa, x, y value, _ string) value { return s.pow(x, y) }, 2},
+	{name: "Exp", single: batch.exp},
+	{name: "Expm1", f: unary(isa.expm1), args: 1},
+	{name: "Log", f: unary(isa.log), args: 1},
+	{name: "Log1p", f: unary(isa.log1p), args: 1},
+	{name: "Log2", f: unary(isa.log2), args: 1},
+	{name: "Sin", f: angle(isa.sin), args: 1},
+	{name: "Cos", f: angle(isa.cos), args: 1},
+	{name: "Tan", f: angle(isa.tan), args: 1},
+	{name: "Atan", f: unary(isa.atan), args: 1},
+	{name: "Erf", single: batch.erf},
+	{name: "Tanh", single: batch.tanh},
+	{name: "Sigmoid", single: batch.sigmoid},
+	{name: "Rsqrt", f: unary(isa.rsqrt), args: 1},
+	{name: "Pow", f: func(s isa, x, y value, _ string) value { return s.pow(x, y) }, args: 2},
 }
 
 // emitFunction writes a step that applies f to the accumulator. All registers
 // serve the function: the accumulator waits in the strip of scratch.
 func emitFunction(s isa, f function) {
 	s.begin("vec" + f.name)
+	if f.single != nil {
+		emitSingle(s, f)
+		return
+	}
 	s.each(func(i int, a reg.Register) { s.VMOVUPS(a, Mem{Base: rTemp, Disp: i * s.size()}) })
 	if f.args == 2 {
 		s.operand(0, 4, reg.RBX)

@@ -107,6 +107,16 @@ func (s isa) jump() {
 	s.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{reg.RAX}, Inputs: []Op{reg.RAX}, IsTerminal: true})
 }
 
+// nextKeeping is next for code that also uses registers that avo assigns: the
+// accumulator is in use until the end.
+func (s isa) nextKeeping() {
+	s.ADDQ(U8(stepBytes), rCode)
+	s.MOVQ(Mem{Base: rCode}, reg.RAX)
+	in := []Op{reg.RAX}
+	s.each(func(_ int, a reg.Register) { in = append(in, a) })
+	s.Instruction(&ir.Instruction{Opcode: "JMP", Operands: []Op{reg.RAX}, Inputs: in, IsTerminal: true})
+}
+
 // operand sets r to the address of operand i of the step, of elements of size bytes.
 func (s isa) operand(i, size int, r reg.Register) Mem {
 	s.MOVQ(Mem{Base: rCode, Disp: 16 + 16*i}, r)
