@@ -83,10 +83,13 @@ func (p *qConvPlan) imageBytes() int {
 func (s QConv) ScratchBytes(out, in []*array.Array) int {
 	p := s.plan(out, in)
 	chanSums := 2*scratchSize(p.w.outChans, 8) + 4*p.w.groups*scratchSize(2*qCols, 4)
-	size := loadBytes(in[qX]) + loadBytes(in[qW]) + scratchSize(p.imageBytes(), 1) +
-		scratchSize(p.g.inPlane*p.w.chans, 1) + scratchSize(p.w.outChans*p.g.outPlane, out[0].DType().Size()) +
-		epilogueBytes(p.w.outChans, operand(in, qTableOperand)) + chanSums +
-		qMatrixScratch(p.g.outPlane, p.w.chans, p.w.chans) + scratchSize(p.w.taps, 16)
+	image := scratchSize(p.imageBytes(), 1) + scratchSize(p.g.inPlane*p.w.chans, 1) +
+		scratchSize(p.w.outChans*p.g.outPlane, out[0].DType().Size()) + qMatrixScratch(p.g.outPlane, p.w.chans, p.w.chans)
+	if f, ok := p.planes(); ok && out[0].DType().Size() == 1 {
+		image = max(image, f.scratch(p.w.outChans/p.w.groups))
+	}
+	size := loadBytes(in[qX]) + loadBytes(in[qW]) + image + epilogueBytes(p.w.outChans, operand(in, qTableOperand)) +
+		chanSums + scratchSize(p.w.taps, 16)
 	if !s.Packed {
 		size += scratchSize(p.w.bytes(), 1)
 	}
@@ -119,15 +122,30 @@ func (s QConv) Run(w *Workspace, out, in []*array.Array) {
 	unsigned := s.Unsigned || !s.Packed && weight.DType() == array.U8
 	act := qAct{s.ReLU, s.Max}
 	inner := w.Mark()
+	form, planar := p.planes()
+	planar = planar && p.planar(step, out[0], in, px.scale, unsigned)
 	for i := range p.batch {
-		c.image(w, i)
-		dst := c.result(w, out[0], i)
+		var dst qDest
+		if planar {
+			c.planesOf(w, &form, i)
+			dst.bytes = bytesOut(out[0])[i*p.g.outPlane*p.w.outChans:]
+		} else {
+			c.image(w, i)
+			dst = c.result(w, out[0], i)
+		}
 		for g := range p.w.groups {
 			at := w.Mark()
 			b := p.w.group(mem, g)
 			first := g * (p.w.outChans / p.w.groups)
 			e := act.epilogue(w, step, out[0], in, unsigned, px, &b, first, p.w.outChans)
 			e.retarget(dst)
+			if planar {
+				e.skip(first * p.g.outPlane)
+				e.ld = p.g.outPlane
+				c.planar(w, &form, g, b, e)
+				w.Release(at)
+				continue
+			}
 			e.skip(first)
 			e.ld = p.w.outChans
 			if p.w.depthwise {
@@ -138,7 +156,9 @@ func (s QConv) Run(w *Workspace, out, in []*array.Array) {
 			c.group(w, g, b, e)
 			w.Release(at)
 		}
-		c.finish(w, out[0], dst, i)
+		if !planar {
+			c.finish(w, out[0], dst, i)
+		}
 		w.Release(inner)
 	}
 	putJob(w, c)

@@ -220,17 +220,10 @@ func (a qAct) epilogue(w *Workspace, step string, out *array.Array, in []*array.
 
 // weightZeros corrects for zero points of the weight, where one is not 0.
 func (e *qEpilogue) weightZeros(w *Workspace, wz *array.Array, unsigned bool, x qParam, b *PackedQ, col int) {
-	less := int32(0)
-	if unsigned {
-		less = 128 // packed weights are less 128
-	}
-	found := false
-	for i := 0; i < b.n && !found; i++ {
-		found = zeroAt(wz, col+i) != less
-	}
-	if !found {
+	if !offCentre(wz, unsigned, col, b.n) {
 		return
 	}
+	less := packedLess(unsigned)
 	e.weightZero = Scratch[int32](w, len(e.bias))
 	clear(e.weightZero)
 	k := int32(b.K())
@@ -239,6 +232,26 @@ func (e *qEpilogue) weightZeros(w *Workspace, wz *array.Array, unsigned bool, x 
 		e.weightZero[i] = z
 		e.bias[i] += k * x.zero * z
 	}
+}
+
+// packedLess is what packed weights are less than the weights.
+func packedLess(unsigned bool) int32 {
+	if unsigned {
+		return 128
+	}
+	return 0
+}
+
+// offCentre reports whether one of n channels, col and on, of packed weights has a
+// zero point other than 0.
+func offCentre(wz *array.Array, unsigned bool, col, n int) bool {
+	less := packedLess(unsigned)
+	for i := range n {
+		if zeroAt(wz, col+i) != less {
+			return true
+		}
+	}
+	return false
 }
 
 func zeroAt(a *array.Array, i int) int32 {

@@ -26,6 +26,7 @@ var units = []unit{
 	{"scale", emitScale},
 	{"depthwise", emitDepthwise},
 	{"transpose", emitTranspose},
+	{"plane", emitPlane},
 	{"weights", emitWeights},
 }
 
@@ -36,8 +37,11 @@ func generate() (map[string][]byte, error) {
 		list = append(list, simd.Unit{Name: "q" + u.name, Emit: func(c *build.Context) { u.emit(writer{c}) }})
 	}
 	files, err := simd.Files("asmgen/q", list)
+	if err != nil {
+		return nil, err
+	}
 	maps.Copy(files, arm64Files())
-	return files, err
+	return files, nil
 }
 
 func main() { simd.Main("asmgen/q", generate) }

@@ -1,0 +1,405 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Places of fields of kernel's qPlaneTile.
+const (
+	planeX = 8 * iota
+	planeB
+	planeBias
+	planeScale
+	planeDst
+	planeLd
+	planeGroups
+	planeStep
+	planeChannels
+	planeMask
+	planeFlip
+	planeZero = planeFlip + 4
+	planeLo   = planeFlip + 8
+	planeHi   = planeFlip + 12
+)
+
+// planeRows are the channels of the blocks that make the 32 of a panel, by the
+// vectors of positions: as many sums as registers hold, or enough to hide the
+// latency of a product.
+var planeRows = [][]int{1: {16, 16}, 2: {8, 8, 8, 8}, 3: {8, 8, 8, 8}, 4: {6, 6, 5, 5, 5, 5}}
+
+func emitPlane(w writer) {
+	order := permutation(w)
+	for vectors := 4; vectors >= 1; vectors-- {
+		planeTile{writer: w, vectors: vectors, order: order}.emit()
+	}
+	emitSplit(w)
+	for _, listed := range []bool{false, true} {
+		planePack{writer: w, listed: listed}.emit()
+	}
+}
+
+// planeTile is the product whose columns are positions: channels of a panel of
+// weights, of which four bytes are broadcast, by vectors of 16 positions, of which
+// four channels each lie together. Results lie channels first.
+type planeTile struct {
+	writer
+	vectors int
+	order   Mem
+
+	s, x, xs, b, bs, bias, scale, dst, ld, n, groups, left, col reg.GPVirtual
+}
+
+func (k planeTile) emit() {
+	k.begin(fmt.Sprintf("qPlane%dVNNI", k.vectors), "func(s *uint8)",
+		fmt.Sprintf("computes all channels of s, a qPlaneTile, at %d positions.", 16*k.vectors)+
+			"\nPositions that the mask leaves out are not written.")
+	k.s = k.arg("s")
+	field := func(off int) reg.GPVirtual {
+		r := k.GP64()
+		k.MOVQ(at(k.s, off), r)
+		return r
+	}
+	k.x, k.b, k.bias, k.scale = field(planeX), field(planeB), field(planeBias), field(planeScale)
+	k.dst, k.ld, k.groups, k.left = field(planeDst), field(planeLd), field(planeGroups), field(planeChannels)
+	k.xs, k.bs, k.n, k.col = k.GP64(), k.GP64(), k.GP64(), k.GP64()
+	mask := field(planeMask)
+	k.KMOVQ(mask, reg.K1)
+	k.Label("panel")
+	k.XORQ(k.col, k.col)
+	rows := planeRows[k.vectors]
+	for i := 0; i < len(rows); {
+		count := 0
+		for i+count < len(rows) && rows[i+count] == rows[i] {
+			count++
+		}
+		i += count
+		end := 0
+		for _, r := range rows[:i] {
+			end += r
+		}
+		k.block(rows[i-1], end)
+	}
+	k.ADDQ(at(k.s, planeStep), k.b)
+	k.JMP(LabelRef("panel"))
+	k.Label("done")
+	k.end()
+}
+
+func (k *planeTile) acc(r, v int) reg.VecPhysical { return z(r*k.vectors + v) }
+
+// block computes blocks of rows channels until column end of the panel.
+func (k *planeTile) block(rows, end int) {
+	label := func(s string) string { return fmt.Sprintf("%s%d", s, end) }
+	const unroll = 2
+	k.Label(label("block"))
+	for r := range rows {
+		k.VPBROADCASTD(at(k.bias, 4*r), k.acc(r, 0))
+		for v := 1; v < k.vectors; v++ {
+			k.VMOVDQA32(k.acc(r, 0), k.acc(r, v))
+		}
+	}
+	k.MOVQ(k.x, k.xs)
+	k.LEAQ(indexed(k.b, k.col, 4, 0), k.bs)
+	k.MOVQ(k.groups, k.n)
+	k.SUBQ(U8(unroll), k.n)
+	k.JLT(LabelRef(label("few")))
+	k.Label(label("loop"))
+	for g := range unroll {
+		k.group(rows, g)
+	}
+	k.ADDQ(I32(64*k.vectors*unroll), k.xs)
+	k.ADDQ(I32(panelBytes*unroll), k.bs)
+	k.SUBQ(U8(unroll), k.n)
+	k.JGE(LabelRef(label("loop")))
+	k.Label(label("few"))
+	k.ADDQ(U8(unroll), k.n)
+	k.JZ(LabelRef(label("store")))
+	k.group(rows, 0)
+	k.Label(label("store"))
+	k.store(rows)
+	k.ADDQ(U8(4*rows), k.bias)
+	k.ADDQ(U8(4*rows), k.scale)
+	k.ADDQ(U8(rows), k.col)
+	k.CMPQ(k.col, U8(end))
+	k.JLT(LabelRef(label("block")))
+}
+
+// group adds one group of four k.
+func (k *planeTile) group(rows, g int) {
+	first := rows * k.vectors
+	for v := range k.vectors {
+		k.VMOVDQU32(at(k.xs, 64*(k.vectors*g+v)), z(first+v))
+	}
+	if k.vectors == 1 {
+		for r := range rows {
+			k.VPDPBUSD_BCST(at(k.bs, panelBytes*g+4*r), z(first), k.acc(r, 0))
+		}
+		return
+	}
+	for r := range rows {
+		a := z(30 + r%2)
+		k.VPBROADCASTD(at(k.bs, panelBytes*g+4*r), a)
+		for v := range k.vectors {
+			k.VPDPBUSD(a, z(first+v), k.acc(r, v))
+		}
+	}
+}
+
+// store turns the sums into bytes, a channel at a time, until no channel is left.
+// Scales are below one, so that nothing overflows before it saturates.
+func (k *planeTile) store(rows int) {
+	scale, zero, lo, hi, flip, order := z(24), z(25), z(26), z(27), z(28), z(29)
+	k.VPBROADCASTW(at(k.s, planeZero), zero)
+	k.VPBROADCASTB(at(k.s, planeLo), lo)
+	k.VPBROADCASTB(at(k.s, planeHi), hi)
+	k.VPBROADCASTD(at(k.s, planeFlip), flip)
+	if k.vectors < 4 {
+		k.VMOVDQU32(k.order, order)
+	}
+	for r := range rows {
+		k.VBROADCASTSS(at(k.scale, 4*r), scale)
+		for v := range k.vectors {
+			a := k.acc(r, v)
+			k.VCVTDQ2PS(a, a)
+			k.VMULPS(scale, a, a)
+			k.VCVTPS2DQ(a, a)
+		}
+		a, halves := k.acc(r, 0), (k.vectors+1)/2
+		for h := range halves {
+			v := k.acc(r, 2*h)
+			k.VPACKSSDW(k.acc(r, min(2*h+1, k.vectors-1)), v, v)
+			k.VPADDSW(zero, v, v)
+		}
+		k.VPACKUSWB(k.acc(r, 2*(halves-1)), a, a)
+		k.VPMAXUB(lo, a, a)
+		k.VPMINUB(hi, a, a)
+		if k.vectors < 4 {
+			k.VPERMD(a, order, a)
+		}
+		k.VPXORD(flip, a, a)
+		k.VMOVDQU8(a, reg.K1, at(k.dst, 0))
+		k.ADDQ(k.ld, k.dst)
+		k.DECQ(k.left)
+		k.JZ(LabelRef("done"))
+	}
+}
+
+// Places of fields of kernel's qPlanePack.
+const (
+	packSrc = 8 * iota
+	packPlane
+	packQuads
+	packTaps
+	packParts
+	packCount
+	packRows
+	packDst
+	packVectors
+	packFill
+	packFlip = packFill + 4
+)
+
+// planePack reads 64 positions of four channels at a time, in parts, and brings the
+// four bytes of each position together. Unless rows are listed, they are those of
+// channels, one plane after the other, for each tap.
+type planePack struct {
+	writer
+	listed bool
+
+	s, src, plane, three, quads, part, parts, count, rows, dst reg.GPVirtual
+}
+
+func (k planePack) emit() {
+	name, doc := "qPlanePackVNNI", "packs what qPlanePack says: groups of four channels for each tap."
+	if k.listed {
+		name, doc = "qPlaneListVNNI", "packs what qPlanePack says: four rows of the list at a time."
+	}
+	k.begin(name, "func(s *uint8)", doc)
+	k.s = k.arg("s")
+	field := func(off int) reg.GPVirtual {
+		r := k.GP64()
+		k.MOVQ(at(k.s, off), r)
+		return r
+	}
+	k.src, k.plane, k.quads, k.parts = field(packSrc), field(packPlane), field(packQuads), field(packParts)
+	k.count, k.rows, k.dst = field(packCount), field(packRows), field(packDst)
+	k.part, k.three = k.GP64(), k.GP64()
+	k.LEAQ(indexed(k.plane, k.plane, 2, 0), k.three)
+	k.VPBROADCASTD(at(k.s, packFill), z(30))
+	k.VPBROADCASTD(at(k.s, packFlip), z(31))
+	k.SHLQ(U8(4), k.count)
+	if k.listed {
+		k.loop(func() {
+			for r := range 4 {
+				k.listedRow(r)
+			}
+			k.ADDQ(U8(64), k.rows)
+		})
+	} else {
+		taps, start := field(packTaps), k.GP64()
+		k.MOVQ(k.src, start)
+		k.Label("tap")
+		k.MOVQ(start, k.src)
+		k.MOVQ(at(k.s, packQuads), k.quads)
+		k.loop(k.channels)
+		k.ADDQ(k.count, k.parts)
+		k.DECQ(taps)
+		k.JNZ(LabelRef("tap"))
+	}
+	k.end()
+}
+
+// channels loads the parts of four planes into Z0 to Z3.
+func (k *planePack) channels() {
+	p, end := k.GP64(), k.GP64()
+	for r := range 4 {
+		k.VMOVDQA32(z(30), z(r))
+	}
+	k.MOVQ(k.parts, k.part)
+	k.LEAQ(indexed(k.parts, k.count, 1, 0), end)
+	k.Label("part")
+	k.MOVQ(at(k.part, 0), p)
+	k.KMOVQ(at(k.part, 8), reg.K1)
+	k.ADDQ(k.src, p)
+	k.VMOVDQU8(at(p, 0), reg.K1, z(0))
+	k.VMOVDQU8(indexed(p, k.plane, 1, 0), reg.K1, z(1))
+	k.VMOVDQU8(indexed(p, k.plane, 2, 0), reg.K1, z(2))
+	k.VMOVDQU8(indexed(p, k.three, 1, 0), reg.K1, z(3))
+	k.ADDQ(U8(16), k.part)
+	k.CMPQ(k.part, end)
+	k.JNE(LabelRef("part"))
+	k.LEAQ(indexed(k.src, k.plane, 4, 0), k.src)
+}
+
+// listedRow loads the parts of row r of the list into Zr.
+func (k *planePack) listedRow(r int) {
+	p, from, end := k.GP64(), k.GP64(), k.GP64()
+	label := fmt.Sprintf("part%d", r)
+	k.VMOVDQA32(z(30), z(r))
+	k.MOVQ(at(k.rows, 16*r), from)
+	k.ADDQ(k.src, from)
+	k.MOVQ(at(k.rows, 16*r+8), k.part)
+	k.IMULQ(k.count, k.part)
+	k.ADDQ(k.parts, k.part)
+	k.LEAQ(indexed(k.part, k.count, 1, 0), end)
+	k.Label(label)
+	k.MOVQ(at(k.part, 0), p)
+	k.KMOVQ(at(k.part, 8), reg.K1)
+	k.VMOVDQU8(indexed(from, p, 1, 0), reg.K1, z(r))
+	k.ADDQ(U8(16), k.part)
+	k.CMPQ(k.part, end)
+	k.JNE(LabelRef(label))
+}
+
+// loop packs quads groups. Four vectors of positions are written as interleaving
+// leaves them, position p in dword p%4 of lane p/16 of vector p/4%4, which is what
+// joining the sums undoes; fewer are written in order.
+func (k *planePack) loop(load func()) {
+	vectors := k.GP64()
+	k.Label("quad")
+	load()
+	k.VPUNPCKLBW(z(1), z(0), z(4))
+	k.VPUNPCKHBW(z(1), z(0), z(5))
+	k.VPUNPCKLBW(z(3), z(2), z(6))
+	k.VPUNPCKHBW(z(3), z(2), z(7))
+	for half := range 2 {
+		k.VPUNPCKLWD(z(6+half), z(4+half), z(8+2*half))
+		k.VPUNPCKHWD(z(6+half), z(4+half), z(9+2*half))
+	}
+	for v := range 4 {
+		k.VPXORD(z(31), z(8+v), z(8+v))
+	}
+	k.MOVQ(at(k.s, packVectors), vectors)
+	k.CMPQ(vectors, U8(4))
+	k.JNE(LabelRef("ordered"))
+	for v := range 4 {
+		k.VMOVDQU32(z(8+v), at(k.dst, 64*v))
+	}
+	k.ADDQ(I32(256), k.dst)
+	k.JMP(LabelRef("next"))
+	k.Label("ordered")
+	k.VSHUFI32X4(U8(0x44), z(9), z(8), z(12))
+	k.VSHUFI32X4(U8(0x44), z(11), z(10), z(13))
+	k.VSHUFI32X4(U8(0x88), z(13), z(12), z(14))
+	k.VMOVDQU32(z(14), at(k.dst, 0))
+	k.ADDQ(U8(64), k.dst)
+	k.CMPQ(vectors, U8(1))
+	k.JEQ(LabelRef("next"))
+	k.VSHUFI32X4(U8(0xdd), z(13), z(12), z(14))
+	k.VMOVDQU32(z(14), at(k.dst, 0))
+	k.ADDQ(U8(64), k.dst)
+	k.CMPQ(vectors, U8(2))
+	k.JEQ(LabelRef("next"))
+	k.VSHUFI32X4(U8(0xee), z(9), z(8), z(12))
+	k.VSHUFI32X4(U8(0xee), z(11), z(10), z(13))
+	k.VSHUFI32X4(U8(0x88), z(13), z(12), z(14))
+	k.VMOVDQU32(z(14), at(k.dst, 0))
+	k.ADDQ(U8(64), k.dst)
+	k.Label("next")
+	k.DECQ(k.quads)
+	k.JNZ(LabelRef("quad"))
+}
+
+// emitSplit writes the separation of even elements and odd ones.
+func emitSplit(w writer) {
+	w.begin("qSplitVNNI", "func(lines, n int, src, even, odd *uint8, step int)",
+		"sets even[i] = src[2i] and, unless odd is nil, odd[i] = src[2i+1] for the n\nelements of each line of src; lines of even and odd are step apart.")
+	lines, n, src, even, odd, step := w.arg("lines"), w.arg("n"), w.arg("src"), w.arg("even"), w.arg("odd"), w.arg("step")
+	half, at0 := w.GP64(), w.GP64()
+	to, left := w.GP64(), w.GP64()
+	w.MOVQ(n, left)
+	w.ANDQ(I32(63), left)
+	w.lanes(left, reg.K1)
+	w.LEAQ(at(left, 1), half)
+	w.SHRQ(U8(1), half)
+	w.lanes(half, reg.K2)
+	w.SHRQ(U8(1), left)
+	w.lanes(left, reg.K3)
+	part := func(masked bool) {
+		if masked {
+			w.VMOVDQU8_Z(at(src, 0), reg.K1, z(0))
+		} else {
+			w.VMOVDQU8(at(src, 0), z(0))
+		}
+		put := func(base reg.GPVirtual, k reg.Register) {
+			w.VPMOVWB(z(0), y(1))
+			if masked {
+				w.VMOVDQU8(y(1), k, indexed(base, to, 1, 0))
+			} else {
+				w.VMOVDQU8(y(1), indexed(base, to, 1, 0))
+			}
+		}
+		put(even, reg.K2)
+		name := fmt.Sprintf("even%v", masked)
+		w.TESTQ(odd, odd)
+		w.JZ(LabelRef(name))
+		w.VPSRLW(U8(8), z(0), z(0))
+		put(odd, reg.K3)
+		w.Label(name)
+	}
+	w.XORQ(at0, at0)
+	w.Label("line")
+	w.MOVQ(at0, to)
+	w.MOVQ(n, left)
+	w.SUBQ(U8(64), left)
+	w.JLT(LabelRef("few"))
+	w.Label("full")
+	part(false)
+	w.ADDQ(U8(64), src)
+	w.ADDQ(U8(32), to)
+	w.SUBQ(U8(64), left)
+	w.JGE(LabelRef("full"))
+	w.Label("few")
+	w.ADDQ(U8(64), left)
+	w.JZ(LabelRef("next"))
+	part(true)
+	w.ADDQ(left, src)
+	w.Label("next")
+	w.ADDQ(step, at0)
+	w.DECQ(lines)
+	w.JNZ(LabelRef("line"))
+	w.end()
+}

@@ -1,0 +1,114 @@
+package kernel
+
+import "github.com/gofx-dev/gofx/array"
+
+// qPlaneForm is how a convolution of channels first is computed where positions
+// are the columns of the product: from x's planes, without a transposition of x or
+// of the result. Processors with dot products of bytes do it so.
+type qPlaneForm struct {
+	g      spatial // as windows see the planes
+	chans  int
+	phases int  // parts of a plane, by the parity of columns; 1 where planes are x's own
+	even   bool // only even columns are read, and there
+	phase  int  // elements of a phase of a plane, of lines of width
+	width  int
+	plane  int // elements of a plane
+
+	listed  bool // the rows of a group of four do not lie in planes next to each other
+	depth   int  // groups of four of a window
+	vectors int  // of 16 positions
+	rest    int  // positions that vectors leave
+	panels  int  // of up to four vectors
+	parts   int  // of lines, of a panel, at most
+}
+
+const (
+	qPlaneLanes   = 64 // positions of a panel
+	qPlaneThreads = 16 // most goroutines, for each of which there is room for a panel
+	qPlaneRest    = 4  // positions that are not worth a vector
+)
+
+// planes returns the form of a convolution to bytes, and false where there is none.
+func (p *qConvPlan) planes() (f qPlaneForm, ok bool) {
+	g, per := p.g, p.w.chans/p.w.groups
+	f = qPlaneForm{chans: p.w.chans, listed: per%4 != 0, depth: p.w.runs * ((p.w.run + 3) / 4)}
+	flat := g.in[0] == 1 && g.out[0] == 1 && g.kernel[0] == 1 && g.padLo[0] == 0
+	if !p.transposed || p.w.depthwise || !flat || g.stride[2] > 2 || f.listed && !p.w.merged || g.outPlane < 16 || per == 0 {
+		return f, false
+	}
+	f.g, f.phases, f.width = g, g.stride[2], (g.in[2]+g.stride[2]-1)/g.stride[2]
+	f.phase = g.in[1] * f.width
+	f.plane = f.phases * f.phase
+	if f.phases == 2 && g.padLo[2]%2 == 0 && (g.kernel[2] == 1 || g.dilate[2]%2 == 0) {
+		f.even, f.plane = true, f.phase
+	}
+	if g.pointwise() {
+		// One line, wherever a panel ends.
+		f.g.in, f.g.out, f.width = [3]int{1, 1, g.inPlane}, [3]int{1, 1, g.inPlane}, g.inPlane
+	}
+	f.vectors, f.rest = g.outPlane/16, g.outPlane%16
+	if f.rest > qPlaneRest {
+		f.vectors, f.rest = f.vectors+1, 0
+	}
+	f.panels = (f.vectors + 3) / 4
+	f.parts = min(qPlaneLanes, (qPlaneLanes-2)/f.g.out[2]+2)
+	return f, f.g.out[2] >= 5
+}
+
+// planar reports whether a convolution with these operands is computed by planes
+// here: to bytes, without zero points of the packed weight, and scaled so that sums
+// cannot overflow.
+func (p *qConvPlan) planar(step string, out *array.Array, in []*array.Array, x float32, unsigned bool) bool {
+	if !qPlanes() || out.DType() != array.U8 && out.DType() != array.I8 {
+		return false
+	}
+	n, ws, wz := p.w.outChans, operand(in, qWScale), operand(in, qWZero)
+	perChannel(step, "the scale of the weight", ws, n)
+	perChannel(step, "the zero point of the weight", wz, n)
+	if offCentre(wz, unsigned, 0, n) {
+		return false
+	}
+	y := tensorParam(step, out.DType(), operand(in, qYScale), operand(in, qYZero)).scale
+	if ws == nil || ws.Len() == 1 {
+		n = 1
+	}
+	for i := range n {
+		s := float32(1)
+		if ws != nil {
+			s = scaleAt(step, ws, i)
+		}
+		if s = float32(x*s) / y; !(s > -0.99 && s < 0.99) {
+			return false
+		}
+	}
+	return true
+}
+
+// slots is the panels that are there at once.
+func (f *qPlaneForm) slots() int { return max(4, min(f.panels+1, qPlaneThreads)) }
+
+// panelBytes is the size of a packed panel.
+func (f *qPlaneForm) panelBytes() int { return f.depth * 4 * qPlaneLanes }
+
+// scratch is what a convolution takes at most in this form.
+func (f *qPlaneForm) scratch(outChans int) int {
+	n := f.slots() * (scratchSize(f.panelBytes(), 1) + scratchSize(f.g.taps*f.parts, 16) + scratchSize(qPlaneRest*outChans, 1))
+	if f.phases > 1 {
+		n += scratchSize(f.chans*f.plane, 1)
+	}
+	if f.listed {
+		n += scratchSize(4*f.depth, 16)
+	}
+	return n
+}
+
+// qPart is a part of a line among the positions of a panel: where its elements
+// lie, less the place of the first among the positions, and which positions read
+// an element for a tap, the others being padding.
+type qPart struct {
+	at    int64
+	lanes uint64
+}
+
+// qRow is a row of a panel: where its plane lies, and its tap.
+type qRow struct{ plane, tap int64 }

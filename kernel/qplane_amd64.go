@@ -1,0 +1,288 @@
+package kernel
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+)
+
+// qPlaneTile is what the product by planes is told; the generator knows the places
+// of its fields.
+type qPlaneTile struct {
+	x        *uint8
+	b        *int8
+	bias     *int32
+	scale    *float32
+	dst      *uint8
+	ld       int
+	groups   int
+	step     int // bytes of a panel of weights
+	channels int
+	mask     uint64
+	flip     uint32
+	// For unsigned results, those that flip makes signed ones of.
+	zero, lo, hi int32
+}
+
+// qPlanePack is what the packing of planes is told.
+type qPlanePack struct {
+	src         *uint8
+	plane       int
+	quads, taps int // quads for each tap
+	parts       *qPart
+	count       int // parts of a tap
+	rows        *qRow
+	dst         *uint8
+	vectors     int
+	fill, flip  uint32
+}
+
+// qPlanes reports whether this processor computes by planes.
+func qPlanes() bool { return qVNNI() }
+
+// planesOf makes image i what panels are packed from.
+func (c *qConvRun) planesOf(w *Workspace, f *qPlaneForm, i int) {
+	size := c.p.g.inPlane * c.p.w.chans
+	c.img = c.src[i*size : (i+1)*size]
+	if f.phases == 1 {
+		return
+	}
+	j := takeJob[qSplitJob](w)
+	*j = qSplitJob{f: *f, g: c.p.g, src: c.img, dst: Scratch[uint8](w, f.chans*f.plane)}
+	w.Parallel(f.chans, max(1, elementwiseWork/(c.p.g.inPlane+1)), j)
+	c.img = j.dst
+	putJob(w, j)
+}
+
+// qSplitJob parts columns of planes by their parity.
+type qSplitJob struct {
+	f        qPlaneForm
+	g        spatial
+	src, dst []uint8
+}
+
+// Do copies channels [lo, hi).
+func (j *qSplitJob) Do(lo, hi int) {
+	g, f := &j.g, &j.f
+	lines, n := g.in[1], g.in[2]
+	if n%2 == 0 {
+		lines, n = 1, lines*n
+	}
+	for c := lo; c < hi; c++ {
+		src, dst := j.src[c*g.inPlane:(c+1)*g.inPlane], j.dst[c*f.plane:(c+1)*f.plane]
+		var odd *uint8
+		if !f.even && n > 1 {
+			odd = &dst[f.phase]
+		}
+		qSplitVNNI(lines, n, &src[0], &dst[0], odd, f.width)
+	}
+}
+
+// planar convolves one group of channels by planes; e's bytes are the image's.
+func (c *qConvRun) planar(w *Workspace, f *qPlaneForm, group int, b PackedQ, e qEpilogue) {
+	per := c.p.w.chans / c.p.w.groups
+	j := takeJob[qPlaneJob](w)
+	*j = qPlaneJob{f: *f, b: b, out: e, src: c.img[group*per*f.plane:], flip: uint32(c.x.flip) * 0x01010101}
+	j.fill = uint32(uint8(c.x.zero)^c.x.flip) * 0x01010101
+	if f.listed {
+		j.list(scratchOf[qRow](w, 4*f.depth), per, c.p.w.runs)
+	}
+	slots := f.slots()
+	for i := range slots {
+		j.room[i] = qPlaneRoom{panel: Scratch[uint8](w, f.panelBytes()), parts: scratchOf[qPart](w, f.g.taps*f.parts),
+			rest: Scratch[uint8](w, qPlaneRest*b.n)}
+	}
+	units := f.panels + min(f.rest, 1)
+	panels := (b.n + qCols - 1) / qCols
+	j.block = panels
+	if t := 2 * w.Threads; w.Threads > 1 && units < t {
+		j.block = max((panels*units+t-1)/t, min(panels, 4))
+	}
+	j.blocks = (panels + j.block - 1) / j.block
+	threads := w.Threads
+	w.Threads = min(threads, slots)
+	w.Parallel(units*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
+	w.Threads = threads
+	putJob(w, j)
+}
+
+// scratchOf returns n structures of 16 bytes without pointers.
+func scratchOf[T qPart | qRow](w *Workspace, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(Scratch[int64](w, 2*n)))), n)
+}
+
+// qPlaneRoom is what one goroutine packs into.
+type qPlaneRoom struct {
+	panel []uint8
+	parts []qPart
+	rest  []uint8
+}
+
+// qPlaneJob is a convolution by planes in progress: units are panels of
+// positions, times blocks of panels of weights.
+type qPlaneJob struct {
+	f             qPlaneForm
+	b             PackedQ
+	out           qEpilogue
+	src           []uint8
+	rows          []qRow
+	fill, flip    uint32
+	block, blocks int
+	taken         atomic.Uint32
+	room          [qPlaneThreads]qPlaneRoom
+}
+
+// list fills the rows of runs of whole lines of taps; what fills a group up is
+// weighted 0.
+func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
+	line := j.f.g.taps / runs
+	full := len(rows) / runs
+	for r := range runs {
+		for i := range full {
+			k := min(i, line*chans-1)
+			rows[r*full+i] = qRow{plane: int64(k % chans * j.f.plane), tap: int64(r*line + k/chans)}
+		}
+	}
+	j.rows = rows
+}
+
+// Do computes units [lo, hi).
+func (j *qPlaneJob) Do(lo, hi int) {
+	slot := j.take()
+	room := &j.room[slot]
+	packed := -1
+	for u := lo; u < hi; u++ {
+		panel := u / j.blocks
+		vectors := min(4, j.f.vectors-4*panel)
+		first := panel * qPlaneLanes
+		n := min(16*vectors, j.f.g.outPlane-first)
+		if panel == j.f.panels {
+			first = 16 * j.f.vectors
+			vectors, n = 1, j.f.rest
+		}
+		if packed != panel {
+			j.pack(room, first, n, vectors)
+			packed = panel
+		}
+		from := u % j.blocks * j.block
+		to := min(from+j.block, (j.b.n+qCols-1)/qCols)
+		if panel == j.f.panels {
+			j.remainder(room, from, to, first)
+		} else {
+			j.tile(room, from, to, first, n, vectors)
+		}
+	}
+	j.taken.And(^(uint32(1) << slot))
+}
+
+// take returns the number of a room that no other goroutine is in.
+func (j *qPlaneJob) take() int {
+	for {
+		m := j.taken.Load()
+		if slot := bits.TrailingZeros32(^m); slot < qPlaneThreads && j.taken.CompareAndSwap(m, m|1<<slot) {
+			return slot
+		}
+	}
+}
+
+// tile computes panels [from, to) of weights at n positions from first on.
+func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
+	e, col := &j.out, from*qCols
+	channels := min(to*qCols, j.b.n) - col
+	at := col*e.ld + first
+	_ = e.bytes[at+(channels-1)*e.ld+n-1]
+	zero := e.zero + int32(e.flip)
+	b := j.b.panel(from)
+	t := qPlaneTile{x: &room.panel[0], b: &b[0], bias: &e.bias[col], scale: &e.scale[col], dst: &e.bytes[at], ld: e.ld,
+		groups: j.f.depth, step: len(b), channels: channels, mask: 1<<n - 1, flip: uint32(e.flip) * 0x01010101,
+		zero: zero, lo: int32(e.lo) + zero, hi: int32(e.hi) + zero}
+	p := (*uint8)(unsafe.Pointer(&t))
+	switch vectors {
+	case 1:
+		qPlane1VNNI(p)
+	case 2:
+		qPlane2VNNI(p)
+	case 3:
+		qPlane3VNNI(p)
+	default:
+		qPlane4VNNI(p)
+	}
+	if e.table != nil {
+		for c := range channels {
+			qLookup(e.bytes[at+c*e.ld:][:n], e.table)
+		}
+	}
+}
+
+// remainder computes the positions that vectors leave as rows of a product.
+func (j *qPlaneJob) remainder(room *qPlaneRoom, from, to, first int) {
+	n, depth := j.f.rest, j.f.depth
+	rows := room.panel[64*depth:][: 4*depth*n : 4*depth*n]
+	for g := range depth {
+		for r := range n {
+			*(*[4]uint8)(rows[4*(r*depth+g):]) = *(*[4]uint8)(room.panel[64*g+4*r:])
+		}
+	}
+	e := j.out
+	ld := e.ld
+	e.ld, e.bytes = j.b.n, room.rest
+	var one [1]int64
+	for p := from; p < to; p++ {
+		col := p * qCols
+		cols := min(qCols, j.b.n-col)
+		qTileBytes(n, cols, rows, 0, 4*depth, one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
+		e.lookup(n, cols, e.bytes[col:])
+		for c := col; c < col+cols; c++ {
+			to := j.out.bytes[c*ld+first:][:n]
+			for r := range to {
+				to[r] = e.bytes[r*e.ld+c]
+			}
+		}
+	}
+}
+
+// pack packs the windows of n positions from first on.
+func (j *qPlaneJob) pack(room *qPlaneRoom, first, n, vectors int) {
+	f := &j.f
+	count := j.split(room.parts, first, n)
+	s := qPlanePack{src: &j.src[0], plane: f.plane, quads: f.depth / f.g.taps, taps: f.g.taps, parts: &room.parts[0], count: count,
+		dst: &room.panel[0], vectors: vectors, fill: j.fill, flip: j.flip}
+	p := (*uint8)(unsafe.Pointer(&s))
+	if f.listed {
+		s.quads, s.rows = f.depth, &j.rows[0]
+		qPlaneListVNNI(p)
+		return
+	}
+	qPlanePackVNNI(p)
+}
+
+// split fills the parts of each tap and returns how many a tap has.
+func (j *qPlaneJob) split(parts []qPart, first, n int) (count int) {
+	g := &j.f.g
+	y, x := first/g.out[2], first%g.out[2]
+	count = (x + n + g.out[2] - 1) / g.out[2]
+	for s, lane := 0, 0; lane < n; s++ {
+		width := min(g.out[2]-x, n-lane)
+		t := s
+		for ky := range g.kernel[1] {
+			iy := y*g.stride[1] + ky*g.dilate[1] - g.padLo[1]
+			inside := uint(iy) < uint(g.in[1])
+			for kx := range g.kernel[2] {
+				d := kx*g.dilate[2] - g.padLo[2]
+				phase, cols, step := 0, g.in[2], d
+				if j.f.phases == 2 {
+					phase, step = d&1, d>>1
+					cols = (g.in[2] + 1 - phase) / 2
+				}
+				parts[t] = qPart{}
+				if a, b := max(0, -step-x), min(width, cols-step-x); inside && a < b {
+					parts[t] = qPart{at: int64(phase*j.f.phase + iy*j.f.width + x + step - lane),
+						lanes: (1<<(b-a) - 1) << (lane + a)}
+				}
+				t += count
+			}
+		}
+		lane, x, y = lane+width, 0, y+1
+	}
+	return count
+}
