@@ -133,6 +133,7 @@ type gemmPhase uint8
 const (
 	phasePackA gemmPhase = iota
 	phasePackB
+	phasePackMultiply
 	phaseMultiply
 )
 

@@ -17,10 +17,15 @@ func panelLanes(l cpuLevel) int {
 
 // gemmTile32 computes one tile of a product from a panel of a and rows of b.
 func gemmTile32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool) {
+	gemmTileNext32(l, rows, k, a, b, ldb, c, ldc, cols, acc, fetch{at: a})
+}
+
+// gemmTileNext32 is gemmTile32 that also asks for memory that is needed soon.
+func gemmTileNext32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, ahead fetch) {
 	if l == levelAVX512 {
-		gemmTileAVX512(rows, k, a, b, ldb, c, ldc, cols, acc)
+		gemmTileAVX512(rows, k, a, b, ldb, c, ldc, cols, acc, ahead.at, ahead.step)
 	} else {
-		gemmTileAVX2(rows, k, a, b, ldb, c, ldc, cols, acc)
+		gemmTileAVX2(rows, k, a, b, ldb, c, ldc, cols, acc, ahead.at, ahead.step)
 	}
 }
 
@@ -35,10 +40,10 @@ func packAlong(l cpuLevel, dst []float32, stride int, src []float32, ld, rows, k
 	}
 }
 
-// packAcross stores dst[p*stride+r] = src[p*ld+r] for at most panelLanes columns.
+// packAcross stores dst[p*stride+r] = src[p*ld+r] for at most twice panelLanes
+// columns.
 func packAcross(l cpuLevel, dst []float32, stride int, src []float32, ld, cols, k int) {
-	lanes := panelLanes(l)
-	_, _ = dst[(k-1)*stride+lanes-1], src[(k-1)*ld+cols-1]
+	_, _ = dst[(k-1)*stride+roundUp(cols, panelLanes(l))-1], src[(k-1)*ld+cols-1]
 	if l == levelAVX512 {
 		packCopyAVX512(&dst[0], stride, &src[0], ld, cols, k)
 	} else {

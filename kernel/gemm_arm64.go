@@ -28,3 +28,8 @@ func gemmTile32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc
 		}
 	}
 }
+
+// gemmTileNext32 is gemmTile32: the hardware looks ahead by itself.
+func gemmTileNext32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, _ fetch) {
+	gemmTile32(l, rows, k, a, b, ldb, c, ldc, cols, acc)
+}

@@ -11,33 +11,46 @@ const (
 
 // directPanels is the number of panels of a up to which the rows of b are read
 // where they lie: packing pays only when they are used more often.
-const directPanels = 12
+const directPanels = 6
+
+// directAhead is how many rows of b, read where they lie, are asked for early:
+// no hardware looks that far.
+const directAhead = 16
+
+// depthUnit divides the terms of all blocks of k but the last: whole vectors are
+// packed faster.
+const depthUnit = 16
 
 // blocking is how a level cuts the float32 product: tiles of mr×nr, panels of a
 // with stride floats a step of k, sums of at most kc terms at a time, blocks of
-// mc panels of a and of nc columns of b.
+// at most area floats of packed a, which stay in the second-level cache beside
+// two panels of b, and of nc columns of b.
 type blocking struct {
-	mr, nr, stride, kc, mc, nc int
-	even                       bool // there is code for every number of rows
+	mr, nr, stride, kc, area, nc int
+	even                         bool // there is code for every number of rows
 }
 
 func blockingOf(l cpuLevel) blocking {
 	switch l {
 	case levelAVX512:
-		return blocking{mr: 14, nr: 32, stride: 16, kc: 256, mc: 24, nc: 2048, even: true}
+		return blocking{mr: 14, nr: 32, stride: 16, kc: 768, area: 120 << 10, nc: 2048, even: true}
 	case levelAVX2:
-		return blocking{mr: 6, nr: 16, stride: 8, kc: 256, mc: 48, nc: 2048, even: true}
+		return blocking{mr: 6, nr: 16, stride: 8, kc: 384, area: 64 << 10, nc: 2048, even: true}
 	case levelNEON:
-		return blocking{mr: 8, nr: 8, stride: 8, kc: 256, mc: 32, nc: 1024}
+		return blocking{mr: 8, nr: 8, stride: 8, kc: 256, area: 64 << 10, nc: 1024}
 	}
-	return blocking{mr: gemmMR, nr: gemmNR, stride: gemmMR, kc: gemmKC, mc: gemmMC / gemmMR, nc: gemmNC}
+	return blocking{mr: gemmMR, nr: gemmNR, stride: gemmMR, kc: gemmKC, area: gemmMC * gemmKC, nc: gemmNC}
 }
 
-// depth returns the terms of one block of k: equal shares, not a short last one.
+// depth returns the terms of one block of k: about equal shares, not a short
+// last one.
 func (b *blocking) depth(k int) int {
 	blocks := (k + b.kc - 1) / b.kc
-	return (k + blocks - 1) / blocks
+	return min(k, roundUp((k+blocks-1)/blocks, depthUnit))
 }
+
+// most returns how many panels of a, k terms deep, make a block.
+func (b *blocking) most(k int) int { return max(1, b.area/(b.stride*b.depth(k))) }
 
 // panels returns how many panels m rows are cut into.
 func (b *blocking) panels(m int) int { return (m + b.mr - 1) / b.mr }
@@ -61,7 +74,7 @@ func (b *blocking) rows(m, i int) (lo, hi int) {
 // sizes returns the elements of a block of each operand when packed.
 func (b *blocking) sizes(m, n, k int) (sizeA, sizeB int) {
 	kc := b.depth(k)
-	return min(b.panels(m), b.mc) * b.stride * kc, roundUp(min(n, b.nc), b.nr) * kc
+	return min(b.panels(m), b.most(k)) * b.stride * kc, roundUp(min(n, b.nc), b.nr) * kc
 }
 
 // product is c = op(a)·op(b), or c += with acc, followed by end. An operand is
@@ -93,6 +106,7 @@ type productJob struct {
 	jc, nc         int // columns
 	ip, np         int // panels of a
 	first, last    bool
+	again          bool // another block of a follows, with the same panels of b
 	aPanel, bPanel []float32
 }
 
@@ -165,40 +179,80 @@ func (j *productJob) run(w *Workspace) {
 	w.Release(mark)
 }
 
+// columns returns how many columns are multiplied at a time: equal shares, or
+// all where b is packed and no part of it is read twice.
+func (j *productJob) columns(panels int) int {
+	bl := &j.bl
+	most := bl.nc
+	if j.packedB != nil {
+		most *= 2
+		if j.k <= bl.kc && panels <= bl.most(j.k) {
+			most = j.n
+		}
+	}
+	parts := (j.n + most - 1) / most
+	return roundUp((j.n+parts-1)/parts, bl.nr)
+}
+
 // blocks computes the product with the panels that it was given.
 func (j *productJob) blocks(w *Workspace) {
 	bl := &j.bl
 	depth, panels := bl.depth(j.k), bl.panels(j.m)
+	columns := j.columns(panels)
+	parts := (panels + bl.most(j.k) - 1) / bl.most(j.k)
 	j.direct = panels <= directPanels && !j.transB && j.window == nil && j.packedB == nil
-	for j.jc = 0; j.jc < j.n; j.jc += bl.nc {
-		j.nc = min(bl.nc, j.n-j.jc)
-		cols := (j.nc + bl.nr - 1) / bl.nr
+	for j.jc = 0; j.jc < j.n; j.jc += columns {
+		j.nc = min(columns, j.n-j.jc)
 		for j.pc = 0; j.pc < j.k; j.pc += depth {
 			j.kc = min(depth, j.k-j.pc)
 			j.first, j.last = j.pc == 0, j.pc+j.kc == j.k
-			switch {
-			case j.packedB != nil:
+			if j.packedB != nil {
 				j.bPanel = j.packedB[j.pc*roundUp(j.n, bl.nr)+j.jc*j.kc:]
-			case !j.direct:
-				j.phase = phasePackB
-				w.Parallel(cols, max(1, simdPack/(bl.nr*j.kc)), j)
-			case j.nc%bl.nr != 0:
-				j.phase = phasePackB
-				j.Do(cols-1, cols)
 			}
-			for j.ip = 0; j.ip < panels; j.ip += bl.mc {
-				j.np = min(bl.mc, panels-j.ip)
+			for i := range parts {
+				j.ip = panels * i / parts
+				j.np = panels*(i+1)/parts - j.ip
+				j.again = i+1 < parts
 				if j.packedA != nil {
 					j.aPanel = j.packedA[j.pc*panels*bl.stride+j.ip*bl.stride*j.kc:]
 				} else {
 					j.phase = phasePackA
 					w.Parallel(j.np, max(1, simdPack/(bl.stride*j.kc)), j)
 				}
-				j.phase = phaseMultiply
-				w.Parallel(j.np*cols, max(1, simdWork/(bl.mr*bl.nr*j.kc)), j)
+				j.multiplyBlock(w, i == 0)
 			}
 		}
 	}
+}
+
+// multiplyBlock multiplies a block of a with a block of b, whose panels it packs
+// where they are fresh.
+func (j *productJob) multiplyBlock(w *Workspace, fresh bool) {
+	bl := &j.bl
+	cols, threads := (j.nc+bl.nr-1)/bl.nr, max(1, w.Threads)
+	work := max(1, simdWork/(bl.mr*bl.nr*j.kc))
+	switch {
+	case !fresh || j.packedB != nil:
+	case j.direct:
+		if j.nc%bl.nr != 0 {
+			j.phase = phasePackB
+			j.Do(cols-1, cols)
+		}
+	case threads == 1 || cols >= 4*threads:
+		// A panel is packed and used at once, while it is in a near cache.
+		j.phase = phasePackMultiply
+		grain := cols
+		if threads > 1 {
+			grain = max(1, work/j.np, cols/(8*threads))
+		}
+		w.Parallel(cols, grain, j)
+		return
+	default:
+		j.phase = phasePackB
+		w.Parallel(cols, max(1, simdPack/(bl.nr*j.kc)), j)
+	}
+	j.phase = phaseMultiply
+	w.Parallel(j.np*cols, work, j)
 }
 
 // Do runs the current phase for panels, or for tiles in column-panel order.
@@ -212,13 +266,21 @@ func (j *productJob) Do(lo, hi int) {
 		}
 	case phasePackB:
 		for i := lo; i < hi; i++ {
-			dst := j.bPanel[i*j.bl.nr*j.kc:][:j.bl.nr*j.kc]
-			col := j.jc + i*j.bl.nr
-			count := min(j.bl.nr, j.jc+j.nc-col)
-			if j.window != nil {
-				j.window.pack(j.level, dst, j.bl.nr, j.b, j.pc, j.kc, col, count)
-			} else {
-				packB(j.level, dst, j.bl.nr, j.b, j.ldb, j.transB, col, count, j.pc, j.kc)
+			j.packPanel(i, i)
+		}
+	case phasePackMultiply:
+		for i := lo; i < hi; i++ {
+			slot := lo // of all panels that only this call reads
+			if j.again {
+				slot = i
+			}
+			b := j.packPanel(i, slot)
+			for ip := range j.np {
+				var ahead fetch
+				if i+1 < hi {
+					ahead = j.fetchSource(i+1, ip)
+				}
+				j.tile(i, ip, b, j.bl.nr, ahead)
 			}
 		}
 	case phaseMultiply:
@@ -226,28 +288,85 @@ func (j *productJob) Do(lo, hi int) {
 	}
 }
 
+// packPanel packs panel i of b into the given place and returns it.
+func (j *productJob) packPanel(i, slot int) []float32 {
+	nr := j.bl.nr
+	dst := j.bPanel[slot*nr*j.kc:][:nr*j.kc]
+	col := j.jc + i*nr
+	count := min(nr, j.jc+j.nc-col)
+	if j.window != nil {
+		j.window.pack(j.level, dst, nr, j.b, j.pc, j.kc, col, count)
+	} else {
+		packB(j.level, dst, nr, j.b, j.ldb, j.transB, col, count, j.pc, j.kc)
+	}
+	return dst
+}
+
+// fetch is memory that a tile asks for while it computes: step bytes further on
+// for each of its steps of k.
+type fetch struct {
+	at   *float32
+	step int
+}
+
+// fetchSource returns what tile ip asks for of the columns of b that become
+// panel i. Columns along k are left to the hardware unless they lie in a row.
+func (j *productJob) fetchSource(i, ip int) fetch {
+	nr := j.bl.nr
+	col := j.jc + i*nr
+	switch {
+	case j.window != nil || j.jc+j.nc-col < nr:
+	case !j.transB && ip == 0:
+		return fetch{&j.b[j.pc*j.ldb+col], 4 * j.ldb}
+	case j.transB && j.ldb == j.kc:
+		return fetch{&j.b[col*j.ldb+nr*j.kc*ip/j.np], (4*nr + j.np - 1) / j.np}
+	}
+	return fetch{}
+}
+
+// fetchPanel returns what tile ip asks for of the packed panel i.
+func (j *productJob) fetchPanel(i, ip int) fetch {
+	size := j.bl.nr * j.kc
+	if i*j.bl.nr >= j.nc {
+		if i = 0; !j.again {
+			return fetch{}
+		}
+	}
+	return fetch{&j.bPanel[i*size+size*ip/j.np], (4*j.bl.nr + j.np - 1) / j.np}
+}
+
 func (j *productJob) tiles(lo, hi int) {
-	bl := &j.bl
-	acc := j.acc || !j.first
-	end := j.last && j.end.some
+	nr := j.bl.nr
 	jp, ip := lo/j.np, lo%j.np
 	for range hi - lo {
-		r0, r1 := bl.rows(j.m, j.ip+ip)
-		col := j.jc + jp*bl.nr
-		cols := min(bl.nr, j.jc+j.nc-col)
-		b, ldb := unsafe.SliceData(j.bPanel[jp*bl.nr*j.kc:][:bl.nr*j.kc]), bl.nr
-		if j.direct && cols == bl.nr {
-			b, ldb = &j.b[j.pc*j.ldb+col], j.ldb
-		}
-		at := r0*j.ldc + col
-		c := j.c[at : at+(r1-r0-1)*j.ldc+cols]
-		gemmTile32(j.level, r1-r0, j.kc, &j.aPanel[ip*bl.stride*j.kc], b, ldb, &c[0], j.ldc, cols, acc)
-		if end {
-			j.end.apply(j.level, r1-r0, cols, r0, col, c, j.ldc)
+		col := j.jc + jp*nr
+		if j.direct && j.jc+j.nc-col >= nr {
+			b := j.b[j.pc*j.ldb+col:]
+			j.tile(jp, ip, b, j.ldb, fetch{&b[min(directAhead, j.kc-1)*j.ldb], 4 * j.ldb})
+		} else {
+			j.tile(jp, ip, j.bPanel[jp*nr*j.kc:][:nr*j.kc], nr, j.fetchPanel(jp+1, ip))
 		}
 		if ip++; ip == j.np {
 			ip, jp = 0, jp+1
 		}
+	}
+}
+
+// tile computes tile ip of column panel jp from rows of b.
+func (j *productJob) tile(jp, ip int, b []float32, ldb int, ahead fetch) {
+	bl := &j.bl
+	r0, r1 := bl.rows(j.m, j.ip+ip)
+	col := j.jc + jp*bl.nr
+	cols := min(bl.nr, j.jc+j.nc-col)
+	at := r0*j.ldc + col
+	c := j.c[at : at+(r1-r0-1)*j.ldc+cols]
+	a := &j.aPanel[ip*bl.stride*j.kc]
+	if ahead.at == nil {
+		ahead.at = a
+	}
+	gemmTileNext32(j.level, r1-r0, j.kc, a, &b[0], ldb, &c[0], j.ldc, cols, j.acc || !j.first, ahead)
+	if j.last && j.end.some {
+		j.end.apply(j.level, r1-r0, cols, r0, col, c, j.ldc)
 	}
 }
 
@@ -265,6 +384,10 @@ func packA(l cpuLevel, dst []float32, stride int, a []float32, lda int, trans bo
 // columns a step, of which those past count are unspecified.
 func packB(l cpuLevel, dst []float32, width int, b []float32, ldb int, trans bool, col, count, p, k int) {
 	lanes := panelLanes(l)
+	if !trans {
+		from := p*ldb + col
+		packAcross(l, dst, width, b[from:from+(k-1)*ldb+count], ldb, count, k)
+	}
 	for x := 0; x < width; x += lanes {
 		n := min(lanes, count-x)
 		switch {
@@ -275,9 +398,6 @@ func packB(l cpuLevel, dst []float32, width int, b []float32, ldb int, trans boo
 		case trans:
 			from := (col+x)*ldb + p
 			packAlong(l, dst[x:], width, b[from:from+(n-1)*ldb+k], ldb, n, k)
-		default:
-			from := p*ldb + col + x
-			packAcross(l, dst[x:], width, b[from:from+(k-1)*ldb+n], ldb, n, k)
 		}
 	}
 }

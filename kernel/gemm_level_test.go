@@ -91,7 +91,7 @@ func TestGemmLevels(t *testing.T) {
 			size := rapid.OneOf(rapid.IntRange(1, 10), rapid.IntRange(1, 70), rapid.SampledFrom([]int{13, 14, 15, 16, 28, 29, 32, 33, 64, 65}))
 			gap := rapid.IntRange(0, 5)
 			g := newGemmCase(rapid.Uint64().Draw(r, "seed"), rapid.Bool().Draw(r, "transA"), rapid.Bool().Draw(r, "transB"), rapid.Bool().Draw(r, "acc"),
-				size.Draw(r, "m"), size.Draw(r, "n"), rapid.OneOf(size, rapid.SampledFrom([]int{255, 256, 257, 600})).Draw(r, "k"),
+				size.Draw(r, "m"), size.Draw(r, "n"), rapid.OneOf(size, rapid.SampledFrom([]int{255, 256, 257, 385, 600, 769, 1540})).Draw(r, "k"),
 				gap.Draw(r, "gapA"), gap.Draw(r, "gapB"), gap.Draw(r, "gapC"))
 			w := &Workspace{}
 			c := g.run(w)
@@ -106,7 +106,7 @@ func TestGemmLevels(t *testing.T) {
 // Blocks of rows, of columns and of k, on several threads.
 func TestGemmLargeLevels(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		for _, s := range [][3]int{{350, 40, 300}, {20, 2100, 20}, {3, 700, 2100}, {700, 3, 2100}, {1, 300, 1500}, {300, 1, 1500}} {
+		for _, s := range [][3]int{{300, 33, 800}, {20, 2100, 20}, {130, 2100, 20}, {3, 700, 2100}, {700, 3, 2100}, {1, 300, 1500}, {300, 1, 1500}} {
 			for flags := range 4 {
 				g := newGemmCase(1, flags&1 != 0, flags&2 != 0, false, s[0], s[1], s[2], 1, 0, 2)
 				w := &Workspace{Threads: 2}

@@ -7,3 +7,7 @@ package kernel
 func gemmTile32(cpuLevel, int, int, *float32, *float32, int, *float32, int, int, bool) {
 	panic("kernel: no assembly for this processor")
 }
+
+func gemmTileNext32(cpuLevel, int, int, *float32, *float32, int, *float32, int, int, bool, fetch) {
+	panic("kernel: no assembly for this processor")
+}

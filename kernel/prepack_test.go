@@ -134,6 +134,25 @@ func TestPackedB(t *testing.T) {
 	})
 }
 
+// Whether the weight was packed before changes no bit of a product, in however many
+// blocks it is computed.
+func TestPackedBIsTheSameProduct(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		if cpu.level == levelGeneric {
+			t.Skip("packs along k, which sums in another order")
+		}
+		for _, s := range [][3]int{{12, 5000, 10}, {15, 4130, 770}, {300, 40, 800}, {95, 40, 769}} {
+			for flags := 0; flags < 4; flags += 3 {
+				g := newGemmCase(5, flags&1 != 0, flags&2 != 0, false, s[0], s[1], s[2], 1, 2, 3)
+				p := PackB(&Workspace{}, g.transB, g.k, g.n, g.b, g.ldb)
+				c := append([]float32{}, g.c...)
+				p.Gemm(&Workspace{}, g.transA, g.m, g.a, g.lda, c, g.ldc, false)
+				require.Equal(t, g.run(&Workspace{Threads: 2}), c, "%v", s)
+			}
+		}
+	})
+}
+
 // The assembly and its twin agree on every bit, comparisons with NaN included.
 func TestEpilogueTwin(t *testing.T) {
 	r := rand.New(rand.NewPCG(10, 11))

@@ -4,10 +4,11 @@ package kernel
 
 // gemmTileAVX512 computes c = a·b, or c += a·b with acc, for rows of 1 to 14,
 // cols of 1 to 32 and k >= 1: a is a panel of 16 floats for each of k steps, b
-// has rows of ldb floats of which whole vectors are read.
+// has rows of ldb floats of which whole vectors are read. Meanwhile it asks for
+// the memory at next, which moves by step bytes on each step of k.
 //
 //go:noescape
-func gemmTileAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool)
+func gemmTileAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool, next *float32, step int)
 
 // epilogueTileAVX512 applies e, a tileEpilogue, to a tile of at least one row and column.
 //
@@ -22,10 +23,11 @@ func peakAVX512(n int)
 
 // gemmTileAVX2 computes c = a·b, or c += a·b with acc, for rows of 1 to 6,
 // cols of 1 to 16 and k >= 1: a is a panel of 8 floats for each of k steps, b
-// has rows of ldb floats of which whole vectors are read.
+// has rows of ldb floats of which whole vectors are read. Meanwhile it asks for
+// the memory at next, which moves by step bytes on each step of k.
 //
 //go:noescape
-func gemmTileAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool)
+func gemmTileAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool, next *float32, step int)
 
 // epilogueTileAVX2 applies e, a tileEpilogue, to a tile of at least one row and column.
 //

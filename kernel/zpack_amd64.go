@@ -8,8 +8,8 @@ package kernel
 //go:noescape
 func packTransposeAVX512(dst *float32, stride int, src *float32, ld int, rows int, k int)
 
-// packCopyAVX512 stores dst[p*stride+r] = src[p*ld+r] for p < k and r < 16, zero
-// for r >= cols (1 to 16). k is at least 1.
+// packCopyAVX512 stores dst[p*stride+r] = src[p*ld+r] for p < k and r < 32, or r < 16
+// for cols <= 16; what is past cols (1 to 32) is zero. k is at least 1.
 //
 //go:noescape
 func packCopyAVX512(dst *float32, stride int, src *float32, ld int, cols int, k int)
@@ -31,8 +31,8 @@ func packEvenAVX512(dst *float32, src *float32, n int)
 //go:noescape
 func packTransposeAVX2(dst *float32, stride int, src *float32, ld int, rows int, k int)
 
-// packCopyAVX2 stores dst[p*stride+r] = src[p*ld+r] for p < k and r < 8, zero
-// for r >= cols (1 to 8). k is at least 1.
+// packCopyAVX2 stores dst[p*stride+r] = src[p*ld+r] for p < k and r < 16, or r < 8
+// for cols <= 8; what is past cols (1 to 16) is zero. k is at least 1.
 //
 //go:noescape
 func packCopyAVX2(dst *float32, stride int, src *float32, ld int, cols int, k int)

@@ -21,7 +21,7 @@ DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
 // func packTransposeAVX512(dst *float32, stride int, src *float32, ld int, rows int, k int)
-// Requires: AVX, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
 TEXT ·packTransposeAVX512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ stride+8(FP), CX
@@ -37,81 +37,97 @@ block:
 	CMPQ       DI, $0x10
 	JLT        tail
 	MOVQ       DX, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z0
 	MOVQ       BX, R9
 	CMPQ       SI, $0x01
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z1
 	MOVQ       BX, R9
 	CMPQ       SI, $0x02
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z2
 	MOVQ       BX, R9
 	CMPQ       SI, $0x03
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z3
 	MOVQ       BX, R9
 	CMPQ       SI, $0x04
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z4
 	MOVQ       BX, R9
 	CMPQ       SI, $0x05
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z5
 	MOVQ       BX, R9
 	CMPQ       SI, $0x06
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z6
 	MOVQ       BX, R9
 	CMPQ       SI, $0x07
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z7
 	MOVQ       BX, R9
 	CMPQ       SI, $0x08
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z8
 	MOVQ       BX, R9
 	CMPQ       SI, $0x09
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z9
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0a
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z10
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0b
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z11
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0c
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z12
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0d
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z13
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0e
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z14
 	MOVQ       BX, R9
 	CMPQ       SI, $0x0f
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Z15
 	VUNPCKLPS  Z1, Z0, Z16
 	VUNPCKHPS  Z1, Z0, Z17
@@ -426,7 +442,7 @@ done:
 	RET
 
 // func packCopyAVX512(dst *float32, stride int, src *float32, ld int, cols int, k int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·packCopyAVX512(SB), NOSPLIT, $0-48
 	MOVQ  dst+0(FP), AX
 	MOVQ  stride+8(FP), CX
@@ -436,29 +452,69 @@ TEXT ·packCopyAVX512(SB), NOSPLIT, $0-48
 	SHLQ  $0x02, BX
 	MOVQ  cols+32(FP), SI
 	MOVQ  k+40(FP), DI
+	CMPQ  SI, $0x10
+	JLE   one
+	SUBQ  $0x10, SI
 	MOVL  $0x0000ffff, R8
 	BZHIL SI, R8, R8
 	KMOVW R8, K1
 	CMPQ  SI, $0x10
-	JEQ   full
+	JEQ   twofull
 
-part:
-	VMOVUPS.Z (DX), K1, Z0
-	VMOVUPS   Z0, (AX)
-	ADDQ      BX, DX
-	ADDQ      CX, AX
-	DECQ      DI
-	JNZ       part
+twopart:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS    (DX), Z0
+	VMOVUPS.Z  64(DX), K1, Z1
+	PREFETCHT0 124(DX)(BX*8)
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z1, 64(AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        twopart
 	VZEROUPPER
 	RET
 
-full:
-	VMOVUPS (DX), Z0
-	VMOVUPS Z0, (AX)
-	ADDQ    BX, DX
-	ADDQ    CX, AX
-	DECQ    DI
-	JNZ     full
+twofull:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS    (DX), Z0
+	VMOVUPS    64(DX), Z1
+	PREFETCHT0 124(DX)(BX*8)
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z1, 64(AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        twofull
+	VZEROUPPER
+	RET
+
+one:
+	MOVL  $0x0000ffff, R8
+	BZHIL SI, R8, R8
+	KMOVW R8, K1
+	CMPQ  SI, $0x10
+	JEQ   onefull
+
+onepart:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS.Z  (DX), K1, Z0
+	VMOVUPS    Z0, (AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        onepart
+	VZEROUPPER
+	RET
+
+onefull:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS    (DX), Z0
+	VMOVUPS    Z0, (AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        onefull
 	VZEROUPPER
 	RET
 
@@ -555,7 +611,7 @@ done:
 	RET
 
 // func packTransposeAVX2(dst *float32, stride int, src *float32, ld int, rows int, k int)
-// Requires: AVX, CMOV
+// Requires: AVX, CMOV, MMX+
 TEXT ·packTransposeAVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), AX
 	MOVQ stride+8(FP), CX
@@ -571,41 +627,49 @@ block:
 	CMPQ       DI, $0x08
 	JLT        tail
 	MOVQ       DX, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y0
 	MOVQ       BX, R9
 	CMPQ       SI, $0x01
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y1
 	MOVQ       BX, R9
 	CMPQ       SI, $0x02
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y2
 	MOVQ       BX, R9
 	CMPQ       SI, $0x03
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y3
 	MOVQ       BX, R9
 	CMPQ       SI, $0x04
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y4
 	MOVQ       BX, R9
 	CMPQ       SI, $0x05
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y5
 	MOVQ       BX, R9
 	CMPQ       SI, $0x06
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y6
 	MOVQ       BX, R9
 	CMPQ       SI, $0x07
 	CMOVQLE    R10, R9
 	ADDQ       R9, R8
+	PREFETCHT0 384(R8)
 	VMOVUPS    (R8), Y7
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y9
@@ -753,7 +817,7 @@ done:
 	RET
 
 // func packCopyAVX2(dst *float32, stride int, src *float32, ld int, cols int, k int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·packCopyAVX2(SB), NOSPLIT, $0-48
 	MOVQ    dst+0(FP), AX
 	MOVQ    stride+8(FP), CX
@@ -763,30 +827,71 @@ TEXT ·packCopyAVX2(SB), NOSPLIT, $0-48
 	SHLQ    $0x02, BX
 	MOVQ    cols+32(FP), SI
 	MOVQ    k+40(FP), DI
+	CMPQ    SI, $0x08
+	JLE     one
+	SUBQ    $0x08, SI
 	LEAQ    lanes<>+0(SB), R8
 	MOVQ    $0x00000008, R9
 	SUBQ    SI, R9
 	VMOVUPS (R8)(R9*4), Y15
 	CMPQ    SI, $0x08
-	JEQ     full
+	JEQ     twofull
 
-part:
+twopart:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS    (DX), Y0
+	VMASKMOVPS 32(DX), Y15, Y1
+	PREFETCHT0 60(DX)(BX*8)
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        twopart
+	VZEROUPPER
+	RET
+
+twofull:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS    (DX), Y0
+	VMOVUPS    32(DX), Y1
+	PREFETCHT0 60(DX)(BX*8)
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        twofull
+	VZEROUPPER
+	RET
+
+one:
+	LEAQ    lanes<>+0(SB), R8
+	MOVQ    $0x00000008, R9
+	SUBQ    SI, R9
+	VMOVUPS (R8)(R9*4), Y15
+	CMPQ    SI, $0x08
+	JEQ     onefull
+
+onepart:
+	PREFETCHT0 (DX)(BX*8)
 	VMASKMOVPS (DX), Y15, Y0
 	VMOVUPS    Y0, (AX)
 	ADDQ       BX, DX
 	ADDQ       CX, AX
 	DECQ       DI
-	JNZ        part
+	JNZ        onepart
 	VZEROUPPER
 	RET
 
-full:
-	VMOVUPS (DX), Y0
-	VMOVUPS Y0, (AX)
-	ADDQ    BX, DX
-	ADDQ    CX, AX
-	DECQ    DI
-	JNZ     full
+onefull:
+	PREFETCHT0 (DX)(BX*8)
+	VMOVUPS    (DX), Y0
+	VMOVUPS    Y0, (AX)
+	ADDQ       BX, DX
+	ADDQ       CX, AX
+	DECQ       DI
+	JNZ        onefull
 	VZEROUPPER
 	RET
 

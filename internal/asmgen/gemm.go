@@ -11,6 +11,9 @@ import (
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
+// panelAhead is how far, in bytes, a panel of a is asked for early.
+const panelAhead = 2048
+
 func emitGemm(c *build.Context) {
 	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 		emitTile(s)
@@ -22,6 +25,7 @@ func emitGemm(c *build.Context) {
 // tileArgs are the registers of a tile kernel.
 type tileArgs struct {
 	rows, k, a, b, ldb, c, ldc, acc reg.GPVirtual
+	next, step                      reg.GPVirtual
 	last                            reg.GPVirtual // columns in the last vector
 }
 
@@ -30,11 +34,12 @@ type tileArgs struct {
 // that no tile computes rows that are thrown away.
 func emitTile(s isa) {
 	mr := s.Pick(6, 14)
-	s.Begin("gemmTile", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool)",
-		fmt.Sprintf("computes c = a·b, or c += a·b with acc, for rows of 1 to %d,\ncols of 1 to %d and k >= 1: a is a panel of %d floats for each of k steps, b\nhas rows of ldb floats of which whole vectors are read.",
+	s.Begin("gemmTile", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, next *float32, step int)",
+		fmt.Sprintf("computes c = a·b, or c += a·b with acc, for rows of 1 to %d,\ncols of 1 to %d and k >= 1: a is a panel of %d floats for each of k steps, b\nhas rows of ldb floats of which whole vectors are read. Meanwhile it asks for\nthe memory at next, which moves by step bytes on each step of k.",
 			mr, 2*s.Lanes(), s.Lanes()))
 	t := tileArgs{rows: s.Arg("rows"), k: s.Arg("k"), a: s.Arg("a"), b: s.Arg("b"), ldb: s.Bytes("ldb"),
 		c: s.Arg("c"), ldc: s.Bytes("ldc"), last: s.Arg("cols")}
+	t.next, t.step = s.Arg("next"), s.Arg("step")
 	t.acc = s.GP64()
 	s.XORQ(t.acc, t.acc)
 	s.Load(s.Param("acc"), t.acc.As8())
@@ -65,11 +70,31 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 	for i := range rows * vecs {
 		s.Zero(s.V(i))
 	}
+	// The rows of c lie pages apart, where no hardware looks ahead.
+	row := s.GP64()
+	s.MOVQ(t.c, row)
+	for r := range rows {
+		for v := range vecs {
+			s.PREFETCHT0(simd.At(row, v*size))
+		}
+		if r < rows-1 {
+			s.ADDQ(t.ldc, row)
+		}
+	}
 	s.Label(name + "k")
 	for v := range vecs {
 		s.VMOVUPS(simd.At(t.b, v*size), b(v))
 	}
 	for r := range rows {
+		if r == rows/2 {
+			// Requests cost AVX2 more: a step has half the work.
+			s.PREFETCHT1(simd.At(t.next, 0))
+			if s.Wide() {
+				s.PREFETCHT0(simd.At(t.a, panelAhead))
+				s.PREFETCHT1(simd.At(t.next, size))
+			}
+			s.ADDQ(t.step, t.next)
+		}
 		x := s.V(top - vecs - 1 - r%s.Pick(1, 2))
 		s.VBROADCASTSS(simd.At(t.a, 4*r), x)
 		for v := range vecs {

@@ -20,6 +20,10 @@ func emitPack(c *build.Context) {
 	}
 }
 
+// ahead is how far, in bytes, rows that are transposed are asked for early:
+// there are more of them than hardware follows.
+const ahead = 384
+
 // emitTranspose writes the packing of rows that lie along k: blocks of as many
 // rows and columns as a register has lanes are transposed in registers.
 func emitTranspose(s isa) {
@@ -32,6 +36,9 @@ func emitTranspose(s isa) {
 	loads := func(m *simd.Mask) {
 		s.MOVQ(src, row)
 		for r := range n {
+			if m == nil {
+				s.PREFETCHT0(simd.At(row, ahead))
+			}
 			s.LoadLanes(simd.At(row, 0), s.V(r), m)
 			if r == n-1 {
 				break
@@ -74,28 +81,47 @@ func emitTranspose(s isa) {
 // transpose is simd.ISA.Transpose4.
 func (s isa) transpose() []int { return s.Transpose4() }
 
-// emitCopy writes the packing of rows that lie across k.
+// emitCopy writes the packing of rows that lie across k, of one or two vectors.
 func emitCopy(s isa) {
 	n := s.Lanes()
 	s.Begin("packCopy", "func(dst *float32, stride int, src *float32, ld, cols, k int)",
-		fmt.Sprintf("stores dst[p*stride+r] = src[p*ld+r] for p < k and r < %d, zero\nfor r >= cols (1 to %d). k is at least 1.", n, n))
+		fmt.Sprintf("stores dst[p*stride+r] = src[p*ld+r] for p < k and r < %d, or r < %d\nfor cols <= %d; what is past cols (1 to %d) is zero. k is at least 1.", 2*n, n, n, 2*n))
 	dst, stride, src, ld, cols, k := s.Arg("dst"), s.Bytes("stride"), s.Arg("src"), s.Bytes("ld"), s.Arg("cols"), s.Arg("k")
-	m := s.LaneMask(cols, reg.K1, 15)
 	s.CMPQ(cols, U8(n))
-	s.JEQ(LabelRef("full"))
-	for _, part := range []string{"part", "full"} {
-		s.Label(part)
-		if part == "full" {
-			s.LoadLanes(simd.At(src, 0), s.V(0), nil)
-		} else {
-			s.LoadLanes(simd.At(src, 0), s.V(0), &m)
+	s.JLE(LabelRef("one"))
+	s.SUBQ(U8(n), cols)
+	for vecs := 2; vecs >= 1; vecs-- {
+		name := "two"
+		if vecs == 1 {
+			name = "one"
 		}
-		s.VMOVUPS(s.V(0), simd.At(dst, 0))
-		s.ADDQ(ld, src)
-		s.ADDQ(stride, dst)
-		s.DECQ(k)
-		s.JNZ(LabelRef(part))
-		s.End()
+		s.Label(name)
+		m := s.LaneMask(cols, reg.K1, 15)
+		s.CMPQ(cols, U8(n))
+		s.JEQ(LabelRef(name + "full"))
+		for _, part := range []string{"part", "full"} {
+			s.Label(name + part)
+			// Rows may be pages apart, where no hardware looks ahead.
+			s.PREFETCHT0(Mem{Base: src, Index: ld, Scale: 8})
+			for v := range vecs {
+				if last := v == vecs-1; last && part == "part" {
+					s.LoadLanes(simd.At(src, 4*n*v), s.V(v), &m)
+				} else {
+					s.LoadLanes(simd.At(src, 4*n*v), s.V(v), nil)
+				}
+			}
+			if vecs == 2 {
+				s.PREFETCHT0(Mem{Base: src, Index: ld, Scale: 8, Disp: 8*n - 4})
+			}
+			for v := range vecs {
+				s.VMOVUPS(s.V(v), simd.At(dst, 4*n*v))
+			}
+			s.ADDQ(ld, src)
+			s.ADDQ(stride, dst)
+			s.DECQ(k)
+			s.JNZ(LabelRef(name + part))
+			s.End()
+		}
 	}
 }
 
