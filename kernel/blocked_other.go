@@ -1,11 +1,15 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package kernel
 
+// Without assembly the tiles' twins in Go are called instead of these.
+
 func blockRows(cpuLevel) (most, ofThree int) { return 8, 0 }
 
-func (c *blockCall) conv(_ cpuLevel, rows, blocks int) { c.convGo(rows, blocks) }
+func tileConv(cpuLevel, int, int, *blockTile) {}
 
-func (c *blockCall) depthwise(_ cpuLevel, rows int) { c.depthwiseGo(rows) }
+func tileDepthwise(cpuLevel, int, *blockTile) {}
 
-func (c *blockCall) pool(_ cpuLevel, rows int, most bool) { c.poolGo(rows, most) }
+func tileMax(cpuLevel, int, *blockTile) {}
+
+func tileSum(cpuLevel, int, *blockTile) {}

@@ -50,6 +50,43 @@ func (c *blockCall) tile(rows, blocks, reach int) blockTile {
 	return t
 }
 
+// conv convolves a tile: 1 to blockRows positions of one or more blocks.
+func (c *blockCall) conv(l cpuLevel, rows, blocks int) {
+	if !hasAssembly || l == levelGeneric {
+		c.convGo(rows, blocks)
+		return
+	}
+	size := BlockLanes * (c.taps[0]*c.inner[0] + c.taps[1]*c.inner[1])
+	_ = c.w[(blocks-1)*c.wStep+size-1]
+	t := c.tile(rows, blocks, c.inner[min(1, c.taps[1])])
+	tileConv(l, rows, blocks, &t)
+}
+
+// depthwise filters a tile of one block.
+func (c *blockCall) depthwise(l cpuLevel, rows int) {
+	if !hasAssembly || l == levelGeneric {
+		c.depthwiseGo(rows)
+		return
+	}
+	_ = c.w[c.taps[0]*BlockLanes-1]
+	t := c.tile(rows, 1, BlockLanes)
+	tileDepthwise(l, rows, &t)
+}
+
+// pool takes the greatest or the mean of a tile of one block.
+func (c *blockCall) pool(l cpuLevel, rows int, most bool) {
+	if !hasAssembly || l == levelGeneric {
+		c.poolGo(rows, most)
+		return
+	}
+	t := c.tile(rows, 1, BlockLanes)
+	if most {
+		tileMax(l, rows, &t)
+	} else {
+		tileSum(l, rows, &t)
+	}
+}
+
 // finish ends the sums of a position in Go.
 func (c *blockCall) finish(sum *[BlockLanes]float32, r, b int) {
 	at := b*c.yStep + r*BlockLanes

@@ -1,8 +1,10 @@
-// Command blocked writes the amd64 assembly of what package kernel computes in
+// Command blocked writes the amd64 and arm64 assembly of what package kernel computes in
 // blocked layouts: sixteen channels of a position lie together.
 package main
 
 import (
+	"maps"
+
 	"github.com/mmcloughlin/avo/build"
 
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
@@ -19,11 +21,13 @@ func both(emit func(isa)) func(*build.Context) {
 }
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/blocked", []simd.Unit{
+	files, err := simd.Files("asmgen/blocked", []simd.Unit{
 		{Name: "blocked_conv", Emit: both(emitConv)},
 		{Name: "blocked_depthwise", Emit: both(emitDepthwise)},
 		{Name: "blocked_pool", Emit: both(emitPool)},
 	})
+	maps.Copy(files, arm64Files())
+	return files, err
 }
 
 func main() { simd.Main("asmgen/blocked", generate) }
