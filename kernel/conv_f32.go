@@ -6,6 +6,7 @@ type conv32 struct {
 	batch, groups            int
 	perGroup, outPerGroup    int
 	dst, src, weight, packed []float32 // the weight, or all its groups packed
+	rows                     bool      // packed for tiles of positions and channels
 	end                      epilogue  // for one image: rows are output channels, columns positions
 }
 
@@ -27,6 +28,9 @@ func (v *conv32) scratch(l cpuLevel, packed bool) int {
 	k := perGroup * g.taps
 	if depthwise32(l, perGroup, groups) {
 		return v.depthwiseScratch(l)
+	}
+	if v.rows && hasConvTile(l) {
+		return v.scratchRows()
 	}
 	t := newPatchTable(*g)
 	whole := packed || packsWeight(l, batch, g.outPlane)
@@ -70,9 +74,12 @@ func depthwise32(l cpuLevel, perGroup, groups int) bool {
 func (v *conv32) run(w *Workspace) {
 	mark := w.Mark()
 	l := cpu.level
-	if depthwise32(l, v.perGroup, v.groups) {
+	switch {
+	case depthwise32(l, v.perGroup, v.groups):
 		v.depthwise(w, l)
-	} else {
+	case v.rows && hasConvTile(l):
+		v.runRows(w)
+	default:
 		v.products(w, l)
 	}
 	w.Release(mark)

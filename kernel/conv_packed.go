@@ -12,6 +12,9 @@ func PackedConvLen(s Conv, in, weight []int) int {
 	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		return m * perGroup * taps
 	}
+	if rowsForm(cpu.level, s, in, weight[2:], m/groups, perGroup) {
+		return groups * packedRowsLen(cpu.level, m/groups, perGroup*taps)
+	}
 	return groups * packedRows(cpu.level, m/groups, perGroup*taps)
 }
 
@@ -37,8 +40,16 @@ func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
 	} else {
 		m := in[0].Dim(0) / groups
 		k := len(weight) / in[0].Dim(0)
+		rows := rowsForm(cpu.level, s.Conv, s.In, in[0].Shape()[2:], m, perGroup)
 		size := packedRows(cpu.level, m, k)
+		if rows {
+			size = packedRowsLen(cpu.level, m, k)
+		}
 		for g := range groups {
+			if rows {
+				packRowsWeight(w, cpu.level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], m, k)
+				continue
+			}
 			packWhole(w, cpu.level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], k, false, m, k)
 		}
 	}
@@ -69,6 +80,9 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 		v.batch = out.Dim(0)
 	}
 	v.perGroup, v.outPerGroup = x.Dim(lead-1)/v.groups, s.Channels/v.groups
+	if assembly() && !depthwise32(cpu.level, v.perGroup, v.groups) {
+		v.rows = rowsForm(cpu.level, s.Conv, s.In, s.Kernel, v.outPerGroup, v.perGroup)
+	}
 	return v
 }
 
@@ -117,6 +131,13 @@ func (v *conv32) unpacked(w *Workspace) []float32 {
 	m, k := v.outPerGroup, v.perGroup*v.g.taps
 	dst := Scratch[float32](w, v.groups*m*k)
 	if k == 0 {
+		return dst
+	}
+	if v.rows {
+		size := packedRowsLen(cpu.level, m, k)
+		for g := range v.groups {
+			unpackedRows(cpu.level, dst[g*m*k:(g+1)*m*k], v.packed[g*size:(g+1)*size], m, k)
+		}
 		return dst
 	}
 	panels, depth, size := bl.panels(m), bl.depth(k), packedRows(cpu.level, m, k)

@@ -7,6 +7,7 @@ package kernel
 // offsets[p] plus the place of the position.
 type patchTable struct {
 	g        spatial
+	inside   bool   // no window reaches padding
 	framed   bool   // the image is a copy; else it is the input itself
 	sampled  bool   // the copy has only what the single tap reads: it is the matrix
 	extent   [3]int // of the copy: what windows reach
@@ -26,6 +27,7 @@ func newPatchTable(g spatial) patchTable {
 		reach[d] = (g.out[d]-1)*g.stride[d] + (g.kernel[d]-1)*g.dilate[d] + 1
 		fits = fits && g.padLo[d] == 0 && reach[d] <= g.in[d]
 	}
+	t.inside = fits
 	if !fits || g.stride[2] != 1 {
 		t.framed, t.extent, t.phases = true, reach, g.stride[2]
 	}
@@ -85,7 +87,9 @@ func (t *patchTable) frame(l cpuLevel, dst, src []float32) {
 	if t.sampled {
 		step = g.stride
 	}
-	clear(dst)
+	if !t.sampled || !t.inside { // else every element is set
+		clear(dst)
+	}
 	for ph := range t.phases {
 		// Element q of this part of a row is element q*step+first of the input's.
 		s, first := step[2], ph-g.padLo[2]
@@ -94,30 +98,36 @@ func (t *patchTable) frame(l cpuLevel, dst, src []float32) {
 		if lo >= hi {
 			continue
 		}
+		// Row y of the layout is row y*step-padLo of the input.
+		y0 := max(0, (g.padLo[1]+step[1]-1)/step[1])
+		y1 := min(t.extent[1], (g.in[1]-1+g.padLo[1])/step[1]+1)
 		for z := range t.extent[0] {
-			for y := range t.extent[1] {
-				iz, iy := z*step[0]-g.padLo[0], y*step[1]-g.padLo[1]
-				if uint(iz) >= uint(g.in[0]) || uint(iy) >= uint(g.in[1]) {
-					continue
-				}
-				part := dst[(z*t.extent[1]+y)*t.rowLen+ph*t.phaseLen:]
-				row := src[(iz*g.in[1]+iy)*g.in[2]:][:g.in[2]]
-				sample(l, part[lo:hi], row[lo*s+first:], s)
+			iz := z*step[0] - g.padLo[0]
+			if uint(iz) >= uint(g.in[0]) || y0 >= y1 {
+				continue
 			}
+			part := dst[(z*t.extent[1]+y0)*t.rowLen+ph*t.phaseLen+lo:]
+			from := (iz*g.in[1]+y0*step[1]-g.padLo[1])*g.in[2] + lo*s + first
+			sampleRows(l, part, t.rowLen, src[from:], step[1]*g.in[2], hi-lo, y1-y0, s)
 		}
 	}
 }
 
-// sample sets dst[i] to src[i*s].
-func sample(l cpuLevel, dst, src []float32, s int) {
+// sampleRows sets dst[y*ldd+x] to src[y*lds+x*s] for x < cols and y < rows.
+func sampleRows(l cpuLevel, dst []float32, ldd int, src []float32, lds, cols, rows, s int) {
 	switch s {
 	case 1:
-		copy(dst, src)
+		for y := range rows {
+			copy(dst[y*ldd:y*ldd+cols], src[y*lds:])
+		}
 	case 2:
-		packEven(l, dst, src)
+		sampleEven(l, dst, ldd, src, lds, cols, rows)
 	default:
-		for i := range dst {
-			dst[i] = src[i*s]
+		for y := range rows {
+			d, from := dst[y*ldd:y*ldd+cols], src[y*lds:]
+			for x := range d {
+				d[x] = from[x*s]
+			}
 		}
 	}
 }

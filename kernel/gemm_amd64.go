@@ -111,13 +111,3 @@ func addRows32(l cpuLevel, c, a, b []float32, ldb int) {
 		addRowsAVX2(len(c), &c[0], &a[0], len(a), &b[0], ldb)
 	}
 }
-
-// packEven stores dst[i] = src[2*i].
-func packEven(l cpuLevel, dst, src []float32) {
-	_ = src[2*len(dst)-2]
-	if l == levelAVX512 {
-		packEvenAVX512(&dst[0], &src[0], len(dst))
-	} else {
-		packEvenAVX2(&dst[0], &src[0], len(dst))
-	}
-}

@@ -72,7 +72,7 @@ func BenchmarkConv(b *testing.B) {
 		for _, c := range shapes {
 			pad := c.kernel / 2
 			size := (c.size+2*pad-c.kernel)/c.stride + 1
-			s := ConvPacked{Conv: Conv{Groups: c.groups, Stride: []int{c.stride, c.stride}, PadLo: []int{pad, pad}},
+			s := ConvPacked{Conv: Conv{Groups: c.groups, Stride: []int{c.stride, c.stride}, PadLo: []int{pad, pad}, PadHi: []int{pad, pad}},
 				Channels: c.out, Kernel: []int{c.kernel, c.kernel}, In: []int{c.size, c.size}, Epilogue: Epilogue{Act: ActReLU}}
 			packed := array.New(array.F32, PackedConvLen(s.Conv, s.In, []int{c.out, c.chans / c.groups, c.kernel, c.kernel}))
 			in := []*array.Array{array.New(array.F32, 1, c.chans, c.size, c.size), packed, array.New(array.F32, c.out)}

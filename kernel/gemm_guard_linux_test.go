@@ -75,4 +75,16 @@ func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride
 		v.run(&Workspace{})
 	}
 	require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
+	if !hasConvTile(cpu.level) || v.perGroup == 1 && groups > 1 {
+		return
+	}
+	m, k := v.outPerGroup, v.perGroup*v.g.taps
+	n := packedRowsLen(cpu.level, m, k)
+	v.rows, v.packed = true, guardedFloats(t, r, groups*n, before)
+	for g := range groups {
+		packRowsWeight(&Workspace{}, cpu.level, v.packed[g*n:(g+1)*n], v.weight[g*m*k:(g+1)*m*k], m, k)
+	}
+	clear(v.dst)
+	v.run(&Workspace{})
+	require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
 }

@@ -49,10 +49,3 @@ func dotTile(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, co
 }
 
 func addRows32(_ cpuLevel, c, a, b []float32, ldb int) { addRows(c, a, b, ldb, 0) }
-
-// packEven stores dst[i] = src[2*i].
-func packEven(_ cpuLevel, dst, src []float32) {
-	for i := range dst {
-		dst[i] = src[2*i]
-	}
-}

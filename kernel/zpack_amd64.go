@@ -20,11 +20,6 @@ func packCopyAVX512(dst *float32, stride int, src *float32, ld int, cols int, k 
 //go:noescape
 func packSegmentAVX512(dst *float32, stride int, src *float32, offsets *int64, cols int, k int)
 
-// packEvenAVX512 stores dst[i] = src[2*i] for i < n, reading src up to element 2*n-2.
-//
-//go:noescape
-func packEvenAVX512(dst *float32, src *float32, n int)
-
 // packTransposeAVX2 stores dst[p*stride+r] = src[r*ld+p] for p < k and r < 8, where
 // rows r past the given number (1 to 8) repeat the last one.
 //
@@ -42,8 +37,3 @@ func packCopyAVX2(dst *float32, stride int, src *float32, ld int, cols int, k in
 //
 //go:noescape
 func packSegmentAVX2(dst *float32, stride int, src *float32, offsets *int64, cols int, k int)
-
-// packEvenAVX2 stores dst[i] = src[2*i] for i < n, reading src up to element 2*n-2.
-//
-//go:noescape
-func packEvenAVX2(dst *float32, src *float32, n int)

@@ -556,60 +556,6 @@ full:
 	VZEROUPPER
 	RET
 
-DATA even<>+0(SB)/4, $0x00000000
-DATA even<>+4(SB)/4, $0x00000002
-DATA even<>+8(SB)/4, $0x00000004
-DATA even<>+12(SB)/4, $0x00000006
-DATA even<>+16(SB)/4, $0x00000008
-DATA even<>+20(SB)/4, $0x0000000a
-DATA even<>+24(SB)/4, $0x0000000c
-DATA even<>+28(SB)/4, $0x0000000e
-DATA even<>+32(SB)/4, $0x00000010
-DATA even<>+36(SB)/4, $0x00000012
-DATA even<>+40(SB)/4, $0x00000014
-DATA even<>+44(SB)/4, $0x00000016
-DATA even<>+48(SB)/4, $0x00000018
-DATA even<>+52(SB)/4, $0x0000001a
-DATA even<>+56(SB)/4, $0x0000001c
-DATA even<>+60(SB)/4, $0x0000001e
-GLOBL even<>(SB), RODATA|NOPTR, $64
-
-// func packEvenAVX512(dst *float32, src *float32, n int)
-// Requires: AVX, AVX512F
-TEXT ·packEvenAVX512(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    src+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS even<>+0(SB), Z2
-
-block:
-	CMPQ      DX, $0x10
-	JLE       tail
-	VMOVUPS   (CX), Z0
-	VMOVAPS   Z2, Z1
-	VPERMI2PS 64(CX), Z0, Z1
-	VMOVUPS   Z1, (AX)
-	ADDQ      $0x00000080, CX
-	ADDQ      $0x00000040, AX
-	SUBQ      $0x10, DX
-	JMP       block
-
-tail:
-	TESTQ DX, DX
-	JLE   done
-
-one:
-	MOVL (CX), BX
-	MOVL BX, (AX)
-	ADDQ $0x08, CX
-	ADDQ $0x04, AX
-	DECQ DX
-	JNZ  one
-
-done:
-	VZEROUPPER
-	RET
-
 // func packTransposeAVX2(dst *float32, stride int, src *float32, ld int, rows int, k int)
 // Requires: AVX, CMOV, MMX+
 TEXT ·packTransposeAVX2(SB), NOSPLIT, $0-48
@@ -931,40 +877,5 @@ full:
 	ADDQ    CX, AX
 	DECQ    DI
 	JNZ     full
-	VZEROUPPER
-	RET
-
-// func packEvenAVX2(dst *float32, src *float32, n int)
-// Requires: AVX, AVX2
-TEXT ·packEvenAVX2(SB), NOSPLIT, $0-24
-	MOVQ dst+0(FP), AX
-	MOVQ src+8(FP), CX
-	MOVQ n+16(FP), DX
-
-block:
-	CMPQ    DX, $0x08
-	JLE     tail
-	VMOVUPS (CX), Y0
-	VSHUFPS $0x88, 32(CX), Y0, Y1
-	VPERMPD $0xd8, Y1, Y1
-	VMOVUPS Y1, (AX)
-	ADDQ    $0x00000040, CX
-	ADDQ    $0x00000020, AX
-	SUBQ    $0x08, DX
-	JMP     block
-
-tail:
-	TESTQ DX, DX
-	JLE   done
-
-one:
-	MOVL (CX), BX
-	MOVL BX, (AX)
-	ADDQ $0x08, CX
-	ADDQ $0x04, AX
-	DECQ DX
-	JNZ  one
-
-done:
 	VZEROUPPER
 	RET

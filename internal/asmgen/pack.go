@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -16,7 +15,6 @@ func emitPack(c *build.Context) {
 		emitTranspose(s)
 		emitCopy(s)
 		emitSegment(s)
-		emitEven(s)
 	}
 }
 
@@ -151,52 +149,4 @@ func emitSegment(s isa) {
 		s.JNZ(LabelRef(part))
 		s.End()
 	}
-}
-
-// emitEven writes the packing of every other element.
-func emitEven(s isa) {
-	n := s.Lanes()
-	var even Mem
-	if s.Wide() {
-		even = s.StaticGlobal("even")
-		s.DataAttributes(attr.RODATA | attr.NOPTR)
-		for i := range 16 {
-			s.AddDatum(4*i, U32(2*i))
-		}
-	}
-	s.Begin("packEven", "func(dst, src *float32, n int)", "stores dst[i] = src[2*i] for i < n, reading src up to element 2*n-2.")
-	dst, src, left := s.Arg("dst"), s.Arg("src"), s.Arg("n")
-	if s.Wide() {
-		s.VMOVUPS(even, s.V(2))
-	}
-	s.Label("block")
-	s.CMPQ(left, U8(n)) // a whole block would read one element too many at the end
-	s.JLE(LabelRef("tail"))
-	if s.Wide() {
-		s.VMOVUPS(simd.At(src, 0), s.V(0))
-		s.VMOVAPS(s.V(2), s.V(1))
-		s.VPERMI2PS(simd.At(src, 4*n), s.V(0), s.V(1))
-	} else {
-		s.VMOVUPS(simd.At(src, 0), s.V(0))
-		s.VSHUFPS(U8(0x88), simd.At(src, 4*n), s.V(0), s.V(1))
-		s.VPERMPD(U8(0xd8), s.V(1), s.V(1))
-	}
-	s.VMOVUPS(s.V(1), simd.At(dst, 0))
-	s.ADDQ(U32(8*n), src)
-	s.ADDQ(U32(4*n), dst)
-	s.SUBQ(U8(n), left)
-	s.JMP(LabelRef("block"))
-	s.Label("tail")
-	s.TESTQ(left, left)
-	s.JLE(LabelRef("done"))
-	x := s.GP32()
-	s.Label("one")
-	s.MOVL(simd.At(src, 0), x)
-	s.MOVL(x, simd.At(dst, 0))
-	s.ADDQ(U8(8), src)
-	s.ADDQ(U8(4), dst)
-	s.DECQ(left)
-	s.JNZ(LabelRef("one"))
-	s.Label("done")
-	s.End()
 }

@@ -1,0 +1,40 @@
+package kernel
+
+import "unsafe"
+
+//go:generate go run -C ../internal/asmgen ./conv
+
+// hasConvTile reports whether the level has code for tiles of positions and channels.
+func hasConvTile(l cpuLevel) bool { return l >= levelAVX2 }
+
+// convTile32 computes one tile of positions and channels as convTileGo does,
+// and fetches a line a step from next.
+func convTile32(l cpuLevel, rows, vecs int, src []float32, offsets []int64, jump int, b, next, tile []float32, acc bool) {
+	lanes := panelLanes(l)
+	_, _ = b[len(offsets)*vecs*lanes-1], tile[2*rows*lanes-1]
+	if l == levelAVX512 {
+		convTileAVX512(rows, vecs, len(offsets), &src[0], &offsets[0], jump, &b[0], &next[0], &tile[0], acc)
+	} else {
+		convTileAVX2(rows, vecs, len(offsets), &src[0], &offsets[0], jump, &b[0], &next[0], &tile[0], acc)
+	}
+}
+
+// convStore32 stores a tile as convStoreGo does.
+func convStore32(l cpuLevel, rows, cols int, tile, dst []float32, ldc int, e *tileEpilogue) {
+	_, _ = tile[2*rows*panelLanes(l)-1], dst[(cols-1)*ldc+rows-1]
+	if l == levelAVX512 {
+		convStoreAVX512(rows, cols, &tile[0], &dst[0], ldc, (*byte)(unsafe.Pointer(e)))
+	} else {
+		convStoreAVX2(rows, cols, &tile[0], &dst[0], ldc, (*byte)(unsafe.Pointer(e)))
+	}
+}
+
+// sampleEven sets dst[y*ldd+x] to src[y*lds+2*x].
+func sampleEven(l cpuLevel, dst []float32, ldd int, src []float32, lds, cols, rows int) {
+	_, _ = dst[(rows-1)*ldd+cols-1], src[(rows-1)*lds+2*cols-2]
+	if l == levelAVX512 {
+		convSampleAVX512(&dst[0], ldd, &src[0], lds, cols, rows)
+	} else {
+		convSampleAVX2(&dst[0], ldd, &src[0], lds, cols, rows)
+	}
+}

@@ -1,0 +1,23 @@
+//go:build !amd64
+
+package kernel
+
+// Only amd64 has code for tiles of positions and channels.
+func hasConvTile(cpuLevel) bool { return false }
+
+func convTile32(_ cpuLevel, rows, vecs int, src []float32, offsets []int64, jump int, b, _, tile []float32, acc bool) {
+	convTileGo(panelLanes(levelGeneric), rows, vecs, src, offsets, jump, b, tile, acc)
+}
+
+func convStore32(_ cpuLevel, rows, cols int, tile, dst []float32, ldc int, e *tileEpilogue) {
+	convStoreGo(panelLanes(levelGeneric), rows, cols, tile, dst, ldc, e)
+}
+
+// sampleEven sets dst[y*ldd+x] to src[y*lds+2*x].
+func sampleEven(_ cpuLevel, dst []float32, ldd int, src []float32, lds, cols, rows int) {
+	for y := range rows {
+		for x := range cols {
+			dst[y*ldd+x] = src[y*lds+2*x]
+		}
+	}
+}

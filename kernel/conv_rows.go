@@ -1,0 +1,301 @@
+package kernel
+
+// The convolutions of this file have positions for the rows of a tile and
+// output channels for its columns. Maps of 7×7 and 14×14 fill such tiles
+// without a remainder, where they would leave vectors of positions half empty,
+// and the input is read where it lies. The price is that a tile is transposed
+// when it is stored.
+
+const (
+	rowsRun   = 7   // positions of a tile before its second run begins
+	rowsDepth = 256 // most steps of k at a time
+	rowsGroup = 8   // tiles of positions that share a block of weights
+	rowsTile  = 14 * 32
+)
+
+// expected returns the geometry of a convolution of an image of the given
+// sizes, and whether it is known and not empty.
+func expected(s Conv, in, kernel []int) (g spatial, ok bool) {
+	if len(in) != len(kernel) || len(in) == 0 || len(in) > 3 {
+		return g, false
+	}
+	at := func(list []int, d, absent int) int {
+		if d < len(list) {
+			return list[d]
+		}
+		return absent
+	}
+	var sizes [3]int
+	out := sizes[:len(in)]
+	for d, n := range in {
+		left := n + at(s.PadLo, d, 0) + at(s.PadHi, d, 0) - (kernel[d]-1)*at(s.Dilation, d, 1) - 1
+		if n <= 0 || kernel[d] <= 0 || left < 0 {
+			return g, false
+		}
+		out[d] = left/at(s.Stride, d, 1) + 1
+	}
+	return newSpatial(in, out, kernel, s.Stride, s.PadLo, s.Dilation), true
+}
+
+// rowsForm reports whether PackConv packs a weight [m·groups, perGroup,
+// kernel...] for tiles of positions and channels: where the other tiles would
+// take longer on an image of the expected sizes.
+func rowsForm(l cpuLevel, s Conv, in, kernel []int, m, perGroup int) bool {
+	g, ok := expected(s, in, kernel)
+	if !ok || !hasConvTile(l) || m == 0 || perGroup == 0 || !g.reachable() {
+		return false
+	}
+	return rowsCycles(l, &g, m, perGroup) < lanesCycles(l, &g, m, perGroup)
+}
+
+// tileCycles estimates half the cycles of a step of a tile: what bounds it are
+// two multiply-adds a cycle, two loads a cycle, or how long a sum takes to be
+// ready for the next step.
+func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
+
+// Half the cycles beside the steps: of a tile as it is stored, and per step and
+// panel of positions that is packed.
+const (
+	rowsStoring  = 300
+	lanesStoring = 150
+	lanesPacking = 8
+)
+
+// lanesCycles estimates a product with positions for columns.
+func lanesCycles(l cpuLevel, g *spatial, m, perGroup int) int {
+	bl := blockingOf(l)
+	rows, cols, k := bl.panels(m), (g.outPlane+bl.nr-1)/bl.nr, perGroup*g.taps
+	step := 0
+	for i := range rows {
+		lo, hi := bl.rows(m, i)
+		step += (cols - 1) * tileCycles(hi-lo, 2)
+		if (g.outPlane-1)%bl.nr >= bl.nr/2 {
+			step += tileCycles(hi-lo, 2)
+		} else {
+			step += tileCycles(hi-lo, 1)
+		}
+	}
+	if !g.pointwise() || rows > directPanels {
+		step += cols * lanesPacking
+	}
+	return step*k + rows*cols*lanesStoring
+}
+
+// rowsCycles estimates a product with positions for rows.
+func rowsCycles(l cpuLevel, g *spatial, m, perGroup int) int {
+	v := newRowsPlan(l, *g)
+	lanes := panelLanes(l)
+	full, part := m/(2*lanes), 0
+	if m%(2*lanes) > 0 {
+		part = (m%(2*lanes) + lanes - 1) / lanes
+	}
+	step, panels := 0, full+min(part, 1)
+	for i := range v.tiles {
+		rows := v.tile(i).rows
+		step += full * tileCycles(rows, 2)
+		if part > 0 {
+			step += tileCycles(rows, part)
+		}
+	}
+	return step*perGroup*g.taps + panels*v.tiles*rowsStoring
+}
+
+// rowsPlan is how the positions of an image are cut into tiles.
+type rowsPlan struct {
+	patchTable
+	bl     blocking
+	flat   bool // positions follow each other in the input, row after row
+	pairs  bool // a tile has two rows of rowsRun positions
+	perRow int  // tiles of a row, else
+	tiles  int
+}
+
+// positions is a tile of positions.
+type positions struct {
+	first, rows int // in the output
+	place, jump int // in the layout; see convTileGo
+}
+
+func newRowsPlan(l cpuLevel, g spatial) rowsPlan {
+	v := rowsPlan{patchTable: newPatchTable(g), bl: blockingOf(l)}
+	lines := g.out[0] * g.out[1]
+	switch {
+	case g.pointwise() || v.sampled:
+		v.flat = true
+		v.tiles = v.bl.panels(g.outPlane)
+	case g.out[2] == rowsRun && v.bl.mr >= 2*rowsRun:
+		v.pairs = true
+		v.tiles = (lines + 1) / 2
+	default:
+		v.perRow = v.bl.panels(g.out[2])
+		v.tiles = lines * v.perRow
+	}
+	return v
+}
+
+// tile returns tile i.
+func (v *rowsPlan) tile(i int) positions {
+	out := &v.g.out
+	switch {
+	case v.flat:
+		lo, hi := v.bl.rows(v.g.outPlane, i)
+		return positions{first: lo, rows: hi - lo, place: lo}
+	case v.pairs:
+		p := positions{first: 2 * i * rowsRun, rows: rowsRun, place: v.line(2 * i)}
+		if 2*i+1 < out[0]*out[1] {
+			p.rows = 2 * rowsRun
+			p.jump = v.line(2*i+1) - p.place - rowsRun
+		}
+		return p
+	}
+	row := i / v.perRow
+	lo, hi := v.bl.rows(out[2], i%v.perRow)
+	return positions{first: row*out[2] + lo, rows: hi - lo, place: v.line(row) + lo}
+}
+
+// line returns where output row i begins in the layout.
+func (v *rowsPlan) line(i int) int { return v.place(i/v.g.out[1], i%v.g.out[1]) }
+
+// rowsJob is the product of an image and the weight of a group.
+type rowsJob struct {
+	rowsPlan
+	level            cpuLevel
+	img, weight, dst []float32
+	m, k, depth      int
+	groups           int // of tiles
+	end              epilogue
+}
+
+// scratchRows is what runRows takes.
+func (v *conv32) scratchRows() int {
+	t := newPatchTable(v.g)
+	n := scratchSize(v.perGroup*v.g.taps, 8)
+	if t.framed {
+		n += scratchSize(v.perGroup*t.plane, 4)
+	}
+	return n
+}
+
+// runRows computes the convolution with a weight packed by packRows.
+func (v *conv32) runRows(w *Workspace) {
+	mark := w.Mark()
+	l, g := cpu.level, &v.g
+	m, k := v.outPerGroup, v.perGroup*g.taps
+	size := packedRowsLen(l, m, k)
+	frame, j := takeJob[frameJob](w), takeJob[rowsJob](w)
+	*j = rowsJob{rowsPlan: newRowsPlan(l, *g), level: l, m: m, k: k}
+	j.setOffsets(Scratch[int64](w, k), v.perGroup)
+	j.depth = (k-1)/((k-1)/rowsDepth+1) + 1
+	j.groups = (j.tiles-1)/rowsGroup + 1
+	*frame = frameJob{patchTable: j.patchTable, level: l}
+	if j.framed {
+		frame.dst = Scratch[float32](w, v.perGroup*j.plane)
+	}
+	panels := (m-1)/(2*panelLanes(l)) + 1
+	work := min(j.tiles, rowsGroup) * rowsTile * k
+	for i := range v.batch * v.groups {
+		group := i % v.groups
+		j.img = v.src[i*v.perGroup*g.inPlane : (i+1)*v.perGroup*g.inPlane]
+		j.dst = v.dst[i*m*g.outPlane : (i+1)*m*g.outPlane]
+		j.weight = v.packed[group*size : (group+1)*size]
+		j.end = v.end.channels(group*m, m, i*m*g.outPlane)
+		if j.framed {
+			frame.src = j.img
+			w.Parallel(v.perGroup, max(1, simdPack/j.plane), frame)
+			j.img = frame.dst
+		}
+		w.Parallel(panels*j.groups, max(1, simdWork/work), j)
+	}
+	putJob(w, j)
+	putJob(w, frame)
+	w.Release(mark)
+}
+
+// Do computes units [lo, hi), each a panel of channels and a group of tiles.
+func (j *rowsJob) Do(lo, hi int) {
+	var sums [rowsGroup * rowsTile]float32
+	for i := lo; i < hi; i++ {
+		j.unit(&sums, i/j.groups, i%j.groups)
+	}
+}
+
+func (j *rowsJob) unit(sums *[rowsGroup * rowsTile]float32, panel, group int) {
+	lanes := panelLanes(j.level)
+	first := 2 * lanes * panel
+	cols := min(2*lanes, j.m-first)
+	vecs := (cols + lanes - 1) / lanes
+	width := vecs * lanes
+	weight := j.weight[first*j.k:]
+	lo, hi := group*j.tiles/j.groups, (group+1)*j.tiles/j.groups
+	for p := 0; p < j.k; p += j.depth {
+		n := min(j.depth, j.k-p)
+		b := weight[p*width : (p+n)*width]
+		after := weight[min((p+n)*width, len(weight)):]
+		if p+n == j.k && group+1 < j.groups {
+			after = weight // these channels again
+		}
+		for i := lo; i < hi; i++ {
+			t := j.tile(i)
+			sum := sums[(i-lo)*rowsTile : (i-lo+1)*rowsTile]
+			// Each tile fetches a part of the next block.
+			next := b
+			if at := (i - lo) * n * 16; at < j.depth*width && at < len(after) {
+				next = after[at:]
+			}
+			convTile32(j.level, t.rows, vecs, j.img[t.place:], j.offsets[p:p+n], t.jump, b, next, sum, p > 0)
+			if p+n == j.k {
+				j.store(t, first, cols, sum)
+			}
+		}
+	}
+}
+
+// store puts the finished sums of a tile in their place.
+func (j *rowsJob) store(t positions, first, cols int, sum []float32) {
+	e := tileEpilogue{lo: j.end.lo, hi: j.end.hi, ldr: j.end.ldr, scaleRow: span(j.end.scaleRow, first, cols), biasRow: span(j.end.biasRow, first, cols),
+		residual: span(j.end.residual, first*j.end.ldr+t.first, (cols-1)*j.end.ldr+t.rows)}
+	convStore32(j.level, t.rows, cols, sum, j.dst[first*j.g.outPlane+t.first:], j.g.outPlane, &e)
+}
+
+// packedRowsLen returns the elements of a weight of m channels and k steps
+// packed for tiles of positions and channels: panels of two vectors of
+// channels, the last perhaps of one, step after step.
+func packedRowsLen(l cpuLevel, m, k int) int { return roundUp(m, panelLanes(l)) * k }
+
+// packRowsJob packs such a weight, panel by panel.
+type packRowsJob struct {
+	level    cpuLevel
+	dst, src []float32
+	m, k     int
+}
+
+func packRowsWeight(w *Workspace, l cpuLevel, dst, src []float32, m, k int) {
+	j := takeJob[packRowsJob](w)
+	*j = packRowsJob{level: l, dst: dst, src: src, m: m, k: k}
+	width := 2 * panelLanes(l)
+	w.Parallel((m-1)/width+1, max(1, simdPack/(width*k)), j)
+	putJob(w, j)
+}
+
+// Do packs panels [lo, hi).
+func (j *packRowsJob) Do(lo, hi int) {
+	lanes := panelLanes(j.level)
+	for i := lo; i < hi; i++ {
+		first := 2 * lanes * i
+		cols := min(2*lanes, j.m-first)
+		width := roundUp(cols, lanes)
+		packB(j.level, j.dst[first*j.k:][:width*j.k], width, j.src, j.k, true, first, cols, 0, j.k)
+	}
+}
+
+// unpackedRows is unpacked for such a weight.
+func unpackedRows(l cpuLevel, dst, packed []float32, m, k int) {
+	lanes := panelLanes(l)
+	for c := range m {
+		first := c / (2 * lanes) * 2 * lanes
+		width := roundUp(min(2*lanes, m-first), lanes)
+		for p := range k {
+			dst[c*k+p] = packed[first*k+p*width+c-first]
+		}
+	}
+}

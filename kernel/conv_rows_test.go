@@ -1,0 +1,241 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// rowsCase is a convolution whose weight is packed for tiles of positions and channels.
+type rowsCase struct {
+	s       Conv
+	x, w, y []int
+}
+
+func drawRowsCase(r *rapid.T) rowsCase {
+	c := rowsCase{s: Conv{Groups: rapid.SampledFrom([]int{1, 1, 2}).Draw(r, "groups")}}
+	per, m := rapid.SampledFrom([]int{1, 2, 3, 3, 300}).Draw(r, "per group"), rapid.SampledFrom([]int{1, 7, 8, 16, 17, 33, 70}).Draw(r, "channels")
+	if per > 3 {
+		m = min(m, 17)
+	}
+	if per == 1 {
+		c.s.Groups = 1 // else it is depthwise
+	}
+	c.x, c.w = []int{rapid.IntRange(1, 2).Draw(r, "batch"), per * c.s.Groups}, []int{m * c.s.Groups, per}
+	c.y = []int{c.x[0], c.w[0]}
+	for d := range 2 {
+		k := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(r, "kernel")
+		stride, dil := rapid.IntRange(1, 3).Draw(r, "stride"), rapid.IntRange(1, 2).Draw(r, "dilation")
+		lo, hi := rapid.IntRange(0, 2).Draw(r, "lo"), rapid.IntRange(0, 2).Draw(r, "hi")
+		out := rapid.SampledFrom([]int{1, 2, 3, 6, 7, 7, 14, 15, 29}).Draw(r, "out")
+		if d == 0 || per > 3 {
+			out = min(out, 7)
+		}
+		in := (out-1)*stride + (k-1)*dil + 1 - lo - hi + rapid.IntRange(0, stride-1).Draw(r, "unread")
+		if in < 1 {
+			hi -= 1 - in
+			in = 1
+		}
+		c.x, c.w, c.y = append(c.x, in), append(c.w, k), append(c.y, out)
+		c.s.Stride, c.s.Dilation = append(c.s.Stride, stride), append(c.s.Dilation, dil)
+		c.s.PadLo, c.s.PadHi = append(c.s.PadLo, lo), append(c.s.PadHi, hi)
+	}
+	return c
+}
+
+// conv returns the convolution with the weight packed for tiles of positions
+// and channels, whatever would be faster.
+func (c *rowsCase) conv(src, weight []float32) conv32 {
+	v := conv32{g: newSpatial(c.x[2:], c.y[2:], c.w[2:], c.s.Stride, c.s.PadLo, c.s.Dilation), batch: c.x[0], groups: c.s.Groups,
+		perGroup: c.w[1], outPerGroup: c.w[0] / c.s.Groups, src: src, dst: make([]float32, c.y[0]*c.y[1]*c.y[2]*c.y[3]), rows: true}
+	m, k := v.outPerGroup, v.perGroup*v.g.taps
+	size := packedRowsLen(cpu.level, m, k)
+	v.packed = make([]float32, v.groups*size)
+	for g := range v.groups {
+		packRowsWeight(&Workspace{Threads: 2}, cpu.level, v.packed[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], m, k)
+	}
+	return v
+}
+
+// absolute returns the magnitudes of x.
+func (x refArray) absolute() refArray {
+	y := newRef(x.shape...)
+	for i, v := range x.v {
+		y.v[i] = math.Abs(v)
+	}
+	return y
+}
+
+// requireSums compares float32 sums with exact ones, whose terms have the sums
+// of magnitudes `size`, each multiplied by the largest scale at most.
+func requireSums(t require.TestingT, want, size refArray, scale float64, got []float32) {
+	require.Len(t, got, len(want.v))
+	for i, v := range want.v {
+		if d := math.Abs(v - float64(got[i])); !(d <= 1e-6*(1+math.Abs(v))+4e-7*scale*size.v[i]) {
+			require.Failf(t, "sums differ", "element %d: got %v, want %v, terms of %v", i, got[i], v, size.v[i])
+		}
+	}
+}
+
+// Any geometry in tiles of positions and channels, at every level that has them:
+// sums, every epilogue, scratch, threads, and the way back to the weight.
+func TestConvRows(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		if !hasConvTile(cpu.level) {
+			t.Skip("no code for such tiles")
+		}
+		rapid.Check(t, func(r *rapid.T) {
+			c := drawRowsCase(r)
+			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
+			x, wt := randomRef(rnd, c.x), randomRef(rnd, c.w)
+			xs, ws := array.Data[float32](toArray(x, array.F32, false)), array.Data[float32](toArray(wt, array.F32, false))
+			v := c.conv(xs, ws)
+			require.Equal(r, ws, v.unpacked(&Workspace{}))
+			want := newRef(c.y...)
+			x, wt = toRef(toArray(x, array.F32, false)), toRef(toArray(wt, array.F32, false))
+			convMeaning(c.s)([]refArray{x, wt, {}}, []refArray{want})
+			subset, act := rapid.IntRange(0, 7).Draw(r, "epilogue"), epilogues[rapid.IntRange(0, 3).Draw(r, "activation")]
+			size := newRef(c.y...)
+			convMeaning(c.s)([]refArray{x.absolute(), wt.absolute(), {}}, []refArray{size})
+			more, ref := extra(rnd, array.F32, subset, c.w[0], c.y)
+			v.end = epilogue{ldr: v.g.outPlane}
+			for i, p := range []*[]float32{&v.end.biasRow, &v.end.scaleRow, &v.end.residual} {
+				*p = load[float32](&Workspace{}, more[i])
+			}
+			v.end = v.end.with(act)
+			for j := range want.v {
+				ch := j / v.g.outPlane % c.w[0]
+				want.v[j] = finish(want.v[j], act, ref[1].or(ch, 1), ref[0].or(ch, 0), ref[2].or(j, 0))
+			}
+			one := &Workspace{}
+			v.run(one)
+			require.Equal(r, v.scratch(cpu.level, true), one.HighWater())
+			requireSums(r, want, size, 4, v.dst)
+			again := append([]float32{}, v.dst...)
+			v.run(&Workspace{Threads: 3})
+			require.Equal(r, again, v.dst, "result depends on the number of threads")
+		})
+	})
+}
+
+// The assembly's tiles are the twin's, and so is the way that they are stored,
+// NaN, infinities and negative zero included, to the bit where nothing is summed.
+func TestConvTileTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 13))
+	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.Copysign(0, -1)), 0, 1e-42, 6, -6}
+	random := func(n int, odd bool) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = float32(r.NormFloat64())
+			if odd && r.IntN(8) == 0 {
+				s[i] = special[r.IntN(len(special))]
+			}
+		}
+		return s
+	}
+	for _, l := range levels() {
+		if !hasConvTile(l) {
+			continue
+		}
+		lanes, mr := panelLanes(l), blockingOf(l).mr
+		for n := range 300 {
+			rows, vecs, k, jump := 1+r.IntN(mr), 1+r.IntN(2), 1+r.IntN(9), r.IntN(20)
+			src, b := random(100, false), random(vecs*lanes*k, false)
+			offsets := make([]int64, k)
+			for i := range offsets {
+				offsets[i] = int64(r.IntN(60))
+			}
+			got := random(2*lanes*rows, false)
+			want := append([]float32{}, got...)
+			convTileGo(lanes, rows, vecs, src, offsets, jump, b, want, n%2 == 0)
+			convTile32(l, rows, vecs, src, offsets, jump, b, b, got, n%2 == 0)
+			require.InDeltaSlice(t, want, got, 1e-5)
+
+			cols, ldc, ldr := 1+r.IntN(2*lanes), rows+r.IntN(3), rows+r.IntN(3)
+			e := epilogue{ldr: ldr}
+			for i, p := range []*[]float32{&e.scaleRow, &e.biasRow, &e.residual} {
+				if n>>i&1 != 0 {
+					*p = random([]int{cols, cols, cols * ldr}[i], true)
+				}
+			}
+			e = e.with(epilogues[n%4])
+			te := tileEpilogue{lo: e.lo, hi: e.hi, ldr: ldr, scaleRow: span(e.scaleRow, 0, cols), biasRow: span(e.biasRow, 0, cols), residual: span(e.residual, 0, cols)}
+			tile, out := random(2*lanes*rows, true), random(cols*ldc, false)
+			same := append([]float32{}, out...)
+			convStoreGo(lanes, rows, cols, tile, same, ldc, &te)
+			convStore32(l, rows, cols, tile, out, ldc, &te)
+			for i := range out {
+				if out[i] != out[i] && same[i] != same[i] {
+					continue
+				}
+				require.Equal(t, math.Float32bits(same[i]), math.Float32bits(out[i]), "%s %dx%d operands %b element %d", l.name(), rows, cols, n&7, i)
+			}
+		}
+	}
+}
+
+// Every other element, of rows of any length.
+func TestSampleEven(t *testing.T) {
+	for _, l := range levels()[1:] {
+		for cols := 1; cols < 70; cols++ {
+			ldd, lds := cols+3, 2*cols+1
+			src, dst, want := make([]float32, 2*lds+2*cols-1), make([]float32, 3*ldd), make([]float32, 3*ldd)
+			for i := range src {
+				src[i] = float32(i + 1)
+			}
+			for y := range 3 {
+				for x := range cols {
+					want[y*ldd+x] = src[y*lds+2*x]
+				}
+			}
+			sampleRows(l, dst, ldd, src, lds, cols, 3, 2)
+			require.Equal(t, want, dst)
+		}
+	}
+}
+
+// The choice: small maps have positions for rows, large ones do not, and what is
+// packed for one size convolves others.
+func TestConvRowsChoice(t *testing.T) {
+	for _, l := range levels() {
+		if l != levelAVX512 {
+			continue
+		}
+		same := Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}, Stride: []int{2, 2}}
+		require.True(t, rowsForm(l, Conv{}, []int{7, 7}, []int{1, 1}, 512, 2048))
+		require.True(t, rowsForm(l, Conv{}, []int{14, 14}, []int{1, 1}, 256, 1024))
+		require.True(t, rowsForm(l, same, []int{14, 14}, []int{3, 3}, 512, 512))
+		require.True(t, rowsForm(l, same, []int{14, 14}, []int{3, 3}, 32, 12))
+		require.False(t, rowsForm(l, Conv{}, []int{56, 56}, []int{1, 1}, 24, 64))
+		require.False(t, rowsForm(l, Conv{}, nil, []int{1, 1}, 512, 2048))
+		require.False(t, rowsForm(l, Conv{}, []int{7}, []int{1, 1}, 512, 2048))
+		require.False(t, rowsForm(l, Conv{}, []int{2, 2}, []int{3, 3}, 512, 2048))
+	}
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		s := Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}, Stride: []int{2, 2}}
+		wt := toArray(randomRef(r, []int{32, 12, 3, 3}), array.F32, false)
+		in := []int{14, 14}
+		packed := array.New(array.F32, PackedConvLen(s, in, wt.Shape()))
+		runStep(t, PackConv{Conv: s, In: in}, []*array.Array{packed}, []*array.Array{wt})
+		step := ConvPacked{Conv: s, Channels: 32, Kernel: []int{3, 3}, In: in}
+		for _, size := range []int{14, 13, 1, 20} {
+			t.Run(fmt.Sprint(size), func(t *testing.T) {
+				x := toArray(randomRef(r, []int{2, 12, size, size}), array.F32, false)
+				half := (size + 1) / 2
+				out, want, terms := array.New(array.F32, 2, 32, half, half), newRef(2, 32, half, half), newRef(2, 32, half, half)
+				runStep(t, step, []*array.Array{out}, []*array.Array{x, packed, nil})
+				convMeaning(s)([]refArray{toRef(x), toRef(wt), {}}, []refArray{want})
+				convMeaning(s)([]refArray{toRef(x).absolute(), toRef(wt).absolute(), {}}, []refArray{terms})
+				requireSums(t, want, terms, 1, array.Data[float32](out))
+			})
+		}
+		requireNoAllocs(t, step, []*array.Array{array.New(array.F32, 1, 32, 7, 7)}, []*array.Array{array.New(array.F32, 1, 12, 14, 14), packed, nil})
+	})
+}
