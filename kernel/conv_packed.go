@@ -12,6 +12,9 @@ func PackedConvLen(s Conv, in, weight []int) int {
 	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		return m * perGroup * taps
 	}
+	if e := winogradTile(cpu.level, s, in, m, perGroup, weight[2:]); e > 0 {
+		return winogradLen(cpu.level, e, groups, m/groups, perGroup)
+	}
 	if rowsForm(cpu.level, s, in, weight[2:], m/groups, perGroup) {
 		return groups * packedRowsLen(cpu.level, m/groups, perGroup*taps)
 	}
@@ -37,6 +40,8 @@ func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
 	perGroup := in[0].Dim(1)
 	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		copy(dst, weight)
+	} else if e := winogradTile(cpu.level, s.Conv, s.In, in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
+		packWinograd(w, cpu.level, e, dst, weight, groups, in[0].Dim(0)/groups, perGroup)
 	} else {
 		m := in[0].Dim(0) / groups
 		k := len(weight) / in[0].Dim(0)
@@ -57,7 +62,13 @@ func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // ScratchBytes implements Scratcher.
-func (PackConv) ScratchBytes(_, in []*array.Array) int { return loadBytes(in[0]) }
+func (s PackConv) ScratchBytes(_, in []*array.Array) int {
+	n := loadBytes(in[0])
+	if m, perGroup := in[0].Dim(0), in[0].Dim(1); assembly() && winogradTile(cpu.level, s.Conv, s.In, m, perGroup, in[0].Shape()[2:]) > 0 {
+		n += scratchSize(m/max(s.Groups, 1)*perGroup, 4)
+	}
+	return n
+}
 
 // ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
 // [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
@@ -86,6 +97,12 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 	return v
 }
 
+// winograd returns the side of the tiles that the weight was transformed for,
+// zero when it was not.
+func (s ConvPacked) winograd(v *conv32) int {
+	return winogradTile(cpu.level, s.Conv, s.In, s.Channels, v.perGroup, s.Kernel)
+}
+
 // Run implements Step.
 func (s ConvPacked) Run(w *Workspace, out, in []*array.Array) {
 	if out[0].Len() == 0 {
@@ -100,7 +117,9 @@ func (s ConvPacked) Run(w *Workspace, out, in []*array.Array) {
 	if depthwise32(cpu.level, v.perGroup, v.groups) || !assembly() {
 		v.weight, v.packed = v.packed, nil
 	}
-	if assembly() && v.fits() {
+	if e := s.winograd(&v); assembly() && e > 0 {
+		v.runWinograd(w, e)
+	} else if assembly() && v.fits() {
 		v.run(w)
 	} else {
 		v.runGo(w)
@@ -164,6 +183,10 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	}
 	n := storeBytes(out[0]) + loadBytes(in[0]) + loadAllBytes(in[2:])
 	v := s.form(out[0], in[0])
+	if e := s.winograd(&v); assembly() && e > 0 {
+		j := newWinograd(v, cpu.level, e)
+		return n + j.scratchBytes()
+	}
 	if assembly() && v.fits() {
 		return n + v.scratch(cpu.level, !depthwise32(cpu.level, v.perGroup, v.groups))
 	}

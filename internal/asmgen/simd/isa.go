@@ -171,3 +171,15 @@ func Indexed(base, index reg.Register, disp int) Mem {
 
 // Wide reports whether the registers are those of AVX-512.
 func (s ISA) Wide() bool { return s.wide }
+
+// RangeMask makes a mask of the lanes from lo up to hi, both in 0..lanes, in
+// opmask k or in vector register y; the spares are overwritten.
+func (s ISA) RangeMask(lo, hi reg.GPVirtual, k, spareK reg.Register, y, spareY int) Mask {
+	below, m := s.LaneMask(lo, spareK, spareY), s.LaneMask(hi, k, y)
+	if s.wide {
+		s.KANDNW(k, spareK, k)
+	} else {
+		s.VANDNPS(m.y, below.y, m.y)
+	}
+	return m
+}

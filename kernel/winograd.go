@@ -1,0 +1,198 @@
+package kernel
+
+import "runtime"
+
+// winogradTile returns the side e of the tiles F(exe,3x3) that a convolution is
+// computed by, 0 for direct sums. It compares what each way is thought to take,
+// in cycles: its multiply-adds at the rate that the product's loop reaches, its
+// transforms, and the weights on their way from memory, which overlap with the
+// arithmetic only in part.
+func winogradTile(l cpuLevel, s Conv, in []int, m, perGroup int, kernel []int) int {
+	groups := max(s.Groups, 1)
+	if l == levelGeneric || len(in) != 2 || len(kernel) != 2 || kernel[0] != 3 || kernel[1] != 3 ||
+		m/groups < winogradLeast || perGroup < winogradLeast || !allOnes(s.Stride) || !allOnes(s.Dilation) {
+		return 0
+	}
+	var out [2]int
+	for d := range out {
+		out[d] = in[d] - 2
+		if s.PadLo != nil {
+			out[d] += s.PadLo[d]
+		}
+		if s.PadHi != nil {
+			out[d] += s.PadHi[d]
+		}
+		if out[d] < 1 {
+			return 0
+		}
+	}
+	bl := blockingOf(l)
+	rate := float64(bl.nr) // multiply-adds a cycle: two vectors, as wide as a panel
+	m /= groups
+	best, e := float64(out[0]*out[1]*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
+	for _, try := range []int{4, 2} {
+		if c := winogradCost(l, try, out, m, perGroup); c < best {
+			best, e = c, try
+		}
+	}
+	return e
+}
+
+// winogradLeast is the fewest channels of either kind for which the transforms
+// are worth their while.
+const winogradLeast = 16
+
+func allOnes(list []int) bool {
+	for _, v := range list {
+		if v != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// winogradCost estimates the cycles of one group of one image.
+func winogradCost(l cpuLevel, e int, out [2]int, m, perGroup int) float64 {
+	bl := blockingOf(l)
+	lanes := bl.nr / 2
+	t := e + 2
+	vecs := ((out[0]+e-1)/e*((out[1]+e-1)/e) + lanes - 1) / lanes
+	sums := float64(vecs*t*t*m) / 2 * float64(perGroup+8) / 0.9
+	perInput, perOutput := 150.0, 130.0 // for one channel of one vector of tiles
+	if e == 2 {
+		perInput, perOutput = 60, 50
+	}
+	if l == levelNEON { // the transforms are in Go there
+		perInput, perOutput = 6*perInput, 6*perOutput
+	}
+	return sums + float64(vecs)*(perInput*float64(perGroup)+perOutput*float64(m)) + streamed(t*t*m*perGroup)
+}
+
+// streamed estimates the cycles that reading weights adds, given their number:
+// few from a cache, more from memory.
+func streamed(weights int) float64 {
+	const cache = 4 << 20
+	bytes := float64(4 * weights)
+	return bytes/64 + max(0, bytes-cache)/20
+}
+
+// winograd is a convolution with transformed weights: for each position of a
+// patch a product of the filters [m, channels] with the patches [channels, tiles].
+// Tiles are counted along rows, and cut into panels of bl.nr. A block is tiles
+// of an image, or all tiles of some images.
+type winograd struct {
+	conv32
+	level        cpuLevel
+	bl           blocking
+	e, t         int
+	tilesX       int
+	tiles        int // of an image
+	span, images int // tiles and images of a block
+	panels       int // of an image of a block
+	blocks       int
+	workers      int  // pieces that a block's transforms, or the blocks, are cut into
+	apart        bool // whole blocks are the work of one goroutine each
+
+	ps, ldy      int // elements between positions of inputs and of sums
+	plane        int // elements of a plane of sorted inputs
+	sizeV, sizeY int
+	sizeP, sizeO int
+}
+
+// Bytes of transformed inputs and sums in a block: what stays in the cache of a
+// core, and where weights are so many that reading them again costs more.
+const (
+	winogradNear = 640 << 10
+	winogradFar  = 12 << 20
+)
+
+// newWinograd plans a convolution.
+func newWinograd(v conv32, l cpuLevel, e int) winograd {
+	j := winograd{conv32: v, level: l, bl: blockingOf(l), e: e, t: e + 2}
+	nr := j.bl.nr
+	j.tilesX = (v.g.out[2] + e - 1) / e
+	j.tiles = (v.g.out[1] + e - 1) / e * j.tilesX
+	// Positions are a cache line off multiples of the page size.
+	j.ps, j.ldy = v.perGroup*nr+16, v.outPerGroup*nr+16
+	panel := 4 * j.t * j.t * (j.ps + j.ldy)
+	budget := winogradNear
+	if 4*j.t*j.t*packedRows(l, v.outPerGroup, v.perGroup) > winogradFar/2 {
+		budget = winogradFar
+	}
+	most := max(1, budget/panel)
+	whole := (j.tiles + nr - 1) / nr
+	j.images, j.span, j.panels = 1, j.tiles, whole
+	if most < whole {
+		// Equal shares, not a short last one.
+		j.panels = (whole + (whole+most-1)/most - 1) / ((whole + most - 1) / most)
+		j.span = j.panels * nr
+		j.blocks = v.batch * ((j.tiles + j.span - 1) / j.span)
+	} else {
+		j.images = min(v.batch, max(1, most/whole))
+		j.blocks = (v.batch + j.images - 1) / j.images
+	}
+	j.workers = max(1, runtime.NumCPU())
+	j.apart = j.blocks >= 4*j.workers || j.workers == 1
+	rows := (j.span+j.tilesX-2)/j.tilesX + 1
+	j.plane = roundUp((min(rows, (v.g.out[1]+e-1)/e)+1)*j.tilesX+nr, 16)
+	j.sizeV, j.sizeY = j.images*j.panels*j.t*j.t*j.ps, j.images*j.panels*j.t*j.t*j.ldy
+	j.sizeP, j.sizeO = e*j.t*j.plane, winogradGroup*nr*e*e
+	return j
+}
+
+// winogradGroup is the channels whose outputs are laid out before they are stored.
+const winogradGroup = 4
+
+// scratchBytes is what run takes.
+func (j *winograd) scratchBytes() int {
+	n := 1
+	if j.apart {
+		n = j.workers
+	}
+	return scratchSize(n*j.sizeV, 4) + scratchSize(n*j.sizeY, 4) + scratchSize(j.workers*j.sizeP, 4) + scratchSize(j.workers*j.sizeO, 4)
+}
+
+// winogradLen is the elements of the transformed weight of all groups.
+func winogradLen(l cpuLevel, e, groups, m, perGroup int) int {
+	return groups * (e + 2) * (e + 2) * packedRows(l, m, perGroup)
+}
+
+// packWinograd transforms and packs the weight [groups*m, perGroup, 3, 3].
+func packWinograd(w *Workspace, l cpuLevel, e int, dst, weight []float32, groups, m, perGroup int) {
+	mark := w.Mark()
+	size, t := packedRows(l, m, perGroup), e+2
+	j := takeJob[winogradFilterJob](w)
+	*j = winogradFilterJob{dst: Scratch[float32](w, m*perGroup), perGroup: perGroup}
+	g := winogradFilter(e)
+	for i := range groups {
+		j.src = weight[i*m*perGroup*9:]
+		for p := range t * t {
+			j.down, j.along = g[p/t], g[p%t]
+			w.Parallel(m, max(1, simdPack/(9*perGroup)), j)
+			packWhole(w, l, dst[(i*t*t+p)*size:][:size], j.dst, perGroup, false, m, perGroup)
+		}
+	}
+	putJob(w, j)
+	w.Release(mark)
+}
+
+// winogradFilterJob computes one position of transformed filters, in float64,
+// rounded once.
+type winogradFilterJob struct {
+	dst, src    []float32
+	perGroup    int
+	down, along [3]float64
+}
+
+// Do transforms filters [lo, hi).
+func (j *winogradFilterJob) Do(lo, hi int) {
+	for i := lo * j.perGroup; i < hi*j.perGroup; i++ {
+		sum := 0.0
+		for y, d := range j.down {
+			f := j.src[9*i+3*y:][:3]
+			row := float64(float64(f[0])*j.along[0]) + float64(float64(f[1])*j.along[1]) + float64(float64(f[2])*j.along[2])
+			sum += float64(d * row)
+		}
+		j.dst[i] = float32(sum)
+	}
+}

@@ -1,0 +1,63 @@
+package kernel
+
+import "unsafe"
+
+//go:generate go run -C ../internal/asmgen ./winograd
+
+// winogradSplit sorts rows of an image into planes by their place in a patch, as
+// winogradSplitGo does.
+func winogradSplit(l cpuLevel, e, rows, first, from, to int, dst []float32, plane, ldd int, src []float32, lds, pad, width int) {
+	_, _ = dst[(e*(e+2)-1)*plane+(first+rows-1)/e*ldd+to-1], src[(rows-1)*lds+width-1]
+	switch {
+	case l == levelAVX512 && e == 4:
+		winogradSplit4AVX512(rows, first, from, to, &dst[0], plane, ldd, &src[0], lds, pad, width)
+	case l == levelAVX512:
+		winogradSplit2AVX512(rows, first, from, to, &dst[0], plane, ldd, &src[0], lds, pad, width)
+	case e == 4:
+		winogradSplit4AVX2(rows, first, from, to, &dst[0], plane, ldd, &src[0], lds, pad, width)
+	default:
+		winogradSplit2AVX2(rows, first, from, to, &dst[0], plane, ldd, &src[0], lds, pad, width)
+	}
+}
+
+// winogradInput transforms the patches of at least `tiles` tiles, whole vectors.
+func winogradInput(l cpuLevel, e, tiles int, dst []float32, ps int, src []float32, plane, row int) {
+	lanes := panelLanes(l)
+	vecs, t := (tiles+lanes-1)/lanes, e+2
+	_, _ = dst[(t*t-1)*ps+vecs*lanes-1], src[(e*t-1)*plane+row+vecs*lanes-1]
+	switch {
+	case l == levelAVX512 && e == 4:
+		winogradInput4AVX512(vecs, &dst[0], ps, &src[0], plane, row)
+	case l == levelAVX512:
+		winogradInput2AVX512(vecs, &dst[0], ps, &src[0], plane, row)
+	case e == 4:
+		winogradInput4AVX2(vecs, &dst[0], ps, &src[0], plane, row)
+	default:
+		winogradInput2AVX2(vecs, &dst[0], ps, &src[0], plane, row)
+	}
+}
+
+// winogradOutput transforms sums to blocks of outputs, whole vectors of tiles.
+func winogradOutput(l cpuLevel, e, rows, tiles int, dst, src []float32, ps int) {
+	lanes := panelLanes(l)
+	vecs, t, nr := (tiles+lanes-1)/lanes, e+2, 2*lanes
+	_, _ = dst[rows*nr*e*e-1], src[(t*t-1)*ps+rows*nr-1]
+	switch {
+	case l == levelAVX512 && e == 4:
+		winogradOutput4AVX512(rows, vecs, &dst[0], &src[0], ps)
+	case l == levelAVX512:
+		winogradOutput2AVX512(rows, vecs, &dst[0], &src[0], ps)
+	case e == 4:
+		winogradOutput4AVX2(rows, vecs, &dst[0], &src[0], ps)
+	default:
+		winogradOutput2AVX2(rows, vecs, &dst[0], &src[0], ps)
+	}
+}
+
+func (a *winogradStore) run(l cpuLevel) {
+	if l == levelAVX512 {
+		winogradStoreAVX512((*byte)(unsafe.Pointer(a)))
+	} else {
+		winogradStoreAVX2((*byte)(unsafe.Pointer(a)))
+	}
+}

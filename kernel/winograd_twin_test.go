@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireTwin holds that two results agree on every bit, but for the kind of NaN.
+func requireTwin(t *testing.T, want, got []float32, what string) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		if math.Float32bits(want[i]) != math.Float32bits(got[i]) && !(want[i] != want[i] && got[i] != got[i]) {
+			require.Failf(t, "bits differ", "%s: element %d is %v, in Go %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// special draws numbers of every kind.
+func special(r *rand.Rand) func() float64 {
+	list := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1e-42, 3e38}
+	return func() float64 {
+		if r.IntN(16) == 0 {
+			return list[r.IntN(len(list))]
+		}
+		return r.NormFloat64()
+	}
+}
+
+// Each transform in assembly and its twin agree on every bit.
+func TestWinogradTwins(t *testing.T) {
+	winogradLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		l, bl := cpu.level, blockingOf(cpu.level)
+		nr := bl.nr
+		for n := range 60 {
+			e := 2 + n%2*2
+			tt := e + 2
+			what := fmt.Sprint("case ", n)
+			tiles := roundUp(1+r.IntN(nr), nr/2)
+			row, ps := r.IntN(40), nr+r.IntN(20)
+			plane := 40 + nr + r.IntN(20)
+			src := floats(r, e*tt*plane, special(r))
+			got, want := make([]float32, tt*tt*ps), make([]float32, tt*tt*ps)
+			winogradInput(l, e, tiles, got, ps, src, plane, row)
+			winogradInputGo(e, tiles, want, ps, src, plane, row)
+			requireTwin(t, want, got, what+" input")
+
+			rows := 1 + r.IntN(4)
+			ps = rows*nr + r.IntN(20)
+			src = floats(r, tt*tt*ps, special(r))
+			got, want = make([]float32, rows*nr*e*e), make([]float32, rows*nr*e*e)
+			winogradOutput(l, e, rows, tiles, got, src, ps)
+			winogradOutputGo(e, nr, rows, tiles, want, src, ps)
+			requireTwin(t, want, got, what+" output")
+		}
+	})
+}
+
+// The sorting of inputs and the storing of outputs, and their twins.
+func TestWinogradLayoutTwins(t *testing.T) {
+	winogradLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for n := range 300 {
+			e := 2 + n%2*2
+			what := fmt.Sprint("case ", n)
+			tiles, width, pad := 1+r.IntN(40), 1+r.IntN(150), r.IntN(6)
+			rows, first := 1+r.IntN(12), r.IntN(e)
+			from := r.IntN(tiles)
+			to := from + 1 + r.IntN(tiles-from)
+			plane, lds := ((first+rows-1)/e+1)*tiles+r.IntN(5), width+r.IntN(3)
+			src := floats(r, (rows-1)*lds+width, special(r))
+			want := floats(r, e*(e+2)*plane, r.NormFloat64)
+			got := append([]float32{}, want...)
+			winogradSplit(cpu.level, e, rows, first, from, to, got, plane, tiles, src, lds, pad, width)
+			winogradSplitGo(e, rows, first, from, to, want, plane, tiles, src, lds, pad, width)
+			requireTwin(t, want, got, what+" split")
+
+			a := winogradStore{chans: 1 + r.IntN(4), rows: 1 + r.IntN(4), cols: 1 + r.IntN(50)}
+			a.dstRow, a.srcRow = a.cols+r.IntN(4), a.cols+r.IntN(4)
+			a.dstChan, a.srcChan = a.rows*a.dstRow, a.rows*a.srcRow
+			src = floats(r, a.chans*a.srcChan, special(r))
+			a.src = &src[0]
+			for i, p := range []**float32{&a.scale, &a.bias, &a.residual} {
+				if n>>(i+1)&1 != 0 {
+					*p = &floats(r, []int{a.chans, a.chans, a.chans * a.dstChan}[i], special(r))[0]
+				}
+			}
+			a.lo, a.hi = epilogues[n%4].bounds()
+			want = floats(r, a.chans*a.dstChan, r.NormFloat64)
+			got = append([]float32{}, want...)
+			b := a
+			a.dst, b.dst = &got[0], &want[0]
+			a.run(cpu.level)
+			winogradStoreGo(&b)
+			requireTwin(t, want, got, what+" store")
+		}
+	})
+}
