@@ -114,32 +114,14 @@ func oursLSTM(in []*array.Array, layers, threads int) (*Ours, error) {
 	return &Ours{Name: "LSTM", Out: y, Run: func() { s.Run(w, out, operands) }}, nil
 }
 
-// oursAttention multiplies, scales, normalises and multiplies again.
+// oursAttention attends with heads that lie side by side, in operands and result.
 func oursAttention(in []*array.Array, causal bool, threads int) (*Ours, error) {
-	perm := []int{0, 2, 1, 3}
-	q, k, v := array.Permute(in[0], perm...), array.Permute(in[1], 0, 2, 3, 1), array.Permute(in[2], perm...)
-	b, heads, n, size := q.Dim(0), q.Dim(1), q.Dim(2), q.Dim(3)
-	scores, p := array.New(array.F32, b, heads, n, n), array.New(array.F32, b, heads, n, n)
-	attended := array.New(array.F32, b, heads, n, size)
-	y := array.New(array.F32, b, n, heads, size)
-	e := expr.NewBuilder()
-	s := e.Mul(e.Input(0, array.F32), e.Const(array.F32, 1/math.Sqrt(float64(size))))
-	if causal {
-		s = e.Select(e.Gt(e.Coord(-1), e.Coord(-2)), e.Const(array.F32, math.Inf(-1)), s)
-	}
-	scale := kernel.Elementwise{Program: e.Compile(s)}
+	heads := func(a *array.Array) *array.Array { return array.Permute(a, 0, 2, 1, 3) }
+	y := array.New(array.F32, in[0].Shape()...)
+	s := kernel.Attention{IsCausal: causal}
 	w := &kernel.Workspace{Threads: threads}
-	one := func(a *array.Array) []*array.Array { return []*array.Array{a} }
-	qk, pv := []*array.Array{q, k}, []*array.Array{scores, v}
-	a, c, d, back := one(scores), one(p), one(attended), one(array.Permute(attended, perm...))
-	out := one(y)
-	return &Ours{Name: "MatMul Elementwise Softmax MatMul Copy", Out: y, Run: func() {
-		kernel.MatMul{}.Run(w, a, qk)
-		scale.Run(w, c, a)
-		kernel.Softmax{Dim: 3}.Run(w, a, c)
-		kernel.MatMul{}.Run(w, d, pv)
-		kernel.Copy{}.Run(w, out, back)
-	}}, nil
+	out, operands := []*array.Array{heads(y)}, []*array.Array{heads(in[0]), heads(in[1]), heads(in[2])}
+	return &Ours{Name: "Attention", Out: y, Run: func() { s.Run(w, out, operands) }}, nil
 }
 
 // oursModel plans a network and runs the plan.

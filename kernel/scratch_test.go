@@ -26,6 +26,8 @@ func TestScratchIsTheSameOnEveryMachine(t *testing.T) {
 		"pointwise":    {Conv{}, []*array.Array{f32(1, 16, 14, 14)}, []*array.Array{f32(1, 8, 14, 14), f32(16, 8, 1, 1), nil}},
 		"transposed":   {ConvTranspose{}, []*array.Array{f32(1, 4, 16, 16)}, []*array.Array{f32(1, 8, 14, 14), f32(8, 4, 3, 3), nil}},
 		"softmax":      {Softmax{Dim: 1}, []*array.Array{f32(3, 100)}, []*array.Array{f32(3, 100)}},
+		"attention":    {Attention{}, []*array.Array{f32(2, 50, 20)}, []*array.Array{f32(2, 50, 24), f32(2, 90, 24), f32(2, 90, 20)}},
+		"lstm":         {LSTM{Layers: 1}, []*array.Array{f32(5, 9, 8), nil, nil}, []*array.Array{f32(5, 9, 6), nil, nil, f32(32, 6), f32(32, 8)}},
 		"layer norm":   {LayerNorm{Axes: 1}, []*array.Array{f32(3, 100)}, []*array.Array{f32(3, 100), nil, nil}},
 	} {
 		want := c.step.ScratchBytes(c.out, c.in)

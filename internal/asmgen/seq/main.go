@@ -1,0 +1,36 @@
+// Command seq writes the amd64 assembly of attention in package kernel and its Go
+// stubs: zattention_amd64.s and .go. The files it writes are checked in; a test
+// regenerates them and compares byte for byte.
+package main
+
+import (
+	"github.com/mmcloughlin/avo/build"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+)
+
+// isa has this command's kernels as methods.
+type isa struct{ simd.ISA }
+
+func generate() (map[string][]byte, error) {
+	return simd.Files("asmgen/seq", []simd.Unit{{Name: "attention", Emit: emitAttention}})
+}
+
+func main() { simd.Main("asmgen/seq", generate) }
+
+// vecs is the registers of one row of scores, one score a query.
+const vecs = 2
+
+func emitAttention(c *build.Context) {
+	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
+		emitScores(s)
+		emitValues(s)
+		emitSoftmax(s)
+		emitScale(s)
+		emitMasks(s)
+	}
+}
+
+// size is the bytes of a register, row those of a row of scores.
+func (s isa) size() int { return 4 * s.Lanes() }
+func (s isa) row() int  { return vecs * s.size() }

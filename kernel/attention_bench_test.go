@@ -1,0 +1,36 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// BenchmarkAttention is that of BERT base and of GPT-2 small.
+func BenchmarkAttention(b *testing.B) {
+	for _, causal := range []bool{false, true} {
+		for _, tokens := range []int{128, 512, 1024} {
+			b.Run(fmt.Sprintf("causal=%v/%d", causal, tokens), func(b *testing.B) {
+				const heads, size = 12, 64
+				draw := func() *array.Array {
+					a := array.New(array.F32, 1, tokens, heads, size)
+					for i, d := 0, array.Raw[float32](a); i < len(d); i++ {
+						d[i] = float32(i*7919%2001-1000) / 600
+					}
+					return array.Permute(a, 0, 2, 1, 3)
+				}
+				out, in := []*array.Array{draw()}, []*array.Array{draw(), draw(), draw()}
+				s, w := Attention{IsCausal: causal}, &Workspace{}
+				for b.Loop() {
+					s.Run(w, out, in)
+				}
+				n := 4 * float64(tokens) * float64(tokens) * heads * size
+				if causal {
+					n /= 2
+				}
+				b.ReportMetric(n/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GFLOP/s")
+			})
+		}
+	}
+}
