@@ -62,6 +62,14 @@ func vectorAt(a *array.Array, i int) int {
 	return a.Offset() + i*a.Strides()[a.Rank()-1]
 }
 
+// vectorStep is the distance of elements of an array of one dimension.
+func vectorStep(a *array.Array) int {
+	if a.Len() == 1 || a.Rank() == 0 {
+		return 0
+	}
+	return a.Strides()[a.Rank()-1]
+}
+
 // perChannel checks that a holds one element, or n as a vector.
 func perChannel(step, name string, a *array.Array, n int) {
 	if a == nil || a.Len() == 1 {
@@ -180,12 +188,15 @@ func (a qAct) epilogue(w *Workspace, step string, out *array.Array, in []*array.
 	if bias != nil && !asFloat && bias.DType() != array.I32 {
 		badOperand(step, "the bias is "+bias.DType().String()+", expected i32, or f32 with an f32 result")
 	}
-	for i := range b.n {
-		v := -x.zero * b.sums[i]
-		if bias != nil && !asFloat {
-			v += array.Raw[int32](bias)[vectorAt(bias, col+i)]
+	for i, sum := range b.sums[:b.n] {
+		e.bias[i] = -x.zero * sum
+	}
+	if bias != nil && !asFloat && b.n > 0 {
+		data, at, step := array.Raw[int32](bias), vectorAt(bias, col), vectorStep(bias)
+		for i := range e.bias[:b.n] {
+			e.bias[i] += data[at]
+			at += step
 		}
-		e.bias[i] = v
 	}
 	e.weightZeros(w, wz, unsigned, x, b, col)
 	switch d {
@@ -246,6 +257,9 @@ func packedLess(unsigned bool) int32 {
 // zero point other than 0.
 func offCentre(wz *array.Array, unsigned bool, col, n int) bool {
 	less := packedLess(unsigned)
+	if wz == nil || wz.Len() == 1 {
+		return n > 0 && zeroAt(wz, 0) != less
+	}
 	for i := range n {
 		if zeroAt(wz, col+i) != less {
 			return true
@@ -265,12 +279,19 @@ func zeroAt(a *array.Array, i int) int32 {
 func (e *qEpilogue) scales(w *Workspace, step string, x float32, ws *array.Array, y float32, n, col int) {
 	e.scale = Scratch[float32](w, len(e.bias))
 	clear(e.scale)
-	for i := range n {
+	if ws == nil || ws.Len() == 1 {
 		s := float32(1)
 		if ws != nil {
-			s = scaleAt(step, ws, col+i)
+			s = scaleAt(step, ws, 0)
 		}
-		e.scale[i] = float32(x*s) / y
+		s = float32(x*s) / y
+		for i := range e.scale[:n] {
+			e.scale[i] = s
+		}
+		return
+	}
+	for i := range e.scale[:n] {
+		e.scale[i] = float32(x*scaleAt(step, ws, col+i)) / y
 	}
 }
 

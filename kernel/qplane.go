@@ -14,12 +14,15 @@ type qPlaneForm struct {
 	width  int
 	plane  int // elements of a plane
 
-	listed  bool // the rows of a group of four do not lie in planes next to each other
-	depth   int  // groups of four of a window
-	vectors int  // of 16 positions
-	rest    int  // positions that vectors leave
-	panels  int  // of up to four vectors
-	parts   int  // of lines, of a panel, at most
+	listed bool   // the rows of a group of four do not lie in planes next to each other
+	framed bool   // fours of channels are brought together first, with padding around them
+	frame  [2]int // lines, and columns of a phase, of a framed plane
+
+	depth   int // groups of four of a window
+	vectors int // of 16 positions
+	rest    int // positions that vectors leave
+	panels  int // of up to four vectors
+	parts   int // of lines, of a panel, at most
 }
 
 const (
@@ -38,8 +41,12 @@ func (p *qConvPlan) planes() (f qPlaneForm, ok bool) {
 	}
 	f.g, f.phases, f.width = g, g.stride[2], (g.in[2]+g.stride[2]-1)/g.stride[2]
 	f.phase = g.in[1] * f.width
+	if f.framed = g.taps > 1 && !f.listed; f.framed {
+		reach := func(d int) int { return (g.out[d]-1)*g.stride[d] + (g.kernel[d]-1)*g.dilate[d] + 1 }
+		f.frame = [2]int{reach(1), (reach(2) + f.phases - 1) / f.phases}
+	}
 	f.plane = f.phases * f.phase
-	if f.phases == 2 && g.padLo[2]%2 == 0 && (g.kernel[2] == 1 || g.dilate[2]%2 == 0) {
+	if f.phases == 2 && g.padLo[2]%2 == 0 && (g.kernel[2] == 1 || g.dilate[2]%2 == 0) && !f.framed {
 		f.even, f.plane = true, f.phase
 	}
 	if g.pointwise() {
@@ -85,21 +92,33 @@ func (p *qConvPlan) planar(step string, out *array.Array, in []*array.Array, x f
 }
 
 // slots is the panels that are there at once.
-func (f *qPlaneForm) slots() int { return max(4, min(f.panels+1, qPlaneThreads)) }
+func (f *qPlaneForm) slots() int { return max(4, min(f.panels, qPlaneThreads)) }
 
 // panelBytes is the size of a packed panel.
 func (f *qPlaneForm) panelBytes() int { return f.depth * 4 * qPlaneLanes }
 
+// frameBytes is the size of the frame of a group of channels: beyond it, a vector
+// may reach.
+func (f *qPlaneForm) frameBytes() int {
+	return f.depth/f.g.taps*f.fourBytes() + 64
+}
+
+// fourBytes is the size of the frame of four channels.
+func (f *qPlaneForm) fourBytes() int { return 4 * f.phases * f.frame[0] * f.frame[1] }
+
 // scratch is what a convolution takes at most in this form.
 func (f *qPlaneForm) scratch(outChans int) int {
-	n := f.slots() * (scratchSize(f.panelBytes(), 1) + scratchSize(f.g.taps*f.parts, 16) + scratchSize(qPlaneRest*outChans, 1))
+	n := f.slots() * (scratchSize(f.panelBytes(), 1) + scratchSize(4*qPlaneRest*roundUp(f.depth, 4), 1) + scratchSize(qPlaneRest*outChans, 1))
+	switch {
+	case f.framed:
+		return n + scratchSize(f.frameBytes(), 1) + scratchSize(f.g.taps, 8)
+	case f.listed:
+		n += scratchSize(4*f.depth, 16)
+	}
 	if f.phases > 1 {
 		n += scratchSize(f.chans*f.plane, 1)
 	}
-	if f.listed {
-		n += scratchSize(4*f.depth, 16)
-	}
-	return n
+	return n + f.slots()*scratchSize(f.g.taps*f.parts, 16)
 }
 
 // qPart is a part of a line among the positions of a panel: where its elements

@@ -22,19 +22,20 @@ type qPlaneTile struct {
 	flip     uint32
 	// For unsigned results, those that flip makes signed ones of.
 	zero, lo, hi int32
+	natural      int // 1 where positions lie as interleaving leaves them
 }
 
 // qPlanePack is what the packing of planes is told.
 type qPlanePack struct {
-	src         *uint8
-	plane       int
-	quads, taps int // quads for each tap
-	parts       *qPart
-	count       int // parts of a tap
-	rows        *qRow
-	dst         *uint8
-	vectors     int
-	fill, flip  uint32
+	src        *uint8
+	plane      int
+	quads      int
+	parts      *qPart
+	count      int // parts of a tap
+	rows       *qRow
+	dst        *uint8
+	vectors    int
+	fill, flip uint32
 }
 
 // qPlanes reports whether this processor computes by planes.
@@ -44,7 +45,7 @@ func qPlanes() bool { return qVNNI() }
 func (c *qConvRun) planesOf(w *Workspace, f *qPlaneForm, i int) {
 	size := c.p.g.inPlane * c.p.w.chans
 	c.img = c.src[i*size : (i+1)*size]
-	if f.phases == 1 {
+	if f.phases == 1 || f.framed {
 		return
 	}
 	j := takeJob[qSplitJob](w)
@@ -84,24 +85,30 @@ func (c *qConvRun) planar(w *Workspace, f *qPlaneForm, group int, b PackedQ, e q
 	j := takeJob[qPlaneJob](w)
 	*j = qPlaneJob{f: *f, b: b, out: e, src: c.img[group*per*f.plane:], flip: uint32(c.x.flip) * 0x01010101}
 	j.fill = uint32(uint8(c.x.zero)^c.x.flip) * 0x01010101
+	slots := f.slots()
+	for i := range slots {
+		j.room[i] = qPlaneRoom{panel: Scratch[uint8](w, f.panelBytes()), rows: Scratch[uint8](w, 4*qPlaneRest*roundUp(f.depth, 4)),
+			rest: Scratch[uint8](w, qPlaneRest*b.n)}
+	}
+	if f.framed {
+		j.enframe(w, group*per*c.p.g.inPlane, c.img)
+	} else {
+		for i := range slots {
+			j.room[i].parts = scratchOf[qPart](w, f.g.taps*f.parts)
+		}
+	}
 	if f.listed {
 		j.list(scratchOf[qRow](w, 4*f.depth), per, c.p.w.runs)
 	}
-	slots := f.slots()
-	for i := range slots {
-		j.room[i] = qPlaneRoom{panel: Scratch[uint8](w, f.panelBytes()), parts: scratchOf[qPart](w, f.g.taps*f.parts),
-			rest: Scratch[uint8](w, qPlaneRest*b.n)}
-	}
-	units := f.panels + min(f.rest, 1)
 	panels := (b.n + qCols - 1) / qCols
 	j.block = panels
-	if t := 2 * w.Threads; w.Threads > 1 && units < t {
-		j.block = max((panels*units+t-1)/t, min(panels, 4))
+	if t := 2 * w.Threads; w.Threads > 1 && f.panels < t {
+		j.block = max((panels*f.panels+t-1)/t, min(panels, 4))
 	}
 	j.blocks = (panels + j.block - 1) / j.block
 	threads := w.Threads
 	w.Threads = min(threads, slots)
-	w.Parallel(units*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
+	w.Parallel(f.panels*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
 	w.Threads = threads
 	putJob(w, j)
 }
@@ -113,9 +120,9 @@ func scratchOf[T qPart | qRow](w *Workspace, n int) []T {
 
 // qPlaneRoom is what one goroutine packs into.
 type qPlaneRoom struct {
-	panel []uint8
-	parts []qPart
-	rest  []uint8
+	panel, rows []uint8
+	rest        []uint8
+	parts       []qPart
 }
 
 // qPlaneJob is a convolution by planes in progress: units are panels of
@@ -124,7 +131,8 @@ type qPlaneJob struct {
 	f             qPlaneForm
 	b             PackedQ
 	out           qEpilogue
-	src           []uint8
+	src           []uint8 // planes, or the frame
+	taps          []int64 // within a frame
 	rows          []qRow
 	fill, flip    uint32
 	block, blocks int
@@ -149,27 +157,32 @@ func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
 // Do computes units [lo, hi).
 func (j *qPlaneJob) Do(lo, hi int) {
 	slot := j.take()
-	room := &j.room[slot]
+	room, f := &j.room[slot], &j.f
 	packed := -1
 	for u := lo; u < hi; u++ {
 		panel := u / j.blocks
-		vectors := min(4, j.f.vectors-4*panel)
+		vectors := min(4, f.vectors-4*panel)
 		first := panel * qPlaneLanes
-		n := min(16*vectors, j.f.g.outPlane-first)
-		if panel == j.f.panels {
-			first = 16 * j.f.vectors
-			vectors, n = 1, j.f.rest
-		}
+		n := min(16*vectors, f.g.outPlane-first)
+		rest := f.rest > 0 && panel == f.panels-1
 		if packed != panel {
+			if rest {
+				j.pack(room, 16*f.vectors, f.rest, 1)
+				j.remainderRows(room)
+			}
 			j.pack(room, first, n, vectors)
 			packed = panel
 		}
 		from := u % j.blocks * j.block
 		to := min(from+j.block, (j.b.n+qCols-1)/qCols)
-		if panel == j.f.panels {
-			j.remainder(room, from, to, first)
-		} else {
+		if !rest {
 			j.tile(room, from, to, first, n, vectors)
+			continue
+		}
+		// While the weights are near.
+		for p := from; p < to; p++ {
+			j.tile(room, p, p+1, first, n, vectors)
+			j.remainder(room, p, 16*f.vectors)
 		}
 	}
 	j.taken.And(^(uint32(1) << slot))
@@ -196,6 +209,9 @@ func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
 	t := qPlaneTile{x: &room.panel[0], b: &b[0], bias: &e.bias[col], scale: &e.scale[col], dst: &e.bytes[at], ld: e.ld,
 		groups: j.f.depth, step: len(b), channels: channels, mask: 1<<n - 1, flip: uint32(e.flip) * 0x01010101,
 		zero: zero, lo: int32(e.lo) + zero, hi: int32(e.hi) + zero}
+	if !j.f.framed {
+		t.natural = 1
+	}
 	p := (*uint8)(unsafe.Pointer(&t))
 	switch vectors {
 	case 1:
@@ -214,29 +230,34 @@ func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
 	}
 }
 
-// remainder computes the positions that vectors leave as rows of a product.
-func (j *qPlaneJob) remainder(room *qPlaneRoom, from, to, first int) {
-	n, depth := j.f.rest, j.f.depth
-	rows := room.panel[64*depth:][: 4*depth*n : 4*depth*n]
-	for g := range depth {
-		for r := range n {
-			*(*[4]uint8)(rows[4*(r*depth+g):]) = *(*[4]uint8)(room.panel[64*g+4*r:])
-		}
-	}
+// remainderRows makes rows of the packed positions that vectors leave.
+func (j *qPlaneJob) remainderRows(room *qPlaneRoom) {
+	ld := 4 * roundUp(j.f.depth, 4)
+	_, _ = room.rows[4*ld-1], room.panel[16*ld-1]
+	qFrameRowsVNNI(ld/16, &room.panel[0], &room.rows[0], ld)
+}
+
+// remainder computes panel p of weights at those positions, first and on.
+func (j *qPlaneJob) remainder(room *qPlaneRoom, p, first int) {
+	n, depth, ld := j.f.rest, j.f.depth, j.out.ld
 	e := j.out
-	ld := e.ld
 	e.ld, e.bytes = j.b.n, room.rest
 	var one [1]int64
-	for p := from; p < to; p++ {
-		col := p * qCols
-		cols := min(qCols, j.b.n-col)
-		qTileBytes(n, cols, rows, 0, 4*depth, one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
-		e.lookup(n, cols, e.bytes[col:])
-		for c := col; c < col+cols; c++ {
-			to := j.out.bytes[c*ld+first:][:n]
-			for r := range to {
-				to[r] = e.bytes[r*e.ld+c]
-			}
+	col := p * qCols
+	cols := min(qCols, j.b.n-col)
+	qTileBytes(n, cols, room.rows, 0, 4*roundUp(depth, 4), one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
+	e.lookup(n, cols, e.bytes[col:])
+	if n == 4 {
+		r0, r1, r2, r3 := e.bytes[col:][:cols], e.bytes[e.ld+col:][:cols], e.bytes[2*e.ld+col:][:cols], e.bytes[3*e.ld+col:][:cols]
+		for i := range cols {
+			*(*[4]uint8)(j.out.bytes[(col+i)*ld+first:]) = [4]uint8{r0[i], r1[i], r2[i], r3[i]}
+		}
+		return
+	}
+	for c := col; c < col+cols; c++ {
+		to := j.out.bytes[c*ld+first:][:n]
+		for r := range to {
+			to[r] = e.bytes[r*e.ld+c]
 		}
 	}
 }
@@ -244,12 +265,18 @@ func (j *qPlaneJob) remainder(room *qPlaneRoom, from, to, first int) {
 // pack packs the windows of n positions from first on.
 func (j *qPlaneJob) pack(room *qPlaneRoom, first, n, vectors int) {
 	f := &j.f
+	if f.framed {
+		for v := range vectors {
+			j.copyVector(room.panel[64*v:], first+16*v, min(16, n-16*v), 64*vectors)
+		}
+		return
+	}
 	count := j.split(room.parts, first, n)
-	s := qPlanePack{src: &j.src[0], plane: f.plane, quads: f.depth / f.g.taps, taps: f.g.taps, parts: &room.parts[0], count: count,
+	s := qPlanePack{src: &j.src[0], plane: f.plane, quads: f.depth, parts: &room.parts[0], count: count,
 		dst: &room.panel[0], vectors: vectors, fill: j.fill, flip: j.flip}
 	p := (*uint8)(unsafe.Pointer(&s))
 	if f.listed {
-		s.quads, s.rows = f.depth, &j.rows[0]
+		s.rows = &j.rows[0]
 		qPlaneListVNNI(p)
 		return
 	}
@@ -263,23 +290,25 @@ func (j *qPlaneJob) split(parts []qPart, first, n int) (count int) {
 	count = (x + n + g.out[2] - 1) / g.out[2]
 	for s, lane := 0, 0; lane < n; s++ {
 		width := min(g.out[2]-x, n-lane)
-		t := s
-		for ky := range g.kernel[1] {
-			iy := y*g.stride[1] + ky*g.dilate[1] - g.padLo[1]
-			inside := uint(iy) < uint(g.in[1])
-			for kx := range g.kernel[2] {
-				d := kx*g.dilate[2] - g.padLo[2]
-				phase, cols, step := 0, g.in[2], d
-				if j.f.phases == 2 {
-					phase, step = d&1, d>>1
-					cols = (g.in[2] + 1 - phase) / 2
+		top := y*g.stride[1] - g.padLo[1]
+		for kx := range g.kernel[2] {
+			d := kx*g.dilate[2] - g.padLo[2]
+			phase, cols, step := 0, g.in[2], d
+			if j.f.phases == 2 {
+				phase, step = d&1, d>>1
+				cols = (g.in[2] + 1 - phase) / 2
+			}
+			p := qPart{at: int64(phase*j.f.phase + top*j.f.width + x + step - lane)}
+			a, b := max(0, -step-x), min(width, cols-step-x)
+			if a < b {
+				p.lanes = (1<<(b-a) - 1) << (lane + a)
+			}
+			for ky := range g.kernel[1] {
+				to := &parts[(ky*g.kernel[2]+kx)*count+s]
+				if *to = p; a >= b || uint(top+ky*g.dilate[1]) >= uint(g.in[1]) {
+					*to = qPart{}
 				}
-				parts[t] = qPart{}
-				if a, b := max(0, -step-x), min(width, cols-step-x); inside && a < b {
-					parts[t] = qPart{at: int64(phase*j.f.phase + iy*j.f.width + x + step - lane),
-						lanes: (1<<(b-a) - 1) << (lane + a)}
-				}
-				t += count
+				p.at += int64(g.dilate[1] * j.f.width)
 			}
 		}
 		lane, x, y = lane+width, 0, y+1

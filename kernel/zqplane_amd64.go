@@ -32,12 +32,12 @@ func qPlane1VNNI(s *uint8)
 //go:noescape
 func qSplitVNNI(lines int, n int, src *uint8, even *uint8, odd *uint8, step int)
 
-// qPlanePackVNNI packs what qPlanePack says: groups of four channels for each tap.
+// qPlanePackVNNI packs groups of four channels as s, a qPlanePack, says.
 //
 //go:noescape
 func qPlanePackVNNI(s *uint8)
 
-// qPlaneListVNNI packs what qPlanePack says: four rows of the list at a time.
+// qPlaneListVNNI packs four rows of the list at a time as s, a qPlanePack, says.
 //
 //go:noescape
 func qPlaneListVNNI(s *uint8)

@@ -20,20 +20,42 @@ DATA qrows<>+56(SB)/4, $0x0000000b
 DATA qrows<>+60(SB)/4, $0x0000000f
 GLOBL qrows<>(SB), RODATA|NOPTR, $64
 
+DATA qnatural<>+0(SB)/4, $0x00000000
+DATA qnatural<>+4(SB)/4, $0x00000001
+DATA qnatural<>+8(SB)/4, $0x00000002
+DATA qnatural<>+12(SB)/4, $0x00000003
+DATA qnatural<>+16(SB)/4, $0x00000004
+DATA qnatural<>+20(SB)/4, $0x00000005
+DATA qnatural<>+24(SB)/4, $0x00000006
+DATA qnatural<>+28(SB)/4, $0x00000007
+DATA qnatural<>+32(SB)/4, $0x00000008
+DATA qnatural<>+36(SB)/4, $0x00000009
+DATA qnatural<>+40(SB)/4, $0x0000000a
+DATA qnatural<>+44(SB)/4, $0x0000000b
+DATA qnatural<>+48(SB)/4, $0x0000000c
+DATA qnatural<>+52(SB)/4, $0x0000000d
+DATA qnatural<>+56(SB)/4, $0x0000000e
+DATA qnatural<>+60(SB)/4, $0x0000000f
+GLOBL qnatural<>(SB), RODATA|NOPTR, $64
+
 // func qPlane4VNNI(s *uint8)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI
+// Requires: AVX, AVX512BW, AVX512F, AVX512VNNI, CMOV
 TEXT ·qPlane4VNNI(SB), NOSPLIT, $0-8
-	MOVQ  s+0(FP), AX
-	MOVQ  (AX), CX
-	MOVQ  8(AX), DX
-	MOVQ  16(AX), BX
-	MOVQ  24(AX), SI
-	MOVQ  32(AX), DI
-	MOVQ  40(AX), R8
-	MOVQ  48(AX), R9
-	MOVQ  64(AX), R10
-	MOVQ  72(AX), R11
-	KMOVQ R11, K1
+	MOVQ    s+0(FP), AX
+	MOVQ    (AX), CX
+	MOVQ    8(AX), DX
+	MOVQ    16(AX), BX
+	MOVQ    24(AX), SI
+	MOVQ    32(AX), DI
+	MOVQ    40(AX), R8
+	MOVQ    48(AX), R9
+	MOVQ    64(AX), R10
+	MOVQ    72(AX), R11
+	KMOVQ   R11, K1
+	LEAQ    qrows<>+0(SB), R15
+	LEAQ    qnatural<>+0(SB), R11
+	CMPQ    96(AX), $0x00
+	CMOVQNE R11, R15
 
 panel:
 	XORQ R14, R14
@@ -186,6 +208,7 @@ store12:
 	VPBROADCASTB 88(AX), Z26
 	VPBROADCASTB 92(AX), Z27
 	VPBROADCASTD 80(AX), Z28
+	VMOVDQU32    (R15), Z29
 	VBROADCASTSS (SI), Z24
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z24, Z0, Z0
@@ -206,6 +229,7 @@ store12:
 	VPACKUSWB    Z2, Z0, Z0
 	VPMAXUB      Z26, Z0, Z0
 	VPMINUB      Z27, Z0, Z0
+	VPERMD       Z0, Z29, Z0
 	VPXORD       Z28, Z0, Z0
 	VMOVDQU8     Z0, K1, (DI)
 	ADDQ         R8, DI
@@ -231,6 +255,7 @@ store12:
 	VPACKUSWB    Z6, Z4, Z4
 	VPMAXUB      Z26, Z4, Z4
 	VPMINUB      Z27, Z4, Z4
+	VPERMD       Z4, Z29, Z4
 	VPXORD       Z28, Z4, Z4
 	VMOVDQU8     Z4, K1, (DI)
 	ADDQ         R8, DI
@@ -256,6 +281,7 @@ store12:
 	VPACKUSWB    Z10, Z8, Z8
 	VPMAXUB      Z26, Z8, Z8
 	VPMINUB      Z27, Z8, Z8
+	VPERMD       Z8, Z29, Z8
 	VPXORD       Z28, Z8, Z8
 	VMOVDQU8     Z8, K1, (DI)
 	ADDQ         R8, DI
@@ -281,6 +307,7 @@ store12:
 	VPACKUSWB    Z14, Z12, Z12
 	VPMAXUB      Z26, Z12, Z12
 	VPMINUB      Z27, Z12, Z12
+	VPERMD       Z12, Z29, Z12
 	VPXORD       Z28, Z12, Z12
 	VMOVDQU8     Z12, K1, (DI)
 	ADDQ         R8, DI
@@ -306,6 +333,7 @@ store12:
 	VPACKUSWB    Z18, Z16, Z16
 	VPMAXUB      Z26, Z16, Z16
 	VPMINUB      Z27, Z16, Z16
+	VPERMD       Z16, Z29, Z16
 	VPXORD       Z28, Z16, Z16
 	VMOVDQU8     Z16, K1, (DI)
 	ADDQ         R8, DI
@@ -331,6 +359,7 @@ store12:
 	VPACKUSWB    Z22, Z20, Z20
 	VPMAXUB      Z26, Z20, Z20
 	VPMINUB      Z27, Z20, Z20
+	VPERMD       Z20, Z29, Z20
 	VPXORD       Z28, Z20, Z20
 	VMOVDQU8     Z20, K1, (DI)
 	ADDQ         R8, DI
@@ -471,6 +500,7 @@ store32:
 	VPBROADCASTB 88(AX), Z26
 	VPBROADCASTB 92(AX), Z27
 	VPBROADCASTD 80(AX), Z28
+	VMOVDQU32    (R15), Z29
 	VBROADCASTSS (SI), Z24
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z24, Z0, Z0
@@ -491,6 +521,7 @@ store32:
 	VPACKUSWB    Z2, Z0, Z0
 	VPMAXUB      Z26, Z0, Z0
 	VPMINUB      Z27, Z0, Z0
+	VPERMD       Z0, Z29, Z0
 	VPXORD       Z28, Z0, Z0
 	VMOVDQU8     Z0, K1, (DI)
 	ADDQ         R8, DI
@@ -516,6 +547,7 @@ store32:
 	VPACKUSWB    Z6, Z4, Z4
 	VPMAXUB      Z26, Z4, Z4
 	VPMINUB      Z27, Z4, Z4
+	VPERMD       Z4, Z29, Z4
 	VPXORD       Z28, Z4, Z4
 	VMOVDQU8     Z4, K1, (DI)
 	ADDQ         R8, DI
@@ -541,6 +573,7 @@ store32:
 	VPACKUSWB    Z10, Z8, Z8
 	VPMAXUB      Z26, Z8, Z8
 	VPMINUB      Z27, Z8, Z8
+	VPERMD       Z8, Z29, Z8
 	VPXORD       Z28, Z8, Z8
 	VMOVDQU8     Z8, K1, (DI)
 	ADDQ         R8, DI
@@ -566,6 +599,7 @@ store32:
 	VPACKUSWB    Z14, Z12, Z12
 	VPMAXUB      Z26, Z12, Z12
 	VPMINUB      Z27, Z12, Z12
+	VPERMD       Z12, Z29, Z12
 	VPXORD       Z28, Z12, Z12
 	VMOVDQU8     Z12, K1, (DI)
 	ADDQ         R8, DI
@@ -591,6 +625,7 @@ store32:
 	VPACKUSWB    Z18, Z16, Z16
 	VPMAXUB      Z26, Z16, Z16
 	VPMINUB      Z27, Z16, Z16
+	VPERMD       Z16, Z29, Z16
 	VPXORD       Z28, Z16, Z16
 	VMOVDQU8     Z16, K1, (DI)
 	ADDQ         R8, DI
@@ -622,6 +657,7 @@ TEXT ·qPlane3VNNI(SB), NOSPLIT, $0-8
 	MOVQ  64(AX), R10
 	MOVQ  72(AX), R11
 	KMOVQ R11, K1
+	LEAQ  qrows<>+0(SB), R15
 
 panel:
 	XORQ R14, R14
@@ -777,7 +813,7 @@ store32:
 	VPBROADCASTB 88(AX), Z26
 	VPBROADCASTB 92(AX), Z27
 	VPBROADCASTD 80(AX), Z28
-	VMOVDQU32    qrows<>+0(SB), Z29
+	VMOVDQU32    (R15), Z29
 	VBROADCASTSS (SI), Z24
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z24, Z0, Z0
@@ -988,6 +1024,7 @@ TEXT ·qPlane2VNNI(SB), NOSPLIT, $0-8
 	MOVQ  64(AX), R10
 	MOVQ  72(AX), R11
 	KMOVQ R11, K1
+	LEAQ  qrows<>+0(SB), R15
 
 panel:
 	XORQ R14, R14
@@ -1108,7 +1145,7 @@ store32:
 	VPBROADCASTB 88(AX), Z26
 	VPBROADCASTB 92(AX), Z27
 	VPBROADCASTD 80(AX), Z28
-	VMOVDQU32    qrows<>+0(SB), Z29
+	VMOVDQU32    (R15), Z29
 	VBROADCASTSS (SI), Z24
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z24, Z0, Z0
@@ -1279,6 +1316,7 @@ TEXT ·qPlane1VNNI(SB), NOSPLIT, $0-8
 	MOVQ  64(AX), R10
 	MOVQ  72(AX), R11
 	KMOVQ R11, K1
+	LEAQ  qrows<>+0(SB), R15
 
 panel:
 	XORQ R14, R14
@@ -1372,7 +1410,7 @@ store32:
 	VPBROADCASTB 88(AX), Z26
 	VPBROADCASTB 92(AX), Z27
 	VPBROADCASTD 80(AX), Z28
-	VMOVDQU32    qrows<>+0(SB), Z29
+	VMOVDQU32    (R15), Z29
 	VBROADCASTSS (SI), Z24
 	VCVTDQ2PS    Z0, Z0
 	VMULPS       Z24, Z0, Z0
@@ -1701,20 +1739,14 @@ TEXT ·qPlanePackVNNI(SB), NOSPLIT, $0-8
 	MOVQ         (AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
-	MOVQ         32(AX), SI
-	MOVQ         40(AX), DI
-	MOVQ         48(AX), BX
-	MOVQ         56(AX), R8
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         48(AX), R8
 	LEAQ         (DX)(DX*2), R10
-	VPBROADCASTD 72(AX), Z30
-	VPBROADCASTD 76(AX), Z31
+	VPBROADCASTD 64(AX), Z30
+	VPBROADCASTD 68(AX), Z31
 	SHLQ         $0x04, DI
-	MOVQ         24(AX), R11
-	MOVQ         CX, R12
-
-tap:
-	MOVQ R12, CX
-	MOVQ 16(AX), BX
 
 quad:
 	VMOVDQA32 Z30, Z0
@@ -1722,18 +1754,18 @@ quad:
 	VMOVDQA32 Z30, Z2
 	VMOVDQA32 Z30, Z3
 	MOVQ      SI, R9
-	LEAQ      (SI)(DI*1), R14
+	LEAQ      (SI)(DI*1), R12
 
 part:
-	MOVQ       (R9), R13
+	MOVQ       (R9), R11
 	KMOVQ      8(R9), K1
-	ADDQ       CX, R13
-	VMOVDQU8   (R13), K1, Z0
-	VMOVDQU8   (R13)(DX*1), K1, Z1
-	VMOVDQU8   (R13)(DX*2), K1, Z2
-	VMOVDQU8   (R13)(R10*1), K1, Z3
+	ADDQ       CX, R11
+	VMOVDQU8   (R11), K1, Z0
+	VMOVDQU8   (R11)(DX*1), K1, Z1
+	VMOVDQU8   (R11)(DX*2), K1, Z2
+	VMOVDQU8   (R11)(R10*1), K1, Z3
 	ADDQ       $0x10, R9
-	CMPQ       R9, R14
+	CMPQ       R9, R12
 	JNE        part
 	LEAQ       (CX)(DX*4), CX
 	VPUNPCKLBW Z1, Z0, Z4
@@ -1748,7 +1780,7 @@ part:
 	VPXORD     Z31, Z9, Z9
 	VPXORD     Z31, Z10, Z10
 	VPXORD     Z31, Z11, Z11
-	MOVQ       64(AX), R9
+	MOVQ       56(AX), R9
 	CMPQ       R9, $0x04
 	JNE        ordered
 	VMOVDQU32  Z8, (R8)
@@ -1780,9 +1812,6 @@ ordered:
 next:
 	DECQ BX
 	JNZ  quad
-	ADDQ DI, SI
-	DECQ R11
-	JNZ  tap
 	VZEROUPPER
 	RET
 
@@ -1793,13 +1822,13 @@ TEXT ·qPlaneListVNNI(SB), NOSPLIT, $0-8
 	MOVQ         (AX), CX
 	MOVQ         8(AX), DX
 	MOVQ         16(AX), BX
-	MOVQ         32(AX), SI
-	MOVQ         40(AX), DI
-	MOVQ         48(AX), R8
-	MOVQ         56(AX), R9
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         40(AX), R8
+	MOVQ         48(AX), R9
 	LEAQ         (DX)(DX*2), DX
-	VPBROADCASTD 72(AX), Z30
-	VPBROADCASTD 76(AX), Z31
+	VPBROADCASTD 64(AX), Z30
+	VPBROADCASTD 68(AX), Z31
 	SHLQ         $0x04, DI
 
 quad:
@@ -1876,7 +1905,7 @@ part3:
 	VPXORD     Z31, Z9, Z9
 	VPXORD     Z31, Z10, Z10
 	VPXORD     Z31, Z11, Z11
-	MOVQ       64(AX), DX
+	MOVQ       56(AX), DX
 	CMPQ       DX, $0x04
 	JNE        ordered
 	VMOVDQU32  Z8, (R9)

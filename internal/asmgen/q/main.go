@@ -27,6 +27,7 @@ var units = []unit{
 	{"depthwise", emitDepthwise},
 	{"transpose", emitTranspose},
 	{"plane", emitPlane},
+	{"frame", emitFrame},
 	{"weights", emitWeights},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
@@ -20,9 +21,10 @@ const (
 	planeChannels
 	planeMask
 	planeFlip
-	planeZero = planeFlip + 4
-	planeLo   = planeFlip + 8
-	planeHi   = planeFlip + 12
+	planeZero    = planeFlip + 4
+	planeLo      = planeFlip + 8
+	planeHi      = planeFlip + 12
+	planeNatural = planeFlip + 16
 )
 
 // planeRows are the channels of the blocks that make the 32 of a panel, by the
@@ -31,9 +33,13 @@ const (
 var planeRows = [][]int{1: {16, 16}, 2: {8, 8, 8, 8}, 3: {8, 8, 8, 8}, 4: {6, 6, 5, 5, 5, 5}}
 
 func emitPlane(w writer) {
-	order := permutation(w)
+	orders := [2]Mem{permutation(w), w.StaticGlobal("qnatural")}
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		w.AddDatum(4*i, U32(i))
+	}
 	for vectors := 4; vectors >= 1; vectors-- {
-		planeTile{writer: w, vectors: vectors, order: order}.emit()
+		planeTile{writer: w, vectors: vectors, orders: orders}.emit()
 	}
 	emitSplit(w)
 	for _, listed := range []bool{false, true} {
@@ -47,9 +53,9 @@ func emitPlane(w writer) {
 type planeTile struct {
 	writer
 	vectors int
-	order   Mem
+	orders  [2]Mem // of positions in order, and as interleaving leaves them
 
-	s, x, xs, b, bs, bias, scale, dst, ld, n, groups, left, col reg.GPVirtual
+	s, order, x, xs, b, bs, bias, scale, dst, ld, n, groups, left, col reg.GPVirtual
 }
 
 func (k planeTile) emit() {
@@ -67,6 +73,14 @@ func (k planeTile) emit() {
 	k.xs, k.bs, k.n, k.col = k.GP64(), k.GP64(), k.GP64(), k.GP64()
 	mask := field(planeMask)
 	k.KMOVQ(mask, reg.K1)
+	k.order = k.GP64()
+	k.LEAQ(k.orders[0], k.order)
+	if k.vectors == 4 {
+		natural := k.GP64()
+		k.LEAQ(k.orders[1], natural)
+		k.CMPQ(at(k.s, planeNatural), U8(0))
+		k.CMOVQNE(natural, k.order)
+	}
 	k.Label("panel")
 	k.XORQ(k.col, k.col)
 	rows := planeRows[k.vectors]
@@ -156,9 +170,7 @@ func (k *planeTile) store(rows int) {
 	k.VPBROADCASTB(at(k.s, planeLo), lo)
 	k.VPBROADCASTB(at(k.s, planeHi), hi)
 	k.VPBROADCASTD(at(k.s, planeFlip), flip)
-	if k.vectors < 4 {
-		k.VMOVDQU32(k.order, order)
-	}
+	k.VMOVDQU32(at(k.order, 0), order)
 	for r := range rows {
 		k.VBROADCASTSS(at(k.scale, 4*r), scale)
 		for v := range k.vectors {
@@ -176,9 +188,7 @@ func (k *planeTile) store(rows int) {
 		k.VPACKUSWB(k.acc(r, 2*(halves-1)), a, a)
 		k.VPMAXUB(lo, a, a)
 		k.VPMINUB(hi, a, a)
-		if k.vectors < 4 {
-			k.VPERMD(a, order, a)
-		}
+		k.VPERMD(a, order, a)
 		k.VPXORD(flip, a, a)
 		k.VMOVDQU8(a, reg.K1, at(k.dst, 0))
 		k.ADDQ(k.ld, k.dst)
@@ -192,7 +202,6 @@ const (
 	packSrc = 8 * iota
 	packPlane
 	packQuads
-	packTaps
 	packParts
 	packCount
 	packRows
@@ -204,7 +213,7 @@ const (
 
 // planePack reads 64 positions of four channels at a time, in parts, and brings the
 // four bytes of each position together. Unless rows are listed, they are those of
-// channels, one plane after the other, for each tap.
+// channels, one plane after the other.
 type planePack struct {
 	writer
 	listed bool
@@ -213,9 +222,9 @@ type planePack struct {
 }
 
 func (k planePack) emit() {
-	name, doc := "qPlanePackVNNI", "packs what qPlanePack says: groups of four channels for each tap."
+	name, doc := "qPlanePackVNNI", "packs groups of four channels as s, a qPlanePack, says."
 	if k.listed {
-		name, doc = "qPlaneListVNNI", "packs what qPlanePack says: four rows of the list at a time."
+		name, doc = "qPlaneListVNNI", "packs four rows of the list at a time as s, a qPlanePack, says."
 	}
 	k.begin(name, "func(s *uint8)", doc)
 	k.s = k.arg("s")
@@ -239,15 +248,7 @@ func (k planePack) emit() {
 			k.ADDQ(U8(64), k.rows)
 		})
 	} else {
-		taps, start := field(packTaps), k.GP64()
-		k.MOVQ(k.src, start)
-		k.Label("tap")
-		k.MOVQ(start, k.src)
-		k.MOVQ(at(k.s, packQuads), k.quads)
 		k.loop(k.channels)
-		k.ADDQ(k.count, k.parts)
-		k.DECQ(taps)
-		k.JNZ(LabelRef("tap"))
 	}
 	k.end()
 }

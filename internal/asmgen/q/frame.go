@@ -1,0 +1,245 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mmcloughlin/avo/attr"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// emitFrame writes what lays an image out by fours of channels, and what packs
+// panels from it.
+func emitFrame(w writer) {
+	even, odd := w.indices("qevens", 0), w.indices("qodds", 1)
+	frameLines(w, false, even, odd)
+	frameLines(w, true, even, odd)
+	frameCopy(w)
+	frameRows(w)
+}
+
+// indices declares the numbers of every second of 32 dwords.
+func (w writer) indices(name string, first int) Mem {
+	m := w.StaticGlobal(name)
+	w.DataAttributes(attr.RODATA | attr.NOPTR)
+	for i := range 16 {
+		w.AddDatum(4*i, U32(2*i+first))
+	}
+	return m
+}
+
+// frameLines writes the interleaving of lines of four planes; with split even
+// columns and odd ones go to different places.
+func frameLines(w writer, split bool, evens, odds Mem) {
+	name, doc := "qFrameVNNI", "to dst; odd is not read."
+	if split {
+		name, doc = "qFrameSplitVNNI", "to dst where i is even and to\nodd where it is not."
+	}
+	w.begin(name, "func(lines, n, width int, src *uint8, plane int, dst, odd *uint8, step int, flip uint32)",
+		"brings byte i of four planes together for n of the width bytes of each\nline, flips their bits and writes them "+doc+" Lines\nof dst are step bytes apart.")
+	lines, n, src, plane := w.arg("lines"), w.arg("n"), w.arg("src"), w.arg("plane")
+	dst, odd, step := w.arg("dst"), w.arg("odd"), w.arg("step")
+	three, left, t, to, skip := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.arg("width")
+	w.SUBQ(n, skip)
+	w.LEAQ(indexed(plane, plane, 2, 0), three)
+	w.broadcast("flip", z(31))
+	if split {
+		w.VMOVDQU32(evens, z(29))
+		w.VMOVDQU32(odds, z(30))
+	}
+	w.MOVQ(n, left)
+	w.ANDQ(I32(63), left)
+	w.lanes(left, reg.K1)
+	quarters := func(count reg.GPVirtual, masks ...reg.Register) {
+		m := w.GP64()
+		w.MOVQ(I32(-1), m)
+		w.BZHIQ(count, m, m)
+		for _, k := range masks {
+			w.KMOVW(m.As32(), k)
+			w.SHRQ(U8(16), m)
+		}
+	}
+	if split {
+		w.LEAQ(at(left, 1), t)
+		w.SHRQ(U8(1), t)
+		quarters(t, reg.K2, reg.K3)
+		w.SHRQ(U8(1), left)
+		quarters(left, reg.K4, reg.K5)
+	} else {
+		quarters(left, reg.K2, reg.K3, reg.K4, reg.K5)
+	}
+	w.Label("line")
+	w.XORQ(to, to)
+	w.MOVQ(n, left)
+	w.SUBQ(U8(64), left)
+	w.JLT(LabelRef("few"))
+	w.Label("full")
+	chunk := func(masked bool) {
+		for r, from := range []Mem{at(src, 0), indexed(src, plane, 1, 0), indexed(src, plane, 2, 0), indexed(src, three, 1, 0)} {
+			if masked {
+				w.VMOVDQU8_Z(from, reg.K1, z(r))
+			} else {
+				w.VMOVDQU8(from, z(r))
+			}
+		}
+		w.interleave()
+		put := func(v reg.VecPhysical, base reg.GPVirtual, disp int, k reg.Register) {
+			if masked {
+				w.VMOVDQU32(v, k, indexed(base, to, 1, disp))
+			} else {
+				w.VMOVDQU32(v, indexed(base, to, 1, disp))
+			}
+		}
+		ks := []reg.Register{reg.K2, reg.K3, reg.K4, reg.K5}
+		if !split {
+			for v := range 4 {
+				put(z(4+v), dst, 64*v, ks[v])
+			}
+			return
+		}
+		for h := range 2 {
+			w.VMOVDQA32(z(29), z(8))
+			w.VPERMI2D(z(5+2*h), z(4+2*h), z(8))
+			put(z(8), dst, 64*h, ks[h])
+			w.VMOVDQA32(z(30), z(9))
+			w.VPERMI2D(z(5+2*h), z(4+2*h), z(9))
+			put(z(9), odd, 64*h, ks[2+h])
+		}
+	}
+	chunk(false)
+	w.ADDQ(U8(64), src)
+	bytes := 256
+	if split {
+		bytes = 128
+	}
+	w.ADDQ(I32(bytes), to)
+	w.SUBQ(U8(64), left)
+	w.JGE(LabelRef("full"))
+	w.Label("few")
+	w.ADDQ(U8(64), left)
+	w.JZ(LabelRef("next"))
+	chunk(true)
+	w.ADDQ(left, src)
+	w.Label("next")
+	w.ADDQ(skip, src)
+	w.ADDQ(step, dst)
+	w.ADDQ(step, odd)
+	w.DECQ(lines)
+	w.JNZ(LabelRef("line"))
+	w.end()
+}
+
+// interleave turns 64 bytes of Z0 to Z3 each into the fours of 16 positions in Z4
+// to Z7 each, flipped by Z31. Z8 to Z15 are changed.
+func (w writer) interleave() {
+	w.VPUNPCKLBW(z(1), z(0), z(4))
+	w.VPUNPCKHBW(z(1), z(0), z(5))
+	w.VPUNPCKLBW(z(3), z(2), z(6))
+	w.VPUNPCKHBW(z(3), z(2), z(7))
+	for half := range 2 {
+		w.VPUNPCKLWD(z(6+half), z(4+half), z(8+2*half))
+		w.VPUNPCKHWD(z(6+half), z(4+half), z(9+2*half))
+	}
+	for v := range 4 {
+		w.VPXORD(z(31), z(8+v), z(8+v))
+	}
+	for half := range 2 {
+		w.VSHUFI32X4(U8([...]uint8{0x44, 0xee}[half]), z(9), z(8), z(12+2*half))
+		w.VSHUFI32X4(U8([...]uint8{0x44, 0xee}[half]), z(11), z(10), z(13+2*half))
+	}
+	for half := range 2 {
+		w.VSHUFI32X4(U8(0x88), z(13+2*half), z(12+2*half), z(4+2*half))
+		w.VSHUFI32X4(U8(0xdd), z(13+2*half), z(12+2*half), z(5+2*half))
+	}
+}
+
+// Places of fields of kernel's qFrameCopy.
+const (
+	copySrc = 8 * iota
+	copyTaps
+	copyCount
+	copyQuads
+	copyPlane
+	copyDst
+	copyStep
+	copyParts
+	copyAt
+	copyLanes = copyAt + 8*copyMost
+
+	copyMost = 4 // parts of lines among 16 positions
+)
+
+// frameCopy writes the packing of one vector of positions.
+func frameCopy(w writer) {
+	w.begin("qFrameCopyVNNI", "func(s *uint8)",
+		"packs one vector of the fours of 16 positions for each tap and four of\nchannels, as s, a qFrameCopy, says.")
+	s := w.arg("s")
+	field := func(off int) reg.GPVirtual {
+		r := w.GP64()
+		w.MOVQ(at(s, off), r)
+		return r
+	}
+	taps, count, plane, dst, step, parts := field(copyTaps), field(copyCount), field(copyPlane), field(copyDst), field(copyStep), field(copyParts)
+	var offs [copyMost]reg.GPVirtual
+	masks := []reg.Register{reg.K1, reg.K2, reg.K3, reg.K4}
+	for i := range copyMost {
+		offs[i] = field(copyAt + 8*i)
+		w.KMOVQ(at(s, copyLanes+8*i), masks[i])
+	}
+	p, n := w.GP64(), w.GP64()
+	for i := 1; i < copyMost; i++ {
+		w.CMPQ(parts, U8(i))
+		w.JEQ(LabelRef(fmt.Sprintf("tap%d", i)))
+	}
+	for i := copyMost; i >= 1; i-- {
+		w.Label(fmt.Sprintf("tap%d", i))
+		w.MOVQ(at(taps, 0), p)
+		w.ADDQ(at(s, copySrc), p)
+		w.MOVQ(at(s, copyQuads), n)
+		w.Label(fmt.Sprintf("quad%d", i))
+		w.VMOVDQU32(indexed(p, offs[0], 1, 0), z(0))
+		for part := 1; part < i; part++ {
+			w.VMOVDQU32(indexed(p, offs[part], 1, 0), masks[part], z(0))
+		}
+		w.VMOVDQU32(z(0), at(dst, 0))
+		w.ADDQ(plane, p)
+		w.ADDQ(step, dst)
+		w.DECQ(n)
+		w.JNZ(LabelRef(fmt.Sprintf("quad%d", i)))
+		w.ADDQ(U8(8), taps)
+		w.DECQ(count)
+		w.JNZ(LabelRef(fmt.Sprintf("tap%d", i)))
+		w.end()
+	}
+}
+
+// frameRows writes the transposition of the first four positions of packed
+// vectors.
+func frameRows(w writer) {
+	w.begin("qFrameRowsVNNI", "func(n int, src, dst *uint8, ld int)",
+		"makes four rows, ld bytes apart, of the first four dwords of each of\n4n vectors of 64 bytes.")
+	n, src, dst, ld := w.arg("n"), w.arg("src"), w.arg("dst"), w.arg("ld")
+	three := w.GP64()
+	w.LEAQ(indexed(ld, ld, 2, 0), three)
+	w.Label("loop")
+	for i := range 4 {
+		w.VMOVDQU(at(src, 64*i), x(i))
+	}
+	for i := range 2 {
+		w.VPUNPCKLDQ(x(2*i+1), x(2*i), x(4+2*i))
+		w.VPUNPCKHDQ(x(2*i+1), x(2*i), x(5+2*i))
+	}
+	for r, to := range []Mem{at(dst, 0), indexed(dst, ld, 1, 0), indexed(dst, ld, 2, 0), indexed(dst, three, 1, 0)} {
+		if r%2 == 0 {
+			w.VPUNPCKLQDQ(x(6+r/2), x(4+r/2), x(8))
+		} else {
+			w.VPUNPCKHQDQ(x(6+r/2), x(4+r/2), x(8))
+		}
+		w.VMOVDQU(x(8), to)
+	}
+	w.ADDQ(I32(256), src)
+	w.ADDQ(U8(16), dst)
+	w.DECQ(n)
+	w.JNZ(LabelRef("loop"))
+	w.end()
+}
