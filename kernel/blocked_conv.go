@@ -250,7 +250,7 @@ type blockConvJob struct{ blockConv }
 
 // Do convolves tiles [lo, hi), or filters blocks of channels.
 func (j *blockConvJob) Do(lo, hi int) {
-	c := blockCall{taps: j.taps, inner: j.inner, step: j.g.stride[2] * j.unit, wStep: j.weightStep, yStep: j.out, lo: j.lo, hi: j.hi}
+	c := blockCall{taps: j.taps, inner: j.inner, step: j.g.stride[2] * j.unit, wStep: j.weightStep, yStep: j.out, yPos: BlockLanes, lo: j.lo, hi: j.hi}
 	c.setOffsets(j.offsets)
 	positions := j.g.out[0] * j.g.out[1] * j.rowTiles
 	for i := lo; i < hi; i++ {

@@ -125,7 +125,7 @@ type blockPoolJob struct{ blockPool }
 
 // Do pools planes [lo, hi).
 func (j *blockPoolJob) Do(lo, hi int) {
-	c := blockCall{taps: [2]int{j.g.taps}, step: j.g.stride[2] * BlockLanes}
+	c := blockCall{taps: [2]int{j.g.taps}, step: j.g.stride[2] * BlockLanes, yPos: BlockLanes}
 	c.setOffsets(j.offsets)
 	width := j.g.out[2]
 	for i := lo; i < hi; i++ {

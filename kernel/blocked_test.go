@@ -182,10 +182,14 @@ func tileCase(r *rand.Rand, floats func(n int) []float32, rows, blocks int, taps
 	}
 	c.setOffsets(offsets)
 	c.wStep = BlockLanes * (taps[0]*inner[0] + taps[1]*inner[1])
-	c.yStep = BlockLanes * (rows + r.IntN(3))
+	c.yPos = BlockLanes
+	if blocks > 1 || inner[0] == BlockLanes && taps[1] > 0 { // pools store densely
+		c.yPos *= 1 + r.IntN(3)
+	}
+	c.yStep = c.yPos*rows + BlockLanes*r.IntN(3)
 	c.x = floats(c.farthest + (rows-1)*c.step + BlockLanes)
 	c.w = floats(blocks * max(c.wStep, BlockLanes*taps[0]))
-	size := (blocks-1)*c.yStep + rows*BlockLanes
+	size := (blocks-1)*c.yStep + (rows-1)*c.yPos + BlockLanes
 	c.y, c.residual = floats(size), floats(size)
 	c.scale, c.bias, c.divisors = floats(blocks*BlockLanes), floats(blocks*BlockLanes), floats(rows)
 	for i, p := range []*[]float32{&c.scale, &c.bias, &c.residual} {

@@ -11,6 +11,7 @@ type blockCall struct {
 	farthest              int     // of the offsets, in floats
 	taps, inner           [2]int  // taps with whole blocks of channels, then with fewer
 	step, wStep, yStep    int     // between positions of x, blocks of w, blocks of y
+	yPos                  int     // between positions of y
 	lo, hi                float32
 }
 
@@ -26,6 +27,7 @@ type blockTile struct {
 	yStep                           int
 	residual, scale, bias, divisors *float32
 	lo, hi                          float32
+	yPos                            int
 }
 
 // setOffsets sets the taps.
@@ -40,10 +42,10 @@ func (c *blockCall) setOffsets(offsets []int64) {
 // the slices. reach is the floats after the last position's last tap.
 func (c *blockCall) tile(rows, blocks, reach int) blockTile {
 	_ = c.x[c.farthest+(rows-1)*c.step+reach-1]
-	size := (blocks-1)*c.yStep + rows*BlockLanes
+	size := (blocks-1)*c.yStep + (rows-1)*c.yPos + BlockLanes
 	t := blockTile{x: &c.x[0], offsets: &c.offsets[0], taps: c.taps, inner: c.inner, step: 4 * c.step, wStep: 4 * c.wStep,
 		y: span(c.y, 0, size), yStep: 4 * c.yStep, residual: span(c.residual, 0, size), scale: span(c.scale, 0, blocks*BlockLanes),
-		bias: span(c.bias, 0, blocks*BlockLanes), divisors: span(c.divisors, 0, rows), lo: c.lo, hi: c.hi}
+		bias: span(c.bias, 0, blocks*BlockLanes), divisors: span(c.divisors, 0, rows), lo: c.lo, hi: c.hi, yPos: 4 * c.yPos}
 	if c.w != nil {
 		t.w = unsafe.SliceData(c.w)
 	}
@@ -89,7 +91,7 @@ func (c *blockCall) pool(l cpuLevel, rows int, most bool) {
 
 // finish ends the sums of a position in Go.
 func (c *blockCall) finish(sum *[BlockLanes]float32, r, b int) {
-	at := b*c.yStep + r*BlockLanes
+	at := b*c.yStep + r*c.yPos
 	for l, v := range sum {
 		if c.scale != nil {
 			v = float32(v * c.scale[b*BlockLanes+l])

@@ -158,9 +158,11 @@ func (n *neon) finish() {
 	perChannel(tileScale, "unscaled", "FMUL V%d.4S, V%d.4S, V%d.4S", fmul)
 	perChannel(tileBias, "unbiased", "FADD V%d.4S, V%d.4S, V%d.4S", fadd)
 	n.Put("MOVD %d(R0), R14", tileResidual)
+	n.Put("MOVD %d(R0), R5", tileYPos)
 	n.Put("CBZ R14, %s", n.at("alone"))
 	for r := range n.rows {
-		n.Put("VLD1.P 64(R14), %s", vectors(24))
+		n.Put("VLD1 (R14), %s", vectors(24))
+		n.Put("ADD R5, R14, R14")
 		for v := range 4 {
 			n.Three(fadd, "FADD V%d.4S, V%d.4S, V%d.4S", 4*r+v, 4*r+v, 24+v)
 		}
@@ -178,8 +180,10 @@ func (n *neon) finish() {
 // store ends a kernel.
 func (n *neon) store() {
 	n.Put("MOVD %d(R0), R15", tileY)
+	n.Put("MOVD %d(R0), R5", tileYPos)
 	for r := range n.rows {
-		n.Put("VST1.P %s, 64(R15)", vectors(4*r))
+		n.Put("VST1 %s, (R15)", vectors(4*r))
+		n.Put("ADD R5, R15, R15")
 	}
 	n.Put("RET")
 }

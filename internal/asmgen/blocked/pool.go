@@ -36,7 +36,7 @@ func (s isa) pool(name, doc string, take, end func(tile)) {
 		t.MOVQ(simd.At(t.args, tileY), t.near)
 		for r := range t.rows {
 			for v := range t.vectors() {
-				t.VMOVUPS(t.acc(r, v), t.result(t.near, r, v))
+				t.VMOVUPS(t.acc(r, v), simd.At(t.near, r*blockBytes+t.part(v)))
 			}
 		}
 		t.End()

@@ -26,6 +26,7 @@ const (
 	tileDivisors = 112
 	tileLo       = 120
 	tileHi       = 124
+	tileYPos     = 128
 )
 
 // blockBytes is a block of channels of one position.
@@ -78,6 +79,11 @@ func (t tile) begin() {
 	t.MOVQ(simd.At(t.args, tileX), t.x)
 	t.MOVQ(simd.At(t.args, tileOffsets), t.offsets)
 	t.MOVQ(simd.At(t.args, tileStep), t.step)
+	t.multiples()
+}
+
+// multiples computes those of the step between positions.
+func (t tile) multiples() {
 	t.LEAQ(Mem{Base: t.step, Index: t.step, Scale: 2}, t.step3)
 	t.LEAQ(Mem{Base: t.step, Index: t.step, Scale: 4}, t.step5)
 }
@@ -87,6 +93,11 @@ func (t tile) place() {
 	t.MOVQ(simd.At(t.offsets, 0), t.near)
 	t.ADDQ(U8(8), t.offsets)
 	t.ADDQ(t.x, t.near)
+	t.spread()
+}
+
+// spread sets the address of the eighth position from that of the first.
+func (t tile) spread() {
 	if t.rows > 7 {
 		t.LEAQ(Mem{Base: t.near, Index: t.step3, Scale: 2}, t.far)
 		t.ADDQ(t.step, t.far)
@@ -149,35 +160,37 @@ func (t tile) finish() {
 	}
 	optional(tileScale, "unscaled", perChannel(func(a, b, c Op) { t.VMULPS(a, b, c) }))
 	optional(tileBias, "unbiased", perChannel(func(a, b, c Op) { t.VADDPS(a, b, c) }))
-	t.MOVQ(simd.At(t.args, tileYStep), t.step)
+	t.MOVQ(simd.At(t.args, tileYStep), t.w)
+	t.MOVQ(simd.At(t.args, tileYPos), t.step)
+	t.multiples()
 	optional(tileResidual, "alone", func() {
-		for v := range t.width() {
-			for r := range t.rows {
-				t.VADDPS(t.result(p, r, v), t.acc(r, v), t.acc(r, v))
-			}
-		}
+		t.results(func(at Mem, acc reg.VecPhysical) { t.VADDPS(at, acc, acc) })
 	})
 	lo, hi := t.top(0), t.top(1)
 	t.VBROADCASTSS(simd.At(t.args, tileLo), lo)
 	t.VBROADCASTSS(simd.At(t.args, tileHi), hi)
 	t.MOVQ(simd.At(t.args, tileY), p)
-	for v := range t.width() {
-		for r := range t.rows {
-			// The last source is what a comparison with NaN returns.
-			t.VMAXPS(t.acc(r, v), lo, t.acc(r, v))
-			t.VMINPS(t.acc(r, v), hi, t.acc(r, v))
-			t.VMOVUPS(t.acc(r, v), t.result(p, r, v))
-		}
-	}
+	t.results(func(at Mem, acc reg.VecPhysical) {
+		// The last source is what a comparison with NaN returns.
+		t.VMAXPS(acc, lo, acc)
+		t.VMINPS(acc, hi, acc)
+		t.VMOVUPS(acc, at)
+	})
 	t.End()
 }
 
-// result is the place of a sum in memory that lies as the result does; step
-// holds the bytes between blocks.
-func (t tile) result(base reg.GPVirtual, r, v int) Mem {
-	m := Mem{Base: base, Disp: r*blockBytes + t.part(v)}
-	if b := v / t.vectors(); b > 0 {
-		m.Index, m.Scale = t.step, uint8(b)
+// results calls f with the place of every sum, block by block, in memory that
+// begins at near and lies as the result does; w holds the bytes between blocks.
+func (t tile) results(f func(at Mem, acc reg.VecPhysical)) {
+	for b := range t.blocks {
+		if b > 0 {
+			t.ADDQ(t.w, t.near)
+		}
+		t.spread()
+		for v := b * t.vectors(); v < (b+1)*t.vectors(); v++ {
+			for r := range t.rows {
+				f(t.position(r, t.part(v)), t.acc(r, v))
+			}
+		}
 	}
-	return m
 }
