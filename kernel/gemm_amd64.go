@@ -102,6 +102,24 @@ func dotStep(l cpuLevel) int {
 	return 2
 }
 
+// thinStep is the rows of a that thinTile takes at once.
+func thinStep(l cpuLevel) int {
+	if l == levelAVX512 {
+		return 8
+	}
+	return 6
+}
+
+// thinTile computes one tile from at most thinStep rows of a and a panel of b.
+func thinTile(l cpuLevel, rows, k int, a []float32, lda int, b, c []float32, ldc, cols int, acc bool) {
+	_, _ = a[(rows-1)*lda+k-1], c[(rows-1)*ldc+cols-1]
+	if l == levelAVX512 {
+		thinTileAVX512(rows, k, &a[0], lda, &b[0], &c[0], ldc, cols, acc)
+	} else {
+		thinTileAVX2(rows, k, &a[0], lda, &b[0], &c[0], ldc, cols, acc)
+	}
+}
+
 // addRows32 adds a·b to c, where b has len(a) rows, ldb apart.
 func addRows32(l cpuLevel, c, a, b []float32, ldb int) {
 	_ = b[(len(a)-1)*ldb+len(c)-1]

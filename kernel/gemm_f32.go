@@ -158,6 +158,8 @@ func multiply(w *Workspace, p product) {
 		p.end.apply(l, p.m, p.n, 0, 0, p.c, p.ldc)
 	case p.thin(l):
 		multiplyThin(w, l, p)
+	case p.byPanels(l):
+		multiplyPanels(w, l, p)
 	default:
 		j := takeJob[productJob](w)
 		*j = productJob{product: p, level: l, bl: blockingOf(l)}

@@ -57,6 +57,31 @@ func TestGuardPages(t *testing.T) {
 	})
 }
 
+// The same of products with a packed weight.
+func TestGuardPagesPacked(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	eachLevel(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, before := range []bool{false, true} {
+			for m := 1; m <= 9; m++ {
+				for _, s := range [][2]int{{1, 1}, {37, 21}, {32, 18}, {15, 33}, {16, 4}} {
+					g := newGemmCase(5, m == 7, m&1 != 0, m&2 != 0, m, s[0], s[1], 2, 1, 3)
+					p := PackB(&Workspace{}, g.transB, g.k, g.n, g.b, g.ldb)
+					packed := guardedFloats(t, r, len(p.data), before)
+					copy(packed, p.data)
+					p.data = packed
+					g.a, g.c = guardedFloats(t, r, len(g.a), before), guardedFloats(t, r, len(g.c), before)
+					was := append([]float32{}, g.c...)
+					p.Gemm(&Workspace{}, g.transA, g.m, g.a, g.lda, g.c, g.ldc, g.acc)
+					c := g.c
+					g.c = was
+					g.check(t, c)
+				}
+			}
+		}
+	})
+}
+
 func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride, groups, pad int, before bool) {
 	out := (size+2*pad-kernel)/stride + 1
 	at := []int{stride, stride}

@@ -48,4 +48,10 @@ func dotTile(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, co
 	}
 }
 
+func thinStep(cpuLevel) int { return 1 }
+
+func thinTile(cpuLevel, int, int, []float32, int, []float32, []float32, int, int, bool) {
+	panic("kernel: no assembly for this processor")
+}
+
 func addRows32(_ cpuLevel, c, a, b []float32, ldb int) { addRows(c, a, b, ldb, 0) }

@@ -162,3 +162,48 @@ func (j *thinProduct) stream(lo, hi int) {
 		}
 	}
 }
+
+// byPanels: b is packed and read so seldom that packing a would cost too much.
+func (p *product) byPanels(l cpuLevel) bool {
+	return p.packedB != nil && p.packedA == nil && !p.transA && p.m <= dotRows && hasThin(l)
+}
+
+func multiplyPanels(w *Workspace, l cpuLevel, p product) {
+	j := takeJob[panelProduct](w)
+	*j = panelProduct{product: p, level: l, bl: blockingOf(l)}
+	panels, threads := (p.n+j.bl.nr-1)/j.bl.nr, max(1, w.Threads)
+	grain := panels // one thread reads all of b in order
+	if threads > 1 {
+		grain = max(1, simdWork/(j.bl.nr*p.m*p.k), panels/(4*threads))
+	}
+	w.Parallel(panels, grain, j)
+	putJob(w, j)
+}
+
+// panelProduct is a product of few rows with a packed operand in progress.
+type panelProduct struct {
+	product
+	level cpuLevel
+	bl    blocking
+}
+
+// Do computes the columns of panels [lo, hi), in the order in which b lies.
+func (j *panelProduct) Do(lo, hi int) {
+	nr, depth := j.bl.nr, j.bl.depth(j.k)
+	tiles := (j.m + thinStep(j.level) - 1) / thinStep(j.level)
+	step := (j.m + tiles - 1) / tiles
+	for p := 0; p < j.k; p += depth {
+		kc := min(depth, j.k-p)
+		for i := lo; i < hi; i++ {
+			b := j.packedB[p*roundUp(j.n, nr)+i*nr*kc:][:nr*kc]
+			cols := min(nr, j.n-i*nr)
+			for r := 0; r < j.m; r += step {
+				rows := min(step, j.m-r)
+				thinTile(j.level, rows, kc, j.a[r*j.lda+p:], j.lda, b, j.c[r*j.ldc+i*nr:], j.ldc, cols, j.acc || p > 0)
+			}
+			if p+kc == j.k && j.end.some {
+				j.end.apply(j.level, j.m, cols, 0, i*nr, j.c[i*nr:], j.ldc)
+			}
+		}
+	}
+}

@@ -122,13 +122,16 @@ func TestConvPacked(t *testing.T) {
 
 func TestPackedB(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
-		for _, s := range [][3]int{{1, 40, 30}, {9, 70, 300}, {30, 2100, 20}, {3, 4, 0}, {0, 3, 3}} {
+		for _, s := range [][3]int{{1, 40, 30}, {2, 33, 9}, {3, 70, 1600}, {4, 31, 11}, {5, 32, 10}, {6, 16, 7}, {7, 15, 9}, {8, 300, 40}, {9, 70, 300}, {30, 2100, 20}, {3, 4, 0}, {0, 3, 3}} {
 			for flags := range 8 {
 				g := newGemmCase(4, flags&1 != 0, flags&2 != 0, flags&4 != 0, s[0], s[1], s[2], 1, 2, 3)
 				p := PackB(&Workspace{}, g.transB, g.k, g.n, g.b, g.ldb)
 				c := append([]float32{}, g.c...)
 				p.Gemm(&Workspace{Threads: 2}, g.transA, g.m, g.a, g.lda, c, g.ldc, g.acc)
 				g.check(t, c)
+				alone := append([]float32{}, g.c...)
+				p.Gemm(&Workspace{}, g.transA, g.m, g.a, g.lda, alone, g.ldc, g.acc)
+				require.Equal(t, alone, c, "result depends on the number of threads")
 			}
 		}
 	})
@@ -199,6 +202,8 @@ func TestPackedStepsDoNotAllocate(t *testing.T) {
 		packed := array.New(array.F32, PackedLen(50, 60))
 		requireNoAllocs(t, LinearPacked{Features: 60}, []*array.Array{array.New(array.F32, 9, 60)},
 			[]*array.Array{array.New(array.F32, 9, 50), packed, array.New(array.F32, 60), nil, array.New(array.F32, 9, 60)})
+		requireNoAllocs(t, LinearPacked{Features: 60}, []*array.Array{array.New(array.F32, 2, 60)},
+			[]*array.Array{array.New(array.F32, 2, 50), packed, array.New(array.F32, 60), nil, array.New(array.F32, 2, 60)})
 		for _, groups := range []int{1, 2, 8} {
 			s := ConvPacked{Conv: Conv{Groups: groups, PadLo: []int{1, 1}}, Channels: 8, Kernel: []int{3, 3}, Epilogue: Epilogue{Act: ActReLU}}
 			requireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 8, 9, 9)}, []*array.Array{array.New(array.F32, 2, 8, 9, 9),

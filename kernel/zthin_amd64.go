@@ -14,6 +14,12 @@ func dotsAVX512(rows int, k int, a *float32, lda int, b *float32, ldb int, cols 
 //go:noescape
 func addRowsAVX512(n int, c *float32, a *float32, k int, b *float32, ldb int)
 
+// thinTileAVX512 computes c = a·b, or c += a·b with acc, for rows of 1 to 8,
+// cols of 1 to 32 and k >= 1: b is a panel of 32 floats for each of k steps.
+//
+//go:noescape
+func thinTileAVX512(rows int, k int, a *float32, lda int, b *float32, c *float32, ldc int, cols int, acc bool)
+
 // dotsAVX2 stores the product of row i of a with row j of b, k >= 0 long, in
 // out[4*i+j], for i < rows (1 to 2) and j < 4, where rows j past cols repeat the
 // last one.
@@ -25,3 +31,9 @@ func dotsAVX2(rows int, k int, a *float32, lda int, b *float32, ldb int, cols in
 //
 //go:noescape
 func addRowsAVX2(n int, c *float32, a *float32, k int, b *float32, ldb int)
+
+// thinTileAVX2 computes c = a·b, or c += a·b with acc, for rows of 1 to 6,
+// cols of 1 to 16 and k >= 1: b is a panel of 16 floats for each of k steps.
+//
+//go:noescape
+func thinTileAVX2(rows int, k int, a *float32, lda int, b *float32, c *float32, ldc int, cols int, acc bool)

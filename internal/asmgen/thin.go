@@ -14,6 +14,7 @@ func emitThin(c *build.Context) {
 	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 		emitDots(s)
 		emitAddRows(s)
+		emitThinTile(s)
 	}
 }
 
