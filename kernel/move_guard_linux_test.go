@@ -43,3 +43,32 @@ func TestMovesStayInside(t *testing.T) {
 		}
 	})
 }
+
+// No reduction of columns and no scaling touches memory outside of its operands.
+func TestColumnsStayInside(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	r := rand.New(rand.NewPCG(17, 18))
+	for _, level := range vecLevels() {
+		for _, before := range []bool{false, true} {
+			for _, n := range []int{1, 3, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 300} {
+				x := guardedFloats(t, r, 3*n, before)
+				for kind := range 3 {
+					columnFold(level, kind, make([]float64, n), make([]float64, n), x, n, 3)
+				}
+				for _, least := range []bool{false, true} {
+					columnExtreme(level, least, guardedFloats(t, r, n, before), x, n, 3)
+					bestFast(level, least, make([]int64, 1), x, 3*n, 1)
+					bestFast(level, least, make([]int64, n), x, 3, n)
+				}
+				a, b, c, d := x[:n], x[n:2*n], x[2*n:], guardedFloats(t, r, n, before)
+				for _, stream := range []bool{false, true} {
+					affineEach(level, d, c, 1, 2, 3, stream)
+					affineRow(level, d, c, a, b, 1, 2, 3, stream)
+					affineRow(level, d, a, b, c, 1, 2, 3, stream)
+				}
+				affineColumns(level, d, a, b, c, c)
+				affineColumns(level, d, c, c, b, a)
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ func (s BatchNorm) Run(w *Workspace, out, in []*array.Array) {
 
 // ScratchBytes implements Scratcher.
 func (s BatchNorm) ScratchBytes(out, in []*array.Array) int {
-	return storeBytes(out[0]) + loadAllBytes(in)
+	return storeBytes(out[0]) + loadAllBytes(in) + 2*scratchSize(out[0].Dim(1), computeSize(out[0].DType()))
 }
 
 func batchNorm[T real](w *Workspace, eps float64, out *array.Array, in []*array.Array) {
@@ -31,40 +31,71 @@ func batchNorm[T real](w *Workspace, eps float64, out *array.Array, in []*array.
 	}
 	mark := w.Mark()
 	dst := result[T](w, out)
-	j := takeJob[batchNormJob[T]](w)
-	*j = batchNormJob[T]{
-		dst: dst, src: load[T](w, in[0]), mean: load[T](w, in[1]), variance: load[T](w, in[2]),
-		weight: load[T](w, operand(in, 3)), bias: load[T](w, operand(in, 4)),
-		chans: out.Dim(1), plane: out.Len() / out.Dim(0) / out.Dim(1), eps: eps,
+	chans := out.Dim(1)
+	scale, add := Scratch[T](w, chans), Scratch[T](w, chans)
+	mean, variance, weight := load[T](w, in[1]), load[T](w, in[2]), load[T](w, operand(in, 3))
+	clear(add)
+	copy(add, load[T](w, operand(in, 4)))
+	for c := range scale {
+		s := 1 / math.Sqrt(float64(variance[c])+eps)
+		if weight != nil {
+			s *= float64(weight[c])
+		}
+		scale[c] = T(s)
 	}
-	w.Parallel(out.Dim(0)*out.Dim(1), max(1, gemmWork/(2*j.plane)), j)
+	j := takeJob[batchNormJob[T]](w)
+	*j = batchNormJob[T]{dst: dst, src: load[T](w, in[0]), mean: mean, scale: scale, add: add,
+		plane: out.Len() / out.Dim(0) / chans, stream: streams(out)}
+	if j.plane == 1 {
+		w.Parallel(out.Dim(0), max(1, gemmWork/(2*chans)), j)
+	} else {
+		w.Parallel(out.Dim(0)*chans, max(1, gemmWork/(2*j.plane)), j)
+	}
 	putJob(w, j)
 	store(out, dst)
 	w.Release(mark)
 }
 
 type batchNormJob[T real] struct {
-	dst, src, mean, variance, weight, bias []T
-	chans, plane                           int
-	eps                                    float64
+	dst, src, mean, scale, add []T
+	plane                      int
+	stream                     bool
 }
 
-// Do normalises planes [lo, hi) of N·C.
+// Do normalises planes [lo, hi) of N·C, or images of N where a plane is one element.
 func (j *batchNormJob[T]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		c := i % j.chans
-		scale := 1 / math.Sqrt(float64(j.variance[c])+j.eps)
-		if j.weight != nil {
-			scale *= float64(j.weight[c])
+		if j.plane == 1 {
+			n := len(j.mean)
+			affineLanes(j.dst[i*n:(i+1)*n], j.src[i*n:(i+1)*n], j.mean, j.scale, j.add)
+			continue
 		}
-		mean, mul, add := j.mean[c], T(scale), T(0)
-		if j.bias != nil {
-			add = j.bias[c]
-		}
+		c := i % len(j.mean)
 		dst, src := j.dst[i*j.plane:(i+1)*j.plane], j.src[i*j.plane:(i+1)*j.plane]
+		mean, mul, add := j.mean[c], j.scale[c], j.add[c]
+		if d, ok := any(dst).([]float32); ok {
+			s, _ := any(src).([]float32)
+			affineEach(cpu.level, d, s, float32(mean), float32(mul), float32(add), j.stream)
+			continue
+		}
 		for x, v := range src {
 			dst[x] = T((v-mean)*mul) + add
 		}
+	}
+}
+
+// affineLanes sets dst to (src-mean)*scale + add, element by element.
+func affineLanes[T real](dst, src, mean, scale, add []T) {
+	if d, ok := any(dst).([]float32); ok {
+		s, _ := any(src).([]float32)
+		m, _ := any(mean).([]float32)
+		f, _ := any(scale).([]float32)
+		a, _ := any(add).([]float32)
+		affineColumns(cpu.level, d, s, m, f, a)
+		return
+	}
+	for i, v := range src {
+		dst[i] = T((v-mean[i])*scale[i]) + add[i]
 	}
 }
 

@@ -75,12 +75,16 @@ func rowLen(a *array.Array, d int) int {
 	return n
 }
 
+// streams reports whether a result of f32 goes past the caches.
+func streams(out *array.Array) bool { return out.DType() == array.F32 && 4*out.Len() >= streamBytes }
+
 // rowNorm describes a normalisation of consecutive rows of size elements, where
 // element i of the whole array has the weight at i/inner%chans.
 type rowNorm struct {
 	size, inner, chans int
 	eps                float64
 	raw                bool // do not subtract the mean
+	stream             bool // see affineEach
 }
 
 func runRowNorm(w *Workspace, s rowNorm, out, x, weight, bias *array.Array) {
@@ -97,6 +101,7 @@ func normRows[T real](w *Workspace, s rowNorm, out, x, weight, bias *array.Array
 	}
 	mark := w.Mark()
 	dst := result[T](w, out)
+	s.stream = streams(out)
 	j := takeJob[rowNormJob[T]](w)
 	*j = rowNormJob[T]{rowNorm: s, dst: dst, src: load[T](w, x), weight: load[T](w, weight), bias: load[T](w, bias)}
 	w.Parallel(len(dst)/s.size, max(1, gemmWork/(4*s.size)), j)
@@ -131,11 +136,20 @@ func (j *rowNormJob[T]) Do(lo, hi int) {
 			if j.bias != nil {
 				add = float64(j.bias[c])
 			}
-			d := dst[x : x+j.inner]
-			for p, v := range src[x : x+j.inner] {
-				d[p] = T(float64((float64(v)-mean)*scale*mul) + add)
-			}
+			normPlane(dst[x:x+j.inner], src[x:x+j.inner], mean, scale*mul, add, j.stream)
 		}
+	}
+}
+
+// normPlane sets dst to (src-mean)*scale + add.
+func normPlane[T real](dst, src []T, mean, scale, add float64, stream bool) {
+	if d, ok := any(dst).([]float32); ok {
+		s, _ := any(src).([]float32)
+		rowAffine(cpu.level, d, s, mean, scale, add, stream)
+		return
+	}
+	for p, v := range src {
+		dst[p] = T(float64((float64(v)-mean)*scale) + add)
 	}
 }
 
@@ -149,22 +163,27 @@ func (j *rowNormJob[T]) whole(dst, src []T, mean, scale float64) bool {
 	s, _ := any(src).([]float32)
 	w, _ := any(j.weight).([]float32)
 	b, _ := any(j.bias).([]float32)
-	if w != nil && b != nil {
-		rowNormed(cpu.level, d, s, w, b, mean, scale)
+	switch {
+	case w == nil && b == nil:
+		rowAffine(cpu.level, d, s, mean, scale, 0, j.stream)
+		return true
+	case w != nil && b != nil:
+		rowNormed(cpu.level, d, s, w, b, mean, scale, j.stream)
 		return true
 	}
-	var one, zero [256]float32
-	fillBlock(one[:], 1)
-	for lo := 0; lo < len(s); lo += len(one) {
-		hi := min(lo+len(one), len(s))
-		weight, bias := one[:hi-lo], zero[:hi-lo]
+	var same [256]float32
+	if w == nil {
+		fillBlock(same[:], 1)
+	}
+	for lo := 0; lo < len(s); lo += len(same) {
+		hi := min(lo+len(same), len(s))
+		weight, bias := same[:hi-lo], same[:hi-lo]
 		if w != nil {
 			weight = w[lo:hi]
-		}
-		if b != nil {
+		} else {
 			bias = b[lo:hi]
 		}
-		rowNormed(cpu.level, d[lo:hi], s[lo:hi], weight, bias, mean, scale)
+		rowNormed(cpu.level, d[lo:hi], s[lo:hi], weight, bias, mean, scale, j.stream)
 	}
 	return true
 }

@@ -3,8 +3,9 @@ package kernel
 import "math"
 
 // The loops over rows of f32 that softmax, norms and reductions share. Sums are
-// in f64, in rowLanes lanes: element i goes to lane i modulo rowLanes, and the
-// lanes are added in a fixed order, so that every level gives the same bits.
+// in f64, in rowLanes lanes, of long rows in rowWidth: element i goes to lane i
+// modulo their number, and the lanes are added in a fixed order, so that every
+// level gives the same bits.
 
 const rowLanes = 16
 
@@ -22,6 +23,9 @@ func lanesTotal(l *[rowLanes]float64) float64 {
 
 // rowTotal returns the sum of x.
 func rowTotal(level cpuLevel, x []float32) float64 {
+	if len(x) >= longLanes {
+		return rowFold(level, foldSum, x, 0)
+	}
 	var l [rowLanes]float64
 	n := rowSum(level, x, &l)
 	for ; n+rowLanes <= len(x); n += rowLanes {
@@ -37,6 +41,9 @@ func rowTotal(level cpuLevel, x []float32) float64 {
 
 // rowSquares returns the sum of the squares of x less mean.
 func rowSquares(level cpuLevel, x []float32, mean float64) float64 {
+	if len(x) >= longLanes {
+		return rowFold(level, foldSquares, x, mean)
+	}
 	var l [rowLanes]float64
 	n := rowDeviation(level, x, mean, &l)
 	for i, v := range x[n:] {
@@ -96,18 +103,14 @@ func rowHigh(level cpuLevel, x []float32) float32 {
 	return high
 }
 
-// rowScaled sets dst to (x-shift)*factor.
-func rowScaled(level cpuLevel, dst, x []float32, shift, factor float64) {
-	for n := rowScale(level, dst, x, shift, factor); n < len(x); n++ {
-		dst[n] = float32((float64(x[n]) - shift) * factor)
-	}
+// rowNormed sets dst to (x-mean)*scale*weight + bias.
+func rowNormed(level cpuLevel, dst, x, weight, bias []float32, mean, scale float64, stream bool) {
+	high, low := inTwo(mean)
+	affineRow(level, dst, x, weight, bias, high, float32(scale), float32(-low*scale), stream)
 }
 
-// rowNormed sets dst to (x-mean)*scale*weight + bias.
-func rowNormed(level cpuLevel, dst, x, weight, bias []float32, mean, scale float64) {
-	weight, bias, dst = weight[:len(x)], bias[:len(x)], dst[:len(x)]
-	for n := rowNormalise(level, dst, x, weight, bias, mean, scale); n < len(x); n++ {
-		v := (float64(x[n]) - mean) * scale
-		dst[n] = float32(float64(v*float64(weight[n])) + float64(bias[n]))
-	}
+// rowAffine sets dst to (x-mean)*scale + add.
+func rowAffine(level cpuLevel, dst, x []float32, mean, scale, add float64, stream bool) {
+	high, low := inTwo(mean)
+	affineEach(level, dst, x, high, float32(scale), float32(add-low*scale), stream)
 }

@@ -58,27 +58,3 @@ func rowMax(level cpuLevel, x []float32, l *[rowLanes]float32) int {
 	}
 	return n
 }
-
-func rowScale(level cpuLevel, dst, x []float32, shift, factor float64) int {
-	n := rowWhole(level, x)
-	switch {
-	case n == 0:
-	case level == levelAVX512:
-		rowScale512(&dst[0], &x[0], n, shift, factor)
-	default:
-		rowScale256(&dst[0], &x[0], n, shift, factor)
-	}
-	return n
-}
-
-func rowNormalise(level cpuLevel, dst, x, weight, bias []float32, mean, scale float64) int {
-	n := rowWhole(level, x)
-	switch {
-	case n == 0:
-	case level == levelAVX512:
-		rowNorm512(&dst[0], &x[0], &weight[0], &bias[0], n, mean, scale)
-	default:
-		rowNorm256(&dst[0], &x[0], &weight[0], &bias[0], n, mean, scale)
-	}
-	return n
-}

@@ -11,9 +11,3 @@ func rowDeviation(cpuLevel, []float32, float64, *[rowLanes]float64) int { return
 func rowExpSum(cpuLevel, []float32, []float32, float64, *[rowLanes]float64) int { return 0 }
 
 func rowMax(cpuLevel, []float32, *[rowLanes]float32) int { return 0 }
-
-func rowScale(cpuLevel, []float32, []float32, float64, float64) int { return 0 }
-
-func rowNormalise(cpuLevel, []float32, []float32, []float32, []float32, float64, float64) int {
-	return 0
-}

@@ -38,6 +38,10 @@ func (r Reduce) Run(w *Workspace, out, in []*array.Array) {
 	}
 	switch reduceType(o.DType(), a.DType()) {
 	case array.F32:
+		if k == redMax || k == redMin {
+			reduceTo[float32, float32](w, k, o, a, &g)
+			return
+		}
 		reduceTo[float32, float64](w, k, o, a, &g)
 	case array.F64:
 		reduceTo[float64, float64](w, k, o, a, &g)
@@ -88,9 +92,10 @@ func kindOf(kind string) int {
 	return 0
 }
 
-// accumulator is the set of types in which reductions accumulate.
+// accumulator is the set of types in which reductions accumulate; float32 only
+// where nothing is rounded.
 type accumulator interface {
-	float64 | int64
+	float32 | float64 | int64
 }
 
 func reduceTo[T scalar, A accumulator](w *Workspace, kind int, o, a *array.Array, g *groups) {
@@ -164,10 +169,21 @@ func (j *reduceJob[T, A]) Do(lo, hi int) {
 }
 
 // reduceSplit is reduceInto, on several threads where the outermost group is
-// kept and there is enough to do. Every result is computed by one thread, so
-// the number of threads does not show.
+// kept, or is reduced to a row, and there is enough to do. Every result is
+// computed by one thread, so the number of threads does not show.
 func reduceSplit[T scalar, A accumulator](w *Workspace, kind int, acc []A, x []T, g *groups) {
-	if w.Threads <= 1 || len(x) < 2*moveGrain || g.n < 2 || g.step[0] == 0 {
+	if w.Threads <= 1 || len(x) < 2*moveGrain || g.n < 2 {
+		reduceInto(kind, acc, x, g)
+		return
+	}
+	if g.step[0] == 0 {
+		if g.n == 2 {
+			j := takeJob[blockJob[T, A]](w)
+			*j = blockJob[T, A]{kind, acc, x, g.size[0]}
+			w.Parallel(len(acc), max(rowWidth, moveGrain*len(acc)/len(x)), j)
+			putJob(w, j)
+			return
+		}
 		reduceInto(kind, acc, x, g)
 		return
 	}
@@ -177,22 +193,83 @@ func reduceSplit[T scalar, A accumulator](w *Workspace, kind int, acc []A, x []T
 	putJob(w, j)
 }
 
+// blockJob reduces a range of the columns of a matrix.
+type blockJob[T scalar, A accumulator] struct {
+	kind int
+	acc  []A
+	x    []T
+	rows int
+}
+
+// Do implements Job.
+func (j *blockJob[T, A]) Do(lo, hi int) {
+	reduceBlock(j.kind, j.acc[lo:hi], j.x[lo:], len(j.acc), j.rows)
+}
+
 // reduceInto reduces row-major x into acc.
 func reduceInto[T scalar, A accumulator](kind int, acc []A, x []T, g *groups) {
 	if len(x) == 0 {
 		return
 	}
+	// The innermost group alone, or where it is kept also the one before, which is
+	// reduced, is a block.
 	last := g.n - 1
-	n, kept := g.size[last], g.step[last] != 0
+	n, rows := g.size[last], 1
+	kept := g.step[last] != 0
+	outer := *g
+	if kept && last > 0 {
+		rows = g.size[last-1]
+		outer.n--
+	}
 	var at [maxRank]int
-	for o := 0; len(x) > 0; x = x[n:] {
+	for o := 0; len(x) > 0; x = x[rows*n:] {
 		if kept {
-			reduceLanes(kind, acc[o:o+n], x[:n])
+			reduceBlock(kind, acc[o:o+n], x, n, rows)
 		} else {
 			acc[o] = reduceRun(kind, acc[o], x[:n])
 		}
-		o = g.next(&at, o)
+		o = outer.next(&at, o)
 	}
+}
+
+// reduceBlock reduces rows of x, ld elements apart, each to acc.
+func reduceBlock[T scalar, A accumulator](kind int, acc []A, x []T, ld, rows int) {
+	if f, ok := any(x).([]float32); ok {
+		switch a := any(acc).(type) {
+		case []float64:
+			if kind == redSum || kind == redMean || kind == redProd {
+				foldBlock(cpu.level, foldKind(kind), a, nil, f, ld, rows)
+				return
+			}
+		case []float32:
+			inBlocks(rows, len(a), func(c, end, r, rows int) {
+				columnExtreme(cpu.level, kind == redMin, a[c:end], f[r*ld+c:], ld, rows)
+			})
+			return
+		}
+	}
+	for r := range rows {
+		reduceLanes(kind, acc, x[r*ld:])
+	}
+}
+
+// foldKind is the kind of fold of a sum, mean or product.
+func foldKind(kind int) int {
+	if kind == redProd {
+		return foldProd
+	}
+	return foldSum
+}
+
+// foldBlock is columnFold in an order that keeps accumulators in the first cache.
+func foldBlock(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows int) {
+	inBlocks(rows, len(acc), func(c, end, r, rows int) {
+		var m []float64
+		if mean != nil {
+			m = mean[c:end]
+		}
+		columnFold(level, kind, acc[c:end], m, x[r*ld+c:], ld, rows)
+	})
 }
 
 // reduceLanes combines every element of x with its own accumulator.
@@ -236,6 +313,14 @@ func reduceLanes[T scalar, A accumulator](kind int, acc []A, x []T) {
 
 // reduceRun combines a run of elements with one accumulator.
 func reduceRun[T scalar, A accumulator](kind int, acc A, x []T) A {
+	if f, ok := any(x).([]float32); ok && len(x) >= longLanes {
+		switch kind {
+		case redProd:
+			return acc * A(rowFold(cpu.level, foldProd, f, 0))
+		case redMax, redMin:
+			return extremeOf(kind == redMin, acc, A(rowExtreme(cpu.level, kind == redMin, f)))
+		}
+	}
 	switch kind {
 	case redSum, redMean:
 		return acc + sumRun[T, A](x)
@@ -332,20 +417,7 @@ func variance[T float32 | float64](w *Workspace, correction float64, out []*arra
 	for i := range mean {
 		mean[i] = meanOf(mean[i], g.count)
 	}
-	last := g.n - 1
-	n, kept := g.size[last], g.step[last] != 0
-	var at [maxRank]int
-	for o := 0; len(x) > 0; x = x[n:] {
-		if kept {
-			for i, e := range x[:n] {
-				d := float64(e) - mean[o+i]
-				sq[o+i] += float64(d * d)
-			}
-		} else {
-			sq[o] += squaresRun(x[:n], mean[o])
-		}
-		o = g.next(&at, o)
-	}
+	squaresInto(sq, mean, x, g)
 	div := max(float64(g.count)-correction, 0)
 	for i := range sq {
 		sq[i] /= div
@@ -353,6 +425,37 @@ func variance[T float32 | float64](w *Workspace, correction float64, out []*arra
 	saveAs(out[0], sq)
 	if len(out) > 1 {
 		saveAs(out[1], mean)
+	}
+}
+
+// squaresInto adds the squares of the elements of row-major x less their means.
+func squaresInto[T float32 | float64](sq, mean []float64, x []T, g *groups) {
+	if len(x) == 0 {
+		return
+	}
+	last := g.n - 1
+	n, rows := g.size[last], 1
+	kept := g.step[last] != 0
+	outer := *g
+	if kept && last > 0 {
+		rows = g.size[last-1]
+		outer.n--
+	}
+	f, isF32 := any(x).([]float32)
+	var at [maxRank]int
+	for o, p := 0, 0; p < len(x); p += rows * n {
+		switch {
+		case kept && isF32:
+			foldBlock(cpu.level, foldSquares, sq[o:o+n], mean[o:o+n], f[p:], n, rows)
+		case kept:
+			for i, e := range x[p : p+rows*n] {
+				d := float64(e) - mean[o+i%n]
+				sq[o+i%n] += float64(d * d)
+			}
+		default:
+			sq[o] += squaresRun(x[p:p+n], mean[o])
+		}
+		o = outer.next(&at, o)
 	}
 }
 

@@ -68,6 +68,9 @@ func bestIndex(w *Workspace, step string, least bool, idx []int64, a *array.Arra
 
 // best sets idx to the positions of the extremes of x, seen as [?, n, inner].
 func best[T scalar](least bool, idx []int64, x []T, n, inner int) {
+	if f, ok := any(x).([]float32); ok && bestFast(cpu.level, least, idx, f, n, inner) {
+		return
+	}
 	clear(idx)
 	for ; len(x) > 0; x, idx = x[n*inner:], idx[inner:] {
 		for k := 1; k < n; k++ {
@@ -132,8 +135,11 @@ func takeAlong(w *Workspace, out, a *array.Array, idx []int64, n, inner int) {
 
 func take[T array.Elem](dst, src []T, idx []int64, k, n, inner int) {
 	for ; len(idx) > 0; dst, idx, src = dst[k*inner:], idx[k*inner:], src[n*inner:] {
-		for i, at := range idx[:k*inner] {
-			dst[i] = src[int(at)*inner+i%inner]
+		for r := 0; r < k*inner; r += inner {
+			to := dst[r : r+inner]
+			for i, at := range idx[r : r+inner] {
+				to[i] = src[int(at)*inner+i]
+			}
 		}
 	}
 }

@@ -47,14 +47,23 @@ func softmax[T real](w *Workspace, dim int, logs bool, out, x *array.Array) {
 		return
 	}
 	mark := w.Mark()
-	dst := result[T](w, out)
-	j := takeJob[softmaxJob[T]](w)
-	*j = softmaxJob[T]{dst: dst, src: load[T](w, x), logs: logs, n: 1, inner: 1}
+	dst, src := result[T](w, out), load[T](w, x)
+	n, inner := 1, 1
 	if x.Rank() > 0 {
-		j.n, j.inner = x.Dim(dim), rowLen(x, dim+1)
+		n, inner = x.Dim(dim), rowLen(x, dim+1)
 	}
-	w.Parallel(len(dst)/j.n, max(1, gemmWork/(16*j.n)), j)
-	putJob(w, j)
+	if d, ok := any(dst).([]float32); ok && inner > 1 {
+		s, _ := any(src).([]float32)
+		j := takeJob[softmaxColumns](w)
+		*j = newSoftmaxColumns(d, s, n, inner, logs)
+		w.Parallel(len(d)/(n*inner)*j.strips, max(1, gemmWork/(16*n*j.width)), j)
+		putJob(w, j)
+	} else {
+		j := takeJob[softmaxJob[T]](w)
+		*j = softmaxJob[T]{dst: dst, src: src, logs: logs, n: n, inner: inner}
+		w.Parallel(len(dst)/n, max(1, gemmWork/(16*n)), j)
+		putJob(w, j)
+	}
 	store(out, dst)
 	w.Release(mark)
 }
@@ -110,8 +119,8 @@ func softmaxRow(level cpuLevel, dst, src []float32, logs bool) {
 	m := float64(rowHigh(level, src))
 	sum := rowExp(level, dst, src, m)
 	if logs {
-		rowScaled(level, dst, src, m+math.Log(sum), 1)
+		rowAffine(level, dst, src, m+math.Log(sum), 1, 0, false)
 		return
 	}
-	rowScaled(level, dst, dst, 0, 1/sum)
+	rowAffine(level, dst, dst, 0, 1/sum, 0, false)
 }

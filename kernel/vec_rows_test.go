@@ -40,8 +40,8 @@ func TestRowAssembly(t *testing.T) {
 				require.Equal(t, float32(7), got[n])
 			}
 			same(func(l cpuLevel, d []float32) float64 { return rowExp(l, d, x, 3) })
-			same(func(l cpuLevel, d []float32) float64 { rowScaled(l, d, x, 1, 0.3); return 0 })
-			same(func(l cpuLevel, d []float32) float64 { rowNormed(l, d, x, weight, bias, 0.1, 0.7); return 0 })
+			same(func(l cpuLevel, d []float32) float64 { rowAffine(l, d, x, 1, 0.3, 0.1, false); return 0 })
+			same(func(l cpuLevel, d []float32) float64 { rowNormed(l, d, x, weight, bias, 0.1, 0.7, false); return 0 })
 			same(func(l cpuLevel, d []float32) float64 { softmaxRow(l, d, x, false); return 0 })
 			same(func(l cpuLevel, d []float32) float64 { softmaxRow(l, d, x, true); return 0 })
 		}
@@ -67,7 +67,7 @@ func BenchmarkVecRows(b *testing.B) {
 		"softmax": func(l cpuLevel, d, s []float32) { softmaxRow(l, d, s, false) },
 		"layernorm": func(l cpuLevel, d, s []float32) {
 			mean := rowTotal(l, s) / n
-			rowNormed(l, d, s, x[:n], x[:n], mean, 1/math.Sqrt(rowSquares(l, s, mean)/n+1e-5))
+			rowNormed(l, d, s, x[:n], x[:n], mean, 1/math.Sqrt(rowSquares(l, s, mean)/n+1e-5), false)
 		},
 		"copy": func(_ cpuLevel, d, s []float32) { copy(d, s) },
 	} {

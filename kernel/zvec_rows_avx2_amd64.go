@@ -21,13 +21,3 @@ func rowExpSum256(dst *float32, src *float32, n int, shift float64, lanes *float
 //
 //go:noescape
 func rowMax256(src *float32, n int, lanes *float32)
-
-// rowScale256 stores (x-shift)*factor.
-//
-//go:noescape
-func rowScale256(dst *float32, src *float32, n int, shift float64, factor float64)
-
-// rowNorm256 stores (x-mean)*scale*weight + bias.
-//
-//go:noescape
-func rowNorm256(dst *float32, src *float32, weight *float32, bias *float32, n int, mean float64, scale float64)

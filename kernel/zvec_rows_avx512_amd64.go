@@ -21,13 +21,3 @@ func rowExpSum512(dst *float32, src *float32, n int, shift float64, lanes *float
 //
 //go:noescape
 func rowMax512(src *float32, n int, lanes *float32)
-
-// rowScale512 stores (x-shift)*factor.
-//
-//go:noescape
-func rowScale512(dst *float32, src *float32, n int, shift float64, factor float64)
-
-// rowNorm512 stores (x-mean)*scale*weight + bias.
-//
-//go:noescape
-func rowNorm512(dst *float32, src *float32, weight *float32, bias *float32, n int, mean float64, scale float64)

@@ -25,6 +25,8 @@ func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/move", []simd.Unit{
 		{Name: "move_transpose", Emit: both(emitTransposes)},
 		{Name: "move_copy", Emit: both(emitCopies)},
+		{Name: "move_column", Emit: both(emitColumns)},
+		{Name: "move_affine", Emit: both(emitAffine)},
 	})
 }
 

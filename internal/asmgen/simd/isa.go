@@ -183,3 +183,9 @@ func (s ISA) RangeMask(lo, hi reg.GPVirtual, k, spareK reg.Register, y, spareY i
 	}
 	return m
 }
+
+// Opmask is the mask as a register of AVX-512.
+func (m *Mask) Opmask() reg.Register { return m.k }
+
+// Vector is the mask as a register of AVX2.
+func (m *Mask) Vector() reg.VecPhysical { return m.y }

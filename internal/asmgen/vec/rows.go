@@ -94,8 +94,6 @@ func emitRows(s isa) {
 	r.deviation()
 	r.expSum()
 	r.max()
-	r.scale()
-	r.normalise()
 }
 
 func (r *rows) sum() {
@@ -159,28 +157,4 @@ func (r *rows) max() {
 	}
 	r.VZEROUPPER()
 	r.RET()
-}
-
-func (r *rows) scale() {
-	r.start("Scale", "func(dst, src *float32, n int, shift, factor float64)", "stores (x-shift)*factor.")
-	dst, src, shift, factor := r.pointer("dst"), r.pointer("src"), r.number("shift"), r.number("factor")
-	r.loop(func() {
-		for i := range r.parts() {
-			r.put(r.mul(r.sub(r.get(src, i), shift), factor), dst, i)
-		}
-	}, dst, src)
-	r.done(nil, dst)
-}
-
-func (r *rows) normalise() {
-	r.start("Norm", "func(dst, src, weight, bias *float32, n int, mean, scale float64)", "stores (x-mean)*scale*weight + bias.")
-	dst, src, weight, bias := r.pointer("dst"), r.pointer("src"), r.pointer("weight"), r.pointer("bias")
-	mean, scale := r.number("mean"), r.number("scale")
-	r.loop(func() {
-		for i := range r.parts() {
-			v := r.mul(r.mul(r.sub(r.get(src, i), mean), scale), r.get(weight, i))
-			r.put(r.add(v, r.get(bias, i)), dst, i)
-		}
-	}, dst, src, weight, bias)
-	r.done(nil, dst)
 }

@@ -1,0 +1,79 @@
+package kernel
+
+import "unsafe"
+
+// farPart returns how many elements lie before the first line of the cache of
+// dst and how many on whole lines from there on: those may go past the caches.
+func farPart(dst []float32, stream bool) (head, body int) {
+	if !stream || len(dst) < moveTurn {
+		return 0, 0
+	}
+	head = toLine(unsafe.Pointer(&dst[0])) / 4
+	return head, (len(dst) - head) &^ 15
+}
+
+func affineEachFast(level cpuLevel, dst, x []float32, shift, scale, add float32, stream bool) bool {
+	if level < levelAVX2 {
+		return false
+	}
+	head, n := farPart(dst, stream)
+	if n > 0 {
+		if level == levelAVX512 {
+			affineEachStreamAVX512(&dst[head], &x[head], n, shift, scale, add)
+		} else {
+			affineEachStreamAVX2(&dst[head], &x[head], n, shift, scale, add)
+		}
+		if head > 0 {
+			affineEachFast(level, dst[:head], x[:head], shift, scale, add, false)
+		}
+		if n += head; n == len(x) {
+			return true
+		}
+		dst, x = dst[n:], x[n:]
+	}
+	if level == levelAVX512 {
+		affineEachAVX512(&dst[0], &x[0], len(x), shift, scale, add)
+	} else {
+		affineEachAVX2(&dst[0], &x[0], len(x), shift, scale, add)
+	}
+	return true
+}
+
+func affineRowFast(level cpuLevel, dst, x, weight, bias []float32, mean, scale, add float32, stream bool) bool {
+	if level < levelAVX2 {
+		return false
+	}
+	head, n := farPart(dst, stream)
+	if n > 0 {
+		if level == levelAVX512 {
+			affineRowStreamAVX512(&dst[head], &x[head], &weight[head], &bias[head], n, mean, scale, add)
+		} else {
+			affineRowStreamAVX2(&dst[head], &x[head], &weight[head], &bias[head], n, mean, scale, add)
+		}
+		if head > 0 {
+			affineRowFast(level, dst[:head], x[:head], weight, bias, mean, scale, add, false)
+		}
+		if n += head; n == len(x) {
+			return true
+		}
+		dst, x, weight, bias = dst[n:], x[n:], weight[n:], bias[n:]
+	}
+	if level == levelAVX512 {
+		affineRowAVX512(&dst[0], &x[0], &weight[0], &bias[0], len(x), mean, scale, add)
+	} else {
+		affineRowAVX2(&dst[0], &x[0], &weight[0], &bias[0], len(x), mean, scale, add)
+	}
+	return true
+}
+
+func affineColumnsFast(level cpuLevel, dst, x, shift, scale, add []float32) bool {
+	switch level {
+	case levelAVX512:
+		affineColumnsAVX512(&dst[0], &x[0], &shift[0], &scale[0], &add[0], len(x))
+	case levelAVX2:
+		affineColumnsAVX2(&dst[0], &x[0], &shift[0], &scale[0], &add[0], len(x))
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,248 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// rough returns numbers with some that are special.
+func rough(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(math.Round(r.NormFloat64()*8) / 4)
+		if r.IntN(20) == 0 {
+			x[i] = edges[r.IntN(len(edges))]
+		}
+	}
+	return x
+}
+
+// Every level folds columns and rows to the same bits as Go.
+func TestColumnAssembly(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	for range 400 {
+		rows, n := 1+r.IntN(20), 1+r.IntN(150)
+		ld := n + r.IntN(3)
+		x := rough(r, rows*ld)
+		mean, start := make([]float64, n), make([]float64, n+1)
+		for i := range mean {
+			mean[i], start[i] = r.NormFloat64(), r.NormFloat64()
+		}
+		for kind := range 3 {
+			want := append([]float64{}, start...)
+			columnFold(levelGeneric, kind, want[:n], mean, x, ld, rows)
+			for _, level := range vecLevels() {
+				got := append([]float64{}, start...)
+				columnFold(level, kind, got[:n], mean, x, ld, rows)
+				for i := range want {
+					require.True(t, want[i] == got[i] || want[i] != want[i] && got[i] != got[i], "%d %d %d %v: %v, %v", kind, rows, n, level, want[i], got[i])
+				}
+			}
+		}
+		for _, least := range []bool{false, true} {
+			first := rough(r, n+1)
+			want := append([]float32{}, first...)
+			columnExtreme(levelGeneric, least, want[:n], x, ld, rows)
+			for _, level := range vecLevels() {
+				got := append([]float32{}, first...)
+				columnExtreme(level, least, got[:n], x, ld, rows)
+				requireSame(t, want, got, level, n)
+			}
+		}
+	}
+}
+
+func TestRowFolds(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	for _, n := range []int{1, 63, 255, 256, 257, 300, 511, 1000, 4099} {
+		for range 4 {
+			x := rough(r, n)
+			for _, level := range vecLevels() {
+				for _, f := range []func(l cpuLevel) float64{
+					func(l cpuLevel) float64 { return rowTotal(l, x) },
+					func(l cpuLevel) float64 { return rowSquares(l, x, 0.25) },
+					func(l cpuLevel) float64 { return rowFold(l, foldProd, x, 0) },
+					func(l cpuLevel) float64 { return float64(rowExtreme(l, false, x)) },
+					func(l cpuLevel) float64 { return float64(rowExtreme(l, true, x)) },
+				} {
+					a, b := f(levelGeneric), f(level)
+					require.True(t, math.Float64bits(a) == math.Float64bits(b) || a != a && b != b, "%d %v: %v, %v", n, level, a, b)
+				}
+			}
+			high := x[0]
+			for _, v := range x {
+				if v > high || v != v {
+					high = v
+				}
+			}
+			if got := rowExtreme(cpu.level, false, x); got == got || high == high {
+				require.Equal(t, high, got)
+			}
+		}
+	}
+}
+
+// The position is that of the first extreme, the first NaN where there is one.
+func TestBestFast(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for range 600 {
+		outer, n, inner := 1+r.IntN(3), 1+r.IntN(200), 1
+		if r.IntN(2) == 0 {
+			inner = 1 + r.IntN(300)
+		}
+		x := make([]float32, outer*n*inner)
+		for i := range x {
+			x[i] = float32(r.IntN(40))
+		}
+		if r.IntN(3) == 0 {
+			x = rough(r, len(x))
+		}
+		for _, least := range []bool{false, true} {
+			want := make([]int64, outer*inner)
+			for i := range want {
+				o, c := i/inner, i%inner
+				at := func(k int) float32 { return x[(o*n+k)*inner+c] }
+				for k := 1; k < n; k++ {
+					b, v := at(int(want[i])), at(k)
+					if b == b && (v != v || least && v < b || !least && v > b) {
+						want[i] = int64(k)
+					}
+				}
+			}
+			for _, level := range vecLevels() {
+				got := make([]int64, len(want))
+				if bestFast(level, least, got, x, n, inner) {
+					require.Equal(t, want, got, "%v %v %d %d %d", level, least, outer, n, inner)
+				}
+			}
+		}
+	}
+}
+
+// Every level scales to the same bits as Go, past the caches too.
+func TestAffineAssembly(t *testing.T) {
+	r := rand.New(rand.NewPCG(27, 28))
+	for n := 1; n < 900; n += 1 + n/17 {
+		x, w, b, c := rough(r, n), rough(r, n), rough(r, n), rough(r, n)
+		for _, f := range []func(l cpuLevel, d []float32, stream bool){
+			func(l cpuLevel, d []float32, stream bool) { affineEach(l, d, x, 0.3, 1.7, -2, stream) },
+			func(l cpuLevel, d []float32, stream bool) { affineRow(l, d, x, w, b, 0.3, 1.7, -2, stream) },
+			func(l cpuLevel, d []float32, _ bool) { affineColumns(l, d, x, w, b, c) },
+		} {
+			want := make([]float32, n)
+			f(levelGeneric, want, false)
+			for _, level := range vecLevels() {
+				for _, stream := range []bool{false, true} {
+					for _, skip := range []int{0, 1, 3} {
+						buf := make([]float32, n+skip+1)
+						buf[n+skip] = 7
+						f(level, buf[skip:n+skip], stream)
+						requireSame(t, want, buf[skip:n+skip], level, n)
+						require.Equal(t, float32(7), buf[n+skip])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Every step that has assembly gives the same bits at every level, whatever the
+// number of threads.
+func TestMemoryStepsAgree(t *testing.T) {
+	r := rand.New(rand.NewPCG(29, 30))
+	shapes := [][]int{{3, 5}, {2, 40, 7}, {6, 4, 19}, {2, 300, 16}, {4, 8, 33, 9}, {70, 1200}, {1, 3, 700}}
+	big := []int{8, 32, 96, 96}
+	for _, shape := range append(shapes, big) {
+		x := array.FromSlice(rough(r, prod(shape)), shape...)
+		vec := func() *array.Array {
+			v := rough(r, shape[1])
+			for i := range v {
+				v[i] = float32(math.Abs(float64(v[i]))) + 0.5
+			}
+			return array.FromSlice(v, len(v))
+		}
+		mean, variance, weight, bias := vec(), vec(), vec(), vec()
+		row := array.FromSlice(rough(r, shape[len(shape)-1]), shape[len(shape)-1])
+		dropped := append([]int{shape[0]}, shape[2:]...)
+		for _, c := range []struct {
+			name string
+			step Step
+			in   []*array.Array
+			out  []int
+			d    array.DType
+		}{
+			{"softmax 0", Softmax{Dim: 0}, nil, shape, array.F32},
+			{"softmax 1", Softmax{Dim: 1}, nil, shape, array.F32},
+			{"log softmax 1", LogSoftmax{Dim: 1}, nil, shape, array.F32},
+			{"sum 1", Reduce{Kind: "sum", Dims: []int{1}}, nil, dropped, array.F32},
+			{"sum 0", Reduce{Kind: "sum", Dims: []int{0}}, nil, shape[1:], array.F32},
+			{"max 1", Reduce{Kind: "max", Dims: []int{1}}, nil, dropped, array.F32},
+			{"min 0", Reduce{Kind: "min", Dims: []int{0}}, nil, shape[1:], array.F32},
+			{"prod 1", Reduce{Kind: "prod", Dims: []int{1}}, nil, dropped, array.F32},
+			{"var 1", Var{Dims: []int{1}}, nil, dropped, array.F32},
+			{"argmax 1", ArgReduce{Kind: "argmax", Dim: 1}, nil, dropped, array.I64},
+			{"batch norm", BatchNorm{Eps: 1e-5}, []*array.Array{mean, variance, weight, bias}, shape, array.F32},
+			{"group norm", GroupNorm{Groups: 1, Eps: 1e-5}, []*array.Array{weight, bias}, shape, array.F32},
+			{"layer norm", LayerNorm{Axes: 1, Eps: 1e-5}, []*array.Array{row, row}, shape, array.F32},
+			{"layer norm bias", LayerNorm{Axes: 1, Eps: 1e-5}, []*array.Array{nil, row}, shape, array.F32},
+			{"rms norm", RMSNorm{Axes: 1, Eps: 1e-5}, []*array.Array{row}, shape, array.F32},
+		} {
+			in := append([]*array.Array{x}, c.in...)
+			run := func(threads int) *array.Array {
+				o := array.New(c.d, c.out...)
+				c.step.Run(&Workspace{Threads: threads}, []*array.Array{o}, in)
+				return o
+			}
+			top := cpu
+			cpu.level = levelGeneric
+			want := run(1)
+			cpu = top
+			for _, level := range levels() {
+				cpu.level = level
+				for threads := 1; threads <= 3; threads += 2 {
+					got := run(threads)
+					for i := range want.Len() {
+						a, b := get(want, i), get(got, i)
+						if a != b && (a == a || b == b) {
+							cpu = top
+							require.Failf(t, c.name, "%v %v threads %d: element %d is %v, expected %v", shape, level.name(), threads, i, b, a)
+						}
+					}
+				}
+			}
+			cpu = top
+		}
+	}
+}
+
+func BenchmarkMemory(b *testing.B) {
+	x := array.New(array.F32, 64, 128, 256)
+	for i, v := 0, array.Data[float32](x); i < len(v); i++ {
+		v[i] = float32(i % 251)
+	}
+	for _, c := range []struct {
+		name string
+		step Step
+		out  *array.Array
+	}{
+		{"softmax1", Softmax{Dim: 1}, array.New(array.F32, 64, 128, 256)},
+		{"sum0", Reduce{Kind: "sum", Dims: []int{0}}, array.New(array.F32, 128, 256)},
+		{"sum1", Reduce{Kind: "sum", Dims: []int{1}}, array.New(array.F32, 64, 256)},
+		{"max1", Reduce{Kind: "max", Dims: []int{1}}, array.New(array.F32, 64, 256)},
+		{"max2", Reduce{Kind: "max", Dims: []int{2}}, array.New(array.F32, 64, 128)},
+		{"argmax2", ArgReduce{Kind: "argmax", Dim: 2}, array.New(array.I64, 64, 128)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w := &Workspace{}
+			for b.Loop() {
+				c.step.Run(w, []*array.Array{c.out}, []*array.Array{x})
+			}
+			perElement(b, x.Len())
+		})
+	}
+}
