@@ -136,21 +136,37 @@ func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
 }
 
 // sort puts what tiles of the block read of one channel into planes, by its
-// place in the patches.
+// place in the patches: all rows at once, or row of tiles by row of tiles where
+// the block has but a part of each.
 func (j *winogradJob) sort(b winogradBlock, planes, src []float32) {
-	g, e := &j.g, j.e
 	ty0, ty1 := b.lo/j.tilesX, (b.hi-1)/j.tilesX
-	from, to := 0, j.tilesX
-	if ty0 == ty1 {
-		from, to = b.lo-ty0*j.tilesX, b.hi-ty0*j.tilesX
-	}
-	if g.in[2] == 0 {
+	vecs := func(tiles int) int { return (2*tiles+j.bl.nr)/j.bl.nr + 1 }
+	first, last := b.lo-ty0*j.tilesX, b.hi-ty1*j.tilesX
+	n := ty1 - ty0 + 1
+	whole := (j.e*n + 2) * vecs(j.tilesX)
+	parts := (j.e + 2) * (vecs(j.tilesX-first) + max(0, n-2)*vecs(j.tilesX) + vecs(last))
+	if n > 1 && whole <= parts {
+		j.sortRows(planes, src, ty0, n, 0, j.tilesX)
 		return
 	}
-	// Rows of the image, and where the first is in the planes.
-	top := e*ty0 - g.padLo[1]
-	lo, hi := max(0, top), min(g.in[1], top+e*(ty1-ty0+1)+2)
-	if lo < hi {
+	for ty := ty0; ty <= ty1; ty++ {
+		from, to := 0, j.tilesX
+		if ty == ty0 {
+			from = first
+		}
+		if ty == ty1 {
+			to = last
+		}
+		j.sortRows(planes[(ty-ty0)*j.tilesX:], src, ty, 1, from, to)
+	}
+}
+
+// sortRows puts what tiles [from, to) of n rows of tiles read into planes.
+func (j *winogradJob) sortRows(planes, src []float32, ty, n, from, to int) {
+	g, e := &j.g, j.e
+	top := e*ty - g.padLo[1]
+	lo, hi := max(0, top), min(g.in[1], top+e*n+2)
+	if lo < hi && g.in[2] > 0 {
 		above := lo - top
 		winogradSplit(j.level, e, hi-lo, above%e, from, to, planes[above/e*j.tilesX:], j.plane, j.tilesX, src[lo*g.in[2]:], g.in[2], g.padLo[2], g.in[2])
 	}
