@@ -184,7 +184,8 @@ func (j *winogradJob) sums(b winogradBlock, v, y []float32, lo, hi int) {
 	}
 }
 
-// position multiplies panels [first, last) of position p's filters.
+// position multiplies panels [first, last) of position p's filters. Those are read
+// in the order in which they lie, seldom twice, so each tile asks for the next.
 func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last int) {
 	bl := &j.bl
 	panels, depth := bl.panels(j.outPerGroup), bl.depth(j.perGroup)
@@ -199,7 +200,12 @@ func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last i
 				cols := min(bl.nr, b.tiles()-at)
 				for i := first; i < last; i++ {
 					r0, r1 := bl.rows(j.outPerGroup, i)
-					gemmTile32(j.level, r1-r0, kc, &u[k*panels*bl.stride+i*bl.stride*kc], right, bl.nr, &left[r0*bl.nr], bl.nr, cols, k > 0)
+					here := u[k*panels*bl.stride+i*bl.stride*kc:]
+					ahead := fetch{at: &here[0]}
+					if len(here) > bl.stride*kc {
+						ahead = fetch{&here[bl.stride*kc], 4 * bl.stride}
+					}
+					gemmTileNext32(j.level, r1-r0, kc, &here[0], right, bl.nr, &left[r0*bl.nr], bl.nr, cols, k > 0, ahead)
 				}
 			}
 		}
