@@ -184,8 +184,7 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	n := storeBytes(out[0]) + loadBytes(in[0]) + loadAllBytes(in[2:])
 	v := s.form(out[0], in[0])
 	if e := s.winograd(&v); assembly() && e > 0 {
-		j := newWinograd(v, cpu.level, e)
-		return n + j.scratchBytes()
+		return n + winogradScratch(v, cpu.level, e)
 	}
 	if assembly() && v.fits() {
 		return n + v.scratch(cpu.level, !depthwise32(cpu.level, v.perGroup, v.groups))

@@ -106,33 +106,22 @@ const (
 	winogradFar  = 12 << 20
 )
 
-// newWinograd plans a convolution.
-func newWinograd(v conv32, l cpuLevel, e int) winograd {
-	j := winograd{conv32: v, level: l, bl: blockingOf(l), e: e, t: e + 2}
+// newWinograd plans a convolution on the given number of threads. The plan
+// changes what is done when, not what is computed.
+func newWinograd(v conv32, l cpuLevel, e, threads int) winograd {
+	j := winograd{conv32: v, level: l, bl: blockingOf(l), e: e, t: e + 2, workers: winogradThreads(threads)}
 	nr := j.bl.nr
 	j.tilesX = (v.g.out[2] + e - 1) / e
 	j.tiles = (v.g.out[1] + e - 1) / e * j.tilesX
 	// Positions are a cache line off multiples of the page size.
 	j.ps, j.ldy = v.perGroup*nr+16, v.outPerGroup*nr+16
-	panel := 4 * j.t * j.t * (j.ps + j.ldy)
-	budget := winogradNear
-	if 4*j.t*j.t*packedRows(l, v.outPerGroup, v.perGroup) > winogradFar/2 {
-		budget = winogradFar
+	if 4*j.t*j.t*packedRows(l, v.outPerGroup, v.perGroup) <= winogradFar/2 {
+		j.cut(winogradNear)
+		j.apart = j.workers == 1 || j.blocks >= 4*j.workers
 	}
-	most := max(1, budget/panel)
-	whole := (j.tiles + nr - 1) / nr
-	j.images, j.span, j.panels = 1, j.tiles, whole
-	if most < whole {
-		// Equal shares, not a short last one.
-		j.panels = (whole + (whole+most-1)/most - 1) / ((whole + most - 1) / most)
-		j.span = j.panels * nr
-		j.blocks = v.batch * ((j.tiles + j.span - 1) / j.span)
-	} else {
-		j.images = min(v.batch, max(1, most/whole))
-		j.blocks = (v.batch + j.images - 1) / j.images
+	if !j.apart {
+		j.cut(winogradFar)
 	}
-	j.workers = max(1, runtime.NumCPU())
-	j.apart = j.blocks >= 4*j.workers || j.workers == 1
 	rows := (j.span+j.tilesX-2)/j.tilesX + 1
 	j.plane = roundUp((min(rows, (v.g.out[1]+e-1)/e)+1)*j.tilesX+nr, 16)
 	j.sizeV, j.sizeY = j.images*j.panels*j.t*j.t*j.ps, j.images*j.panels*j.t*j.t*j.ldy
@@ -140,16 +129,50 @@ func newWinograd(v conv32, l cpuLevel, e int) winograd {
 	return j
 }
 
+// winogradThreads returns how many of the given threads are used: what there is
+// memory for, which cannot know how many a workspace will have.
+func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), 64)) }
+
+// cut divides the work into blocks of at most the given bytes.
+func (j *winograd) cut(budget int) {
+	nr := j.bl.nr
+	most := max(1, budget/(4*j.t*j.t*(j.ps+j.ldy)))
+	whole := (j.tiles + nr - 1) / nr
+	if most < whole {
+		// Equal shares, not a short last one.
+		parts := (whole + most - 1) / most
+		j.images, j.panels = 1, (whole+parts-1)/parts
+		j.span = j.panels * nr
+		j.blocks = j.batch * ((j.tiles + j.span - 1) / j.span)
+		return
+	}
+	j.images, j.span, j.panels = min(j.batch, max(1, most/whole)), j.tiles, whole
+	j.blocks = (j.batch + j.images - 1) / j.images
+}
+
 // winogradGroup is the channels whose outputs are laid out before they are stored.
 const winogradGroup = 4
 
-// scratchBytes is what run takes.
-func (j *winograd) scratchBytes() int {
+// scratchSizes are the elements of the scratch that run takes.
+func (j *winograd) scratchSizes() [4]int {
 	n := 1
 	if j.apart {
 		n = j.workers
 	}
-	return scratchSize(n*j.sizeV, 4) + scratchSize(n*j.sizeY, 4) + scratchSize(j.workers*j.sizeP, 4) + scratchSize(j.workers*j.sizeO, 4)
+	return [4]int{n * j.sizeV, n * j.sizeY, j.workers * j.sizeP, j.workers * j.sizeO}
+}
+
+// winogradScratch is the most scratch that a convolution takes.
+func winogradScratch(v conv32, l cpuLevel, e int) int {
+	most := 0
+	for threads := 1; threads <= winogradThreads(threads); threads++ {
+		n, j := 0, newWinograd(v, l, e, threads)
+		for _, size := range j.scratchSizes() {
+			n += scratchSize(size, 4)
+		}
+		most = max(most, n)
+	}
+	return most
 }
 
 // winogradLen is the elements of the transformed weight of all groups.

@@ -39,13 +39,10 @@ const (
 func (v *conv32) runWinograd(w *Workspace, e int) {
 	mark := w.Mark()
 	j := takeJob[winogradJob](w)
-	*j = winogradJob{winograd: newWinograd(*v, cpu.level, e)}
-	n := 1
-	if j.apart {
-		n = j.workers
-	}
-	j.v, j.y = Scratch[float32](w, n*j.sizeV), Scratch[float32](w, n*j.sizeY)
-	j.in, j.outs = Scratch[float32](w, j.workers*j.sizeP), Scratch[float32](w, j.workers*j.sizeO)
+	*j = winogradJob{winograd: newWinograd(*v, cpu.level, e, w.Threads)}
+	sizes := j.scratchSizes()
+	j.v, j.y = Scratch[float32](w, sizes[0]), Scratch[float32](w, sizes[1])
+	j.in, j.outs = Scratch[float32](w, sizes[2]), Scratch[float32](w, sizes[3])
 	size := len(v.packed) / v.groups
 	for group := range v.groups {
 		j.u = v.packed[group*size : (group+1)*size]
@@ -57,8 +54,8 @@ func (v *conv32) runWinograd(w *Workspace, e int) {
 	w.Release(mark)
 }
 
-// group computes one group: blocks side by side, or where they are few, the
-// phases of each.
+// group computes one group: blocks side by side, or where they are few or their
+// weights many, the phases of each.
 func (j *winogradJob) group(w *Workspace) {
 	if j.apart {
 		j.phase, j.next = winogradBlocks, 0
