@@ -38,3 +38,12 @@ func sampleEven(l cpuLevel, dst []float32, ldd int, src []float32, lds, cols, ro
 		convSampleAVX2(&dst[0], ldd, &src[0], lds, cols, rows)
 	}
 }
+
+// convSpan32 computes a span as convSpanGo does.
+func convSpan32(l cpuLevel, rows, cols int, a, b []float32, offsets []int64, c []float32, ldc int, e *spanEpilogue) {
+	if l == levelAVX512 {
+		convSpanAVX512(rows, len(offsets), cols, &a[0], &b[0], &offsets[0], &c[0], ldc, (*byte)(unsafe.Pointer(e)))
+	} else {
+		convSpanAVX2(rows, len(offsets), cols, &a[0], &b[0], &offsets[0], &c[0], ldc, (*byte)(unsafe.Pointer(e)))
+	}
+}

@@ -24,14 +24,23 @@ func (v *conv32) fits() bool {
 
 // scratch is what run takes.
 func (v *conv32) scratch(l cpuLevel, packed bool) int {
-	g, batch, groups, perGroup, outPerGroup := &v.g, v.batch, v.groups, v.perGroup, v.outPerGroup
-	k := perGroup * g.taps
+	g, groups, perGroup := &v.g, v.groups, v.perGroup
 	if depthwise32(l, perGroup, groups) {
 		return v.depthwiseScratch(l)
 	}
 	if v.rows && hasConvTile(l) {
 		return v.scratchRows()
 	}
+	if packed && hasConvTile(l) && spansFit(l, g, perGroup) {
+		return max(v.scratchRows(), v.scratchProducts(l, packed))
+	}
+	return v.scratchProducts(l, packed)
+}
+
+// scratchProducts is what products takes.
+func (v *conv32) scratchProducts(l cpuLevel, packed bool) int {
+	g, batch, perGroup, outPerGroup := &v.g, v.batch, v.perGroup, v.outPerGroup
+	k := perGroup * g.taps
 	t := newPatchTable(*g)
 	whole := packed || packsWeight(l, batch, g.outPlane)
 	n := 0
@@ -79,6 +88,8 @@ func (v *conv32) run(w *Workspace) {
 		v.depthwise(w, l)
 	case v.rows && hasConvTile(l):
 		v.runRows(w)
+	case v.spans(l):
+		v.runSpans(w, l)
 	default:
 		v.products(w, l)
 	}

@@ -2,6 +2,8 @@
 
 package kernel
 
+import "unsafe"
+
 // Only amd64 has code for tiles of positions and channels.
 func hasConvTile(cpuLevel) bool { return false }
 
@@ -20,4 +22,12 @@ func sampleEven(_ cpuLevel, dst []float32, ldd int, src []float32, lds, cols, ro
 			dst[y*ldd+x] = src[y*lds+2*x]
 		}
 	}
+}
+
+func convSpan32(l cpuLevel, rows, cols int, a, b []float32, offsets []int64, c []float32, ldc int, e *spanEpilogue) {
+	var residual []float32
+	if e.residual != nil {
+		residual = unsafe.Slice(e.residual, (rows-1)*e.ldr/4+cols)
+	}
+	convSpanGo(rows, cols, blockingOf(l).stride, a, b, offsets, c, ldc, e, residual)
 }

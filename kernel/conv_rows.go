@@ -45,7 +45,7 @@ func rowsForm(l cpuLevel, s Conv, in, kernel []int, m, perGroup int) bool {
 	if !ok || !hasConvTile(l) || m == 0 || perGroup == 0 || !g.reachable() {
 		return false
 	}
-	return rowsCycles(l, &g, m, perGroup) < lanesCycles(l, &g, m, perGroup)
+	return rowsCycles(l, &g, m, perGroup) < lanesCycles(l, &g, m, perGroup)/100*98 // the estimate errs by as much
 }
 
 // tileCycles estimates half the cycles of a step of a tile: what bounds it are
@@ -57,12 +57,16 @@ func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
 // panel of positions that is packed.
 const (
 	rowsStoring  = 300
+	spanStoring  = 60
 	lanesStoring = 150
 	lanesPacking = 8
 )
 
 // lanesCycles estimates a product with positions for columns.
 func lanesCycles(l cpuLevel, g *spatial, m, perGroup int) int {
+	if spansFit(l, g, perGroup) {
+		return spanCycles(l, g, m, perGroup)
+	}
 	bl := blockingOf(l)
 	rows, cols, k := bl.panels(m), (g.outPlane+bl.nr-1)/bl.nr, perGroup*g.taps
 	step := 0

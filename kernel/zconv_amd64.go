@@ -10,6 +10,14 @@ package kernel
 //go:noescape
 func convTileAVX512(rows int, vecs int, k int, src *float32, offsets *int64, jump int, b *float32, next *float32, tile *float32, acc bool)
 
+// convSpanAVX512 stores in c, rows of ldc floats, for rows of 1 to 14 and at least one
+// column the sums over k >= 1 steps p of a, a panel of 16 floats a step, times
+// b[offsets[p]+column], with the epilogue e, a
+// spanEpilogue, whose field done it changes.
+//
+//go:noescape
+func convSpanAVX512(rows int, k int, cols int, a *float32, b *float32, offsets *int64, c *float32, ldc int, e *byte)
+
 // convStoreAVX512 stores tile[r*32+c], through the epilogue e, in dst[c*ldc+r] for
 // r < rows, 1 to 14, and c < cols, 1 to 32. Of e, a tileEpilogue, what belongs to a
 // row belongs to one c; there is nothing that belongs to a column.
@@ -30,6 +38,14 @@ func convSampleAVX512(dst *float32, ldd int, src *float32, lds int, cols int, ro
 //
 //go:noescape
 func convTileAVX2(rows int, vecs int, k int, src *float32, offsets *int64, jump int, b *float32, next *float32, tile *float32, acc bool)
+
+// convSpanAVX2 stores in c, rows of ldc floats, for rows of 1 to 6 and at least one
+// column the sums over k >= 1 steps p of a, a panel of 8 floats a step, times
+// b[offsets[p]+column], with the epilogue e, a
+// spanEpilogue, whose field done it changes.
+//
+//go:noescape
+func convSpanAVX2(rows int, k int, cols int, a *float32, b *float32, offsets *int64, c *float32, ldc int, e *byte)
 
 // convStoreAVX2 stores tile[r*16+c], through the epilogue e, in dst[c*ldc+r] for
 // r < rows, 1 to 6, and c < cols, 1 to 16. Of e, a tileEpilogue, what belongs to a

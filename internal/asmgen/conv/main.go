@@ -20,6 +20,7 @@ func main() { simd.Main("asmgen/conv", generate) }
 func emitConv(c *build.Context) {
 	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 		emitTile(s)
+		emitSpan(s)
 		emitStore(s)
 		emitSample(s)
 	}
