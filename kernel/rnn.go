@@ -235,9 +235,10 @@ func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, feature
 	if p.bias {
 		bx, bh = load[T](w, weights[2]), load[T](w, weights[3])
 	}
-	fillRows(p.fromX, bx, gates)
 	if p.apart() == 0 {
-		addToRows(p.fromX, bh)
+		fillRows(p.fromX, bx, bh, gates)
+	} else {
+		fillRows(p.fromX, bx, nil, gates)
 	}
 	Gemm(w, false, true, rows, gates, features, x, features, wx, features, p.fromX, gates, true)
 	// Rows of x and y follow each other by step, or by batch when that is first.
@@ -258,7 +259,7 @@ func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, feature
 		if p.apart() == 0 {
 			r.add(w, p.h, p.fromX[row*gates:], stride*gates)
 		} else {
-			fillRows(p.fromH, bh, gates)
+			fillRows(p.fromH, bh, nil, gates)
 			r.add(w, p.h, p.fromH, gates)
 		}
 		*p.cells = cellJob[T]{kind: p.cell, level: cpu.level, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
@@ -269,25 +270,22 @@ func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, feature
 	w.Release(mark)
 }
 
-// fillRows sets each row of dst to bias, or to zero without one.
-func fillRows[T real](dst, bias []T, width int) {
+// fillRows sets each row of dst to the sum of two biases, or to one, or to zero
+// without any.
+func fillRows[T real](dst, bias, more []T, width int) {
 	if bias == nil {
 		clear(dst)
 		return
 	}
-	for ; len(dst) > 0; dst = dst[width:] {
-		copy(dst[:width], bias)
-	}
-}
-
-// addToRows adds bias to each row of dst.
-func addToRows[T real](dst, bias []T) {
-	if len(bias) == 0 {
+	if len(dst) == 0 {
 		return
 	}
-	for ; len(dst) > 0; dst = dst[len(bias):] {
-		for i, v := range bias {
-			dst[i] += v
-		}
+	first := dst[:width]
+	copy(first, bias)
+	for i, v := range more {
+		first[i] += v
+	}
+	for dst = dst[width:]; len(dst) > 0; dst = dst[width:] {
+		copy(dst[:width], first)
 	}
 }

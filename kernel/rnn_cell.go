@@ -2,6 +2,8 @@ package kernel
 
 import "math"
 
+//go:generate go run -C ../internal/asmgen ./seq
+
 // cellJob advances the state of every batch entry by one step. fromX has what
 // comes of the input and, unless the cell needs it apart, of the state; it is
 // overwritten.
@@ -21,13 +23,20 @@ func (j *cellJob[T]) Do(lo, hi int) {
 	gates := recurrent{cell: j.kind}.gates() * n
 	for b := lo; b < hi; b++ {
 		row := j.row + b*j.rowStride
-		h, x := j.h[b*n:(b+1)*n], j.fromX[row*gates:(row+1)*gates]
-		switch j.kind {
-		case cellLSTM:
+		h, x, y := j.h[b*n:(b+1)*n], j.fromX[row*gates:(row+1)*gates], j.y[row*j.yWidth+j.yAt:][:n]
+		switch {
+		case n == 0:
+		case j.kind == cellLSTM && isFloat32[T]() && hasCells(j.level):
+			lstmCell32(j.level, asFloat32(x), asFloat32(h), asFloat32(j.c[b*n:(b+1)*n]), asFloat32(y))
+			continue
+		case j.kind == cellGRU && isFloat32[T]() && hasCells(j.level):
+			gruCell32(j.level, asFloat32(x), asFloat32(j.fromH[b*gates:(b+1)*gates]), asFloat32(h), asFloat32(y))
+			continue
+		case j.kind == cellLSTM:
 			lstmCell(j.level, x, h, j.c[b*n:(b+1)*n])
-		case cellGRU:
+		case j.kind == cellGRU:
 			gruCell(j.level, x, j.fromH[b*gates:(b+1)*gates], h)
-		case cellTanh:
+		case j.kind == cellTanh:
 			gateTanh(j.level, h, x)
 		default:
 			for i, v := range x {
@@ -37,11 +46,12 @@ func (j *cellJob[T]) Do(lo, hi int) {
 				h[i] = v
 			}
 		}
-		copy(j.y[row*j.yWidth+j.yAt:][:n], h)
+		copy(y, h)
 	}
 }
 
-// lstmCell advances h and c by the sums x of the gates i, f, g, o.
+// lstmCell advances h and c by the sums x of the gates i, f, g, o. lstmCell32,
+// whose twin it is, is within 2^-20 of it and sets y too.
 func lstmCell[T real](level cpuLevel, x, h, c []T) {
 	n := len(h)
 	in, forget, cand, out := x[:n], x[n:2*n], x[2*n:3*n], x[3*n:4*n]
@@ -58,7 +68,7 @@ func lstmCell[T real](level cpuLevel, x, h, c []T) {
 }
 
 // gruCell advances h by the parts x and s of the gates r, z, n, which come of the
-// input and of the state.
+// input and of the state; gruCell32 is to it what lstmCell32 is to lstmCell.
 func gruCell[T real](level cpuLevel, x, s, h []T) {
 	n := len(h)
 	for i, v := range s[:2*n] {

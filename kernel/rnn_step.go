@@ -33,7 +33,7 @@ func (r *recurrence[T]) add(w *Workspace, h, c []T, ldc int) {
 	case r.dots != nil:
 		*r.dots = stepDots{level: r.level, rows: r.rows, gates: r.gates, k: r.hidden, h: asFloat32(h),
 			weight: asFloat32(r.weight), c: asFloat32(c), ldc: ldc, back: r.back}
-		w.Parallel((r.gates+3)/4, max(1, simdWork/(4*r.rows*r.hidden)), r.dots)
+		w.Parallel((r.gates+dotsGroup-1)/dotsGroup, max(1, simdWork/(dotsGroup*r.rows*r.hidden)), r.dots)
 		r.back = !r.back
 	case r.packed != nil:
 		multiply(w, product{m: r.rows, n: r.gates, k: r.hidden, a: asFloat32(h), lda: r.hidden,
@@ -73,18 +73,29 @@ type stepDots struct {
 	back           bool
 }
 
-// Do computes rows [4*lo, 4*hi) of the weight.
+// dotsGroup is the rows of the weight that belong together.
+const dotsGroup = 8
+
+// Do computes groups [lo, hi) of rows of the weight.
 func (j *stepDots) Do(lo, hi int) {
+	groups := (j.gates + dotsGroup - 1) / dotsGroup
 	if j.back {
-		last := (j.gates + 3) / 4
-		lo, hi = last-hi, last-lo
+		lo, hi = groups-hi, groups-lo
+	}
+	whole := min(hi, j.gates/dotsGroup) - lo
+	if whole > 0 && j.rows == 1 {
+		at := lo * dotsGroup
+		stateDots32(j.level, whole, j.h[:j.k], j.weight[at*j.k:], j.c[at:], j.back)
+		lo += whole
 	}
 	for i := range hi - lo {
-		at := 4 * (lo + i)
+		g := lo + i
 		if j.back {
-			at = 4 * (hi - 1 - i)
+			g = hi - 1 - i
 		}
-		j.four(at, min(4, j.gates-at))
+		for at := g * dotsGroup; at < min(j.gates, (g+1)*dotsGroup); at += 4 {
+			j.four(at, min(4, j.gates-at))
+		}
 	}
 }
 

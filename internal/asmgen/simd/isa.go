@@ -138,7 +138,7 @@ func (s ISA) LaneMask(n reg.GPVirtual, k reg.Register, y int) Mask {
 
 // LoadLanes reads the lanes of m, all without one; the others become zero and their
 // memory is not touched.
-func (s ISA) LoadLanes(from Mem, to reg.VecPhysical, m *Mask) {
+func (s ISA) LoadLanes(from Mem, to reg.Register, m *Mask) {
 	switch {
 	case m == nil:
 		s.VMOVUPS(from, to)
@@ -150,7 +150,7 @@ func (s ISA) LoadLanes(from Mem, to reg.VecPhysical, m *Mask) {
 }
 
 // StoreLanes writes the lanes of m, all without one.
-func (s ISA) StoreLanes(from reg.VecPhysical, to Mem, m *Mask) {
+func (s ISA) StoreLanes(from reg.Register, to Mem, m *Mask) {
 	switch {
 	case m == nil:
 		s.VMOVUPS(from, to)

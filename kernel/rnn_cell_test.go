@@ -1,0 +1,108 @@
+package kernel
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Cells compute what their twins do, also of numbers that are none, and touch
+// nothing beside their operands.
+func TestCells(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	special := []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), 1e-30, -1e-30, 1e-40, 0.3, -0.3, 60, -60, 88, -88, 500, -500}
+	eachLevel(t, func(t *testing.T) {
+		for _, before := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(7, 8))
+			for _, n := range []int{1, 3, 8, 15, 16, 17, 40, 256} {
+				draw := func(n int, scale float32) []float32 {
+					s := guardedFloats(t, r, n, before)
+					for i := range s {
+						s[i] *= scale
+						if r.IntN(8) == 0 {
+							s[i] = float32(special[r.IntN(len(special))])
+						}
+					}
+					return s
+				}
+				x, s, h, c, y := draw(4*n, 3), draw(3*n, 3), draw(n, 1), draw(n, 1), draw(n, 1)
+				for i, v := range c {
+					c[i] = max(-1e30, min(1e30, v))
+				}
+				wantX, wantH, wantC := wide64(x), wide64(h), wide64(c)
+				lstmCell(levelGeneric, wantX, wantH, wantC)
+				lstmCell32(cpu.level, x, h, c, y)
+				requireNear(t, wantH, h)
+				requireNear(t, wantC, c)
+				requireNear(t, wantH, y)
+				x, h = draw(3*n, 3), draw(n, 1)
+				wantX, wantH = wide64(x), wide64(h)
+				gruCell(levelGeneric, wantX, wide64(s), wantH)
+				gruCell32(cpu.level, x, s, h, y)
+				requireNear(t, wantH, h)
+				requireNear(t, wantH, y)
+			}
+		}
+	})
+}
+
+// Small outputs keep their relative precision.
+func TestCellsSmall(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		for _, v := range []float32{1e-3, 1e-6, -1e-9, 1e-20, -1e-37} {
+			h, c, y := []float32{0}, []float32{0}, []float32{0}
+			lstmCell32(cpu.level, []float32{100, 0, v, 100}, h, c, y)
+			require.InEpsilon(t, math.Tanh(float64(v)), c[0], 1e-6)
+			require.InEpsilon(t, math.Tanh(math.Tanh(float64(v))), h[0], 1e-6)
+		}
+	})
+}
+
+func wide64(x []float32) []float64 {
+	w := make([]float64, len(x))
+	for i, v := range x {
+		w[i] = float64(v)
+	}
+	return w
+}
+
+func requireNear(t *testing.T, want []float64, got []float32) {
+	t.Helper()
+	for i, v := range want {
+		g := float64(got[i])
+		if math.IsNaN(v) && math.IsNaN(g) || v == g {
+			continue
+		}
+		require.LessOrEqual(t, math.Abs(v-g), 1e-6*max(1, math.Abs(v)), "element %d: got %v, want %v", i, g, v)
+	}
+}
+
+func TestStateDots(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	eachLevel(t, func(t *testing.T) {
+		for _, before := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(7, 8))
+			for _, k := range []int{1, 7, 8, 16, 33, 256} {
+				for _, groups := range []int{1, 2, 5} {
+					for _, back := range []bool{false, true} {
+						n := groups * dotsGroup
+						h, w, c := guardedFloats(t, r, k, before), guardedFloats(t, r, n*k, before), guardedFloats(t, r, n, before)
+						want := wide64(c)
+						for i := range want {
+							for p, v := range h {
+								want[i] += float64(v) * float64(w[i*k+p])
+							}
+						}
+						stateDots32(cpu.level, groups, h, w, c, back)
+						for i, v := range want {
+							require.InDelta(t, v, c[i], 1e-4)
+						}
+					}
+				}
+			}
+		}
+	})
+}
