@@ -64,7 +64,7 @@ func TestDepthwiseFilters(t *testing.T) {
 			before := i%2 == 0
 			floats := func(n int) []float32 { return guardedFloats(t, r, n, before) }
 			v := c.conv(t, floats)
-			require.Equal(t, hasFilters(cpu.level), v.filtered(cpu.level))
+			require.Equal(t, hasWindows(cpu.level), v.filtered(cpu.level))
 			if i%3 > 0 {
 				v.end.residual = floats(len(v.dst))
 			}

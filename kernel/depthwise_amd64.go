@@ -4,25 +4,18 @@ import "unsafe"
 
 // filterCall is one channel for a filter. The assembly knows its layout.
 type filterCall struct {
-	dst, src, weight, residual *float32
-	wide                       *[25 * 8]float32 // AVX2: room for the weights in vectors
-	tiles, blocks              *int64
-	tilesLen, blocksLen        int // bytes
-	srcRow, dstRow             int // bytes
-	scale, bias, lo, hi        float32
+	windowCall
+	weight, residual    *float32
+	wide                *[25 * 8]float32 // AVX2: room for the weights in vectors
+	scale, bias, lo, hi float32
 }
-
-// hasFilters reports whether the level has filters.
-func hasFilters(l cpuLevel) bool { return l >= levelAVX2 }
 
 // filterChannels filters input channels [lo, hi) by plan.
 func (j *depthwise32Job) filterChannels(lo, hi int) {
 	v := &j.conv
 	g, e := &v.g, &v.end
 	var wide [25 * 8]float32
-	c := filterCall{wide: &wide, srcRow: 4 * g.in[2], dstRow: 4 * g.out[2], scale: 1}
-	c.tiles, c.tilesLen = &j.tiles[0], 8*len(j.tiles)
-	c.blocks, c.blocksLen = &j.blocks[0], 8*len(j.blocks)
+	c := filterCall{windowCall: j.plan.call(g), wide: &wide, scale: 1}
 	c.lo, c.hi = Epilogue{}.bounds()
 	if e.some {
 		c.lo, c.hi = e.lo, e.hi

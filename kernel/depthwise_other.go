@@ -2,9 +2,7 @@
 
 package kernel
 
-// hasFilters reports whether the level has filters.
-func hasFilters(cpuLevel) bool { return false }
-
+// filterChannels filters channels by plan, which no level here does.
 func (j *depthwise32Job) filterChannels(lo, hi int) {}
 
 func depthwisePlane(_ cpuLevel, rows, cols int, dst, src []float32, lds int, offsets []int64, weights []float32, bias, lo, hi float32) {

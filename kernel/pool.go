@@ -41,7 +41,12 @@ func (s MaxPool) Run(w *Workspace, out, in []*array.Array) {
 
 // ScratchBytes implements Scratcher.
 func (s MaxPool) ScratchBytes(out, in []*array.Array) int {
-	return loadBytes(in[0]) + storeBytes(out[0])
+	g := s.geometry(out[0], in[0])
+	n := loadBytes(in[0]) + storeBytes(out[0])
+	if operand(out, 1) == nil {
+		n += poolScratch(out[0], &g, false)
+	}
+	return n
 }
 
 func (s MaxPool) geometry(out, x *array.Array) spatial {
@@ -59,7 +64,12 @@ func strideOr(stride, kernel []int) []int {
 func maxPoolReal[T real](w *Workspace, s MaxPool, out []*array.Array, x *array.Array) {
 	mark := w.Mark()
 	dst := result[T](w, out[0])
-	maxPool(w, s.geometry(out[0], x), dst, indices(out), load[T](w, x))
+	g, at, src := s.geometry(out[0], x), indices(out), load[T](w, x)
+	if hasWindows(cpu.level) && isFloat32[T]() && at == nil && poolable(&g) {
+		maxWindows(w, g, asFloat32(dst), asFloat32(src))
+	} else {
+		maxPool(w, g, dst, at, src)
+	}
 	store(out[0], dst)
 	w.Release(mark)
 }

@@ -29,7 +29,13 @@ func (s AvgPool) Run(w *Workspace, out, in []*array.Array) {
 
 // ScratchBytes implements Scratcher.
 func (s AvgPool) ScratchBytes(out, in []*array.Array) int {
-	return loadBytes(in[0]) + storeBytes(out[0])
+	g := s.geometry(out[0], in[0])
+	return loadBytes(in[0]) + storeBytes(out[0]) + poolScratch(out[0], &g, true)
+}
+
+func (s AvgPool) geometry(out, x *array.Array) spatial {
+	lead := x.Rank() - len(s.Kernel)
+	return newSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, strideOr(s.Stride, s.Kernel), s.PadLo, nil)
 }
 
 func avgPoolReal[T real](w *Workspace, s AvgPool, out, x *array.Array) {
@@ -44,10 +50,9 @@ func avgPool[T real | int64](w *Workspace, s AvgPool, out, x *array.Array, dst, 
 	if len(dst) == 0 {
 		return
 	}
-	lead := x.Rank() - len(s.Kernel)
 	j := takeJob[avgPoolJob[T]](w)
 	*j = avgPoolJob[T]{dst: dst, src: src, include: s.CountIncludePad, divisor: s.DivisorOverride}
-	j.spatial = newSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, strideOr(s.Stride, s.Kernel), s.PadLo, nil)
+	j.spatial = s.geometry(out, x)
 	hi := s.PadHi
 	if hi == nil {
 		hi = s.PadLo
@@ -56,7 +61,11 @@ func avgPool[T real | int64](w *Workspace, s AvgPool, out, x *array.Array, dst, 
 	for i, p := range hi {
 		j.end[3-len(hi)+i] += p
 	}
-	w.Parallel(len(dst)/j.outPlane, max(1, gemmWork/(4*j.outPlane*max(j.taps, 1))), j)
+	if p, ok := any(j).(*avgPoolJob[float32]); ok && hasWindows(cpu.level) && poolable(&j.spatial) {
+		avgWindows(w, p)
+	} else {
+		w.Parallel(len(dst)/j.outPlane, max(1, gemmWork/(4*j.outPlane*max(j.taps, 1))), j)
+	}
 	putJob(w, j)
 }
 
@@ -161,7 +170,7 @@ func adaptivePool[T real](w *Workspace, dims int, out []*array.Array, x *array.A
 	lead := x.Rank() - dims
 	dst := result[T](w, out[0])
 	j := takeJob[adaptiveJob[T]](w)
-	*j = adaptiveJob[T]{dst: dst, src: load[T](w, x), greatest: greatest, at: indices(out)}
+	*j = adaptiveJob[T]{dst: dst, src: load[T](w, x), greatest: greatest, at: indices(out), level: cpu.level}
 	j.spatial = newSpatial(x.Shape()[lead:], out[0].Shape()[lead:], nil, nil, nil, nil)
 	w.Parallel(len(dst)/j.outPlane, max(1, gemmWork/(4*max(j.inPlane, 1))), j)
 	putJob(w, j)
@@ -174,10 +183,15 @@ type adaptiveJob[T real] struct {
 	dst, src []T
 	at       []int64
 	greatest bool
+	level    cpuLevel
 }
 
 // Do computes planes [lo, hi). Output o of n reads [⌊o·in/n⌋, ⌈(o+1)·in/n⌉).
 func (j *adaptiveJob[T]) Do(lo, hi int) {
+	if hasWindows(j.level) && isFloat32[T]() && !j.greatest && j.outPlane == 1 && j.inPlane > 0 {
+		meanPlanes(j.level, asFloat32(j.dst[lo:hi]), asFloat32(j.src[lo*j.inPlane:hi*j.inPlane]), j.inPlane)
+		return
+	}
 	for i := lo; i < hi; i++ {
 		src, dst := j.src[i*j.inPlane:(i+1)*j.inPlane], j.dst[i*j.outPlane:(i+1)*j.outPlane]
 		for o := range dst {

@@ -256,7 +256,7 @@ done:
 // Requires: AVX, AVX512F
 TEXT ·filter3s1AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
+	MOVQ         64(AX), CX
 	VBROADCASTSS (CX), Z9
 	VBROADCASTSS 4(CX), Z10
 	VBROADCASTSS 8(CX), Z11
@@ -266,26 +266,25 @@ TEXT ·filter3s1AVX512(SB), NOSPLIT, $0-8
 	VBROADCASTSS 24(CX), Z15
 	VBROADCASTSS 28(CX), Z16
 	VBROADCASTSS 32(CX), Z17
-	MOVQ         40(AX), CX
-	MOVQ         56(AX), DX
+	MOVQ         16(AX), CX
+	MOVQ         32(AX), DX
 	ADDQ         CX, DX
-	MOVQ         64(AX), SI
-	ADDQ         48(AX), SI
+	MOVQ         40(AX), SI
+	ADDQ         24(AX), SI
 
 tile:
-	MOVQ 48(AX), BX
+	MOVQ 24(AX), BX
 
 block:
 	MOVQ        8(AX), DI
 	ADDQ        (CX), DI
 	ADDQ        (BX), DI
-	MOVQ        72(AX), R8
+	MOVQ        48(AX), R8
 	MOVQ        16(CX), R9
 	MOVQ        24(CX), R10
 	KMOVW       16(BX), K1
 	KMOVW       20(BX), K2
 	KMOVW       24(BX), K3
-	KMOVW       28(BX), K4
 	VPXORD      Z0, Z0, Z0
 	VPXORD      Z1, Z1, Z1
 	VPXORD      Z2, Z2, Z2
@@ -422,7 +421,8 @@ finish:
 	MOVQ         8(CX), DI
 	ADDQ         8(BX), DI
 	MOVQ         32(CX), R8
-	MOVQ         80(AX), R10
+	MOVQ         56(AX), R9
+	KMOVW        28(BX), K4
 	VBROADCASTSS 88(AX), Z7
 	VBROADCASTSS 92(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
@@ -432,86 +432,86 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         24(AX), R9
-	TESTQ        R9, R9
+	MOVQ         72(AX), R10
+	TESTQ        R10, R10
 	JEQ          clamp
-	ADDQ         DI, R9
-	VADDPS       (R9), Z0, K4, Z0
+	ADDQ         DI, R10
+	VADDPS       (R10), Z0, K4, Z0
 	CMPQ         R8, $0x01
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z1, K4, Z1
+	ADDQ         R9, R10
+	VADDPS       (R10), Z1, K4, Z1
 	CMPQ         R8, $0x02
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z2, K4, Z2
+	ADDQ         R9, R10
+	VADDPS       (R10), Z2, K4, Z2
 	CMPQ         R8, $0x03
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z3, K4, Z3
+	ADDQ         R9, R10
+	VADDPS       (R10), Z3, K4, Z3
 	CMPQ         R8, $0x04
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z4, K4, Z4
+	ADDQ         R9, R10
+	VADDPS       (R10), Z4, K4, Z4
 	CMPQ         R8, $0x05
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z5, K4, Z5
+	ADDQ         R9, R10
+	VADDPS       (R10), Z5, K4, Z5
 	CMPQ         R8, $0x06
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z6, K4, Z6
+	ADDQ         R9, R10
+	VADDPS       (R10), Z6, K4, Z6
 
 clamp:
 	VBROADCASTSS 96(AX), Z7
 	VBROADCASTSS 100(AX), Z8
-	MOVQ         (AX), R9
-	ADDQ         DI, R9
+	MOVQ         (AX), R10
+	ADDQ         DI, R10
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
-	VMOVUPS      Z0, K4, (R9)
+	VMOVUPS      Z0, K4, (R10)
 	CMPQ         R8, $0x01
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z1, Z7, Z1
 	VMINPS       Z1, Z8, Z1
-	VMOVUPS      Z1, K4, (R9)
+	VMOVUPS      Z1, K4, (R10)
 	CMPQ         R8, $0x02
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z2, Z7, Z2
 	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, K4, (R9)
+	VMOVUPS      Z2, K4, (R10)
 	CMPQ         R8, $0x03
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z3, Z7, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, K4, (R9)
+	VMOVUPS      Z3, K4, (R10)
 	CMPQ         R8, $0x04
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z4, Z7, Z4
 	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, K4, (R9)
+	VMOVUPS      Z4, K4, (R10)
 	CMPQ         R8, $0x05
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z5, Z7, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, K4, (R9)
+	VMOVUPS      Z5, K4, (R10)
 	CMPQ         R8, $0x06
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z6, Z7, Z6
 	VMINPS       Z6, Z8, Z6
-	VMOVUPS      Z6, K4, (R9)
+	VMOVUPS      Z6, K4, (R10)
 
 next:
 	ADDQ $0x00000030, BX
 	CMPQ BX, SI
 	JNE  block
-	ADDQ $0x28, CX
+	ADDQ $0x00000028, CX
 	CMPQ CX, DX
 	JNE  tile
 	VZEROUPPER
@@ -521,7 +521,7 @@ next:
 // Requires: AVX, AVX512F
 TEXT ·filter3s2AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
+	MOVQ         64(AX), CX
 	VBROADCASTSS (CX), Z12
 	VBROADCASTSS 4(CX), Z13
 	VBROADCASTSS 8(CX), Z14
@@ -533,27 +533,26 @@ TEXT ·filter3s2AVX512(SB), NOSPLIT, $0-8
 	VBROADCASTSS 32(CX), Z20
 	VMOVDQU32    evens<>+0(SB), Z10
 	VMOVDQU32    odds<>+0(SB), Z11
-	MOVQ         40(AX), CX
-	MOVQ         56(AX), DX
+	MOVQ         16(AX), CX
+	MOVQ         32(AX), DX
 	ADDQ         CX, DX
-	MOVQ         64(AX), SI
-	ADDQ         48(AX), SI
+	MOVQ         40(AX), SI
+	ADDQ         24(AX), SI
 
 tile:
-	MOVQ 48(AX), BX
+	MOVQ 24(AX), BX
 
 block:
 	MOVQ        8(AX), DI
 	ADDQ        (CX), DI
 	ADDQ        (BX), DI
-	MOVQ        72(AX), R8
+	MOVQ        48(AX), R8
 	MOVQ        16(CX), R9
 	MOVQ        24(CX), R10
 	KMOVW       16(BX), K1
 	KMOVW       20(BX), K2
 	KMOVW       24(BX), K3
 	KMOVW       28(BX), K4
-	KMOVW       32(BX), K5
 	VPXORD      Z0, Z0, Z0
 	VPXORD      Z1, Z1, Z1
 	VPXORD      Z2, Z2, Z2
@@ -801,7 +800,8 @@ finish:
 	MOVQ         8(CX), DI
 	ADDQ         8(BX), DI
 	MOVQ         32(CX), R8
-	MOVQ         80(AX), R10
+	MOVQ         56(AX), R9
+	KMOVW        32(BX), K5
 	VBROADCASTSS 88(AX), Z7
 	VBROADCASTSS 92(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
@@ -811,86 +811,86 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         24(AX), R9
-	TESTQ        R9, R9
+	MOVQ         72(AX), R10
+	TESTQ        R10, R10
 	JEQ          clamp
-	ADDQ         DI, R9
-	VADDPS       (R9), Z0, K5, Z0
+	ADDQ         DI, R10
+	VADDPS       (R10), Z0, K5, Z0
 	CMPQ         R8, $0x01
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z1, K5, Z1
+	ADDQ         R9, R10
+	VADDPS       (R10), Z1, K5, Z1
 	CMPQ         R8, $0x02
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z2, K5, Z2
+	ADDQ         R9, R10
+	VADDPS       (R10), Z2, K5, Z2
 	CMPQ         R8, $0x03
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z3, K5, Z3
+	ADDQ         R9, R10
+	VADDPS       (R10), Z3, K5, Z3
 	CMPQ         R8, $0x04
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z4, K5, Z4
+	ADDQ         R9, R10
+	VADDPS       (R10), Z4, K5, Z4
 	CMPQ         R8, $0x05
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z5, K5, Z5
+	ADDQ         R9, R10
+	VADDPS       (R10), Z5, K5, Z5
 	CMPQ         R8, $0x06
 	JEQ          clamp
-	ADDQ         R10, R9
-	VADDPS       (R9), Z6, K5, Z6
+	ADDQ         R9, R10
+	VADDPS       (R10), Z6, K5, Z6
 
 clamp:
 	VBROADCASTSS 96(AX), Z7
 	VBROADCASTSS 100(AX), Z8
-	MOVQ         (AX), R9
-	ADDQ         DI, R9
+	MOVQ         (AX), R10
+	ADDQ         DI, R10
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
-	VMOVUPS      Z0, K5, (R9)
+	VMOVUPS      Z0, K5, (R10)
 	CMPQ         R8, $0x01
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z1, Z7, Z1
 	VMINPS       Z1, Z8, Z1
-	VMOVUPS      Z1, K5, (R9)
+	VMOVUPS      Z1, K5, (R10)
 	CMPQ         R8, $0x02
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z2, Z7, Z2
 	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, K5, (R9)
+	VMOVUPS      Z2, K5, (R10)
 	CMPQ         R8, $0x03
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z3, Z7, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, K5, (R9)
+	VMOVUPS      Z3, K5, (R10)
 	CMPQ         R8, $0x04
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z4, Z7, Z4
 	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, K5, (R9)
+	VMOVUPS      Z4, K5, (R10)
 	CMPQ         R8, $0x05
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z5, Z7, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, K5, (R9)
+	VMOVUPS      Z5, K5, (R10)
 	CMPQ         R8, $0x06
 	JEQ          next
-	ADDQ         R10, R9
+	ADDQ         R9, R10
 	VMAXPS       Z6, Z7, Z6
 	VMINPS       Z6, Z8, Z6
-	VMOVUPS      Z6, K5, (R9)
+	VMOVUPS      Z6, K5, (R10)
 
 next:
 	ADDQ $0x00000030, BX
 	CMPQ BX, SI
 	JNE  block
-	ADDQ $0x28, CX
+	ADDQ $0x00000028, CX
 	CMPQ CX, DX
 	JNE  tile
 	VZEROUPPER
@@ -900,7 +900,7 @@ next:
 // Requires: AVX, AVX512F
 TEXT ·filter5s1AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
+	MOVQ         64(AX), CX
 	VBROADCASTSS (CX), Z9
 	VBROADCASTSS 4(CX), Z10
 	VBROADCASTSS 8(CX), Z11
@@ -924,20 +924,20 @@ TEXT ·filter5s1AVX512(SB), NOSPLIT, $0-8
 	VBROADCASTSS 80(CX), Z29
 	VBROADCASTSS 84(CX), Z30
 	VBROADCASTSS 88(CX), Z31
-	MOVQ         40(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
 	ADDQ         DX, BX
-	MOVQ         64(AX), DI
-	ADDQ         48(AX), DI
+	MOVQ         40(AX), DI
+	ADDQ         24(AX), DI
 
 tile:
-	MOVQ 48(AX), SI
+	MOVQ 24(AX), SI
 
 block:
 	MOVQ        8(AX), R8
 	ADDQ        (DX), R8
 	ADDQ        (SI), R8
-	MOVQ        72(AX), R9
+	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
 	KMOVW       16(SI), K1
@@ -945,7 +945,6 @@ block:
 	KMOVW       24(SI), K3
 	KMOVW       28(SI), K4
 	KMOVW       32(SI), K5
-	KMOVW       36(SI), K6
 	VPXORD      Z0, Z0, Z0
 	VPXORD      Z1, Z1, Z1
 	VPXORD      Z2, Z2, Z2
@@ -1236,7 +1235,8 @@ finish:
 	MOVQ         8(DX), R8
 	ADDQ         8(SI), R8
 	MOVQ         32(DX), R9
-	MOVQ         80(AX), R11
+	MOVQ         56(AX), R10
+	KMOVW        36(SI), K6
 	VBROADCASTSS 88(AX), Z7
 	VBROADCASTSS 92(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
@@ -1246,86 +1246,86 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         24(AX), R10
-	TESTQ        R10, R10
+	MOVQ         72(AX), R11
+	TESTQ        R11, R11
 	JEQ          clamp
-	ADDQ         R8, R10
-	VADDPS       (R10), Z0, K6, Z0
+	ADDQ         R8, R11
+	VADDPS       (R11), Z0, K6, Z0
 	CMPQ         R9, $0x01
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z1, K6, Z1
+	ADDQ         R10, R11
+	VADDPS       (R11), Z1, K6, Z1
 	CMPQ         R9, $0x02
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z2, K6, Z2
+	ADDQ         R10, R11
+	VADDPS       (R11), Z2, K6, Z2
 	CMPQ         R9, $0x03
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z3, K6, Z3
+	ADDQ         R10, R11
+	VADDPS       (R11), Z3, K6, Z3
 	CMPQ         R9, $0x04
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z4, K6, Z4
+	ADDQ         R10, R11
+	VADDPS       (R11), Z4, K6, Z4
 	CMPQ         R9, $0x05
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z5, K6, Z5
+	ADDQ         R10, R11
+	VADDPS       (R11), Z5, K6, Z5
 	CMPQ         R9, $0x06
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z6, K6, Z6
+	ADDQ         R10, R11
+	VADDPS       (R11), Z6, K6, Z6
 
 clamp:
 	VBROADCASTSS 96(AX), Z7
 	VBROADCASTSS 100(AX), Z8
-	MOVQ         (AX), R10
-	ADDQ         R8, R10
+	MOVQ         (AX), R11
+	ADDQ         R8, R11
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
-	VMOVUPS      Z0, K6, (R10)
+	VMOVUPS      Z0, K6, (R11)
 	CMPQ         R9, $0x01
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z1, Z7, Z1
 	VMINPS       Z1, Z8, Z1
-	VMOVUPS      Z1, K6, (R10)
+	VMOVUPS      Z1, K6, (R11)
 	CMPQ         R9, $0x02
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z2, Z7, Z2
 	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, K6, (R10)
+	VMOVUPS      Z2, K6, (R11)
 	CMPQ         R9, $0x03
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z3, Z7, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, K6, (R10)
+	VMOVUPS      Z3, K6, (R11)
 	CMPQ         R9, $0x04
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z4, Z7, Z4
 	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, K6, (R10)
+	VMOVUPS      Z4, K6, (R11)
 	CMPQ         R9, $0x05
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z5, Z7, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, K6, (R10)
+	VMOVUPS      Z5, K6, (R11)
 	CMPQ         R9, $0x06
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z6, Z7, Z6
 	VMINPS       Z6, Z8, Z6
-	VMOVUPS      Z6, K6, (R10)
+	VMOVUPS      Z6, K6, (R11)
 
 next:
 	ADDQ $0x00000030, SI
 	CMPQ SI, DI
 	JNE  block
-	ADDQ $0x28, DX
+	ADDQ $0x00000028, DX
 	CMPQ DX, BX
 	JNE  tile
 	VZEROUPPER
@@ -1335,7 +1335,7 @@ next:
 // Requires: AVX, AVX512F
 TEXT ·filter5s2AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
+	MOVQ         64(AX), CX
 	VBROADCASTSS (CX), Z12
 	VBROADCASTSS 4(CX), Z13
 	VBROADCASTSS 8(CX), Z14
@@ -1358,20 +1358,20 @@ TEXT ·filter5s2AVX512(SB), NOSPLIT, $0-8
 	VBROADCASTSS 76(CX), Z31
 	VMOVDQU32    evens<>+0(SB), Z10
 	VMOVDQU32    odds<>+0(SB), Z11
-	MOVQ         40(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
 	ADDQ         DX, BX
-	MOVQ         64(AX), DI
-	ADDQ         48(AX), DI
+	MOVQ         40(AX), DI
+	ADDQ         24(AX), DI
 
 tile:
-	MOVQ 48(AX), SI
+	MOVQ 24(AX), SI
 
 block:
 	MOVQ        8(AX), R8
 	ADDQ        (DX), R8
 	ADDQ        (SI), R8
-	MOVQ        72(AX), R9
+	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
 	KMOVW       16(SI), K1
@@ -1380,7 +1380,6 @@ block:
 	KMOVW       28(SI), K4
 	KMOVW       32(SI), K5
 	KMOVW       36(SI), K6
-	KMOVW       40(SI), K7
 	VPXORD      Z0, Z0, Z0
 	VPXORD      Z1, Z1, Z1
 	VPXORD      Z2, Z2, Z2
@@ -1855,7 +1854,8 @@ finish:
 	MOVQ         8(DX), R8
 	ADDQ         8(SI), R8
 	MOVQ         32(DX), R9
-	MOVQ         80(AX), R11
+	MOVQ         56(AX), R10
+	KMOVW        40(SI), K7
 	VBROADCASTSS 88(AX), Z7
 	VBROADCASTSS 92(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
@@ -1865,86 +1865,86 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         24(AX), R10
-	TESTQ        R10, R10
+	MOVQ         72(AX), R11
+	TESTQ        R11, R11
 	JEQ          clamp
-	ADDQ         R8, R10
-	VADDPS       (R10), Z0, K7, Z0
+	ADDQ         R8, R11
+	VADDPS       (R11), Z0, K7, Z0
 	CMPQ         R9, $0x01
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z1, K7, Z1
+	ADDQ         R10, R11
+	VADDPS       (R11), Z1, K7, Z1
 	CMPQ         R9, $0x02
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z2, K7, Z2
+	ADDQ         R10, R11
+	VADDPS       (R11), Z2, K7, Z2
 	CMPQ         R9, $0x03
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z3, K7, Z3
+	ADDQ         R10, R11
+	VADDPS       (R11), Z3, K7, Z3
 	CMPQ         R9, $0x04
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z4, K7, Z4
+	ADDQ         R10, R11
+	VADDPS       (R11), Z4, K7, Z4
 	CMPQ         R9, $0x05
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z5, K7, Z5
+	ADDQ         R10, R11
+	VADDPS       (R11), Z5, K7, Z5
 	CMPQ         R9, $0x06
 	JEQ          clamp
-	ADDQ         R11, R10
-	VADDPS       (R10), Z6, K7, Z6
+	ADDQ         R10, R11
+	VADDPS       (R11), Z6, K7, Z6
 
 clamp:
 	VBROADCASTSS 96(AX), Z7
 	VBROADCASTSS 100(AX), Z8
-	MOVQ         (AX), R10
-	ADDQ         R8, R10
+	MOVQ         (AX), R11
+	ADDQ         R8, R11
 	VMAXPS       Z0, Z7, Z0
 	VMINPS       Z0, Z8, Z0
-	VMOVUPS      Z0, K7, (R10)
+	VMOVUPS      Z0, K7, (R11)
 	CMPQ         R9, $0x01
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z1, Z7, Z1
 	VMINPS       Z1, Z8, Z1
-	VMOVUPS      Z1, K7, (R10)
+	VMOVUPS      Z1, K7, (R11)
 	CMPQ         R9, $0x02
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z2, Z7, Z2
 	VMINPS       Z2, Z8, Z2
-	VMOVUPS      Z2, K7, (R10)
+	VMOVUPS      Z2, K7, (R11)
 	CMPQ         R9, $0x03
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z3, Z7, Z3
 	VMINPS       Z3, Z8, Z3
-	VMOVUPS      Z3, K7, (R10)
+	VMOVUPS      Z3, K7, (R11)
 	CMPQ         R9, $0x04
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z4, Z7, Z4
 	VMINPS       Z4, Z8, Z4
-	VMOVUPS      Z4, K7, (R10)
+	VMOVUPS      Z4, K7, (R11)
 	CMPQ         R9, $0x05
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z5, Z7, Z5
 	VMINPS       Z5, Z8, Z5
-	VMOVUPS      Z5, K7, (R10)
+	VMOVUPS      Z5, K7, (R11)
 	CMPQ         R9, $0x06
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Z6, Z7, Z6
 	VMINPS       Z6, Z8, Z6
-	VMOVUPS      Z6, K7, (R10)
+	VMOVUPS      Z6, K7, (R11)
 
 next:
 	ADDQ $0x00000030, SI
 	CMPQ SI, DI
 	JNE  block
-	ADDQ $0x28, DX
+	ADDQ $0x00000028, DX
 	CMPQ DX, BX
 	JNE  tile
 	VZEROUPPER
@@ -2152,8 +2152,8 @@ done:
 // Requires: AVX, FMA3
 TEXT ·filter3s1AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
-	MOVQ         32(AX), DX
+	MOVQ         64(AX), CX
+	MOVQ         80(AX), DX
 	VBROADCASTSS (CX), Y10
 	VBROADCASTSS 4(CX), Y11
 	VBROADCASTSS 8(CX), Y12
@@ -2167,20 +2167,20 @@ TEXT ·filter3s1AVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 32(CX), Y7
 	VMOVUPS      Y7, 256(DX)
 	MOVQ         DX, CX
-	MOVQ         40(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
 	ADDQ         DX, BX
-	MOVQ         64(AX), DI
-	ADDQ         48(AX), DI
+	MOVQ         40(AX), DI
+	ADDQ         24(AX), DI
 
 tile:
-	MOVQ 48(AX), SI
+	MOVQ 24(AX), SI
 
 block:
 	MOVQ        8(AX), R8
 	ADDQ        (DX), R8
 	ADDQ        (SI), R8
-	MOVQ        72(AX), R9
+	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
 	VXORPS      Y0, Y0, Y0
@@ -2346,7 +2346,7 @@ finish:
 	MOVQ         8(DX), R8
 	ADDQ         8(SI), R8
 	MOVQ         32(DX), R9
-	MOVQ         80(AX), R11
+	MOVQ         56(AX), R10
 	VMOVUPS      112(SI), Y9
 	VBROADCASTSS 88(AX), Y7
 	VBROADCASTSS 92(AX), Y8
@@ -2357,93 +2357,93 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         24(AX), R10
-	TESTQ        R10, R10
+	MOVQ         72(AX), R11
+	TESTQ        R11, R11
 	JEQ          clamp
-	ADDQ         R8, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y0, Y0
 	CMPQ         R9, $0x01
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y1, Y1
 	CMPQ         R9, $0x02
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y2, Y2
 	CMPQ         R9, $0x03
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y3, Y3
 	CMPQ         R9, $0x04
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y4, Y4
 	CMPQ         R9, $0x05
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y5, Y5
 	CMPQ         R9, $0x06
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y6, Y6
 
 clamp:
 	VBROADCASTSS 96(AX), Y7
 	VBROADCASTSS 100(AX), Y8
-	MOVQ         (AX), R10
-	ADDQ         R8, R10
+	MOVQ         (AX), R11
+	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
 	VMINPS       Y0, Y8, Y0
-	VMASKMOVPS   Y0, Y9, (R10)
+	VMASKMOVPS   Y0, Y9, (R11)
 	CMPQ         R9, $0x01
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y1, Y7, Y1
 	VMINPS       Y1, Y8, Y1
-	VMASKMOVPS   Y1, Y9, (R10)
+	VMASKMOVPS   Y1, Y9, (R11)
 	CMPQ         R9, $0x02
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y2, Y7, Y2
 	VMINPS       Y2, Y8, Y2
-	VMASKMOVPS   Y2, Y9, (R10)
+	VMASKMOVPS   Y2, Y9, (R11)
 	CMPQ         R9, $0x03
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y3, Y7, Y3
 	VMINPS       Y3, Y8, Y3
-	VMASKMOVPS   Y3, Y9, (R10)
+	VMASKMOVPS   Y3, Y9, (R11)
 	CMPQ         R9, $0x04
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y4, Y7, Y4
 	VMINPS       Y4, Y8, Y4
-	VMASKMOVPS   Y4, Y9, (R10)
+	VMASKMOVPS   Y4, Y9, (R11)
 	CMPQ         R9, $0x05
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y5, Y7, Y5
 	VMINPS       Y5, Y8, Y5
-	VMASKMOVPS   Y5, Y9, (R10)
+	VMASKMOVPS   Y5, Y9, (R11)
 	CMPQ         R9, $0x06
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y6, Y7, Y6
 	VMINPS       Y6, Y8, Y6
-	VMASKMOVPS   Y6, Y9, (R10)
+	VMASKMOVPS   Y6, Y9, (R11)
 
 next:
 	ADDQ $0x00000110, SI
 	CMPQ SI, DI
 	JNE  block
-	ADDQ $0x28, DX
+	ADDQ $0x00000028, DX
 	CMPQ DX, BX
 	JNE  tile
 	VZEROUPPER
@@ -2453,8 +2453,8 @@ next:
 // Requires: AVX, AVX2, FMA3
 TEXT ·filter3s2AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
-	MOVQ         32(AX), DX
+	MOVQ         64(AX), CX
+	MOVQ         80(AX), DX
 	VBROADCASTSS (CX), Y11
 	VBROADCASTSS 4(CX), Y12
 	VBROADCASTSS 8(CX), Y13
@@ -2469,20 +2469,20 @@ TEXT ·filter3s2AVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 32(CX), Y7
 	VMOVUPS      Y7, 256(DX)
 	MOVQ         DX, CX
-	MOVQ         40(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
 	ADDQ         DX, BX
-	MOVQ         64(AX), DI
-	ADDQ         48(AX), DI
+	MOVQ         40(AX), DI
+	ADDQ         24(AX), DI
 
 tile:
-	MOVQ 48(AX), SI
+	MOVQ 24(AX), SI
 
 block:
 	MOVQ        8(AX), R8
 	ADDQ        (DX), R8
 	ADDQ        (SI), R8
-	MOVQ        72(AX), R9
+	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
 	VXORPS      Y0, Y0, Y0
@@ -2822,7 +2822,7 @@ finish:
 	MOVQ         8(DX), R8
 	ADDQ         8(SI), R8
 	MOVQ         32(DX), R9
-	MOVQ         80(AX), R11
+	MOVQ         56(AX), R10
 	VMOVUPS      144(SI), Y10
 	VBROADCASTSS 88(AX), Y7
 	VBROADCASTSS 92(AX), Y8
@@ -2833,93 +2833,93 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         24(AX), R10
-	TESTQ        R10, R10
+	MOVQ         72(AX), R11
+	TESTQ        R11, R11
 	JEQ          clamp
-	ADDQ         R8, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y0, Y0
 	CMPQ         R9, $0x01
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y1, Y1
 	CMPQ         R9, $0x02
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y2, Y2
 	CMPQ         R9, $0x03
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y3, Y3
 	CMPQ         R9, $0x04
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y4, Y4
 	CMPQ         R9, $0x05
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y5, Y5
 	CMPQ         R9, $0x06
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y6, Y6
 
 clamp:
 	VBROADCASTSS 96(AX), Y7
 	VBROADCASTSS 100(AX), Y8
-	MOVQ         (AX), R10
-	ADDQ         R8, R10
+	MOVQ         (AX), R11
+	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
 	VMINPS       Y0, Y8, Y0
-	VMASKMOVPS   Y0, Y10, (R10)
+	VMASKMOVPS   Y0, Y10, (R11)
 	CMPQ         R9, $0x01
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y1, Y7, Y1
 	VMINPS       Y1, Y8, Y1
-	VMASKMOVPS   Y1, Y10, (R10)
+	VMASKMOVPS   Y1, Y10, (R11)
 	CMPQ         R9, $0x02
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y2, Y7, Y2
 	VMINPS       Y2, Y8, Y2
-	VMASKMOVPS   Y2, Y10, (R10)
+	VMASKMOVPS   Y2, Y10, (R11)
 	CMPQ         R9, $0x03
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y3, Y7, Y3
 	VMINPS       Y3, Y8, Y3
-	VMASKMOVPS   Y3, Y10, (R10)
+	VMASKMOVPS   Y3, Y10, (R11)
 	CMPQ         R9, $0x04
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y4, Y7, Y4
 	VMINPS       Y4, Y8, Y4
-	VMASKMOVPS   Y4, Y10, (R10)
+	VMASKMOVPS   Y4, Y10, (R11)
 	CMPQ         R9, $0x05
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y5, Y7, Y5
 	VMINPS       Y5, Y8, Y5
-	VMASKMOVPS   Y5, Y10, (R10)
+	VMASKMOVPS   Y5, Y10, (R11)
 	CMPQ         R9, $0x06
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y6, Y7, Y6
 	VMINPS       Y6, Y8, Y6
-	VMASKMOVPS   Y6, Y10, (R10)
+	VMASKMOVPS   Y6, Y10, (R11)
 
 next:
 	ADDQ $0x00000110, SI
 	CMPQ SI, DI
 	JNE  block
-	ADDQ $0x28, DX
+	ADDQ $0x00000028, DX
 	CMPQ DX, BX
 	JNE  tile
 	VZEROUPPER
@@ -2929,8 +2929,8 @@ next:
 // Requires: AVX, FMA3
 TEXT ·filter5s1AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
-	MOVQ         32(AX), DX
+	MOVQ         64(AX), CX
+	MOVQ         80(AX), DX
 	VBROADCASTSS (CX), Y10
 	VBROADCASTSS 4(CX), Y11
 	VBROADCASTSS 8(CX), Y12
@@ -2976,20 +2976,20 @@ TEXT ·filter5s1AVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 96(CX), Y7
 	VMOVUPS      Y7, 768(DX)
 	MOVQ         DX, CX
-	MOVQ         40(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
 	ADDQ         DX, BX
-	MOVQ         64(AX), DI
-	ADDQ         48(AX), DI
+	MOVQ         40(AX), DI
+	ADDQ         24(AX), DI
 
 tile:
-	MOVQ 48(AX), SI
+	MOVQ 24(AX), SI
 
 block:
 	MOVQ        8(AX), R8
 	ADDQ        (DX), R8
 	ADDQ        (SI), R8
-	MOVQ        72(AX), R9
+	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
 	VXORPS      Y0, Y0, Y0
@@ -3337,7 +3337,7 @@ finish:
 	MOVQ         8(DX), R8
 	ADDQ         8(SI), R8
 	MOVQ         32(DX), R9
-	MOVQ         80(AX), R11
+	MOVQ         56(AX), R10
 	VMOVUPS      176(SI), Y9
 	VBROADCASTSS 88(AX), Y7
 	VBROADCASTSS 92(AX), Y8
@@ -3348,93 +3348,93 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         24(AX), R10
-	TESTQ        R10, R10
+	MOVQ         72(AX), R11
+	TESTQ        R11, R11
 	JEQ          clamp
-	ADDQ         R8, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y0, Y0
 	CMPQ         R9, $0x01
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y1, Y1
 	CMPQ         R9, $0x02
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y2, Y2
 	CMPQ         R9, $0x03
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y3, Y3
 	CMPQ         R9, $0x04
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y4, Y4
 	CMPQ         R9, $0x05
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y5, Y5
 	CMPQ         R9, $0x06
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y9, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y9, Y7
 	VADDPS       Y7, Y6, Y6
 
 clamp:
 	VBROADCASTSS 96(AX), Y7
 	VBROADCASTSS 100(AX), Y8
-	MOVQ         (AX), R10
-	ADDQ         R8, R10
+	MOVQ         (AX), R11
+	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
 	VMINPS       Y0, Y8, Y0
-	VMASKMOVPS   Y0, Y9, (R10)
+	VMASKMOVPS   Y0, Y9, (R11)
 	CMPQ         R9, $0x01
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y1, Y7, Y1
 	VMINPS       Y1, Y8, Y1
-	VMASKMOVPS   Y1, Y9, (R10)
+	VMASKMOVPS   Y1, Y9, (R11)
 	CMPQ         R9, $0x02
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y2, Y7, Y2
 	VMINPS       Y2, Y8, Y2
-	VMASKMOVPS   Y2, Y9, (R10)
+	VMASKMOVPS   Y2, Y9, (R11)
 	CMPQ         R9, $0x03
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y3, Y7, Y3
 	VMINPS       Y3, Y8, Y3
-	VMASKMOVPS   Y3, Y9, (R10)
+	VMASKMOVPS   Y3, Y9, (R11)
 	CMPQ         R9, $0x04
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y4, Y7, Y4
 	VMINPS       Y4, Y8, Y4
-	VMASKMOVPS   Y4, Y9, (R10)
+	VMASKMOVPS   Y4, Y9, (R11)
 	CMPQ         R9, $0x05
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y5, Y7, Y5
 	VMINPS       Y5, Y8, Y5
-	VMASKMOVPS   Y5, Y9, (R10)
+	VMASKMOVPS   Y5, Y9, (R11)
 	CMPQ         R9, $0x06
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y6, Y7, Y6
 	VMINPS       Y6, Y8, Y6
-	VMASKMOVPS   Y6, Y9, (R10)
+	VMASKMOVPS   Y6, Y9, (R11)
 
 next:
 	ADDQ $0x00000110, SI
 	CMPQ SI, DI
 	JNE  block
-	ADDQ $0x28, DX
+	ADDQ $0x00000028, DX
 	CMPQ DX, BX
 	JNE  tile
 	VZEROUPPER
@@ -3444,8 +3444,8 @@ next:
 // Requires: AVX, AVX2, FMA3
 TEXT ·filter5s2AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         16(AX), CX
-	MOVQ         32(AX), DX
+	MOVQ         64(AX), CX
+	MOVQ         80(AX), DX
 	VBROADCASTSS (CX), Y11
 	VBROADCASTSS 4(CX), Y12
 	VBROADCASTSS 8(CX), Y13
@@ -3492,20 +3492,20 @@ TEXT ·filter5s2AVX2(SB), NOSPLIT, $0-8
 	VBROADCASTSS 96(CX), Y7
 	VMOVUPS      Y7, 768(DX)
 	MOVQ         DX, CX
-	MOVQ         40(AX), DX
-	MOVQ         56(AX), BX
+	MOVQ         16(AX), DX
+	MOVQ         32(AX), BX
 	ADDQ         DX, BX
-	MOVQ         64(AX), DI
-	ADDQ         48(AX), DI
+	MOVQ         40(AX), DI
+	ADDQ         24(AX), DI
 
 tile:
-	MOVQ 48(AX), SI
+	MOVQ 24(AX), SI
 
 block:
 	MOVQ        8(AX), R8
 	ADDQ        (DX), R8
 	ADDQ        (SI), R8
-	MOVQ        72(AX), R9
+	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
 	VXORPS      Y0, Y0, Y0
@@ -4135,7 +4135,7 @@ finish:
 	MOVQ         8(DX), R8
 	ADDQ         8(SI), R8
 	MOVQ         32(DX), R9
-	MOVQ         80(AX), R11
+	MOVQ         56(AX), R10
 	VMOVUPS      208(SI), Y10
 	VBROADCASTSS 88(AX), Y7
 	VBROADCASTSS 92(AX), Y8
@@ -4146,93 +4146,93 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         24(AX), R10
-	TESTQ        R10, R10
+	MOVQ         72(AX), R11
+	TESTQ        R11, R11
 	JEQ          clamp
-	ADDQ         R8, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R8, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y0, Y0
 	CMPQ         R9, $0x01
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y1, Y1
 	CMPQ         R9, $0x02
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y2, Y2
 	CMPQ         R9, $0x03
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y3, Y3
 	CMPQ         R9, $0x04
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y4, Y4
 	CMPQ         R9, $0x05
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y5, Y5
 	CMPQ         R9, $0x06
 	JEQ          clamp
-	ADDQ         R11, R10
-	VMASKMOVPS   (R10), Y10, Y7
+	ADDQ         R10, R11
+	VMASKMOVPS   (R11), Y10, Y7
 	VADDPS       Y7, Y6, Y6
 
 clamp:
 	VBROADCASTSS 96(AX), Y7
 	VBROADCASTSS 100(AX), Y8
-	MOVQ         (AX), R10
-	ADDQ         R8, R10
+	MOVQ         (AX), R11
+	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
 	VMINPS       Y0, Y8, Y0
-	VMASKMOVPS   Y0, Y10, (R10)
+	VMASKMOVPS   Y0, Y10, (R11)
 	CMPQ         R9, $0x01
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y1, Y7, Y1
 	VMINPS       Y1, Y8, Y1
-	VMASKMOVPS   Y1, Y10, (R10)
+	VMASKMOVPS   Y1, Y10, (R11)
 	CMPQ         R9, $0x02
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y2, Y7, Y2
 	VMINPS       Y2, Y8, Y2
-	VMASKMOVPS   Y2, Y10, (R10)
+	VMASKMOVPS   Y2, Y10, (R11)
 	CMPQ         R9, $0x03
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y3, Y7, Y3
 	VMINPS       Y3, Y8, Y3
-	VMASKMOVPS   Y3, Y10, (R10)
+	VMASKMOVPS   Y3, Y10, (R11)
 	CMPQ         R9, $0x04
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y4, Y7, Y4
 	VMINPS       Y4, Y8, Y4
-	VMASKMOVPS   Y4, Y10, (R10)
+	VMASKMOVPS   Y4, Y10, (R11)
 	CMPQ         R9, $0x05
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y5, Y7, Y5
 	VMINPS       Y5, Y8, Y5
-	VMASKMOVPS   Y5, Y10, (R10)
+	VMASKMOVPS   Y5, Y10, (R11)
 	CMPQ         R9, $0x06
 	JEQ          next
-	ADDQ         R11, R10
+	ADDQ         R10, R11
 	VMAXPS       Y6, Y7, Y6
 	VMINPS       Y6, Y8, Y6
-	VMASKMOVPS   Y6, Y10, (R10)
+	VMASKMOVPS   Y6, Y10, (R11)
 
 next:
 	ADDQ $0x00000110, SI
 	CMPQ SI, DI
 	JNE  block
-	ADDQ $0x28, DX
+	ADDQ $0x00000028, DX
 	CMPQ DX, BX
 	JNE  tile
 	VZEROUPPER

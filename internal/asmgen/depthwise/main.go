@@ -6,12 +6,13 @@ import (
 	"github.com/mmcloughlin/avo/build"
 
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+	"github.com/gofx-dev/gofx/internal/asmgen/window"
 )
 
 func generate() (map[string][]byte, error) {
 	return simd.Files("depthwise", []simd.Unit{
 		{Name: "depthwise", Emit: func(c *build.Context) {
-			order := orders(c)
+			order := window.Orders(c)
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				emitPlane(s)
 				for _, kernel := range []int{3, 5} {

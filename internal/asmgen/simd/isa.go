@@ -136,6 +136,28 @@ func (s ISA) LaneMask(n reg.GPVirtual, k reg.Register, y int) Mask {
 	return Mask{y: s.V(y)}
 }
 
+// MaskAt reads a mask from memory, bits of a word into opmask k or a vector of
+// sign bits into y.
+func (s ISA) MaskAt(from Mem, k reg.Register, y reg.VecPhysical) Mask {
+	if s.wide {
+		s.KMOVW(from, k)
+		return Mask{k: k}
+	}
+	s.VMOVUPS(from, y)
+	return Mask{y: y}
+}
+
+// AddLanes adds the lanes of m in memory to r; the others keep r or gain zero,
+// and their memory is not touched. AVX2 uses the register spare.
+func (s ISA) AddLanes(from Mem, r, spare reg.VecPhysical, m *Mask) {
+	if s.wide {
+		s.VADDPS(from, r, m.k, r)
+		return
+	}
+	s.VMASKMOVPS(from, m.y, spare)
+	s.VADDPS(spare, r, r)
+}
+
 // LoadLanes reads the lanes of m, all without one; the others become zero and their
 // memory is not touched.
 func (s ISA) LoadLanes(from Mem, to reg.Register, m *Mask) {
