@@ -1780,10 +1780,10 @@ loop:
 	VBROADCASTSS ·expTail+0(SB), Y8
 	VADDPS       Y8, Y5, Y5
 	VADDPS       Y8, Y4, Y4
-	VMULPS       Y6, Y6, Y8
-	VMULPS       Y7, Y7, Y9
-	VMULPS       Y8, Y5, Y5
-	VMULPS       Y9, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y7, Y4, Y4
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y7, Y4, Y4
 	VADDPS       Y0, Y5, Y0
 	VADDPS       Y1, Y4, Y1
 	VBROADCASTSS ·vecSingles+4(SB), Y4
@@ -3731,10 +3731,10 @@ loop:
 	VBROADCASTSS ·expTail+0(SB), Y12
 	VADDPS       Y12, Y9, Y9
 	VADDPS       Y12, Y8, Y8
-	VMULPS       Y10, Y10, Y12
-	VMULPS       Y11, Y11, Y13
-	VMULPS       Y12, Y9, Y9
-	VMULPS       Y13, Y8, Y8
+	VMULPS       Y10, Y9, Y9
+	VMULPS       Y11, Y8, Y8
+	VMULPS       Y10, Y9, Y9
+	VMULPS       Y11, Y8, Y8
 	VADDPS       Y5, Y9, Y5
 	VADDPS       Y4, Y8, Y4
 	VPSLLD       $0x17, Y7, Y7
@@ -3890,10 +3890,10 @@ loop:
 	VBROADCASTSS ·expTail+0(SB), Y10
 	VADDPS       Y10, Y7, Y7
 	VADDPS       Y10, Y6, Y6
-	VMULPS       Y8, Y8, Y10
-	VMULPS       Y9, Y9, Y11
-	VMULPS       Y10, Y7, Y7
-	VMULPS       Y11, Y6, Y6
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y9, Y6, Y6
+	VMULPS       Y8, Y7, Y7
+	VMULPS       Y9, Y6, Y6
 	VADDPS       Y3, Y7, Y3
 	VADDPS       Y2, Y6, Y2
 	VBROADCASTSS ·vecSingles+4(SB), Y6

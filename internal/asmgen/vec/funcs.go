@@ -192,6 +192,8 @@ type function struct {
 	f      func(s isa, x, y value, label string) value
 	args   int
 	single func(b batch, x vals) vals
+	batch  [2]int // registers side by side with AVX2 and AVX-512
+	park   bool   // with AVX-512 some wait in memory
 }
 
 func unary(f func(isa, value) value) func(isa, value, value, string) value {
@@ -203,7 +205,7 @@ func angle(f func(isa, value, string) value) func(isa, value, value, string) val
 }
 
 var functions = []function{
-	{name: "Exp", single: batch.exp},
+	{name: "Exp", single: batch.exp, batch: [2]int{2, 8}, park: true},
 	{name: "Expm1", f: unary(isa.expm1), args: 1},
 	{name: "Log", f: unary(isa.log), args: 1},
 	{name: "Log1p", f: unary(isa.log1p), args: 1},
@@ -212,9 +214,9 @@ var functions = []function{
 	{name: "Cos", f: angle(isa.cos), args: 1},
 	{name: "Tan", f: angle(isa.tan), args: 1},
 	{name: "Atan", f: unary(isa.atan), args: 1},
-	{name: "Erf", single: batch.erf},
-	{name: "Tanh", single: batch.tanh},
-	{name: "Sigmoid", single: batch.sigmoid},
+	{name: "Erf", single: batch.erf, batch: [2]int{2, 4}},
+	{name: "Tanh", single: batch.tanh, batch: [2]int{2, 4}},
+	{name: "Sigmoid", single: batch.sigmoid, batch: [2]int{2, 4}},
 	{name: "Rsqrt", f: unary(isa.rsqrt), args: 1},
 	{name: "Pow", f: func(s isa, x, y value, _ string) value { return s.pow(x, y) }, args: 2},
 }

@@ -11,7 +11,8 @@ import (
 // functions read like their twins in kernel/vmath_single.go.
 type batch struct {
 	isa
-	n int
+	n    int
+	park func(i int) Mem // memory that spares registers, nil where there are enough
 }
 
 // vals are the registers of a batch that hold one value, masks those that say
@@ -124,15 +125,34 @@ func (b batch) horner(name string, n int, x vals) vals {
 	return b.add(v, at(0))
 }
 
-// expReduce is the twin's.
+// keep parks x until kept returns it, where registers are short.
+func (b batch) keep(x vals) vals {
+	if b.park == nil {
+		return x
+	}
+	for i, r := range x {
+		b.VMOVUPS(r, b.park(i))
+	}
+	return nil
+}
+
+func (b batch) kept(x vals) vals {
+	if b.park == nil {
+		return x
+	}
+	return b.map1(func(i int, d reg.Register) { b.VMOVUPS(b.park(i), d) })
+}
+
+// expReduce is the twin's; z is for kept.
 func (b batch) expReduce(x vals) (r, m, z vals) {
 	z = b.add(b.mul(x, fLog2e), fMagic)
 	k := b.sub(z, fMagic)
+	z = b.keep(z)
 	r0 := b.sub(x, b.mul(k, fLn2Hi))
 	c := b.mul(k, fLn2Lo)
 	r = b.sub(r0, c)
 	lost := b.sub(b.sub(r0, r), c)
-	return r, b.add(b.mul(b.horner("expTail", 5, r), b.mul(r, r)), lost), z
+	return r, b.add(b.mul(b.mul(b.horner("expTail", 5, r), r), r), lost), z
 }
 
 // scale is p * 2**k, rounded once, for the k in the low bits of z.
@@ -150,7 +170,8 @@ func (b batch) scale(p, z vals) vals {
 func (b batch) exp(x vals) vals {
 	r, m, z := b.expReduce(b.atLeast(b.atMost(x, fExpMax), fExpMin))
 	u := b.add(r, fOne)
-	return b.scale(b.add(u, b.add(b.add(b.sub(fOne, u), r), m)), z)
+	p := b.add(u, b.add(b.add(b.sub(fOne, u), r), m))
+	return b.scale(p, b.kept(z))
 }
 
 func (b batch) sigmoid(x vals) vals {
@@ -201,8 +222,11 @@ func (b batch) erf(x vals) vals {
 // accumulator waits in the strip of scratch.
 func emitSingle(s isa, f function) {
 	if s.wide {
-		const n = 4
-		b := batch{s, n}
+		n := f.batch[1]
+		b := batch{isa: s, n: n}
+		if f.park {
+			b.park = func(i int) Mem { return Mem{Base: rTemp, Disp: i * s.size()} }
+		}
 		for i := 0; i < stripRegs; i += n {
 			x := make(vals, n)
 			for j := range x {
@@ -215,17 +239,17 @@ func emitSingle(s isa, f function) {
 		s.nextKeeping()
 		return
 	}
-	const n = 2
+	n := f.batch[0]
 	s.each(func(i int, a reg.Register) { s.VMOVUPS(a, Mem{Base: rTemp, Disp: i * s.size()}) })
 	s.MOVQ(rTemp, reg.RDX)
-	s.MOVQ(U32(stripRegs/n), reg.RCX)
+	s.MOVQ(U32(uint32(stripRegs/n)), reg.RCX)
 	s.Label("loop")
-	b := batch{s, n}
+	b := batch{isa: s, n: n}
 	x := b.map1(func(i int, d reg.Register) { s.VMOVUPS(Mem{Base: reg.RDX, Disp: i * s.size()}, d) })
 	for i, v := range f.single(b, x) {
 		s.VMOVUPS(v, Mem{Base: reg.RDX, Disp: i * s.size()})
 	}
-	s.ADDQ(U8(n*s.size()), reg.RDX)
+	s.ADDQ(U8(uint8(n*s.size())), reg.RDX)
 	s.DECQ(reg.RCX)
 	s.JNE(LabelRef("loop"))
 	s.each(func(i int, a reg.Register) { s.VMOVUPS(Mem{Base: rTemp, Disp: i * s.size()}, a) })
