@@ -5,10 +5,12 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/bench/onnxpb"
+	"github.com/gofx-dev/gofx/kernel"
 )
 
-// memoryCases are bound by memory: copies, transposes, broadcasts, softmax and
-// layer norm, on arrays far beyond the caches and on those of BERT and GPT-2.
+// memoryCases are bound by memory: copies, transposes, broadcasts, softmax, norms
+// and reductions, on arrays far beyond the caches and on those of BERT, GPT-2 and
+// convolutional networks.
 func memoryCases() []*Case {
 	list := []*Case{
 		moveCase("copy", []int{4096, 4096}, nil, nil),
@@ -21,12 +23,19 @@ func memoryCases() []*Case {
 		moveCase("broadcast_columns", []int{4096, 1}, nil, []int{4096, 4096}),
 	}
 	for _, s := range [][]int{{4096, 4096}, {32, 50257}, {12, 128, 128}, {12, 1024, 1024}} {
-		list = append(list, softmaxCase(s))
+		list = append(list, softmaxCase(len(s)-1, s))
 	}
+	list = append(list, softmaxCase(1, []int{8, 21, 256, 256}), softmaxCase(1, []int{8, 512, 64}))
 	for _, s := range [][]int{{16384, 1024}, {128, 768}, {1024, 768}} {
 		list = append(list, layerNormCase(s))
 	}
-	return list
+	for _, s := range [][]int{{8, 64, 112, 112}, {1, 512, 7, 7}} {
+		list = append(list, batchNormCase(s), groupNormCase(s, 32))
+	}
+	for _, s := range [][]int{{4096, 4096}, {256, 512}} {
+		list = append(list, reduceCase("sum", 0, s), reduceCase("sum", 1, s), reduceCase("max", 0, s), reduceCase("max", 1, s))
+	}
+	return append(list, reduceCase("argmax", 1, []int{32, 50257}))
 }
 
 func text(shape []int) string {
@@ -79,14 +88,20 @@ func moveCase(name string, shape, perm, expand []int) *Case {
 	return c
 }
 
-func softmaxCase(shape []int) *Case {
-	n := product(shape)
-	c := &Case{Group: "memory", Shape: "softmax_" + text(shape), Tol: 1e-3, Op: "softmax", Elements: n, Work: Work{Bytes: 8 * float64(n)}}
+func softmaxCase(dim int, shape []int) *Case {
+	n, name := product(shape), "softmax_"
+	if dim != len(shape)-1 {
+		name = fmt.Sprintf("softmax%d_", dim)
+	}
+	c := &Case{Group: "memory", Shape: name + text(shape), Tol: 1e-3, Op: "softmax", Elements: n, Work: Work{Bytes: 8 * float64(n)}}
+	c.Attrs = map[string]any{"dim": dim}
 	c.Inputs = []Input{f32(1, 3, 0, shape...)}
-	c.Ours = oursSoftmax
+	c.Ours = func(in []*array.Array, threads int) (*Ours, error) {
+		return oursStep("Softmax", threads, kernel.Softmax{Dim: dim}, shape, in...), nil
+	}
 	c.Graphs = []Graph{{"ort", func(c *Case) *onnxpb.Model {
 		m := c.model(shape...)
-		node(m, "Softmax", "y", []string{"x0"}, attr("axis", -1))
+		node(m, "Softmax", "y", []string{"x0"}, attr("axis", dim))
 		return m
 	}}}
 	return c
@@ -101,6 +116,72 @@ func layerNormCase(shape []int) *Case {
 	c.Graphs = []Graph{{"ort", func(c *Case) *onnxpb.Model {
 		m := c.model(shape...)
 		node(m, "LayerNormalization", "y", []string{"x0", "x1", "x2"}, attr("axis", -1), attr("epsilon", float32(1e-5)))
+		return m
+	}}}
+	return c
+}
+
+// channels are constant operands with a number for each channel.
+func channels(seed, n int) Input {
+	in := f32(seed, 0.2, 1, n)
+	in.Const = true
+	return in
+}
+
+// batchNormCase applies given statistics to images of channels first.
+func batchNormCase(shape []int) *Case {
+	n, k := product(shape), shape[1]
+	c := &Case{Group: "memory", Shape: "batch_norm_" + text(shape), Tol: 1e-3, Op: "batch_norm", Elements: n, Work: Work{Bytes: 8 * float64(n)}}
+	c.Inputs = []Input{f32(1, 1, 0, shape...), channels(2, k), channels(3, k), channels(4, k), channels(5, k)}
+	c.Ours = func(in []*array.Array, threads int) (*Ours, error) {
+		return oursStep("BatchNorm", threads, kernel.BatchNorm{Eps: 1e-5}, shape, in...), nil
+	}
+	c.Graphs = []Graph{{"ort", func(c *Case) *onnxpb.Model {
+		m := c.model(shape...)
+		node(m, "BatchNormalization", "y", []string{"x0", "x3", "x4", "x1", "x2"}, attr("epsilon", float32(1e-5)))
+		return m
+	}}}
+	return c
+}
+
+// groupNormCase normalises groups of channels. The operator set that the models
+// use has no such operator.
+func groupNormCase(shape []int, groups int) *Case {
+	n, k := product(shape), shape[1]
+	c := &Case{Group: "memory", Shape: "group_norm_" + text(shape), Tol: 1e-3, Op: "group_norm", Elements: n, Work: Work{Bytes: 8 * float64(n)}}
+	c.Attrs = map[string]any{"groups": groups}
+	c.Inputs = []Input{f32(1, 1, 0, shape...), channels(2, k), channels(3, k)}
+	c.Ours = func(in []*array.Array, threads int) (*Ours, error) {
+		return oursStep("GroupNorm", threads, kernel.GroupNorm{Groups: groups, Eps: 1e-5}, shape, in...), nil
+	}
+	return c
+}
+
+// reduceCase reduces a dimension of a matrix to sums, extremes or positions.
+func reduceCase(kind string, dim int, shape []int) *Case {
+	n := product(shape)
+	c := &Case{Group: "memory", Shape: fmt.Sprintf("%s%d_%s", kind, dim, text(shape)), Tol: 1e-3, Op: "reduce", Elements: n, Work: Work{Bytes: 4 * float64(n)}}
+	c.Attrs = map[string]any{"kind": kind, "dim": dim}
+	c.Inputs = []Input{f32(1, 1, 0.5, shape...)}
+	out := []int{shape[1-dim]}
+	c.Ours = func(in []*array.Array, threads int) (*Ours, error) {
+		if kind != "argmax" {
+			return oursStep("Reduce", threads, kernel.Reduce{Kind: kind, Dims: []int{dim}}, out, in...), nil
+		}
+		w, y := &kernel.Workspace{Threads: threads}, []*array.Array{array.New(array.I64, out...)}
+		s := kernel.ArgReduce{Kind: kind, Dim: dim}
+		return &Ours{Name: "ArgReduce", Out: y[0], Run: func() { s.Run(w, y, in) }}, nil
+	}
+	if kind == "argmax" {
+		return c // its results are not floats
+	}
+	c.Graphs = []Graph{{"ort", func(c *Case) *onnxpb.Model {
+		m := c.model(out...)
+		if kind == "sum" {
+			node(m, "ReduceSum", "y", []string{"x0", ints(m, "axes", dim)}, attr("keepdims", 0))
+		} else {
+			node(m, "ReduceMax", "y", []string{"x0"}, attr("axes", []int{dim}), attr("keepdims", 0))
+		}
 		return m
 	}}}
 	return c

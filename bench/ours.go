@@ -96,10 +96,6 @@ func oursMove(in []*array.Array, perm, expand []int, threads int) (*Ours, error)
 	return oursStep("Copy", threads, kernel.Copy{}, v.Shape(), v), nil
 }
 
-func oursSoftmax(in []*array.Array, threads int) (*Ours, error) {
-	return oursStep("Softmax", threads, kernel.Softmax{Dim: in[0].Rank() - 1}, in[0].Shape(), in...), nil
-}
-
 func oursLayerNorm(in []*array.Array, threads int) (*Ours, error) {
 	return oursStep("LayerNorm", threads, kernel.LayerNorm{Axes: 1, Eps: 1e-5}, in[0].Shape(), in...), nil
 }

@@ -1,8 +1,7 @@
 package kernel
 
-// Reductions of the columns of a matrix of f32, which reductions of rows also
-// use: a row of n elements is a matrix of n/rowWidth rows. Every column is
-// combined row by row, so that every level gives the same bits.
+// Reductions of the columns of a matrix of f32. Every column is combined row by
+// row, and a row lane by lane, so that every level gives the same bits.
 
 // The kinds of columnFold.
 const (
@@ -12,11 +11,8 @@ const (
 )
 
 const (
-	// rowWidth is the number of lanes of a long row: enough for the additions not to
-	// wait for each other.
+	// rowWidth is the number of lanes of a product or an extreme of a row.
 	rowWidth = 64
-	// longLanes is the length from which rows have that many lanes.
-	longLanes = 4 * rowWidth
 	// columnStrip is the number of columns whose accumulators stay in the first
 	// cache, columnRows that of rows for which they are loaded once.
 	columnStrip, columnRows = 2048, 16
@@ -94,26 +90,17 @@ func inBlocks(rows, n int, f func(c, end, r, rows int)) {
 	}
 }
 
-// rowFold returns the sum or product of a long row, or its squares less mean.
-func rowFold(level cpuLevel, kind int, x []float32, mean float64) float64 {
-	var acc, means [rowWidth]float64
-	switch kind {
-	case foldProd:
-		fillSlice(acc[:], 1)
-	case foldSquares:
-		fillSlice(means[:], mean)
-	}
+// rowProduct returns the product of a row.
+func rowProduct(level cpuLevel, x []float32) float64 {
+	var acc [rowWidth]float64
+	fillSlice(acc[:], 1)
 	rows := len(x) / rowWidth
-	columnFold(level, kind, acc[:], means[:], x, rowWidth, rows)
+	columnFold(level, foldProd, acc[:], nil, x, rowWidth, rows)
 	rest := x[rows*rowWidth:]
-	columnFold(level, kind, acc[:len(rest)], means[:], rest, rowWidth, min(len(rest), 1))
+	columnFold(level, foldProd, acc[:len(rest)], nil, rest, rowWidth, min(len(rest), 1))
 	for n := rowWidth / 2; n > 0; n /= 2 {
 		for i := range n {
-			if kind == foldProd {
-				acc[i] *= acc[i+n]
-			} else {
-				acc[i] += acc[i+n]
-			}
+			acc[i] *= acc[i+n]
 		}
 	}
 	return acc[0]
@@ -122,23 +109,18 @@ func rowFold(level cpuLevel, kind int, x []float32, mean float64) float64 {
 // rowExtreme returns the greatest or the least element of a row that is not
 // empty, NaN where there is one.
 func rowExtreme(level cpuLevel, least bool, x []float32) float32 {
-	if len(x) < longLanes {
-		e := x[0]
-		for _, v := range x[1:] {
-			e = extremeOf(least, e, v)
+	if v, ok := rowExtremeFast(level, least, x); ok {
+		return v
+	}
+	var l [rowWidth]float32
+	fillBlock(l[:], x[0])
+	for i, v := range x {
+		l[i%rowWidth] = extremeOf(least, l[i%rowWidth], v)
+	}
+	for n := rowWidth / 2; n > 0; n /= 2 {
+		for i := range n {
+			l[i] = extremeOf(least, l[i], l[i+n])
 		}
-		return e
 	}
-	var acc [rowWidth]float32
-	copy(acc[:], x)
-	rows := len(x)/rowWidth - 1
-	columnExtreme(level, least, acc[:], x[rowWidth:], rowWidth, rows)
-	e := acc[0]
-	for _, v := range acc[1:] {
-		e = extremeOf(least, e, v)
-	}
-	for _, v := range x[(rows+1)*rowWidth:] {
-		e = extremeOf(least, e, v)
-	}
-	return e
+	return l[0]
 }

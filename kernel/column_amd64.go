@@ -75,6 +75,43 @@ func extremeGroups(level cpuLevel, least bool, acc, x []float32, ld, rows, n int
 	}
 }
 
+// The functions here reduce a row that is not empty; they report false where
+// there is no assembly.
+
+func rowSumFast(level cpuLevel, x []float32) (float64, bool) {
+	switch level {
+	case levelAVX512:
+		return rowSumAVX512(&x[0], len(x)), true
+	case levelAVX2:
+		return rowSumAVX2(&x[0], len(x)), true
+	}
+	return 0, false
+}
+
+func rowSquaresFast(level cpuLevel, x []float32, mean float64) (float64, bool) {
+	switch level {
+	case levelAVX512:
+		return rowSquaresAVX512(&x[0], len(x), mean), true
+	case levelAVX2:
+		return rowSquaresAVX2(&x[0], len(x), mean), true
+	}
+	return 0, false
+}
+
+func rowExtremeFast(level cpuLevel, least bool, x []float32) (float32, bool) {
+	switch {
+	case level < levelAVX2:
+		return 0, false
+	case least && level == levelAVX512:
+		return rowMinAVX512(&x[0], len(x)), true
+	case least:
+		return rowMinAVX2(&x[0], len(x)), true
+	case level == levelAVX512:
+		return rowMaxAVX512(&x[0], len(x)), true
+	}
+	return rowMaxAVX2(&x[0], len(x)), true
+}
+
 const (
 	argLanes = 32  // lanes of a row
 	argStrip = 256 // columns done together

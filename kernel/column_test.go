@@ -59,14 +59,14 @@ func TestColumnAssembly(t *testing.T) {
 
 func TestRowFolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(23, 24))
-	for _, n := range []int{1, 63, 255, 256, 257, 300, 511, 1000, 4099} {
+	for _, n := range []int{1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 29, 31, 32, 33, 48, 49, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 300, 511, 1000, 4099} {
 		for range 4 {
 			x := rough(r, n)
 			for _, level := range vecLevels() {
 				for _, f := range []func(l cpuLevel) float64{
 					func(l cpuLevel) float64 { return rowTotal(l, x) },
 					func(l cpuLevel) float64 { return rowSquares(l, x, 0.25) },
-					func(l cpuLevel) float64 { return rowFold(l, foldProd, x, 0) },
+					func(l cpuLevel) float64 { return rowProduct(l, x) },
 					func(l cpuLevel) float64 { return float64(rowExtreme(l, false, x)) },
 					func(l cpuLevel) float64 { return float64(rowExtreme(l, true, x)) },
 				} {

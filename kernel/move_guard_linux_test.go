@@ -55,7 +55,10 @@ func TestColumnsStayInside(t *testing.T) {
 				for kind := range 3 {
 					columnFold(level, kind, make([]float64, n), make([]float64, n), x, n, 3)
 				}
+				rowTotal(level, x)
+				rowSquares(level, x, 1)
 				for _, least := range []bool{false, true} {
+					rowExtreme(level, least, x)
 					columnExtreme(level, least, guardedFloats(t, r, n, before), x, n, 3)
 					bestFast(level, least, make([]int64, 1), x, 3*n, 1)
 					bestFast(level, least, make([]int64, n), x, 3, n)

@@ -3,17 +3,19 @@ package kernel
 import "math"
 
 // The loops over rows of f32 that softmax, norms and reductions share. Sums are
-// in f64, in rowLanes lanes, of long rows in rowWidth: element i goes to lane i
-// modulo their number, and the lanes are added in a fixed order, so that every
-// level gives the same bits.
+// in f64, in lanes: element i goes to lane i modulo their number, and the lanes
+// are added by halves, so that every level gives the same bits.
 
-const rowLanes = 16
+const (
+	rowLanes = 16 // of sums of exponentials
+	sumLanes = 32 // of other sums
+)
 
 var negInf32 = float32(math.Inf(-1))
 
 // lanesTotal adds the lanes, halving.
-func lanesTotal(l *[rowLanes]float64) float64 {
-	for n := rowLanes / 2; n > 0; n /= 2 {
+func lanesTotal(l []float64) float64 {
+	for n := len(l) / 2; n > 0; n /= 2 {
 		for i := range n {
 			l[i] += l[i+n]
 		}
@@ -23,34 +25,33 @@ func lanesTotal(l *[rowLanes]float64) float64 {
 
 // rowTotal returns the sum of x.
 func rowTotal(level cpuLevel, x []float32) float64 {
-	if len(x) >= longLanes {
-		return rowFold(level, foldSum, x, 0)
+	if len(x) == 0 {
+		return 0
 	}
-	var l [rowLanes]float64
-	n := rowSum(level, x, &l)
-	for ; n+rowLanes <= len(x); n += rowLanes {
-		for i, v := range x[n : n+rowLanes] {
-			l[i&(rowLanes-1)] += float64(v)
-		}
+	if s, ok := rowSumFast(level, x); ok {
+		return s
 	}
-	for i, v := range x[n:] {
-		l[i] += float64(v)
+	var l [sumLanes]float64
+	for i, v := range x {
+		l[i%sumLanes] += float64(v)
 	}
-	return lanesTotal(&l)
+	return lanesTotal(l[:])
 }
 
 // rowSquares returns the sum of the squares of x less mean.
 func rowSquares(level cpuLevel, x []float32, mean float64) float64 {
-	if len(x) >= longLanes {
-		return rowFold(level, foldSquares, x, mean)
+	if len(x) == 0 {
+		return 0
 	}
-	var l [rowLanes]float64
-	n := rowDeviation(level, x, mean, &l)
-	for i, v := range x[n:] {
+	if s, ok := rowSquaresFast(level, x, mean); ok {
+		return s
+	}
+	var l [sumLanes]float64
+	for i, v := range x {
 		d := float64(v) - mean
-		l[i&(rowLanes-1)] += float64(d * d)
+		l[i%sumLanes] += float64(d * d)
 	}
-	return lanesTotal(&l)
+	return lanesTotal(l[:])
 }
 
 // rowExp sets dst to exp(x-shift) and returns the sum before it is rounded.
@@ -64,7 +65,7 @@ func rowExp(level cpuLevel, dst, x []float32, shift float64) float64 {
 		copy(in[:], x[n:])
 		rowExpSum(level, out[:], in[:], shift, &l)
 		copy(dst[n:], out[:])
-		return lanesTotal(&l)
+		return lanesTotal(l[:])
 	}
 	// Converted a few at a time for the reason that twin32 gives.
 	var t [rowLanes]float64
@@ -81,26 +82,7 @@ func rowExp(level cpuLevel, dst, x []float32, shift float64) float64 {
 			dst[n+i] = float32(t[i])
 		}
 	}
-	return lanesTotal(&l)
-}
-
-// rowHigh returns the greatest element, the first one where that is NaN.
-func rowHigh(level cpuLevel, x []float32) float32 {
-	var l [rowLanes]float32
-	fillBlock(l[:], x[0])
-	n := rowMax(level, x, &l)
-	high := x[0]
-	for _, v := range l {
-		if v > high {
-			high = v
-		}
-	}
-	for _, v := range x[n:] {
-		if v > high {
-			high = v
-		}
-	}
-	return high
+	return lanesTotal(l[:])
 }
 
 // rowNormed sets dst to (x-mean)*scale*weight + bias.

@@ -11,30 +11,6 @@ func rowWhole(level cpuLevel, x []float32) int {
 	return len(x) &^ (rowLanes - 1)
 }
 
-func rowSum(level cpuLevel, x []float32, l *[rowLanes]float64) int {
-	n := rowWhole(level, x)
-	switch {
-	case n == 0:
-	case level == levelAVX512:
-		rowSum512(&x[0], n, &l[0])
-	default:
-		rowSum256(&x[0], n, &l[0])
-	}
-	return n
-}
-
-func rowDeviation(level cpuLevel, x []float32, mean float64, l *[rowLanes]float64) int {
-	n := rowWhole(level, x)
-	switch {
-	case n == 0:
-	case level == levelAVX512:
-		rowDeviation512(&x[0], n, mean, &l[0])
-	default:
-		rowDeviation256(&x[0], n, mean, &l[0])
-	}
-	return n
-}
-
 func rowExpSum(level cpuLevel, dst, x []float32, shift float64, l *[rowLanes]float64) int {
 	n := rowWhole(level, x)
 	switch {
@@ -43,18 +19,6 @@ func rowExpSum(level cpuLevel, dst, x []float32, shift float64, l *[rowLanes]flo
 		rowExpSum512(&dst[0], &x[0], n, shift, &l[0])
 	default:
 		rowExpSum256(&dst[0], &x[0], n, shift, &l[0])
-	}
-	return n
-}
-
-func rowMax(level cpuLevel, x []float32, l *[rowLanes]float32) int {
-	n := rowWhole(level, x)
-	switch {
-	case n == 0:
-	case level == levelAVX512:
-		rowMax512(&x[0], n, &l[0])
-	default:
-		rowMax256(&x[0], n, &l[0])
 	}
 	return n
 }

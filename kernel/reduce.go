@@ -313,10 +313,13 @@ func reduceLanes[T scalar, A accumulator](kind int, acc []A, x []T) {
 
 // reduceRun combines a run of elements with one accumulator.
 func reduceRun[T scalar, A accumulator](kind int, acc A, x []T) A {
-	if f, ok := any(x).([]float32); ok && len(x) >= longLanes {
+	if f, ok := any(x).([]float32); ok && len(x) > 0 {
 		switch kind {
 		case redProd:
-			return acc * A(rowFold(cpu.level, foldProd, f, 0))
+			if len(x) < 4*rowWidth {
+				break
+			}
+			return acc * A(rowProduct(cpu.level, f))
 		case redMax, redMin:
 			return extremeOf(kind == redMin, acc, A(rowExtreme(cpu.level, kind == redMin, f)))
 		}

@@ -116,7 +116,7 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 
 // softmaxRow computes a row of f32.
 func softmaxRow(level cpuLevel, dst, src []float32, logs bool) {
-	m := float64(rowHigh(level, src))
+	m := float64(rowExtreme(level, false, src))
 	sum := rowExp(level, dst, src, m)
 	if logs {
 		rowAffine(level, dst, src, m+math.Log(sum), 1, 0, false)

@@ -25,7 +25,7 @@ func TestRowAssembly(t *testing.T) {
 			}
 			bits(func(l cpuLevel) float64 { return rowTotal(l, x) })
 			bits(func(l cpuLevel) float64 { return rowSquares(l, x, 0.1) })
-			bits(func(l cpuLevel) float64 { return float64(rowHigh(l, x)) })
+			bits(func(l cpuLevel) float64 { return float64(rowExtreme(l, false, x)) })
 			same := func(f func(l cpuLevel, dst []float32) float64) {
 				t.Helper()
 				want, got := make([]float32, n), make([]float32, n+1)

@@ -2,22 +2,7 @@
 
 package kernel
 
-// rowSum256 adds the elements to the lanes.
-//
-//go:noescape
-func rowSum256(src *float32, n int, lanes *float64)
-
-// rowDeviation256 adds the squares of the elements less mean to the lanes.
-//
-//go:noescape
-func rowDeviation256(src *float32, n int, mean float64, lanes *float64)
-
 // rowExpSum256 stores exp(x-shift) and adds it, before it is rounded, to the lanes.
 //
 //go:noescape
 func rowExpSum256(dst *float32, src *float32, n int, shift float64, lanes *float64)
-
-// rowMax256 raises the lanes to the elements that are greater.
-//
-//go:noescape
-func rowMax256(src *float32, n int, lanes *float32)

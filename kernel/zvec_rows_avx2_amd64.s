@@ -2,75 +2,6 @@
 
 #include "textflag.h"
 
-// func rowSum256(src *float32, n int, lanes *float64)
-// Requires: AVX
-TEXT ·rowSum256(SB), NOSPLIT, $0-24
-	MOVQ    n+8(FP), AX
-	MOVQ    src+0(FP), CX
-	MOVQ    lanes+16(FP), DX
-	VMOVUPD (DX), Y0
-	VMOVUPD 32(DX), Y1
-	VMOVUPD 64(DX), Y2
-	VMOVUPD 96(DX), Y3
-
-loop:
-	VCVTPS2PD (CX), Y4
-	VADDPD    Y4, Y0, Y0
-	VCVTPS2PD 16(CX), Y4
-	VADDPD    Y4, Y1, Y1
-	VCVTPS2PD 32(CX), Y4
-	VADDPD    Y4, Y2, Y2
-	VCVTPS2PD 48(CX), Y4
-	VADDPD    Y4, Y3, Y3
-	ADDQ      $0x40, CX
-	SUBQ      $0x10, AX
-	JNE       loop
-	VMOVUPD   Y0, (DX)
-	VMOVUPD   Y1, 32(DX)
-	VMOVUPD   Y2, 64(DX)
-	VMOVUPD   Y3, 96(DX)
-	VZEROUPPER
-	RET
-
-// func rowDeviation256(src *float32, n int, mean float64, lanes *float64)
-// Requires: AVX
-TEXT ·rowDeviation256(SB), NOSPLIT, $0-32
-	MOVQ         n+8(FP), AX
-	MOVQ         src+0(FP), CX
-	MOVQ         lanes+24(FP), DX
-	VBROADCASTSD mean+16(FP), Y0
-	VMOVUPD      (DX), Y1
-	VMOVUPD      32(DX), Y2
-	VMOVUPD      64(DX), Y3
-	VMOVUPD      96(DX), Y4
-
-loop:
-	VCVTPS2PD (CX), Y5
-	VSUBPD    Y0, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	VADDPD    Y5, Y1, Y1
-	VCVTPS2PD 16(CX), Y5
-	VSUBPD    Y0, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	VADDPD    Y5, Y2, Y2
-	VCVTPS2PD 32(CX), Y5
-	VSUBPD    Y0, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	VADDPD    Y5, Y3, Y3
-	VCVTPS2PD 48(CX), Y5
-	VSUBPD    Y0, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	VADDPD    Y5, Y4, Y4
-	ADDQ      $0x40, CX
-	SUBQ      $0x10, AX
-	JNE       loop
-	VMOVUPD   Y1, (DX)
-	VMOVUPD   Y2, 32(DX)
-	VMOVUPD   Y3, 64(DX)
-	VMOVUPD   Y4, 96(DX)
-	VZEROUPPER
-	RET
-
 // func rowExpSum256(dst *float32, src *float32, n int, shift float64, lanes *float64)
 // Requires: AVX, AVX2
 TEXT ·rowExpSum256(SB), NOSPLIT, $0-40
@@ -289,27 +220,5 @@ loop:
 	VMOVUPD      Y2, 32(BX)
 	VMOVUPD      Y3, 64(BX)
 	VMOVUPD      Y4, 96(BX)
-	VZEROUPPER
-	RET
-
-// func rowMax256(src *float32, n int, lanes *float32)
-// Requires: AVX
-TEXT ·rowMax256(SB), NOSPLIT, $0-24
-	MOVQ    n+8(FP), AX
-	MOVQ    src+0(FP), CX
-	MOVQ    lanes+16(FP), DX
-	VMOVUPS (DX), Y0
-	VMOVUPS 32(DX), Y1
-
-loop:
-	VMOVUPS (CX), Y2
-	VMAXPS  Y0, Y2, Y0
-	VMOVUPS 32(CX), Y2
-	VMAXPS  Y1, Y2, Y1
-	ADDQ    $0x40, CX
-	SUBQ    $0x10, AX
-	JNE     loop
-	VMOVUPS Y0, (DX)
-	VMOVUPS Y1, 32(DX)
 	VZEROUPPER
 	RET

@@ -2,22 +2,7 @@
 
 package kernel
 
-// rowSum512 adds the elements to the lanes.
-//
-//go:noescape
-func rowSum512(src *float32, n int, lanes *float64)
-
-// rowDeviation512 adds the squares of the elements less mean to the lanes.
-//
-//go:noescape
-func rowDeviation512(src *float32, n int, mean float64, lanes *float64)
-
 // rowExpSum512 stores exp(x-shift) and adds it, before it is rounded, to the lanes.
 //
 //go:noescape
 func rowExpSum512(dst *float32, src *float32, n int, shift float64, lanes *float64)
-
-// rowMax512 raises the lanes to the elements that are greater.
-//
-//go:noescape
-func rowMax512(src *float32, n int, lanes *float32)

@@ -2,55 +2,6 @@
 
 #include "textflag.h"
 
-// func rowSum512(src *float32, n int, lanes *float64)
-// Requires: AVX, AVX512F
-TEXT ·rowSum512(SB), NOSPLIT, $0-24
-	MOVQ    n+8(FP), AX
-	MOVQ    src+0(FP), CX
-	MOVQ    lanes+16(FP), DX
-	VMOVUPD (DX), Z0
-	VMOVUPD 64(DX), Z1
-
-loop:
-	VCVTPS2PD (CX), Z2
-	VADDPD    Z2, Z0, Z0
-	VCVTPS2PD 32(CX), Z2
-	VADDPD    Z2, Z1, Z1
-	ADDQ      $0x40, CX
-	SUBQ      $0x10, AX
-	JNE       loop
-	VMOVUPD   Z0, (DX)
-	VMOVUPD   Z1, 64(DX)
-	VZEROUPPER
-	RET
-
-// func rowDeviation512(src *float32, n int, mean float64, lanes *float64)
-// Requires: AVX, AVX512F
-TEXT ·rowDeviation512(SB), NOSPLIT, $0-32
-	MOVQ         n+8(FP), AX
-	MOVQ         src+0(FP), CX
-	MOVQ         lanes+24(FP), DX
-	VBROADCASTSD mean+16(FP), Z0
-	VMOVUPD      (DX), Z1
-	VMOVUPD      64(DX), Z2
-
-loop:
-	VCVTPS2PD (CX), Z3
-	VSUBPD    Z0, Z3, Z3
-	VMULPD    Z3, Z3, Z3
-	VADDPD    Z3, Z1, Z1
-	VCVTPS2PD 32(CX), Z3
-	VSUBPD    Z0, Z3, Z3
-	VMULPD    Z3, Z3, Z3
-	VADDPD    Z3, Z2, Z2
-	ADDQ      $0x40, CX
-	SUBQ      $0x10, AX
-	JNE       loop
-	VMOVUPD   Z1, (DX)
-	VMOVUPD   Z2, 64(DX)
-	VZEROUPPER
-	RET
-
 // func rowExpSum512(dst *float32, src *float32, n int, shift float64, lanes *float64)
 // Requires: AVX, AVX512F
 TEXT ·rowExpSum512(SB), NOSPLIT, $0-40
@@ -139,23 +90,5 @@ loop:
 	JNE          loop
 	VMOVUPD      Z1, (BX)
 	VMOVUPD      Z2, 64(BX)
-	VZEROUPPER
-	RET
-
-// func rowMax512(src *float32, n int, lanes *float32)
-// Requires: AVX, AVX512F
-TEXT ·rowMax512(SB), NOSPLIT, $0-24
-	MOVQ    n+8(FP), AX
-	MOVQ    src+0(FP), CX
-	MOVQ    lanes+16(FP), DX
-	VMOVUPS (DX), Z0
-
-loop:
-	VMOVUPS (CX), Z1
-	VMAXPS  Z0, Z1, Z0
-	ADDQ    $0x40, CX
-	SUBQ    $0x10, AX
-	JNE     loop
-	VMOVUPS Z0, (DX)
 	VZEROUPPER
 	RET

@@ -81,7 +81,21 @@ def unary(x, a):
 
 def softmax(x, a):
     y = torch.empty_like(x[0])
-    return lambda: torch._softmax(x[0], -1, False, out=y)
+    return lambda: torch._softmax(x[0], a["dim"], False, out=y)
+
+
+def batch_norm(x, a):
+    return lambda: torch.batch_norm(x[0], x[3], x[4], x[1], x[2], False, 0.1, 1e-5, False)
+
+
+def group_norm(x, a):
+    return lambda: torch.nn.functional.group_norm(x[0], a["groups"], x[1], x[2], 1e-5)
+
+
+def reduce(x, a):
+    f = {"sum": torch.sum, "max": torch.amax, "argmax": torch.argmax}[a["kind"]]
+    y = torch.empty(x[0].shape[1 - a["dim"]], dtype=torch.long if a["kind"] == "argmax" else torch.float)
+    return lambda: f(x[0], a["dim"], out=y)
 
 
 def layer_norm(x, a):
@@ -152,4 +166,5 @@ def qconv(x, a):
 
 
 OPS = {f.__name__: f for f in (
-    matmul, conv, chain, unary, softmax, layer_norm, move, attention, lstm, qlinear, qconv)}
+    matmul, conv, chain, unary, softmax, layer_norm, batch_norm,
+    group_norm, reduce, move, attention, lstm, qlinear, qconv)}

@@ -27,6 +27,7 @@ func generate() (map[string][]byte, error) {
 		{Name: "move_copy", Emit: both(emitCopies)},
 		{Name: "move_column", Emit: both(emitColumns)},
 		{Name: "move_affine", Emit: both(emitAffine)},
+		{Name: "move_row", Emit: both(emitRows)},
 	})
 }
 

@@ -90,35 +90,7 @@ func (r *rows) done(sums []value, p reg.GPVirtual) {
 
 func emitRows(s isa) {
 	r := &rows{isa: s}
-	r.sum()
-	r.deviation()
 	r.expSum()
-	r.max()
-}
-
-func (r *rows) sum() {
-	r.start("Sum", "func(src *float32, n int, lanes *float64)", "adds the elements to the lanes.")
-	src, lanes := r.pointer("src"), r.pointer("lanes")
-	sums := r.sums(lanes)
-	r.loop(func() {
-		for i, v := range sums {
-			r.VADDPD(r.get(src, i), v, v)
-		}
-	}, src)
-	r.done(sums, lanes)
-}
-
-func (r *rows) deviation() {
-	r.start("Deviation", "func(src *float32, n int, mean float64, lanes *float64)", "adds the squares of the elements less mean to the lanes.")
-	src, lanes, mean := r.pointer("src"), r.pointer("lanes"), r.number("mean")
-	sums := r.sums(lanes)
-	r.loop(func() {
-		for i, v := range sums {
-			d := r.sub(r.get(src, i), mean)
-			r.VADDPD(r.mul(d, d), v, v)
-		}
-	}, src)
-	r.done(sums, lanes)
 }
 
 func (r *rows) expSum() {
@@ -134,27 +106,4 @@ func (r *rows) expSum() {
 		}
 	}, dst, src)
 	r.done(sums, lanes)
-}
-
-func (r *rows) max() {
-	r.start("Max", "func(src *float32, n int, lanes *float32)", "raises the lanes to the elements that are greater.")
-	src, lanes := r.pointer("src"), r.pointer("lanes")
-	var high []value
-	for i := range r.parts() / 2 {
-		v := r.vec()
-		r.VMOVUPS(Mem{Base: lanes, Disp: i * r.size()}, v)
-		high = append(high, v)
-	}
-	r.loop(func() {
-		for i, v := range high {
-			x := r.vec()
-			r.VMOVUPS(Mem{Base: src, Disp: i * r.size()}, x)
-			r.VMAXPS(v, x, v) // v unless x is greater
-		}
-	}, src)
-	for i, v := range high {
-		r.VMOVUPS(v, Mem{Base: lanes, Disp: i * r.size()})
-	}
-	r.VZEROUPPER()
-	r.RET()
 }
