@@ -16,6 +16,7 @@ const (
 type cpuFeatures struct {
 	level cpuLevel
 	vnni  bool // AVX512_VNNI
+	vbmi  bool // AVX512_VBMI
 }
 
 var cpu = restrict(detectCPU(), environment("GOFX_CPU"))

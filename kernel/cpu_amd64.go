@@ -24,7 +24,8 @@ const (
 	cpuAVX512DQ = 1 << 17
 	cpuAVX512BW = 1 << 30
 	cpuAVX512VL = 1 << 31
-	cpuVNNI     = 1 << 11 // leaf 7, ecx
+	cpuVBMI     = 1 << 1 // leaf 7, ecx
+	cpuVNNI     = 1 << 11
 
 	saveAVX    = 1<<1 | 1<<2                  // XCR0: xmm, ymm
 	saveAVX512 = saveAVX | 1<<5 | 1<<6 | 1<<7 // opmasks, upper halves, upper sixteen
@@ -48,7 +49,7 @@ func detectCPU() cpuFeatures {
 	if !has(saved, saveAVX512) || !has(b7, cpuAVX512F|cpuAVX512DQ|cpuAVX512BW|cpuAVX512VL) {
 		return cpuFeatures{level: levelAVX2}
 	}
-	return cpuFeatures{level: levelAVX512, vnni: has(c7, cpuVNNI)}
+	return cpuFeatures{level: levelAVX512, vnni: has(c7, cpuVNNI), vbmi: has(c7, cpuVBMI)}
 }
 
 func has(set, bits uint32) bool { return set&bits == bits }

@@ -61,6 +61,12 @@ func TestQStepsStayInside(t *testing.T) {
 		last.ChannelsLast = true
 		floats := array.FromSlice(randomFloats(r, m*k), m, k)
 		halves := array.Cast(array.FromSlice(randomFloats(r, n*k), n, k), array.F16)
+		table, image := qArray(r, array.U8, 256), qArray(r, array.U8, 1, 2, 6, 80)
+		p := randomPlanes(r)
+		wide := QConv{Stride: p.stride, PadLo: p.lo, PadHi: p.hi, Dilation: p.dilate, Groups: p.groups}
+		wideOut := array.New(array.U8, append([]int{p.batch, p.outChans}, p.outDims()...)...)
+		wideIn := []*array.Array{qArray(r, array.U8, append([]int{p.batch, p.chans}, p.in...)...), c.xs, nil,
+			qArray(r, array.I8, append([]int{p.outChans, p.chans / p.groups}, p.kernel...)...), c.xs, nil, qScale(r, 1, 0.1), nil, nil}
 		nibbles := []*array.Array{floats, qArray(r, array.U8, n, (k+1)/2), qScale(r, n*((k+31)/32), 1)}
 		runs := []struct {
 			step Step
@@ -72,6 +78,13 @@ func TestQStepsStayInside(t *testing.T) {
 			{last, vo, append([]*array.Array{vx}, v.in()[1:]...)},
 			{QAdd{}, array.New(array.U8, m, k), []*array.Array{c.x, c.xs, nil, c.x, c.xs, nil, c.xs, nil}},
 			{Quantize{}, array.New(array.U8, m, k), []*array.Array{floats, c.xs, nil}},
+			{QMul{}, array.New(array.U8, m, k), []*array.Array{c.x, c.xs, nil, c.x, c.xs, nil, c.xs, nil}},
+			{QTable{}, array.New(array.U8, m, k), []*array.Array{c.x, table}},
+			{QMaxPool{Kernel: []int{3, 3}, Stride: []int{2, 2}, PadLo: []int{1, 1}}, array.New(array.U8, 1, 2, 3, 40), []*array.Array{image}},
+			{QMaxPool{Kernel: []int{3, 3}, PadLo: []int{1, 1}, Stride: []int{1, 2}, ChannelsLast: true}, array.New(array.U8, 1, 2, 3, 80), []*array.Array{image}},
+			{QAvgPool{Kernel: []int{6, 80}}, array.New(array.U8, 1, 2, 1, 1), []*array.Array{image, c.xs, nil, c.xs, nil}},
+			{QAvgPool{Kernel: []int{2, 2}, ChannelsLast: true}, array.New(array.U8, 1, 1, 3, 80), []*array.Array{image, c.xs, nil, c.xs, nil}},
+			{wide, wideOut, wideIn},
 			{Dequantize{}, array.New(array.F32, m, k), []*array.Array{c.x, c.xs, nil}},
 			{HalfLinear{}, array.New(array.F32, m, n), []*array.Array{floats, halves}},
 			{Int4Linear{Group: 32}, array.New(array.F32, m, n), nibbles},
@@ -120,12 +133,19 @@ func TestQStepsDoNotAllocate(t *testing.T) {
 		{QLinear{Packed: true}, array.New(array.U8, 30, 40), []*array.Array{qArray(r, array.I8, 30, 50), f, nil, packed, f, nil, f, z, nil, nil}},
 		{QConv{Packed: true, Kernel: kernel, PadLo: list}, array.New(array.U8, 1, 8, 9, 9), []*array.Array{qArray(r, array.U8, 1, 4, 9, 9), f, z, filter, f, nil, f, z, nil, nil}},
 		{QConv{Packed: true, Kernel: kernel, PadLo: list, Groups: 4}, array.New(array.U8, 1, 4, 9, 9), []*array.Array{qArray(r, array.U8, 1, 4, 9, 9), f, z, deep, f, nil, f, z, nil, nil}},
+		{QConv{Packed: true, Kernel: kernel, PadLo: list}, array.New(array.U8, 1, 8, 17, 19), []*array.Array{qArray(r, array.U8, 1, 4, 17, 19), f, z, filter, f, nil, f, z, nil, nil}},
+		{QMaxPool{Kernel: kernel, PadLo: list, Stride: []int{2, 2}}, array.New(array.U8, 1, 4, 10, 10), []*array.Array{qArray(r, array.U8, 1, 4, 19, 19)}},
+		{QTable{}, array.New(array.U8, 99), []*array.Array{qArray(r, array.U8, 99), qArray(r, array.U8, 256)}},
+		{DynamicQuantize{}, nil, []*array.Array{array.New(array.F32, 1<<17)}},
 		{QAdd{}, array.New(array.U8, 99), []*array.Array{qArray(r, array.U8, 99), f, z, qArray(r, array.U8, 99), f, z, f, z}},
 		{Quantize{}, array.New(array.U8, 99), []*array.Array{array.New(array.F32, 99), f, z}},
 		{HalfLinear{}, array.New(array.F32, 2, 5), []*array.Array{array.New(array.F32, 2, 64), array.New(array.BF16, 5, 64)}},
 		{Int4Linear{Group: 32, Packed: true}, array.New(array.F32, 2, 5), []*array.Array{array.New(array.F32, 2, 64), array.New(array.U8, 160), array.New(array.F32, 5, 2), nil, nil}},
 	} {
 		w, out := &Workspace{Threads: 2}, []*array.Array{c.out}
+		if c.out == nil {
+			out = []*array.Array{nil, array.New(array.F32), array.New(array.U8)}
+		}
 		c.step.Run(w, out, c.in)
 		c.step.Run(w, out, c.in)
 		require.Zero(t, testing.AllocsPerRun(20, func() { c.step.Run(w, out, c.in) }), "%T", c.step)

@@ -12,7 +12,7 @@ func qLevels(t testing.TB, f func(level string)) {
 			if vnni && (l != levelAVX512 || !detectCPU().vnni) {
 				continue
 			}
-			cpu = cpuFeatures{level: l, vnni: vnni}
+			cpu = cpuFeatures{level: l, vnni: vnni, vbmi: vnni && detectCPU().vbmi}
 			name := l.name()
 			if vnni {
 				name += "+vnni"

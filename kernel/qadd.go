@@ -76,28 +76,10 @@ func (p qPairJob) run(w *Workspace, out, in []*array.Array, sum qSum) {
 // Do computes elements [lo, hi).
 func (j *qPairJob) Do(lo, hi int) {
 	if j.multiply {
-		qMulGo(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
+		qMulBytes(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
 		return
 	}
 	qAddBytes(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
-}
-
-// qAddGo is the twin of qAddAVX512.
-func qAddGo(a, b []uint8, s *qSum, dst []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		x := float32(float32(int32(a[i]^s.flip)-s.zeroA) * s.scaleA)
-		y := float32(float32(int32(b[i]^s.flip)-s.zeroB) * s.scaleB)
-		dst[i] = uint8(clampRound(x+y, s.lo, s.hi, s.zero))
-	}
-}
-
-func qMulGo(a, b []uint8, s *qSum, dst []uint8) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		p := (int32(a[i]^s.flip) - s.zeroA) * (int32(b[i]^s.flip) - s.zeroB)
-		dst[i] = uint8(clampRound(float32(float32(p)*s.scaleA), s.lo, s.hi, s.zero))
-	}
 }
 
 // QTable replaces each byte of in[0] by the entry of in[1], 256 elements of 8
@@ -113,8 +95,14 @@ func (QTable) Run(w *Workspace, out, in []*array.Array) {
 		badOperand("q_table", "operand and result do not have the same number of 8-bit elements")
 	}
 	mark := w.Mark()
-	dst := bytesOut(out[0])
-	copy(dst, loadBytesOf(w, in[0]))
-	qLookup(dst, lookupTable("q_table", w, in[1]))
+	j := takeJob[qTableJob](w)
+	*j = qTableJob{dst: bytesOut(out[0]), src: loadBytesOf(w, in[0]), table: lookupTable("q_table", w, in[1])}
+	w.Parallel(len(j.dst), 2*elementwiseWork, j)
+	putJob(w, j)
 	w.Release(mark)
 }
+
+type qTableJob struct{ dst, src, table []uint8 }
+
+// Do replaces elements [lo, hi).
+func (j *qTableJob) Do(lo, hi int) { qLookup(j.dst[lo:hi], j.src[lo:hi], j.table) }

@@ -93,14 +93,6 @@ func (j *quantizeJob) Do(lo, hi int) {
 	}
 }
 
-// quantizeGo is the twin of qQuantizeAVX512.
-func quantizeGo(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
-	src = src[:len(dst)]
-	for i, v := range src {
-		dst[i] = uint8(clampRound(v/scale, lo, hi, zero))
-	}
-}
-
 // Dequantize turns in[0] u8, i8 or i32 into f32: (q-zero)·scale, with in[1] and
 // in[2] as for Quantize. Differences of i32 wrap around.
 type Dequantize struct{ Axis int }
@@ -151,19 +143,19 @@ func (j *dequantizeJob) Do(lo, hi int) {
 		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.dst))
 		switch {
 		case j.u8 != nil:
-			dequantizeRow(j.dst[from:to], j.u8[from:to], scale, zero)
+			dequantizeBytes(j.dst[from:to], j.u8[from:to], 0, scale, zero)
 		case j.i8 != nil:
-			dequantizeRow(j.dst[from:to], j.i8[from:to], scale, zero)
+			dequantizeBytes(j.dst[from:to], asUint8(j.i8[from:to]), 0x80, scale, zero+128)
 		default:
-			dequantizeRow(j.dst[from:to], j.i32[from:to], scale, zero)
+			dequantizeWords(j.dst[from:to], j.i32[from:to], scale, zero)
 		}
 	}
 }
 
-func dequantizeRow[T uint8 | int8 | int32](dst []float32, src []T, scale float32, zero int32) {
+func dequantizeWords(dst []float32, src []int32, scale float32, zero int32) {
 	src = src[:len(dst)]
 	for i, v := range src {
-		dst[i] = float32(float32(int32(v)-zero) * scale)
+		dst[i] = float32(float32(v-zero) * scale)
 	}
 }
 
@@ -184,7 +176,7 @@ func (DynamicQuantize) Run(w *Workspace, out, in []*array.Array) {
 	}
 	mark := w.Mark()
 	src := load[float32](w, in[0])
-	lo, hi := valueRange(src)
+	lo, hi := rangeOf(w, src)
 	scale, zero := rangeParams(lo, hi)
 	array.Data[float32](out[1])[0] = scale
 	array.Data[uint8](out[2])[0] = zero
@@ -194,28 +186,36 @@ func (DynamicQuantize) Run(w *Workspace, out, in []*array.Array) {
 	}
 }
 
-// valueRange returns the least and the greatest of 0 and the values; NaN is passed over.
-func valueRange(src []float32) (lo, hi float32) {
-	var l, h [4]float32
-	for ; len(src) >= 4; src = src[4:] {
-		for i, v := range (*[4]float32)(src) {
-			if v < l[i] {
-				l[i] = v
-			}
-			if v > h[i] {
-				h[i] = v
-			}
-		}
+// rangeParts is how many parts of a large tensor are searched on their own.
+const rangeParts = 16
+
+// rangeOf is valueRange on w's threads.
+func rangeOf(w *Workspace, src []float32) (lo, hi float32) {
+	if w.Threads <= 1 || len(src) < 2*elementwiseWork {
+		return valueRange(src)
 	}
-	for _, v := range src {
-		if v < l[0] {
-			l[0] = v
-		}
-		if v > h[0] {
-			h[0] = v
-		}
+	j := takeJob[rangeJob](w)
+	*j = rangeJob{src: src}
+	w.Parallel(rangeParts, 1, j)
+	for i := range j.lo {
+		lo, hi = min(lo, j.lo[i]), max(hi, j.hi[i])
 	}
-	return min(l[0], l[1], l[2], l[3]), max(h[0], h[1], h[2], h[3])
+	j.src = nil
+	putJob(w, j)
+	return lo, hi
+}
+
+type rangeJob struct {
+	src    []float32
+	lo, hi [rangeParts]float32
+}
+
+// Do searches parts [lo, hi).
+func (j *rangeJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		n := len(j.src)
+		j.lo[i], j.hi[i] = valueRange(j.src[i*n/rangeParts : (i+1)*n/rangeParts])
+	}
 }
 
 // rangeParams returns the scale and the zero point of u8 over [lo, hi], lo <= 0 <= hi.

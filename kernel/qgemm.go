@@ -63,16 +63,9 @@ func (e *qEpilogue) put(rows, cols int, tile []int32, ld, row, col int) {
 func (e *qEpilogue) lookup(rows, cols int, dst []uint8) {
 	if e.table != nil {
 		for r := range rows {
-			qLookup(dst[r*e.ld:r*e.ld+cols], e.table)
+			row := dst[r*e.ld : r*e.ld+cols]
+			qLookup(row, row, e.table)
 		}
-	}
-}
-
-// qLookup replaces bytes by their entries of a table.
-func qLookup(b, table []uint8) {
-	t := (*[256]uint8)(table)
-	for i, v := range b {
-		b[i] = t[v]
 	}
 }
 

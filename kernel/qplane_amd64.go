@@ -225,7 +225,8 @@ func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
 	}
 	if e.table != nil {
 		for c := range channels {
-			qLookup(e.bytes[at+c*e.ld:][:n], e.table)
+			row := e.bytes[at+c*e.ld:][:n]
+			qLookup(row, row, e.table)
 		}
 	}
 }

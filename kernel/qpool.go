@@ -121,24 +121,106 @@ func (j *qPoolJob) run(w *Workspace, step string, out, x *array.Array, kernel, s
 	j.blocks, j.size = j.chans, 1
 	if last {
 		j.atPos, j.atChan, j.outPos, j.outChan = j.chans, 1, j.chans, 1
-		j.blocks, j.size = (j.chans+qBlock-1)/qBlock, qBlock
+		j.size = qBlock
+		if j.most {
+			j.size = qPoolBlock
+		}
+		j.blocks = (j.chans + j.size - 1) / j.size
 	}
 	work := j.taps * j.outPlane * j.chans / j.blocks
 	w.Parallel(x.Dim(0)*j.blocks, max(1, elementwiseWork/max(work, 1)), j)
 }
 
+// qPoolBlock is the channels that are pooled together when the maximum is taken,
+// qPoolRows the lines of taps, and qPoolLine the positions of a line.
+const (
+	qPoolBlock = 256
+	qPoolRows  = 16
+	qPoolLine  = 1024
+)
+
 // Do pools blocks of channels [lo, hi).
 func (j *qPoolJob) Do(lo, hi int) {
-	var acc [qBlock]int32
+	var acc [qPoolBlock]int32
+	var lines [qPoolRows * qPoolBlock]uint8
 	for i := lo; i < hi; i++ {
 		c := i % j.blocks * j.size
 		n := min(j.size, j.chans-c)
 		src := j.src[i/j.blocks*j.chans*j.inPlane+c*j.atChan:]
 		dst := j.dst[i/j.blocks*j.chans*j.outPlane+c*j.outChan:]
+		if j.most && j.atPos == 1 && j.mostPlane(dst, src) {
+			continue
+		}
 		for o := range j.outPlane {
-			j.window(acc[:n], src, dst[o*j.outPos:], o)
+			if !j.most || !j.mostWindow(dst[o*j.outPos:][:n], src, &lines, o) {
+				j.window(acc[:n], src, dst[o*j.outPos:], o)
+			}
 		}
 	}
+}
+
+// mostWindow takes the maxima of a window for channels next to each other; it
+// reports false for more lines of taps than it has room for.
+func (j *qPoolJob) mostWindow(dst, src []uint8, lines *[qPoolRows * qPoolBlock]uint8, o int) bool {
+	var from, to [3]int
+	from[0], from[1], from[2] = j.origin(o)
+	for d := range 3 {
+		to[d] = min(from[d]+j.kernel[d]*j.dilate[d], j.in[d])
+		from[d] = firstTap(from[d], j.dilate[d])
+	}
+	if j.atPos == 1 || j.kernel[0]*j.kernel[1] > qPoolRows {
+		return false
+	}
+	count := max(0, (to[2]-from[2]+j.dilate[2]-1)/j.dilate[2])
+	n := 0
+	for z := from[0]; z < to[0] && count > 0; z += j.dilate[0] {
+		for y := from[1]; y < to[1]; y += j.dilate[1] {
+			at := (z*j.in[1]+y)*j.in[2] + from[2]
+			qMost(count, j.dilate[2]*j.atPos, src[at*j.atPos:], lines[n*qPoolBlock:][:len(dst)], j.flip, 0)
+			n++
+		}
+	}
+	qMost(n, qPoolBlock, lines[:], dst, 0, j.flip)
+	return true
+}
+
+// mostPlane takes the maxima of the windows of a plane: of columns first, then of
+// lines. It reports false where lines are too long or there is a third dimension.
+func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
+	var line, most [qPoolLine]uint8
+	ow, s := j.out[2], j.stride[2]
+	reach := (ow-1)*s + (j.kernel[2]-1)*j.dilate[2] + 1
+	pad := j.padLo[2]
+	if j.in[0] != 1 || j.out[0] != 1 || j.kernel[0] != 1 || max(reach, pad) > qPoolLine {
+		return false
+	}
+	width := max(0, min(j.in[2], reach-pad))
+	for o := range j.out[1] {
+		top := o*j.stride[1] - j.padLo[1]
+		end := min(top+j.kernel[1]*j.dilate[1], j.in[1])
+		top = firstTap(top, j.dilate[1])
+		count := max(0, (end-top+j.dilate[1]-1)/j.dilate[1])
+		if seen := line[pad : pad+width]; count == 0 {
+			clear(seen)
+		} else if width > 0 {
+			qMost(count, j.dilate[1]*j.in[2], src[top*j.in[2]:], seen, j.flip, 0)
+		}
+		to := dst[o*ow : (o+1)*ow]
+		if s == 1 {
+			qMost(j.kernel[2], j.dilate[2], line[:], to, 0, j.flip)
+			continue
+		}
+		all := most[:(ow-1)*s+1]
+		qMost(j.kernel[2], j.dilate[2], line[:], all, 0, j.flip)
+		if s == 2 {
+			qEvens(to, all)
+			continue
+		}
+		for i := range to {
+			to[i] = all[i*s]
+		}
+	}
+	return true
 }
 
 // window pools one window of len(acc) channels next to each other.
@@ -153,6 +235,10 @@ func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
 		own *= max(to[d]-from[d], 0)
 	}
 	clear(acc)
+	if whole := !j.most && j.atPos == 1 && own == j.inPlane; whole {
+		acc[0] = int32(qTotal(src[:own], j.flip))
+		to[0] = from[0]
+	}
 	for z := from[0]; z < to[0]; z += j.dilate[0] {
 		for y := from[1]; y < to[1]; y += j.dilate[1] {
 			at := (z*j.in[1] + y) * j.in[2]
@@ -183,14 +269,12 @@ func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
 
 // take adds a row of bytes to sums, or keeps the greatest.
 func (j *qPoolJob) take(acc []int32, src []uint8) {
-	src = src[:len(acc)]
-	if j.most {
-		for i, v := range src {
-			acc[i] = max(acc[i], int32(v^j.flip))
-		}
+	if !j.most {
+		qAddUp(acc, src, j.flip)
 		return
 	}
+	src = src[:len(acc)]
 	for i, v := range src {
-		acc[i] += int32(v ^ j.flip)
+		acc[i] = max(acc[i], int32(v^j.flip))
 	}
 }

@@ -89,24 +89,6 @@ func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, w
 	}
 }
 
-// qAddBytes adds two rows of bytes; see qAddGo.
-func qAddBytes(a, b []uint8, s *qSum, dst []uint8) {
-	if len(dst) > 0 && qAVX512() {
-		qAddAVX512(len(dst), &a[0], &b[0], uint32(s.flip)*0x01010101, s.zeroA, s.zeroB, s.scaleA, s.scaleB, s.lo, s.hi, s.zero, &dst[0])
-		return
-	}
-	qAddGo(a, b, s, dst)
-}
-
-// quantize quantises a row of floats; see quantizeGo.
-func quantize(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
-	if len(dst) > 0 && qAVX512() {
-		qQuantizeAVX512(len(dst), &src[0], scale, lo, hi, zero, &dst[0])
-		return
-	}
-	quantizeGo(src, scale, lo, hi, zero, dst)
-}
-
 // transposeBlocks transposes n blocks of 8 by 16 bytes; see transposeBlocksGo.
 func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
 	if n > 0 && qAVX2() {

@@ -20,12 +20,6 @@ func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, w
 	qDepthwiseGo(pixels, step, src, at, offs, 0, cols, weight, acc)
 }
 
-func qAddBytes(a, b []uint8, s *qSum, dst []uint8) { qAddGo(a, b, s, dst) }
-
-func quantize(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
-	quantizeGo(src, scale, lo, hi, zero, dst)
-}
-
 func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
 	transposeBlocksGo(n, src, lds, dst, ldd)
 }

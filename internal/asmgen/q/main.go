@@ -27,6 +27,9 @@ var units = []unit{
 	{"depthwise", emitDepthwise},
 	{"transpose", emitTranspose},
 	{"plane", emitPlane},
+	{"bytes", emitBytes},
+	{"lookup", emitLookup},
+	{"pool", emitPool},
 	{"frame", emitFrame},
 	{"weights", emitWeights},
 }

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/operand"
+)
+
+// emitPool writes what pooling of bytes is made of.
+func emitPool(w writer) {
+	for _, wide := range []bool{true, false} {
+		e := elements{writer: w, wide: wide}
+		e.most()
+		e.add()
+		e.total()
+	}
+}
+
+// each runs body for vectors of size elements until n, a multiple, is 0.
+func (e elements) each(size int, body func()) {
+	n := e.arg("n")
+	e.Label("vector")
+	body()
+	e.SUBQ(I32(size), n)
+	e.JNZ(LabelRef("vector"))
+	e.end()
+}
+
+// xor flips bits; both widths have a name of their own for it.
+func (e elements) xor(a, v int) {
+	if e.wide {
+		e.VPXORD(z(a), z(v), z(v))
+	} else {
+		e.VPXOR(y(a), y(v), y(v))
+	}
+}
+
+// most writes the greatest of elements a step apart.
+func (e elements) most() {
+	e.begin(e.name("qMost"), "func(n, count, step int, src, dst *uint8, in, out uint32)",
+		fmt.Sprintf("sets dst[i] to the greatest of src[i+step·t], t below count, for n bytes,\na multiple of %d; in and out, four equal bytes each, are applied to the bytes\nbefore and after.", e.size()))
+	count, step, src, dst := e.arg("count"), e.arg("step"), e.arg("src"), e.arg("dst")
+	e.broadcast("in", e.v(2))
+	e.broadcast("out", e.v(3))
+	p, left := e.GP64(), e.GP64()
+	e.each(e.size(), func() {
+		if e.wide {
+			e.VPXORD(z(0), z(0), z(0))
+		} else {
+			e.VPXOR(y(0), y(0), y(0))
+		}
+		e.MOVQ(src, p)
+		e.MOVQ(count, left)
+		e.Label("tap")
+		if e.wide {
+			e.VPXORD(at(p, 0), z(2), z(1))
+		} else {
+			e.VPXOR(at(p, 0), y(2), y(1))
+		}
+		e.VPMAXUB(e.v(1), e.v(0), e.v(0))
+		e.ADDQ(step, p)
+		e.DECQ(left)
+		e.JNZ(LabelRef("tap"))
+		e.xor(3, 0)
+		if e.wide {
+			e.VMOVDQU8(z(0), at(dst, 0))
+		} else {
+			e.VMOVDQU(y(0), at(dst, 0))
+		}
+		e.ADDQ(U8(e.size()), src)
+		e.ADDQ(U8(e.size()), dst)
+	})
+}
+
+// add writes the addition of bytes to sums.
+func (e elements) add() {
+	lanes := e.size() / 4
+	e.begin(e.name("qAddUp"), "func(n int, src *uint8, flip uint32, acc *int32)",
+		fmt.Sprintf("adds n bytes, a multiple of %d, to sums; flip, four equal bytes, is\napplied to them first.", lanes))
+	src, acc := e.arg("src"), e.arg("acc")
+	e.broadcast("flip", e.v(2))
+	e.each(lanes, func() {
+		if e.wide {
+			e.VMOVDQU(at(src, 0), x(0))
+		} else {
+			e.VMOVQ(at(src, 0), x(0))
+		}
+		e.VPXOR(x(2), x(0), x(0))
+		e.VPMOVZXBD(x(0), e.v(0))
+		e.VPADDD(at(acc, 0), e.v(0), e.v(0))
+		e.VMOVUPS(e.v(0), at(acc, 0))
+		e.ADDQ(U8(lanes), src)
+		e.ADDQ(U8(e.size()), acc)
+	})
+}
+
+// total writes the sum of bytes.
+func (e elements) total() {
+	e.begin(e.name("qTotal"), "func(n int, src *uint8, flip uint32, sum *int64)",
+		fmt.Sprintf("writes eight sums, of all n bytes together, a multiple of %d; flip, four\nequal bytes, is applied to them first.", e.size()))
+	src, sum := e.arg("src"), e.arg("sum")
+	e.broadcast("flip", e.v(2))
+	for _, i := range []int{0, 1} {
+		if e.wide {
+			e.VPXORD(z(i), z(i), z(i))
+		} else {
+			e.VPXOR(y(i), y(i), y(i))
+		}
+	}
+	n := e.arg("n")
+	e.Label("vector")
+	if e.wide {
+		e.VPXORD(at(src, 0), z(2), z(3))
+	} else {
+		e.VPXOR(at(src, 0), y(2), y(3))
+	}
+	e.VPSADBW(e.v(1), e.v(3), e.v(3))
+	e.VPADDQ(e.v(3), e.v(0), e.v(0))
+	e.ADDQ(U8(e.size()), src)
+	e.SUBQ(I32(e.size()), n)
+	e.JNZ(LabelRef("vector"))
+	if e.wide {
+		e.VMOVDQU64(z(0), at(sum, 0))
+	} else {
+		e.VMOVDQU(y(0), at(sum, 0))
+		e.VMOVDQU(y(1), at(sum, 32))
+	}
+	e.end()
+}
