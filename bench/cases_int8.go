@@ -134,3 +134,75 @@ func (q qparams) constants(m *onnxpb.Model) {
 
 // A prepared 8-bit case, or nil where the library has no such kernel.
 type oursFunc = func(in []*array.Array, threads int) (*Ours, error)
+
+// qvectorCases are the 8-bit operators between products, with sizes of ResNet-50,
+// MobileNetV2 and BERT.
+func qvectorCases() []*Case {
+	pair := func(name, op string) []*Case {
+		var list []*Case
+		for _, s := range [][]int{{1, 256, 56, 56}, {1, 1024, 14, 14}, {1, 24, 56, 56}} {
+			list = append(list, qvectorCase(name, s, s, []Input{quantized("u8", 1, 0, 256, s...), quantized("u8", 2, 0, 256, s...)},
+				onnxpb.Node{Op: op, Domain: microsoft, In: []string{"x0", "x_scale", "x_zero", "x1", "x_scale", "x_zero", "y_scale", "y_zero"}}))
+		}
+		return list
+	}
+	list := append(pair("add", "QLinearAdd"), pair("mul", "QLinearMul")...)
+	for _, s := range [][]int{{1, 3, 224, 224}, {128, 768}, {1, 1280, 7, 7}} {
+		list = append(list,
+			qvectorCase("quantize", s, s, []Input{f32(1, 2.5, 0, s...)}, onnxpb.Node{Op: "QuantizeLinear", In: []string{"x0", "x_scale", "x_zero"}}),
+			qvectorCase("dequantize", s, s, []Input{quantized("u8", 1, 0, 256, s...)}, onnxpb.Node{Op: "DequantizeLinear", In: []string{"x0", "x_scale", "x_zero"}}),
+			qvectorCase("dynamic_quantize", s, s, []Input{f32(1, 2.5, 0, s...)}, onnxpb.Node{Op: "DynamicQuantizeLinear", In: []string{"x0"}, Out: []string{"y", "scale", "zero"}}))
+	}
+	image, pooled := []int{1, 64, 112, 112}, []int{1, 64, 56, 56}
+	list = append(list, qvectorCase("max_pool", image, pooled, []Input{quantized("u8", 1, 0, 256, image...)},
+		onnxpb.Node{Op: "MaxPool", In: []string{"x0"}, Attrs: []onnxpb.Attr{attr("kernel_shape", []int{3, 3}), attr("strides", []int{2, 2}), attr("pads", []int{1, 1, 1, 1})}}))
+	deep := []int{1, 2048, 7, 7}
+	list = append(list, qvectorCase("global_pool", deep, []int{1, 2048, 1, 1}, []Input{quantized("u8", 1, 0, 256, deep...)},
+		onnxpb.Node{Op: "QLinearGlobalAveragePool", Domain: microsoft, In: []string{"x0", "x_scale", "x_zero", "y_scale", "y_zero"}, Attrs: []onnxpb.Attr{attr("channels_last", 0)}}))
+	wide := []int{128, 3072}
+	return append(list, qvectorCase("sigmoid", wide, wide, []Input{quantized("u8", 1, 0, 256, wide...)},
+		onnxpb.Node{Op: "QLinearSigmoid", Domain: microsoft, In: []string{"x0", "x_scale", "x_zero", "y_scale", "y_zero"}}))
+}
+
+// qvectorCase is one such operator; its result is bytes unless it dequantises.
+func qvectorCase(name string, in, shape []int, inputs []Input, n onnxpb.Node) *Case {
+	c := &Case{Group: "qvector", Shape: name + "_" + text(in), Inputs: inputs, Step: 1.01, Elements: product(shape)}
+	if len(n.Out) == 0 {
+		n.Out = []string{"y"}
+	}
+	result := onnxpb.Uint8
+	size := 1
+	if name == "dequantize" {
+		result, size, c.Step = onnxpb.Float, 4, 1e-5
+	}
+	c.Work.Bytes = float64(size * product(shape))
+	for _, x := range inputs {
+		c.Work.Bytes += float64(x.Len() * x.Width())
+	}
+	q := qparams{qvectorScale(name)}
+	c.Ours = oursQVector(name, shape, q)
+	c.Graphs = []Graph{{"ort", func(c *Case) *onnxpb.Model {
+		m := c.model(shape...)
+		m.Outputs[0].Type = result
+		if len(n.Out) > 1 {
+			m.Outputs = append(m.Outputs, onnxpb.Value{Name: "scale", Type: onnxpb.Float}, onnxpb.Value{Name: "zero", Type: onnxpb.Uint8})
+		}
+		q.constants(m)
+		m.Nodes = append(m.Nodes, n)
+		return m
+	}}}
+	return c
+}
+
+// qvectorScale spreads an operator's results over most of u8.
+func qvectorScale(name string) float64 {
+	switch name {
+	case "add":
+		return 2 * xScale
+	case "mul":
+		return 128 * xScale * xScale
+	case "sigmoid":
+		return 1.0 / 128
+	}
+	return xScale
+}

@@ -14,6 +14,7 @@ var titles = []struct{ group, title, text string }{
 	{"conv", "Convolution, f32", "One image, with bias. Names are channels, image, output channels, kernel, stride, padding, groups. A sum counts every convolution of the network; its peer is the faster one at each shape."},
 	{"qgemm", "Matrix product, u8 by s8", "With bias, requantised to u8."},
 	{"qconv", "Convolution, u8 by s8", "With bias, requantised to u8."},
+	{"qvector", "8-bit operators between products", "Of u8; zero points and scales of the whole tensor."},
 	{"chain", "Elementwise chains", "Operators add, mul, div, add, sub, mul, div, add in turn on nine n by n matrices. PyTorch writes into preallocated results."},
 	{"vector", "Functions of vectors", "4096 elements lie in the first level of cache, a million does not. silu is compared with ONNX Runtime's QuickGelu."},
 	{"memory", "Bound by memory", "Copies of permuted and broadcast views, softmax and layer norm over the last axis."},

@@ -73,7 +73,7 @@ func main() {
 // groups are all cases in the order of the tables.
 func groups() []*Case {
 	var all []*Case
-	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, chainCases, vectorCases,
+	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
 		memoryCases, rnnCases, attentionCases, modelCases} {
 		all = append(all, f()...)
 	}

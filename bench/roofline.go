@@ -17,7 +17,7 @@ const (
 
 // colours of the groups, told apart in print by their markers' order in the legend too.
 var colours = map[string]string{
-	"gemm": "#1f6fb4", "conv": "#d95f02", "qgemm": "#7570b3", "qconv": "#b2182b", "chain": "#1b9e77",
+	"gemm": "#1f6fb4", "conv": "#d95f02", "qgemm": "#7570b3", "qconv": "#b2182b", "qvector": "#984ea3", "chain": "#1b9e77",
 	"vector": "#a6761d", "memory": "#666666", "rnn": "#e7298a", "attention": "#2f9fb5",
 }
 

@@ -126,7 +126,7 @@ func qAddUp(acc []int32, src []uint8, flip uint8) {
 func qTotal(src []uint8, flip uint8) int64 {
 	var sums [8]int64
 	n := 0
-	if n = len(src) &^ 63; n > 0 && qAVX512() {
+	if n = len(src); n > 0 && qAVX512() {
 		qTotalAVX512(n, &src[0], fours(flip), &sums[0])
 	} else if n = len(src) &^ 31; n > 0 && qAVX2() {
 		qTotalAVX2(n, &src[0], fours(flip), &sums[0])

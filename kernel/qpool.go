@@ -143,6 +143,10 @@ const (
 func (j *qPoolJob) Do(lo, hi int) {
 	var acc [qPoolBlock]int32
 	var lines [qPoolRows * qPoolBlock]uint8
+	if !j.most && j.atPos == 1 && j.whole() {
+		j.meanPlanes(lo, hi)
+		return
+	}
 	for i := lo; i < hi; i++ {
 		c := i % j.blocks * j.size
 		n := min(j.size, j.chans-c)
@@ -156,6 +160,21 @@ func (j *qPoolJob) Do(lo, hi int) {
 				j.window(acc[:n], src, dst[o*j.outPos:], o)
 			}
 		}
+	}
+}
+
+// whole reports whether one window reads a plane and nothing beside it.
+func (j *qPoolJob) whole() bool {
+	return j.outPlane == 1 && j.kernel == j.in && j.padLo == [3]int{} && j.end == j.in
+}
+
+// meanPlanes takes the means of planes [lo, hi).
+func (j *qPoolJob) meanPlanes(lo, hi int) {
+	n := j.inPlane
+	scale := j.scale / float32(n)
+	for i := lo; i < hi; i++ {
+		sum := int32(qTotal(j.src[i*n:(i+1)*n], j.flip))
+		j.dst[i] = uint8(clampRound(float32(float32(sum-int32(n)*j.zeroX)*scale), j.lo, j.hi, j.zero))
 	}
 }
 
@@ -235,10 +254,6 @@ func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
 		own *= max(to[d]-from[d], 0)
 	}
 	clear(acc)
-	if whole := !j.most && j.atPos == 1 && own == j.inPlane; whole {
-		acc[0] = int32(qTotal(src[:own], j.flip))
-		to[0] = from[0]
-	}
 	for z := from[0]; z < to[0]; z += j.dilate[0] {
 		for y := from[1]; y < to[1]; y += j.dilate[1] {
 			at := (z*j.in[1] + y) * j.in[2]

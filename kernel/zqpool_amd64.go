@@ -15,7 +15,7 @@ func qMostAVX512(n int, count int, step int, src *uint8, dst *uint8, in uint32, 
 //go:noescape
 func qAddUpAVX512(n int, src *uint8, flip uint32, acc *int32)
 
-// qTotalAVX512 writes eight sums, of all n bytes together, a multiple of 64; flip, four
+// qTotalAVX512 writes eight sums, of all n bytes together, at least one; flip, four
 // equal bytes, is applied to them first.
 //
 //go:noescape

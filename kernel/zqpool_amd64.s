@@ -55,23 +55,36 @@ vector:
 	RET
 
 // func qTotalAVX512(n int, src *uint8, flip uint32, sum *int64)
-// Requires: AVX, AVX512BW, AVX512F
+// Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·qTotalAVX512(SB), NOSPLIT, $0-32
-	MOVQ         src+8(FP), AX
-	MOVQ         sum+24(FP), CX
+	MOVQ         n+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         sum+24(FP), DX
 	VBROADCASTSS flip+16(FP), Z2
 	VPXORD       Z0, Z0, Z0
 	VPXORD       Z1, Z1, Z1
-	MOVQ         n+0(FP), DX
+	SUBQ         $0x40, AX
+	JLT          few
 
 vector:
-	VPXORD    (AX), Z2, Z3
-	VPSADBW   Z1, Z3, Z3
-	VPADDQ    Z3, Z0, Z0
-	ADDQ      $0x40, AX
-	SUBQ      $+64, DX
-	JNZ       vector
-	VMOVDQU64 Z0, (CX)
+	VPXORD  (CX), Z2, Z3
+	VPSADBW Z1, Z3, Z3
+	VPADDQ  Z3, Z0, Z0
+	ADDQ    $0x40, CX
+	SUBQ    $0x40, AX
+	JGE     vector
+
+few:
+	ADDQ       $0x40, AX
+	MOVQ       $-1, BX
+	BZHIQ      AX, BX, BX
+	KMOVQ      BX, K1
+	VMOVDQU8.Z (CX), K1, Z3
+	VPXORD     Z3, Z2, Z3
+	VMOVDQU8.Z Z3, K1, Z3
+	VPSADBW    Z1, Z3, Z3
+	VPADDQ     Z3, Z0, Z0
+	VMOVDQU64  Z0, (DX)
 	VZEROUPPER
 	RET
 
@@ -130,21 +143,21 @@ vector:
 // func qTotalAVX2(n int, src *uint8, flip uint32, sum *int64)
 // Requires: AVX, AVX2
 TEXT ·qTotalAVX2(SB), NOSPLIT, $0-32
-	MOVQ         src+8(FP), AX
-	MOVQ         sum+24(FP), CX
+	MOVQ         n+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         sum+24(FP), DX
 	VBROADCASTSS flip+16(FP), Y2
 	VPXOR        Y0, Y0, Y0
 	VPXOR        Y1, Y1, Y1
-	MOVQ         n+0(FP), DX
 
 vector:
-	VPXOR   (AX), Y2, Y3
+	VPXOR   (CX), Y2, Y3
 	VPSADBW Y1, Y3, Y3
 	VPADDQ  Y3, Y0, Y0
-	ADDQ    $0x20, AX
-	SUBQ    $+32, DX
+	ADDQ    $0x20, CX
+	SUBQ    $+32, AX
 	JNZ     vector
-	VMOVDQU Y0, (CX)
-	VMOVDQU Y1, 32(CX)
+	VMOVDQU Y0, (DX)
+	VMOVDQU Y1, 32(DX)
 	VZEROUPPER
 	RET

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
 )
 
 // emitPool writes what pooling of bytes is made of.
@@ -96,34 +97,52 @@ func (e elements) add() {
 
 // total writes the sum of bytes.
 func (e elements) total() {
+	doc := fmt.Sprintf("a multiple of %d", e.size())
+	if e.wide {
+		doc = "at least one"
+	}
 	e.begin(e.name("qTotal"), "func(n int, src *uint8, flip uint32, sum *int64)",
-		fmt.Sprintf("writes eight sums, of all n bytes together, a multiple of %d; flip, four\nequal bytes, is applied to them first.", e.size()))
-	src, sum := e.arg("src"), e.arg("sum")
+		"writes eight sums, of all n bytes together, "+doc+"; flip, four\nequal bytes, is applied to them first.")
+	n, src, sum := e.arg("n"), e.arg("src"), e.arg("sum")
 	e.broadcast("flip", e.v(2))
-	for _, i := range []int{0, 1} {
-		if e.wide {
-			e.VPXORD(z(i), z(i), z(i))
-		} else {
-			e.VPXOR(y(i), y(i), y(i))
-		}
-	}
-	n := e.arg("n")
-	e.Label("vector")
 	if e.wide {
-		e.VPXORD(at(src, 0), z(2), z(3))
-	} else {
-		e.VPXOR(at(src, 0), y(2), y(3))
-	}
-	e.VPSADBW(e.v(1), e.v(3), e.v(3))
-	e.VPADDQ(e.v(3), e.v(0), e.v(0))
-	e.ADDQ(U8(e.size()), src)
-	e.SUBQ(I32(e.size()), n)
-	e.JNZ(LabelRef("vector"))
-	if e.wide {
+		e.total512(n, src)
 		e.VMOVDQU64(z(0), at(sum, 0))
-	} else {
-		e.VMOVDQU(y(0), at(sum, 0))
-		e.VMOVDQU(y(1), at(sum, 32))
+		e.end()
+		return
 	}
+	e.VPXOR(y(0), y(0), y(0))
+	e.VPXOR(y(1), y(1), y(1))
+	e.Label("vector")
+	e.VPXOR(at(src, 0), y(2), y(3))
+	e.VPSADBW(y(1), y(3), y(3))
+	e.VPADDQ(y(3), y(0), y(0))
+	e.ADDQ(U8(32), src)
+	e.SUBQ(I32(32), n)
+	e.JNZ(LabelRef("vector"))
+	e.VMOVDQU(y(0), at(sum, 0))
+	e.VMOVDQU(y(1), at(sum, 32))
 	e.end()
+}
+
+func (e elements) total512(n, src reg.GPVirtual) {
+	e.VPXORD(z(0), z(0), z(0))
+	e.VPXORD(z(1), z(1), z(1))
+	e.SUBQ(U8(64), n)
+	e.JLT(LabelRef("few"))
+	e.Label("vector")
+	e.VPXORD(at(src, 0), z(2), z(3))
+	e.VPSADBW(z(1), z(3), z(3))
+	e.VPADDQ(z(3), z(0), z(0))
+	e.ADDQ(U8(64), src)
+	e.SUBQ(U8(64), n)
+	e.JGE(LabelRef("vector"))
+	e.Label("few")
+	e.ADDQ(U8(64), n)
+	e.lanes(n, reg.K1)
+	e.VMOVDQU8_Z(at(src, 0), reg.K1, z(3))
+	e.VPXORD(z(3), z(2), z(3))
+	e.VMOVDQU8_Z(z(3), reg.K1, z(3))
+	e.VPSADBW(z(1), z(3), z(3))
+	e.VPADDQ(z(3), z(0), z(0))
 }
