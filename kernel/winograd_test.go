@@ -85,8 +85,8 @@ func (c winogradCase) exact(src, weight []float32) (sum, size []float64) {
 	return sum, size
 }
 
-// winogradError is the bound that ConvPacked states, of F(exe,3x3), in units of
-// the largest sum of absolute products among the outputs of a tile.
+// winogradError is how far results for random numbers may lie from the exact ones,
+// in units of the largest sum of absolute products.
 func winogradError(e, perGroup int) float64 {
 	unit := math.Ldexp(1, -23)
 	if e == 2 {
