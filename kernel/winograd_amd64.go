@@ -61,3 +61,25 @@ func (a *winogradStore) run(l cpuLevel) {
 		winogradStoreAVX2((*byte)(unsafe.Pointer(a)))
 	}
 }
+
+// winogradProduct multiplies a panel of filters with the first columns of a panel of
+// inputs, both panels nr wide, as gemmTile32 does. A few columns past whole
+// vectors are multiplied by themselves.
+func winogradProduct(l cpuLevel, rows, k int, a, b, c []float32, cols int, acc bool, ahead fetch) {
+	lanes := panelLanes(l)
+	nr, few := 2*lanes, cols%lanes
+	_, _, _ = a[k*lanes-1], b[k*nr-1], c[rows*nr-1]
+	if few > 4 {
+		few = 0
+	}
+	if few < cols {
+		gemmTileNext32(l, rows, k, &a[0], &b[0], nr, &c[0], nr, cols-few, acc, ahead)
+	}
+	switch at := cols - few; {
+	case few == 0:
+	case l == levelAVX512:
+		winogradNarrowAVX512(rows, k, &a[0], &b[at], nr, &c[at], nr, few, acc)
+	default:
+		winogradNarrowAVX2(rows, k, &a[0], &b[at], nr, &c[at], nr, few, acc)
+	}
+}

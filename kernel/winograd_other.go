@@ -16,3 +16,8 @@ func winogradOutput(l cpuLevel, e, rows, tiles int, dst, src []float32, ps int) 
 }
 
 func (a *winogradStore) run(cpuLevel) { winogradStoreGo(a) }
+
+func winogradProduct(l cpuLevel, rows, k int, a, b, c []float32, cols int, acc bool, ahead fetch) {
+	nr := blockingOf(l).nr
+	gemmTileNext32(l, rows, k, &a[0], &b[0], nr, &c[0], nr, cols, acc, ahead)
+}

@@ -192,7 +192,7 @@ func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last i
 		for image := range b.images {
 			for at := 0; at < b.tiles(); at += bl.nr {
 				panel := image*j.panels + at/bl.nr
-				right := &v[(panel*j.t*j.t+p)*j.ps+k*bl.nr]
+				right := v[(panel*j.t*j.t+p)*j.ps+k*bl.nr:]
 				left := y[(panel*j.t*j.t+p)*j.ldy:]
 				cols := min(bl.nr, b.tiles()-at)
 				for i := first; i < last; i++ {
@@ -202,7 +202,7 @@ func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last i
 					if len(here) > bl.stride*kc {
 						ahead = fetch{&here[bl.stride*kc], 4 * bl.stride}
 					}
-					gemmTileNext32(j.level, r1-r0, kc, &here[0], right, bl.nr, &left[r0*bl.nr], bl.nr, cols, k > 0, ahead)
+					winogradProduct(j.level, r1-r0, kc, here, right, left[r0*bl.nr:], cols, k > 0, ahead)
 				}
 			}
 		}

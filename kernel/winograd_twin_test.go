@@ -101,3 +101,37 @@ func TestWinogradLayoutTwins(t *testing.T) {
 		}
 	})
 }
+
+// Sums of every number of columns, those of a few by themselves among them.
+func TestWinogradProduct(t *testing.T) {
+	winogradLevels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(5, 6))
+		bl := blockingOf(cpu.level)
+		for n := range 400 {
+			rows, cols, k := 1+r.IntN(bl.mr), 1+r.IntN(bl.nr), 1+r.IntN(20)
+			if n%2 == 0 {
+				cols = (cols-1)/(bl.nr/2)*(bl.nr/2) + 1 + r.IntN(4)
+			}
+			a, b := floats(r, k*bl.stride, r.NormFloat64), floats(r, k*bl.nr, r.NormFloat64)
+			got := floats(r, rows*bl.nr, r.NormFloat64)
+			was := append([]float32{}, got...)
+			acc := r.IntN(2) == 0
+			winogradProduct(cpu.level, rows, k, a, b, got, cols, acc, fetch{at: &a[0]})
+			for i := range rows {
+				for x := range cols {
+					sum, size := 0.0, 0.0
+					if acc {
+						sum = float64(was[i*bl.nr+x])
+						size = math.Abs(sum)
+					}
+					for p := range k {
+						v := float64(a[p*bl.stride+i]) * float64(b[p*bl.nr+x])
+						sum += v
+						size += math.Abs(v)
+					}
+					require.InDelta(t, sum, got[i*bl.nr+x], float64(k+2)*math.Ldexp(size, -23), "%dx%d, %d terms, acc %v: %d,%d", rows, cols, k, acc, i, x)
+				}
+			}
+		}
+	})
+}

@@ -50,6 +50,13 @@ func winogradOutput2AVX512(rows int, vecs int, dst *float32, src *float32, ps in
 //go:noescape
 func winogradStoreAVX512(a *byte)
 
+// winogradNarrowAVX512 computes c = a·b, or c += a·b with acc, for rows of 1
+// to 16, cols of 1 to 4 and k >= 1: a is a panel of 16 floats for each of k steps.
+// Four columns of c are written.
+//
+//go:noescape
+func winogradNarrowAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool)
+
 // winogradSplit4AVX2 stores dst[(4*x+y%4)*plane+y/4*ldd+t] = src[(y-first)*lds+4*t+x-pad]
 // for y from first to first+rows, tiles t from `from` to `to` and x < 6, zero
 // for what is left or right of a row's width. rows is at least 1, from < to.
@@ -97,3 +104,10 @@ func winogradOutput2AVX2(rows int, vecs int, dst *float32, src *float32, ps int)
 //
 //go:noescape
 func winogradStoreAVX2(a *byte)
+
+// winogradNarrowAVX2 computes c = a·b, or c += a·b with acc, for rows of 1
+// to 8, cols of 1 to 4 and k >= 1: a is a panel of 8 floats for each of k steps.
+// Four columns of c are written.
+//
+//go:noescape
+func winogradNarrowAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool)

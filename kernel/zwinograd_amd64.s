@@ -1627,6 +1627,398 @@ next:
 	VZEROUPPER
 	RET
 
+// func winogradNarrowAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool)
+// Requires: AVX, AVX512F
+TEXT ·winogradNarrowAVX512(SB), NOSPLIT, $0-65
+	MOVQ   a+16(FP), AX
+	MOVQ   b+24(FP), CX
+	MOVQ   cols+56(FP), DX
+	MOVQ   k+8(FP), BX
+	MOVQ   ldb+32(FP), SI
+	SHLQ   $0x02, SI
+	CMPQ   DX, $0x01
+	JEQ    c1
+	CMPQ   DX, $0x02
+	JEQ    c2
+	CMPQ   DX, $0x03
+	JEQ    c3
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+c4many:
+	SUBQ             $0x02, BX
+	JLT              c4few
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	VFMADD231PS.BCST 8(CX), Z8, Z2
+	VFMADD231PS.BCST 12(CX), Z8, Z3
+	ADDQ             SI, CX
+	VMOVUPS          64(AX), Z9
+	VFMADD231PS.BCST (CX), Z9, Z4
+	VFMADD231PS.BCST 4(CX), Z9, Z5
+	VFMADD231PS.BCST 8(CX), Z9, Z6
+	VFMADD231PS.BCST 12(CX), Z9, Z7
+	ADDQ             SI, CX
+	ADDQ             $0x00000080, AX
+	JMP              c4many
+
+c4few:
+	ADDQ $0x02, BX
+	JEQ  c4sum
+
+c4one:
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	VFMADD231PS.BCST 8(CX), Z8, Z2
+	VFMADD231PS.BCST 12(CX), Z8, Z3
+	ADDQ             SI, CX
+	ADDQ             $0x40, AX
+	DECQ             BX
+	JNZ              c4one
+
+c4sum:
+	VADDPS Z4, Z0, Z0
+	VADDPS Z5, Z1, Z1
+	VADDPS Z6, Z2, Z2
+	VADDPS Z7, Z3, Z3
+	JMP    store
+
+c3:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+c3many:
+	SUBQ             $0x02, BX
+	JLT              c3few
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	VFMADD231PS.BCST 8(CX), Z8, Z2
+	ADDQ             SI, CX
+	VMOVUPS          64(AX), Z9
+	VFMADD231PS.BCST (CX), Z9, Z4
+	VFMADD231PS.BCST 4(CX), Z9, Z5
+	VFMADD231PS.BCST 8(CX), Z9, Z6
+	ADDQ             SI, CX
+	ADDQ             $0x00000080, AX
+	JMP              c3many
+
+c3few:
+	ADDQ $0x02, BX
+	JEQ  c3sum
+
+c3one:
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	VFMADD231PS.BCST 8(CX), Z8, Z2
+	ADDQ             SI, CX
+	ADDQ             $0x40, AX
+	DECQ             BX
+	JNZ              c3one
+
+c3sum:
+	VADDPS Z4, Z0, Z0
+	VADDPS Z5, Z1, Z1
+	VADDPS Z6, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	JMP    store
+
+c2:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+c2many:
+	SUBQ             $0x04, BX
+	JLT              c2few
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	ADDQ             SI, CX
+	VMOVUPS          64(AX), Z9
+	VFMADD231PS.BCST (CX), Z9, Z2
+	VFMADD231PS.BCST 4(CX), Z9, Z3
+	ADDQ             SI, CX
+	VMOVUPS          128(AX), Z10
+	VFMADD231PS.BCST (CX), Z10, Z4
+	VFMADD231PS.BCST 4(CX), Z10, Z5
+	ADDQ             SI, CX
+	VMOVUPS          192(AX), Z11
+	VFMADD231PS.BCST (CX), Z11, Z6
+	VFMADD231PS.BCST 4(CX), Z11, Z7
+	ADDQ             SI, CX
+	ADDQ             $0x00000100, AX
+	JMP              c2many
+
+c2few:
+	ADDQ $0x04, BX
+	JEQ  c2sum
+
+c2one:
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	VFMADD231PS.BCST 4(CX), Z8, Z1
+	ADDQ             SI, CX
+	ADDQ             $0x40, AX
+	DECQ             BX
+	JNZ              c2one
+
+c2sum:
+	VADDPS Z4, Z0, Z0
+	VADDPS Z5, Z1, Z1
+	VADDPS Z6, Z2, Z2
+	VADDPS Z7, Z3, Z3
+	VADDPS Z2, Z0, Z0
+	VADDPS Z3, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	JMP    store
+
+c1:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+c1many:
+	SUBQ             $0x04, BX
+	JLT              c1few
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	ADDQ             SI, CX
+	VMOVUPS          64(AX), Z9
+	VFMADD231PS.BCST (CX), Z9, Z2
+	ADDQ             SI, CX
+	VMOVUPS          128(AX), Z10
+	VFMADD231PS.BCST (CX), Z10, Z4
+	ADDQ             SI, CX
+	VMOVUPS          192(AX), Z11
+	VFMADD231PS.BCST (CX), Z11, Z6
+	ADDQ             SI, CX
+	ADDQ             $0x00000100, AX
+	JMP              c1many
+
+c1few:
+	ADDQ $0x04, BX
+	JEQ  c1sum
+
+c1one:
+	VMOVUPS          (AX), Z8
+	VFMADD231PS.BCST (CX), Z8, Z0
+	ADDQ             SI, CX
+	ADDQ             $0x40, AX
+	DECQ             BX
+	JNZ              c1one
+
+c1sum:
+	VADDPS Z4, Z0, Z0
+	VADDPS Z6, Z2, Z2
+	VADDPS Z2, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+store:
+	VUNPCKLPS Z1, Z0, Z8
+	VUNPCKHPS Z1, Z0, Z9
+	VUNPCKLPS Z3, Z2, Z10
+	VUNPCKHPS Z3, Z2, Z11
+	VUNPCKLPD Z10, Z8, Z0
+	VUNPCKHPD Z10, Z8, Z1
+	VUNPCKLPD Z11, Z9, Z2
+	VUNPCKHPD Z11, Z9, Z3
+	MOVQ      rows+0(FP), AX
+	MOVQ      c+40(FP), CX
+	MOVQ      ldc+48(FP), DX
+	SHLQ      $0x02, DX
+	XORQ      BX, BX
+	MOVB      acc+64(FP), BL
+	VMOVAPS   X0, X12
+	TESTQ     BX, BX
+	JEQ       row0
+	VADDPS    (CX), X12, X12
+
+row0:
+	VMOVUPS X12, (CX)
+	ADDQ    DX, CX
+	DECQ    AX
+	JEQ     done
+	VMOVAPS X1, X12
+	TESTQ   BX, BX
+	JEQ     row1
+	VADDPS  (CX), X12, X12
+
+row1:
+	VMOVUPS X12, (CX)
+	ADDQ    DX, CX
+	DECQ    AX
+	JEQ     done
+	VMOVAPS X2, X12
+	TESTQ   BX, BX
+	JEQ     row2
+	VADDPS  (CX), X12, X12
+
+row2:
+	VMOVUPS X12, (CX)
+	ADDQ    DX, CX
+	DECQ    AX
+	JEQ     done
+	VMOVAPS X3, X12
+	TESTQ   BX, BX
+	JEQ     row3
+	VADDPS  (CX), X12, X12
+
+row3:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x01, Z0, X12
+	TESTQ         BX, BX
+	JEQ           row4
+	VADDPS        (CX), X12, X12
+
+row4:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x01, Z1, X12
+	TESTQ         BX, BX
+	JEQ           row5
+	VADDPS        (CX), X12, X12
+
+row5:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x01, Z2, X12
+	TESTQ         BX, BX
+	JEQ           row6
+	VADDPS        (CX), X12, X12
+
+row6:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x01, Z3, X12
+	TESTQ         BX, BX
+	JEQ           row7
+	VADDPS        (CX), X12, X12
+
+row7:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x02, Z0, X12
+	TESTQ         BX, BX
+	JEQ           row8
+	VADDPS        (CX), X12, X12
+
+row8:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x02, Z1, X12
+	TESTQ         BX, BX
+	JEQ           row9
+	VADDPS        (CX), X12, X12
+
+row9:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x02, Z2, X12
+	TESTQ         BX, BX
+	JEQ           row10
+	VADDPS        (CX), X12, X12
+
+row10:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x02, Z3, X12
+	TESTQ         BX, BX
+	JEQ           row11
+	VADDPS        (CX), X12, X12
+
+row11:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x03, Z0, X12
+	TESTQ         BX, BX
+	JEQ           row12
+	VADDPS        (CX), X12, X12
+
+row12:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x03, Z1, X12
+	TESTQ         BX, BX
+	JEQ           row13
+	VADDPS        (CX), X12, X12
+
+row13:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x03, Z2, X12
+	TESTQ         BX, BX
+	JEQ           row14
+	VADDPS        (CX), X12, X12
+
+row14:
+	VMOVUPS       X12, (CX)
+	ADDQ          DX, CX
+	DECQ          AX
+	JEQ           done
+	VEXTRACTF32X4 $0x03, Z3, X12
+	TESTQ         BX, BX
+	JEQ           row15
+	VADDPS        (CX), X12, X12
+
+row15:
+	VMOVUPS X12, (CX)
+
+done:
+	VZEROUPPER
+	RET
+
 // func winogradSplit4AVX2(rows int, first int, from int, to int, dst *float32, plane int, ldd int, src *float32, lds int, pad int, width int)
 // Requires: AVX, AVX2, CMOV
 TEXT ·winogradSplit4AVX2(SB), NOSPLIT, $0-88
@@ -3013,5 +3405,353 @@ next:
 	ADDQ R9, 48(AX)
 	DECQ (AX)
 	JNZ  chan
+	VZEROUPPER
+	RET
+
+// func winogradNarrowAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool)
+// Requires: AVX, FMA3
+TEXT ·winogradNarrowAVX2(SB), NOSPLIT, $0-65
+	MOVQ   a+16(FP), AX
+	MOVQ   b+24(FP), CX
+	MOVQ   cols+56(FP), DX
+	MOVQ   k+8(FP), BX
+	MOVQ   ldb+32(FP), SI
+	SHLQ   $0x02, SI
+	CMPQ   DX, $0x01
+	JEQ    c1
+	CMPQ   DX, $0x02
+	JEQ    c2
+	CMPQ   DX, $0x03
+	JEQ    c3
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+c4many:
+	SUBQ         $0x02, BX
+	JLT          c4few
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y14, Y8, Y2
+	VBROADCASTSS 12(CX), Y15
+	VFMADD231PS  Y15, Y8, Y3
+	ADDQ         SI, CX
+	VMOVUPS      32(AX), Y9
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y9, Y4
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y9, Y5
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y14, Y9, Y6
+	VBROADCASTSS 12(CX), Y15
+	VFMADD231PS  Y15, Y9, Y7
+	ADDQ         SI, CX
+	ADDQ         $0x00000040, AX
+	JMP          c4many
+
+c4few:
+	ADDQ $0x02, BX
+	JEQ  c4sum
+
+c4one:
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y14, Y8, Y2
+	VBROADCASTSS 12(CX), Y15
+	VFMADD231PS  Y15, Y8, Y3
+	ADDQ         SI, CX
+	ADDQ         $0x20, AX
+	DECQ         BX
+	JNZ          c4one
+
+c4sum:
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VADDPS Y7, Y3, Y3
+	JMP    store
+
+c3:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+c3many:
+	SUBQ         $0x02, BX
+	JLT          c3few
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y14, Y8, Y2
+	ADDQ         SI, CX
+	VMOVUPS      32(AX), Y9
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y9, Y4
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y9, Y5
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y14, Y9, Y6
+	ADDQ         SI, CX
+	ADDQ         $0x00000040, AX
+	JMP          c3many
+
+c3few:
+	ADDQ $0x02, BX
+	JEQ  c3sum
+
+c3one:
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	VBROADCASTSS 8(CX), Y14
+	VFMADD231PS  Y14, Y8, Y2
+	ADDQ         SI, CX
+	ADDQ         $0x20, AX
+	DECQ         BX
+	JNZ          c3one
+
+c3sum:
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	JMP    store
+
+c2:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+c2many:
+	SUBQ         $0x04, BX
+	JLT          c2few
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	ADDQ         SI, CX
+	VMOVUPS      32(AX), Y9
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y9, Y2
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y9, Y3
+	ADDQ         SI, CX
+	VMOVUPS      64(AX), Y10
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y10, Y5
+	ADDQ         SI, CX
+	VMOVUPS      96(AX), Y11
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y11, Y6
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y11, Y7
+	ADDQ         SI, CX
+	ADDQ         $0x00000080, AX
+	JMP          c2many
+
+c2few:
+	ADDQ $0x04, BX
+	JEQ  c2sum
+
+c2one:
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	VBROADCASTSS 4(CX), Y13
+	VFMADD231PS  Y13, Y8, Y1
+	ADDQ         SI, CX
+	ADDQ         $0x20, AX
+	DECQ         BX
+	JNZ          c2one
+
+c2sum:
+	VADDPS Y4, Y0, Y0
+	VADDPS Y5, Y1, Y1
+	VADDPS Y6, Y2, Y2
+	VADDPS Y7, Y3, Y3
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	JMP    store
+
+c1:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+c1many:
+	SUBQ         $0x04, BX
+	JLT          c1few
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	ADDQ         SI, CX
+	VMOVUPS      32(AX), Y9
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y9, Y2
+	ADDQ         SI, CX
+	VMOVUPS      64(AX), Y10
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y10, Y4
+	ADDQ         SI, CX
+	VMOVUPS      96(AX), Y11
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y11, Y6
+	ADDQ         SI, CX
+	ADDQ         $0x00000080, AX
+	JMP          c1many
+
+c1few:
+	ADDQ $0x04, BX
+	JEQ  c1sum
+
+c1one:
+	VMOVUPS      (AX), Y8
+	VBROADCASTSS (CX), Y12
+	VFMADD231PS  Y12, Y8, Y0
+	ADDQ         SI, CX
+	ADDQ         $0x20, AX
+	DECQ         BX
+	JNZ          c1one
+
+c1sum:
+	VADDPS Y4, Y0, Y0
+	VADDPS Y6, Y2, Y2
+	VADDPS Y2, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+store:
+	VUNPCKLPS Y1, Y0, Y8
+	VUNPCKHPS Y1, Y0, Y9
+	VUNPCKLPS Y3, Y2, Y10
+	VUNPCKHPS Y3, Y2, Y11
+	VUNPCKLPD Y10, Y8, Y0
+	VUNPCKHPD Y10, Y8, Y1
+	VUNPCKLPD Y11, Y9, Y2
+	VUNPCKHPD Y11, Y9, Y3
+	MOVQ      rows+0(FP), AX
+	MOVQ      c+40(FP), CX
+	MOVQ      ldc+48(FP), DX
+	SHLQ      $0x02, DX
+	XORQ      BX, BX
+	MOVB      acc+64(FP), BL
+	VMOVAPS   X0, X12
+	TESTQ     BX, BX
+	JEQ       row0
+	VADDPS    (CX), X12, X12
+
+row0:
+	VMOVUPS X12, (CX)
+	ADDQ    DX, CX
+	DECQ    AX
+	JEQ     done
+	VMOVAPS X1, X12
+	TESTQ   BX, BX
+	JEQ     row1
+	VADDPS  (CX), X12, X12
+
+row1:
+	VMOVUPS X12, (CX)
+	ADDQ    DX, CX
+	DECQ    AX
+	JEQ     done
+	VMOVAPS X2, X12
+	TESTQ   BX, BX
+	JEQ     row2
+	VADDPS  (CX), X12, X12
+
+row2:
+	VMOVUPS X12, (CX)
+	ADDQ    DX, CX
+	DECQ    AX
+	JEQ     done
+	VMOVAPS X3, X12
+	TESTQ   BX, BX
+	JEQ     row3
+	VADDPS  (CX), X12, X12
+
+row3:
+	VMOVUPS      X12, (CX)
+	ADDQ         DX, CX
+	DECQ         AX
+	JEQ          done
+	VEXTRACTF128 $0x01, Y0, X12
+	TESTQ        BX, BX
+	JEQ          row4
+	VADDPS       (CX), X12, X12
+
+row4:
+	VMOVUPS      X12, (CX)
+	ADDQ         DX, CX
+	DECQ         AX
+	JEQ          done
+	VEXTRACTF128 $0x01, Y1, X12
+	TESTQ        BX, BX
+	JEQ          row5
+	VADDPS       (CX), X12, X12
+
+row5:
+	VMOVUPS      X12, (CX)
+	ADDQ         DX, CX
+	DECQ         AX
+	JEQ          done
+	VEXTRACTF128 $0x01, Y2, X12
+	TESTQ        BX, BX
+	JEQ          row6
+	VADDPS       (CX), X12, X12
+
+row6:
+	VMOVUPS      X12, (CX)
+	ADDQ         DX, CX
+	DECQ         AX
+	JEQ          done
+	VEXTRACTF128 $0x01, Y3, X12
+	TESTQ        BX, BX
+	JEQ          row7
+	VADDPS       (CX), X12, X12
+
+row7:
+	VMOVUPS X12, (CX)
+
+done:
 	VZEROUPPER
 	RET

@@ -66,6 +66,7 @@ func emit(c *build.Context) {
 		k.emitOutput4()
 		k.emitOutput2()
 		k.emitStore(one)
+		k.emitNarrow()
 	}
 }
 
