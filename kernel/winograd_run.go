@@ -1,6 +1,9 @@
 package kernel
 
-import "sync/atomic"
+import (
+	"strconv"
+	"sync/atomic"
+)
 
 // winogradStore is outputs on their way to the result, through the epilogue. The
 // assembly knows its layout. Without a residual, scale or bias those are nil.
@@ -37,6 +40,10 @@ const (
 
 // runWinograd computes the convolution with the weight that packWinograd packed.
 func (v *conv32) runWinograd(w *Workspace, e int) {
+	if n := winogradLen(cpu.level, e, v.groups, v.outPerGroup, v.perGroup); len(v.packed) != n {
+		panic("kernel: packed weight has " + strconv.Itoa(len(v.packed)) + " elements, expected " + strconv.Itoa(n) +
+			", as PackConv makes with the same Conv and In")
+	}
 	mark := w.Mark()
 	j := takeJob[winogradJob](w)
 	*j = winogradJob{winograd: newWinograd(*v, cpu.level, e, w.Threads)}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -201,6 +202,11 @@ func TestWinogradStep(t *testing.T) {
 				}
 			}
 		}
+		x := array.New(array.F32, 1, 128, 28, 28)
+		require.PanicsWithValue(t, "kernel: packed weight has "+strconv.Itoa(direct.Len())+" elements, expected "+strconv.Itoa(packed.Len())+
+			", as PackConv makes with the same Conv and In", func() {
+			s.Run(&Workspace{}, []*array.Array{array.New(array.F32, 1, 128, 28, 28)}, []*array.Array{x, direct})
+		})
 		requireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 128, 9, 9)}, []*array.Array{array.New(array.F32, 2, 128, 9, 9), packed})
 	})
 }
