@@ -21,12 +21,14 @@ type windowCall struct {
 	tiles, blocks       *int64
 	tilesLen, blocksLen int // bytes
 	srcRow, dstRow      int // bytes
+	ahead               int // bytes from what is read to what is prefetched, about a tile
 }
 
 // call returns the call for planes of a geometry.
 func (p *windowPlan) call(g *spatial) windowCall {
 	return windowCall{tiles: &p.tiles[0], tilesLen: 8 * len(p.tiles), blocks: &p.blocks[0], blocksLen: 8 * len(p.blocks),
-		srcRow: 4 * g.in[2], dstRow: 4 * g.out[2]}
+		srcRow: 4 * g.in[2], dstRow: 4 * g.out[2],
+		ahead: max(4096, 4*windowTall*g.stride[1]*g.in[2])}
 }
 
 // windowed reports whether the assembly can slide windows of this geometry.

@@ -253,10 +253,10 @@ done:
 	RET
 
 // func filter3s1AVX512(c *byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·filter3s1AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
+	MOVQ         72(AX), CX
 	VBROADCASTSS (CX), Z9
 	VBROADCASTSS 4(CX), Z10
 	VBROADCASTSS 8(CX), Z11
@@ -282,6 +282,7 @@ block:
 	MOVQ        48(AX), R8
 	MOVQ        16(CX), R9
 	MOVQ        24(CX), R10
+	MOVQ        64(AX), R11
 	KMOVW       16(BX), K1
 	KMOVW       20(BX), K2
 	KMOVW       24(BX), K3
@@ -298,6 +299,7 @@ block:
 	JEQ         row2
 	CMPQ        R10, $0x00
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z9, Z7, Z0
 	VMOVUPS.Z   4(DI), K2, Z8
@@ -309,6 +311,7 @@ block:
 row1:
 	CMPQ        R10, $0x01
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z12, Z7, Z0
 	VFMADD231PS Z9, Z7, Z1
@@ -323,6 +326,7 @@ row1:
 row2:
 	CMPQ        R10, $0x02
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z0
 	VFMADD231PS Z12, Z7, Z1
@@ -338,6 +342,7 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x03
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z1
 	VFMADD231PS Z12, Z7, Z2
@@ -353,6 +358,7 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x04
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z2
 	VFMADD231PS Z12, Z7, Z3
@@ -368,6 +374,7 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x05
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z3
 	VFMADD231PS Z12, Z7, Z4
@@ -383,6 +390,7 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x06
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z4
 	VFMADD231PS Z12, Z7, Z5
@@ -398,6 +406,7 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x07
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z5
 	VFMADD231PS Z12, Z7, Z6
@@ -410,6 +419,7 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x08
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VFMADD231PS Z15, Z7, Z6
 	VMOVUPS.Z   4(DI), K2, Z8
@@ -423,8 +433,8 @@ finish:
 	MOVQ         32(CX), R8
 	MOVQ         56(AX), R9
 	KMOVW        28(BX), K4
-	VBROADCASTSS 88(AX), Z7
-	VBROADCASTSS 92(AX), Z8
+	VBROADCASTSS 96(AX), Z7
+	VBROADCASTSS 100(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
 	VFMADD213PS  Z8, Z7, Z1
 	VFMADD213PS  Z8, Z7, Z2
@@ -432,7 +442,7 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         72(AX), R10
+	MOVQ         80(AX), R10
 	TESTQ        R10, R10
 	JEQ          clamp
 	ADDQ         DI, R10
@@ -463,8 +473,8 @@ finish:
 	VADDPS       (R10), Z6, K4, Z6
 
 clamp:
-	VBROADCASTSS 96(AX), Z7
-	VBROADCASTSS 100(AX), Z8
+	VBROADCASTSS 104(AX), Z7
+	VBROADCASTSS 108(AX), Z8
 	MOVQ         (AX), R10
 	ADDQ         DI, R10
 	VMAXPS       Z0, Z7, Z0
@@ -518,10 +528,10 @@ next:
 	RET
 
 // func filter3s2AVX512(c *byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·filter3s2AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
+	MOVQ         72(AX), CX
 	VBROADCASTSS (CX), Z12
 	VBROADCASTSS 4(CX), Z13
 	VBROADCASTSS 8(CX), Z14
@@ -549,6 +559,7 @@ block:
 	MOVQ        48(AX), R8
 	MOVQ        16(CX), R9
 	MOVQ        24(CX), R10
+	MOVQ        64(AX), R11
 	KMOVW       16(BX), K1
 	KMOVW       20(BX), K2
 	KMOVW       24(BX), K3
@@ -566,6 +577,8 @@ block:
 	JEQ         row2
 	CMPQ        R10, $0x00
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -582,6 +595,8 @@ block:
 row1:
 	CMPQ        R10, $0x01
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -598,6 +613,8 @@ row1:
 row2:
 	CMPQ        R10, $0x02
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -615,6 +632,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x03
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -629,6 +648,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x04
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -646,6 +667,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x05
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -660,6 +683,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x06
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -677,6 +702,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x07
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -691,6 +718,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x08
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -708,6 +737,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x09
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -722,6 +753,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x0a
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -739,6 +772,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x0b
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -753,6 +788,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x0c
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -770,6 +807,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x0d
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -784,6 +823,8 @@ row2:
 	ADDQ        R8, DI
 	CMPQ        R10, $0x0e
 	JEQ         finish
+	PREFETCHT0  (DI)(R11*1)
+	PREFETCHT0  64(DI)(R11*1)
 	VMOVUPS.Z   (DI), K1, Z7
 	VMOVUPS.Z   64(DI), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -802,8 +843,8 @@ finish:
 	MOVQ         32(CX), R8
 	MOVQ         56(AX), R9
 	KMOVW        32(BX), K5
-	VBROADCASTSS 88(AX), Z7
-	VBROADCASTSS 92(AX), Z8
+	VBROADCASTSS 96(AX), Z7
+	VBROADCASTSS 100(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
 	VFMADD213PS  Z8, Z7, Z1
 	VFMADD213PS  Z8, Z7, Z2
@@ -811,7 +852,7 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         72(AX), R10
+	MOVQ         80(AX), R10
 	TESTQ        R10, R10
 	JEQ          clamp
 	ADDQ         DI, R10
@@ -842,8 +883,8 @@ finish:
 	VADDPS       (R10), Z6, K5, Z6
 
 clamp:
-	VBROADCASTSS 96(AX), Z7
-	VBROADCASTSS 100(AX), Z8
+	VBROADCASTSS 104(AX), Z7
+	VBROADCASTSS 108(AX), Z8
 	MOVQ         (AX), R10
 	ADDQ         DI, R10
 	VMAXPS       Z0, Z7, Z0
@@ -897,10 +938,10 @@ next:
 	RET
 
 // func filter5s1AVX512(c *byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·filter5s1AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
+	MOVQ         72(AX), CX
 	VBROADCASTSS (CX), Z9
 	VBROADCASTSS 4(CX), Z10
 	VBROADCASTSS 8(CX), Z11
@@ -940,6 +981,7 @@ block:
 	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
+	MOVQ        64(AX), R12
 	KMOVW       16(SI), K1
 	KMOVW       20(SI), K2
 	KMOVW       24(SI), K3
@@ -962,6 +1004,7 @@ block:
 	JEQ         row4
 	CMPQ        R11, $0x00
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VFMADD231PS Z9, Z7, Z0
 	VMOVUPS.Z   4(R8), K2, Z8
@@ -977,6 +1020,7 @@ block:
 row1:
 	CMPQ        R11, $0x01
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VFMADD231PS Z14, Z7, Z0
 	VFMADD231PS Z9, Z7, Z1
@@ -997,6 +1041,7 @@ row1:
 row2:
 	CMPQ        R11, $0x02
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VFMADD231PS Z19, Z7, Z0
 	VFMADD231PS Z14, Z7, Z1
@@ -1022,6 +1067,7 @@ row2:
 row3:
 	CMPQ        R11, $0x03
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VFMADD231PS Z24, Z7, Z0
 	VFMADD231PS Z19, Z7, Z1
@@ -1052,6 +1098,7 @@ row3:
 row4:
 	CMPQ             R11, $0x04
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z0
 	VFMADD231PS      Z24, Z7, Z1
@@ -1085,6 +1132,7 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x05
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z1
 	VFMADD231PS      Z24, Z7, Z2
@@ -1118,6 +1166,7 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x06
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z2
 	VFMADD231PS      Z24, Z7, Z3
@@ -1151,6 +1200,7 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x07
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z3
 	VFMADD231PS      Z24, Z7, Z4
@@ -1179,6 +1229,7 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x08
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z4
 	VFMADD231PS      Z24, Z7, Z5
@@ -1202,6 +1253,7 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x09
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z5
 	VFMADD231PS      Z24, Z7, Z6
@@ -1220,6 +1272,7 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0a
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VFMADD231PS      Z29, Z7, Z6
 	VMOVUPS.Z        4(R8), K2, Z8
@@ -1237,8 +1290,8 @@ finish:
 	MOVQ         32(DX), R9
 	MOVQ         56(AX), R10
 	KMOVW        36(SI), K6
-	VBROADCASTSS 88(AX), Z7
-	VBROADCASTSS 92(AX), Z8
+	VBROADCASTSS 96(AX), Z7
+	VBROADCASTSS 100(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
 	VFMADD213PS  Z8, Z7, Z1
 	VFMADD213PS  Z8, Z7, Z2
@@ -1246,7 +1299,7 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         72(AX), R11
+	MOVQ         80(AX), R11
 	TESTQ        R11, R11
 	JEQ          clamp
 	ADDQ         R8, R11
@@ -1277,8 +1330,8 @@ finish:
 	VADDPS       (R11), Z6, K6, Z6
 
 clamp:
-	VBROADCASTSS 96(AX), Z7
-	VBROADCASTSS 100(AX), Z8
+	VBROADCASTSS 104(AX), Z7
+	VBROADCASTSS 108(AX), Z8
 	MOVQ         (AX), R11
 	ADDQ         R8, R11
 	VMAXPS       Z0, Z7, Z0
@@ -1332,10 +1385,10 @@ next:
 	RET
 
 // func filter5s2AVX512(c *byte)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·filter5s2AVX512(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
+	MOVQ         72(AX), CX
 	VBROADCASTSS (CX), Z12
 	VBROADCASTSS 4(CX), Z13
 	VBROADCASTSS 8(CX), Z14
@@ -1374,6 +1427,7 @@ block:
 	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
+	MOVQ        64(AX), R12
 	KMOVW       16(SI), K1
 	KMOVW       20(SI), K2
 	KMOVW       24(SI), K3
@@ -1397,6 +1451,8 @@ block:
 	JEQ         row4
 	CMPQ        R11, $0x00
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
+	PREFETCHT0  64(R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VMOVUPS.Z   64(R8), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -1420,6 +1476,8 @@ block:
 row1:
 	CMPQ        R11, $0x01
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
+	PREFETCHT0  64(R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VMOVUPS.Z   64(R8), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -1443,6 +1501,8 @@ row1:
 row2:
 	CMPQ        R11, $0x02
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
+	PREFETCHT0  64(R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VMOVUPS.Z   64(R8), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -1471,6 +1531,8 @@ row2:
 row3:
 	CMPQ        R11, $0x03
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
+	PREFETCHT0  64(R8)(R12*1)
 	VMOVUPS.Z   (R8), K1, Z7
 	VMOVUPS.Z   64(R8), K2, Z8
 	VMOVAPS     Z7, Z9
@@ -1499,6 +1561,8 @@ row3:
 row4:
 	CMPQ             R11, $0x04
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1530,6 +1594,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x05
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1556,6 +1622,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x06
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1587,6 +1655,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x07
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1613,6 +1683,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x08
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1644,6 +1716,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x09
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1670,6 +1744,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0a
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1701,6 +1777,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0b
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1727,6 +1805,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0c
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1758,6 +1838,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0d
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1784,6 +1866,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0e
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1810,6 +1894,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x0f
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1831,6 +1917,8 @@ row4:
 	ADDQ             R9, R8
 	CMPQ             R11, $0x10
 	JEQ              finish
+	PREFETCHT0       (R8)(R12*1)
+	PREFETCHT0       64(R8)(R12*1)
 	VMOVUPS.Z        (R8), K1, Z7
 	VMOVUPS.Z        64(R8), K2, Z8
 	VMOVAPS          Z7, Z9
@@ -1856,8 +1944,8 @@ finish:
 	MOVQ         32(DX), R9
 	MOVQ         56(AX), R10
 	KMOVW        40(SI), K7
-	VBROADCASTSS 88(AX), Z7
-	VBROADCASTSS 92(AX), Z8
+	VBROADCASTSS 96(AX), Z7
+	VBROADCASTSS 100(AX), Z8
 	VFMADD213PS  Z8, Z7, Z0
 	VFMADD213PS  Z8, Z7, Z1
 	VFMADD213PS  Z8, Z7, Z2
@@ -1865,7 +1953,7 @@ finish:
 	VFMADD213PS  Z8, Z7, Z4
 	VFMADD213PS  Z8, Z7, Z5
 	VFMADD213PS  Z8, Z7, Z6
-	MOVQ         72(AX), R11
+	MOVQ         80(AX), R11
 	TESTQ        R11, R11
 	JEQ          clamp
 	ADDQ         R8, R11
@@ -1896,8 +1984,8 @@ finish:
 	VADDPS       (R11), Z6, K7, Z6
 
 clamp:
-	VBROADCASTSS 96(AX), Z7
-	VBROADCASTSS 100(AX), Z8
+	VBROADCASTSS 104(AX), Z7
+	VBROADCASTSS 108(AX), Z8
 	MOVQ         (AX), R11
 	ADDQ         R8, R11
 	VMAXPS       Z0, Z7, Z0
@@ -2149,11 +2237,11 @@ done:
 	RET
 
 // func filter3s1AVX2(c *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·filter3s1AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
-	MOVQ         80(AX), DX
+	MOVQ         72(AX), CX
+	MOVQ         88(AX), DX
 	VBROADCASTSS (CX), Y10
 	VBROADCASTSS 4(CX), Y11
 	VBROADCASTSS 8(CX), Y12
@@ -2183,6 +2271,7 @@ block:
 	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
+	MOVQ        64(AX), R12
 	VXORPS      Y0, Y0, Y0
 	VXORPS      Y1, Y1, Y1
 	VXORPS      Y2, Y2, Y2
@@ -2196,6 +2285,7 @@ block:
 	JEQ         row2
 	CMPQ        R11, $0x00
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS Y10, Y7, Y0
@@ -2210,6 +2300,7 @@ block:
 row1:
 	CMPQ        R11, $0x01
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS Y13, Y7, Y0
@@ -2227,6 +2318,7 @@ row1:
 row2:
 	CMPQ        R11, $0x02
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y0
@@ -2245,6 +2337,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x03
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y1
@@ -2263,6 +2356,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x04
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y2
@@ -2281,6 +2375,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x05
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y3
@@ -2299,6 +2394,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x06
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y4
@@ -2317,6 +2413,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x07
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y5
@@ -2332,6 +2429,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x08
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 192(CX), Y7, Y6
@@ -2348,8 +2446,8 @@ finish:
 	MOVQ         32(DX), R9
 	MOVQ         56(AX), R10
 	VMOVUPS      112(SI), Y9
-	VBROADCASTSS 88(AX), Y7
-	VBROADCASTSS 92(AX), Y8
+	VBROADCASTSS 96(AX), Y7
+	VBROADCASTSS 100(AX), Y8
 	VFMADD213PS  Y8, Y7, Y0
 	VFMADD213PS  Y8, Y7, Y1
 	VFMADD213PS  Y8, Y7, Y2
@@ -2357,7 +2455,7 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         72(AX), R11
+	MOVQ         80(AX), R11
 	TESTQ        R11, R11
 	JEQ          clamp
 	ADDQ         R8, R11
@@ -2395,8 +2493,8 @@ finish:
 	VADDPS       Y7, Y6, Y6
 
 clamp:
-	VBROADCASTSS 96(AX), Y7
-	VBROADCASTSS 100(AX), Y8
+	VBROADCASTSS 104(AX), Y7
+	VBROADCASTSS 108(AX), Y8
 	MOVQ         (AX), R11
 	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
@@ -2450,11 +2548,11 @@ next:
 	RET
 
 // func filter3s2AVX2(c *byte)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·filter3s2AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
-	MOVQ         80(AX), DX
+	MOVQ         72(AX), CX
+	MOVQ         88(AX), DX
 	VBROADCASTSS (CX), Y11
 	VBROADCASTSS 4(CX), Y12
 	VBROADCASTSS 8(CX), Y13
@@ -2485,6 +2583,7 @@ block:
 	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
+	MOVQ        64(AX), R12
 	VXORPS      Y0, Y0, Y0
 	VXORPS      Y1, Y1, Y1
 	VXORPS      Y2, Y2, Y2
@@ -2498,6 +2597,7 @@ block:
 	JEQ         row2
 	CMPQ        R11, $0x00
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2520,6 +2620,7 @@ block:
 row1:
 	CMPQ        R11, $0x01
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2542,6 +2643,7 @@ row1:
 row2:
 	CMPQ        R11, $0x02
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2565,6 +2667,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x03
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2585,6 +2688,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x04
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2608,6 +2712,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x05
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2628,6 +2733,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x06
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2651,6 +2757,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x07
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2671,6 +2778,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x08
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2694,6 +2802,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x09
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2714,6 +2823,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0a
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2737,6 +2847,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0b
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2757,6 +2868,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0c
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2780,6 +2892,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0d
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2800,6 +2913,7 @@ row2:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0e
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -2824,8 +2938,8 @@ finish:
 	MOVQ         32(DX), R9
 	MOVQ         56(AX), R10
 	VMOVUPS      144(SI), Y10
-	VBROADCASTSS 88(AX), Y7
-	VBROADCASTSS 92(AX), Y8
+	VBROADCASTSS 96(AX), Y7
+	VBROADCASTSS 100(AX), Y8
 	VFMADD213PS  Y8, Y7, Y0
 	VFMADD213PS  Y8, Y7, Y1
 	VFMADD213PS  Y8, Y7, Y2
@@ -2833,7 +2947,7 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         72(AX), R11
+	MOVQ         80(AX), R11
 	TESTQ        R11, R11
 	JEQ          clamp
 	ADDQ         R8, R11
@@ -2871,8 +2985,8 @@ finish:
 	VADDPS       Y7, Y6, Y6
 
 clamp:
-	VBROADCASTSS 96(AX), Y7
-	VBROADCASTSS 100(AX), Y8
+	VBROADCASTSS 104(AX), Y7
+	VBROADCASTSS 108(AX), Y8
 	MOVQ         (AX), R11
 	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
@@ -2926,11 +3040,11 @@ next:
 	RET
 
 // func filter5s1AVX2(c *byte)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·filter5s1AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
-	MOVQ         80(AX), DX
+	MOVQ         72(AX), CX
+	MOVQ         88(AX), DX
 	VBROADCASTSS (CX), Y10
 	VBROADCASTSS 4(CX), Y11
 	VBROADCASTSS 8(CX), Y12
@@ -2992,6 +3106,7 @@ block:
 	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
+	MOVQ        64(AX), R12
 	VXORPS      Y0, Y0, Y0
 	VXORPS      Y1, Y1, Y1
 	VXORPS      Y2, Y2, Y2
@@ -3009,6 +3124,7 @@ block:
 	JEQ         row4
 	CMPQ        R11, $0x00
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS Y10, Y7, Y0
@@ -3029,6 +3145,7 @@ block:
 row1:
 	CMPQ        R11, $0x01
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS Y15, Y7, Y0
@@ -3054,6 +3171,7 @@ row1:
 row2:
 	CMPQ        R11, $0x02
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 320(CX), Y7, Y0
@@ -3084,6 +3202,7 @@ row2:
 row3:
 	CMPQ        R11, $0x03
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 480(CX), Y7, Y0
@@ -3119,6 +3238,7 @@ row3:
 row4:
 	CMPQ        R11, $0x04
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y0
@@ -3157,6 +3277,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x05
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y1
@@ -3195,6 +3316,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x06
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y2
@@ -3233,6 +3355,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x07
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y3
@@ -3266,6 +3389,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x08
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y4
@@ -3294,6 +3418,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x09
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y5
@@ -3317,6 +3442,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0a
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y9
 	VMASKMOVPS  (R8), Y9, Y7
 	VFMADD231PS 640(CX), Y7, Y6
@@ -3339,8 +3465,8 @@ finish:
 	MOVQ         32(DX), R9
 	MOVQ         56(AX), R10
 	VMOVUPS      176(SI), Y9
-	VBROADCASTSS 88(AX), Y7
-	VBROADCASTSS 92(AX), Y8
+	VBROADCASTSS 96(AX), Y7
+	VBROADCASTSS 100(AX), Y8
 	VFMADD213PS  Y8, Y7, Y0
 	VFMADD213PS  Y8, Y7, Y1
 	VFMADD213PS  Y8, Y7, Y2
@@ -3348,7 +3474,7 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         72(AX), R11
+	MOVQ         80(AX), R11
 	TESTQ        R11, R11
 	JEQ          clamp
 	ADDQ         R8, R11
@@ -3386,8 +3512,8 @@ finish:
 	VADDPS       Y7, Y6, Y6
 
 clamp:
-	VBROADCASTSS 96(AX), Y7
-	VBROADCASTSS 100(AX), Y8
+	VBROADCASTSS 104(AX), Y7
+	VBROADCASTSS 108(AX), Y8
 	MOVQ         (AX), R11
 	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0
@@ -3441,11 +3567,11 @@ next:
 	RET
 
 // func filter5s2AVX2(c *byte)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·filter5s2AVX2(SB), NOSPLIT, $0-8
 	MOVQ         c+0(FP), AX
-	MOVQ         64(AX), CX
-	MOVQ         80(AX), DX
+	MOVQ         72(AX), CX
+	MOVQ         88(AX), DX
 	VBROADCASTSS (CX), Y11
 	VBROADCASTSS 4(CX), Y12
 	VBROADCASTSS 8(CX), Y13
@@ -3508,6 +3634,7 @@ block:
 	MOVQ        48(AX), R9
 	MOVQ        16(DX), R10
 	MOVQ        24(DX), R11
+	MOVQ        64(AX), R12
 	VXORPS      Y0, Y0, Y0
 	VXORPS      Y1, Y1, Y1
 	VXORPS      Y2, Y2, Y2
@@ -3525,6 +3652,7 @@ block:
 	JEQ         row4
 	CMPQ        R11, $0x00
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3557,6 +3685,7 @@ block:
 row1:
 	CMPQ        R11, $0x01
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3589,6 +3718,7 @@ row1:
 row2:
 	CMPQ        R11, $0x02
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3626,6 +3756,7 @@ row2:
 row3:
 	CMPQ        R11, $0x03
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3663,6 +3794,7 @@ row3:
 row4:
 	CMPQ        R11, $0x04
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3703,6 +3835,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x05
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3738,6 +3871,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x06
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3778,6 +3912,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x07
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3813,6 +3948,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x08
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3853,6 +3989,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x09
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3888,6 +4025,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0a
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3928,6 +4066,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0b
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -3963,6 +4102,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0c
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -4003,6 +4143,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0d
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -4038,6 +4179,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0e
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -4073,6 +4215,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x0f
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -4103,6 +4246,7 @@ row4:
 	ADDQ        R9, R8
 	CMPQ        R11, $0x10
 	JEQ         finish
+	PREFETCHT0  (R8)(R12*1)
 	VMOVUPS     16(SI), Y10
 	VMASKMOVPS  (R8), Y10, Y7
 	VMOVUPS     48(SI), Y10
@@ -4137,8 +4281,8 @@ finish:
 	MOVQ         32(DX), R9
 	MOVQ         56(AX), R10
 	VMOVUPS      208(SI), Y10
-	VBROADCASTSS 88(AX), Y7
-	VBROADCASTSS 92(AX), Y8
+	VBROADCASTSS 96(AX), Y7
+	VBROADCASTSS 100(AX), Y8
 	VFMADD213PS  Y8, Y7, Y0
 	VFMADD213PS  Y8, Y7, Y1
 	VFMADD213PS  Y8, Y7, Y2
@@ -4146,7 +4290,7 @@ finish:
 	VFMADD213PS  Y8, Y7, Y4
 	VFMADD213PS  Y8, Y7, Y5
 	VFMADD213PS  Y8, Y7, Y6
-	MOVQ         72(AX), R11
+	MOVQ         80(AX), R11
 	TESTQ        R11, R11
 	JEQ          clamp
 	ADDQ         R8, R11
@@ -4184,8 +4328,8 @@ finish:
 	VADDPS       Y7, Y6, Y6
 
 clamp:
-	VBROADCASTSS 96(AX), Y7
-	VBROADCASTSS 100(AX), Y8
+	VBROADCASTSS 104(AX), Y7
+	VBROADCASTSS 108(AX), Y8
 	MOVQ         (AX), R11
 	ADDQ         R8, R11
 	VMAXPS       Y0, Y7, Y0

@@ -21,7 +21,7 @@ const Tall = 7
 // Bytes into windowCall of package kernel, and into a tile and a block of its plan.
 const (
 	callDst, callSrc, callTiles, callBlocks                  = 0, 8, 16, 24
-	callTilesLen, callBlocksLen, callSrcRow, callDstRow, Own = 32, 40, 48, 56, 64
+	callTilesLen, callBlocksLen, callSrcRow, callDstRow, callAhead, Own = 32, 40, 48, 56, 64, 72
 
 	tileSrc, tileDst, tileFirst, tileLast, tileRows, tileSize = 0, 8, 16, 24, 32, 40
 
@@ -135,13 +135,14 @@ func (f *Window) Write(order [2]Mem) {
 
 // rows accumulates a tile and goes on to finish.
 func (f *Window) rows(tile, block reg.GPVirtual) {
-	src, row, first, last := f.GP64(), f.GP64(), f.GP64(), f.GP64()
+	src, row, first, last, ahead := f.GP64(), f.GP64(), f.GP64(), f.GP64(), f.GP64()
 	f.MOVQ(simd.At(f.Call, callSrc), src)
 	f.ADDQ(simd.At(tile, tileSrc), src)
 	f.ADDQ(simd.At(block, blockSrc), src)
 	f.MOVQ(simd.At(f.Call, callSrcRow), row)
 	f.MOVQ(simd.At(tile, tileFirst), first)
 	f.MOVQ(simd.At(tile, tileLast), last)
+	f.MOVQ(simd.At(f.Call, callAhead), ahead)
 	if f.Wide() {
 		for i := range f.reads() {
 			f.MaskAt(simd.At(block, blockMasks+4*i), opmask(i), nil)
@@ -157,6 +158,10 @@ func (f *Window) rows(tile, block reg.GPVirtual) {
 		f.Label(fmt.Sprintf("row%d", j))
 		f.CMPQ(last, U8(j))
 		f.JEQ(LabelRef("finish"))
+		// The order of reading is not one that processors foresee.
+		for x := 0; x < f.Stride*f.Lanes(); x += 16 {
+			f.PREFETCHT0(simd.Indexed(src, ahead, 4*x))
+		}
 		if f.Stride == 2 {
 			f.pairs(j, src, block)
 		} else {
