@@ -38,8 +38,6 @@ func function32(op Code) func(float64) float64 {
 	switch op {
 	case OpExpm1:
 		return expm132
-	case OpLog:
-		return log32
 	case OpLog1p:
 		return log1p32
 	case OpLog2:

@@ -18,6 +18,11 @@ var (
 	}
 	// erfFar is (log2(1-erf(1)) - log2(1-erf(1+y)))/y for y <= 2.95; erf is within 5.2e-9.
 	erfFar = [6]float32{0x1.e7530cp+1, 0x1.376578p+0, 0x1.e97780p-5, -0x1.cc6e16p-7, 0x1.438a96p-9, -0x1.d3ff40p-13}
+	// logTail is (log(1+f) - f + f**2/2)/f**3 for sqrt(1/2) <= 1+f <= sqrt(2), within
+	// 5.9e-9 of log(1+f).
+	logTail = [8]float32{
+		0x1.555554p-2, -0x1.000228p-2, 0x1.99a022p-3, -0x1.54721ap-3, 0x1.22d87ep-3, -0x1.0d8562p-3, 0x1.0563d2p-3, -0x1.38c5bep-4,
+	}
 	// exp2Tail is (2**f - 1)/f for |f| <= 1/2, within 3e-9 of 2**f.
 	exp2Tail = [6]float32{0x1.62e430p-1, 0x1.ebfbdcp-3, 0x1.c6af7ap-5, 0x1.3b2dd4p-7, 0x1.5f094ap-10, 0x1.417856p-13}
 )
@@ -36,6 +41,8 @@ const (
 	tanhNear, tanhFar  = 0.8, 10
 	erfFarMax          = 4
 	erfAtOne           = 0x1.558eaep+1 // -log2(1-erf(1))
+	sqrtHalfBits32     = 0x3f3504f3
+	leastNormal32      = 0x1p-126
 )
 
 // single32 returns the f32 code of an operation that has one.
@@ -43,6 +50,8 @@ func single32(op Code) func(float32) float32 {
 	switch op {
 	case OpExp:
 		return expSingle
+	case OpLog:
+		return logSingle
 	case OpErf:
 		return erfSingle
 	case OpTanh:
@@ -96,7 +105,7 @@ func expSingle(x float32) float32 {
 	return scaleSingle(u+float32(float32(float32(1-u)+r)+m), z)
 }
 
-// sigmoidSingle is 1/(1+e**-x), off by at most 1.16 units in the last place. It
+// sigmoidSingle is 1/(1+e**-x), off by at most 1.17 units in the last place. It
 // takes e = e**-|x| and divides e or 1 by 1+e; what rounding the two lost then
 // corrects the quotient.
 func sigmoidSingle(x float32) float32 {
@@ -161,4 +170,31 @@ func erfSingle(x float32) float32 {
 	p := float32(hornerSingle(exp2Tail[:], f)*f) + 1
 	v := 1 - float32(p*math.Float32frombits(math.Float32bits(z)<<23+oneBits32))
 	return math.Float32frombits(math.Float32bits(v) | math.Float32bits(x)&(1<<31))
+}
+
+// logSingle is the natural logarithm, off by at most 0.85 units in the last place.
+func logSingle(x float32) float32 {
+	switch {
+	case x == 0:
+		return negInf32
+	case !(x > 0):
+		return float32(math.NaN())
+	case x > math.MaxFloat32:
+		return x
+	}
+	bias := float32(-127)
+	y := x
+	if x < leastNormal32 {
+		y, bias = float32(x*(1<<23)), -150
+	}
+	// y = 2**k * (1+f); the sum of k's part and f is kept with what rounding it lost.
+	u := math.Float32bits(y) + (oneBits32 - sqrtHalfBits32)
+	k := float32(u>>23) + bias
+	f := math.Float32frombits(u&(1<<23-1)+sqrtHalfBits32) - 1
+	f2 := float32(f * f)
+	rest := float32(float32(hornerSingle(logTail[:], f)*f)*f2) - float32(f2*0.5)
+	h := float32(k * ln2Hi32)
+	s := h + f
+	low := float32(float32(h-s)+f) + float32(k*ln2Lo32)
+	return s + float32(low+rest)
 }

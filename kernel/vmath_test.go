@@ -23,11 +23,11 @@ var functionBounds = []struct {
 	ref, fast func(float64) float64
 }{
 	{OpExp, 0.78, math.Exp, fastExp},
-	{OpSigmoid, 1.16, sigmoid64, fastSigmoid},
+	{OpSigmoid, 1.17, sigmoid64, fastSigmoid},
 	{OpTanh, 0.99, math.Tanh, fastTanh},
 	{OpErf, 0.92, math.Erf, nil},
 	{OpExpm1, 0.51, math.Expm1, fastExpm1},
-	{OpLog, 0.51, math.Log, log32},
+	{OpLog, 0.85, math.Log, log32},
 	{OpLog1p, 0.51, math.Log1p, log1p32},
 	{OpLog2, 0.51, log2, log2of32},
 	{OpSin, 0.51, math.Sin, sin32},

@@ -62,6 +62,11 @@ const (
 	wQuiet
 	wTwo31
 	wMagicBits
+	wLogBias
+	wFracMask
+	wSqrtHalf
+	wMinusInf
+	wNaN
 )
 
 const (
@@ -79,4 +84,9 @@ const (
 	fErfFarMax
 	fErfAtOne
 	fMinusErfAtOne
+	fLeastNormal
+	fTwo23
+	fLogBias
+	fLogBiasSubnormal
+	fMax
 )

@@ -207,7 +207,7 @@ func angle(f func(isa, value, string) value) func(isa, value, value, string) val
 var functions = []function{
 	{name: "Exp", single: batch.exp, batch: [2]int{2, 8}, park: true},
 	{name: "Expm1", f: unary(isa.expm1), args: 1},
-	{name: "Log", f: unary(isa.log), args: 1},
+	{name: "Log", single: batch.log, batch: [2]int{2, 4}},
 	{name: "Log1p", f: unary(isa.log1p), args: 1},
 	{name: "Log2", f: unary(isa.log2), args: 1},
 	{name: "Sin", f: angle(isa.sin), args: 1},

@@ -217,6 +217,24 @@ func (b batch) erf(x vals) vals {
 	return b.pick(b.compare(ltOQ, t, fOne), b.add(b.mul(near, x), x), v)
 }
 
+func (b batch) log(x vals) vals {
+	least := b.compare(ltOQ, x, fLeastNormal)
+	bias := b.pick(least, fLogBiasSubnormal, fLogBias)
+	u := b.addInt(b.pick(least, b.mul(x, fTwo23), x), wLogBias)
+	k := b.map1(func(i int, d reg.Register) { b.VPSRLD(U8(23), u[i], d) })
+	k = b.add(b.map1(func(i int, d reg.Register) { b.VCVTDQ2PS(k[i], d) }), bias)
+	f := b.sub(b.addInt(b.bits(b.and, u, wFracMask), wSqrtHalf), fOne)
+	f2 := b.mul(f, f)
+	rest := b.sub(b.mul(b.mul(b.horner("logTail", 8, f), f), f2), b.mul(f2, fHalf))
+	h := b.mul(k, fLn2Hi)
+	s := b.add(h, f)
+	low := b.add(b.add(b.sub(h, s), f), b.mul(k, fLn2Lo))
+	v := b.add(s, b.add(low, rest))
+	v = b.pick(b.compare(gtOQ, x, fMax), x, v)
+	v = b.pick(b.compare(eqOQ, x, fZero), wMinusInf, v)
+	return b.pick(b.compare(nge, x, fZero), wNaN, v)
+}
+
 // emitSingle writes a step that applies a function of f32 to the accumulator: in
 // the registers beside it with AVX-512, and with AVX2 in all of them while the
 // accumulator waits in the strip of scratch.
