@@ -39,7 +39,7 @@ func UniformF32(word uint32) float32 { return float32(word>>8) * 0x1p-24 }
 func NormalF32(a, b uint32) (float32, float32) {
 	// In (0, 1], so that the logarithm is finite.
 	u := float32(float32(a)*0x1p-32) + 0x1p-33
-	r := float32(math.Sqrt(float64(-2 * float32(math.Log(float64(u))))))
+	r := float32(math.Sqrt(float64(-2 * logSingle(u))))
 	t := UniformF32(b) * float32(2*math.Pi)
 	return r * float32(math.Cos(float64(t))), r * float32(math.Sin(float64(t)))
 }

@@ -91,7 +91,7 @@ func scaleSingle(p, z float32) float32 {
 	return float32(p * math.Float32frombits(uint32(k-h)<<23+oneBits32))
 }
 
-// expSingle is e**x, off by at most 0.78 units in the last place, 0.54 where the
+// expSingle is e**x, off by at most 0.79 units in the last place, 0.54 where the
 // result is not subnormal.
 func expSingle(x float32) float32 {
 	if x > expMax32 {

@@ -22,7 +22,7 @@ var functionBounds = []struct {
 	ulp       float64
 	ref, fast func(float64) float64
 }{
-	{OpExp, 0.78, math.Exp, fastExp},
+	{OpExp, 0.79, math.Exp, fastExp},
 	{OpSigmoid, 1.17, sigmoid64, fastSigmoid},
 	{OpTanh, 0.99, math.Tanh, fastTanh},
 	{OpErf, 0.92, math.Erf, nil},
