@@ -20,8 +20,9 @@ func TestConvSpans(t *testing.T) {
 		}
 		rapid.Check(t, func(r *rapid.T) {
 			kernel, stride, pad := rapid.IntRange(1, 3).Draw(r, "kernel"), rapid.IntRange(1, 2).Draw(r, "stride"), rapid.IntRange(0, 2).Draw(r, "pad")
-			groups, per, m := rapid.IntRange(1, 2).Draw(r, "groups"), rapid.SampledFrom([]int{2, 3, 17}).Draw(r, "per group"), rapid.IntRange(1, 31).Draw(r, "channels")
-			h, wd := rapid.IntRange(3, 6).Draw(r, "height"), rapid.IntRange(130, 150).Draw(r, "width")
+			groups, per, m := rapid.IntRange(1, 2).Draw(r, "groups"), rapid.SampledFrom([]int{2, 3, 9}).Draw(r, "per group"), rapid.IntRange(1, 15).Draw(r, "channels")
+			// Just long enough for spans at every level.
+			h, wd := rapid.IntRange(3, 4).Draw(r, "height"), 64*stride+rapid.IntRange(2, 20).Draw(r, "width")
 			s := Conv{Groups: groups, Stride: []int{stride, stride}, PadLo: []int{pad, pad}}
 			x, w := []int{rapid.IntRange(1, 2).Draw(r, "batch"), groups * per, h, wd}, []int{groups * m, per, kernel, kernel}
 			y := []int{x[0], w[0], (h+2*pad-kernel)/stride + 1, (wd+2*pad-kernel)/stride + 1}
