@@ -7,6 +7,21 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
+// BenchmarkAttentionFew is a token or some of them that meet 1000 before.
+func BenchmarkAttentionFew(b *testing.B) {
+	for _, queries := range []int{1, 2, 4, 5, 8, 16} {
+		b.Run(fmt.Sprint(queries), func(b *testing.B) {
+			k := array.New(array.F32, 12, 1000, 64)
+			q, out := array.New(array.F32, 12, queries, 64), []*array.Array{array.New(array.F32, 12, queries, 64)}
+			in, w := []*array.Array{q, k, k}, &Workspace{}
+			for b.Loop() {
+				Attention{}.Run(w, out, in)
+			}
+			b.ReportMetric(float64(2*k.Len()*4)/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GB/s")
+		})
+	}
+}
+
 // BenchmarkAttention is that of BERT base and of GPT-2 small.
 func BenchmarkAttention(b *testing.B) {
 	for _, causal := range []bool{false, true} {

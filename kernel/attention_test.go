@@ -139,6 +139,7 @@ var attentionTable = []attentionSizes{
 	{name: "one", q: []int{1, 1}, k: []int{1, 1}, v: []int{1, 1}},
 	{name: "heads", q: []int{2, 3, 37, 8}, k: []int{2, 3, 130, 8}, v: []int{2, 3, 130, 16}},
 	{name: "one query", q: []int{2, 1, 64}, k: []int{2, 77, 64}, v: []int{2, 77, 64}},
+	{name: "few queries", q: []int{2, 4, 7}, k: []int{2, 135, 7}, v: []int{2, 135, 5}},
 	{name: "wide", q: []int{33, 300}, k: []int{65, 300}, v: []int{65, 33}},
 	{name: "broadcast", q: []int{2, 3, 4, 8}, k: []int{3, 5, 8}, v: []int{1, 1, 5, 2}},
 	{name: "causal", attrs: Attention{IsCausal: true}, q: []int{2, 70, 9}, k: []int{2, 70, 9}, v: []int{2, 70, 17}},
@@ -147,6 +148,9 @@ var attentionTable = []attentionSizes{
 	{name: "scale", attrs: Attention{HasScale: true, Scale: 0.5}, q: []int{2, 9, 6}, k: []int{2, 9, 6}, v: []int{2, 9, 6}},
 	{name: "groups", attrs: Attention{EnableGqa: true}, q: []int{2, 6, 5, 8}, k: []int{2, 2, 9, 8}, v: []int{2, 3, 9, 4}},
 	{name: "float mask", q: []int{2, 3, 40, 8}, k: []int{2, 3, 70, 8}, v: []int{2, 3, 70, 8}, mask: []int{2, 1, 40, 70}},
+	{name: "few queries, float mask", q: []int{2, 3, 9}, k: []int{2, 70, 9}, v: []int{2, 70, 8}, mask: []int{3, 70}},
+	{name: "few queries, bool mask", q: []int{2, 3, 9}, k: []int{2, 70, 9}, v: []int{2, 70, 8}, mask: []int{2, 3, 70}, bool: true},
+	{name: "few queries, causal", attrs: Attention{IsCausal: true}, q: []int{2, 4, 9}, k: []int{2, 70, 9}, v: []int{2, 70, 8}},
 	{name: "row mask", q: []int{2, 40, 8}, k: []int{2, 70, 8}, v: []int{2, 70, 8}, mask: []int{70}},
 	{name: "column mask", q: []int{2, 40, 8}, k: []int{2, 70, 8}, v: []int{2, 70, 8}, mask: []int{40, 1}},
 	{name: "scalar mask", q: []int{2, 4, 8}, k: []int{2, 7, 8}, v: []int{2, 7, 8}, mask: []int{}},
@@ -261,13 +265,13 @@ func TestAttentionSpecial(t *testing.T) {
 			"NaN in v": func(c *attentionCase) { setElem(c.v, []int{0, 69, 1}, nan) },
 			"Inf in k": func(c *attentionCase) { setElem(c.k, []int{0, 5, 1}, inf) },
 			"hidden by floats": func(c *attentionCase) {
-				c.mask = array.New(array.F32, 40, 70)
+				c.mask = array.New(array.F32, c.q.Dim(1), 70)
 				for s := range 70 {
-					setElem(c.mask, []int{2, s}, -inf)
-					setElem(c.mask, []int{3, s}, lowest)
+					setElem(c.mask, []int{0, s}, -inf)
+					setElem(c.mask, []int{1, s}, lowest)
 					if s < 65 {
-						setElem(c.mask, []int{4, s}, -inf)
-						setElem(c.mask, []int{5, s}, lowest)
+						setElem(c.mask, []int{2, s}, -inf)
+						setElem(c.mask, []int{3, s}, lowest)
 					}
 				}
 			},
@@ -287,19 +291,21 @@ func TestAttentionSpecial(t *testing.T) {
 				setElem(c.k, []int{0, 20, 1}, nan)
 			},
 			"mask hides NaN": func(c *attentionCase) {
-				c.mask = randomMask(rand.New(rand.NewPCG(1, 1)), 40, 70)
-				for l := range 40 {
+				c.mask = randomMask(rand.New(rand.NewPCG(1, 1)), c.q.Dim(1), 70)
+				for l := range c.q.Dim(1) {
 					array.Raw[bool](c.mask)[l*70+5] = l == 0
 				}
 				setElem(c.k, []int{0, 5, 1}, nan)
 			},
 		} {
-			t.Run(name, func(t *testing.T) {
-				c := attentionSizes{q: []int{1, 40, 8}, k: []int{1, 70, 8}, v: []int{1, 70, 8}}.
-					build(rand.New(rand.NewPCG(3, 4)), array.F32, "contiguous")
-				change(c)
-				c.check(t)
-			})
+			for _, queries := range []int{4, 40} {
+				t.Run(fmt.Sprintf("%s/%d", name, queries), func(t *testing.T) {
+					c := attentionSizes{q: []int{1, queries, 8}, k: []int{1, 70, 8}, v: []int{1, 70, 8}}.
+						build(rand.New(rand.NewPCG(3, 4)), array.F32, "contiguous")
+					change(c)
+					c.check(t)
+				})
+			}
 		}
 	})
 }

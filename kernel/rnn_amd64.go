@@ -23,18 +23,18 @@ func gruCell32(l cpuLevel, x, s, h, y []float32) {
 	}
 }
 
-// stateDots32 adds to groups of dotsGroup elements of c the products of h with rows of w,
-// len(h) long. The groups follow one another from the first or, back, from the last.
-func stateDots32(l cpuLevel, groups int, h, w, c []float32, back bool) {
-	k := len(h)
-	_, _ = w[groups*dotsGroup*k-1], c[groups*dotsGroup-1]
+// stateDots32 adds to groups of dotsGroup elements of c the products of h with rows of
+// w, ldw apart. The groups follow one another from the first or, back, from the last.
+func stateDots32(l cpuLevel, groups int, h, w []float32, ldw int, c []float32, back bool) {
+	n, k := groups*dotsGroup, len(h)
+	_, _ = w[(n-1)*ldw+k-1], c[n-1]
 	at, step := 0, dotsGroup
 	if back {
-		at, step = (groups-1)*dotsGroup, -dotsGroup
+		at, step = n-dotsGroup, -dotsGroup
 	}
 	if l == levelAVX512 {
-		stateDotsAVX512(groups, k, &h[0], &w[at*k], k, step*k, &c[at], step)
+		stateDotsAVX512(groups, k, &h[0], &w[at*ldw], ldw, step*ldw, &c[at], step)
 	} else {
-		stateDotsAVX2(groups, k, &h[0], &w[at*k], k, step*k, &c[at], step)
+		stateDotsAVX2(groups, k, &h[0], &w[at*ldw], ldw, step*ldw, &c[at], step)
 	}
 }

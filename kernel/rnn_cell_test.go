@@ -88,15 +88,15 @@ func TestStateDots(t *testing.T) {
 			for _, k := range []int{1, 7, 8, 16, 33, 256} {
 				for _, groups := range []int{1, 2, 5} {
 					for _, back := range []bool{false, true} {
-						n := groups * dotsGroup
-						h, w, c := guardedFloats(t, r, k, before), guardedFloats(t, r, n*k, before), guardedFloats(t, r, n, before)
+						n, ld := groups*dotsGroup, k+r.IntN(3)
+						h, w, c := guardedFloats(t, r, k, before), guardedFloats(t, r, (n-1)*ld+k, before), guardedFloats(t, r, n, before)
 						want := wide64(c)
 						for i := range want {
 							for p, v := range h {
-								want[i] += float64(v) * float64(w[i*k+p])
+								want[i] += float64(v) * float64(w[i*ld+p])
 							}
 						}
-						stateDots32(cpu.level, groups, h, w, c, back)
+						stateDots32(cpu.level, groups, h, w, ld, c, back)
 						for i, v := range want {
 							require.InDelta(t, v, c[i], 1e-4)
 						}

@@ -16,8 +16,8 @@ func gruCell32(l cpuLevel, x, s, h, y []float32) {
 	copy(y, h)
 }
 
-func stateDots32(_ cpuLevel, groups int, h, w, c []float32, _ bool) {
+func stateDots32(_ cpuLevel, groups int, h, w []float32, ldw int, c []float32, _ bool) {
 	for i := range c[:groups*dotsGroup] {
-		c[i] += dot(h, w[i*len(h):][:len(h)])
+		c[i] += dot(h, w[i*ldw:][:len(h)])
 	}
 }

@@ -85,7 +85,7 @@ func (j *stepDots) Do(lo, hi int) {
 	whole := min(hi, j.gates/dotsGroup) - lo
 	if whole > 0 && j.rows == 1 {
 		at := lo * dotsGroup
-		stateDots32(j.level, whole, j.h[:j.k], j.weight[at*j.k:], j.c[at:], j.back)
+		stateDots32(j.level, whole, j.h[:j.k], j.weight[at*j.k:], j.k, j.c[at:], j.back)
 		lo += whole
 	}
 	for i := range hi - lo {
