@@ -235,13 +235,20 @@ func (b *attentionBlock[T]) finish() {
 
 // storeRow stores the elements of row in a, step apart, rounding to 16 bits.
 func storeRow[T real](a *array.Array, at, step int, row []T) {
-	switch a.DType() {
-	case array.F16:
-		for i, raw := 0, array.Raw[array.Half](a); i < len(row); i++ {
+	n := len(row)
+	switch d := a.DType(); {
+	case isHalf(d) && step == 1 && isFloat32[T]():
+		if d == array.F16 {
+			narrow(halfBits(array.Raw[array.Half](a)[at:at+n]), asFloat32(row), false)
+		} else {
+			narrow(halfBits(array.Raw[array.BFloat](a)[at:at+n]), asFloat32(row), true)
+		}
+	case d == array.F16:
+		for i, raw := 0, array.Raw[array.Half](a); i < n; i++ {
 			raw[at+i*step] = array.HalfFromFloat32(float32(row[i]))
 		}
-	case array.BF16:
-		for i, raw := 0, array.Raw[array.BFloat](a); i < len(row); i++ {
+	case d == array.BF16:
+		for i, raw := 0, array.Raw[array.BFloat](a); i < n; i++ {
 			raw[at+i*step] = array.BFloatFromFloat32(float32(row[i]))
 		}
 	default:

@@ -1,11 +1,6 @@
 package kernel
 
-import (
-	"math"
-	"unsafe"
-
-	"github.com/gofx-dev/gofx/array"
-)
+import "math"
 
 //go:generate go run -C ../internal/asmgen ./seq
 
@@ -215,15 +210,6 @@ func readHalf[T real, H halfFloat](dst []T, src []H, shape, strides [2]int, at i
 		return
 	}
 	for r := range n {
-		row := src[at+r*strides[0]:][:cols]
-		bits := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(row))), cols)
-		widen(asFloat32(dst[r*cols:][:cols]), bits, isBrain[H]())
+		widen(asFloat32(dst[r*cols:][:cols]), halfBits(src[at+r*strides[0]:][:cols]), isBrain[H]())
 	}
-}
-
-// isBrain reports whether H is BFloat.
-func isBrain[H halfFloat]() bool {
-	var h H
-	_, brain := any(h).(array.BFloat)
-	return brain
 }

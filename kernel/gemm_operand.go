@@ -127,6 +127,10 @@ func gatherHalf[T real, H halfFloat](dst []T, src []H, shape, strides []int, at 
 	}
 	n, step := shape[0], strides[0]
 	if len(shape) == 1 {
+		if step == 1 && n > 0 && isFloat32[T]() {
+			widen(asFloat32(dst[:n]), halfBits(src[at:at+n]), isBrain[H]())
+			return dst[n:]
+		}
 		for i := range dst[:n] {
 			dst[i] = T(src[at].Float32())
 			at += step
@@ -157,14 +161,21 @@ func store[T real](a *array.Array, from []T) {
 	if a == nil || len(from) == 0 {
 		return
 	}
-	switch a.DType() {
-	case array.F16:
-		for i, d := 0, array.Data[array.Half](a); i < len(d); i++ {
-			d[i] = array.HalfFromFloat32(float32(from[i]))
+	switch d := a.DType(); {
+	case !isHalf(d):
+	case d == array.F16 && isFloat32[T]():
+		dst := halfBits(array.Data[array.Half](a))
+		narrow(dst, asFloat32(from)[:len(dst)], false)
+	case isFloat32[T]():
+		dst := halfBits(array.Data[array.BFloat](a))
+		narrow(dst, asFloat32(from)[:len(dst)], true)
+	case d == array.F16:
+		for i, raw := 0, array.Data[array.Half](a); i < len(raw); i++ {
+			raw[i] = array.HalfFromFloat32(float32(from[i]))
 		}
-	case array.BF16:
-		for i, d := 0, array.Data[array.BFloat](a); i < len(d); i++ {
-			d[i] = array.BFloatFromFloat32(float32(from[i]))
+	default:
+		for i, raw := 0, array.Data[array.BFloat](a); i < len(raw); i++ {
+			raw[i] = array.BFloatFromFloat32(float32(from[i]))
 		}
 	}
 }

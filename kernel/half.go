@@ -1,5 +1,7 @@
 package kernel
 
+//go:generate go run -C ../internal/asmgen ./seq
+
 import (
 	"unsafe"
 
@@ -122,11 +124,9 @@ func loadHalves(w *Workspace, a *array.Array) []uint16 {
 		return nil
 	}
 	if a.DType() == array.F16 {
-		b := loadSame[array.Half](w, a)
-		return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
+		return halfBits(loadSame[array.Half](w, a))
 	}
-	b := loadSame[array.BFloat](w, a)
-	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
+	return halfBits(loadSame[array.BFloat](w, a))
 }
 
 // halfJob is a product with weights of 16 bits.
@@ -203,6 +203,32 @@ func widenGo(dst []float32, src []uint16, brain bool) {
 	for i, v := range src {
 		dst[i] = array.Half(v).Float32()
 	}
+}
+
+// narrowGo is the twin of narrowF16AVX512 and its like, bit for bit.
+func narrowGo(dst []uint16, src []float32, brain bool) {
+	src = src[:len(dst)]
+	if brain {
+		for i, v := range src {
+			dst[i] = uint16(array.BFloatFromFloat32(v))
+		}
+		return
+	}
+	for i, v := range src {
+		dst[i] = uint16(array.HalfFromFloat32(v))
+	}
+}
+
+// halfBits returns the bits of 16-bit floats.
+func halfBits[H halfFloat](s []H) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// isBrain reports whether H is BFloat.
+func isBrain[H halfFloat]() bool {
+	var h H
+	_, brain := any(h).(array.BFloat)
+	return brain
 }
 
 // dotHalvesGo is the twin of dotF16AVX512 and its like, for k in [from, to): it

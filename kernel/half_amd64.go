@@ -2,6 +2,7 @@ package kernel
 
 // widen converts 16-bit floats.
 func widen(dst []float32, src []uint16, brain bool) {
+	src = src[:len(dst)]
 	n := 0
 	switch {
 	case qAVX512() && len(dst) >= 16:
@@ -20,6 +21,29 @@ func widen(dst []float32, src []uint16, brain bool) {
 		}
 	}
 	widenGo(dst[n:], src[n:], brain)
+}
+
+// narrow rounds floats to 16 bits.
+func narrow(dst []uint16, src []float32, brain bool) {
+	src = src[:len(dst)]
+	n := 0
+	switch {
+	case qAVX512() && len(dst) >= 16:
+		n = len(dst) &^ 15
+		if brain {
+			narrowBF16AVX512(n/16, &src[0], &dst[0])
+		} else {
+			narrowF16AVX512(n/16, &src[0], &dst[0])
+		}
+	case qAVX2() && len(dst) >= 8:
+		n = len(dst) &^ 7
+		if brain {
+			narrowBF16AVX2(n/8, &src[0], &dst[0])
+		} else {
+			narrowF16AVX2(n/8, &src[0], &dst[0])
+		}
+	}
+	narrowGo(dst[n:], src[n:], brain)
 }
 
 // dotHalves computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns and 1 to 4 rows.

@@ -4,6 +4,8 @@ package kernel
 
 func widen(dst []float32, src []uint16, brain bool) { widenGo(dst, src, brain) }
 
+func narrow(dst []uint16, src []float32, brain bool) { narrowGo(dst, src, brain) }
+
 func dotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain bool, dst []float32, ldd int) {
 	for r := range rows {
 		clear(dst[r*ldd : r*ldd+n])

@@ -1,5 +1,5 @@
-// Command seq writes the amd64 assembly of attention and of recurrent networks in
-// package kernel and its Go stubs: zattention_amd64.s and zrnn_amd64.s. The files it writes are checked in; a test
+// Command seq writes the amd64 assembly of attention, of recurrent networks and
+// of the rounding to 16 bits in package kernel, and its Go stubs. The files it writes are checked in; a test
 // regenerates them and compares byte for byte.
 package main
 
@@ -13,7 +13,7 @@ import (
 type isa struct{ simd.ISA }
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/seq", []simd.Unit{{Name: "attention", Emit: emitAttention}, {Name: "rnn", Emit: emitRNN}})
+	return simd.Files("asmgen/seq", []simd.Unit{{Name: "attention", Emit: emitAttention}, {Name: "rnn", Emit: emitRNN}, {Name: "half", Emit: emitHalf}})
 }
 
 func main() { simd.Main("asmgen/seq", generate) }
