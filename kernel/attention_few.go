@@ -49,7 +49,7 @@ func (b *attentionBlock[T]) one(i, at, n int, k []float32, ldk int, v []float32,
 	scores, state := asFloat32(b.scores)[i*attentionKeys:][:n], asFloat32(b.state)
 	rowDots(b.level, scores, asFloat32(b.query)[i*b.depth:][:b.depth], k, ldk)
 	b.hideFew(i, at, scores)
-	high := max(state[i], rowHigh(b.level, scores))
+	high := max(state[i], rowExtreme(b.level, false, scores))
 	from := max(float64(high), -math.MaxFloat32)
 	factor := float32(exp32(float64(state[i]) - from))
 	sum := rowExp(b.level, scores, scores, from)
