@@ -60,7 +60,7 @@ func (r Resize) ScratchBytes(out, in []*array.Array) int {
 	if o.DType() != d {
 		n += scratchSize(o.Len(), d.Size())
 	}
-	return n + scratchSize(a.Dim(-1), d.Size())
+	return n + scratchSize(resizeChunks*a.Dim(-1), d.Size())
 }
 
 func (r *Resize) check(o, a *array.Array) {
@@ -138,28 +138,82 @@ func (r *Resize) nearest(w *Workspace, o, a *array.Array) {
 	plane := prod(a.Shape()[a.Rank()-r.Spatial:])
 	switch o.DType().Size() {
 	case 1:
-		resizeNearest(rawOut[uint8](o), rawDense[uint8](w, a), plane, &ax)
+		resizeNearest(w, rawOut[uint8](o), rawDense[uint8](w, a), plane, &ax)
 	case 2:
-		resizeNearest(rawOut[uint16](o), rawDense[uint16](w, a), plane, &ax)
+		resizeNearest(w, rawOut[uint16](o), rawDense[uint16](w, a), plane, &ax)
 	case 4:
-		resizeNearest(rawOut[uint32](o), rawDense[uint32](w, a), plane, &ax)
+		resizeNearest(w, rawOut[uint32](o), rawDense[uint32](w, a), plane, &ax)
 	default:
-		resizeNearest(rawOut[uint64](o), rawDense[uint64](w, a), plane, &ax)
+		resizeNearest(w, rawOut[uint64](o), rawDense[uint64](w, a), plane, &ax)
 	}
 }
 
-func resizeNearest[T array.Elem](dst, src []T, plane int, ax *[3]resizeAxis[float32]) {
-	for ; len(src) > 0; src = src[plane:] {
-		for i := range ax[0].n {
-			p, _ := ax[0].at(i, 0)
-			for j := range ax[1].n {
-				q, _ := ax[1].at(j, 0)
-				for k, x := range ax[2].index {
-					dst[k] = src[p+q+int(x)]
-				}
-				dst = dst[ax[2].n:]
+// resizeNearestJob picks elements for rows of the output.
+type resizeNearestJob[T array.Elem] struct {
+	dst, src []T
+	plane    int
+	ax       [3]resizeAxis[float32]
+	double   bool // each element of a row is taken twice
+}
+
+func resizeNearest[T array.Elem](w *Workspace, dst, src []T, plane int, ax *[3]resizeAxis[float32]) {
+	j := takeJob[resizeNearestJob[T]](w)
+	*j = resizeNearestJob[T]{dst: dst, src: src, plane: plane, ax: *ax, double: true}
+	for k, x := range ax[2].index {
+		j.double = j.double && int(x) == k/2
+	}
+	w.Parallel(len(dst)/ax[2].n, max(1, packWork/ax[2].n), j)
+	putJob(w, j)
+}
+
+// Do fills rows [lo, hi) of the output, counted over all planes.
+func (j *resizeNearestJob[T]) Do(lo, hi int) {
+	ax, width := &j.ax, j.ax[2].n
+	was := -1
+	for i := lo; i < hi; i++ {
+		p, _ := ax[0].at(i/ax[1].n%ax[0].n, 0)
+		q, _ := ax[1].at(i%ax[1].n, 0)
+		from := i/(ax[0].n*ax[1].n)*j.plane + p + q
+		dst, src := j.dst[i*width:(i+1)*width], j.src[from:]
+		switch {
+		case from == was: // the row before reads the same
+			copy(dst, j.dst[(i-1)*width:])
+		case j.double:
+			for k := range dst[:width/2] {
+				dst[2*k], dst[2*k+1] = src[k], src[k]
+			}
+			if width%2 == 1 {
+				dst[width-1] = src[width/2]
+			}
+		default:
+			for k, x := range ax[2].index {
+				dst[k] = src[x]
 			}
 		}
+		was = from
+	}
+}
+
+// resizeChunks is the number of parts that interpolation is done in, each with a
+// row of its own.
+const resizeChunks = 16
+
+// resizeJob interpolates rows of the output.
+type resizeJob[T real] struct {
+	dst, src, rows      []T
+	width, plane, grain int
+	ax                  [3]resizeAxis[T]
+}
+
+// Do computes rows [lo, hi) of the output, counted over all planes.
+func (j *resizeJob[T]) Do(lo, hi int) {
+	ax := &j.ax
+	row := j.rows[lo/j.grain*j.width:][:j.width]
+	y := j.dst[lo*ax[2].n:]
+	for i := lo; i < hi; i++ {
+		src := j.src[i/(ax[0].n*ax[1].n)*j.plane:][:j.plane]
+		resizeRows(row, src, ax, i/ax[1].n%ax[0].n, i%ax[1].n)
+		y = resizeRow(y, row, &ax[2])
 	}
 }
 
@@ -170,16 +224,12 @@ func resizeTo[T float32 | float64](w *Workspace, r *Resize, o, a *array.Array) {
 	resizeTables(w, r, &ax, o, a)
 	plane := prod(a.Shape()[a.Rank()-r.Spatial:])
 	dst := outAs[T](w, o)
-	src, row := loadAs[T](w, a), Scratch[T](w, a.Dim(-1))
-	y := dst
-	for ; len(src) > 0; src = src[plane:] {
-		for i := range ax[0].n {
-			for j := range ax[1].n {
-				resizeRows(row, src, &ax, i, j)
-				y = resizeRow(y, row, &ax[2])
-			}
-		}
-	}
+	j := takeJob[resizeJob[T]](w)
+	*j = resizeJob[T]{dst: dst, src: loadAs[T](w, a), rows: Scratch[T](w, resizeChunks*a.Dim(-1)), width: a.Dim(-1), plane: plane, ax: ax}
+	rows := len(dst) / ax[2].n
+	j.grain = (rows + resizeChunks - 1) / resizeChunks
+	w.Parallel(rows, j.grain, j)
+	putJob(w, j)
 	if o.DType().IsInt() {
 		roundInto(o.DType(), dst)
 	}
