@@ -117,6 +117,7 @@ var winogradCases = []winogradCase{
 	{5, 3, 2, 2, [2]int{6, 4}, [2]int{1, 1}, [2]int{2, 0}},
 	{1, 1, 3, 2, [2]int{0, 4}, [2]int{2, 1}, [2]int{2, 1}},
 	{1, 1, 1, 1, [2]int{400, 3}, [2]int{1, 1}, [2]int{1, 1}},
+	{2, 1, 40, 40, [2]int{36, 64}, [2]int{1, 1}, [2]int{1, 1}},
 }
 
 // Every shape against sums in float64, with every epilogue, and the same bits
@@ -209,4 +210,42 @@ func TestWinogradStep(t *testing.T) {
 		})
 		requireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 128, 9, 9)}, []*array.Array{array.New(array.F32, 2, 128, 9, 9), packed})
 	})
+}
+
+// Every tile of every image is in one block, whatever the plan, and a plan's
+// scratch is within what a step says.
+func TestWinogradPlan(t *testing.T) {
+	kinds := map[string]int{}
+	for _, c := range append(slices.Clone(winogradCases), winogradCase{1, 1, 64, 64, [2]int{56, 56}, [2]int{1, 1}, [2]int{1, 1}},
+		winogradCase{8, 1, 512, 512, [2]int{14, 14}, [2]int{1, 1}, [2]int{1, 1}}, winogradCase{1, 1, 64, 64, [2]int{224, 224}, [2]int{1, 1}, [2]int{1, 1}}) {
+		for _, l := range scratchLevels {
+			for _, e := range []int{2, 4} {
+				for threads := 1; threads <= 4; threads++ {
+					v := c.form()
+					j := newWinograd(v, l, e, threads)
+					seen := make([]int, c.batch*j.tiles)
+					for i := range j.blocks {
+						b := j.block(i)
+						require.LessOrEqual(t, b.images*((b.tiles()+j.bl.nr-1)/j.bl.nr)*j.t*j.t*j.ps, j.sizeV)
+						require.Zero(t, b.lo%j.bl.nr, "panels do not depend on blocks")
+						for image := range b.images {
+							for tile := b.lo; tile < b.hi; tile++ {
+								seen[(b.image+image)*j.tiles+tile]++
+							}
+						}
+					}
+					for _, n := range seen {
+						require.Equal(t, 1, n)
+					}
+					total := 0
+					for _, n := range j.scratchSizes() {
+						total += scratchSize(n, 4)
+					}
+					require.LessOrEqual(t, total, winogradScratch(v, l, e))
+					kinds[fmt.Sprint(j.apart, j.blocks > 1, j.images > 1)]++
+				}
+			}
+		}
+	}
+	require.GreaterOrEqual(t, len(kinds), 4, "%v", kinds)
 }
