@@ -8,30 +8,18 @@ import "runtime"
 // transforms, and the weights on their way from memory, which overlap with the
 // arithmetic only in part.
 func winogradTile(l cpuLevel, s Conv, in []int, m, perGroup int, kernel []int) int {
-	groups := max(s.Groups, 1)
-	if l == levelGeneric || len(in) != 2 || len(kernel) != 2 || kernel[0] != 3 || kernel[1] != 3 ||
-		m/groups < winogradLeast || perGroup < winogradLeast || !allOnes(s.Stride) || !allOnes(s.Dilation) {
+	m /= max(s.Groups, 1)
+	one := [3]int{1, 1, 1}
+	g, ok := expected(s, in, kernel)
+	if !ok || l == levelGeneric || len(kernel) != 2 || g.kernel != [3]int{1, 3, 3} || g.stride != one || g.dilate != one ||
+		m < winogradLeast || perGroup < winogradLeast {
 		return 0
-	}
-	var out [2]int
-	for d := range out {
-		out[d] = in[d] - 2
-		if s.PadLo != nil {
-			out[d] += s.PadLo[d]
-		}
-		if s.PadHi != nil {
-			out[d] += s.PadHi[d]
-		}
-		if out[d] < 1 {
-			return 0
-		}
 	}
 	bl := blockingOf(l)
 	rate := float64(bl.nr) // multiply-adds a cycle: two vectors, as wide as a panel
-	m /= groups
-	best, e := float64(out[0]*out[1]*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
+	best, e := float64(g.outPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
 	for _, try := range []int{4, 2} {
-		if c := winogradCost(l, try, out, m, perGroup); c < best {
+		if c := winogradCost(l, try, &g, m, perGroup); c < best {
 			best, e = c, try
 		}
 	}
@@ -42,21 +30,12 @@ func winogradTile(l cpuLevel, s Conv, in []int, m, perGroup int, kernel []int) i
 // are worth their while.
 const winogradLeast = 16
 
-func allOnes(list []int) bool {
-	for _, v := range list {
-		if v != 1 {
-			return false
-		}
-	}
-	return true
-}
-
 // winogradCost estimates the cycles of one group of one image.
-func winogradCost(l cpuLevel, e int, out [2]int, m, perGroup int) float64 {
+func winogradCost(l cpuLevel, e int, g *spatial, m, perGroup int) float64 {
 	bl := blockingOf(l)
 	lanes := bl.nr / 2
 	t := e + 2
-	vecs := ((out[0]+e-1)/e*((out[1]+e-1)/e) + lanes - 1) / lanes
+	vecs := ((g.out[1]+e-1)/e*((g.out[2]+e-1)/e) + lanes - 1) / lanes
 	sums := float64(vecs*t*t*m) / 2 * float64(perGroup+8) / 0.9
 	perInput, perOutput := 150.0, 130.0 // for one channel of one vector of tiles
 	if e == 2 {
