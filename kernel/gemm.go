@@ -134,6 +134,7 @@ const (
 	phasePackA gemmPhase = iota
 	phasePackB
 	phasePackMultiply
+	phaseRowsMultiply
 	phaseMultiply
 )
 

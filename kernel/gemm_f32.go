@@ -13,6 +13,14 @@ const (
 // where they lie: packing pays only when they are used more often.
 const directPanels = 6
 
+// directSize is the number of elements up to which a whole b is read in place by
+// any number of panels: near caches hold it.
+const directSize = 16 << 10
+
+// fewColumns is the number of panels of b up to which panels of a are packed
+// where they are used, since that is soon over; twice as many where b is not packed.
+const fewColumns = 2
+
 // directAhead is how many rows of b, read where they lie, are asked for early:
 // no hardware looks that far.
 const directAhead = 16
@@ -202,7 +210,7 @@ func (j *productJob) blocks(w *Workspace) {
 	depth, panels := bl.depth(j.k), bl.panels(j.m)
 	columns := j.columns(panels)
 	parts := (panels + bl.most(j.k) - 1) / bl.most(j.k)
-	j.direct = panels <= directPanels && !j.transB && j.window == nil && j.packedB == nil
+	j.direct = (panels <= directPanels || j.k*j.n <= directSize) && !j.transB && j.window == nil && j.packedB == nil
 	for j.jc = 0; j.jc < j.n; j.jc += columns {
 		j.nc = min(columns, j.n-j.jc)
 		for j.pc = 0; j.pc < j.k; j.pc += depth {
@@ -215,9 +223,10 @@ func (j *productJob) blocks(w *Workspace) {
 				j.ip = panels * i / parts
 				j.np = panels*(i+1)/parts - j.ip
 				j.again = i+1 < parts
-				if j.packedA != nil {
+				switch {
+				case j.packedA != nil:
 					j.aPanel = j.packedA[j.pc*panels*bl.stride+j.ip*bl.stride*j.kc:]
-				} else {
+				case !j.byRow():
 					j.phase = phasePackA
 					w.Parallel(j.np, max(1, simdPack/(bl.stride*j.kc)), j)
 				}
@@ -240,7 +249,7 @@ func (j *productJob) multiplyBlock(w *Workspace, fresh bool) {
 			j.phase = phasePackB
 			j.Do(cols-1, cols)
 		}
-	case threads == 1 || cols >= 4*threads:
+	case !j.byRow() && (threads == 1 || cols >= 4*threads):
 		// A panel is packed and used at once, while it is in a near cache.
 		j.phase = phasePackMultiply
 		grain := cols
@@ -253,8 +262,23 @@ func (j *productJob) multiplyBlock(w *Workspace, fresh bool) {
 		j.phase = phasePackB
 		w.Parallel(cols, max(1, simdPack/(bl.nr*j.kc)), j)
 	}
+	if j.byRow() {
+		grain := j.np
+		if threads > 1 {
+			grain = max(1, work/cols)
+		}
+		j.phase = phaseRowsMultiply
+		w.Parallel(j.np, grain, j)
+		return
+	}
 	j.phase = phaseMultiply
 	w.Parallel(j.np*cols, work, j)
+}
+
+// byRow reports whether panels of a are packed where they are used.
+func (j *productJob) byRow() bool {
+	most := fewColumns * j.bl.nr
+	return j.packedA == nil && (j.nc <= most || j.direct && j.nc <= 2*most)
 }
 
 // Do runs the current phase for panels, or for tiles in column-panel order.
@@ -262,9 +286,7 @@ func (j *productJob) Do(lo, hi int) {
 	switch j.phase {
 	case phasePackA:
 		for i := lo; i < hi; i++ {
-			dst := j.aPanel[i*j.bl.stride*j.kc:][:j.bl.stride*j.kc]
-			r0, r1 := j.bl.rows(j.m, j.ip+i)
-			packA(j.level, dst, j.bl.stride, j.a, j.lda, j.transA, r0, r1-r0, j.pc, j.kc)
+			j.packRows(i, i)
 		}
 	case phasePackB:
 		for i := lo; i < hi; i++ {
@@ -282,12 +304,42 @@ func (j *productJob) Do(lo, hi int) {
 				if i+1 < hi {
 					ahead = j.fetchSource(i+1, ip)
 				}
-				j.tile(i, ip, b, j.bl.nr, ahead)
+				j.tile(i, ip, ip, b, j.bl.nr, ahead)
+			}
+		}
+	case phaseRowsMultiply:
+		cols := (j.nc + j.bl.nr - 1) / j.bl.nr
+		for i := lo; i < hi; i++ {
+			j.packRows(i, lo)
+			for jp := range cols {
+				b, ldb := j.columnsAt(jp)
+				var ahead fetch
+				if i+1 < hi {
+					ahead = j.fetchRows(i+1, jp, cols)
+				}
+				j.tile(jp, i, lo, b, ldb, ahead)
 			}
 		}
 	case phaseMultiply:
 		j.tiles(lo, hi)
 	}
+}
+
+// packRows packs panel i of this block of a into the given place.
+func (j *productJob) packRows(i, slot int) {
+	dst := j.aPanel[slot*j.bl.stride*j.kc:][:j.bl.stride*j.kc]
+	r0, r1 := j.bl.rows(j.m, j.ip+i)
+	packA(j.level, dst, j.bl.stride, j.a, j.lda, j.transA, r0, r1-r0, j.pc, j.kc)
+}
+
+// fetchRows returns what tile jp asks for of the rows of a that become panel i.
+// Rows are left to the hardware unless they lie one after the other.
+func (j *productJob) fetchRows(i, jp, cols int) fetch {
+	if j.transA || j.lda != j.kc {
+		return fetch{}
+	}
+	r0, r1 := j.bl.rows(j.m, j.ip+i)
+	return fetch{&j.a[r0*j.lda+(r1-r0)*j.kc*jp/cols], (4*(r1-r0) + cols - 1) / cols}
 }
 
 // packPanel packs panel i of b into the given place and returns it.
@@ -337,32 +389,40 @@ func (j *productJob) fetchPanel(i, ip int) fetch {
 	return fetch{&j.bPanel[i*size+size*ip/j.np], (4*j.bl.nr + j.np - 1) / j.np}
 }
 
-func (j *productJob) tiles(lo, hi int) {
+// columnsAt returns the rows of b, packed or not, for column panel jp.
+func (j *productJob) columnsAt(jp int) (b []float32, ldb int) {
 	nr := j.bl.nr
+	if col := j.jc + jp*nr; j.direct && j.jc+j.nc-col >= nr {
+		return j.b[j.pc*j.ldb+col:], j.ldb
+	}
+	return j.bPanel[jp*nr*j.kc:][:nr*j.kc], nr
+}
+
+func (j *productJob) tiles(lo, hi int) {
 	jp, ip := lo/j.np, lo%j.np
 	for range hi - lo {
-		col := j.jc + jp*nr
-		if j.direct && j.jc+j.nc-col >= nr {
-			b := j.b[j.pc*j.ldb+col:]
-			j.tile(jp, ip, b, j.ldb, fetch{&b[min(directAhead, j.kc-1)*j.ldb], 4 * j.ldb})
-		} else {
-			j.tile(jp, ip, j.bPanel[jp*nr*j.kc:][:nr*j.kc], nr, j.fetchPanel(jp+1, ip))
+		b, ldb := j.columnsAt(jp)
+		ahead := j.fetchPanel(jp+1, ip)
+		if j.direct {
+			ahead = fetch{&b[min(directAhead, j.kc-1)*ldb], 4 * ldb}
 		}
+		j.tile(jp, ip, ip, b, ldb, ahead)
 		if ip++; ip == j.np {
 			ip, jp = 0, jp+1
 		}
 	}
 }
 
-// tile computes tile ip of column panel jp from rows of b.
-func (j *productJob) tile(jp, ip int, b []float32, ldb int, ahead fetch) {
+// tile computes tile ip, whose rows are in panel slot, of column panel jp from
+// rows of b.
+func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead fetch) {
 	bl := &j.bl
 	r0, r1 := bl.rows(j.m, j.ip+ip)
 	col := j.jc + jp*bl.nr
 	cols := min(bl.nr, j.jc+j.nc-col)
 	at := r0*j.ldc + col
 	c := j.c[at : at+(r1-r0-1)*j.ldc+cols]
-	a := &j.aPanel[ip*bl.stride*j.kc]
+	a := &j.aPanel[slot*bl.stride*j.kc]
 	if ahead.at == nil {
 		ahead.at = a
 	}
