@@ -17,6 +17,7 @@ type cpuFeatures struct {
 	level cpuLevel
 	vnni  bool // AVX512_VNNI
 	vbmi  bool // AVX512_VBMI
+	dot   bool // arm64's dot products of bytes
 }
 
 var cpu = restrict(detectCPU(), environment("GOFX_CPU"))

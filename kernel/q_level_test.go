@@ -9,13 +9,14 @@ func qLevels(t testing.TB, f func(level string)) {
 	defer func() { cpu = old }()
 	for _, l := range levels() {
 		for _, vnni := range []bool{false, true} {
-			if vnni && (l != levelAVX512 || !detectCPU().vnni) {
+			top := detectCPU()
+			if vnni && !(l == levelAVX512 && top.vnni || l == levelNEON && top.dot) {
 				continue
 			}
-			cpu = cpuFeatures{level: l, vnni: vnni, vbmi: vnni && detectCPU().vbmi}
+			cpu = cpuFeatures{level: l, vnni: vnni, vbmi: vnni && top.vbmi, dot: vnni && top.dot}
 			name := l.name()
 			if vnni {
-				name += "+vnni"
+				name += "+dot"
 			}
 			f(name)
 		}
