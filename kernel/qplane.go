@@ -120,14 +120,3 @@ func (f *qPlaneForm) scratch(outChans int) int {
 	}
 	return n + f.slots()*scratchSize(f.g.taps*f.parts, 16)
 }
-
-// qPart is a part of a line among the positions of a panel: where its elements
-// lie, less the place of the first among the positions, and which positions read
-// an element for a tap, the others being padding.
-type qPart struct {
-	at    int64
-	lanes uint64
-}
-
-// qRow is a row of a panel: where its plane lies, and its tap.
-type qRow struct{ plane, tap int64 }

@@ -38,6 +38,17 @@ type qPlanePack struct {
 	fill, flip uint32
 }
 
+// qPart is a part of a line among the positions of a panel: where its elements
+// lie, less the place of the first among the positions, and which positions read
+// an element for a tap, the others being padding.
+type qPart struct {
+	at    int64
+	lanes uint64
+}
+
+// qRow is a row of a panel: where its plane lies, and its tap.
+type qRow struct{ plane, tap int64 }
+
 // qPlanes reports whether this processor computes by planes.
 func qPlanes() bool { return qVNNI() }
 
