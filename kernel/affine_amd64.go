@@ -77,3 +77,15 @@ func affineColumnsFast(level cpuLevel, dst, x, shift, scale, add []float32) bool
 	}
 	return true
 }
+
+func expShiftedFast(level cpuLevel, dst, x []float32, shift float32) bool {
+	switch level {
+	case levelAVX512:
+		expShiftedAVX512(&dst[0], &x[0], len(x), shift)
+	case levelAVX2:
+		expShiftedAVX2(&dst[0], &x[0], len(x), shift)
+	default:
+		return false
+	}
+	return true
+}

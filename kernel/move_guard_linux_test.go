@@ -69,6 +69,8 @@ func TestColumnsStayInside(t *testing.T) {
 					affineRow(level, d, c, a, b, 1, 2, 3, stream)
 					affineRow(level, d, a, b, c, 1, 2, 3, stream)
 				}
+				expShifted(level, d, a, 9)
+				expShifted(level, d, c, 9)
 				affineColumns(level, d, a, b, c, c)
 				affineColumns(level, d, c, c, b, a)
 			}

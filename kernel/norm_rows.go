@@ -1,17 +1,10 @@
 package kernel
 
-import "math"
-
 // The loops over rows of f32 that softmax, norms and reductions share. Sums are
 // in f64, in lanes: element i goes to lane i modulo their number, and the lanes
 // are added by halves, so that every level gives the same bits.
 
-const (
-	rowLanes = 16 // of sums of exponentials
-	sumLanes = 32 // of other sums
-)
-
-var negInf32 = float32(math.Inf(-1))
+const sumLanes = 32
 
 // lanesTotal adds the lanes, halving.
 func lanesTotal(l []float64) float64 {
@@ -50,37 +43,6 @@ func rowSquares(level cpuLevel, x []float32, mean float64) float64 {
 	for i, v := range x {
 		d := float64(v) - mean
 		l[i%sumLanes] += float64(d * d)
-	}
-	return lanesTotal(l[:])
-}
-
-// rowExp sets dst to exp(x-shift) and returns the sum before it is rounded.
-func rowExp(level cpuLevel, dst, x []float32, shift float64) float64 {
-	var l [rowLanes]float64
-	n := rowExpSum(level, dst, x, shift, &l)
-	if n > 0 && n < len(x) {
-		// The last lanes run on a copy. They add exp(-inf) = 0 to the sums.
-		var in, out [rowLanes]float32
-		fillBlock(in[:], negInf32)
-		copy(in[:], x[n:])
-		rowExpSum(level, out[:], in[:], shift, &l)
-		copy(dst[n:], out[:])
-		return lanesTotal(l[:])
-	}
-	// Converted a few at a time for the reason that twin32 gives.
-	var t [rowLanes]float64
-	for ; n < len(x); n += rowLanes {
-		part := x[n:min(n+rowLanes, len(x))]
-		for i, v := range part {
-			t[i] = float64(v) - shift
-		}
-		for i := range part {
-			t[i] = exp32(t[i])
-			l[i] += t[i]
-		}
-		for i := range part {
-			dst[n+i] = float32(t[i])
-		}
 	}
 	return lanesTotal(l[:])
 }

@@ -60,7 +60,7 @@ func softmax[T real](w *Workspace, dim int, logs bool, out, x *array.Array) {
 		putJob(w, j)
 	} else {
 		j := takeJob[softmaxJob[T]](w)
-		*j = softmaxJob[T]{dst: dst, src: src, logs: logs, n: n, inner: inner}
+		*j = softmaxJob[T]{dst: dst, src: src, logs: logs, n: n, inner: inner, stream: streams(out)}
 		w.Parallel(len(dst)/n, max(1, gemmWork/(16*n)), j)
 		putJob(w, j)
 	}
@@ -72,6 +72,7 @@ type softmaxJob[T real] struct {
 	dst, src []T
 	n, inner int
 	logs     bool
+	stream   bool // see affineEach
 }
 
 // Do computes rows [lo, hi): row i starts at i%inner of block i/inner.
@@ -80,7 +81,7 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 		if dst, ok := any(j.dst).([]float32); ok {
 			src, _ := any(j.src).([]float32)
 			for i := lo; i < hi; i++ {
-				softmaxRow(cpu.level, dst[i*j.n:(i+1)*j.n], src[i*j.n:(i+1)*j.n], j.logs)
+				softmaxRow(cpu.level, dst[i*j.n:(i+1)*j.n], src[i*j.n:(i+1)*j.n], j.logs, j.stream)
 			}
 			return
 		}
@@ -115,12 +116,34 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 }
 
 // softmaxRow computes a row of f32.
-func softmaxRow(level cpuLevel, dst, src []float32, logs bool) {
-	m := float64(rowExtreme(level, false, src))
-	sum := rowExp(level, dst, src, m)
+func softmaxRow(level cpuLevel, dst, src []float32, logs, stream bool) {
+	high := rowExtreme(level, false, src)
+	expShifted(level, dst, src, high)
+	sum := rowTotal(level, dst)
 	if logs {
-		rowAffine(level, dst, src, m+math.Log(sum), 1, 0, false)
+		rowAffine(level, dst, src, float64(high)+math.Log(sum), 1, 0, stream)
 		return
 	}
-	rowAffine(level, dst, dst, 0, 1/sum, 0, false)
+	affineEach(level, dst, dst, 0, float32(1/sum), 0, false)
+}
+
+// expShifted sets dst to exp(x-shift) for x that are at most shift, within two
+// units in the last place: Cody and Waite's reduction and a polynomial.
+func expShifted(level cpuLevel, dst, x []float32, shift float32) {
+	dst = dst[:len(x)]
+	if len(x) == 0 || expShiftedFast(level, dst, x, shift) {
+		return
+	}
+	for i, v := range x {
+		t := v - shift
+		if t < expMin32 {
+			t = expMin32
+		}
+		z := float32(t*log2e32) + roundMagic32
+		k := z - roundMagic32
+		r := t - float32(k*ln2Hi32)
+		r -= float32(k * ln2Lo32)
+		p := float32(hornerSingle(expTail[:], r)*float32(r*r)) + r
+		dst[i] = scaleSingle(p+1, z)
+	}
 }

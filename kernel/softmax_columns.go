@@ -50,7 +50,7 @@ func (j *softmaxColumns) strip(level cpuLevel, dst, src []float32, columns int) 
 	for k := 0; k < j.n; k += rows {
 		p, end := k*j.inner, k*j.inner+min(rows, j.n-k)*columns
 		affineColumns(level, dst[p:end], src[p:end], high[:], scale[:], zero[:])
-		vmath32(level, OpExp, dst[p:end], dst[p:end])
+		expShifted(level, dst[p:end], dst[p:end], 0)
 	}
 	foldBlock(level, foldSum, sum[:columns], nil, dst, j.inner, j.n)
 	from := dst

@@ -55,6 +55,9 @@ func (s isa) affine(name, doc, signature string, stream bool, vectors, numbers [
 		s.VBROADCASTSS(a.Addr, s.V(12+i))
 		consts = append(consts, s.V(12+i))
 	}
+	if s.prologue != nil {
+		s.prologue()
+	}
 	w, spare := s.width(), s.V(8)
 	turn := func(i int, m *simd.Mask) {
 		x := s.V(i)

@@ -11,13 +11,16 @@ import (
 )
 
 // isa has this command's kernels as methods.
-type isa struct{ simd.ISA }
+type isa struct {
+	simd.ISA
+	prologue func() // what affine writes before its loops, or nil
+}
 
 // both emits for both instruction sets.
 func both(emit func(isa)) func(*build.Context) {
 	return func(c *build.Context) {
-		emit(isa{simd.AVX512(c)})
-		emit(isa{simd.AVX2(c)})
+		emit(isa{ISA: simd.AVX512(c)})
+		emit(isa{ISA: simd.AVX2(c)})
 	}
 }
 
@@ -28,6 +31,7 @@ func generate() (map[string][]byte, error) {
 		{Name: "move_column", Emit: both(emitColumns)},
 		{Name: "move_affine", Emit: both(emitAffine)},
 		{Name: "move_row", Emit: both(emitRows)},
+		{Name: "move_exp", Emit: both(emitExp)},
 	})
 }
 

@@ -16,8 +16,6 @@ func generate() (map[string][]byte, error) {
 	files, err := simd.Files("asmgen/vec", []simd.Unit{
 		{Name: "vec_avx512", Emit: func(c *build.Context) { emitMachine(isa{c, true}) }},
 		{Name: "vec_avx2", Emit: func(c *build.Context) { emitMachine(isa{c, false}) }},
-		{Name: "vec_rows_avx512", Emit: func(c *build.Context) { emitRows(isa{c, true}) }},
-		{Name: "vec_rows_avx2", Emit: func(c *build.Context) { emitRows(isa{c, false}) }},
 	})
 	for name, data := range files {
 		if r := beyondAVX2.Find(data); r != nil && strings.Contains(name, "avx2_amd64.s") {
