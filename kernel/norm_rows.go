@@ -1,10 +1,14 @@
 package kernel
 
+import "math"
+
 // The loops over rows of f32 that softmax, norms and reductions share. Sums are
 // in f64, in lanes: element i goes to lane i modulo their number, and the lanes
 // are added by halves, so that every level gives the same bits.
 
 const sumLanes = 32
+
+var negInf32 = float32(math.Inf(-1))
 
 // lanesTotal adds the lanes, halving.
 func lanesTotal(l []float64) float64 {
