@@ -118,13 +118,19 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 // softmaxRow computes a row of f32.
 func softmaxRow(level cpuLevel, dst, src []float32, logs, stream bool) {
 	high := rowExtreme(level, false, src)
-	expShifted(level, dst, src, high)
-	sum := rowTotal(level, dst)
+	sum := rowExp(level, dst, src, float64(high))
 	if logs {
 		rowAffine(level, dst, src, float64(high)+math.Log(sum), 1, 0, stream)
 		return
 	}
 	affineEach(level, dst, dst, 0, float32(1/sum), 0, false)
+}
+
+// rowExp sets dst to exp(x-shift) for x that are at most shift, an f32, and
+// returns the sum.
+func rowExp(level cpuLevel, dst, x []float32, shift float64) float64 {
+	expShifted(level, dst, x, float32(shift))
+	return rowTotal(level, dst)
 }
 
 // expShifted sets dst to exp(x-shift) for x that are at most shift, within two
