@@ -3489,130 +3489,130 @@ loop:
 	VBROADCASTSS ·vecSingles+4(SB), Y6
 	VSUBPS       Y6, Y5, Y5
 	VSUBPS       Y6, Y4, Y4
-	VBROADCASTSS ·erfFar+20(SB), Y6
-	VMULPS       Y6, Y5, Y7
-	VMULPS       Y6, Y4, Y6
-	VBROADCASTSS ·erfFar+16(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y4, Y6, Y6
-	VBROADCASTSS ·erfFar+12(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y4, Y6, Y6
-	VBROADCASTSS ·erfFar+8(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y4, Y6, Y6
-	VBROADCASTSS ·erfFar+4(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VMULPS       Y5, Y7, Y7
-	VMULPS       Y4, Y6, Y6
-	VBROADCASTSS ·erfFar+0(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VMULPS       Y5, Y7, Y5
-	VMULPS       Y4, Y6, Y4
-	VBROADCASTSS ·vecSingles+48(SB), Y6
-	VADDPS       Y6, Y5, Y7
-	VADDPS       Y6, Y4, Y6
-	VBROADCASTSS ·vecSingles+24(SB), Y8
-	VSUBPS       Y7, Y8, Y7
-	VSUBPS       Y6, Y8, Y6
-	VBROADCASTSS ·vecSingles+24(SB), Y8
-	VSUBPS       Y8, Y7, Y9
-	VSUBPS       Y8, Y6, Y8
-	VBROADCASTSS ·vecSingles+52(SB), Y10
-	VSUBPS       Y9, Y10, Y9
-	VSUBPS       Y8, Y10, Y8
-	VSUBPS       Y5, Y9, Y5
-	VSUBPS       Y4, Y8, Y4
-	VBROADCASTSS ·exp2Tail+20(SB), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y4, Y8
-	VBROADCASTSS ·exp2Tail+16(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·exp2Tail+12(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·exp2Tail+8(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·exp2Tail+4(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·exp2Tail+0(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y5, Y9, Y5
-	VMULPS       Y4, Y8, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y8
-	VADDPS       Y8, Y5, Y5
-	VADDPS       Y8, Y4, Y4
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VBROADCASTSS ·vecSingles+4(SB), Y8
-	VPADDD       Y8, Y7, Y7
-	VPADDD       Y8, Y6, Y6
-	VMULPS       Y7, Y5, Y5
-	VMULPS       Y6, Y4, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y6
-	VSUBPS       Y5, Y6, Y5
-	VSUBPS       Y4, Y6, Y4
-	VBROADCASTSS ·vecWords+0(SB), Y6
-	VPAND        Y6, Y0, Y7
-	VPAND        Y6, Y1, Y6
-	VPOR         Y7, Y5, Y5
-	VPOR         Y6, Y4, Y4
 	VMULPS       Y0, Y0, Y6
 	VMULPS       Y1, Y1, Y7
 	VBROADCASTSS ·vecSingles+8(SB), Y8
 	VSUBPS       Y8, Y6, Y6
 	VSUBPS       Y8, Y7, Y7
-	VBROADCASTSS ·erfNear+24(SB), Y8
-	VMULPS       Y8, Y6, Y9
-	VMULPS       Y8, Y7, Y8
-	VBROADCASTSS ·erfNear+20(SB), Y10
+	VBROADCASTSS ·erfFar+20(SB), Y8
+	VMULPS       Y8, Y5, Y9
+	VMULPS       Y8, Y4, Y8
+	VBROADCASTSS ·erfNear+24(SB), Y10
+	VMULPS       Y10, Y6, Y11
+	VMULPS       Y10, Y7, Y10
+	VBROADCASTSS ·erfFar+16(SB), Y12
+	VADDPS       Y12, Y9, Y9
+	VADDPS       Y12, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y4, Y8, Y8
+	VBROADCASTSS ·erfNear+20(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y6, Y11, Y11
+	VMULPS       Y7, Y10, Y10
+	VBROADCASTSS ·erfFar+12(SB), Y12
+	VADDPS       Y12, Y9, Y9
+	VADDPS       Y12, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y4, Y8, Y8
+	VBROADCASTSS ·erfNear+16(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y6, Y11, Y11
+	VMULPS       Y7, Y10, Y10
+	VBROADCASTSS ·erfFar+8(SB), Y12
+	VADDPS       Y12, Y9, Y9
+	VADDPS       Y12, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y4, Y8, Y8
+	VBROADCASTSS ·erfNear+12(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y6, Y11, Y11
+	VMULPS       Y7, Y10, Y10
+	VBROADCASTSS ·erfFar+4(SB), Y12
+	VADDPS       Y12, Y9, Y9
+	VADDPS       Y12, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y4, Y8, Y8
+	VBROADCASTSS ·erfNear+8(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y6, Y11, Y11
+	VMULPS       Y7, Y10, Y10
+	VBROADCASTSS ·erfNear+4(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y6, Y11, Y6
+	VMULPS       Y7, Y10, Y7
+	VBROADCASTSS ·erfFar+0(SB), Y10
 	VADDPS       Y10, Y9, Y9
 	VADDPS       Y10, Y8, Y8
-	VMULPS       Y6, Y9, Y9
-	VMULPS       Y7, Y8, Y8
-	VBROADCASTSS ·erfNear+16(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y6, Y9, Y9
-	VMULPS       Y7, Y8, Y8
-	VBROADCASTSS ·erfNear+12(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y6, Y9, Y9
-	VMULPS       Y7, Y8, Y8
-	VBROADCASTSS ·erfNear+8(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y6, Y9, Y9
-	VMULPS       Y7, Y8, Y8
-	VBROADCASTSS ·erfNear+4(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VMULPS       Y6, Y9, Y6
-	VMULPS       Y7, Y8, Y7
-	VBROADCASTSS ·erfNear+0(SB), Y8
-	VADDPS       Y8, Y6, Y6
-	VADDPS       Y8, Y7, Y7
+	VBROADCASTSS ·erfNear+0(SB), Y10
+	VADDPS       Y10, Y6, Y6
+	VADDPS       Y10, Y7, Y7
+	VMULPS       Y5, Y9, Y5
+	VMULPS       Y4, Y8, Y4
+	VBROADCASTSS ·vecSingles+48(SB), Y8
+	VADDPS       Y8, Y5, Y9
+	VADDPS       Y8, Y4, Y8
+	VBROADCASTSS ·vecSingles+24(SB), Y10
+	VSUBPS       Y9, Y10, Y9
+	VSUBPS       Y8, Y10, Y8
+	VBROADCASTSS ·vecSingles+24(SB), Y10
+	VSUBPS       Y10, Y9, Y11
+	VSUBPS       Y10, Y8, Y10
+	VBROADCASTSS ·vecSingles+52(SB), Y12
+	VSUBPS       Y11, Y12, Y11
+	VSUBPS       Y10, Y12, Y10
+	VSUBPS       Y5, Y11, Y5
+	VSUBPS       Y4, Y10, Y4
+	VBROADCASTSS ·exp2Tail+20(SB), Y10
+	VMULPS       Y10, Y5, Y11
+	VMULPS       Y10, Y4, Y10
+	VBROADCASTSS ·exp2Tail+16(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y5, Y11, Y11
+	VMULPS       Y4, Y10, Y10
+	VBROADCASTSS ·exp2Tail+12(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y5, Y11, Y11
+	VMULPS       Y4, Y10, Y10
+	VBROADCASTSS ·exp2Tail+8(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y5, Y11, Y11
+	VMULPS       Y4, Y10, Y10
+	VBROADCASTSS ·exp2Tail+4(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y5, Y11, Y11
+	VMULPS       Y4, Y10, Y10
+	VBROADCASTSS ·exp2Tail+0(SB), Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y12, Y10, Y10
+	VMULPS       Y5, Y11, Y5
+	VMULPS       Y4, Y10, Y4
+	VBROADCASTSS ·vecSingles+4(SB), Y10
+	VADDPS       Y10, Y5, Y5
+	VADDPS       Y10, Y4, Y4
+	VPSLLD       $0x17, Y9, Y9
+	VPSLLD       $0x17, Y8, Y8
+	VBROADCASTSS ·vecSingles+4(SB), Y10
+	VPADDD       Y10, Y9, Y9
+	VPADDD       Y10, Y8, Y8
+	VMULPS       Y9, Y5, Y5
+	VMULPS       Y8, Y4, Y4
+	VBROADCASTSS ·vecSingles+4(SB), Y8
+	VSUBPS       Y5, Y8, Y5
+	VSUBPS       Y4, Y8, Y4
+	VBROADCASTSS ·vecWords+0(SB), Y8
+	VPAND        Y8, Y0, Y9
+	VPAND        Y8, Y1, Y8
+	VPOR         Y9, Y5, Y5
+	VPOR         Y8, Y4, Y4
 	VBROADCASTSS ·vecSingles+4(SB), Y8
 	VCMPPS       $0x11, Y8, Y3, Y3
 	VCMPPS       $0x11, Y8, Y2, Y2

@@ -125,6 +125,21 @@ func (b batch) horner(name string, n int, x vals) vals {
 	return b.add(v, at(0))
 }
 
+// horners evaluates two polynomials side by side: their chains hide each other's latency.
+func (b batch) horners(name1 string, n1 int, x1 vals, name2 string, n2 int, x2 vals) (v1, v2 vals) {
+	at := func(name string, i int) Mem { return global(name, i, 4) }
+	v1, v2 = b.mul(x1, at(name1, n1-1)), b.mul(x2, at(name2, n2-1))
+	for n1, n2 = n1-2, n2-2; n1 > 0 || n2 > 0; n1, n2 = n1-1, n2-1 {
+		if n1 > 0 {
+			v1 = b.mul(b.add(v1, at(name1, n1)), x1)
+		}
+		if n2 > 0 {
+			v2 = b.mul(b.add(v2, at(name2, n2)), x2)
+		}
+	}
+	return b.add(v1, at(name1, 0)), b.add(v2, at(name2, 0))
+}
+
 // keep parks x until kept returns it, where registers are short.
 func (b batch) keep(x vals) vals {
 	if b.park == nil {
@@ -207,13 +222,13 @@ func (b batch) double(x vals) vals { return b.add(x, x) }
 func (b batch) erf(x vals) vals {
 	t := b.absolute(x)
 	y := b.sub(b.atMost(t, fErfFarMax), fOne)
-	g := b.mul(b.horner("erfFar", 6, y), y)
+	g, near := b.horners("erfFar", 6, y, "erfNear", 7, b.sub(b.mul(x, x), fHalf))
+	g = b.mul(g, y)
 	z := b.sub(fMagic, b.add(g, fErfAtOne))
 	f := b.sub(b.sub(fMinusErfAtOne, b.sub(z, fMagic)), g)
 	p := b.add(b.mul(b.horner("exp2Tail", 6, f), f), fOne)
 	v := b.sub(fOne, b.mul(p, b.addInt(b.exponent(z), fOne)))
 	v = b.withSign(v, x)
-	near := b.horner("erfNear", 7, b.sub(b.mul(x, x), fHalf))
 	return b.pick(b.compare(ltOQ, t, fOne), b.add(b.mul(near, x), x), v)
 }
 
