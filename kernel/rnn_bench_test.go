@@ -31,3 +31,19 @@ func BenchmarkLSTM(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStateDots reads weights that one cache or another holds.
+func BenchmarkStateDots(b *testing.B) {
+	const k = 256
+	for _, groups := range []int{4, 32, 64, 96, 128, 256} {
+		b.Run(fmt.Sprintf("%dKiB", groups*dotsGroup*k*4/1024), func(b *testing.B) {
+			h, w, c := make([]float32, k), make([]float32, groups*dotsGroup*k), make([]float32, groups*dotsGroup)
+			back := false
+			for b.Loop() {
+				stateDots32(cpu.level, groups, h, w, k, c, back)
+				back = !back
+			}
+			b.ReportMetric(float64(4*len(w))/float64(b.Elapsed().Nanoseconds())*float64(b.N), "GB/s")
+		})
+	}
+}
