@@ -71,6 +71,13 @@ func (Embedding) Run(w *Workspace, out, in []*array.Array) {
 	}
 	idx := loadIndex(w, in[0], 0, a.Dim(0))
 	n := a.Dim(1)
+	if size := o.DType().Size(); a.Strides()[1] == 1 && o.Len() > 0 && a.DType() == o.DType() {
+		dst, src := o.Storage().Bytes()[o.Offset()*size:], a.Storage().Bytes()
+		for i, at := range idx {
+			copy(dst[i*n*size:(i+1)*n*size], src[(a.Offset()+int(at)*a.Strides()[0])*size:])
+		}
+		return
+	}
 	var m moveNest
 	m.push(n, 1, a.Strides()[1])
 	for i, at := range idx {

@@ -86,7 +86,7 @@ func rankRows[T scalar](w *Workspace, idx []int64, x []T, k, n, inner int, desce
 			if k <= n/8 {
 				best = firstK(keys, pos, k)
 			} else {
-				best = mergeSort(keys, pos, keys2, pos2)
+				best = sortKeys(keys, pos, keys2, pos2)
 			}
 			for i := range k {
 				idx[i*inner+j] = best[i]
@@ -109,6 +109,48 @@ func orderKey[T scalar](v T) int64 {
 		b ^= math.MaxInt64
 	}
 	return b
+}
+
+// radixLen is the length from which keys are sorted by their digits.
+const radixLen = 512
+
+// sortKeys is mergeSort, or radixSort of many keys.
+func sortKeys(keys, pos, keys2, pos2 []int64) []int64 {
+	if len(keys) < radixLen {
+		return mergeSort(keys, pos, keys2, pos2)
+	}
+	return radixSort(keys, pos, keys2, pos2)
+}
+
+// radixSort is mergeSort by the bytes of the keys from the lowest on, without
+// those that all keys have in common: of f32 that is about half of them.
+func radixSort(keys, pos, keys2, pos2 []int64) []int64 {
+	var count [8][256]int
+	for i, k := range keys {
+		pos[i] = int64(i)
+		u := uint64(k) ^ signBit
+		for b := range count {
+			count[b][byte(u>>(8*b))]++
+		}
+	}
+	for b := range count {
+		c := &count[b]
+		digit := func(k int64) byte { return byte((uint64(k) ^ signBit) >> (8 * b)) }
+		if c[digit(keys[0])] == len(keys) {
+			continue
+		}
+		at := 0
+		for d, n := range c {
+			c[d], at = at, at+n
+		}
+		for i, k := range keys {
+			d := digit(k)
+			keys2[c[d]], pos2[c[d]] = k, pos[i]
+			c[d]++
+		}
+		keys, keys2, pos, pos2 = keys2, keys, pos2, pos
+	}
+	return pos
 }
 
 // mergeSort returns the positions of keys in ascending order, equal ones by
