@@ -6,7 +6,7 @@ const (
 	dotDepth   = 1024 // terms that dotTile sums at once
 	streamRows = 4    // rows of c up to which the rows of b are streamed
 	streamUnit = 64   // columns in one unit of that work
-	streamCols = 512  // columns that stay in the first-level cache
+	streamCols = 2048 // elements of c that stay in the first-level cache
 	streamStep = 8    // rows of b taken together
 )
 
@@ -147,8 +147,9 @@ func (j *thinProduct) Do(lo, hi int) {
 
 // stream computes the columns [lo, hi) of all rows.
 func (j *thinProduct) stream(lo, hi int) {
-	for ; lo < hi; lo += streamCols {
-		n := min(streamCols, hi-lo)
+	block := streamCols / j.m
+	for ; lo < hi; lo += block {
+		n := min(block, hi-lo)
 		if !j.acc {
 			for i := range j.m {
 				clear(j.c[i*j.ldc+lo : i*j.ldc+lo+n])

@@ -528,7 +528,7 @@ r1sum:
 	RET
 
 // func addRowsAVX512(n int, c *float32, a *float32, k int, b *float32, ldb int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·addRowsAVX512(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), AX
 	MOVQ c+8(FP), CX
@@ -551,6 +551,10 @@ four:
 
 fourk:
 	VBROADCASTSS (R9), Z8
+	PREFETCHT0   (R10)(DI*8)
+	PREFETCHT0   64(R10)(DI*8)
+	PREFETCHT0   128(R10)(DI*8)
+	PREFETCHT0   192(R10)(DI*8)
 	VFMADD231PS  (R10), Z8, Z0
 	VFMADD231PS  64(R10), Z8, Z1
 	VFMADD231PS  128(R10), Z8, Z2
@@ -2112,7 +2116,7 @@ r1sum:
 	RET
 
 // func addRowsAVX2(n int, c *float32, a *float32, k int, b *float32, ldb int)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·addRowsAVX2(SB), NOSPLIT, $0-48
 	MOVQ n+0(FP), AX
 	MOVQ c+8(FP), CX
@@ -2135,6 +2139,8 @@ four:
 
 fourk:
 	VBROADCASTSS (R9), Y8
+	PREFETCHT0   (R10)(DI*8)
+	PREFETCHT0   64(R10)(DI*8)
 	VFMADD231PS  (R10), Y8, Y0
 	VFMADD231PS  32(R10), Y8, Y1
 	VFMADD231PS  64(R10), Y8, Y2

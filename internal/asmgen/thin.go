@@ -132,6 +132,10 @@ func emitAddRows(s isa) {
 		s.MOVQ(b, pb)
 		s.Label(name)
 		s.VBROADCASTSS(simd.At(pa, 0), s.V(8))
+		// The next rows, of which hardware would follow too few.
+		for line := 0; vecs > 1 && line < 4*n*vecs; line += 64 {
+			s.PREFETCHT0(Mem{Base: pb, Index: ldb, Scale: 8, Disp: line})
+		}
 		for v := range vecs {
 			if m != nil {
 				s.LoadLanes(simd.At(pb, 4*n*v), s.V(9), m)
