@@ -17,7 +17,7 @@ func attentionScores32(l cpuLevel, rows, k int, a []float32, lda int, b, c []flo
 		for p := 0; p < k; p += attentionDepth {
 			d := min(attentionDepth, k-p)
 			packAlong(l, panel[:], attentionTile, a[r*lda+p:], lda, n, d)
-			gemmTile32(l, n, d, &panel[0], &b[p*attentionTile], attentionTile, &c[r*attentionTile], attentionTile, attentionTile, p > 0)
+			gemmTile32(l, n, d, &panel[0], &b[p*attentionTile], attentionTile, &c[r*attentionTile], attentionTile, attentionTile, p > 0, fetch{})
 		}
 	}
 }
@@ -30,7 +30,7 @@ func attentionValues32(l cpuLevel, rows, k int, a []float32, lda int, b, c, scal
 	for r := 0; r < rows; r += attentionTile {
 		n := min(attentionTile, rows-r)
 		packAcross(l, panel[:], attentionTile, a[r:], lda, n, k)
-		gemmTile32(l, n, k, &panel[0], &b[0], attentionTile, &c[r*attentionTile], attentionTile, attentionTile, scale != nil)
+		gemmTile32(l, n, k, &panel[0], &b[0], attentionTile, &c[r*attentionTile], attentionTile, attentionTile, scale != nil, fetch{})
 	}
 }
 

@@ -15,13 +15,9 @@ func panelLanes(l cpuLevel) int {
 	return 1
 }
 
-// gemmTile32 computes one tile of a product from a panel of a and rows of b.
-func gemmTile32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool) {
-	gemmTileNext32(l, rows, k, a, b, ldb, c, ldc, cols, acc, fetch{at: a})
-}
-
-// gemmTileNext32 is gemmTile32 that also asks for memory that is needed soon.
-func gemmTileNext32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, ahead fetch) {
+// gemmTile32 computes one tile of a product from a panel of a and rows of b, and
+// asks for memory that is needed soon.
+func gemmTile32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, ahead fetch) {
 	if l == levelAVX512 {
 		gemmTileAVX512(rows, k, a, b, ldb, c, ldc, cols, acc, ahead.at, ahead.step)
 	} else {

@@ -10,7 +10,8 @@ func gemmTileNEON(k int, a, b *float32, ldb int, c *float32, ldc int, acc bool)
 
 // gemmTile32 computes one tile of a product. Tiles at an edge go through a
 // buffer, because the assembly stores whole ones.
-func gemmTile32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool) {
+// The hardware looks ahead by itself.
+func gemmTile32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, _ fetch) {
 	if rows == 8 && cols == 8 {
 		gemmTileNEON(k, a, b, ldb, c, ldc, acc)
 		return
@@ -27,9 +28,4 @@ func gemmTile32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc
 			}
 		}
 	}
-}
-
-// gemmTileNext32 is gemmTile32: the hardware looks ahead by itself.
-func gemmTileNext32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, _ fetch) {
-	gemmTile32(l, rows, k, a, b, ldb, c, ldc, cols, acc)
 }

@@ -426,7 +426,7 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead fetch) {
 	if ahead.at == nil {
 		ahead.at = a
 	}
-	gemmTileNext32(j.level, r1-r0, j.kc, a, &b[0], ldb, &c[0], j.ldc, cols, j.acc || !j.first, ahead)
+	gemmTile32(j.level, r1-r0, j.kc, a, &b[0], ldb, &c[0], j.ldc, cols, j.acc || !j.first, ahead)
 	if j.last && j.end.some {
 		j.end.apply(j.level, r1-r0, cols, r0, col, c, j.ldc)
 	}

@@ -4,10 +4,6 @@ package kernel
 
 // Without assembly the level is always generic, and none of this is called.
 
-func gemmTile32(cpuLevel, int, int, *float32, *float32, int, *float32, int, int, bool) {
-	panic("kernel: no assembly for this processor")
-}
-
-func gemmTileNext32(cpuLevel, int, int, *float32, *float32, int, *float32, int, int, bool, fetch) {
+func gemmTile32(cpuLevel, int, int, *float32, *float32, int, *float32, int, int, bool, fetch) {
 	panic("kernel: no assembly for this processor")
 }

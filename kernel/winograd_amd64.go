@@ -73,7 +73,7 @@ func winogradProduct(l cpuLevel, rows, k int, a, b, c []float32, cols int, acc b
 		few = 0
 	}
 	if few < cols {
-		gemmTileNext32(l, rows, k, &a[0], &b[0], nr, &c[0], nr, cols-few, acc, ahead)
+		gemmTile32(l, rows, k, &a[0], &b[0], nr, &c[0], nr, cols-few, acc, ahead)
 	}
 	switch at := cols - few; {
 	case few == 0:

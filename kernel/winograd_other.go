@@ -19,5 +19,5 @@ func (a *winogradStore) run(cpuLevel) { winogradStoreGo(a) }
 
 func winogradProduct(l cpuLevel, rows, k int, a, b, c []float32, cols int, acc bool, ahead fetch) {
 	nr := blockingOf(l).nr
-	gemmTileNext32(l, rows, k, &a[0], &b[0], nr, &c[0], nr, cols, acc, ahead)
+	gemmTile32(l, rows, k, &a[0], &b[0], nr, &c[0], nr, cols, acc, ahead)
 }
