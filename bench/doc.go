@@ -44,7 +44,8 @@ How it is measured:
   of one disturbs another. It times its own calls; pipes carry requests only.
 - All operands follow from a formula that each process evaluates; results are compared at nine places before anything is timed, and a
   peer whose result differs is left out and reported. (Whole networks have different weights and are not compared here.)
-- Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until 10 ms have passed. The cell is
+- Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until 10 ms have passed,
+  after two milliseconds of calls that are not counted, for all alike: a processor that is given back is slow at first. The cell is
   the median of 15 pairs. Rows that would take longer than ` + "`-limit`" + ` (two minutes) get fewer, and so does a run with a smaller ` + "`-pairs`" + `: the last column
   shows how many, and below 15 a row is only a first look.
 - Equal threads: ` + "`Workspace.Threads`, `GOMAXPROCS`, `torch.set_num_threads`, `OMP_NUM_THREADS`, `intraOpNumThreads`" + ` (one inter-op thread, sequential).
@@ -56,6 +57,8 @@ How it is measured:
 - ONNX Runtime runs models of one operator, weights as initializers, all graph optimisations on, through its native binding without the event
   loop, into results of an earlier call. A call costs some microseconds nevertheless: read its smallest rows with care.
 - **peer** is the fastest of all of them, **ratio** our time divided by its time, **roof** the least possible time divided by ours.
+- **beside** is our rate divided by that of a loop of multiply-adds (or 8-bit dot products) that takes turns with us and the peers, median by
+  median: the peaks of **roof** are the best that the processor's clock ever gave, which it does not keep up under load.
 
 A star after the number of pairs marks a row during which other programs kept more than 0.15 of a processor busy: read its ratio,
 whose sides were disturbed alike, not its roof.
@@ -129,8 +132,8 @@ func section(b *strings.Builder, title, text string, rows []*Row) {
 	for _, n := range names {
 		fmt.Fprintf(b, " %s ms |", n)
 	}
-	b.WriteString(" ratio | roof | GFLOP/s | pairs |\n|---|---|")
-	b.WriteString(strings.Repeat("---|", len(names)) + "---|---|---|---|\n")
+	b.WriteString(" ratio | roof | beside | GFLOP/s | pairs |\n|---|---|")
+	b.WriteString(strings.Repeat("---|", len(names)) + "---|---|---|---|---|\n")
 	for _, r := range rows {
 		c := r.cells()
 		fmt.Fprintf(b, "| %s | %s |", r.Shape, c[2])
@@ -141,6 +144,10 @@ func section(b *strings.Builder, title, text string, rows []*Row) {
 		if r.Foreign > disturbed {
 			mark = "*"
 		}
-		fmt.Fprintf(b, " %s | %s | %s | %d%s |\n", c[5], c[6], c[7], r.Pairs, mark)
+		beside := "-"
+		if r.BesideShare > 0 {
+			beside = fmt.Sprintf("%.2f", r.BesideShare)
+		}
+		fmt.Fprintf(b, " %s | %s | %s | %s | %d%s |\n", c[5], c[6], beside, c[7], r.Pairs, mark)
 	}
 }

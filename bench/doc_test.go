@@ -26,8 +26,8 @@ func TestDocument(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(dir, "bench.md"))
 	require.NoError(t, err)
 	s := string(b)
-	require.Contains(t, s, "| shape | gofx ms | ort ms | torch ms | ratio | roof | GFLOP/s | pairs |\n|---|---|---|---|---|---|---|---|\n"+
-		"| 64x64x64 | 0.5000 | 1.00 | 2.00 | 0.50 | 0.90 | 150.0 | 15 |")
+	require.Contains(t, s, "| shape | gofx ms | ort ms | torch ms | ratio | roof | beside | GFLOP/s | pairs |\n|---|---|---|---|---|---|---|---|---|\n"+
+		"| 64x64x64 | 0.5000 | 1.00 | 2.00 | 0.50 | 0.90 | - | 150.0 | 15 |")
 	require.Contains(t, s, "## Threads: 2\n\nA chip, Go. Peaks of this run: 400 GFLOP/s")
 	require.Equal(t, 2, strings.Count(s, "### Matrix product, f32"))
 	require.Equal(t, 1, strings.Count(s, "### Elementwise chains"))

@@ -27,13 +27,20 @@ type bench struct {
 	failed  []error
 }
 
-// runner measures one competitor: the time of so many calls.
+// runner measures one competitor: the time of so many calls, after warm more.
 type runner struct {
-	name  string
-	time  func(calls int) (time.Duration, error)
-	calls int
-	times []float64 // ms of a call
+	name        string
+	time        func(warm, calls int) (time.Duration, error)
+	warm, calls int
+	times       []float64 // ms of a call
 }
+
+// warming is the time of the calls that nobody counts at the start of a turn: a
+// processor that has just been given back is slow for a millisecond or two.
+const warming = 2 * time.Millisecond
+
+// peakTurn names the competitor that is the machine's peak.
+const peakTurn = "peak"
 
 // measure runs one case. A panic of a kernel is an error of its case.
 func (b *bench) measure(c *Case) (row *Row, err error) {
@@ -53,7 +60,10 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		o.Run()
 		row.Ours, want = o.Name, probe(o.Out)
 		row.Allocs = allocations(o.Run)
-		list = append(list, &runner{name: "", time: func(calls int) (time.Duration, error) {
+		list = append(list, &runner{name: "", time: func(warm, calls int) (time.Duration, error) {
+			for range warm {
+				o.Run()
+			}
 			start := time.Now()
 			for range calls {
 				o.Run()
@@ -61,6 +71,8 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 			return time.Since(start), nil
 		}})
 	}
+	// Right after ours, so that both see the same clock.
+	list = append(list, b.beside(c, row)...)
 	theirs, drop := b.load(c, want)
 	defer drop()
 	list = append(list, theirs...)
@@ -75,6 +87,24 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	}
 	b.finish(c, row, list)
 	return row, nil
+}
+
+// beside returns the machine's peak as a competitor where arithmetic bounds the case.
+func (b *bench) beside(c *Case, row *Row) []*runner {
+	if max(c.Work.Flops, c.Work.Ops8) == 0 || c.Work.memoryBound(&b.peaks, b.threads) {
+		return nil
+	}
+	int8 := c.Work.Ops8 > 0
+	ops, _ := peak.Turn(int8, b.threads, 1)
+	if ops == 0 {
+		return nil
+	}
+	row.PeakBeside = ops / 1e6 // of a call, until its milliseconds are known
+	return []*runner{{name: peakTurn, time: func(warm, calls int) (time.Duration, error) {
+		peak.Turn(int8, b.threads, warm)
+		_, d := peak.Turn(int8, b.threads, calls)
+		return d, nil
+	}}}
 }
 
 // allocations returns the allocations of a call. The call before this one has
@@ -112,8 +142,8 @@ func (b *bench) load(c *Case, want []float64) (list []*runner, drop func()) {
 			continue
 		}
 		id := q.load.ID
-		list = append(list, &runner{name: q.name, time: func(calls int) (time.Duration, error) {
-			a, err := p.Do(peers.Request{Do: "run", ID: id, Calls: calls})
+		list = append(list, &runner{name: q.name, time: func(warm, calls int) (time.Duration, error) {
+			a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
 			return time.Duration(a.NS), err
 		}})
 		loaded = append(loaded, func() { _, _ = p.Do(peers.Request{Do: "drop", ID: id}) })
@@ -145,19 +175,20 @@ func (b *bench) interleave(list []*runner) error {
 		var d time.Duration
 		for range 2 {
 			var err error
-			if d, err = r.time(1); err != nil {
+			if d, err = r.time(0, 1); err != nil {
 				return err
 			}
 		}
 		for r.calls = 1; d < b.window/8 && r.calls < 1<<20; {
 			r.calls *= 4
 			var err error
-			if d, err = r.time(r.calls); err != nil {
+			if d, err = r.time(0, r.calls); err != nil {
 				return err
 			}
 		}
 		if per := d / time.Duration(r.calls); per < b.window {
 			r.calls = int(b.window/max(1, per)) + 1
+			r.warm = int(min(warming, b.window)/max(1, per)) + 1
 			round += b.window
 		} else {
 			r.calls = 1
@@ -171,7 +202,7 @@ func (b *bench) interleave(list []*runner) error {
 	for i := range pairs {
 		for j := range list {
 			r := list[(i+j)%len(list)]
-			d, err := r.time(r.calls)
+			d, err := r.time(r.warm, r.calls)
 			if err != nil {
 				return err
 			}
@@ -186,9 +217,12 @@ func (b *bench) finish(c *Case, row *Row, list []*runner) {
 	theirs := map[string]float64{}
 	for _, r := range list {
 		row.Pairs = len(r.times)
-		if r.name == "" {
+		switch r.name {
+		case "":
 			row.OursMS = median(r.times)
-		} else {
+		case peakTurn:
+			row.PeakBeside /= median(r.times)
+		default:
 			theirs[r.name] = median(r.times)
 		}
 	}
@@ -201,6 +235,9 @@ func (b *bench) finish(c *Case, row *Row, list []*runner) {
 	row.RoofShare = c.Work.Bound(&b.peaks, b.threads) / seconds
 	ops := max(c.Work.Flops, c.Work.Ops8, c.Work.Adds+c.Work.Divs)
 	row.GFlops = ops / seconds / 1e9
+	if row.PeakBeside > 0 {
+		row.BesideShare = row.GFlops / row.PeakBeside
+	}
 	if c.Work.Bytes > 0 {
 		row.Intensity = ops / c.Work.Bytes
 	}

@@ -17,7 +17,7 @@ func TestMedian(t *testing.T) {
 
 // fake takes a fixed time a call and notes the order of measurements.
 func fake(name string, per time.Duration, order *[]string) *runner {
-	return &runner{name: name, time: func(calls int) (time.Duration, error) {
+	return &runner{name: name, time: func(_, calls int) (time.Duration, error) {
 		*order = append(*order, name)
 		return time.Duration(calls) * per, nil
 	}}
@@ -41,6 +41,7 @@ func TestShortCallsFillTheWindow(t *testing.T) {
 	b := &bench{pairs: 3, window: 10 * time.Millisecond, limit: time.Hour}
 	require.NoError(t, b.interleave([]*runner{r}))
 	require.InDelta(t, 1000, r.calls, 2)
+	require.InDelta(t, 200, r.warm, 2)
 	require.InDelta(t, 0.01, median(r.times), 1e-9)
 }
 

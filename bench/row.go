@@ -22,6 +22,12 @@ type Row struct {
 	// RoofShare is the least possible time on this machine divided by OursMS.
 	RoofShare float64 `json:"roof_share,omitempty"`
 
+	// PeakBeside is the median rate of the loop of multiply-adds (or of 8-bit
+	// products) in turns of its own between those of gofx and the peers, in GFLOP/s:
+	// the clock falls under load. BesideShare is GFlops/PeakBeside.
+	PeakBeside  float64 `json:"peak_beside,omitempty"`
+	BesideShare float64 `json:"beside_share,omitempty"`
+
 	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
 	Threads   int                `json:"threads"`              // of gofx and of each peer

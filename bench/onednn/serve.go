@@ -76,6 +76,9 @@ func (s *server) handle(q *peers.Request) (a peers.Answer, err error) {
 		if c == nil {
 			return a, fmt.Errorf("nothing is loaded as %s", q.ID)
 		}
+		if err = s.run(c, q.Warm); err != nil {
+			return a, err
+		}
 		start := time.Now()
 		err = s.run(c, q.Calls)
 		a.NS = float64(time.Since(start))

@@ -123,6 +123,26 @@ func arith(l loop, threads, repeat int) float64 {
 	return best
 }
 
+// Turn runs the loop of multiply-adds, or of 8-bit products, so many times on
+// every thread, and returns what a call computes, on all threads together, and
+// the time of all calls. A call takes some microseconds.
+func Turn(int8 bool, threads, calls int) (ops float64, d time.Duration) {
+	const turns = 1000
+	l := loops().fma
+	if int8 {
+		l = loops().int8
+	}
+	threads = max(1, threads)
+	if l.run == nil {
+		return 0, 0
+	}
+	ops = float64(threads) * turns * l.ops
+	if calls <= 0 { // the loops count down to zero
+		return ops, 0
+	}
+	return ops, together(threads, func(int) { l.run(calls * turns) })
+}
+
 // together runs f on every thread at once and returns the time from the first
 // start to the last end.
 func together(threads int, f func(i int)) time.Duration {

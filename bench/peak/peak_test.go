@@ -46,3 +46,12 @@ func TestGenericLoopsMeasure(t *testing.T) {
 	require.Zero(t, arith(k.int8, 1, 1), "no loop, no rate")
 	require.Positive(t, bandwidth(k, 1, 24<<10))
 }
+
+func TestTurn(t *testing.T) {
+	ops, d := Turn(false, 1, 3)
+	require.Positive(t, ops)
+	require.Positive(t, d)
+	two, d := Turn(false, 2, 0)
+	require.Equal(t, 2*ops, two)
+	require.Zero(t, d, "no calls, no time")
+}

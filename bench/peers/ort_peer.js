@@ -81,6 +81,7 @@ function probe(data) {
 
 function run(q) {
   const c = cases.get(q.id);
+  for (let i = 0; i < (q.warm || 0); i++) c.session.run(c.feeds, c.fetches, {});
   const start = process.hrtime.bigint();
   for (let i = 0; i < q.calls; i++) c.session.run(c.feeds, c.fetches, {});
   return { ns: Number(process.hrtime.bigint() - start) };

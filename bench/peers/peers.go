@@ -6,7 +6,7 @@
 //
 //	{"do":"hello","threads":1}                   {"version":"torch 1.13"}
 //	{"do":"load","id":"a","inputs":[...],...}    {"probe":[...]}   prepares and runs a case
-//	{"do":"run","id":"a","calls":10}             {"ns":12345}      the time of all calls
+//	{"do":"run","id":"a","warm":2,"calls":10}    {"ns":12345}      the time of all calls, after warm more
 //	{"do":"drop","id":"a"}                       {}
 //
 // An answer with "error" refuses the request.
@@ -46,6 +46,7 @@ type Request struct {
 	Inputs  []Tensor       `json:"inputs,omitempty"`
 	Attrs   map[string]any `json:"attrs,omitempty"`
 	File    string         `json:"file,omitempty"`
+	Warm    int            `json:"warm,omitempty"`
 	Calls   int            `json:"calls,omitempty"`
 }
 

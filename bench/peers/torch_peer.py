@@ -73,6 +73,8 @@ def load(q):
 def run(q):
     call = cases[q["id"]]
     with torch.inference_mode():
+        for _ in range(q.get("warm", 0)):
+            call()
         start = time.perf_counter_ns()
         for _ in range(q["calls"]):
             call()
