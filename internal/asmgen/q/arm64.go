@@ -3,27 +3,16 @@ package main
 import (
 	"fmt"
 	"strings"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
 // neonRows is the most rows of the NEON tile: 8 sums a row of 8 columns, each
 // over the four k of a group, leave room for the operands.
 const neonRows = 3
 
-// neon writes arm64 assembly as text; instructions that Go's assembler does not
-// know are words.
-type neon struct{ strings.Builder }
-
-func (n *neon) put(format string, args ...any) { fmt.Fprintf(n, "\t"+format+"\n", args...) }
-
-// two writes an instruction of two registers and three one of three; text names
-// it with a verb for each.
-func (n *neon) two(op uint32, text string, d, a int) {
-	n.put("WORD $0x%08x // "+text, op|uint32(a)<<5|uint32(d), d, a)
-}
-
-func (n *neon) three(op uint32, text string, d, a, b int) {
-	n.put("WORD $0x%08x // "+text, op|uint32(b)<<16|uint32(a)<<5|uint32(d), d, a, b)
-}
+// neon has this command's kernels as methods.
+type neon struct{ simd.NEON }
 
 // arm64Files returns the generated files for arm64: the tile of products.
 //
@@ -53,8 +42,8 @@ func (n *neon) tile() {
 	n.WriteString("TEXT ·qTileNEON(SB), NOSPLIT, $0-80\n")
 	n.parameters()
 	for r := 1; r < neonRows; r++ {
-		n.put("CMP $%d, R14", r)
-		n.put("BEQ rows%d", r)
+		n.Put("CMP $%d, R14", r)
+		n.Put("BEQ rows%d", r)
 	}
 	for r := neonRows; r >= 1; r-- {
 		n.rows(r)
@@ -65,81 +54,81 @@ func (n *neon) tile() {
 func (n *neon) rows(rows int) {
 	label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
 	fmt.Fprintf(n, "%s:\n", label("rows"))
-	n.put("MOVD b+56(FP), R6")
-	n.put("ADD R13, R6, R6")
-	n.put("MOVD offs+24(FP), R2")
-	n.put("MOVD taps+32(FP), R3")
+	n.Put("MOVD b+56(FP), R6")
+	n.Put("ADD R13, R6, R6")
+	n.Put("MOVD offs+24(FP), R2")
+	n.Put("MOVD taps+32(FP), R3")
 	for i := range 8 * rows {
-		n.put("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
+		n.Put("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 	}
 	fmt.Fprintf(n, "%s:\n", label("tap"))
-	n.put("MOVD.P 8(R2), R8")
-	n.put("ADD R0, R8, R8")
+	n.Put("MOVD.P 8(R2), R8")
+	n.Put("ADD R0, R8, R8")
 	for r := 1; r < rows; r++ {
-		n.put("ADD R1, R%d, R%d", 7+r, 8+r)
+		n.Put("ADD R1, R%d, R%d", 7+r, 8+r)
 	}
-	n.put("MOVD R4, R7")
-	n.put("CBZ R7, %s", label("tail"))
+	n.Put("MOVD R4, R7")
+	n.Put("CBZ R7, %s", label("tail"))
 	fmt.Fprintf(n, "%s:\n", label("group"))
-	n.group(rows, func(r int) { n.put("MOVWU.P 4(R%d), R14", 8+r) })
-	n.put("SUBS $1, R7, R7")
-	n.put("BNE %s", label("group"))
+	n.group(rows, func(r int) { n.Put("MOVWU.P 4(R%d), R14", 8+r) })
+	n.Put("SUBS $1, R7, R7")
+	n.Put("BNE %s", label("group"))
 	fmt.Fprintf(n, "%s:\n", label("tail"))
 	for rem := 1; rem <= 3; rem++ {
 		skip := fmt.Sprintf("not%d_%d", rem, rows)
-		n.put("CMP $%d, R5", rem)
-		n.put("BNE %s", skip)
+		n.Put("CMP $%d, R5", rem)
+		n.Put("BNE %s", skip)
 		n.group(rows, func(r int) {
-			n.put("MOVBU (R%d), R14", 8+r)
+			n.Put("MOVBU (R%d), R14", 8+r)
 			for i := 1; i < rem; i++ {
-				n.put("MOVBU %d(R%d), R15", i, 8+r)
-				n.put("ORR R15<<%d, R14, R14", 8*i)
+				n.Put("MOVBU %d(R%d), R15", i, 8+r)
+				n.Put("ORR R15<<%d, R14, R14", 8*i)
 			}
 		})
 		fmt.Fprintf(n, "%s:\n", skip)
 	}
-	n.put("SUBS $1, R3, R3")
-	n.put("BNE %s", label("tap"))
+	n.Put("SUBS $1, R3, R3")
+	n.Put("BNE %s", label("tap"))
 	n.store(rows)
-	n.put("ADD $32, R13, R13")
-	n.put("CMP $%d, R13", panelBytes)
-	n.put("BNE %s", label("rows"))
-	n.put("RET")
+	n.Put("ADD $32, R13, R13")
+	n.Put("CMP $%d, R13", panelBytes)
+	n.Put("BNE %s", label("rows"))
+	n.Put("RET")
 }
 
 // group adds one group of four k; load leaves four bytes of row r in R14.
 func (n *neon) group(rows int, load func(r int)) {
-	n.put("VLD1 (R6), [V28.B16, V29.B16]")
-	n.put("ADD $%d, R6, R6", panelBytes)
+	n.Put("VLD1 (R6), [V28.B16, V29.B16]")
+	n.Put("ADD $%d, R6, R6", panelBytes)
 	for i := range 2 {
-		n.two(0x0f08a400, "SXTL V%d.8H, V%d.8B", 24+2*i, 28+i)
-		n.two(0x4f08a400, "SXTL2 V%d.8H, V%d.16B", 25+2*i, 28+i)
+		n.Two(0x0f08a400, "SXTL V%d.8H, V%d.8B", 24+2*i, 28+i)
+		n.Two(0x4f08a400, "SXTL2 V%d.8H, V%d.16B", 25+2*i, 28+i)
 	}
 	for r := range rows {
 		load(r)
-		n.put("VDUP R14, V30.S4")
-		n.two(0x2f08a400, "UXTL V%d.8H, V%d.8B", 30, 30)
+		n.Put("VDUP R14, V30.S4")
+		n.Two(0x2f08a400, "UXTL V%d.8H, V%d.8B", 30, 30)
 		for i := range 4 {
-			n.three(0x0e608000, "SMLAL V%d.4S, V%d.4H, V%d.4H", 8*r+2*i, 24+i, 30)
-			n.three(0x4e608000, "SMLAL2 V%d.4S, V%d.8H, V%d.8H", 8*r+2*i+1, 24+i, 30)
+			n.Three(0x0e608000, "SMLAL V%d.4S, V%d.4H, V%d.4H", 8*r+2*i, 24+i, 30)
+			n.Three(0x4e608000, "SMLAL2 V%d.4S, V%d.8H, V%d.8H", 8*r+2*i+1, 24+i, 30)
 		}
 	}
 }
 
 // store adds the four sums of each column and writes eight columns of each row.
 func (n *neon) store(rows int) {
-	n.put("ADD R13, R11, R14")
+	n.Put("ADD R13, R11, R14")
 	for r := range rows {
 		v := 8 * r
 		for i := range 4 {
-			n.three(0x4ea0bc00, "ADDP V%d.4S, V%d.4S, V%d.4S", v+i, v+2*i, v+2*i+1)
+			n.Three(0x4ea0bc00, "ADDP V%d.4S, V%d.4S, V%d.4S", v+i, v+2*i, v+2*i+1)
 		}
 		for i := range 2 {
-			n.three(0x4ea0bc00, "ADDP V%d.4S, V%d.4S, V%d.4S", v+i, v+2*i, v+2*i+1)
+			n.Three(0x4ea0bc00, "ADDP V%d.4S, V%d.4S, V%d.4S", v+i, v+2*i, v+2*i+1)
 		}
-		n.put("VST1 [V%d.B16, V%d.B16], (R14)", v, v+1)
+		n.Put("VST1 [V%d.B16, V%d.B16], (R14)", v, v+1)
 		if r < rows-1 {
-			n.put("ADD R12, R14, R14")
+			n.Put("ADD R12, R14, R14")
 		}
 	}
 }

@@ -16,11 +16,11 @@ func (n *neon) dotTile() {
 	n.WriteString("\n// func qTileDot(rows int, a *uint8, lda int, offs *int64, taps, groups, rem int, b *int8, c *int32, ldc int)\n")
 	n.WriteString("TEXT ·qTileDot(SB), NOSPLIT, $0-80\n")
 	n.parameters()
-	n.put("VMOVI $64, V20.B16")
-	n.put("VMOVI $128, V21.B16")
+	n.Put("VMOVI $64, V20.B16")
+	n.Put("VMOVI $128, V21.B16")
 	for r := 1; r < dotRows; r++ {
-		n.put("CMP $%d, R14", r)
-		n.put("BEQ dot%d", r)
+		n.Put("CMP $%d, R14", r)
+		n.Put("BEQ dot%d", r)
 	}
 	for r := dotRows; r >= 1; r-- {
 		n.dotColumns(r)
@@ -33,86 +33,86 @@ func (n *neon) parameters() {
 		name      string
 		off, into int
 	}{{"a", 8, 0}, {"lda", 16, 1}, {"groups", 40, 4}, {"rem", 48, 5}, {"c", 64, 11}, {"ldc", 72, 12}} {
-		n.put("MOVD %s+%d(FP), R%d", p.name, p.off, p.into)
+		n.Put("MOVD %s+%d(FP), R%d", p.name, p.off, p.into)
 	}
-	n.put("LSL $2, R12, R12")
-	n.put("MOVD ZR, R13")
-	n.put("MOVD rows+0(FP), R14")
+	n.Put("LSL $2, R12, R12")
+	n.Put("MOVD ZR, R13")
+	n.Put("MOVD rows+0(FP), R14")
 }
 
 // dotColumns writes the code for a number of rows, eight columns at a time.
 func (n *neon) dotColumns(rows int) {
 	label := func(s string) string { return fmt.Sprintf("dot%s%d", s, rows) }
 	fmt.Fprintf(n, "dot%d:\n", rows)
-	n.put("MOVD b+56(FP), R6")
-	n.put("ADD R13, R6, R6")
-	n.put("MOVD offs+24(FP), R2")
-	n.put("MOVD taps+32(FP), R3")
+	n.Put("MOVD b+56(FP), R6")
+	n.Put("ADD R13, R6, R6")
+	n.Put("MOVD offs+24(FP), R2")
+	n.Put("MOVD taps+32(FP), R3")
 	for i := range 2 * rows {
-		n.put("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
+		n.Put("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 	}
-	n.put("VEOR V18.B16, V18.B16, V18.B16")
-	n.put("VEOR V19.B16, V19.B16, V19.B16")
+	n.Put("VEOR V18.B16, V18.B16, V18.B16")
+	n.Put("VEOR V19.B16, V19.B16, V19.B16")
 	fmt.Fprintf(n, "%s:\n", label("tap"))
-	n.put("MOVD.P 8(R2), R19")
-	n.put("ADD R0, R19, R19")
+	n.Put("MOVD.P 8(R2), R19")
+	n.Put("ADD R0, R19, R19")
 	for r := 1; r < rows; r++ {
-		n.put("ADD R1, R%d, R%d", 18+r, 19+r)
+		n.Put("ADD R1, R%d, R%d", 18+r, 19+r)
 	}
-	n.put("MOVD R4, R7")
-	n.put("CBZ R7, %s", label("tail"))
+	n.Put("MOVD R4, R7")
+	n.Put("CBZ R7, %s", label("tail"))
 	fmt.Fprintf(n, "%s:\n", label("group"))
-	n.dots(rows, func(r int) { n.put("VLD1R.P 4(R%d), [V22.S4]", 19+r) })
-	n.put("SUBS $1, R7, R7")
-	n.put("BNE %s", label("group"))
+	n.dots(rows, func(r int) { n.Put("VLD1R.P 4(R%d), [V22.S4]", 19+r) })
+	n.Put("SUBS $1, R7, R7")
+	n.Put("BNE %s", label("group"))
 	fmt.Fprintf(n, "%s:\n", label("tail"))
 	for rem := 1; rem <= 3; rem++ {
 		skip := fmt.Sprintf("dotnot%d_%d", rem, rows)
-		n.put("CMP $%d, R5", rem)
-		n.put("BNE %s", skip)
+		n.Put("CMP $%d, R5", rem)
+		n.Put("BNE %s", skip)
 		n.dots(rows, func(r int) {
-			n.put("MOVBU (R%d), R14", 19+r)
+			n.Put("MOVBU (R%d), R14", 19+r)
 			for i := 1; i < rem; i++ {
-				n.put("MOVBU %d(R%d), R15", i, 19+r)
-				n.put("ORR R15<<%d, R14, R14", 8*i)
+				n.Put("MOVBU %d(R%d), R15", i, 19+r)
+				n.Put("ORR R15<<%d, R14, R14", 8*i)
 			}
-			n.put("VDUP R14, V22.S4")
+			n.Put("VDUP R14, V22.S4")
 		})
 		fmt.Fprintf(n, "%s:\n", skip)
 	}
-	n.put("SUBS $1, R3, R3")
-	n.put("BNE %s", label("tap"))
-	n.put("VADD V18.S4, V18.S4, V18.S4")
-	n.put("VADD V19.S4, V19.S4, V19.S4")
-	n.put("ADD R13, R11, R14")
+	n.Put("SUBS $1, R3, R3")
+	n.Put("BNE %s", label("tap"))
+	n.Put("VADD V18.S4, V18.S4, V18.S4")
+	n.Put("VADD V19.S4, V19.S4, V19.S4")
+	n.Put("ADD R13, R11, R14")
 	for r := range rows {
 		for i := range 2 {
-			n.put("VADD V%d.S4, V%d.S4, V%d.S4", 18+i, 2*r+i, 2*r+i)
+			n.Put("VADD V%d.S4, V%d.S4, V%d.S4", 18+i, 2*r+i, 2*r+i)
 		}
-		n.put("VST1 [V%d.B16, V%d.B16], (R14)", 2*r, 2*r+1)
+		n.Put("VST1 [V%d.B16, V%d.B16], (R14)", 2*r, 2*r+1)
 		if r < rows-1 {
-			n.put("ADD R12, R14, R14")
+			n.Put("ADD R12, R14, R14")
 		}
 	}
-	n.put("ADD $32, R13, R13")
-	n.put("CMP $%d, R13", panelBytes)
-	n.put("BNE dot%d", rows)
-	n.put("RET")
+	n.Put("ADD $32, R13, R13")
+	n.Put("CMP $%d, R13", panelBytes)
+	n.Put("BNE dot%d", rows)
+	n.Put("RET")
 }
 
 // dots adds one group of four k; load leaves four bytes of row r in each dword of V22.
 func (n *neon) dots(rows int, load func(r int)) {
 	const dot = 0x4e809400
-	n.put("VLD1 (R6), [V16.B16, V17.B16]")
-	n.put("ADD $%d, R6, R6", panelBytes)
+	n.Put("VLD1 (R6), [V16.B16, V17.B16]")
+	n.Put("ADD $%d, R6, R6", panelBytes)
 	for i := range 2 {
-		n.three(dot, "SDOT V%d.4S, V%d.16B, V%d.16B", 18+i, 16+i, 20)
+		n.Three(dot, "SDOT V%d.4S, V%d.16B, V%d.16B", 18+i, 16+i, 20)
 	}
 	for r := range rows {
 		load(r)
-		n.put("VEOR V21.B16, V22.B16, V22.B16")
+		n.Put("VEOR V21.B16, V22.B16, V22.B16")
 		for i := range 2 {
-			n.three(dot, "SDOT V%d.4S, V%d.16B, V%d.16B", 2*r+i, 16+i, 22)
+			n.Three(dot, "SDOT V%d.4S, V%d.16B, V%d.16B", 2*r+i, 16+i, 22)
 		}
 	}
 }

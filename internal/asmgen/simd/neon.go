@@ -15,6 +15,12 @@ func (n *NEON) Put(format string, args ...any) { fmt.Fprintf(n, "\t"+format+"\n"
 // Label begins a place to jump to.
 func (n *NEON) Label(name string) { fmt.Fprintf(n, "%s:\n", name) }
 
+// Two writes an instruction of two vector registers; text names it with a verb
+// for each.
+func (n *NEON) Two(op uint32, text string, d, a int) {
+	n.Put("WORD $0x%08x // "+text, op|uint32(a)<<5|uint32(d), d, a)
+}
+
 // Three writes an instruction of three vector registers; text names it with a
 // verb for each.
 func (n *NEON) Three(op uint32, text string, d, a, b int) {
