@@ -28,12 +28,13 @@ type Work struct {
 	Adds  float64 // additions, subtractions, multiplications that nothing contracts
 	Divs  float64
 	Bytes float64 // of operands and results, each once
+	Reads float64 // those of operands, where they are most of it
 }
 
 // memoryBound reports whether moving the bytes takes longer than computing.
 func (w Work) memoryBound(p *peak.Peaks, threads int) bool {
 	compute := w
-	compute.Bytes = 0
+	compute.Bytes, compute.Reads = 0, 0
 	return w.Bytes > 0 && compute.Bound(p, threads) < w.Bytes/p.Memory(int(w.Bytes), threads)
 }
 
@@ -41,7 +42,7 @@ func (w Work) memoryBound(p *peak.Peaks, threads int) bool {
 func (w Work) Bound(p *peak.Peaks, threads int) float64 {
 	t := 0.0
 	for _, v := range [][2]float64{{w.Flops, p.FMA}, {w.Ops8, p.Int8}, {w.Adds, p.Add}, {w.Divs, p.Div},
-		{w.Bytes, p.Memory(int(w.Bytes), threads)}} {
+		{w.Bytes, p.Memory(int(w.Bytes), threads)}, {w.Reads, p.Reading(int(w.Bytes), threads)}} {
 		if v[0] > 0 && v[1] > 0 {
 			t = max(t, v[0]/v[1])
 		}

@@ -39,7 +39,7 @@ func chainCase(k, n int) *Case {
 			c.Work.Adds += float64(n * n)
 		}
 	}
-	c.Work.Bytes = 4 * 10 * float64(n*n)
+	c.Work.Bytes, c.Work.Reads = 4*10*float64(n*n), 4*9*float64(n*n)
 	c.Ours = func(in []*array.Array, threads int) (*Ours, error) { return oursChain(in, ops, threads) }
 	c.Graphs = []Graph{{"ort", func(c *Case) *onnxpb.Model {
 		names := map[string]string{"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div"}

@@ -160,7 +160,7 @@ func groupNormCase(shape []int, groups int) *Case {
 // reduceCase reduces a dimension of a matrix to sums, extremes or positions.
 func reduceCase(kind string, dim int, shape []int) *Case {
 	n := product(shape)
-	c := &Case{Group: "memory", Shape: fmt.Sprintf("%s%d_%s", kind, dim, text(shape)), Tol: 1e-3, Op: "reduce", Elements: n, Work: Work{Bytes: 4 * float64(n)}}
+	c := &Case{Group: "memory", Shape: fmt.Sprintf("%s%d_%s", kind, dim, text(shape)), Tol: 1e-3, Op: "reduce", Elements: n, Work: Work{Bytes: 4 * float64(n), Reads: 4 * float64(n)}}
 	c.Attrs = map[string]any{"kind": kind, "dim": dim}
 	c.Inputs = []Input{f32(1, 1, 0.5, shape...)}
 	out := []int{shape[1-dim]}

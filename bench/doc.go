@@ -65,7 +65,8 @@ whose sides were disturbed alike, not its roof.
 
 The least possible time is the largest of: multiply-adds by the peak of fused multiply-adds, 8-bit products by the peak of 8-bit
 dot products, additions and divisions by theirs, and the bytes of operands and results by the bandwidth of the level of
-memory that holds them. Peaks are measured in the same run by assembly loops (` + "`bench/peak`" + `). Work is counted by the definition of the operator, so
+memory that holds them: the best of reading, copying and adding two arrays to a third, and for reductions and chains, which mostly read, no more
+than reading alone reaches. Peaks are measured in the same run by assembly loops (` + "`bench/peak`" + `). Work is counted by the definition of the operator, so
 that Winograd's convolution may have a share above one.
 
 `

@@ -59,12 +59,13 @@ func TestSlowRowsGetFewerPairs(t *testing.T) {
 }
 
 func TestBound(t *testing.T) {
-	p := &peak.Peaks{FMA: 100, Int8: 400, Add: 50, Div: 10, Bandwidth: []peak.Bandwidth{{Bytes: 1000, Rate: 1000}, {Bytes: 10000, Rate: 100}}}
+	p := &peak.Peaks{FMA: 100, Int8: 400, Add: 50, Div: 10, Bandwidth: []peak.Bandwidth{{Bytes: 1000, Rate: 1000, Read: 500}, {Bytes: 10000, Rate: 100, Read: 50}}}
 	require.Equal(t, 2.0, Work{Flops: 200}.Bound(p, 1))
 	require.Equal(t, 0.5, Work{Ops8: 200}.Bound(p, 1))
 	require.Equal(t, 3.0, Work{Adds: 100, Divs: 30}.Bound(p, 1), "the larger one")
 	require.Equal(t, 1.0, Work{Bytes: 1000}.Bound(p, 1))
 	require.Equal(t, 20.0, Work{Bytes: 2000}.Bound(p, 1), "past the cache")
+	require.Equal(t, 36.0, Work{Bytes: 2000, Reads: 1800}.Bound(p, 1), "reading alone is slower")
 	require.Equal(t, 20.0, Work{Flops: 200, Bytes: 2000}.Bound(p, 1))
 	require.True(t, Work{Flops: 200, Bytes: 2000}.memoryBound(p, 1))
 	require.False(t, Work{Flops: 200, Bytes: 200}.memoryBound(p, 1))

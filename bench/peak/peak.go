@@ -26,6 +26,7 @@ type Peaks struct {
 type Bandwidth struct {
 	Bytes int     `json:"bytes"` // of all arrays of one thread together
 	Rate  float64 `json:"rate"`  // bytes read and written in a second
+	Read  float64 `json:"read"`  // bytes read in a second where nothing is written
 }
 
 type loop struct {
@@ -63,7 +64,7 @@ func Measure(threads int) Peaks {
 	p := Peaks{Level: k.level}
 	p.measureArith(k, threads, windows)
 	for _, size := range Sizes {
-		p.Bandwidth = append(p.Bandwidth, Bandwidth{size, bandwidth(k, threads, size)})
+		p.Bandwidth = append(p.Bandwidth, bandwidth(k, threads, size))
 	}
 	return p
 }
@@ -75,7 +76,8 @@ func (p *Peaks) Refresh(threads int) { p.measureArith(loops(), max(1, threads), 
 // RefreshMemory does the same for the bandwidth that Memory returns.
 func (p *Peaks) RefreshMemory(bytes, threads int) {
 	b := &p.Bandwidth[p.level(bytes, threads)]
-	b.Rate = max(b.Rate, bandwidth(loops(), max(1, threads), b.Bytes))
+	again := bandwidth(loops(), max(1, threads), b.Bytes)
+	b.Rate, b.Read = max(b.Rate, again.Rate), max(b.Read, again.Read)
 }
 
 func (p *Peaks) measureArith(k kinds, threads, repeat int) {
@@ -88,6 +90,9 @@ func (p *Peaks) measureArith(k kinds, threads, repeat int) {
 // Memory returns the bandwidth for operands of the given bytes in total, spread
 // over the threads: that of the smallest working set that holds them.
 func (p *Peaks) Memory(bytes, threads int) float64 { return p.Bandwidth[p.level(bytes, threads)].Rate }
+
+// Reading is Memory of what is only read.
+func (p *Peaks) Reading(bytes, threads int) float64 { return p.Bandwidth[p.level(bytes, threads)].Read }
 
 // level is the index of that working set, the last one when none is large enough.
 func (p *Peaks) level(bytes, threads int) int {
@@ -185,7 +190,7 @@ func together(threads int, f func(i int)) time.Duration {
 
 // bandwidth is the best of reading, copying and adding over arrays of the given
 // bytes in total for each thread.
-func bandwidth(k kinds, threads, size int) float64 {
+func bandwidth(k kinds, threads, size int) Bandwidth {
 	buf := make([][]byte, threads)
 	for i := range buf {
 		buf[i] = make([]byte, size+3*64)
@@ -199,14 +204,15 @@ func bandwidth(k kinds, threads, size int) float64 {
 		p = unsafe.Add(p, -int(uintptr(p))&63)
 		return unsafe.Add(p, j*blocks(size, parts)*256)
 	}
-	best := streams(threads, size, 1, func(i, n int) { k.read(part(i, 0, 1), n) })
+	read := streams(threads, size, 1, func(i, n int) { k.read(part(i, 0, 1), n) })
+	best := read
 	for _, f := range k.copies {
 		best = max(best, streams(threads, size, 2, func(i, n int) { f(part(i, 0, 2), part(i, 1, 2), n) }))
 	}
 	for _, f := range k.triads {
 		best = max(best, streams(threads, size, 3, func(i, n int) { f(part(i, 0, 3), part(i, 1, 3), part(i, 2, 3), n) }))
 	}
-	return best
+	return Bandwidth{Bytes: size, Rate: best, Read: read}
 }
 
 // blocks is the number of 256-byte blocks in each of so many arrays.

@@ -29,13 +29,13 @@ func TestRefreshKeepsTheBest(t *testing.T) {
 }
 
 func TestMemoryPicksTheSmallestWorkingSetThatHolds(t *testing.T) {
-	p := Peaks{Bandwidth: []Bandwidth{{100, 3}, {1000, 2}, {10000, 1}}}
+	p := Peaks{Bandwidth: []Bandwidth{{100, 3, 3}, {1000, 2, 2}, {10000, 1, 1}}}
 	require.Equal(t, 3.0, p.Memory(100, 1))
 	require.Equal(t, 2.0, p.Memory(101, 1))
 	require.Equal(t, 3.0, p.Memory(200, 2))
 	require.Equal(t, 1.0, p.Memory(1<<40, 1))
 	p.RefreshMemory(1000, 1)
-	require.Equal(t, []Bandwidth{{100, 3}, {1000, p.Memory(1000, 1)}, {10000, 1}}, p.Bandwidth)
+	require.Equal(t, []Bandwidth{{100, 3, 3}, {1000, p.Memory(1000, 1), p.Reading(1000, 1)}, {10000, 1, 1}}, p.Bandwidth)
 	require.Greater(t, p.Memory(1000, 1), 1e6)
 }
 
@@ -44,7 +44,7 @@ func TestGenericLoopsMeasure(t *testing.T) {
 	require.Positive(t, arith(k.fma, 1, 1))
 	require.Positive(t, arith(k.div, 2, 1))
 	require.Zero(t, arith(k.int8, 1, 1), "no loop, no rate")
-	require.Positive(t, bandwidth(k, 1, 24<<10))
+	require.Positive(t, bandwidth(k, 1, 24<<10).Rate)
 }
 
 func TestTurn(t *testing.T) {
