@@ -53,3 +53,6 @@ func detectCPU() cpuFeatures {
 }
 
 func has(set, bits uint32) bool { return set&bits == bits }
+
+// pause waits for a moment without disturbing who shares the core.
+func pause()

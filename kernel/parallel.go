@@ -39,7 +39,7 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 		}
 	}
 	t.work()
-	t.members.Wait()
+	t.wait()
 	failed, cause := t.failed, t.cause
 	t.job, t.failed, t.cause = nil, false, nil
 	w.jobs = append(w.jobs, t)
@@ -54,6 +54,7 @@ type team struct {
 	n, grain int
 	next     atomic.Int64
 	members  sync.WaitGroup
+	left     atomic.Int64 // members that may still touch the team
 
 	mu     sync.Mutex
 	failed bool
@@ -94,8 +95,12 @@ type workers struct {
 	count int
 }
 
+// worker is one of them. After a call it looks for the next one for a while
+// before it parks: waking a parked one takes longer than many calls do.
 type worker struct {
-	calls chan *team
+	next   atomic.Pointer[team]
+	parked atomic.Bool
+	wake   chan struct{}
 }
 
 var crew workers
@@ -109,7 +114,7 @@ func (s *workers) lend(t *team) bool {
 		s.idle = s.idle[:last]
 	} else if s.count < max(runtime.GOMAXPROCS(0), 4)-1 {
 		s.count++
-		k = &worker{calls: make(chan *team, 1)}
+		k = &worker{wake: make(chan struct{}, 1)}
 		go s.run(k)
 	}
 	s.mu.Unlock()
@@ -117,18 +122,67 @@ func (s *workers) lend(t *team) bool {
 		return false
 	}
 	t.members.Add(1)
-	k.calls <- t
+	t.left.Add(1)
+	k.next.Store(t)
+	if k.parked.Swap(false) {
+		k.wake <- struct{}{}
+	}
 	return true
 }
 
 func (s *workers) run(k *worker) {
-	for t := range k.calls {
+	for {
+		t := k.take()
 		t.work()
+		k.next.Store(nil)
 		s.mu.Lock()
 		s.idle = append(s.idle, k)
 		s.mu.Unlock()
 		t.members.Done()
+		t.left.Add(-1)
 	}
+}
+
+// take returns the next call that the worker is lent to.
+func (k *worker) take() *team {
+	for {
+		if await(func() bool { return k.next.Load() != nil }) {
+			return k.next.Load()
+		}
+		k.parked.Store(true)
+		// A lender that came in between has seen the worker parked, or has not.
+		if k.next.Load() == nil || !k.parked.Swap(false) {
+			<-k.wake
+		}
+	}
+}
+
+// wait returns when all members have left.
+func (t *team) wait() {
+	done := func() bool { return t.left.Load() == 0 }
+	await(done)
+	t.members.Wait()
+	for !done() { // a member that is about to leave
+		runtime.Gosched()
+	}
+}
+
+// How long await looks: rounds of a pause of about a tenth of a microsecond to
+// one, longer than what lies between the steps of a network.
+const awaitRounds = 600
+
+// await looks for a while whether done holds.
+func await(done func() bool) bool {
+	if runtime.GOMAXPROCS(0) == 1 { // who is waited for could not run
+		return done()
+	}
+	for range awaitRounds {
+		if done() {
+			return true
+		}
+		pause()
+	}
+	return done()
 }
 
 // takeJob returns an idle *J of this workspace, or a new one. The caller fills

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -173,3 +174,20 @@ func TestThreadsAgree(t *testing.T) {
 		})
 	}
 }
+
+// Workers that have parked are woken, those that still look are not.
+func TestWorkersParkAndWake(t *testing.T) {
+	w := &Workspace{Threads: 3}
+	for i := range 40 {
+		j := &tallyJob{}
+		w.Parallel(64, 1, j)
+		require.EqualValues(t, 64, j.n.Load())
+		if i%4 == 0 {
+			time.Sleep(2 * time.Millisecond) // long enough to park
+		}
+	}
+}
+
+type tallyJob struct{ n atomic.Int64 }
+
+func (j *tallyJob) Do(lo, hi int) { j.n.Add(int64(hi - lo)) }
