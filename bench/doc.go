@@ -44,9 +44,10 @@ How it is measured:
   of one disturbs another. It times its own calls; pipes carry requests only.
 - All operands follow from a formula that each process evaluates; results are compared at nine places before anything is timed, and a
   peer whose result differs is left out and reported. (Whole networks have different weights and are not compared here.)
-- Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until 10 ms have passed,
-  after two milliseconds of calls that are not counted, for all alike: a processor that is given back is slow at first. The cell is
-  the median of 15 pairs. Rows that would take longer than ` + "`-limit`" + ` (two minutes) get fewer, and so does a run with a smaller ` + "`-pairs`" + `: the last column
+- Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until a window of time (` + "`-window`" + `; each
+  section states it) has passed, after up to two milliseconds of calls that are not counted, for all alike: a processor that is given back is slow
+  at first. Caches are therefore warm wherever operands fit into them. The cell is
+  the median of 15 pairs. Rows that would take longer than ` + "`-limit`" + ` get fewer, and so does a run with a smaller ` + "`-pairs`" + `: the last column
   shows how many, and below 15 a row is only a first look.
 - Equal threads: ` + "`Workspace.Threads`, `GOMAXPROCS`, `torch.set_num_threads`, `OMP_NUM_THREADS`, `intraOpNumThreads`" + ` (one inter-op thread, sequential).
 - PyTorch runs eagerly in inference mode into preallocated results where it can (` + "`torch`" + `), and traced, frozen and optimised for
@@ -96,12 +97,30 @@ func document(rows []*Row) string {
 	for _, threads := range threadCounts(rows) {
 		some := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Threads != threads })
 		p := some[len(some)-1]
-		fmt.Fprintf(&b, "\n## Threads: %d\n\n%s. Peaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.\n", threads, p.CPU, p.PeakGFlops, p.PeakGops8, p.PeakGBs)
+		fmt.Fprintf(&b, "\n## Threads: %d\n\n%s. Peaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.%s\n", threads, p.CPU, p.PeakGFlops, p.PeakGops8, p.PeakGBs, windowsOf(some))
 		for _, t := range titles {
 			section(&b, t.title, t.text, slices.DeleteFunc(slices.Clone(some), func(r *Row) bool { return r.Group != t.group }))
 		}
 	}
 	return b.String()
+}
+
+// windowsOf says how long the measurements of the rows took at least.
+func windowsOf(rows []*Row) string {
+	var list []float64
+	for _, r := range rows {
+		if r.WindowMS > 0 && !slices.Contains(list, r.WindowMS) {
+			list = append(list, r.WindowMS)
+		}
+	}
+	slices.Sort(list)
+	switch len(list) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(" Windows of %g ms.", list[0])
+	}
+	return fmt.Sprintf(" Windows of %g to %g ms.", list[0], list[len(list)-1])
 }
 
 func threadCounts(rows []*Row) []int {

@@ -14,7 +14,7 @@ import (
 func docRows() []*Row {
 	return []*Row{
 		{Group: "gemm", Shape: "64x64x64", OursMS: 0.5, Peer: "ort", PeerMS: 1, Ratio: 0.5, RoofShare: 0.9, Peers: map[string]float64{"ort": 1, "torch": 2},
-			GFlops: 150, Intensity: 10, Threads: 1, Pairs: 15, PeakGFlops: 200, PeakGops8: 800, PeakGBs: 20},
+			GFlops: 150, Intensity: 10, Threads: 1, Pairs: 15, WindowMS: 6, PeakGFlops: 200, PeakGops8: 800, PeakGBs: 20},
 		{Group: "chain", Shape: "8ops_n100", OursMS: 2, GFlops: 3, Intensity: 0.2, Threads: 1, Pairs: 15, PeakGFlops: 200, PeakGBs: 20},
 		{Group: "gemm", Shape: "64x64x64", OursMS: 0.25, Threads: 2, CPU: "A chip, Go", Pairs: 15, PeakGFlops: 400, PeakGBs: 40},
 	}
@@ -28,6 +28,7 @@ func TestDocument(t *testing.T) {
 	s := string(b)
 	require.Contains(t, s, "| shape | gofx ms | ort ms | torch ms | ratio | roof | beside | GFLOP/s | pairs |\n|---|---|---|---|---|---|---|---|---|\n"+
 		"| 64x64x64 | 0.5000 | 1.00 | 2.00 | 0.50 | 0.90 | - | 150.0 | 15 |")
+	require.Contains(t, s, "20.0 GB/s past the caches. Windows of 6 ms.\n")
 	require.Contains(t, s, "## Threads: 2\n\nA chip, Go. Peaks of this run: 400 GFLOP/s")
 	require.Equal(t, 2, strings.Count(s, "### Matrix product, f32"))
 	require.Equal(t, 1, strings.Count(s, "### Elementwise chains"))

@@ -49,7 +49,7 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 			row, err = nil, fmt.Errorf("%s/%s: panic: %v", c.Group, c.Shape, r)
 		}
 	}()
-	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks}
+	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks, WindowMS: b.window.Seconds() * 1e3}
 	var list []*runner
 	var want []float64
 	if c.Ours != nil {

@@ -32,6 +32,7 @@ type Row struct {
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
+	WindowMS  float64            `json:"window_ms,omitempty"`  // least time of a measurement
 	Allocs    float64            `json:"allocs,omitempty"`     // of gofx a call, after warming up
 	Foreign   float64            `json:"foreign,omitempty"`    // processors that other programs kept busy meanwhile
 	Networks  map[string]int     `json:"networks,omitempty"`   // uses of the shape
