@@ -60,6 +60,8 @@ How it is measured:
 - **peer** is the fastest of all of them, **ratio** our time divided by its time, **roof** the least possible time divided by ours.
 - **beside** is our rate divided by that of a loop of multiply-adds (or 8-bit dot products) that takes turns with us and the peers, median by
   median: the peaks of **roof** are the best that the processor's clock ever gave, which it does not keep up under load.
+- **gain**, with more than one thread, is our time on one thread divided by ours, both measured in turns; in parentheses its share of what
+  the same loop gains from the threads.
 
 A star after the number of pairs marks a row during which other programs kept more than 0.15 of a processor busy: read its ratio,
 whose sides were disturbed alike, not its roof.
@@ -152,8 +154,12 @@ func section(b *strings.Builder, title, text string, rows []*Row) {
 	for _, n := range names {
 		fmt.Fprintf(b, " %s ms |", n)
 	}
-	b.WriteString(" ratio | roof | beside | GFLOP/s | pairs |\n|---|---|")
-	b.WriteString(strings.Repeat("---|", len(names)) + "---|---|---|---|---|\n")
+	gains := slices.ContainsFunc(rows, func(r *Row) bool { return r.AloneMS > 0 })
+	columns := []string{"ratio", "roof", "beside"}
+	if gains {
+		columns = append(columns, "gain")
+	}
+	fmt.Fprintf(b, " %s | GFLOP/s | pairs |\n|%s\n", strings.Join(columns, " | "), strings.Repeat("---|", 4+len(names)+len(columns)))
 	for _, r := range rows {
 		c := r.cells()
 		fmt.Fprintf(b, "| %s | %s |", r.Shape, c[2])
@@ -167,6 +173,9 @@ func section(b *strings.Builder, title, text string, rows []*Row) {
 		beside := "-"
 		if r.BesideShare > 0 {
 			beside = fmt.Sprintf("%.2f", r.BesideShare)
+		}
+		if gains {
+			beside += " | " + r.gain()
 		}
 		fmt.Fprintf(b, " %s | %s | %s | %s | %d%s |\n", c[5], c[6], beside, c[7], r.Pairs, mark)
 	}

@@ -39,8 +39,13 @@ type runner struct {
 // processor that has just been given back is slow for a millisecond or two.
 const warming = 2 * time.Millisecond
 
-// peakTurn names the competitor that is the machine's peak.
-const peakTurn = "peak"
+// Competitors that are not peers: the machine's peak, and it and gofx on one
+// thread where the run has more.
+const (
+	peakTurn  = "peak"
+	peakAlone = "peak alone"
+	alone     = "alone"
+)
 
 // measure runs one case. A panic of a kernel is an error of its case.
 func (b *bench) measure(c *Case) (row *Row, err error) {
@@ -53,23 +58,21 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	var list []*runner
 	var want []float64
 	if c.Ours != nil {
-		o, err := c.Ours(c.arrays(), b.threads)
+		in := c.arrays()
+		o, err := c.Ours(in, b.threads)
 		if err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
 		}
 		o.Run()
 		row.Ours, want = o.Name, probe(o.Out)
 		row.Allocs = allocations(o.Run)
-		list = append(list, &runner{name: "", time: func(warm, calls int) (time.Duration, error) {
-			for range warm {
-				o.Run()
+		list = append(list, oursRunner("", o))
+		if b.threads > 1 {
+			if o, err = c.Ours(in, 1); err != nil {
+				return nil, fmt.Errorf("%s/%s on one thread: %w", c.Group, c.Shape, err)
 			}
-			start := time.Now()
-			for range calls {
-				o.Run()
-			}
-			return time.Since(start), nil
-		}})
+			list = append(list, oursRunner(alone, o))
+		}
 	}
 	// Right after ours, so that both see the same clock.
 	list = append(list, b.beside(c, row)...)
@@ -89,7 +92,21 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	return row, nil
 }
 
-// beside returns the machine's peak as a competitor where arithmetic bounds the case.
+func oursRunner(name string, o *Ours) *runner {
+	return &runner{name: name, time: func(warm, calls int) (time.Duration, error) {
+		for range warm {
+			o.Run()
+		}
+		start := time.Now()
+		for range calls {
+			o.Run()
+		}
+		return time.Since(start), nil
+	}}
+}
+
+// beside returns the machine's peak as a competitor where arithmetic bounds the
+// case, and that of one thread where the run has more.
 func (b *bench) beside(c *Case, row *Row) []*runner {
 	if max(c.Work.Flops, c.Work.Ops8) == 0 || c.Work.memoryBound(&b.peaks, b.threads) {
 		return nil
@@ -100,11 +117,18 @@ func (b *bench) beside(c *Case, row *Row) []*runner {
 		return nil
 	}
 	row.PeakBeside = ops / 1e6 // of a call, until its milliseconds are known
-	return []*runner{{name: peakTurn, time: func(warm, calls int) (time.Duration, error) {
-		peak.Turn(int8, b.threads, warm)
-		_, d := peak.Turn(int8, b.threads, calls)
-		return d, nil
-	}}}
+	turn := func(name string, threads int) *runner {
+		return &runner{name: name, time: func(warm, calls int) (time.Duration, error) {
+			peak.Turn(int8, threads, warm)
+			_, d := peak.Turn(int8, threads, calls)
+			return d, nil
+		}}
+	}
+	list := []*runner{turn(peakTurn, b.threads)}
+	if b.threads > 1 {
+		list = append(list, turn(peakAlone, 1))
+	}
+	return list
 }
 
 // allocations returns the allocations of a call. The call before this one has
@@ -215,18 +239,29 @@ func (b *bench) interleave(list []*runner) error {
 // finish computes the row's numbers from the measurements.
 func (b *bench) finish(c *Case, row *Row, list []*runner) {
 	theirs := map[string]float64{}
+	var peakMS, peakAloneMS float64
 	for _, r := range list {
 		row.Pairs = len(r.times)
-		switch r.name {
+		switch t := median(r.times); r.name {
 		case "":
-			row.OursMS = median(r.times)
+			row.OursMS = t
+		case alone:
+			row.AloneMS = t
 		case peakTurn:
-			row.PeakBeside /= median(r.times)
+			peakMS = t
+			row.PeakBeside /= t
+		case peakAlone:
+			peakAloneMS = t
 		default:
-			theirs[r.name] = median(r.times)
+			theirs[r.name] = t
 		}
 	}
 	row.setPeers(theirs)
+	if row.AloneMS > 0 && peakAloneMS > 0 {
+		// A call of the peak does the same on every thread.
+		row.PeakScaling = float64(b.threads) * peakAloneMS / peakMS
+		row.ScalingShare = row.AloneMS / row.OursMS / row.PeakScaling
+	}
 	b.describe(row)
 	if row.OursMS == 0 {
 		return
@@ -286,6 +321,7 @@ func sums(group string, rows []*Row, shapesOf map[string]int) []*Row {
 			s.CPU = r.CPU
 			s.PeakGFlops, s.PeakGops8, s.PeakGBs = r.PeakGFlops, r.PeakGops8, r.PeakGBs
 			s.OursMS += float64(n) * r.OursMS
+			s.AloneMS += float64(n) * r.AloneMS
 			roof += float64(n) * r.OursMS * r.RoofShare
 			best += float64(n) * r.PeerMS
 			for name, t := range r.Peers {

@@ -73,6 +73,22 @@ func TestBound(t *testing.T) {
 	require.Equal(t, 0.0, Work{Ops8: 200}.Bound(&peak.Peaks{Bandwidth: p.Bandwidth}, 1), "no rate, no bound")
 }
 
+func TestScaling(t *testing.T) {
+	b := &bench{threads: 2, peaks: peak.Peaks{FMA: 100, Bandwidth: []peak.Bandwidth{{Bytes: 1, Rate: 1, Read: 1}}}}
+	took := func(name string, ms ...float64) *runner { return &runner{name: name, times: ms} }
+	r := &Row{PeakBeside: 8}
+	b.finish(&Case{Work: Work{Flops: 100}}, r, []*runner{took("", 2, 3, 2), took(alone, 3), took(peakTurn, 4), took(peakAlone, 3), took("torch", 5)})
+	require.Equal(t, map[string]float64{"torch": 5}, r.Peers, "the peak and gofx are no peers")
+	require.Equal(t, 3.0, r.AloneMS)
+	require.Equal(t, 1.5, r.PeakScaling, "twice the work in four thirds of the time")
+	require.Equal(t, 1.0, r.ScalingShare)
+	require.Equal(t, "1.50 (1.00)", r.gain())
+	r = &Row{}
+	b.finish(&Case{}, r, []*runner{took("", 2), took(alone, 3)})
+	require.Equal(t, "1.50", r.gain())
+	require.Equal(t, "-", (&Row{OursMS: 1}).gain())
+}
+
 func TestSums(t *testing.T) {
 	row := func(shape string, ours, share float64, torch, ort float64, uses map[string]int) *Row {
 		r := &Row{Group: "conv", Shape: shape, OursMS: ours, RoofShare: share, Networks: uses, Threads: 2, Pairs: 15}

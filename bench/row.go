@@ -28,6 +28,13 @@ type Row struct {
 	PeakBeside  float64 `json:"peak_beside,omitempty"`
 	BesideShare float64 `json:"beside_share,omitempty"`
 
+	// With more than one thread: AloneMS is the median time of gofx on one, in turns
+	// of its own; PeakScaling is what the peak loop gains from the threads; ScalingShare
+	// is AloneMS/OursMS divided by it.
+	AloneMS      float64 `json:"alone_ms,omitempty"`
+	PeakScaling  float64 `json:"peak_scaling,omitempty"`
+	ScalingShare float64 `json:"scaling_share,omitempty"`
+
 	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
 	Threads   int                `json:"threads"`              // of gofx and of each peer
@@ -126,4 +133,15 @@ func ms(v float64) string {
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.4f", v)
+}
+
+// gain is what several threads gain over one, and its share of what the peak gains.
+func (r *Row) gain() string {
+	switch {
+	case r.AloneMS == 0 || r.OursMS == 0:
+		return "-"
+	case r.ScalingShare == 0:
+		return fmt.Sprintf("%.2f", r.AloneMS/r.OursMS)
+	}
+	return fmt.Sprintf("%.2f (%.2f)", r.AloneMS/r.OursMS, r.ScalingShare)
 }

@@ -165,6 +165,7 @@ func together(threads int, f func(i int)) time.Duration {
 		go func() {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
+			defer pin(i)()
 			defer done.Done()
 			ready.Done()
 			<-release
