@@ -45,8 +45,8 @@ How it is measured:
 - All operands follow from a formula that each process evaluates; results are compared at nine places before anything is timed, and a
   peer whose result differs is left out and reported. (Whole networks have different weights and are not compared here.)
 - Competitors take turns within every pair, each round beginning with the next one. Short calls are repeated until a window of time (` + "`-window`" + `; each
-  section states it) has passed, after up to two milliseconds of calls that are not counted, for all alike: a processor that is given back is slow
-  at first. Caches are therefore warm wherever operands fit into them. The cell is
+  section states it) has passed, after 16 milliseconds of calls that are not counted, for all alike: a processor that is given back is slow
+  at first, and the monitor of the Go runtime keeps it busy for some milliseconds. Caches are therefore warm wherever operands fit into them. The cell is
   the median of 15 pairs. Rows that would take longer than ` + "`-limit`" + ` get fewer, and so does a run with a smaller ` + "`-pairs`" + `: the last column
   shows how many, and below 15 a row is only a first look.
 - Equal threads: ` + "`Workspace.Threads`, `GOMAXPROCS`, `torch.set_num_threads`, `OMP_NUM_THREADS`, `intraOpNumThreads`" + ` (one inter-op thread, sequential).

@@ -35,9 +35,12 @@ type runner struct {
 	times       []float64 // ms of a call
 }
 
-// warming is the time of the calls that nobody counts at the start of a turn: a
-// processor that has just been given back is slow for a millisecond or two.
-const warming = 2 * time.Millisecond
+// warming is the time of the calls that nobody counts at the start of a turn. A
+// processor that has just been given back is slow for a millisecond or two. And
+// up to 10 ms after a Go program ends a pause, its runtime's monitor begins to
+// wake up every 20 µs, for 4 to 5 ms: on a virtual processor that has to do this
+// beside the kernels, they take a quarter longer meanwhile.
+const warming = 16 * time.Millisecond
 
 // Competitors that are not peers: the machine's peak, and it and gofx on one
 // thread where the run has more.
@@ -212,11 +215,12 @@ func (b *bench) interleave(list []*runner) error {
 		}
 		if per := d / time.Duration(r.calls); per < b.window {
 			r.calls = int(b.window/max(1, per)) + 1
-			r.warm = int(min(warming, b.window)/max(1, per)) + 1
-			round += b.window
+			r.warm = int(warming/max(1, per)) + 1
+			round += b.window + warming
 		} else {
 			r.calls = 1
-			round += per
+			r.warm = int(warming / per)
+			round += per * time.Duration(1+r.warm)
 		}
 	}
 	pairs := b.pairs
