@@ -13,7 +13,7 @@ var (
 	}
 	//lint:ignore U1000 assembly reads it
 	vecSingles = [...]float32{
-		0, 1, 0.5, expMax32, expMin32, log2e32, roundMagic32, ln2Hi32, ln2Lo32, tanhNear, tanhFar, erfFarMax, erfAtOne, -erfAtOne,
+		0, 1, 0.5, expMax32, expMin32, log2e32, roundMagic32, ln2Hi32, ln2Lo32, tanhFar, erfFar,
 		leastNormal32, 1 << 23, -127, -150, math.MaxFloat32,
 	}
 	//lint:ignore U1000 assembly reads it
@@ -25,6 +25,6 @@ var (
 	//lint:ignore U1000 assembly reads it
 	vecWords = [...]uint32{
 		1 << 31, 1<<31 - 1, 0x3f800000, 1, math.MaxUint32, 0x7fff, 0x400000, 0x4f000000, roundMagicBits32,
-		oneBits32 - sqrtHalfBits32, 1<<23 - 1, sqrtHalfBits32, 0xff800000, 0x7fc00000,
+		oneBits32 - sqrtHalfBits32, 1<<23 - 1, sqrtHalfBits32, 0xff800000, 0x7fc00000, tanhBase << 16, erfBase << 16,
 	}
 )

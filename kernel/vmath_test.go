@@ -24,8 +24,8 @@ var functionBounds = []struct {
 }{
 	{OpExp, 0.79, math.Exp, fastExp},
 	{OpSigmoid, 1.18, sigmoid64, fastSigmoid},
-	{OpTanh, 0.99, math.Tanh, fastTanh},
-	{OpErf, 0.94, math.Erf, nil},
+	{OpTanh, 0.77, math.Tanh, fastTanh},
+	{OpErf, 0.96, math.Erf, nil},
 	{OpExpm1, 0.51, math.Expm1, fastExpm1},
 	{OpLog, 0.91, math.Log, log32},
 	{OpLog1p, 0.51, math.Log1p, log1p32},

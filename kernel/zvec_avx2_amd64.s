@@ -1990,14 +1990,14 @@ TEXT ·vecLog256<>(SB), NOSPLIT|NOFRAME, $0
 loop:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
-	VBROADCASTSS ·vecSingles+56(SB), Y2
+	VBROADCASTSS ·vecSingles+44(SB), Y2
 	VCMPPS       $0x11, Y2, Y0, Y3
 	VCMPPS       $0x11, Y2, Y1, Y2
-	VBROADCASTSS ·vecSingles+68(SB), Y4
-	VBROADCASTSS ·vecSingles+64(SB), Y5
+	VBROADCASTSS ·vecSingles+56(SB), Y4
+	VBROADCASTSS ·vecSingles+52(SB), Y5
 	VBLENDVPS    Y3, Y4, Y5, Y6
 	VBLENDVPS    Y2, Y4, Y5, Y4
-	VBROADCASTSS ·vecSingles+60(SB), Y5
+	VBROADCASTSS ·vecSingles+48(SB), Y5
 	VMULPS       Y5, Y0, Y7
 	VMULPS       Y5, Y1, Y5
 	VBLENDVPS    Y3, Y7, Y0, Y3
@@ -2085,7 +2085,7 @@ loop:
 	VADDPS       Y7, Y2, Y2
 	VADDPS       Y3, Y10, Y3
 	VADDPS       Y2, Y11, Y2
-	VBROADCASTSS ·vecSingles+72(SB), Y4
+	VBROADCASTSS ·vecSingles+60(SB), Y4
 	VCMPPS       $0x1e, Y4, Y0, Y5
 	VCMPPS       $0x1e, Y4, Y1, Y4
 	VBLENDVPS    Y5, Y0, Y3, Y3
@@ -3483,145 +3483,100 @@ loop:
 	VBROADCASTSS ·vecWords+4(SB), Y2
 	VPAND        Y2, Y0, Y3
 	VPAND        Y2, Y1, Y2
-	VBROADCASTSS ·vecSingles+44(SB), Y4
+	VBROADCASTSS ·vecSingles+40(SB), Y4
 	VMINPS       Y3, Y4, Y5
 	VMINPS       Y2, Y4, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y6
-	VSUBPS       Y6, Y5, Y5
-	VSUBPS       Y6, Y4, Y4
-	VMULPS       Y0, Y0, Y6
-	VMULPS       Y1, Y1, Y7
-	VBROADCASTSS ·vecSingles+8(SB), Y8
-	VSUBPS       Y8, Y6, Y6
-	VSUBPS       Y8, Y7, Y7
-	VBROADCASTSS ·erfFar+20(SB), Y8
-	VMULPS       Y8, Y5, Y9
-	VMULPS       Y8, Y4, Y8
-	VBROADCASTSS ·erfNear+24(SB), Y10
-	VMULPS       Y10, Y6, Y11
-	VMULPS       Y10, Y7, Y10
-	VBROADCASTSS ·erfFar+16(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·erfNear+20(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VBROADCASTSS ·vecWords+60(SB), Y6
+	VPSUBUSW     Y6, Y5, Y7
+	VPSUBUSW     Y6, Y4, Y6
+	VPSRLD       $0x15, Y7, Y7
+	VPSRLD       $0x15, Y6, Y6
+	VPSLLD       $0x1c, Y7, Y8
+	VPSLLD       $0x1c, Y6, Y9
+	VPERMPS      ·erfTable+0(SB), Y7, Y10
+	VPERMPS      ·erfTable+32(SB), Y7, Y11
+	VBLENDVPS    Y8, Y11, Y10, Y10
+	VPERMPS      ·erfTable+0(SB), Y6, Y11
+	VPERMPS      ·erfTable+32(SB), Y6, Y12
+	VBLENDVPS    Y9, Y12, Y11, Y11
+	VSUBPS       Y10, Y5, Y5
+	VSUBPS       Y11, Y4, Y4
+	VPERMPS      ·erfTable+448(SB), Y7, Y10
+	VPERMPS      ·erfTable+480(SB), Y7, Y11
+	VBLENDVPS    Y8, Y11, Y10, Y10
+	VPERMPS      ·erfTable+448(SB), Y6, Y11
+	VPERMPS      ·erfTable+480(SB), Y6, Y12
+	VBLENDVPS    Y9, Y12, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·erfTable+384(SB), Y7, Y12
+	VPERMPS      ·erfTable+416(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·erfTable+384(SB), Y6, Y13
+	VPERMPS      ·erfTable+416(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·erfFar+12(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·erfNear+16(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·erfTable+320(SB), Y7, Y12
+	VPERMPS      ·erfTable+352(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·erfTable+320(SB), Y6, Y13
+	VPERMPS      ·erfTable+352(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·erfFar+8(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·erfNear+12(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·erfTable+256(SB), Y7, Y12
+	VPERMPS      ·erfTable+288(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·erfTable+256(SB), Y6, Y13
+	VPERMPS      ·erfTable+288(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·erfFar+4(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VBROADCASTSS ·erfNear+8(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·erfTable+192(SB), Y7, Y12
+	VPERMPS      ·erfTable+224(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·erfTable+192(SB), Y6, Y13
+	VPERMPS      ·erfTable+224(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·erfNear+4(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·erfTable+128(SB), Y7, Y12
+	VPERMPS      ·erfTable+160(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·erfTable+128(SB), Y6, Y13
+	VPERMPS      ·erfTable+160(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y6
-	VMULPS       Y7, Y10, Y7
-	VBROADCASTSS ·erfFar+0(SB), Y10
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y10, Y8, Y8
-	VBROADCASTSS ·erfNear+0(SB), Y10
-	VADDPS       Y10, Y6, Y6
-	VADDPS       Y10, Y7, Y7
-	VMULPS       Y5, Y9, Y5
-	VMULPS       Y4, Y8, Y4
-	VBROADCASTSS ·vecSingles+48(SB), Y8
-	VADDPS       Y8, Y5, Y9
-	VADDPS       Y8, Y4, Y8
-	VBROADCASTSS ·vecSingles+24(SB), Y10
-	VSUBPS       Y9, Y10, Y9
-	VSUBPS       Y8, Y10, Y8
-	VBROADCASTSS ·vecSingles+24(SB), Y10
-	VSUBPS       Y10, Y9, Y11
-	VSUBPS       Y10, Y8, Y10
-	VBROADCASTSS ·vecSingles+52(SB), Y12
-	VSUBPS       Y11, Y12, Y11
-	VSUBPS       Y10, Y12, Y10
-	VSUBPS       Y5, Y11, Y5
-	VSUBPS       Y4, Y10, Y4
-	VBROADCASTSS ·exp2Tail+20(SB), Y10
-	VMULPS       Y10, Y5, Y11
-	VMULPS       Y10, Y4, Y10
-	VBROADCASTSS ·exp2Tail+16(SB), Y12
-	VADDPS       Y12, Y11, Y11
-	VADDPS       Y12, Y10, Y10
-	VMULPS       Y5, Y11, Y11
-	VMULPS       Y4, Y10, Y10
-	VBROADCASTSS ·exp2Tail+12(SB), Y12
-	VADDPS       Y12, Y11, Y11
-	VADDPS       Y12, Y10, Y10
-	VMULPS       Y5, Y11, Y11
-	VMULPS       Y4, Y10, Y10
-	VBROADCASTSS ·exp2Tail+8(SB), Y12
-	VADDPS       Y12, Y11, Y11
-	VADDPS       Y12, Y10, Y10
-	VMULPS       Y5, Y11, Y11
-	VMULPS       Y4, Y10, Y10
-	VBROADCASTSS ·exp2Tail+4(SB), Y12
-	VADDPS       Y12, Y11, Y11
-	VADDPS       Y12, Y10, Y10
-	VMULPS       Y5, Y11, Y11
-	VMULPS       Y4, Y10, Y10
-	VBROADCASTSS ·exp2Tail+0(SB), Y12
-	VADDPS       Y12, Y11, Y11
-	VADDPS       Y12, Y10, Y10
-	VMULPS       Y5, Y11, Y5
-	VMULPS       Y4, Y10, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y10
-	VADDPS       Y10, Y5, Y5
-	VADDPS       Y10, Y4, Y4
-	VPSLLD       $0x17, Y9, Y9
-	VPSLLD       $0x17, Y8, Y8
-	VBROADCASTSS ·vecSingles+4(SB), Y10
-	VPADDD       Y10, Y9, Y9
-	VPADDD       Y10, Y8, Y8
-	VMULPS       Y9, Y5, Y5
-	VMULPS       Y8, Y4, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y8
-	VSUBPS       Y5, Y8, Y5
-	VSUBPS       Y4, Y8, Y4
-	VBROADCASTSS ·vecWords+0(SB), Y8
-	VPAND        Y8, Y0, Y9
-	VPAND        Y8, Y1, Y8
-	VPOR         Y9, Y5, Y5
-	VPOR         Y8, Y4, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y8
-	VCMPPS       $0x11, Y8, Y3, Y3
-	VCMPPS       $0x11, Y8, Y2, Y2
-	VMULPS       Y0, Y6, Y6
-	VMULPS       Y1, Y7, Y7
-	VADDPS       Y0, Y6, Y0
-	VADDPS       Y1, Y7, Y1
-	VBLENDVPS    Y3, Y0, Y5, Y0
-	VBLENDVPS    Y2, Y1, Y4, Y1
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y5
+	VMULPS       Y4, Y11, Y4
+	VPXOR        Y10, Y10, Y10
+	VPCMPEQD     Y10, Y7, Y11
+	VPCMPEQD     Y10, Y6, Y10
+	VPERMPS      ·erfTable+64(SB), Y7, Y12
+	VPERMPS      ·erfTable+96(SB), Y7, Y7
+	VBLENDVPS    Y8, Y7, Y12, Y7
+	VPERMPS      ·erfTable+64(SB), Y6, Y8
+	VPERMPS      ·erfTable+96(SB), Y6, Y6
+	VBLENDVPS    Y9, Y6, Y8, Y6
+	VBLENDVPS    Y11, Y3, Y7, Y3
+	VBLENDVPS    Y10, Y2, Y6, Y2
+	VADDPS       Y3, Y5, Y3
+	VADDPS       Y2, Y4, Y2
+	VBROADCASTSS ·vecWords+0(SB), Y4
+	VPAND        Y4, Y0, Y0
+	VPAND        Y4, Y1, Y1
+	VPOR         Y0, Y3, Y0
+	VPOR         Y1, Y2, Y1
 	VMOVUPS      Y0, (DX)
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX
@@ -3659,125 +3614,95 @@ loop:
 	VBROADCASTSS ·vecWords+4(SB), Y2
 	VPAND        Y2, Y0, Y3
 	VPAND        Y2, Y1, Y2
-	VBROADCASTSS ·vecSingles+40(SB), Y4
+	VBROADCASTSS ·vecSingles+36(SB), Y4
 	VMINPS       Y3, Y4, Y5
 	VMINPS       Y2, Y4, Y4
-	VADDPS       Y5, Y5, Y5
-	VADDPS       Y4, Y4, Y4
-	VBROADCASTSS ·vecSingles+20(SB), Y6
-	VMULPS       Y6, Y5, Y7
-	VMULPS       Y6, Y4, Y6
-	VBROADCASTSS ·vecSingles+24(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VBROADCASTSS ·vecSingles+24(SB), Y8
-	VSUBPS       Y8, Y7, Y9
-	VSUBPS       Y8, Y6, Y8
-	VBROADCASTSS ·vecSingles+28(SB), Y10
-	VMULPS       Y10, Y9, Y11
-	VMULPS       Y10, Y8, Y10
-	VSUBPS       Y11, Y5, Y5
-	VSUBPS       Y10, Y4, Y4
-	VBROADCASTSS ·vecSingles+32(SB), Y10
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y10, Y8, Y8
-	VSUBPS       Y9, Y5, Y10
-	VSUBPS       Y8, Y4, Y11
+	VBROADCASTSS ·vecWords+56(SB), Y6
+	VPSUBUSW     Y6, Y5, Y7
+	VPSUBUSW     Y6, Y4, Y6
+	VPSRLD       $0x16, Y7, Y7
+	VPSRLD       $0x16, Y6, Y6
+	VPSLLD       $0x1c, Y7, Y8
+	VPSLLD       $0x1c, Y6, Y9
+	VPERMPS      ·tanhTable+0(SB), Y7, Y10
+	VPERMPS      ·tanhTable+32(SB), Y7, Y11
+	VBLENDVPS    Y8, Y11, Y10, Y10
+	VPERMPS      ·tanhTable+0(SB), Y6, Y11
+	VPERMPS      ·tanhTable+32(SB), Y6, Y12
+	VBLENDVPS    Y9, Y12, Y11, Y11
 	VSUBPS       Y10, Y5, Y5
 	VSUBPS       Y11, Y4, Y4
-	VSUBPS       Y9, Y5, Y5
-	VSUBPS       Y8, Y4, Y4
-	VBROADCASTSS ·expTail+16(SB), Y8
-	VMULPS       Y8, Y10, Y9
-	VMULPS       Y8, Y11, Y8
-	VBROADCASTSS ·expTail+12(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y11, Y8, Y8
-	VBROADCASTSS ·expTail+8(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y11, Y8, Y8
-	VBROADCASTSS ·expTail+4(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y11, Y8, Y8
-	VBROADCASTSS ·expTail+0(SB), Y12
-	VADDPS       Y12, Y9, Y9
-	VADDPS       Y12, Y8, Y8
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y11, Y8, Y8
-	VMULPS       Y10, Y9, Y9
-	VMULPS       Y11, Y8, Y8
-	VADDPS       Y5, Y9, Y5
-	VADDPS       Y4, Y8, Y4
-	VPSLLD       $0x17, Y7, Y7
-	VPSLLD       $0x17, Y6, Y6
-	VBROADCASTSS ·vecSingles+4(SB), Y8
-	VPSUBD       Y7, Y8, Y7
-	VPSUBD       Y6, Y8, Y6
-	VBROADCASTSS ·vecSingles+4(SB), Y8
-	VADDPS       Y8, Y7, Y9
-	VADDPS       Y8, Y6, Y8
-	VADDPS       Y10, Y9, Y12
-	VADDPS       Y11, Y8, Y13
-	VSUBPS       Y12, Y9, Y9
-	VSUBPS       Y13, Y8, Y8
-	VADDPS       Y10, Y9, Y9
-	VADDPS       Y11, Y8, Y8
-	VADDPS       Y5, Y9, Y5
-	VADDPS       Y4, Y8, Y4
-	VADDPS       Y5, Y12, Y5
-	VADDPS       Y4, Y13, Y4
-	VADDPS       Y7, Y7, Y7
-	VADDPS       Y6, Y6, Y6
-	VDIVPS       Y5, Y7, Y5
-	VDIVPS       Y4, Y6, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y6
-	VSUBPS       Y5, Y6, Y5
-	VSUBPS       Y4, Y6, Y4
-	VMULPS       Y3, Y3, Y6
-	VMULPS       Y2, Y2, Y7
-	VMULPS       Y6, Y3, Y8
-	VMULPS       Y7, Y2, Y9
-	VBROADCASTSS ·tanhTail+20(SB), Y10
-	VMULPS       Y10, Y6, Y11
-	VMULPS       Y10, Y7, Y10
-	VBROADCASTSS ·tanhTail+16(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VPERMPS      ·tanhTable+448(SB), Y7, Y10
+	VPERMPS      ·tanhTable+480(SB), Y7, Y11
+	VBLENDVPS    Y8, Y11, Y10, Y10
+	VPERMPS      ·tanhTable+448(SB), Y6, Y11
+	VPERMPS      ·tanhTable+480(SB), Y6, Y12
+	VBLENDVPS    Y9, Y12, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·tanhTable+384(SB), Y7, Y12
+	VPERMPS      ·tanhTable+416(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·tanhTable+384(SB), Y6, Y13
+	VPERMPS      ·tanhTable+416(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·tanhTail+12(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·tanhTable+320(SB), Y7, Y12
+	VPERMPS      ·tanhTable+352(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·tanhTable+320(SB), Y6, Y13
+	VPERMPS      ·tanhTable+352(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·tanhTail+8(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·tanhTable+256(SB), Y7, Y12
+	VPERMPS      ·tanhTable+288(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·tanhTable+256(SB), Y6, Y13
+	VPERMPS      ·tanhTable+288(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y11
-	VMULPS       Y7, Y10, Y10
-	VBROADCASTSS ·tanhTail+4(SB), Y12
-	VADDPS       Y12, Y11, Y11
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·tanhTable+192(SB), Y7, Y12
+	VPERMPS      ·tanhTable+224(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·tanhTable+192(SB), Y6, Y13
+	VPERMPS      ·tanhTable+224(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
 	VADDPS       Y12, Y10, Y10
-	VMULPS       Y6, Y11, Y6
-	VMULPS       Y7, Y10, Y7
-	VBROADCASTSS ·tanhTail+0(SB), Y10
-	VADDPS       Y10, Y6, Y6
-	VADDPS       Y10, Y7, Y7
-	VMULPS       Y6, Y8, Y6
-	VMULPS       Y7, Y9, Y7
-	VADDPS       Y3, Y6, Y6
-	VADDPS       Y2, Y7, Y7
-	VBROADCASTSS ·vecSingles+36(SB), Y8
-	VCMPPS       $0x11, Y8, Y3, Y3
-	VCMPPS       $0x11, Y8, Y2, Y2
-	VBLENDVPS    Y3, Y6, Y5, Y3
-	VBLENDVPS    Y2, Y7, Y4, Y2
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y10
+	VMULPS       Y4, Y11, Y11
+	VPERMPS      ·tanhTable+128(SB), Y7, Y12
+	VPERMPS      ·tanhTable+160(SB), Y7, Y13
+	VBLENDVPS    Y8, Y13, Y12, Y12
+	VPERMPS      ·tanhTable+128(SB), Y6, Y13
+	VPERMPS      ·tanhTable+160(SB), Y6, Y14
+	VBLENDVPS    Y9, Y14, Y13, Y13
+	VADDPS       Y12, Y10, Y10
+	VADDPS       Y13, Y11, Y11
+	VMULPS       Y5, Y10, Y5
+	VMULPS       Y4, Y11, Y4
+	VPXOR        Y10, Y10, Y10
+	VPCMPEQD     Y10, Y7, Y11
+	VPCMPEQD     Y10, Y6, Y10
+	VPERMPS      ·tanhTable+64(SB), Y7, Y12
+	VPERMPS      ·tanhTable+96(SB), Y7, Y7
+	VBLENDVPS    Y8, Y7, Y12, Y7
+	VPERMPS      ·tanhTable+64(SB), Y6, Y8
+	VPERMPS      ·tanhTable+96(SB), Y6, Y6
+	VBLENDVPS    Y9, Y6, Y8, Y6
+	VBLENDVPS    Y11, Y3, Y7, Y3
+	VBLENDVPS    Y10, Y2, Y6, Y2
+	VADDPS       Y3, Y5, Y3
+	VADDPS       Y2, Y4, Y2
 	VBROADCASTSS ·vecWords+0(SB), Y4
 	VPAND        Y4, Y0, Y0
 	VPAND        Y4, Y1, Y1

@@ -67,6 +67,8 @@ const (
 	wSqrtHalf
 	wMinusInf
 	wNaN
+	wTanhBase
+	wErfBase
 )
 
 const (
@@ -79,11 +81,8 @@ const (
 	fMagic
 	fLn2Hi
 	fLn2Lo
-	fTanhNear
 	fTanhFar
-	fErfFarMax
-	fErfAtOne
-	fMinusErfAtOne
+	fErfFar
 	fLeastNormal
 	fTwo23
 	fLogBias

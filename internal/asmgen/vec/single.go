@@ -78,8 +78,17 @@ func (b batch) bits(f func(b, a, d Op), x, y any) vals {
 func (b batch) absolute(x vals) vals { return b.bits(b.and, x, wAbs) }
 func (b batch) minus(x vals) vals    { return b.bits(b.or, x, wSign) }
 
-// withSign gives v, which is not negative, the sign of x.
-func (b batch) withSign(v, x vals) vals { return b.bits(b.or, v, b.bits(b.and, x, wSign)) }
+// withSign gives v, which is not negative, the sign of x. With AVX-512 v ends.
+func (b batch) withSign(v, x vals) vals {
+	if !b.wide {
+		return b.bits(b.or, v, b.bits(b.and, x, wSign))
+	}
+	sign := b.arg(wSign)
+	for i, r := range v {
+		b.VPTERNLOGD(U8(0xf8), sign(i), x[i], r) // r or (x and sign)
+	}
+	return v
+}
 
 // exponent is k<<23 for the k in the low bits of z.
 func (b batch) exponent(z vals) vals {
@@ -123,21 +132,6 @@ func (b batch) horner(name string, n int, x vals) vals {
 		v = b.mul(b.add(v, at(i)), x)
 	}
 	return b.add(v, at(0))
-}
-
-// horners evaluates two polynomials side by side: their chains hide each other's latency.
-func (b batch) horners(name1 string, n1 int, x1 vals, name2 string, n2 int, x2 vals) (v1, v2 vals) {
-	at := func(name string, i int) Mem { return global(name, i, 4) }
-	v1, v2 = b.mul(x1, at(name1, n1-1)), b.mul(x2, at(name2, n2-1))
-	for n1, n2 = n1-2, n2-2; n1 > 0 || n2 > 0; n1, n2 = n1-1, n2-1 {
-		if n1 > 0 {
-			v1 = b.mul(b.add(v1, at(name1, n1)), x1)
-		}
-		if n2 > 0 {
-			v2 = b.mul(b.add(v2, at(name2, n2)), x2)
-		}
-	}
-	return b.add(v1, at(name1, 0)), b.add(v2, at(name2, 0))
 }
 
 // keep parks x until kept returns it, where registers are short.
@@ -202,34 +196,6 @@ func (b batch) sigmoid(x vals) vals {
 	q := b.div(b.pick(negative, e, fOne), d)
 	below = b.mul(below, b.pick(negative, b.sub(fOne, q), q))
 	return b.add(q, b.mul(q, b.sub(b.pick(negative, lost, fZero), below)))
-}
-
-func (b batch) tanh(x vals) vals {
-	t := b.absolute(x)
-	r, m, z := b.expReduce(b.double(b.atMost(t, fTanhFar)))
-	w := b.subInt(fOne, b.exponent(z))
-	d := b.add(w, fOne)
-	u := b.add(d, r)
-	d = b.add(u, b.add(b.add(b.sub(d, u), r), m))
-	v := b.sub(fOne, b.div(b.double(w), d))
-	s := b.mul(t, t)
-	near := b.add(b.mul(b.mul(t, s), b.horner("tanhTail", 6, s)), t)
-	return b.withSign(b.pick(b.compare(ltOQ, t, fTanhNear), near, v), x)
-}
-
-func (b batch) double(x vals) vals { return b.add(x, x) }
-
-func (b batch) erf(x vals) vals {
-	t := b.absolute(x)
-	y := b.sub(b.atMost(t, fErfFarMax), fOne)
-	g, near := b.horners("erfFar", 6, y, "erfNear", 7, b.sub(b.mul(x, x), fHalf))
-	g = b.mul(g, y)
-	z := b.sub(fMagic, b.add(g, fErfAtOne))
-	f := b.sub(b.sub(fMinusErfAtOne, b.sub(z, fMagic)), g)
-	p := b.add(b.mul(b.horner("exp2Tail", 6, f), f), fOne)
-	v := b.sub(fOne, b.mul(p, b.addInt(b.exponent(z), fOne)))
-	v = b.withSign(v, x)
-	return b.pick(b.compare(ltOQ, t, fOne), b.add(b.mul(near, x), x), v)
 }
 
 func (b batch) log(x vals) vals {
