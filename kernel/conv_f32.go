@@ -29,6 +29,9 @@ func (v *conv32) scratch(l cpuLevel, packed bool) int {
 		return v.depthwiseScratch(l)
 	}
 	if v.rows && hasConvTile(l) {
+		if v.dense() {
+			return 0
+		}
 		return v.scratchRows()
 	}
 	if packed && hasConvTile(l) && spansFit(l, g, perGroup) {
@@ -86,6 +89,8 @@ func (v *conv32) run(w *Workspace) {
 	switch {
 	case depthwise32(l, v.perGroup, v.groups):
 		v.depthwise(w, l)
+	case v.rows && hasConvTile(l) && v.dense():
+		v.runDense(w)
 	case v.rows && hasConvTile(l):
 		v.runRows(w)
 	case v.spans(l):

@@ -45,6 +45,9 @@ func rowsForm(l cpuLevel, s Conv, in, kernel []int, m, perGroup int) bool {
 	if !ok || !hasConvTile(l) || m == 0 || perGroup == 0 || !g.reachable() {
 		return false
 	}
+	if g.pointwise() && g.outPlane <= gemvCols {
+		return true // dense panels; see conv32.dense
+	}
 	return rowsCycles(l, &g, m, perGroup) < lanesCycles(l, &g, m, perGroup)/100*98 // the estimate errs by as much
 }
 

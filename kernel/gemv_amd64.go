@@ -11,3 +11,13 @@ func gemv(l cpuLevel, n, k int, a, x []float32, ldx int, sums *[gemvPanels * 16]
 		gemvPanelsAVX2(n, k, &a[0], 8*k, &x[0], ldx, &sums[0], acc)
 	}
 }
+
+// gemvDense stores the product of a dense panel of vecs vectors with x in sums.
+func gemvDense(l cpuLevel, vecs, k int, a, x []float32, ldx int, sums *[gemvPanels * 16]float32) {
+	_, _ = a[vecs*panelLanes(l)*k-1], x[(k-1)*ldx]
+	if l == levelAVX512 {
+		gemvDenseAVX512(vecs, k, &a[0], &x[0], ldx, &sums[0])
+	} else {
+		gemvDenseAVX2(vecs, k, &a[0], &x[0], ldx, &sums[0])
+	}
+}

@@ -52,6 +52,23 @@ func TestGemv(t *testing.T) {
 				again.dst = make([]float32, len(v.dst))
 				again.run(&Workspace{Threads: 3})
 				require.Equal(t, v.dst, again.dst)
+				if !hasConvTile(cpu.level) || cols > gemvCols {
+					continue
+				}
+				size = packedRowsLen(cpu.level, m, k)
+				again.rows, again.packed, again.dst = true, floats(v.groups*size), floats(len(v.dst))
+				for g := range v.groups {
+					packRowsWeight(&Workspace{}, cpu.level, again.packed[g*size:(g+1)*size], v.weight[g*m*k:(g+1)*m*k], m, k)
+				}
+				require.True(t, again.dense())
+				one := &Workspace{}
+				again.run(one)
+				require.Equal(t, again.scratch(cpu.level, true), one.HighWater())
+				require.InDeltaSlice(t, want.dst, again.dst, 1e-3, "dense %d %d %d", m, k, cols)
+				dst := again.dst
+				again.dst = make([]float32, len(v.dst))
+				again.run(&Workspace{Threads: 3})
+				require.Equal(t, dst, again.dst)
 			}
 		}
 	})
@@ -68,16 +85,23 @@ func TestGemvDoesNotAllocate(t *testing.T) {
 
 func BenchmarkGemv(b *testing.B) {
 	for _, s := range [][2]int{{168, 672}, {672, 168}, {1920, 80}, {80, 1920}, {240, 960}, {6, 144}} {
-		b.Run(strconv.Itoa(s[0])+"x"+strconv.Itoa(s[1]), func(b *testing.B) {
-			v := conv32{g: newSpatial([]int{1, 1}, []int{1, 1}, []int{1, 1}, nil, nil, nil), batch: 1, groups: 1, perGroup: s[1], outPerGroup: s[0]}
-			v.packed = make([]float32, packedRows(cpu.level, s[0], s[1]))
-			v.src, v.dst = make([]float32, s[1]), make([]float32, s[0])
-			v.end = epilogue{biasRow: make([]float32, s[0]), ldr: 1}.with(Epilogue{Act: ActReLU})
-			w := &Workspace{}
-			b.SetBytes(int64(4 * s[0] * s[1]))
-			for b.Loop() {
-				v.run(w)
-			}
-		})
+		for _, dense := range []bool{false, true} {
+			b.Run(strconv.Itoa(s[0])+"x"+strconv.Itoa(s[1])+map[bool]string{true: "/dense"}[dense], func(b *testing.B) { benchGemv(b, s[0], s[1], dense) })
+		}
+	}
+}
+
+func benchGemv(b *testing.B, m, k int, dense bool) {
+	v := conv32{g: newSpatial([]int{1, 1}, []int{1, 1}, []int{1, 1}, nil, nil, nil), batch: 1, groups: 1, perGroup: k, outPerGroup: m, rows: dense}
+	v.packed = make([]float32, max(packedRows(cpu.level, m, k), packedRowsLen(cpu.level, m, k)))
+	if dense {
+		v.packed = v.packed[:packedRowsLen(cpu.level, m, k)]
+	}
+	v.src, v.dst = make([]float32, k), make([]float32, m)
+	v.end = epilogue{biasRow: make([]float32, m), ldr: 1}.with(Epilogue{Act: ActReLU})
+	w := &Workspace{}
+	b.SetBytes(int64(4 * m * k))
+	for b.Loop() {
+		v.run(w)
 	}
 }

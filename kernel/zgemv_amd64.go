@@ -8,8 +8,20 @@ package kernel
 //go:noescape
 func gemvPanelsAVX512(panels int, k int, a *float32, stride int, x *float32, ldx int, out *float32, acc bool)
 
+// gemvDenseAVX512 stores in out[l], for l < 16·vecs, the sum over k >= 1 of
+// a[16·vecs·p+l]·x[p*ldx], for vecs of 1 or 2.
+//
+//go:noescape
+func gemvDenseAVX512(vecs int, k int, a *float32, x *float32, ldx int, out *float32)
+
 // gemvPanelsAVX2 stores in out[8*i+l] the sum over k >= 1 of a[i*stride+8*p+l]·x[p*ldx]
 // for panels i, 1, 2 or 4 of them, or adds it with acc.
 //
 //go:noescape
 func gemvPanelsAVX2(panels int, k int, a *float32, stride int, x *float32, ldx int, out *float32, acc bool)
+
+// gemvDenseAVX2 stores in out[l], for l < 8·vecs, the sum over k >= 1 of
+// a[8·vecs·p+l]·x[p*ldx], for vecs of 1 or 2.
+//
+//go:noescape
+func gemvDenseAVX2(vecs int, k int, a *float32, x *float32, ldx int, out *float32)

@@ -16,6 +16,7 @@ func generate() (map[string][]byte, error) {
 		{Name: "gemv", Emit: func(c *build.Context) {
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				emitPanels(s)
+				emitDense(s)
 			}
 		}},
 	})
@@ -104,6 +105,69 @@ func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, 
 	s.Label(name + "store")
 	for i := range panels {
 		s.VMOVUPS(s.V(i*split), simd.At(out, size*i))
+	}
+	s.End()
+}
+
+// denseAhead is how far, in bytes, a dense panel is asked for early.
+const denseAhead = 1024
+
+// emitDense writes the product of one panel, whose steps follow each other
+// without gaps, and a vector: the panel is read as a single stream, which is what
+// bounds it.
+func emitDense(s simd.ISA) {
+	s.Begin("gemvDense", "func(vecs, k int, a, x *float32, ldx int, out *float32)",
+		fmt.Sprintf("stores in out[l], for l < %d·vecs, the sum over k >= 1 of\na[%d·vecs·p+l]·x[p*ldx], for vecs of 1 or 2.", s.Lanes(), s.Lanes()))
+	vecs, k, a := s.Arg("vecs"), s.Arg("k"), s.Arg("a")
+	x, ldx, out := s.Arg("x"), s.Bytes("ldx"), s.Arg("out")
+	s.CMPQ(vecs, U8(1))
+	s.JEQ(LabelRef("v1"))
+	denseSums(s, 2, k, a, x, ldx, out)
+	s.Label("v1")
+	denseSums(s, 1, k, a, x, ldx, out)
+}
+
+func denseSums(s simd.ISA, vecs int, k, a, x, ldx, out reg.GPVirtual) {
+	name := fmt.Sprintf("dense%d", vecs)
+	split, size := chains/vecs, 4*s.Lanes()
+	for i := range chains {
+		s.Zero(s.V(i))
+	}
+	steps := func(n int) {
+		for j := range n {
+			f := s.V(chains + j%2)
+			s.VBROADCASTSS(simd.At(x, 0), f)
+			s.ADDQ(ldx, x)
+			for i := range vecs {
+				at := size * (vecs*j + i)
+				if at%64 == 0 {
+					s.PREFETCHT0(simd.At(a, denseAhead+at))
+				}
+				s.VFMADD231PS(simd.At(a, at), f, s.V(vecs*j+i))
+			}
+		}
+		s.ADDQ(U32(size*vecs*n), a)
+	}
+	s.Label(name + "loop")
+	s.CMPQ(k, U8(split))
+	s.JLT(LabelRef(name + "rest"))
+	steps(split)
+	s.SUBQ(U8(split), k)
+	s.JMP(LabelRef(name + "loop"))
+	s.Label(name + "rest")
+	s.TESTQ(k, k)
+	s.JEQ(LabelRef(name + "end"))
+	steps(1)
+	s.DECQ(k)
+	s.JMP(LabelRef(name + "rest"))
+	s.Label(name + "end")
+	for half := chains / 2; half >= vecs; half /= 2 {
+		for i := range half {
+			s.VADDPS(s.V(i+half), s.V(i), s.V(i))
+		}
+	}
+	for i := range vecs {
+		s.VMOVUPS(s.V(i), simd.At(out, size*i))
 	}
 	s.End()
 }
