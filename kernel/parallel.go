@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Job is work over an index range that Parallel cuts into chunks. Do is called
@@ -13,11 +14,13 @@ type Job interface {
 	Do(lo, hi int)
 }
 
-// Parallel runs j over [0, n) in chunks of grain indices (the last may be
-// shorter) on at most w.Threads goroutines, the caller's among them, and
-// returns when all chunks are done. The chunks do not depend on the number of
-// threads, so neither do results. A panic in Do is raised again on the caller
-// after every started chunk has ended. It does not allocate once warm.
+// Parallel runs j over [0, n) in chunks of about grain indices on at most
+// w.Threads goroutines, the caller's among them, and returns when all chunks are
+// done. Chunks are made smaller where their number would not divide among the
+// goroutines: what a job computes must not depend on where its range is cut, so
+// that results do not depend on the number of threads. A panic in Do is raised
+// again on the caller after every started chunk has ended. It does not allocate
+// once warm.
 func (w *Workspace) Parallel(n, grain int, j Job) {
 	grain = max(grain, 1)
 	if n <= 0 {
@@ -25,21 +28,19 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	}
 	chunks := (n-1)/grain + 1
 	if w.Threads <= 1 || chunks == 1 {
-		for lo := 0; lo < n; lo += grain {
-			j.Do(lo, min(lo+grain, n))
-		}
+		j.Do(0, n)
 		return
 	}
 	t := takeJob[team](w)
-	t.job, t.n, t.grain = j, n, grain
-	t.next.Store(0)
-	for range min(w.Threads, chunks) - 1 {
-		if !crew.lend(t) {
-			break
-		}
+	t.start(j, n, evenChunks(n, chunks, w.Threads), w.Threads)
+	here := -1
+	if t.calls++; t.calls%lookEvery == 0 {
+		here = processorHere()
 	}
-	t.work()
-	t.wait()
+	for i := 1; i < len(t.shares) && crew.lend(t, i, here); i++ {
+	}
+	t.work(0)
+	t.wait(&crew)
 	failed, cause := t.failed, t.cause
 	t.job, t.failed, t.cause = nil, false, nil
 	w.jobs = append(w.jobs, t)
@@ -48,29 +49,106 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	}
 }
 
+// fewChunks for each goroutine are made a multiple of the goroutines: one more or
+// less then matters.
+const fewChunks = 8
+
+// evenChunks returns the number of chunks for a range of n in at least so many.
+func evenChunks(n, chunks, threads int) int {
+	if threads < n && chunks <= fewChunks*threads {
+		chunks = (chunks + threads - 1) / threads * threads
+	}
+	return min(n, chunks)
+}
+
+// line is the size of a cache line, or of two that are fetched together. What
+// different processors write lies on different ones: handing one over takes
+// some tenths of a microsecond.
+const line = 128
+
 // team is one Parallel call in progress.
 type team struct {
-	job      Job
-	n, grain int
-	next     atomic.Int64
-	members  sync.WaitGroup
-	left     atomic.Int64 // members that may still touch the team
+	// Workers read these.
+	job       Job
+	n, chunks int
+	shares    []share
+	_         [line]byte
 
+	left   atomic.Int64 // workers that are lent and have not left
+	parked atomic.Bool
+	wake   chan struct{}
+	_      [line]byte
+
+	// The caller's own, but for panics.
+	lent   []*worker
+	calls  int
 	mu     sync.Mutex
 	failed bool
 	cause  any
 }
 
-// work takes chunks until none is left. It stops all takers at the first panic.
-func (t *team) work() {
-	defer t.catch()
-	for {
-		lo := int(t.next.Add(int64(t.grain))) - t.grain
-		if lo >= t.n {
-			return
-		}
-		t.job.Do(lo, min(lo+t.grain, t.n))
+// share is a goroutine's part of the chunks. Who has done his own takes from those
+// of others.
+type share struct {
+	next atomic.Int64
+	end  int
+	_    [line - 16]byte
+}
+
+// lookEvery is the number of calls after which a caller looks where it runs,
+// which takes as long as handing over a cache line.
+const lookEvery = 32
+
+func (t *team) start(j Job, n, chunks, threads int) {
+	threads = min(threads, chunks)
+	t.job, t.n, t.chunks = j, n, chunks
+	if cap(t.shares) < threads {
+		t.shares = make([]share, threads)
 	}
+	t.shares = t.shares[:threads]
+	for i := range t.shares {
+		s := &t.shares[i]
+		s.end = chunks * (i + 1) / threads
+		s.next.Store(int64(chunks * i / threads))
+	}
+	if t.wake == nil {
+		t.wake = make(chan struct{}, 1)
+	}
+}
+
+// work takes chunks until none is left, those of share i first. It stops all
+// takers at the first panic.
+func (t *team) work(i int) {
+	defer t.catch()
+	for range t.shares {
+		for s := &t.shares[i]; ; {
+			c := int(s.next.Add(1)) - 1
+			if c >= s.end {
+				break
+			}
+			t.job.Do(t.cut(c), t.cut(c+1))
+		}
+		if i++; i == len(t.shares) {
+			i = 0
+		}
+	}
+}
+
+// longChunk is the length from which on chunks begin at multiples of 64, so that
+// vectors stay aligned.
+const longChunk = 4096
+
+// cut is where chunk i begins.
+func (t *team) cut(i int) int {
+	if i == t.chunks {
+		return t.n
+	}
+	size, more := t.n/t.chunks, t.n%t.chunks
+	lo := i*size + min(i, more)
+	if size >= longChunk {
+		lo &^= 63
+	}
+	return lo
 }
 
 func (t *team) catch() {
@@ -78,12 +156,43 @@ func (t *team) catch() {
 	if r == nil {
 		return
 	}
-	t.next.Store(int64(t.n))
+	for i := range t.shares {
+		t.shares[i].next.Store(int64(t.chunks))
+	}
 	t.mu.Lock()
 	if !t.failed {
 		t.failed, t.cause = true, r
 	}
 	t.mu.Unlock()
+}
+
+// wait returns when all workers have left. One that has not come yet is not
+// waited for: other programs may keep its processor.
+func (t *team) wait(s *workers) {
+	for _, k := range t.lent {
+		if k.next.Load() == t && k.next.CompareAndSwap(t, nil) {
+			t.left.Add(-1)
+		}
+	}
+	done := func() bool { return t.left.Load() == 0 }
+	for !await(done) {
+		t.parked.Store(true)
+		// A worker that left in between has seen the caller parked, or has not.
+		if !done() || !t.parked.Swap(false) {
+			<-t.wake
+		}
+	}
+	s.back(t.lent)
+	clear(t.lent)
+	t.lent = t.lent[:0]
+}
+
+// leave tells the caller, who may use t for another call at once.
+func (t *team) leave() {
+	wake := t.wake
+	if t.left.Add(-1) == 0 && t.parked.Swap(false) {
+		wake <- struct{}{}
+	}
 }
 
 // workers is the process-wide set of goroutines that Parallel calls borrow.
@@ -98,15 +207,20 @@ type workers struct {
 // worker is one of them. After a call it looks for the next one for a while
 // before it parks: waking a parked one takes longer than many calls do.
 type worker struct {
-	next   atomic.Pointer[team]
+	next   atomic.Pointer[team] // that it is lent to and has not come to
+	share  int                  // of it
+	caller int                  // processor of its caller, -1 where nobody has looked
 	parked atomic.Bool
 	wake   chan struct{}
+	moved  time.Time
+	_      [line]byte
 }
 
 var crew workers
 
-// lend gives t one worker and reports false when there is none to give.
-func (s *workers) lend(t *team) bool {
+// lend gives t one worker for a share, and reports false when there is none to
+// give. The caller runs on processor here, if that is known.
+func (s *workers) lend(t *team, share, here int) bool {
 	s.mu.Lock()
 	var k *worker
 	if last := len(s.idle) - 1; last >= 0 {
@@ -115,14 +229,18 @@ func (s *workers) lend(t *team) bool {
 	} else if s.count < max(runtime.GOMAXPROCS(0), 4)-1 {
 		s.count++
 		k = &worker{wake: make(chan struct{}, 1)}
-		go s.run(k)
+		go k.run()
 	}
 	s.mu.Unlock()
 	if k == nil {
 		return false
 	}
-	t.members.Add(1)
+	t.lent = append(t.lent, k)
 	t.left.Add(1)
+	if here < 0 && k.parked.Load() {
+		here = processorHere()
+	}
+	k.share, k.caller = share, here
 	k.next.Store(t)
 	if k.parked.Swap(false) {
 		k.wake <- struct{}{}
@@ -130,40 +248,53 @@ func (s *workers) lend(t *team) bool {
 	return true
 }
 
-func (s *workers) run(k *worker) {
+// back takes workers that a call has done with.
+func (s *workers) back(list []*worker) {
+	s.mu.Lock()
+	s.idle = append(s.idle, list...)
+	s.mu.Unlock()
+}
+
+func (k *worker) run() {
 	for {
 		t := k.take()
-		t.work()
-		k.next.Store(nil)
-		s.mu.Lock()
-		s.idle = append(s.idle, k)
-		s.mu.Unlock()
-		t.members.Done()
-		t.left.Add(-1)
+		k.part()
+		t.work(k.share)
+		t.leave()
 	}
 }
 
-// take returns the next call that the worker is lent to.
+// apart is the least time between two moves of a worker.
+const apart = time.Millisecond
+
+// part moves a worker that runs where its caller does. Schedulers start a woken
+// thread there, and some leave it there for long: then the two take turns.
+func (k *worker) part() {
+	if k.caller < 0 || processorHere() != k.caller {
+		return
+	}
+	if now := time.Now(); now.Sub(k.moved) >= apart {
+		k.moved = now
+		moveFrom(k.caller)
+	}
+}
+
+// take comes to the next call that the worker is lent to.
 func (k *worker) take() *team {
+	lent := func() bool { return k.next.Load() != nil }
 	for {
-		if await(func() bool { return k.next.Load() != nil }) {
-			return k.next.Load()
+		if await(lent) {
+			// Its caller may have taken the loan back.
+			if t := k.next.Load(); t != nil && k.next.CompareAndSwap(t, nil) {
+				return t
+			}
+			continue
 		}
 		k.parked.Store(true)
 		// A lender that came in between has seen the worker parked, or has not.
-		if k.next.Load() == nil || !k.parked.Swap(false) {
+		if !lent() || !k.parked.Swap(false) {
 			<-k.wake
 		}
-	}
-}
-
-// wait returns when all members have left.
-func (t *team) wait() {
-	done := func() bool { return t.left.Load() == 0 }
-	await(done)
-	t.members.Wait()
-	for !done() { // a member that is about to leave
-		runtime.Gosched()
 	}
 }
 

@@ -205,10 +205,11 @@ type resizeJob[T real] struct {
 	ax                  [3]resizeAxis[T]
 }
 
-// Do computes rows [lo, hi) of the output, counted over all planes.
+// Do computes parts [lo, hi) of the output's rows, counted over all planes.
 func (j *resizeJob[T]) Do(lo, hi int) {
 	ax := &j.ax
-	row := j.rows[lo/j.grain*j.width:][:j.width]
+	row := j.rows[lo*j.width:][:j.width]
+	lo, hi = lo*j.grain, min(hi*j.grain, len(j.dst)/ax[2].n)
 	y := j.dst[lo*ax[2].n:]
 	for i := lo; i < hi; i++ {
 		src := j.src[i/(ax[0].n*ax[1].n)*j.plane:][:j.plane]
@@ -227,8 +228,8 @@ func resizeTo[T float32 | float64](w *Workspace, r *Resize, o, a *array.Array) {
 	j := takeJob[resizeJob[T]](w)
 	*j = resizeJob[T]{dst: dst, src: loadAs[T](w, a), rows: Scratch[T](w, resizeChunks*a.Dim(-1)), width: a.Dim(-1), plane: plane, ax: ax}
 	rows := len(dst) / ax[2].n
-	j.grain = (rows + resizeChunks - 1) / resizeChunks
-	w.Parallel(rows, j.grain, j)
+	j.grain = max(1, (rows+resizeChunks-1)/resizeChunks)
+	w.Parallel((rows+j.grain-1)/j.grain, 1, j)
 	putJob(w, j)
 	if o.DType().IsInt() {
 		roundInto(o.DType(), dst)
