@@ -150,6 +150,6 @@ func expShifted(level cpuLevel, dst, x []float32, shift float32) {
 		r := t - float32(k*ln2Hi32)
 		r -= float32(k * ln2Lo32)
 		p := float32(hornerSingle(expTail[:], r)*float32(r*r)) + r
-		dst[i] = scaleSingle(p+1, z)
+		dst[i] = scaleSingle(p+1, countIn(z))
 	}
 }

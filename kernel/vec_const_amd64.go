@@ -13,7 +13,8 @@ var (
 	}
 	//lint:ignore U1000 assembly reads it
 	vecSingles = [...]float32{
-		0, 1, 0.5, expMax32, expMin32, log2e32, roundMagic32, ln2Hi32, ln2Lo32, tanhFar, erfFar,
+		0, 1, 0.5, expMax32, expMin32, roundMagic32, ln2Hi32, ln2Lo32,
+		expSteps, expStep, expStepLo, expSquare, expCubic, 1.0 / 16, tanhFar, erfFar,
 		leastNormal32, 1 << 23, -127, -150, math.MaxFloat32,
 	}
 	//lint:ignore U1000 assembly reads it

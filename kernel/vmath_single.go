@@ -26,6 +26,11 @@ const (
 	log2e32          = 0x1.715476p+0
 	// ln2Hi32 has 16 bits: its products with exponents are exact.
 	ln2Hi32, ln2Lo32 = 0x1.62e4p-1, 0x1.7f7d1cp-20
+	// Sixteenths of log(2) go into a number expSteps times. Products of counts of
+	// them with expStep, which has 12 bits, are exact; expStepLo is the rest.
+	expSteps, expStep, expStepLo = 0x1.715476p+4, 0x1.62ep-5, 0x1.0bfbe8p-19
+	// e**r is r + expCubic*r**3 + expSquare*r**2 + 1, within 1.7e-9, for |r| <= log(2)/32.
+	expSquare, expCubic = 0x1.000222p-1, 0x1.5556b6p-3
 	// Beyond these e**x overflows, and is less than half of the least subnormal.
 	expMax32, expMin32 = 89, -104
 	// tanh is 1 from tanhFar on, erf from erfFar on. The bases are the upper halves
@@ -62,27 +67,29 @@ func hornerSingle(c []float32, x float32) float32 {
 	return s
 }
 
-// expReduce returns r, m and z with e**x = 2**k * (1 + r + m), where k is in the
-// low bits of z: m has what follows r in the series and what rounding r lost.
-func expReduce(x float32) (r, m, z float32) {
-	z = float32(x*log2e32) + roundMagic32
+// expParts returns head, rest and z with e**x = 2**(k>>4) * (head + rest), where
+// head is 2**((k&15)/16) rounded and k is in the low bits of z.
+func expParts(x float32) (head, rest, z float32) {
+	z = float32(x*expSteps) + roundMagic32
 	k := z - roundMagic32
-	r0 := x - float32(k*ln2Hi32)
-	c := float32(k * ln2Lo32)
-	r = r0 - c
-	lost := float32(r0-r) - c
-	return r, float32(float32(hornerSingle(expTail[:], r)*r)*r) + lost, z
+	r := (x - float32(k*expStep)) - float32(k*expStepLo)
+	q := r + float32((float32(r*expCubic)+expSquare)*float32(r*r))
+	j := math.Float32bits(z) % tableWide
+	head = expTable[0][j]
+	return head, float32(head*q) + expTable[1][j], z
 }
 
-// scaleSingle is p * 2**k, rounded once, for the k in the low bits of z.
-func scaleSingle(p, z float32) float32 {
-	k := int32(math.Float32bits(z) - roundMagicBits32)
-	h := k >> 1
+// countIn returns the integer in the low bits of a sum with roundMagic32.
+func countIn(z float32) int32 { return int32(math.Float32bits(z) - roundMagicBits32) }
+
+// scaleSingle is p * 2**n, rounded once.
+func scaleSingle(p float32, n int32) float32 {
+	h := n >> 1
 	p = float32(p * math.Float32frombits(uint32(h)<<23+oneBits32))
-	return float32(p * math.Float32frombits(uint32(k-h)<<23+oneBits32))
+	return float32(p * math.Float32frombits(uint32(n-h)<<23+oneBits32))
 }
 
-// expSingle is e**x, off by at most 0.79 units in the last place, 0.54 where the
+// expSingle is e**x, off by at most 0.75 units in the last place, 0.57 where the
 // result is not subnormal.
 func expSingle(x float32) float32 {
 	if x > expMax32 {
@@ -91,36 +98,29 @@ func expSingle(x float32) float32 {
 	if x < expMin32 {
 		x = expMin32
 	}
-	r, m, z := expReduce(x)
-	u := 1 + r
-	return scaleSingle(u+float32(float32(float32(1-u)+r)+m), z)
+	head, rest, z := expParts(x)
+	return scaleSingle(head+rest, countIn(z)>>4)
 }
 
-// sigmoidSingle is 1/(1+e**-x), off by at most 1.18 units in the last place. It
-// takes e = e**-|x| and divides e or 1 by 1+e; what rounding the two lost then
-// corrects the quotient.
+// sigmoidSingle is 1/(1+e**-x), off by at most 1.04 units in the last place. It
+// takes e = e**-|x| and corrects e/(1+e) for what rounding its parts lost.
 func sigmoidSingle(x float32) float32 {
 	t := math.Float32frombits(math.Float32bits(x) | 1<<31)
 	if t < expMin32 {
 		t = expMin32
 	}
-	r, m, z := expReduce(t)
-	u := 1 + r
-	rest := float32(float32(1-u)+r) + m
-	p := u + rest
-	lost := float32(float32(float32(u-p)+rest) * float32(1-r)) // of e, in parts of e
-	e := scaleSingle(p, z)
+	head, rest, z := expParts(t)
+	p := head + rest
+	n := countIn(z) >> 4
+	e, lost := scaleSingle(p, n), scaleSingle((head-p)+rest, n)
 	d := 1 + e
-	below := float32(float32(1-d)+e) + float32(e*lost) // of d
-	n := float32(1)
-	if x < 0 {
-		n = e
+	q := float32(e / d)
+	lost -= float32(q * (((1 - d) + e) + lost))
+	q += float32(lost * (1 - q))
+	if math.Signbit(float64(x)) {
+		return q
 	}
-	q := float32(n / d)
-	if x < 0 {
-		return q + float32(q*float32(lost-float32(below*float32(1-q))))
-	}
-	return q + float32(q*float32(0-float32(below*q)))
+	return 1 - q
 }
 
 // tableSingle evaluates a table for an odd function. The index of the interval

@@ -1,5 +1,13 @@
 package kernel
 
+// expTable has 2**(j/16), and what rounding to f32 took from it.
+var expTable = [2][tableWide]float32{
+	{1, 0x1.0b5586p+0, 0x1.172b84p+0, 0x1.2387a6p+0, 0x1.306fep+0, 0x1.3dea64p+0, 0x1.4bfdaep+0, 0x1.5ab07ep+0,
+		0x1.6a09e6p+0, 0x1.7a1148p+0, 0x1.8ace54p+0, 0x1.9c4918p+0, 0x1.ae89fap+0, 0x1.c199bep+0, 0x1.d5818ep+0, 0x1.ea4afap+0},
+	{0, 0x1.9f3122p-25, -0x1.c15742p-27, 0x1.ceac48p-25, 0x1.4636e2p-25, 0x1.824684p-25, -0x1.593abcp-25, -0x1.5bd5ecp-27,
+		0x1.9fcef4p-26, -0x1.829fdp-25, 0x1.15506ep-27, 0x1.51f848p-27, -0x1.a94b14p-26, -0x1.3d56b2p-27, -0x1.822dbcp-27, 0x1.52486cp-27},
+}
+
 // Tables of functions that are polynomials on each of up to 16 intervals, which
 // the leading bits of the argument tell apart. The rows are the interval's
 // centre, the function there and the coefficients of the powers 1 to 6 of the

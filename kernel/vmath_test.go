@@ -22,8 +22,8 @@ var functionBounds = []struct {
 	ulp       float64
 	ref, fast func(float64) float64
 }{
-	{OpExp, 0.79, math.Exp, fastExp},
-	{OpSigmoid, 1.18, sigmoid64, fastSigmoid},
+	{OpExp, 0.75, math.Exp, fastExp},
+	{OpSigmoid, 1.04, sigmoid64, fastSigmoid},
 	{OpTanh, 0.77, math.Tanh, fastTanh},
 	{OpErf, 0.96, math.Erf, nil},
 	{OpExpm1, 0.51, math.Expm1, fastExpm1},

@@ -77,10 +77,15 @@ const (
 	fHalf
 	fExpMax
 	fExpMin
-	fLog2e
 	fMagic
 	fLn2Hi
 	fLn2Lo
+	fExpSteps
+	fExpStep
+	fExpStepLo
+	fExpSquare
+	fExpCubic
+	fSixteenth
 	fTanhFar
 	fErfFar
 	fLeastNormal

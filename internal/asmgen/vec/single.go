@@ -11,8 +11,7 @@ import (
 // functions read like their twins in kernel/vmath_single.go.
 type batch struct {
 	isa
-	n    int
-	park func(i int) Mem // memory that spares registers, nil where there are enough
+	n int
 }
 
 // vals are the registers of a batch that hold one value, masks those that say
@@ -134,68 +133,77 @@ func (b batch) horner(name string, n int, x vals) vals {
 	return b.add(v, at(0))
 }
 
-// keep parks x until kept returns it, where registers are short.
-func (b batch) keep(x vals) vals {
-	if b.park == nil {
-		return x
+// lessProduct is d - x*y where the product is exact, so that a fused one is the
+// same. d ends.
+func (b batch) lessProduct(d, x vals, y single) vals {
+	q := b.arg(y)
+	for i, r := range d {
+		b.VFNMADD231PS(q(i), x[i], r)
 	}
-	for i, r := range x {
-		b.VMOVUPS(r, b.park(i))
-	}
-	return nil
+	return d
 }
 
-func (b batch) kept(x vals) vals {
-	if b.park == nil {
-		return x
-	}
-	return b.map1(func(i int, d reg.Register) { b.VMOVUPS(b.park(i), d) })
-}
-
-// expReduce is the twin's; z is for kept.
-func (b batch) expReduce(x vals) (r, m, z vals) {
-	z = b.add(b.mul(x, fLog2e), fMagic)
+// expParts is the twin's. x ends.
+func (b batch) expParts(x vals) (head, rest, z vals) {
+	z = b.add(b.mul(x, fExpSteps), fMagic)
 	k := b.sub(z, fMagic)
-	z = b.keep(z)
-	r0 := b.sub(x, b.mul(k, fLn2Hi))
-	c := b.mul(k, fLn2Lo)
-	r = b.sub(r0, c)
-	lost := b.sub(b.sub(r0, r), c)
-	return r, b.add(b.mul(b.mul(b.horner("expTail", 5, r), r), r), lost), z
+	c := b.mul(k, fExpStepLo)
+	r := b.sub(b.lessProduct(x, k, fExpStep), c)
+	q := b.mul(b.add(b.mul(r, fExpCubic), fExpSquare), b.mul(r, r))
+	q = b.add(r, q)
+	look := b.lookup("expTable", z)
+	head = look(0)
+	return head, b.add(b.mul(q, head), look(1)), z
 }
 
-// scale is p * 2**k, rounded once, for the k in the low bits of z.
-func (b batch) scale(p, z vals) vals {
+// scaler returns what multiplies by 2**(k>>4), rounding once, for the k in the
+// low bits of z.
+func (b batch) scaler(z vals) func(p vals) vals {
 	if b.wide {
-		k := b.sub(z, fMagic)
-		return b.map1(func(i int, d reg.Register) { b.VSCALEFPS(k[i], p[i], d) })
+		k := b.mul(b.sub(z, fMagic), fSixteenth)
+		return func(p vals) vals {
+			return b.map1(func(i int, d reg.Register) { b.VSCALEFPS(k[i], p[i], d) })
+		}
 	}
-	k := b.subInt(z, wMagicBits)
-	h := b.map1(func(i int, d reg.Register) { b.VPSRAD(U8(1), k[i], d) })
-	p = b.mul(p, b.addInt(b.exponent(h), fOne))
-	return b.mul(p, b.addInt(b.exponent(b.subInt(k, h)), fOne))
+	n := b.subInt(z, wMagicBits)
+	n = b.map1(func(i int, d reg.Register) { b.VPSRAD(U8(4), n[i], d) })
+	h := b.map1(func(i int, d reg.Register) { b.VPSRAD(U8(1), n[i], d) })
+	n = b.addInt(b.exponent(b.subInt(n, h)), fOne)
+	h = b.addInt(b.exponent(h), fOne)
+	return func(p vals) vals { return b.mul(b.mul(p, h), n) }
 }
 
 func (b batch) exp(x vals) vals {
-	r, m, z := b.expReduce(b.atLeast(b.atMost(x, fExpMax), fExpMin))
-	u := b.add(r, fOne)
-	p := b.add(u, b.add(b.add(b.sub(fOne, u), r), m))
-	return b.scale(p, b.kept(z))
+	head, rest, z := b.expParts(b.atLeast(b.atMost(x, fExpMax), fExpMin))
+	return b.scaler(z)(b.add(head, rest))
 }
 
 func (b batch) sigmoid(x vals) vals {
-	r, m, z := b.expReduce(b.atLeast(b.minus(x), fExpMin))
-	u := b.add(r, fOne)
-	rest := b.add(b.add(b.sub(fOne, u), r), m)
-	p := b.add(u, rest)
-	lost := b.mul(b.add(b.sub(u, p), rest), b.sub(fOne, r))
-	e := b.scale(p, z)
+	head, rest, z := b.expParts(b.atLeast(b.minus(x), fExpMin))
+	scale := b.scaler(z)
+	p := b.add(head, rest)
+	lost := b.add(b.sub(head, p), rest)
+	e := scale(p)
+	lost = scale(lost)
 	d := b.add(e, fOne)
-	below := b.add(b.add(b.sub(fOne, d), e), b.mul(e, lost))
-	negative := b.compare(ltOQ, x, fZero)
-	q := b.div(b.pick(negative, e, fOne), d)
-	below = b.mul(below, b.pick(negative, b.sub(fOne, q), q))
-	return b.add(q, b.mul(q, b.sub(b.pick(negative, lost, fZero), below)))
+	q := b.div(e, d)
+	below := b.add(b.add(b.sub(fOne, d), e), lost)
+	lost = b.sub(lost, b.mul(below, q))
+	q = b.add(q, b.mul(lost, b.sub(fOne, q)))
+	return b.pick(b.negative(x), q, b.sub(fOne, q))
+}
+
+// negative chooses the lanes with a sign.
+func (b batch) negative(x vals) masks {
+	m := make(masks, b.n)
+	for i := range m {
+		m[i] = x[i]
+		if b.wide {
+			m[i] = b.K()
+			b.VPMOVD2M(x[i], m[i])
+		}
+	}
+	return m
 }
 
 func (b batch) log(x vals) vals {
@@ -223,9 +231,6 @@ func emitSingle(s isa, f function) {
 	if s.wide {
 		n := f.batch[1]
 		b := batch{isa: s, n: n}
-		if f.park {
-			b.park = func(i int) Mem { return Mem{Base: rTemp, Disp: i * s.size()} }
-		}
 		for i := 0; i < stripRegs; i += n {
 			x := make(vals, n)
 			for j := range x {
