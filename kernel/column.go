@@ -16,11 +16,28 @@ const (
 	// columnStrip is the number of columns whose accumulators stay in the first
 	// cache, columnRows that of rows for which they are loaded once.
 	columnStrip, columnRows = 2048, 16
+	// farStrip and farRows are those of matrices beyond the second cache: memory
+	// serves a few rows that are read far better than many.
+	farStrip, farRows = 4096, 8
+	// farLen is the number of elements of such matrices.
+	farLen = 1 << 18
+	// Elements of 64 bits fill the window of the processor before memory is busy, so
+	// that it asks for those of such matrices ahead by these distances in bytes: along
+	// rows that follow each other, and along several at once.
+	rowAhead, blockAhead = 8 << 10, 1 << 10
 )
 
+// rowsAhead returns the distance in bytes at which to ask for rows of n elements.
+func rowsAhead(n, rows int) int {
+	if n*rows < farLen {
+		return 0
+	}
+	return rowAhead
+}
+
 // columnFold combines rows of x, ld elements apart, with acc, an element for each
-// column. mean is what foldSquares subtracts.
-func columnFold(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows int) {
+// column. mean is what foldSquares subtracts, ahead what inBlocks says.
+func columnFold(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows, ahead int) {
 	if len(acc) == 0 || rows == 0 {
 		return
 	}
@@ -28,7 +45,7 @@ func columnFold(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, 
 	if kind == foldSquares {
 		mean = mean[:len(acc)]
 	}
-	if foldColumns(level, kind, acc, mean, x, ld, rows) {
+	if foldColumns(level, kind, acc, mean, x, ld, rows, ahead) {
 		return
 	}
 	for r := range rows {
@@ -52,13 +69,13 @@ func columnFold(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, 
 }
 
 // columnExtreme raises acc to the greatest elements of its columns, or lowers it
-// to the least. NaN is both and stays.
-func columnExtreme(level cpuLevel, least bool, acc, x []float32, ld, rows int) {
+// to the least. NaN is both and stays. ahead is what inBlocks says.
+func columnExtreme(level cpuLevel, least bool, acc, x []float32, ld, rows, ahead int) {
 	if len(acc) == 0 || rows == 0 {
 		return
 	}
 	x = x[:(rows-1)*ld+len(acc)]
-	if extremeColumns(level, least, acc, x, ld, rows) {
+	if extremeColumns(level, least, acc, x, ld, rows, ahead) {
 		return
 	}
 	for r := range rows {
@@ -76,16 +93,23 @@ func extremeOf[T scalar](least bool, a, b T) T {
 	return a
 }
 
-// inBlocks calls f for the parts of a matrix of rows·n elements that a reduction
-// of columns does one after the other: columns from c on to end, rows r on.
-func inBlocks(rows, n int, f func(c, end, r, rows int)) {
-	group := columnRows
+// inBlocks calls f for the parts of a matrix of rows·n elements, ld apart, that a
+// reduction of columns does one after the other: columns from c on to end, rows r
+// on, asking for what is so many bytes ahead.
+func inBlocks(rows, n, ld int, f func(c, end, r, rows, ahead int)) {
+	strip, group, ahead := columnStrip, columnRows, 0
+	if rows*ld >= farLen {
+		strip, group, ahead = farStrip, farRows, blockAhead
+	}
 	if n <= rowWidth {
 		group = rows // the accumulators stay in registers
+		if ahead > 0 && ld == n {
+			ahead = rowAhead
+		}
 	}
-	for c := 0; c < n; c += columnStrip {
+	for c := 0; c < n; c += strip {
 		for r := 0; r < rows; r += group {
-			f(c, min(c+columnStrip, n), r, min(group, rows-r))
+			f(c, min(c+strip, n), r, min(group, rows-r), ahead)
 		}
 	}
 }
@@ -95,9 +119,9 @@ func rowProduct(level cpuLevel, x []float32) float64 {
 	var acc [rowWidth]float64
 	fillSlice(acc[:], 1)
 	rows := len(x) / rowWidth
-	columnFold(level, foldProd, acc[:], nil, x, rowWidth, rows)
+	columnFold(level, foldProd, acc[:], nil, x, rowWidth, rows, rowsAhead(rowWidth, rows))
 	rest := x[rows*rowWidth:]
-	columnFold(level, foldProd, acc[:len(rest)], nil, rest, rowWidth, min(len(rest), 1))
+	columnFold(level, foldProd, acc[:len(rest)], nil, rest, rowWidth, min(len(rest), 1), 0)
 	for n := rowWidth / 2; n > 0; n /= 2 {
 		for i := range n {
 			acc[i] *= acc[i+n]
@@ -109,18 +133,30 @@ func rowProduct(level cpuLevel, x []float32) float64 {
 // rowExtreme returns the greatest or the least element of a row that is not
 // empty, NaN where there is one.
 func rowExtreme(level cpuLevel, least bool, x []float32) float32 {
-	if v, ok := rowExtremeFast(level, least, x); ok {
-		return v
+	acc := [1]float32{x[0]}
+	rowsExtreme(level, least, acc[:], x, len(x))
+	return acc[0]
+}
+
+// rowsExtreme raises acc to the greatest elements of rows of n, or lowers it to
+// the least.
+func rowsExtreme(level cpuLevel, least bool, acc, x []float32, n int) {
+	x = x[:len(acc)*n]
+	if len(x) == 0 || rowsExtremeFast(level, least, acc, x, n) {
+		return
 	}
-	var l [rowWidth]float32
-	fillBlock(l[:], x[0])
-	for i, v := range x {
-		l[i%rowWidth] = extremeOf(least, l[i%rowWidth], v)
-	}
-	for n := rowWidth / 2; n > 0; n /= 2 {
-		for i := range n {
-			l[i] = extremeOf(least, l[i], l[i+n])
+	for r := range acc {
+		row := x[r*n:][:n]
+		var l [rowWidth]float32
+		fillBlock(l[:], row[0])
+		for i, v := range row {
+			l[i%rowWidth] = extremeOf(least, l[i%rowWidth], v)
 		}
+		for n := rowWidth / 2; n > 0; n /= 2 {
+			for i := range n {
+				l[i] = extremeOf(least, l[i], l[i+n])
+			}
+		}
+		acc[r] = extremeOf(least, acc[r], l[0])
 	}
-	return l[0]
 }

@@ -5,13 +5,13 @@ package kernel
 const columnGroup = 16
 
 // foldColumns is columnFold by assembly; it reports false where there is none.
-func foldColumns(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows int) bool {
+func foldColumns(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows, ahead int) bool {
 	if level < levelAVX2 {
 		return false
 	}
 	n := len(acc) &^ (columnGroup - 1)
 	if n > 0 {
-		foldGroups(level, kind, acc, mean, x, ld, rows, n)
+		foldGroups(level, kind, acc, mean, x, ld, rows, n, ahead)
 	}
 	if rest := len(acc) - n; rest > 0 {
 		var a, m [columnGroup]float64
@@ -19,97 +19,106 @@ func foldColumns(level cpuLevel, kind int, acc, mean []float64, x []float32, ld,
 		if kind == foldSquares {
 			copy(m[:], mean[n:])
 		}
-		foldGroups(level, kind, a[:], m[:], x[n:], ld, rows, rest)
+		foldGroups(level, kind, a[:], m[:], x[n:], ld, rows, rest, 0)
 		copy(acc[n:], a[:])
 	}
 	return true
 }
 
-func foldGroups(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows, n int) {
+func foldGroups(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows, n, ahead int) {
 	wide := level == levelAVX512
 	switch {
 	case kind == foldSum && wide:
-		columnSumAVX512(&acc[0], &x[0], ld, rows, n)
+		columnSumAVX512(&acc[0], &x[0], ld, rows, n, ahead)
 	case kind == foldSum:
-		columnSumAVX2(&acc[0], &x[0], ld, rows, n)
+		columnSumAVX2(&acc[0], &x[0], ld, rows, n, ahead)
 	case kind == foldProd && wide:
-		columnProdAVX512(&acc[0], &x[0], ld, rows, n)
+		columnProdAVX512(&acc[0], &x[0], ld, rows, n, ahead)
 	case kind == foldProd:
-		columnProdAVX2(&acc[0], &x[0], ld, rows, n)
+		columnProdAVX2(&acc[0], &x[0], ld, rows, n, ahead)
 	case wide:
-		columnSquaresAVX512(&acc[0], &mean[0], &x[0], ld, rows, n)
+		columnSquaresAVX512(&acc[0], &mean[0], &x[0], ld, rows, n, ahead)
 	default:
-		columnSquaresAVX2(&acc[0], &mean[0], &x[0], ld, rows, n)
+		columnSquaresAVX2(&acc[0], &mean[0], &x[0], ld, rows, n, ahead)
 	}
 }
 
 // extremeColumns is columnExtreme by assembly; it reports false where there is none.
-func extremeColumns(level cpuLevel, least bool, acc, x []float32, ld, rows int) bool {
+func extremeColumns(level cpuLevel, least bool, acc, x []float32, ld, rows, ahead int) bool {
 	if level < levelAVX2 {
 		return false
 	}
 	n := len(acc) &^ (columnGroup - 1)
 	if n > 0 {
-		extremeGroups(level, least, acc, x, ld, rows, n)
+		extremeGroups(level, least, acc, x, ld, rows, n, ahead)
 	}
 	if rest := len(acc) - n; rest > 0 {
 		var a [columnGroup]float32
 		copy(a[:], acc[n:])
-		extremeGroups(level, least, a[:], x[n:], ld, rows, rest)
+		extremeGroups(level, least, a[:], x[n:], ld, rows, rest, 0)
 		copy(acc[n:], a[:])
 	}
 	return true
 }
 
-func extremeGroups(level cpuLevel, least bool, acc, x []float32, ld, rows, n int) {
+func extremeGroups(level cpuLevel, least bool, acc, x []float32, ld, rows, n, ahead int) {
 	wide := level == levelAVX512
 	switch {
 	case least && wide:
-		columnMinAVX512(&acc[0], &x[0], ld, rows, n)
+		columnMinAVX512(&acc[0], &x[0], ld, rows, n, ahead)
 	case least:
-		columnMinAVX2(&acc[0], &x[0], ld, rows, n)
+		columnMinAVX2(&acc[0], &x[0], ld, rows, n, ahead)
 	case wide:
-		columnMaxAVX512(&acc[0], &x[0], ld, rows, n)
+		columnMaxAVX512(&acc[0], &x[0], ld, rows, n, ahead)
 	default:
-		columnMaxAVX2(&acc[0], &x[0], ld, rows, n)
+		columnMaxAVX2(&acc[0], &x[0], ld, rows, n, ahead)
 	}
 }
 
-// The functions here reduce a row that is not empty; they report false where
+// The functions here reduce rows that are not empty; they report false where
 // there is no assembly.
 
-func rowSumFast(level cpuLevel, x []float32) (float64, bool) {
+func rowsSumFast(level cpuLevel, acc []float64, x []float32, n int) bool {
+	ahead := rowsAhead(n, len(acc))
 	switch level {
 	case levelAVX512:
-		return rowSumAVX512(&x[0], len(x)), true
+		rowSumsAVX512(&acc[0], &x[0], n, len(acc), ahead)
 	case levelAVX2:
-		return rowSumAVX2(&x[0], len(x)), true
+		rowSumsAVX2(&acc[0], &x[0], n, len(acc), ahead)
+	default:
+		return false
 	}
-	return 0, false
+	return true
 }
 
-func rowSquaresFast(level cpuLevel, x []float32, mean float64) (float64, bool) {
+func rowsSquaresFast(level cpuLevel, acc, mean []float64, x []float32, n int) bool {
+	ahead := rowsAhead(n, len(acc))
 	switch level {
 	case levelAVX512:
-		return rowSquaresAVX512(&x[0], len(x), mean), true
+		rowSquaresAVX512(&acc[0], &mean[0], &x[0], n, len(acc), ahead)
 	case levelAVX2:
-		return rowSquaresAVX2(&x[0], len(x), mean), true
+		rowSquaresAVX2(&acc[0], &mean[0], &x[0], n, len(acc), ahead)
+	default:
+		return false
 	}
-	return 0, false
+	return true
 }
 
-func rowExtremeFast(level cpuLevel, least bool, x []float32) (float32, bool) {
+func rowsExtremeFast(level cpuLevel, least bool, acc, x []float32, n int) bool {
+	ahead := rowsAhead(n, len(acc))
 	switch {
 	case level < levelAVX2:
-		return 0, false
+		return false
 	case least && level == levelAVX512:
-		return rowMinAVX512(&x[0], len(x)), true
+		rowMinAVX512(&acc[0], &x[0], n, len(acc), ahead)
 	case least:
-		return rowMinAVX2(&x[0], len(x)), true
+		rowMinAVX2(&acc[0], &x[0], n, len(acc), ahead)
 	case level == levelAVX512:
-		return rowMaxAVX512(&x[0], len(x)), true
+		rowMaxAVX512(&acc[0], &x[0], n, len(acc), ahead)
+	default:
+		rowMaxAVX2(&acc[0], &x[0], n, len(acc), ahead)
 	}
-	return rowMaxAVX2(&x[0], len(x)), true
+	return true
 }
 
 const (
@@ -174,12 +183,12 @@ func argColumns(level cpuLevel, least bool, acc *[argStrip]float32, index *[argS
 	wide := level == levelAVX512
 	switch {
 	case least && wide:
-		columnArgMinAVX512(&acc[0], &index[0], &x[0], ld, rows, n)
+		columnArgMinAVX512(&acc[0], &index[0], &x[0], ld, rows, n, 0)
 	case least:
-		columnArgMinAVX2(&acc[0], &index[0], &x[0], ld, rows, n)
+		columnArgMinAVX2(&acc[0], &index[0], &x[0], ld, rows, n, 0)
 	case wide:
-		columnArgMaxAVX512(&acc[0], &index[0], &x[0], ld, rows, n)
+		columnArgMaxAVX512(&acc[0], &index[0], &x[0], ld, rows, n, 0)
 	default:
-		columnArgMaxAVX2(&acc[0], &index[0], &x[0], ld, rows, n)
+		columnArgMaxAVX2(&acc[0], &index[0], &x[0], ld, rows, n, 0)
 	}
 }

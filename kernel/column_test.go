@@ -35,10 +35,10 @@ func TestColumnAssembly(t *testing.T) {
 		}
 		for kind := range 3 {
 			want := append([]float64{}, start...)
-			columnFold(levelGeneric, kind, want[:n], mean, x, ld, rows)
+			columnFold(levelGeneric, kind, want[:n], mean, x, ld, rows, 0)
 			for _, level := range vecLevels() {
 				got := append([]float64{}, start...)
-				columnFold(level, kind, got[:n], mean, x, ld, rows)
+				columnFold(level, kind, got[:n], mean, x, ld, rows, 4096)
 				for i := range want {
 					require.True(t, want[i] == got[i] || want[i] != want[i] && got[i] != got[i], "%d %d %d %v: %v, %v", kind, rows, n, level, want[i], got[i])
 				}
@@ -47,10 +47,10 @@ func TestColumnAssembly(t *testing.T) {
 		for _, least := range []bool{false, true} {
 			first := rough(r, n+1)
 			want := append([]float32{}, first...)
-			columnExtreme(levelGeneric, least, want[:n], x, ld, rows)
+			columnExtreme(levelGeneric, least, want[:n], x, ld, rows, 0)
 			for _, level := range vecLevels() {
 				got := append([]float32{}, first...)
-				columnExtreme(level, least, got[:n], x, ld, rows)
+				columnExtreme(level, least, got[:n], x, ld, rows, 4096)
 				requireSame(t, want, got, level, n)
 			}
 		}
@@ -244,5 +244,59 @@ func BenchmarkMemory(b *testing.B) {
 			}
 			perElement(b, x.Len())
 		})
+	}
+}
+
+// Rows that are reduced together give what each gives alone, added to what was there.
+func TestRowsTogether(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	for range 200 {
+		rows, n := 1+r.IntN(9), 1+r.IntN(200)
+		x := rough(r, rows*n)
+		start, mean, first := make([]float64, rows), make([]float64, rows), rough(r, rows)
+		for i := range start {
+			start[i], mean[i] = r.NormFloat64(), r.NormFloat64()
+		}
+		for _, level := range vecLevels() {
+			sums, squares := append([]float64{}, start...), append([]float64{}, start...)
+			rowsTotal(level, sums, x, n)
+			rowsSquares(level, squares, mean, x, n)
+			high, low := append([]float32{}, first...), append([]float32{}, first...)
+			rowsExtreme(level, false, high, x, n)
+			rowsExtreme(level, true, low, x, n)
+			for i := range rows {
+				row := x[i*n : (i+1)*n]
+				for _, c := range [][2]float64{
+					{start[i] + rowTotal(levelGeneric, row), sums[i]},
+					{start[i] + rowSquares(levelGeneric, row, mean[i]), squares[i]},
+					{float64(extremeOf(false, first[i], rowExtreme(levelGeneric, false, row))), float64(high[i])},
+					{float64(extremeOf(true, first[i], rowExtreme(levelGeneric, true, row))), float64(low[i])},
+				} {
+					require.True(t, math.Float64bits(c[0]) == math.Float64bits(c[1]) || c[0] != c[0] && c[1] != c[1], "%v %d %d: %v", level, rows, n, c)
+				}
+			}
+		}
+	}
+}
+
+// Matrices beyond the second cache are reduced in other blocks to the same bits.
+func TestFarReductions(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	for _, s := range [][2]int{{37, 9001}, {9001, 37}, {5000, 64}, {67, 4100}} {
+		x := array.FromSlice(rough(r, s[0]*s[1]), s[0], s[1])
+		for _, kind := range []string{"sum", "prod", "max", "min"} {
+			for dim := range 2 {
+				run := func(level cpuLevel) []float32 {
+					useLevel(t, level)
+					out := array.New(array.F32, s[1-dim])
+					Reduce{Kind: kind, Dims: []int{dim}}.Run(&Workspace{}, []*array.Array{out}, []*array.Array{x})
+					return array.Raw[float32](out)
+				}
+				want := run(levelGeneric)
+				for _, l := range levels() {
+					requireSame(t, want, run(l), l.name(), s[0])
+				}
+			}
+		}
 	}
 }

@@ -53,13 +53,13 @@ func TestColumnsStayInside(t *testing.T) {
 			for _, n := range []int{1, 3, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 300} {
 				x := guardedFloats(t, r, 3*n, before)
 				for kind := range 3 {
-					columnFold(level, kind, make([]float64, n), make([]float64, n), x, n, 3)
+					columnFold(level, kind, make([]float64, n), make([]float64, n), x, n, 3, blockAhead)
 				}
 				rowTotal(level, x)
 				rowSquares(level, x, 1)
 				for _, least := range []bool{false, true} {
 					rowExtreme(level, least, x)
-					columnExtreme(level, least, guardedFloats(t, r, n, before), x, n, 3)
+					columnExtreme(level, least, guardedFloats(t, r, n, before), x, n, 3, blockAhead)
 					bestFast(level, least, make([]int64, 1), x, 3*n, 1)
 					bestFast(level, least, make([]int64, n), x, 3, n)
 				}

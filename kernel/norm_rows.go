@@ -22,33 +22,48 @@ func lanesTotal(l []float64) float64 {
 
 // rowTotal returns the sum of x.
 func rowTotal(level cpuLevel, x []float32) float64 {
-	if len(x) == 0 {
-		return 0
+	var acc [1]float64
+	rowsTotal(level, acc[:], x, len(x))
+	return acc[0]
+}
+
+// rowsTotal adds the sums of rows of n elements to acc.
+func rowsTotal(level cpuLevel, acc []float64, x []float32, n int) {
+	x = x[:len(acc)*n]
+	if len(x) == 0 || rowsSumFast(level, acc, x, n) {
+		return
 	}
-	if s, ok := rowSumFast(level, x); ok {
-		return s
+	for r := range acc {
+		var l [sumLanes]float64
+		for i, v := range x[r*n:][:n] {
+			l[i%sumLanes] += float64(v)
+		}
+		acc[r] += lanesTotal(l[:])
 	}
-	var l [sumLanes]float64
-	for i, v := range x {
-		l[i%sumLanes] += float64(v)
-	}
-	return lanesTotal(l[:])
 }
 
 // rowSquares returns the sum of the squares of x less mean.
 func rowSquares(level cpuLevel, x []float32, mean float64) float64 {
-	if len(x) == 0 {
-		return 0
+	acc, means := [1]float64{}, [1]float64{mean}
+	rowsSquares(level, acc[:], means[:], x, len(x))
+	return acc[0]
+}
+
+// rowsSquares adds the sums of the squares of rows of n elements less their means
+// to acc.
+func rowsSquares(level cpuLevel, acc, mean []float64, x []float32, n int) {
+	x, mean = x[:len(acc)*n], mean[:len(acc)]
+	if len(x) == 0 || rowsSquaresFast(level, acc, mean, x, n) {
+		return
 	}
-	if s, ok := rowSquaresFast(level, x, mean); ok {
-		return s
+	for r, m := range mean {
+		var l [sumLanes]float64
+		for i, v := range x[r*n:][:n] {
+			d := float64(v) - m
+			l[i%sumLanes] += float64(d * d)
+		}
+		acc[r] += lanesTotal(l[:])
 	}
-	var l [sumLanes]float64
-	for i, v := range x {
-		d := float64(v) - mean
-		l[i%sumLanes] += float64(d * d)
-	}
-	return lanesTotal(l[:])
 }
 
 // rowNormed sets dst to (x-mean)*scale*weight + bias.

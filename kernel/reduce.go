@@ -211,24 +211,47 @@ func reduceInto[T scalar, A accumulator](kind int, acc []A, x []T, g *groups) {
 	if len(x) == 0 {
 		return
 	}
-	// The innermost group alone, or where it is kept also the one before, which is
-	// reduced, is a block.
-	last := g.n - 1
-	n, rows := g.size[last], 1
-	kept := g.step[last] != 0
-	outer := *g
-	if kept && last > 0 {
-		rows = g.size[last-1]
-		outer.n--
-	}
+	n, rows, kept, outer := g.block()
 	var at [maxRank]int
 	for o := 0; len(x) > 0; x = x[rows*n:] {
 		if kept {
 			reduceBlock(kind, acc[o:o+n], x, n, rows)
 		} else {
-			acc[o] = reduceRun(kind, acc[o], x[:n])
+			reduceRows(kind, acc[o:o+rows], x, n)
 		}
 		o = outer.next(&at, o)
+	}
+}
+
+// block returns the rows and columns of the two innermost groups, of which one is
+// kept, the columns where kept says so, and the groups to go through with next.
+func (g *groups) block() (n, rows int, kept bool, outer groups) {
+	last := g.n - 1
+	n, rows, kept, outer = g.size[last], 1, g.step[last] != 0, *g
+	if last > 0 {
+		rows = g.size[last-1]
+		outer.n--
+	}
+	return n, rows, kept, outer
+}
+
+// reduceRows reduces rows of n elements that follow each other, each to an element
+// of acc.
+func reduceRows[T scalar, A accumulator](kind int, acc []A, x []T, n int) {
+	if f, ok := any(x).([]float32); ok {
+		switch a := any(acc).(type) {
+		case []float64:
+			if kind == redSum || kind == redMean {
+				rowsTotal(cpu.level, a, f, n)
+				return
+			}
+		case []float32:
+			rowsExtreme(cpu.level, kind == redMin, a, f, n)
+			return
+		}
+	}
+	for r := range acc {
+		acc[r] = reduceRun(kind, acc[r], x[r*n:(r+1)*n])
 	}
 }
 
@@ -242,8 +265,8 @@ func reduceBlock[T scalar, A accumulator](kind int, acc []A, x []T, ld, rows int
 				return
 			}
 		case []float32:
-			inBlocks(rows, len(a), func(c, end, r, rows int) {
-				columnExtreme(cpu.level, kind == redMin, a[c:end], f[r*ld+c:], ld, rows)
+			inBlocks(rows, len(a), ld, func(c, end, r, rows, ahead int) {
+				columnExtreme(cpu.level, kind == redMin, a[c:end], f[r*ld+c:], ld, rows, ahead)
 			})
 			return
 		}
@@ -263,12 +286,12 @@ func foldKind(kind int) int {
 
 // foldBlock is columnFold in an order that keeps accumulators in the first cache.
 func foldBlock(level cpuLevel, kind int, acc, mean []float64, x []float32, ld, rows int) {
-	inBlocks(rows, len(acc), func(c, end, r, rows int) {
+	inBlocks(rows, len(acc), ld, func(c, end, r, rows, ahead int) {
 		var m []float64
 		if mean != nil {
 			m = mean[c:end]
 		}
-		columnFold(level, kind, acc[c:end], m, x[r*ld+c:], ld, rows)
+		columnFold(level, kind, acc[c:end], m, x[r*ld+c:], ld, rows, ahead)
 	})
 }
 
@@ -313,16 +336,8 @@ func reduceLanes[T scalar, A accumulator](kind int, acc []A, x []T) {
 
 // reduceRun combines a run of elements with one accumulator.
 func reduceRun[T scalar, A accumulator](kind int, acc A, x []T) A {
-	if f, ok := any(x).([]float32); ok && len(x) > 0 {
-		switch kind {
-		case redProd:
-			if len(x) < 4*rowWidth {
-				break
-			}
-			return acc * A(rowProduct(cpu.level, f))
-		case redMax, redMin:
-			return extremeOf(kind == redMin, acc, A(rowExtreme(cpu.level, kind == redMin, f)))
-		}
+	if f, ok := any(x).([]float32); ok && kind == redProd && len(x) >= 4*rowWidth {
+		return acc * A(rowProduct(cpu.level, f))
 	}
 	switch kind {
 	case redSum, redMean:
@@ -363,11 +378,8 @@ func reduceRun[T scalar, A accumulator](kind int, acc A, x []T) A {
 const sumBlock = 256
 
 // sumRun adds pairwise: halves of long runs, four interleaved lanes of short
-// ones; f32 in the lanes of rowTotal. The order depends on the length only.
+// ones. The order depends on the length only.
 func sumRun[T scalar, A accumulator](x []T) A {
-	if f, ok := any(x).([]float32); ok {
-		return A(rowTotal(cpu.level, f))
-	}
 	if len(x) > sumBlock {
 		h := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
 		return sumRun[T, A](x[:h]) + sumRun[T, A](x[h:])
@@ -436,14 +448,7 @@ func squaresInto[T float32 | float64](sq, mean []float64, x []T, g *groups) {
 	if len(x) == 0 {
 		return
 	}
-	last := g.n - 1
-	n, rows := g.size[last], 1
-	kept := g.step[last] != 0
-	outer := *g
-	if kept && last > 0 {
-		rows = g.size[last-1]
-		outer.n--
-	}
+	n, rows, kept, outer := g.block()
 	f, isF32 := any(x).([]float32)
 	var at [maxRank]int
 	for o, p := 0, 0; p < len(x); p += rows * n {
@@ -455,8 +460,12 @@ func squaresInto[T float32 | float64](sq, mean []float64, x []T, g *groups) {
 				d := float64(e) - mean[o+i%n]
 				sq[o+i%n] += float64(d * d)
 			}
+		case isF32:
+			rowsSquares(cpu.level, sq[o:o+rows], mean[o:], f[p:], n)
 		default:
-			sq[o] += squaresRun(x[p:p+n], mean[o])
+			for r := range rows {
+				sq[o+r] += squaresRun(x[p+r*n:p+(r+1)*n], mean[o+r])
+			}
 		}
 		o = outer.next(&at, o)
 	}
@@ -464,9 +473,6 @@ func squaresInto[T float32 | float64](sq, mean []float64, x []T, g *groups) {
 
 // squaresRun is sumRun of the squared deviations from mean.
 func squaresRun[T float32 | float64](x []T, mean float64) float64 {
-	if f, ok := any(x).([]float32); ok {
-		return rowSquares(cpu.level, f, mean)
-	}
 	if len(x) > sumBlock {
 		h := (len(x)/2 + sumBlock - 1) / sumBlock * sumBlock
 		return squaresRun(x[:h], mean) + squaresRun(x[h:], mean)

@@ -39,7 +39,7 @@ func (j *softmaxColumns) strip(level cpuLevel, dst, src []float32, columns int) 
 	var high, low, scale, zero [softmaxStrip]float32
 	var sum [softmaxStrip]float64
 	copy(high[:columns], src)
-	columnExtreme(level, false, high[:columns], src[min(j.inner, len(src)):], j.inner, j.n-1)
+	columnExtreme(level, false, high[:columns], src[min(j.inner, len(src)):], j.inner, j.n-1, 0)
 	fillBlock(scale[:], 1)
 	// Several rows that follow each other are done as one, against repeated columns.
 	rows := 1

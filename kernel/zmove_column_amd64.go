@@ -4,102 +4,116 @@ package kernel
 
 // columnSumAVX512 adds the elements to acc.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnSumAVX512(acc *float64, x *float32, ld int, rows int, n int)
+func columnSumAVX512(acc *float64, x *float32, ld int, rows int, n int, ahead int)
 
 // columnProdAVX512 multiplies acc by the elements.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnProdAVX512(acc *float64, x *float32, ld int, rows int, n int)
+func columnProdAVX512(acc *float64, x *float32, ld int, rows int, n int, ahead int)
 
 // columnSquaresAVX512 adds the squares of the elements less mean to acc.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnSquaresAVX512(acc *float64, mean *float64, x *float32, ld int, rows int, n int)
+func columnSquaresAVX512(acc *float64, mean *float64, x *float32, ld int, rows int, n int, ahead int)
 
 // columnMaxAVX512 raises acc to the elements that are greater; NaN is greater than all.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnMaxAVX512(acc *float32, x *float32, ld int, rows int, n int)
+func columnMaxAVX512(acc *float32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnMinAVX512 lowers acc to the elements that are less; NaN is less than all.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnMinAVX512(acc *float32, x *float32, ld int, rows int, n int)
+func columnMinAVX512(acc *float32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnArgMaxAVX512 is columnMax and sets index to the row that acc is of; the first
 // row has number one.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnArgMaxAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int)
+func columnArgMaxAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnArgMinAVX512 is columnMin and sets index to the row that acc is of; the first
 // row has number one.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnArgMinAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int)
+func columnArgMinAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnSumAVX2 adds the elements to acc.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnSumAVX2(acc *float64, x *float32, ld int, rows int, n int)
+func columnSumAVX2(acc *float64, x *float32, ld int, rows int, n int, ahead int)
 
 // columnProdAVX2 multiplies acc by the elements.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnProdAVX2(acc *float64, x *float32, ld int, rows int, n int)
+func columnProdAVX2(acc *float64, x *float32, ld int, rows int, n int, ahead int)
 
 // columnSquaresAVX2 adds the squares of the elements less mean to acc.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnSquaresAVX2(acc *float64, mean *float64, x *float32, ld int, rows int, n int)
+func columnSquaresAVX2(acc *float64, mean *float64, x *float32, ld int, rows int, n int, ahead int)
 
 // columnMaxAVX2 raises acc to the elements that are greater; NaN is greater than all.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnMaxAVX2(acc *float32, x *float32, ld int, rows int, n int)
+func columnMaxAVX2(acc *float32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnMinAVX2 lowers acc to the elements that are less; NaN is less than all.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnMinAVX2(acc *float32, x *float32, ld int, rows int, n int)
+func columnMinAVX2(acc *float32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnArgMaxAVX2 is columnMax and sets index to the row that acc is of; the first
 // row has number one.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnArgMaxAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int)
+func columnArgMaxAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
 
 // columnArgMinAVX2 is columnMin and sets index to the row that acc is of; the first
 // row has number one.
 // For each of n columns of rows rows, ld elements apart, at least one of either. acc and what
-// is like it have room for a multiple of 16 columns.
+// is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is
+// asked for meanwhile.
 //
 //go:noescape
-func columnArgMinAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int)
+func columnArgMinAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)

@@ -2,15 +2,16 @@
 
 #include "textflag.h"
 
-// func columnSumAVX512(acc *float64, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnSumAVX512(SB), NOSPLIT, $0-40
+// func columnSumAVX512(acc *float64, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnSumAVX512(SB), NOSPLIT, $0-48
 	MOVQ acc+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ ld+16(FP), DX
 	SHLQ $0x02, DX
 	MOVQ rows+24(FP), BX
 	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
 	SUBQ $0x00000040, SI
 	JLT  block_done
 
@@ -23,41 +24,45 @@ block:
 	VMOVUPD 320(AX), Z5
 	VMOVUPD 384(AX), Z6
 	VMOVUPD 448(AX), Z7
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 block_row:
-	VCVTPS2PD (DI), Z20
-	VADDPD    Z20, Z0, Z0
-	VCVTPS2PD 32(DI), Z20
-	VADDPD    Z20, Z1, Z1
-	VCVTPS2PD 64(DI), Z20
-	VADDPD    Z20, Z2, Z2
-	VCVTPS2PD 96(DI), Z20
-	VADDPD    Z20, Z3, Z3
-	VCVTPS2PD 128(DI), Z20
-	VADDPD    Z20, Z4, Z4
-	VCVTPS2PD 160(DI), Z20
-	VADDPD    Z20, Z5, Z5
-	VCVTPS2PD 192(DI), Z20
-	VADDPD    Z20, Z6, Z6
-	VCVTPS2PD 224(DI), Z20
-	VADDPD    Z20, Z7, Z7
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       block_row
-	VMOVUPD   Z0, (AX)
-	VMOVUPD   Z1, 64(AX)
-	VMOVUPD   Z2, 128(AX)
-	VMOVUPD   Z3, 192(AX)
-	VMOVUPD   Z4, 256(AX)
-	VMOVUPD   Z5, 320(AX)
-	VMOVUPD   Z6, 384(AX)
-	VMOVUPD   Z7, 448(AX)
-	ADDQ      $0x00000200, AX
-	ADDQ      $0x00000100, CX
-	SUBQ      $0x00000040, SI
-	JGE       block
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VCVTPS2PD  (R8), Z20
+	VADDPD     Z20, Z0, Z0
+	VCVTPS2PD  32(R8), Z20
+	VADDPD     Z20, Z1, Z1
+	VCVTPS2PD  64(R8), Z20
+	VADDPD     Z20, Z2, Z2
+	VCVTPS2PD  96(R8), Z20
+	VADDPD     Z20, Z3, Z3
+	VCVTPS2PD  128(R8), Z20
+	VADDPD     Z20, Z4, Z4
+	VCVTPS2PD  160(R8), Z20
+	VADDPD     Z20, Z5, Z5
+	VCVTPS2PD  192(R8), Z20
+	VADDPD     Z20, Z6, Z6
+	VCVTPS2PD  224(R8), Z20
+	VADDPD     Z20, Z7, Z7
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        block_row
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	VMOVUPD    Z2, 128(AX)
+	VMOVUPD    Z3, 192(AX)
+	VMOVUPD    Z4, 256(AX)
+	VMOVUPD    Z5, 320(AX)
+	VMOVUPD    Z6, 384(AX)
+	VMOVUPD    Z7, 448(AX)
+	ADDQ       $0x00000200, AX
+	ADDQ       $0x00000100, CX
+	SUBQ       $0x00000040, SI
+	JGE        block
 
 block_done:
 	ADDQ $0x00000040, SI
@@ -67,23 +72,24 @@ block_done:
 group:
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 group_row:
-	VCVTPS2PD (DI), Z20
-	VADDPD    Z20, Z0, Z0
-	VCVTPS2PD 32(DI), Z20
-	VADDPD    Z20, Z1, Z1
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       group_row
-	VMOVUPD   Z0, (AX)
-	VMOVUPD   Z1, 64(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R8)(DI*1)
+	VCVTPS2PD  (R8), Z20
+	VADDPD     Z20, Z0, Z0
+	VCVTPS2PD  32(R8), Z20
+	VADDPD     Z20, Z1, Z1
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
@@ -110,304 +116,13 @@ group_done:
 	KMOVW   DI, K2
 	VMOVUPD (AX), Z0
 	VMOVUPD 64(AX), Z1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-rest_row:
-	VCVTPS2PD.Z (DI), K1, Z20
-	VADDPD      Z20, Z0, Z0
-	VCVTPS2PD.Z 32(DI), K2, Z20
-	VADDPD      Z20, Z1, Z1
-	ADDQ        DX, DI
-	DECQ        R8
-	JNE         rest_row
-	VMOVUPD     Z0, (AX)
-	VMOVUPD     Z1, 64(AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func columnProdAVX512(acc *float64, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnProdAVX512(SB), NOSPLIT, $0-40
-	MOVQ acc+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ ld+16(FP), DX
-	SHLQ $0x02, DX
-	MOVQ rows+24(FP), BX
-	MOVQ n+32(FP), SI
-	SUBQ $0x00000040, SI
-	JLT  block_done
-
-block:
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 128(AX), Z2
-	VMOVUPD 192(AX), Z3
-	VMOVUPD 256(AX), Z4
-	VMOVUPD 320(AX), Z5
-	VMOVUPD 384(AX), Z6
-	VMOVUPD 448(AX), Z7
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-block_row:
-	VCVTPS2PD (DI), Z20
-	VMULPD    Z20, Z0, Z0
-	VCVTPS2PD 32(DI), Z20
-	VMULPD    Z20, Z1, Z1
-	VCVTPS2PD 64(DI), Z20
-	VMULPD    Z20, Z2, Z2
-	VCVTPS2PD 96(DI), Z20
-	VMULPD    Z20, Z3, Z3
-	VCVTPS2PD 128(DI), Z20
-	VMULPD    Z20, Z4, Z4
-	VCVTPS2PD 160(DI), Z20
-	VMULPD    Z20, Z5, Z5
-	VCVTPS2PD 192(DI), Z20
-	VMULPD    Z20, Z6, Z6
-	VCVTPS2PD 224(DI), Z20
-	VMULPD    Z20, Z7, Z7
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       block_row
-	VMOVUPD   Z0, (AX)
-	VMOVUPD   Z1, 64(AX)
-	VMOVUPD   Z2, 128(AX)
-	VMOVUPD   Z3, 192(AX)
-	VMOVUPD   Z4, 256(AX)
-	VMOVUPD   Z5, 320(AX)
-	VMOVUPD   Z6, 384(AX)
-	VMOVUPD   Z7, 448(AX)
-	ADDQ      $0x00000200, AX
-	ADDQ      $0x00000100, CX
-	SUBQ      $0x00000040, SI
-	JGE       block
-
-block_done:
-	ADDQ $0x00000040, SI
-	SUBQ $0x00000010, SI
-	JLT  group_done
-
-group:
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-group_row:
-	VCVTPS2PD (DI), Z20
-	VMULPD    Z20, Z0, Z0
-	VCVTPS2PD 32(DI), Z20
-	VMULPD    Z20, Z1, Z1
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       group_row
-	VMOVUPD   Z0, (AX)
-	VMOVUPD   Z1, 64(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
-
-group_done:
-	ADDQ    $0x00000010, SI
-	TESTQ   SI, SI
-	JEQ     done
-	XORQ    R8, R8
-	MOVQ    $0x00000008, R9
-	MOVQ    SI, DI
-	SUBQ    $0x00, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	MOVL    $0x0000ffff, R8
-	BZHIL   DI, R8, R8
-	KMOVW   R8, K1
-	XORQ    DI, DI
-	MOVQ    $0x00000008, R8
-	SUBQ    $0x08, SI
-	CMOVQLT DI, SI
-	CMPQ    SI, R8
-	CMOVQGT R8, SI
-	MOVL    $0x0000ffff, DI
-	BZHIL   SI, DI, DI
-	KMOVW   DI, K2
-	VMOVUPD (AX), Z0
-	VMOVUPD 64(AX), Z1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-rest_row:
-	VCVTPS2PD.Z (DI), K1, Z20
-	VMULPD      Z20, Z0, Z0
-	VCVTPS2PD.Z 32(DI), K2, Z20
-	VMULPD      Z20, Z1, Z1
-	ADDQ        DX, DI
-	DECQ        R8
-	JNE         rest_row
-	VMOVUPD     Z0, (AX)
-	VMOVUPD     Z1, 64(AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func columnSquaresAVX512(acc *float64, mean *float64, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnSquaresAVX512(SB), NOSPLIT, $0-48
-	MOVQ acc+0(FP), AX
-	MOVQ x+16(FP), CX
-	MOVQ ld+24(FP), DX
-	SHLQ $0x02, DX
-	MOVQ rows+32(FP), BX
-	MOVQ n+40(FP), SI
-	MOVQ mean+8(FP), DI
-	SUBQ $0x00000040, SI
-	JLT  block_done
-
-block:
-	VMOVUPD (AX), Z0
-	VMOVUPD (DI), Z8
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 64(DI), Z9
-	VMOVUPD 128(AX), Z2
-	VMOVUPD 128(DI), Z10
-	VMOVUPD 192(AX), Z3
-	VMOVUPD 192(DI), Z11
-	VMOVUPD 256(AX), Z4
-	VMOVUPD 256(DI), Z12
-	VMOVUPD 320(AX), Z5
-	VMOVUPD 320(DI), Z13
-	VMOVUPD 384(AX), Z6
-	VMOVUPD 384(DI), Z14
-	VMOVUPD 448(AX), Z7
-	VMOVUPD 448(DI), Z15
-	MOVQ    CX, R8
-	MOVQ    BX, R9
-
-block_row:
-	VCVTPS2PD (R8), Z20
-	VSUBPD    Z8, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z0, Z0
-	VCVTPS2PD 32(R8), Z20
-	VSUBPD    Z9, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z1, Z1
-	VCVTPS2PD 64(R8), Z20
-	VSUBPD    Z10, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z2, Z2
-	VCVTPS2PD 96(R8), Z20
-	VSUBPD    Z11, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z3, Z3
-	VCVTPS2PD 128(R8), Z20
-	VSUBPD    Z12, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z4, Z4
-	VCVTPS2PD 160(R8), Z20
-	VSUBPD    Z13, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z5, Z5
-	VCVTPS2PD 192(R8), Z20
-	VSUBPD    Z14, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z6, Z6
-	VCVTPS2PD 224(R8), Z20
-	VSUBPD    Z15, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z7, Z7
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       block_row
-	VMOVUPD   Z0, (AX)
-	VMOVUPD   Z1, 64(AX)
-	VMOVUPD   Z2, 128(AX)
-	VMOVUPD   Z3, 192(AX)
-	VMOVUPD   Z4, 256(AX)
-	VMOVUPD   Z5, 320(AX)
-	VMOVUPD   Z6, 384(AX)
-	VMOVUPD   Z7, 448(AX)
-	ADDQ      $0x00000200, AX
-	ADDQ      $0x00000200, DI
-	ADDQ      $0x00000100, CX
-	SUBQ      $0x00000040, SI
-	JGE       block
-
-block_done:
-	ADDQ $0x00000040, SI
-	SUBQ $0x00000010, SI
-	JLT  group_done
-
-group:
-	VMOVUPD (AX), Z0
-	VMOVUPD (DI), Z8
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 64(DI), Z9
-	MOVQ    CX, R8
-	MOVQ    BX, R9
-
-group_row:
-	VCVTPS2PD (R8), Z20
-	VSUBPD    Z8, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z0, Z0
-	VCVTPS2PD 32(R8), Z20
-	VSUBPD    Z9, Z20, Z20
-	VMULPD    Z20, Z20, Z20
-	VADDPD    Z20, Z1, Z1
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       group_row
-	VMOVUPD   Z0, (AX)
-	VMOVUPD   Z1, 64(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
-
-group_done:
-	ADDQ    $0x00000010, SI
-	TESTQ   SI, SI
-	JEQ     done
-	XORQ    R9, R9
-	MOVQ    $0x00000008, R10
-	MOVQ    SI, R8
-	SUBQ    $0x00, R8
-	CMOVQLT R9, R8
-	CMPQ    R8, R10
-	CMOVQGT R10, R8
-	MOVL    $0x0000ffff, R9
-	BZHIL   R8, R9, R9
-	KMOVW   R9, K1
-	XORQ    R8, R8
-	MOVQ    $0x00000008, R9
-	SUBQ    $0x08, SI
-	CMOVQLT R8, SI
-	CMPQ    SI, R9
-	CMOVQGT R9, SI
-	MOVL    $0x0000ffff, R8
-	BZHIL   SI, R8, R8
-	KMOVW   R8, K2
-	VMOVUPD (AX), Z0
-	VMOVUPD (DI), Z8
-	VMOVUPD 64(AX), Z1
-	VMOVUPD 64(DI), Z9
 	MOVQ    CX, R8
 	MOVQ    BX, R9
 
 rest_row:
 	VCVTPS2PD.Z (R8), K1, Z20
-	VSUBPD      Z8, Z20, Z20
-	VMULPD      Z20, Z20, Z20
 	VADDPD      Z20, Z0, Z0
 	VCVTPS2PD.Z 32(R8), K2, Z20
-	VSUBPD      Z9, Z20, Z20
-	VMULPD      Z20, Z20, Z20
 	VADDPD      Z20, Z1, Z1
 	ADDQ        DX, R8
 	DECQ        R9
@@ -419,15 +134,319 @@ done:
 	VZEROUPPER
 	RET
 
-// func columnMaxAVX512(acc *float32, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnMaxAVX512(SB), NOSPLIT, $0-40
+// func columnProdAVX512(acc *float64, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnProdAVX512(SB), NOSPLIT, $0-48
 	MOVQ acc+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ ld+16(FP), DX
 	SHLQ $0x02, DX
 	MOVQ rows+24(FP), BX
 	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
+	SUBQ $0x00000040, SI
+	JLT  block_done
+
+block:
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 448(AX), Z7
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+block_row:
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VCVTPS2PD  (R8), Z20
+	VMULPD     Z20, Z0, Z0
+	VCVTPS2PD  32(R8), Z20
+	VMULPD     Z20, Z1, Z1
+	VCVTPS2PD  64(R8), Z20
+	VMULPD     Z20, Z2, Z2
+	VCVTPS2PD  96(R8), Z20
+	VMULPD     Z20, Z3, Z3
+	VCVTPS2PD  128(R8), Z20
+	VMULPD     Z20, Z4, Z4
+	VCVTPS2PD  160(R8), Z20
+	VMULPD     Z20, Z5, Z5
+	VCVTPS2PD  192(R8), Z20
+	VMULPD     Z20, Z6, Z6
+	VCVTPS2PD  224(R8), Z20
+	VMULPD     Z20, Z7, Z7
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        block_row
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	VMOVUPD    Z2, 128(AX)
+	VMOVUPD    Z3, 192(AX)
+	VMOVUPD    Z4, 256(AX)
+	VMOVUPD    Z5, 320(AX)
+	VMOVUPD    Z6, 384(AX)
+	VMOVUPD    Z7, 448(AX)
+	ADDQ       $0x00000200, AX
+	ADDQ       $0x00000100, CX
+	SUBQ       $0x00000040, SI
+	JGE        block
+
+block_done:
+	ADDQ $0x00000040, SI
+	SUBQ $0x00000010, SI
+	JLT  group_done
+
+group:
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+group_row:
+	PREFETCHT0 (R8)(DI*1)
+	VCVTPS2PD  (R8), Z20
+	VMULPD     Z20, Z0, Z0
+	VCVTPS2PD  32(R8), Z20
+	VMULPD     Z20, Z1, Z1
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
+
+group_done:
+	ADDQ    $0x00000010, SI
+	TESTQ   SI, SI
+	JEQ     done
+	XORQ    R8, R8
+	MOVQ    $0x00000008, R9
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
+	MOVL    $0x0000ffff, R8
+	BZHIL   DI, R8, R8
+	KMOVW   R8, K1
+	XORQ    DI, DI
+	MOVQ    $0x00000008, R8
+	SUBQ    $0x08, SI
+	CMOVQLT DI, SI
+	CMPQ    SI, R8
+	CMOVQGT R8, SI
+	MOVL    $0x0000ffff, DI
+	BZHIL   SI, DI, DI
+	KMOVW   DI, K2
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+rest_row:
+	VCVTPS2PD.Z (R8), K1, Z20
+	VMULPD      Z20, Z0, Z0
+	VCVTPS2PD.Z 32(R8), K2, Z20
+	VMULPD      Z20, Z1, Z1
+	ADDQ        DX, R8
+	DECQ        R9
+	JNE         rest_row
+	VMOVUPD     Z0, (AX)
+	VMOVUPD     Z1, 64(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnSquaresAVX512(acc *float64, mean *float64, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnSquaresAVX512(SB), NOSPLIT, $0-56
+	MOVQ acc+0(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ ld+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ rows+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ ahead+48(FP), DI
+	MOVQ mean+8(FP), R8
+	SUBQ $0x00000040, SI
+	JLT  block_done
+
+block:
+	VMOVUPD (AX), Z0
+	VMOVUPD (R8), Z8
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 64(R8), Z9
+	VMOVUPD 128(AX), Z2
+	VMOVUPD 128(R8), Z10
+	VMOVUPD 192(AX), Z3
+	VMOVUPD 192(R8), Z11
+	VMOVUPD 256(AX), Z4
+	VMOVUPD 256(R8), Z12
+	VMOVUPD 320(AX), Z5
+	VMOVUPD 320(R8), Z13
+	VMOVUPD 384(AX), Z6
+	VMOVUPD 384(R8), Z14
+	VMOVUPD 448(AX), Z7
+	VMOVUPD 448(R8), Z15
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+block_row:
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	PREFETCHT0 128(R9)(DI*1)
+	PREFETCHT0 192(R9)(DI*1)
+	VCVTPS2PD  (R9), Z20
+	VSUBPD     Z8, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z0, Z0
+	VCVTPS2PD  32(R9), Z20
+	VSUBPD     Z9, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z1, Z1
+	VCVTPS2PD  64(R9), Z20
+	VSUBPD     Z10, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z2, Z2
+	VCVTPS2PD  96(R9), Z20
+	VSUBPD     Z11, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z3, Z3
+	VCVTPS2PD  128(R9), Z20
+	VSUBPD     Z12, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z4, Z4
+	VCVTPS2PD  160(R9), Z20
+	VSUBPD     Z13, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z5, Z5
+	VCVTPS2PD  192(R9), Z20
+	VSUBPD     Z14, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z6, Z6
+	VCVTPS2PD  224(R9), Z20
+	VSUBPD     Z15, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z7, Z7
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        block_row
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	VMOVUPD    Z2, 128(AX)
+	VMOVUPD    Z3, 192(AX)
+	VMOVUPD    Z4, 256(AX)
+	VMOVUPD    Z5, 320(AX)
+	VMOVUPD    Z6, 384(AX)
+	VMOVUPD    Z7, 448(AX)
+	ADDQ       $0x00000200, AX
+	ADDQ       $0x00000200, R8
+	ADDQ       $0x00000100, CX
+	SUBQ       $0x00000040, SI
+	JGE        block
+
+block_done:
+	ADDQ $0x00000040, SI
+	SUBQ $0x00000010, SI
+	JLT  group_done
+
+group:
+	VMOVUPD (AX), Z0
+	VMOVUPD (R8), Z8
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 64(R8), Z9
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+group_row:
+	PREFETCHT0 (R9)(DI*1)
+	VCVTPS2PD  (R9), Z20
+	VSUBPD     Z8, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z0, Z0
+	VCVTPS2PD  32(R9), Z20
+	VSUBPD     Z9, Z20, Z20
+	VMULPD     Z20, Z20, Z20
+	VADDPD     Z20, Z1, Z1
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        group_row
+	VMOVUPD    Z0, (AX)
+	VMOVUPD    Z1, 64(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
+
+group_done:
+	ADDQ    $0x00000010, SI
+	TESTQ   SI, SI
+	JEQ     done
+	XORQ    R9, R9
+	MOVQ    $0x00000008, R10
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R9, DI
+	CMPQ    DI, R10
+	CMOVQGT R10, DI
+	MOVL    $0x0000ffff, R9
+	BZHIL   DI, R9, R9
+	KMOVW   R9, K1
+	XORQ    DI, DI
+	MOVQ    $0x00000008, R9
+	SUBQ    $0x08, SI
+	CMOVQLT DI, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	MOVL    $0x0000ffff, DI
+	BZHIL   SI, DI, DI
+	KMOVW   DI, K2
+	VMOVUPD (AX), Z0
+	VMOVUPD (R8), Z8
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 64(R8), Z9
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+rest_row:
+	VCVTPS2PD.Z (R9), K1, Z20
+	VSUBPD      Z8, Z20, Z20
+	VMULPD      Z20, Z20, Z20
+	VADDPD      Z20, Z0, Z0
+	VCVTPS2PD.Z 32(R9), K2, Z20
+	VSUBPD      Z9, Z20, Z20
+	VMULPD      Z20, Z20, Z20
+	VADDPD      Z20, Z1, Z1
+	ADDQ        DX, R9
+	DECQ        R10
+	JNE         rest_row
+	VMOVUPD     Z0, (AX)
+	VMOVUPD     Z1, 64(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnMaxAVX512(acc *float32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnMaxAVX512(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x02, DX
+	MOVQ rows+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
 	SUBQ $0x00000040, SI
 	JLT  block_done
 
@@ -436,37 +455,41 @@ block:
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 block_row:
-	VMOVUPS (DI), Z8
-	VMAXPS  Z0, Z8, Z0
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z0
-	VMOVUPS 64(DI), Z8
-	VMAXPS  Z1, Z8, Z1
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z1
-	VMOVUPS 128(DI), Z8
-	VMAXPS  Z2, Z8, Z2
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z2
-	VMOVUPS 192(DI), Z8
-	VMAXPS  Z3, Z8, Z3
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z3
-	ADDQ    DX, DI
-	DECQ    R8
-	JNE     block_row
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000040, SI
-	JGE     block
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VMOVUPS    (R8), Z8
+	VMAXPS     Z0, Z8, Z0
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z0
+	VMOVUPS    64(R8), Z8
+	VMAXPS     Z1, Z8, Z1
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z1
+	VMOVUPS    128(R8), Z8
+	VMAXPS     Z2, Z8, Z2
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z2
+	VMOVUPS    192(R8), Z8
+	VMAXPS     Z3, Z8, Z3
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z3
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        block_row
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z1, 64(AX)
+	VMOVUPS    Z2, 128(AX)
+	VMOVUPS    Z3, 192(AX)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000100, CX
+	SUBQ       $0x00000040, SI
+	JGE        block
 
 block_done:
 	ADDQ $0x00000040, SI
@@ -475,22 +498,23 @@ block_done:
 
 group:
 	VMOVUPS (AX), Z0
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 group_row:
-	VMOVUPS (DI), Z8
-	VMAXPS  Z0, Z8, Z0
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z0
-	ADDQ    DX, DI
-	DECQ    R8
-	JNE     group_row
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000010, SI
-	JGE     group
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R8), Z8
+	VMAXPS     Z0, Z8, Z0
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z0
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPS    Z0, (AX)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
@@ -506,16 +530,16 @@ group_done:
 	BZHIL   SI, DI, DI
 	KMOVW   DI, K1
 	VMOVUPS (AX), Z0
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 rest_row:
-	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z (R8), K1, Z8
 	VMAXPS    Z0, Z8, Z0
 	VCMPPS    $0x03, Z8, Z8, K3
 	VMOVAPS   Z8, K3, Z0
-	ADDQ      DX, DI
-	DECQ      R8
+	ADDQ      DX, R8
+	DECQ      R9
 	JNE       rest_row
 	VMOVUPS   Z0, (AX)
 
@@ -523,15 +547,16 @@ done:
 	VZEROUPPER
 	RET
 
-// func columnMinAVX512(acc *float32, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnMinAVX512(SB), NOSPLIT, $0-40
+// func columnMinAVX512(acc *float32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnMinAVX512(SB), NOSPLIT, $0-48
 	MOVQ acc+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ ld+16(FP), DX
 	SHLQ $0x02, DX
 	MOVQ rows+24(FP), BX
 	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
 	SUBQ $0x00000040, SI
 	JLT  block_done
 
@@ -540,37 +565,41 @@ block:
 	VMOVUPS 64(AX), Z1
 	VMOVUPS 128(AX), Z2
 	VMOVUPS 192(AX), Z3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 block_row:
-	VMOVUPS (DI), Z8
-	VMINPS  Z0, Z8, Z0
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z0
-	VMOVUPS 64(DI), Z8
-	VMINPS  Z1, Z8, Z1
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z1
-	VMOVUPS 128(DI), Z8
-	VMINPS  Z2, Z8, Z2
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z2
-	VMOVUPS 192(DI), Z8
-	VMINPS  Z3, Z8, Z3
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z3
-	ADDQ    DX, DI
-	DECQ    R8
-	JNE     block_row
-	VMOVUPS Z0, (AX)
-	VMOVUPS Z1, 64(AX)
-	VMOVUPS Z2, 128(AX)
-	VMOVUPS Z3, 192(AX)
-	ADDQ    $0x00000100, AX
-	ADDQ    $0x00000100, CX
-	SUBQ    $0x00000040, SI
-	JGE     block
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	PREFETCHT0 128(R8)(DI*1)
+	PREFETCHT0 192(R8)(DI*1)
+	VMOVUPS    (R8), Z8
+	VMINPS     Z0, Z8, Z0
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z0
+	VMOVUPS    64(R8), Z8
+	VMINPS     Z1, Z8, Z1
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z1
+	VMOVUPS    128(R8), Z8
+	VMINPS     Z2, Z8, Z2
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z2
+	VMOVUPS    192(R8), Z8
+	VMINPS     Z3, Z8, Z3
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z3
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        block_row
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z1, 64(AX)
+	VMOVUPS    Z2, 128(AX)
+	VMOVUPS    Z3, 192(AX)
+	ADDQ       $0x00000100, AX
+	ADDQ       $0x00000100, CX
+	SUBQ       $0x00000040, SI
+	JGE        block
 
 block_done:
 	ADDQ $0x00000040, SI
@@ -579,22 +608,23 @@ block_done:
 
 group:
 	VMOVUPS (AX), Z0
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 group_row:
-	VMOVUPS (DI), Z8
-	VMINPS  Z0, Z8, Z0
-	VCMPPS  $0x03, Z8, Z8, K3
-	VMOVAPS Z8, K3, Z0
-	ADDQ    DX, DI
-	DECQ    R8
-	JNE     group_row
-	VMOVUPS Z0, (AX)
-	ADDQ    $0x00000040, AX
-	ADDQ    $0x00000040, CX
-	SUBQ    $0x00000010, SI
-	JGE     group
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R8), Z8
+	VMINPS     Z0, Z8, Z0
+	VCMPPS     $0x03, Z8, Z8, K3
+	VMOVAPS    Z8, K3, Z0
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPS    Z0, (AX)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
@@ -610,16 +640,16 @@ group_done:
 	BZHIL   SI, DI, DI
 	KMOVW   DI, K1
 	VMOVUPS (AX), Z0
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 rest_row:
-	VMOVUPS.Z (DI), K1, Z8
+	VMOVUPS.Z (R8), K1, Z8
 	VMINPS    Z0, Z8, Z0
 	VCMPPS    $0x03, Z8, Z8, K3
 	VMOVAPS   Z8, K3, Z0
-	ADDQ      DX, DI
-	DECQ      R8
+	ADDQ      DX, R8
+	DECQ      R9
 	JNE       rest_row
 	VMOVUPS   Z0, (AX)
 
@@ -627,55 +657,58 @@ done:
 	VZEROUPPER
 	RET
 
-// func columnArgMaxAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnArgMaxAVX512(SB), NOSPLIT, $0-48
+// func columnArgMaxAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnArgMaxAVX512(SB), NOSPLIT, $0-56
 	MOVQ         acc+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x02, DX
 	MOVQ         rows+32(FP), BX
 	MOVQ         n+40(FP), SI
-	MOVQ         index+8(FP), DI
-	MOVL         $0x00000001, R8
-	VMOVD        R8, X9
+	MOVQ         ahead+48(FP), DI
+	MOVQ         index+8(FP), R8
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Z9
 	SUBQ         $0x00000020, SI
 	JLT          block_done
 
 block:
 	VMOVUPS (AX), Z0
-	VMOVUPS (DI), Z4
+	VMOVUPS (R8), Z4
 	VMOVAPS Z9, Z8
 	VMOVUPS 64(AX), Z1
-	VMOVUPS 64(DI), Z5
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	VMOVUPS 64(R8), Z5
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 block_row:
-	VMOVUPS   (R8), Z10
-	VCMPPS    $0x07, Z0, Z0, K3
-	VCMPPS    $0x06, Z0, Z10, K3, K3
-	VMOVAPS   Z10, K3, Z0
-	VMOVDQA32 Z8, K3, Z4
-	VMOVUPS   64(R8), Z10
-	VCMPPS    $0x07, Z1, Z1, K3
-	VCMPPS    $0x06, Z1, Z10, K3, K3
-	VMOVAPS   Z10, K3, Z1
-	VMOVDQA32 Z8, K3, Z5
-	VPADDD    Z9, Z8, Z8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       block_row
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z4, (DI)
-	VMOVUPS   Z1, 64(AX)
-	VMOVUPS   Z5, 64(DI)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, SI
-	JGE       block
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	VMOVUPS    (R9), Z10
+	VCMPPS     $0x07, Z0, Z0, K3
+	VCMPPS     $0x06, Z0, Z10, K3, K3
+	VMOVAPS    Z10, K3, Z0
+	VMOVDQA32  Z8, K3, Z4
+	VMOVUPS    64(R9), Z10
+	VCMPPS     $0x07, Z1, Z1, K3
+	VCMPPS     $0x06, Z1, Z10, K3, K3
+	VMOVAPS    Z10, K3, Z1
+	VMOVDQA32  Z8, K3, Z5
+	VPADDD     Z9, Z8, Z8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        block_row
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z4, (R8)
+	VMOVUPS    Z1, 64(AX)
+	VMOVUPS    Z5, 64(R8)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, SI
+	JGE        block
 
 block_done:
 	ADDQ $0x00000020, SI
@@ -684,114 +717,118 @@ block_done:
 
 group:
 	VMOVUPS (AX), Z0
-	VMOVUPS (DI), Z4
+	VMOVUPS (R8), Z4
 	VMOVAPS Z9, Z8
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 group_row:
-	VMOVUPS   (R8), Z10
-	VCMPPS    $0x07, Z0, Z0, K3
-	VCMPPS    $0x06, Z0, Z10, K3, K3
-	VMOVAPS   Z10, K3, Z0
-	VMOVDQA32 Z8, K3, Z4
-	VPADDD    Z9, Z8, Z8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       group_row
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z4, (DI)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R9), Z10
+	VCMPPS     $0x07, Z0, Z0, K3
+	VCMPPS     $0x06, Z0, Z10, K3, K3
+	VMOVAPS    Z10, K3, Z0
+	VMOVDQA32  Z8, K3, Z4
+	VPADDD     Z9, Z8, Z8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        group_row
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z4, (R8)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
 	TESTQ   SI, SI
 	JEQ     done
-	XORQ    R8, R8
+	XORQ    DI, DI
 	MOVQ    $0x00000010, R9
 	SUBQ    $0x00, SI
-	CMOVQLT R8, SI
+	CMOVQLT DI, SI
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
-	MOVL    $0x0000ffff, R8
-	BZHIL   SI, R8, R8
-	KMOVW   R8, K1
+	MOVL    $0x0000ffff, DI
+	BZHIL   SI, DI, DI
+	KMOVW   DI, K1
 	VMOVUPS (AX), Z0
-	VMOVUPS (DI), Z4
+	VMOVUPS (R8), Z4
 	VMOVAPS Z9, Z8
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 rest_row:
-	VMOVUPS.Z (R8), K1, Z10
+	VMOVUPS.Z (R9), K1, Z10
 	VCMPPS    $0x07, Z0, Z0, K3
 	VCMPPS    $0x06, Z0, Z10, K3, K3
 	VMOVAPS   Z10, K3, Z0
 	VMOVDQA32 Z8, K3, Z4
 	VPADDD    Z9, Z8, Z8
-	ADDQ      DX, R8
-	DECQ      R9
+	ADDQ      DX, R9
+	DECQ      R10
 	JNE       rest_row
 	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z4, (DI)
+	VMOVUPS   Z4, (R8)
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnArgMinAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX512F, BMI2, CMOV
-TEXT ·columnArgMinAVX512(SB), NOSPLIT, $0-48
+// func columnArgMinAVX512(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·columnArgMinAVX512(SB), NOSPLIT, $0-56
 	MOVQ         acc+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x02, DX
 	MOVQ         rows+32(FP), BX
 	MOVQ         n+40(FP), SI
-	MOVQ         index+8(FP), DI
-	MOVL         $0x00000001, R8
-	VMOVD        R8, X9
+	MOVQ         ahead+48(FP), DI
+	MOVQ         index+8(FP), R8
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Z9
 	SUBQ         $0x00000020, SI
 	JLT          block_done
 
 block:
 	VMOVUPS (AX), Z0
-	VMOVUPS (DI), Z4
+	VMOVUPS (R8), Z4
 	VMOVAPS Z9, Z8
 	VMOVUPS 64(AX), Z1
-	VMOVUPS 64(DI), Z5
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	VMOVUPS 64(R8), Z5
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 block_row:
-	VMOVUPS   (R8), Z10
-	VCMPPS    $0x07, Z0, Z0, K3
-	VCMPPS    $0x09, Z0, Z10, K3, K3
-	VMOVAPS   Z10, K3, Z0
-	VMOVDQA32 Z8, K3, Z4
-	VMOVUPS   64(R8), Z10
-	VCMPPS    $0x07, Z1, Z1, K3
-	VCMPPS    $0x09, Z1, Z10, K3, K3
-	VMOVAPS   Z10, K3, Z1
-	VMOVDQA32 Z8, K3, Z5
-	VPADDD    Z9, Z8, Z8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       block_row
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z4, (DI)
-	VMOVUPS   Z1, 64(AX)
-	VMOVUPS   Z5, 64(DI)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, SI
-	JGE       block
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	VMOVUPS    (R9), Z10
+	VCMPPS     $0x07, Z0, Z0, K3
+	VCMPPS     $0x09, Z0, Z10, K3, K3
+	VMOVAPS    Z10, K3, Z0
+	VMOVDQA32  Z8, K3, Z4
+	VMOVUPS    64(R9), Z10
+	VCMPPS     $0x07, Z1, Z1, K3
+	VCMPPS     $0x09, Z1, Z10, K3, K3
+	VMOVAPS    Z10, K3, Z1
+	VMOVDQA32  Z8, K3, Z5
+	VPADDD     Z9, Z8, Z8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        block_row
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z4, (R8)
+	VMOVUPS    Z1, 64(AX)
+	VMOVUPS    Z5, 64(R8)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, SI
+	JGE        block
 
 block_done:
 	ADDQ $0x00000020, SI
@@ -800,60 +837,61 @@ block_done:
 
 group:
 	VMOVUPS (AX), Z0
-	VMOVUPS (DI), Z4
+	VMOVUPS (R8), Z4
 	VMOVAPS Z9, Z8
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 group_row:
-	VMOVUPS   (R8), Z10
-	VCMPPS    $0x07, Z0, Z0, K3
-	VCMPPS    $0x09, Z0, Z10, K3, K3
-	VMOVAPS   Z10, K3, Z0
-	VMOVDQA32 Z8, K3, Z4
-	VPADDD    Z9, Z8, Z8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       group_row
-	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z4, (DI)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R9), Z10
+	VCMPPS     $0x07, Z0, Z0, K3
+	VCMPPS     $0x09, Z0, Z10, K3, K3
+	VMOVAPS    Z10, K3, Z0
+	VMOVDQA32  Z8, K3, Z4
+	VPADDD     Z9, Z8, Z8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        group_row
+	VMOVUPS    Z0, (AX)
+	VMOVUPS    Z4, (R8)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
 	TESTQ   SI, SI
 	JEQ     done
-	XORQ    R8, R8
+	XORQ    DI, DI
 	MOVQ    $0x00000010, R9
 	SUBQ    $0x00, SI
-	CMOVQLT R8, SI
+	CMOVQLT DI, SI
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
-	MOVL    $0x0000ffff, R8
-	BZHIL   SI, R8, R8
-	KMOVW   R8, K1
+	MOVL    $0x0000ffff, DI
+	BZHIL   SI, DI, DI
+	KMOVW   DI, K1
 	VMOVUPS (AX), Z0
-	VMOVUPS (DI), Z4
+	VMOVUPS (R8), Z4
 	VMOVAPS Z9, Z8
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 rest_row:
-	VMOVUPS.Z (R8), K1, Z10
+	VMOVUPS.Z (R9), K1, Z10
 	VCMPPS    $0x07, Z0, Z0, K3
 	VCMPPS    $0x09, Z0, Z10, K3, K3
 	VMOVAPS   Z10, K3, Z0
 	VMOVDQA32 Z8, K3, Z4
 	VPADDD    Z9, Z8, Z8
-	ADDQ      DX, R8
-	DECQ      R9
+	ADDQ      DX, R9
+	DECQ      R10
 	JNE       rest_row
 	VMOVUPS   Z0, (AX)
-	VMOVUPS   Z4, (DI)
+	VMOVUPS   Z4, (R8)
 
 done:
 	VZEROUPPER
@@ -877,15 +915,16 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func columnSumAVX2(acc *float64, x *float32, ld int, rows int, n int)
-// Requires: AVX, CMOV
-TEXT ·columnSumAVX2(SB), NOSPLIT, $0-40
+// func columnSumAVX2(acc *float64, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·columnSumAVX2(SB), NOSPLIT, $0-48
 	MOVQ acc+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ ld+16(FP), DX
 	SHLQ $0x02, DX
 	MOVQ rows+24(FP), BX
 	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
 	SUBQ $0x00000010, SI
 	JLT  group_done
 
@@ -894,362 +933,97 @@ group:
 	VMOVUPD 32(AX), Y1
 	VMOVUPD 64(AX), Y2
 	VMOVUPD 96(AX), Y3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-group_row:
-	VCVTPS2PD (DI), Y8
-	VADDPD    Y8, Y0, Y0
-	VCVTPS2PD 16(DI), Y8
-	VADDPD    Y8, Y1, Y1
-	VCVTPS2PD 32(DI), Y8
-	VADDPD    Y8, Y2, Y2
-	VCVTPS2PD 48(DI), Y8
-	VADDPD    Y8, Y3, Y3
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       group_row
-	VMOVUPD   Y0, (AX)
-	VMOVUPD   Y1, 32(AX)
-	VMOVUPD   Y2, 64(AX)
-	VMOVUPD   Y3, 96(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
-
-group_done:
-	ADDQ    $0x00000010, SI
-	TESTQ   SI, SI
-	JEQ     done
-	XORQ    R8, R8
-	MOVQ    $0x00000004, R9
-	MOVQ    SI, DI
-	SUBQ    $0x00, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	LEAQ    lanes<>+0(SB), R8
-	MOVQ    $0x00000008, R9
-	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y12
-	XORQ    R8, R8
-	MOVQ    $0x00000004, R9
-	MOVQ    SI, DI
-	SUBQ    $0x04, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	LEAQ    lanes<>+0(SB), R8
-	MOVQ    $0x00000008, R9
-	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y13
-	XORQ    R8, R8
-	MOVQ    $0x00000004, R9
-	MOVQ    SI, DI
-	SUBQ    $0x08, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	LEAQ    lanes<>+0(SB), R8
-	MOVQ    $0x00000008, R9
-	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y14
-	XORQ    DI, DI
-	MOVQ    $0x00000004, R8
-	SUBQ    $0x0c, SI
-	CMOVQLT DI, SI
-	CMPQ    SI, R8
-	CMOVQGT R8, SI
-	LEAQ    lanes<>+0(SB), DI
-	MOVQ    $0x00000008, R8
-	SUBQ    SI, R8
-	VMOVUPS (DI)(R8*4), Y15
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-rest_row:
-	VMASKMOVPS (DI), X12, X8
-	VCVTPS2PD  X8, Y8
-	VADDPD     Y8, Y0, Y0
-	VMASKMOVPS 16(DI), X13, X8
-	VCVTPS2PD  X8, Y8
-	VADDPD     Y8, Y1, Y1
-	VMASKMOVPS 32(DI), X14, X8
-	VCVTPS2PD  X8, Y8
-	VADDPD     Y8, Y2, Y2
-	VMASKMOVPS 48(DI), X15, X8
-	VCVTPS2PD  X8, Y8
-	VADDPD     Y8, Y3, Y3
-	ADDQ       DX, DI
-	DECQ       R8
-	JNE        rest_row
-	VMOVUPD    Y0, (AX)
-	VMOVUPD    Y1, 32(AX)
-	VMOVUPD    Y2, 64(AX)
-	VMOVUPD    Y3, 96(AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func columnProdAVX2(acc *float64, x *float32, ld int, rows int, n int)
-// Requires: AVX, CMOV
-TEXT ·columnProdAVX2(SB), NOSPLIT, $0-40
-	MOVQ acc+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ ld+16(FP), DX
-	SHLQ $0x02, DX
-	MOVQ rows+24(FP), BX
-	MOVQ n+32(FP), SI
-	SUBQ $0x00000010, SI
-	JLT  group_done
-
-group:
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-group_row:
-	VCVTPS2PD (DI), Y8
-	VMULPD    Y8, Y0, Y0
-	VCVTPS2PD 16(DI), Y8
-	VMULPD    Y8, Y1, Y1
-	VCVTPS2PD 32(DI), Y8
-	VMULPD    Y8, Y2, Y2
-	VCVTPS2PD 48(DI), Y8
-	VMULPD    Y8, Y3, Y3
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       group_row
-	VMOVUPD   Y0, (AX)
-	VMOVUPD   Y1, 32(AX)
-	VMOVUPD   Y2, 64(AX)
-	VMOVUPD   Y3, 96(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
-
-group_done:
-	ADDQ    $0x00000010, SI
-	TESTQ   SI, SI
-	JEQ     done
-	XORQ    R8, R8
-	MOVQ    $0x00000004, R9
-	MOVQ    SI, DI
-	SUBQ    $0x00, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	LEAQ    lanes<>+0(SB), R8
-	MOVQ    $0x00000008, R9
-	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y12
-	XORQ    R8, R8
-	MOVQ    $0x00000004, R9
-	MOVQ    SI, DI
-	SUBQ    $0x04, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	LEAQ    lanes<>+0(SB), R8
-	MOVQ    $0x00000008, R9
-	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y13
-	XORQ    R8, R8
-	MOVQ    $0x00000004, R9
-	MOVQ    SI, DI
-	SUBQ    $0x08, DI
-	CMOVQLT R8, DI
-	CMPQ    DI, R9
-	CMOVQGT R9, DI
-	LEAQ    lanes<>+0(SB), R8
-	MOVQ    $0x00000008, R9
-	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y14
-	XORQ    DI, DI
-	MOVQ    $0x00000004, R8
-	SUBQ    $0x0c, SI
-	CMOVQLT DI, SI
-	CMPQ    SI, R8
-	CMOVQGT R8, SI
-	LEAQ    lanes<>+0(SB), DI
-	MOVQ    $0x00000008, R8
-	SUBQ    SI, R8
-	VMOVUPS (DI)(R8*4), Y15
-	VMOVUPD (AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-rest_row:
-	VMASKMOVPS (DI), X12, X8
-	VCVTPS2PD  X8, Y8
-	VMULPD     Y8, Y0, Y0
-	VMASKMOVPS 16(DI), X13, X8
-	VCVTPS2PD  X8, Y8
-	VMULPD     Y8, Y1, Y1
-	VMASKMOVPS 32(DI), X14, X8
-	VCVTPS2PD  X8, Y8
-	VMULPD     Y8, Y2, Y2
-	VMASKMOVPS 48(DI), X15, X8
-	VCVTPS2PD  X8, Y8
-	VMULPD     Y8, Y3, Y3
-	ADDQ       DX, DI
-	DECQ       R8
-	JNE        rest_row
-	VMOVUPD    Y0, (AX)
-	VMOVUPD    Y1, 32(AX)
-	VMOVUPD    Y2, 64(AX)
-	VMOVUPD    Y3, 96(AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func columnSquaresAVX2(acc *float64, mean *float64, x *float32, ld int, rows int, n int)
-// Requires: AVX, CMOV
-TEXT ·columnSquaresAVX2(SB), NOSPLIT, $0-48
-	MOVQ acc+0(FP), AX
-	MOVQ x+16(FP), CX
-	MOVQ ld+24(FP), DX
-	SHLQ $0x02, DX
-	MOVQ rows+32(FP), BX
-	MOVQ n+40(FP), SI
-	MOVQ mean+8(FP), DI
-	SUBQ $0x00000010, SI
-	JLT  group_done
-
-group:
-	VMOVUPD (AX), Y0
-	VMOVUPD (DI), Y4
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 32(DI), Y5
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 64(DI), Y6
-	VMOVUPD 96(AX), Y3
-	VMOVUPD 96(DI), Y7
 	MOVQ    CX, R8
 	MOVQ    BX, R9
 
 group_row:
-	VCVTPS2PD (R8), Y8
-	VSUBPD    Y4, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y0, Y0
-	VCVTPS2PD 16(R8), Y8
-	VSUBPD    Y5, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y1, Y1
-	VCVTPS2PD 32(R8), Y8
-	VSUBPD    Y6, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y2, Y2
-	VCVTPS2PD 48(R8), Y8
-	VSUBPD    Y7, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y3, Y3
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       group_row
-	VMOVUPD   Y0, (AX)
-	VMOVUPD   Y1, 32(AX)
-	VMOVUPD   Y2, 64(AX)
-	VMOVUPD   Y3, 96(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R8)(DI*1)
+	VCVTPS2PD  (R8), Y8
+	VADDPD     Y8, Y0, Y0
+	VCVTPS2PD  16(R8), Y8
+	VADDPD     Y8, Y1, Y1
+	VCVTPS2PD  32(R8), Y8
+	VADDPD     Y8, Y2, Y2
+	VCVTPS2PD  48(R8), Y8
+	VADDPD     Y8, Y3, Y3
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, 32(AX)
+	VMOVUPD    Y2, 64(AX)
+	VMOVUPD    Y3, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
 	TESTQ   SI, SI
 	JEQ     done
-	XORQ    R9, R9
-	MOVQ    $0x00000004, R10
-	MOVQ    SI, R8
-	SUBQ    $0x00, R8
-	CMOVQLT R9, R8
-	CMPQ    R8, R10
-	CMOVQGT R10, R8
-	LEAQ    lanes<>+0(SB), R9
-	MOVQ    $0x00000008, R10
-	SUBQ    R8, R10
-	VMOVUPS (R9)(R10*4), Y12
-	XORQ    R9, R9
-	MOVQ    $0x00000004, R10
-	MOVQ    SI, R8
-	SUBQ    $0x04, R8
-	CMOVQLT R9, R8
-	CMPQ    R8, R10
-	CMOVQGT R10, R8
-	LEAQ    lanes<>+0(SB), R9
-	MOVQ    $0x00000008, R10
-	SUBQ    R8, R10
-	VMOVUPS (R9)(R10*4), Y13
-	XORQ    R9, R9
-	MOVQ    $0x00000004, R10
-	MOVQ    SI, R8
-	SUBQ    $0x08, R8
-	CMOVQLT R9, R8
-	CMPQ    R8, R10
-	CMOVQGT R10, R8
-	LEAQ    lanes<>+0(SB), R9
-	MOVQ    $0x00000008, R10
-	SUBQ    R8, R10
-	VMOVUPS (R9)(R10*4), Y14
 	XORQ    R8, R8
 	MOVQ    $0x00000004, R9
-	SUBQ    $0x0c, SI
-	CMOVQLT R8, SI
-	CMPQ    SI, R9
-	CMOVQGT R9, SI
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
 	LEAQ    lanes<>+0(SB), R8
 	MOVQ    $0x00000008, R9
-	SUBQ    SI, R9
-	VMOVUPS (R8)(R9*4), Y15
+	SUBQ    DI, R9
+	VMOVUPS (R8)(R9*4), Y12
+	XORQ    R8, R8
+	MOVQ    $0x00000004, R9
+	MOVQ    SI, DI
+	SUBQ    $0x04, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
+	LEAQ    lanes<>+0(SB), R8
+	MOVQ    $0x00000008, R9
+	SUBQ    DI, R9
+	VMOVUPS (R8)(R9*4), Y13
+	XORQ    R8, R8
+	MOVQ    $0x00000004, R9
+	MOVQ    SI, DI
+	SUBQ    $0x08, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
+	LEAQ    lanes<>+0(SB), R8
+	MOVQ    $0x00000008, R9
+	SUBQ    DI, R9
+	VMOVUPS (R8)(R9*4), Y14
+	XORQ    DI, DI
+	MOVQ    $0x00000004, R8
+	SUBQ    $0x0c, SI
+	CMOVQLT DI, SI
+	CMPQ    SI, R8
+	CMOVQGT R8, SI
+	LEAQ    lanes<>+0(SB), DI
+	MOVQ    $0x00000008, R8
+	SUBQ    SI, R8
+	VMOVUPS (DI)(R8*4), Y15
 	VMOVUPD (AX), Y0
-	VMOVUPD (DI), Y4
 	VMOVUPD 32(AX), Y1
-	VMOVUPD 32(DI), Y5
 	VMOVUPD 64(AX), Y2
-	VMOVUPD 64(DI), Y6
 	VMOVUPD 96(AX), Y3
-	VMOVUPD 96(DI), Y7
 	MOVQ    CX, R8
 	MOVQ    BX, R9
 
 rest_row:
 	VMASKMOVPS (R8), X12, X8
 	VCVTPS2PD  X8, Y8
-	VSUBPD     Y4, Y8, Y8
-	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y0, Y0
 	VMASKMOVPS 16(R8), X13, X8
 	VCVTPS2PD  X8, Y8
-	VSUBPD     Y5, Y8, Y8
-	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y1, Y1
 	VMASKMOVPS 32(R8), X14, X8
 	VCVTPS2PD  X8, Y8
-	VSUBPD     Y6, Y8, Y8
-	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y2, Y2
 	VMASKMOVPS 48(R8), X15, X8
 	VCVTPS2PD  X8, Y8
-	VSUBPD     Y7, Y8, Y8
-	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y3, Y3
 	ADDQ       DX, R8
 	DECQ       R9
@@ -1263,91 +1037,55 @@ done:
 	VZEROUPPER
 	RET
 
-// func columnMaxAVX2(acc *float32, x *float32, ld int, rows int, n int)
-// Requires: AVX, CMOV
-TEXT ·columnMaxAVX2(SB), NOSPLIT, $0-40
+// func columnProdAVX2(acc *float64, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·columnProdAVX2(SB), NOSPLIT, $0-48
 	MOVQ acc+0(FP), AX
 	MOVQ x+8(FP), CX
 	MOVQ ld+16(FP), DX
 	SHLQ $0x02, DX
 	MOVQ rows+24(FP), BX
 	MOVQ n+32(FP), SI
-	SUBQ $0x00000020, SI
-	JLT  block_done
-
-block:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-block_row:
-	VMOVUPS   (DI), Y8
-	VMAXPS    Y0, Y8, Y0
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y0, Y0
-	VMOVUPS   32(DI), Y8
-	VMAXPS    Y1, Y8, Y1
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y1, Y1
-	VMOVUPS   64(DI), Y8
-	VMAXPS    Y2, Y8, Y2
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y2, Y2
-	VMOVUPS   96(DI), Y8
-	VMAXPS    Y3, Y8, Y3
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y3, Y3
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       block_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   Y2, 64(AX)
-	VMOVUPS   Y3, 96(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, SI
-	JGE       block
-
-block_done:
-	ADDQ $0x00000020, SI
+	MOVQ ahead+40(FP), DI
 	SUBQ $0x00000010, SI
 	JLT  group_done
 
 group:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 group_row:
-	VMOVUPS   (DI), Y8
-	VMAXPS    Y0, Y8, Y0
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y0, Y0
-	VMOVUPS   32(DI), Y8
-	VMAXPS    Y1, Y8, Y1
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y1, Y1
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       group_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R8)(DI*1)
+	VCVTPS2PD  (R8), Y8
+	VMULPD     Y8, Y0, Y0
+	VCVTPS2PD  16(R8), Y8
+	VMULPD     Y8, Y1, Y1
+	VCVTPS2PD  32(R8), Y8
+	VMULPD     Y8, Y2, Y2
+	VCVTPS2PD  48(R8), Y8
+	VMULPD     Y8, Y3, Y3
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, 32(AX)
+	VMOVUPD    Y2, 64(AX)
+	VMOVUPD    Y3, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
 	TESTQ   SI, SI
 	JEQ     done
 	XORQ    R8, R8
-	MOVQ    $0x00000008, R9
+	MOVQ    $0x00000004, R9
 	MOVQ    SI, DI
 	SUBQ    $0x00, DI
 	CMOVQLT R8, DI
@@ -1356,412 +1094,733 @@ group_done:
 	LEAQ    lanes<>+0(SB), R8
 	MOVQ    $0x00000008, R9
 	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y10
-	XORQ    DI, DI
-	MOVQ    $0x00000008, R8
-	SUBQ    $0x08, SI
-	CMOVQLT DI, SI
-	CMPQ    SI, R8
-	CMOVQGT R8, SI
-	LEAQ    lanes<>+0(SB), DI
-	MOVQ    $0x00000008, R8
-	SUBQ    SI, R8
-	VMOVUPS (DI)(R8*4), Y11
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-rest_row:
-	VMASKMOVPS (DI), Y10, Y8
-	VMAXPS     Y0, Y8, Y0
-	VCMPPS     $0x03, Y8, Y8, Y9
-	VBLENDVPS  Y9, Y8, Y0, Y0
-	VMASKMOVPS 32(DI), Y11, Y8
-	VMAXPS     Y1, Y8, Y1
-	VCMPPS     $0x03, Y8, Y8, Y9
-	VBLENDVPS  Y9, Y8, Y1, Y1
-	ADDQ       DX, DI
-	DECQ       R8
-	JNE        rest_row
-	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y1, 32(AX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func columnMinAVX2(acc *float32, x *float32, ld int, rows int, n int)
-// Requires: AVX, CMOV
-TEXT ·columnMinAVX2(SB), NOSPLIT, $0-40
-	MOVQ acc+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ ld+16(FP), DX
-	SHLQ $0x02, DX
-	MOVQ rows+24(FP), BX
-	MOVQ n+32(FP), SI
-	SUBQ $0x00000020, SI
-	JLT  block_done
-
-block:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 96(AX), Y3
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-block_row:
-	VMOVUPS   (DI), Y8
-	VMINPS    Y0, Y8, Y0
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y0, Y0
-	VMOVUPS   32(DI), Y8
-	VMINPS    Y1, Y8, Y1
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y1, Y1
-	VMOVUPS   64(DI), Y8
-	VMINPS    Y2, Y8, Y2
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y2, Y2
-	VMOVUPS   96(DI), Y8
-	VMINPS    Y3, Y8, Y3
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y3, Y3
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       block_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   Y2, 64(AX)
-	VMOVUPS   Y3, 96(AX)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, SI
-	JGE       block
-
-block_done:
-	ADDQ $0x00000020, SI
-	SUBQ $0x00000010, SI
-	JLT  group_done
-
-group:
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
-
-group_row:
-	VMOVUPS   (DI), Y8
-	VMINPS    Y0, Y8, Y0
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y0, Y0
-	VMOVUPS   32(DI), Y8
-	VMINPS    Y1, Y8, Y1
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y1, Y1
-	ADDQ      DX, DI
-	DECQ      R8
-	JNE       group_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y1, 32(AX)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
-
-group_done:
-	ADDQ    $0x00000010, SI
-	TESTQ   SI, SI
-	JEQ     done
+	VMOVUPS (R8)(R9*4), Y12
 	XORQ    R8, R8
-	MOVQ    $0x00000008, R9
+	MOVQ    $0x00000004, R9
 	MOVQ    SI, DI
-	SUBQ    $0x00, DI
+	SUBQ    $0x04, DI
 	CMOVQLT R8, DI
 	CMPQ    DI, R9
 	CMOVQGT R9, DI
 	LEAQ    lanes<>+0(SB), R8
 	MOVQ    $0x00000008, R9
 	SUBQ    DI, R9
-	VMOVUPS (R8)(R9*4), Y10
+	VMOVUPS (R8)(R9*4), Y13
+	XORQ    R8, R8
+	MOVQ    $0x00000004, R9
+	MOVQ    SI, DI
+	SUBQ    $0x08, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
+	LEAQ    lanes<>+0(SB), R8
+	MOVQ    $0x00000008, R9
+	SUBQ    DI, R9
+	VMOVUPS (R8)(R9*4), Y14
 	XORQ    DI, DI
-	MOVQ    $0x00000008, R8
-	SUBQ    $0x08, SI
+	MOVQ    $0x00000004, R8
+	SUBQ    $0x0c, SI
 	CMOVQLT DI, SI
 	CMPQ    SI, R8
 	CMOVQGT R8, SI
 	LEAQ    lanes<>+0(SB), DI
 	MOVQ    $0x00000008, R8
 	SUBQ    SI, R8
-	VMOVUPS (DI)(R8*4), Y11
-	VMOVUPS (AX), Y0
-	VMOVUPS 32(AX), Y1
-	MOVQ    CX, DI
-	MOVQ    BX, R8
+	VMOVUPS (DI)(R8*4), Y15
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
 
 rest_row:
-	VMASKMOVPS (DI), Y10, Y8
-	VMINPS     Y0, Y8, Y0
-	VCMPPS     $0x03, Y8, Y8, Y9
-	VBLENDVPS  Y9, Y8, Y0, Y0
-	VMASKMOVPS 32(DI), Y11, Y8
-	VMINPS     Y1, Y8, Y1
-	VCMPPS     $0x03, Y8, Y8, Y9
-	VBLENDVPS  Y9, Y8, Y1, Y1
-	ADDQ       DX, DI
-	DECQ       R8
+	VMASKMOVPS (R8), X12, X8
+	VCVTPS2PD  X8, Y8
+	VMULPD     Y8, Y0, Y0
+	VMASKMOVPS 16(R8), X13, X8
+	VCVTPS2PD  X8, Y8
+	VMULPD     Y8, Y1, Y1
+	VMASKMOVPS 32(R8), X14, X8
+	VCVTPS2PD  X8, Y8
+	VMULPD     Y8, Y2, Y2
+	VMASKMOVPS 48(R8), X15, X8
+	VCVTPS2PD  X8, Y8
+	VMULPD     Y8, Y3, Y3
+	ADDQ       DX, R8
+	DECQ       R9
 	JNE        rest_row
-	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y1, 32(AX)
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, 32(AX)
+	VMOVUPD    Y2, 64(AX)
+	VMOVUPD    Y3, 96(AX)
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnArgMaxAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·columnArgMaxAVX2(SB), NOSPLIT, $0-48
-	MOVQ         acc+0(FP), AX
-	MOVQ         x+16(FP), CX
-	MOVQ         ld+24(FP), DX
-	SHLQ         $0x02, DX
-	MOVQ         rows+32(FP), BX
-	MOVQ         n+40(FP), SI
-	MOVQ         index+8(FP), DI
-	MOVL         $0x00000001, R8
-	VMOVD        R8, X9
-	VPBROADCASTD X9, Y9
-	SUBQ         $0x00000020, SI
-	JLT          block_done
-
-block:
-	VMOVUPS (AX), Y0
-	VMOVUPS (DI), Y4
-	VMOVAPS Y9, Y8
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 32(DI), Y5
-	VMOVUPS 64(AX), Y2
-	VMOVUPS 64(DI), Y6
-	VMOVUPS 96(AX), Y3
-	VMOVUPS 96(DI), Y7
-	MOVQ    CX, R8
-	MOVQ    BX, R9
-
-block_row:
-	VMOVUPS   (R8), Y10
-	VCMPPS    $0x07, Y0, Y0, Y12
-	VCMPPS    $0x06, Y0, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y0, Y0
-	VBLENDVPS Y11, Y8, Y4, Y4
-	VMOVUPS   32(R8), Y10
-	VCMPPS    $0x07, Y1, Y1, Y12
-	VCMPPS    $0x06, Y1, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y1, Y1
-	VBLENDVPS Y11, Y8, Y5, Y5
-	VMOVUPS   64(R8), Y10
-	VCMPPS    $0x07, Y2, Y2, Y12
-	VCMPPS    $0x06, Y2, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y2, Y2
-	VBLENDVPS Y11, Y8, Y6, Y6
-	VMOVUPS   96(R8), Y10
-	VCMPPS    $0x07, Y3, Y3, Y12
-	VCMPPS    $0x06, Y3, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y3, Y3
-	VBLENDVPS Y11, Y8, Y7, Y7
-	VPADDD    Y9, Y8, Y8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       block_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y4, (DI)
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   Y5, 32(DI)
-	VMOVUPS   Y2, 64(AX)
-	VMOVUPS   Y6, 64(DI)
-	VMOVUPS   Y3, 96(AX)
-	VMOVUPS   Y7, 96(DI)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, SI
-	JGE       block
-
-block_done:
-	ADDQ $0x00000020, SI
+// func columnSquaresAVX2(acc *float64, mean *float64, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·columnSquaresAVX2(SB), NOSPLIT, $0-56
+	MOVQ acc+0(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ ld+24(FP), DX
+	SHLQ $0x02, DX
+	MOVQ rows+32(FP), BX
+	MOVQ n+40(FP), SI
+	MOVQ ahead+48(FP), DI
+	MOVQ mean+8(FP), R8
 	SUBQ $0x00000010, SI
 	JLT  group_done
 
 group:
-	VMOVUPS (AX), Y0
-	VMOVUPS (DI), Y4
-	VMOVAPS Y9, Y8
-	VMOVUPS 32(AX), Y1
-	VMOVUPS 32(DI), Y5
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	VMOVUPD (AX), Y0
+	VMOVUPD (R8), Y4
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 32(R8), Y5
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 64(R8), Y6
+	VMOVUPD 96(AX), Y3
+	VMOVUPD 96(R8), Y7
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 group_row:
-	VMOVUPS   (R8), Y10
-	VCMPPS    $0x07, Y0, Y0, Y12
-	VCMPPS    $0x06, Y0, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y0, Y0
-	VBLENDVPS Y11, Y8, Y4, Y4
-	VMOVUPS   32(R8), Y10
-	VCMPPS    $0x07, Y1, Y1, Y12
-	VCMPPS    $0x06, Y1, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y1, Y1
-	VBLENDVPS Y11, Y8, Y5, Y5
-	VPADDD    Y9, Y8, Y8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       group_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y4, (DI)
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   Y5, 32(DI)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R9)(DI*1)
+	VCVTPS2PD  (R9), Y8
+	VSUBPD     Y4, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y0, Y0
+	VCVTPS2PD  16(R9), Y8
+	VSUBPD     Y5, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y1, Y1
+	VCVTPS2PD  32(R9), Y8
+	VSUBPD     Y6, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y2, Y2
+	VCVTPS2PD  48(R9), Y8
+	VSUBPD     Y7, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y3, Y3
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        group_row
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, 32(AX)
+	VMOVUPD    Y2, 64(AX)
+	VMOVUPD    Y3, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
 	TESTQ   SI, SI
 	JEQ     done
 	XORQ    R9, R9
-	MOVQ    $0x00000008, R10
-	MOVQ    SI, R8
-	SUBQ    $0x00, R8
-	CMOVQLT R9, R8
-	CMPQ    R8, R10
-	CMOVQGT R10, R8
+	MOVQ    $0x00000004, R10
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R9, DI
+	CMPQ    DI, R10
+	CMOVQGT R10, DI
 	LEAQ    lanes<>+0(SB), R9
 	MOVQ    $0x00000008, R10
-	SUBQ    R8, R10
+	SUBQ    DI, R10
+	VMOVUPS (R9)(R10*4), Y12
+	XORQ    R9, R9
+	MOVQ    $0x00000004, R10
+	MOVQ    SI, DI
+	SUBQ    $0x04, DI
+	CMOVQLT R9, DI
+	CMPQ    DI, R10
+	CMOVQGT R10, DI
+	LEAQ    lanes<>+0(SB), R9
+	MOVQ    $0x00000008, R10
+	SUBQ    DI, R10
 	VMOVUPS (R9)(R10*4), Y13
-	XORQ    R8, R8
-	MOVQ    $0x00000008, R9
-	SUBQ    $0x08, SI
-	CMOVQLT R8, SI
+	XORQ    R9, R9
+	MOVQ    $0x00000004, R10
+	MOVQ    SI, DI
+	SUBQ    $0x08, DI
+	CMOVQLT R9, DI
+	CMPQ    DI, R10
+	CMOVQGT R10, DI
+	LEAQ    lanes<>+0(SB), R9
+	MOVQ    $0x00000008, R10
+	SUBQ    DI, R10
+	VMOVUPS (R9)(R10*4), Y14
+	XORQ    DI, DI
+	MOVQ    $0x00000004, R9
+	SUBQ    $0x0c, SI
+	CMOVQLT DI, SI
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
-	LEAQ    lanes<>+0(SB), R8
+	LEAQ    lanes<>+0(SB), DI
 	MOVQ    $0x00000008, R9
 	SUBQ    SI, R9
-	VMOVUPS (R8)(R9*4), Y14
+	VMOVUPS (DI)(R9*4), Y15
+	VMOVUPD (AX), Y0
+	VMOVUPD (R8), Y4
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 32(R8), Y5
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 64(R8), Y6
+	VMOVUPD 96(AX), Y3
+	VMOVUPD 96(R8), Y7
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+rest_row:
+	VMASKMOVPS (R9), X12, X8
+	VCVTPS2PD  X8, Y8
+	VSUBPD     Y4, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y0, Y0
+	VMASKMOVPS 16(R9), X13, X8
+	VCVTPS2PD  X8, Y8
+	VSUBPD     Y5, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y1, Y1
+	VMASKMOVPS 32(R9), X14, X8
+	VCVTPS2PD  X8, Y8
+	VSUBPD     Y6, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y2, Y2
+	VMASKMOVPS 48(R9), X15, X8
+	VCVTPS2PD  X8, Y8
+	VSUBPD     Y7, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y3, Y3
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        rest_row
+	VMOVUPD    Y0, (AX)
+	VMOVUPD    Y1, 32(AX)
+	VMOVUPD    Y2, 64(AX)
+	VMOVUPD    Y3, 96(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnMaxAVX2(acc *float32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·columnMaxAVX2(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x02, DX
+	MOVQ rows+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
+	SUBQ $0x00000020, SI
+	JLT  block_done
+
+block:
 	VMOVUPS (AX), Y0
-	VMOVUPS (DI), Y4
-	VMOVAPS Y9, Y8
 	VMOVUPS 32(AX), Y1
-	VMOVUPS 32(DI), Y5
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+block_row:
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	VMOVUPS    (R8), Y8
+	VMAXPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMOVUPS    32(R8), Y8
+	VMAXPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	VMOVUPS    64(R8), Y8
+	VMAXPS     Y2, Y8, Y2
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y2, Y2
+	VMOVUPS    96(R8), Y8
+	VMAXPS     Y3, Y8, Y3
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y3, Y3
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        block_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, SI
+	JGE        block
+
+block_done:
+	ADDQ $0x00000020, SI
+	SUBQ $0x00000010, SI
+	JLT  group_done
+
+group:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+group_row:
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R8), Y8
+	VMAXPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMOVUPS    32(R8), Y8
+	VMAXPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
+
+group_done:
+	ADDQ    $0x00000010, SI
+	TESTQ   SI, SI
+	JEQ     done
+	XORQ    R8, R8
+	MOVQ    $0x00000008, R9
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
+	LEAQ    lanes<>+0(SB), R8
+	MOVQ    $0x00000008, R9
+	SUBQ    DI, R9
+	VMOVUPS (R8)(R9*4), Y10
+	XORQ    DI, DI
+	MOVQ    $0x00000008, R8
+	SUBQ    $0x08, SI
+	CMOVQLT DI, SI
+	CMPQ    SI, R8
+	CMOVQGT R8, SI
+	LEAQ    lanes<>+0(SB), DI
+	MOVQ    $0x00000008, R8
+	SUBQ    SI, R8
+	VMOVUPS (DI)(R8*4), Y11
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
 	MOVQ    CX, R8
 	MOVQ    BX, R9
 
 rest_row:
-	VMASKMOVPS (R8), Y13, Y10
+	VMASKMOVPS (R8), Y10, Y8
+	VMAXPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMASKMOVPS 32(R8), Y11, Y8
+	VMAXPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        rest_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnMinAVX2(acc *float32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·columnMinAVX2(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ ld+16(FP), DX
+	SHLQ $0x02, DX
+	MOVQ rows+24(FP), BX
+	MOVQ n+32(FP), SI
+	MOVQ ahead+40(FP), DI
+	SUBQ $0x00000020, SI
+	JLT  block_done
+
+block:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 96(AX), Y3
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+block_row:
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	VMOVUPS    (R8), Y8
+	VMINPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMOVUPS    32(R8), Y8
+	VMINPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	VMOVUPS    64(R8), Y8
+	VMINPS     Y2, Y8, Y2
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y2, Y2
+	VMOVUPS    96(R8), Y8
+	VMINPS     Y3, Y8, Y3
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y3, Y3
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        block_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y3, 96(AX)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, SI
+	JGE        block
+
+block_done:
+	ADDQ $0x00000020, SI
+	SUBQ $0x00000010, SI
+	JLT  group_done
+
+group:
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+group_row:
+	PREFETCHT0 (R8)(DI*1)
+	VMOVUPS    (R8), Y8
+	VMINPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMOVUPS    32(R8), Y8
+	VMINPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        group_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
+
+group_done:
+	ADDQ    $0x00000010, SI
+	TESTQ   SI, SI
+	JEQ     done
+	XORQ    R8, R8
+	MOVQ    $0x00000008, R9
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R8, DI
+	CMPQ    DI, R9
+	CMOVQGT R9, DI
+	LEAQ    lanes<>+0(SB), R8
+	MOVQ    $0x00000008, R9
+	SUBQ    DI, R9
+	VMOVUPS (R8)(R9*4), Y10
+	XORQ    DI, DI
+	MOVQ    $0x00000008, R8
+	SUBQ    $0x08, SI
+	CMOVQLT DI, SI
+	CMPQ    SI, R8
+	CMOVQGT R8, SI
+	LEAQ    lanes<>+0(SB), DI
+	MOVQ    $0x00000008, R8
+	SUBQ    SI, R8
+	VMOVUPS (DI)(R8*4), Y11
+	VMOVUPS (AX), Y0
+	VMOVUPS 32(AX), Y1
+	MOVQ    CX, R8
+	MOVQ    BX, R9
+
+rest_row:
+	VMASKMOVPS (R8), Y10, Y8
+	VMINPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMASKMOVPS 32(R8), Y11, Y8
+	VMINPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	ADDQ       DX, R8
+	DECQ       R9
+	JNE        rest_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y1, 32(AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func columnArgMaxAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·columnArgMaxAVX2(SB), NOSPLIT, $0-56
+	MOVQ         acc+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         ld+24(FP), DX
+	SHLQ         $0x02, DX
+	MOVQ         rows+32(FP), BX
+	MOVQ         n+40(FP), SI
+	MOVQ         ahead+48(FP), DI
+	MOVQ         index+8(FP), R8
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X9
+	VPBROADCASTD X9, Y9
+	SUBQ         $0x00000020, SI
+	JLT          block_done
+
+block:
+	VMOVUPS (AX), Y0
+	VMOVUPS (R8), Y4
+	VMOVAPS Y9, Y8
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 32(R8), Y5
+	VMOVUPS 64(AX), Y2
+	VMOVUPS 64(R8), Y6
+	VMOVUPS 96(AX), Y3
+	VMOVUPS 96(R8), Y7
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+block_row:
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	VMOVUPS    (R9), Y10
 	VCMPPS     $0x07, Y0, Y0, Y12
 	VCMPPS     $0x06, Y0, Y10, Y11
 	VANDPS     Y12, Y11, Y11
 	VBLENDVPS  Y11, Y10, Y0, Y0
 	VBLENDVPS  Y11, Y8, Y4, Y4
-	VMASKMOVPS 32(R8), Y14, Y10
+	VMOVUPS    32(R9), Y10
+	VCMPPS     $0x07, Y1, Y1, Y12
+	VCMPPS     $0x06, Y1, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y1, Y1
+	VBLENDVPS  Y11, Y8, Y5, Y5
+	VMOVUPS    64(R9), Y10
+	VCMPPS     $0x07, Y2, Y2, Y12
+	VCMPPS     $0x06, Y2, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y2, Y2
+	VBLENDVPS  Y11, Y8, Y6, Y6
+	VMOVUPS    96(R9), Y10
+	VCMPPS     $0x07, Y3, Y3, Y12
+	VCMPPS     $0x06, Y3, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y3, Y3
+	VBLENDVPS  Y11, Y8, Y7, Y7
+	VPADDD     Y9, Y8, Y8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        block_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y4, (R8)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y5, 32(R8)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y6, 64(R8)
+	VMOVUPS    Y3, 96(AX)
+	VMOVUPS    Y7, 96(R8)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, SI
+	JGE        block
+
+block_done:
+	ADDQ $0x00000020, SI
+	SUBQ $0x00000010, SI
+	JLT  group_done
+
+group:
+	VMOVUPS (AX), Y0
+	VMOVUPS (R8), Y4
+	VMOVAPS Y9, Y8
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 32(R8), Y5
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+group_row:
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R9), Y10
+	VCMPPS     $0x07, Y0, Y0, Y12
+	VCMPPS     $0x06, Y0, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y0, Y0
+	VBLENDVPS  Y11, Y8, Y4, Y4
+	VMOVUPS    32(R9), Y10
 	VCMPPS     $0x07, Y1, Y1, Y12
 	VCMPPS     $0x06, Y1, Y10, Y11
 	VANDPS     Y12, Y11, Y11
 	VBLENDVPS  Y11, Y10, Y1, Y1
 	VBLENDVPS  Y11, Y8, Y5, Y5
 	VPADDD     Y9, Y8, Y8
-	ADDQ       DX, R8
-	DECQ       R9
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        group_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y4, (R8)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y5, 32(R8)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
+
+group_done:
+	ADDQ    $0x00000010, SI
+	TESTQ   SI, SI
+	JEQ     done
+	XORQ    R9, R9
+	MOVQ    $0x00000008, R10
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R9, DI
+	CMPQ    DI, R10
+	CMOVQGT R10, DI
+	LEAQ    lanes<>+0(SB), R9
+	MOVQ    $0x00000008, R10
+	SUBQ    DI, R10
+	VMOVUPS (R9)(R10*4), Y13
+	XORQ    DI, DI
+	MOVQ    $0x00000008, R9
+	SUBQ    $0x08, SI
+	CMOVQLT DI, SI
+	CMPQ    SI, R9
+	CMOVQGT R9, SI
+	LEAQ    lanes<>+0(SB), DI
+	MOVQ    $0x00000008, R9
+	SUBQ    SI, R9
+	VMOVUPS (DI)(R9*4), Y14
+	VMOVUPS (AX), Y0
+	VMOVUPS (R8), Y4
+	VMOVAPS Y9, Y8
+	VMOVUPS 32(AX), Y1
+	VMOVUPS 32(R8), Y5
+	MOVQ    CX, R9
+	MOVQ    BX, R10
+
+rest_row:
+	VMASKMOVPS (R9), Y13, Y10
+	VCMPPS     $0x07, Y0, Y0, Y12
+	VCMPPS     $0x06, Y0, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y0, Y0
+	VBLENDVPS  Y11, Y8, Y4, Y4
+	VMASKMOVPS 32(R9), Y14, Y10
+	VCMPPS     $0x07, Y1, Y1, Y12
+	VCMPPS     $0x06, Y1, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y1, Y1
+	VBLENDVPS  Y11, Y8, Y5, Y5
+	VPADDD     Y9, Y8, Y8
+	ADDQ       DX, R9
+	DECQ       R10
 	JNE        rest_row
 	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y4, (DI)
+	VMOVUPS    Y4, (R8)
 	VMOVUPS    Y1, 32(AX)
-	VMOVUPS    Y5, 32(DI)
+	VMOVUPS    Y5, 32(R8)
 
 done:
 	VZEROUPPER
 	RET
 
-// func columnArgMinAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int)
-// Requires: AVX, AVX2, CMOV
-TEXT ·columnArgMinAVX2(SB), NOSPLIT, $0-48
+// func columnArgMinAVX2(acc *float32, index *int32, x *float32, ld int, rows int, n int, ahead int)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·columnArgMinAVX2(SB), NOSPLIT, $0-56
 	MOVQ         acc+0(FP), AX
 	MOVQ         x+16(FP), CX
 	MOVQ         ld+24(FP), DX
 	SHLQ         $0x02, DX
 	MOVQ         rows+32(FP), BX
 	MOVQ         n+40(FP), SI
-	MOVQ         index+8(FP), DI
-	MOVL         $0x00000001, R8
-	VMOVD        R8, X9
+	MOVQ         ahead+48(FP), DI
+	MOVQ         index+8(FP), R8
+	MOVL         $0x00000001, R9
+	VMOVD        R9, X9
 	VPBROADCASTD X9, Y9
 	SUBQ         $0x00000020, SI
 	JLT          block_done
 
 block:
 	VMOVUPS (AX), Y0
-	VMOVUPS (DI), Y4
+	VMOVUPS (R8), Y4
 	VMOVAPS Y9, Y8
 	VMOVUPS 32(AX), Y1
-	VMOVUPS 32(DI), Y5
+	VMOVUPS 32(R8), Y5
 	VMOVUPS 64(AX), Y2
-	VMOVUPS 64(DI), Y6
+	VMOVUPS 64(R8), Y6
 	VMOVUPS 96(AX), Y3
-	VMOVUPS 96(DI), Y7
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	VMOVUPS 96(R8), Y7
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 block_row:
-	VMOVUPS   (R8), Y10
-	VCMPPS    $0x07, Y0, Y0, Y12
-	VCMPPS    $0x09, Y0, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y0, Y0
-	VBLENDVPS Y11, Y8, Y4, Y4
-	VMOVUPS   32(R8), Y10
-	VCMPPS    $0x07, Y1, Y1, Y12
-	VCMPPS    $0x09, Y1, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y1, Y1
-	VBLENDVPS Y11, Y8, Y5, Y5
-	VMOVUPS   64(R8), Y10
-	VCMPPS    $0x07, Y2, Y2, Y12
-	VCMPPS    $0x09, Y2, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y2, Y2
-	VBLENDVPS Y11, Y8, Y6, Y6
-	VMOVUPS   96(R8), Y10
-	VCMPPS    $0x07, Y3, Y3, Y12
-	VCMPPS    $0x09, Y3, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y3, Y3
-	VBLENDVPS Y11, Y8, Y7, Y7
-	VPADDD    Y9, Y8, Y8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       block_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y4, (DI)
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   Y5, 32(DI)
-	VMOVUPS   Y2, 64(AX)
-	VMOVUPS   Y6, 64(DI)
-	VMOVUPS   Y3, 96(AX)
-	VMOVUPS   Y7, 96(DI)
-	ADDQ      $0x00000080, AX
-	ADDQ      $0x00000080, DI
-	ADDQ      $0x00000080, CX
-	SUBQ      $0x00000020, SI
-	JGE       block
+	PREFETCHT0 (R9)(DI*1)
+	PREFETCHT0 64(R9)(DI*1)
+	VMOVUPS    (R9), Y10
+	VCMPPS     $0x07, Y0, Y0, Y12
+	VCMPPS     $0x09, Y0, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y0, Y0
+	VBLENDVPS  Y11, Y8, Y4, Y4
+	VMOVUPS    32(R9), Y10
+	VCMPPS     $0x07, Y1, Y1, Y12
+	VCMPPS     $0x09, Y1, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y1, Y1
+	VBLENDVPS  Y11, Y8, Y5, Y5
+	VMOVUPS    64(R9), Y10
+	VCMPPS     $0x07, Y2, Y2, Y12
+	VCMPPS     $0x09, Y2, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y2, Y2
+	VBLENDVPS  Y11, Y8, Y6, Y6
+	VMOVUPS    96(R9), Y10
+	VCMPPS     $0x07, Y3, Y3, Y12
+	VCMPPS     $0x09, Y3, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y3, Y3
+	VBLENDVPS  Y11, Y8, Y7, Y7
+	VPADDD     Y9, Y8, Y8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        block_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y4, (R8)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y5, 32(R8)
+	VMOVUPS    Y2, 64(AX)
+	VMOVUPS    Y6, 64(R8)
+	VMOVUPS    Y3, 96(AX)
+	VMOVUPS    Y7, 96(R8)
+	ADDQ       $0x00000080, AX
+	ADDQ       $0x00000080, R8
+	ADDQ       $0x00000080, CX
+	SUBQ       $0x00000020, SI
+	JGE        block
 
 block_done:
 	ADDQ $0x00000020, SI
@@ -1770,39 +1829,40 @@ block_done:
 
 group:
 	VMOVUPS (AX), Y0
-	VMOVUPS (DI), Y4
+	VMOVUPS (R8), Y4
 	VMOVAPS Y9, Y8
 	VMOVUPS 32(AX), Y1
-	VMOVUPS 32(DI), Y5
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	VMOVUPS 32(R8), Y5
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 group_row:
-	VMOVUPS   (R8), Y10
-	VCMPPS    $0x07, Y0, Y0, Y12
-	VCMPPS    $0x09, Y0, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y0, Y0
-	VBLENDVPS Y11, Y8, Y4, Y4
-	VMOVUPS   32(R8), Y10
-	VCMPPS    $0x07, Y1, Y1, Y12
-	VCMPPS    $0x09, Y1, Y10, Y11
-	VANDPS    Y12, Y11, Y11
-	VBLENDVPS Y11, Y10, Y1, Y1
-	VBLENDVPS Y11, Y8, Y5, Y5
-	VPADDD    Y9, Y8, Y8
-	ADDQ      DX, R8
-	DECQ      R9
-	JNE       group_row
-	VMOVUPS   Y0, (AX)
-	VMOVUPS   Y4, (DI)
-	VMOVUPS   Y1, 32(AX)
-	VMOVUPS   Y5, 32(DI)
-	ADDQ      $0x00000040, AX
-	ADDQ      $0x00000040, DI
-	ADDQ      $0x00000040, CX
-	SUBQ      $0x00000010, SI
-	JGE       group
+	PREFETCHT0 (R9)(DI*1)
+	VMOVUPS    (R9), Y10
+	VCMPPS     $0x07, Y0, Y0, Y12
+	VCMPPS     $0x09, Y0, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y0, Y0
+	VBLENDVPS  Y11, Y8, Y4, Y4
+	VMOVUPS    32(R9), Y10
+	VCMPPS     $0x07, Y1, Y1, Y12
+	VCMPPS     $0x09, Y1, Y10, Y11
+	VANDPS     Y12, Y11, Y11
+	VBLENDVPS  Y11, Y10, Y1, Y1
+	VBLENDVPS  Y11, Y8, Y5, Y5
+	VPADDD     Y9, Y8, Y8
+	ADDQ       DX, R9
+	DECQ       R10
+	JNE        group_row
+	VMOVUPS    Y0, (AX)
+	VMOVUPS    Y4, (R8)
+	VMOVUPS    Y1, 32(AX)
+	VMOVUPS    Y5, 32(R8)
+	ADDQ       $0x00000040, AX
+	ADDQ       $0x00000040, R8
+	ADDQ       $0x00000040, CX
+	SUBQ       $0x00000010, SI
+	JGE        group
 
 group_done:
 	ADDQ    $0x00000010, SI
@@ -1810,54 +1870,54 @@ group_done:
 	JEQ     done
 	XORQ    R9, R9
 	MOVQ    $0x00000008, R10
-	MOVQ    SI, R8
-	SUBQ    $0x00, R8
-	CMOVQLT R9, R8
-	CMPQ    R8, R10
-	CMOVQGT R10, R8
+	MOVQ    SI, DI
+	SUBQ    $0x00, DI
+	CMOVQLT R9, DI
+	CMPQ    DI, R10
+	CMOVQGT R10, DI
 	LEAQ    lanes<>+0(SB), R9
 	MOVQ    $0x00000008, R10
-	SUBQ    R8, R10
+	SUBQ    DI, R10
 	VMOVUPS (R9)(R10*4), Y13
-	XORQ    R8, R8
+	XORQ    DI, DI
 	MOVQ    $0x00000008, R9
 	SUBQ    $0x08, SI
-	CMOVQLT R8, SI
+	CMOVQLT DI, SI
 	CMPQ    SI, R9
 	CMOVQGT R9, SI
-	LEAQ    lanes<>+0(SB), R8
+	LEAQ    lanes<>+0(SB), DI
 	MOVQ    $0x00000008, R9
 	SUBQ    SI, R9
-	VMOVUPS (R8)(R9*4), Y14
+	VMOVUPS (DI)(R9*4), Y14
 	VMOVUPS (AX), Y0
-	VMOVUPS (DI), Y4
+	VMOVUPS (R8), Y4
 	VMOVAPS Y9, Y8
 	VMOVUPS 32(AX), Y1
-	VMOVUPS 32(DI), Y5
-	MOVQ    CX, R8
-	MOVQ    BX, R9
+	VMOVUPS 32(R8), Y5
+	MOVQ    CX, R9
+	MOVQ    BX, R10
 
 rest_row:
-	VMASKMOVPS (R8), Y13, Y10
+	VMASKMOVPS (R9), Y13, Y10
 	VCMPPS     $0x07, Y0, Y0, Y12
 	VCMPPS     $0x09, Y0, Y10, Y11
 	VANDPS     Y12, Y11, Y11
 	VBLENDVPS  Y11, Y10, Y0, Y0
 	VBLENDVPS  Y11, Y8, Y4, Y4
-	VMASKMOVPS 32(R8), Y14, Y10
+	VMASKMOVPS 32(R9), Y14, Y10
 	VCMPPS     $0x07, Y1, Y1, Y12
 	VCMPPS     $0x09, Y1, Y10, Y11
 	VANDPS     Y12, Y11, Y11
 	VBLENDVPS  Y11, Y10, Y1, Y1
 	VBLENDVPS  Y11, Y8, Y5, Y5
 	VPADDD     Y9, Y8, Y8
-	ADDQ       DX, R8
-	DECQ       R9
+	ADDQ       DX, R9
+	DECQ       R10
 	JNE        rest_row
 	VMOVUPS    Y0, (AX)
-	VMOVUPS    Y4, (DI)
+	VMOVUPS    Y4, (R8)
 	VMOVUPS    Y1, 32(AX)
-	VMOVUPS    Y5, 32(DI)
+	VMOVUPS    Y5, 32(R8)
 
 done:
 	VZEROUPPER

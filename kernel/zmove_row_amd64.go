@@ -2,42 +2,60 @@
 
 package kernel
 
-// rowSumAVX512 returns the sum of n elements, at least one.
+// rowSumsAVX512 adds the sum of each row to an element of acc.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowSumAVX512(x *float32, n int) float64
+func rowSumsAVX512(acc *float64, x *float32, n int, rows int, ahead int)
 
-// rowSquaresAVX512 returns the sum of the squares of n elements, at least one, less mean.
+// rowSquaresAVX512 adds the sum of the squares of each row, less its element of mean, to
+// an element of acc.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowSquaresAVX512(x *float32, n int, mean float64) float64
+func rowSquaresAVX512(acc *float64, mean *float64, x *float32, n int, rows int, ahead int)
 
-// rowMaxAVX512 returns the greatest of n elements, at least one. NaN is greater than all.
+// rowMaxAVX512 raises each element of acc to the greatest of a row. NaN is greater than all.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowMaxAVX512(x *float32, n int) float32
+func rowMaxAVX512(acc *float32, x *float32, n int, rows int, ahead int)
 
-// rowMinAVX512 returns the least of n elements, at least one. NaN is less than all.
+// rowMinAVX512 lowers each element of acc to the least of a row. NaN is less than all.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowMinAVX512(x *float32, n int) float32
+func rowMinAVX512(acc *float32, x *float32, n int, rows int, ahead int)
 
-// rowSumAVX2 returns the sum of n elements, at least one.
+// rowSumsAVX2 adds the sum of each row to an element of acc.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowSumAVX2(x *float32, n int) float64
+func rowSumsAVX2(acc *float64, x *float32, n int, rows int, ahead int)
 
-// rowSquaresAVX2 returns the sum of the squares of n elements, at least one, less mean.
+// rowSquaresAVX2 adds the sum of the squares of each row, less its element of mean, to
+// an element of acc.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowSquaresAVX2(x *float32, n int, mean float64) float64
+func rowSquaresAVX2(acc *float64, mean *float64, x *float32, n int, rows int, ahead int)
 
-// rowMaxAVX2 returns the greatest of n elements, at least one. NaN is greater than all.
+// rowMaxAVX2 raises each element of acc to the greatest of a row. NaN is greater than all.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowMaxAVX2(x *float32, n int) float32
+func rowMaxAVX2(acc *float32, x *float32, n int, rows int, ahead int)
 
-// rowMinAVX2 returns the least of n elements, at least one. NaN is less than all.
+// rowMinAVX2 lowers each element of acc to the least of a row. NaN is less than all.
+// There are rows rows of n elements, at least one of either, one after the other; ahead
+// is the distance in bytes of what is asked for meanwhile.
 //
 //go:noescape
-func rowMinAVX2(x *float32, n int) float32
+func rowMinAVX2(acc *float32, x *float32, n int, rows int, ahead int)

@@ -2,73 +2,86 @@
 
 #include "textflag.h"
 
-// func rowSumAVX512(x *float32, n int) float64
-// Requires: AVX, AVX512F, BMI2, CMOV, SSE2
-TEXT ·rowSumAVX512(SB), NOSPLIT, $0-24
+// func rowSumsAVX512(acc *float64, x *float32, n int, rows int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·rowSumsAVX512(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ahead+32(FP), SI
+	MOVQ $0x00000008, R9
+
+row:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	MOVQ   x+0(FP), AX
-	MOVQ   n+8(FP), CX
-	SUBQ   $0x00000020, CX
+	MOVQ   CX, DI
+	MOVQ   DX, R8
+	SUBQ   $0x00000020, R8
 	JLT    turn_done
 
 turn:
-	VCVTPS2PD (AX), Z8
-	VADDPD    Z8, Z0, Z0
-	VCVTPS2PD 32(AX), Z8
-	VADDPD    Z8, Z1, Z1
-	VCVTPS2PD 64(AX), Z8
-	VADDPD    Z8, Z2, Z2
-	VCVTPS2PD 96(AX), Z8
-	VADDPD    Z8, Z3, Z3
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000020, CX
-	JGE       turn
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	VCVTPS2PD  (DI), Z8
+	VADDPD     Z8, Z0, Z0
+	VCVTPS2PD  32(DI), Z8
+	VADDPD     Z8, Z1, Z1
+	VCVTPS2PD  64(DI), Z8
+	VADDPD     Z8, Z2, Z2
+	VCVTPS2PD  96(DI), Z8
+	VADDPD     Z8, Z3, Z3
+	ADDQ       $0x00000080, DI
+	SUBQ       $0x00000020, R8
+	JGE        turn
 
 turn_done:
-	ADDQ        $0x00000020, CX
-	MOVQ        $0x00000008, BX
-	MOVQ        CX, DX
-	SUBQ        $0x00, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, SI
-	BZHIL       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (AX), K1, Z8
+	ADDQ        $0x00000020, R8
+	TESTQ       R8, R8
+	JEQ         reduce
+	MOVQ        R8, R10
+	CMPQ        R8, R9
+	CMOVQGT     R9, R10
+	SUBQ        R10, R8
+	MOVL        $0x0000ffff, R11
+	BZHIL       R10, R11, R11
+	KMOVW       R11, K1
+	VCVTPS2PD.Z (DI), K1, Z8
 	VADDPD      Z8, Z0, Z0
-	MOVQ        CX, DX
-	SUBQ        $0x08, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, SI
-	BZHIL       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z 32(AX), K1, Z8
+	TESTQ       R8, R8
+	JEQ         reduce
+	MOVQ        R8, R10
+	CMPQ        R8, R9
+	CMOVQGT     R9, R10
+	SUBQ        R10, R8
+	MOVL        $0x0000ffff, R11
+	BZHIL       R10, R11, R11
+	KMOVW       R11, K1
+	VCVTPS2PD.Z 32(DI), K1, Z8
 	VADDPD      Z8, Z1, Z1
-	MOVQ        CX, DX
-	SUBQ        $0x10, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, SI
-	BZHIL       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z 64(AX), K1, Z8
+	TESTQ       R8, R8
+	JEQ         reduce
+	MOVQ        R8, R10
+	CMPQ        R8, R9
+	CMOVQGT     R9, R10
+	SUBQ        R10, R8
+	MOVL        $0x0000ffff, R11
+	BZHIL       R10, R11, R11
+	KMOVW       R11, K1
+	VCVTPS2PD.Z 64(DI), K1, Z8
 	VADDPD      Z8, Z2, Z2
-	MOVQ        CX, DX
-	SUBQ        $0x18, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, CX
-	BZHIL       DX, CX, CX
-	KMOVW       CX, K1
-	VCVTPS2PD.Z 96(AX), K1, Z8
+	TESTQ       R8, R8
+	JEQ         reduce
+	MOVQ        R8, R10
+	CMPQ        R8, R9
+	CMOVQGT     R9, R10
+	SUBQ        R10, R8
+	MOVL        $0x0000ffff, R8
+	BZHIL       R10, R8, R8
+	KMOVW       R8, K1
+	VCVTPS2PD.Z 96(DI), K1, Z8
 	VADDPD      Z8, Z3, Z3
 
 reduce:
@@ -81,92 +94,112 @@ reduce:
 	VADDPD        X1, X0, X0
 	VPERMILPD     $0x01, X0, X1
 	VADDPD        X1, X0, X0
-	MOVSD         X0, ret+16(FP)
+	VADDSD        (AX), X0, X0
+	VMOVSD        X0, (AX)
+	ADDQ          $0x08, AX
+	LEAQ          (CX)(DX*4), CX
+	DECQ          BX
+	JNE           row
 	VZEROUPPER
 	RET
 
-// func rowSquaresAVX512(x *float32, n int, mean float64) float64
-// Requires: AVX, AVX512F, BMI2, CMOV, SSE2
-TEXT ·rowSquaresAVX512(SB), NOSPLIT, $0-32
-	VBROADCASTSD mean+16(FP), Z10
+// func rowSquaresAVX512(acc *float64, mean *float64, x *float32, n int, rows int, ahead int)
+// Requires: AVX, AVX512F, BMI2, CMOV, MMX+
+TEXT ·rowSquaresAVX512(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), AX
+	MOVQ mean+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ ahead+40(FP), DI
+	MOVQ $0x00000008, R10
+
+row:
+	VBROADCASTSD (CX), Z10
+	ADDQ         $0x08, CX
 	VPXORD       Z0, Z0, Z0
 	VPXORD       Z1, Z1, Z1
 	VPXORD       Z2, Z2, Z2
 	VPXORD       Z3, Z3, Z3
-	MOVQ         x+0(FP), AX
-	MOVQ         n+8(FP), CX
-	SUBQ         $0x00000020, CX
+	MOVQ         DX, R8
+	MOVQ         BX, R9
+	SUBQ         $0x00000020, R9
 	JLT          turn_done
 
 turn:
-	VCVTPS2PD (AX), Z8
-	VSUBPD    Z10, Z8, Z8
-	VMULPD    Z8, Z8, Z8
-	VADDPD    Z8, Z0, Z0
-	VCVTPS2PD 32(AX), Z8
-	VSUBPD    Z10, Z8, Z8
-	VMULPD    Z8, Z8, Z8
-	VADDPD    Z8, Z1, Z1
-	VCVTPS2PD 64(AX), Z8
-	VSUBPD    Z10, Z8, Z8
-	VMULPD    Z8, Z8, Z8
-	VADDPD    Z8, Z2, Z2
-	VCVTPS2PD 96(AX), Z8
-	VSUBPD    Z10, Z8, Z8
-	VMULPD    Z8, Z8, Z8
-	VADDPD    Z8, Z3, Z3
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000020, CX
-	JGE       turn
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	VCVTPS2PD  (R8), Z8
+	VSUBPD     Z10, Z8, Z8
+	VMULPD     Z8, Z8, Z8
+	VADDPD     Z8, Z0, Z0
+	VCVTPS2PD  32(R8), Z8
+	VSUBPD     Z10, Z8, Z8
+	VMULPD     Z8, Z8, Z8
+	VADDPD     Z8, Z1, Z1
+	VCVTPS2PD  64(R8), Z8
+	VSUBPD     Z10, Z8, Z8
+	VMULPD     Z8, Z8, Z8
+	VADDPD     Z8, Z2, Z2
+	VCVTPS2PD  96(R8), Z8
+	VSUBPD     Z10, Z8, Z8
+	VMULPD     Z8, Z8, Z8
+	VADDPD     Z8, Z3, Z3
+	ADDQ       $0x00000080, R8
+	SUBQ       $0x00000020, R9
+	JGE        turn
 
 turn_done:
-	ADDQ        $0x00000020, CX
-	MOVQ        $0x00000008, BX
-	MOVQ        CX, DX
-	SUBQ        $0x00, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, SI
-	BZHIL       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (AX), K1, Z8
+	ADDQ        $0x00000020, R9
+	TESTQ       R9, R9
+	JEQ         reduce
+	MOVQ        R9, R11
+	CMPQ        R9, R10
+	CMOVQGT     R10, R11
+	SUBQ        R11, R9
+	MOVL        $0x0000ffff, R12
+	BZHIL       R11, R12, R12
+	KMOVW       R12, K1
+	VCVTPS2PD.Z (R8), K1, Z8
 	VSUBPD.Z    Z10, Z8, K1, Z8
 	VMULPD      Z8, Z8, Z8
 	VADDPD      Z8, Z0, Z0
-	MOVQ        CX, DX
-	SUBQ        $0x08, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, SI
-	BZHIL       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z 32(AX), K1, Z8
+	TESTQ       R9, R9
+	JEQ         reduce
+	MOVQ        R9, R11
+	CMPQ        R9, R10
+	CMOVQGT     R10, R11
+	SUBQ        R11, R9
+	MOVL        $0x0000ffff, R12
+	BZHIL       R11, R12, R12
+	KMOVW       R12, K1
+	VCVTPS2PD.Z 32(R8), K1, Z8
 	VSUBPD.Z    Z10, Z8, K1, Z8
 	VMULPD      Z8, Z8, Z8
 	VADDPD      Z8, Z1, Z1
-	MOVQ        CX, DX
-	SUBQ        $0x10, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, SI
-	BZHIL       DX, SI, SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z 64(AX), K1, Z8
+	TESTQ       R9, R9
+	JEQ         reduce
+	MOVQ        R9, R11
+	CMPQ        R9, R10
+	CMOVQGT     R10, R11
+	SUBQ        R11, R9
+	MOVL        $0x0000ffff, R12
+	BZHIL       R11, R12, R12
+	KMOVW       R12, K1
+	VCVTPS2PD.Z 64(R8), K1, Z8
 	VSUBPD.Z    Z10, Z8, K1, Z8
 	VMULPD      Z8, Z8, Z8
 	VADDPD      Z8, Z2, Z2
-	MOVQ        CX, DX
-	SUBQ        $0x18, DX
-	JLE         reduce
-	CMPQ        DX, BX
-	CMOVQGT     BX, DX
-	MOVL        $0x0000ffff, CX
-	BZHIL       DX, CX, CX
-	KMOVW       CX, K1
-	VCVTPS2PD.Z 96(AX), K1, Z8
+	TESTQ       R9, R9
+	JEQ         reduce
+	MOVQ        R9, R11
+	CMPQ        R9, R10
+	CMOVQGT     R10, R11
+	SUBQ        R11, R9
+	MOVL        $0x0000ffff, R9
+	BZHIL       R11, R9, R9
+	KMOVW       R9, K1
+	VCVTPS2PD.Z 96(R8), K1, Z8
 	VSUBPD.Z    Z10, Z8, K1, Z8
 	VMULPD      Z8, Z8, Z8
 	VADDPD      Z8, Z3, Z3
@@ -181,96 +214,115 @@ reduce:
 	VADDPD        X1, X0, X0
 	VPERMILPD     $0x01, X0, X1
 	VADDPD        X1, X0, X0
-	MOVSD         X0, ret+24(FP)
+	VADDSD        (AX), X0, X0
+	VMOVSD        X0, (AX)
+	ADDQ          $0x08, AX
+	LEAQ          (DX)(BX*4), DX
+	DECQ          SI
+	JNE           row
 	VZEROUPPER
 	RET
 
-// func rowMaxAVX512(x *float32, n int) float32
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, SSE
-TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-20
-	MOVQ         x+0(FP), AX
-	VBROADCASTSS (AX), Z0
-	VBROADCASTSS (AX), Z1
-	VBROADCASTSS (AX), Z2
-	VBROADCASTSS (AX), Z3
-	MOVQ         x+0(FP), AX
-	MOVQ         n+8(FP), CX
-	SUBQ         $0x00000040, CX
+// func rowMaxAVX512(acc *float32, x *float32, n int, rows int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·rowMaxAVX512(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ahead+32(FP), SI
+	MOVQ $0x00000010, R9
+
+row:
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS (CX), Z1
+	VBROADCASTSS (CX), Z2
+	VBROADCASTSS (CX), Z3
+	MOVQ         CX, DI
+	MOVQ         DX, R8
+	SUBQ         $0x00000040, R8
 	JLT          turn_done
 
 turn:
-	VMOVUPS (AX), Z8
-	VMAXPS  Z0, Z8, Z0
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z0
-	VMOVUPS 64(AX), Z8
-	VMAXPS  Z1, Z8, Z1
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z1
-	VMOVUPS 128(AX), Z8
-	VMAXPS  Z2, Z8, Z2
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z2
-	VMOVUPS 192(AX), Z8
-	VMAXPS  Z3, Z8, Z3
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z3
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000040, CX
-	JGE     turn
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	PREFETCHT0 128(DI)(SI*1)
+	PREFETCHT0 192(DI)(SI*1)
+	VMOVUPS    (DI), Z8
+	VMAXPS     Z0, Z8, Z0
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z0
+	VMOVUPS    64(DI), Z8
+	VMAXPS     Z1, Z8, Z1
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z1
+	VMOVUPS    128(DI), Z8
+	VMAXPS     Z2, Z8, Z2
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z2
+	VMOVUPS    192(DI), Z8
+	VMAXPS     Z3, Z8, Z3
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z3
+	ADDQ       $0x00000100, DI
+	SUBQ       $0x00000040, R8
+	JGE        turn
 
 turn_done:
-	ADDQ    $0x00000040, CX
-	MOVQ    $0x00000010, BX
-	MOVQ    CX, DX
-	SUBQ    $0x00, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, SI
-	BZHIL   DX, SI, SI
-	KMOVW   SI, K1
+	ADDQ    $0x00000040, R8
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R11
+	BZHIL   R10, R11, R11
+	KMOVW   R11, K1
 	VMOVAPS Z0, Z8
-	VMOVUPS (AX), K1, Z8
+	VMOVUPS (DI), K1, Z8
 	VMAXPS  Z0, Z8, Z0
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z0
-	MOVQ    CX, DX
-	SUBQ    $0x10, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, SI
-	BZHIL   DX, SI, SI
-	KMOVW   SI, K1
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R11
+	BZHIL   R10, R11, R11
+	KMOVW   R11, K1
 	VMOVAPS Z1, Z8
-	VMOVUPS 64(AX), K1, Z8
+	VMOVUPS 64(DI), K1, Z8
 	VMAXPS  Z1, Z8, Z1
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z1
-	MOVQ    CX, DX
-	SUBQ    $0x20, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, SI
-	BZHIL   DX, SI, SI
-	KMOVW   SI, K1
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R11
+	BZHIL   R10, R11, R11
+	KMOVW   R11, K1
 	VMOVAPS Z2, Z8
-	VMOVUPS 128(AX), K1, Z8
+	VMOVUPS 128(DI), K1, Z8
 	VMAXPS  Z2, Z8, Z2
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z2
-	MOVQ    CX, DX
-	SUBQ    $0x30, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, CX
-	BZHIL   DX, CX, CX
-	KMOVW   CX, K1
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R8
+	BZHIL   R10, R8, R8
+	KMOVW   R8, K1
 	VMOVAPS Z3, Z8
-	VMOVUPS 192(AX), K1, Z8
+	VMOVUPS 192(DI), K1, Z8
 	VMAXPS  Z3, Z8, Z3
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z3
@@ -301,96 +353,118 @@ reduce:
 	VMAXPS        X0, X1, X0
 	VCMPPS        $0x03, X1, X1, K2
 	VMOVAPS       X1, K2, X0
-	MOVSS         X0, ret+16(FP)
+	VMOVSS        (AX), X1
+	VMAXPS        X1, X0, X1
+	VCMPPS        $0x03, X0, X0, K2
+	VMOVAPS       X0, K2, X1
+	VMOVSS        X1, (AX)
+	ADDQ          $0x04, AX
+	LEAQ          (CX)(DX*4), CX
+	DECQ          BX
+	JNE           row
 	VZEROUPPER
 	RET
 
-// func rowMinAVX512(x *float32, n int) float32
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, SSE
-TEXT ·rowMinAVX512(SB), NOSPLIT, $0-20
-	MOVQ         x+0(FP), AX
-	VBROADCASTSS (AX), Z0
-	VBROADCASTSS (AX), Z1
-	VBROADCASTSS (AX), Z2
-	VBROADCASTSS (AX), Z3
-	MOVQ         x+0(FP), AX
-	MOVQ         n+8(FP), CX
-	SUBQ         $0x00000040, CX
+// func rowMinAVX512(acc *float32, x *float32, n int, rows int, ahead int)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·rowMinAVX512(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ahead+32(FP), SI
+	MOVQ $0x00000010, R9
+
+row:
+	VBROADCASTSS (CX), Z0
+	VBROADCASTSS (CX), Z1
+	VBROADCASTSS (CX), Z2
+	VBROADCASTSS (CX), Z3
+	MOVQ         CX, DI
+	MOVQ         DX, R8
+	SUBQ         $0x00000040, R8
 	JLT          turn_done
 
 turn:
-	VMOVUPS (AX), Z8
-	VMINPS  Z0, Z8, Z0
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z0
-	VMOVUPS 64(AX), Z8
-	VMINPS  Z1, Z8, Z1
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z1
-	VMOVUPS 128(AX), Z8
-	VMINPS  Z2, Z8, Z2
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z2
-	VMOVUPS 192(AX), Z8
-	VMINPS  Z3, Z8, Z3
-	VCMPPS  $0x03, Z8, Z8, K2
-	VMOVAPS Z8, K2, Z3
-	ADDQ    $0x00000100, AX
-	SUBQ    $0x00000040, CX
-	JGE     turn
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	PREFETCHT0 128(DI)(SI*1)
+	PREFETCHT0 192(DI)(SI*1)
+	VMOVUPS    (DI), Z8
+	VMINPS     Z0, Z8, Z0
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z0
+	VMOVUPS    64(DI), Z8
+	VMINPS     Z1, Z8, Z1
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z1
+	VMOVUPS    128(DI), Z8
+	VMINPS     Z2, Z8, Z2
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z2
+	VMOVUPS    192(DI), Z8
+	VMINPS     Z3, Z8, Z3
+	VCMPPS     $0x03, Z8, Z8, K2
+	VMOVAPS    Z8, K2, Z3
+	ADDQ       $0x00000100, DI
+	SUBQ       $0x00000040, R8
+	JGE        turn
 
 turn_done:
-	ADDQ    $0x00000040, CX
-	MOVQ    $0x00000010, BX
-	MOVQ    CX, DX
-	SUBQ    $0x00, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, SI
-	BZHIL   DX, SI, SI
-	KMOVW   SI, K1
+	ADDQ    $0x00000040, R8
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R11
+	BZHIL   R10, R11, R11
+	KMOVW   R11, K1
 	VMOVAPS Z0, Z8
-	VMOVUPS (AX), K1, Z8
+	VMOVUPS (DI), K1, Z8
 	VMINPS  Z0, Z8, Z0
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z0
-	MOVQ    CX, DX
-	SUBQ    $0x10, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, SI
-	BZHIL   DX, SI, SI
-	KMOVW   SI, K1
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R11
+	BZHIL   R10, R11, R11
+	KMOVW   R11, K1
 	VMOVAPS Z1, Z8
-	VMOVUPS 64(AX), K1, Z8
+	VMOVUPS 64(DI), K1, Z8
 	VMINPS  Z1, Z8, Z1
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z1
-	MOVQ    CX, DX
-	SUBQ    $0x20, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, SI
-	BZHIL   DX, SI, SI
-	KMOVW   SI, K1
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R11
+	BZHIL   R10, R11, R11
+	KMOVW   R11, K1
 	VMOVAPS Z2, Z8
-	VMOVUPS 128(AX), K1, Z8
+	VMOVUPS 128(DI), K1, Z8
 	VMINPS  Z2, Z8, Z2
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z2
-	MOVQ    CX, DX
-	SUBQ    $0x30, DX
-	JLE     reduce
-	CMPQ    DX, BX
-	CMOVQGT BX, DX
-	MOVL    $0x0000ffff, CX
-	BZHIL   DX, CX, CX
-	KMOVW   CX, K1
+	TESTQ   R8, R8
+	JEQ     reduce
+	MOVQ    R8, R10
+	CMPQ    R8, R9
+	CMOVQGT R9, R10
+	SUBQ    R10, R8
+	MOVL    $0x0000ffff, R8
+	BZHIL   R10, R8, R8
+	KMOVW   R8, K1
 	VMOVAPS Z3, Z8
-	VMOVUPS 192(AX), K1, Z8
+	VMOVUPS 192(DI), K1, Z8
 	VMINPS  Z3, Z8, Z3
 	VCMPPS  $0x03, Z8, Z8, K2
 	VMOVAPS Z8, K2, Z3
@@ -421,7 +495,15 @@ reduce:
 	VMINPS        X0, X1, X0
 	VCMPPS        $0x03, X1, X1, K2
 	VMOVAPS       X1, K2, X0
-	MOVSS         X0, ret+16(FP)
+	VMOVSS        (AX), X1
+	VMINPS        X1, X0, X1
+	VCMPPS        $0x03, X0, X0, K2
+	VMOVAPS       X0, K2, X1
+	VMOVSS        X1, (AX)
+	ADDQ          $0x04, AX
+	LEAQ          (CX)(DX*4), CX
+	DECQ          BX
+	JNE           row
 	VZEROUPPER
 	RET
 
@@ -443,9 +525,17 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
-// func rowSumAVX2(x *float32, n int) float64
-// Requires: AVX, CMOV, SSE2
-TEXT ·rowSumAVX2(SB), NOSPLIT, $0-24
+// func rowSumsAVX2(acc *float64, x *float32, n int, rows int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·rowSumsAVX2(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ahead+32(FP), SI
+	MOVQ $0x00000004, R9
+
+row:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -454,129 +544,138 @@ TEXT ·rowSumAVX2(SB), NOSPLIT, $0-24
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
-	MOVQ   x+0(FP), AX
-	MOVQ   n+8(FP), CX
-	SUBQ   $0x00000020, CX
+	MOVQ   CX, DI
+	MOVQ   DX, R8
+	SUBQ   $0x00000020, R8
 	JLT    turn_done
 
 turn:
-	VCVTPS2PD (AX), Y8
-	VADDPD    Y8, Y0, Y0
-	VCVTPS2PD 16(AX), Y8
-	VADDPD    Y8, Y1, Y1
-	VCVTPS2PD 32(AX), Y8
-	VADDPD    Y8, Y2, Y2
-	VCVTPS2PD 48(AX), Y8
-	VADDPD    Y8, Y3, Y3
-	VCVTPS2PD 64(AX), Y8
-	VADDPD    Y8, Y4, Y4
-	VCVTPS2PD 80(AX), Y8
-	VADDPD    Y8, Y5, Y5
-	VCVTPS2PD 96(AX), Y8
-	VADDPD    Y8, Y6, Y6
-	VCVTPS2PD 112(AX), Y8
-	VADDPD    Y8, Y7, Y7
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000020, CX
-	JGE       turn
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	VCVTPS2PD  (DI), Y8
+	VADDPD     Y8, Y0, Y0
+	VCVTPS2PD  16(DI), Y8
+	VADDPD     Y8, Y1, Y1
+	VCVTPS2PD  32(DI), Y8
+	VADDPD     Y8, Y2, Y2
+	VCVTPS2PD  48(DI), Y8
+	VADDPD     Y8, Y3, Y3
+	VCVTPS2PD  64(DI), Y8
+	VADDPD     Y8, Y4, Y4
+	VCVTPS2PD  80(DI), Y8
+	VADDPD     Y8, Y5, Y5
+	VCVTPS2PD  96(DI), Y8
+	VADDPD     Y8, Y6, Y6
+	VCVTPS2PD  112(DI), Y8
+	VADDPD     Y8, Y7, Y7
+	ADDQ       $0x00000080, DI
+	SUBQ       $0x00000020, R8
+	JGE        turn
 
 turn_done:
-	ADDQ       $0x00000020, CX
-	MOVQ       $0x00000004, BX
-	MOVQ       CX, DX
-	SUBQ       $0x00, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS (AX), X11, X8
+	ADDQ       $0x00000020, R8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS (DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y0, Y0
-	MOVQ       CX, DX
-	SUBQ       $0x04, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 16(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 16(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y1, Y1
-	MOVQ       CX, DX
-	SUBQ       $0x08, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 32(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 32(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y2, Y2
-	MOVQ       CX, DX
-	SUBQ       $0x0c, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 48(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 48(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y3, Y3
-	MOVQ       CX, DX
-	SUBQ       $0x10, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 64(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 64(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y4, Y4
-	MOVQ       CX, DX
-	SUBQ       $0x14, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 80(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 80(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y5, Y5
-	MOVQ       CX, DX
-	SUBQ       $0x18, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 96(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 96(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y6, Y6
-	MOVQ       CX, DX
-	SUBQ       $0x1c, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), CX
-	MOVQ       $0x00000008, BX
-	SUBQ       DX, BX
-	VMOVUPS    (CX)(BX*4), Y11
-	VMASKMOVPS 112(AX), X11, X8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R8
+	MOVQ       $0x00000008, R11
+	SUBQ       R10, R11
+	VMOVUPS    (R8)(R11*4), Y11
+	VMASKMOVPS 112(DI), X11, X8
 	VCVTPS2PD  X8, Y8
 	VADDPD     Y8, Y7, Y7
 
@@ -592,14 +691,29 @@ reduce:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+16(FP)
+	VADDSD       (AX), X0, X0
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	LEAQ         (CX)(DX*4), CX
+	DECQ         BX
+	JNE          row
 	VZEROUPPER
 	RET
 
-// func rowSquaresAVX2(x *float32, n int, mean float64) float64
-// Requires: AVX, AVX2, CMOV, SSE2
-TEXT ·rowSquaresAVX2(SB), NOSPLIT, $0-32
-	VBROADCASTSD mean+16(FP), Y10
+// func rowSquaresAVX2(acc *float64, mean *float64, x *float32, n int, rows int, ahead int)
+// Requires: AVX, AVX2, CMOV, MMX+
+TEXT ·rowSquaresAVX2(SB), NOSPLIT, $0-48
+	MOVQ acc+0(FP), AX
+	MOVQ mean+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	MOVQ rows+32(FP), SI
+	MOVQ ahead+40(FP), DI
+	MOVQ $0x00000004, R10
+
+row:
+	VBROADCASTSD (CX), Y10
+	ADDQ         $0x08, CX
 	VXORPS       Y0, Y0, Y0
 	VXORPS       Y1, Y1, Y1
 	VXORPS       Y2, Y2, Y2
@@ -608,173 +722,182 @@ TEXT ·rowSquaresAVX2(SB), NOSPLIT, $0-32
 	VXORPS       Y5, Y5, Y5
 	VXORPS       Y6, Y6, Y6
 	VXORPS       Y7, Y7, Y7
-	MOVQ         x+0(FP), AX
-	MOVQ         n+8(FP), CX
-	SUBQ         $0x00000020, CX
+	MOVQ         DX, R8
+	MOVQ         BX, R9
+	SUBQ         $0x00000020, R9
 	JLT          turn_done
 
 turn:
-	VCVTPS2PD (AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y0, Y0
-	VCVTPS2PD 16(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y1, Y1
-	VCVTPS2PD 32(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y2, Y2
-	VCVTPS2PD 48(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y3, Y3
-	VCVTPS2PD 64(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y4, Y4
-	VCVTPS2PD 80(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y5, Y5
-	VCVTPS2PD 96(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y6, Y6
-	VCVTPS2PD 112(AX), Y8
-	VSUBPD    Y10, Y8, Y8
-	VMULPD    Y8, Y8, Y8
-	VADDPD    Y8, Y7, Y7
-	ADDQ      $0x00000080, AX
-	SUBQ      $0x00000020, CX
-	JGE       turn
+	PREFETCHT0 (R8)(DI*1)
+	PREFETCHT0 64(R8)(DI*1)
+	VCVTPS2PD  (R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y0, Y0
+	VCVTPS2PD  16(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y1, Y1
+	VCVTPS2PD  32(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y2, Y2
+	VCVTPS2PD  48(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y3, Y3
+	VCVTPS2PD  64(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y4, Y4
+	VCVTPS2PD  80(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y5, Y5
+	VCVTPS2PD  96(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VCVTPS2PD  112(R8), Y8
+	VSUBPD     Y10, Y8, Y8
+	VMULPD     Y8, Y8, Y8
+	VADDPD     Y8, Y7, Y7
+	ADDQ       $0x00000080, R8
+	SUBQ       $0x00000020, R9
+	JGE        turn
 
 turn_done:
-	ADDQ       $0x00000020, CX
-	MOVQ       $0x00000004, BX
-	MOVQ       CX, DX
-	SUBQ       $0x00, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS (AX), X11, X8
+	ADDQ       $0x00000020, R9
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS (R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y0, Y0
-	MOVQ       CX, DX
-	SUBQ       $0x04, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 16(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS 16(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y1, Y1
-	MOVQ       CX, DX
-	SUBQ       $0x08, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 32(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS 32(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y2, Y2
-	MOVQ       CX, DX
-	SUBQ       $0x0c, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 48(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS 48(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y3, Y3
-	MOVQ       CX, DX
-	SUBQ       $0x10, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 64(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS 64(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y4, Y4
-	MOVQ       CX, DX
-	SUBQ       $0x14, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 80(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS 80(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y5, Y5
-	MOVQ       CX, DX
-	SUBQ       $0x18, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 96(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R12
+	MOVQ       $0x00000008, R13
+	SUBQ       R11, R13
+	VMOVUPS    (R12)(R13*4), Y11
+	VMASKMOVPS 96(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
 	VANDPD     Y11, Y8, Y8
 	VMULPD     Y8, Y8, Y8
 	VADDPD     Y8, Y6, Y6
-	MOVQ       CX, DX
-	SUBQ       $0x1c, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), CX
-	MOVQ       $0x00000008, BX
-	SUBQ       DX, BX
-	VMOVUPS    (CX)(BX*4), Y11
-	VMASKMOVPS 112(AX), X11, X8
+	TESTQ      R9, R9
+	JEQ        reduce
+	MOVQ       R9, R11
+	CMPQ       R9, R10
+	CMOVQGT    R10, R11
+	SUBQ       R11, R9
+	LEAQ       lanes<>+0(SB), R9
+	MOVQ       $0x00000008, R12
+	SUBQ       R11, R12
+	VMOVUPS    (R9)(R12*4), Y11
+	VMASKMOVPS 112(R8), X11, X8
 	VCVTPS2PD  X8, Y8
 	VSUBPD     Y10, Y8, Y8
 	VPMOVSXDQ  X11, Y11
@@ -794,175 +917,198 @@ reduce:
 	VADDPD       X1, X0, X0
 	VPERMILPD    $0x01, X0, X1
 	VADDPD       X1, X0, X0
-	MOVSD        X0, ret+24(FP)
+	VADDSD       (AX), X0, X0
+	VMOVSD       X0, (AX)
+	ADDQ         $0x08, AX
+	LEAQ         (DX)(BX*4), DX
+	DECQ         SI
+	JNE          row
 	VZEROUPPER
 	RET
 
-// func rowMaxAVX2(x *float32, n int) float32
-// Requires: AVX, CMOV, SSE
-TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-20
-	MOVQ         x+0(FP), AX
-	VBROADCASTSS (AX), Y0
-	VBROADCASTSS (AX), Y1
-	VBROADCASTSS (AX), Y2
-	VBROADCASTSS (AX), Y3
-	VBROADCASTSS (AX), Y4
-	VBROADCASTSS (AX), Y5
-	VBROADCASTSS (AX), Y6
-	VBROADCASTSS (AX), Y7
-	MOVQ         x+0(FP), AX
-	MOVQ         n+8(FP), CX
-	SUBQ         $0x00000040, CX
+// func rowMaxAVX2(acc *float32, x *float32, n int, rows int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·rowMaxAVX2(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ahead+32(FP), SI
+	MOVQ $0x00000008, R9
+
+row:
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS (CX), Y1
+	VBROADCASTSS (CX), Y2
+	VBROADCASTSS (CX), Y3
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS (CX), Y5
+	VBROADCASTSS (CX), Y6
+	VBROADCASTSS (CX), Y7
+	MOVQ         CX, DI
+	MOVQ         DX, R8
+	SUBQ         $0x00000040, R8
 	JLT          turn_done
 
 turn:
-	VMOVUPS   (AX), Y8
-	VMAXPS    Y0, Y8, Y0
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y0, Y0
-	VMOVUPS   32(AX), Y8
-	VMAXPS    Y1, Y8, Y1
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y1, Y1
-	VMOVUPS   64(AX), Y8
-	VMAXPS    Y2, Y8, Y2
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y2, Y2
-	VMOVUPS   96(AX), Y8
-	VMAXPS    Y3, Y8, Y3
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y3, Y3
-	VMOVUPS   128(AX), Y8
-	VMAXPS    Y4, Y8, Y4
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y4, Y4
-	VMOVUPS   160(AX), Y8
-	VMAXPS    Y5, Y8, Y5
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y5, Y5
-	VMOVUPS   192(AX), Y8
-	VMAXPS    Y6, Y8, Y6
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y6, Y6
-	VMOVUPS   224(AX), Y8
-	VMAXPS    Y7, Y8, Y7
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y7, Y7
-	ADDQ      $0x00000100, AX
-	SUBQ      $0x00000040, CX
-	JGE       turn
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	PREFETCHT0 128(DI)(SI*1)
+	PREFETCHT0 192(DI)(SI*1)
+	VMOVUPS    (DI), Y8
+	VMAXPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMOVUPS    32(DI), Y8
+	VMAXPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	VMOVUPS    64(DI), Y8
+	VMAXPS     Y2, Y8, Y2
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y2, Y2
+	VMOVUPS    96(DI), Y8
+	VMAXPS     Y3, Y8, Y3
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y3, Y3
+	VMOVUPS    128(DI), Y8
+	VMAXPS     Y4, Y8, Y4
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y4, Y4
+	VMOVUPS    160(DI), Y8
+	VMAXPS     Y5, Y8, Y5
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y5, Y5
+	VMOVUPS    192(DI), Y8
+	VMAXPS     Y6, Y8, Y6
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y6, Y6
+	VMOVUPS    224(DI), Y8
+	VMAXPS     Y7, Y8, Y7
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y7, Y7
+	ADDQ       $0x00000100, DI
+	SUBQ       $0x00000040, R8
+	JGE        turn
 
 turn_done:
-	ADDQ       $0x00000040, CX
-	MOVQ       $0x00000008, BX
-	MOVQ       CX, DX
-	SUBQ       $0x00, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS (AX), Y11, Y8
+	ADDQ       $0x00000040, R8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS (DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y0, Y8
 	VMAXPS     Y0, Y8, Y0
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y0, Y0
-	MOVQ       CX, DX
-	SUBQ       $0x08, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 32(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 32(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y1, Y8
 	VMAXPS     Y1, Y8, Y1
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y1, Y1
-	MOVQ       CX, DX
-	SUBQ       $0x10, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 64(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 64(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y2, Y8
 	VMAXPS     Y2, Y8, Y2
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y2, Y2
-	MOVQ       CX, DX
-	SUBQ       $0x18, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 96(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 96(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y3, Y8
 	VMAXPS     Y3, Y8, Y3
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y3, Y3
-	MOVQ       CX, DX
-	SUBQ       $0x20, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 128(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 128(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y4, Y8
 	VMAXPS     Y4, Y8, Y4
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y4, Y4
-	MOVQ       CX, DX
-	SUBQ       $0x28, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 160(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 160(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y5, Y8
 	VMAXPS     Y5, Y8, Y5
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y5, Y5
-	MOVQ       CX, DX
-	SUBQ       $0x30, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 192(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 192(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y6, Y8
 	VMAXPS     Y6, Y8, Y6
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y6, Y6
-	MOVQ       CX, DX
-	SUBQ       $0x38, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), CX
-	MOVQ       $0x00000008, BX
-	SUBQ       DX, BX
-	VMOVUPS    (CX)(BX*4), Y11
-	VMASKMOVPS 224(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R8
+	MOVQ       $0x00000008, R11
+	SUBQ       R10, R11
+	VMOVUPS    (R8)(R11*4), Y11
+	VMASKMOVPS 224(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y7, Y8
 	VMAXPS     Y7, Y8, Y7
 	VCMPPS     $0x03, Y8, Y8, Y9
@@ -1002,175 +1148,201 @@ reduce:
 	VMAXPS       X0, X1, X0
 	VCMPPS       $0x03, X1, X1, X9
 	VBLENDVPS    X9, X1, X0, X0
-	MOVSS        X0, ret+16(FP)
+	VMOVSS       (AX), X1
+	VMAXPS       X1, X0, X1
+	VCMPPS       $0x03, X0, X0, X9
+	VBLENDVPS    X9, X0, X1, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	LEAQ         (CX)(DX*4), CX
+	DECQ         BX
+	JNE          row
 	VZEROUPPER
 	RET
 
-// func rowMinAVX2(x *float32, n int) float32
-// Requires: AVX, CMOV, SSE
-TEXT ·rowMinAVX2(SB), NOSPLIT, $0-20
-	MOVQ         x+0(FP), AX
-	VBROADCASTSS (AX), Y0
-	VBROADCASTSS (AX), Y1
-	VBROADCASTSS (AX), Y2
-	VBROADCASTSS (AX), Y3
-	VBROADCASTSS (AX), Y4
-	VBROADCASTSS (AX), Y5
-	VBROADCASTSS (AX), Y6
-	VBROADCASTSS (AX), Y7
-	MOVQ         x+0(FP), AX
-	MOVQ         n+8(FP), CX
-	SUBQ         $0x00000040, CX
+// func rowMinAVX2(acc *float32, x *float32, n int, rows int, ahead int)
+// Requires: AVX, CMOV, MMX+
+TEXT ·rowMinAVX2(SB), NOSPLIT, $0-40
+	MOVQ acc+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ahead+32(FP), SI
+	MOVQ $0x00000008, R9
+
+row:
+	VBROADCASTSS (CX), Y0
+	VBROADCASTSS (CX), Y1
+	VBROADCASTSS (CX), Y2
+	VBROADCASTSS (CX), Y3
+	VBROADCASTSS (CX), Y4
+	VBROADCASTSS (CX), Y5
+	VBROADCASTSS (CX), Y6
+	VBROADCASTSS (CX), Y7
+	MOVQ         CX, DI
+	MOVQ         DX, R8
+	SUBQ         $0x00000040, R8
 	JLT          turn_done
 
 turn:
-	VMOVUPS   (AX), Y8
-	VMINPS    Y0, Y8, Y0
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y0, Y0
-	VMOVUPS   32(AX), Y8
-	VMINPS    Y1, Y8, Y1
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y1, Y1
-	VMOVUPS   64(AX), Y8
-	VMINPS    Y2, Y8, Y2
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y2, Y2
-	VMOVUPS   96(AX), Y8
-	VMINPS    Y3, Y8, Y3
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y3, Y3
-	VMOVUPS   128(AX), Y8
-	VMINPS    Y4, Y8, Y4
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y4, Y4
-	VMOVUPS   160(AX), Y8
-	VMINPS    Y5, Y8, Y5
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y5, Y5
-	VMOVUPS   192(AX), Y8
-	VMINPS    Y6, Y8, Y6
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y6, Y6
-	VMOVUPS   224(AX), Y8
-	VMINPS    Y7, Y8, Y7
-	VCMPPS    $0x03, Y8, Y8, Y9
-	VBLENDVPS Y9, Y8, Y7, Y7
-	ADDQ      $0x00000100, AX
-	SUBQ      $0x00000040, CX
-	JGE       turn
+	PREFETCHT0 (DI)(SI*1)
+	PREFETCHT0 64(DI)(SI*1)
+	PREFETCHT0 128(DI)(SI*1)
+	PREFETCHT0 192(DI)(SI*1)
+	VMOVUPS    (DI), Y8
+	VMINPS     Y0, Y8, Y0
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y0, Y0
+	VMOVUPS    32(DI), Y8
+	VMINPS     Y1, Y8, Y1
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y1, Y1
+	VMOVUPS    64(DI), Y8
+	VMINPS     Y2, Y8, Y2
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y2, Y2
+	VMOVUPS    96(DI), Y8
+	VMINPS     Y3, Y8, Y3
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y3, Y3
+	VMOVUPS    128(DI), Y8
+	VMINPS     Y4, Y8, Y4
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y4, Y4
+	VMOVUPS    160(DI), Y8
+	VMINPS     Y5, Y8, Y5
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y5, Y5
+	VMOVUPS    192(DI), Y8
+	VMINPS     Y6, Y8, Y6
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y6, Y6
+	VMOVUPS    224(DI), Y8
+	VMINPS     Y7, Y8, Y7
+	VCMPPS     $0x03, Y8, Y8, Y9
+	VBLENDVPS  Y9, Y8, Y7, Y7
+	ADDQ       $0x00000100, DI
+	SUBQ       $0x00000040, R8
+	JGE        turn
 
 turn_done:
-	ADDQ       $0x00000040, CX
-	MOVQ       $0x00000008, BX
-	MOVQ       CX, DX
-	SUBQ       $0x00, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS (AX), Y11, Y8
+	ADDQ       $0x00000040, R8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS (DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y0, Y8
 	VMINPS     Y0, Y8, Y0
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y0, Y0
-	MOVQ       CX, DX
-	SUBQ       $0x08, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 32(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 32(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y1, Y8
 	VMINPS     Y1, Y8, Y1
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y1, Y1
-	MOVQ       CX, DX
-	SUBQ       $0x10, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 64(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 64(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y2, Y8
 	VMINPS     Y2, Y8, Y2
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y2, Y2
-	MOVQ       CX, DX
-	SUBQ       $0x18, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 96(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 96(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y3, Y8
 	VMINPS     Y3, Y8, Y3
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y3, Y3
-	MOVQ       CX, DX
-	SUBQ       $0x20, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 128(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 128(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y4, Y8
 	VMINPS     Y4, Y8, Y4
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y4, Y4
-	MOVQ       CX, DX
-	SUBQ       $0x28, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 160(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 160(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y5, Y8
 	VMINPS     Y5, Y8, Y5
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y5, Y5
-	MOVQ       CX, DX
-	SUBQ       $0x30, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), SI
-	MOVQ       $0x00000008, DI
-	SUBQ       DX, DI
-	VMOVUPS    (SI)(DI*4), Y11
-	VMASKMOVPS 192(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R11
+	MOVQ       $0x00000008, R12
+	SUBQ       R10, R12
+	VMOVUPS    (R11)(R12*4), Y11
+	VMASKMOVPS 192(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y6, Y8
 	VMINPS     Y6, Y8, Y6
 	VCMPPS     $0x03, Y8, Y8, Y9
 	VBLENDVPS  Y9, Y8, Y6, Y6
-	MOVQ       CX, DX
-	SUBQ       $0x38, DX
-	JLE        reduce
-	CMPQ       DX, BX
-	CMOVQGT    BX, DX
-	LEAQ       lanes<>+0(SB), CX
-	MOVQ       $0x00000008, BX
-	SUBQ       DX, BX
-	VMOVUPS    (CX)(BX*4), Y11
-	VMASKMOVPS 224(AX), Y11, Y8
+	TESTQ      R8, R8
+	JEQ        reduce
+	MOVQ       R8, R10
+	CMPQ       R8, R9
+	CMOVQGT    R9, R10
+	SUBQ       R10, R8
+	LEAQ       lanes<>+0(SB), R8
+	MOVQ       $0x00000008, R11
+	SUBQ       R10, R11
+	VMOVUPS    (R8)(R11*4), Y11
+	VMASKMOVPS 224(DI), Y11, Y8
 	VBLENDVPS  Y11, Y8, Y7, Y8
 	VMINPS     Y7, Y8, Y7
 	VCMPPS     $0x03, Y8, Y8, Y9
@@ -1210,6 +1382,14 @@ reduce:
 	VMINPS       X0, X1, X0
 	VCMPPS       $0x03, X1, X1, X9
 	VBLENDVPS    X9, X1, X0, X0
-	MOVSS        X0, ret+16(FP)
+	VMOVSS       (AX), X1
+	VMINPS       X1, X0, X1
+	VCMPPS       $0x03, X0, X0, X9
+	VBLENDVPS    X9, X0, X1, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	LEAQ         (CX)(DX*4), CX
+	DECQ         BX
+	JNE          row
 	VZEROUPPER
 	RET

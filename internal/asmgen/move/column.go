@@ -16,6 +16,7 @@ const group = 16
 type column struct {
 	isa
 	acc, x, ld, rows, n reg.GPVirtual
+	ahead               reg.GPVirtual   // distance of what is asked for meanwhile
 	more                []reg.GPVirtual // further operands of the size of acc
 	accSize             int             // bytes of an element of acc
 	lanes               int             // columns in a register of accumulators
@@ -24,6 +25,7 @@ type column struct {
 // start loads the operands that all have.
 func (c *column) start() {
 	c.acc, c.x, c.ld, c.rows, c.n = c.Arg("acc"), c.Arg("x"), c.Bytes("ld"), c.Arg("rows"), c.Arg("n")
+	c.ahead = c.Arg("ahead")
 }
 
 // accAt is the place of register i of accumulators, or of another operand.
@@ -62,6 +64,9 @@ func (c *column) blocks(sizes []int, firstMask int, load, store func(i int), row
 		c.MOVQ(c.x, p)
 		c.MOVQ(c.rows, left)
 		c.Label(label)
+		for i := 0; i < 4*n && masks == nil; i += line {
+			c.PREFETCHT0(Mem{Base: p, Index: c.ahead, Scale: 1, Disp: i})
+		}
 		for i := range n / c.lanes {
 			var m *simd.Mask
 			if masks != nil {
@@ -97,7 +102,8 @@ func (c *column) blocks(sizes []int, firstMask int, load, store func(i int), row
 }
 
 const columnDoc = "For each of n columns of rows rows, ld elements apart, at least one of either. acc and what\n" +
-	"is like it have room for a multiple of 16 columns."
+	"is like it have room for a multiple of 16 columns. ahead is the distance in bytes of what is\n" +
+	"asked for meanwhile."
 
 // emitColumns writes reductions of columns.
 func emitColumns(s isa) {
@@ -116,9 +122,9 @@ func emitColumns(s isa) {
 
 // columns64 writes a loop with accumulators of 64 bits.
 func (s isa) columns64(name, doc string, withMean bool, op func(x, mean, acc reg.VecPhysical)) {
-	signature := "func(acc *float64, x *float32, ld, rows, n int)"
+	signature := "func(acc *float64, x *float32, ld, rows, n, ahead int)"
 	if withMean {
-		signature = "func(acc, mean *float64, x *float32, ld, rows, n int)"
+		signature = "func(acc, mean *float64, x *float32, ld, rows, n, ahead int)"
 	}
 	s.Begin(name, signature, doc+"\n"+columnDoc)
 	c := &column{isa: s, accSize: 8, lanes: s.Lanes() / 2}
@@ -163,7 +169,7 @@ func (c *column) widen(from Mem, to reg.VecPhysical, m *simd.Mask) {
 // columnsExtreme writes a loop with accumulators of 32 bits. better keeps its
 // first operand unless the second one is better.
 func (s isa) columnsExtreme(name, doc string, better func(...Op)) {
-	s.Begin(name, "func(acc, x *float32, ld, rows, n int)", doc+"\n"+columnDoc)
+	s.Begin(name, "func(acc, x *float32, ld, rows, n, ahead int)", doc+"\n"+columnDoc)
 	c := &column{isa: s, accSize: 4, lanes: s.Lanes()}
 	c.start()
 	load := func(i int) { c.VMOVUPS(c.accAt(c.acc, i), c.V(i)) }
@@ -186,7 +192,7 @@ func (s isa) columnsExtreme(name, doc string, better func(...Op)) {
 // columnsIndex writes a loop that also keeps where the best element is. beats is
 // the comparison that holds where an element is better or either is NaN.
 func (s isa) columnsIndex(name, doc string, beats uint8) {
-	s.Begin(name, "func(acc *float32, index *int32, x *float32, ld, rows, n int)", doc+"\n"+columnDoc)
+	s.Begin(name, "func(acc *float32, index *int32, x *float32, ld, rows, n, ahead int)", doc+"\n"+columnDoc)
 	c := &column{isa: s, accSize: 4, lanes: s.Lanes()}
 	c.start()
 	c.more = []reg.GPVirtual{c.Arg("index")}

@@ -7,6 +7,9 @@ import (
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
+// line is the number of bytes of a line of the cache.
+const line = 64
+
 // unroll is the number of registers of a turn of the main loops.
 const unroll = 4
 
