@@ -94,12 +94,17 @@ func moveSame(level cpuLevel, dst, src unsafe.Pointer, size, n int, stream bool)
 		pattern = *(*uint64)(src)
 	}
 	d := unsafe.Slice((*byte)(dst), n*size)
-	// The first and the last turn overlap the others, which begin with a line.
-	moveFill(level, d[:moveTurn], pattern, false)
-	if len(d) > moveTurn {
+	// Whole turns that begin with a line; what is left at either end is part of a turn
+	// that overlaps them as little as possible, since lines are slow to write twice.
+	at := 0
+	if head := toLine(dst); head > 0 {
+		moveFill(level, d[:moveTurn], pattern, false)
+		at = head + moveTurn - moveLine
+	}
+	rest := (len(d) - at) % moveTurn
+	moveFill(level, d[at:len(d)-rest], pattern, stream)
+	if rest > 0 {
 		moveFill(level, d[len(d)-moveTurn:], pattern, false)
-		d = d[toLine(dst):]
-		moveFill(level, d[:len(d)-len(d)%moveTurn], pattern, stream)
 	}
 	return true
 }
@@ -139,6 +144,9 @@ const (
 	tileBlocks = 16
 	// tileRows is the number of blocks of rows that are done across a whole tile.
 	tileRows = 4
+	// tilePast is the number of rows of a tile that goes past the caches, and of its
+	// blocks: memory takes pieces of a page from 256 bytes on as well as any.
+	tilePast = 64
 	// streamTile is the size in bytes from which matrices go past the caches whose
 	// rows all compete for the same places there.
 	streamTile = 1 << 20
@@ -162,43 +170,83 @@ func (t *transposition) run() bool {
 	crowded := t.ldd%4096 == 0 && t.rows*t.cols*t.size >= streamTile
 	t.stream = (t.stream || crowded) && t.wide && toLine(t.dst) == 0 && t.ldd%moveLine == 0
 	rows, cols := t.rows/t.block, t.cols/t.block
-	for r := 0; r < rows; r += tileBlocks {
-		for c := 0; c < cols; c += tileBlocks {
-			across, end := min(tileBlocks, cols-c), min(r+tileBlocks, rows)
-			for i := r; i < end; i += tileRows {
-				t.blocks(i*t.block, min(tileRows, end-i), c*t.block, across, t.stream)
-			}
-		}
+	if t.stream {
+		t.tilesPast(rows, cols)
+	} else {
+		t.tiles(rows, cols)
 	}
 	if rows*t.block < t.rows {
-		t.blocks(t.rows-t.block, 1, 0, cols, false)
+		t.blocks(t.rows-t.block, 1, 0, cols)
 	}
 	if cols*t.block < t.cols {
-		t.blocks(0, rows, t.cols-t.block, 1, false)
+		t.blocks(0, rows, t.cols-t.block, 1)
 	}
 	if rows*t.block < t.rows && cols*t.block < t.cols {
-		t.blocks(t.rows-t.block, 1, t.cols-t.block, 1, false)
+		t.blocks(t.rows-t.block, 1, t.cols-t.block, 1)
 	}
 	return true
 }
 
+// tiles transposes so many blocks down and across.
+func (t *transposition) tiles(rows, cols int) {
+	for r := 0; r < rows; r += tileBlocks {
+		for c := 0; c < cols; c += tileBlocks {
+			across, end := min(tileBlocks, cols-c), min(r+tileBlocks, rows)
+			for i := r; i < end; i += tileRows {
+				t.blocks(i*t.block, min(tileRows, end-i), c*t.block, across)
+			}
+		}
+	}
+}
+
+// tilesPast is tiles past the caches. A tile is tilePast rows and blocks; each
+// block asks for as many lines of the next tile as it has rows, which is one of
+// that tile's rows: pages are read in long pieces although blocks are not.
+func (t *transposition) tilesPast(rows, cols int) {
+	down, across := tilePast/t.block, t.block
+	for r := 0; r < rows; r += down {
+		for c := 0; c < cols; c += across {
+			nr, nc, jump := r, c+across, t.lds
+			switch {
+			case nc < cols:
+			case r+down >= rows || cols < across && t.lds != t.cols*t.size:
+				nr, nc, jump = r, c, 0 // nothing more than this tile
+			default:
+				nr, nc = r+down, 0
+				if cols < across {
+					jump = t.block * moveLine // rows follow each other
+				}
+			}
+			_, next := t.at(nr*t.block, nc*t.block)
+			dst, src := t.at(r*t.block, c*t.block)
+			h, n := min(down, rows-r), min(across, cols-c)
+			if t.size == 4 {
+				moveTranspose4StreamAVX512(dst, t.ldd, src, t.lds, h, n, next, jump)
+			} else {
+				moveTranspose8StreamAVX512(dst, t.ldd, src, t.lds, h, n, next, jump)
+			}
+		}
+	}
+	moveFence()
+}
+
+// at returns where the element of row r and column c goes, and where it is.
+func (t *transposition) at(r, c int) (dst, src *byte) {
+	return (*byte)(unsafe.Add(t.dst, c*t.ldd+r*t.size)), (*byte)(unsafe.Add(t.src, r*t.lds+c*t.size))
+}
+
 // blocks transposes whole blocks from row r and column c on.
-func (t *transposition) blocks(r, rows, c, cols int, stream bool) {
-	dst := (*byte)(unsafe.Add(t.dst, c*t.ldd+r*t.size))
-	src := (*byte)(unsafe.Add(t.src, r*t.lds+c*t.size))
+func (t *transposition) blocks(r, rows, c, cols int) {
+	dst, src := t.at(r, c)
 	switch {
 	case t.size == 1:
 		moveTranspose1AVX2(dst, t.ldd, src, t.lds, rows, cols)
 	case t.size == 2:
 		moveTranspose2AVX2(dst, t.ldd, src, t.lds, rows, cols)
-	case t.size == 4 && stream:
-		moveTranspose4StreamAVX512(dst, t.ldd, src, t.lds, rows, cols)
 	case t.size == 4 && t.wide:
 		moveTranspose4AVX512(dst, t.ldd, src, t.lds, rows, cols)
 	case t.size == 4:
 		moveTranspose4AVX2(dst, t.ldd, src, t.lds, rows, cols)
-	case stream:
-		moveTranspose8StreamAVX512(dst, t.ldd, src, t.lds, rows, cols)
 	case t.wide:
 		moveTranspose8AVX512(dst, t.ldd, src, t.lds, rows, cols)
 	default:

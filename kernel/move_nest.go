@@ -203,8 +203,11 @@ func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *moveNest) {
 			at[i] = 0
 		}
 		if i < 0 {
-			return
+			break
 		}
+	}
+	if m.stream {
+		moveFence()
 	}
 }
 

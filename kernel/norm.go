@@ -82,6 +82,9 @@ func (j *batchNormJob[T]) Do(lo, hi int) {
 			dst[x] = T((v-mean)*mul) + add
 		}
 	}
+	if j.stream {
+		moveFence()
+	}
 }
 
 // affineLanes sets dst to (src-mean)*scale + add, element by element.

@@ -139,6 +139,9 @@ func (j *rowNormJob[T]) Do(lo, hi int) {
 			normPlane(dst[x:x+j.inner], src[x:x+j.inner], mean, scale*mul, add, j.stream)
 		}
 	}
+	if j.stream {
+		moveFence()
+	}
 }
 
 // normPlane sets dst to (src-mean)*scale + add.

@@ -83,6 +83,9 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 			for i := lo; i < hi; i++ {
 				softmaxRow(cpu.level, dst[i*j.n:(i+1)*j.n], src[i*j.n:(i+1)*j.n], j.logs, j.stream)
 			}
+			if j.stream {
+				moveFence()
+			}
 			return
 		}
 	}

@@ -165,7 +165,7 @@ done:
 	RET
 
 // func affineEachStreamAVX512(dst *float32, src *float32, n int, shift float32, scale float32, add float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·affineEachStreamAVX512(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -220,12 +220,11 @@ whole:
 
 whole_done:
 	ADDQ $0x00000010, DX
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func affineRowStreamAVX512(dst *float32, src *float32, weight *float32, bias *float32, n int, mean float32, scale float32, add float32)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·affineRowStreamAVX512(SB), NOSPLIT, $0-52
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -296,7 +295,6 @@ whole:
 
 whole_done:
 	ADDQ $0x00000010, DX
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -563,7 +561,7 @@ done:
 	RET
 
 // func affineEachStreamAVX2(dst *float32, src *float32, n int, shift float32, scale float32, add float32)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·affineEachStreamAVX2(SB), NOSPLIT, $0-36
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -618,12 +616,11 @@ whole:
 
 whole_done:
 	ADDQ $0x00000008, DX
-	SFENCE
 	VZEROUPPER
 	RET
 
 // func affineRowStreamAVX2(dst *float32, src *float32, weight *float32, bias *float32, n int, mean float32, scale float32, add float32)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·affineRowStreamAVX2(SB), NOSPLIT, $0-52
 	MOVQ         dst+0(FP), AX
 	MOVQ         src+8(FP), CX
@@ -694,7 +691,6 @@ whole:
 
 whole_done:
 	ADDQ $0x00000008, DX
-	SFENCE
 	VZEROUPPER
 	RET
 

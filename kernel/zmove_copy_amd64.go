@@ -26,6 +26,9 @@ func moveFillAVX512(dst *byte, n int, pattern uint64)
 //go:noescape
 func moveFillStreamAVX512(dst *byte, n int, pattern uint64)
 
+// moveFence orders the stores past the caches before what follows.
+func moveFence()
+
 // moveRowsAVX2 copies rows of n bytes, both at least one; ldd and lds
 // are the distances between rows in bytes.
 //

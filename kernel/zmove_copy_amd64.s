@@ -65,7 +65,7 @@ next:
 	RET
 
 // func moveStreamAVX512(dst *byte, src *byte, n int)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·moveStreamAVX512(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -84,7 +84,6 @@ turn:
 	ADDQ     $0x00000100, AX
 	DECQ     DX
 	JNE      turn
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -107,7 +106,7 @@ turn:
 	RET
 
 // func moveFillStreamAVX512(dst *byte, n int, pattern uint64)
-// Requires: AVX, AVX512F, MMX+
+// Requires: AVX, AVX512F
 TEXT ·moveFillStreamAVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -121,8 +120,13 @@ turn:
 	ADDQ     $0x00000100, AX
 	DECQ     CX
 	JNE      turn
-	SFENCE
 	VZEROUPPER
+	RET
+
+// func moveFence()
+// Requires: MMX+
+TEXT ·moveFence(SB), NOSPLIT, $0
+	SFENCE
 	RET
 
 DATA lanes<>+0(SB)/4, $0xffffffff
@@ -289,7 +293,7 @@ none:
 	RET
 
 // func moveStreamAVX2(dst *byte, src *byte, n int)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·moveStreamAVX2(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
 	MOVQ src+8(FP), CX
@@ -316,7 +320,6 @@ turn:
 	ADDQ     $0x00000100, AX
 	DECQ     DX
 	JNE      turn
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -343,7 +346,7 @@ turn:
 	RET
 
 // func moveFillStreamAVX2(dst *byte, n int, pattern uint64)
-// Requires: AVX, MMX+
+// Requires: AVX
 TEXT ·moveFillStreamAVX2(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -361,6 +364,5 @@ turn:
 	ADDQ     $0x00000100, AX
 	DECQ     CX
 	JNE      turn
-	SFENCE
 	VZEROUPPER
 	RET

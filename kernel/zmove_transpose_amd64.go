@@ -15,16 +15,18 @@ func moveTranspose4AVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols
 func moveTranspose8AVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int)
 
 // moveTranspose4StreamAVX512 transposes, past the caches, rows·cols blocks of 16×16 elements of 4
-// bytes, each at least one; ldd and lds are in bytes.
+// bytes, each at least one; ldd and lds are in bytes. Each block
+// also asks for 16 lines of the cache at next, which then advances by jump.
 //
 //go:noescape
-func moveTranspose4StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int)
+func moveTranspose4StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int, next *byte, jump int)
 
 // moveTranspose8StreamAVX512 transposes, past the caches, rows·cols blocks of 8×8 elements of 8
-// bytes, each at least one; ldd and lds are in bytes.
+// bytes, each at least one; ldd and lds are in bytes. Each block
+// also asks for 8 lines of the cache at next, which then advances by jump.
 //
 //go:noescape
-func moveTranspose8StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int)
+func moveTranspose8StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int, next *byte, jump int)
 
 // moveTranspose4AVX2 transposes rows·cols blocks of 8×8 elements of 4
 // bytes, each at least one; ldd and lds are in bytes.

@@ -9,41 +9,40 @@ TEXT ·moveTranspose4AVX512(SB), NOSPLIT, $0-48
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
-	LEAQ (BX)(BX*2), R9
-	LEAQ (CX)(CX*2), R11
-	MOVQ CX, R14
-	SHLQ $0x04, R14
+	MOVQ cols+40(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (CX)(CX*2), R10
+	MOVQ CX, R13
+	SHLQ $0x04, R13
 
 column:
-	MOVQ SI, R12
-	MOVQ DX, R8
-	MOVQ AX, R13
+	MOVQ rows+32(FP), R11
+	MOVQ DX, DI
+	MOVQ AX, R12
 
 block:
-	VMOVUPS    (R8), Z0
-	VMOVUPS    (R8)(BX*1), Z1
-	VMOVUPS    (R8)(BX*2), Z2
-	VMOVUPS    (R8)(R9*1), Z3
-	LEAQ       (R8)(BX*4), R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    (R8)(BX*1), Z5
-	VMOVUPS    (R8)(BX*2), Z6
-	VMOVUPS    (R8)(R9*1), Z7
-	LEAQ       (R8)(BX*4), R8
-	VMOVUPS    (R8), Z8
-	VMOVUPS    (R8)(BX*1), Z9
-	VMOVUPS    (R8)(BX*2), Z10
-	VMOVUPS    (R8)(R9*1), Z11
-	LEAQ       (R8)(BX*4), R8
-	VMOVUPS    (R8), Z12
-	VMOVUPS    (R8)(BX*1), Z13
-	VMOVUPS    (R8)(BX*2), Z14
-	LEAQ       (R8)(R9*1), R8
-	VMOVUPS    (R8), Z15
-	ADDQ       BX, R8
-	MOVQ       R13, R10
+	VMOVUPS    (DI), Z0
+	VMOVUPS    (DI)(BX*1), Z1
+	VMOVUPS    (DI)(BX*2), Z2
+	VMOVUPS    (DI)(R8*1), Z3
+	LEAQ       (DI)(BX*4), DI
+	VMOVUPS    (DI), Z4
+	VMOVUPS    (DI)(BX*1), Z5
+	VMOVUPS    (DI)(BX*2), Z6
+	VMOVUPS    (DI)(R8*1), Z7
+	LEAQ       (DI)(BX*4), DI
+	VMOVUPS    (DI), Z8
+	VMOVUPS    (DI)(BX*1), Z9
+	VMOVUPS    (DI)(BX*2), Z10
+	VMOVUPS    (DI)(R8*1), Z11
+	LEAQ       (DI)(BX*4), DI
+	VMOVUPS    (DI), Z12
+	VMOVUPS    (DI)(BX*1), Z13
+	VMOVUPS    (DI)(BX*2), Z14
+	LEAQ       (DI)(R8*1), DI
+	VMOVUPS    (DI), Z15
+	ADDQ       BX, DI
+	MOVQ       R12, R9
 	VUNPCKLPS  Z1, Z0, Z16
 	VUNPCKHPS  Z1, Z0, Z17
 	VUNPCKLPS  Z3, Z2, Z18
@@ -108,32 +107,32 @@ block:
 	VSHUFF32X4 $0x88, Z31, Z23, Z7
 	VSHUFF32X4 $0xdd, Z27, Z19, Z11
 	VSHUFF32X4 $0xdd, Z31, Z23, Z15
-	VMOVUPS    Z0, (R10)
-	VMOVUPS    Z1, (R10)(CX*1)
-	VMOVUPS    Z2, (R10)(CX*2)
-	VMOVUPS    Z3, (R10)(R11*1)
-	LEAQ       (R10)(CX*4), R10
-	VMOVUPS    Z4, (R10)
-	VMOVUPS    Z5, (R10)(CX*1)
-	VMOVUPS    Z6, (R10)(CX*2)
-	VMOVUPS    Z7, (R10)(R11*1)
-	LEAQ       (R10)(CX*4), R10
-	VMOVUPS    Z8, (R10)
-	VMOVUPS    Z9, (R10)(CX*1)
-	VMOVUPS    Z10, (R10)(CX*2)
-	VMOVUPS    Z11, (R10)(R11*1)
-	LEAQ       (R10)(CX*4), R10
-	VMOVUPS    Z12, (R10)
-	VMOVUPS    Z13, (R10)(CX*1)
-	VMOVUPS    Z14, (R10)(CX*2)
-	LEAQ       (R10)(R11*1), R10
-	VMOVUPS    Z15, (R10)
-	ADDQ       $0x00000040, R13
-	DECQ       R12
+	VMOVUPS    Z0, (R9)
+	VMOVUPS    Z1, (R9)(CX*1)
+	VMOVUPS    Z2, (R9)(CX*2)
+	VMOVUPS    Z3, (R9)(R10*1)
+	LEAQ       (R9)(CX*4), R9
+	VMOVUPS    Z4, (R9)
+	VMOVUPS    Z5, (R9)(CX*1)
+	VMOVUPS    Z6, (R9)(CX*2)
+	VMOVUPS    Z7, (R9)(R10*1)
+	LEAQ       (R9)(CX*4), R9
+	VMOVUPS    Z8, (R9)
+	VMOVUPS    Z9, (R9)(CX*1)
+	VMOVUPS    Z10, (R9)(CX*2)
+	VMOVUPS    Z11, (R9)(R10*1)
+	LEAQ       (R9)(CX*4), R9
+	VMOVUPS    Z12, (R9)
+	VMOVUPS    Z13, (R9)(CX*1)
+	VMOVUPS    Z14, (R9)(CX*2)
+	LEAQ       (R9)(R10*1), R9
+	VMOVUPS    Z15, (R9)
+	ADDQ       $0x00000040, R12
+	DECQ       R11
 	JNE        block
-	ADDQ       R14, AX
+	ADDQ       R13, AX
 	ADDQ       $0x00000040, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
 	VZEROUPPER
 	RET
@@ -145,31 +144,30 @@ TEXT ·moveTranspose8AVX512(SB), NOSPLIT, $0-48
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
-	LEAQ (BX)(BX*2), R9
-	LEAQ (CX)(CX*2), R11
-	MOVQ CX, R14
-	SHLQ $0x03, R14
+	MOVQ cols+40(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (CX)(CX*2), R10
+	MOVQ CX, R13
+	SHLQ $0x03, R13
 
 column:
-	MOVQ SI, R12
-	MOVQ DX, R8
-	MOVQ AX, R13
+	MOVQ rows+32(FP), R11
+	MOVQ DX, DI
+	MOVQ AX, R12
 
 block:
-	VMOVUPS    (R8), Z0
-	VMOVUPS    (R8)(BX*1), Z1
-	VMOVUPS    (R8)(BX*2), Z2
-	VMOVUPS    (R8)(R9*1), Z3
-	LEAQ       (R8)(BX*4), R8
-	VMOVUPS    (R8), Z4
-	VMOVUPS    (R8)(BX*1), Z5
-	VMOVUPS    (R8)(BX*2), Z6
-	LEAQ       (R8)(R9*1), R8
-	VMOVUPS    (R8), Z7
-	ADDQ       BX, R8
-	MOVQ       R13, R10
+	VMOVUPS    (DI), Z0
+	VMOVUPS    (DI)(BX*1), Z1
+	VMOVUPS    (DI)(BX*2), Z2
+	VMOVUPS    (DI)(R8*1), Z3
+	LEAQ       (DI)(BX*4), DI
+	VMOVUPS    (DI), Z4
+	VMOVUPS    (DI)(BX*1), Z5
+	VMOVUPS    (DI)(BX*2), Z6
+	LEAQ       (DI)(R8*1), DI
+	VMOVUPS    (DI), Z7
+	ADDQ       BX, DI
+	MOVQ       R12, R9
 	VUNPCKLPD  Z1, Z0, Z8
 	VUNPCKHPD  Z1, Z0, Z9
 	VUNPCKLPD  Z3, Z2, Z10
@@ -194,66 +192,83 @@ block:
 	VSHUFF64X2 $0xdd, Z6, Z2, Z14
 	VSHUFF64X2 $0x88, Z7, Z3, Z11
 	VSHUFF64X2 $0xdd, Z7, Z3, Z15
-	VMOVUPS    Z8, (R10)
-	VMOVUPS    Z9, (R10)(CX*1)
-	VMOVUPS    Z10, (R10)(CX*2)
-	VMOVUPS    Z11, (R10)(R11*1)
-	LEAQ       (R10)(CX*4), R10
-	VMOVUPS    Z12, (R10)
-	VMOVUPS    Z13, (R10)(CX*1)
-	VMOVUPS    Z14, (R10)(CX*2)
-	LEAQ       (R10)(R11*1), R10
-	VMOVUPS    Z15, (R10)
-	ADDQ       $0x00000040, R13
-	DECQ       R12
+	VMOVUPS    Z8, (R9)
+	VMOVUPS    Z9, (R9)(CX*1)
+	VMOVUPS    Z10, (R9)(CX*2)
+	VMOVUPS    Z11, (R9)(R10*1)
+	LEAQ       (R9)(CX*4), R9
+	VMOVUPS    Z12, (R9)
+	VMOVUPS    Z13, (R9)(CX*1)
+	VMOVUPS    Z14, (R9)(CX*2)
+	LEAQ       (R9)(R10*1), R9
+	VMOVUPS    Z15, (R9)
+	ADDQ       $0x00000040, R12
+	DECQ       R11
 	JNE        block
-	ADDQ       R14, AX
+	ADDQ       R13, AX
 	ADDQ       $0x00000040, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
 	VZEROUPPER
 	RET
 
-// func moveTranspose4StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int)
+// func moveTranspose4StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int, next *byte, jump int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·moveTranspose4StreamAVX512(SB), NOSPLIT, $0-48
+TEXT ·moveTranspose4StreamAVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
+	MOVQ cols+40(FP), SI
+	MOVQ next+48(FP), DI
 	LEAQ (BX)(BX*2), R9
 	LEAQ (CX)(CX*2), R11
 	MOVQ CX, R14
 	SHLQ $0x04, R14
 
 column:
-	MOVQ SI, R12
+	MOVQ rows+32(FP), R12
 	MOVQ DX, R8
 	MOVQ AX, R13
 
 block:
+	PREFETCHT0 (DI)
 	VMOVUPS    (R8), Z0
+	PREFETCHT0 64(DI)
 	VMOVUPS    (R8)(BX*1), Z1
+	PREFETCHT0 128(DI)
 	VMOVUPS    (R8)(BX*2), Z2
+	PREFETCHT0 192(DI)
 	VMOVUPS    (R8)(R9*1), Z3
+	PREFETCHT0 256(DI)
 	LEAQ       (R8)(BX*4), R8
 	VMOVUPS    (R8), Z4
+	PREFETCHT0 320(DI)
 	VMOVUPS    (R8)(BX*1), Z5
+	PREFETCHT0 384(DI)
 	VMOVUPS    (R8)(BX*2), Z6
+	PREFETCHT0 448(DI)
 	VMOVUPS    (R8)(R9*1), Z7
+	PREFETCHT0 512(DI)
 	LEAQ       (R8)(BX*4), R8
 	VMOVUPS    (R8), Z8
+	PREFETCHT0 576(DI)
 	VMOVUPS    (R8)(BX*1), Z9
+	PREFETCHT0 640(DI)
 	VMOVUPS    (R8)(BX*2), Z10
+	PREFETCHT0 704(DI)
 	VMOVUPS    (R8)(R9*1), Z11
+	PREFETCHT0 768(DI)
 	LEAQ       (R8)(BX*4), R8
 	VMOVUPS    (R8), Z12
+	PREFETCHT0 832(DI)
 	VMOVUPS    (R8)(BX*1), Z13
+	PREFETCHT0 896(DI)
 	VMOVUPS    (R8)(BX*2), Z14
+	PREFETCHT0 960(DI)
 	LEAQ       (R8)(R9*1), R8
 	VMOVUPS    (R8), Z15
+	ADDQ       jump+56(FP), DI
 	ADDQ       BX, R8
 	MOVQ       R13, R10
 	VUNPCKLPS  Z1, Z0, Z16
@@ -345,42 +360,50 @@ block:
 	JNE        block
 	ADDQ       R14, AX
 	ADDQ       $0x00000040, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
-	SFENCE
 	VZEROUPPER
 	RET
 
-// func moveTranspose8StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int)
+// func moveTranspose8StreamAVX512(dst *byte, ldd int, src *byte, lds int, rows int, cols int, next *byte, jump int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·moveTranspose8StreamAVX512(SB), NOSPLIT, $0-48
+TEXT ·moveTranspose8StreamAVX512(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
+	MOVQ cols+40(FP), SI
+	MOVQ next+48(FP), DI
 	LEAQ (BX)(BX*2), R9
 	LEAQ (CX)(CX*2), R11
 	MOVQ CX, R14
 	SHLQ $0x03, R14
 
 column:
-	MOVQ SI, R12
+	MOVQ rows+32(FP), R12
 	MOVQ DX, R8
 	MOVQ AX, R13
 
 block:
+	PREFETCHT0 (DI)
 	VMOVUPS    (R8), Z0
+	PREFETCHT0 64(DI)
 	VMOVUPS    (R8)(BX*1), Z1
+	PREFETCHT0 128(DI)
 	VMOVUPS    (R8)(BX*2), Z2
+	PREFETCHT0 192(DI)
 	VMOVUPS    (R8)(R9*1), Z3
+	PREFETCHT0 256(DI)
 	LEAQ       (R8)(BX*4), R8
 	VMOVUPS    (R8), Z4
+	PREFETCHT0 320(DI)
 	VMOVUPS    (R8)(BX*1), Z5
+	PREFETCHT0 384(DI)
 	VMOVUPS    (R8)(BX*2), Z6
+	PREFETCHT0 448(DI)
 	LEAQ       (R8)(R9*1), R8
 	VMOVUPS    (R8), Z7
+	ADDQ       jump+56(FP), DI
 	ADDQ       BX, R8
 	MOVQ       R13, R10
 	VUNPCKLPD  Z1, Z0, Z8
@@ -422,9 +445,8 @@ block:
 	JNE        block
 	ADDQ       R14, AX
 	ADDQ       $0x00000040, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
-	SFENCE
 	VZEROUPPER
 	RET
 
@@ -453,31 +475,30 @@ TEXT ·moveTranspose4AVX2(SB), NOSPLIT, $0-48
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
-	LEAQ (BX)(BX*2), R9
-	LEAQ (CX)(CX*2), R11
-	MOVQ CX, R14
-	SHLQ $0x03, R14
+	MOVQ cols+40(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (CX)(CX*2), R10
+	MOVQ CX, R13
+	SHLQ $0x03, R13
 
 column:
-	MOVQ SI, R12
-	MOVQ DX, R8
-	MOVQ AX, R13
+	MOVQ rows+32(FP), R11
+	MOVQ DX, DI
+	MOVQ AX, R12
 
 block:
-	VMOVUPS    (R8), Y0
-	VMOVUPS    (R8)(BX*1), Y1
-	VMOVUPS    (R8)(BX*2), Y2
-	VMOVUPS    (R8)(R9*1), Y3
-	LEAQ       (R8)(BX*4), R8
-	VMOVUPS    (R8), Y4
-	VMOVUPS    (R8)(BX*1), Y5
-	VMOVUPS    (R8)(BX*2), Y6
-	LEAQ       (R8)(R9*1), R8
-	VMOVUPS    (R8), Y7
-	ADDQ       BX, R8
-	MOVQ       R13, R10
+	VMOVUPS    (DI), Y0
+	VMOVUPS    (DI)(BX*1), Y1
+	VMOVUPS    (DI)(BX*2), Y2
+	VMOVUPS    (DI)(R8*1), Y3
+	LEAQ       (DI)(BX*4), DI
+	VMOVUPS    (DI), Y4
+	VMOVUPS    (DI)(BX*1), Y5
+	VMOVUPS    (DI)(BX*2), Y6
+	LEAQ       (DI)(R8*1), DI
+	VMOVUPS    (DI), Y7
+	ADDQ       BX, DI
+	MOVQ       R12, R9
 	VUNPCKLPS  Y1, Y0, Y8
 	VUNPCKHPS  Y1, Y0, Y9
 	VUNPCKLPS  Y3, Y2, Y10
@@ -502,22 +523,22 @@ block:
 	VPERM2F128 $0x31, Y6, Y2, Y14
 	VPERM2F128 $0x20, Y7, Y3, Y11
 	VPERM2F128 $0x31, Y7, Y3, Y15
-	VMOVUPS    Y8, (R10)
-	VMOVUPS    Y9, (R10)(CX*1)
-	VMOVUPS    Y10, (R10)(CX*2)
-	VMOVUPS    Y11, (R10)(R11*1)
-	LEAQ       (R10)(CX*4), R10
-	VMOVUPS    Y12, (R10)
-	VMOVUPS    Y13, (R10)(CX*1)
-	VMOVUPS    Y14, (R10)(CX*2)
-	LEAQ       (R10)(R11*1), R10
-	VMOVUPS    Y15, (R10)
-	ADDQ       $0x00000020, R13
-	DECQ       R12
+	VMOVUPS    Y8, (R9)
+	VMOVUPS    Y9, (R9)(CX*1)
+	VMOVUPS    Y10, (R9)(CX*2)
+	VMOVUPS    Y11, (R9)(R10*1)
+	LEAQ       (R9)(CX*4), R9
+	VMOVUPS    Y12, (R9)
+	VMOVUPS    Y13, (R9)(CX*1)
+	VMOVUPS    Y14, (R9)(CX*2)
+	LEAQ       (R9)(R10*1), R9
+	VMOVUPS    Y15, (R9)
+	ADDQ       $0x00000020, R12
+	DECQ       R11
 	JNE        block
-	ADDQ       R14, AX
+	ADDQ       R13, AX
 	ADDQ       $0x00000020, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
 	VZEROUPPER
 	RET
@@ -529,26 +550,25 @@ TEXT ·moveTranspose8AVX2(SB), NOSPLIT, $0-48
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
-	LEAQ (BX)(BX*2), R9
-	LEAQ (CX)(CX*2), R11
-	MOVQ CX, R14
-	SHLQ $0x02, R14
+	MOVQ cols+40(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (CX)(CX*2), R10
+	MOVQ CX, R13
+	SHLQ $0x02, R13
 
 column:
-	MOVQ SI, R12
-	MOVQ DX, R8
-	MOVQ AX, R13
+	MOVQ rows+32(FP), R11
+	MOVQ DX, DI
+	MOVQ AX, R12
 
 block:
-	VMOVUPS    (R8), Y0
-	VMOVUPS    (R8)(BX*1), Y1
-	VMOVUPS    (R8)(BX*2), Y2
-	LEAQ       (R8)(R9*1), R8
-	VMOVUPS    (R8), Y3
-	ADDQ       BX, R8
-	MOVQ       R13, R10
+	VMOVUPS    (DI), Y0
+	VMOVUPS    (DI)(BX*1), Y1
+	VMOVUPS    (DI)(BX*2), Y2
+	LEAQ       (DI)(R8*1), DI
+	VMOVUPS    (DI), Y3
+	ADDQ       BX, DI
+	MOVQ       R12, R9
 	VUNPCKLPD  Y1, Y0, Y4
 	VUNPCKHPD  Y1, Y0, Y5
 	VUNPCKLPD  Y3, Y2, Y6
@@ -557,17 +577,17 @@ block:
 	VPERM2F128 $0x31, Y6, Y4, Y2
 	VPERM2F128 $0x20, Y7, Y5, Y1
 	VPERM2F128 $0x31, Y7, Y5, Y3
-	VMOVUPS    Y0, (R10)
-	VMOVUPS    Y1, (R10)(CX*1)
-	VMOVUPS    Y2, (R10)(CX*2)
-	LEAQ       (R10)(R11*1), R10
-	VMOVUPS    Y3, (R10)
-	ADDQ       $0x00000020, R13
-	DECQ       R12
+	VMOVUPS    Y0, (R9)
+	VMOVUPS    Y1, (R9)(CX*1)
+	VMOVUPS    Y2, (R9)(CX*2)
+	LEAQ       (R9)(R10*1), R9
+	VMOVUPS    Y3, (R9)
+	ADDQ       $0x00000020, R12
+	DECQ       R11
 	JNE        block
-	ADDQ       R14, AX
+	ADDQ       R13, AX
 	ADDQ       $0x00000020, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
 	VZEROUPPER
 	RET
@@ -579,31 +599,30 @@ TEXT ·moveTranspose1AVX2(SB), NOSPLIT, $0-48
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
-	LEAQ (BX)(BX*2), R9
-	LEAQ (CX)(CX*2), R11
-	MOVQ CX, R14
-	SHLQ $0x03, R14
+	MOVQ cols+40(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (CX)(CX*2), R10
+	MOVQ CX, R13
+	SHLQ $0x03, R13
 
 column:
-	MOVQ SI, R12
-	MOVQ DX, R8
-	MOVQ AX, R13
+	MOVQ rows+32(FP), R11
+	MOVQ DX, DI
+	MOVQ AX, R12
 
 block:
-	VMOVQ      (R8), X0
-	VMOVQ      (R8)(BX*1), X1
-	VMOVQ      (R8)(BX*2), X2
-	VMOVQ      (R8)(R9*1), X3
-	LEAQ       (R8)(BX*4), R8
-	VMOVQ      (R8), X4
-	VMOVQ      (R8)(BX*1), X5
-	VMOVQ      (R8)(BX*2), X6
-	LEAQ       (R8)(R9*1), R8
-	VMOVQ      (R8), X7
-	ADDQ       BX, R8
-	MOVQ       R13, R10
+	VMOVQ      (DI), X0
+	VMOVQ      (DI)(BX*1), X1
+	VMOVQ      (DI)(BX*2), X2
+	VMOVQ      (DI)(R8*1), X3
+	LEAQ       (DI)(BX*4), DI
+	VMOVQ      (DI), X4
+	VMOVQ      (DI)(BX*1), X5
+	VMOVQ      (DI)(BX*2), X6
+	LEAQ       (DI)(R8*1), DI
+	VMOVQ      (DI), X7
+	ADDQ       BX, DI
+	MOVQ       R12, R9
 	VPUNPCKLBW X1, X0, X8
 	VPUNPCKLBW X3, X2, X9
 	VPUNPCKLBW X5, X4, X10
@@ -616,22 +635,22 @@ block:
 	VPUNPCKHDQ X2, X0, X9
 	VPUNPCKLDQ X3, X1, X10
 	VPUNPCKHDQ X3, X1, X11
-	VMOVQ      X8, (R10)
-	VMOVHPS    X8, (R10)(CX*1)
-	VMOVQ      X9, (R10)(CX*2)
-	VMOVHPS    X9, (R10)(R11*1)
-	LEAQ       (R10)(CX*4), R10
-	VMOVQ      X10, (R10)
-	VMOVHPS    X10, (R10)(CX*1)
-	VMOVQ      X11, (R10)(CX*2)
-	LEAQ       (R10)(R11*1), R10
-	VMOVHPS    X11, (R10)
-	ADDQ       $0x00000008, R13
-	DECQ       R12
+	VMOVQ      X8, (R9)
+	VMOVHPS    X8, (R9)(CX*1)
+	VMOVQ      X9, (R9)(CX*2)
+	VMOVHPS    X9, (R9)(R10*1)
+	LEAQ       (R9)(CX*4), R9
+	VMOVQ      X10, (R9)
+	VMOVHPS    X10, (R9)(CX*1)
+	VMOVQ      X11, (R9)(CX*2)
+	LEAQ       (R9)(R10*1), R9
+	VMOVHPS    X11, (R9)
+	ADDQ       $0x00000008, R12
+	DECQ       R11
 	JNE        block
-	ADDQ       R14, AX
+	ADDQ       R13, AX
 	ADDQ       $0x00000008, DX
-	DECQ       DI
+	DECQ       SI
 	JNE        column
 	VZEROUPPER
 	RET
@@ -643,31 +662,30 @@ TEXT ·moveTranspose2AVX2(SB), NOSPLIT, $0-48
 	MOVQ ldd+8(FP), CX
 	MOVQ src+16(FP), DX
 	MOVQ lds+24(FP), BX
-	MOVQ rows+32(FP), SI
-	MOVQ cols+40(FP), DI
-	LEAQ (BX)(BX*2), R9
-	LEAQ (CX)(CX*2), R11
-	MOVQ CX, R14
-	SHLQ $0x03, R14
+	MOVQ cols+40(FP), SI
+	LEAQ (BX)(BX*2), R8
+	LEAQ (CX)(CX*2), R10
+	MOVQ CX, R13
+	SHLQ $0x03, R13
 
 column:
-	MOVQ SI, R12
-	MOVQ DX, R8
-	MOVQ AX, R13
+	MOVQ rows+32(FP), R11
+	MOVQ DX, DI
+	MOVQ AX, R12
 
 block:
-	VMOVUPS     (R8), X0
-	VMOVUPS     (R8)(BX*1), X1
-	VMOVUPS     (R8)(BX*2), X2
-	VMOVUPS     (R8)(R9*1), X3
-	LEAQ        (R8)(BX*4), R8
-	VMOVUPS     (R8), X4
-	VMOVUPS     (R8)(BX*1), X5
-	VMOVUPS     (R8)(BX*2), X6
-	LEAQ        (R8)(R9*1), R8
-	VMOVUPS     (R8), X7
-	ADDQ        BX, R8
-	MOVQ        R13, R10
+	VMOVUPS     (DI), X0
+	VMOVUPS     (DI)(BX*1), X1
+	VMOVUPS     (DI)(BX*2), X2
+	VMOVUPS     (DI)(R8*1), X3
+	LEAQ        (DI)(BX*4), DI
+	VMOVUPS     (DI), X4
+	VMOVUPS     (DI)(BX*1), X5
+	VMOVUPS     (DI)(BX*2), X6
+	LEAQ        (DI)(R8*1), DI
+	VMOVUPS     (DI), X7
+	ADDQ        BX, DI
+	MOVQ        R12, R9
 	VPUNPCKLWD  X1, X0, X8
 	VPUNPCKHWD  X1, X0, X9
 	VPUNPCKLWD  X3, X2, X10
@@ -692,22 +710,22 @@ block:
 	VPUNPCKHQDQ X6, X2, X13
 	VPUNPCKLQDQ X7, X3, X14
 	VPUNPCKHQDQ X7, X3, X15
-	VMOVUPS     X8, (R10)
-	VMOVUPS     X9, (R10)(CX*1)
-	VMOVUPS     X10, (R10)(CX*2)
-	VMOVUPS     X11, (R10)(R11*1)
-	LEAQ        (R10)(CX*4), R10
-	VMOVUPS     X12, (R10)
-	VMOVUPS     X13, (R10)(CX*1)
-	VMOVUPS     X14, (R10)(CX*2)
-	LEAQ        (R10)(R11*1), R10
-	VMOVUPS     X15, (R10)
-	ADDQ        $0x00000010, R13
-	DECQ        R12
+	VMOVUPS     X8, (R9)
+	VMOVUPS     X9, (R9)(CX*1)
+	VMOVUPS     X10, (R9)(CX*2)
+	VMOVUPS     X11, (R9)(R10*1)
+	LEAQ        (R9)(CX*4), R9
+	VMOVUPS     X12, (R9)
+	VMOVUPS     X13, (R9)(CX*1)
+	VMOVUPS     X14, (R9)(CX*2)
+	LEAQ        (R9)(R10*1), R9
+	VMOVUPS     X15, (R9)
+	ADDQ        $0x00000010, R12
+	DECQ        R11
 	JNE         block
-	ADDQ        R14, AX
+	ADDQ        R13, AX
 	ADDQ        $0x00000010, DX
-	DECQ        DI
+	DECQ        SI
 	JNE         column
 	VZEROUPPER
 	RET

@@ -88,7 +88,6 @@ func (s isa) affine(name, doc, signature string, stream bool, vectors, numbers [
 		})
 	}
 	if stream {
-		s.SFENCE()
 		s.End()
 		return
 	}

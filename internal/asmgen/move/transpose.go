@@ -33,29 +33,38 @@ func emitTransposes(s isa) {
 // transpose writes the function for elements of size bytes and blocks of n rows
 // and columns.
 func (s isa) transpose(size, n int, stream bool, shuffle func() []int) {
-	name, doc := fmt.Sprintf("moveTranspose%d", size), "transposes"
+	name, doc, more, arguments := fmt.Sprintf("moveTranspose%d", size), "transposes", "", ""
 	if stream {
-		name, doc = name+"Stream", "transposes, past the caches,"
+		name, doc, arguments = name+"Stream", "transposes, past the caches,", ", next *byte, jump int"
+		more = fmt.Sprintf(" Each block\nalso asks for %d lines of the cache at next, which then advances by jump.", n)
 	}
 	s.Function(name + s.Suffix())
 	s.Attributes(attr.NOSPLIT)
 	s.Pragma("noescape")
-	s.Doc(strings.Split(fmt.Sprintf("%s%s %s rows·cols blocks of %d×%d elements of %d\nbytes, each at least one; ldd and lds are in bytes.",
-		name, s.Suffix(), doc, n, n, size), "\n")...)
-	s.SignatureExpr("func(dst *byte, ldd int, src *byte, lds, rows, cols int)")
+	s.Doc(strings.Split(fmt.Sprintf("%s%s %s rows·cols blocks of %d×%d elements of %d\nbytes, each at least one; ldd and lds are in bytes.%s",
+		name, s.Suffix(), doc, n, n, size, more), "\n")...)
+	s.SignatureExpr("func(dst *byte, ldd int, src *byte, lds, rows, cols int" + arguments + ")")
 	dst, ldd, src, lds := s.Arg("dst"), s.Arg("ldd"), s.Arg("src"), s.Arg("lds")
-	rows, cols := s.Arg("rows"), s.Arg("cols")
+	cols := s.Arg("cols")
+	var next reg.GPVirtual
+	var jump Mem
+	if stream {
+		next, jump = s.Arg("next"), s.argAt("jump")
+	}
 	from := newLines(s, lds)
 	to := newLines(s, ldd)
 	left, at, step := s.GP64(), s.GP64(), s.GP64()
 	s.MOVQ(ldd, step)
 	s.SHLQ(U8(bits.TrailingZeros(uint(n))), step)
 	s.Label("column")
-	s.MOVQ(rows, left)
+	s.MOVQ(s.argAt("rows"), left)
 	s.MOVQ(src, from.p)
 	s.MOVQ(dst, at)
 	s.Label("block")
 	for r := range n {
+		if stream {
+			s.PREFETCHT0(simd.At(next, r*line))
+		}
 		switch {
 		case size == 1:
 			s.VMOVQ(from.line(r, n), s.V(r).AsX())
@@ -64,6 +73,9 @@ func (s isa) transpose(size, n int, stream bool, shuffle func() []int) {
 		default:
 			s.VMOVUPS(from.line(r, n), s.V(r))
 		}
+	}
+	if stream {
+		s.ADDQ(jump, next)
 	}
 	// The next block of rows follows the last line.
 	s.ADDQ(lds, from.p)
@@ -88,10 +100,16 @@ func (s isa) transpose(size, n int, stream bool, shuffle func() []int) {
 	s.ADDQ(U32(uint32(n*size)), src)
 	s.DECQ(cols)
 	s.JNE(LabelRef("column"))
-	if stream {
-		s.SFENCE()
-	}
 	s.End()
+}
+
+// argAt is a parameter where it lies in memory.
+func (s isa) argAt(name string) Mem {
+	a, err := s.Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return a.Addr
 }
 
 // lines addresses consecutive lines of memory.
