@@ -78,11 +78,13 @@ func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 // Where In is given and it takes less time, a 3x3 convolution of stride 1 goes by
 // Winograd's algorithm in tiles of 2x2 or 4x4 outputs (Lavin and Gray, "Fast
 // Algorithms for Convolutional Neural Networks", 2015; at the points 0, ±0.625,
-// ±1.5 and infinity). Each output is then within (4+C/4)·2⁻²³ or (10+C/4)·2⁻²³ of
-// S, where C is the channels of a group and S the sum over them of the largest |x|
-// that the tile reads times the filter's sum of |w|: what was measured, doubled.
-// That can be more than direct sums err, most where numbers of very different
-// sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
+// ±1.5 and infinity). Each output is then within 8(7+C)·2⁻²³ or 88(17+C)·2⁻²³ of S,
+// where C is the channels of a group and S the sum over them of the largest |x|
+// that the tile reads times the filter's sum of |w|: what the roundings of the
+// transforms, magnified 16 or 175.4 times, can amount to (Higham's first order).
+// Numbers of like sizes stay within (4+C/4)·2⁻²³ or (10+C/4)·2⁻²³, twice what was
+// measured. That can be more than direct sums err, most where numbers of very
+// different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
 type ConvPacked struct {
 	Conv
