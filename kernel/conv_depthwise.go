@@ -58,7 +58,7 @@ func (j *depthwise32Job) Do(lo, hi int) {
 		img := v.src[at*g.inPlane : (at+1)*g.inPlane]
 		if j.framed {
 			own := j.copies[c*j.plane : (c+1)*j.plane]
-			j.frame(j.level, own, img)
+			j.frame(j.level, own, img, 0, j.extent[1])
 			img = own
 		}
 		for r := range v.outPerGroup {

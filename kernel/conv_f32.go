@@ -145,7 +145,7 @@ func (v *conv32) products(w *Workspace, l cpuLevel) {
 			}
 			if framed != nil {
 				j.dst, j.src, p.b, p.ldb = framed, img, framed, j.plane
-				w.Parallel(v.perGroup, max(1, simdPack/j.plane), j)
+				j.run(w, v.perGroup)
 			}
 			if p.isGemv(l) {
 				multiplyGemv(w, l, p)
@@ -177,12 +177,24 @@ type frameJob struct {
 	patchTable
 	level    cpuLevel
 	dst, src []float32
+	parts    int // of the rows of a channel
 }
 
-// Do lays out channels [lo, hi).
+// run lays out so many channels.
+func (j *frameJob) run(w *Workspace, channels int) {
+	rows := j.extent[1]
+	parts := w.parts(channels*rows, rows, max(1, simdPack/(j.extent[0]*j.rowLen)))
+	j.parts = min(rows, (parts-1)/channels+1)
+	w.Parallel(channels*j.parts, max(1, simdPack/j.plane), j)
+}
+
+// Do lays out parts [lo, hi).
 func (j *frameJob) Do(lo, hi int) {
-	for c := lo; c < hi; c++ {
-		j.frame(j.level, j.dst[c*j.plane:(c+1)*j.plane], j.src[c*j.g.inPlane:(c+1)*j.g.inPlane])
+	rows := j.extent[1]
+	for i := lo; i < hi; i++ {
+		c, part := i/j.parts, i%j.parts
+		j.frame(j.level, j.dst[c*j.plane:(c+1)*j.plane], j.src[c*j.g.inPlane:(c+1)*j.g.inPlane],
+			part*rows/j.parts, (part+1)*rows/j.parts)
 	}
 }
 

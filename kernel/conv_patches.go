@@ -81,14 +81,16 @@ func (t *patchTable) pack(l cpuLevel, dst []float32, width int, img []float32, p
 }
 
 // frame copies one channel into its place in the layout.
-func (t *patchTable) frame(l cpuLevel, dst, src []float32) {
+func (t *patchTable) frame(l cpuLevel, dst, src []float32, from, to int) {
 	g := &t.g
 	step := [3]int{1, 1, t.phases}
 	if t.sampled {
 		step = g.stride
 	}
 	if !t.sampled || !t.inside { // else every element is set
-		clear(dst)
+		for z := range t.extent[0] {
+			clear(dst[(z*t.extent[1]+from)*t.rowLen : (z*t.extent[1]+to)*t.rowLen])
+		}
 	}
 	for ph := range t.phases {
 		// Element q of this part of a row is element q*step+first of the input's.
@@ -99,16 +101,16 @@ func (t *patchTable) frame(l cpuLevel, dst, src []float32) {
 			continue
 		}
 		// Row y of the layout is row y*step-padLo of the input.
-		y0 := max(0, (g.padLo[1]+step[1]-1)/step[1])
-		y1 := min(t.extent[1], (g.in[1]-1+g.padLo[1])/step[1]+1)
+		y0 := max(from, (g.padLo[1]+step[1]-1)/step[1])
+		y1 := min(to, (g.in[1]-1+g.padLo[1])/step[1]+1)
 		for z := range t.extent[0] {
 			iz := z*step[0] - g.padLo[0]
 			if uint(iz) >= uint(g.in[0]) || y0 >= y1 {
 				continue
 			}
 			part := dst[(z*t.extent[1]+y0)*t.rowLen+ph*t.phaseLen+lo:]
-			from := (iz*g.in[1]+y0*step[1]-g.padLo[1])*g.in[2] + lo*s + first
-			sampleRows(l, part, t.rowLen, src[from:], step[1]*g.in[2], hi-lo, y1-y0, s)
+			at := (iz*g.in[1]+y0*step[1]-g.padLo[1])*g.in[2] + lo*s + first
+			sampleRows(l, part, t.rowLen, src[at:], step[1]*g.in[2], hi-lo, y1-y0, s)
 		}
 	}
 }

@@ -199,7 +199,12 @@ func (v *conv32) runRows(w *Workspace) {
 		frame.dst = Scratch[float32](w, v.perGroup*j.plane)
 	}
 	panels := (m-1)/(2*panelLanes(l)) + 1
-	work := min(j.tiles, rowsGroup) * rowsTile * k
+	if some := w.parts(panels*j.tiles, j.tiles, max(1, simdWork/(rowsTile*2*panelLanes(l)*k))); some > panels*j.groups {
+		for j.groups = (some-1)/panels + 1; panels*j.groups%w.Threads != 0; j.groups++ {
+		}
+		j.groups = min(j.groups, j.tiles)
+	}
+	work := j.tiles / j.groups * rowsTile * 2 * panelLanes(l) * k
 	for i := range v.batch * v.groups {
 		group := i % v.groups
 		j.img = v.src[i*v.perGroup*g.inPlane : (i+1)*v.perGroup*g.inPlane]
@@ -208,7 +213,7 @@ func (v *conv32) runRows(w *Workspace) {
 		j.end = v.end.channels(group*m, m, i*m*g.outPlane)
 		if j.framed {
 			frame.src = j.img
-			w.Parallel(v.perGroup, max(1, simdPack/j.plane), frame)
+			frame.run(w, v.perGroup)
 			j.img = frame.dst
 		}
 		w.Parallel(panels*j.groups, max(1, simdWork/work), j)

@@ -100,7 +100,10 @@ type spanJob struct {
 	level            cpuLevel
 	bl               blocking
 	img, packed, dst []float32
-	m, span, block   int // positions of a span, and of what panels share
+	m, span          int // positions of a span
+	unit             int // positions that stay together
+	units, blocks    int // units in all, and the shares of them that panels pass over
+	shares           int // of the panels
 	end              epilogue
 }
 
@@ -116,11 +119,17 @@ func (v *conv32) runSpans(w *Workspace, l cpuLevel) {
 	if j.framed {
 		frame.dst = Scratch[float32](w, v.perGroup*j.plane)
 	}
-	if g.taps == 1 {
-		j.block = max(j.bl.nr, spanBlock/k/j.bl.nr*j.bl.nr)
-	} else {
-		j.block = max(1, spanBlock/(v.perGroup*j.rowLen*g.stride[1])) * j.span
+	most := spanBlock / k / j.bl.nr
+	if j.unit = j.bl.nr; g.taps > 1 {
+		j.unit, most = j.span, spanBlock/(v.perGroup*j.rowLen*g.stride[1])
 	}
+	j.units = (g.outPlane-1)/j.unit + 1
+	j.blocks = (j.units-1)/max(1, most) + 1
+	panels := j.bl.panels(m)
+	some := w.parts(panels*j.units, panels*j.units, max(1, simdWork/(j.bl.mr*k*j.unit)))
+	for j.shares = (some-1)/j.blocks + 1; j.shares*j.blocks%max(1, w.Threads) != 0; j.shares++ {
+	}
+	j.shares = min(j.shares, panels)
 	for i := range v.batch * v.groups {
 		group := i % v.groups
 		j.img = v.src[i*v.perGroup*g.inPlane : (i+1)*v.perGroup*g.inPlane]
@@ -129,20 +138,22 @@ func (v *conv32) runSpans(w *Workspace, l cpuLevel) {
 		j.end = v.end.channels(group*m, m, i*m*g.outPlane)
 		if j.framed {
 			frame.src = j.img
-			w.Parallel(v.perGroup, max(1, simdPack/j.plane), frame)
+			frame.run(w, v.perGroup)
 			j.img = frame.dst
 		}
-		w.Parallel((g.outPlane-1)/j.block+1, max(1, simdWork/(m*k*j.block)), j)
+		w.Parallel(j.blocks*j.shares, 1, j)
 	}
 	putJob(w, j)
 	putJob(w, frame)
 }
 
-// Do computes blocks of positions [lo, hi).
+// Do computes pieces [lo, hi): shares of the panels at a block of positions.
 func (j *spanJob) Do(lo, hi int) {
+	panels := j.bl.panels(j.m)
 	for i := lo; i < hi; i++ {
-		from, to := i*j.block, min((i+1)*j.block, j.g.outPlane)
-		for p := range j.bl.panels(j.m) {
+		block, share := i/j.shares, i%j.shares
+		from, to := block*j.units/j.blocks*j.unit, min((block+1)*j.units/j.blocks*j.unit, j.g.outPlane)
+		for p := share * panels / j.shares; p < (share+1)*panels/j.shares; p++ {
 			j.panel(p, from, to)
 		}
 	}

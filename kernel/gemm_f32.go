@@ -5,8 +5,8 @@ import "unsafe"
 // Multiplications in one chunk of parallel work, and elements in one of packing,
 // where the assembly does them.
 const (
-	simdWork = 1 << 20
-	simdPack = 1 << 16
+	simdWork = 1 << 18
+	simdPack = 1 << 14
 )
 
 // directPanels is the number of panels of a up to which the rows of b are read

@@ -64,7 +64,7 @@ func multiplyThin(w *Workspace, l cpuLevel, p product) {
 		if p.transA {
 			j.a, j.lda = transposed(w, p.a, p.lda, p.k, p.m), p.k
 		}
-		w.Parallel((p.n+streamUnit-1)/streamUnit, max(1, simdWork/(streamUnit*p.m*p.k)), j)
+		w.Parallel((p.n+streamUnit-1)/streamUnit, max(1, 2*simdPack/(streamUnit*p.k)), j)
 	}
 	if j.end.some {
 		j.end.apply(l, p.m, p.n, 0, 0, p.c, p.ldc)
@@ -113,7 +113,7 @@ func (j *thinProduct) dots(w *Workspace) {
 			j.x, j.ldx = transposed(w, j.b, j.ldb, j.k, j.n), j.k
 		}
 	}
-	w.Parallel((j.ny+3)/4, max(1, simdWork/(4*j.nx*j.k)), j)
+	w.Parallel((j.ny+3)/4, max(1, 2*simdPack/(4*j.k)), j)
 }
 
 // Do computes the rows [4*lo, 4*hi) of y, or streams the units [lo, hi) of columns.
@@ -175,7 +175,7 @@ func multiplyPanels(w *Workspace, l cpuLevel, p product) {
 	panels, threads := (p.n+j.bl.nr-1)/j.bl.nr, max(1, w.Threads)
 	grain := panels // one thread reads all of b in order
 	if threads > 1 {
-		grain = max(1, simdWork/(j.bl.nr*p.m*p.k), panels/(4*threads))
+		grain = max(1, 2*simdPack/(j.bl.nr*p.k), panels/(4*threads))
 	}
 	w.Parallel(panels, grain, j)
 	putJob(w, j)

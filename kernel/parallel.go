@@ -61,6 +61,17 @@ func evenChunks(n, chunks, threads int) int {
 	return min(n, chunks)
 }
 
+// parts returns the number of parts to cut n units into, of at most so many units
+// and, where goroutines can share them, as few as several for each, but no less
+// than so many.
+func (w *Workspace) parts(n, most, least int) int {
+	parts := (n-1)/most + 1
+	if w.Threads > 1 {
+		parts = max(parts, min(fewChunks/2*w.Threads, n/least))
+	}
+	return evenChunks(n, parts, max(1, w.Threads))
+}
+
 // line is the size of a cache line, or of two that are fetched together. What
 // different processors write lies on different ones: handing one over takes
 // some tenths of a microsecond.

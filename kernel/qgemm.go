@@ -122,8 +122,9 @@ func (j *qJob) run(w *Workspace) {
 	}
 	size := max(len(j.b.data)/panels, 1)
 	j.block = min(max(blockBytes/size, 1), panels)
-	if j.tiles == 1 && w.Threads > 1 {
-		j.block = max(1, min(j.block, panels/(4*w.Threads)))
+	if some := 4 * w.Threads; w.Threads > 1 && j.tiles*((panels-1)/j.block+1) < some {
+		// Tiles may have few rows: blocks of panels are what can be shared evenly.
+		j.block = max(1, panels/some)
 	}
 	blocks := (panels + j.block - 1) / j.block
 	work := j.rows * j.block * size
@@ -131,7 +132,7 @@ func (j *qJob) run(w *Workspace) {
 }
 
 // qWork is the multiplications of one chunk of parallel work.
-const qWork = 1 << 21
+const qWork = 1 << 19
 
 // Do computes units [lo, hi): all tiles of a block, then those of the next.
 func (j *qJob) Do(lo, hi int) {

@@ -113,7 +113,7 @@ func (c *qConvRun) planar(w *Workspace, f *qPlaneForm, group int, b PackedQ, e q
 	}
 	panels := (b.n + qCols - 1) / qCols
 	j.block = panels
-	if t := 2 * w.Threads; w.Threads > 1 && f.panels < t {
+	if t := 4 * w.Threads; w.Threads > 1 && f.panels < t {
 		j.block = max((panels*f.panels+t-1)/t, min(panels, 4))
 	}
 	j.blocks = (panels + j.block - 1) / j.block

@@ -7,7 +7,7 @@ type recurrence[T real] struct {
 	weight              []T
 	packed              []float32 // the weight for many rows
 	dots                *stepDots // the products for few
-	back                bool      // the next step reads the weight from its end
+	back                bool      // the next step reads the weight from its end, on one thread
 	level               cpuLevel
 }
 
@@ -33,8 +33,8 @@ func (r *recurrence[T]) add(w *Workspace, h, c []T, ldc int) {
 	case r.dots != nil:
 		*r.dots = stepDots{level: r.level, rows: r.rows, gates: r.gates, k: r.hidden, h: asFloat32(h),
 			weight: asFloat32(r.weight), c: asFloat32(c), ldc: ldc, back: r.back}
-		w.Parallel((r.gates+dotsGroup-1)/dotsGroup, max(1, simdWork/(dotsGroup*r.rows*r.hidden)), r.dots)
-		r.back = !r.back
+		w.Parallel((r.gates+dotsGroup-1)/dotsGroup, max(1, 2*simdPack/(dotsGroup*r.hidden)), r.dots)
+		r.back = !r.back && w.Threads <= 1
 	case r.packed != nil:
 		multiply(w, product{m: r.rows, n: r.gates, k: r.hidden, a: asFloat32(h), lda: r.hidden,
 			packedB: r.packed, c: asFloat32(c), ldc: ldc, acc: true})
