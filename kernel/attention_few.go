@@ -70,11 +70,8 @@ func rowDots(l cpuLevel, c, q, k []float32, ldk int) {
 	if whole > 0 {
 		stateDots32(l, whole, q, k, ldk, c, false)
 	}
-	var out [16]float32
-	for r := whole * dotsGroup; r < len(c); r += 4 {
-		n := min(4, len(c)-r)
-		dotTile(l, 1, len(q), q, len(q), k[r*ldk:], ldk, n, &out)
-		copy(c[r:r+n], out[:n])
+	if r := whole * dotsGroup; r < len(c) {
+		dotTile(l, 1, len(q), q, len(q), k[r*ldk:], ldk, len(c)-r, c[r:], len(c)-r, false)
 	}
 }
 

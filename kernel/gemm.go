@@ -135,6 +135,7 @@ const (
 	phasePackB
 	phasePackMultiply
 	phaseRowsMultiply
+	phaseStrips
 	phaseMultiply
 )
 

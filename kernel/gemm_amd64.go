@@ -25,6 +25,22 @@ func gemmTile32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc
 	}
 }
 
+// hasStrip reports whether the level has code for strips.
+func hasStrip(l cpuLevel) bool { return l >= levelAVX2 }
+
+// gemmStrip32 computes c = a·b, or c += a·b with acc, for a panel of rows and
+// all columns: those from panelLanes·2·i on of row p of b are at b[i*step+p*ldb].
+func gemmStrip32(l cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, step int, c []float32, ldc, cols int, acc bool) {
+	nr := 2 * panelLanes(l)
+	tail := (cols - 1) / nr
+	_, _, _ = a[(rows-1)*lda+k-1], b[tail*step+(k-1)*ldb+cols-tail*nr-1], c[(rows-1)*ldc+cols-1]
+	if l == levelAVX512 {
+		gemmStripAVX512(rows, k, &a[0], lda, &b[0], ldb, step, &c[0], ldc, cols, acc)
+	} else {
+		gemmStripAVX2(rows, k, &a[0], lda, &b[0], ldb, step, &c[0], ldc, cols, acc)
+	}
+}
+
 // packAlong stores dst[p*stride+r] = src[r*ld+p] for at most panelLanes rows.
 func packAlong(l cpuLevel, dst []float32, stride int, src []float32, ld, rows, k int) {
 	lanes := panelLanes(l)
@@ -79,14 +95,14 @@ const dotRows = 8
 // hasThin reports whether the level has code for products with few rows.
 func hasThin(l cpuLevel) bool { return l >= levelAVX2 }
 
-// dotTile stores the products of rows of a, at most dotStep, with at most four
-// rows of b in out[4*i+j].
-func dotTile(l cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, cols int, out *[16]float32) {
-	_, _ = a[(rows-1)*lda+k-1], b[(cols-1)*ldb+k-1]
+// dotTile stores the products of rows of a, at most dotStep, with cols rows of b
+// in c[i*ldc+j], or adds them with acc.
+func dotTile(l cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, cols int, c []float32, ldc int, acc bool) {
+	_, _, _ = a[(rows-1)*lda+k-1], b[(cols-1)*ldb+k-1], c[(rows-1)*ldc+cols-1]
 	if l == levelAVX512 {
-		dotsAVX512(rows, k, &a[0], lda, &b[0], ldb, cols, out)
+		dotsAVX512(rows, k, &a[0], lda, &b[0], ldb, cols, &c[0], ldc, acc)
 	} else {
-		dotsAVX2(rows, k, &a[0], lda, &b[0], ldb, cols, out)
+		dotsAVX2(rows, k, &a[0], lda, &b[0], ldb, cols, &c[0], ldc, acc)
 	}
 }
 

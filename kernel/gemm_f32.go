@@ -109,6 +109,7 @@ type productJob struct {
 	bl     blocking
 	phase  gemmPhase
 	direct bool // whole panels of b are read where they lie
+	strips bool // and panels of a
 
 	pc, kc         int // block of k
 	jc, nc         int // columns
@@ -211,6 +212,7 @@ func (j *productJob) blocks(w *Workspace) {
 	columns := j.columns(panels)
 	parts := (panels + bl.most(j.k) - 1) / bl.most(j.k)
 	j.direct = (panels <= directPanels || j.k*j.n <= directSize) && !j.transB && j.window == nil && j.packedB == nil
+	j.strips = j.byStrip(depth) && (w.Threads <= 1 || panels >= 2*w.Threads)
 	for j.jc = 0; j.jc < j.n; j.jc += columns {
 		j.nc = min(columns, j.n-j.jc)
 		for j.pc = 0; j.pc < j.k; j.pc += depth {
@@ -224,6 +226,7 @@ func (j *productJob) blocks(w *Workspace) {
 				j.np = panels*(i+1)/parts - j.ip
 				j.again = i+1 < parts
 				switch {
+				case j.strips:
 				case j.packedA != nil:
 					j.aPanel = j.packedA[j.pc*panels*bl.stride+j.ip*bl.stride*j.kc:]
 				case !j.byRow():
@@ -242,6 +245,15 @@ func (j *productJob) multiplyBlock(w *Workspace, fresh bool) {
 	bl := &j.bl
 	cols, threads := (j.nc+bl.nr-1)/bl.nr, max(1, w.Threads)
 	work := max(1, simdWork/(bl.mr*bl.nr*j.kc))
+	if j.strips {
+		if fresh && j.packedB == nil && !j.direct {
+			j.phase = phasePackB
+			w.Parallel(cols, max(1, simdPack/(bl.nr*j.kc)), j)
+		}
+		j.phase = phaseStrips
+		w.Parallel(j.np, max(1, work/cols), j)
+		return
+	}
 	switch {
 	case !fresh || j.packedB != nil:
 	case j.direct:
@@ -319,6 +331,10 @@ func (j *productJob) Do(lo, hi int) {
 				}
 				j.tile(jp, i, lo, b, ldb, ahead)
 			}
+		}
+	case phaseStrips:
+		for i := lo; i < hi; i++ {
+			j.strip(i)
 		}
 	case phaseMultiply:
 		j.tiles(lo, hi)

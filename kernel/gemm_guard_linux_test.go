@@ -37,7 +37,7 @@ func TestGuardPages(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		for _, before := range []bool{false, true} {
 			r := rand.New(rand.NewPCG(1, 1))
-			for _, s := range [][3]int{{1, 37, 21}, {1, 1, 21}, {3, 37, 21}, {8, 37, 21}, {9, 33, 18}, {30, 2, 9}, {31, 47, 261}, {14, 32, 16}, {29, 65, 1}} {
+			for _, s := range [][3]int{{1, 37, 21}, {1, 1, 21}, {3, 37, 21}, {8, 37, 21}, {9, 33, 18}, {30, 2, 9}, {31, 47, 261}, {14, 32, 16}, {29, 65, 1}, {17, 70, 33}, {30, 48, 64}} {
 				for flags := range 8 {
 					g := newGemmCase(4, flags&1 != 0, flags&2 != 0, flags&4 != 0, s[0], s[1], s[2], 2, 1, 3)
 					g.a, g.b, g.c = guardedFloats(t, r, len(g.a), before), guardedFloats(t, r, len(g.b), before), guardedFloats(t, r, len(g.c), before)
@@ -63,8 +63,8 @@ func TestGuardPagesPacked(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for _, before := range []bool{false, true} {
-			for m := 1; m <= 9; m++ {
-				for _, s := range [][2]int{{1, 1}, {37, 21}, {32, 18}, {15, 33}, {16, 4}} {
+			for _, m := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 29} {
+				for _, s := range [][2]int{{1, 1}, {37, 21}, {32, 18}, {15, 33}, {16, 4}, {10, 70}, {12, 64}} {
 					g := newGemmCase(5, m == 7, m&1 != 0, m&2 != 0, m, s[0], s[1], 2, 1, 3)
 					p := PackB(&Workspace{}, g.transB, g.k, g.n, g.b, g.ldb)
 					packed := guardedFloats(t, r, len(p.data), before)

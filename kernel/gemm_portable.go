@@ -32,6 +32,12 @@ func epilogueTile32(_ cpuLevel, rows, cols int, c []float32, ldc int, e *tileEpi
 	epilogueTileGo(rows, cols, c, ldc, e)
 }
 
+func hasStrip(cpuLevel) bool { return false }
+
+func gemmStrip32(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, step int, c []float32, ldc, cols int, acc bool) {
+	panic("kernel: no assembly for this processor")
+}
+
 // Thin products run in Go on these processors.
 
 const dotRows = 0
@@ -40,10 +46,14 @@ func hasThin(cpuLevel) bool { return false }
 
 func dotStep(cpuLevel) int { return 1 }
 
-func dotTile(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, cols int, out *[16]float32) {
+func dotTile(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb, cols int, c []float32, ldc int, acc bool) {
 	for r := range rows {
 		for q := range cols {
-			out[4*r+q] = dot(a[r*lda:r*lda+k], b[q*ldb:q*ldb+k])
+			v := dot(a[r*lda:r*lda+k], b[q*ldb:q*ldb+k])
+			if acc {
+				v += c[r*ldc+q]
+			}
+			c[r*ldc+q] = v
 		}
 	}
 }

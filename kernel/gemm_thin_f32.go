@@ -4,6 +4,8 @@ package kernel
 // so seldom that packing it would cost more than it saves.
 const (
 	dotDepth   = 1024 // terms that dotTile sums at once
+	dotRow     = 4096 // elements of the large operand that are taken together
+	dotCols    = 12   // rows of a transposed b up to which they are multiplied with the rows of a
 	streamRows = 4    // rows of c up to which the rows of b are streamed
 	streamUnit = 64   // columns in one unit of that work
 	streamCols = 2048 // elements of c that stay in the first-level cache
@@ -21,7 +23,7 @@ func (p *product) thin(l cpuLevel) bool {
 // byDots: the rows of both operands lie along k, but for the short one, which
 // is brought into that form.
 func (p *product) byDots() bool {
-	return p.m <= dotRows && (p.transB || p.n == 1 && p.ldb == 1) || p.n <= dotRows && !p.transA
+	return p.m <= dotRows && (p.transB || p.n == 1 && p.ldb == 1) || !p.transA && (p.n <= dotRows || p.transB && p.n <= dotCols)
 }
 
 // byRows: the rows of b lie across k and there are few of c.
@@ -89,26 +91,26 @@ type thinProduct struct {
 	product
 	level cpuLevel
 
-	// With byDots: x has the few rows, y the many, along k; their product's
-	// element (i, j) is at c[i*sx+j*sy].
+	// With byDots: x has the few rows, y the many, along k.
 	x, y      []float32
 	ldx, ldy  int
 	nx, ny    int
-	sx, sy    int
+	across    bool // x are the rows of a, y the columns of c
 	alongRows bool // byDots
 }
 
 func (j *thinProduct) dots(w *Workspace) {
 	j.alongRows = true
 	if j.byB() {
-		j.x, j.ldx, j.nx, j.sx = j.a, j.lda, j.m, j.ldc
-		j.y, j.ldy, j.ny, j.sy = j.b, j.ldb, j.n, 1
+		j.across = true
+		j.x, j.ldx, j.nx = j.a, j.lda, j.m
+		j.y, j.ldy, j.ny = j.b, j.ldb, j.n
 		if j.transA {
 			j.x, j.ldx = transposed(w, j.a, j.lda, j.k, j.m), j.k
 		}
 	} else {
-		j.x, j.ldx, j.nx, j.sx = j.b, j.ldb, j.n, 1
-		j.y, j.ldy, j.ny, j.sy = j.a, j.lda, j.m, j.ldc
+		j.x, j.ldx, j.nx = j.b, j.ldb, j.n
+		j.y, j.ldy, j.ny = j.a, j.lda, j.m
 		if !j.transB {
 			j.x, j.ldx = transposed(w, j.b, j.ldb, j.k, j.n), j.k
 		}
@@ -122,26 +124,23 @@ func (j *thinProduct) Do(lo, hi int) {
 		j.stream(lo*streamUnit, min(hi*streamUnit, j.n))
 		return
 	}
-	step := dotStep(j.level)
-	var out [16]float32
-	for y := 4 * lo; y < min(4*hi, j.ny); y += 4 {
-		cols := min(4, j.ny-y)
+	step, most := dotStep(j.level), dotStep(j.level)
+	if j.across {
+		most = max(4, dotRow/min(j.k, dotDepth))
+	}
+	for y := 4 * lo; y < min(4*hi, j.ny); {
+		rows := min(most, 4*hi-y, j.ny-y)
 		for p := 0; p < j.k; p += dotDepth {
 			k := min(dotDepth, j.k-p)
+			if !j.across {
+				dotTile(j.level, rows, k, j.y[y*j.ldy+p:], j.ldy, j.x[p:], j.ldx, j.nx, j.c[y*j.ldc:], j.ldc, j.acc || p > 0)
+				continue
+			}
 			for x := 0; x < j.nx; x += step {
-				rows := min(step, j.nx-x)
-				dotTile(j.level, rows, k, j.x[x*j.ldx+p:], j.ldx, j.y[y*j.ldy+p:], j.ldy, cols, &out)
-				for r := range rows {
-					for q := range cols {
-						if c := &j.c[(x+r)*j.sx+(y+q)*j.sy]; j.acc || p > 0 {
-							*c += out[4*r+q]
-						} else {
-							*c = out[4*r+q]
-						}
-					}
-				}
+				dotTile(j.level, min(step, j.nx-x), k, j.x[x*j.ldx+p:], j.ldx, j.y[y*j.ldy+p:], j.ldy, rows, j.c[x*j.ldc+y:], j.ldc, j.acc || p > 0)
 			}
 		}
+		y += rows
 	}
 }
 

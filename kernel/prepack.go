@@ -12,12 +12,18 @@ type PackedB struct {
 
 // PackedLen returns the elements that a k×n right operand takes when packed.
 func PackedLen(k, n int) int {
-	bl := blockingOf(cpu.level)
-	if !assembly() {
+	if alongDepth(k, n) {
 		return k * n
 	}
+	bl := blockingOf(cpu.level)
 	return k * roundUp(n, bl.nr)
 }
+
+// alongDepth reports whether a k×n right operand is packed as rows along k, n of
+// them: without assembly, and where they are so few that most of a panel's
+// columns would be empty, and so long that products of rows with rows, which
+// end with sums over a vector's lanes, take less.
+func alongDepth(k, n int) bool { return !assembly() || hasThin(cpu.level) && n <= dotCols && k >= 64 }
 
 // PackB packs op(b), k×n, which is b transposed with transB; see Gemm.
 func PackB(w *Workspace, transB bool, k, n int, b []float32, ldb int) PackedB {
@@ -41,6 +47,10 @@ func (p PackedB) Gemm(w *Workspace, transA bool, m int, a []float32, lda int, c 
 // multiplyPacked computes a product whose right operand PackB or PackLinear made.
 func multiplyPacked(w *Workspace, p product) {
 	if assembly() {
+		if alongDepth(p.k, p.n) {
+			_ = p.packedB[p.k*p.n-1]
+			p.b, p.ldb, p.transB, p.packedB = p.packedB, p.k, true, nil
+		}
 		multiply(w, p)
 		return
 	}
@@ -48,14 +58,13 @@ func multiplyPacked(w *Workspace, p product) {
 	p.end.apply(levelGeneric, p.m, p.n, 0, 0, p.c, p.ldc)
 }
 
-// packRight packs a right operand into PackedLen elements. Without assembly it
-// is laid out along k.
+// packRight packs a right operand into PackedLen elements.
 func packRight(w *Workspace, dst []float32, transB bool, k, n int, b []float32, ldb int) {
 	if k <= 0 || n <= 0 {
 		return
 	}
 	checkOperand("b", k, n, transB, len(b), ldb)
-	if !assembly() {
+	if alongDepth(k, n) {
 		for j := range n {
 			for p := range k {
 				at := p*ldb + j
@@ -154,6 +163,8 @@ func (s LinearPacked) ScratchBytes(out, in []*array.Array) int {
 		return n
 	case !assembly():
 		return n + gemmScratch[float32](rows, s.Features, k)
+	case alongDepth(k, s.Features):
+		return n + productScratch(cpu.level, rows, s.Features, k)
 	}
 	return n + blockScratch(cpu.level, rows, s.Features, k, true, false)
 }

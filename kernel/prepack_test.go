@@ -50,7 +50,7 @@ var epilogues = []Epilogue{{}, {Act: ActReLU}, {Act: ActReLU6}, {Act: ActClamp, 
 func TestLinearPacked(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
-		for i, s := range [][3]int{{1, 5, 7}, {3, 33, 70}, {17, 65, 300}, {40, 31, 20}, {2, 4, 0}, {0, 4, 3}} {
+		for i, s := range [][3]int{{1, 5, 7}, {3, 33, 70}, {17, 65, 300}, {40, 31, 20}, {2, 4, 0}, {0, 4, 3}, {20, 10, 64}, {33, 12, 300}, {5, 7, 1100}, {1, 1, 90}} {
 			m, n, k := s[0], s[1], s[2]
 			for subset := range 8 {
 				dt := []array.DType{array.F32, array.F16, array.BF16}[(i+subset)%3]

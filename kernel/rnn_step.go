@@ -101,19 +101,12 @@ func (j *stepDots) Do(lo, hi int) {
 
 // four adds the products with cols rows of the weight.
 func (j *stepDots) four(at, cols int) {
-	var out [16]float32
 	step := dotStep(j.level)
 	for p := 0; p < j.k; p += dotDepth {
 		k := min(dotDepth, j.k-p)
 		for x := 0; x < j.rows; x += step {
 			rows := min(step, j.rows-x)
-			dotTile(j.level, rows, k, j.h[x*j.k+p:], j.k, j.weight[at*j.k+p:], j.k, cols, &out)
-			for r := range rows {
-				c := j.c[(x+r)*j.ldc+at:][:cols]
-				for q := range c {
-					c[q] += out[4*r+q]
-				}
-			}
+			dotTile(j.level, rows, k, j.h[x*j.k+p:], j.k, j.weight[at*j.k+p:], j.k, cols, j.c[x*j.ldc+at:], j.ldc, true)
 		}
 	}
 }

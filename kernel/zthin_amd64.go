@@ -3,11 +3,10 @@
 package kernel
 
 // dotsAVX512 stores the product of row i of a with row j of b, k >= 0 long, in
-// out[4*i+j], for i < rows (1 to 4) and j < 4, where rows j past cols repeat the
-// last one.
+// c[i*ldc+j], or adds it with acc, for i < rows (1 to 4) and j < cols, at least 1.
 //
 //go:noescape
-func dotsAVX512(rows int, k int, a *float32, lda int, b *float32, ldb int, cols int, out *[16]float32)
+func dotsAVX512(rows int, k int, a *float32, lda int, b *float32, ldb int, cols int, c *float32, ldc int, acc bool)
 
 // addRowsAVX512 adds a[0]·b[0:n] + ... + a[k-1]·b[(k-1)*ldb:][0:n] to c[0:n], k >= 1.
 //
@@ -21,11 +20,10 @@ func addRowsAVX512(n int, c *float32, a *float32, k int, b *float32, ldb int)
 func thinTileAVX512(rows int, k int, a *float32, lda int, b *float32, c *float32, ldc int, cols int, acc bool)
 
 // dotsAVX2 stores the product of row i of a with row j of b, k >= 0 long, in
-// out[4*i+j], for i < rows (1 to 2) and j < 4, where rows j past cols repeat the
-// last one.
+// c[i*ldc+j], or adds it with acc, for i < rows (1 to 2) and j < cols, at least 1.
 //
 //go:noescape
-func dotsAVX2(rows int, k int, a *float32, lda int, b *float32, ldb int, cols int, out *[16]float32)
+func dotsAVX2(rows int, k int, a *float32, lda int, b *float32, ldb int, cols int, c *float32, ldc int, acc bool)
 
 // addRowsAVX2 adds a[0]·b[0:n] + ... + a[k-1]·b[(k-1)*ldb:][0:n] to c[0:n], k >= 1.
 //

@@ -18,55 +18,62 @@ func emitThin(c *build.Context) {
 	}
 }
 
+// dotArgs are the registers of a product of rows with rows.
+type dotArgs struct {
+	k, a, lda, ldb, cols, c, ldc reg.GPVirtual
+	b                            [4]reg.GPVirtual // four rows at a time
+}
+
 // emitDots writes the product of rows with rows: nothing is packed, each
 // operand is read along its rows. AVX-512 has registers for 4×4 sums, AVX2 for
 // 2×4.
 func emitDots(s isa) {
 	most := s.Pick(2, 4)
-	s.Begin("dots", "func(rows, k int, a *float32, lda int, b *float32, ldb, cols int, out *[16]float32)",
-		fmt.Sprintf("stores the product of row i of a with row j of b, k >= 0 long, in\nout[4*i+j], for i < rows (1 to %d) and j < 4, where rows j past cols repeat the\nlast one.", most))
-	rows, k, a, lda := s.Arg("rows"), s.Arg("k"), s.Arg("a"), s.Bytes("lda")
-	b, ldb, cols, out := s.Arg("b"), s.Bytes("ldb"), s.Arg("cols"), s.Arg("out")
-	bs := [4]reg.GPVirtual{b, s.GP64(), s.GP64(), s.GP64()}
-	none := s.GP64()
-	s.XORQ(none, none)
-	for j := 1; j < 4; j++ {
-		s.CMPQ(cols, U8(j))
-		s.CMOVQLE(none, ldb)
-		s.MOVQ(bs[j-1], bs[j])
-		s.ADDQ(ldb, bs[j])
-	}
+	s.Begin("dots", "func(rows, k int, a *float32, lda int, b *float32, ldb, cols int, c *float32, ldc int, acc bool)",
+		fmt.Sprintf("stores the product of row i of a with row j of b, k >= 0 long, in\nc[i*ldc+j], or adds it with acc, for i < rows (1 to %d) and j < cols, at least 1.", most))
+	rows := s.Arg("rows")
+	t := dotArgs{k: s.Arg("k"), a: s.Arg("a"), lda: s.Bytes("lda"), ldb: s.Bytes("ldb"), cols: s.Arg("cols"), c: s.Arg("c"), ldc: s.Bytes("ldc"),
+		b: [4]reg.GPVirtual{s.Arg("b"), s.GP64(), s.GP64(), s.GP64()}}
 	for r := most - 1; r >= 1; r-- {
 		s.CMPQ(rows, U8(r))
 		s.JEQ(LabelRef(fmt.Sprintf("r%d", r)))
 	}
 	for r := most; r >= 1; r-- {
-		s.dots(r, k, a, lda, bs, out)
+		s.dots(t, r)
 	}
 }
 
-func (s isa) dots(rows int, k, a, lda reg.GPVirtual, bs [4]reg.GPVirtual, out reg.GPVirtual) {
+func (s isa) dots(t dotArgs, rows int) {
 	name := fmt.Sprintf("r%d", rows)
 	n := s.Lanes()
 	top := s.Pick(16, 32)
+	j, row, left := s.GP64(), s.GP64(), s.GP64()
 	s.Label(name)
+	// Rows of b past cols repeat the last one.
+	s.XORQ(left, left)
+	for q := 1; q < 4; q++ {
+		s.MOVQ(t.ldb, row)
+		s.CMPQ(t.cols, U8(q))
+		s.CMOVQLE(left, row)
+		s.LEAQ(Mem{Base: t.b[q-1], Index: row, Scale: 1}, t.b[q])
+	}
 	for i := range 4 * rows {
 		s.Zero(s.V(i))
 	}
-	j, row := s.GP64(), s.GP64()
 	s.XORQ(j, j)
+	s.MOVQ(t.k, left)
 	// step adds one vector of every row. AVX2 has fewer spare registers: a mask
 	// takes one of them.
 	step := func(m *simd.Mask) {
-		s.MOVQ(a, row)
+		s.MOVQ(t.a, row)
 		for q := range 4 {
-			s.LoadLanes(simd.Indexed(bs[q], j, 0), s.V(top-1-q), m)
+			s.LoadLanes(simd.Indexed(t.b[q], j, 0), s.V(top-1-q), m)
 		}
 		for r := range rows {
 			x := s.V(top - 5)
 			s.LoadLanes(simd.Indexed(row, j, 0), x, m)
 			if r < rows-1 {
-				s.ADDQ(lda, row)
+				s.ADDQ(t.lda, row)
 			}
 			for q := range 4 {
 				s.VFMADD231PS(s.V(top-1-q), x, s.V(4*r+q))
@@ -74,26 +81,67 @@ func (s isa) dots(rows int, k, a, lda reg.GPVirtual, bs [4]reg.GPVirtual, out re
 		}
 	}
 	s.Label(name + "k")
-	s.CMPQ(k, U8(n))
+	s.CMPQ(left, U8(n))
 	s.JLT(LabelRef(name + "tail"))
 	step(nil)
 	s.ADDQ(U8(4*n), j)
-	s.SUBQ(U8(n), k)
+	s.SUBQ(U8(n), left)
 	s.JMP(LabelRef(name + "k"))
 	s.Label(name + "tail")
-	s.TESTQ(k, k)
+	s.TESTQ(left, left)
 	s.JEQ(LabelRef(name + "sum"))
-	m := s.LaneMask(k, reg.K1, top-6)
+	m := s.LaneMask(left, reg.K1, top-6)
 	step(&m)
 	s.Label(name + "sum")
-	for r := range rows {
-		s.sum4(4*r, out, 16*r)
-	}
+	s.MOVQ(U32(4), left)
+	s.CMPQ(t.cols, left)
+	s.CMOVQLT(t.cols, left)
+	stored := s.LaneMask(left, reg.K2, top-7)
+	s.storeDots(t, name, rows, row, stored)
+	s.LEAQ(Mem{Base: t.b[0], Index: t.ldb, Scale: 4}, t.b[0])
+	s.ADDQ(U8(16), t.c)
+	s.SUBQ(U8(4), t.cols)
+	s.JGT(LabelRef(name))
 	s.End()
 }
 
-// sum4 stores the sums of the lanes of registers first to first+3.
-func (s isa) sum4(first int, out reg.GPVirtual, disp int) {
+// storeDots stores the sums of the lanes of the first registers, four in a row
+// of c, or adds them.
+func (s isa) storeDots(t dotArgs, name string, rows int, row reg.GPVirtual, m simd.Mask) {
+	for r := range rows {
+		s.sum4(4 * r)
+	}
+	s.Load(s.Param("acc"), row.As8())
+	s.TESTB(row.As8(), row.As8())
+	s.MOVQ(t.c, row)
+	s.JEQ(LabelRef(name + "store"))
+	old := s.V(s.Pick(15, 31)).AsX()
+	for r := range rows {
+		if s.Wide() {
+			s.VMOVUPS_Z(simd.At(row, 0), m.Opmask(), old)
+		} else {
+			s.VMASKMOVPS(simd.At(row, 0), m.Vector().AsX(), old)
+		}
+		s.VADDPS(old, s.V(4*r).AsX(), s.V(4*r).AsX())
+		s.ADDQ(t.ldc, row)
+	}
+	s.MOVQ(t.c, row)
+	s.Label(name + "store")
+	for r := range rows {
+		if s.Wide() {
+			s.VMOVUPS(s.V(4*r).AsX(), m.Opmask(), simd.At(row, 0))
+		} else {
+			s.VMASKMOVPS(s.V(4*r).AsX(), m.Vector().AsX(), simd.At(row, 0))
+		}
+		if r < rows-1 {
+			s.ADDQ(t.ldc, row)
+		}
+	}
+}
+
+// sum4 puts the sums of the lanes of registers first to first+3 into the lanes
+// of the first one.
+func (s isa) sum4(first int) {
 	var x [4]reg.Register
 	spare := s.Pick(15, 31)
 	for i := range 4 {
@@ -111,7 +159,6 @@ func (s isa) sum4(first int, out reg.GPVirtual, disp int) {
 	s.VHADDPS(x[1], x[0], x[0])
 	s.VHADDPS(x[3], x[2], x[2])
 	s.VHADDPS(x[2], x[0], x[0])
-	s.VMOVUPS(x[0], simd.At(out, disp))
 }
 
 // emitAddRows writes the sum of scaled rows, the product of a row with a matrix
