@@ -210,7 +210,7 @@ func baseOf(a *array.Array) uint64 {
 
 // execute runs the steps block by block where inputs are gathered, else at once.
 func (s *stripRun) execute(lo, hi int) {
-	var temp [maxStrip]float32
+	var temp stripTemp
 	for s.start = lo; s.start < hi; {
 		end := hi
 		if len(s.gather) > 0 {
@@ -246,7 +246,7 @@ func (s *stripRun) fillBlocks(end int) {
 
 // tail computes the elements [lo, hi), less than a strip, on copies of the
 // operands that are a strip long. It changes the steps.
-func (s *stripRun) tail(lo, hi int, temp *[maxStrip]float32) {
+func (s *stripRun) tail(lo, hi int, temp *stripTemp) {
 	for i, d := range s.p.Inputs {
 		if d != array.Invalid && s.lies(i) == layRow {
 			copyElems(s.tailOf(i), s.in[i], lo, hi, false)

@@ -41,5 +41,5 @@ func NormalF32(a, b uint32) (float32, float32) {
 	u := float32(float32(a)*0x1p-32) + 0x1p-33
 	r := float32(math.Sqrt(float64(-2 * logSingle(u))))
 	t := UniformF32(b) * float32(2*math.Pi)
-	return r * float32(math.Cos(float64(t))), r * float32(math.Sin(float64(t)))
+	return r * cosSingle(t), r * sinSingle(t)
 }

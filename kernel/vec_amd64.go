@@ -34,7 +34,7 @@ func stripLen(level cpuLevel) int {
 }
 
 // runStrips runs steps for the elements [lo, hi), whole strips.
-func runStrips(level cpuLevel, steps []uint64, lo, hi int, temp *[maxStrip]float32) {
+func runStrips(level cpuLevel, steps []uint64, lo, hi int, temp *stripTemp) {
 	if lo >= hi {
 		return
 	}
@@ -46,7 +46,7 @@ func runStrips(level cpuLevel, steps []uint64, lo, hi int, temp *[maxStrip]float
 }
 
 // applyStrips runs load, a function and store for whole strips.
-func applyStrips(level cpuLevel, steps *[4 * stepWords]uint64, dst, src []float32, temp *[maxStrip]float32) {
+func applyStrips(level cpuLevel, steps *[4 * stepWords]uint64, dst, src []float32, temp *stripTemp) {
 	if len(dst) == 0 {
 		return
 	}

@@ -9,6 +9,9 @@ const (
 	maxStrip = 128
 )
 
+// stripTemp is the scratch of steps, two strips.
+type stripTemp [2 * maxStrip]float32
+
 // functionSteps has the steps of the functions of f32.
 var functionSteps = [numCodes]uint8{
 	OpExp: stepExp, OpExpm1: stepExpm1, OpLog: stepLog, OpLog1p: stepLog1p, OpLog2: stepLog2, OpSin: stepSin, OpCos: stepCos,
@@ -25,7 +28,7 @@ func applyFunction(level cpuLevel, op Code, d, a []float32) {
 	all := ^uint64(0)
 	steps := [4 * stepWords]uint64{code[stepLoad], 0, all, 0, 0, 0, code[functionSteps[op]], 0, 0, 0, 0, 0,
 		code[stepStore], 0, all, 0, 0, 0, code[stepEnd]}
-	var temp [maxStrip]float32
+	var temp stripTemp
 	n := len(d) - len(d)%stripLen(level)
 	applyStrips(level, &steps, d[:n], a[:n], &temp)
 	if n < len(d) {

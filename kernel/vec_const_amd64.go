@@ -15,6 +15,7 @@ var (
 	vecSingles = [...]float32{
 		0, 1, 0.5, expMax32, expMin32, roundMagic32, ln2Hi32, ln2Lo32,
 		expSteps, expStep, expStepLo, expSquare, expCubic, 1.0 / 16, tanhFar, erfFar,
+		twoOverPi32, halfPi32, halfPiMid32, halfPiLast32, sin3, sin5, sin7, cos4, cos6, cos8,
 		leastNormal32, 1 << 23, -127, -150, math.MaxFloat32,
 	}
 	//lint:ignore U1000 assembly reads it
@@ -27,5 +28,6 @@ var (
 	vecWords = [...]uint32{
 		1 << 31, 1<<31 - 1, 0x3f800000, 1, math.MaxUint32, 0x7fff, 0x400000, 0x4f000000, roundMagicBits32,
 		oneBits32 - sqrtHalfBits32, 1<<23 - 1, sqrtHalfBits32, 0xff800000, 0x7fc00000, tanhBase << 16, erfBase << 16,
+		trigLargeBits32 - 1,
 	}
 )

@@ -42,10 +42,6 @@ func function32(op Code) func(float64) float64 {
 		return log1p32
 	case OpLog2:
 		return log2of32
-	case OpSin:
-		return sin32
-	case OpCos:
-		return cos32
 	case OpTan:
 		return tan32
 	case OpAtan:

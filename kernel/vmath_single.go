@@ -54,6 +54,10 @@ func single32(op Code) func(float32) float32 {
 		return tanhSingle
 	case OpSigmoid:
 		return sigmoidSingle
+	case OpSin:
+		return sinSingle
+	case OpCos:
+		return cosSingle
 	}
 	return nil
 }

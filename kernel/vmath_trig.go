@@ -2,6 +2,68 @@ package kernel
 
 import "math"
 
+const (
+	// From trigLarge32 on sine and cosine of f32 compute in f64.
+	trigLarge32, trigLargeBits32 = 1 << 17, 0x48000000
+	twoOverPi32                  = 0x1.45f306p-1
+	halfPi32                     = 0x1.921fb4p+0 // below pi/2 by the two others
+	halfPiMid32                  = 0x1.4442d2p-24
+	halfPiLast32                 = -0x1.ee59dap-50
+	// sin(r) is ((sin7*r**2 + sin5)*r**2 + sin3)*r**3 + r, and cos(r) is
+	// ((cos8*r**2 + cos6)*r**2 + cos4)*r**4 - r**2/2 + 1, within 0.07 units in the
+	// last place for |r| <= pi/4.
+	sin3, sin5, sin7 = -0x1.555546p-3, 0x1.11077ap-7, -0x1.995016p-13
+	cos4, cos6, cos8 = 0x1.55554ap-5, -0x1.6c0c16p-10, 0x1.99deecp-16
+)
+
+// sinSingle is the sine, off by at most 0.88 units in the last place.
+func sinSingle(x float32) float32 {
+	v, large := quarterSingle(x, 0)
+	if large {
+		return float32(sin32(float64(x)))
+	}
+	return math.Float32frombits(math.Float32bits(v) ^ math.Float32bits(x)&(1<<31))
+}
+
+// cosSingle is the cosine, off by at most 0.89 units in the last place.
+func cosSingle(x float32) float32 {
+	v, large := quarterSingle(x, 1)
+	if large {
+		return float32(cos32(float64(x)))
+	}
+	return v
+}
+
+// quarterSingle is sin(|x| + ahead*pi/2), or says that x is large.
+func quarterSingle(x float32, ahead uint32) (v float32, large bool) {
+	t := math.Float32frombits(math.Float32bits(x) &^ (1 << 31))
+	if !(t < trigLarge32) {
+		return 0, true
+	}
+	// t = k*pi/2 + r + low. The two sums in f64 are exact before they round, so
+	// that fused operations of f32 give the same; what r rounds away is exact too.
+	z := float32(t*twoOverPi32) + roundMagic32
+	k := z - roundMagic32
+	a := float32(float64(t) - float64(float64(k)*halfPi32))
+	m := float32(k * halfPiMid32)
+	mRest := float32(float64(float64(k)*halfPiMid32) - float64(m))
+	r := a - m
+	low := (((a - r) - m) - mRest) - float32(k*halfPiLast32)
+	n := math.Float32bits(z) + ahead
+	y := float32(r * r)
+	if n&1 == 0 {
+		p := float32((float32((float32(y*sin7)+sin5)*y)+sin3)*float32(y*r)) + low
+		v = r + p
+	} else {
+		h := float32(y * 0.5)
+		w := 1 - h
+		rest := ((1 - w) - h) - float32(r*low)
+		p := float32((float32((float32(y*cos8)+cos6)*y)+cos4)*float32(y*y)) + rest
+		v = w + p
+	}
+	return math.Float32frombits(math.Float32bits(v) ^ n>>1<<31), false
+}
+
 // sinP is sin(r)/r in r*r for |r| <= pi/4, within 5e-12; cosP is cos(r), within 8e-14.
 var (
 	sinP = [5]float64{

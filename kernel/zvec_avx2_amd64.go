@@ -2,7 +2,7 @@
 
 package kernel
 
-// vecRun256 runs the steps at code for the elements [lo, hi), whole strips, with a strip of scratch at temp.
+// vecRun256 runs the steps at code for the elements [lo, hi), whole strips, with two strips of scratch at temp.
 //
 //go:noescape
 func vecRun256(code *uint64, lo int, hi int, temp *float32)

@@ -1727,7 +1727,7 @@ TEXT ·vecExp256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000004, CX
 
-loop:
+singles:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
 	VBROADCASTSS ·vecSingles+12(SB), Y2
@@ -1812,7 +1812,7 @@ loop:
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX
 	DECQ         CX
-	JNE          loop
+	JNE          singles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -1840,7 +1840,7 @@ TEXT ·vecExpm1256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VBROADCASTSD ·vecNums+0(SB), Y1
 	VMULPD       Y1, Y0, Y1
@@ -1949,7 +1949,7 @@ loop:
 	VMOVUPS      Y0, (DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -1976,17 +1976,17 @@ TEXT ·vecLog256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000004, CX
 
-loop:
+singles:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
-	VBROADCASTSS ·vecSingles+64(SB), Y2
+	VBROADCASTSS ·vecSingles+104(SB), Y2
 	VCMPPS       $0x11, Y2, Y0, Y3
 	VCMPPS       $0x11, Y2, Y1, Y2
-	VBROADCASTSS ·vecSingles+76(SB), Y4
-	VBROADCASTSS ·vecSingles+72(SB), Y5
+	VBROADCASTSS ·vecSingles+116(SB), Y4
+	VBROADCASTSS ·vecSingles+112(SB), Y5
 	VBLENDVPS    Y3, Y4, Y5, Y6
 	VBLENDVPS    Y2, Y4, Y5, Y4
-	VBROADCASTSS ·vecSingles+68(SB), Y5
+	VBROADCASTSS ·vecSingles+108(SB), Y5
 	VMULPS       Y5, Y0, Y7
 	VMULPS       Y5, Y1, Y5
 	VBLENDVPS    Y3, Y7, Y0, Y3
@@ -2074,7 +2074,7 @@ loop:
 	VADDPS       Y7, Y2, Y2
 	VADDPS       Y3, Y10, Y3
 	VADDPS       Y2, Y11, Y2
-	VBROADCASTSS ·vecSingles+80(SB), Y4
+	VBROADCASTSS ·vecSingles+120(SB), Y4
 	VCMPPS       $0x1e, Y4, Y0, Y5
 	VCMPPS       $0x1e, Y4, Y1, Y4
 	VBLENDVPS    Y5, Y0, Y3, Y3
@@ -2095,7 +2095,7 @@ loop:
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX
 	DECQ         CX
-	JNE          loop
+	JNE          singles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -2123,7 +2123,7 @@ TEXT ·vecLog1p256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VBROADCASTSD ·vecNums+40(SB), Y1
 	VBROADCASTSD ·vecNums+32(SB), Y2
@@ -2298,7 +2298,7 @@ loop:
 	VMOVUPS      Y0, (DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -2326,7 +2326,7 @@ TEXT ·vecLog2256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VBROADCASTSD ·vecInts+40(SB), Y1
 	VPADDQ       Y1, Y0, Y1
@@ -2467,7 +2467,7 @@ loop:
 	VMOVUPS      Y0, (DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -2481,54 +2481,141 @@ loop:
 	JMP          AX
 
 // func vecSin256<>()
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·vecSin256<>(SB), NOSPLIT|NOFRAME, $0
-	VMOVUPS Y0, (R13)
-	VMOVUPS Y1, 32(R13)
-	VMOVUPS Y2, 64(R13)
-	VMOVUPS Y3, 96(R13)
-	VMOVUPS Y4, 128(R13)
-	VMOVUPS Y5, 160(R13)
-	VMOVUPS Y6, 192(R13)
-	VMOVUPS Y7, 224(R13)
-	MOVQ    R13, BX
-	MOVQ    R13, DX
-	MOVQ    $0x00000008, CX
+	VBROADCASTSS ·vecWords+4(SB), Y8
+	VPAND        Y8, Y0, Y9
+	VPAND        Y8, Y1, Y10
+	VPAND        Y8, Y2, Y11
+	VPAND        Y8, Y3, Y12
+	VPAND        Y8, Y4, Y13
+	VPAND        Y8, Y5, Y14
+	VPAND        Y8, Y6, Y15
+	VPAND        Y8, Y7, Y8
+	VPMAXSD      Y13, Y9, Y9
+	VPMAXSD      Y14, Y10, Y10
+	VPMAXSD      Y15, Y11, Y11
+	VPMAXSD      Y8, Y12, Y12
+	VPMAXSD      Y11, Y9, Y9
+	VPMAXSD      Y12, Y10, Y10
+	VPMAXSD      Y10, Y9, Y9
+	VBROADCASTSS ·vecWords+64(SB), Y8
+	VPCMPGTD     Y8, Y9, Y8
+	VMOVMSKPS    Y8, BX
+	VMOVUPS      Y0, (R13)
+	VMOVUPS      Y1, 32(R13)
+	VMOVUPS      Y2, 64(R13)
+	VMOVUPS      Y3, 96(R13)
+	VMOVUPS      Y4, 128(R13)
+	VMOVUPS      Y5, 160(R13)
+	VMOVUPS      Y6, 192(R13)
+	VMOVUPS      Y7, 224(R13)
+	MOVQ         R13, DX
+	MOVQ         $0x00000008, CX
 
-loop:
-	VCVTPS2PD    (DX), Y0
-	VBROADCASTSD ·vecInts+8(SB), Y1
-	VPAND        Y1, Y0, Y1
-	VBROADCASTSD ·vecNums+128(SB), Y2
-	VMULPD       Y2, Y1, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VADDPD       Y3, Y2, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VSUBPD       Y3, Y2, Y3
+singles:
+	VMOVUPS      (DX), Y1
+	VBROADCASTSS ·vecWords+4(SB), Y2
+	VPAND        Y2, Y1, Y2
+	VBROADCASTSS ·vecSingles+64(SB), Y3
+	VMULPS       Y3, Y2, Y3
+	VBROADCASTSS ·vecSingles+20(SB), Y4
+	VADDPS       Y4, Y3, Y3
+	VBROADCASTSS ·vecSingles+20(SB), Y4
+	VSUBPS       Y4, Y3, Y4
+	VPSLLD       $0x1f, Y3, Y5
+	VPSLLD       $0x1e, Y3, Y3
+	VPXOR        Y3, Y1, Y1
+	VBROADCASTSS ·vecSingles+68(SB), Y3
+	VFNMADD231PS Y3, Y4, Y2
+	VBROADCASTSS ·vecSingles+72(SB), Y3
+	VMULPS       Y3, Y4, Y3
+	VSUBPS       Y3, Y2, Y6
+	VSUBPS       Y6, Y2, Y2
+	VSUBPS       Y3, Y2, Y2
+	VBROADCASTSS ·vecSingles+72(SB), Y7
+	VFMSUB231PS  Y7, Y4, Y3
+	VSUBPS       Y3, Y2, Y2
+	VBROADCASTSS ·vecSingles+76(SB), Y3
+	VMULPS       Y3, Y4, Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y6, Y6, Y3
+	VBROADCASTSS ·vecSingles+8(SB), Y4
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS ·vecSingles+4(SB), Y4
+	VSUBPS       Y3, Y4, Y4
+	VBROADCASTSS ·vecSingles+4(SB), Y7
+	VSUBPS       Y4, Y7, Y7
+	VSUBPS       Y3, Y7, Y3
+	VMULPS       Y2, Y6, Y7
+	VSUBPS       Y7, Y3, Y3
+	VBLENDVPS    Y5, Y3, Y2, Y2
+	VBLENDVPS    Y5, Y4, Y6, Y3
+	VMULPS       Y6, Y6, Y4
+	VBLENDVPS    Y5, Y4, Y6, Y6
+	VMULPS       Y6, Y4, Y6
+	VBROADCASTSS ·vecSingles+100(SB), Y7
+	VBROADCASTSS ·vecSingles+88(SB), Y8
+	VBLENDVPS    Y5, Y7, Y8, Y7
+	VMULPS       Y7, Y4, Y7
+	VBROADCASTSS ·vecSingles+96(SB), Y8
+	VBROADCASTSS ·vecSingles+84(SB), Y9
+	VBLENDVPS    Y5, Y8, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y4, Y7, Y4
+	VBROADCASTSS ·vecSingles+92(SB), Y7
+	VBROADCASTSS ·vecSingles+80(SB), Y8
+	VBLENDVPS    Y5, Y7, Y8, Y5
+	VADDPS       Y5, Y4, Y4
+	VMULPS       Y6, Y4, Y4
+	VADDPS       Y2, Y4, Y2
+	VADDPS       Y3, Y2, Y2
+	VBROADCASTSS ·vecWords+0(SB), Y3
+	VPAND        Y3, Y1, Y1
+	VPXOR        Y1, Y2, Y1
+	VMOVUPS      Y1, 256(DX)
+	ADDQ         $0x20, DX
+	DECQ         CX
+	JNE          singles
+	TESTL        BX, BX
+	JEQ          done
+	MOVQ         R13, DX
+	MOVQ         $0x00000008, CX
+
+doubles:
+	VCVTPS2PD    (DX), Y1
+	VBROADCASTSD ·vecInts+8(SB), Y2
+	VPAND        Y2, Y1, Y2
+	VBROADCASTSD ·vecNums+128(SB), Y3
+	VMULPD       Y3, Y2, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VADDPD       Y4, Y3, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VSUBPD       Y4, Y3, Y4
 	VBROADCASTSD ·vecNums+136(SB), Y5
-	VMULPD       Y5, Y3, Y5
-	VSUBPD       Y5, Y1, Y5
+	VMULPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y2, Y5
 	VBROADCASTSD ·vecNums+144(SB), Y6
-	VMULPD       Y6, Y3, Y3
-	VSUBPD       Y3, Y5, Y3
+	VMULPD       Y6, Y4, Y4
+	VSUBPD       Y4, Y5, Y4
 	VBROADCASTSD ·vecNums+160(SB), Y5
-	VCMPPD       $0x1d, Y5, Y1, Y5
+	VCMPPD       $0x1d, Y5, Y2, Y5
 	VMOVMSKPD    Y5, AX
 	TESTL        AX, AX
 	JEQ          first
-	VPSRLQ       $0x1d, Y1, Y6
+	VPSRLQ       $0x1d, Y2, Y6
 	VBROADCASTSD ·vecInts+72(SB), Y7
 	VPAND        Y7, Y6, Y6
 	VBROADCASTSD ·vecInts+80(SB), Y7
 	VPOR         Y7, Y6, Y6
-	VPSRLQ       $0x34, Y1, Y1
+	VPSRLQ       $0x34, Y2, Y2
 	VBROADCASTSD ·vecInts+88(SB), Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSLLQ       $0x39, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSLLQ       $0x39, Y2, Y7
 	VBROADCASTSD ·vecInts+96(SB), Y8
-	VPAND        Y8, Y1, Y1
+	VPAND        Y8, Y2, Y2
 	VBROADCASTSD ·vecInts+104(SB), Y8
-	VPSUBQ       Y1, Y8, Y8
+	VPSUBQ       Y2, Y8, Y8
 	VBROADCASTSD ·turnBits+8(SB), Y9
 	VBROADCASTSD ·turnBits+0(SB), Y10
 	VBLENDVPD    Y7, Y9, Y10, Y9
@@ -2538,119 +2625,119 @@ loop:
 	VBROADCASTSD ·turnBits+24(SB), Y11
 	VBROADCASTSD ·turnBits+16(SB), Y12
 	VBLENDVPD    Y7, Y11, Y12, Y7
-	VPSLLVQ      Y1, Y9, Y9
+	VPSLLVQ      Y2, Y9, Y9
 	VPSRLVQ      Y8, Y10, Y11
 	VPOR         Y11, Y9, Y9
-	VPSLLVQ      Y1, Y10, Y1
+	VPSLLVQ      Y2, Y10, Y2
 	VPSRLVQ      Y8, Y7, Y7
-	VPOR         Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y1
+	VPOR         Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y2
 	VPMULUDQ     Y9, Y6, Y7
 	VPSRLQ       $0x20, Y9, Y8
 	VPMULUDQ     Y8, Y6, Y8
 	VPSLLQ       $0x20, Y8, Y8
 	VPADDQ       Y8, Y7, Y7
-	VPMULUDQ     Y1, Y6, Y1
-	VPSRLQ       $0x20, Y1, Y1
-	VPADDQ       Y1, Y7, Y1
+	VPMULUDQ     Y2, Y6, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPADDQ       Y2, Y7, Y2
 	VBROADCASTSD ·vecInts+112(SB), Y6
-	VPADDQ       Y6, Y1, Y6
+	VPADDQ       Y6, Y2, Y6
 	VPSRLQ       $0x3e, Y6, Y6
 	VPSLLQ       $0x3e, Y6, Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y7
 	VBROADCASTSD ·vecInts+120(SB), Y8
 	VPXOR        Y8, Y7, Y7
 	VBROADCASTSD ·vecInts+64(SB), Y8
-	VPBLENDD     $0xaa, Y8, Y1, Y1
+	VPBLENDD     $0xaa, Y8, Y2, Y2
 	VBROADCASTSD ·vecNums+176(SB), Y8
 	VSUBPD       Y8, Y7, Y7
-	VADDPD       Y7, Y1, Y1
+	VADDPD       Y7, Y2, Y2
 	VBROADCASTSD ·vecNums+168(SB), Y7
-	VMULPD       Y7, Y1, Y1
-	VBLENDVPD    Y5, Y1, Y3, Y1
-	VMOVUPD      Y1, Y3
-	VBLENDVPD    Y5, Y6, Y2, Y1
-	VMOVUPD      Y1, Y2
+	VMULPD       Y7, Y2, Y2
+	VBLENDVPD    Y5, Y2, Y4, Y2
+	VMOVUPD      Y2, Y4
+	VBLENDVPD    Y5, Y6, Y3, Y2
+	VMOVUPD      Y2, Y3
 
 first:
-	VMULPD       Y3, Y3, Y1
+	VMULPD       Y4, Y4, Y2
 	VBROADCASTSD ·sinP+32(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+0(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y3, Y5, Y3
+	VMULPD       Y4, Y5, Y4
 	VBROADCASTSD ·cosP+40(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+32(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y1
+	VMULPD       Y2, Y5, Y2
 	VBROADCASTSD ·cosP+0(SB), Y5
-	VADDPD       Y5, Y1, Y1
-	VPSLLQ       $0x3f, Y2, Y5
-	VBLENDVPD    Y5, Y1, Y3, Y1
-	VPSRLQ       $0x01, Y2, Y2
-	VPSLLQ       $0x3f, Y2, Y2
-	VPXOR        Y2, Y1, Y1
-	VBROADCASTSD ·vecInts+0(SB), Y2
-	VPAND        Y2, Y0, Y2
-	VPXOR        Y2, Y1, Y1
-	VSUBPD       Y0, Y0, Y2
-	VCMPPD       $0x03, Y0, Y2, Y0
-	VBROADCASTSD ·vecInts+32(SB), Y2
-	VBLENDVPD    Y0, Y2, Y1, Y0
-	VCVTPD2PSY   Y0, X4
-	VCVTPS2PD    16(DX), Y0
-	VBROADCASTSD ·vecInts+8(SB), Y1
-	VPAND        Y1, Y0, Y1
-	VBROADCASTSD ·vecNums+128(SB), Y2
-	VMULPD       Y2, Y1, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VADDPD       Y3, Y2, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VSUBPD       Y3, Y2, Y3
+	VADDPD       Y5, Y2, Y2
+	VPSLLQ       $0x3f, Y3, Y5
+	VBLENDVPD    Y5, Y2, Y4, Y2
+	VPSRLQ       $0x01, Y3, Y3
+	VPSLLQ       $0x3f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VBROADCASTSD ·vecInts+0(SB), Y3
+	VPAND        Y3, Y1, Y3
+	VPXOR        Y3, Y2, Y2
+	VSUBPD       Y1, Y1, Y3
+	VCMPPD       $0x03, Y1, Y3, Y1
+	VBROADCASTSD ·vecInts+32(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VCVTPD2PSY   Y1, X0
+	VCVTPS2PD    16(DX), Y1
+	VBROADCASTSD ·vecInts+8(SB), Y2
+	VPAND        Y2, Y1, Y2
+	VBROADCASTSD ·vecNums+128(SB), Y3
+	VMULPD       Y3, Y2, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VADDPD       Y4, Y3, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VSUBPD       Y4, Y3, Y4
 	VBROADCASTSD ·vecNums+136(SB), Y5
-	VMULPD       Y5, Y3, Y5
-	VSUBPD       Y5, Y1, Y5
+	VMULPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y2, Y5
 	VBROADCASTSD ·vecNums+144(SB), Y6
-	VMULPD       Y6, Y3, Y3
-	VSUBPD       Y3, Y5, Y3
+	VMULPD       Y6, Y4, Y4
+	VSUBPD       Y4, Y5, Y4
 	VBROADCASTSD ·vecNums+160(SB), Y5
-	VCMPPD       $0x1d, Y5, Y1, Y5
+	VCMPPD       $0x1d, Y5, Y2, Y5
 	VMOVMSKPD    Y5, AX
 	TESTL        AX, AX
 	JEQ          second
-	VPSRLQ       $0x1d, Y1, Y6
+	VPSRLQ       $0x1d, Y2, Y6
 	VBROADCASTSD ·vecInts+72(SB), Y7
 	VPAND        Y7, Y6, Y6
 	VBROADCASTSD ·vecInts+80(SB), Y7
 	VPOR         Y7, Y6, Y6
-	VPSRLQ       $0x34, Y1, Y1
+	VPSRLQ       $0x34, Y2, Y2
 	VBROADCASTSD ·vecInts+88(SB), Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSLLQ       $0x39, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSLLQ       $0x39, Y2, Y7
 	VBROADCASTSD ·vecInts+96(SB), Y8
-	VPAND        Y8, Y1, Y1
+	VPAND        Y8, Y2, Y2
 	VBROADCASTSD ·vecInts+104(SB), Y8
-	VPSUBQ       Y1, Y8, Y8
+	VPSUBQ       Y2, Y8, Y8
 	VBROADCASTSD ·turnBits+8(SB), Y9
 	VBROADCASTSD ·turnBits+0(SB), Y10
 	VBLENDVPD    Y7, Y9, Y10, Y9
@@ -2660,152 +2747,249 @@ first:
 	VBROADCASTSD ·turnBits+24(SB), Y11
 	VBROADCASTSD ·turnBits+16(SB), Y12
 	VBLENDVPD    Y7, Y11, Y12, Y7
-	VPSLLVQ      Y1, Y9, Y9
+	VPSLLVQ      Y2, Y9, Y9
 	VPSRLVQ      Y8, Y10, Y11
 	VPOR         Y11, Y9, Y9
-	VPSLLVQ      Y1, Y10, Y1
+	VPSLLVQ      Y2, Y10, Y2
 	VPSRLVQ      Y8, Y7, Y7
-	VPOR         Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y1
+	VPOR         Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y2
 	VPMULUDQ     Y9, Y6, Y7
 	VPSRLQ       $0x20, Y9, Y8
 	VPMULUDQ     Y8, Y6, Y8
 	VPSLLQ       $0x20, Y8, Y8
 	VPADDQ       Y8, Y7, Y7
-	VPMULUDQ     Y1, Y6, Y1
-	VPSRLQ       $0x20, Y1, Y1
-	VPADDQ       Y1, Y7, Y1
+	VPMULUDQ     Y2, Y6, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPADDQ       Y2, Y7, Y2
 	VBROADCASTSD ·vecInts+112(SB), Y6
-	VPADDQ       Y6, Y1, Y6
+	VPADDQ       Y6, Y2, Y6
 	VPSRLQ       $0x3e, Y6, Y6
 	VPSLLQ       $0x3e, Y6, Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y7
 	VBROADCASTSD ·vecInts+120(SB), Y8
 	VPXOR        Y8, Y7, Y7
 	VBROADCASTSD ·vecInts+64(SB), Y8
-	VPBLENDD     $0xaa, Y8, Y1, Y1
+	VPBLENDD     $0xaa, Y8, Y2, Y2
 	VBROADCASTSD ·vecNums+176(SB), Y8
 	VSUBPD       Y8, Y7, Y7
-	VADDPD       Y7, Y1, Y1
+	VADDPD       Y7, Y2, Y2
 	VBROADCASTSD ·vecNums+168(SB), Y7
-	VMULPD       Y7, Y1, Y1
-	VBLENDVPD    Y5, Y1, Y3, Y1
-	VMOVUPD      Y1, Y3
-	VBLENDVPD    Y5, Y6, Y2, Y1
-	VMOVUPD      Y1, Y2
+	VMULPD       Y7, Y2, Y2
+	VBLENDVPD    Y5, Y2, Y4, Y2
+	VMOVUPD      Y2, Y4
+	VBLENDVPD    Y5, Y6, Y3, Y2
+	VMOVUPD      Y2, Y3
 
 second:
-	VMULPD       Y3, Y3, Y1
+	VMULPD       Y4, Y4, Y2
 	VBROADCASTSD ·sinP+32(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+0(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y3, Y5, Y3
+	VMULPD       Y4, Y5, Y4
 	VBROADCASTSD ·cosP+40(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+32(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y1
+	VMULPD       Y2, Y5, Y2
 	VBROADCASTSD ·cosP+0(SB), Y5
-	VADDPD       Y5, Y1, Y1
-	VPSLLQ       $0x3f, Y2, Y5
-	VBLENDVPD    Y5, Y1, Y3, Y1
-	VPSRLQ       $0x01, Y2, Y2
-	VPSLLQ       $0x3f, Y2, Y2
-	VPXOR        Y2, Y1, Y1
-	VBROADCASTSD ·vecInts+0(SB), Y2
-	VPAND        Y2, Y0, Y2
-	VPXOR        Y2, Y1, Y1
-	VSUBPD       Y0, Y0, Y2
-	VCMPPD       $0x03, Y0, Y2, Y0
-	VBROADCASTSD ·vecInts+32(SB), Y2
-	VBLENDVPD    Y0, Y2, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VINSERTF128  $0x01, X0, Y4, Y0
-	VMOVUPS      Y0, (DX)
+	VADDPD       Y5, Y2, Y2
+	VPSLLQ       $0x3f, Y3, Y5
+	VBLENDVPD    Y5, Y2, Y4, Y2
+	VPSRLQ       $0x01, Y3, Y3
+	VPSLLQ       $0x3f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VBROADCASTSD ·vecInts+0(SB), Y3
+	VPAND        Y3, Y1, Y3
+	VPXOR        Y3, Y2, Y2
+	VSUBPD       Y1, Y1, Y3
+	VCMPPD       $0x03, Y1, Y3, Y1
+	VBROADCASTSD ·vecInts+32(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VINSERTF128  $0x01, X1, Y0, Y1
+	VMOVUPS      (DX), Y2
+	VMOVUPS      256(DX), Y3
+	VBROADCASTSS ·vecWords+4(SB), Y4
+	VPAND        Y4, Y2, Y2
+	VBROADCASTSS ·vecWords+64(SB), Y4
+	VPCMPGTD     Y4, Y2, Y2
+	VBLENDVPS    Y2, Y1, Y3, Y1
+	VMOVUPS      Y1, 256(DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
-	VMOVUPS      (R13), Y0
-	VMOVUPS      32(R13), Y1
-	VMOVUPS      64(R13), Y2
-	VMOVUPS      96(R13), Y3
-	VMOVUPS      128(R13), Y4
-	VMOVUPS      160(R13), Y5
-	VMOVUPS      192(R13), Y6
-	VMOVUPS      224(R13), Y7
-	ADDQ         $0x30, R8
-	MOVQ         (R8), AX
-	JMP          AX
+	JNE          doubles
+
+done:
+	VMOVUPS 256(R13), Y0
+	VMOVUPS 288(R13), Y1
+	VMOVUPS 320(R13), Y2
+	VMOVUPS 352(R13), Y3
+	VMOVUPS 384(R13), Y4
+	VMOVUPS 416(R13), Y5
+	VMOVUPS 448(R13), Y6
+	VMOVUPS 480(R13), Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
 
 // func vecCos256<>()
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, FMA3
 TEXT ·vecCos256<>(SB), NOSPLIT|NOFRAME, $0
-	VMOVUPS Y0, (R13)
-	VMOVUPS Y1, 32(R13)
-	VMOVUPS Y2, 64(R13)
-	VMOVUPS Y3, 96(R13)
-	VMOVUPS Y4, 128(R13)
-	VMOVUPS Y5, 160(R13)
-	VMOVUPS Y6, 192(R13)
-	VMOVUPS Y7, 224(R13)
-	MOVQ    R13, BX
-	MOVQ    R13, DX
-	MOVQ    $0x00000008, CX
+	VBROADCASTSS ·vecWords+4(SB), Y8
+	VPAND        Y8, Y0, Y9
+	VPAND        Y8, Y1, Y10
+	VPAND        Y8, Y2, Y11
+	VPAND        Y8, Y3, Y12
+	VPAND        Y8, Y4, Y13
+	VPAND        Y8, Y5, Y14
+	VPAND        Y8, Y6, Y15
+	VPAND        Y8, Y7, Y8
+	VPMAXSD      Y13, Y9, Y9
+	VPMAXSD      Y14, Y10, Y10
+	VPMAXSD      Y15, Y11, Y11
+	VPMAXSD      Y8, Y12, Y12
+	VPMAXSD      Y11, Y9, Y9
+	VPMAXSD      Y12, Y10, Y10
+	VPMAXSD      Y10, Y9, Y9
+	VBROADCASTSS ·vecWords+64(SB), Y8
+	VPCMPGTD     Y8, Y9, Y8
+	VMOVMSKPS    Y8, BX
+	VMOVUPS      Y0, (R13)
+	VMOVUPS      Y1, 32(R13)
+	VMOVUPS      Y2, 64(R13)
+	VMOVUPS      Y3, 96(R13)
+	VMOVUPS      Y4, 128(R13)
+	VMOVUPS      Y5, 160(R13)
+	VMOVUPS      Y6, 192(R13)
+	VMOVUPS      Y7, 224(R13)
+	MOVQ         R13, DX
+	MOVQ         $0x00000008, CX
 
-loop:
-	VCVTPS2PD    (DX), Y0
-	VBROADCASTSD ·vecInts+8(SB), Y1
-	VPAND        Y1, Y0, Y1
-	VBROADCASTSD ·vecNums+128(SB), Y2
-	VMULPD       Y2, Y1, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VADDPD       Y3, Y2, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VSUBPD       Y3, Y2, Y3
+singles:
+	VMOVUPS      (DX), Y1
+	VBROADCASTSS ·vecWords+4(SB), Y2
+	VPAND        Y2, Y1, Y2
+	VBROADCASTSS ·vecSingles+64(SB), Y1
+	VMULPS       Y1, Y2, Y1
+	VBROADCASTSS ·vecSingles+20(SB), Y3
+	VADDPS       Y3, Y1, Y1
+	VBROADCASTSS ·vecSingles+20(SB), Y3
+	VSUBPS       Y3, Y1, Y3
+	VBROADCASTSS ·vecWords+12(SB), Y4
+	VPADDD       Y4, Y1, Y1
+	VPSLLD       $0x1f, Y1, Y4
+	VPSLLD       $0x1e, Y1, Y1
+	VBROADCASTSS ·vecSingles+68(SB), Y5
+	VFNMADD231PS Y5, Y3, Y2
+	VBROADCASTSS ·vecSingles+72(SB), Y5
+	VMULPS       Y5, Y3, Y5
+	VSUBPS       Y5, Y2, Y6
+	VSUBPS       Y6, Y2, Y2
+	VSUBPS       Y5, Y2, Y2
+	VBROADCASTSS ·vecSingles+72(SB), Y7
+	VFMSUB231PS  Y7, Y3, Y5
+	VSUBPS       Y5, Y2, Y2
+	VBROADCASTSS ·vecSingles+76(SB), Y5
+	VMULPS       Y5, Y3, Y3
+	VSUBPS       Y3, Y2, Y2
+	VMULPS       Y6, Y6, Y3
+	VBROADCASTSS ·vecSingles+8(SB), Y5
+	VMULPS       Y5, Y3, Y3
+	VBROADCASTSS ·vecSingles+4(SB), Y5
+	VSUBPS       Y3, Y5, Y5
+	VBROADCASTSS ·vecSingles+4(SB), Y7
+	VSUBPS       Y5, Y7, Y7
+	VSUBPS       Y3, Y7, Y3
+	VMULPS       Y2, Y6, Y7
+	VSUBPS       Y7, Y3, Y3
+	VBLENDVPS    Y4, Y3, Y2, Y2
+	VBLENDVPS    Y4, Y5, Y6, Y3
+	VMULPS       Y6, Y6, Y5
+	VBLENDVPS    Y4, Y5, Y6, Y6
+	VMULPS       Y6, Y5, Y6
+	VBROADCASTSS ·vecSingles+100(SB), Y7
+	VBROADCASTSS ·vecSingles+88(SB), Y8
+	VBLENDVPS    Y4, Y7, Y8, Y7
+	VMULPS       Y7, Y5, Y7
+	VBROADCASTSS ·vecSingles+96(SB), Y8
+	VBROADCASTSS ·vecSingles+84(SB), Y9
+	VBLENDVPS    Y4, Y8, Y9, Y8
+	VADDPS       Y8, Y7, Y7
+	VMULPS       Y5, Y7, Y5
+	VBROADCASTSS ·vecSingles+92(SB), Y7
+	VBROADCASTSS ·vecSingles+80(SB), Y8
+	VBLENDVPS    Y4, Y7, Y8, Y4
+	VADDPS       Y4, Y5, Y4
+	VMULPS       Y6, Y4, Y4
+	VADDPS       Y2, Y4, Y2
+	VADDPS       Y3, Y2, Y2
+	VBROADCASTSS ·vecWords+0(SB), Y3
+	VPAND        Y3, Y1, Y1
+	VPXOR        Y1, Y2, Y1
+	VMOVUPS      Y1, 256(DX)
+	ADDQ         $0x20, DX
+	DECQ         CX
+	JNE          singles
+	TESTL        BX, BX
+	JEQ          done
+	MOVQ         R13, DX
+	MOVQ         $0x00000008, CX
+
+doubles:
+	VCVTPS2PD    (DX), Y1
+	VBROADCASTSD ·vecInts+8(SB), Y2
+	VPAND        Y2, Y1, Y2
+	VBROADCASTSD ·vecNums+128(SB), Y3
+	VMULPD       Y3, Y2, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VADDPD       Y4, Y3, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VSUBPD       Y4, Y3, Y4
 	VBROADCASTSD ·vecNums+136(SB), Y5
-	VMULPD       Y5, Y3, Y5
-	VSUBPD       Y5, Y1, Y5
+	VMULPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y2, Y5
 	VBROADCASTSD ·vecNums+144(SB), Y6
-	VMULPD       Y6, Y3, Y3
-	VSUBPD       Y3, Y5, Y3
+	VMULPD       Y6, Y4, Y4
+	VSUBPD       Y4, Y5, Y4
 	VBROADCASTSD ·vecNums+160(SB), Y5
-	VCMPPD       $0x1d, Y5, Y1, Y5
+	VCMPPD       $0x1d, Y5, Y2, Y5
 	VMOVMSKPD    Y5, AX
 	TESTL        AX, AX
 	JEQ          first
-	VPSRLQ       $0x1d, Y1, Y6
+	VPSRLQ       $0x1d, Y2, Y6
 	VBROADCASTSD ·vecInts+72(SB), Y7
 	VPAND        Y7, Y6, Y6
 	VBROADCASTSD ·vecInts+80(SB), Y7
 	VPOR         Y7, Y6, Y6
-	VPSRLQ       $0x34, Y1, Y1
+	VPSRLQ       $0x34, Y2, Y2
 	VBROADCASTSD ·vecInts+88(SB), Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSLLQ       $0x39, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSLLQ       $0x39, Y2, Y7
 	VBROADCASTSD ·vecInts+96(SB), Y8
-	VPAND        Y8, Y1, Y1
+	VPAND        Y8, Y2, Y2
 	VBROADCASTSD ·vecInts+104(SB), Y8
-	VPSUBQ       Y1, Y8, Y8
+	VPSUBQ       Y2, Y8, Y8
 	VBROADCASTSD ·turnBits+8(SB), Y9
 	VBROADCASTSD ·turnBits+0(SB), Y10
 	VBLENDVPD    Y7, Y9, Y10, Y9
@@ -2815,118 +2999,118 @@ loop:
 	VBROADCASTSD ·turnBits+24(SB), Y11
 	VBROADCASTSD ·turnBits+16(SB), Y12
 	VBLENDVPD    Y7, Y11, Y12, Y7
-	VPSLLVQ      Y1, Y9, Y9
+	VPSLLVQ      Y2, Y9, Y9
 	VPSRLVQ      Y8, Y10, Y11
 	VPOR         Y11, Y9, Y9
-	VPSLLVQ      Y1, Y10, Y1
+	VPSLLVQ      Y2, Y10, Y2
 	VPSRLVQ      Y8, Y7, Y7
-	VPOR         Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y1
+	VPOR         Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y2
 	VPMULUDQ     Y9, Y6, Y7
 	VPSRLQ       $0x20, Y9, Y8
 	VPMULUDQ     Y8, Y6, Y8
 	VPSLLQ       $0x20, Y8, Y8
 	VPADDQ       Y8, Y7, Y7
-	VPMULUDQ     Y1, Y6, Y1
-	VPSRLQ       $0x20, Y1, Y1
-	VPADDQ       Y1, Y7, Y1
+	VPMULUDQ     Y2, Y6, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPADDQ       Y2, Y7, Y2
 	VBROADCASTSD ·vecInts+112(SB), Y6
-	VPADDQ       Y6, Y1, Y6
+	VPADDQ       Y6, Y2, Y6
 	VPSRLQ       $0x3e, Y6, Y6
 	VPSLLQ       $0x3e, Y6, Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y7
 	VBROADCASTSD ·vecInts+120(SB), Y8
 	VPXOR        Y8, Y7, Y7
 	VBROADCASTSD ·vecInts+64(SB), Y8
-	VPBLENDD     $0xaa, Y8, Y1, Y1
+	VPBLENDD     $0xaa, Y8, Y2, Y2
 	VBROADCASTSD ·vecNums+176(SB), Y8
 	VSUBPD       Y8, Y7, Y7
-	VADDPD       Y7, Y1, Y1
+	VADDPD       Y7, Y2, Y2
 	VBROADCASTSD ·vecNums+168(SB), Y7
-	VMULPD       Y7, Y1, Y1
-	VBLENDVPD    Y5, Y1, Y3, Y1
-	VMOVUPD      Y1, Y3
-	VBLENDVPD    Y5, Y6, Y2, Y1
-	VMOVUPD      Y1, Y2
+	VMULPD       Y7, Y2, Y2
+	VBLENDVPD    Y5, Y2, Y4, Y2
+	VMOVUPD      Y2, Y4
+	VBLENDVPD    Y5, Y6, Y3, Y2
+	VMOVUPD      Y2, Y3
 
 first:
-	VMULPD       Y3, Y3, Y1
+	VMULPD       Y4, Y4, Y2
 	VBROADCASTSD ·sinP+32(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+0(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y3, Y5, Y3
+	VMULPD       Y4, Y5, Y4
 	VBROADCASTSD ·cosP+40(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+32(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y1
+	VMULPD       Y2, Y5, Y2
 	VBROADCASTSD ·cosP+0(SB), Y5
-	VADDPD       Y5, Y1, Y1
-	VPSLLQ       $0x3f, Y2, Y5
-	VBLENDVPD    Y5, Y3, Y1, Y1
-	VBROADCASTSD ·vecInts+128(SB), Y3
-	VPADDQ       Y3, Y2, Y2
-	VPSRLQ       $0x01, Y2, Y2
-	VPSLLQ       $0x3f, Y2, Y2
-	VPXOR        Y2, Y1, Y1
-	VSUBPD       Y0, Y0, Y2
-	VCMPPD       $0x03, Y0, Y2, Y0
-	VBROADCASTSD ·vecInts+32(SB), Y2
-	VBLENDVPD    Y0, Y2, Y1, Y0
-	VCVTPD2PSY   Y0, X4
-	VCVTPS2PD    16(DX), Y0
-	VBROADCASTSD ·vecInts+8(SB), Y1
-	VPAND        Y1, Y0, Y1
-	VBROADCASTSD ·vecNums+128(SB), Y2
-	VMULPD       Y2, Y1, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VADDPD       Y3, Y2, Y2
-	VBROADCASTSD ·vecNums+8(SB), Y3
-	VSUBPD       Y3, Y2, Y3
+	VADDPD       Y5, Y2, Y2
+	VPSLLQ       $0x3f, Y3, Y5
+	VBLENDVPD    Y5, Y4, Y2, Y2
+	VBROADCASTSD ·vecInts+128(SB), Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y3
+	VPSLLQ       $0x3f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VSUBPD       Y1, Y1, Y3
+	VCMPPD       $0x03, Y1, Y3, Y1
+	VBROADCASTSD ·vecInts+32(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VCVTPD2PSY   Y1, X0
+	VCVTPS2PD    16(DX), Y1
+	VBROADCASTSD ·vecInts+8(SB), Y2
+	VPAND        Y2, Y1, Y2
+	VBROADCASTSD ·vecNums+128(SB), Y3
+	VMULPD       Y3, Y2, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VADDPD       Y4, Y3, Y3
+	VBROADCASTSD ·vecNums+8(SB), Y4
+	VSUBPD       Y4, Y3, Y4
 	VBROADCASTSD ·vecNums+136(SB), Y5
-	VMULPD       Y5, Y3, Y5
-	VSUBPD       Y5, Y1, Y5
+	VMULPD       Y5, Y4, Y5
+	VSUBPD       Y5, Y2, Y5
 	VBROADCASTSD ·vecNums+144(SB), Y6
-	VMULPD       Y6, Y3, Y3
-	VSUBPD       Y3, Y5, Y3
+	VMULPD       Y6, Y4, Y4
+	VSUBPD       Y4, Y5, Y4
 	VBROADCASTSD ·vecNums+160(SB), Y5
-	VCMPPD       $0x1d, Y5, Y1, Y5
+	VCMPPD       $0x1d, Y5, Y2, Y5
 	VMOVMSKPD    Y5, AX
 	TESTL        AX, AX
 	JEQ          second
-	VPSRLQ       $0x1d, Y1, Y6
+	VPSRLQ       $0x1d, Y2, Y6
 	VBROADCASTSD ·vecInts+72(SB), Y7
 	VPAND        Y7, Y6, Y6
 	VBROADCASTSD ·vecInts+80(SB), Y7
 	VPOR         Y7, Y6, Y6
-	VPSRLQ       $0x34, Y1, Y1
+	VPSRLQ       $0x34, Y2, Y2
 	VBROADCASTSD ·vecInts+88(SB), Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSLLQ       $0x39, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSLLQ       $0x39, Y2, Y7
 	VBROADCASTSD ·vecInts+96(SB), Y8
-	VPAND        Y8, Y1, Y1
+	VPAND        Y8, Y2, Y2
 	VBROADCASTSD ·vecInts+104(SB), Y8
-	VPSUBQ       Y1, Y8, Y8
+	VPSUBQ       Y2, Y8, Y8
 	VBROADCASTSD ·turnBits+8(SB), Y9
 	VBROADCASTSD ·turnBits+0(SB), Y10
 	VBLENDVPD    Y7, Y9, Y10, Y9
@@ -2936,101 +3120,110 @@ first:
 	VBROADCASTSD ·turnBits+24(SB), Y11
 	VBROADCASTSD ·turnBits+16(SB), Y12
 	VBLENDVPD    Y7, Y11, Y12, Y7
-	VPSLLVQ      Y1, Y9, Y9
+	VPSLLVQ      Y2, Y9, Y9
 	VPSRLVQ      Y8, Y10, Y11
 	VPOR         Y11, Y9, Y9
-	VPSLLVQ      Y1, Y10, Y1
+	VPSLLVQ      Y2, Y10, Y2
 	VPSRLVQ      Y8, Y7, Y7
-	VPOR         Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y1
+	VPOR         Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y2
 	VPMULUDQ     Y9, Y6, Y7
 	VPSRLQ       $0x20, Y9, Y8
 	VPMULUDQ     Y8, Y6, Y8
 	VPSLLQ       $0x20, Y8, Y8
 	VPADDQ       Y8, Y7, Y7
-	VPMULUDQ     Y1, Y6, Y1
-	VPSRLQ       $0x20, Y1, Y1
-	VPADDQ       Y1, Y7, Y1
+	VPMULUDQ     Y2, Y6, Y2
+	VPSRLQ       $0x20, Y2, Y2
+	VPADDQ       Y2, Y7, Y2
 	VBROADCASTSD ·vecInts+112(SB), Y6
-	VPADDQ       Y6, Y1, Y6
+	VPADDQ       Y6, Y2, Y6
 	VPSRLQ       $0x3e, Y6, Y6
 	VPSLLQ       $0x3e, Y6, Y7
-	VPSUBQ       Y7, Y1, Y1
-	VPSRLQ       $0x20, Y1, Y7
+	VPSUBQ       Y7, Y2, Y2
+	VPSRLQ       $0x20, Y2, Y7
 	VBROADCASTSD ·vecInts+120(SB), Y8
 	VPXOR        Y8, Y7, Y7
 	VBROADCASTSD ·vecInts+64(SB), Y8
-	VPBLENDD     $0xaa, Y8, Y1, Y1
+	VPBLENDD     $0xaa, Y8, Y2, Y2
 	VBROADCASTSD ·vecNums+176(SB), Y8
 	VSUBPD       Y8, Y7, Y7
-	VADDPD       Y7, Y1, Y1
+	VADDPD       Y7, Y2, Y2
 	VBROADCASTSD ·vecNums+168(SB), Y7
-	VMULPD       Y7, Y1, Y1
-	VBLENDVPD    Y5, Y1, Y3, Y1
-	VMOVUPD      Y1, Y3
-	VBLENDVPD    Y5, Y6, Y2, Y1
-	VMOVUPD      Y1, Y2
+	VMULPD       Y7, Y2, Y2
+	VBLENDVPD    Y5, Y2, Y4, Y2
+	VMOVUPD      Y2, Y4
+	VBLENDVPD    Y5, Y6, Y3, Y2
+	VMOVUPD      Y2, Y3
 
 second:
-	VMULPD       Y3, Y3, Y1
+	VMULPD       Y4, Y4, Y2
 	VBROADCASTSD ·sinP+32(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·sinP+0(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y3, Y5, Y3
+	VMULPD       Y4, Y5, Y4
 	VBROADCASTSD ·cosP+40(SB), Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+32(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+24(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+16(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y5
+	VMULPD       Y2, Y5, Y5
 	VBROADCASTSD ·cosP+8(SB), Y6
 	VADDPD       Y6, Y5, Y5
-	VMULPD       Y1, Y5, Y1
+	VMULPD       Y2, Y5, Y2
 	VBROADCASTSD ·cosP+0(SB), Y5
-	VADDPD       Y5, Y1, Y1
-	VPSLLQ       $0x3f, Y2, Y5
-	VBLENDVPD    Y5, Y3, Y1, Y1
-	VBROADCASTSD ·vecInts+128(SB), Y3
-	VPADDQ       Y3, Y2, Y2
-	VPSRLQ       $0x01, Y2, Y2
-	VPSLLQ       $0x3f, Y2, Y2
-	VPXOR        Y2, Y1, Y1
-	VSUBPD       Y0, Y0, Y2
-	VCMPPD       $0x03, Y0, Y2, Y0
-	VBROADCASTSD ·vecInts+32(SB), Y2
-	VBLENDVPD    Y0, Y2, Y1, Y0
-	VCVTPD2PSY   Y0, X0
-	VINSERTF128  $0x01, X0, Y4, Y0
-	VMOVUPS      Y0, (DX)
+	VADDPD       Y5, Y2, Y2
+	VPSLLQ       $0x3f, Y3, Y5
+	VBLENDVPD    Y5, Y4, Y2, Y2
+	VBROADCASTSD ·vecInts+128(SB), Y4
+	VPADDQ       Y4, Y3, Y3
+	VPSRLQ       $0x01, Y3, Y3
+	VPSLLQ       $0x3f, Y3, Y3
+	VPXOR        Y3, Y2, Y2
+	VSUBPD       Y1, Y1, Y3
+	VCMPPD       $0x03, Y1, Y3, Y1
+	VBROADCASTSD ·vecInts+32(SB), Y3
+	VBLENDVPD    Y1, Y3, Y2, Y1
+	VCVTPD2PSY   Y1, X1
+	VINSERTF128  $0x01, X1, Y0, Y1
+	VMOVUPS      (DX), Y2
+	VMOVUPS      256(DX), Y3
+	VBROADCASTSS ·vecWords+4(SB), Y4
+	VPAND        Y4, Y2, Y2
+	VBROADCASTSS ·vecWords+64(SB), Y4
+	VPCMPGTD     Y4, Y2, Y2
+	VBLENDVPS    Y2, Y1, Y3, Y1
+	VMOVUPS      Y1, 256(DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
-	VMOVUPS      (R13), Y0
-	VMOVUPS      32(R13), Y1
-	VMOVUPS      64(R13), Y2
-	VMOVUPS      96(R13), Y3
-	VMOVUPS      128(R13), Y4
-	VMOVUPS      160(R13), Y5
-	VMOVUPS      192(R13), Y6
-	VMOVUPS      224(R13), Y7
-	ADDQ         $0x30, R8
-	MOVQ         (R8), AX
-	JMP          AX
+	JNE          doubles
+
+done:
+	VMOVUPS 256(R13), Y0
+	VMOVUPS 288(R13), Y1
+	VMOVUPS 320(R13), Y2
+	VMOVUPS 352(R13), Y3
+	VMOVUPS 384(R13), Y4
+	VMOVUPS 416(R13), Y5
+	VMOVUPS 448(R13), Y6
+	VMOVUPS 480(R13), Y7
+	ADDQ    $0x30, R8
+	MOVQ    (R8), AX
+	JMP     AX
 
 // func vecTan256<>()
 // Requires: AVX, AVX2
@@ -3047,7 +3240,7 @@ TEXT ·vecTan256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VBROADCASTSD ·vecInts+8(SB), Y1
 	VPAND        Y1, Y0, Y1
@@ -3298,7 +3491,7 @@ second:
 	VMOVUPS      Y0, (DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -3326,7 +3519,7 @@ TEXT ·vecAtan256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VBROADCASTSD ·vecInts+8(SB), Y1
 	VPAND        Y1, Y0, Y1
@@ -3439,7 +3632,7 @@ loop:
 	VMOVUPS      Y0, (DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -3466,7 +3659,7 @@ TEXT ·vecErf256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000004, CX
 
-loop:
+singles:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
 	VBROADCASTSS ·vecWords+4(SB), Y2
@@ -3570,7 +3763,7 @@ loop:
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX
 	DECQ         CX
-	JNE          loop
+	JNE          singles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -3597,7 +3790,7 @@ TEXT ·vecTanh256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000004, CX
 
-loop:
+singles:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
 	VBROADCASTSS ·vecWords+4(SB), Y2
@@ -3701,7 +3894,7 @@ loop:
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX
 	DECQ         CX
-	JNE          loop
+	JNE          singles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -3728,7 +3921,7 @@ TEXT ·vecSigmoid256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000004, CX
 
-loop:
+singles:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
 	VBROADCASTSS ·vecWords+0(SB), Y2
@@ -3849,7 +4042,7 @@ loop:
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX
 	DECQ         CX
-	JNE          loop
+	JNE          singles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -3877,7 +4070,7 @@ TEXT ·vecRsqrt256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VBROADCASTSD ·vecNums+56(SB), Y1
 	VSQRTPD      Y0, Y0
@@ -3892,7 +4085,7 @@ loop:
 	VMOVUPS      Y0, (DX)
 	ADDQ         $0x20, DX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2
@@ -3923,7 +4116,7 @@ TEXT ·vecPow256<>(SB), NOSPLIT|NOFRAME, $0
 	MOVQ    R13, DX
 	MOVQ    $0x00000008, CX
 
-loop:
+doubles:
 	VCVTPS2PD    (DX), Y0
 	VCVTPS2PD    (BX), Y1
 	VBROADCASTSD ·vecInts+8(SB), Y2
@@ -4251,7 +4444,7 @@ loop:
 	ADDQ         $0x20, DX
 	ADDQ         $0x20, BX
 	DECQ         CX
-	JNE          loop
+	JNE          doubles
 	VMOVUPS      (R13), Y0
 	VMOVUPS      32(R13), Y1
 	VMOVUPS      64(R13), Y2

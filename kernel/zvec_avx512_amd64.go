@@ -2,7 +2,7 @@
 
 package kernel
 
-// vecRun512 runs the steps at code for the elements [lo, hi), whole strips, with a strip of scratch at temp.
+// vecRun512 runs the steps at code for the elements [lo, hi), whole strips, with two strips of scratch at temp.
 //
 //go:noescape
 func vecRun512(code *uint64, lo int, hi int, temp *float32)

@@ -69,6 +69,7 @@ const (
 	wNaN
 	wTanhBase
 	wErfBase
+	wTrigSmall
 )
 
 const (
@@ -88,6 +89,16 @@ const (
 	fSixteenth
 	fTanhFar
 	fErfFar
+	fTwoOverPi
+	fHalfPi
+	fHalfPiMid
+	fHalfPiLast
+	fSin3
+	fSin5
+	fSin7
+	fCos4
+	fCos6
+	fCos8
 	fLeastNormal
 	fTwo23
 	fLogBias

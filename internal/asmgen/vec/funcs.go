@@ -186,7 +186,8 @@ func (s isa) atan(x value) value {
 	return s.orq(p, s.signOf(x))
 }
 
-// function is an operation on f32 elements that is computed in f64, or in f32.
+// function is an operation on f32 elements that is computed in f64, or in f32;
+// where both are given, in f64 from trigLarge32 on.
 type function struct {
 	name   string
 	f      func(s isa, x, y value, label string) value
@@ -209,8 +210,8 @@ var functions = []function{
 	{name: "Log", single: batch.log, batch: [2]int{2, 4}},
 	{name: "Log1p", f: unary(isa.log1p), args: 1},
 	{name: "Log2", f: unary(isa.log2), args: 1},
-	{name: "Sin", f: angle(isa.sin), args: 1},
-	{name: "Cos", f: angle(isa.cos), args: 1},
+	{name: "Sin", f: angle(isa.sin), args: 1, single: batch.sin, batch: [2]int{1, 4}},
+	{name: "Cos", f: angle(isa.cos), args: 1, single: batch.cos, batch: [2]int{1, 4}},
 	{name: "Tan", f: angle(isa.tan), args: 1},
 	{name: "Atan", f: unary(isa.atan), args: 1},
 	{name: "Erf", single: batch.erf, batch: [2]int{2, 4}},
@@ -224,19 +225,40 @@ var functions = []function{
 // serve the function: the accumulator waits in the strip of scratch.
 func emitFunction(s isa, f function) {
 	s.begin("vec" + f.name)
-	if f.single != nil {
+	switch {
+	case f.single != nil && f.f != nil:
+		emitEither(s, f)
+		return
+	case f.single != nil:
 		emitSingle(s, f)
 		return
 	}
-	s.each(func(i int, a reg.Register) { s.VMOVUPS(a, Mem{Base: rTemp, Disp: i * s.size()}) })
+	s.spill(0)
 	if f.args == 2 {
 		s.operand(0, 4, reg.RBX)
 	} else {
 		s.MOVQ(rTemp, reg.RBX)
 	}
+	emitDoubles(s, f, func(v value) { s.VMOVUPS(v, Mem{Base: reg.RDX}) })
+	s.fetch(0)
+	s.next()
+}
+
+// spill stores the accumulator to the given strip of scratch, fetch loads it.
+func (s isa) spill(strip int) {
+	s.each(func(i int, a reg.Register) { s.VMOVUPS(a, Mem{Base: rTemp, Disp: (strip*stripRegs + i) * s.size()}) })
+}
+
+func (s isa) fetch(strip int) {
+	s.each(func(i int, a reg.Register) { s.VMOVUPS(Mem{Base: rTemp, Disp: (strip*stripRegs + i) * s.size()}, a) })
+}
+
+// emitDoubles applies f to the strip at rTemp, with second operands at RBX, and
+// hands every register of results to store, the place of the operand in RDX.
+func emitDoubles(s isa, f function, store func(v value)) {
 	s.MOVQ(rTemp, reg.RDX)
 	s.MOVQ(U32(stripRegs), reg.RCX)
-	s.Label("loop")
+	s.Label("doubles")
 	var part [2]reg.VecVirtual
 	for i := range part {
 		x, y := s.vec(), value(nil)
@@ -247,13 +269,11 @@ func emitFunction(s isa, f function) {
 		}
 		part[i] = s.narrow(f.f(s, x, y, []string{"first", "second"}[i]))
 	}
-	s.VMOVUPS(s.join(part), Mem{Base: reg.RDX})
+	store(s.join(part))
 	s.ADDQ(U8(s.size()), reg.RDX)
 	if f.args == 2 {
 		s.ADDQ(U8(s.size()), reg.RBX)
 	}
 	s.DECQ(reg.RCX)
-	s.JNE(LabelRef("loop"))
-	s.each(func(i int, a reg.Register) { s.VMOVUPS(Mem{Base: rTemp, Disp: i * s.size()}, a) })
-	s.next()
+	s.JNE(LabelRef("doubles"))
 }

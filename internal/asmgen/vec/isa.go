@@ -14,7 +14,7 @@ var (
 	rAt   = reg.R9  // index of the strip's first element
 	rEnd  = reg.R10 // index to stop at
 	rHead = reg.R11 // the first step
-	rTemp = reg.R13 // a strip of scratch
+	rTemp = reg.R13 // two strips of scratch
 )
 
 // stripRegs registers hold the accumulator.

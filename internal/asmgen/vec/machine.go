@@ -22,7 +22,7 @@ func emitMachine(s isa) {
 	s.Function("vecRun" + s.name())
 	s.Attributes(attr.NOSPLIT)
 	s.Pragma("noescape")
-	s.Doc("vecRun" + s.name() + " runs the steps at code for the elements [lo, hi), whole strips, with a strip of scratch at temp.")
+	s.Doc("vecRun" + s.name() + " runs the steps at code for the elements [lo, hi), whole strips, with two strips of scratch at temp.")
 	s.SignatureExpr("func(code *uint64, lo, hi int, temp *float32)")
 	s.Load(s.Param("code"), rHead)
 	s.Load(s.Param("lo"), rAt)

@@ -36,6 +36,8 @@ func (b batch) map1(f func(i int, d reg.Register)) vals {
 func (b batch) arg(x any) func(i int) Op {
 	var m Mem
 	switch x := x.(type) {
+	case func(int) Op:
+		return x
 	case vals:
 		return func(i int) Op { return x[i] }
 	case single:
@@ -111,16 +113,29 @@ func (b batch) compare(p uint8, x vals, y any) masks {
 
 // pick returns x in the chosen lanes, y in the others.
 func (b batch) pick(m masks, x, y any) vals {
+	p := b.either(m, x, y)
+	v := make(vals, b.n)
+	for i := range v {
+		v[i] = p(i).(reg.Register)
+	}
+	return v
+}
+
+// either is pick as an operand that each use writes at once, which takes fewer
+// registers.
+func (b batch) either(m masks, x, y any) func(i int) Op {
 	p, q := b.arg(x), b.arg(y)
-	return b.map1(func(i int, d reg.Register) {
+	return func(i int) Op {
+		d := b.vec()
 		if !b.wide {
 			b.VBLENDVPS(m[i], p(i), q(i), d)
-			return
+			return d
 		}
 		// avo takes a masked result for one that is also read.
 		b.Instruction(&ir.Instruction{Opcode: "VBLENDMPS", Operands: []Op{p(i), q(i), m[i], d},
 			Inputs: []Op{p(i), q(i), m[i]}, Outputs: []Op{d}, ISA: []string{"AVX512F"}})
-	})
+		return d
+	}
 }
 
 // horner evaluates the n coefficients of a kernel variable, lowest first.
@@ -224,38 +239,46 @@ func (b batch) log(x vals) vals {
 	return b.pick(b.compare(nge, x, fZero), wNaN, v)
 }
 
-// emitSingle writes a step that applies a function of f32 to the accumulator: in
-// the registers beside it with AVX-512, and with AVX2 in all of them while the
-// accumulator waits in the strip of scratch.
+// emitSingle writes a step that applies a function of f32 to the accumulator.
 func emitSingle(s isa, f function) {
 	if s.wide {
-		n := f.batch[1]
-		b := batch{isa: s, n: n}
-		for i := 0; i < stripRegs; i += n {
-			x := make(vals, n)
-			for j := range x {
-				x[j] = s.acc(i + j)
-			}
-			for j, v := range f.single(b, x) {
-				s.VMOVAPS(v, s.acc(i+j))
-			}
-		}
+		s.singleInPlace(f)
 		s.nextKeeping()
 		return
 	}
+	s.spill(0)
+	s.singleStrip(f, 0)
+	s.fetch(0)
+	s.next()
+}
+
+// singleInPlace applies f to the accumulator in the registers beside it.
+func (s isa) singleInPlace(f function) {
+	n := f.batch[1]
+	for i := 0; i < stripRegs; i += n {
+		x := make(vals, n)
+		for j := range x {
+			x[j] = s.acc(i + j)
+		}
+		for j, v := range f.single(batch{isa: s, n: n}, x) {
+			s.VMOVAPS(v, s.acc(i+j))
+		}
+	}
+}
+
+// singleStrip applies f to the strip at rTemp, in all registers, and stores to
+// the given strip there.
+func (s isa) singleStrip(f function, to int) {
 	n := f.batch[0]
-	s.each(func(i int, a reg.Register) { s.VMOVUPS(a, Mem{Base: rTemp, Disp: i * s.size()}) })
 	s.MOVQ(rTemp, reg.RDX)
 	s.MOVQ(U32(uint32(stripRegs/n)), reg.RCX)
-	s.Label("loop")
+	s.Label("singles")
 	b := batch{isa: s, n: n}
 	x := b.map1(func(i int, d reg.Register) { s.VMOVUPS(Mem{Base: reg.RDX, Disp: i * s.size()}, d) })
 	for i, v := range f.single(b, x) {
-		s.VMOVUPS(v, Mem{Base: reg.RDX, Disp: i * s.size()})
+		s.VMOVUPS(v, Mem{Base: reg.RDX, Disp: (to*stripRegs + i) * s.size()})
 	}
 	s.ADDQ(U8(uint8(n*s.size())), reg.RDX)
 	s.DECQ(reg.RCX)
-	s.JNE(LabelRef("loop"))
-	s.each(func(i int, a reg.Register) { s.VMOVUPS(Mem{Base: rTemp, Disp: i * s.size()}, a) })
-	s.next()
+	s.JNE(LabelRef("singles"))
 }
