@@ -61,7 +61,9 @@ How it is measured:
 - **beside** is our rate divided by that of a loop of multiply-adds (or 8-bit dot products) that takes turns with us and the peers, median by
   median: the peaks of **roof** are the best that the processor's clock ever gave, which it does not keep up under load.
 - **gain**, with more than one thread, is our time on one thread divided by ours, both measured in turns; in parentheses its share of what
-  the same loop gains from the threads.
+  the same loop gains from the threads. The two processors of a virtual machine may or may not share a last level of cache, and move: the
+  time in which a cache line goes to the other one and back tells, and stands at the head of the section. A dagger after the number of pairs
+  marks rows measured while it was above 250 ns, in which threads that share data gain less.
 
 A star after the number of pairs marks a row during which other programs kept more than 0.15 of a processor busy: read its ratio,
 whose sides were disturbed alike, not its roof.
@@ -76,6 +78,10 @@ that Winograd's convolution may have a share above one.
 
 // disturbed is the load of other programs, in processors, from which on a row is marked.
 const disturbed = 0.15
+
+// farApart is the nanoseconds of Row.HandoverNS from which on processors do not
+// share a cache.
+const farApart = 250
 
 // writeDoc writes bench.md and its picture into the folder.
 func writeDoc(dir string, rows []*Row) error {
@@ -99,7 +105,7 @@ func document(rows []*Row) string {
 	for _, threads := range threadCounts(rows) {
 		some := slices.DeleteFunc(slices.Clone(rows), func(r *Row) bool { return r.Threads != threads })
 		p := some[len(some)-1]
-		fmt.Fprintf(&b, "\n## Threads: %d\n\n%s. Peaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.%s\n", threads, p.CPU, p.PeakGFlops, p.PeakGops8, p.PeakGBs, windowsOf(some))
+		fmt.Fprintf(&b, "\n## Threads: %d\n\n%s. Peaks of this run: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s past the caches.%s\n", threads, p.CPU, p.PeakGFlops, p.PeakGops8, p.PeakGBs, windowsOf(some)+handovers(some))
 		for _, t := range titles {
 			section(&b, t.title, t.text, slices.DeleteFunc(slices.Clone(some), func(r *Row) bool { return r.Group != t.group }))
 		}
@@ -123,6 +129,20 @@ func windowsOf(rows []*Row) string {
 		return fmt.Sprintf(" Windows of %g ms.", list[0])
 	}
 	return fmt.Sprintf(" Windows of %g to %g ms.", list[0], list[len(list)-1])
+}
+
+// handovers says how far apart the processors were.
+func handovers(rows []*Row) string {
+	var list []float64
+	for _, r := range rows {
+		if r.HandoverNS > 0 {
+			list = append(list, r.HandoverNS)
+		}
+	}
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" A cache line to the other processor and back: %.0f to %.0f ns, mostly %.0f.", slices.Min(list), slices.Max(list), median(list))
 }
 
 func threadCounts(rows []*Row) []int {
@@ -169,6 +189,9 @@ func section(b *strings.Builder, title, text string, rows []*Row) {
 		mark := ""
 		if r.Foreign > disturbed {
 			mark = "*"
+		}
+		if r.HandoverNS > farApart {
+			mark += "†"
 		}
 		beside := "-"
 		if r.BesideShare > 0 {

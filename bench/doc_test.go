@@ -16,7 +16,10 @@ func docRows() []*Row {
 		{Group: "gemm", Shape: "64x64x64", OursMS: 0.5, Peer: "ort", PeerMS: 1, Ratio: 0.5, RoofShare: 0.9, Peers: map[string]float64{"ort": 1, "torch": 2},
 			GFlops: 150, Intensity: 10, Threads: 1, Pairs: 15, WindowMS: 6, PeakGFlops: 200, PeakGops8: 800, PeakGBs: 20},
 		{Group: "chain", Shape: "8ops_n100", OursMS: 2, GFlops: 3, Intensity: 0.2, Threads: 1, Pairs: 15, PeakGFlops: 200, PeakGBs: 20},
-		{Group: "gemm", Shape: "64x64x64", OursMS: 0.25, Threads: 2, CPU: "A chip, Go", Pairs: 15, PeakGFlops: 400, PeakGBs: 40},
+		{Group: "gemm", Shape: "64x64x64", OursMS: 0.25, Threads: 2, CPU: "A chip, Go", Pairs: 15, PeakGFlops: 400, PeakGBs: 40,
+			AloneMS: 0.5, PeakScaling: 2, ScalingShare: 1, HandoverNS: 120},
+		{Group: "gemm", Shape: "128x128x128", OursMS: 2, Threads: 2, CPU: "A chip, Go", Pairs: 15, PeakGFlops: 400, PeakGBs: 40,
+			AloneMS: 3, PeakScaling: 2, ScalingShare: 0.75, HandoverNS: 570},
 	}
 }
 
@@ -30,6 +33,9 @@ func TestDocument(t *testing.T) {
 		"| 64x64x64 | 0.5000 | 1.00 | 2.00 | 0.50 | 0.90 | - | 150.0 | 15 |")
 	require.Contains(t, s, "20.0 GB/s past the caches. Windows of 6 ms.\n")
 	require.Contains(t, s, "## Threads: 2\n\nA chip, Go. Peaks of this run: 400 GFLOP/s")
+	require.Contains(t, s, "A cache line to the other processor and back: 120 to 570 ns, mostly 345.")
+	require.Contains(t, s, "| shape | gofx ms | ratio | roof | beside | gain | GFLOP/s | pairs |\n|---|---|---|---|---|---|---|---|\n"+
+		"| 64x64x64 | 0.2500 | - | - | - | 2.00 (1.00) | - | 15 |\n| 128x128x128 | 2.00 | - | - | - | 1.50 (0.75) | - | 15† |\n")
 	require.Equal(t, 2, strings.Count(s, "### Matrix product, f32"))
 	require.Equal(t, 1, strings.Count(s, "### Elementwise chains"))
 	require.NotContains(t, s, "### Recurrent", "groups without rows have no section")

@@ -92,6 +92,9 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		b.peaks.RefreshMemory(int(c.Work.Bytes), b.threads)
 	}
 	b.finish(c, row, list)
+	if b.threads > 1 {
+		row.HandoverNS = float64(peak.Handover())
+	}
 	return row, nil
 }
 

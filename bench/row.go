@@ -34,6 +34,8 @@ type Row struct {
 	AloneMS      float64 `json:"alone_ms,omitempty"`
 	PeakScaling  float64 `json:"peak_scaling,omitempty"`
 	ScalingShare float64 `json:"scaling_share,omitempty"`
+	// HandoverNS is the time in which a cache line goes to another processor and back.
+	HandoverNS float64 `json:"handover_ns,omitempty"`
 
 	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer

@@ -21,7 +21,7 @@ func multiplyGemv(w *Workspace, l cpuLevel, p product) {
 	j := takeJob[gemvJob](w)
 	*j = gemvJob{product: p, level: l, bl: blockingOf(l)}
 	units := (j.bl.panels(p.m) + gemvPanels - 1) / gemvPanels
-	w.Parallel(units, max(1, 4*simdPack/(gemvPanels*j.bl.stride*p.k)), j)
+	w.Parallel(units, max(1, 8*simdPack/(gemvPanels*j.bl.stride*p.k)), j)
 	putJob(w, j)
 }
 

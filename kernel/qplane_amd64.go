@@ -119,6 +119,7 @@ func (c *qConvRun) planar(w *Workspace, f *qPlaneForm, group int, b PackedQ, e q
 	j.blocks = (panels + j.block - 1) / j.block
 	threads := w.Threads
 	w.Threads = min(threads, slots)
+	j.rooms = max(1, w.Threads)
 	w.Parallel(f.panels*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
 	w.Threads = threads
 	putJob(w, j)
@@ -131,6 +132,7 @@ func scratchOf[T qPart | qRow](w *Workspace, n int) []T {
 
 // qPlaneRoom is what one goroutine packs into.
 type qPlaneRoom struct {
+	held        int // one more than the number of the panel in it
 	panel, rows []uint8
 	rest        []uint8
 	parts       []qPart
@@ -147,6 +149,7 @@ type qPlaneJob struct {
 	rows          []qRow
 	fill, flip    uint32
 	block, blocks int
+	rooms         int // for which there are goroutines
 	taken         atomic.Uint32
 	room          [qPlaneThreads]qPlaneRoom
 }
@@ -167,22 +170,22 @@ func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
 
 // Do computes units [lo, hi).
 func (j *qPlaneJob) Do(lo, hi int) {
-	slot := j.take()
-	room, f := &j.room[slot], &j.f
-	packed := -1
+	f := &j.f
+	slot := j.take(lo * j.rooms / (f.panels * j.blocks))
+	room := &j.room[slot]
 	for u := lo; u < hi; u++ {
 		panel := u / j.blocks
 		vectors := min(4, f.vectors-4*panel)
 		first := panel * qPlaneLanes
 		n := min(16*vectors, f.g.outPlane-first)
 		rest := f.rest > 0 && panel == f.panels-1
-		if packed != panel {
+		if room.held != panel+1 {
 			if rest {
 				j.pack(room, 16*f.vectors, f.rest, 1)
 				j.remainderRows(room)
 			}
 			j.pack(room, first, n, vectors)
-			packed = panel
+			room.held = panel + 1
 		}
 		from := u % j.blocks * j.block
 		to := min(from+j.block, (j.b.n+qCols-1)/qCols)
@@ -199,10 +202,14 @@ func (j *qPlaneJob) Do(lo, hi int) {
 	j.taken.And(^(uint32(1) << slot))
 }
 
-// take returns the number of a room that no other goroutine is in.
-func (j *qPlaneJob) take() int {
+// take returns the number of a room that no other goroutine is in, if it can that
+// one: goroutines come back to where their panel is.
+func (j *qPlaneJob) take(room int) int {
 	for {
 		m := j.taken.Load()
+		if bit := uint32(1) << room; m&bit == 0 && j.taken.CompareAndSwap(m, m|bit) {
+			return room
+		}
 		if slot := bits.TrailingZeros32(^m); slot < qPlaneThreads && j.taken.CompareAndSwap(m, m|1<<slot) {
 			return slot
 		}

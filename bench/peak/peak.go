@@ -6,6 +6,7 @@ package peak
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -146,6 +147,44 @@ func Turn(int8 bool, threads, calls int) (ops float64, d time.Duration) {
 		return ops, 0
 	}
 	return ops, together(threads, func(int) { l.run(calls * turns) })
+}
+
+// Handover returns the time in which a cache line goes from one processor to
+// another and back, the least of some windows: what threads lose to each other
+// depends on it, and where a machine is virtual it changes with the places that
+// its processors are given. It is 0 where there is one processor.
+func Handover() time.Duration {
+	if runtime.NumCPU() < 2 || runtime.GOMAXPROCS(0) < 2 {
+		return 0
+	}
+	const turns = 500
+	type ball struct {
+		at atomic.Int64
+		_  [120]byte
+	}
+	var here, there ball
+	best := time.Duration(0)
+	for range 3 {
+		here.at.Store(0)
+		there.at.Store(0)
+		d := together(2, func(i int) {
+			for n := int64(1); n <= turns; n++ {
+				if i == 0 {
+					here.at.Store(n)
+					for there.at.Load() < n {
+					}
+					continue
+				}
+				for here.at.Load() < n {
+				}
+				there.at.Store(n)
+			}
+		})
+		if d /= turns; best == 0 || d < best {
+			best = d
+		}
+	}
+	return best
 }
 
 // together runs f on every thread at once and returns the time from the first

@@ -1,7 +1,9 @@
 package peak
 
 import (
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -54,4 +56,14 @@ func TestTurn(t *testing.T) {
 	two, d := Turn(false, 2, 0)
 	require.Equal(t, 2*ops, two)
 	require.Zero(t, d, "no calls, no time")
+}
+
+func TestHandover(t *testing.T) {
+	if runtime.NumCPU() < 2 {
+		require.Zero(t, Handover())
+		return
+	}
+	d := Handover()
+	require.Positive(t, d)
+	require.Less(t, d, time.Second)
 }
