@@ -205,13 +205,18 @@ func TestThreadsAgree(t *testing.T) {
 		{"batch stats", BatchNormStats{}, shapes{{64}, {64}}, shapes{{8, 64, 20, 20}}},
 		{"layer norm", LayerNorm{Axes: 1, Eps: 1e-5}, shapes{{300, 256}}, shapes{{300, 256}, {256}, {256}}},
 		{"softmax", Softmax{Dim: 1}, shapes{{300, 256}}, shapes{{300, 256}}},
+		{"argmax", ArgReduce{Kind: "argmax", Dim: 1}, shapes{{300}}, shapes{{300, 256}}},
 		{"gru", gru.step(), gruOut, gruIn},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(5, 6))
 			var out, in []*array.Array
 			for _, s := range c.out {
-				out = append(out, array.New(array.F32, s...))
+				d := array.F32
+				if _, ok := c.step.(ArgReduce); ok {
+					d = array.I64
+				}
+				out = append(out, array.New(d, s...))
 			}
 			for _, s := range c.in {
 				in = append(in, toArray(randomRef(r, s), array.F32, false))

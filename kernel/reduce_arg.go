@@ -58,12 +58,33 @@ func bestIndex(w *Workspace, step string, least bool, idx []int64, a *array.Arra
 	}
 	switch scalarOf(a.DType()) {
 	case array.F32:
-		best(least, idx, loadOrdered[float32](w, a), n, inner)
+		bestSplit(w, least, idx, loadOrdered[float32](w, a), n, inner)
 	case array.F64:
-		best(least, idx, loadOrdered[float64](w, a), n, inner)
+		bestSplit(w, least, idx, loadOrdered[float64](w, a), n, inner)
 	default:
-		best(least, idx, loadOrdered[int64](w, a), n, inner)
+		bestSplit(w, least, idx, loadOrdered[int64](w, a), n, inner)
 	}
+}
+
+// bestJob finds the extremes of a range of the outer dimension.
+type bestJob[T scalar] struct {
+	least    bool
+	idx      []int64
+	x        []T
+	n, inner int
+}
+
+// Do implements Job.
+func (j *bestJob[T]) Do(lo, hi int) {
+	best(j.least, j.idx[lo*j.inner:hi*j.inner], j.x[lo*j.n*j.inner:hi*j.n*j.inner], j.n, j.inner)
+}
+
+// bestSplit is best, on several threads where that pays.
+func bestSplit[T scalar](w *Workspace, least bool, idx []int64, x []T, n, inner int) {
+	j := takeJob[bestJob[T]](w)
+	*j = bestJob[T]{least, idx, x, n, inner}
+	w.Parallel(len(idx)/inner, max(1, moveGrain/(n*inner)), j)
+	putJob(w, j)
 }
 
 // best sets idx to the positions of the extremes of x, seen as [?, n, inner].
