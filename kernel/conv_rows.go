@@ -8,7 +8,7 @@ package kernel
 
 const (
 	rowsRun   = 7   // positions of a tile before its second run begins
-	rowsDepth = 256 // most steps of k at a time
+	rowsDepth = 768 // most steps of k at a time: a block of weights streams from the second-level cache
 	rowsGroup = 8   // tiles of positions that share a block of weights
 	rowsTile  = 14 * 32
 )
