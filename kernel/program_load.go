@@ -15,7 +15,7 @@ func layoutLen(rank int) int { return 2 + 2*(rank+1) }
 // setLayout merges the axes of input i, broadcast to the output's shape.
 func (m *machine) setLayout(i int) {
 	lay := m.layout[i*m.stride:][:m.stride]
-	shape := m.out[0].Shape()
+	shape := m.shape
 	in := m.in[i]
 	missing := len(shape) - in.Rank()
 	dims, n := lay[2:], 0
@@ -214,7 +214,7 @@ func roundHalfBlock(t array.DType, d []float32) {
 // store writes a register's block to an output.
 func (m *machine) store(in *Instr) {
 	o := m.out[in.Imm]
-	lo, n := o.Offset()+m.start, m.n
+	lo, n := o.Offset()+m.start-m.from, m.n
 	switch in.DType {
 	case array.F32:
 		copy(array.Raw[float32](o)[lo:lo+n], m.rF32(in.A))

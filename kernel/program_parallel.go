@@ -12,10 +12,10 @@ type programJob struct {
 	out, in []*array.Array
 }
 
-// Do implements Job.
+// Do computes blocks [lo, hi) of programBlock elements.
 func (j *programJob) Do(lo, hi int) {
 	w := spareWorkspaces.take()
-	j.program.run(cpu.level, w, j.out, j.in, lo, hi)
+	j.program.run(cpu.level, w, wholeOut(j.out), j.in, lo*programBlock, min(hi*programBlock, j.out[0].Len()))
 	spareWorkspaces.put(w)
 }
 

@@ -21,6 +21,8 @@ type machine struct {
 	p       *Program
 	level   cpuLevel
 	out, in []*array.Array
+	shape   []int
+	from    int // flat index of the outputs' first element
 	start   int // flat index of the block's first element
 	n       int // elements in the block
 	blk     int // register length
@@ -46,26 +48,36 @@ func (e Elementwise) Run(w *Workspace, out, in []*array.Array) {
 	if grain := e.Program.grain(); w.Threads > 1 && total > grain {
 		j := takeJob[programJob](w)
 		j.program, j.out, j.in = e.Program, out, in
-		w.Parallel(total, grain, j)
+		w.Parallel((total-1)/programBlock+1, grain/programBlock, j)
 		putJob(w, j)
 		return
 	}
 	if total > 0 {
-		e.Program.run(cpu.level, w, out, in, 0, total)
+		e.Program.run(cpu.level, w, wholeOut(out), in, 0, total)
 	}
 }
 
-// run computes the elements [lo, hi) of the outputs, at least one.
-func (p *Program) run(level cpuLevel, w *Workspace, out, in []*array.Array, lo, hi int) {
+// programOut is what a run writes: contiguous arrays for the elements of a shape
+// from one on.
+type programOut struct {
+	arrays []*array.Array
+	shape  []int
+	from   int
+}
+
+func wholeOut(out []*array.Array) programOut { return programOut{out, out[0].Shape(), 0} }
+
+// run computes the elements [lo, hi), at least one; lo is a multiple of programBlock.
+func (p *Program) run(level cpuLevel, w *Workspace, out programOut, in []*array.Array, lo, hi int) {
 	mark := w.Mark()
 	// Both ways take their scratch from here, so that what a run takes does not
 	// depend on the processor.
-	Scratch[uint64](w, p.scratch(hi-lo, out[0].Rank())/8)
+	Scratch[uint64](w, p.scratch(hi-lo, len(out.shape))/8)
 	w.Release(mark)
 	if p.runStrips(level, w, out, in, lo, hi) {
 		return
 	}
-	m := machine{p: p, level: level, out: out, in: in, blk: registerLen(hi - lo)}
+	m := machine{p: p, level: level, out: out.arrays, shape: out.shape, from: out.from, in: in, blk: registerLen(hi - lo)}
 	m.f32 = Scratch[float32](w, p.Regs[RegF32]*m.blk)
 	m.f64 = Scratch[float64](w, p.Regs[RegF64]*m.blk)
 	m.i64 = Scratch[int64](w, p.Regs[RegI64]*m.blk)
@@ -74,7 +86,7 @@ func (p *Program) run(level cpuLevel, w *Workspace, out, in []*array.Array, lo, 
 		m.alias[c] = Scratch[uint16](w, p.Regs[c])
 		clear(m.alias[c])
 	}
-	rank := out[0].Rank()
+	rank := len(out.shape)
 	m.stride = layoutLen(rank)
 	m.layout = Scratch[int64](w, len(p.Inputs)*m.stride)
 	m.coord = Scratch[int64](w, rank+1)
@@ -133,6 +145,11 @@ func checkOperands(p *Program, out, in []*array.Array) {
 			panic(programBug("outputs differ in shape or are not contiguous"))
 		}
 	}
+	checkInputs(p, shape, in)
+}
+
+// checkInputs panics unless the inputs fit the program and broadcast to shape.
+func checkInputs(p *Program, shape []int, in []*array.Array) {
 	for i, d := range p.Inputs {
 		if d == array.Invalid {
 			continue
@@ -245,7 +262,7 @@ func (m *machine) exec(in *Instr) {
 
 // coordinate writes the output coordinates along one axis.
 func (m *machine) coordinate(in *Instr) {
-	shape := m.out[0].Shape()
+	shape := m.shape
 	axis := int(int64(in.Imm))
 	if axis < 0 {
 		axis += len(shape)

@@ -26,14 +26,14 @@ type stripRun struct {
 // runStrips computes the elements [lo, hi) of the outputs by assembly. It
 // reports false, having written nothing, where there are no steps for the
 // program. lo is a multiple of programBlock.
-func (p *Program) runStrips(level cpuLevel, w *Workspace, out, in []*array.Array, lo, hi int) bool {
+func (p *Program) runStrips(level cpuLevel, w *Workspace, out programOut, in []*array.Array, lo, hi int) bool {
 	code := stripCode(level)
 	if code == nil || !p.stripTypes() {
 		return false
 	}
 	mark := w.Mark()
 	defer w.Release(mark)
-	s := stripRun{machine: machine{p: p, out: out, in: in, start: lo}, level: level, strip: stripLen(level)}
+	s := stripRun{machine: machine{p: p, out: out.arrays, shape: out.shape, from: out.from, in: in, start: lo}, level: level, strip: stripLen(level)}
 	c := &s.coder
 	c.code, c.acc, c.slot, c.ints = code, -1, uint64(4*s.strip), p.Regs[RegF32]
 	regs := p.Regs[RegF32] + p.Regs[RegI64]
@@ -43,7 +43,7 @@ func (p *Program) runStrips(level cpuLevel, w *Workspace, out, in []*array.Array
 	c.slots = addressOf(c.f32s)
 	c.steps = Scratch[uint64](w, maxSteps(p)*stepWords)
 	c.lifetimes(p, Scratch[int32](w, regs+1))
-	s.tails = Scratch[float32](w, (len(p.Inputs)+len(out))*s.strip)
+	s.tails = Scratch[float32](w, (len(p.Inputs)+len(out.arrays))*s.strip)
 	s.setLayouts(w)
 	for i := range p.Consts {
 		s.constant(&p.Consts[i])
@@ -89,7 +89,7 @@ func (p *Program) stripTypes() bool {
 // setLayouts finds out how inputs lie, and makes room to gather those that are
 // strided.
 func (s *stripRun) setLayouts(w *Workspace) {
-	rank := s.out[0].Rank()
+	rank := len(s.shape)
 	s.stride = layoutLen(rank)
 	s.layout = Scratch[int64](w, len(s.p.Inputs)*s.stride)
 	s.coord = Scratch[int64](w, rank+1)
@@ -188,7 +188,7 @@ func (s *stripRun) output(in *Instr) {
 		c.emit(stepLoad, c.places[r], place{})
 		c.acc, c.saved = r, true
 	}
-	p := place{addr: baseOf(o), mask: ^uint64(0), tag: uint64(len(s.p.Inputs)) + in.Imm + 1}
+	p := place{addr: baseOf(o) - uint64(s.from*o.DType().Size()), mask: ^uint64(0), tag: uint64(len(s.p.Inputs)) + in.Imm + 1}
 	step := storeStep(in.DType)
 	if step == stepStore && 4*o.Len() >= throughBytes && p.addr%64 == 0 {
 		step = stepStoreThrough
@@ -266,7 +266,7 @@ func (s *stripRun) tail(lo, hi int, temp *stripTemp) {
 	}
 	runStrips(s.level, code, lo, lo+s.strip, temp)
 	for i, o := range s.out {
-		copyElems(s.tailOf(len(s.p.Inputs)+i), o, lo, hi, true)
+		copyElems(s.tailOf(len(s.p.Inputs)+i), o, lo-s.from, hi-s.from, true)
 	}
 }
 

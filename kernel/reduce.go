@@ -21,9 +21,9 @@ type Reduce struct {
 func (r Reduce) ScratchBytes(out, in []*array.Array) int {
 	d := reduceType(out[0].DType(), in[0].DType())
 	if k := kindOf(r.Kind); k == redMax || k == redMin {
-		return orderedBytes(in[0], d) + scratchSize(out[0].Len(), 8)
+		return orderedBytes(in[0], d) + scratchSize(out[0].Len(), 8) + partBytes(in[0].Len())
 	}
-	return asBytes(in[0], d) + scratchSize(out[0].Len(), 8)
+	return asBytes(in[0], d) + scratchSize(out[0].Len(), 8) + partBytes(in[0].Len())
 }
 
 // Run implements Step.
@@ -109,13 +109,18 @@ func reduceTo[T scalar, A accumulator](w *Workspace, kind int, o, a *array.Array
 	acc := Scratch[A](w, g.outLen)
 	fillSlice(acc, identity[A](kind))
 	reduceSplit(w, kind, acc, x, g)
-	if kind == redMean {
+	finishReduce(kind, o, a.DType(), acc, g.count)
+}
+
+// finishReduce brings accumulators of count elements of type d each to o.
+func finishReduce[A accumulator](kind int, o *array.Array, d array.DType, acc []A, count int) {
+	switch kind {
+	case redMean:
 		for i := range acc {
-			acc[i] = meanOf(acc[i], g.count)
+			acc[i] = meanOf(acc[i], count)
 		}
-	}
-	if ordered {
-		unorder(a.DType(), acc)
+	case redMax, redMin:
+		unorder(d, acc)
 	}
 	saveAs(o, acc)
 }
@@ -172,8 +177,12 @@ func (j *reduceJob[T, A]) Do(lo, hi int) {
 // kept, or is reduced to a row, and there is enough to do. Every result is
 // computed by one thread, so the number of threads does not show.
 func reduceSplit[T scalar, A accumulator](w *Workspace, kind int, acc []A, x []T, g *groups) {
-	if w.Threads <= 1 || len(x) < 2*moveGrain || g.n < 2 {
+	if w.Threads <= 1 || len(x) < 2*moveGrain {
 		reduceInto(kind, acc, x, g)
+		return
+	}
+	if g.n == 1 && g.step[0] == 0 {
+		reduceLong(w, kind, acc, x)
 		return
 	}
 	if g.step[0] == 0 {
@@ -193,6 +202,36 @@ func reduceSplit[T scalar, A accumulator](w *Workspace, kind int, acc []A, x []T
 	putJob(w, j)
 }
 
+// reduceLong reduces one row of several spans.
+func reduceLong[T scalar, A accumulator](w *Workspace, kind int, acc []A, x []T) {
+	defer w.Release(w.Mark())
+	j := takeJob[longJob[T, A]](w)
+	*j = longJob[T, A]{kind, identities[A](w, kind, (len(x)-1)/rowSpan+1), x}
+	w.Parallel(len(j.parts), 1, j)
+	for i := range j.parts {
+		acc[0] = reduceRun(kind, acc[0], j.parts[i:i+1])
+	}
+	putJob(w, j)
+}
+
+// longJob reduces spans of a row to an element of parts each.
+type longJob[T scalar, A accumulator] struct {
+	kind  int
+	parts []A
+	x     []T
+}
+
+// Do implements Job.
+func (j *longJob[T, A]) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		span := j.x[i*rowSpan : min((i+1)*rowSpan, len(j.x))]
+		reduceSpans(j.kind, j.parts[i:i+1], span, len(span))
+	}
+}
+
+// partBytes is the scratch of the parts of a row of n elements.
+func partBytes(n int) int { return scratchSize(n/rowSpan+1, 8) }
+
 // blockJob reduces a range of the columns of a matrix.
 type blockJob[T scalar, A accumulator] struct {
 	kind int
@@ -208,18 +247,55 @@ func (j *blockJob[T, A]) Do(lo, hi int) {
 
 // reduceInto reduces row-major x into acc.
 func reduceInto[T scalar, A accumulator](kind int, acc []A, x []T, g *groups) {
-	if len(x) == 0 {
-		return
+	if len(x) > 0 {
+		c := newReduceCursor(g)
+		feed(&c, kind, acc, x)
 	}
-	n, rows, kept, outer := g.block()
-	var at [maxRank]int
-	for o := 0; len(x) > 0; x = x[rows*n:] {
-		if kept {
-			reduceBlock(kind, acc[o:o+n], x, n, rows)
-		} else {
-			reduceRows(kind, acc[o:o+rows], x, n)
+}
+
+// reduceCursor is how far a reduction has come: in blocks of rows of n elements,
+// kept or reduced, of which each belongs to the results from o on.
+type reduceCursor struct {
+	n, rows  int
+	kept     bool
+	outer    groups
+	at       [maxRank]int
+	o        int
+	row, col int
+}
+
+func newReduceCursor(g *groups) (c reduceCursor) {
+	c.n, c.rows, c.kept, c.outer = g.block()
+	return c
+}
+
+// feed reduces the elements that come next. Where rows are reduced, a part of one
+// must begin and, unless it ends the row, end at a multiple of rowSpan.
+func feed[T scalar, A accumulator](c *reduceCursor, kind int, acc []A, x []T) {
+	for len(x) > 0 {
+		k := min(len(x), c.n-c.col)
+		rows := min(c.rows-c.row, len(x)/c.n)
+		switch part := k < c.n; {
+		case part && c.kept:
+			reduceBlock(kind, acc[c.o+c.col:c.o+c.col+k], x, k, 1)
+		case part:
+			reduceRows(kind, acc[c.o+c.row:c.o+c.row+1], x[:k], k)
+		case c.kept:
+			reduceBlock(kind, acc[c.o:c.o+c.n], x, c.n, rows)
+		default:
+			reduceRows(kind, acc[c.o+c.row:c.o+c.row+rows], x, c.n)
 		}
-		o = outer.next(&at, o)
+		if k < c.n {
+			if c.col += k; c.col == c.n {
+				c.col, c.row = 0, c.row+1
+			}
+		} else {
+			k = rows * c.n
+			c.row += rows
+		}
+		if x = x[k:]; c.row == c.rows {
+			c.row, c.o = 0, c.outer.next(&c.at, c.o)
+		}
 	}
 }
 
@@ -235,9 +311,27 @@ func (g *groups) block() (n, rows int, kept bool, outer groups) {
 	return n, rows, kept, outer
 }
 
+// rowSpan is the elements of a row that are reduced at a time: of a longer one,
+// several goroutines reduce spans, or one as it computes them.
+const rowSpan = 1 << 15
+
 // reduceRows reduces rows of n elements that follow each other, each to an element
 // of acc.
 func reduceRows[T scalar, A accumulator](kind int, acc []A, x []T, n int) {
+	if n <= rowSpan {
+		reduceSpans(kind, acc, x, n)
+		return
+	}
+	for r := range acc {
+		for row := x[r*n : (r+1)*n]; len(row) > 0; row = row[min(rowSpan, len(row)):] {
+			s := min(rowSpan, len(row))
+			reduceSpans(kind, acc[r:r+1], row[:s], s)
+		}
+	}
+}
+
+// reduceSpans is reduceRows for rows of at most a span.
+func reduceSpans[T scalar, A accumulator](kind int, acc []A, x []T, n int) {
 	if f, ok := any(x).([]float32); ok {
 		switch a := any(acc).(type) {
 		case []float64:

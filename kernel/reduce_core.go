@@ -32,45 +32,47 @@ func sameBits[T scalar](d array.DType) bool {
 
 // loadAs returns the elements of a in row-major order converted to T: a's own
 // memory where no conversion or copy is needed, else scratch.
-func loadAs[T scalar](w *Workspace, a *array.Array) []T {
-	n := a.Len()
-	if n == 0 {
+func loadAs[T scalar](w *Workspace, a *array.Array) []T { return loadPart[T](w, a, 0, a.Len()) }
+
+// loadPart is loadAs for the elements [lo, hi).
+func loadPart[T scalar](w *Workspace, a *array.Array, lo, hi int) []T {
+	if lo == hi {
 		return nil
 	}
 	if sameBits[T](a.DType()) {
-		return rawDense[T](w, a)
+		return rawDense[T](w, a)[lo:hi]
 	}
-	buf := Scratch[T](w, n)
+	buf := Scratch[T](w, hi-lo)
 	m := w.Mark()
 	switch a.DType() {
 	case array.F32:
-		convert(buf, rawDense[float32](w, a))
+		convert(buf, rawDense[float32](w, a)[lo:hi])
 	case array.F64:
-		convert(buf, rawDense[float64](w, a))
+		convert(buf, rawDense[float64](w, a)[lo:hi])
 	case array.F16:
-		for i, v := range rawDense[array.Half](w, a) {
+		for i, v := range rawDense[array.Half](w, a)[lo:hi] {
 			buf[i] = T(v.Float32())
 		}
 	case array.BF16:
-		for i, v := range rawDense[array.BFloat](w, a) {
+		for i, v := range rawDense[array.BFloat](w, a)[lo:hi] {
 			buf[i] = T(v.Float32())
 		}
 	case array.I8:
-		convert(buf, rawDense[int8](w, a))
+		convert(buf, rawDense[int8](w, a)[lo:hi])
 	case array.U8, array.Bool:
-		convert(buf, rawDense[uint8](w, a))
+		convert(buf, rawDense[uint8](w, a)[lo:hi])
 	case array.I16:
-		convert(buf, rawDense[int16](w, a))
+		convert(buf, rawDense[int16](w, a)[lo:hi])
 	case array.U16:
-		convert(buf, rawDense[uint16](w, a))
+		convert(buf, rawDense[uint16](w, a)[lo:hi])
 	case array.I32:
-		convert(buf, rawDense[int32](w, a))
+		convert(buf, rawDense[int32](w, a)[lo:hi])
 	case array.U32:
-		convert(buf, rawDense[uint32](w, a))
+		convert(buf, rawDense[uint32](w, a)[lo:hi])
 	case array.I64:
-		convert(buf, rawDense[int64](w, a))
+		convert(buf, rawDense[int64](w, a)[lo:hi])
 	default:
-		convert(buf, rawDense[uint64](w, a))
+		convert(buf, rawDense[uint64](w, a)[lo:hi])
 	}
 	w.Release(m)
 	return buf

@@ -57,7 +57,7 @@ func BenchmarkVecChain(b *testing.B) {
 				benchLevels(b, func(b *testing.B, level cpuLevel) {
 					w := &Workspace{}
 					for b.Loop() {
-						p.run(level, w, out, in, 0, n*n)
+						p.run(level, w, wholeOut(out), in, 0, n*n)
 					}
 					perElement(b, n*n)
 				})

@@ -41,8 +41,8 @@ func TestStripsStayInside(t *testing.T) {
 				out := []*array.Array{array.FromSlice(guarded(t, n, atEnd), n)}
 				want := []*array.Array{array.New(array.F32, n)}
 				w := &Workspace{}
-				require.True(t, p.runStrips(level, w, out, in, 0, n))
-				p.run(levelGeneric, w, want, in, 0, n)
+				require.True(t, p.runStrips(level, w, wholeOut(out), in, 0, n))
+				p.run(levelGeneric, w, wholeOut(want), in, 0, n)
 				requireEqualArrays(t, want[0], out[0], level, n)
 				applyFunction(level, OpTanh, array.Raw[float32](out[0]), array.Raw[float32](in[3]))
 			}

@@ -230,9 +230,9 @@ func TestStripsAgainstBlocks(t *testing.T) {
 		}
 		w := &Workspace{}
 		n := want[0].Len()
-		p.run(levelGeneric, w, want, in, 0, n)
+		p.run(levelGeneric, w, wholeOut(want), in, 0, n)
 		for _, level := range levels {
-			if p.runStrips(level, w, got, in, 0, n) {
+			if p.runStrips(level, w, wholeOut(got), in, 0, n) {
 				ran++
 				for i := range want {
 					requireEqualArrays(t, want[i], got[i], level, k, p.Code)
