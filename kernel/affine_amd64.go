@@ -89,3 +89,23 @@ func expShiftedFast(level cpuLevel, dst, x []float32, shift float32) bool {
 	}
 	return true
 }
+
+// rowsSoftmaxFast computes rows of n elements; it reports false where there is no
+// assembly for all of it. Exponentials that go past the caches at last are kept in
+// scratch that stays there: memory then serves what is read and written once.
+func rowsSoftmaxFast(level cpuLevel, dst, src []float32, n int, stream bool) bool {
+	if level < levelAVX512 || n == 0 || len(src) == 0 {
+		return false
+	}
+	rows := len(src) / n
+	if stream && n%16 == 0 && toLine(unsafe.Pointer(&dst[0])) == 0 {
+		w := spareWorkspaces.take()
+		mark := w.Mark()
+		softmaxRowsStreamAVX512(&dst[0], &Scratch[float32](w, n)[0], &src[0], n, rows)
+		w.Release(mark)
+		spareWorkspaces.put(w)
+		return true
+	}
+	softmaxRowsAVX512(&dst[0], &dst[0], &src[0], n, rows)
+	return true
+}

@@ -300,3 +300,35 @@ func TestFarReductions(t *testing.T) {
 		}
 	}
 }
+
+// Every level computes rows of softmax to the same bits, past the caches too.
+func TestSoftmaxRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 38))
+	for _, n := range []int{1, 2, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 80, 96, 100, 112, 128, 129, 200, 256, 1000, 1024} {
+		for range 6 {
+			rows := 1 + r.IntN(5)
+			x := rough(r, rows*n)
+			if r.IntN(2) == 0 {
+				for i := range x {
+					x[i] = float32(r.NormFloat64() * 20)
+				}
+			}
+			for _, logs := range []bool{false, true} {
+				want := make([]float32, len(x))
+				rowsSoftmax(levelGeneric, want, x, n, logs, false)
+				for _, level := range vecLevels() {
+					for _, stream := range []bool{false, true} {
+						for _, skip := range []int{0, 1} {
+							buf := array.Raw[float32](array.New(array.F32, len(x)+skip+1))
+							buf[len(x)+skip] = 7
+							got := buf[skip : len(x)+skip]
+							rowsSoftmax(level, got, x, n, logs, stream)
+							requireSame(t, want, got, level, n, stream)
+							require.Equal(t, float32(7), buf[len(x)+skip])
+						}
+					}
+				}
+			}
+		}
+	}
+}

@@ -69,6 +69,11 @@ func TestColumnsStayInside(t *testing.T) {
 					affineRow(level, d, c, a, b, 1, 2, 3, stream)
 					affineRow(level, d, a, b, c, 1, 2, 3, stream)
 				}
+				for _, logs := range []bool{false, true} {
+					rowsSoftmax(level, d, a, n, logs, true)
+					rowsSoftmax(level, d, c, n, logs, false)
+					rowsSoftmax(level, guardedFloats(t, r, 3*n, before), x, n, logs, true)
+				}
 				expShifted(level, d, a, 9)
 				expShifted(level, d, c, 9)
 				affineColumns(level, d, a, b, c, c)

@@ -80,12 +80,7 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 	if j.inner == 1 {
 		if dst, ok := any(j.dst).([]float32); ok {
 			src, _ := any(j.src).([]float32)
-			for i := lo; i < hi; i++ {
-				softmaxRow(cpu.level, dst[i*j.n:(i+1)*j.n], src[i*j.n:(i+1)*j.n], j.logs, j.stream)
-			}
-			if j.stream {
-				moveFence()
-			}
+			rowsSoftmax(cpu.level, dst[lo*j.n:hi*j.n], src[lo*j.n:hi*j.n], j.n, j.logs, j.stream)
 			return
 		}
 	}
@@ -115,6 +110,19 @@ func (j *softmaxJob[T]) Do(lo, hi int) {
 		for p := 0; p < end; p += j.inner {
 			dst[p] = T(float64(dst[p]) / sum)
 		}
+	}
+}
+
+// rowsSoftmax computes rows of n elements of f32.
+func rowsSoftmax(level cpuLevel, dst, src []float32, n int, logs, stream bool) {
+	dst = dst[:len(src)]
+	if logs || !rowsSoftmaxFast(level, dst, src, n, stream) {
+		for at := 0; at < len(src); at += n {
+			softmaxRow(level, dst[at:at+n], src[at:at+n], logs, stream)
+		}
+	}
+	if stream {
+		moveFence()
 	}
 }
 

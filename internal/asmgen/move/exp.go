@@ -27,14 +27,7 @@ var expValues = [...]float32{
 // emitExp writes the exponentials of softmax. Every operation rounds by itself,
 // as in Go.
 func emitExp(s isa) {
-	table := s.StaticGlobal("expTable" + s.Suffix())
-	s.DataAttributes(attr.RODATA | attr.NOPTR)
-	w := s.Pick(s.width(), 4)
-	for i, v := range expValues {
-		for j := 0; j < w; j += 4 {
-			s.AddDatum(w*i+j, U32(math.Float32bits(v)))
-		}
-	}
+	w, table := s.Pick(s.width(), 4), s.expTable()
 	// AVX-512 holds all constants in registers, AVX2 those that no instruction takes
 	// from memory and those that are used twice.
 	constant := map[int]reg.VecPhysical{expLeast: s.V(9), expMagic: s.V(10)}
@@ -58,6 +51,19 @@ func emitExp(s isa) {
 	}
 	s.affine("expShifted", "stores exp(x-shift) for x that are at most shift.", "func(dst, src *float32, n int, shift float32)", false,
 		nil, []string{"shift"}, func(x reg.VecPhysical, n []reg.VecPhysical, _ func(int) Op) { s.expStep(x, n[0], c) })
+}
+
+// expTable declares the constants: for AVX2 a register of each, else one.
+func (s isa) expTable() Mem {
+	table := s.StaticGlobal("expTable" + s.Suffix())
+	s.DataAttributes(attr.RODATA | attr.NOPTR)
+	w := s.Pick(s.width(), 4)
+	for i, v := range expValues {
+		for j := 0; j < w; j += 4 {
+			s.AddDatum(w*i+j, U32(math.Float32bits(v)))
+		}
+	}
+	return table
 }
 
 // expStep turns x into e^(x-shift), zero far below.
