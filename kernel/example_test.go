@@ -80,6 +80,28 @@ func ExampleElementwise() {
 	// Output: [11 22 13 24]
 }
 
+// What a program computes can be reduced at once: here products, summed by rows.
+func ExampleElementwiseReduce() {
+	f := array.F32
+	step := kernel.ElementwiseReduce{
+		Program: kernel.Program{
+			Inputs: []array.DType{f, f}, Outputs: []array.DType{f}, Regs: [3]int{3, 0, 0},
+			Code: []kernel.Instr{
+				{Op: kernel.OpInput, DType: f, Dst: 0, Imm: 0},
+				{Op: kernel.OpInput, DType: f, Dst: 1, Imm: 1},
+				{Op: kernel.OpMul, DType: f, Dst: 2, A: 0, B: 1},
+				{Op: kernel.OpOutput, DType: f, A: 2, Imm: 0},
+			},
+		},
+		Shape: []int{2, 3}, Kinds: []string{"sum"}, Dims: []int{1},
+	}
+	out := array.New(f, 2)
+	step.Run(&kernel.Workspace{}, []*array.Array{out},
+		[]*array.Array{array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3), array.FromSlice([]float32{1, 10, 100})})
+	fmt.Println(array.Data[float32](out))
+	// Output: [321 654]
+}
+
 // Gemm adds to or sets c = a·b of row-major matrices.
 func ExampleGemm() {
 	a, b := []float32{1, 2, 3, 4}, []float32{1, 1, 0, 1}
