@@ -25,7 +25,18 @@ func gemmTile32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc
 	}
 }
 
-// hasStrip reports whether the level has code for strips.
+// gemmTilePack32 is gemmTile32 for whole rows of b, which it copies to pack.
+func gemmTilePack32(l cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc int, acc bool, ahead fetch, pack []float32) {
+	_ = pack[2*panelLanes(l)*k-1]
+	if l == levelAVX512 {
+		gemmTilePackAVX512(rows, k, a, b, ldb, c, ldc, acc, ahead.at, ahead.step, &pack[0])
+	} else {
+		gemmTilePackAVX2(rows, k, a, b, ldb, c, ldc, acc, ahead.at, ahead.step, &pack[0])
+	}
+}
+
+// hasStrip reports whether the level has code for strips, and for tiles that
+// pack what they read.
 func hasStrip(l cpuLevel) bool { return l >= levelAVX2 }
 
 // gemmStrip32 computes c = a·b, or c += a·b with acc, for a panel of rows and

@@ -310,13 +310,20 @@ func (j *productJob) Do(lo, hi int) {
 			if j.again {
 				slot = i
 			}
-			b := j.packPanel(i, slot)
+			b, whole := j.bPanel[slot*j.bl.nr*j.kc:][:j.bl.nr*j.kc], j.packsInTile(i)
+			if !whole {
+				j.packPanel(i, slot)
+			}
 			for ip := range j.np {
 				var ahead fetch
 				if i+1 < hi {
 					ahead = j.fetchSource(i+1, ip)
 				}
-				j.tile(i, ip, ip, b, j.bl.nr, ahead)
+				if whole && ip == 0 {
+					j.tilePack(i, b, ahead)
+				} else {
+					j.tile(i, ip, ip, b, j.bl.nr, ahead)
+				}
 			}
 		}
 	case phaseRowsMultiply:
@@ -445,6 +452,29 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead fetch) {
 	gemmTile32(j.level, r1-r0, j.kc, a, &b[0], ldb, &c[0], j.ldc, cols, j.acc || !j.first, ahead)
 	if j.last && j.end.some {
 		j.end.apply(j.level, r1-r0, cols, r0, col, c, j.ldc)
+	}
+}
+
+// packsInTile reports whether the first tile of panel i of b packs it.
+func (j *productJob) packsInTile(i int) bool {
+	return hasStrip(j.level) && j.window == nil && !j.transB && j.nc-i*j.bl.nr >= j.bl.nr
+}
+
+// tilePack computes the first tile of column panel jp, whose columns it reads
+// where they lie and packs into dst.
+func (j *productJob) tilePack(jp int, dst []float32, ahead fetch) {
+	bl := &j.bl
+	r0, r1 := bl.rows(j.m, j.ip)
+	col := j.jc + jp*bl.nr
+	at := r0*j.ldc + col
+	c := j.c[at : at+(r1-r0-1)*j.ldc+bl.nr]
+	b := j.b[j.pc*j.ldb+col:][:(j.kc-1)*j.ldb+bl.nr]
+	if ahead.at == nil {
+		ahead.at = &j.aPanel[0]
+	}
+	gemmTilePack32(j.level, r1-r0, j.kc, &j.aPanel[0], &b[0], j.ldb, &c[0], j.ldc, j.acc || !j.first, ahead, dst)
+	if j.last && j.end.some {
+		j.end.apply(j.level, r1-r0, bl.nr, r0, col, c, j.ldc)
 	}
 }
 

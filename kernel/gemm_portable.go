@@ -38,6 +38,10 @@ func gemmStrip32(_ cpuLevel, rows, k int, a []float32, lda int, b []float32, ldb
 	panic("kernel: no assembly for this processor")
 }
 
+func gemmTilePack32(_ cpuLevel, rows, k int, a, b *float32, ldb int, c *float32, ldc int, acc bool, ahead fetch, pack []float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 // Thin products run in Go on these processors.
 
 const dotRows = 0

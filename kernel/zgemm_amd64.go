@@ -10,6 +10,12 @@ package kernel
 //go:noescape
 func gemmTileAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool, next *float32, step int)
 
+// gemmTilePackAVX512 is gemmTileAVX512 for 32 columns. It also stores them, row after row,
+// in pack.
+//
+//go:noescape
+func gemmTilePackAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, acc bool, next *float32, step int, pack *float32)
+
 // epilogueTileAVX512 applies e, a tileEpilogue, to a tile of at least one row and column.
 //
 //go:noescape
@@ -28,6 +34,12 @@ func peakAVX512(n int)
 //
 //go:noescape
 func gemmTileAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool, next *float32, step int)
+
+// gemmTilePackAVX2 is gemmTileAVX2 for 16 columns. It also stores them, row after row,
+// in pack.
+//
+//go:noescape
+func gemmTilePackAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, acc bool, next *float32, step int, pack *float32)
 
 // epilogueTileAVX2 applies e, a tileEpilogue, to a tile of at least one row and column.
 //

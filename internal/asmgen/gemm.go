@@ -17,6 +17,7 @@ const panelAhead = 2048
 func emitGemm(c *build.Context) {
 	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 		emitTile(s)
+		emitTilePack(s)
 		emitEpilogue(s)
 		emitPeak(s)
 	}
@@ -27,6 +28,7 @@ type tileArgs struct {
 	rows, k, a, b, ldb, c, ldc, acc reg.GPVirtual
 	next, step                      reg.GPVirtual
 	last                            reg.GPVirtual // columns in the last vector
+	pack                            reg.GPVirtual // where whole rows of b are copied to, of emitTilePack
 }
 
 // emitTile writes the micro-kernel. Every number of rows up to the most that
@@ -40,9 +42,7 @@ func emitTile(s isa) {
 	t := tileArgs{rows: s.Arg("rows"), k: s.Arg("k"), a: s.Arg("a"), b: s.Arg("b"), ldb: s.Bytes("ldb"),
 		c: s.Arg("c"), ldc: s.Bytes("ldc"), last: s.Arg("cols")}
 	t.next, t.step = s.Arg("next"), s.Arg("step")
-	t.acc = s.GP64()
-	s.XORQ(t.acc, t.acc)
-	s.Load(s.Param("acc"), t.acc.As8())
+	t.loadAcc(s)
 	s.CMPQ(t.last, U8(s.Lanes()))
 	s.JLE(LabelRef("v1"))
 	s.SUBQ(U8(s.Lanes()), t.last)
@@ -50,13 +50,37 @@ func emitTile(s isa) {
 		if vecs == 1 {
 			s.Label("v1")
 		}
-		for r := mr - 1; r >= 1; r-- {
-			s.CMPQ(t.rows, U8(r))
-			s.JEQ(LabelRef(fmt.Sprintf("r%dv%d", r, vecs)))
-		}
-		for r := mr; r >= 1; r-- {
-			s.tile(t, r, vecs)
-		}
+		s.tiles(t, mr, vecs)
+	}
+}
+
+// emitTilePack writes the micro-kernel for the first tile of a panel of b: it
+// reads the panel where it lies and copies it as it goes, so that packing costs
+// nothing but stores.
+func emitTilePack(s isa) {
+	mr := s.Pick(6, 14)
+	s.Begin("gemmTilePack", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc int, acc bool, next *float32, step int, pack *float32)",
+		fmt.Sprintf("is gemmTile%s for %d columns. It also stores them, row after row,\nin pack.", s.Suffix(), 2*s.Lanes()))
+	t := tileArgs{rows: s.Arg("rows"), k: s.Arg("k"), a: s.Arg("a"), b: s.Arg("b"), ldb: s.Bytes("ldb"), c: s.Arg("c"), ldc: s.Bytes("ldc"), pack: s.Arg("pack")}
+	t.next, t.step = s.Arg("next"), s.Arg("step")
+	t.loadAcc(s)
+	s.tiles(t, mr, 2)
+}
+
+func (t *tileArgs) loadAcc(s isa) {
+	t.acc = s.GP64()
+	s.XORQ(t.acc, t.acc)
+	s.Load(s.Param("acc"), t.acc.As8())
+}
+
+// tiles writes the code for every number of rows.
+func (s isa) tiles(t tileArgs, mr, vecs int) {
+	for r := mr - 1; r >= 1; r-- {
+		s.CMPQ(t.rows, U8(r))
+		s.JEQ(LabelRef(fmt.Sprintf("r%dv%d", r, vecs)))
+	}
+	for r := mr; r >= 1; r-- {
+		s.tile(t, r, vecs)
 	}
 }
 
@@ -85,6 +109,13 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 	for v := range vecs {
 		s.VMOVUPS(simd.At(t.b, v*size), b(v))
 	}
+	if t.pack != nil {
+		for v := range vecs {
+			s.PREFETCHT0(Mem{Base: t.b, Index: t.ldb, Scale: 8, Disp: v * size})
+			s.VMOVUPS(b(v), simd.At(t.pack, v*size))
+		}
+		s.ADDQ(U32(vecs*size), t.pack)
+	}
 	for r := range rows {
 		if r == rows/2 {
 			// Requests cost AVX2 more: a step has half the work.
@@ -105,33 +136,50 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 	s.ADDQ(t.ldb, t.b)
 	s.DECQ(t.k)
 	s.JNZ(LabelRef(name + "k"))
-	// The operands' registers are free now.
-	m := s.LaneMask(t.last, reg.K1, top-1)
-	of := func(v int) *simd.Mask {
-		if v == vecs-1 {
-			return &m
+	s.finish(t, name, rows, vecs, acc)
+}
+
+// finish stores the sums of a tile, or adds them. Whole vectors are stored
+// without a mask: what follows reads them back, and processors do not forward
+// masked stores.
+func (s isa) finish(t tileArgs, name string, rows, vecs int, acc func(r, v int) reg.VecPhysical) {
+	size, top := 4*s.Lanes(), s.Pick(16, 32)
+	store := func(add bool, m *simd.Mask) {
+		for r := range rows {
+			for v := range vecs {
+				of := m
+				if v < vecs-1 {
+					of = nil
+				}
+				if add {
+					s.LoadLanes(simd.At(t.c, v*size), s.V(top-2), of)
+					s.VADDPS(s.V(top-2), acc(r, v), acc(r, v))
+				}
+				s.StoreLanes(acc(r, v), simd.At(t.c, v*size), of)
+			}
+			if r < rows-1 {
+				s.ADDQ(t.ldc, t.c)
+			}
 		}
-		return nil
+		s.End()
 	}
 	s.TESTQ(t.acc, t.acc)
 	s.JEQ(LabelRef(name + "store"))
-	for r := range rows {
-		for v := range vecs {
-			s.LoadLanes(simd.At(t.c, v*size), s.V(top-2), of(v))
-			s.VADDPS(s.V(top-2), acc(r, v), acc(r, v))
-			s.StoreLanes(acc(r, v), simd.At(t.c, v*size), of(v))
+	for _, add := range []bool{true, false} {
+		part := "add"
+		if !add {
+			part = "store"
+			s.Label(name + part)
 		}
-		s.ADDQ(t.ldc, t.c)
-	}
-	s.End()
-	s.Label(name + "store")
-	for r := range rows {
-		for v := range vecs {
-			s.StoreLanes(acc(r, v), simd.At(t.c, v*size), of(v))
+		if t.pack == nil {
+			s.CMPQ(t.last, U8(s.Lanes()))
+			s.JEQ(LabelRef(name + part + "whole"))
+			m := s.LaneMask(t.last, reg.K1, top-1)
+			store(add, &m)
+			s.Label(name + part + "whole")
 		}
-		s.ADDQ(t.ldc, t.c)
+		store(add, nil)
 	}
-	s.End()
 }
 
 // Fields of kernel.tileEpilogue, in bytes.
