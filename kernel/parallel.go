@@ -34,8 +34,8 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	t := takeJob[team](w)
 	t.start(j, n, evenChunks(n, chunks, w.Threads), w.Threads)
 	here := -1
-	if t.calls++; t.calls%lookEvery == 0 {
-		here = processorHere()
+	if t.calls++; t.calls%lookEvery == 1 {
+		here = crew.look()
 	}
 	for i := 1; i < len(t.shares) && crew.lend(t, i, here); i++ {
 	}
@@ -106,8 +106,8 @@ type share struct {
 	_    [line - 16]byte
 }
 
-// lookEvery is the number of calls after which a caller looks where it runs,
-// which takes as long as handing over a cache line.
+// lookEvery is the number of calls after which a caller looks where it runs and
+// with how many others, which takes as long as handing over a cache line.
 const lookEvery = 32
 
 func (t *team) start(j Job, n, chunks, threads int) {
@@ -210,6 +210,9 @@ func (t *team) leave() {
 // Borrowing never waits: a call that finds no idle worker does the work itself,
 // so calls from many goroutines, or from within a job, cannot deadlock.
 type workers struct {
+	alone atomic.Bool // goroutines take turns on one processor
+	_     [line]byte
+
 	mu    sync.Mutex
 	idle  []*worker
 	count int
@@ -228,6 +231,19 @@ type worker struct {
 }
 
 var crew workers
+
+// look notes whether goroutines run at once, and returns the processor of the
+// caller if it matters.
+func (s *workers) look() int {
+	alone := runtime.GOMAXPROCS(0) == 1
+	if s.alone.Load() != alone {
+		s.alone.Store(alone)
+	}
+	if alone {
+		return -1
+	}
+	return processorHere()
+}
 
 // lend gives t one worker for a share, and reports false when there is none to
 // give. The caller runs on processor here, if that is known.
@@ -249,7 +265,7 @@ func (s *workers) lend(t *team, share, here int) bool {
 	t.lent = append(t.lent, k)
 	t.left.Add(1)
 	if here < 0 && k.parked.Load() {
-		here = processorHere()
+		here = s.look()
 	}
 	k.share, k.caller = share, here
 	k.next.Store(t)
@@ -315,7 +331,7 @@ const awaitRounds = 600
 
 // await looks for a while whether done holds.
 func await(done func() bool) bool {
-	if runtime.GOMAXPROCS(0) == 1 { // who is waited for could not run
+	if crew.alone.Load() { // who is waited for could not run
 		return done()
 	}
 	for range awaitRounds {

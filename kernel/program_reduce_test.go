@@ -74,7 +74,11 @@ func checkFused(t *testing.T, s ElementwiseReduce, in []*array.Array, types []ar
 func TestElementwiseReduceIsTwoSteps(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(21, 3))
-		for k := range 150 {
+		rounds := 150
+		if testing.Short() {
+			rounds = 25
+		}
+		for k := range rounds {
 			p := newProgram(r, 1+k%15)
 			s := ElementwiseReduce{Program: p, Shape: []int{1 + r.IntN(5), 1 + r.IntN(40), 1, 1 + r.IntN(700)}}
 			for d := range s.Shape {
@@ -151,7 +155,11 @@ func TestElementwiseReduceOfLongRows(t *testing.T) {
 		{[]int{4, 0, 3}, []int{1}},
 		{[]int{}, nil},
 	} {
-		for _, d := range []array.DType{array.F32, array.F64, array.F16, array.I64, array.U64, array.I8} {
+		types := []array.DType{array.F32, array.F64, array.F16, array.I64, array.U64, array.I8}
+		if testing.Short() {
+			types = types[:2]
+		}
+		for _, d := range types {
 			in := []*array.Array{array.New(d, c.shape...), array.New(d, c.shape...)}
 			for _, a := range in {
 				for i := range a.Len() {
