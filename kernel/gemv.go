@@ -112,7 +112,7 @@ func (v *conv32) runDense(w *Workspace) {
 		*j = denseJob{gemvJob{product: product{m: m, n: n, k: k, packedA: v.packed[group*size : (group+1)*size],
 			b: v.src[i*k*n : (i+1)*k*n], ldb: n, c: v.dst[i*m*n : (i+1)*m*n], ldc: n,
 			end: v.end.channels(group*m, m, i*m*n)}, level: l}}
-		w.Parallel((m-1)/width+1, max(1, simdPack/(width*k)), j)
+		w.Parallel((m-1)/width+1, max(1, 4*simdPack/(width*k)), j)
 	}
 	putJob(w, j)
 }
