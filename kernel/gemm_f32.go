@@ -110,6 +110,7 @@ type productJob struct {
 	phase  gemmPhase
 	direct bool // whole panels of b are read where they lie
 	strips bool // and panels of a
+	cuts   int  // shares of the columns of a strip
 
 	pc, kc         int // block of k
 	jc, nc         int // columns
@@ -212,7 +213,7 @@ func (j *productJob) blocks(w *Workspace) {
 	columns := j.columns(panels)
 	parts := (panels + bl.most(j.k) - 1) / bl.most(j.k)
 	j.direct = (panels <= directPanels || j.k*j.n <= directSize) && !j.transB && j.window == nil && j.packedB == nil
-	j.strips = j.byStrip(depth) && (w.Threads <= 1 || panels >= 2*w.Threads)
+	j.strips = j.byStrip(depth)
 	for j.jc = 0; j.jc < j.n; j.jc += columns {
 		j.nc = min(columns, j.n-j.jc)
 		for j.pc = 0; j.pc < j.k; j.pc += depth {
@@ -251,7 +252,11 @@ func (j *productJob) multiplyBlock(w *Workspace, fresh bool) {
 			w.Parallel(cols, max(1, simdPack/(bl.nr*j.kc)), j)
 		}
 		j.phase = phaseStrips
-		w.Parallel(j.np, max(1, work/cols), j)
+		j.cuts = 1
+		if threads > 1 { // enough shares for threads to end together
+			j.cuts = min(cols, (8*threads-1)/j.np+1)
+		}
+		w.Parallel(j.np*j.cuts, max(1, work*j.cuts/cols), j)
 		return
 	}
 	switch {
@@ -341,7 +346,7 @@ func (j *productJob) Do(lo, hi int) {
 		}
 	case phaseStrips:
 		for i := lo; i < hi; i++ {
-			j.strip(i)
+			j.strip(i/j.cuts, i%j.cuts)
 		}
 	case phaseMultiply:
 		j.tiles(lo, hi)
