@@ -78,8 +78,7 @@ func extremeGroups(level cpuLevel, least bool, acc, x []float32, ld, rows, n, ah
 // The functions here reduce rows that are not empty; they report false where
 // there is no assembly.
 
-func rowsSumFast(level cpuLevel, acc []float64, x []float32, n int) bool {
-	ahead := rowsAhead(n, len(acc))
+func rowsSumFast(level cpuLevel, acc []float64, x []float32, n, ahead int) bool {
 	switch level {
 	case levelAVX512:
 		rowSumsAVX512(&acc[0], &x[0], n, len(acc), ahead)

@@ -259,7 +259,7 @@ func TestRowsTogether(t *testing.T) {
 		}
 		for _, level := range vecLevels() {
 			sums, squares := append([]float64{}, start...), append([]float64{}, start...)
-			rowsTotal(level, sums, x, n)
+			rowsTotal(level, sums, x, n, rowAhead)
 			rowsSquares(level, squares, mean, x, n)
 			high, low := append([]float32{}, first...), append([]float32{}, first...)
 			rowsExtreme(level, false, high, x, n)

@@ -115,32 +115,74 @@ type rowNormJob[T real] struct {
 	dst, src, weight, bias []T
 }
 
+const (
+	// normRowsMost is the most rows that are measured together, normStrip the number of
+	// elements from which on there are no more: they stay in the first cache until
+	// they are scaled.
+	normRowsMost, normStrip = 16, 4096
+)
+
 // Do normalises rows [lo, hi).
 func (j *rowNormJob[T]) Do(lo, hi int) {
-	for i := lo; i < hi; i++ {
-		dst, src := j.dst[i*j.size:(i+1)*j.size], j.src[i*j.size:(i+1)*j.size]
-		mean := 0.0
-		if !j.raw {
-			mean = total(src) / float64(j.size)
-		}
-		scale := 1 / math.Sqrt(deviation(src, mean)/float64(j.size)+j.eps)
-		if j.inner == 1 && j.chans == j.size && j.whole(dst, src, mean, scale) {
-			continue
-		}
-		for x := 0; x < len(src); x += j.inner {
-			mul, add := 1.0, 0.0
-			c := (i*j.size + x) / j.inner % j.chans
-			if j.weight != nil {
-				mul = float64(j.weight[c])
-			}
-			if j.bias != nil {
-				add = float64(j.bias[c])
-			}
-			normPlane(dst[x:x+j.inner], src[x:x+j.inner], mean, scale*mul, add, j.stream)
+	group := min(max(normStrip/j.size, 1), normRowsMost)
+	var mean, squares [normRowsMost]float64
+	for i := lo; i < hi; i += group {
+		rows := min(group, hi-i)
+		j.measure(mean[:rows], squares[:rows], j.src[i*j.size:(i+rows)*j.size])
+		for r := range rows {
+			j.scale(i+r, mean[r], 1/math.Sqrt(squares[r]/float64(j.size)+j.eps))
 		}
 	}
 	if j.stream {
 		moveFence()
+	}
+}
+
+// measure sets mean to the means of rows, or to zero where they are not subtracted,
+// and squares to the sums of the squares of what is left.
+func (j *rowNormJob[T]) measure(mean, squares []float64, src []T) {
+	clear(mean)
+	clear(squares)
+	x, ok := any(src).([]float32)
+	for r := 0; !ok && r < len(mean); r++ {
+		row := src[r*j.size : (r+1)*j.size]
+		if !j.raw {
+			mean[r] = total(row) / float64(j.size)
+		}
+		squares[r] = deviation(row, mean[r])
+	}
+	if !ok {
+		return
+	}
+	if !j.raw {
+		ahead := 0
+		if len(j.src) >= farLen {
+			ahead = min(4*len(x), 4*normStrip) // the next rows
+		}
+		rowsTotal(cpu.level, mean, x, j.size, ahead)
+		for r := range mean {
+			mean[r] /= float64(j.size)
+		}
+	}
+	rowsSquares(cpu.level, squares, mean, x, j.size)
+}
+
+// scale normalises row i.
+func (j *rowNormJob[T]) scale(i int, mean, scale float64) {
+	dst, src := j.dst[i*j.size:(i+1)*j.size], j.src[i*j.size:(i+1)*j.size]
+	if j.inner == 1 && j.chans == j.size && j.whole(dst, src, mean, scale) {
+		return
+	}
+	for x := 0; x < len(src); x += j.inner {
+		mul, add := 1.0, 0.0
+		c := (i*j.size + x) / j.inner % j.chans
+		if j.weight != nil {
+			mul = float64(j.weight[c])
+		}
+		if j.bias != nil {
+			add = float64(j.bias[c])
+		}
+		normPlane(dst[x:x+j.inner], src[x:x+j.inner], mean, scale*mul, add, j.stream)
 	}
 }
 

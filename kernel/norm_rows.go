@@ -23,14 +23,15 @@ func lanesTotal(l []float64) float64 {
 // rowTotal returns the sum of x.
 func rowTotal(level cpuLevel, x []float32) float64 {
 	var acc [1]float64
-	rowsTotal(level, acc[:], x, len(x))
+	rowsTotal(level, acc[:], x, len(x), rowsAhead(len(x), 1))
 	return acc[0]
 }
 
-// rowsTotal adds the sums of rows of n elements to acc.
-func rowsTotal(level cpuLevel, acc []float64, x []float32, n int) {
+// rowsTotal adds the sums of rows of n elements to acc, asking for what is so many
+// bytes ahead.
+func rowsTotal(level cpuLevel, acc []float64, x []float32, n, ahead int) {
 	x = x[:len(acc)*n]
-	if len(x) == 0 || rowsSumFast(level, acc, x, n) {
+	if len(x) == 0 || rowsSumFast(level, acc, x, n, ahead) {
 		return
 	}
 	for r := range acc {

@@ -336,7 +336,7 @@ func reduceSpans[T scalar, A accumulator](kind int, acc []A, x []T, n int) {
 		switch a := any(acc).(type) {
 		case []float64:
 			if kind == redSum || kind == redMean {
-				rowsTotal(cpu.level, a, f, n)
+				rowsTotal(cpu.level, a, f, n, rowsAhead(n, len(a)))
 				return
 			}
 		case []float32:
