@@ -109,3 +109,16 @@ func rowsSoftmaxFast(level cpuLevel, dst, src []float32, n int, stream bool) boo
 	softmaxRowsAVX512(&dst[0], &dst[0], &src[0], n, rows)
 	return true
 }
+
+// scalesAhead reports whether normRow serves rows of n elements.
+func scalesAhead(level cpuLevel, dst []float32, n int, stream bool) bool {
+	return level == levelAVX512 && n > 0 && n%16 == 0 && len(dst) > 0 && (!stream || toLine(unsafe.Pointer(&dst[0])) == 0)
+}
+
+// normRow scales a row as affineRow does and returns the sum of the next one.
+func normRow(dst, x, weight, bias []float32, mean, scale, add float32, next []float32, ahead int, stream bool) float64 {
+	if stream {
+		return normRowStreamAVX512(&dst[0], &x[0], &weight[0], &bias[0], len(dst), mean, scale, add, &next[0], ahead)
+	}
+	return normRowAVX512(&dst[0], &x[0], &weight[0], &bias[0], len(dst), mean, scale, add, &next[0], ahead)
+}

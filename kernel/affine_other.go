@@ -19,3 +19,7 @@ func affineColumnsFast(cpuLevel, []float32, []float32, []float32, []float32, []f
 func expShiftedFast(cpuLevel, []float32, []float32, float32) bool { return false }
 
 func rowsSoftmaxFast(cpuLevel, []float32, []float32, int, bool) bool { return false }
+
+func scalesAhead(cpuLevel, []float32, int, bool) bool { return false }
+
+func normRow(_, _, _, _ []float32, _, _, _ float32, _ []float32, _ int, _ bool) float64 { return 0 }

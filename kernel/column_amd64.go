@@ -90,8 +90,7 @@ func rowsSumFast(level cpuLevel, acc []float64, x []float32, n, ahead int) bool 
 	return true
 }
 
-func rowsSquaresFast(level cpuLevel, acc, mean []float64, x []float32, n int) bool {
-	ahead := rowsAhead(n, len(acc))
+func rowsSquaresFast(level cpuLevel, acc, mean []float64, x []float32, n, ahead int) bool {
 	switch level {
 	case levelAVX512:
 		rowSquaresAVX512(&acc[0], &mean[0], &x[0], n, len(acc), ahead)

@@ -14,6 +14,8 @@ func bestFast(cpuLevel, bool, []int64, []float32, int, int) bool { return false 
 
 func rowsSumFast(cpuLevel, []float64, []float32, int, int) bool { return false }
 
-func rowsSquaresFast(cpuLevel, []float64, []float64, []float32, int) bool { return false }
+func rowsSquaresFast(cpuLevel, []float64, []float64, []float32, int, int) bool {
+	return false
+}
 
 func rowsExtremeFast(cpuLevel, bool, []float32, []float32, int) bool { return false }

@@ -260,7 +260,7 @@ func TestRowsTogether(t *testing.T) {
 		for _, level := range vecLevels() {
 			sums, squares := append([]float64{}, start...), append([]float64{}, start...)
 			rowsTotal(level, sums, x, n, rowAhead)
-			rowsSquares(level, squares, mean, x, n)
+			rowsSquares(level, squares, mean, x, n, rowAhead)
 			high, low := append([]float32{}, first...), append([]float32{}, first...)
 			rowsExtreme(level, false, high, x, n)
 			rowsExtreme(level, true, low, x, n)
@@ -276,6 +276,39 @@ func TestRowsTogether(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Rows that are measured while others are scaled come out as those that are not.
+func TestRowsNormed(t *testing.T) {
+	r := rand.New(rand.NewPCG(39, 40))
+	for _, n := range []int{16, 32, 48, 64, 80, 256, 1008, 1024} {
+		rows := 1 + r.IntN(4)
+		x, w, b := rough(r, rows*n), rough(r, n), rough(r, n)
+		for i := range x {
+			if r.IntN(2) == 0 || x[i]-x[i] != 0 {
+				x[i] = float32(r.NormFloat64() * 3)
+			}
+		}
+		if n == 80 {
+			x[5] = float32(math.NaN())
+		}
+		want := make([]float32, len(x))
+		for at := 0; at < len(x); at += n {
+			row := x[at : at+n]
+			mean := rowTotal(levelGeneric, row) / float64(n)
+			scale := 1 / math.Sqrt(rowSquares(levelGeneric, row, mean)/float64(n)+1e-5)
+			rowNormed(levelGeneric, want[at:], row, w, b, mean, scale, false)
+		}
+		for _, level := range vecLevels() {
+			for _, stream := range []bool{false, true} {
+				got := array.Raw[float32](array.New(array.F32, len(x)))
+				if rowsNormed(level, got, x, w, b, 1e-5, stream) {
+					requireSame(t, want, got, level, n, stream)
+				}
+			}
+		}
+		require.False(t, rowsNormed(levelGeneric, want, x, w, b, 1e-5, false))
 	}
 }
 

@@ -50,7 +50,7 @@ func TestColumnsStayInside(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, level := range vecLevels() {
 		for _, before := range []bool{false, true} {
-			for _, n := range []int{1, 3, 8, 15, 16, 17, 31, 33, 64, 65, 100, 257, 300} {
+			for _, n := range []int{1, 3, 8, 15, 16, 17, 31, 32, 33, 48, 64, 65, 100, 257, 300, 512} {
 				x := guardedFloats(t, r, 3*n, before)
 				for kind := range 3 {
 					columnFold(level, kind, make([]float64, n), make([]float64, n), x, n, 3, blockAhead)
@@ -74,6 +74,8 @@ func TestColumnsStayInside(t *testing.T) {
 					rowsSoftmax(level, d, c, n, logs, false)
 					rowsSoftmax(level, guardedFloats(t, r, 3*n, before), x, n, logs, true)
 				}
+				rowsNormed(level, guardedFloats(t, r, 2*n, before), x[:2*n], c, d, 1e-5, false)
+				rowsNormed(level, guardedFloats(t, r, 2*n, before), x[n:], d, c, 1e-5, true)
 				expShifted(level, d, a, 9)
 				expShifted(level, d, c, 9)
 				affineColumns(level, d, a, b, c, c)

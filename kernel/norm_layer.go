@@ -126,6 +126,9 @@ const (
 func (j *rowNormJob[T]) Do(lo, hi int) {
 	group := min(max(normStrip/j.size, 1), normRowsMost)
 	var mean, squares [normRowsMost]float64
+	if j.together(lo, hi) {
+		lo = hi
+	}
 	for i := lo; i < hi; i += group {
 		rows := min(group, hi-i)
 		j.measure(mean[:rows], squares[:rows], j.src[i*j.size:(i+rows)*j.size])
@@ -136,6 +139,19 @@ func (j *rowNormJob[T]) Do(lo, hi int) {
 	if j.stream {
 		moveFence()
 	}
+}
+
+// together normalises rows of f32 that have weights and biases of their own,
+// where there is assembly that does.
+func (j *rowNormJob[T]) together(lo, hi int) bool {
+	dst, ok := any(j.dst[lo*j.size : hi*j.size]).([]float32)
+	if !ok || j.raw || j.inner != 1 || j.chans != j.size || j.weight == nil || j.bias == nil {
+		return false
+	}
+	src, _ := any(j.src[lo*j.size : hi*j.size]).([]float32)
+	weight, _ := any(j.weight).([]float32)
+	bias, _ := any(j.bias).([]float32)
+	return rowsNormed(cpu.level, dst, src, weight, bias, j.eps, j.stream)
 }
 
 // measure sets mean to the means of rows, or to zero where they are not subtracted,
@@ -164,7 +180,7 @@ func (j *rowNormJob[T]) measure(mean, squares []float64, src []T) {
 			mean[r] /= float64(j.size)
 		}
 	}
-	rowsSquares(cpu.level, squares, mean, x, j.size)
+	rowsSquares(cpu.level, squares, mean, x, j.size, 0)
 }
 
 // scale normalises row i.

@@ -46,15 +46,15 @@ func rowsTotal(level cpuLevel, acc []float64, x []float32, n, ahead int) {
 // rowSquares returns the sum of the squares of x less mean.
 func rowSquares(level cpuLevel, x []float32, mean float64) float64 {
 	acc, means := [1]float64{}, [1]float64{mean}
-	rowsSquares(level, acc[:], means[:], x, len(x))
+	rowsSquares(level, acc[:], means[:], x, len(x), rowsAhead(len(x), 1))
 	return acc[0]
 }
 
 // rowsSquares adds the sums of the squares of rows of n elements less their means
-// to acc.
-func rowsSquares(level cpuLevel, acc, mean []float64, x []float32, n int) {
+// to acc, asking for what is so many bytes ahead.
+func rowsSquares(level cpuLevel, acc, mean []float64, x []float32, n, ahead int) {
 	x, mean = x[:len(acc)*n], mean[:len(acc)]
-	if len(x) == 0 || rowsSquaresFast(level, acc, mean, x, n) {
+	if len(x) == 0 || rowsSquaresFast(level, acc, mean, x, n, ahead) {
 		return
 	}
 	for r, m := range mean {
@@ -71,6 +71,31 @@ func rowsSquares(level cpuLevel, acc, mean []float64, x []float32, n int) {
 func rowNormed(level cpuLevel, dst, x, weight, bias []float32, mean, scale float64, stream bool) {
 	high, low := inTwo(mean)
 	affineRow(level, dst, x, weight, bias, high, float32(scale), float32(-low*scale), stream)
+}
+
+// rowsNormed normalises rows of the size of weight by their mean and variance, and
+// reports false where there is no assembly that measures one while it scales
+// another.
+func rowsNormed(level cpuLevel, dst, x, weight, bias []float32, eps float64, stream bool) bool {
+	n := len(weight)
+	if !scalesAhead(level, dst, n, stream) {
+		return false
+	}
+	dst, bias = dst[:len(x)], bias[:n]
+	ahead := rowsAhead(len(x), 1)
+	sum := rowTotal(level, x[:n])
+	for at := 0; at < len(x); at += n {
+		row, next := x[at:at+n], x[at:at+n]
+		if at+n < len(x) {
+			next = x[at+n : at+2*n]
+		}
+		mean, squares := [1]float64{sum / float64(n)}, [1]float64{}
+		rowsSquares(level, squares[:], mean[:], row, n, min(ahead, 4*n))
+		scale := 1 / math.Sqrt(squares[0]/float64(n)+eps)
+		high, low := inTwo(mean[0])
+		sum = normRow(dst[at:at+n], row, weight, bias, high, float32(scale), float32(-low*scale), next, ahead, stream)
+	}
+	return true
 }
 
 // rowAffine sets dst to (x-mean)*scale + add.

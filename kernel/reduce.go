@@ -555,7 +555,7 @@ func squaresInto[T float32 | float64](sq, mean []float64, x []T, g *groups) {
 				sq[o+i%n] += float64(d * d)
 			}
 		case isF32:
-			rowsSquares(cpu.level, sq[o:o+rows], mean[o:], f[p:], n)
+			rowsSquares(cpu.level, sq[o:o+rows], mean[o:], f[p:], n, rowsAhead(n, rows))
 		default:
 			for r := range rows {
 				sq[o+r] += squaresRun(x[p+r*n:p+(r+1)*n], mean[o+r])

@@ -33,6 +33,7 @@ func generate() (map[string][]byte, error) {
 		{Name: "move_row", Emit: both(emitRows)},
 		{Name: "move_exp", Emit: both(emitExp)},
 		{Name: "move_softmax", Emit: func(c *build.Context) { emitSoftmax(isa{ISA: simd.AVX512(c)}) }},
+		{Name: "move_norm", Emit: func(c *build.Context) { emitNorm(isa{ISA: simd.AVX512(c)}) }},
 	})
 }
 
