@@ -93,7 +93,7 @@ func scaleSingle(p float32, n int32) float32 {
 	return float32(p * math.Float32frombits(uint32(n-h)<<23+oneBits32))
 }
 
-// expSingle is e**x, off by at most 0.75 units in the last place, 0.57 where the
+// expSingle is e**x, off by at most 0.77 units in the last place, 0.57 where the
 // result is not subnormal.
 func expSingle(x float32) float32 {
 	if x > expMax32 {
@@ -106,7 +106,7 @@ func expSingle(x float32) float32 {
 	return scaleSingle(head+rest, countIn(z)>>4)
 }
 
-// sigmoidSingle is 1/(1+e**-x), off by at most 1.04 units in the last place. It
+// sigmoidSingle is 1/(1+e**-x), off by at most 1.06 units in the last place. It
 // takes e = e**-|x| and corrects e/(1+e) for what rounding its parts lost.
 func sigmoidSingle(x float32) float32 {
 	t := math.Float32frombits(math.Float32bits(x) | 1<<31)
@@ -156,8 +156,7 @@ func tableSingle(table *[tableRows][tableWide]float32, x, far float32, base, shi
 // tanhSingle is the hyperbolic tangent, off by at most 0.77 units in the last place.
 func tanhSingle(x float32) float32 { return tableSingle(&tanhTable, x, tanhFar, tanhBase, tanhShift) }
 
-// erfSingle is the error function, off by at most 0.96 units in the last place,
-// 0.85 where the result is not subnormal.
+// erfSingle is the error function, off by at most 0.96 units in the last place.
 func erfSingle(x float32) float32 { return tableSingle(&erfTable, x, erfFar, erfBase, erfShift) }
 
 // logSingle is the natural logarithm, off by at most 0.91 units in the last place.

@@ -22,16 +22,16 @@ var functionBounds = []struct {
 	ulp       float64
 	ref, fast func(float64) float64
 }{
-	{OpExp, 0.75, math.Exp, fastExp},
-	{OpSigmoid, 1.04, sigmoid64, fastSigmoid},
+	{OpExp, 0.77, math.Exp, fastExp},
+	{OpSigmoid, 1.06, sigmoid64, fastSigmoid},
 	{OpTanh, 0.77, math.Tanh, fastTanh},
 	{OpErf, 0.96, math.Erf, nil},
 	{OpExpm1, 0.51, math.Expm1, fastExpm1},
 	{OpLog, 0.91, math.Log, log32},
 	{OpLog1p, 0.51, math.Log1p, log1p32},
 	{OpLog2, 0.51, log2, log2of32},
-	{OpSin, 0.88, math.Sin, sin32},
-	{OpCos, 0.89, math.Cos, cos32},
+	{OpSin, 0.92, math.Sin, sin32},
+	{OpCos, 0.91, math.Cos, cos32},
 	{OpTan, 0.51, math.Tan, tan32},
 	{OpAtan, 0.51, math.Atan, atan32},
 	{OpRsqrt, 0.51, func(x float64) float64 { return 1 / math.Sqrt(x) }, rsqrt32},

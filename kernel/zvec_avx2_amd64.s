@@ -1745,14 +1745,14 @@ singles:
 	VBROADCASTSS ·vecSingles+20(SB), Y4
 	VSUBPS       Y4, Y3, Y5
 	VSUBPS       Y4, Y2, Y4
+	VBROADCASTSS ·vecSingles+36(SB), Y6
+	VFNMADD231PS Y6, Y5, Y0
+	VFNMADD231PS Y6, Y4, Y1
 	VBROADCASTSS ·vecSingles+40(SB), Y6
-	VMULPS       Y6, Y5, Y7
-	VMULPS       Y6, Y4, Y6
-	VBROADCASTSS ·vecSingles+36(SB), Y8
-	VFNMADD231PS Y8, Y5, Y0
-	VFNMADD231PS Y8, Y4, Y1
-	VSUBPS       Y7, Y0, Y0
-	VSUBPS       Y6, Y1, Y1
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y5, Y0, Y0
+	VMULPS       Y6, Y4, Y4
+	VSUBPS       Y4, Y1, Y1
 	VBROADCASTSS ·vecSingles+48(SB), Y4
 	VMULPS       Y4, Y0, Y5
 	VMULPS       Y4, Y1, Y4
@@ -1760,9 +1760,9 @@ singles:
 	VADDPS       Y6, Y5, Y5
 	VADDPS       Y6, Y4, Y4
 	VMULPS       Y0, Y0, Y6
-	VMULPS       Y1, Y1, Y7
 	VMULPS       Y6, Y5, Y5
-	VMULPS       Y7, Y4, Y4
+	VMULPS       Y1, Y1, Y6
+	VMULPS       Y6, Y4, Y4
 	VADDPS       Y5, Y0, Y0
 	VADDPS       Y4, Y1, Y1
 	VPSLLD       $0x1c, Y3, Y4
@@ -1778,11 +1778,11 @@ singles:
 	VPERMPS      ·expTable+64(SB), Y3, Y8
 	VPERMPS      ·expTable+96(SB), Y3, Y9
 	VBLENDVPS    Y4, Y9, Y8, Y4
-	VPERMPS      ·expTable+64(SB), Y2, Y8
-	VPERMPS      ·expTable+96(SB), Y2, Y9
-	VBLENDVPS    Y5, Y9, Y8, Y5
 	VADDPS       Y4, Y0, Y0
-	VADDPS       Y5, Y1, Y1
+	VPERMPS      ·expTable+64(SB), Y2, Y4
+	VPERMPS      ·expTable+96(SB), Y2, Y8
+	VBLENDVPS    Y5, Y8, Y4, Y4
+	VADDPS       Y4, Y1, Y1
 	VBROADCASTSS ·vecWords+32(SB), Y4
 	VPSUBD       Y4, Y3, Y3
 	VPSUBD       Y4, Y2, Y2
@@ -3666,97 +3666,97 @@ singles:
 	VPAND        Y2, Y0, Y3
 	VPAND        Y2, Y1, Y2
 	VBROADCASTSS ·vecSingles+60(SB), Y4
-	VMINPS       Y3, Y4, Y5
-	VMINPS       Y2, Y4, Y4
-	VBROADCASTSS ·vecWords+60(SB), Y6
-	VPSUBUSW     Y6, Y5, Y7
-	VPSUBUSW     Y6, Y4, Y6
-	VPSRLD       $0x15, Y7, Y7
-	VPSRLD       $0x15, Y6, Y6
-	VPSLLD       $0x1c, Y7, Y8
-	VPSLLD       $0x1c, Y6, Y9
-	VPERMPS      ·erfTable+0(SB), Y7, Y10
-	VPERMPS      ·erfTable+32(SB), Y7, Y11
-	VBLENDVPS    Y8, Y11, Y10, Y10
-	VPERMPS      ·erfTable+0(SB), Y6, Y11
-	VPERMPS      ·erfTable+32(SB), Y6, Y12
-	VBLENDVPS    Y9, Y12, Y11, Y11
-	VSUBPS       Y10, Y5, Y5
-	VSUBPS       Y11, Y4, Y4
-	VPERMPS      ·erfTable+448(SB), Y7, Y10
-	VPERMPS      ·erfTable+480(SB), Y7, Y11
-	VBLENDVPS    Y8, Y11, Y10, Y10
-	VPERMPS      ·erfTable+448(SB), Y6, Y11
-	VPERMPS      ·erfTable+480(SB), Y6, Y12
-	VBLENDVPS    Y9, Y12, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·erfTable+384(SB), Y7, Y12
-	VPERMPS      ·erfTable+416(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·erfTable+384(SB), Y6, Y13
-	VPERMPS      ·erfTable+416(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VMINPS       Y3, Y4, Y3
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS ·vecWords+60(SB), Y4
+	VPSUBUSW     Y4, Y3, Y5
+	VPSUBUSW     Y4, Y2, Y4
+	VPSRLD       $0x15, Y5, Y5
+	VPSRLD       $0x15, Y4, Y4
+	VPSLLD       $0x1c, Y5, Y6
+	VPSLLD       $0x1c, Y4, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y5, Y9
+	VPERMPS      ·erfTable+64(SB), Y5, Y10
+	VPERMPS      ·erfTable+96(SB), Y5, Y11
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VBLENDVPS    Y9, Y3, Y10, Y9
+	VPCMPEQD     Y8, Y4, Y8
+	VPERMPS      ·erfTable+64(SB), Y4, Y10
+	VPERMPS      ·erfTable+96(SB), Y4, Y11
+	VBLENDVPS    Y7, Y11, Y10, Y10
+	VBLENDVPS    Y8, Y2, Y10, Y8
+	VPERMPS      ·erfTable+0(SB), Y5, Y10
+	VPERMPS      ·erfTable+32(SB), Y5, Y11
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VSUBPS       Y10, Y3, Y3
+	VPERMPS      ·erfTable+0(SB), Y4, Y10
+	VPERMPS      ·erfTable+32(SB), Y4, Y11
+	VBLENDVPS    Y7, Y11, Y10, Y10
+	VSUBPS       Y10, Y2, Y2
+	VPERMPS      ·erfTable+448(SB), Y5, Y10
+	VPERMPS      ·erfTable+480(SB), Y5, Y11
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VPERMPS      ·erfTable+448(SB), Y4, Y11
+	VPERMPS      ·erfTable+480(SB), Y4, Y12
+	VBLENDVPS    Y7, Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·erfTable+384(SB), Y5, Y12
+	VPERMPS      ·erfTable+416(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·erfTable+320(SB), Y7, Y12
-	VPERMPS      ·erfTable+352(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·erfTable+320(SB), Y6, Y13
-	VPERMPS      ·erfTable+352(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VPERMPS      ·erfTable+384(SB), Y4, Y12
+	VPERMPS      ·erfTable+416(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·erfTable+320(SB), Y5, Y12
+	VPERMPS      ·erfTable+352(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·erfTable+256(SB), Y7, Y12
-	VPERMPS      ·erfTable+288(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·erfTable+256(SB), Y6, Y13
-	VPERMPS      ·erfTable+288(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VPERMPS      ·erfTable+320(SB), Y4, Y12
+	VPERMPS      ·erfTable+352(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·erfTable+256(SB), Y5, Y12
+	VPERMPS      ·erfTable+288(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·erfTable+192(SB), Y7, Y12
-	VPERMPS      ·erfTable+224(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·erfTable+192(SB), Y6, Y13
-	VPERMPS      ·erfTable+224(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VPERMPS      ·erfTable+256(SB), Y4, Y12
+	VPERMPS      ·erfTable+288(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·erfTable+192(SB), Y5, Y12
+	VPERMPS      ·erfTable+224(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·erfTable+128(SB), Y7, Y12
-	VPERMPS      ·erfTable+160(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·erfTable+128(SB), Y6, Y13
-	VPERMPS      ·erfTable+160(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
-	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y5
-	VMULPS       Y4, Y11, Y4
-	VPXOR        Y10, Y10, Y10
-	VPCMPEQD     Y10, Y7, Y11
-	VPCMPEQD     Y10, Y6, Y10
-	VPERMPS      ·erfTable+64(SB), Y7, Y12
-	VPERMPS      ·erfTable+96(SB), Y7, Y7
-	VBLENDVPS    Y8, Y7, Y12, Y7
-	VPERMPS      ·erfTable+64(SB), Y6, Y8
-	VPERMPS      ·erfTable+96(SB), Y6, Y6
-	VBLENDVPS    Y9, Y6, Y8, Y6
-	VBLENDVPS    Y11, Y3, Y7, Y3
-	VBLENDVPS    Y10, Y2, Y6, Y2
-	VADDPS       Y3, Y5, Y3
-	VADDPS       Y2, Y4, Y2
+	VPERMPS      ·erfTable+192(SB), Y4, Y12
+	VPERMPS      ·erfTable+224(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·erfTable+128(SB), Y5, Y12
+	VPERMPS      ·erfTable+160(SB), Y5, Y5
+	VBLENDVPS    Y6, Y5, Y12, Y5
+	VADDPS       Y5, Y10, Y5
+	VPERMPS      ·erfTable+128(SB), Y4, Y6
+	VPERMPS      ·erfTable+160(SB), Y4, Y4
+	VBLENDVPS    Y7, Y4, Y6, Y4
+	VADDPS       Y4, Y11, Y4
+	VMULPS       Y3, Y5, Y3
+	VMULPS       Y2, Y4, Y2
+	VADDPS       Y9, Y3, Y3
+	VADDPS       Y8, Y2, Y2
 	VBROADCASTSS ·vecWords+0(SB), Y4
-	VPAND        Y4, Y0, Y0
-	VPAND        Y4, Y1, Y1
+	VANDPS       Y4, Y0, Y0
+	VANDPS       Y4, Y1, Y1
 	VPOR         Y0, Y3, Y0
 	VPOR         Y1, Y2, Y1
 	VMOVUPS      Y0, (DX)
@@ -3797,97 +3797,97 @@ singles:
 	VPAND        Y2, Y0, Y3
 	VPAND        Y2, Y1, Y2
 	VBROADCASTSS ·vecSingles+56(SB), Y4
-	VMINPS       Y3, Y4, Y5
-	VMINPS       Y2, Y4, Y4
-	VBROADCASTSS ·vecWords+56(SB), Y6
-	VPSUBUSW     Y6, Y5, Y7
-	VPSUBUSW     Y6, Y4, Y6
-	VPSRLD       $0x16, Y7, Y7
-	VPSRLD       $0x16, Y6, Y6
-	VPSLLD       $0x1c, Y7, Y8
-	VPSLLD       $0x1c, Y6, Y9
-	VPERMPS      ·tanhTable+0(SB), Y7, Y10
-	VPERMPS      ·tanhTable+32(SB), Y7, Y11
-	VBLENDVPS    Y8, Y11, Y10, Y10
-	VPERMPS      ·tanhTable+0(SB), Y6, Y11
-	VPERMPS      ·tanhTable+32(SB), Y6, Y12
-	VBLENDVPS    Y9, Y12, Y11, Y11
-	VSUBPS       Y10, Y5, Y5
-	VSUBPS       Y11, Y4, Y4
-	VPERMPS      ·tanhTable+448(SB), Y7, Y10
-	VPERMPS      ·tanhTable+480(SB), Y7, Y11
-	VBLENDVPS    Y8, Y11, Y10, Y10
-	VPERMPS      ·tanhTable+448(SB), Y6, Y11
-	VPERMPS      ·tanhTable+480(SB), Y6, Y12
-	VBLENDVPS    Y9, Y12, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·tanhTable+384(SB), Y7, Y12
-	VPERMPS      ·tanhTable+416(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·tanhTable+384(SB), Y6, Y13
-	VPERMPS      ·tanhTable+416(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VMINPS       Y3, Y4, Y3
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS ·vecWords+56(SB), Y4
+	VPSUBUSW     Y4, Y3, Y5
+	VPSUBUSW     Y4, Y2, Y4
+	VPSRLD       $0x16, Y5, Y5
+	VPSRLD       $0x16, Y4, Y4
+	VPSLLD       $0x1c, Y5, Y6
+	VPSLLD       $0x1c, Y4, Y7
+	VPXOR        Y8, Y8, Y8
+	VPCMPEQD     Y8, Y5, Y9
+	VPERMPS      ·tanhTable+64(SB), Y5, Y10
+	VPERMPS      ·tanhTable+96(SB), Y5, Y11
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VBLENDVPS    Y9, Y3, Y10, Y9
+	VPCMPEQD     Y8, Y4, Y8
+	VPERMPS      ·tanhTable+64(SB), Y4, Y10
+	VPERMPS      ·tanhTable+96(SB), Y4, Y11
+	VBLENDVPS    Y7, Y11, Y10, Y10
+	VBLENDVPS    Y8, Y2, Y10, Y8
+	VPERMPS      ·tanhTable+0(SB), Y5, Y10
+	VPERMPS      ·tanhTable+32(SB), Y5, Y11
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VSUBPS       Y10, Y3, Y3
+	VPERMPS      ·tanhTable+0(SB), Y4, Y10
+	VPERMPS      ·tanhTable+32(SB), Y4, Y11
+	VBLENDVPS    Y7, Y11, Y10, Y10
+	VSUBPS       Y10, Y2, Y2
+	VPERMPS      ·tanhTable+448(SB), Y5, Y10
+	VPERMPS      ·tanhTable+480(SB), Y5, Y11
+	VBLENDVPS    Y6, Y11, Y10, Y10
+	VPERMPS      ·tanhTable+448(SB), Y4, Y11
+	VPERMPS      ·tanhTable+480(SB), Y4, Y12
+	VBLENDVPS    Y7, Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·tanhTable+384(SB), Y5, Y12
+	VPERMPS      ·tanhTable+416(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·tanhTable+320(SB), Y7, Y12
-	VPERMPS      ·tanhTable+352(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·tanhTable+320(SB), Y6, Y13
-	VPERMPS      ·tanhTable+352(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VPERMPS      ·tanhTable+384(SB), Y4, Y12
+	VPERMPS      ·tanhTable+416(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·tanhTable+320(SB), Y5, Y12
+	VPERMPS      ·tanhTable+352(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·tanhTable+256(SB), Y7, Y12
-	VPERMPS      ·tanhTable+288(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·tanhTable+256(SB), Y6, Y13
-	VPERMPS      ·tanhTable+288(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VPERMPS      ·tanhTable+320(SB), Y4, Y12
+	VPERMPS      ·tanhTable+352(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·tanhTable+256(SB), Y5, Y12
+	VPERMPS      ·tanhTable+288(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·tanhTable+192(SB), Y7, Y12
-	VPERMPS      ·tanhTable+224(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·tanhTable+192(SB), Y6, Y13
-	VPERMPS      ·tanhTable+224(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
+	VPERMPS      ·tanhTable+256(SB), Y4, Y12
+	VPERMPS      ·tanhTable+288(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·tanhTable+192(SB), Y5, Y12
+	VPERMPS      ·tanhTable+224(SB), Y5, Y13
+	VBLENDVPS    Y6, Y13, Y12, Y12
 	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y10
-	VMULPS       Y4, Y11, Y11
-	VPERMPS      ·tanhTable+128(SB), Y7, Y12
-	VPERMPS      ·tanhTable+160(SB), Y7, Y13
-	VBLENDVPS    Y8, Y13, Y12, Y12
-	VPERMPS      ·tanhTable+128(SB), Y6, Y13
-	VPERMPS      ·tanhTable+160(SB), Y6, Y14
-	VBLENDVPS    Y9, Y14, Y13, Y13
-	VADDPS       Y12, Y10, Y10
-	VADDPS       Y13, Y11, Y11
-	VMULPS       Y5, Y10, Y5
-	VMULPS       Y4, Y11, Y4
-	VPXOR        Y10, Y10, Y10
-	VPCMPEQD     Y10, Y7, Y11
-	VPCMPEQD     Y10, Y6, Y10
-	VPERMPS      ·tanhTable+64(SB), Y7, Y12
-	VPERMPS      ·tanhTable+96(SB), Y7, Y7
-	VBLENDVPS    Y8, Y7, Y12, Y7
-	VPERMPS      ·tanhTable+64(SB), Y6, Y8
-	VPERMPS      ·tanhTable+96(SB), Y6, Y6
-	VBLENDVPS    Y9, Y6, Y8, Y6
-	VBLENDVPS    Y11, Y3, Y7, Y3
-	VBLENDVPS    Y10, Y2, Y6, Y2
-	VADDPS       Y3, Y5, Y3
-	VADDPS       Y2, Y4, Y2
+	VPERMPS      ·tanhTable+192(SB), Y4, Y12
+	VPERMPS      ·tanhTable+224(SB), Y4, Y13
+	VBLENDVPS    Y7, Y13, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VMULPS       Y3, Y10, Y10
+	VMULPS       Y2, Y11, Y11
+	VPERMPS      ·tanhTable+128(SB), Y5, Y12
+	VPERMPS      ·tanhTable+160(SB), Y5, Y5
+	VBLENDVPS    Y6, Y5, Y12, Y5
+	VADDPS       Y5, Y10, Y5
+	VPERMPS      ·tanhTable+128(SB), Y4, Y6
+	VPERMPS      ·tanhTable+160(SB), Y4, Y4
+	VBLENDVPS    Y7, Y4, Y6, Y4
+	VADDPS       Y4, Y11, Y4
+	VMULPS       Y3, Y5, Y3
+	VMULPS       Y2, Y4, Y2
+	VADDPS       Y9, Y3, Y3
+	VADDPS       Y8, Y2, Y2
 	VBROADCASTSS ·vecWords+0(SB), Y4
-	VPAND        Y4, Y0, Y0
-	VPAND        Y4, Y1, Y1
+	VANDPS       Y4, Y0, Y0
+	VANDPS       Y4, Y1, Y1
 	VPOR         Y0, Y3, Y0
 	VPOR         Y1, Y2, Y1
 	VMOVUPS      Y0, (DX)
@@ -3939,14 +3939,14 @@ singles:
 	VBROADCASTSS ·vecSingles+20(SB), Y6
 	VSUBPS       Y6, Y5, Y7
 	VSUBPS       Y6, Y4, Y6
+	VBROADCASTSS ·vecSingles+36(SB), Y8
+	VFNMADD231PS Y8, Y7, Y3
+	VFNMADD231PS Y8, Y6, Y2
 	VBROADCASTSS ·vecSingles+40(SB), Y8
-	VMULPS       Y8, Y7, Y9
-	VMULPS       Y8, Y6, Y8
-	VBROADCASTSS ·vecSingles+36(SB), Y10
-	VFNMADD231PS Y10, Y7, Y3
-	VFNMADD231PS Y10, Y6, Y2
-	VSUBPS       Y9, Y3, Y3
-	VSUBPS       Y8, Y2, Y2
+	VMULPS       Y8, Y7, Y7
+	VSUBPS       Y7, Y3, Y3
+	VMULPS       Y8, Y6, Y6
+	VSUBPS       Y6, Y2, Y2
 	VBROADCASTSS ·vecSingles+48(SB), Y6
 	VMULPS       Y6, Y3, Y7
 	VMULPS       Y6, Y2, Y6
@@ -3954,9 +3954,9 @@ singles:
 	VADDPS       Y8, Y7, Y7
 	VADDPS       Y8, Y6, Y6
 	VMULPS       Y3, Y3, Y8
-	VMULPS       Y2, Y2, Y9
 	VMULPS       Y8, Y7, Y7
-	VMULPS       Y9, Y6, Y6
+	VMULPS       Y2, Y2, Y8
+	VMULPS       Y8, Y6, Y6
 	VADDPS       Y7, Y3, Y3
 	VADDPS       Y6, Y2, Y2
 	VPSLLD       $0x1c, Y5, Y6
@@ -3972,11 +3972,11 @@ singles:
 	VPERMPS      ·expTable+64(SB), Y5, Y10
 	VPERMPS      ·expTable+96(SB), Y5, Y11
 	VBLENDVPS    Y6, Y11, Y10, Y6
-	VPERMPS      ·expTable+64(SB), Y4, Y10
-	VPERMPS      ·expTable+96(SB), Y4, Y11
-	VBLENDVPS    Y7, Y11, Y10, Y7
 	VADDPS       Y6, Y3, Y3
-	VADDPS       Y7, Y2, Y2
+	VPERMPS      ·expTable+64(SB), Y4, Y6
+	VPERMPS      ·expTable+96(SB), Y4, Y10
+	VBLENDVPS    Y7, Y10, Y6, Y6
+	VADDPS       Y6, Y2, Y2
 	VBROADCASTSS ·vecWords+32(SB), Y6
 	VPSUBD       Y6, Y5, Y5
 	VPSUBD       Y6, Y4, Y4
@@ -3997,47 +3997,47 @@ singles:
 	VPADDD       Y10, Y6, Y6
 	VPADDD       Y10, Y7, Y7
 	VADDPS       Y3, Y8, Y10
-	VADDPS       Y2, Y9, Y11
 	VSUBPS       Y10, Y8, Y8
-	VSUBPS       Y11, Y9, Y9
 	VADDPS       Y3, Y8, Y3
+	VADDPS       Y2, Y9, Y8
+	VSUBPS       Y8, Y9, Y9
 	VADDPS       Y2, Y9, Y2
-	VMULPS       Y6, Y10, Y8
-	VMULPS       Y7, Y11, Y9
-	VMULPS       Y5, Y8, Y8
-	VMULPS       Y4, Y9, Y9
+	VMULPS       Y6, Y10, Y9
+	VMULPS       Y7, Y8, Y8
+	VMULPS       Y5, Y9, Y9
+	VMULPS       Y4, Y8, Y8
 	VMULPS       Y6, Y3, Y3
 	VMULPS       Y7, Y2, Y2
 	VMULPS       Y5, Y3, Y3
 	VMULPS       Y4, Y2, Y2
 	VBROADCASTSS ·vecSingles+4(SB), Y4
-	VADDPS       Y4, Y8, Y5
-	VADDPS       Y4, Y9, Y4
-	VDIVPS       Y5, Y8, Y6
-	VDIVPS       Y4, Y9, Y7
-	VBROADCASTSS ·vecSingles+4(SB), Y10
-	VSUBPS       Y5, Y10, Y5
-	VSUBPS       Y4, Y10, Y4
-	VADDPS       Y8, Y5, Y5
-	VADDPS       Y9, Y4, Y4
+	VADDPS       Y4, Y9, Y5
+	VADDPS       Y4, Y8, Y4
+	VBROADCASTSS ·vecSingles+4(SB), Y6
+	VDIVPS       Y5, Y9, Y7
+	VSUBPS       Y5, Y6, Y5
+	VADDPS       Y9, Y5, Y5
 	VADDPS       Y3, Y5, Y5
+	VDIVPS       Y4, Y8, Y9
+	VSUBPS       Y4, Y6, Y4
+	VADDPS       Y8, Y4, Y4
 	VADDPS       Y2, Y4, Y4
-	VMULPS       Y6, Y5, Y5
-	VMULPS       Y7, Y4, Y4
+	VMULPS       Y5, Y7, Y5
 	VSUBPS       Y5, Y3, Y3
+	VMULPS       Y4, Y9, Y4
 	VSUBPS       Y4, Y2, Y2
 	VBROADCASTSS ·vecSingles+4(SB), Y4
-	VSUBPS       Y6, Y4, Y5
-	VSUBPS       Y7, Y4, Y4
+	VSUBPS       Y7, Y4, Y5
 	VMULPS       Y5, Y3, Y3
+	VADDPS       Y3, Y7, Y3
+	VSUBPS       Y9, Y4, Y4
 	VMULPS       Y4, Y2, Y2
-	VADDPS       Y3, Y6, Y3
-	VADDPS       Y2, Y7, Y2
+	VADDPS       Y2, Y9, Y2
 	VBROADCASTSS ·vecSingles+4(SB), Y4
 	VSUBPS       Y3, Y4, Y5
-	VSUBPS       Y2, Y4, Y4
 	VBLENDVPS    Y0, Y3, Y5, Y0
-	VBLENDVPS    Y1, Y2, Y4, Y1
+	VSUBPS       Y2, Y4, Y3
+	VBLENDVPS    Y1, Y2, Y3, Y1
 	VMOVUPS      Y0, (DX)
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX

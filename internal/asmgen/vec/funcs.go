@@ -205,7 +205,7 @@ func angle(f func(isa, value, string) value) func(isa, value, value, string) val
 }
 
 var functions = []function{
-	{name: "Exp", single: batch.exp, batch: [2]int{2, 4}},
+	{name: "Exp", single: batch.exp, batch: [2]int{2, 8}},
 	{name: "Expm1", f: unary(isa.expm1), args: 1},
 	{name: "Log", single: batch.log, batch: [2]int{2, 4}},
 	{name: "Log1p", f: unary(isa.log1p), args: 1},
@@ -214,9 +214,9 @@ var functions = []function{
 	{name: "Cos", f: angle(isa.cos), args: 1, single: batch.cos, batch: [2]int{1, 4}},
 	{name: "Tan", f: angle(isa.tan), args: 1},
 	{name: "Atan", f: unary(isa.atan), args: 1},
-	{name: "Erf", single: batch.erf, batch: [2]int{2, 4}},
-	{name: "Tanh", single: batch.tanh, batch: [2]int{2, 4}},
-	{name: "Sigmoid", single: batch.sigmoid, batch: [2]int{2, 4}},
+	{name: "Erf", single: batch.erf, batch: [2]int{2, 8}},
+	{name: "Tanh", single: batch.tanh, batch: [2]int{2, 8}},
+	{name: "Sigmoid", single: batch.sigmoid, batch: [2]int{2, 8}},
 	{name: "Rsqrt", f: unary(isa.rsqrt), args: 1},
 	{name: "Pow", f: func(s isa, x, y value, _ string) value { return s.pow(x, y) }, args: 2},
 }

@@ -12,7 +12,13 @@ import (
 type batch struct {
 	isa
 	n int
+	// With park values wait in the strips of scratch, where registers are short.
+	park bool
 }
+
+// later is an operand whose instruction is written where it is used, one register
+// after the other: it takes a register where vals take a batch of them.
+type later = func(i int) Op
 
 // vals are the registers of a batch that hold one value, masks those that say
 // which lanes are chosen.
@@ -36,7 +42,7 @@ func (b batch) map1(f func(i int, d reg.Register)) vals {
 func (b batch) arg(x any) func(i int) Op {
 	var m Mem
 	switch x := x.(type) {
-	case func(int) Op:
+	case later:
 		return x
 	case vals:
 		return func(i int) Op { return x[i] }
@@ -57,6 +63,48 @@ func (b batch) arg(x any) func(i int) Op {
 func (b batch) op2(f func(...Op), x, y any) vals {
 	p, q := b.arg(x), b.arg(y)
 	return b.map1(func(i int, d reg.Register) { f(q(i), p(i), d) })
+}
+
+// lazy is op2 at the place of use.
+func (b batch) lazy(f func(...Op), x, y any) later {
+	p, q := b.arg(x), b.arg(y)
+	return func(i int) Op {
+		d := b.vec()
+		f(q(i), p(i), d)
+		return d
+	}
+}
+
+// all writes what is left for later.
+func (b batch) all(x later) vals {
+	v := make(vals, b.n)
+	for i := range v {
+		v[i] = x(i).(reg.Register)
+	}
+	return v
+}
+
+// keep stores x to a strip of scratch if values wait there.
+func (b batch) keep(strip int, x vals) later {
+	if !b.park {
+		return b.arg(x)
+	}
+	at := func(i int) Op { return Mem{Base: rTemp, Disp: (strip*stripRegs + i) * b.size()} }
+	for i, r := range x {
+		b.VMOVUPS(r, at(i))
+	}
+	return at
+}
+
+// kept is a register with what was kept.
+func (b batch) kept(x later, i int) Op {
+	m, parked := x(i).(Mem)
+	if !parked {
+		return x(i)
+	}
+	d := b.vec()
+	b.VMOVUPS(m, d)
+	return d
 }
 
 func (b batch) add(x, y any) vals { return b.op2(b.VADDPS, x, y) }
@@ -80,13 +128,13 @@ func (b batch) absolute(x vals) vals { return b.bits(b.and, x, wAbs) }
 func (b batch) minus(x vals) vals    { return b.bits(b.or, x, wSign) }
 
 // withSign gives v, which is not negative, the sign of x. With AVX-512 v ends.
-func (b batch) withSign(v, x vals) vals {
+func (b batch) withSign(v vals, x later) vals {
 	if !b.wide {
-		return b.bits(b.or, v, b.bits(b.and, x, wSign))
+		return b.bits(b.or, v, b.all(b.lazy(b.VANDPS, x, wSign)))
 	}
 	sign := b.arg(wSign)
 	for i, r := range v {
-		b.VPTERNLOGD(U8(0xf8), sign(i), x[i], r) // r or (x and sign)
+		b.VPTERNLOGD(U8(0xf8), x(i), sign(i), r) // r or (x and sign)
 	}
 	return v
 }
@@ -112,30 +160,25 @@ func (b batch) compare(p uint8, x vals, y any) masks {
 }
 
 // pick returns x in the chosen lanes, y in the others.
-func (b batch) pick(m masks, x, y any) vals {
-	p := b.either(m, x, y)
-	v := make(vals, b.n)
-	for i := range v {
-		v[i] = p(i).(reg.Register)
-	}
-	return v
+func (b batch) pick(m masks, x, y any) vals { return b.all(b.either(m, x, y)) }
+
+// either is pick at the place of use.
+func (b batch) either(m masks, x, y any) later {
+	p, q := b.arg(x), b.arg(y)
+	return func(i int) Op { return b.blend(m[i], p(i), q(i)) }
 }
 
-// either is pick as an operand that each use writes at once, which takes fewer
-// registers.
-func (b batch) either(m masks, x, y any) func(i int) Op {
-	p, q := b.arg(x), b.arg(y)
-	return func(i int) Op {
-		d := b.vec()
-		if !b.wide {
-			b.VBLENDVPS(m[i], p(i), q(i), d)
-			return d
-		}
-		// avo takes a masked result for one that is also read.
-		b.Instruction(&ir.Instruction{Opcode: "VBLENDMPS", Operands: []Op{p(i), q(i), m[i], d},
-			Inputs: []Op{p(i), q(i), m[i]}, Outputs: []Op{d}, ISA: []string{"AVX512F"}})
+// blend returns x in the lanes that m chooses, y in the others.
+func (b batch) blend(m, x, y Op) Op {
+	d := b.vec()
+	if !b.wide {
+		b.VBLENDVPS(m, x, y, d)
 		return d
 	}
+	// avo takes a masked result for one that is also read.
+	b.Instruction(&ir.Instruction{Opcode: "VBLENDMPS", Operands: []Op{x, y, m, d},
+		Inputs: []Op{x, y, m}, Outputs: []Op{d}, ISA: []string{"AVX512F"}})
+	return d
 }
 
 // horner evaluates the n coefficients of a kernel variable, lowest first.
@@ -162,12 +205,11 @@ func (b batch) lessProduct(d, x vals, y single) vals {
 func (b batch) expParts(x vals) (head, rest, z vals) {
 	z = b.add(b.mul(x, fExpSteps), fMagic)
 	k := b.sub(z, fMagic)
-	c := b.mul(k, fExpStepLo)
-	r := b.sub(b.lessProduct(x, k, fExpStep), c)
-	q := b.mul(b.add(b.mul(r, fExpCubic), fExpSquare), b.mul(r, r))
+	r := b.sub(b.lessProduct(x, k, fExpStep), b.lazy(b.VMULPS, k, fExpStepLo))
+	q := b.mul(b.add(b.mul(r, fExpCubic), fExpSquare), b.lazy(b.VMULPS, r, r))
 	q = b.add(r, q)
 	look := b.lookup("expTable", z)
-	head = look(0)
+	head = b.all(look(0))
 	return head, b.add(b.mul(q, head), look(1)), z
 }
 
@@ -194,31 +236,38 @@ func (b batch) exp(x vals) vals {
 }
 
 func (b batch) sigmoid(x vals) vals {
-	head, rest, z := b.expParts(b.atLeast(b.minus(x), fExpMin))
+	sign := b.keep(0, x)
+	head, lost, z := b.expParts(b.atLeast(b.minus(x), fExpMin))
 	scale := b.scaler(z)
-	p := b.add(head, rest)
-	lost := b.add(b.sub(head, p), rest)
+	p := b.map1(func(i int, d reg.Register) {
+		b.VADDPS(lost[i], head[i], d)
+		b.VSUBPS(d, head[i], head[i])
+		b.VADDPS(lost[i], head[i], lost[i])
+	})
 	e := scale(p)
 	lost = scale(lost)
 	d := b.add(e, fOne)
-	q := b.div(e, d)
-	below := b.add(b.add(b.sub(fOne, d), e), lost)
-	lost = b.sub(lost, b.mul(below, q))
-	q = b.add(q, b.mul(lost, b.sub(fOne, q)))
-	return b.pick(b.negative(x), q, b.sub(fOne, q))
+	one := b.arg(fOne)
+	q := b.map1(func(i int, q reg.Register) {
+		b.VDIVPS(d[i], e[i], q)
+		b.VSUBPS(d[i], one(i), d[i])
+		b.VADDPS(e[i], d[i], d[i])
+		b.VADDPS(lost[i], d[i], d[i])
+	})
+	lost = b.sub(lost, b.lazy(b.VMULPS, q, d))
+	q = b.add(q, b.lazy(b.VMULPS, lost, b.lazy(b.VSUBPS, fOne, q)))
+	rest := b.lazy(b.VSUBPS, fOne, q)
+	return b.all(func(i int) Op { return b.blend(b.negative(b.kept(sign, i)), q[i], rest(i)) })
 }
 
-// negative chooses the lanes with a sign.
-func (b batch) negative(x vals) masks {
-	m := make(masks, b.n)
-	for i := range m {
-		m[i] = x[i]
-		if b.wide {
-			m[i] = b.K()
-			b.VPMOVD2M(x[i], m[i])
-		}
+// negative chooses the lanes of x with a sign.
+func (b batch) negative(x Op) Op {
+	if !b.wide {
+		return x
 	}
-	return m
+	k := b.K()
+	b.VPMOVD2M(x, k)
+	return k
 }
 
 func (b batch) log(x vals) vals {
@@ -260,7 +309,7 @@ func (s isa) singleInPlace(f function) {
 		for j := range x {
 			x[j] = s.acc(i + j)
 		}
-		for j, v := range f.single(batch{isa: s, n: n}, x) {
+		for j, v := range f.single(batch{isa: s, n: n, park: n == stripRegs}, x) {
 			s.VMOVAPS(v, s.acc(i+j))
 		}
 	}

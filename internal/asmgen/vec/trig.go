@@ -110,7 +110,7 @@ func emitEither(s isa, f function) {
 		x := b.map1(func(_ int, d reg.Register) { s.VMOVUPS(Mem{Base: reg.RDX}, d) })
 		at := Mem{Base: reg.RDX, Disp: stripRegs * s.size()}
 		near := b.map1(func(_ int, d reg.Register) { s.VMOVUPS(at, d) })
-		s.VMOVUPS(b.pick(b.large(b.absolute(x)), vals{v}, near)[0], at)
+		s.VMOVUPS(b.blend(b.large(b.absolute(x))[0], v, near[0]), at)
 	})
 	if s.wide {
 		s.fetch(1)
