@@ -110,7 +110,6 @@ func (b batch) kept(x later, i int) Op {
 func (b batch) add(x, y any) vals { return b.op2(b.VADDPS, x, y) }
 func (b batch) sub(x, y any) vals { return b.op2(b.VSUBPS, x, y) }
 func (b batch) mul(x, y any) vals { return b.op2(b.VMULPS, x, y) }
-func (b batch) div(x, y any) vals { return b.op2(b.VDIVPS, x, y) }
 
 // atMost and atLeast bound x, which stays NaN.
 func (b batch) atMost(x vals, y single) vals  { return b.op2(b.VMINPS, y, x) }
