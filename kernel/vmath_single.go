@@ -93,7 +93,7 @@ func scaleSingle(p float32, n int32) float32 {
 	return float32(p * math.Float32frombits(uint32(n-h)<<23+oneBits32))
 }
 
-// expSingle is e**x, off by at most 0.77 units in the last place, 0.57 where the
+// expSingle is e**x, off by at most 0.77 units in the last place, 0.58 where the
 // result is not subnormal.
 func expSingle(x float32) float32 {
 	if x > expMax32 {
