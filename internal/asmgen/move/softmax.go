@@ -25,18 +25,15 @@ type softmax struct {
 // emitSoftmax writes softmax for AVX-512, whose registers hold all it takes.
 func emitSoftmax(s isa) {
 	table := s.expTable()
-	c := func(i int) Op { return s.V(16 + i) }
 	for _, stream := range []bool{false, true} {
-		m := &softmax{isa: s, c: c, high: s.V(27), high4: [4]reg.VecPhysical{s.V(8), s.V(9), s.V(10), s.V(11)},
+		m := &softmax{isa: s, c: s.expConstant, high: s.V(27), high4: [4]reg.VecPhysical{s.V(8), s.V(9), s.V(10), s.V(11)},
 			sums: [4]reg.VecPhysical{s.V(28), s.V(29), s.V(30), s.V(31)}, stream: stream}
 		name, doc := "softmaxRows", "computes rows of n elements, both at least one. tmp is dst."
 		if stream {
 			name, doc = "softmaxRowsStream", "is softmaxRows past the caches: dst is a multiple of 64 and n\none of 16; tmp has room for a row."
 		}
 		s.Begin(name, "func(dst, tmp, src *float32, n, rows int)", doc)
-		for i := range expValues {
-			s.VBROADCASTSS(table.Offset(4*i), s.V(16+i))
-		}
+		s.loadExp(table)
 		m.rows()
 	}
 }
@@ -139,50 +136,24 @@ func (m *softmax) fold(v [4]reg.VecPhysical, op func(...Op)) {
 }
 
 // exps stores the exponentials of registers first to first+n-1 of a turn and adds
-// them to the sums. Each operation is written for all of them in turn, since the
-// processor does not look far enough ahead to find the next register's chain.
+// them to the sums.
 func (m *softmax) exps(first, n int, from, to reg.GPVirtual, mask *simd.Mask) {
-	each := func(f func(i int, x, k, p, q reg.VecPhysical)) {
-		for j := range n {
-			f(first+j, m.V(j), m.V(4+j), m.V(8+j), m.V(12+j))
-		}
+	for j := range n {
+		m.LoadLanes(simd.At(from, (first+j)*m.width()), m.V(j), mask)
 	}
-	op := func(f func(x, k, p, q reg.VecPhysical)) {
-		each(func(_ int, x, k, p, q reg.VecPhysical) { f(x, k, p, q) })
-	}
-	each(func(i int, x, _, _, _ reg.VecPhysical) { m.LoadLanes(simd.At(from, i*m.width()), x, mask) })
-	op(func(x, _, _, _ reg.VecPhysical) { m.VSUBPS(m.high, x, x) })
-	op(func(x, _, _, _ reg.VecPhysical) { m.VMAXPS(x, m.c(expLeast), x) }) // NaN stays
-	op(func(x, k, _, _ reg.VecPhysical) { m.VMULPS(m.c(expLog2e), x, k) })
-	op(func(_, k, _, _ reg.VecPhysical) { m.VADDPS(m.c(expMagic), k, k) })
-	op(func(_, k, _, _ reg.VecPhysical) { m.VSUBPS(m.c(expMagic), k, k) })
-	for _, part := range []int{expLn2Hi, expLn2Lo} {
-		op(func(_, k, _, q reg.VecPhysical) { m.VMULPS(m.c(part), k, q) })
-		op(func(x, _, _, q reg.VecPhysical) { m.VSUBPS(q, x, x) })
-	}
-	last := len(expValues) - 1
-	op(func(x, _, p, _ reg.VecPhysical) { m.VMULPS(m.c(last), x, p) })
-	op(func(x, _, _, q reg.VecPhysical) { m.VMULPS(x, x, q) })
-	for i := last - 1; i > expFit; i-- {
-		op(func(_, _, p, _ reg.VecPhysical) { m.VADDPS(m.c(i), p, p) })
-		op(func(x, _, p, _ reg.VecPhysical) { m.VMULPS(x, p, p) })
-	}
-	op(func(_, _, p, _ reg.VecPhysical) { m.VADDPS(m.c(expFit), p, p) })
-	op(func(_, _, p, q reg.VecPhysical) { m.VMULPS(q, p, p) })
-	op(func(x, _, p, _ reg.VecPhysical) { m.VADDPS(x, p, p) })
-	op(func(_, _, p, _ reg.VecPhysical) { m.VADDPS(m.c(expOne), p, p) })
-	op(func(x, k, p, _ reg.VecPhysical) { m.VSCALEFPS(k, p, x) })
-	each(func(i int, x, k, p, _ reg.VecPhysical) {
+	m.expSteps(n, m.high, m.c)
+	for j := range n {
+		i, x, low, high := first+j, m.V(j), m.V(4+j), m.V(8+j)
 		m.StoreLanes(x, simd.At(to, i*m.width()), mask)
 		if mask != nil {
 			m.VMOVAPS_Z(x, mask.Opmask(), x)
 		}
-		m.VEXTRACTF64X4(U8(1), x, p.AsY())
-		m.VCVTPS2PD(x.AsY(), k)
-		m.VCVTPS2PD(p.AsY(), p)
-		m.VADDPD(k, m.sums[2*(i%2)], m.sums[2*(i%2)])
-		m.VADDPD(p, m.sums[2*(i%2)+1], m.sums[2*(i%2)+1])
-	})
+		m.VEXTRACTF64X4(U8(1), x, high.AsY())
+		m.VCVTPS2PD(x.AsY(), low)
+		m.VCVTPS2PD(high.AsY(), high)
+		m.VADDPD(low, m.sums[2*(i%2)], m.sums[2*(i%2)])
+		m.VADDPD(high, m.sums[2*(i%2)+1], m.sums[2*(i%2)+1])
+	}
 }
 
 // quotients divides the exponentials by their sum and raises high4, begun anew, to
