@@ -6,11 +6,15 @@ package kernel
 // panel of a: near caches hold it.
 const stripSize = 384 << 10
 
+// stripTotal is the most elements of all of b: from memory, it should come once
+// and a panel at a time, which rows of several panels then share.
+const stripTotal = 4 << 20
+
 // byStrip reports whether panels of a are not packed but read where they lie,
 // and each is multiplied with all columns by one call. In exchange b is read more
 // often.
 func (j *productJob) byStrip(depth int) bool {
-	return hasStrip(j.level) && j.packedA == nil && !j.transA && depth*j.n <= stripSize
+	return hasStrip(j.level) && j.packedA == nil && !j.transA && depth*j.n <= stripSize && j.k*j.n <= stripTotal
 }
 
 // strip computes the rows of panel i and a share of the columns of this block.
