@@ -98,7 +98,7 @@ func (p *plot) roof(bandwidth, peak float64, colour, label string) {
 	knee := peak / bandwidth
 	p.line(p.x(minIntensity), p.y(minIntensity*bandwidth), p.x(knee), p.y(peak), colour, 1.5)
 	p.line(p.x(knee), p.y(peak), p.x(maxInten), p.y(peak), colour, 1.5)
-	p.text(float64(plotW-plotRight)+6, p.y(peak)+4, "start", label)
+	p.text(float64(plotW-plotRight)-4, p.y(peak)-6, "end", label)
 }
 
 func (p *plot) legend(points []*Row, threads int, bandwidth float64) {
