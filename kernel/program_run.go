@@ -69,6 +69,9 @@ func wholeOut(out []*array.Array) programOut { return programOut{out, out[0].Sha
 
 // run computes the elements [lo, hi), at least one; lo is a multiple of programBlock.
 func (p *Program) run(level cpuLevel, w *Workspace, out programOut, in []*array.Array, lo, hi int) {
+	if lo%programBlock != 0 {
+		panic(programBug("a run begins inside a block"))
+	}
 	mark := w.Mark()
 	// Both ways take their scratch from here, so that what a run takes does not
 	// depend on the processor.
