@@ -258,6 +258,16 @@ func elements(t shape.Type) shape.Dim {
 	return n
 }
 
+// Scatters reports whether writes through the operator's results can go back to
+// the operand that they are views of.
+func (o *Op) Scatters() bool { return o.scatter != nil }
+
+// Scatter returns base with the elements that result item of the view shows
+// replaced by v; see Spec.Scatter. It must not be called unless Scatters.
+func (o *Op) Scatter(b Builder, attrs any, item int, base, v Value) Value {
+	return o.scatter(b, attrs, item, base, v)
+}
+
 // Gradient returns the gradients of the operands, nil where there is none.
 func (o *Op) Gradient(b Builder, attrs any, in []Value, out, grad Value) []Value {
 	return o.grad(b, attrs, in, out, grad)

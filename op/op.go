@@ -127,8 +127,13 @@ type Spec[A any] struct {
 	Class   Class
 	Effect  Effect
 	Mutates []int // operands written in place
-	ViewOf  int   // 1 + the operand that the result may alias; 0 for none
+	ViewOf  int   // 1 + the operand that the results may alias; 0 for none
 	Quant   Quant
+
+	// Scatter is the inverse of a view, by which writes go back: it returns base,
+	// which stands for the operand ViewOf, with the elements that result item shows
+	// replaced by v. Types may be unknown. nil refuses writes through the view.
+	Scatter func(b Builder, a A, item int, base, v Value) Value
 
 	// Grad returns the gradients of the operands (nil for none).
 	Grad func(b Builder, a A, in []Value, out, grad Value) []Value
@@ -190,6 +195,7 @@ type Op struct {
 	promote   func(a any, in []shape.Type) array.DType
 	decompose func(b Builder, a any, in []Value) Value
 	kernel    func(a any, in []shape.Type) kernel.Step
+	scatter   func(b Builder, a any, item int, base, v Value) Value
 	grad      func(b Builder, a any, in []Value, out, grad Value) []Value
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
 	count     func(a any) int
@@ -275,6 +281,9 @@ func Define[A any](name string, s Spec[A]) *Op {
 	}
 	if s.Kernel != nil {
 		o.kernel = func(a any, in []shape.Type) kernel.Step { return s.Kernel(a.(A), in) }
+	}
+	if s.Scatter != nil {
+		o.scatter = func(b Builder, a any, item int, base, v Value) Value { return s.Scatter(b, a.(A), item, base, v) }
 	}
 	if s.Grad != nil {
 		o.grad = func(b Builder, a any, in []Value, out, g Value) []Value { return s.Grad(b, a.(A), in, out, g) }
