@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // workspaces are shared by all eager calls; a call takes one for its duration.
@@ -106,8 +107,9 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 
 func storageVersion(x *Tensor) uint64 { return x.c.val.(*array.Array).Storage().Version() }
 
-// InPlaceType is the code of an in-place call whose result does not fit its target.
-const InPlaceType diag.Code = "FX2024"
+// SharedElement is the code of writing in place to a tensor that shows one element
+// of its memory several times.
+const SharedElement diag.Code = "FX2028"
 
 // assign gives dst the value of src: what every in-place method ends in.
 func assign(dst, src *Tensor, what string) *Tensor {
@@ -118,15 +120,14 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		return dst
 	}
 	to, from := dst.c.val.(*array.Array), src.c.val.(*array.Array)
-	if !sameShape(to, from) {
-		panic((&diag.Error{Code: InPlaceType, Op: what, Msg: "the result " + src.Type().String() + " does not fit the tensor " +
-			dst.Type().String() + " that it is written to"}).At(diag.Here()))
+	if _, err := (*op.Infer)(nil).Written(shape.TypeOf(to), shape.TypeOf(from)); err != nil {
+		panic(misplaced(err, what))
+	}
+	if repeats(to) {
+		panic(misplaced(diag.New(SharedElement, "the tensor "+dst.Type().String()+" shows one element of its memory several times").
+			WithHint("write to a Clone of it"), what))
 	}
 	if from.DType() != to.DType() {
-		if from.DType().IsFloat() && !to.DType().IsFloat() {
-			panic((&diag.Error{Code: InPlaceType, Op: what, Msg: "a result of element type " + from.DType().String() +
-				" cannot be written to a tensor of " + to.DType().String()}).At(diag.Here()))
-		}
 		from = array.Cast(from, to.DType())
 	}
 	if from.Storage() == to.Storage() {
@@ -142,16 +143,24 @@ func assign(dst, src *Tensor, what string) *Tensor {
 	return dst
 }
 
-func sameShape(a, b *array.Array) bool {
-	if a.Rank() != b.Rank() {
+// misplaced is the error of an in-place call at the caller's line.
+func misplaced(err error, what string) *diag.Error {
+	e := *err.(*diag.Error)
+	e.Op = what
+	return e.At(diag.Here())
+}
+
+// repeats reports whether several elements lie in one place, as expand lays them.
+func repeats(a *array.Array) bool {
+	if a.Len() == 0 {
 		return false
 	}
-	for i := range a.Rank() {
-		if a.Dim(i) != b.Dim(i) {
-			return false
+	for i, step := range a.Strides() {
+		if step == 0 && a.Dim(i) > 1 {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
 // AssignInPlace overwrites x with y's values; views of x see them.

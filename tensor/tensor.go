@@ -178,6 +178,3 @@ func (x *Tensor) String() string {
 func (x *Tensor) Equal(y *Tensor) bool {
 	return array.Equal(x.observe("Equal"), y.observe("Equal"))
 }
-
-// Clone returns a copy with its own storage.
-func (x *Tensor) Clone() *Tensor { return New(array.Clone(x.observe("Clone"))) }
