@@ -71,6 +71,7 @@ var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order,
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
 	Scatter: regroup[ReshapeAttrs],
+	MayCopy: true,
 	Samples: reshapeSamples,
 	Bad:     reshapeBad,
 })
@@ -81,6 +82,7 @@ var View = viewOp("view", "view gives the elements, in row-major order, another 
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
 	Scatter: regroup[ReshapeAttrs],
+	MayCopy: true,
 	Samples: reshapeSamples,
 	Bad:     reshapeBad,
 })
@@ -88,7 +90,7 @@ var View = viewOp("view", "view gives the elements, in row-major order, another 
 // ViewAs is view to the shape that another tensor has.
 var ViewAs = op.Define("view_as", op.Spec[op.None]{
 	Doc: "view_as gives the elements of x, in row-major order, the shape of other.", In: op.Args("x", "other"),
-	Class: op.Movement, ViewOf: 1, Quant: op.QuantShared,
+	Class: op.Movement, ViewOf: 1, MayCopy: true, Quant: op.QuantShared,
 	Infer:   viewAsRule,
 	Kernel:  reshapeStep[op.None],
 	Scatter: regroup[op.None],
@@ -107,6 +109,7 @@ var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to 
 	Infer:   dimsRule(flattenDims),
 	Kernel:  reshapeStep[FlattenAttrs],
 	Scatter: regroup[FlattenAttrs],
+	MayCopy: true,
 	Samples: flattenSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
