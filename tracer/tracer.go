@@ -107,7 +107,9 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	}
 	defer t.release()
 	results, returned := t.run(call)
+	t.returned = true
 	t.unseenWrites()
+	t.replaced(t.root)
 	if returned {
 		t.finish(results)
 	}
