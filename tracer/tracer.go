@@ -377,8 +377,10 @@ func (t *trace) record(c *tensor.Call) []*tensor.Tensor {
 	}
 	t.recorded(n, c)
 	out := t.results(n, c.Op, c.Attrs)
-	if c.Op.ViewOf > 0 && c.Op.ViewOf <= len(c.Args) && len(out) == 1 {
-		t.linkView(out[0], c.Args[c.Op.ViewOf-1])
+	if c.Op.ViewOf > 0 && c.Op.ViewOf <= len(c.Args) {
+		for _, v := range out {
+			t.linkView(v, c.Args[c.Op.ViewOf-1])
+		}
 	}
 	return out
 }
