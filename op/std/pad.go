@@ -106,7 +106,7 @@ var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, 
 		lead, n := d.Sub(0, d.Len()-3), d.Len()-3
 		c, _ := divided(nil, d.At(-3), a.UpscaleFactor*a.UpscaleFactor, "channels")
 		x := b.Call(Reshape, ReshapeAttrs{lead.Append(c, r, r, d.At(-2), d.At(-1))}, in[0])
-		x = b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 3, 1, 4, 2)}, x)
+		x = b.Call(Clone, op.None{}, b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 3, 1, 4, 2)}, x)) // never a view
 		return b.Call(Reshape, ReshapeAttrs{lead.Append(c, d.At(-2).Mul(r), d.At(-1).Mul(r))}, x)
 	},
 	Samples: func(g *op.Gen) []op.Sample {
@@ -144,7 +144,7 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 		h, _ := divided(nil, d.At(-2), a.DownscaleFactor, "rows")
 		w, _ := divided(nil, d.At(-1), a.DownscaleFactor, "columns")
 		x := b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3), h, r, w, r)}, in[0])
-		x = b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 2, 4, 1, 3)}, x)
+		x = b.Call(Clone, op.None{}, b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 2, 4, 1, 3)}, x)) // never a view
 		return b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3).Mul(r).Mul(r), h, w)}, x)
 	},
 	Samples: func(g *op.Gen) []op.Sample {

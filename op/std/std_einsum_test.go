@@ -97,7 +97,7 @@ func TestEinsumCalls(t *testing.T) {
 		"ij,jk->ik":       {"matmul"},
 		"bij,bkj->bik":    {"permute", "matmul"},
 		"bqhd,bkhd->bhqk": {"permute", "permute", "matmul"},
-		"ij->ji":          {"permute"},
+		"ij->ji":          {"permute", "clone"},
 		"i,j->ij":         {"reshape", "mul"},
 	} {
 		t.Run(eq, func(t *testing.T) {
