@@ -93,18 +93,6 @@ var Norm = op.Define("norm", op.Spec[NormAttrs]{
 	},
 })
 
-// Std is the standard deviation: infinite where the variance leaves the range
-// of f32 (f64 for f64).
-var Std = op.Define("std", op.Spec[VarAttrs]{
-	Doc: "std is the standard deviation of the reduced dimensions, the square root of var.", In: op.Args("x"), Class: op.Reduction,
-	Infer: varRule,
-	Decompose: func(b op.Builder, a VarAttrs, in []op.Value) op.Value {
-		x, back := widened(b, in[0])
-		return back(b.Call(Sqrt, op.None{}, b.Call(Var, a, x)))
-	},
-	Samples: varSamples, Bad: varBad,
-})
-
 // widened returns v in f32 when it is of a narrower float or another type, and
 // the function that casts a result to the float type it should have.
 func widened(b op.Builder, v op.Value) (wide op.Value, back func(op.Value) op.Value) {
