@@ -327,6 +327,9 @@ func (e *einsumPlan) pair(c composer, x, y tensor, keep []label) tensor {
 		}
 	}
 	out := slices.Concat(batch, left, right)
+	if e.unsized(slices.Concat(out, inner)) {
+		return pairUnsized(c, x, y, batch, inner, left, right)
+	}
 	if len(inner) == 0 {
 		ones := make([]shape.Dim, len(left))
 		for i := range ones {

@@ -66,7 +66,14 @@ type FoldAttrs struct {
 
 // Pad puts elements around a tensor or crops it.
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
-	Infer: dimsRule(padDims),
+	Infer: func(c *op.Infer, a PadAttrs, in []shape.Type) (shape.Type, error) {
+		if a.mode() == "constant" {
+			if err := checkFits("value", in[0].DType(), op.Float(a.Value)); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		return dimsRule(padDims)(c, a, in)
+	},
 	Kernel: func(a PadAttrs, in []shape.Type) kernel.Step {
 		lo, hi := a.counts(in[0].Rank())
 		return &kernel.Pad{Lo: lo, Hi: hi, Mode: a.mode(), Value: a.Value}
@@ -79,6 +86,8 @@ var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops
 			badCall(op.BadAttr, "odd", pad("", 1, 1, 1), x),
 			badCall(op.BadAttr, "too many", pad("", 1, 1, 1, 1, 1, 1), x),
 			badCall(op.BadAttr, "mode", pad("mirror", 1, 1), x),
+			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: op.IntList(1, 1), Value: 300}, array.New(array.I8, 3)),
+			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: op.IntList(1, 1), Value: 1e300}, x),
 			badCall(op.BadAttr, "count out of range", pad("", math.MaxInt64, 1), x),
 			badCall(op.SizeMismatch, "cropped below nothing", pad("", -3, -2), x),
 			badCall(op.SizeMismatch, "reflect beyond the other edge", pad("reflect", 4, 0), x),
