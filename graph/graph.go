@@ -307,14 +307,14 @@ func (g *Graph) infer(n *Node) error {
 	if n.Op() == nil {
 		return nil
 	}
-	t, err := g.typeOf(n, func(a, b shape.Dim) error { return g.symbols.assume(a, b, n) })
+	t, err := g.typeOf(n, func(r shape.Relation) error { return g.symbols.assume(r, n) })
 	return n.setInferred(t, err)
 }
 
 // typeOf applies the type rule of a call to its operands' types and changes
 // nothing. An operand of unknown type makes the result unknown: its own mistake
 // was reported.
-func (g *Graph) typeOf(n *Node, assume func(a, b shape.Dim) error) (shape.Type, error) {
+func (g *Graph) typeOf(n *Node, assume func(r shape.Relation) error) (shape.Type, error) {
 	o, args := n.Op(), n.args
 	types := make([]shape.Type, len(args), len(args)+4)
 	for i := range args {
