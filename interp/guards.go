@@ -112,4 +112,3 @@ func (f *frame) symbol(name string) shape.Dim {
 	}
 	return shape.Sym(name)
 }
-

@@ -156,8 +156,8 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 		if a.NumGroups < 1 {
 			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "1 or more")
 		}
-		if n, ok := in[0].Dim(1).Int(); ok && n%a.NumGroups != 0 {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x has "+strconv.Itoa(n)+" channels, expected a multiple of num_groups, "+strconv.Itoa(a.NumGroups))
+		if err := groupsOf(c, in[0].Dim(1), a.NumGroups, "x has "+in[0].Dim(1).String()+" channels", "num_groups"); err != nil {
+			return shape.Type{}, err
 		}
 		return inferChannelNorm(c, a.Eps, in, "weight", "bias")
 	},
