@@ -28,7 +28,8 @@ type LayerNormAttrs struct {
 	Eps             float64    `fx:",arg"`
 }
 
-// GroupNormAttrs are the attributes of group_norm.
+// GroupNormAttrs are the attributes of group_norm. NumGroups -1 stands for a
+// group for each channel.
 type GroupNormAttrs struct {
 	NumGroups int     `fx:",arg"`
 	Eps       float64 `fx:",arg"`
@@ -50,8 +51,8 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 	Ref: "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
 	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
 	Infer: func(c *op.Infer, a BatchNormAttrs, in []shape.Type) (shape.Type, error) {
-		if a.Training && batchCount(in[0]).Is(1) {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x "+in[0].String()+" has 1 value per channel, training expects more")
+		if err := checkTraining(c, a, in[0]); err != nil {
+			return shape.Type{}, err
 		}
 		return inferChannelNorm(c, a.Eps, in, "running_mean", "running_var", "weight", "bias")
 	},
@@ -153,10 +154,10 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 	Ref: "Wu and He, Group Normalization, 2018, arXiv:1803.08494",
 	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a GroupNormAttrs, in []shape.Type) (shape.Type, error) {
-		if a.NumGroups < 1 {
-			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "1 or more")
+		if a.NumGroups < 1 && a.NumGroups != -1 {
+			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "1 or more, or -1 for one for each channel")
 		}
-		if err := groupsOf(c, in[0].Dim(1), a.NumGroups, "x has "+in[0].Dim(1).String()+" channels", "num_groups"); err != nil {
+		if err := groupsOf(c, in[0].Dim(1), max(a.NumGroups, 1), "x has "+in[0].Dim(1).String()+" channels", "num_groups"); err != nil {
 			return shape.Type{}, err
 		}
 		return inferChannelNorm(c, a.Eps, in, "weight", "bias")
@@ -186,34 +187,14 @@ var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 	Bad:       instanceNormBad,
 })
 
-// instanceNorm is batch_norm_inference with running statistics, group_norm with
-// a group for each channel where their number is known, else layer_norm over
-// the spatial dimensions and the scaling by hand.
+// instanceNorm is batch_norm_inference with running statistics, else group_norm
+// with a group for each channel.
 func instanceNorm(b op.Builder, a InstanceNormAttrs, in []op.Value) op.Value {
 	x, weight, bias := in[0], valueAt(in, 3), valueAt(in, 4)
 	if mean, variance := valueAt(in, 1), valueAt(in, 2); a.UseRunningStats && mean != nil && variance != nil {
 		return b.Call(BatchNormInference, EpsAttrs{a.Eps}, x, mean, variance, weight, bias)
 	}
-	t := x.Type()
-	if n, ok := t.Dim(1).Int(); ok && n > 0 {
-		return b.Call(GroupNorm, GroupNormAttrs{NumGroups: n, Eps: a.Eps}, x, weight, bias)
-	}
-	c := composer{b}
-	y := b.Call(LayerNorm, LayerNormAttrs{NormalizedShape: t.Dims().Sub(2, t.Rank()), Eps: a.Eps}, x, nil, nil)
-	column := []shape.Dim{t.Dim(1)}
-	for range t.Rank() - 2 {
-		column = append(column, shape.Const(1))
-	}
-	if weight != nil {
-		y = c.mul(y, c.reshape(weight, shape.Of(column...)))
-	}
-	if bias != nil {
-		y = c.add(y, c.reshape(bias, shape.Of(column...)))
-	}
-	if d := t.DType(); y.Type().DType() != d {
-		y = b.Call(Cast, CastAttrs{d}, y) // f32 parameters have widened a half-precision x
-	}
-	return y
+	return b.Call(GroupNorm, GroupNormAttrs{NumGroups: -1, Eps: a.Eps}, x, weight, bias)
 }
 
 // normDType checks the element types of a normalisation: all equal, or f32
@@ -231,6 +212,18 @@ func normDType(in []shape.Type, names ...string) (array.DType, error) {
 		return d, diag.New(op.DTypeMismatch, name+" has element type "+p.String()+", expected that of x, "+d.String())
 	}
 	return d, nil
+}
+
+// checkTraining refuses statistics of one value. Of symbolic sizes it wants two,
+// because no guard says "not one".
+func checkTraining(c *op.Infer, a BatchNormAttrs, x shape.Type) error {
+	n := batchCount(x)
+	if !a.Training || n.Is(0) {
+		return nil
+	}
+	return c.AtLeast(n, shape.Const(2), op.SizeMismatch, func() string {
+		return "x " + x.String() + " has " + n.String() + " value per channel, training expects more"
+	})
 }
 
 // batchCount returns the number of values per channel of x [N,C,...].
