@@ -184,8 +184,11 @@ func scaledQuery(c composer, scale op.Scalar, q op.Value) op.Value {
 	case ok:
 		return c.scale(q, op.Float(1/math.Sqrt(float64(n))))
 	}
-	size := c.Call(Cast, CastAttrs{q.Type().DType()}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
-	return c.mul(q, c.apply(Rsqrt, size))
+	// As exact as the number would be, and multiplied as numbers are.
+	size := c.Call(Cast, CastAttrs{array.F64}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
+	wide, back := widened(c, q)
+	factor := c.apply(Reciprocal, c.apply(Sqrt, size))
+	return back(c.mul(wide, c.Call(Cast, CastAttrs{wide.Type().DType()}, factor)))
 }
 
 // keepWhere sets scores to -inf where mask is false.
