@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -87,9 +88,25 @@ func (g *kernelGen) statement(i int, name string, ref func(int) *jen.Statement) 
 	frame := func(method string, args ...jen.Code) *jen.Statement { return jen.Id("s").Dot(method).Call(args...) }
 	in := frame("Ins", operandList(s.In, ref)...)
 	if s.View {
-		return frame("Viewed", quoted(name), jen.Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in))
+		view := jen.Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in)
+		if _, partial := s.Kernel.(kernel.PartialViewer); !partial {
+			return frame("Viewed", quoted(name), view)
+		}
+		return jen.If(jen.Op("!").Add(view)).Block(
+			jen.Add(g.steps[i].expr).Dot("Run").Call(frame("Apart", quoted(name), ref(s.Out[0])), frame("Outs", ref(s.Out[0])), in.Clone()))
 	}
 	return jen.Add(g.steps[i].expr).Dot("Run").Call(frame("At", quoted(name)), frame("Outs", operandList(s.Out, ref)...), in)
+}
+
+// layView prints how the result of a view step is laid out, before there is any
+// memory.
+func (g *kernelGen) layView(i int, ref func(int) *jen.Statement) *jen.Statement {
+	s := &g.p.Steps[i]
+	if _, partial := s.Kernel.(kernel.PartialViewer); !partial {
+		return g.statement(i, g.stepName(i), ref)
+	}
+	in := jen.Id("s").Dot("Ins").Call(operandList(s.In, ref)...)
+	return jen.If(jen.Op("!").Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in)).Block(jen.Id("s").Dot("Dense").Call(ref(s.Out[0])))
 }
 
 // place returns the module path and type that a step belongs to: its scope, or

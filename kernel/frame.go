@@ -24,6 +24,7 @@ type Frame struct {
 	size, need  int
 	dry         bool
 	in, out     []*array.Array
+	apart       map[*array.Array]*array.Storage // of views that became copies
 }
 
 // Begin starts a call that computes with at most threads goroutines and stops
@@ -73,6 +74,25 @@ func (f *Frame) Viewed(step string, ok bool) {
 		f.step = step
 		panic(diag.Bug("the value has a layout that it has for no sizes"))
 	}
+}
+
+// Dense lays a value out without gaps, for a step that has no view of it.
+func (f *Frame) Dense(a *array.Array) { a.Reset(a.DType(), a.Shape()) }
+
+// Apart gives the result of a step that has no view for these sizes memory of its
+// own, which the frame keeps, and begins the step.
+func (f *Frame) Apart(step string, a *array.Array) *Workspace {
+	f.Dense(a)
+	if n := a.Len() * a.DType().Size(); !f.dry {
+		if f.apart == nil {
+			f.apart = map[*array.Array]*array.Storage{}
+		}
+		if s := f.apart[a]; s == nil || len(s.Bytes()) < n {
+			f.apart[a] = array.NewStorage(n)
+		}
+		a.SetStorage(f.apart[a], 0)
+	}
+	return f.At(step)
 }
 
 // Measure makes the frame compute sizes without making memory; see Bytes.

@@ -72,7 +72,7 @@ func (b *builder) entry(g *graph.Graph) {
 			b.symbols[s.Name] = true
 		}
 	}
-	b.probe.start(b.p.Symbols)
+	b.probe.start(b.p.Symbols, g.Guards())
 	for _, n := range g.Inputs() {
 		if !b.known(n, n.Type()) {
 			continue
