@@ -249,7 +249,8 @@ func (g *kernelGen) side(d shape.Dim) *jen.Statement {
 	var sizes []jen.Code
 	for _, name := range d.Symbols() {
 		s := g.symbolOf(name)
-		sizes = append(sizes, jen.Values(quoted(name), quoted(g.p.Buffers[g.p.Inputs[s.Input]].Name), jen.Lit(s.Axis), jen.Id(g.symbols[name])))
+		sizes = append(sizes, jen.Values(jen.Dict{jen.Id("Symbol"): quoted(name), jen.Id("Input"): quoted(g.p.Buffers[g.p.Inputs[s.Input]].Name),
+			jen.Id("Axis"): jen.Lit(s.Axis), jen.Id("Value"): jen.Id(g.symbols[name])}))
 	}
 	if sizes != nil {
 		fields[jen.Id("Sizes")] = jen.Index().Add(fromKernel("SizeOf")).Values(sizes...)

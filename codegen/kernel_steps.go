@@ -88,12 +88,10 @@ func (g *kernelGen) statement(i int, name string, ref func(int) *jen.Statement) 
 	frame := func(method string, args ...jen.Code) *jen.Statement { return jen.Id("s").Dot(method).Call(args...) }
 	in := frame("Ins", operandList(s.In, ref)...)
 	if s.View {
-		view := jen.Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in)
-		if _, partial := s.Kernel.(kernel.PartialViewer); !partial {
-			return frame("Viewed", quoted(name), view)
+		if _, partial := s.Kernel.(kernel.PartialViewer); partial {
+			return frame("ViewOrCopy", quoted(name), g.steps[i].expr, ref(s.Out[0]), in)
 		}
-		return jen.If(jen.Op("!").Add(view)).Block(
-			jen.Add(g.steps[i].expr).Dot("Run").Call(frame("Apart", quoted(name), ref(s.Out[0])), frame("Outs", ref(s.Out[0])), in.Clone()))
+		return frame("Viewed", quoted(name), jen.Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in))
 	}
 	return jen.Add(g.steps[i].expr).Dot("Run").Call(frame("At", quoted(name)), frame("Outs", operandList(s.Out, ref)...), in)
 }
@@ -106,7 +104,7 @@ func (g *kernelGen) layView(i int, ref func(int) *jen.Statement) *jen.Statement 
 		return g.statement(i, g.stepName(i), ref)
 	}
 	in := jen.Id("s").Dot("Ins").Call(operandList(s.In, ref)...)
-	return jen.If(jen.Op("!").Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in)).Block(jen.Id("s").Dot("Dense").Call(ref(s.Out[0])))
+	return jen.Id("s").Dot("ViewOrDense").Call(g.steps[i].expr, ref(s.Out[0]), in)
 }
 
 // place returns the module path and type that a step belongs to: its scope, or

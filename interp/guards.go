@@ -51,7 +51,7 @@ func (f *frame) check(n *graph.Node) error {
 
 // Refusal is the error of sizes that break a guard, which came from a node if
 // that is known; typ is the type of the input that the claim speaks of.
-func Refusal(c *shape.Claim, from *graph.Node, typ string) *diag.Error {
+func Refusal(c *diag.Claim, from *graph.Node, typ string) *diag.Error {
 	c.Type = typ
 	var related []diag.Related
 	if from != nil {
@@ -71,18 +71,18 @@ func (f *frame) known(symbol string) bool {
 }
 
 // sizeOf tells which size a symbol stands for.
-func (f *frame) sizeOf(symbol string) (shape.SizeOf, bool) {
+func (f *frame) sizeOf(symbol string) (diag.SizeOf, bool) {
 	for ; f != nil; f = f.outer {
 		d, ok := f.symbols[symbol]
 		if !ok {
 			continue
 		}
 		s, _ := f.g.Symbol(symbol)
-		size := shape.SizeOf{Symbol: symbol, Input: nameOf(s.Node), Axis: s.Axis}
+		size := diag.SizeOf{Symbol: symbol, Input: nameOf(s.Node), Axis: s.Axis}
 		size.Value, ok = d.Int()
 		return size, ok
 	}
-	return shape.SizeOf{}, false
+	return diag.SizeOf{}, false
 }
 
 // nameOf returns what users call a value: an input by its own name.

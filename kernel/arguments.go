@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // CodeArgument is the code of arguments that a generated package does not take.
@@ -50,16 +49,16 @@ func (c *Checker) Size(name string, a *array.Array, want string, axis, size int)
 
 // What generated packages say about sizes that do not fit.
 type (
-	Claim  = shape.Claim
-	Side   = shape.Side
-	SizeOf = shape.SizeOf
+	Claim  = diag.Claim
+	Side   = diag.Side
+	SizeOf = diag.SizeOf
 )
 
 // The relations of sizes that models rely on.
 const (
-	Equal    = shape.EQ
-	AtLeast  = shape.GE
-	Multiple = shape.MOD
+	Equal    = diag.EQ
+	AtLeast  = diag.GE
+	Multiple = diag.MOD
 )
 
 // Guard refuses sizes for which a claim of the model does not hold. x is the

@@ -76,23 +76,28 @@ func (f *Frame) Viewed(step string, ok bool) {
 	}
 }
 
-// Dense lays a value out without gaps, for a step that has no view of it.
-func (f *Frame) Dense(a *array.Array) { a.Reset(a.DType(), a.Shape()) }
-
-// Apart gives the result of a step that has no view for these sizes memory of its
-// own, which the frame keeps, and begins the step.
-func (f *Frame) Apart(step string, a *array.Array) *Workspace {
-	f.Dense(a)
-	if n := a.Len() * a.DType().Size(); !f.dry {
-		if f.apart == nil {
-			f.apart = map[*array.Array]*array.Storage{}
-		}
-		if s := f.apart[a]; s == nil || len(s.Bytes()) < n {
-			f.apart[a] = array.NewStorage(n)
-		}
-		a.SetStorage(f.apart[a], 0)
+// ViewOrDense lays out the result of a step that is a view where there is one.
+func (f *Frame) ViewOrDense(k PartialViewer, out *array.Array, in []*array.Array) {
+	if !k.View(out, in) {
+		out.Reset(out.DType(), out.Shape())
 	}
-	return f.At(step)
+}
+
+// ViewOrCopy computes a step that is a view where there is one for these sizes,
+// and else a copy in memory of its own, which the frame keeps.
+func (f *Frame) ViewOrCopy(step string, k PartialViewer, out *array.Array, in []*array.Array) {
+	if k.View(out, in) {
+		return
+	}
+	n := out.Reset(out.DType(), out.Shape()) * out.DType().Size()
+	if f.apart == nil {
+		f.apart = map[*array.Array]*array.Storage{}
+	}
+	if s := f.apart[out]; s == nil || len(s.Bytes()) < n {
+		f.apart[out] = array.NewStorage(n)
+	}
+	out.SetStorage(f.apart[out], 0)
+	k.Run(f.At(step), f.Outs(out), in)
 }
 
 // Measure makes the frame compute sizes without making memory; see Bytes.

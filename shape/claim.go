@@ -2,37 +2,13 @@ package shape
 
 import (
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
 )
-
-// Claim is a relation that a program needs of the sizes of its inputs and that
-// does not hold for the arguments of a call, in words. Every engine refuses with
-// its message.
-type Claim struct {
-	Rel   Rel
-	Op    string // the operator that needs it, "" for the program itself
-	Input string // the name of the input that the sides speak of first
-	Type  string // the type that it has
-	A, B  Side
-}
-
-// Side is a side of a claim.
-type Side struct {
-	Text  string // an expression over symbols
-	Value int
-	Sizes []SizeOf // what its symbols are
-}
-
-// SizeOf tells which size a symbol stands for.
-type SizeOf struct {
-	Symbol, Input string
-	Axis, Value   int
-}
 
 // Check evaluates a relation for the sizes that its symbols stand for: nil when
 // it holds. Errors are those of Dim.Eval.
-func (r Relation) Check(size func(symbol string) (SizeOf, bool)) (*Claim, error) {
+func (r Relation) Check(size func(symbol string) (diag.SizeOf, bool)) (*diag.Claim, error) {
 	a, b, ok, err := r.Eval(func(symbol string) (int, bool) {
 		s, ok := size(symbol)
 		return s.Value, ok
@@ -40,69 +16,18 @@ func (r Relation) Check(size func(symbol string) (SizeOf, bool)) (*Claim, error)
 	if err != nil || ok {
 		return nil, err
 	}
-	c := &Claim{Rel: r.Rel, A: sideOf(r.A, a, size), B: sideOf(r.B, b, size)}
+	c := &diag.Claim{Rel: r.Rel, A: sideOf(r.A, a, size), B: sideOf(r.B, b, size)}
 	if all := append(slices.Clip(c.A.Sizes), c.B.Sizes...); len(all) > 0 {
 		c.Input = all[0].Input
 	}
 	return c, nil
 }
 
-func sideOf(d Dim, value int, size func(symbol string) (SizeOf, bool)) Side {
-	s := Side{Text: d.String(), Value: value}
+func sideOf(d Dim, value int, size func(symbol string) (diag.SizeOf, bool)) diag.Side {
+	s := diag.Side{Text: d.String(), Value: value}
 	for _, name := range d.Symbols() {
 		z, _ := size(name)
 		s.Sizes = append(s.Sizes, z)
 	}
 	return s
-}
-
-// String returns the message: what is found, and what is needed.
-func (c Claim) String() string {
-	if c.A.number() && !c.B.number() { // N <= 10 has the number on the left
-		return c.message(c.B, map[Rel]string{EQ: "equal to ", GE: "at most ", MOD: "that divides "}[c.Rel], c.A)
-	}
-	return c.message(c.A, map[Rel]string{EQ: "equal to ", GE: "at least ", MOD: "divisible by "}[c.Rel], c.B)
-}
-
-func (c Claim) message(x Side, words string, y Side) string {
-	who := c.Op
-	if who == "" {
-		who = "the graph"
-	}
-	var where []string
-	text := who + " needs " + c.side(x, &where) + " " + words + c.side(y, &where)
-	if where != nil {
-		text += ", where " + strings.Join(where, ", ")
-	}
-	if c.Input == "" {
-		return text
-	}
-	return "input " + strconv.Quote(c.Input) + " is " + c.Type + ": " + text
-}
-
-func (s Side) number() bool { return len(s.Sizes) == 0 }
-
-// side writes one side with what it is; the symbols of an expression follow
-// behind the sentence.
-func (c Claim) side(s Side, where *[]string) string {
-	if s.number() {
-		return s.Text
-	}
-	if one := s.Sizes[0]; len(s.Sizes) == 1 && one.Symbol == s.Text {
-		return s.Text + " (" + c.place(one) + ", here " + strconv.Itoa(one.Value) + ")"
-	}
-	for _, z := range s.Sizes {
-		if text := z.Symbol + " is " + c.place(z) + ", here " + strconv.Itoa(z.Value); !slices.Contains(*where, text) {
-			*where = append(*where, text)
-		}
-	}
-	return s.Text + " (here " + strconv.Itoa(s.Value) + ")"
-}
-
-func (c Claim) place(s SizeOf) string {
-	text := "axis " + strconv.Itoa(s.Axis)
-	if s.Input != c.Input {
-		text += " of " + strconv.Quote(s.Input)
-	}
-	return text
 }

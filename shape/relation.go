@@ -1,28 +1,20 @@
 package shape
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/diag"
+)
 
 // Rel is how two sizes A and B stand to each other.
-type Rel uint8
+type Rel = diag.Rel
 
 // The relations.
 const (
-	EQ  Rel = iota // A == B
-	GE             // A >= B
-	MOD            // A % B == 0: A is a multiple of B
+	EQ  = diag.EQ  // A == B
+	GE  = diag.GE  // A >= B
+	MOD = diag.MOD // A % B == 0: A is a multiple of B
 )
-
-// Holds reports whether the relation is true of two numbers. Nothing is a
-// multiple of 0 or of a negative number.
-func (r Rel) Holds(a, b int) bool {
-	switch r {
-	case GE:
-		return a >= b
-	case MOD:
-		return b > 0 && a%b == 0
-	}
-	return a == b
-}
 
 // Relation is a statement about two sizes, such as N >= 5. The zero value says
 // that 0 == 0. Compare texts; two ways to write the same have one Normal form.

@@ -109,15 +109,15 @@ func (x *instance) checkGuards(in []*array.Array) error {
 // broken is the error of a guard that does not hold for the inputs.
 func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
 	types := map[string]string{}
-	c, err := g.Check(func(symbol string) (shape.SizeOf, bool) {
+	c, err := g.Check(func(symbol string) (diag.SizeOf, bool) {
 		for _, s := range e.plan.Symbols {
 			if s.Name == symbol {
 				name, a := e.inputs[s.Input].Target(), e.input(in, s.Input)
 				types[name] = describe(a)
-				return shape.SizeOf{Symbol: symbol, Input: name, Axis: s.Axis, Value: a.Dim(s.Axis)}, true
+				return diag.SizeOf{Symbol: symbol, Input: name, Axis: s.Axis, Value: a.Dim(s.Axis)}, true
 			}
 		}
-		return shape.SizeOf{}, false
+		return diag.SizeOf{}, false
 	})
 	if err != nil {
 		return err
