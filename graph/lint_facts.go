@@ -41,7 +41,7 @@ func (l *linter) regionResults(n *Node, rs []*Graph) bool {
 	switch n.op {
 	case op.Cond:
 		a, b := outputType(rs[0].Output()), outputType(rs[1].Output())
-		if _, ok := l.g.agree(a, b); !ok {
+		if !joinable(a, b) {
 			l.add(n, BadRegions, "regions return "+a.String()+" and "+b.String()+", expected the same type")
 			return false
 		}
