@@ -15,7 +15,7 @@ func regionType(n *Node, rs []*Graph) shape.Type {
 	}
 	t := outputType(out)
 	if n.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
-		return n.g.join(outputType(rs[0].Output()), t)
+		return n.g.join(outputType(rs[0].Output()), t, rs)
 	}
 	if n.op != op.Scan || t.Kind() != shape.Tuple {
 		return t
@@ -37,8 +37,8 @@ func regionType(n *Node, rs []*Graph) shape.Type {
 }
 
 // join is the type of a value that is of one type or of the other: what the two
-// have in common.
-func (g *Graph) join(a, b shape.Type) shape.Type {
+// have in common. Sizes of what is computed inside the regions say nothing.
+func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
 	switch {
 	case a.Kind() != b.Kind() || a.Kind() == shape.None:
 		return shape.Type{}
@@ -48,7 +48,7 @@ func (g *Graph) join(a, b shape.Type) shape.Type {
 		}
 		m := make([]shape.Type, a.Len())
 		for i := range m {
-			m[i] = g.join(a.Member(i), b.Member(i))
+			m[i] = g.join(a.Member(i), b.Member(i), rs)
 		}
 		return shape.TupleType(m...)
 	}
@@ -61,7 +61,7 @@ func (g *Graph) join(a, b shape.Type) shape.Type {
 	}
 	dims := a.Dims()
 	for i := range dims.Len() {
-		if !g.symbols.equal(dims.At(i), b.Dim(i)) || !g.knows(dims.At(i)) {
+		if !g.symbols.equal(dims.At(i), b.Dim(i)) || inner(dims.At(i), rs) {
 			dims = dims.With(i, shape.Unknown)
 		}
 	}
@@ -100,25 +100,13 @@ func joinable(a, b shape.Type) bool {
 	return true
 }
 
-// knows reports whether a size is one of this graph or those around it, not of
-// the inside of a region.
-func (g *Graph) knows(d shape.Dim) bool {
-	for _, s := range d.Symbols() {
-		if !g.sees(s) {
-			return false
-		}
-	}
-	return true
-}
-
-// sees reports whether a symbol is defined here or around.
-func (g *Graph) sees(symbol string) bool {
-	for ; g != nil; g = g.parent.g {
-		if _, ok := g.Symbol(symbol); ok {
-			return true
-		}
-		if g.parent == nil {
-			break
+// inner reports whether a size is one of what is computed inside of the regions.
+func inner(d shape.Dim, rs []*Graph) bool {
+	for _, name := range d.Symbols() {
+		for _, r := range rs {
+			if s, ok := r.Symbol(name); ok && s.Node.opcode != Placeholder {
+				return true
+			}
 		}
 	}
 	return false
