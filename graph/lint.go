@@ -259,7 +259,7 @@ func (l *linter) infer(n *Node) {
 	}
 	var t shape.Type
 	err := safely(n.targetText(), func() (err error) {
-		t, err = l.g.typeOf(n, func(a, b shape.Dim) error { return nil })
+		t, err = l.g.typeOf(n, func(shape.Relation) error { return nil })
 		return err
 	})
 	if err != nil {

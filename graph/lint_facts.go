@@ -41,7 +41,7 @@ func (l *linter) regionResults(n *Node, rs []*Graph) bool {
 	switch n.op {
 	case op.Cond:
 		a, b := outputType(rs[0].Output()), outputType(rs[1].Output())
-		if _, ok := l.g.agree(a, b); !ok {
+		if !joinable(a, b) {
 			l.add(n, BadRegions, "regions return "+a.String()+" and "+b.String()+", expected the same type")
 			return false
 		}
@@ -133,17 +133,15 @@ func (l *linter) facts() {
 		}
 	}
 	for _, d := range l.g.Guards() {
-		text := "guard " + d.A.String() + " == " + d.B.String()
+		text := "guard " + d.String()
 		if d.Node != nil {
 			if msg := l.absent(d.Node); msg != "" {
 				l.fact(d.Node, text+" comes from "+d.Node.String()+", which "+msg)
 			}
 		}
-		for _, side := range []shape.Dim{d.A, d.B} {
-			for _, s := range side.Symbols() {
-				if !l.defined(s, len(l.place)) {
-					l.fact(d.Node, text+" needs the symbol "+s+", which is not defined")
-				}
+		for _, s := range d.Symbols() {
+			if !l.defined(s, len(l.place)) {
+				l.fact(d.Node, text+" needs the symbol "+s+", which is not defined")
 			}
 		}
 	}

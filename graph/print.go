@@ -255,7 +255,7 @@ func (p *printer) guards(f *facts) {
 	}
 	for _, d := range f.guards {
 		p.line()
-		p.str("guard ", d.A.String(), " == ", d.B.String())
+		p.str("guard ", d.String())
 		if n := d.Node; n != nil && !n.erased && n.opcode != Output {
 			p.str(" from ", n.String())
 		}

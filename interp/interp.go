@@ -79,15 +79,21 @@ type frame struct {
 	symbols map[string]shape.Dim
 	defines map[*graph.Node]bool
 	guards  []graph.Guard
+	types   map[string]shape.Type // of what defines symbols, by name
 }
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
 	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
 	for _, s := range g.Symbols() {
 		if f.defines == nil {
-			f.defines, f.symbols = map[*graph.Node]bool{}, map[string]shape.Dim{}
+			f.defines, f.symbols, f.types = map[*graph.Node]bool{}, map[string]shape.Dim{}, map[string]shape.Type{}
 		}
 		f.defines[s.Node] = true
+	}
+	if outer != nil {
+		if err := f.check(nil); err != nil {
+			return nil, err
+		}
 	}
 	v, err := graph.Fold(ctx, g, f.visit)
 	if err != nil {
@@ -201,49 +207,6 @@ func CheckInput(n *graph.Node, got shape.Type) error {
 	}
 	return &diag.Error{Code: GuardFailed, Node: n.Name(), Msg: "input " + strconv.Quote(n.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
 		Hint: hint}
-}
-
-// define binds the symbols that are sizes of n, and checks guards that have
-// become decidable.
-func (f *frame) define(n *graph.Node, v Value) error {
-	if !f.defines[n] {
-		return nil
-	}
-	for _, s := range f.g.SymbolsOf(n) {
-		if v.T != nil {
-			f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
-		}
-	}
-	pending := f.guards[:0:0]
-	for _, g := range f.guards {
-		a, b := g.A.Bind(f.symbol), g.B.Bind(f.symbol)
-		x, xk := a.Int()
-		y, yk := b.Int()
-		switch {
-		case !xk || !yk:
-			pending = append(pending, g)
-		case x != y:
-			e := diag.New(GuardFailed, "the graph relies on "+g.A.String()+" = "+g.B.String()+", here "+strconv.Itoa(x)+" and "+strconv.Itoa(y)).
-				WithHint("capture it again for these sizes")
-			e.Node = n.Name()
-			if g.Node != nil {
-				e.Related = []diag.Related{{Pos: g.Node.Pos(), Msg: "required by " + g.Node.String()}}
-			}
-			return e
-		}
-	}
-	f.guards = pending
-	return nil
-}
-
-// symbol looks a symbol up here and in the enclosing graphs.
-func (f *frame) symbol(name string) shape.Dim {
-	for ; f != nil; f = f.outer {
-		if d, ok := f.symbols[name]; ok {
-			return d
-		}
-	}
-	return shape.Sym(name)
 }
 
 // call runs a call_function or call_method node.

@@ -104,9 +104,30 @@ func (p *preparer) solve() error {
 		}
 	}
 	for _, d := range g.Guards() {
+		if d.Rel != shape.EQ {
+			continue
+		}
 		if err := equal(d.A, d.B, "the graph relies on "+d.A.String()+" = "+d.B.String(), d.Node); err != nil {
 			return err
 		}
+	}
+	return p.possible()
+}
+
+// possible refuses pins that contradict what the graph relies on.
+func (p *preparer) possible() error {
+	for _, d := range p.src.Guards() {
+		if r := d.Bind(p.bind); d.Rel == shape.EQ || r.Truth(nil) != shape.False {
+			continue
+		}
+		e := diag.New(BadOption, "the graph relies on "+d.String()+", which no size that is left has")
+		for _, s := range p.opts.symbols() {
+			e = e.WithHint("symbol " + s + " is pinned to " + strconv.Itoa(p.opts.Shapes[s]))
+		}
+		if d.Node != nil {
+			e = e.At(d.Node.Pos())
+		}
+		return e
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ type instance struct {
 	last   []int
 	sizes  plan.Sizes
 
-	dense    []*array.Storage // copies of inputs and live weights with gaps
+	copies   map[int]*array.Storage // of views that have none for these sizes, by buffer
+	dense    []*array.Storage       // copies of inputs and live weights with gaps
 	src, dst [1]*array.Array
 	at       int // step in progress
 }
@@ -123,7 +124,7 @@ func (x *instance) layOut() (scratch int, err error) {
 		x.at = i
 		if c.view != nil {
 			if !c.view.View(c.out, c.in) {
-				return 0, x.noView()
+				x.apart(i)
 			}
 		} else if s, ok := c.kernel.(kernel.Scratcher); ok {
 			scratch = max(scratch, s.ScratchBytes(c.out, c.in))
@@ -132,8 +133,21 @@ func (x *instance) layOut() (scratch int, err error) {
 	return scratch, nil
 }
 
-func (x *instance) noView() error {
-	return x.context(x.at, diag.Bug("a view that was planned is none for these operands"))
+// apart gives the results of view step i, which has no views for these sizes,
+// memory of their own to copy to. Plans have few such steps: where sizes are seen
+// to decide, the step is planned as a copy.
+func (x *instance) apart(i int) {
+	for _, k := range x.e.plan.Steps[i].Out {
+		h := &x.hdr[k]
+		n := h.Reset(h.DType(), x.sizes.Shapes[k]) * h.DType().Size()
+		if x.copies == nil {
+			x.copies = map[int]*array.Storage{}
+		}
+		if s := x.copies[k]; s == nil || len(s.Bytes()) < n {
+			x.copies[k] = array.NewStorage(n)
+		}
+		h.SetStorage(x.copies[k], 0)
+	}
 }
 
 // resize makes the instance ready for the values of the symbols.
@@ -215,7 +229,8 @@ func (x *instance) execute(ctx context.Context) (err error) {
 		} else if c.view == nil {
 			c.kernel.Run(&x.ws, c.out, c.in)
 		} else if !c.view.View(c.out, c.in) {
-			return x.noView()
+			x.apart(i)
+			c.kernel.Run(&x.ws, c.out, c.in)
 		}
 	}
 	return nil

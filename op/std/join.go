@@ -54,11 +54,9 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 	Class: op.Movement, Quant: op.QuantShared,
 	Infer: catRule,
 	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
-		rank := 1
+		rank := 1 // a vector beside others of another rank is empty
 		for _, t := range in {
-			if !skippable(t) {
-				rank = t.Rank()
-			}
+			rank = max(rank, t.Rank())
 		}
 		axis, _ := realAxis(a.Dim, rank)
 		return &kernel.Concat{Dim: axis}
@@ -212,8 +210,8 @@ var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which v
 
 // Tile repeats a tensor along its dimensions.
 var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing counts on the left are 1.", op.Spec[TileAttrs]{
-	Infer: dimsRule(func(_ *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
-		return tiled(d, a.Reps)
+	Infer: dimsRule(func(c *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
+		return tiled(c, d, a.Reps)
 	}),
 	Kernel: func(TileAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
 	Samples: func(g *op.Gen) []op.Sample {
@@ -231,11 +229,11 @@ var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing c
 
 // Repeat repeats a tensor along its and new dimensions.
 var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and new leading ones.", op.Spec[RepeatAttrs]{
-	Infer: dimsRule(func(_ *op.Infer, a RepeatAttrs, d shape.Dims) (shape.Dims, error) {
+	Infer: dimsRule(func(c *op.Infer, a RepeatAttrs, d shape.Dims) (shape.Dims, error) {
 		if a.Repeats.Len() < d.Len() {
 			return d, diag.New(op.BadAttr, "repeats "+a.Repeats.String()+" has "+strconv.Itoa(a.Repeats.Len())+" counts, expected at least "+strconv.Itoa(d.Len()))
 		}
-		return tiled(d, a.Repeats)
+		return tiled(c, d, a.Repeats)
 	}),
 	Kernel: func(RepeatAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
 	Samples: func(g *op.Gen) []op.Sample {
@@ -374,7 +372,7 @@ func chunkSizes(c *op.Infer, a ChunkAttrs, n shape.Dim) ([]shape.Dim, error) {
 }
 
 // tiled returns d repeated, with both lists filled up with 1 on the left.
-func tiled(d, reps shape.Dims) (shape.Dims, error) {
+func tiled(c *op.Infer, d, reps shape.Dims) (shape.Dims, error) {
 	n := max(d.Len(), reps.Len())
 	out := make([]shape.Dim, n)
 	for i := 1; i <= n; i++ {
@@ -385,8 +383,10 @@ func tiled(d, reps shape.Dims) (shape.Dims, error) {
 		if i <= reps.Len() {
 			times = reps.At(-i)
 		}
-		if t, ok := times.Int(); ok && t < 0 {
-			return d, diag.New(op.BadAttr, "count "+strconv.Itoa(t)+" in "+reps.String()+", expected counts that are not negative")
+		if err := c.AtLeast(times, shape.Const(0), op.BadAttr, func() string {
+			return "count " + times.String() + " in " + reps.String() + ", expected counts that are not negative"
+		}); err != nil {
+			return d, err
 		}
 		out[n-i] = size.Mul(times)
 	}
