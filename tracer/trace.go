@@ -99,7 +99,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	}
 	t.cur.OnError = func(err error) { t.report(err) }
 	if root != nil {
-		t.walk(root)
+		t.within(func() { t.walk(root) })
 	}
 	return t
 }
@@ -161,12 +161,18 @@ func (t *trace) report(err error) {
 // reportEntry reports a mistake of the traced function's signature.
 func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 
-// enter guards against overlapping calls from two goroutines.
-func (t *trace) enter() {
+// alive refuses the use of a tensor whose trace has ended: it stands for nothing
+// any more, and a mistake that is reported now would be seen by nobody.
+func (t *trace) alive(what string) {
 	if t.ended {
-		panic((&diag.Error{Code: Ended, Msg: "a traced value is used after its trace has ended",
+		panic((&diag.Error{Code: Ended, Op: what, Msg: "a traced value is used after its trace has ended",
 			Hint: "do not keep traced tensors in globals or fields"}).At(diag.Here()))
 	}
+}
+
+// enter guards against overlapping calls from two goroutines.
+func (t *trace) enter() {
+	t.alive("")
 	if !t.busy.CompareAndSwap(false, true) {
 		panic((&diag.Error{Code: Overlap, Msg: "two goroutines use one trace at the same time",
 			Hint: "trace from one goroutine; start others only outside the model"}).At(diag.Here()))
@@ -281,6 +287,7 @@ func (t *trace) constant(x *tensor.Tensor) *graph.Node {
 
 // Type implements tensor.Engine.
 func (t *trace) Type(x *tensor.Tensor) shape.Type {
+	t.alive("")
 	switch v := x.Value().(type) {
 	case *graph.Node:
 		if v != nil {
@@ -299,6 +306,7 @@ func (t *trace) Type(x *tensor.Tensor) shape.Type {
 
 // Observe implements tensor.Engine: data cannot be had while tracing.
 func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
+	t.alive(strings.ToLower(what))
 	if what == "String" {
 		return nil
 	}
@@ -343,6 +351,7 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 
 // KnownSize implements tensor.Sizer.
 func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
+	t.alive("dim")
 	n := t.node(x, "Dim")
 	if n == nil {
 		return 0
@@ -380,6 +389,7 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 
 // KnownDim implements tensor.Sizer.
 func (t *trace) KnownDim(d shape.Dim, what string) int {
+	t.alive(what)
 	t.report(&diag.Error{Code: UnknownSize, Op: what, Msg: "the size " + d.String() + " is not a known number while tracing",
 		Hint: "pass the Size itself where a size is taken, or give the input a fixed size"})
 	return 0
@@ -387,6 +397,7 @@ func (t *trace) KnownDim(d shape.Dim, what string) int {
 
 // Leaf implements tensor.Leafer.
 func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
+	t.alive(b.Op.Name)
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && !t.p.IsLeaf(m, info.path, true) {
 		return nil, false
@@ -482,6 +493,7 @@ func (t *trace) moduleInfo(m any) modInfo {
 
 // Enter implements tensor.Scoper.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
+	t.alive("run")
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
 		return t.userLeaf(m, info, in), nil, true
