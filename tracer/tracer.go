@@ -410,7 +410,7 @@ func (t *trace) recorded(n *graph.Node, c *tensor.Call) {
 		panic(stop{})
 	}
 	if t.nodes&255 == 0 && t.ctx.Err() != nil {
-		t.report(&diag.Error{Code: Brake, Msg: "the trace was cancelled", Err: t.ctx.Err()})
+		t.report(diag.Stop(t.ctx.Err()))
 		panic(stop{})
 	}
 }

@@ -166,7 +166,7 @@ func (c *control) while(ctx context.Context, bodies []*Executable, out, in []*ar
 		}
 		copy(args, next)
 		if err := ctx.Err(); err != nil {
-			return err
+			return diag.Stop(err)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (c *control) scan(ctx context.Context, body *Executable, out, in []*array.A
 	}
 	for t := range steps {
 		if err := ctx.Err(); err != nil {
-			return err
+			return diag.Stop(err)
 		}
 		for i, s := range seqs {
 			args[c.Carry+i] = array.Select(s, 0, t)
