@@ -366,21 +366,27 @@ func regionType(n *Node, rs []*Graph) shape.Type {
 		return shape.Type{}
 	}
 	t := outputType(out)
-	if n.op != op.Scan || t.Kind() != shape.Tuple {
+	a, ok := n.attrs.(op.LoopAttrs)
+	if n.op != op.Scan || !ok {
 		return t
 	}
 	// The results behind the carried ones are stacked along a new axis 0.
-	a := n.attrs.(op.LoopAttrs)
 	steps := shape.Unknown
 	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(n.args) && n.args[a.Carry].def != nil {
 		steps = n.args[a.Carry].def.typ.Dim(0)
 	}
+	stack := func(t shape.Type, i int) shape.Type {
+		if i >= a.Carry && t.Ranked() {
+			t = t.WithDims(shape.Of(append([]shape.Dim{steps}, t.Dims().Slice()...)...))
+		}
+		return t
+	}
+	if t.Kind() != shape.Tuple {
+		return stack(t, 0)
+	}
 	m := make([]shape.Type, t.Len())
 	for i := range m {
-		m[i] = t.Member(i)
-		if i >= a.Carry && m[i].Ranked() {
-			m[i] = m[i].WithDims(shape.Of(append([]shape.Dim{steps}, m[i].Dims().Slice()...)...))
-		}
+		m[i] = stack(t.Member(i), i)
 	}
 	return shape.TupleType(m...)
 }

@@ -209,7 +209,7 @@ func (l *linter) node(n *Node) {
 		if b := n.Bound(); b != nil {
 			extra = len(b.Params)
 		}
-		if l.count(n, o, extra) && l.regions(n) {
+		if l.count(n, o, extra) && l.control(n) {
 			l.infer(n)
 		}
 	}
@@ -225,6 +225,9 @@ func (l *linter) module(n *Node) {
 	}
 	if b.Op == nil || b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs) {
 		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" has no operator or attributes of another")
+	}
+	if b.Op != nil && b.Op.Structural() {
+		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" is "+b.Op.Name+", which no module can be")
 	}
 	for _, p := range b.Params {
 		if p != "" && l.g.mod.Param(p) == nil {

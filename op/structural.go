@@ -55,7 +55,7 @@ var (
 		Doc: "dim returns the size of one axis as a 0-dimensional i64 tensor.", In: Args("x"), Class: Movement,
 		Infer: func(_ *Infer, a AxisAttrs, in []shape.Type) (shape.Type, error) {
 			if in[0].Ranked() {
-				if _, err := Axis(a.Axis, in[0].Rank()); err != nil {
+				if _, err := sizedAxis(a.Axis, in[0].Rank()); err != nil {
 					return shape.Type{}, err
 				}
 			}
@@ -86,6 +86,15 @@ var (
 	})
 )
 
+// sizedAxis is Axis for what looks at the size of an axis, which a
+// 0-dimensional tensor does not have.
+func sizedAxis(axis, rank int) (int, error) {
+	if rank == 0 {
+		return 0, diag.New(BadAxis, "axis "+strconv.Itoa(axis)+" of a 0-dimensional tensor, which has no axes")
+	}
+	return Axis(axis, rank)
+}
+
 // unknownType is the type rule of operators whose type follows from regions,
 // which the graph knows and the operator does not.
 func unknownType[A any](*Infer, A, []shape.Type) (shape.Type, error) { return shape.Type{}, nil }
@@ -94,11 +103,13 @@ func unknownType[A any](*Infer, A, []shape.Type) (shape.Type, error) { return sh
 // has no such member, and nothing when the tuple's type is unknown.
 func ItemType(t shape.Type, index int) (shape.Type, error) {
 	switch {
+	case index < 0:
+		return shape.Type{}, diag.New(BadAttr, "member "+strconv.Itoa(index)+", expected 0 or more")
 	case t.Kind() == shape.None:
 		return shape.Type{}, nil
 	case t.Kind() != shape.Tuple:
 		return shape.Type{}, diag.New(DTypeMismatch, "getitem of "+t.String()+", expected a tuple")
-	case index < 0 || index >= t.Len():
+	case index >= t.Len():
 		return shape.Type{}, diag.New(BadAttr, "member "+strconv.Itoa(index)+" of a tuple of "+strconv.Itoa(t.Len()))
 	}
 	return t.Member(index), nil

@@ -444,7 +444,11 @@ func (t *trace) bind(info modInfo, m any, b *tensor.Bound) bool {
 			if _, _, _, computed := p.Recipe(); computed {
 				return false
 			}
-			path := t.mod.FreshPath(info.path + "." + b.Names[i])
+			name := "param" + strconv.Itoa(i)
+			if i < len(b.Names) && b.Names[i] != "" {
+				name = b.Names[i]
+			}
+			path := t.mod.FreshPath(info.path + "." + name)
 			t.mod.SetParam(graph.Param{Path: path, Value: p.Array()})
 			q = t.mod.Param(path)
 			t.params[p.ID()] = q
