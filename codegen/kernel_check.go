@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -22,7 +23,27 @@ const (
 	CodeWeight  diag.Code = "FX4023" // a weight has no data, or other data than planned
 	CodeOptions diag.Code = "FX4024" // an option that no package can be printed with
 	CodeSize    diag.Code = "FX4025" // a size that does not follow from the inputs
+	CodeResults diag.Code = "FX4026" // a plan that computes nothing
 )
+
+// wellFormed reports whether every number in a plan that stands for something
+// else of the plan does.
+func wellFormed(p *plan.Plan) bool {
+	within := func(list []int, least int) bool {
+		return !slices.ContainsFunc(list, func(k int) bool { return k < least || k >= len(p.Buffers) })
+	}
+	ok := within(p.Inputs, 0) && within(p.Outputs, 0) && len(p.Defaults) <= len(p.Inputs)
+	for i := range p.Steps {
+		ok = ok && within(p.Steps[i].In, -1) && within(p.Steps[i].Out, -1)
+	}
+	for _, s := range p.Symbols {
+		ok = ok && s.Input >= 0 && s.Input < len(p.Inputs)
+	}
+	eachStructure(p.Structure, func(s *graph.Structure) {
+		ok = ok && (s.Kind != graph.LeafValue || s.Index >= 0 && s.Index < len(p.Outputs))
+	})
+	return ok
+}
 
 // refuse lists the steps and sizes that cannot be printed.
 func (g *kernelGen) refuse() diag.List {

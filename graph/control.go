@@ -217,7 +217,7 @@ func compatible(a, b shape.Type) bool {
 
 // BadAssign is the code of a call of assign that writes to something else than a
 // tensor of the state.
-const BadAssign diag.Code = "FX3034"
+const BadAssign diag.Code = "FX3040"
 
 // Assigned returns the get_attr node of the tensor that a call of assign writes,
 // through earlier writes of the same; an error when it writes something else,

@@ -259,6 +259,11 @@ func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
 	if err := o.CheckRequired(len(in), func(i int) bool { return n.Arg(i) != nil }); err != nil {
 		return Value{}, err
 	}
+	if len(n.Regions()) > 0 || o == op.Cond || o == op.While || o == op.Scan {
+		if err := n.CheckControl(); err != nil {
+			return Value{}, err
+		}
+	}
 	if o.Codec().HasDims() {
 		attrs = o.Codec().Bind(attrs, f.symbol)
 	}
@@ -320,9 +325,6 @@ func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
 // regions runs cond, while and scan through the tensor functions, so that they
 // are recorded again under a trace.
 func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
-	if err := n.CheckControl(); err != nil {
-		return Value{}, err
-	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
 		if args[i] = v.T; v.T == nil {

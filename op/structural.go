@@ -42,9 +42,12 @@ var (
 	Assign = Define("assign", Spec[None]{
 		Doc: "assign writes a value into a buffer of the model and returns it.", In: Args("buffer", "value"),
 		Effect: Effectful, Mutates: []int{0},
-		Infer: func(_ *Infer, _ None, in []shape.Type) (shape.Type, error) {
-			if len(in) == 2 && in[0].DType() != in[1].DType() && in[0].DType() != array.Invalid && in[1].DType() != array.Invalid {
+		Infer: func(c *Infer, _ None, in []shape.Type) (shape.Type, error) {
+			if in[0].DType() != in[1].DType() && in[0].DType() != array.Invalid && in[1].DType() != array.Invalid {
 				return shape.Type{}, diag.New(DTypeMismatch, "value has element type "+in[1].DType().String()+", the buffer has "+in[0].DType().String())
+			}
+			if err := sameSizes(c, in[0], in[1]); err != nil {
+				return shape.Type{}, err
 			}
 			return in[1], nil
 		},
@@ -85,6 +88,23 @@ var (
 		Infer: unknownType[LoopAttrs],
 	})
 )
+
+// sameSizes requires a value to have the shape of the buffer that it is written to.
+func sameSizes(c *Infer, buffer, value shape.Type) error {
+	if !buffer.Ranked() || !value.Ranked() {
+		return nil
+	}
+	differ := func() string { return "value is " + value.String() + ", the buffer " + buffer.String() }
+	if buffer.Rank() != value.Rank() {
+		return diag.New(ShapeMismatch, differ())
+	}
+	for i := range buffer.Rank() {
+		if _, err := c.Equal(buffer.Dim(i), value.Dim(i), ShapeMismatch, differ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // sizedAxis is Axis for what looks at the size of an axis, which a
 // 0-dimensional tensor does not have.
