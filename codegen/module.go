@@ -67,6 +67,9 @@ const (
 // A graph that graph.Lint refuses is refused here as well, with what Lint says.
 func Module(m *graph.Module, o ModuleOptions) (*Files, error) {
 	o.defaults()
+	if err := o.check().Err(); err != nil {
+		return nil, err
+	}
 	if m == nil || m.Graph == nil {
 		return nil, diag.New(graph.NoOutput, "no graph, expected a module with one")
 	}
@@ -113,17 +116,8 @@ func printModule(m *graph.Module, o ModuleOptions, broken bool) (files *Files, e
 }
 
 func (o *ModuleOptions) defaults() {
-	set := func(s *string, def string) {
-		if !token.IsIdentifier(*s) {
-			*s = def
-		}
-	}
-	set(&o.Package, "model")
-	set(&o.Func, "Forward")
-	set(&o.Type, "Model")
-	if o.File == "" {
-		o.File = "model.go"
-	}
+	o.Package, o.Func = orDefault(o.Package, "model"), orDefault(o.Func, "Forward")
+	o.Type, o.File = orDefault(o.Type, "Model"), orDefault(o.File, "model.go")
 	if o.MaxStatements <= 0 {
 		o.MaxStatements = 200
 	}
