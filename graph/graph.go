@@ -327,9 +327,7 @@ func (g *Graph) typeOf(n *Node, assume func(r shape.Relation) error) (shape.Type
 	if b := n.Bound(); b != nil {
 		types = append(types, g.mod.paramTypes(n.target, b)...)
 	}
-	if err := o.CheckRequired(len(types), func(i int) bool {
-		return i >= len(args) || args[i].def != nil
-	}); err != nil {
+	if err := present(n, o, len(types)); err != nil {
 		return shape.Type{}, err
 	}
 	if o == op.GetItem && len(types) == 1 {
@@ -339,6 +337,21 @@ func (g *Graph) typeOf(n *Node, assume func(r shape.Relation) error) (shape.Type
 		return regionType(n, rs), nil
 	}
 	return o.Type(&op.Infer{Assume: assume}, n.Attrs(), types)
+}
+
+// present reports required operands of a call that are absent; total counts those
+// of the node and of its module. A list of operands has no gaps.
+func present(n *Node, o *op.Op, total int) error {
+	there := func(i int) bool { return i >= len(n.args) || n.args[i].def != nil }
+	if err := o.CheckRequired(total, there); err != nil {
+		return err
+	}
+	for i := len(o.In) - 1; o.Variadic() && !o.AdHoc && i < total; i++ {
+		if !there(i) {
+			return diag.New(op.OperandCount, "operand "+strconv.Itoa(i)+" of the list "+o.In[len(o.In)-1].Name+" is missing")
+		}
+	}
+	return nil
 }
 
 func (n *Node) setInferred(t shape.Type, err error) error {

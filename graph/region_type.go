@@ -17,23 +17,51 @@ func regionType(n *Node, rs []*Graph) shape.Type {
 	if n.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
 		return n.g.join(outputType(rs[0].Output()), t, rs)
 	}
-	if n.op != op.Scan || t.Kind() != shape.Tuple {
+	t = n.g.outside(t, rs)
+	a, ok := n.attrs.(op.LoopAttrs)
+	if n.op != op.Scan || !ok {
 		return t
 	}
 	// The results behind the carried ones are stacked along a new axis 0.
-	a := n.attrs.(op.LoopAttrs)
 	steps := shape.Unknown
 	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(n.args) && n.args[a.Carry].def != nil {
 		steps = n.args[a.Carry].def.typ.Dim(0)
 	}
+	stack := func(t shape.Type, i int) shape.Type {
+		if i >= a.Carry && t.Ranked() {
+			t = t.WithDims(shape.Of(append([]shape.Dim{steps}, t.Dims().Slice()...)...))
+		}
+		return t
+	}
+	if t.Kind() != shape.Tuple {
+		return stack(t, 0)
+	}
 	m := make([]shape.Type, t.Len())
 	for i := range m {
-		m[i] = t.Member(i)
-		if i >= a.Carry && m[i].Ranked() {
-			m[i] = m[i].WithDims(shape.Of(append([]shape.Dim{steps}, m[i].Dims().Slice()...)...))
-		}
+		m[i] = stack(t.Member(i), i)
 	}
 	return shape.TupleType(m...)
+}
+
+// outside is the type of a region's result as the graph around it knows it.
+func (g *Graph) outside(t shape.Type, rs []*Graph) shape.Type {
+	if t.Kind() == shape.Tuple {
+		m := make([]shape.Type, t.Len())
+		for i := range m {
+			m[i] = g.outside(t.Member(i), rs)
+		}
+		return shape.TupleType(m...)
+	}
+	dims := t.Dims()
+	for i := range dims.Len() {
+		if g.inner(dims.At(i), rs) {
+			dims = dims.With(i, shape.Unknown)
+		}
+	}
+	if !t.Ranked() {
+		return t
+	}
+	return t.WithDims(dims)
 }
 
 // join is the type of a value that is of one type or of the other: what the two
@@ -61,55 +89,37 @@ func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
 	}
 	dims := a.Dims()
 	for i := range dims.Len() {
-		if !g.symbols.equal(dims.At(i), b.Dim(i)) || inner(dims.At(i), rs) {
+		if !g.symbols.equal(dims.At(i), b.Dim(i)) || g.inner(dims.At(i), rs) {
 			dims = dims.With(i, shape.Unknown)
 		}
 	}
 	return shape.TensorType(d, dims)
 }
 
-// joinable reports whether one value can be of either type, for some sizes.
-func joinable(a, b shape.Type) bool {
-	switch {
-	case a.Kind() == shape.None || b.Kind() == shape.None:
-		return true
-	case a.Kind() != b.Kind():
-		return false
-	case a.Kind() == shape.Tuple:
-		if a.Len() != b.Len() {
-			return false
-		}
-		for i := range a.Len() {
-			if !joinable(a.Member(i), b.Member(i)) {
-				return false
-			}
-		}
-		return true
-	case a.DType() != b.DType() && a.DType() != array.Invalid && b.DType() != array.Invalid:
-		return false
-	case a.Ranked() && b.Ranked() && a.Rank() != b.Rank():
-		return false
-	}
-	for i := range min(a.Rank(), b.Rank()) {
-		x, xk := a.Dim(i).Int()
-		y, yk := b.Dim(i).Int()
-		if xk && yk && x != y {
-			return false
-		}
-	}
-	return true
-}
-
-// inner reports whether a size is one of what is computed inside of the regions.
-func inner(d shape.Dim, rs []*Graph) bool {
+// inner reports whether a size is known inside of the regions alone: one of what
+// is computed there, or of an input whose operand has no such size.
+func (g *Graph) inner(d shape.Dim, rs []*Graph) bool {
 	for _, name := range d.Symbols() {
 		for _, r := range rs {
-			if s, ok := r.Symbol(name); ok && s.Node.opcode != Placeholder {
+			if s, ok := r.Symbol(name); ok && (s.Node.opcode != Placeholder || !g.knows(name)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// knows reports whether the graph, or one around it, defines the symbol.
+func (g *Graph) knows(name string) bool {
+	for {
+		if _, ok := g.Symbol(name); ok {
+			return true
+		}
+		if g.parent == nil {
+			return false
+		}
+		g = g.parent.g
+	}
 }
 
 // outputType returns the type of an output node's value: its operand's, or a tuple.

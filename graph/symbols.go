@@ -56,8 +56,12 @@ func (g *Graph) SymbolsOf(n *Node) []Symbol {
 }
 
 // DefineSymbol enters name = dim(n, axis). A name that is defined already is left
-// as it is, and the new place is guarded to have the same size.
+// as it is, and the new place is guarded to have the same size. It panics with a
+// *diag.Error for what is no name of a symbol, as shape.Sym does.
 func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
+	if !shape.ValidSymbol(name) {
+		shape.Sym(name)
+	}
 	if _, ok := g.Symbol(name); ok {
 		return
 	}

@@ -84,6 +84,9 @@ type frame struct {
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
 	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
+	if n := g.First(); len(inputs) > 0 && n != nil && n.Opcode() != graph.Placeholder {
+		return nil, n.Error(ExtraInput, strconv.Itoa(len(inputs))+" inputs, the graph takes none")
+	}
 	for _, s := range g.Symbols() {
 		if f.defines == nil {
 			f.defines, f.symbols, f.types = map[*graph.Node]bool{}, map[string]shape.Dim{}, map[string]shape.Type{}
@@ -213,13 +216,24 @@ func CheckInput(n *graph.Node, got shape.Type) error {
 func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
 	o := n.Op()
 	attrs := n.Attrs()
+	if o == nil || !o.Codec().Accepts(attrs) {
+		return Value{}, n.Error(graph.BadOperator, "call without an operator, or with attributes of another")
+	}
+	if err := o.CheckRequired(len(in), func(i int) bool { return n.Arg(i) != nil }); err != nil {
+		return Value{}, err
+	}
+	if len(n.Regions()) > 0 || o == op.Cond || o == op.While || o == op.Scan {
+		if err := n.CheckControl(); err != nil {
+			return Value{}, err
+		}
+	}
 	if o.Codec().HasDims() {
 		attrs = o.Codec().Bind(attrs, f.symbol)
 	}
 	switch o {
 	case op.GetItem:
 		i := attrs.(op.GetItemAttrs).Index
-		if i >= len(in[0].Tuple) {
+		if i < 0 || i >= len(in[0].Tuple) {
 			return Value{}, n.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
 		}
 		return Value{T: in[0].Tuple[i]}, nil
@@ -234,6 +248,9 @@ func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
 	}
 	switch o {
 	case op.Assign:
+		if _, err := n.Assigned(); err != nil {
+			return Value{}, err
+		}
 		return Value{T: args[0].AssignInPlace(args[1])}, nil
 	case op.Dim:
 		return Value{T: tensor.Scalar(int64(args[0].Dim(attrs.(op.AxisAttrs).Axis)))}, nil
@@ -253,15 +270,15 @@ func wrap(o *op.Op, attrs any, out []*tensor.Tensor) Value {
 
 // module runs a call_module node from what the graph module knows of the leaf.
 func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
-	b := n.Bound()
-	if b == nil {
+	b, leaf := n.Bound(), f.p.State.Leaf(n.Target())
+	if b == nil || b.Op == nil || leaf == nil {
 		return Value{}, n.Error(NoModule, "nothing is known of module "+strconv.Quote(n.Target()))
 	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
 		args[i] = v.T
 	}
-	out, err := f.p.State.Leaf(n.Target()).call(args)
+	out, err := leaf.call(args)
 	if err != nil {
 		return Value{}, err
 	}
@@ -273,7 +290,9 @@ func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
 func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
-		args[i] = v.T
+		if args[i] = v.T; v.T == nil {
+			return Value{}, n.Error(Undefined, "operand "+n.Arg(i).String()+" is not a tensor")
+		}
 	}
 	rs := n.Regions()
 	region := func(g *graph.Graph, extra []*tensor.Tensor) func([]*tensor.Tensor) []*tensor.Tensor {

@@ -45,7 +45,7 @@ func (f *Frame) End() {
 func (f *Frame) Within(scope string) { f.scope = scope }
 
 // At begins the step of that name and returns the workspace for its kernel. It
-// panics when the context of the call has ended; Failure returns the context's error.
+// panics when the context of the call has ended, which Failure understands.
 func (f *Frame) At(step string) *Workspace {
 	f.step = step
 	if f.ctx != nil {
@@ -184,7 +184,9 @@ type stopped struct{ err error }
 func failure(r any, step string) error {
 	switch r := r.(type) {
 	case stopped:
-		return r.err
+		e := diag.Stop(r.err)
+		e.Node = step
+		return e
 	case *diag.Error:
 		e := *r
 		if e.Node == "" {

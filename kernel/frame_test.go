@@ -76,7 +76,9 @@ func TestFrameStopsAndNamesFailures(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.Begin(ctx, 3)
 	require.Equal(t, 3, s.At("first").Threads)
-	require.Equal(t, context.Canceled, call(&s, func() { stop(); s.At("second") }))
+	err := call(&s, func() { stop(); s.At("second") })
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, diag.Stopped)
 
 	s.Begin(nil, 1)
 	s.Within("layers.0.")

@@ -14,10 +14,14 @@ import (
 // determine are replaced, types are inferred again, calls of modules are calls of
 // functions, only the wanted outputs are left and nothing unused. Calls of
 // methods stay; Node.Op gives the operator of both spellings. It is an error when
-// the options do not fit (BadOption) or the graph has no output.
+// the options do not fit (BadOption), or when graph.Lint refuses the graph: rules
+// may then rely on what it has checked.
 func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 	if m.Graph.Output() == nil {
 		return nil, diag.New(graph.NoOutput, "graph "+m.Graph.Name+" has no output node")
+	}
+	if err := graph.Lint(m.Graph).Err(); err != nil {
+		return nil, err
 	}
 	if err := o.Check(m); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package op
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -40,7 +41,11 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 		if o.Host == nil {
 			return nil, diag.New(NoMeaning, "the opaque function "+o.Key()+" cannot run here")
 		}
-		return o.Host(in)
+		out, err := o.Host(in)
+		if n, _ := o.NumResults(attrs); err == nil && (len(out) != n || slices.Contains(out, nil)) {
+			err = diag.New(OperandCount, "the Go function returned "+strconv.Itoa(len(out))+" values, expected "+strconv.Itoa(n)+", none of them nil")
+		}
+		return out, err
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -90,7 +95,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		return res.a, nil
 	}
 	if o == Dim {
-		axis, err := Axis(attrs.(AxisAttrs).Axis, in[0].Rank())
+		axis, err := sizedAxis(attrs.(AxisAttrs).Axis, in[0].Rank())
 		if err != nil {
 			return nil, err
 		}

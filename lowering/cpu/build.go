@@ -315,9 +315,6 @@ func (b *builder) dim(n *graph.Node, t shape.Type) {
 		return
 	}
 	d := t.Dim(axis)
-	if t.Rank() == 0 {
-		d = shape.Const(1)
-	}
 	k := &kernel.Full{}
 	var fields []plan.Field
 	if size, ok := d.Int(); ok {

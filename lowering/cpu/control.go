@@ -36,19 +36,11 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
 		k.Carry, k.Seqs = a.Carry, a.Seqs
 	}
-	want := map[*op.Op]int{op.Cond: 2, op.While: 2, op.Scan: 1}[n.Op()]
 	refuse := func(msg string) {
 		b.errs = append(b.errs, n.Error(lowering.NoRegions, msg).WithHint("interpret the graph"))
 	}
-	switch {
-	case len(n.Regions()) != want:
-		refuse(strconv.Itoa(len(n.Regions())) + " regions, expected " + strconv.Itoa(want))
-		return
-	case k.Carry < 0 || k.Seqs < 0 || k.Carry+k.Seqs > len(in) || (n.Op() == op.Cond && len(in) == 0):
-		refuse(strconv.Itoa(len(in)) + " operands, expected at least " + strconv.Itoa(max(1, k.Carry+k.Seqs)))
-		return
-	case n.Op() == op.Scan && k.Seqs == 0:
-		refuse("scan has no sequence, expected one that says how many steps it has")
+	if err := n.CheckControl(); err != nil {
+		refuse(err.Msg)
 		return
 	}
 	types = append([]shape.Type(nil), types...)
@@ -166,7 +158,7 @@ func (c *control) while(ctx context.Context, bodies []*Executable, out, in []*ar
 		}
 		copy(args, next)
 		if err := ctx.Err(); err != nil {
-			return err
+			return diag.Stop(err)
 		}
 	}
 }
@@ -182,7 +174,7 @@ func (c *control) scan(ctx context.Context, body *Executable, out, in []*array.A
 	}
 	for t := range steps {
 		if err := ctx.Err(); err != nil {
-			return err
+			return diag.Stop(err)
 		}
 		for i, s := range seqs {
 			args[c.Carry+i] = array.Select(s, 0, t)

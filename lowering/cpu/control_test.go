@@ -123,29 +123,6 @@ graph g(%x: f32[2]) {
 }
 param b : f32[2] buffer
 `,
-		"results": `
-graph g(%p: bool[], %x: f32[2]) {
-  %l = call_function[cond](%p, %x) : (f32[2]) {
-    region yes(%a: f32[2]) {
-      return (%a, %a)
-    }
-    region no(%a: f32[2]) {
-      return (%a)
-    }
-  }
-  return %x
-}
-`,
-		"scalar sequence": `
-graph g(%x: f32[2], %s: f32[]) {
-  %l = call_function[scan](%x, %s) {carry=1, seqs=1} : (f32[2]) {
-    region body(%a: f32[2], %s: f32[]) {
-      return (%a)
-    }
-  }
-  return %x
-}
-`,
 	} {
 		m, err := graph.Parse([]byte("gofx 1\n"+text), name)
 		require.NoError(t, err, name)

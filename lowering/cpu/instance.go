@@ -219,7 +219,7 @@ func (x *instance) execute(ctx context.Context) (err error) {
 	defer x.catch(&err)
 	for i := range x.steps {
 		if err := ctx.Err(); err != nil {
-			return err
+			return x.context(i, diag.Stop(err))
 		}
 		x.at = i
 		c := &x.steps[i]
