@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"sync"
 
@@ -39,12 +40,11 @@ type weightRef struct {
 	live   *graph.Param // read at each run, nil for frozen ones
 }
 
-func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int) (*Executable, error) {
+// newExecutable makes a plan ready to run. state has the arrays of the buffers that
+// the plans around this one write.
+func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
-	if err := e.compileRegions(m); err != nil {
-		return nil, err
-	}
 	viewed := map[int]bool{}
 	written := map[int]bool{}
 	for i := range p.Buffers {
@@ -61,6 +61,7 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 		e.densify[i] = viewed[p.Inputs[i]]
 	}
 	live := liveParams(m.Graph)
+	own := maps.Clone(state)
 	var errs diag.List
 	for _, k := range p.Weights() {
 		path := p.Buffers[k].Path
@@ -71,11 +72,17 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 		}
 		w := weightRef{buffer: k, value: a}
 		switch {
+		case state[path] != nil:
+			w.value = state[path]
 		case written[k]:
 			// The executable's own copy: the model's buffers stay as they are.
 			w.value = array.New(a.DType(), a.Shape()...)
 			var ws kernel.Workspace
 			kernel.Copy{}.Run(&ws, []*array.Array{w.value}, []*array.Array{a})
+			if own == nil {
+				own = map[string]*array.Array{}
+			}
+			own[path] = w.value
 		case live[path]:
 			w.live = m.Param(path)
 		case viewed[k]:
@@ -84,6 +91,9 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 		e.weights = append(e.weights, w)
 	}
 	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	if err := e.compileRegions(m, own); err != nil {
 		return nil, err
 	}
 	return e, nil
