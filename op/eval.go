@@ -92,7 +92,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		if !ok {
 			return nil, diag.Bug(o.Name + ": decomposition returned a foreign value")
 		}
-		return res.a, nil
+		return o.apart(res.a, in), nil
 	}
 	if o == Dim {
 		axis, err := sizedAxis(attrs.(AxisAttrs).Axis, in[0].Rank())
@@ -112,12 +112,29 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := step.(kernel.Viewer); ok && v.View(outs, in) {
+	if v, ok := step.(kernel.Viewer); ok && o.ViewOf > 0 && v.View(outs, in) {
 		return outs, nil
 	}
 	allocate(outs)
 	step.Run(w, outs, in)
 	return outs, nil
+}
+
+// apart returns the results of a decomposition, with memory of their own where the
+// record says that they are no views: who relies on it may write to them.
+func (o *Op) apart(out, in []*array.Array) []*array.Array {
+	if o.ViewOf > 0 {
+		return out
+	}
+	out = slices.Clone(out)
+	for i, a := range out {
+		shared := slices.ContainsFunc(in, func(x *array.Array) bool { return x != nil && x.Storage() == a.Storage() }) ||
+			slices.ContainsFunc(out[:i], func(x *array.Array) bool { return x.Storage() == a.Storage() })
+		if shared {
+			out[i] = array.Clone(a)
+		}
+	}
+	return out
 }
 
 // given returns the attributes of a call: the zero value for nil, an error for

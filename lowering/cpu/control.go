@@ -91,7 +91,8 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 	}
 }
 
-// compileRegions makes the bodies of control-flow steps ready to run.
+// compileRegions makes the bodies of control-flow steps ready to run; state has the
+// arrays of the buffers that this plan and those around it write.
 func (e *Executable) compileRegions(m *graph.Module, state map[string]*array.Array) error {
 	for i := range e.plan.Steps {
 		c, ok := e.plan.Steps[i].Kernel.(*control)

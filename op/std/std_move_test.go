@@ -275,6 +275,16 @@ func TestViewsAlias(t *testing.T) {
 		require.Same(t, x.Storage(), out[0].Storage(), o.Name)
 		require.Equal(t, 1, o.ViewOf, o.Name)
 	}
+	for o, a := range map[*op.Op]any{
+		Split: SplitAttrs{op.IntList(1, 1), 0}, Chunk: ChunkAttrs{3, -1}, Unbind: UnbindAttrs{1, 3},
+	} {
+		out, err := o.Eval(&kernel.Workspace{}, a, []*array.Array{array.Clone(x)})
+		require.NoError(t, err, o.Name)
+		for _, piece := range out {
+			require.Same(t, out[0].Storage(), piece.Storage(), o.Name)
+		}
+		require.Equal(t, 1, o.ViewOf, o.Name)
+	}
 }
 
 func TestPicking(t *testing.T) {
