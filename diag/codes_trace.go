@@ -49,8 +49,8 @@ var traceCodes = []Info{
 	},
 	{
 		Code: "FX1005", Title: "the model needs a size as a number",
-		Cause: "Dim and Size.Int give numbers; under a trace the size may be symbolic or unknown.",
-		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; or give the input a fixed size.",
+		Cause: "Dim, Shape, Size.Int, the text of a Size and Size.Equal need to know sizes; under a trace a size may be symbolic or unknown, and what depends on it would be fixed for all runs.",
+		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; give the input a fixed size; or give equal sizes one name (f32[N,N]).",
 		Example: `func sizesAsNumbers(x *tensor.Tensor) *tensor.Tensor {
 	batch := x.Dim(0)
 	y := x.DivScalar(float64(x.Dim(1)))
@@ -258,6 +258,17 @@ var traceCodes = []Info{
 		Example: `func notRunnable() error {
 	_, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return nn.Run(nn.NewReLU(), x, x) })
 	return err
+}`,
+	},
+	{
+		Code: "FX1040", Title: "the model needs an element type that is not known",
+		Cause: "The input was traced without a type; what depends on its element type would be fixed for all runs.",
+		Cure:  "Give the input a type, such as fx.Input(\"mask\", \"bool[N,S]\").",
+		Example: `func dtypeUnknown(x *tensor.Tensor) *tensor.Tensor {
+	if x.DType() == array.Bool {
+		return x.LogicalNot()
+	}
+	return x
 }`,
 	},
 }

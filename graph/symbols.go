@@ -168,6 +168,23 @@ func (t *symbolTable) equal(a, b shape.Dim) bool {
 	return t.solver.Resolve(a).Equal(t.solver.Resolve(b))
 }
 
+// CompareDims tells what the graph knows about the equality of two sizes, given
+// its guards and those of the graphs around it: that they are equal, that they
+// differ, or neither (known is false).
+func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
+	for h := g; ; h = h.Parent().Graph() {
+		h.symbols.solve()
+		a, b = h.symbols.solver.Resolve(a), h.symbols.solver.Resolve(b)
+		if h.Parent() == nil {
+			break
+		}
+	}
+	if a.Equal(b) {
+		return true, true
+	}
+	return false, shape.Differ(a, b)
+}
+
 // assume records that two symbolic dimensions are taken as equal, and refuses
 // when that contradicts what was assumed before, citing both places.
 func (t *symbolTable) assume(a, b shape.Dim, n *Node) error {

@@ -176,7 +176,28 @@ func (f *frame) input(n *graph.Node) (Value, error) {
 	if f.next == len(f.g.Inputs()) && len(f.inputs) > f.next {
 		return Value{}, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes "+strconv.Itoa(f.next))
 	}
-	return Value{T: t}, CheckInput(n, t.Type())
+	if err := CheckInput(n, t.Type()); err != nil {
+		return Value{}, err
+	}
+	demand(n, t)
+	return Value{T: t}, nil
+}
+
+// demand hands the sizes that the graph was captured for on to the engine of an
+// input whose own are expressions: the graph is captured as part of another one.
+func demand(n *graph.Node, t *tensor.Tensor) {
+	e, ok := t.Engine().(tensor.Guarder)
+	if !ok || !n.Type().Ranked() {
+		return
+	}
+	for i, want := range n.Type().Dims().Slice() {
+		if _, fixed := want.Int(); !fixed {
+			continue
+		}
+		if got := t.Size(i).Dim(); !got.Equal(want) && !got.IsUnknown() {
+			e.Guard(t, got, want)
+		}
+	}
 }
 
 // CheckInput reports an input whose type does not fit the placeholder's: the
@@ -221,7 +242,9 @@ func (f *frame) define(n *graph.Node, v Value) error {
 		y, yk := b.Int()
 		switch {
 		case !xk || !yk:
-			pending = append(pending, g)
+			if !f.handOn(g, a, b, v.T) {
+				pending = append(pending, g)
+			}
 		case x != y:
 			e := diag.New(GuardFailed, "the graph relies on "+g.A.String()+" = "+g.B.String()+", here "+strconv.Itoa(x)+" and "+strconv.Itoa(y)).
 				WithHint("capture it again for these sizes")
@@ -236,12 +259,38 @@ func (f *frame) define(n *graph.Node, v Value) error {
 	return nil
 }
 
-// symbol looks a symbol up here and in the enclosing graphs.
-func (f *frame) symbol(name string) shape.Dim {
+// handOn gives a guard whose sizes are all bound, to expressions of another trace,
+// to that trace; false when it is not ready.
+func (f *frame) handOn(g graph.Guard, a, b shape.Dim, x *tensor.Tensor) bool {
+	for _, name := range append(g.A.Symbols(), g.B.Symbols()...) {
+		if _, bound := f.bound(name); !bound {
+			return false
+		}
+	}
+	if x == nil || a.IsUnknown() || b.IsUnknown() {
+		return false
+	}
+	e, ok := x.Engine().(tensor.Guarder)
+	if ok && !a.Equal(b) {
+		e.Guard(x, a, b)
+	}
+	return ok
+}
+
+// bound looks a symbol up here and in the enclosing graphs.
+func (f *frame) bound(name string) (shape.Dim, bool) {
 	for ; f != nil; f = f.outer {
 		if d, ok := f.symbols[name]; ok {
-			return d
+			return d, true
 		}
+	}
+	return shape.Dim{}, false
+}
+
+// symbol is bound, or the symbol itself.
+func (f *frame) symbol(name string) shape.Dim {
+	if d, ok := f.bound(name); ok {
+		return d
 	}
 	return shape.Sym(name)
 }

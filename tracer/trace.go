@@ -312,6 +312,11 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 			Hint: "give the input a type, such as f32[N,3,224,224]"})
 		return zero
 	}
+	if what == "DType" {
+		t.report(&diag.Error{Code: UnknownDType, Op: what, Msg: "the element type of the tensor is not known while tracing",
+			Hint: "give the input a type, such as f32[N,3,224,224]"})
+		return zero
+	}
 	t.report(&diag.Error{Code: DataRead, Op: strings.ToLower(what), Msg: "the model reads the data of a traced tensor (" + what + "), which exists only at run time",
 		Hint: "keep the computation in tensors; branch with tensor.Cond, loop with tensor.While, or wrap the function with tensor.Wrap"})
 	if d, dims, ok := ty.Concrete(); ok {
@@ -339,50 +344,6 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 		return d
 	}
 	return n.Graph().NewSymbol(n, axis)
-}
-
-// KnownSize implements tensor.Sizer.
-func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
-	n := t.node(x, "Dim")
-	if n == nil {
-		return 0
-	}
-	d := n.Type().Dim(axis)
-	if v, ok := d.Int(); ok {
-		return v
-	}
-	if t.p.SizeOf != nil {
-		if v, ok := t.p.SizeOf(n, axis); ok {
-			t.specialise(n, axis, v)
-			return v
-		}
-	}
-	at := strconv.Itoa(axis)
-	t.report(&diag.Error{Code: UnknownSize, Op: "dim", Node: n.Name(), Msg: "size " + at + " of " + n.String() + " (" + n.Type().String() + ") is not a known number while tracing",
-		Hint: "use x.Size(" + at + "), which may stay an expression, or give the input a fixed size"})
-	return 0
-}
-
-// specialise fixes a size: it is noted and guarded at entry.
-func (t *trace) specialise(n *graph.Node, axis, v int) {
-	g := n.Graph()
-	d := n.Type().Dim(axis)
-	if d.IsUnknown() {
-		d = g.NewSymbol(n, axis)
-	}
-	g.AddGuard(d, shape.Const(v), n)
-	what := n.String() + ".Dim(" + strconv.Itoa(axis) + ") = " + strconv.Itoa(v)
-	if !t.notes[what] {
-		t.notes[what] = true
-		g.NoteSpecialisation(graph.Specialisation{What: what, Pos: diag.Here()})
-	}
-}
-
-// KnownDim implements tensor.Sizer.
-func (t *trace) KnownDim(d shape.Dim, what string) int {
-	t.report(&diag.Error{Code: UnknownSize, Op: what, Msg: "the size " + d.String() + " is not a known number while tracing",
-		Hint: "pass the Size itself where a size is taken, or give the input a fixed size"})
-	return 0
 }
 
 // Leaf implements tensor.Leafer.

@@ -94,6 +94,7 @@ const (
 	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
 	RegionMismatch diag.Code = "FX1014" // regions return different structures
 	Ended          diag.Code = "FX1015" // a traced value is used after its trace
+	UnknownDType   diag.Code = "FX1040" // the model needs an element type that is not known
 )
 
 // Trace runs fn once on proxies and returns the graph with the state that it

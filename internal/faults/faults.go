@@ -47,6 +47,8 @@ func reads() []Fault {
 		{"dataEverywhere", dataEverywhere, in("f32[N,4]")},
 		{"sizesAsNumbers", sizesAsNumbers, in("f32[N,S]")},
 		{"rankUnknown", rankUnknown, nil},
+		{"dtypeUnknown", dtypeUnknown, nil},
+		{"comparesSizes", comparesSizes, in("f32[N,S]")},
 		{"loopOnData", loopOnData, in("f32[N]")},
 		{"loopOnSize", loopOnSize, in("f32[N]")},
 		{"writesInput", writesInput, in("f32[N]")},
@@ -97,6 +99,21 @@ func sizesAsNumbers(x *tensor.Tensor) *tensor.Tensor {
 		return y
 	}
 	return y.Relu()
+}
+
+func comparesSizes(x *tensor.Tensor) *tensor.Tensor {
+	if x.Size(0).Equal(x.Size(1)) { // want FX1005
+		return x.T()
+	}
+	tables := map[string]float64{"4": 0.5}
+	return x.MulScalar(tables[x.Size(0).String()]) // want FX1005
+}
+
+func dtypeUnknown(x *tensor.Tensor) *tensor.Tensor {
+	if x.DType() == array.Bool { // want FX1040
+		return x.LogicalNot()
+	}
+	return x
 }
 
 func rankUnknown(x *tensor.Tensor) *tensor.Tensor {
