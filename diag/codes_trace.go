@@ -271,4 +271,33 @@ var traceCodes = []Info{
 	return x
 }`,
 	},
+	{
+		Code: "FX1041", Title: "state without a name",
+		Cause: "Tensors or modules are in a map whose keys are neither strings nor integers, so that no state dict can name them.",
+		Cure:  "Use strings or integers as keys, or leave the field out of the state by the tag `fx:\"-\"`.",
+		Example: `func (m *unnamed) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return x.Add(m.Tiles[point{}])
+}`,
+	},
+	{
+		Code: "FX1042", Title: "two tensors with one name",
+		Cause: "Two fields give different tensors the same name in a state dict: W and w are both w.",
+		Cure:  "Rename a field, or name it by a tag: `fx:\"other\"`.",
+		Example: `func (m *namesakes) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return x.Mul(m.W).Add(m.w)
+}`,
+	},
+	{
+		Code: "FX1043", Title: "the model puts another tensor into a field",
+		Cause: "While it was traced, the model stored a tensor in one of its fields, replaced one or took one out. Its next call would see that; a run of the graph changes no fields.",
+		Cure:  "Return the tensor as a result and take it as an input, or write it to a buffer with AssignInPlace.",
+		Example: `func (m *remembers) Forward(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(0.9)
+	if m.last != nil && m.last.Engine() == x.Engine() {
+		y = y.Add(m.last)
+	}
+	m.last = y.Relu()
+	return y
+}`,
+	},
 }

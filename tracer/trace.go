@@ -19,6 +19,7 @@ import (
 type trace struct {
 	ctx      context.Context
 	p        *Tracer
+	root     any
 	mod      *graph.Module
 	cur      *graph.Cursor
 	frames   int
@@ -46,6 +47,8 @@ type trace struct {
 	stale   map[any]diag.Pos
 	written map[any]*graph.Node // buffers assigned during the trace
 	owners  []owner
+	before  map[string]*tensor.Tensor // the root's tensors when the trace began, by path
+	grew    bool                      // the model filled fields of the root
 }
 
 // owner is a tensor of the root and the version of its storage when the trace
@@ -106,6 +109,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 
 // walk enters every tensor and sub-module of the root under its first path.
 func (t *trace) walk(root any) {
+	t.root, t.before = root, tensorsOf(root)
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
 			if _, known := t.params[it.Tensor.ID()]; known || it.Tensor.Engine() != nil {

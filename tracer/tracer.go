@@ -94,6 +94,7 @@ const (
 	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
 	RegionMismatch diag.Code = "FX1014" // regions return different structures
 	Ended          diag.Code = "FX1015" // a traced value is used after its trace
+	Replaced       diag.Code = "FX1043" // the model puts another tensor into a field
 	UnknownDType   diag.Code = "FX1040" // the model needs an element type that is not known
 )
 
@@ -106,8 +107,14 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.root != nil {
+		for _, e := range tensor.StateErrors(t.root) {
+			t.reportEntry(e)
+		}
+	}
 	results, returned := t.run(call)
 	t.unseenWrites()
+	t.replaced()
 	if returned {
 		t.finish(results)
 	}
@@ -321,9 +328,14 @@ func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
 		t := v.Type()
 		s := &graph.Structure{Kind: graph.StructOf, Type: t.PkgPath() + "." + t.Name()}
 		for i := range t.NumField() {
-			if t.Field(i).IsExported() && holdsTensor(t.Field(i).Type, 0) {
-				s.Keys = append(s.Keys, t.Field(i).Name)
+			switch f := t.Field(i); {
+			case !holdsTensor(f.Type, 0):
+			case f.IsExported():
+				s.Keys = append(s.Keys, f.Name)
 				s.Fields = append(s.Fields, b.value(v.Field(i), depth+1))
+			case !v.Field(i).IsZero():
+				b.t.reportEntry(diag.New(BadResult, "field "+f.Name+" of a result of type "+t.String()+" holds tensors and is not exported: they would be lost").
+					WithHint("export the field"))
 			}
 		}
 		return s

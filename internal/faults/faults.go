@@ -61,6 +61,9 @@ func reads() []Fault {
 		{"panics", panics, in("f32[N]")},
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
 		{"unseen", &unseen{weight(1)}, in("f32[N]")},
+		{"remembers", &remembers{}, in("f32[N]")},
+		{"unnamed", &unnamed{map[point]*tensor.Tensor{{}: weight(1)}}, in("f32[N]")},
+		{"namesakes", &namesakes{weight(1), weight(1)}, in("f32[N]")},
 		{"concurrent", concurrent, in("f32[N]")},
 		{"wrapsWrong", wrapsWrong, in("f32[N]")},
 		{"outlives", outlives, in("f32[N]")},
@@ -201,6 +204,34 @@ type unseen struct{ Calls *tensor.Tensor }
 func (m *unseen) Forward(x *tensor.Tensor) *tensor.Tensor {
 	m.Calls.AddScalarInPlace(1) // want FX1016
 	return x.Add(m.Calls)
+}
+
+type remembers struct{ last *tensor.Tensor }
+
+// Forward keeps a traced tensor for its next call.
+func (m *remembers) Forward(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(0.9)
+	if m.last != nil && m.last.Engine() == x.Engine() {
+		y = y.Add(m.last)
+	}
+	m.last = y.Relu() // want FX1043
+	return y
+}
+
+type point struct{ X, Y int }
+
+type unnamed struct{ Tiles map[point]*tensor.Tensor }
+
+// Forward reads a tensor that no state dict can name.
+func (m *unnamed) Forward(x *tensor.Tensor) *tensor.Tensor { // want FX1041
+	return x.Add(m.Tiles[point{}])
+}
+
+type namesakes struct{ W, w *tensor.Tensor }
+
+// Forward reads two tensors that a state dict names w.
+func (m *namesakes) Forward(x *tensor.Tensor) *tensor.Tensor { // want FX1042
+	return x.Mul(m.W).Add(m.w)
 }
 
 func concurrent(x *tensor.Tensor) *tensor.Tensor {

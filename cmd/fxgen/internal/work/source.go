@@ -57,6 +57,9 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	c := &captured{src: s}
 	if s.Graph != nil {
 		c.gm = graph.Clone(s.Graph)
+		if j.Weights != "" && len(c.gm.Params()) == 0 {
+			return nil, s.stateless(j)
+		}
 		return c, loadGraph(c.gm, j, values)
 	}
 	opts := []fx.Option{fx.Name(graphName(s.Name))}
@@ -151,8 +154,17 @@ func badValue(what string, err error) error {
 	return diag.New(BadValue, what+": "+err.Error())
 }
 
+// stateless refuses weights for something without state: they would be ignored.
+func (s *Source) stateless(j *Job) error {
+	return diag.New(nn.NoWeightFits, "-weights "+j.Weights+" is given, "+s.Name+" has no tensors to load").
+		WithHint("state is what fields of the module lead to; leave -weights out where there is none")
+}
+
 // load gives a module its weights.
 func (s *Source) load(m any, j *Job, values bool) error {
+	if j.Weights != "" && len(nn.StateDict(m)) == 0 {
+		return s.stateless(j)
+	}
 	seed, synthetic := strings.CutPrefix(j.Weights, "synthetic:")
 	switch {
 	case j.Weights == "" && s.Model != nil:
