@@ -300,4 +300,15 @@ var traceCodes = []Info{
 	return y
 }`,
 	},
+	{
+		Code: "FX1044", Title: "two traces of a function differ",
+		Cause: "The function is not the same at each call: it ranges over a map, draws random numbers, or reads a clock, a counter or something else that changes. A graph would be one call of many.",
+		Cure:  "Range over the sorted keys: slices.Sorted(maps.Keys(m)). Take random numbers and times as inputs, keep counters in buffers.",
+		Example: `func (m *unsorted) Forward(x *tensor.Tensor) *tensor.Tensor {
+	for _, s := range m.Scales {
+		x = x.Mul(s)
+	}
+	return x
+}`,
+	},
 }

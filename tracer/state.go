@@ -10,6 +10,9 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
+// constantPath begins the path of a tensor that is part of no module.
+const constantPath = "_tensor_constant"
+
 // tensorsOf returns the tensors of a module by path.
 func tensorsOf(root any) map[string]*tensor.Tensor {
 	all := map[string]*tensor.Tensor{}

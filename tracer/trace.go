@@ -276,7 +276,7 @@ func (t *trace) replay(c *tensor.Call, index int, group any) *graph.Node {
 }
 
 func (t *trace) constant(x *tensor.Tensor) *graph.Node {
-	path := t.mod.FreshPath("_tensor_constant" + strconv.Itoa(t.consts))
+	path := t.mod.FreshPath(constantPath + strconv.Itoa(t.consts))
 	t.consts++
 	t.mod.SetParam(graph.Param{Path: path, Value: x.Array(), Buffer: true})
 	t.params[x.ID()] = t.mod.Param(path)

@@ -94,15 +94,25 @@ const (
 	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
 	RegionMismatch diag.Code = "FX1014" // regions return different structures
 	Ended          diag.Code = "FX1015" // a traced value is used after its trace
+	Unsteady       diag.Code = "FX1044" // two traces of a function differ
 	Replaced       diag.Code = "FX1043" // the model puts another tensor into a field
 	UnknownDType   diag.Code = "FX1040" // the model needs an element type that is not known
 )
 
-// Trace runs fn once on proxies and returns the graph with the state that it
+// Trace runs fn once on proxies (TraceSteady: several times) and returns the graph with the state that it
 // reads. fn is a function, a method value, or a pointer to a module. All
 // mistakes are returned as one diag.List sorted by position; no graph is
 // returned then.
 func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
+	t, err := p.once(ctx, fn)
+	if err != nil {
+		return nil, err
+	}
+	return t.mod, nil
+}
+
+// once is Trace, with what is known beside the graph.
+func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 	t, call, err := p.start(ctx, fn)
 	if err != nil {
 		return nil, err
@@ -124,7 +134,7 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 		return nil, t.errs
 	}
 	t.mod.DropUnused()
-	return t.mod, nil
+	return t, nil
 }
 
 // target is the function to call and what is known about it.

@@ -62,6 +62,7 @@ func reads() []Fault {
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
 		{"unseen", &unseen{weight(1)}, in("f32[N]")},
 		{"remembers", &remembers{}, in("f32[N]")},
+		{"unsorted", &unsorted{map[string]*tensor.Tensor{"a": weight(1), "b": weight(1), "c": weight(1)}}, in("f32[N]")},
 		{"unnamed", &unnamed{map[point]*tensor.Tensor{{}: weight(1)}}, in("f32[N]")},
 		{"namesakes", &namesakes{weight(1), weight(1)}, in("f32[N]")},
 		{"concurrent", concurrent, in("f32[N]")},
@@ -216,6 +217,16 @@ func (m *remembers) Forward(x *tensor.Tensor) *tensor.Tensor {
 	}
 	m.last = y.Relu() // want FX1043
 	return y
+}
+
+type unsorted struct{ Scales map[string]*tensor.Tensor }
+
+// Forward multiplies by tensors in an order that differs from call to call.
+func (m *unsorted) Forward(x *tensor.Tensor) *tensor.Tensor {
+	for _, s := range m.Scales {
+		x = x.Mul(s) // want FX1044
+	}
+	return x
 }
 
 type point struct{ X, Y int }

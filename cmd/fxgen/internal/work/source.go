@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
@@ -13,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tracer"
 )
 
 // Source is something that can be captured: a module, a function, or a graph that
@@ -85,6 +87,9 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	} else if j.Weights != "" {
 		return nil, diag.New(BadValue, "-weights is given, "+s.Name+" is a function").
 			WithHint("a function holds its weights itself; give a module: ./pkg#Type -new NewType")
+	}
+	if s.Model == nil {
+		opts = append(opts, fx.Steady(tracer.Steadiness{Times: 160, For: 2 * time.Second}))
 	}
 	gm, err := fx.Trace(ctx, fn, opts...)
 	if err != nil {
