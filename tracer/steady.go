@@ -82,6 +82,16 @@ func (p *Tracer) TraceSteady(ctx context.Context, fn any, s Steadiness) (*graph.
 	return first.mod, nil
 }
 
+// Compare reports the first difference between what two traces of one function, or
+// of modules made by one constructor, recorded; nil when there is none. values
+// tells that the tensors must have the same values.
+func Compare(a, b *graph.Module, values bool) error {
+	if graph.Print(a, graph.PrintOptions{}) == graph.Print(b, graph.PrintOptions{}) && (!values || changed(a, b, false) == "") {
+		return nil
+	}
+	return differ(a, b, false)
+}
+
 // changed returns the path of the first tensor that differs, "" when none does.
 // named leaves out those that a trace names itself, by their number.
 func changed(a, b *graph.Module, named bool) string {
@@ -133,7 +143,7 @@ func user(n *graph.Node) *graph.Node {
 
 func unsteady(msg string, n, other *graph.Node) *diag.Error {
 	e := &diag.Error{Code: Unsteady, Phase: "trace", Msg: "two traces of the function differ: " + msg,
-		Hint: "range over the sorted keys of a map, slices.Sorted(maps.Keys(m)); take random numbers, times and counters from outside, as inputs"}
+		Hint: "range over the sorted keys of a map, slices.Sorted(maps.Keys(m)); take random numbers, times and counters from outside, as inputs; give generators of weights a seed"}
 	if n != nil {
 		e.Pos = n.Pos()
 	}

@@ -89,14 +89,47 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 			WithHint("a function holds its weights itself; give a module: ./pkg#Type -new NewType")
 	}
 	if s.Model == nil {
-		opts = append(opts, fx.Steady(tracer.Steadiness{Times: 160, For: 2 * time.Second}))
+		opts = append(opts, fx.Steady(tracer.Steadiness{Times: tries, For: tryFor}))
 	}
 	gm, err := fx.Trace(ctx, fn, opts...)
 	if err != nil {
 		return nil, err
 	}
 	c.gm = gm.Module
+	if s.New != nil && s.Model == nil {
+		return c, s.steady(ctx, c.gm, opts, j)
+	}
 	return c, nil
+}
+
+// How often a user's code is tried, and for how long once it has been tried a few
+// times; see decision 0013.
+const (
+	tries    = 160
+	tryFor   = time.Second
+	fewTries = 2
+)
+
+// steady makes the module anew and captures it again and again, to see that the
+// constructor gives the same at each call: one that adds layers in the order of a
+// map does not. Values count where they become part of generated code.
+func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option, j *Job) error {
+	start := time.Now()
+	opts = append(opts, fx.Steady(tracer.Steadiness{Times: -1}))
+	for i := 0; i < tries && (i < fewTries || time.Since(start) < tryFor); i++ {
+		m, err := s.New()
+		if err != nil {
+			return diag.New(BadSource, "the constructor of "+s.Name+" failed when it was called again: "+err.Error())
+		}
+		again, err := fx.Trace(ctx, m, opts...)
+		if err != nil {
+			return err
+		}
+		if err := tracer.Compare(gm, again.Module, j.Verb == Gen && j.Weights == ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // graphName makes a name for a graph of what names a source.
