@@ -558,7 +558,8 @@ func (x *Tensor) Diagonal(opts ...std.DiagonalAttrs) *Tensor {
 	return call(std.Diagonal, attrs, true, sizeArgs{}, x)[0]
 }
 
-// Div is the true quotient x / other, or the quotient rounded by RoundingMode.
+// Div is the true quotient x / other, or the quotient rounded by RoundingMode;
+// rounded, integers by a zero in a tensor give 0, where PyTorch fails.
 //
 // The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
 // be "trunc" or "floor".
