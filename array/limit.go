@@ -17,8 +17,8 @@ var maxBytes = func() *atomic.Int64 {
 	var v atomic.Int64
 	v.Store(machineBytes())
 	if text, ok := syscall.Getenv("GOFX_MAX_BYTES"); ok {
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
-			v.Store(n)
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
+			v.Store(int64(n))
 		}
 	}
 	return &v
@@ -44,6 +44,6 @@ func TooLarge(what string, n int64) *diag.Error {
 	if n <= most {
 		return nil
 	}
-	return diag.New(CodeTooLarge, what+" takes "+strconv.FormatInt(n, 10)+" bytes, expected at most "+strconv.FormatInt(most, 10)).
+	return diag.New(CodeTooLarge, what+" takes "+strconv.Itoa(int(n))+" bytes, expected at most "+strconv.Itoa(int(most))).
 		WithHint("check the sizes; GOFX_MAX_BYTES and array.SetMaxBytes change the limit")
 }

@@ -177,8 +177,8 @@ const TooLarge = array.CodeTooLarge
 func allocate(outs []*array.Array) error {
 	for _, a := range outs {
 		n := a.Len() * a.DType().Size()
-		if err := array.TooLarge("the result "+shape.TypeOf(a).String(), int64(n)); err != nil {
-			return err
+		if int64(n) > array.MaxBytes() {
+			return array.TooLarge("the result "+shape.TypeOf(a).String(), int64(n))
 		}
 		a.SetStorage(array.NewStorage(n), 0)
 	}

@@ -92,13 +92,11 @@ func (p *Plan) context(err error, b *Buffer) error {
 
 // Fits refuses sizes whose memory, the arena or a result, is beyond array.MaxBytes.
 func (p *Plan) Fits(s *Sizes) error {
+	most := array.MaxBytes()
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
-		if b.Kind != Temp && b.Kind != Output {
-			continue
-		}
-		if err := array.TooLarge(b.Type.String(), int64(s.Bytes[i])); err != nil {
-			return p.context(err, b)
+		if (b.Kind == Temp || b.Kind == Output) && int64(s.Bytes[i]) > most {
+			return p.context(array.TooLarge(b.Type.String(), int64(s.Bytes[i])), b)
 		}
 	}
 	if err := array.TooLarge("all intermediate values together", int64(s.Arena)); err != nil {
