@@ -28,8 +28,12 @@ var clock atomic.Uint64
 // are read on; every later event has a greater one.
 func Now() uint64 { return clock.Load() }
 
-// NewStorage returns n zero bytes, aligned to Align.
+// NewStorage returns n zero bytes, aligned to Align. It panics with a *diag.Error
+// of CodeTooLarge beyond MaxBytes.
 func NewStorage(n int) *Storage {
+	if err := TooLarge("the memory", int64(n)); err != nil {
+		panic(err)
+	}
 	buf := make([]byte, n+Align)
 	skip := 0
 	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {

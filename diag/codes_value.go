@@ -4,9 +4,9 @@ package diag
 // are Go functions of internal/faults, whose tests run them.
 var valueCodes = []Info{
 	{
-		Code: "FX2009", Title: "a result that no machine could hold",
-		Cause:   "Sizes multiply to more than a terabyte.",
-		Cure:    "Check the sizes; a -1 or a swapped argument is the usual cause.",
+		Code: "FX2009", Title: "memory beyond the limit",
+		Cause:   "A result, the intermediate values of a plan together, or the scratch memory of a step takes more bytes than array.MaxBytes: the machine's memory (16 GiB where the system does not tell it), or what GOFX_MAX_BYTES or array.SetMaxBytes say.",
+		Cure:    "Check the sizes; a -1 or a swapped argument is the usual cause. Raise the limit where the sizes are meant.",
 		Example: `func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }`,
 	},
 	{

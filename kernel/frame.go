@@ -117,6 +117,9 @@ func (f *Frame) Arena(size int) {
 		panic(tooLarge("the intermediate values"))
 	}
 	f.size, f.need = size, 0
+	if err := array.TooLarge("all intermediate values together", int64(size)); err != nil && !f.dry {
+		panic(err)
+	}
 	if !f.dry && (f.arena == nil || len(f.arena.Bytes()) < size) {
 		f.arena = array.NewStorage(size)
 	}

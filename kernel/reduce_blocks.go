@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/gofx-dev/gofx/array"
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+)
 
 // blocksJob reduces an array whose elements must be converted, some at a time, so
 // that the converted ones never are in memory all together. Units are those of the
@@ -98,21 +102,34 @@ func rawPart[T array.Elem](w *Workspace, in *array.Array, lo, hi int) []T {
 	if in.IsContiguous() || lo == 0 && hi == in.Len() {
 		return rawDense[T](w, in)[lo:hi]
 	}
-	raw, buf := array.Raw[T](in), Scratch[T](w, hi-lo)
-	shape, strides := in.Shape(), in.Strides()
+	buf := Scratch[T](w, hi-lo)
+	size := in.DType().Size()
+	gatherPart(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), size*len(buf)), in, size, lo)
+	return buf
+}
+
+// gatherPart fills dst with the elements, of size bytes, of in from the lo-th on.
+func gatherPart(dst []byte, in *array.Array, size, lo int) {
+	src, shape, strides := in.Storage().Bytes(), in.Shape(), in.Strides()
 	var at [maxRank]int
-	o := in.Offset()
-	for d, rest := len(shape)-1, lo; d >= 0; d-- {
+	o, last := in.Offset(), len(shape)-1
+	for d, rest := last, lo; d >= 0; d-- {
 		at[d], rest = rest%shape[d], rest/shape[d]
 		o += at[d] * strides[d]
 	}
-	last := len(shape) - 1
-	for k := 0; k < len(buf); {
-		n := min(shape[last]-at[last], len(buf)-k)
-		for i := range n {
-			buf[k+i] = raw[o+i*strides[last]]
+	for len(dst) > 0 {
+		n := min(shape[last]-at[last], len(dst)/size)
+		switch size {
+		case 1:
+			gatherRun(dst[:n], src, o, strides[last])
+		case 2:
+			gatherRun(wordsOf[uint16](dst)[:n], wordsOf[uint16](src), o, strides[last])
+		case 4:
+			gatherRun(wordsOf[uint32](dst)[:n], wordsOf[uint32](src), o, strides[last])
+		default:
+			gatherRun(wordsOf[uint64](dst)[:n], wordsOf[uint64](src), o, strides[last])
 		}
-		k += n
+		dst = dst[n*size:]
 		o -= at[last] * strides[last]
 		at[last] = 0
 		for d := last - 1; d >= 0; d-- {
@@ -124,5 +141,17 @@ func rawPart[T array.Elem](w *Workspace, in *array.Array, lo, hi int) []T {
 			at[d] = 0
 		}
 	}
-	return buf
+}
+
+// wordsOf returns memory as words of T.
+func wordsOf[T uint16 | uint32 | uint64](b []byte) []T {
+	var z T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(z)))
+}
+
+// gatherRun fills dst with elements step apart, from the o-th on.
+func gatherRun[T uint8 | uint16 | uint32 | uint64](dst, src []T, o, step int) {
+	for i := range dst {
+		dst[i] = src[o+i*step]
+	}
 }

@@ -52,7 +52,8 @@ func Scratch[T array.Elem](w *Workspace, n int) []T {
 	if w.buf == nil || w.top+size > len(w.buf.Bytes()) {
 		// Slices handed out earlier keep the old storage alive; the top restarts
 		// in the new one at the same position so that Release still works.
-		w.buf = array.NewStorage(max(2*(w.top+size), 4096))
+		need := max(w.top+size, 4096)
+		w.buf = array.NewStorage(max(need, min(2*need, int(array.MaxBytes()))))
 	}
 	b := w.buf.Bytes()[w.top:]
 	w.top += size

@@ -1,6 +1,7 @@
 package op
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -115,7 +116,9 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if v, ok := step.(kernel.Viewer); ok && o.ViewOf > 0 && v.View(outs, in) {
 		return outs, nil
 	}
-	allocate(outs)
+	if err := allocate(outs); err != nil {
+		return nil, err
+	}
 	step.Run(w, outs, in)
 	return outs, nil
 }
@@ -182,8 +185,8 @@ func newOutputs(t shape.Type) ([]*array.Array, error) {
 		if !ok {
 			return nil, diag.New(NoMeaning, "the result type "+m.String()+" is not known, so that it cannot be computed")
 		}
-		if n, ok := array.NumElems(dims); !ok || n > maxBytes/max(d.Size(), 1) {
-			return nil, diag.New(TooLarge, "the result "+m.String()+" takes more than "+strconv.Itoa(maxBytes>>30)+" GiB")
+		if n, ok := array.NumElems(dims); !ok || n > math.MaxInt/max(d.Size(), 1) {
+			return nil, diag.New(TooLarge, "the result "+m.String()+" takes more bytes than there are addresses")
 		}
 		outs[i] = &array.Array{}
 		outs[i].Reset(d, dims)
@@ -191,15 +194,18 @@ func newOutputs(t shape.Type) ([]*array.Array, error) {
 	return outs, nil
 }
 
-// TooLarge is the code of a result that no machine could hold.
-const TooLarge diag.Code = "FX2009"
+// TooLarge is the code of a result beyond array.MaxBytes.
+const TooLarge = array.CodeTooLarge
 
-const maxBytes = 1 << 40
-
-func allocate(outs []*array.Array) {
+func allocate(outs []*array.Array) error {
 	for _, a := range outs {
-		a.SetStorage(array.NewStorage(a.Len()*a.DType().Size()), 0)
+		n := a.Len() * a.DType().Size()
+		if int64(n) > array.MaxBytes() {
+			return array.TooLarge("the result "+shape.TypeOf(a).String(), int64(n))
+		}
+		a.SetStorage(array.NewStorage(n), 0)
 	}
+	return nil
 }
 
 // arrays is a Value that is there: one array, or a tuple of them.

@@ -462,7 +462,8 @@ func DiagonalScatter(x, src *Tensor, opts ...std.DiagonalAttrs) *Tensor {
 	return call(std.DiagonalScatter, attrs, false, sizeArgs{}, x, src)[0]
 }
 
-// Div is the true quotient x / other, or the quotient rounded by RoundingMode.
+// Div is the true quotient x / other, or the quotient rounded by RoundingMode;
+// rounded, integers by a zero in a tensor give 0, where PyTorch fails.
 //
 // The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
 // be "trunc" or "floor".
@@ -587,12 +588,8 @@ func Floor(x *Tensor) *Tensor {
 	return call(std.Floor, op.None{}, false, sizeArgs{}, x)[0]
 }
 
-// FloorDivide is the quotient x / other rounded down.
+// FloorDivide is the quotient x / other rounded down; integers by a zero in a
+// tensor give 0, where PyTorch fails.
 func FloorDivide(x, other *Tensor) *Tensor {
 	return call(std.FloorDivide, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
-}
-
-// FloorDivideScalar is [FloorDivide] with the number v in place of other.
-func FloorDivideScalar(x *Tensor, v any) *Tensor {
-	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, false, sizeArgs{}, x)[0]
 }

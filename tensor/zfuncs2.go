@@ -7,7 +7,13 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-// Fmod is the remainder of truncated division, with the sign of x.
+// FloorDivideScalar is [FloorDivide] with the number v in place of other.
+func FloorDivideScalar(x *Tensor, v any) *Tensor {
+	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, false, sizeArgs{}, x)[0]
+}
+
+// Fmod is the remainder of truncated division, with the sign of x; integers by
+// a zero in a tensor give 0, where PyTorch fails.
 func Fmod(x, other *Tensor) *Tensor {
 	return call(std.Fmod, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
@@ -106,7 +112,7 @@ func GridSample(x, grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
 }
 
 // GroupNorm normalises x [N,C,...] over groups of channels and all further
-// dimensions.
+// dimensions; numGroups of 0 is a group for each channel.
 //
 // weight and bias may be nil.
 //

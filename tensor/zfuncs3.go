@@ -233,7 +233,8 @@ func Relu6(x *Tensor) *Tensor {
 	return call(std.Relu6, op.None{}, false, sizeArgs{}, x)[0]
 }
 
-// Remainder is the remainder of floored division, with the sign of other.
+// Remainder is the remainder of floored division, with the sign of other;
+// integers by a zero in a tensor give 0, where PyTorch fails.
 func Remainder(x, other *Tensor) *Tensor {
 	return call(std.Remainder, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
 }
@@ -481,7 +482,7 @@ func Stack(tensors []*Tensor, dim int) *Tensor {
 }
 
 // Std is the standard deviation of the reduced dimensions, the square root of
-// var.
+// their variance.
 //
 // The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
 func Std(x *Tensor, opts ...std.VarAttrs) *Tensor {

@@ -577,7 +577,8 @@ func (x *Tensor) DiagonalScatter(src *Tensor, opts ...std.DiagonalAttrs) *Tensor
 	return call(std.DiagonalScatter, attrs, true, sizeArgs{}, x, src)[0]
 }
 
-// Div is the true quotient x / other, or the quotient rounded by RoundingMode.
+// Div is the true quotient x / other, or the quotient rounded by RoundingMode;
+// rounded, integers by a zero in a tensor give 0, where PyTorch fails.
 //
 // The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
 // be "trunc" or "floor".

@@ -146,7 +146,8 @@ func (x *Tensor) FloorInPlace() *Tensor {
 	return assign(x, x.Floor(), "floor_")
 }
 
-// FloorDivide is the quotient x / other rounded down.
+// FloorDivide is the quotient x / other rounded down; integers by a zero in a
+// tensor give 0, where PyTorch fails.
 func (x *Tensor) FloorDivide(other *Tensor) *Tensor {
 	return call(std.FloorDivide, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
@@ -170,7 +171,8 @@ func (x *Tensor) FloorDivideScalarInPlace(v any) *Tensor {
 	return assign(x, x.FloorDivideScalar(v), "floor_divide_")
 }
 
-// Fmod is the remainder of truncated division, with the sign of x.
+// Fmod is the remainder of truncated division, with the sign of x; integers by
+// a zero in a tensor give 0, where PyTorch fails.
 func (x *Tensor) Fmod(other *Tensor) *Tensor {
 	return call(std.Fmod, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }
@@ -274,7 +276,7 @@ func (x *Tensor) GridSample(grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
 }
 
 // GroupNorm normalises x [N,C,...] over groups of channels and all further
-// dimensions.
+// dimensions; numGroups of 0 is a group for each channel.
 //
 // weight and bias may be nil.
 //

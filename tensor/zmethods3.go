@@ -501,7 +501,8 @@ func (x *Tensor) Relu6InPlace() *Tensor {
 	return assign(x, x.Relu6(), "relu6_")
 }
 
-// Remainder is the remainder of floored division, with the sign of other.
+// Remainder is the remainder of floored division, with the sign of other;
+// integers by a zero in a tensor give 0, where PyTorch fails.
 func (x *Tensor) Remainder(other *Tensor) *Tensor {
 	return call(std.Remainder, std.ReversibleAttrs{}, true, sizeArgs{}, x, other)[0]
 }

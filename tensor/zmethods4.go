@@ -236,7 +236,7 @@ func (x *Tensor) Squeeze(dim ...int) *Tensor {
 }
 
 // Std is the standard deviation of the reduced dimensions, the square root of
-// var.
+// their variance.
 //
 // The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
 func (x *Tensor) Std(opts ...std.VarAttrs) *Tensor {

@@ -86,14 +86,17 @@ def attribute(v):
 
 def call(f, attrs, ins):
     """Calls f. With narrow floats among the operands, the values are those of f32
-    rounded once, the types those of the call as it is."""
+    rounded once, the types those of the call as it is; truth values are its own."""
     narrow = [x.dtype for x in ins if isinstance(x, torch.Tensor) and x.dtype in (torch.float16, torch.bfloat16)]
     if not narrow:
         return f(attrs, *ins)
     wide = [x.float() if isinstance(x, torch.Tensor) and x.dtype in (torch.float16, torch.bfloat16) else x for x in ins]
     values = listed(f(attrs, *wide))
     try:
-        types = [x.dtype for x in listed(f(attrs, *ins))]
+        direct = listed(f(attrs, *ins))
+        types = [x.dtype for x in direct]
+        if all(t == torch.bool for t in types):
+            return direct
     except RuntimeError:  # no kernel for the narrow type
         types = [narrow[0] if x.dtype == torch.float32 else x.dtype for x in values]
     return [x.to(t) for x, t in zip(values, types)]

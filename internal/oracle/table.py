@@ -97,7 +97,9 @@ def divide(f):
     def g(a, x, other=None):
         x, y = operands(a, x, other)
         if is_int(x) and is_int(y) and (y == 0).any():
-            raise Skip("integer division by zero is undefined in PyTorch and 0 here")
+            raise Skip("integer division by zero is an error in PyTorch and 0 here")
+        if is_int(x) and is_int(y) and x.dtype.is_signed and ((x == torch.iinfo(x.dtype).min) & (y == -1)).any():
+            raise Skip("the least integer by -1 ends the process in PyTorch and is itself here")
         return f(a, x, y)
     return g
 
@@ -172,8 +174,9 @@ OPS["triu"] = lambda a, x: torch.triu(x, a["diagonal"])
 
 @op("lstm_gates")
 def _(a, i, f, g, o, c):
+    to = c.dtype
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-    return torch.sigmoid(o) * torch.tanh(c), c
+    return (torch.sigmoid(o) * torch.tanh(c)).to(to), c.to(to)
 
 
 # Factories.
@@ -254,8 +257,6 @@ def spread(f):
         c = 1 if a["correction"] is None else a["correction"]
         if c != int(c):
             raise Skip("PyTorch 1.13 takes a whole correction")
-        if x.dtype == torch.float32 and (x.abs() > 1e18).any() and (x.abs() < math.inf).all(-1).any():
-            raise Skip("the squares overflow; PyTorch keeps them in f64")
         return f(x, axes(a, x), correction=int(c), keepdim=a["keep_dim"])
     return g
 

@@ -156,8 +156,14 @@ func (x *instance) resize() error {
 	if err := x.size(); err != nil {
 		return err
 	}
+	if err := x.e.plan.Fits(&x.sizes); err != nil {
+		return err
+	}
 	scratch, err := x.layOut()
 	if err != nil {
+		return err
+	}
+	if err := array.TooLarge("the scratch memory of a step", int64(scratch)); err != nil {
 		return err
 	}
 	x.ws.Reserve(scratch)

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"math"
 	"strconv"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -20,7 +22,7 @@ type Sizes struct {
 type Env = func(symbol string) (int, bool)
 
 // maxBytes is more than any machine holds, and little enough for sums to stay in range.
-const maxBytes = 1 << 44
+const maxBytes int = 1 << 44
 
 // Size computes s, whose memory it uses again. The error says which size cannot
 // be computed or held.
@@ -35,7 +37,10 @@ func (p *Plan) Size(s *Sizes, env Env) error {
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
 		dims := b.Type.Dims()
-		bytes := b.Type.DType().Size()
+		bytes, most := b.Type.DType().Size(), maxBytes
+		if b.Kind == View {
+			most = math.MaxInt // it takes no memory
+		}
 		for k := range dims.Len() {
 			n, err := dims.At(k).Eval(env)
 			if err != nil {
@@ -45,7 +50,7 @@ func (p *Plan) Size(s *Sizes, env Env) error {
 				return p.context(diag.New(shape.CodeEval, "size "+dims.At(k).String()+" of "+b.Type.String()+" is "+strconv.Itoa(n)+", expected 0 or more"), b)
 			}
 			s.Shapes[i][k] = n
-			if n > 0 && bytes > maxBytes/n {
+			if n > 0 && bytes > most/n {
 				return p.context(diag.New(op.TooLarge, b.Type.String()+" takes more bytes than any machine holds"), b)
 			}
 			bytes *= n
@@ -83,6 +88,21 @@ func (p *Plan) context(err error, b *Buffer) error {
 		}
 	}
 	return &c
+}
+
+// Fits refuses sizes whose memory, the arena or a result, is beyond array.MaxBytes.
+func (p *Plan) Fits(s *Sizes) error {
+	most := array.MaxBytes()
+	for i := range p.Buffers {
+		b := &p.Buffers[i]
+		if (b.Kind == Temp || b.Kind == Output) && int64(s.Bytes[i]) > most {
+			return p.context(array.TooLarge(b.Type.String(), int64(s.Bytes[i])), b)
+		}
+	}
+	if err := array.TooLarge("all intermediate values together", int64(s.Arena)); err != nil {
+		return err
+	}
+	return nil
 }
 
 // Need returns the most bytes of Temp buffers that are in use at one step: no

@@ -15,13 +15,20 @@ type RnnCellAttrs struct {
 	Nonlinearity string `fx:",enum=tanh|relu"`
 }
 
-// LstmGates is the elementwise part of an LSTM cell, of several results.
+// LstmGates is the elementwise part of an LSTM cell, of several results. The gates
+// of an f16 or bf16 state may be f32.
 var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 	Doc:     "lstm_gates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c + sigmoid(i)·tanh(g) of an LSTM cell.",
 	In:      op.Args("i", "f", "g", "o", "c"),
-	Results: []string{"h", "c"},
+	Results: []string{"h", "c"}, Promote: uncast[op.None],
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
-		d, err := sameFloat([]string{"i", "f", "g", "o", "c"}, in)
+		d, err := sameFloat([]string{"i", "f", "g", "o"}, in[:4])
+		if state := in[4].DType(); err == nil && (d != array.F32 || state.Size() != 2) {
+			_, err = sameFloat([]string{"o", "c"}, in[3:])
+		}
+		if err == nil {
+			d, err = sameFloat([]string{"c"}, in[4:])
+		}
 		if err != nil {
 			return shape.Type{}, err
 		}
@@ -33,7 +40,7 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 		return shape.TupleType(t, t), err
 	},
 	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
-		d := x[0].DType()
+		d := x[4].DType()
 		for i := range x {
 			x[i] = b.Widen(x[i])
 		}
@@ -54,7 +61,8 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 			okCall("matrix", op.None{}, args(3, 4)...), okCall("vector", op.None{}, args(5)...), okCall("0-dimensional", op.None{}, args()...),
 			okCall("empty", op.None{}, args(0, 4)...), okCall("strided", op.None{}, strided...), okCall("broadcast", op.None{}, row...),
 			okCall("f64", op.None{}, castAll(array.F64, args(3, 4))...), okCall("special", op.None{}, special...),
-			okCall("f16", op.None{}, castAll(array.F16, args(3, 4))...), okCall("bf16", op.None{}, castAll(array.BF16, args(3, 4))...),
+			okCall("f16", op.None{}, castAll(array.F16, args(3, 4))...), okCall("f32 gates of bf16", op.None{}, append(args(3, 4)[:4], array.Cast(g.Normal(3, 4), array.BF16))...),
+			okCall("bf16", op.None{}, castAll(array.BF16, args(3, 4))...),
 		}
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -100,7 +108,7 @@ var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 		reset := c.apply(Sigmoid, c.add(c.gate(x, 3, 0), c.gate(h, 3, 0)))
 		update := c.apply(Sigmoid, c.add(c.gate(x, 3, 1), c.gate(h, 3, 1)))
 		fresh := c.apply(Tanh, c.add(c.gate(x, 3, 2), c.mul(reset, c.gate(h, 3, 2))))
-		return c.add(fresh, c.mul(update, c.sub(in[1], fresh)))
+		return c.as(in[1], c.add(fresh, c.mul(update, c.sub(in[1], fresh))))
 	},
 	Flops:   func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return cellFlops(in[0], in[2], in[3]) },
 	Samples: func(g *op.Gen) []op.Sample { return cellSamples(g, 3, 1, op.None{}) },
@@ -124,7 +132,7 @@ var RnnCell = op.Define("rnn_cell", op.Spec[RnnCellAttrs]{
 		if a.Nonlinearity == "relu" {
 			f = Relu
 		}
-		return c.apply(f, c.add(c.gates(in, 0, 2, 4), c.gates(in, 1, 3, 5)))
+		return c.as(in[1], c.apply(f, c.add(c.gates(in, 0, 2, 4), c.gates(in, 1, 3, 5))))
 	},
 	Flops: func(_ RnnCellAttrs, in []shape.Type, _ shape.Type) shape.Dim { return cellFlops(in[0], in[2], in[3]) },
 	Samples: func(g *op.Gen) []op.Sample {
@@ -138,9 +146,25 @@ var RnnCell = op.Define("rnn_cell", op.Spec[RnnCellAttrs]{
 	},
 })
 
-// gates returns the linear part that operand x gives, from operands by number.
+// gates returns the linear part that operand x gives, from operands by number. That
+// of f16 and bf16 is f32, so that a step rounds its states alone.
 func (c composer) gates(in []op.Value, x, weight, bias int) op.Value {
-	return c.Call(Linear, op.None{}, in[x], in[weight], valueAt(in, bias))
+	wide := func(v op.Value) op.Value {
+		if v != nil {
+			v, _ = widened(c, v)
+		}
+		return v
+	}
+	return c.Call(Linear, op.None{}, wide(in[x]), wide(in[weight]), wide(valueAt(in, bias)))
+}
+
+// as returns y in the element type of x.
+func (c composer) as(x, y op.Value) op.Value {
+	d := x.Type().DType()
+	if y.Type().DType() == d {
+		return y
+	}
+	return c.Call(Cast, CastAttrs{d}, y)
 }
 
 // gate returns part i of n equal ones of the last dimension.

@@ -1,0 +1,49 @@
+package array
+
+import (
+	"strconv"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// CodeTooLarge is the code of memory beyond MaxBytes.
+const CodeTooLarge diag.Code = "FX2009"
+
+// maxBytes is what MaxBytes returns. The variable GOFX_MAX_BYTES sets it when the
+// program starts.
+var maxBytes = func() *atomic.Int64 {
+	var v atomic.Int64
+	v.Store(machineBytes())
+	if text, ok := syscall.Getenv("GOFX_MAX_BYTES"); ok {
+		if n, err := strconv.Atoi(text); err == nil && n > 0 {
+			v.Store(int64(n))
+		}
+	}
+	return &v
+}()
+
+// fallbackBytes is the limit where the system does not tell its memory.
+const fallbackBytes = 16 << 30
+
+// MaxBytes returns the most bytes that one storage may have: those of a result, of
+// the intermediate values of a plan together, or of a kernel's scratch memory. It is
+// the machine's memory where the system tells (Linux), else 16 GiB, unless
+// GOFX_MAX_BYTES or SetMaxBytes says otherwise.
+func MaxBytes() int64 { return maxBytes.Load() }
+
+// SetMaxBytes changes MaxBytes for the whole process, from then on, and returns
+// what it was.
+func SetMaxBytes(n int64) (was int64) { return maxBytes.Swap(n) }
+
+// TooLarge returns the error of asking for n bytes for what, nil when they are
+// within MaxBytes.
+func TooLarge(what string, n int64) *diag.Error {
+	most := MaxBytes()
+	if n <= most {
+		return nil
+	}
+	return diag.New(CodeTooLarge, what+" takes "+strconv.Itoa(int(n))+" bytes, expected at most "+strconv.Itoa(int(most))).
+		WithHint("check the sizes; GOFX_MAX_BYTES and array.SetMaxBytes change the limit")
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package array
+
+func machineBytes() int64 { return fallbackBytes }
