@@ -181,6 +181,7 @@ func (c *scan) typ() shape.Type {
 		return shape.Type{}
 	}
 	c.i += n
+	c.p.spend(c, typeBytes(t))
 	return t
 }
 
@@ -205,6 +206,7 @@ func (c *scan) dim(ends ...string) shape.Dim {
 	if err != nil {
 		c.shapeError(c.i, err)
 	}
+	c.p.spend(c, costBytes*expensive(d))
 	c.i = j
 	return d
 }
