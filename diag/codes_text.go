@@ -68,9 +68,9 @@ graph g(%x: f32[2,3]) {
 }`,
 	},
 	{
-		Code: "FX7008", Title: "text nests too deeply or has too many guards",
-		Cause: "regions or results nest deeper than 64 levels, or more than 1024 pairs of sizes must be taken as equal",
-		Cure:  "flatten them; use the same symbol for sizes that are equal",
+		Code: "FX7008", Title: "text nests too deeply or asks for too much",
+		Cause: "regions or results nest deeper than 64 levels, more than 1024 pairs of sizes must be taken as equal, or calls have so many results, or sizes so long expressions, that they take far more memory than the text",
+		Cure:  "flatten them; use the same symbol for sizes that are equal, and symbols of their own for long expressions",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
   return [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[%x]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]

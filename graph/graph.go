@@ -287,14 +287,14 @@ const slabSize = 64
 // alloc takes a node with nargs operand slots from the slabs.
 func (g *Graph) alloc(nargs int) *Node {
 	if len(g.slab) == 0 {
-		g.slab = make([]Node, min(slabSize, max(8, g.count)))
+		g.slab = make([]Node, min(slabSize, max(2, g.count)))
 	}
 	n := &g.slab[0]
 	g.slab = g.slab[1:]
 	n.g = g
 	if nargs > 0 {
 		if len(g.edges) < nargs {
-			g.edges = make([]edge, max(nargs, min(2*slabSize, max(16, 2*g.count))))
+			g.edges = make([]edge, max(nargs, min(2*slabSize, max(2, 2*g.count))))
 		}
 		n.args = g.edges[:nargs:nargs]
 		g.edges = g.edges[nargs:]

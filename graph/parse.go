@@ -18,7 +18,7 @@ const (
 	Redefined        diag.Code = "FX7005" // a name is defined twice
 	UnknownOp        diag.Code = "FX7006" // no linked package defines the operator
 	WrittenType      diag.Code = "FX7007" // the written type is not the inferred one
-	TextLimit        diag.Code = "FX7008" // too deep nesting, or too many guards
+	TextLimit        diag.Code = "FX7008" // too deep nesting, too many guards, or too much memory
 	GraphCount       diag.Code = "FX7009" // the text has no graph, or several
 	Misplaced        diag.Code = "FX7010" // a statement stands where it may not
 	BadDefault       diag.Code = "FX7011" // a default value cannot be read
@@ -38,9 +38,10 @@ const maxErrors = 100
 // what can be inferred, but nothing else. Parse accepts graphs that Lint refuses
 // where the text says clearly what is meant.
 //
-// The text may come from anywhere: memory is bounded by a multiple of its size.
+// The text may come from anywhere: memory is bounded by a multiple of its size, and
+// what would take more is a TextLimit.
 func Parse(src []byte, file string) (*Module, error) {
-	p := &parser{file: file, src: string(src), m: NewModule(New(""))}
+	p := &parser{file: file, src: string(src), m: NewModule(New("")), left: budgetBase + budgetFactor*len(src)}
 	if p.version() {
 		body := p.mark()
 		p.state()
@@ -64,7 +65,8 @@ type parser struct {
 	line int
 	m    *Module
 	errs diag.List
-	full bool // maxErrors reached
+	full bool // the rest is not read
+	left int  // see budget
 }
 
 func (p *parser) report(e *diag.Error) {

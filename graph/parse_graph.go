@@ -324,6 +324,10 @@ func (b *body) regions(c *scan) []*Graph {
 			d.end()
 			c.failed = c.failed || d.failed
 			return list
+		case len(list) == maxRegions:
+			d.expected("'}', a call has at most " + strconv.Itoa(maxRegions) + " regions")
+			c.failed = true
+			p.skipBlock(&d)
 		case d.keyword("region"):
 			before := len(p.errs)
 			g := b.g.NewRegion("")
@@ -338,6 +342,9 @@ func (b *body) regions(c *scan) []*Graph {
 	}
 }
 
+// maxRegions is the most that an operator takes.
+const maxRegions = 2
+
 // build makes the node and checks its type.
 func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
 	var bad error
@@ -350,6 +357,13 @@ func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
 		}
 	}
 	if c.failed || s.silent {
+		return nil
+	}
+	called, given := o, attrs
+	if bound := b.p.m.Bound(s.target); s.opcode == CallModule && bound != nil {
+		called, given = bound.Op, bound.Attrs
+	}
+	if !b.results(c, called, given, s.args) || !b.sizes(c, called, given) {
 		return nil
 	}
 	var n *Node
@@ -372,7 +386,7 @@ func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
 		return nil
 	}
 	n.setName(s.name)
-	if b.limit(c); !s.typed || c.failed {
+	if b.limit(c); !b.inferred(c, n) || !s.typed || c.failed {
 		return n
 	}
 	t, ok := b.g.agree(s.typ, n.typ)
@@ -454,6 +468,9 @@ func (b *body) guard(c *scan) {
 	}
 	c.end()
 	if c.failed || !ok {
+		return
+	}
+	if !b.p.spend(c, 4*costBytes*(expensive(r.A)+expensive(r.B))) {
 		return
 	}
 	if err := b.g.symbols.assume(r, n); err != nil {

@@ -5,23 +5,30 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // output reads the results: return %a, or a structure.
 func (b *body) output(c *scan) {
 	c.keyword("return")
 	r := &results{b: b}
-	s, args := b.results(c, r)
+	s, args := b.operandsOf(c, r)
 	cur := b.cursor(c)
 	c.end()
 	b.returned = true
+	for i, n := range args {
+		// Types of regions that return tuples of tuples would double at each level.
+		if b.depth > 0 && n != nil && n.typ.Kind() == shape.Tuple {
+			c.fail(0, BadRegions, "result "+strconv.Itoa(i)+" of the region is a tuple, expected a tensor").WithHint("take its members apart with getitem")
+		}
+	}
 	if !c.failed && !r.silent {
 		cur.Output(s, args...)
 	}
 }
 
-// results reads a plain value or list of values (nil structure), or a structure.
-func (b *body) results(c *scan, r *results) (*Structure, []*Node) {
+// operandsOf reads a plain value or list of values (nil structure), or a structure.
+func (b *body) operandsOf(c *scan, r *results) (*Structure, []*Node) {
 	switch at := c.i; {
 	case c.peek() == 0:
 		return nil, nil

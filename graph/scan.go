@@ -181,6 +181,7 @@ func (c *scan) typ() shape.Type {
 		return shape.Type{}
 	}
 	c.i += n
+	c.p.spend(c, typeBytes(t))
 	return t
 }
 
@@ -205,6 +206,7 @@ func (c *scan) relation(end string) shape.Relation {
 	if err != nil {
 		c.shapeError(c.i, err)
 	}
+	c.p.spend(c, costBytes*(expensive(r.A)+expensive(r.B)))
 	c.i = j
 	return r
 }

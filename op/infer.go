@@ -170,7 +170,7 @@ func (o *Op) Type(c *Infer, attrs any, in []shape.Type) (shape.Type, error) {
 	}
 	for i, t := range in {
 		if t.Kind() == shape.Tuple {
-			return shape.Type{}, diag.New(DTypeMismatch, "operand "+strconv.Itoa(i)+" is a tuple "+t.String()+", expected a tensor").
+			return shape.Type{}, diag.New(DTypeMismatch, "operand "+strconv.Itoa(i)+" is a tuple of "+strconv.Itoa(t.Len())+", expected a tensor").
 				WithHint("take its members apart first")
 		}
 	}

@@ -45,6 +45,25 @@ func Sym(name string) Dim {
 	return Dim{e: &expr{key: name, terms: []term{{c: 1, m: []*atom{{key: name}}}}}}
 }
 
+// Cost returns what arithmetic with the expression costs: the number of its factors
+// and terms, written out as a sum of products, those inside of divisions included.
+// It is 0 for numbers.
+func (d Dim) Cost() int {
+	if d.e == nil {
+		return 0
+	}
+	n := 0
+	for _, t := range d.e.terms {
+		n += 2 + len(t.m)
+		for _, a := range t.m {
+			if a.isDiv {
+				n += a.num.Cost() + a.den.Cost()
+			}
+		}
+	}
+	return n
+}
+
 // ValidSymbol reports whether name can name a symbol: [A-Za-z_][A-Za-z0-9_]*, at
 // most 256 bytes.
 func ValidSymbol(name string) bool {
