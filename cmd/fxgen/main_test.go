@@ -18,6 +18,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -61,7 +62,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "close": closeArrays, "keys": keys,
+			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained,
 			"module": func(ts *testscript.TestScript, _ bool, args []string) {
 				mod := "module " + args[0] + "\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " +
 					ts.Getenv("REPO") + "\n\ntool github.com/gofx-dev/gofx/cmd/fxgen\n" + requires
@@ -106,6 +107,15 @@ func closeArrays(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// trained FILE: weights that some other program wrote.
+func trained(ts *testscript.TestScript, _ bool, args []string) {
+	var b bytes.Buffer
+	w := array.New(array.F32, 2)
+	array.SetFloat64At(w, 1, 42)
+	ts.Check(safetensors.Write(&b, []safetensors.Named{{Name: "w", Array: w}}, map[string]string{"format": "pt"}))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
 // keys NAME...: the standard output is one line with a JSON object of exactly
 // these keys.
 func keys(ts *testscript.TestScript, _ bool, args []string) {
@@ -135,7 +145,7 @@ func TestGraphvizIsNotLinked(t *testing.T) {
 // The documented example of each code of the command line is a command that
 // reports it.
 func TestDocumentedExamples(t *testing.T) {
-	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054"} {
+	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054", "FX8055", "FX8056"} {
 		info, ok := diag.Lookup(c)
 		require.True(t, ok, c)
 		args := strings.Fields(info.Example)
@@ -145,6 +155,7 @@ func TestDocumentedExamples(t *testing.T) {
 		for name, text := range map[string]string{
 			"go.mod":           "module example.com/m\n\ngo 1.26.0\n",
 			"broken/broken.go": "package broken\n\nfunc Net() { undefined() }\n",
+			"notes.fx":         "my own words",
 			"net.fx":           "gofx 1\n\ngraph g(%x: f32[2]) {\n  %w = get_attr[w] : f32[2]\n  %y = call_function[add](%x, %w)\n  return %y\n}\nparam w : f32[2]\n",
 		} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))

@@ -44,7 +44,8 @@ type app struct {
 func Main(args []string, stdout, stderr io.Writer) (code int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	a := &app{ctx: ctx, stdout: stdout, stderr: stderr}
+	out := &checked{w: stdout}
+	a := &app{ctx: ctx, stdout: out, stderr: stderr}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.fail(diag.Bug(fmt.Sprint(r)))
@@ -52,9 +53,27 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	}()
 	root := a.root()
 	root.SetArgs(longFlags(args))
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	return a.fail(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if out.err != nil && (err == nil || errors.Is(err, errDiffers)) {
+		err = out.err
+	}
+	return a.fail(err)
+}
+
+// checked remembers that results could not be written: to a full disk for instance.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	if c.err == nil && err != nil {
+		c.err = unwritable("the results", err)
+	}
+	return n, err
 }
 
 // longFlags makes -name of --name: flags take one dash or two.

@@ -26,6 +26,7 @@ func (a *app) draw() *cobra.Command {
 	f.sourceFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
 	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules that are drawn, 0 for all")
+	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		format := strings.TrimPrefix(filepath.Ext(out), ".")
 		switch format {
@@ -35,24 +36,28 @@ func (a *app) draw() *cobra.Command {
 		default:
 			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
 		}
-		data, err := a.drawing(c, &f, format, out, args[0])
+		j, err := f.fill(c, work.Draw, nil)
 		if err != nil {
 			return err
 		}
-		return writeFiles([]target{{out, data}})
+		s, err := a.open(args[0], f.construct)
+		if err != nil {
+			return err
+		}
+		data, err := a.drawing(s, j, format)
+		if err != nil {
+			return err
+		}
+		t, err := stamped(out, data)
+		if err != nil {
+			return err
+		}
+		return a.writer(&f, s, j).write([]target{t})
 	}
 	return c
 }
 
-func (a *app) drawing(c *cobra.Command, f *flags, format, out, arg string) ([]byte, error) {
-	j, err := f.fill(c, work.Draw, nil)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.open(arg, f.construct)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) drawing(s *source, j *work.Job, format string) ([]byte, error) {
 	dot, err := a.do(a.ctx, s, j)
 	if err != nil || format == "dot" {
 		return textOf(dot), err

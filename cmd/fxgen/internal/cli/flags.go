@@ -19,6 +19,7 @@ type flags struct {
 	engine                  string
 	threads                 int
 	json                    bool
+	force                   bool
 	job                     work.Job
 	minTime                 time.Duration
 }
@@ -46,6 +47,28 @@ func (f *flags) weightFlags(c *cobra.Command) {
 
 func (f *flags) shapeFlag(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input (repeat)")
+}
+
+// forceFlag is of commands that write files.
+func (f *flags) forceFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.force, "force", false, "replace files that fxgen did not write, or that were changed since")
+}
+
+// writer writes the results of a job on a source.
+func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
+	w := &writer{ctx: a.ctx, force: f.force, reads: s.reads}
+	if s.pkg != nil {
+		w.owns = s.pkg.Owns
+	}
+	if filepath.IsAbs(j.Weights) {
+		w.reads = append(w.reads, j.Weights)
+	}
+	for _, in := range j.In {
+		if filepath.IsAbs(in.Value) {
+			w.reads = append(w.reads, in.Value)
+		}
+	}
+	return w
 }
 
 func (f *flags) jsonFlag(c *cobra.Command) {

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,8 @@ type loaded struct {
 }
 
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedModule
+	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedModule |
+	packages.NeedEmbedFiles
 
 // read loads the package with the files of an overlay in place of those on disk.
 func read(ctx context.Context, pattern string, overlay map[string][]byte) (*packages.Package, error) {
@@ -77,6 +79,7 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 		return nil, bad("package "+t.Pattern+" has no Go files", "")
 	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
+	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
 	return l, l.find(t)
 }
 
