@@ -18,7 +18,9 @@ func (t *trace) linkView(view, base *tensor.Tensor) {
 // becomes an assign node. What shares the written memory may not be used any
 // more, because the graph has no aliases.
 func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
-	t.enter()
+	if !t.enter() {
+		return
+	}
 	defer t.leave()
 	v := t.node(src, what)
 	if v == nil {
@@ -49,7 +51,9 @@ func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 
 // Lift implements tensor.Lifter.
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return t.poisoned(1)[0]
+	}
 	defer t.leave()
 	return tensor.NewProxy(t, t.node(x, "On"))
 }

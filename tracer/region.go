@@ -80,9 +80,11 @@ func (t *trace) recordRegion(name string, in []*graph.Node, slice func(i int) bo
 		}
 		args[i] = tensor.NewProxy(t, t.cur.Placeholder(n.Name(), ty, nil))
 	}
-	t.leave()
-	outs := f(args)
-	t.enter()
+	resume := t.release()
+	outs := func() []*tensor.Tensor {
+		defer resume()
+		return f(args)
+	}()
 	nodes := make([]*graph.Node, len(outs))
 	s := &graph.Structure{Kind: graph.Results}
 	for i, x := range outs {
@@ -174,7 +176,9 @@ func (t *trace) poisoned(n int) []*tensor.Tensor {
 
 // Cond implements tensor.Regioner.
 func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return then(in)
+	}
 	defer t.leave()
 	args := t.operands("cond", append([]*tensor.Tensor{pred}, in...))
 	if args == nil {
@@ -224,7 +228,9 @@ func compatible(a, b shape.Type) bool {
 
 // While implements tensor.Regioner.
 func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return t.poisoned(len(in))
+	}
 	defer t.leave()
 	args := t.operands("while", in)
 	if args == nil {
@@ -259,7 +265,9 @@ func (t *trace) carried(o *op.Op, body *graph.Graph, carry []*graph.Node) bool {
 
 // Scan implements tensor.Regioner.
 func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
-	t.enter()
+	if !t.enter() {
+		return body(carry, seqs)
+	}
 	defer t.leave()
 	k := len(carry)
 	args := t.operands("scan", append(append([]*tensor.Tensor(nil), carry...), seqs...))
@@ -268,7 +276,8 @@ func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*ten
 	}
 	g, r := t.recordRegion("body", args, func(i int) bool { return i >= k }, func(x []*tensor.Tensor) []*tensor.Tensor {
 		next, out := body(x[:k], x[k:])
-		if len(next) != k {
+		if len(next) != k && t.take() {
+			defer t.leave()
 			t.mismatch(op.Scan, "the body returns "+strconv.Itoa(len(next))+" carried tensors, expected "+strconv.Itoa(k))
 		}
 		return append(append([]*tensor.Tensor(nil), next...), out...)

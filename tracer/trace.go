@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -24,9 +23,8 @@ type trace struct {
 	frames   int
 	maxNodes int
 	nodes    int
-	ended    bool
 	entry    diag.Pos
-	busy     atomic.Bool
+	use      usage
 
 	errs  diag.List
 	seen  map[place]int
@@ -153,7 +151,7 @@ func (t *trace) report(err error) {
 		if t.seen[k]++; t.seen[k] == 64 {
 			t.errs = append(t.errs, (&diag.Error{Code: Brake, Msg: "the mistake above was made 64 times; the trace was ended",
 				Hint: "a loop may depend on data; use tensor.While or tensor.Scan"}).At(e.Pos))
-			panic(stop{})
+			t.halt()
 		}
 	}
 }
@@ -161,26 +159,11 @@ func (t *trace) report(err error) {
 // reportEntry reports a mistake of the traced function's signature.
 func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 
-// enter guards against overlapping calls from two goroutines.
-func (t *trace) enter() {
-	if t.ended {
-		panic((&diag.Error{Code: Ended, Msg: "a traced value is used after its trace has ended",
-			Hint: "do not keep traced tensors in globals or fields"}).At(diag.Here()))
-	}
-	if !t.busy.CompareAndSwap(false, true) {
-		panic((&diag.Error{Code: Overlap, Msg: "two goroutines use one trace at the same time",
-			Hint: "trace from one goroutine; start others only outside the model"}).At(diag.Here()))
-	}
-	if t.frames > 0 {
-		t.cur.SetPos(t.cur.Graph().Position(2, t.frames))
-	}
-}
-
-func (t *trace) leave() { t.busy.Store(false) }
-
 // Call implements tensor.Engine.
 func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return t.poison(c)
+	}
 	defer t.leave()
 	if t.p.OnCall != nil {
 		return t.p.OnCall(c, t.record)
@@ -281,6 +264,17 @@ func (t *trace) constant(x *tensor.Tensor) *graph.Node {
 
 // Type implements tensor.Engine.
 func (t *trace) Type(x *tensor.Tensor) shape.Type {
+	if t.use.ended.Load() {
+		return t.typeOf(x)
+	}
+	if !t.take() {
+		return shape.Type{}
+	}
+	defer t.leave()
+	return t.typeOf(x)
+}
+
+func (t *trace) typeOf(x *tensor.Tensor) shape.Type {
 	switch v := x.Value().(type) {
 	case *graph.Node:
 		if v != nil {
@@ -302,8 +296,12 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 	if what == "String" {
 		return nil
 	}
-	ty := t.Type(x)
 	zero := array.New(array.F32)
+	if !t.take() {
+		return zero
+	}
+	defer t.leave()
+	ty := t.typeOf(x)
 	if ty.Kind() == shape.None && x.Value() != nil && t.isPoison(x) {
 		return zero // its own mistake was reported
 	}
@@ -329,7 +327,9 @@ func (t *trace) isPoison(x *tensor.Tensor) bool {
 
 // Size implements tensor.Sizer.
 func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
-	t.enter()
+	if !t.enter() {
+		return shape.Unknown
+	}
 	defer t.leave()
 	n := t.node(x, "Size")
 	if n == nil {
@@ -343,6 +343,10 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 
 // KnownSize implements tensor.Sizer.
 func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
+	if !t.take() {
+		return 0
+	}
+	defer t.leave()
 	n := t.node(x, "Dim")
 	if n == nil {
 		return 0
@@ -380,6 +384,10 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 
 // KnownDim implements tensor.Sizer.
 func (t *trace) KnownDim(d shape.Dim, what string) int {
+	if !t.take() {
+		return 0
+	}
+	defer t.leave()
 	t.report(&diag.Error{Code: UnknownSize, Op: what, Msg: "the size " + d.String() + " is not a known number while tracing",
 		Hint: "pass the Size itself where a size is taken, or give the input a fixed size"})
 	return 0
@@ -387,13 +395,15 @@ func (t *trace) KnownDim(d shape.Dim, what string) int {
 
 // Leaf implements tensor.Leafer.
 func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
+	c := &tensor.Call{Op: b.Op, Attrs: b.Attrs, Args: in}
+	if !t.enter() {
+		return t.poison(c), true
+	}
+	defer t.leave()
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && !t.p.IsLeaf(m, info.path, true) {
 		return nil, false
 	}
-	t.enter()
-	defer t.leave()
-	c := &tensor.Call{Op: b.Op, Attrs: b.Attrs, Args: in}
 	args := make([]*graph.Node, len(in))
 	for i, x := range in {
 		if x == nil {
@@ -482,6 +492,10 @@ func (t *trace) moduleInfo(m any) modInfo {
 
 // Enter implements tensor.Scoper.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
+	if !t.enter() {
+		return t.poisonForward(m), nil, true
+	}
+	defer t.leave()
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
 		return t.userLeaf(m, info, in), nil, true
@@ -491,15 +505,16 @@ func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), boo
 	t.scope = t.cur.Graph().Scope(graph.Scope{Path: info.path, Type: ty.PkgPath() + "." + ty.Name()})
 	t.cur.SetScope(t.scope)
 	return nil, func() {
-		t.scope = outer
-		t.cur.SetScope(outer)
+		if t.take() {
+			defer t.leave()
+			t.scope = outer
+			t.cur.SetScope(outer)
+		}
 	}, false
 }
 
 // userLeaf records a call of a user's module as one node of an ad-hoc operator.
 func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
-	defer t.leave()
 	args := make([]*graph.Node, len(in))
 	operands := make([]op.Operand, len(in))
 	for i, x := range in {

@@ -106,11 +106,14 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 		return nil, err
 	}
 	results, returned := t.run(call)
+	t.hold("after the model had returned")
 	t.unseenWrites()
 	if returned {
 		t.finish(results)
 	}
-	t.ended = true
+	t.use.ended.Store(true)
+	t.leave()
+	t.clashes()
 	if err := t.errs.Err(); err != nil {
 		t.errs.Sort()
 		return nil, t.errs
@@ -201,7 +204,11 @@ func (t *trace) run(c *target) (results []reflect.Value, returned bool) {
 		return nil, false
 	}
 	defer func() {
-		switch r := recover().(type) {
+		r := recover()
+		t.hold("after the model had returned")
+		defer t.leave()
+		t.clashes()
+		switch r := r.(type) {
 		case nil, stop:
 		case *diag.Error:
 			t.report(r)
@@ -390,11 +397,11 @@ func (t *trace) recorded(n *graph.Node, c *tensor.Call) {
 	if t.nodes++; t.nodes > t.maxNodes {
 		t.report((&diag.Error{Code: Brake, Msg: "the trace has more than " + strconv.Itoa(t.maxNodes) + " nodes",
 			Hint: "a loop may depend on data; use tensor.While or tensor.Scan, or raise MaxNodes"}).At(n.Pos()))
-		panic(stop{})
+		t.halt()
 	}
 	if t.nodes&255 == 0 && t.ctx.Err() != nil {
 		t.report(&diag.Error{Code: Brake, Msg: "the trace was cancelled", Err: t.ctx.Err()})
-		panic(stop{})
+		t.halt()
 	}
 }
 
