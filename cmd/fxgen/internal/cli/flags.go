@@ -21,13 +21,14 @@ type flags struct {
 	json                    bool
 	force                   bool
 	job                     work.Job
-	minTime                 time.Duration
+	minTime, timeout        time.Duration
 }
 
 // sourceFlags are those of all commands that capture.
 func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.construct, "new", "", "function, or expression, that makes the module of ./pkg#Type")
 	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	c.Flags().DurationVar(&f.timeout, "timeout", 2*time.Minute, "the longest that the model's Go code may take to be captured, 0 for any")
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, or none")
 }
 
@@ -79,7 +80,7 @@ func (f *flags) jsonFlag(c *cobra.Command) {
 func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Job, error) {
 	j := f.job
 	j.Verb, j.Engine, j.Seed, j.Threads, j.JSON = verb, f.engine, f.seed, f.threads, f.json
-	j.MinTime = int64(f.minTime)
+	j.MinTime, j.Timeout = int64(f.minTime), int64(f.timeout)
 	for _, list := range []struct {
 		flag string
 		from []string

@@ -3,16 +3,21 @@ package work
 import (
 	"context"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"strings"
+	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tracer"
 )
 
 // Source is something that can be captured: a module, a function, or a graph that
@@ -34,6 +39,10 @@ type Source struct {
 	// Model is the entry of built-in networks: types and rules of inputs, and
 	// multipliers of synthetic weights.
 	Model *models.Model
+
+	// Stuck is told that the model's code has run for too long, and where it is; it
+	// ends the program. nil in programs that cannot be ended.
+	Stuck func(error)
 }
 
 // Model returns the source of a built-in network.
@@ -59,6 +68,7 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 		c.gm = graph.Clone(s.Graph)
 		return c, loadGraph(c.gm, j, values)
 	}
+	defer s.watch(j)()
 	opts := []fx.Option{fx.Name(graphName(s.Name))}
 	ins, err := s.inputs(j)
 	if err != nil {
@@ -69,8 +79,8 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	}
 	fn := s.Func
 	if s.New != nil {
-		if c.module, err = s.New(); err != nil {
-			return nil, diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error())
+		if c.module, err = s.make(); err != nil {
+			return nil, err
 		}
 		if err := s.load(c.module, j, values); err != nil {
 			return nil, err
@@ -90,6 +100,40 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	c.gm = gm.Module
 	return c, nil
 }
+
+// make calls the constructor.
+func (s *Source) make() (m any, err error) {
+	err = Recover(func() (err error) {
+		if m, err = s.New(); err != nil {
+			return diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error())
+		}
+		if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return diag.New(BadSource, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
+		}
+		return nil
+	})
+	return m, err
+}
+
+// watch ends the program when the model's code takes longer than the job allows;
+// the returned function ends the watch.
+func (s *Source) watch(j *Job) (done func()) {
+	if j.Timeout <= 0 || s.Stuck == nil {
+		return func() {}
+	}
+	limit := time.Duration(j.Timeout)
+	t := time.AfterFunc(limit, func() {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		s.Stuck(diag.New(tracer.Brake, "the model's code has run for "+limit.String()+" and was here").
+			At(dump.Running(string(stacks), HarnessFile)).
+			WithHint("a loop or a lock may never end; allow more with -timeout"))
+	})
+	return func() { t.Stop() }
+}
+
+// HarnessFile is the file of the test that does a job in the user's package.
+const HarnessFile = "zz_fxgen_harness_test.go"
 
 // graphName makes a name for a graph of what names a source.
 func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }
