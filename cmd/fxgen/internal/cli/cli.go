@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -42,8 +44,12 @@ type app struct {
 
 // Main runs the command line without the program's name and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx, caught := heed()
+	defer func() {
+		if s := caught(); s != nil {
+			code = proc.ExitCode(s)
+		}
+	}()
 	out := &checked{w: stdout}
 	a := &app{ctx: ctx, stdout: out, stderr: stderr}
 	defer func() {
@@ -61,6 +67,42 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	}
 	return a.fail(err)
 }
+
+// heed ends the context at a signal, so that the program takes back what it has
+// begun; what does not heed the context within half a second is cut off. The
+// returned function ends the watch and tells the signal, if there was one.
+func heed() (ctx context.Context, caught func() os.Signal) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals, done := make(chan os.Signal, 2), make(chan struct{})
+	got := make(chan os.Signal, 1)
+	signal.Notify(signals, proc.Signals...)
+	go func() {
+		defer close(got)
+		select {
+		case <-done:
+			return
+		case s := <-signals:
+			got <- s
+			cancel()
+			select {
+			case <-done:
+			case <-signals: // once more: at once
+				proc.Exit(s)
+			case <-time.After(patience):
+				proc.Exit(s)
+			}
+		}
+	}()
+	return ctx, func() os.Signal {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+		return <-got
+	}
+}
+
+// patience is how long a cancelled command may take to end by itself.
+const patience = 600 * time.Millisecond
 
 // checked remembers that results could not be written: to a full disk for instance.
 type checked struct {
@@ -152,6 +194,9 @@ func (a *app) fail(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case a.ctx.Err() != nil:
+		fmt.Fprintln(a.stderr, "fxgen: ended by a signal")
+		return exitInput
 	case errors.Is(err, errDiffers):
 		return exitInput
 	case errors.As(err, &usage):

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
@@ -92,12 +92,19 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 		args = slices.Insert(args, 1, "-mod=readonly") // commands are not vendored
 	}
 	defer a.busy("drawing")()
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = h.dir, userpkg.HostEnv()
+	tmp, remove, err := proc.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	cmd := proc.Command(ctx, "go", args...)
+	cmd.Dir, cmd.Env = h.dir, append(userpkg.HostEnv(), "GOTMPDIR="+tmp)
 	cmd.Stdin = strings.NewReader(dot)
 	var out, msg bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &msg
-	if err := cmd.Run(); err != nil {
+	if err := proc.Run(ctx, cmd); ctx.Err() != nil {
+		return nil, err
+	} else if err != nil {
 		if e := userpkg.Unready(msg.String(), h.dir); e != nil {
 			return nil, e
 		}

@@ -4,6 +4,7 @@
 package proc
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -58,6 +59,15 @@ func Run(ctx context.Context, cmd *exec.Cmd) error {
 	return err
 }
 
+// Output runs a command made by Command and returns what it printed, to stdout and
+// stderr.
+func Output(ctx context.Context, cmd *exec.Cmd) ([]byte, error) {
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := Run(ctx, cmd)
+	return out.Bytes(), err
+}
+
 // TempDir makes a folder for what the go command builds and runs; remove removes
 // it.
 func TempDir() (dir string, remove func(), err error) {
@@ -82,17 +92,22 @@ func Temporary(path string) (remove func()) {
 	}
 }
 
-// Commit runs f, which Abandon lets finish once it has begun.
+// Commit runs f, which Exit lets finish once it has begun.
 func Commit(f func() error) error {
 	committing.Lock()
 	defer committing.Unlock()
 	return f()
 }
 
-// Abandon kills what still runs and removes what is still there, for a process
-// that is about to exit.
-func Abandon() {
+// Exit ends this process after a signal, whatever it does: it kills what still runs
+// and removes what is still there.
+func Exit(s os.Signal) {
 	committing.Lock() // for good
+	abandon()
+	os.Exit(ExitCode(s))
+}
+
+func abandon() {
 	table.Lock()
 	defer table.Unlock()
 	for id := range table.groups {

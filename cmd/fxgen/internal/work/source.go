@@ -69,7 +69,7 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 		return c, loadGraph(c.gm, j, values)
 	}
 	defer s.watch(j)()
-	opts := []fx.Option{fx.Name(graphName(s.Name))}
+	opts := []fx.Option{fx.Name(graphName(s.Name)), fx.With(func(p *tracer.Tracer) { p.MaxNodes = maxNodes })}
 	ins, err := s.inputs(j)
 	if err != nil {
 		return nil, err
@@ -100,6 +100,10 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	c.gm = gm.Module
 	return c, nil
 }
+
+// maxNodes ends the capture of an endless loop of operators before it fills the
+// memory of a small machine: it takes seconds and some hundred megabytes.
+const maxNodes = 1 << 20
 
 // make calls the constructor.
 func (s *Source) make() (m any, err error) {
