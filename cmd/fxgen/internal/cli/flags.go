@@ -2,6 +2,8 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -91,6 +93,9 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 			if !ok || name == "" {
 				return nil, usagef("-%s %s: expected NAME=VALUE", list.flag, s)
 			}
+			if slices.ContainsFunc(*list.to, func(n work.Named) bool { return n.Name == name }) {
+				return nil, usagef("-%s %s: %s was given before; give each input once", list.flag, s, name)
+			}
 			*list.to = append(*list.to, work.Named{Name: name, Value: value})
 		}
 	}
@@ -110,10 +115,29 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 	if _, err := work.Pipeline(j.Passes); err != nil {
 		return nil, err
 	}
-	if j.Threads < 0 || j.Repeat < 0 || j.MinTime < 0 || j.Depth < 0 {
-		return nil, usagef("a number is negative")
+	return &j, f.negative()
+}
+
+// negative refuses numbers below zero, all of them, by the names of their flags.
+func (f *flags) negative() error {
+	var list []string
+	for _, n := range []struct {
+		flag  string
+		value int64
+		text  string
+	}{
+		{"threads", int64(f.threads), strconv.Itoa(f.threads)}, {"repeat", int64(f.job.Repeat), strconv.Itoa(f.job.Repeat)},
+		{"min-time", int64(f.minTime), f.minTime.String()}, {"timeout", int64(f.timeout), f.timeout.String()},
+		{"depth", int64(f.job.Depth), strconv.Itoa(f.job.Depth)},
+	} {
+		if n.value < 0 {
+			list = append(list, "-"+n.flag+" "+n.text+" is negative, expected 0 or more")
+		}
 	}
-	return &j, nil
+	if len(list) > 0 {
+		return usagef("%s", strings.Join(list, "\nfxgen: "))
+	}
+	return nil
 }
 
 func absolute(path string) string {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -164,8 +165,18 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 		return nil, usagef("-weights-mode %s: expected auto, embed, external or literal", f.job.WeightsMode)
 	}
 	var standard []string
-	if f.job.Style == work.Kernel {
-		standard = work.Optimise
+	switch f.job.Style {
+	case work.Kernel:
+		if standard = work.Optimise; f.job.Func != "" {
+			return nil, usagef("-func %s is for -style module; in kernel style the entry is the method Forward of the type that -type names", f.job.Func)
+		}
+	case work.Module:
+		if f.job.WeightsMode != "auto" {
+			return nil, usagef("-weights-mode %s is for -style kernel; module style puts weights into a file", f.job.WeightsMode)
+		}
+	}
+	if f.job.Func != "" && !token.IsIdentifier(f.job.Func) {
+		return nil, usagef("-func %s: expected a Go identifier", f.job.Func)
 	}
 	j, err := f.fill(c, work.Gen, standard)
 	if err != nil {

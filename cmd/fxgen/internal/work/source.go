@@ -65,6 +65,10 @@ type captured struct {
 func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
 	c := &captured{src: s}
 	if s.Graph != nil {
+		if len(j.Inputs) > 0 {
+			return nil, diag.New(BadValue, "-input "+j.Inputs[0].Name+"="+j.Inputs[0].Value+": "+s.Name+" is a graph, its inputs have types of their own").
+				WithHint("edit the types in the graph's first line, or give sizes with -shape")
+		}
 		c.gm = graph.Clone(s.Graph)
 		return c, loadGraph(c.gm, j, values)
 	}
@@ -143,7 +147,8 @@ const HarnessFile = "zz_fxgen_harness_test.go"
 func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }
 
 // inputs lists the declared inputs in order: those of the entry, then those of
-// -input, by name; a name that is not a parameter's stands for the next one.
+// -input, by name. Where parameters hold several tensors, or have no name, the
+// inputs have the names and the order of -input. All that is wrong is reported.
 func (s *Source) inputs(j *Job) ([]Named, error) {
 	var all []Named
 	if s.Model != nil {
@@ -155,9 +160,10 @@ func (s *Source) inputs(j *Job) ([]Named, error) {
 			all = append(all, Named{p, ""})
 		}
 	}
-	for i, in := range j.Inputs {
+	var errs diag.List
+	for _, in := range j.Inputs {
 		if _, err := shape.ParseType(in.Value); err != nil {
-			return nil, badValue("-input "+in.Name+"="+in.Value, err)
+			errs.Add(badValue("-input "+in.Name+"="+in.Value, err))
 		}
 		at := -1
 		for k := range all {
@@ -168,15 +174,13 @@ func (s *Source) inputs(j *Job) ([]Named, error) {
 		switch {
 		case at >= 0:
 			all[at].Value = in.Value
-		case i < len(all) && all[i].Value == "":
-			all[i] = in
-		case s.Model == nil && i >= len(all):
+		case s.Model == nil && len(s.Params) == 0:
 			all = append(all, in)
 		default:
-			return nil, unknownInput(in.Name, all)
+			errs.Add(unknownInput(in.Name, all))
 		}
 	}
-	return all, nil
+	return all, errs.Err()
 }
 
 func unknownInput(name string, all []Named) error {
