@@ -67,7 +67,7 @@ func callers() (pcs [4]uintptr) {
 
 // slicesFile is where slices.IndexFunc is.
 func slicesFile() (file string) {
-	slices.IndexFunc([]int{1}, func(int) bool {
+	_ = slices.IndexFunc([]int{1}, func(int) bool {
 		var pcs [1]uintptr
 		runtime.Callers(2, pcs[:])
 		f, _ := runtime.CallersFrames(pcs[:]).Next()

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -62,7 +64,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained,
+			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong,
 			"module": func(ts *testscript.TestScript, _ bool, args []string) {
 				mod := "module " + args[0] + "\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " +
 					ts.Getenv("REPO") + "\n\ntool github.com/gofx-dev/gofx/cmd/fxgen\n" + requires
@@ -105,6 +107,47 @@ func closeArrays(ts *testscript.TestScript, _ bool, args []string) {
 	if !(worst <= 1e-4*top) || top == 0 {
 		ts.Fatalf("%s and %s differ by %g, the largest element is %g", args[0], args[1], worst, top)
 	}
+}
+
+// wrong CODE REGEXP argument...: fxgen with these arguments exits with the code, says
+// what the expression matches and how to cure it, prints no result, and touches no
+// file. "$WORK" in the expression stands for the folder.
+func wrong(ts *testscript.TestScript, _ bool, args []string) {
+	before := snapshot(ts)
+	exits(ts, false, append([]string{args[0], "fxgen"}, args[2:]...))
+	errs := ts.ReadFile("stderr")
+	what := strings.Join(args[2:], " ")
+	if !regexp.MustCompile("(?m)" + args[1]).MatchString(errs) {
+		ts.Fatalf("fxgen %s: %q does not match\n%s", what, args[1], errs)
+	}
+	if args[0] == "1" && strings.Count(errs, "[FX") != strings.Count(errs, "    hint: ") {
+		ts.Fatalf("fxgen %s: not every mistake has a code and a cure:\n%s", what, errs)
+	}
+	if bad := regexp.MustCompile(`FX9001|goroutine \d|panic:|0x[0-9a-f]{6}`).FindString(errs); bad != "" {
+		ts.Fatalf("fxgen %s: the message holds %q:\n%s", what, bad, errs)
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("fxgen %s: printed a result:\n%s", what, out)
+	}
+	if after := snapshot(ts); after != before {
+		ts.Fatalf("fxgen %s: touched files:\n%s\nbefore:\n%s", what, after, before)
+	}
+}
+
+// snapshot lists the files of a script with sizes and times.
+func snapshot(ts *testscript.TestScript) string {
+	var b strings.Builder
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	}))
+	return b.String()
 }
 
 // trained FILE: weights that some other program wrote.
