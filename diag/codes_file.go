@@ -206,4 +206,22 @@ var fileCodes = []Info{
 		Cure:    "correct them; fxgen needs a package that compiles without its tests and without the code to be generated",
 		Example: `fxgen print ./broken#Net`,
 	},
+	{
+		Code: "FX8055", Title: "file would be lost",
+		Cause:   "a result is to go where a file is that fxgen did not write, that was changed since fxgen wrote it, that the command reads, or that is hand-written source of the captured package",
+		Cure:    "choose another place, move the file away, or replace it with -force, which spares what the command reads and the package's own source",
+		Example: `fxgen print mlp -o notes.fx`,
+	},
+	{
+		Code: "FX8056", Title: "file cannot be written",
+		Cause:   "a folder is in the place of a file or a file in the place of a folder, or the operating system refuses to write there",
+		Cure:    "check the path and the permissions and the space of its folder, or choose another place",
+		Example: `fxgen print mlp -o broken`,
+	},
+	{
+		Code: "FX8057", Title: "the model's code ended the program",
+		Cause:   "the model, its constructor or its package called os.Exit or log.Fatal, stopped its goroutine, panicked in another one, overflowed the stack, or was killed while it was captured",
+		Cure:    "return an error, or panic in the function itself; run it in a test of its own to see more",
+		Example: `fxgen print ./exits#Net`,
+	},
 }

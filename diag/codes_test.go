@@ -1,7 +1,11 @@
 package diag
 
 import (
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,6 +29,26 @@ func TestCodesAreCompleteAndSorted(t *testing.T) {
 	}
 	_, ok := Lookup("FX0000")
 	require.False(t, ok)
+}
+
+// Every code that a room declares is in the table, with its cure.
+func TestDeclaredCodesAreInTheTable(t *testing.T) {
+	declared := regexp.MustCompile(`diag\.Code = "(FX\d{4})"|diag\.Code\("(FX\d{4})"\)`)
+	found := 0
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(src), -1) {
+			found++
+			info, ok := Lookup(Code(m[1] + m[2]))
+			require.True(t, ok, "%s declares %s, which fxgen explain does not know", path, m[1]+m[2])
+			require.NotEmpty(t, info.Cure)
+		}
+		return err
+	}))
+	require.Greater(t, found, 50)
 }
 
 func TestCodesStandInTheirStage(t *testing.T) {

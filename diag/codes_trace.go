@@ -94,20 +94,15 @@ var traceCodes = []Info{
 	},
 	{
 		Code: "FX1009", Title: "two goroutines use one trace at once",
-		Cause: "The model starts goroutines that call tensor operations while others are recorded.",
+		Cause: "The model starts goroutines that call tensor operations while others are recorded. The calls that came too early have no result; the trace reports them when it ends.",
 		Cure:  "Trace from one goroutine; handing the trace over is fine, using it from two at once is not.",
 		Example: `func overlap() error {
 	// While one call is being recorded, another goroutine makes the next one.
 	_, err := fx.Trace(ctx, negate, fx.With(func(p *tracer.Tracer) {
 		p.OnCall = func(c *tensor.Call, record func(*tensor.Call) []*tensor.Tensor) []*tensor.Tensor {
-			raised := make(chan any)
-			go func() {
-				defer func() { raised <- recover() }()
-				c.Args[0].Relu()
-			}()
-			if r := <-raised; r != nil {
-				panic(r)
-			}
+			done := make(chan *tensor.Tensor)
+			go func() { done <- c.Args[0].Relu() }()
+			<-done
 			return record(c)
 		}
 	}))

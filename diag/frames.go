@@ -8,11 +8,20 @@ import (
 
 const modulePath = "github.com/gofx-dev/gofx/"
 
+// standard is the folder of the standard library, "" in programs that were built
+// without paths.
+var standard = sync.OnceValue(func() string {
+	var pc [1]uintptr
+	runtime.Callers(0, pc[:]) // itself
+	f, _ := runtime.CallersFrames(pc[:]).Next()
+	return f.File[:max(strings.LastIndex(f.File, "runtime/"), 0)]
+})
+
 // UserCode reports whether a function belongs to a user rather than to gofx's
-// library rooms, or to the Go runtime and packages of the standard library. models/, examples/,
-// internal/ (models of the tests) and test files are user code.
+// library rooms or the standard library. models/, examples/, internal/ (models of
+// the tests) and test files are user code.
 func UserCode(function, file string) bool {
-	if function == "" {
+	if function == "" || standard() != "" && strings.HasPrefix(file, standard()) {
 		return false
 	}
 	for _, p := range goCode {

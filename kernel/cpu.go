@@ -44,6 +44,22 @@ func restrict(f cpuFeatures, name string) cpuFeatures {
 	return f
 }
 
+// CPU names what this process uses of its processor: "generic" for Go alone, "neon",
+// "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+func CPU() string {
+	s := [...]string{"generic", "neon", "avx2", "avx512"}[cpu.level]
+	if cpu.vnni {
+		s += " vnni"
+	}
+	if cpu.vbmi {
+		s += " vbmi"
+	}
+	if cpu.dot {
+		s += " dot"
+	}
+	return s
+}
+
 // assembly reports whether there is code for this processor beside Go. Where
 // there never is, the linker leaves out what only such code needs.
 func assembly() bool { return hasAssembly && cpu.level != levelGeneric }

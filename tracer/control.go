@@ -14,7 +14,9 @@ import (
 // Cond implements tensor.Regioner. The branches are given the very operands, as
 // they are eagerly; what either writes is a result of the node.
 func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return then(in)
+	}
 	defer t.leave()
 	args := t.operands("cond", append([]*tensor.Tensor{pred}, in...))
 	if args == nil {
@@ -117,7 +119,9 @@ func (t *trace) mayShare(r *region, out []*tensor.Tensor) {
 
 // While implements tensor.Regioner.
 func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return t.poisoned(len(in))
+	}
 	defer t.leave()
 	args := t.operands("while", in)
 	if args == nil {
@@ -135,7 +139,9 @@ func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*t
 
 // Scan implements tensor.Regioner.
 func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
-	t.enter()
+	if !t.enter() {
+		return body(carry, seqs)
+	}
 	defer t.leave()
 	k := len(carry)
 	in := append(slices.Clone(carry), seqs...)
@@ -147,7 +153,8 @@ func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*ten
 	l.body.loop = true
 	ok := t.body(l.body, func(x []*tensor.Tensor) []*tensor.Tensor {
 		next, out := body(x[:k:k], x[k:])
-		if len(next) != k {
+		if len(next) != k && t.take() {
+			defer t.leave()
 			t.mismatch("scan", "the body returns "+strconv.Itoa(len(next))+" carried tensors, expected "+strconv.Itoa(k))
 		}
 		return append(slices.Clone(next), out...)

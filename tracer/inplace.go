@@ -18,7 +18,9 @@ const UnseenWrite diag.Code = "FX1016"
 // that dst is a place of, which its other views read from then on. What is
 // written to the model's state is stored when the graph ends.
 func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
-	t.enter()
+	if !t.enter() {
+		return
+	}
 	defer t.leave()
 	v := t.node(src, what)
 	if v == nil {
@@ -141,7 +143,9 @@ func (t *trace) storageOf(m *memory) *alias.Storage {
 
 // Lift implements tensor.Lifter.
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return t.poisoned(1)[0]
+	}
 	defer t.leave()
 	r := t.eagerRef(x)
 	r.Read(t)

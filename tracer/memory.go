@@ -378,9 +378,9 @@ func (t *trace) unseenWrites() {
 	}
 }
 
-// release ends the trace's interest in eager tensors. What was written and made
+// letGo ends the trace's interest in eager tensors. What was written and made
 // while tracing stays with it: no other value exists.
-func (t *trace) release() {
+func (t *trace) letGo() {
 	for _, m := range t.held {
 		if !m.dirty || !m.local {
 			m.array().Storage().Release(m)

@@ -204,9 +204,11 @@ func (t *trace) body(r *region, f func([]*tensor.Tensor) []*tensor.Tensor) bool 
 		t.region, t.cur = outer, cur
 		r.to = array.Now() + 1
 	}()
-	t.leave()
-	r.results = f(r.args)
-	t.enter()
+	resume := t.free()
+	func() {
+		defer resume()
+		r.results = f(r.args)
+	}()
 	r.nodes = make([]*graph.Node, len(r.results))
 	ok := true
 	for i, x := range r.results {
@@ -283,8 +285,13 @@ func (t *trace) close(rs []*region) []*graph.Node {
 		}
 	}
 	for _, r := range rs {
+		s := &graph.Structure{Kind: graph.Results}
+		for i := range r.nodes {
+			s.Fields = append(s.Fields, graph.Leaf(i))
+		}
+		r.in.Output(s, r.nodes...)
 		first := r.g.First()
-		for first != nil && first.Opcode() == graph.Placeholder {
+		for first.Opcode() == graph.Placeholder {
 			first = first.Next()
 		}
 		for _, n := range all {
@@ -294,11 +301,6 @@ func (t *trace) close(rs []*region) []*graph.Node {
 			}
 			r.g.MoveBefore(p, first)
 		}
-		s := &graph.Structure{Kind: graph.Results}
-		for i := range r.nodes {
-			s.Fields = append(s.Fields, graph.Leaf(i))
-		}
-		r.in.Output(s, r.nodes...)
 	}
 	return all
 }

@@ -12,7 +12,10 @@ import (
 
 // KnownSize implements tensor.Sizer.
 func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
-	t.alive("dim")
+	if !t.take() {
+		return 0
+	}
+	defer t.leave()
 	n := t.node(x, "Dim")
 	if n == nil {
 		return 0
@@ -50,7 +53,10 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 
 // KnownDim implements tensor.Sizer.
 func (t *trace) KnownDim(d shape.Dim, what string) int {
-	t.alive(what)
+	if !t.take() {
+		return 0
+	}
+	defer t.leave()
 	if v, ok := t.fixed(d); ok {
 		return v
 	}
@@ -65,7 +71,10 @@ func (t *trace) KnownDim(d shape.Dim, what string) int {
 // EqualDims implements tensor.Sizer. The guards so far, which every run checks at
 // entry, may decide what the sizes alone do not.
 func (t *trace) EqualDims(a, b shape.Dim) bool {
-	t.alive("Size.Equal")
+	if !t.take() {
+		return false
+	}
+	defer t.leave()
 	if equal, known := t.compare(a, b); known {
 		return equal
 	}
@@ -94,7 +103,10 @@ func (t *trace) compare(a, b shape.Dim) (equal, known bool) {
 
 // Guard implements tensor.Guarder.
 func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
-	t.alive("guard")
+	if !t.take() {
+		return
+	}
+	defer t.leave()
 	n := t.node(x, "guard")
 	if n == nil {
 		return

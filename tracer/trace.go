@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -26,10 +25,9 @@ type trace struct {
 	frames   int
 	maxNodes int
 	nodes    int
-	ended    bool
 	returned bool // the model's code
 	entry    diag.Pos
-	busy     atomic.Bool
+	use      usage
 
 	errs  diag.List
 	seen  map[place]int
@@ -164,7 +162,7 @@ func (t *trace) report(err error) {
 		if t.seen[k]++; t.seen[k] == 64 {
 			t.errs = append(t.errs, (&diag.Error{Code: Brake, Msg: "the mistake above was made 64 times; the trace was ended",
 				Hint: "a loop may depend on data; use tensor.While or tensor.Scan"}).At(e.Pos))
-			panic(stop{})
+			t.halt()
 		}
 	}
 }
@@ -172,33 +170,11 @@ func (t *trace) report(err error) {
 // reportEntry reports a mistake of the traced function's signature.
 func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 
-// alive refuses the use of a tensor whose trace has ended: it stands for nothing
-// any more, and a mistake that is reported now would be seen by nobody.
-func (t *trace) alive(what string) {
-	if t.ended {
-		panic((&diag.Error{Code: Ended, Op: what, Msg: "a traced value is used after its trace has ended",
-			Hint: "do not keep traced tensors in globals or fields"}).At(diag.Here()))
-	}
-}
-
-// enter guards against overlapping calls from two goroutines.
-func (t *trace) enter() {
-	t.alive("")
-	if !t.busy.CompareAndSwap(false, true) {
-		panic((&diag.Error{Code: Overlap, Msg: "two goroutines use one trace at the same time",
-			Hint: "trace from one goroutine; start others only outside the model"}).At(diag.Here()))
-	}
-	if t.frames > 0 {
-		t.pos = t.cur.Graph().Position(2, t.frames)
-		t.cur.SetPos(t.pos)
-	}
-}
-
-func (t *trace) leave() { t.busy.Store(false) }
-
 // Call implements tensor.Engine.
 func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
-	t.enter()
+	if !t.enter() {
+		return t.poison(c)
+	}
 	defer t.leave()
 	if t.p.OnCall != nil {
 		return t.p.OnCall(c, t.record)
@@ -252,8 +228,17 @@ func (t *trace) itemNode(tuple *graph.Node, index int) *graph.Node {
 
 // Type implements tensor.Engine.
 func (t *trace) Type(x *tensor.Tensor) shape.Type {
-	t.alive("")
+	if !t.take() {
+		return shape.Type{}
+	}
+	defer t.leave()
+	return t.typeOf(x)
+}
+
+func (t *trace) typeOf(x *tensor.Tensor) shape.Type {
 	switch v := x.Value().(type) {
+	case *array.Array:
+		return shape.TypeOf(v)
 	case *alias.Ref:
 		if ty, ok := v.Type(); ok {
 			return ty
@@ -261,11 +246,8 @@ func (t *trace) Type(x *tensor.Tensor) shape.Type {
 		if it := memoryOf(v.Storage).item; it != nil && v.IsWhole() {
 			return it.typ()
 		}
-		if !t.ended && t.busy.CompareAndSwap(false, true) {
-			defer t.leave()
-			if n := t.node(x, "Type"); n != nil {
-				return n.Type()
-			}
+		if n := t.node(x, "Type"); n != nil {
+			return n.Type()
 		}
 	case *graph.Node:
 		if v != nil {
@@ -289,12 +271,15 @@ func (v *item) typ() shape.Type {
 
 // Observe implements tensor.Engine: data cannot be had while tracing.
 func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
-	t.alive(strings.ToLower(what))
+	zero := array.New(array.F32)
+	if !t.take() {
+		return zero
+	}
+	defer t.leave()
 	if what == "String" {
 		return nil
 	}
-	ty := t.Type(x)
-	zero := array.New(array.F32)
+	ty := t.typeOf(x)
 	if ty.Kind() == shape.None && x.Value() != nil && t.isPoison(x) {
 		return zero // its own mistake was reported
 	}
@@ -330,7 +315,9 @@ func (t *trace) isPoison(x *tensor.Tensor) bool {
 
 // Size implements tensor.Sizer.
 func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
-	t.enter()
+	if !t.enter() {
+		return shape.Unknown
+	}
 	defer t.leave()
 	if n := t.origin(x); n != nil { // a symbol of its graph is known in regions too
 		if d := n.Type().Dim(axis); !d.IsUnknown() {
@@ -350,14 +337,15 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 
 // Leaf implements tensor.Leafer.
 func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
-	t.alive(b.Op.Name)
+	c := &tensor.Call{Op: b.Op, Attrs: b.Attrs, Args: in}
+	if !t.enter() {
+		return t.poison(c), true
+	}
+	defer t.leave()
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && !t.p.IsLeaf(m, info.path, true) {
 		return nil, false
 	}
-	t.enter()
-	defer t.leave()
-	c := &tensor.Call{Op: b.Op, Attrs: b.Attrs, Args: in}
 	args := make([]*graph.Node, len(in))
 	for i, x := range in {
 		if x == nil {
@@ -454,7 +442,10 @@ func (t *trace) moduleInfo(m any) modInfo {
 
 // Enter implements tensor.Scoper.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
-	t.alive("run")
+	if !t.enter() {
+		return t.poisonForward(m), nil, true
+	}
+	defer t.leave()
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
 		return t.userLeaf(m, info, in), nil, true
@@ -464,15 +455,16 @@ func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), boo
 	t.scope = t.cur.Graph().Scope(graph.Scope{Path: info.path, Type: ty.PkgPath() + "." + ty.Name()})
 	t.cur.SetScope(t.scope)
 	return nil, func() {
-		t.scope = outer
-		t.cur.SetScope(outer)
+		if t.take() {
+			defer t.leave()
+			t.scope = outer
+			t.cur.SetScope(outer)
+		}
 	}, false
 }
 
 // userLeaf records a call of a user's module as one node of an ad-hoc operator.
 func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
-	defer t.leave()
 	args := make([]*graph.Node, len(in))
 	operands := make([]op.Operand, len(in))
 	for i, x := range in {

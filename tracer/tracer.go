@@ -117,14 +117,14 @@ func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer t.release()
-	defer func() { t.ended = true }()
+	defer t.letGo()
 	if t.root != nil {
 		for _, e := range tensor.StateErrors(t.root) {
 			t.reportEntry(e)
 		}
 	}
 	results, returned := t.run(call)
+	t.hold("after the model had returned")
 	t.returned = true
 	t.within(func() {
 		t.unseenWrites()
@@ -133,6 +133,9 @@ func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 			t.finish(results)
 		}
 	})
+	t.use.ended.Store(true)
+	t.leave()
+	t.clashes()
 	if err := t.errs.Err(); err != nil {
 		t.errs.Sort()
 		return nil, t.errs
@@ -223,33 +226,42 @@ type stop struct{}
 // run calls the function and returns its results; returned is false when it was
 // not called or panicked.
 func (t *trace) run(c *target) (results []reflect.Value, returned bool) {
-	t.within(func() {
-		args, ok := t.arguments(c)
-		switch {
-		case !ok:
-			return
-		case c.fn.Type().IsVariadic():
-			results = c.fn.CallSlice(args)
-		default:
-			results = c.fn.Call(args)
-		}
-		returned = true
-	})
-	return results, returned
+	defer func() {
+		r := recover()
+		t.hold("after the model had returned")
+		defer t.leave()
+		t.clashes()
+		t.within(func() { t.caught(r) })
+	}()
+	args, ok := t.arguments(c)
+	switch {
+	case !ok:
+		return nil, false
+	case c.fn.Type().IsVariadic():
+		return c.fn.CallSlice(args), true
+	}
+	return c.fn.Call(args), true
 }
 
 // within runs f and reports what it panics with. Reporting may itself end the trace.
 func (t *trace) within(f func()) {
 	defer func() {
-		switch r := recover().(type) {
-		case nil, stop:
-		case *diag.Error:
-			t.within(func() { t.report(r) })
-		default:
-			t.within(func() { t.panicked(r) })
+		if r := recover(); r != nil {
+			t.within(func() { t.caught(r) })
 		}
 	}()
 	f()
+}
+
+// caught reports what a panic was about.
+func (t *trace) caught(r any) {
+	switch r := r.(type) {
+	case nil, stop:
+	case *diag.Error:
+		t.report(r)
+	default:
+		t.panicked(r)
+	}
 }
 
 // panicked reports a panic of user code: attached to an earlier mistake, which
@@ -460,11 +472,11 @@ func (t *trace) count(n *graph.Node) {
 	if t.nodes++; t.nodes > t.maxNodes {
 		t.report((&diag.Error{Code: Brake, Msg: "the trace has more than " + strconv.Itoa(t.maxNodes) + " nodes",
 			Hint: "a loop may depend on data; use tensor.While or tensor.Scan, or raise MaxNodes"}).At(n.Pos()))
-		panic(stop{})
+		t.halt()
 	}
 	if t.nodes&255 == 0 && t.ctx.Err() != nil {
 		t.report(diag.Stop(t.ctx.Err()))
-		panic(stop{})
+		t.halt()
 	}
 }
 

@@ -3,6 +3,9 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -27,6 +30,7 @@ var diagnostic = regexp.MustCompile(`(?m)faults\.go:(\d+)(?::\d+)?: .*\[(FX\d{4}
 func TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing(t *testing.T) {
 	want, err := faults.Wants("../../internal/faults")
 	require.NoError(t, err)
+	params := parameters(t, "../../internal/faults/faults.go")
 	for _, f := range faults.All() {
 		t.Run(f.Name, func(t *testing.T) {
 			if !quickFaults[f.Name] {
@@ -38,7 +42,7 @@ func TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing(t *testing.T) {
 			dir := t.TempDir()
 			args := []string{"gen", "-o", filepath.Join(dir, "net")}
 			for i, typ := range f.Types {
-				args = append(args, "-input", faults.InputName(i)+"="+typ)
+				args = append(args, "-input", params[f.Name][i]+"="+typ)
 			}
 			var out, errs bytes.Buffer
 			require.Equal(t, 1, cli.Main(append(args, "../../internal/faults#"+f.Name), &out, &errs), "%s", errs.String())
@@ -59,4 +63,21 @@ func TestFaultyModelsGiveTheirDiagnosticsAndWriteNothing(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
+}
+
+// parameters returns the names of the parameters of a file's functions.
+func parameters(t *testing.T, file string) map[string][]string {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	require.NoError(t, err)
+	names := map[string][]string{}
+	for _, d := range parsed.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok {
+			for _, p := range f.Type.Params.List {
+				for _, n := range p.Names {
+					names[f.Name.Name] = append(names[f.Name.Name], n.Name)
+				}
+			}
+		}
+	}
+	return names
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -61,7 +64,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "close": closeArrays, "keys": keys,
+			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong,
 			"module": func(ts *testscript.TestScript, _ bool, args []string) {
 				mod := "module " + args[0] + "\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " +
 					ts.Getenv("REPO") + "\n\ntool github.com/gofx-dev/gofx/cmd/fxgen\n" + requires
@@ -106,6 +109,56 @@ func closeArrays(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// wrong CODE REGEXP argument...: fxgen with these arguments exits with the code, says
+// what the expression matches and how to cure it, prints no result, and touches no
+// file. "$WORK" in the expression stands for the folder.
+func wrong(ts *testscript.TestScript, _ bool, args []string) {
+	before := snapshot(ts)
+	exits(ts, false, append([]string{args[0], "fxgen"}, args[2:]...))
+	errs := ts.ReadFile("stderr")
+	what := strings.Join(args[2:], " ")
+	if !regexp.MustCompile("(?m)" + args[1]).MatchString(errs) {
+		ts.Fatalf("fxgen %s: %q does not match\n%s", what, args[1], errs)
+	}
+	if args[0] == "1" && strings.Count(errs, "[FX") != strings.Count(errs, "    hint: ") {
+		ts.Fatalf("fxgen %s: not every mistake has a code and a cure:\n%s", what, errs)
+	}
+	if bad := regexp.MustCompile(`FX9001|goroutine \d|panic:|0x[0-9a-f]{6}`).FindString(errs); bad != "" {
+		ts.Fatalf("fxgen %s: the message holds %q:\n%s", what, bad, errs)
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("fxgen %s: printed a result:\n%s", what, out)
+	}
+	if after := snapshot(ts); after != before {
+		ts.Fatalf("fxgen %s: touched files:\n%s\nbefore:\n%s", what, after, before)
+	}
+}
+
+// snapshot lists the files of a script with sizes and times.
+func snapshot(ts *testscript.TestScript) string {
+	var b strings.Builder
+	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+		}
+		return err
+	}))
+	return b.String()
+}
+
+// trained FILE: weights that some other program wrote.
+func trained(ts *testscript.TestScript, _ bool, args []string) {
+	var b bytes.Buffer
+	w := array.New(array.F32, 2)
+	array.SetFloat64At(w, 1, 42)
+	ts.Check(safetensors.Write(&b, []safetensors.Named{{Name: "w", Array: w}}, map[string]string{"format": "pt"}))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
+}
+
 // keys NAME...: the standard output is one line with a JSON object of exactly
 // these keys.
 func keys(ts *testscript.TestScript, _ bool, args []string) {
@@ -135,7 +188,7 @@ func TestGraphvizIsNotLinked(t *testing.T) {
 // The documented example of each code of the command line is a command that
 // reports it.
 func TestDocumentedExamples(t *testing.T) {
-	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054"} {
+	for _, c := range []diag.Code{"FX8050", "FX8051", "FX8052", "FX8053", "FX8054", "FX8055", "FX8056"} {
 		info, ok := diag.Lookup(c)
 		require.True(t, ok, c)
 		args := strings.Fields(info.Example)
@@ -145,6 +198,7 @@ func TestDocumentedExamples(t *testing.T) {
 		for name, text := range map[string]string{
 			"go.mod":           "module example.com/m\n\ngo 1.26.0\n",
 			"broken/broken.go": "package broken\n\nfunc Net() { undefined() }\n",
+			"notes.fx":         "my own words",
 			"net.fx":           "gofx 1\n\ngraph g(%x: f32[2]) {\n  %w = get_attr[w] : f32[2]\n  %y = call_function[add](%x, %w)\n  return %y\n}\nparam w : f32[2]\n",
 		} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))

@@ -30,14 +30,9 @@ func overlap() error {
 	// While one call is being recorded, another goroutine makes the next one.
 	_, err := fx.Trace(ctx, negate, fx.With(func(p *tracer.Tracer) {
 		p.OnCall = func(c *tensor.Call, record func(*tensor.Call) []*tensor.Tensor) []*tensor.Tensor {
-			raised := make(chan any)
-			go func() {
-				defer func() { raised <- recover() }()
-				c.Args[0].Relu()
-			}()
-			if r := <-raised; r != nil {
-				panic(r)
-			}
+			done := make(chan *tensor.Tensor)
+			go func() { done <- c.Args[0].Relu() }()
+			<-done
 			return record(c)
 		}
 	}))

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
@@ -31,11 +31,11 @@ func (a *app) built(ctx context.Context, s *source, j *work.Job) (*work.Result, 
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "fxgen-")
+	dir, remove, err := proc.TempDir()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	h, err := findHome(ctx, s.folder())
 	if err != nil {
 		return nil, err
@@ -123,10 +123,13 @@ func (p *program) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", file, "-o", p.binary(), p.home.path+"/"+programFolder)
+	cmd := proc.Command(ctx, "go", "build", "-overlay", file, "-o", p.binary(), p.home.path+"/"+programFolder)
 	cmd.Dir = p.home.dir
-	cmd.Env = userpkg.HostEnv()
-	out, err := cmd.CombinedOutput()
+	cmd.Env = append(userpkg.HostEnv(), "GOTMPDIR="+p.dir)
+	out, err := proc.Output(ctx, cmd)
+	if ctx.Err() != nil {
+		return err
+	}
 	if err != nil {
 		if e := userpkg.Unready(string(out), p.home.dir); e != nil {
 			return e
@@ -202,8 +205,11 @@ func (p *program) run(ctx context.Context, j *work.Job) (*work.Result, error) {
 	if err := work.Request(p.dir, j); err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, p.binary(), p.dir)
-	out, runErr := cmd.CombinedOutput()
+	cmd := proc.Command(ctx, p.binary(), p.dir)
+	out, runErr := proc.Output(ctx, cmd)
+	if ctx.Err() != nil {
+		return nil, runErr
+	}
 	res, missing, err := work.Receive(p.dir)
 	if missing {
 		e := diag.Bug("the generated program left no result")

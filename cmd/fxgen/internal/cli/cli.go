@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -42,9 +44,14 @@ type app struct {
 
 // Main runs the command line without the program's name and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) (code int) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	a := &app{ctx: ctx, stdout: stdout, stderr: stderr}
+	ctx, caught := heed()
+	defer func() {
+		if s := caught(); s != nil {
+			code = proc.ExitCode(s)
+		}
+	}()
+	out := &checked{w: stdout}
+	a := &app{ctx: ctx, stdout: out, stderr: stderr}
 	defer func() {
 		if r := recover(); r != nil {
 			code = a.fail(diag.Bug(fmt.Sprint(r)))
@@ -52,9 +59,63 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	}()
 	root := a.root()
 	root.SetArgs(longFlags(args))
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	return a.fail(root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if out.err != nil && (err == nil || errors.Is(err, errDiffers)) {
+		err = out.err
+	}
+	return a.fail(err)
+}
+
+// heed ends the context at a signal, so that the program takes back what it has
+// begun; what does not heed the context within half a second is cut off. The
+// returned function ends the watch and tells the signal, if there was one.
+func heed() (ctx context.Context, caught func() os.Signal) {
+	ctx, cancel := context.WithCancel(context.Background())
+	signals, done := make(chan os.Signal, 2), make(chan struct{})
+	got := make(chan os.Signal, 1)
+	signal.Notify(signals, proc.Signals...)
+	go func() {
+		defer close(got)
+		select {
+		case <-done:
+			return
+		case s := <-signals:
+			got <- s
+			cancel()
+			select {
+			case <-done:
+			case <-signals: // once more: at once
+				proc.Exit(s)
+			case <-time.After(patience):
+				proc.Exit(s)
+			}
+		}
+	}()
+	return ctx, func() os.Signal {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+		return <-got
+	}
+}
+
+// patience is how long a cancelled command may take to end by itself.
+const patience = 600 * time.Millisecond
+
+// checked remembers that results could not be written: to a full disk for instance.
+type checked struct {
+	w   io.Writer
+	err error
+}
+
+func (c *checked) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	if c.err == nil && err != nil {
+		c.err = unwritable("the results", err)
+	}
+	return n, err
 }
 
 // longFlags makes -name of --name: flags take one dash or two.
@@ -96,7 +157,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.print(), a.draw(), a.stats(),
-		a.models(), a.ops(), a.passes(), a.devices(), a.explain())
+		a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
 		c.DisableFlagsInUseLine = true
@@ -133,6 +194,9 @@ func (a *app) fail(err error) int {
 	switch {
 	case err == nil:
 		return exitOK
+	case a.ctx.Err() != nil:
+		fmt.Fprintln(a.stderr, "fxgen: ended by a signal")
+		return exitInput
 	case errors.Is(err, errDiffers):
 		return exitInput
 	case errors.As(err, &usage):

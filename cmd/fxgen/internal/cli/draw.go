@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
@@ -26,6 +26,7 @@ func (a *app) draw() *cobra.Command {
 	f.sourceFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
 	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules that are drawn, 0 for all")
+	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		format := strings.TrimPrefix(filepath.Ext(out), ".")
 		switch format {
@@ -35,24 +36,28 @@ func (a *app) draw() *cobra.Command {
 		default:
 			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
 		}
-		data, err := a.drawing(c, &f, format, out, args[0])
+		j, err := f.fill(c, work.Draw, nil)
 		if err != nil {
 			return err
 		}
-		return writeFiles([]target{{out, data}})
+		s, err := a.open(args[0], f.construct)
+		if err != nil {
+			return err
+		}
+		data, err := a.drawing(s, j, format)
+		if err != nil {
+			return err
+		}
+		t, err := stamped(out, data)
+		if err != nil {
+			return err
+		}
+		return a.writer(&f, s, j).write([]target{t})
 	}
 	return c
 }
 
-func (a *app) drawing(c *cobra.Command, f *flags, format, out, arg string) ([]byte, error) {
-	j, err := f.fill(c, work.Draw, nil)
-	if err != nil {
-		return nil, err
-	}
-	s, err := a.open(arg, f.construct)
-	if err != nil {
-		return nil, err
-	}
+func (a *app) drawing(s *source, j *work.Job, format string) ([]byte, error) {
 	dot, err := a.do(a.ctx, s, j)
 	if err != nil || format == "dot" {
 		return textOf(dot), err
@@ -87,12 +92,19 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 		args = slices.Insert(args, 1, "-mod=readonly") // commands are not vendored
 	}
 	defer a.busy("drawing")()
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = h.dir, userpkg.HostEnv()
+	tmp, remove, err := proc.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	cmd := proc.Command(ctx, "go", args...)
+	cmd.Dir, cmd.Env = h.dir, append(userpkg.HostEnv(), "GOTMPDIR="+tmp)
 	cmd.Stdin = strings.NewReader(dot)
 	var out, msg bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &msg
-	if err := cmd.Run(); err != nil {
+	if err := proc.Run(ctx, cmd); ctx.Err() != nil {
+		return nil, err
+	} else if err != nil {
 		if e := userpkg.Unready(msg.String(), h.dir); e != nil {
 			return nil, e
 		}

@@ -2,8 +2,25 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// The codes of files that cannot be written.
+const (
+	codeKept    diag.Code = "FX8055" // writing would lose what somebody else wrote
+	codeNoWrite diag.Code = "FX8056" // the place cannot be written to
 )
 
 // target is a file to be written.
@@ -12,51 +29,261 @@ type target struct {
 	data []byte
 }
 
+// stamped is a target that fxgen will know again.
+func stamped(path string, data []byte) (target, error) {
+	data, err := stamp.Add(path, data)
+	return target{path, data}, err
+}
+
 // stale returns the files whose contents on disk differ; missing ones count.
 func stale(list []target) []target {
 	var out []target
 	for _, t := range list {
-		if old, err := os.ReadFile(t.path); err != nil || !bytes.Equal(old, t.data) {
+		if old, ok := contents(t.path); !ok || !bytes.Equal(old, t.data) {
 			out = append(out, t)
 		}
 	}
 	return out
 }
 
-// writeFiles writes those files that differ from what is on disk: all beside their
-// place first, then renamed, so that an error leaves the old ones.
-func writeFiles(list []target) (err error) {
+// contents reads a file; devices and pipes have none.
+func contents(path string) ([]byte, bool) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil, false
+	}
+	data, err := os.ReadFile(path)
+	return data, err == nil
+}
+
+// writer puts results into files. It replaces what fxgen wrote and nothing else,
+// unless it is told to; what the command reads, and hand-written files of the
+// package that is captured, it never replaces.
+type writer struct {
+	ctx   context.Context
+	force bool
+	reads []string               // files that the command reads
+	owns  func(path string) bool // whether a file is part of the captured package
+}
+
+// put is a file whose place was found to be fit.
+type put struct {
+	target
+	mode   fs.FileMode // of the file that is replaced, 0 when there is none
+	direct bool        // a device or pipe
+	tmp    string
+}
+
+// write writes those files that differ from what is on disk: all beside their
+// place first, then renamed, so that an error or a signal leaves the old ones.
+func (w *writer) write(list []target) (err error) {
+	puts, err := w.inspect(list)
+	if err != nil {
+		return err
+	}
+	var temporary []func()
 	var made []string
 	defer func() {
-		for _, tmp := range made {
-			os.Remove(tmp)
+		for _, remove := range temporary {
+			remove()
+		}
+		if err != nil {
+			removeFolders(made)
 		}
 	}()
-	changed := stale(list)
-	for _, t := range changed {
-		if err := os.MkdirAll(filepath.Dir(t.path), 0o777); err != nil {
-			return err
+	for i := range puts {
+		p := &puts[i]
+		if p.direct {
+			continue
 		}
-		f, err := os.CreateTemp(filepath.Dir(t.path), ".fxgen-*")
-		if err != nil {
-			return err
-		}
-		made = append(made, f.Name())
-		_, err = f.Write(t.data)
-		if e := f.Chmod(0o644); err == nil {
-			err = e
-		}
-		if e := f.Close(); err == nil {
-			err = e
+		folders, err := makeFolders(filepath.Dir(p.path))
+		made = append(made, folders...)
+		if err == nil {
+			p.tmp = filepath.Join(filepath.Dir(p.path), ".fxgen-"+rand.Text())
+			temporary = append(temporary, proc.Temporary(p.tmp))
+			err = p.save()
 		}
 		if err != nil {
-			return err
+			return unwritable(p.path, err)
 		}
 	}
-	for i, t := range changed {
-		if err := os.Rename(made[i], t.path); err != nil {
-			return err
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	return proc.Commit(func() error {
+		for i := range puts {
+			if err := puts[i].commit(); err != nil {
+				return unwritable(puts[i].path, err)
+			}
 		}
+		return nil
+	})
+}
+
+// save writes the temporary file. A new file has the permissions that the umask
+// leaves of 0644, one in place of another has the other's.
+func (p *put) save() error {
+	f, err := os.OpenFile(p.tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(p.data)
+	if p.mode != 0 && err == nil {
+		err = f.Chmod(p.mode)
+	}
+	return errors.Join(err, f.Close())
+}
+
+func (p *put) commit() error {
+	if !p.direct {
+		return os.Rename(p.tmp, p.path)
+	}
+	f, err := os.OpenFile(p.path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(p.data)
+	return errors.Join(err, f.Close())
+}
+
+// inspect looks at all places before anything is written.
+func (w *writer) inspect(list []target) (puts []put, err error) {
+	var errs diag.List
+	at := map[string]bool{}
+	for _, t := range list {
+		if path := absolute(t.path); at[path] {
+			errs.Add(diag.New(codeNoWrite, "two results go to "+t.path).WithHint("give each a file of its own"))
+			continue
+		} else {
+			at[path] = true
+		}
+		if len(stale([]target{t})) == 0 {
+			continue
+		}
+		p, err := w.fit(t)
+		errs.Add(err)
+		puts = append(puts, p)
+	}
+	return puts, errs.Err()
+}
+
+// fit decides whether and how a file is written.
+func (w *writer) fit(t target) (put, error) {
+	p := put{target: t}
+	link, err := os.Lstat(t.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return p, folderFor(t.path)
+	case err != nil:
+		return p, unwritable(t.path, err)
+	}
+	info, err := os.Stat(t.path)
+	isLink := link.Mode()&fs.ModeSymlink != 0
+	switch {
+	case err == nil && info.IsDir():
+		return p, diag.New(codeNoWrite, t.path+" is a folder, expected a file").WithHint("name a file in it")
+	case err == nil && !info.Mode().IsRegular():
+		p.direct = true // renaming a file onto a device would remove the device
+		return p, nil
+	case isLink:
+		to, _ := os.Readlink(t.path)
+		return p, w.unforced(t.path+" is a symbolic link to "+to, "name the file itself, or replace the link, not the file, with -force")
+	}
+	p.mode = link.Mode().Perm()
+	return p, w.replaceable(t.path, info)
+}
+
+// replaceable refuses to lose what is not fxgen's.
+func (w *writer) replaceable(path string, info fs.FileInfo) error {
+	for _, r := range w.reads {
+		if other, err := os.Stat(r); err == nil && os.SameFile(info, other) {
+			return diag.New(codeKept, path+" is read by this command and is not replaced").WithHint("write to another file")
+		}
+	}
+	old, ok := contents(path)
+	if !ok {
+		return diag.New(codeNoWrite, path+" cannot be read, so that nobody knows whose it is").WithHint("delete the file, or choose another place")
+	}
+	state := stamp.Of(path, old)
+	switch {
+	case state == stamp.Foreign && w.owns != nil && w.owns(path):
+		return diag.New(codeKept, path+" is a file of the captured package that fxgen did not write; it is not replaced, not even with -force").
+			WithHint("choose another -o, or delete the file")
+	case state == stamp.Foreign:
+		what := " exists and does not bear fxgen's mark: somebody else wrote it"
+		switch {
+		case filepath.Ext(path) == ".go":
+			what = " exists and does not begin with the comment of generated code: somebody else wrote it"
+		case !stamp.Marks(path):
+			what = " exists, and files of its kind do not tell who wrote them"
+		}
+		return w.unforced(path+what, "choose another place, move the file away, or replace it with -force")
+	case state == stamp.Edited:
+		return w.unforced(path+" was changed since fxgen generated it", "move the changes elsewhere, or give them up with -force")
+	case info.Mode().Perm()&0o222 == 0:
+		return w.unforced(path+" is read-only", "make it writable, or replace it with -force")
 	}
 	return nil
+}
+
+func (w *writer) unforced(msg, hint string) error {
+	if w.force {
+		return nil
+	}
+	return diag.New(codeKept, msg).WithHint(hint)
+}
+
+// folderFor checks that the folder of a new file is one or can be made.
+func folderFor(path string) error {
+	if strings.HasSuffix(path, string(filepath.Separator)) || filepath.Base(path) == "." {
+		return diag.New(codeNoWrite, path+" is a folder, expected a file").WithHint("name a file in it")
+	}
+	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		switch {
+		case err == nil && info.IsDir():
+			return nil
+		case err == nil:
+			return diag.New(codeNoWrite, "cannot write "+path+": "+dir+" is a file, expected a folder").WithHint("choose another place")
+		case dir == filepath.Dir(dir) || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR):
+			return unwritable(path, err)
+		}
+	}
+}
+
+// makeFolders is os.MkdirAll that tells what it made.
+func makeFolders(dir string) (made []string, err error) {
+	if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+		return nil, nil
+	}
+	made, err = makeFolders(filepath.Dir(dir))
+	if err != nil {
+		return made, err
+	}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return made, nil
+		}
+		return made, err
+	}
+	return append(made, dir), nil
+}
+
+// removeFolders removes folders that were made in vain, the innermost first.
+func removeFolders(made []string) {
+	for i := len(made) - 1; i >= 0; i-- {
+		os.Remove(made[i])
+	}
+}
+
+// unwritable says in plain words why a file cannot be written.
+func unwritable(path string, err error) error {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		err = p.Err
+	case errors.As(err, &l):
+		err = l.Err
+	}
+	return diag.New(codeNoWrite, fmt.Sprintf("cannot write %s: %v", path, err)).WithHint("check the permissions and the space of the folder, or choose another place")
 }

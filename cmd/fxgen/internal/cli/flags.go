@@ -2,6 +2,8 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,14 +21,16 @@ type flags struct {
 	engine                  string
 	threads                 int
 	json                    bool
+	force                   bool
 	job                     work.Job
-	minTime                 time.Duration
+	minTime, timeout        time.Duration
 }
 
 // sourceFlags are those of all commands that capture.
 func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.construct, "new", "", "function, or expression, that makes the module of ./pkg#Type")
 	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	c.Flags().DurationVar(&f.timeout, "timeout", 2*time.Minute, "the longest that the model's Go code may take to be captured, 0 for any")
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, or none")
 }
 
@@ -48,6 +52,28 @@ func (f *flags) shapeFlag(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.shapes, "shape", nil, "NAME=1,128: sizes of an input (repeat)")
 }
 
+// forceFlag is of commands that write files.
+func (f *flags) forceFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&f.force, "force", false, "replace files that fxgen did not write, or that were changed since")
+}
+
+// writer writes the results of a job on a source.
+func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
+	w := &writer{ctx: a.ctx, force: f.force, reads: s.reads}
+	if s.pkg != nil {
+		w.owns = s.pkg.Owns
+	}
+	if filepath.IsAbs(j.Weights) {
+		w.reads = append(w.reads, j.Weights)
+	}
+	for _, in := range j.In {
+		if filepath.IsAbs(in.Value) {
+			w.reads = append(w.reads, in.Value)
+		}
+	}
+	return w
+}
+
 func (f *flags) jsonFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
 }
@@ -56,7 +82,7 @@ func (f *flags) jsonFlag(c *cobra.Command) {
 func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Job, error) {
 	j := f.job
 	j.Verb, j.Engine, j.Seed, j.Threads, j.JSON = verb, f.engine, f.seed, f.threads, f.json
-	j.MinTime = int64(f.minTime)
+	j.MinTime, j.Timeout = int64(f.minTime), int64(f.timeout)
 	for _, list := range []struct {
 		flag string
 		from []string
@@ -66,6 +92,9 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 			name, value, ok := strings.Cut(s, "=")
 			if !ok || name == "" {
 				return nil, usagef("-%s %s: expected NAME=VALUE", list.flag, s)
+			}
+			if slices.ContainsFunc(*list.to, func(n work.Named) bool { return n.Name == name }) {
+				return nil, usagef("-%s %s: %s was given before; give each input once", list.flag, s, name)
 			}
 			*list.to = append(*list.to, work.Named{Name: name, Value: value})
 		}
@@ -86,10 +115,29 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 	if _, err := work.Pipeline(j.Passes); err != nil {
 		return nil, err
 	}
-	if j.Threads < 0 || j.Repeat < 0 || j.MinTime < 0 || j.Depth < 0 {
-		return nil, usagef("a number is negative")
+	return &j, f.negative()
+}
+
+// negative refuses numbers below zero, all of them, by the names of their flags.
+func (f *flags) negative() error {
+	var list []string
+	for _, n := range []struct {
+		flag  string
+		value int64
+		text  string
+	}{
+		{"threads", int64(f.threads), strconv.Itoa(f.threads)}, {"repeat", int64(f.job.Repeat), strconv.Itoa(f.job.Repeat)},
+		{"min-time", int64(f.minTime), f.minTime.String()}, {"timeout", int64(f.timeout), f.timeout.String()},
+		{"depth", int64(f.job.Depth), strconv.Itoa(f.job.Depth)},
+	} {
+		if n.value < 0 {
+			list = append(list, "-"+n.flag+" "+n.text+" is negative, expected 0 or more")
+		}
 	}
-	return &j, nil
+	if len(list) > 0 {
+		return usagef("%s", strings.Join(list, "\nfxgen: "))
+	}
+	return nil
 }
 
 func absolute(path string) string {

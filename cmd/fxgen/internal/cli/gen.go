@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/textdiff"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
@@ -35,31 +37,19 @@ func (f *genFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.job.Style, "style", work.Kernel, "kernel: a package of its own that calls kernels; module: readable Go over the tensor API")
 	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal or auto")
 	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
+	f.forceFlag(c)
 }
 
 func (a *app) gen() *cobra.Command {
 	return a.genCommand("gen", "Write generated Go", func(g *generated) error {
+		if err := g.writer.write(g.files); err != nil {
+			return err
+		}
 		for _, path := range g.strays {
 			fmt.Fprintf(a.stderr, "fxgen: %s was generated earlier and is not any more; delete it\n", path)
 		}
-		if err := g.foreign(); err != nil {
-			return err
-		}
-		return writeFiles(g.files)
+		return nil
 	})
-}
-
-// foreign refuses to replace Go files that fxgen did not write, or that were
-// ejected since.
-func (g *generated) foreign() error {
-	var errs diag.List
-	for _, t := range stale(g.files) {
-		if _, err := os.Stat(t.path); err != nil || g.eject || filepath.Ext(t.path) != ".go" || userpkg.IsGenerated(t.path) {
-			continue
-		}
-		errs.Add(bad(t.path+" exists and does not begin with the comment of generated code", "choose another -o, or delete the file"))
-	}
-	return errs.Err()
 }
 
 // difference is a line of check.
@@ -149,7 +139,7 @@ func textual(b []byte) bool { return !slices.Contains(b, 0) }
 // generated is what gen makes of its arguments.
 type generated struct {
 	files  []target
-	eject  bool
+	writer *writer
 	strays []string // files that fxgen wrote to the folder and does not write now
 }
 
@@ -175,8 +165,18 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 		return nil, usagef("-weights-mode %s: expected auto, embed, external or literal", f.job.WeightsMode)
 	}
 	var standard []string
-	if f.job.Style == work.Kernel {
-		standard = work.Optimise
+	switch f.job.Style {
+	case work.Kernel:
+		if standard = work.Optimise; f.job.Func != "" {
+			return nil, usagef("-func %s is for -style module; in kernel style the entry is the method Forward of the type that -type names", f.job.Func)
+		}
+	case work.Module:
+		if f.job.WeightsMode != "auto" {
+			return nil, usagef("-weights-mode %s is for -style kernel; module style puts weights into a file", f.job.WeightsMode)
+		}
+	}
+	if f.job.Func != "" && !token.IsIdentifier(f.job.Func) {
+		return nil, usagef("-func %s: expected a Go identifier", f.job.Func)
 	}
 	j, err := f.fill(c, work.Gen, standard)
 	if err != nil {
@@ -187,6 +187,9 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 		return nil, err
 	}
 	dir := place(j, f.out, s)
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return nil, diag.New(codeNoWrite, "-o "+dir+" is a file, expected a folder or the name of a .go file").WithHint("choose another place")
+	}
 	if s.pkg != nil {
 		s.pkg.Generated = absolute(dir)
 		if j.File != "" {
@@ -197,16 +200,21 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
-	g := &generated{}
+	g := &generated{writer: a.writer(&f.flags, s, j)}
 	names := map[string]bool{}
 	for _, file := range res.Files {
-		g.files = append(g.files, target{filepath.Join(dir, file.Name), file.Data})
+		t := target{filepath.Join(dir, file.Name), file.Data}
+		if !j.Eject { // what is ejected is the user's from then on
+			if t, err = stamped(t.path, t.data); err != nil {
+				return nil, err
+			}
+		}
+		g.files = append(g.files, t)
 		names[file.Name] = true
 	}
 	if !j.Eject {
 		g.strays = strays(dir, j.File, names)
 	}
-	g.eject = j.Eject
 	return g, nil
 }
 
@@ -245,13 +253,18 @@ func identifier(name string) string {
 	return name
 }
 
-// strays lists the Go files of a folder that fxgen wrote and that are not among
-// the names; of those that begin with a given name where there is one.
+// strays lists the Go and weight files of a folder that fxgen wrote and that are
+// not among the names; of those that begin with a given name where there is one.
 func strays(dir, file string, names map[string]bool) (list []string) {
-	files, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-	for _, f := range files {
-		if !names[filepath.Base(f)] && (file == "" || userpkg.PartOf(f, filepath.Join(dir, file))) && userpkg.IsGenerated(f) {
-			list = append(list, f)
+	for _, pattern := range []string{"*.go", "*.safetensors"} {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, f := range files {
+			if names[filepath.Base(f)] || file != "" && !userpkg.PartOf(f, filepath.Join(dir, file)) {
+				continue
+			}
+			if data, ok := contents(f); ok && stamp.Of(f, data) != stamp.Foreign {
+				list = append(list, f)
+			}
 		}
 	}
 	return list

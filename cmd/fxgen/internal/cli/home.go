@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 )
 
 const modulePath = "github.com/gofx-dev/gofx"
@@ -43,25 +44,29 @@ func findHome(ctx context.Context, dir string) (h home, err error) {
 
 // mainModule returns the module that a folder is in, if it is gofx or requires it.
 func mainModule(ctx context.Context, dir string) (home, bool) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-mod=readonly", "-m", "-json", modulePath)
+	cmd := proc.Command(ctx, "go", "list", "-mod=readonly", "-m", "-json", modulePath)
 	cmd.Dir = dir
-	out, err := cmd.Output()
+	var text bytes.Buffer
+	cmd.Stdout = &text
+	err := proc.Run(ctx, cmd)
 	var m struct {
 		Path, Dir string
 		Main      bool
 	}
-	if err != nil || json.Unmarshal(out, &m) != nil || m.Dir == "" {
+	if err != nil || json.Unmarshal(text.Bytes(), &m) != nil || m.Dir == "" {
 		return home{}, false
 	}
 	if m.Main {
 		return home{m.Dir, m.Path}, true
 	}
-	cmd = exec.CommandContext(ctx, "go", "list", "-mod=readonly", "-m", "-json")
+	cmd = proc.Command(ctx, "go", "list", "-mod=readonly", "-m", "-json")
 	cmd.Dir = dir
-	if out, err = cmd.Output(); err != nil {
+	text.Reset()
+	cmd.Stdout = &text
+	if proc.Run(ctx, cmd) != nil {
 		return home{}, false
 	}
-	d := json.NewDecoder(bytes.NewReader(out))
+	d := json.NewDecoder(&text)
 	if d.Decode(&m) != nil || m.Dir == "" {
 		return home{}, false
 	}

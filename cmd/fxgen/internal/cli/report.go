@@ -19,6 +19,9 @@ func (a *app) diagnostics(l diag.List) {
 	shown := make(diag.List, len(l))
 	for i, e := range l {
 		c := *e
+		if info, ok := diag.Lookup(e.Code); ok && c.Hint == "" && !c.Note && e.Code != diag.Internal {
+			c.Hint = info.Cure // every mistake has a cure, if only that of its kind
+		}
 		c.Pos = r.resolve(c.Pos, c.Op)
 		c.Related = append([]diag.Related(nil), e.Related...)
 		for k := range c.Related {

@@ -25,6 +25,7 @@ func (a *app) print() *cobra.Command {
 	c.Flags().StringVar(&f.job.After, "after", "", "stop the pipeline after this pass")
 	c.Flags().BoolVar(&f.job.Positions, "positions", false, "show where each node was recorded")
 	c.Flags().StringVar(&out, "o", "", "file to write instead of the standard output")
+	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var standard []string
 		if f.job.After != "" {
@@ -32,14 +33,18 @@ func (a *app) print() *cobra.Command {
 				standard = []string{f.job.After}
 			}
 		}
-		res, err := a.job(c, &f, work.Print, standard, args[0])
+		res, w, err := a.job(c, &f, work.Print, standard, args[0])
 		if err != nil {
 			return err
 		}
-		if out != "" {
-			return writeFiles([]target{{path: out, data: []byte(res.Text)}})
+		if out == "" {
+			return a.say(res.Text)
 		}
-		return a.say(res.Text)
+		t, err := stamped(out, []byte(res.Text))
+		if err != nil {
+			return err
+		}
+		return w.write([]target{t})
 	}
 	return c
 }
@@ -54,6 +59,7 @@ func (a *app) run() *cobra.Command {
 	f.sourceFlags(c)
 	f.valueFlags(c)
 	c.Flags().StringArrayVar(&f.out, "out", nil, "NAME=FILE.npy: file for an output (repeat)")
+	f.forceFlag(c)
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var files []work.Named
@@ -65,7 +71,7 @@ func (a *app) run() *cobra.Command {
 			f.job.Out = append(f.job.Out, name)
 			files = append(files, work.Named{Name: name, Value: path})
 		}
-		res, err := a.job(c, &f, work.Run, f.pipeline(), args[0])
+		res, w, err := a.job(c, &f, work.Run, f.pipeline(), args[0])
 		if err != nil {
 			return err
 		}
@@ -73,7 +79,7 @@ func (a *app) run() *cobra.Command {
 		for i, file := range res.Files {
 			list = append(list, target{path: files[i].Value, data: file.Data})
 		}
-		if err := writeFiles(list); err != nil {
+		if err := w.write(list); err != nil {
 			return err
 		}
 		return a.say(res.Text)
@@ -94,7 +100,7 @@ func (a *app) bench() *cobra.Command {
 	c.Flags().DurationVar(&f.minTime, "min-time", time.Second, "the least time to measure for")
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		res, err := a.job(c, &f, work.Bench, f.pipeline(), args[0])
+		res, _, err := a.job(c, &f, work.Bench, f.pipeline(), args[0])
 		if err != nil {
 			return err
 		}
@@ -111,20 +117,23 @@ func (f *flags) pipeline() []string {
 	return nil
 }
 
-// job opens the source and does the job of the flags.
-func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, arg string) (*work.Result, error) {
+// job opens the source and does the job of the flags; w writes its results.
+func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, arg string) (res *work.Result, w *writer, err error) {
 	j, err := f.fill(c, verb, standard)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s, err := a.open(arg, f.construct)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	w = a.writer(f, s, j)
 	if (verb == work.Run || verb == work.Bench) && (j.Engine == "module" || j.Engine == "gen") {
-		return a.built(a.ctx, s, j)
+		res, err = a.built(a.ctx, s, j)
+	} else {
+		res, err = a.do(a.ctx, s, j)
 	}
-	return a.do(a.ctx, s, j)
+	return res, w, err
 }
 
 func (a *app) say(text string) error {

@@ -19,6 +19,8 @@ type source struct {
 	name string
 	here *work.Source    // done in this process
 	pkg  *userpkg.Target // done in a test binary of the package
+
+	reads []string // the files that it is, where it is files
 }
 
 // open finds out what a SOURCE argument names and loads what is a file.
@@ -50,12 +52,14 @@ func (a *app) open(arg, constructor string) (*source, error) {
 		return nil, bad(err.Error(), "")
 	}
 	name := filepath.Base(filepath.Clean(arg))
+	reads := []string{arg}
 	var m *graph.Module
 	switch {
 	case info.IsDir():
 		if _, err := os.Stat(filepath.Join(arg, graph.GraphFile)); err != nil {
 			return nil, bad(arg+" holds no "+graph.GraphFile, "to capture Go code, name a function or type: "+arg+"#Net")
 		}
+		reads, _ = filepath.Glob(filepath.Join(arg, "*"))
 		m, err = graph.Load(arg)
 	case strings.HasSuffix(arg, ".fx"):
 		var text []byte
@@ -71,7 +75,7 @@ func (a *app) open(arg, constructor string) (*source, error) {
 	if err := graph.Lint(m.Graph).Err(); err != nil {
 		return nil, err
 	}
-	return &source{name: name, here: &work.Source{Name: name, Graph: m}}, nil
+	return &source{name: name, here: &work.Source{Name: name, Graph: m}, reads: reads}, nil
 }
 
 func bad(msg, hint string) error { return diag.New(work.BadSource, msg).WithHint(hint) }

@@ -31,7 +31,7 @@ func (a *app) stats() *cobra.Command {
 		if ext := filepath.Ext(args[0]); !strings.Contains(args[0], "#") && (ext == ".safetensors" || ext == ".npy") {
 			return a.tensorStats(args[0], ext, f.json)
 		}
-		res, err := a.job(c, &f, work.Stats, nil, args[0])
+		res, _, err := a.job(c, &f, work.Stats, nil, args[0])
 		if err != nil {
 			return err
 		}

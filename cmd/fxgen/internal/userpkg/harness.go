@@ -6,19 +6,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 )
 
-const (
-	testName = "TestFxgenHarness"
-	testFile = "zz_fxgen_harness_test.go"
-)
+const testName = "TestFxgenHarness"
 
 // Do does a job in a test binary of the package.
 func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
@@ -26,41 +24,68 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "fxgen-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
 	l.place(j)
-	if err := work.Request(dir, j); err != nil {
+	a, err := l.test(ctx, t, j)
+	if err != nil || !a.missing {
+		return a.res, err
+	}
+	if err := Unready(a.out, l.dir); err != nil {
 		return nil, err
 	}
-	overlay, err := l.writeOverlay(t, dir)
-	if err != nil {
-		return nil, err
+	if ran.MatchString(a.out) {
+		again := ""
+		if dump.Find(a.out) == nil {
+			again = t.whereItExits(ctx, l, j)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		return nil, l.died(a.out, again)
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$", ".")
-	cmd.Env = HostEnv()
-	cmd.Dir = l.dir
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	runErr := cmd.Run()
-	res, missing, err := work.Receive(dir)
-	if !missing {
-		return res, err
-	}
-	if ctx.Err() != nil {
-		return nil, diag.Stop(ctx.Err())
-	}
-	if err := Unready(out.String(), l.dir); err != nil {
-		return nil, err
-	}
-	if list := compileErrors(out.String(), l.dir); len(list) > 0 {
+	if list := compileErrors(a.out, l.dir); len(list) > 0 {
 		return nil, list
 	}
 	e := diag.Bug("the test binary of " + l.pkg.PkgPath + " left no result")
-	e.Err = fmt.Errorf("%w\n%s", errOr(runErr, err), out.String())
+	e.Err = fmt.Errorf("%w\n%s", a.err, a.out)
 	return nil, e
+}
+
+// answer is what a run of the test binary gave.
+type answer struct {
+	res     *work.Result
+	missing bool   // there is no result
+	out     string // what the go command printed
+	err     error  // what it ended with
+}
+
+// test runs the test that does the job. The error is that of the job.
+func (l *loaded) test(ctx context.Context, t *Target, j *work.Job) (a answer, err error) {
+	dir, remove, err := proc.TempDir()
+	if err != nil {
+		return a, err
+	}
+	defer remove()
+	if err := work.Request(dir, j); err != nil {
+		return a, err
+	}
+	overlay, err := l.writeOverlay(t, dir)
+	if err != nil {
+		return a, err
+	}
+	cmd := proc.Command(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$", ".")
+	cmd.Env = append(HostEnv(), "GOTMPDIR="+dir, "GOTRACEBACK=all")
+	cmd.Dir = l.dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	a.err = proc.Run(ctx, cmd)
+	if err := ctx.Err(); err != nil {
+		return a, err
+	}
+	a.out = out.String()
+	if a.res, a.missing, err = work.Receive(dir); a.missing {
+		a.err, err = errOr(a.err, err), nil
+	}
+	return a, err
 }
 
 // Unready makes an error of the go command's complaint that go.mod or go.sum lack
@@ -119,7 +144,7 @@ func (l *loaded) writeOverlay(t *Target, dir string) (string, error) {
 		replace[path] = file
 		return os.WriteFile(file, data, 0o666)
 	}
-	if err := put(filepath.Join(l.dir, testFile), l.source(t, dir)); err != nil {
+	if err := put(filepath.Join(l.dir, work.HarnessFile), l.source(t, dir)); err != nil {
 		return "", err
 	}
 	for path, data := range l.overlay {

@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,8 @@ type loaded struct {
 }
 
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedModule
+	packages.NeedTypes | packages.NeedTypesInfo | packages.NeedSyntax | packages.NeedModule |
+	packages.NeedEmbedFiles
 
 // read loads the package with the files of an overlay in place of those on disk.
 func read(ctx context.Context, pattern string, overlay map[string][]byte) (*packages.Package, error) {
@@ -63,6 +65,9 @@ func HostEnv() []string {
 
 // load reads the package and checks the target's declaration.
 func (t *Target) load(ctx context.Context) (*loaded, error) {
+	if err := folder(t.Pattern); err != nil {
+		return nil, err
+	}
 	pkg, err := read(ctx, t.Pattern, nil)
 	if err != nil {
 		return nil, err
@@ -77,6 +82,7 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 		return nil, bad("package "+t.Pattern+" has no Go files", "")
 	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
+	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
 	return l, l.find(t)
 }
 
@@ -215,13 +221,14 @@ func (l *loaded) constructor(t *Target, o *types.TypeName) error {
 	if l.newExpr == "" {
 		f, ok := l.pkg.Types.Scope().Lookup("New" + t.Name).(*types.Func)
 		if !ok || f.Type().(*types.Signature).Params().Len() > 0 {
-			return l.bad("no constructor is known for "+t.Name, "name one: -new New"+t.Name+", or -new 'New"+t.Name+"(10)'")
+			return l.bad("no constructor is known for "+t.Name, l.constructors(o))
 		}
 		l.newExpr = f.Name() + "()"
 	}
 	tv, err := types.Eval(l.pkg.Fset, l.pkg.Types, token.NoPos, l.newExpr)
 	if err != nil {
-		return l.bad("-new "+l.newExpr+": "+strings.Join(strings.Fields(evalMessage(err)), " "), "it is evaluated in package "+l.pkg.PkgPath+", without its files' imports")
+		return l.bad("-new "+l.newExpr+": "+strings.Join(strings.Fields(evalMessage(err)), " "),
+			l.constructors(o)+"; it is evaluated in package "+l.pkg.PkgPath+", without its files' imports")
 	}
 	result := tv.Type
 	if tuple, ok := result.(*types.Tuple); ok {
@@ -234,6 +241,30 @@ func (l *loaded) constructor(t *Target, o *types.TypeName) error {
 		return l.bad("-new "+l.newExpr+" gives "+types.TypeString(result, types.RelativeTo(o.Pkg()))+", expected *"+t.Name, "")
 	}
 	return nil
+}
+
+// constructors says what could make a module of a type: the functions of the
+// package that return one.
+func (l *loaded) constructors(o *types.TypeName) string {
+	var names []string
+	scope := l.pkg.Types.Scope()
+	for _, name := range scope.Names() {
+		f, ok := scope.Lookup(name).(*types.Func)
+		if !ok {
+			continue
+		}
+		sig := f.Type().(*types.Signature)
+		if sig.Results().Len() > 0 && types.Identical(sig.Results().At(0).Type(), types.NewPointer(o.Type())) {
+			if sig.Params().Len() > 0 {
+				name += "(...)"
+			}
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return "give it a function New" + o.Name() + "() *" + o.Name() + ", or an expression: -new '&" + o.Name() + "{}'"
+	}
+	return "-new takes a function or an expression that gives a *" + o.Name() + ", such as " + strings.Join(names, ", ")
 }
 
 func evalMessage(err error) string {

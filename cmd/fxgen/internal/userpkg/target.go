@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
@@ -25,6 +26,18 @@ type Target struct {
 	// Generated are the files that are about to be written, where that is known:
 	// absolute paths, or a folder. The package may use them before they exist.
 	Generated string
+
+	parts []string // the files of the package, once it is loaded
+}
+
+// Owns reports whether a file is part of the package: source of any kind, or a
+// file that the package embeds. It knows once the target's job was done.
+func (t *Target) Owns(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(t.parts, func(part string) bool {
+		other, err := os.Stat(part)
+		return err == nil && os.SameFile(info, other)
+	})
 }
 
 // Dir is the folder of the package where the pattern is one, else "".

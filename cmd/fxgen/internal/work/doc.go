@@ -15,6 +15,7 @@ const (
 	BadValue  diag.Code = "FX8051" // the value of an input, weight or size cannot be used
 	BadEngine diag.Code = "FX8052" // an engine that cannot run the source
 	NoWeights diag.Code = "FX8053" // code is to be generated without values for the weights
+	Died      diag.Code = "FX8057" // the model's code ended the program
 )
 
 // Verbs of a job.
@@ -53,6 +54,7 @@ type Job struct {
 	Threads int
 	Repeat  int
 	MinTime int64 // nanoseconds
+	Timeout int64 // nanoseconds that the model's code may take while it is captured, 0 for any
 
 	JSON      bool
 	Positions bool

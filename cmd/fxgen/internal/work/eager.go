@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -39,12 +41,18 @@ func Recover(f func() error) (err error) {
 		switch r := recover().(type) {
 		case nil:
 		case *diag.Error:
-			err = r
+			err = r.At(codePos())
 		default:
-			err = diag.New(tracer.UserPanic, fmt.Sprint("the model panicked: ", r))
+			err = diag.New(tracer.UserPanic, fmt.Sprint("the model panicked: ", r)).At(codePos())
 		}
 	}()
 	return f()
+}
+
+// codePos returns the model's line that a deferred function is run for.
+func codePos() diag.Pos {
+	stack := make([]byte, 1<<16)
+	return dump.Running(string(stack[:runtime.Stack(stack, false)]), HarnessFile)
 }
 
 func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []*array.Array, err error) {

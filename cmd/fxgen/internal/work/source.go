@@ -3,11 +3,14 @@ package work
 import (
 	"context"
 	"path/filepath"
+	"reflect"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
@@ -36,6 +39,10 @@ type Source struct {
 	// Model is the entry of built-in networks: types and rules of inputs, and
 	// multipliers of synthetic weights.
 	Model *models.Model
+
+	// Stuck is told that the model's code has run for too long, and where it is; it
+	// ends the program. nil in programs that cannot be ended.
+	Stuck func(error)
 }
 
 // Model returns the source of a built-in network.
@@ -58,13 +65,18 @@ type captured struct {
 func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
 	c := &captured{src: s}
 	if s.Graph != nil {
+		if len(j.Inputs) > 0 {
+			return nil, diag.New(BadValue, "-input "+j.Inputs[0].Name+"="+j.Inputs[0].Value+": "+s.Name+" is a graph, its inputs have types of their own").
+				WithHint("edit the types in the graph's first line, or give sizes with -shape")
+		}
 		c.gm = graph.Clone(s.Graph)
 		if j.Weights != "" && len(c.gm.Params()) == 0 {
 			return nil, s.stateless(j)
 		}
 		return c, loadGraph(c.gm, j, values)
 	}
-	opts := []fx.Option{fx.Name(graphName(s.Name))}
+	defer s.watch(j)()
+	opts := []fx.Option{fx.Name(graphName(s.Name)), fx.With(func(p *tracer.Tracer) { p.MaxNodes = maxNodes })}
 	ins, err := s.inputs(j)
 	if err != nil {
 		return nil, err
@@ -74,8 +86,8 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	}
 	fn := s.Func
 	if s.New != nil {
-		if c.module, err = s.New(); err != nil {
-			return nil, diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error())
+		if c.module, err = s.make(); err != nil {
+			return nil, err
 		}
 		if err := s.load(c.module, j, values); err != nil {
 			return nil, err
@@ -132,11 +144,50 @@ func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option,
 	return nil
 }
 
+// maxNodes ends the capture of an endless loop of operators before it fills the
+// memory of a small machine: it takes seconds and some hundred megabytes.
+const maxNodes = 1 << 20
+
+// make calls the constructor.
+func (s *Source) make() (m any, err error) {
+	err = Recover(func() (err error) {
+		if m, err = s.New(); err != nil {
+			return diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error())
+		}
+		if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+			return diag.New(BadSource, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
+		}
+		return nil
+	})
+	return m, err
+}
+
+// watch ends the program when the model's code takes longer than the job allows;
+// the returned function ends the watch.
+func (s *Source) watch(j *Job) (done func()) {
+	if j.Timeout <= 0 || s.Stuck == nil {
+		return func() {}
+	}
+	limit := time.Duration(j.Timeout)
+	t := time.AfterFunc(limit, func() {
+		stacks := make([]byte, 1<<20)
+		stacks = stacks[:runtime.Stack(stacks, true)]
+		s.Stuck(diag.New(tracer.Brake, "the model's code has run for "+limit.String()+" and was here").
+			At(dump.Running(string(stacks), HarnessFile)).
+			WithHint("a loop or a lock may never end; allow more with -timeout"))
+	})
+	return func() { t.Stop() }
+}
+
+// HarnessFile is the file of the test that does a job in the user's package.
+const HarnessFile = "zz_fxgen_harness_test.go"
+
 // graphName makes a name for a graph of what names a source.
 func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }
 
 // inputs lists the declared inputs in order: those of the entry, then those of
-// -input, by name; a name that is not a parameter's stands for the next one.
+// -input, by name. Where parameters hold several tensors, or have no name, the
+// inputs have the names and the order of -input. All that is wrong is reported.
 func (s *Source) inputs(j *Job) ([]Named, error) {
 	var all []Named
 	if s.Model != nil {
@@ -148,9 +199,10 @@ func (s *Source) inputs(j *Job) ([]Named, error) {
 			all = append(all, Named{p, ""})
 		}
 	}
-	for i, in := range j.Inputs {
+	var errs diag.List
+	for _, in := range j.Inputs {
 		if _, err := shape.ParseType(in.Value); err != nil {
-			return nil, badValue("-input "+in.Name+"="+in.Value, err)
+			errs.Add(badValue("-input "+in.Name+"="+in.Value, err))
 		}
 		at := -1
 		for k := range all {
@@ -161,15 +213,13 @@ func (s *Source) inputs(j *Job) ([]Named, error) {
 		switch {
 		case at >= 0:
 			all[at].Value = in.Value
-		case i < len(all) && all[i].Value == "":
-			all[i] = in
-		case s.Model == nil && i >= len(all):
+		case s.Model == nil && len(s.Params) == 0:
 			all = append(all, in)
 		default:
-			return nil, unknownInput(in.Name, all)
+			errs.Add(unknownInput(in.Name, all))
 		}
 	}
-	return all, nil
+	return all, errs.Err()
 }
 
 func unknownInput(name string, all []Named) error {

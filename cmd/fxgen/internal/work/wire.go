@@ -63,6 +63,10 @@ func fromWire(ws []wireError) (l diag.List) {
 	return l
 }
 
+// maxStack bounds the stack of a model that calls itself for ever: the runtime's
+// own limit is more memory than many machines have to spare.
+const maxStack = 256 << 20
+
 // Serve does the job in the file job.json of a folder and writes the result there.
 func Serve(s *Source, dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "job.json"))
@@ -73,25 +77,40 @@ func Serve(s *Source, dir string) error {
 	if err := json.Unmarshal(text, &j); err != nil {
 		return err
 	}
+	debug.SetMaxStack(maxStack)
+	s.Stuck = func(err error) {
+		m := message{Errors: toWire(err)}
+		if err := m.write(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
 	return Send(dir, func() (*Result, error) { return Do(context.Background(), s, &j) })
 }
 
-// Send runs f and writes what it returns; a panic becomes an internal error.
-func Send(dir string, f func() (*Result, error)) error {
+// Send runs f and writes what it returns; a panic becomes an internal error, and a
+// goroutine that the model's code stopped becomes its mistake.
+func Send(dir string, f func() (*Result, error)) (err error) {
 	var m message
-	func() {
-		defer func() {
-			if r := recover(); r != nil {
-				m = message{Errors: []wireError{{Code: string(diag.Internal), Msg: fmt.Sprint(r), Cause: string(debug.Stack())}}}
-			}
-		}()
-		res, err := f()
-		if err != nil {
-			m.Errors = toWire(err)
-			return
+	defer func() {
+		if r := recover(); r != nil {
+			m = message{Errors: []wireError{{Code: string(diag.Internal), Msg: fmt.Sprint(r), Cause: string(debug.Stack())}}}
+		} else if m.Result == nil && m.Errors == nil {
+			m.Errors = toWire(diag.New(Died, "the model's code stopped its goroutine (runtime.Goexit)").At(codePos()).
+				WithHint("return an error, or panic"))
 		}
-		m.Result, m.Notes = res, toWire(res.Notes)
+		err = m.write(dir)
 	}()
+	res, err := f()
+	if err != nil {
+		m.Errors = toWire(err)
+		return nil
+	}
+	m.Result, m.Notes = res, toWire(res.Notes)
+	return nil
+}
+
+func (m *message) write(dir string) error {
 	if m.Result != nil {
 		if err := os.MkdirAll(filepath.Join(dir, "files"), 0o777); err != nil {
 			return err
@@ -107,7 +126,11 @@ func Send(dir string, f func() (*Result, error)) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, ResultFile), text, 0o666)
+	tmp := filepath.Join(dir, ResultFile+".tmp") // the reader sees all or nothing
+	if err := os.WriteFile(tmp, text, 0o666); err != nil {
+		return err
+	}
+	return os.Rename(tmp, filepath.Join(dir, ResultFile))
 }
 
 func filePath(dir string, i int) string { return filepath.Join(dir, "files", strconv.Itoa(i)) }

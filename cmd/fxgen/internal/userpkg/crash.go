@@ -1,0 +1,149 @@
+package userpkg
+
+import (
+	"context"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"maps"
+	"os"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// The test binary of the user's package may die before it leaves a result: the
+// model's code calls os.Exit, panics in a goroutine of its own, overflows the stack
+// or writes a map twice at once. The runtime's dump tells the line; os.Exit leaves
+// none, so that the job is done again with calls of it replaced by panics.
+
+// died is the diagnostic of a test binary without a result.
+func (l *loaded) died(out, again string) *diag.Error {
+	hint := "return an error, or panic in the function itself; run it in a test of its own to see more"
+	at := diag.Pos{File: l.pos.Filename, Line: l.pos.Line, Col: l.pos.Column}
+	if c := dump.Find(out, work.HarnessFile); c != nil {
+		if c.Pos.File != "" {
+			at = c.Pos
+		}
+		return diag.New(work.Died, "the model's code ended the program: "+c.What).At(at).WithHint(hint)
+	}
+	if c := dump.Find(again, work.HarnessFile); c != nil && c.Pos.File != "" {
+		at = c.Pos
+	}
+	e := diag.New(work.Died, "the model's code ended the program: "+exitStatus(out)).At(at).WithHint(hint)
+	if text := lastWords(out); text != "" {
+		e.Related = []diag.Related{{Msg: "it printed: " + text}}
+	}
+	return e
+}
+
+// lastWords is the last line that the model printed before the go command did.
+func lastWords(out string) (last string) {
+	for line := range strings.Lines(out) {
+		if status.MatchString(line) || ran.MatchString(line) || line == "FAIL\n" {
+			break
+		}
+		if text := strings.TrimSpace(line); text != "" {
+			last = text
+		}
+	}
+	return last
+}
+
+// ran matches what the go command prints of a test binary that it built and ran.
+var ran = regexp.MustCompile(`(?m)^(FAIL|ok  )\t\S+\t[\d.]+s`)
+
+var status = regexp.MustCompile(`(?m)^(exit status \d+|signal: .*)$`)
+
+// exitStatus is what the go command says of how a test binary ended: nothing where
+// the exit code is 0 or 1.
+func exitStatus(out string) string {
+	if all := status.FindAllString(out, -1); len(all) > 0 {
+		return all[len(all)-1]
+	}
+	if m := ran.FindStringSubmatch(out); m != nil && m[1] == "FAIL" {
+		return "exit status 1"
+	}
+	return "exit status 0"
+}
+
+// exits are the functions that end a program without a trace, and their types.
+var exits = map[string]string{
+	"os.Exit": "func(int)", "syscall.Exit": "func(int)",
+	"log.Fatal": "func(...any)", "log.Fatalln": "func(...any)", "log.Fatalf": "func(string, ...any)",
+	"(*log.Logger).Fatal": "func(...any)", "(*log.Logger).Fatalln": "func(...any)", "(*log.Logger).Fatalf": "func(string, ...any)",
+}
+
+// withoutExits returns the package's overlay with all exits replaced; nil when
+// there are none.
+func (l *loaded) withoutExits() map[string][]byte {
+	overlay := maps.Clone(l.overlay)
+	if overlay == nil {
+		overlay = map[string][]byte{}
+	}
+	found := false
+	for _, f := range l.pkg.Syntax {
+		path := l.pkg.Fset.Position(f.Package).Filename
+		src, ok := overlay[path]
+		if !ok {
+			var err error
+			if src, err = os.ReadFile(path); err != nil {
+				continue
+			}
+		}
+		if edited := l.replaceExits(f, src); edited != nil {
+			overlay[path], found = edited, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return overlay
+}
+
+// replaceExits returns a file's source with its exits replaced, on the same lines:
+// by functions that die in a goroutine of their own, where nobody recovers.
+func (l *loaded) replaceExits(f *ast.File, src []byte) []byte {
+	var edits []edit
+	offset := func(p token.Pos) int { return l.pkg.Fset.Position(p).Offset }
+	ast.Inspect(f, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		fn, ok := l.pkg.TypesInfo.Uses[sel.Sel].(*types.Func)
+		if !ok || exits[fn.FullName()] == "" {
+			return true
+		}
+		e := edit{from: offset(sel.Pos()), to: offset(sel.End())}
+		e.text = exits[fn.FullName()] + " { _ = " + string(src[e.from:e.to]) + "; go panic(\"exit\"); select {} }"
+		edits = append(edits, e)
+		return false
+	})
+	if len(edits) == 0 {
+		return nil
+	}
+	sort.Slice(edits, func(a, b int) bool { return edits[a].from > edits[b].from })
+	for _, e := range edits {
+		src = append(src[:e.from:e.from], append([]byte(e.text), src[e.to:]...)...)
+	}
+	return src
+}
+
+// whereItExits does a job again to find the line that ended it; it returns what
+// the go command printed.
+func (t *Target) whereItExits(ctx context.Context, l *loaded, j *work.Job) string {
+	again := *l
+	if again.overlay = l.withoutExits(); again.overlay == nil {
+		return ""
+	}
+	a, err := again.test(ctx, t, j)
+	if err != nil {
+		return ""
+	}
+	return a.out
+}

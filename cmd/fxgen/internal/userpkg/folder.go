@@ -1,0 +1,75 @@
+package userpkg
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// folder says in plain words why a pattern that is a path cannot be a package; nil
+// when the go command is to judge.
+func folder(pattern string) error {
+	if !filepath.IsAbs(pattern) && pattern != "." && pattern != ".." && !strings.HasPrefix(pattern, "./") && !strings.HasPrefix(pattern, "../") {
+		return nil
+	}
+	info, err := os.Stat(pattern)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return bad("there is no folder "+pattern, "the part before # is the folder of a package, ./net for instance")
+	case err != nil:
+		return bad("cannot read "+pattern+": "+reason(err), "check its permissions")
+	case !info.IsDir():
+		return bad(pattern+" is a file, expected the folder of a package", "name its folder: "+filepath.ToSlash(filepath.Dir(pattern))+"#Name")
+	}
+	list, err := os.ReadDir(pattern)
+	if err != nil {
+		return bad("cannot read folder "+pattern+": "+reason(err), "check its permissions")
+	}
+	code, tests := 0, 0
+	for _, e := range list {
+		switch {
+		case strings.HasSuffix(e.Name(), "_test.go"):
+			tests++
+		case strings.HasSuffix(e.Name(), ".go"):
+			code++
+		}
+	}
+	switch {
+	case code == 0 && tests > 0:
+		return bad(pattern+" holds Go tests alone", "move the network into a file whose name does not end with _test.go")
+	case code == 0:
+		return bad(pattern+" holds no Go files", "name the folder of the package that the network is in")
+	}
+	return module(pattern)
+}
+
+// module looks for the go.mod that a folder belongs to.
+func module(pattern string) error {
+	start, err := filepath.Abs(pattern)
+	if err != nil {
+		return nil
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return nil
+		}
+		if dir == filepath.Dir(dir) {
+			return diag.New(work.BadSource, pattern+" belongs to no module: neither it nor a folder above it has a go.mod").
+				WithHint("run go mod init NAME in the module's folder, then go get -tool " + modulePath + "/cmd/fxgen and go mod tidy")
+		}
+	}
+}
+
+// reason is an error of the operating system without the path.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

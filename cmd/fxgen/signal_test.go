@@ -1,0 +1,154 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const stubborn = `package net
+
+import (
+	"os"
+	"os/exec"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// Net heeds no signal, starts a program that heeds none, and never ends.
+func Net(x *tensor.Tensor) *tensor.Tensor {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	child := exec.Command("sleep", "1000")
+	if err := child.Start(); err != nil {
+		return nil
+	}
+	pids := strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(child.Process.Pid)
+	if os.WriteFile(os.Getenv("PIDS")+".tmp", []byte(pids), 0o666) == nil {
+		os.Rename(os.Getenv("PIDS")+".tmp", os.Getenv("PIDS"))
+	}
+	for {
+	}
+}
+`
+
+// fxgenBinary builds the command: signals need a process of its own.
+func fxgenBinary(t *testing.T) string {
+	bin := filepath.Join(t.TempDir(), "fxgen")
+	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return bin
+}
+
+// userModule writes a module with package net.
+func userModule(t *testing.T, source string) (dir string) {
+	dir = t.TempDir()
+	mod, err := os.ReadFile(filepath.Join(repo(t), "go.mod"))
+	require.NoError(t, err)
+	sum, err := os.ReadFile(filepath.Join(repo(t), "go.sum"))
+	require.NoError(t, err)
+	requires := string(mod[bytes.Index(mod, []byte("require (")):])
+	for name, text := range map[string]string{
+		"go.mod":     "module example.com/m\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " + repo(t) + "\n" + requires,
+		"go.sum":     string(sum),
+		"net/net.go": source,
+	} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	}
+	return dir
+}
+
+// alive reports whether a process runs; one that has ended and that nobody has
+// waited for does not.
+func alive(pid string) bool {
+	stat, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && !strings.Contains(string(stat[bytes.LastIndexByte(stat, ')'):]), "Z")
+}
+
+// A signal to fxgen alone, whatever it is doing, ends what it started and leaves
+// nothing behind.
+func TestSignals(t *testing.T) {
+	bin := fxgenBinary(t)
+	dir := userModule(t, stubborn)
+	for _, c := range []struct {
+		name string
+		args []string
+		sig  syscall.Signal
+		wait bool // until the model runs
+	}{
+		{"model, SIGINT", []string{"gen", "-o", "out", "./net#Net"}, syscall.SIGINT, true},
+		{"model, SIGTERM", []string{"print", "-o", "out", "./net#Net"}, syscall.SIGTERM, true},
+		{"load", []string{"gen", "-o", "out", "./net#Net"}, syscall.SIGTERM, false},
+		{"this process", []string{"bench", "-min-time", "1h", "mlp"}, syscall.SIGINT, false},
+		{"generated program", []string{"bench", "-min-time", "1h", "-engine", "gen", "mlp"}, syscall.SIGTERM, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tmp := t.TempDir()
+			pids := filepath.Join(t.TempDir(), "pids")
+			cmd := exec.Command(bin, c.args...)
+			cmd.Dir = dir
+			cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "GOTMPDIR=", "PIDS="+pids, "GOFLAGS=", "GOPROXY=off")
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			require.NoError(t, cmd.Start())
+			if c.wait {
+				for range 6000 {
+					if _, err := os.Stat(pids); err == nil {
+						break
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+			} else {
+				time.Sleep(400 * time.Millisecond)
+			}
+			require.NoError(t, cmd.Process.Signal(c.sig))
+			err := cmd.Wait()
+			require.Equal(t, fmt.Sprintf("exit status %d", 128+int(c.sig)), fmt.Sprint(err), "%s", errs.String())
+			if text, err := os.ReadFile(pids); err == nil {
+				for _, pid := range strings.Fields(string(text)) {
+					n, err := strconv.Atoi(pid)
+					require.NoError(t, err)
+					require.Positive(t, n)
+					require.False(t, alive(pid), "process %s runs on", pid)
+				}
+			} else {
+				require.False(t, c.wait, "the model never ran: %s", errs.String())
+			}
+			require.Empty(t, leftover(t, tmp))
+			require.NoFileExists(t, filepath.Join(dir, "out"))
+			require.NoDirExists(t, filepath.Join(dir, "out"))
+		})
+	}
+}
+
+// leftover lists a folder. Programs that the go command was asked to end may take
+// a moment to remove theirs.
+func leftover(t *testing.T, dir string) (names []string) {
+	for range 100 {
+		list, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		if names = nil; len(list) == 0 {
+			return nil
+		}
+		for _, e := range list {
+			names = append(names, e.Name())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return names
+}
