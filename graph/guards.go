@@ -155,7 +155,7 @@ func (t *guardTable) assume(r shape.Relation, n *Node) error {
 		t.enter(Guard{r.Normal(), n})
 		return nil
 	}
-	if t.has(r) {
+	if t.has(r) || slices.ContainsFunc(t.guards, func(d Guard) bool { return r.Exact(d.Relation) }) {
 		return nil
 	}
 	t.solve()

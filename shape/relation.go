@@ -196,6 +196,26 @@ func (r Relation) Implies(o Relation, bounds Bounds) bool {
 	return r.String() == o.String()
 }
 
+// Exact reports whether the equality r follows from a multiple m: with
+// N % 4 == 0, 4*(N//4) is N.
+func (r Relation) Exact(m Relation) bool {
+	if r.Rel != EQ || m.Rel != MOD || r.IsUnknown() || m.B.e != nil || m.B.n <= 0 {
+		return false
+	}
+	d := r.A.Sub(r.B)
+	for _, t := range d.terms() {
+		for _, a := range t.m {
+			if !a.isDiv || !a.den.Equal(m.B) || !a.num.Equal(m.A) {
+				continue
+			}
+			if scaled, ok := replaced(d, a, func(int64) Dim { return a.num }); ok && scaled.Is(0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Bound returns the symbol and number of a relation N >= least, N being one
 // symbol.
 func (r Relation) Bound() (symbol string, least int, ok bool) {
@@ -374,6 +394,17 @@ func (b Bounds) atLeast(d Dim, low int64, steps int) bool {
 // relaxed returns a lower bound of den*d, in which the quotient a = num//den is
 // replaced by what it is at least and at most: (num-den+1)/den and num/den.
 func relaxed(d Dim, a *atom) (Dim, bool) {
+	return replaced(d, a, func(c int64) Dim {
+		if c > 0 {
+			return a.num.Sub(a.den).AddInt(1)
+		}
+		return a.num
+	})
+}
+
+// replaced returns den*d with den*a replaced, by what may depend on the sign of
+// the coefficient. ok is false where a has other quotients or itself beside it.
+func replaced(d Dim, a *atom, by func(c int64) Dim) (_ Dim, ok bool) {
 	out := Dim{}
 	for _, t := range d.terms() {
 		var rest []*atom
@@ -392,11 +423,7 @@ func relaxed(d Dim, a *atom) (Dim, bool) {
 		case n > 1 || slices.ContainsFunc(rest, func(x *atom) bool { return x.isDiv }):
 			return Dim{}, false
 		}
-		bound := a.num
-		if t.c > 0 {
-			bound = a.num.Sub(a.den).AddInt(1)
-		}
-		out = out.Add(fromTerms([]term{{c: t.c, m: rest}}).Mul(bound))
+		out = out.Add(fromTerms([]term{{c: t.c, m: rest}}).Mul(by(t.c)))
 	}
 	return out, !out.IsUnknown()
 }

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"reflect"
+	"runtime"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -243,12 +244,26 @@ func (x *instance) catch(err *error) {
 		return
 	}
 	d, ok := r.(*diag.Error)
+	if fault, is := r.(runtime.Error); is && !x.foreign() {
+		d, ok = diag.Bug("a kernel failed"), true
+		d.Err = fault
+	}
 	if !ok {
 		panic(r)
 	}
 	x.ws = kernel.Workspace{Threads: x.e.threads}
 	x.sized = false
 	*err = x.context(x.at, d)
+}
+
+// foreign reports whether the step in progress runs a Go function of the user,
+// whose panics are the user's.
+func (x *instance) foreign() bool {
+	if x.at >= len(x.steps) {
+		return false
+	}
+	_, is := x.steps[x.at].kernel.(*host)
+	return is || x.steps[x.at].control != nil
 }
 
 // context adds a step to an error.
