@@ -145,13 +145,12 @@ func (t *guardTable) equal(a, b shape.Dim) bool {
 	return t.solver.Resolve(a).Equal(t.solver.Resolve(b))
 }
 
-// assume records that a relation is taken to hold, and refuses when that
-// contradicts what was assumed before, citing both places.
+// assume records that a relation is taken to hold, and refuses an equality that
+// contradicts those assumed before, citing both places. A bound that equalities
+// rule out is no mistake yet: it may follow from one that has been reported. It
+// stays, and nothing runs; see impossible.
 func (t *guardTable) assume(r shape.Relation, n *Node) error {
 	if r.Rel != shape.EQ {
-		if err := t.possible(r); err != nil {
-			return err
-		}
 		t.enter(Guard{r.Normal(), n})
 		return nil
 	}
@@ -163,14 +162,6 @@ func (t *guardTable) assume(r shape.Relation, n *Node) error {
 		return t.contradiction(c)
 	}
 	t.note(Guard{r, n})
-	for _, d := range t.guards {
-		if d.Rel == shape.EQ {
-			continue
-		}
-		if x := t.resolve(d.Relation); x.Truth(nil) == shape.False {
-			return t.impossible(r, x, d)
-		}
-	}
 	t.prune(r)
 	return nil
 }
@@ -199,29 +190,30 @@ func requiredBy(n *Node, text string) diag.Related {
 	return diag.Related{Pos: n.Pos(), Msg: "but " + text + " was required by " + n.String()}
 }
 
-// possible refuses a bound or multiple that the equalities rule out.
-func (t *guardTable) possible(r shape.Relation) error {
-	x := t.resolve(r)
-	if x.Truth(nil) != shape.False {
-		return nil
-	}
-	e := diag.New(Contradiction, r.String()+" is needed here, which is "+x.String())
+// impossible is the error of a bound or multiple that the equalities rule out,
+// nil when there is none.
+func (t *guardTable) impossible() error {
 	for _, d := range t.guards {
-		if d.Rel == shape.EQ && d.Node != nil && shares(d.Relation, r) {
-			e.Related = append(e.Related, requiredBy(d.Node, d.A.String()+" = "+d.B.String()))
-			break
+		if d.Rel == shape.EQ {
+			continue
 		}
+		x := t.resolve(d.Relation)
+		if x.Truth(nil) != shape.False {
+			continue
+		}
+		e := diag.New(Contradiction, d.String()+" is needed, which is "+x.String())
+		if d.Node != nil {
+			e.Related = append(e.Related, requiredBy(d.Node, d.String()))
+		}
+		for _, q := range t.guards {
+			if q.Rel == shape.EQ && q.Node != nil && shares(q.Relation, d.Relation) {
+				e.Related = append(e.Related, requiredBy(q.Node, q.A.String()+" = "+q.B.String()))
+				break
+			}
+		}
+		return e
 	}
-	return e
-}
-
-// impossible is the error of an equality that rules out a bound or multiple.
-func (t *guardTable) impossible(r, resolved shape.Relation, d Guard) error {
-	e := diag.New(Contradiction, r.A.String()+" = "+r.B.String()+" is needed here, so that "+d.String()+" would be "+resolved.String())
-	if d.Node != nil {
-		e.Related = append(e.Related, requiredBy(d.Node, d.String()))
-	}
-	return e
+	return nil
 }
 
 func shares(a, b shape.Relation) bool {

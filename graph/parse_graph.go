@@ -456,7 +456,11 @@ func (b *body) guard(c *scan) {
 	if c.failed || !ok {
 		return
 	}
-	if err := b.g.symbols.assume(r, n); err != nil {
+	err := b.g.symbols.assume(r, n)
+	if err == nil {
+		err = b.g.symbols.impossible()
+	}
+	if err != nil {
 		c.typeError(0, err)
 	}
 	b.limit(c)
