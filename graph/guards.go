@@ -75,7 +75,9 @@ func (t *guardTable) has(r shape.Relation) bool { return t.known[r.String()] }
 func (t *guardTable) follows(r shape.Relation) bool {
 	x := t.resolve(r)
 	return x.Truth(t.others(r)) == shape.True ||
-		slices.ContainsFunc(t.guards, func(d Guard) bool { return d.Rel != shape.EQ && t.resolve(d.Relation).Implies(x, nil) })
+		slices.ContainsFunc(t.guards, func(d Guard) bool {
+			return d.Rel != shape.EQ && d.Touches(r) && t.resolve(d.Relation).Implies(x, nil)
+		})
 }
 
 // others returns the bounds, for relations that are none themselves.
@@ -99,7 +101,7 @@ func (t *guardTable) resolve(r shape.Relation) shape.Relation {
 func (t *guardTable) prune(r shape.Relation) {
 	_, _, bound := r.Bound()
 	follows := func(d Guard) bool {
-		if d.Rel == shape.EQ || d.String() == r.String() {
+		if d.Rel == shape.EQ || !d.Touches(r) || d.String() == r.String() {
 			return false
 		}
 		x := t.resolve(d.Relation)
@@ -154,7 +156,7 @@ func (t *guardTable) assume(r shape.Relation, n *Node) error {
 		t.enter(Guard{r.Normal(), n})
 		return nil
 	}
-	if t.has(r) || slices.ContainsFunc(t.guards, func(d Guard) bool { return r.Exact(d.Relation) }) {
+	if t.has(r) || slices.ContainsFunc(t.guards, func(d Guard) bool { return d.Rel == shape.MOD && d.Touches(r) && r.Exact(d.Relation) }) {
 		return nil
 	}
 	t.solve()
@@ -190,11 +192,11 @@ func requiredBy(n *Node, text string) diag.Related {
 	return diag.Related{Pos: n.Pos(), Msg: "but " + text + " was required by " + n.String()}
 }
 
-// impossible is the error of a bound or multiple that the equalities rule out,
-// nil when there is none.
-func (t *guardTable) impossible() error {
+// impossible is the error of a bound or multiple that the equalities rule out, of
+// those that r has to do with; nil when there is none.
+func (t *guardTable) impossible(r shape.Relation) error {
 	for _, d := range t.guards {
-		if d.Rel == shape.EQ {
+		if d.Rel == shape.EQ || !d.Touches(r) {
 			continue
 		}
 		x := t.resolve(d.Relation)
@@ -206,7 +208,7 @@ func (t *guardTable) impossible() error {
 			e.Related = append(e.Related, requiredBy(d.Node, d.String()))
 		}
 		for _, q := range t.guards {
-			if q.Rel == shape.EQ && q.Node != nil && shares(q.Relation, d.Relation) {
+			if q.Rel == shape.EQ && q.Node != nil && q.Touches(d.Relation) {
 				e.Related = append(e.Related, requiredBy(q.Node, q.A.String()+" = "+q.B.String()))
 				break
 			}
@@ -214,8 +216,4 @@ func (t *guardTable) impossible() error {
 		return e
 	}
 	return nil
-}
-
-func shares(a, b shape.Relation) bool {
-	return slices.ContainsFunc(a.Symbols(), func(s string) bool { return slices.Contains(b.Symbols(), s) })
 }

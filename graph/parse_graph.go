@@ -458,7 +458,7 @@ func (b *body) guard(c *scan) {
 	}
 	err := b.g.symbols.assume(r, n)
 	if err == nil {
-		err = b.g.symbols.impossible()
+		err = b.g.symbols.impossible(r)
 	}
 	if err != nil {
 		c.typeError(0, err)

@@ -90,6 +90,15 @@ func (r Relation) Symbols() []string {
 	return slices.Compact(list)
 }
 
+// Touches reports whether the relations have a symbol in common.
+func (r Relation) Touches(o Relation) bool {
+	found := false
+	for _, d := range [2]Dim{r.A, r.B} {
+		d.eachSymbol(func(s string) { found = found || o.A.Uses(s) || o.B.Uses(s) })
+	}
+	return found
+}
+
 // IsUnknown reports whether a side is Unknown, so that nothing is said.
 func (r Relation) IsUnknown() bool { return r.A.IsUnknown() || r.B.IsUnknown() }
 
