@@ -225,17 +225,6 @@ func (r Relation) Exact(m Relation) bool {
 	return false
 }
 
-// Bound returns the symbol and number of a relation N >= least, N being one
-// symbol.
-func (r Relation) Bound() (symbol string, least int, ok bool) {
-	if r.Rel != GE {
-		return "", 0, false
-	}
-	symbol, plain := r.A.IsSymbol()
-	least, known := r.B.Int()
-	return symbol, least, plain && known
-}
-
 // Normal returns the relation in the form that all ways to write it share as far
 // as that is known: bounds solved for what is bounded, common factors taken out.
 // Equalities stay as they are written.
