@@ -67,8 +67,8 @@ func (t *guardTable) has(r shape.Relation) bool { return t.known[r.String()] }
 
 // follows reports whether a bound or multiple holds wherever the guards do.
 func (t *guardTable) follows(r shape.Relation) bool {
-	return t.resolve(r).Truth(nil) == shape.True ||
-		slices.ContainsFunc(t.guards, func(d Guard) bool { return alike(d.Relation, r) && d.Implies(r, nil) })
+	return t.resolve(r).Truth() == shape.True ||
+		slices.ContainsFunc(t.guards, func(d Guard) bool { return alike(d.Relation, r) && d.Implies(r) })
 }
 
 // alike reports whether two relations bound the same, or are multiples alike: one
@@ -98,14 +98,14 @@ func (t *guardTable) prune(r shape.Relation) {
 	drop := map[shape.Relation]bool{}
 	if r.Rel == shape.EQ {
 		for d, x := range t.touched(r) {
-			if x.Truth(nil) == shape.True {
+			if x.Truth() == shape.True {
 				drop[d.Relation] = true
 			}
 		}
 	} else {
 		text := r.String()
 		for _, d := range t.guards {
-			if alike(d.Relation, r) && r.Implies(d.Relation, nil) && d.String() != text {
+			if alike(d.Relation, r) && r.Implies(d.Relation) && d.String() != text {
 				drop[d.Relation] = true
 			}
 		}
@@ -218,7 +218,7 @@ func requiredBy(n *Node, text string) diag.Related {
 // those that r has to do with; nil when there is none.
 func (t *guardTable) impossible(r shape.Relation) error {
 	for d, x := range t.touched(r) {
-		if x.Truth(nil) != shape.False {
+		if x.Truth() != shape.False {
 			continue
 		}
 		e := diag.New(Contradiction, d.String()+" is needed, which is "+x.String())

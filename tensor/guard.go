@@ -38,7 +38,7 @@ func (s Size) must(rel shape.Rel, o any) {
 		e = s.e
 	}
 	r := shape.Relation{Rel: rel, A: s.d, B: d}.Normal()
-	if r.Truth(nil) == shape.True {
+	if r.Truth() == shape.True {
 		return
 	}
 	if k, ok := e.(Requirer); ok {
