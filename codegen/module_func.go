@@ -36,6 +36,7 @@ type body struct {
 	g       *graph.Graph
 	list    []*stmt
 	pending []*goVar // variables used since the last statement
+	guarded bool     // the guards have been printed
 	queue   []graph.Symbol
 	defined map[*graph.Node]bool
 	outer   *body

@@ -36,6 +36,57 @@ func (p *modulePrinter) symbols() {
 		}
 		p.emit(st)
 	}
+	if len(b.queue) == 0 && !b.guarded {
+		b.guarded = true
+		p.guards()
+	}
+}
+
+// guards emits what the graph relies on beside what its calls and the types of
+// its inputs say.
+func (p *modulePrinter) guards() {
+	g := p.body.g
+	for _, d := range g.Guards() {
+		if d.Node != nil && d.Node.Opcode() != graph.Placeholder || saidByType(g, d) {
+			continue
+		}
+		names := d.Symbols()
+		if len(names) == 0 {
+			continue
+		}
+		s, ok := g.Symbol(names[0])
+		if !ok {
+			continue // a guard of the graph around says the same
+		}
+		a, b, method := d.A, d.B, map[shape.Rel]string{shape.EQ: "MustEqual", shape.GE: "MustBeAtLeast", shape.MOD: "MustBeMultiple"}[d.Rel]
+		if _, number := a.Int(); number {
+			if d.Rel == shape.MOD {
+				p.fail(s.Node, LostSize, "the guard "+d.String()+" has no Go form", "write it the other way round")
+				continue
+			}
+			a, b = b, a
+			if d.Rel == shape.GE {
+				method = "MustBeAtMost"
+			}
+		}
+		left, _ := p.sizeExpr(s.Node, a)
+		p.emit(&stmt{rhs: left.Dot(method).Call(p.size(s.Node, b)), alone: true, scope: s.Node.Scope()})
+	}
+}
+
+// saidByType reports whether a guard is what an input's type says: that a size
+// is that of another input.
+func saidByType(g *graph.Graph, d graph.Guard) bool {
+	if d.Rel != shape.EQ {
+		return false
+	}
+	for _, sides := range [2][2]shape.Dim{{d.A, d.B}, {d.B, d.A}} {
+		name, plain := sides[0].IsSymbol()
+		if s, ok := g.Symbol(name); plain && ok && s.Node.Opcode() == graph.Placeholder && s.Node.Type().Dim(s.Axis).Equal(sides[1]) {
+			return true
+		}
+	}
+	return false
 }
 
 // size prints a size as an argument: an int or a tensor.Size.

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -15,7 +16,6 @@ type guardTable struct {
 
 	solver shape.Solver // has the equalities but those waiting; facts are tagged by their texts
 	wait   []shape.Relation
-	bounds shape.Bounds // that guards give to single symbols
 }
 
 // Guards returns the relations checked at entry, in the order of their making.
@@ -59,12 +59,6 @@ func (t *guardTable) note(d Guard) {
 		t.known[d.String()] = true
 		t.known[shape.Equality(d.B, d.A).String()] = true
 	}
-	if s, least, ok := d.Bound(); ok {
-		if t.bounds == nil {
-			t.bounds = shape.Bounds{}
-		}
-		t.bounds[s] = max(t.bounds[s], least)
-	}
 	t.guards = append(t.guards, d)
 }
 
@@ -73,17 +67,18 @@ func (t *guardTable) has(r shape.Relation) bool { return t.known[r.String()] }
 
 // follows reports whether a bound or multiple holds wherever the guards do.
 func (t *guardTable) follows(r shape.Relation) bool {
-	x := t.resolve(r)
-	return x.Truth(t.others(r)) == shape.True ||
-		slices.ContainsFunc(t.guards, func(d Guard) bool { return d.Rel != shape.EQ && t.resolve(d.Relation).Implies(x, nil) })
+	return t.resolve(r).Truth() == shape.True ||
+		slices.ContainsFunc(t.guards, func(d Guard) bool { return alike(d.Relation, r) && d.Implies(r) })
 }
 
-// others returns the bounds, for relations that are none themselves.
-func (t *guardTable) others(r shape.Relation) shape.Bounds {
-	if _, _, ok := r.Bound(); ok {
-		return nil // the one for its symbol is compared
+// alike reports whether two relations bound the same, or are multiples alike: one
+// may imply the other.
+func alike(d, r shape.Relation) bool {
+	if d.Rel != r.Rel || d.Rel == shape.EQ {
+		return false
 	}
-	return t.bounds
+	_, number := d.A.Int()
+	return d.A.Same(r.A) || number && d.B.Same(r.B)
 }
 
 // resolve replaces what equalities say about symbols.
@@ -95,19 +90,48 @@ func (t *guardTable) resolve(r shape.Relation) shape.Relation {
 	return r.Bind(func(name string) shape.Dim { return t.solver.Resolve(shape.Sym(name)) })
 }
 
+// maxResolved bounds the guards that a new equality lets look at again.
+const maxResolved = 64
+
 // prune drops the bounds and multiples that follow from a new guard.
 func (t *guardTable) prune(r shape.Relation) {
-	_, _, bound := r.Bound()
-	follows := func(d Guard) bool {
-		if d.Rel == shape.EQ || d.String() == r.String() {
-			return false
+	drop := map[shape.Relation]bool{}
+	if r.Rel == shape.EQ {
+		for d, x := range t.touched(r) {
+			if x.Truth() == shape.True {
+				drop[d.Relation] = true
+			}
 		}
-		x := t.resolve(d.Relation)
-		return (bound || r.Rel == shape.EQ) && x.Truth(t.others(d.Relation)) == shape.True ||
-			r.Rel != shape.EQ && t.resolve(r).Implies(x, nil)
+	} else {
+		text := r.String()
+		for _, d := range t.guards {
+			if alike(d.Relation, r) && r.Implies(d.Relation) && d.String() != text {
+				drop[d.Relation] = true
+			}
+		}
 	}
-	if slices.ContainsFunc(t.guards, follows) {
-		t.guards = slices.DeleteFunc(slices.Clone(t.guards), follows) // callers hold the old list
+	if len(drop) > 0 { // callers hold the old list
+		t.guards = slices.DeleteFunc(slices.Clone(t.guards), func(d Guard) bool { return drop[d.Relation] })
+	}
+}
+
+// touched are the bounds and multiples that a new guard changes, itself or those
+// with a symbol of an equality, and what the equalities make of them.
+func (t *guardTable) touched(r shape.Relation) iter.Seq2[Guard, shape.Relation] {
+	return func(yield func(Guard, shape.Relation) bool) {
+		if r.Rel != shape.EQ { // others are as they were
+			yield(Guard{Relation: r}, t.resolve(r))
+			return
+		}
+		n := 0
+		for _, d := range t.guards {
+			if d.Rel == shape.EQ || !d.Touches(r) {
+				continue
+			}
+			if n++; n > maxResolved || !yield(d, t.resolve(d.Relation)) {
+				return
+			}
+		}
 	}
 }
 
@@ -169,17 +193,16 @@ func (g *Graph) Assume(r shape.Relation, n *Node) error {
 	return g.symbols.assume(r, n)
 }
 
-// assume records that a relation is taken to hold, and refuses when that
-// contradicts what was assumed before, citing both places.
+// assume records that a relation is taken to hold, and refuses an equality that
+// contradicts those assumed before, citing both places. A bound that equalities
+// rule out is no mistake yet: it may follow from one that has been reported. It
+// stays, and nothing runs; see impossible.
 func (t *guardTable) assume(r shape.Relation, n *Node) error {
 	if r.Rel != shape.EQ {
-		if err := t.possible(r); err != nil {
-			return err
-		}
 		t.enter(Guard{r.Normal(), n})
 		return nil
 	}
-	if t.has(r) || slices.ContainsFunc(t.guards, func(d Guard) bool { return r.Exact(d.Relation) }) {
+	if t.has(r) || slices.ContainsFunc(t.guards, func(d Guard) bool { return d.Rel == shape.MOD && d.Touches(r) && r.Exact(d.Relation) }) {
 		return nil
 	}
 	t.solve()
@@ -187,14 +210,6 @@ func (t *guardTable) assume(r shape.Relation, n *Node) error {
 		return t.contradiction(c)
 	}
 	t.note(Guard{r, n})
-	for _, d := range t.guards {
-		if d.Rel == shape.EQ {
-			continue
-		}
-		if x := t.resolve(d.Relation); x.Truth(nil) == shape.False {
-			return t.impossible(r, x, d)
-		}
-	}
 	t.prune(r)
 	return nil
 }
@@ -223,31 +238,24 @@ func requiredBy(n *Node, text string) diag.Related {
 	return diag.Related{Pos: n.Pos(), Msg: "but " + text + " was required by " + n.String()}
 }
 
-// possible refuses a bound or multiple that the equalities rule out.
-func (t *guardTable) possible(r shape.Relation) error {
-	x := t.resolve(r)
-	if x.Truth(nil) != shape.False {
-		return nil
-	}
-	e := diag.New(Contradiction, r.String()+" is needed here, which is "+x.String())
-	for _, d := range t.guards {
-		if d.Rel == shape.EQ && d.Node != nil && shares(d.Relation, r) {
-			e.Related = append(e.Related, requiredBy(d.Node, d.A.String()+" = "+d.B.String()))
-			break
+// impossible is the error of a bound or multiple that the equalities rule out, of
+// those that r has to do with; nil when there is none.
+func (t *guardTable) impossible(r shape.Relation) error {
+	for d, x := range t.touched(r) {
+		if x.Truth() != shape.False {
+			continue
 		}
+		e := diag.New(Contradiction, d.String()+" is needed, which is "+x.String())
+		if d.Node != nil {
+			e.Related = append(e.Related, requiredBy(d.Node, d.String()))
+		}
+		for _, q := range t.guards {
+			if q.Rel == shape.EQ && q.Node != nil && q.Touches(d.Relation) {
+				e.Related = append(e.Related, requiredBy(q.Node, q.A.String()+" = "+q.B.String()))
+				break
+			}
+		}
+		return e
 	}
-	return e
-}
-
-// impossible is the error of an equality that rules out a bound or multiple.
-func (t *guardTable) impossible(r, resolved shape.Relation, d Guard) error {
-	e := diag.New(Contradiction, r.A.String()+" = "+r.B.String()+" is needed here, so that "+d.String()+" would be "+resolved.String())
-	if d.Node != nil {
-		e.Related = append(e.Related, requiredBy(d.Node, d.String()))
-	}
-	return e
-}
-
-func shares(a, b shape.Relation) bool {
-	return slices.ContainsFunc(a.Symbols(), func(s string) bool { return slices.Contains(b.Symbols(), s) })
+	return nil
 }

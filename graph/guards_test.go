@@ -82,20 +82,20 @@ func TestGuardsAreMerged(t *testing.T) {
 func TestGuardsThatContradict(t *testing.T) {
 	for body, want := range map[string]string{
 		`graph g(%x: f32[N], %y: f32[4]) {
-  %a = call_function[add](%x, %y)
-  %b = call_function[select](%x) {dim=0, index=5}
-  return %b
-}`: "N >= 6 is needed here",
-		`graph g(%x: f32[N], %y: f32[4]) {
-  %b = call_function[select](%x) {dim=0, index=5}
-  %a = call_function[add](%x, %y)
-  return %b
-}`: "N = 4 is needed here, so that N >= 6 would be 0 >= 2",
+  guard N >= 6
+  guard N == 4
+  return %x
+}`: "N >= 6 is needed, which is 0 >= 2",
 		`graph g(%x: f32[N]) {
   guard N == 7
   guard N % 2 == 0
   return %x
-}`: "N % 2 == 0 is needed here",
+}`: "N % 2 == 0 is needed, which is 1 % 2 == 0",
+		`graph g(%x: f32[N]) {
+  guard N == 7
+  guard 2*N == 12
+  return %x
+}`: "must be",
 	} {
 		_, err := graph.Parse([]byte("gofx 1\n"+body), "in.fx")
 		require.ErrorIs(t, err, graph.Contradiction, body)

@@ -57,7 +57,7 @@ func (b *body) sizes(c *scan, o *op.Op, attrs any) bool {
 	}
 	cost := 0
 	o.Codec().Symbols(attrs, func(d shape.Dim) { cost += expensive(d) })
-	return b.p.spend(c, 3*costBytes*cost)
+	return b.p.spend(c, 6*costBytes*cost)
 }
 
 // inferred charges the type of a node; expressions are new when no operand has them.

@@ -473,7 +473,11 @@ func (b *body) guard(c *scan) {
 	if !b.p.spend(c, 4*costBytes*(expensive(r.A)+expensive(r.B))) {
 		return
 	}
-	if err := b.g.symbols.assume(r, n); err != nil {
+	err := b.g.symbols.assume(r, n)
+	if err == nil {
+		err = b.g.symbols.impossible(r)
+	}
+	if err != nil {
 		c.typeError(0, err)
 	}
 	b.limit(c)

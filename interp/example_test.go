@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op/std"
@@ -87,6 +88,18 @@ func ExampleCheckInput() {
 	//     hint: capture it again for these sizes, or with symbolic ones
 	// node %x: input "x" is f32[7], the graph was captured for f32[N,2] [FX1022]
 	//     hint: capture it again for these sizes, or with symbolic ones
+}
+
+// Engines that check guards themselves refuse in the interpreter's words.
+func ExampleRefusal() {
+	r, _ := shape.ParseRelation("C % 4 == 0")
+	claim, _ := r.Check(func(symbol string) (diag.SizeOf, bool) {
+		return diag.SizeOf{Symbol: symbol, Input: "x", Axis: 1, Value: 6}, true
+	})
+	fmt.Println(interp.Refusal(claim, nil, "f32[2,6]"))
+	// Output:
+	// input "x" is f32[2,6]: the graph needs C (axis 1, here 6) divisible by 4 [FX1022]
+	//     hint: give other sizes, or capture the graph again for these
 }
 
 // A Transformer writes a new graph, node by node.

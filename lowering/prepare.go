@@ -121,7 +121,7 @@ func (p *preparer) solve() error {
 // possible refuses pins that contradict what the graph relies on.
 func (p *preparer) possible() error {
 	for _, d := range p.src.Guards() {
-		if r := d.Bind(p.bind); d.Rel == shape.EQ || r.Truth(nil) != shape.False {
+		if r := d.Bind(p.bind); d.Rel == shape.EQ || r.Truth() != shape.False {
 			continue
 		}
 		e := diag.New(BadOption, "the graph relies on "+d.String()+", which no size that is left has")

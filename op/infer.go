@@ -71,7 +71,7 @@ func (c *Infer) require(r shape.Relation, code diag.Code, what func() string) er
 	if r.IsUnknown() {
 		return nil
 	}
-	switch r.Truth(nil) {
+	switch r.Truth() {
 	case shape.True:
 		return nil
 	case shape.False:

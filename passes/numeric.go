@@ -250,7 +250,7 @@ func solveSizes(g *graph.Graph, chosen []symbolSize) (*shape.Solver, *shape.Conf
 	}
 	for _, d := range g.Guards() {
 		r := d.Bind(func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
-		if d.Rel != shape.EQ && r.Truth(nil) == shape.False {
+		if d.Rel != shape.EQ && r.Truth() == shape.False {
 			f := shape.Fact{Text: d.String()}
 			return &s, &shape.Conflict{A: r.A, B: r.B, First: f, Second: f}
 		}

@@ -90,6 +90,15 @@ func (r Relation) Symbols() []string {
 	return slices.Compact(list)
 }
 
+// Touches reports whether the relations have a symbol in common.
+func (r Relation) Touches(o Relation) bool {
+	found := false
+	for _, d := range [2]Dim{r.A, r.B} {
+		d.eachSymbol(func(s string) { found = found || o.A.Uses(s) || o.B.Uses(s) })
+	}
+	return found
+}
+
 // IsUnknown reports whether a side is Unknown, so that nothing is said.
 func (r Relation) IsUnknown() bool { return r.A.IsUnknown() || r.B.IsUnknown() }
 
@@ -120,9 +129,8 @@ const (
 	True
 )
 
-// Truth decides the relation where that is possible for all sizes within bounds
-// (nil for no more than that sizes are not negative).
-func (r Relation) Truth(bounds Bounds) Truth {
+// Truth decides the relation where that is possible for all sizes.
+func (r Relation) Truth() Truth {
 	if r.IsUnknown() {
 		return Open
 	}
@@ -130,9 +138,9 @@ func (r Relation) Truth(bounds Bounds) Truth {
 	switch r.Rel {
 	case GE:
 		switch {
-		case bounds.atLeast(d, 0, maxProof):
+		case atLeast(d, 0, maxProof):
 			return True
-		case bounds.atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
+		case atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
 			return False
 		}
 	case MOD:
@@ -143,7 +151,7 @@ func (r Relation) Truth(bounds Bounds) Truth {
 			return True
 		case d.e == nil || !d.IsUnknown() && refuted(d.terms()):
 			return False
-		case bounds.atLeast(d.AddInt(-1), 0, maxProof), bounds.atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
+		case atLeast(d.AddInt(-1), 0, maxProof), atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
 			return False
 		}
 	}
@@ -180,15 +188,15 @@ func (r Relation) divides() Truth {
 	return Open
 }
 
-// Implies reports whether o holds wherever r does, for all sizes within bounds.
-// Equalities imply what a Solver derives from them.
-func (r Relation) Implies(o Relation, bounds Bounds) bool {
+// Implies reports whether o holds wherever r does. Equalities imply what a Solver
+// derives from them.
+func (r Relation) Implies(o Relation) bool {
 	if r.IsUnknown() || o.IsUnknown() {
 		return false
 	}
 	switch {
 	case r.Rel == GE && o.Rel == GE:
-		return bounds.atLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0, maxProof)
+		return atLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0, maxProof)
 	case r.Rel == MOD && o.Rel == MOD && r.A.Equal(o.A):
 		_, ok := r.B.DivExact(o.B)
 		return ok
@@ -214,17 +222,6 @@ func (r Relation) Exact(m Relation) bool {
 		}
 	}
 	return false
-}
-
-// Bound returns the symbol and number of a relation N >= least, N being one
-// symbol.
-func (r Relation) Bound() (symbol string, least int, ok bool) {
-	if r.Rel != GE {
-		return "", 0, false
-	}
-	symbol, plain := r.A.IsSymbol()
-	least, known := r.B.Int()
-	return symbol, least, plain && known
 }
 
 // Normal returns the relation in the form that all ways to write it share as far
@@ -359,19 +356,15 @@ func normalMultiple(a, b Dim) Relation {
 	return Relation{MOD, fromTerms(left), Dim{n: k}}
 }
 
-// Bounds are the least sizes that symbols are known to have; nil for none, a
-// symbol that is not there is 0 or more.
-type Bounds map[string]int
-
 // maxProof bounds the steps of a proof.
 const maxProof = 4
 
-// atLeast tries to show that d is at least low for all sizes within the bounds.
-func (b Bounds) atLeast(d Dim, low int64, steps int) bool {
+// atLeast tries to show that d is at least low for all sizes.
+func atLeast(d Dim, low int64, steps int) bool {
 	if d.IsUnknown() {
 		return false
 	}
-	if lo, ok := b.least(d); ok && lo >= low {
+	if lo, ok := least(d); ok && lo >= low {
 		return true
 	}
 	if steps == 0 {
@@ -383,7 +376,7 @@ func (b Bounds) atLeast(d Dim, low int64, steps int) bool {
 				continue
 			}
 			// d >= low follows from den*d >= low*den-(den-1), d being an integer.
-			if r, ok := relaxed(d, a); ok && b.atLeast(r.Sub(fold(mulOv(low, a.den.n))).Add(fold(a.den.n-1, true)), 0, steps-1) {
+			if r, ok := relaxed(d, a); ok && atLeast(r.Sub(fold(mulOv(low, a.den.n))).Add(fold(a.den.n-1, true)), 0, steps-1) {
 				return true
 			}
 		}
@@ -429,7 +422,7 @@ func replaced(d Dim, a *atom, by func(c int64) Dim) (_ Dim, ok bool) {
 }
 
 // least returns a number that d is never below.
-func (b Bounds) least(d Dim) (int64, bool) {
+func least(d Dim) (int64, bool) {
 	var sum int64
 	for _, t := range d.terms() {
 		if len(t.m) > 0 && t.c < 0 {
@@ -437,7 +430,7 @@ func (b Bounds) least(d Dim) (int64, bool) {
 		}
 		lo, ok := t.c, true
 		for _, a := range t.m {
-			v, known := b.leastAtom(a)
+			v, known := leastAtom(a)
 			if !known || v < 0 && len(t.m) > 1 {
 				return 0, false
 			}
@@ -452,11 +445,11 @@ func (b Bounds) least(d Dim) (int64, bool) {
 	return sum, true
 }
 
-func (b Bounds) leastAtom(a *atom) (int64, bool) {
+func leastAtom(a *atom) (int64, bool) {
 	if !a.isDiv {
-		return int64(max(b[a.key], 0)), true
+		return 0, true
 	}
-	num, ok := b.least(a.num)
+	num, ok := least(a.num)
 	switch {
 	case !ok:
 		return 0, false

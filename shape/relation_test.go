@@ -43,7 +43,7 @@ func TestRelationNormal(t *testing.T) {
 		{Equality(d("N"), d("N")), "N == N", True},
 	} {
 		require.Equal(t, c.text, c.r.String())
-		require.Equal(t, c.truth, c.r.Truth(nil), c.text)
+		require.Equal(t, c.truth, c.r.Truth(), c.text)
 	}
 }
 
@@ -54,23 +54,20 @@ func TestRelationImplies(t *testing.T) {
 		return r.Normal()
 	}
 	for _, c := range []struct {
-		r, o   string
-		bounds Bounds
-		want   bool
+		r, o string
+		want bool
 	}{
-		{"N >= 5", "N >= 3", nil, true},
-		{"N >= 3", "N >= 5", nil, false},
-		{"N <= 3", "N <= 5", nil, true},
-		{"C % 8 == 0", "C % 4 == 0", nil, true},
-		{"C % 4 == 0", "C % 8 == 0", nil, false},
-		{"N >= M+2", "N >= M", nil, true},
-		{"N >= M", "N+K >= M", nil, true},
-		{"N == M", "M == N", nil, false}, // the solver's business
+		{"N >= 5", "N >= 3", true},
+		{"N >= 3", "N >= 5", false},
+		{"N <= 3", "N <= 5", true},
+		{"C % 8 == 0", "C % 4 == 0", true},
+		{"C % 4 == 0", "C % 8 == 0", false},
+		{"N >= M+2", "N >= M", true},
+		{"N >= M", "N+K >= M", true},
+		{"N == M", "M == N", false}, // the solver's business
 	} {
-		require.Equal(t, c.want, rel(c.r).Implies(rel(c.o), c.bounds), c.r+" => "+c.o)
+		require.Equal(t, c.want, rel(c.r).Implies(rel(c.o)), c.r+" => "+c.o)
 	}
-	require.Equal(t, True, AtLeast(mustDim(t, "N*M"), Const(6)).Truth(Bounds{"N": 2, "M": 3}))
-	require.Equal(t, Open, AtLeast(mustDim(t, "N*M"), Const(7)).Truth(Bounds{"N": 2, "M": 3}))
 }
 
 func TestParseRelation(t *testing.T) {
@@ -117,9 +114,8 @@ func TestRelationMeaning(t *testing.T) {
 		back, err := ParseRelation(n.String())
 		require.NoError(t, err)
 		require.Equal(t, n.String(), back.String())
-		truth, bounds := r.Truth(Bounds{"N": 2}), Bounds{"N": 2}
-		implied := n.Implies(o, bounds)
-		for N := 2; N < 12; N++ {
+		truth, implied := r.Truth(), n.Implies(o)
+		for N := range 12 {
 			for M := range 9 {
 				env := func(s string) (int, bool) { return map[string]int{"N": N, "M": M}[s], true }
 				_, _, want, err := r.Eval(env)

@@ -61,6 +61,20 @@ var viewCases = map[string]string{
 }`,
 }
 
+// Sizes that nothing has are refused when the graph is compiled.
+func TestImpossibleGuards(t *testing.T) {
+	m, err := graph.Parse([]byte(`gofx 1
+graph g(%x: f32[N], %y: f32[4]) {
+  %a = call_function[add](%x, %y)
+  %b = call_function[select](%x) {dim=0, index=5}
+  return %a, %b
+}`), "in.fx")
+	require.NoError(t, err)
+	_, err = cpu.Compile(m, lowering.Options{})
+	require.ErrorIs(t, err, lowering.BadOption)
+	require.ErrorContains(t, err, "N >= 6")
+}
+
 func TestViewsForAllSizes(t *testing.T) {
 	ctx := context.Background()
 	for name, text := range viewCases {

@@ -46,7 +46,7 @@ func checkKnowingLess(t *testing.T, o *op.Op, s op.Sample, want shape.Type) {
 		holds := true
 		env := func(s string) shape.Dim { return shape.Const(size(s)) }
 		c := &op.Infer{Assume: func(r shape.Relation) error {
-			holds = holds && r.Bind(env).Truth(nil) == shape.True
+			holds = holds && r.Bind(env).Truth() == shape.True
 			return nil
 		}}
 		got, err := o.Type(c, s.Attrs, in)

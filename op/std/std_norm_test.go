@@ -129,7 +129,7 @@ func TestLayerNorm(t *testing.T) {
 	})
 }
 
-// instance_norm of an unknown number of channels takes another way.
+// instance_norm is computed alike for a number of channels that is not known.
 func TestInstanceNormSymbolicChannels(t *testing.T) {
 	g := &op.Gen{}
 	x, weight, bias := g.Normal(2, 3, 4, 5), g.Normal(3), g.Normal(3)

@@ -255,7 +255,7 @@ func solve(g *graph.Graph) (*shape.Solver, error) {
 	}
 	for _, d := range guards {
 		r := d.Bind(func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
-		if d.Rel == shape.EQ || r.Truth(nil) != shape.False {
+		if d.Rel == shape.EQ || r.Truth() != shape.False {
 			continue
 		}
 		e := diag.New(graph.Contradiction, d.Relation.String()+" is needed here, which is "+r.String())

@@ -1,0 +1,50 @@
+package tensor
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Requirer is an Engine that keeps what a program relies on of symbolic sizes,
+// to be checked when what it records is run.
+type Requirer interface {
+	Engine
+	Require(r shape.Relation)
+}
+
+// MustEqual states that the program is right for sizes equal to o, an int or a
+// Size, only. Others are refused: at once, or by what a trace records.
+func (s Size) MustEqual(o any) { s.must(shape.EQ, o) }
+
+// MustBeAtLeast states that the program is right for sizes of o or more only; see
+// MustEqual.
+func (s Size) MustBeAtLeast(o any) { s.must(shape.GE, o) }
+
+// MustBeAtMost states that the program is right for sizes of o or less only; see
+// MustEqual.
+func (s Size) MustBeAtMost(o any) {
+	d, e := sizeOf(o)
+	Size{d: d, e: e}.must(shape.GE, s)
+}
+
+// MustBeMultiple states that the program is right for multiples of o only; see
+// MustEqual.
+func (s Size) MustBeMultiple(o any) { s.must(shape.MOD, o) }
+
+func (s Size) must(rel shape.Rel, o any) {
+	d, e := sizeOf(o)
+	if s.e != nil {
+		e = s.e
+	}
+	r := shape.Relation{Rel: rel, A: s.d, B: d}.Normal()
+	if r.Truth() == shape.True {
+		return
+	}
+	if k, ok := e.(Requirer); ok {
+		k.Require(r)
+		return
+	}
+	claim := diag.Claim{Rel: rel, Op: "the program", A: diag.Side{Text: s.String()}, B: diag.Side{Text: d.String()}}
+	panic(diag.New(kernel.CodeArgument, claim.String()).At(diag.Here()))
+}

@@ -1,0 +1,57 @@
+package tracer_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// What a program states of sizes is refused at once for numbers, and is a guard
+// of what is captured with symbols.
+func TestStatedSizes(t *testing.T) {
+	f := func(x *tensor.Tensor) *tensor.Tensor {
+		x.Size(0).MustBeAtLeast(2)
+		x.Size(0).MustBeAtMost(9)
+		x.Size(1).MustBeMultiple(4)
+		x.Size(2).MustEqual(x.Size(0).Mul(2))
+		return x.Neg()
+	}
+	gm, err := fx.Trace(context.Background(), f, fx.Input("x", "f32[N,C,L]"))
+	require.NoError(t, err)
+	var got []string
+	for _, g := range gm.Graph.Guards() {
+		got = append(got, g.String())
+	}
+	require.ElementsMatch(t, []string{"N >= 2", "N <= 9", "C % 4 == 0", "L == 2*N"}, got)
+	for _, c := range []struct {
+		dims []int
+		ok   bool
+	}{{[]int{3, 8, 6}, true}, {[]int{1, 8, 2}, false}, {[]int{10, 8, 20}, false}, {[]int{3, 7, 6}, false}, {[]int{3, 8, 7}, false}} {
+		x := tensor.New(array.New(array.F32, c.dims...))
+		_, err := gm.Run(context.Background(), x)
+		if c.ok {
+			require.NoError(t, err)
+			require.NotPanics(t, func() { f(x) })
+			continue
+		}
+		require.ErrorIs(t, err, interp.GuardFailed)
+		require.Contains(t, refusalOf(func() { f(x) }), "the program needs ")
+	}
+}
+
+func refusalOf(f func()) (text string) {
+	defer func() {
+		if e, ok := recover().(*diag.Error); ok {
+			text = e.Error()
+		}
+	}()
+	f()
+	return "nothing was refused"
+}
