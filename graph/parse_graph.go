@@ -325,7 +325,7 @@ func (b *body) regions(c *scan) []*Graph {
 			c.failed = c.failed || d.failed
 			return list
 		case len(list) == maxRegions:
-			d.expected("'}', a call has at most " + strconv.Itoa(maxRegions) + " regions")
+			d.fail(0, BadRegions, "call with more than "+strconv.Itoa(maxRegions)+" regions")
 			c.failed = true
 			p.skipBlock(&d)
 		case d.keyword("region"):
