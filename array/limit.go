@@ -1,6 +1,7 @@
 package array
 
 import (
+	"math"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -17,12 +18,24 @@ var maxBytes = func() *atomic.Int64 {
 	var v atomic.Int64
 	v.Store(machineBytes())
 	if text, ok := syscall.Getenv("GOFX_MAX_BYTES"); ok {
-		if n, err := strconv.Atoi(text); err == nil && n > 0 {
-			v.Store(int64(n))
+		if n := decimal(text); n > 0 {
+			v.Store(n)
 		}
 	}
 	return &v
 }()
+
+// decimal returns the number that text has the digits of, 0 for any other text.
+// What strconv does for errors would be linked into every generated program.
+func decimal(text string) (n int64) {
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' || n > (math.MaxInt64-9)/10 {
+			return 0
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n
+}
 
 // fallbackBytes is the limit where the system does not tell its memory.
 const fallbackBytes = 16 << 30
