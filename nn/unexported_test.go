@@ -137,7 +137,7 @@ type busy struct {
 func (m *busy) Forward(x *tensor.Tensor) *tensor.Tensor {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.once.Do(func() { m.pool.Put(m.when) })
+	m.once.Do(func() { m.pool.Put(&m.when) })
 	m.calls.Add(1)
 	m.cell.Store(m.calls.Load())
 	m.memo.Store("calls", m.calls.Load())

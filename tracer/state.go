@@ -63,3 +63,15 @@ func (t *trace) reportReplaced(msg string, x *tensor.Tensor) {
 	}
 	t.reportEntry(e)
 }
+
+func sameBound(a, b *graph.Bound) bool {
+	if a.Op != b.Op || !a.Op.Codec().Equal(a.Attrs, b.Attrs) || len(a.Params) != len(b.Params) {
+		return false
+	}
+	for i := range a.Params {
+		if a.Params[i] != b.Params[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -408,18 +408,6 @@ func (t *trace) bind(info modInfo, m any, b *tensor.Bound) bool {
 	return true
 }
 
-func sameBound(a, b *graph.Bound) bool {
-	if a.Op != b.Op || !a.Op.Codec().Equal(a.Attrs, b.Attrs) || len(a.Params) != len(b.Params) {
-		return false
-	}
-	for i := range a.Params {
-		if a.Params[i] != b.Params[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // moduleInfo returns the path of a module; one outside the root gets a fresh one.
 func (t *trace) moduleInfo(m any) modInfo {
 	k := tensor.ModuleKey(m)
