@@ -42,6 +42,7 @@ func TestTry(t *testing.T) {
 	for _, v := range list {
 		k := fmt.Sprintf("%s %s %s %s", v.Kind, v.Engine, v.Capture, v.Code)
 		counts[k]++
+
 		if v.Kind == judge.Agree {
 			ok[v.ID] = true
 		}
@@ -58,11 +59,27 @@ func TestTry(t *testing.T) {
 	slices.Sort(keys)
 	for _, k := range keys {
 		fmt.Println(counts[k], k)
-		if judge.Kind(strings.Fields(k)[0]).Bad() || strings.HasPrefix(k, "refused") && strings.Contains(k, "fixed") {
-			for _, e := range examples[k][:min(3, len(examples[k]))] {
+		if judge.Kind(strings.Fields(k)[0]).Bad() || strings.HasPrefix(k, "panics") || strings.HasPrefix(k, "refused") && strings.Contains(k, "fixed") {
+			for _, e := range examples[k][:min(40, len(examples[k]))] {
 				fmt.Println(e)
 			}
 		}
 	}
 	fmt.Println("programs with a failure", len(bad), "that agree somewhere", len(ok))
+	if os.Getenv("REDUCE") == "" {
+		return
+	}
+	seen := map[string]int{}
+	var fs []Failure
+	for _, f := range Failures(list, b.Programs) {
+		key := fmt.Sprint(f.Kind, f.Engine, f.Capture, f.Code)
+		if seen[key]++; seen[key] <= 6 && strings.Contains(key, os.Getenv("REDUCE")) {
+			fs = append(fs, f)
+		}
+	}
+	fs, err = Reduce(b, fs[:min(len(fs), 12)])
+	require.NoError(t, err)
+	for _, f := range fs {
+		fmt.Printf("---- %s %s %s n=%d %s\n%s\n%s\n", f.Kind, f.Capture, f.Engine, f.Size, f.Code, f.Detail, f.Program.Brief())
+	}
 }

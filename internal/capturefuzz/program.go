@@ -123,6 +123,19 @@ func (p *Program) Source() string {
 	return b.String()
 }
 
+// Brief prints what matters of the program, for people.
+func (p *Program) Brief() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "// seed %d, N is %d\n", p.Seed, p.N)
+	p.declare(&b)
+	p.function(&b)
+	var in []string
+	for _, x := range p.Inputs {
+		in = append(in, x.Name+" "+x.Spec)
+	}
+	return b.String() + "// inputs: " + strings.Join(in, ", ")
+}
+
 // declare prints the state and what makes it anew.
 func (p *Program) declare(b *strings.Builder) {
 	if !p.Func {

@@ -16,12 +16,20 @@ func (g *gen) entry(list string, args []*value) (passed string) {
 	return strings.Join(names, ", ")
 }
 
+// hidden is the memory of a loop's counter, which the body must leave alone, or
+// the loop would not end.
+const hidden = -1
+
 // params enters the arguments of a region as values of its block.
 func (g *gen) params(list string, args []*value) []*value {
 	var inner []*value
 	for i, v := range args {
-		inner = append(inner, g.add(held(v, fmt.Sprintf("%s[%d]", list, i))))
-		inner[i].eager = false
+		w := held(v, fmt.Sprintf("%s[%d]", list, i))
+		w.eager = false
+		inner = append(inner, w)
+		if v.mem != hidden {
+			g.add(w)
+		}
 	}
 	return inner
 }
@@ -46,9 +54,7 @@ func (g *gen) like(v *value) string {
 func (g *gen) inner(list string, args []*value, results []*value, first string) {
 	g.region++
 	g.params(list, args)
-	if len(args) > 0 {
-		g.hot = args[0].mem
-	}
+	g.hot = args[len(args)-1].mem
 	for range g.IntN(3) {
 		g.statement(blockRows)
 	}
@@ -139,11 +145,12 @@ func while(g *gen) bool {
 	passed := k + ", " + g.entry(list, args)
 	head := fmt.Sprintf("%s := tensor.While(func(%s []*tensor.Tensor) *tensor.Tensor { return %s[0].LtScalar(%d) },\n\t%s",
 		r, list, list, 1+g.IntN(3), fmt.Sprintf(regionFunc, list))
-	counter := &value{name: k, dtype: "i64", eager: true, mem: g.fresh()}
+	counter := &value{name: k, dtype: "i64", eager: true, mem: hidden}
 	all := append([]*value{counter}, args...)
 	g.block("while", head, "}, "+passed+")", []string{r}, func() {
 		g.inner(list, all, args, list+"[0]."+pick(g, "AddScalar(1)", "AddScalar(1)", "AddScalarInPlace(1)"))
 	})
+	counter.mem = g.fresh()
 	g.add(counter)
 	g.taken(r, all)
 	return true

@@ -97,13 +97,17 @@ func (g *gen) writable() *value {
 // value takes part.
 func (g *gen) write(v *value) (code string, traced bool) {
 	traced = !v.eager
-	if g.chance(45) {
+	for range g.IntN(3) {
 		if w := g.operand(v, g.chance(12)); w != nil {
 			u := g.operand(v, false)
 			if u == nil {
 				u = w
 			}
-			call := substitute(g.call(v, inPlaceTensor), w.name, u.name)
+			call := g.call(v, inPlaceTensor)
+			if strings.HasPrefix(call, "Assign") && !same(w.dims, v.dims) {
+				continue
+			}
+			call = substitute(call, w.name, u.name)
 			traced = traced || !w.eager || !u.eager && strings.Contains(call, u.name)
 			return v.name + "." + call, traced
 		}

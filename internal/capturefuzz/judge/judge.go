@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -40,6 +41,7 @@ const (
 	Agree     Kind = "agree"
 	Refused   Kind = "refused"   // by the trace, with a line of the program
 	Excluded  Kind = "excluded"  // by an engine, with a documented code
+	Panics    Kind = "panics"    // eagerly, so that captured it must fail, too
 	Different Kind = "different" // values, state or inputs differ
 	Missed    Kind = "missed"    // a value where eager panics
 	NoLine    Kind = "no-line"   // refused without a line of the program
@@ -49,7 +51,7 @@ const (
 
 // Bad reports whether the kind is a failure, Silent whether nobody would notice.
 func (k Kind) Bad() bool {
-	return k != Agree && k != Refused && k != Excluded
+	return k != Agree && k != Refused && k != Excluded && k != Panics
 }
 
 // Silent reports whether nothing tells the user of the failure.
@@ -100,15 +102,24 @@ func Main(generated ...Generated) {
 	for _, p := range programs {
 		byID[p.ID] = p
 		if len(generated) == 0 {
-			next <- func() []Verdict { return judge(ctx, p, *gen) }
+			next <- watched(p, func(p Program) []Verdict { return judge(ctx, p, *gen) })
 		}
 	}
 	for _, g := range generated {
-		next <- func() []Verdict { return judgeGenerated(ctx, byID[g.ID], g) }
+		next <- watched(byID[g.ID], func(p Program) []Verdict { return judgeGenerated(ctx, p, g) })
 	}
 	close(next)
 	wg.Wait()
 	check(f.Close())
+}
+
+// watched ends the command when a program does not end.
+func watched(p Program, f func(p Program) []Verdict) func() []Verdict {
+	return func() []Verdict {
+		t := time.AfterFunc(time.Minute, func() { check(fmt.Errorf("program %d of file %s does not end", p.ID, p.File)) })
+		defer t.Stop()
+		return f(p)
+	}
 }
 
 func check(err error) {
@@ -126,6 +137,9 @@ func judge(ctx context.Context, p Program, gen string) (list []Verdict) {
 			expected[n] = eager(p, n)
 		}
 		return expected[n]
+	}
+	if r := want(p.N); r.failed != nil {
+		list = append(list, Verdict{ID: p.ID, Engine: "eager", Size: p.N, Kind: Panics, Detail: r.failed.Error()})
 	}
 	printed := false
 	for _, c := range captures {
