@@ -4,43 +4,7 @@
 // imports it, so it uses no fmt and no reflection.
 package array
 
-import (
-	"sync/atomic"
-	"unsafe"
-)
-
-// Align is the byte alignment of every storage that New makes.
-const Align = 64
-
-// Storage is the memory behind an array; views share it. Its identity is its
-// address; its version counts writes made through in-place operations.
-type Storage struct {
-	bytes   []byte
-	version atomic.Uint64
-}
-
-// NewStorage returns n zero bytes, aligned to Align.
-func NewStorage(n int) *Storage {
-	buf := make([]byte, n+Align)
-	skip := 0
-	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {
-		skip = Align - r
-	}
-	return &Storage{bytes: buf[skip : skip+n : skip+n]}
-}
-
-// WrapBytes returns a storage over b without a copy. b must be aligned for the
-// element type that is read from it.
-func WrapBytes(b []byte) *Storage { return &Storage{bytes: b} }
-
-// Bytes returns the memory itself, not a copy.
-func (s *Storage) Bytes() []byte { return s.bytes }
-
-// Version returns the number of writes recorded by Bump.
-func (s *Storage) Version() uint64 { return s.version.Load() }
-
-// Bump records a write, so that guards on frozen values notice it.
-func (s *Storage) Bump() { s.version.Add(1) }
+import "unsafe"
 
 // Array is a strided view of a storage. Strides and offset count elements, not
 // bytes; a stride may be zero (expand) or negative (flip).

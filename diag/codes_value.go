@@ -57,6 +57,12 @@ var valueCodes = []Info{
 }`,
 	},
 	{
+		Code: "FX2028", Title: "a write to elements that share memory",
+		Cause:   "An in-place call writes to a tensor that shows one element of its memory several times, as expand makes it.",
+		Cure:    "Write to a Clone of it, or to the tensor that was expanded.",
+		Example: `func sharedElement() { weight(3).Expand(2, 3).AddScalarInPlace(1) }`,
+	},
+	{
 		Code: "FX2030", Title: "an index out of range",
 		Cause:   "A value of an index tensor is negative or not below the size of the axis that it indexes.",
 		Cure:    "Check the indices, for instance token ids against the vocabulary.",

@@ -128,6 +128,7 @@ type Spec[A any] struct {
 	Effect  Effect
 	Mutates []int // operands written in place
 	ViewOf  int   // 1 + the operand that the results may alias; 0 for none
+	MayCopy bool  // ViewOf: the results are copies where the layout has no such view
 	Quant   Quant
 
 	// Scatter is the inverse of a view, by which writes go back: it returns base,
@@ -176,6 +177,7 @@ type Op struct {
 	Effect  Effect
 	Mutates []int
 	ViewOf  int
+	MayCopy bool
 	Quant   Quant
 	Func    string
 	Results []string
@@ -261,7 +263,7 @@ const root = "github.com/gofx-dev/gofx/"
 func Define[A any](name string, s Spec[A]) *Op {
 	o := &Op{
 		Name: name, Path: callerPackage(), Doc: s.Doc, Ref: s.Ref, In: s.In, Class: s.Class, Effect: s.Effect,
-		Mutates: s.Mutates, ViewOf: s.ViewOf, Quant: s.Quant, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol,
+		Mutates: s.Mutates, ViewOf: s.ViewOf, MayCopy: s.MayCopy, Quant: s.Quant, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol,
 		codec: codecOf[A](), samples: s.Samples, bad: s.Bad,
 	}
 	if s.Infer != nil {

@@ -3,11 +3,14 @@ package tensor
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // workspaces are shared by all eager calls; a call takes one for its duration.
@@ -29,10 +32,27 @@ func eager(c *Call) []*Tensor {
 	}
 	ts := make([]*Tensor, len(outs))
 	for i, a := range outs {
-		ts[i] = New(a)
+		ts[i] = of(a)
 	}
 	remember(c, ts)
+	linkViews(c, ts)
 	return ts
+}
+
+// linkViews remembers what results show the memory of an operand.
+func linkViews(c *Call, outs []*Tensor) {
+	k := c.Op.ViewOf - 1
+	if k < 0 || k >= len(c.Args) || c.Args[k] == nil {
+		return
+	}
+	base := c.Args[k]
+	kept := *c
+	kept.Args = append([]*Tensor(nil), c.Args...)
+	for i, t := range outs {
+		if t.c.val.(*array.Array).Storage() == base.c.val.(*array.Array).Storage() {
+			t.c.origin = &Origin{base, &kept, i}
+		}
+	}
 }
 
 // recipe is how an eager tensor was made from parameters alone, or from nothing:
@@ -44,6 +64,7 @@ type recipe struct {
 	depth    int
 	versions []uint64 // of the operands' storages when it was made
 	own      uint64   // version of the result's storage when it was made
+	exposed  uint64   // when the result's storage had last been handed out
 }
 
 // recipeGroup ties the results of one call together, so that they are recorded once.
@@ -78,17 +99,18 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
-		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t)}
+		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed()}
 	}
 }
 
 // Recipe returns the call that made an eager tensor from parameters alone, and
 // which of its results the tensor is; ok is false when there is none, or when
-// the tensor or an operand was written since, also through a view. group is the
-// same for all results of one call. For tracing engines.
+// the tensor or an operand was written since, also through a view, or when the
+// tensor's memory was handed out. group is the same for all results of one call.
+// For tracing engines.
 func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	r := x.c.recipe
-	if r == nil || storageVersion(x) != r.own {
+	if r == nil || storageVersion(x) != r.own || x.storage().Exposed() != r.exposed {
 		return nil, 0, nil, false
 	}
 	k := 0
@@ -104,36 +126,46 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 	return &r.call, r.index, r.group, true
 }
 
-func storageVersion(x *Tensor) uint64 { return x.c.val.(*array.Array).Storage().Version() }
+func (x *Tensor) storage() *array.Storage { return x.c.val.(*array.Array).Storage() }
 
-// InPlaceType is the code of an in-place call whose result does not fit its target.
-const InPlaceType diag.Code = "FX2024"
+func storageVersion(x *Tensor) uint64 { return x.storage().Version() }
+
+// SharedElement is the code of writing in place to a tensor that shows one element
+// of its memory several times.
+const SharedElement diag.Code = "FX2028"
 
 // assign gives dst the value of src: what every in-place method ends in.
 func assign(dst, src *Tensor, what string) *Tensor {
 	dst.check(what)
 	src.check(what)
-	if e := engineOf(what, nil, []*Tensor{dst, src}); e != nil {
-		e.Assign(dst, src, what)
+	e := engineOf(what, nil, []*Tensor{dst, src})
+	if e == nil {
+		e = dst.follower(what)
+	}
+	if e != nil {
+		e.Assign(dst, fitting(dst, src), what)
 		return dst
 	}
 	to, from := dst.c.val.(*array.Array), src.c.val.(*array.Array)
-	if !sameShape(to, from) {
-		panic((&diag.Error{Code: InPlaceType, Op: what, Msg: "the result " + src.Type().String() + " does not fit the tensor " +
-			dst.Type().String() + " that it is written to"}).At(diag.Here()))
+	if _, err := (*op.Infer)(nil).Written(shape.TypeOf(to), shape.TypeOf(from)); err != nil {
+		panic(misplaced(err, what))
+	}
+	if repeats(to) {
+		panic(misplaced(diag.New(SharedElement, "the tensor "+dst.Type().String()+" shows one element of its memory several times").
+			WithHint("write to a Clone of it"), what))
 	}
 	if from.DType() != to.DType() {
-		if from.DType().IsFloat() && !to.DType().IsFloat() {
-			panic((&diag.Error{Code: InPlaceType, Op: what, Msg: "a result of element type " + from.DType().String() +
-				" cannot be written to a tensor of " + to.DType().String()}).At(diag.Here()))
-		}
 		from = array.Cast(from, to.DType())
 	}
 	if from.Storage() == to.Storage() {
 		from = array.Clone(from)
 	}
 	array.Copy(to, from)
-	to.Storage().Bump()
+	if regions.Load() > 0 {
+		to.Storage().BumpInRegion()
+	} else {
+		to.Storage().Bump()
+	}
 	if dst.c.param.Load() {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
@@ -142,16 +174,57 @@ func assign(dst, src *Tensor, what string) *Tensor {
 	return dst
 }
 
-func sameShape(a, b *array.Array) bool {
-	if a.Rank() != b.Rank() {
+// fitting returns src with the type of dst where that is not known to be its own,
+// so that what is recorded keeps a target's type as the memory would.
+func fitting(dst, src *Tensor) *Tensor {
+	if t := dst.Type(); known(t) && t.Same(src.Type()) {
+		return src
+	}
+	return dispatch(&Call{Op: std.Copy, Attrs: op.None{}, Args: []*Tensor{dst, src}}, nil)[0]
+}
+
+func known(t shape.Type) bool {
+	if t.DType() == array.Invalid || !t.Ranked() {
 		return false
 	}
-	for i := range a.Rank() {
-		if a.Dim(i) != b.Dim(i) {
+	for _, d := range t.Dims().Slice() {
+		if d.IsUnknown() {
 			return false
 		}
 	}
 	return true
+}
+
+// misplaced is the error of an in-place call at the caller's line.
+func misplaced(err error, what string) *diag.Error {
+	e := *err.(*diag.Error)
+	e.Op = what
+	return e.At(diag.Here())
+}
+
+// repeats reports whether several elements lie in one place, as expand lays them.
+func repeats(a *array.Array) bool {
+	if a.Len() == 0 {
+		return false
+	}
+	for i, step := range a.Strides() {
+		if step == 0 && a.Dim(i) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// regions counts the regions that are being recorded anywhere. Code of a region
+// runs once however often its node will, so that a write in it that nobody
+// records must be noticed when the tensor is used.
+var regions atomic.Int64
+
+// InRegion tells that an engine records a region until the returned function is
+// called. For engines only.
+func InRegion() (leave func()) {
+	regions.Add(1)
+	return func() { regions.Add(-1) }
 }
 
 // AssignInPlace overwrites x with y's values; views of x see them.

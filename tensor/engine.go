@@ -30,6 +30,7 @@ type Engine interface {
 	// that asked. A tracing engine reports the mistake and returns zeros.
 	Observe(x *Tensor, what string) *array.Array
 	// Assign makes the tensor behind dst have src's value, as in-place methods do.
+	// Their types agree; either may be eager. Views of dst see the write.
 	Assign(dst, src *Tensor, what string)
 }
 
@@ -65,7 +66,7 @@ type Lifter interface {
 //
 //	tensor.On(x, m.Calls).AddScalarInPlace(1)
 func On(x, t *Tensor) *Tensor {
-	if l, ok := x.c.eng.(Lifter); ok && t.c.eng == nil {
+	if l, ok := x.Engine().(Lifter); ok && t.c.eng == nil {
 		return l.Lift(t)
 	}
 	return t
@@ -89,22 +90,6 @@ type Regioner interface {
 
 // MixedEngines is the code of one call on tensors of two engines.
 const MixedEngines diag.Code = "FX1001"
-
-// engineOf returns the engine of the non-eager operands, nil when there is none.
-func engineOf(o string, extra Engine, args []*Tensor) Engine {
-	e := extra
-	for _, a := range args {
-		if a == nil || a.c.eng == nil || a.c.eng == e {
-			continue
-		}
-		if e != nil {
-			panic((&diag.Error{Code: MixedEngines, Op: o, Msg: "operands belong to two different traces or sessions",
-				Hint: "a traced value was kept from an earlier trace; pass it as an input instead"}).At(diag.Here()))
-		}
-		e = a.c.eng
-	}
-	return e
-}
 
 // Apply calls an operator as a function and returns all results. attrs nil
 // stands for the zero attributes. User-defined operators are called by it.

@@ -52,16 +52,39 @@ func TestInPlaceKeepsTheType(t *testing.T) {
 	x.AddScalarInPlace(3)
 	require.Equal(t, []int64{4, 5}, tensor.Data[int64](x))
 	e := failure(t, func() { x.AddScalarInPlace(0.5) })
-	require.Equal(t, tensor.InPlaceType, e.Code)
+	require.Equal(t, op.InPlaceType, e.Code)
 	require.Equal(t, "add_", e.Op)
 	require.Equal(t, "a result of element type f32 cannot be written to a tensor of i64", e.Msg)
 
 	e = failure(t, func() { vec(1, 2).AddInPlace(mat(2, 2, 1, 2, 3, 4)) })
-	require.Equal(t, tensor.InPlaceType, e.Code)
+	require.Equal(t, op.InPlaceType, e.Code)
 	require.Equal(t, "the result f32[2,2] does not fit the tensor f32[2] that it is written to", e.Msg)
 
 	half := vec(1, 2).Cast(array.F16)
 	half.AddInPlace(vec(0.5, 0.5)) // f32 result, written as f16
 	require.Equal(t, array.F16, half.DType())
 	requireClose(t, []int{2}, f32{1.5, 2.5}, half.Cast(array.F32))
+}
+
+func TestInPlaceOfSharedElements(t *testing.T) {
+	x := vec(1, 2, 3)
+	wide := x.Expand(2, 3)
+	for name, write := range map[string]func(){
+		"all":         func() { wide.AddScalarInPlace(1) },
+		"assign":      func() { wide.AssignInPlace(mat(2, 3, 1, 2, 3, 4, 5, 6)) },
+		"transposed":  func() { wide.T().ReluInPlace() },
+		"two columns": func() { wide.Slice(1, 0, 2).MulScalarInPlace(2) },
+	} {
+		e := failure(t, write)
+		require.Equal(t, tensor.SharedElement, e.Code, name)
+		require.Contains(t, e.Pos.String(), "inplace_test.go", name)
+		requireClose(t, []int{3}, f32{1, 2, 3}, x)
+	}
+	// One row of it shows each element once, and so does what was not repeated.
+	wide.Select(0, 1).AddScalarInPlace(1)
+	wide.Slice(0, 1, 2).AddScalarInPlace(1)
+	x.Expand(3).AddScalarInPlace(1)
+	x.Expand(0, 3).AddScalarInPlace(1)
+	wide.Clone().AddScalarInPlace(1)
+	requireClose(t, []int{3}, f32{4, 5, 6}, x)
 }

@@ -25,7 +25,7 @@ func (x *Tensor) Size(i int) Size {
 			return Size{d: shape.Const(n)}
 		}
 	}
-	if s, ok := x.c.eng.(Sizer); ok {
+	if s, ok := x.c.eng.(Sizer); ok { // sizes of eager tensors are numbers
 		return Size{s.Size(x, i), s}
 	}
 	return Size{d: shape.Const(x.observe("Size").Dim(i))}

@@ -30,15 +30,24 @@ type cell struct {
 	eng    Engine // nil: eager, val is *array.Array
 	val    any
 	recipe *recipe
+	origin *Origin
 	param  atomic.Bool
 	wrote  atomic.Pointer[diag.Pos] // where a parameter was last written in place
 }
 
-// New returns a tensor over an array; the array is not copied.
-func New(a *array.Array) *Tensor { return &Tensor{&cell{val: a}} }
+// New returns a tensor over an array; the array is not copied. A trace captures
+// the values that the array has when a traced call uses the tensor.
+func New(a *array.Array) *Tensor {
+	a.Storage().Expose()
+	return of(a)
+}
+
+// of returns a tensor over an array that nobody else has.
+func of(a *array.Array) *Tensor { return &Tensor{&cell{val: a}} }
 
 // FromSlice returns a tensor over data (no copy) with the given shape; without a
-// shape it has one dimension. It panics when the shape does not hold len(data)
+// shape it has one dimension. A trace captures the values that data has when a
+// traced call uses the tensor. It panics when the shape does not hold len(data)
 // elements.
 func FromSlice[T array.Elem](data []T, shape ...int) *Tensor {
 	return New(array.FromSlice(data, shape...))
@@ -70,10 +79,18 @@ func (x *Tensor) LastWrite() diag.Pos {
 // NewProxy returns a tensor whose value belongs to an engine. For engines only.
 func NewProxy(e Engine, value any) *Tensor { return &Tensor{&cell{eng: e, val: value}} }
 
-// Engine returns the engine the tensor belongs to, nil for eager ones.
-func (x *Tensor) Engine() Engine { return x.c.eng }
+// Engine returns the engine the tensor belongs to, nil for eager ones. An eager
+// tensor belongs to an engine once that has recorded a write to its memory.
+func (x *Tensor) Engine() Engine {
+	if x.c.eng != nil {
+		return x.c.eng
+	}
+	e, _ := x.writer()
+	return e
+}
 
-// Value returns the engine's value, or the *array.Array of an eager tensor. For
+// Value returns the engine's value, or the *array.Array of a tensor that was
+// computed at once, also when a write to its memory was recorded since. For
 // engines only.
 func (x *Tensor) Value() any { return x.c.val }
 
@@ -86,14 +103,31 @@ func (x *Tensor) ID() any { return x.c }
 
 // Array returns the data of an eager tensor, not a copy; another engine is asked
 // to compute it, which a tracing one reports as a mistake.
-func (x *Tensor) Array() *array.Array { return x.observe("Array") }
+func (x *Tensor) Array() *array.Array { return x.handOut("Array") }
 
+// observe returns the data for reading.
 func (x *Tensor) observe(what string) *array.Array {
 	x.check(what)
-	if x.c.eng == nil {
-		return x.c.val.(*array.Array)
+	if x.c.eng != nil {
+		return x.c.eng.Observe(x, what)
 	}
-	return x.c.eng.Observe(x, what)
+	a := x.c.val.(*array.Array)
+	if holders := a.Storage().Holders(); holders != nil {
+		if e, _ := x.writer(); e != nil {
+			return e.Observe(x, what)
+		}
+		for _, h := range holders {
+			h.(Holder).Observed(x, what)
+		}
+	}
+	return a
+}
+
+// handOut returns the data to somebody who may write to it.
+func (x *Tensor) handOut(what string) *array.Array {
+	a := x.observe(what)
+	a.Storage().Expose()
+	return a
 }
 
 func (x *Tensor) check(what string) {
@@ -108,7 +142,7 @@ const NilTensor diag.Code = "FX2021"
 // Type returns what is known of element type and shape, without computing anything.
 func (x *Tensor) Type() shape.Type {
 	x.check("Type")
-	if x.c.eng == nil {
+	if x.c.eng == nil { // writes in place keep the type
 		return shape.TypeOf(x.c.val.(*array.Array))
 	}
 	return x.c.eng.Type(x)
@@ -148,7 +182,7 @@ const NotScalar diag.Code = "FX2022"
 // contiguous, else a copy. It panics with WrongElem when T is not the element
 // type. Under a trace that is reported.
 func Data[T array.Elem](x *Tensor) []T {
-	a := array.Contiguous(x.observe("Data"))
+	a := array.Contiguous(x.handOut("Data"))
 	if a.DType() != array.DTypeOf[T]() {
 		panic((&diag.Error{Code: WrongElem, Op: "Data", Msg: "the tensor has element type " + a.DType().String() +
 			", asked for " + array.DTypeOf[T]().String()}).At(diag.Here()))
@@ -164,13 +198,10 @@ func (x *Tensor) String() string {
 	if x == nil {
 		return "nil"
 	}
-	if x.c.eng != nil {
-		if a := x.c.eng.Observe(x, "String"); a != nil {
-			return array.Format(a, 1000)
-		}
-		return x.Type().String()
+	if a := x.observe("String"); a != nil {
+		return array.Format(a, 1000)
 	}
-	return array.Format(x.c.val.(*array.Array), 1000)
+	return x.Type().String()
 }
 
 // Equal reports whether both tensors have the same type and the same bits; see
@@ -178,6 +209,3 @@ func (x *Tensor) String() string {
 func (x *Tensor) Equal(y *Tensor) bool {
 	return array.Equal(x.observe("Equal"), y.observe("Equal"))
 }
-
-// Clone returns a copy with its own storage.
-func (x *Tensor) Clone() *Tensor { return New(array.Clone(x.observe("Clone"))) }

@@ -34,7 +34,7 @@ type ConvAttrs = std.ConvAttrs
 // ConvTransposeAttrs holds the optional attributes of conv_transpose1d, conv_transpose2d, conv_transpose3d.
 type ConvTransposeAttrs = std.ConvTransposeAttrs
 
-// DiagonalAttrs holds the optional attributes of diagonal.
+// DiagonalAttrs holds the optional attributes of diagonal, diagonal_scatter.
 type DiagonalAttrs = std.DiagonalAttrs
 
 // DivAttrs holds the optional attributes of div.
@@ -127,7 +127,7 @@ type ScatterAttrs = std.ScatterAttrs
 // SizeAttrs holds the optional attributes of ones, rand, randn, zeros.
 type SizeAttrs = std.SizeAttrs
 
-// SliceAttrs holds the optional attributes of slice.
+// SliceAttrs holds the optional attributes of slice, slice_scatter.
 type SliceAttrs = std.SliceAttrs
 
 // SortAttrs holds the optional attributes of argsort, sort.

@@ -348,6 +348,11 @@ func Clamp(x *Tensor, min, max any) *Tensor {
 	return call(std.Clamp, std.ClampAttrs{Min: scalarOf(min, std.Clamp), Max: scalarOf(max, std.Clamp)}, false, sizeArgs{}, x)[0]
 }
 
+// Clone copies x to memory of its own.
+func Clone(x *Tensor) *Tensor {
+	return call(std.Clone, op.None{}, false, sizeArgs{}, x)[0]
+}
+
 // Conv1d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over one spatial dimension and adds bias [M].
 //
@@ -411,6 +416,12 @@ func ConvTranspose3d(x, weight, bias *Tensor, opts ...std.ConvTransposeAttrs) *T
 	return call(std.ConvTranspose3d, attrs, false, sizeArgs{}, x, weight, bias)[0]
 }
 
+// Copy is x after src, of the same shape, was written to it: src cast to the
+// element type of x.
+func Copy(x, src *Tensor) *Tensor {
+	return call(std.Copy, op.None{}, false, sizeArgs{}, x, src)[0]
+}
+
 // Cos is the cosine of x in radians.
 func Cos(x *Tensor) *Tensor {
 	return call(std.Cos, op.None{}, false, sizeArgs{}, x)[0]
@@ -441,6 +452,14 @@ func Cumsum(x *Tensor, dim int, opts ...std.ScanAttrs) *Tensor {
 func Diagonal(x *Tensor, opts ...std.DiagonalAttrs) *Tensor {
 	attrs := options(std.Diagonal, opts)
 	return call(std.Diagonal, attrs, false, sizeArgs{}, x)[0]
+}
+
+// DiagonalScatter is x with the elements that diagonal shows replaced by src.
+//
+// The optional [std.DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
+func DiagonalScatter(x, src *Tensor, opts ...std.DiagonalAttrs) *Tensor {
+	attrs := options(std.DiagonalScatter, opts)
+	return call(std.DiagonalScatter, attrs, false, sizeArgs{}, x, src)[0]
 }
 
 // Div is the true quotient x / other, or the quotient rounded by RoundingMode.
@@ -576,14 +595,4 @@ func FloorDivide(x, other *Tensor) *Tensor {
 // FloorDivideScalar is [FloorDivide] with the number v in place of other.
 func FloorDivideScalar(x *Tensor, v any) *Tensor {
 	return call(std.FloorDivide, std.ReversibleAttrs{Other: scalarOf(v, std.FloorDivide)}, false, sizeArgs{}, x)[0]
-}
-
-// Fmod is the remainder of truncated division, with the sign of x.
-func Fmod(x, other *Tensor) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
-}
-
-// FmodScalar is [Fmod] with the number v in place of other.
-func FmodScalar(x *Tensor, v any) *Tensor {
-	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, false, sizeArgs{}, x)[0]
 }

@@ -7,6 +7,16 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Fmod is the remainder of truncated division, with the sign of x.
+func Fmod(x, other *Tensor) *Tensor {
+	return call(std.Fmod, std.ReversibleAttrs{}, false, sizeArgs{}, x, other)[0]
+}
+
+// FmodScalar is [Fmod] with the number v in place of other.
+func FmodScalar(x *Tensor, v any) *Tensor {
+	return call(std.Fmod, std.ReversibleAttrs{Other: scalarOf(v, std.Fmod)}, false, sizeArgs{}, x)[0]
+}
+
 // Fold adds the columns of sliding windows back into images.
 //
 // outputSize is a list of ints or [Size] values, or a single one. The optional
@@ -579,19 +589,4 @@ func NeScalar(x *Tensor, v any) *Tensor {
 // Neg is -x; the least integer stays as it is.
 func Neg(x *Tensor) *Tensor {
 	return call(std.Neg, op.None{}, false, sizeArgs{}, x)[0]
-}
-
-// Norm is the p-norm over dimensions, the Euclidean one unless p says
-// otherwise.
-//
-// The optional [std.NormAttrs], at most one, sets P, Dim and KeepDim.
-func Norm(x *Tensor, opts ...std.NormAttrs) *Tensor {
-	attrs := options(std.Norm, opts)
-	return call(std.Norm, attrs, false, sizeArgs{}, x)[0]
-}
-
-// Normalize divides x by its p-norm along a dimension, or by eps where that is
-// greater.
-func Normalize(x *Tensor, p float64, dim int, eps float64) *Tensor {
-	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, false, sizeArgs{}, x)[0]
 }

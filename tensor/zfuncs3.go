@@ -7,6 +7,21 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Norm is the p-norm over dimensions, the Euclidean one unless p says
+// otherwise.
+//
+// The optional [std.NormAttrs], at most one, sets P, Dim and KeepDim.
+func Norm(x *Tensor, opts ...std.NormAttrs) *Tensor {
+	attrs := options(std.Norm, opts)
+	return call(std.Norm, attrs, false, sizeArgs{}, x)[0]
+}
+
+// Normalize divides x by its p-norm along a dimension, or by eps where that is
+// greater.
+func Normalize(x *Tensor, p float64, dim int, eps float64) *Tensor {
+	return call(std.Normalize, std.NormalizeAttrs{P: p, Dim: dim, Eps: eps}, false, sizeArgs{}, x)[0]
+}
+
 // OneHot is 1 at the class that x names and 0 at the others, along a new last
 // dimension, as i64.
 //
@@ -349,6 +364,11 @@ func Select(x *Tensor, dim, index int) *Tensor {
 	return call(std.Select, std.SelectAttrs{Dim: dim, Index: index}, false, sizeArgs{}, x)[0]
 }
 
+// SelectScatter is x with the elements that select shows replaced by src.
+func SelectScatter(x, src *Tensor, dim, index int) *Tensor {
+	return call(std.SelectScatter, std.SelectAttrs{Dim: dim, Index: index}, false, sizeArgs{}, x, src)[0]
+}
+
 // Selu is the self-normalising scaled exponential linear unit.
 //
 // Reference: Klambauer, Unterthiner, Mayr, Hochreiter: arXiv:1706.02515
@@ -389,6 +409,19 @@ func Slice(x *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor 
 	attrs.Start = sized.dim(start)
 	attrs.Stop = sized.dim(stop)
 	return call(std.Slice, attrs, false, sized, x)[0]
+}
+
+// SliceScatter is x with the elements that slice shows replaced by src.
+//
+// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
+// at most one, sets Step.
+func SliceScatter(x, src *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+	var sized sizeArgs
+	attrs := options(std.SliceScatter, opts)
+	attrs.Dim = dim
+	attrs.Start = sized.dim(start)
+	attrs.Stop = sized.dim(stop)
+	return call(std.SliceScatter, attrs, false, sized, x, src)[0]
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.
@@ -554,37 +587,4 @@ func Trunc(x *Tensor) *Tensor {
 // Unbind takes every index of a dimension, which vanishes; count is its size.
 func Unbind(x *Tensor, dim, count int) []*Tensor {
 	return call(std.Unbind, std.UnbindAttrs{Dim: dim, Count: count}, false, sizeArgs{}, x)
-}
-
-// Unflatten splits one dimension into several; one size may be -1.
-//
-// sizes are ints and [Size] values, or one list of them.
-func Unflatten(x *Tensor, dim int, sizes ...any) *Tensor {
-	var sized sizeArgs
-	attrs := std.UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
-	return call(std.Unflatten, attrs, false, sized, x)[0]
-}
-
-// Unfold turns the sliding windows of images into columns.
-//
-// The optional [std.UnfoldAttrs], at most one, sets Dilation, Padding and
-// Stride.
-func Unfold(x *Tensor, kernelSize []int, opts ...std.UnfoldAttrs) *Tensor {
-	attrs := options(std.Unfold, opts)
-	attrs.KernelSize = intsOf(kernelSize)
-	return call(std.Unfold, attrs, false, sizeArgs{}, x)[0]
-}
-
-// Unsqueeze inserts a dimension of size 1.
-func Unsqueeze(x *Tensor, dim int) *Tensor {
-	return call(std.Unsqueeze, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
-}
-
-// Var is the variance of the reduced dimensions, with Bessel's correction
-// unless said otherwise.
-//
-// The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
-func Var(x *Tensor, opts ...std.VarAttrs) *Tensor {
-	attrs := options(std.Var, opts)
-	return call(std.Var, attrs, false, sizeArgs{}, x)[0]
 }

@@ -2,7 +2,43 @@
 
 package tensor
 
-import "github.com/gofx-dev/gofx/op/std"
+import (
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// Unflatten splits one dimension into several; one size may be -1.
+//
+// sizes are ints and [Size] values, or one list of them.
+func Unflatten(x *Tensor, dim int, sizes ...any) *Tensor {
+	var sized sizeArgs
+	attrs := std.UnflattenAttrs{Dim: dim, Sizes: sized.dims(sizes)}
+	return call(std.Unflatten, attrs, false, sized, x)[0]
+}
+
+// Unfold turns the sliding windows of images into columns.
+//
+// The optional [std.UnfoldAttrs], at most one, sets Dilation, Padding and
+// Stride.
+func Unfold(x *Tensor, kernelSize []int, opts ...std.UnfoldAttrs) *Tensor {
+	attrs := options(std.Unfold, opts)
+	attrs.KernelSize = intsOf(kernelSize)
+	return call(std.Unfold, attrs, false, sizeArgs{}, x)[0]
+}
+
+// Unsqueeze inserts a dimension of size 1.
+func Unsqueeze(x *Tensor, dim int) *Tensor {
+	return call(std.Unsqueeze, std.DimAttrs{Dim: dim}, false, sizeArgs{}, x)[0]
+}
+
+// Var is the variance of the reduced dimensions, with Bessel's correction
+// unless said otherwise.
+//
+// The optional [std.VarAttrs], at most one, sets Dim, Correction and KeepDim.
+func Var(x *Tensor, opts ...std.VarAttrs) *Tensor {
+	attrs := options(std.Var, opts)
+	return call(std.Var, attrs, false, sizeArgs{}, x)[0]
+}
 
 // View gives the elements, in row-major order, another shape; one size may be
 // -1.
@@ -12,6 +48,11 @@ func View(x *Tensor, shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
 	return call(std.View, attrs, false, sized, x)[0]
+}
+
+// ViewAs gives the elements of x, in row-major order, the shape of other.
+func ViewAs(x, other *Tensor) *Tensor {
+	return call(std.ViewAs, op.None{}, false, sizeArgs{}, x, other)[0]
 }
 
 // Where is x where cond is true, else other.

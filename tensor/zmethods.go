@@ -457,6 +457,11 @@ func (x *Tensor) ClampInPlace(min, max any) *Tensor {
 	return assign(x, x.Clamp(min, max), "clamp_")
 }
 
+// Clone copies x to memory of its own.
+func (x *Tensor) Clone() *Tensor {
+	return call(std.Clone, op.None{}, true, sizeArgs{}, x)[0]
+}
+
 // Conv1d cross-correlates x [N,C,...] or [C,...] with the filters of weight
 // [M,C/groups,...] over one spatial dimension and adds bias [M].
 //
@@ -520,6 +525,12 @@ func (x *Tensor) ConvTranspose3d(weight, bias *Tensor, opts ...std.ConvTranspose
 	return call(std.ConvTranspose3d, attrs, true, sizeArgs{}, x, weight, bias)[0]
 }
 
+// Copy is x after src, of the same shape, was written to it: src cast to the
+// element type of x.
+func (x *Tensor) Copy(src *Tensor) *Tensor {
+	return call(std.Copy, op.None{}, true, sizeArgs{}, x, src)[0]
+}
+
 // Cos is the cosine of x in radians.
 func (x *Tensor) Cos() *Tensor {
 	return call(std.Cos, op.None{}, true, sizeArgs{}, x)[0]
@@ -558,6 +569,14 @@ func (x *Tensor) Diagonal(opts ...std.DiagonalAttrs) *Tensor {
 	return call(std.Diagonal, attrs, true, sizeArgs{}, x)[0]
 }
 
+// DiagonalScatter is x with the elements that diagonal shows replaced by src.
+//
+// The optional [std.DiagonalAttrs], at most one, sets Offset, Dim1 and Dim2.
+func (x *Tensor) DiagonalScatter(src *Tensor, opts ...std.DiagonalAttrs) *Tensor {
+	attrs := options(std.DiagonalScatter, opts)
+	return call(std.DiagonalScatter, attrs, true, sizeArgs{}, x, src)[0]
+}
+
 // Div is the true quotient x / other, or the quotient rounded by RoundingMode.
 //
 // The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
@@ -573,21 +592,4 @@ func (x *Tensor) Div(other *Tensor, opts ...std.DivAttrs) *Tensor {
 // views of x see it. The result must have the shape of x.
 func (x *Tensor) DivInPlace(other *Tensor, opts ...std.DivAttrs) *Tensor {
 	return assign(x, x.Div(other, opts...), "div_")
-}
-
-// DivScalar is [Tensor.Div] with the number v in place of other.
-//
-// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
-// be "trunc" or "floor".
-func (x *Tensor) DivScalar(v any, opts ...std.DivAttrs) *Tensor {
-	attrs := options(std.Div, opts)
-	attrs.Other = scalarOf(v, std.Div)
-	attrs.Reverse = false
-	return call(std.Div, attrs, true, sizeArgs{}, x)[0]
-}
-
-// DivScalarInPlace is [Tensor.DivScalar] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) DivScalarInPlace(v any, opts ...std.DivAttrs) *Tensor {
-	return assign(x, x.DivScalar(v, opts...), "div_")
 }

@@ -7,6 +7,23 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// DivScalar is [Tensor.Div] with the number v in place of other.
+//
+// The optional [std.DivAttrs], at most one, sets RoundingMode. RoundingMode may
+// be "trunc" or "floor".
+func (x *Tensor) DivScalar(v any, opts ...std.DivAttrs) *Tensor {
+	attrs := options(std.Div, opts)
+	attrs.Other = scalarOf(v, std.Div)
+	attrs.Reverse = false
+	return call(std.Div, attrs, true, sizeArgs{}, x)[0]
+}
+
+// DivScalarInPlace is [Tensor.DivScalar] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) DivScalarInPlace(v any, opts ...std.DivAttrs) *Tensor {
+	return assign(x, x.DivScalar(v, opts...), "div_")
+}
+
 // Dropout sets elements to 0 with probability p and scales the others by
 // 1/(1-p) when training, from a key; else it is x.
 //
@@ -572,21 +589,4 @@ func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) 
 func (x *Tensor) LstmCell(h, c, weightIh, weightHh, biasIh, biasHh *Tensor) (hOut, cOut *Tensor) {
 	res := call(std.LstmCell, op.None{}, true, sizeArgs{}, x, h, c, weightIh, weightHh, biasIh, biasHh)
 	return res[0], res[1]
-}
-
-// LstmGates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c
-// + sigmoid(i)·tanh(g) of an LSTM cell.
-func (i *Tensor) LstmGates(f, g, o, c *Tensor) (h, cOut *Tensor) {
-	res := call(std.LstmGates, op.None{}, true, sizeArgs{}, i, f, g, o, c)
-	return res[0], res[1]
-}
-
-// Lt is true where x < other.
-func (x *Tensor) Lt(other *Tensor) *Tensor {
-	return call(std.Lt, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
-}
-
-// LtScalar is [Tensor.Lt] with the number v in place of other.
-func (x *Tensor) LtScalar(v any) *Tensor {
-	return call(std.Lt, std.BinaryAttrs{Other: scalarOf(v, std.Lt)}, true, sizeArgs{}, x)[0]
 }

@@ -7,6 +7,23 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// LstmGates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c
+// + sigmoid(i)·tanh(g) of an LSTM cell.
+func (i *Tensor) LstmGates(f, g, o, c *Tensor) (h, cOut *Tensor) {
+	res := call(std.LstmGates, op.None{}, true, sizeArgs{}, i, f, g, o, c)
+	return res[0], res[1]
+}
+
+// Lt is true where x < other.
+func (x *Tensor) Lt(other *Tensor) *Tensor {
+	return call(std.Lt, std.BinaryAttrs{}, true, sizeArgs{}, x, other)[0]
+}
+
+// LtScalar is [Tensor.Lt] with the number v in place of other.
+func (x *Tensor) LtScalar(v any) *Tensor {
+	return call(std.Lt, std.BinaryAttrs{Other: scalarOf(v, std.Lt)}, true, sizeArgs{}, x)[0]
+}
+
 // MaskedFill is value where mask is true, else x.
 //
 // value is a Go number or bool, or nil for none.
@@ -574,20 +591,4 @@ func (x *Tensor) Roll(shifts []int, opts ...std.RollAttrs) *Tensor {
 	attrs := options(std.Roll, opts)
 	attrs.Shifts = intsOf(shifts)
 	return call(std.Roll, attrs, true, sizeArgs{}, x)[0]
-}
-
-// Round rounds to the nearest integer, halves to even.
-func (x *Tensor) Round() *Tensor {
-	return call(std.Round, op.None{}, true, sizeArgs{}, x)[0]
-}
-
-// RoundInPlace is [Tensor.Round] with the result written to x, which it
-// returns; views of x see it. The result must have the shape of x.
-func (x *Tensor) RoundInPlace() *Tensor {
-	return assign(x, x.Round(), "round_")
-}
-
-// Rsqrt is 1 / sqrt(x).
-func (x *Tensor) Rsqrt() *Tensor {
-	return call(std.Rsqrt, op.None{}, true, sizeArgs{}, x)[0]
 }

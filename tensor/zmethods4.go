@@ -7,6 +7,22 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// Round rounds to the nearest integer, halves to even.
+func (x *Tensor) Round() *Tensor {
+	return call(std.Round, op.None{}, true, sizeArgs{}, x)[0]
+}
+
+// RoundInPlace is [Tensor.Round] with the result written to x, which it
+// returns; views of x see it. The result must have the shape of x.
+func (x *Tensor) RoundInPlace() *Tensor {
+	return assign(x, x.Round(), "round_")
+}
+
+// Rsqrt is 1 / sqrt(x).
+func (x *Tensor) Rsqrt() *Tensor {
+	return call(std.Rsqrt, op.None{}, true, sizeArgs{}, x)[0]
+}
+
 // RsqrtInPlace is [Tensor.Rsqrt] with the result written to x, which it
 // returns; views of x see it. The result must have the shape of x.
 func (x *Tensor) RsqrtInPlace() *Tensor {
@@ -52,6 +68,11 @@ func (x *Tensor) ScatterReduce(index, src *Tensor, dim int, reduce string) *Tens
 // Select takes one index of one dimension, which vanishes.
 func (x *Tensor) Select(dim, index int) *Tensor {
 	return call(std.Select, std.SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x)[0]
+}
+
+// SelectScatter is x with the elements that select shows replaced by src.
+func (x *Tensor) SelectScatter(src *Tensor, dim, index int) *Tensor {
+	return call(std.SelectScatter, std.SelectAttrs{Dim: dim, Index: index}, true, sizeArgs{}, x, src)[0]
 }
 
 // Selu is the self-normalising scaled exponential linear unit.
@@ -124,6 +145,19 @@ func (x *Tensor) Slice(dim int, start, stop any, opts ...std.SliceAttrs) *Tensor
 	attrs.Start = sized.dim(start)
 	attrs.Stop = sized.dim(stop)
 	return call(std.Slice, attrs, true, sized, x)[0]
+}
+
+// SliceScatter is x with the elements that slice shows replaced by src.
+//
+// start and stop may be ints or [Size] values. The optional [std.SliceAttrs],
+// at most one, sets Step.
+func (x *Tensor) SliceScatter(src *Tensor, dim int, start, stop any, opts ...std.SliceAttrs) *Tensor {
+	var sized sizeArgs
+	attrs := options(std.SliceScatter, opts)
+	attrs.Dim = dim
+	attrs.Start = sized.dim(start)
+	attrs.Stop = sized.dim(stop)
+	return call(std.SliceScatter, attrs, true, sized, x, src)[0]
 }
 
 // Softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.
@@ -399,6 +433,11 @@ func (x *Tensor) View(shape ...any) *Tensor {
 	var sized sizeArgs
 	attrs := std.ReshapeAttrs{Shape: sized.dims(shape)}
 	return call(std.View, attrs, true, sized, x)[0]
+}
+
+// ViewAs gives the elements of x, in row-major order, the shape of other.
+func (x *Tensor) ViewAs(other *Tensor) *Tensor {
+	return call(std.ViewAs, op.None{}, true, sizeArgs{}, x, other)[0]
 }
 
 // Where is x where cond is true, else other.

@@ -1,22 +1,22 @@
 package tracer
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// linkView remembers that view shares memory with base, for in-place calls.
-func (t *trace) linkView(view, base *tensor.Tensor) {
-	t.views[base.ID()] = append(t.views[base.ID()], view.ID())
-	t.viewOf[view.ID()] = base.ID()
-}
+// UnseenWrite is the code of a tensor that the model wrote while it was traced,
+// by a computation that no traced value took part in.
+const UnseenWrite diag.Code = "FX1016"
 
-// Assign implements tensor.Engine: an in-place call becomes an ordinary one whose
-// result the handle stands for from now on; a write to a buffer of the model
-// becomes an assign node. What shares the written memory may not be used any
-// more, because the graph has no aliases.
+// Assign implements tensor.Engine: the write becomes a new value of the storage
+// that dst is a place of, which its other views read from then on. What is
+// written to the model's state is stored when the graph ends.
 func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 	t.enter()
 	defer t.leave()
@@ -24,77 +24,266 @@ func (t *trace) Assign(dst, src *tensor.Tensor, what string) {
 	if v == nil {
 		return
 	}
-	if dst.Engine() == nil {
-		t.assignBuffer(dst, v)
+	r := t.ref(dst)
+	if r == nil {
 		return
 	}
-	n, _ := dst.Value().(*graph.Node)
-	if n != nil && n.Opcode() == graph.Placeholder && t.region == nil {
-		t.report(&diag.Error{Code: InputWrite, Op: what, Msg: "the in-place call writes to the input " + n.String() + ", which the caller would see",
-			Hint: "use the ordinary method and its result, or Clone the input first"})
+	t.write(r, v, what, diag.Here())
+}
+
+// write makes v the value of a place, by a call at pos.
+func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
+	s, m := r.Storage, memoryOf(r.Storage)
+	if t.what = what; !t.Check(s) {
 		return
 	}
-	if n != nil && n.Opcode() == graph.GetAttr {
-		for _, o := range t.owners {
-			if o.path == n.Target() {
-				t.assignBuffer(o.t, v)
-				dst.SetValue(t.written[o.t.ID()])
-				return
+	input := m.input
+	s.Others(func(o *alias.Storage) { input = input || memoryOf(o).input })
+	if input {
+		t.report((&diag.Error{Code: InputWrite, Op: what, Msg: "the in-place call writes to memory of an input, which the caller would see",
+			Hint: "use the ordinary method and its result, or Clone the input first"}).At(pos))
+		return
+	}
+	if m.root != nil && !m.dirty && !t.own(s, m) {
+		return
+	}
+	m.pos = t.pos
+	if err := r.Write(t, v, pos); err != nil {
+		e := err.(*diag.Error)
+		e.Op = what
+		t.report(e.At(pos))
+	}
+}
+
+// own turns an eager storage into a traced one. A tensor that was there before
+// the trace keeps what is written to it from run to run, as it does eagerly.
+func (t *trace) own(s *alias.Storage, m *memory) bool {
+	t.at(m.home, func() {
+		s.Value = t.initial(m)
+		if s.Value == nil || m.local || m.owner {
+			return
+		}
+		if m.param == nil {
+			t.constant(m)
+		}
+		for g, n := range m.lifted {
+			if n.Opcode() != graph.GetAttr {
+				read := g.Before(n).GetAttr(m.param.Path)
+				n.ReplaceUses(read, nil)
+				m.lifted[g] = read
 			}
 		}
+		s.Value = m.lifted[m.home]
+	})
+	m.dirty = s.Value != nil
+	return m.dirty
+}
+
+// at records in the graph g, the current one or one around it.
+func (t *trace) at(g *graph.Graph, f func()) {
+	inner, cur := t.region, t.cur
+	for t.region != nil && t.cur.Graph() != g {
+		t.region, t.cur = t.region.outer, t.region.cur
 	}
-	t.markStale(dst.ID(), diag.Here())
-	dst.SetValue(v)
+	t.cur.SetPos(t.pos)
+	f()
+	t.region, t.cur = inner, cur
+}
+
+// isLost reports a use of memory whose value is not known.
+func (t *trace) isLost(s *alias.Storage, what string) bool {
+	pos := s.Lost()
+	if pos == nil {
+		return false
+	}
+	t.report(&diag.Error{Code: alias.Stale, Op: what, Msg: "the tensor may share memory with one that was written in place; whether it does is not known while tracing",
+		Hint: "Clone one of the two before the in-place call, or replace that by an ordinary one", Related: []diag.Related{{Pos: *pos, Msg: "written here"}}})
+	return true
+}
+
+// storeState records what the run leaves in the model's state, behind everything
+// that reads it.
+func (t *trace) storeState() {
+	for _, m := range t.held {
+		if !m.dirty || m.local {
+			continue
+		}
+		s := t.storageOf(m)
+		read := m.lifted[t.mod.Graph]
+		if s.Value == nil || s.Value == read {
+			continue
+		}
+		m.param.Buffer = true
+		read.SetLive(true)
+		t.cur.SetPos(m.pos)
+		t.cur.Function(op.Assign, nil, read, s.Value)
+	}
+}
+
+func (t *trace) storageOf(m *memory) *alias.Storage {
+	for _, s := range t.storages[m.array().Storage()] {
+		if s.Of == m {
+			return s
+		}
+	}
+	return nil
 }
 
 // Lift implements tensor.Lifter.
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 	t.enter()
 	defer t.leave()
-	return tensor.NewProxy(t, t.node(x, "On"))
+	return tensor.NewProxy(t, t.eagerRef(x, false))
 }
 
-// UnseenWrite is the code of a buffer that the model wrote while it was traced,
-// by a computation that no traced value took part in.
-const UnseenWrite diag.Code = "FX1016"
+// Check implements alias.Recorder. Memory that others can write to is compared at
+// every use with what was captured of it.
+func (t *trace) Check(s *alias.Storage) bool {
+	m := memoryOf(s)
+	switch {
+	case t.isLost(s, t.what):
+		return false
+	case m.root == nil || m.owner || !m.changed():
+		return true
+	case m.dirty, t.region != nil:
+		t.report(&diag.Error{Code: alias.Stale, Op: t.what, Msg: "Go code changed the memory of the tensor after an in-place call was recorded, or inside a region",
+			Hint: "change the data before the tensor takes part in traced calls"})
+		return false
+	}
+	m.renew(s)
+	return true
+}
 
-// unseenWrites reports writes to the model's tensors that were done at once
-// instead of being recorded.
-func (t *trace) unseenWrites() {
-	for _, o := range t.owners {
-		if o.t.Array().Storage().Version() != o.version {
-			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + o.path + " while it was traced, by a computation that no traced value takes part in",
-				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(o.t.LastWrite()))
+// renew captures memory again that others have written to.
+func (m *memory) renew(s *alias.Storage) {
+	m.snapshot, m.param = array.Clone(m.array()), nil
+	clear(m.lifted)
+	s.Version++
+}
+
+// renewAll captures again what was changed before a region begins: its code runs
+// any number of times, so that what changes in it has no one value.
+func (t *trace) renewAll() {
+	for _, m := range t.held {
+		if !m.owner && !m.dirty && m.changed() {
+			m.renew(t.storageOf(m))
 		}
 	}
 }
 
-func (t *trace) assignBuffer(dst *tensor.Tensor, v *graph.Node) {
-	buffer := t.lift(dst)
-	if p := t.params[dst.ID()]; p != nil && buffer.Opcode() == graph.GetAttr {
-		p.Buffer = true
-		buffer.SetLive(true)
+// Base implements alias.Recorder.
+func (t *trace) Base(s *alias.Storage) *graph.Node {
+	m := memoryOf(s)
+	if m.root != nil && !m.dirty {
+		if m.byPath() || !t.loopsInside(m.home) {
+			return t.initial(m)
+		}
+		t.at(m.home, func() { s.Value = t.initial(m) })
+		if s.Value == nil {
+			return nil
+		}
 	}
-	t.markStale(dst.ID(), diag.Here())
-	t.written[dst.ID()] = t.cur.Function(op.Assign, nil, buffer, v)
+	return t.baseIn(s, t.region)
 }
 
-// markStale forbids later use of every tensor that shares memory with id.
-func (t *trace) markStale(id any, pos diag.Pos) {
-	root := id
-	for t.viewOf[root] != nil {
-		root = t.viewOf[root]
-	}
-	var mark func(any)
-	mark = func(x any) {
-		if x != id {
-			t.stale[x] = pos
-		}
-		for _, v := range t.views[x] {
-			mark(v)
+// byPath reports whether regions read the memory by themselves: parameters and
+// what recipes compute with. Other memory comes into loops through placeholders,
+// because the body may write to it yet.
+func (m *memory) byPath() bool { return m.copied || m.owner && !m.param.Buffer }
+
+// loopsInside reports whether a loop is being recorded inside the graph.
+func (t *trace) loopsInside(g *graph.Graph) bool {
+	for r := t.region; r != nil && r.g != g; r = r.outer {
+		if r.loop {
+			return true
 		}
 	}
-	mark(root)
-	delete(t.views, id)
-	delete(t.viewOf, id)
+	return false
+}
+
+// Make implements alias.Recorder.
+func (t *trace) Make(o *op.Op, attrs any, args []*graph.Node) *graph.Node {
+	n := t.cur.Function(o, attrs, args...)
+	t.count(n)
+	return n
+}
+
+// Builder implements alias.Recorder.
+func (t *trace) Builder() op.Builder { return t.cur }
+
+// Item implements alias.Recorder.
+func (t *trace) Item(tuple *graph.Node, i int) *graph.Node {
+	for u := range tuple.Users() {
+		if u.Op() == op.GetItem && u.Attrs().(op.GetItemAttrs).Index == i && u.Graph() == tuple.Graph() {
+			return u
+		}
+	}
+	return t.itemNode(tuple, i)
+}
+
+// In implements alias.Recorder.
+func (t *trace) In(n *graph.Node) *graph.Node { return t.inRegion(n) }
+
+// Reach implements alias.Recorder. A view made outside of a loop is made again
+// in it: what it shows may change from one iteration to the next.
+func (t *trace) Reach(n *graph.Node) *graph.Node {
+	if n.Graph() == t.cur.Graph() {
+		return n
+	}
+	if n.Type().Kind() == shape.Tuple {
+		return nil
+	}
+	if _, tuple := n.Op().NumResults(n.Attrs()); tuple {
+		return nil
+	}
+	for r := t.region; r != nil && !r.loop; r = r.outer {
+		if r.cur.Graph() == n.Graph() {
+			return t.inRegion(n)
+		}
+	}
+	return nil
+}
+
+// views makes the results of a view call places of the operand's storage, as far
+// as it is one.
+func (t *trace) views(n *graph.Node, c *tensor.Call, args []*graph.Node) []*tensor.Tensor {
+	k := c.Op.ViewOf - 1
+	if k < 0 || k >= len(c.Args) || c.Args[k] == nil {
+		return nil
+	}
+	base := t.ref(c.Args[k])
+	if base == nil {
+		return nil
+	}
+	count, tuple := c.Op.NumResults(c.Attrs)
+	if tuple && n.Type().Kind() != shape.Tuple {
+		count = plausible(count)
+	}
+	out := make([]*tensor.Tensor, count)
+	switch base.KindOf(c.Op, c.Attrs, typesOf(args)) {
+	case alias.Fresh:
+		return nil
+	case alias.View:
+		for i, r := range base.Views(c.Op, c.Attrs, args, n, count) {
+			out[i] = tensor.NewProxy(t, r)
+		}
+	case alias.Open:
+		for i, x := range t.results(n, c.Op, c.Attrs) {
+			out[i] = x
+			if r := t.ref(x); r != nil {
+				alias.Maybe(r.Storage, base.Storage)
+			}
+		}
+	}
+	return out
+}
+
+func typesOf(args []*graph.Node) []shape.Type {
+	types := make([]shape.Type, len(args))
+	for i, a := range args {
+		if a != nil {
+			types[i] = a.Type()
+		}
+	}
+	return types
 }

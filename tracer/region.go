@@ -4,120 +4,260 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
 // region is a sub-graph being recorded. Values of enclosing graphs that its code
-// uses become extra operands of the node.
+// uses become extra operands of the node; storages of enclosing graphs that its
+// code writes become extra results, in loops carried ones.
 type region struct {
-	outer    *region
-	cur      *graph.Cursor // of the enclosing graph
+	span
+	g     *graph.Graph
+	in    *graph.Cursor // of g
+	outer *region
+	cur   *graph.Cursor // of the enclosing graph
+	loop  bool          // the code runs any number of times
+
 	captured []*graph.Node
 	inner    map[*graph.Node]*graph.Node
+	bases    map[*alias.Storage]*graph.Node // placeholders for what storages hold
+	read     []*alias.Storage               // the keys of bases, in order
+	changed  map[*alias.Storage]*change
+	wrote    []*alias.Storage // the keys of changed, in order
+
+	args    []*tensor.Tensor // what the code was given
+	results []*tensor.Tensor // what it returned
+	nodes   []*graph.Node    // their values
+}
+
+// span is the time in which a region was recorded; to is 0 while it is.
+type span struct{ from, to uint64 }
+
+// change is what the code of a region does to a storage from outside.
+type change struct {
+	old    *graph.Node // what the storage held, in the graph that made it
+	before *graph.Node // the same in the enclosing graph
+	after  *graph.Node // in the region
+	pos    diag.Pos
+}
+
+// inLoop reports whether code is being recorded that runs any number of times.
+func (t *trace) inLoop() bool {
+	for r := t.region; r != nil; r = r.outer {
+		if r.loop {
+			return true
+		}
+	}
+	return false
 }
 
 // inRegion returns n if it belongs to the current graph; a value of an enclosing
 // graph is captured as a placeholder of the region.
 func (t *trace) inRegion(n *graph.Node) *graph.Node {
-	g := t.cur.Graph()
-	if n.Graph() == g {
+	if n.Graph() == t.cur.Graph() {
 		return n
 	}
 	r := t.region
 	if r == nil {
-		t.report(&diag.Error{Code: RegionMismatch, Msg: n.String() + " was made inside a region and is used outside of it",
-			Hint: "return it from the region's function"})
+		t.outOfReach(n)
 		return nil
 	}
 	if p := r.inner[n]; p != nil {
 		return p
 	}
 	// The enclosing graph may itself be a region that has to capture n first.
-	inner, cur := t.region, t.cur
-	t.region, t.cur = r.outer, r.cur
-	src := t.inRegion(n)
-	t.region, t.cur = inner, cur
+	var src *graph.Node
+	t.around(r, func() { src = t.inRegion(n) })
 	if src == nil {
 		return nil
 	}
-	p := t.regionInput(src)
-	r.captured = append(r.captured, src)
+	p := r.inner[src]
+	if p == nil {
+		p = r.input(src)
+		r.captured = append(r.captured, src)
+	}
 	r.inner[n], r.inner[src] = p, p // two nodes when the value comes through an enclosing region
 	return p
 }
 
-// regionInput adds a placeholder behind the others of the current region.
-func (t *trace) regionInput(src *graph.Node) *graph.Node {
-	g := t.cur.Graph()
-	p := t.cur.Placeholder(src.Name(), src.Type(), nil)
-	for n := range g.Nodes() {
+func (t *trace) outOfReach(n *graph.Node) {
+	t.report(&diag.Error{Code: RegionMismatch, Op: t.what, Msg: n.String() + " was made inside a region and is used outside of it",
+		Hint: "return it from the region's function"})
+}
+
+// around records in the graph around a region.
+func (t *trace) around(r *region, f func()) {
+	inner, cur := t.region, t.cur
+	t.region, t.cur = r.outer, r.cur
+	t.cur.SetPos(t.pos)
+	f()
+	t.region, t.cur = inner, cur
+}
+
+// inside records in a region that was left.
+func (t *trace) inside(r *region, f func()) {
+	outer, cur := t.region, t.cur
+	t.region, t.cur = r, r.in
+	f()
+	t.region, t.cur = outer, cur
+}
+
+// baseIn returns what a storage holds as the region sees it. Every storage has a
+// placeholder of its own, even if two hold one value: code may write to either.
+func (t *trace) baseIn(s *alias.Storage, r *region) *graph.Node {
+	switch {
+	case r == nil && s.Value.Graph() != t.mod.Graph:
+		t.outOfReach(s.Value)
+		return nil
+	case r == nil || s.Value.Graph() == r.g:
+		return s.Value
+	}
+	if p := r.bases[s]; p != nil {
+		return p
+	}
+	src := t.baseIn(s, r.outer)
+	if src == nil {
+		return nil
+	}
+	p := r.input(src)
+	r.bases[s] = p
+	r.read = append(r.read, s)
+	return p
+}
+
+// Writes implements alias.Recorder: a region remembers what it changes.
+func (t *trace) Writes(s *alias.Storage) {
+	r := t.region
+	if r == nil || memoryOf(s).home == r.g {
+		return
+	}
+	if r.changed[s] == nil {
+		var before *graph.Node
+		t.around(r, func() { before = t.baseIn(s, t.region) })
+		r.changed[s] = &change{old: s.Value, before: before}
+		r.wrote = append(r.wrote, s)
+	}
+}
+
+// input adds a placeholder behind the others of the region.
+func (r *region) input(src *graph.Node) *graph.Node {
+	p := r.in.Placeholder(src.Name(), src.Type(), nil)
+	for n := range r.g.Nodes() {
 		if n.Opcode() != graph.Placeholder {
-			g.MoveBefore(p, n)
+			r.g.MoveBefore(p, n)
 			break
 		}
 	}
 	return p
 }
 
-// recordRegion runs f on placeholders of the given types and returns the region;
-// nil when a mistake was made. slice tells which inputs lose their axis 0.
-func (t *trace) recordRegion(name string, in []*graph.Node, slice func(i int) bool, f func([]*tensor.Tensor) []*tensor.Tensor) (*graph.Graph, *region) {
+// open starts a region with a placeholder for each operand; slice tells which of
+// them lose their axis 0.
+func (t *trace) open(name string, in []*graph.Node, slice func(i int) bool) *region {
+	t.renewAll()
 	g := t.cur.Graph().NewRegion(name)
-	r := &region{outer: t.region, cur: t.cur, inner: map[*graph.Node]*graph.Node{}}
-	t.region, t.cur = r, g.At()
-	t.cur.OnError = r.cur.OnError
-	t.cur.SetScope(t.scope)
-	defer func() { t.region, t.cur = r.outer, r.cur }()
-	args := make([]*tensor.Tensor, len(in))
+	r := &region{g: g, in: g.At(), outer: t.region, cur: t.cur, inner: map[*graph.Node]*graph.Node{},
+		bases: map[*alias.Storage]*graph.Node{}, changed: map[*alias.Storage]*change{}}
+	r.in.OnError = t.cur.OnError
+	r.in.SetScope(t.scope)
 	for i, n := range in {
 		ty := n.Type()
 		if slice != nil && slice(i) && ty.Ranked() && ty.Rank() > 0 {
 			ty = ty.WithDims(shape.Of(ty.Dims().Slice()[1:]...))
 		}
-		args[i] = tensor.NewProxy(t, t.cur.Placeholder(n.Name(), ty, nil))
+		p := r.in.Placeholder(n.Name(), ty, nil)
+		r.args = append(r.args, tensor.NewProxy(t, p))
 	}
+	return r
+}
+
+// body runs the code of a region; false when a mistake was made. Outside of the
+// region, storages have the values that they had.
+func (t *trace) body(r *region, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
+	r.from = array.Now()
+	t.spans = append(t.spans, &r.span)
+	outer, cur := t.region, t.cur
+	t.region, t.cur = r, r.in
+	unseen := tensor.InRegion()
+	defer func() {
+		unseen()
+		t.region, t.cur = outer, cur
+		r.to = array.Now() + 1
+	}()
 	t.leave()
-	outs := f(args)
+	r.results = f(r.args)
 	t.enter()
-	nodes := make([]*graph.Node, len(outs))
-	s := &graph.Structure{Kind: graph.Results}
-	for i, x := range outs {
-		if x == nil || t.nodeOf(x, &nodes[i]) == nil {
-			return nil, r
-		}
-		s.Fields = append(s.Fields, graph.Leaf(i))
-	}
-	t.cur.Output(s, nodes...)
-	return g, r
-}
-
-func (t *trace) nodeOf(x *tensor.Tensor, to **graph.Node) *graph.Node {
-	*to = t.node(x, "region")
-	return *to
-}
-
-// operands returns the nodes of tensors, nil when one is unusable.
-func (t *trace) operands(what string, in []*tensor.Tensor) []*graph.Node {
-	out := make([]*graph.Node, len(in))
-	for i, x := range in {
+	r.nodes = make([]*graph.Node, len(r.results))
+	ok := true
+	for i, x := range r.results {
 		if x == nil {
-			t.report(&diag.Error{Code: RegionMismatch, Op: what, Msg: "operand " + strconv.Itoa(i) + " is nil"})
-			return nil
-		}
-		if out[i] = t.node(x, what); out[i] == nil {
-			return nil
+			t.mismatch("region", "result "+strconv.Itoa(i)+" of the function is nil")
+			ok = false
+		} else if r.nodes[i] = t.node(x, "region"); r.nodes[i] == nil {
+			ok = false
 		}
 	}
-	return out
+	for _, s := range r.wrote {
+		c := r.changed[s]
+		c.after, c.pos = t.baseIn(s, r), s.Written
+		s.Value = c.old
+		s.Version++
+		ok = ok && c.after != nil && c.before != nil
+	}
+	return ok
 }
 
-// unite gives every region placeholders for all captured values, in one order,
-// and returns the captured values.
-func (t *trace) unite(gs []*graph.Graph, rs []*region) []*graph.Node {
+// writes returns the storages that the regions change, in the order of the first writes.
+func writes(rs ...*region) []*alias.Storage {
+	var all []*alias.Storage
+	for i, r := range rs {
+		for _, s := range r.wrote {
+			if i == 0 || rs[0].changed[s] == nil {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// settle makes ordinary captures of the placeholders for storages that the node
+// does not carry.
+func (r *region) settle(t *trace, carried []*alias.Storage) {
+	keep := map[*alias.Storage]bool{}
+	for _, s := range carried {
+		keep[s] = true
+	}
+	for _, s := range r.read {
+		if keep[s] {
+			continue
+		}
+		var src *graph.Node
+		t.around(r, func() { src = t.baseIn(s, t.region) })
+		p := r.bases[s]
+		if other := r.inner[src]; other != nil && other != p {
+			p.ReplaceUses(other, nil)
+			for i, n := range r.nodes {
+				if n == p {
+					r.nodes[i] = other
+				}
+			}
+			_ = r.g.Erase(p) // nothing uses it any more
+			continue
+		}
+		r.inner[src] = p
+		r.captured = append(r.captured, src)
+	}
+}
+
+// close ends the regions: every one has placeholders for all captured values, in
+// one order, and an output. It returns the captured values.
+func (t *trace) close(rs []*region) []*graph.Node {
 	var all []*graph.Node
 	seen := map[*graph.Node]bool{}
 	for _, r := range rs {
@@ -128,40 +268,69 @@ func (t *trace) unite(gs []*graph.Graph, rs []*region) []*graph.Node {
 			}
 		}
 	}
-	for i, g := range gs {
-		mine := map[*graph.Node]*graph.Node{}
-		for _, n := range rs[i].captured {
-			mine[n] = rs[i].inner[n]
-		}
-		first := g.First()
+	for _, r := range rs {
+		first := r.g.First()
 		for first != nil && first.Opcode() == graph.Placeholder {
 			first = first.Next()
 		}
 		for _, n := range all {
-			p := mine[n]
+			p := r.inner[n]
 			if p == nil {
-				p = g.Before(first).Placeholder(n.Name(), n.Type(), nil)
+				p = r.g.Before(first).Placeholder(n.Name(), n.Type(), nil)
 			}
-			g.MoveBefore(p, first)
+			r.g.MoveBefore(p, first)
 		}
+		s := &graph.Structure{Kind: graph.Results}
+		for i := range r.nodes {
+			s.Fields = append(s.Fields, graph.Leaf(i))
+		}
+		r.in.Output(s, r.nodes...)
 	}
 	return all
 }
 
-// finishRegions adds the node with the regions and returns its results.
-func (t *trace) finishRegions(o *op.Op, attrs any, gs []*graph.Graph, rs []*region, args []*graph.Node, count int) []*tensor.Tensor {
-	args = append(args, t.unite(gs, rs)...)
+// regionNode adds the node with the regions; a tensor of it is made by member.
+func (t *trace) regionNode(o *op.Op, attrs any, rs []*region, args []*graph.Node) *graph.Node {
+	args = append(args, t.close(rs)...)
+	gs := make([]*graph.Graph, len(rs))
+	for i, r := range rs {
+		gs[i] = r.g
+	}
+	t.cur.SetPos(t.pos)
 	n := t.cur.Region(o, attrs, gs, args...)
 	t.recorded(n, &tensor.Call{Op: o, Attrs: attrs})
-	out := make([]*tensor.Tensor, count)
-	for i := range out {
-		out[i] = tensor.NewProxy(t, &item{tuple: n, index: i})
+	return n
+}
+
+func (t *trace) member(n *graph.Node, i int) *tensor.Tensor {
+	return tensor.NewProxy(t, &item{tuple: n, index: i})
+}
+
+// update gives storages that regions changed the values that the node returns.
+func (t *trace) update(n *graph.Node, first int, changed []*alias.Storage, pos func(s *alias.Storage) diag.Pos) {
+	for k, s := range changed {
+		memoryOf(s).pos = t.pos
+		s.Set(t, t.Item(n, first+k), pos(s))
+	}
+}
+
+// operands returns the nodes of tensors, nil when one is unusable.
+func (t *trace) operands(what string, in []*tensor.Tensor) []*graph.Node {
+	out := make([]*graph.Node, len(in))
+	for i, x := range in {
+		if x == nil {
+			t.mismatch(what, "operand "+strconv.Itoa(i)+" is nil")
+			return nil
+		}
+		if out[i] = t.node(x, what); out[i] == nil {
+			return nil
+		}
 	}
 	return out
 }
 
-func (t *trace) mismatch(o *op.Op, msg string) {
-	t.report(&diag.Error{Code: RegionMismatch, Op: o.Name, Msg: msg})
+func (t *trace) mismatch(what, msg string) {
+	t.report(&diag.Error{Code: RegionMismatch, Op: what, Msg: msg})
 }
 
 func (t *trace) poisoned(n int) []*tensor.Tensor {
@@ -172,30 +341,16 @@ func (t *trace) poisoned(n int) []*tensor.Tensor {
 	return out
 }
 
-// Cond implements tensor.Regioner.
-func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
-	defer t.leave()
-	args := t.operands("cond", append([]*tensor.Tensor{pred}, in...))
-	if args == nil {
-		return t.poisoned(1)
+// mayBe records that a result of a node with regions may be memory that x shows,
+// if x comes from outside of the regions.
+func (t *trace) mayBe(out, x *tensor.Tensor, inside *graph.Graph) {
+	b := t.ref(x)
+	if b == nil || memoryOf(b.Storage).home == inside {
+		return
 	}
-	g1, r1 := t.recordRegion("then", args[1:], nil, then)
-	g2, r2 := t.recordRegion("else", args[1:], nil, els)
-	if g1 == nil || g2 == nil {
-		return t.poisoned(1)
+	if r := t.ref(out); r != nil {
+		alias.Maybe(r.Storage, b.Storage)
 	}
-	a, b := g1.Output(), g2.Output()
-	if a.NumArgs() != b.NumArgs() {
-		t.mismatch(op.Cond, "the branches return "+strconv.Itoa(a.NumArgs())+" and "+strconv.Itoa(b.NumArgs())+" tensors")
-		return t.poisoned(a.NumArgs())
-	}
-	for i := range a.NumArgs() {
-		if !compatible(a.Arg(i).Type(), b.Arg(i).Type()) {
-			t.mismatch(op.Cond, "result "+strconv.Itoa(i)+" is "+a.Arg(i).Type().String()+" in one branch and "+b.Arg(i).Type().String()+" in the other")
-		}
-	}
-	return t.finishRegions(op.Cond, nil, []*graph.Graph{g1, g2}, []*region{r1, r2}, args, a.NumArgs())
 }
 
 // compatible reports whether two types can be of one value.
@@ -220,64 +375,6 @@ func compatible(a, b shape.Type) bool {
 		}
 	}
 	return true
-}
-
-// While implements tensor.Regioner.
-func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*tensor.Tensor) []*tensor.Tensor, in []*tensor.Tensor) []*tensor.Tensor {
-	t.enter()
-	defer t.leave()
-	args := t.operands("while", in)
-	if args == nil {
-		return t.poisoned(len(in))
-	}
-	g1, r1 := t.recordRegion("cond", args, nil, func(x []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{cond(x)} })
-	g2, r2 := t.recordRegion("body", args, nil, body)
-	if g1 == nil || g2 == nil {
-		return t.poisoned(len(in))
-	}
-	if !t.carried(op.While, g2, args) {
-		return t.poisoned(len(in))
-	}
-	return t.finishRegions(op.While, op.LoopAttrs{Carry: len(in)}, []*graph.Graph{g1, g2}, []*region{r1, r2}, args, len(in))
-}
-
-// carried checks that a body returns at least the carried values, of their types.
-func (t *trace) carried(o *op.Op, body *graph.Graph, carry []*graph.Node) bool {
-	out := body.Output()
-	if out.NumArgs() < len(carry) {
-		t.mismatch(o, "the body returns "+strconv.Itoa(out.NumArgs())+" tensors, expected the "+strconv.Itoa(len(carry))+" carried ones")
-		return false
-	}
-	for i, c := range carry {
-		if !compatible(out.Arg(i).Type(), c.Type()) {
-			t.mismatch(o, "carried value "+strconv.Itoa(i)+" is "+c.Type().String()+" before and "+out.Arg(i).Type().String()+" after the body")
-			return false
-		}
-	}
-	return true
-}
-
-// Scan implements tensor.Regioner.
-func (t *trace) Scan(body func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor), carry, seqs []*tensor.Tensor) (last, stacked []*tensor.Tensor) {
-	t.enter()
-	defer t.leave()
-	k := len(carry)
-	args := t.operands("scan", append(append([]*tensor.Tensor(nil), carry...), seqs...))
-	if args == nil {
-		return t.poisoned(k), nil
-	}
-	g, r := t.recordRegion("body", args, func(i int) bool { return i >= k }, func(x []*tensor.Tensor) []*tensor.Tensor {
-		next, out := body(x[:k], x[k:])
-		if len(next) != k {
-			t.mismatch(op.Scan, "the body returns "+strconv.Itoa(len(next))+" carried tensors, expected "+strconv.Itoa(k))
-		}
-		return append(append([]*tensor.Tensor(nil), next...), out...)
-	})
-	if g == nil || !t.carried(op.Scan, g, args[:k]) {
-		return t.poisoned(k), nil
-	}
-	all := t.finishRegions(op.Scan, op.LoopAttrs{Carry: k, Seqs: len(seqs)}, []*graph.Graph{g}, []*region{r}, args, g.Output().NumArgs())
-	return all[:k], all[k:]
 }
 
 // panicPos returns the innermost user frame of a panic that is being recovered.

@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
 // trace is the engine of one capture.
@@ -33,26 +34,28 @@ type trace struct {
 	said  map[mistake]bool
 	notes map[string]bool
 
-	params  map[any]*graph.Param   // by tensor.ID
-	modules map[tensor.Key]modInfo // by identity
-	lifted  map[liftKey]*graph.Node
+	params  map[any]*graph.Param    // by tensor.ID
+	modules map[tensor.Key]modInfo  // by identity
 	recipes map[liftKey]*graph.Node // by recipe group
 	consts  int
 
-	scope   graph.ScopeID
-	region  *region
-	views   map[any][]any // tensor ID → IDs of views of it
-	viewOf  map[any]any
-	stale   map[any]diag.Pos
-	written map[any]*graph.Node // buffers assigned during the trace
-	owners  []owner
+	scope  graph.ScopeID
+	region *region
+	spans  []*span     // of all regions
+	pos    graph.PosID // of the call that is being recorded
+	what   string      // its name
+
+	start      uint64             // the moment at which the trace began
+	refs       map[any]*alias.Ref // of eager tensors, by tensor.ID
+	eagerViews map[viewKey][]*alias.Ref
+	storages   map[*array.Storage][]*alias.Storage
+	held       []*memory
+	owners     []owner
 }
 
-// owner is a tensor of the root and the version of its storage when the trace
-// began.
+// owner is a storage of the model's state and its version when it entered.
 type owner struct {
-	t       *tensor.Tensor
-	path    string
+	s       *alias.Storage
 	version uint64
 }
 
@@ -89,8 +92,8 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	g := graph.New(name)
 	t := &trace{ctx: ctx, p: p, mod: graph.NewModule(g), cur: g.At(), frames: p.Frames, maxNodes: p.MaxNodes,
 		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
-		lifted: map[liftKey]*graph.Node{}, recipes: map[liftKey]*graph.Node{}, views: map[any][]any{}, viewOf: map[any]any{},
-		stale: map[any]diag.Pos{}, written: map[any]*graph.Node{}}
+		recipes: map[liftKey]*graph.Node{}, start: array.Now(), refs: map[any]*alias.Ref{},
+		eagerViews: map[viewKey][]*alias.Ref{}, storages: map[*array.Storage][]*alias.Storage{}}
 	if t.frames == 0 {
 		t.frames = diag.MaxFrames
 	}
@@ -112,10 +115,9 @@ func (t *trace) walk(root any) {
 				return false
 			}
 			it.Tensor.MarkParam()
-			p := graph.Param{Path: it.Path, Value: it.Tensor.Array(), Buffer: it.Buffer, Selector: selector(it)}
-			t.mod.SetParam(p)
+			t.mod.SetParam(graph.Param{Path: it.Path, Value: it.Tensor.Value().(*array.Array), Buffer: it.Buffer, Selector: selector(it)})
 			t.params[it.Tensor.ID()] = t.mod.Param(it.Path)
-			t.owners = append(t.owners, owner{it.Tensor, it.Path, p.Value.Storage().Version()})
+			t.storage(it.Tensor)
 			return false
 		}
 		k := tensor.ModuleKey(it.Module)
@@ -172,7 +174,8 @@ func (t *trace) enter() {
 			Hint: "trace from one goroutine; start others only outside the model"}).At(diag.Here()))
 	}
 	if t.frames > 0 {
-		t.cur.SetPos(t.cur.Graph().Position(2, t.frames))
+		t.pos = t.cur.Graph().Position(2, t.frames)
+		t.cur.SetPos(t.pos)
 	}
 }
 
@@ -188,100 +191,63 @@ func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
 	return t.record(c)
 }
 
-// node returns the node of a tensor in the current graph, lifting concrete ones;
-// nil when its value is unusable, which has been reported.
+// node returns the node of a tensor in the current graph, bringing concrete ones
+// in; nil when its value is unusable, which has been reported. what names the
+// call that uses it.
 func (t *trace) node(x *tensor.Tensor, what string) *graph.Node {
-	if pos, bad := t.stale[x.ID()]; bad {
-		t.report(&diag.Error{Code: StaleView, Op: what, Msg: "the tensor shares memory with one that was written in place",
-			Hint: "use the in-place call's result, or replace the in-place call by an ordinary one", Related: []diag.Related{{Pos: pos, Msg: "written here"}}})
-		return nil
-	}
-	if x.Engine() == nil {
-		return t.lift(x)
-	}
+	t.what = what
 	var n *graph.Node
 	switch v := x.Value().(type) {
+	case *alias.Ref:
+		return v.Read(t)
+	case *array.Array:
+		return t.eagerRef(x, false).Read(t)
+	case *item:
+		n = t.itemOf(v)
 	case *graph.Node:
 		n = v
-	case *item:
-		if v.node == nil {
-			v.node = t.itemNode(v)
-		}
-		n = v.node
 	}
 	if n == nil {
 		return nil
 	}
+	if n.Graph() != t.cur.Graph() && t.inLoop() {
+		return t.ref(x).Read(t) // the body may write to it yet
+	}
 	return t.inRegion(n)
 }
 
+func (t *trace) itemOf(v *item) *graph.Node {
+	if v.node == nil {
+		v.node = t.itemNode(v.tuple, v.index)
+	}
+	return v.node
+}
+
 // itemNode makes a getitem node right behind the tuple's other members.
-func (t *trace) itemNode(v *item) *graph.Node {
-	after := v.tuple
-	for after.Next() != nil && after.Next().Op() == op.GetItem && after.Next().Arg(0) == v.tuple {
+func (t *trace) itemNode(tuple *graph.Node, index int) *graph.Node {
+	after := tuple
+	for after.Next() != nil && after.Next().Op() == op.GetItem && after.Next().Arg(0) == tuple {
 		after = after.Next()
 	}
-	c := v.tuple.Graph().After(after)
-	c.From(v.tuple)
+	c := tuple.Graph().After(after)
+	c.From(tuple)
 	c.OnError = t.cur.OnError
-	return c.ItemNode(v.tuple, v.index)
-}
-
-// lift brings a concrete tensor into the graph: parameter by identity, else the
-// recipe that made it from parameters, else a constant of the module.
-func (t *trace) lift(x *tensor.Tensor) *graph.Node {
-	g := t.cur.Graph()
-	if w := t.written[x.ID()]; w != nil && w.Graph() == g {
-		return w
-	}
-	k := liftKey{g, x.ID()}
-	if n := t.lifted[k]; n != nil {
-		return n
-	}
-	var n *graph.Node
-	if p := t.params[x.ID()]; p != nil {
-		n = t.cur.GetAttr(p.Path)
-	} else if c, index, group, ok := x.Recipe(); ok && (len(c.Args) > 0 || c.Op.Class != op.Opaque) {
-		n = t.replay(c, index, group)
-	} else {
-		n = t.constant(x)
-	}
-	t.lifted[k] = n
-	return n
-}
-
-// replay records the call that made a tensor, once for all of its results.
-func (t *trace) replay(c *tensor.Call, index int, group any) *graph.Node {
-	k := liftKey{t.cur.Graph(), group}
-	call := t.recipes[k]
-	if call == nil {
-		args := make([]*graph.Node, len(c.Args))
-		for i, a := range c.Args {
-			if a != nil {
-				args[i] = t.lift(a)
-			}
-		}
-		call = t.cur.Function(c.Op, c.Attrs, args...)
-		t.recipes[k] = call
-		t.recorded(call, c)
-	}
-	if _, tuple := c.Op.NumResults(c.Attrs); tuple {
-		return t.itemNode(&item{tuple: call, index: index})
-	}
-	return call
-}
-
-func (t *trace) constant(x *tensor.Tensor) *graph.Node {
-	path := t.mod.FreshPath("_tensor_constant" + strconv.Itoa(t.consts))
-	t.consts++
-	t.mod.SetParam(graph.Param{Path: path, Value: x.Array(), Buffer: true})
-	t.params[x.ID()] = t.mod.Param(path)
-	return t.cur.GetAttr(path)
+	return c.ItemNode(tuple, index)
 }
 
 // Type implements tensor.Engine.
 func (t *trace) Type(x *tensor.Tensor) shape.Type {
 	switch v := x.Value().(type) {
+	case *alias.Ref:
+		if ty, ok := v.Type(); ok {
+			return ty
+		}
+		if !t.ended && t.busy.CompareAndSwap(false, true) {
+			defer t.leave()
+			if n := t.node(x, "Type"); n != nil {
+				return n.Type()
+			}
+		}
 	case *graph.Node:
 		if v != nil {
 			return v.Type()
@@ -323,8 +289,13 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 }
 
 func (t *trace) isPoison(x *tensor.Tensor) bool {
-	n, ok := x.Value().(*graph.Node)
-	return ok && (n == nil || n.Type().Kind() == shape.None)
+	switch v := x.Value().(type) {
+	case *graph.Node:
+		return v == nil || v.Type().Kind() == shape.None
+	case *alias.Ref:
+		return true
+	}
+	return false
 }
 
 // Size implements tensor.Sizer.
@@ -408,6 +379,9 @@ func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Ten
 	}
 	n := t.cur.Module(info.path, args...)
 	t.recorded(n, c)
+	if out := t.views(n, c, args); out != nil {
+		return out, true
+	}
 	return t.results(n, b.Op, b.Attrs), true
 }
 
@@ -423,20 +397,21 @@ func (t *trace) bind(info modInfo, m any, b *tensor.Bound) bool {
 			gb.Params = append(gb.Params, "")
 			continue
 		}
-		if p.Engine() != nil || t.written[p.ID()] != nil {
+		if p.Engine() != nil {
 			return false
 		}
 		q := t.params[p.ID()]
 		if q == nil {
 			// The tensor was not found by the walk: a computed weight is recorded as
 			// the function call that it is; one of a module outside the root gets a path.
-			if _, _, _, computed := p.Recipe(); computed {
+			if _, _, _, computed := p.Recipe(); computed || p.Origin() != nil || t.refs[p.ID()] != nil {
 				return false
 			}
 			path := t.mod.FreshPath(info.path + "." + b.Names[i])
-			t.mod.SetParam(graph.Param{Path: path, Value: p.Array()})
+			t.mod.SetParam(graph.Param{Path: path, Value: p.Value().(*array.Array)})
 			q = t.mod.Param(path)
 			t.params[p.ID()] = q
+			t.storage(p)
 		}
 		gb.Params = append(gb.Params, q.Path)
 	}
@@ -525,8 +500,11 @@ func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Ten
 		old = t.mod.Bound(info.path)
 	}
 	n := t.cur.Module(info.path, args...)
-	t.recorded(n, &tensor.Call{Op: old.Op, Attrs: old.Attrs, Args: in})
-	return t.results(n, old.Op, old.Attrs)
+	c := &tensor.Call{Op: old.Op, Attrs: old.Attrs, Args: in}
+	t.recorded(n, c)
+	out := t.results(n, old.Op, old.Attrs)
+	t.opaque(out, c)
+	return out
 }
 
 func callForward(forward reflect.Value, in []*tensor.Tensor) []*tensor.Tensor {

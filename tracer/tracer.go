@@ -20,6 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
 // Input describes one tensor input: its name, what is known of its type, and a
@@ -88,7 +89,6 @@ const (
 	UserPanic      diag.Code = "FX1007" // the model's code panicked
 	Brake          diag.Code = "FX1008" // the trace does not end
 	Overlap        diag.Code = "FX1009" // two goroutines use one trace at once
-	StaleView      diag.Code = "FX1010" // a tensor is used after a write to memory that it shares
 	InputWrite     diag.Code = "FX1011" // an in-place call writes to an input
 	BadArgument    diag.Code = "FX1012" // an argument's type cannot be traced
 	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
@@ -105,6 +105,7 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer t.release()
 	results, returned := t.run(call)
 	t.unseenWrites()
 	if returned {
@@ -245,6 +246,7 @@ func (t *trace) finish(results []reflect.Value) {
 		t.reportEntry(diag.New(BadResult, "the function returns no tensor").WithHint("return at least one tensor"))
 		return
 	}
+	t.storeState()
 	t.cur.Output(s, b.nodes...)
 }
 
@@ -376,17 +378,39 @@ func (t *trace) record(c *tensor.Call) []*tensor.Tensor {
 		n = t.cur.Function(c.Op, c.Attrs, args...)
 	}
 	t.recorded(n, c)
+	if out := t.views(n, c, args); out != nil {
+		return out
+	}
 	out := t.results(n, c.Op, c.Attrs)
-	if c.Op.ViewOf > 0 && c.Op.ViewOf <= len(c.Args) && len(out) == 1 {
-		t.linkView(out[0], c.Args[c.Op.ViewOf-1])
+	if c.Op.AdHoc {
+		t.opaque(out, c)
 	}
 	return out
+}
+
+// opaque records that what a Go function returns may be memory of its arguments.
+func (t *trace) opaque(out []*tensor.Tensor, c *tensor.Call) {
+	for _, x := range out {
+		r := t.ref(x)
+		for _, a := range c.Args {
+			if a != nil && r != nil {
+				if b := t.ref(a); b != nil {
+					alias.Maybe(r.Storage, b.Storage)
+				}
+			}
+		}
+	}
 }
 
 func (t *trace) recorded(n *graph.Node, c *tensor.Call) {
 	if t.p.OnNode != nil {
 		t.p.OnNode(n, c)
 	}
+	t.count(n)
+}
+
+// count ends a trace that grows without bound or was cancelled.
+func (t *trace) count(n *graph.Node) {
 	if t.nodes++; t.nodes > t.maxNodes {
 		t.report((&diag.Error{Code: Brake, Msg: "the trace has more than " + strconv.Itoa(t.maxNodes) + " nodes",
 			Hint: "a loop may depend on data; use tensor.While or tensor.Scan, or raise MaxNodes"}).At(n.Pos()))

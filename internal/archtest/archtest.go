@@ -21,6 +21,7 @@ var Rows = [][]string{
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn"},
+	{"tracer/alias"},
 	{"tensor", "graph"},
 	{"op/std"},
 	{"op"},
@@ -38,7 +39,7 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "codegen", "passes", "passes/shapeprop", "passes/simplify", "lowering", "lowering/plan"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "passes", "passes/shapeprop", "passes/simplify", "lowering", "lowering/plan"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{

@@ -17,11 +17,11 @@ import (
 // TestCases runs the models of package cases in the engines that need no
 // compiler; TestGenerated runs them in the others.
 func TestCases(t *testing.T) {
-	for i, c := range cases.All() {
+	for i, c := range append(cases.All(), cases.Writes()...) {
 		t.Run(c.Name, func(t *testing.T) {
 			// Buffers are written: every engine begins with a model of its own.
 			module := func() *graph.Module {
-				fresh := cases.All()[i]
+				fresh := append(cases.All(), cases.Writes()...)[i]
 				gm, err := fx.Trace(ctx, fresh.Fn, fresh.Opts...)
 				require.NoError(t, err)
 				return gm.Module

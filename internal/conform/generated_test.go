@@ -204,7 +204,7 @@ func refusal(c cases.Case, engine string) diag.Code {
 }
 
 func addCases(t *testing.T, p *program, engine string, generate generator) (checks []func(map[string][]*array.Array)) {
-	for i, c := range cases.All() {
+	for i, c := range append(cases.All(), cases.Writes()...) {
 		pkg := fmt.Sprintf("%scase%d", engine, i)
 		gm, err := fx.Trace(ctx, c.Fn, c.Opts...)
 		require.NoError(t, err, c.Name)

@@ -10,7 +10,7 @@ import (
 // ValueErrors are eager programs that panic with a diagnostic, by its code.
 var ValueErrors = map[string]func(){
 	"FX2009": tooLarge, "FX2020": noMeaning, "FX2021": nilTensor, "FX2022": notScalar, "FX2023": wrongElem, "FX2024": inPlaceType,
-	"FX2025": badSize, "FX2026": noSequence, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand,
+	"FX2025": badSize, "FX2026": noSequence, "FX2028": sharedElement, "FX2030": badIndex, "FX2031": emptyMax, "FX2032": badOperand,
 }
 
 func tooLarge() { tensor.Ones([]int{1 << 30, 1 << 30}) }
@@ -33,6 +33,8 @@ func badSize() { weight(6).Reshape("2", 3) }
 func noSequence() {
 	tensor.Scan(func(carry, _ []*tensor.Tensor) (next, out []*tensor.Tensor) { return carry, nil }, []*tensor.Tensor{weight(1)}, nil)
 }
+
+func sharedElement() { weight(3).Expand(2, 3).AddScalarInPlace(1) }
 
 func badIndex() { tensor.Embedding(tensor.FromSlice([]int64{12}), weight(10, 4)) }
 

@@ -35,6 +35,21 @@ type NarrowAttrs struct {
 	Length shape.Dim `fx:",arg"`
 }
 
+// slice returns the same range as bounds of a slice of t.
+func (a NarrowAttrs) slice(t shape.Type) SliceAttrs {
+	start, stop := a.Start, a.Start.Add(a.Length)
+	if n, ok := start.Int(); ok && n < 0 {
+		switch {
+		case t.Ranked() && !t.Dim(a.Dim).IsUnknown():
+			start = t.Dim(a.Dim).Add(start)
+			stop = start.Add(a.Length)
+		case stop.Is(0):
+			stop = End // the slice's bounds count from the end too
+		}
+	}
+	return SliceAttrs{Dim: a.Dim, Start: start, Stop: stop}
+}
+
 // SelectAttrs are the attributes of select; a negative index counts from the end.
 type SelectAttrs struct {
 	Dim   int `fx:",arg"`
@@ -87,6 +102,9 @@ var Slice = viewOp("slice", "slice takes the elements from start to stop, by ste
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Slice{Dim: axis, Start: bound("start", a.Start), Stop: bound("stop", a.Stop), Step: max(a.Step, 1)}
 	},
+	Scatter: func(b op.Builder, a SliceAttrs, _ int, base, v op.Value) op.Value {
+		return b.Call(SliceScatter, a, base, v)
+	},
 	Samples: sliceSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		x := g.Normal(3, 4)
@@ -102,11 +120,10 @@ var Slice = viewOp("slice", "slice takes the elements from start to stop, by ste
 var Narrow = viewOp("narrow", "narrow takes length elements of one dimension, from start on.", op.Spec[NarrowAttrs]{
 	Infer: dimsRule(narrowDims),
 	Decompose: func(b op.Builder, a NarrowAttrs, in []op.Value) op.Value {
-		start := a.Start
-		if n, ok := start.Int(); ok && n < 0 {
-			start = in[0].Type().Dim(a.Dim).Add(start)
-		}
-		return b.Call(Slice, SliceAttrs{Dim: a.Dim, Start: start, Stop: start.Add(a.Length)}, in[0])
+		return b.Call(Slice, a.slice(in[0].Type()), in[0])
+	},
+	Scatter: func(b op.Builder, a NarrowAttrs, _ int, base, v op.Value) op.Value {
+		return b.Call(SliceScatter, a.slice(base.Type()), base, v)
 	},
 	Samples: narrowSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -128,12 +145,10 @@ var Select = viewOp("select", "select takes one index of one dimension, which va
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Select{Dim: axis, Index: a.Index}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, SelectAttrs{1, 2}, 2, 3, 4),
-			okCall("negative axis and index", SelectAttrs{-1, -4}, g.Normal(2, 3, 4)),
-			okCall("zero size", SelectAttrs{1, 0}, g.Normal(0, 3)),
-			okCall("to 0-dimensional", SelectAttrs{0, 1}, g.Normal(3)))
+	Scatter: func(b op.Builder, a SelectAttrs, _ int, base, v op.Value) op.Value {
+		return b.Call(SelectScatter, a, base, v)
 	},
+	Samples: selectSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		x := g.Normal(3, 4)
 		return []op.BadSample{
@@ -152,13 +167,10 @@ var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions
 		d1, d2, _ := a.axes(in[0].Rank())
 		return &kernel.Diagonal{Offset: a.Offset, Dim1: d1, Dim2: d2}
 	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, DiagonalAttrs{}, 3, 4),
-			okCall("batched", DiagonalAttrs{1, -2, -1}, g.Normal(2, 3, 4)),
-			okCall("below", DiagonalAttrs{Offset: -1}, g.Normal(4, 3)),
-			okCall("outside", DiagonalAttrs{Offset: 9}, g.Normal(4, 3)),
-			okCall("zero size", DiagonalAttrs{}, g.Normal(0, 3)))
+	Scatter: func(b op.Builder, a DiagonalAttrs, _ int, base, v op.Value) op.Value {
+		return b.Call(DiagonalScatter, a, base, v)
 	},
+	Samples: diagonalSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
 			badCall(op.BadAxis, "vector", DiagonalAttrs{}, g.Normal(3)),
@@ -406,6 +418,21 @@ func sliceSamples(g *op.Gen) []op.Sample {
 		okCall("huge step", at(0, 1, 4, 1<<62), g.Normal(5, 2)),
 		okCall("empty", at(0, 3, 2, 0), g.Normal(5, 2)),
 		okCall("zero size", at(0, 1, 2, 0), g.Normal(0, 2)))
+}
+
+func selectSamples(g *op.Gen) []op.Sample {
+	return append(moveCalls(g, SelectAttrs{1, 2}, 2, 3, 4),
+		okCall("negative axis and index", SelectAttrs{-1, -4}, g.Normal(2, 3, 4)),
+		okCall("zero size", SelectAttrs{1, 0}, g.Normal(0, 3)),
+		okCall("to 0-dimensional", SelectAttrs{0, 1}, g.Normal(3)))
+}
+
+func diagonalSamples(g *op.Gen) []op.Sample {
+	return append(moveCalls(g, DiagonalAttrs{}, 3, 4),
+		okCall("batched", DiagonalAttrs{1, -2, -1}, g.Normal(2, 3, 4)),
+		okCall("below", DiagonalAttrs{Offset: -1}, g.Normal(4, 3)),
+		okCall("outside", DiagonalAttrs{Offset: 9}, g.Normal(4, 3)),
+		okCall("zero size", DiagonalAttrs{}, g.Normal(0, 3)))
 }
 
 func narrowSamples(g *op.Gen) []op.Sample {

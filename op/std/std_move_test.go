@@ -50,8 +50,8 @@ func checkKnowingLess(t *testing.T, o *op.Op, s op.Sample, want shape.Type) {
 			return nil
 		}}
 		got, err := o.Type(c, s.Attrs, in)
-		require.NoError(t, err, "operands %v", in)
 		if holds {
+			require.NoError(t, err, "operands %v", in)
 			requireWeaker(t, want, got.Bind(env))
 		}
 	}

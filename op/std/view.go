@@ -1,6 +1,7 @@
 package std
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -69,6 +70,8 @@ type MovedimAttrs struct {
 var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
+	Scatter: regroup[ReshapeAttrs],
+	MayCopy: true,
 	Samples: reshapeSamples,
 	Bad:     reshapeBad,
 })
@@ -78,14 +81,35 @@ var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order,
 var View = viewOp("view", "view gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
+	Scatter: regroup[ReshapeAttrs],
+	MayCopy: true,
 	Samples: reshapeSamples,
 	Bad:     reshapeBad,
+})
+
+// ViewAs is view to the shape that another tensor has.
+var ViewAs = op.Define("view_as", op.Spec[op.None]{
+	Doc: "view_as gives the elements of x, in row-major order, the shape of other.", In: op.Args("x", "other"),
+	Class: op.Movement, ViewOf: 1, MayCopy: true, Quant: op.QuantShared,
+	Infer:   viewAsRule,
+	Kernel:  reshapeStep[op.None],
+	Scatter: regroup[op.None],
+	Samples: viewAsSamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadReshape, "count", op.None{}, g.Normal(2, 3), g.Normal(4, 2)),
+			badCall(op.BadReshape, "to nothing", op.None{}, g.Normal(2, 3), g.Normal(0, 3)),
+			badCall(op.OperandCount, "one operand", op.None{}, g.Normal(2, 3)),
+		}
+	},
 })
 
 // Flatten joins neighbouring dimensions.
 var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to end_dim into one.", op.Spec[FlattenAttrs]{
 	Infer:   dimsRule(flattenDims),
 	Kernel:  reshapeStep[FlattenAttrs],
+	Scatter: regroup[FlattenAttrs],
+	MayCopy: true,
 	Samples: flattenSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
@@ -100,6 +124,7 @@ var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to 
 var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several; one size may be -1.", op.Spec[UnflattenAttrs]{
 	Infer:   dimsRule(unflattenDims),
 	Kernel:  reshapeStep[UnflattenAttrs],
+	Scatter: regroup[UnflattenAttrs],
 	Samples: unflattenSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
@@ -112,7 +137,7 @@ var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several
 
 // Squeeze drops dimensions of size 1.
 var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[SqueezeAttrs]{
-	Infer: squeezeRule, Kernel: reshapeStep[SqueezeAttrs], Samples: squeezeSamples,
+	Infer: squeezeRule, Kernel: reshapeStep[SqueezeAttrs], Scatter: regroup[SqueezeAttrs], Samples: squeezeSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
 			badCall(op.BadAxis, "axis", SqueezeAttrs{op.IntList(2)}, g.Normal(2, 1)),
@@ -123,7 +148,7 @@ var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[S
 
 // Unsqueeze inserts a dimension of size 1.
 var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", op.Spec[DimAttrs]{
-	Infer: dimsRule(unsqueezeDims), Kernel: reshapeStep[DimAttrs], Samples: unsqueezeSamples,
+	Infer: dimsRule(unsqueezeDims), Kernel: reshapeStep[DimAttrs], Scatter: regroup[DimAttrs], Samples: unsqueezeSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
 			badCall(op.BadAxis, "axis too high", DimAttrs{3}, g.Normal(2, 3)),
@@ -132,7 +157,8 @@ var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", 
 	},
 })
 
-// Expand repeats dimensions of size 1 without copying.
+// Expand repeats dimensions of size 1 without copying. Writes do not go through
+// it, as in PyTorch: an element would be written several times.
 var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds leading ones, without copying.", op.Spec[ExpandAttrs]{
 	Infer:   expandRule,
 	Kernel:  func(ExpandAttrs, []shape.Type) kernel.Step { return &kernel.Expand{} },
@@ -157,6 +183,14 @@ var Permute = viewOp("permute", "permute reorders the dimensions.", op.Spec[Perm
 		perm, _ := permutation(a.Dims, in[0].Rank())
 		return &kernel.Permute{Dims: perm}
 	},
+	Scatter: func(b op.Builder, a PermuteAttrs, _ int, _, v op.Value) op.Value {
+		perm, _ := permutation(a.Dims, a.Dims.Len())
+		back := make([]int, len(perm))
+		for i, d := range perm {
+			back[d] = i
+		}
+		return later(b, "permute", PermuteAttrs{op.IntList(back...)}, v)
+	},
 	Samples: permuteSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		return []op.BadSample{
@@ -176,6 +210,9 @@ var Transpose = viewOp("transpose", "transpose swaps two dimensions.", op.Spec[T
 	Kernel: func(a TransposeAttrs, in []shape.Type) kernel.Step {
 		perm, _ := swap(a.Dim0, a.Dim1, in[0].Rank())
 		return &kernel.Permute{Dims: perm}
+	},
+	Scatter: func(b op.Builder, a TransposeAttrs, _ int, _, v op.Value) op.Value {
+		return later(b, "transpose", a, v)
 	},
 	Samples: transposeSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -198,6 +235,7 @@ var T = viewOp("t", "t transposes a matrix; vectors and 0-dimensional tensors st
 	Kernel: func(_ op.None, in []shape.Type) kernel.Step {
 		return &kernel.Permute{Dims: reversed(in[0].Rank())}
 	},
+	Scatter: func(b op.Builder, a op.None, _ int, _, v op.Value) op.Value { return later(b, "t", a, v) },
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(moveCalls(g, op.None{}, 3, 4),
 			okCall("zero size", op.None{}, g.Normal(0, 3)),
@@ -219,6 +257,9 @@ var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the o
 		perm, _ := moved(a, in[0].Rank())
 		return &kernel.Permute{Dims: perm}
 	},
+	Scatter: func(b op.Builder, a MovedimAttrs, _ int, _, v op.Value) op.Value {
+		return later(b, "movedim", MovedimAttrs{a.Destination, a.Source}, v)
+	},
 	Samples: movedimSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
 		x := g.Normal(2, 3, 4)
@@ -235,6 +276,22 @@ var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the o
 func viewOp[A any](name, doc string, s op.Spec[A]) *op.Op {
 	s.Doc, s.In, s.Class, s.ViewOf, s.Quant = doc, op.Args("x"), op.Movement, 1, op.QuantShared
 	return op.Define(name, s)
+}
+
+// regroup is the way back through operators that only regroup dimensions: what
+// was written takes the shape of base.
+func regroup[A any](b op.Builder, _ A, _ int, base, v op.Value) op.Value {
+	t := base.Type()
+	if !t.Ranked() || slices.ContainsFunc(t.Dims().Slice(), shape.Dim.IsUnknown) {
+		return later(b, "view_as", op.None{}, v, base)
+	}
+	return later(b, "reshape", ReshapeAttrs{t.Dims()}, v)
+}
+
+// later calls an operator by name, since no variable may name itself in what it is
+// set to.
+func later(b op.Builder, name string, attrs any, in ...op.Value) op.Value {
+	return b.Call(op.Lookup(name), attrs, in...)
 }
 
 // reshapeStep is the step of operators that only regroup dimensions.

@@ -21,6 +21,22 @@ func reshapeRule(c *op.Infer, a ReshapeAttrs, in []shape.Type) (shape.Type, erro
 	return shape.TensorType(in[0].DType(), d), nil
 }
 
+func viewAsRule(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+	x, other := in[0], in[1]
+	if !other.Ranked() {
+		return shape.Unranked(x.DType()), nil
+	}
+	if x.Ranked() {
+		if _, err := c.Equal(x.Dims().Prod(), other.Dims().Prod(), op.BadReshape, func() string {
+			return x.Dims().String() + " has " + x.Dims().Prod().String() + " elements, expected " + other.Dims().Prod().String() +
+				" for shape " + other.Dims().String()
+		}); err != nil {
+			return shape.Type{}, err
+		}
+	}
+	return shape.TensorType(x.DType(), other.Dims()), nil
+}
+
 // fitSizes returns sizes with the one that is -1 computed, after requiring that
 // they hold total elements. from names what is reshaped.
 func fitSizes(c *op.Infer, total shape.Dim, from string, sizes shape.Dims) (shape.Dims, error) {

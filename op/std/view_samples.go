@@ -61,6 +61,18 @@ func reshapeBad(g *op.Gen) []op.BadSample {
 	}
 }
 
+func viewAsSamples(g *op.Gen) []op.Sample {
+	var all []op.Sample
+	for _, s := range moveCalls(g, op.None{}, 2, 3, 4) {
+		all = append(all, okCall(s.Name, s.Attrs, s.In[0], g.Strided(g.Int(2, 4, 6))))
+	}
+	return append(all,
+		okCall("same shape", op.None{}, g.Normal(2, 3), g.Normal(2, 3)),
+		okCall("zero size", op.None{}, g.Normal(0, 5), g.Normal(3, 0)),
+		okCall("to 0-dimensional", op.None{}, g.Normal(1, 1), g.Bool()),
+		okCall("from 0-dimensional", op.None{}, g.Normal(), g.Normal(1, 1)))
+}
+
 func flattenSamples(g *op.Gen) []op.Sample {
 	return append(moveCalls(g, FlattenAttrs{1, -1}, 2, 3, 4),
 		okCall("all", FlattenAttrs{0, -1}, g.Normal(2, 3, 4)),

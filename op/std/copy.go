@@ -1,0 +1,197 @@
+package std
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The operators that writes in place become where nothing is written: copy gives
+// what a tensor holds after it was written, the scatters what the base of a view
+// holds after the view was.
+
+// Clone copies a tensor. It is not an identity: who writes to the result must not
+// change x.
+var Clone = moveOp("clone", "clone copies x to memory of its own.", op.Spec[op.None]{
+	Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Copy{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, op.None{}, 2, 3, 4),
+			okCall("expanded", op.None{}, array.Expand(g.Normal(3, 1), 2, 3, 4)),
+			okCall("zero size", op.None{}, g.Normal(0, 3)),
+			okCall("0-dimensional", op.None{}, g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.OperandCount, "nothing", op.None{}),
+			badCall(op.OperandCount, "two operands", op.None{}, g.Normal(2), g.Normal(2)),
+		}
+	},
+})
+
+// Copy gives src the element type of x, whose shape it has: x after src was
+// written to it in place.
+var Copy = op.Define("copy", op.Spec[op.None]{
+	Doc: "copy is x after src, of the same shape, was written to it: src cast to the element type of x.", In: op.Args("x", "src"),
+	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return c.Written(in[0], in[1]) },
+	// Each operand is read as it is.
+	Promote: func(op.None, []shape.Type) array.DType { return array.Invalid },
+	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
+		return []expr.Value{b.Cast(x[1], x[0].DType())}
+	},
+	Samples: copySamples,
+	Bad: func(g *op.Gen) []op.BadSample {
+		none := op.None{}
+		return []op.BadSample{
+			badCall(op.InPlaceType, "shape", none, g.Normal(2, 3), g.Normal(3, 2)),
+			badCall(op.InPlaceType, "rank", none, g.Normal(2, 3), g.Normal(3)),
+			badCall(op.InPlaceType, "no broadcasting", none, g.Normal(2, 3), g.Normal(2, 1)),
+			badCall(op.InPlaceType, "f32 to i64", none, g.Int(9, 2), g.Normal(2)),
+			badCall(op.InPlaceType, "f16 to bool", none, g.Bool(2), array.Cast(g.Normal(2), array.F16)),
+		}
+	},
+})
+
+// SliceScatter is x after src was written to a slice of it.
+var SliceScatter = scatterView("slice_scatter", "slice_scatter is x with the elements that slice shows replaced by src.", viewScatter[SliceAttrs]{
+	dims: sliceDims,
+	kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.SliceScatter{Dim: axis, Start: bound("start", a.Start), Stop: bound("stop", a.Stop), Step: max(a.Step, 1)}
+	},
+	of: sliceSamples,
+	bad: func(g *op.Gen) []op.BadSample {
+		x, to := g.Normal(3, 4), func(stop int) SliceAttrs { return SliceAttrs{Dim: 1, Stop: shape.Const(stop)} }
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", SliceAttrs{Dim: 2, Stop: End}, x, x),
+			badCall(op.BadAttr, "step", SliceAttrs{Stop: End, Step: -1}, x, x),
+			badCall(op.ShapeMismatch, "size", to(2), x, g.Normal(3, 3)),
+			badCall(op.ShapeMismatch, "no broadcasting", to(2), x, g.Normal(3, 1)),
+			badCall(op.RankMismatch, "rank", to(2), x, g.Normal(2)),
+			badCall(op.DTypeMismatch, "types", to(2), x, g.Int(9, 3, 2)),
+		}
+	},
+})
+
+// SelectScatter is x after src was written to one index of it.
+var SelectScatter = scatterView("select_scatter", "select_scatter is x with the elements that select shows replaced by src.", viewScatter[SelectAttrs]{
+	dims: selectDims,
+	kernel: func(a SelectAttrs, in []shape.Type) kernel.Step {
+		axis, _ := realAxis(a.Dim, in[0].Rank())
+		return &kernel.SelectScatter{Dim: axis, Index: a.Index}
+	},
+	of: selectSamples,
+	bad: func(g *op.Gen) []op.BadSample {
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAxis, "axis", SelectAttrs{2, 0}, x, g.Normal(3)),
+			badCall(op.BadAttr, "index", SelectAttrs{1, 4}, x, g.Normal(3)),
+			badCall(op.ShapeMismatch, "size", SelectAttrs{1, 0}, x, g.Normal(4)),
+			badCall(op.RankMismatch, "rank", SelectAttrs{1, 0}, x, g.Normal(3, 1)),
+			badCall(op.DTypeMismatch, "types", SelectAttrs{1, 0}, x, g.Bool(3)),
+		}
+	},
+})
+
+// DiagonalScatter is x after src was written to a diagonal of it.
+var DiagonalScatter = scatterView("diagonal_scatter", "diagonal_scatter is x with the elements that diagonal shows replaced by src.", viewScatter[DiagonalAttrs]{
+	dims: diagonalDims,
+	kernel: func(a DiagonalAttrs, in []shape.Type) kernel.Step {
+		d1, d2, _ := a.axes(in[0].Rank())
+		return &kernel.DiagonalScatter{Offset: a.Offset, Dim1: d1, Dim2: d2}
+	},
+	of: diagonalSamples,
+	bad: func(g *op.Gen) []op.BadSample {
+		x := g.Normal(3, 4)
+		return []op.BadSample{
+			badCall(op.BadAxis, "vector", DiagonalAttrs{}, g.Normal(3), g.Normal(3)),
+			badCall(op.BadAttr, "same axis", DiagonalAttrs{0, 1, -1}, x, g.Normal(3)),
+			badCall(op.BadAttr, "offset out of range", DiagonalAttrs{Offset: math.MinInt64}, x, g.Normal(3)),
+			badCall(op.ShapeMismatch, "size", DiagonalAttrs{}, x, g.Normal(4)),
+			badCall(op.RankMismatch, "rank", DiagonalAttrs{}, x, g.Normal(3, 1)),
+			badCall(op.DTypeMismatch, "types", DiagonalAttrs{}, x, g.Int(9, 3)),
+		}
+	},
+})
+
+// viewScatter is what differs between the operators that write over a view.
+type viewScatter[A any] struct {
+	dims   func(c *op.Infer, a A, d shape.Dims) (shape.Dims, error) // of the view
+	kernel func(a A, in []shape.Type) kernel.Step
+	of     func(g *op.Gen) []op.Sample // samples of the view
+	bad    func(g *op.Gen) []op.BadSample
+}
+
+// scatterView defines an operator that writes src over a view of x.
+func scatterView[A any](name, doc string, s viewScatter[A]) *op.Op {
+	return op.Define(name, op.Spec[A]{
+		Doc: doc, In: op.Args("x", "src"), Class: op.Movement, Quant: op.QuantShared,
+		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
+			d, err := oneDType(in)
+			if err != nil || !in[0].Ranked() {
+				return shape.Unranked(d), err
+			}
+			view, err := s.dims(c, a, in[0].Dims())
+			if err != nil {
+				return shape.Type{}, err
+			}
+			return in[0].WithDType(d), fitsView(c, view, in[1])
+		},
+		Kernel: s.kernel,
+		Samples: func(g *op.Gen) []op.Sample {
+			all := s.of(g)
+			for i := range all {
+				x := all[i].In[0]
+				d, _ := s.dims(nil, all[i].Attrs.(A), shape.TypeOf(x).Dims())
+				dims, _ := d.Known()
+				src := array.Cast(g.Int(50, dims...), x.DType())
+				if !x.IsContiguous() {
+					src = g.Strided(src)
+				}
+				all[i].In = append(all[i].In, src)
+			}
+			return all
+		},
+		Bad: s.bad,
+	})
+}
+
+// fitsView requires src to have the shape of the view that it is written to.
+func fitsView(c *op.Infer, view shape.Dims, src shape.Type) error {
+	if !src.Ranked() {
+		return nil
+	}
+	if err := wantRank("src", src, view.Len(), view.Len()); err != nil {
+		return err
+	}
+	for i, d := range view.Slice() {
+		if _, err := c.Equal(d, src.Dim(i), op.ShapeMismatch, func() string {
+			return "src has shape " + src.Dims().String() + ", expected " + view.String() + ", that of the view"
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func copySamples(g *op.Gen) []op.Sample {
+	none, cast := op.None{}, array.Cast
+	var all []op.Sample
+	for _, s := range moveCalls(g, none, 2, 3, 4) {
+		all = append(all, okCall(s.Name, none, cast(g.Int(2, 2, 3, 4), s.In[0].DType()), s.In[0]))
+	}
+	return append(all,
+		okCall("f32 to f64", none, cast(g.Normal(2, 3), array.F64), g.Normal(2, 3)),
+		okCall("f64 to f16", none, cast(g.Normal(2, 3), array.F16), cast(g.Normal(2, 3), array.F64)),
+		okCall("i64 to f32", none, g.Normal(2, 3), g.Int(1000, 2, 3)),
+		okCall("i64 to u8", none, cast(g.Int(9, 40), array.U8), g.Int(1000, 40)),
+		okCall("i64 to bool", none, g.Bool(2, 3), g.Int(3, 2, 3)),
+		okCall("bool to f32", none, g.Normal(2, 3), g.Bool(2, 3)),
+		okCall("expanded", none, g.Strided(g.Normal(2, 3)), array.Expand(g.Normal(3), 2, 3)),
+		okCall("zero size", none, g.Normal(0, 3), g.Int(2, 0, 3)),
+		okCall("0-dimensional", none, g.Normal(), g.Normal()))
+}

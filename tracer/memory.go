@@ -1,0 +1,336 @@
+package tracer
+
+import (
+	"strconv"
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// memory is what a trace knows about a storage: the Of of alias.Storage. For the
+// storage of an eager tensor it is also the tensor.Holder that the storage has.
+type memory struct {
+	t    *trace
+	home *graph.Graph // in which the storage was made
+
+	input bool // a graph's input: the caller's memory
+	arg   bool // what a loop hands to its body
+
+	// Of an eager tensor:
+	root     *tensor.Tensor
+	param    *graph.Param // read by path
+	owner    bool         // part of the model's state
+	local    bool         // made while tracing
+	dirty    bool         // a write was recorded
+	snapshot *array.Array // what the memory held when it was captured, where others can write to it
+	lifted   map[*graph.Graph]*graph.Node
+	pos      graph.PosID    // of the last write
+	first    *alias.Storage // with the values from before all recorded writes
+	copied   bool           // the memory of such a first
+}
+
+// Engine implements tensor.Holder.
+func (m *memory) Engine() tensor.Engine { return m.t }
+
+// Dirty implements tensor.Holder.
+func (m *memory) Dirty() bool { return m.dirty }
+
+// Local implements tensor.Holder.
+func (m *memory) Local() bool { return m.local }
+
+// Observed implements tensor.Holder: a value of the model that its code reads is
+// fixed in the graph, and memory that is handed out may change.
+func (m *memory) Observed(_ *tensor.Tensor, what string) {
+	if m.owner {
+		said := "the values of " + m.param.Path + " (" + what + ")"
+		if !m.t.notes[said] {
+			m.t.notes[said] = true
+			m.t.mod.Graph.NoteSpecialisation(graph.Specialisation{What: said, Pos: diag.Here()})
+		}
+	}
+	if m.snapshot != nil || what != "Data" && what != "Array" {
+		return
+	}
+	m.snapshot = array.Clone(m.array())
+	if m.param != nil && !m.owner && m.param.Value == m.array() {
+		m.param.Value = m.snapshot // what was captured stays as it was
+	}
+}
+
+func (m *memory) array() *array.Array { return m.root.Value().(*array.Array) }
+
+// changed reports whether somebody who had the memory wrote to it.
+func (m *memory) changed() bool { return m.snapshot != nil && !array.Equal(m.snapshot, m.array()) }
+
+// memoryOf returns what is known of a storage.
+func memoryOf(s *alias.Storage) *memory { return s.Of.(*memory) }
+
+// ref returns the place of a tensor; nil when it is unusable, which has been
+// reported. Traced values get one only when they are viewed or written.
+func (t *trace) ref(x *tensor.Tensor) *alias.Ref {
+	var n *graph.Node
+	switch v := x.Value().(type) {
+	case *alias.Ref:
+		return v
+	case *array.Array:
+		return t.eagerRef(x, false)
+	case *item:
+		n = t.itemOf(v)
+	case *graph.Node:
+		n = v
+	}
+	if n == nil {
+		return nil
+	}
+	r := alias.Whole(&alias.Storage{Value: n, Loose: loose(n), Of: &memory{t: t, home: n.Graph(), input: n.Opcode() == graph.Placeholder && n.Graph() == t.mod.Graph}})
+	x.SetValue(r)
+	return r
+}
+
+// loose reports whether a fresh result may be laid out other than in row-major
+// order: only what one kernel writes is known not to.
+func loose(n *graph.Node) bool {
+	o := n.Op()
+	switch {
+	case n.Opcode() == graph.Placeholder:
+		return false // inputs are taken to be in row-major order
+	case o == op.GetItem && n.NumArgs() == 1:
+		return loose(n.Arg(0))
+	case o == nil || o.AdHoc || len(n.Regions()) > 0:
+		return true
+	}
+	return o.Composite() && o.Class != op.Elementwise
+}
+
+// eagerRef returns the place of an eager tensor. first asks for the values from
+// before any recorded write: what recipes compute with.
+func (t *trace) eagerRef(x *tensor.Tensor, first bool) *alias.Ref {
+	if r := t.refs[x.ID()]; r != nil && !first {
+		return r
+	}
+	r := t.place(x, first)
+	if !first {
+		t.refs[x.ID()] = r
+	}
+	return r
+}
+
+func (t *trace) place(x *tensor.Tensor, first bool) *alias.Ref {
+	o := x.Origin()
+	if o == nil || t.params[x.ID()] != nil {
+		s := t.storage(x)
+		// In a loop, a write that is yet to be recorded comes before the next read.
+		if m := memoryOf(s); first && (m.dirty || t.inLoop()) {
+			s = m.before(s)
+		}
+		return alias.Whole(s)
+	}
+	base := t.eagerRef(o.Base, first)
+	k := viewKey{o.Call, base.Storage}
+	pieces := t.eagerViews[k]
+	if pieces == nil {
+		args := make([]*graph.Node, len(o.Call.Args))
+		for i, a := range o.Call.Args {
+			if a != nil && i != o.Call.Op.ViewOf-1 {
+				args[i] = t.node(a, o.Call.Op.Name)
+			}
+		}
+		count, _ := o.Call.Op.NumResults(o.Call.Attrs)
+		pieces = base.Views(o.Call.Op, o.Call.Attrs, args, nil, count)
+		t.eagerViews[k] = pieces
+	}
+	return pieces[o.Item]
+}
+
+type viewKey struct {
+	call *tensor.Call
+	base *alias.Storage
+}
+
+// before returns a storage that keeps the value from before all recorded writes.
+func (m *memory) before(s *alias.Storage) *alias.Storage {
+	if m.first == nil {
+		clean := *m
+		clean.dirty, clean.copied, clean.lifted = false, true, map[*graph.Graph]*graph.Node{}
+		m.first = &alias.Storage{Header: s.Header, Of: &clean}
+	}
+	return m.first
+}
+
+// storage returns the storage of an eager tensor that is no view of another one:
+// it enters the trace here.
+func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
+	a := x.Value().(*array.Array)
+	st := a.Storage()
+	p := t.params[x.ID()]
+	for _, s := range t.storages[st] {
+		if m := memoryOf(s); m.root.ID() == x.ID() || sameLayout(s.Header, a) && (p == nil || p == m.param) {
+			return s
+		}
+	}
+	m := &memory{t: t, root: x, param: p, owner: p != nil, local: p == nil && st.Born() > t.start, lifted: map[*graph.Graph]*graph.Node{}}
+	m.home = t.homeOf(m)
+	if st.Exposed() > 0 && p == nil {
+		m.snapshot = array.Clone(a)
+	}
+	s := &alias.Storage{Header: a, Of: m}
+	t.link(s, st, m)
+	t.storages[st] = append(t.storages[st], s)
+	t.held = append(t.held, m)
+	st.Hold(m)
+	if p == nil {
+		t.unseen(m)
+	} else {
+		t.owners = append(t.owners, owner{s, st.Version()})
+	}
+	return s
+}
+
+// link finds the storages that may be the same memory.
+func (t *trace) link(s *alias.Storage, st *array.Storage, m *memory) {
+	for _, o := range t.storages[st] {
+		alias.Maybe(s, o)
+	}
+	if m.owner { // those lie beside each other in files that are read whole
+		return
+	}
+	for other, list := range t.storages {
+		if other != st && overlap(other, st) {
+			for _, o := range list {
+				alias.Maybe(s, o)
+			}
+		}
+	}
+}
+
+// unseen reports a tensor that was written while tracing by calls that no traced
+// value took part in, where the graph has no way to do the same.
+func (t *trace) unseen(m *memory) {
+	st := m.array().Storage()
+	bad := !m.local && st.Version() > t.start
+	for _, s := range t.spans {
+		w := st.RegionWrite()
+		bad = bad || w > s.from && (s.to == 0 || w < s.to) && st.Born() <= s.from
+	}
+	if bad {
+		t.report(&diag.Error{Code: UnseenWrite, Msg: "the model wrote to the tensor while it was traced, by a computation that no traced value takes part in",
+			Hint: "write tensor.On(x, t) for the tensor t, where x is an input, so that the trace sees the write"})
+	}
+}
+
+// homeOf returns the graph in which an eager tensor is made each time it runs.
+func (t *trace) homeOf(m *memory) *graph.Graph {
+	for r := t.region; r != nil && m.local; r = r.outer {
+		if m.array().Storage().Born() > r.from {
+			return r.g
+		}
+	}
+	return t.mod.Graph
+}
+
+func sameLayout(a, b *array.Array) bool {
+	if a.DType() != b.DType() || a.Offset() != b.Offset() || a.Rank() != b.Rank() {
+		return false
+	}
+	for i := range a.Rank() {
+		if a.Dim(i) != b.Dim(i) || a.Strides()[i] != b.Strides()[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// overlap reports whether two storages have bytes in common, as those of two
+// tensors over one Go slice have.
+func overlap(a, b *array.Storage) bool {
+	x, y := a.Bytes(), b.Bytes()
+	if len(x) == 0 || len(y) == 0 {
+		return false
+	}
+	p, q := uintptr(unsafe.Pointer(unsafe.SliceData(x))), uintptr(unsafe.Pointer(unsafe.SliceData(y)))
+	return p < q+uintptr(len(y)) && q < p+uintptr(len(x))
+}
+
+// initial returns, in the current graph, what an eager storage holds before any
+// recorded write: a parameter by its path, else what a recipe computes, else a
+// constant.
+func (t *trace) initial(m *memory) *graph.Node {
+	g := t.cur.Graph()
+	if n := m.lifted[g]; n != nil && !n.Erased() {
+		return n
+	}
+	var n *graph.Node
+	switch c, index, group, ok := m.root.Recipe(); {
+	case m.param != nil:
+		n = t.cur.GetAttr(m.param.Path)
+	case ok && (len(c.Args) > 0 || c.Op.Class != op.Opaque):
+		n = t.replay(c, index, group)
+	default:
+		n = t.constant(m)
+	}
+	m.lifted[g] = n
+	return n
+}
+
+// replay records the call that made a tensor, once for all of its results.
+func (t *trace) replay(c *tensor.Call, index int, group any) *graph.Node {
+	k := liftKey{t.cur.Graph(), group}
+	call := t.recipes[k]
+	if call == nil {
+		args := make([]*graph.Node, len(c.Args))
+		for i, a := range c.Args {
+			if a != nil {
+				if args[i] = t.eagerRef(a, true).Read(t); args[i] == nil {
+					return nil
+				}
+			}
+		}
+		call = t.cur.Function(c.Op, c.Attrs, args...)
+		t.recipes[k] = call
+		t.recorded(call, c)
+	}
+	if _, tuple := c.Op.NumResults(c.Attrs); tuple {
+		return t.Item(call, index)
+	}
+	return call
+}
+
+// constant makes a tensor of the module out of an eager one.
+func (t *trace) constant(m *memory) *graph.Node {
+	path := t.mod.FreshPath("_tensor_constant" + strconv.Itoa(t.consts))
+	t.consts++
+	value := m.array()
+	if m.snapshot != nil {
+		value = m.snapshot
+	}
+	t.mod.SetParam(graph.Param{Path: path, Value: value, Buffer: true})
+	m.param = t.mod.Param(path)
+	return t.cur.GetAttr(path)
+}
+
+// unseenWrites reports writes to the model's tensors that were done at once
+// instead of being recorded.
+func (t *trace) unseenWrites() {
+	for _, o := range t.owners {
+		m := memoryOf(o.s)
+		if st := m.array().Storage(); st.Version() != o.version || m.changed() {
+			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + m.param.Path + " while it was traced, by a computation that no traced value takes part in",
+				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(m.root.LastWrite()))
+		}
+	}
+}
+
+// release ends the trace's interest in eager tensors. What was written and made
+// while tracing stays with it: no other value exists.
+func (t *trace) release() {
+	for _, m := range t.held {
+		if !m.dirty || !m.local {
+			m.array().Storage().Release(m)
+		}
+	}
+}
