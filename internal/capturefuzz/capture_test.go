@@ -3,6 +3,7 @@ package capturefuzz
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,11 +74,11 @@ func TestTry(t *testing.T) {
 	var fs []Failure
 	for _, f := range Failures(list, b.Programs) {
 		key := fmt.Sprint(f.Kind, f.Engine, f.Capture, f.Code)
-		if seen[key]++; seen[key] <= 6 && strings.Contains(key, os.Getenv("REDUCE")) {
+		if seen[key]++; seen[key] <= 4 && regexp.MustCompile(os.Getenv("REDUCE")).MatchString(key) {
 			fs = append(fs, f)
 		}
 	}
-	fs, err = Reduce(b, fs[:min(len(fs), 12)])
+	fs, err = Reduce(b, fs[:min(len(fs), 16)])
 	require.NoError(t, err)
 	for _, f := range fs {
 		fmt.Printf("---- %s %s %s n=%d %s\n%s\n%s\n", f.Kind, f.Capture, f.Engine, f.Size, f.Code, f.Detail, f.Program.Brief())

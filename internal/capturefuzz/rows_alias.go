@@ -58,7 +58,7 @@ func holder(g *gen) bool {
 
 // writeAll writes everything in a slice or map, in a loop.
 func (g *gen) writeAll(h string, kind int, a, b *value) {
-	if kind == 0 || a.boolean() || b.boolean() {
+	if kind == 0 || a.boolean() || b.boolean() || g.input(a) || g.input(b) {
 		return
 	}
 	t := g.name("t")
@@ -128,7 +128,7 @@ func closure(g *gen) bool {
 	g.emit(&Stmt{Kind: "call", Head: fmt.Sprintf("%s := %s(%s)", result, f, v.name), Defs: []string{result}})
 	g.add(made)
 	if g.chance(50) {
-		if w := g.choose(func(w *value) bool { return w.dtype == v.dtype && same(w.dims, v.dims) }); w != nil {
+		if w := g.choose(func(w *value) bool { return w.dtype == v.dtype && same(w.dims, v.dims) && !g.input(w) }); w != nil {
 			g.do("call", fmt.Sprintf("%s(%s)", f, w.name))
 		}
 	}
@@ -179,7 +179,7 @@ func early(g *gen) bool {
 
 // loop writes each slice of a value.
 func loop(g *gen) bool {
-	v := g.choose(func(v *value) bool { return v.rank() > 0 && !v.boolean() && v.mem > len(g.p.Inputs) })
+	v := g.choose(func(v *value) bool { return v.rank() > 0 && !v.boolean() && !g.input(v) })
 	if v == nil || g.depth > 1 {
 		return false
 	}

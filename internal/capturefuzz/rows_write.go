@@ -86,10 +86,13 @@ func (g *gen) operand(v *value, mixed bool) *value {
 	})
 }
 
+// input reports whether a value lies in the memory of an input.
+func (g *gen) input(v *value) bool { return v.mem > 0 && v.mem <= len(g.p.Inputs) }
+
 // writable chooses what is written: anything but inputs, most often.
 func (g *gen) writable() *value {
 	return g.choose(func(v *value) bool {
-		return v.mem > len(g.p.Inputs) || g.chance(8)
+		return !g.input(v) || g.chance(1)
 	})
 }
 
@@ -170,7 +173,7 @@ func viewWrite(g *gen) bool {
 
 // overlap writes a value from a view of itself.
 func overlap(g *gen) bool {
-	v := g.choose(func(v *value) bool { return v.rank() > 0 && v.mem > len(g.p.Inputs) })
+	v := g.choose(func(v *value) bool { return v.rank() > 0 && !g.input(v) })
 	if v == nil {
 		return false
 	}

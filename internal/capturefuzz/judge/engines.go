@@ -265,7 +265,10 @@ func (t *traced) state(own func(path string) *array.Array) map[string]*array.Arr
 	all := map[string]*array.Array{}
 	for name, x := range t.before {
 		a := x.Array()
-		all[name] = a
+		// What Go code does to variables that no computation reads is not captured.
+		if !strings.HasPrefix(name, "global ") || t.reads(a) {
+			all[name] = a
+		}
 		if own == nil {
 			continue
 		}
@@ -278,4 +281,14 @@ func (t *traced) state(own func(path string) *array.Array) map[string]*array.Arr
 		}
 	}
 	return all
+}
+
+// reads reports whether the graph has a parameter over the memory of an array.
+func (t *traced) reads(a *array.Array) bool {
+	for _, q := range t.gm.Params() {
+		if q.Value != nil && q.Value.Storage() == a.Storage() {
+			return true
+		}
+	}
+	return false
 }
