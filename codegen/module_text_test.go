@@ -93,7 +93,7 @@ param w : f32[3]`,
       return (%out, %a)
     }
     region else(%a: f32[3], %next: f32[3]) {
-      %v = get_attr[w] : f32[3]
+      %v = get_attr[v] : f32[3]
       %y = call_function[mul](%v, %next)
       return (%y, %next)
     }
@@ -102,7 +102,8 @@ param w : f32[3]`,
   %j = call_function[getitem](%c) {index=1}
   return (%i, %j)
 }
-param w : f32[3]`,
+param w : f32[3]
+param v : f32[3]`,
 	"a scan that names its values as Go code does": `graph g(%x: f32[T,3]) {
   %z = call_function[zeros]() {size=[3]}
   %w = get_attr[w] : f32[3]

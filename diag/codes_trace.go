@@ -115,14 +115,14 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		Code: "FX1010", Title: "a tensor is used after a write to memory it shares",
-		Cause: "An in-place call wrote to a view of the tensor, or to the tensor that it is a view of. The graph has no aliases, so that later reads would see old values.",
-		Cure:  "Use the in-place call's own result, or replace the in-place call by an ordinary one.",
+		Code: "FX1010", Title: "a tensor is used after a write to memory that it may share",
+		Cause: "An in-place call wrote to memory that the tensor shares for some sizes or some runs and not for others (a reshape that copies only where it must, the result of a loop or of a Go function), so that no one value is right.",
+		Cure:  "Clone one of the two before the in-place call, or replace that by an ordinary one.",
 		Example: `func staleView(x *tensor.Tensor) *tensor.Tensor {
 	y := x.MulScalar(2)
-	view := y.T()
+	flat := y.T().Reshape(-1)
 	y.AddScalarInPlace(1)
-	return view.Relu()
+	return flat.Relu()
 }`,
 	},
 	{
@@ -171,12 +171,26 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		Code: "FX1016", Title: "a write to a buffer that the trace cannot see",
-		Cause: "The model updated one of its tensors by a computation that no traced value takes part in; it was done at once, while tracing.",
-		Cure:  "Write tensor.On(x, m.Buffer) for the buffer, where x is an input.",
-		Example: `func (m *unseen) Forward(x *tensor.Tensor) *tensor.Tensor {
-	m.Calls.AddScalarInPlace(1)
-	return x.Add(m.Calls)
+		Code: "FX1016", Title: "a write to a tensor that the trace cannot see",
+		Cause: "The model updated a tensor by a computation that no traced value takes part in, in a region or before the tensor's first traced use; it was done once, while tracing.",
+		Cure:  "Write tensor.On(x, t) for the tensor t, where x is an input.",
+		Example: `func unseen(x *tensor.Tensor) *tensor.Tensor {
+	calls := tensor.Zeros([]int{1})
+	count := func(in []*tensor.Tensor) []*tensor.Tensor {
+		calls.AddScalarInPlace(1)
+		return []*tensor.Tensor{in[0].Add(calls)}
+	}
+	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]
+}`,
+	},
+	{
+		Code: "FX1017", Title: "a write through a view that cannot be traced back",
+		Cause: "The in-place call's target shows elements of another tensor in a way that has no inverse: expand shows one element several times.",
+		Cure:  "Write to a Clone, or use the ordinary method and its result.",
+		Example: `func writesExpanded(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(2)
+	y.Unsqueeze(0).Expand(3, -1).AddScalarInPlace(1)
+	return y
 }`,
 	},
 	{

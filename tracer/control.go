@@ -24,8 +24,15 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 	for i, f := range []func([]*tensor.Tensor) []*tensor.Tensor{then, els} {
 		r := rs[i]
 		for k, n := range args[1:] {
+			p := r.args[k].Value().(*graph.Node)
 			if r.inner[n] == nil {
-				r.inner[n] = r.args[k].Value().(*graph.Node)
+				r.inner[n] = p
+			}
+			// A tensor of the state comes in as the operand that it is.
+			if x := in[k]; x.Engine() == nil {
+				if place := t.ref(x); place.IsWhole() && memoryOf(place.Storage).lifted[r.g] == nil {
+					memoryOf(place.Storage).lifted[r.g] = p
+				}
 			}
 		}
 		r.args = slices.Clone(in)
@@ -221,7 +228,7 @@ func (l *loop) finish(args []*graph.Node) (last, stacked []*tensor.Tensor) {
 	for i := k; i < k+l.seqs; i++ {
 		if r := t.ref(b.args[i]); r.Storage.Version > 0 {
 			written = append(written, i)
-			nodes = append(nodes, r.Storage.Value)
+			nodes = append(nodes, t.value(r.Storage))
 		}
 	}
 	b.nodes = nodes

@@ -133,7 +133,9 @@ func (t *trace) storageOf(m *memory) *alias.Storage {
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 	t.enter()
 	defer t.leave()
-	return tensor.NewProxy(t, t.eagerRef(x, false))
+	r := t.eagerRef(x, false)
+	r.Read(t)
+	return tensor.NewProxy(t, r)
 }
 
 // Check implements alias.Recorder. Memory that others can write to is compared at

@@ -17,6 +17,7 @@ import (
 type memory struct {
 	t    *trace
 	home *graph.Graph // in which the storage was made
+	item *item        // whose value the storage has, until it is used
 
 	input bool // a graph's input: the caller's memory
 	arg   bool // what a loop hands to its body
@@ -80,7 +81,9 @@ func (t *trace) ref(x *tensor.Tensor) *alias.Ref {
 	case *array.Array:
 		return t.eagerRef(x, false)
 	case *item:
-		n = t.itemOf(v)
+		r := alias.Whole(&alias.Storage{Value: v.node, Loose: loose(v.tuple), Of: &memory{t: t, home: v.tuple.Graph(), item: v}})
+		x.SetValue(r)
+		return r
 	case *graph.Node:
 		n = v
 	}
@@ -90,6 +93,14 @@ func (t *trace) ref(x *tensor.Tensor) *alias.Ref {
 	r := alias.Whole(&alias.Storage{Value: n, Loose: loose(n), Of: &memory{t: t, home: n.Graph(), input: n.Opcode() == graph.Placeholder && n.Graph() == t.mod.Graph}})
 	x.SetValue(r)
 	return r
+}
+
+// value returns what a storage holds, in the graph where that was computed.
+func (t *trace) value(s *alias.Storage) *graph.Node {
+	if m := memoryOf(s); s.Value == nil && m.item != nil {
+		s.Value = t.itemOf(m.item)
+	}
+	return s.Value
 }
 
 // loose reports whether a fresh result may be laid out other than in row-major

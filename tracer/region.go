@@ -111,12 +111,15 @@ func (t *trace) inside(r *region, f func()) {
 // baseIn returns what a storage holds as the region sees it. Every storage has a
 // placeholder of its own, even if two hold one value: code may write to either.
 func (t *trace) baseIn(s *alias.Storage, r *region) *graph.Node {
+	v := t.value(s)
 	switch {
-	case r == nil && s.Value.Graph() != t.mod.Graph:
-		t.outOfReach(s.Value)
+	case v == nil:
 		return nil
-	case r == nil || s.Value.Graph() == r.g:
-		return s.Value
+	case r == nil && v.Graph() != t.mod.Graph:
+		t.outOfReach(v)
+		return nil
+	case r == nil || v.Graph() == r.g:
+		return v
 	}
 	if p := r.bases[s]; p != nil {
 		return p
@@ -140,7 +143,7 @@ func (t *trace) Writes(s *alias.Storage) {
 	if r.changed[s] == nil {
 		var before *graph.Node
 		t.around(r, func() { before = t.baseIn(s, t.region) })
-		r.changed[s] = &change{old: s.Value, before: before}
+		r.changed[s] = &change{old: t.value(s), before: before}
 		r.wrote = append(r.wrote, s)
 	}
 }

@@ -242,6 +242,9 @@ func (t *trace) Type(x *tensor.Tensor) shape.Type {
 		if ty, ok := v.Type(); ok {
 			return ty
 		}
+		if it := memoryOf(v.Storage).item; it != nil && v.IsWhole() {
+			return it.typ()
+		}
 		if !t.ended && t.busy.CompareAndSwap(false, true) {
 			defer t.leave()
 			if n := t.node(x, "Type"); n != nil {
@@ -253,12 +256,17 @@ func (t *trace) Type(x *tensor.Tensor) shape.Type {
 			return v.Type()
 		}
 	case *item:
-		if v.node != nil {
-			return v.node.Type()
-		}
-		if tt := v.tuple.Type(); tt.Kind() == shape.Tuple && v.index < tt.Len() {
-			return tt.Member(v.index)
-		}
+		return v.typ()
+	}
+	return shape.Type{}
+}
+
+func (v *item) typ() shape.Type {
+	if v.node != nil {
+		return v.node.Type()
+	}
+	if t := v.tuple.Type(); t.Kind() == shape.Tuple && v.index < t.Len() {
+		return t.Member(v.index)
 	}
 	return shape.Type{}
 }

@@ -195,10 +195,10 @@ func refusal(c cases.Case, engine string) diag.Code {
 		return lowering.UnknownSize
 	case engine == Plan:
 		return ""
-	case c.Regions:
-		return codegen.CodeRegion
 	case c.Stateful:
 		return codegen.CodeState
+	case c.Regions:
+		return codegen.CodeRegion
 	}
 	return ""
 }

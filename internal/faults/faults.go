@@ -50,15 +50,17 @@ func reads() []Fault {
 		{"loopOnData", loopOnData, in("f32[N]")},
 		{"loopOnSize", loopOnSize, in("f32[N]")},
 		{"writesInput", writesInput, in("f32[N]")},
-		{"staleView", staleView, in("f32[2,3]")},
+		{"staleView", staleView, in("f32[N,3]")},
 		{"staleBase", staleBase, in("f32[2,3]")},
+		{"writesExpanded", writesExpanded, in("f32[2]")},
+		{"swapsInLoop", swapsInLoop, in("f32[2]")},
 		{"regionsDiffer", regionsDiffer, in("f32[N]")},
 		{"regionLeaks", regionLeaks, in("f32[N]")},
 		{"whileChangesType", whileChangesType, in("f32[2]")},
 		{"scanLosesCarry", scanLosesCarry, in("f32[4,2]")},
 		{"panics", panics, in("f32[N]")},
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
-		{"unseen", &unseen{weight(1)}, in("f32[N]")},
+		{"unseen", unseen, in("f32[N]")},
 		{"concurrent", concurrent, in("f32[N]")},
 		{"wrapsWrong", wrapsWrong, in("f32[N]")},
 		{"outlives", outlives, in("f32[N]")},
@@ -127,15 +129,34 @@ func writesInput(x *tensor.Tensor) *tensor.Tensor {
 
 func staleView(x *tensor.Tensor) *tensor.Tensor {
 	y := x.MulScalar(2)
-	view := y.T()
+	flat := y.T().Reshape(-1)
 	y.AddScalarInPlace(1)
-	return view.Relu() // want FX1010
+	return flat.Relu() // want FX1010
 }
 
 func staleBase(x *tensor.Tensor) *tensor.Tensor {
 	y := x.MulScalar(2)
-	y.Select(0, 0).ReluInPlace()
+	z := tensor.While(
+		func(in []*tensor.Tensor) *tensor.Tensor { return in[0].Sum().LtScalar(3) },
+		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Exp()} }, y)[0]
+	z.ReluInPlace()
 	return y.Neg() // want FX1010
+}
+
+func writesExpanded(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(2)
+	y.Unsqueeze(0).Expand(3, -1).AddScalarInPlace(1) // want FX1017
+	return y
+}
+
+func swapsInLoop(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(2)
+	return tensor.While(
+		func(in []*tensor.Tensor) *tensor.Tensor { return in[0].Sum().LtScalar(3) },
+		func(in []*tensor.Tensor) []*tensor.Tensor {
+			in[0].AddScalarInPlace(1) // want FX1014
+			return []*tensor.Tensor{in[0].Neg()}
+		}, y)[0].Add(y)
 }
 
 func regionsDiffer(x *tensor.Tensor) *tensor.Tensor {
@@ -178,12 +199,13 @@ func panicsAfterRead(x *tensor.Tensor) *tensor.Tensor {
 	return []*tensor.Tensor{}[i]
 }
 
-type unseen struct{ Calls *tensor.Tensor }
-
-// Forward counts its calls out of the trace's sight.
-func (m *unseen) Forward(x *tensor.Tensor) *tensor.Tensor {
-	m.Calls.AddScalarInPlace(1) // want FX1016
-	return x.Add(m.Calls)
+func unseen(x *tensor.Tensor) *tensor.Tensor {
+	calls := tensor.Zeros([]int{1})
+	count := func(in []*tensor.Tensor) []*tensor.Tensor {
+		calls.AddScalarInPlace(1)
+		return []*tensor.Tensor{in[0].Add(calls)} // want FX1016
+	}
+	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]
 }
 
 func concurrent(x *tensor.Tensor) *tensor.Tensor {

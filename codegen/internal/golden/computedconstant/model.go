@@ -18,7 +18,7 @@ type Model struct {
 // NewModel returns a Model whose tensors are zero; see LoadModel.
 func NewModel() *Model {
 	return &Model{
-		TensorConstant0: tensor.Param(array.New(array.F32, 3, 1)),
+		TensorConstant0: tensor.Param(array.New(array.F32, 3)),
 	}
 }
 
@@ -40,8 +40,9 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // Inputs: x is f32[N,3].
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
-	matmul := x.Matmul(m.TensorConstant0) // f32[N,1]
-	ones := tensor.Ones([]int{1})         // f32[1]
-	add := matmul.Add(ones)               // f32[N,1]
+	unsqueeze := tensor.Unsqueeze(m.TensorConstant0, 1) // f32[3,1]
+	matmul := x.Matmul(unsqueeze)                       // f32[N,1]
+	ones := tensor.Ones([]int{1})                       // f32[1]
+	add := matmul.Add(ones)                             // f32[N,1]
 	return add
 }

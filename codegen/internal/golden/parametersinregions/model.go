@@ -11,16 +11,14 @@ import (
 //
 // Inputs: x is f32[N,3].
 func Forward(m *golden.Routed, x *tensor.Tensor) *tensor.Tensor {
-	t := tensor.On(x, m.W).T()                             // f32[3,2]
-	sum := x.Sum()                                         // f32[]
-	seen := tensor.On(x, m.Seen)                           // f32[1]
-	add := tensor.Add(seen, sum)                           // f32[1]
-	assign := tensor.On(x, m.Seen.AssignInPlace(add))      // f32[1]
-	mean := x.Mean()                                       // f32[]
-	maximum := tensor.Maximum(assign, mean)                // f32[1]
-	assign1 := tensor.On(x, m.Seen.AssignInPlace(maximum)) // f32[1]
-	sum1 := x.Sum()                                        // f32[]
-	gt := sum1.GtScalar(0)                                 // bool[]
+	t := tensor.On(x, m.W).T()           // f32[3,2]
+	sum := x.Sum()                       // f32[]
+	seen := tensor.On(x, m.Seen)         // f32[1]
+	add := tensor.Add(seen, sum)         // f32[1]
+	mean := x.Mean()                     // f32[]
+	maximum := tensor.Maximum(add, mean) // f32[1]
+	sum1 := x.Sum()                      // f32[]
+	gt := sum1.GtScalar(0)               // bool[]
 	cond := tensor.Cond(gt, func(in []*tensor.Tensor) []*tensor.Tensor {
 		matmul := in[0].Matmul(in[1]) // f32[N,2]
 		add2 := matmul.Add(m.B)       // f32[N,2]
@@ -30,6 +28,7 @@ func Forward(m *golden.Routed, x *tensor.Tensor) *tensor.Tensor {
 		matmul2 := in[0].Matmul(t2) // f32[N,2]
 		return []*tensor.Tensor{matmul2}
 	}, x, t)[0] // f32[N,2]
-	add1 := cond.Add(assign1) // f32[N,2]
+	add1 := cond.Add(maximum)     // f32[N,2]
+	m.Seen.AssignInPlace(maximum) // f32[1]
 	return add1
 }
