@@ -2,85 +2,145 @@ package capturefuzz
 
 import (
 	"fmt"
+	"maps"
 	"os"
-	"regexp"
+	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/internal/capturefuzz/judge"
 )
 
-func TestTry(t *testing.T) {
-	n, _ := strconv.Atoi(os.Getenv("TRY"))
-	if n == 0 {
-		n = 50
-	}
-	first, _ := strconv.Atoi(os.Getenv("FIRST"))
-	dir := os.Getenv("TRYDIR")
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	b := &Batch{Dir: dir, Generate: os.Getenv("GEN") != ""}
-	for i := range n {
-		b.Programs = append(b.Programs, Generate(uint64(first+i), i))
-	}
-	start := time.Now()
-	list, err := b.Judge()
-	require.NoError(t, err)
-	t.Log(time.Since(start))
-	for id, msg := range b.Broken {
-		t.Log("broken", id, msg)
-	}
-	counts := map[string]int{}
-	examples := map[string][]string{}
-	bad := map[int]bool{}
-	ok := map[int]bool{}
-	for _, v := range list {
-		k := fmt.Sprintf("%s %s %s %s", v.Kind, v.Engine, v.Capture, v.Code)
-		counts[k]++
+// strict makes every failure of a program one of the test. While it is false,
+// failures are only logged; GOFX_CAPTURE_STRICT=1 sets it for one run.
+const strict = false
 
-		if v.Kind == judge.Agree {
-			ok[v.ID] = true
-		}
-		if v.Kind.Bad() {
-			bad[v.ID] = true
-		}
-		d := strings.ReplaceAll(v.Detail, "\n", " ")
-		examples[k] = append(examples[k], fmt.Sprintf("   %d n=%d %s", v.ID, v.Size, d[:min(len(d), 260)]))
+func isStrict() bool { return strict || os.Getenv("GOFX_CAPTURE_STRICT") == "1" }
+
+func nightly() bool { return os.Getenv("GOFX_NIGHTLY") == "1" }
+
+// number reads an environment variable: GOFX_CAPTURE_FIRST is the first seed,
+// GOFX_CAPTURE_COUNT how many programs are run.
+func number(t *testing.T, name string, otherwise int) int {
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
 	}
-	var keys []string
-	for k := range counts {
-		keys = append(keys, k)
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err, name)
+	return n
+}
+
+// batch bounds the programs of one build, for the compiler's sake.
+const batch = 250
+
+// TestCapture runs 200 programs, 5,000 of them nightly: each must compute
+// captured what it computes eagerly, in every engine, or be refused at a line.
+func TestCapture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: programs are built by the go command")
 	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		fmt.Println(counts[k], k)
-		if judge.Kind(strings.Fields(k)[0]).Bad() || strings.HasPrefix(k, "panics") || strings.HasPrefix(k, "refused") && strings.Contains(k, "fixed") {
-			for _, e := range examples[k][:min(40, len(examples[k]))] {
-				fmt.Println(e)
+	count := 200
+	if nightly() {
+		count = 5000
+	}
+	first, count := number(t, "GOFX_CAPTURE_FIRST", 0), number(t, "GOFX_CAPTURE_COUNT", count)
+	dir := t.TempDir()
+	var sum summary
+	for from := 0; from < count; from += batch {
+		b := &Batch{Dir: dir, Generate: true}
+		for i := range min(batch, count-from) {
+			b.Programs = append(b.Programs, Generate(uint64(first+from+i), i))
+		}
+		list, err := b.Judge()
+		require.NoError(t, err)
+		require.Empty(t, b.Broken, "programs that are no Go")
+		sum.add(list, b.Programs)
+	}
+	t.Log(sum.table())
+	if count >= 200 {
+		sum.floors(t)
+	}
+	small := sum.sample()
+	if isStrict() || testing.Verbose() {
+		var err error
+		small, err = Reduce(&Batch{Dir: dir, Generate: slices.ContainsFunc(small, Failure.generated)}, small)
+		require.NoError(t, err)
+	}
+	for _, f := range small {
+		text := fmt.Sprintf("%s, captured %s, engine %q, size %d: %s %s\n%s", f.Kind, f.Capture, f.Engine, f.Size, f.Code, f.Detail, f.Program.Brief())
+		if isStrict() {
+			t.Error(text)
+		} else {
+			t.Log(text)
+		}
+	}
+}
+
+// TestMutationsApply keeps the table of mutations up to date with the sources.
+func TestMutationsApply(t *testing.T) {
+	root, err := Root()
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(Mutations), 15)
+	for _, m := range Mutations {
+		text, err := m.Apply(root)
+		require.NoError(t, err)
+		src, err := os.ReadFile(filepath.Join(root, m.File))
+		require.NoError(t, err)
+		require.NotEqual(t, string(src), text, m.Name)
+	}
+}
+
+// mutationPrograms is how many programs may be needed to find a mutation.
+const mutationPrograms = 600
+
+// TestMutationsAreFound puts each mutation into the mechanism: some program must
+// fail that does not fail without it. GOFX_CAPTURE_MUTATION picks one by a part
+// of its name.
+func TestMutationsAreFound(t *testing.T) {
+	only := os.Getenv("GOFX_CAPTURE_MUTATION")
+	if !nightly() && only == "" {
+		t.Skip("GOFX_NIGHTLY is not 1")
+	}
+	run := func(t *testing.T, m *Mutation, from, to int) map[judge.Verdict]bool {
+		b := &Batch{Dir: t.TempDir(), Generate: m != nil && m.Generate}
+		for i := from; i < to; i++ {
+			b.Programs = append(b.Programs, Generate(uint64(i), i))
+		}
+		if m != nil {
+			var err error
+			b.Overlay, err = m.Overlay(b.Dir)
+			require.NoError(t, err)
+		}
+		list, err := b.Judge()
+		require.NoError(t, err)
+		bad := map[judge.Verdict]bool{}
+		for _, v := range list {
+			if v.Kind.Bad() {
+				bad[judge.Verdict{ID: v.ID, Kind: v.Kind, Engine: v.Engine, Capture: v.Capture}] = true
 			}
 		}
+		return bad
 	}
-	fmt.Println("programs with a failure", len(bad), "that agree somewhere", len(ok))
-	if os.Getenv("REDUCE") == "" {
-		return
-	}
-	seen := map[string]int{}
-	var fs []Failure
-	for _, f := range Failures(list, b.Programs) {
-		key := fmt.Sprint(f.Kind, f.Engine, f.Capture, f.Code)
-		if seen[key]++; seen[key] <= 4 && regexp.MustCompile(os.Getenv("REDUCE")).MatchString(key) {
-			fs = append(fs, f)
+	clean := run(t, nil, 0, mutationPrograms)
+	for _, m := range Mutations {
+		if only != "" && !contains(m.Name, only) {
+			continue
 		}
-	}
-	fs, err = Reduce(b, fs[:min(len(fs), 16)])
-	require.NoError(t, err)
-	for _, f := range fs {
-		fmt.Printf("---- %s %s %s n=%d %s\n%s\n%s\n", f.Kind, f.Capture, f.Engine, f.Size, f.Code, f.Detail, f.Program.Brief())
+		t.Run(m.Name, func(t *testing.T) {
+			// Most are found at once: fewer programs are quicker to build.
+			for _, part := range [][2]int{{0, 150}, {150, mutationPrograms}} {
+				found := run(t, &m, part[0], part[1])
+				maps.DeleteFunc(found, func(v judge.Verdict, _ bool) bool { return clean[v] })
+				for v := range found {
+					t.Logf("found by seed %d: %s, captured %s, engine %q (%d verdicts in all)", v.ID, v.Kind, v.Capture, v.Engine, len(found))
+					return
+				}
+			}
+			t.Errorf("%d programs do not notice that %s", mutationPrograms, m.Name)
+		})
 	}
 }

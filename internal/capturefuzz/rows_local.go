@@ -124,11 +124,21 @@ func fromSlice(g *gen) bool {
 	switch {
 	case len(dims) == 0:
 		g.let("constant", fmt.Sprintf("tensor.Scalar(%s(%s))", goTypes[dtype], g.literal(dtype)), v)
+	case len(g.slices) > 0 && g.chance(25): // a second tensor over a slice
+		s := pick(g, g.slices...)
+		if s.mem == 0 || g.depth > 0 {
+			return false
+		}
+		*v = value{dtype: s.dtype, dims: []dim{fixed(s.n)}, eager: true, mem: s.mem}
+		mem = s.mem
+		g.let("constant", fmt.Sprintf("tensor.FromSlice(%s)", s.name), v)
 	case g.chance(40):
 		s := g.name("s")
 		g.emit(&Stmt{Kind: "go-slice", Head: s + " := " + g.elements(dtype, n), Defs: []string{s}})
 		g.let("constant", fmt.Sprintf("tensor.FromSlice(%s%s)", s, sizes), v)
-		g.slices = append(g.slices, goSlice{s, dtype, n})
+		if g.depth == 0 {
+			g.slices = append(g.slices, goSlice{s, dtype, n, mem})
+		}
 	default:
 		g.let("constant", fmt.Sprintf("tensor.FromSlice(%s%s)", g.elements(dtype, n), sizes), v)
 	}
@@ -140,6 +150,7 @@ func fromSlice(g *gen) bool {
 type goSlice struct {
 	name, dtype string
 	n           int
+	mem         int // 0 for the data of a tensor
 }
 
 // editSlice changes an element of such a slice.
@@ -166,7 +177,9 @@ func editData(g *gen) bool {
 	if g.chance(30) {
 		d := g.name("d")
 		g.emit(&Stmt{Kind: "edit-data", Head: d + " := " + data, Defs: []string{d}})
-		g.slices = append(g.slices, goSlice{d, v.dtype, n})
+		if g.depth == 0 {
+			g.slices = append(g.slices, goSlice{d, v.dtype, n, 0})
+		}
 		return true
 	}
 	if n < 1 {
