@@ -46,10 +46,10 @@ type value struct {
 	mem   int  // tensors of one number may share memory
 }
 
-func (v *value) rank() int      { return len(v.dims) }
-func (v *value) float() bool    { return v.dtype[0] == 'f' || v.dtype == "bf16" }
-func (v *value) integer() bool  { return v.dtype[0] == 'i' || v.dtype == "u8" }
-func (v *value) boolean() bool  { return v.dtype == "bool" }
+func (v *value) rank() int     { return len(v.dims) }
+func (v *value) float() bool   { return v.dtype[0] == 'f' || v.dtype == "bf16" }
+func (v *value) integer() bool { return v.dtype[0] == 'i' || v.dtype == "u8" }
+func (v *value) boolean() bool { return v.dtype == "bool" }
 func same(a, b []dim) bool {
 	return slices.EqualFunc(a, b, func(x, y dim) bool { return x.at == y.at })
 }

@@ -11,7 +11,7 @@ import (
 // TestProgramsParse prints many programs, the same ones for the same seed.
 func TestProgramsParse(t *testing.T) {
 	kinds := map[string]int{}
-	for seed := range uint64(400) {
+	for seed := range uint64(2000) {
 		p := Generate(seed, int(seed))
 		src := p.Source()
 		_, err := parser.ParseFile(token.NewFileSet(), p.File(), src, 0)

@@ -142,7 +142,9 @@ func small(dims []dim) bool { return len(dims) <= 4 && product(dims).at[4] <= 40
 // substitute puts names for the letters A and B where they stand alone.
 func substitute(code, a, b string) string {
 	var out strings.Builder
-	letter := func(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' }
+	letter := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+	}
 	for i := range len(code) {
 		alone := (i == 0 || !letter(code[i-1]) && code[i-1] != '.') && (i+1 == len(code) || !letter(code[i+1]))
 		switch {

@@ -157,8 +157,8 @@ func viewWrite(g *gen) bool {
 	if w == nil {
 		return false
 	}
-	g.place(w)
 	w.name = code
+	g.place(w)
 	if g.chance(25) && w.rank() > 0 {
 		if deeper, u := g.view(w); u != nil {
 			w = u
