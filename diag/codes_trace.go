@@ -194,6 +194,15 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		Code: "FX1018", Title: "a field of the model was given another tensor",
+		Cause: "Forward assigned to a field that holds a tensor. Eagerly the next call begins with the new one; a graph has no fields, and the traced value would be left in the model.",
+		Cure:  "Write the value into the tensor that is there: m.State.AssignInPlace(v), or return it.",
+		Example: `func (m *replaced) Forward(x *tensor.Tensor) *tensor.Tensor {
+	m.State = m.State.Add(x)
+	return m.State.Tanh()
+}`,
+	},
+	{
 		Code: "FX1020", Title: "an input is missing",
 		Cause: "A placeholder without a default got no value.",
 		Cure:  "Give all inputs, in the order of the placeholders.",

@@ -135,23 +135,57 @@ func Effect(n *graph.Node) op.Effect {
 	return worst
 }
 
-// Written returns the paths of the parameters and buffers that a node of the
-// graph or of its regions writes. A read of such a path gives another value
-// behind the write than before it.
-func Written(g *graph.Graph) map[string]bool {
-	var paths map[string]bool
+// Memory returns the node whose memory n's value may share: what n is a view of,
+// directly or through other views, else n itself.
+func Memory(n *graph.Node) *graph.Node {
+	for {
+		o := n.Op()
+		if o == nil {
+			return n
+		}
+		k := o.ViewOf - 1
+		if o == op.GetItem {
+			k = 0 // the members of a tuple are views when its call makes views
+		}
+		if k < 0 || k >= n.NumArgs() || n.Arg(k) == nil {
+			return n
+		}
+		n = n.Arg(k)
+	}
+}
+
+// WrittenMemory returns the nodes of the graph and its regions whose memory an
+// operator with Mutates writes, also through views.
+func WrittenMemory(g *graph.Graph) map[*graph.Node]bool {
+	var written map[*graph.Node]bool
 	for n := range g.All() {
 		o := n.Op()
 		if o == nil {
 			continue
 		}
 		for _, i := range o.Mutates {
-			if a := n.Arg(i); a != nil && a.Opcode() == graph.GetAttr {
-				if paths == nil {
-					paths = map[string]bool{}
+			if a := n.Arg(i); a != nil {
+				if written == nil {
+					written = map[*graph.Node]bool{}
 				}
-				paths[a.Target()] = true
+				written[Memory(a)] = true
 			}
+		}
+	}
+	return written
+}
+
+// Written returns the paths of the parameters and buffers that a node of the
+// graph or of its regions writes. A read of such a path gives another value
+// behind the write than before it.
+func Written(g *graph.Graph) map[string]bool {
+	var paths map[string]bool
+	for n := range WrittenMemory(g) {
+		if n.Opcode() == graph.GetAttr {
+			if paths == nil {
+				paths = map[string]bool{}
+			}
+			paths[n.Target()] = true
 		}
 	}
 	return paths

@@ -30,6 +30,11 @@ func eager(c *Call) []*Tensor {
 	if err != nil {
 		panic(located(err, c.Op))
 	}
+	for _, i := range c.Op.Mutates {
+		if i < len(in) && in[i] != nil {
+			wrote(in[i].Storage())
+		}
+	}
 	ts := make([]*Tensor, len(outs))
 	for i, a := range outs {
 		ts[i] = of(a)
@@ -161,11 +166,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		from = array.Clone(from)
 	}
 	array.Copy(to, from)
-	if regions.Load() > 0 {
-		to.Storage().BumpInRegion()
-	} else {
-		to.Storage().Bump()
-	}
+	wrote(to.Storage())
 	if dst.c.param.Load() {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
@@ -219,6 +220,15 @@ func repeats(a *array.Array) bool {
 // runs once however often its node will, so that a write in it that nobody
 // records must be noticed when the tensor is used.
 var regions atomic.Int64
+
+// wrote records a write to a storage.
+func wrote(s *array.Storage) {
+	if regions.Load() > 0 {
+		s.BumpInRegion()
+	} else {
+		s.Bump()
+	}
+}
 
 // InRegion tells that an engine records a region until the returned function is
 // called. For engines only.

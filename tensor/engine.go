@@ -120,7 +120,13 @@ func dispatch(c *Call, extra Engine) []*Tensor {
 			panic(located(diag.New(NilTensor, "tensor "+strconv.Itoa(i-len(c.Op.In))+" of "+c.Op.In[len(c.Op.In)-1].Name+" is nil"), c.Op))
 		}
 	}
-	if e := engineOf(c.Op.Name, extra, c.Args); e != nil {
+	e := engineOf(c.Op.Name, extra, c.Args)
+	for _, i := range c.Op.Mutates {
+		if e == nil && i < len(c.Args) && c.Args[i] != nil {
+			e = c.Args[i].follower(c.Op.Name)
+		}
+	}
+	if e != nil {
 		return e.Call(c)
 	}
 	return eager(c)

@@ -60,7 +60,13 @@ func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
 func (t *trace) own(s *alias.Storage, m *memory) bool {
 	t.at(m.home, func() {
 		s.Value = t.initial(m)
-		if s.Value == nil || m.local || m.owner {
+		if s.Value == nil || m.owner {
+			return
+		}
+		if m.local {
+			if m.param != nil && m.param.Value == m.array() {
+				m.param.Value = array.Clone(m.array()) // the storage is the trace's from now on
+			}
 			return
 		}
 		if m.param == nil {
@@ -114,7 +120,11 @@ func (t *trace) storeState() {
 			continue
 		}
 		m.param.Buffer = true
-		read.SetLive(true)
+		for n := range t.mod.Graph.All() {
+			if n.Opcode() == graph.GetAttr && n.Target() == m.param.Path {
+				n.SetLive(true)
+			}
+		}
 		t.cur.SetPos(m.pos)
 		t.cur.Function(op.Assign, nil, read, s.Value)
 	}
@@ -133,7 +143,7 @@ func (t *trace) storageOf(m *memory) *alias.Storage {
 func (t *trace) Lift(x *tensor.Tensor) *tensor.Tensor {
 	t.enter()
 	defer t.leave()
-	r := t.eagerRef(x, false)
+	r := t.eagerRef(x)
 	r.Read(t)
 	return tensor.NewProxy(t, r)
 }
@@ -177,7 +187,7 @@ func (t *trace) renewAll() {
 func (t *trace) Base(s *alias.Storage) *graph.Node {
 	m := memoryOf(s)
 	if m.root != nil && !m.dirty {
-		if m.byPath() || !t.loopsInside(m.home) {
+		if m.byPath() || !t.region.loopsTo(m.home) {
 			return t.initial(m)
 		}
 		t.at(m.home, func() { s.Value = t.initial(m) })
@@ -192,16 +202,6 @@ func (t *trace) Base(s *alias.Storage) *graph.Node {
 // what recipes compute with. Other memory comes into loops through placeholders,
 // because the body may write to it yet.
 func (m *memory) byPath() bool { return m.copied || m.owner && !m.param.Buffer }
-
-// loopsInside reports whether a loop is being recorded inside the graph.
-func (t *trace) loopsInside(g *graph.Graph) bool {
-	for r := t.region; r != nil && r.g != g; r = r.outer {
-		if r.loop {
-			return true
-		}
-	}
-	return false
-}
 
 // Make implements alias.Recorder.
 func (t *trace) Make(o *op.Op, attrs any, args []*graph.Node) *graph.Node {

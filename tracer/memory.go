@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"unsafe"
 
@@ -79,7 +81,7 @@ func (t *trace) ref(x *tensor.Tensor) *alias.Ref {
 	case *alias.Ref:
 		return v
 	case *array.Array:
-		return t.eagerRef(x, false)
+		return t.eagerRef(x)
 	case *item:
 		r := alias.Whole(&alias.Storage{Value: v.node, Loose: loose(v.tuple), Of: &memory{t: t, home: v.tuple.Graph(), item: v}})
 		x.SetValue(r)
@@ -118,30 +120,74 @@ func loose(n *graph.Node) bool {
 	return o.Composite() && o.Class != op.Elementwise
 }
 
-// eagerRef returns the place of an eager tensor. first asks for the values from
-// before any recorded write: what recipes compute with.
-func (t *trace) eagerRef(x *tensor.Tensor, first bool) *alias.Ref {
-	if r := t.refs[x.ID()]; r != nil && !first {
+// eagerRef returns the place of an eager tensor.
+func (t *trace) eagerRef(x *tensor.Tensor) *alias.Ref {
+	if r := t.refs[x.ID()]; r != nil {
 		return r
 	}
-	r := t.place(x, first)
-	if !first {
-		t.refs[x.ID()] = r
-	}
+	r := t.place(x, t.storage)
+	t.refs[x.ID()] = r
 	return r
 }
 
-func (t *trace) place(x *tensor.Tensor, first bool) *alias.Ref {
+// operandOf returns the place that a recipe's operand had when the recipe's call
+// was made: before any recorded write. result is the call's.
+func (t *trace) operandOf(result *memory, a *tensor.Tensor) *alias.Ref {
+	return t.place(a, func(x *tensor.Tensor) *alias.Storage {
+		s := t.storage(x)
+		m := memoryOf(s)
+		if r := t.madeIn(result); r != nil && r.loopsTo(m.home) {
+			return t.atStart(r, s)
+		}
+		if m.dirty || t.inLoop() {
+			return m.before(s)
+		}
+		return s
+	})
+}
+
+// madeIn returns the innermost region whose code made the storage, nil for none.
+func (t *trace) madeIn(m *memory) *region {
+	for r := t.region; r != nil && m.local; r = r.outer {
+		if m.array().Storage().Born() > r.from {
+			return r
+		}
+	}
+	return nil
+}
+
+// loopsTo reports whether the region is, or lies in, a loop inside the graph g.
+func (r *region) loopsTo(g *graph.Graph) bool {
+	for ; r != nil && r.g != g; r = r.outer {
+		if r.loop {
+			return true
+		}
+	}
+	return false
+}
+
+// atStart returns a storage with the value that s has when the code of the region
+// begins, which in a loop is another one in each iteration.
+func (t *trace) atStart(r *region, s *alias.Storage) *alias.Storage {
+	if e := r.entries[s]; e != nil {
+		return e
+	}
+	m := memoryOf(s)
+	if !m.dirty {
+		t.at(m.home, func() { s.Value = t.initial(m) })
+	}
+	e := &alias.Storage{Header: s.Header, Value: t.placeholder(s, r), Of: &memory{t: t, home: r.g}}
+	r.entries[s] = e
+	return e
+}
+
+// place follows an eager tensor's views back to a storage.
+func (t *trace) place(x *tensor.Tensor, storage func(*tensor.Tensor) *alias.Storage) *alias.Ref {
 	o := x.Origin()
 	if o == nil || t.params[x.ID()] != nil {
-		s := t.storage(x)
-		// In a loop, a write that is yet to be recorded comes before the next read.
-		if m := memoryOf(s); first && (m.dirty || t.inLoop()) {
-			s = m.before(s)
-		}
-		return alias.Whole(s)
+		return alias.Whole(storage(x))
 	}
-	base := t.eagerRef(o.Base, first)
+	base := t.place(o.Base, storage)
 	k := viewKey{o.Call, base.Storage}
 	pieces := t.eagerViews[k]
 	if pieces == nil {
@@ -236,10 +282,8 @@ func (t *trace) unseen(m *memory) {
 
 // homeOf returns the graph in which an eager tensor is made each time it runs.
 func (t *trace) homeOf(m *memory) *graph.Graph {
-	for r := t.region; r != nil && m.local; r = r.outer {
-		if m.array().Storage().Born() > r.from {
-			return r.g
-		}
+	if r := t.madeIn(m); r != nil {
+		return r.g
 	}
 	return t.mod.Graph
 }
@@ -280,7 +324,7 @@ func (t *trace) initial(m *memory) *graph.Node {
 	case m.param != nil:
 		n = t.cur.GetAttr(m.param.Path)
 	case ok && (len(c.Args) > 0 || c.Op.Class != op.Opaque):
-		n = t.replay(c, index, group)
+		n = t.replay(m, c, index, group)
 	default:
 		n = t.constant(m)
 	}
@@ -289,14 +333,14 @@ func (t *trace) initial(m *memory) *graph.Node {
 }
 
 // replay records the call that made a tensor, once for all of its results.
-func (t *trace) replay(c *tensor.Call, index int, group any) *graph.Node {
+func (t *trace) replay(m *memory, c *tensor.Call, index int, group any) *graph.Node {
 	k := liftKey{t.cur.Graph(), group}
 	call := t.recipes[k]
 	if call == nil {
 		args := make([]*graph.Node, len(c.Args))
 		for i, a := range c.Args {
 			if a != nil {
-				if args[i] = t.eagerRef(a, true).Read(t); args[i] == nil {
+				if args[i] = t.operandOf(m, a).Read(t); args[i] == nil {
 					return nil
 				}
 			}
@@ -333,6 +377,35 @@ func (t *trace) unseenWrites() {
 			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + m.param.Path + " while it was traced, by a computation that no traced value takes part in",
 				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(m.root.LastWrite()))
 		}
+	}
+}
+
+// StateReplaced is the code of a field of the model that was given another tensor
+// while it was traced.
+const StateReplaced diag.Code = "FX1018"
+
+// replaced reports fields of the root that hold another tensor than before. What a
+// run of the graph leaves there is not recorded, and the next eager call would
+// begin with it.
+func (t *trace) replaced(root any) {
+	if root == nil {
+		return
+	}
+	left := maps.Clone(t.fields)
+	var paths []string
+	tensor.Walk(root, func(it tensor.Item) bool {
+		if it.Tensor == nil {
+			return true
+		}
+		if left[it.Path] != it.Tensor.ID() {
+			paths = append(paths, it.Path)
+		}
+		delete(left, it.Path)
+		return false
+	})
+	for _, p := range append(paths, slices.Sorted(maps.Keys(left))...) {
+		t.reportEntry(&diag.Error{Code: StateReplaced, Op: p, Msg: "the model gave its field " + p + " another tensor while it was traced",
+			Hint: "write the new value into the tensor with AssignInPlace, or return it"})
 	}
 }
 

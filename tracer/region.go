@@ -26,8 +26,9 @@ type region struct {
 
 	captured []*graph.Node
 	inner    map[*graph.Node]*graph.Node
-	bases    map[*alias.Storage]*graph.Node // placeholders for what storages hold
-	read     []*alias.Storage               // the keys of bases, in order
+	bases    map[*alias.Storage]*graph.Node    // placeholders for what storages hold
+	read     []*alias.Storage                  // the keys of bases, in order
+	entries  map[*alias.Storage]*alias.Storage // with the values at the beginning
 	changed  map[*alias.Storage]*change
 	wrote    []*alias.Storage // the keys of changed, in order
 
@@ -121,10 +122,20 @@ func (t *trace) baseIn(s *alias.Storage, r *region) *graph.Node {
 	case r == nil || v.Graph() == r.g:
 		return v
 	}
+	return t.placeholder(s, r)
+}
+
+// placeholder returns what a storage holds when the code of the region begins.
+func (t *trace) placeholder(s *alias.Storage, r *region) *graph.Node {
 	if p := r.bases[s]; p != nil {
 		return p
 	}
-	src := t.baseIn(s, r.outer)
+	var src *graph.Node
+	if c := r.changed[s]; c != nil {
+		src = c.before
+	} else {
+		src = t.baseIn(s, r.outer)
+	}
 	if src == nil {
 		return nil
 	}
@@ -166,7 +177,7 @@ func (t *trace) open(name string, in []*graph.Node, slice func(i int) bool) *reg
 	t.renewAll()
 	g := t.cur.Graph().NewRegion(name)
 	r := &region{g: g, in: g.At(), outer: t.region, cur: t.cur, inner: map[*graph.Node]*graph.Node{},
-		bases: map[*alias.Storage]*graph.Node{}, changed: map[*alias.Storage]*change{}}
+		bases: map[*alias.Storage]*graph.Node{}, entries: map[*alias.Storage]*alias.Storage{}, changed: map[*alias.Storage]*change{}}
 	r.in.OnError = t.cur.OnError
 	r.in.SetScope(t.scope)
 	for i, n := range in {

@@ -20,12 +20,14 @@ import (
 type trace struct {
 	ctx      context.Context
 	p        *Tracer
+	root     any
 	mod      *graph.Module
 	cur      *graph.Cursor
 	frames   int
 	maxNodes int
 	nodes    int
 	ended    bool
+	returned bool // the model's code
 	entry    diag.Pos
 	busy     atomic.Bool
 
@@ -35,6 +37,7 @@ type trace struct {
 	notes map[string]bool
 
 	params  map[any]*graph.Param    // by tensor.ID
+	fields  map[string]any          // tensor.ID by path, of all tensors of the root
 	modules map[tensor.Key]modInfo  // by identity
 	recipes map[liftKey]*graph.Node // by recipe group
 	consts  int
@@ -91,7 +94,7 @@ const defaultMaxNodes = 4 << 20
 func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	g := graph.New(name)
 	t := &trace{ctx: ctx, p: p, mod: graph.NewModule(g), cur: g.At(), frames: p.Frames, maxNodes: p.MaxNodes,
-		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
+		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, fields: map[string]any{}, modules: map[tensor.Key]modInfo{},
 		recipes: map[liftKey]*graph.Node{}, start: array.Now(), refs: map[any]*alias.Ref{},
 		eagerViews: map[viewKey][]*alias.Ref{}, storages: map[*array.Storage][]*alias.Storage{}}
 	if t.frames == 0 {
@@ -101,7 +104,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 		t.maxNodes = defaultMaxNodes
 	}
 	t.cur.OnError = func(err error) { t.report(err) }
-	if root != nil {
+	if t.root = root; root != nil {
 		t.walk(root)
 	}
 	return t
@@ -111,6 +114,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 func (t *trace) walk(root any) {
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
+			t.fields[it.Path] = it.Tensor.ID()
 			if _, known := t.params[it.Tensor.ID()]; known || it.Tensor.Engine() != nil {
 				return false
 			}
@@ -144,7 +148,11 @@ func (t *trace) report(err error) {
 	l.Add(err)
 	for _, e := range l {
 		if e.Pos.File == "" {
-			e = e.At(diag.Here())
+			if t.returned {
+				e = e.At(t.entry) // the model's code does not run any more
+			} else {
+				e = e.At(diag.Here())
+			}
 		}
 		k := place{e.Pos, e.Code}
 		k.pos.Func = ""
@@ -201,7 +209,7 @@ func (t *trace) node(x *tensor.Tensor, what string) *graph.Node {
 	case *alias.Ref:
 		return v.Read(t)
 	case *array.Array:
-		return t.eagerRef(x, false).Read(t)
+		return t.eagerRef(x).Read(t)
 	case *item:
 		n = t.itemOf(v)
 	case *graph.Node:

@@ -107,7 +107,9 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 	}
 	defer t.release()
 	results, returned := t.run(call)
+	t.returned = true
 	t.unseenWrites()
+	t.replaced(t.root)
 	if returned {
 		t.finish(results)
 	}
@@ -361,6 +363,11 @@ func (b *outputs) tensor(x *tensor.Tensor) *graph.Structure {
 
 // record is the default of Tracer.OnCall.
 func (t *trace) record(c *tensor.Call) []*tensor.Tensor {
+	if len(c.Op.Mutates) > 0 {
+		t.report(&diag.Error{Code: alias.NoInverse, Op: c.Op.Name, Msg: "the operator writes an operand, which a graph cannot turn into a value",
+			Hint: "let the operator return the new value, and write that with AssignInPlace"})
+		return t.poison(c)
+	}
 	args := make([]*graph.Node, len(c.Args))
 	method := c.Method && len(c.Args) > 0 && c.Args[0] != nil && c.Args[0].Engine() != nil
 	for i, a := range c.Args {

@@ -376,6 +376,10 @@ func regional() []Case {
 			}, x)
 			return seen.Add(out[0])
 		}, ramp(2)),
+		{Name: "state written by itself in a loop", Fn: &Doubling{tensor.Ones([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
+			Eager: one((&Doubling{tensor.Ones([]int{2})}).Forward), Regions: true, Stateful: true},
+		{Name: "state written in a branch", Fn: &Branching{tensor.Ones([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2).Neg(), ramp(2)),
+			Eager: one((&Branching{tensor.Ones([]int{2})}).Forward), Regions: true, Stateful: true},
 		{Name: "hidden buffer in a loop", Fn: &Looped{tensor.Zeros([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
 			Eager: one((&Looped{tensor.Zeros([]int{2})}).Forward), Regions: true, Stateful: true},
 	}
@@ -393,4 +397,33 @@ func (m *Looped) Forward(x *tensor.Tensor) *tensor.Tensor {
 		return carry, ts{m.State.Tanh()}
 	}, ts{x}, ts{tensor.Stack(ts{x, x.Neg(), x.AddScalar(1)}, 0)})
 	return out[0].Add(m.State)
+}
+
+// Doubling changes its state in a loop by calls without a traced value.
+type Doubling struct {
+	State *tensor.Tensor `fx:",buffer"`
+}
+
+// Forward runs the loop.
+func (m *Doubling) Forward(x *tensor.Tensor) *tensor.Tensor {
+	last, _ := tensor.Scan(func(carry, in ts) (ts, ts) {
+		m.State.Slice(0, 0, 1).MulScalarInPlace(2)
+		twice := m.State.MulScalar(2)
+		m.State.AddScalarInPlace(1)
+		return ts{carry[0].Add(twice)}, nil
+	}, ts{x}, ts{tensor.Stack(ts{x, x, x}, 0)})
+	return last[0].Sub(m.State)
+}
+
+// Branching changes its state on one side.
+type Branching struct {
+	State *tensor.Tensor `fx:",buffer"`
+}
+
+// Forward runs the branch.
+func (m *Branching) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return tensor.Cond(x.Sum().GtScalar(0), func(in ts) ts {
+		m.State.AddScalarInPlace(0.5)
+		return ts{in[0].AddScalar(1)}
+	}, func(in ts) ts { return ts{in[0].Mul(m.State)} }, x)[0]
 }

@@ -61,6 +61,7 @@ func reads() []Fault {
 		{"panics", panics, in("f32[N]")},
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
 		{"unseen", unseen, in("f32[N]")},
+		{"replaced", &replaced{weight(1)}, in("f32[N]")},
 		{"concurrent", concurrent, in("f32[N]")},
 		{"wrapsWrong", wrapsWrong, in("f32[N]")},
 		{"outlives", outlives, in("f32[N]")},
@@ -206,6 +207,14 @@ func unseen(x *tensor.Tensor) *tensor.Tensor {
 		return []*tensor.Tensor{in[0].Add(calls)} // want FX1016
 	}
 	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]
+}
+
+type replaced struct{ State *tensor.Tensor }
+
+// Forward keeps its state in a field instead of a tensor.
+func (m *replaced) Forward(x *tensor.Tensor) *tensor.Tensor { // want FX1018
+	m.State = m.State.Add(x)
+	return m.State.Tanh()
 }
 
 func concurrent(x *tensor.Tensor) *tensor.Tensor {

@@ -100,7 +100,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 }
 
 // compileRegions makes the bodies of control-flow steps ready to run.
-func (e *Executable) compileRegions(m *graph.Module) error {
+func (e *Executable) compileRegions(m *graph.Module, state map[string]*array.Array) error {
 	for i := range e.plan.Steps {
 		c, ok := e.plan.Steps[i].Kernel.(*control)
 		if !ok {
@@ -110,7 +110,7 @@ func (e *Executable) compileRegions(m *graph.Module) error {
 			e.regions = map[int][]*Executable{}
 		}
 		for r, p := range e.plan.Steps[i].Regions {
-			body, err := newExecutable(p, m, c.inputs[r], e.threads)
+			body, err := newExecutable(p, m, c.inputs[r], e.threads, state)
 			if err != nil {
 				return err
 			}

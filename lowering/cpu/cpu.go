@@ -90,7 +90,7 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return newExecutable(p, m, ready.Graph.Inputs(), threads)
+	return newExecutable(p, m, ready.Graph.Inputs(), threads, nil)
 }
 
 // Plan makes the plan of a module that lowering.Prepare returned; it expands

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"sync"
 
@@ -39,12 +40,12 @@ type weightRef struct {
 	live   *graph.Param // read at each run, nil for frozen ones
 }
 
-func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int) (*Executable, error) {
+// newExecutable makes a plan ready to run. state has the tensors that the plans
+// around it write, by path.
+func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
-	if err := e.compileRegions(m); err != nil {
-		return nil, err
-	}
+	state = maps.Clone(state)
 	viewed := map[int]bool{}
 	written := map[int]bool{}
 	for i := range p.Buffers {
@@ -71,11 +72,17 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 		}
 		w := weightRef{buffer: k, value: a}
 		switch {
+		case state[path] != nil:
+			w.value = state[path]
 		case written[k]:
 			// The executable's own copy: the model's buffers stay as they are.
 			w.value = array.New(a.DType(), a.Shape()...)
 			var ws kernel.Workspace
 			kernel.Copy{}.Run(&ws, []*array.Array{w.value}, []*array.Array{a})
+			if state == nil {
+				state = map[string]*array.Array{}
+			}
+			state[path] = w.value
 		case live[path]:
 			w.live = m.Param(path)
 		case viewed[k]:
@@ -86,7 +93,7 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return e, nil
+	return e, e.compileRegions(m, state)
 }
 
 // liveParams returns the paths that some get_attr node reads at each run.

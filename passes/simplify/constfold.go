@@ -30,7 +30,7 @@ func ConstFoldLimit(growth int) passes.Pass {
 		Doc:  "Computes what depends on frozen parameters alone.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
-			f := &constFolder{c: c, growth: growth, written: passes.Written(g), reads: map[string]int{}}
+			f := &constFolder{c: c, growth: growth, written: passes.Written(g), memory: passes.WrittenMemory(g), reads: map[string]int{}}
 			f.countReads(g)
 			if err := f.graph(g); err != nil {
 				return false, err
@@ -47,6 +47,7 @@ type constFolder struct {
 	c       *passes.Ctx
 	growth  int
 	written map[string]bool
+	memory  map[*graph.Node]bool // nodes whose memory is written
 	reads   map[string]int // how many nodes read each parameter
 	w       kernel.Workspace
 	value   map[*graph.Node][]*array.Array // computed values; nil entries are yet to be computed
@@ -127,7 +128,7 @@ func (f *constFolder) constant(n *graph.Node) bool {
 		_, known := n.Arg(0).Type().Dim(n.Attrs().(op.AxisAttrs).Axis).Int()
 		return known
 	}
-	if passes.Effect(n) != op.Pure || o.AdHoc || len(n.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, n.Attrs()) {
+	if f.memory[passes.Memory(n)] || passes.Effect(n) != op.Pure || o.AdHoc || len(n.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, n.Attrs()) {
 		return false
 	}
 	for a := range n.Inputs() {

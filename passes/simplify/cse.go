@@ -12,7 +12,8 @@ import (
 // CSE merges nodes that compute the same: equal operator, attributes, operands
 // and regions, however the calls are spelt. Only pure operators are merged.
 // Reads of one parameter are merged unless a node between them writes it, and so
-// is what is computed from such a read.
+// is what is computed from such a read. What makes memory that is written keeps
+// its own: two equal factories are two tensors.
 // Ref: Click, Global code motion / global value numbering, PLDI 1995, for the
 // restriction to one list of nodes in which every definition dominates.
 var CSE = passes.Pass{
@@ -20,13 +21,13 @@ var CSE = passes.Pass{
 	Doc:  "Merges nodes that compute the same value.",
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
-		err := mergeEqual(c, g, passes.Written(c.Module.Graph))
+		err := mergeEqual(c, g, newWrites(c.Module.Graph))
 		return c.Matches() > before, err
 	},
 }
 
-func mergeEqual(c *passes.Ctx, g *graph.Graph, written map[string]bool) error {
-	t := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: newWrites(written)}
+func mergeEqual(c *passes.Ctx, g *graph.Graph, written writes) error {
+	t := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: written.fresh()}
 	t.h.SetSeed(maphash.MakeSeed())
 	visited := 0
 	for n := range g.Nodes() {
@@ -39,7 +40,7 @@ func mergeEqual(c *passes.Ctx, g *graph.Graph, written map[string]bool) error {
 			}
 		}
 		t.writes.step(n)
-		if !mergeable(n) {
+		if !mergeable(n) || t.writes.fills(n) {
 			continue
 		}
 		first := t.find(n)
@@ -187,34 +188,47 @@ func (t *valueTable) same(first, n *graph.Node, epoch uint64) bool {
 	return passes.Conflict(first.Type(), n.Type()) == ""
 }
 
-// writes counts the writes to parameters along a graph: two reads give the same
-// only if no write lies between them.
+// writes counts the writes to memory along a graph: two reads give the same only
+// if no write lies between them.
 type writes struct {
-	paths map[string]bool
-	count map[string]uint64
-	alias map[*graph.Node]string // nodes whose value may share memory with a written parameter
-	all   uint64                 // writes by nodes of which more is not known
+	paths  map[string]bool
+	memory map[*graph.Node]bool // nodes whose memory is written
+	count  map[any]uint64       // by path or node
+	alias  map[*graph.Node]any  // of nodes whose value may share such memory: its path or node
+	all    uint64               // writes by nodes of which more is not known
 }
 
-func newWrites(paths map[string]bool) *writes {
-	return &writes{paths: paths, count: map[string]uint64{}, alias: map[*graph.Node]string{}}
+func newWrites(g *graph.Graph) writes {
+	return writes{paths: passes.Written(g), memory: passes.WrittenMemory(g)}
 }
+
+// fresh returns the writes with nothing counted.
+func (w writes) fresh() *writes {
+	w.count, w.alias, w.all = map[any]uint64{}, map[*graph.Node]any{}, 0
+	return &w
+}
+
+// fills reports whether the node makes memory that is written later.
+func (w *writes) fills(n *graph.Node) bool { return w.memory[n] && n.Opcode() != graph.GetAttr }
 
 // step follows one node. Without any write in the module there is nothing to follow.
 func (w *writes) step(n *graph.Node) {
-	if len(w.paths) == 0 {
+	if len(w.memory) == 0 {
 		return
 	}
 	if n.Opcode() == graph.GetAttr && w.paths[n.Target()] {
 		w.alias[n] = n.Target()
 		return
 	}
+	if w.fills(n) {
+		w.alias[n] = n
+	}
 	o := n.Op()
 	switch {
 	case !n.Opcode().IsCall():
 	case o != nil && len(o.Mutates) > 0:
 		for _, i := range o.Mutates {
-			if a := n.Arg(i); a != nil && w.alias[a] != "" {
+			if a := n.Arg(i); a != nil && w.alias[a] != nil {
 				w.count[w.alias[a]]++
 				w.alias[n] = w.alias[a]
 			} else {
@@ -223,9 +237,9 @@ func (w *writes) step(n *graph.Node) {
 		}
 	case passes.Effect(n) == op.Effectful:
 		w.all++
-	case o.ViewOf > 0:
-		if a := n.Arg(o.ViewOf - 1); a != nil && w.alias[a] != "" {
-			w.alias[n] = w.alias[a]
+	default:
+		if m := passes.Memory(n); m != n && w.alias[m] != nil {
+			w.alias[n] = w.alias[m]
 		}
 	}
 }
@@ -233,13 +247,13 @@ func (w *writes) step(n *graph.Node) {
 // of returns a number that differs between two nodes when a write may lie
 // between what they read; 0 for nodes that read nothing that is written.
 func (w *writes) of(n *graph.Node) uint64 {
-	if len(w.paths) == 0 {
+	if len(w.memory) == 0 {
 		return 0
 	}
 	sum := uint64(0)
-	reads := func(path string) {
-		if path != "" {
-			sum += 1 + w.all + w.count[path]
+	reads := func(what any) {
+		if what != nil {
+			sum += 1 + w.all + w.count[what]
 		}
 	}
 	reads(w.alias[n])
