@@ -126,6 +126,9 @@ func TestMutationsAreFound(t *testing.T) {
 		return bad
 	}
 	clean := run(t, nil, 0, mutationPrograms)
+	again := run(t, nil, 0, 150)
+	maps.DeleteFunc(again, func(v judge.Verdict, _ bool) bool { return clean[v] })
+	require.Empty(t, again, "verdicts that are not the same each time")
 	for _, m := range Mutations {
 		if only != "" && !contains(m.Name, only) {
 			continue

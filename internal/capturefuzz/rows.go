@@ -25,6 +25,7 @@ func init() {
 		{"factory", 14, factory},
 		{"edit-data", 7, editData},
 		{"edit-slice", 5, editSlice},
+		{"go-slice", 4, twice},
 		{"list-view", 3, listView},
 		{"tuple", 3, tuple},
 		{"rebind", 3, rebind},

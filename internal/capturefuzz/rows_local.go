@@ -124,14 +124,6 @@ func fromSlice(g *gen) bool {
 	switch {
 	case len(dims) == 0:
 		g.let("constant", fmt.Sprintf("tensor.Scalar(%s(%s))", goTypes[dtype], g.literal(dtype)), v)
-	case len(g.slices) > 0 && g.chance(25): // a second tensor over a slice
-		s := pick(g, g.slices...)
-		if s.mem == 0 || g.depth > 0 {
-			return false
-		}
-		*v = value{dtype: s.dtype, dims: []dim{fixed(s.n)}, eager: true, mem: s.mem}
-		mem = s.mem
-		g.let("constant", fmt.Sprintf("tensor.FromSlice(%s)", s.name), v)
 	case g.chance(40):
 		s := g.name("s")
 		g.emit(&Stmt{Kind: "go-slice", Head: s + " := " + g.elements(dtype, n), Defs: []string{s}})
@@ -143,6 +135,32 @@ func fromSlice(g *gen) bool {
 		g.let("constant", fmt.Sprintf("tensor.FromSlice(%s%s)", g.elements(dtype, n), sizes), v)
 	}
 	g.hot = mem
+	return true
+}
+
+// twice makes two tensors over one Go slice and writes to one of them.
+func twice(g *gen) bool {
+	if g.depth > 0 {
+		return false
+	}
+	dtype := pick(g, "f32", "f32", "i64")
+	n := pick(g, 3, 4, 6)
+	s, mem := g.name("s"), g.fresh()
+	g.emit(&Stmt{Kind: "go-slice", Head: s + " := " + g.elements(dtype, n), Defs: []string{s}})
+	g.slices = append(g.slices, goSlice{s, dtype, n, mem})
+	whole := g.let("constant", fmt.Sprintf("tensor.FromSlice(%s)", s), &value{dtype: dtype, dims: []dim{fixed(n)}, eager: true, mem: mem})
+	code, dims := fmt.Sprintf("tensor.FromSlice(%s)", s), []dim{fixed(n)}
+	if n%2 == 0 {
+		code, dims = fmt.Sprintf("tensor.FromSlice(%s, 2, %d)", s, n/2), []dim{fixed(2), fixed(n / 2)}
+	}
+	other := g.let("constant", code, &value{dtype: dtype, dims: dims, eager: true, mem: mem})
+	g.hot = mem
+	if g.chance(60) {
+		v := pick(g, whole, other)
+		call, _ := g.write(v)
+		g.writes(v, true)
+		g.do("write", call)
+	}
 	return true
 }
 
