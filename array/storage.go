@@ -39,7 +39,8 @@ func NewStorage(n int) *Storage {
 }
 
 // WrapBytes returns a storage over b without a copy. b must be aligned for the
-// element type that is read from it. Whoever has b can change it: the storage
+// element type that is read from it, and hold nothing but 0 and 1 where that is
+// bool; see Truths. Whoever has b can change it: the storage
 // counts as exposed.
 func WrapBytes(b []byte) *Storage {
 	s := &Storage{bytes: b, born: clock.Add(1)}
@@ -49,6 +50,27 @@ func WrapBytes(b []byte) *Storage {
 
 // Bytes returns the memory itself, not a copy.
 func (s *Storage) Bytes() []byte { return s.bytes }
+
+// Truths makes 1 of every byte of b that is neither 0 nor 1, as memory of bools
+// that comes from elsewhere may have them: kernels take the bytes of bools for
+// numbers.
+func Truths(b []byte) {
+	for i, v := range b {
+		if v > 1 {
+			b[i] = 1
+		}
+	}
+}
+
+// AreTruths reports whether b holds nothing but 0 and 1.
+func AreTruths(b []byte) bool {
+	for _, v := range b {
+		if v > 1 {
+			return false
+		}
+	}
+	return true
+}
 
 // Born returns the moment at which the storage was made.
 func (s *Storage) Born() uint64 { return s.born }

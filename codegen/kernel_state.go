@@ -248,7 +248,9 @@ func (g *kernelGen) printScratch(files *goFiles) {
 	a := &scratchAsker{g: g, maker: map[int]int{}, viewed: map[int]bool{}}
 	for i := range g.p.Steps {
 		if s := &g.p.Steps[i]; s.View {
-			a.maker[s.Out[0]] = i
+			for _, k := range s.Out {
+				a.maker[k] = i
+			}
 		}
 	}
 	ref := func(k int) *jen.Statement { return g.refs[k] }
@@ -303,7 +305,7 @@ func (g *kernelGen) fixedPeak() (arena, scratch int) {
 	for i := range g.p.Steps {
 		s := &g.p.Steps[i]
 		if s.View {
-			s.Kernel.(kernel.Viewer).View(hdr[s.Out[0]], pick(s.In))
+			s.Kernel.(kernel.Viewer).View(pick(s.Out), pick(s.In))
 		} else if k, ok := s.Kernel.(kernel.Scratcher); ok {
 			scratch = max(scratch, k.ScratchBytes(pick(s.Out), pick(s.In)))
 		}

@@ -85,11 +85,11 @@ func operandList(list []int, ref func(int) *jen.Statement) []jen.Code {
 func (g *kernelGen) statement(i int, name string, ref func(int) *jen.Statement) *jen.Statement {
 	s := &g.p.Steps[i]
 	frame := func(method string, args ...jen.Code) *jen.Statement { return jen.Id("s").Dot(method).Call(args...) }
-	in := frame("Ins", operandList(s.In, ref)...)
+	out, in := frame("Outs", operandList(s.Out, ref)...), frame("Ins", operandList(s.In, ref)...)
 	if s.View {
-		return frame("Viewed", quoted(name), jen.Add(g.steps[i].expr).Dot("View").Call(ref(s.Out[0]), in))
+		return frame("Viewed", quoted(name), jen.Add(g.steps[i].expr).Dot("View").Call(out, in))
 	}
-	return jen.Add(g.steps[i].expr).Dot("Run").Call(frame("At", quoted(name)), frame("Outs", operandList(s.Out, ref)...), in)
+	return jen.Add(g.steps[i].expr).Dot("Run").Call(frame("At", quoted(name)), out, in)
 }
 
 // place returns the module path and type that a step belongs to: its scope, or
@@ -144,8 +144,11 @@ func (g *kernelGen) stepComment(i int, base string) string {
 			types = append(types, g.p.Buffers[k].Type.String())
 		}
 	}
-	if s.View {
+	switch {
+	case s.View && len(types) == 1:
 		types[0] += ", a view"
+	case s.View:
+		types[0] = "views " + types[0]
 	}
 	return comment(strings.TrimSpace(text) + " " + strings.Join(types, ", "))
 }

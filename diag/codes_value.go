@@ -70,7 +70,7 @@ var valueCodes = []Info{
 	},
 	{
 		Code: "FX2031", Title: "a maximum of nothing",
-		Cause: "max, min, argmax and argmin have no value over an empty axis; the type rule refuses known sizes of 0 (FX2003), the kernel those it meets at run time.",
+		Cause: "max, min, argmax and argmin have no value over an empty axis, and pools none over planes without elements; the type rule refuses known sizes of 0 (FX2003), the kernel those it meets at run time.",
 		Cure:  "Guard against empty inputs.",
 		Example: `func emptyMax() {
 	var w kernel.Workspace

@@ -105,6 +105,7 @@ func (j *blockPool) run(w *Workspace, out, x *array.Array) {
 	if out.Len() == 0 {
 		return
 	}
+	j.g.needPixels("pool")
 	mark := w.Mark()
 	j.dst, j.src = array.Data[float32](out), load[float32](w, x)
 	j.offsets = j.tapOffsets(Scratch[int64](w, j.g.taps)[:0], 0)

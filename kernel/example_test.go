@@ -21,7 +21,7 @@ func ExampleStep() {
 func ExampleViewer() {
 	x := array.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
 	view := array.New(array.F32, 0)
-	ok := kernel.Permute{Dims: []int{1, 0}}.View(view, []*array.Array{x})
+	ok := kernel.Permute{Dims: []int{1, 0}}.View([]*array.Array{view}, []*array.Array{x})
 	fmt.Println(ok, view.Shape(), view.Storage() == x.Storage())
 	// Output: true [3 2] true
 }

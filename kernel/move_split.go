@@ -11,24 +11,43 @@ type Split struct {
 
 // Run implements Step.
 func (s Split) Run(w *Workspace, out, in []*array.Array) {
-	d := axis("split", s.Dim, checkRank("split", in[0]))
 	at := 0
 	for _, o := range out {
 		var v view
-		v.of("split", in[0])
-		n := 1
-		if !s.Unbind {
-			n = o.Dim(d)
-		}
-		if n > v.shape[d]-at {
-			badOperand("split", "the results hold more elements than the operand")
-		}
-		v.off += at * v.strides[d]
-		v.shape[d] = n
-		if s.Unbind {
-			v.drop(d)
-		}
+		at += s.piece(&v, o, in[0], at)
 		v.copyTo(w, o, in[0])
-		at += n
 	}
+}
+
+// View implements Viewer.
+func (s Split) View(dst, in []*array.Array) bool {
+	at := 0
+	for _, o := range dst {
+		var v view
+		at += s.piece(&v, o, in[0], at)
+		v.set(o, in[0])
+	}
+	return true
+}
+
+// piece lays v out as the part of src for o, which begins at index at, and
+// returns how many indices that takes.
+func (s Split) piece(v *view, o, src *array.Array, at int) int {
+	v.of("split", src)
+	d := axis("split", s.Dim, v.rank)
+	n := 1
+	if !s.Unbind {
+		n = o.Dim(d)
+	}
+	if n > v.shape[d]-at {
+		badOperand("split", "the results hold more elements than the operand")
+	}
+	if n > 0 && src.Len() > 0 {
+		v.off += at * v.strides[d]
+	}
+	v.shape[d] = n
+	if s.Unbind {
+		v.drop(d)
+	}
+	return n
 }

@@ -240,15 +240,15 @@ func viewAndCopy(t *testing.T, s Viewer, want tensor64, in *array.Array, mustVie
 	t.Helper()
 	same(t, want, run1(t, s, in.DType(), want.shape, in))
 	dst := array.New(array.Bool, want.shape...)
-	ok := s.View(dst, []*array.Array{in})
+	ok := s.View([]*array.Array{dst}, []*array.Array{in})
 	require.True(t, ok || !mustView, "expected a view")
 	if ok {
 		require.Same(t, in.Storage(), dst.Storage())
 		same(t, want, dst)
-		args := []*array.Array{in}
+		dsts, args := []*array.Array{dst}, []*array.Array{in}
 		require.Zero(t, testing.AllocsPerRun(5, func() {
 			dst.Reset(in.DType(), want.shape)
-			s.View(dst, args)
+			s.View(dsts, args)
 		}))
 	}
 }
@@ -288,7 +288,7 @@ func TestViews(t *testing.T) {
 		}
 	}
 	code(t, indexCode, "index 3 is out of range for dimension 1 of size 3", func() {
-		Select{Dim: 1, Index: 3}.View(array.New(array.F32), []*array.Array{pack64(array.F32, x)})
+		Select{Dim: 1, Index: 3}.View([]*array.Array{array.New(array.F32)}, []*array.Array{pack64(array.F32, x)})
 	})
 }
 
@@ -312,21 +312,21 @@ func TestReshape(t *testing.T) {
 	base := pack64(array.F32, iota64(4, 6))
 	rows := array.Make(array.F32, []int{2, 6}, []int{12, 1}, 0, base.Storage())
 	dst := array.New(array.F32, 2, 2, 3)
-	require.True(t, Reshape{}.View(dst, []*array.Array{rows}))
+	require.True(t, Reshape{}.View([]*array.Array{dst}, []*array.Array{rows}))
 	require.Equal(t, []int{12, 3, 1}, dst.Strides())
 	cols := array.Make(array.F32, []int{4, 3}, []int{6, 2}, 1, base.Storage())
 	dst = array.New(array.F32, 12)
-	require.True(t, Reshape{}.View(dst, []*array.Array{cols}))
+	require.True(t, Reshape{}.View([]*array.Array{dst}, []*array.Array{cols}))
 	require.Equal(t, []int{2}, dst.Strides())
 	one := array.Make(array.F32, []int{2, 1, 3}, []int{6, 99, 2}, 0, base.Storage())
 	dst = array.New(array.F32, 6)
-	require.True(t, Reshape{}.View(dst, []*array.Array{one}))
+	require.True(t, Reshape{}.View([]*array.Array{dst}, []*array.Array{one}))
 	require.Equal(t, []int{2}, dst.Strides())
 	rep := array.Make(array.F32, []int{3, 4}, []int{0, 1}, 0, base.Storage())
-	require.False(t, Reshape{}.View(array.New(array.F32, 12), []*array.Array{rep}))
-	require.True(t, Reshape{}.View(array.New(array.F32, 3, 2, 2), []*array.Array{rep}))
+	require.False(t, Reshape{}.View([]*array.Array{array.New(array.F32, 12)}, []*array.Array{rep}))
+	require.True(t, Reshape{}.View([]*array.Array{array.New(array.F32, 3, 2, 2)}, []*array.Array{rep}))
 	code(t, operandCode, "different numbers", func() {
-		Reshape{}.View(array.New(array.F32, 5), []*array.Array{rep})
+		Reshape{}.View([]*array.Array{array.New(array.F32, 5)}, []*array.Array{rep})
 	})
 }
 

@@ -49,7 +49,7 @@ type Copy struct{}
 func (Copy) Run(w *Workspace, out, in []*array.Array) { copyInto(w, out[0], in[0]) }
 
 // Reshape gives the elements of in[0] in row-major order another shape: that of
-// out[0], or for View that which dst has when View is called. It is also
+// out[0], or for View that which dst[0] has when View is called. It is also
 // squeeze, unsqueeze, flatten, unflatten and view.
 type Reshape struct{}
 
@@ -58,11 +58,11 @@ func (Reshape) Run(w *Workspace, out, in []*array.Array) { copyInto(w, out[0], i
 
 // View implements Viewer. It reports false when in[0]'s layout cannot be
 // expressed with strides in the wanted shape.
-func (Reshape) View(dst *array.Array, in []*array.Array) bool {
-	src := in[0]
-	rank := checkRank("reshape", dst)
+func (Reshape) View(dst, in []*array.Array) bool {
+	to, src := dst[0], in[0]
+	rank := checkRank("reshape", to)
 	var shape, strides [maxRank]int
-	copy(shape[:], dst.Shape())
+	copy(shape[:], to.Shape())
 	if prod(shape[:rank]) != src.Len() {
 		badOperand("reshape", "the shapes hold different numbers of elements")
 	}
@@ -75,7 +75,7 @@ func (Reshape) View(dst *array.Array, in []*array.Array) bool {
 	} else if !reshapeStrides(src, shape[:rank], strides[:rank]) {
 		return false
 	}
-	dst.SetLayout(src, shape[:rank], strides[:rank], src.Offset())
+	to.SetLayout(src, shape[:rank], strides[:rank], src.Offset())
 	return true
 }
 
@@ -122,10 +122,10 @@ func (p Permute) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // View implements Viewer.
-func (p Permute) View(dst *array.Array, in []*array.Array) bool {
+func (p Permute) View(dst, in []*array.Array) bool {
 	var v view
 	p.layout(&v, in[0])
-	return v.set(dst, in[0])
+	return v.set(dst[0], in[0])
 }
 
 func (p Permute) layout(v *view, src *array.Array) {
@@ -145,7 +145,7 @@ func (p Permute) layout(v *view, src *array.Array) {
 	}
 }
 
-// Expand broadcasts in[0] to the shape of out[0], or for View to that which dst
+// Expand broadcasts in[0] to the shape of out[0], or for View to that which dst[0]
 // has when View is called: dimensions of size 1 repeat, new ones lead.
 type Expand struct{}
 
@@ -159,12 +159,13 @@ func (Expand) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // View implements Viewer.
-func (Expand) View(dst *array.Array, in []*array.Array) bool {
+func (Expand) View(dst, in []*array.Array) bool {
 	var shape, strides [maxRank]int
-	rank := checkRank("expand", dst)
-	copy(shape[:], dst.Shape())
+	to := dst[0]
+	rank := checkRank("expand", to)
+	copy(shape[:], to.Shape())
 	s := expandStrides("expand", shape[:rank], in[0], &strides)
-	dst.SetLayout(in[0], shape[:rank], s, in[0].Offset())
+	to.SetLayout(in[0], shape[:rank], s, in[0].Offset())
 	return true
 }
 
@@ -198,10 +199,10 @@ func (s Slice) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // View implements Viewer.
-func (s Slice) View(dst *array.Array, in []*array.Array) bool {
+func (s Slice) View(dst, in []*array.Array) bool {
 	var v view
 	s.layout(&v, in[0])
-	return v.set(dst, in[0])
+	return v.set(dst[0], in[0])
 }
 
 func (s Slice) layout(v *view, src *array.Array) {
@@ -243,10 +244,10 @@ func (s Select) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // View implements Viewer.
-func (s Select) View(dst *array.Array, in []*array.Array) bool {
+func (s Select) View(dst, in []*array.Array) bool {
 	var v view
 	s.layout(&v, in[0])
-	return v.set(dst, in[0])
+	return v.set(dst[0], in[0])
 }
 
 func (s Select) layout(v *view, src *array.Array) {
@@ -275,10 +276,10 @@ func (d Diagonal) Run(w *Workspace, out, in []*array.Array) {
 }
 
 // View implements Viewer.
-func (d Diagonal) View(dst *array.Array, in []*array.Array) bool {
+func (d Diagonal) View(dst, in []*array.Array) bool {
 	var v view
 	d.layout(&v, in[0])
-	return v.set(dst, in[0])
+	return v.set(dst[0], in[0])
 }
 
 func (d Diagonal) layout(v *view, src *array.Array) {

@@ -1,12 +1,21 @@
 package kernel
 
-import "github.com/gofx-dev/gofx/array"
+import (
+	"math"
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
 
 // MaxPool is torch.nn.functional.max_pool1d to 3d over the last len(Kernel)
 // dimensions of in[0]. out[1], when given, receives the i64 index within the
 // input plane of each maximum, the first one among equals; NaN counts as the
-// greatest, and then the last one is taken. A nil Stride means Kernel, other nil lists as in Conv. The output's
-// shape carries ceil_mode and PadHi. Element types: numbers.
+// greatest, and then the last one is taken. A window that lies in the padding has
+// the least value of the type, minus infinity for floats, and as its index that of
+// its first tap which is not before the input. A nil Stride means Kernel, other nil
+// lists as in Conv. The output's shape carries ceil_mode and PadHi. Element types:
+// numbers.
 type MaxPool struct {
 	Kernel, Stride, PadLo, PadHi, Dilation []int
 }
@@ -92,6 +101,7 @@ func maxPool[T real | integer](w *Workspace, g spatial, dst []T, at []int64, src
 	if len(dst) == 0 {
 		return
 	}
+	g.needPixels("max_pool")
 	j := takeJob[maxPoolJob[T]](w)
 	*j = maxPoolJob[T]{spatial: g, dst: dst, at: at, src: src}
 	w.Parallel(len(dst)/g.outPlane, max(1, gemmWork/(4*g.outPlane*max(g.taps, 1))), j)
@@ -107,20 +117,45 @@ type maxPoolJob[T real | integer] struct {
 
 // Do computes planes [lo, hi).
 func (j *maxPoolJob[T]) Do(lo, hi int) {
+	least := lowest[T]()
 	for i := lo; i < hi; i++ {
 		src, dst := j.src[i*j.inPlane:(i+1)*j.inPlane], j.dst[i*j.outPlane:(i+1)*j.outPlane]
 		for o := range dst {
 			z, y, x := j.origin(o)
-			best := greatest(src, j.in, firstTap(z, j.dilate[0]), min(z+j.kernel[0]*j.dilate[0], j.in[0]), j.dilate[0],
-				firstTap(y, j.dilate[1]), min(y+j.kernel[1]*j.dilate[1], j.in[1]), j.dilate[1],
-				firstTap(x, j.dilate[2]), min(x+j.kernel[2]*j.dilate[2], j.in[2]), j.dilate[2])
+			z0, y0, x0 := firstTap(z, j.dilate[0]), firstTap(y, j.dilate[1]), firstTap(x, j.dilate[2])
+			best := greatest(src, j.in, z0, min(z+j.kernel[0]*j.dilate[0], j.in[0]), j.dilate[0],
+				y0, min(y+j.kernel[1]*j.dilate[1], j.in[1]), j.dilate[1],
+				x0, min(x+j.kernel[2]*j.dilate[2], j.in[2]), j.dilate[2])
 			if best >= 0 {
 				dst[o] = src[best]
+			} else {
+				dst[o], best = least, (z0*j.in[1]+y0)*j.in[2]+x0
 			}
 			if j.at != nil {
 				j.at[i*j.outPlane+o] = int64(best)
 			}
 		}
+	}
+}
+
+// lowest returns what no value of the type is less than.
+func lowest[T real | integer]() T {
+	zero := T(0)
+	switch {
+	case T(1)/T(2) != zero:
+		return T(math.Inf(-1))
+	case zero-1 > zero:
+		return zero
+	}
+	least := int64(-1) << (8*unsafe.Sizeof(zero) - 1)
+	return T(least)
+}
+
+// needPixels panics over planes without elements, which the type rules of pools
+// refuse where the sizes are known.
+func (g *spatial) needPixels(step string) {
+	if g.inPlane == 0 {
+		panic(&diag.Error{Code: emptyCode, Op: step, Msg: "a spatial dimension of the operand has no elements, expected at least one"})
 	}
 }
 

@@ -53,6 +53,7 @@ func avgPool[T real | int64](w *Workspace, s AvgPool, out, x *array.Array, dst, 
 	j := takeJob[avgPoolJob[T]](w)
 	*j = avgPoolJob[T]{dst: dst, src: src, include: s.CountIncludePad, divisor: s.DivisorOverride}
 	j.spatial = s.geometry(out, x)
+	j.needPixels("avg_pool")
 	hi := s.PadHi
 	if hi == nil {
 		hi = s.PadLo
@@ -172,6 +173,7 @@ func adaptivePool[T real](w *Workspace, dims int, out []*array.Array, x *array.A
 	j := takeJob[adaptiveJob[T]](w)
 	*j = adaptiveJob[T]{dst: dst, src: load[T](w, x), greatest: greatest, at: indices(out), level: cpu.level}
 	j.spatial = newSpatial(x.Shape()[lead:], out[0].Shape()[lead:], nil, nil, nil, nil)
+	j.needPixels("adaptive_pool")
 	w.Parallel(len(dst)/j.outPlane, max(1, gemmWork/(4*max(j.inPlane, 1))), j)
 	putJob(w, j)
 	store(out[0], dst)
@@ -207,10 +209,9 @@ func (j *adaptiveJob[T]) Do(lo, hi int) {
 				dst[o] = boxSum(src, j.in, from, to) / T(size)
 				continue
 			}
+			// No window is empty where the plane is not.
 			best := greatest(src, j.in, from[0], to[0], 1, from[1], to[1], 1, from[2], to[2], 1)
-			if best >= 0 {
-				dst[o] = src[best]
-			}
+			dst[o] = src[best]
 			if j.at != nil {
 				j.at[i*j.outPlane+o] = int64(best)
 			}

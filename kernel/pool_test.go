@@ -211,3 +211,46 @@ func TestPoolDoesNotAllocate(t *testing.T) {
 	requireNoAllocs(t, AvgPool{Kernel: k}, []*array.Array{array.New(array.F32, 2, 8, 15, 15)}, x)
 	requireNoAllocs(t, AdaptiveAvgPool{Spatial: 2}, []*array.Array{array.New(array.F32, 2, 8, 7, 7)}, x)
 }
+
+// TestMaxPoolOfPadding takes windows none of which has an element.
+func TestMaxPoolOfPadding(t *testing.T) {
+	s := MaxPool{Kernel: []int{2, 2}, Stride: []int{1, 1}, PadLo: []int{1, 1}, PadHi: []int{1, 1}, Dilation: []int{3, 3}}
+	inf := math.Inf(-1)
+	for d, least := range map[array.DType]float64{array.F32: inf, array.F64: inf, array.F16: inf, array.BF16: inf,
+		array.I8: math.MinInt8, array.I16: math.MinInt16, array.I32: math.MinInt32, array.I64: math.MinInt64,
+		array.U8: 0, array.U16: 0, array.U32: 0, array.U64: 0} {
+		in := []*array.Array{array.Cast(array.FromSlice([]float32{1, 2, 3, 4}, 1, 1, 2, 2), d)}
+		out := []*array.Array{array.New(d, 1, 1, 1, 1), array.New(array.I64, 1, 1, 1, 1)}
+		soil(out[0].Storage().Bytes())
+		soil(out[1].Storage().Bytes())
+		runStep(t, s, out, in)
+		require.Equal(t, least, array.Float64At(out[0], 0), d)
+		require.Equal(t, []int64{6}, array.Data[int64](out[1]), "PyTorch's index, of the tap at 2, 2")
+	}
+
+	const image = 2 * 2 * BlockLanes
+	blocked := array.New(array.F32, 1, 1, 1, 1, BlockLanes)
+	soil(blocked.Storage().Bytes())
+	runStep(t, MaxPoolBlocked{s}, []*array.Array{blocked}, []*array.Array{array.Reshape(array.FromSlice(make([]float32, image)), 1, 1, 2, 2, BlockLanes)})
+	for _, v := range array.Data[float32](blocked) {
+		require.Equal(t, float32(inf), v)
+	}
+
+	for _, last := range []bool{false, true} {
+		q := array.New(array.I8, 1, 1, 1, 1)
+		soil(q.Storage().Bytes())
+		runStep(t, QMaxPool{Kernel: s.Kernel, Stride: s.Stride, PadLo: s.PadLo, PadHi: s.PadHi, Dilation: s.Dilation, ChannelsLast: last},
+			[]*array.Array{q}, []*array.Array{array.FromSlice([]int8{1, 2, 3, 4}, 1, map[bool]int{false: 1, true: 2}[last], 2, map[bool]int{false: 2, true: 1}[last])})
+		require.Equal(t, []int8{-128}, array.Data[int8](q))
+	}
+}
+
+func TestPoolsOfNothing(t *testing.T) {
+	x := array.New(array.F32, 1, 2, 0, 3)
+	pad, k := []int{1, 1}, []int{2, 2}
+	for _, s := range []Step{MaxPool{Kernel: k, PadLo: pad}, AvgPool{Kernel: k, PadLo: pad}, AdaptiveMaxPool{2}, AdaptiveAvgPool{2}} {
+		code(t, emptyCode, "no elements", func() {
+			s.Run(&Workspace{}, []*array.Array{array.New(array.F32, 1, 2, 1, 2)}, []*array.Array{x})
+		})
+	}
+}

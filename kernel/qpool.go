@@ -116,6 +116,7 @@ func (j *qPoolJob) run(w *Workspace, step string, out, x *array.Array, kernel, s
 	if out.Len() == 0 {
 		return
 	}
+	j.needPixels(step)
 	j.dst, j.src = bytesOut(out), loadBytesOf(w, x)
 	j.atPos, j.atChan, j.outPos, j.outChan = 1, j.inPlane, 1, j.outPlane
 	j.blocks, j.size = j.chans, 1

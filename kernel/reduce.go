@@ -19,11 +19,11 @@ type Reduce struct {
 
 // ScratchBytes implements Scratcher.
 func (r Reduce) ScratchBytes(out, in []*array.Array) int {
-	d := reduceType(out[0].DType(), in[0].DType())
-	if k := kindOf(r.Kind); k == redMax || k == redMin {
-		return orderedBytes(in[0], d) + scratchSize(out[0].Len(), 8) + partBytes(in[0].Len())
+	n := scratchSize(out[0].Len(), 8) + partBytes(in[0].Len())
+	if reducesAsStored(kindOf(r.Kind), out[0].DType(), in[0].DType()) {
+		n += denseBytes(in[0])
 	}
-	return asBytes(in[0], d) + scratchSize(out[0].Len(), 8) + partBytes(in[0].Len())
+	return n
 }
 
 // Run implements Step.
@@ -36,7 +36,11 @@ func (r Reduce) Run(w *Workspace, out, in []*array.Array) {
 	if g.count == 0 && g.outLen > 0 && (k == redMax || k == redMin) {
 		noElements(r.Kind)
 	}
-	switch reduceType(o.DType(), a.DType()) {
+	if !reducesAsStored(k, o.DType(), a.DType()) {
+		reduceBlocks(w, k, o, a, &g)
+		return
+	}
+	switch a.DType() {
 	case array.F32:
 		if k == redMax || k == redMin {
 			reduceTo[float32, float32](w, k, o, a, &g)
@@ -99,13 +103,7 @@ type accumulator interface {
 }
 
 func reduceTo[T scalar, A accumulator](w *Workspace, kind int, o, a *array.Array, g *groups) {
-	ordered := kind == redMax || kind == redMin
-	var x []T
-	if ordered {
-		x = loadOrdered[T](w, a)
-	} else {
-		x = loadAs[T](w, a)
-	}
+	x := loadAs[T](w, a)
 	acc := Scratch[A](w, g.outLen)
 	fillSlice(acc, identity[A](kind))
 	reduceSplit(w, kind, acc, x, g)
@@ -493,10 +491,12 @@ func sumRun[T scalar, A accumulator](x []T) A {
 
 // Var is the variance over Dims (all when empty): the sum of squared deviations
 // from the mean, divided by the element count less Correction, in float64 and
-// two passes. A second output, where there is one, receives the mean.
+// two passes. Root takes its square root before it is rounded to the type of the
+// result. A second output, where there is one, receives the mean.
 type Var struct {
 	Dims       []int
 	Correction float64
+	Root       bool
 }
 
 // ScratchBytes implements Scratcher.
@@ -510,13 +510,13 @@ func (v Var) Run(w *Workspace, out, in []*array.Array) {
 	var g groups
 	g.init("var", in[0].Shape(), v.Dims)
 	if scalarOf(in[0].DType()) == array.F32 {
-		variance[float32](w, v.Correction, out, in[0], &g)
+		variance[float32](w, v, out, in[0], &g)
 	} else {
-		variance[float64](w, v.Correction, out, in[0], &g)
+		variance[float64](w, v, out, in[0], &g)
 	}
 }
 
-func variance[T float32 | float64](w *Workspace, correction float64, out []*array.Array, a *array.Array, g *groups) {
+func variance[T float32 | float64](w *Workspace, v Var, out []*array.Array, a *array.Array, g *groups) {
 	defer w.Release(w.Mark())
 	x := loadAs[T](w, a)
 	mean, sq := Scratch[float64](w, g.outLen), Scratch[float64](w, g.outLen)
@@ -527,9 +527,11 @@ func variance[T float32 | float64](w *Workspace, correction float64, out []*arra
 		mean[i] = meanOf(mean[i], g.count)
 	}
 	squaresInto(sq, mean, x, g)
-	div := max(float64(g.count)-correction, 0)
+	div := max(float64(g.count)-v.Correction, 0)
 	for i := range sq {
-		sq[i] /= div
+		if sq[i] /= div; v.Root {
+			sq[i] = math.Sqrt(sq[i])
+		}
 	}
 	saveAs(out[0], sq)
 	if len(out) > 1 {

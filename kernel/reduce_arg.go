@@ -20,7 +20,7 @@ type ArgReduce struct {
 }
 
 // ScratchBytes implements Scratcher.
-func (r ArgReduce) ScratchBytes(_, in []*array.Array) int { return ownBytes(in[0]) }
+func (r ArgReduce) ScratchBytes(_, in []*array.Array) int { return bestBytes(in[0]) }
 
 // Run implements Step.
 func (r ArgReduce) Run(w *Workspace, out, in []*array.Array) {
@@ -56,18 +56,40 @@ func bestIndex(w *Workspace, step string, least bool, idx []int64, a *array.Arra
 	if n == 0 {
 		noElements(step)
 	}
-	switch scalarOf(a.DType()) {
-	case array.F32:
-		bestSplit(w, least, idx, loadOrdered[float32](w, a), n, inner)
+	switch a.DType() {
 	case array.F64:
-		bestSplit(w, least, idx, loadOrdered[float64](w, a), n, inner)
+		bestSplit(w, least, idx, rawDense[float64](w, a), n, inner)
+	case array.I8:
+		bestSplit(w, least, idx, rawDense[int8](w, a), n, inner)
+	case array.U8, array.Bool:
+		bestSplit(w, least, idx, rawDense[uint8](w, a), n, inner)
+	case array.I16:
+		bestSplit(w, least, idx, rawDense[int16](w, a), n, inner)
+	case array.U16:
+		bestSplit(w, least, idx, rawDense[uint16](w, a), n, inner)
+	case array.I32:
+		bestSplit(w, least, idx, rawDense[int32](w, a), n, inner)
+	case array.U32:
+		bestSplit(w, least, idx, rawDense[uint32](w, a), n, inner)
+	case array.I64:
+		bestSplit(w, least, idx, rawDense[int64](w, a), n, inner)
+	case array.U64:
+		bestSplit(w, least, idx, rawDense[uint64](w, a), n, inner)
 	default:
-		bestSplit(w, least, idx, loadOrdered[int64](w, a), n, inner)
+		bestSplit(w, least, idx, loadAs[float32](w, a), n, inner)
 	}
 }
 
+// bestBytes is the scratch that bestIndex takes: only f16 and bf16 are converted.
+func bestBytes(a *array.Array) int {
+	if a.DType().IsFloat() && a.DType().Size() == 2 {
+		return asBytes(a, array.F32)
+	}
+	return denseBytes(a)
+}
+
 // bestJob finds the extremes of a range of the outer dimension.
-type bestJob[T scalar] struct {
+type bestJob[T number] struct {
 	least    bool
 	idx      []int64
 	x        []T
@@ -80,7 +102,7 @@ func (j *bestJob[T]) Do(lo, hi int) {
 }
 
 // bestSplit is best, on several threads where that pays.
-func bestSplit[T scalar](w *Workspace, least bool, idx []int64, x []T, n, inner int) {
+func bestSplit[T number](w *Workspace, least bool, idx []int64, x []T, n, inner int) {
 	j := takeJob[bestJob[T]](w)
 	*j = bestJob[T]{least, idx, x, n, inner}
 	w.Parallel(len(idx)/inner, max(1, moveGrain/(n*inner)), j)
@@ -88,7 +110,7 @@ func bestSplit[T scalar](w *Workspace, least bool, idx []int64, x []T, n, inner 
 }
 
 // best sets idx to the positions of the extremes of x, seen as [?, n, inner].
-func best[T scalar](least bool, idx []int64, x []T, n, inner int) {
+func best[T number](least bool, idx []int64, x []T, n, inner int) {
 	if f, ok := any(x).([]float32); ok && bestFast(cpu.level, least, idx, f, n, inner) {
 		return
 	}
@@ -118,7 +140,7 @@ type MinMaxDim struct {
 
 // ScratchBytes implements Scratcher.
 func (r MinMaxDim) ScratchBytes(_, in []*array.Array) int {
-	return ownBytes(in[0])
+	return bestBytes(in[0])
 }
 
 // Run implements Step.

@@ -40,39 +40,39 @@ func loadPart[T scalar](w *Workspace, a *array.Array, lo, hi int) []T {
 		return nil
 	}
 	if sameBits[T](a.DType()) {
-		return rawDense[T](w, a)[lo:hi]
+		return rawPart[T](w, a, lo, hi)
 	}
 	buf := Scratch[T](w, hi-lo)
 	m := w.Mark()
 	switch a.DType() {
 	case array.F32:
-		convert(buf, rawDense[float32](w, a)[lo:hi])
+		convert(buf, rawPart[float32](w, a, lo, hi))
 	case array.F64:
-		convert(buf, rawDense[float64](w, a)[lo:hi])
+		convert(buf, rawPart[float64](w, a, lo, hi))
 	case array.F16:
-		for i, v := range rawDense[array.Half](w, a)[lo:hi] {
+		for i, v := range rawPart[array.Half](w, a, lo, hi) {
 			buf[i] = T(v.Float32())
 		}
 	case array.BF16:
-		for i, v := range rawDense[array.BFloat](w, a)[lo:hi] {
+		for i, v := range rawPart[array.BFloat](w, a, lo, hi) {
 			buf[i] = T(v.Float32())
 		}
 	case array.I8:
-		convert(buf, rawDense[int8](w, a)[lo:hi])
+		convert(buf, rawPart[int8](w, a, lo, hi))
 	case array.U8, array.Bool:
-		convert(buf, rawDense[uint8](w, a)[lo:hi])
+		convert(buf, rawPart[uint8](w, a, lo, hi))
 	case array.I16:
-		convert(buf, rawDense[int16](w, a)[lo:hi])
+		convert(buf, rawPart[int16](w, a, lo, hi))
 	case array.U16:
-		convert(buf, rawDense[uint16](w, a)[lo:hi])
+		convert(buf, rawPart[uint16](w, a, lo, hi))
 	case array.I32:
-		convert(buf, rawDense[int32](w, a)[lo:hi])
+		convert(buf, rawPart[int32](w, a, lo, hi))
 	case array.U32:
-		convert(buf, rawDense[uint32](w, a)[lo:hi])
+		convert(buf, rawPart[uint32](w, a, lo, hi))
 	case array.I64:
-		convert(buf, rawDense[int64](w, a)[lo:hi])
+		convert(buf, rawPart[int64](w, a, lo, hi))
 	default:
-		convert(buf, rawDense[uint64](w, a)[lo:hi])
+		convert(buf, rawPart[uint64](w, a, lo, hi))
 	}
 	w.Release(m)
 	return buf

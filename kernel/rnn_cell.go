@@ -92,7 +92,7 @@ func gateSigmoid[T real](level cpuLevel, dst, x []T) {
 		return
 	}
 	for i, v := range x {
-		dst[i] = T(1 / (1 + math.Exp(-float64(v))))
+		dst[i] = T(sigmoid64(float64(v)))
 	}
 }
 

@@ -17,12 +17,13 @@ type Step interface {
 	Run(w *Workspace, out, in []*array.Array)
 }
 
-// Viewer is a Step whose result is a view of its first input: View makes dst
-// (a header to overwrite) describe the result over in[0]'s storage and reports
-// true; it reports false when this layout needs a copy (then Run is called).
+// Viewer is a Step whose results are views of its first input: View makes dst
+// (headers of the results' types to overwrite) describe them over in[0]'s storage
+// and reports true; it reports false when this layout needs a copy (then Run is
+// called).
 type Viewer interface {
 	Step
-	View(dst *array.Array, in []*array.Array) bool
+	View(dst, in []*array.Array) bool
 }
 
 // Scratcher is a Step that takes scratch memory from its workspace.

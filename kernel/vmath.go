@@ -15,15 +15,15 @@ func vmath[T float32 | float64](op Code, d, a []T) bool {
 		}
 	case OpExp:
 		for i := range d {
-			d[i] = T(math.Exp(float64(a[i])))
+			d[i] = T(exp64(float64(a[i])))
 		}
 	case OpExpm1:
 		for i := range d {
-			d[i] = T(math.Expm1(float64(a[i])))
+			d[i] = T(expm164(float64(a[i])))
 		}
 	case OpLog:
 		for i := range d {
-			d[i] = T(math.Log(float64(a[i])))
+			d[i] = T(log64(float64(a[i])))
 		}
 	case OpLog1p:
 		for i := range d {
@@ -55,15 +55,15 @@ func trigBlock[T float32 | float64](op Code, d, a []T) bool {
 	switch op {
 	case OpSin:
 		for i := range d {
-			d[i] = T(math.Sin(float64(a[i])))
+			d[i] = T(sin64(float64(a[i])))
 		}
 	case OpCos:
 		for i := range d {
-			d[i] = T(math.Cos(float64(a[i])))
+			d[i] = T(cos64(float64(a[i])))
 		}
 	case OpTan:
 		for i := range d {
-			d[i] = T(math.Tan(float64(a[i])))
+			d[i] = T(tan64(float64(a[i])))
 		}
 	case OpAtan:
 		for i := range d {

@@ -24,7 +24,7 @@ func powPositive(x, y float64) float64 {
 	hi, lo := logPair(x)
 	p := y * hi
 	q := math.FMA(y, hi, -p) + float64(y*lo)
-	e := math.Exp(p)
+	e := exp64(p)
 	if e == 0 || math.IsInf(e, 0) {
 		return e
 	}

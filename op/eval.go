@@ -107,7 +107,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := step.(kernel.Viewer); ok && v.View(outs[0], in) {
+	if v, ok := step.(kernel.Viewer); ok && v.View(outs, in) {
 		return outs, nil
 	}
 	allocate(outs)

@@ -33,7 +33,7 @@ var (
 	// GetItem takes member Index out of a tuple.
 	//   %a = call_function[getitem](%split) {index=1} : f32[2]
 	GetItem = Define("getitem", Spec[GetItemAttrs]{
-		Doc: "getitem takes one member out of a tuple.", In: Args("tuple"), Class: Movement,
+		Doc: "getitem takes one member out of a tuple.", In: Args("tuple"), Class: Movement, ViewOf: 1,
 		Infer: func(*Infer, GetItemAttrs, []shape.Type) (shape.Type, error) { return shape.Type{}, nil },
 	})
 

@@ -65,7 +65,7 @@ func (o *Op) view(attrs any, in []*array.Array) []*array.Array {
 	if err != nil {
 		panic(located(err))
 	}
-	if v, ok := step.(kernel.Viewer); !ok || !v.View(outs[0], in) {
+	if v, ok := step.(kernel.Viewer); !ok || !v.View(outs, in) {
 		panic(notView{})
 	}
 	return outs

@@ -65,6 +65,9 @@ func Read(r io.Reader, limit int64) (*array.Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	if h.dtype == array.Bool {
+		array.Truths(s.Bytes()) // as NumPy, for which every byte but 0 is true
+	}
 	a := array.Make(h.dtype, nil, nil, 0, s)
 	if h.fortran {
 		slices.Reverse(h.shape)

@@ -211,3 +211,9 @@ func FuzzRead(f *testing.F) {
 		require.True(t, array.Equal(a, again))
 	})
 }
+
+func TestBoolsOfAnyByte(t *testing.T) {
+	a, err := Read(bytes.NewReader(file(1, "{'descr': '|b1', 'fortran_order': False, 'shape': (4,), }\n", 2, 0, 255, 1)), 100)
+	require.NoError(t, err)
+	require.Equal(t, []byte{1, 0, 1, 1}, array.Bytes(a))
+}

@@ -395,7 +395,7 @@ func (f *File) Info(name string) (d array.DType, shape []int, off, length int64,
 
 // Get returns a tensor. From Parse and ReadFile it shares the file's memory when
 // that is aligned for the element type, else it is a copy; from Open it is read
-// each time. Data is compared with its checksum when the file has checksums. The
+// each time. Bytes of bools other than 0 are true. Data is compared with its checksum when the file has checksums. The
 // error is a *diag.Error: CodeName, CodeRead or CodeChecksum.
 func (f *File) Get(name string) (*array.Array, error) {
 	e, ok := f.find(name)
@@ -411,19 +411,26 @@ func (f *File) Get(name string) (*array.Array, error) {
 		if err := f.check(e, a.Storage().Bytes()[:e.end-e.begin]); err != nil {
 			return nil, err
 		}
+		if e.dtype == array.Bool {
+			array.Truths(a.Storage().Bytes())
+		}
 		return a, nil
 	}
 	b := f.data[e.begin:e.end:e.end]
 	if err := f.check(e, b); err != nil {
 		return nil, err
 	}
-	if len(b) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
+	odd := e.dtype == array.Bool && !array.AreTruths(b)
+	if len(b) > 0 && !odd && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
 		a := array.Make(e.dtype, nil, nil, 0, array.WrapBytes(b))
 		a.Reset(e.dtype, shape)
 		return a, nil
 	}
 	a := array.New(e.dtype, shape...)
 	copy(a.Storage().Bytes(), b)
+	if odd {
+		array.Truths(a.Storage().Bytes())
+	}
 	return a, nil
 }
 

@@ -333,3 +333,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestBoolsOfAnyByte: a byte of a bool that is neither 0 nor 1 is true, and counts
+// as one; the file's own memory is not written.
+func TestBoolsOfAnyByte(t *testing.T) {
+	b := file(one("BOOL", "[4]", "[0,4]"), 4)
+	copy(b[len(b)-4:], []byte{2, 0, 255, 1})
+	before := bytes.Clone(b)
+	parsed, err := Parse(b)
+	require.NoError(t, err)
+	opened, err := Open(bytes.NewReader(b), int64(len(b)))
+	require.NoError(t, err)
+	for _, f := range []*File{parsed, opened} {
+		a, err := f.Get("a")
+		require.NoError(t, err)
+		require.Equal(t, []byte{1, 0, 1, 1}, array.Bytes(a))
+	}
+	require.Equal(t, before, b)
+}

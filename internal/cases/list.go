@@ -1,13 +1,15 @@
 package cases
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
 // All returns every case, with modules of its own on each call.
 func All() []Case {
-	return append(append(append(state(), results()...), shapes()...), control()...)
+	return slices.Concat(state(), results(), shapes(), control(), numeric())
 }
 
 func module(name string, m interface {

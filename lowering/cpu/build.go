@@ -231,8 +231,8 @@ func (b *builder) fail(n *graph.Node, err error) {
 	}
 }
 
-// compute adds the step of a call and the buffers of its results. A result that
-// is a view of the first operand takes no memory.
+// compute adds the step of a call and the buffers of its results. Results that
+// are views of the first operand take no memory.
 func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in []int) {
 	var out []int
 	for i, t := range members(n.Type()) {
@@ -248,10 +248,11 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in 
 	b.val[n] = out
 	st := b.source(n)
 	st.Kernel, st.Fields, st.In, st.Out = k, fields, in, out
-	if len(out) == 1 && len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st, out[0]) {
+	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st) {
 		st.View = true
-		b.p.Buffers[out[0]].Kind = plan.View
-		b.p.Buffers[out[0]].Of = b.root(in[0])
+		for _, o := range out {
+			b.p.Buffers[o].Kind, b.p.Buffers[o].Of = plan.View, b.root(in[0])
+		}
 	}
 	b.p.Steps = append(b.p.Steps, st)
 }

@@ -71,7 +71,7 @@ func TestViewChains(t *testing.T) {
 			copies++
 		}
 	}
-	require.Equal(t, 7, views, "reshapes of tensors without gaps, transposes, the slice")
+	require.Equal(t, 8, views, "the split, reshapes of tensors without gaps, transposes, the slice")
 	require.Equal(t, 1, copies, "a transposed tensor is flattened by copying it")
 	require.Contains(t, e.Plan().String(), "with Start = S-1, Stop = S (p)")
 }

@@ -122,7 +122,7 @@ func (x *instance) layOut() (scratch int, err error) {
 		c := &x.steps[i]
 		x.at = i
 		if c.view != nil {
-			if !c.view.View(c.out[0], c.in) {
+			if !c.view.View(c.out, c.in) {
 				return 0, x.noView()
 			}
 		} else if s, ok := c.kernel.(kernel.Scratcher); ok {
@@ -214,7 +214,7 @@ func (x *instance) execute(ctx context.Context) (err error) {
 			}
 		} else if c.view == nil {
 			c.kernel.Run(&x.ws, c.out, c.in)
-		} else if !c.view.View(c.out[0], c.in) {
+		} else if !c.view.View(c.out, c.in) {
 			return x.noView()
 		}
 	}

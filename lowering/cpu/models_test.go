@@ -47,7 +47,9 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 			}
 			out, err := e.Run(ctx, in)
 			require.NoError(t, err)
-			same(t, interpret(t, m, in...), out)
+			want := interpret(t, m, in...)
+			same(t, want, out)
+			again(t, e, in, want)
 		})
 	}
 }

@@ -45,13 +45,13 @@ func (p *prober) dense(t shape.Type) {
 	}
 }
 
-// view reports whether the step's result is a view for all samples, and lays it
-// out as such.
-func (p *prober) view(st *plan.Step, out int) bool {
+// view reports whether the step's results are views for all samples, and lays
+// them out as such.
+func (p *prober) view(st *plan.Step) bool {
 	if _, ok := st.Kernel.(kernel.Viewer); !ok {
 		return false
 	}
-	var laid [2]*array.Array
+	var laid [2][]*array.Array
 	for k := range p.hdr {
 		step, set, err := st.Instance()
 		if err != nil {
@@ -64,25 +64,27 @@ func (p *prober) view(st *plan.Step, out int) bool {
 			}
 			plan.Store(set[i], n)
 		}
-		if laid[k] = p.try(k, step.(kernel.Viewer), st.In, out); laid[k] == nil {
+		if laid[k] = p.try(k, step.(kernel.Viewer), st.In, st.Out); laid[k] == nil {
 			return false
 		}
 	}
 	for k := range p.hdr {
-		p.hdr[k][out] = laid[k]
+		for i, o := range st.Out {
+			p.hdr[k][o] = laid[k][i]
+		}
 	}
 	return true
 }
 
-// try returns the layout of a view, nil when there is none. Sample sizes that a
+// try returns the layouts of views, nil when there are none. Sample sizes that a
 // guard excludes make kernels refuse, which means no.
-func (p *prober) try(k int, v kernel.Viewer, operands []int, out int) (a *array.Array) {
+func (p *prober) try(k int, v kernel.Viewer, operands, results []int) (views []*array.Array) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(*diag.Error); !ok {
 				panic(r)
 			}
-			a = nil
+			views = nil
 		}
 	}()
 	in := make([]*array.Array, len(operands))
@@ -91,9 +93,12 @@ func (p *prober) try(k int, v kernel.Viewer, operands []int, out int) (a *array.
 			in[i] = p.hdr[k][o]
 		}
 	}
-	want := p.hdr[k][out]
-	dst := &array.Array{}
-	dst.Reset(want.DType(), want.Shape())
+	dst := make([]*array.Array, len(results))
+	for i, o := range results {
+		want := p.hdr[k][o]
+		dst[i] = &array.Array{}
+		dst[i].Reset(want.DType(), want.Shape())
+	}
 	if !v.View(dst, in) {
 		return nil
 	}

@@ -103,6 +103,7 @@ func TestRandomGraphsEqualTheInterpreter(t *testing.T) {
 				require.Equal(r, want[i].Shape(), out[i].Shape())
 				require.Equal(r, bits(want[i]), bits(out[i]), "result %d of\n%s", i, e.Plan())
 			}
+			again(t, e, in, want)
 		}
 	})
 }

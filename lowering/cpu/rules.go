@@ -21,6 +21,9 @@ var rules = lowering.Rules[rule]{
 		}
 		return same()
 	},
+	// A plan writes nothing but state, which mayAlias knows, and its results have
+	// memory of their own: a copy for its own sake is none.
+	std.Clone: func(*graph.Node, any, []shape.Type) (kernel.Step, int) { return same() },
 	std.Cast: func(n *graph.Node, _ any, in []shape.Type) (kernel.Step, int) {
 		if d := n.Type().DType(); d == array.Invalid || d != in[0].DType() {
 			return nil, 0

@@ -98,8 +98,13 @@ func (p *Plan) checkStep(s int, made []bool) error {
 	}
 	if st.View {
 		_, ok := st.Kernel.(kernel.Viewer)
-		if !ok || len(st.Out) != 1 || len(st.In) == 0 || st.In[0] < 0 || p.root(st.In[0]) != p.Buffers[st.Out[0]].Of {
+		if !ok || len(st.Out) == 0 || len(st.In) == 0 || st.In[0] < 0 {
 			return broken(name + " is not a view step")
+		}
+		for _, o := range st.Out {
+			if p.root(st.In[0]) != p.Buffers[o].Of {
+				return broken(name + " makes a view of another buffer than it reads")
+			}
 		}
 	}
 	if reflect.TypeOf(st.Kernel).Kind() != reflect.Pointer {

@@ -56,8 +56,8 @@ type Step struct {
 	Fields []Field     // fields of Kernel to be set when symbols are bound
 	Out    []int       // buffers; -1 for a result that nobody uses
 	In     []int       // buffers; -1 for absent operands
-	// View tells that the step only lays out its one result over In[0]: Kernel is
-	// a kernel.Viewer, and nothing is computed.
+	// View tells that the step only lays out its results over In[0]: Kernel is a
+	// kernel.Viewer, and nothing is computed.
 	View bool
 
 	// Regions are the plans of a control-flow step's bodies, in the order of the

@@ -50,6 +50,17 @@ func TestFunctionsWithinBounds(t *testing.T) {
 	}
 }
 
+// TestFunctionsAtExtremes: package math's assembly has log(5e-324) = -709.09 and
+// exp(709.78) = +Inf, and its angles near multiples of pi keep half their digits.
+func TestFunctionsAtExtremes(t *testing.T) {
+	for _, p := range extremePoints {
+		got := evalFloat(p.code, array.F64, p.x, p.y)
+		diff := ordered(array.F64, got) - ordered(array.F64, fromFloat(array.F64, p.r))
+		require.LessOrEqual(t, max(diff, -diff), int64(p.code.Info().ULP64), "%s(%v, %v) = %v, want %v",
+			p.code, p.x, p.y, toFloat(array.F64, got), p.r)
+	}
+}
+
 func TestFunctionsAtSpecialValues(t *testing.T) {
 	inf, nan, neg0 := math.Inf(1), math.NaN(), math.Copysign(0, -1)
 	for _, k := range []struct {

@@ -2,12 +2,15 @@ package expr_test
 
 import "github.com/gofx-dev/gofx/kernel"
 
-// functionPoints has arguments (exact in f32) and the results of 300-bit
-// arithmetic rounded to f64.
-var functionPoints = []struct {
+// functionPoint is a function's result r for x, or for x and y.
+type functionPoint struct {
 	code    kernel.Code
 	x, y, r float64
-}{
+}
+
+// functionPoints has arguments (exact in f32) and the results of 300-bit
+// arithmetic rounded to f64.
+var functionPoints = []functionPoint{
 	{kernel.OpExp, -100.0, 0, 3.720075976020836e-44},
 	{kernel.OpExp, -20.0, 0, 2.061153622438558e-09},
 	{kernel.OpExp, -1.0, 0, 0.36787944117144233},

@@ -3,6 +3,7 @@ package std
 import (
 	"math"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 )
@@ -40,7 +41,7 @@ var Gelu = defineUnary("gelu", unary[GeluAttrs]{
 	doc: "gelu is x times the standard normal distribution function of x, exact by erf or approximated by tanh.",
 	ref: "Hendrycks, Gimpel: Gaussian Error Linear Units, arXiv:1606.08415",
 	on:  onFloats, inPlace: true,
-	check: func(a GeluAttrs) {
+	check: func(a GeluAttrs, _ array.DType) {
 		if a.Approximate != "" && a.Approximate != "tanh" {
 			refuse(op.BadAttr, "approximate is "+a.Approximate+", expected tanh or nothing", "leave it empty for the exact function")
 		}
@@ -94,8 +95,9 @@ var (
 
 // softplus is log(1+exp(beta*x))/beta, and x itself where beta*x > threshold.
 func softplus(b *expr.Builder, x expr.Value, beta, threshold float64) expr.Value {
-	s := b.Mul(x, b.Like(x, beta))
-	return b.Select(b.Gt(s, b.Like(x, threshold)), x, b.Div(b.Log1p(b.Exp(s)), b.Like(x, beta)))
+	factor := like(b, x, "beta", beta)
+	s := b.Mul(x, factor)
+	return b.Select(b.Gt(s, like(b, x, "threshold", threshold)), x, b.Div(b.Log1p(b.Exp(s)), factor))
 }
 
 // HardtanhAttrs are the bounds of hardtanh; PyTorch's defaults are -1 and 1.
@@ -107,16 +109,17 @@ type HardtanhAttrs struct {
 // Hardtanh limits to [MinVal, MaxVal].
 var Hardtanh = defineUnary("hardtanh", unary[HardtanhAttrs]{
 	doc: "hardtanh is min(max(x, min_val), max_val).", on: onNumbers, inPlace: true, quant: op.QuantShared,
-	check: func(a HardtanhAttrs) {
+	check: func(a HardtanhAttrs, d array.DType) {
 		if !(a.MinVal <= a.MaxVal) {
 			refuse(op.BadAttr, "min_val is "+op.Float(a.MinVal).String()+" and max_val "+op.Float(a.MaxVal).String()+", expected min_val <= max_val", "swap them")
 		}
+		requireFits(d, "min_val", op.Float(a.MinVal), "max_val", op.Float(a.MaxVal))
 	},
 	f: func(b *expr.Builder, a HardtanhAttrs, x expr.Value) expr.Value {
 		return limit(b, x, a.MinVal, a.MaxVal)
 	},
 	attrs: []HardtanhAttrs{{-1, 1}, {0, 6}, {-2, 2}},
-	wrong: []HardtanhAttrs{{1, -1}, {math.NaN(), 1}},
+	wrong: []HardtanhAttrs{{1, -1}, {math.NaN(), 1}, {-1e39, 1}},
 })
 
 // AlphaAttrs are the attributes of elu and celu; PyTorch's default is 1.
@@ -129,26 +132,27 @@ var Elu = defineUnary("elu", unary[AlphaAttrs]{
 	doc: "elu is x where x > 0, else alpha * (exp(x) - 1).", ref: "Clevert, Unterthiner, Hochreiter: arXiv:1511.07289",
 	on: onFloats, inPlace: true,
 	f: func(b *expr.Builder, a AlphaAttrs, x expr.Value) expr.Value {
-		return b.Select(b.Gt(x, b.Like(x, 0)), x, b.Mul(b.Expm1(x), b.Like(x, a.Alpha)))
+		return b.Select(b.Gt(x, b.Like(x, 0)), x, b.Mul(b.Expm1(x), like(b, x, "alpha", a.Alpha)))
 	},
 	attrs: []AlphaAttrs{{1}, {0.5}},
+	wrong: []AlphaAttrs{{1e39}},
 })
 
 // Celu is the continuously differentiable exponential linear unit.
 var Celu = defineUnary("celu", unary[AlphaAttrs]{
 	doc: "celu is x where x > 0, else alpha * (exp(x / alpha) - 1).", ref: "Barron: arXiv:1704.07483",
 	on: onFloats, inPlace: true,
-	check: func(a AlphaAttrs) {
+	check: func(a AlphaAttrs, _ array.DType) {
 		if a.Alpha == 0 {
 			refuse(op.BadAttr, "alpha is 0.0, expected another number", "use relu")
 		}
 	},
 	f: func(b *expr.Builder, a AlphaAttrs, x expr.Value) expr.Value {
-		alpha := b.Like(x, a.Alpha)
+		alpha := like(b, x, "alpha", a.Alpha)
 		return b.Select(b.Gt(x, b.Like(x, 0)), x, b.Mul(b.Expm1(b.Div(x, alpha)), alpha))
 	},
 	attrs: []AlphaAttrs{{1}, {0.5}},
-	wrong: []AlphaAttrs{{0}},
+	wrong: []AlphaAttrs{{0}, {-1e39}},
 })
 
 // LeakyReluAttrs are the attributes of leaky_relu; PyTorch's default is 0.01.
@@ -160,9 +164,10 @@ type LeakyReluAttrs struct {
 var LeakyRelu = defineUnary("leaky_relu", unary[LeakyReluAttrs]{
 	doc: "leaky_relu is x where x > 0, else negative_slope * x.", on: onFloats, inPlace: true,
 	f: func(b *expr.Builder, a LeakyReluAttrs, x expr.Value) expr.Value {
-		return b.Select(b.Gt(x, b.Like(x, 0)), x, b.Mul(x, b.Like(x, a.NegativeSlope)))
+		return b.Select(b.Gt(x, b.Like(x, 0)), x, b.Mul(x, like(b, x, "negative_slope", a.NegativeSlope)))
 	},
 	attrs: []LeakyReluAttrs{{0.01}, {0.2}},
+	wrong: []LeakyReluAttrs{{1e39}},
 })
 
 // SoftplusAttrs are the attributes of softplus; PyTorch's defaults are 1 and 20.
@@ -174,7 +179,7 @@ type SoftplusAttrs struct {
 // Softplus is a smooth relu; it is linear where Beta*x > Threshold.
 var Softplus = defineUnary("softplus", unary[SoftplusAttrs]{
 	doc: "softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.", on: onFloats, inPlace: true,
-	check: func(a SoftplusAttrs) {
+	check: func(a SoftplusAttrs, _ array.DType) {
 		if a.Beta == 0 {
 			refuse(op.BadAttr, "beta is 0.0, expected another number", "PyTorch's default is 1")
 		}
@@ -183,7 +188,7 @@ var Softplus = defineUnary("softplus", unary[SoftplusAttrs]{
 		return softplus(b, x, a.Beta, a.Threshold)
 	},
 	attrs: []SoftplusAttrs{{1, 20}, {2, 5}},
-	wrong: []SoftplusAttrs{{0, 20}},
+	wrong: []SoftplusAttrs{{0, 20}, {1, 1e39}, {1e39, 20}},
 })
 
 // ThresholdAttrs are the attributes of threshold.
@@ -195,8 +200,12 @@ type ThresholdAttrs struct {
 // Threshold replaces small values; NaN stays NaN.
 var Threshold = defineUnary("threshold", unary[ThresholdAttrs]{
 	doc: "threshold is x where x > threshold, else value.", on: onNumbers, inPlace: true,
+	check: func(a ThresholdAttrs, d array.DType) {
+		requireFits(d, "threshold", op.Float(a.Threshold), "value", op.Float(a.Value))
+	},
 	f: func(b *expr.Builder, a ThresholdAttrs, x expr.Value) expr.Value {
 		return b.Select(b.Le(x, b.Like(x, a.Threshold)), b.Like(x, a.Value), x)
 	},
 	attrs: []ThresholdAttrs{{0.1, 20}, {-1, 0}},
+	wrong: []ThresholdAttrs{{1e39, 0}, {0, -1e39}},
 })

@@ -41,7 +41,7 @@ var Add = op.Define("add", op.Spec[AddAttrs]{
 			requireNoAlpha(a.Alpha)
 			return []expr.Value{b.Or(l, r)}
 		}
-		return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Add, l, r, a.Alpha), d)}
+		return []expr.Value{b.Cast(scaled(b, d, (*expr.Builder).Add, l, r, a.Alpha), d)}
 	},
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(binarySamples(g, onAny, addAttrs),
@@ -55,6 +55,8 @@ var Add = op.Define("add", op.Spec[AddAttrs]{
 		return append(bad[:3:3], // add has no reverse
 			op.BadSample{Name: "float alpha of i64", Attrs: AddAttrs{Alpha: op.Float(0.5)},
 				In: []*array.Array{g.Int(5, 4), g.Int(5, 4)}, Code: op.BadAttr},
+			op.BadSample{Name: "alpha beyond i8", Attrs: AddAttrs{Alpha: op.Int(300)},
+				In: []*array.Array{array.New(array.I8, 2), array.New(array.I8, 2)}, Code: op.BadAttr},
 			op.BadSample{Name: "alpha of bool", Attrs: AddAttrs{Alpha: op.Int(2)},
 				In: []*array.Array{g.Bool(4), g.Bool(4)}, Code: op.BadAttr})
 	},
@@ -68,17 +70,20 @@ func requireNoAlpha(alpha op.Scalar) {
 	}
 }
 
-// scaled returns f(l, alpha*r); f16 and bf16 are computed in f32 when alpha is
-// given.
-func scaled(b *expr.Builder, f func(b *expr.Builder, x, y expr.Value) expr.Value, l, r expr.Value, alpha op.Scalar) expr.Value {
+// scaled returns f(l, alpha*r) for an alpha of type d; f16 and bf16 are computed
+// in f32 when alpha is given.
+func scaled(b *expr.Builder, d array.DType, f func(b *expr.Builder, x, y expr.Value) expr.Value, l, r expr.Value, alpha op.Scalar) expr.Value {
 	if !alpha.Present() {
 		return f(b, l, r)
 	}
 	if alpha.IsFloat() && !l.DType().IsFloat() {
 		refuse(op.BadAttr, "alpha is "+alpha.String()+" for "+l.DType().String()+" operands, expected an integer", "cast the operands to a floating-point type")
 	}
+	if err := checkFits("alpha", d, alpha); err != nil {
+		panic(err)
+	}
 	l, r = b.Widen(l), b.Widen(r)
-	return f(b, l, b.Mul(r, number(b, r.DType(), alpha)))
+	return f(b, l, b.Mul(r, converted(b, r.DType(), alpha)))
 }
 
 // Sub subtracts.
@@ -91,7 +96,7 @@ var Sub = op.Define("sub", op.Spec[SubAttrs]{
 			refuse(op.DTypeMismatch, "element type bool, expected "+onNumbers.text, "use logical_xor or bitwise_xor")
 		}
 		l, r := twoOperands(b, x, a.Other, a.Reverse)
-		return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Sub, l, r, a.Alpha), d)}
+		return []expr.Value{b.Cast(scaled(b, d, (*expr.Builder).Sub, l, r, a.Alpha), d)}
 	},
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(binarySamples(g, onNumbers, subAttrs),
@@ -118,9 +123,9 @@ var Mul = defineBinary("mul", binary[BinaryAttrs]{
 })
 
 // Div divides: integers and bool are promoted to f32 unless a rounding mode is
-// given. Rounded division of integers by zero gives 0.
+// given.
 var Div = op.Define("div", op.Spec[DivAttrs]{
-	Doc: "div is the true quotient x / other, or the quotient rounded by rounding_mode.", In: op.Args("x", "other?"), InPlace: true,
+	Doc: "div is the true quotient x / other, or the quotient rounded by rounding_mode; rounded, integers by a zero in a tensor give 0, where PyTorch fails.", In: op.Args("x", "other?"), InPlace: true,
 	Promote: func(a DivAttrs, in []shape.Type) array.DType {
 		d := a.Other.Promote(op.Promote(in))
 		if a.RoundingMode == "" {
@@ -131,6 +136,7 @@ var Div = op.Define("div", op.Spec[DivAttrs]{
 	Expr: func(b *expr.Builder, a DivAttrs, x []expr.Value) []expr.Value {
 		d := x[0].DType()
 		onNumbers.require(d)
+		divisor(ReversibleAttrs{Other: a.Other, Reverse: a.Reverse}, d)
 		l, r := twoOperands(b, x, a.Other, a.Reverse)
 		var y expr.Value
 		switch a.RoundingMode {
@@ -160,6 +166,7 @@ var Div = op.Define("div", op.Spec[DivAttrs]{
 	Bad: func(g *op.Gen) []op.BadSample {
 		return append(binaryBad(g, onAny, divAttrs("")),
 			op.BadSample{Name: "floor of bool", Attrs: DivAttrs{RoundingMode: "floor"}, In: []*array.Array{g.Bool(2), g.Bool(2)}, Code: op.DTypeMismatch},
+			op.BadSample{Name: "floor by zero", Attrs: DivAttrs{Other: op.Int(0), RoundingMode: "floor"}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr},
 			op.BadSample{Name: "unknown mode", Attrs: DivAttrs{RoundingMode: "up"}, In: []*array.Array{g.Normal(2), g.Normal(2)}, Code: op.BadAttr})
 	},
 })
@@ -168,20 +175,43 @@ func divAttrs(mode string) func(op.Scalar, bool) any {
 	return func(n op.Scalar, reverse bool) any { return DivAttrs{Other: n, Reverse: reverse, RoundingMode: mode} }
 }
 
-// FloorDivide divides and rounds down; integers by zero give 0.
+// Integers divided by a zero in a tensor give 0, in every engine: an operator has
+// a result for all elements, so that where may choose between them and passes may
+// drop, merge and reorder. A divisor that is the number 0 is refused. The least
+// integer by -1 is itself, with remainder 0.
+
+// FloorDivide divides and rounds down.
 var FloorDivide = defineReversible("floor_divide", binary[ReversibleAttrs]{
-	doc: "floor_divide is the quotient x / other rounded down.", on: onNumbers, inPlace: true, f: (*expr.Builder).FloorDiv,
+	doc: "floor_divide is the quotient x / other rounded down; integers by a zero in a tensor give 0, where PyTorch fails.",
+	on:  onNumbers, inPlace: true, f: (*expr.Builder).FloorDiv, check: divisor, bad: zeroDivisors,
 })
 
-// Remainder is Python's x % other; integers by zero give 0.
+// Remainder is Python's x % other.
 var Remainder = defineReversible("remainder", binary[ReversibleAttrs]{
-	doc: "remainder is the remainder of floored division, with the sign of other.", on: onNumbers, inPlace: true, f: (*expr.Builder).Mod,
+	doc: "remainder is the remainder of floored division, with the sign of other; integers by a zero in a tensor give 0, where PyTorch fails.",
+	on:  onNumbers, inPlace: true, f: (*expr.Builder).Mod, check: divisor, bad: zeroDivisors,
 })
 
-// Fmod is C's fmod; integers by zero give 0.
+// Fmod is C's fmod.
 var Fmod = defineReversible("fmod", binary[ReversibleAttrs]{
-	doc: "fmod is the remainder of truncated division, with the sign of x.", on: onNumbers, inPlace: true, f: (*expr.Builder).Rem,
+	doc: "fmod is the remainder of truncated division, with the sign of x; integers by a zero in a tensor give 0, where PyTorch fails.",
+	on:  onNumbers, inPlace: true, f: (*expr.Builder).Rem, check: divisor, bad: zeroDivisors,
 })
+
+// divisor refuses to divide integers by a number that is 0 in their type.
+func divisor(a ReversibleAttrs, d array.DType) {
+	if a.Other.Present() && !a.Reverse && d.IsInt() && uint64(a.Other.Int64())<<(64-8*d.Size()) == 0 {
+		refuse(op.BadAttr, "other is "+a.Other.String()+", which is 0 as "+d.String()+", expected another number to divide integers by",
+			"cast x to a floating-point type")
+	}
+}
+
+func zeroDivisors(g *op.Gen) []op.BadSample {
+	return []op.BadSample{
+		{Name: "zero of i64", Attrs: ReversibleAttrs{Other: op.Int(0)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr},
+		{Name: "zero as i8", Attrs: ReversibleAttrs{Other: op.Int(256)}, In: []*array.Array{array.New(array.I8, 2)}, Code: op.BadAttr},
+	}
+}
 
 // Pow raises to a power. A negative exponent of integers is an error when it is
 // a number; in a tensor it gives 0 unless the base is 1 or -1.
@@ -190,6 +220,12 @@ var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 	check: func(a ReversibleAttrs, d array.DType) {
 		if a.Other.IsInt() && !a.Reverse && d.IsInt() && a.Other.Int64() < 0 {
 			refuse(op.BadAttr, "integers to the negative power "+a.Other.String()+", expected a power of 0 or more", "cast x to a floating-point type")
+		}
+		// PyTorch takes infinity for a number beyond f32 or f64 here, not for one beyond f16.
+		if d.IsInt() || d.Size() == 2 && !a.Reverse {
+			if err := checkFits("other", d, a.Other); err != nil {
+				panic(err)
+			}
 		}
 	},
 	samples: func(g *op.Gen) []op.Sample {
@@ -201,7 +237,12 @@ var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 			In: []*array.Array{array.FromSlice([]int32{-3, 0, 5, 70000})}})
 	},
 	bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{{Name: "negative power of i64", Attrs: ReversibleAttrs{Other: op.Int(-1)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr}}
+		return []op.BadSample{
+			{Name: "negative power of i64", Attrs: ReversibleAttrs{Other: op.Int(-1)}, In: []*array.Array{g.Int(5, 2)}, Code: op.BadAttr},
+			{Name: "power beyond i8", Attrs: ReversibleAttrs{Other: op.Int(300)}, In: []*array.Array{array.New(array.I8, 2)}, Code: op.BadAttr},
+			{Name: "base beyond i8", Attrs: ReversibleAttrs{Other: op.Int(300), Reverse: true}, In: []*array.Array{array.New(array.I8, 2)}, Code: op.BadAttr},
+			{Name: "power beyond bf16", Attrs: ReversibleAttrs{Other: op.Float(3.4e38)}, In: []*array.Array{array.New(array.BF16, 2)}, Code: op.BadAttr},
+		}
 	},
 })
 

@@ -178,8 +178,9 @@ func scaledQuery(c composer, scale op.Scalar, q op.Value) op.Value {
 	case ok:
 		return c.scale(q, op.Float(1/math.Sqrt(float64(n))))
 	}
-	size := c.Call(Cast, CastAttrs{q.Type().DType()}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
-	return c.mul(q, c.apply(Rsqrt, size))
+	wide, back := widened(c, q)
+	size := c.Call(Cast, CastAttrs{wide.Type().DType()}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
+	return back(c.mul(wide, c.apply(Rsqrt, size)))
 }
 
 // keepWhere sets scores to -inf where mask is false.

@@ -109,7 +109,11 @@ var Where = op.Define("where", op.Spec[WhereAttrs]{
 		if a.Other.Present() {
 			given = in[:2]
 		}
-		return broadcastAs(c, wherePromote(a, given), given)
+		d := wherePromote(a, given)
+		if err := checkFits("other", d, a.Other); err != nil {
+			return shape.Type{}, err
+		}
+		return broadcastAs(c, d, given)
 	},
 	Promote: wherePromote,
 	Expr: func(b *expr.Builder, a WhereAttrs, x []expr.Value) []expr.Value {
@@ -117,7 +121,7 @@ var Where = op.Define("where", op.Spec[WhereAttrs]{
 			if !a.Other.Present() {
 				refuse(op.OperandCount, "neither operand other nor the number other is given, expected one of them", "give a tensor or a number")
 			}
-			x[2] = number(b, x[1].DType(), a.Other)
+			x[2] = number(b, x[1].DType(), "other", a.Other)
 		}
 		return []expr.Value{b.Select(b.Input(0, array.Bool), x[1], x[2])}
 	},
@@ -129,6 +133,7 @@ var Where = op.Define("where", op.Spec[WhereAttrs]{
 			{Name: "float condition", Attrs: none, In: []*array.Array{g.Normal(3), g.Normal(3), g.Normal(3)}, Code: op.DTypeMismatch},
 			{Name: "no other", Attrs: none, In: []*array.Array{g.Bool(3), g.Normal(3)}, Code: op.OperandCount},
 			{Name: "two others", Attrs: WhereAttrs{op.Int(1)}, In: []*array.Array{g.Bool(3), g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
+			{Name: "number beyond i8", Attrs: WhereAttrs{op.Int(300)}, In: []*array.Array{g.Bool(3), array.New(array.I8, 3)}, Code: op.BadAttr},
 			{Name: "shapes", Attrs: none, In: []*array.Array{g.Bool(3), g.Normal(3), g.Normal(4)}, Code: op.ShapeMismatch},
 		}
 	},
@@ -181,11 +186,14 @@ var MaskedFill = op.Define("masked_fill", op.Spec[MaskedFillAttrs]{
 			return shape.Type{}, diag.New(op.BadAttr, "value is "+a.Value.String()+" for "+d.String()+" elements, expected an integer").
 				WithHint("cast x to a floating-point type")
 		}
+		if err := checkFits("value", in[0].DType(), a.Value); err != nil {
+			return shape.Type{}, err
+		}
 		return broadcastAs(c, in[0].DType(), in)
 	},
 	Promote: func(_ MaskedFillAttrs, in []shape.Type) array.DType { return in[0].DType() },
 	Expr: func(b *expr.Builder, a MaskedFillAttrs, x []expr.Value) []expr.Value {
-		return []expr.Value{b.Select(b.Input(1, array.Bool), number(b, x[0].DType(), a.Value), x[0])}
+		return []expr.Value{b.Select(b.Input(1, array.Bool), number(b, x[0].DType(), "value", a.Value), x[0])}
 	},
 	Samples: func(g *op.Gen) []op.Sample {
 		inf := MaskedFillAttrs{op.Float(math.Inf(-1))}
@@ -205,6 +213,8 @@ var MaskedFill = op.Define("masked_fill", op.Spec[MaskedFillAttrs]{
 		one := MaskedFillAttrs{op.Int(1)}
 		return []op.BadSample{
 			{Name: "mask", Attrs: one, In: []*array.Array{g.Normal(3), g.Int(2, 3)}, Code: op.DTypeMismatch},
+			{Name: "beyond u8", Attrs: MaskedFillAttrs{op.Int(300)}, In: []*array.Array{array.New(array.U8, 3), g.Bool(3)}, Code: op.BadAttr},
+			{Name: "beyond f32", Attrs: MaskedFillAttrs{op.Float(-1e300)}, In: []*array.Array{g.Normal(3), g.Bool(3)}, Code: op.BadAttr},
 			{Name: "shapes", Attrs: one, In: []*array.Array{g.Normal(3), g.Bool(4)}, Code: op.ShapeMismatch},
 			{Name: "no value", Attrs: MaskedFillAttrs{}, In: []*array.Array{g.Normal(3), g.Bool(3)}, Code: op.BadAttr},
 			{Name: "fraction of i64", Attrs: MaskedFillAttrs{op.Float(0.5)}, In: []*array.Array{g.Int(9, 3), g.Bool(3)}, Code: op.BadAttr},

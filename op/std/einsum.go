@@ -19,7 +19,8 @@ type EinsumAttrs struct {
 	Equation string `fx:",arg"`
 }
 
-// Einsum is torch.einsum. Operands are contracted from left to right.
+// Einsum is torch.einsum. Operands are contracted from left to right. The result
+// has memory of its own, also where PyTorch returns a view ("ii->i").
 var Einsum = op.Define("einsum", op.Spec[EinsumAttrs]{
 	Doc: "einsum sums products of the elements of the operands over the letters that the result of equation lacks.",
 	In:  op.Args("operands..."), Class: op.Contraction,
@@ -235,6 +236,7 @@ func (e *einsumPlan) contract(c composer, in []op.Value) op.Value {
 		}
 		acc = e.pair(c, acc, work[i], keep)
 	}
+	moved := len(in) == 1 && !slices.ContainsFunc(acc.labels, func(l label) bool { return !slices.Contains(e.out, l) })
 	acc = sumLabels(c, acc, func(l label) bool { return !slices.Contains(e.out, l) })
 	// A label of the result that was dropped for its size of 1 cannot be missing:
 	// the operand that gave the label its size has it.
@@ -242,10 +244,15 @@ func (e *einsumPlan) contract(c composer, in []op.Value) op.Value {
 	for i, l := range e.out {
 		perm[i] = slices.Index(acc.labels, l)
 	}
-	if slices.IsSorted(perm) {
-		return acc.v
+	v := acc.v
+	if !slices.IsSorted(perm) {
+		v = c.permute(v, perm...)
 	}
-	return c.permute(acc.v, perm...)
+	if moved {
+		// Whether the result is a view must not depend on the equation.
+		v = c.Call(Clone, op.None{}, v)
+	}
+	return v
 }
 
 // distinct takes diagonals so that each label occurs once, and drops dimensions
@@ -320,6 +327,9 @@ func (e *einsumPlan) pair(c composer, x, y tensor, keep []label) tensor {
 		}
 	}
 	out := slices.Concat(batch, left, right)
+	if e.unsized(slices.Concat(out, inner)) {
+		return pairUnsized(c, x, y, batch, inner, left, right)
+	}
 	if len(inner) == 0 {
 		ones := make([]shape.Dim, len(left))
 		for i := range ones {

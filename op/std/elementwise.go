@@ -106,18 +106,33 @@ func uncast[A any](A, []shape.Type) array.DType { return array.Invalid }
 // has reports whether an operand is present.
 func has(v expr.Value) bool { return v.DType() != array.Invalid }
 
-// number returns s as a constant of type d.
-func number(b *expr.Builder, d array.DType, s op.Scalar) expr.Value {
-	if s.IsFloat() {
-		return b.Const(d, s.Float64())
-	}
-	return b.ConstInt(d, s.Int64())
-}
-
 // twoOperands returns the operands of a binary operator, the second from x or
 // from the number other. f16 and bf16 tensors are widened when they meet a
 // number, so that the number is not rounded on its own.
 func twoOperands(b *expr.Builder, x []expr.Value, other op.Scalar, reverse bool) (l, r expr.Value) {
+	if checkTwo(x, other, reverse); has(x[1]) {
+		return x[0], x[1]
+	}
+	l = b.Widen(x[0])
+	r = converted(b, l.DType(), other)
+	if reverse {
+		return r, l
+	}
+	return l, r
+}
+
+// comparedOperands is twoOperands for comparisons: a number is rounded to the
+// tensor's element type, so that an f16 0.1 equals the number 0.1.
+func comparedOperands(b *expr.Builder, x []expr.Value, other op.Scalar) (l, r expr.Value) {
+	if checkTwo(x, other, false); has(x[1]) {
+		return x[0], x[1]
+	}
+	return x[0], converted(b, x[0].DType(), other)
+}
+
+// checkTwo refuses all but one of a second operand and a number, and two tensors
+// reversed.
+func checkTwo(x []expr.Value, other op.Scalar, reverse bool) {
 	switch {
 	case has(x[1]) && other.Present():
 		refuse(op.OperandCount, "operand other and the number "+other.String()+" are both given, expected one of them", "leave one out")
@@ -125,15 +140,7 @@ func twoOperands(b *expr.Builder, x []expr.Value, other op.Scalar, reverse bool)
 		refuse(op.OperandCount, "neither operand other nor the number other is given, expected one of them", "give a tensor or a number")
 	case has(x[1]) && reverse:
 		refuse(op.BadAttr, "reverse is set for two tensors, expected a tensor and a number", "swap the operands")
-	case has(x[1]):
-		return x[0], x[1]
 	}
-	l = b.Widen(x[0])
-	r = number(b, l.DType(), other)
-	if reverse {
-		return r, l
-	}
-	return l, r
 }
 
 // binary describes an operator with attributes A, BinaryAttrs or ReversibleAttrs.
@@ -147,6 +154,27 @@ type binary[A any] struct {
 	grad    gradient[A]
 	samples func(g *op.Gen) []op.Sample // more than the family's
 	bad     func(g *op.Gen) []op.BadSample
+}
+
+// refuses reports whether the operator takes no such attributes with operands of
+// the promoted type d.
+func (s binary[A]) refuses(a A, d array.DType) (refused bool) {
+	if s.check == nil {
+		return false
+	}
+	defer func() { refused = recover() != nil }()
+	s.check(a, d)
+	return false
+}
+
+func typesOf(in []*array.Array) []shape.Type {
+	types := make([]shape.Type, len(in))
+	for i, x := range in {
+		if x != nil {
+			types[i] = shape.TypeOf(x)
+		}
+	}
+	return types
 }
 
 // gradient is the type of op.Spec.Grad.
@@ -170,12 +198,12 @@ func defineReversible(name string, s binary[ReversibleAttrs]) *op.Op {
 
 func binaryOp[A any](name string, s binary[A], parts func(A) (other op.Scalar, reverse bool),
 	attrs func(op.Scalar, bool) any, bad func(*op.Gen) []op.BadSample) *op.Op {
+	compute := func(a A, in []shape.Type) array.DType {
+		other, _ := parts(a)
+		return s.on.compute(other.Promote(op.Promote(in)))
+	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad,
-		Promote: func(a A, in []shape.Type) array.DType {
-			other, _ := parts(a)
-			return s.on.compute(other.Promote(op.Promote(in)))
-		},
+		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad, Promote: compute,
 		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			s.on.require(d)
@@ -183,14 +211,19 @@ func binaryOp[A any](name string, s binary[A], parts func(A) (other op.Scalar, r
 				s.check(a, d)
 			}
 			other, reverse := parts(a)
-			l, r := twoOperands(b, x, other, reverse)
 			if s.toBool {
+				l, r := comparedOperands(b, x, other)
 				return []expr.Value{b.Cast(s.f(b, l, r), array.Bool)}
 			}
+			l, r := twoOperands(b, x, other, reverse)
 			return []expr.Value{b.Cast(s.f(b, l, r), d)}
 		},
 		Samples: func(g *op.Gen) []op.Sample {
 			all := binarySamples(g, s.on, attrs)
+			all = slices.DeleteFunc(all, func(p op.Sample) bool {
+				a := p.Attrs.(A)
+				return s.refuses(a, compute(a, typesOf(p.In)))
+			})
 			if s.samples != nil {
 				all = append(all, s.samples(g)...)
 			}
@@ -212,7 +245,7 @@ type unary[A any] struct {
 	ref     string
 	on      domain
 	f       func(b *expr.Builder, a A, x expr.Value) expr.Value // x is f32 for f16 and bf16
-	check   func(a A)                                           // refuses attributes out of range; nil for none
+	check   func(a A, d array.DType)                            // refuses attributes out of range for x of type d; nil for none
 	promote func(a A, d array.DType) array.DType                // numbers in attributes; nil for none
 	keepInt bool                                                // integers and bool are returned as they are
 	toBool  bool
@@ -240,7 +273,7 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 			d := x[0].DType()
 			s.on.require(d)
 			if s.check != nil {
-				s.check(a)
+				s.check(a, d)
 			}
 			if s.keepInt && !d.IsFloat() {
 				return []expr.Value{x[0]}
@@ -251,9 +284,24 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 			}
 			return []expr.Value{b.Cast(y, d)}
 		},
-		Samples: func(g *op.Gen) []op.Sample { return unarySamples(g, s.on, s.attrs) },
-		Bad:     func(g *op.Gen) []op.BadSample { return unaryBad(g, s.on, s.attrs[0], s.wrong) },
+		Samples: func(g *op.Gen) []op.Sample {
+			return slices.DeleteFunc(unarySamples(g, s.on, s.attrs), func(p op.Sample) bool { return s.refuses(p.Attrs.(A), p.In[0].DType()) })
+		},
+		Bad: func(g *op.Gen) []op.BadSample { return unaryBad(g, s.on, s.attrs[0], s.wrong) },
 	})
+}
+
+// refuses reports whether the attributes are out of range for x of type d.
+func (s unary[A]) refuses(a A, d array.DType) (refused bool) {
+	if s.check == nil {
+		return false
+	}
+	if s.promote != nil {
+		d = s.promote(a, d)
+	}
+	defer func() { refused = recover() != nil }()
+	s.check(a, d)
+	return false
 }
 
 // plain adapts a method of expr.Builder to unary.f for operators without attributes.

@@ -1,6 +1,8 @@
 package std
 
 import (
+	"math"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 )
@@ -29,16 +31,22 @@ func binarySamples(g *op.Gen, on domain, attrs func(n op.Scalar, reverse bool) a
 		with("number", g.Normal(2, 5), op.Float(1.25), false)
 		with("number of f16", array.Cast(g.Normal(5), array.F16), op.Float(0.1), false)
 		with("reversed number", g.Uniform(0.5, 2, 6), op.Int(3), true)
+		with("number that f16 rounds", array.Cast(array.FromSlice([]float32{0.0999, 0.1, 0.2, 1e5}), array.F16), op.Float(0.1), false)
+		with("number beyond f32", array.FromSlice([]float32{-1, 1, float32(math.Inf(1))}), op.Float(1e300), false)
 	}
 	if on.int {
 		add("i64", g.Int(9, 3, 4), g.Int(5, 4))
 		add("i32 and i64", array.Cast(g.Int(9, 6), array.I32), g.Int(5, 6))
 		add("u8 and i8", array.Cast(g.Int(200, 6), array.U8), array.Cast(g.Int(7, 6), array.I8))
 		add("negative", array.FromSlice([]int64{-7, 7, -7, 7, 0, -1}), array.FromSlice([]int64{2, 3, 5, 0, 4, 1}))
+		add("least by -1", array.FromSlice([]int8{-128, 127, -128}), array.FromSlice([]int8{-1, -1, 1}))
+		add("least i64 by -1", array.FromSlice([]int64{math.MinInt64, math.MinInt64, 5}), array.FromSlice([]int64{-1, 1, -1}))
 		add("zero size i32", array.New(array.I32, 2, 0), array.New(array.I32, 1))
 		add("strided i16", g.Strided(array.Cast(g.Int(9, 3, 2), array.I16)), array.Cast(g.Int(5, 2), array.I16))
 		with("number of i64", g.Int(9, 5), op.Int(3), false)
 		with("reversed number of i32", array.Cast(g.Int(6, 5), array.I32), op.Int(2), true)
+		with("number beyond i8", array.FromSlice([]int8{-100, 1, 2, 44}), op.Int(300), false)
+		with("negative number of u8", array.FromSlice([]uint8{1, 2, 250, 255}), op.Int(-1), false)
 	}
 	if on.int && on.float {
 		add("i64 and f32", g.Int(9, 5), g.Normal(5))

@@ -1,6 +1,7 @@
 package std
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -54,20 +55,27 @@ var Full = op.Define("full", op.Spec[FullAttrs]{
 		if !a.Value.Present() {
 			return shape.Type{}, diag.New(op.BadAttr, "value is not given, expected a number")
 		}
-		return shape.TensorType(orElse(a.DType, scalarDType(a.Value)), a.Size), checkSize(a.Size)
+		d := orElse(a.DType, scalarDType(a.Value))
+		if err := checkFits("value", d, a.Value); err != nil {
+			return shape.Type{}, err
+		}
+		return shape.TensorType(d, a.Size), checkSize(a.Size)
 	},
 	Expr: func(b *expr.Builder, a FullAttrs, _ []expr.Value) []expr.Value {
-		return []expr.Value{number(b, orElse(a.DType, scalarDType(a.Value)), a.Value)}
+		return []expr.Value{number(b, orElse(a.DType, scalarDType(a.Value)), "value", a.Value)}
 	},
 	Samples: func(*op.Gen) []op.Sample {
 		return calls(FullAttrs{shape.Ints(2, 3), op.Float(1.5), 0}, FullAttrs{shape.Ints(), op.Int(7), 0}, FullAttrs{shape.Ints(4), op.BoolScalar(true), 0},
 			FullAttrs{shape.Ints(0, 3), op.Float(1), 0}, FullAttrs{shape.Ints(3), op.Float(-2.75), array.I32}, FullAttrs{shape.Ints(3), op.Int(3), array.F16},
-			FullAttrs{shape.Ints(1, 1, 2), op.Float(0.1), array.F64}, FullAttrs{shape.Ints(3), op.Int(300), array.U8}, FullAttrs{shape.Ints(600), op.Float(2), array.BF16})
+			FullAttrs{shape.Ints(1, 1, 2), op.Float(0.1), array.F64}, FullAttrs{shape.Ints(3), op.Int(-3), array.U8}, FullAttrs{shape.Ints(600), op.Float(2), array.BF16})
 	},
 	Bad: func(*op.Gen) []op.BadSample {
 		return []op.BadSample{
 			{Name: "negative size", Attrs: FullAttrs{shape.Ints(2, -1), op.Int(1), 0}, Code: op.BadAttr},
 			{Name: "no value", Attrs: FullAttrs{Size: shape.Ints(2)}, Code: op.BadAttr},
+			{Name: "beyond u8", Attrs: FullAttrs{shape.Ints(2), op.Int(300), array.U8}, Code: op.BadAttr},
+			{Name: "NaN of i8", Attrs: FullAttrs{shape.Ints(2), op.Float(math.NaN()), array.I8}, Code: op.BadAttr},
+			{Name: "beyond f16", Attrs: FullAttrs{shape.Ints(2), op.Float(65505), array.F16}, Code: op.BadAttr},
 		}
 	},
 })
@@ -137,7 +145,7 @@ func likeSpec[A any](doc string, full func(a A) FullLikeAttrs, samples []A) op.S
 			if !f.Value.Present() {
 				refuse(op.BadAttr, "value is not given, expected a number", "give one")
 			}
-			return []expr.Value{number(b, orElse(f.DType, x[0].DType()), f.Value)}
+			return []expr.Value{number(b, orElse(f.DType, x[0].DType()), "value", f.Value)}
 		},
 		Samples: func(g *op.Gen) []op.Sample { return unarySamples(g, onAny, samples) },
 		Bad: func(g *op.Gen) []op.BadSample {
@@ -244,7 +252,18 @@ var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 		if a.DType == array.Bool {
 			return shape.Type{}, diag.New(op.BadAttr, "dtype is bool, expected a number type")
 		}
-		return shape.TensorType(orElse(a.DType, array.F32), shape.Ints(a.Steps)), nil
+		d := orElse(a.DType, array.F32)
+		if a.Steps > 0 {
+			if err := checkFits("start", d, op.Float(a.Start)); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		if a.Steps > 1 {
+			if err := checkFits("end", d, op.Float(a.End)); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		return shape.TensorType(d, shape.Ints(a.Steps)), nil
 	},
 	Expr: func(b *expr.Builder, a LinspaceAttrs, _ []expr.Value) []expr.Value {
 		d := orElse(a.DType, array.F32)
@@ -270,6 +289,8 @@ var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 	},
 	Bad: func(*op.Gen) []op.BadSample {
 		return []op.BadSample{
+			{Name: "end beyond i8", Attrs: LinspaceAttrs{0, 300, 3, array.I8}, Code: op.BadAttr},
+			{Name: "start beyond f32", Attrs: LinspaceAttrs{1e39, 3, 3, 0}, Code: op.BadAttr},
 			{Name: "negative steps", Attrs: LinspaceAttrs{0, 1, -1, 0}, Code: op.BadAttr},
 			{Name: "bool", Attrs: LinspaceAttrs{0, 1, 2, array.Bool}, Code: op.BadAttr},
 		}

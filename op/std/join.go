@@ -112,6 +112,13 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Split{Dim: axis}
 	},
+	Scatter: func(b op.Builder, a SplitAttrs, item int, base, v op.Value) op.Value {
+		at := 0
+		for _, n := range a.Sizes.Slice()[:item] {
+			at += n
+		}
+		return writePiece(b, a.Dim, at, a.Sizes.At(item), base, v)
+	},
 	Samples: func(g *op.Gen) []op.Sample {
 		l := op.IntList
 		return append(moveCalls(g, SplitAttrs{l(1, 2), 1}, 2, 3, 4),
@@ -137,6 +144,20 @@ var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same siz
 	Kernel: func(a ChunkAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Split{Dim: axis}
+	},
+	Scatter: func(b op.Builder, a ChunkAttrs, item int, base, v op.Value) op.Value {
+		if n, ok := base.Type().Dim(a.Dim).Int(); ok {
+			size := (n + a.Chunks - 1) / a.Chunks
+			return writePiece(b, a.Dim, size*item, min(size, n-size*item), base, v)
+		}
+		// Where the pieces begin is not known, but they lie in order.
+		chunks, pieces := later(b, "chunk", a, base), make([]op.Value, a.Chunks)
+		for i := range pieces {
+			if pieces[i] = v; i != item {
+				pieces[i] = b.Item(chunks, i)
+			}
+		}
+		return b.Call(Cat, DimAttrs{a.Dim}, pieces...)
 	},
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(moveCalls(g, ChunkAttrs{3, 1}, 2, 6, 4),
@@ -169,6 +190,9 @@ var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which v
 	Kernel: func(a UnbindAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
 		return &kernel.Split{Dim: axis, Unbind: true}
+	},
+	Scatter: func(b op.Builder, a UnbindAttrs, item int, base, v op.Value) op.Value {
+		return b.Call(SelectScatter, SelectAttrs{a.Dim, item}, base, v)
 	},
 	Samples: func(g *op.Gen) []op.Sample {
 		return append(moveCalls(g, UnbindAttrs{1, 3}, 2, 3, 4),
@@ -260,10 +284,15 @@ var RepeatInterleave = moveOp("repeat_interleave", "repeat_interleave repeats ev
 	},
 })
 
-// splitOp defines an operator that cuts its operand into a tuple.
+// splitOp defines an operator that cuts its operand into a tuple of views.
 func splitOp[A any](name, doc string, s op.Spec[A]) *op.Op {
 	s.Results = []string{"..."}
-	return moveOp(name, doc, s)
+	return viewOp(name, doc, s)
+}
+
+// writePiece writes v over n indices of a dimension from one on.
+func writePiece(b op.Builder, dim, from, n int, base, v op.Value) op.Value {
+	return b.Call(SliceScatter, SliceAttrs{Dim: dim, Start: shape.Const(from), Stop: shape.Const(from + n)}, base, v)
 }
 
 // piecesRule makes the type rule of cutting dimension dim(a) into pieces of

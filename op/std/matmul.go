@@ -13,6 +13,25 @@ type AddmmAttrs struct {
 	Beta, Alpha op.Scalar
 }
 
+// check refuses factors that operands of type d cannot be multiplied by: a product
+// of integers stays one.
+func (a AddmmAttrs) check(d array.DType) error {
+	wide := d
+	if d.Size() == 2 && d.IsFloat() {
+		wide = array.F32 // as the product is computed
+	}
+	for i, s := range []op.Scalar{a.Beta, a.Alpha} {
+		name := []string{"beta", "alpha"}[i]
+		if s.IsFloat() && d.IsInt() {
+			return badAttr(name, s.String(), "an integer for operands of "+d.String())
+		}
+		if err := checkFits(name, wide, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Matmul is torch.matmul.
 //
 //	%y = call_function[matmul](%a, %b) : f32[N,12]
@@ -55,8 +74,12 @@ var Bmm = op.Define("bmm", op.Spec[op.None]{
 var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 	Doc: "addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to the product.",
 	In:  op.Args("x", "a", "b"), Class: op.Contraction,
-	Infer: func(c *op.Infer, _ AddmmAttrs, in []shape.Type) (shape.Type, error) {
-		if _, err := sameNumber([]string{"x", "a", "b"}, in); err != nil {
+	Infer: func(c *op.Infer, a AddmmAttrs, in []shape.Type) (shape.Type, error) {
+		d, err := sameNumber([]string{"x", "a", "b"}, in)
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if err := a.check(d); err != nil {
 			return shape.Type{}, err
 		}
 		for i, name := range []string{"a", "b"} {
@@ -250,6 +273,8 @@ func addmmBad(g *op.Gen) []op.BadSample {
 		bad("inner", op.ShapeMismatch, g.Normal(5), g.Normal(3, 4), g.Normal(3, 5)),
 		bad("bias", op.ShapeMismatch, g.Normal(4), g.Normal(3, 4), g.Normal(4, 5)),
 		bad("types", op.DTypeMismatch, g.Int(4, 5), g.Normal(3, 4), g.Normal(4, 5)),
+		{Name: "factor of integers", Attrs: AddmmAttrs{Alpha: op.Float(1.5)}, In: []*array.Array{g.Int(9, 2), g.Int(9, 3, 4), g.Int(9, 4, 2)}, Code: op.BadAttr},
+		{Name: "factor beyond f32", Attrs: AddmmAttrs{Beta: op.Float(1e39)}, In: []*array.Array{g.Normal(2), g.Normal(3, 4), g.Normal(4, 2)}, Code: op.BadAttr},
 	}
 }
 

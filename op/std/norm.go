@@ -149,14 +149,14 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 
 // GroupNorm is torch.nn.functional.group_norm.
 var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
-	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions.",
+	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions; num_groups of 0 is a group for each channel.",
 	Ref: "Wu and He, Group Normalization, 2018, arXiv:1803.08494",
 	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a GroupNormAttrs, in []shape.Type) (shape.Type, error) {
-		if a.NumGroups < 1 {
-			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "1 or more")
+		if a.NumGroups < 0 {
+			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "0 or more")
 		}
-		if n, ok := in[0].Dim(1).Int(); ok && n%a.NumGroups != 0 {
+		if n, ok := in[0].Dim(1).Int(); ok && a.NumGroups > 0 && n%a.NumGroups != 0 {
 			return shape.Type{}, diag.New(op.SizeMismatch, "x has "+strconv.Itoa(n)+" channels, expected a multiple of num_groups, "+strconv.Itoa(a.NumGroups))
 		}
 		return inferChannelNorm(c, a.Eps, in, "weight", "bias")
@@ -186,34 +186,14 @@ var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 	Bad:       instanceNormBad,
 })
 
-// instanceNorm is batch_norm_inference with running statistics, group_norm with
-// a group for each channel where their number is known, else layer_norm over
-// the spatial dimensions and the scaling by hand.
+// instanceNorm is batch_norm_inference with running statistics, else group_norm
+// with a group for each channel.
 func instanceNorm(b op.Builder, a InstanceNormAttrs, in []op.Value) op.Value {
 	x, weight, bias := in[0], valueAt(in, 3), valueAt(in, 4)
 	if mean, variance := valueAt(in, 1), valueAt(in, 2); a.UseRunningStats && mean != nil && variance != nil {
 		return b.Call(BatchNormInference, EpsAttrs{a.Eps}, x, mean, variance, weight, bias)
 	}
-	t := x.Type()
-	if n, ok := t.Dim(1).Int(); ok && n > 0 {
-		return b.Call(GroupNorm, GroupNormAttrs{NumGroups: n, Eps: a.Eps}, x, weight, bias)
-	}
-	c := composer{b}
-	y := b.Call(LayerNorm, LayerNormAttrs{NormalizedShape: t.Dims().Sub(2, t.Rank()), Eps: a.Eps}, x, nil, nil)
-	column := []shape.Dim{t.Dim(1)}
-	for range t.Rank() - 2 {
-		column = append(column, shape.Const(1))
-	}
-	if weight != nil {
-		y = c.mul(y, c.reshape(weight, shape.Of(column...)))
-	}
-	if bias != nil {
-		y = c.add(y, c.reshape(bias, shape.Of(column...)))
-	}
-	if d := t.DType(); y.Type().DType() != d {
-		y = b.Call(Cast, CastAttrs{d}, y) // f32 parameters have widened a half-precision x
-	}
-	return y
+	return b.Call(GroupNorm, GroupNormAttrs{Eps: a.Eps}, x, weight, bias)
 }
 
 // normDType checks the element types of a normalisation: all equal, or f32

@@ -66,7 +66,14 @@ type FoldAttrs struct {
 
 // Pad puts elements around a tensor or crops it.
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
-	Infer: dimsRule(padDims),
+	Infer: func(c *op.Infer, a PadAttrs, in []shape.Type) (shape.Type, error) {
+		if a.mode() == "constant" {
+			if err := checkFits("value", in[0].DType(), op.Float(a.Value)); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		return dimsRule(padDims)(c, a, in)
+	},
 	Kernel: func(a PadAttrs, in []shape.Type) kernel.Step {
 		lo, hi := a.counts(in[0].Rank())
 		return &kernel.Pad{Lo: lo, Hi: hi, Mode: a.mode(), Value: a.Value}
@@ -79,6 +86,8 @@ var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops
 			badCall(op.BadAttr, "odd", pad("", 1, 1, 1), x),
 			badCall(op.BadAttr, "too many", pad("", 1, 1, 1, 1, 1, 1), x),
 			badCall(op.BadAttr, "mode", pad("mirror", 1, 1), x),
+			badCall(op.BadAttr, "value beyond i8", PadAttrs{Pad: op.IntList(1, 1), Value: 300}, array.New(array.I8, 3)),
+			badCall(op.BadAttr, "value beyond f32", PadAttrs{Pad: op.IntList(1, 1), Value: 1e300}, x),
 			badCall(op.BadAttr, "count out of range", pad("", math.MaxInt64, 1), x),
 			badCall(op.SizeMismatch, "cropped below nothing", pad("", -3, -2), x),
 			badCall(op.SizeMismatch, "reflect beyond the other edge", pad("reflect", 4, 0), x),
@@ -106,7 +115,7 @@ var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, 
 		lead, n := d.Sub(0, d.Len()-3), d.Len()-3
 		c, _ := divided(nil, d.At(-3), a.UpscaleFactor*a.UpscaleFactor, "channels")
 		x := b.Call(Reshape, ReshapeAttrs{lead.Append(c, r, r, d.At(-2), d.At(-1))}, in[0])
-		x = b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 3, 1, 4, 2)}, x)
+		x = b.Call(Clone, op.None{}, b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 3, 1, 4, 2)}, x)) // never a view
 		return b.Call(Reshape, ReshapeAttrs{lead.Append(c, d.At(-2).Mul(r), d.At(-1).Mul(r))}, x)
 	},
 	Samples: func(g *op.Gen) []op.Sample {
@@ -144,7 +153,7 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 		h, _ := divided(nil, d.At(-2), a.DownscaleFactor, "rows")
 		w, _ := divided(nil, d.At(-1), a.DownscaleFactor, "columns")
 		x := b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3), h, r, w, r)}, in[0])
-		x = b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 2, 4, 1, 3)}, x)
+		x = b.Call(Clone, op.None{}, b.Call(Permute, PermuteAttrs{tailPermutation(n, 0, 2, 4, 1, 3)}, x)) // never a view
 		return b.Call(Reshape, ReshapeAttrs{lead.Append(d.At(-3).Mul(r).Mul(r), h, w)}, x)
 	},
 	Samples: func(g *op.Gen) []op.Sample {

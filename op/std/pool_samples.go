@@ -29,6 +29,7 @@ func maxPoolSamples(g *op.Gen, n int) []op.Sample {
 	three := MaxPoolAttrs{KernelSize: op.IntList(3), Stride: op.IntList(2), Padding: op.IntList(1)}
 	ceil := three
 	ceil.CeilMode = true
+	padded := MaxPoolAttrs{KernelSize: op.IntList(2), Stride: op.IntList(1), Padding: op.IntList(1), Dilation: op.IntList(3)}
 	return []op.Sample{
 		call("kernel only", "plain", MaxPoolAttrs{KernelSize: op.IntList(2)}),
 		call("stride and padding", "plain", three),
@@ -36,6 +37,10 @@ func maxPoolSamples(g *op.Gen, n int) []op.Sample {
 		call("ceil drops a window", "plain", MaxPoolAttrs{KernelSize: op.IntList(2), Stride: op.IntList(3), Padding: op.IntList(1), CeilMode: true}),
 		call("per dimension", "plain", MaxPoolAttrs{KernelSize: list(3, 2, 1), Stride: list(1, 2, 3), Padding: list(0, 1, 0)}),
 		call("dilation", "plain", MaxPoolAttrs{KernelSize: op.IntList(2), Stride: op.IntList(1), Dilation: op.IntList(3)}),
+		okCall("windows in the padding", padded, g.Normal(sized(n, []int{2, 2}, 4, 2, 2)...)),
+		okCall("all in the padding", padded, g.Normal(sized(n, []int{1, 2}, 2, 2, 2)...)),
+		okCall("all in the padding, f64", padded, array.Cast(g.Normal(sized(n, []int{1, 2}, 2, 2, 2)...), array.F64)),
+		okCall("windows in the padding, i64", padded, g.Int(9, sized(n, []int{1, 2}, 4, 2, 2)...)),
 		call("unbatched", "unbatched", three),
 		call("strided", "strided", three),
 		call("empty batch", "empty", three),

@@ -156,7 +156,12 @@ var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 		if a.Low >= a.High {
 			return shape.Type{}, diag.New(op.BadAttr, "low is "+strconv.Itoa(a.Low)+" and high "+strconv.Itoa(a.High)+", expected low < high")
 		}
-		return shape.TensorType(orElse(a.DType, array.I64), a.Size), checkSize(a.Size)
+		d := orElse(a.DType, array.I64)
+		if !holds(d, a.Low) || !holds(d, a.High-1) {
+			return shape.Type{}, diag.New(op.BadAttr, "low is "+strconv.Itoa(a.Low)+" and high "+strconv.Itoa(a.High)+", and "+d.String()+
+				" cannot hold all that lies between").WithHint("narrow the range, or draw a wider element type")
+		}
+		return shape.TensorType(d, a.Size), checkSize(a.Size)
 	},
 	Expr: func(b *expr.Builder, a RandintAttrs, x []expr.Value) []expr.Value {
 		w := draw(b, x[0])
@@ -176,6 +181,9 @@ var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
 		return append(badKeys(g, RandintAttrs{High: 2}),
+			op.BadSample{Name: "beyond u8", Attrs: RandintAttrs{0, 300, shape.Ints(2), array.U8}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+			op.BadSample{Name: "negative u8", Attrs: RandintAttrs{-1, 3, shape.Ints(2), array.U8}, In: []*array.Array{key(1)}, Code: op.BadAttr},
+			op.BadSample{Name: "beyond bool", Attrs: RandintAttrs{0, 3, shape.Ints(2), array.Bool}, In: []*array.Array{key(1)}, Code: op.BadAttr},
 			op.BadSample{Name: "empty range", Attrs: RandintAttrs{Low: 3, High: 3}, In: []*array.Array{key(1)}, Code: op.BadAttr},
 			op.BadSample{Name: "negative size", Attrs: RandintAttrs{High: 2, Size: shape.Ints(-1)}, In: []*array.Array{key(1)}, Code: op.BadAttr})
 	},

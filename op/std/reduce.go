@@ -77,21 +77,28 @@ var Argmax = argOp("argmax", "argmax gives the i64 index of the first greatest e
 var Argmin = argOp("argmin", "argmin gives the i64 index of the first least element; NaN wins.")
 
 // Var is the variance.
-var Var = op.Define("var", op.Spec[VarAttrs]{
-	Doc: "var is the variance of the reduced dimensions, with Bessel's correction unless said otherwise.", In: op.Args("x"), Class: op.Reduction,
-	Infer: varRule,
-	Kernel: func(a VarAttrs, in []shape.Type) kernel.Step {
-		axes, _ := axisList(a.Dim, in[0].Rank())
-		return &kernel.Var{Dims: axes, Correction: a.correction()}
-	},
-	Flops: func(_ VarAttrs, in []shape.Type, _ shape.Type) shape.Dim {
-		if !in[0].Ranked() {
-			return shape.Unknown
-		}
-		return in[0].Dims().Prod().MulInt(4)
-	},
-	Samples: varSamples, Bad: varBad,
-})
+var Var = varianceOp("var", "var is the variance of the reduced dimensions, with Bessel's correction unless said otherwise.", false)
+
+// Std is the standard deviation, right also where the variance leaves the range of
+// the element type: the root is taken in f64.
+var Std = varianceOp("std", "std is the standard deviation of the reduced dimensions, the square root of their variance.", true)
+
+func varianceOp(name, doc string, root bool) *op.Op {
+	return op.Define(name, op.Spec[VarAttrs]{
+		Doc: doc, In: op.Args("x"), Class: op.Reduction, Infer: varRule,
+		Kernel: func(a VarAttrs, in []shape.Type) kernel.Step {
+			axes, _ := axisList(a.Dim, in[0].Rank())
+			return &kernel.Var{Dims: axes, Correction: a.correction(), Root: root}
+		},
+		Flops: func(_ VarAttrs, in []shape.Type, _ shape.Type) shape.Dim {
+			if !in[0].Ranked() {
+				return shape.Unknown
+			}
+			return in[0].Dims().Prod().MulInt(4)
+		},
+		Samples: varSamples, Bad: varBad,
+	})
+}
 
 func (a VarAttrs) correction() float64 {
 	if !a.Correction.Present() {

@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
@@ -93,18 +94,6 @@ var Norm = op.Define("norm", op.Spec[NormAttrs]{
 	},
 })
 
-// Std is the standard deviation: infinite where the variance leaves the range
-// of f32 (f64 for f64).
-var Std = op.Define("std", op.Spec[VarAttrs]{
-	Doc: "std is the standard deviation of the reduced dimensions, the square root of var.", In: op.Args("x"), Class: op.Reduction,
-	Infer: varRule,
-	Decompose: func(b op.Builder, a VarAttrs, in []op.Value) op.Value {
-		x, back := widened(b, in[0])
-		return back(b.Call(Sqrt, op.None{}, b.Call(Var, a, x)))
-	},
-	Samples: varSamples, Bad: varBad,
-})
-
 // widened returns v in f32 when it is of a narrower float or another type, and
 // the function that casts a result to the float type it should have.
 func widened(b op.Builder, v op.Value) (wide op.Value, back func(op.Value) op.Value) {
@@ -136,13 +125,29 @@ func logsumexp(b op.Builder, a LogsumexpAttrs, in []op.Value) op.Value {
 	if x.Type().DType() == array.F64 {
 		limit = math.MaxFloat64
 	}
-	top := b.Call(Amax, ReduceAttrs{Dim: a.Dim, KeepDim: true}, x)
+	top := b.Call(Amax, ReduceAttrs{Dim: a.Dim, KeepDim: true}, neverEmpty(b, x, axes))
 	top = b.Call(Clamp, ClampAttrs{Min: op.Float(-limit), Max: op.Float(limit)}, top)
 	y := b.Call(Add, AddAttrs{}, exps(b.Call(Sub, SubAttrs{}, x, top), true), top)
 	if !a.KeepDim {
 		y = b.Call(Squeeze, SqueezeAttrs{Dim: a.Dim}, y)
 	}
 	return back(y)
+}
+
+// neverEmpty adds an element of minus infinity to the axes whose size shows only
+// at run time, so that there is a greatest element where there are no others.
+func neverEmpty(b op.Builder, x op.Value, axes []int) op.Value {
+	rank := x.Type().Rank()
+	pad := make([]int, 2*rank)
+	for _, i := range axes {
+		if _, known := x.Type().Dim(i).Int(); !known {
+			pad[2*(rank-1-i)+1] = 1
+		}
+	}
+	if !slices.Contains(pad, 1) {
+		return x
+	}
+	return b.Call(Pad, PadAttrs{Pad: op.IntList(pad...), Value: math.Inf(-1)}, x)
 }
 
 func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {

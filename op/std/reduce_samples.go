@@ -75,6 +75,8 @@ func varSamples(g *op.Gen) []op.Sample {
 		okCall("negative axes, kept", VarAttrs{Dim: op.IntList(-1, 0), KeepDim: true}, g.Normal(2, 3, 4)),
 		okCall("one element", over(0), g.Normal(1, 3)),
 		okCall("zero size", over(1), g.Normal(0, 3)),
+		okCall("variance beyond f32", over(1), array.FromSlice([]float32{1e20, 2e20, 4e20, 1e-30, 2e-30, 4e-30}, 2, 3)),
+		okCall("variance beyond f16", over(1), array.Cast(array.FromSlice([]float32{30000, 60000, 10000, 1e-6, 2e-6, 4e-6}, 2, 3), array.F16)),
 		okCall("far from zero", over(), g.Uniform(1000, 1001, 50)))
 }
 

@@ -33,11 +33,12 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 		return shape.TupleType(t, t), err
 	},
 	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
+		d := x[0].DType()
 		for i := range x {
 			x[i] = b.Widen(x[i])
 		}
 		c := b.Add(b.Mul(b.Sigmoid(x[1]), x[4]), b.Mul(b.Sigmoid(x[0]), b.Tanh(x[2])))
-		return []expr.Value{b.Mul(b.Sigmoid(x[3]), b.Tanh(c)), c}
+		return []expr.Value{b.Cast(b.Mul(b.Sigmoid(x[3]), b.Tanh(c)), d), b.Cast(c, d)}
 	},
 	Flops: func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]).MulInt(9) },
 	Samples: func(g *op.Gen) []op.Sample {
@@ -53,6 +54,7 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 			okCall("matrix", op.None{}, args(3, 4)...), okCall("vector", op.None{}, args(5)...), okCall("0-dimensional", op.None{}, args()...),
 			okCall("empty", op.None{}, args(0, 4)...), okCall("strided", op.None{}, strided...), okCall("broadcast", op.None{}, row...),
 			okCall("f64", op.None{}, castAll(array.F64, args(3, 4))...), okCall("special", op.None{}, special...),
+			okCall("f16", op.None{}, castAll(array.F16, args(3, 4))...), okCall("bf16", op.None{}, castAll(array.BF16, args(3, 4))...),
 		}
 	},
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -235,6 +237,8 @@ func cellSamples(g *op.Gen, gates, states int, attrs any) []op.Sample {
 		okCall("empty batch", attrs, cellArgs(g, gates, states, 0)...),
 		okCall("strided", attrs, strided...),
 		okCall("f64", attrs, castAll(array.F64, plain)...),
+		okCall("f16", attrs, castAll(array.F16, plain)...),
+		okCall("bf16", attrs, castAll(array.BF16, plain)...),
 	}
 }
 

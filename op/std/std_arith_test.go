@@ -33,7 +33,7 @@ func TestElementwiseTypes(t *testing.T) {
 
 // twoArrays returns the operands of a binary sample, numbers as arrays, in the
 // order in which the operator applies, and alpha.
-func twoArrays(s op.Sample) (l, r *array.Array, alpha float64) {
+func twoArrays(s op.Sample, compared bool) (l, r *array.Array, alpha float64) {
 	number, reverse, a := op.Scalar{}, false, op.Scalar{}
 	switch v := s.Attrs.(type) {
 	case BinaryAttrs:
@@ -58,6 +58,12 @@ func twoArrays(s op.Sample) (l, r *array.Array, alpha float64) {
 	if number.IsInt() {
 		r = array.Scalar(number.Int64())
 	}
+	// The number has the tensor's element type, f32 beside a half-precision one.
+	d := number.Promote(s.In[0].DType())
+	if v, ok := s.Attrs.(DivAttrs); ok && v.RoundingMode == "" && !d.IsFloat() || d.IsFloat() && d.Size() == 2 && !compared {
+		d = array.F32
+	}
+	r = array.Cast(r, d)
 	if reverse {
 		return r, s.In[0], alpha
 	}
@@ -174,7 +180,7 @@ func TestBinaryValues(t *testing.T) {
 			name := fmt.Sprintf("%s%s/%d %s", ref.o.Name, ref.mode, n, s.Name)
 			out, err := ref.o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
 			require.NoError(t, err, name)
-			l, r, alpha := twoArrays(s)
+			l, r, alpha := twoArrays(s, out[0].DType() == array.Bool)
 			ints := !l.DType().IsFloat() && !r.DType().IsFloat() && ref.i != nil
 			l, r = spread(l, out[0]), spread(r, out[0])
 			for i := range out[0].Len() {

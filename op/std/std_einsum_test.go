@@ -90,6 +90,34 @@ func TestEinsumSymbols(t *testing.T) {
 	require.ErrorContains(t, err, `operand 1 has size 4 for "j", expected 3`)
 }
 
+// TestEinsumOfUnknownSizes: the decomposition needs the ranks of the operands and
+// no size of theirs.
+func TestEinsumOfUnknownSizes(t *testing.T) {
+	size := map[rune]int{'a': 2, 'b': 3, 'c': 4, 'd': 5, 'i': 6, 'j': 7}
+	g := &op.Gen{}
+	for _, eq := range []string{"abi,icd->dacb", "ab,cd->abcd", "abij,bij->ab", "ab,ab->a", "abc,acd->abd", "ai,bi->ab", "i,i->", "abi,i->ab", "i,bi->b",
+		"abc,d->dabc", "abij,cij,d->dcab", "aab,bc->ca", "ij,ji->", "abi,cdij->jabcd"} {
+		var in, open []op.Value
+		b := &recorder{types: map[*array.Array]shape.Type{}}
+		for _, term := range strings.Split(strings.Split(eq, "->")[0], ",") {
+			var dims []int
+			var hidden []shape.Dim
+			for _, r := range term {
+				dims, hidden = append(dims, size[r]), append(hidden, shape.Unknown)
+			}
+			x := g.Normal(dims...)
+			in = append(in, known{x, shape.TypeOf(x)})
+			open = append(open, known{x, shape.TensorType(array.F32, shape.Of(hidden...))})
+		}
+		want := Einsum.Expand(b, EinsumAttrs{eq}, in).(known)
+		got := Einsum.Expand(b, EinsumAttrs{eq}, open).(known)
+		require.Equal(t, want.a.Shape(), got.a.Shape(), eq)
+		for i := range want.a.Len() {
+			require.InDelta(t, array.Float64At(want.a, i), array.Float64At(got.a, i), 1e-5, eq)
+		}
+	}
+}
+
 // The common products need no copy: a matrix product and views only.
 func TestEinsumCalls(t *testing.T) {
 	g := &op.Gen{}
@@ -97,7 +125,7 @@ func TestEinsumCalls(t *testing.T) {
 		"ij,jk->ik":       {"matmul"},
 		"bij,bkj->bik":    {"permute", "matmul"},
 		"bqhd,bkhd->bhqk": {"permute", "permute", "matmul"},
-		"ij->ji":          {"permute"},
+		"ij->ji":          {"permute", "clone"},
 		"i,j->ij":         {"reshape", "mul"},
 	} {
 		t.Run(eq, func(t *testing.T) {

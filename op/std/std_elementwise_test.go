@@ -35,16 +35,6 @@ func checkSamples(t *testing.T, o *op.Op, compare func(t *testing.T, s op.Sample
 	}
 }
 
-func typesOf(in []*array.Array) []shape.Type {
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
-	return types
-}
-
 // checkSymbolic infers with the first dimension of every operand of the greatest
 // rank replaced by a symbol, and binds it.
 func checkSymbolic(t *testing.T, o *op.Op, s op.Sample, want shape.Type) {

@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -61,13 +62,27 @@ func poolReference(x *wide, n int, p poolAttrs, f func(v []float64, at []int, pa
 				v, at = append(v, x.v[x.exact(pos)]), append(at, plane)
 			}
 		})
+		if len(v) == 0 { // of the first tap that is not before the input
+			plane := 0
+			for d := range n {
+				q := o[lead+d]*stride[d] - pad[d]
+				for q < 0 {
+					q += dilation[d]
+				}
+				plane = plane*x.dims[lead+d] + q
+			}
+			at = []int{plane}
+		}
 		value, position := f(v, at, padded)
 		out.v[i], index.v[i] = value, float64(position)
 	}
 	return []*wide{out, index}
 }
 
-func greatestOf(v []float64, at []int, _ int) (float64, int) {
+func greatestOf(least float64, v []float64, at []int) (float64, int) {
+	if len(v) == 0 {
+		return least, at[0]
+	}
 	best := 0
 	for i := range v {
 		if v[i] > v[best] || math.IsNaN(v[i]) {
@@ -82,8 +97,12 @@ func TestMaxPool(t *testing.T) {
 	both := []*op.Op{MaxPool1dWithIndices, MaxPool2dWithIndices, MaxPool3dWithIndices}
 	for i := range plain {
 		ref := func(attrs any, in []*wide) []*wide {
-			a := attrs.(MaxPoolAttrs)
-			return poolReference(in[0], i+1, poolAttrs{a.KernelSize, a.Stride, a.Padding, a.Dilation, a.CeilMode}, greatestOf)
+			a, least := attrs.(MaxPoolAttrs), float64(math.MinInt64)
+			if slices.ContainsFunc(in[0].v, func(v float64) bool { return v != math.Trunc(v) }) {
+				least = math.Inf(-1)
+			}
+			return poolReference(in[0], i+1, poolAttrs{a.KernelSize, a.Stride, a.Padding, a.Dilation, a.CeilMode},
+				func(v []float64, at []int, _ int) (float64, int) { return greatestOf(least, v, at) })
 		}
 		checkAgainst(t, plain[i], func(attrs any, in []*wide) []*wide { return ref(attrs, in)[:1] })
 		checkAgainst(t, both[i], ref)
@@ -149,7 +168,7 @@ func adaptiveReference(n int, greatest bool) reference {
 				}
 			}
 			if greatest {
-				value, position := greatestOf(v, at, 0)
+				value, position := greatestOf(math.Inf(-1), v, at)
 				out.v[i], index.v[i] = value, float64(position)
 				continue
 			}

@@ -28,7 +28,7 @@ var Lerp = op.Define("lerp", op.Spec[LerpAttrs]{
 		if has(x[2]) {
 			w = b.Widen(x[2])
 		} else {
-			w = number(b, from.DType(), a.Weight)
+			w = number(b, from.DType(), "weight", a.Weight)
 		}
 		span := b.Sub(to, from)
 		up := b.Add(from, b.Mul(w, span))
@@ -54,6 +54,7 @@ var Lerp = op.Define("lerp", op.Spec[LerpAttrs]{
 		return []op.BadSample{
 			{Name: "no weight", Attrs: LerpAttrs{}, In: []*array.Array{g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
 			{Name: "two weights", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Normal(3), g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
+			{Name: "weight beyond f32", Attrs: LerpAttrs{op.Float(1e39)}, In: []*array.Array{g.Normal(3), g.Normal(3)}, Code: op.BadAttr},
 			{Name: "i64", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Int(3, 3), g.Int(3, 3)}, Code: op.DTypeMismatch},
 			{Name: "shapes", Attrs: LerpAttrs{op.Int(1)}, In: []*array.Array{g.Normal(3), g.Normal(4)}, Code: op.ShapeMismatch},
 		}
@@ -65,15 +66,22 @@ type AddcAttrs struct {
 	Value op.Scalar
 }
 
-// addc defines x + value * f(tensor1, tensor2).
+// addc defines x + value * f(tensor1, tensor2), where value goes to tensor1 first:
+// what overflows follows from that.
 func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) expr.Value) *op.Op {
 	return op.Define(name, op.Spec[AddcAttrs]{
 		Doc: doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,
 		Expr: func(b *expr.Builder, a AddcAttrs, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			on.require(d)
-			y := f(b, b.Widen(x[1]), b.Widen(x[2]))
-			return []expr.Value{b.Cast(scaled(b, (*expr.Builder).Add, b.Widen(x[0]), y, a.Value), d)}
+			l, r := b.Widen(x[1]), b.Widen(x[2])
+			if a.Value.Present() {
+				if a.Value.IsFloat() && !d.IsFloat() {
+					refuse(op.BadAttr, "value is "+a.Value.String()+" for "+d.String()+" operands, expected an integer", "cast the operands to a floating-point type")
+				}
+				l = b.Mul(number(b, l.DType(), "value", a.Value), l)
+			}
+			return []expr.Value{b.Cast(b.Add(b.Widen(x[0]), f(b, l, r)), d)}
 		},
 		Samples: func(g *op.Gen) []op.Sample {
 			none, half, cast := AddcAttrs{}, AddcAttrs{op.Float(0.5)}, array.Cast
@@ -84,6 +92,8 @@ func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) 
 				{Name: "zero size", Attrs: none, In: []*array.Array{g.Normal(0, 3), g.Normal(3), g.Normal()}},
 				{Name: "strided", Attrs: half, In: []*array.Array{g.Strided(g.Normal(2, 3)), g.Normal(2, 3), g.Strided(g.Uniform(1, 2, 2, 3))}},
 				{Name: "special", Attrs: none, In: []*array.Array{g.Normal(15), g.Special(), g.Normal(15)}},
+				{Name: "value first", Attrs: AddcAttrs{op.Float(1e-30)}, In: []*array.Array{g.Normal(3),
+					array.FromSlice([]float32{1e30, 3e30, -1e38}), array.FromSlice([]float32{1e30, 1e-20, 1e-20})}},
 				{Name: "f64", Attrs: half, In: []*array.Array{cast(g.Normal(5), array.F64), cast(g.Normal(5), array.F64), cast(g.Uniform(1, 2, 5), array.F64)}},
 				{Name: "bf16", Attrs: half, In: []*array.Array{cast(g.Normal(5), array.BF16), cast(g.Normal(5), array.BF16), cast(g.Uniform(1, 2, 5), array.BF16)}},
 			}
@@ -96,6 +106,7 @@ func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) 
 			return []op.BadSample{
 				{Name: "bool", Attrs: AddcAttrs{}, In: []*array.Array{g.Bool(3), g.Bool(3), g.Bool(3)}, Code: op.DTypeMismatch},
 				{Name: "shapes", Attrs: AddcAttrs{}, In: []*array.Array{g.Normal(3), g.Normal(4), g.Normal(3)}, Code: op.ShapeMismatch},
+				{Name: "value beyond f32", Attrs: AddcAttrs{op.Float(1e300)}, In: []*array.Array{g.Normal(3), g.Normal(3), g.Normal(3)}, Code: op.BadAttr},
 				{Name: "two operands", Attrs: AddcAttrs{}, In: []*array.Array{g.Normal(3), g.Normal(3)}, Code: op.OperandCount},
 			}
 		},
@@ -126,15 +137,14 @@ var NanToNum = op.Define("nan_to_num", op.Spec[NanToNumAttrs]{
 		if !d.IsFloat() {
 			return x
 		}
-		largest := map[array.DType]float64{array.F16: 65504, array.BF16: 0x1.fep127, array.F32: math.MaxFloat32, array.F64: math.MaxFloat64}[d]
 		or := func(s op.Scalar, def float64) expr.Value {
 			if s.Present() {
-				return number(b, d, s)
+				return converted(b, d, s)
 			}
 			return b.Const(d, def)
 		}
-		y := b.Select(b.Eq(v, b.Const(d, math.Inf(-1))), or(a.Neginf, -largest), v)
-		y = b.Select(b.Eq(v, b.Const(d, math.Inf(1))), or(a.Posinf, largest), y)
+		y := b.Select(b.Eq(v, b.Const(d, math.Inf(-1))), or(a.Neginf, -largest(d)), v)
+		y = b.Select(b.Eq(v, b.Const(d, math.Inf(1))), or(a.Posinf, largest(d)), y)
 		return []expr.Value{b.Select(b.IsNaN(v), or(a.Nan, 0), y)}
 	},
 	Samples: func(g *op.Gen) []op.Sample {

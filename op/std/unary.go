@@ -98,23 +98,24 @@ type ClampAttrs struct {
 var Clamp = defineUnary("clamp", unary[ClampAttrs]{
 	doc: "clamp is min(max(x, min), max).", on: onAny, inPlace: true, quant: op.QuantShared,
 	promote: func(a ClampAttrs, d array.DType) array.DType { return a.Max.Promote(a.Min.Promote(d)) },
-	check: func(a ClampAttrs) {
+	check: func(a ClampAttrs, d array.DType) {
 		if !a.Min.Present() && !a.Max.Present() {
 			refuse(op.BadAttr, "neither min nor max is given, expected at least one", "give a bound")
 		}
+		requireFits(d, "min", a.Min, "max", a.Max)
 	},
 	f: func(b *expr.Builder, a ClampAttrs, x expr.Value) expr.Value {
 		if a.Min.Present() {
-			x = b.Max(x, number(b, x.DType(), a.Min))
+			x = b.Max(x, converted(b, x.DType(), a.Min))
 		}
 		if a.Max.Present() {
-			x = b.Min(x, number(b, x.DType(), a.Max))
+			x = b.Min(x, converted(b, x.DType(), a.Max))
 		}
 		return x
 	},
 	attrs: []ClampAttrs{{Min: op.Float(-0.5), Max: op.Float(0.75)}, {Min: op.Int(1)}, {Max: op.Int(2)},
 		{Min: op.Int(3), Max: op.Int(1)}, {Min: op.Float(math.NaN())}},
-	wrong: []ClampAttrs{{}},
+	wrong: []ClampAttrs{{}, {Min: op.Float(-1e39)}, {Min: op.Int(0), Max: op.Float(1e300)}},
 })
 
 // CastAttrs are the attributes of cast.
@@ -126,7 +127,7 @@ type CastAttrs struct {
 // saturate and map NaN to 0; integers keep the low bits; to bool is x != 0.
 var Cast = defineUnary("cast", unary[CastAttrs]{
 	doc: "cast converts x to the element type dtype.", on: onAny, toBool: true, // the result's type is f's
-	check: func(a CastAttrs) {
+	check: func(a CastAttrs, _ array.DType) {
 		if a.DType.Size() == 0 {
 			refuse(op.BadAttr, "dtype is not given, expected an element type", "give one")
 		}
