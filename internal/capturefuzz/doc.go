@@ -9,4 +9,11 @@
 // always the same program. What differs is made small by dropping statements
 // (reduce.go). mutate.go holds faults that are put into the mechanism of capture
 // to see that the programs find them.
+//
+// The tests read the environment: GOFX_CAPTURE_FIRST is the first seed,
+// GOFX_CAPTURE_COUNT the number of programs, GOFX_CAPTURE_STRICT=1 makes
+// failures of programs failures of the test, GOFX_CAPTURE_MUTATION runs the
+// mutations whose names contain it. go test -v prints failing programs, made
+// small. The name of a program's file in positions holds its number: the seed
+// less that of the batch's first program.
 package capturefuzz

@@ -171,7 +171,7 @@ func oneExpr(g *gen) bool {
 
 // rebind gives a variable another tensor; what shared its memory keeps the old one.
 func rebind(g *gen) bool {
-	v := g.choose(func(v *value) bool { 
+	v := g.choose(func(v *value) bool {
 		return ident.FindString(v.name) == v.name && v.float() && !strings.HasPrefix(v.name, "global")
 	})
 	if v == nil || g.depth > 0 {
