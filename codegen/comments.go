@@ -10,16 +10,25 @@ import (
 
 const maxComment = 120
 
-// commentText makes a text safe inside a line comment: one line, printable, and
-// no directive to the Go tools.
-func commentText(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+// comment makes any text fit for a line comment behind "// ": one line, printable,
+// and no directive to the Go tools. The one directive that may stand behind a blank
+// is a build constraint, which gofmt moves to the top of the file from anywhere.
+func comment(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
 			return ' '
 		}
 		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
+	}, text)
+	if name := strings.TrimLeft(text, " "); strings.HasPrefix(name, "+build") {
+		return "(" + name + ")"
+	}
+	return text
+}
+
+// commentText is comment for names: without blanks at its ends, and not too long.
+func commentText(s string) string {
+	s = strings.Join(strings.Fields(comment(s)), " ")
 	if r := []rune(s); len(r) > maxComment {
 		s = string(r[:maxComment-3]) + "..."
 	}

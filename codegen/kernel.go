@@ -52,9 +52,15 @@ type KernelOptions struct {
 // Kernel prints a plan as a package that calls kernels: model, steps and weights.
 // state holds the arrays of the plan's weights by path. The package imports kernel,
 // array, array/safetensors, diag and the standard library alone. The error is a
-// diag.List of everything that cannot be printed, with codes FX4020 to FX4025;
+// diag.List of everything that cannot be printed, with codes FX4020 to FX4026;
 // then nothing is returned.
 func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*Files, error) {
+	if p == nil || len(p.Outputs) == 0 {
+		return nil, diag.New(CodeResults, "the plan has no results, expected one or more").WithHint("return what the model computes")
+	}
+	if !wellFormed(p) {
+		return nil, diag.Bug("the plan mentions buffers or inputs that it does not have")
+	}
 	g := &kernelGen{p: p, state: state, o: o, refs: map[int]*jen.Statement{}, held: map[int]string{}, fields: newNames(), vars: map[string]string{}, top: newNames()}
 	if err := g.prepare(); err != nil {
 		return nil, err
@@ -166,6 +172,9 @@ func (g *kernelGen) prepare() error {
 		if w := &g.weights[i]; w.input >= 0 {
 			g.defaults[w.input] = w
 		}
+	}
+	if len(errs) == 0 {
+		errs.Add(g.p.Check())
 	}
 	errs.Sort()
 	return errs.Err()

@@ -2,7 +2,6 @@ package codegen
 
 import (
 	"go/token"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -22,7 +22,27 @@ const (
 	CodeWeight  diag.Code = "FX4023" // a weight has no data, or other data than planned
 	CodeOptions diag.Code = "FX4024" // an option that no package can be printed with
 	CodeSize    diag.Code = "FX4025" // a size that does not follow from the inputs
+	CodeResults diag.Code = "FX4026" // a plan that computes nothing
 )
+
+// wellFormed reports whether every number in a plan that stands for something
+// else of the plan does.
+func wellFormed(p *plan.Plan) bool {
+	within := func(list []int, least int) bool {
+		return !slices.ContainsFunc(list, func(k int) bool { return k < least || k >= len(p.Buffers) })
+	}
+	ok := within(p.Inputs, 0) && within(p.Outputs, 0) && len(p.Defaults) <= len(p.Inputs)
+	for i := range p.Steps {
+		ok = ok && within(p.Steps[i].In, -1) && within(p.Steps[i].Out, -1)
+	}
+	for _, s := range p.Symbols {
+		ok = ok && s.Input >= 0 && s.Input < len(p.Inputs)
+	}
+	eachStructure(p.Structure, func(s *graph.Structure) {
+		ok = ok && (s.Kind != graph.LeafValue || s.Index >= 0 && s.Index < len(p.Outputs))
+	})
+	return ok
+}
 
 // refuse lists the steps and sizes that cannot be printed.
 func (g *kernelGen) refuse() diag.List {
@@ -108,6 +128,50 @@ func checkWeight(b *plan.Buffer, a *array.Array) *diag.Error {
 	return e
 }
 
+// checkFile refuses names of Go files that lead out of the folder, that the go
+// command does not read, or reads on some machines or in tests only.
+func checkFile(file string) diag.List {
+	base, ok := strings.CutSuffix(file, ".go")
+	ok = ok && base != "" && strings.Trim(base[:1], "._") != "" &&
+		!strings.ContainsFunc(base, func(r rune) bool { return r > 126 || r <= ' ' || strings.ContainsRune("/\\:*?\"<>|`'", r) })
+	if i := strings.LastIndexByte(base, '_'); i > 0 {
+		ok = ok && base[i+1:] != "test" && !slices.Contains(constraints, base[i+1:])
+	}
+	if ok {
+		return nil
+	}
+	return diag.List{diag.New(CodeOptions, "the file is "+strconv.Quote(file)+", expected a name without a folder").
+		WithHint("choose letters, digits and underscores, and no end that means a machine or a test to the go command")}
+}
+
+// constraints are the ends of file names that stand for systems and processors.
+var constraints = strings.Fields(`aix android darwin dragonfly freebsd hurd illumos ios js linux nacl netbsd openbsd plan9 solaris wasip1 windows zos
+	386 amd64 amd64p32 arm arm64 arm64be armbe loong64 mips mips64 mips64le mips64p32 mips64p32le mipsle ppc ppc64 ppc64le riscv riscv64 s390 s390x
+	sparc sparc64 wasm`)
+
+// check refuses names that no Go file can have or declare.
+func (o *ModuleOptions) check() diag.List {
+	var errs diag.List
+	bad := func(what, name string) {
+		errs = append(errs, diag.New(CodeOptions, what+" is "+strconv.Quote(name)+", expected a Go identifier that nothing else has").
+			WithHint("choose another name, or leave it empty"))
+	}
+	if !token.IsIdentifier(o.Package) || o.Package == "_" {
+		bad("the package name", o.Package)
+	}
+	taken := map[string]bool{"_": true, "init": true, "main": o.Package == "main"}
+	for _, name := range predeclared {
+		taken[name] = taken[name] || name != "main"
+	}
+	for _, x := range [][2]string{{"the function's name", o.Func}, {"the type's name", o.Type}, {"the constructor's name", "New" + o.Type}, {"the loader's name", "Load" + o.Type}} {
+		if !token.IsIdentifier(x[1]) || taken[x[1]] {
+			bad(x[0], x[1])
+		}
+		taken[x[1]] = true
+	}
+	return append(errs, checkFile(o.File)...)
+}
+
 func checkOptions(pkg, typ, file string, mode WeightsMode) diag.List {
 	var errs diag.List
 	bad := func(msg, hint string) { errs = append(errs, diag.New(CodeOptions, msg).WithHint(hint)) }
@@ -118,9 +182,7 @@ func checkOptions(pkg, typ, file string, mode WeightsMode) diag.List {
 	if !token.IsIdentifier(typ) || !token.IsExported(typ) || !ascii(typ) {
 		bad("the type name is "+strconv.Quote(typ)+", expected an exported Go identifier", "begin the name with a capital letter")
 	}
-	if file == "" || filepath.Base(file) != file || strings.ContainsAny(file, "/\\:*\"`'\x00 ") || file[0] == '.' || file[0] == '_' || !ascii(file) {
-		bad("the file name begins with "+strconv.Quote(file)+", expected a name without a folder", "choose letters, digits and underscores")
-	}
+	errs = append(errs, checkFile(file+".go")...)
 	if !slices.Contains([]WeightsMode{"", WeightsAuto, WeightsEmbed, WeightsExternal, WeightsLiteral}, mode) {
 		bad("the weights mode is "+strconv.Quote(string(mode))+", expected auto, embed, external or literal", "leave it empty for auto")
 	}

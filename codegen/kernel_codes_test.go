@@ -68,10 +68,16 @@ func exampleFX4025(p *plan.Plan, w weights) error {
 	return err
 }
 
+func exampleFX4026(p *plan.Plan, w weights) error {
+	p.Outputs = nil
+	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+	return err
+}
+
 func TestKernelCodesHaveTheirExamples(t *testing.T) {
 	examples := map[diag.Code]func(*plan.Plan, weights) error{
 		codegen.CodeHost: exampleFX4020, codegen.CodeState: exampleFX4021, codegen.CodeRegion: exampleFX4022,
-		codegen.CodeWeight: exampleFX4023, codegen.CodeOptions: exampleFX4024, codegen.CodeSize: exampleFX4025,
+		codegen.CodeWeight: exampleFX4023, codegen.CodeOptions: exampleFX4024, codegen.CodeSize: exampleFX4025, codegen.CodeResults: exampleFX4026,
 	}
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, "kernel_codes_test.go", nil, 0)

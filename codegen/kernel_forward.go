@@ -7,6 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // inputParams are the parameters of the inputs, each with its type.
@@ -220,9 +221,50 @@ func (g *kernelGen) sizeChecks() []jen.Code {
 		}
 	}
 	for _, x := range g.p.Guards {
-		body = append(body, jen.Id("c").Dot("Guard").Call(quoted(x.A.String()+" == "+x.B.String()), quoted(guardText(x)), g.dim(x.A), g.dim(x.B)))
+		body = append(body, g.guard(x))
 	}
 	return body
+}
+
+// guard prints the check of a relation of sizes.
+func (g *kernelGen) guard(x plan.Guard) jen.Code {
+	rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple"}[x.Rel])
+	claim := jen.Dict{jen.Id("Rel"): rel.Clone(), jen.Id("A"): g.side(x.A), jen.Id("B"): g.side(x.B)}
+	if x.Op != "" {
+		claim[jen.Id("Op")] = quoted(x.Op)
+	}
+	input := jen.Nil()
+	if all := append(x.A.Symbols(), x.B.Symbols()...); len(all) > 0 {
+		s := g.symbolOf(all[0])
+		input = jen.Id(g.inputs[s.Input])
+		claim[jen.Id("Input")] = quoted(g.p.Buffers[g.p.Inputs[s.Input]].Name)
+	}
+	return jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(g.dim(x.A), g.dim(x.B))).Block(
+		jen.Id("c").Dot("Guard").Call(input, quoted(guardText(x)), fromKernel("Claim").Values(claim)))
+}
+
+// side prints a side of a guard with what its symbols are.
+func (g *kernelGen) side(d shape.Dim) *jen.Statement {
+	fields := jen.Dict{jen.Id("Text"): quoted(d.String()), jen.Id("Value"): g.dim(d)}
+	var sizes []jen.Code
+	for _, name := range d.Symbols() {
+		s := g.symbolOf(name)
+		sizes = append(sizes, jen.Values(jen.Dict{jen.Id("Symbol"): quoted(name), jen.Id("Input"): quoted(g.p.Buffers[g.p.Inputs[s.Input]].Name),
+			jen.Id("Axis"): jen.Lit(s.Axis), jen.Id("Value"): jen.Id(g.symbols[name])}))
+	}
+	if sizes != nil {
+		fields[jen.Id("Sizes")] = jen.Index().Add(fromKernel("SizeOf")).Values(sizes...)
+	}
+	return fromKernel("Side").Values(fields)
+}
+
+func (g *kernelGen) symbolOf(name string) plan.Symbol {
+	for _, s := range g.p.Symbols {
+		if s.Name == name {
+			return s
+		}
+	}
+	return plan.Symbol{}
 }
 
 // guardText tells where a guard comes from, without a line number, which would

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"go/ast"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"math"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -95,7 +98,9 @@ func TestRepeatedBlocksAreOutlined(t *testing.T) {
 
 // hostile are names that end comments, strings and lines, or mean something in Go.
 var hostile = []string{"a\nfunc init() { panic(1) }", "*/ /*", "\"+panic(1)+\"", "`", "type", "range", "s", "w", "array", "kernel", "nil", "x\u2028y", "é", "", "9", "_", "m.b",
-	"model", "New", "\x00", "ctx", "err", "Model", "init", "%s\\", "at", "ins", "a", "a ", "a-", "A", "len"}
+	"model", "New", "\x00", "ctx", "err", "Model", "init", "%s\\", "at", "ins", "a", "a ", "a-", "A", "len",
+	"+build windows", " +build windows", "\n+build windows\n\n", "//go:build windows", "go:build windows", "//go:embed x", "//line x.go:1", "/*line x.go:1*/", "#cgo LDFLAGS: -lx",
+	"//export x", "x\u2029y", "x\u0085y", "\r+build windows", "\t+build windows", "\ufeff", "\xff\xfe", "\u202e", "import \"C\"", "Deprecated: x", "${x}", "a`b"}
 
 // rename gives everything in a plan a hostile name.
 func rename(p *plan.Plan, st map[string]*array.Array) map[string]*array.Array {
@@ -147,6 +152,7 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 			require.NoError(t, err)
 			for _, x := range f.List {
 				require.False(t, strings.HasSuffix(x.Name, ".go") && bytes.Contains(x.Data, []byte("\nfunc init()")), "%s", x.Data)
+				noDirectives(t, x)
 			}
 			name := "p" + strconv.Itoa(i) + strconv.Itoa(j)
 			writeFiles(t, filepath.Join(dir, name), f)
@@ -154,6 +160,32 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 		}
 	}
 	goTool(t, dir, nil, append([]string{"vet"}, packages...)...)
+	require.Equal(t, strings.Repeat("[]\n", len(packages)), goTool(t, dir, nil, append([]string{"list", "-f", "{{.IgnoredGoFiles}}"}, packages...)...))
+}
+
+// noDirectives requires that no comment of a file means something to the Go tools,
+// but for the one that embeds the weights.
+func noDirectives(t *testing.T, f codegen.File) {
+	t.Helper()
+	if !strings.HasSuffix(f.Name, ".go") {
+		return
+	}
+	require.True(t, utf8.Valid(f.Data))
+	file, err := parser.ParseFile(token.NewFileSet(), f.Name, f.Data, parser.ParseComments|parser.SkipObjectResolution)
+	require.NoError(t, err, "%s", f.Data)
+	for _, g := range file.Comments {
+		for _, c := range g.List {
+			require.True(t, strings.HasPrefix(c.Text, "// ") || strings.HasPrefix(c.Text, "//\t") || c.Text == "//" || c.Text == "//go:embed model_weights.safetensors" ||
+				c.Text == "//go:embed weights.safetensors", c.Text)
+			require.False(t, constraint.IsPlusBuild(c.Text) || constraint.IsGoBuild(c.Text), c.Text)
+			require.NotContains(t, strings.Map(func(r rune) rune {
+				if unicode.IsPrint(r) || r == '\t' {
+					return -1
+				}
+				return '!'
+			}, c.Text), "!", "%q", c.Text)
+		}
+	}
 }
 
 func TestKernelRefusesEverythingAtOnce(t *testing.T) {

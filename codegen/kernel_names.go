@@ -120,16 +120,6 @@ func safeSymbol(s string) string {
 	return b.String()
 }
 
-// comment makes any text fit for a line comment.
-func comment(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r == 0x2028 || r == 0x2029 || r == 0xfeff || r == '\uFFFD' {
-			return ' '
-		}
-		return r
-	}, text)
-}
-
 // leafNames finds the names that a structure gives to the outputs.
 func leafNames(s *graph.Structure, path string, names map[int]string) {
 	if s == nil {

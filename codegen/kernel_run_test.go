@@ -76,6 +76,20 @@ graph guarded(%x: f32[N,3], %y: f32[2*N,3], %z: f32[M,3]) {
 }
 `
 
+// viewText has a reshape that is a view for some sizes only, and guards.
+const viewText = `
+graph views(%x: f32[N,S], %c: f32[N,C]) {
+  %a = call_function[slice](%x) {dim=1, start=0, stop=9223372036854775807, step=2}
+  %b = call_function[reshape](%a) {shape=[-1]}
+  %d = call_function[slice](%b) {dim=0, start=0, stop=9223372036854775807, step=2}
+  %e = call_function[neg](%d)
+  %t = call_function[transpose](%x) {dim0=0, dim1=1}
+  %u = call_function[reshape](%t) {shape=[-1]}
+  %g = call_function[glu](%c) {dim=1}
+  return %e, %u, %g
+}
+`
+
 type pair struct {
 	Sum  *tensor.Tensor
 	Many []*tensor.Tensor
@@ -174,7 +188,12 @@ func smallCases(t *testing.T) []*kernelCase {
 		return tensor.Lstm(x, nil, nil, []*tensor.Tensor{w(16, 3), w(16, 4), w(16), w(16)})
 	}, fx.Input("x", "f32[T,2,3]"))
 	tuple := &kernelCase{name: "tuple", module: lstm, flat: true, symbols: []string{"T"}, inputs: [][]*array.Array{{g.Normal(5, 2, 3)}}, sizes: [][]int{{5}}}
-	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple}
+	views := &kernelCase{name: "views", module: kernelModule(t, viewText), flat: true, symbols: []string{"N", "S", "C"}}
+	for _, c := range [][]int{{5, 6, 4}, {5, 7, 2}, {1, 1, 0}, {3, 0, 2}, {0, 5, 6}, {2, 201, 8}} {
+		views.inputs = append(views.inputs, []*array.Array{g.Normal(c[0], c[1]), g.Normal(c[0], c[2])})
+		views.sizes = append(views.sizes, c)
+	}
+	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views}
 }
 
 // failureText is what the programs of smallCases try that must fail.
@@ -189,7 +208,7 @@ var failureText = map[string]string{
 		stop()
 		_, err = m.Forward(stopped, array.NewDense[float32](2, 784))
 		failure(err)
-		if err != context.Canceled {
+		if !errors.Is(err, context.Canceled) || !errors.Is(err, diag.Stopped) {
 			failure(nil)
 		}
 		x := array.NewDense[float32](2, 784)
@@ -226,6 +245,10 @@ var failureText = map[string]string{
 		_, err = m.Forward(ctx, array.Dense[float32]{}, array.NewDense[float32](5, 3, 1), array.NewDense[float32](2, 3))
 		failure(err)
 `,
+	"views": `
+		_, _, _, err = m.Forward(ctx, array.NewDense[float32](2, 3), array.NewDense[float32](2, 7))
+		failure(err)
+`,
 	"types": `
 		_, _, _, err = m.Forward(ctx, array.DenseOf([]int64{1, 2, 3, 99}, 1, 4), array.NewDense[float32](1, 4), array.NewDense[bool](1, 4))
 		failure(err)
@@ -253,7 +276,7 @@ func TestKernelPackagesRun(t *testing.T) {
 		`^input "x" is f32\[2,783\], expected f32\[N,784\] \[FX1022\]`,
 		`^input "x" is f32\[784\], expected f32\[N,784\] \[FX1022\]`,
 		`^input "x" is i64\[2,784\], expected f32\[N,784\] \[FX1022\]`,
-		`^context canceled$`,
+		`^node %[^ ]+: stopped: context canceled \[FX1026\]`,
 		`^output "fc3" is f32\[2,11\], expected f32\[2,10\] \[FX1022\]`,
 		`^output "fc3" is nil, expected f32\[2,10\] \[FX1022\]`,
 		`^output "fc3" is in the memory of an input, expected memory of its own \[FX1022\]`,
@@ -264,20 +287,21 @@ func TestKernelPackagesRun(t *testing.T) {
 		`FX2080|FX1022`,
 		`^input "y" is f32\[5,3\], expected f32\[2\*N,3\] with size 4 at axis 0 \[FX1022\]`,
 		`^input "x" is nil, expected f32\[N,3\] \[FX1022\].*input "y" is f32\[5,3,1\]`,
+		`^input "c" is f32\[2,7\]: glu needs C \(axis 1, here 7\) divisible by 2 \[FX1022\]`,
 	}
 	require.Len(t, failures, len(want), strings.Join(failures, "\n"))
 	for i, w := range want {
 		require.Regexp(t, w, failures[i])
 	}
 	t.Run("vet", func(t *testing.T) {
-		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple")
+		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views")
 	})
 	t.Run("staticcheck", func(t *testing.T) {
 		path, err := exec.LookPath("staticcheck")
 		if err != nil {
 			t.Skip("staticcheck is not installed")
 		}
-		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple")
+		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
 		out, err := cmd.CombinedOutput()

@@ -239,7 +239,7 @@ func (a *scratchAsker) view(k int) {
 	for _, in := range a.g.p.Steps[i].In {
 		a.view(in)
 	}
-	a.lines = append(a.lines, a.g.statement(i, a.g.stepName(i), func(k int) *jen.Statement { return a.g.refs[k] }))
+	a.lines = append(a.lines, a.g.layView(i, func(k int) *jen.Statement { return a.g.refs[k] }))
 }
 
 // printScratch prints the function that finds the scratch memory that the steps

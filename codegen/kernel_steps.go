@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -87,9 +88,23 @@ func (g *kernelGen) statement(i int, name string, ref func(int) *jen.Statement) 
 	frame := func(method string, args ...jen.Code) *jen.Statement { return jen.Id("s").Dot(method).Call(args...) }
 	out, in := frame("Outs", operandList(s.Out, ref)...), frame("Ins", operandList(s.In, ref)...)
 	if s.View {
+		if _, partial := s.Kernel.(kernel.PartialViewer); partial {
+			return frame("ViewOrCopy", quoted(name), g.steps[i].expr, out, in)
+		}
 		return frame("Viewed", quoted(name), jen.Add(g.steps[i].expr).Dot("View").Call(out, in))
 	}
 	return jen.Add(g.steps[i].expr).Dot("Run").Call(frame("At", quoted(name)), out, in)
+}
+
+// layView prints how the result of a view step is laid out, before there is any
+// memory.
+func (g *kernelGen) layView(i int, ref func(int) *jen.Statement) *jen.Statement {
+	s := &g.p.Steps[i]
+	if _, partial := s.Kernel.(kernel.PartialViewer); !partial {
+		return g.statement(i, g.stepName(i), ref)
+	}
+	out, in := jen.Id("s").Dot("Outs").Call(operandList(s.Out, ref)...), jen.Id("s").Dot("Ins").Call(operandList(s.In, ref)...)
+	return jen.Id("s").Dot("ViewOrDense").Call(g.steps[i].expr, out, in)
 }
 
 // place returns the module path and type that a step belongs to: its scope, or

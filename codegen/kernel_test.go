@@ -195,6 +195,7 @@ const callerText = `package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -203,6 +204,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/diag"
 IMPORTS)
 
 var ctx = context.Background()
@@ -266,7 +268,7 @@ func failure(err error) {
 
 func main() {
 	_ = testing.AllocsPerRun
-	_, _, _, _, _ = together, same, failure, strings.NewReader, bytes.NewReader
+	_, _, _, _, _, _, _ = together, same, failure, strings.NewReader, bytes.NewReader, errors.Is, diag.Stopped
 BODY}
 `
 

@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"bytes"
+	"fmt"
 	"go/token"
 	"reflect"
 	"strings"
@@ -62,33 +63,61 @@ const (
 // of its own (see ModuleOptions.Root), calls of modules are printed as calls of
 // their operators. What cannot be printed is reported all at once, as a
 // diag.List with codes FX4001 to FX4008, and nothing is returned then.
+//
+// A graph that graph.Lint refuses is refused here as well, with what Lint says.
 func Module(m *graph.Module, o ModuleOptions) (*Files, error) {
 	o.defaults()
-	if out := m.Graph.Output(); out == nil {
-		return nil, diag.Bug("module style of a graph without an output")
+	if err := o.check().Err(); err != nil {
+		return nil, err
 	}
-	p := newModulePrinter(m, o)
+	if m == nil || m.Graph == nil {
+		return nil, diag.New(graph.NoOutput, "no graph, expected a module with one")
+	}
+	broken := graph.Lint(m.Graph)
+	files, errs := printModule(m, o, len(broken) > 0)
+	errs = append(errs, broken...)
+	errs.Sort()
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// printModule prints a graph. What it finds wrong with a broken one is worth
+// reporting beside what Lint says, as far as it comes before it can go no further.
+func printModule(m *graph.Module, o ModuleOptions, broken bool) (files *Files, errs diag.List) {
+	var p *modulePrinter
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if p != nil {
+			errs = append(errs, p.errs...)
+		}
+		if e, ok := r.(*diag.Error); ok {
+			errs = append(errs, e)
+		} else if !broken {
+			errs = append(errs, diag.Bug(fmt.Sprint("printing of graph ", m.Graph.Name, " failed: ", r)))
+		}
+	}()
+	if m.Graph.Output() == nil {
+		return nil, nil // Lint says so
+	}
+	p = newModulePrinter(m, o)
 	p.state()
 	body := p.function(p.m.Graph)
-	p.errs.Sort()
-	if err := p.errs.Err(); err != nil {
+	if len(p.errs) > 0 {
 		return nil, p.errs
 	}
-	return p.render(body)
+	files, err := p.render(body)
+	errs.Add(err)
+	return files, errs
 }
 
 func (o *ModuleOptions) defaults() {
-	set := func(s *string, def string) {
-		if !token.IsIdentifier(*s) {
-			*s = def
-		}
-	}
-	set(&o.Package, "model")
-	set(&o.Func, "Forward")
-	set(&o.Type, "Model")
-	if o.File == "" {
-		o.File = "model.go"
-	}
+	o.Package, o.Func = orDefault(o.Package, "model"), orDefault(o.Func, "Forward")
+	o.Type, o.File = orDefault(o.Type, "Model"), orDefault(o.File, "model.go")
 	if o.MaxStatements <= 0 {
 		o.MaxStatements = 200
 	}

@@ -147,7 +147,7 @@ func (p *modulePrinter) recordCall(n *graph.Node, args *operands, several bool) 
 		record = jen.Qual(o.Path, api.Camel(o.Name))
 	}
 	attrs := jen.Code(jen.Nil())
-	if n.Attrs() != o.Codec().Zero() {
+	if !o.Codec().Equal(n.Attrs(), o.Codec().Zero()) {
 		attrs = p.attrs(n)
 	}
 	name := "Apply"

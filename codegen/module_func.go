@@ -81,6 +81,9 @@ func (p *modulePrinter) traced(n *graph.Node) *jen.Statement {
 }
 
 func (p *modulePrinter) value(n *graph.Node) value {
+	if n == nil {
+		return value{code: func() *jen.Statement { return jen.Nil() }} // absent
+	}
 	if v, ok := p.values[n]; ok {
 		return v
 	}

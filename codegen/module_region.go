@@ -11,6 +11,10 @@ import (
 
 // control prints cond, while and scan with their regions as functions.
 func (p *modulePrinter) control(n *graph.Node) {
+	if err := n.CheckControl(); err != nil {
+		p.errs = append(p.errs, err)
+		return
+	}
 	switch n.Op() {
 	case op.Cond:
 		p.cond(n)
@@ -28,10 +32,6 @@ func tensorList() *jen.Statement { return jen.Index().Add(tensorType()) }
 // cond passes every operand of the node to both functions.
 func (p *modulePrinter) cond(n *graph.Node) {
 	rs, args := n.Regions(), n.Args()
-	if len(rs) != 2 || len(args) == 0 {
-		p.fail(n, ForeignOp, "cond without a condition or two regions", "give it both")
-		return
-	}
 	list := []jen.Code{p.traced(args[0])}
 	for _, r := range rs {
 		list = append(list, p.region(r, []string{"in"}, []int{len(args) - 1}, nil, func(out []jen.Code) []jen.Code {
@@ -48,10 +48,6 @@ func (p *modulePrinter) cond(n *graph.Node) {
 func (p *modulePrinter) while(n *graph.Node) {
 	rs, args := n.Regions(), n.Args()
 	carry := n.Attrs().(op.LoopAttrs).Carry
-	if len(rs) != 2 || carry < 1 || carry > len(args) {
-		p.fail(n, ForeignOp, "while without carried operands or two regions", "give it both")
-		return
-	}
 	captured := p.captured(args[carry:])
 	first := func(out []jen.Code) []jen.Code { return out[:min(1, len(out))] }
 	all := func(out []jen.Code) []jen.Code { return []jen.Code{tensorList().Values(out...)} }
@@ -73,10 +69,6 @@ func (p *modulePrinter) while(n *graph.Node) {
 func (p *modulePrinter) scan(n *graph.Node) {
 	rs, args := n.Regions(), n.Args()
 	a := n.Attrs().(op.LoopAttrs)
-	if len(rs) != 1 || a.Carry < 0 || a.Seqs < 0 || a.Carry+a.Seqs > len(args) || a.Seqs == 0 {
-		p.fail(n, ForeignOp, "scan without sequences or a region", "give it both")
-		return
-	}
 	captured := p.captured(args[a.Carry+a.Seqs:])
 	body := p.region(rs[0], []string{"carry", "slices"}, []int{a.Carry, a.Seqs}, captured, func(out []jen.Code) []jen.Code {
 		k := min(a.Carry, len(out))

@@ -95,9 +95,23 @@ func splitType(full string) (path, name string) {
 	return full[:slash+dot], full[slash+dot+1:]
 }
 
-// importable reports whether another package can name what path exports.
+// importable reports whether another package can name what path exports. A path
+// may come from a text; what is none never reaches an import declaration.
 func importable(path string) bool {
-	return path != "" && path != "main" && !strings.HasSuffix(path, "_test") && !strings.HasSuffix(path, ".test")
+	return isImportPath(path) && path != "main" && path != "C" && !strings.HasSuffix(path, "_test") && !strings.HasSuffix(path, ".test")
+}
+
+// isImportPath reports whether a text is an import path: elements of ASCII letters,
+// digits and -._~+, none of them empty or only dots.
+func isImportPath(path string) bool {
+	for _, e := range strings.Split(path, "/") {
+		if strings.Trim(e, ".") == "" || strings.ContainsFunc(e, func(r rune) bool {
+			return r >= unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-._~+", r)
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 func isExported(name string) bool { return token.IsIdentifier(name) && token.IsExported(name) }

@@ -122,4 +122,12 @@ return err`,
 _, err := codegen.Kernel(p, w, codegen.KernelOptions{})
 return err`,
 	},
+	{
+		Code: "FX4026", Title: "plan without results",
+		Cause: "the graph returns nothing, so that a package that calls kernels would compute nothing",
+		Cure:  "return a value of the graph, or generate module style for a model that only writes its state",
+		Example: `p.Outputs = nil
+_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
+return err`,
+	},
 }

@@ -13,13 +13,15 @@ return err`,
 	},
 	{
 		Code: "FX5002", Title: "control flow cannot run on the target",
-		Cause: "the target runs no control flow, or a cond, while or scan node has a form that it cannot run: a scan without a sequence, a body that writes state of the model or returns another number of values",
+		Cause: "the target runs no control flow, or a cond, while or scan node has a form that it cannot run: a body that writes state of the model",
 		Cure:  "interpret the graph, or unroll the loop while capturing",
-		Example: `loop := m.Graph.NewRegion("body")
-c := loop.At()
-c.Output(nil, c.Placeholder("x", m.Graph.First().Type(), nil))
-m.Graph.Before(m.Graph.Output()).Region(op.Scan, op.LoopAttrs{Carry: 1}, []*graph.Graph{loop}, m.Graph.First())
-_, err := cpu.Compile(m, lowering.Options{})
+		Example: `text := "gofx 1\ngraph g(%x: f32[2]) {\n %y = call_function[scan](%x) {seqs=1} {\n  region(%s: f32[]) {\n" +
+	"   %b = get_attr[b]\n   %w = call_function[assign](%b, %s)\n   return (%w)\n  }\n }\n return %x\n}\nparam b : f32[] buffer\n"
+m, err := graph.Parse([]byte(text), "g.fx")
+if err != nil {
+	return err
+}
+_, err = cpu.Compile(m, lowering.Options{})
 return err`,
 	},
 	{
@@ -93,11 +95,14 @@ _, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
 return err`,
 	},
 	{
-		Code: "FX5009", Title: "assign to what is not state",
-		Cause: "an assign node writes something other than a parameter or buffer that a get_attr node reads, or a value of another type",
-		Cure:  "assign to a buffer of the model, with a value of its type",
+		Code: "FX5009", Title: "assign that cannot be lowered",
+		Cause: "an assign node writes to the result of another one instead of what a get_attr node reads, or a value of another type",
+		Cure:  "assign to what get_attr reads, with a value of its type",
 		Example: `x := m.Graph.First()
-m.Graph.Before(m.Graph.Output()).Function(op.Assign, nil, x, x)
+m.SetParam(graph.Param{Path: "b", Type: x.Type(), Buffer: true})
+at := m.Graph.Before(m.Graph.Output())
+first := at.Function(op.Assign, nil, at.GetAttr("b"), x)
+at.Function(op.Assign, nil, first, x)
 _, err := cpu.Compile(m, lowering.Options{})
 return err`,
 	},

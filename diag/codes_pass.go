@@ -118,8 +118,8 @@ graph g(%x: f32[2,3]) {
 	},
 	{
 		Code: "FX3017", Title: "regions do not fit their operator",
-		Cause: "cond and while need two regions, scan one, with one input for each operand, and results that fit",
-		Cure:  "give the call the regions that its operator needs",
+		Cause: "cond and while need two regions, scan one, with one input for each operand, results that fit, and loop attributes that speak of operands which are there",
+		Cure:  "give the call the regions, operands and attributes that its operator needs",
 		Example: `gofx 1
 graph g(%p: bool[], %x: f32[2]) {
   %y = call_function[cond](%p, %x) : f32[2] {
@@ -127,6 +127,16 @@ graph g(%p: bool[], %x: f32[2]) {
       return %a
     }
   }
+  return %y
+}`,
+	},
+	{
+		Code: "FX3040", Title: "assign to what is not state",
+		Cause: "an assign node writes something other than a tensor that a get_attr node reads: an input, which the caller would see change, or a value that others read",
+		Cure:  "assign to a buffer of the model",
+		Example: `gofx 1
+graph g(%x: f32[2]) {
+  %y = call_function[assign](%x, %x)
   return %y
 }`,
 	},

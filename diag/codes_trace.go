@@ -83,7 +83,7 @@ var traceCodes = []Info{
 	},
 	{
 		Code: "FX1008", Title: "the trace does not end",
-		Cause: "A loop depends on something that a proxy cannot give, or the graph grew past its limit, or the context was cancelled.",
+		Cause: "A loop depends on something that a proxy cannot give, or the graph grew past its limit.",
 		Cure:  "Loop with tensor.While or tensor.Scan; raise Tracer.MaxNodes for very large models.",
 		Example: `func loopOnData(x *tensor.Tensor) *tensor.Tensor {
 	for x.Sum().Item() < 10 {
@@ -271,6 +271,20 @@ var traceCodes = []Info{
 	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: op.IntList(1, 1)}, x)
 	g.At().Output(nil, parts) // a tuple is not a tensor
 	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
+	return err
+}`,
+	},
+	{
+		Code: "FX1026", Title: "the context has ended",
+		Cause: "The context of a capture, pass or run was cancelled or its deadline passed, perhaps in a loop that does not end; errors.Is finds context.Canceled or context.DeadlineExceeded in the error.",
+		Cure:  "Run again with a context that lasts; if a loop is to blame, look at its condition.",
+		Example: `func stopped() error {
+	gm, err := fx.Trace(ctx, negate)
+	if err == nil {
+		soon, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err = gm.Run(soon, weight(1))
+	}
 	return err
 }`,
 	},

@@ -223,6 +223,15 @@ func (l List) Is(target error) bool {
 	return false
 }
 
+// Stopped is the code of work that ended because its context did.
+const Stopped Code = "FX1026"
+
+// Stop returns the error of work that ends because its context has ended with
+// err; errors.Is finds err in it: context.Canceled, context.DeadlineExceeded.
+func Stop(err error) *Error {
+	return &Error{Code: Stopped, Msg: "stopped", Err: err, Hint: "the results are not complete, run again with a context that lasts"}
+}
+
 // Internal is the code of bugs in gofx itself.
 const Internal Code = "FX9001"
 

@@ -183,9 +183,9 @@ func ExampleWith() {
 	_, err := gm.Run(context.Background(), tensor.Ones([]int{3, 4}))
 	fmt.Println(err)
 	// Output:
-	// node %x: the graph relies on N = 8, here 3 and 8 [FX1022]
+	// node %x: input "x" is f32[3,4]: the graph needs N (axis 0, here 3) equal to 8 [FX1022]
 	//     required by %x
-	//     hint: capture it again for these sizes
+	//     hint: give other sizes, or capture the graph again for these
 }
 
 func ExampleGraphModule() {

@@ -138,7 +138,13 @@ func Leaf(policy func(m any, path string, library bool) bool) Option {
 func Flat() Option { return Leaf(func(any, string, bool) bool { return false }) }
 
 // With edits the tracer itself, for policies that have no option of their own.
-func With(edit func(*tracer.Tracer)) Option { return func(s *settings) { edit(&s.tracer) } }
+func With(edit func(*tracer.Tracer)) Option {
+	return func(s *settings) {
+		if edit != nil {
+			edit(&s.tracer)
+		}
+	}
+}
 
 // Trace captures a function of tensors or a module (a pointer to a struct with a
 // Forward method) by calling it once on tensors without data. The graph shares
@@ -147,7 +153,9 @@ func With(edit func(*tracer.Tracer)) Option { return func(s *settings) { edit(&s
 func Trace(ctx context.Context, fn any, opts ...Option) (*GraphModule, error) {
 	var s settings
 	for _, o := range opts {
-		o(&s)
+		if o != nil {
+			o(&s)
+		}
 	}
 	if err := s.errs.Err(); err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
 		c.DefineSymbol(s.Name, to[s.Node], s.Axis)
 	}
 	for _, d := range g.symbols.guards {
-		c.AddGuard(d.A, d.B, to[d.Node])
+		c.Require(d.Relation, to[d.Node])
 	}
 	c.symbols.notes = slices.Clone(g.symbols.notes)
 	c.version = g.version
@@ -143,7 +143,7 @@ func (c *Cursor) Inline(g *Graph, args []*Node) []*Node {
 		}
 	}
 	for _, d := range g.symbols.guards {
-		c.g.AddGuard(d.A.Bind(in.bind), d.B.Bind(in.bind), in.to[d.Node])
+		c.g.Require(d.Bind(in.bind), in.to[d.Node])
 	}
 	return out
 }
@@ -249,7 +249,7 @@ func (in *inliner) region(parent *Node, r *Graph) *Graph {
 		s.DefineSymbol(sym.Name, inner.to[sym.Node], sym.Axis)
 	}
 	for _, d := range r.symbols.guards {
-		s.AddGuard(d.A.Bind(inner.bind), d.B.Bind(inner.bind), inner.to[d.Node])
+		s.Require(d.Bind(inner.bind), inner.to[d.Node])
 	}
 	return s
 }

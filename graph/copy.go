@@ -102,7 +102,7 @@ func (k *Copier) Finish() {
 		}
 	}
 	for _, g := range k.src.symbols.guards {
-		k.dst.AddGuard(g.A, g.B, k.nodes[g.Node])
+		k.dst.Require(g.Relation, k.nodes[g.Node])
 	}
 	k.dst.symbols.notes = append(k.dst.symbols.notes, k.src.symbols.notes...)
 }

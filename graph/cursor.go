@@ -222,7 +222,7 @@ func (g *Graph) Expand(n *Node) (out *Node, err error) {
 	in := make([]op.Value, len(n.args))
 	for i := range n.args {
 		if d := n.args[i].def; d != nil {
-			if d.typ.Kind() == shape.Tensor && !d.typ.Ranked() {
+			if !d.typ.Ranked() {
 				return nil, nil // decompositions look at ranks
 			}
 			in[i] = d

@@ -367,12 +367,14 @@ func (m *matcher) symbols(a, b *Graph) string {
 	return ""
 }
 
-// guardTexts returns the guards, sorted, each with its smaller side first.
+// guardTexts returns the guards, sorted, equalities with the smaller side first.
 func (g *Graph) guardTexts() []string {
 	list := make([]string, len(g.symbols.guards))
 	for i, d := range g.symbols.guards {
-		a, b := sorted(d.A, d.B)
-		list[i] = a + " == " + b
+		if list[i] = d.String(); d.Rel == shape.EQ {
+			a, b := sorted(d.A, d.B)
+			list[i] = a + " == " + b
+		}
 	}
 	slices.Sort(list)
 	return list

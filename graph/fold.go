@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gofx-dev/gofx/diag"
 )
@@ -13,7 +14,8 @@ type Visitor[V any] func(n *Node, in []V) (V, error)
 // Fold visits the nodes in order and returns the value of the output node. It is
 // the one traversal: interpretation is the fold over tensors, calibration over
 // ranges, cost over numbers, code generation over expressions. Values are
-// dropped after their last use. An error is given the node's position. Regions
+// dropped after their last use. An error is given the node's position. When ctx
+// ends, so does the fold, with diag.Stopped. Regions
 // are not entered; a visitor folds them itself.
 func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err error) {
 	env := make(map[*Node]V, 64)
@@ -21,7 +23,7 @@ func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err er
 	var in []V
 	for n := range g.Nodes() {
 		if err := ctx.Err(); err != nil {
-			return out, err
+			return out, n.context(diag.Stop(err))
 		}
 		clear(in) // a dropped value must not stay here
 		in = in[:0]
@@ -55,9 +57,18 @@ func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err er
 // NoOutput is the code of a graph without an output node.
 const NoOutput diag.Code = "FX3002"
 
+// stopped reports whether an error says that a context has ended.
+func stopped(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // context adds the node to an error that does not name one.
 func (n *Node) context(err error) error {
 	var l diag.List
+	var coded *diag.Error
+	if stopped(err) && !errors.As(err, &coded) {
+		err = diag.Stop(err) // a visitor asked the context
+	}
 	l.Add(err)
 	for i, e := range l {
 		if e.Node == "" {

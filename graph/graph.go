@@ -307,14 +307,14 @@ func (g *Graph) infer(n *Node) error {
 	if n.Op() == nil {
 		return nil
 	}
-	t, err := g.typeOf(n, func(a, b shape.Dim) error { return g.symbols.assume(a, b, n) })
+	t, err := g.typeOf(n, func(r shape.Relation) error { return g.symbols.assume(r, n) })
 	return n.setInferred(t, err)
 }
 
 // typeOf applies the type rule of a call to its operands' types and changes
 // nothing. An operand of unknown type makes the result unknown: its own mistake
 // was reported.
-func (g *Graph) typeOf(n *Node, assume func(a, b shape.Dim) error) (shape.Type, error) {
+func (g *Graph) typeOf(n *Node, assume func(r shape.Relation) error) (shape.Type, error) {
 	o, args := n.Op(), n.args
 	types := make([]shape.Type, len(args), len(args)+4)
 	for i := range args {
@@ -327,9 +327,7 @@ func (g *Graph) typeOf(n *Node, assume func(a, b shape.Dim) error) (shape.Type, 
 	if b := n.Bound(); b != nil {
 		types = append(types, g.mod.paramTypes(n.target, b)...)
 	}
-	if err := o.CheckRequired(len(types), func(i int) bool {
-		return i >= len(args) || args[i].def != nil
-	}); err != nil {
+	if err := present(n, o, len(types)); err != nil {
 		return shape.Type{}, err
 	}
 	if o == op.GetItem && len(types) == 1 {
@@ -339,6 +337,21 @@ func (g *Graph) typeOf(n *Node, assume func(a, b shape.Dim) error) (shape.Type, 
 		return regionType(n, rs), nil
 	}
 	return o.Type(&op.Infer{Assume: assume}, n.Attrs(), types)
+}
+
+// present reports required operands of a call that are absent; total counts those
+// of the node and of its module. A list of operands has no gaps.
+func present(n *Node, o *op.Op, total int) error {
+	there := func(i int) bool { return i >= len(n.args) || n.args[i].def != nil }
+	if err := o.CheckRequired(total, there); err != nil {
+		return err
+	}
+	for i := len(o.In) - 1; o.Variadic() && !o.AdHoc && i < total; i++ {
+		if !there(i) {
+			return diag.New(op.OperandCount, "operand "+strconv.Itoa(i)+" of the list "+o.In[len(o.In)-1].Name+" is missing")
+		}
+	}
+	return nil
 }
 
 func (n *Node) setInferred(t shape.Type, err error) error {
@@ -356,45 +369,4 @@ func (n *Node) setInferred(t shape.Type, err error) error {
 		e.Op = o.Name
 	}
 	return e.At(n.Pos())
-}
-
-// regionType derives the type of cond, while and scan from their regions.
-func regionType(n *Node, rs []*Graph) shape.Type {
-	body := rs[len(rs)-1]
-	out := body.Output()
-	if out == nil {
-		return shape.Type{}
-	}
-	t := outputType(out)
-	if n.op != op.Scan || t.Kind() != shape.Tuple {
-		return t
-	}
-	// The results behind the carried ones are stacked along a new axis 0.
-	a := n.attrs.(op.LoopAttrs)
-	steps := shape.Unknown
-	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(n.args) && n.args[a.Carry].def != nil {
-		steps = n.args[a.Carry].def.typ.Dim(0)
-	}
-	m := make([]shape.Type, t.Len())
-	for i := range m {
-		m[i] = t.Member(i)
-		if i >= a.Carry && m[i].Ranked() {
-			m[i] = m[i].WithDims(shape.Of(append([]shape.Dim{steps}, m[i].Dims().Slice()...)...))
-		}
-	}
-	return shape.TupleType(m...)
-}
-
-// outputType returns the type of an output node's value: its operand's, or a tuple.
-func outputType(out *Node) shape.Type {
-	if out.Structure() == nil && len(out.args) == 1 && out.args[0].def != nil {
-		return out.args[0].def.typ
-	}
-	m := make([]shape.Type, len(out.args))
-	for i := range out.args {
-		if d := out.args[i].def; d != nil {
-			m[i] = d.typ
-		}
-	}
-	return shape.TupleType(m...)
 }

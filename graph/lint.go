@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -8,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// The codes of broken graphs: the constraints C1 to C16 of docs/ir.md.
+// The codes of broken graphs: the constraints C1 to C17 of docs/ir.md.
 const (
 	BrokenUses       diag.Code = "FX3003" // C1: use lists and operands disagree
 	BrokenOrder      diag.Code = "FX3004" // C2: a value is used before it is made
@@ -209,7 +210,7 @@ func (l *linter) node(n *Node) {
 		if b := n.Bound(); b != nil {
 			extra = len(b.Params)
 		}
-		if l.count(n, o, extra) && l.regions(n) {
+		if l.count(n, o, extra) && l.control(n) {
 			l.infer(n)
 		}
 	}
@@ -225,6 +226,9 @@ func (l *linter) module(n *Node) {
 	}
 	if b.Op == nil || b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs) {
 		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" has no operator or attributes of another")
+	}
+	if b.Op != nil && b.Op.Structural() {
+		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" is "+b.Op.Name+", which no module can be")
 	}
 	for _, p := range b.Params {
 		if p != "" && l.g.mod.Param(p) == nil {
@@ -243,8 +247,7 @@ func (l *linter) count(n *Node, o *op.Op, extra int) bool {
 		l.add(n, BadOperandCount, strconv.Itoa(have)+" operands, expected at most "+strconv.Itoa(len(o.In)))
 		return false
 	}
-	err := o.CheckRequired(have, func(i int) bool { return i >= len(n.args) || n.args[i].def != nil })
-	if err != nil {
+	if err := present(n, o, have); err != nil {
 		l.add(n, BadOperandCount, err.(*diag.Error).Msg)
 		return false
 	}
@@ -259,7 +262,7 @@ func (l *linter) infer(n *Node) {
 	}
 	var t shape.Type
 	err := safely(n.targetText(), func() (err error) {
-		t, err = l.g.typeOf(n, func(a, b shape.Dim) error { return nil })
+		t, err = l.g.typeOf(n, func(shape.Relation) error { return nil })
 		return err
 	})
 	if err != nil {
@@ -315,6 +318,11 @@ func (l *linter) structure(n *Node) {
 			return "structure of an unknown kind"
 		case (s.Kind == StructOf || s.Kind == MapOf) && len(s.Keys) != len(s.Fields):
 			return strconv.Itoa(len(s.Keys)) + " keys for " + strconv.Itoa(len(s.Fields)) + " fields"
+		}
+		for i, k := range s.Keys {
+			if slices.Contains(s.Keys[:i], k) {
+				return "two fields are called " + strconv.Quote(k)
+			}
 		}
 		for _, f := range s.Fields {
 			if msg := walk(f, depth+1); msg != "" {

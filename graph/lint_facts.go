@@ -7,75 +7,28 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// regions checks the regions of a call, and that they fit the operator.
-func (l *linter) regions(n *Node) bool {
-	rs := n.Regions()
-	want := regionCount(n.op)
-	if len(rs) != want {
-		l.add(n, BadRegions, strconv.Itoa(len(rs))+" regions, expected "+strconv.Itoa(want))
-		return false
-	}
+// control checks the structural operators: regions, and what assign writes.
+func (l *linter) control(n *Node) bool {
 	ok := true
-	for i, r := range rs {
+	if e := n.CheckControl(); e != nil {
+		l.add(n, e.Code, e.Msg)
+		ok = false
+	}
+	for _, r := range n.Regions() {
 		if r == nil || r.parent != n {
-			l.add(n, BadRegions, "region "+strconv.Itoa(i)+" is nil or belongs to another node")
-			return false
-		}
-		if have, want := len(r.Inputs()), regionInputs(n, i); have != want {
-			l.add(n, BadRegions, "region "+strconv.Itoa(i)+" has "+strconv.Itoa(have)+" inputs, expected "+strconv.Itoa(want))
-			ok = false
+			continue
 		}
 		inner := &linter{}
 		inner.graph(r, l)
 		l.list = append(l.list, inner.list...)
 		ok = ok && len(inner.list) == 0
 	}
-	if !ok {
-		return false
-	}
-	return l.regionResults(n, rs)
-}
-
-// regionResults checks what regions return against each other and the carried values.
-func (l *linter) regionResults(n *Node, rs []*Graph) bool {
-	switch n.op {
-	case op.Cond:
-		a, b := outputType(rs[0].Output()), outputType(rs[1].Output())
-		if _, ok := l.g.agree(a, b); !ok {
-			l.add(n, BadRegions, "regions return "+a.String()+" and "+b.String()+", expected the same type")
-			return false
-		}
-	case op.While, op.Scan:
-		body := rs[len(rs)-1].Output()
-		carry := n.attrs.(op.LoopAttrs).Carry
-		if n.op == op.While && carry == 0 {
-			carry = len(n.args)
-		}
-		if len(body.args) < carry {
-			l.add(n, BadRegions, "body returns "+strconv.Itoa(len(body.args))+" values, expected "+strconv.Itoa(carry)+" carried ones")
-			return false
+	if n.Op() == op.Assign {
+		if _, e := n.Assigned(); e != nil {
+			l.add(n, e.Code, e.Msg).Hint = e.Hint
 		}
 	}
-	return true
-}
-
-func regionCount(o *op.Op) int {
-	switch o {
-	case op.Cond, op.While:
-		return 2
-	case op.Scan:
-		return 1
-	}
-	return 0
-}
-
-// regionInputs returns the number of inputs that region i must have: cond passes
-// all operands but the condition, loops pass all.
-func regionInputs(n *Node, i int) int {
-	if n.op == op.Cond {
-		return len(n.args) - 1
-	}
-	return len(n.args)
+	return ok
 }
 
 // typeSymbols checks that the symbols in a node's type and attributes are
@@ -133,17 +86,15 @@ func (l *linter) facts() {
 		}
 	}
 	for _, d := range l.g.Guards() {
-		text := "guard " + d.A.String() + " == " + d.B.String()
+		text := "guard " + d.String()
 		if d.Node != nil {
 			if msg := l.absent(d.Node); msg != "" {
 				l.fact(d.Node, text+" comes from "+d.Node.String()+", which "+msg)
 			}
 		}
-		for _, side := range []shape.Dim{d.A, d.B} {
-			for _, s := range side.Symbols() {
-				if !l.defined(s, len(l.place)) {
-					l.fact(d.Node, text+" needs the symbol "+s+", which is not defined")
-				}
+		for _, s := range d.Symbols() {
+			if !l.defined(s, len(l.place)) {
+				l.fact(d.Node, text+" needs the symbol "+s+", which is not defined")
 			}
 		}
 	}

@@ -74,7 +74,7 @@ func TestParseMistakes(t *testing.T) {
 		"default quote":           {"gofx 1\ngraph g(%a: bool[1] = array bool[1] x, %b: ? = \"\\q\") {\n}", []string{"2:37 FX7003"}},
 		"default missing":         {"gofx 1\ngraph g(%a: bool[1] = ) {\n}", []string{"2:23 FX7003"}},
 		"symbol":                  {head + "  symbol 1N = dim(%x, 0)\n  symbol N = size(%x, 0)\n  symbol N = dim(_, 0)\n  symbol N = dim(%x, a)\n  symbol N = dim(%x, 0)\n  symbol N = dim(%x, 1)\n}", []string{"3:10 FX7003", "4:14 FX7003", "5:10 FX7003", "6:22 FX7003", "8:10 FX7005"}},
-		"guard":                   {head + "  guard N+ == 3\n  guard N = 3\n  guard N == 3 from %z\n  guard 2 == 3\n  guard N == // none\n}", []string{"3:9 FX7002", "4:9 FX7002", "5:21 FX7004", "6:1 FX2010", "7:14 FX7002"}},
+		"guard":                   {head + "  guard N+ == 3\n  guard N = 3\n  guard N == 3 from %z\n  guard 2 == 3\n  guard N == // none\n}", []string{"3:9 FX7002", "4:9 FX7002", "5:21 FX7004", "6:1 FX2010", "7:9 FX7002"}},
 		"note":                    {head + "  note x\n}", []string{"3:8 FX7003"}},
 		"statement":               {head + "  bogus {\n    %z\n  }\n  return %x\n}", []string{"3:3 FX7003"}},
 		"behind return":           {head + "  return %x\n  %y = call_function[cond](%x) {\n  }\n}", []string{"4:3 FX7010"}},

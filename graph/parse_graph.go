@@ -443,13 +443,10 @@ func (b *body) symbol(c *scan) {
 	b.g.DefineSymbol(name, n, axis)
 }
 
-// guard reads: guard 2*N == M from %y
+// guard reads: guard 2*N == M from %y, and the same with >=, <=, or N % 2 == 0
 func (b *body) guard(c *scan) {
 	c.keyword("guard")
-	x := c.dim("==")
-	c.need('=')
-	c.need('=')
-	y := c.dim(" from ")
+	r := c.relation(" from ")
 	var n *Node
 	ok := true
 	if c.keyword("from") {
@@ -459,7 +456,7 @@ func (b *body) guard(c *scan) {
 	if c.failed || !ok {
 		return
 	}
-	if err := b.g.symbols.assume(x, y, n); err != nil {
+	if err := b.g.symbols.assume(r, n); err != nil {
 		c.typeError(0, err)
 	}
 	b.limit(c)

@@ -144,6 +144,9 @@ func (c *scan) defaultValue() any {
 	if n, err := strconv.Atoi(w); err == nil {
 		return n
 	}
+	if n, err := strconv.ParseUint(w, 10, 64); err == nil {
+		return n
+	}
 	if f, err := strconv.ParseFloat(w, 64); err == nil {
 		return f
 	}

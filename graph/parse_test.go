@@ -42,13 +42,13 @@ graph s(%a: f32[2], %b: ?[*]) {
 `,
 	"regions": `
 graph r(%p: bool[], %x: f32[2]) {
-  %cond = call_function[cond](%p, %x) : f32[2] in "m" {
-    region yes(%a: f32[2]) {
+  %cond = call_function[cond](%p, %x, %p) : f32[2] in "m" {
+    region yes(%a: f32[2], %q: bool[]) {
       %neg = call_function[@neg](%a) : f32[2]
       return %neg
     }
-    region no(%a: f32[2]) {
-      %cond = call_function[cond](%a, %a) : f32[2] {
+    region no(%a: f32[2], %q: bool[]) {
+      %cond = call_function[cond](%q, %a) : f32[2] {
         region(%b: f32[2]) {
           return %b
         }

@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/base64"
 	"io"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -255,7 +256,7 @@ func (p *printer) guards(f *facts) {
 	}
 	for _, d := range f.guards {
 		p.line()
-		p.str("guard ", d.A.String(), " == ", d.B.String())
+		p.str("guard ", d.String())
 		if n := d.Node; n != nil && !n.erased && n.opcode != Output {
 			p.str(" from ", n.String())
 		}
@@ -295,9 +296,9 @@ func (p *printer) at(pos diag.Pos) {
 	}
 	// The last one or two numbers are line and column, so that a file name that
 	// itself ends like a line number needs both.
-	text := file + ":" + strconv.Itoa(pos.Line)
-	if _, _, ok := cutNumber(file); pos.Col > 0 || ok {
-		text += ":" + strconv.Itoa(pos.Col)
+	text, col := file+":"+within(pos.Line), within(pos.Col)
+	if _, _, ok := cutNumber(file); col != "0" || ok {
+		text += ":" + col
 	}
 	p.str(" at ", strconv.Quote(text))
 	if pos.Func != "" {
@@ -305,9 +306,19 @@ func (p *printer) at(pos diag.Pos) {
 	}
 }
 
-// baseName is path.Base for paths of either kind of slash.
+// within is the text of a line or column; one that no file has means unknown.
+func within(n int) string {
+	if n < 0 || n > math.MaxInt32 {
+		n = 0
+	}
+	return strconv.Itoa(n)
+}
+
+// baseName is the last element of a path with slashes of either kind. A name that
+// ends in slashes keeps them.
 func baseName(file string) string {
-	return file[strings.LastIndexAny(file, `/\`)+1:]
+	name := strings.TrimRight(file, `/\`)
+	return file[strings.LastIndexAny(name, `/\`)+1:]
 }
 
 // cutNumber takes ":digits" off the end of s.

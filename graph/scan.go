@@ -191,31 +191,22 @@ func (c *scan) shapeError(at int, err error) {
 	c.fail(at, l[0].Code, l[0].Msg)
 }
 
-// dim reads a dimension up to one of the given ends or the end of the line.
-func (c *scan) dim(ends ...string) shape.Dim {
+// relation reads a relation of sizes up to the given end or the end of the line.
+func (c *scan) relation(end string) shape.Relation {
 	c.peek()
 	j := c.i
-	for j < len(c.s) && !c.comment(j) && !hasAnyPrefix(c.s[j:], ends) {
+	for j < len(c.s) && !c.comment(j) && !strings.HasPrefix(c.s[j:], end) {
 		j++
 	}
 	if c.failed {
-		return shape.Dim{}
+		return shape.Relation{}
 	}
-	d, err := shape.ParseDim(strings.TrimRight(c.s[c.i:j], " \t\r"))
+	r, err := shape.ParseRelation(strings.TrimRight(c.s[c.i:j], " \t\r"))
 	if err != nil {
 		c.shapeError(c.i, err)
 	}
 	c.i = j
-	return d
-}
-
-func hasAnyPrefix(s string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
+	return r
 }
 
 // attrs reads {name=literal, ...} when it stands here and is no block: names and

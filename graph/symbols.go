@@ -13,10 +13,10 @@ type Symbol struct {
 	Axis int
 }
 
-// Guard is an equality of two dimensions that the graph relies on and that is
-// checked when the graph is entered. Node is where it was assumed.
+// Guard is a relation of sizes that the graph relies on and that is checked when
+// the graph is entered. Node is where it was assumed.
 type Guard struct {
-	A, B shape.Dim
+	shape.Relation
 	Node *Node
 }
 
@@ -29,12 +29,8 @@ type Specialisation struct {
 type symbolTable struct {
 	list   []Symbol
 	byName map[string]int // index in list
-	guards []Guard
-	known  map[[2]string]bool // the guards, by their texts
 	notes  []Specialisation
-
-	solver shape.Solver // has the first solved guards; facts are tagged by index
-	solved int
+	guardTable
 }
 
 // Symbols returns the symbols in order of definition.
@@ -60,8 +56,12 @@ func (g *Graph) SymbolsOf(n *Node) []Symbol {
 }
 
 // DefineSymbol enters name = dim(n, axis). A name that is defined already is left
-// as it is, and the new place is guarded to have the same size.
+// as it is, and the new place is guarded to have the same size. It panics with a
+// *diag.Error for what is no name of a symbol, as shape.Sym does.
 func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
+	if !shape.ValidSymbol(name) {
+		shape.Sym(name)
+	}
 	if _, ok := g.Symbol(name); ok {
 		return
 	}
@@ -98,30 +98,6 @@ func (g *Graph) NewSymbolFor(n *Node, axis int) shape.Dim {
 	return shape.Sym(name)
 }
 
-// Guards returns the equalities checked at entry, in the order of their making.
-func (g *Graph) Guards() []Guard { return g.symbols.guards }
-
-// AddGuard enters an equality to be checked at entry, unless it is there.
-func (g *Graph) AddGuard(a, b shape.Dim, n *Node) {
-	if !g.symbols.has(a, b) {
-		g.change()
-		g.symbols.enter(Guard{a, b, n})
-	}
-}
-
-// has reports whether the equality, either way round, is among the guards.
-func (t *symbolTable) has(a, b shape.Dim) bool {
-	return t.known[[2]string{a.String(), b.String()}] || t.known[[2]string{b.String(), a.String()}]
-}
-
-func (t *symbolTable) enter(d Guard) {
-	if t.known == nil {
-		t.known = map[[2]string]bool{}
-	}
-	t.known[[2]string{d.A.String(), d.B.String()}] = true
-	t.guards = append(t.guards, d)
-}
-
 // Specialisations returns the values fixed during capture.
 func (g *Graph) Specialisations() []Specialisation { return g.symbols.notes }
 
@@ -135,64 +111,5 @@ func (t *symbolTable) move(n, v *Node) {
 			t.list[i].Node = v
 		}
 	}
-	for i := range t.guards {
-		if t.guards[i].Node == n {
-			t.guards[i].Node = v
-		}
-	}
-}
-
-// forget keeps the guards that came from n, without the node.
-func (t *symbolTable) forget(n *Node) {
-	for i := range t.guards {
-		if t.guards[i].Node == n {
-			t.guards[i].Node = nil
-		}
-	}
-}
-
-// solve gives the solver the guards that it does not have.
-func (t *symbolTable) solve() {
-	for ; t.solved < len(t.guards); t.solved++ {
-		d := t.guards[t.solved]
-		t.solver.Equal(d.A, d.B, shape.Fact{Tag: t.solved, Text: d.A.String() + " = " + d.B.String()})
-	}
-}
-
-// equal reports whether two dimensions are equal, given the guards.
-func (t *symbolTable) equal(a, b shape.Dim) bool {
-	if a.Equal(b) {
-		return true
-	}
-	t.solve()
-	return t.solver.Resolve(a).Equal(t.solver.Resolve(b))
-}
-
-// assume records that two symbolic dimensions are taken as equal, and refuses
-// when that contradicts what was assumed before, citing both places.
-func (t *symbolTable) assume(a, b shape.Dim, n *Node) error {
-	if t.has(a, b) {
-		return nil
-	}
-	t.solve()
-	fact := shape.Fact{Tag: t.solved, Text: a.String() + " = " + b.String()}
-	if c := t.solver.Equal(a, b, fact); c != nil {
-		return t.contradiction(c)
-	}
-	t.enter(Guard{a, b, n})
-	t.solved++
-	return nil
-}
-
-// Contradiction is the code of two places that force one symbol to two sizes.
-const Contradiction diag.Code = "FX2010"
-
-// contradiction turns a solver conflict into a diagnostic citing both places.
-func (t *symbolTable) contradiction(c *shape.Conflict) *diag.Error {
-	e := diag.New(Contradiction, c.A.String()+" must be "+c.B.String()+" here ("+c.Second.Text+")")
-	if i, ok := c.First.Tag.(int); ok && i < len(t.guards) && t.guards[i].Node != nil {
-		n := t.guards[i].Node
-		e.Related = append(e.Related, diag.Related{Pos: n.Pos(), Msg: "but " + c.First.Text + " was required by " + n.String()})
-	}
-	return e
+	t.guardTable.move(n, v)
 }

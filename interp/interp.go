@@ -79,15 +79,24 @@ type frame struct {
 	symbols map[string]shape.Dim
 	defines map[*graph.Node]bool
 	guards  []graph.Guard
+	types   map[string]shape.Type // of what defines symbols, by name
 }
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
 	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
+	if n := g.First(); len(inputs) > 0 && n != nil && n.Opcode() != graph.Placeholder {
+		return nil, n.Error(ExtraInput, strconv.Itoa(len(inputs))+" inputs, the graph takes none")
+	}
 	for _, s := range g.Symbols() {
 		if f.defines == nil {
-			f.defines, f.symbols = map[*graph.Node]bool{}, map[string]shape.Dim{}
+			f.defines, f.symbols, f.types = map[*graph.Node]bool{}, map[string]shape.Dim{}, map[string]shape.Type{}
 		}
 		f.defines[s.Node] = true
+	}
+	if outer != nil {
+		if err := f.check(nil); err != nil {
+			return nil, err
+		}
 	}
 	v, err := graph.Fold(ctx, g, f.visit)
 	if err != nil {
@@ -203,60 +212,28 @@ func CheckInput(n *graph.Node, got shape.Type) error {
 		Hint: hint}
 }
 
-// define binds the symbols that are sizes of n, and checks guards that have
-// become decidable.
-func (f *frame) define(n *graph.Node, v Value) error {
-	if !f.defines[n] {
-		return nil
-	}
-	for _, s := range f.g.SymbolsOf(n) {
-		if v.T != nil {
-			f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
-		}
-	}
-	pending := f.guards[:0:0]
-	for _, g := range f.guards {
-		a, b := g.A.Bind(f.symbol), g.B.Bind(f.symbol)
-		x, xk := a.Int()
-		y, yk := b.Int()
-		switch {
-		case !xk || !yk:
-			pending = append(pending, g)
-		case x != y:
-			e := diag.New(GuardFailed, "the graph relies on "+g.A.String()+" = "+g.B.String()+", here "+strconv.Itoa(x)+" and "+strconv.Itoa(y)).
-				WithHint("capture it again for these sizes")
-			e.Node = n.Name()
-			if g.Node != nil {
-				e.Related = []diag.Related{{Pos: g.Node.Pos(), Msg: "required by " + g.Node.String()}}
-			}
-			return e
-		}
-	}
-	f.guards = pending
-	return nil
-}
-
-// symbol looks a symbol up here and in the enclosing graphs.
-func (f *frame) symbol(name string) shape.Dim {
-	for ; f != nil; f = f.outer {
-		if d, ok := f.symbols[name]; ok {
-			return d
-		}
-	}
-	return shape.Sym(name)
-}
-
 // call runs a call_function or call_method node.
 func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
 	o := n.Op()
 	attrs := n.Attrs()
+	if o == nil || !o.Codec().Accepts(attrs) {
+		return Value{}, n.Error(graph.BadOperator, "call without an operator, or with attributes of another")
+	}
+	if err := o.CheckRequired(len(in), func(i int) bool { return n.Arg(i) != nil }); err != nil {
+		return Value{}, err
+	}
+	if len(n.Regions()) > 0 || o == op.Cond || o == op.While || o == op.Scan {
+		if err := n.CheckControl(); err != nil {
+			return Value{}, err
+		}
+	}
 	if o.Codec().HasDims() {
 		attrs = o.Codec().Bind(attrs, f.symbol)
 	}
 	switch o {
 	case op.GetItem:
 		i := attrs.(op.GetItemAttrs).Index
-		if i >= len(in[0].Tuple) {
+		if i < 0 || i >= len(in[0].Tuple) {
 			return Value{}, n.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
 		}
 		return Value{T: in[0].Tuple[i]}, nil
@@ -271,6 +248,9 @@ func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
 	}
 	switch o {
 	case op.Assign:
+		if _, err := n.Assigned(); err != nil {
+			return Value{}, err
+		}
 		return Value{T: args[0].AssignInPlace(args[1])}, nil
 	case op.Dim:
 		return Value{T: tensor.Scalar(int64(args[0].Dim(attrs.(op.AxisAttrs).Axis)))}, nil
@@ -290,15 +270,15 @@ func wrap(o *op.Op, attrs any, out []*tensor.Tensor) Value {
 
 // module runs a call_module node from what the graph module knows of the leaf.
 func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
-	b := n.Bound()
-	if b == nil {
+	b, leaf := n.Bound(), f.p.State.Leaf(n.Target())
+	if b == nil || b.Op == nil || leaf == nil {
 		return Value{}, n.Error(NoModule, "nothing is known of module "+strconv.Quote(n.Target()))
 	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
 		args[i] = v.T
 	}
-	out, err := f.p.State.Leaf(n.Target()).call(args)
+	out, err := leaf.call(args)
 	if err != nil {
 		return Value{}, err
 	}
@@ -310,7 +290,9 @@ func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
 func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
-		args[i] = v.T
+		if args[i] = v.T; v.T == nil {
+			return Value{}, n.Error(Undefined, "operand "+n.Arg(i).String()+" is not a tensor")
+		}
 	}
 	rs := n.Regions()
 	region := func(g *graph.Graph, extra []*tensor.Tensor) func([]*tensor.Tensor) []*tensor.Tensor {

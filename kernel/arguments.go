@@ -47,13 +47,27 @@ func (c *Checker) Size(name string, a *array.Array, want string, axis, size int)
 	}
 }
 
-// Guard checks an equality of sizes that the model relies on. text is the
-// equality, why says what requires it and may be "".
-func (c *Checker) Guard(text, why string, a, b int) {
-	if a == b {
-		return
+// What generated packages say about sizes that do not fit.
+type (
+	Claim  = diag.Claim
+	Side   = diag.Side
+	SizeOf = diag.SizeOf
+)
+
+// The relations of sizes that models rely on.
+const (
+	Equal    = diag.EQ
+	AtLeast  = diag.GE
+	Multiple = diag.MOD
+)
+
+// Guard refuses sizes for which a claim of the model does not hold. x is the
+// input that the claim speaks of, why says what requires it and may be "".
+func (c *Checker) Guard(x *array.Array, why string, claim Claim) {
+	if x != nil {
+		claim.Type = array.Describe(x.DType(), x.Shape())
 	}
-	e := diag.New(CodeArgument, "the inputs have "+strconv.Itoa(a)+" where "+strconv.Itoa(b)+" is needed, expected "+text)
+	e := diag.New(CodeArgument, claim.String()).WithHint("give arguments of the sizes that the comment of Forward lists")
 	if why != "" {
 		e.Related = []diag.Related{{Msg: why}}
 	}

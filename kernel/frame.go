@@ -24,6 +24,7 @@ type Frame struct {
 	size, need  int
 	dry         bool
 	in, out     []*array.Array
+	apart       map[*array.Array]*array.Storage // of views that became copies
 }
 
 // Begin starts a call that computes with at most threads goroutines and stops
@@ -44,7 +45,7 @@ func (f *Frame) End() {
 func (f *Frame) Within(scope string) { f.scope = scope }
 
 // At begins the step of that name and returns the workspace for its kernel. It
-// panics when the context of the call has ended; Failure returns the context's error.
+// panics when the context of the call has ended, which Failure understands.
 func (f *Frame) At(step string) *Workspace {
 	f.step = step
 	if f.ctx != nil {
@@ -73,6 +74,34 @@ func (f *Frame) Viewed(step string, ok bool) {
 		f.step = step
 		panic(diag.Bug("the value has a layout that it has for no sizes"))
 	}
+}
+
+// ViewOrDense lays out the results of a step that are views where there are such.
+func (f *Frame) ViewOrDense(k PartialViewer, out, in []*array.Array) {
+	if !k.View(out, in) {
+		for _, a := range out {
+			a.Reset(a.DType(), a.Shape())
+		}
+	}
+}
+
+// ViewOrCopy computes a step that gives views where there are such for these
+// sizes, and else copies in memory of their own, which the frame keeps.
+func (f *Frame) ViewOrCopy(step string, k PartialViewer, out, in []*array.Array) {
+	if k.View(out, in) {
+		return
+	}
+	if f.apart == nil {
+		f.apart = map[*array.Array]*array.Storage{}
+	}
+	for _, a := range out {
+		n := a.Reset(a.DType(), a.Shape()) * a.DType().Size()
+		if s := f.apart[a]; s == nil || len(s.Bytes()) < n {
+			f.apart[a] = array.NewStorage(n)
+		}
+		a.SetStorage(f.apart[a], 0)
+	}
+	k.Run(f.At(step), out, in)
 }
 
 // Measure makes the frame compute sizes without making memory; see Bytes.
@@ -155,7 +184,9 @@ type stopped struct{ err error }
 func failure(r any, step string) error {
 	switch r := r.(type) {
 	case stopped:
-		return r.err
+		e := diag.Stop(r.err)
+		e.Node = step
+		return e
 	case *diag.Error:
 		e := *r
 		if e.Node == "" {

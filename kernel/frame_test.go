@@ -76,7 +76,9 @@ func TestFrameStopsAndNamesFailures(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	s.Begin(ctx, 3)
 	require.Equal(t, 3, s.At("first").Threads)
-	require.Equal(t, context.Canceled, call(&s, func() { stop(); s.At("second") }))
+	err := call(&s, func() { stop(); s.At("second") })
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, diag.Stopped)
 
 	s.Begin(nil, 1)
 	s.Within("layers.0.")
@@ -126,7 +128,6 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	c.Output("y", x, array.F32, 2, 3)
 	c.Apart("y", x, array.New(array.F32, 2, 3), nil)
 	c.Size("x", x, "f32[N,3]", 0, 2)
-	c.Guard("N == 2", "", 2, 2)
 	require.NoError(t, c.Err())
 
 	c.Input("x", nil, array.F32, "f32[N,3]", -1, 3)
@@ -134,7 +135,9 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	c.Input("x", x, array.I64, "i64[N,3]", -1, 3)
 	c.Input("x", x, array.F32, "f32[N]", -1)
 	c.Size("x", x, "f32[N,3]", 0, 5)
-	c.Guard("N == 2*M", "required in net.go", 3, 4)
+	m := kernel.SizeOf{Symbol: "M", Input: "y", Axis: 1, Value: 2}
+	c.Guard(x, "required in net.go", kernel.Claim{Rel: kernel.Equal, Op: "add", Input: "x",
+		A: kernel.Side{Text: "3", Value: 3}, B: kernel.Side{Text: "2*M", Value: 4, Sizes: []kernel.SizeOf{m}}})
 	c.Output("y", nil, array.F32, 2)
 	c.Output("y", x, array.F32, 3, 2)
 	c.Output("y", array.Permute(x, 1, 0), array.F32, 3, 2)
@@ -149,7 +152,7 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	require.Equal(t, []string{
 		`input "x" is nil, expected f32[N,3]`, `input "x" is f32[2,3], expected f32[N,4]`, `input "x" is f32[2,3], expected i64[N,3]`,
 		`input "x" is f32[2,3], expected f32[N]`, `input "x" is f32[2,3], expected f32[N,3] with size 5 at axis 0`,
-		`the inputs have 3 where 4 is needed, expected N == 2*M`, `output "y" is nil, expected f32[2]`, `output "y" is f32[2,3], expected f32[3,2]`,
+		`input "x" is f32[2,3]: add needs 2*M (here 4) equal to 3, where M is axis 1 of "y", here 2`, `output "y" is nil, expected f32[2]`, `output "y" is f32[2,3], expected f32[3,2]`,
 		`output "y" is f32[3,2] with gaps, expected f32[3,2] without gaps`, `output "y" is in the memory of an input, expected memory of its own`,
 	}, got)
 }

@@ -56,6 +56,9 @@ type Reshape struct{}
 // Run implements Step.
 func (Reshape) Run(w *Workspace, out, in []*array.Array) { copyInto(w, out[0], in[0]) }
 
+// Copies implements PartialViewer.
+func (Reshape) Copies() {}
+
 // View implements Viewer. It reports false when in[0]'s layout cannot be
 // expressed with strides in the wanted shape.
 func (Reshape) View(dst, in []*array.Array) bool {

@@ -47,8 +47,8 @@ func (s RMSNorm) ScratchBytes(out, in []*array.Array) int {
 
 // GroupNorm normalises each of Groups groups of channels of in[0] [N, C, ...]
 // over its channels and all further dimensions (Wu and He, 2018), then scales
-// by in[1] and adds in[2], both [C] or nil. Groups = 0 is a group for each channel,
-// instance normalisation. Float element types.
+// by in[1] and adds in[2], both [C] or nil. Groups = C is instance
+// normalisation, -1 stands for that. Float element types.
 type GroupNorm struct {
 	Groups int
 	Eps    float64
@@ -57,10 +57,11 @@ type GroupNorm struct {
 // Run implements Step.
 func (s GroupNorm) Run(w *Workspace, out, in []*array.Array) {
 	chans, plane := in[0].Dim(1), rowLen(in[0], 2)
-	g := rowNorm{size: plane, inner: plane, chans: chans, eps: s.Eps}
-	if s.Groups != 0 {
-		g.size *= chans / s.Groups
+	size := plane
+	if s.Groups > 0 {
+		size *= chans / s.Groups
 	}
+	g := rowNorm{size: size, inner: plane, chans: chans, eps: s.Eps}
 	runRowNorm(w, g, out[0], in[0], operand(in, 1), operand(in, 2))
 }
 

@@ -230,6 +230,9 @@ func (p *pass[T]) start(state, initial []T, at int) {
 func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, features int, y []T, dir int) {
 	mark := w.Mark()
 	gates, rows := p.gates()*p.hidden, p.steps*p.batch
+	if rows == 0 {
+		return // the steps of no batch have no rows to begin at
+	}
 	wx, wh := load[T](w, weights[0]), load[T](w, weights[1])
 	var bx, bh []T
 	if p.bias {

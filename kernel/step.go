@@ -26,6 +26,14 @@ type Viewer interface {
 	View(dst, in []*array.Array) bool
 }
 
+// PartialViewer is a Viewer that reports false for some layouts. Others have a
+// view of every operand.
+type PartialViewer interface {
+	Viewer
+	// Copies is never called: it marks the step.
+	Copies()
+}
+
 // Scratcher is a Step that takes scratch memory from its workspace.
 type Scratcher interface {
 	Step

@@ -9,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std"
@@ -107,7 +106,7 @@ func TestOptionsThatDoNotFit(t *testing.T) {
 	require.ErrorIs(t, err, graph.NoOutput)
 	m := parse(t, "graph g(%x: f32[2]) {\n %y = call_module[gone](%x)\n return %y\n}\n")
 	_, err = lowering.Prepare(m, lowering.Options{})
-	require.ErrorIs(t, err, interp.NoModule)
+	require.ErrorIs(t, err, graph.MissingModule)
 }
 
 func TestOptionsKey(t *testing.T) {

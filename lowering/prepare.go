@@ -14,10 +14,14 @@ import (
 // determine are replaced, types are inferred again, calls of modules are calls of
 // functions, only the wanted outputs are left and nothing unused. Calls of
 // methods stay; Node.Op gives the operator of both spellings. It is an error when
-// the options do not fit (BadOption) or the graph has no output.
+// the options do not fit (BadOption), or when graph.Lint refuses the graph: rules
+// may then rely on what it has checked.
 func Prepare(m *graph.Module, o Options) (*graph.Module, error) {
 	if m.Graph.Output() == nil {
 		return nil, diag.New(graph.NoOutput, "graph "+m.Graph.Name+" has no output node")
+	}
+	if err := graph.Lint(m.Graph).Err(); err != nil {
+		return nil, err
 	}
 	if err := o.Check(m); err != nil {
 		return nil, err
@@ -104,9 +108,30 @@ func (p *preparer) solve() error {
 		}
 	}
 	for _, d := range g.Guards() {
+		if d.Rel != shape.EQ {
+			continue
+		}
 		if err := equal(d.A, d.B, "the graph relies on "+d.A.String()+" = "+d.B.String(), d.Node); err != nil {
 			return err
 		}
+	}
+	return p.possible()
+}
+
+// possible refuses pins that contradict what the graph relies on.
+func (p *preparer) possible() error {
+	for _, d := range p.src.Guards() {
+		if r := d.Bind(p.bind); d.Rel == shape.EQ || r.Truth(nil) != shape.False {
+			continue
+		}
+		e := diag.New(BadOption, "the graph relies on "+d.String()+", which no size that is left has")
+		for _, s := range p.opts.symbols() {
+			e = e.WithHint("symbol " + s + " is pinned to " + strconv.Itoa(p.opts.Shapes[s]))
+		}
+		if d.Node != nil {
+			e = e.At(d.Node.Pos())
+		}
+		return e
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -40,7 +41,11 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 		if o.Host == nil {
 			return nil, diag.New(NoMeaning, "the opaque function "+o.Key()+" cannot run here")
 		}
-		return o.Host(in)
+		out, err := o.Host(in)
+		if n, _ := o.NumResults(attrs); err == nil && (len(out) != n || slices.Contains(out, nil)) {
+			err = diag.New(OperandCount, "the Go function returned "+strconv.Itoa(len(out))+" values, expected "+strconv.Itoa(n)+", none of them nil")
+		}
+		return out, err
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -87,10 +92,10 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		if !ok {
 			return nil, diag.Bug(o.Name + ": decomposition returned a foreign value")
 		}
-		return res.a, nil
+		return o.apart(res.a, in), nil
 	}
 	if o == Dim {
-		axis, err := Axis(attrs.(AxisAttrs).Axis, in[0].Rank())
+		axis, err := sizedAxis(attrs.(AxisAttrs).Axis, in[0].Rank())
 		if err != nil {
 			return nil, err
 		}
@@ -107,12 +112,29 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if err != nil {
 		return nil, err
 	}
-	if v, ok := step.(kernel.Viewer); ok && v.View(outs, in) {
+	if v, ok := step.(kernel.Viewer); ok && o.ViewOf > 0 && v.View(outs, in) {
 		return outs, nil
 	}
 	allocate(outs)
 	step.Run(w, outs, in)
 	return outs, nil
+}
+
+// apart returns the results of a decomposition, with memory of their own where the
+// record says that they are no views: who relies on it may write to them.
+func (o *Op) apart(out, in []*array.Array) []*array.Array {
+	if o.ViewOf > 0 {
+		return out
+	}
+	out = slices.Clone(out)
+	for i, a := range out {
+		shared := slices.ContainsFunc(in, func(x *array.Array) bool { return x != nil && x.Storage() == a.Storage() }) ||
+			slices.ContainsFunc(out[:i], func(x *array.Array) bool { return x.Storage() == a.Storage() })
+		if shared {
+			out[i] = array.Clone(a)
+		}
+	}
+	return out
 }
 
 // given returns the attributes of a call: the zero value for nil, an error for

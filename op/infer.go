@@ -23,16 +23,19 @@ const (
 	BadAxis       diag.Code = "FX2008" // an axis is out of range for the rank
 )
 
-// Infer is the context of a type rule: it decides whether two symbolic
-// dimensions may be taken as equal, and keeps the record of having done so.
+// Infer is the context of a type rule: it decides whether what the rule needs of
+// symbolic sizes may be taken as given, and keeps the record of having done so.
+// Each of Equal, AtLeast and Multiple refuses with the rule's own error what is
+// false for all sizes, accepts silently what is true for all, and assumes what
+// depends on them: it becomes a guard of the graph.
 type Infer struct {
-	// Assume is asked about two dimensions that are not provably equal. nil
-	// assumes them equal without a record.
-	Assume func(a, b shape.Dim) error
+	// Assume is asked about a relation of sizes that symbols decide. nil takes it
+	// as given, without a record.
+	Assume func(r shape.Relation) error
 }
 
 // Equal returns the better known of a and b after requiring them to be equal.
-// An unknown dimension yields the other. what and the two names build the message.
+// An unknown dimension yields the other. what builds the message.
 func (c *Infer) Equal(a, b shape.Dim, code diag.Code, what func() string) (shape.Dim, error) {
 	switch {
 	case a.IsUnknown():
@@ -45,15 +48,43 @@ func (c *Infer) Equal(a, b shape.Dim, code diag.Code, what func() string) (shape
 	if aok && bok {
 		return a, diag.New(code, what())
 	}
-	if c != nil && c.Assume != nil {
-		if err := c.Assume(a, b); err != nil {
-			return a, err
-		}
+	if err := c.assume(shape.Equality(a, b)); err != nil {
+		return a, err
 	}
 	if bok {
 		return b, nil
 	}
 	return a, nil
+}
+
+// AtLeast requires n to be least or more; an unknown dimension is taken to be.
+func (c *Infer) AtLeast(n, least shape.Dim, code diag.Code, what func() string) error {
+	return c.require(shape.AtLeast(n, least), code, what)
+}
+
+// Multiple requires n to be a multiple of k; an unknown dimension is taken to be.
+func (c *Infer) Multiple(n, k shape.Dim, code diag.Code, what func() string) error {
+	return c.require(shape.Multiple(n, k), code, what)
+}
+
+func (c *Infer) require(r shape.Relation, code diag.Code, what func() string) error {
+	if r.IsUnknown() {
+		return nil
+	}
+	switch r.Truth(nil) {
+	case shape.True:
+		return nil
+	case shape.False:
+		return diag.New(code, what())
+	}
+	return c.assume(r)
+}
+
+func (c *Infer) assume(r shape.Relation) error {
+	if c == nil || c.Assume == nil {
+		return nil
+	}
+	return c.Assume(r)
 }
 
 // Broadcast returns the broadcast of two dimension lists by PyTorch's rules:

@@ -42,9 +42,12 @@ var (
 	Assign = Define("assign", Spec[None]{
 		Doc: "assign writes a value into a buffer of the model and returns it.", In: Args("buffer", "value"),
 		Effect: Effectful, Mutates: []int{0},
-		Infer: func(_ *Infer, _ None, in []shape.Type) (shape.Type, error) {
-			if len(in) == 2 && in[0].DType() != in[1].DType() && in[0].DType() != array.Invalid && in[1].DType() != array.Invalid {
+		Infer: func(c *Infer, _ None, in []shape.Type) (shape.Type, error) {
+			if in[0].DType() != in[1].DType() && in[0].DType() != array.Invalid && in[1].DType() != array.Invalid {
 				return shape.Type{}, diag.New(DTypeMismatch, "value has element type "+in[1].DType().String()+", the buffer has "+in[0].DType().String())
+			}
+			if err := sameSizes(c, in[0], in[1]); err != nil {
+				return shape.Type{}, err
 			}
 			return in[1], nil
 		},
@@ -55,7 +58,7 @@ var (
 		Doc: "dim returns the size of one axis as a 0-dimensional i64 tensor.", In: Args("x"), Class: Movement,
 		Infer: func(_ *Infer, a AxisAttrs, in []shape.Type) (shape.Type, error) {
 			if in[0].Ranked() {
-				if _, err := Axis(a.Axis, in[0].Rank()); err != nil {
+				if _, err := sizedAxis(a.Axis, in[0].Rank()); err != nil {
 					return shape.Type{}, err
 				}
 			}
@@ -86,6 +89,32 @@ var (
 	})
 )
 
+// sameSizes requires a value to have the shape of the buffer that it is written to.
+func sameSizes(c *Infer, buffer, value shape.Type) error {
+	if !buffer.Ranked() || !value.Ranked() {
+		return nil
+	}
+	differ := func() string { return "value is " + value.String() + ", the buffer " + buffer.String() }
+	if buffer.Rank() != value.Rank() {
+		return diag.New(ShapeMismatch, differ())
+	}
+	for i := range buffer.Rank() {
+		if _, err := c.Equal(buffer.Dim(i), value.Dim(i), ShapeMismatch, differ); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sizedAxis is Axis for what looks at the size of an axis, which a
+// 0-dimensional tensor does not have.
+func sizedAxis(axis, rank int) (int, error) {
+	if rank == 0 {
+		return 0, diag.New(BadAxis, "axis "+strconv.Itoa(axis)+" of a 0-dimensional tensor, which has no axes")
+	}
+	return Axis(axis, rank)
+}
+
 // unknownType is the type rule of operators whose type follows from regions,
 // which the graph knows and the operator does not.
 func unknownType[A any](*Infer, A, []shape.Type) (shape.Type, error) { return shape.Type{}, nil }
@@ -94,11 +123,13 @@ func unknownType[A any](*Infer, A, []shape.Type) (shape.Type, error) { return sh
 // has no such member, and nothing when the tuple's type is unknown.
 func ItemType(t shape.Type, index int) (shape.Type, error) {
 	switch {
+	case index < 0:
+		return shape.Type{}, diag.New(BadAttr, "member "+strconv.Itoa(index)+", expected 0 or more")
 	case t.Kind() == shape.None:
 		return shape.Type{}, nil
 	case t.Kind() != shape.Tuple:
 		return shape.Type{}, diag.New(DTypeMismatch, "getitem of "+t.String()+", expected a tuple")
-	case index < 0 || index >= t.Len():
+	case index >= t.Len():
 		return shape.Type{}, diag.New(BadAttr, "member "+strconv.Itoa(index)+" of a tuple of "+strconv.Itoa(t.Len()))
 	}
 	return t.Member(index), nil

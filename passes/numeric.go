@@ -195,11 +195,13 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 		if _, known := s.Resolve(shape.Sym(sym.Name)).Int(); known || sym.Node.Opcode() != graph.Placeholder {
 			continue
 		}
+		step := stepOf(g, sym.Name)
 		for tries := 0; ; tries++ {
-			trial, c := solveSizes(g, append(chosen, symbolSize{sym.Name, next}))
-			next++
+			size := (next + step - 1) / step * step
+			trial, c := solveSizes(g, append(chosen, symbolSize{sym.Name, size}))
+			next = size + 1
 			if c == nil {
-				s, chosen = trial, append(chosen, symbolSize{sym.Name, next - 1})
+				s, chosen = trial, append(chosen, symbolSize{sym.Name, size})
 				break
 			}
 			if tries == 64 {
@@ -208,6 +210,21 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 		}
 	}
 	return func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) }, nil
+}
+
+// stepOf returns what the guards want the size of a symbol to be a multiple of.
+func stepOf(g *graph.Graph, symbol string) int {
+	step := 1
+	for _, d := range g.Guards() {
+		k, known := d.B.Int()
+		if name, plain := d.A.IsSymbol(); d.Rel != shape.MOD || !plain || name != symbol || !known || k < 1 || k > 1<<20 {
+			continue
+		}
+		for n := step; step%k != 0 && step < 1<<20; {
+			step += n
+		}
+	}
+	return step
 }
 
 type symbolSize struct {
@@ -219,6 +236,9 @@ type symbolSize struct {
 func solveSizes(g *graph.Graph, chosen []symbolSize) (*shape.Solver, *shape.Conflict) {
 	var s shape.Solver
 	for _, d := range g.Guards() {
+		if d.Rel != shape.EQ {
+			continue
+		}
 		if c := s.Equal(d.A, d.B, shape.Fact{Text: d.A.String() + " = " + d.B.String()}); c != nil {
 			return &s, c
 		}
@@ -226,6 +246,13 @@ func solveSizes(g *graph.Graph, chosen []symbolSize) (*shape.Solver, *shape.Conf
 	for _, x := range chosen {
 		if c := s.Equal(shape.Sym(x.name), shape.Const(x.n), shape.Fact{Text: x.name + " = " + strconv.Itoa(x.n)}); c != nil {
 			return &s, c
+		}
+	}
+	for _, d := range g.Guards() {
+		r := d.Bind(func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+		if d.Rel != shape.EQ && r.Truth(nil) == shape.False {
+			f := shape.Fact{Text: d.String()}
+			return &s, &shape.Conflict{A: r.A, B: r.B, First: f, Second: f}
 		}
 	}
 	return &s, nil

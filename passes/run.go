@@ -144,7 +144,7 @@ func (r *runner) pass(p Pass) (err error) {
 	phase := "pass " + p.Name
 	defer func() { err = inPhase(err, phase) }()
 	if err := r.ctx.Err(); err != nil {
-		return err
+		return diag.Stop(err)
 	}
 	for _, f := range p.Requires {
 		if n := f.Violation(r.mod.Graph); n != nil {
@@ -236,8 +236,10 @@ func inPhase(err error, phase string) error {
 	var l diag.List
 	var one *diag.Error
 	switch {
-	case err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		return err
+	case err == nil:
+		return nil
+	case !errors.As(err, &one) && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		err = diag.Stop(err) // the pass asked the context
 	case errors.As(err, &one) && error(one) == err:
 		e := *one
 		if e.Phase == "" {

@@ -261,3 +261,38 @@ func (t Type) String() string {
 	}
 	return "?"
 }
+
+// Compatible reports whether one value can be of either type: what is not known
+// fits anything, and sizes that are not both numbers may turn out equal.
+func (t Type) Compatible(u Type) bool {
+	switch {
+	case t.kind == None || u.kind == None:
+		return true
+	case t.kind != u.kind:
+		return false
+	case t.kind == Tuple:
+		if len(t.tuple) != len(u.tuple) {
+			return false
+		}
+		for i := range t.tuple {
+			if !t.tuple[i].Compatible(u.tuple[i]) {
+				return false
+			}
+		}
+		return true
+	case t.dtype != u.dtype && t.dtype != array.Invalid && u.dtype != array.Invalid:
+		return false
+	case !t.ranked || !u.ranked:
+		return true
+	case t.Rank() != u.Rank():
+		return false
+	}
+	for i := range t.Rank() {
+		x, xk := t.Dim(i).Int()
+		y, yk := u.Dim(i).Int()
+		if xk && yk && x != y {
+			return false
+		}
+	}
+	return true
+}

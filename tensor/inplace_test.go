@@ -88,3 +88,23 @@ func TestInPlaceOfSharedElements(t *testing.T) {
 	wide.Clone().AddScalarInPlace(1)
 	requireClose(t, []int{3}, f32{4, 5, 6}, x)
 }
+
+func TestWritesToPiecesReachTheBase(t *testing.T) {
+	x := mat(2, 3, 1, 2, 3, 4, 5, 6)
+	x.Chunk(3, 1)[2].AddScalarInPlace(10)
+	requireClose(t, []int{2, 3}, f32{1, 2, 13, 4, 5, 16}, x)
+	x.Split([]int{1, 1}, 0)[1].MulScalarInPlace(2)
+	requireClose(t, []int{2, 3}, f32{1, 2, 13, 8, 10, 32}, x)
+	x.T().Unbind(0, 3)[1].AssignInPlace(vec(-1, -2))
+	requireClose(t, []int{2, 3}, f32{1, -1, 13, 8, -2, 32}, x)
+
+	// Results that PyTorch computes have memory of their own.
+	sq := mat(2, 2, 1, 2, 3, 4)
+	tensor.Einsum([]*tensor.Tensor{sq}, "ii->i").MulScalarInPlace(0)
+	tensor.Einsum([]*tensor.Tensor{sq}, "ij->ji").MulScalarInPlace(0)
+	sq.Reshape(1, 2, 2).PixelShuffle(1).MulScalarInPlace(0)
+	sq.Reshape(4, 1, 1).PixelShuffle(2).MulScalarInPlace(0)
+	sq.Reshape(1, 2, 2).PixelUnshuffle(2).MulScalarInPlace(0)
+	sq.Clone().MulScalarInPlace(0)
+	requireClose(t, []int{2, 2}, f32{1, 2, 3, 4}, sq)
+}

@@ -81,6 +81,10 @@ func (b *inputs) argument(pt reflect.Type, example reflect.Value, hint string) r
 	if pt == contextType {
 		return reflect.ValueOf(&b.t.ctx).Elem()
 	}
+	if example.IsValid() && example.Type() == tensorType && example.IsNil() {
+		b.bad("the example argument is a nil tensor", "give untyped nil for a tensor of which nothing is known; trace a function that passes nil on to fix an absent one")
+		return reflect.Zero(pt)
+	}
 	if example.IsValid() && !example.Type().AssignableTo(pt) {
 		if spec, ok := example.Interface().(shape.Type); ok && pt == tensorType {
 			example = reflect.ValueOf(Meta(spec))
@@ -120,7 +124,11 @@ func (b *inputs) value(pt reflect.Type, ex reflect.Value, name string, depth int
 	}
 	switch pt.Kind() {
 	case reflect.Pointer:
-		if pt == tensorType {
+		switch {
+		case pt == tensorType && ex.IsValid() && ex.IsNil():
+			b.note(name, ex)
+			return ex // absent in the example, absent in the trace
+		case pt == tensorType:
 			return b.placeholder(ex, name)
 		}
 		v := reflect.New(pt.Elem())
@@ -134,8 +142,11 @@ func (b *inputs) value(pt reflect.Type, ex reflect.Value, name string, depth int
 		v.Elem().Set(b.value(pt.Elem(), inner, name, depth+1))
 		return v
 	case reflect.Interface:
-		if ex.IsValid() && !ex.IsNil() {
-			return b.value(ex.Elem().Type(), ex.Elem(), name, depth+1)
+		if ex.IsValid() && ex.Kind() == reflect.Interface {
+			ex = ex.Elem()
+		}
+		if ex.IsValid() {
+			return b.value(ex.Type(), ex, name, depth+1)
 		}
 		b.bad("the argument of type "+pt.String()+" has no value", "give an example with Args")
 		return reflect.Zero(pt)

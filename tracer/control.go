@@ -46,7 +46,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 		return t.poisoned(len(a.nodes))
 	}
 	for i := range a.nodes {
-		if x, y := a.nodes[i].Type(), b.nodes[i].Type(); !compatible(x, y) {
+		if x, y := a.nodes[i].Type(), b.nodes[i].Type(); !x.Compatible(y) {
 			t.mismatch("cond", "result "+strconv.Itoa(i)+" is "+x.String()+" in one branch and "+y.String()+" in the other")
 		}
 	}
@@ -260,7 +260,7 @@ func (l *loop) returnsCarried(args []*graph.Node) bool {
 		return false
 	}
 	for i := range l.carry {
-		if x, y := args[i].Type(), nodes[i].Type(); !compatible(x, y) {
+		if x, y := args[i].Type(), nodes[i].Type(); !x.Compatible(y) {
 			l.t.mismatch(l.o.Name, "carried value "+strconv.Itoa(i)+" is "+x.String()+" before and "+y.String()+" after the body")
 			return false
 		}

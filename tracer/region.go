@@ -367,30 +367,6 @@ func (t *trace) mayBe(out, x *tensor.Tensor, inside *graph.Graph) {
 	}
 }
 
-// compatible reports whether two types can be of one value.
-func compatible(a, b shape.Type) bool {
-	if a.Kind() == shape.None || b.Kind() == shape.None {
-		return true
-	}
-	if a.DType() != b.DType() && a.DType() != 0 && b.DType() != 0 {
-		return false
-	}
-	if !a.Ranked() || !b.Ranked() {
-		return true
-	}
-	if a.Rank() != b.Rank() {
-		return false
-	}
-	for i := range a.Rank() {
-		x, xk := a.Dim(i).Int()
-		y, yk := b.Dim(i).Int()
-		if xk && yk && x != y {
-			return false
-		}
-	}
-	return true
-}
-
 // panicPos returns the innermost user frame of a panic that is being recovered.
 func panicPos() diag.Pos {
 	var pcs [64]uintptr

@@ -105,7 +105,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	}
 	t.cur.OnError = func(err error) { t.report(err) }
 	if t.root = root; root != nil {
-		t.walk(root)
+		t.within(func() { t.walk(root) })
 	}
 	return t
 }
@@ -171,12 +171,18 @@ func (t *trace) report(err error) {
 // reportEntry reports a mistake of the traced function's signature.
 func (t *trace) reportEntry(e *diag.Error) { t.report(e.At(t.entry)) }
 
-// enter guards against overlapping calls from two goroutines.
-func (t *trace) enter() {
+// alive refuses the use of a tensor whose trace has ended: it stands for nothing
+// any more, and a mistake that is reported now would be seen by nobody.
+func (t *trace) alive(what string) {
 	if t.ended {
-		panic((&diag.Error{Code: Ended, Msg: "a traced value is used after its trace has ended",
+		panic((&diag.Error{Code: Ended, Op: what, Msg: "a traced value is used after its trace has ended",
 			Hint: "do not keep traced tensors in globals or fields"}).At(diag.Here()))
 	}
+}
+
+// enter guards against overlapping calls from two goroutines.
+func (t *trace) enter() {
+	t.alive("")
 	if !t.busy.CompareAndSwap(false, true) {
 		panic((&diag.Error{Code: Overlap, Msg: "two goroutines use one trace at the same time",
 			Hint: "trace from one goroutine; start others only outside the model"}).At(diag.Here()))
@@ -245,6 +251,7 @@ func (t *trace) itemNode(tuple *graph.Node, index int) *graph.Node {
 
 // Type implements tensor.Engine.
 func (t *trace) Type(x *tensor.Tensor) shape.Type {
+	t.alive("")
 	switch v := x.Value().(type) {
 	case *alias.Ref:
 		if ty, ok := v.Type(); ok {
@@ -281,6 +288,7 @@ func (v *item) typ() shape.Type {
 
 // Observe implements tensor.Engine: data cannot be had while tracing.
 func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
+	t.alive(strings.ToLower(what))
 	if what == "String" {
 		return nil
 	}
@@ -330,6 +338,7 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 
 // KnownSize implements tensor.Sizer.
 func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
+	t.alive("dim")
 	n := t.node(x, "Dim")
 	if n == nil {
 		return 0
@@ -367,6 +376,7 @@ func (t *trace) specialise(n *graph.Node, axis, v int) {
 
 // KnownDim implements tensor.Sizer.
 func (t *trace) KnownDim(d shape.Dim, what string) int {
+	t.alive(what)
 	t.report(&diag.Error{Code: UnknownSize, Op: what, Msg: "the size " + d.String() + " is not a known number while tracing",
 		Hint: "pass the Size itself where a size is taken, or give the input a fixed size"})
 	return 0
@@ -374,6 +384,7 @@ func (t *trace) KnownDim(d shape.Dim, what string) int {
 
 // Leaf implements tensor.Leafer.
 func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
+	t.alive(b.Op.Name)
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && !t.p.IsLeaf(m, info.path, true) {
 		return nil, false
@@ -423,7 +434,11 @@ func (t *trace) bind(info modInfo, m any, b *tensor.Bound) bool {
 			if _, _, _, computed := p.Recipe(); computed || p.Origin() != nil || t.refs[p.ID()] != nil {
 				return false
 			}
-			path := t.mod.FreshPath(info.path + "." + b.Names[i])
+			name := "param" + strconv.Itoa(i)
+			if i < len(b.Names) && b.Names[i] != "" {
+				name = b.Names[i]
+			}
+			path := t.mod.FreshPath(info.path + "." + name)
 			t.mod.SetParam(graph.Param{Path: path, Value: p.Value().(*array.Array)})
 			q = t.mod.Param(path)
 			t.params[p.ID()] = q
@@ -473,6 +488,7 @@ func (t *trace) moduleInfo(m any) modInfo {
 
 // Enter implements tensor.Scoper.
 func (t *trace) Enter(m any, in []*tensor.Tensor) ([]*tensor.Tensor, func(), bool) {
+	t.alive("run")
 	info := t.moduleInfo(m)
 	if t.p.IsLeaf != nil && t.p.IsLeaf(m, info.path, false) {
 		return t.userLeaf(m, info, in), nil, true

@@ -106,14 +106,16 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 		return nil, err
 	}
 	defer t.release()
+	defer func() { t.ended = true }()
 	results, returned := t.run(call)
 	t.returned = true
-	t.unseenWrites()
-	t.replaced(t.root)
-	if returned {
-		t.finish(results)
-	}
-	t.ended = true
+	t.within(func() {
+		t.unseenWrites()
+		t.replaced(t.root)
+		if returned {
+			t.finish(results)
+		}
+	})
 	if err := t.errs.Err(); err != nil {
 		t.errs.Sort()
 		return nil, t.errs
@@ -131,9 +133,14 @@ type target struct {
 func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
 	v := reflect.ValueOf(fn)
 	root, name, goType := p.Root, p.Name, ""
+	refuse := func(msg, hint string) (*trace, *target, error) {
+		return nil, nil, diag.New(BadTarget, msg).WithHint(hint).At(diag.Here())
+	}
 	switch {
 	case !v.IsValid():
-		return nil, nil, diag.New(BadTarget, "nothing to trace: fn is nil")
+		return refuse("nothing to trace: fn is nil", "pass a function of tensors or a pointer to a module")
+	case (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil():
+		return refuse("nothing to trace: the "+v.Type().String()+" is nil", "assign it before it is traced")
 	case v.Kind() == reflect.Func:
 		path, fname := tensor.FuncName(fn)
 		goType = path + "." + fname
@@ -155,10 +162,10 @@ func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
 		}
 		v = v.MethodByName(method)
 		if !v.IsValid() {
-			return nil, nil, diag.New(BadTarget, "type "+t.String()+" has no method "+method).WithHint("give the module a Forward method, or name another one")
+			return refuse("type "+t.String()+" has no method "+method, "give the module a Forward method, or name another one")
 		}
 	default:
-		return nil, nil, diag.New(BadTarget, "cannot trace a "+v.Type().String()).WithHint("pass a function of tensors or a pointer to a module")
+		return refuse("cannot trace a "+v.Type().String(), "pass a function of tensors or a pointer to a module")
 	}
 	t := newTrace(ctx, p, name, root)
 	t.mod.Type = goType
@@ -199,23 +206,33 @@ type stop struct{}
 // run calls the function and returns its results; returned is false when it was
 // not called or panicked.
 func (t *trace) run(c *target) (results []reflect.Value, returned bool) {
-	args, ok := t.arguments(c)
-	if !ok {
-		return nil, false
-	}
+	t.within(func() {
+		args, ok := t.arguments(c)
+		switch {
+		case !ok:
+			return
+		case c.fn.Type().IsVariadic():
+			results = c.fn.CallSlice(args)
+		default:
+			results = c.fn.Call(args)
+		}
+		returned = true
+	})
+	return results, returned
+}
+
+// within runs f and reports what it panics with. Reporting may itself end the trace.
+func (t *trace) within(f func()) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil, stop:
 		case *diag.Error:
-			t.report(r)
+			t.within(func() { t.report(r) })
 		default:
-			t.panicked(r)
+			t.within(func() { t.panicked(r) })
 		}
 	}()
-	if c.fn.Type().IsVariadic() {
-		return c.fn.CallSlice(args), true
-	}
-	return c.fn.Call(args), true
+	f()
 }
 
 // panicked reports a panic of user code: attached to an earlier mistake, which
@@ -424,7 +441,7 @@ func (t *trace) count(n *graph.Node) {
 		panic(stop{})
 	}
 	if t.nodes&255 == 0 && t.ctx.Err() != nil {
-		t.report(&diag.Error{Code: Brake, Msg: "the trace was cancelled", Err: t.ctx.Err()})
+		t.report(diag.Stop(t.ctx.Err()))
 		panic(stop{})
 	}
 }

@@ -56,11 +56,11 @@ func Render(ctx context.Context, dot string, format string) (out []byte, err err
 	select {
 	case turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, diag.Stop(ctx.Err())
 	}
 	defer func() { <-turn }()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	defer func() {
 		if r := recover(); r != nil {

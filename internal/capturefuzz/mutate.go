@@ -52,15 +52,14 @@ var Mutations = []Mutation{
 	{Name: "what a region wrote holds outside of it", File: "tracer/region.go", Old: "s.Value = c.old\n", New: "_ = c.old\n"},
 	// Guards.
 	{Name: "a size fixed on request is not guarded", File: "tracer/trace.go", Old: "g.AddGuard(d, shape.Const(v), n)", New: "_ = g"},
-	{Name: "the interpreter does not check guards", File: "interp/interp.go", Old: "case x != y:", New: "case x != y && x < 0:"},
+	{Name: "the interpreter does not check guards", File: "interp/guards.go", Old: "if c == nil {", New: "if c == nil || n != nil {"},
 	{Name: "inputs of other sizes are let in", File: "interp/interp.go", Old: "bad = wk && gk && w != g", New: "bad = wk && gk && w != g && w < 0"},
 	{Name: "the plan does not check sizes", File: "lowering/cpu/inputs.go", Old: "if want == a.Dim(k) {", New: "if want == a.Dim(k) || want > 0 {"},
 	// Behind the capture.
 	{Name: "cse merges reads across a write", File: "passes/simplify/cse.go", Old: "w.count[w.alias[a]]++", New: "_ = a"},
 	{Name: "written state is folded", File: "passes/simplify/constfold.go",
 		Old: "return p != nil && p.Value != nil && !f.written[path]", New: "return p != nil && p.Value != nil"},
-	{Name: "the plan lets results lie in what is overwritten", File: "lowering/cpu/build.go",
-		Old: "return n.Op().ViewOf > 0 || !b.written[b.root(operand)]", New: "return b != nil"},
+	{Name: "the plan overwrites state by a value that lies in it", File: "lowering/cpu/build.go", Old: "if b.root(v) == w {", New: "if b.root(v) == w && w < 0 {"},
 }
 
 // Overlay writes the mutated file below dir and returns the overlay for go build.

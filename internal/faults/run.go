@@ -1,6 +1,8 @@
 package faults
 
 import (
+	"context"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
@@ -16,7 +18,7 @@ import (
 // that they end with.
 var RunErrors = map[string]func() error{
 	"FX1003": badTarget, "FX1009": overlap, "FX1020": missingInput, "FX1021": extraInput, "FX1022": guardFailed,
-	"FX1023": noParam, "FX1024": noModule, "FX1025": undefined, "FX1030": notRunnable,
+	"FX1023": noParam, "FX1024": noModule, "FX1025": undefined, "FX1026": stopped, "FX1030": notRunnable,
 }
 
 func badTarget() error {
@@ -89,6 +91,16 @@ func undefined() error {
 	parts := g.At().Function(std.Split, std.SplitAttrs{Sizes: op.IntList(1, 1)}, x)
 	g.At().Output(nil, parts) // a tuple is not a tensor
 	_, err := fx.NewGraphModule(graph.NewModule(g)).Run(ctx, weight(2))
+	return err
+}
+
+func stopped() error {
+	gm, err := fx.Trace(ctx, negate)
+	if err == nil {
+		soon, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err = gm.Run(soon, weight(1))
+	}
 	return err
 }
 

@@ -160,8 +160,8 @@ func (b *randomGraph) everySize(o *op.Op, attrs any, in []shape.Type, typ shape.
 const MaxN = 7
 
 // strict refuses what is true for some sizes only.
-var strict = &op.Infer{Assume: func(x, y shape.Dim) error {
-	return diag.New(op.ShapeMismatch, x.String()+" may differ from "+y.String())
+var strict = &op.Infer{Assume: func(r shape.Relation) error {
+	return diag.New(op.ShapeMismatch, r.String()+" may be false")
 }}
 
 // small bounds what a value takes.

@@ -72,7 +72,7 @@ func (b *builder) entry(g *graph.Graph) {
 			b.symbols[s.Name] = true
 		}
 	}
-	b.probe.start(b.p.Symbols)
+	b.probe.start(b.p.Symbols, g.Guards())
 	for _, n := range g.Inputs() {
 		if !b.known(n, n.Type()) {
 			continue
@@ -84,12 +84,15 @@ func (b *builder) entry(g *graph.Graph) {
 		b.p.Defaults = append(b.p.Defaults, value)
 	}
 	for _, d := range g.Guards() {
-		text := ""
+		guard := plan.Guard{Relation: d.Relation}
 		if d.Node != nil {
-			text = d.Node.Pos().String()
+			guard.Text = d.Node.Pos().String()
+			if d.Node.Op() != nil {
+				guard.Op = lowering.SourceOf(d.Node).Op
+			}
 		}
 		if !b.computable(d.A) || !b.computable(d.B) {
-			e := diag.New(lowering.UnknownSize, "the graph relies on "+d.A.String()+" = "+d.B.String()+", which is not known when it is entered").
+			e := diag.New(lowering.UnknownSize, "the graph relies on "+d.Relation.String()+", which is not known when it is entered").
 				WithHint("interpret the graph")
 			if d.Node != nil {
 				e = e.At(d.Node.Pos())
@@ -97,7 +100,7 @@ func (b *builder) entry(g *graph.Graph) {
 			b.errs = append(b.errs, e)
 			continue
 		}
-		b.p.Guards = append(b.p.Guards, plan.Guard{A: d.A, B: d.B, Text: text})
+		b.p.Guards = append(b.p.Guards, guard)
 	}
 }
 
@@ -312,9 +315,6 @@ func (b *builder) dim(n *graph.Node, t shape.Type) {
 		return
 	}
 	d := t.Dim(axis)
-	if t.Rank() == 0 {
-		d = shape.Const(1)
-	}
 	k := &kernel.Full{}
 	var fields []plan.Field
 	if size, ok := d.Int(); ok {

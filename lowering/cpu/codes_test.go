@@ -31,12 +31,14 @@ func exampleFX5001(m *graph.Module) error {
 	return err
 }
 
-func exampleFX5002(m *graph.Module) error {
-	loop := m.Graph.NewRegion("body")
-	c := loop.At()
-	c.Output(nil, c.Placeholder("x", m.Graph.First().Type(), nil))
-	m.Graph.Before(m.Graph.Output()).Region(op.Scan, op.LoopAttrs{Carry: 1}, []*graph.Graph{loop}, m.Graph.First())
-	_, err := cpu.Compile(m, lowering.Options{})
+func exampleFX5002(*graph.Module) error {
+	text := "gofx 1\ngraph g(%x: f32[2]) {\n %y = call_function[scan](%x) {seqs=1} {\n  region(%s: f32[]) {\n" +
+		"   %b = get_attr[b]\n   %w = call_function[assign](%b, %s)\n   return (%w)\n  }\n }\n return %x\n}\nparam b : f32[] buffer\n"
+	m, err := graph.Parse([]byte(text), "g.fx")
+	if err != nil {
+		return err
+	}
+	_, err = cpu.Compile(m, lowering.Options{})
 	return err
 }
 
@@ -100,7 +102,10 @@ func exampleFX5008(m *graph.Module) error {
 
 func exampleFX5009(m *graph.Module) error {
 	x := m.Graph.First()
-	m.Graph.Before(m.Graph.Output()).Function(op.Assign, nil, x, x)
+	m.SetParam(graph.Param{Path: "b", Type: x.Type(), Buffer: true})
+	at := m.Graph.Before(m.Graph.Output())
+	first := at.Function(op.Assign, nil, at.GetAttr("b"), x)
+	at.Function(op.Assign, nil, first, x)
 	_, err := cpu.Compile(m, lowering.Options{})
 	return err
 }

@@ -36,19 +36,11 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
 		k.Carry, k.Seqs = a.Carry, a.Seqs
 	}
-	want := map[*op.Op]int{op.Cond: 2, op.While: 2, op.Scan: 1}[n.Op()]
 	refuse := func(msg string) {
 		b.errs = append(b.errs, n.Error(lowering.NoRegions, msg).WithHint("interpret the graph"))
 	}
-	switch {
-	case len(n.Regions()) != want:
-		refuse(strconv.Itoa(len(n.Regions())) + " regions, expected " + strconv.Itoa(want))
-		return
-	case k.Carry < 0 || k.Seqs < 0 || k.Carry+k.Seqs > len(in) || (n.Op() == op.Cond && len(in) == 0):
-		refuse(strconv.Itoa(len(in)) + " operands, expected at least " + strconv.Itoa(max(1, k.Carry+k.Seqs)))
-		return
-	case n.Op() == op.Scan && k.Seqs == 0:
-		refuse("scan has no sequence, expected one that says how many steps it has")
+	if err := n.CheckControl(); err != nil {
+		refuse(err.Msg)
 		return
 	}
 	types = append([]shape.Type(nil), types...)
@@ -99,7 +91,8 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 	}
 }
 
-// compileRegions makes the bodies of control-flow steps ready to run.
+// compileRegions makes the bodies of control-flow steps ready to run; state has the
+// arrays of the buffers that this plan and those around it write.
 func (e *Executable) compileRegions(m *graph.Module, state map[string]*array.Array) error {
 	for i := range e.plan.Steps {
 		c, ok := e.plan.Steps[i].Kernel.(*control)
@@ -166,7 +159,7 @@ func (c *control) while(ctx context.Context, bodies []*Executable, out, in []*ar
 		}
 		copy(args, next)
 		if err := ctx.Err(); err != nil {
-			return err
+			return diag.Stop(err)
 		}
 	}
 }
@@ -182,7 +175,7 @@ func (c *control) scan(ctx context.Context, body *Executable, out, in []*array.A
 	}
 	for t := range steps {
 		if err := ctx.Err(); err != nil {
-			return err
+			return diag.Stop(err)
 		}
 		for i, s := range seqs {
 			args[c.Carry+i] = array.Select(s, 0, t)

@@ -123,29 +123,6 @@ graph g(%x: f32[2]) {
 }
 param b : f32[2] buffer
 `,
-		"results": `
-graph g(%p: bool[], %x: f32[2]) {
-  %l = call_function[cond](%p, %x) : (f32[2]) {
-    region yes(%a: f32[2]) {
-      return (%a, %a)
-    }
-    region no(%a: f32[2]) {
-      return (%a)
-    }
-  }
-  return %x
-}
-`,
-		"scalar sequence": `
-graph g(%x: f32[2], %s: f32[]) {
-  %l = call_function[scan](%x, %s) {carry=1, seqs=1} : (f32[2]) {
-    region body(%a: f32[2], %s: f32[]) {
-      return (%a)
-    }
-  }
-  return %x
-}
-`,
 	} {
 		m, err := graph.Parse([]byte("gofx 1\n"+text), name)
 		require.NoError(t, err, name)
@@ -179,4 +156,53 @@ graph g(%c: f32[], %x: f32[N], %y: f32[M]) {
 	out, err := e.Run(ctx, []*array.Array{array.Scalar(float32(1)), array.FromSlice([]float32{1, 2}), array.FromSlice([]float32{3, 4})})
 	require.NoError(t, err)
 	require.Equal(t, float32(12), array.Data[float32](out[0])[0])
+}
+
+// TestBodiesSeeWrittenState reads in bodies what the graph around them wrote.
+func TestBodiesSeeWrittenState(t *testing.T) {
+	text := `
+graph counter(%x: f32[2], %p: bool[]) {
+  %b = get_attr[sum] : f32[2]
+  %new = call_function[add](%b, %x) : f32[2]
+  %w = call_function[assign](%b, %new) : f32[2]
+  %c = call_function[cond](%p, %x) : (f32[2]) {
+    region yes(%a: f32[2]) {
+      %u = get_attr[sum] : f32[2]
+      %y = call_function[mul](%a, %u) : f32[2]
+      return (%y)
+    }
+    region no(%a: f32[2]) {
+      %l = call_function[scan](%a, %a) {carry=1, seqs=1} : (f32[2]) {
+        region body(%s: f32[2], %k: f32[]) {
+          %v = get_attr[sum] : f32[2]
+          %z = call_function[add](%s, %v) : f32[2]
+          return (%z)
+        }
+      }
+      %l0 = call_function[getitem](%l) {index=0} : f32[2]
+      return (%l0)
+    }
+  }
+  %c0 = call_function[getitem](%c) {index=0} : f32[2]
+  return %c0
+}
+param sum : f32[2] buffer
+`
+	for _, live := range []bool{false, true} {
+		m, fresh := module(t, text), module(t, text)
+		for _, m := range []*graph.Module{m, fresh} {
+			for n := range m.Graph.All() {
+				if n.Opcode() == graph.GetAttr {
+					n.SetLive(live)
+				}
+			}
+		}
+		e := compile(t, m, lowering.Options{})
+		for i := range 4 {
+			in := []*array.Array{array.FromSlice([]float32{1, float32(i)}), array.Scalar(i%2 == 0)}
+			out, err := e.Run(ctx, in)
+			require.NoError(t, err)
+			same(t, interpret(t, fresh, in...), out)
+		}
+	}
 }

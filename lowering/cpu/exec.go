@@ -40,12 +40,11 @@ type weightRef struct {
 	live   *graph.Param // read at each run, nil for frozen ones
 }
 
-// newExecutable makes a plan ready to run. state has the tensors that the plans
-// around it write, by path.
+// newExecutable makes a plan ready to run. state has the arrays of the buffers that
+// the plans around this one write.
 func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
-	state = maps.Clone(state)
 	viewed := map[int]bool{}
 	written := map[int]bool{}
 	for i := range p.Buffers {
@@ -62,6 +61,7 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 		e.densify[i] = viewed[p.Inputs[i]]
 	}
 	live := liveParams(m.Graph)
+	own := maps.Clone(state)
 	var errs diag.List
 	for _, k := range p.Weights() {
 		path := p.Buffers[k].Path
@@ -79,10 +79,10 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 			w.value = array.New(a.DType(), a.Shape()...)
 			var ws kernel.Workspace
 			kernel.Copy{}.Run(&ws, []*array.Array{w.value}, []*array.Array{a})
-			if state == nil {
-				state = map[string]*array.Array{}
+			if own == nil {
+				own = map[string]*array.Array{}
 			}
-			state[path] = w.value
+			own[path] = w.value
 		case live[path]:
 			w.live = m.Param(path)
 		case viewed[k]:
@@ -93,7 +93,10 @@ func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads 
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
-	return e, e.compileRegions(m, state)
+	if err := e.compileRegions(m, own); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // liveParams returns the paths that some get_attr node reads at each run.

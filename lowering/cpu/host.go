@@ -18,6 +18,9 @@ type host struct{ op *op.Op }
 // Run implements kernel.Step. The function gets copies, because it may keep or
 // return what it is given, and the plan's memory is used again.
 func (h *host) Run(w *kernel.Workspace, out, in []*array.Array) {
+	if h.op.Host == nil {
+		panic(diag.New(lowering.HostFailed, "the opaque function "+h.op.Key()+" cannot run here"))
+	}
 	args := make([]*array.Array, len(in))
 	for i, a := range in {
 		if a != nil {

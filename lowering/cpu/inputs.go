@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -35,7 +36,7 @@ func (x *instance) bind(in []*array.Array) error {
 			return err
 		}
 	}
-	if err := x.checkGuards(); err != nil {
+	if err := x.checkGuards(in); err != nil {
 		return err
 	}
 	if !x.sized || !slices.Equal(x.values, x.last) {
@@ -91,27 +92,42 @@ func (x *instance) checkSizes(i int, a *array.Array) error {
 	return nil
 }
 
-func (x *instance) checkGuards() error {
+func (x *instance) checkGuards(in []*array.Array) error {
 	for i := range x.e.plan.Guards {
 		g := &x.e.plan.Guards[i]
-		a, err := g.A.Eval(x.env)
-		if err != nil {
-			return err
-		}
-		b, err := g.B.Eval(x.env)
-		if err != nil {
-			return err
-		}
-		if a != b {
-			d := diag.New(interp.GuardFailed, "the graph relies on "+g.A.String()+" = "+g.B.String()+", here "+strconv.Itoa(a)+" and "+strconv.Itoa(b)).
-				WithHint("capture it again for these sizes")
-			if g.Text != "" {
-				d.Related = []diag.Related{{Msg: "required at " + g.Text}}
+		if _, _, ok, err := g.Eval(x.env); ok || err != nil {
+			if err != nil {
+				return err
 			}
-			return d
+			continue
 		}
+		return x.e.broken(g, in)
 	}
 	return nil
+}
+
+// broken is the error of a guard that does not hold for the inputs.
+func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
+	types := map[string]string{}
+	c, err := g.Check(func(symbol string) (diag.SizeOf, bool) {
+		for _, s := range e.plan.Symbols {
+			if s.Name == symbol {
+				name, a := e.inputs[s.Input].Target(), e.input(in, s.Input)
+				types[name] = describe(a)
+				return diag.SizeOf{Symbol: symbol, Input: name, Axis: s.Axis, Value: a.Dim(s.Axis)}, true
+			}
+		}
+		return diag.SizeOf{}, false
+	})
+	if err != nil {
+		return err
+	}
+	c.Op = g.Op
+	d := interp.Refusal(c, nil, types[c.Input])
+	if g.Text != "" {
+		d.Related = []diag.Related{{Msg: "required at " + g.Text}}
+	}
+	return d
 }
 
 // place points buffer k at an array; with dense one with gaps is copied, into

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"reflect"
+	"runtime"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -28,7 +29,8 @@ type instance struct {
 	last   []int
 	sizes  plan.Sizes
 
-	dense    []*array.Storage // copies of inputs and live weights with gaps
+	copies   map[int]*array.Storage // of views that have none for these sizes, by buffer
+	dense    []*array.Storage       // copies of inputs and live weights with gaps
 	src, dst [1]*array.Array
 	at       int // step in progress
 }
@@ -123,7 +125,7 @@ func (x *instance) layOut() (scratch int, err error) {
 		x.at = i
 		if c.view != nil {
 			if !c.view.View(c.out, c.in) {
-				return 0, x.noView()
+				x.apart(i)
 			}
 		} else if s, ok := c.kernel.(kernel.Scratcher); ok {
 			scratch = max(scratch, s.ScratchBytes(c.out, c.in))
@@ -132,8 +134,21 @@ func (x *instance) layOut() (scratch int, err error) {
 	return scratch, nil
 }
 
-func (x *instance) noView() error {
-	return x.context(x.at, diag.Bug("a view that was planned is none for these operands"))
+// apart gives the results of view step i, which has no views for these sizes,
+// memory of their own to copy to. Plans have few such steps: where sizes are seen
+// to decide, the step is planned as a copy.
+func (x *instance) apart(i int) {
+	for _, k := range x.e.plan.Steps[i].Out {
+		h := &x.hdr[k]
+		n := h.Reset(h.DType(), x.sizes.Shapes[k]) * h.DType().Size()
+		if x.copies == nil {
+			x.copies = map[int]*array.Storage{}
+		}
+		if s := x.copies[k]; s == nil || len(s.Bytes()) < n {
+			x.copies[k] = array.NewStorage(n)
+		}
+		h.SetStorage(x.copies[k], 0)
+	}
 }
 
 // resize makes the instance ready for the values of the symbols.
@@ -204,7 +219,7 @@ func (x *instance) execute(ctx context.Context) (err error) {
 	defer x.catch(&err)
 	for i := range x.steps {
 		if err := ctx.Err(); err != nil {
-			return err
+			return x.context(i, diag.Stop(err))
 		}
 		x.at = i
 		c := &x.steps[i]
@@ -215,7 +230,8 @@ func (x *instance) execute(ctx context.Context) (err error) {
 		} else if c.view == nil {
 			c.kernel.Run(&x.ws, c.out, c.in)
 		} else if !c.view.View(c.out, c.in) {
-			return x.noView()
+			x.apart(i)
+			c.kernel.Run(&x.ws, c.out, c.in)
 		}
 	}
 	return nil
@@ -229,12 +245,26 @@ func (x *instance) catch(err *error) {
 		return
 	}
 	d, ok := r.(*diag.Error)
+	if fault, is := r.(runtime.Error); is && !x.foreign() {
+		d, ok = diag.Bug("a kernel failed"), true
+		d.Err = fault
+	}
 	if !ok {
 		panic(r)
 	}
 	x.ws = kernel.Workspace{Threads: x.e.threads}
 	x.sized = false
 	*err = x.context(x.at, d)
+}
+
+// foreign reports whether the step in progress runs a Go function of the user,
+// whose panics are the user's.
+func (x *instance) foreign() bool {
+	if x.at >= len(x.steps) {
+		return false
+	}
+	_, is := x.steps[x.at].kernel.(*host)
+	return is || x.steps[x.at].control != nil
 }
 
 // context adds a step to an error.

@@ -1,8 +1,12 @@
 package cpu
 
 import (
+	"math"
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
@@ -10,49 +14,110 @@ import (
 
 // prober lays buffers out for sample values of the symbols, to see which view
 // steps have a view. Strides are what matters, so the headers have no memory.
+// What holds for samples without common divisors, and for one that divides well,
+// is an identity of sizes or nearly so; a step that still has no view for some
+// sizes copies then.
 type prober struct {
-	env [2]map[string]int
-	hdr [2][]*array.Array
+	env [samples]map[string]int
+	hdr [samples][]*array.Array // nil where the sizes are excluded
 }
 
+const samples = 4
+
 // samplePrimes are distinct, so that sizes which differ as expressions differ.
-// Times 24 they divide by what heads, groups and pooling divide sizes by.
 var samplePrimes = [...]int{5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43}
 
-func (p *prober) start(symbols []plan.Symbol) {
+// start chooses the samples: multiples of what the guards want multiples of, of
+// 24 in the first and of no other small number in the others.
+func (p *prober) start(symbols []plan.Symbol, guards []graph.Guard) {
+	factor := [samples]int{24, 1, 7*11 + 2, 1}
 	for k := range p.env {
 		p.env[k] = map[string]int{}
 		for i, s := range symbols {
-			p.env[k][s.Name] = 24 * samplePrimes[(i+5*k)%len(samplePrimes)]
+			n := factor[k] * samplePrimes[(i+5*k)%len(samplePrimes)]
+			p.env[k][s.Name] = fit(s.Name, n, guards)
 		}
 	}
+}
+
+// fit returns a size near n that the guards of a symbol alone allow.
+func fit(symbol string, n int, guards []graph.Guard) int {
+	step, low, high := 1, 0, math.MaxInt
+	for _, g := range guards {
+		if b, known := g.B.Int(); known {
+			if name, plain := g.A.IsSymbol(); !plain || name != symbol {
+				continue
+			}
+			switch g.Rel {
+			case shape.MOD:
+				step = lcm(step, b)
+			case shape.GE:
+				low = max(low, b)
+			}
+		} else if a, known := g.A.Int(); known && g.Rel == shape.GE {
+			if name, plain := g.B.IsSymbol(); plain && name == symbol {
+				high = min(high, a)
+			}
+		}
+	}
+	n *= step
+	if n < low {
+		n += (low - n + step - 1) / step * step
+	}
+	if n > high {
+		n = high / step * step
+	}
+	return n
+}
+
+// lcm returns the least common multiple, or a where that is huge or b no size.
+func lcm(a, b int) int {
+	for n := a; b > 0 && n < 1<<16; n += a {
+		if n%b == 0 {
+			return n
+		}
+	}
+	return a
 }
 
 // dense adds a contiguous buffer.
 func (p *prober) dense(t shape.Type) {
 	for k := range p.hdr {
-		a := &array.Array{}
-		dims := make([]int, t.Rank())
-		for i := range dims {
-			n, err := t.Dim(i).Eval(plan.Values(p.env[k]))
-			if err != nil || n < 0 {
-				n = 0
-			}
-			dims[i] = n
-		}
-		a.Reset(t.DType(), dims)
-		p.hdr[k] = append(p.hdr[k], a)
+		p.hdr[k] = append(p.hdr[k], p.sized(k, t))
 	}
 }
 
-// view reports whether the step's results are views for all samples, and lays
-// them out as such.
+// sized returns a header for a sample, nil where the type has no such sizes.
+func (p *prober) sized(k int, t shape.Type) *array.Array {
+	dims := make([]int, t.Rank())
+	for i := range dims {
+		n, err := t.Dim(i).Eval(plan.Values(p.env[k]))
+		if err != nil || n < 0 {
+			return nil
+		}
+		dims[i] = n
+	}
+	if _, ok := array.NumElems(dims); !ok {
+		return nil
+	}
+	a := &array.Array{}
+	a.Reset(t.DType(), dims)
+	return a
+}
+
+// view reports whether the step's results are views for all samples that have
+// sizes, of which there must be one, and lays them out as such.
 func (p *prober) view(st *plan.Step) bool {
 	if _, ok := st.Kernel.(kernel.Viewer); !ok {
 		return false
 	}
-	var laid [2][]*array.Array
+	var laid [samples][]*array.Array
+	tried := false
 	for k := range p.hdr {
+		unsized := func(i int) bool { return i >= 0 && p.hdr[k][i] == nil }
+		if slices.ContainsFunc(st.Out, unsized) || slices.ContainsFunc(st.In, unsized) {
+			continue
+		}
 		step, set, err := st.Instance()
 		if err != nil {
 			return false
@@ -67,13 +132,17 @@ func (p *prober) view(st *plan.Step) bool {
 		if laid[k] = p.try(k, step.(kernel.Viewer), st.In, st.Out); laid[k] == nil {
 			return false
 		}
+		tried = true
 	}
 	for k := range p.hdr {
 		for i, o := range st.Out {
-			p.hdr[k][o] = laid[k][i]
+			p.hdr[k][o] = nil
+			if laid[k] != nil {
+				p.hdr[k][o] = laid[k][i]
+			}
 		}
 	}
-	return true
+	return tried
 }
 
 // try returns the layouts of views, nil when there are none. Sample sizes that a

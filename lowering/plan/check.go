@@ -107,7 +107,7 @@ func (p *Plan) checkStep(s int, made []bool) error {
 			}
 		}
 	}
-	if reflect.TypeOf(st.Kernel).Kind() != reflect.Pointer {
+	if k := reflect.ValueOf(st.Kernel); k.Kind() != reflect.Pointer || k.IsNil() {
 		return broken(name + ": the kernel is not a pointer")
 	}
 	if _, _, err := st.Instance(); err != nil {

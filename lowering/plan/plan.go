@@ -79,9 +79,10 @@ type Symbol struct {
 	Axis  int
 }
 
-// Guard is an equality checked at entry.
+// Guard is a relation of sizes checked at entry.
 type Guard struct {
-	A, B shape.Dim
+	shape.Relation
+	Op   string // what the user calls that requires it, "" for the graph itself
 	Text string // where it was required
 }
 

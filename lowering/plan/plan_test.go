@@ -176,7 +176,7 @@ func TestCheckFindsBrokenPlans(t *testing.T) {
 func TestListing(t *testing.T) {
 	n := shape.Sym("N")
 	p := &plan.Plan{Name: "two", Symbols: []plan.Symbol{{Name: "N"}}, Inputs: []int{0}, Outputs: []int{4},
-		Guards: []plan.Guard{{A: n, B: shape.Sym("N")}},
+		Guards: []plan.Guard{{Relation: shape.Equality(n, shape.Sym("N"))}},
 		Buffers: []plan.Buffer{
 			{Name: "x", Kind: plan.Input, Type: shape.TensorType(array.F32, shape.Of(n, shape.Const(32)))},
 			{Name: "w", Kind: plan.Weight, Path: "fc.weight", Type: shape.TensorType(array.F32, shape.Ints(32, 32))},

@@ -21,7 +21,7 @@ func (p *Plan) String() string {
 		b.WriteString("  symbol " + s.Name + " = dim(" + p.Buffers[p.Inputs[s.Input]].Name + ", " + strconv.Itoa(s.Axis) + ")\n")
 	}
 	for _, g := range p.Guards {
-		b.WriteString("  guard " + g.A.String() + " == " + g.B.String() + "\n")
+		b.WriteString("  guard " + g.Relation.String() + "\n")
 	}
 	for i := range p.Buffers {
 		b.WriteString("  " + p.bufferLine(&p.Buffers[i]) + "\n")

@@ -2,7 +2,6 @@ package std
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -93,14 +92,21 @@ func checkMask(a AttentionAttrs, d array.DType, mask shape.Type) error {
 
 // groupFactor returns how often the heads of t repeat to match those of q, 0
 // when one of the two is not a number.
-func groupFactor(name string, q, t shape.Type) (int, error) {
-	n, ok := q.Dim(-3).Int()
-	m, known := t.Dim(-3).Int()
+func groupFactor(c *op.Infer, name string, q, t shape.Type) (int, error) {
+	heads, of := q.Dim(-3), t.Dim(-3)
+	what := func() string {
+		return "q has " + heads.String() + " heads, expected a multiple of those of " + name + ", " + of.String()
+	}
+	if err := c.AtLeast(of, shape.Const(1), op.ShapeMismatch, what); err != nil {
+		return 0, err
+	}
+	if err := c.Multiple(heads, of, op.ShapeMismatch, what); err != nil {
+		return 0, err
+	}
+	n, ok := heads.Int()
+	m, known := of.Int()
 	if !ok || !known {
 		return 0, nil
-	}
-	if m == 0 || n%m != 0 {
-		return 0, diag.New(op.ShapeMismatch, "q has "+strconv.Itoa(n)+" heads, expected a multiple of those of "+name+", "+strconv.Itoa(m))
 	}
 	return n / m, nil
 }
@@ -115,7 +121,7 @@ func attentionBatch(c *op.Infer, a AttentionAttrs, q, k, v shape.Type) (shape.Di
 			if q.Rank() < 3 || t.Rank() < 3 {
 				return dims, badAttr("enable_gqa", "true", "operands of three or more dimensions")
 			}
-			if _, err := groupFactor([]string{"k", "v"}[i], q, t); err != nil {
+			if _, err := groupFactor(c, []string{"k", "v"}[i], q, t); err != nil {
 				return dims, err
 			}
 			l = l.With(-1, q.Dim(-3))
@@ -133,7 +139,7 @@ func attention(b op.Builder, a AttentionAttrs, in []op.Value) op.Value {
 	q, k, v, mask := in[0], in[1], in[2], valueAt(in, 3)
 	if a.EnableGqa {
 		repeat := func(x op.Value) op.Value {
-			n, err := groupFactor("k", q.Type(), x.Type())
+			n, err := groupFactor(nil, "k", q.Type(), x.Type())
 			if err != nil {
 				panic(err)
 			}
@@ -178,9 +184,11 @@ func scaledQuery(c composer, scale op.Scalar, q op.Value) op.Value {
 	case ok:
 		return c.scale(q, op.Float(1/math.Sqrt(float64(n))))
 	}
+	// As exact as the number would be, and multiplied as numbers are.
+	size := c.Call(Cast, CastAttrs{array.F64}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
 	wide, back := widened(c, q)
-	size := c.Call(Cast, CastAttrs{wide.Type().DType()}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
-	return back(c.mul(wide, c.apply(Rsqrt, size)))
+	factor := c.apply(Reciprocal, c.apply(Sqrt, size))
+	return back(c.mul(wide, c.Call(Cast, CastAttrs{wide.Type().DType()}, factor)))
 }
 
 // keepWhere sets scores to -inf where mask is false.

@@ -87,7 +87,7 @@ var Prelu = op.Define("prelu", op.Spec[op.None]{
 var Glu = op.Define("glu", op.Spec[DimAttrs]{
 	Doc: "glu is a * sigmoid(b), where a and b are the halves of x along dim.",
 	Ref: "Dauphin, Fan, Auli, Grangier: arXiv:1612.08083", In: op.Args("x"), Class: op.Elementwise,
-	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 		x := in[0]
 		if err := requireFloat("x", x); err != nil || !x.Ranked() {
 			return x, err
@@ -99,10 +99,10 @@ var Glu = op.Define("glu", op.Spec[DimAttrs]{
 		if err != nil {
 			return shape.Type{}, err
 		}
-		if n, ok := x.Dim(axis).Int(); ok && n%2 != 0 {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x has size "+strconv.Itoa(n)+" along axis "+strconv.Itoa(axis)+", expected an even size")
-		}
-		return x.WithDims(x.Dims().With(axis, x.Dim(axis).FloorDivInt(2))), nil
+		err = c.Multiple(x.Dim(axis), shape.Const(2), op.SizeMismatch, func() string {
+			return "x has size " + x.Dim(axis).String() + " along axis " + strconv.Itoa(axis) + ", expected an even size"
+		})
+		return x.WithDims(x.Dims().With(axis, x.Dim(axis).FloorDivInt(2))), err
 	},
 	Decompose: func(b op.Builder, a DimAttrs, in []op.Value) op.Value {
 		half := in[0].Type().Dim(a.Dim).FloorDivInt(2)
@@ -142,13 +142,14 @@ type OneHotAttrs struct {
 // index outside [0, NumClasses) gives zeros only, where PyTorch fails.
 var OneHot = op.Define("one_hot", op.Spec[OneHotAttrs]{
 	Doc: "one_hot is 1 at the class that x names and 0 at the others, along a new last dimension, as i64.", In: op.Args("x"),
-	Infer: func(_ *op.Infer, a OneHotAttrs, in []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a OneHotAttrs, in []shape.Type) (shape.Type, error) {
 		if d := in[0].DType(); d != array.Invalid && !d.IsInt() {
 			return shape.Type{}, diag.New(op.DTypeMismatch, "x has element type "+d.String()+", expected an integer one")
 		}
-		if n, ok := a.NumClasses.Int(); ok && n < 1 {
-			return shape.Type{}, diag.New(op.BadAttr, "num_classes is "+strconv.Itoa(n)+", expected 1 or more").
-				WithHint("the number of classes cannot follow from the data")
+		if err := c.AtLeast(a.NumClasses, shape.Const(1), op.BadAttr, func() string {
+			return "num_classes is " + a.NumClasses.String() + ", expected 1 or more"
+		}); err != nil {
+			return shape.Type{}, hinted(err, "the number of classes cannot follow from the data")
 		}
 		if !in[0].Ranked() {
 			return shape.Unranked(array.I64), nil

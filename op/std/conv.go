@@ -104,14 +104,40 @@ type window struct {
 }
 
 // windowCount returns how many windows fit a dimension of size n.
-func windowCount(i int, n shape.Dim, w window) (shape.Dim, error) {
+func windowCount(c *op.Infer, i int, n shape.Dim, w window) (shape.Dim, error) {
 	padded := n.AddInt(w.lo + w.hi)
 	out := padded.Sub(w.extent).FloorDivInt(w.stride).AddInt(1)
-	if v, ok := out.Int(); ok && v < 1 {
-		return out, diag.New(op.SizeMismatch, "the kernel spans "+w.extent.String()+" in spatial dimension "+strconv.Itoa(i)+
-			", x with its padding has "+padded.String()).WithHint("use a smaller kernel or dilation, or more padding")
+	err := c.AtLeast(padded, w.extent, op.SizeMismatch, func() string {
+		return "the kernel spans " + w.extent.String() + " in spatial dimension " + strconv.Itoa(i) + ", x with its padding has " + padded.String()
+	})
+	return out, hinted(err, "use a smaller kernel or dilation, or more padding")
+}
+
+// hinted adds a hint to the error of a rule, where it is that of the rule.
+func hinted(err error, hint string) error {
+	if e, ok := err.(*diag.Error); ok && e.Hint == "" && e.Related == nil {
+		return e.WithHint(hint)
 	}
-	return out, nil
+	return err
+}
+
+// notEmpty requires a dimension to have elements; name names it.
+func notEmpty(c *op.Infer, n shape.Dim, name string) error {
+	return c.AtLeast(n, shape.Const(1), op.SizeMismatch, func() string {
+		return name + " has size " + n.String() + ", expected at least 1"
+	})
+}
+
+// spatial names a spatial dimension of an operand.
+func spatial(name string, t shape.Type, i int) string {
+	return name + " " + t.String() + ", in spatial dimension " + strconv.Itoa(i) + ","
+}
+
+// groupsOf requires n to be a multiple of groups; what names it with its count.
+func groupsOf(c *op.Infer, n shape.Dim, groups int, what, by string) error {
+	return c.Multiple(n, shape.Const(groups), op.SizeMismatch, func() string {
+		return what + ", expected a multiple of " + by + ", " + strconv.Itoa(groups)
+	})
 }
 
 // extentOf returns dilation·(k-1)+1.
@@ -136,7 +162,7 @@ func convPadding(n int, a ConvAttrs, weight shape.Type) (lo, hi []int) {
 }
 
 // checkConv checks what all convolutions share and returns the element type.
-func checkConv(n, groups int, in []shape.Type) (array.DType, error) {
+func checkConv(c *op.Infer, n, groups int, in []shape.Type) (array.DType, error) {
 	d, err := sameFloat([]string{"x", "weight", "bias"}, in)
 	if err != nil {
 		return d, err
@@ -151,15 +177,15 @@ func checkConv(n, groups int, in []shape.Type) (array.DType, error) {
 		return d, badAttr("groups", strconv.Itoa(groups), "1 or more")
 	}
 	for i := range n {
-		if in[1].Dim(2 + i).Is(0) {
-			return d, diag.New(op.SizeMismatch, "weight "+in[1].String()+" has size 0 in spatial dimension "+strconv.Itoa(i)+", expected at least 1")
+		if err := notEmpty(c, in[1].Dim(2+i), spatial("weight", in[1], i)); err != nil {
+			return d, err
 		}
 	}
 	return d, nil
 }
 
 func inferConv(c *op.Infer, n int, a ConvAttrs, in []shape.Type) (shape.Type, error) {
-	d, err := checkConv(n, a.Groups, in)
+	d, err := checkConv(c, n, a.Groups, in)
 	if err != nil {
 		return shape.Type{}, err
 	}
@@ -192,7 +218,7 @@ func inferConv(c *op.Infer, n int, a ConvAttrs, in []shape.Type) (shape.Type, er
 		if a.PadMode == "same" {
 			continue
 		}
-		dims[first+i], err = windowCount(i, dims[first+i], window{extentOf(w.Dim(2+i), dilation[i]), stride[i], pad[i], pad[i]})
+		dims[first+i], err = windowCount(c, i, dims[first+i], window{extentOf(w.Dim(2+i), dilation[i]), stride[i], pad[i], pad[i]})
 		if err != nil {
 			return shape.Type{}, err
 		}
@@ -224,8 +250,8 @@ func checkPadMode(a ConvAttrs, stride []int) error {
 // convChannels checks the channels of x, the groups of the weight and the bias.
 func convChannels(c *op.Infer, n, groups int, in []shape.Type) error {
 	x, w := in[0], in[1]
-	if m, ok := w.Dim(0).Int(); ok && m%groups != 0 {
-		return diag.New(op.SizeMismatch, "weight has "+strconv.Itoa(m)+" filters, expected a multiple of groups, "+strconv.Itoa(groups))
+	if err := groupsOf(c, w.Dim(0), groups, "weight has "+w.Dim(0).String()+" filters", "groups"); err != nil {
+		return err
 	}
 	if err := wantVector(c, "bias", operandAt(in, 2), w.Dim(0), "weight"); err != nil {
 		return err
@@ -245,7 +271,7 @@ func convChannels(c *op.Infer, n, groups int, in []shape.Type) error {
 }
 
 func inferConvTranspose(c *op.Infer, n int, a ConvTransposeAttrs, in []shape.Type) (shape.Type, error) {
-	d, err := checkConv(n, a.Groups, in)
+	d, err := checkConv(c, n, a.Groups, in)
 	if err != nil {
 		return shape.Type{}, err
 	}
@@ -277,9 +303,8 @@ func inferConvTranspose(c *op.Infer, n int, a ConvTransposeAttrs, in []shape.Typ
 	dims[first-1] = w.Dim(1).MulInt(groups)
 	for i := range n {
 		size := dims[first+i].AddInt(-1).MulInt(stride[i]).AddInt(extra[i] - 2*pad[i]).Add(extentOf(w.Dim(2+i), dilation[i]))
-		if v, ok := size.Int(); ok && v < 1 {
-			return shape.Type{}, diag.New(op.SizeMismatch, "the result has size "+size.String()+" in spatial dimension "+strconv.Itoa(i)+
-				", expected at least 1").WithHint("use less padding")
+		if err := notEmpty(c, size, "the result, in spatial dimension "+strconv.Itoa(i)+","); err != nil {
+			return shape.Type{}, hinted(err, "use less padding")
 		}
 		dims[first+i] = size
 	}
@@ -288,8 +313,8 @@ func inferConvTranspose(c *op.Infer, n int, a ConvTransposeAttrs, in []shape.Typ
 
 func convTransposeChannels(c *op.Infer, n, groups int, in []shape.Type) error {
 	x, w := in[0], in[1]
-	if m, ok := w.Dim(0).Int(); ok && m%groups != 0 {
-		return diag.New(op.SizeMismatch, "weight has "+strconv.Itoa(m)+" input channels, expected a multiple of groups, "+strconv.Itoa(groups))
+	if err := groupsOf(c, w.Dim(0), groups, "weight has "+w.Dim(0).String()+" input channels", "groups"); err != nil {
+		return err
 	}
 	if err := wantVector(c, "bias", operandAt(in, 2), w.Dim(1).MulInt(groups), "the result"); err != nil {
 		return err

@@ -110,8 +110,10 @@ func inferEmbeddingBag(c *op.Infer, a EmbeddingBagAttrs, in []shape.Type) (shape
 	case x.Rank() == 1:
 		bags = offsets.Dim(0)
 	}
-	if bags.Is(-1) {
-		return shape.Type{}, diag.New(op.SizeMismatch, "offsets has 0 elements, expected at least 1 with include_last_offset")
+	if err := c.AtLeast(bags, shape.Const(0), op.SizeMismatch, func() string {
+		return "offsets has 0 elements, expected at least 1 with include_last_offset"
+	}); err != nil {
+		return shape.Type{}, err
 	}
 	return shape.TensorType(w.DType(), shape.Of(bags, w.Dim(1))), nil
 }

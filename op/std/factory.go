@@ -12,10 +12,12 @@ import (
 )
 
 // checkSize refuses negative sizes.
-func checkSize(size shape.Dims) error {
+func checkSize(c *op.Infer, size shape.Dims) error {
 	for i, d := range size.Slice() {
-		if n, ok := d.Int(); ok && n < 0 {
-			return diag.New(op.BadAttr, "size "+size.String()+" has "+strconv.Itoa(n)+" at position "+strconv.Itoa(i)+", expected 0 or more")
+		if err := c.AtLeast(d, shape.Const(0), op.BadAttr, func() string {
+			return "size " + size.String() + " has " + d.String() + " at position " + strconv.Itoa(i) + ", expected 0 or more"
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -51,7 +53,7 @@ type FullAttrs struct {
 // Full makes a tensor of one value, converted as Cast converts.
 var Full = op.Define("full", op.Spec[FullAttrs]{
 	Doc: "full is a tensor of the given size filled with value.",
-	Infer: func(_ *op.Infer, a FullAttrs, _ []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a FullAttrs, _ []shape.Type) (shape.Type, error) {
 		if !a.Value.Present() {
 			return shape.Type{}, diag.New(op.BadAttr, "value is not given, expected a number")
 		}
@@ -59,7 +61,7 @@ var Full = op.Define("full", op.Spec[FullAttrs]{
 		if err := checkFits("value", d, a.Value); err != nil {
 			return shape.Type{}, err
 		}
-		return shape.TensorType(d, a.Size), checkSize(a.Size)
+		return shape.TensorType(d, a.Size), checkSize(c, a.Size)
 	},
 	Expr: func(b *expr.Builder, a FullAttrs, _ []expr.Value) []expr.Value {
 		return []expr.Value{number(b, orElse(a.DType, scalarDType(a.Value)), "value", a.Value)}
@@ -169,7 +171,7 @@ var (
 
 // ArangeAttrs are the attributes of arange: Start, Start+Step, ... before End. A
 // Step of 0 stands for 1; DType not given is i64. End may be symbolic, then it
-// is taken to be past Start.
+// must be past Start: that is guarded.
 type ArangeAttrs struct {
 	End   shape.Dim `fx:",arg"`
 	Start int
@@ -185,25 +187,25 @@ func (a ArangeAttrs) step() int {
 }
 
 // length returns the number of elements.
-func (a ArangeAttrs) length() (shape.Dim, error) {
+func (a ArangeAttrs) length(c *op.Infer) (shape.Dim, error) {
 	span, step := a.End.AddInt(-a.Start), a.step()
 	if step < 0 {
 		span, step = span.MulInt(-1), -step
 	}
-	if n, ok := span.Int(); ok && n < 0 {
-		return shape.Dim{}, diag.New(op.BadAttr, "arange from "+strconv.Itoa(a.Start)+" to "+a.End.String()+" by "+strconv.Itoa(a.step())+", expected a step towards the end")
-	}
-	return span.AddInt(step - 1).FloorDivInt(step), nil
+	err := c.AtLeast(span, shape.Const(0), op.BadAttr, func() string {
+		return "arange from " + strconv.Itoa(a.Start) + " to " + a.End.String() + " by " + strconv.Itoa(a.step()) + ", expected a step towards the end"
+	})
+	return span.AddInt(step - 1).FloorDivInt(step), err
 }
 
 // Arange counts in i64 and converts to the element type at the end.
 var Arange = op.Define("arange", op.Spec[ArangeAttrs]{
 	Doc: "arange is the vector of the integers from start up to, not including, end, by step.",
-	Infer: func(_ *op.Infer, a ArangeAttrs, _ []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a ArangeAttrs, _ []shape.Type) (shape.Type, error) {
 		if a.DType == array.Bool {
 			return shape.Type{}, diag.New(op.BadAttr, "dtype is bool, expected a number type")
 		}
-		n, err := a.length()
+		n, err := a.length(c)
 		if err != nil {
 			return shape.Type{}, err
 		}
@@ -307,12 +309,12 @@ type EyeAttrs struct {
 // Eye makes a matrix with ones on the diagonal.
 var Eye = op.Define("eye", op.Spec[EyeAttrs]{
 	Doc: "eye is the n by m matrix with 1 on the diagonal and 0 elsewhere.",
-	Infer: func(_ *op.Infer, a EyeAttrs, _ []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a EyeAttrs, _ []shape.Type) (shape.Type, error) {
 		if a.M.Is(0) {
 			a.M = a.N
 		}
 		size := shape.Of(a.N, a.M)
-		return shape.TensorType(orElse(a.DType, array.F32), size), checkSize(size)
+		return shape.TensorType(orElse(a.DType, array.F32), size), checkSize(c, size)
 	},
 	Expr: func(b *expr.Builder, a EyeAttrs, _ []expr.Value) []expr.Value {
 		return []expr.Value{b.Cast(b.Eq(b.Coord(-2), b.Coord(-1)), orElse(a.DType, array.F32))}

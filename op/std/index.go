@@ -27,8 +27,8 @@ type ScatterReduceAttrs struct {
 var Gather = op.Define("gather", op.Spec[DimAttrs]{
 	Doc: "gather reads, for every element of index, the element of x whose position in one dimension it names.", In: op.Args("x", "index"),
 	Class: op.Movement, Quant: op.QuantShared,
-	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
-		if err := checkIndex(a.Dim, in[0], in[1]); err != nil {
+	Infer: func(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
+		if err := checkIndex(c, a.Dim, in[0], in[1]); err != nil {
 			return shape.Type{}, err
 		}
 		return typeOf(in[0].DType(), in[1].Ranked(), in[1].Dims().Slice()...), nil
@@ -124,7 +124,7 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err error), good []A, noAxis A, bad ...A) *op.Op {
 	return op.Define(name, op.Spec[A]{
 		Doc: doc, In: op.Args("x", "index", "src"),
-		Infer: func(_ *op.Infer, a A, in []shape.Type) (shape.Type, error) {
+		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			dim, reduce, err := how(a)
 			if err != nil {
 				return shape.Type{}, err
@@ -132,7 +132,7 @@ func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err
 			if reduce != "" && in[0].DType() == array.Bool {
 				return shape.Type{}, diag.New(op.DTypeMismatch, "x has element type bool, expected numbers to combine").WithHint("cast x first")
 			}
-			return scatterType(dim, in[0], in[1], in[2])
+			return scatterType(c, dim, in[0], in[1], in[2])
 		},
 		Kernel: func(a A, in []shape.Type) kernel.Step {
 			dim, reduce, _ := how(a)
@@ -169,7 +169,7 @@ func wantIndex(t shape.Type) error {
 
 // checkIndex requires an index of x's rank that is not larger than x but in
 // dimension dim.
-func checkIndex(dim int, x, index shape.Type) error {
+func checkIndex(c *op.Infer, dim int, x, index shape.Type) error {
 	if err := wantIndex(index); err != nil {
 		return err
 	}
@@ -183,25 +183,28 @@ func checkIndex(dim int, x, index shape.Type) error {
 	if err := wantRank("index", index, x.Rank(), x.Rank()); err != nil || !index.Ranked() {
 		return err
 	}
-	return within("index", index, "x", x, axis)
+	return within(c, "index", index, "x", x, axis)
 }
 
-// within requires every known size of a but that of dimension skip to be at
-// most that of b.
-func within(aName string, a shape.Type, bName string, b shape.Type, skip int) error {
+// within requires every size of a but that of dimension skip to be at most that
+// of b.
+func within(c *op.Infer, aName string, a shape.Type, bName string, b shape.Type, skip int) error {
 	for i := range a.Rank() {
-		m, mok := a.Dim(i).Int()
-		n, nok := b.Dim(i).Int()
-		if i != skip && mok && nok && m > n {
-			return diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i)+" of "+aName+" has size "+strconv.Itoa(m)+
-				", expected at most "+strconv.Itoa(n)+" as "+bName+" has")
+		if i == skip {
+			continue
+		}
+		if err := c.AtLeast(b.Dim(i), a.Dim(i), op.SizeMismatch, func() string {
+			return "dimension " + strconv.Itoa(i) + " of " + aName + " has size " + a.Dim(i).String() +
+				", expected at most " + b.Dim(i).String() + " as " + bName + " has"
+		}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func scatterType(dim int, x, index, src shape.Type) (shape.Type, error) {
-	if err := checkIndex(dim, x, index); err != nil {
+func scatterType(c *op.Infer, dim int, x, index, src shape.Type) (shape.Type, error) {
+	if err := checkIndex(c, dim, x, index); err != nil {
 		return shape.Type{}, err
 	}
 	d, err := oneDType([]shape.Type{x, src})
@@ -213,7 +216,7 @@ func scatterType(dim int, x, index, src shape.Type) (shape.Type, error) {
 			return shape.Type{}, err
 		}
 		if src.Ranked() {
-			if err := within("index", index, "src", src, -1); err != nil {
+			if err := within(c, "index", index, "src", src, -1); err != nil {
 				return shape.Type{}, err
 			}
 		}

@@ -10,27 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// SplitAttrs are the attributes of split: the size of every piece.
-type SplitAttrs struct {
-	Sizes op.Ints `fx:",arg"`
-	Dim   int     `fx:",arg"`
-}
-
-// ChunkAttrs are the attributes of chunk. All pieces have the size rounded up
-// of an equal division, but for the last, which takes what is left. A dimension
-// that this divides into fewer than Chunks pieces is refused, where PyTorch
-// gives fewer, because the number of results follows from attributes alone.
-type ChunkAttrs struct {
-	Chunks int `fx:",arg"`
-	Dim    int `fx:",arg"`
-}
-
-// UnbindAttrs are the attributes of unbind: Count is the size of the dimension.
-type UnbindAttrs struct {
-	Dim   int `fx:",arg"`
-	Count int `fx:",arg"`
-}
-
 // TileAttrs are the attributes of tile. Missing repetitions, on the left, are 1.
 type TileAttrs struct {
 	Reps shape.Dims `fx:",arg"`
@@ -54,11 +33,9 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 	Class: op.Movement, Quant: op.QuantShared,
 	Infer: catRule,
 	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
-		rank := 1
+		rank := 1 // a vector beside others of another rank is empty
 		for _, t := range in {
-			if !skippable(t) {
-				rank = t.Rank()
-			}
+			rank = max(rank, t.Rank())
 		}
 		axis, _ := realAxis(a.Dim, rank)
 		return &kernel.Concat{Dim: axis}
@@ -91,129 +68,10 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 	},
 })
 
-// Split cuts a dimension into pieces of given sizes.
-var Split = splitOp("split", "split cuts a dimension into pieces of the given sizes.", op.Spec[SplitAttrs]{
-	Count: func(a SplitAttrs) int { return a.Sizes.Len() },
-	Infer: piecesRule(func(c *op.Infer, a SplitAttrs, n shape.Dim) ([]shape.Dim, error) {
-		total, sizes := shape.Const(0), make([]shape.Dim, a.Sizes.Len())
-		for i, s := range a.Sizes.Slice() {
-			if s < 0 {
-				return nil, diag.New(op.BadAttr, "size "+strconv.Itoa(s)+" in "+a.Sizes.String()+", expected sizes that are not negative")
-			}
-			sizes[i] = shape.Const(s)
-			total = total.AddInt(s)
-		}
-		_, err := c.Equal(n, total, op.SizeMismatch, func() string {
-			return "the dimension has size " + n.String() + ", expected the sum of sizes " + a.Sizes.String() + ", " + total.String()
-		})
-		return sizes, err
-	}, func(a SplitAttrs) int { return a.Dim }, false),
-	Kernel: func(a SplitAttrs, in []shape.Type) kernel.Step {
-		axis, _ := realAxis(a.Dim, in[0].Rank())
-		return &kernel.Split{Dim: axis}
-	},
-	Scatter: func(b op.Builder, a SplitAttrs, item int, base, v op.Value) op.Value {
-		at := 0
-		for _, n := range a.Sizes.Slice()[:item] {
-			at += n
-		}
-		return writePiece(b, a.Dim, at, a.Sizes.At(item), base, v)
-	},
-	Samples: func(g *op.Gen) []op.Sample {
-		l := op.IntList
-		return append(moveCalls(g, SplitAttrs{l(1, 2), 1}, 2, 3, 4),
-			okCall("negative axis", SplitAttrs{l(2, 0, 2), -1}, g.Normal(2, 3, 4)),
-			okCall("one piece", SplitAttrs{l(3), 0}, g.Normal(3)),
-			okCall("zero size", SplitAttrs{l(1, 1), 1}, g.Normal(0, 2)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		l, x := op.IntList, g.Normal(2, 3)
-		return []op.BadSample{
-			badCall(op.SizeMismatch, "sum", SplitAttrs{l(1, 1), 1}, x),
-			badCall(op.BadAttr, "negative", SplitAttrs{l(4, -1), 1}, x),
-			badCall(op.BadAttr, "no pieces", SplitAttrs{l(), 1}, g.Normal(2, 0)),
-			badCall(op.BadAxis, "axis", SplitAttrs{l(3), 2}, x),
-		}
-	},
-})
-
-// Chunk cuts a dimension into pieces of about one size.
-var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, but for a shorter last one.", op.Spec[ChunkAttrs]{
-	Count: func(a ChunkAttrs) int { return a.Chunks },
-	Infer: piecesRule(chunkSizes, func(a ChunkAttrs) int { return a.Dim }, false),
-	Kernel: func(a ChunkAttrs, in []shape.Type) kernel.Step {
-		axis, _ := realAxis(a.Dim, in[0].Rank())
-		return &kernel.Split{Dim: axis}
-	},
-	Scatter: func(b op.Builder, a ChunkAttrs, item int, base, v op.Value) op.Value {
-		if n, ok := base.Type().Dim(a.Dim).Int(); ok {
-			size := (n + a.Chunks - 1) / a.Chunks
-			return writePiece(b, a.Dim, size*item, min(size, n-size*item), base, v)
-		}
-		// Where the pieces begin is not known, but they lie in order.
-		chunks, pieces := later(b, "chunk", a, base), make([]op.Value, a.Chunks)
-		for i := range pieces {
-			if pieces[i] = v; i != item {
-				pieces[i] = b.Item(chunks, i)
-			}
-		}
-		return b.Call(Cat, DimAttrs{a.Dim}, pieces...)
-	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, ChunkAttrs{3, 1}, 2, 6, 4),
-			okCall("shorter last", ChunkAttrs{3, -1}, g.Normal(2, 7)),
-			okCall("one", ChunkAttrs{1, 0}, g.Normal(3)),
-			okCall("of nothing", ChunkAttrs{3, 0}, g.Normal(0, 2)),
-			okCall("zero size", ChunkAttrs{2, 1}, g.Normal(0, 2)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.BadAttr, "fewer chunks", ChunkAttrs{4, 0}, g.Normal(6)),
-			badCall(op.BadAttr, "no chunks", ChunkAttrs{0, 0}, g.Normal(6)),
-			badCall(op.BadAxis, "axis", ChunkAttrs{2, 1}, g.Normal(6)),
-		}
-	},
-})
-
-// Unbind takes every index of a dimension.
-var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which vanishes; count is its size.", op.Spec[UnbindAttrs]{
-	Count: func(a UnbindAttrs) int { return a.Count },
-	Infer: piecesRule(func(c *op.Infer, a UnbindAttrs, n shape.Dim) ([]shape.Dim, error) {
-		if err := checkPieces("count", a.Count); err != nil {
-			return nil, err
-		}
-		_, err := c.Equal(n, shape.Const(a.Count), op.SizeMismatch, func() string {
-			return "the dimension has size " + n.String() + ", expected count " + strconv.Itoa(a.Count)
-		})
-		return make([]shape.Dim, a.Count), err
-	}, func(a UnbindAttrs) int { return a.Dim }, true),
-	Kernel: func(a UnbindAttrs, in []shape.Type) kernel.Step {
-		axis, _ := realAxis(a.Dim, in[0].Rank())
-		return &kernel.Split{Dim: axis, Unbind: true}
-	},
-	Scatter: func(b op.Builder, a UnbindAttrs, item int, base, v op.Value) op.Value {
-		return b.Call(SelectScatter, SelectAttrs{a.Dim, item}, base, v)
-	},
-	Samples: func(g *op.Gen) []op.Sample {
-		return append(moveCalls(g, UnbindAttrs{1, 3}, 2, 3, 4),
-			okCall("negative axis", UnbindAttrs{-1, 4}, g.Normal(2, 3, 4)),
-			okCall("to 0-dimensional", UnbindAttrs{0, 2}, g.Normal(2)),
-			okCall("zero size", UnbindAttrs{1, 2}, g.Normal(0, 2)))
-	},
-	Bad: func(g *op.Gen) []op.BadSample {
-		return []op.BadSample{
-			badCall(op.SizeMismatch, "count", UnbindAttrs{0, 3}, g.Normal(2, 3)),
-			badCall(op.BadAttr, "no count", UnbindAttrs{Dim: 0}, g.Normal(2, 3)),
-			badCall(op.BadAttr, "huge count", UnbindAttrs{0, 1 << 40}, g.Normal(2, 3)),
-			badCall(op.BadAxis, "axis", UnbindAttrs{2, 2}, g.Normal(2, 3)),
-		}
-	},
-})
-
 // Tile repeats a tensor along its dimensions.
 var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing counts on the left are 1.", op.Spec[TileAttrs]{
-	Infer: dimsRule(func(_ *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
-		return tiled(d, a.Reps)
+	Infer: dimsRule(func(c *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
+		return tiled(c, d, a.Reps)
 	}),
 	Kernel: func(TileAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
 	Samples: func(g *op.Gen) []op.Sample {
@@ -231,11 +89,11 @@ var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing c
 
 // Repeat repeats a tensor along its and new dimensions.
 var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and new leading ones.", op.Spec[RepeatAttrs]{
-	Infer: dimsRule(func(_ *op.Infer, a RepeatAttrs, d shape.Dims) (shape.Dims, error) {
+	Infer: dimsRule(func(c *op.Infer, a RepeatAttrs, d shape.Dims) (shape.Dims, error) {
 		if a.Repeats.Len() < d.Len() {
 			return d, diag.New(op.BadAttr, "repeats "+a.Repeats.String()+" has "+strconv.Itoa(a.Repeats.Len())+" counts, expected at least "+strconv.Itoa(d.Len()))
 		}
-		return tiled(d, a.Repeats)
+		return tiled(c, d, a.Repeats)
 	}),
 	Kernel: func(RepeatAttrs, []shape.Type) kernel.Step { return &kernel.Tile{} },
 	Samples: func(g *op.Gen) []op.Sample {
@@ -284,97 +142,8 @@ var RepeatInterleave = moveOp("repeat_interleave", "repeat_interleave repeats ev
 	},
 })
 
-// splitOp defines an operator that cuts its operand into a tuple of views.
-func splitOp[A any](name, doc string, s op.Spec[A]) *op.Op {
-	s.Results = []string{"..."}
-	return viewOp(name, doc, s)
-}
-
-// writePiece writes v over n indices of a dimension from one on.
-func writePiece(b op.Builder, dim, from, n int, base, v op.Value) op.Value {
-	return b.Call(SliceScatter, SliceAttrs{Dim: dim, Start: shape.Const(from), Stop: shape.Const(from + n)}, base, v)
-}
-
-// piecesRule makes the type rule of cutting dimension dim(a) into pieces of
-// sizes(a, size); with drop the dimension vanishes.
-func piecesRule[A any](sizes func(*op.Infer, A, shape.Dim) ([]shape.Dim, error), dim func(A) int, drop bool) func(*op.Infer, A, []shape.Type) (shape.Type, error) {
-	return func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
-		t, axis := in[0], 0
-		if t.Ranked() {
-			var err error
-			if axis, err = realAxis(dim(a), t.Rank()); err != nil {
-				return shape.Type{}, err
-			}
-		}
-		size := shape.Unknown
-		if t.Ranked() {
-			size = t.Dim(axis)
-		}
-		pieces, err := sizes(c, a, size)
-		if err == nil && len(pieces) == 0 {
-			err = diag.New(op.BadAttr, "no sizes, expected at least one")
-		}
-		if err != nil {
-			return shape.Type{}, err
-		}
-		members := make([]shape.Type, len(pieces))
-		for i, p := range pieces {
-			switch {
-			case !t.Ranked():
-				members[i] = shape.Unranked(t.DType())
-			case drop:
-				members[i] = t.WithDims(without(t.Dims(), axis))
-			default:
-				members[i] = t.WithDims(t.Dims().With(axis, p))
-			}
-		}
-		return shape.TupleType(members...), nil
-	}
-}
-
-// maxPieces bounds tuples whose length an attribute says.
-const maxPieces = 1 << 16
-
-func checkPieces(name string, n int) error {
-	if n < 1 || n > maxPieces {
-		return badAttr(name, strconv.Itoa(n), "a number from 1 to "+strconv.Itoa(maxPieces))
-	}
-	return nil
-}
-
-func chunkSizes(c *op.Infer, a ChunkAttrs, n shape.Dim) ([]shape.Dim, error) {
-	if err := checkPieces("chunks", a.Chunks); err != nil {
-		return nil, err
-	}
-	if n.Is(0) {
-		return make([]shape.Dim, a.Chunks), nil
-	}
-	size := n.AddInt(a.Chunks - 1).FloorDivInt(a.Chunks)
-	last := n.Sub(size.MulInt(a.Chunks - 1))
-	if l, ok := last.Int(); ok && l <= 0 && a.Chunks > 1 {
-		s, _ := size.Int()
-		total, _ := n.Int()
-		count := (total + s - 1) / s
-		return nil, diag.New(op.BadAttr, "size "+n.String()+" makes "+strconv.Itoa(count)+" chunks of at most "+size.String()+", expected "+strconv.Itoa(a.Chunks)).
-			WithHint("ask for that many, or use split with sizes")
-	}
-	if a.Chunks > 1 {
-		if err := requireMore(c, n, size.MulInt(a.Chunks-1), func() string {
-			return n.String() + " elements do not make " + strconv.Itoa(a.Chunks) + " chunks, expected enough"
-		}); err != nil {
-			return nil, err
-		}
-	}
-	sizes := make([]shape.Dim, a.Chunks)
-	for i := range sizes {
-		sizes[i] = size
-	}
-	sizes[a.Chunks-1] = last
-	return sizes, nil
-}
-
 // tiled returns d repeated, with both lists filled up with 1 on the left.
-func tiled(d, reps shape.Dims) (shape.Dims, error) {
+func tiled(c *op.Infer, d, reps shape.Dims) (shape.Dims, error) {
 	n := max(d.Len(), reps.Len())
 	out := make([]shape.Dim, n)
 	for i := 1; i <= n; i++ {
@@ -385,8 +154,10 @@ func tiled(d, reps shape.Dims) (shape.Dims, error) {
 		if i <= reps.Len() {
 			times = reps.At(-i)
 		}
-		if t, ok := times.Int(); ok && t < 0 {
-			return d, diag.New(op.BadAttr, "count "+strconv.Itoa(t)+" in "+reps.String()+", expected counts that are not negative")
+		if err := c.AtLeast(times, shape.Const(0), op.BadAttr, func() string {
+			return "count " + times.String() + " in " + reps.String() + ", expected counts that are not negative"
+		}); err != nil {
+			return d, err
 		}
 		out[n-i] = size.Mul(times)
 	}

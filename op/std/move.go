@@ -17,9 +17,9 @@ var End = shape.Const(math.MaxInt64)
 
 // SliceAttrs are the attributes of slice. Bounds are those of Python: negative
 // ones count from the end, those beyond an end are cut there, End is the end.
-// Where the size or a bound is symbolic, bounds are assumed to lie within the
-// dimension, the start not behind the stop, and symbolic bounds not to be
-// negative. Step 0 means 1.
+// Where the size or a bound is symbolic, bounds must lie within the dimension,
+// the start not behind the stop, and symbolic bounds must not be negative: that
+// is guarded. Step 0 means 1.
 type SliceAttrs struct {
 	Dim   int       `fx:",arg"`
 	Start shape.Dim `fx:",arg"`
@@ -291,12 +291,8 @@ func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {
 		}
 		return d.With(axis, shape.Const(max(n, 0))), nil
 	}
-	if !lo.Is(0) && !hi.Equal(size) {
-		if err := inside(c, lo, hi); err != nil {
-			return d, err
-		}
-	}
-	return d.With(axis, length.AddInt(step-1).FloorDivInt(step)), nil
+	err = inside(c, lo, hi)
+	return d.With(axis, length.AddInt(step-1).FloorDivInt(step)), err
 }
 
 // sliceBound resolves a bound of a dimension of the given size. Where a symbol
@@ -324,13 +320,15 @@ func sliceBound(c *op.Infer, b, size shape.Dim) (shape.Dim, error) {
 	return b, inside(c, b, size)
 }
 
-// inside requires b to be neither negative nor more than n. For symbols this is
-// the assumption b//(n+1) = 0.
+// inside requires b to be neither negative nor more than n.
 func inside(c *op.Infer, b, n shape.Dim) error {
-	_, err := c.Equal(b.FloorDiv(n.AddInt(1)), shape.Const(0), op.SizeMismatch, func() string {
+	what := func() string {
 		return b.String() + " lies outside a dimension of size " + n.String() + ", expected 0 to that size"
-	})
-	return err
+	}
+	if err := c.AtLeast(b, shape.Const(0), op.SizeMismatch, what); err != nil {
+		return err
+	}
+	return c.AtLeast(n, b, op.SizeMismatch, what)
 }
 
 func narrowDims(c *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
@@ -346,19 +344,15 @@ func narrowDims(c *op.Infer, a NarrowAttrs, d shape.Dims) (shape.Dims, error) {
 		start = size.Add(start)
 	}
 	end := start.Add(a.Length)
-	first, _ := start.Int()
-	rest, known := size.Sub(end).Int()
-	switch {
-	case known && rest < 0 || first < 0:
-		return d, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(axis)+" has size "+size.String()+", expected at least "+
-			a.Length.String()+" elements from "+a.Start.String()+" on")
-	case known && start.Is(first):
-		return d.With(axis, a.Length), nil
+	for _, r := range [][2]shape.Dim{{start, shape.Const(0)}, {a.Length, shape.Const(0)}, {size, end}} {
+		if err := c.AtLeast(r[0], r[1], op.SizeMismatch, func() string {
+			return "dimension " + strconv.Itoa(axis) + " has size " + size.String() + ", expected at least " +
+				a.Length.String() + " elements from " + a.Start.String() + " on"
+		}); err != nil {
+			return d, err
+		}
 	}
-	if err := inside(c, start, end); err != nil {
-		return d, err
-	}
-	return d.With(axis, a.Length), inside(c, end, size)
+	return d.With(axis, a.Length), nil
 }
 
 func selectDims(c *op.Infer, a SelectAttrs, d shape.Dims) (shape.Dims, error) {
@@ -376,11 +370,9 @@ func selectDims(c *op.Infer, a SelectAttrs, d shape.Dims) (shape.Dims, error) {
 	})
 }
 
-// requireMore requires n to be more than b, which is not negative; for symbols
-// this is the assumption (b+1)//(n+1) = 0.
+// requireMore requires n to be more than b.
 func requireMore(c *op.Infer, n, b shape.Dim, what func() string) error {
-	_, err := c.Equal(b.AddInt(1).FloorDiv(n.AddInt(1)), shape.Const(0), op.BadAttr, what)
-	return err
+	return c.AtLeast(n, b.AddInt(1), op.BadAttr, what)
 }
 
 // without drops dimension i.

@@ -28,7 +28,8 @@ type LayerNormAttrs struct {
 	Eps             float64    `fx:",arg"`
 }
 
-// GroupNormAttrs are the attributes of group_norm.
+// GroupNormAttrs are the attributes of group_norm. NumGroups -1 stands for a
+// group for each channel.
 type GroupNormAttrs struct {
 	NumGroups int     `fx:",arg"`
 	Eps       float64 `fx:",arg"`
@@ -50,8 +51,8 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 	Ref: "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
 	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
 	Infer: func(c *op.Infer, a BatchNormAttrs, in []shape.Type) (shape.Type, error) {
-		if a.Training && batchCount(in[0]).Is(1) {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x "+in[0].String()+" has 1 value per channel, training expects more")
+		if err := checkTraining(c, a, in[0]); err != nil {
+			return shape.Type{}, err
 		}
 		return inferChannelNorm(c, a.Eps, in, "running_mean", "running_var", "weight", "bias")
 	},
@@ -153,11 +154,11 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 	Ref: "Wu and He, Group Normalization, 2018, arXiv:1803.08494",
 	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a GroupNormAttrs, in []shape.Type) (shape.Type, error) {
-		if a.NumGroups < 0 {
-			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "0 or more")
+		if a.NumGroups < 1 && a.NumGroups != -1 {
+			return shape.Type{}, badAttr("num_groups", strconv.Itoa(a.NumGroups), "1 or more, or -1 for one for each channel")
 		}
-		if n, ok := in[0].Dim(1).Int(); ok && a.NumGroups > 0 && n%a.NumGroups != 0 {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x has "+strconv.Itoa(n)+" channels, expected a multiple of num_groups, "+strconv.Itoa(a.NumGroups))
+		if err := groupsOf(c, in[0].Dim(1), max(a.NumGroups, 1), "x has "+in[0].Dim(1).String()+" channels", "num_groups"); err != nil {
+			return shape.Type{}, err
 		}
 		return inferChannelNorm(c, a.Eps, in, "weight", "bias")
 	},
@@ -193,7 +194,7 @@ func instanceNorm(b op.Builder, a InstanceNormAttrs, in []op.Value) op.Value {
 	if mean, variance := valueAt(in, 1), valueAt(in, 2); a.UseRunningStats && mean != nil && variance != nil {
 		return b.Call(BatchNormInference, EpsAttrs{a.Eps}, x, mean, variance, weight, bias)
 	}
-	return b.Call(GroupNorm, GroupNormAttrs{Eps: a.Eps}, x, weight, bias)
+	return b.Call(GroupNorm, GroupNormAttrs{NumGroups: -1, Eps: a.Eps}, x, weight, bias)
 }
 
 // normDType checks the element types of a normalisation: all equal, or f32
@@ -211,6 +212,18 @@ func normDType(in []shape.Type, names ...string) (array.DType, error) {
 		return d, diag.New(op.DTypeMismatch, name+" has element type "+p.String()+", expected that of x, "+d.String())
 	}
 	return d, nil
+}
+
+// checkTraining refuses statistics of one value. Of symbolic sizes it wants two,
+// because no guard says "not one".
+func checkTraining(c *op.Infer, a BatchNormAttrs, x shape.Type) error {
+	n := batchCount(x)
+	if !a.Training || n.Is(0) {
+		return nil
+	}
+	return c.AtLeast(n, shape.Const(2), op.SizeMismatch, func() string {
+		return "x " + x.String() + " has " + n.String() + " value per channel, training expects more"
+	})
 }
 
 // batchCount returns the number of values per channel of x [N,C,...].

@@ -252,37 +252,33 @@ func padDims(c *op.Infer, a PadAttrs, d shape.Dims) (shape.Dims, error) {
 	}
 	lo, hi := a.counts(d.Len())
 	for i := range d.Len() {
-		if err := checkPad(a.mode(), i, d.At(i), lo[i], hi[i]); err != nil {
+		if err := checkPad(c, a.mode(), i, d.At(i), lo[i], hi[i]); err != nil {
 			return d, err
-		}
-		if grown := lo[i] + hi[i]; grown < 0 {
-			if err := inside(c, shape.Const(-grown), d.At(i)); err != nil {
-				return d, err
-			}
 		}
 		d = d.With(i, d.At(i).AddInt(lo[i]+hi[i]))
 	}
 	return d, nil
 }
 
-// checkPad requires dimension i of a known size to have what padding repeats.
-func checkPad(mode string, i int, size shape.Dim, lo, hi int) error {
-	n, ok := size.Int()
-	if !ok {
-		return nil
+// checkPad requires dimension i to have what padding takes away or repeats.
+func checkPad(c *op.Infer, mode string, i int, n shape.Dim, lo, hi int) error {
+	needs := func(least int, what string) error {
+		return c.AtLeast(n, shape.Const(least), op.SizeMismatch, func() string {
+			return "dimension " + strconv.Itoa(i) + " has size " + n.String() + " and paddings " + strconv.Itoa(lo) + " and " + strconv.Itoa(hi) + ", expected " + what
+		})
 	}
-	is := "dimension " + strconv.Itoa(i) + " has size " + strconv.Itoa(n) + " and paddings " + strconv.Itoa(lo) + " and " + strconv.Itoa(hi)
+	if err := needs(-(lo + hi), "a result that is not negative"); err != nil {
+		return err
+	}
 	p := max(lo, hi)
 	switch {
-	case n+lo+hi < 0:
-		return diag.New(op.SizeMismatch, is+", expected a result that is not negative")
 	case p <= 0 || mode == "constant":
-	case mode == "reflect" && p >= n:
-		return diag.New(op.SizeMismatch, is+", expected paddings below the size to reflect")
-	case mode == "circular" && p > n:
-		return diag.New(op.SizeMismatch, is+", expected paddings of at most the size to wrap around")
-	case n == 0:
-		return diag.New(op.SizeMismatch, is+", expected elements to repeat")
+	case mode == "reflect":
+		return needs(p+1, "paddings below the size to reflect")
+	case mode == "circular":
+		return needs(p, "paddings of at most the size to wrap around")
+	default:
+		return needs(1, "elements to repeat")
 	}
 	return nil
 }
@@ -302,11 +298,9 @@ func divided(c *op.Infer, n shape.Dim, k int, what string) (shape.Dim, error) {
 	if q, ok := n.DivExact(shape.Const(k)); ok {
 		return q, nil
 	}
-	q := n.FloorDivInt(k)
-	_, err := c.Equal(n, q.MulInt(k), op.SizeMismatch, func() string {
+	return n.FloorDivInt(k), c.Multiple(n, shape.Const(k), op.SizeMismatch, func() string {
 		return "x has " + n.String() + " " + what + ", expected a multiple of " + strconv.Itoa(k)
 	})
-	return q, err
 }
 
 // tailPermutation permutes the last dimensions behind n others.
@@ -323,7 +317,7 @@ func tailPermutation(n int, tail ...int) op.Ints {
 
 // slidingWindows returns the number of windows in an image of the given height
 // and width, and the number of elements of one.
-func slidingWindows(h, w shape.Dim, kernelSize, dilation, padding, stride op.Ints) (count shape.Dim, elements int, err error) {
+func slidingWindows(c *op.Infer, h, w shape.Dim, kernelSize, dilation, padding, stride op.Ints) (count shape.Dim, elements int, err error) {
 	k, err := listAttr("kernel_size", kernelSize, 2, 0, 1)
 	if err != nil {
 		return
@@ -342,7 +336,7 @@ func slidingWindows(h, w shape.Dim, kernelSize, dilation, padding, stride op.Int
 	}
 	count = shape.Const(1)
 	for i, n := range []shape.Dim{h, w} {
-		out, err := windowCount(i, n, window{extentOf(shape.Const(k[i]), di[i]), s[i], p[i], p[i]})
+		out, err := windowCount(c, i, n, window{extentOf(shape.Const(k[i]), di[i]), s[i], p[i], p[i]})
 		if err != nil {
 			return count, 0, err
 		}
@@ -351,12 +345,12 @@ func slidingWindows(h, w shape.Dim, kernelSize, dilation, padding, stride op.Int
 	return count, k[0] * k[1], nil
 }
 
-func unfoldRule(_ *op.Infer, a UnfoldAttrs, in []shape.Type) (shape.Type, error) {
+func unfoldRule(c *op.Infer, a UnfoldAttrs, in []shape.Type) (shape.Type, error) {
 	t := in[0]
 	if err := wantRank("x", t, 3, 4); err != nil {
 		return t, err
 	}
-	count, k, err := slidingWindows(t.Dim(-2), t.Dim(-1), a.KernelSize, a.Dilation, a.Padding, a.Stride)
+	count, k, err := slidingWindows(c, t.Dim(-2), t.Dim(-1), a.KernelSize, a.Dilation, a.Padding, a.Stride)
 	if err != nil || !t.Ranked() {
 		return shape.Unranked(t.DType()), err
 	}
@@ -373,11 +367,13 @@ func foldRule(c *op.Infer, a FoldAttrs, in []shape.Type) (shape.Type, error) {
 		return t, badAttr("output_size", size.String(), "a height and a width")
 	}
 	for _, s := range size.Slice() {
-		if n, ok := s.Int(); ok && n < 1 {
-			return t, badAttr("output_size", size.String(), "sizes of at least 1")
+		if err := c.AtLeast(s, shape.Const(1), op.BadAttr, func() string {
+			return "output_size is " + size.String() + ", expected sizes of at least 1"
+		}); err != nil {
+			return t, err
 		}
 	}
-	count, k, err := slidingWindows(size.At(0), size.At(1), a.KernelSize, a.Dilation, a.Padding, a.Stride)
+	count, k, err := slidingWindows(c, size.At(0), size.At(1), a.KernelSize, a.Dilation, a.Padding, a.Stride)
 	if err != nil || !t.Ranked() {
 		return shape.Unranked(t.DType()), err
 	}

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -76,13 +75,13 @@ func maxPoolNd(name string, n int, withIndices bool) *op.Op {
 	s := op.Spec[MaxPoolAttrs]{
 		Doc: name + " takes the maximum of every window over " + spatialText(n) + ".",
 		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
-		Infer: func(_ *op.Infer, a MaxPoolAttrs, in []shape.Type) (shape.Type, error) {
+		Infer: func(c *op.Infer, a MaxPoolAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := sameNumber([]string{"x"}, in)
 			if err != nil {
 				return shape.Type{}, err
 			}
 			p := poolAttrs{a.KernelSize, a.Stride, a.Padding, a.Dilation, a.CeilMode}
-			t, err := p.infer(n, d, in[0])
+			t, err := p.infer(c, n, d, in[0])
 			return poolResult(t, err, withIndices)
 		},
 		Kernel: func(a MaxPoolAttrs, _ []shape.Type) kernel.Step {
@@ -105,7 +104,7 @@ func avgPoolNd(name string, n int) *op.Op {
 	return op.Define(name, op.Spec[AvgPoolAttrs]{
 		Doc: name + " takes the mean of every window over " + spatialText(n) + ".",
 		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
-		Infer: func(_ *op.Infer, a AvgPoolAttrs, in []shape.Type) (shape.Type, error) {
+		Infer: func(c *op.Infer, a AvgPoolAttrs, in []shape.Type) (shape.Type, error) {
 			if d := in[0].DType(); d != array.Invalid && d != array.I64 && !d.IsFloat() {
 				return shape.Type{}, notFloat("x", d)
 			}
@@ -113,7 +112,7 @@ func avgPoolNd(name string, n int) *op.Op {
 				return shape.Type{}, badAttr("divisor_override", strconv.Itoa(a.DivisorOverride), "0 or more")
 			}
 			p := poolAttrs{a.KernelSize, a.Stride, a.Padding, op.Ints{}, a.CeilMode}
-			return p.infer(n, in[0].DType(), in[0])
+			return p.infer(c, n, in[0].DType(), in[0])
 		},
 		Kernel: func(a AvgPoolAttrs, _ []shape.Type) kernel.Step {
 			pad := mustList(a.Padding, n, 0)
@@ -133,8 +132,8 @@ func adaptivePoolNd(name string, n int, greatest, withIndices bool) *op.Op {
 	s := op.Spec[AdaptivePoolAttrs]{
 		Doc: name + " takes the " + what + " of windows chosen so that the result has output_size over " + spatialText(n) + ".",
 		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
-		Infer: func(_ *op.Infer, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
-			t, err := inferAdaptive(n, a, in)
+		Infer: func(c *op.Infer, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
+			t, err := inferAdaptive(c, n, a, in)
 			return poolResult(t, err, withIndices)
 		},
 		Kernel: func(AdaptivePoolAttrs, []shape.Type) kernel.Step {
@@ -206,7 +205,7 @@ func (p poolAttrs) windows(n int) ([]window, error) {
 	return out, nil
 }
 
-func (p poolAttrs) infer(n int, d array.DType, x shape.Type) (shape.Type, error) {
+func (p poolAttrs) infer(c *op.Infer, n int, d array.DType, x shape.Type) (shape.Type, error) {
 	windows, err := p.windows(n)
 	if err != nil {
 		return shape.Type{}, err
@@ -220,17 +219,16 @@ func (p poolAttrs) infer(n int, d array.DType, x shape.Type) (shape.Type, error)
 	dims := x.Dims().Slice()
 	for i, w := range windows {
 		at := len(dims) - n + i
-		if dims[at].Is(0) {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x "+x.String()+" has size 0 in spatial dimension "+strconv.Itoa(i)+", expected at least 1")
-		}
-		size := dims[at]
-		if dims[at], err = windowCount(i, size, w); err != nil && !p.ceil {
+		if err := notEmpty(c, dims[at], spatial("x", x, i)); err != nil {
 			return shape.Type{}, err
 		}
+		size := dims[at]
+		count := windowCount
 		if p.ceil {
-			if dims[at], err = ceilCount(i, size, w); err != nil {
-				return shape.Type{}, err
-			}
+			count = ceilCount
+		}
+		if dims[at], err = count(c, i, size, w); err != nil {
+			return shape.Type{}, err
 		}
 	}
 	return shape.TensorType(d, shape.Of(dims...)), nil
@@ -238,10 +236,10 @@ func (p poolAttrs) infer(n int, d array.DType, x shape.Type) (shape.Type, error)
 
 // ceilCount is windowCount rounded up, without a window that would start in the
 // padding after the input.
-func ceilCount(i int, n shape.Dim, w window) (shape.Dim, error) {
+func ceilCount(c *op.Infer, i int, n shape.Dim, w window) (shape.Dim, error) {
 	reach := w
 	reach.hi += w.stride - 1
-	out, err := windowCount(i, n, reach)
+	out, err := windowCount(c, i, n, reach)
 	if err != nil {
 		return out, err
 	}
@@ -261,7 +259,7 @@ func ceilCount(i int, n shape.Dim, w window) (shape.Dim, error) {
 	return shape.Unknown, nil
 }
 
-func inferAdaptive(n int, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
+func inferAdaptive(c *op.Infer, n int, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
 	x := in[0]
 	d, err := sameFloat([]string{"x"}, in)
 	if err != nil {
@@ -283,8 +281,8 @@ func inferAdaptive(n int, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, err
 	dims := x.Dims().Slice()
 	for i, s := range size {
 		at := len(dims) - n + i
-		if dims[at].Is(0) {
-			return shape.Type{}, diag.New(op.SizeMismatch, "x "+x.String()+" has size 0 in spatial dimension "+strconv.Itoa(i)+", expected at least 1")
+		if err := notEmpty(c, dims[at], spatial("x", x, i)); err != nil {
+			return shape.Type{}, err
 		}
 		if s > 0 {
 			dims[at] = shape.Const(s)

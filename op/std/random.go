@@ -101,7 +101,7 @@ func distribution(name, doc string, f func(b *expr.Builder, w [4]expr.Value, d a
 	return op.Define(name, op.Spec[SizeAttrs]{
 		Doc: doc, In: op.Args("key"), Quant: op.QuantNever, Promote: uncast[SizeAttrs],
 		Ref: "Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC 2011",
-		Infer: func(_ *op.Infer, a SizeAttrs, in []shape.Type) (shape.Type, error) {
+		Infer: func(c *op.Infer, a SizeAttrs, in []shape.Type) (shape.Type, error) {
 			if err := checkKey(in[0]); err != nil {
 				return shape.Type{}, err
 			}
@@ -109,7 +109,7 @@ func distribution(name, doc string, f func(b *expr.Builder, w [4]expr.Value, d a
 			if !d.IsFloat() {
 				return shape.Type{}, diag.New(op.BadAttr, "dtype is "+d.String()+", expected a floating-point type").WithHint("use randint for integers")
 			}
-			return shape.TensorType(d, a.Size), checkSize(a.Size)
+			return shape.TensorType(d, a.Size), checkSize(c, a.Size)
 		},
 		Expr: func(b *expr.Builder, a SizeAttrs, x []expr.Value) []expr.Value {
 			return []expr.Value{f(b, draw(b, x[0]), orElse(a.DType, array.F32))}
@@ -149,7 +149,7 @@ type RandintAttrs struct {
 var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 	Doc: "randint is a tensor of integers uniform in [low, high), from a key.", In: op.Args("key"),
 	Quant: op.QuantNever, Promote: uncast[RandintAttrs],
-	Infer: func(_ *op.Infer, a RandintAttrs, in []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a RandintAttrs, in []shape.Type) (shape.Type, error) {
 		if err := checkKey(in[0]); err != nil {
 			return shape.Type{}, err
 		}
@@ -161,7 +161,7 @@ var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 			return shape.Type{}, diag.New(op.BadAttr, "low is "+strconv.Itoa(a.Low)+" and high "+strconv.Itoa(a.High)+", and "+d.String()+
 				" cannot hold all that lies between").WithHint("narrow the range, or draw a wider element type")
 		}
-		return shape.TensorType(d, a.Size), checkSize(a.Size)
+		return shape.TensorType(d, a.Size), checkSize(c, a.Size)
 	},
 	Expr: func(b *expr.Builder, a RandintAttrs, x []expr.Value) []expr.Value {
 		w := draw(b, x[0])
@@ -328,12 +328,12 @@ type RandomSplitAttrs struct {
 // RandomSplit derives independent keys from one.
 var RandomSplit = op.Define("random_split", op.Spec[RandomSplitAttrs]{
 	Doc: "random_split is a vector of num new keys made from a key.", In: op.Args("key"), Quant: op.QuantNever,
-	Infer: func(_ *op.Infer, a RandomSplitAttrs, in []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a RandomSplitAttrs, in []shape.Type) (shape.Type, error) {
 		if err := checkKey(in[0]); err != nil {
 			return shape.Type{}, err
 		}
 		size := shape.Of(a.Num)
-		return shape.TensorType(in[0].DType(), size), checkSize(size)
+		return shape.TensorType(in[0].DType(), size), checkSize(c, size)
 	},
 	Expr: func(b *expr.Builder, _ RandomSplitAttrs, x []expr.Value) []expr.Value {
 		return []expr.Value{derive(b, x[0], b.Index(), domainSplit)}

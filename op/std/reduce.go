@@ -116,12 +116,12 @@ func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array
 	}
 	return op.Define(name, op.Spec[ReduceAttrs]{
 		Doc: doc, In: op.Args("x"), Class: op.Reduction,
-		Infer: func(_ *op.Infer, a ReduceAttrs, in []shape.Type) (shape.Type, error) {
+		Infer: func(c *op.Infer, a ReduceAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := result(a, in[0].DType())
 			if err != nil {
 				return shape.Type{}, err
 			}
-			return reducedType(d, in[0], a.Dim, a.KeepDim, ordered)
+			return reducedType(c, d, in[0], a.Dim, a.KeepDim, ordered)
 		},
 		Kernel: func(a ReduceAttrs, in []shape.Type) kernel.Step {
 			axes, _ := axisList(a.Dim, in[0].Rank())
@@ -136,8 +136,8 @@ func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array
 func extremeOp(name, doc string) *op.Op {
 	return op.Define(name, op.Spec[op.None]{
 		Doc: doc, In: op.Args("x"), Class: op.Reduction,
-		Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
-			if _, err := reducedType(in[0].DType(), in[0], op.Ints{}, false, true); err != nil {
+		Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+			if _, err := reducedType(c, in[0].DType(), in[0], op.Ints{}, false, true); err != nil {
 				return shape.Type{}, err
 			}
 			return shape.TensorType(in[0].DType(), shape.Dims{}), nil
@@ -157,8 +157,8 @@ func extremeOp(name, doc string) *op.Op {
 func minMaxOp(kind, doc string) *op.Op {
 	return op.Define(kind+"_dim", op.Spec[MinMaxAttrs]{
 		Doc: doc, In: op.Args("x"), Class: op.Reduction, Results: []string{"values", "indices"},
-		Infer: func(_ *op.Infer, a MinMaxAttrs, in []shape.Type) (shape.Type, error) {
-			values, err := reducedType(in[0].DType(), in[0], op.IntList(a.Dim), a.KeepDim, true)
+		Infer: func(c *op.Infer, a MinMaxAttrs, in []shape.Type) (shape.Type, error) {
+			values, err := reducedType(c, in[0].DType(), in[0], op.IntList(a.Dim), a.KeepDim, true)
 			if err != nil {
 				return shape.Type{}, err
 			}
@@ -187,11 +187,11 @@ func minMaxOp(kind, doc string) *op.Op {
 func argOp(name, doc string) *op.Op {
 	return op.Define(name, op.Spec[ArgAttrs]{
 		Doc: doc, In: op.Args("x"), Class: op.Reduction,
-		Infer: func(_ *op.Infer, a ArgAttrs, in []shape.Type) (shape.Type, error) {
+		Infer: func(c *op.Infer, a ArgAttrs, in []shape.Type) (shape.Type, error) {
 			if a.Dim.Len() > 1 {
 				return shape.Type{}, diag.New(op.BadAttr, "dim "+a.Dim.String()+" names "+strconv.Itoa(a.Dim.Len())+" axes, expected at most one")
 			}
-			return reducedType(array.I64, in[0], a.Dim, a.KeepDim, true)
+			return reducedType(c, array.I64, in[0], a.Dim, a.KeepDim, true)
 		},
 		Kernel: func(a ArgAttrs, in []shape.Type) kernel.Step {
 			if a.Dim.Len() == 0 {
@@ -220,8 +220,8 @@ func argOp(name, doc string) *op.Op {
 }
 
 // reducedType returns t with dims reduced (all when empty) and element type d.
-// With nonEmpty, a reduced dimension known to be 0 is an error.
-func reducedType(d array.DType, t shape.Type, dims op.Ints, keep, nonEmpty bool) (shape.Type, error) {
+// With nonEmpty, the reduced dimensions must have elements.
+func reducedType(c *op.Infer, d array.DType, t shape.Type, dims op.Ints, keep, nonEmpty bool) (shape.Type, error) {
 	if !t.Ranked() {
 		if dims.Len() == 0 && !keep {
 			return shape.TensorType(d, shape.Dims{}), nil
@@ -234,8 +234,10 @@ func reducedType(d array.DType, t shape.Type, dims op.Ints, keep, nonEmpty bool)
 	}
 	out := t.Dims()
 	for _, i := range axes {
-		if nonEmpty && out.At(i).Is(0) {
-			return shape.Type{}, diag.New(op.SizeMismatch, "reduced dimension "+strconv.Itoa(i)+" has size 0, expected at least 1")
+		if nonEmpty {
+			if err := notEmpty(c, out.At(i), "reduced dimension "+strconv.Itoa(i)); err != nil {
+				return shape.Type{}, err
+			}
 		}
 		out = out.With(i, shape.Const(1))
 	}
@@ -305,9 +307,9 @@ func needFloat(d array.DType) error {
 	return nil
 }
 
-func varRule(_ *op.Infer, a VarAttrs, in []shape.Type) (shape.Type, error) {
+func varRule(c *op.Infer, a VarAttrs, in []shape.Type) (shape.Type, error) {
 	if err := needFloat(in[0].DType()); err != nil {
 		return shape.Type{}, err
 	}
-	return reducedType(in[0].DType(), in[0], a.Dim, a.KeepDim, false)
+	return reducedType(c, in[0].DType(), in[0], a.Dim, a.KeepDim, false)
 }

@@ -35,12 +35,12 @@ func (a NormAttrs) order() float64 {
 // Logsumexp is log(sum(exp(x))) without overflow.
 var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 	Doc: "logsumexp is log(sum(exp(x))) over dimensions, computed without overflow; integers give f32.", In: op.Args("x"), Class: op.Reduction,
-	Infer: func(_ *op.Infer, a LogsumexpAttrs, in []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a LogsumexpAttrs, in []shape.Type) (shape.Type, error) {
 		d := in[0].DType()
 		if d != array.Invalid && !d.IsFloat() {
 			d = array.F32
 		}
-		return reducedType(d, in[0], a.Dim, a.KeepDim, false)
+		return reducedType(c, d, in[0], a.Dim, a.KeepDim, false)
 	},
 	Decompose: logsumexp,
 	Samples: func(g *op.Gen) []op.Sample {
@@ -67,11 +67,11 @@ var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 // f64), so that a norm whose p-th power leaves its range is infinite.
 var Norm = op.Define("norm", op.Spec[NormAttrs]{
 	Doc: "norm is the p-norm over dimensions, the Euclidean one unless p says otherwise.", In: op.Args("x"), Class: op.Reduction,
-	Infer: func(_ *op.Infer, a NormAttrs, in []shape.Type) (shape.Type, error) {
+	Infer: func(c *op.Infer, a NormAttrs, in []shape.Type) (shape.Type, error) {
 		if err := needFloat(in[0].DType()); err != nil {
 			return shape.Type{}, err
 		}
-		return reducedType(in[0].DType(), in[0], a.Dim, a.KeepDim, math.IsInf(a.order(), 0))
+		return reducedType(c, in[0].DType(), in[0], a.Dim, a.KeepDim, math.IsInf(a.order(), 0))
 	},
 	Decompose: norm,
 	Samples: func(g *op.Gen) []op.Sample {

@@ -129,7 +129,7 @@ func spatialOf(mode string) (lo, hi int, ok bool) {
 	return 0, 0, false
 }
 
-func interpolateRule(_ *op.Infer, a InterpolateAttrs, in []shape.Type) (shape.Type, error) {
+func interpolateRule(c *op.Infer, a InterpolateAttrs, in []shape.Type) (shape.Type, error) {
 	t := in[0]
 	lo, hi, ok := spatialOf(a.mode())
 	if !ok {
@@ -169,11 +169,13 @@ func interpolateRule(_ *op.Infer, a InterpolateAttrs, in []shape.Type) (shape.Ty
 		} else {
 			to = scaledSize(from, a.scales(n)[i])
 		}
-		if v, ok := to.Int(); ok && v < 1 {
-			return t, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i+2)+" of size "+from.String()+" becomes "+to.String()+", expected at least 1")
+		if err := c.AtLeast(to, shape.Const(1), op.SizeMismatch, func() string {
+			return "dimension " + strconv.Itoa(i+2) + " of size " + from.String() + " becomes " + to.String() + ", expected at least 1"
+		}); err != nil {
+			return t, err
 		}
-		if from.Is(0) {
-			return t, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i+2)+" has size 0, expected at least 1")
+		if err := notEmpty(c, from, "dimension "+strconv.Itoa(i+2)); err != nil {
+			return t, err
 		}
 		d = d.With(2+i, to)
 	}
@@ -226,8 +228,8 @@ func gridSampleRule(c *op.Infer, a GridSampleAttrs, in []shape.Type) (shape.Type
 		return x, err
 	}
 	for i := range n {
-		if x.Dim(2 + i).Is(0) {
-			return x, diag.New(op.SizeMismatch, "dimension "+strconv.Itoa(i+2)+" of x has size 0, expected at least 1")
+		if err := notEmpty(c, x.Dim(2+i), "dimension "+strconv.Itoa(i+2)+" of x"); err != nil {
+			return x, err
 		}
 	}
 	if !grid.Ranked() {

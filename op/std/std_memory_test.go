@@ -126,6 +126,9 @@ func aliases(t *testing.T, o *op.Op, attrs any, in []*array.Array) []int {
 	list := make([]int, len(out))
 	for i, a := range out {
 		list[i] = -1
+		for _, b := range out[:i] {
+			require.True(t, o.ViewOf > 0 || a.Len() == 0 || a.Storage() != b.Storage(), "two results share memory")
+		}
 		for k, x := range in {
 			if x != nil && a.Len() > 0 && a.Storage() == x.Storage() {
 				list[i] = k
@@ -229,6 +232,47 @@ func TestCompositesMakeNoViews(t *testing.T) {
 				continue
 			}
 			require.Equal(t, o.ViewOf-1, v.of, "%s %s", o.Name, s.Name)
+		}
+	}
+}
+
+// Operators whose authors did not say that their results are views.
+var (
+	unsaidStep = op.Define("unsaid_step", op.Spec[op.None]{
+		Doc: "unsaid_step is a test.", In: op.Args("x"),
+		Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Reshape{} },
+	})
+	unsaidPart = op.Define("unsaid_part", op.Spec[op.None]{
+		Doc: "unsaid_part is a test.", In: op.Args("x"),
+		Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
+			return b.Call(Select, SelectAttrs{0, 1}, in[0])
+		},
+	})
+	unsaidTwins = op.Define("unsaid_twins", op.Spec[op.None]{
+		Doc: "unsaid_twins is a test.", In: op.Args("x"), Results: []string{"a", "b"},
+		Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+			return shape.TupleType(in[0], in[0]), nil
+		},
+		Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
+			both := b.Call(Stack, DimAttrs{0}, in[0], in[0])
+			return b.Call(Unbind, UnbindAttrs{0, 2}, both)
+		},
+	})
+)
+
+// TestRecordsAreKeptTo evaluates operators that would make views without saying so.
+func TestRecordsAreKeptTo(t *testing.T) {
+	x := array.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	for _, o := range []*op.Op{unsaidStep, unsaidPart, unsaidTwins} {
+		require.NotEmpty(t, o.Path, "not of op/std")
+		out, err := o.Eval(&kernel.Workspace{}, nil, []*array.Array{x})
+		require.NoError(t, err)
+		for i, a := range out {
+			require.NotSame(t, x.Storage(), a.Storage(), o.Name)
+			for _, b := range out[:i] {
+				require.NotSame(t, b.Storage(), a.Storage(), o.Name)
+			}
 		}
 	}
 }

@@ -228,8 +228,8 @@ func TestWrittenAssumes(t *testing.T) {
 		{name: "float to unranked integers", x: shape.Unranked(array.I64), src: f32(n), code: op.InPlaceType},
 	} {
 		assumed := ""
-		got, err := Copy.Type(&op.Infer{Assume: func(a, b shape.Dim) error {
-			assumed += a.String() + "=" + b.String()
+		got, err := Copy.Type(&op.Infer{Assume: func(r shape.Relation) error {
+			assumed += r.A.String() + "=" + r.B.String()
 			return nil
 		}}, op.None{}, []shape.Type{c.x, c.src})
 		if c.code != "" {

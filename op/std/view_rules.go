@@ -45,6 +45,9 @@ func fitSizes(c *op.Infer, total shape.Dim, from string, sizes shape.Dims) (shap
 		n, ok := s.Int()
 		switch {
 		case !ok || n >= 0:
+			if err := sizeAttr(c, s, sizes); err != nil {
+				return sizes, err
+			}
 			known = known.Mul(s)
 		case n != -1:
 			return sizes, diag.New(op.BadAttr, "size "+strconv.Itoa(n)+" in shape "+sizes.String()+", expected a size or -1")
@@ -65,18 +68,25 @@ func fitSizes(c *op.Infer, total shape.Dim, from string, sizes shape.Dims) (shap
 		_, err := c.Equal(total, known, op.BadReshape, mismatch)
 		return sizes, err
 	}
-	if known.Is(0) {
-		return sizes, diag.New(op.BadReshape, from+" has "+total.String()+" elements and shape "+sizes.String()+" has a size 0, expected sizes from which -1 follows").
-			WithHint("write the size in place of -1")
-	}
-	q, ok := total.DivExact(known)
-	if !ok {
-		q = total.FloorDiv(known)
-		if _, err := c.Equal(total, q.Mul(known), op.BadReshape, mismatch); err != nil {
-			return sizes, err
+	for i, s := range sizes.Slice() {
+		if i == free {
+			continue
+		}
+		if err := c.AtLeast(s, shape.Const(1), op.BadReshape, func() string {
+			return from + " has " + total.String() + " elements and shape " + sizes.String() + " has a size 0, expected sizes from which -1 follows"
+		}); err != nil {
+			return sizes, hinted(err, "write the size in place of -1")
 		}
 	}
-	return sizes.With(free, q), nil
+	return sizes.With(free, total.FloorDiv(known)), c.Multiple(total, known, op.BadReshape, mismatch)
+}
+
+// sizeAttr requires a symbolic size of a shape not to be negative: -1 would mean
+// something else.
+func sizeAttr(c *op.Infer, s shape.Dim, sizes shape.Dims) error {
+	return c.AtLeast(s, shape.Const(0), op.BadAttr, func() string {
+		return "size " + s.String() + " in shape " + sizes.String() + ", expected a size or -1"
+	})
 }
 
 func flattenDims(_ *op.Infer, a FlattenAttrs, d shape.Dims) (shape.Dims, error) {
@@ -155,6 +165,11 @@ func expandRule(c *op.Infer, a ExpandAttrs, in []shape.Type) (shape.Type, error)
 	for i, s := range want.Slice() {
 		n, known := s.Int()
 		keep := known && n == -1
+		if !known {
+			if err := sizeAttr(c, s, want); err != nil {
+				return shape.Type{}, err
+			}
+		}
 		if known && n < -1 {
 			return shape.Type{}, diag.New(op.BadAttr, "size "+strconv.Itoa(n)+" in shape "+want.String()+", expected a size or -1")
 		}

@@ -205,11 +205,9 @@ func restate(n *graph.Node, sym graph.Symbol) shape.Dim {
 // the new types.
 func (p *prop) oldGuards(g *graph.Graph, guards []graph.Guard, s *scope) {
 	for _, d := range guards {
-		a, b := d.A.Bind(s.bind), d.B.Bind(s.bind)
-		if a.IsUnknown() || b.IsUnknown() || a.Equal(b) {
-			continue
+		if r := d.Bind(s.bind); !r.IsUnknown() {
+			g.Require(r, d.Node)
 		}
-		g.AddGuard(a, b, d.Node)
 	}
 	if len(p.errs) > 0 {
 		return // most likely the same mistakes
@@ -239,6 +237,9 @@ func solve(g *graph.Graph) (*shape.Solver, error) {
 	var s shape.Solver
 	guards := g.Guards()
 	for i, d := range guards {
+		if d.Rel != shape.EQ {
+			continue
+		}
 		c := s.Equal(d.A, d.B, shape.Fact{Tag: i, Text: d.A.String() + " = " + d.B.String()})
 		if c == nil {
 			continue
@@ -249,6 +250,17 @@ func solve(g *graph.Graph) (*shape.Solver, error) {
 		}
 		if n := factNode(guards, c.First); n != nil {
 			e.Related = []diag.Related{{Pos: n.Pos(), Msg: "but " + c.First.Text + " was required by " + n.String()}}
+		}
+		return &s, e
+	}
+	for _, d := range guards {
+		r := d.Bind(func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+		if d.Rel == shape.EQ || r.Truth(nil) != shape.False {
+			continue
+		}
+		e := diag.New(graph.Contradiction, d.Relation.String()+" is needed here, which is "+r.String())
+		if d.Node != nil {
+			e.Node, e.Pos = d.Node.Name(), d.Node.Pos()
 		}
 		return &s, e
 	}

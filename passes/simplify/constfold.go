@@ -48,7 +48,7 @@ type constFolder struct {
 	growth  int
 	written map[string]bool
 	memory  map[*graph.Node]bool // nodes whose memory is written
-	reads   map[string]int // how many nodes read each parameter
+	reads   map[string]int       // how many nodes read each parameter
 	w       kernel.Workspace
 	value   map[*graph.Node][]*array.Array // computed values; nil entries are yet to be computed
 }

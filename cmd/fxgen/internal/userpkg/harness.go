@@ -50,7 +50,7 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 		return res, err
 	}
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, diag.Stop(ctx.Err())
 	}
 	if err := Unready(out.String(), l.dir); err != nil {
 		return nil, err

@@ -1,0 +1,137 @@
+package graph
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// regionType derives the type of cond, while and scan from their regions.
+func regionType(n *Node, rs []*Graph) shape.Type {
+	body := rs[len(rs)-1]
+	out := body.Output()
+	if out == nil {
+		return shape.Type{}
+	}
+	t := outputType(out)
+	if n.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
+		return n.g.join(outputType(rs[0].Output()), t, rs)
+	}
+	t = n.g.outside(t, rs)
+	a, ok := n.attrs.(op.LoopAttrs)
+	if n.op != op.Scan || !ok {
+		return t
+	}
+	// The results behind the carried ones are stacked along a new axis 0.
+	steps := shape.Unknown
+	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(n.args) && n.args[a.Carry].def != nil {
+		steps = n.args[a.Carry].def.typ.Dim(0)
+	}
+	stack := func(t shape.Type, i int) shape.Type {
+		if i >= a.Carry && t.Ranked() {
+			t = t.WithDims(shape.Of(append([]shape.Dim{steps}, t.Dims().Slice()...)...))
+		}
+		return t
+	}
+	if t.Kind() != shape.Tuple {
+		return stack(t, 0)
+	}
+	m := make([]shape.Type, t.Len())
+	for i := range m {
+		m[i] = stack(t.Member(i), i)
+	}
+	return shape.TupleType(m...)
+}
+
+// outside is the type of a region's result as the graph around it knows it.
+func (g *Graph) outside(t shape.Type, rs []*Graph) shape.Type {
+	if t.Kind() == shape.Tuple {
+		m := make([]shape.Type, t.Len())
+		for i := range m {
+			m[i] = g.outside(t.Member(i), rs)
+		}
+		return shape.TupleType(m...)
+	}
+	dims := t.Dims()
+	for i := range dims.Len() {
+		if g.inner(dims.At(i), rs) {
+			dims = dims.With(i, shape.Unknown)
+		}
+	}
+	if !t.Ranked() {
+		return t
+	}
+	return t.WithDims(dims)
+}
+
+// join is the type of a value that is of one type or of the other: what the two
+// have in common. Sizes of what is computed inside the regions say nothing.
+func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
+	switch {
+	case a.Kind() != b.Kind() || a.Kind() == shape.None:
+		return shape.Type{}
+	case a.Kind() == shape.Tuple:
+		if a.Len() != b.Len() {
+			return shape.Type{}
+		}
+		m := make([]shape.Type, a.Len())
+		for i := range m {
+			m[i] = g.join(a.Member(i), b.Member(i), rs)
+		}
+		return shape.TupleType(m...)
+	}
+	d := a.DType()
+	if d != b.DType() {
+		d = array.Invalid
+	}
+	if !a.Ranked() || a.Rank() != b.Rank() {
+		return shape.Unranked(d)
+	}
+	dims := a.Dims()
+	for i := range dims.Len() {
+		if !g.symbols.equal(dims.At(i), b.Dim(i)) || g.inner(dims.At(i), rs) {
+			dims = dims.With(i, shape.Unknown)
+		}
+	}
+	return shape.TensorType(d, dims)
+}
+
+// inner reports whether a size is known inside of the regions alone: one of what
+// is computed there, or of an input whose operand has no such size.
+func (g *Graph) inner(d shape.Dim, rs []*Graph) bool {
+	for _, name := range d.Symbols() {
+		for _, r := range rs {
+			if s, ok := r.Symbol(name); ok && (s.Node.opcode != Placeholder || !g.knows(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// knows reports whether the graph, or one around it, defines the symbol.
+func (g *Graph) knows(name string) bool {
+	for {
+		if _, ok := g.Symbol(name); ok {
+			return true
+		}
+		if g.parent == nil {
+			return false
+		}
+		g = g.parent.g
+	}
+}
+
+// outputType returns the type of an output node's value: its operand's, or a tuple.
+func outputType(out *Node) shape.Type {
+	if out.Structure() == nil && len(out.args) == 1 && out.args[0].def != nil {
+		return out.args[0].def.typ
+	}
+	m := make([]shape.Type, len(out.args))
+	for i := range out.args {
+		if d := out.args[i].def; d != nil {
+			m[i] = d.typ
+		}
+	}
+	return shape.TupleType(m...)
+}

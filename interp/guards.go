@@ -1,0 +1,114 @@
+package interp
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// define binds the symbols that are sizes of n, and checks guards that have
+// become decidable.
+func (f *frame) define(n *graph.Node, v Value) error {
+	if !f.defines[n] {
+		return nil
+	}
+	if v.T != nil {
+		f.types[nameOf(n)] = v.T.Type()
+		for _, s := range f.g.SymbolsOf(n) {
+			f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
+		}
+	}
+	return f.check(n)
+}
+
+// check refuses sizes that break a guard, as far as the sizes are known. n is
+// the node that the last one came from, nil when a region is entered.
+func (f *frame) check(n *graph.Node) error {
+	pending := f.guards[:0:0]
+	for _, g := range f.guards {
+		if slices.ContainsFunc(g.Symbols(), func(s string) bool { return !f.known(s) }) {
+			pending = append(pending, g)
+			continue
+		}
+		c, err := g.Check(f.sizeOf)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			continue
+		}
+		e := Refusal(c, g.Node, f.typeOf(c.Input))
+		if n != nil {
+			e.Node = n.Name()
+		}
+		return e
+	}
+	f.guards = pending
+	return nil
+}
+
+// Refusal is the error of sizes that break a guard, which came from a node if
+// that is known; typ is the type of the input that the claim speaks of.
+func Refusal(c *diag.Claim, from *graph.Node, typ string) *diag.Error {
+	c.Type = typ
+	var related []diag.Related
+	if from != nil {
+		if o := from.Op(); o != nil {
+			c.Op = o.Name
+		}
+		related = []diag.Related{{Pos: from.Pos(), Msg: "required by " + from.String()}}
+	}
+	e := diag.New(GuardFailed, c.String()).WithHint("give other sizes, or capture the graph again for these")
+	e.Related = related
+	return e
+}
+
+func (f *frame) known(symbol string) bool {
+	_, ok := f.symbol(symbol).Int()
+	return ok
+}
+
+// sizeOf tells which size a symbol stands for.
+func (f *frame) sizeOf(symbol string) (diag.SizeOf, bool) {
+	for ; f != nil; f = f.outer {
+		d, ok := f.symbols[symbol]
+		if !ok {
+			continue
+		}
+		s, _ := f.g.Symbol(symbol)
+		size := diag.SizeOf{Symbol: symbol, Input: nameOf(s.Node), Axis: s.Axis}
+		size.Value, ok = d.Int()
+		return size, ok
+	}
+	return diag.SizeOf{}, false
+}
+
+// nameOf returns what users call a value: an input by its own name.
+func nameOf(n *graph.Node) string {
+	if n.Opcode() == graph.Placeholder {
+		return n.Target()
+	}
+	return n.String()
+}
+
+// typeOf returns the type of what defines symbols, here or around.
+func (f *frame) typeOf(name string) string {
+	for ; f != nil; f = f.outer {
+		if t, ok := f.types[name]; ok {
+			return t.String()
+		}
+	}
+	return ""
+}
+
+// symbol looks a symbol up here and in the enclosing graphs.
+func (f *frame) symbol(name string) shape.Dim {
+	for ; f != nil; f = f.outer {
+		if d, ok := f.symbols[name]; ok {
+			return d
+		}
+	}
+	return shape.Sym(name)
+}

@@ -1,0 +1,469 @@
+package shape
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// Rel is how two sizes A and B stand to each other.
+type Rel = diag.Rel
+
+// The relations.
+const (
+	EQ  = diag.EQ  // A == B
+	GE  = diag.GE  // A >= B
+	MOD = diag.MOD // A % B == 0: A is a multiple of B
+)
+
+// Relation is a statement about two sizes, such as N >= 5. The zero value says
+// that 0 == 0. Compare texts; two ways to write the same have one Normal form.
+type Relation struct {
+	Rel  Rel
+	A, B Dim
+}
+
+// Equality, AtLeast and Multiple make relations in normal form.
+func Equality(a, b Dim) Relation { return Relation{EQ, a, b} }
+
+// AtLeast is n >= least.
+func AtLeast(n, least Dim) Relation { return Relation{GE, n, least}.Normal() }
+
+// Multiple is n % of == 0.
+func Multiple(n, of Dim) Relation { return Relation{MOD, n, of}.Normal() }
+
+// String returns the text that ParseRelation reads back: "N == 2*M", "N >= 5",
+// "N <= M+1", "C % 4 == 0".
+func (r Relation) String() string {
+	switch r.Rel {
+	case GE:
+		if r.falls() {
+			return r.B.String() + " <= " + r.A.String()
+		}
+		return r.A.String() + " >= " + r.B.String()
+	case MOD:
+		return operand(r.A) + " % " + operand(r.B) + " == 0"
+	}
+	return r.A.String() + " == " + r.B.String()
+}
+
+// falls reports whether a bound reads better from the other side: N <= 10.
+func (r Relation) falls() bool { return r.Rel == GE && r.A.e == nil && r.B.e != nil }
+
+// ParseRelation reads what Relation.String writes. The error is a *diag.Error
+// with CodeText whose message names the column.
+func ParseRelation(s string) (Relation, error) {
+	p, err := newParser(s)
+	if err != nil {
+		return Relation{}, err
+	}
+	r := Relation{A: p.dim()}
+	switch c := p.peek(); {
+	case c == '=':
+		p.i++
+		p.need('=')
+		r.B = p.dim()
+	case c == '>' || c == '<':
+		p.i++
+		p.need('=')
+		r.Rel, r.B = GE, p.dim()
+		if c == '<' {
+			r.A, r.B = r.B, r.A
+		}
+	case p.accept('%'):
+		r.Rel, r.B = MOD, p.factor()
+		p.need('=')
+		p.need('=')
+		if at := p.i; !p.dim().Is(0) {
+			p.fail(at, "a remainder is compared, expected 0")
+		}
+	default:
+		p.expected("'==', '>=', '<=' or '%'")
+	}
+	return r, p.finish()
+}
+
+// Symbols returns the names of the symbols on both sides, sorted, each once.
+func (r Relation) Symbols() []string {
+	list := append(r.A.Symbols(), r.B.Symbols()...)
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// IsUnknown reports whether a side is Unknown, so that nothing is said.
+func (r Relation) IsUnknown() bool { return r.A.IsUnknown() || r.B.IsUnknown() }
+
+// Bind replaces symbols on both sides; see Dim.Bind.
+func (r Relation) Bind(env func(symbol string) Dim) Relation {
+	return Relation{r.Rel, r.A.Bind(env), r.B.Bind(env)}.Normal()
+}
+
+// Eval returns the values of both sides and whether the relation is true of
+// them. Errors are those of Dim.Eval.
+func (r Relation) Eval(env func(symbol string) (int, bool)) (a, b int, ok bool, err error) {
+	if a, err = r.A.Eval(env); err != nil {
+		return
+	}
+	if b, err = r.B.Eval(env); err != nil {
+		return
+	}
+	return a, b, r.Rel.Holds(a, b), nil
+}
+
+// Truth is what is known of a relation for all values of its symbols.
+type Truth int8
+
+// The truths. Open means that it depends on the symbols, or cannot be shown.
+const (
+	False Truth = iota - 1
+	Open
+	True
+)
+
+// Truth decides the relation where that is possible for all sizes within bounds
+// (nil for no more than that sizes are not negative).
+func (r Relation) Truth(bounds Bounds) Truth {
+	if r.IsUnknown() {
+		return Open
+	}
+	d := r.A.Sub(r.B)
+	switch r.Rel {
+	case GE:
+		switch {
+		case bounds.atLeast(d, 0, maxProof):
+			return True
+		case bounds.atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
+			return False
+		}
+	case MOD:
+		return r.divides()
+	default:
+		switch {
+		case d.Is(0):
+			return True
+		case d.e == nil || !d.IsUnknown() && refuted(d.terms()):
+			return False
+		case bounds.atLeast(d.AddInt(-1), 0, maxProof), bounds.atLeast(Dim{}.Sub(d).AddInt(-1), 0, maxProof):
+			return False
+		}
+	}
+	return Open
+}
+
+// divides decides a MOD relation.
+func (r Relation) divides() Truth {
+	n := r.Normal()
+	k, known := n.B.Int()
+	switch {
+	case known && k <= 0:
+		return False
+	case n.A.Is(0):
+		return True
+	case !known:
+		return Open
+	case n.A.e == nil:
+		return False // Normal leaves no multiple of k
+	}
+	// g*X + c is no multiple of k when g and k have a factor that c lacks.
+	t := n.A.terms()
+	g, c := int64(k), int64(0)
+	for _, x := range t {
+		if len(x.m) == 0 {
+			c = x.c
+			continue
+		}
+		g = gcd(g, x.c)
+	}
+	if c%g != 0 {
+		return False
+	}
+	return Open
+}
+
+// Implies reports whether o holds wherever r does, for all sizes within bounds.
+// Equalities imply what a Solver derives from them.
+func (r Relation) Implies(o Relation, bounds Bounds) bool {
+	if r.IsUnknown() || o.IsUnknown() {
+		return false
+	}
+	switch {
+	case r.Rel == GE && o.Rel == GE:
+		return bounds.atLeast(o.A.Sub(o.B).Sub(r.A.Sub(r.B)), 0, maxProof)
+	case r.Rel == MOD && o.Rel == MOD && r.A.Equal(o.A):
+		_, ok := r.B.DivExact(o.B)
+		return ok
+	}
+	return r.String() == o.String()
+}
+
+// Exact reports whether the equality r follows from a multiple m: with
+// N % 4 == 0, 4*(N//4) is N.
+func (r Relation) Exact(m Relation) bool {
+	if r.Rel != EQ || m.Rel != MOD || r.IsUnknown() || m.B.e != nil || m.B.n <= 0 {
+		return false
+	}
+	d := r.A.Sub(r.B)
+	for _, t := range d.terms() {
+		for _, a := range t.m {
+			if !a.isDiv || !a.den.Equal(m.B) || !a.num.Equal(m.A) {
+				continue
+			}
+			if scaled, ok := replaced(d, a, func(int64) Dim { return a.num }); ok && scaled.Is(0) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Bound returns the symbol and number of a relation N >= least, N being one
+// symbol.
+func (r Relation) Bound() (symbol string, least int, ok bool) {
+	if r.Rel != GE {
+		return "", 0, false
+	}
+	symbol, plain := r.A.IsSymbol()
+	least, known := r.B.Int()
+	return symbol, least, plain && known
+}
+
+// Normal returns the relation in the form that all ways to write it share as far
+// as that is known: bounds solved for what is bounded, common factors taken out.
+// Equalities stay as they are written.
+func (r Relation) Normal() Relation {
+	if r.IsUnknown() {
+		return r
+	}
+	n := r
+	switch r.Rel {
+	case GE:
+		d := r.A.Sub(r.B)
+		if d.IsUnknown() {
+			return r
+		}
+		n = normalBound(d)
+	case MOD:
+		n = normalMultiple(r.A, r.B)
+	}
+	if n.IsUnknown() {
+		return r
+	}
+	return n
+}
+
+// normalBound is d >= 0 with what is added on the left and what is subtracted on
+// the right, and the number on the right.
+func normalBound(d Dim) Relation {
+	for range maxProof {
+		next := boundStep(d)
+		if next.IsUnknown() || next.Same(d) {
+			break
+		}
+		d = next
+	}
+	var left, right []term
+	for _, t := range d.terms() {
+		if len(t.m) > 0 && t.c > 0 {
+			left = append(left, t)
+		} else {
+			right = append(right, term{c: -t.c, m: t.m})
+		}
+	}
+	r := Relation{GE, fromTerms(left), fromTerms(right)}
+	if r.A.Is(0) && len(right) > 0 { // the number goes to the other side of what is bounded from above
+		if last := right[len(right)-1]; len(right) > 1 && len(last.m) == 0 {
+			r = Relation{GE, Dim{n: -last.c}, fromTerms(right[:len(right)-1])}
+		}
+	}
+	return r
+}
+
+// boundStep simplifies d >= 0 once: it divides by what divides all symbols, and
+// solves for a lone floor division.
+func boundStep(d Dim) Dim {
+	t := d.terms()
+	var g, c int64
+	var alone *term
+	count := 0
+	for i := range t {
+		if len(t[i].m) == 0 {
+			c = t[i].c
+			continue
+		}
+		g = gcd(g, t[i].c)
+		count++
+		alone = &t[i]
+	}
+	if count == 0 {
+		return d
+	}
+	if g > 1 {
+		rest, _ := floorDivOv(c, g)
+		var out []term
+		for _, x := range t {
+			if len(x.m) > 0 {
+				out = append(out, term{c: x.c / g, m: x.m})
+			}
+		}
+		return fromTerms(out).Add(fold(rest, true))
+	}
+	if count != 1 || len(alone.m) != 1 || !alone.m[0].isDiv {
+		return d
+	}
+	num, den := alone.m[0].num, alone.m[0].den
+	if den.e != nil || den.n <= 0 {
+		return d
+	}
+	if alone.c > 0 { // num//den >= -c
+		return num.Add(fold(mulOv(c, den.n)))
+	}
+	return fold(mulOv(c, den.n)).Add(fold(den.n-1, true)).Sub(num) // num//den <= c
+}
+
+// normalMultiple drops from a what b divides anyway, and common factors.
+func normalMultiple(a, b Dim) Relation {
+	if b.Is(0) {
+		return Relation{MOD, a, b}
+	}
+	if b.e == nil && b.n < 0 {
+		return Relation{MOD, a, b}
+	}
+	if _, ok := a.DivExact(b); ok {
+		return Relation{MOD, Dim{}, b}
+	}
+	if a.e != nil && b.e != nil {
+		a, b = cancel(a, b)
+	}
+	if b.e != nil {
+		return Relation{MOD, a, b}
+	}
+	k := b.n
+	g := k
+	var left []term
+	for _, t := range a.terms() {
+		if c := t.c - k*(t.c/k); c != 0 {
+			left = append(left, term{c: c, m: t.m})
+			g = gcd(g, c)
+		}
+	}
+	for i := range left {
+		left[i].c /= g
+	}
+	k /= g
+	if len(left) == 1 && len(left[0].m) > 0 && gcd(left[0].c, k) == 1 {
+		left[0].c = 1
+	}
+	if k == 1 {
+		left = nil
+	}
+	return Relation{MOD, fromTerms(left), Dim{n: k}}
+}
+
+// Bounds are the least sizes that symbols are known to have; nil for none, a
+// symbol that is not there is 0 or more.
+type Bounds map[string]int
+
+// maxProof bounds the steps of a proof.
+const maxProof = 4
+
+// atLeast tries to show that d is at least low for all sizes within the bounds.
+func (b Bounds) atLeast(d Dim, low int64, steps int) bool {
+	if d.IsUnknown() {
+		return false
+	}
+	if lo, ok := b.least(d); ok && lo >= low {
+		return true
+	}
+	if steps == 0 {
+		return false
+	}
+	for _, t := range d.terms() {
+		for _, a := range t.m {
+			if !a.isDiv || a.den.e != nil || a.den.n < 2 {
+				continue
+			}
+			// d >= low follows from den*d >= low*den-(den-1), d being an integer.
+			if r, ok := relaxed(d, a); ok && b.atLeast(r.Sub(fold(mulOv(low, a.den.n))).Add(fold(a.den.n-1, true)), 0, steps-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// relaxed returns a lower bound of den*d, in which the quotient a = num//den is
+// replaced by what it is at least and at most: (num-den+1)/den and num/den.
+func relaxed(d Dim, a *atom) (Dim, bool) {
+	return replaced(d, a, func(c int64) Dim {
+		if c > 0 {
+			return a.num.Sub(a.den).AddInt(1)
+		}
+		return a.num
+	})
+}
+
+// replaced returns den*d with den*a replaced, by what may depend on the sign of
+// the coefficient. ok is false where a has other quotients or itself beside it.
+func replaced(d Dim, a *atom, by func(c int64) Dim) (_ Dim, ok bool) {
+	out := Dim{}
+	for _, t := range d.terms() {
+		var rest []*atom
+		n := 0
+		for _, x := range t.m {
+			if x.key == a.key {
+				n++
+			} else {
+				rest = append(rest, x)
+			}
+		}
+		switch {
+		case n == 0:
+			out = out.Add(fromTerms([]term{t}).Mul(a.den))
+			continue
+		case n > 1 || slices.ContainsFunc(rest, func(x *atom) bool { return x.isDiv }):
+			return Dim{}, false
+		}
+		out = out.Add(fromTerms([]term{{c: t.c, m: rest}}).Mul(by(t.c)))
+	}
+	return out, !out.IsUnknown()
+}
+
+// least returns a number that d is never below.
+func (b Bounds) least(d Dim) (int64, bool) {
+	var sum int64
+	for _, t := range d.terms() {
+		if len(t.m) > 0 && t.c < 0 {
+			return 0, false // sizes have no greatest value
+		}
+		lo, ok := t.c, true
+		for _, a := range t.m {
+			v, known := b.leastAtom(a)
+			if !known || v < 0 && len(t.m) > 1 {
+				return 0, false
+			}
+			if lo, ok = mulOv(lo, v); !ok {
+				return 0, false
+			}
+		}
+		if sum, ok = addOv(sum, lo); !ok {
+			return 0, false
+		}
+	}
+	return sum, true
+}
+
+func (b Bounds) leastAtom(a *atom) (int64, bool) {
+	if !a.isDiv {
+		return int64(max(b[a.key], 0)), true
+	}
+	num, ok := b.least(a.num)
+	switch {
+	case !ok:
+		return 0, false
+	case a.den.e == nil && a.den.n > 0:
+		return floorDivOv(num, a.den.n)
+	case num >= 0 && positive(a.den):
+		return 0, true
+	}
+	return 0, false
+}
