@@ -183,9 +183,10 @@ func smallCases(t *testing.T) []*kernelCase {
 	}
 	fixed := &kernelCase{name: "fixed", module: traced(t, newEncoder(2, 2), encoderSpec("f32[2,7,16]")), flat: true, opts: codegen.KernelOptions{Weights: codegen.WeightsEmbed},
 		inputs: [][]*array.Array{{g.Normal(2, 7, 16)}}}
+	w := func(shape ...int) *tensor.Tensor { return tensor.New(g.Uniform(-0.5, 0.5, shape...)) }
+	weights := []*tensor.Tensor{w(16, 3), w(16, 4), w(16), w(16)}
 	lstm := traceWith(t, func(x *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor, *tensor.Tensor) {
-		w := func(shape ...int) *tensor.Tensor { return tensor.New(g.Uniform(-0.5, 0.5, shape...)) }
-		return tensor.Lstm(x, nil, nil, []*tensor.Tensor{w(16, 3), w(16, 4), w(16), w(16)})
+		return tensor.Lstm(x, nil, nil, weights)
 	}, fx.Input("x", "f32[T,2,3]"))
 	tuple := &kernelCase{name: "tuple", module: lstm, flat: true, symbols: []string{"T"}, inputs: [][]*array.Array{{g.Normal(5, 2, 3)}}, sizes: [][]int{{5}}}
 	views := &kernelCase{name: "views", module: kernelModule(t, viewText), flat: true, symbols: []string{"N", "S", "C"}}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/peek"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -220,11 +221,14 @@ func (r *rootWalk) expr(e ast.Expr) (code source, v reflect.Value, ok bool) {
 		if !ok {
 			return nil, v, false
 		}
-		if v = reflect.Indirect(v); v.Kind() != reflect.Struct || !token.IsExported(e.Sel.Name) {
+		if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
 			return nil, v, false
 		}
-		v = v.FieldByName(e.Sel.Name)
-		return func() *jen.Statement { return inner().Dot(e.Sel.Name) }, v, v.IsValid()
+		f, ok := v.Type().FieldByName(e.Sel.Name)
+		if !ok || !f.IsExported() && f.PkgPath != r.p.Path {
+			return nil, v, false // an unexported field is one to its own package alone
+		}
+		return func() *jen.Statement { return inner().Dot(e.Sel.Name) }, along(v, f.Index), true
 	case *ast.IndexExpr:
 		lit, isLit := e.Index.(*ast.BasicLit)
 		inner, v, ok := r.operand(e.X)
@@ -234,6 +238,17 @@ func (r *rootWalk) expr(e ast.Expr) (code source, v reflect.Value, ok bool) {
 		return index(inner, v, lit)
 	}
 	return nil, v, false
+}
+
+// along follows the index of a field, which may be one of an embedded struct.
+func along(v reflect.Value, index []int) reflect.Value {
+	for _, i := range index {
+		if v = reflect.Indirect(v); !v.IsValid() {
+			return v
+		}
+		v = peek.Field(v, i)
+	}
+	return v
 }
 
 // operand is expr with the type of what lies in an interface asserted.
@@ -270,6 +285,13 @@ func index(inner source, v reflect.Value, lit *ast.BasicLit) (source, reflect.Va
 			return nil, v, false
 		}
 		return code, v.Index(i), true
+	case lit.Kind == token.INT && v.Kind() == reflect.Map && v.Type().Key().Kind() != reflect.String:
+		key, err := strconv.Atoi(lit.Value)
+		if err != nil {
+			return nil, v, false
+		}
+		v = v.MapIndex(reflect.ValueOf(key).Convert(v.Type().Key()))
+		return code, v, v.IsValid()
 	case lit.Kind == token.STRING && v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
 		key, err := strconv.Unquote(lit.Value)
 		if err != nil {

@@ -153,6 +153,12 @@ var fileCodes = []Info{
 		Example: `models.SyntheticInput(models.InputSpec{Name: "x", Type: "f32[N]", Rule: models.Uniform{}}, "seed", nil)`,
 	},
 	{
+		Code: "FX8038", Title: "no weight is the module's",
+		Cause:   "weights are given and none of them has a tensor to go to: they are of another model, or the module has no state",
+		Cure:    "give the weights of this module; keep layers and parameters in its fields",
+		Example: `nn.LoadStateDict(nn.NewReLU(), nn.Arrays{"weight": array.New(array.F32, 1)}, nn.NotStrict())`,
+	},
+	{
 		Code: "FX8040", Title: "picture is too large",
 		Cause:   "a PNG has more nodes, or more pixels, than memory and eyes can take",
 		Cure:    "draw SVG, or fewer levels of modules",

@@ -49,8 +49,8 @@ var traceCodes = []Info{
 	},
 	{
 		Code: "FX1005", Title: "the model needs a size as a number",
-		Cause: "Dim and Size.Int give numbers; under a trace the size may be symbolic or unknown.",
-		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; or give the input a fixed size.",
+		Cause: "Dim, Shape, Size.Int, the text of a Size and Size.Equal need to know sizes; under a trace a size may be symbolic or unknown, and what depends on it would be fixed for all runs.",
+		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; give the input a fixed size; or give equal sizes one name (f32[N,N]).",
 		Example: `func sizesAsNumbers(x *tensor.Tensor) *tensor.Tensor {
 	batch := x.Dim(0)
 	y := x.DivScalar(float64(x.Dim(1)))
@@ -194,15 +194,6 @@ var traceCodes = []Info{
 }`,
 	},
 	{
-		Code: "FX1018", Title: "a field of the model was given another tensor",
-		Cause: "Forward assigned to a field that holds a tensor. Eagerly the next call begins with the new one; a graph has no fields, and the traced value would be left in the model.",
-		Cure:  "Write the value into the tensor that is there: m.State.AssignInPlace(v), or return it.",
-		Example: `func (m *replaced) Forward(x *tensor.Tensor) *tensor.Tensor {
-	m.State = m.State.Add(x)
-	return m.State.Tanh()
-}`,
-	},
-	{
 		Code: "FX1020", Title: "an input is missing",
 		Cause: "A placeholder without a default got no value.",
 		Cure:  "Give all inputs, in the order of the placeholders.",
@@ -228,8 +219,8 @@ var traceCodes = []Info{
 	},
 	{
 		Code: "FX1022", Title: "an input does not fit the graph",
-		Cause: "The graph was captured for another element type, rank or size, or relies on two sizes being equal.",
-		Cure:  "Capture it again for these inputs, or with symbolic sizes.",
+		Cause: "The graph was captured for another element type, rank or size, or its sizes break a guard: some must be equal, at least or at most another, or a multiple of a number. The message says which size is needed, and where the operator that needs it is called.",
+		Cure:  "Give inputs of sizes that fit, or capture it again for these inputs or with symbolic sizes.",
 		Example: `func guardFailed() error {
 	gm, err := fx.Trace(ctx, negate, fx.Input("x", "f32[N,3]"))
 	if err == nil {
@@ -295,6 +286,57 @@ var traceCodes = []Info{
 		Example: `func notRunnable() error {
 	_, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor { return nn.Run(nn.NewReLU(), x, x) })
 	return err
+}`,
+	},
+	{
+		Code: "FX1040", Title: "the model needs an element type that is not known",
+		Cause: "The input was traced without a type; what depends on its element type would be fixed for all runs.",
+		Cure:  "Give the input a type, such as fx.Input(\"mask\", \"bool[N,S]\").",
+		Example: `func dtypeUnknown(x *tensor.Tensor) *tensor.Tensor {
+	if x.DType() == array.Bool {
+		return x.LogicalNot()
+	}
+	return x
+}`,
+	},
+	{
+		Code: "FX1041", Title: "state without a name",
+		Cause: "Tensors or modules are in a map whose keys are neither strings nor integers, so that no state dict can name them.",
+		Cure:  "Use strings or integers as keys, or leave the field out of the state by the tag `fx:\"-\"`.",
+		Example: `func (m *unnamed) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return x.Add(m.Tiles[point{}])
+}`,
+	},
+	{
+		Code: "FX1042", Title: "two tensors with one name",
+		Cause: "Two fields give different tensors the same name in a state dict: W and w are both w.",
+		Cure:  "Rename a field, or name it by a tag: `fx:\"other\"`.",
+		Example: `func (m *namesakes) Forward(x *tensor.Tensor) *tensor.Tensor {
+	return x.Mul(m.W).Add(m.w)
+}`,
+	},
+	{
+		Code: "FX1043", Title: "the model puts another tensor into a field",
+		Cause: "While it was traced, the model stored a tensor in one of its fields, replaced one or took one out. Its next call would see that; a run of the graph changes no fields.",
+		Cure:  "Return the tensor as a result and take it as an input, or write it to a buffer with AssignInPlace.",
+		Example: `func (m *remembers) Forward(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(0.9)
+	if m.last != nil && m.last.Engine() == x.Engine() {
+		y = y.Add(m.last)
+	}
+	m.last = y.Relu()
+	return y
+}`,
+	},
+	{
+		Code: "FX1044", Title: "two traces of a function differ",
+		Cause: "The function is not the same at each call: it ranges over a map, draws random numbers, or reads a clock, a counter or something else that changes. A graph would be one call of many.",
+		Cure:  "Range over the sorted keys: slices.Sorted(maps.Keys(m)). Take random numbers and times as inputs, keep counters in buffers.",
+		Example: `func (m *unsorted) Forward(x *tensor.Tensor) *tensor.Tensor {
+	for _, s := range m.Scales {
+		x = x.Mul(s)
+	}
+	return x
 }`,
 	},
 }

@@ -90,7 +90,7 @@ graph g(%x: f32[2,3], %w: f32[4,3,3,3]) {
 	},
 	{
 		Code: "FX2010", Title: "one symbol forced to two sizes",
-		Cause: "two places need different sizes for what must be one size",
+		Cause: "two places need different sizes for what must be one size, or one place needs what another rules out (N == 4 and N >= 6)",
 		Cure:  "check which of the two places is meant",
 		Example: `gofx 1
 graph g(%x: f32[N], %y: f32[M]) {

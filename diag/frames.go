@@ -9,13 +9,13 @@ import (
 const modulePath = "github.com/gofx-dev/gofx/"
 
 // UserCode reports whether a function belongs to a user rather than to gofx's
-// library rooms, the Go runtime or the testing package. models/, examples/,
+// library rooms, or to the Go runtime and packages of the standard library. models/, examples/,
 // internal/ (models of the tests) and test files are user code.
 func UserCode(function, file string) bool {
 	if function == "" {
 		return false
 	}
-	for _, p := range [...]string{"runtime.", "testing.", "reflect.", "iter."} {
+	for _, p := range goCode {
 		if strings.HasPrefix(function, p) {
 			return false
 		}
@@ -24,6 +24,9 @@ func UserCode(function, file string) bool {
 	return !ours || strings.HasPrefix(rest, "models") || strings.HasPrefix(rest, "examples/") ||
 		strings.HasPrefix(rest, "internal/") || strings.HasSuffix(file, "_test.go")
 }
+
+// goCode are packages of the standard library that call back.
+var goCode = [...]string{"runtime.", "testing.", "reflect.", "iter.", "slices.", "maps.", "sort.", "sync.", "fmt.", "log.", "log/slog.", "encoding/json.", "text/template."}
 
 // Limits of recorded stacks: at most MaxFrames user frames among MaxScan.
 const (

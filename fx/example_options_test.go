@@ -174,6 +174,21 @@ func ExampleFlat() {
 	// }
 }
 
+// Trace calls a function again to see that it gives the same graph: one that ranges
+// over a map does not. The map of a closure is found by trying often enough.
+func ExampleSteady() {
+	scales := map[string]float64{"coarse": 0.5, "fine": 2}
+	model := func(x *tensor.Tensor) *tensor.Tensor {
+		for _, s := range scales {
+			x = x.MulScalar(s).AddScalar(1)
+		}
+		return x
+	}
+	_, err := fx.Trace(context.Background(), model, fx.Steady(tracer.Steadiness{Times: 1000}))
+	fmt.Println(errors.Is(err, tracer.Unsteady))
+	// Output: true
+}
+
 // With reaches what has no option of its own: here sizes that the model asks for.
 func ExampleWith() {
 	model := func(x *tensor.Tensor) *tensor.Tensor { return x.DivScalar(x.Dim(0)) }

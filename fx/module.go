@@ -73,6 +73,7 @@ type Option func(*settings)
 
 type settings struct {
 	tracer tracer.Tracer
+	steady tracer.Steadiness
 	errs   diag.List
 }
 
@@ -137,6 +138,11 @@ func Leaf(policy func(m any, path string, library bool) bool) Option {
 // get_attr node.
 func Flat() Option { return Leaf(func(any, string, bool) bool { return false }) }
 
+// Steady says how often Trace calls the function again to see that it gives the
+// same graph; without it, once or, when the module holds maps, 160 times. A
+// negative Times is never.
+func Steady(s tracer.Steadiness) Option { return func(o *settings) { o.steady = s } }
+
 // With edits the tracer itself, for policies that have no option of their own.
 func With(edit func(*tracer.Tracer)) Option {
 	return func(s *settings) {
@@ -147,8 +153,9 @@ func With(edit func(*tracer.Tracer)) Option {
 }
 
 // Trace captures a function of tensors or a module (a pointer to a struct with a
-// Forward method) by calling it once on tensors without data. The graph shares
-// the arrays of the module's parameters. All mistakes are returned at once as a
+// Forward method) by calling it on tensors without data: once, and again to see
+// that it gives the same graph each time; see Steady. The graph shares the arrays
+// of the module's parameters. All mistakes are returned at once as a
 // diag.List, positioned in the user's source; there is no graph then.
 func Trace(ctx context.Context, fn any, opts ...Option) (*GraphModule, error) {
 	var s settings
@@ -160,7 +167,7 @@ func Trace(ctx context.Context, fn any, opts ...Option) (*GraphModule, error) {
 	if err := s.errs.Err(); err != nil {
 		return nil, err
 	}
-	m, err := s.tracer.Trace(ctx, fn)
+	m, err := s.tracer.TraceSteady(ctx, fn, s.steady)
 	if err != nil {
 		return nil, err
 	}

@@ -145,6 +145,30 @@ func (t *guardTable) equal(a, b shape.Dim) bool {
 	return t.solver.Resolve(a).Equal(t.solver.Resolve(b))
 }
 
+// CompareDims tells what the graph knows about the equality of two sizes, given
+// its guards and those of the graphs around it: that they are equal, that they
+// differ, or neither (known is false).
+func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
+	for h := g; ; h = h.Parent().Graph() {
+		h.symbols.solve()
+		a, b = h.symbols.solver.Resolve(a), h.symbols.solver.Resolve(b)
+		if h.Parent() == nil {
+			break
+		}
+	}
+	if a.Equal(b) {
+		return true, true
+	}
+	return false, shape.Differ(a, b)
+}
+
+// Assume enters a relation to be checked at entry, unless it follows from what is
+// checked already; an error when no sizes satisfy it and the others.
+func (g *Graph) Assume(r shape.Relation, n *Node) error {
+	g.change()
+	return g.symbols.assume(r, n)
+}
+
 // assume records that a relation is taken to hold, and refuses when that
 // contradicts what was assumed before, citing both places.
 func (t *guardTable) assume(r shape.Relation, n *Node) error {

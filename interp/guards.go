@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // define binds the symbols that are sizes of n, and checks guards that have
@@ -20,16 +21,18 @@ func (f *frame) define(n *graph.Node, v Value) error {
 			f.symbols[s.Name] = v.T.Size(s.Axis).Dim()
 		}
 	}
-	return f.check(n)
+	return f.check(n, v.T)
 }
 
 // check refuses sizes that break a guard, as far as the sizes are known. n is
-// the node that the last one came from, nil when a region is entered.
-func (f *frame) check(n *graph.Node) error {
+// the node that the last one came from, nil when a region is entered; x its value.
+func (f *frame) check(n *graph.Node, x *tensor.Tensor) error {
 	pending := f.guards[:0:0]
 	for _, g := range f.guards {
 		if slices.ContainsFunc(g.Symbols(), func(s string) bool { return !f.known(s) }) {
-			pending = append(pending, g)
+			if !f.handOn(g, x) {
+				pending = append(pending, g)
+			}
 			continue
 		}
 		c, err := g.Check(f.sizeOf)
@@ -47,6 +50,34 @@ func (f *frame) check(n *graph.Node) error {
 	}
 	f.guards = pending
 	return nil
+}
+
+// handOn gives a guard whose sizes are all bound, to expressions of another trace,
+// to that trace; false when it is not ready.
+func (f *frame) handOn(g graph.Guard, x *tensor.Tensor) bool {
+	for _, name := range g.Symbols() {
+		if d := f.symbol(name); d.IsUnknown() || d.Equal(shape.Sym(name)) && !f.binds(name) {
+			return false
+		}
+	}
+	if x == nil {
+		return false
+	}
+	e, ok := x.Engine().(tensor.Guarder)
+	if ok {
+		e.Guard(x, g.Relation.Bind(f.symbol))
+	}
+	return ok
+}
+
+// binds reports whether a symbol has a value here or in the enclosing graphs.
+func (f *frame) binds(name string) bool {
+	for ; f != nil; f = f.outer {
+		if _, ok := f.symbols[name]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // Refusal is the error of sizes that break a guard, which came from a node if

@@ -94,7 +94,7 @@ func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.
 		f.defines[s.Node] = true
 	}
 	if outer != nil {
-		if err := f.check(nil); err != nil {
+		if err := f.check(nil, nil); err != nil {
 			return nil, err
 		}
 	}
@@ -185,7 +185,28 @@ func (f *frame) input(n *graph.Node) (Value, error) {
 	if f.next == len(f.g.Inputs()) && len(f.inputs) > f.next {
 		return Value{}, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes "+strconv.Itoa(f.next))
 	}
-	return Value{T: t}, CheckInput(n, t.Type())
+	if err := CheckInput(n, t.Type()); err != nil {
+		return Value{}, err
+	}
+	demand(n, t)
+	return Value{T: t}, nil
+}
+
+// demand hands the sizes that the graph was captured for on to the engine of an
+// input whose own are expressions: the graph is captured as part of another one.
+func demand(n *graph.Node, t *tensor.Tensor) {
+	e, ok := t.Engine().(tensor.Guarder)
+	if !ok || !n.Type().Ranked() {
+		return
+	}
+	for i, want := range n.Type().Dims().Slice() {
+		if _, fixed := want.Int(); !fixed {
+			continue
+		}
+		if got := t.Size(i).Dim(); !got.Equal(want) && !got.IsUnknown() {
+			e.Guard(t, shape.Equality(got, want))
+		}
+	}
 }
 
 // CheckInput reports an input whose type does not fit the placeholder's: the

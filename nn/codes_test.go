@@ -24,6 +24,7 @@ func examples() []error {
 		nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F32, 2)}),
 		nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F16, 1)}),
 		input,
+		nn.LoadStateDict(nn.NewReLU(), nn.Arrays{"weight": array.New(array.F32, 1)}, nn.NotStrict()),
 	}
 }
 
@@ -40,7 +41,7 @@ func TestDocumentedExamples(t *testing.T) {
 		}
 		return true
 	})
-	for i, code := range []diag.Code{nn.MissingWeight, nn.UnexpectedWeight, nn.WeightShape, nn.WeightType, models.BadInput} {
+	for i, code := range []diag.Code{nn.MissingWeight, nn.UnexpectedWeight, nn.WeightShape, nn.WeightType, models.BadInput, nn.NoWeightFits} {
 		info, ok := diag.Lookup(code)
 		require.True(t, ok)
 		require.True(t, calls[info.Example], "%s: the example is not in this file: %s", code, info.Example)

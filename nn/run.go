@@ -146,8 +146,11 @@ func flatten(m any, r reflect.Value, out []*tensor.Tensor) []*tensor.Tensor {
 		return out
 	case r.Kind() == reflect.Struct:
 		for i := range r.NumField() {
-			if r.Type().Field(i).IsExported() {
+			switch f := r.Type().Field(i); {
+			case f.IsExported():
 				out = flatten(m, r.Field(i), out)
+			case f.Type == tensorType && !r.Field(i).IsNil():
+				notRunnable(m, "field "+f.Name+" of a result of type "+r.Type().String()+" holds a tensor and is not exported", "export the field, or call Forward directly")
 			}
 		}
 		return out

@@ -131,6 +131,7 @@ const (
 	UnexpectedWeight diag.Code = "FX8031" // the weights have a tensor that the module lacks
 	WeightShape      diag.Code = "FX8032" // a weight has another shape
 	WeightType       diag.Code = "FX8033" // a weight has another element type
+	NoWeightFits     diag.Code = "FX8038" // no weight is one of the module's
 )
 
 // LoadOption changes what LoadStateDict accepts.
@@ -150,15 +151,16 @@ func CastTypes() LoadOption { return func(l *loading) { l.cast = true } }
 // LoadStateDict copies weights into the tensors of a module. All missing,
 // unexpected, mis-shaped and mis-typed names are reported at once, as a
 // diag.List, and nothing is changed then. A tied tensor is looked for under its
-// first name, then under the others. The counters of batch normalisation,
+// first name, then under the others. Weights none of which fits are always an
+// error. The counters of batch normalisation,
 // num_batches_tracked, may be missing and are kept then.
 func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 	var l loading
 	for _, o := range opts {
 		o(&l)
 	}
+	errs := tensor.StateErrors(m)
 	entries := StateDict(m)
-	var errs diag.List
 	known := map[string]bool{}
 	from := make([]string, len(entries)) // "" where the weights have no such name
 	for i, e := range entries {
@@ -187,7 +189,21 @@ func LoadStateDict(m any, src Weights, opts ...LoadOption) error {
 	if err := errs.Err(); err != nil {
 		return err
 	}
+	if names := src.Names(); len(names) > 0 && !slices.ContainsFunc(from, func(name string) bool { return name != "" }) {
+		return noMatch(entries, names)
+	}
 	return copyWeights(entries, from, src)
+}
+
+// noMatch refuses weights none of which is the module's, also where missing and
+// unexpected names are accepted.
+func noMatch(entries []Entry, names []string) error {
+	what := "the module has no tensors"
+	if len(entries) > 0 {
+		what = "the module has " + entries[0].Name + " and so on"
+	}
+	return diag.New(NoWeightFits, "none of the weights is the module's: there is "+names[0]+" and so on, "+what).
+		WithHint("give weights of this module; fields that hold tensors only in plain interfaces of other packages are not found")
 }
 
 // isCounter reports whether a tensor counts batches: checkpoints made before
@@ -253,8 +269,12 @@ func LoadFile(m any, path string, opts ...LoadOption) error {
 }
 
 // SaveStateDict writes the state dict of a module as safetensors; a tied tensor
-// is written once, under its first name. meta may be nil.
+// is written once, under its first name. State that has no name is refused; see
+// tensor.StateErrors. meta may be nil.
 func SaveStateDict(w io.Writer, m any, meta map[string]string) error {
+	if err := tensor.StateErrors(m).Err(); err != nil {
+		return err
+	}
 	var all []safetensors.Named
 	for _, e := range StateDict(m) {
 		all = append(all, safetensors.Named{Name: e.Name, Array: e.Tensor.Array()})

@@ -111,6 +111,40 @@ func ExampleDefine_kernel() {
 	// f32[(N-1)//2+1] <nil>
 }
 
+// firstHalf states what it needs of a size.
+var firstHalf = op.Define("example_first_half", op.Spec[op.None]{
+	Doc: "example_first_half takes the first half of a vector of even length.", In: op.Args("x"),
+	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		n := in[0].Dim(0)
+		err := c.Multiple(n, shape.Const(2), op.SizeMismatch, func() string {
+			return "x has " + n.String() + " elements, expected an even number"
+		})
+		return shape.TensorType(in[0].DType(), shape.Of(n.FloorDivInt(2))), err
+	},
+	Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
+		return b.Call(std.Slice, std.SliceAttrs{Stop: in[0].Type().Dim(0).FloorDivInt(2)}, in[0])
+	},
+})
+
+// A rule that needs something of sizes refuses known ones; for symbols the need
+// is handed to whoever infers, a graph for instance, which makes it a guard.
+func ExampleInfer_Multiple() {
+	needs := &op.Infer{Assume: func(r shape.Relation) error {
+		fmt.Println("needs", r)
+		return nil
+	}}
+	for _, text := range []string{"f32[6]", "f32[7]", "f32[N]", "f32[2*N]"} {
+		in, _ := shape.ParseType(text)
+		fmt.Println(firstHalf.Type(needs, op.None{}, []shape.Type{in}))
+	}
+	// Output:
+	// f32[3] <nil>
+	// ? x has 7 elements, expected an even number [FX2003]
+	// needs N % 2 == 0
+	// f32[N//2] <nil>
+	// f32[N] <nil>
+}
+
 // Lookup finds operators by the name that the text form uses.
 func ExampleLookup() {
 	conv := op.Lookup("conv2d")

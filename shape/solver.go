@@ -119,6 +119,36 @@ func (s *Solver) add(g Guard, now *Fact) (bound bool, c *Conflict) {
 	return true, nil
 }
 
+// Differ reports whether a and b are provably different: their difference is a
+// number other than 0, is at least or at most such a number because sizes are
+// never negative, or is not divisible as 0 is. Both may yet differ without it.
+func Differ(a, b Dim) bool {
+	diff := a.Sub(b)
+	switch {
+	case diff.IsUnknown():
+		return false
+	case diff.e == nil:
+		return diff.n != 0
+	}
+	return refuted(diff.e.terms) || oneSign(diff.e.terms)
+}
+
+// oneSign reports whether the terms are all positive or all negative, the
+// constant among them, so that sizes, which are never negative, cannot make
+// their sum 0.
+func oneSign(t []term) bool {
+	last := t[len(t)-1]
+	if len(last.m) != 0 {
+		return false
+	}
+	for _, x := range t[:len(t)-1] {
+		if (x.c > 0) != (last.c > 0) || slices.ContainsFunc(x.m, func(a *atom) bool { return a.isDiv }) {
+			return false
+		}
+	}
+	return true
+}
+
 // refuted reports whether the terms cannot sum to 0: the constant is not
 // divisible by what divides all other coefficients (2*N+4*M = 7).
 func refuted(t []term) bool {

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -105,4 +106,17 @@ func TestSolverIsSound(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestDiffer(t *testing.T) {
+	for text, want := range map[string]bool{"N|N+1": true, "N|-1": true, "N+M+2|0": true, "2*N|5": true, "3|4": true, "-N|2": true,
+		"N|M": false, "N|0": false, "N|4": false, "N|N": false, "2*N|4": false, "N//2+1|0": false, "N-M+1|0": false, "?|3": false} {
+		a, b, _ := strings.Cut(text, "|")
+		x, err := ParseDim(a)
+		require.NoError(t, err)
+		y, err := ParseDim(b)
+		require.NoError(t, err)
+		require.Equal(t, want, Differ(x, y), text)
+		require.Equal(t, want, Differ(y, x), text)
+	}
 }

@@ -44,6 +44,17 @@ type Sizer interface {
 	KnownSize(x *Tensor, axis int) int
 	// KnownDim turns a size expression into a number, or reports that it is not known.
 	KnownDim(d shape.Dim, what string) int
+	// EqualDims reports whether two sizes, not both numbers, are equal, or reports
+	// that it is not known.
+	EqualDims(a, b shape.Dim) bool
+}
+
+// Guarder is a Sizer that takes what a run must satisfy: a graph that is captured
+// as part of another one hands its guards on.
+type Guarder interface {
+	Sizer
+	// Guard is told of a relation of sizes, which x gave rise to, that must hold.
+	Guard(x *Tensor, r shape.Relation)
 }
 
 // Leafer is an Engine that records leaf modules as one call.

@@ -1,6 +1,7 @@
 package tensor
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -9,8 +10,11 @@ import (
 )
 
 // Size is the size of an axis: a number, or an expression when a trace does not
-// fix it. It is accepted wherever an operator takes a size.
+// fix it. It is accepted wherever an operator takes a size. Sizes are compared by
+// Equal: == does not compile, because under a trace it would compare how two
+// expressions are written and fix a branch without a guard.
 type Size struct {
+	_ [0]func() // no ==, no map keys
 	d shape.Dim
 	e Engine // nil for numbers
 }
@@ -26,7 +30,7 @@ func (x *Tensor) Size(i int) Size {
 		}
 	}
 	if s, ok := x.c.eng.(Sizer); ok { // sizes of eager tensors are numbers
-		return Size{s.Size(x, i), s}
+		return Size{d: s.Size(x, i), e: s}
 	}
 	return Size{d: shape.Const(x.observe("Size").Dim(i))}
 }
@@ -70,18 +74,57 @@ func (x *Tensor) Shape() []int {
 }
 
 // Int returns the number; an expression that a trace does not fix is reported.
-func (s Size) Int() int {
+func (s Size) Int() int { return s.known("Size.Int") }
+
+func (s Size) known(what string) int {
 	if n, ok := s.d.Int(); ok {
 		return n
 	}
-	return s.e.(Sizer).KnownDim(s.d, "Size.Int")
+	return s.e.(Sizer).KnownDim(s.d, what)
 }
 
 // Dim returns the size as the IR has it.
 func (s Size) Dim() shape.Dim { return s.d }
 
-// String returns the number or the expression.
-func (s Size) String() string { return s.d.String() }
+// Equal reports whether s is o, an int or a Size. A trace that neither knows both
+// sizes nor that they are always equal or never reports it: what depends on the
+// answer would be fixed for all runs.
+func (s Size) Equal(o any) bool {
+	d, e := sizeOf(o)
+	eng := sizeEngine(s.e, e)
+	a, known := s.d.Int()
+	if b, ok := d.Int(); ok && known {
+		return a == b
+	}
+	if eng == nil { // a shape.Dim of some graph
+		badSize()
+	}
+	return eng.(Sizer).EqualDims(s.d, d)
+}
+
+// String returns the number; see Int for expressions, because the text of a run
+// would be another. Dim().String() is the text of an expression.
+func (s Size) String() string { return strconv.Itoa(s.known("Size.String")) }
+
+// Format prints the number as fmt prints an int; see String.
+func (s Size) Format(f fmt.State, verb rune) {
+	var v any = s.known("Size.String")
+	if verb == 's' || verb == 'q' {
+		v = fmt.Sprint(v)
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), v)
+}
+
+// MarshalJSON gives the number; see String.
+func (s Size) MarshalJSON() ([]byte, error) { return []byte(s.String()), nil }
+
+// sizeEngine returns the engine of two sizes, nil when both are numbers.
+func sizeEngine(a, b Engine) Engine {
+	if b == nil {
+		return a
+	}
+	return engineOf("Size", a, []*Tensor{NewProxy(b, nil)})
+}
 
 // Add returns s + o, where o is an int or a Size.
 func (s Size) Add(o any) Size { return s.with(o, shape.Dim.Add) }
@@ -103,13 +146,7 @@ func (s Size) Div(o any) Size {
 
 func (s Size) with(o any, f func(a, b shape.Dim) shape.Dim) Size {
 	d, e := sizeOf(o)
-	r := Size{f(s.d, d), s.e}
-	if r.e == nil {
-		r.e = e
-	}
-	if e != nil && r.e != e {
-		engineOf("Size", r.e, []*Tensor{NewProxy(e, nil)})
-	}
+	r := Size{d: f(s.d, d), e: sizeEngine(s.e, e)}
 	if _, known := r.d.Int(); known {
 		r.e = nil
 	}
@@ -131,6 +168,11 @@ func sizeOf(v any) (shape.Dim, Engine) {
 	case shape.Dim:
 		return v, nil
 	}
+	badSize()
+	return shape.Dim{}, nil
+}
+
+func badSize() {
 	panic((&diag.Error{Code: BadSize, Msg: "a size is neither an int nor a tensor.Size",
 		Hint: "pass ints, or x.Size(i) for a size that is known only at run time"}).At(diag.Here()))
 }

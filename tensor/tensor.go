@@ -148,8 +148,14 @@ func (x *Tensor) Type() shape.Type {
 	return x.c.eng.Type(x)
 }
 
-// DType returns the element type, array.Invalid when it is not known.
-func (x *Tensor) DType() array.DType { return x.Type().DType() }
+// DType returns the element type. When a trace does not know it, that is reported
+// and some type returned; Type().DType() is array.Invalid then.
+func (x *Tensor) DType() array.DType {
+	if d := x.Type().DType(); d != array.Invalid || x.c.eng == nil {
+		return d
+	}
+	return x.c.eng.Observe(x, "DType").DType()
+}
 
 // Rank returns the number of dimensions. When a trace does not know it, that is
 // reported and 0 returned.
@@ -192,17 +198,6 @@ func Data[T array.Elem](x *Tensor) []T {
 
 // WrongElem is the code of reading elements as another type.
 const WrongElem diag.Code = "FX2023"
-
-// String prints type and values of an eager tensor, and only the type of others.
-func (x *Tensor) String() string {
-	if x == nil {
-		return "nil"
-	}
-	if a := x.observe("String"); a != nil {
-		return array.Format(a, 1000)
-	}
-	return x.Type().String()
-}
 
 // Equal reports whether both tensors have the same type and the same bits; see
 // array.Equal. Under a trace that is reported.

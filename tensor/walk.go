@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/gofx-dev/gofx/internal/peek"
 )
 
 // Item is one thing that Walk finds: a tensor or a sub-module.
@@ -40,41 +42,61 @@ func ModuleKey(m any) Key {
 // overrides it, `fx:"-"` skips the field, `fx:",buffer"` marks a tensor that is
 // not trained. Fields of pointer, struct, slice, array, map and interface types
 // are followed; embedded structs and fields tagged `fx:"."` add no name of their
-// own. Shared modules are visited under each of their paths; cycles end.
+// own. Shared modules are visited under each of their paths; cycles end. Keys of
+// maps are strings or integers; StateErrors tells what cannot be named.
+//
+// Unexported fields count as exported ones do, with two exceptions. A tensor that
+// was computed from parameters, such as a transposed weight kept for speed, is no
+// state: it is computed again (one that has been written since, or is marked by
+// MarkParam, is). And only what can hold tensors or modules by its type is looked
+// at: a mutex, a logger or a database handle is left alone. Nothing else may
+// change the fields during a walk.
 func Walk(root any, visit func(Item) (descend bool)) {
 	w := walker{visit: visit, open: map[Key]bool{}}
-	v := reflect.ValueOf(root)
-	w.value(v, Item{}, true)
+	w.value(reflect.ValueOf(root), Item{}, way{root: true})
 }
 
 type walker struct {
 	visit func(Item) bool
-	open  map[Key]bool // modules being visited, to end cycles
+	open  map[Key]bool                   // modules being visited, to end cycles
+	odd   func(at Item, v reflect.Value) // told of maps without names; may be nil
 }
 
-func (w *walker) value(v reflect.Value, at Item, root bool) {
+// way is how a value was reached.
+type way struct {
+	root   bool
+	hidden bool // by an unexported field: directly, or through slices and maps of it
+	part   bool // by embedding an unexported struct, which is no module of its own
+}
+
+// module reports whether what lies at the end of the way, a pointer to a struct, is
+// a module.
+func (by way) module(t reflect.Type) bool { return by.root || !by.part && isModule(t) }
+
+func (w *walker) value(v reflect.Value, at Item, by way) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if v.IsNil() {
 			return
 		}
 		if v.Type() == tensorType {
-			at.Tensor = v.Interface().(*Tensor)
-			w.visit(at)
+			if at.Tensor = v.Interface().(*Tensor); !by.hidden || !at.Tensor.computed() {
+				w.visit(at)
+			}
 			return
 		}
-		w.pointer(v, at, root)
+		w.pointer(v, at, by)
 	case reflect.Struct:
 		if !v.CanAddr() {
 			// In a map or an interface: the copy has the same tensors, but is no
 			// module that a caller could change.
-			w.fields(v, at)
+			w.fields(v, at, by.root)
 			return
 		}
-		w.pointer(v.Addr(), at, root)
+		w.pointer(v.Addr(), at, by)
 	case reflect.Interface:
-		if !v.IsNil() {
-			w.value(v.Elem(), at, root)
+		if !v.IsNil() && (!by.hidden || mayHide(v.Elem().Type())) {
+			w.value(v.Elem(), at, by)
 		}
 	case reflect.Slice, reflect.Array:
 		if !mayHold(v.Type().Elem()) || !w.enter(v) {
@@ -83,10 +105,10 @@ func (w *walker) value(v reflect.Value, at Item, root bool) {
 		defer w.leave(v)
 		for i := range v.Len() {
 			n := strconv.Itoa(i)
-			w.value(v.Index(i), Item{Path: join(at.Path, n), Selector: at.Selector + "[" + n + "]", Buffer: at.Buffer}, false)
+			w.value(v.Index(i), Item{Path: join(at.Path, n), Selector: at.Selector + "[" + n + "]", Buffer: at.Buffer}, way{hidden: by.hidden})
 		}
 	case reflect.Map:
-		w.mapping(v, at)
+		w.mapping(v, at, by)
 	}
 }
 
@@ -110,19 +132,24 @@ func (w *walker) leave(v reflect.Value) {
 	}
 }
 
-func (w *walker) mapping(v reflect.Value, at Item) {
-	if v.Type().Key().Kind() != reflect.String || !mayHold(v.Type().Elem()) || !w.enter(v) {
+func (w *walker) mapping(v reflect.Value, at Item, by way) {
+	if !mayHold(v.Type().Elem()) || !w.enter(v) {
 		return
 	}
 	defer w.leave(v)
-	keys := make([]string, 0, v.Len())
-	for _, k := range v.MapKeys() {
-		keys = append(keys, k.String())
+	if !keyed(v.Type()) {
+		if w.odd != nil && v.Len() > 0 {
+			w.odd(at, v)
+		}
+		return
 	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		e := v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key()))
-		w.value(e, Item{Path: join(at.Path, k), Selector: at.Selector + "[" + strconv.Quote(k) + "]", Buffer: at.Buffer}, false)
+	for _, k := range SortedKeys(v) {
+		name, code := k.String(), strconv.Quote(k.String())
+		if k.Kind() != reflect.String {
+			name = keyText(k)
+			code = name
+		}
+		w.value(v.MapIndex(k), Item{Path: join(at.Path, name), Selector: at.Selector + "[" + code + "]", Buffer: at.Buffer}, way{hidden: by.hidden})
 	}
 }
 
@@ -134,16 +161,13 @@ type Walker interface {
 	Walk(visit func(Item) (descend bool))
 }
 
-func (w *walker) pointer(p reflect.Value, at Item, root bool) {
+func (w *walker) pointer(p reflect.Value, at Item, by way) {
 	if p.Elem().Kind() != reflect.Struct {
 		return
 	}
-	var module any // nil for an unexported embedded struct
-	if p.CanInterface() {
-		module = p.Interface()
-	}
+	module := p.Interface()
 	if own, ok := module.(Walker); ok {
-		if root || isModule(p.Type()) {
+		if by.module(p.Type()) {
 			if at.Module = own; !w.visit(at) {
 				return
 			}
@@ -161,33 +185,39 @@ func (w *walker) pointer(p reflect.Value, at Item, root bool) {
 	if w.open[k] && p.Type().Elem().Size() > 0 {
 		return
 	}
-	if module != nil && (root || isModule(p.Type())) {
+	if by.module(p.Type()) {
 		at.Module = module
 		if !w.visit(at) {
 			return
 		}
 	}
 	w.open[k] = true
-	w.fields(p.Elem(), at)
+	w.fields(p.Elem(), at, by.root)
 	delete(w.open, k)
 }
 
-func (w *walker) fields(s reflect.Value, at Item) {
+func (w *walker) fields(s reflect.Value, at Item, root bool) {
 	for _, f := range planOf(s.Type()) {
+		if f.ownOnly && !root && !holds(s.Type()) {
+			continue
+		}
 		path := at.Path
 		if f.name != "" {
 			path = join(path, f.name)
 		}
-		w.value(s.Field(f.index), Item{Path: path, Selector: at.Selector + f.selector, Buffer: at.Buffer || f.buffer}, false)
+		w.value(peek.Field(s, f.index), Item{Path: path, Selector: at.Selector + f.selector, Buffer: at.Buffer || f.buffer}, way{hidden: f.unexported, part: f.part})
 	}
 }
 
 // fieldPlan is what Walk does about one field of a struct type.
 type fieldPlan struct {
-	index    int
-	name     string // "" adds no name
-	selector string
-	buffer   bool
+	index      int
+	name       string // "" adds no name
+	selector   string
+	buffer     bool
+	unexported bool
+	part       bool // an unexported embedded struct
+	ownOnly    bool // an interface, looked into where the struct is part of a model
 }
 
 // plans keeps the fields of each struct type: reading tags dominates a walk.
@@ -200,22 +230,23 @@ func planOf(t reflect.Type) []fieldPlan {
 	var plan []fieldPlan
 	for i := range t.NumField() {
 		f := t.Field(i)
-		// An unexported embedded struct has exported fields all the same.
-		if !f.IsExported() && !(f.Anonymous && isStruct(f.Type)) || !mayHold(f.Type) {
-			continue
-		}
 		tag := strings.Split(f.Tag.Get("fx"), ",")
-		if tag[0] == "-" {
+		if tag[0] == "-" || f.Name == "_" || !mayHold(f.Type) {
 			continue
 		}
-		one := fieldPlan{index: i, name: tag[0], buffer: slices.Contains(tag[1:], "buffer")}
+		one := fieldPlan{index: i, name: tag[0], buffer: slices.Contains(tag[1:], "buffer"), unexported: !f.IsExported()}
+		if one.unexported && !holds(f.Type) && !(f.Anonymous && isStruct(f.Type)) {
+			if one.ownOnly = inInterface(f.Type); !one.ownOnly {
+				continue
+			}
+		}
 		switch {
 		case tag[0] == ".":
 			one.name = ""
 		case tag[0] == "" && !f.Anonymous:
 			one.name = FieldName(f.Name)
 		}
-		if f.IsExported() {
+		if one.part = one.unexported && f.Anonymous; !one.part { // what an unexported embedded struct has is promoted
 			one.selector = "." + f.Name
 		}
 		plan = append(plan, one)

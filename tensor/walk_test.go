@@ -69,20 +69,27 @@ func TestWalk(t *testing.T) {
 		{"", "", true, false},
 		{"stem", ".Stem", true, false},
 		{"stem.weight", ".Stem.Weight", false, false},
+		{"stem.hidden", ".Stem.hidden", false, false},
 		{"layers.0", ".Layers[0]", true, false},
 		{"layers.0.weight", ".Layers[0].Weight", false, false},
+		{"layers.0.hidden", ".Layers[0].hidden", false, false},
 		{"layers.1", ".Layers[1]", true, false},
 		{"layers.1.weight", ".Layers[1].Weight", false, false},
+		{"layers.1.hidden", ".Layers[1].hidden", false, false},
 		{"heads.a", `.Heads["a"]`, true, false},
 		{"heads.a.weight", `.Heads["a"].Weight`, false, false},
+		{"heads.a.hidden", `.Heads["a"].hidden`, false, false},
 		{"heads.b", `.Heads["b"]`, true, false},
 		{"heads.b.weight", `.Heads["b"].Weight`, false, false},
+		{"heads.b.hidden", `.Heads["b"].hidden`, false, false},
 		{"pair.0", ".Pair[0]", false, false},
 		{"pair.1", ".Pair[1]", false, false},
 		{"any", ".Any", true, false},
 		{"any.weight", ".Any.Weight", false, false},
+		{"any.hidden", ".Any.hidden", false, false},
 		{"norm1", ".Norm1", true, false},
 		{"norm1.weight", ".Norm1.Weight", false, false},
+		{"norm1.hidden", ".Norm1.hidden", false, false},
 		{"norm1.running_mean", ".Norm1.RunningMean", false, true},
 		{"in_proj_weight", ".InProj", false, false},
 		{"w", ".Inner.W", false, false},
@@ -103,6 +110,7 @@ func TestWalkStopsWhereTold(t *testing.T) {
 
 func TestWalkTiedWeights(t *testing.T) {
 	shared := newLeaf()
+	shared.hidden = nil
 	alias := *shared.Weight // another handle of the same tensor
 	n := &network{Stem: leaf{Weight: shared.Weight}, Layers: []*leaf{shared, shared, {Weight: &alias}}}
 	ids := map[any][]string{}
@@ -125,11 +133,13 @@ func TestModuleKey(t *testing.T) {
 }
 
 func TestWalkOddShapes(t *testing.T) {
-	require.Equal(t, []found{{"weight", ".Weight", false, false}}, walkAll(*newLeaf()), "a root given by value")
+	require.Equal(t, []found{{"weight", ".Weight", false, false}, {"hidden", ".hidden", false, false}}, walkAll(*newLeaf()), "a root given by value")
 	require.Equal(t, []found{{"a.w", `["a"].W`, false, false}}, walkAll(map[string]bundle{"a": {vec(1)}}), "structs by value in a map")
 	require.Equal(t, []found{{"0.w", "[0].W", false, false}}, walkAll([]any{bundle{vec(1)}, 3, nil}))
 	require.Empty(t, walkAll(nil))
-	require.Empty(t, walkAll(map[int]*leaf{1: newLeaf()}), "keys must be strings")
+	require.Empty(t, walkAll(map[float64]*leaf{1: newLeaf()}), "keys must be strings or integers")
+	require.Equal(t, []found{{"-1.w", "[-1].W", false, false}, {"9.w", "[9].W", false, false}, {"10.w", "[10].W", false, false}},
+		walkAll(map[int]bundle{10: {vec(1)}, 9: {vec(1)}, -1: {vec(1)}}))
 
 	type tree []tree
 	require.Empty(t, walkAll(tree{{}, {}}))

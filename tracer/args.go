@@ -96,6 +96,14 @@ func (b *inputs) argument(pt reflect.Type, example reflect.Value, hint string) r
 		}
 	}
 	if !holdsTensor(pt, 0) && b.t.p.Flatten[pt].Tensors == nil && !(pt.Kind() == reflect.Interface && example.IsValid()) {
+		for t := pt; t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer; t = t.Elem() {
+			for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
+				b.hidden(t, t.Field(i))
+			}
+			if t.Kind() == reflect.Struct {
+				break
+			}
+		}
 		if !example.IsValid() {
 			b.bad("the parameter of type "+pt.String()+" is not a tensor and has no value", "give it a concrete value with Args")
 			return reflect.Zero(pt)
@@ -104,6 +112,14 @@ func (b *inputs) argument(pt reflect.Type, example reflect.Value, hint string) r
 		return example
 	}
 	return b.value(pt, example, hint, 0)
+}
+
+// hidden refuses tensors in unexported fields of an argument, which would be fixed
+// instead of becoming inputs. Modules keep their state there.
+func (b *inputs) hidden(t reflect.Type, f reflect.StructField) {
+	if _, module := reflect.PointerTo(t).MethodByName("Forward"); !module && !f.IsExported() && holdsTensor(f.Type, 0) {
+		b.bad("field "+f.Name+" of an argument of type "+t.String()+" holds tensors and is not exported: they would be no inputs", "export the field, or pass its tensors as arguments")
+	}
 }
 
 // note lists a concrete argument as fixed.
@@ -194,6 +210,7 @@ func (b *inputs) structure(pt reflect.Type, ex reflect.Value, name string, depth
 	for i := range pt.NumField() {
 		f := pt.Field(i)
 		if !f.IsExported() {
+			b.hidden(pt, f)
 			continue
 		}
 		if !holdsTensor(f.Type, 0) {

@@ -2,8 +2,10 @@ package tracer_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
@@ -66,4 +68,22 @@ func ExampleMeta() {
 	// Output:
 	// %mul = call_method[mul](%arg0) {other=2} : i64[B,S] <nil>
 	// arg1 = 2
+}
+
+// Two functions, or two calls of a constructor, are compared by their traces.
+func ExampleCompare() {
+	var p tracer.Tracer
+	trace := func(f func(x *tensor.Tensor) *tensor.Tensor) *graph.Module {
+		m, err := p.Trace(context.Background(), f)
+		if err != nil {
+			panic(err)
+		}
+		return m
+	}
+	a := trace(func(x *tensor.Tensor) *tensor.Tensor { return x.Relu().Neg() })
+	b := trace(func(x *tensor.Tensor) *tensor.Tensor { return x.Neg().Relu() })
+	var e *diag.Error
+	errors.As(tracer.Compare(a, b, true), &e)
+	fmt.Println(e.Msg)
+	// Output: two traces of the function differ: here call_method neg, in another trace call_method relu
 }

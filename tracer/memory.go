@@ -1,8 +1,6 @@
 package tracer
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"unsafe"
 
@@ -357,7 +355,7 @@ func (t *trace) replay(m *memory, c *tensor.Call, index int, group any) *graph.N
 
 // constant makes a tensor of the module out of an eager one.
 func (t *trace) constant(m *memory) *graph.Node {
-	path := t.mod.FreshPath("_tensor_constant" + strconv.Itoa(t.consts))
+	path := t.mod.FreshPath(constantPath + strconv.Itoa(t.consts))
 	t.consts++
 	value := m.array()
 	if m.snapshot != nil {
@@ -377,35 +375,6 @@ func (t *trace) unseenWrites() {
 			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model wrote to its tensor " + m.param.Path + " while it was traced, by a computation that no traced value takes part in",
 				Hint: "write tensor.On(x, m.Buffer) for the buffer, where x is an input, so that the trace sees it"}).At(m.root.LastWrite()))
 		}
-	}
-}
-
-// StateReplaced is the code of a field of the model that was given another tensor
-// while it was traced.
-const StateReplaced diag.Code = "FX1018"
-
-// replaced reports fields of the root that hold another tensor than before. What a
-// run of the graph leaves there is not recorded, and the next eager call would
-// begin with it.
-func (t *trace) replaced(root any) {
-	if root == nil {
-		return
-	}
-	left := maps.Clone(t.fields)
-	var paths []string
-	tensor.Walk(root, func(it tensor.Item) bool {
-		if it.Tensor == nil {
-			return true
-		}
-		if left[it.Path] != it.Tensor.ID() {
-			paths = append(paths, it.Path)
-		}
-		delete(left, it.Path)
-		return false
-	})
-	for _, p := range append(paths, slices.Sorted(maps.Keys(left))...) {
-		t.reportEntry(&diag.Error{Code: StateReplaced, Op: p, Msg: "the model gave its field " + p + " another tensor while it was traced",
-			Hint: "write the new value into the tensor with AssignInPlace, or return it"})
 	}
 }
 

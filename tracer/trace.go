@@ -37,7 +37,6 @@ type trace struct {
 	notes map[string]bool
 
 	params  map[any]*graph.Param    // by tensor.ID
-	fields  map[string]any          // tensor.ID by path, of all tensors of the root
 	modules map[tensor.Key]modInfo  // by identity
 	recipes map[liftKey]*graph.Node // by recipe group
 	consts  int
@@ -54,6 +53,8 @@ type trace struct {
 	storages   map[*array.Storage][]*alias.Storage
 	held       []*memory
 	owners     []owner
+	before     map[string]*tensor.Tensor // the root's tensors when the trace began, by path
+	grew       bool                      // the model filled fields of the root
 }
 
 // owner is a storage of the model's state and its version when it entered.
@@ -94,7 +95,7 @@ const defaultMaxNodes = 4 << 20
 func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 	g := graph.New(name)
 	t := &trace{ctx: ctx, p: p, mod: graph.NewModule(g), cur: g.At(), frames: p.Frames, maxNodes: p.MaxNodes,
-		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, fields: map[string]any{}, modules: map[tensor.Key]modInfo{},
+		seen: map[place]int{}, said: map[mistake]bool{}, notes: map[string]bool{}, params: map[any]*graph.Param{}, modules: map[tensor.Key]modInfo{},
 		recipes: map[liftKey]*graph.Node{}, start: array.Now(), refs: map[any]*alias.Ref{},
 		eagerViews: map[viewKey][]*alias.Ref{}, storages: map[*array.Storage][]*alias.Storage{}}
 	if t.frames == 0 {
@@ -104,7 +105,7 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 		t.maxNodes = defaultMaxNodes
 	}
 	t.cur.OnError = func(err error) { t.report(err) }
-	if t.root = root; root != nil {
+	if root != nil {
 		t.within(func() { t.walk(root) })
 	}
 	return t
@@ -112,9 +113,9 @@ func newTrace(ctx context.Context, p *Tracer, name string, root any) *trace {
 
 // walk enters every tensor and sub-module of the root under its first path.
 func (t *trace) walk(root any) {
+	t.root, t.before = root, tensorsOf(root)
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
-			t.fields[it.Path] = it.Tensor.ID()
 			if _, known := t.params[it.Tensor.ID()]; known || it.Tensor.Engine() != nil {
 				return false
 			}
@@ -302,6 +303,11 @@ func (t *trace) Observe(x *tensor.Tensor, what string) *array.Array {
 			Hint: "give the input a type, such as f32[N,3,224,224]"})
 		return zero
 	}
+	if what == "DType" {
+		t.report(&diag.Error{Code: UnknownDType, Op: what, Msg: "the element type of the tensor is not known while tracing",
+			Hint: "give the input a type, such as f32[N,3,224,224]"})
+		return zero
+	}
 	t.report(&diag.Error{Code: DataRead, Op: strings.ToLower(what), Msg: "the model reads the data of a traced tensor (" + what + "), which exists only at run time",
 		Hint: "keep the computation in tensors; branch with tensor.Cond, loop with tensor.While, or wrap the function with tensor.Wrap"})
 	if d, dims, ok := ty.Concrete(); ok {
@@ -326,6 +332,12 @@ func (t *trace) isPoison(x *tensor.Tensor) bool {
 func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 	t.enter()
 	defer t.leave()
+	if n := t.origin(x); n != nil { // a symbol of its graph is known in regions too
+		if d := n.Type().Dim(axis); !d.IsUnknown() {
+			return d
+		}
+		return n.Graph().NewSymbol(n, axis)
+	}
 	n := t.node(x, "Size")
 	if n == nil {
 		return shape.Unknown
@@ -334,52 +346,6 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 		return d
 	}
 	return n.Graph().NewSymbol(n, axis)
-}
-
-// KnownSize implements tensor.Sizer.
-func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
-	t.alive("dim")
-	n := t.node(x, "Dim")
-	if n == nil {
-		return 0
-	}
-	d := n.Type().Dim(axis)
-	if v, ok := d.Int(); ok {
-		return v
-	}
-	if t.p.SizeOf != nil {
-		if v, ok := t.p.SizeOf(n, axis); ok {
-			t.specialise(n, axis, v)
-			return v
-		}
-	}
-	at := strconv.Itoa(axis)
-	t.report(&diag.Error{Code: UnknownSize, Op: "dim", Node: n.Name(), Msg: "size " + at + " of " + n.String() + " (" + n.Type().String() + ") is not a known number while tracing",
-		Hint: "use x.Size(" + at + "), which may stay an expression, or give the input a fixed size"})
-	return 0
-}
-
-// specialise fixes a size: it is noted and guarded at entry.
-func (t *trace) specialise(n *graph.Node, axis, v int) {
-	g := n.Graph()
-	d := n.Type().Dim(axis)
-	if d.IsUnknown() {
-		d = g.NewSymbol(n, axis)
-	}
-	g.AddGuard(d, shape.Const(v), n)
-	what := n.String() + ".Dim(" + strconv.Itoa(axis) + ") = " + strconv.Itoa(v)
-	if !t.notes[what] {
-		t.notes[what] = true
-		g.NoteSpecialisation(graph.Specialisation{What: what, Pos: diag.Here()})
-	}
-}
-
-// KnownDim implements tensor.Sizer.
-func (t *trace) KnownDim(d shape.Dim, what string) int {
-	t.alive(what)
-	t.report(&diag.Error{Code: UnknownSize, Op: what, Msg: "the size " + d.String() + " is not a known number while tracing",
-		Hint: "pass the Size itself where a size is taken, or give the input a fixed size"})
-	return 0
 }
 
 // Leaf implements tensor.Leafer.

@@ -94,24 +94,41 @@ const (
 	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
 	RegionMismatch diag.Code = "FX1014" // regions return different structures
 	Ended          diag.Code = "FX1015" // a traced value is used after its trace
+	Unsteady       diag.Code = "FX1044" // two traces of a function differ
+	Replaced       diag.Code = "FX1043" // the model puts another tensor into a field
+	UnknownDType   diag.Code = "FX1040" // the model needs an element type that is not known
 )
 
-// Trace runs fn once on proxies and returns the graph with the state that it
+// Trace runs fn once on proxies (TraceSteady: several times) and returns the graph with the state that it
 // reads. fn is a function, a method value, or a pointer to a module. All
 // mistakes are returned as one diag.List sorted by position; no graph is
 // returned then.
 func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
+	t, err := p.once(ctx, fn)
+	if err != nil {
+		return nil, err
+	}
+	return t.mod, nil
+}
+
+// once is Trace, with what is known beside the graph.
+func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
 	t, call, err := p.start(ctx, fn)
 	if err != nil {
 		return nil, err
 	}
 	defer t.release()
 	defer func() { t.ended = true }()
+	if t.root != nil {
+		for _, e := range tensor.StateErrors(t.root) {
+			t.reportEntry(e)
+		}
+	}
 	results, returned := t.run(call)
 	t.returned = true
 	t.within(func() {
 		t.unseenWrites()
-		t.replaced(t.root)
+		t.replaced()
 		if returned {
 			t.finish(results)
 		}
@@ -121,7 +138,7 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 		return nil, t.errs
 	}
 	t.mod.DropUnused()
-	return t.mod, nil
+	return t, nil
 }
 
 // target is the function to call and what is known about it.
@@ -341,9 +358,14 @@ func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
 		t := v.Type()
 		s := &graph.Structure{Kind: graph.StructOf, Type: t.PkgPath() + "." + t.Name()}
 		for i := range t.NumField() {
-			if t.Field(i).IsExported() && holdsTensor(t.Field(i).Type, 0) {
-				s.Keys = append(s.Keys, t.Field(i).Name)
+			switch f := t.Field(i); {
+			case !holdsTensor(f.Type, 0):
+			case f.IsExported():
+				s.Keys = append(s.Keys, f.Name)
 				s.Fields = append(s.Fields, b.value(v.Field(i), depth+1))
+			case !v.Field(i).IsZero():
+				b.t.reportEntry(diag.New(BadResult, "field "+f.Name+" of a result of type "+t.String()+" holds tensors and is not exported: they would be lost").
+					WithHint("export the field"))
 			}
 		}
 		return s

@@ -47,6 +47,8 @@ func reads() []Fault {
 		{"dataEverywhere", dataEverywhere, in("f32[N,4]")},
 		{"sizesAsNumbers", sizesAsNumbers, in("f32[N,S]")},
 		{"rankUnknown", rankUnknown, nil},
+		{"dtypeUnknown", dtypeUnknown, nil},
+		{"comparesSizes", comparesSizes, in("f32[N,S]")},
 		{"loopOnData", loopOnData, in("f32[N]")},
 		{"loopOnSize", loopOnSize, in("f32[N]")},
 		{"writesInput", writesInput, in("f32[N]")},
@@ -61,7 +63,10 @@ func reads() []Fault {
 		{"panics", panics, in("f32[N]")},
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
 		{"unseen", unseen, in("f32[N]")},
-		{"replaced", &replaced{weight(1)}, in("f32[N]")},
+		{"remembers", &remembers{}, in("f32[N]")},
+		{"unsorted", &unsorted{map[string]*tensor.Tensor{"a": weight(1), "b": weight(1), "c": weight(1)}}, in("f32[N]")},
+		{"unnamed", &unnamed{map[point]*tensor.Tensor{{}: weight(1)}}, in("f32[N]")},
+		{"namesakes", &namesakes{weight(1), weight(1)}, in("f32[N]")},
 		{"concurrent", concurrent, in("f32[N]")},
 		{"wrapsWrong", wrapsWrong, in("f32[N]")},
 		{"outlives", outlives, in("f32[N]")},
@@ -100,6 +105,21 @@ func sizesAsNumbers(x *tensor.Tensor) *tensor.Tensor {
 		return y
 	}
 	return y.Relu()
+}
+
+func comparesSizes(x *tensor.Tensor) *tensor.Tensor {
+	if x.Size(0).Equal(x.Size(1)) { // want FX1005
+		return x.T()
+	}
+	tables := map[string]float64{"4": 0.5}
+	return x.MulScalar(tables[x.Size(0).String()]) // want FX1005
+}
+
+func dtypeUnknown(x *tensor.Tensor) *tensor.Tensor {
+	if x.DType() == array.Bool { // want FX1040
+		return x.LogicalNot()
+	}
+	return x
 }
 
 func rankUnknown(x *tensor.Tensor) *tensor.Tensor {
@@ -209,12 +229,42 @@ func unseen(x *tensor.Tensor) *tensor.Tensor {
 	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]
 }
 
-type replaced struct{ State *tensor.Tensor }
+type remembers struct{ last *tensor.Tensor }
 
-// Forward keeps its state in a field instead of a tensor.
-func (m *replaced) Forward(x *tensor.Tensor) *tensor.Tensor { // want FX1018
-	m.State = m.State.Add(x)
-	return m.State.Tanh()
+// Forward keeps a traced tensor for its next call.
+func (m *remembers) Forward(x *tensor.Tensor) *tensor.Tensor {
+	y := x.MulScalar(0.9)
+	if m.last != nil && m.last.Engine() == x.Engine() {
+		y = y.Add(m.last)
+	}
+	m.last = y.Relu() // want FX1043
+	return y
+}
+
+type unsorted struct{ Scales map[string]*tensor.Tensor }
+
+// Forward multiplies by tensors in an order that differs from call to call.
+func (m *unsorted) Forward(x *tensor.Tensor) *tensor.Tensor {
+	for _, s := range m.Scales {
+		x = x.Mul(s) // want FX1044
+	}
+	return x
+}
+
+type point struct{ X, Y int }
+
+type unnamed struct{ Tiles map[point]*tensor.Tensor }
+
+// Forward reads a tensor that no state dict can name.
+func (m *unnamed) Forward(x *tensor.Tensor) *tensor.Tensor { // want FX1041
+	return x.Add(m.Tiles[point{}])
+}
+
+type namesakes struct{ W, w *tensor.Tensor }
+
+// Forward reads two tensors that a state dict names w.
+func (m *namesakes) Forward(x *tensor.Tensor) *tensor.Tensor { // want FX1042
+	return x.Mul(m.W).Add(m.w)
 }
 
 func concurrent(x *tensor.Tensor) *tensor.Tensor {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
@@ -13,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tracer"
 )
 
 // Source is something that can be captured: a module, a function, or a graph that
@@ -57,6 +59,9 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	c := &captured{src: s}
 	if s.Graph != nil {
 		c.gm = graph.Clone(s.Graph)
+		if j.Weights != "" && len(c.gm.Params()) == 0 {
+			return nil, s.stateless(j)
+		}
 		return c, loadGraph(c.gm, j, values)
 	}
 	opts := []fx.Option{fx.Name(graphName(s.Name))}
@@ -83,12 +88,48 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 		return nil, diag.New(BadValue, "-weights is given, "+s.Name+" is a function").
 			WithHint("a function holds its weights itself; give a module: ./pkg#Type -new NewType")
 	}
+	if s.Model == nil {
+		opts = append(opts, fx.Steady(tracer.Steadiness{Times: tries, For: tryFor}))
+	}
 	gm, err := fx.Trace(ctx, fn, opts...)
 	if err != nil {
 		return nil, err
 	}
 	c.gm = gm.Module
+	if s.New != nil && s.Model == nil {
+		return c, s.steady(ctx, c.gm, opts, j)
+	}
 	return c, nil
+}
+
+// How often a user's code is tried, and for how long once it has been tried a few
+// times; see decision 0013.
+const (
+	tries    = 160
+	tryFor   = time.Second
+	fewTries = 2
+)
+
+// steady makes the module anew and captures it again and again, to see that the
+// constructor gives the same at each call: one that adds layers in the order of a
+// map does not. Values count where they become part of generated code.
+func (s *Source) steady(ctx context.Context, gm *graph.Module, opts []fx.Option, j *Job) error {
+	start := time.Now()
+	opts = append(opts, fx.Steady(tracer.Steadiness{Times: -1}))
+	for i := 0; i < tries && (i < fewTries || time.Since(start) < tryFor); i++ {
+		m, err := s.New()
+		if err != nil {
+			return diag.New(BadSource, "the constructor of "+s.Name+" failed when it was called again: "+err.Error())
+		}
+		again, err := fx.Trace(ctx, m, opts...)
+		if err != nil {
+			return err
+		}
+		if err := tracer.Compare(gm, again.Module, j.Verb == Gen && j.Weights == ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // graphName makes a name for a graph of what names a source.
@@ -151,8 +192,17 @@ func badValue(what string, err error) error {
 	return diag.New(BadValue, what+": "+err.Error())
 }
 
+// stateless refuses weights for something without state: they would be ignored.
+func (s *Source) stateless(j *Job) error {
+	return diag.New(nn.NoWeightFits, "-weights "+j.Weights+" is given, "+s.Name+" has no tensors to load").
+		WithHint("state is what fields of the module lead to; leave -weights out where there is none")
+}
+
 // load gives a module its weights.
 func (s *Source) load(m any, j *Job, values bool) error {
+	if j.Weights != "" && len(nn.StateDict(m)) == 0 {
+		return s.stateless(j)
+	}
 	seed, synthetic := strings.CutPrefix(j.Weights, "synthetic:")
 	switch {
 	case j.Weights == "" && s.Model != nil:

@@ -1,0 +1,35 @@
+package tensor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// String prints type and values of an eager tensor, and only the type of others.
+func (x *Tensor) String() string {
+	if x == nil {
+		return "nil"
+	}
+	if x.c.eng != nil {
+		if a := x.c.eng.Observe(x, "String"); a != nil {
+			return array.Format(a, 1000)
+		}
+		return x.Type().String()
+	}
+	return array.Format(x.c.val.(*array.Array), 1000)
+}
+
+// Format prints String for every verb, and the type alone for %#v: what fmt would
+// find by reflection are pointers of the engine, which differ from run to run.
+func (x *Tensor) Format(f fmt.State, verb rune) {
+	text := x.String()
+	if f.Flag('#') && x != nil {
+		text = "*tensor.Tensor(" + x.Type().String() + ")"
+	}
+	if verb != 'q' {
+		verb = 's'
+	}
+	fmt.Fprintf(f, strings.ReplaceAll(fmt.FormatString(f, verb), "#", ""), text)
+}

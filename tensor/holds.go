@@ -1,0 +1,184 @@
+package tensor
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+)
+
+var walkerType = reflect.TypeFor[Walker]()
+
+// held keeps what holds found out.
+var held sync.Map // reflect.Type → bool
+
+// holds reports whether values of a type can hold tensors or modules as far as
+// types tell: what lies in a plain interface is not known.
+func holds(t reflect.Type) bool {
+	if h, ok := held.Load(t); ok {
+		return h.(bool)
+	}
+	h := reaches(t, map[reflect.Type]bool{})
+	held.Store(t, h)
+	return h
+}
+
+func reaches(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer:
+		return t == tensorType || t.Elem().Kind() == reflect.Struct && reaches(t.Elem(), seen)
+	case reflect.Struct:
+		if p := reflect.PointerTo(t); p.Implements(walkerType) || forwards(p) {
+			return true
+		}
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Tag.Get("fx") != "-" && f.Name != "_" && reaches(f.Type, seen) {
+				return true
+			}
+		}
+	case reflect.Interface:
+		return t.Implements(walkerType) || forwards(t)
+	case reflect.Slice, reflect.Array, reflect.Map:
+		return reaches(t.Elem(), seen)
+	}
+	return false
+}
+
+// forwards reports whether a type has a method Forward that takes or returns
+// tensors.
+func forwards(t reflect.Type) bool {
+	m, ok := t.MethodByName("Forward")
+	if !ok {
+		return false
+	}
+	tensors := func(t reflect.Type) bool {
+		return t == tensorType || t.Kind() == reflect.Slice && t.Elem() == tensorType
+	}
+	for i := range m.Type.NumIn() {
+		if tensors(m.Type.In(i)) {
+			return true
+		}
+	}
+	for i := range m.Type.NumOut() {
+		if tensors(m.Type.Out(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// inInterface reports whether a type is an interface, or slices and maps of one.
+func inInterface(t reflect.Type) bool {
+	for range 16 {
+		switch t.Kind() {
+		case reflect.Interface:
+			return true
+		case reflect.Slice, reflect.Array, reflect.Map:
+			t = t.Elem()
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// mayHide reports whether what an unexported interface holds is to be looked at.
+func mayHide(t reflect.Type) bool { return holds(t) || inInterface(t) }
+
+// computed reports whether the tensor was made from parameters, and is still what
+// was made of them or a view of one.
+func (x *Tensor) computed() bool {
+	if x.c.eng != nil || x.c.param.Load() || x.c.recipe == nil || !fromParams(x) {
+		return false
+	}
+	return x.c.recipe.own == storageVersion(x) || slices.ContainsFunc(x.c.recipe.call.Args, func(a *Tensor) bool {
+		return a != nil && a.c.eng == nil && a.c.val.(*array.Array).Storage() == x.c.val.(*array.Array).Storage()
+	})
+}
+
+func fromParams(x *Tensor) bool {
+	return slices.ContainsFunc(x.c.recipe.call.Args, func(a *Tensor) bool {
+		return a != nil && (a.c.param.Load() || a.c.recipe != nil && fromParams(a))
+	})
+}
+
+// keyed reports whether the entries of a map type have names.
+func keyed(t reflect.Type) bool {
+	k := t.Key().Kind()
+	return k == reflect.String || reflect.Int <= k && k <= reflect.Uintptr
+}
+
+// SortedKeys returns the keys of a map whose keys are strings or integers, in
+// order.
+func SortedKeys(m reflect.Value) []reflect.Value {
+	keys := m.MapKeys()
+	slices.SortFunc(keys, func(a, b reflect.Value) int {
+		switch {
+		case a.Kind() == reflect.String:
+			return cmp.Compare(a.String(), b.String())
+		case a.CanInt():
+			return cmp.Compare(a.Int(), b.Int())
+		}
+		return cmp.Compare(a.Uint(), b.Uint())
+	})
+	return keys
+}
+
+// keyText writes an integer key.
+func keyText(k reflect.Value) string {
+	if k.CanInt() {
+		return strconv.FormatInt(k.Int(), 10)
+	}
+	return strconv.FormatUint(k.Uint(), 10)
+}
+
+// The codes of state that cannot be named.
+const (
+	NoName   diag.Code = "FX1041" // a part of a module's state has no name
+	SameName diag.Code = "FX1042" // two tensors of a module have the same name
+)
+
+// StateErrors reports what Walk cannot name: tensors and modules in maps whose
+// keys are neither strings nor integers, and different tensors with one name.
+// Capture, saving and loading refuse a module with such state.
+func StateErrors(root any) diag.List {
+	var list diag.List
+	first := map[string]Item{}
+	w := walker{open: map[Key]bool{}}
+	w.visit = func(it Item) bool {
+		if it.Tensor == nil {
+			return true
+		}
+		if old, known := first[it.Path]; !known {
+			first[it.Path] = it
+		} else if old.Tensor.ID() != it.Tensor.ID() {
+			list = append(list, diag.New(SameName, "two tensors are named "+it.Path+": "+place(old)+" and "+place(it)).
+				WithHint("rename a field, or name it by a tag: `fx:\"other\"`"))
+		}
+		return false
+	}
+	w.odd = func(at Item, v reflect.Value) {
+		if holds(v.Type().Elem()) {
+			list = append(list, diag.New(NoName, "the tensors in "+place(at)+" have no names: its type is "+v.Type().String()).
+				WithHint("use strings or integers as keys, or leave the field out of the state by the tag `fx:\"-\"`"))
+		}
+	}
+	w.value(reflect.ValueOf(root), Item{}, way{root: true})
+	return list
+}
+
+// place names a field by its Go expression, where there is one.
+func place(it Item) string {
+	if it.Selector == "" {
+		return it.Path
+	}
+	return it.Selector[1:]
+}

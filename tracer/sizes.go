@@ -1,0 +1,178 @@
+package tracer
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer/alias"
+)
+
+// KnownSize implements tensor.Sizer.
+func (t *trace) KnownSize(x *tensor.Tensor, axis int) int {
+	t.alive("dim")
+	n := t.node(x, "Dim")
+	if n == nil {
+		return 0
+	}
+	d := n.Type().Dim(axis)
+	if v, ok := d.Int(); ok {
+		return v
+	}
+	if t.p.SizeOf != nil {
+		if v, ok := t.p.SizeOf(n, axis); ok {
+			t.specialise(n, axis, v)
+			return v
+		}
+	}
+	at := strconv.Itoa(axis)
+	t.report(&diag.Error{Code: UnknownSize, Op: "dim", Node: n.Name(), Msg: "size " + at + " of " + n.String() + " (" + n.Type().String() + ") is not a known number while tracing",
+		Hint: "use x.Size(" + at + "), which may stay an expression, or give the input a fixed size"})
+	return 0
+}
+
+// specialise fixes a size: it is noted and guarded at entry.
+func (t *trace) specialise(n *graph.Node, axis, v int) {
+	g := n.Graph()
+	d := n.Type().Dim(axis)
+	if d.IsUnknown() {
+		d = g.NewSymbol(n, axis)
+	}
+	g.AddGuard(d, shape.Const(v), n)
+	what := n.String() + ".Dim(" + strconv.Itoa(axis) + ") = " + strconv.Itoa(v)
+	if !t.notes[what] {
+		t.notes[what] = true
+		g.NoteSpecialisation(graph.Specialisation{What: what, Pos: diag.Here()})
+	}
+}
+
+// KnownDim implements tensor.Sizer.
+func (t *trace) KnownDim(d shape.Dim, what string) int {
+	t.alive(what)
+	if v, ok := t.fixed(d); ok {
+		return v
+	}
+	hint := "pass the Size itself where a size is taken, compare by Size.Equal, or give the input a fixed size"
+	if what == "Size.String" {
+		hint = "compare by Size.Equal, print Size.Dim() to look at it, or give the input a fixed size"
+	}
+	t.unknownSize(d, &diag.Error{Op: what, Msg: "the size " + d.String() + " is not a known number while tracing", Hint: hint})
+	return 0
+}
+
+// EqualDims implements tensor.Sizer. The guards so far, which every run checks at
+// entry, may decide what the sizes alone do not.
+func (t *trace) EqualDims(a, b shape.Dim) bool {
+	t.alive("Size.Equal")
+	if equal, known := t.compare(a, b); known {
+		return equal
+	}
+	if v, ok := t.fixed(a); ok {
+		if w, ok := t.fixed(b); ok {
+			return v == w
+		}
+	}
+	t.unknownSize(a.Sub(b), &diag.Error{Op: "Size.Equal", Msg: "whether the sizes " + a.String() + " and " + b.String() + " are equal is not known while tracing",
+		Hint: "say in the inputs' types what they are: one name for both, as in f32[N,N], or numbers"})
+	return false
+}
+
+// compare is graph.CompareDims with the guards of all graphs that are being recorded.
+func (t *trace) compare(a, b shape.Dim) (equal, known bool) {
+	if equal, known = t.cur.Graph().CompareDims(a, b); known {
+		return equal, true
+	}
+	for r := t.region; r != nil; r = r.outer {
+		if equal, known = r.cur.Graph().CompareDims(a, b); known {
+			return equal, true
+		}
+	}
+	return false, false
+}
+
+// Guard implements tensor.Guarder.
+func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
+	t.alive("guard")
+	n := t.node(x, "guard")
+	if n == nil {
+		return
+	}
+	if err := t.cur.Graph().Assume(r, n); err != nil {
+		t.report(&diag.Error{Code: graph.Contradiction, Op: "guard", Msg: "the captured graph relies on " + r.String() + ", which no sizes here satisfy", Err: err,
+			Hint: "capture it again for these sizes, or with symbolic ones"})
+	}
+}
+
+// origin returns the node of a traced value in the graph where it was computed,
+// nil for a view, whose size may need one.
+func (t *trace) origin(x *tensor.Tensor) *graph.Node {
+	switch v := x.Value().(type) {
+	case *graph.Node:
+		return v
+	case *alias.Ref:
+		if v.IsWhole() {
+			return t.value(v.Storage)
+		}
+	}
+	return nil
+}
+
+// unknownSize reports the use of a size as a number. A size that is not even an
+// expression comes from a value whose own mistake was reported, if there is one.
+func (t *trace) unknownSize(d shape.Dim, e *diag.Error) {
+	if d.IsUnknown() && t.errs.Err() != nil {
+		return
+	}
+	e.Code = UnknownSize
+	t.report(e)
+}
+
+// fixed evaluates a size by Tracer.SizeOf, which gives the sizes that its symbols
+// stand for; these are specialised.
+func (t *trace) fixed(d shape.Dim) (int, bool) {
+	if n, known := d.Int(); known {
+		return n, true
+	}
+	if t.p.SizeOf == nil || d.IsUnknown() {
+		return 0, false
+	}
+	type choice struct {
+		s graph.Symbol
+		v int
+	}
+	var all []choice
+	r := d.Bind(func(name string) shape.Dim {
+		s, ok := t.symbol(name)
+		if !ok {
+			return shape.Unknown
+		}
+		v, ok := t.p.SizeOf(s.Node, s.Axis)
+		if !ok {
+			return shape.Unknown
+		}
+		all = append(all, choice{s, v})
+		return shape.Const(v)
+	})
+	n, known := r.Int()
+	if known {
+		for _, c := range all {
+			t.specialise(c.s.Node, c.s.Axis, c.v)
+		}
+	}
+	return n, known
+}
+
+// symbol looks a symbol up in the current graph and those around it.
+func (t *trace) symbol(name string) (graph.Symbol, bool) {
+	if s, ok := t.cur.Graph().Symbol(name); ok {
+		return s, true
+	}
+	for r := t.region; r != nil; r = r.outer {
+		if s, ok := r.cur.Graph().Symbol(name); ok {
+			return s, true
+		}
+	}
+	return graph.Symbol{}, false
+}
