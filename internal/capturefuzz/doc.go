@@ -13,7 +13,7 @@
 // The tests read the environment: GOFX_CAPTURE_FIRST is the first seed,
 // GOFX_CAPTURE_COUNT the number of programs, GOFX_CAPTURE_STRICT=1 makes
 // failures of programs failures of the test, GOFX_CAPTURE_MUTATION runs the
-// mutations whose names contain it. go test -v prints failing programs, made
+// mutations whose names match it. go test -v prints failing programs, made
 // small. The name of a program's file in positions holds its number: the seed
 // less that of the batch's first program.
 package capturefuzz

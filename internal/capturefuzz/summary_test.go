@@ -11,8 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/internal/capturefuzz/judge"
 )
 
-func contains(s, part string) bool { return strings.Contains(s, part) }
-
 // summary counts verdicts over batches.
 type summary struct {
 	programs int
