@@ -155,11 +155,18 @@ func twice(g *gen) bool {
 	}
 	other := g.let("constant", code, &value{dtype: dtype, dims: dims, eager: true, mem: mem})
 	g.hot = mem
-	if g.chance(60) {
-		v := pick(g, whole, other)
-		call, _ := g.write(v)
-		g.writes(v, true)
+	if g.chance(50) {
+		whole, other = other, whole
+	}
+	traced := g.choose(func(v *value) bool { return v.dtype == dtype && !v.eager })
+	call := fmt.Sprintf("tensor.On(x, %s).AddScalarInPlace(1)", whole.name)
+	if traced != nil && g.chance(70) {
+		call = fmt.Sprintf("%s.AddInPlace(%s.Sum())", whole.name, traced.name)
+	}
+	if g.chance(80) {
+		g.writes(whole, true)
 		g.do("write", call)
+		g.let("expr", other.name+".MulScalar(2)", &value{dtype: dtype, dims: dims, mem: g.fresh()}).dims = other.dims
 	}
 	return true
 }
