@@ -68,7 +68,10 @@ func (s *summary) floors(t *testing.T) {
 		require.GreaterOrEqual(t, s.agree[engine]*100, s.programs*percent, "programs that agree in engine %s", engine)
 	}
 	for _, r := range rows {
-		if r.kind != "holder" && r.kind != "keep" { // in structs, slices and maps; keep is refused
+		switch {
+		case r.kind == "holder" || r.kind == "keep": // in structs, slices and maps; refused
+		case r.weight < 3 && s.programs < 1000: // too rare to be sure of
+		default:
 			require.True(t, s.kinds["interp"][r.kind], "no program with a statement of kind %s agrees", r.kind)
 		}
 	}
