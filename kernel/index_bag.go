@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 )
@@ -39,6 +40,9 @@ func (b EmbeddingBag) Run(w *Workspace, out, in []*array.Array) {
 		offsets = loadIndex(w, x, 0, len(idx)+1)
 		if extra := len(offsets) - o.Dim(0); extra != 0 && extra != 1 {
 			badOperand("embedding_bag", "the number of starts is neither that of the bags nor one more")
+		}
+		if len(offsets) > 0 && offsets[0] != 0 {
+			badOperand("embedding_bag", "the first bag starts at "+strconv.FormatInt(offsets[0], 10)+", expected 0")
 		}
 	}
 	var scale []float64

@@ -203,7 +203,10 @@ func TestEmbeddingBag(t *testing.T) {
 	}
 	a := pack64(array.F32, w)
 	code(t, operandCode, "ascending", func() {
-		run1(t, EmbeddingBag{"sum"}, array.F32, []int{2, 2}, idx, a, array.FromSlice([]int64{3, 1}))
+		run1(t, EmbeddingBag{"sum"}, array.F32, []int{3, 2}, idx, a, array.FromSlice([]int64{0, 3, 1}))
+	})
+	code(t, operandCode, "the first bag starts at 1, expected 0", func() {
+		run1(t, EmbeddingBag{"sum"}, array.F32, []int{2, 2}, idx, a, array.FromSlice([]int64{1, 2}))
 	})
 	code(t, indexCode, "index 9 is out of range", func() {
 		run1(t, EmbeddingBag{"sum"}, array.F32, []int{1, 2}, array.FromSlice([]int64{9}), a, array.FromSlice([]int64{0}))

@@ -19,7 +19,7 @@ type stripRun struct {
 	coder  stripCoder
 	level  cpuLevel
 	strip  int
-	tails  []float32 // a strip for each input and output
+	tails  []float32 // a strip for each input and output: the end of a row, or the one element repeated
 	gather []float32 // a block for each input
 }
 
@@ -164,9 +164,10 @@ func (s *stripRun) input(in *Instr) {
 	case layStrided:
 		p.addr, p.mask, p.tag = addressOf(s.buffer(i)), gatherBlockLen-1, 0
 	default:
-		slot := viewAs[uint32](c.f32s[r*s.strip:][:s.strip])
+		// A strip of its own: the register's is written by whatever shares it.
+		slot := viewAs[uint32](s.tailOf(i))
 		fillBlock(slot, array.Raw[uint32](s.in[i])[s.in[i].Offset()])
-		p.addr, p.mask, p.tag = c.slotOf(r), 0, 0
+		p.addr, p.mask, p.tag = addressOf(slot), 0, 0
 	}
 	if c.acc == r {
 		c.acc = -1

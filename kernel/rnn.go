@@ -228,6 +228,9 @@ func (p *pass[T]) start(state, initial []T, at int) {
 
 // direction runs one layer in one direction from x to its part of y.
 func (p *pass[T]) direction(w *Workspace, weights []*array.Array, x []T, features int, y []T, dir int) {
+	if len(p.h) == 0 {
+		return
+	}
 	mark := w.Mark()
 	gates, rows := p.gates()*p.hidden, p.steps*p.batch
 	if rows == 0 {

@@ -61,6 +61,30 @@ func TestCellsSmall(t *testing.T) {
 	})
 }
 
+// A closed gate lets nothing through of a huge state, and of an infinite one what
+// zero times infinity is.
+func TestCellsClosed(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		inf := float32(math.Inf(1))
+		for _, gate := range []float32{-90, -104, -1e30, -inf} {
+			for _, open := range []float32{100, inf} {
+				h, c, y := []float32{0, 0}, []float32{1e37, inf}, []float32{0, 0}
+				lstmCell32(cpu.level, []float32{open, open, gate, gate, 0.5, 0.5, open, open}, h, c, y)
+				require.InDelta(t, math.Tanh(0.5), c[0], 1e-6, "gate %v", gate)
+				require.True(t, c[1] != c[1] && h[1] != h[1] && y[1] != y[1], "gate %v: %v", gate, c[1])
+				h = []float32{1e37, -inf}
+				gruCell32(cpu.level, []float32{0, 0, gate, gate, 0.5, 0.5}, make([]float32, 6), h, y)
+				require.InDelta(t, math.Tanh(0.5), h[0], 1e-6, "gate %v", gate)
+				require.True(t, h[1] != h[1] && y[1] != y[1], "gate %v: %v", gate, h[1])
+				h = []float32{0.25, 0.25}
+				gruCell32(cpu.level, []float32{gate, gate, 0, 0, 0.5, 0.5}, []float32{0, 0, 0, 0, 1e37, inf}, h, y)
+				require.InDelta(t, (math.Tanh(0.5)+0.25)/2, h[0], 1e-6, "gate %v", gate)
+				require.True(t, h[1] != h[1], "gate %v: %v", gate, h[1])
+			}
+		}
+	})
+}
+
 func wide64(x []float32) []float64 {
 	w := make([]float64, len(x))
 	for i, v := range x {

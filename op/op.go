@@ -157,6 +157,8 @@ type Spec[A any] struct {
 	Tol     Tolerance
 	Samples func(g *Gen) []Sample
 	Bad     func(g *Gen) []BadSample
+	// Differs lists where the operator deliberately departs from PyTorch's.
+	Differs []Difference[A]
 }
 
 // Tolerance bounds the difference that two right implementations may have.
@@ -203,6 +205,7 @@ type Op struct {
 	count     func(a any) int
 	samples   func(g *Gen) []Sample
 	bad       func(g *Gen) []BadSample
+	differs   []Difference[any]
 }
 
 // Key returns the name by which text forms refer to the operator: the bare name
@@ -264,7 +267,7 @@ func Define[A any](name string, s Spec[A]) *Op {
 	o := &Op{
 		Name: name, Path: callerPackage(), Doc: s.Doc, Ref: s.Ref, In: s.In, Class: s.Class, Effect: s.Effect,
 		Mutates: s.Mutates, ViewOf: s.ViewOf, MayCopy: s.MayCopy, Quant: s.Quant, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol,
-		codec: codecOf[A](), samples: s.Samples, bad: s.Bad,
+		codec: codecOf[A](), samples: s.Samples, bad: s.Bad, differs: erase(s.Differs),
 	}
 	if s.Infer != nil {
 		o.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return s.Infer(c, a.(A), in) }
@@ -280,6 +283,9 @@ func Define[A any](name string, s Spec[A]) *Op {
 	}
 	if s.Decompose != nil {
 		o.decompose = func(b Builder, a any, in []Value) Value { return s.Decompose(b, a.(A), in) }
+		if o.Class != Movement {
+			o.differs = append(o.differs, erase([]Difference[A]{rounded[A]()})...)
+		}
 	}
 	if s.Kernel != nil {
 		o.kernel = func(a any, in []shape.Type) kernel.Step { return s.Kernel(a.(A), in) }

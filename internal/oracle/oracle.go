@@ -1,14 +1,25 @@
-// Package oracle connects the operators' samples with an implementation that is
-// not ours: the samples are written to files (command dump), a Python script
-// computes them with PyTorch (oracle.py), and the results are kept beside the
-// operators, as op/std/testdata/torch, for a test that needs no Python.
+// Package oracle compares the operators with an implementation that is not ours.
+// Calls are written to files (Dump), a Python script computes them with PyTorch
+// (oracle.py, with one expression an operator in table.py), and the results are
+// read back (Load) and judged (Judge): the same types, shapes and values, or
+// refused by both; what differs must be named by the operator's record, from
+// where docs/ops.md has it.
+//
+// The samples of the records are compared on every change, with results that are
+// kept beside the operators, so that no Python is needed. When samples change:
 //
 //	go run ./internal/oracle/dump /tmp/samples
-//	python3 internal/oracle/oracle.py /tmp/samples op/std/testdata/torch
+//	/usr/bin/python3 internal/oracle/oracle.py /tmp/samples op/std/testdata/torch
 //
 // A sample is known by its operator, its place in the operator's list and a
 // fingerprint of attributes and operands, so that a result which belongs to an
 // earlier version of the sample is recognised.
+//
+// TestFresh compares calls that nobody wrote (Fresh) where Debian's python3-torch
+// is installed: a few of each operator on every change, 30 with GOFX_NIGHTLY=1,
+// which draws them anew every day. A run is repeated by its seed:
+//
+//	GOFX_ORACLE_SEED=20240131 GOFX_ORACLE_SAMPLES=30 GOFX_ORACLE_OPS=conv go test ./internal/oracle -run TestFresh
 package oracle
 
 import (
@@ -17,6 +28,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
@@ -44,6 +56,9 @@ func Fingerprint(o *op.Op, s op.Sample) string {
 
 // Bytes returns the elements of an array in row-major order.
 func Bytes(a *array.Array) []byte {
+	if a.Len() == 0 {
+		return nil
+	}
 	c := array.Contiguous(a)
 	size := c.DType().Size()
 	return c.Storage().Bytes()[c.Offset()*size : (c.Offset()+c.Len())*size]
@@ -54,14 +69,30 @@ func Ops() []*op.Op {
 	return slices.DeleteFunc(op.All(), func(o *op.Op) bool { return o.Path != "" || o.AdHoc || o.Structural() })
 }
 
-// Golden is the results of one sample.
+// Outcome is what PyTorch made of a call.
+type Outcome string
+
+// The outcomes.
+const (
+	Computed  Outcome = ""
+	Noted     Outcome = "note"      // computed by an equivalent expression: PyTorch refuses the call as it is
+	Refused   Outcome = "refused"   // PyTorch raises an error
+	Undefined Outcome = "undefined" // PyTorch's result is undefined or depends on the machine
+	Lacks     Outcome = "lacks"     // this PyTorch cannot compute it, though it has a meaning there
+)
+
+// Golden is what PyTorch made of one call.
 type Golden struct {
 	Fingerprint string
-	Results     []*array.Array // nil when Reason says why there are none
-	Reason      string
+	Outcome     Outcome
+	Text        string         // the error or the reason
+	Results     []*array.Array // of Computed and Noted
+	Native      []*array.Array // the results of narrow floats before they are computed in f32; nil for others
+	Exact       []*array.Array // the same from operands of f64; nil where that says nothing more
+	Scale       []*array.Array // the same from the operands' magnitudes
 }
 
-// Load reads the results that oracle.py wrote to a folder, by Key.
+// Load reads what oracle.py wrote to a folder, by Key.
 func Load(dir string) (map[string]Golden, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.safetensors"))
 	if err != nil {
@@ -69,42 +100,53 @@ func Load(dir string) (map[string]Golden, error) {
 	}
 	out := map[string]Golden{}
 	for _, path := range paths {
-		f, err := safetensors.ReadFile(path)
-		if err != nil {
+		if err := loadFile(path, out); err != nil {
 			return nil, err
-		}
-		reasons := map[string]string{}
-		for key, text := range f.Metadata() {
-			if name, ok := cut(key, "reason "); ok {
-				reasons[name] = text
-			}
-		}
-		for key, print := range f.Metadata() {
-			name, ok := cut(key, "sample ")
-			if !ok {
-				continue
-			}
-			g := Golden{Fingerprint: print, Reason: reasons[name]}
-			for k := 0; g.Reason == ""; k++ {
-				full := name + "/" + strconv.Itoa(k)
-				if _, _, _, _, ok := f.Info(full); !ok {
-					break
-				}
-				a, err := f.Get(full)
-				if err != nil {
-					return nil, err
-				}
-				g.Results = append(g.Results, a)
-			}
-			out[name] = g
 		}
 	}
 	return out, nil
 }
 
-func cut(s, prefix string) (string, bool) {
-	if len(s) > len(prefix) && s[:len(prefix)] == prefix {
-		return s[len(prefix):], true
+func loadFile(path string, out map[string]Golden) error {
+	f, err := safetensors.ReadFile(path)
+	if err != nil {
+		return err
 	}
-	return "", false
+	for key, print := range f.Metadata() {
+		name, ok := strings.CutPrefix(key, "sample ")
+		if !ok {
+			continue
+		}
+		g := Golden{Fingerprint: print}
+		for _, o := range []Outcome{Noted, Refused, Undefined, Lacks} {
+			if text, ok := f.Metadata()[string(o)+" "+name]; ok {
+				g.Outcome, g.Text = o, text
+			}
+		}
+		if g.Results, err = tensors(f, name); err != nil {
+			return err
+		}
+		for kind, to := range map[string]*[]*array.Array{"native": &g.Native, "exact": &g.Exact, "scale": &g.Scale} {
+			if *to, err = tensors(f, name+"/"+kind); err != nil {
+				return err
+			}
+		}
+		out[name] = g
+	}
+	return nil
+}
+
+// tensors reads NAME/0, NAME/1 and so on.
+func tensors(f *safetensors.File, name string) (out []*array.Array, err error) {
+	for k := 0; ; k++ {
+		full := name + "/" + strconv.Itoa(k)
+		if _, _, _, _, ok := f.Info(full); !ok {
+			return out, nil
+		}
+		a, err := f.Get(full)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
 }

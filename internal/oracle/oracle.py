@@ -1,26 +1,43 @@
 #!/usr/bin/env python3
-"""Computes the operators' samples with PyTorch and stores the results.
+"""Computes calls of operators with PyTorch and stores the results.
 
-    oracle.py SAMPLES_FOLDER GOLDEN_FOLDER
+    oracle.py CALLS_FOLDER RESULTS_FOLDER [exact]
 
-SAMPLES_FOLDER is what ./dump wrote. One file a class of operators is written;
-its metadata has the fingerprint of every sample ("sample OP/INDEX") and, where
-PyTorch gives no result to compare with, why ("reason OP/INDEX").
+CALLS_FOLDER is what oracle.Dump wrote. One file a class of operators is written.
+Its metadata has the fingerprint of every call ("sample KEY") and, where there is
+no result to compare with, what happened:
+
+    refused KEY      PyTorch raises an error, which is the text
+    undefined KEY    PyTorch's result is undefined or depends on the machine
+    lacks KEY        this PyTorch cannot compute it, though it has a meaning there
+    note KEY         the result is that of an equivalent expression, because PyTorch
+                     itself refuses the call as it is
+
+The results of narrow floats are computed in f32 and rounded once; where PyTorch
+itself has others, they come, too (KEY/native/0). With "exact", so do those
+computed in f64 (KEY/exact/0) and those of the operands' magnitudes (KEY/scale/0).
 Written for PyTorch 1.13 on a CPU; operators that it lacks are written out as
 formulas on its tensors, and random ones as an independent Philox4x32-10.
 """
 import json
 import os
+import pickle
+import re
+import resource
+import signal
 import struct
 import sys
+import warnings
 
 import numpy as np
 import torch
 
+import table
 from philox import Unsigned
-from table import OPS, Skip
+from table import OPS, Lacks, Skip
 
 torch.set_num_threads(1)
+warnings.simplefilter("ignore")
 
 DTYPES = {"F32": torch.float32, "F64": torch.float64, "F16": torch.float16, "BF16": torch.bfloat16,
           "I8": torch.int8, "U8": torch.uint8, "I16": torch.int16, "I32": torch.int32, "I64": torch.int64,
@@ -29,6 +46,12 @@ NUMPY = {"F32": np.float32, "F64": np.float64, "F16": np.float16, "I8": np.int8,
          "I32": np.int32, "I64": np.int64, "BOOL": np.bool_, "BF16": np.int16,
          "U16": np.uint16, "U32": np.uint32, "U64": np.uint64}
 NAMES = {v: k for k, v in DTYPES.items()}
+NARROW = (torch.float16, torch.bfloat16)
+FLOATS = NARROW + (torch.float32, torch.float64)
+
+# What PyTorch says where it has no code for a narrow type.
+NO_NARROW = re.compile(r"not (implemented|supported) (for|on) .*(Half|BFloat16)|Half.* (is|are) not (implemented|supported)"
+                       r"|(Half|BFloat16).*not (implemented|supported)|mkldnn.*bf16|bf16.*mkldnn|could not create a primitive")
 
 
 def read(path):
@@ -56,14 +79,13 @@ def encode(x):
     x = x.detach().contiguous()
     name, shape = NAMES[x.dtype], list(x.shape)
     if x.dtype == torch.bfloat16:
-        x = x.view(torch.int16) if x.dim() else x.reshape(1).view(torch.int16)
+        x = x.reshape(-1).view(torch.int16) if x.numel() else torch.zeros(0, dtype=torch.int16)
     return name, shape, x.numpy().tobytes()
 
 
 def write(path, tensors, meta):
     header, offset, parts = {"__metadata__": dict(sorted(meta.items()))}, 0, []
-    for name, x in tensors:
-        dtype, shape, data = encode(x)
+    for name, (dtype, shape, data) in tensors:
         header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + len(data)]}
         offset += len(data)
         parts.append(data)
@@ -81,64 +103,174 @@ def attribute(v):
             return float(v)
         except ValueError:
             return v
+    if isinstance(v, list):
+        return [attribute(x) for x in v]
     return v
+
+
+def floats(x, which):
+    return isinstance(x, torch.Tensor) and x.dtype in which
 
 
 def call(f, attrs, ins):
     """Calls f. With narrow floats among the operands, the values are those of f32
-    rounded once, the types those of the call as it is; truth values are its own."""
-    narrow = [x.dtype for x in ins if isinstance(x, torch.Tensor) and x.dtype in (torch.float16, torch.bfloat16)]
-    if not narrow:
-        return f(attrs, *ins)
-    wide = [x.float() if isinstance(x, torch.Tensor) and x.dtype in (torch.float16, torch.bfloat16) else x for x in ins]
-    values = listed(f(attrs, *wide))
+    rounded once, the types those of the call as it is. Returns as well the results
+    of the call as it is, where PyTorch has code for the narrow type."""
+    narrow = [x.dtype for x in ins if floats(x, NARROW)]
+    to = attrs.get("dtype") in ("f16", "bf16")
     try:
-        direct = listed(f(attrs, *ins))
-        types = [x.dtype for x in direct]
-        if all(t == torch.bool for t in types):
-            return direct
-    except RuntimeError:  # no kernel for the narrow type
-        types = [narrow[0] if x.dtype == torch.float32 else x.dtype for x in values]
-    return [x.to(t) for x, t in zip(values, types)]
+        native = listed(f(attrs, *copies(ins)))
+        if not narrow:
+            return native, []
+    except RuntimeError as e:
+        same = narrow and len({x.dtype for x in ins if floats(x, FLOATS)}) == 1 and not to
+        if not (narrow or to) or not same and not NO_NARROW.search(str(e)):
+            raise
+        native = None
+    if not native and narrow and beyond(attrs, torch.finfo(narrow[0]).max):
+        raise Lacks("no code for the narrow type, to which the numbers are converted")
+    values = listed(f({**attrs, "dtype": "f32"} if to else attrs, *[x.float() if floats(x, NARROW) else x for x in copies(ins)]))
+    if native:
+        types = [x.dtype for x in native]
+    else:
+        best = table.TYPES[attrs["dtype"]] if to else narrow[0]
+        types = [best if x.dtype == torch.float32 else x.dtype for x in values]
+    return [x.to(t) for x, t in zip(values, types)], native or []
+
+
+def beyond(attrs, most):
+    """Whether a number is finite and greater than a type holds."""
+    return any(isinstance(v, (int, float)) and most < abs(v) < float("inf") for v in attrs.values())
+
+
+def copies(ins):
+    return [x.clone() if isinstance(x, torch.Tensor) else x for x in ins]
+
+
+def exactly(f, attrs, ins):
+    """The results from operands of f64; None where that says nothing more."""
+    low = NARROW + (torch.float32,)
+    if not any(floats(x, low) for x in ins):
+        return []
+    return attempt(f, widest(attrs), [x.double() if floats(x, low) else x for x in ins])
+
+
+def scale(f, attrs, ins):
+    """The results of the operands' finite magnitudes: how large the terms of sums are."""
+    if not any(floats(x, FLOATS) for x in ins):
+        return []
+    return attempt(f, widest(attrs), [torch.nan_to_num(x.double(), 0, 0, 0).abs() if floats(x, FLOATS) else x for x in ins])
+
+
+def widest(attrs):
+    return {k: "f64" if k == "dtype" and v in ("f16", "bf16", "f32") else v for k, v in attrs.items()}
+
+
+def attempt(f, attrs, ins):
+    try:
+        return listed(f(attrs, *copies(ins)))
+    except Exception:  # operands that must not be f64
+        return []
 
 
 def listed(out):
     return list(out) if isinstance(out, (list, tuple)) else [out]
 
 
+KEYED = ("random_split", "fold_in", "rand", "randn", "randint")
+
+
+def evaluate(s, inputs, exact):
+    """Returns what happened, a text, and the encoded results by name."""
+    if s["Op"] not in OPS:
+        return "lacks", "not in the oracle", []
+    attrs = {k: attribute(v) for k, v in s["Attrs"].items()}
+    ins = [inputs[n] if n else None for n in s["In"]]
+    f, key = OPS[s["Op"]], s["Key"]
+    table.NOTES.clear()
+    try:
+        if s["Op"] not in KEYED and any(isinstance(x, Unsigned) for x in ins):
+            raise Lacks("PyTorch has no unsigned types but u8")
+        values, native = call(f, attrs, ins)
+        notes = "; ".join(sorted(set(table.NOTES)))
+        try:
+            out = [(key + "/" + str(k), encode(x)) for k, x in enumerate(values)]
+        except ValueError as e:  # NumPy has smaller limits
+            raise Lacks(str(e))
+        other = [(key + "/native/" + str(k), encode(x)) for k, x in enumerate(native)]
+        if [e for _, e in other] != [e for _, e in out]:
+            out += other
+        if exact:
+            out += [(key + "/exact/" + str(k), encode(x)) for k, x in enumerate(exactly(f, attrs, ins))]
+            out += [(key + "/scale/" + str(k), encode(x)) for k, x in enumerate(scale(f, attrs, ins))]
+        return "note" if notes else "", notes, out
+    except Lacks as e:
+        return "lacks", str(e), []
+    except Skip as e:
+        return "undefined", str(e), []
+    except (MemoryError, TimeoutError) as e:
+        return "lacks", "takes too long or too much memory", []
+    except RuntimeError as e:
+        return "lacks" if "allocate memory" in str(e) else "refused", str(e).split("\n")[0][:160], []
+    except (ValueError, IndexError, TypeError, AssertionError, OverflowError) as e:
+        return "refused", str(e).split("\n")[0][:160], []
+
+
+def expired(*_):
+    raise TimeoutError
+
+
+def outcomes(samples, inputs, exact):
+    """The outcome of every call. They are computed in a process of their own, so
+    that one which PyTorch does not survive costs only itself."""
+    out = []
+    while len(out) < len(samples):
+        r, w = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(r)
+            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            signal.signal(signal.SIGALRM, expired)
+            with os.fdopen(w, "wb") as f:
+                for s in samples[len(out):]:
+                    signal.alarm(20)
+                    pickle.dump(evaluate(s, inputs, exact), f)
+                    f.flush()
+            os._exit(0)
+        os.close(w)
+        with os.fdopen(r, "rb") as f:
+            try:
+                while len(out) < len(samples):
+                    out.append(pickle.load(f))
+            except (EOFError, pickle.UnpicklingError):
+                pass
+        _, status = os.waitpid(pid, 0)
+        if len(out) < len(samples):
+            out.append(("lacks", "PyTorch does not survive it (status %d)" % status, []))
+    return out
+
+
 def main():
-    src, dst = sys.argv[1:]
+    src, dst = sys.argv[1:3]
     with open(os.path.join(src, "samples.json")) as f:
         samples = json.load(f)
     inputs = read(os.path.join(src, "inputs.safetensors"))
-    files, missing, skipped = {}, set(), 0
-    for s in samples:
+    files, counts = {}, {}
+    for s, (what, text, out) in zip(samples, outcomes(samples, inputs, sys.argv[3:] == ["exact"])):
         tensors, meta = files.setdefault(s["Class"], ([], {}))
-        key = s["Key"]
-        meta["sample " + key] = s["Fingerprint"]
-        if s["Op"] not in OPS:
-            missing.add(s["Op"])
-            meta["reason " + key] = "not in the oracle"
-            continue
-        attrs = {k: attribute(v) for k, v in s["Attrs"].items()}
-        ins = [inputs[n].clone() if n and isinstance(inputs[n], torch.Tensor) else inputs[n] if n else None for n in s["In"]]
-        try:
-            if s["Op"] not in ("random_split", "fold_in", "rand", "randn", "randint") and any(isinstance(x, Unsigned) for x in ins):
-                raise Skip("PyTorch has no unsigned types but u8")
-            for k, x in enumerate(listed(call(OPS[s["Op"]], attrs, ins))):
-                tensors.append((key + "/" + str(k), x))
-        except Skip as e:
-            meta["reason " + key] = str(e)
-            skipped += 1
-        except Exception as e:  # what PyTorch refuses is a fact worth keeping
-            meta["reason " + key] = "PyTorch refuses: " + str(e).split("\n")[0][:160]
-            print(key, s["Name"], attrs, [x if x is None else (x.dtype, tuple(x.shape)) if isinstance(x, torch.Tensor) else "unsigned" for x in ins],
-                  type(e).__name__, str(e).split("\n")[0], file=sys.stderr)
-            skipped += 1
+        meta["sample " + s["Key"]] = s["Fingerprint"]
+        if what:
+            meta[what + " " + s["Key"]] = text
+        tensors.extend(out)
+        counts[what or "computed"] = counts.get(what or "computed", 0) + 1
     os.makedirs(dst, exist_ok=True)
     for family, (tensors, meta) in files.items():
         write(os.path.join(dst, family + ".safetensors"), tensors, meta)
-    print(len(samples), "samples,", skipped, "without a result, operators missing:", sorted(missing))
+    print(len(samples), "calls:", ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items())))
+    missing = sorted({s["Op"] for s in samples} - set(OPS))
+    if missing:
+        print("operators missing:", missing)
 
 
 if __name__ == "__main__":

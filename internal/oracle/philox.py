@@ -27,8 +27,17 @@ def block(key, counter):
     return c0, c1, c2, c3
 
 
+def checked(key, scalar=True):
+    """Refuses what is no key: i64 or u64, of no dimensions."""
+    good = key.dtype == torch.int64 if isinstance(key, torch.Tensor) else key.values.dtype == np.uint64
+    if not good or scalar and len(key.shape if isinstance(key, torch.Tensor) else key.values.shape):
+        raise ValueError("key")
+    return key
+
+
 def value(key):
-    """The 64 bits of a key tensor, and its type."""
+    """The 64 bits of a key tensor."""
+    checked(key)
     if isinstance(key, torch.Tensor):
         return int(key) & 0xFFFFFFFFFFFFFFFF
     return int(key.values)
@@ -70,18 +79,33 @@ def made(values, size, name):
     return torch.tensor(values, dtype=wide).reshape(size).to(d)
 
 
-def rand(a, key):
+def floating(a):
     name = a["dtype"] or "f32"
+    if name not in ("f32", "f64", "f16", "bf16") or any(n < 0 for n in a["size"]):
+        raise ValueError("a floating-point type and sizes")
+    return name
+
+
+def rand(a, key):
+    name = floating(a)
     return made([uniform(w, name) for w in words(key, math.prod(a["size"]))], a["size"], name)
 
 
 def randn(a, key):
-    name = a["dtype"] or "f32"
+    name = floating(a)
     return made([normal(w, name) for w in words(key, math.prod(a["size"]))], a["size"], name)
 
 
 def randint(a, key):
-    span = a["high"] - a["low"]
+    span, to = a["high"] - a["low"], TYPES[a["dtype"] or "i64"]
+    if span <= 0 or any(n < 0 for n in a["size"]):
+        raise ValueError("low is not less than high")
+    if not to.is_floating_point:
+        least, most = (0, 1) if to == torch.bool else (torch.iinfo(to).min, torch.iinfo(to).max)
+        if a["low"] < least or a["high"] - 1 > most:
+            raise ValueError("dtype cannot hold the range")
+    elif max(abs(a["low"]), abs(a["high"] - 1)) > torch.finfo(to).max:
+        raise ValueError("dtype cannot hold the range")
     values = [a["low"] + ((w[0] << 32 | w[1]) * span >> 64) for w in words(key, math.prod(a["size"]))]
     return made(values, a["size"], a["dtype"] or "i64")
 
@@ -92,10 +116,18 @@ def draws(x, key):
 
 
 def bernoulli(a, p, key):
+    if not p.dtype.is_floating_point:
+        raise ValueError("probabilities")
     return (draws(p, key) < p.double()).to(p.dtype)
 
 
 def dropout(a, x, key=None):
+    if not 0 <= a["p"] <= 1:
+        raise ValueError("p")
+    if a["training"] and not x.dtype.is_floating_point:
+        raise ValueError("floats")
+    if key is not None:
+        checked(key)
     if not a["training"]:
         return x
     if a["p"] == 1:
@@ -105,6 +137,7 @@ def dropout(a, x, key=None):
 
 
 def derived(key, numbers, domain, shape):
+    checked(key, domain == 2)
     if isinstance(key, torch.Tensor):
         keys, u64 = [int(k) & 0xFFFFFFFFFFFFFFFF for k in key.reshape(-1)], False
     else:
@@ -127,4 +160,6 @@ def fold_in(a, key):
 
 
 def random_split(a, key):
+    if a["num"] < 0:
+        raise ValueError("num")
     return derived(key, list(range(a["num"])), 2, [a["num"]])

@@ -10,8 +10,20 @@ import philox
 OPS = {}
 
 
+NOTES = []
+
+
 class Skip(Exception):
-    """There is nothing to compare with, and why."""
+    """PyTorch's result is undefined or depends on the machine, and why."""
+
+
+class Lacks(Exception):
+    """This PyTorch cannot compute what has a meaning in PyTorch, and why."""
+
+
+def note(text):
+    """Says that PyTorch itself refuses the call, of which the value is known."""
+    NOTES.append(text)
 
 
 TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
@@ -23,7 +35,7 @@ def dtype(a, key="dtype", default=None):
     if name is None:
         return default
     if name not in TYPES:
-        raise Skip("PyTorch has no type " + name)
+        raise Lacks("PyTorch has no type " + name)
     return TYPES[name]
 
 
@@ -48,19 +60,37 @@ for name in "hardsigmoid hardswish logsigmoid mish selu silu softsign relu6".spl
     OPS[name] = lambda a, x, f=getattr(F, name): f(x)
 
 
-def number(v):
-    return torch.tensor(v, dtype=torch.get_default_dtype() if isinstance(v, float) else None)
+def either(tensor, number):
+    """The second operand, of which a tensor and a number are two forms."""
+    if (tensor is None) == (number is None):
+        raise ValueError("one of a tensor and a number")
+    return number if tensor is None else tensor
 
 
-def operands(a, x, other=None):
-    """Both operands of a binary operator; a number is a 0-dimensional tensor."""
-    if other is None:
-        other = number(a["other"])
-    return (other, x) if a.get("reverse") else (x, other)
+def number(v, x):
+    """A number beside x as a tensor, of the type that PyTorch gives it there."""
+    return torch.tensor(v, dtype=torch.float64 if isinstance(v, float) else None).to(torch.result_type(x, v))
 
 
-for name in "eq ne lt le gt ge maximum minimum mul bitwise_and bitwise_or bitwise_xor".split():
+def operands(a, x, other=None, numbers=True):
+    """Both operands of a binary operator; a reversed number is a tensor."""
+    other = either(other, a["other"])
+    if isinstance(other, torch.Tensor):
+        if a.get("reverse"):
+            raise ValueError("reversed tensors")
+        return x, other
+    if a.get("reverse"):
+        return number(other, x), x
+    if not numbers:
+        note("a number")
+        return x, number(other, x)
+    return x, other
+
+
+for name in "eq ne lt le gt ge mul bitwise_and bitwise_or bitwise_xor fmod remainder pow".split():
     OPS[name] = lambda a, x, other=None, f=getattr(torch, name): f(*operands(a, x, other))
+for name in "maximum minimum".split():
+    OPS[name] = lambda a, x, other=None, f=getattr(torch, name): f(*operands(a, x, other, False))
 for name in "logical_and logical_or logical_xor".split():
     OPS[name] = lambda a, x, y, f=getattr(torch, name): f(x, y)
 
@@ -68,58 +98,28 @@ for name in "logical_and logical_or logical_xor".split():
 def shift(f):
     def g(a, x, other=None):
         x, n = operands(a, x, other)
+        counts = n if isinstance(n, torch.Tensor) else torch.tensor(n)
         bits = 8 * torch.empty((), dtype=torch.result_type(x, n)).element_size()
-        if ((n < 0) | (n >= bits)).any():
-            raise Skip("PyTorch leaves shifts beyond the width undefined")
+        if ((counts < 0) | (counts >= bits)).any():
+            raise Skip("shifts by a negative number or beyond the width")
         return f(x, n)
     return g
 
 
 OPS["bitwise_left_shift"] = shift(torch.bitwise_left_shift)
 OPS["bitwise_right_shift"] = shift(torch.bitwise_right_shift)
+OPS["add"] = lambda a, x, other=None: torch.add(*operands(a, x, other), alpha=1 if a["alpha"] is None else a["alpha"])
+OPS["sub"] = lambda a, x, other=None: torch.sub(*operands(a, x, other), alpha=1 if a["alpha"] is None else a["alpha"])
 
 
-@op("add")
+@op("div")
 def _(a, x, other=None):
-    x, y = operands(a, x, other)
-    alpha = a["alpha"]
-    return torch.add(x, y, alpha=1 if alpha is None else alpha)
+    if a.get("reverse") and not a["rounding_mode"] and is_int(x):
+        x = x.float()  # before the number takes the type of x
+    return torch.div(*operands(a, x, other), rounding_mode=a["rounding_mode"] or None)
 
 
-@op("sub")
-def _(a, x, other=None):
-    x, y = operands(a, x, other)
-    alpha = a["alpha"]
-    return torch.sub(x, y, alpha=1 if alpha is None else alpha)
-
-
-def divide(f):
-    def g(a, x, other=None):
-        x, y = operands(a, x, other)
-        if is_int(x) and is_int(y) and (y == 0).any():
-            raise Skip("integer division by zero is an error in PyTorch and 0 here")
-        if is_int(x) and is_int(y) and x.dtype.is_signed and ((x == torch.iinfo(x.dtype).min) & (y == -1)).any():
-            raise Skip("the least integer by -1 ends the process in PyTorch and is itself here")
-        return f(a, x, y)
-    return g
-
-
-OPS["div"] = lambda a, x, other=None: (
-    torch.div(*operands(a, x, other)) if not a["rounding_mode"] else
-    divide(lambda a, x, y: torch.div(x, y, rounding_mode=a["rounding_mode"]))(a, x, other))
-OPS["floor_divide"] = divide(lambda a, x, y: torch.div(x, y, rounding_mode="floor"))
-OPS["fmod"] = divide(lambda a, x, y: torch.fmod(x, y))
-OPS["remainder"] = divide(lambda a, x, y: torch.remainder(x, y))
-
-
-@op("pow")
-def _(a, x, other=None):
-    x, y = operands(a, x, other)
-    if is_int(x) and is_int(y) and (y < 0).any():
-        raise Skip("integers to negative powers are an error or platform-dependent in PyTorch")
-    return torch.pow(x, y)
-
-
+OPS["floor_divide"] = lambda a, x, other=None: torch.div(*operands(a, x, other), rounding_mode="floor")
 OPS["addcdiv"] = lambda a, x, t1, t2: torch.addcdiv(x, t1, t2, value=1 if a["value"] is None else a["value"])
 OPS["addcmul"] = lambda a, x, t1, t2: torch.addcmul(x, t1, t2, value=1 if a["value"] is None else a["value"])
 
@@ -127,6 +127,8 @@ OPS["addcmul"] = lambda a, x, t1, t2: torch.addcmul(x, t1, t2, value=1 if a["val
 @op("cast")
 def _(a, x):
     to = dtype(a)
+    if to is None:
+        raise ValueError("dtype")
     if x.dtype.is_floating_point and not to.is_floating_point and to != torch.bool:
         info = torch.iinfo(to)
         y = x.double()
@@ -137,13 +139,6 @@ def _(a, x):
 
 @op("clamp")
 def _(a, x):
-    if a["min"] is None and a["max"] is None:
-        raise Skip("PyTorch wants a bound")
-    # torch.clamp ignores a bound that is NaN when there is only one; these do not.
-    if a["max"] is None:
-        return torch.clamp_min(x, a["min"])
-    if a["min"] is None:
-        return torch.clamp_max(x, a["max"])
     return torch.clamp(x, min=a["min"], max=a["max"])
 
 
@@ -155,18 +150,12 @@ OPS["leaky_relu"] = lambda a, x: F.leaky_relu(x, a["negative_slope"])
 OPS["softplus"] = lambda a, x: F.softplus(x, a["beta"], a["threshold"])
 
 
-@op("threshold")
-def _(a, x):
-    if x.dtype == torch.uint8 and a["threshold"] < 0:
-        raise Skip("PyTorch wraps the threshold around")
-    return F.threshold(x, a["threshold"], a["value"])
-
-
-OPS["lerp"] = lambda a, x, end, weight=None: torch.lerp(x, end, a["weight"] if weight is None else weight)
+OPS["threshold"] = lambda a, x: F.threshold(x, a["threshold"], a["value"])
+OPS["lerp"] = lambda a, x, end, weight=None: torch.lerp(x, end, either(weight, a["weight"]))
 OPS["masked_fill"] = lambda a, x, mask: x.masked_fill(mask, a["value"])
 OPS["nan_to_num"] = lambda a, x: torch.nan_to_num(x, a["nan"], a["posinf"], a["neginf"])
-OPS["where"] = lambda a, cond, x, other=None: torch.where(cond, x, number(a["other"]) if other is None else other)
-OPS["prelu"] = lambda a, x, w: F.prelu(x, w.reshape(-1))
+OPS["where"] = lambda a, cond, x, other=None: torch.where(cond, x, either(other, a["other"]))
+OPS["prelu"] = lambda a, x, w: F.prelu(x, w)
 OPS["glu"] = lambda a, x: F.glu(x, a["dim"])
 OPS["tril"] = lambda a, x: torch.tril(x, a["diagonal"])
 OPS["triu"] = lambda a, x: torch.triu(x, a["diagonal"])
@@ -174,7 +163,11 @@ OPS["triu"] = lambda a, x: torch.triu(x, a["diagonal"])
 
 @op("lstm_gates")
 def _(a, i, f, g, o, c):
+    narrow = c.dtype in (torch.float16, torch.bfloat16) and i.dtype == torch.float32
+    if is_int(i) or any(x.dtype != i.dtype for x in (f, g, o)) or c.dtype != i.dtype and not narrow:
+        raise ValueError("floats of one type")
     to = c.dtype
+    i, f, g, o, c = torch.broadcast_tensors(i, f, g, o, c)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return (torch.sigmoid(o) * torch.tanh(c)).to(to), c.to(to)
 
@@ -195,6 +188,7 @@ OPS["full_like"] = lambda a, x: torch.full_like(x, a["value"], dtype=dtype(a))
 def _(a):
     to = dtype(a, default=torch.float32)
     narrow = to in (torch.float16, torch.bfloat16)  # PyTorch adds narrow steps, which drift
+    torch.linspace(a["start"], a["end"], a["steps"], dtype=to)
     return torch.linspace(a["start"], a["end"], a["steps"], dtype=torch.float32 if narrow else to).to(to)
 
 
@@ -207,16 +201,24 @@ OPS["zeros_like"] = lambda a, x: torch.zeros_like(x, dtype=dtype(a))
 
 
 def axes(a, x):
-    return sorted({d % max(x.dim(), 1) for d in a["dim"]}) if a["dim"] else list(range(x.dim()))
+    n = max(x.dim(), 1)
+    dims = [d + n if d < 0 else d for d in a["dim"]]
+    if any(d < 0 or d >= n for d in dims):
+        raise IndexError("Dimension out of range")
+    if len(set(dims)) < len(dims):
+        raise RuntimeError("dim appears multiple times in the list of dims")
+    return sorted(dims) if a["dim"] else list(range(x.dim()))
 
 
 OPS["sum"] = lambda a, x: torch.sum(x, axes(a, x), keepdim=a["keep_dim"], dtype=dtype(a))
 OPS["mean"] = lambda a, x: torch.mean(x, axes(a, x), keepdim=a["keep_dim"], dtype=dtype(a))
 
 
-def stepwise(f):
+def stepwise(f, several):
     """Reduces one dimension after the other."""
     def g(a, x):
+        if len(a["dim"]) > 1 and not several:
+            note("several dimensions")
         if dtype(a) is not None:
             x = x.to(dtype(a))
         if x.dim() == 0:
@@ -227,11 +229,21 @@ def stepwise(f):
     return g
 
 
-OPS["prod"] = stepwise(lambda x, d, keep: torch.prod(x, d, keepdim=keep))
-OPS["any"] = stepwise(lambda x, d, keep: torch.any(x.bool(), d, keepdim=keep))
-OPS["all"] = stepwise(lambda x, d, keep: torch.all(x.bool(), d, keepdim=keep))
-OPS["amax"] = lambda a, x: torch.amax(x if dtype(a) is None else x.to(dtype(a)), axes(a, x), keepdim=a["keep_dim"])
-OPS["amin"] = lambda a, x: torch.amin(x if dtype(a) is None else x.to(dtype(a)), axes(a, x), keepdim=a["keep_dim"])
+def untyped(f):
+    """Reductions without an element type to compute in."""
+    def g(a, x):
+        if a["dtype"] is not None:
+            raise ValueError("no dtype")
+        return f(a, x)
+    return g
+
+
+OPS["prod"] = stepwise(lambda x, d, keep: torch.prod(x, d, keepdim=keep), False)
+# PyTorch takes several dimensions since 2.2.
+OPS["any"] = untyped(stepwise(lambda x, d, keep: torch.any(x, d, keepdim=keep), True))
+OPS["all"] = untyped(stepwise(lambda x, d, keep: torch.all(x, d, keepdim=keep), True))
+OPS["amax"] = untyped(lambda a, x: torch.amax(x, axes(a, x), keepdim=a["keep_dim"]))
+OPS["amin"] = untyped(lambda a, x: torch.amin(x, axes(a, x), keepdim=a["keep_dim"]))
 OPS["max"] = lambda a, x: torch.max(x)
 OPS["min"] = lambda a, x: torch.min(x)
 OPS["max_dim"] = lambda a, x: torch.max(x, a["dim"], keepdim=a["keep_dim"])
@@ -241,7 +253,7 @@ OPS["min_dim"] = lambda a, x: torch.min(x, a["dim"], keepdim=a["keep_dim"])
 def arg(f):
     def g(a, x):
         if len(a["dim"]) > 1:
-            raise Skip("PyTorch takes one dimension")
+            raise ValueError("one dimension")
         if a["dim"]:
             return f(x, a["dim"][0], a["keep_dim"])
         out = f(x)
@@ -255,8 +267,8 @@ OPS["argmax"], OPS["argmin"] = arg(torch.argmax), arg(torch.argmin)
 def spread(f):
     def g(a, x):
         c = 1 if a["correction"] is None else a["correction"]
-        if c != int(c):
-            raise Skip("PyTorch 1.13 takes a whole correction")
+        if c != c or abs(c) > 1 << 62 or c != int(c):
+            raise Lacks("PyTorch takes a whole correction until 2.0")
         return f(x, axes(a, x), correction=int(c), keepdim=a["keep_dim"])
     return g
 
@@ -276,7 +288,9 @@ OPS["cumprod"] = lambda a, x: torch.cumprod(x, a["dim"], dtype=dtype(a))
 @op("batch_norm")
 def _(a, x, mean=None, var=None, weight=None, bias=None):
     batch = a["training"] or mean is None or var is None
-    if batch:
+    if batch and not a["training"]:
+        note("running statistics are missing")
+    if not a["training"] and batch:
         mean = var = None
     return F.batch_norm(x, mean, var, weight, bias, batch, eps=a["eps"])
 
@@ -286,6 +300,8 @@ OPS["batch_norm_inference"] = lambda a, x, m, v, w=None, b=None: F.batch_norm(x,
 
 @op("batch_norm_stats")
 def _(a, x):
+    if x.dim() < 2 or is_int(x):
+        raise ValueError("a batch of channels of floats")
     dims = [0] + list(range(2, x.dim()))
     x = x if x.dtype == torch.float64 else x.float()  # statistics are never narrow
     return x.mean(dims), x.var(dims, unbiased=False)
@@ -302,6 +318,9 @@ def _(a, x, mean=None, var=None, w=None, b=None):
 
 @op("rms_norm")
 def _(a, x, w=None):
+    shape, n = a["normalized_shape"], len(a["normalized_shape"])
+    if n == 0 or list(x.shape[-n:]) != shape or w is not None and list(w.shape) != shape:
+        raise ValueError("normalized_shape")
     dims = list(range(x.dim() - len(a["normalized_shape"]), x.dim()))
     y = x * torch.rsqrt((x * x).mean(dims, keepdim=True) + a["eps"])
     return y if w is None else y * w
@@ -325,14 +344,16 @@ def one(v, default):
 
 
 def kept_of(v, n, x):
-    """The n output sizes; -1 and 0 keep the operand's, which PyTorch spells None."""
+    """The n output sizes; -1 keeps the operand's, which PyTorch spells None."""
     v = v * n if len(v) == 1 else v
-    return [x.size(k - n) if s < 1 else s for k, s in enumerate(v)]
+    return [x.size(k - n) if s == -1 else s for k, s in enumerate(v)]
 
 
 for n in (1, 2, 3):
     @op("conv%dd" % n)
     def _(a, x, w, b=None, f=getattr(F, "conv%dd" % n)):
+        if a["pad_mode"] and any(a["padding"]):
+            raise ValueError("one of padding and pad_mode")
         return f(x, w, b, one(a["stride"], 1), a["pad_mode"] or one(a["padding"], 0), one(a["dilation"], 1), a["groups"] or 1)
 
     @op("conv_transpose%dd" % n)
@@ -353,7 +374,10 @@ for n in (1, 2, 3):
 @op("avg_pool1d")
 def _(a, x):
     if a["divisor_override"]:
-        raise Skip("PyTorch's avg_pool1d has no divisor")
+        note("avg_pool1d has no divisor")
+        two = [[1] + v if v else v for v in (a["kernel_size"], a["stride"])]
+        return F.avg_pool2d(x.unsqueeze(-2), two[0], two[1] or None, [0] + (a["padding"] or [0]), a["ceil_mode"],
+                            not a["count_exclude_pad"], a["divisor_override"]).squeeze(-2)
     return F.avg_pool1d(x, one(a["kernel_size"], None), one(a["stride"], None), one(a["padding"], 0), a["ceil_mode"], a["count_exclude_pad"] is False)
 
 
@@ -377,6 +401,10 @@ def _(a, x):
 
 @op("scaled_dot_product_attention")
 def _(a, q, k, v, mask=None):
+    if mask is not None and a["is_causal"]:
+        raise ValueError("is_causal with a mask")
+    if is_int(q) or k.dtype != q.dtype or v.dtype != q.dtype:
+        raise ValueError("floats of one type")
     if a["enable_gqa"]:
         k = k.repeat_interleave(q.size(-3) // k.size(-3), -3)
         v = v.repeat_interleave(q.size(-3) // v.size(-3), -3)
@@ -436,7 +464,14 @@ OPS["cat"] = lambda a, *xs: torch.cat(xs, a["dim"])
 OPS["stack"] = lambda a, *xs: torch.stack(xs, a["dim"])
 OPS["chunk"] = lambda a, x: torch.chunk(x, a["chunks"], a["dim"])
 OPS["split"] = lambda a, x: torch.split(x, a["sizes"], a["dim"])
-OPS["unbind"] = lambda a, x: torch.unbind(x, a["dim"])
+@op("unbind")
+def _(a, x):
+    out = torch.unbind(x, a["dim"])
+    if len(out) != a["count"]:  # part of the call here, for the number of results
+        raise ValueError("count")
+    return out
+
+
 OPS["diagonal"] = lambda a, x: torch.diagonal(x, a["offset"], *((0, 1) if a["dim1"] == a["dim2"] == 0 else (a["dim1"], a["dim2"])))
 OPS["expand"] = lambda a, x: x.expand(a["shape"])
 OPS["flatten"] = lambda a, x: torch.flatten(x, a["start_dim"], a["end_dim"])
@@ -453,7 +488,7 @@ OPS["view_as"] = lambda a, x, other: x.reshape(other.shape)
 OPS["clone"] = lambda a, x: x.clone()
 OPS["copy"] = lambda a, x, src: x.clone().copy_(src)
 OPS["select_scatter"] = lambda a, x, src: torch.select_scatter(x, src, a["dim"], a["index"])
-OPS["slice_scatter"] = lambda a, x, src: torch.slice_scatter(x, src, a["dim"], a["start"], a["stop"], a["step"] or 1)
+OPS["slice_scatter"] = lambda a, x, src: torch.slice_scatter(x, src, a["dim"], a["start"], a["stop"], min(a["step"] or 1, 1 << 40))
 OPS["diagonal_scatter"] = lambda a, x, src: torch.diagonal_scatter(
     x, src, a["offset"], *((0, 1) if a["dim1"] == a["dim2"] == 0 else (a["dim1"], a["dim2"])))
 OPS["repeat"] = lambda a, x: x.repeat(a["repeats"])
@@ -474,7 +509,7 @@ def _(a, x):
 def _(a, x):
     if not a["dim"]:
         return x.squeeze()
-    for d in sorted({d % max(x.dim(), 1) for d in a["dim"]}, reverse=True):
+    for d in reversed(axes(a, x)):
         x = x.squeeze(d)
     return x
 
@@ -488,13 +523,13 @@ def _(a, x):
     try:
         return F.pad(x, pad, mode)
     except (RuntimeError, NotImplementedError, ValueError, AssertionError):
-        pass
+        if not (0 < want <= min(x.dim(), 3)):
+            raise
     # PyTorch wants batch and channels before the padded dimensions, and floats.
-    if want > 3:
-        raise Skip("PyTorch pads 3 dimensions at most in mode " + mode)
-    y = x.reshape([1, -1] + list(x.shape[x.dim() - want:]))
-    y = F.pad(y.double(), pad, mode).to(x.dtype)
-    return y.reshape(list(x.shape[:x.dim() - want]) + list(y.shape[2:]))
+    note("mode " + mode + " of other ranks and types")
+    last = x.shape[x.dim() - want:]
+    y = F.pad(torch.arange(math.prod(last)).double().reshape([1, 1] + list(last)), pad, mode).long()
+    return x.flatten(x.dim() - want)[..., y.reshape(-1)].reshape(list(x.shape[:x.dim() - want]) + list(y.shape[2:]))
 
 
 OPS["pixel_shuffle"] = lambda a, x: F.pixel_shuffle(x, a["upscale_factor"])
@@ -502,15 +537,20 @@ OPS["pixel_shuffle"] = lambda a, x: F.pixel_shuffle(x, a["upscale_factor"])
 
 @op("pixel_unshuffle")
 def _(a, x):
-    if x.numel() == 0:
-        raise Skip("PyTorch 1.13 returns an empty operand as it is")
     return F.pixel_unshuffle(x, a["downscale_factor"])
 
 
-OPS["gather"] = lambda a, x, i: torch.gather(x, a["dim"], i.long())
+def index(i):
+    if i.dtype in (torch.int32, torch.int16, torch.int8, torch.uint8):
+        note("indices of another integer type")
+        return i.to(torch.int64)
+    return i
+
+
+OPS["gather"] = lambda a, x, i: torch.gather(x, a["dim"], index(i))
 OPS["index_select"] = lambda a, x, i: torch.index_select(x, a["dim"], i)
 OPS["embedding"] = lambda a, x, w: F.embedding(x, w)
-OPS["one_hot"] = lambda a, x: F.one_hot(x.long(), a["num_classes"])
+OPS["one_hot"] = lambda a, x: F.one_hot(index(x), a["num_classes"])
 OPS["unfold"] = lambda a, x: F.unfold(x, one(a["kernel_size"], None), one(a["dilation"], 1), one(a["padding"], 0), one(a["stride"], 1))
 OPS["fold"] = lambda a, x: F.fold(x, a["output_size"], one(a["kernel_size"], None), one(a["dilation"], 1), one(a["padding"], 0), one(a["stride"], 1))
 
@@ -523,12 +563,12 @@ def _(a, x, w, offsets=None, weights=None):
 @op("scatter")
 def _(a, x, i, src):
     if a["reduce"]:
-        return x.scatter(a["dim"], i.long(), src, reduce=a["reduce"])
-    return x.scatter(a["dim"], i.long(), src)
+        return x.scatter(a["dim"], index(i), src, reduce=a["reduce"])
+    return x.scatter(a["dim"], index(i), src)
 
 
-OPS["scatter_add"] = lambda a, x, i, src: x.scatter_add(a["dim"], i.long(), src)
-OPS["scatter_reduce"] = lambda a, x, i, src: x.scatter_reduce(a["dim"], i.long(), src, a["reduce"])
+OPS["scatter_add"] = lambda a, x, i, src: x.scatter_add(a["dim"], index(i), src)
+OPS["scatter_reduce"] = lambda a, x, i, src: x.scatter_reduce(a["dim"], index(i), src, a["reduce"])
 OPS["sort"] = lambda a, x: torch.sort(x, dim=a["dim"], descending=a["descending"], stable=True)
 OPS["argsort"] = lambda a, x: torch.sort(x, dim=a["dim"], descending=a["descending"], stable=True)[1]
 
@@ -536,6 +576,8 @@ OPS["argsort"] = lambda a, x: torch.sort(x, dim=a["dim"], descending=a["descendi
 @op("topk")
 def _(a, x):
     # The first of equal elements comes first, which torch.topk does not promise.
+    if x.dim() == 0 and not 0 <= a["k"] <= 1:
+        raise RuntimeError("k out of range")
     v, i = torch.sort(x, dim=a["dim"], descending=not a["smallest"], stable=True)
     return (v, i) if x.dim() == 0 else (v.narrow(a["dim"], 0, a["k"]), i.narrow(a["dim"], 0, a["k"]))
 
@@ -546,14 +588,21 @@ def _(a, x):
 def _(a, x):
     mode = a["mode"] or "nearest"
     kw = {} if mode.startswith("nearest") else {"align_corners": a["align_corners"]}
+    if a["align_corners"]:
+        kw["align_corners"] = True
     scale = a["scale_factor"]
     n = x.dim() - 2
+    if scale and a["size"]:
+        raise ValueError("one of size and scale_factor")
     if scale:
         kw["scale_factor"] = [float(s) for s in (scale * n if len(scale) == 1 else scale)]
     else:
         kw["size"] = a["size"] * n if len(a["size"]) == 1 else a["size"]
-    if is_int(x) and mode.startswith("nearest"):
-        return F.interpolate(x.double(), mode=mode, **kw).to(x.dtype)
+    if is_int(x) and x.dtype != torch.uint8 and mode.startswith("nearest"):
+        note("integers")
+        at = torch.arange(math.prod(x.shape[2:])).double().reshape([1, 1] + list(x.shape[2:]))
+        at = F.interpolate(at, mode=mode, **kw).long()
+        return x.flatten(2)[..., at.reshape(-1)].reshape(list(x.shape[:2]) + list(at.shape[2:]))
     return F.interpolate(x, mode=mode, **kw)
 
 

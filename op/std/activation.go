@@ -9,8 +9,8 @@ import (
 )
 
 // activation defines an activation function without attributes on floats.
-func activation(name, doc, ref string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, ref: ref, on: onFloats, inPlace: true, f: plain(f)})
+func activation(name, doc, ref string, f func(b *expr.Builder, x expr.Value) expr.Value, differs ...op.Difference[op.None]) *op.Op {
+	return defineUnary(name, unary[op.None]{doc: doc, ref: ref, on: onFloats, inPlace: true, f: plain(f), differs: differs})
 }
 
 // limit returns min(max(x, lo), hi).
@@ -86,9 +86,9 @@ var (
 		func(b *expr.Builder, x expr.Value) expr.Value {
 			const scale, alpha = 1.0507009873554804934193349852946, 1.6732632423543772848170429916717
 			return b.Select(b.Gt(x, b.Like(x, 0)), b.Mul(x, b.Like(x, scale)), b.Mul(b.Expm1(x), b.Like(x, scale*alpha)))
-		})
+		}, altersExpm1(func(op.None) float64 { return 1 }))
 	Softsign = activation("softsign", "softsign is x / (1 + |x|).", "",
-		func(b *expr.Builder, x expr.Value) expr.Value { return b.Div(x, b.Add(b.Abs(x), b.Like(x, 1))) })
+		func(b *expr.Builder, x expr.Value) expr.Value { return b.Div(x, b.Add(b.Abs(x), b.Like(x, 1))) }, refusesIntegers[op.None]())
 	Mish = activation("mish", "mish is x * tanh(softplus(x)).", "Misra: arXiv:1908.08681",
 		func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, b.Tanh(softplus(b, x, 1, 20))) })
 )
@@ -109,6 +109,9 @@ type HardtanhAttrs struct {
 // Hardtanh limits to [MinVal, MaxVal].
 var Hardtanh = defineUnary("hardtanh", unary[HardtanhAttrs]{
 	doc: "hardtanh is min(max(x, min_val), max_val).", on: onNumbers, inPlace: true, quant: op.QuantShared,
+	differs: []op.Difference[HardtanhAttrs]{
+		{Kind: op.Refuses, Text: "a min_val above max_val and bounds that are NaN", When: func(a HardtanhAttrs, _ []*array.Array) bool { return !(a.MinVal <= a.MaxVal) }},
+	},
 	check: func(a HardtanhAttrs, d array.DType) {
 		if !(a.MinVal <= a.MaxVal) {
 			refuse(op.BadAttr, "min_val is "+op.Float(a.MinVal).String()+" and max_val "+op.Float(a.MaxVal).String()+", expected min_val <= max_val", "swap them")
@@ -129,6 +132,9 @@ type AlphaAttrs struct {
 
 // Elu is the exponential linear unit.
 var Elu = defineUnary("elu", unary[AlphaAttrs]{
+	differs: []op.Difference[AlphaAttrs]{
+		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }),
+	},
 	doc: "elu is x where x > 0, else alpha * (exp(x) - 1).", ref: "Clevert, Unterthiner, Hochreiter: arXiv:1511.07289",
 	on: onFloats, inPlace: true,
 	f: func(b *expr.Builder, a AlphaAttrs, x expr.Value) expr.Value {
@@ -140,6 +146,9 @@ var Elu = defineUnary("elu", unary[AlphaAttrs]{
 
 // Celu is the continuously differentiable exponential linear unit.
 var Celu = defineUnary("celu", unary[AlphaAttrs]{
+	differs: []op.Difference[AlphaAttrs]{
+		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }),
+	},
 	doc: "celu is x where x > 0, else alpha * (exp(x / alpha) - 1).", ref: "Barron: arXiv:1704.07483",
 	on: onFloats, inPlace: true,
 	check: func(a AlphaAttrs, _ array.DType) {
@@ -179,6 +188,9 @@ type SoftplusAttrs struct {
 // Softplus is a smooth relu; it is linear where Beta*x > Threshold.
 var Softplus = defineUnary("softplus", unary[SoftplusAttrs]{
 	doc: "softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.", on: onFloats, inPlace: true,
+	differs: []op.Difference[SoftplusAttrs]{
+		{Kind: op.Refuses, Text: "a beta of 0, by which it divides", When: func(a SoftplusAttrs, _ []*array.Array) bool { return a.Beta == 0 }},
+	},
 	check: func(a SoftplusAttrs, _ array.DType) {
 		if a.Beta == 0 {
 			refuse(op.BadAttr, "beta is 0.0, expected another number", "PyTorch's default is 1")
@@ -200,6 +212,11 @@ type ThresholdAttrs struct {
 // Threshold replaces small values; NaN stays NaN.
 var Threshold = defineUnary("threshold", unary[ThresholdAttrs]{
 	doc: "threshold is x where x > threshold, else value.", on: onNumbers, inPlace: true,
+	differs: []op.Difference[ThresholdAttrs]{
+		{Kind: op.Refuses, Text: "negative floats for u8, which PyTorch takes modulo 256", When: func(a ThresholdAttrs, in []*array.Array) bool {
+			return in[0].DType() == array.U8 && (a.Threshold < 0 || a.Value < 0)
+		}},
+	},
 	check: func(a ThresholdAttrs, d array.DType) {
 		requireFits(d, "threshold", op.Float(a.Threshold), "value", op.Float(a.Value))
 	},

@@ -1,6 +1,9 @@
 package std
 
 import (
+	"math"
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
@@ -32,6 +35,12 @@ type DivAttrs struct {
 
 // Add adds. Two bool operands give their disjunction.
 var Add = op.Define("add", op.Spec[AddAttrs]{
+	Differs: []op.Difference[AddAttrs]{
+		{Kind: op.Refuses, Text: "a number as alpha for bool", When: func(a AddAttrs, in []*array.Array) bool { return a.Alpha.Present() && in[0].DType() == array.Bool }},
+		{Kind: op.Extends, Text: "a bool as alpha, which counts as 0 or 1", When: func(a AddAttrs, _ []*array.Array) bool {
+			return a.Alpha.Present() && !a.Alpha.IsFloat() && !a.Alpha.IsInt()
+		}},
+	},
 	Doc: "add is x + alpha*other.", In: op.Args("x", "other?"), InPlace: true,
 	Promote: func(a AddAttrs, in []shape.Type) array.DType { return a.Other.Promote(op.Promote(in)) },
 	Expr: func(b *expr.Builder, a AddAttrs, x []expr.Value) []expr.Value {
@@ -88,6 +97,14 @@ func scaled(b *expr.Builder, d array.DType, f func(b *expr.Builder, x, y expr.Va
 
 // Sub subtracts.
 var Sub = op.Define("sub", op.Spec[SubAttrs]{
+	Differs: []op.Difference[SubAttrs]{
+		{Kind: op.Extends, Text: "a bool as alpha, which counts as 0 or 1", When: func(a SubAttrs, _ []*array.Array) bool {
+			return a.Alpha.Present() && !a.Alpha.IsFloat() && !a.Alpha.IsInt()
+		}},
+		{Kind: op.Extends, Text: "bool beside another type", When: func(a SubAttrs, in []*array.Array) bool {
+			return a.Other.Present() && !a.Other.IsFloat() && !a.Other.IsInt() || slices.ContainsFunc(in, func(x *array.Array) bool { return x != nil && x.DType() == array.Bool })
+		}},
+	},
 	Doc: "sub is x - alpha*other.", In: op.Args("x", "other?"), InPlace: true,
 	Promote: func(a SubAttrs, in []shape.Type) array.DType { return a.Other.Promote(op.Promote(in)) },
 	Expr: func(b *expr.Builder, a SubAttrs, x []expr.Value) []expr.Value {
@@ -122,9 +139,15 @@ var Mul = defineBinary("mul", binary[BinaryAttrs]{
 	},
 })
 
+func (a DivAttrs) number() (op.Scalar, bool) { return a.Other, a.Reverse }
+
 // Div divides: integers and bool are promoted to f32 unless a rounding mode is
 // given.
 var Div = op.Define("div", op.Spec[DivAttrs]{
+	Differs: []op.Difference[DivAttrs]{
+		extendsZero(DivAttrs.number),
+		refusesZero(DivAttrs.number),
+	},
 	Doc: "div is the true quotient x / other, or the quotient rounded by rounding_mode; rounded, integers by a zero in a tensor give 0, where PyTorch fails.", In: op.Args("x", "other?"), InPlace: true,
 	Promote: func(a DivAttrs, in []shape.Type) array.DType {
 		d := a.Other.Promote(op.Promote(in))
@@ -183,20 +206,34 @@ func divAttrs(mode string) func(op.Scalar, bool) any {
 // FloorDivide divides and rounds down.
 var FloorDivide = defineReversible("floor_divide", binary[ReversibleAttrs]{
 	doc: "floor_divide is the quotient x / other rounded down; integers by a zero in a tensor give 0, where PyTorch fails.",
-	on:  onNumbers, inPlace: true, f: (*expr.Builder).FloorDiv, check: divisor, bad: zeroDivisors,
+	differs: []op.Difference[ReversibleAttrs]{
+		extendsZero(ReversibleAttrs.number),
+		refusesZero(ReversibleAttrs.number),
+	},
+	on: onNumbers, inPlace: true, f: (*expr.Builder).FloorDiv, check: divisor, bad: zeroDivisors,
 })
 
 // Remainder is Python's x % other.
 var Remainder = defineReversible("remainder", binary[ReversibleAttrs]{
 	doc: "remainder is the remainder of floored division, with the sign of other; integers by a zero in a tensor give 0, where PyTorch fails.",
-	on:  onNumbers, inPlace: true, f: (*expr.Builder).Mod, check: divisor, bad: zeroDivisors,
+	differs: []op.Difference[ReversibleAttrs]{
+		extendsZero(ReversibleAttrs.number),
+		refusesZero(ReversibleAttrs.number),
+	},
+	on: onNumbers, inPlace: true, f: (*expr.Builder).Mod, check: divisor, bad: zeroDivisors,
 })
 
 // Fmod is C's fmod.
 var Fmod = defineReversible("fmod", binary[ReversibleAttrs]{
 	doc: "fmod is the remainder of truncated division, with the sign of x; integers by a zero in a tensor give 0, where PyTorch fails.",
-	on:  onNumbers, inPlace: true, f: (*expr.Builder).Rem, check: divisor, bad: zeroDivisors,
+	differs: []op.Difference[ReversibleAttrs]{
+		extendsZero(ReversibleAttrs.number),
+		refusesZero(ReversibleAttrs.number),
+	},
+	on: onNumbers, inPlace: true, f: (*expr.Builder).Rem, check: divisor, bad: zeroDivisors,
 })
+
+func (a ReversibleAttrs) number() (op.Scalar, bool) { return a.Other, a.Reverse }
 
 // divisor refuses to divide integers by a number that is 0 in their type.
 func divisor(a ReversibleAttrs, d array.DType) {
@@ -217,6 +254,11 @@ func zeroDivisors(g *op.Gen) []op.BadSample {
 // a number; in a tensor it gives 0 unless the base is 1 or -1.
 var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 	doc: "pow is x to the power other.", on: onNumbers, inPlace: true, f: power,
+	differs: []op.Difference[ReversibleAttrs]{
+		{Kind: op.Alters, Text: "-inf to the powers 0.5 and -0.5, given as numbers, is +inf and 0 as for all other powers that are no integers: PyTorch takes the square root", When: func(a ReversibleAttrs, _ []*array.Array) bool {
+			return !a.Reverse && math.Abs(a.Other.Float64()) == 0.5
+		}},
+	},
 	check: func(a ReversibleAttrs, d array.DType) {
 		if a.Other.IsInt() && !a.Reverse && d.IsInt() && a.Other.Int64() < 0 {
 			refuse(op.BadAttr, "integers to the negative power "+a.Other.String()+", expected a power of 0 or more", "cast x to a floating-point type")
@@ -269,9 +311,15 @@ func power(b *expr.Builder, l, r expr.Value) expr.Value {
 // Maximum is the larger operand; NaN if either is.
 var Maximum = defineBinary("maximum", binary[BinaryAttrs]{
 	doc: "maximum is the larger of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Max,
+	differs: []op.Difference[BinaryAttrs]{
+		{Kind: op.Extends, Text: "a number as other", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
+	},
 })
 
 // Minimum is the smaller operand; NaN if either is.
 var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 	doc: "minimum is the smaller of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Min,
+	differs: []op.Difference[BinaryAttrs]{
+		{Kind: op.Extends, Text: "a number as other", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
+	},
 })

@@ -21,6 +21,9 @@ type AttentionAttrs struct {
 // ScaledDotProductAttention is torch.nn.functional.scaled_dot_product_attention
 // without dropout. A row whose bool mask is false everywhere gives zeros.
 var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spec[AttentionAttrs]{
+	Differs: []op.Difference[AttentionAttrs]{
+		refusesMixed[AttentionAttrs](),
+	},
 	Doc: "scaled_dot_product_attention is softmax(q @ kᵀ · scale) @ v for q [...,L,E], k [...,S,E], v [...,S,V]; attn_mask [...,L,S] keeps where true, or is added.",
 	Ref: "Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762",
 	In:  op.Args("q", "k", "v", "attn_mask?"), Class: op.Contraction,

@@ -72,7 +72,9 @@ func bitwise(name, doc string, f func(b *expr.Builder, l, r expr.Value) expr.Val
 }
 
 func shift(name, doc string, f func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
-	return defineReversible(name, binary[ReversibleAttrs]{doc: doc, on: onIntegers, inPlace: true, f: f})
+	return defineReversible(name, binary[ReversibleAttrs]{doc: doc, on: onIntegers, inPlace: true, f: f, differs: []op.Difference[ReversibleAttrs]{
+		{Kind: op.Alters, Text: "shifts by a negative number or by the width and more are defined, as above: PyTorch leaves them to the processor"},
+	}})
 }
 
 // Bitwise operators on integers; all but the shifts take bool too.
@@ -94,6 +96,9 @@ type WhereAttrs struct {
 
 // Where selects by a bool condition; x and other are promoted to one type.
 var Where = op.Define("where", op.Spec[WhereAttrs]{
+	Differs: []op.Difference[WhereAttrs]{
+		{Kind: op.Refuses, Text: "a u8 as cond", When: func(_ WhereAttrs, in []*array.Array) bool { return in[0].DType() == array.U8 }},
+	},
 	Doc: "where is x where cond is true, else other.", In: op.Args("cond", "x", "other?"),
 	Infer: func(c *op.Infer, a WhereAttrs, in []shape.Type) (shape.Type, error) {
 		if err := requireBool("cond", in[0]); err != nil {
@@ -174,6 +179,10 @@ type MaskedFillAttrs struct {
 // MaskedFill overwrites the elements that a bool mask selects. The result has
 // x's element type, so that integers take no value with a fraction.
 var MaskedFill = op.Define("masked_fill", op.Spec[MaskedFillAttrs]{
+	Differs: []op.Difference[MaskedFillAttrs]{
+		refusesFraction("value", func(a MaskedFillAttrs) []op.Scalar { return []op.Scalar{a.Value} }),
+		{Kind: op.Refuses, Text: "a mask that is not bool", When: func(_ MaskedFillAttrs, in []*array.Array) bool { return in[1].DType() != array.Bool }},
+	},
 	Doc: "masked_fill is value where mask is true, else x.", In: op.Args("x", "mask"), InPlace: true,
 	Infer: func(c *op.Infer, a MaskedFillAttrs, in []shape.Type) (shape.Type, error) {
 		if err := requireBool("mask", in[1]); err != nil {

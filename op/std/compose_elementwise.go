@@ -20,6 +20,10 @@ func requireFloat(name string, t shape.Type) error {
 
 // Prelu has one slope, or one for each channel (dimension 1).
 var Prelu = op.Define("prelu", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+		{Kind: op.Refuses, Text: "a weight of several dimensions", When: func(_ op.None, in []*array.Array) bool { return in[1].Rank() > 1 }},
+	},
 	Doc: "prelu is x where x > 0, else weight * x, with one weight or one for each channel.",
 	Ref: "He, Zhang, Ren, Sun: Delving deep into rectifiers, arXiv:1502.01852", In: op.Args("x", "weight"), Class: op.Elementwise,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
@@ -141,6 +145,11 @@ type OneHotAttrs struct {
 // OneHot appends a dimension of classes. The number of classes must be given; an
 // index outside [0, NumClasses) gives zeros only, where PyTorch fails.
 var OneHot = op.Define("one_hot", op.Spec[OneHotAttrs]{
+	Differs: []op.Difference[OneHotAttrs]{
+		extendsIndices[OneHotAttrs](0),
+		{Kind: op.Extends, Text: "indices out of range, whose rows are zeros"},
+		{Kind: op.Refuses, Text: "a num_classes of -1, which PyTorch finds out from the values", When: func(a OneHotAttrs, _ []*array.Array) bool { return a.NumClasses.Is(-1) }},
+	},
 	Doc: "one_hot is 1 at the class that x names and 0 at the others, along a new last dimension, as i64.", In: op.Args("x"),
 	Infer: func(c *op.Infer, a OneHotAttrs, in []shape.Type) (shape.Type, error) {
 		if d := in[0].DType(); d != array.Invalid && !d.IsInt() {

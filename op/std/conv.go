@@ -48,8 +48,9 @@ var (
 
 func convNd(name string, n int) *op.Op {
 	return op.Define(name, op.Spec[ConvAttrs]{
-		Doc: name + " cross-correlates x [N,C,...] or [C,...] with the filters of weight [M,C/groups,...] over " + spatialText(n) + " and adds bias [M].",
-		In:  op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
+		Differs: []op.Difference[ConvAttrs]{refusesMixed[ConvAttrs](), refusesIntegers[ConvAttrs](), altersPadding[ConvAttrs](), extendsEmpty[ConvAttrs](), refusesNoKernel[ConvAttrs](n)},
+		Doc:     name + " cross-correlates x [N,C,...] or [C,...] with the filters of weight [M,C/groups,...] over " + spatialText(n) + " and adds bias [M].",
+		In:      op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
 		Infer: func(c *op.Infer, a ConvAttrs, in []shape.Type) (shape.Type, error) { return inferConv(c, n, a, in) },
 		Kernel: func(a ConvAttrs, in []shape.Type) kernel.Step {
 			s := &kernel.Conv{Stride: mustList(a.Stride, n, 1), Dilation: mustList(a.Dilation, n, 1), Groups: max(a.Groups, 1)}
@@ -69,8 +70,9 @@ func convNd(name string, n int) *op.Op {
 
 func convTransposeNd(name string, n int) *op.Op {
 	return op.Define(name, op.Spec[ConvTransposeAttrs]{
-		Doc: name + " is the gradient of a convolution over " + spatialText(n) + " with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...], bias [M].",
-		In:  op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
+		Differs: []op.Difference[ConvTransposeAttrs]{refusesMixed[ConvTransposeAttrs](), refusesIntegers[ConvTransposeAttrs](), extendsEmpty[ConvTransposeAttrs](), refusesNoKernel[ConvTransposeAttrs](n)},
+		Doc:     name + " is the gradient of a convolution over " + spatialText(n) + " with respect to its input: x [N,C,...] or [C,...], weight [C,M/groups,...], bias [M].",
+		In:      op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
 		Infer: func(c *op.Infer, a ConvTransposeAttrs, in []shape.Type) (shape.Type, error) {
 			return inferConvTranspose(c, n, a, in)
 		},

@@ -22,6 +22,11 @@ type EinsumAttrs struct {
 // Einsum is torch.einsum. Operands are contracted from left to right. The result
 // has memory of its own, also where PyTorch returns a view ("ii->i").
 var Einsum = op.Define("einsum", op.Spec[EinsumAttrs]{
+	Differs: []op.Difference[EinsumAttrs]{
+		refusesMixed[EinsumAttrs](),
+		departs[EinsumAttrs](op.Alters, "integers keep their type, where PyTorch has i64 if one is summed before they are multiplied", func(in []*array.Array) bool { return !floats(in...) }),
+		departs[EinsumAttrs](op.Extends, "integers but i64 that are summed before they are multiplied", func(in []*array.Array) bool { return !floats(in...) }),
+	},
 	Doc: "einsum sums products of the elements of the operands over the letters that the result of equation lacks.",
 	In:  op.Args("operands..."), Class: op.Contraction,
 	Infer: func(c *op.Infer, a EinsumAttrs, in []shape.Type) (shape.Type, error) {

@@ -154,6 +154,7 @@ type binary[A any] struct {
 	grad    gradient[A]
 	samples func(g *op.Gen) []op.Sample // more than the family's
 	bad     func(g *op.Gen) []op.BadSample
+	differs []op.Difference[A]
 }
 
 // refuses reports whether the operator takes no such attributes with operands of
@@ -203,7 +204,7 @@ func binaryOp[A any](name string, s binary[A], parts func(A) (other op.Scalar, r
 		return s.on.compute(other.Promote(op.Promote(in)))
 	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad, Promote: compute,
+		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad, Differs: s.differs, Promote: compute,
 		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			s.on.require(d)
@@ -254,6 +255,7 @@ type unary[A any] struct {
 	grad    gradient[A]
 	attrs   []A // attributes of the samples; nil means the zero value
 	wrong   []A // attributes that check refuses with BadAttr
+	differs []op.Difference[A]
 }
 
 func defineUnary[A any](name string, s unary[A]) *op.Op {
@@ -261,7 +263,7 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 		s.attrs = make([]A, 1)
 	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, InPlace: s.inPlace, Grad: s.grad,
+		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, InPlace: s.inPlace, Grad: s.grad, Differs: s.differs,
 		Promote: func(a A, in []shape.Type) array.DType {
 			d := op.Promote(in)
 			if s.promote != nil {

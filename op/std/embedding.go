@@ -58,6 +58,15 @@ var Embedding = op.Define("embedding", op.Spec[op.None]{
 
 // EmbeddingBag is torch.nn.functional.embedding_bag.
 var EmbeddingBag = op.Define("embedding_bag", op.Spec[EmbeddingBagAttrs]{
+	Differs: []op.Difference[EmbeddingBagAttrs]{
+		{Kind: op.Alters, Text: "include_last_offset means nothing for a matrix x, where PyTorch drops the last bag", When: func(a EmbeddingBagAttrs, in []*array.Array) bool { return a.IncludeLastOffset && in[0].Rank() == 2 }},
+		{Kind: op.Extends, Text: "include_last_offset for a matrix x without rows", When: func(a EmbeddingBagAttrs, in []*array.Array) bool {
+			return a.IncludeLastOffset && in[0].Rank() == 2 && in[0].Dim(0) == 0
+		}},
+		extendsEmpty[EmbeddingBagAttrs](),
+		refusesMixed[EmbeddingBagAttrs](),
+		{Kind: op.Refuses, Text: "indices out of range that belong to no bag", When: func(_ EmbeddingBagAttrs, in []*array.Array) bool { return in[0].Rank() == 1 }},
+	},
 	Doc: "embedding_bag reduces bags of rows of weight [V,E] that x names: each row of a matrix x, or the ranges of a vector x that begin at offsets.",
 	In:  op.Args("x", "weight", "offsets?", "per_sample_weights?"), Class: op.Reduction, Quant: op.QuantWeighted,
 	Infer: inferEmbeddingBag,

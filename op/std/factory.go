@@ -139,9 +139,10 @@ type FullLikeAttrs struct {
 
 // likeSpec is the record of an operator that takes from x only its type; its
 // expression does not read x, so that sizes need no attribute.
-func likeSpec[A any](doc string, full func(a A) FullLikeAttrs, samples []A) op.Spec[A] {
+func likeSpec[A any](doc string, full func(a A) FullLikeAttrs, samples []A, differs ...op.Difference[A]) op.Spec[A] {
 	return op.Spec[A]{
-		Doc: doc, In: op.Args("x"), Promote: uncast[A],
+		Differs: differs,
+		Doc:     doc, In: op.Args("x"), Promote: uncast[A],
 		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
 			f := full(a)
 			if !f.Value.Present() {
@@ -166,7 +167,10 @@ var (
 		func(a LikeAttrs) FullLikeAttrs { return FullLikeAttrs{op.Int(1), a.DType} }, likeSamples()))
 	FullLike = op.Define("full_like", likeSpec("full_like is a tensor of x's size and element type filled with value.",
 		func(a FullLikeAttrs) FullLikeAttrs { return a },
-		[]FullLikeAttrs{{Value: op.Float(2.5)}, {op.Int(-1), array.I8}, {Value: op.BoolScalar(true)}}))
+		[]FullLikeAttrs{{Value: op.Float(2.5)}, {op.Int(-1), array.I8}, {Value: op.BoolScalar(true)}},
+		op.Difference[FullLikeAttrs]{Kind: op.Refuses, Text: "an integer that a float type cannot hold, which is infinity in PyTorch", When: func(a FullLikeAttrs, in []*array.Array) bool {
+			return a.Value.IsInt() && orElse(a.DType, in[0].DType()).IsFloat()
+		}}))
 )
 
 // ArangeAttrs are the attributes of arange: Start, Start+Step, ... before End. A
@@ -246,6 +250,14 @@ type LinspaceAttrs struct {
 // Linspace counts from the nearer end, so that both ends are exact; f16 and bf16
 // are computed in f32, integers in f64.
 var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
+	Differs: []op.Difference[LinspaceAttrs]{
+		{Kind: op.Alters, Text: "ends that are not finite stay as they are, and what lies between follows from the nearer one", When: func(a LinspaceAttrs, _ []*array.Array) bool {
+			return (a.End-a.Start)-(a.End-a.Start) != 0
+		}},
+		{Kind: op.Refuses, Text: "negative ends for u8, which PyTorch takes modulo 256", When: func(a LinspaceAttrs, _ []*array.Array) bool {
+			return a.DType == array.U8 && (a.Start < 0 || a.End < 0)
+		}},
+	},
 	Doc: "linspace is a vector of steps evenly spaced numbers from start to end, both included.",
 	Infer: func(_ *op.Infer, a LinspaceAttrs, _ []shape.Type) (shape.Type, error) {
 		if a.Steps < 0 {
@@ -279,6 +291,9 @@ var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 		if a.Steps <= 1 {
 			return []expr.Value{b.Const(d, a.Start)}
 		}
+		if !d.IsFloat() { // the ends are integers before anything is computed
+			a.Start, a.End = math.Trunc(a.Start), math.Trunc(a.End)
+		}
 		step := b.Const(w, (a.End-a.Start)/float64(a.Steps-1))
 		i, last := b.Index(), b.ConstInt(array.I64, int64(a.Steps-1))
 		up := b.Add(b.Const(w, a.Start), b.Mul(b.Cast(i, w), step))
@@ -287,7 +302,7 @@ var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 	},
 	Samples: func(*op.Gen) []op.Sample {
 		return calls(LinspaceAttrs{0, 1, 5, 0}, LinspaceAttrs{-1, 1, 11, 0}, LinspaceAttrs{3, 3, 4, 0}, LinspaceAttrs{2, -2, 6, array.F64},
-			LinspaceAttrs{0, 1, 0, 0}, LinspaceAttrs{4, 9, 1, 0}, LinspaceAttrs{0, 10, 7, array.I64}, LinspaceAttrs{0, 1, 33, array.F16}, LinspaceAttrs{0, 1, 600, array.BF16})
+			LinspaceAttrs{0, 1, 0, 0}, LinspaceAttrs{4, 9, 1, 0}, LinspaceAttrs{0, 10, 7, array.I64}, LinspaceAttrs{0, 7.5, 7, array.I64}, LinspaceAttrs{-2.5, 2.5, 4, array.I16}, LinspaceAttrs{0, 1, 33, array.F16}, LinspaceAttrs{0, 1, 600, array.BF16})
 	},
 	Bad: func(*op.Gen) []op.BadSample {
 		return []op.BadSample{

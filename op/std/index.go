@@ -25,6 +25,9 @@ type ScatterReduceAttrs struct {
 
 // Gather reads elements whose position in one dimension a tensor names.
 var Gather = op.Define("gather", op.Spec[DimAttrs]{
+	Differs: []op.Difference[DimAttrs]{
+		extendsIndices[DimAttrs](1),
+	},
 	Doc: "gather reads, for every element of index, the element of x whose position in one dimension it names.", In: op.Args("x", "index"),
 	Class: op.Movement, Quant: op.QuantShared,
 	Infer: func(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
@@ -77,6 +80,9 @@ var ScatterReduce = scatterOp("scatter_reduce", "scatter_reduce combines the ele
 
 // IndexSelect takes the slices of a dimension that a vector names.
 var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
+	Differs: []op.Difference[DimAttrs]{
+		departs[DimAttrs](op.Refuses, "an index of no dimensions", func(in []*array.Array) bool { return in[1].Rank() == 0 }),
+	},
 	Doc: "index_select takes the slices of one dimension that the vector index names.", In: op.Args("x", "index"),
 	Class: op.Movement, Quant: op.QuantShared,
 	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
@@ -123,7 +129,7 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 // scatterOp defines an operator that writes src into x at what index names.
 func scatterOp[A any](name, doc string, how func(A) (dim int, reduce string, err error), good []A, noAxis A, bad ...A) *op.Op {
 	return op.Define(name, op.Spec[A]{
-		Doc: doc, In: op.Args("x", "index", "src"),
+		Doc: doc, In: op.Args("x", "index", "src"), Differs: []op.Difference[A]{extendsIndices[A](1)},
 		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			dim, reduce, err := how(a)
 			if err != nil {

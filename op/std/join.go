@@ -29,6 +29,9 @@ type RepeatInterleaveAttrs struct {
 
 // Cat joins tensors along a dimension that they have.
 var Cat = op.Define("cat", op.Spec[DimAttrs]{
+	Differs: []op.Difference[DimAttrs]{
+		refusesMixed[DimAttrs](),
+	},
 	Doc: "cat joins tensors along a dimension; all other sizes agree.", In: op.Args("tensors..."),
 	Class: op.Movement, Quant: op.QuantShared,
 	Infer: catRule,
@@ -45,6 +48,9 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 
 // Stack joins tensors along a new dimension.
 var Stack = op.Define("stack", op.Spec[DimAttrs]{
+	Differs: []op.Difference[DimAttrs]{
+		refusesMixed[DimAttrs](),
+	},
 	Doc: "stack joins tensors of one shape along a new dimension.", In: op.Args("tensors..."),
 	Class: op.Movement, Quant: op.QuantShared,
 	Infer: stackRule,
@@ -114,6 +120,9 @@ var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and 
 
 // RepeatInterleave repeats every index of a dimension in place.
 var RepeatInterleave = moveOp("repeat_interleave", "repeat_interleave repeats every index of a dimension in place.", op.Spec[RepeatInterleaveAttrs]{
+	Differs: []op.Difference[RepeatInterleaveAttrs]{
+		{Kind: op.Refuses, Text: "negative repeats of nothing", When: func(a RepeatInterleaveAttrs, in []*array.Array) bool { return a.Repeats < 0 && empty(in) }},
+	},
 	Infer: dimsRule(func(_ *op.Infer, a RepeatInterleaveAttrs, d shape.Dims) (shape.Dims, error) {
 		axis, err := realAxis(a.Dim, d.Len())
 		if err != nil {

@@ -12,6 +12,14 @@ import (
 //
 //	%y = call_function[linear](%x, %weight, %bias) : f32[N,10]
 var Linear = op.Define("linear", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+		refusesIntegers[op.None](),
+		{Kind: op.Refuses, Text: "a weight that is a vector", When: func(_ op.None, in []*array.Array) bool { return in[1].Rank() == 1 }},
+		{Kind: op.Refuses, Text: "a bias that is not a vector of all its elements, to which PyTorch stretches it", When: func(_ op.None, in []*array.Array) bool {
+			return len(in) > 2 && in[2] != nil && (in[2].Rank() != 1 || in[2].Len() == 1)
+		}},
+	},
 	Doc: "linear returns x @ weightᵀ + bias for a weight of shape [out,in].",
 	In:  op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
 	Infer:  inferLinear,

@@ -36,6 +36,9 @@ func (a AddmmAttrs) check(d array.DType) error {
 //
 //	%y = call_function[matmul](%a, %b) : f32[N,12]
 var Matmul = op.Define("matmul", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+	},
 	Doc: "matmul multiplies matrices: the last two dimensions of x and y, or vectors where they have one; leading dimensions broadcast.",
 	In:  op.Args("x", "y"), Class: op.Contraction, Quant: op.QuantReference,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return inferMatMul(c, in) },
@@ -49,6 +52,9 @@ var Matmul = op.Define("matmul", op.Spec[op.None]{
 
 // Bmm is torch.bmm.
 var Bmm = op.Define("bmm", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+	},
 	Doc: "bmm multiplies batches of matrices [B,M,K] and [B,K,N].",
 	In:  op.Args("x", "y"), Class: op.Contraction,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
@@ -72,6 +78,11 @@ var Bmm = op.Define("bmm", op.Spec[op.None]{
 
 // Addmm is torch.addmm.
 var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
+	Differs: []op.Difference[AddmmAttrs]{
+		refusesMixed[AddmmAttrs](),
+		{Kind: op.Alters, Text: "an alpha of 0 multiplies NaN and infinity, too, where PyTorch leaves the product out", When: func(a AddmmAttrs, _ []*array.Array) bool { return a.Alpha.Present() && a.Alpha.Float64() == 0 }},
+		refusesFraction("factor", func(a AddmmAttrs) []op.Scalar { return []op.Scalar{a.Alpha, a.Beta} }),
+	},
 	Doc: "addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to the product.",
 	In:  op.Args("x", "a", "b"), Class: op.Contraction,
 	Infer: func(c *op.Infer, a AddmmAttrs, in []shape.Type) (shape.Type, error) {
@@ -116,6 +127,9 @@ var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 
 // Outer is torch.outer.
 var Outer = op.Define("outer", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+	},
 	Doc: "outer returns the products of every element of the vector x with every element of the vector y.",
 	In:  op.Args("x", "y"), Class: op.Contraction,
 	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {

@@ -97,6 +97,9 @@ type FlipAttrs struct {
 
 // Slice takes a range of one dimension.
 var Slice = viewOp("slice", "slice takes the elements from start to stop, by step, of one dimension.", op.Spec[SliceAttrs]{
+	Differs: []op.Difference[SliceAttrs]{
+		{Kind: op.Extends, Text: "steps beyond what PyTorch counts with", When: func(a SliceAttrs, _ []*array.Array) bool { return a.Step >= 1<<61 }},
+	},
 	Infer: dimsRule(sliceDims),
 	Kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
@@ -182,6 +185,9 @@ var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions
 
 // Roll shifts elements around the end.
 var Roll = moveOp("roll", "roll shifts the elements along dimensions, around the end.", op.Spec[RollAttrs]{
+	Differs: []op.Difference[RollAttrs]{
+		{Kind: op.Refuses, Text: "a dimension named twice", When: func(a RollAttrs, _ []*array.Array) bool { return a.Dims.Len() > 1 }},
+	},
 	Infer: dimsRule(func(_ *op.Infer, a RollAttrs, d shape.Dims) (shape.Dims, error) {
 		want := a.Dims.Len()
 		if want == 0 {

@@ -47,6 +47,15 @@ type InstanceNormAttrs struct {
 //
 //	%y = call_function[batch_norm](%x, %mean, %var, %w, %b) {eps=1e-05} : f32[N,64,56,56]
 var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
+	Differs: []op.Difference[BatchNormAttrs]{
+		{Kind: op.Extends, Text: "running statistics that are missing outside training, for which those of x stand", When: func(a BatchNormAttrs, in []*array.Array) bool {
+			return !a.Training && (len(in) < 3 || in[1] == nil || in[2] == nil)
+		}},
+		refusesMixed[BatchNormAttrs](),
+		extendsEmpty[BatchNormAttrs](),
+		refusesEps(func(a BatchNormAttrs) float64 { return a.Eps }),
+		altersFactors[BatchNormAttrs](),
+	},
 	Doc: "batch_norm normalises each channel of x [N,C,...] with the running statistics, or with those of x in training or without running ones.",
 	Ref: "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
 	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
@@ -70,6 +79,12 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 
 // BatchNormInference is batch_norm with given statistics, none of them absent.
 var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
+	Differs: []op.Difference[EpsAttrs]{
+		refusesMixed[EpsAttrs](),
+		extendsEmpty[EpsAttrs](),
+		refusesEps(func(a EpsAttrs) float64 { return a.Eps }),
+		altersFactors[EpsAttrs](),
+	},
 	Doc: "batch_norm_inference is (x-mean)/sqrt(var+eps)·weight + bias for each channel of x [N,C,...].",
 	In:  op.Args("x", "mean", "var", "weight?", "bias?"),
 	Infer: func(c *op.Infer, a EpsAttrs, in []shape.Type) (shape.Type, error) {
@@ -118,6 +133,12 @@ var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 
 // LayerNorm is torch.nn.functional.layer_norm.
 var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
+	Differs: []op.Difference[LayerNormAttrs]{
+		refusesMixed[LayerNormAttrs](),
+		refusesEps(func(a LayerNormAttrs) float64 { return a.Eps }),
+		altersFactors[LayerNormAttrs](),
+		extendsParameters[LayerNormAttrs](),
+	},
 	Doc: "layer_norm normalises x over its last dimensions, normalized_shape, by their mean and biased variance.",
 	Ref: "Ba, Kiros and Hinton, Layer Normalization, 2016, arXiv:1607.06450",
 	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
@@ -134,6 +155,11 @@ var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 
 // RmsNorm is torch.nn.functional.rms_norm.
 var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
+	Differs: []op.Difference[LayerNormAttrs]{
+		refusesMixed[LayerNormAttrs](),
+		refusesEps(func(a LayerNormAttrs) float64 { return a.Eps }),
+		departs[LayerNormAttrs](op.Alters, "the result is of the type of x beside a wider weight, too", mixed),
+	},
 	Doc: "rms_norm divides x by the root mean square over its last dimensions, normalized_shape.",
 	Ref: "Zhang and Sennrich, Root Mean Square Layer Normalization, 2019, arXiv:1910.07467",
 	In:  op.Args("x", "weight?"), Class: op.Reduction,
@@ -150,6 +176,13 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 
 // GroupNorm is torch.nn.functional.group_norm.
 var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
+	Differs: []op.Difference[GroupNormAttrs]{
+		refusesMixed[GroupNormAttrs](),
+		refusesEps(func(a GroupNormAttrs) float64 { return a.Eps }),
+		altersFactors[GroupNormAttrs](),
+		{Kind: op.Extends, Text: "a num_groups of 0", When: func(a GroupNormAttrs, _ []*array.Array) bool { return a.NumGroups == 0 }},
+		extendsParameters[GroupNormAttrs](),
+	},
 	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions; num_groups of 0 is a group for each channel.",
 	Ref: "Wu and He, Group Normalization, 2018, arXiv:1803.08494",
 	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
@@ -173,6 +206,20 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 // InstanceNorm is torch.nn.functional.instance_norm without the update of the
 // running statistics.
 var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
+	Differs: []op.Difference[InstanceNormAttrs]{
+		{Kind: op.Extends, Text: "running statistics that are missing though asked for, for which those of the instance stand", When: func(a InstanceNormAttrs, in []*array.Array) bool {
+			return a.UseRunningStats && (len(in) < 3 || in[1] == nil || in[2] == nil)
+		}},
+		refusesMixed[InstanceNormAttrs](),
+		departs[InstanceNormAttrs](op.Extends, "instances of one element, whose deviation is 0", func(in []*array.Array) bool {
+			return in[0].Rank() > 2 && in[0].Len() == in[0].Dim(0)*in[0].Dim(1)
+		}),
+		departs[InstanceNormAttrs](op.Refuses, "an x of two dimensions", func(in []*array.Array) bool { return in[0].Rank() == 2 }),
+		extendsEmpty[InstanceNormAttrs](),
+		refusesEps(func(a InstanceNormAttrs) float64 { return a.Eps }),
+		altersFactors[InstanceNormAttrs](),
+		extendsParameters[InstanceNormAttrs](),
+	},
 	Doc: "instance_norm normalises each channel of each instance of x [N,C,...] by its own statistics, or by the running ones.",
 	Ref: "Ulyanov, Vedaldi and Lempitsky, Instance Normalization, 2016, arXiv:1607.08022",
 	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"), Class: op.Reduction,

@@ -27,6 +27,9 @@ type NormalizeAttrs struct {
 
 // LocalResponseNorm is torch.nn.functional.local_response_norm.
 var LocalResponseNorm = op.Define("local_response_norm", op.Spec[LocalResponseNormAttrs]{
+	Differs: []op.Difference[LocalResponseNormAttrs]{
+		refusesIntegers[LocalResponseNormAttrs](),
+	},
 	Doc: "local_response_norm divides x [N,C,...] by (k + alpha·m)^beta, m being the mean of the squares of size neighbouring channels, with zeros beyond the ends.",
 	Ref: "Krizhevsky, Sutskever and Hinton, ImageNet Classification with Deep Convolutional Neural Networks, 2012",
 	In:  op.Args("x"), Class: op.Reduction,
@@ -91,6 +94,10 @@ func localResponseNorm(b op.Builder, a LocalResponseNormAttrs, in []op.Value) op
 
 // Normalize is torch.nn.functional.normalize.
 var Normalize = op.Define("normalize", op.Spec[NormalizeAttrs]{
+	Differs: []op.Difference[NormalizeAttrs]{
+		refusesEps(func(a NormalizeAttrs) float64 { return a.Eps }),
+		altersPower(func(a NormalizeAttrs) float64 { return a.P }),
+	},
 	Doc: "normalize divides x by its p-norm along a dimension, or by eps where that is greater.",
 	In:  op.Args("x"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a NormalizeAttrs, in []shape.Type) (shape.Type, error) {

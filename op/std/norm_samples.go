@@ -115,7 +115,7 @@ func groupNormBad(g *op.Gen) []op.BadSample {
 	in := groupNormSamples(g)[0].In
 	bad := channelBad(g, in, 1, func(eps float64) any { return GroupNormAttrs{NumGroups: 2, Eps: eps} })
 	return append(bad,
-		op.BadSample{Name: "negative groups", Attrs: GroupNormAttrs{NumGroups: -1, Eps: 1e-5}, In: in, Code: op.BadAttr},
+		op.BadSample{Name: "negative groups", Attrs: GroupNormAttrs{NumGroups: -2, Eps: 1e-5}, In: in, Code: op.BadAttr},
 		op.BadSample{Name: "groups", Attrs: GroupNormAttrs{NumGroups: 3, Eps: 1e-5}, In: in, Code: op.SizeMismatch})
 }
 

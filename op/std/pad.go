@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -66,6 +67,13 @@ type FoldAttrs struct {
 
 // Pad puts elements around a tensor or crops it.
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
+	Differs: []op.Difference[PadAttrs]{
+		extendsEmpty[PadAttrs](),
+		{Kind: op.Alters, Text: "circular repeats all of x where the other end of the dimension is cropped, PyTorch what is left of it", When: func(a PadAttrs, _ []*array.Array) bool {
+			return a.Mode == "circular" && slices.ContainsFunc(a.Pad.Slice(), func(n int) bool { return n < 0 })
+		}},
+		{Kind: op.Extends, Text: "the modes but constant for every rank and element type, as many dimensions, and none", When: func(a PadAttrs, _ []*array.Array) bool { return a.Mode != "" && a.Mode != "constant" }},
+	},
 	Infer: func(c *op.Infer, a PadAttrs, in []shape.Type) (shape.Type, error) {
 		if a.mode() == "constant" {
 			if err := checkFits("value", in[0].DType(), op.Float(a.Value)); err != nil {
@@ -135,6 +143,9 @@ var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, 
 
 // PixelUnshuffle moves space into channels: the inverse of pixel_shuffle.
 var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].", op.Spec[PixelUnshuffleAttrs]{
+	Differs: []op.Difference[PixelUnshuffleAttrs]{
+		departs[PixelUnshuffleAttrs](op.Alters, "operands without elements have the sizes of any other, where PyTorch returns them as they are", empty),
+	},
 	Infer: dimsRule(func(c *op.Infer, a PixelUnshuffleAttrs, d shape.Dims) (shape.Dims, error) {
 		r := a.DownscaleFactor
 		if err := checkPixels("downscale_factor", r, d.Len()); err != nil {
@@ -174,6 +185,10 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 
 // Unfold turns windows of images into columns.
 var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into columns.", op.Spec[UnfoldAttrs]{
+	Differs: []op.Difference[UnfoldAttrs]{
+		extendsIntegers[UnfoldAttrs](),
+		extendsEmpty[UnfoldAttrs](),
+	},
 	Infer: unfoldRule,
 	Kernel: func(a UnfoldAttrs, _ []shape.Type) kernel.Step {
 		return &kernel.Unfold{Kernel: mustList(a.KernelSize, 2, 0), Dilation: mustList(a.Dilation, 2, 1),
@@ -200,6 +215,10 @@ var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into c
 
 // Fold adds columns of windows back into images: the adjoint of unfold.
 var Fold = op.Define("fold", op.Spec[FoldAttrs]{
+	Differs: []op.Difference[FoldAttrs]{
+		extendsIntegers[FoldAttrs](),
+		extendsEmpty[FoldAttrs](),
+	},
 	Doc: "fold adds the columns of sliding windows back into images.", In: op.Args("x"),
 	Infer: foldRule,
 	Kernel: func(a FoldAttrs, _ []shape.Type) kernel.Step {

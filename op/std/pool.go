@@ -73,6 +73,9 @@ var (
 
 func maxPoolNd(name string, n int, withIndices bool) *op.Op {
 	s := op.Spec[MaxPoolAttrs]{
+		Differs: []op.Difference[MaxPoolAttrs]{extendsIntegers[MaxPoolAttrs](), extendsEmpty[MaxPoolAttrs](),
+			{Kind: op.Refuses, Text: "an x smaller than the kernel, of which PyTorch's max_pool1d makes no windows", When: func(MaxPoolAttrs, []*array.Array) bool { return n == 1 && !withIndices }},
+			{Kind: op.Extends, Text: "a padding up to half of the kernel with its dilation, as PyTorch does since 2.1", When: func(a MaxPoolAttrs, _ []*array.Array) bool { return a.Dilation.Len() > 0 }}},
 		Doc: name + " takes the maximum of every window over " + spatialText(n) + ".",
 		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
 		Infer: func(c *op.Infer, a MaxPoolAttrs, in []shape.Type) (shape.Type, error) {
@@ -102,8 +105,9 @@ var valuesAndIndices = []string{"values", "indices"}
 
 func avgPoolNd(name string, n int) *op.Op {
 	return op.Define(name, op.Spec[AvgPoolAttrs]{
-		Doc: name + " takes the mean of every window over " + spatialText(n) + ".",
-		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
+		Differs: avgPoolDiffers(n),
+		Doc:     name + " takes the mean of every window over " + spatialText(n) + ".",
+		In:      op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
 		Infer: func(c *op.Infer, a AvgPoolAttrs, in []shape.Type) (shape.Type, error) {
 			if d := in[0].DType(); d != array.Invalid && d != array.I64 && !d.IsFloat() {
 				return shape.Type{}, notFloat("x", d)
@@ -130,8 +134,9 @@ func adaptivePoolNd(name string, n int, greatest, withIndices bool) *op.Op {
 		what = "maximum"
 	}
 	s := op.Spec[AdaptivePoolAttrs]{
-		Doc: name + " takes the " + what + " of windows chosen so that the result has output_size over " + spatialText(n) + ".",
-		In:  op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
+		Differs: adaptivePoolDiffers(n),
+		Doc:     name + " takes the " + what + " of windows chosen so that the result has output_size over " + spatialText(n) + ".",
+		In:      op.Args("x"), Class: op.Reduction, Quant: op.QuantShared,
 		Infer: func(c *op.Infer, a AdaptivePoolAttrs, in []shape.Type) (shape.Type, error) {
 			t, err := inferAdaptive(c, n, a, in)
 			return poolResult(t, err, withIndices)

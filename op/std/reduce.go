@@ -43,9 +43,9 @@ type MinMaxAttrs struct {
 // The reductions that arithmetic defines. Floats accumulate in float64.
 var (
 	// Sum adds elements; sums of integers and bools are i64.
-	Sum = reduceOp("sum", "sum adds the elements of the reduced dimensions; integers and bools give i64.", sumType)
+	Sum = reduceOp("sum", "sum adds the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType)
 	// Prod multiplies elements; products of integers and bools are i64.
-	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType)
+	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims)
 	// Mean averages floats.
 	Mean = reduceOp("mean", "mean averages the elements of the reduced dimensions.", meanType)
 	// Amax takes the greatest element; NaN wins.
@@ -53,9 +53,15 @@ var (
 	// Amin takes the least element; NaN wins.
 	Amin = reduceOp("amin", "amin takes the least element of the reduced dimensions; NaN wins.", sameType)
 	// All tells whether every element differs from zero.
-	All = reduceOp("all", "all tells whether every element of the reduced dimensions differs from zero.", boolType)
+	All = reduceOp("all", "all tells whether every element of the reduced dimensions differs from zero.", boolType, altersBytes)
 	// Any tells whether some element differs from zero.
-	Any = reduceOp("any", "any tells whether some element of the reduced dimensions differs from zero.", boolType)
+	Any = reduceOp("any", "any tells whether some element of the reduced dimensions differs from zero.", boolType, altersBytes)
+)
+
+var (
+	refusesDType = refusesSums(func(a ReduceAttrs) array.DType { return a.DType })
+	extendsDims  = op.Difference[ReduceAttrs]{Kind: op.Extends, Text: "several dimensions at once", When: func(a ReduceAttrs, _ []*array.Array) bool { return a.Dim.Len() > 1 }}
+	altersBytes  = departs[ReduceAttrs](op.Alters, "the result is bool for u8, too, where PyTorch has u8", func(in []*array.Array) bool { return in[0].DType() == array.U8 })
 )
 
 // Max takes the greatest of all elements.
@@ -108,14 +114,14 @@ func (a VarAttrs) correction() float64 {
 }
 
 // reduceOp defines a reduction over any set of dimensions.
-func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array.DType, error)) *op.Op {
+func reduceOp(name, doc string, result func(a ReduceAttrs, d array.DType) (array.DType, error), differs ...op.Difference[ReduceAttrs]) *op.Op {
 	kind := map[string]string{"amax": "max", "amin": "min"}[name]
 	ordered := kind != ""
 	if !ordered {
 		kind = name
 	}
 	return op.Define(name, op.Spec[ReduceAttrs]{
-		Doc: doc, In: op.Args("x"), Class: op.Reduction,
+		Doc: doc, In: op.Args("x"), Class: op.Reduction, Differs: differs,
 		Infer: func(c *op.Infer, a ReduceAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := result(a, in[0].DType())
 			if err != nil {
@@ -186,7 +192,8 @@ func minMaxOp(kind, doc string) *op.Op {
 // argOp defines argmax and argmin.
 func argOp(name, doc string) *op.Op {
 	return op.Define(name, op.Spec[ArgAttrs]{
-		Doc: doc, In: op.Args("x"), Class: op.Reduction,
+		Differs: []op.Difference[ArgAttrs]{departs[ArgAttrs](op.Extends, "bool", func(in []*array.Array) bool { return in[0].DType() == array.Bool })},
+		Doc:     doc, In: op.Args("x"), Class: op.Reduction,
 		Infer: func(c *op.Infer, a ArgAttrs, in []shape.Type) (shape.Type, error) {
 			if a.Dim.Len() > 1 {
 				return shape.Type{}, diag.New(op.BadAttr, "dim "+a.Dim.String()+" names "+strconv.Itoa(a.Dim.Len())+" axes, expected at most one")

@@ -66,6 +66,10 @@ var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 // Norm is the p-norm of vectors. Powers are taken and added in f32 (f64 for
 // f64), so that a norm whose p-th power leaves its range is infinite.
 var Norm = op.Define("norm", op.Spec[NormAttrs]{
+	Differs: []op.Difference[NormAttrs]{
+		altersPower(NormAttrs.order),
+		departs[NormAttrs](op.Extends, "negative orders of nothing, which are 0 or infinite as the sum says", empty),
+	},
 	Doc: "norm is the p-norm over dimensions, the Euclidean one unless p says otherwise.", In: op.Args("x"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a NormAttrs, in []shape.Type) (shape.Type, error) {
 		if err := needFloat(in[0].DType()); err != nil {

@@ -38,6 +38,12 @@ type RnnAttrs struct {
 //
 //	%y = call_function[lstm](%x, %h0, %c0, %w_ih, %w_hh, %b_ih, %b_hh) : (f32[T,N,H], f32[1,N,H], f32[1,N,H])
 var Lstm = op.Define("lstm", op.Spec[LstmAttrs]{
+	Differs: []op.Difference[LstmAttrs]{
+		refusesMixed[LstmAttrs](),
+		refusesStretched[LstmAttrs](4),
+		extendsEmpty[LstmAttrs](),
+		refusesIntegers[LstmAttrs](),
+	},
 	Doc: "lstm runs layers of long short-term memory over a sequence; gates are in the order input, forget, cell, output.",
 	Ref: "Hochreiter and Schmidhuber, Long Short-Term Memory, 1997",
 	In:  op.Args("x", "h0?", "c0?", "weights..."), Class: op.Contraction, Quant: op.QuantWeighted,
@@ -61,6 +67,12 @@ var Lstm = op.Define("lstm", op.Spec[LstmAttrs]{
 
 // Gru is what torch.nn.GRU computes, without dropout; operands as of lstm.
 var Gru = op.Define("gru", op.Spec[GruAttrs]{
+	Differs: []op.Difference[GruAttrs]{
+		refusesMixed[GruAttrs](),
+		refusesStretched[GruAttrs](3),
+		extendsEmpty[GruAttrs](),
+		refusesIntegers[GruAttrs](),
+	},
 	Doc: "gru runs layers of gated recurrent units over a sequence; gates are in the order reset, update, new.",
 	Ref: "Cho et al., Learning Phrase Representations using RNN Encoder-Decoder, 2014, arXiv:1406.1078",
 	In:  op.Args("x", "h0?", "weights..."), Class: op.Contraction, Quant: op.QuantWeighted,
@@ -82,6 +94,12 @@ var Gru = op.Define("gru", op.Spec[GruAttrs]{
 
 // Rnn is what torch.nn.RNN computes, without dropout; operands as of gru.
 var Rnn = op.Define("rnn", op.Spec[RnnAttrs]{
+	Differs: []op.Difference[RnnAttrs]{
+		refusesMixed[RnnAttrs](),
+		refusesStretched[RnnAttrs](1),
+		extendsEmpty[RnnAttrs](),
+		refusesIntegers[RnnAttrs](),
+	},
 	Doc: "rnn runs layers of h' = f(w_ih·x + b_ih + w_hh·h + b_hh) over a sequence.",
 	Ref: "Elman, Finding Structure in Time, 1990",
 	In:  op.Args("x", "h0?", "weights..."), Class: op.Contraction, Quant: op.QuantWeighted,

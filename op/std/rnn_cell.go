@@ -18,6 +18,10 @@ type RnnCellAttrs struct {
 // LstmGates is the elementwise part of an LSTM cell, of several results. The gates
 // of an f16 or bf16 state may be f32.
 var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+		refusesIntegers[op.None](),
+	},
 	Doc:     "lstm_gates returns the states h' = sigmoid(o)·tanh(c') and c' = sigmoid(f)·c + sigmoid(i)·tanh(g) of an LSTM cell.",
 	In:      op.Args("i", "f", "g", "o", "c"),
 	Results: []string{"h", "c"}, Promote: uncast[op.None],
@@ -78,6 +82,11 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 
 // LstmCell is one step of lstm, as torch.nn.LSTMCell.
 var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+		refusesStretched[op.None](4),
+		refusesIntegers[op.None](),
+	},
 	Doc: "lstm_cell is one step of an LSTM for x [N,I] or [I] and states [N,H] or [H].",
 	In:  op.Args("x", "h", "c", "weight_ih", "weight_hh", "bias_ih?", "bias_hh?"), Class: op.Contraction,
 	Results: []string{"h", "c"},
@@ -97,6 +106,11 @@ var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
 
 // GruCell is one step of gru, as torch.nn.GRUCell.
 var GruCell = op.Define("gru_cell", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		refusesMixed[op.None](),
+		refusesStretched[op.None](3),
+		refusesIntegers[op.None](),
+	},
 	Doc: "gru_cell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].",
 	In:  op.Args("x", "h", "weight_ih", "weight_hh", "bias_ih?", "bias_hh?"), Class: op.Contraction,
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
@@ -117,6 +131,11 @@ var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 
 // RnnCell is one step of rnn, as torch.nn.RNNCell.
 var RnnCell = op.Define("rnn_cell", op.Spec[RnnCellAttrs]{
+	Differs: []op.Difference[RnnCellAttrs]{
+		refusesMixed[RnnCellAttrs](),
+		refusesStretched[RnnCellAttrs](1),
+		refusesIntegers[RnnCellAttrs](),
+	},
 	Doc: "rnn_cell is one step of a plain recurrent network for x [N,I] or [I] and a state [N,H] or [H].",
 	In:  op.Args("x", "h", "weight_ih", "weight_hh", "bias_ih?", "bias_hh?"), Class: op.Contraction,
 	Infer: func(c *op.Infer, a RnnCellAttrs, in []shape.Type) (shape.Type, error) {

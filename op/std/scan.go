@@ -23,7 +23,8 @@ var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimensio
 // scanOp defines a running reduction.
 func scanOp(name, doc string) *op.Op {
 	return op.Define(name, op.Spec[ScanAttrs]{
-		Doc: doc, In: op.Args("x"),
+		Differs: []op.Difference[ScanAttrs]{refusesSums(func(a ScanAttrs) array.DType { return a.DType })},
+		Doc:     doc, In: op.Args("x"),
 		Infer: func(_ *op.Infer, a ScanAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := sumType(ReduceAttrs{DType: a.DType}, in[0].DType())
 			if err != nil {

@@ -24,6 +24,7 @@ var Softmin = op.Define("softmin", softminSpec())
 func softmaxSpec(doc string, step func(dim int) kernel.Step) op.Spec[DimAttrs] {
 	s := op.Spec[DimAttrs]{
 		Doc: doc, In: op.Args("x"), Class: op.Reduction, Quant: op.QuantFixed,
+		Differs: []op.Difference[DimAttrs]{refusesIntegers[DimAttrs]()},
 		Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := sameFloat([]string{"x"}, in)
 			if err != nil {

@@ -78,6 +78,9 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 
 // Chunk cuts a dimension into pieces of about one size.
 var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, but for a shorter last one.", op.Spec[ChunkAttrs]{
+	Differs: []op.Difference[ChunkAttrs]{
+		{Kind: op.Refuses, Text: "a size that makes fewer chunks than asked for, of which PyTorch returns as many as there are"},
+	},
 	Count: func(a ChunkAttrs) int { return a.Chunks },
 	Infer: piecesRule(chunkSizes, func(a ChunkAttrs) int { return a.Dim }, false),
 	Kernel: func(a ChunkAttrs, in []shape.Type) kernel.Step {

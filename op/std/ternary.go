@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
@@ -16,6 +17,12 @@ type LerpAttrs struct {
 
 // Lerp interpolates from the nearer end, so that weight 1 gives end exactly.
 var Lerp = op.Define("lerp", op.Spec[LerpAttrs]{
+	Differs: []op.Difference[LerpAttrs]{
+		{Kind: op.Alters, Text: "a weight of -0.5 and less counts from end, too, as in PyTorch since 2.0, which shows where the operands are not finite", When: func(a LerpAttrs, in []*array.Array) bool {
+			return slices.ContainsFunc(in, huge)
+		}},
+		departs[LerpAttrs](op.Extends, "operands of different element types, which are promoted", mixed),
+	},
 	Doc: "lerp is x + weight * (end - x), the linear interpolation from x to end.", In: op.Args("x", "end", "weight?"), InPlace: true,
 	Expr: func(b *expr.Builder, a LerpAttrs, x []expr.Value) []expr.Value {
 		d := x[0].DType()
@@ -70,7 +77,8 @@ type AddcAttrs struct {
 // what overflows follows from that.
 func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) expr.Value) *op.Op {
 	return op.Define(name, op.Spec[AddcAttrs]{
-		Doc: doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,
+		Differs: []op.Difference[AddcAttrs]{refusesFraction("value", func(a AddcAttrs) []op.Scalar { return []op.Scalar{a.Value} })},
+		Doc:     doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,
 		Expr: func(b *expr.Builder, a AddcAttrs, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			on.require(d)

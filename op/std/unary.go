@@ -9,8 +9,8 @@ import (
 )
 
 // arithmetic defines an operator on numbers that keeps the element type.
-func arithmetic(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value) *op.Op {
-	return defineUnary(name, unary[op.None]{doc: doc, on: onNumbers, inPlace: true, f: plain(f)})
+func arithmetic(name, doc string, f func(b *expr.Builder, x expr.Value) expr.Value, differs ...op.Difference[op.None]) *op.Op {
+	return defineUnary(name, unary[op.None]{doc: doc, on: onNumbers, inPlace: true, f: plain(f), differs: differs})
 }
 
 // function defines a float function; integers and bool are promoted to f32.
@@ -39,8 +39,9 @@ func classify(name, doc string, ofInt bool, f func(b *expr.Builder, x expr.Value
 var (
 	Neg    = arithmetic("neg", "neg is -x; the least integer stays as it is.", (*expr.Builder).Neg)
 	Abs    = arithmetic("abs", "abs is the absolute value; the least integer stays as it is.", (*expr.Builder).Abs)
-	Square = arithmetic("square", "square is x * x.", func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, x) })
-	Sign   = defineUnary("sign", unary[op.None]{
+	Square = arithmetic("square", "square is x * x.", func(b *expr.Builder, x expr.Value) expr.Value { return b.Mul(x, x) },
+		departs[op.None](op.Refuses, "bool", func(in []*array.Array) bool { return in[0].DType() == array.Bool }))
+	Sign = defineUnary("sign", unary[op.None]{
 		doc: "sign is -1, 0 or 1, and 0 for NaN.", on: onAny, inPlace: true,
 		f: func(b *expr.Builder, _ op.None, x expr.Value) expr.Value {
 			if x.DType() == array.Bool {
@@ -97,6 +98,14 @@ type ClampAttrs struct {
 // and a bound that is NaN makes every element NaN. A float bound promotes integers.
 var Clamp = defineUnary("clamp", unary[ClampAttrs]{
 	doc: "clamp is min(max(x, min), max).", on: onAny, inPlace: true, quant: op.QuantShared,
+	differs: []op.Difference[ClampAttrs]{
+		{Kind: op.Refuses, Text: "an integer bound that a float type cannot hold, which is infinity in PyTorch", When: func(a ClampAttrs, in []*array.Array) bool {
+			return in[0].DType().IsFloat() && (a.Min.IsInt() || a.Max.IsInt())
+		}},
+		{Kind: op.Alters, Text: "a bound that is NaN makes every element NaN, also the only one, which PyTorch ignores", When: func(a ClampAttrs, _ []*array.Array) bool {
+			return math.IsNaN(a.Min.Float64()) || math.IsNaN(a.Max.Float64())
+		}},
+	},
 	promote: func(a ClampAttrs, d array.DType) array.DType { return a.Max.Promote(a.Min.Promote(d)) },
 	check: func(a ClampAttrs, d array.DType) {
 		if !a.Min.Present() && !a.Max.Present() {
@@ -127,6 +136,9 @@ type CastAttrs struct {
 // saturate and map NaN to 0; integers keep the low bits; to bool is x != 0.
 var Cast = defineUnary("cast", unary[CastAttrs]{
 	doc: "cast converts x to the element type dtype.", on: onAny, toBool: true, // the result's type is f's
+	differs: []op.Difference[CastAttrs]{
+		{Kind: op.Alters, Text: "floats that an integer type cannot hold saturate and NaN is 0: PyTorch leaves them to the processor", When: func(a CastAttrs, in []*array.Array) bool { return in[0].DType().IsFloat() && a.DType.IsInt() }},
+	},
 	check: func(a CastAttrs, _ array.DType) {
 		if a.DType.Size() == 0 {
 			refuse(op.BadAttr, "dtype is not given, expected an element type", "give one")

@@ -127,13 +127,31 @@ func (c *cell) terms(t reg.VecVirtual) (z, s reg.VecVirtual) {
 	return p, n
 }
 
+// unlessLess returns v, and 0 where t is less than a constant: what a closed gate
+// lets through of a huge state is nothing, and of an infinite one NaN.
+func (c *cell) unlessLess(v, t reg.VecVirtual, i int) reg.VecVirtual {
+	const notLess = 0x15
+	if c.Wide() {
+		m := c.K()
+		c.VCMPPS(U8(notLess), c.held[i], t, m)
+		d := c.vec()
+		c.VMOVAPS_Z(v, m, d)
+		return d
+	}
+	m := c.vec()
+	c.VCMPPS(U8(notLess), c.k(i), t, m)
+	return c.three(c.VANDPS, m, v)
+}
+
 // sigmoid returns the numerator and the denominator of 1/(1+e^-x), which is
 // e^x/(1+e^x) where x is below zero, so that nothing overflows.
 func (c *cell) sigmoid(x reg.VecVirtual) (num, den reg.VecVirtual) {
-	z, s := c.terms(c.atLeast(c.or(x, c.k(kSign)), kSigmoidLeast))
+	t := c.or(x, c.k(kSign))
+	z, s := c.terms(c.atLeast(t, kSigmoidLeast))
 	e := c.vec()
 	c.VMOVAPS(z, e)
 	c.VFMADD213PS(s, s, e) // s·z + s
+	e = c.unlessLess(e, t, kSigmoidLeast)
 	den = c.add(e, c.k(kOne))
 	num = c.vec()
 	if c.Wide() {

@@ -1,0 +1,142 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Call is one call of an operator, known by its Key.
+type Call struct {
+	Op  *op.Op
+	Key string
+	op.Sample
+}
+
+// String describes the call in one line.
+func (c Call) String() string {
+	s := c.Key + " " + c.Op.Codec().Print(c.Attrs)
+	for i, a := range c.In {
+		if i > 0 {
+			s += ","
+		}
+		if a == nil {
+			s += " absent"
+			continue
+		}
+		s += " " + array.Describe(a.DType(), a.Shape())
+	}
+	return s
+}
+
+// Samples returns the samples of all records.
+func Samples() (all []Call) {
+	for _, o := range Ops() {
+		for i, s := range o.Samples() {
+			all = append(all, Call{o, Key(o, i), s})
+		}
+	}
+	return all
+}
+
+// entry is a call in samples.json.
+type entry struct {
+	Op, Class, Key, Name, Fingerprint string
+	Attrs                             map[string]any
+	In                                []*string // names in inputs.safetensors, null for absent operands
+}
+
+// Dump writes calls to a folder, for oracle.py: samples.json lists them,
+// inputs.safetensors holds their operands.
+func Dump(dir string, calls []Call) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	all := make([]entry, len(calls))
+	var arrays []safetensors.Named
+	for i, c := range calls {
+		e := entry{Op: c.Op.Name, Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
+			Fingerprint: Fingerprint(c.Op, c.Sample), Attrs: map[string]any{}, In: make([]*string, len(c.In))}
+		for _, f := range c.Op.Codec().Fields(c.Attrs) {
+			e.Attrs[f.Name] = plain(f.Value)
+		}
+		for k, a := range c.In {
+			if a != nil {
+				name := e.Key + "/" + strconv.Itoa(k)
+				e.In[k] = &name
+				arrays = append(arrays, safetensors.Named{Name: name, Array: array.Contiguous(a)})
+			}
+		}
+		all[i] = e
+	}
+	text, err := json.MarshalIndent(all, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "samples.json"), text, 0o644); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := safetensors.Write(&b, arrays, nil); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "inputs.safetensors"), b.Bytes(), 0o644)
+}
+
+// plain turns an attribute into what JSON can hold; numbers that it cannot are
+// strings that Python's float reads.
+func plain(v any) any {
+	switch v := v.(type) {
+	case float64:
+		return number(v)
+	case array.DType:
+		if v == array.Invalid {
+			return nil
+		}
+		return v.String()
+	case op.Ints:
+		return v.Slice()
+	case op.Floats:
+		out := make([]any, v.Len())
+		for i := range out {
+			out[i] = number(v.At(i))
+		}
+		return out
+	case op.Scalar:
+		switch {
+		case !v.Present():
+			return nil
+		case v.IsFloat():
+			return map[string]any{"float": number(v.Float64())}
+		case v.IsInt():
+			return v.Int64()
+		}
+		return v.Int64() != 0
+	case shape.Dim:
+		n, _ := v.Int()
+		return n
+	case shape.Dims:
+		out := make([]int, v.Len())
+		for i, d := range v.Slice() {
+			out[i], _ = d.Int()
+		}
+		return out
+	}
+	return v
+}
+
+// number writes a float: JSON has no NaN, and Python reads -0 as the integer 0.
+func number(f float64) any {
+	if math.IsNaN(f) || math.IsInf(f, 0) || f == 0 && math.Signbit(f) {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return f
+}
