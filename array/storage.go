@@ -15,6 +15,7 @@ const Align = 64
 type Storage struct {
 	bytes   []byte
 	born    uint64
+	wrapped bool
 	wrote   atomic.Uint64
 	exposed atomic.Uint64
 	region  atomic.Uint64
@@ -47,7 +48,7 @@ func NewStorage(n int) *Storage {
 // bool; see Truths. Whoever has b can change it: the storage
 // counts as exposed.
 func WrapBytes(b []byte) *Storage {
-	s := &Storage{bytes: b, born: clock.Add(1)}
+	s := &Storage{bytes: b, born: clock.Add(1), wrapped: true}
 	s.exposed.Store(s.born)
 	return s
 }
@@ -74,6 +75,19 @@ func AreTruths(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// Wrapped reports whether the storage lies over memory that was there before, of
+// which others may be made.
+func (s *Storage) Wrapped() bool { return s.wrapped }
+
+// Overlaps reports whether two storages have bytes in common.
+func (s *Storage) Overlaps(o *Storage) bool {
+	if len(s.bytes) == 0 || len(o.bytes) == 0 {
+		return false
+	}
+	a, b := uintptr(unsafe.Pointer(unsafe.SliceData(s.bytes))), uintptr(unsafe.Pointer(unsafe.SliceData(o.bytes)))
+	return a < b+uintptr(len(o.bytes)) && b < a+uintptr(len(s.bytes))
 }
 
 // Born returns the moment at which the storage was made.

@@ -70,6 +70,7 @@ type recipe struct {
 	versions []uint64 // of the operands' storages when it was made
 	own      uint64   // version of the result's storage when it was made
 	exposed  uint64   // when the result's storage had last been handed out
+	state    bool     // a parameter takes part
 }
 
 // recipeGroup ties the results of one call together, so that they are recorded once.
@@ -77,23 +78,31 @@ type recipeGroup struct{ results int }
 
 const maxRecipeDepth = 16
 
-// remember keeps the recipe of results that depend on parameters alone.
+// remember keeps the recipe of results that depend on parameters alone, and marks
+// those that depend on parameters otherwise.
 func remember(c *Call, outs []*Tensor) {
-	if c.Op.Effect != op.Pure {
-		return
-	}
-	depth := 0
+	depth, plain, baked := 0, false, false
 	for _, a := range c.Args {
 		switch {
 		case a == nil || a.c.param.Load():
 		case a.c.recipe != nil:
 			depth = max(depth, a.c.recipe.depth)
 		default:
-			return
+			plain, baked = true, baked || a.c.baked
 		}
 	}
-	if depth >= maxRecipeDepth {
+	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
+		for _, a := range c.Args {
+			baked = baked || a != nil && (a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state)
+		}
+		for _, t := range outs {
+			t.c.baked = baked
+		}
 		return
+	}
+	state := false
+	for _, a := range c.Args {
+		state = state || a != nil && (a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state)
 	}
 	group := &recipeGroup{len(outs)}
 	var versions []uint64
@@ -104,8 +113,19 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
-		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed()}
+		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state}
 	}
+}
+
+// Baked reports whether the value of an eager tensor depends on parameters in a way
+// that no recipe tells: taken as a constant it would stay when they change. For
+// tracing engines.
+func (x *Tensor) Baked() bool {
+	if x.c.baked {
+		return true
+	}
+	_, _, _, ok := x.Recipe()
+	return !ok && x.c.recipe != nil && x.c.recipe.state
 }
 
 // Recipe returns the call that made an eager tensor from parameters alone, and
@@ -171,6 +191,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 		pos := diag.Here()
 		dst.c.wrote.Store(&pos)
 	}
+	dst.c.baked = dst.Baked() || dst.c.recipe != nil && dst.c.recipe.state || src.c.baked || src.c.recipe != nil && src.c.recipe.state || src.c.param.Load()
 	dst.c.recipe = nil
 	return dst
 }

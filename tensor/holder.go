@@ -2,6 +2,8 @@ package tensor
 
 import (
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -24,10 +26,53 @@ type Holder interface {
 	Observed(x *Tensor, what string)
 }
 
+// claims are the holders of storages over memory of the user's to which a write was
+// recorded: other tensors over the same memory have storages of their own.
+var claims struct {
+	sync.Mutex
+	count atomic.Int64
+	all   map[*array.Storage]Holder
+}
+
+// Claim tells that h has recorded a write to memory that others may have tensors
+// over, until the returned function is called. For engines only.
+func Claim(s *array.Storage, h Holder) (release func()) {
+	claims.Lock()
+	defer claims.Unlock()
+	if claims.all == nil {
+		claims.all = map[*array.Storage]Holder{}
+	}
+	claims.all[s] = h
+	claims.count.Store(int64(len(claims.all)))
+	return func() {
+		claims.Lock()
+		defer claims.Unlock()
+		delete(claims.all, s)
+		claims.count.Store(int64(len(claims.all)))
+	}
+}
+
+// holders returns who follows the storage of an eager tensor.
+func (x *Tensor) holders() []any {
+	s := x.storage()
+	all := s.Holders()
+	if claims.count.Load() == 0 || !s.Wrapped() {
+		return all
+	}
+	claims.Lock()
+	defer claims.Unlock()
+	for o, h := range claims.all {
+		if o != s && o.Overlaps(s) {
+			all = append(slices.Clone(all), h)
+		}
+	}
+	return all
+}
+
 // writer returns the engine that has recorded a write to the storage of an eager
 // tensor, nil when there is none. several reports that there is more than one.
 func (x *Tensor) writer() (e Engine, several bool) {
-	for _, h := range x.c.val.(*array.Array).Storage().Holders() {
+	for _, h := range x.holders() {
 		if h := h.(Holder); h.Dirty() && h.Engine() != e {
 			several = e != nil
 			e = h.Engine()
@@ -40,7 +85,7 @@ func (x *Tensor) writer() (e Engine, several bool) {
 // call that it recorded has used the storage.
 func (x *Tensor) follower(what string) Engine {
 	var e Engine
-	for _, h := range x.c.val.(*array.Array).Storage().Holders() {
+	for _, h := range x.holders() {
 		if f := h.(Holder).Engine(); e != nil && e != f {
 			panic(mixed(what, "two traces that run at the same time use the tensor, which is written without a traced value",
 				"write tensor.On(x, t) for the tensor t, where x is an input"))
@@ -65,7 +110,7 @@ func engineOf(o string, extra Engine, args []*Tensor) Engine {
 		switch {
 		case a == nil:
 		case a.c.eng == nil:
-			held = held || a.c.val.(*array.Array).Storage().Holders() != nil
+			held = held || a.holders() != nil
 		case e != nil && a.c.eng != e:
 			panic(mixed(o, "operands belong to two different traces or sessions", kept))
 		default:
@@ -94,7 +139,7 @@ func engineOf(o string, extra Engine, args []*Tensor) Engine {
 
 // lostTo reports whether another engine than e has the only value of an eager tensor.
 func (x *Tensor) lostTo(e Engine) bool {
-	return slices.ContainsFunc(x.c.val.(*array.Array).Storage().Holders(), func(h any) bool {
+	return slices.ContainsFunc(x.holders(), func(h any) bool {
 		o := h.(Holder)
 		return o.Engine() != e && o.Dirty() && o.Local()
 	})

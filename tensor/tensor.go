@@ -31,6 +31,7 @@ type cell struct {
 	val    any
 	recipe *recipe
 	origin *Origin
+	baked  bool // computed from parameters in a way that no recipe tells
 	param  atomic.Bool
 	wrote  atomic.Pointer[diag.Pos] // where a parameter was last written in place
 }
@@ -112,7 +113,7 @@ func (x *Tensor) observe(what string) *array.Array {
 		return x.c.eng.Observe(x, what)
 	}
 	a := x.c.val.(*array.Array)
-	if holders := a.Storage().Holders(); holders != nil {
+	if holders := x.holders(); holders != nil {
 		if e, _ := x.writer(); e != nil {
 			return e.Observe(x, what)
 		}

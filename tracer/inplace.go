@@ -46,7 +46,7 @@ func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
 			Hint: "use the ordinary method and its result, or Clone the input first"}).At(pos))
 		return
 	}
-	if m.root != nil && !m.dirty && !t.own(s, m) {
+	if m.root != nil && !t.writable(s, m, what, pos) {
 		return
 	}
 	m.pos = t.pos
@@ -55,6 +55,39 @@ func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
 		e.Op = what
 		t.report(e.At(pos))
 	}
+}
+
+// writable makes an eager storage one that the trace can write.
+func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos) bool {
+	if m.dirty {
+		return true
+	}
+	shared := ""
+	s.Others(func(o *alias.Storage) {
+		if other := memoryOf(o); m.owner && other.owner {
+			shared = other.param.Path
+		}
+	})
+	switch {
+	case shared != "":
+		t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the model's tensor " + m.param.Path + " shares memory with " + shared + ", which a captured model keeps apart",
+			Hint: "let one field hold the tensor, and take the view of it in Forward"}).At(pos))
+		return false
+	case repeats(s.Header):
+		t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
+		return false
+	}
+	return t.own(s, m)
+}
+
+// repeats reports whether several elements lie in one place, as expand lays them.
+func repeats(a *array.Array) bool {
+	for i, step := range a.Strides() {
+		if step == 0 && a.Dim(i) > 1 && a.Len() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // own turns an eager storage into a traced one. A tensor that was there before
@@ -84,6 +117,9 @@ func (t *trace) own(s *alias.Storage, m *memory) bool {
 		s.Value = m.lifted[m.home]
 	})
 	m.dirty = s.Value != nil
+	if st := m.array().Storage(); m.dirty && st.Wrapped() {
+		m.free = tensor.Claim(st, m)
+	}
 	return m.dirty
 }
 

@@ -2,7 +2,6 @@ package tracer
 
 import (
 	"strconv"
-	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -31,6 +30,8 @@ type memory struct {
 	snapshot *array.Array // what the memory held when it was captured, where others can write to it
 	lifted   map[*graph.Graph]*graph.Node
 	pos      graph.PosID    // of the last write
+	given    diag.Pos       // where the model\'s code took the memory
+	free     func()         // gives up a tensor.Claim
 	first    *alias.Storage // with the values from before all recorded writes
 	copied   bool           // the memory of such a first
 }
@@ -54,7 +55,11 @@ func (m *memory) Observed(_ *tensor.Tensor, what string) {
 			m.t.mod.Graph.NoteSpecialisation(graph.Specialisation{What: said, Pos: diag.Here()})
 		}
 	}
-	if m.snapshot != nil || what != "Data" && what != "Array" {
+	if what != "Data" && what != "Array" {
+		return
+	}
+	m.given = diag.Here()
+	if m.snapshot != nil {
 		return
 	}
 	m.snapshot = array.Clone(m.array())
@@ -248,16 +253,21 @@ func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
 
 // link finds the storages that may be the same memory.
 func (t *trace) link(s *alias.Storage, st *array.Storage, m *memory) {
+	maybe := func(o *alias.Storage) {
+		if alias.Maybe(s, o); memoryOf(o).dirty {
+			s.Lose(o.Written)
+		}
+	}
 	for _, o := range t.storages[st] {
-		alias.Maybe(s, o)
+		maybe(o)
 	}
 	if m.owner { // those lie beside each other in files that are read whole
 		return
 	}
 	for other, list := range t.storages {
-		if other != st && overlap(other, st) {
+		if other != st && other.Overlaps(st) {
 			for _, o := range list {
-				alias.Maybe(s, o)
+				maybe(o)
 			}
 		}
 	}
@@ -296,17 +306,6 @@ func sameLayout(a, b *array.Array) bool {
 		}
 	}
 	return true
-}
-
-// overlap reports whether two storages have bytes in common, as those of two
-// tensors over one Go slice have.
-func overlap(a, b *array.Storage) bool {
-	x, y := a.Bytes(), b.Bytes()
-	if len(x) == 0 || len(y) == 0 {
-		return false
-	}
-	p, q := uintptr(unsafe.Pointer(unsafe.SliceData(x))), uintptr(unsafe.Pointer(unsafe.SliceData(y)))
-	return p < q+uintptr(len(y)) && q < p+uintptr(len(x))
 }
 
 // initial returns, in the current graph, what an eager storage holds before any
@@ -355,6 +354,11 @@ func (t *trace) replay(m *memory, c *tensor.Call, index int, group any) *graph.N
 
 // constant makes a tensor of the module out of an eager one.
 func (t *trace) constant(m *memory) *graph.Node {
+	if m.local && m.root.Baked() {
+		t.report(&diag.Error{Code: UnseenWrite, Op: t.what, Msg: "the tensor was computed from the model's state together with other values, which the trace has not seen; its value would stay when the state changes",
+			Hint: "write tensor.On(x, m.Weight) for the parameter or buffer, where x is an input, so that the trace sees the computation"})
+		return nil
+	}
 	path := t.mod.FreshPath(constantPath + strconv.Itoa(t.consts))
 	t.consts++
 	value := m.array()
@@ -369,6 +373,12 @@ func (t *trace) constant(m *memory) *graph.Node {
 // unseenWrites reports writes to the model's tensors that were done at once
 // instead of being recorded.
 func (t *trace) unseenWrites() {
+	for _, m := range t.held {
+		if m.dirty && !m.local && m.given.File != "" {
+			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model takes the memory of a tensor whose value lasts from call to call, and writes to the tensor in place",
+				Hint: "write to it by in-place calls alone, so that the trace sees all writes"}).At(m.given))
+		}
+	}
 	for _, o := range t.owners {
 		m := memoryOf(o.s)
 		if st := m.array().Storage(); st.Version() != o.version || m.changed() {
@@ -384,6 +394,9 @@ func (t *trace) letGo() {
 	for _, m := range t.held {
 		if !m.dirty || !m.local {
 			m.array().Storage().Release(m)
+		}
+		if m.free != nil {
+			m.free()
 		}
 	}
 }

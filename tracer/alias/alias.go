@@ -271,6 +271,10 @@ func (s *Storage) Set(rec Recorder, v *graph.Node, pos diag.Pos) {
 // Lost returns where memory was written that the storage may share, nil when it was not.
 func (s *Storage) Lost() *diag.Pos { return s.lost }
 
+// Lose makes the value of a storage unknown, because what may be the same memory was
+// written at pos.
+func (s *Storage) Lose(pos diag.Pos) { s.lost = &pos }
+
 // Maybe records that two storages may be the same memory: after a write to one,
 // the other one's value is not known.
 func Maybe(a, b *Storage) {
