@@ -45,6 +45,8 @@ func ExampleModule() {
 	// Output:
 	// model.go
 	// func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
+	// 	tensor.Expect("f32[N,2]", x)
+	//
 	// 	// (Linear) f32[N,2]
 	// 	v := tensor.Linear(x, m.Weight, m.Bias) // f32[N,2]
 	//

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
@@ -118,12 +119,38 @@ func (p *modulePrinter) function(g *graph.Graph) *body {
 		p.params = append(p.params, v)
 		p.values[n] = value{v: v}
 	}
+	p.expect(g)
 	p.nodes()
 	b := p.body
 	out := g.Output()
 	p.results = p.output(out)
 	// What the return statement uses is the pending list of the body.
 	return b
+}
+
+// expect states the types of the inputs where they fix anything: code that was
+// captured for them computes something else for others.
+func (p *modulePrinter) expect(g *graph.Graph) {
+	var types []string
+	args := []jen.Code{nil}
+	fixed, symbols := false, map[string]bool{}
+	for _, n := range g.Inputs() {
+		t := n.Type()
+		fixed = fixed || t.DType() != array.Invalid
+		for _, d := range t.Dims().Slice() {
+			name, plain := d.IsSymbol()
+			fixed = fixed || !d.IsUnknown() && (!plain || symbols[name])
+			symbols[name] = plain
+		}
+		types = append(types, t.String())
+		args = append(args, p.ref(p.values[n].v))
+	}
+	if !fixed {
+		p.body.pending = nil
+		return
+	}
+	args[0] = jen.Lit(strings.Join(types, "; "))
+	p.emit(&stmt{rhs: jen.Qual(root+"tensor", "Expect").Call(args...), alone: true})
 }
 
 func newBody(g *graph.Graph, outer *body) *body {

@@ -39,11 +39,7 @@ func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
 	if t.what = what; !t.Check(s) {
 		return
 	}
-	input := m.input
-	s.Others(func(o *alias.Storage) { input = input || memoryOf(o).input })
-	if input {
-		t.report((&diag.Error{Code: InputWrite, Op: what, Msg: "the in-place call writes to memory of an input, which the caller would see",
-			Hint: "use the ordinary method and its result, or Clone the input first"}).At(pos))
+	if t.outlives(s, m, what, pos) {
 		return
 	}
 	if m.root != nil && !t.writable(s, m, what, pos) {
@@ -57,23 +53,39 @@ func (t *trace) write(r *alias.Ref, v *graph.Node, what string, pos diag.Pos) {
 	}
 }
 
+// outlives reports a write to memory of an input, or to what may be memory of an
+// input or of state: whether the caller, or the next call, would see it is not known.
+func (t *trace) outlives(s *alias.Storage, m *memory, what string, pos diag.Pos) bool {
+	input, state := m.input, ""
+	s.Others(func(o *alias.Storage) {
+		other := memoryOf(o)
+		input = input || other.input
+		if other.root != nil && !other.local {
+			state = "a tensor that lasts from call to call"
+			if other.owner {
+				state = "the model's tensor " + other.param.Path
+			}
+		}
+	})
+	switch {
+	case input:
+		t.report((&diag.Error{Code: InputWrite, Op: what, Msg: "the in-place call writes to memory of an input, which the caller would see",
+			Hint: "use the ordinary method and its result, or Clone the input first"}).At(pos))
+	case state != "":
+		t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the in-place call may write to memory of " + state + "; whether it does is not known while tracing",
+			Hint: "Clone the tensor first, or let one field hold the tensor and take views of it in Forward"}).At(pos))
+	default:
+		return false
+	}
+	return true
+}
+
 // writable makes an eager storage one that the trace can write.
 func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos) bool {
 	if m.dirty {
 		return true
 	}
-	shared := ""
-	s.Others(func(o *alias.Storage) {
-		if other := memoryOf(o); m.owner && other.owner {
-			shared = other.param.Path
-		}
-	})
-	switch {
-	case shared != "":
-		t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the model's tensor " + m.param.Path + " shares memory with " + shared + ", which a captured model keeps apart",
-			Hint: "let one field hold the tensor, and take the view of it in Forward"}).At(pos))
-		return false
-	case repeats(s.Header):
+	if repeats(s.Header) {
 		t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
 		return false
 	}

@@ -17,7 +17,7 @@ import (
 
 // strict makes every failure of a program one of the test. While it is false,
 // failures are only logged; GOFX_CAPTURE_STRICT=1 sets it for one run.
-const strict = false
+const strict = true
 
 func isStrict() bool { return strict || os.Getenv("GOFX_CAPTURE_STRICT") == "1" }
 

@@ -42,6 +42,7 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 //
 // The state is a copy: type golden.deep cannot be named from this package.
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
+	tensor.Expect("f32[N]", x)
 	tanh := tensor.Tanh(m.W)                    // f32[3]
 	tanh1 := tensor.Tanh(tanh)                  // f32[3]
 	tanh2 := tensor.Tanh(tanh1)                 // f32[3]

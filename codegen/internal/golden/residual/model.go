@@ -12,6 +12,7 @@ import (
 //
 // Inputs: x is f32[N,1,H,H].
 func Forward(m *golden.Residual, x *tensor.Tensor) *tensor.Tensor {
+	tensor.Expect("f32[N,1,H,H]", x)
 	stem := m.Stem.Forward(x) // f32[N,2,H,H]
 
 	// layers.0 (Block) f32[N,2,H,H]

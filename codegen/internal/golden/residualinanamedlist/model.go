@@ -13,6 +13,8 @@ import (
 //
 // Inputs: x is f32[N,1,4,4].
 func Forward(m *nn.NamedSequential, x *tensor.Tensor) *tensor.Tensor {
+	tensor.Expect("f32[N,1,4,4]", x)
+
 	// net (Residual) f32[N,2,4,4]
 	netStem := m.Children.Modules[0].(*golden.Residual).Stem.Forward(x) // f32[N,2,4,4]
 
