@@ -299,3 +299,9 @@ func ExampleItemType() {
 	// i64[2] <nil>
 	// member 2 of a tuple of 2 [FX2005]
 }
+
+// Everywhere lists what all operators have in common where they depart from PyTorch.
+func ExampleEverywhere() {
+	fmt.Println(len(op.Everywhere()) > 0)
+	// Output: true
+}

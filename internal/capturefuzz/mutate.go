@@ -27,8 +27,8 @@ var Mutations = []Mutation{
 		Old: "\ts.Version++\n\tfor _, o := range s.others() {", New: "\tfor _, o := range s.others() {"},
 	{Name: "memory that may be shared is not lost by a write", File: "tracer/alias/alias.go", Old: "o.lost = &pos", New: "_ = o"},
 	{Name: "a view that may be a copy is one", File: "tracer/alias/layout.go", Old: "\tcase view:\n\t\treturn View, true", New: "\tcase view:\n\t\treturn Fresh, true"},
-	{Name: "tensors over one Go slice have nothing to do with each other", File: "tracer/memory.go",
-		Old: "return p < q+uintptr(len(y)) && q < p+uintptr(len(x))", New: "return p == 0 && q == 0"},
+	{Name: "tensors over one Go slice have nothing to do with each other", File: "array/storage.go",
+		Old: "return a < b+uintptr(len(o.bytes)) && b < a+uintptr(len(s.bytes))", New: "return a == 0 && b == 0"},
 	// Inverses of views.
 	{Name: "the inverse of transpose is dropped", File: "op/std/view.go",
 		Old: "Scatter: func(b op.Builder, a TransposeAttrs, _ int, _, v op.Value) op.Value {",

@@ -10,12 +10,19 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/assigntoabuffer"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/attentionofsymbolicfeaturesinf16"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/bert"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/computedconstant"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/cond"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/deeprecipeofanunexportedtype"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/deviationbeyondtherangeofthevariance"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/divisionbyzeros"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/einsumofsymbolicsizes"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/gpt2"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/inplaceonaproxy"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/instancenormofsymbolicchannelsinf16"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexpofallthatmaybeempty"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexpofwhatmaybeempty"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/lstmresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlp"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlpwithstateofitsown"
@@ -56,41 +63,48 @@ import (
 // printed holds what each package offers: its function, or the constructor of its
 // state.
 var printed = map[string]any{
-	"assigntoabuffer":                  assigntoabuffer.Forward,
-	"bert":                             bert.Forward,
-	"computedconstant":                 computedconstant.NewModel,
-	"cond":                             cond.Forward,
-	"deeprecipeofanunexportedtype":     deeprecipeofanunexportedtype.NewModel,
-	"gpt2":                             gpt2.Forward,
-	"inplaceonaproxy":                  inplaceonaproxy.Forward,
-	"lstmresults":                      lstmresults.NewModel,
-	"mlp":                              mlp.Forward,
-	"mlpwithstateofitsown":             mlpwithstateofitsown.NewModel,
-	"nestedresult":                     nestedresult.Forward,
-	"nestedresultoftheuserstype":       nestedresultoftheuserstype.Forward,
-	"opaquemodule":                     opaquemodule.Forward,
-	"operatorofauserspackage":          operatorofauserspackage.Forward,
-	"optionalinput":                    optionalinput.Forward,
-	"parametersinregions":              parametersinregions.Forward,
-	"positions":                        positions.Forward,
-	"recurrence":                       recurrence.Forward,
-	"residual":                         residual.Forward,
-	"residualinanamedlist":             residualinanamedlist.Forward,
-	"residualwithfoldedweights":        residualwithfoldedweights.NewModel,
-	"resnet18":                         resnet18.Forward,
-	"scan":                             scan.Forward,
-	"sizedependentreshapewithoutspecs": sizedependentreshapewithoutspecs.Forward,
-	"sizedependentreshapewithsymbols":  sizedependentreshapewithsymbols.Forward,
-	"split":                            split.Forward,
-	"splitresults":                     splitresults.Forward,
-	"splitwithstateofitsown":           splitwithstateofitsown.NewModel,
-	"structuredargumentsandresults":    structuredargumentsandresults.Forward,
-	"tiedweights":                      tiedweights.Forward,
-	"topkresults":                      topkresults.Forward,
-	"variadicarguments":                variadicarguments.Forward,
-	"weightnorm":                       weightnorm.Forward,
-	"while":                            while.Forward,
-	"wrappedfunction":                  wrappedfunction.Forward,
+	"assigntoabuffer":                      assigntoabuffer.Forward,
+	"bert":                                 bert.Forward,
+	"computedconstant":                     computedconstant.NewModel,
+	"cond":                                 cond.Forward,
+	"deeprecipeofanunexportedtype":         deeprecipeofanunexportedtype.NewModel,
+	"gpt2":                                 gpt2.Forward,
+	"inplaceonaproxy":                      inplaceonaproxy.Forward,
+	"lstmresults":                          lstmresults.NewModel,
+	"mlp":                                  mlp.Forward,
+	"mlpwithstateofitsown":                 mlpwithstateofitsown.NewModel,
+	"nestedresult":                         nestedresult.Forward,
+	"nestedresultoftheuserstype":           nestedresultoftheuserstype.Forward,
+	"opaquemodule":                         opaquemodule.Forward,
+	"operatorofauserspackage":              operatorofauserspackage.Forward,
+	"optionalinput":                        optionalinput.Forward,
+	"parametersinregions":                  parametersinregions.Forward,
+	"positions":                            positions.Forward,
+	"recurrence":                           recurrence.Forward,
+	"residual":                             residual.Forward,
+	"residualinanamedlist":                 residualinanamedlist.Forward,
+	"residualwithfoldedweights":            residualwithfoldedweights.NewModel,
+	"resnet18":                             resnet18.Forward,
+	"scan":                                 scan.Forward,
+	"sizedependentreshapewithoutspecs":     sizedependentreshapewithoutspecs.Forward,
+	"sizedependentreshapewithsymbols":      sizedependentreshapewithsymbols.Forward,
+	"split":                                split.Forward,
+	"splitresults":                         splitresults.Forward,
+	"splitwithstateofitsown":               splitwithstateofitsown.NewModel,
+	"structuredargumentsandresults":        structuredargumentsandresults.Forward,
+	"tiedweights":                          tiedweights.Forward,
+	"topkresults":                          topkresults.Forward,
+	"logsumexpofwhatmaybeempty":            logsumexpofwhatmaybeempty.Forward,
+	"logsumexpofallthatmaybeempty":         logsumexpofallthatmaybeempty.Forward,
+	"instancenormofsymbolicchannelsinf16":  instancenormofsymbolicchannelsinf16.Forward,
+	"attentionofsymbolicfeaturesinf16":     attentionofsymbolicfeaturesinf16.Forward,
+	"deviationbeyondtherangeofthevariance": deviationbeyondtherangeofthevariance.Forward,
+	"divisionbyzeros":                      divisionbyzeros.Forward,
+	"einsumofsymbolicsizes":                einsumofsymbolicsizes.Forward,
+	"variadicarguments":                    variadicarguments.Forward,
+	"weightnorm":                           weightnorm.Forward,
+	"while":                                while.Forward,
+	"wrappedfunction":                      wrappedfunction.Forward,
 }
 
 // generated returns the printed model as something to be traced, with the options

@@ -100,6 +100,8 @@ sub is x - alpha*other.
 
 - operands: `+"`x`, `other?`"+`
 - attributes: `+"`other` (number), `alpha` (number), `reverse` (bool)"+`
+- computes what PyTorch refuses: a bool as alpha, which counts as 0 or 1
+- computes what PyTorch refuses: bool beside another type
 
 `+"```go"+`
 func Sub(x, other *Tensor, opts ...std.SubAttrs) *Tensor
@@ -110,7 +112,7 @@ func RSubScalar(x *Tensor, v any, opts ...std.SubAttrs) *Tensor
 Also methods of the first tensor, in place: `+"`SubInPlace`, `SubScalarInPlace`"+`.
 `)
 	require.Contains(t, doc, "- results: `values`, `indices`\n")
-	require.Contains(t, doc, "### getitem\n\ngetitem takes one member out of a tuple.\n\n- operands: `tuple`\n- attributes: `index` (int)\n")
+	require.Contains(t, doc, "### getitem\n\ngetitem takes one member out of a tuple.\n\n- operands: `tuple`\n- attributes: `index` (int)\n- the result may share the data of `tuple`\n")
 	require.NotContains(t, doc, "func Getitem")
 }
 
