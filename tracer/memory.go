@@ -19,7 +19,6 @@ type memory struct {
 	item *item        // whose value the storage has, until it is used
 
 	input bool // a graph's input: the caller's memory
-	arg   bool // what a loop hands to its body
 
 	// Of an eager tensor:
 	root     *tensor.Tensor
