@@ -29,6 +29,8 @@ def block(key, counter):
 
 def checked(key, scalar=True):
     """Refuses what is no key: i64 or u64, of no dimensions."""
+    if key is None:
+        raise ValueError("key")
     good = key.dtype == torch.int64 if isinstance(key, torch.Tensor) else key.values.dtype == np.uint64
     if not good or scalar and len(key.shape if isinstance(key, torch.Tensor) else key.values.shape):
         raise ValueError("key")
@@ -126,7 +128,7 @@ def dropout(a, x, key=None):
         raise ValueError("p")
     if a["training"] and not x.dtype.is_floating_point:
         raise ValueError("floats")
-    if key is not None:
+    if key is not None or a["training"]:
         checked(key)
     if not a["training"]:
         return x

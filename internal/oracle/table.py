@@ -87,8 +87,9 @@ def operands(a, x, other=None, numbers=True):
     return x, other
 
 
-for name in "eq ne lt le gt ge mul bitwise_and bitwise_or bitwise_xor fmod remainder pow".split():
+for name in "eq ne lt le gt ge mul bitwise_and bitwise_or bitwise_xor fmod remainder".split():
     OPS[name] = lambda a, x, other=None, f=getattr(torch, name): f(*operands(a, x, other))
+OPS["pow"] = lambda a, x, other=None: torch.pow(*((a["other"], x) if a["reverse"] and other is None and a["other"] is not None else operands(a, x, other)))
 for name in "maximum minimum".split():
     OPS[name] = lambda a, x, other=None, f=getattr(torch, name): f(*operands(a, x, other, False))
 for name in "logical_and logical_or logical_xor".split():
@@ -163,10 +164,9 @@ OPS["triu"] = lambda a, x: torch.triu(x, a["diagonal"])
 
 @op("lstm_gates")
 def _(a, i, f, g, o, c):
-    narrow = c.dtype in (torch.float16, torch.bfloat16) and i.dtype == torch.float32
-    if is_int(i) or any(x.dtype != i.dtype for x in (f, g, o)) or c.dtype != i.dtype and not narrow:
-        raise ValueError("floats of one type")
     to = c.dtype
+    if is_int(c) or any(x.dtype != i.dtype for x in (f, g, o)) or i.dtype not in (to, torch.float32):
+        raise ValueError("gates of the type of the state, or of f32")
     i, f, g, o, c = torch.broadcast_tensors(i, f, g, o, c)
     c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
     return (torch.sigmoid(o) * torch.tanh(c)).to(to), c.to(to)
@@ -222,6 +222,7 @@ def stepwise(f, several):
         if dtype(a) is not None:
             x = x.to(dtype(a))
         if x.dim() == 0:
+            axes(a, x)
             x, a = x.reshape(1), {**a, "dim": [0], "keep_dim": False}
         for d in reversed(axes(a, x)):
             x = f(x, d, a["keep_dim"])
@@ -436,7 +437,15 @@ def recurrent(f, states):
 
 OPS["lstm"] = recurrent(lambda a: torch._VF.lstm, 2)
 OPS["gru"] = recurrent(lambda a: torch._VF.gru, 1)
-OPS["rnn"] = recurrent(lambda a: torch._VF.rnn_relu if a["nonlinearity"] == "relu" else torch._VF.rnn_tanh, 1)
+def nonlinear(tanh, relu):
+    def g(a):
+        if a["nonlinearity"] not in ("", "tanh", "relu"):
+            raise ValueError("nonlinearity")
+        return relu if a["nonlinearity"] == "relu" else tanh
+    return g
+
+
+OPS["rnn"] = recurrent(nonlinear(torch._VF.rnn_tanh, torch._VF.rnn_relu), 1)
 
 
 def cell(f, states):
@@ -456,7 +465,7 @@ def cell(f, states):
 
 OPS["lstm_cell"] = cell(lambda a: torch.lstm_cell, 2)
 OPS["gru_cell"] = cell(lambda a: torch.gru_cell, 1)
-OPS["rnn_cell"] = cell(lambda a: torch.rnn_relu_cell if a["nonlinearity"] == "relu" else torch.rnn_tanh_cell, 1)
+OPS["rnn_cell"] = cell(nonlinear(torch.rnn_tanh_cell, torch.rnn_relu_cell), 1)
 
 # Movement.
 

@@ -72,7 +72,7 @@ func (d *drawing) floats(a *array.Array) func() float64 {
 	case op.Contraction:
 		edges = products
 	case op.Reduction: // at the very end of the range it is the last bit that overflows
-		edges = append([]float64{0x1p126, -0x1p126, 1e300, 0x1p63}, products...)
+		edges = append([]float64{0x1p110, -0x1p110, 1e300, 0x1p63}, products...)
 	}
 	special := pick(d, edges...)
 	switch d.IntN(10) {

@@ -218,6 +218,7 @@ var Remainder = defineReversible("remainder", binary[ReversibleAttrs]{
 	doc: "remainder is the remainder of floored division, with the sign of other; integers by a zero in a tensor give 0, where PyTorch fails.",
 	differs: []op.Difference[ReversibleAttrs]{
 		extendsZero(ReversibleAttrs.number),
+		altersRemainder[ReversibleAttrs](),
 		refusesZero(ReversibleAttrs.number),
 	},
 	on: onNumbers, inPlace: true, f: (*expr.Builder).Mod, check: divisor, bad: zeroDivisors,
@@ -228,6 +229,7 @@ var Fmod = defineReversible("fmod", binary[ReversibleAttrs]{
 	doc: "fmod is the remainder of truncated division, with the sign of x; integers by a zero in a tensor give 0, where PyTorch fails.",
 	differs: []op.Difference[ReversibleAttrs]{
 		extendsZero(ReversibleAttrs.number),
+		altersRemainder[ReversibleAttrs](),
 		refusesZero(ReversibleAttrs.number),
 	},
 	on: onNumbers, inPlace: true, f: (*expr.Builder).Rem, check: divisor, bad: zeroDivisors,

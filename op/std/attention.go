@@ -23,6 +23,10 @@ type AttentionAttrs struct {
 var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spec[AttentionAttrs]{
 	Differs: []op.Difference[AttentionAttrs]{
 		refusesMixed[AttentionAttrs](),
+		extendsEmpty[AttentionAttrs](),
+		departs[AttentionAttrs](op.Alters, "rows of which the mask leaves nothing are 0, also where v is not finite", func(in []*array.Array) bool {
+			return len(in) > 3 && in[3] != nil && in[3].DType() == array.Bool && huge(in[2])
+		}),
 	},
 	Doc: "scaled_dot_product_attention is softmax(q @ kᵀ · scale) @ v for q [...,L,E], k [...,S,E], v [...,S,V]; attn_mask [...,L,S] keeps where true, or is added.",
 	Ref: "Vaswani et al., Attention Is All You Need, 2017, arXiv:1706.03762",

@@ -43,10 +43,17 @@ func refusesEps[A any](eps func(a A) float64) op.Difference[A] {
 	return op.Difference[A]{Kind: op.Refuses, Text: "an eps that is negative or NaN", When: func(a A, _ []*array.Array) bool { return !(eps(a) >= 0) }}
 }
 
-// altersFactors is of normalisations.
-func altersFactors[A any]() op.Difference[A] {
+// altersFactors is of normalisations, some with a variance as the third operand.
+func altersFactors[A any](variance bool) op.Difference[A] {
 	return departs[A](op.Alters, "the mean is subtracted before the factors are applied, where PyTorch makes one factor and one term of them "+
 		"all first: the results are others where the operands or the factors are not finite or overflow", func(in []*array.Array) bool {
+		if variance && len(in) > 2 && in[2] != nil && in[2].DType().IsFloat() {
+			for i := range in[2].Len() {
+				if array.Float64At(in[2], i) <= 0 {
+					return true // with eps it may be 0
+				}
+			}
+		}
 		return slices.ContainsFunc(in, huge)
 	})
 }
@@ -180,10 +187,39 @@ func extendsParameters[A any]() op.Difference[A] {
 	return departs[A](op.Extends, "weight and bias of f32 for a narrower x, one of them alone as well", mixed)
 }
 
-// refusesStretched is of recurrent networks and cells with so many gates.
-func refusesStretched[A any](gates int) op.Difference[A] {
-	return departs[A](op.Refuses, "states, weights and biases for one element of the state where there are several, to which PyTorch stretches them", func(in []*array.Array) bool {
-		return slices.ContainsFunc(in, func(a *array.Array) bool { return a != nil && (a.Rank() == 0 || a.Dim(-1) == 1 || a.Dim(0) == gates) })
+// refusesStretched is of recurrent networks and cells with so many gates and states,
+// whose first weights come behind the states.
+func refusesStretched[A any](gates, states int) op.Difference[A] {
+	return departs[A](op.Refuses, "states, weights and biases of sizes that contradict one another, which PyTorch cuts and stretches", func(in []*array.Array) bool {
+		if len(in) < 3+states || in[1+states] == nil || in[2+states] == nil {
+			return false
+		}
+		wi, wh := in[1+states], in[2+states]
+		return wi.Rank() == 2 && wh.Rank() == 2 && wi.Dim(0) != gates*wh.Dim(1) ||
+			slices.ContainsFunc(in, func(a *array.Array) bool {
+				return a != nil && (a.Rank() == 0 || a.Dim(-1) == 1 || a.Rank() > 1 && a.Dim(0) == 1)
+			})
+	})
+}
+
+// refusesScalars is of normalisations.
+func refusesScalars[A any]() op.Difference[A] {
+	return departs[A](op.Refuses, "statistics and factors of no dimensions", func(in []*array.Array) bool {
+		return slices.ContainsFunc(in[1:], func(a *array.Array) bool { return a != nil && a.Rank() == 0 })
+	})
+}
+
+// altersRemainder is of remainders of floats.
+func altersRemainder[A any]() op.Difference[A] {
+	return departs[A](op.Alters, "remainders are exact where the quotient overflows, too: PyTorch has NaN for some", func(in []*array.Array) bool {
+		return slices.ContainsFunc(in, func(a *array.Array) bool {
+			for i := 0; a != nil && i < a.Len(); i++ {
+				if v := math.Abs(array.Float64At(a, i)); v > 0 && v < 1e-30 || v > 1e30 {
+					return true
+				}
+			}
+			return false
+		})
 	})
 }
 

@@ -251,6 +251,10 @@ type LinspaceAttrs struct {
 // are computed in f32, integers in f64.
 var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 	Differs: []op.Difference[LinspaceAttrs]{
+		{Kind: op.Alters, Text: "integers are rounded down from where they lie and the last is end, where the steps of PyTorch's vectors drift", When: func(a LinspaceAttrs, _ []*array.Array) bool {
+			return a.DType.IsInt() && a.Steps > 7
+		}},
+		{Kind: op.Refuses, Text: "bool as the dtype", When: func(a LinspaceAttrs, _ []*array.Array) bool { return a.DType == array.Bool }},
 		{Kind: op.Alters, Text: "ends that are not finite stay as they are, and what lies between follows from the nearer one", When: func(a LinspaceAttrs, _ []*array.Array) bool {
 			return (a.End-a.Start)-(a.End-a.Start) != 0
 		}},
@@ -354,6 +358,9 @@ type TriAttrs struct {
 // by compare, on the right side of the diagonal.
 func triangle(name, doc string, compare func(b *expr.Builder, l, r expr.Value) expr.Value) *op.Op {
 	return op.Define(name, op.Spec[TriAttrs]{
+		Differs: []op.Difference[TriAttrs]{{Kind: op.Alters, Text: "a diagonal beyond 32 bits counts as it is, where PyTorch's indices overflow", When: func(a TriAttrs, _ []*array.Array) bool {
+			return a.Diagonal > math.MaxInt32 || a.Diagonal < -math.MaxInt32
+		}}},
 		Doc: doc, In: op.Args("x"), Quant: op.QuantShared, InPlace: true,
 		Infer: func(_ *op.Infer, _ TriAttrs, in []shape.Type) (shape.Type, error) {
 			if in[0].Ranked() && in[0].Rank() < 2 {

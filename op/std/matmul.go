@@ -80,10 +80,12 @@ var Bmm = op.Define("bmm", op.Spec[op.None]{
 var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 	Differs: []op.Difference[AddmmAttrs]{
 		refusesMixed[AddmmAttrs](),
-		{Kind: op.Alters, Text: "an alpha of 0 multiplies NaN and infinity, too, where PyTorch leaves the product out", When: func(a AddmmAttrs, _ []*array.Array) bool { return a.Alpha.Present() && a.Alpha.Float64() == 0 }},
+		{Kind: op.Alters, Text: "an alpha of 0 or infinity multiplies the sums of products, also those that are NaN, infinite or of nothing: PyTorch multiplies terms or leaves them out", When: func(a AddmmAttrs, _ []*array.Array) bool {
+			return a.Alpha.Present() && (a.Alpha.Float64() == 0 || a.Alpha.Float64()-a.Alpha.Float64() != 0)
+		}},
 		refusesFraction("factor", func(a AddmmAttrs) []op.Scalar { return []op.Scalar{a.Alpha, a.Beta} }),
 	},
-	Doc: "addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to the product.",
+	Doc: "addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to the product, and is not looked at where beta is 0.",
 	In:  op.Args("x", "a", "b"), Class: op.Contraction,
 	Infer: func(c *op.Infer, a AddmmAttrs, in []shape.Type) (shape.Type, error) {
 		d, err := sameNumber([]string{"x", "a", "b"}, in)
@@ -105,8 +107,7 @@ var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 		if in[0].Rank() > 2 {
 			return shape.Type{}, wantRank("x", in[0], 1, 2)
 		}
-		_, err = c.Broadcast(in[0].Dims(), t.Dims())
-		return t, err
+		return t, stretches(c, in[0].Dims(), t.Dims())
 	},
 	Decompose: func(b op.Builder, a AddmmAttrs, in []op.Value) op.Value {
 		scale := func(v op.Value, s op.Scalar) op.Value {
@@ -116,6 +117,9 @@ var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 			return composer{b}.scale(v, s)
 		}
 		p := scale(b.Call(Matmul, op.None{}, in[1], in[2]), a.Alpha)
+		if a.Beta.Present() && a.Beta.Float64() == 0 {
+			return p // PyTorch's promise: NaN and infinity of x do not matter
+		}
 		return composer{b}.add(scale(in[0], a.Beta), p)
 	},
 	Flops: func(_ AddmmAttrs, in []shape.Type, out shape.Type) shape.Dim {
@@ -124,6 +128,17 @@ var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 	Samples: addmmSamples,
 	Bad:     addmmBad,
 })
+
+// stretches requires x to broadcast to the dimensions of a product as they are.
+func stretches(c *op.Infer, x, product shape.Dims) error {
+	all, err := c.Broadcast(x, product)
+	for i := 0; err == nil && i < all.Len(); i++ {
+		_, err = c.Equal(all.At(i), product.At(i), op.ShapeMismatch, func() string {
+			return "x " + x.String() + " does not broadcast to the product " + product.String()
+		})
+	}
+	return err
+}
 
 // Outer is torch.outer.
 var Outer = op.Define("outer", op.Spec[op.None]{
@@ -273,6 +288,7 @@ func addmmSamples(g *op.Gen) []op.Sample {
 		call("integers", AddmmAttrs{Alpha: op.Int(2)}, g.Int(9, 2), g.Int(9, 3, 4), g.Int(9, 4, 2)),
 		call("strided", AddmmAttrs{}, g.Strided(g.Normal(3, 5)), g.Strided(g.Normal(3, 4)), g.Strided(g.Normal(4, 5))),
 		call("no inner", AddmmAttrs{}, g.Normal(5), g.Normal(3, 0), g.Normal(0, 5)),
+		call("beta of 0", AddmmAttrs{Beta: op.Int(0)}, g.Special(), g.Normal(3, 4), g.Normal(4, 15)),
 		call("f64", AddmmAttrs{}, array.Cast(g.Normal(2), array.F64), array.Cast(g.Normal(3, 4), array.F64), array.Cast(g.Normal(4, 2), array.F64)),
 	}
 }
@@ -286,6 +302,7 @@ func addmmBad(g *op.Gen) []op.BadSample {
 		bad("high rank", op.RankMismatch, g.Normal(2, 3, 5), g.Normal(3, 4), g.Normal(4, 5)),
 		bad("inner", op.ShapeMismatch, g.Normal(5), g.Normal(3, 4), g.Normal(3, 5)),
 		bad("bias", op.ShapeMismatch, g.Normal(4), g.Normal(3, 4), g.Normal(4, 5)),
+		bad("larger than the product", op.ShapeMismatch, g.Normal(3, 5), g.Normal(3, 4), g.Normal(4, 1)),
 		bad("types", op.DTypeMismatch, g.Int(4, 5), g.Normal(3, 4), g.Normal(4, 5)),
 		{Name: "factor of integers", Attrs: AddmmAttrs{Alpha: op.Float(1.5)}, In: []*array.Array{g.Int(9, 2), g.Int(9, 3, 4), g.Int(9, 4, 2)}, Code: op.BadAttr},
 		{Name: "factor beyond f32", Attrs: AddmmAttrs{Beta: op.Float(1e39)}, In: []*array.Array{g.Normal(2), g.Normal(3, 4), g.Normal(4, 2)}, Code: op.BadAttr},

@@ -69,6 +69,9 @@ type FoldAttrs struct {
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
 	Differs: []op.Difference[PadAttrs]{
 		extendsEmpty[PadAttrs](),
+		{Kind: op.Extends, Text: "a crop of more than there is beside a padding at the other end", When: func(a PadAttrs, _ []*array.Array) bool {
+			return slices.ContainsFunc(a.Pad.Slice(), func(n int) bool { return n < 0 })
+		}},
 		{Kind: op.Alters, Text: "circular repeats all of x where the other end of the dimension is cropped, PyTorch what is left of it", When: func(a PadAttrs, _ []*array.Array) bool {
 			return a.Mode == "circular" && slices.ContainsFunc(a.Pad.Slice(), func(n int) bool { return n < 0 })
 		}},

@@ -23,8 +23,8 @@ func lpPoolNd(name string, n int) *op.Op {
 	pool := []*op.Op{AvgPool1d, AvgPool2d, AvgPool3d}[n-1]
 	return op.Define(name, op.Spec[LpPoolAttrs]{
 		Differs: []op.Difference[LpPoolAttrs]{refusesIntegers[LpPoolAttrs](), extendsEmpty[LpPoolAttrs](), altersPower(func(a LpPoolAttrs) float64 { return a.NormType }),
-			{Kind: op.Refuses, Text: "a norm_type that is 0, not finite or beyond what the element type holds", When: func(a LpPoolAttrs, in []*array.Array) bool {
-				return a.NormType == 0 || !fits(in[0].DType(), op.Float(a.NormType)) || a.NormType-a.NormType != 0
+			{Kind: op.Refuses, Text: "a norm_type that is 0 or not finite, and one that the element type does not hold or the inverse of which it does not", When: func(a LpPoolAttrs, in []*array.Array) bool {
+				return a.NormType == 0 || !fits(in[0].DType(), op.Float(a.NormType)) || !fits(in[0].DType(), op.Float(1/a.NormType)) || a.NormType-a.NormType != 0
 			}},
 			{Kind: op.Extends, Text: "an x smaller than the kernel in ceil_mode, in three dimensions", When: func(a LpPoolAttrs, _ []*array.Array) bool { return a.CeilMode && n == 3 }}},
 		Doc: name + " takes the norm_type-th root of the sum of the norm_type-th powers of every window over " + spatialText(n) + ".",

@@ -80,6 +80,7 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 // Ref: Jaderberg et al., Spatial Transformer Networks, NIPS 2015.
 var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
 	Differs: []op.Difference[GridSampleAttrs]{
+		refusesMixed[GridSampleAttrs](),
 		departs[GridSampleAttrs](op.Alters, "points that are NaN, infinite or beyond 2^16 are outside in every mode: PyTorch's result depends on the mode and the processor", func(in []*array.Array) bool { return far(in[1]) }),
 	},
 	Doc: "grid_sample reads images at points given as x, y (and z) between -1 and 1.", In: op.Args("x", "grid"),

@@ -40,7 +40,7 @@ type RnnAttrs struct {
 var Lstm = op.Define("lstm", op.Spec[LstmAttrs]{
 	Differs: []op.Difference[LstmAttrs]{
 		refusesMixed[LstmAttrs](),
-		refusesStretched[LstmAttrs](4),
+		refusesStretched[LstmAttrs](4, 2),
 		extendsEmpty[LstmAttrs](),
 		refusesIntegers[LstmAttrs](),
 	},
@@ -69,7 +69,7 @@ var Lstm = op.Define("lstm", op.Spec[LstmAttrs]{
 var Gru = op.Define("gru", op.Spec[GruAttrs]{
 	Differs: []op.Difference[GruAttrs]{
 		refusesMixed[GruAttrs](),
-		refusesStretched[GruAttrs](3),
+		refusesStretched[GruAttrs](3, 1),
 		extendsEmpty[GruAttrs](),
 		refusesIntegers[GruAttrs](),
 	},
@@ -96,7 +96,7 @@ var Gru = op.Define("gru", op.Spec[GruAttrs]{
 var Rnn = op.Define("rnn", op.Spec[RnnAttrs]{
 	Differs: []op.Difference[RnnAttrs]{
 		refusesMixed[RnnAttrs](),
-		refusesStretched[RnnAttrs](1),
+		refusesStretched[RnnAttrs](1, 1),
 		extendsEmpty[RnnAttrs](),
 		refusesIntegers[RnnAttrs](),
 	},

@@ -84,7 +84,7 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
-		refusesStretched[op.None](4),
+		refusesStretched[op.None](4, 2),
 		refusesIntegers[op.None](),
 	},
 	Doc: "lstm_cell is one step of an LSTM for x [N,I] or [I] and states [N,H] or [H].",
@@ -108,7 +108,7 @@ var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
 var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
-		refusesStretched[op.None](3),
+		refusesStretched[op.None](3, 1),
 		refusesIntegers[op.None](),
 	},
 	Doc: "gru_cell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].",
@@ -133,7 +133,7 @@ var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 var RnnCell = op.Define("rnn_cell", op.Spec[RnnCellAttrs]{
 	Differs: []op.Difference[RnnCellAttrs]{
 		refusesMixed[RnnCellAttrs](),
-		refusesStretched[RnnCellAttrs](1),
+		refusesStretched[RnnCellAttrs](1, 1),
 		refusesIntegers[RnnCellAttrs](),
 	},
 	Doc: "rnn_cell is one step of a plain recurrent network for x [N,I] or [I] and a state [N,H] or [H].",

@@ -77,7 +77,10 @@ func TestMatMul(t *testing.T) {
 			x = &wide{[]int{1, x.dims[0]}, x.v}
 		}
 		for i := range out.v {
-			out.v[i] = alpha*out.v[i] + beta*x.at(out.index(i)...)
+			out.v[i] *= alpha
+			if beta != 0 {
+				out.v[i] += beta * x.at(out.index(i)...)
+			}
 		}
 		return []*wide{out}
 	})
