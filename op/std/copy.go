@@ -36,6 +36,10 @@ var Clone = moveOp("clone", "clone copies x to memory of its own.", op.Spec[op.N
 // Copy gives src the element type of x, whose shape it has: x after src was
 // written to it in place.
 var Copy = op.Define("copy", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		departs[op.None](op.Refuses, "a src of another shape than x, which PyTorch broadcasts", func(in []*array.Array) bool { return !shape.TypeOf(in[0]).Dims().Equal(shape.TypeOf(in[1]).Dims()) }),
+		departs[op.None](op.Refuses, "a src of floats for an x of another kind, which PyTorch truncates", func(in []*array.Array) bool { return in[1].DType().IsFloat() && !in[0].DType().IsFloat() }),
+	},
 	Doc: "copy is x after src, of the same shape, was written to it: src cast to the element type of x.", In: op.Args("x", "src"),
 	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return c.Written(in[0], in[1]) },
 	// Each operand is read as it is.
@@ -130,6 +134,7 @@ type viewScatter[A any] struct {
 func scatterView[A any](name, doc string, s viewScatter[A]) *op.Op {
 	return op.Define(name, op.Spec[A]{
 		Doc: doc, In: op.Args("x", "src"), Class: op.Movement, Quant: op.QuantShared,
+		Differs: []op.Difference[A]{refusesMixed[A]()},
 		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			d, err := oneDType(in)
 			if err != nil || !in[0].Ranked() {

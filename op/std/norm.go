@@ -185,7 +185,7 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 		refusesEps(func(a GroupNormAttrs) float64 { return a.Eps }),
 		altersFactors[GroupNormAttrs](false),
 		extendsEmpty[GroupNormAttrs](),
-		{Kind: op.Extends, Text: "a num_groups of 0", When: func(a GroupNormAttrs, _ []*array.Array) bool { return a.NumGroups == 0 }},
+		{Kind: op.Extends, Text: "a num_groups of -1, one group for each channel", When: func(a GroupNormAttrs, _ []*array.Array) bool { return a.NumGroups == -1 }},
 		extendsParameters[GroupNormAttrs](),
 	},
 	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions; num_groups of 0 is a group for each channel.",
