@@ -19,6 +19,7 @@ type Storage struct {
 	wrote   atomic.Uint64
 	exposed atomic.Uint64
 	region  atomic.Uint64
+	read    atomic.Uint64
 	holders atomic.Pointer[[]any]
 }
 
@@ -108,6 +109,13 @@ func (s *Storage) BumpInRegion() {
 // RegionWrite returns the moment of the last write recorded by BumpInRegion, 0
 // for none.
 func (s *Storage) RegionWrite() uint64 { return s.region.Load() }
+
+// MarkRead records that something was computed from the memory that does not tell
+// how.
+func (s *Storage) MarkRead() { s.read.Store(clock.Add(1)) }
+
+// LastRead returns the moment of the last MarkRead, 0 for none.
+func (s *Storage) LastRead() uint64 { return s.read.Load() }
 
 // Expose records that the memory was handed out to somebody who may write to it
 // without telling.

@@ -93,7 +93,10 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	if plain || c.Op.Effect != op.Pure || depth >= maxRecipeDepth {
 		for _, a := range c.Args {
-			baked = baked || a != nil && (a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state)
+			if a != nil {
+				baked = baked || a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state
+				a.read()
+			}
 		}
 		for _, t := range outs {
 			t.c.baked = baked
@@ -114,6 +117,19 @@ func remember(c *Call, outs []*Tensor) {
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
 		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state}
+	}
+}
+
+// read records that what the tensor was computed from went into a value without a
+// recipe.
+func (x *Tensor) read() {
+	x.storage().MarkRead()
+	if r := x.c.recipe; r != nil && r.state {
+		for _, a := range r.call.Args {
+			if a != nil {
+				a.read()
+			}
+		}
 	}
 }
 

@@ -113,6 +113,9 @@ func (x *Tensor) observe(what string) *array.Array {
 		return x.c.eng.Observe(x, what)
 	}
 	a := x.c.val.(*array.Array)
+	if x.c.recipe != nil && x.c.recipe.state && what != "String" {
+		x.read()
+	}
 	if holders := x.holders(); holders != nil {
 		if e, _ := x.writer(); e != nil {
 			return e.Observe(x, what)

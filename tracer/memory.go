@@ -54,10 +54,10 @@ func (m *memory) Observed(_ *tensor.Tensor, what string) {
 			m.t.mod.Graph.NoteSpecialisation(graph.Specialisation{What: said, Pos: diag.Here()})
 		}
 	}
+	m.given = diag.Here()
 	if what != "Data" && what != "Array" {
 		return
 	}
-	m.given = diag.Here()
 	if m.snapshot != nil {
 		return
 	}
@@ -373,10 +373,15 @@ func (t *trace) constant(m *memory) *graph.Node {
 // instead of being recorded.
 func (t *trace) unseenWrites() {
 	for _, m := range t.held {
-		if m.dirty && !m.local && m.given.File != "" {
-			t.report((&diag.Error{Code: UnseenWrite, Msg: "the model takes the memory of a tensor whose value lasts from call to call, and writes to the tensor in place",
-				Hint: "write to it by in-place calls alone, so that the trace sees all writes"}).At(m.given))
+		if !m.dirty || m.local || m.given.File == "" && m.array().Storage().LastRead() <= t.start {
+			continue
 		}
+		at := m.given
+		if at.File == "" {
+			at = t.storageOf(m).Written
+		}
+		t.report((&diag.Error{Code: UnseenWrite, Msg: "the model writes to a tensor whose value lasts from call to call, and uses the value of its first call in a way that the trace does not see",
+			Hint: "compute with tensor.On(x, t) for the tensor t, where x is an input, and leave its data alone"}).At(at))
 	}
 	for _, o := range t.owners {
 		m := memoryOf(o.s)

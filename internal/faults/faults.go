@@ -64,6 +64,7 @@ func reads() []Fault {
 		{"panicsAfterRead", panicsAfterRead, in("f32[N]")},
 		{"unseen", unseen, in("f32[N]")},
 		{"remembers", &remembers{}, in("f32[N]")},
+		{"readsState", &readsState{weight(1)}, in("f32[N]")},
 		{"unsorted", &unsorted{map[string]*tensor.Tensor{"a": weight(1), "b": weight(1), "c": weight(1)}}, in("f32[N]")},
 		{"unnamed", &unnamed{map[point]*tensor.Tensor{{}: weight(1)}}, in("f32[N]")},
 		{"namesakes", &namesakes{weight(1), weight(1)}, in("f32[N]")},
@@ -227,6 +228,17 @@ func unseen(x *tensor.Tensor) *tensor.Tensor {
 		return []*tensor.Tensor{in[0].Add(calls)} // want FX1016
 	}
 	return tensor.Cond(x.Sum().GtScalar(0), count, count, x)[0]
+}
+
+type readsState struct{ Calls *tensor.Tensor }
+
+// Forward branches on a buffer that it also writes.
+func (m *readsState) Forward(x *tensor.Tensor) *tensor.Tensor {
+	if m.Calls.Sum().Item() > 3 {
+		return x
+	}
+	m.Calls.AddInPlace(x.Sum().Unsqueeze(0)) // want FX1016
+	return x.Add(m.Calls)
 }
 
 type remembers struct{ last *tensor.Tensor }
