@@ -210,8 +210,13 @@ func addCases(t *testing.T, p *program, engine string, generate generator) (chec
 		require.NoError(t, err, c.Name)
 		files, err := generate(gm.Module, pkg)
 		if code := refusal(c, engine); code != "" {
-			if c.Stateful && c.Regions && errors.Is(err, codegen.CodeRegion) {
-				code = codegen.CodeRegion // whichever comes first in the graph
+			if c.Stateful && c.Regions { // both are refused, in the order of the graph
+				var l diag.List
+				require.ErrorAs(t, err, &l, c.Name)
+				for _, e := range l {
+					require.Contains(t, []diag.Code{codegen.CodeState, codegen.CodeRegion}, e.Code, "%s: %v", c.Name, e)
+				}
+				continue
 			}
 			refused(t, c.Name, code, err)
 			continue
