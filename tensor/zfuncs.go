@@ -105,7 +105,7 @@ func Addcmul(x, tensor1, tensor2 *Tensor, opts ...std.AddcAttrs) *Tensor {
 }
 
 // Addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to
-// the product.
+// the product, and is not looked at where beta is 0.
 //
 // The optional [std.AddmmAttrs], at most one, sets Beta and Alpha.
 func Addmm(x, a, b *Tensor, opts ...std.AddmmAttrs) *Tensor {

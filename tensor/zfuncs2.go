@@ -112,7 +112,7 @@ func GridSample(x, grid *Tensor, opts ...std.GridSampleAttrs) *Tensor {
 }
 
 // GroupNorm normalises x [N,C,...] over groups of channels and all further
-// dimensions; numGroups of 0 is a group for each channel.
+// dimensions; numGroups of -1 is a group for each channel.
 //
 // weight and bias may be nil.
 //

@@ -135,7 +135,7 @@ func (x *Tensor) AddcmulInPlace(tensor1, tensor2 *Tensor, opts ...std.AddcAttrs)
 }
 
 // Addmm returns beta·x + alpha·(a @ b) for matrices a and b; x broadcasts to
-// the product.
+// the product, and is not looked at where beta is 0.
 //
 // The optional [std.AddmmAttrs], at most one, sets Beta and Alpha.
 func (x *Tensor) Addmm(a, b *Tensor, opts ...std.AddmmAttrs) *Tensor {

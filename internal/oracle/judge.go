@@ -187,5 +187,9 @@ func (t tolerance) close(x, w float64) bool {
 // sum compares sums of terms of that size; partial sums may overflow, and operands
 // that cancel leave what the last bits of them are.
 func (t tolerance) sum(x, w, size, ulps float64) bool {
-	return !(size <= t.max) || math.Abs(x-w) <= t.rel*size+ulps
+	if math.Abs(x-w) <= t.rel*size+ulps {
+		return true
+	}
+	const terms = 1 << 12 // of which a mean may be
+	return !(size <= t.max/terms) && !(math.Abs(x) <= t.max && math.Abs(w) <= t.max)
 }

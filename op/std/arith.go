@@ -37,6 +37,7 @@ type DivAttrs struct {
 var Add = op.Define("add", op.Spec[AddAttrs]{
 	Differs: []op.Difference[AddAttrs]{
 		{Kind: op.Refuses, Text: "a number as alpha for bool", When: func(a AddAttrs, in []*array.Array) bool { return a.Alpha.Present() && in[0].DType() == array.Bool }},
+		{Kind: op.Extends, Text: "a float as alpha for bool", When: func(a AddAttrs, in []*array.Array) bool { return a.Alpha.IsFloat() && in[0].DType() == array.Bool }},
 		{Kind: op.Extends, Text: "a bool as alpha, which counts as 0 or 1", When: func(a AddAttrs, _ []*array.Array) bool {
 			return a.Alpha.Present() && !a.Alpha.IsFloat() && !a.Alpha.IsInt()
 		}},
@@ -257,6 +258,12 @@ func zeroDivisors(g *op.Gen) []op.BadSample {
 var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 	doc: "pow is x to the power other.", on: onNumbers, inPlace: true, f: power,
 	differs: []op.Difference[ReversibleAttrs]{
+		{Kind: op.Refuses, Text: "a number as the base that the integer type of the exponent cannot hold", When: func(a ReversibleAttrs, in []*array.Array) bool {
+			return a.Reverse && in[0].DType().IsInt()
+		}},
+		{Kind: op.Alters, Text: "an exponent is rounded to the element type first, which makes odd numbers beyond 2^24 even for f32", When: func(a ReversibleAttrs, _ []*array.Array) bool {
+			return math.Abs(a.Other.Float64()) > 1<<24
+		}},
 		{Kind: op.Alters, Text: "-inf to the powers 0.5 and -0.5, given as numbers, is +inf and 0 as for all other powers that are no integers: PyTorch takes the square root", When: func(a ReversibleAttrs, _ []*array.Array) bool {
 			return !a.Reverse && math.Abs(a.Other.Float64()) == 0.5
 		}},

@@ -2,6 +2,7 @@ package std
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -24,8 +25,8 @@ var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spe
 	Differs: []op.Difference[AttentionAttrs]{
 		refusesMixed[AttentionAttrs](),
 		extendsEmpty[AttentionAttrs](),
-		departs[AttentionAttrs](op.Alters, "rows of which the mask leaves nothing are 0, also where v is not finite", func(in []*array.Array) bool {
-			return len(in) > 3 && in[3] != nil && in[3].DType() == array.Bool && huge(in[2])
+		departs[AttentionAttrs](op.Alters, "rows of which the mask leaves nothing are 0 whatever v holds, and no others are, which shows where the operands are not finite", func(in []*array.Array) bool {
+			return len(in) > 3 && in[3] != nil && in[3].DType() == array.Bool && slices.ContainsFunc(in, huge)
 		}),
 	},
 	Doc: "scaled_dot_product_attention is softmax(q @ kᵀ · scale) @ v for q [...,L,E], k [...,S,E], v [...,S,V]; attn_mask [...,L,S] keeps where true, or is added.",

@@ -204,9 +204,14 @@ func refusesStretched[A any](gates, states int) op.Difference[A] {
 
 // refusesScalars is of normalisations.
 func refusesScalars[A any]() op.Difference[A] {
-	return departs[A](op.Refuses, "statistics and factors of no dimensions", func(in []*array.Array) bool {
-		return slices.ContainsFunc(in[1:], func(a *array.Array) bool { return a != nil && a.Rank() == 0 })
+	return departs[A](op.Refuses, "statistics and factors that are no vectors", func(in []*array.Array) bool {
+		return slices.ContainsFunc(in[1:], func(a *array.Array) bool { return a != nil && a.Rank() != 1 })
 	})
+}
+
+// altersZeroEps is of normalisations by the statistics of a batch.
+func altersZeroEps[A any](eps func(a A) float64) op.Difference[A] {
+	return op.Difference[A]{Kind: op.Alters, Text: "an eps of 0 beside a variance of 0 gives NaN, where PyTorch multiplies by 0", When: func(a A, _ []*array.Array) bool { return eps(a) == 0 }}
 }
 
 // altersRemainder is of remainders of floats.

@@ -23,6 +23,7 @@ type EinsumAttrs struct {
 // has memory of its own, also where PyTorch returns a view ("ii->i").
 var Einsum = op.Define("einsum", op.Spec[EinsumAttrs]{
 	Differs: []op.Difference[EinsumAttrs]{
+		departs[EinsumAttrs](op.Refuses, "bool", func(in []*array.Array) bool { return len(in) > 0 && in[0].DType() == array.Bool }),
 		refusesMixed[EinsumAttrs](),
 		departs[EinsumAttrs](op.Alters, "integers keep their type, where PyTorch has i64 if one is summed before they are multiplied", func(in []*array.Array) bool { return !floats(in...) }),
 		departs[EinsumAttrs](op.Extends, "integers but i64 that are summed before they are multiplied", func(in []*array.Array) bool { return !floats(in...) }),

@@ -59,6 +59,9 @@ var Embedding = op.Define("embedding", op.Spec[op.None]{
 // EmbeddingBag is torch.nn.functional.embedding_bag.
 var EmbeddingBag = op.Define("embedding_bag", op.Spec[EmbeddingBagAttrs]{
 	Differs: []op.Difference[EmbeddingBagAttrs]{
+		{Kind: op.Alters, Text: "NaN wins in mode max, where PyTorch keeps what was greatest before it", When: func(a EmbeddingBagAttrs, in []*array.Array) bool {
+			return a.Mode == "max" && huge(in[1])
+		}},
 		{Kind: op.Alters, Text: "include_last_offset means nothing for a matrix x, where PyTorch drops the last bag", When: func(a EmbeddingBagAttrs, in []*array.Array) bool { return a.IncludeLastOffset && in[0].Rank() == 2 }},
 		{Kind: op.Extends, Text: "include_last_offset for a matrix x without rows", When: func(a EmbeddingBagAttrs, in []*array.Array) bool {
 			return a.IncludeLastOffset && in[0].Rank() == 2 && in[0].Dim(0) == 0

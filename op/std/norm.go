@@ -54,9 +54,10 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 		refusesMixed[BatchNormAttrs](),
 		extendsEmpty[BatchNormAttrs](),
 		refusesEps(func(a BatchNormAttrs) float64 { return a.Eps }),
+		altersZeroEps(func(a BatchNormAttrs) float64 { return a.Eps }),
+		refusesScalars[BatchNormAttrs](),
 		altersFactors[BatchNormAttrs](true),
 		extendsParameters[BatchNormAttrs](),
-		refusesScalars[BatchNormAttrs](),
 	},
 	Doc: "batch_norm normalises each channel of x [N,C,...] with the running statistics, or with those of x in training or without running ones.",
 	Ref: "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
@@ -185,10 +186,17 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 		refusesEps(func(a GroupNormAttrs) float64 { return a.Eps }),
 		altersFactors[GroupNormAttrs](false),
 		extendsEmpty[GroupNormAttrs](),
+		{Kind: op.Extends, Text: "groups of one element, whose deviation is 0", When: func(a GroupNormAttrs, in []*array.Array) bool {
+			groups := a.NumGroups
+			if groups < 1 && in[0].Rank() > 1 {
+				groups = in[0].Dim(1)
+			}
+			return in[0].Rank() > 1 && in[0].Len() == in[0].Dim(0)*groups
+		}},
 		{Kind: op.Extends, Text: "a num_groups of -1, one group for each channel", When: func(a GroupNormAttrs, _ []*array.Array) bool { return a.NumGroups == -1 }},
 		extendsParameters[GroupNormAttrs](),
 	},
-	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions; num_groups of 0 is a group for each channel.",
+	Doc: "group_norm normalises x [N,C,...] over groups of channels and all further dimensions; num_groups of -1 is a group for each channel.",
 	Ref: "Wu and He, Group Normalization, 2018, arXiv:1803.08494",
 	In:  op.Args("x", "weight?", "bias?"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a GroupNormAttrs, in []shape.Type) (shape.Type, error) {
@@ -222,6 +230,8 @@ var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 		departs[InstanceNormAttrs](op.Refuses, "an x of two dimensions", func(in []*array.Array) bool { return in[0].Rank() == 2 }),
 		extendsEmpty[InstanceNormAttrs](),
 		refusesEps(func(a InstanceNormAttrs) float64 { return a.Eps }),
+		altersZeroEps(func(a InstanceNormAttrs) float64 { return a.Eps }),
+		refusesScalars[InstanceNormAttrs](),
 		altersFactors[InstanceNormAttrs](false),
 		extendsParameters[InstanceNormAttrs](),
 	},
