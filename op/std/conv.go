@@ -48,9 +48,10 @@ var (
 
 func convNd(name string, n int) *op.Op {
 	return op.Define(name, op.Spec[ConvAttrs]{
-		Differs: []op.Difference[ConvAttrs]{refusesMixed[ConvAttrs](), refusesIntegers[ConvAttrs](), altersPadding[ConvAttrs](), extendsEmpty[ConvAttrs](), refusesNoKernel[ConvAttrs](n)},
-		Doc:     name + " cross-correlates x [N,C,...] or [C,...] with the filters of weight [M,C/groups,...] over " + spatialText(n) + " and adds bias [M].",
-		In:      op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
+		Differs: []op.Difference[ConvAttrs]{refusesMixed[ConvAttrs](), refusesIntegers[ConvAttrs](), altersPadding[ConvAttrs](), extendsEmpty[ConvAttrs](), refusesNoKernel[ConvAttrs](n),
+			departs[ConvAttrs](op.Alters, "sums without input channels are 0 or the bias, where PyTorch may return no channels", func(in []*array.Array) bool { return in[1].Rank() > 1 && in[1].Dim(1) == 0 })},
+		Doc: name + " cross-correlates x [N,C,...] or [C,...] with the filters of weight [M,C/groups,...] over " + spatialText(n) + " and adds bias [M].",
+		In:  op.Args("x", "weight", "bias?"), Class: op.Contraction, Quant: op.QuantWeighted,
 		Infer: func(c *op.Infer, a ConvAttrs, in []shape.Type) (shape.Type, error) { return inferConv(c, n, a, in) },
 		Kernel: func(a ConvAttrs, in []shape.Type) kernel.Step {
 			s := &kernel.Conv{Stride: mustList(a.Stride, n, 1), Dilation: mustList(a.Dilation, n, 1), Groups: max(a.Groups, 1)}
