@@ -35,8 +35,8 @@ func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, i
 }
 
 // Scan runs body once for every index of axis 0 of the sequences, passing the
-// carried tensors along; it returns the last carried ones and the other results
-// stacked along a new axis 0. For empty sequences body runs once on zeros, to
+// carried tensors along; it returns the last carried ones and the other results, as
+// they are when their step ends, stacked along a new axis 0. For empty sequences body runs once on zeros, to
 // learn the types of results that have no elements then.
 func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	all := append(append([]*Tensor(nil), carry...), seqs...)
@@ -72,7 +72,7 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 				" results, expected as many as the first, " + strconv.Itoa(len(columns))}).At(diag.Here()))
 		}
 		for k, t := range out {
-			columns[k] = append(columns[k], t)
+			columns[k] = append(columns[k], t.Clone()) // a later step may write to it
 		}
 	}
 	for _, c := range columns {

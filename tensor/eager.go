@@ -71,6 +71,7 @@ type recipe struct {
 	own      uint64   // version of the result's storage when it was made
 	exposed  uint64   // when the result's storage had last been handed out
 	state    bool     // a parameter takes part
+	made     uint64   // when the call was made
 }
 
 // recipeGroup ties the results of one call together, so that they are recorded once.
@@ -85,7 +86,7 @@ func remember(c *Call, outs []*Tensor) {
 	for _, a := range c.Args {
 		switch {
 		case a == nil || a.c.param.Load():
-		case a.c.recipe != nil:
+		case a.hasRecipe():
 			depth = max(depth, a.c.recipe.depth)
 		default:
 			plain, baked = true, baked || a.c.baked
@@ -116,7 +117,7 @@ func remember(c *Call, outs []*Tensor) {
 	}
 	kept := Call{Op: c.Op, Attrs: c.Attrs, Args: append([]*Tensor(nil), c.Args...), Method: c.Method}
 	for i, t := range outs {
-		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state}
+		t.c.recipe = &recipe{kept, i, group, depth + 1, versions, storageVersion(t), t.storage().Exposed(), state, array.Now()}
 	}
 }
 
@@ -131,6 +132,14 @@ func (x *Tensor) read() {
 			}
 		}
 	}
+}
+
+func (x *Tensor) hasRecipe() bool {
+	if x.c.recipe == nil {
+		return false
+	}
+	_, _, _, ok := x.Recipe()
+	return ok
 }
 
 // Baked reports whether the value of an eager tensor depends on parameters in a way
@@ -159,7 +168,7 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 		if a == nil {
 			continue
 		}
-		if storageVersion(a) != r.versions[k] {
+		if storageVersion(a) != r.versions[k] || !a.c.param.Load() && a.storage().Exposed() > r.made {
 			return nil, 0, nil, false
 		}
 		k++

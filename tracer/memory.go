@@ -373,7 +373,8 @@ func (t *trace) constant(m *memory) *graph.Node {
 // instead of being recorded.
 func (t *trace) unseenWrites() {
 	for _, m := range t.held {
-		if !m.dirty || m.local || m.given.File == "" && m.array().Storage().LastRead() <= t.start {
+		if !m.dirty || m.local || m.given.File == "" && m.array().Storage().LastRead() <= t.start &&
+			(m.owner || m.array().Storage().Exposed() <= t.start) {
 			continue
 		}
 		at := m.given

@@ -40,7 +40,7 @@ var Mutations = []Mutation{
 		Old: "return &kernel.DiagonalScatter{Offset: a.Offset, Dim1: d1, Dim2: d2}", New: "_, _ = d1, d2\n\t\treturn &kernel.DiagonalScatter{Offset: a.Offset, Dim1: 0, Dim2: 1}"},
 	// State, constants, inputs.
 	{Name: "what is written to state is not stored", File: "tracer/inplace.go", Old: "if s.Value == nil || s.Value == read {", New: "if s.Value != nil || s.Value == read {"},
-	{Name: "writes to inputs are not seen", File: "tracer/inplace.go", Old: "input := m.input\n", New: "input := false\n"},
+	{Name: "writes to inputs are not seen", File: "tracer/inplace.go", Old: "input, state := m.input, \"\"\n", New: "input, state := false, \"\"\n"},
 	{Name: "memory edited by Go code counts as unchanged", File: "tracer/memory.go",
 		Old: "return m.snapshot != nil && !array.Equal(m.snapshot, m.array())", New: "return false"},
 	{Name: "a recipe holds though its tensor was written", File: "tensor/eager.go",
