@@ -404,6 +404,8 @@ def _(a, x):
 def _(a, q, k, v, mask=None):
     if mask is not None and a["is_causal"]:
         raise ValueError("is_causal with a mask")
+    if min(x.dim() for x in (q, k, v)) < 2:
+        raise ValueError("two dimensions")
     if is_int(q) or k.dtype != q.dtype or v.dtype != q.dtype:
         raise ValueError("floats of one type")
     if a["enable_gqa"]:

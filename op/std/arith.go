@@ -99,6 +99,7 @@ func scaled(b *expr.Builder, d array.DType, f func(b *expr.Builder, x, y expr.Va
 // Sub subtracts.
 var Sub = op.Define("sub", op.Spec[SubAttrs]{
 	Differs: []op.Difference[SubAttrs]{
+		{Kind: op.Alters, Text: "the least i64 as alpha counts as it is, where PyTorch's negation overflows", When: func(a SubAttrs, _ []*array.Array) bool { return a.Alpha.IsInt() && a.Alpha.Int64() == math.MinInt64 }},
 		{Kind: op.Extends, Text: "a bool as alpha, which counts as 0 or 1", When: func(a SubAttrs, _ []*array.Array) bool {
 			return a.Alpha.Present() && !a.Alpha.IsFloat() && !a.Alpha.IsInt()
 		}},

@@ -25,6 +25,7 @@ var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spe
 	Differs: []op.Difference[AttentionAttrs]{
 		refusesMixed[AttentionAttrs](),
 		extendsEmpty[AttentionAttrs](),
+		departs[AttentionAttrs](op.Alters, "scale is applied to q first, so that what underflows then meets infinity as 0", func(in []*array.Array) bool { return slices.ContainsFunc(in, huge) }),
 		departs[AttentionAttrs](op.Alters, "rows of which the mask leaves nothing are 0 whatever v holds, and no others are, which shows where the operands are not finite", func(in []*array.Array) bool {
 			return len(in) > 3 && in[3] != nil && in[3].DType() == array.Bool && slices.ContainsFunc(in, huge)
 		}),

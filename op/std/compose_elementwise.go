@@ -51,6 +51,9 @@ var Prelu = op.Define("prelu", op.Spec[op.None]{
 	},
 	Decompose: func(b op.Builder, _ op.None, in []op.Value) op.Value {
 		x, w := in[0], in[1]
+		if x.Type().Rank() == 0 && w.Type().Rank() == 1 {
+			w = b.Call(Reshape, ReshapeAttrs{}, w) // the result has no dimensions either
+		}
 		if n, wt := x.Type().Rank(), w.Type(); n > 2 && wt.Rank() == 1 && !wt.Dim(0).Is(1) {
 			size := []shape.Dim{shape.Const(-1)}
 			for range n - 2 {
@@ -69,6 +72,7 @@ var Prelu = op.Define("prelu", op.Spec[op.None]{
 			{Name: "matrix", Attrs: none, In: []*array.Array{g.Normal(5, 3), g.Uniform(0, 1, 3)}},
 			{Name: "one weight", Attrs: none, In: []*array.Array{g.Normal(5, 3), g.Uniform(0, 1, 1)}},
 			{Name: "0-dimensional weight", Attrs: none, In: []*array.Array{g.Normal(5, 3), g.Uniform(0, 1)}},
+			{Name: "0-dimensional", Attrs: none, In: []*array.Array{array.Scalar(float32(-2)), g.Uniform(0, 1, 1)}},
 			{Name: "vector", Attrs: none, In: []*array.Array{g.Special(), g.Uniform(0, 1, 1)}},
 			{Name: "zero size", Attrs: none, In: []*array.Array{g.Normal(0, 3, 2), g.Uniform(0, 1, 3)}},
 			{Name: "strided", Attrs: none, In: []*array.Array{g.Strided(g.Normal(2, 3, 4)), g.Uniform(0, 1, 3)}},

@@ -83,8 +83,10 @@ func altersExpm1[A any](alpha func(a A) float64) op.Difference[A] {
 
 // altersPower is of operators that take a root of powers of order p.
 func altersPower[A any](p func(a A) float64) op.Difference[A] {
-	return op.Difference[A]{Kind: op.Alters, Text: "an order that f32 cannot hold is finite all the same, where PyTorch takes it for infinite",
-		When: func(a A, _ []*array.Array) bool { return math.Abs(p(a)) > math.MaxFloat32 }}
+	return op.Difference[A]{Kind: op.Alters, Text: "the order is not rounded to f32, as PyTorch's is, which shows for f64 and for an order that f32 cannot hold",
+		When: func(a A, in []*array.Array) bool {
+			return math.Abs(p(a)) > math.MaxFloat32 || in[0].DType() == array.F64 && float64(float32(p(a))) != p(a)
+		}}
 }
 
 // refusesFraction is of factors of integers.

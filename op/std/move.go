@@ -98,7 +98,11 @@ type FlipAttrs struct {
 // Slice takes a range of one dimension.
 var Slice = viewOp("slice", "slice takes the elements from start to stop, by step, of one dimension.", op.Spec[SliceAttrs]{
 	Differs: []op.Difference[SliceAttrs]{
-		{Kind: op.Extends, Text: "steps beyond what PyTorch counts with", When: func(a SliceAttrs, _ []*array.Array) bool { return a.Step >= 1<<61 }},
+		{Kind: op.Extends, Text: "steps and ends beyond what PyTorch counts with", When: func(a SliceAttrs, _ []*array.Array) bool {
+			start, _ := a.Start.Int()
+			stop, _ := a.Stop.Int()
+			return a.Step >= 1<<61 || start < -1<<61 || stop < -1<<61
+		}},
 	},
 	Infer: dimsRule(sliceDims),
 	Kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {

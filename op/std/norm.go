@@ -232,7 +232,7 @@ var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 		refusesEps(func(a InstanceNormAttrs) float64 { return a.Eps }),
 		altersZeroEps(func(a InstanceNormAttrs) float64 { return a.Eps }),
 		refusesScalars[InstanceNormAttrs](),
-		altersFactors[InstanceNormAttrs](false),
+		altersFactors[InstanceNormAttrs](true),
 		extendsParameters[InstanceNormAttrs](),
 	},
 	Doc: "instance_norm normalises each channel of each instance of x [N,C,...] by its own statistics, or by the running ones.",

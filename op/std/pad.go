@@ -69,6 +69,9 @@ type FoldAttrs struct {
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
 	Differs: []op.Difference[PadAttrs]{
 		extendsEmpty[PadAttrs](),
+		{Kind: op.Refuses, Text: "a value that the element type cannot hold, also where nothing is filled with it", When: func(a PadAttrs, in []*array.Array) bool {
+			return !fits(in[0].DType(), op.Float(a.Value))
+		}},
 		{Kind: op.Extends, Text: "a crop of more than there is beside a padding at the other end", When: func(a PadAttrs, _ []*array.Array) bool {
 			return slices.ContainsFunc(a.Pad.Slice(), func(n int) bool { return n < 0 })
 		}},

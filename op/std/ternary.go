@@ -77,8 +77,12 @@ type AddcAttrs struct {
 // what overflows follows from that.
 func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) expr.Value) *op.Op {
 	return op.Define(name, op.Spec[AddcAttrs]{
-		Differs: []op.Difference[AddcAttrs]{refusesFraction("value", func(a AddcAttrs) []op.Scalar { return []op.Scalar{a.Value} })},
-		Doc:     doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,
+		Differs: []op.Difference[AddcAttrs]{departs[AddcAttrs](op.Alters, "a product or quotient that overflows is infinite before it is added, where PyTorch's compiler may fuse the two", func(in []*array.Array) bool {
+			return slices.ContainsFunc(in, huge)
+		}), departs[AddcAttrs](op.Extends, "tensor1 and tensor2 of bool or integers beside an x of floats", func(in []*array.Array) bool {
+			return !floats(in[1:]...)
+		}), refusesFraction("value", func(a AddcAttrs) []op.Scalar { return []op.Scalar{a.Value} })},
+		Doc: doc, In: op.Args("x", "tensor1", "tensor2"), InPlace: true,
 		Expr: func(b *expr.Builder, a AddcAttrs, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			on.require(d)
