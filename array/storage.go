@@ -14,13 +14,30 @@ const Align = 64
 // that whoever recorded what it held can tell whether that still holds.
 type Storage struct {
 	bytes   []byte
-	born    uint64
-	wrapped bool
+	born    uint64 // the moment, doubled, plus 1 for memory that was there before
 	wrote   atomic.Uint64
+	history atomic.Pointer[history] // nil for most
+}
+
+// history is what few storages have.
+type history struct {
 	exposed atomic.Uint64
-	region  atomic.Uint64
-	read    atomic.Uint64
+	regions atomic.Pointer[[]uint64]
 	holders atomic.Pointer[[]any]
+}
+
+func (s *Storage) more() *history {
+	if h := s.history.Load(); h != nil {
+		return h
+	}
+	h := &history{}
+	if s.Wrapped() {
+		h.exposed.Store(s.Born())
+	}
+	if s.history.CompareAndSwap(nil, h) {
+		return h
+	}
+	return s.history.Load()
 }
 
 // clock orders births, writes and exposures of all storages.
@@ -41,18 +58,14 @@ func NewStorage(n int) *Storage {
 	if r := int(uintptr(unsafe.Pointer(unsafe.SliceData(buf))) & (Align - 1)); r != 0 {
 		skip = Align - r
 	}
-	return &Storage{bytes: buf[skip : skip+n : skip+n], born: clock.Add(1)}
+	return &Storage{bytes: buf[skip : skip+n : skip+n], born: 2 * clock.Add(1)}
 }
 
 // WrapBytes returns a storage over b without a copy. b must be aligned for the
 // element type that is read from it, and hold nothing but 0 and 1 where that is
 // bool; see Truths. Whoever has b can change it: the storage
 // counts as exposed.
-func WrapBytes(b []byte) *Storage {
-	s := &Storage{bytes: b, born: clock.Add(1), wrapped: true}
-	s.exposed.Store(s.born)
-	return s
-}
+func WrapBytes(b []byte) *Storage { return &Storage{bytes: b, born: 2*clock.Add(1) + 1} }
 
 // Bytes returns the memory itself, not a copy.
 func (s *Storage) Bytes() []byte { return s.bytes }
@@ -80,7 +93,7 @@ func AreTruths(b []byte) bool {
 
 // Wrapped reports whether the storage lies over memory that was there before, of
 // which others may be made.
-func (s *Storage) Wrapped() bool { return s.wrapped }
+func (s *Storage) Wrapped() bool { return s.born&1 == 1 }
 
 // Overlaps reports whether two storages have bytes in common.
 func (s *Storage) Overlaps(o *Storage) bool {
@@ -92,7 +105,7 @@ func (s *Storage) Overlaps(o *Storage) bool {
 }
 
 // Born returns the moment at which the storage was made.
-func (s *Storage) Born() uint64 { return s.born }
+func (s *Storage) Born() uint64 { return s.born / 2 }
 
 // Version returns the moment of the last write recorded by Bump, 0 for none.
 func (s *Storage) Version() uint64 { return s.wrote.Load() }
@@ -100,36 +113,69 @@ func (s *Storage) Version() uint64 { return s.wrote.Load() }
 // Bump records a write, so that guards on frozen values notice it.
 func (s *Storage) Bump() { s.wrote.Store(clock.Add(1)) }
 
-// BumpInRegion is Bump while some trace records a region.
+// maxRegionWrites bounds what a storage that is written for long remembers.
+const maxRegionWrites = 1 << 10
+
+// BumpInRegion is Bump while some trace records a region. All such writes are
+// remembered: of several traces at a time, each asks for those of its own regions.
 func (s *Storage) BumpInRegion() {
 	s.Bump()
-	s.region.Store(s.wrote.Load())
+	h := s.more()
+	for {
+		old := h.regions.Load()
+		var all []uint64
+		if old != nil {
+			all = (*old)[max(0, len(*old)+1-maxRegionWrites):]
+		}
+		all = append(all[:len(all):len(all)], s.wrote.Load())
+		if h.regions.CompareAndSwap(old, &all) {
+			return
+		}
+	}
 }
 
-// RegionWrite returns the moment of the last write recorded by BumpInRegion, 0
-// for none.
-func (s *Storage) RegionWrite() uint64 { return s.region.Load() }
-
-// MarkRead records that something was computed from the memory that does not tell
-// how.
-func (s *Storage) MarkRead() { s.read.Store(clock.Add(1)) }
-
-// LastRead returns the moment of the last MarkRead, 0 for none.
-func (s *Storage) LastRead() uint64 { return s.read.Load() }
+// WrittenInRegion reports whether BumpInRegion recorded a write after the moment
+// from and before to; a storage that was written too often to tell says yes.
+func (s *Storage) WrittenInRegion(from, to uint64) bool {
+	h := s.history.Load()
+	if h == nil || h.regions.Load() == nil {
+		return false
+	}
+	p := h.regions.Load()
+	for _, w := range *p {
+		if w > from && w < to {
+			return true
+		}
+	}
+	return len(*p) == maxRegionWrites && (*p)[0] > from
+}
 
 // Expose records that the memory was handed out to somebody who may write to it
 // without telling.
-func (s *Storage) Expose() { s.exposed.Store(clock.Add(1)) }
+func (s *Storage) Expose() { s.more().exposed.Store(clock.Add(1)) }
+
+// Tick returns a moment after all that have been.
+func Tick() uint64 { return clock.Add(1) }
 
 // Exposed returns the moment at which the memory was last handed out, 0 if it
 // never was.
-func (s *Storage) Exposed() uint64 { return s.exposed.Load() }
+func (s *Storage) Exposed() uint64 {
+	switch h := s.history.Load(); {
+	case h != nil:
+		return h.exposed.Load()
+	case s.Wrapped():
+		return s.Born()
+	}
+	return 0
+}
 
 // Holders returns those who follow what the storage holds. The slice must not be
 // changed.
 func (s *Storage) Holders() []any {
-	if p := s.holders.Load(); p != nil {
-		return *p
+	if h := s.history.Load(); h != nil {
+		if p := h.holders.Load(); p != nil {
+			return *p
+		}
 	}
 	return nil
 }
@@ -145,8 +191,9 @@ func (s *Storage) Release(h any) {
 }
 
 func (s *Storage) change(f func([]any) []any) {
+	h := s.more()
 	for {
-		old := s.holders.Load()
+		old := h.holders.Load()
 		var all []any
 		if old != nil {
 			all = slices.Clone(*old)
@@ -155,7 +202,7 @@ func (s *Storage) change(f func([]any) []any) {
 		if all = f(all); len(all) > 0 {
 			next = &all
 		}
-		if s.holders.CompareAndSwap(old, next) {
+		if h.holders.CompareAndSwap(old, next) {
 			return
 		}
 	}

@@ -28,7 +28,7 @@ func allocated(src string) (uint64, *graph.Module, error) {
 func bounded(t *testing.T, name, src string) (*graph.Module, error) {
 	t.Helper()
 	bytes, m, err := allocated(src)
-	require.LessOrEqual(t, bytes, uint64(272*len(src)+2<<20), "%s: %d bytes of text, %v", name, len(src), err)
+	require.LessOrEqual(t, bytes, uint64(256*len(src)+2<<20), "%s: %d bytes of text, %v", name, len(src), err)
 	if err != nil {
 		require.Less(t, len(err.Error()), 1<<18, name)
 		require.NotErrorIs(t, err, diag.Internal, name)

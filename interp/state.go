@@ -20,7 +20,7 @@ func NewState(m *graph.Module) *State {
 	s := &State{Module: m, tensors: map[string]*tensor.Tensor{}, leaves: map[string]*Leaf{}}
 	for _, p := range m.Params() {
 		if p.Value != nil {
-			s.tensors[p.Path] = tensor.Param(p.Value)
+			s.tensors[p.Path] = tensor.StateParam(p.Value)
 		}
 	}
 	for path := range m.Bounds() {

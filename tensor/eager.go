@@ -96,7 +96,7 @@ func remember(c *Call, outs []*Tensor) {
 		for _, a := range c.Args {
 			if a != nil {
 				baked = baked || a.c.param.Load() || a.c.recipe != nil && a.c.recipe.state
-				a.read()
+				a.markRead()
 			}
 		}
 		for _, t := range outs {
@@ -121,18 +121,26 @@ func remember(c *Call, outs []*Tensor) {
 	}
 }
 
-// read records that what the tensor was computed from went into a value without a
-// recipe.
-func (x *Tensor) read() {
-	x.storage().MarkRead()
+// markRead records that a value without a recipe was computed from the tensor: from
+// what it is a view of, and what its own recipe computes with. Other tensors over
+// the same memory, as those of a graph that runs meanwhile, are not concerned.
+func (x *Tensor) markRead() {
+	x.c.read.Store(array.Tick())
+	if o := x.c.origin; o != nil {
+		o.Base.markRead()
+	}
 	if r := x.c.recipe; r != nil && r.state {
 		for _, a := range r.call.Args {
 			if a != nil {
-				a.read()
+				a.markRead()
 			}
 		}
 	}
 }
+
+// LastRead returns the moment at which a value without a recipe was last computed
+// from an eager tensor, 0 for never. For tracing engines.
+func (x *Tensor) LastRead() uint64 { return x.c.read.Load() }
 
 func (x *Tensor) hasRecipe() bool {
 	if x.c.recipe == nil {

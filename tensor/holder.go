@@ -70,15 +70,19 @@ func (x *Tensor) holders() []any {
 }
 
 // writer returns the engine that has recorded a write to the storage of an eager
-// tensor, nil when there is none. several reports that there is more than one.
+// tensor, nil when there is none. several reports that others follow it, too, so
+// that a call on the tensor alone could be any one's.
 func (x *Tensor) writer() (e Engine, several bool) {
+	var first Engine
 	for _, h := range x.holders() {
-		if h := h.(Holder); h.Dirty() && h.Engine() != e {
-			several = e != nil
-			e = h.Engine()
+		h := h.(Holder)
+		several = several || first != nil && h.Engine() != first
+		first = h.Engine()
+		if h.Dirty() {
+			e = first
 		}
 	}
-	return e, several
+	return e, several && e != nil
 }
 
 // follower returns the engine that must see a write to an eager tensor because a
@@ -127,7 +131,8 @@ func engineOf(o string, extra Engine, args []*Tensor) Engine {
 		}
 		if f, several := a.writer(); join && f != nil {
 			if several || e != nil && e != f {
-				panic(mixed(o, "two traces that run at the same time have written to an operand", "trace the model twice, one after the other"))
+				panic(mixed(o, "two traces that run at the same time use an operand that one of them has written, and no traced value takes part",
+					"write tensor.On(x, t) for the tensor t, where x is an input, or trace one after the other"))
 			}
 			e = f
 		} else if !join && a.lostTo(e) {

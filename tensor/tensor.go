@@ -31,7 +31,8 @@ type cell struct {
 	val    any
 	recipe *recipe
 	origin *Origin
-	baked  bool // computed from parameters in a way that no recipe tells
+	read   atomic.Uint64 // when a value without a recipe was last computed from it
+	baked  bool          // computed from parameters in a way that no recipe tells
 	param  atomic.Bool
 	wrote  atomic.Pointer[diag.Pos] // where a parameter was last written in place
 }
@@ -61,6 +62,14 @@ func Scalar[T array.Elem](v T) *Tensor { return New(array.Scalar(v)) }
 // path instead of baking its value.
 func Param(a *array.Array) *Tensor {
 	t := New(a)
+	t.c.param.Store(true)
+	return t
+}
+
+// StateParam is Param over an array of a captured model, whose memory is handed to
+// nobody by that. For engines only.
+func StateParam(a *array.Array) *Tensor {
+	t := of(a)
 	t.c.param.Store(true)
 	return t
 }
@@ -114,7 +123,7 @@ func (x *Tensor) observe(what string) *array.Array {
 	}
 	a := x.c.val.(*array.Array)
 	if x.c.recipe != nil && x.c.recipe.state && what != "String" {
-		x.read()
+		x.markRead()
 	}
 	if holders := x.holders(); holders != nil {
 		if e, _ := x.writer(); e != nil {

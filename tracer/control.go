@@ -31,7 +31,7 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 				r.inner[n] = p
 			}
 			// A tensor of the state comes in as the operand that it is.
-			if x := in[k]; x.Engine() == nil {
+			if x := in[k]; !t.isTraced(x) {
 				if place := t.ref(x); place.IsWhole() && memoryOf(place.Storage).lifted[r.g] == nil {
 					memoryOf(place.Storage).lifted[r.g] = p
 				}

@@ -1,6 +1,8 @@
 package tracer
 
 import (
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -221,6 +223,16 @@ func (m *memory) before(s *alias.Storage) *alias.Storage {
 	return m.first
 }
 
+// isTraced reports whether a tensor is a value of this trace: a proxy, or an eager
+// one whose memory it has written. What other traces make of it is theirs.
+func (t *trace) isTraced(x *tensor.Tensor) bool {
+	a, eager := x.Value().(*array.Array)
+	if !eager {
+		return true
+	}
+	return slices.ContainsFunc(t.storages[a.Storage()], func(s *alias.Storage) bool { return memoryOf(s).dirty })
+}
+
 // storage returns the storage of an eager tensor that is no view of another one:
 // it enters the trace here.
 func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
@@ -278,8 +290,11 @@ func (t *trace) unseen(m *memory) {
 	st := m.array().Storage()
 	bad := !m.local && st.Version() > t.start
 	for _, s := range t.spans {
-		w := st.RegionWrite()
-		bad = bad || w > s.from && (s.to == 0 || w < s.to) && st.Born() <= s.from
+		to := s.to
+		if to == 0 {
+			to = math.MaxUint64 // it is being recorded
+		}
+		bad = bad || st.Born() <= s.from && st.WrittenInRegion(s.from, to)
 	}
 	if bad {
 		t.report(&diag.Error{Code: UnseenWrite, Msg: "the model wrote to the tensor while it was traced, by a computation that no traced value takes part in",
@@ -373,7 +388,7 @@ func (t *trace) constant(m *memory) *graph.Node {
 // instead of being recorded.
 func (t *trace) unseenWrites() {
 	for _, m := range t.held {
-		if !m.dirty || m.local || m.given.File == "" && m.array().Storage().LastRead() <= t.start &&
+		if !m.dirty || m.local || m.given.File == "" && m.root.LastRead() <= t.start &&
 			(m.owner || m.array().Storage().Exposed() <= t.start) {
 			continue
 		}

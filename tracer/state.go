@@ -38,9 +38,9 @@ func (t *trace) replaced() {
 		x, old := after[path], t.before[path]
 		switch {
 		case old != nil && old.ID() == x.ID():
-		case x.Engine() == nil && old == nil:
+		case old == nil && !isProxy(x):
 			t.grew = true
-		case x.Engine() == nil && old.Engine() == nil && array.Equal(x.Value().(*array.Array), old.Value().(*array.Array)):
+		case old != nil && !isProxy(x) && !isProxy(old) && array.Equal(x.Value().(*array.Array), old.Value().(*array.Array)):
 			t.grew = true
 		default:
 			t.reportReplaced("the model puts a tensor into its field "+path+" while it is traced", x)
@@ -51,6 +51,12 @@ func (t *trace) replaced() {
 			t.reportReplaced("the model takes the tensor out of its field "+path+" while it is traced", nil)
 		}
 	}
+}
+
+// isProxy reports whether a tensor stands for a traced value, of whichever trace.
+func isProxy(x *tensor.Tensor) bool {
+	_, eager := x.Value().(*array.Array)
+	return !eager
 }
 
 func (t *trace) reportReplaced(msg string, x *tensor.Tensor) {

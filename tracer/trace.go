@@ -114,7 +114,7 @@ func (t *trace) walk(root any) {
 	t.root, t.before = root, tensorsOf(root)
 	tensor.Walk(root, func(it tensor.Item) bool {
 		if it.Tensor != nil {
-			if _, known := t.params[it.Tensor.ID()]; known || it.Tensor.Engine() != nil {
+			if _, known := t.params[it.Tensor.ID()]; known || t.isTraced(it.Tensor) {
 				return false
 			}
 			it.Tensor.MarkParam()
@@ -378,7 +378,7 @@ func (t *trace) bind(info modInfo, m any, b *tensor.Bound) bool {
 			gb.Params = append(gb.Params, "")
 			continue
 		}
-		if p.Engine() != nil {
+		if t.isTraced(p) {
 			return false
 		}
 		q := t.params[p.ID()]

@@ -306,7 +306,7 @@ func (t *trace) record(c *tensor.Call) []*tensor.Tensor {
 		return t.poison(c)
 	}
 	args := make([]*graph.Node, len(c.Args))
-	method := c.Method && len(c.Args) > 0 && c.Args[0] != nil && c.Args[0].Engine() != nil
+	method := c.Method && len(c.Args) > 0 && c.Args[0] != nil && t.isTraced(c.Args[0])
 	for i, a := range c.Args {
 		if a == nil {
 			continue
