@@ -32,7 +32,7 @@ func number(t *testing.T, name string, def uint64) uint64 {
 // TestFresh compares calls that nobody wrote with PyTorch; see package oracle.
 func TestFresh(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short")
+		t.Skip("-short: PyTorch computes thousands of calls")
 	}
 	if err := oracle.Available(); err != nil {
 		t.Skip(err)
