@@ -287,3 +287,14 @@ func Diagonal(a *Array, offset, dim1, dim2 int) *Array {
 	v.shape, v.strides = append(v.shape, n), append(v.strides, a.strides[d1]+a.strides[d2])
 	return v
 }
+
+// Repeats reports whether several elements of a lie in one place, as Expand lays
+// them.
+func Repeats(a *Array) bool {
+	for i, step := range a.strides {
+		if step == 0 && a.shape[i] > 1 && a.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -208,7 +208,7 @@ func assign(dst, src *Tensor, what string) *Tensor {
 	if _, err := (*op.Infer)(nil).Written(shape.TypeOf(to), shape.TypeOf(from)); err != nil {
 		panic(misplaced(err, what))
 	}
-	if repeats(to) {
+	if array.Repeats(to) {
 		panic(misplaced(diag.New(SharedElement, "the tensor "+dst.Type().String()+" shows one element of its memory several times").
 			WithHint("write to a Clone of it"), what))
 	}
@@ -255,19 +255,6 @@ func misplaced(err error, what string) *diag.Error {
 	e := *err.(*diag.Error)
 	e.Op = what
 	return e.At(diag.Here())
-}
-
-// repeats reports whether several elements lie in one place, as expand lays them.
-func repeats(a *array.Array) bool {
-	if a.Len() == 0 {
-		return false
-	}
-	for i, step := range a.Strides() {
-		if step == 0 && a.Dim(i) > 1 {
-			return true
-		}
-	}
-	return false
 }
 
 // regions counts the regions that are being recorded anywhere. Code of a region

@@ -50,10 +50,11 @@ type Sizer interface {
 }
 
 // Guarder is a Sizer that takes what a run must satisfy: a graph that is captured
-// as part of another one hands its guards on.
+// as part of another one hands its guards on, a program states what it relies on.
 type Guarder interface {
 	Sizer
-	// Guard is told of a relation of sizes, which x gave rise to, that must hold.
+	// Guard is told of a relation of sizes that must hold. x gave rise to it; nil
+	// where the program states it of sizes alone.
 	Guard(x *Tensor, r shape.Relation)
 }
 

@@ -6,13 +6,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Requirer is an Engine that keeps what a program relies on of symbolic sizes,
-// to be checked when what it records is run.
-type Requirer interface {
-	Engine
-	Require(r shape.Relation)
-}
-
 // MustEqual states that the program is right for sizes equal to o, an int or a
 // Size, only. Others are refused: at once, or by what a trace records.
 func (s Size) MustEqual(o any) { s.must(shape.EQ, o) }
@@ -41,8 +34,8 @@ func (s Size) must(rel shape.Rel, o any) {
 	if r.Truth() == shape.True {
 		return
 	}
-	if k, ok := e.(Requirer); ok {
-		k.Require(r)
+	if k, ok := e.(Guarder); ok {
+		k.Guard(nil, r)
 		return
 	}
 	claim := diag.Claim{Rel: rel, Op: "the program", A: diag.Side{Text: s.String()}, B: diag.Side{Text: d.String()}}

@@ -85,21 +85,11 @@ func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos)
 	if m.dirty {
 		return true
 	}
-	if repeats(s.Header) {
+	if array.Repeats(s.Header) {
 		t.report((&diag.Error{Code: alias.NoInverse, Op: what, Msg: "the tensor shows one element of its memory several times", Hint: "write to a Clone of it"}).At(pos))
 		return false
 	}
 	return t.own(s, m)
-}
-
-// repeats reports whether several elements lie in one place, as expand lays them.
-func repeats(a *array.Array) bool {
-	for i, step := range a.Strides() {
-		if step == 0 && a.Dim(i) > 1 && a.Len() > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // own turns an eager storage into a traced one. A tensor that was there before

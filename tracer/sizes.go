@@ -107,9 +107,11 @@ func (t *trace) Guard(x *tensor.Tensor, r shape.Relation) {
 		return
 	}
 	defer t.leave()
-	n := t.node(x, "guard")
-	if n == nil {
-		return
+	var n *graph.Node
+	if x != nil {
+		if n = t.node(x, "guard"); n == nil {
+			return
+		}
 	}
 	if err := t.cur.Graph().Assume(r, n); err != nil {
 		t.report(&diag.Error{Code: graph.Contradiction, Op: "guard", Msg: "the captured graph relies on " + r.String() + ", which no sizes here satisfy", Err: err,
