@@ -82,7 +82,7 @@ func (t *trace) outlives(s *alias.Storage, m *memory, what string, pos diag.Pos)
 
 // writable makes an eager storage one that the trace can write.
 func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos) bool {
-	if m.dirty {
+	if m.dirty.Load() {
 		return true
 	}
 	if array.Repeats(s.Header) {
@@ -118,11 +118,11 @@ func (t *trace) own(s *alias.Storage, m *memory) bool {
 		}
 		s.Value = m.lifted[m.home]
 	})
-	m.dirty = s.Value != nil
-	if st := m.array().Storage(); m.dirty && st.Wrapped() {
+	m.dirty.Store(s.Value != nil)
+	if st := m.array().Storage(); m.dirty.Load() && st.Wrapped() {
 		m.free = tensor.Claim(st, m)
 	}
-	return m.dirty
+	return m.dirty.Load()
 }
 
 // at records in the graph g, the current one or one around it.
@@ -151,7 +151,7 @@ func (t *trace) isLost(s *alias.Storage, what string) bool {
 // that reads it.
 func (t *trace) storeState() {
 	for _, m := range t.held {
-		if !m.dirty || m.local {
+		if !m.dirty.Load() || m.local {
 			continue
 		}
 		s := t.storageOf(m)
@@ -199,7 +199,7 @@ func (t *trace) Check(s *alias.Storage) bool {
 		return false
 	case m.root == nil || m.owner || !m.changed():
 		return true
-	case m.dirty, t.region != nil:
+	case m.dirty.Load(), t.region != nil:
 		t.report(&diag.Error{Code: alias.Stale, Op: t.what, Msg: "Go code changed the memory of the tensor after an in-place call was recorded, or inside a region",
 			Hint: "change the data before the tensor takes part in traced calls"})
 		return false
@@ -219,7 +219,7 @@ func (m *memory) renew(s *alias.Storage) {
 // any number of times, so that what changes in it has no one value.
 func (t *trace) renewAll() {
 	for _, m := range t.held {
-		if !m.owner && !m.dirty && m.changed() {
+		if !m.owner && !m.dirty.Load() && m.changed() {
 			m.renew(t.storageOf(m))
 		}
 	}
@@ -228,7 +228,7 @@ func (t *trace) renewAll() {
 // Base implements alias.Recorder.
 func (t *trace) Base(s *alias.Storage) *graph.Node {
 	m := memoryOf(s)
-	if m.root != nil && !m.dirty {
+	if m.root != nil && !m.dirty.Load() {
 		if m.byPath() || !t.region.loopsTo(m.home) {
 			return t.initial(m)
 		}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -27,7 +28,7 @@ type memory struct {
 	param    *graph.Param // read by path
 	owner    bool         // part of the model's state
 	local    bool         // made while tracing
-	dirty    bool         // a write was recorded
+	dirty    atomic.Bool  // a write was recorded; others ask, see Dirty
 	snapshot *array.Array // what the memory held when it was captured, where others can write to it
 	lifted   map[*graph.Graph]*graph.Node
 	pos      graph.PosID    // of the last write
@@ -41,7 +42,7 @@ type memory struct {
 func (m *memory) Engine() tensor.Engine { return m.t }
 
 // Dirty implements tensor.Holder.
-func (m *memory) Dirty() bool { return m.dirty }
+func (m *memory) Dirty() bool { return m.dirty.Load() }
 
 // Local implements tensor.Holder.
 func (m *memory) Local() bool { return m.local }
@@ -143,7 +144,7 @@ func (t *trace) operandOf(result *memory, a *tensor.Tensor) *alias.Ref {
 		if r := t.madeIn(result); r != nil && r.loopsTo(m.home) {
 			return t.atStart(r, s)
 		}
-		if m.dirty || t.inLoop() {
+		if m.dirty.Load() || t.inLoop() {
 			return m.before(s)
 		}
 		return s
@@ -177,7 +178,7 @@ func (t *trace) atStart(r *region, s *alias.Storage) *alias.Storage {
 		return e
 	}
 	m := memoryOf(s)
-	if !m.dirty {
+	if !m.dirty.Load() {
 		t.at(m.home, func() { s.Value = t.initial(m) })
 	}
 	e := &alias.Storage{Header: s.Header, Value: t.placeholder(s, r), Of: &memory{t: t, home: r.g}}
@@ -216,9 +217,9 @@ type viewKey struct {
 // before returns a storage that keeps the value from before all recorded writes.
 func (m *memory) before(s *alias.Storage) *alias.Storage {
 	if m.first == nil {
-		clean := *m
-		clean.dirty, clean.copied, clean.lifted = false, true, map[*graph.Graph]*graph.Node{}
-		m.first = &alias.Storage{Header: s.Header, Of: &clean}
+		m.first = &alias.Storage{Header: s.Header, Of: &memory{t: m.t, home: m.home, item: m.item, input: m.input,
+			root: m.root, param: m.param, owner: m.owner, local: m.local, snapshot: m.snapshot, pos: m.pos, given: m.given,
+			copied: true, lifted: map[*graph.Graph]*graph.Node{}}}
 	}
 	return m.first
 }
@@ -230,7 +231,7 @@ func (t *trace) isTraced(x *tensor.Tensor) bool {
 	if !eager {
 		return true
 	}
-	return slices.ContainsFunc(t.storages[a.Storage()], func(s *alias.Storage) bool { return memoryOf(s).dirty })
+	return slices.ContainsFunc(t.storages[a.Storage()], func(s *alias.Storage) bool { return memoryOf(s).dirty.Load() })
 }
 
 // storage returns the storage of an eager tensor that is no view of another one:
@@ -265,7 +266,7 @@ func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
 // link finds the storages that may be the same memory.
 func (t *trace) link(s *alias.Storage, st *array.Storage, m *memory) {
 	maybe := func(o *alias.Storage) {
-		if alias.Maybe(s, o); memoryOf(o).dirty {
+		if alias.Maybe(s, o); memoryOf(o).dirty.Load() {
 			s.Lose(o.Written)
 		}
 	}
@@ -388,7 +389,7 @@ func (t *trace) constant(m *memory) *graph.Node {
 // instead of being recorded.
 func (t *trace) unseenWrites() {
 	for _, m := range t.held {
-		if !m.dirty || m.local || m.given.File == "" && m.root.LastRead() <= t.start &&
+		if !m.dirty.Load() || m.local || m.given.File == "" && m.root.LastRead() <= t.start &&
 			(m.owner || m.array().Storage().Exposed() <= t.start) {
 			continue
 		}
@@ -412,7 +413,7 @@ func (t *trace) unseenWrites() {
 // while tracing stays with it: no other value exists.
 func (t *trace) letGo() {
 	for _, m := range t.held {
-		if !m.dirty || !m.local {
+		if !m.dirty.Load() || !m.local {
 			m.array().Storage().Release(m)
 		}
 		if m.free != nil {

@@ -4,7 +4,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/kernel"
 )
 
 // Eval computes outs for one element at index 0, on scalars given and returned by
@@ -26,7 +25,7 @@ func (b *Builder) Eval(outs []Value, in []uint64) []uint64 {
 	for i, d := range p.Outputs {
 		res[i] = array.New(d)
 	}
-	kernel.Elementwise{Program: p}.Run(&b.fold, res, ins)
+	run(p, res, ins)
 	bits := make([]uint64, len(outs))
 	for i, a := range res {
 		bits[i] = loadBits(a)

@@ -9,6 +9,7 @@ package expr
 import (
 	"math"
 	"strconv"
+	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -22,7 +23,6 @@ import (
 type Builder struct {
 	nodes []node
 	index map[node]int32
-	fold  kernel.Workspace
 }
 
 // node is also its own key: operands that an operation lacks are -1.
@@ -252,6 +252,15 @@ func (b *Builder) foldConst(n node) uint64 {
 	p.Regs[k]++
 	p.Code = []kernel.Instr{in, {Op: kernel.OpOutput, DType: n.d, A: in.Dst}}
 	out := array.New(n.d)
-	kernel.Elementwise{Program: p}.Run(&b.fold, []*array.Array{out}, nil)
+	run(p, []*array.Array{out}, nil)
 	return loadBits(out)
+}
+
+// workspaces keeps scratch memory, which is far larger than a folded constant.
+var workspaces = sync.Pool{New: func() any { return new(kernel.Workspace) }}
+
+func run(p kernel.Program, outs, ins []*array.Array) {
+	ws := workspaces.Get().(*kernel.Workspace)
+	defer workspaces.Put(ws)
+	kernel.Elementwise{Program: p}.Run(ws, outs, ins)
 }
