@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -61,7 +62,7 @@ func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*File
 	if !wellFormed(p) {
 		return nil, diag.Bug("the plan mentions buffers or inputs that it does not have")
 	}
-	g := &kernelGen{p: p, state: state, o: o, refs: map[int]*jen.Statement{}, held: map[int]string{}, fields: newNames(), vars: map[string]string{}, top: newNames()}
+	g := &kernelGen{p: p, state: state, o: o, refs: map[int]*jen.Statement{}, held: map[int]string{}, fields: goname.NewSet(), vars: map[string]string{}, top: goname.NewSet()}
 	if err := g.prepare(); err != nil {
 		return nil, err
 	}
@@ -91,8 +92,8 @@ type kernelGen struct {
 	o     KernelOptions
 
 	typ, prefix, file string
-	top               *names                 // identifiers of the package
-	fields            *names                 // of the state of a call
+	top               *goname.Set            // identifiers of the package
+	fields            *goname.Set            // of the state of a call
 	refs              map[int]*jen.Statement // how code reaches a buffer
 	held              map[int]string         // fields of the state: inputs, outputs and values outside repeated blocks
 	inputs, outputs   []string               // parameter names
@@ -182,35 +183,35 @@ func (g *kernelGen) prepare() error {
 
 // name chooses the identifiers of everything that has one.
 func (g *kernelGen) name() {
-	g.prefix = lowerLeading(g.typ)
-	g.top.reserve(goNames...)
+	g.prefix = goname.Lower(g.typ)
+	g.top.Reserve(goNames...)
 	for _, n := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check"} {
-		g.top.reserve(g.prefix + n)
+		g.top.Reserve(g.prefix + n)
 	}
 	for _, n := range []string{"", "PeakBytes", "Result"} {
-		g.top.reserve(g.typ + n)
+		g.top.Reserve(g.typ + n)
 	}
-	g.fields.reserve(goNames...)
-	g.fields.reserve("places", "s", "m", "w", "b")
+	g.fields.Reserve(goNames...)
+	g.fields.Reserve("places", "s", "m", "w", "b")
 	// Functions that are too long go on in others with numbers.
 	for i := range (4*len(g.p.Buffers)+4*len(g.p.Steps))/maxLines + 2 {
-		g.top.reserve(g.prefix+numbered("Run", i), g.prefix+numbered("Scratch", i))
-		g.fields.reserve(numbered("layout", i))
+		g.top.Reserve(g.prefix+numbered("Run", i), g.prefix+numbered("Scratch", i))
+		g.fields.Reserve(numbered("layout", i))
 	}
 	g.own = g.ownNames()
-	params := newNames()
-	params.reserve(goNames...)
-	params.reserve("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", g.typ, "New", "Load", "PeakBytes", "Result")
+	params := goname.NewSet()
+	params.Reserve(goNames...)
+	params.Reserve("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", g.typ, "New", "Load", "PeakBytes", "Result")
 	g.symbols = map[string]string{}
 	for _, s := range g.p.Symbols {
-		g.symbols[s.Name] = params.add(safeSymbol(s.Name))
+		g.symbols[s.Name] = params.Unique(goname.Keep(s.Name))
 	}
 	g.symbolic = len(g.p.Symbols) > 0
 	for _, s := range g.p.Symbols {
-		g.fields.reserve(g.symbols[s.Name])
+		g.fields.Reserve(g.symbols[s.Name])
 	}
 	for _, k := range g.p.Inputs {
-		g.inputs = append(g.inputs, params.add(camel(g.p.Buffers[k].Name)))
+		g.inputs = append(g.inputs, params.Lower(g.p.Buffers[k].Name))
 		g.hold(k, g.p.Buffers[k].Name)
 	}
 	leaf := map[int]string{}
@@ -223,7 +224,7 @@ func (g *kernelGen) name() {
 		if i < len(g.o.Outputs) && g.o.Outputs[i] != "" {
 			name = g.o.Outputs[i]
 		}
-		g.outputs = append(g.outputs, params.add(camel(name)))
+		g.outputs = append(g.outputs, params.Lower(name))
 		g.hold(k, g.valueName(k))
 	}
 	g.nameWeights()
@@ -236,7 +237,7 @@ func (g *kernelGen) name() {
 
 // hold gives a buffer a field in the state of a call.
 func (g *kernelGen) hold(k int, hint string) {
-	g.held[k] = g.fields.add(camel(hint))
+	g.held[k] = g.fields.Lower(hint)
 	g.refs[k] = jen.Id("s").Dot(g.held[k])
 	if kind := g.p.Buffers[k].Kind; kind == plan.Temp || kind == plan.View {
 		g.refs[k] = jen.Op("&").Add(g.refs[k])
@@ -245,15 +246,15 @@ func (g *kernelGen) hold(k int, hint string) {
 
 // nameWeights gives tensors fields in the struct of weights.
 func (g *kernelGen) nameWeights() {
-	w := newNames()
-	w.reserve(goNames...)
-	w.reserve("w", "l")
+	w := goname.NewSet()
+	w.Reserve(goNames...)
+	w.Reserve("w", "l")
 	for i := range len(g.weights)/maxLines + 2 {
-		w.reserve(numbered("bind", i))
+		w.Reserve(numbered("bind", i))
 	}
 	byPath := map[string]string{}
 	for i := range g.weights {
-		g.weights[i].field = w.add(camel(g.weights[i].path))
+		g.weights[i].field = w.Lower(g.weights[i].path)
 		byPath[g.weights[i].path] = g.weights[i].field
 	}
 	for k := range g.p.Buffers {

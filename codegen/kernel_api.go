@@ -7,6 +7,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
@@ -218,7 +219,7 @@ func (g *kernelGen) printResults(s *goFile) []assign {
 // of their own.
 func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, at *jen.Statement, list *[]assign) {
 	var fields []jen.Code
-	used := newNames()
+	used := goname.NewSet()
 	top := typ == g.exportedName("Result", false)
 	for i, f := range st.Fields {
 		if f == nil || f.Kind == graph.NoValue {
@@ -226,11 +227,11 @@ func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, at 
 		}
 		name := "Value" + strconv.Itoa(i)
 		if i < len(st.Keys) && st.Keys[i] != "" {
-			name = exported(st.Keys[i])
+			name = goname.Upper(st.Keys[i])
 		} else if f.Kind == graph.LeafValue && top && f.Index < len(g.o.Outputs) && g.o.Outputs[f.Index] != "" {
-			name = exported(g.o.Outputs[f.Index])
+			name = goname.Upper(g.o.Outputs[f.Index])
 		}
-		name = used.add(name)
+		name = used.Unique(name)
 		to := at.Clone().Dot(name)
 		if f.Kind == graph.LeafValue {
 			fields = append(fields, jen.Id(name).Add(g.dense(g.p.Outputs[f.Index])))
@@ -244,7 +245,7 @@ func (g *kernelGen) resultStruct(s *goFile, typ string, st *graph.Structure, at 
 			}
 			continue
 		}
-		sub := g.top.add(typ + name)
+		sub := g.top.Unique(typ + name)
 		fields = append(fields, jen.Id(name).Id(sub))
 		g.resultStruct(s, sub, f, to, list)
 	}

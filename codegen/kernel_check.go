@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -160,7 +161,7 @@ func (o *ModuleOptions) check() diag.List {
 		bad("the package name", o.Package)
 	}
 	taken := map[string]bool{"_": true, "init": true, "main": o.Package == "main"}
-	for _, name := range predeclared {
+	for _, name := range goname.Predeclared {
 		taken[name] = taken[name] || name != "main"
 	}
 	for _, x := range [][2]string{{"the function's name", o.Func}, {"the type's name", o.Type}, {"the constructor's name", "New" + o.Type}, {"the loader's name", "Load" + o.Type}} {

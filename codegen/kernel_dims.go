@@ -88,7 +88,7 @@ func (r *dimReader) factor() dimCode {
 		return in
 	}
 	start := r.i
-	for r.i < len(r.s) && (isLetter(r.s[r.i]) || isDigit(r.s[r.i]) || r.s[r.i] == '_') {
+	for r.i < len(r.s) && (r.s[r.i] == '_' || r.s[r.i]|0x20 >= 'a' && r.s[r.i]|0x20 <= 'z' || r.s[r.i] >= '0' && r.s[r.i] <= '9') {
 		r.i++
 	}
 	word := r.s[start:r.i]

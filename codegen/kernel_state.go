@@ -6,6 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
@@ -58,9 +59,9 @@ func (g *kernelGen) printSteps(files *goFiles) {
 	for i, c := range chunks {
 		base := "Part"
 		if c.prefix != "" {
-			base = exported(c.prefix)
+			base = goname.Upper(c.prefix)
 		}
-		names[i] = g.top.add(g.prefix + base)
+		names[i] = g.top.Unique(g.prefix + base)
 		calls = append(calls, computeCall(names[i]))
 	}
 	files.function(calls, func(i int) (string, *jen.Statement) {

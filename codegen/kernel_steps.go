@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
@@ -51,7 +52,7 @@ func (g *kernelGen) prepareSteps() {
 				key += " " + f.Name + "=" + f.Expr.String()
 			}
 			if g.vars[key] == "" {
-				g.vars[key] = g.fields.add(camel(hint) + "Kernel")
+				g.vars[key] = g.fields.Unique(goname.Lower(hint) + "Kernel")
 			}
 			c.field = g.vars[key]
 			c.expr, c.text = jen.Id("s").Dot(c.field), "s."+c.field
@@ -59,7 +60,7 @@ func (g *kernelGen) prepareSteps() {
 			c.expr, c.text = jen.Add(c.literal), text
 		default:
 			if g.vars[text] == "" {
-				g.vars[text] = g.top.add(g.prefix + exported(hint))
+				g.vars[text] = g.top.Unique(g.prefix + goname.Upper(hint))
 				what := " is the kernel of "
 				if structOf(s).Type().Name() == "Elementwise" {
 					what = " computes each element of "

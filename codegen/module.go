@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -130,8 +131,8 @@ type modulePrinter struct {
 	errs diag.List
 	file *jen.File
 
-	decls    *namer            // package-level names
-	names    *namer            // local names
+	decls    *goname.Set       // package-level names
+	names    *goname.Set       // local names
 	imports  map[string]string // import path to name
 	receiver *jen.Statement    // type of m, nil for plain functions
 	method   bool              // the function is a method of the generated type
@@ -162,12 +163,10 @@ func newModulePrinter(m *graph.Module, o ModuleOptions) *modulePrinter {
 		wrapped: map[*op.Op]string{}, structs: map[string]string{}, written: map[string]bool{}, values: map[*graph.Node]value{},
 		tuples: map[*graph.Node]*tuple{}, sizes: map[*graph.Graph]map[string]*goVar{}}
 	p.file = jen.NewFilePathName(o.Path, o.Package)
-	p.decls = newNamer(o.Func, o.Type, "New"+o.Type, "Load"+o.Type)
+	p.decls = goname.NewSet(o.Func, o.Type, "New"+o.Type, "Load"+o.Type)
 	p.importNames()
-	p.names = newNamer("m")
-	for name := range p.decls.used {
-		p.names.used[name] = true
-	}
+	p.names = goname.NewSet("m")
+	p.names.Include(p.decls)
 	for n := range m.Graph.All() {
 		if n.Op() == op.Assign {
 			if path := assigned(n); path != "" {
@@ -221,10 +220,10 @@ func (p *modulePrinter) importName(path, name string) {
 	if hint == "" {
 		hint = base
 	}
-	alias := p.decls.local(hint)
+	alias := p.decls.Lower(hint)
 	p.imports[path] = alias
 	if p.names != nil {
-		p.names.used[alias] = true
+		p.names.Reserve(alias)
 	}
 	if alias == name {
 		p.file.ImportName(path, name)

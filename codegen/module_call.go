@@ -114,8 +114,8 @@ func (p *modulePrinter) wrappedCall(n *graph.Node, args *operands) *jen.Statemen
 	}
 	name := p.wrapped[o]
 	if name == "" {
-		name = p.decls.local(o.Name + "_wrapped")
-		p.names.used[name] = true
+		name = p.decls.Lower(o.Name + "_wrapped")
+		p.names.Reserve(name)
 		p.wrapped[o] = name
 		wrap := "Wrap"
 		if o.Effect == op.Pure {

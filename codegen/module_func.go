@@ -105,7 +105,7 @@ func (p *modulePrinter) emit(s *stmt) {
 
 // local makes a variable named after a node.
 func (p *modulePrinter) local(hint string, typ *jen.Statement) *goVar {
-	return &goVar{name: p.names.local(hint), typ: typ}
+	return &goVar{name: p.names.Lower(hint), typ: typ}
 }
 
 // function prints the nodes of the graph itself.

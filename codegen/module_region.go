@@ -140,7 +140,7 @@ func (p *modulePrinter) region(r *graph.Graph, params []string, counts []int, ca
 	var own []string // free again behind the function
 	k := 0
 	for i, hint := range params {
-		name := p.names.local(hint)
+		name := p.names.Lower(hint)
 		own = append(own, name)
 		sig = append(sig, jen.Id(name))
 		for e := range counts[i] {
@@ -172,7 +172,7 @@ func (p *modulePrinter) region(r *graph.Graph, params []string, counts []int, ca
 	inner := p.body
 	p.body = outer
 	for _, name := range own {
-		delete(p.names.used, name)
+		p.names.Free(name)
 	}
 	lines := p.lines(inner.list, false)
 	lines = append(lines, jen.Return(results(out)...))

@@ -1,12 +1,14 @@
 package codegen
 
 import (
+	"go/token"
 	"reflect"
 	"slices"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -169,11 +171,11 @@ func (p *modulePrinter) structResult(out *graph.Node, s *graph.Structure) (typ, 
 			}
 		})
 	}
-	keys := newNamer()
+	keys := goname.NewSet()
 	var fields, values []jen.Code
 	text := ""
 	for i, f := range s.Fields {
-		key := keys.exported(s.Keys[i])
+		key := keys.Upper(s.Keys[i])
 		t, e := p.result(out, f, nil)
 		fields = append(fields, jen.Id(key).Add(t))
 		values = append(values, jen.Id(key).Op(":").Add(e))
@@ -181,10 +183,10 @@ func (p *modulePrinter) structResult(out *graph.Node, s *graph.Structure) (typ, 
 	}
 	id := s.Type + "\n" + text
 	if p.structs[id] == "" {
-		if !isExported(upperFirst(name)) {
+		if !token.IsIdentifier(name) && !token.IsKeyword(name) {
 			name = p.Func + "Result"
 		}
-		p.structs[id] = p.decls.exported(name)
+		p.structs[id] = p.decls.Upper(name)
 		p.types = append(p.types, jen.Comment(p.structs[id]+" is a result of "+p.Func+"."), jen.Type().Id(p.structs[id]).Struct(fields...), jen.Line())
 	}
 	return jen.Id(p.structs[id]), jen.Id(p.structs[id]).Values(values...)

@@ -107,7 +107,7 @@ func (p *modulePrinter) nameParts(parts []*part) {
 		if hint == "" {
 			hint = "part"
 		}
-		q.name = p.decls.local(lowerFirst(p.Func) + "_" + hint)
+		q.name = p.decls.Lower(p.Func + "_" + hint)
 		q.doc = commentText(q.name + " is a part of " + p.Func + ".")
 		if common != "" {
 			q.doc = commentText(q.name + " is the part of " + p.Func + " in " + common + ".")

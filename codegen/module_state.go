@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 )
 
 // stateField is a field of the generated struct that holds the state.
@@ -68,7 +69,7 @@ func (p *modulePrinter) ownState() {
 			used[n.Target()] = true
 		}
 	}
-	fields := newNamer(p.Func)
+	fields := goname.NewSet(p.Func)
 	for _, q := range p.m.Params() {
 		if !used[q.Path] {
 			continue
@@ -83,7 +84,7 @@ func (p *modulePrinter) ownState() {
 			p.errs.Add(diag.New(StatePath, "parameter path "+commentText(q.Path)+" cannot be a struct tag, expected no comma, quote or control character").
 				WithHint("rename the parameter"))
 		}
-		name := fields.exported(q.Path)
+		name := fields.Upper(q.Path)
 		p.fields = append(p.fields, stateField{name, q.Path, q.Buffer || p.written[q.Path], d, dims})
 		p.byPath[q.Path] = func() *jen.Statement { return jen.Id("m").Dot(name) }
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
@@ -235,19 +236,19 @@ func (g *kernelGen) canonical(r instance, uses [][2]int) canon {
 func (g *kernelGen) addBlock(list []instance) {
 	base := blockName(list[0].prefix)
 	b := &block{insts: list, inside: map[int]*jen.Statement{}}
-	b.fn = g.top.add(g.prefix + exported(base))
-	g.top.reserve(b.fn+"Values", b.fn+"Weights")
-	b.field = g.fields.add(camel(base))
+	b.fn = g.top.Unique(g.prefix + goname.Upper(base))
+	g.top.Reserve(b.fn+"Values", b.fn+"Weights")
+	b.field = g.fields.Lower(base)
 	first := list[0]
 	short := func(k int) string {
 		plain := strings.NewReplacer(".", "_").Replace(first.prefix) + "_"
-		return camel(strings.TrimPrefix(g.valueName(k), plain))
+		return goname.Lower(strings.TrimPrefix(g.valueName(k), plain))
 	}
-	local := newNames()
-	local.reserve(goNames...)
-	local.reserve("layout", "layout2", "bind")
+	local := goname.NewSet()
+	local.Reserve(goNames...)
+	local.Reserve("layout", "layout2", "bind")
 	for i, k := range first.canon.locals {
-		field := local.add(short(k))
+		field := local.Unique(short(k))
 		b.locals = append(b.locals, field)
 		b.inside[k] = jen.Op("&").Id("b").Dot(field)
 		for n, r := range list {
@@ -259,13 +260,13 @@ func (g *kernelGen) addBlock(list []instance) {
 	for i, w := range g.weights {
 		byBuffer[w.buffer] = i
 	}
-	fields := newNames()
-	fields.reserve(goNames...)
-	fields.reserve("bind", "bind2")
+	fields := goname.NewSet()
+	fields.Reserve(goNames...)
+	fields.Reserve("bind", "bind2")
 	for i, k := range first.canon.weights {
 		w := g.weights[byBuffer[k]]
 		w.path = strings.TrimPrefix(w.path, first.prefix+".")
-		w.field = fields.add(camel(w.path))
+		w.field = fields.Lower(w.path)
 		b.weights = append(b.weights, w)
 		b.inside[k] = jen.Id("w").Dot(w.field)
 		for n, r := range list {
@@ -273,11 +274,11 @@ func (g *kernelGen) addBlock(list []instance) {
 			g.refs[r.canon.weights[i]] = jen.Id("w").Dot(b.field).Index(jen.Lit(n)).Dot(w.field)
 		}
 	}
-	params := newNames()
-	params.reserve(goNames...)
-	params.reserve("s", "b", "w", "scope")
+	params := goname.NewSet()
+	params.Reserve(goNames...)
+	params.Reserve("s", "b", "w", "scope")
 	for _, k := range first.canon.outer {
-		p := params.add(short(k))
+		p := params.Unique(short(k))
 		b.params = append(b.params, p)
 		b.inside[k] = jen.Id(p)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/internal/goname"
 )
 
 // weightsName returns the name of the file with the weights.
@@ -109,10 +110,10 @@ func (g *kernelGen) literalFile() *goFile {
 	s := g.newFile(g.file + "_data.go")
 	find := g.prefix + "Literal"
 	var data []jen.Code
-	names := newNames()
+	names := goname.NewSet()
 	body := []jen.Code{jen.Switch(jen.Id("name")).BlockFunc(func(cases *jen.Group) {
 		for _, w := range g.weights {
-			name := g.top.add(g.prefix + "Data" + exported(names.add(camel(w.path))))
+			name := g.top.Unique(g.prefix + "Data" + goname.Upper(names.Lower(w.path)))
 			var dims []jen.Code
 			for _, n := range w.array.Shape() {
 				dims = append(dims, jen.Lit(n))
