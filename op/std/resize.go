@@ -57,6 +57,8 @@ func nameOr(s, def string) string {
 }
 
 // Interpolate resizes images.
+//
+//gofx:torch interpolate(x, size, scale_factor, mode, align_corners)
 var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 	Differs: []op.Difference[InterpolateAttrs]{
 		extendsEmpty[InterpolateAttrs](),
@@ -78,6 +80,8 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 
 // GridSample reads images at points that a tensor gives.
 // Ref: Jaderberg et al., Spatial Transformer Networks, NIPS 2015.
+//
+//gofx:torch F.grid_sample(x, grid, mode or "bilinear", padding_mode or "zeros", align_corners)
 var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
 	Differs: []op.Difference[GridSampleAttrs]{
 		refusesMixed[GridSampleAttrs](),
