@@ -45,7 +45,7 @@ var (
 	// Sum adds elements; sums of integers and bools are i64.
 	Sum = reduceOp("sum", "sum adds the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType)
 	// Prod multiplies elements; products of integers and bools are i64.
-	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims)
+	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs]())
 	// Mean averages floats.
 	Mean = reduceOp("mean", "mean averages the elements of the reduced dimensions.", meanType)
 	// Amax takes the greatest element; NaN wins.
