@@ -174,6 +174,9 @@ var OneHot = op.Define("one_hot", op.Spec[OneHotAttrs]{
 		return shape.TensorType(array.I64, in[0].Dims().Append(a.NumClasses)), nil
 	},
 	Decompose: func(b op.Builder, a OneHotAttrs, in []op.Value) op.Value {
+		if n, ok := elementCount(in[0].Type()).Int(); ok && n == 0 { // however many classes
+			return b.Call(Full, FullAttrs{Size: in[0].Type().Dims().Append(a.NumClasses), Value: op.Int(0), DType: array.I64})
+		}
 		x := b.Call(Unsqueeze, DimAttrs{Dim: -1}, in[0])
 		classes := b.Call(Arange, ArangeAttrs{End: a.NumClasses})
 		return b.Call(Cast, CastAttrs{DType: array.I64}, b.Call(Eq, BinaryAttrs{}, x, classes))

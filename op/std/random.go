@@ -241,6 +241,7 @@ var Dropout = op.Define("dropout", op.Spec[DropoutAttrs]{
 	Doc: "dropout sets elements to 0 with probability p and scales the others by 1/(1-p) when training, from a key; else it is x.",
 	Ref: "Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout, JMLR 2014", In: op.Args("x", "key?"),
 	Quant: op.QuantShared, InPlace: true, Promote: uncast[DropoutAttrs], Infer: inferDropout,
+	Training: func(a DropoutAttrs) bool { return a.Training },
 	Expr: func(b *expr.Builder, a DropoutAttrs, x []expr.Value) []expr.Value {
 		if !a.Training {
 			return x[:1]

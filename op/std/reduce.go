@@ -49,7 +49,7 @@ var (
 	// Prod multiplies elements; products of integers and bools are i64.
 	//
 	//gofx:torch stepwise(torch.prod, x, dim, keep_dim, dtype, several=False)
-	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims)
+	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs]())
 	// Mean averages floats.
 	//
 	//gofx:torch torch.mean(x, axes(dim, x), keep_dim, dtype=dtype)

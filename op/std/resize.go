@@ -62,7 +62,7 @@ func nameOr(s, def string) string {
 var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 	Differs: []op.Difference[InterpolateAttrs]{
 		extendsEmpty[InterpolateAttrs](),
-		departs[InterpolateAttrs](op.Alters, "whether infinity or NaN comes of elements that are not finite or overflow follows from another order of the products", func(in []*array.Array) bool { return huge(in[0]) }),
+		altersOverflow[InterpolateAttrs](),
 		departs[InterpolateAttrs](op.Extends, "integers in the nearest modes and u8 in all", func(in []*array.Array) bool { return !floats(in...) }),
 	},
 	Doc: "interpolate resizes the spatial dimensions, those behind batch and channels.", In: op.Args("x"),
@@ -85,6 +85,7 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
 	Differs: []op.Difference[GridSampleAttrs]{
 		refusesMixed[GridSampleAttrs](),
+		altersOverflow[GridSampleAttrs](),
 		departs[GridSampleAttrs](op.Alters, "points that are NaN, infinite or beyond 2^16 are outside in every mode: PyTorch's result depends on the mode and the processor", func(in []*array.Array) bool { return far(in[1]) }),
 	},
 	Doc: "grid_sample reads images at points given as x, y (and z) between -1 and 1.", In: op.Args("x", "grid"),

@@ -74,6 +74,7 @@ var Gru = op.Define("gru", op.Spec[GruAttrs]{
 	Differs: []op.Difference[GruAttrs]{
 		refusesMixed[GruAttrs](),
 		refusesStretched[GruAttrs](3, 1),
+		altersClosed[GruAttrs](),
 		extendsEmpty[GruAttrs](),
 		refusesIntegers[GruAttrs](),
 	},

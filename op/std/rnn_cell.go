@@ -115,6 +115,7 @@ var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
 		refusesStretched[op.None](3, 1),
+		altersClosed[op.None](),
 		refusesIntegers[op.None](),
 	},
 	Doc: "gru_cell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].",
