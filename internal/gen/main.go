@@ -15,8 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
 	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/op/api"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators to generate for
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
 	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 // directive begins the comment beside an operator's variable that has its PyTorch
