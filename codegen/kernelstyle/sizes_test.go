@@ -1,73 +1,56 @@
 package kernelstyle
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/gofx-dev/gofx/codegen/internal/sizetest"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-func TestDimsPrintAsGo(t *testing.T) {
-	for text, want := range map[string]string{
-		"3": "3", "N": "N", "2*N+1": "2*N + 1", "-N+M": "-N + M", "(H-1)//2": "kernel.FloorDiv(H-1, 2)", "4*N*(M//3)": "kernel.FloorDiv(M, 3)*4*N", "N//(M+1)-2": "kernel.FloorDiv(N, M+1) - 2",
+func TestSizesPrintAsGo(t *testing.T) {
+	for _, c := range [][2]string{
+		{"3", "3"},
+		{"N", "N"},
+		{"2*N+1", "2*N + 1"},
+		{"-3*N+M", "M - 3*N"},
+		{"1-N", "-N + 1"},
+		{"(H-1)//2", "kernel.FloorDiv(H-1, 2)"},
+		{"7//N", "kernel.FloorDiv(7, N)"},
+		{"4*N*(M//3)", "4 * kernel.FloorDiv(M, 3) * N"},
+		{"N//(M+1)-2", "kernel.FloorDiv(N, M+1) - 2"},
+		// A quotient that is not exact must not be taken apart by a factor around it.
+		{"2*(N//2)", "2 * kernel.FloorDiv(N, 2)"},
+		// Go's own division would give 0 for N=0, where the size is -1.
+		{"(N-1)//2", "kernel.FloorDiv(N-1, 2)"},
 	} {
-		d, err := shape.ParseDim(text)
+		d, err := shape.ParseDim(c[0])
 		require.NoError(t, err)
-		got := new(sizes).dim(d).GoString()
-		// The order of a size's terms is shape's business: compare values.
-		for n := range 6 {
-			env := func(s string) (int, bool) { return n + int(s[0])%5, true }
-			x, err := d.Eval(env)
-			require.NoError(t, err)
-			require.Equal(t, x, evalGo(t, got, env), "%s printed as %s", d, got)
-			require.Equal(t, x, evalGo(t, want, env), text)
-		}
+		require.Equal(t, c[1], new(sizes).dim(d).GoString(), c[0])
 	}
 }
 
-// evalGo computes a printed size.
-func evalGo(t *testing.T, text string, env func(string) (int, bool)) int {
-	e, err := parser.ParseExpr(text)
-	require.NoError(t, err, text)
-	var eval func(e ast.Expr) int
-	eval = func(e ast.Expr) int {
-		switch e := e.(type) {
-		case *ast.ParenExpr:
-			return eval(e.X)
-		case *ast.BasicLit:
-			n, err := strconv.Atoi(e.Value)
-			require.NoError(t, err)
-			return n
-		case *ast.Ident:
-			n, _ := env(e.Name)
-			return n
-		case *ast.UnaryExpr:
-			return -eval(e.X)
-		case *ast.CallExpr:
-			a, b := eval(e.Args[0]), eval(e.Args[1])
-			q := a / b
-			if a%b != 0 && (a < 0) != (b < 0) {
-				q--
-			}
-			return q
-		case *ast.BinaryExpr:
-			a, b := eval(e.X), eval(e.Y)
-			switch e.Op {
-			case token.ADD:
-				return a + b
-			case token.SUB:
-				return a - b
-			case token.MUL:
-				return a * b
-			}
+// TestPrintedSizesKeepTheirValue compares what Go makes of printed sizes, parts
+// below zero among them, with their value.
+func TestPrintedSizesKeepTheirValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := sizetest.Draw(t, 4)
+		if d.IsUnknown() {
+			return
 		}
-		t.Fatalf("unexpected %T in %s", e, text)
-		return 0
-	}
-	return eval(e)
+		text := new(sizes).dim(d).GoString()
+		for range 4 {
+			env := map[string]int{}
+			for _, s := range d.Symbols() {
+				env[s] = rapid.IntRange(0, 9).Draw(t, s)
+			}
+			want, err := d.Eval(func(s string) (int, bool) { return env[s], true })
+			if err != nil {
+				continue // a divisor is zero
+			}
+			require.Equal(t, want, sizetest.Eval(t, text, env), "%s as %s", d, text)
+		}
+	})
 }

@@ -25,7 +25,7 @@ var Rows = [][]string{
 	{"interp", "tracer", "nn"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
-	{"op/std"},
+	{"op/std", "op/api"},
 	{"op"},
 	{"op/expr", "kernel"},
 	{"array/npy", "array/safetensors"},
@@ -47,7 +47,7 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "co
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
 	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array"},
-	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op", "array", "array/safetensors", "shape", "diag"},
+	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
