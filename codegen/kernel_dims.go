@@ -1,19 +1,19 @@
 package codegen
 
 import (
-	"strconv"
-	"strings"
-
 	"github.com/dave/jennifer/jen"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// dim prints a size as a Go expression over the symbols' variables. Floor
-// division becomes a call, because Go's division rounds towards zero.
+// dim prints a size as a Go expression over the symbols' variables.
 func (g *kernelGen) dim(d shape.Dim) *jen.Statement {
-	r := dimReader{s: d.String(), g: g}
-	return r.sum().code
+	c, ok := shape.Fold(d, intArith{g.symbols})
+	if !ok {
+		panic(diag.Bug("codegen: a plan with an unknown size"))
+	}
+	return c.code
 }
 
 // dims prints sizes as arguments.
@@ -25,89 +25,47 @@ func (g *kernelGen) dims(d shape.Dims) []jen.Code {
 	return list
 }
 
-// dimReader reads the text of a size: sums of products of numbers, symbols,
-// parentheses and floor divisions, of which // binds like *, from the left.
-type dimReader struct {
-	s string
-	i int
-	g *kernelGen
+// intArith prints sizes as Go expressions over ints. Floor division is a call,
+// because Go's division rounds towards zero.
+type intArith struct {
+	variables map[string]string // of the symbols
 }
 
-// dimCode is an expression; sum tells that it must stand in parentheses to be
-// part of another one.
-type dimCode struct {
+// intCode is an expression; sum tells that it must stand in parentheses to be a
+// factor of another one.
+type intCode struct {
 	code *jen.Statement
 	sum  bool
 }
 
-func (d dimCode) part() *jen.Statement {
-	if d.sum {
-		return jen.Parens(d.code)
+func (c intCode) factor() *jen.Statement {
+	if c.sum {
+		return jen.Parens(c.code)
 	}
-	return d.code
+	return c.code
 }
 
-func (r *dimReader) sum() dimCode {
-	var out dimCode
-	if r.next("-") {
-		out = dimCode{jen.Op("-").Add(r.product().part()), true}
-	} else {
-		out = r.product()
+func (intArith) Const(n int64) intCode { return intCode{code: jen.Lit(int(n))} }
+
+func (a intArith) Symbol(name string) intCode {
+	if v, ok := a.variables[name]; ok {
+		name = v
 	}
-	for {
-		sign := "+"
-		switch {
-		case r.next("+"):
-		case r.next("-"):
-			sign = "-"
-		default:
-			return out
-		}
-		out = dimCode{jen.Add(out.code).Op(sign).Add(r.product().part()), true}
-	}
+	return intCode{code: jen.Id(name)}
 }
 
-func (r *dimReader) product() dimCode {
-	out := r.factor()
-	for {
-		switch {
-		case r.next("//"):
-			out = dimCode{code: fromKernel("FloorDiv").Call(out.code, r.factor().code)}
-		case r.next("*"):
-			out = dimCode{code: jen.Add(out.part()).Op("*").Add(r.factor().part())}
-		default:
-			return out
-		}
-	}
+func (intArith) Neg(x intCode) intCode { return intCode{jen.Op("-").Add(x.factor()), true} }
+
+func (intArith) Add(x, y intCode) intCode { return intCode{jen.Add(x.code).Op("+").Add(y.code), true} }
+
+func (intArith) Sub(x, y intCode) intCode {
+	return intCode{jen.Add(x.code).Op("-").Add(y.factor()), true}
 }
 
-func (r *dimReader) factor() dimCode {
-	if r.next("(") {
-		in := r.sum()
-		r.next(")")
-		return in
-	}
-	start := r.i
-	for r.i < len(r.s) && (isLetter(r.s[r.i]) || isDigit(r.s[r.i]) || r.s[r.i] == '_') {
-		r.i++
-	}
-	word := r.s[start:r.i]
-	if name, ok := r.g.symbols[word]; ok {
-		return dimCode{code: jen.Id(name)}
-	}
-	if n, err := strconv.Atoi(word); err == nil {
-		return dimCode{code: jen.Lit(n)}
-	}
-	return dimCode{code: jen.Id(word)}
+func (intArith) Mul(x, y intCode) intCode {
+	return intCode{code: jen.Add(x.factor()).Op("*").Add(y.factor())}
 }
 
-func (r *dimReader) next(token string) bool {
-	for r.i < len(r.s) && r.s[r.i] == ' ' {
-		r.i++
-	}
-	if strings.HasPrefix(r.s[r.i:], token) {
-		r.i += len(token)
-		return true
-	}
-	return false
+func (intArith) FloorDiv(x, y intCode) intCode {
+	return intCode{code: fromKernel("FloorDiv").Call(x.code, y.code)}
 }

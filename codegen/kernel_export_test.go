@@ -12,3 +12,13 @@ func CodeName(c kernel.Code) string { return codeName(c) }
 func DimText(d shape.Dim) string {
 	return new(kernelGen).dim(d).GoString()
 }
+
+// SizeText prints a size as module style has it.
+func SizeText(d shape.Dim) string {
+	a := sizeArith{&modulePrinter{body: &body{}}, map[string]*goVar{}}
+	for _, s := range d.Symbols() {
+		a.of[s] = &goVar{name: s}
+	}
+	c, _ := shape.Fold(d, a)
+	return c.code.GoString()
+}

@@ -1,12 +1,6 @@
 package codegen
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strconv"
-	"strings"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/graph"
@@ -69,8 +63,7 @@ func (p *modulePrinter) guards() {
 				method = "MustBeAtMost"
 			}
 		}
-		left, _ := p.sizeExpr(s.Node, a)
-		p.emit(&stmt{rhs: left.Dot(method).Call(p.size(s.Node, b)), alone: true, scope: s.Node.Scope()})
+		p.emit(&stmt{rhs: p.sizeExpr(s.Node, a).Dot(method).Call(p.size(s.Node, b)), alone: true, scope: s.Node.Scope()})
 	}
 }
 
@@ -97,8 +90,7 @@ func (p *modulePrinter) size(n *graph.Node, d shape.Dim) *jen.Statement {
 		}
 		return jen.Lit(k)
 	}
-	code, _ := p.sizeExpr(n, d)
-	return code
+	return p.sizeExpr(n, d)
 }
 
 // dim prints a size as a shape.Dim, as fields of attributes hold it.
@@ -106,35 +98,28 @@ func (p *modulePrinter) dim(n *graph.Node, d shape.Dim) *jen.Statement {
 	if k, known := d.Int(); known {
 		return jen.Qual(root+"shape", "Const").Call(jen.Lit(k))
 	}
-	code, _ := p.sizeExpr(n, d)
-	return code.Dot("Dim").Call()
+	return p.sizeExpr(n, d).Dot("Dim").Call()
 }
 
 // sizeExpr prints an expression over symbols with the methods of tensor.Size.
-func (p *modulePrinter) sizeExpr(n *graph.Node, d shape.Dim) (*jen.Statement, bool) {
-	lost := func(what string) (*jen.Statement, bool) {
+func (p *modulePrinter) sizeExpr(n *graph.Node, d shape.Dim) *jen.Statement {
+	lost := func(what string) *jen.Statement {
 		p.fail(n, LostSize, "the size "+d.String()+" "+what, "trace with a type for the input that the size comes from")
-		return jen.Lit(0), false
+		return jen.Lit(0)
 	}
-	if d.IsUnknown() {
-		return lost("is not known")
-	}
-	vars := map[string]*goVar{}
-	names := map[string]string{}
-	for i, s := range d.Symbols() {
+	vars := sizeArith{p, map[string]*goVar{}}
+	for _, s := range d.Symbols() {
 		v := p.sizeVar(n.Graph(), s)
 		if v == nil {
 			return lost("uses the symbol " + s + ", which nothing before " + n.String() + " defines")
 		}
-		names[s] = "s" + strconv.Itoa(i) // a symbol may have the name of a Go keyword
-		vars[names[s]] = v
+		vars.of[s] = v
 	}
-	text := d.Bind(func(s string) shape.Dim { return shape.Sym(names[s]) }).String()
-	e, err := parser.ParseExpr(strings.ReplaceAll(text, "//", "/"))
-	if err != nil {
-		return lost("has no Go form")
+	c, known := shape.Fold(d, vars)
+	if !known {
+		return lost("is not known")
 	}
-	return p.arith(e, vars)
+	return c.code
 }
 
 // sizeVar finds the variable of a symbol, which may be one of an enclosing graph.
@@ -151,36 +136,52 @@ func (p *modulePrinter) sizeVar(g *graph.Graph, symbol string) *goVar {
 	return nil
 }
 
-// arith prints an expression; size tells that it is a tensor.Size, not an int.
-func (p *modulePrinter) arith(e ast.Expr, vars map[string]*goVar) (code *jen.Statement, size bool) {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return p.ref(vars[e.Name]), true
-	case *ast.BasicLit:
-		return jen.Op(e.Value), false
-	case *ast.ParenExpr:
-		return p.arith(e.X, vars)
-	case *ast.UnaryExpr:
-		x, size := p.arith(e.X, vars)
-		if size {
-			return x.Dot("Mul").Call(jen.Lit(-1)), true
-		}
-		return jen.Op("-").Add(x), false
+// sizeArith prints sizes with the methods of tensor.Size.
+type sizeArith struct {
+	p  *modulePrinter
+	of map[string]*goVar // the variables of the symbols
+}
+
+// sizeCode is an expression; size tells that it is a tensor.Size, not an int.
+type sizeCode struct {
+	code *jen.Statement
+	size bool
+}
+
+func (c sizeCode) call(method string, arg jen.Code) sizeCode {
+	return sizeCode{c.code.Dot(method).Call(arg), true}
+}
+
+func (sizeArith) Const(n int64) sizeCode { return sizeCode{code: jen.Lit(int(n))} }
+
+func (a sizeArith) Symbol(name string) sizeCode { return sizeCode{a.p.ref(a.of[name]), true} }
+
+func (sizeArith) Neg(x sizeCode) sizeCode { return x.call("Mul", jen.Lit(-1)) }
+
+func (sizeArith) Add(x, y sizeCode) sizeCode {
+	if !x.size {
+		x, y = y, x
 	}
-	b := e.(*ast.BinaryExpr)
-	x, sx := p.arith(b.X, vars)
-	y, sy := p.arith(b.Y, vars)
-	method := map[token.Token]string{token.ADD: "Add", token.SUB: "Sub", token.MUL: "Mul", token.QUO: "Div"}[b.Op]
-	switch {
-	case sx:
-		return x.Dot(method).Call(y), true
-	case !sy:
-		return jen.Parens(x.Op(b.Op.String()).Add(y)), false
-	case b.Op == token.ADD || b.Op == token.MUL:
-		return y.Dot(method).Call(x), true
-	case b.Op == token.SUB:
-		return y.Dot("Mul").Call(jen.Lit(-1)).Dot("Add").Call(x), true
+	return x.call("Add", y.code)
+}
+
+func (a sizeArith) Sub(x, y sizeCode) sizeCode {
+	if !x.size {
+		return a.Neg(y).call("Add", x.code)
 	}
-	// A number divided by a size: the number as a size is zero sizes and itself.
-	return y.Clone().Dot("Mul").Call(jen.Lit(0)).Dot("Add").Call(x).Dot("Div").Call(y), true
+	return x.call("Sub", y.code)
+}
+
+func (sizeArith) Mul(x, y sizeCode) sizeCode {
+	if !x.size {
+		x, y = y, x
+	}
+	return x.call("Mul", y.code)
+}
+
+func (sizeArith) FloorDiv(x, y sizeCode) sizeCode {
+	if !x.size { // the number as a size is zero sizes and itself
+		x = sizeCode{y.code.Clone(), true}.call("Mul", jen.Lit(0)).call("Add", x.code)
+	}
+	return x.call("Div", y.code)
 }
