@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/shape"
@@ -136,16 +137,16 @@ func (p *printer) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
 // function cannot express.
 func (p *printer) recordCall(n *graph.Node, args *operands, several bool) *jen.Statement {
 	o := n.Op()
-	record := gosrc.From("op/std", api.Camel(o.Name))
+	record := gosrc.From("op/std", goname.Upper(o.Name))
 	if o.Path == "" && o.Structural() {
-		record = gosrc.From("op", api.Camel(o.Name))
+		record = gosrc.From("op", goname.Upper(o.Name))
 	}
 	if o.Path != "" {
-		if !p.usable(o.Path, api.Camel(o.Name)) {
+		if !p.usable(o.Path, goname.Upper(o.Name)) {
 			p.foreign(n)
 			return jen.Nil()
 		}
-		record = jen.Qual(o.Path, api.Camel(o.Name))
+		record = jen.Qual(o.Path, goname.Upper(o.Name))
 	}
 	attrs := jen.Code(jen.Nil())
 	if !o.Codec().Equal(n.Attrs(), o.Codec().Zero()) {
@@ -167,7 +168,7 @@ func (p *printer) recordCall(n *graph.Node, args *operands, several bool) *jen.S
 
 func (p *printer) foreign(n *graph.Node) {
 	p.fail(n, ForeignOp, "operator "+gosrc.CommentLine(n.Op().Key())+" cannot be named from package "+p.Package,
-		"define it in a package that can be imported, as a variable called "+api.Camel(n.Op().Name)+", or generate into its own package")
+		"define it in a package that can be imported, as a variable called "+goname.Upper(n.Op().Name)+", or generate into its own package")
 }
 
 // attrs prints an attributes struct.

@@ -12,14 +12,12 @@ var Rows = [][]string{
 	{"cmd"}, // and everything below it
 	{"models"},
 	{"fx"},
-	{"compile"},
-	{"lazy"},
 	{"draw/graphviz"},
-	{"codegen", "onnx", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla"},
+	{"codegen", "draw", "lowering/cpu"},
 	{"codegen/module", "codegen/kernelstyle"},
 	{"codegen/gosrc", "codegen/kernelstyle/outline"},
 	{"lowering", "lowering/plan"},
-	{"passes/fusion", "passes/quant", "passes/grad", "passes/partition"},
+	{"passes/fusion"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn"},
@@ -51,8 +49,8 @@ var Only = map[string][]string{
 	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
-	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes/quant", "passes/partition", "passes/grad", "passes", "lowering", "lowering/plan",
-		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "lazy", "compile"},
+	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag"},
 }
 
 // Small lists the rooms that generated code links; Banned what they must not

@@ -21,7 +21,7 @@ var Predeclared = strings.Fields(`any append bool byte cap clear close comparabl
 	real recover rune string true uint uint8 uint16 uint32 uint64 uintptr init main`)
 
 // Lower returns an unexported identifier: "layer1.0.conv1" gives layer1_0Conv1,
-// "MLP" mlp, "KeepDim" keepDim, "DType" dtype. It may be a keyword; see Set.
+// "MLP" mlp, "KeepDim" keepDim, "DType" dtype, "h_n" hN. It may be a keyword; see Set.
 func Lower(text string) string {
 	list := words(text)
 	list[0] = lowerLeading(list[0])

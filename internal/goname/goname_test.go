@@ -15,7 +15,7 @@ func TestIdentifiersOfTexts(t *testing.T) {
 		"batch_norm": {"batchNorm", "BatchNorm"}, "conv2d": {"conv2d", "Conv2d"}, "t": {"t", "T"}, "MinVal": {"minVal", "MinVal"},
 		"KeepDim": {"keepDim", "KeepDim"}, "DType": {"dtype", "DType"}, "N": {"n", "N"}, "ABTest": {"abTest", "ABTest"}, "Dim0": {"dim0", "Dim0"},
 		"layer1.0.conv1": {"layer1_0Conv1", "Layer1_0Conv1"}, "layer10.conv1": {"layer10Conv1", "Layer10Conv1"}, "MLP.fc": {"mlpFc", "MLPFc"},
-		"HTTPModel": {"httpModel", "HTTPModel"}, "Q_proj": {"qProj", "QProj"}, "": {"v", "V"}, "é": {"v", "V"}, "9": {"v9", "V9"}, "_a-b": {"aB", "AB"},
+		"HTTPModel": {"httpModel", "HTTPModel"}, "Q_proj": {"qProj", "QProj"}, "": {"v", "V"}, "é": {"v", "V"}, "9": {"v9", "V9"}, "_a-b": {"aB", "AB"}, "h_n": {"hN", "HN"},
 	} {
 		require.Equal(t, want[0], goname.Lower(text), text)
 		require.Equal(t, want[1], goname.Upper(text), text)
