@@ -14,6 +14,18 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
+// calls prints calls of operators and of leaf modules: of the operator's Go function
+// or method where that says exactly what the node does, else of its record.
+type calls struct {
+	*writer
+	*packages
+	sizes   *sizes
+	state   *state
+	pkg     string            // name of the generated package
+	wrapped map[*op.Op]string // variables of wrapped functions
+	wraps   []jen.Code
+}
+
 // operands are the arguments of one call as expressions.
 type operands struct {
 	args   []*graph.Node
@@ -27,7 +39,7 @@ type operands struct {
 // of the model alone take part in is not recorded when it is made: the tensor it
 // returns remembers how it was made, which a trace records at its first use. Where
 // that would not give the same node, one operand is read through tensor.On.
-func (p *printer) operands(n *graph.Node) operands {
+func (p *calls) operands(n *graph.Node) operands {
 	o := operands{args: n.Args(), force: -1, static: !hasSymbols(n.Op(), n.Attrs())}
 	first := -1
 	for i, a := range o.args {
@@ -55,10 +67,10 @@ func (p *printer) operands(n *graph.Node) operands {
 	return o
 }
 
-func (p *printer) definesSymbol(n *graph.Node) bool { return len(n.Graph().SymbolsOf(n)) > 0 }
+func (p *calls) definesSymbol(n *graph.Node) bool { return len(n.Graph().SymbolsOf(n)) > 0 }
 
 // operand writes one argument.
-func (p *printer) operand(o *operands, i int) *jen.Statement {
+func (p *calls) operand(o *operands, i int) *jen.Statement {
 	switch {
 	case i >= len(o.args) || o.args[i] == nil:
 		return jen.Nil()
@@ -68,7 +80,7 @@ func (p *printer) operand(o *operands, i int) *jen.Statement {
 	return p.write(o.values[i])
 }
 
-func (p *printer) all(o *operands, from int) []jen.Code {
+func (p *calls) all(o *operands, from int) []jen.Code {
 	var list []jen.Code
 	for i := from; i < len(o.args); i++ {
 		list = append(list, p.operand(o, i))
@@ -77,7 +89,7 @@ func (p *printer) all(o *operands, from int) []jen.Code {
 }
 
 // operatorCall prints a call_function or call_method node.
-func (p *printer) operatorCall(n *graph.Node) {
+func (p *calls) operatorCall(n *graph.Node) {
 	o := n.Op()
 	args := p.operands(n)
 	count, several := o.NumResults(n.Attrs())
@@ -107,10 +119,10 @@ func (p *printer) operatorCall(n *graph.Node) {
 
 // wrappedCall prints a call of an opaque Go function through a variable that
 // wraps it, so that a trace does not look inside.
-func (p *printer) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
+func (p *calls) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
 	o := n.Op()
 	if !p.usable(o.Path, o.Name) {
-		p.fail(n, OpaqueFunc, "the function "+gosrc.CommentLine(o.Key())+" cannot be named from package "+p.Package,
+		p.fail(n, OpaqueFunc, "the function "+gosrc.CommentLine(o.Key())+" cannot be named from package "+p.pkg,
 			"export it from a package that can be imported, or generate into its own package")
 		return nil
 	}
@@ -135,7 +147,7 @@ func (p *printer) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
 // recordCall prints a call in the form that takes an operator's record and
 // attributes: for operators without a Go function, and for calls that the
 // function cannot express.
-func (p *printer) recordCall(n *graph.Node, args *operands, several bool) *jen.Statement {
+func (p *calls) recordCall(n *graph.Node, args *operands, several bool) *jen.Statement {
 	o := n.Op()
 	record := gosrc.From("op/std", goname.Upper(o.Name))
 	if o.Path == "" && o.Structural() {
@@ -166,24 +178,24 @@ func (p *printer) recordCall(n *graph.Node, args *operands, several bool) *jen.S
 	return call
 }
 
-func (p *printer) foreign(n *graph.Node) {
-	p.fail(n, ForeignOp, "operator "+gosrc.CommentLine(n.Op().Key())+" cannot be named from package "+p.Package,
+func (p *calls) foreign(n *graph.Node) {
+	p.fail(n, ForeignOp, "operator "+gosrc.CommentLine(n.Op().Key())+" cannot be named from package "+p.pkg,
 		"define it in a package that can be imported, as a variable called "+goname.Upper(n.Op().Name)+", or generate into its own package")
 }
 
 // attrs prints an attributes struct.
-func (p *printer) attrs(n *graph.Node) jen.Code {
+func (p *calls) attrs(n *graph.Node) jen.Code {
 	t := reflect.TypeOf(n.Attrs())
 	if t.PkgPath() != gosrc.Root+"op/std" && t.PkgPath() != gosrc.Root+"op" && !p.usable(t.PkgPath(), t.Name()) {
 		p.foreign(n)
 		return jen.Nil()
 	}
-	return gosrc.Literal(reflect.ValueOf(n.Attrs()), func(d shape.Dim) jen.Code { return p.dim(n, d) })
+	return gosrc.Literal(reflect.ValueOf(n.Attrs()), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
 }
 
 // apiCall prints a call of an operator's Go function or method, nil when that
 // cannot express the call.
-func (p *printer) apiCall(n *graph.Node, args *operands) *jen.Statement {
+func (p *calls) apiCall(n *graph.Node, args *operands) *jen.Statement {
 	o := n.Op()
 	if o.Structural() || o.Path != "" && o.Func == "" {
 		return nil
@@ -273,7 +285,7 @@ func form(n *graph.Node) *api.Func {
 
 // argument prints a positional attribute: one expression, or one for each
 // element of a variadic list.
-func (p *printer) argument(n *graph.Node, q api.Param, v any) []jen.Code {
+func (p *calls) argument(n *graph.Node, q api.Param, v any) []jen.Code {
 	list := func(elem *jen.Statement, items []jen.Code) []jen.Code {
 		if q.Variadic {
 			return items
@@ -299,14 +311,14 @@ func (p *printer) argument(n *graph.Node, q api.Param, v any) []jen.Code {
 	case op.Scalar:
 		return []jen.Code{number(v)}
 	case shape.Dim:
-		return []jen.Code{p.size(n, v)}
+		return []jen.Code{p.sizes.size(n, v)}
 	case shape.Dims:
 		elem := jen.Int()
 		for _, d := range v.Slice() {
 			if _, known := d.Int(); !known {
 				elem = jen.Any()
 			}
-			items = append(items, p.size(n, d))
+			items = append(items, p.sizes.size(n, d))
 		}
 		return list(elem, items)
 	}
@@ -328,7 +340,7 @@ func number(s op.Scalar) jen.Code {
 
 // options prints the struct of the attributes that are not positional, nothing
 // when all are zero.
-func (p *printer) options(n *graph.Node, f *api.Func) []jen.Code {
+func (p *calls) options(n *graph.Node, f *api.Func) []jen.Code {
 	set := map[string]bool{}
 	for _, name := range f.Options {
 		set[name] = true
@@ -336,7 +348,7 @@ func (p *printer) options(n *graph.Node, f *api.Func) []jen.Code {
 	var values []jen.Code
 	for _, a := range n.Op().Codec().Fields(n.Attrs()) {
 		if set[a.GoName] && !a.Zero {
-			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.dim(n, d) })
+			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
 			values = append(values, jen.Id(a.GoName).Op(":").Add(v))
 		}
 	}
@@ -354,13 +366,13 @@ func (p *printer) options(n *graph.Node, f *api.Func) []jen.Code {
 }
 
 // moduleCall prints a call of a leaf module of the user's model.
-func (p *printer) moduleCall(n *graph.Node) {
+func (p *calls) moduleCall(n *graph.Node) {
 	o, b := n.Op(), n.Bound()
-	to, ok := p.modules[n.Target()]
+	to, ok := p.state.modules[n.Target()]
 	if !ok {
 		msg, hint := "module "+gosrc.CommentLine(n.Target())+" is opaque and the code has state of its own", "capture it without taking the module for a leaf, or generate over the Go module"
-		if p.why != "" {
-			hint += ": now " + p.why
+		if p.state.why != "" {
+			hint += ": now " + p.state.why
 		}
 		p.fail(n, OpaqueModule, msg, hint)
 		return
@@ -369,7 +381,7 @@ func (p *printer) moduleCall(n *graph.Node) {
 	for k := len(args.args); k > 1 && args.args[k-1] == nil; k-- {
 		args.args, args.values = args.args[:k-1], args.values[:k-1]
 	}
-	p.ref(p.self)
+	p.ref(p.state.self)
 	count, several := o.NumResults(n.Attrs())
 	t := to.method
 	direct := !b.Op.AdHoc && t.NumIn() >= len(args.args) && !t.IsVariadic()
@@ -399,4 +411,15 @@ func (p *printer) moduleCall(n *graph.Node) {
 	} else {
 		p.define(n, gosrc.From("nn", "Run").Call(list...), false, 0)
 	}
+}
+
+// hasSymbols reports whether attributes hold sizes that are no numbers.
+func hasSymbols(o *op.Op, attrs any) bool {
+	found := false
+	o.Codec().Symbols(attrs, func(d shape.Dim) {
+		if _, known := d.Int(); !known {
+			found = true
+		}
+	})
+	return found
 }

@@ -14,29 +14,6 @@ import (
 // its input a required one, which the comment of the function says.
 const maxDefault = 64
 
-// defaults gives inputs that are nil their default values.
-func (p *printer) defaults() []jen.Code {
-	var lines []jen.Code
-	for i, n := range p.m.Graph.Inputs() {
-		lit := defaultLit(n)
-		if lit == nil {
-			continue
-		}
-		x := jen.Id(p.params[i].name)
-		value := gosrc.From("tensor", "Scalar").Call(lit.elem.Clone().Call(lit.items...))
-		if dims := n.Default().(*array.Array).Shape(); len(dims) > 0 {
-			value = gosrc.From("tensor", "FromSlice").CallFunc(func(g *jen.Group) {
-				g.Add(jen.Index().Add(lit.elem).Values(lit.items...))
-				for _, d := range dims {
-					g.Lit(d)
-				}
-			})
-		}
-		lines = append(lines, jen.If(x.Clone().Op("==").Nil()).Block(x.Clone().Op("=").Add(value)))
-	}
-	return lines
-}
-
 // elems are the elements of an array as Go literals of one type.
 type elems struct {
 	elem  *jen.Statement

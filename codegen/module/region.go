@@ -10,8 +10,13 @@ import (
 	"github.com/gofx-dev/gofx/op"
 )
 
+// regions prints control flow: regions become function literals that are passed to
+// tensor.Cond, While and Scan. Their operands are elements of the lists that those
+// pass, or values of the function around.
+type regions struct{ *printer }
+
 // control prints cond, while and scan with their regions as functions.
-func (p *printer) control(n *graph.Node) {
+func (p regions) control(n *graph.Node) {
 	if err := n.CheckControl(); err != nil {
 		p.errs = append(p.errs, err)
 		return
@@ -31,7 +36,7 @@ func (p *printer) control(n *graph.Node) {
 func tensorList() *jen.Statement { return jen.Index().Add(tensorType()) }
 
 // cond passes every operand of the node to both functions.
-func (p *printer) cond(n *graph.Node) {
+func (p regions) cond(n *graph.Node) {
 	rs, args := n.Regions(), n.Args()
 	list := []jen.Code{p.traced(args[0])}
 	for _, r := range rs {
@@ -46,7 +51,7 @@ func (p *printer) cond(n *graph.Node) {
 }
 
 // while passes the carried operands; its functions use the others where they are.
-func (p *printer) while(n *graph.Node) {
+func (p regions) while(n *graph.Node) {
 	rs, args := n.Regions(), n.Args()
 	carry := n.Attrs().(op.LoopAttrs).Carry
 	captured := p.captured(args[carry:])
@@ -67,7 +72,7 @@ func (p *printer) while(n *graph.Node) {
 }
 
 // scan passes the carried operands and the sequences.
-func (p *printer) scan(n *graph.Node) {
+func (p regions) scan(n *graph.Node) {
 	rs, args := n.Regions(), n.Args()
 	a := n.Attrs().(op.LoopAttrs)
 	captured := p.captured(args[a.Carry+a.Seqs:])
@@ -91,7 +96,7 @@ func (p *printer) scan(n *graph.Node) {
 }
 
 // scanResults defines the two lists that a scan returns.
-func (p *printer) scanResults(n *graph.Node, call *jen.Statement, carry int) {
+func (p regions) scanResults(n *graph.Node, call *jen.Statement, carry int) {
 	t := &tuple{items: map[int]value{}}
 	p.tuples[n] = t
 	var last, stacked []int
@@ -118,7 +123,7 @@ func (p *printer) scanResults(n *graph.Node, call *jen.Statement, carry int) {
 
 // captured returns the values of operands that a region's function uses without
 // being passed them; each must be a value that the trace has recorded outside.
-func (p *printer) captured(args []*graph.Node) []value {
+func (p regions) captured(args []*graph.Node) []value {
 	var list []value
 	for _, a := range args {
 		v := p.value(a)
@@ -135,13 +140,13 @@ func (p *printer) captured(args []*graph.Node) []value {
 
 // region prints a region as a function literal. Its first inputs are elements of
 // the parameters, counts of each; the others are captured values.
-func (p *printer) region(r *graph.Graph, params []string, counts []int, captured []value, results func([]jen.Code) []jen.Code, result *jen.Statement) *jen.Statement {
+func (p regions) region(r *graph.Graph, params []string, counts []int, captured []value, results func([]jen.Code) []jen.Code, result *jen.Statement) *jen.Statement {
 	inputs := r.Inputs()
 	var sig []jen.Code
 	var own []string // free again behind the function
 	k := 0
 	for i, hint := range params {
-		name := p.names.Lower(hint)
+		name := p.locals.Lower(hint)
 		own = append(own, name)
 		sig = append(sig, jen.Id(name))
 		for e := range counts[i] {
@@ -162,7 +167,7 @@ func (p *printer) region(r *graph.Graph, params []string, counts []int, captured
 	for _, n := range inputs {
 		p.body.defined[n] = true
 	}
-	p.symbols()
+	p.sizes.symbols()
 	p.nodes()
 	var out []jen.Code
 	if o := r.Output(); o != nil {
@@ -173,9 +178,9 @@ func (p *printer) region(r *graph.Graph, params []string, counts []int, captured
 	inner := p.body
 	p.body = outer
 	for _, name := range own {
-		p.names.Free(name)
+		p.locals.Free(name)
 	}
-	lines := p.lines(inner.list, false)
+	lines := statements(inner.list, false)
 	lines = append(lines, jen.Return(results(out)...))
 	p.body.pending = append(p.body.pending, inner.free()...)
 	return jen.Func().Params(sig...).Add(result).Block(lines...)

@@ -13,9 +13,22 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// output fixes the result types of the function and returns the expressions of
-// its return statement.
-func (p *printer) output(out *graph.Node) []jen.Code {
+// results builds what the printed function returns: the Go types of the captured
+// function where they are known and can be named, types of its own else.
+type results struct {
+	*writer
+	*packages
+	fn      string            // the function
+	want    []reflect.Type    // its results, where they are known
+	structs map[string]string // generated types by their text
+	decls   []jen.Code        // and their declarations
+	types   []jen.Code
+	exprs   []jen.Code
+}
+
+// output fixes the result types of the function and the expressions of its return
+// statement.
+func (p *results) output(out *graph.Node) {
 	s := out.Structure()
 	fields := []*graph.Structure{s}
 	switch {
@@ -29,17 +42,15 @@ func (p *printer) output(out *graph.Node) []jen.Code {
 	case s.Kind == graph.Results:
 		fields = s.Fields
 	}
-	var exprs []jen.Code
 	for i, f := range fields {
 		var want reflect.Type
-		if i < len(p.Results) {
-			want = p.Results[i]
+		if i < len(p.want) {
+			want = p.want[i]
 		}
 		typ, expr := p.result(out, f, want)
-		p.resultTypes = append(p.resultTypes, typ)
-		exprs = append(exprs, expr)
+		p.types = append(p.types, typ)
+		p.exprs = append(p.exprs, expr)
 	}
-	return exprs
 }
 
 var (
@@ -49,7 +60,7 @@ var (
 
 // result returns the type and the expression of one part of the results. want is
 // its Go type where that is known.
-func (p *printer) result(out *graph.Node, s *graph.Structure, want reflect.Type) (typ, expr *jen.Statement) {
+func (p *results) result(out *graph.Node, s *graph.Structure, want reflect.Type) (typ, expr *jen.Statement) {
 	switch {
 	case s.Kind == graph.LeafValue:
 		return tensorType(), p.write(p.value(out.Arg(s.Index)))
@@ -81,7 +92,7 @@ func (p *printer) result(out *graph.Node, s *graph.Structure, want reflect.Type)
 }
 
 // elementsOf returns the common type of the parts, any where they have none.
-func (p *printer) elementsOf(out *graph.Node, s *graph.Structure) (elem *jen.Statement, exprs []jen.Code) {
+func (p *results) elementsOf(out *graph.Node, s *graph.Structure) (elem *jen.Statement, exprs []jen.Code) {
 	for i, f := range s.Fields {
 		t, e := p.result(out, f, nil)
 		exprs = append(exprs, e)
@@ -99,7 +110,7 @@ func (p *printer) elementsOf(out *graph.Node, s *graph.Structure) (elem *jen.Sta
 
 // exact builds a value of a Go type that the model returns; ok is false where
 // the type and the structure disagree.
-func (p *printer) exact(out *graph.Node, s *graph.Structure, t reflect.Type) (expr *jen.Statement, ok bool) {
+func (p *results) exact(out *graph.Node, s *graph.Structure, t reflect.Type) (expr *jen.Statement, ok bool) {
 	switch {
 	case s.Kind == graph.LeafValue:
 		return p.write(p.value(out.Arg(s.Index))), t == tensorPtr || t == anyType
@@ -148,7 +159,7 @@ func (p *printer) exact(out *graph.Node, s *graph.Structure, t reflect.Type) (ex
 
 // structResult builds a struct of the user's type where all of its fields are
 // tensors, else of a generated type.
-func (p *printer) structResult(out *graph.Node, s *graph.Structure) (typ, expr *jen.Statement) {
+func (p *results) structResult(out *graph.Node, s *graph.Structure) (typ, expr *jen.Statement) {
 	path, name := gosrc.SplitType(s.Type)
 	plain := !slices.ContainsFunc(s.Fields, func(f *graph.Structure) bool { return f.Kind != graph.LeafValue && f.Kind != graph.NoValue })
 	if plain && p.usable(path, name) && !slices.ContainsFunc(s.Keys, func(k string) bool { return !gosrc.Exported(k) }) {
@@ -174,10 +185,10 @@ func (p *printer) structResult(out *graph.Node, s *graph.Structure) (typ, expr *
 	id := s.Type + "\n" + text
 	if p.structs[id] == "" {
 		if !token.IsIdentifier(name) && !token.IsKeyword(name) {
-			name = p.Func + "Result"
+			name = p.fn + "Result"
 		}
-		p.structs[id] = p.decls.Upper(name)
-		p.types = append(p.types, jen.Comment(p.structs[id]+" is a result of "+p.Func+"."), jen.Type().Id(p.structs[id]).Struct(fields...), jen.Line())
+		p.structs[id] = p.packages.decls.Upper(name)
+		p.decls = append(p.decls, jen.Comment(p.structs[id]+" is a result of "+p.fn+"."), jen.Type().Id(p.structs[id]).Struct(fields...), jen.Line())
 	}
 	return jen.Id(p.structs[id]), jen.Id(p.structs[id]).Values(values...)
 }

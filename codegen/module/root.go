@@ -225,7 +225,7 @@ func (r *rootWalk) expr(e ast.Expr) (code source, v reflect.Value, ok bool) {
 			return nil, v, false
 		}
 		f, ok := v.Type().FieldByName(e.Sel.Name)
-		if !ok || !f.IsExported() && f.PkgPath != r.p.Path {
+		if !ok || !f.IsExported() && f.PkgPath != r.p.Options.Path {
 			return nil, v, false // an unexported field is one to its own package alone
 		}
 		return func() *jen.Statement { return inner().Dot(e.Sel.Name) }, along(v, f.Index), true
@@ -301,30 +301,4 @@ func index(inner source, v reflect.Value, lit *ast.BasicLit) (source, reflect.Va
 		return code, v, v.IsValid()
 	}
 	return nil, v, false
-}
-
-// typeOf writes a type as Go source; ok is false when the package cannot name it.
-func (p *printer) typeOf(t reflect.Type) (code source, ok bool) {
-	prefix := func(before *jen.Statement) (source, bool) {
-		inner, ok := p.typeOf(t.Elem())
-		return func() *jen.Statement { return before.Clone().Add(inner()) }, ok
-	}
-	switch {
-	case t.Name() != "" && t.PkgPath() == "":
-		return func() *jen.Statement { return jen.Id(t.Name()) }, true
-	case t.Name() != "":
-		eachPackage(t, p.importName, map[reflect.Type]bool{})
-		return func() *jen.Statement { return jen.Qual(t.PkgPath(), t.Name()) }, p.usable(t.PkgPath(), t.Name())
-	case t.Kind() == reflect.Pointer:
-		return prefix(jen.Op("*"))
-	case t.Kind() == reflect.Slice:
-		return prefix(jen.Index())
-	case t.Kind() == reflect.Array:
-		return prefix(jen.Index(jen.Lit(t.Len())))
-	case t.Kind() == reflect.Map && t.Key().Name() == "string":
-		return prefix(jen.Map(jen.String()))
-	case t.Kind() == reflect.Interface && t.NumMethod() == 0:
-		return func() *jen.Statement { return jen.Any() }, true
-	}
-	return nil, false
 }

@@ -11,19 +11,26 @@ import (
 
 func sizeType() *jen.Statement { return gosrc.From("tensor", "Size") }
 
+// sizes prints sizes: a symbol is a variable of type tensor.Size, an expression
+// calls of its methods.
+type sizes struct {
+	*writer
+	vars map[*graph.Graph]map[string]*goVar
+}
+
 // symbols emits the sizes that symbols stand for, in the order of the graph's
 // table, each once its tensor is there: a trace numbers the symbols that it makes
 // itself in the order in which they are asked for.
-func (p *printer) symbols() {
+func (p *sizes) symbols() {
 	b := p.body
 	for len(b.queue) > 0 && b.defined[b.queue[0].Node] {
 		s := b.queue[0]
 		b.queue = b.queue[1:]
 		v := p.local(s.Name, sizeType())
-		if p.sizes[b.g] == nil {
-			p.sizes[b.g] = map[string]*goVar{}
+		if p.vars[b.g] == nil {
+			p.vars[b.g] = map[string]*goVar{}
 		}
-		p.sizes[b.g][s.Name] = v
+		p.vars[b.g][s.Name] = v
 		call := func() *jen.Statement { return p.traced(s.Node).Dot("Size").Call(jen.Lit(s.Axis)) }
 		st := &stmt{defs: []*goVar{v}, rhs: call(), scope: s.Node.Scope()}
 		if t := s.Node.Type(); t.Ranked() && s.Axis >= 0 && s.Axis < t.Rank() && !t.Dim(s.Axis).IsUnknown() {
@@ -39,7 +46,7 @@ func (p *printer) symbols() {
 
 // guards emits what the graph relies on beside what its calls and the types of
 // its inputs say.
-func (p *printer) guards() {
+func (p *sizes) guards() {
 	g := p.body.g
 	for _, d := range g.Guards() {
 		if d.Node != nil && d.Node.Opcode() != graph.Placeholder || saidByType(g, d) {
@@ -84,7 +91,7 @@ func saidByType(g *graph.Graph, d graph.Guard) bool {
 }
 
 // size prints a size as an argument: an int or a tensor.Size.
-func (p *printer) size(n *graph.Node, d shape.Dim) *jen.Statement {
+func (p *sizes) size(n *graph.Node, d shape.Dim) *jen.Statement {
 	if k, known := d.Int(); known {
 		if d.Equal(tensor.End.Dim()) {
 			return gosrc.From("tensor", "End")
@@ -95,7 +102,7 @@ func (p *printer) size(n *graph.Node, d shape.Dim) *jen.Statement {
 }
 
 // dim prints a size as a shape.Dim, as fields of attributes hold it.
-func (p *printer) dim(n *graph.Node, d shape.Dim) *jen.Statement {
+func (p *sizes) dim(n *graph.Node, d shape.Dim) *jen.Statement {
 	if k, known := d.Int(); known {
 		return gosrc.From("shape", "Const").Call(jen.Lit(k))
 	}
@@ -103,7 +110,7 @@ func (p *printer) dim(n *graph.Node, d shape.Dim) *jen.Statement {
 }
 
 // sizeExpr prints an expression over symbols with the methods of tensor.Size.
-func (p *printer) sizeExpr(n *graph.Node, d shape.Dim) *jen.Statement {
+func (p *sizes) sizeExpr(n *graph.Node, d shape.Dim) *jen.Statement {
 	lost := func(what string) *jen.Statement {
 		p.fail(n, LostSize, "the size "+d.String()+" "+what, "trace with a type for the input that the size comes from")
 		return jen.Lit(0)
@@ -124,9 +131,9 @@ func (p *printer) sizeExpr(n *graph.Node, d shape.Dim) *jen.Statement {
 }
 
 // sizeVar finds the variable of a symbol, which may be one of an enclosing graph.
-func (p *printer) sizeVar(g *graph.Graph, symbol string) *goVar {
+func (p *sizes) sizeVar(g *graph.Graph, symbol string) *goVar {
 	for g != nil {
-		if v := p.sizes[g][symbol]; v != nil {
+		if v := p.vars[g][symbol]; v != nil {
 			return v
 		}
 		if g.Parent() == nil {
@@ -139,7 +146,7 @@ func (p *printer) sizeVar(g *graph.Graph, symbol string) *goVar {
 
 // sizeArith prints sizes with the methods of tensor.Size.
 type sizeArith struct {
-	p  *printer
+	p  *sizes
 	of map[string]*goVar // the variables of the symbols
 }
 

@@ -57,7 +57,7 @@ func TestPrintedSizesKeepTheirValue(t *testing.T) {
 
 // sizeText prints a size as module style has it.
 func sizeText(d shape.Dim) string {
-	a := sizeArith{&printer{body: &body{}}, map[string]*goVar{}}
+	a := sizeArith{&sizes{writer: &writer{body: &body{}}}, map[string]*goVar{}}
 	for _, s := range d.Symbols() {
 		a.of[s] = &goVar{name: s}
 	}

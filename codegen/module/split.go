@@ -3,10 +3,9 @@ package module
 import (
 	"strings"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/goname"
 )
 
 // part is a run of statements; with a name it becomes a function of its own.
@@ -17,11 +16,19 @@ type part struct {
 	in, out []*goVar
 }
 
-// split cuts a long body into functions along the scopes of the model, so that a
-// trace, which looks through calls, still records the same.
-func (p *printer) split(b *body) []*part {
+// splitter cuts a long body into functions along the scopes of the model, so that
+// a trace, which looks through calls, still records the same.
+type splitter struct {
+	max   int // statements of a function
+	fn    string
+	decls *goname.Set
+	self  *goVar
+}
+
+// split cuts a body, and finds what each part takes and returns.
+func (p *splitter) split(b *body) []*part {
 	b.list = prune(b.list)
-	if len(b.list) <= p.MaxStatements {
+	if len(b.list) <= p.max {
 		return []*part{{list: b.list}}
 	}
 	var parts []*part
@@ -54,12 +61,12 @@ func prune(list []*stmt) []*stmt {
 
 // cut divides statements where the first depth+1 words of the scope change,
 // further inside what is still too long, and by number when scopes do not help.
-func (p *printer) cut(list []*stmt, depth int) [][]*stmt {
-	if len(list) <= p.MaxStatements {
+func (p *splitter) cut(list []*stmt, depth int) [][]*stmt {
+	if len(list) <= p.max {
 		return [][]*stmt{list}
 	}
 	if depth > 16 {
-		return append([][]*stmt{list[:p.MaxStatements]}, p.cut(list[p.MaxStatements:], depth)...)
+		return append([][]*stmt{list[:p.max]}, p.cut(list[p.max:], depth)...)
 	}
 	var out [][]*stmt
 	start := 0
@@ -74,12 +81,12 @@ func (p *printer) cut(list []*stmt, depth int) [][]*stmt {
 }
 
 // merge joins short neighbours, so that a few statements make no function.
-func (p *printer) merge(lists [][]*stmt) [][]*stmt {
+func (p *splitter) merge(lists [][]*stmt) [][]*stmt {
 	const short = 8
 	var out [][]*stmt
 	for _, l := range lists {
 		k := len(out) - 1
-		if k >= 0 && (len(l) < short || len(out[k]) < short) && len(out[k])+len(l) <= p.MaxStatements {
+		if k >= 0 && (len(l) < short || len(out[k]) < short) && len(out[k])+len(l) <= p.max {
 			out[k] = append(out[k][:len(out[k]):len(out[k])], l...)
 			continue
 		}
@@ -95,7 +102,7 @@ func prefix(s graph.Scope, words int) string {
 }
 
 // nameParts names each part after the scope that most of it belongs to.
-func (p *printer) nameParts(parts []*part) {
+func (p *splitter) nameParts(parts []*part) {
 	for _, q := range parts {
 		common := q.list[0].scope.Path
 		for _, s := range q.list {
@@ -108,17 +115,17 @@ func (p *printer) nameParts(parts []*part) {
 		if hint == "" {
 			hint = "part"
 		}
-		q.name = p.decls.Lower(p.Func + "_" + hint)
-		q.doc = gosrc.CommentLine(q.name + " is a part of " + p.Func + ".")
+		q.name = p.decls.Lower(p.fn + "_" + hint)
+		q.doc = gosrc.CommentLine(q.name + " is a part of " + p.fn + ".")
 		if common != "" {
-			q.doc = gosrc.CommentLine(q.name + " is the part of " + p.Func + " in " + common + ".")
+			q.doc = gosrc.CommentLine(q.name + " is the part of " + p.fn + " in " + common + ".")
 		}
 	}
 }
 
 // connect finds what each part takes from the parts before it and what later
 // ones, and the results, take from it.
-func (p *printer) connect(parts []*part, results []*goVar) {
+func (p *splitter) connect(parts []*part, results []*goVar) {
 	home := map[*goVar]*part{}
 	for _, q := range parts {
 		for _, s := range q.list {
@@ -151,142 +158,4 @@ func (p *printer) connect(parts []*part, results []*goVar) {
 	for _, v := range results {
 		export(v)
 	}
-}
-
-// lines prints statements: a comment where the scope changes, with an empty line
-// before it, and the type of each value beside it.
-func (p *printer) lines(list []*stmt, top bool) []jen.Code {
-	list = prune(list)
-	var out []jen.Code
-	for i, s := range list {
-		if top && (i == 0 || s.scope != list[i-1].scope) {
-			if i > 0 {
-				out = append(out, jen.Line())
-			}
-			if text := gosrc.ScopeComment(s.scope); text != "" {
-				end := i
-				for end+1 < len(list) && list[end+1].scope == s.scope {
-					end++
-				}
-				out = append(out, jen.Comment("// "+strings.TrimSpace(text+" "+list[end].typ)))
-			}
-		}
-		out = append(out, s.code())
-	}
-	return out
-}
-
-// code prints a statement.
-func (s *stmt) code() jen.Code {
-	line := jen.Null()
-	used := false
-	var names []jen.Code
-	for _, v := range s.defs {
-		if v == nil || v.uses == 0 {
-			names = append(names, jen.Id("_"))
-			continue
-		}
-		used = true
-		names = append(names, jen.Id(v.name))
-	}
-	switch {
-	case used:
-		line = jen.List(names...).Op(":=").Add(s.rhs)
-	case s.alone || len(names) == 0:
-		line.Add(s.rhs)
-	default:
-		line = jen.List(names...).Op("=").Add(s.rhs)
-	}
-	if s.typ != "" {
-		line.Comment("// " + s.typ)
-	}
-	return line
-}
-
-// mainFunc prints the generated function: the statements themselves, or calls of
-// the parts.
-func (p *printer) mainFunc(parts []*part) jen.Code {
-	lines := p.defaults()
-	for _, q := range parts {
-		if q.name == "" {
-			lines = append(lines, p.lines(q.list, true)...)
-			continue
-		}
-		call := p.prefix(q.name).CallFunc(func(g *jen.Group) {
-			if p.self != nil && !p.method {
-				g.Id(p.self.name)
-			}
-			for _, v := range q.in {
-				g.Id(v.name)
-			}
-		})
-		if len(q.out) > 0 {
-			var names []jen.Code
-			for _, v := range q.out {
-				names = append(names, jen.Id(v.name))
-			}
-			call = jen.List(names...).Op(":=").Add(call)
-		}
-		lines = append(lines, call)
-	}
-	if len(lines) > 12 {
-		lines = append(lines, jen.Line())
-	}
-	lines = append(lines, jen.Return(p.results...))
-	return p.header(p.Func).Params(p.signature(p.params)...).Add(resultList(p.resultTypes)).Block(lines...)
-}
-
-// partFunc prints one part as a function.
-func (p *printer) partFunc(q *part) jen.Code {
-	lines := p.lines(q.list, true)
-	var names, types []jen.Code
-	for _, v := range q.out {
-		names = append(names, jen.Id(v.name))
-		types = append(types, v.typ)
-	}
-	if len(names) > 0 {
-		lines = append(lines, jen.Return(names...))
-	}
-	return p.header(q.name).Params(p.signature(q.in)...).Add(resultList(types)).Block(lines...)
-}
-
-// header starts a function or a method of the generated type.
-func (p *printer) header(name string) *jen.Statement {
-	if p.method {
-		return jen.Func().Params(jen.Id("m").Add(p.receiver)).Id(name)
-	}
-	return jen.Func().Id(name)
-}
-
-func (p *printer) prefix(name string) *jen.Statement {
-	if p.method {
-		return jen.Id("m").Dot(name)
-	}
-	return jen.Id(name)
-}
-
-// signature lists parameters, those of one type together.
-func (p *printer) signature(vars []*goVar) []jen.Code {
-	if p.self != nil && !p.method {
-		vars = append([]*goVar{p.self}, vars...)
-	}
-	var list []jen.Code
-	for i, v := range vars {
-		c := jen.Id(v.name)
-		if i+1 == len(vars) || vars[i+1].typ.GoString() != v.typ.GoString() {
-			c.Add(v.typ)
-		}
-		list = append(list, c)
-	}
-	return list
-}
-
-func resultList(types []jen.Code) jen.Code {
-	switch len(types) {
-	case 0:
-		return jen.Null()
-	case 1:
-		return types[0]
-	}
-	return jen.Params(types...)
 }

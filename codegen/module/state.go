@@ -12,6 +12,18 @@ import (
 	"github.com/gofx-dev/gofx/internal/goname"
 )
 
+// state is where the tensors of the graph are in the generated code: in the user's
+// module, or in a struct of its own.
+type state struct {
+	self     *goVar            // m, the module or the struct
+	receiver *jen.Statement    // its type, nil for plain functions
+	method   bool              // the function is a method of the generated type
+	fields   []stateField      // of the generated type
+	byPath   map[string]source // parameter path to Go expression
+	modules  map[string]target // leaf path to Go expression
+	why      string            // why Root does not serve
+}
+
 // stateField is a field of the generated struct that holds the state.
 type stateField struct {
 	name, path string
@@ -20,9 +32,9 @@ type stateField struct {
 	dims       []int
 }
 
-// state decides where the tensors of the graph are: in the user's module where
+// findState decides where the tensors of the graph are: in the user's module where
 // that still has them, else in a generated struct.
-func (p *printer) state() {
+func (p *printer) findState() {
 	if p.Root != nil {
 		if p.why = p.useRoot(); p.why == "" {
 			return
@@ -107,47 +119,51 @@ func taggable(path string) bool {
 		!strings.ContainsFunc(path, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0xfffd })
 }
 
-// renderState prints the generated struct, its constructor and its loader.
-func (p *printer) renderState(f *jen.File) {
+const stateText = `
+// Model is the state of GRAPH. The tags are the names of the tensors in files.
+type Model struct {
+	FIELDS
+}
+
+// NewModel returns a Model whose tensors are zero; see LoadModel.
+func NewModel() *Model {
+	return &Model VALUES
+}
+
+// LoadModel reads a Model from safetensors data of the given size. Missing, unexpected
+// and mis-shaped tensors are reported all at once.
+func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
+	file, err := safetensors.Open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	m := NewModel()
+	if err := nn.LoadStateDict(m, nn.File(file)); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+`
+
+// printState prints the generated struct, its constructor and its loader.
+func (p *printer) printState() {
 	if len(p.fields) == 0 {
 		return
 	}
-	f.Comment("// " + p.Type + " is the state of " + commentName(p.m.Graph.Name) + ". The tags are the names of the tensors in files.")
-	f.Type().Id(p.Type).StructFunc(func(g *jen.Group) {
-		for _, s := range p.fields {
-			tag := s.path
-			if s.buffer {
-				tag += ",buffer"
-			}
-			g.Id(s.name).Add(tensorType()).Tag(map[string]string{"fx": tag})
+	var fields, values []jen.Code
+	for _, s := range p.fields {
+		tag := s.path
+		if s.buffer {
+			tag += ",buffer"
 		}
-	})
-	f.Line()
-	f.Comment("// New" + p.Type + " returns a " + p.Type + " whose tensors are zero; see Load" + p.Type + ".")
-	f.Func().Id("New" + p.Type).Params().Op("*").Id(p.Type).Block(
-		jen.Return(jen.Op("&").Id(p.Type).CustomFunc(gosrc.Multiline(), func(g *jen.Group) {
-			for _, s := range p.fields {
-				g.Id(s.name).Op(":").Qual(gosrc.Root+"tensor", "Param").Call(gosrc.From("array", "New").CallFunc(func(g *jen.Group) {
-					g.Add(gosrc.DType(s.dtype))
-					for _, n := range s.dims {
-						g.Lit(n)
-					}
-				}))
-			}
-		})))
-	f.Line()
-	f.Comment("// Load" + p.Type + " reads a " + p.Type + " from safetensors data of the given size. Missing, unexpected")
-	f.Comment("// and mis-shaped tensors are reported all at once.")
-	fail := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
-	f.Func().Id("Load"+p.Type).Params(jen.Id("r").Qual("io", "ReaderAt"), jen.Id("size").Int64()).Params(jen.Op("*").Id(p.Type), jen.Error()).Block(
-		jen.List(jen.Id("file"), jen.Err()).Op(":=").Qual(gosrc.Root+"array/safetensors", "Open").Call(jen.Id("r"), jen.Id("size")),
-		fail,
-		jen.Id("m").Op(":=").Id("New"+p.Type).Call(),
-		jen.If(jen.Err().Op(":=").Qual(gosrc.Root+"nn", "LoadStateDict").Call(jen.Id("m"), gosrc.From("nn", "File").Call(jen.Id("file"))),
-			jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id("m"), jen.Nil()),
-	)
-	f.Line()
+		fields = append(fields, jen.Id(s.name).Add(tensorType()).Tag(map[string]string{"fx": tag}))
+		zero := gosrc.From("array", "New").Call(append([]jen.Code{gosrc.DType(s.dtype)}, gosrc.Ints(s.dims)...)...)
+		values = append(values, jen.Id(s.name).Op(":").Add(gosrc.From("tensor", "Param").Call(zero)))
+	}
+	p.file.Add(gosrc.Template(stateText, map[string]any{
+		"Model": p.Type, "NewModel": "New" + p.Type, "LoadModel": "Load" + p.Type, "GRAPH": commentName(p.m.Graph.Name),
+		"FIELDS": fields, "VALUES": jen.Custom(gosrc.Multiline(), values...),
+	}))
 }
 
 func tensorType() *jen.Statement { return jen.Op("*").Qual(gosrc.Root+"tensor", "Tensor") }

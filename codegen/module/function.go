@@ -1,0 +1,175 @@
+package module
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+)
+
+// functions prints the generated function and the parts that it calls: defaults of
+// inputs, statements with the scopes and types of the model beside them, results.
+type functions struct{ *printer }
+
+// statements prints the statements of a body: a comment where the scope changes,
+// with an empty line before it, and the type of each value beside it.
+func statements(list []*stmt, top bool) []jen.Code {
+	list = prune(list)
+	var out []jen.Code
+	for i, s := range list {
+		if top && (i == 0 || s.scope != list[i-1].scope) {
+			if i > 0 {
+				out = append(out, jen.Line())
+			}
+			if text := gosrc.ScopeComment(s.scope); text != "" {
+				end := i
+				for end+1 < len(list) && list[end+1].scope == s.scope {
+					end++
+				}
+				out = append(out, jen.Comment("// "+strings.TrimSpace(text+" "+list[end].typ)))
+			}
+		}
+		out = append(out, s.code())
+	}
+	return out
+}
+
+// code prints a statement.
+func (s *stmt) code() jen.Code {
+	line := jen.Null()
+	used := false
+	var names []jen.Code
+	for _, v := range s.defs {
+		if v == nil || v.uses == 0 {
+			names = append(names, jen.Id("_"))
+			continue
+		}
+		used = true
+		names = append(names, jen.Id(v.name))
+	}
+	switch {
+	case used:
+		line = jen.List(names...).Op(":=").Add(s.rhs)
+	case s.alone || len(names) == 0:
+		line.Add(s.rhs)
+	default:
+		line = jen.List(names...).Op("=").Add(s.rhs)
+	}
+	if s.typ != "" {
+		line.Comment("// " + s.typ)
+	}
+	return line
+}
+
+// mainFunc prints the generated function: the statements themselves, or calls of
+// the parts.
+func (p functions) mainFunc(parts []*part) jen.Code {
+	body := p.defaults()
+	for _, q := range parts {
+		if q.name == "" {
+			body = append(body, statements(q.list, true)...)
+			continue
+		}
+		call := p.prefix(q.name).CallFunc(func(g *jen.Group) {
+			if p.self != nil && !p.method {
+				g.Id(p.self.name)
+			}
+			for _, v := range q.in {
+				g.Id(v.name)
+			}
+		})
+		if len(q.out) > 0 {
+			var names []jen.Code
+			for _, v := range q.out {
+				names = append(names, jen.Id(v.name))
+			}
+			call = jen.List(names...).Op(":=").Add(call)
+		}
+		body = append(body, call)
+	}
+	if len(body) > 12 {
+		body = append(body, jen.Line())
+	}
+	body = append(body, jen.Return(p.results.exprs...))
+	return p.header(p.Func).Params(p.signature(p.params)...).Add(resultList(p.results.types)).Block(body...)
+}
+
+// partFunc prints one part as a function.
+func (p functions) partFunc(q *part) jen.Code {
+	body := statements(q.list, true)
+	var names, types []jen.Code
+	for _, v := range q.out {
+		names = append(names, jen.Id(v.name))
+		types = append(types, v.typ)
+	}
+	if len(names) > 0 {
+		body = append(body, jen.Return(names...))
+	}
+	return p.header(q.name).Params(p.signature(q.in)...).Add(resultList(types)).Block(body...)
+}
+
+// header starts a function or a method of the generated type.
+func (p functions) header(name string) *jen.Statement {
+	if p.method {
+		return jen.Func().Params(jen.Id("m").Add(p.receiver)).Id(name)
+	}
+	return jen.Func().Id(name)
+}
+
+func (p functions) prefix(name string) *jen.Statement {
+	if p.method {
+		return jen.Id("m").Dot(name)
+	}
+	return jen.Id(name)
+}
+
+// signature lists parameters, those of one type together.
+func (p functions) signature(vars []*goVar) []jen.Code {
+	if p.self != nil && !p.method {
+		vars = append([]*goVar{p.self}, vars...)
+	}
+	var list []jen.Code
+	for i, v := range vars {
+		c := jen.Id(v.name)
+		if i+1 == len(vars) || vars[i+1].typ.GoString() != v.typ.GoString() {
+			c.Add(v.typ)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+func resultList(types []jen.Code) jen.Code {
+	switch len(types) {
+	case 0:
+		return jen.Null()
+	case 1:
+		return types[0]
+	}
+	return jen.Params(types...)
+}
+
+// defaults gives inputs that are nil their default values.
+func (p functions) defaults() []jen.Code {
+	var lines []jen.Code
+	for i, n := range p.m.Graph.Inputs() {
+		lit := defaultLit(n)
+		if lit == nil {
+			continue
+		}
+		x := jen.Id(p.params[i].name)
+		value := gosrc.From("tensor", "Scalar").Call(lit.elem.Clone().Call(lit.items...))
+		if dims := n.Default().(*array.Array).Shape(); len(dims) > 0 {
+			value = gosrc.From("tensor", "FromSlice").CallFunc(func(g *jen.Group) {
+				g.Add(jen.Index().Add(lit.elem).Values(lit.items...))
+				for _, d := range dims {
+					g.Lit(d)
+				}
+			})
+		}
+		lines = append(lines, jen.If(x.Clone().Op("==").Nil()).Block(x.Clone().Op("=").Add(value)))
+	}
+	return lines
+}

@@ -1,0 +1,89 @@
+package module
+
+import (
+	"cmp"
+	"go/token"
+	"reflect"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
+)
+
+// Options says how module-style code looks. The zero value works.
+type Options struct {
+	// Package is the name of the generated package, Path its import path: what
+	// that package declares is then named without an import, unexported names
+	// included. Path may be empty when nothing of it is needed.
+	Package, Path string
+	// File is the name of the generated file, "model.go" by default.
+	File string
+	// Func names the generated function or method, "Forward" by default; Type the
+	// struct of a model that has state of its own, "Model" by default.
+	Func, Type string
+	// Root is the Go module (a pointer) from which the graph was captured. With it
+	// the code is a function of that module: func Forward(m *Net, x ...), as long
+	// as every tensor and leaf that the graph uses is still the module's own and
+	// can be reached from m. Otherwise the code has state of its own.
+	Root any
+	// Results are the result types of the captured function. With them results of
+	// the user's types are built exactly; without them only structs whose fields
+	// are all tensors are, and generated types stand for the others.
+	Results []reflect.Type
+	// Eject leaves out the header that forbids editing.
+	Eject bool
+	// Weights adds the file weights.safetensors with the values of the state, when
+	// the code has state of its own.
+	Weights bool
+	// MaxStatements bounds a generated function, 200 by default; longer ones are
+	// split by the scopes of the model.
+	MaxStatements int
+}
+
+// The codes of what module style cannot print.
+const (
+	OpaqueFunc   diag.Code = "FX4001" // a wrapped Go function that the package cannot name
+	ForeignOp    diag.Code = "FX4002" // an operator that the package cannot name
+	OpaqueModule diag.Code = "FX4003" // an opaque module, without the Go module that has it
+	WholeTuple   diag.Code = "FX4004" // several results used as one value
+	BadAssign    diag.Code = "FX4005" // a write to something that is no tensor of the state
+	LostSize     diag.Code = "FX4006" // a size that no Go expression gives
+	StateType    diag.Code = "FX4007" // a tensor of the state whose type is not known
+	StatePath    diag.Code = "FX4008" // a tensor of the state whose path no struct tag can hold
+)
+
+// complete fills in what is left open.
+func (o *Options) complete() {
+	o.Package, o.Func = cmp.Or(o.Package, "model"), cmp.Or(o.Func, "Forward")
+	o.Type, o.File = cmp.Or(o.Type, "Model"), cmp.Or(o.File, "model.go")
+	if o.MaxStatements <= 0 {
+		o.MaxStatements = 200
+	}
+}
+
+// check refuses names that no Go file can have or declare.
+func (o *Options) check() diag.List {
+	var errs diag.List
+	bad := func(what, name string) {
+		errs = append(errs, diag.New(gosrc.CodeOptions, what+" is "+strconv.Quote(name)+", expected a Go identifier that nothing else has").
+			WithHint("choose another name, or leave it empty"))
+	}
+	if !gosrc.Package(o.Package) {
+		bad("the package name", o.Package)
+	}
+	taken := map[string]bool{"_": true, "init": true, "main": o.Package == "main"}
+	for _, name := range goname.Predeclared {
+		taken[name] = taken[name] || name != "main"
+	}
+	for _, x := range [][2]string{{"the function's name", o.Func}, {"the type's name", o.Type}, {"the constructor's name", "New" + o.Type}, {"the loader's name", "Load" + o.Type}} {
+		if !token.IsIdentifier(x[1]) || taken[x[1]] {
+			bad(x[0], x[1])
+		}
+		taken[x[1]] = true
+	}
+	if err := gosrc.CheckFile(o.File); err != nil {
+		errs = append(errs, err)
+	}
+	return errs
+}

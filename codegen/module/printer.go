@@ -1,0 +1,217 @@
+package module
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// Print prints a graph as Go over the tensor API: code that a person would
+// write, that runs, and that can be traced again to an isomorphic graph. Names
+// come from the model; comments give scopes and types. Where the code has state
+// of its own (see Options.Root), calls of modules are printed as calls of
+// their operators. What cannot be printed is reported all at once, as a
+// diag.List with codes FX4001 to FX4008, and nothing is returned then.
+//
+// A graph that graph.Lint refuses is refused here as well, with what Lint says.
+func Print(m *graph.Module, o Options) (*gosrc.Files, error) {
+	o.complete()
+	if err := o.check().Err(); err != nil {
+		return nil, err
+	}
+	if m == nil || m.Graph == nil {
+		return nil, diag.New(graph.NoOutput, "no graph, expected a module with one")
+	}
+	broken := graph.Lint(m.Graph)
+	files, errs := printGraph(m, o, len(broken) > 0)
+	errs = append(errs, broken...)
+	errs.Sort()
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// printGraph prints a graph. What it finds wrong with a broken one is worth
+// reporting beside what Lint says, as far as it comes before it can go no further.
+func printGraph(m *graph.Module, o Options, broken bool) (files *gosrc.Files, errs diag.List) {
+	var p *printer
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if p != nil {
+			errs = append(errs, p.errs...)
+		}
+		if e, ok := r.(*diag.Error); ok {
+			errs = append(errs, e)
+		} else if !broken {
+			errs = append(errs, diag.Bug(fmt.Sprint("printing of graph ", m.Graph.Name, " failed: ", r)))
+		}
+	}()
+	if m.Graph.Output() == nil {
+		return nil, nil // Lint says so
+	}
+	p = newPrinter(m, o)
+	p.findState()
+	body := p.function(p.m.Graph)
+	if len(p.errs) > 0 {
+		return nil, p.errs
+	}
+	files, err := p.render(body)
+	errs.Add(err)
+	return files, errs
+}
+
+// printer prints one module. What it has found out about the graph is in its parts,
+// each with one job.
+type printer struct {
+	Options
+	*writer   // statements
+	*packages // imports and identifiers
+	state     // where the tensors are
+	m         *graph.Module
+	sizes     *sizes
+	calls     *calls
+	results   *results
+	params    []*goVar
+	written   map[string]bool // paths of tensors that the graph writes
+}
+
+func newPrinter(m *graph.Module, o Options) *printer {
+	p := &printer{Options: o, m: m, packages: newPackages(m, &o), written: map[string]bool{}}
+	p.state = state{byPath: map[string]source{}, modules: map[string]target{}}
+	p.writer = &writer{locals: p.names, values: map[*graph.Node]value{}, tuples: map[*graph.Node]*tuple{}}
+	p.sizes = &sizes{writer: p.writer, vars: map[*graph.Graph]map[string]*goVar{}}
+	p.calls = &calls{writer: p.writer, packages: p.packages, sizes: p.sizes, state: &p.state, pkg: o.Package, wrapped: map[*op.Op]string{}}
+	p.results = &results{writer: p.writer, packages: p.packages, fn: o.Func, want: o.Results, structs: map[string]string{}}
+	for n := range m.Graph.All() {
+		if n.Op() == op.Assign {
+			if path := assigned(n); path != "" {
+				p.written[path] = true
+			}
+		}
+	}
+	return p
+}
+
+// render puts the file together.
+func (p *printer) render(body *body) (*gosrc.Files, error) {
+	f := p.file
+	if !p.Eject {
+		f.HeaderComment("// " + gosrc.Header)
+	}
+	p.printState()
+	for _, t := range p.results.decls {
+		f.Add(t)
+	}
+	for _, w := range p.calls.wraps {
+		f.Add(w)
+	}
+	cut := splitter{max: p.MaxStatements, fn: p.Func, decls: p.decls, self: p.self}
+	parts := cut.split(body)
+	funcs := functions{p}
+	if p.self != nil && p.self.uses == 0 && !p.method && len(parts) == 1 {
+		p.self.name = "_"
+	}
+	for _, line := range p.doc() {
+		f.Comment("// " + line)
+	}
+	f.Add(funcs.mainFunc(parts))
+	for _, part := range parts {
+		if part.name != "" {
+			f.Line()
+			f.Comment("// " + part.doc)
+			f.Add(funcs.partFunc(part))
+		}
+	}
+	var b bytes.Buffer
+	if err := f.Render(&b); err != nil {
+		e := diag.Bug("generated code does not parse")
+		e.Err = err
+		return nil, e
+	}
+	files := &gosrc.Files{}
+	files.Add(p.File, b.Bytes())
+	if p.Weights && len(p.fields) > 0 {
+		data, err := p.weights()
+		if err != nil {
+			return nil, err
+		}
+		files.Add("weights.safetensors", data)
+	}
+	return files, nil
+}
+
+// doc describes the generated function.
+func (p *printer) doc() []string {
+	g := p.m.Graph
+	lines := []string{gosrc.CommentLine(p.Func + " computes " + commentName(g.Name) + ".")}
+	var in []string
+	for _, n := range g.Inputs() {
+		if t := gosrc.TypeComment(n.Type()); t != "" {
+			in = append(in, n.Target()+" is "+t)
+		}
+	}
+	for _, n := range g.Inputs() {
+		switch {
+		case n.Default() == nil:
+		case defaultLit(n) == nil:
+			in = append(in, n.Target()+" must not be nil, its default value is not part of the code")
+		default:
+			in = append(in, n.Target()+" may be nil")
+		}
+	}
+	if len(in) > 0 {
+		lines = append(lines, "", gosrc.CommentLine("Inputs: "+strings.Join(in, ", ")+"."))
+	}
+	if p.why != "" {
+		lines = append(lines, "", gosrc.CommentLine("The state is a copy: "+p.why+"."))
+	}
+	return lines
+}
+
+func commentName(s string) string {
+	if s = gosrc.CommentLine(s); s == "" {
+		return "the graph"
+	}
+	return s
+}
+
+func (p *printer) weights() ([]byte, error) {
+	var list []safetensors.Named
+	var missing diag.List
+	for _, f := range p.fields {
+		v := p.m.Param(f.path).Value
+		if v == nil {
+			missing.Add(diag.New(graph.WeightMissing, "parameter "+f.path+" has no value"))
+			continue
+		}
+		list = append(list, safetensors.Named{Name: f.path, Array: v})
+	}
+	if err := missing.Err(); err != nil {
+		return nil, missing
+	}
+	var b bytes.Buffer
+	err := safetensors.Write(&b, list, nil)
+	return b.Bytes(), err
+}
+
+// assigned returns the path of the parameter that an assign node writes, through
+// earlier writes of the same; "" when it is none.
+func assigned(n *graph.Node) string {
+	for n != nil && n.Op() == op.Assign {
+		n = n.Arg(0)
+	}
+	if n == nil || n.Opcode() != graph.GetAttr {
+		return ""
+	}
+	return n.Target()
+}
