@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -88,7 +88,7 @@ func compileCodec(t reflect.Type) *Codec {
 		if !ok || !f.IsExported() {
 			panic(diag.Bug("attributes field " + t.String() + "." + f.Name + " is unexported or of an unsupported type"))
 		}
-		fd := field{name: snake(f.Name), index: i, kind: k}
+		fd := field{name: goname.Snake(f.Name), index: i, kind: k}
 		parts := strings.Split(f.Tag.Get("fx"), ",")
 		if parts[0] != "" {
 			fd.name = parts[0]
@@ -107,18 +107,6 @@ func compileCodec(t reflect.Type) *Codec {
 		c.fields = append(c.fields, fd)
 	}
 	return c
-}
-
-// snake turns a Go field name into lower_snake: "KeepDim" to "keep_dim".
-func snake(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(s[i-1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // Zero returns the attributes with every field at its zero value.

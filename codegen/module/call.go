@@ -1,17 +1,15 @@
 package module
 
 import (
-	"reflect"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/api"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // calls prints calls of operators and of leaf modules: of the operator's Go function
@@ -149,48 +147,48 @@ func (p *calls) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
 // function cannot express.
 func (p *calls) recordCall(n *graph.Node, args *operands, several bool) *jen.Statement {
 	o := n.Op()
-	record := gosrc.From("op/std", goname.Upper(o.Name))
-	if o.Path == "" && o.Structural() {
-		record = gosrc.From("op", goname.Upper(o.Name))
-	}
-	if o.Path != "" {
-		if !p.usable(o.Path, goname.Upper(o.Name)) {
-			p.foreign(n)
-			return jen.Nil()
-		}
-		record = jen.Qual(o.Path, goname.Upper(o.Name))
+	name := recordName(o)
+	record := jen.Qual(o.Path, name)
+	switch {
+	case o.Path == "" && o.Structural():
+		record = gosrc.From("op", name)
+	case o.Path == "":
+		record = gosrc.From("op/std", name)
+	case !p.usable(o.Path, name):
+		p.foreign(n)
+		return jen.Nil()
 	}
 	attrs := jen.Code(jen.Nil())
 	if !o.Codec().Equal(n.Attrs(), o.Codec().Zero()) {
 		attrs = p.attrs(n)
 	}
-	name := "Apply"
+	apply := "Apply"
 	switch {
 	case n.Opcode() == graph.CallMethod:
-		name = "ApplyMethod"
+		apply = "ApplyMethod"
 	case !several:
-		name = "CallOp"
+		apply = "CallOp"
 	}
-	call := gosrc.From("tensor", name).Call(append([]jen.Code{record, attrs}, p.all(args, 0)...)...)
-	if name == "ApplyMethod" && !several {
+	call := gosrc.From("tensor", apply).Call(append([]jen.Code{record, attrs}, p.all(args, 0)...)...)
+	if apply == "ApplyMethod" && !several {
 		call.Index(jen.Lit(0))
 	}
 	return call
 }
 
+// recordName is the variable that holds an operator's record, "" where the operator
+// has a name that no variable follows from.
+func recordName(o *op.Op) string {
+	other := func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789_", r) }
+	if strings.ContainsFunc(o.Name, other) || strings.IndexAny(o.Name, "0123456789") == 0 {
+		return ""
+	}
+	return goname.Upper(o.Name)
+}
+
 func (p *calls) foreign(n *graph.Node) {
 	p.fail(n, ForeignOp, "operator "+gosrc.CommentLine(n.Op().Key())+" cannot be named from package "+p.pkg,
 		"define it in a package that can be imported, as a variable called "+goname.Upper(n.Op().Name)+", or generate into its own package")
-}
-
-// attrs prints an attributes struct.
-func (p *calls) attrs(n *graph.Node) jen.Code {
-	t := reflect.TypeOf(n.Attrs())
-	if t.PkgPath() != gosrc.Root+"op/std" && t.PkgPath() != gosrc.Root+"op" && !p.usable(t.PkgPath(), t.Name()) {
-		p.foreign(n)
-		return jen.Nil()
-	}
-	return gosrc.Literal(reflect.ValueOf(n.Attrs()), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
 }
 
 // apiCall prints a call of an operator's Go function or method, nil when that
@@ -283,88 +281,6 @@ func form(n *graph.Node) *api.Func {
 	return nil
 }
 
-// argument prints a positional attribute: one expression, or one for each
-// element of a variadic list.
-func (p *calls) argument(n *graph.Node, q api.Param, v any) []jen.Code {
-	list := func(elem *jen.Statement, items []jen.Code) []jen.Code {
-		if q.Variadic {
-			return items
-		}
-		return []jen.Code{jen.Index().Add(elem).Values(items...)}
-	}
-	var items []jen.Code
-	switch v := v.(type) {
-	case array.DType:
-		return []jen.Code{gosrc.DType(v)}
-	case float64:
-		return []jen.Code{gosrc.Float(v)}
-	case op.Ints:
-		for _, k := range v.Slice() {
-			items = append(items, jen.Lit(k))
-		}
-		return list(jen.Int(), items)
-	case op.Floats:
-		for _, k := range v.Slice() {
-			items = append(items, gosrc.Float(k))
-		}
-		return list(jen.Float64(), items)
-	case op.Scalar:
-		return []jen.Code{number(v)}
-	case shape.Dim:
-		return []jen.Code{p.sizes.size(n, v)}
-	case shape.Dims:
-		elem := jen.Int()
-		for _, d := range v.Slice() {
-			if _, known := d.Int(); !known {
-				elem = jen.Any()
-			}
-			items = append(items, p.sizes.size(n, d))
-		}
-		return list(elem, items)
-	}
-	return []jen.Code{jen.Lit(v)} // bool, int, string
-}
-
-// number prints a number argument.
-func number(s op.Scalar) jen.Code {
-	switch {
-	case !s.Present():
-		return jen.Nil()
-	case s.IsFloat():
-		return gosrc.Float(s.Float64())
-	case s.IsInt():
-		return jen.Lit(int(s.Int64()))
-	}
-	return jen.Lit(s.Int64() != 0)
-}
-
-// options prints the struct of the attributes that are not positional, nothing
-// when all are zero.
-func (p *calls) options(n *graph.Node, f *api.Func) []jen.Code {
-	set := map[string]bool{}
-	for _, name := range f.Options {
-		set[name] = true
-	}
-	var values []jen.Code
-	for _, a := range n.Op().Codec().Fields(n.Attrs()) {
-		if set[a.GoName] && !a.Zero {
-			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
-			values = append(values, jen.Id(a.GoName).Op(":").Add(v))
-		}
-	}
-	if len(values) == 0 {
-		return nil
-	}
-	t := reflect.TypeOf(n.Attrs())
-	if t.PkgPath() == gosrc.Root+"op/std" {
-		return []jen.Code{gosrc.From("tensor", t.Name()).Values(values...)}
-	}
-	if !p.usable(t.PkgPath(), t.Name()) {
-		p.foreign(n)
-	}
-	return []jen.Code{jen.Qual(t.PkgPath(), t.Name()).Values(values...)}
-}
-
 // moduleCall prints a call of a leaf module of the user's model.
 func (p *calls) moduleCall(n *graph.Node) {
 	o, b := n.Op(), n.Bound()
@@ -411,15 +327,4 @@ func (p *calls) moduleCall(n *graph.Node) {
 	} else {
 		p.define(n, gosrc.From("nn", "Run").Call(list...), false, 0)
 	}
-}
-
-// hasSymbols reports whether attributes hold sizes that are no numbers.
-func hasSymbols(o *op.Op, attrs any) bool {
-	found := false
-	o.Codec().Symbols(attrs, func(d shape.Dim) {
-		if _, known := d.Int(); !known {
-			found = true
-		}
-	})
-	return found
 }

@@ -12,6 +12,7 @@ import (
 	"go/token"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Predeclared are the names that Go declares itself or gives a meaning; shadowing
@@ -49,6 +50,32 @@ func Keep(text string) string {
 		return "size"
 	}
 	return b.String()
+}
+
+// Snake is the text form of a Go name: "KeepDim" gives keep_dim, "DType" dtype.
+func Snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 && !unicode.IsUpper(rune(name[i-1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// Package returns the name of a package: "My Net" gives mynet.
+func Package(text string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+	if name == "" || unicode.IsDigit(rune(name[0])) {
+		return "model" + name
+	}
+	return name
 }
 
 // longest is the most bytes of an identifier that is made of a text.

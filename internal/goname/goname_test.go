@@ -25,6 +25,15 @@ func TestIdentifiersOfTexts(t *testing.T) {
 	}
 }
 
+func TestOtherNames(t *testing.T) {
+	for name, want := range map[string]string{"KeepDim": "keep_dim", "DType": "dtype", "N": "n", "Dim0": "dim0"} {
+		require.Equal(t, want, goname.Snake(name))
+	}
+	for text, want := range map[string]string{"My Net": "mynet", "": "model", "3d": "model3d", "resnet-18": "resnet18"} {
+		require.Equal(t, want, goname.Package(text))
+	}
+}
+
 func TestNamesOfASetDiffer(t *testing.T) {
 	s := goname.NewSet("m")
 	for _, c := range [][2]string{{"m", "m2"}, {"m", "m3"}, {"conv1", "conv1"}, {"conv1", "conv1_2"}, {"type", "vtype"}, {"len", "len2"}} {

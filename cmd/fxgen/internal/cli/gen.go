@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 )
 
 // genFlags are those of gen, check and diff.
@@ -227,30 +227,20 @@ func place(j *work.Job, out string, s *source) (dir string) {
 	case out == "" && j.Package != "":
 		dir = j.Package
 	case out == "":
-		dir = identifier(s.name)
+		dir = packageName(s.name)
 	}
 	j.OutDir = absolute(dir)
 	if j.Package == "" {
 		if j.Package = userpkg.PackageIn(j.OutDir); j.Package == "" {
-			j.Package = identifier(filepath.Base(j.OutDir))
+			j.Package = packageName(j.OutDir)
 		}
 	}
 	return dir
 }
 
-// identifier makes a package name of any name.
-func identifier(name string) string {
-	name = strings.TrimSuffix(filepath.Base(name), ".fx")
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, name)
-	if name == "" || unicode.IsDigit(rune(name[0])) {
-		return "model" + name
-	}
-	return name
+// packageName makes a package name of the name of a model or file.
+func packageName(name string) string {
+	return goname.Package(strings.TrimSuffix(filepath.Base(name), ".fx"))
 }
 
 // strays lists the Go and weight files of a folder that fxgen wrote and that are

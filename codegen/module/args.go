@@ -1,0 +1,117 @@
+package module
+
+import (
+	"reflect"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// attrs prints an attributes struct.
+func (p *calls) attrs(n *graph.Node) jen.Code {
+	t := reflect.TypeOf(n.Attrs())
+	if t.PkgPath() != gosrc.Root+"op/std" && t.PkgPath() != gosrc.Root+"op" && !p.usable(t.PkgPath(), t.Name()) {
+		p.foreign(n)
+		return jen.Nil()
+	}
+	return gosrc.Literal(reflect.ValueOf(n.Attrs()), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
+}
+
+// argument prints a positional attribute: one expression, or one for each
+// element of a variadic list.
+func (p *calls) argument(n *graph.Node, q api.Param, v any) []jen.Code {
+	list := func(elem *jen.Statement, items []jen.Code) []jen.Code {
+		if q.Variadic {
+			return items
+		}
+		return []jen.Code{jen.Index().Add(elem).Values(items...)}
+	}
+	var items []jen.Code
+	switch v := v.(type) {
+	case array.DType:
+		return []jen.Code{gosrc.DType(v)}
+	case float64:
+		return []jen.Code{gosrc.Float(v)}
+	case op.Ints:
+		for _, k := range v.Slice() {
+			items = append(items, jen.Lit(k))
+		}
+		return list(jen.Int(), items)
+	case op.Floats:
+		for _, k := range v.Slice() {
+			items = append(items, gosrc.Float(k))
+		}
+		return list(jen.Float64(), items)
+	case op.Scalar:
+		return []jen.Code{number(v)}
+	case shape.Dim:
+		return []jen.Code{p.sizes.size(n, v)}
+	case shape.Dims:
+		elem := jen.Int()
+		for _, d := range v.Slice() {
+			if _, known := d.Int(); !known {
+				elem = jen.Any()
+			}
+			items = append(items, p.sizes.size(n, d))
+		}
+		return list(elem, items)
+	}
+	return []jen.Code{jen.Lit(v)} // bool, int, string
+}
+
+// number prints a number argument.
+func number(s op.Scalar) jen.Code {
+	switch {
+	case !s.Present():
+		return jen.Nil()
+	case s.IsFloat():
+		return gosrc.Float(s.Float64())
+	case s.IsInt():
+		return jen.Lit(int(s.Int64()))
+	}
+	return jen.Lit(s.Int64() != 0)
+}
+
+// options prints the struct of the attributes that are not positional, nothing
+// when all are zero.
+func (p *calls) options(n *graph.Node, f *api.Func) []jen.Code {
+	set := map[string]bool{}
+	for _, name := range f.Options {
+		set[name] = true
+	}
+	var values []jen.Code
+	for _, a := range n.Op().Codec().Fields(n.Attrs()) {
+		if set[a.GoName] && !a.Zero {
+			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
+			values = append(values, jen.Id(a.GoName).Op(":").Add(v))
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	t := reflect.TypeOf(n.Attrs())
+	if t.PkgPath() == gosrc.Root+"op/std" {
+		return []jen.Code{gosrc.From("tensor", t.Name()).Values(values...)}
+	}
+	if !p.usable(t.PkgPath(), t.Name()) {
+		p.foreign(n)
+	}
+	return []jen.Code{jen.Qual(t.PkgPath(), t.Name()).Values(values...)}
+}
+
+// hasSymbols reports whether attributes hold sizes that are no numbers.
+func hasSymbols(o *op.Op, attrs any) bool {
+	found := false
+	o.Codec().Symbols(attrs, func(d shape.Dim) {
+		if _, known := d.Int(); !known {
+			found = true
+		}
+	})
+	return found
+}
