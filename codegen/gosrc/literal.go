@@ -16,61 +16,61 @@ import (
 // Literal prints a Go value as an expression: numbers, strings, slices, structs
 // and pointers to structs of exported fields (fields at their zero value are left
 // out), and the value types of attributes. dim prints a symbolic dimension.
-func Literal(v reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
-	switch x := v.Interface().(type) {
+func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
+	switch typed := value.Interface().(type) {
 	case array.DType:
-		return DType(x)
+		return DType(typed)
 	case kernel.Code:
-		return From("kernel", OpcodeName(x))
+		return From("kernel", OpcodeName(typed))
 	case op.Ints:
-		if x.Len() == 0 {
+		if typed.Len() == 0 {
 			return From("op", "Ints").Values()
 		}
 		return From("op", "IntList").CallFunc(func(g *jen.Group) {
-			for _, n := range x.Slice() {
+			for _, n := range typed.Slice() {
 				g.Lit(n)
 			}
 		})
 	case op.Floats:
 		return From("op", "FloatList").CallFunc(func(g *jen.Group) {
-			for _, f := range x.Slice() {
+			for _, f := range typed.Slice() {
 				g.Add(Float(f))
 			}
 		})
 	case op.Scalar:
-		return scalarLit(x)
+		return scalarLit(typed)
 	case shape.Dim:
-		return dim(x)
+		return dim(typed)
 	case shape.Dims:
 		return From("shape", "Of").CallFunc(func(g *jen.Group) {
-			for _, d := range x.Slice() {
+			for _, d := range typed.Slice() {
 				g.Add(dim(d))
 			}
 		})
 	}
-	switch v.Kind() {
+	switch value.Kind() {
 	case reflect.Bool:
-		return jen.Lit(v.Bool())
+		return jen.Lit(value.Bool())
 	case reflect.Int:
-		return jen.Lit(int(v.Int()))
+		return jen.Lit(int(value.Int()))
 	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
-		return jen.Op(uintText(v.Uint()))
+		return jen.Op(uintText(value.Uint()))
 	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return jen.Lit(int(v.Int()))
+		return jen.Lit(int(value.Int()))
 	case reflect.Float64:
-		return Float(v.Float())
+		return Float(value.Float())
 	case reflect.Float32:
-		return Float(v.Float())
+		return Float(value.Float())
 	case reflect.String:
-		return jen.Lit(v.String())
+		return jen.Lit(value.String())
 	case reflect.Pointer:
-		return jen.Op("&").Add(structLit(v.Elem(), dim, true))
+		return jen.Op("&").Add(structLit(value.Elem(), dim, true))
 	case reflect.Struct:
-		return structLit(v, dim, true)
+		return structLit(value, dim, true)
 	case reflect.Slice, reflect.Array:
-		return listLit(v, dim)
+		return listLit(value, dim)
 	}
-	panic("codegen: no literal for " + v.Type().String())
+	panic("codegen: no literal for " + value.Type().String())
 }
 
 func uintText(n uint64) string {
@@ -86,19 +86,19 @@ func uintText(n uint64) string {
 }
 
 // typeCode prints a Go type that values of literals have.
-func typeCode(t reflect.Type) *jen.Statement {
-	if t.PkgPath() != "" {
-		return jen.Qual(t.PkgPath(), t.Name())
+func typeCode(typ reflect.Type) *jen.Statement {
+	if typ.PkgPath() != "" {
+		return jen.Qual(typ.PkgPath(), typ.Name())
 	}
-	switch t.Kind() {
+	switch typ.Kind() {
 	case reflect.Slice:
-		return jen.Index().Add(typeCode(t.Elem()))
+		return jen.Index().Add(typeCode(typ.Elem()))
 	case reflect.Array:
-		return jen.Index(jen.Lit(t.Len())).Add(typeCode(t.Elem()))
+		return jen.Index(jen.Lit(typ.Len())).Add(typeCode(typ.Elem()))
 	case reflect.Pointer:
-		return jen.Op("*").Add(typeCode(t.Elem()))
+		return jen.Op("*").Add(typeCode(typ.Elem()))
 	}
-	return jen.Id(t.Name())
+	return jen.Id(typ.Name())
 }
 
 // structLit prints a struct; inner list elements leave out the type (typed false).
@@ -117,36 +117,36 @@ func structLit(v reflect.Value, dim func(shape.Dim) jen.Code, typed bool) *jen.S
 	})
 }
 
-func isZero(v reflect.Value) bool {
-	switch v.Kind() {
+func isZero(value reflect.Value) bool {
+	switch value.Kind() {
 	case reflect.Slice:
-		return v.Len() == 0
+		return value.Len() == 0
 	case reflect.Float32, reflect.Float64:
-		return math.Float64bits(v.Float()) == 0
+		return math.Float64bits(value.Float()) == 0
 	case reflect.Struct:
-		if d, ok := v.Interface().(shape.Dims); ok {
+		if d, ok := value.Interface().(shape.Dims); ok {
 			return d.Len() == 0
 		}
-		if d, ok := v.Interface().(shape.Dim); ok {
+		if d, ok := value.Interface().(shape.Dim); ok {
 			return d.Is(0)
 		}
 	}
-	return v.IsZero()
+	return value.IsZero()
 }
 
-func listLit(v reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
-	t := typeCode(v.Type())
-	if v.Type().Elem().Kind() != reflect.Struct {
+func listLit(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
+	t := typeCode(value.Type())
+	if value.Type().Elem().Kind() != reflect.Struct {
 		return t.ValuesFunc(func(g *jen.Group) {
-			for i := range v.Len() {
-				g.Add(Literal(v.Index(i), dim))
+			for i := range value.Len() {
+				g.Add(Literal(value.Index(i), dim))
 			}
 		})
 	}
 	// One struct a line: instruction lists stay readable.
 	return t.CustomFunc(Multiline(), func(g *jen.Group) {
-		for i := range v.Len() {
-			g.Add(structLit(v.Index(i), dim, false))
+		for i := range value.Len() {
+			g.Add(structLit(value.Index(i), dim, false))
 		}
 	})
 }
@@ -164,8 +164,8 @@ func DType(d array.DType) jen.Code {
 }
 
 // Elem returns the Go type of elements.
-func Elem(d array.DType) *jen.Statement {
-	switch d {
+func Elem(dtype array.DType) *jen.Statement {
+	switch dtype {
 	case array.F32:
 		return jen.Float32()
 	case array.F64:
@@ -177,7 +177,7 @@ func Elem(d array.DType) *jen.Statement {
 	case array.Bool:
 		return jen.Bool()
 	}
-	name := d.String()
+	name := dtype.String()
 	if name[0] == 'u' {
 		return jen.Id("uint" + name[1:])
 	}
@@ -185,8 +185,8 @@ func Elem(d array.DType) *jen.Statement {
 }
 
 // OpcodeName returns the Go name of a scalar operation.
-func OpcodeName(c kernel.Code) string {
-	switch c {
+func OpcodeName(code kernel.Code) string {
+	switch code {
 	case kernel.OpFMA:
 		return "OpFMA"
 	case kernel.OpIsNaN:
@@ -196,7 +196,7 @@ func OpcodeName(c kernel.Code) string {
 	case kernel.OpMulHi:
 		return "OpMulHi"
 	}
-	name := c.String()
+	name := code.String()
 	return "Op" + strings.ToUpper(name[:1]) + name[1:]
 }
 
@@ -213,20 +213,20 @@ func scalarLit(s op.Scalar) jen.Code {
 }
 
 // Float prints a float so that it reads back with the same bits.
-func Float(f float64) jen.Code {
+func Float(number float64) jen.Code {
 	switch {
-	case math.IsNaN(f) && math.Float64bits(f) != math.Float64bits(math.NaN()):
-		return jen.Qual("math", "Float64frombits").Call(jen.Op(uintText(math.Float64bits(f))))
-	case math.IsNaN(f):
+	case math.IsNaN(number) && math.Float64bits(number) != math.Float64bits(math.NaN()):
+		return jen.Qual("math", "Float64frombits").Call(jen.Op(uintText(math.Float64bits(number))))
+	case math.IsNaN(number):
 		return jen.Qual("math", "NaN").Call()
-	case math.IsInf(f, 0):
+	case math.IsInf(number, 0):
 		sign := 1
-		if f < 0 {
+		if number < 0 {
 			sign = -1
 		}
 		return jen.Qual("math", "Inf").Call(jen.Lit(sign))
-	case f == 0 && math.Signbit(f):
+	case number == 0 && math.Signbit(number):
 		return jen.Qual("math", "Copysign").Call(jen.Lit(0), jen.Lit(-1))
 	}
-	return jen.Lit(f)
+	return jen.Lit(number)
 }

@@ -29,30 +29,30 @@ func Template(source string, with map[string]any) *jen.Statement {
 		text.Reset()
 	}
 	done := 0
-	for _, m := range word.FindAllStringSubmatchIndex(source, -1) {
-		text.WriteString(source[done:m[0]])
-		done = m[1]
-		if m[2] >= 0 {
-			if path, ok := packages[source[m[2]:m[3]]]; ok {
-				put(jen.Qual(path, source[m[4]:m[5]]))
+	for _, match := range word.FindAllStringSubmatchIndex(source, -1) {
+		text.WriteString(source[done:match[0]])
+		done = match[1]
+		if match[2] >= 0 {
+			if path, ok := packages[source[match[2]:match[3]]]; ok {
+				put(jen.Qual(path, source[match[4]:match[5]]))
 				continue
 			}
-			done = m[3] // a selector of a value, which may be one to replace
+			done = match[3] // a selector of a value, which may be one to replace
 		}
-		switch x := with[source[m[0]:done]].(type) {
+		switch by := with[source[match[0]:done]].(type) {
 		case string:
-			text.WriteString(x)
+			text.WriteString(by)
 		case []jen.Code:
-			if len(x) == 0 { // no line at all
+			if len(by) == 0 { // no line at all
 				line := strings.TrimRight(text.String(), " \t\n")
 				text.Reset()
 				text.WriteString(line)
 			}
-			put(Lines(x))
+			put(Lines(by))
 		case jen.Code:
-			put(x)
+			put(by)
 		default:
-			text.WriteString(source[m[0]:done])
+			text.WriteString(source[match[0]:done])
 		}
 	}
 	return out.Op(text.String() + source[done:])

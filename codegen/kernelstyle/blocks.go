@@ -24,40 +24,40 @@ type block struct {
 }
 
 // newBlock names a block, and moves its buffers to where its calls find them.
-func newBlock(g *pkg, o *outline.Block) *block {
-	first := o.Calls[0]
+func newBlock(pkg *pkg, cut *outline.Block) *block {
+	first := cut.Calls[0]
 	hint := scopeName(first.Scope)
-	b := &block{Block: o, inside: refs{}}
-	b.name = g.top.Unique(g.prefix + goname.Upper(hint))
-	g.top.Reserve(b.valuesType(), b.weightsType())
-	b.field = g.fields.Lower(hint)
+	made := &block{Block: cut, inside: refs{}}
+	made.name = pkg.top.Unique(pkg.prefix + goname.Upper(hint))
+	pkg.top.Reserve(made.valuesType(), made.weightsType())
+	made.field = pkg.fields.Lower(hint)
 	short := func(k int) string {
-		return strings.TrimPrefix(g.valueName(k), strings.ReplaceAll(first.Scope, ".", "_")+"_")
+		return strings.TrimPrefix(pkg.valueName(k), strings.ReplaceAll(first.Scope, ".", "_")+"_")
 	}
 	fields := newSet("layout", "layout2", "bind")
 	for i, k := range first.Locals {
 		field := fields.Lower(short(k))
-		b.locals = append(b.locals, field)
-		b.inside[k] = jen.Op("&").Id("b").Dot(field)
-		for n, c := range o.Calls {
-			g.refs[c.Locals[i]] = jen.Op("&").Id("s").Dot(b.field).Index(jen.Lit(n)).Dot(field)
-			delete(g.held, c.Locals[i])
+		made.locals = append(made.locals, field)
+		made.inside[k] = jen.Op("&").Id("b").Dot(field)
+		for n, c := range cut.Calls {
+			pkg.refs[c.Locals[i]] = jen.Op("&").Id("s").Dot(made.field).Index(jen.Lit(n)).Dot(field)
+			delete(pkg.held, c.Locals[i])
 		}
 	}
-	b.takeWeights(g)
+	made.takeWeights(pkg)
 	params := newSet("s", "b", "w", "scope")
 	for _, k := range first.Outer {
 		param := params.Lower(short(k))
-		b.params = append(b.params, param)
-		b.inside[k] = jen.Id(param)
+		made.params = append(made.params, param)
+		made.inside[k] = jen.Id(param)
 	}
-	return b
+	return made
 }
 
 // takeWeights makes the weights of all calls the block's own.
-func (b *block) takeWeights(g *pkg) {
+func (b *block) takeWeights(pkg *pkg) {
 	byBuffer := map[int]*weight{}
-	for _, w := range g.weights {
+	for _, w := range pkg.weights {
 		byBuffer[w.buffer] = w
 	}
 	first := b.Calls[0]
@@ -70,7 +70,7 @@ func (b *block) takeWeights(g *pkg) {
 		b.inside[k] = jen.Id("w").Dot(w.field)
 		for n, c := range b.Calls {
 			byBuffer[c.Weights[i]].block = true
-			g.refs[c.Weights[i]] = jen.Id("w").Dot(b.field).Index(jen.Lit(n)).Dot(w.field)
+			pkg.refs[c.Weights[i]] = jen.Id("w").Dot(b.field).Index(jen.Lit(n)).Dot(w.field)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (b *block) bindCall() jen.Code {
 
 // printWeights prints the struct of the block's weights and what fills it.
 func (b *block) printWeights(files *goFiles) {
-	t := b.weightsType()
+	typ := b.weightsType()
 	var fields []string
 	var lines []jen.Code
 	for _, w := range b.weights {
@@ -140,10 +140,10 @@ func (b *block) printWeights(files *goFiles) {
 		lines = append(lines, bindLine(w, jen.Id("path").Op("+").Add(gosrc.Quoted(w.path))))
 	}
 	list := gosrc.Fields(fields, arrayPointer())
-	files.declare(t+" are the tensors of one call of "+b.name+".", len(list)+2, jen.Type().Id(t).Struct(list...))
+	files.declare(typ+" are the tensors of one call of "+b.name+".", len(list)+2, jen.Type().Id(typ).Struct(list...))
 	files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("bind", i)
 		return name + " takes tensors from l, whose names begin with path.",
-			jen.Func().Params(jen.Id("w").Op("*").Id(t)).Id(name).Params(loaderParam(), jen.Id("path").String())
+			jen.Func().Params(jen.Id("w").Op("*").Id(typ)).Id(name).Params(loaderParam(), jen.Id("path").String())
 	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l"), jen.Id("path")) })
 }

@@ -31,32 +31,32 @@ type buffers struct {
 	fields *goname.Set    // all that the state has
 }
 
-func newBuffers(m *model, n *names) buffers {
-	b := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("places", "s", "m", "w", "b")}
-	for i := range mostParts(m) {
-		b.fields.Reserve(numbered("layout", i))
+func newBuffers(model *model, n *names) buffers {
+	made := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("places", "s", "m", "w", "b")}
+	for i := range mostParts(model) {
+		made.fields.Reserve(numbered("layout", i))
 	}
-	b.fields.Reserve(n.symbols...)
+	made.fields.Reserve(n.symbols...)
 	hold := func(k int, hint string) {
-		b.held[k] = b.fields.Lower(hint)
-		b.refs[k] = jen.Id("s").Dot(b.held[k])
-		if isValue(m, k) {
-			b.refs[k] = jen.Op("&").Add(b.refs[k])
+		made.held[k] = made.fields.Lower(hint)
+		made.refs[k] = jen.Id("s").Dot(made.held[k])
+		if isValue(model, k) {
+			made.refs[k] = jen.Op("&").Add(made.refs[k])
 		}
 	}
-	for _, k := range m.Inputs {
-		hold(k, m.Buffers[k].Name)
+	for _, k := range model.Inputs {
+		hold(k, model.Buffers[k].Name)
 	}
-	for _, k := range m.Outputs {
-		hold(k, m.valueName(k))
+	for _, k := range model.Outputs {
+		hold(k, model.valueName(k))
 	}
-	m.nameWeights(b.refs)
-	for k := range m.Buffers {
-		if isValue(m, k) {
-			hold(k, m.valueName(k))
+	model.nameWeights(made.refs)
+	for k := range model.Buffers {
+		if isValue(model, k) {
+			hold(k, model.valueName(k))
 		}
 	}
-	return b
+	return made
 }
 
 // isValue tells that a buffer is made by the plan, for the plan.

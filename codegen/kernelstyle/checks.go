@@ -98,20 +98,20 @@ func (c *checks) sizeLines() []jen.Code {
 // guards prints the checks of relations between sizes.
 func (c *checks) guards() []jen.Code {
 	var lines []jen.Code
-	for _, x := range c.Guards {
-		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple"}[x.Rel])
-		claim := jen.Dict{jen.Id("Rel"): rel.Clone(), jen.Id("A"): c.side(x.A), jen.Id("B"): c.side(x.B)}
-		if x.Op != "" {
-			claim[jen.Id("Op")] = gosrc.Quoted(x.Op)
+	for _, guard := range c.Guards {
+		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple"}[guard.Rel])
+		claim := jen.Dict{jen.Id("Rel"): rel.Clone(), jen.Id("A"): c.side(guard.A), jen.Id("B"): c.side(guard.B)}
+		if guard.Op != "" {
+			claim[jen.Id("Op")] = gosrc.Quoted(guard.Op)
 		}
 		input := jen.Nil()
-		if all := append(x.A.Symbols(), x.B.Symbols()...); len(all) > 0 {
+		if all := append(guard.A.Symbols(), guard.B.Symbols()...); len(all) > 0 {
 			s := c.symbolOf(all[0])
 			input = jen.Id(c.inputs[s.Input])
 			claim[jen.Id("Input")] = gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)
 		}
-		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(x.A), c.dim(x.B))).Block(
-			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(x)), fromKernel("Claim").Values(claim))))
+		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(guard.A), c.dim(guard.B))).Block(
+			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(guard)), fromKernel("Claim").Values(claim))))
 	}
 	return lines
 }

@@ -12,18 +12,18 @@ import (
 // depend on the plan is a template: Go source in which the names of a model called
 // Model stand for those of the model at hand.
 func (g *pkg) entryFile() *goFile {
-	e := entry{pkg: g, file: newFile(&g.opts, g.opts.File+".go")}
-	e.packageDoc()
-	e.file.template(modelText, e.with(nil))
-	e.printMakers()
-	r := results{pkg: g, file: e.file}
+	head := entry{pkg: g, file: newFile(&g.opts, g.opts.File+".go")}
+	head.packageDoc()
+	head.file.template(modelText, head.with(nil))
+	head.printMakers()
+	r := results{pkg: g, file: head.file}
 	r.print()
-	f := forward{pkg: g, file: e.file, results: r.targets}
+	f := forward{pkg: g, file: head.file, results: r.targets}
 	f.print()
-	c := checks{pkg: g, file: e.file}
+	c := checks{pkg: g, file: head.file}
 	c.print()
-	g.printPeak(e.file)
-	return e.file
+	g.printPeak(head.file)
+	return head.file
 }
 
 // entry prints the package's comment, the model's type and what makes a model.

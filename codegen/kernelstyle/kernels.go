@@ -43,44 +43,44 @@ type kernels struct {
 
 func newKernels(m *model, top, fields *goname.Set) *kernels {
 	prefix := goname.Lower(m.opts.Type)
-	g := &kernels{model: m, steps: make([]stepCode, len(m.Steps))}
+	made := &kernels{model: m, steps: make([]stepCode, len(m.Steps))}
 	vars := map[string]string{} // by literal and sizes
-	for i := range m.Steps {
-		s := &m.Steps[i]
-		c := &g.steps[i]
-		c.literal = gosrc.Literal(structOf(s), func(d shape.Dim) jen.Code { return jen.Lit(d.String()) })
-		text := (&jen.Statement{c.literal}).GoString()
-		hint := s.Op
+	for step := range m.Steps {
+		planned := &m.Steps[step]
+		code := &made.steps[step]
+		code.literal = gosrc.Literal(structOf(planned), func(d shape.Dim) jen.Code { return jen.Lit(d.String()) })
+		text := (&jen.Statement{code.literal}).GoString()
+		hint := planned.Op
 		if hint == "" {
-			hint = structOf(s).Type().Name()
+			hint = structOf(planned).Type().Name()
 		}
 		switch {
-		case len(s.Fields) > 0:
+		case len(planned.Fields) > 0:
 			key := text
-			for _, f := range s.Fields {
+			for _, f := range planned.Fields {
 				key += " " + f.Name + "=" + f.Expr.String()
 			}
 			if vars[key] == "" {
 				vars[key] = fields.Unique(goname.Lower(hint) + "Kernel")
-				g.sized = append(g.sized, i)
+				made.sized = append(made.sized, step)
 			}
-			c.field = vars[key]
-			c.expr, c.text = jen.Id("s").Dot(c.field), "s."+c.field
+			code.field = vars[key]
+			code.expr, code.text = jen.Id("s").Dot(code.field), "s."+code.field
 		case len(text) <= shortLiteral && !strings.Contains(text, "[]"):
-			c.expr, c.text = jen.Add(c.literal), text
+			code.expr, code.text = jen.Add(code.literal), text
 		default:
 			if vars[text] == "" {
 				vars[text] = top.Unique(prefix + goname.Upper(hint))
 				what := " is the kernel of "
-				if structOf(s).Type().Name() == "Elementwise" {
+				if structOf(planned).Type().Name() == "Elementwise" {
 					what = " computes each element of "
 				}
-				g.shared = append(g.shared, kernelVar{vars[text], vars[text] + what + gosrc.Comment(hint) + ".", strings.Count(text, "\n") + 1, c.literal})
+				made.shared = append(made.shared, kernelVar{vars[text], vars[text] + what + gosrc.Comment(hint) + ".", strings.Count(text, "\n") + 1, code.literal})
 			}
-			c.expr, c.text = jen.Id(vars[text]), vars[text]
+			code.expr, code.text = jen.Id(vars[text]), vars[text]
 		}
 	}
-	return g
+	return made
 }
 
 // structOf returns the kernel's struct.
@@ -117,24 +117,24 @@ func selectField(of jen.Code, path string) *jen.Statement {
 }
 
 // fieldType returns the basic type of an integer that a selector reaches.
-func fieldType(v reflect.Value, path string) string {
+func fieldType(value reflect.Value, path string) string {
 	for _, part := range strings.Split(path, ".") {
 		name, index, _ := strings.Cut(part, "[")
-		if v.Kind() != reflect.Struct {
+		if value.Kind() != reflect.Struct {
 			return ""
 		}
-		if v = v.FieldByName(name); !v.IsValid() {
+		if value = value.FieldByName(name); !value.IsValid() {
 			return ""
 		}
 		for index != "" {
 			digits, rest, _ := strings.Cut(index, "]")
 			k, err := strconv.Atoi(digits)
-			if err != nil || k < 0 || v.Kind() != reflect.Slice && v.Kind() != reflect.Array || k >= v.Len() {
+			if err != nil || k < 0 || value.Kind() != reflect.Slice && value.Kind() != reflect.Array || k >= value.Len() {
 				return ""
 			}
-			v = v.Index(k)
+			value = value.Index(k)
 			index = strings.TrimPrefix(rest, "[")
 		}
 	}
-	return v.Kind().String()
+	return value.Kind().String()
 }

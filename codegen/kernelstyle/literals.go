@@ -14,7 +14,7 @@ import (
 // literalFile prints the numbers of all tensors as Go variables, many on a line, and
 // the function that finds one by name.
 func (g *pkg) literalFile() *goFile {
-	s := newFile(&g.opts, g.opts.File+"_data.go")
+	file := newFile(&g.opts, g.opts.File+"_data.go")
 	find := g.prefix + "Literal"
 	var data []jen.Code
 	names := goname.NewSet()
@@ -30,13 +30,13 @@ func (g *pkg) literalFile() *goFile {
 	if len(g.weights) == 0 {
 		body = body[1:]
 	}
-	s.declare(find+" returns a tensor over the numbers below, nil for names that the model lacks.", len(body)+2,
+	file.declare(find+" returns a tensor over the numbers below, nil for names that the model lacks.", len(body)+2,
 		jen.Func().Id(find).Params(jen.Id("name").String()).Params(arrayPointer(), jen.Error()).Block(body...))
 	for _, d := range data {
-		s.Line()
-		s.Add(d)
+		file.Line()
+		file.Add(d)
 	}
-	return s
+	return file
 }
 
 // numbers prints the elements of an array so that they read back bit by bit,
@@ -60,31 +60,31 @@ func numbers(a *array.Array) jen.Code {
 }
 
 // element prints one element, and returns about how long it is.
-func element(a *array.Array, i int) (jen.Code, int) {
+func element(values *array.Array, index int) (jen.Code, int) {
 	text := ""
-	switch a.DType() {
+	switch values.DType() {
 	case array.F32:
-		f := array.Data[float32](a)[i]
+		f := array.Data[float32](values)[index]
 		if special(float64(f)) {
 			return jen.Qual("math", "Float32frombits").Call(jen.Op("0x" + strconv.FormatUint(uint64(math.Float32bits(f)), 16))), 32
 		}
 		text = strconv.FormatFloat(float64(f), 'g', -1, 32)
 	case array.F64:
-		f := array.Data[float64](a)[i]
+		f := array.Data[float64](values)[index]
 		if special(f) {
 			return jen.Qual("math", "Float64frombits").Call(jen.Op("0x" + strconv.FormatUint(math.Float64bits(f), 16))), 40
 		}
 		text = strconv.FormatFloat(f, 'g', -1, 64)
 	case array.F16:
-		text = "0x" + strconv.FormatUint(uint64(array.Data[array.Half](a)[i]), 16)
+		text = "0x" + strconv.FormatUint(uint64(array.Data[array.Half](values)[index]), 16)
 	case array.BF16:
-		text = "0x" + strconv.FormatUint(uint64(array.Data[array.BFloat](a)[i]), 16)
+		text = "0x" + strconv.FormatUint(uint64(array.Data[array.BFloat](values)[index]), 16)
 	case array.U64:
-		text = strconv.FormatUint(array.Data[uint64](a)[i], 10)
+		text = strconv.FormatUint(array.Data[uint64](values)[index], 10)
 	case array.Bool:
-		text = strconv.FormatBool(array.Int64At(a, i) != 0)
+		text = strconv.FormatBool(array.Int64At(values, index) != 0)
 	default:
-		text = strconv.FormatInt(array.Int64At(a, i), 10)
+		text = strconv.FormatInt(array.Int64At(values, index), 10)
 	}
 	return jen.Op(text), len(text)
 }

@@ -30,57 +30,57 @@ type names struct {
 	inputs, outputs []string    // parameters and results of Forward
 }
 
-func newNames(m *model) *names {
-	n := &names{typ: m.opts.Type, prefix: goname.Lower(m.opts.Type), top: newSet()}
+func newNames(model *model) *names {
+	made := &names{typ: model.opts.Type, prefix: goname.Lower(model.opts.Type), top: newSet()}
 	for _, what := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check"} {
-		n.top.Reserve(n.prefix + what)
+		made.top.Reserve(made.prefix + what)
 	}
 	for _, what := range []string{"", "PeakBytes", "Result"} {
-		n.top.Reserve(n.typ + what)
+		made.top.Reserve(made.typ + what)
 	}
 	// Functions that are too long go on in others with numbers.
-	for i := range mostParts(m) {
-		n.top.Reserve(n.prefix+numbered("Run", i), n.prefix+numbered("Scratch", i))
+	for i := range mostParts(model) {
+		made.top.Reserve(made.prefix+numbered("Run", i), made.prefix+numbered("Scratch", i))
 	}
-	params := newSet("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", n.typ, "New", "Load", "PeakBytes", "Result")
-	for _, s := range m.Symbols {
-		n.symbols = append(n.symbols, params.Unique(goname.Keep(s.Name)))
+	params := newSet("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", made.typ, "New", "Load", "PeakBytes", "Result")
+	for _, s := range model.Symbols {
+		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))
 	}
-	for _, k := range m.Inputs {
-		n.inputs = append(n.inputs, params.Lower(m.Buffers[k].Name))
+	for _, k := range model.Inputs {
+		made.inputs = append(made.inputs, params.Lower(model.Buffers[k].Name))
 	}
 	leaf := map[int]string{}
-	leafNames(m.Structure, "", leaf)
-	for i, k := range m.Outputs {
-		n.outputs = append(n.outputs, params.Lower(cmp.Or(m.opts.output(i), leaf[i], m.valueName(k))))
+	leafNames(model.Structure, "", leaf)
+	for i, k := range model.Outputs {
+		made.outputs = append(made.outputs, params.Lower(cmp.Or(model.opts.output(i), leaf[i], model.valueName(k))))
 	}
-	return n
+	return made
 }
 
 // leafNames finds the names that a structure gives to the outputs.
-func leafNames(s *graph.Structure, path string, names map[int]string) {
-	if s == nil {
+func leafNames(structure *graph.Structure, path string, names map[int]string) {
+	if structure == nil {
 		return
 	}
-	if s.Kind == graph.LeafValue {
-		if _, ok := names[s.Index]; !ok {
-			names[s.Index] = path
+	if structure.Kind == graph.LeafValue {
+		if _, ok := names[structure.Index]; !ok {
+			names[structure.Index] = path
 		}
 		return
 	}
-	for i, f := range s.Fields {
+	for i, field := range structure.Fields {
 		key := ""
 		switch {
-		case i < len(s.Keys):
-			key = s.Keys[i]
-		case s.Kind == graph.SliceOf && path != "":
+		case i < len(structure.Keys):
+			key = structure.Keys[i]
+		case structure.Kind == graph.SliceOf && path != "":
 			key = strconv.Itoa(i)
 		}
 		sub := key
 		if path != "" && key != "" {
 			sub = path + "_" + key
 		}
-		leafNames(f, sub, names)
+		leafNames(field, sub, names)
 	}
 }
 

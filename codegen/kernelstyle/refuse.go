@@ -27,43 +27,43 @@ const (
 
 // wellFormed reports whether every number in a plan that stands for something
 // else of the plan does.
-func wellFormed(p *plan.Plan) bool {
+func wellFormed(printed *plan.Plan) bool {
 	within := func(list []int, least int) bool {
-		return !slices.ContainsFunc(list, func(k int) bool { return k < least || k >= len(p.Buffers) })
+		return !slices.ContainsFunc(list, func(k int) bool { return k < least || k >= len(printed.Buffers) })
 	}
-	ok := within(p.Inputs, 0) && within(p.Outputs, 0) && len(p.Defaults) <= len(p.Inputs)
-	for i := range p.Steps {
-		ok = ok && within(p.Steps[i].In, -1) && within(p.Steps[i].Out, -1)
+	ok := within(printed.Inputs, 0) && within(printed.Outputs, 0) && len(printed.Defaults) <= len(printed.Inputs)
+	for i := range printed.Steps {
+		ok = ok && within(printed.Steps[i].In, -1) && within(printed.Steps[i].Out, -1)
 	}
-	for _, s := range p.Symbols {
-		ok = ok && s.Input >= 0 && s.Input < len(p.Inputs)
+	for _, s := range printed.Symbols {
+		ok = ok && s.Input >= 0 && s.Input < len(printed.Inputs)
 	}
-	for s := range p.Structure.All() {
-		ok = ok && (s.Kind != graph.LeafValue || s.Index >= 0 && s.Index < len(p.Outputs))
+	for s := range printed.Structure.All() {
+		ok = ok && (s.Kind != graph.LeafValue || s.Index >= 0 && s.Index < len(printed.Outputs))
 	}
 	return ok
 }
 
 // refuse lists the steps and sizes that cannot be printed.
-func refuse(p *plan.Plan) diag.List {
+func refuse(printed *plan.Plan) diag.List {
 	var errs diag.List
 	known := map[string]bool{}
-	for _, s := range p.Symbols {
-		known[s.Name] = true
+	for _, step := range printed.Symbols {
+		known[step.Name] = true
 	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
+	for i := range printed.Steps {
+		step := &printed.Steps[i]
 		fault := func(c diag.Code, msg, hint string) {
-			e := diag.New(c, msg).At(s.Pos).WithHint(hint)
-			e.Op = s.Op
-			if len(s.Nodes) > 0 {
-				e.Node = s.Nodes[0]
+			e := diag.New(c, msg).At(step.Pos).WithHint(hint)
+			e.Op = step.Op
+			if len(step.Nodes) > 0 {
+				e.Node = step.Nodes[0]
 			}
 			errs = append(errs, e)
 		}
-		v := structOf(s)
+		v := structOf(step)
 		switch {
-		case len(s.Regions) > 0:
+		case len(step.Regions) > 0:
 			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
 			continue
 		case v.Kind() != reflect.Struct || v.Type().PkgPath() != gosrc.Root+"kernel" || !token.IsExported(v.Type().Name()):
@@ -73,20 +73,20 @@ func refuse(p *plan.Plan) diag.List {
 		case hidden(v):
 			fault(CodeHost, "kernel."+v.Type().Name()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
 		}
-		for _, k := range s.Out {
-			if k >= 0 && p.Buffers[k].Kind == plan.Weight {
-				fault(CodeState, "the step writes "+strconv.Quote(p.Buffers[k].Path)+", expected weights that do not change",
+		for _, k := range step.Out {
+			if k >= 0 && printed.Buffers[k].Kind == plan.Weight {
+				fault(CodeState, "the step writes "+strconv.Quote(printed.Buffers[k].Path)+", expected weights that do not change",
 					"run the model in evaluation mode, return the new value as a result, or generate module style")
 			}
 		}
-		for _, f := range s.Fields {
+		for _, f := range step.Fields {
 			if !computable(f.Expr, known) {
 				fault(CodeSize, "field "+f.Name+" is "+f.Expr.String()+", expected a size that follows from the inputs", "pin the size")
 			}
 		}
 	}
-	for i := range p.Buffers {
-		b := &p.Buffers[i]
+	for i := range printed.Buffers {
+		b := &printed.Buffers[i]
 		ok := b.Type.Ranked() && b.Type.DType() != array.Invalid && computable(b.Offset, known)
 		for _, d := range b.Type.Dims().Slice() {
 			ok = ok && computable(d, known)

@@ -57,25 +57,25 @@ func (m *model) dense(k int) *jen.Statement {
 func (r *results) printStruct(typ string, st *graph.Structure, at *jen.Statement) {
 	var fields []jen.Code
 	used := goname.NewSet()
-	for i, f := range st.Fields {
-		if f == nil || f.Kind == graph.NoValue {
+	for i, field := range st.Fields {
+		if field == nil || field.Kind == graph.NoValue {
 			continue
 		}
 		name := used.Unique(r.fieldName(typ, st, i))
 		to := at.Clone().Dot(name)
 		switch {
-		case f.Kind == graph.LeafValue:
-			fields = append(fields, jen.Id(name).Add(r.dense(r.Outputs[f.Index])))
-			r.targets = append(r.targets, target{to, f.Index})
-		case f.Kind == graph.SliceOf && r.uniform(f):
-			fields = append(fields, jen.Id(name).Index(jen.Lit(len(f.Fields))).Add(r.dense(r.Outputs[f.Fields[0].Index])))
-			for k, leaf := range f.Fields {
+		case field.Kind == graph.LeafValue:
+			fields = append(fields, jen.Id(name).Add(r.dense(r.Outputs[field.Index])))
+			r.targets = append(r.targets, target{to, field.Index})
+		case field.Kind == graph.SliceOf && r.uniform(field):
+			fields = append(fields, jen.Id(name).Index(jen.Lit(len(field.Fields))).Add(r.dense(r.Outputs[field.Fields[0].Index])))
+			for k, leaf := range field.Fields {
 				r.targets = append(r.targets, target{to.Clone().Index(jen.Lit(k)), leaf.Index})
 			}
 		default:
 			sub := r.top.Unique(typ + name)
 			fields = append(fields, jen.Id(name).Id(sub))
-			r.printStruct(sub, f, to)
+			r.printStruct(sub, field, to)
 		}
 	}
 	r.file.declare(typ+" holds results of "+r.typ+".Forward.", len(fields)+2, jen.Type().Id(typ).Struct(fields...))

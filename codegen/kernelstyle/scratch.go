@@ -16,29 +16,29 @@ type scratch struct {
 	lines  []jen.Code
 }
 
-func printScratch(g *pkg, files *goFiles) {
-	a := &scratch{pkg: g, maker: map[int]int{}, viewed: map[int]bool{}}
-	for i := range g.Steps {
-		if s := &g.Steps[i]; s.View {
+func printScratch(whole *pkg, files *goFiles) {
+	asks := &scratch{pkg: whole, maker: map[int]int{}, viewed: map[int]bool{}}
+	for i := range whole.Steps {
+		if s := &whole.Steps[i]; s.View {
 			for _, k := range s.Out {
-				a.maker[k] = i
+				asks.maker[k] = i
 			}
 		}
 	}
 	asked := map[string]bool{}
-	for i := range g.Steps {
-		s := &g.Steps[i]
+	for i := range whole.Steps {
+		s := &whole.Steps[i]
 		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View {
-			key := a.key(i)
+			key := asks.key(i)
 			if !asked[key] {
-				a.ask(i)
+				asks.ask(i)
 			}
 			asked[key] = true
 		}
 	}
-	name := g.prefix + "Scratch"
-	files.function(a.lines, func(i int) (string, *jen.Statement) {
-		return numbered(name, i) + " finds the scratch memory that the steps need.", g.computeFunc(numbered(name, i))
+	name := whole.prefix + "Scratch"
+	files.function(asks.lines, func(i int) (string, *jen.Statement) {
+		return numbered(name, i) + " finds the scratch memory that the steps need.", whole.computeFunc(numbered(name, i))
 	}, func(i int) jen.Code { return computeCall(numbered(name, i)) })
 }
 

@@ -140,16 +140,16 @@ func (l *layout) blockLine(b *block, n int) jen.Code {
 
 // printBlockValues prints the struct of a block's values and the method that
 // places them.
-func (l *layout) printBlockValues(b *block) {
-	if len(b.locals) == 0 {
+func (l *layout) printBlockValues(block *block) {
+	if len(block.locals) == 0 {
 		return
 	}
-	fields := gosrc.Fields(b.locals, fromArray("Array"))
-	l.files.declare(b.valuesType()+" are the values of one call of "+b.name+".", len(fields)+2, jen.Type().Id(b.valuesType()).Struct(fields...))
+	fields := gosrc.Fields(block.locals, fromArray("Array"))
+	l.files.declare(block.valuesType()+" are the values of one call of "+block.name+".", len(fields)+2, jen.Type().Id(block.valuesType()).Struct(fields...))
 	var lines []jen.Code
 	at := 0
-	for i, k := range b.Calls[0].Locals {
-		x, ref := &l.Buffers[k], jen.Op("&").Id("b").Dot(b.locals[i])
+	for i, k := range block.Calls[0].Locals {
+		x, ref := &l.Buffers[k], jen.Op("&").Id("b").Dot(block.locals[i])
 		if x.Kind == plan.Temp {
 			lines = append(lines, l.placeLine(ref, jen.Id("at").Index(jen.Lit(at)), x))
 			at++
@@ -160,7 +160,7 @@ func (l *layout) printBlockValues(b *block) {
 	params := append([]jen.Code{l.stateParam(), jen.Id("at").Op("*").Index(jen.Lit(at)).Int()}, l.symbolParams()...)
 	l.files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("layout", i)
-		return name + " gives the values their sizes and places.", jen.Func().Params(jen.Id("b").Op("*").Id(b.valuesType())).Id(name).Params(params...)
+		return name + " gives the values their sizes and places.", jen.Func().Params(jen.Id("b").Op("*").Id(block.valuesType())).Id(name).Params(params...)
 	}, func(i int) jen.Code {
 		return jen.Id("b").Dot(numbered("layout", i)).Call(append([]jen.Code{jen.Id("s"), jen.Id("at")}, ids(l.symbols)...)...)
 	})

@@ -142,7 +142,7 @@ func (m *model) place(i int) (path, typ string) {
 // stepComment describes a step: scope, type of the module, result type. base is
 // the scope of the enclosing function, which is left out.
 func (m *model) stepComment(i int, base string) string {
-	s := &m.Steps[i]
+	step := &m.Steps[i]
 	path, typ := m.place(i)
 	if base != "" && path != base {
 		path = strings.TrimPrefix(path, base+".")
@@ -156,22 +156,22 @@ func (m *model) stepComment(i int, base string) string {
 		text += " (" + typ + ")"
 	}
 	// A module that is named after what it does says enough: BatchNorm2d.
-	if !strings.HasPrefix(strings.ToLower(typ[strings.LastIndexByte(typ, '.')+1:]), strings.ReplaceAll(s.Op, "_", "")) {
+	if !strings.HasPrefix(strings.ToLower(typ[strings.LastIndexByte(typ, '.')+1:]), strings.ReplaceAll(step.Op, "_", "")) {
 		if text != "" {
 			text += ": "
 		}
-		text += s.Op
+		text += step.Op
 	}
 	var types []string
-	for _, k := range s.Out {
+	for _, k := range step.Out {
 		if k >= 0 {
 			types = append(types, m.Buffers[k].Type.String())
 		}
 	}
 	switch {
-	case s.View && len(types) == 1:
+	case step.View && len(types) == 1:
 		types[0] += ", a view"
-	case s.View:
+	case step.View:
 		types[0] = "views " + types[0]
 	}
 	return gosrc.Comment(strings.TrimSpace(text) + " " + strings.Join(types, ", "))

@@ -29,8 +29,8 @@ type weight struct {
 func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 	var errs diag.List
 	seen := map[string]bool{}
-	for _, k := range m.Weights() {
-		b := &m.Buffers[k]
+	for _, at := range m.Weights() {
+		b := &m.Buffers[at]
 		if seen[b.Path] {
 			continue
 		}
@@ -40,7 +40,7 @@ func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 			errs = append(errs, err)
 			continue
 		}
-		m.weights = append(m.weights, &weight{path: b.Path, array: array.Contiguous(a), buffer: k})
+		m.weights = append(m.weights, &weight{path: b.Path, array: array.Contiguous(a), buffer: at})
 	}
 	// Defaults of inputs are weights, too, of paths that nothing else has.
 	for i, a := range m.Defaults {

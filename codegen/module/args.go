@@ -25,7 +25,7 @@ func (p *calls) attrs(n *graph.Node) jen.Code {
 
 // argument prints a positional attribute: one expression, or one for each
 // element of a variadic list.
-func (p *calls) argument(n *graph.Node, q api.Param, v any) []jen.Code {
+func (p *calls) argument(node *graph.Node, q api.Param, given any) []jen.Code {
 	list := func(elem *jen.Statement, items []jen.Code) []jen.Code {
 		if q.Variadic {
 			return items
@@ -33,36 +33,36 @@ func (p *calls) argument(n *graph.Node, q api.Param, v any) []jen.Code {
 		return []jen.Code{jen.Index().Add(elem).Values(items...)}
 	}
 	var items []jen.Code
-	switch v := v.(type) {
+	switch given := given.(type) {
 	case array.DType:
-		return []jen.Code{gosrc.DType(v)}
+		return []jen.Code{gosrc.DType(given)}
 	case float64:
-		return []jen.Code{gosrc.Float(v)}
+		return []jen.Code{gosrc.Float(given)}
 	case op.Ints:
-		for _, k := range v.Slice() {
+		for _, k := range given.Slice() {
 			items = append(items, jen.Lit(k))
 		}
 		return list(jen.Int(), items)
 	case op.Floats:
-		for _, k := range v.Slice() {
+		for _, k := range given.Slice() {
 			items = append(items, gosrc.Float(k))
 		}
 		return list(jen.Float64(), items)
 	case op.Scalar:
-		return []jen.Code{number(v)}
+		return []jen.Code{number(given)}
 	case shape.Dim:
-		return []jen.Code{p.sizes.size(n, v)}
+		return []jen.Code{p.sizes.size(node, given)}
 	case shape.Dims:
 		elem := jen.Int()
-		for _, d := range v.Slice() {
+		for _, d := range given.Slice() {
 			if _, known := d.Int(); !known {
 				elem = jen.Any()
 			}
-			items = append(items, p.sizes.size(n, d))
+			items = append(items, p.sizes.size(node, d))
 		}
 		return list(elem, items)
 	}
-	return []jen.Code{jen.Lit(v)} // bool, int, string
+	return []jen.Code{jen.Lit(given)} // bool, int, string
 }
 
 // number prints a number argument.
@@ -80,27 +80,27 @@ func number(s op.Scalar) jen.Code {
 
 // options prints the struct of the attributes that are not positional, nothing
 // when all are zero.
-func (p *calls) options(n *graph.Node, f *api.Func) []jen.Code {
+func (p *calls) options(node *graph.Node, f *api.Func) []jen.Code {
 	set := map[string]bool{}
 	for _, name := range f.Options {
 		set[name] = true
 	}
 	var values []jen.Code
-	for _, a := range n.Op().Codec().Fields(n.Attrs()) {
+	for _, a := range node.Op().Codec().Fields(node.Attrs()) {
 		if set[a.GoName] && !a.Zero {
-			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
+			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(node, d) })
 			values = append(values, jen.Id(a.GoName).Op(":").Add(v))
 		}
 	}
 	if len(values) == 0 {
 		return nil
 	}
-	t := reflect.TypeOf(n.Attrs())
+	t := reflect.TypeOf(node.Attrs())
 	if t.PkgPath() == gosrc.Root+"op/std" {
 		return []jen.Code{gosrc.From("tensor", t.Name()).Values(values...)}
 	}
 	if !p.usable(t.PkgPath(), t.Name()) {
-		p.foreign(n)
+		p.foreign(node)
 	}
 	return []jen.Code{jen.Qual(t.PkgPath(), t.Name()).Values(values...)}
 }

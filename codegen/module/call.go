@@ -37,32 +37,32 @@ type operands struct {
 // of the model alone take part in is not recorded when it is made: the tensor it
 // returns remembers how it was made, which a trace records at its first use. Where
 // that would not give the same node, one operand is read through tensor.On.
-func (p *calls) operands(n *graph.Node) operands {
-	o := operands{args: n.Args(), force: -1, static: !hasSymbols(n.Op(), n.Attrs())}
+func (p *calls) operands(node *graph.Node) operands {
+	out := operands{args: node.Args(), force: -1, static: !hasSymbols(node.Op(), node.Attrs())}
 	first := -1
-	for i, a := range o.args {
+	for i, a := range out.args {
 		v := value{}
 		if a != nil {
 			if v = p.value(a); first < 0 {
 				first = i
 			}
-			o.static = o.static && v.static
-			o.depth = max(o.depth, v.depth)
+			out.static = out.static && v.static
+			out.depth = max(out.depth, v.depth)
 		}
-		o.values = append(o.values, v)
+		out.values = append(out.values, v)
 	}
-	o.depth++
+	out.depth++
 	switch {
 	case p.anchor == nil:
-	case n.Opcode() == graph.CallMethod && first == 0 && o.values[0].static:
-		o.force = 0
-	case o.static && first >= 0 && (n.Opcode() != graph.CallFunction || n.Op().Effect != op.Pure || o.depth > maxRecipe || p.definesSymbol(n)):
-		o.force = first
+	case node.Opcode() == graph.CallMethod && first == 0 && out.values[0].static:
+		out.force = 0
+	case out.static && first >= 0 && (node.Opcode() != graph.CallFunction || node.Op().Effect != op.Pure || out.depth > maxRecipe || p.definesSymbol(node)):
+		out.force = first
 	}
-	if o.force >= 0 {
-		o.static = false
+	if out.force >= 0 {
+		out.static = false
 	}
-	return o
+	return out
 }
 
 func (p *calls) definesSymbol(n *graph.Node) bool { return len(n.Graph().SymbolsOf(n)) > 0 }
@@ -87,56 +87,56 @@ func (p *calls) all(o *operands, from int) []jen.Code {
 }
 
 // operatorCall prints a call_function or call_method node.
-func (p *calls) operatorCall(n *graph.Node) {
-	o := n.Op()
-	args := p.operands(n)
-	count, several := o.NumResults(n.Attrs())
+func (p *calls) operatorCall(node *graph.Node) {
+	operator := node.Op()
+	args := p.operands(node)
+	count, several := operator.NumResults(node.Attrs())
 	var rhs *jen.Statement
 	asList := false
 	switch {
-	case o.AdHoc:
-		if rhs = p.wrappedCall(n, &args); rhs == nil {
+	case operator.AdHoc:
+		if rhs = p.wrappedCall(node, &args); rhs == nil {
 			return
 		}
 	default:
-		rhs = p.apiCall(n, &args)
-		asList = several && len(o.Results) == 1 && o.Results[0] == "..."
+		rhs = p.apiCall(node, &args)
+		asList = several && len(operator.Results) == 1 && operator.Results[0] == "..."
 		if rhs == nil {
-			rhs, asList = p.recordCall(n, &args, several), several
+			rhs, asList = p.recordCall(node, &args, several), several
 		}
 	}
 	switch {
 	case asList:
-		p.list(n, rhs, args.static, args.depth)
+		p.list(node, rhs, args.static, args.depth)
 	case several:
-		p.several(n, rhs, count, args.static, args.depth)
+		p.several(node, rhs, count, args.static, args.depth)
 	default:
-		p.define(n, rhs, args.static, args.depth)
+		p.define(node, rhs, args.static, args.depth)
 	}
 }
 
 // wrappedCall prints a call of an opaque Go function through a variable that
 // wraps it, so that a trace does not look inside.
 func (p *calls) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
-	o := n.Op()
-	if !p.usable(o.Path, o.Name) {
-		p.fail(n, OpaqueFunc, "the function "+gosrc.CommentLine(o.Key())+" cannot be named from package "+p.pkg,
+	operator := n.Op()
+	if !p.usable(operator.Path, operator.Name) {
+		p.fail(n, OpaqueFunc, "the function "+gosrc.CommentLine(operator.Key())+" cannot be named from package "+p.pkg,
 			"export it from a package that can be imported, or generate into its own package")
 		return nil
 	}
-	name := p.wrapped[o]
+	name := p.wrapped[operator]
 	if name == "" {
-		name = p.decls.Lower(o.Name + "_wrapped")
+		name = p.decls.Lower(operator.Name + "_wrapped")
 		p.names.Reserve(name)
-		p.wrapped[o] = name
+		p.wrapped[operator] = name
 		wrap := "Wrap"
-		if o.Effect == op.Pure {
+		if operator.Effect == op.Pure {
 			wrap = "WrapPure"
 		}
 		p.wraps = append(p.wraps, jen.Comment(name+" is opaque to traces."),
-			jen.Var().Id(name).Op("=").Qual(gosrc.Root+"tensor", wrap).Call(jen.Qual(o.Path, o.Name)), jen.Line())
+			jen.Var().Id(name).Op("=").Qual(gosrc.Root+"tensor", wrap).Call(jen.Qual(operator.Path, operator.Name)), jen.Line())
 	}
-	for len(args.args) < len(o.In) && !o.In[len(args.args)].Variadic {
+	for len(args.args) < len(operator.In) && !operator.In[len(args.args)].Variadic {
 		args.args, args.values = append(args.args, nil), append(args.values, value{})
 	}
 	return jen.Id(name).Call(p.all(args, 0)...)
@@ -145,26 +145,26 @@ func (p *calls) wrappedCall(n *graph.Node, args *operands) *jen.Statement {
 // recordCall prints a call in the form that takes an operator's record and
 // attributes: for operators without a Go function, and for calls that the
 // function cannot express.
-func (p *calls) recordCall(n *graph.Node, args *operands, several bool) *jen.Statement {
-	o := n.Op()
-	name := recordName(o)
-	record := jen.Qual(o.Path, name)
+func (p *calls) recordCall(node *graph.Node, args *operands, several bool) *jen.Statement {
+	operator := node.Op()
+	name := recordName(operator)
+	record := jen.Qual(operator.Path, name)
 	switch {
-	case o.Path == "" && o.Structural():
+	case operator.Path == "" && operator.Structural():
 		record = gosrc.From("op", name)
-	case o.Path == "":
+	case operator.Path == "":
 		record = gosrc.From("op/std", name)
-	case !p.usable(o.Path, name):
-		p.foreign(n)
+	case !p.usable(operator.Path, name):
+		p.foreign(node)
 		return jen.Nil()
 	}
 	attrs := jen.Code(jen.Nil())
-	if !o.Codec().Equal(n.Attrs(), o.Codec().Zero()) {
-		attrs = p.attrs(n)
+	if !operator.Codec().Equal(node.Attrs(), operator.Codec().Zero()) {
+		attrs = p.attrs(node)
 	}
 	apply := "Apply"
 	switch {
-	case n.Opcode() == graph.CallMethod:
+	case node.Opcode() == graph.CallMethod:
 		apply = "ApplyMethod"
 	case !several:
 		apply = "CallOp"
@@ -193,138 +193,138 @@ func (p *calls) foreign(n *graph.Node) {
 
 // apiCall prints a call of an operator's Go function or method, nil when that
 // cannot express the call.
-func (p *calls) apiCall(n *graph.Node, args *operands) *jen.Statement {
-	o := n.Op()
-	if o.Structural() || o.Path != "" && o.Func == "" {
+func (p *calls) apiCall(node *graph.Node, args *operands) *jen.Statement {
+	operator := node.Op()
+	if operator.Structural() || operator.Path != "" && operator.Func == "" {
 		return nil
 	}
-	f := form(n)
-	if f == nil {
+	fn := form(node)
+	if fn == nil {
 		return nil
 	}
 	var list []jen.Code
 	operand := 0
 	fields := map[string]any{}
-	for _, a := range o.Codec().Fields(n.Attrs()) {
+	for _, a := range operator.Codec().Fields(node.Attrs()) {
 		fields[a.GoName] = a.Value
 	}
-	method := n.Opcode() == graph.CallMethod
-	for i, q := range f.Params {
+	method := node.Opcode() == graph.CallMethod
+	for i, param := range fn.Params {
 		switch {
-		case q.Kind == api.Tensor:
+		case param.Kind == api.Tensor:
 			if i > 0 || !method {
 				list = append(list, p.operand(args, operand))
 			}
 			operand++
-		case q.Kind == api.Tensors && q.Variadic:
+		case param.Kind == api.Tensors && param.Variadic:
 			list = append(list, p.all(args, operand)...)
-		case q.Kind == api.Tensors:
+		case param.Kind == api.Tensors:
 			list = append(list, jen.Index().Add(tensorType()).Values(p.all(args, operand)...))
 		default:
-			list = append(list, p.argument(n, q, fields[q.Field])...)
+			list = append(list, p.argument(node, param, fields[param.Field])...)
 		}
 	}
-	list = append(list, p.options(n, f)...)
+	list = append(list, p.options(node, fn)...)
 	if method {
-		return p.operand(args, 0).Dot(f.Name).Call(list...)
+		return p.operand(args, 0).Dot(fn.Name).Call(list...)
 	}
-	if o.Func != "" {
-		path, name := gosrc.SplitType(o.Func)
+	if operator.Func != "" {
+		path, name := gosrc.SplitType(operator.Func)
 		if !p.usable(path, name) {
 			return nil
 		}
 		return jen.Qual(path, name).Call(list...)
 	}
-	return gosrc.From("tensor", f.Name).Call(list...)
+	return gosrc.From("tensor", fn.Name).Call(list...)
 }
 
 // form returns the Go function that gives exactly the node's operands and
 // attributes, nil when there is none.
 func form(n *graph.Node) *api.Func {
-	o, args := n.Op(), n.Args()
-	if k := len(args); k > 0 && args[k-1] == nil || k > len(o.In) && !o.Variadic() {
+	operator, args := n.Op(), n.Args()
+	if k := len(args); k > 0 && args[k-1] == nil || k > len(operator.In) && !operator.Variadic() {
 		return nil // the functions leave absent operands at the end out
 	}
 	method := n.Opcode() == graph.CallMethod
-	if method && (len(args) == 0 || args[0] == nil || o.Path != "") {
+	if method && (len(args) == 0 || args[0] == nil || operator.Path != "") {
 		return nil
 	}
 	zero := map[string]bool{}
-	for _, a := range o.Codec().Fields(n.Attrs()) {
+	for _, a := range operator.Codec().Fields(n.Attrs()) {
 		zero[a.GoName] = a.Zero
 	}
-	for _, f := range api.Of(o) {
-		fits := !method || f.Method
-		for _, name := range f.Cleared() {
+	for _, form := range api.Of(operator) {
+		fits := !method || form.Method
+		for _, name := range form.Cleared() {
 			fits = fits && zero[name]
 		}
-		if f.Form != api.Plain {
+		if form.Form != api.Plain {
 			fits = fits && !zero["Other"]
 		}
-		if f.Form == api.Swapped {
+		if form.Form == api.Swapped {
 			fits = fits && !zero["Reverse"]
 		}
 		k := 0
-		for _, q := range f.Params {
+		for _, q := range form.Params {
 			if q.Kind == api.Tensor {
 				fits = fits && (q.Optional || k < len(args) && args[k] != nil)
 				k++
 			}
 		}
-		if !o.Variadic() {
+		if !operator.Variadic() {
 			fits = fits && len(args) <= k
 		}
 		if fits {
-			return f
+			return form
 		}
 	}
 	return nil
 }
 
 // moduleCall prints a call of a leaf module of the user's model.
-func (p *calls) moduleCall(n *graph.Node) {
-	o, b := n.Op(), n.Bound()
-	to, ok := p.state.modules[n.Target()]
+func (p *calls) moduleCall(node *graph.Node) {
+	operator, bound := node.Op(), node.Bound()
+	to, ok := p.state.modules[node.Target()]
 	if !ok {
-		msg, hint := "module "+gosrc.CommentLine(n.Target())+" is opaque and the code has state of its own", "capture it without taking the module for a leaf, or generate over the Go module"
+		msg, hint := "module "+gosrc.CommentLine(node.Target())+" is opaque and the code has state of its own", "capture it without taking the module for a leaf, or generate over the Go module"
 		if p.state.why != "" {
 			hint += ": now " + p.state.why
 		}
-		p.fail(n, OpaqueModule, msg, hint)
+		p.fail(node, OpaqueModule, msg, hint)
 		return
 	}
-	args := p.operands(n)
+	args := p.operands(node)
 	for k := len(args.args); k > 1 && args.args[k-1] == nil; k-- {
 		args.args, args.values = args.args[:k-1], args.values[:k-1]
 	}
 	p.ref(p.state.self)
-	count, several := o.NumResults(n.Attrs())
-	t := to.method
-	direct := !b.Op.AdHoc && t.NumIn() >= len(args.args) && !t.IsVariadic()
-	for i := range t.NumIn() {
-		direct = direct && t.In(i) == tensorPtr
+	count, several := operator.NumResults(node.Attrs())
+	method := to.method
+	direct := !bound.Op.AdHoc && method.NumIn() >= len(args.args) && !method.IsVariadic()
+	for i := range method.NumIn() {
+		direct = direct && method.In(i) == tensorPtr
 	}
-	for i := range t.NumOut() {
-		direct = direct && t.Out(i) == tensorPtr
+	for i := range method.NumOut() {
+		direct = direct && method.Out(i) == tensorPtr
 	}
-	direct = direct && t.NumOut() == count
+	direct = direct && method.NumOut() == count
 	if direct {
 		list := p.all(&args, 0)
-		for len(list) < t.NumIn() {
+		for len(list) < method.NumIn() {
 			list = append(list, jen.Nil())
 		}
 		rhs := to.code().Dot("Forward").Call(list...)
 		if several {
-			p.several(n, rhs, count, false, 0)
+			p.several(node, rhs, count, false, 0)
 		} else {
-			p.define(n, rhs, false, 0)
+			p.define(node, rhs, false, 0)
 		}
 		return
 	}
 	list := append([]jen.Code{to.reference()}, p.all(&args, 0)...)
 	if several {
-		p.list(n, gosrc.From("nn", "RunAll").Call(list...), false, 0)
+		p.list(node, gosrc.From("nn", "RunAll").Call(list...), false, 0)
 	} else {
-		p.define(n, gosrc.From("nn", "Run").Call(list...), false, 0)
+		p.define(node, gosrc.From("nn", "Run").Call(list...), false, 0)
 	}
 }

@@ -35,52 +35,52 @@ type tuple struct {
 
 // several emits the statement of a call that returns its results one by one.
 func (p *writer) several(n *graph.Node, rhs *jen.Statement, count int, static bool, depth int) {
-	t := &tuple{items: map[int]value{}, static: static, depth: depth}
-	p.tuples[n] = t
-	s := &stmt{rhs: rhs, defs: make([]*goVar, count), scope: n.Scope(), typ: gosrc.TypeComment(n.Type())}
+	members := &tuple{items: map[int]value{}, static: static, depth: depth}
+	p.tuples[n] = members
+	line := &stmt{rhs: rhs, defs: make([]*goVar, count), scope: n.Scope(), typ: gosrc.TypeComment(n.Type())}
 	for u := range n.Users() {
 		i, ok := itemIndex(u, n)
 		if !ok || i < 0 || i >= count {
 			continue
 		}
-		if _, known := t.items[i]; !known {
+		if _, known := members.items[i]; !known {
 			v := p.local(itemName(n, u, i), tensorType())
-			s.defs[i] = v
-			t.items[i] = value{v: v, static: static, depth: depth}
+			line.defs[i] = v
+			members.items[i] = value{v: v, static: static, depth: depth}
 		}
 	}
-	p.emit(s)
+	p.emit(line)
 }
 
 // list emits the statement of a call that returns a list; from is the index of
 // the list's first element among the results.
-func (p *writer) list(n *graph.Node, rhs *jen.Statement, static bool, depth int) {
-	t := &tuple{items: map[int]value{}, static: static, depth: depth}
-	p.tuples[n] = t
+func (p *writer) list(node *graph.Node, rhs *jen.Statement, static bool, depth int) {
+	members := &tuple{items: map[int]value{}, static: static, depth: depth}
+	p.tuples[node] = members
 	used := map[int]*graph.Node{}
 	var order []int
-	for u := range n.Users() {
-		if i, ok := itemIndex(u, n); ok && used[i] == nil {
+	for u := range node.Users() {
+		if i, ok := itemIndex(u, node); ok && used[i] == nil {
 			used[i] = u
 			order = append(order, i)
 		}
 	}
-	s := &stmt{rhs: rhs, scope: n.Scope(), typ: gosrc.TypeComment(n.Type())}
+	line := &stmt{rhs: rhs, scope: node.Scope(), typ: gosrc.TypeComment(node.Type())}
 	if len(order) == 1 {
-		v := p.local(itemName(n, used[order[0]], order[0]), tensorType())
-		if t := n.Type(); t.Kind() == shape.Tuple && order[0] < t.Len() {
-			s.typ = gosrc.TypeComment(t.Member(order[0]))
+		v := p.local(itemName(node, used[order[0]], order[0]), tensorType())
+		if members := node.Type(); members.Kind() == shape.Tuple && order[0] < members.Len() {
+			line.typ = gosrc.TypeComment(members.Member(order[0]))
 		}
-		s.rhs = rhs.Index(jen.Lit(order[0]))
-		s.defs = []*goVar{v}
-		t.items[order[0]] = value{v: v, static: static, depth: depth}
-		p.emit(s)
+		line.rhs = rhs.Index(jen.Lit(order[0]))
+		line.defs = []*goVar{v}
+		members.items[order[0]] = value{v: v, static: static, depth: depth}
+		p.emit(line)
 		return
 	}
-	v := p.local(n.Name(), jen.Index().Add(tensorType()))
-	s.defs = []*goVar{v}
-	p.emit(s)
-	p.elements(t, v, order, 0)
+	v := p.local(node.Name(), jen.Index().Add(tensorType()))
+	line.defs = []*goVar{v}
+	p.emit(line)
+	p.elements(members, v, order, 0)
 }
 
 // elements makes the elements of a list variable results, from the given one on.
@@ -109,18 +109,18 @@ func itemIndex(u, tuple *graph.Node) (int, bool) {
 	return u.Attrs().(op.GetItemAttrs).Index, true
 }
 
-func (p *writer) getItem(n *graph.Node) {
-	t := p.tuples[n.Arg(0)]
-	i, _ := itemIndex(n, n.Arg(0))
+func (p *writer) getItem(node *graph.Node) {
+	t := p.tuples[node.Arg(0)]
+	i, _ := itemIndex(node, node.Arg(0))
 	v, ok := value{}, false
 	if t != nil {
 		v, ok = t.items[i]
 	}
 	if !ok {
 		if len(p.errs) == 0 {
-			p.errs.Add(n.Error(diag.Code(WholeTuple), "getitem of something that has no member "+gosrc.TypeComment(n.Arg(0).Type())))
+			p.errs.Add(node.Error(diag.Code(WholeTuple), "getitem of something that has no member "+gosrc.TypeComment(node.Arg(0).Type())))
 		}
 		v = value{code: func() *jen.Statement { return jen.Nil() }}
 	}
-	p.values[n] = v
+	p.values[node] = v
 }

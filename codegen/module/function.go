@@ -18,20 +18,20 @@ type functions struct{ *printer }
 func statements(list []*stmt, top bool) []jen.Code {
 	list = prune(list)
 	var out []jen.Code
-	for i, s := range list {
-		if top && (i == 0 || s.scope != list[i-1].scope) {
+	for i, line := range list {
+		if top && (i == 0 || line.scope != list[i-1].scope) {
 			if i > 0 {
 				out = append(out, jen.Line())
 			}
-			if text := gosrc.ScopeComment(s.scope); text != "" {
+			if text := gosrc.ScopeComment(line.scope); text != "" {
 				end := i
-				for end+1 < len(list) && list[end+1].scope == s.scope {
+				for end+1 < len(list) && list[end+1].scope == line.scope {
 					end++
 				}
 				out = append(out, jen.Comment("// "+strings.TrimSpace(text+" "+list[end].typ)))
 			}
 		}
-		out = append(out, s.code())
+		out = append(out, line.code())
 	}
 	return out
 }
@@ -67,22 +67,22 @@ func (s *stmt) code() jen.Code {
 // the parts.
 func (p functions) mainFunc(parts []*part) jen.Code {
 	body := p.defaults()
-	for _, q := range parts {
-		if q.name == "" {
-			body = append(body, statements(q.list, true)...)
+	for _, piece := range parts {
+		if piece.name == "" {
+			body = append(body, statements(piece.list, true)...)
 			continue
 		}
-		call := p.prefix(q.name).CallFunc(func(g *jen.Group) {
+		call := p.prefix(piece.name).CallFunc(func(g *jen.Group) {
 			if p.self != nil && !p.method {
 				g.Id(p.self.name)
 			}
-			for _, v := range q.in {
+			for _, v := range piece.in {
 				g.Id(v.name)
 			}
 		})
-		if len(q.out) > 0 {
+		if len(piece.out) > 0 {
 			var names []jen.Code
-			for _, v := range q.out {
+			for _, v := range piece.out {
 				names = append(names, jen.Id(v.name))
 			}
 			call = jen.List(names...).Op(":=").Add(call)

@@ -23,24 +23,24 @@ type elems struct {
 // defaultLit prints the elements of an input's default value, nil when it has none
 // that can be printed.
 func defaultLit(n *graph.Node) *elems {
-	a, ok := n.Default().(*array.Array)
-	if !ok || a.Len() > maxDefault {
+	values, ok := n.Default().(*array.Array)
+	if !ok || values.Len() > maxDefault {
 		return nil
 	}
-	a = array.Contiguous(a)
-	switch a.DType() {
+	values = array.Contiguous(values)
+	switch values.DType() {
 	case array.F32:
-		return elements(array.Data[float32](a), jen.Float32(), func(v float32) jen.Code { return rounded(float64(v), jen.Float32()) })
+		return elements(array.Data[float32](values), jen.Float32(), func(v float32) jen.Code { return rounded(float64(v), jen.Float32()) })
 	case array.F64:
-		return elements(array.Data[float64](a), jen.Float64(), func(v float64) jen.Code { return gosrc.Float(v) })
+		return elements(array.Data[float64](values), jen.Float64(), func(v float64) jen.Code { return gosrc.Float(v) })
 	case array.I32:
-		return elements(array.Data[int32](a), jen.Int32(), func(v int32) jen.Code { return jen.Lit(int(v)) })
+		return elements(array.Data[int32](values), jen.Int32(), func(v int32) jen.Code { return jen.Lit(int(v)) })
 	case array.I64:
-		return elements(array.Data[int64](a), jen.Int64(), func(v int64) jen.Code { return jen.Lit(int(v)) })
+		return elements(array.Data[int64](values), jen.Int64(), func(v int64) jen.Code { return jen.Lit(int(v)) })
 	case array.U8:
-		return elements(array.Data[uint8](a), jen.Uint8(), func(v uint8) jen.Code { return jen.Lit(int(v)) })
+		return elements(array.Data[uint8](values), jen.Uint8(), func(v uint8) jen.Code { return jen.Lit(int(v)) })
 	case array.Bool:
-		return elements(array.Data[bool](a), jen.Bool(), func(v bool) jen.Code { return jen.Lit(v) })
+		return elements(array.Data[bool](values), jen.Bool(), func(v bool) jen.Code { return jen.Lit(v) })
 	}
 	return nil
 }

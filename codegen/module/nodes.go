@@ -12,9 +12,9 @@ import (
 )
 
 // function prints the nodes of the graph itself.
-func (p *printer) function(g *graph.Graph) *body {
-	p.body = newBody(g, nil)
-	for i, n := range g.Inputs() {
+func (p *printer) function(whole *graph.Graph) *body {
+	p.body = newBody(whole, nil)
+	for i, n := range whole.Inputs() {
 		v := p.local(n.Target(), tensorType())
 		if i == 0 {
 			p.anchor = v
@@ -22,10 +22,10 @@ func (p *printer) function(g *graph.Graph) *body {
 		p.params = append(p.params, v)
 		p.values[n] = value{v: v}
 	}
-	p.expect(g)
+	p.expect(whole)
 	p.nodes()
 	b := p.body
-	out := g.Output()
+	out := whole.Output()
 	p.results.output(out)
 	// What the return statement uses is the pending list of the body.
 	return b
@@ -58,27 +58,27 @@ func (p *printer) expect(g *graph.Graph) {
 
 // nodes prints all nodes of the current graph but the output.
 func (p *printer) nodes() {
-	for n := range p.body.g.Nodes() {
+	for node := range p.body.g.Nodes() {
 		switch {
-		case n.Opcode() == graph.Placeholder:
-		case n.Opcode() == graph.GetAttr:
-			p.getAttr(n)
-		case n.Opcode() == graph.Output:
+		case node.Opcode() == graph.Placeholder:
+		case node.Opcode() == graph.GetAttr:
+			p.getAttr(node)
+		case node.Opcode() == graph.Output:
 			continue
-		case n.Op() == op.GetItem:
-			p.getItem(n)
+		case node.Op() == op.GetItem:
+			p.getItem(node)
 		default:
-			p.call(n)
+			p.call(node)
 		}
-		p.body.defined[n] = true
+		p.body.defined[node] = true
 		p.sizes.symbols()
 	}
 }
 
 // getAttr makes a tensor of the state available. One that the graph writes is
 // read where the graph reads it.
-func (p *printer) getAttr(n *graph.Node) {
-	code := p.byPath[n.Target()]
+func (p *printer) getAttr(node *graph.Node) {
+	code := p.byPath[node.Target()]
 	if code == nil {
 		code = func() *jen.Statement { return jen.Nil() } // reported already
 	}
@@ -88,18 +88,18 @@ func (p *printer) getAttr(n *graph.Node) {
 		}
 		return code()
 	}
-	if !p.written[n.Target()] && n.NumUses() > 0 || p.anchor == nil {
-		p.values[n] = value{code: expr, static: true}
+	if !p.written[node.Target()] && node.NumUses() > 0 || p.anchor == nil {
+		p.values[node] = value{code: expr, static: true}
 		return
 	}
-	p.values[n] = value{code: expr, static: true}
-	if onlyWritten(n) {
+	p.values[node] = value{code: expr, static: true}
+	if onlyWritten(node) {
 		return
 	}
-	rhs := p.traced(n)
-	v := p.local(n.Name(), tensorType())
-	p.values[n] = value{v: v}
-	p.emit(&stmt{defs: []*goVar{v}, rhs: rhs, scope: n.Scope(), typ: gosrc.TypeComment(n.Type())})
+	rhs := p.traced(node)
+	v := p.local(node.Name(), tensorType())
+	p.values[node] = value{v: v}
+	p.emit(&stmt{defs: []*goVar{v}, rhs: rhs, scope: node.Scope(), typ: gosrc.TypeComment(node.Type())})
 }
 
 // onlyWritten reports whether a read of a buffer only says what an assign writes.
@@ -113,43 +113,43 @@ func onlyWritten(n *graph.Node) bool {
 }
 
 // call prints a call of any spelling.
-func (p *printer) call(n *graph.Node) {
-	o := n.Op()
+func (p *printer) call(node *graph.Node) {
+	o := node.Op()
 	switch {
 	case o == nil:
-		p.fail(n, OpaqueModule, "nothing is known of module "+gosrc.CommentLine(n.Target()), "say what it does with Module.SetBound")
+		p.fail(node, OpaqueModule, "nothing is known of module "+gosrc.CommentLine(node.Target()), "say what it does with Module.SetBound")
 	case o == op.Assign:
-		p.assign(n)
-	case len(n.Regions()) > 0:
-		regions{p}.control(n)
-	case n.Opcode() == graph.CallModule:
-		p.calls.moduleCall(n)
+		p.assign(node)
+	case len(node.Regions()) > 0:
+		regions{p}.control(node)
+	case node.Opcode() == graph.CallModule:
+		p.calls.moduleCall(node)
 	default:
-		p.calls.operatorCall(n)
+		p.calls.operatorCall(node)
 	}
 }
 
 // assign prints a write to a tensor of the state.
-func (p *printer) assign(n *graph.Node) {
-	path := assigned(n)
+func (p *printer) assign(node *graph.Node) {
+	path := assigned(node)
 	code := p.byPath[path]
-	if path == "" || code == nil || n.NumArgs() != 2 || n.Arg(1) == nil {
-		p.fail(n, BadAssign, "the write is not to a tensor of the state", "assign to what a get_attr node reads")
+	if path == "" || code == nil || node.NumArgs() != 2 || node.Arg(1) == nil {
+		p.fail(node, BadAssign, "the write is not to a tensor of the state", "assign to what a get_attr node reads")
 		return
 	}
-	v := p.traced(n.Arg(1))
+	written := p.traced(node.Arg(1))
 	p.ref(p.self)
-	rhs := code().Dot("AssignInPlace").Call(v)
-	s := &stmt{rhs: rhs, alone: true, scope: n.Scope(), typ: gosrc.TypeComment(n.Type())}
+	rhs := code().Dot("AssignInPlace").Call(written)
+	line := &stmt{rhs: rhs, alone: true, scope: node.Scope(), typ: gosrc.TypeComment(node.Type())}
 	used := false
-	for u := range n.Users() {
-		used = used || u.Op() != op.Assign || u.Arg(0) != n || u.Arg(1) == n
+	for u := range node.Users() {
+		used = used || u.Op() != op.Assign || u.Arg(0) != node || u.Arg(1) == node
 	}
 	if used && p.anchor != nil {
-		d := p.local(n.Name(), tensorType())
-		s.rhs = gosrc.From("tensor", "On").Call(p.ref(p.anchor), rhs)
-		s.defs, s.alone = []*goVar{d}, false
-		p.values[n] = value{v: d}
+		d := p.local(node.Name(), tensorType())
+		line.rhs = gosrc.From("tensor", "On").Call(p.ref(p.anchor), rhs)
+		line.defs, line.alone = []*goVar{d}, false
+		p.values[node] = value{v: d}
 	}
-	p.emit(s)
+	p.emit(line)
 }

@@ -32,7 +32,7 @@ func newPackages(m *graph.Module, o *Options) *packages {
 }
 
 // enterAll enters the packages that printing may name.
-func (p *packages) enterAll(m *graph.Module, o *Options) {
+func (p *packages) enterAll(m *graph.Module, opts *Options) {
 	for _, room := range []string{"tensor", "nn", "op", "op/std", "array", "array/safetensors", "shape"} {
 		p.enter(gosrc.Root+room, room[strings.LastIndexByte(room, '/')+1:])
 	}
@@ -54,10 +54,10 @@ func (p *packages) enterAll(m *graph.Module, o *Options) {
 			}
 		}
 	}
-	if o.Root != nil {
-		eachPackage(reflect.TypeOf(o.Root), p.enter, map[reflect.Type]bool{})
+	if opts.Root != nil {
+		eachPackage(reflect.TypeOf(opts.Root), p.enter, map[reflect.Type]bool{})
 	}
-	for _, t := range o.Results {
+	for _, t := range opts.Results {
 		eachPackage(t, p.enter, map[reflect.Type]bool{})
 	}
 }
@@ -86,22 +86,22 @@ func (p *packages) enter(path, name string) {
 }
 
 // eachPackage enters the packages of the types that a type is made of.
-func eachPackage(t reflect.Type, enter func(path, name string), seen map[reflect.Type]bool) {
-	if seen[t] {
+func eachPackage(typ reflect.Type, enter func(path, name string), seen map[reflect.Type]bool) {
+	if seen[typ] {
 		return
 	}
-	seen[t] = true
-	if t.PkgPath() != "" {
-		name, _, _ := strings.Cut(t.String(), ".")
-		enter(t.PkgPath(), name)
+	seen[typ] = true
+	if typ.PkgPath() != "" {
+		name, _, _ := strings.Cut(typ.String(), ".")
+		enter(typ.PkgPath(), name)
 	}
-	switch t.Kind() {
+	switch typ.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		eachPackage(t.Elem(), enter, seen)
+		eachPackage(typ.Elem(), enter, seen)
 	case reflect.Struct:
-		for i := range t.NumField() {
-			if t.Field(i).IsExported() {
-				eachPackage(t.Field(i).Type, enter, seen)
+		for i := range typ.NumField() {
+			if typ.Field(i).IsExported() {
+				eachPackage(typ.Field(i).Type, enter, seen)
 			}
 		}
 	}
@@ -116,26 +116,26 @@ func (p *packages) usable(path, name string) bool {
 }
 
 // typeOf writes a type as Go source; ok is false when the package cannot name it.
-func (p *packages) typeOf(t reflect.Type) (code source, ok bool) {
+func (p *packages) typeOf(typ reflect.Type) (code source, ok bool) {
 	prefix := func(before *jen.Statement) (source, bool) {
-		inner, ok := p.typeOf(t.Elem())
+		inner, ok := p.typeOf(typ.Elem())
 		return func() *jen.Statement { return before.Clone().Add(inner()) }, ok
 	}
 	switch {
-	case t.Name() != "" && t.PkgPath() == "":
-		return func() *jen.Statement { return jen.Id(t.Name()) }, true
-	case t.Name() != "":
-		eachPackage(t, p.enter, map[reflect.Type]bool{})
-		return func() *jen.Statement { return jen.Qual(t.PkgPath(), t.Name()) }, p.usable(t.PkgPath(), t.Name())
-	case t.Kind() == reflect.Pointer:
+	case typ.Name() != "" && typ.PkgPath() == "":
+		return func() *jen.Statement { return jen.Id(typ.Name()) }, true
+	case typ.Name() != "":
+		eachPackage(typ, p.enter, map[reflect.Type]bool{})
+		return func() *jen.Statement { return jen.Qual(typ.PkgPath(), typ.Name()) }, p.usable(typ.PkgPath(), typ.Name())
+	case typ.Kind() == reflect.Pointer:
 		return prefix(jen.Op("*"))
-	case t.Kind() == reflect.Slice:
+	case typ.Kind() == reflect.Slice:
 		return prefix(jen.Index())
-	case t.Kind() == reflect.Array:
-		return prefix(jen.Index(jen.Lit(t.Len())))
-	case t.Kind() == reflect.Map && t.Key().Name() == "string":
+	case typ.Kind() == reflect.Array:
+		return prefix(jen.Index(jen.Lit(typ.Len())))
+	case typ.Kind() == reflect.Map && typ.Key().Name() == "string":
 		return prefix(jen.Map(jen.String()))
-	case t.Kind() == reflect.Interface && t.NumMethod() == 0:
+	case typ.Kind() == reflect.Interface && typ.NumMethod() == 0:
 		return func() *jen.Statement { return jen.Any() }, true
 	}
 	return nil, false

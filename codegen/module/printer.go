@@ -40,32 +40,32 @@ func Print(m *graph.Module, o Options) (*gosrc.Files, error) {
 
 // printGraph prints a graph. What it finds wrong with a broken one is worth
 // reporting beside what Lint says, as far as it comes before it can go no further.
-func printGraph(m *graph.Module, o Options, broken bool) (files *gosrc.Files, errs diag.List) {
-	var p *printer
+func printGraph(mod *graph.Module, opts Options, broken bool) (files *gosrc.Files, errs diag.List) {
+	var printing *printer
 	defer func() {
 		r := recover()
 		if r == nil {
 			return
 		}
-		if p != nil {
-			errs = append(errs, p.errs...)
+		if printing != nil {
+			errs = append(errs, printing.errs...)
 		}
 		if e, ok := r.(*diag.Error); ok {
 			errs = append(errs, e)
 		} else if !broken {
-			errs = append(errs, diag.Bug(fmt.Sprint("printing of graph ", m.Graph.Name, " failed: ", r)))
+			errs = append(errs, diag.Bug(fmt.Sprint("printing of graph ", mod.Graph.Name, " failed: ", r)))
 		}
 	}()
-	if m.Graph.Output() == nil {
+	if mod.Graph.Output() == nil {
 		return nil, nil // Lint says so
 	}
-	p = newPrinter(m, o)
-	p.findState()
-	body := p.function(p.m.Graph)
-	if len(p.errs) > 0 {
-		return nil, p.errs
+	printing = newPrinter(mod, opts)
+	printing.findState()
+	body := printing.function(printing.m.Graph)
+	if len(printing.errs) > 0 {
+		return nil, printing.errs
 	}
-	files, err := p.render(body)
+	files, err := printing.render(body)
 	errs.Add(err)
 	return files, errs
 }
@@ -86,34 +86,34 @@ type printer struct {
 }
 
 func newPrinter(m *graph.Module, o Options) *printer {
-	p := &printer{Options: o, m: m, packages: newPackages(m, &o), written: map[string]bool{}}
-	p.state = state{byPath: map[string]source{}, modules: map[string]target{}}
-	p.writer = &writer{locals: p.names, values: map[*graph.Node]value{}, tuples: map[*graph.Node]*tuple{}}
-	p.sizes = &sizes{writer: p.writer, vars: map[*graph.Graph]map[string]*goVar{}}
-	p.calls = &calls{writer: p.writer, packages: p.packages, sizes: p.sizes, state: &p.state, pkg: o.Package, wrapped: map[*op.Op]string{}}
-	p.results = &results{writer: p.writer, packages: p.packages, fn: o.Func, want: o.Results, structs: map[string]string{}}
+	made := &printer{Options: o, m: m, packages: newPackages(m, &o), written: map[string]bool{}}
+	made.state = state{byPath: map[string]source{}, modules: map[string]target{}}
+	made.writer = &writer{locals: made.names, values: map[*graph.Node]value{}, tuples: map[*graph.Node]*tuple{}}
+	made.sizes = &sizes{writer: made.writer, vars: map[*graph.Graph]map[string]*goVar{}}
+	made.calls = &calls{writer: made.writer, packages: made.packages, sizes: made.sizes, state: &made.state, pkg: o.Package, wrapped: map[*op.Op]string{}}
+	made.results = &results{writer: made.writer, packages: made.packages, fn: o.Func, want: o.Results, structs: map[string]string{}}
 	for n := range m.Graph.All() {
 		if n.Op() == op.Assign {
 			if path := assigned(n); path != "" {
-				p.written[path] = true
+				made.written[path] = true
 			}
 		}
 	}
-	return p
+	return made
 }
 
 // render puts the file together.
 func (p *printer) render(body *body) (*gosrc.Files, error) {
-	f := p.file
+	file := p.file
 	if !p.Eject {
-		f.HeaderComment("// " + gosrc.Header)
+		file.HeaderComment("// " + gosrc.Header)
 	}
 	p.printState()
 	for _, t := range p.results.decls {
-		f.Add(t)
+		file.Add(t)
 	}
 	for _, w := range p.calls.wraps {
-		f.Add(w)
+		file.Add(w)
 	}
 	cut := splitter{max: p.MaxStatements, fn: p.Func, decls: p.decls, self: p.self}
 	parts := cut.split(body)
@@ -122,18 +122,18 @@ func (p *printer) render(body *body) (*gosrc.Files, error) {
 		p.self.name = "_"
 	}
 	for _, line := range p.doc() {
-		f.Comment("// " + line)
+		file.Comment("// " + line)
 	}
-	f.Add(funcs.mainFunc(parts))
+	file.Add(funcs.mainFunc(parts))
 	for _, part := range parts {
 		if part.name != "" {
-			f.Line()
-			f.Comment("// " + part.doc)
-			f.Add(funcs.partFunc(part))
+			file.Line()
+			file.Comment("// " + part.doc)
+			file.Add(funcs.partFunc(part))
 		}
 	}
 	var b bytes.Buffer
-	if err := f.Render(&b); err != nil {
+	if err := file.Render(&b); err != nil {
 		e := diag.Bug("generated code does not parse")
 		e.Err = err
 		return nil, e

@@ -16,28 +16,28 @@ import (
 type regions struct{ *printer }
 
 // control prints cond, while and scan with their regions as functions.
-func (p regions) control(n *graph.Node) {
-	if err := n.CheckControl(); err != nil {
+func (p regions) control(node *graph.Node) {
+	if err := node.CheckControl(); err != nil {
 		p.errs = append(p.errs, err)
 		return
 	}
-	switch n.Op() {
+	switch node.Op() {
 	case op.Cond:
-		p.cond(n)
+		p.cond(node)
 	case op.While:
-		p.while(n)
+		p.while(node)
 	case op.Scan:
-		p.scan(n)
+		p.scan(node)
 	default:
-		p.fail(n, ForeignOp, "operator "+n.Op().Name+" has regions that no Go function takes", "use cond, while or scan")
+		p.fail(node, ForeignOp, "operator "+node.Op().Name+" has regions that no Go function takes", "use cond, while or scan")
 	}
 }
 
 func tensorList() *jen.Statement { return jen.Index().Add(tensorType()) }
 
 // cond passes every operand of the node to both functions.
-func (p regions) cond(n *graph.Node) {
-	rs, args := n.Regions(), n.Args()
+func (p regions) cond(node *graph.Node) {
+	rs, args := node.Regions(), node.Args()
 	list := []jen.Code{p.traced(args[0])}
 	for _, r := range rs {
 		list = append(list, p.region(r, []string{"in"}, []int{len(args) - 1}, nil, func(out []jen.Code) []jen.Code {
@@ -47,13 +47,13 @@ func (p regions) cond(n *graph.Node) {
 	for _, a := range args[1:] {
 		list = append(list, p.write(p.value(a)))
 	}
-	p.list(n, gosrc.From("tensor", "Cond").Call(list...), false, 0)
+	p.list(node, gosrc.From("tensor", "Cond").Call(list...), false, 0)
 }
 
 // while passes the carried operands; its functions use the others where they are.
-func (p regions) while(n *graph.Node) {
-	rs, args := n.Regions(), n.Args()
-	carry := n.Attrs().(op.LoopAttrs).Carry
+func (p regions) while(node *graph.Node) {
+	rs, args := node.Regions(), node.Args()
+	carry := node.Attrs().(op.LoopAttrs).Carry
 	captured := p.captured(args[carry:])
 	first := func(out []jen.Code) []jen.Code { return out[:min(1, len(out))] }
 	all := func(out []jen.Code) []jen.Code { return []jen.Code{tensorList().Values(out...)} }
@@ -68,23 +68,23 @@ func (p regions) while(n *graph.Node) {
 		}
 		list = append(list, p.write(p.value(a)))
 	}
-	p.list(n, gosrc.From("tensor", "While").Call(list...), false, 0)
+	p.list(node, gosrc.From("tensor", "While").Call(list...), false, 0)
 }
 
 // scan passes the carried operands and the sequences.
-func (p regions) scan(n *graph.Node) {
-	rs, args := n.Regions(), n.Args()
-	a := n.Attrs().(op.LoopAttrs)
-	captured := p.captured(args[a.Carry+a.Seqs:])
-	body := p.region(rs[0], []string{"carry", "slices"}, []int{a.Carry, a.Seqs}, captured, func(out []jen.Code) []jen.Code {
-		k := min(a.Carry, len(out))
+func (p regions) scan(node *graph.Node) {
+	rs, args := node.Regions(), node.Args()
+	attrs := node.Attrs().(op.LoopAttrs)
+	captured := p.captured(args[attrs.Carry+attrs.Seqs:])
+	body := p.region(rs[0], []string{"carry", "slices"}, []int{attrs.Carry, attrs.Seqs}, captured, func(out []jen.Code) []jen.Code {
+		k := min(attrs.Carry, len(out))
 		return []jen.Code{tensorList().Values(out[:k]...), tensorList().Values(out[k:]...)}
 	}, jen.Params(tensorList(), tensorList())) // unnamed: a value of the region may have any name
 	var carry, seqs []jen.Code
-	for _, x := range args[:a.Carry] {
+	for _, x := range args[:attrs.Carry] {
 		carry = append(carry, p.write(p.value(x)))
 	}
-	for i, x := range args[a.Carry : a.Carry+a.Seqs] {
+	for i, x := range args[attrs.Carry : attrs.Carry+attrs.Seqs] {
 		if i == 0 {
 			seqs = append(seqs, p.traced(x))
 			continue
@@ -92,16 +92,16 @@ func (p regions) scan(n *graph.Node) {
 		seqs = append(seqs, p.write(p.value(x)))
 	}
 	call := gosrc.From("tensor", "Scan").Call(body, tensorList().Values(carry...), tensorList().Values(seqs...))
-	p.scanResults(n, call, a.Carry)
+	p.scanResults(node, call, attrs.Carry)
 }
 
 // scanResults defines the two lists that a scan returns.
-func (p regions) scanResults(n *graph.Node, call *jen.Statement, carry int) {
-	t := &tuple{items: map[int]value{}}
-	p.tuples[n] = t
+func (p regions) scanResults(node *graph.Node, call *jen.Statement, carry int) {
+	members := &tuple{items: map[int]value{}}
+	p.tuples[node] = members
 	var last, stacked []int
-	for u := range n.Users() {
-		if i, ok := itemIndex(u, n); ok && !slices.Contains(last, i) && !slices.Contains(stacked, i) {
+	for u := range node.Users() {
+		if i, ok := itemIndex(u, node); ok && !slices.Contains(last, i) && !slices.Contains(stacked, i) {
 			if i < carry {
 				last = append(last, i)
 			} else {
@@ -109,16 +109,16 @@ func (p regions) scanResults(n *graph.Node, call *jen.Statement, carry int) {
 			}
 		}
 	}
-	s := &stmt{rhs: call, defs: make([]*goVar, 2), scope: n.Scope(), typ: gosrc.TypeComment(n.Type())}
+	s := &stmt{rhs: call, defs: make([]*goVar, 2), scope: node.Scope(), typ: gosrc.TypeComment(node.Type())}
 	if len(last) > 0 {
-		s.defs[0] = p.local(n.Name()+"_last", tensorList())
+		s.defs[0] = p.local(node.Name()+"_last", tensorList())
 	}
 	if len(stacked) > 0 {
-		s.defs[1] = p.local(n.Name()+"_stacked", tensorList())
+		s.defs[1] = p.local(node.Name()+"_stacked", tensorList())
 	}
 	p.emit(s)
-	p.elements(t, s.defs[0], last, 0)
-	p.elements(t, s.defs[1], stacked, carry)
+	p.elements(members, s.defs[0], last, 0)
+	p.elements(members, s.defs[1], stacked, carry)
 }
 
 // captured returns the values of operands that a region's function uses without
@@ -140,37 +140,37 @@ func (p regions) captured(args []*graph.Node) []value {
 
 // region prints a region as a function literal. Its first inputs are elements of
 // the parameters, counts of each; the others are captured values.
-func (p regions) region(r *graph.Graph, params []string, counts []int, captured []value, results func([]jen.Code) []jen.Code, result *jen.Statement) *jen.Statement {
-	inputs := r.Inputs()
+func (p regions) region(region *graph.Graph, params []string, counts []int, captured []value, results func([]jen.Code) []jen.Code, result *jen.Statement) *jen.Statement {
+	inputs := region.Inputs()
 	var sig []jen.Code
 	var own []string // free again behind the function
-	k := 0
+	input := 0
 	for i, hint := range params {
 		name := p.locals.Lower(hint)
 		own = append(own, name)
 		sig = append(sig, jen.Id(name))
 		for e := range counts[i] {
-			if k < len(inputs) {
-				p.values[inputs[k]] = value{code: func() *jen.Statement { return jen.Id(name).Index(jen.Lit(e)) }}
+			if input < len(inputs) {
+				p.values[inputs[input]] = value{code: func() *jen.Statement { return jen.Id(name).Index(jen.Lit(e)) }}
 			}
-			k++
+			input++
 		}
 	}
 	for i, v := range captured {
-		if k+i < len(inputs) {
-			p.values[inputs[k+i]] = v
+		if input+i < len(inputs) {
+			p.values[inputs[input+i]] = v
 		}
 	}
 	sig[len(sig)-1].(*jen.Statement).Add(tensorList())
 	outer := p.body
-	p.body = newBody(r, outer)
+	p.body = newBody(region, outer)
 	for _, n := range inputs {
 		p.body.defined[n] = true
 	}
 	p.sizes.symbols()
 	p.nodes()
 	var out []jen.Code
-	if o := r.Output(); o != nil {
+	if o := region.Output(); o != nil {
 		for _, a := range o.Args() {
 			out = append(out, p.write(p.value(a)))
 		}

@@ -29,18 +29,18 @@ type results struct {
 // output fixes the result types of the function and the expressions of its return
 // statement.
 func (p *results) output(out *graph.Node) {
-	s := out.Structure()
-	fields := []*graph.Structure{s}
+	structure := out.Structure()
+	fields := []*graph.Structure{structure}
 	switch {
-	case s == nil && out.NumArgs() == 1:
+	case structure == nil && out.NumArgs() == 1:
 		fields = []*graph.Structure{graph.Leaf(0)}
-	case s == nil:
+	case structure == nil:
 		fields = nil
 		for i := range out.NumArgs() {
 			fields = append(fields, graph.Leaf(i))
 		}
-	case s.Kind == graph.Results:
-		fields = s.Fields
+	case structure.Kind == graph.Results:
+		fields = structure.Fields
 	}
 	for i, f := range fields {
 		var want reflect.Type
@@ -60,33 +60,33 @@ var (
 
 // result returns the type and the expression of one part of the results. want is
 // its Go type where that is known.
-func (p *results) result(out *graph.Node, s *graph.Structure, want reflect.Type) (typ, expr *jen.Statement) {
+func (p *results) result(out *graph.Node, structure *graph.Structure, want reflect.Type) (typ, expr *jen.Statement) {
 	switch {
-	case s.Kind == graph.LeafValue:
-		return tensorType(), p.write(p.value(out.Arg(s.Index)))
-	case s.Kind == graph.NoValue && (want == nil || want == tensorPtr):
+	case structure.Kind == graph.LeafValue:
+		return tensorType(), p.write(p.value(out.Arg(structure.Index)))
+	case structure.Kind == graph.NoValue && (want == nil || want == tensorPtr):
 		return tensorType(), jen.Nil()
 	}
 	if want != nil {
 		if code, ok := p.typeOf(want); ok {
-			if expr, ok := p.exact(out, s, want); ok {
+			if expr, ok := p.exact(out, structure, want); ok {
 				return code(), expr
 			}
 		}
 	}
-	switch s.Kind {
+	switch structure.Kind {
 	case graph.StructOf:
-		return p.structResult(out, s)
+		return p.structResult(out, structure)
 	case graph.MapOf:
-		elem, exprs := p.elementsOf(out, s)
+		elem, exprs := p.elementsOf(out, structure)
 		typ := jen.Map(jen.String()).Add(elem)
 		return typ, typ.Clone().CustomFunc(gosrc.Multiline(), func(g *jen.Group) {
 			for i, e := range exprs {
-				g.Add(jen.Lit(s.Keys[i]).Op(":").Add(e))
+				g.Add(jen.Lit(structure.Keys[i]).Op(":").Add(e))
 			}
 		})
 	}
-	elem, exprs := p.elementsOf(out, s)
+	elem, exprs := p.elementsOf(out, structure)
 	typ = jen.Index().Add(elem)
 	return typ, typ.Clone().Values(exprs...)
 }
@@ -110,23 +110,23 @@ func (p *results) elementsOf(out *graph.Node, s *graph.Structure) (elem *jen.Sta
 
 // exact builds a value of a Go type that the model returns; ok is false where
 // the type and the structure disagree.
-func (p *results) exact(out *graph.Node, s *graph.Structure, t reflect.Type) (expr *jen.Statement, ok bool) {
+func (p *results) exact(out *graph.Node, structure *graph.Structure, typ reflect.Type) (expr *jen.Statement, ok bool) {
 	switch {
-	case s.Kind == graph.LeafValue:
-		return p.write(p.value(out.Arg(s.Index))), t == tensorPtr || t == anyType
-	case s.Kind == graph.NoValue:
-		return jen.Nil(), t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface
-	case t.Kind() == reflect.Pointer:
-		expr, ok = p.exact(out, s, t.Elem())
-		return jen.Op("&").Add(expr), ok && t.Elem().Kind() == reflect.Struct
+	case structure.Kind == graph.LeafValue:
+		return p.write(p.value(out.Arg(structure.Index))), typ == tensorPtr || typ == anyType
+	case structure.Kind == graph.NoValue:
+		return jen.Nil(), typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Interface
+	case typ.Kind() == reflect.Pointer:
+		expr, ok = p.exact(out, structure, typ.Elem())
+		return jen.Op("&").Add(expr), ok && typ.Elem().Kind() == reflect.Struct
 	}
-	code, named := p.typeOf(t)
+	code, named := p.typeOf(typ)
 	if !named {
 		return nil, false
 	}
 	var parts []jen.Code
-	part := func(f *graph.Structure, t reflect.Type, key *jen.Statement) {
-		e, fits := p.exact(out, f, t)
+	part := func(f *graph.Structure, typ reflect.Type, key *jen.Statement) {
+		e, fits := p.exact(out, f, typ)
 		ok = ok && fits
 		if key != nil {
 			e = key.Op(":").Add(e)
@@ -135,17 +135,17 @@ func (p *results) exact(out *graph.Node, s *graph.Structure, t reflect.Type) (ex
 	}
 	ok = true
 	switch {
-	case s.Kind == graph.SliceOf && t.Kind() == reflect.Slice, s.Kind == graph.SliceOf && t.Kind() == reflect.Array && t.Len() == len(s.Fields):
-		for _, f := range s.Fields {
-			part(f, t.Elem(), nil)
+	case structure.Kind == graph.SliceOf && typ.Kind() == reflect.Slice, structure.Kind == graph.SliceOf && typ.Kind() == reflect.Array && typ.Len() == len(structure.Fields):
+		for _, f := range structure.Fields {
+			part(f, typ.Elem(), nil)
 		}
-	case s.Kind == graph.MapOf && t.Kind() == reflect.Map:
-		for i, f := range s.Fields {
-			part(f, t.Elem(), jen.Lit(s.Keys[i]))
+	case structure.Kind == graph.MapOf && typ.Kind() == reflect.Map:
+		for i, f := range structure.Fields {
+			part(f, typ.Elem(), jen.Lit(structure.Keys[i]))
 		}
-	case s.Kind == graph.StructOf && t.Kind() == reflect.Struct:
-		for i, f := range s.Fields {
-			sf, found := t.FieldByName(s.Keys[i])
+	case structure.Kind == graph.StructOf && typ.Kind() == reflect.Struct:
+		for i, f := range structure.Fields {
+			sf, found := typ.FieldByName(structure.Keys[i])
 			if !found {
 				return nil, false
 			}
@@ -159,15 +159,15 @@ func (p *results) exact(out *graph.Node, s *graph.Structure, t reflect.Type) (ex
 
 // structResult builds a struct of the user's type where all of its fields are
 // tensors, else of a generated type.
-func (p *results) structResult(out *graph.Node, s *graph.Structure) (typ, expr *jen.Statement) {
-	path, name := gosrc.SplitType(s.Type)
-	plain := !slices.ContainsFunc(s.Fields, func(f *graph.Structure) bool { return f.Kind != graph.LeafValue && f.Kind != graph.NoValue })
-	if plain && p.usable(path, name) && !slices.ContainsFunc(s.Keys, func(k string) bool { return !gosrc.Exported(k) }) {
+func (p *results) structResult(out *graph.Node, structure *graph.Structure) (typ, expr *jen.Statement) {
+	path, name := gosrc.SplitType(structure.Type)
+	plain := !slices.ContainsFunc(structure.Fields, func(f *graph.Structure) bool { return f.Kind != graph.LeafValue && f.Kind != graph.NoValue })
+	if plain && p.usable(path, name) && !slices.ContainsFunc(structure.Keys, func(k string) bool { return !gosrc.Exported(k) }) {
 		typ = jen.Qual(path, name)
 		return typ, typ.Clone().ValuesFunc(func(g *jen.Group) {
-			for i, f := range s.Fields {
+			for i, f := range structure.Fields {
 				if f.Kind == graph.LeafValue {
-					g.Id(s.Keys[i]).Op(":").Add(p.write(p.value(out.Arg(f.Index))))
+					g.Id(structure.Keys[i]).Op(":").Add(p.write(p.value(out.Arg(f.Index))))
 				}
 			}
 		})
@@ -175,14 +175,14 @@ func (p *results) structResult(out *graph.Node, s *graph.Structure) (typ, expr *
 	keys := goname.NewSet()
 	var fields, values []jen.Code
 	text := ""
-	for i, f := range s.Fields {
-		key := keys.Upper(s.Keys[i])
+	for i, f := range structure.Fields {
+		key := keys.Upper(structure.Keys[i])
 		t, e := p.result(out, f, nil)
 		fields = append(fields, jen.Id(key).Add(t))
 		values = append(values, jen.Id(key).Op(":").Add(e))
 		text += key + " " + t.GoString() + "\n"
 	}
-	id := s.Type + "\n" + text
+	id := structure.Type + "\n" + text
 	if p.structs[id] == "" {
 		if !token.IsIdentifier(name) && !token.IsKeyword(name) {
 			name = p.fn + "Result"

@@ -40,9 +40,9 @@ func (p *printer) useRoot() string {
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return "the model is no pointer to a struct"
 	}
-	e := t.Elem()
-	if !p.usable(e.PkgPath(), e.Name()) {
-		return "type " + e.String() + " cannot be named from this package"
+	elem := t.Elem()
+	if !p.usable(elem.PkgPath(), elem.Name()) {
+		return "type " + elem.String() + " cannot be named from this package"
 	}
 	r := rootWalk{p: p, tensors: map[string]tensor.Item{}, modules: map[string]tensor.Item{}}
 	tensor.Walk(p.Root, r.visit)
@@ -51,7 +51,7 @@ func (p *printer) useRoot() string {
 			return why
 		}
 	}
-	self := jen.Op("*").Qual(e.PkgPath(), e.Name())
+	self := jen.Op("*").Qual(elem.PkgPath(), elem.Name())
 	p.receiver, p.self = self, &goVar{name: "m", typ: self}
 	return ""
 }
@@ -74,20 +74,20 @@ func (r *rootWalk) visit(it tensor.Item) bool {
 }
 
 // node finds what one node uses, or says why it cannot.
-func (r *rootWalk) node(n *graph.Node) string {
-	switch n.Opcode() {
+func (r *rootWalk) node(node *graph.Node) string {
+	switch node.Opcode() {
 	case graph.GetAttr:
-		if r.p.byPath[n.Target()] != nil {
+		if r.p.byPath[node.Target()] != nil {
 			return ""
 		}
-		code, why := r.param(n.Target())
-		r.p.byPath[n.Target()] = code
+		code, why := r.param(node.Target())
+		r.p.byPath[node.Target()] = code
 		return why
 	case graph.CallModule:
-		if _, known := r.p.modules[n.Target()]; known {
+		if _, known := r.p.modules[node.Target()]; known {
 			return ""
 		}
-		return r.leaf(n)
+		return r.leaf(node)
 	}
 	return ""
 }
@@ -131,33 +131,33 @@ func sameBits(a, b *array.Array) bool {
 }
 
 // leaf finds a leaf module, which must do what the graph says it does.
-func (r *rootWalk) leaf(n *graph.Node) string {
-	path, b := n.Target(), n.Bound()
+func (r *rootWalk) leaf(node *graph.Node) string {
+	path, bound := node.Target(), node.Bound()
 	it, ok := r.modules[path]
-	if !ok || b == nil {
+	if !ok || bound == nil {
 		return "module " + path + " is not part of " + r.name()
 	}
-	code, v, ok := r.resolve(it.Selector)
-	if ok && v.Kind() == reflect.Interface && v.NumMethod() == 0 {
-		code, v, ok = r.concrete(code, v)
+	code, found, ok := r.resolve(it.Selector)
+	if ok && found.Kind() == reflect.Interface && found.NumMethod() == 0 {
+		code, found, ok = r.concrete(code, found)
 	}
-	if !ok || !r.is(v, it.Module) {
+	if !ok || !r.is(found, it.Module) {
 		return "module " + path + " cannot be selected from " + r.name()
 	}
-	value := v.Kind() == reflect.Struct
+	value := found.Kind() == reflect.Struct
 	if value {
-		v = v.Addr()
+		found = found.Addr()
 	}
-	forward := v.MethodByName("Forward")
+	forward := found.MethodByName("Forward")
 	if !forward.IsValid() {
 		return "module " + path + " has no Forward"
 	}
-	for _, q := range b.Params {
+	for _, q := range bound.Params {
 		if q != "" && !r.unchanged(q) {
 			return "tensor " + q + " of module " + path + " has another value in " + r.name()
 		}
 	}
-	if !b.Op.AdHoc && !r.sameSettings(it.Module, n) {
+	if !bound.Op.AdHoc && !r.sameSettings(it.Module, node) {
 		return "module " + path + " has other settings in " + r.name()
 	}
 	r.p.modules[path] = target{code, forward.Type(), value}
@@ -177,9 +177,9 @@ func (r *rootWalk) is(v reflect.Value, module any) bool {
 
 // sameSettings captures the leaf alone and compares what it does with what the
 // graph says.
-func (r *rootWalk) sameSettings(leaf any, n *graph.Node) bool {
+func (r *rootWalk) sameSettings(leaf any, node *graph.Node) bool {
 	t := tracer.Tracer{Frames: -1}
-	for _, a := range n.Args() {
+	for _, a := range node.Args() {
 		if a != nil {
 			t.Inputs = append(t.Inputs, tracer.Input{Type: a.Type()})
 		}
@@ -188,7 +188,7 @@ func (r *rootWalk) sameSettings(leaf any, n *graph.Node) bool {
 	if err != nil {
 		return false
 	}
-	b := n.Bound()
+	b := node.Bound()
 	for _, got := range m.Bounds() {
 		return got.Op == b.Op && got.Op.Codec().Equal(got.Attrs, b.Attrs)
 	}
@@ -212,32 +212,32 @@ func (r *rootWalk) resolve(selector string) (code source, v reflect.Value, ok bo
 	return r.expr(e)
 }
 
-func (r *rootWalk) expr(e ast.Expr) (code source, v reflect.Value, ok bool) {
-	switch e := e.(type) {
+func (r *rootWalk) expr(source ast.Expr) (code source, value reflect.Value, ok bool) {
+	switch source := source.(type) {
 	case *ast.Ident:
-		return func() *jen.Statement { return jen.Id("m") }, reflect.ValueOf(r.p.Root), e.Name == "m"
+		return func() *jen.Statement { return jen.Id("m") }, reflect.ValueOf(r.p.Root), source.Name == "m"
 	case *ast.SelectorExpr:
-		inner, v, ok := r.operand(e.X)
+		inner, value, ok := r.operand(source.X)
 		if !ok {
-			return nil, v, false
+			return nil, value, false
 		}
-		if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
-			return nil, v, false
+		if value = reflect.Indirect(value); value.Kind() != reflect.Struct {
+			return nil, value, false
 		}
-		f, ok := v.Type().FieldByName(e.Sel.Name)
+		f, ok := value.Type().FieldByName(source.Sel.Name)
 		if !ok || !f.IsExported() && f.PkgPath != r.p.Options.Path {
-			return nil, v, false // an unexported field is one to its own package alone
+			return nil, value, false // an unexported field is one to its own package alone
 		}
-		return func() *jen.Statement { return inner().Dot(e.Sel.Name) }, along(v, f.Index), true
+		return func() *jen.Statement { return inner().Dot(source.Sel.Name) }, along(value, f.Index), true
 	case *ast.IndexExpr:
-		lit, isLit := e.Index.(*ast.BasicLit)
-		inner, v, ok := r.operand(e.X)
+		lit, isLit := source.Index.(*ast.BasicLit)
+		inner, value, ok := r.operand(source.X)
 		if !ok || !isLit {
-			return nil, v, false
+			return nil, value, false
 		}
-		return index(inner, v, lit)
+		return index(inner, value, lit)
 	}
-	return nil, v, false
+	return nil, value, false
 }
 
 // along follows the index of a field, which may be one of an embedded struct.
@@ -272,33 +272,33 @@ func (r *rootWalk) concrete(code source, v reflect.Value) (source, reflect.Value
 	return func() *jen.Statement { return code().Assert(t()) }, v, ok
 }
 
-func index(inner source, v reflect.Value, lit *ast.BasicLit) (source, reflect.Value, bool) {
-	if v.Kind() == reflect.Pointer {
+func index(inner source, value reflect.Value, lit *ast.BasicLit) (source, reflect.Value, bool) {
+	if value.Kind() == reflect.Pointer {
 		p := inner
-		inner, v = func() *jen.Statement { return jen.Parens(jen.Op("*").Add(p())) }, v.Elem()
+		inner, value = func() *jen.Statement { return jen.Parens(jen.Op("*").Add(p())) }, value.Elem()
 	}
 	code := func() *jen.Statement { return inner().Index(jen.Op(lit.Value)) }
 	switch {
-	case lit.Kind == token.INT && (v.Kind() == reflect.Slice || v.Kind() == reflect.Array):
+	case lit.Kind == token.INT && (value.Kind() == reflect.Slice || value.Kind() == reflect.Array):
 		i, err := strconv.Atoi(lit.Value)
-		if err != nil || i >= v.Len() {
-			return nil, v, false
+		if err != nil || i >= value.Len() {
+			return nil, value, false
 		}
-		return code, v.Index(i), true
-	case lit.Kind == token.INT && v.Kind() == reflect.Map && v.Type().Key().Kind() != reflect.String:
+		return code, value.Index(i), true
+	case lit.Kind == token.INT && value.Kind() == reflect.Map && value.Type().Key().Kind() != reflect.String:
 		key, err := strconv.Atoi(lit.Value)
 		if err != nil {
-			return nil, v, false
+			return nil, value, false
 		}
-		v = v.MapIndex(reflect.ValueOf(key).Convert(v.Type().Key()))
-		return code, v, v.IsValid()
-	case lit.Kind == token.STRING && v.Kind() == reflect.Map && v.Type().Key().Kind() == reflect.String:
+		value = value.MapIndex(reflect.ValueOf(key).Convert(value.Type().Key()))
+		return code, value, value.IsValid()
+	case lit.Kind == token.STRING && value.Kind() == reflect.Map && value.Type().Key().Kind() == reflect.String:
 		key, err := strconv.Unquote(lit.Value)
 		if err != nil {
-			return nil, v, false
+			return nil, value, false
 		}
-		v = v.MapIndex(reflect.ValueOf(key).Convert(v.Type().Key()))
-		return code, v, v.IsValid()
+		value = value.MapIndex(reflect.ValueOf(key).Convert(value.Type().Key()))
+		return code, value, value.IsValid()
 	}
-	return nil, v, false
+	return nil, value, false
 }

@@ -22,15 +22,15 @@ type sizes struct {
 // table, each once its tensor is there: a trace numbers the symbols that it makes
 // itself in the order in which they are asked for.
 func (p *sizes) symbols() {
-	b := p.body
-	for len(b.queue) > 0 && b.defined[b.queue[0].Node] {
-		s := b.queue[0]
-		b.queue = b.queue[1:]
+	body := p.body
+	for len(body.queue) > 0 && body.defined[body.queue[0].Node] {
+		s := body.queue[0]
+		body.queue = body.queue[1:]
 		v := p.local(s.Name, sizeType())
-		if p.vars[b.g] == nil {
-			p.vars[b.g] = map[string]*goVar{}
+		if p.vars[body.g] == nil {
+			p.vars[body.g] = map[string]*goVar{}
 		}
-		p.vars[b.g][s.Name] = v
+		p.vars[body.g][s.Name] = v
 		call := func() *jen.Statement { return p.traced(s.Node).Dot("Size").Call(jen.Lit(s.Axis)) }
 		st := &stmt{defs: []*goVar{v}, rhs: call(), scope: s.Node.Scope()}
 		if t := s.Node.Type(); t.Ranked() && s.Axis >= 0 && s.Axis < t.Rank() && !t.Dim(s.Axis).IsUnknown() {
@@ -38,8 +38,8 @@ func (p *sizes) symbols() {
 		}
 		p.emit(st)
 	}
-	if len(b.queue) == 0 && !b.guarded {
-		b.guarded = true
+	if len(body.queue) == 0 && !body.guarded {
+		body.guarded = true
 		p.guards()
 	}
 }
@@ -48,30 +48,30 @@ func (p *sizes) symbols() {
 // its inputs say.
 func (p *sizes) guards() {
 	g := p.body.g
-	for _, d := range g.Guards() {
-		if d.Node != nil && d.Node.Opcode() != graph.Placeholder || saidByType(g, d) {
+	for _, guard := range g.Guards() {
+		if guard.Node != nil && guard.Node.Opcode() != graph.Placeholder || saidByType(g, guard) {
 			continue
 		}
-		names := d.Symbols()
+		names := guard.Symbols()
 		if len(names) == 0 {
 			continue
 		}
-		s, ok := g.Symbol(names[0])
+		symbol, ok := g.Symbol(names[0])
 		if !ok {
 			continue // a guard of the graph around says the same
 		}
-		a, b, method := d.A, d.B, map[shape.Rel]string{shape.EQ: "MustEqual", shape.GE: "MustBeAtLeast", shape.MOD: "MustBeMultiple"}[d.Rel]
-		if _, number := a.Int(); number {
-			if d.Rel == shape.MOD {
-				p.fail(s.Node, LostSize, "the guard "+d.String()+" has no Go form", "write it the other way round")
+		left, right, method := guard.A, guard.B, map[shape.Rel]string{shape.EQ: "MustEqual", shape.GE: "MustBeAtLeast", shape.MOD: "MustBeMultiple"}[guard.Rel]
+		if _, number := left.Int(); number {
+			if guard.Rel == shape.MOD {
+				p.fail(symbol.Node, LostSize, "the guard "+guard.String()+" has no Go form", "write it the other way round")
 				continue
 			}
-			a, b = b, a
-			if d.Rel == shape.GE {
+			left, right = right, left
+			if guard.Rel == shape.GE {
 				method = "MustBeAtMost"
 			}
 		}
-		p.emit(&stmt{rhs: p.sizeExpr(s.Node, a).Dot(method).Call(p.size(s.Node, b)), alone: true, scope: s.Node.Scope()})
+		p.emit(&stmt{rhs: p.sizeExpr(symbol.Node, left).Dot(method).Call(p.size(symbol.Node, right)), alone: true, scope: symbol.Node.Scope()})
 	}
 }
 
@@ -110,20 +110,20 @@ func (p *sizes) dim(n *graph.Node, d shape.Dim) *jen.Statement {
 }
 
 // sizeExpr prints an expression over symbols with the methods of tensor.Size.
-func (p *sizes) sizeExpr(n *graph.Node, d shape.Dim) *jen.Statement {
+func (p *sizes) sizeExpr(n *graph.Node, dim shape.Dim) *jen.Statement {
 	lost := func(what string) *jen.Statement {
-		p.fail(n, LostSize, "the size "+d.String()+" "+what, "trace with a type for the input that the size comes from")
+		p.fail(n, LostSize, "the size "+dim.String()+" "+what, "trace with a type for the input that the size comes from")
 		return jen.Lit(0)
 	}
 	vars := sizeArith{p, map[string]*goVar{}}
-	for _, s := range d.Symbols() {
+	for _, s := range dim.Symbols() {
 		v := p.sizeVar(n.Graph(), s)
 		if v == nil {
 			return lost("uses the symbol " + s + ", which nothing before " + n.String() + " defines")
 		}
 		vars.of[s] = v
 	}
-	c, known := shape.Fold(d, vars)
+	c, known := shape.Fold(dim, vars)
 	if !known {
 		return lost("is not known")
 	}

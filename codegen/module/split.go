@@ -103,9 +103,9 @@ func prefix(s graph.Scope, words int) string {
 
 // nameParts names each part after the scope that most of it belongs to.
 func (p *splitter) nameParts(parts []*part) {
-	for _, q := range parts {
-		common := q.list[0].scope.Path
-		for _, s := range q.list {
+	for _, piece := range parts {
+		common := piece.list[0].scope.Path
+		for _, s := range piece.list {
 			for common != "" && s.scope.Path != common && !strings.HasPrefix(s.scope.Path, common+".") {
 				cut := strings.LastIndexByte(common, '.')
 				common = common[:max(cut, 0)]
@@ -115,10 +115,10 @@ func (p *splitter) nameParts(parts []*part) {
 		if hint == "" {
 			hint = "part"
 		}
-		q.name = p.decls.Lower(p.fn + "_" + hint)
-		q.doc = gosrc.CommentLine(q.name + " is a part of " + p.fn + ".")
+		piece.name = p.decls.Lower(p.fn + "_" + hint)
+		piece.doc = gosrc.CommentLine(piece.name + " is a part of " + p.fn + ".")
 		if common != "" {
-			q.doc = gosrc.CommentLine(q.name + " is the part of " + p.fn + " in " + common + ".")
+			piece.doc = gosrc.CommentLine(piece.name + " is the part of " + p.fn + " in " + common + ".")
 		}
 	}
 }

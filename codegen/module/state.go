@@ -47,16 +47,16 @@ func (p *printer) findState() {
 
 // inlineModules turns calls of leaf modules into calls of their operators on
 // parameters, which are read once before their first use. Opaque modules stay.
-func inlineModules(g *graph.Graph) {
+func inlineModules(region *graph.Graph) {
 	reads := map[string]*graph.Node{}
-	for n := range g.Nodes() {
-		for _, r := range n.Regions() {
+	for node := range region.Nodes() {
+		for _, r := range node.Regions() {
 			inlineModules(r)
 		}
-		if n.Opcode() == graph.GetAttr && reads[n.Target()] == nil {
-			reads[n.Target()] = n
+		if node.Opcode() == graph.GetAttr && reads[node.Target()] == nil {
+			reads[node.Target()] = node
 		}
-		b := n.Bound()
+		b := node.Bound()
 		if b == nil || b.Op == nil || b.Op.AdHoc {
 			continue
 		}
@@ -66,11 +66,11 @@ func inlineModules(g *graph.Graph) {
 				continue
 			}
 			if reads[path] == nil {
-				reads[path] = g.Before(n).GetAttr(path)
+				reads[path] = region.Before(node).GetAttr(path)
 			}
 			params[i] = reads[path]
 		}
-		n.ToFunction(params...)
+		node.ToFunction(params...)
 	}
 }
 
@@ -83,23 +83,23 @@ func (p *printer) ownState() {
 		}
 	}
 	fields := goname.NewSet(p.Func)
-	for _, q := range p.m.Params() {
-		if !used[q.Path] {
+	for _, param := range p.m.Params() {
+		if !used[param.Path] {
 			continue
 		}
-		delete(used, q.Path)
-		d, dims, ok := q.TypeOf().Concrete()
+		delete(used, param.Path)
+		d, dims, ok := param.TypeOf().Concrete()
 		switch {
 		case !ok:
-			p.errs.Add(diag.New(StateType, "parameter "+gosrc.CommentLine(q.Path)+" is "+q.TypeOf().String()+", expected a type without unknown sizes").
+			p.errs.Add(diag.New(StateType, "parameter "+gosrc.CommentLine(param.Path)+" is "+param.TypeOf().String()+", expected a type without unknown sizes").
 				WithHint("give the parameter a value, or declare its sizes"))
-		case !taggable(q.Path):
-			p.errs.Add(diag.New(StatePath, "parameter path "+gosrc.CommentLine(q.Path)+" cannot be a struct tag, expected no comma, quote or control character").
+		case !taggable(param.Path):
+			p.errs.Add(diag.New(StatePath, "parameter path "+gosrc.CommentLine(param.Path)+" cannot be a struct tag, expected no comma, quote or control character").
 				WithHint("rename the parameter"))
 		}
-		name := fields.Upper(q.Path)
-		p.fields = append(p.fields, stateField{name, q.Path, q.Buffer || p.written[q.Path], d, dims})
-		p.byPath[q.Path] = func() *jen.Statement { return jen.Id("m").Dot(name) }
+		name := fields.Upper(param.Path)
+		p.fields = append(p.fields, stateField{name, param.Path, param.Buffer || p.written[param.Path], d, dims})
+		p.byPath[param.Path] = func() *jen.Statement { return jen.Id("m").Dot(name) }
 	}
 	for n := range p.m.Graph.All() {
 		if n.Opcode() == graph.GetAttr && used[n.Target()] {

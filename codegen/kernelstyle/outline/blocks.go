@@ -11,33 +11,33 @@ import (
 // that are compared are the scopes of one depth, outermost first; what a block
 // covers is not looked into again.
 func findBlocks(p *plan.Plan, scopes scopes, key func(int) string) []*Block {
-	d := describer{plan: p, key: key, uses: usesOf(p)}
+	texts := describer{plan: p, key: key, uses: usesOf(p)}
 	var blocks []*Block
 	taken := make([]bool, len(p.Steps))
 	for depth := 1; ; depth++ {
 		byText := map[string]*Block{}
 		var order []*Block
 		deeper := false
-		for _, c := range runs(scopes, depth) {
-			if c.Scope == "" || taken[c.First] {
+		for _, run := range runs(scopes, depth) {
+			if run.Scope == "" || taken[run.First] {
 				continue
 			}
 			deeper = true
-			if n := c.Last - c.First; n < minRepeat || n > maxSteps {
+			if n := run.Last - run.First; n < minRepeat || n > maxSteps {
 				continue
 			}
-			text := d.describe(&c)
+			text := texts.describe(&run)
 			if byText[text] == nil {
 				byText[text] = &Block{}
 				order = append(order, byText[text])
 			}
-			byText[text].Calls = append(byText[text].Calls, c)
+			byText[text].Calls = append(byText[text].Calls, run)
 		}
 		for _, b := range order {
 			if len(b.Calls) > 1 {
 				blocks = append(blocks, b)
-				for _, c := range b.Calls {
-					for i := c.First; i < c.Last; i++ {
+				for _, run := range b.Calls {
+					for i := run.First; i < run.Last; i++ {
 						taken[i] = true
 					}
 				}
@@ -95,7 +95,7 @@ type describer struct {
 }
 
 // describe returns the text of a run and lists its buffers in it.
-func (d *describer) describe(c *Call) string {
+func (d *describer) describe(run *Call) string {
 	var text strings.Builder
 	names := map[int]string{}
 	name := func(k int) string {
@@ -103,14 +103,14 @@ func (d *describer) describe(c *Call) string {
 			return "nil"
 		}
 		if names[k] == "" {
-			names[k] = d.number(c, k)
+			names[k] = d.number(run, k)
 			text.WriteString(names[k] + " " + d.plan.Buffers[k].Type.String() + "\n")
 		}
 		return names[k]
 	}
-	for i := c.First; i < c.Last; i++ {
+	for i := run.First; i < run.Last; i++ {
 		s := &d.plan.Steps[i]
-		line := d.key(i) + " " + strconv.FormatBool(s.View) + " " + s.Op + " " + s.Scope.Type + " " + strings.TrimPrefix(s.Scope.Path, c.Scope)
+		line := d.key(i) + " " + strconv.FormatBool(s.View) + " " + s.Op + " " + s.Scope.Type + " " + strings.TrimPrefix(s.Scope.Path, run.Scope)
 		for _, k := range s.Out {
 			line += " " + name(k)
 		}
@@ -124,18 +124,18 @@ func (d *describer) describe(c *Call) string {
 }
 
 // number adds a buffer to the run's list of its kind.
-func (d *describer) number(c *Call, k int) string {
-	b, use := &d.plan.Buffers[k], d.uses[k]
-	within := use.first >= c.First && use.last < c.Last
-	suffix, own := strings.CutPrefix(b.Path, c.Scope+".")
+func (d *describer) number(run *Call, buffer int) string {
+	b, use := &d.plan.Buffers[buffer], d.uses[buffer]
+	within := use.first >= run.First && use.last < run.Last
+	suffix, own := strings.CutPrefix(b.Path, run.Scope+".")
 	switch {
 	case within && (b.Kind == plan.Temp || b.Kind == plan.View):
-		c.Locals = append(c.Locals, k)
-		return "l" + strconv.Itoa(len(c.Locals)) + b.Kind.String()
+		run.Locals = append(run.Locals, buffer)
+		return "l" + strconv.Itoa(len(run.Locals)) + b.Kind.String()
 	case within && b.Kind == plan.Weight && own:
-		c.Weights = append(c.Weights, k)
+		run.Weights = append(run.Weights, buffer)
 		return "w" + strconv.Quote(suffix)
 	}
-	c.Outer = append(c.Outer, k)
-	return "x" + strconv.Itoa(len(c.Outer))
+	run.Outer = append(run.Outer, buffer)
+	return "x" + strconv.Itoa(len(run.Outer))
 }

@@ -13,28 +13,28 @@ type scopes []string
 // one what the steps around them have in common. Modules that users call directly
 // leave no scope but that of the modules within them.
 func scopesOf(p *plan.Plan) scopes {
-	s := make(scopes, len(p.Steps))
-	for i := range s {
-		s[i] = p.Steps[i].Scope.Path
+	list := make(scopes, len(p.Steps))
+	for step := range list {
+		list[step] = p.Steps[step].Scope.Path
 	}
-	for i := 0; i < len(s); {
-		if s[i] != "" {
-			i++
+	for step := 0; step < len(list); {
+		if list[step] != "" {
+			step++
 			continue
 		}
-		from := i
-		for i < len(s) && s[i] == "" {
-			i++
+		from := step
+		for step < len(list) && list[step] == "" {
+			step++
 		}
-		if from == 0 || i == len(s) {
+		if from == 0 || step == len(list) {
 			continue
 		}
-		around := commonScope(s[from-1], s[i])
-		for k := from; k < i; k++ {
-			s[k] = around
+		around := commonScope(list[from-1], list[step])
+		for k := from; k < step; k++ {
+			list[k] = around
 		}
 	}
-	return s
+	return list
 }
 
 // commonScope returns the longest scope that holds both.
