@@ -210,14 +210,14 @@ func (b *builder) call(n *graph.Node) {
 	case o == op.Cond || o == op.While || o == op.Scan:
 		b.control(n, in, types)
 	case o.AdHoc:
-		b.compute(n, &host{n.Op()}, nil, in)
+		b.compute(n, &host{n.Op()}, in)
 	default:
-		step, fields, operands, err := b.step(n, types)
+		k, operands, err := step(n, types)
 		if err != nil {
 			b.fail(n, err)
 			return
 		}
-		b.compute(n, step, fields, in[:min(operands, len(in))])
+		b.compute(n, k, in[:min(operands, len(in))])
 	}
 }
 
@@ -236,7 +236,7 @@ func (b *builder) fail(n *graph.Node, err error) {
 
 // compute adds the step of a call and the buffers of its results. Results that
 // are views of the first operand take no memory.
-func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in []int) {
+func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) {
 	var out []int
 	for i, t := range members(n.Type()) {
 		if !b.known(n, t) {
@@ -250,7 +250,15 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in 
 	}
 	b.val[n] = out
 	st := b.source(n)
-	st.Kernel, st.Fields, st.In, st.Out = k, fields, in, out
+	st.In, st.Out = in, out
+	st.Kernel, st.Sizes = sizedStep(k)
+	for _, f := range st.Sizes {
+		if !b.computable(f.Size) {
+			b.errs = append(b.errs, n.Error(lowering.UnknownSize, n.String()+" needs the size "+f.Size.String()+", expected one that follows from the inputs' sizes").
+				WithHint("interpret the graph, or pin symbols (Options.Shapes)"))
+			return
+		}
+	}
 	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st) {
 		st.View = true
 		for _, o := range out {
@@ -314,15 +322,8 @@ func (b *builder) dim(n *graph.Node, t shape.Type) {
 		b.fail(n, err)
 		return
 	}
-	d := t.Dim(axis)
 	k := &kernel.Full{}
-	var fields []plan.Field
-	if size, ok := d.Int(); ok {
-		k.IntValue = size
-	} else {
-		fields = []plan.Field{{Name: "IntValue", Expr: d}}
-	}
-	b.compute(n, k, fields, nil)
+	b.compute(n, op.WithSizes(k, op.Size(&k.IntValue, t.Dim(axis))), nil)
 }
 
 // output gives every result memory of its own: the value's where the step that

@@ -55,7 +55,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 		types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
 	}
 	at := len(b.p.Steps)
-	b.compute(n, k, nil, in)
+	b.compute(n, k, in)
 	if len(b.p.Steps) == at {
 		return
 	}
