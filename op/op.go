@@ -132,6 +132,9 @@ type Spec[A any] struct {
 	ViewOf  int   // 1 + the operand that the results may alias; 0 for none
 	MayCopy bool  // ViewOf: the results are copies where the layout has no such view
 	Quant   Quant
+	// Training tells whether a call with these attributes computes what only the
+	// training of a model needs. nil: none does.
+	Training func(a A) bool
 
 	// Scatter is the inverse of a view, by which writes go back: it returns base,
 	// which stands for the operand ViewOf, with the elements that result item shows
@@ -201,6 +204,7 @@ type Op struct {
 	promote   func(a any, in []shape.Type) array.DType
 	decompose func(b Builder, a any, in []Value) Value
 	kernel    func(a any, in []shape.Type) kernel.Step
+	training  func(a any) bool
 	scatter   func(b Builder, a any, item int, base, v Value) Value
 	grad      func(b Builder, a any, in []Value, out, grad Value) []Value
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
@@ -236,6 +240,11 @@ func (o *Op) Composite() bool { return o.decompose != nil }
 
 // Scalar reports whether the operator has an elementwise expression.
 func (o *Op) Scalar() bool { return o.expr != nil }
+
+// Training reports whether a call with these attributes is in training mode.
+func (o *Op) Training(attrs any) bool {
+	return o.training != nil && o.codec.Accepts(attrs) && o.training(attrs)
+}
 
 // HasGrad reports whether the operator has a gradient rule.
 func (o *Op) HasGrad() bool { return o.grad != nil }
@@ -291,6 +300,9 @@ func Define[A any](name string, s Spec[A]) *Op {
 	}
 	if s.Kernel != nil {
 		o.kernel = func(a any, in []shape.Type) kernel.Step { return s.Kernel(a.(A), in) }
+	}
+	if s.Training != nil {
+		o.training = func(a any) bool { return s.Training(a.(A)) }
 	}
 	if s.Scatter != nil {
 		o.scatter = func(b Builder, a any, item int, base, v Value) Value { return s.Scatter(b, a.(A), item, base, v) }

@@ -271,3 +271,18 @@ func TestOrderHasReasons(t *testing.T) {
 		visit(name, nil)
 	}
 }
+
+// What is training is a fact of the record, whatever the attribute is called.
+func TestEvalModeIsAFactOfTheRecord(t *testing.T) {
+	type fitAttrs struct{ Fit bool }
+	fit := op.Define("fit", op.Spec[fitAttrs]{Doc: "fit is x.", In: op.Args("x"), Training: func(a fitAttrs) bool { return a.Fit },
+		Infer:     func(_ *op.Infer, _ fitAttrs, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Decompose: func(_ op.Builder, _ fitAttrs, in []op.Value) op.Value { return in[0] }})
+	g := graph.New("g")
+	c := g.At()
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	c.Function(fit, fitAttrs{}, x)
+	require.Nil(t, passes.EvalMode.Violation(g))
+	n := c.Function(fit, fitAttrs{Fit: true}, x)
+	require.Equal(t, n, passes.EvalMode.Violation(g))
+}

@@ -23,7 +23,7 @@ var Rows = [][]string{
 	{"interp", "tracer", "nn"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
-	{"op/std"},
+	{"op/std", "op/api"},
 	{"op"},
 	{"op/expr", "kernel"},
 	{"array/npy", "array/safetensors"},
@@ -44,7 +44,7 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "pa
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
-	"codegen": {"lowering/plan", "passes", "passes/simplify", "passes/shapeprop", "interp", "tracer", "tensor", "graph", "op", "op/expr", "kernel",
+	"codegen": {"lowering/plan", "passes", "passes/simplify", "passes/shapeprop", "interp", "tracer", "tensor", "graph", "op/api", "op", "op/expr", "kernel",
 		"array", "array/npy", "array/safetensors", "shape", "diag"},
 	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes/quant", "passes/partition", "passes/grad", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "lazy", "compile"},

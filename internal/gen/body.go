@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/dave/jennifer/jen"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 // body returns the statements of a function, or of the method with the same

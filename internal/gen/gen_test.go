@@ -12,13 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 func tensorDir(t *testing.T) string {
 	t.Helper()
-	root, err := moduleRoot()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	return filepath.Join(root, "tensor")
 }

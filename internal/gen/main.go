@@ -15,7 +15,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/op/api"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators to generate for
 )
 
@@ -27,7 +28,7 @@ func main() {
 }
 
 func run() error {
-	root, err := moduleRoot()
+	root, err := repo.Root()
 	if err != nil {
 		return err
 	}
@@ -81,22 +82,4 @@ func Generate(dir string) (map[string][]byte, error) {
 		return nil, err
 	}
 	return files, nil
-}
-
-// moduleRoot returns the folder of go.mod, at or above the working folder.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", fmt.Errorf("no go.mod at or above the working folder")
-		}
-		dir = up
-	}
 }

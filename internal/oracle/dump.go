@@ -49,9 +49,10 @@ func Samples() (all []Call) {
 
 // entry is a call in samples.json.
 type entry struct {
-	Op, Class, Key, Name, Fingerprint string
-	Attrs                             map[string]any
-	In                                []*string // names in inputs.safetensors, null for absent operands
+	Op, Torch, Class, Key, Name, Fingerprint string
+	Operands                                 []string // as op.Args has them
+	Attrs                                    map[string]any
+	In                                       []*string // names in inputs.safetensors, null for absent operands
 }
 
 // Dump writes calls to a folder, for oracle.py: samples.json lists them,
@@ -60,10 +61,14 @@ func Dump(dir string, calls []Call) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	torch, err := Expressions()
+	if err != nil {
+		return err
+	}
 	all := make([]entry, len(calls))
 	var arrays []safetensors.Named
 	for i, c := range calls {
-		e := entry{Op: c.Op.Name, Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
+		e := entry{Op: c.Op.Name, Torch: torch[c.Op], Operands: operands(c.Op), Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
 			Fingerprint: Fingerprint(c.Op, c.Sample), Attrs: map[string]any{}, In: make([]*string, len(c.In))}
 		for _, f := range c.Op.Codec().Fields(c.Attrs) {
 			e.Attrs[f.Name] = plain(f.Value)
@@ -89,6 +94,20 @@ func Dump(dir string, calls []Call) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "inputs.safetensors"), b.Bytes(), 0o644)
+}
+
+// operands returns what op.Args made the operands of.
+func operands(o *op.Op) []string {
+	names := make([]string, len(o.In))
+	for i, in := range o.In {
+		switch names[i] = in.Name; {
+		case in.Optional:
+			names[i] += "?"
+		case in.Variadic:
+			names[i] += "..."
+		}
+	}
+	return names
 }
 
 // plain turns an attribute into what JSON can hold; numbers that it cannot are

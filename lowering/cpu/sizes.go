@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,13 +15,16 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// step makes the kernel step of a call: by rule, else by the operator. operands is
-// how many operands it reads. Its sizes that are symbols are those that it declares.
-func step(n *graph.Node, types []shape.Type) (k kernel.Step, operands int, err error) {
-	k, operands, err = makeStep(n, n.Attrs(), types)
+// step makes the kernel step of a call: by rule, else by the operator; reads is how
+// many operands it reads. Its sizes that are symbols are those that it declares.
+func step(n *graph.Node, types []shape.Type) (k kernel.Step, reads int, err error) {
+	k, reads, err = makeStep(n, n.Attrs(), types)
+	if err == nil && k == nil {
+		return nil, 0, lowering.Refuse(n, name, "it has no kernel")
+	}
 	symbols := symbolsOf(n, types)
-	if len(symbols) == 0 {
-		return k, operands, err
+	if len(symbols) == 0 || errors.Is(err, diag.Internal) {
+		return k, reads, err
 	}
 	why := ""
 	if e, is := err.(*diag.Error); is {
@@ -32,19 +36,16 @@ func step(n *graph.Node, types []shape.Type) (k kernel.Step, operands int, err e
 		err = n.Error(lowering.SymbolUse, why).
 			WithHint("pin the symbols (Options.Shapes); in the operator's Kernel, declare fields that are sizes (op.WithSizes) and leave what follows from sizes to Run")
 	}
-	return k, operands, err
+	return k, reads, err
 }
 
 func makeStep(n *graph.Node, attrs any, types []shape.Type) (kernel.Step, int, error) {
 	if r, ok := rules.Find(n); ok {
-		if s, operands := r(n, attrs, types); s != nil {
-			return s, operands, nil
+		if s, reads := r(n, attrs, types); s != nil {
+			return s, reads, nil
 		}
 	}
 	s, err := n.Op().Step(attrs, types)
-	if err == nil && s == nil {
-		err = lowering.Refuse(n, name, "it has no kernel")
-	}
 	return s, len(types), err
 }
 
@@ -90,7 +91,7 @@ func undeclared(n *graph.Node, types []shape.Type, symbols []string, k kernel.St
 			continue // sizes that cannot be
 		}
 		told, _, err := makeStep(n, n.Op().Codec().Bind(n.Attrs(), bound), in)
-		if err != nil {
+		if err != nil || told == nil {
 			continue
 		}
 		told, _ = sizedStep(told)

@@ -66,6 +66,8 @@ type FoldAttrs struct {
 }
 
 // Pad puts elements around a tensor or crops it.
+//
+//gofx:torch bordered(x, pad, mode, value)
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
 	Differs: []op.Difference[PadAttrs]{
 		extendsEmpty[PadAttrs](),
@@ -114,6 +116,8 @@ var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops
 // PixelShuffle moves channels into space.
 // Ref: Shi et al., Real-Time Single Image and Video Super-Resolution Using an
 // Efficient Sub-Pixel Convolutional Neural Network, CVPR 2016.
+//
+//gofx:torch F.pixel_shuffle(x, upscale_factor)
 var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].", op.Spec[PixelShuffleAttrs]{
 	Ref: "Shi et al., CVPR 2016, arXiv:1609.05158",
 	Infer: dimsRule(func(c *op.Infer, a PixelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
@@ -148,6 +152,8 @@ var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, 
 })
 
 // PixelUnshuffle moves space into channels: the inverse of pixel_shuffle.
+//
+//gofx:torch F.pixel_unshuffle(x, downscale_factor)
 var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].", op.Spec[PixelUnshuffleAttrs]{
 	Differs: []op.Difference[PixelUnshuffleAttrs]{
 		departs[PixelUnshuffleAttrs](op.Alters, "operands without elements have the sizes of any other, where PyTorch returns them as they are", empty),
@@ -190,6 +196,8 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 })
 
 // Unfold turns windows of images into columns.
+//
+//gofx:torch F.unfold(x, one(kernel_size), one(dilation, 1), one(padding, 0), one(stride, 1))
 var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into columns.", op.Spec[UnfoldAttrs]{
 	Differs: []op.Difference[UnfoldAttrs]{
 		extendsIntegers[UnfoldAttrs](),
@@ -220,6 +228,8 @@ var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into c
 })
 
 // Fold adds columns of windows back into images: the adjoint of unfold.
+//
+//gofx:torch F.fold(x, output_size, one(kernel_size), one(dilation, 1), one(padding, 0), one(stride, 1))
 var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 	Differs: []op.Difference[FoldAttrs]{
 		extendsIntegers[FoldAttrs](),

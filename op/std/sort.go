@@ -27,6 +27,8 @@ type TopkAttrs struct {
 }
 
 // Sort orders the elements along a dimension.
+//
+//gofx:torch torch.sort(x, dim=dim, descending=descending, stable=True)
 var Sort = op.Define("sort", op.Spec[SortAttrs]{
 	Doc: "sort orders the elements along a dimension and gives their indices; NaN counts as the greatest.", In: op.Args("x"),
 	Results: []string{"values", "indices"},
@@ -46,6 +48,8 @@ var Sort = op.Define("sort", op.Spec[SortAttrs]{
 })
 
 // Argsort gives the indices that sort.
+//
+//gofx:torch torch.sort(x, dim=dim, descending=descending, stable=True)[1]
 var Argsort = op.Define("argsort", op.Spec[SortAttrs]{
 	Doc: "argsort gives the i64 indices that sort a dimension.", In: op.Args("x"),
 	Infer: func(_ *op.Infer, a SortAttrs, in []shape.Type) (shape.Type, error) {
@@ -63,6 +67,8 @@ var Argsort = op.Define("argsort", op.Spec[SortAttrs]{
 })
 
 // Topk takes the greatest or least elements along a dimension.
+//
+//gofx:torch topk(x, k, dim, smallest)
 var Topk = op.Define("topk", op.Spec[TopkAttrs]{
 	Doc: "topk takes the k greatest elements along a dimension, in order, and their indices; NaN counts as the greatest.", In: op.Args("x"),
 	Results: []string{"values", "indices"},

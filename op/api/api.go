@@ -1,7 +1,7 @@
 // Package api says which Go functions and methods of package tensor an operator
 // of op/std has. The record of the operator is the only source: the generator of
-// package tensor writes what this package describes, documentation lists it, and
-// whoever prints a call as Go source asks it for the order of the arguments.
+// package tensor (internal/gen) writes what this package describes, docs/ops.md lists
+// it, and code generation asks it how a call is spelt.
 //
 // It knows no operator by name and does not write Go itself.
 package api
@@ -157,14 +157,15 @@ func (f *Func) attributes(number bool) {
 		switch {
 		case number && (a.GoName == "Other" || a.GoName == "Reverse"):
 		case a.Arg:
-			f.Params = append(f.Params, Param{Name: Lower(a.GoName), Field: a.GoName, Kind: kindOf(a.Value), Enum: a.Enum})
+			f.Params = append(f.Params, Param{Name: Lower(a.GoName), Field: a.GoName, Kind: KindOf(a.Value), Enum: a.Enum})
 		default:
 			f.Options = append(f.Options, a.GoName)
 		}
 	}
 }
 
-func kindOf(v any) Kind {
+// KindOf returns the kind of the parameter for an attribute of that value's type.
+func KindOf(v any) Kind {
 	switch v.(type) {
 	case bool:
 		return Bool
@@ -301,14 +302,14 @@ func (f *Func) Notes() string {
 		case p.Kind == Dims:
 			parts = append(parts, p.Name+" is a list of ints or [Size] values, or a single one.")
 		case p.Enum != nil:
-			parts = append(parts, p.Name+" is "+oneOf(p.Enum)+".")
+			parts = append(parts, p.Name+" is "+OneOf(p.Enum)+".")
 		}
 	}
 	if len(f.Options) > 0 {
 		parts = append(parts, "The optional [std."+f.AttrsType()+"], at most one, sets "+and(f.Options)+".")
 		for _, a := range f.Op.Codec().Fields(f.Op.Codec().Zero()) {
 			if !a.Arg && a.Enum != nil {
-				parts = append(parts, a.GoName+" may be "+oneOf(a.Enum)+".")
+				parts = append(parts, a.GoName+" may be "+OneOf(a.Enum)+".")
 			}
 		}
 	}
@@ -332,7 +333,8 @@ func numbers(names, one, many string) string {
 	return one
 }
 
-func oneOf(enum []string) string {
+// OneOf lists legal strings for a sentence: "a", "b" or "c", in quotes.
+func OneOf(enum []string) string {
 	quoted := make([]string, len(enum))
 	for i, e := range enum {
 		quoted[i] = `"` + e + `"`
