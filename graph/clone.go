@@ -91,7 +91,6 @@ func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
 		c.Require(d.Relation, to[d.Node])
 	}
 	c.symbols.notes = slices.Clone(g.symbols.notes)
-	c.version = g.version
 	return c
 }
 

@@ -263,6 +263,3 @@ func (p *positions) stack(id PosID) []diag.Pos {
 	}
 	return out
 }
-
-// ResolvePos returns the frames of an interned position, innermost first.
-func (g *Graph) ResolvePos(id PosID) []diag.Pos { return g.pos.stack(id) }

@@ -88,7 +88,6 @@ func (m *Module) Params() []*Param { return m.params }
 
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
-	m.Graph.change()
 	m.types = nil
 	if old := m.byPath[p.Path]; old != nil {
 		*old = p
@@ -144,7 +143,6 @@ func (m *Module) DropUnused() int {
 
 // SetBound says what the leaf module at path does.
 func (m *Module) SetBound(path string, b Bound) {
-	m.Graph.change()
 	delete(m.types, path)
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b

@@ -7,7 +7,6 @@ import (
 // SetArgs replaces all operands; their number may change. The type is not
 // inferred again.
 func (n *Node) SetArgs(args ...*Node) {
-	n.g.change()
 	for i := range n.args {
 		n.args[i].unlink()
 	}
@@ -31,7 +30,6 @@ func (n *Node) ToFunction(params ...*Node) {
 	if o == nil || !n.opcode.IsCall() {
 		panic(diag.Bug(n.String() + " calls no known operator"))
 	}
-	n.g.change()
 	if n.opcode == CallModule {
 		args := append(n.Args(), params...)
 		for len(args) > 0 && args[len(args)-1] == nil {
@@ -53,7 +51,6 @@ func (n *Node) SetModule(path string) {
 	if n.opcode != CallModule {
 		panic(diag.Bug(n.String() + " calls no module"))
 	}
-	n.g.change()
 	n.target = path
 }
 
@@ -90,6 +87,5 @@ func (g *Graph) param(path string) *Param {
 // ResetFacts forgets the symbols and guards of the graph, for a pass that derives
 // them again. What was fixed during capture stays noted.
 func (g *Graph) ResetFacts() {
-	g.change()
 	g.symbols = symbolTable{notes: g.symbols.notes}
 }

@@ -90,7 +90,7 @@ type Value interface {
 	Type() shape.Type
 }
 
-// Builder makes calls on behalf of Decompose and Grad: a graph cursor records
+// Builder makes calls on behalf of Decompose: a graph cursor records
 // them, the eager builder runs them. A nil operand is an absent optional one.
 type Builder interface {
 	Call(o *Op, attrs any, in ...Value) Value
@@ -141,8 +141,6 @@ type Spec[A any] struct {
 	// replaced by v. Types may be unknown. nil refuses writes through the view.
 	Scatter func(b Builder, a A, item int, base, v Value) Value
 
-	// Grad returns the gradients of the operands (nil for none).
-	Grad func(b Builder, a A, in []Value, out, grad Value) []Value
 	// Flops returns the floating-point operations of one call; nil means one
 	// for each element written (elementwise, reduction: read), none for movement.
 	Flops func(a A, in []shape.Type, out shape.Type) shape.Dim
@@ -170,7 +168,6 @@ type Spec[A any] struct {
 // The zero value is derived from the class: exact for movement, 1e-5 otherwise.
 type Tolerance struct {
 	Rel, Abs float64
-	Random   bool // values cannot be compared, only types
 }
 
 // Op is the record of an operator. Read its fields; only Define makes one.
@@ -206,7 +203,6 @@ type Op struct {
 	kernel    func(a any, in []shape.Type) kernel.Step
 	training  func(a any) bool
 	scatter   func(b Builder, a any, item int, base, v Value) Value
-	grad      func(b Builder, a any, in []Value, out, grad Value) []Value
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
 	count     func(a any) int
 	samples   func(g *Gen) []Sample
@@ -245,9 +241,6 @@ func (o *Op) Scalar() bool { return o.expr != nil }
 func (o *Op) Training(attrs any) bool {
 	return o.training != nil && o.codec.Accepts(attrs) && o.training(attrs)
 }
-
-// HasGrad reports whether the operator has a gradient rule.
-func (o *Op) HasGrad() bool { return o.grad != nil }
 
 // NumResults returns how many values a call gives: 1 for a plain tensor, the
 // number of members for a tuple (tuple is then true).
@@ -306,9 +299,6 @@ func Define[A any](name string, s Spec[A]) *Op {
 	}
 	if s.Scatter != nil {
 		o.scatter = func(b Builder, a any, item int, base, v Value) Value { return s.Scatter(b, a.(A), item, base, v) }
-	}
-	if s.Grad != nil {
-		o.grad = func(b Builder, a any, in []Value, out, g Value) []Value { return s.Grad(b, a.(A), in, out, g) }
 	}
 	if s.Flops != nil {
 		o.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return s.Flops(a.(A), in, out) }

@@ -16,6 +16,9 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/shapeprop"
+	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -254,10 +257,21 @@ func TestConcatGathersFacts(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// builtIn returns the names of the passes below this package.
+func builtIn() (names []string) {
+	for _, p := range []passes.Pass{shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, simplify.ConstFold,
+		simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused} {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 func TestOrderHasReasons(t *testing.T) {
 	after := map[string][]string{}
 	for _, o := range passes.Order {
 		require.NotEmpty(t, o.Why)
+		require.Contains(t, builtIn(), o.First)
+		require.Contains(t, builtIn(), o.Then)
 		after[o.First] = append(after[o.First], o.Then)
 	}
 	var visit func(name string, path []string)

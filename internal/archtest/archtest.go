@@ -12,12 +12,10 @@ var Rows = [][]string{
 	{"cmd"}, // and everything below it
 	{"models"},
 	{"fx"},
-	{"compile"},
-	{"lazy"},
 	{"draw/graphviz"},
-	{"codegen", "onnx", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla"},
+	{"codegen", "draw", "lowering/cpu"},
 	{"lowering", "lowering/plan"},
-	{"passes/fusion", "passes/quant", "passes/grad", "passes/partition"},
+	{"passes/fusion"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn"},
@@ -46,8 +44,8 @@ var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
 	"codegen": {"lowering/plan", "passes", "passes/simplify", "passes/shapeprop", "interp", "tracer", "tensor", "graph", "op/api", "op", "op/expr", "kernel",
 		"array", "array/npy", "array/safetensors", "shape", "diag"},
-	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes/quant", "passes/partition", "passes/grad", "passes", "lowering", "lowering/plan",
-		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "lazy", "compile"},
+	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag"},
 }
 
 // Small lists the rooms that generated code links; Banned what they must not

@@ -331,6 +331,9 @@ func TestPicking(t *testing.T) {
 		k := front(a.(SelectAttrs).Index, x.dims[d])
 		return pull(cut(x.dims, d, d+1), func(i []int) float64 { return x.strict(put(i, d, k)...) })
 	})
+}
+
+func TestDiagonalAndTurning(t *testing.T) {
 	checkGuarded(t, Diagonal, func(a any, in []*wide) []*wide {
 		s, x := a.(DiagonalAttrs), in[0]
 		d1, d2 := front(s.Dim1, len(x.dims)), front(s.Dim2, len(x.dims))
