@@ -3,7 +3,8 @@
 // engine records them. The same model source serves both. It owns handles with their
 // memory and views, sizes that may be symbolic, the interfaces of engines, control
 // flow (Cond, While, Scan) and the walk over a module's tensors. Methods and functions
-// over op/std are generated from the operator table.
+// over op/std are generated from the operator table (conv_gen.go for what
+// op/std/conv.go defines, and so on).
 //
 // Mistakes panic with *diag.Error in eager mode, as an index out of range does;
 // the public boundaries (fx.Trace, GraphModule.Run) turn that into an error. A

@@ -143,7 +143,7 @@ func MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tenso
 			}
 		}
 		require.Len(t, found, 1, c.form)
-		src, err := render(functions(found))
+		src, err := render([]decl{function(found[0])})
 		require.NoError(t, err)
 		_, src, _ = bytes.Cut(src, []byte("\n// "+c.form))
 		require.Equal(t, c.want, "// "+c.form+string(src))

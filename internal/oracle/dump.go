@@ -10,7 +10,9 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/internal/opsrc"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -39,7 +41,7 @@ func (c Call) String() string {
 
 // Samples returns the samples of all records.
 func Samples() (all []Call) {
-	for _, o := range Ops() {
+	for _, o := range api.Ops() {
 		for i, s := range o.Samples() {
 			all = append(all, Call{o, Key(o, i), s})
 		}
@@ -61,14 +63,14 @@ func Dump(dir string, calls []Call) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	torch, err := Expressions()
+	sources, err := opsrc.Load()
 	if err != nil {
 		return err
 	}
 	all := make([]entry, len(calls))
 	var arrays []safetensors.Named
 	for i, c := range calls {
-		e := entry{Op: c.Op.Name, Torch: torch[c.Op], Operands: operands(c.Op), Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
+		e := entry{Op: c.Op.Name, Torch: sources[c.Op].Torch, Operands: operands(c.Op), Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
 			Fingerprint: Fingerprint(c.Op, c.Sample), Attrs: map[string]any{}, In: make([]*string, len(c.In))}
 		for _, f := range c.Op.Codec().Fields(c.Attrs) {
 			e.Attrs[f.Name] = plain(f.Value)

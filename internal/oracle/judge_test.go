@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/oracle"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/op/std"
 )
 
@@ -101,7 +102,7 @@ func TestExcuses(t *testing.T) {
 // of many types, sizes and layouts.
 func TestFreshCalls(t *testing.T) {
 	types, sizes, layouts, absent, refused := map[array.DType]bool{}, map[int]bool{}, 0, 0, 0
-	for _, o := range oracle.Ops() {
+	for _, o := range api.Ops() {
 		a, b, c := oracle.Fresh(o, 7, 4), oracle.Fresh(o, 7, 4), oracle.Fresh(o, 8, 4)
 		require.Equal(t, prints(a), prints(b), o.Name)
 		require.NotEqual(t, prints(a), prints(c), o.Name)

@@ -36,7 +36,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -72,11 +71,6 @@ func Bytes(a *array.Array) []byte {
 	c := array.Contiguous(a)
 	size := c.DType().Size()
 	return c.Storage().Bytes()[c.Offset()*size : (c.Offset()+c.Len())*size]
-}
-
-// Ops returns the operators of op/std that have a meaning of their own.
-func Ops() []*op.Op {
-	return slices.DeleteFunc(op.All(), func(o *op.Op) bool { return o.Path != "" || o.AdHoc || o.Structural() })
 }
 
 // Outcome is what PyTorch made of a call.

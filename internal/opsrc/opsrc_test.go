@@ -1,4 +1,4 @@
-package oracle
+package opsrc
 
 import (
 	"os"
@@ -7,25 +7,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/op/std"
 )
 
 // TestExpressions requires an expression of every operator with attributes: only
 // what has none can be PyTorch's function of the same name.
 func TestExpressions(t *testing.T) {
-	all, err := Expressions()
+	all, err := Load()
 	require.NoError(t, err)
-	for _, o := range Ops() {
-		names := operands(o)
+	for _, o := range api.Ops() {
+		operands := map[string]bool{}
+		for _, in := range o.In {
+			operands[in.Name] = true
+		}
 		for _, a := range o.Codec().Fields(o.Codec().Zero()) {
-			if all[o] == "" {
-				require.Contains(t, names, a.Name+"?", "write %sEXPRESSION beside %s", directive, o.Name)
+			if all[o].Torch == "" {
+				require.Contains(t, operands, a.Name, "write %sEXPRESSION beside %s", directive, o.Name)
 			}
 		}
 	}
-	require.Equal(t, "F.softmax(x, dim)", all[std.Softmax])
-	require.Equal(t, "torch.max(x, dim, keep_dim)", all[std.MaxDim])
-	require.Empty(t, all[std.Tan])
+	require.Equal(t, Source{"softmax", "F.softmax(x, dim)"}, all[std.Softmax])
+	require.Equal(t, Source{"reduce", "torch.max(x, dim, keep_dim)"}, all[std.MaxDim])
+	require.Equal(t, Source{"unary", ""}, all[std.Tan])
 }
 
 // A directive that no operator claims is a mistake, never ignored.
@@ -41,13 +45,13 @@ func TestMisplacedExpressions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package std\n\n"+c.src), 0o666))
-			got, err := expressions(dir)
+			got, err := read(dir)
 			if c.err != "" {
 				require.ErrorContains(t, err, c.err)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, "a(x)", got[std.Softmax])
+			require.Equal(t, Source{"a", "a(x)"}, got[std.Softmax])
 		})
 	}
 }
