@@ -5,7 +5,8 @@
 // through a Cursor; interpretation and lowering are folds over them, code generation
 // and drawing read them.
 //
-// It knows operators only by their records, and neither runs nor optimises anything.
+// It stands above op, beside tensor. It knows operators only by their records, and
+// neither runs nor optimises anything.
 // The graph is the program: there is nothing to recompile after an edit.
 //
 // Read node.go first, then cursor.go and module.go; docs/ir.md has the text form.

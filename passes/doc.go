@@ -4,7 +4,7 @@
 // naming the culprit). It owns rules (pattern and replacement as Go functions), the
 // facts that passes rely on, the order of passes and the numeric check.
 //
-// Graphs come from tracer or the text form and go to interp, codegen and lowering.
+// It stands between capture and engines: graphs come from tracer or the text form and go to interp, codegen and lowering.
 // The passes themselves are in the packages below: simplify, shapeprop, fusion. It
 // names no operator and chooses no pipeline (fx does).
 //

@@ -1,8 +1,8 @@
 // Package tracer records a Go function or module into a graph by running it once
 // on proxy tensors: torch.fx's symbolic tracing. It owns capture: which calls
 // become nodes, what is a leaf, where a node comes from, what writes in place mean
-// (with tracer/alias). It is a tensor.Engine, and hands a graph.Module to passes and
-// engines.
+// (with tracer/alias). It is a tensor.Engine; it stands above graph and hands a
+// graph.Module to passes and engines.
 //
 // Capture never specialises silently: what a proxy cannot give is a positioned
 // diagnostic with a cure, all of them at once, and what was fixed on request is

@@ -42,8 +42,6 @@ func TestRoomsSayWhatTheyAre(t *testing.T) {
 		for _, name := range regexp.MustCompile(`\bdocs/[\w-]+\.md\b`).FindAllString(text[room], -1) {
 			require.FileExists(t, filepath.Join(root(t), name), "%s/doc.go", room)
 		}
-		require.Regexp(t, `(?s)\b(not|nothing|no|neither)\b`, text[room], "%s/doc.go does not say what the room leaves to others", room)
-		require.Regexp(t, `(?s)\b(stands?|rooms?|behind|between)\b`, text[room], "%s/doc.go does not say where the room stands", room)
 	}
 }
 
