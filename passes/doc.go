@@ -4,9 +4,10 @@
 // naming the culprit). It owns rules (pattern and replacement as Go functions), the
 // facts that passes rely on, the order of passes and the numeric check.
 //
-// It stands between capture and engines: graphs come from tracer or the text form and go to interp, codegen and lowering.
-// The passes themselves are in the packages below: simplify, shapeprop, fusion. It
-// names no operator and chooses no pipeline (fx does).
+// It stands between capture and engines: graphs come from tracer or the text form
+// and go to interp, codegen and lowering. The passes themselves are in the packages
+// below: simplify, shapeprop, fusion. It names no operator and chooses no pipeline
+// (fx does).
 //
 // Read pass.go first, then ctx.go and run.go; docs/add-a-pass.md is the guide.
 package passes
