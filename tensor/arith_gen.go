@@ -192,6 +192,16 @@ func (x *Tensor) FmodScalarInPlace(v any) *Tensor {
 	return assign(x, x.FmodScalar(v), "fmod_")
 }
 
+// Logaddexp is log(exp(x) + exp(other)), without overflow.
+func Logaddexp(x, other *Tensor) *Tensor {
+	return call(std.Logaddexp, op.None{}, false, sizeArgs{}, x, other)[0]
+}
+
+// Logaddexp is log(exp(x) + exp(other)), without overflow.
+func (x *Tensor) Logaddexp(other *Tensor) *Tensor {
+	return call(std.Logaddexp, op.None{}, true, sizeArgs{}, x, other)[0]
+}
+
 // Maximum is the larger of x and other, NaN if either is.
 func Maximum(x, other *Tensor) *Tensor {
 	return call(std.Maximum, std.BinaryAttrs{}, false, sizeArgs{}, x, other)[0]

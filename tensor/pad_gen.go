@@ -13,6 +13,22 @@ type PadAttrs = std.PadAttrs
 // UnfoldAttrs holds the optional attributes of unfold.
 type UnfoldAttrs = std.UnfoldAttrs
 
+// ChannelShuffle turns the channels of [N, groups*C, ...], group after group,
+// into the first of each group, the second of each and so on.
+//
+// Reference: Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083
+func ChannelShuffle(x *Tensor, groups int) *Tensor {
+	return call(std.ChannelShuffle, std.ChannelShuffleAttrs{Groups: groups}, false, sizeArgs{}, x)[0]
+}
+
+// ChannelShuffle turns the channels of [N, groups*C, ...], group after group,
+// into the first of each group, the second of each and so on.
+//
+// Reference: Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083
+func (x *Tensor) ChannelShuffle(groups int) *Tensor {
+	return call(std.ChannelShuffle, std.ChannelShuffleAttrs{Groups: groups}, true, sizeArgs{}, x)[0]
+}
+
 // Fold adds the columns of sliding windows back into images.
 //
 // outputSize is a list of ints or [Size] values, or a single one. The optional

@@ -7,6 +7,9 @@ import "github.com/gofx-dev/gofx/op/std"
 // SortAttrs holds the optional attributes of argsort, sort.
 type SortAttrs = std.SortAttrs
 
+// SearchsortedAttrs holds the optional attributes of searchsorted.
+type SearchsortedAttrs = std.SearchsortedAttrs
+
 // TopkAttrs holds the optional attributes of topk.
 type TopkAttrs = std.TopkAttrs
 
@@ -26,6 +29,28 @@ func (x *Tensor) Argsort(dim int, opts ...std.SortAttrs) *Tensor {
 	attrs := options(std.Argsort, opts)
 	attrs.Dim = dim
 	return call(std.Argsort, attrs, true, sizeArgs{}, x)[0]
+}
+
+// Searchsorted gives the i64 indices at which values belong in the last
+// dimension of sortedSequence, before equal elements or with right behind them;
+// a sequence of one dimension is for all values, else each row of values has
+// its own.
+//
+// The optional [std.SearchsortedAttrs], at most one, sets Right.
+func Searchsorted(sortedSequence, values *Tensor, opts ...std.SearchsortedAttrs) *Tensor {
+	attrs := options(std.Searchsorted, opts)
+	return call(std.Searchsorted, attrs, false, sizeArgs{}, sortedSequence, values)[0]
+}
+
+// Searchsorted gives the i64 indices at which values belong in the last
+// dimension of sortedSequence, before equal elements or with right behind them;
+// a sequence of one dimension is for all values, else each row of values has
+// its own.
+//
+// The optional [std.SearchsortedAttrs], at most one, sets Right.
+func (sortedSequence *Tensor) Searchsorted(values *Tensor, opts ...std.SearchsortedAttrs) *Tensor {
+	attrs := options(std.Searchsorted, opts)
+	return call(std.Searchsorted, attrs, true, sizeArgs{}, sortedSequence, values)[0]
 }
 
 // Sort orders the elements along a dimension and gives their indices; NaN

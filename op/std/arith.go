@@ -351,3 +351,26 @@ var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 		{Kind: op.Extends, Text: "a number as other", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
 	},
 })
+
+// Logaddexp adds in the space of logarithms.
+var Logaddexp = op.Define("logaddexp", op.Spec[op.None]{
+	Doc: "logaddexp is log(exp(x) + exp(other)), without overflow.", In: op.Args("x", "other"),
+	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
+		d := x[0].DType()
+		onFloats.require(d)
+		l, r := b.Widen(x[0]), b.Widen(x[1])
+		most := b.Max(l, r)
+		sum := b.Add(most, b.Log1p(b.Exp(b.Neg(b.Abs(b.Sub(l, r))))))
+		return []expr.Value{b.Cast(b.Select(b.Eq(l, r), b.Add(l, b.Like(l, math.Ln2)), sum), d)} // two equal infinities have no difference
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return tensorPairs(binarySamples(g, onFloats, func(op.Scalar, bool) any { return op.None{} }))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.ShapeMismatch, "shapes", op.None{}, g.Normal(2, 3), g.Normal(4)),
+			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(5, 2), g.Int(5, 2)),
+			badCall(op.OperandCount, "one operand", op.None{}, g.Normal(2)),
+		}
+	},
+})

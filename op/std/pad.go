@@ -195,6 +195,49 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 	},
 })
 
+// ChannelShuffleAttrs are the attributes of channel_shuffle.
+type ChannelShuffleAttrs struct {
+	Groups int `fx:",arg"`
+}
+
+// ChannelShuffle interleaves groups of channels, so that the groups of the next
+// convolution see all of them.
+//
+//gofx:torch torch.channel_shuffle(x, groups)
+var ChannelShuffle = moveOp("channel_shuffle", "channel_shuffle turns the channels of [N, groups*C, ...], group after group, into the first of each group, the second of each and so on.", op.Spec[ChannelShuffleAttrs]{
+	Ref: "Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083",
+	Infer: dimsRule(func(c *op.Infer, a ChannelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
+		if a.Groups < 1 {
+			return d, badAttr("groups", strconv.Itoa(a.Groups), "at least 1")
+		}
+		if d.Len() < 3 {
+			return d, diag.New(op.RankMismatch, "x has "+strconv.Itoa(d.Len())+" dimensions, expected at least 3")
+		}
+		_, err := divided(c, d.At(1), a.Groups, "channels")
+		return d, err
+	}),
+	Decompose: func(b op.Builder, a ChannelShuffleAttrs, in []op.Value) op.Value {
+		d, c := in[0].Type().Dims(), composer{b}
+		size, _ := divided(nil, d.At(1), a.Groups, "channels")
+		x := c.reshape(in[0], shape.Of(d.At(0), shape.Const(a.Groups), size).Append(d.Sub(2, d.Len()).Slice()...))
+		x = c.apply(Clone, c.transpose(x, 1, 2)) // never a view
+		return c.reshape(x, d)
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, ChannelShuffleAttrs{2}, 2, 6, 3, 2),
+			okCall("one dimension", ChannelShuffleAttrs{3}, g.Normal(2, 6, 3)),
+			okCall("one group", ChannelShuffleAttrs{1}, g.Normal(2, 3, 2)),
+			okCall("zero size", ChannelShuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.SizeMismatch, "channels", ChannelShuffleAttrs{4}, g.Normal(1, 6, 2, 2)),
+			badCall(op.RankMismatch, "rank", ChannelShuffleAttrs{2}, g.Normal(4, 2)),
+			badCall(op.BadAttr, "groups", ChannelShuffleAttrs{0}, g.Normal(1, 4, 2)),
+		}
+	},
+})
+
 // Unfold turns windows of images into columns.
 //
 //gofx:torch F.unfold(x, one(kernel_size), one(dilation, 1), one(padding, 0), one(stride, 1))
