@@ -1,7 +1,3 @@
-// Package array holds dense n-dimensional data: an element type, a concrete
-// shape, strides and a storage that views share. It knows nothing of symbols,
-// operators or graphs; package shape has the symbolic side. Generated code
-// imports it, so it uses no fmt and no reflection.
 package array
 
 import "unsafe"

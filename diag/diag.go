@@ -1,9 +1,3 @@
-// Package diag holds positions and coded errors, the only way in which gofx
-// tells people what is wrong: what, where, expected, found, cure. Lists of
-// errors are reported whole, sorted by position. It imports no other room.
-//
-// What a public boundary returns is a *Error or a List; errors.Is finds a code in
-// both; errors.As takes the list or its first error.
 package diag
 
 import (

@@ -1,10 +1,3 @@
-// Package draw makes pictures of graphs that people can read: DOT text, a
-// standalone HTML page, tables. Modules become nested clusters, modules that
-// repeat are drawn once, constants are left out unless asked for. It writes DOT
-// and does not lay it out: draw/graphviz turns DOT into SVG and PNG, and only
-// that package links Graphviz.
-//
-// The same graph and options give the same bytes.
 package draw
 
 import (

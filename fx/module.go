@@ -1,11 +1,3 @@
-// Package fx is the way in: capture a network, transform it, run it, save it.
-//
-//	gm, err := fx.Trace(ctx, net, fx.Input("x", "f32[N,3,224,224]"))
-//	y, err := gm.Run(ctx, x)
-//
-// It is a facade without logic of its own: the graph is in package graph, capture
-// in tracer, running in interp, transformation in passes. It imports no code
-// generator, importer, drawing or device package.
 package fx
 
 import (

@@ -1,11 +1,3 @@
-// Package graph is the IR: a DAG of nodes in executable order with six opcodes,
-// torch.fx's, and the state that goes with it. It knows operators only by their
-// records. Capture (tracer) and text produce graphs; passes edit them through a
-// Cursor; interpretation and lowering are folds over them, code generation and
-// drawing read them.
-//
-// Read Node, Cursor and Module first. The graph is the program: there is
-// nothing to recompile after an edit.
 package graph
 
 import (

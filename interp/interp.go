@@ -1,8 +1,3 @@
-// Package interp runs a graph node by node: the reference semantics that every
-// other engine is compared with. An Interpreter is a fold over tensors with
-// hooks; because it computes with tensors, a graph that is interpreted under a
-// trace is recorded again. Transformer is the same walk over nodes: it writes a
-// new graph. Both treat operators only through their records.
 package interp
 
 import (

@@ -1,8 +1,3 @@
-// Package lowering is what targets have in common: the contract, the options, the
-// query what a target can run, and the preparation of a graph (copy, pinned
-// symbols, functions only, composites expanded where the target has no rule).
-// Targets are the packages below it and may live in users' modules. It does not
-// know any operator by name.
 package lowering
 
 import (

@@ -1,10 +1,3 @@
-// Package models holds networks of the literature as ordinary user code on top
-// of package nn: they are examples, test subjects and benchmarks. Names of
-// parameters are those of the published checkpoints. Constructors leave the
-// weights zero; load a checkpoint with nn.LoadFile, or let Synthetic fill them by
-// a formula that any language can repeat.
-//
-// [All] lists them. Nothing below this package knows of it.
 package models
 
 import (

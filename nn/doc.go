@@ -13,5 +13,7 @@
 // gofx is for; call Train for the other one. This is the one place where the
 // package departs from torch.nn.
 //
-// It stands above tensor and op/std and knows nothing of graphs.
+// It owns modules, containers, initial values and state dicts. It stands above tensor
+// and op/std, beside tracer, and knows nothing of graphs and nothing of training loops.
+// Read run.go first, then linear.go, the shortest leaf.
 package nn

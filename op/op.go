@@ -1,8 +1,3 @@
-// Package op says what an operator is: its record, its attributes and their one
-// codec, its type rule and its one meaning. Operators themselves live in op/std
-// and in users' packages; only the structural ones (getitem, assign, dim, cond,
-// while, scan), which engines must know, are defined here. Everything that
-// differs between operators is asked of the record, never decided by name.
 package op
 
 import (

@@ -1,11 +1,3 @@
-// Package passes is how graphs are transformed: a pass is a struct with a name
-// and a function, adapters make the common ones short, and one driver does for
-// all of them what is not the idea of the pass (checking, dumping, timing,
-// naming the culprit). Graphs come from tracer, onnx or the text form and go to
-// interp, codegen and lowering. The passes themselves are in the packages below
-// (simplify, shapeprop, fusion, quant, partition, grad).
-//
-// Read Pass, Ctx and Run first. The package names no operator.
 package passes
 
 import (

@@ -1,7 +1,3 @@
-// Package shape describes tensors symbolically: dimensions that are numbers or
-// integer expressions over named symbols, shapes of known or unknown rank, and
-// types. Concrete data is in package array. No fmt, no reflection: generated
-// code may import it.
 package shape
 
 import (

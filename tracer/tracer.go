@@ -1,11 +1,3 @@
-// Package tracer records a Go function or module into a graph by running it once
-// on proxy tensors: torch.fx's symbolic tracing. It is a tensor.Engine; it knows
-// no operator by name. Capture never specialises silently: what a proxy cannot
-// give is a positioned diagnostic with a cure, all of them at once, and what was
-// fixed on request is listed and guarded at entry. There is no global state: any
-// number of traces may run at the same time.
-//
-// Read Tracer first; fx.Trace is the usual way in.
 package tracer
 
 import (

@@ -1,9 +1,3 @@
-// Package safetensors reads and writes the safetensors format for weights: eight
-// bytes with the length of a JSON header, the header, the data of all tensors
-// (github.com/huggingface/safetensors, "Format"). Files are hostile until
-// proved otherwise: every structural fault is an error that names the byte, and
-// memory is bounded by the size of the file. Big-endian machines are refused.
-// Generated code imports the package, so it has a JSON reader of its own.
 package safetensors
 
 import (

@@ -110,3 +110,13 @@ func Judge(from, to string) string {
 	}
 	return ""
 }
+
+// Picture returns the rows as text: the rooms, highest row first, as
+// docs/architecture.md draws them.
+func Picture() string {
+	var b strings.Builder
+	for _, row := range Rows {
+		b.WriteString(strings.Join(row, "   ") + "\n")
+	}
+	return b.String()
+}

@@ -1,21 +1,15 @@
-// Package conform holds every operator to one meaning: each sample of each
-// operator is run in every engine and compared with the operator's own
-// evaluation on arrays, to the last bit. What an engine does not run is listed
-// here with the code of its refusal and the cause; nothing is left out silently.
-// The table is printed into docs/ops.md.
 package conform
 
 import (
 	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 )
 
-//go:generate go run ./gen
+//go:generate go test . -run ^TestDocIsWhatTheEnginesDo$ -count=1 -timeout 30m -update
 
 // The engines, in the order of the table.
 const (
@@ -69,21 +63,4 @@ func Count(o *op.Op) int {
 		return len(g.Inputs())
 	}
 	return len(o.Samples())
-}
-
-// Doc returns docs/ops.md: in each cell the number of samples that the engine
-// runs, or the code of its refusal.
-func Doc() string {
-	doc := opsDoc(Engines, func(o *op.Op, engine string) string {
-		if e := Excluded(o, engine); e != nil {
-			return string(e.Code)
-		}
-		return strconv.Itoa(Count(o))
-	})
-	doc += "\n## Engines\n\nThe tables tell how many sample calls each engine runs with the same result, or the code with which\n" +
-		"it refuses the operator:\n\n| operator | engine | code | cause |\n|---|---|---|---|\n"
-	for _, e := range Exclusions {
-		doc += "| " + e.Op + " | " + e.Engine + " | " + string(e.Code) + " | " + e.Cause + " |\n"
-	}
-	return doc
 }

@@ -82,13 +82,13 @@ func userOperators(t testing.TB) extra {
 	return extra{"userop", gm.Module, [][]*array.Array{{g.Normal(3, 4), g.Normal(4)}}}
 }
 
-func addExtras(t *testing.T, p *program, engine string, generate generator) (checks []func(map[string][]*array.Array)) {
+func addExtras(t *testing.T, p *program, engine string, generate generator) (checks []func(*testing.T, map[string][]*array.Array)) {
 	for _, e := range extras(t) {
 		pkg := engine + e.name
 		files, err := generate(e.m, pkg)
 		require.NoError(t, err, "%s\n%s", pkg, e.m)
 		p.add(pkg, files, e.inputs...)
-		checks = append(checks, func(got map[string][]*array.Array) {
+		checks = append(checks, func(t *testing.T, got map[string][]*array.Array) {
 			for k, in := range e.inputs {
 				want, err := fx.NewGraphModule(e.m).Run(ctx, tensors(in)...)
 				require.NoError(t, err)

@@ -12,14 +12,23 @@ import (
 // memory. Any NaN equals any other: which one an operation gives is not defined.
 func Same(t testing.TB, what string, want, got []*array.Array) {
 	t.Helper()
+	if d := SameArrays(want, got); d != "" {
+		t.Fatalf("%s: %s", what, d)
+	}
+}
+
+// SameArrays says how two lists of results differ, "" when they are equal to the
+// last bit.
+func SameArrays(want, got []*array.Array) string {
 	if len(got) != len(want) {
-		t.Fatalf("%s: %d results, expected %d", what, len(got), len(want))
+		return fmt.Sprintf("%d results, expected %d", len(got), len(want))
 	}
 	for i := range want {
 		if d := SameArray(want[i], got[i]); d != "" {
-			t.Fatalf("%s: result %d: %s", what, i, d)
+			return fmt.Sprintf("result %d: %s", i, d)
 		}
 	}
+	return ""
 }
 
 // SameArray says how two arrays differ, "" when they are equal to the last bit.

@@ -1,8 +1,3 @@
-// Package cpu is the target that runs graphs on this machine's processor: it
-// turns a graph into a plan (package plan) and executes it. Operators are found
-// in the table of rules.go, else by their own kernel or expression, else through
-// their decomposition. The plan is data that code generation prints; what is
-// particular to executing it in this process is in the Executable.
 package cpu
 
 import (

@@ -1,6 +1,3 @@
-// Package plan is what the cpu target makes of a graph, as data: buffers and
-// steps. lowering/cpu builds and executes plans; codegen prints them as Go. A plan
-// depends on no feature of the machine it was made on.
 package plan
 
 import (

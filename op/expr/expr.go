@@ -1,9 +1,3 @@
-// Package expr holds the one meaning of an elementwise operator: a hash-consed
-// DAG of typed scalar operations. Package kernel runs it (Compile), and the
-// printers of the GPU, XLA and Go targets read it (Graph). The operations and
-// their exact semantics are kernel.Code's; this package has the structure:
-// building, constant folding, compiling, inlining for fusion. It knows nothing
-// of graphs, operators or shapes.
 package expr
 
 import (

@@ -3,6 +3,11 @@
 // after the operator in CamelCase; importing the package enters them into op's
 // table, so that the text form can name them.
 //
+// It is a catalogue, not an engine: an operator is one entry in one file, named after
+// its family, with its samples. It stands above op and below tensors and graphs; no
+// engine imports it. Read unary.go first, then compose.go (operators made of others)
+// and matmul.go (operators with kernels); docs/add-an-op.md is the guide.
+//
 // Where PyTorch's result depends on the platform or is an error at run time,
 // this library fixes it, the same on every engine:
 //

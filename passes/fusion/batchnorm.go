@@ -1,6 +1,3 @@
-// Package fusion holds the passes that merge several operators into one. They
-// come behind simplify and before quantisation and lowering; each says of every
-// candidate that it leaves alone why it does.
 package fusion
 
 import (

@@ -1,6 +1,3 @@
-// Package shapeprop computes types: by the operators' rules for inputs of other
-// types, for given sizes of symbols, or as they are in one run. It treats
-// operators by their records and names none.
 package shapeprop
 
 import (

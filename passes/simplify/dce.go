@@ -1,8 +1,3 @@
-// Package simplify holds the passes that every graph profits from, whatever its
-// operators: removing what is unused, merging what is computed twice, folding
-// constants, and bringing calls into one spelling. They come between capture and
-// everything that matches or lowers; they treat operators by their records and
-// name none.
 package simplify
 
 import (

@@ -1,17 +1,3 @@
-// Package alias turns writes in place into values: the one mechanism for engines
-// that record (tracing now, lazy execution later). A storage has a current value,
-// that of its base; a view is a path of view calls from the base. A write to a
-// view goes back to the base by the inverses of the path, which the operators'
-// records give; a view that is read after a write replays its path from the base.
-// Whether a call that may copy gives a view is asked of the operator on headers;
-// where sizes leave that open, a later write makes the other side unreadable
-// instead of guessing.
-//
-// It records through a Recorder, knows no operator by name, and is told of
-// tensors, parameters and regions by the engine only.
-//
-// Ref: functionalisation as in functorch and LazyTensor (Suhan et al., 2021,
-// section 3.4), with values for storages and views as replayed paths.
 package alias
 
 import (

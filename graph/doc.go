@@ -1,0 +1,13 @@
+// Package graph is the IR: a DAG of nodes in executable order with six opcodes,
+// torch.fx's, and the state that goes with it (Module). It owns editing, the text
+// form, lint, equality, hashing, saving, symbols with their guards, and Fold, the
+// traversal of engines. Capture (tracer) and text produce graphs; passes edit them
+// through a Cursor; interpretation and lowering are folds over them, code generation
+// and drawing read them.
+//
+// It stands above op, beside tensor. It knows operators only by their records, and
+// neither runs nor optimises anything.
+// The graph is the program: there is nothing to recompile after an edit.
+//
+// Read node.go first, then cursor.go and module.go; docs/ir.md has the text form.
+package graph

@@ -1,0 +1,118 @@
+package archtest
+
+import (
+	"go/ast"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// undocumented are rooms that have their package comment elsewhere than in doc.go.
+var undocumented = map[string]string{
+	"kernel":         "its rooms are being cut",
+	"codegen":        "its rooms are being cut",
+	"codegen/module": "its rooms are being cut",
+}
+
+// TestRoomsSayWhatTheyAre holds that doc.go is where a newcomer reads what a room
+// is, and that it names the file to read first.
+func TestRoomsSayWhatTheyAre(t *testing.T) {
+	comments, text := map[string][]string{}, map[string]string{}
+	for _, s := range handWritten(t) {
+		if s.file.Doc != nil && !strings.HasSuffix(s.path, "_test.go") {
+			room := path.Dir(s.path)
+			comments[room] = append(comments[room], path.Base(s.path))
+			text[room] = s.file.Doc.Text()
+		}
+	}
+	for _, room := range onDisk(t) {
+		if _, later := undocumented[room]; later {
+			continue
+		}
+		require.Equal(t, []string{"doc.go"}, comments[room], "the package comment of %s", room)
+		first := regexp.MustCompile(`(?s)\bRead\s+(\w+\.go)\s+first`).FindStringSubmatch(text[room])
+		require.NotNil(t, first, "%s/doc.go does not say which file to read first", room)
+		for _, m := range regexp.MustCompile(`(?:^|[^\w/])(\w+\.go)\b`).FindAllStringSubmatch(text[room], -1) {
+			require.FileExists(t, filepath.Join(root(t), room, m[1]), "%s/doc.go names it", room)
+		}
+		for _, name := range regexp.MustCompile(`\bdocs/[\w-]+\.md\b`).FindAllString(text[room], -1) {
+			require.FileExists(t, filepath.Join(root(t), name), "%s/doc.go", room)
+		}
+	}
+}
+
+// TestArchitectureNamesWhatExists holds the files and identifiers that
+// docs/architecture.md names to the tree, and its picture to the rows.
+func TestArchitectureNamesWhatExists(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(root(t), "docs", "architecture.md"))
+	require.NoError(t, err)
+	doc := string(data)
+
+	picture := between(t, doc, "```rooms\n", "```")
+	require.Equal(t, Picture(), picture, "the picture of rooms; archtest.Picture has the text")
+
+	files, names := map[string]bool{}, map[string]map[string]bool{}
+	for _, s := range handWritten(t) {
+		files[s.path] = true
+		room := path.Dir(s.path)
+		if names[room] == nil {
+			names[room] = map[string]bool{}
+		}
+		declared(s.file, names[room])
+	}
+	walk := between(t, doc, "## One call, from model to machine\n", "\n## ")
+	count := 0
+	for _, m := range regexp.MustCompile("`([\\w./]+\\.go)`((?:[^`\n]|\n)*?)`([\\w.]+)`").FindAllStringSubmatch(walk, -1) {
+		file, name := m[1], m[3]
+		require.True(t, files[file], "the walk names %s", file)
+		require.True(t, names[path.Dir(file)][name], "the walk names %s of %s", name, path.Dir(file))
+		count++
+	}
+	require.Greater(t, count, 8, "the walk names files and what to look for in them")
+	for _, m := range regexp.MustCompile("`kernel\\.(\\w+)`").FindAllStringSubmatch(doc, -1) {
+		require.NotNil(t, kernelScope(t).Lookup(m[1]), "kernel.%s", m[1])
+	}
+	for _, m := range regexp.MustCompile("`([\\w./]+/[\\w.]+\\.(?:go|md))`").FindAllStringSubmatch(doc, -1) {
+		require.FileExists(t, filepath.Join(root(t), m[1]))
+	}
+}
+
+func between(t *testing.T, text, from, to string) string {
+	t.Helper()
+	_, rest, ok := strings.Cut(text, from)
+	require.True(t, ok, "no %q", from)
+	inner, _, ok := strings.Cut(rest, to)
+	require.True(t, ok, "no %q behind %q", to, from)
+	return inner
+}
+
+// declared enters the names at the top of a file: functions, types, variables, and
+// methods as Type.Method.
+func declared(f *ast.File, names map[string]bool) {
+	for _, decl := range f.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			name := d.Name.Name
+			if r := receiver(d); r != "" {
+				name = r + "." + name
+			}
+			names[name] = true
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				switch s := spec.(type) {
+				case *ast.TypeSpec:
+					names[s.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						names[n.Name] = true
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/op"
+)
+
+// Matrix says what became of the samples of each operator in each engine.
+type Matrix struct{ cells map[[2]string]*Cell }
+
+// Cell says how many samples of an operator an engine ran, with the right result
+// or not, and what was wrong with the others.
+type Cell struct {
+	Passed, Total int
+	Failed        []Failure
+}
+
+// Failure is a sample that an engine refused, or whose result was another one.
+type Failure struct{ Sample, Why string }
+
+// Cell returns the cell of an operator and an engine, nil when it was not run.
+func (m *Matrix) Cell(o *op.Op, engine string) *Cell { return m.cells[[2]string{o.Name, engine}] }
+
+// Add enters the outcome of a sample: nil when the engine gave the right result.
+func (m *Matrix) Add(o *op.Op, engine, sample string, err error) {
+	if m.cells == nil {
+		m.cells = map[[2]string]*Cell{}
+	}
+	key := [2]string{o.Name, engine}
+	c := m.cells[key]
+	if c == nil {
+		c = &Cell{}
+		m.cells[key] = c
+	}
+	c.Total++
+	if err == nil {
+		c.Passed++
+		return
+	}
+	why, _, _ := strings.Cut(err.Error(), "\n")
+	c.Failed = append(c.Failed, Failure{sample, why})
+}
+
+// Doc returns docs/ops.md: in each cell how many samples the engine ran with the
+// right result, of how many; below the tables, why the others did not pass.
+func (m *Matrix) Doc() string {
+	var b strings.Builder
+	b.WriteString(opsDoc(Engines, func(o *op.Op, engine string) string {
+		c := m.Cell(o, engine)
+		if c == nil {
+			return "–"
+		}
+		return strconv.Itoa(c.Passed) + "/" + strconv.Itoa(c.Total)
+	}))
+	b.WriteString("\n## Engines\n\nThe tables tell how many sample calls each engine has run, and how many of them gave the same result as the\n" +
+		"operator's own evaluation, to the last bit. – stands for what is no call: structural operators are parts of graphs.\n" +
+		"Samples that did not pass:\n\n| operator | engine | sample | why |\n|---|---|---|---|\n")
+	for _, o := range Ops() {
+		for _, engine := range Engines {
+			if c := m.Cell(o, engine); c != nil {
+				c.print(&b, o, engine)
+			}
+		}
+	}
+	return b.String()
+}
+
+// print writes why samples failed, in one line for all when that is the same.
+func (c *Cell) print(b *strings.Builder, o *op.Op, engine string) {
+	failed := c.Failed
+	alike := func(f Failure) bool { return f.Why == failed[0].Why }
+	if len(failed) > 1 && len(failed) == c.Total && !slices.ContainsFunc(failed, func(f Failure) bool { return !alike(f) }) {
+		failed = []Failure{{"all", failed[0].Why}}
+	}
+	for _, f := range failed {
+		why := f.Why
+		if e := Excluded(o, engine); e != nil && strings.Contains(why, string(e.Code)) {
+			why = string(e.Code) + ": " + e.Cause
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", o.Name, engine, cell(f.Sample), cell(why))
+	}
+}

@@ -1,0 +1,10 @@
+// Package models holds networks of the literature as ordinary user code on top
+// of package nn: they are examples, test subjects and benchmarks. Names of
+// parameters are those of the published checkpoints. Constructors leave the
+// weights zero; load a checkpoint with nn.LoadFile, or let Synthetic fill them by
+// a formula that any language can repeat.
+//
+// [All] lists them. It stands above the whole library, which knows nothing of it: what a model here needs is
+// what any user's model gets, and no weights are part of it. Read models.go first, then
+// mlp.go.
+package models

@@ -1,0 +1,9 @@
+// Package expr holds the one meaning of an elementwise operator: a hash-consed
+// DAG of typed scalar operations. It owns their structure: building, constant
+// folding, evaluation one element at a time, inlining, and compiling to the program
+// that package kernel runs. The operations and their exact semantics are
+// kernel.Code's.
+//
+// It stands between kernel and op, and knows nothing of graphs, operators, shapes or
+// arrays. Read expr.go first, then compile.go.
+package expr

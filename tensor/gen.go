@@ -1,3 +1,0 @@
-package tensor
-
-//go:generate go run ../internal/gen
