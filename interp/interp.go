@@ -57,6 +57,27 @@ func (p *Interpreter) Run(ctx context.Context, inputs ...*tensor.Tensor) (out []
 	return p.run(ctx, p.State.Module.Graph, inputs, nil)
 }
 
+// RunArrays is Run on arrays; nil stands for an input whose default is wanted.
+func (p *Interpreter) RunArrays(ctx context.Context, inputs []*array.Array) ([]*array.Array, error) {
+	in := make([]*tensor.Tensor, len(inputs))
+	for i, a := range inputs {
+		if a != nil {
+			in[i] = tensor.New(a)
+		}
+	}
+	results, err := p.Run(ctx, in...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*array.Array, len(results))
+	for i, t := range results {
+		if t != nil {
+			out[i] = t.Array()
+		}
+	}
+	return out, nil
+}
+
 // catch turns a diagnostic that a tensor call panicked with into an error.
 func catch(err *error) {
 	if r := recover(); r != nil {

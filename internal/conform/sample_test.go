@@ -75,18 +75,22 @@ func arrays(ts []*tensor.Tensor) []*array.Array {
 	return out
 }
 
+// eachOp runs a test for every operator that has a meaning of its own.
+func eachOp(t *testing.T, test func(t *testing.T, o *op.Op)) {
+	for _, o := range Ops() {
+		if !o.Structural() {
+			t.Run(o.Name, func(t *testing.T) { test(t, o) })
+		}
+	}
+}
+
 // TestSamples runs every sample in the engines that need no compiler.
 func TestSamples(t *testing.T) {
-	for _, o := range Ops() {
-		if o.Structural() {
-			continue
+	eachOp(t, func(t *testing.T, o *op.Op) {
+		for i, s := range o.Samples() {
+			sample(t, o, s, i%2 == 1 && len(s.In) > 0 && s.In[0] != nil)
 		}
-		t.Run(o.Name, func(t *testing.T) {
-			for i, s := range o.Samples() {
-				sample(t, o, s, i%2 == 1 && len(s.In) > 0 && s.In[0] != nil)
-			}
-		})
-	}
+	})
 }
 
 func sample(t *testing.T, o *op.Op, s op.Sample, method bool) {
@@ -116,9 +120,9 @@ func sample(t *testing.T, o *op.Op, s op.Sample, method bool) {
 
 func interpreted(t *testing.T, what string, gm *fx.GraphModule, want, in []*array.Array) {
 	t.Helper()
-	got, err := gm.Run(ctx, tensors(in)...)
+	got, err := gm.RunArrays(ctx, in)
 	require.NoError(t, err, what)
-	fxtest.Same(t, what, want, arrays(got))
+	fxtest.Same(t, what, want, got)
 }
 
 // reparse prints a module, parses the text and gives the parameters their values.
@@ -138,28 +142,23 @@ func reparse(t *testing.T, m *graph.Module) *graph.Module {
 // TestBadSamples requires each faulty call to be refused with its code, at once
 // in eager mode and as the only diagnostic of a trace.
 func TestBadSamples(t *testing.T) {
-	for _, o := range Ops() {
-		if o.Structural() {
-			continue
-		}
-		t.Run(o.Name, func(t *testing.T) {
-			require.NotEmpty(t, o.BadSamples())
-			for _, s := range o.BadSamples() {
-				what := s.Name + " " + o.Codec().Print(s.Attrs)
-				in := present(s.In)
-				err := thrown(func() { call(o, s.Attrs, s.In, false)(tensors(in)...) })
-				require.NotNil(t, err, what)
-				require.Equal(t, s.Code, err.Code, "%s: %v", what, err)
-				require.NotEmpty(t, err.Pos.File, what)
+	eachOp(t, func(t *testing.T, o *op.Op) {
+		require.NotEmpty(t, o.BadSamples())
+		for _, s := range o.BadSamples() {
+			what := s.Name + " " + o.Codec().Print(s.Attrs)
+			in := present(s.In)
+			err := thrown(func() { call(o, s.Attrs, s.In, false)(tensors(in)...) })
+			require.NotNil(t, err, what)
+			require.Equal(t, s.Code, err.Code, "%s: %v", what, err)
+			require.NotEmpty(t, err.Pos.File, what)
 
-				_, traced := capture(o, s.Attrs, s.In, false)
-				var l diag.List
-				require.True(t, errors.As(traced, &l), "%s: %v", what, traced)
-				require.Len(t, l, 1, what)
-				require.Equal(t, s.Code, l[0].Code, "%s: %v", what, l[0])
-			}
-		})
-	}
+			_, traced := capture(o, s.Attrs, s.In, false)
+			var l diag.List
+			require.True(t, errors.As(traced, &l), "%s: %v", what, traced)
+			require.Len(t, l, 1, what)
+			require.Equal(t, s.Code, l[0].Code, "%s: %v", what, l[0])
+		}
+	})
 }
 
 func thrown(f func()) (err *diag.Error) {
