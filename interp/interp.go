@@ -53,7 +53,7 @@ const (
 // Run interprets the graph on the inputs, in the order of its placeholders (nil
 // for one whose default is wanted), and returns the operands of its output node.
 func (p *Interpreter) Run(ctx context.Context, inputs ...*tensor.Tensor) (out []*tensor.Tensor, err error) {
-	defer catch(&err)
+	defer diag.Catch(&err)
 	return p.run(ctx, p.State.Module.Graph, inputs, nil)
 }
 
@@ -76,17 +76,6 @@ func (p *Interpreter) RunArrays(ctx context.Context, inputs []*array.Array) ([]*
 		}
 	}
 	return out, nil
-}
-
-// catch turns a diagnostic that a tensor call panicked with into an error.
-func catch(err *error) {
-	if r := recover(); r != nil {
-		e, ok := r.(*diag.Error)
-		if !ok {
-			panic(r)
-		}
-		*err = e
-	}
 }
 
 // frame is the run of one graph or region.

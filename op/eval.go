@@ -48,15 +48,7 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 		}
 		return out, err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*diag.Error)
-			if !ok {
-				panic(r)
-			}
-			out, err = nil, e
-		}
-	}()
+	defer diag.Catch(&err)
 	return o.eval(w, attrs, in)
 }
 

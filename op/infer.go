@@ -344,15 +344,7 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value,
 	}
 	var err error
 	outs := func() (outs []expr.Value) {
-		defer func() {
-			if r := recover(); r != nil {
-				e, ok := r.(*diag.Error)
-				if !ok {
-					panic(r)
-				}
-				err = e
-			}
-		}()
+		defer diag.Catch(&err)
 		return o.expr(b, attrs, x)
 	}()
 	return b, outs, err

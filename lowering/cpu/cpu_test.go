@@ -15,7 +15,6 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/tensor"
 )
 
 var ctx = context.Background()
