@@ -61,13 +61,13 @@ func TestList(t *testing.T) {
 // Catch returns what is coded and lets other panics go on.
 func TestCatch(t *testing.T) {
 	run := func(v any) (err error) {
-		defer diag.Catch(&err)
+		defer Catch(&err)
 		if v != nil {
 			panic(v)
 		}
 		return nil
 	}
-	e := diag.New("FX0000", "found")
+	e := New("FX0000", "found")
 	require.Equal(t, error(e), run(e))
 	require.NoError(t, run(nil))
 	require.PanicsWithValue(t, "other", func() { _ = run("other") })

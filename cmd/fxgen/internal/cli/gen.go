@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/textdiff"
+	"github.com/gofx-dev/gofx/internal/textdiff"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
