@@ -240,23 +240,6 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 
 type foreign struct{ kernel.Copy }
 
-func TestOpcodesAreNamed(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(repoRoot(t), "kernel", "program.go"), nil, 0)
-	require.NoError(t, err)
-	known := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if v, ok := n.(*ast.ValueSpec); ok {
-			for _, id := range v.Names {
-				known[id.Name] = true
-			}
-		}
-		return true
-	})
-	for _, c := range kernel.Codes() {
-		require.True(t, known[codegen.CodeName(c)], "%s", c)
-	}
-}
-
 func TestLiteralWeightsKeepTheirBits(t *testing.T) {
 	var g op.Gen
 	c := &kernelCase{name: "bits", flat: true, opts: codegen.KernelOptions{Weights: codegen.WeightsLiteral}, inputs: [][]*array.Array{{g.Normal(1)}}}

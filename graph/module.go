@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -215,6 +216,26 @@ const (
 
 // Leaf returns the structure of operand i.
 func Leaf(i int) *Structure { return &Structure{Kind: LeafValue, Index: i} }
+
+// All yields s and everything in it, outermost first; nothing for nil.
+func (s *Structure) All() iter.Seq[*Structure] {
+	return func(yield func(*Structure) bool) { s.visit(yield) }
+}
+
+func (s *Structure) visit(yield func(*Structure) bool) bool {
+	if s == nil {
+		return true
+	}
+	if !yield(s) {
+		return false
+	}
+	for _, f := range s.Fields {
+		if !f.visit(yield) {
+			return false
+		}
+	}
+	return true
+}
 
 func itoa(i int) string {
 	if i < 10 {

@@ -18,7 +18,7 @@ type RnnAttrs = std.RnnAttrs
 //
 // Reference: Cho et al., Learning Phrase Representations using RNN
 // Encoder-Decoder, 2014, arXiv:1406.1078
-func Gru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn *Tensor) {
+func Gru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *Tensor) {
 	attrs := options(std.Gru, opts)
 	res := call(std.Gru, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -32,7 +32,7 @@ func Gru(x, h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn *T
 //
 // Reference: Cho et al., Learning Phrase Representations using RNN
 // Encoder-Decoder, 2014, arXiv:1406.1078
-func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn *Tensor) {
+func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN *Tensor) {
 	attrs := options(std.Gru, opts)
 	res := call(std.Gru, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -45,7 +45,7 @@ func (x *Tensor) Gru(h0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (outp
 // NumLayers, Bidirectional, BatchFirst and NoBias.
 //
 // Reference: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997
-func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn, cn *Tensor) {
+func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN, cN *Tensor) {
 	attrs := options(std.Lstm, opts)
 	res := call(std.Lstm, attrs, false, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
 	return res[0], res[1], res[2]
@@ -58,7 +58,7 @@ func Lstm(x, h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, 
 // NumLayers, Bidirectional, BatchFirst and NoBias.
 //
 // Reference: Hochreiter and Schmidhuber, Long Short-Term Memory, 1997
-func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hn, cn *Tensor) {
+func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) (output, hN, cN *Tensor) {
 	attrs := options(std.Lstm, opts)
 	res := call(std.Lstm, attrs, true, sizeArgs{}, append([]*Tensor{x, h0, c0}, weights...)...)
 	return res[0], res[1], res[2]
@@ -71,7 +71,7 @@ func (x *Tensor) Lstm(h0, c0 *Tensor, weights []*Tensor, opts ...std.LstmAttrs) 
 // or "relu".
 //
 // Reference: Elman, Finding Structure in Time, 1990
-func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hn *Tensor) {
+func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hN *Tensor) {
 	attrs := options(std.Rnn, opts)
 	res := call(std.Rnn, attrs, false, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]
@@ -84,7 +84,7 @@ func Rnn(x, h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hn *Te
 // or "relu".
 //
 // Reference: Elman, Finding Structure in Time, 1990
-func (x *Tensor) Rnn(h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hn *Tensor) {
+func (x *Tensor) Rnn(h0 *Tensor, weights []*Tensor, opts ...std.RnnAttrs) (output, hN *Tensor) {
 	attrs := options(std.Rnn, opts)
 	res := call(std.Rnn, attrs, true, sizeArgs{}, append([]*Tensor{x, h0}, weights...)...)
 	return res[0], res[1]

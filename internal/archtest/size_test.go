@@ -29,7 +29,6 @@ const (
 // must be entered here too, so that the list says what is true.
 var (
 	longFiles = map[string]int{
-		"codegen/split.go":   580,
 		"kernel/gemm_f32.go": 527,
 	}
 	longFuncs = map[string]int{
@@ -39,8 +38,7 @@ var (
 		"kernel/rnn_test.go meaning":                   89,
 	}
 	largeRooms = map[string]int{
-		"kernel":  168,
-		"codegen": 26,
+		"kernel": 168,
 	}
 )
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/api"
@@ -42,7 +43,7 @@ var Load = sync.OnceValues(func() (map[*op.Op]Source, error) {
 	}
 	for _, o := range api.Ops() {
 		if all[o].Family == "" {
-			return nil, fmt.Errorf("operator %s is not the variable %s of package op/std", o.Name, api.Camel(o.Name))
+			return nil, fmt.Errorf("operator %s is not the variable %s of package op/std", o.Name, goname.Upper(o.Name))
 		}
 	}
 	return all, nil
@@ -55,7 +56,7 @@ func read(dir string) (map[*op.Op]Source, error) {
 	}
 	r := reader{byVar: map[string]*op.Op{}, fset: token.NewFileSet(), out: map[*op.Op]Source{}}
 	for _, o := range api.Ops() {
-		r.byVar[api.Camel(o.Name)] = o
+		r.byVar[goname.Upper(o.Name)] = o
 	}
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {

@@ -10,9 +10,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -115,7 +115,7 @@ func numberOperand(o *op.Op) int {
 }
 
 func newFunc(o *op.Op, form Form) *Func {
-	f := &Func{Op: o, Form: form, Name: Camel(o.Name)}
+	f := &Func{Op: o, Form: form, Name: goname.Upper(o.Name)}
 	number := numberOperand(o)
 	for i, in := range o.In {
 		p := Param{Name: in.Name, Operand: in.Name, Kind: Tensor, Optional: in.Optional && i != number}
@@ -157,7 +157,7 @@ func (f *Func) attributes(number bool) {
 		switch {
 		case number && (a.GoName == "Other" || a.GoName == "Reverse"):
 		case a.Arg:
-			f.Params = append(f.Params, Param{Name: Lower(a.GoName), Field: a.GoName, Kind: KindOf(a.Value), Enum: a.Enum})
+			f.Params = append(f.Params, Param{Name: goname.Lower(a.GoName), Field: a.GoName, Kind: KindOf(a.Value), Enum: a.Enum})
 		default:
 			f.Options = append(f.Options, a.GoName)
 		}
@@ -207,7 +207,7 @@ var reserved = []string{"attrs", "opts", "sized", "res", "std", "op", "array", "
 func (f *Func) identifiers() {
 	used := slices.Clone(reserved)
 	fresh := func(name string, suffix string) string {
-		name = Lower(Camel(name))
+		name = goname.Lower(name)
 		for slices.Contains(used, name) {
 			name += suffix
 		}
@@ -225,44 +225,6 @@ func (f *Func) identifiers() {
 	for i, r := range f.Results {
 		f.Results[i] = fresh(r, "Out")
 	}
-}
-
-// Camel turns lower_snake into CamelCase: "batch_norm" to "BatchNorm". Names
-// that have capitals keep them.
-func Camel(s string) string {
-	var b strings.Builder
-	up := true
-	for _, r := range s {
-		if r == '_' {
-			up = true
-			continue
-		}
-		if up {
-			r = unicode.ToUpper(r)
-		}
-		up = false
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// Lower turns an exported name into an unexported one: "KeepDim" to "keepDim",
-// "DType" to "dtype".
-func Lower(s string) string {
-	n := 0
-	for n < len(s) && unicode.IsUpper(rune(s[n])) {
-		n++
-	}
-	switch {
-	case n <= 1:
-	case n == len(s):
-		return strings.ToLower(s)
-	case n == 2: // DType: one initial before a word
-		return strings.ToLower(s[:2]) + s[2:]
-	default:
-		n--
-	}
-	return strings.ToLower(s[:n]) + s[n:]
 }
 
 // Cleared returns the fields of the attributes struct that a form leaves zero

@@ -51,15 +51,6 @@ func TestMethods(t *testing.T) {
 	require.Equal(t, "OutputSize", api.Of(std.AdaptiveAvgPool2d)[0].Params[1].Field)
 }
 
-func TestNames(t *testing.T) {
-	for in, want := range map[string]string{"batch_norm": "BatchNorm", "conv2d": "Conv2d", "t": "T", "MinVal": "MinVal"} {
-		require.Equal(t, want, api.Camel(in))
-	}
-	for in, want := range map[string]string{"KeepDim": "keepDim", "DType": "dtype", "N": "n", "ABTest": "abTest", "Dim0": "dim0"} {
-		require.Equal(t, want, api.Lower(in))
-	}
-}
-
 func TestEveryOperatorHasADistinctGoName(t *testing.T) {
 	seen := map[string]string{}
 	for _, o := range api.Ops() {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/op/std"
@@ -34,7 +35,7 @@ func ExampleFor() {
 
 func ExampleOps() {
 	for _, o := range api.Ops()[:2] {
-		fmt.Println(api.Camel(o.Name), "takes", len(api.Of(o)[0].Params))
+		fmt.Println(goname.Upper(o.Name), "takes", len(api.Of(o)[0].Params))
 	}
 	// Output:
 	// Abs takes 1
@@ -42,9 +43,9 @@ func ExampleOps() {
 }
 
 // An attribute's Go name, its parameter's and what it takes.
-func ExampleLower() {
+func ExampleKindOf() {
 	for _, a := range std.Gelu.Codec().Fields(std.GeluAttrs{}) {
-		fmt.Println(api.Lower(a.GoName), api.KindOf(a.Value) == api.String, api.OneOf(a.Enum))
+		fmt.Println(goname.Lower(a.GoName), api.KindOf(a.Value) == api.String, api.OneOf(a.Enum))
 	}
 	// Output: approximate true "tanh"
 }
