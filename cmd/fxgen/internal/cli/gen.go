@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
-	"github.com/gofx-dev/gofx/internal/textdiff"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/textdiff"
 )
 
 // genFlags are those of gen, check and diff.
