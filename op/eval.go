@@ -13,9 +13,11 @@ import (
 )
 
 // Step returns the kernel step of a primitive operator for operands of known
-// types (the zero Type for absent ones); nil when the operator is composite,
-// structural or ad hoc.
-func (o *Op) Step(attrs any, in []shape.Type) (kernel.Step, error) {
+// element types and ranks (the zero Type for absent ones); nil when the operator
+// is composite, structural or ad hoc. Where it needs sizes that are symbols it is
+// an *Unsized.
+func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
+	defer diag.Catch(&err)
 	switch {
 	case o.expr != nil:
 		b, outs, err := o.buildExpr(attrs, in)
