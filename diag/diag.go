@@ -234,3 +234,15 @@ const Internal Code = "FX9001"
 func Bug(msg string) *Error {
 	return &Error{Code: Internal, Msg: "internal error: " + msg, Hint: "this is a bug in gofx, please report it"}
 }
+
+// Catch, deferred, makes the *Error that a function panics with its error, as the
+// public boundaries of operators and tensors do; other panics go on.
+func Catch(err *error) {
+	if r := recover(); r != nil {
+		e, ok := r.(*Error)
+		if !ok {
+			panic(r)
+		}
+		*err = e
+	}
+}

@@ -57,3 +57,18 @@ func TestList(t *testing.T) {
 	require.ErrorIs(t, l.Err(), Code("FX1002"))
 	require.NotErrorIs(t, l.Err(), Code("FX7777"))
 }
+
+// Catch returns what is coded and lets other panics go on.
+func TestCatch(t *testing.T) {
+	run := func(v any) (err error) {
+		defer Catch(&err)
+		if v != nil {
+			panic(v)
+		}
+		return nil
+	}
+	e := New("FX0000", "found")
+	require.Equal(t, error(e), run(e))
+	require.NoError(t, run(nil))
+	require.PanicsWithValue(t, "other", func() { _ = run("other") })
+}

@@ -376,3 +376,11 @@ func ExampleSave() {
 	// <nil>
 	// 4
 }
+
+// The default pipeline of kernel-style code.
+func ExampleOptimise() {
+	for _, p := range fx.Optimise() {
+		fmt.Print(p.Name, " ")
+	}
+	// Output: functionalize conv-bn linear-bn const-fold cse dce drop-unused
+}

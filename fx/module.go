@@ -37,6 +37,12 @@ func (g *GraphModule) Run(ctx context.Context, inputs ...*tensor.Tensor) ([]*ten
 	return p.Run(ctx, inputs...)
 }
 
+// RunArrays is Run on arrays; nil stands for an input whose default is wanted.
+func (g *GraphModule) RunArrays(ctx context.Context, inputs []*array.Array) ([]*array.Array, error) {
+	p := interp.Interpreter{State: g.state}
+	return p.RunArrays(ctx, inputs)
+}
+
 // Call is Run for use inside models: it panics with *diag.Error as tensor calls do.
 func (g *GraphModule) Call(inputs ...*tensor.Tensor) []*tensor.Tensor {
 	out, err := g.Run(context.Background(), inputs...)

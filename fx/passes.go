@@ -45,6 +45,20 @@ func Passes() []Pass {
 	}
 }
 
+// Optimise returns the default pipeline of kernel-style code and of the engines that
+// compile: what makes a captured network smaller and does not depend on a target.
+func Optimise() []Pass {
+	return []Pass{
+		simplify.Functionalize,
+		fusion.ConvBN,
+		fusion.LinearBN,
+		simplify.ConstFold,
+		simplify.CSE,
+		simplify.DCE,
+		simplify.DropUnused,
+	}
+}
+
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An
 // unknown name is an error (FX3020) that lists the names, and so is an order that
 // passes.Order forbids.

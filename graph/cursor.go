@@ -220,15 +220,7 @@ func (g *Graph) Expand(n *Node) (out *Node, err error) {
 	if o == nil || !o.Composite() || n.opcode == CallModule {
 		return nil, nil
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*diag.Error)
-			if !ok {
-				panic(r)
-			}
-			err = e
-		}
-	}()
+	defer diag.Catch(&err)
 	in := make([]op.Value, len(n.args))
 	for i := range n.args {
 		if d := n.args[i].def; d != nil {

@@ -48,19 +48,29 @@ const (
 // Run interprets the graph on the inputs, in the order of its placeholders (nil
 // for one whose default is wanted), and returns the operands of its output node.
 func (p *Interpreter) Run(ctx context.Context, inputs ...*tensor.Tensor) (out []*tensor.Tensor, err error) {
-	defer catch(&err)
+	defer diag.Catch(&err)
 	return p.run(ctx, p.State.Module.Graph, inputs, nil)
 }
 
-// catch turns a diagnostic that a tensor call panicked with into an error.
-func catch(err *error) {
-	if r := recover(); r != nil {
-		e, ok := r.(*diag.Error)
-		if !ok {
-			panic(r)
+// RunArrays is Run on arrays; nil stands for an input whose default is wanted.
+func (p *Interpreter) RunArrays(ctx context.Context, inputs []*array.Array) ([]*array.Array, error) {
+	in := make([]*tensor.Tensor, len(inputs))
+	for i, a := range inputs {
+		if a != nil {
+			in[i] = tensor.New(a)
 		}
-		*err = e
 	}
+	results, err := p.Run(ctx, in...)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*array.Array, len(results))
+	for i, t := range results {
+		if t != nil {
+			out[i] = t.Array()
+		}
+	}
+	return out, nil
 }
 
 // frame is the run of one graph or region.

@@ -22,18 +22,10 @@ const Dropped diag.Code = "FX3010"
 
 // Run returns a new module with the transformed graph; the state's arrays are
 // shared with m, whose graph is not changed.
-func (t *Transformer) Run(m *graph.Module) (out *graph.Module, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*diag.Error)
-			if !ok {
-				panic(r)
-			}
-			out, err = nil, e
-		}
-	}()
+func (t *Transformer) Run(m *graph.Module) (_ *graph.Module, err error) {
+	defer diag.Catch(&err)
 	g := graph.New(m.Graph.Name)
-	out = m.WithGraph(g)
+	out := m.WithGraph(g)
 	copier := graph.NewCopier(g, m.Graph)
 	c := g.At()
 	_, err = graph.Fold(context.Background(), m.Graph, func(n *graph.Node, args []*graph.Node) (*graph.Node, error) {

@@ -17,7 +17,7 @@ import (
 // is composite, structural or ad hoc. Where it needs sizes that are symbols it is
 // an *Unsized.
 func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
-	defer caught(&err)
+	defer diag.Catch(&err)
 	switch {
 	case o.expr != nil:
 		b, outs, err := o.buildExpr(attrs, in)
@@ -29,17 +29,6 @@ func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
 		return o.kernel(attrs, in), nil
 	}
 	return nil, nil
-}
-
-// caught returns a diagnostic that an operator's function panicked with as err.
-func caught(err *error) {
-	if r := recover(); r != nil {
-		e, ok := r.(*diag.Error)
-		if !ok {
-			panic(r)
-		}
-		*err = e
-	}
 }
 
 // Expand runs the decomposition of a composite operator on b.
@@ -61,7 +50,7 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 		}
 		return out, err
 	}
-	defer caught(&err)
+	defer diag.Catch(&err)
 	return o.eval(w, attrs, in)
 }
 

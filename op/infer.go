@@ -320,7 +320,7 @@ func (c *dtypeCache) put(key string, d []array.DType) {
 // buildExpr builds the scalar expression of an elementwise operator for operands
 // of the given element types.
 func (o *Op) buildExpr(attrs any, in []shape.Type) (b *expr.Builder, outs []expr.Value, err error) {
-	defer caught(&err)
+	defer diag.Catch(&err)
 	b = expr.NewBuilder()
 	x := make([]expr.Value, len(o.In))
 	compute := array.Invalid

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/textdiff"
 )
 
 // dump writes the text form of the graph behind a pass, and how it differs from
@@ -49,14 +50,13 @@ const around = 3
 // Diff compares two texts line by line: lines of a alone are marked -, lines of
 // b alone +, with three equal lines around. It is empty for equal texts.
 func Diff(a, b string) string {
-	x, y := strings.SplitAfter(a, "\n"), strings.SplitAfter(b, "\n")
-	ops := compareLines(x, y)
+	edits := textdiff.Edits(a, b)
 	var out strings.Builder
 	last := -1 // last line written
-	for i := range ops {
+	for i, e := range edits {
 		near := false
-		for j := max(0, i-around); j <= min(len(ops)-1, i+around); j++ {
-			near = near || ops[j].mark != ' '
+		for j := max(0, i-around); j <= min(len(edits)-1, i+around); j++ {
+			near = near || edits[j].Op != ' '
 		}
 		if !near {
 			continue
@@ -65,77 +65,8 @@ func Diff(a, b string) string {
 			out.WriteString("...\n")
 		}
 		last = i
-		line := ops[i].line
-		if !strings.HasSuffix(line, "\n") {
-			if line == "" {
-				continue
-			}
-			line += "\n"
-		}
-		out.WriteByte(ops[i].mark)
-		out.WriteString(line)
+		out.WriteByte(e.Op)
+		out.WriteString(strings.TrimSuffix(e.Text, "\n") + "\n")
 	}
 	return out.String()
-}
-
-type lineOp struct {
-	mark byte
-	line string
-}
-
-// maxTable bounds the table of compareLines; larger differences are shown as one
-// block.
-const maxTable = 1 << 22
-
-// compareLines finds a longest common subsequence between what differs.
-func compareLines(x, y []string) []lineOp {
-	var ops []lineOp
-	for len(x) > 0 && len(y) > 0 && x[0] == y[0] {
-		ops = append(ops, lineOp{' ', x[0]})
-		x, y = x[1:], y[1:]
-	}
-	var tail []string
-	for len(x) > 0 && len(y) > 0 && x[len(x)-1] == y[len(y)-1] {
-		tail = append(tail, x[len(x)-1])
-		x, y = x[:len(x)-1], y[:len(y)-1]
-	}
-	w := len(y) + 1
-	if len(x)*w <= maxTable {
-		common := make([]int32, (len(x)+1)*w) // common[i*w+j]: of x[i:] and y[j:]
-		for i := len(x) - 1; i >= 0; i-- {
-			for j := len(y) - 1; j >= 0; j-- {
-				if x[i] == y[j] {
-					common[i*w+j] = common[(i+1)*w+j+1] + 1
-				} else {
-					common[i*w+j] = max(common[(i+1)*w+j], common[i*w+j+1])
-				}
-			}
-		}
-		i, j := 0, 0
-		for i < len(x) && j < len(y) {
-			switch {
-			case x[i] == y[j]:
-				ops = append(ops, lineOp{' ', x[i]})
-				i++
-				j++
-			case common[(i+1)*w+j] >= common[i*w+j+1]:
-				ops = append(ops, lineOp{'-', x[i]})
-				i++
-			default:
-				ops = append(ops, lineOp{'+', y[j]})
-				j++
-			}
-		}
-		x, y = x[i:], y[j:]
-	}
-	for _, l := range x {
-		ops = append(ops, lineOp{'-', l})
-	}
-	for _, l := range y {
-		ops = append(ops, lineOp{'+', l})
-	}
-	for i := len(tail) - 1; i >= 0; i-- {
-		ops = append(ops, lineOp{' ', tail[i]})
-	}
-	return ops
 }

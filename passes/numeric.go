@@ -11,7 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
-	"github.com/gofx-dev/gofx/tensor"
 )
 
 // Numeric asks for a comparison of what the graph computes, by interpretation,
@@ -69,23 +68,7 @@ func newBaseline(ctx context.Context, spec *Numeric, m *graph.Module) (*baseline
 // run interprets a copy of the module, whose buffers are its own.
 func (b *baseline) run(ctx context.Context, m *graph.Module) ([]*array.Array, error) {
 	p := interp.Interpreter{State: interp.NewState(graph.Clone(m))}
-	in := make([]*tensor.Tensor, len(b.Inputs))
-	for i, a := range b.Inputs {
-		if a != nil {
-			in[i] = tensor.New(a)
-		}
-	}
-	ts, err := p.Run(ctx, in...)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*array.Array, len(ts))
-	for i, t := range ts {
-		if t != nil {
-			out[i] = t.Array()
-		}
-	}
-	return out, nil
+	return p.RunArrays(ctx, b.Inputs)
 }
 
 func (b *baseline) compare(ctx context.Context, m *graph.Module) error {

@@ -112,15 +112,7 @@ func flatTensors(args []reflect.Value, variadic bool) []*Tensor {
 // OnArrays runs a function of tensors on arrays; a *diag.Error that it panics
 // with is returned.
 func OnArrays(f func([]*Tensor) []*Tensor, in []*array.Array) (out []*array.Array, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*diag.Error)
-			if !ok {
-				panic(r)
-			}
-			out, err = nil, e
-		}
-	}()
+	defer diag.Catch(&err)
 	ts := make([]*Tensor, len(in))
 	for i, a := range in {
 		if a != nil {

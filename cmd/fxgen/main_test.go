@@ -209,3 +209,21 @@ func TestDocumentedExamples(t *testing.T) {
 		require.Contains(t, stderr, "["+string(c)+"]", info.Example)
 	}
 }
+
+// docs/cli.md has a row for each command that the help lists.
+func TestDocumentedCommands(t *testing.T) {
+	code, help, _ := call("-h")
+	require.Zero(t, code)
+	_, list, found := strings.Cut(help, "Available Commands:\n")
+	require.True(t, found, help)
+	list, _, _ = strings.Cut(list, "\n\n")
+	page, err := os.ReadFile(filepath.Join(repo(t), "docs", "cli.md"))
+	require.NoError(t, err)
+	commands := strings.Split(list, "\n")
+	require.Greater(t, len(commands), 10)
+	for _, line := range commands {
+		if name := strings.Fields(line)[0]; name != "help" { // cobra's own
+			require.Regexp(t, "(?m)^\\|[^|]*`"+name+"[` ]", string(page), "docs/cli.md does not say what fxgen %s does", name)
+		}
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/internal/capturefuzz/judge"
+	"github.com/gofx-dev/gofx/internal/repo"
 )
 
 // The path lies below this module's, so that programs may import its internal
@@ -75,21 +76,7 @@ func Root() (string, error) { return filepath.Abs("../..") }
 
 // module writes go.mod and go.sum, and empties the folder of programs.
 func (b *Batch) module() error {
-	root, err := Root()
-	if err != nil {
-		return err
-	}
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		return err
-	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		return err
-	}
-	text := strings.Replace(string(mod), "module github.com/gofx-dev/gofx", "module "+modulePath, 1) +
-		"\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " + root + "\n"
-	return errors.Join(os.RemoveAll(filepath.Join(b.Dir, "prog")), b.write("go.mod", text), b.write("go.sum", string(sum)))
+	return errors.Join(os.RemoveAll(filepath.Join(b.Dir, "prog")), os.MkdirAll(b.Dir, 0o777), repo.WriteModule(b.Dir, modulePath))
 }
 
 // command builds the command of a folder, leaving out programs that do not

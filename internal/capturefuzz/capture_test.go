@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/internal/capturefuzz/judge"
+	"github.com/gofx-dev/gofx/internal/repo"
 )
 
 // strict makes every failure of a program one of the test. While it is false,
@@ -83,7 +84,7 @@ func TestCapture(t *testing.T) {
 
 // TestMutationsApply keeps the table of mutations up to date with the sources.
 func TestMutationsApply(t *testing.T) {
-	root, err := Root()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(Mutations), 15)
 	for _, m := range Mutations {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gofx-dev/gofx/internal/repo"
 )
 
 // Mutation is a fault put into the mechanism of capture: in the file, whose path
@@ -64,7 +66,7 @@ var Mutations = []Mutation{
 
 // Overlay writes the mutated file below dir and returns the overlay for go build.
 func (m Mutation) Overlay(dir string) (string, error) {
-	root, err := Root()
+	root, err := repo.Root()
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 )
@@ -38,15 +39,7 @@ const programPath = "github.com/gofx-dev/gofx/conformrun"
 func newProgram(t testing.TB) *program {
 	t.Helper()
 	p := &program{t: t, dir: t.TempDir(), runs: map[string][]int{}}
-	root, err := filepath.Abs("../..")
-	require.NoError(t, err)
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	require.NoError(t, err)
-	text := strings.Replace(string(mod), "module github.com/gofx-dev/gofx", "module "+programPath, 1)
-	p.write("go.mod", []byte(text+"\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => "+root+"\n"))
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	require.NoError(t, err)
-	p.write("go.sum", sum)
+	require.NoError(t, repo.WriteModule(p.dir, programPath))
 	return p
 }
 

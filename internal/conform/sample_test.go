@@ -80,21 +80,25 @@ func arrays(ts []*tensor.Tensor) []*array.Array {
 // came first.
 var outcomes Matrix
 
+// eachOp runs a test for every operator that has a meaning of its own.
+func eachOp(t *testing.T, test func(t *testing.T, o *op.Op)) {
+	for _, o := range Ops() {
+		if !o.Structural() {
+			t.Run(o.Name, func(t *testing.T) { test(t, o) })
+		}
+	}
+}
+
 // TestSamples runs every sample in the engines that need no compiler.
 func TestSamples(t *testing.T) {
-	for _, o := range Ops() {
-		if o.Structural() {
-			continue
+	eachOp(t, func(t *testing.T, o *op.Op) {
+		runSamples(o)
+		for _, engine := range []string{Eager, Interp, Text, Plan} {
+			c := outcomes.Cell(o, engine)
+			require.Empty(t, c.Failed, engine)
+			require.Equal(t, Count(o), c.Passed, engine)
 		}
-		t.Run(o.Name, func(t *testing.T) {
-			runSamples(o)
-			for _, engine := range []string{Eager, Interp, Text, Plan} {
-				c := outcomes.Cell(o, engine)
-				require.Empty(t, c.Failed, engine)
-				require.Equal(t, Count(o), c.Passed, engine)
-			}
-		})
-	}
+	})
 }
 
 // runSamples runs the samples of an operator, unless they have been run.
@@ -217,28 +221,23 @@ func reparse(t *testing.T, m *graph.Module) *graph.Module {
 // TestBadSamples requires each faulty call to be refused with its code, at once
 // in eager mode and as the only diagnostic of a trace.
 func TestBadSamples(t *testing.T) {
-	for _, o := range Ops() {
-		if o.Structural() {
-			continue
-		}
-		t.Run(o.Name, func(t *testing.T) {
-			require.NotEmpty(t, o.BadSamples())
-			for _, s := range o.BadSamples() {
-				what := s.Name + " " + o.Codec().Print(s.Attrs)
-				in := present(s.In)
-				err := thrown(func() { call(o, s.Attrs, s.In, false)(tensors(in)...) })
-				require.NotNil(t, err, what)
-				require.Equal(t, s.Code, err.Code, "%s: %v", what, err)
-				require.NotEmpty(t, err.Pos.File, what)
+	eachOp(t, func(t *testing.T, o *op.Op) {
+		require.NotEmpty(t, o.BadSamples())
+		for _, s := range o.BadSamples() {
+			what := s.Name + " " + o.Codec().Print(s.Attrs)
+			in := present(s.In)
+			err := thrown(func() { call(o, s.Attrs, s.In, false)(tensors(in)...) })
+			require.NotNil(t, err, what)
+			require.Equal(t, s.Code, err.Code, "%s: %v", what, err)
+			require.NotEmpty(t, err.Pos.File, what)
 
-				_, traced := capture(o, s.Attrs, s.In, false)
-				var l diag.List
-				require.True(t, errors.As(traced, &l), "%s: %v", what, traced)
-				require.Len(t, l, 1, what)
-				require.Equal(t, s.Code, l[0].Code, "%s: %v", what, l[0])
-			}
-		})
-	}
+			_, traced := capture(o, s.Attrs, s.In, false)
+			var l diag.List
+			require.True(t, errors.As(traced, &l), "%s: %v", what, traced)
+			require.Len(t, l, 1, what)
+			require.Equal(t, s.Code, l[0].Code, "%s: %v", what, l[0])
+		}
+	})
 }
 
 func thrown(f func()) (err *diag.Error) {

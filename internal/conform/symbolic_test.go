@@ -173,34 +173,24 @@ func (s *symbolic) check(t *testing.T, what string, r *rand.Rand) (ran int) {
 	for _, sizes := range s.sizes(r) {
 		what := fmt.Sprintf("%s at %v of %v\n%s", what, sizes, s.types, gm)
 		in := s.operands(sizes)
-		var want []*array.Array
-		var got []*tensor.Tensor
+		var want, got []*array.Array
 		var refused, err error
 		require.NotPanics(t, func() { want, refused = s.eager(in, sizes) }, what)
-		require.NotPanics(t, func() { got, err = gm.Run(ctx, tensors(present(in))...) }, what)
+		require.NotPanics(t, func() { got, err = gm.RunArrays(ctx, present(in)) }, what)
 		s.compare(t, what+" interp", want, refused, got, err)
 		if e == nil {
 			continue
 		}
 		var planned []*array.Array
 		require.NotPanics(t, func() { planned, err = e.Run(ctx, present(in)) }, what)
-		if s.compareArrays(t, what+" plan", want, refused, planned, err) {
+		if s.compare(t, what+" plan", want, refused, planned, err) {
 			ran++
 		}
 	}
 	return ran
 }
 
-func (s *symbolic) compare(t *testing.T, what string, want []*array.Array, refused error, got []*tensor.Tensor, err error) {
-	t.Helper()
-	var a []*array.Array
-	if err == nil {
-		a = arrays(got)
-	}
-	s.compareArrays(t, what, want, refused, a, err)
-}
-
-func (s *symbolic) compareArrays(t *testing.T, what string, want []*array.Array, refused error, got []*array.Array, err error) bool {
+func (s *symbolic) compare(t *testing.T, what string, want []*array.Array, refused error, got []*array.Array, err error) bool {
 	t.Helper()
 	if err != nil {
 		return false
@@ -213,22 +203,17 @@ func (s *symbolic) compareArrays(t *testing.T, what string, want []*array.Array,
 // TestSymbolicSizes runs every sample and every faulty sample with symbols for
 // sizes, at its own sizes and at others.
 func TestSymbolicSizes(t *testing.T) {
-	for _, o := range Ops() {
-		if o.Structural() {
-			continue
-		}
-		t.Run(o.Name, func(t *testing.T) {
-			r := rand.New(rand.NewPCG(4, uint64(len(o.Name))))
-			for _, way := range ways {
-				ran := 0
-				for _, s := range o.Samples() {
-					ran += newSymbolic(o, s.Attrs, s.In, way.name).check(t, s.Name+" "+way.what, r)
-				}
-				for _, s := range o.BadSamples() {
-					newSymbolic(o, s.Attrs, s.In, way.name).check(t, s.Name+" "+way.what, r)
-				}
-				t.Log(way.what, ran)
+	eachOp(t, func(t *testing.T, o *op.Op) {
+		r := rand.New(rand.NewPCG(4, uint64(len(o.Name))))
+		for _, way := range ways {
+			ran := 0
+			for _, s := range o.Samples() {
+				ran += newSymbolic(o, s.Attrs, s.In, way.name).check(t, s.Name+" "+way.what, r)
 			}
-		})
-	}
+			for _, s := range o.BadSamples() {
+				newSymbolic(o, s.Attrs, s.In, way.name).check(t, s.Name+" "+way.what, r)
+			}
+			t.Log(way.what, ran)
+		}
+	})
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/tensor"
 )
 
 var ctx = context.Background()
@@ -46,19 +45,9 @@ func compile(t testing.TB, m *graph.Module, o lowering.Options) *cpu.Executable 
 // interpret runs the module node by node.
 func interpret(t testing.TB, m *graph.Module, in ...*array.Array) []*array.Array {
 	t.Helper()
-	x := make([]*tensor.Tensor, len(in))
-	for i, a := range in {
-		if a != nil {
-			x[i] = tensor.New(a)
-		}
-	}
 	p := interp.Interpreter{State: interp.NewState(m)}
-	res, err := p.Run(ctx, x...)
+	out, err := p.RunArrays(ctx, in)
 	require.NoError(t, err)
-	out := make([]*array.Array, len(res))
-	for i, r := range res {
-		out[i] = r.Array()
-	}
 	return out
 }
 

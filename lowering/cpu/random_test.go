@@ -73,6 +73,12 @@ func randomGraph(r *rapid.T) *graph.Module {
 		}
 		nodes = append(nodes, v)
 	}
+	outputs(r, c, pick)
+	return m
+}
+
+// outputs makes one to four values the results.
+func outputs(r *rapid.T, c *graph.Cursor, pick func() *graph.Node) {
 	s := &graph.Structure{Kind: graph.Results}
 	var out []*graph.Node
 	for i := range rapid.IntRange(1, 4).Draw(r, "outputs") {
@@ -80,7 +86,6 @@ func randomGraph(r *rapid.T) *graph.Module {
 		s.Fields = append(s.Fields, graph.Leaf(i))
 	}
 	c.Output(s, out...)
-	return m
 }
 
 func TestRandomGraphsEqualTheInterpreter(t *testing.T) {

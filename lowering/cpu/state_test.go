@@ -56,13 +56,7 @@ func statefulGraph(r *rapid.T) *graph.Module {
 		}
 		nodes = append(nodes, v)
 	}
-	s := &graph.Structure{Kind: graph.Results}
-	var out []*graph.Node
-	for i := range rapid.IntRange(1, 4).Draw(r, "outputs") {
-		out = append(out, pick())
-		s.Fields = append(s.Fields, graph.Leaf(i))
-	}
-	c.Output(s, out...)
+	outputs(r, c, pick)
 	return m
 }
 

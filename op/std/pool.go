@@ -233,6 +233,17 @@ func (p poolAttrs) infer(c *op.Infer, n int, d array.DType, x shape.Type) (shape
 	if err != nil {
 		return shape.Type{}, err
 	}
+	return pooled(c, n, d, x, func(i int, size shape.Dim) (shape.Dim, error) {
+		if p.ceil {
+			return ceilCount(c, i, size, windows[i])
+		}
+		return windowCount(c, i, size, windows[i])
+	})
+}
+
+// pooled is x of type d with the last n dimensions, which must not be empty, of
+// other sizes.
+func pooled(c *op.Infer, n int, d array.DType, x shape.Type, resize func(i int, size shape.Dim) (shape.Dim, error)) (shape.Type, error) {
 	if err := wantRank("x", x, n+1, n+2); err != nil {
 		return shape.Type{}, err
 	}
@@ -240,17 +251,13 @@ func (p poolAttrs) infer(c *op.Infer, n int, d array.DType, x shape.Type) (shape
 		return shape.Unranked(d), nil
 	}
 	dims := x.Dims().Slice()
-	for i, w := range windows {
+	for i := range n {
 		at := len(dims) - n + i
 		if err := notEmpty(c, dims[at], spatial("x", x, i)); err != nil {
 			return shape.Type{}, err
 		}
-		size := dims[at]
-		count := windowCount
-		if p.ceil {
-			count = ceilCount
-		}
-		if dims[at], err = count(c, i, size, w); err != nil {
+		var err error
+		if dims[at], err = resize(i, dims[at]); err != nil {
 			return shape.Type{}, err
 		}
 	}
@@ -295,21 +302,10 @@ func inferAdaptive(c *op.Infer, n int, a AdaptivePoolAttrs, in []shape.Type) (sh
 	if err != nil {
 		return shape.Type{}, err
 	}
-	if err := wantRank("x", x, n+1, n+2); err != nil {
-		return shape.Type{}, err
-	}
-	if !x.Ranked() {
-		return shape.Unranked(d), nil
-	}
-	dims := x.Dims().Slice()
-	for i, s := range size {
-		at := len(dims) - n + i
-		if err := notEmpty(c, dims[at], spatial("x", x, i)); err != nil {
-			return shape.Type{}, err
+	return pooled(c, n, d, x, func(i int, old shape.Dim) (shape.Dim, error) {
+		if size[i] > 0 {
+			return shape.Const(size[i]), nil
 		}
-		if s > 0 {
-			dims[at] = shape.Const(s)
-		}
-	}
-	return shape.TensorType(d, shape.Of(dims...)), nil
+		return old, nil
+	})
 }

@@ -18,23 +18,7 @@ import (
 // about symbols: a type need only be true where the assumptions are.
 func checkGuarded(t *testing.T, o *op.Op, ref reference) {
 	t.Helper()
-	require.GreaterOrEqual(t, len(o.Samples()), 8, o.Name)
-	for _, s := range o.Samples() {
-		t.Run(o.Name+"/"+s.Name, func(t *testing.T) {
-			out, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
-			require.NoError(t, err)
-			want, err := o.Type(nil, s.Attrs, typesOf(s.In))
-			require.NoError(t, err)
-			require.Equal(t, want.String(), typeOfAll(o, out).String())
-			checkKnowingLess(t, o, s, want)
-			refs := ref(s.Attrs, widenAll(s.In, len(o.In)))
-			require.Len(t, out, len(refs))
-			for i, w := range refs {
-				requireRounded(t, w, out[i], fmt.Sprintf("result %d", i))
-			}
-		})
-	}
-	checkBad(t, o)
+	checkCalls(t, o, ref, checkKnowingLess, requireRounded)
 }
 
 // checkKnowingLess infers with less knowledge of every operand, of one after the

@@ -66,30 +66,25 @@ type MovedimAttrs struct {
 	Destination op.Ints `fx:",arg"`
 }
 
-// Reshape gives the elements, in row-major order, other sizes.
-//
-//gofx:torch x.reshape(shape)
-var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
+var reshapeSpec = op.Spec[ReshapeAttrs]{
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
 	Scatter: regroup[ReshapeAttrs],
 	MayCopy: true,
 	Samples: reshapeSamples,
 	Bad:     reshapeBad,
-})
+}
+
+// Reshape gives the elements, in row-major order, other sizes.
+//
+//gofx:torch x.reshape(shape)
+var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order, another shape; one size may be -1.", reshapeSpec)
 
 // View is reshape under the name that code which never copies uses. An operand
 // whose layout has no such view is copied.
 //
 //gofx:torch x.reshape(shape)
-var View = viewOp("view", "view gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
-	Infer:   reshapeRule,
-	Kernel:  reshapeStep[ReshapeAttrs],
-	Scatter: regroup[ReshapeAttrs],
-	MayCopy: true,
-	Samples: reshapeSamples,
-	Bad:     reshapeBad,
-})
+var View = viewOp("view", "view gives the elements, in row-major order, another shape; one size may be -1.", reshapeSpec)
 
 // ViewAs is view to the shape that another tensor has.
 //

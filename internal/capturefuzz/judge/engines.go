@@ -133,9 +133,6 @@ type engine struct {
 	exclude []diag.Code
 }
 
-// Optimise is the default pipeline of the command for engines that compile.
-const pipeline = "functionalize,conv-bn,linear-bn,const-fold,cse,dce,drop-unused"
-
 var planCodes = []diag.Code{lowering.UnknownSize, lowering.SymbolUse}
 
 // engines begins with the one that runs the graph as it was captured.
@@ -173,30 +170,12 @@ func init() {
 }
 
 func optimise(ctx context.Context, t *traced) error {
-	list, err := fx.Pipeline(pipeline)
-	if err != nil {
-		return err
-	}
-	_, err = t.gm.Apply(ctx, list, passes.Options{})
+	_, err := t.gm.Apply(ctx, fx.Optimise(), passes.Options{})
 	return err
 }
 
 func interpret(ctx context.Context, gm *fx.GraphModule) func([]*array.Array) ([]*array.Array, error) {
-	return func(in []*array.Array) ([]*array.Array, error) {
-		xs := make([]*tensor.Tensor, len(in))
-		for i, a := range in {
-			xs[i] = tensor.New(a)
-		}
-		ys, err := gm.Run(ctx, xs...)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]*array.Array, len(ys))
-		for i, y := range ys {
-			out[i] = y.Array()
-		}
-		return out, nil
-	}
+	return func(in []*array.Array) ([]*array.Array, error) { return gm.RunArrays(ctx, in) }
 }
 
 func planned(ctx context.Context, t *traced) (func([]*array.Array) ([]*array.Array, error), func(string) *array.Array, error) {

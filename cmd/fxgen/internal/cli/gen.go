@@ -14,11 +14,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/stamp"
-	"github.com/gofx-dev/gofx/cmd/fxgen/internal/textdiff"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/internal/textdiff"
 )
 
 // genFlags are those of gen, check and diff.
@@ -167,7 +167,7 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	var standard []string
 	switch f.job.Style {
 	case work.Kernel:
-		if standard = work.Optimise; f.job.Func != "" {
+		if standard = work.Optimise(); f.job.Func != "" {
 			return nil, usagef("-func %s is for -style module; in kernel style the entry is the method Forward of the type that -type names", f.job.Func)
 		}
 	case work.Module:

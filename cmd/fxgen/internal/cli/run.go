@@ -29,7 +29,7 @@ func (a *app) print() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var standard []string
 		if f.job.After != "" {
-			if standard = work.Optimise; !slices.Contains(standard, f.job.After) {
+			if standard = work.Optimise(); !slices.Contains(standard, f.job.After) {
 				standard = []string{f.job.After}
 			}
 		}
@@ -112,7 +112,7 @@ func (a *app) bench() *cobra.Command {
 // pipeline is the default of an engine: those that compile optimise first.
 func (f *flags) pipeline() []string {
 	if f.engine == work.Plan || f.engine == "gen" {
-		return work.Optimise
+		return work.Optimise()
 	}
 	return nil
 }

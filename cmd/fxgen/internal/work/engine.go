@@ -7,10 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
-	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/tensor"
 )
 
 // The engines of this package; module and gen are run by the command, from what
@@ -45,10 +43,10 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 			r.run = c.eager
 			return r, "", nil
 		}
-		r.run = interpreter(c.gm)
+		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "a graph file has no Go function; engine interp stands in for eager", nil
 	case Interp:
-		r.run = interpreter(c.gm)
+		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "", nil
 	case Plan:
 		exe, err := cpu.Compile(c.gm, lowering.Options{Threads: j.Threads})
@@ -67,25 +65,4 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 	}
 	return r, "", diag.New(BadEngine, "engine "+j.Engine+" is not part of this program").
 		WithHint("the engines are eager, interp, plan, module, gen")
-}
-
-func interpreter(m *graph.Module) func(context.Context, []*array.Array) ([]*array.Array, error) {
-	gm := fx.NewGraphModule(m)
-	return func(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-		xs := make([]*tensor.Tensor, len(in))
-		for i, a := range in {
-			if a != nil {
-				xs[i] = tensor.New(a)
-			}
-		}
-		ys, err := gm.Run(ctx, xs...)
-		if err != nil {
-			return nil, err
-		}
-		out := make([]*array.Array, len(ys))
-		for i, y := range ys {
-			out[i] = y.Array()
-		}
-		return out, nil
-	}
 }

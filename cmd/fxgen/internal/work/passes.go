@@ -11,9 +11,15 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// Optimise is the default pipeline of kernel-style code and of the engines that
-// compile: what makes a captured network smaller and does not depend on a target.
-var Optimise = []string{"functionalize", "conv-bn", "linear-bn", "const-fold", "cse", "dce", "drop-unused"}
+// Optimise returns the names of fx.Optimise, the default pipeline of kernel-style code
+// and of the engines that compile.
+func Optimise() []string {
+	var names []string
+	for _, p := range fx.Optimise() {
+		names = append(names, p.Name)
+	}
+	return names
+}
 
 // Pipeline looks passes up by name.
 func Pipeline(names []string) ([]passes.Pass, error) { return fx.Pipeline(strings.Join(names, ",")) }

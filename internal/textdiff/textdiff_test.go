@@ -38,14 +38,14 @@ func TestScript(t *testing.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
 		var x, y []string
 		changed := 0
-		for _, e := range diff(a, b) {
-			if e.op != '+' {
-				x = append(x, e.text)
+		for _, e := range Edits(strings.Join(a, ""), strings.Join(b, "")) {
+			if e.Op != '+' {
+				x = append(x, e.Text)
 			}
-			if e.op != '-' {
-				y = append(y, e.text)
+			if e.Op != '-' {
+				y = append(y, e.Text)
 			}
-			if e.op != ' ' {
+			if e.Op != ' ' {
 				changed++
 			}
 		}

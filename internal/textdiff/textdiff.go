@@ -1,4 +1,4 @@
-// Package textdiff prints the difference of two texts as a unified diff.
+// Package textdiff compares two texts line by line.
 package textdiff
 
 import (
@@ -13,19 +13,18 @@ func Unified(oldName, newName, a, b string) string {
 	if a == b {
 		return ""
 	}
-	x, y := lines(a), lines(b)
-	edits := diff(x, y)
+	edits := Edits(a, b)
 	var out strings.Builder
 	fmt.Fprintf(&out, "--- %s\n+++ %s\n", oldName, newName)
 	for i := 0; i < len(edits); {
-		if edits[i].op == ' ' {
+		if edits[i].Op == ' ' {
 			i++
 			continue
 		}
 		from := max(0, i-context)
 		to := i
 		for k := i; k < len(edits) && k <= to+2*context; k++ {
-			if edits[k].op != ' ' {
+			if edits[k].Op != ' ' {
 				to = k
 			}
 		}
@@ -36,28 +35,28 @@ func Unified(oldName, newName, a, b string) string {
 	return out.String()
 }
 
-// edit is one line: equal (' '), only in the old text ('-') or in the new ('+').
-type edit struct {
-	op         byte
-	text       string
-	oldN, newN int // lines before it
+// Edit is one line: equal (' '), only in the old text ('-') or in the new ('+').
+type Edit struct {
+	Op         byte
+	Text       string // with its line feed; the last line may have none
+	oldN, newN int    // lines before it
 }
 
-func hunk(out *strings.Builder, edits []edit, from, to int) {
+func hunk(out *strings.Builder, edits []Edit, from, to int) {
 	olds, news := 0, 0
 	for _, e := range edits[from:to] {
-		if e.op != '+' {
+		if e.Op != '+' {
 			olds++
 		}
-		if e.op != '-' {
+		if e.Op != '-' {
 			news++
 		}
 	}
 	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(edits[from].oldN, olds), span(edits[from].newN, news))
 	for _, e := range edits[from:to] {
-		out.WriteByte(e.op)
-		out.WriteString(e.text)
-		if !strings.HasSuffix(e.text, "\n") {
+		out.WriteByte(e.Op)
+		out.WriteString(e.Text)
+		if !strings.HasSuffix(e.Text, "\n") {
 			out.WriteString("\n\\ No newline at end of file\n")
 		}
 	}
@@ -86,9 +85,10 @@ func lines(s string) []string {
 // the common ends counts as replaced.
 const maxEdits = 2000
 
-// diff finds a shortest edit script. Ref: Myers, An O(ND) difference algorithm
+// Edits returns a shortest edit script. Ref: Myers, An O(ND) difference algorithm
 // and its variations, Algorithmica 1, 1986.
-func diff(a, b []string) []edit {
+func Edits(oldText, newText string) []Edit {
+	a, b := lines(oldText), lines(newText)
 	pre := 0
 	for pre < len(a) && pre < len(b) && a[pre] == b[pre] {
 		pre++
@@ -109,12 +109,12 @@ func diff(a, b []string) []edit {
 }
 
 type script struct {
-	edits      []edit
+	edits      []Edit
 	oldN, newN int
 }
 
 func (s *script) add(op byte, text string) {
-	s.edits = append(s.edits, edit{op, text, s.oldN, s.newN})
+	s.edits = append(s.edits, Edit{op, text, s.oldN, s.newN})
 	if op != '+' {
 		s.oldN++
 	}
@@ -134,7 +134,7 @@ func (s *script) middle(a, b []string) {
 		}
 		return
 	}
-	var back []edit
+	var back []Edit
 	x, y := len(a), len(b)
 	for d := len(trace) - 1; d >= 0; d-- {
 		v, k := trace[d], x-y
@@ -152,21 +152,21 @@ func (s *script) middle(a, b []string) {
 		}
 		for x > px && y > py {
 			x, y = x-1, y-1
-			back = append(back, edit{op: ' ', text: a[x]})
+			back = append(back, Edit{Op: ' ', Text: a[x]})
 		}
 		if d == 0 {
 			break
 		}
 		if x == px {
 			y--
-			back = append(back, edit{op: '+', text: b[y]})
+			back = append(back, Edit{Op: '+', Text: b[y]})
 		} else {
 			x--
-			back = append(back, edit{op: '-', text: a[x]})
+			back = append(back, Edit{Op: '-', Text: a[x]})
 		}
 	}
 	for i := len(back) - 1; i >= 0; i-- {
-		s.add(back[i].op, back[i].text)
+		s.add(back[i].Op, back[i].Text)
 	}
 }
 
