@@ -4,7 +4,7 @@ package kernel
 // to f32, so that every level gives the same bits. stream says that the whole
 // result is too large to be found in a cache later.
 
-// affineEach sets dst to (x-shift)*scale + add. Who streams calls moveFence at last.
+// affineEach sets dst to (x-shift)*scale + add. Who streams calls orderStores at last.
 func affineEach(level cpuLevel, dst, x []float32, shift, scale, add float32, stream bool) {
 	dst = dst[:len(x)]
 	if len(x) == 0 || affineEachFast(level, dst, x, shift, scale, add, stream) {

@@ -54,11 +54,9 @@ type blockedCase struct {
 	image, weight, sums refArray // the last by definition
 }
 
-func rounded(d refArray) refArray { return toRef(toArray(d, array.F32, false)) }
-
 func (c *blockedCase) draw(r *rand.Rand) {
 	c.image, c.weight, c.sums = rounded(randomRef(r, c.x)), rounded(randomRef(r, c.w)), newRef(c.y...)
-	convMeaning(c.s.Conv)([]refArray{c.image, c.weight, {}}, []refArray{c.sums})
+	convMeaning(convForm(c.s.Conv))([]refArray{c.image, c.weight, {}}, []refArray{c.sums})
 }
 
 // check compares a step with the definition.
@@ -247,7 +245,7 @@ func TestBlockedTiles(t *testing.T) {
 						kind.run(&c, l, rows, blocks)
 						kind.run(&want, levelGeneric, rows, blocks)
 						for i, v := range want.y {
-							name := fmt.Sprintf("%s %s %dx%d taps %v element %d", l.name(), kind.name, rows, blocks, taps, i)
+							name := fmt.Sprintf("%s %s %dx%d taps %v element %d", l.String(), kind.name, rows, blocks, taps, i)
 							if kind.exact && v == v {
 								require.Equal(t, math.Float32bits(v), math.Float32bits(c.y[i]), name)
 							} else if v == v {
@@ -364,7 +362,7 @@ func BenchmarkConvBlocked(b *testing.B) {
 		for _, threads := range []int{1, 2} {
 			w := &Workspace{Threads: threads}
 			b.Run(fmt.Sprintf("%d-%d-%dx%d-s%d-%dx%d/threads=%d", c.chans, c.out, c.kernel, c.kernel, c.stride, c.size, c.size, threads), func(b *testing.B) {
-				benchShare(b, threads, c.out*c.chans/c.groups*c.kernel*c.kernel*size*size, func() { s.Run(w, out, in) })
+				benchShare(b, peakRun, threads, c.out*c.chans/c.groups*c.kernel*c.kernel*size*size, func() { s.Run(w, out, in) })
 			})
 		}
 	}

@@ -32,7 +32,7 @@ func TestConvTransposeBlocked(t *testing.T) {
 	} {
 		groups := max(c.s.Groups, 1)
 		image, weight, sums := rounded(randomRef(r, c.x)), rounded(randomRef(r, c.w)), newRef(c.y...)
-		convTransposeMeaning(c.s)([]refArray{image, weight, {}}, []refArray{sums})
+		convTransposeMeaning(transposeForm(c.s))([]refArray{image, weight, {}}, []refArray{sums})
 		eachLevel(t, func(t *testing.T) {
 			for subset := range 8 {
 				t.Run(fmt.Sprint(c.x, c.w, subset), func(t *testing.T) {
@@ -76,11 +76,11 @@ func BenchmarkConvTranspose(b *testing.B) {
 	work := 128 * 64 * 16 * 28 * 28
 	b.Run("planar", func(b *testing.B) {
 		in, out := []*array.Array{f(1, 128, 28, 28), f(128, 64, 4, 4), f(64)}, []*array.Array{f(1, 64, 56, 56)}
-		benchShare(b, 1, work, func() { s.Run(w, out, in) })
+		benchShare(b, peakRun, 1, work, func() { s.Run(w, out, in) })
 	})
 	b.Run("blocked", func(b *testing.B) {
 		step := ConvTransposeBlocked{ConvTranspose: s, In: 128, Channels: 64, Kernel: []int{4, 4}}
 		in, out := []*array.Array{f(1, 8, 28, 28, 16), f(BlockedConvLen([]int{64, 128, 4, 4})), f(64)}, []*array.Array{f(1, 4, 56, 56, 16)}
-		benchShare(b, 1, work, func() { step.Run(w, out, in) })
+		benchShare(b, peakRun, 1, work, func() { step.Run(w, out, in) })
 	})
 }

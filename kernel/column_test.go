@@ -210,7 +210,7 @@ func TestMemoryStepsAgree(t *testing.T) {
 						a, b := get(want, i), get(got, i)
 						if a != b && (a == a || b == b) {
 							cpu = top
-							require.Failf(t, c.name, "%v %v threads %d: element %d is %v, expected %v", shape, level.name(), threads, i, b, a)
+							require.Failf(t, c.name, "%v %v threads %d: element %d is %v, expected %v", shape, level.String(), threads, i, b, a)
 						}
 					}
 				}
@@ -327,7 +327,7 @@ func TestFarReductions(t *testing.T) {
 				}
 				want := run(levelGeneric)
 				for _, l := range levels() {
-					requireSame(t, want, run(l), l.name(), s[0])
+					requireSame(t, want, run(l), l.String(), s[0])
 				}
 			}
 		}

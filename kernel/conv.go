@@ -115,9 +115,6 @@ func addConv[T real](w *Workspace, g *spatial, batch, groups, perGroup, m int, d
 	}
 }
 
-// usesAssembly reports whether elements of type d are computed in float32 by assembly.
-func usesAssembly(d array.DType) bool { return d != array.F64 && assembly() }
-
 // batched returns the operands of a convolution with the batch dimension that x
 // and the result may lack.
 func batched(out, in []*array.Array) (outs, ins []*array.Array) {

@@ -10,12 +10,6 @@ type conv32 struct {
 	end                      epilogue  // for one image: rows are output channels, columns positions
 }
 
-// packedRows returns the elements of an m×k left operand packed as a whole.
-func packedRows(l cpuLevel, m, k int) int {
-	bl := blockingOf(l)
-	return bl.panels(m) * bl.stride * k
-}
-
 // fits reports whether the assembly's layouts suit the convolution; what it
 // does not suit is rare or empty.
 func (v *conv32) fits() bool {
@@ -157,21 +151,6 @@ func (v *conv32) products(w *Workspace, l cpuLevel) {
 	putJob(w, j)
 }
 
-// channels returns the epilogue of m output channels from first on, whose
-// planes begin at element `at` of the residual.
-func (e epilogue) channels(first, m, at int) epilogue {
-	if e.scaleRow != nil {
-		e.scaleRow = e.scaleRow[first : first+m]
-	}
-	if e.biasRow != nil {
-		e.biasRow = e.biasRow[first : first+m]
-	}
-	if e.residual != nil {
-		e.residual = e.residual[at:]
-	}
-	return e
-}
-
 // frameJob lays channels of an image out for their patches to be packed.
 type frameJob struct {
 	patchTable
@@ -195,36 +174,5 @@ func (j *frameJob) Do(lo, hi int) {
 		c, part := i/j.parts, i%j.parts
 		j.frame(j.level, j.dst[c*j.plane:(c+1)*j.plane], j.src[c*j.g.inPlane:(c+1)*j.g.inPlane],
 			part*rows/j.parts, (part+1)*rows/j.parts)
-	}
-}
-
-// packWholeJob packs a left operand as a whole, block of k by block of k.
-type packWholeJob struct {
-	level    cpuLevel
-	bl       blocking
-	dst, src []float32
-	ld       int
-	trans    bool
-	m, k     int
-}
-
-// packWhole packs an m×k left operand into packedRows elements.
-func packWhole(w *Workspace, l cpuLevel, dst, src []float32, ld int, trans bool, m, k int) {
-	j := takeJob[packWholeJob](w)
-	*j = packWholeJob{level: l, bl: blockingOf(l), dst: dst, src: src, ld: ld, trans: trans, m: m, k: k}
-	w.Parallel(j.bl.panels(m), max(1, simdPack/(j.bl.stride*k)), j)
-	putJob(w, j)
-}
-
-// Do packs panels [lo, hi) of every block.
-func (j *packWholeJob) Do(lo, hi int) {
-	panels, depth := j.bl.panels(j.m), j.bl.depth(j.k)
-	for i := lo; i < hi; i++ {
-		r0, r1 := j.bl.rows(j.m, i)
-		for p := 0; p < j.k; p += depth {
-			kc := min(depth, j.k-p)
-			dst := j.dst[p*panels*j.bl.stride+i*j.bl.stride*kc:][:j.bl.stride*kc]
-			packA(j.level, dst, j.bl.stride, j.src, j.ld, j.trans, r0, r1-r0, p, kc)
-		}
 	}
 }

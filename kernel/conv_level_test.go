@@ -45,7 +45,7 @@ func TestConvLevels(t *testing.T) {
 				}
 			}
 			want := newRef(y...)
-			convMeaning(s)(ref, []refArray{want})
+			convMeaning(convForm(s))(ref, []refArray{want})
 			out := []*array.Array{array.New(array.F32, y...)}
 			ws := &Workspace{}
 			bytes := s.ScratchBytes(out, in)

@@ -12,13 +12,23 @@ func PackedConvLen(s Conv, in, weight []int) int {
 	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		return m * perGroup * taps
 	}
-	if e := winogradTile(cpu.level, s, in, m, perGroup, weight[2:]); e > 0 {
+	if e := s.tile(in, m, perGroup, weight[2:]); e > 0 {
 		return winogradLen(cpu.level, e, groups, m/groups, perGroup)
 	}
 	if rowsForm(cpu.level, s, in, weight[2:], m/groups, perGroup) {
 		return groups * packedRowsLen(cpu.level, m/groups, perGroup*taps)
 	}
 	return groups * packedRows(cpu.level, m/groups, perGroup*taps)
+}
+
+// tile returns the side of Winograd's tiles for an image of the expected sizes in
+// and m filters, zero for direct sums.
+func (s Conv) tile(in []int, m, perGroup int, kernel []int) int {
+	g, ok := expected(s, in, kernel)
+	if !ok || len(kernel) != 2 {
+		return 0
+	}
+	return winogradTile(cpu.level, &g, m/max(s.Groups, 1), perGroup)
 }
 
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
@@ -40,7 +50,7 @@ func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
 	perGroup := in[0].Dim(1)
 	if !assembly() || depthwise32(cpu.level, perGroup, groups) {
 		copy(dst, weight)
-	} else if e := winogradTile(cpu.level, s.Conv, s.In, in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
+	} else if e := s.tile(s.In, in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
 		packWinograd(w, cpu.level, e, dst, weight, groups, in[0].Dim(0)/groups, perGroup)
 	} else {
 		m := in[0].Dim(0) / groups
@@ -64,7 +74,7 @@ func (s PackConv) Run(w *Workspace, out, in []*array.Array) {
 // ScratchBytes implements Scratcher.
 func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 	n := loadBytes(in[0])
-	if m, perGroup := in[0].Dim(0), in[0].Dim(1); assembly() && winogradTile(cpu.level, s.Conv, s.In, m, perGroup, in[0].Shape()[2:]) > 0 {
+	if m, perGroup := in[0].Dim(0), in[0].Dim(1); assembly() && s.tile(s.In, m, perGroup, in[0].Shape()[2:]) > 0 {
 		n += scratchSize(m/max(s.Groups, 1)*perGroup, 4)
 	}
 	return n
@@ -112,7 +122,13 @@ func (s ConvPacked) form(out, x *array.Array) conv32 {
 // winograd returns the side of the tiles that the weight was transformed for,
 // zero when it was not.
 func (s ConvPacked) winograd(v *conv32) int {
-	return winogradTile(cpu.level, s.Conv, s.In, s.Channels, v.perGroup, s.Kernel)
+	return s.tile(s.In, s.Channels, v.perGroup, s.Kernel)
+}
+
+// winograd returns the convolution for transformed weights.
+func (v *conv32) winograd() winogradConv {
+	return winogradConv{g: v.g, batch: v.batch, groups: v.groups, perGroup: v.perGroup, outPerGroup: v.outPerGroup,
+		dst: v.dst, src: v.src, packed: v.packed, end: v.end}
 }
 
 // Run implements Step.
@@ -130,7 +146,8 @@ func (s ConvPacked) Run(w *Workspace, out, in []*array.Array) {
 		v.weight, v.packed = v.packed, nil
 	}
 	if e := s.winograd(&v); assembly() && e > 0 {
-		v.runWinograd(w, e)
+		p := v.winograd()
+		p.run(w, e)
 	} else if assembly() && v.fits() {
 		v.run(w)
 	} else {
@@ -196,7 +213,7 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	n := storeBytes(out[0]) + loadBytes(in[0]) + loadAllBytes(in[2:])
 	v := s.form(out[0], in[0])
 	if e := s.winograd(&v); assembly() && e > 0 {
-		return n + winogradScratch(v, cpu.level, e)
+		return n + winogradScratch(v.winograd(), cpu.level, e)
 	}
 	if assembly() && v.fits() {
 		return n + v.scratch(cpu.level, !depthwise32(cpu.level, v.perGroup, v.groups))

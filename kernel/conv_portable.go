@@ -15,15 +15,6 @@ func convStore32(_ cpuLevel, rows, cols int, tile, dst []float32, ldc int, e *ti
 	convStoreGo(panelLanes(levelGeneric), rows, cols, tile, dst, ldc, e)
 }
 
-// sampleEven sets dst[y*ldd+x] to src[y*lds+2*x].
-func sampleEven(_ cpuLevel, dst []float32, ldd int, src []float32, lds, cols, rows int) {
-	for y := range rows {
-		for x := range cols {
-			dst[y*ldd+x] = src[y*lds+2*x]
-		}
-	}
-}
-
 func convSpan32(l cpuLevel, rows, cols int, a, b []float32, offsets []int64, c []float32, ldc int, e *spanEpilogue) {
 	var residual []float32
 	if e.residual != nil {

@@ -269,11 +269,6 @@ func (j *rowsJob) store(t positions, first, cols int, sum []float32) {
 	convStore32(j.level, t.rows, cols, sum, j.dst[first*j.g.outPlane+t.first:], j.g.outPlane, &e)
 }
 
-// packedRowsLen returns the elements of a weight of m channels and k steps
-// packed for tiles of positions and channels: panels of two vectors of
-// channels, the last perhaps of one, step after step.
-func packedRowsLen(l cpuLevel, m, k int) int { return roundUp(m, panelLanes(l)) * k }
-
 // packRowsJob packs such a weight, panel by panel.
 type packRowsJob struct {
 	level    cpuLevel

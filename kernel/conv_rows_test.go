@@ -63,26 +63,6 @@ func (c *rowsCase) conv(src, weight []float32) conv32 {
 	return v
 }
 
-// absolute returns the magnitudes of x.
-func (x refArray) absolute() refArray {
-	y := newRef(x.shape...)
-	for i, v := range x.v {
-		y.v[i] = math.Abs(v)
-	}
-	return y
-}
-
-// requireSums compares float32 sums with exact ones, whose terms have the sums
-// of magnitudes `size`, each multiplied by the largest scale at most.
-func requireSums(t require.TestingT, want, size refArray, scale float64, got []float32) {
-	require.Len(t, got, len(want.v))
-	for i, v := range want.v {
-		if d := math.Abs(v - float64(got[i])); !(d <= 1e-6*(1+math.Abs(v))+4e-7*scale*size.v[i]) {
-			require.Failf(t, "sums differ", "element %d: got %v, want %v, terms of %v", i, got[i], v, size.v[i])
-		}
-	}
-}
-
 // Any geometry in tiles of positions and channels, at every level that has them:
 // sums, every epilogue, scratch, threads, and the way back to the weight.
 func TestConvRows(t *testing.T) {
@@ -99,10 +79,10 @@ func TestConvRows(t *testing.T) {
 			require.Equal(r, ws, v.unpacked(&Workspace{}))
 			want := newRef(c.y...)
 			x, wt = toRef(toArray(x, array.F32, false)), toRef(toArray(wt, array.F32, false))
-			convMeaning(c.s)([]refArray{x, wt, {}}, []refArray{want})
+			convMeaning(convForm(c.s))([]refArray{x, wt, {}}, []refArray{want})
 			subset, act := rapid.IntRange(0, 7).Draw(r, "epilogue"), epilogues[rapid.IntRange(0, 3).Draw(r, "activation")]
 			size := newRef(c.y...)
-			convMeaning(c.s)([]refArray{x.absolute(), wt.absolute(), {}}, []refArray{size})
+			convMeaning(convForm(c.s))([]refArray{x.absolute(), wt.absolute(), {}}, []refArray{size})
 			more, ref := extra(rnd, array.F32, subset, c.w[0], c.y)
 			v.end = epilogue{ldr: v.g.outPlane}
 			for i, p := range []*[]float32{&v.end.biasRow, &v.end.scaleRow, &v.end.residual} {
@@ -174,7 +154,7 @@ func TestConvTileTwin(t *testing.T) {
 				if out[i] != out[i] && same[i] != same[i] {
 					continue
 				}
-				require.Equal(t, math.Float32bits(same[i]), math.Float32bits(out[i]), "%s %dx%d operands %b element %d", l.name(), rows, cols, n&7, i)
+				require.Equal(t, math.Float32bits(same[i]), math.Float32bits(out[i]), "%s %dx%d operands %b element %d", l.String(), rows, cols, n&7, i)
 			}
 		}
 	}
@@ -231,8 +211,8 @@ func TestConvRowsChoice(t *testing.T) {
 				half := (size + 1) / 2
 				out, want, terms := array.New(array.F32, 2, 32, half, half), newRef(2, 32, half, half), newRef(2, 32, half, half)
 				runStep(t, step, []*array.Array{out}, []*array.Array{x, packed, nil})
-				convMeaning(s)([]refArray{toRef(x), toRef(wt), {}}, []refArray{want})
-				convMeaning(s)([]refArray{toRef(x).absolute(), toRef(wt).absolute(), {}}, []refArray{terms})
+				convMeaning(convForm(s))([]refArray{toRef(x), toRef(wt), {}}, []refArray{want})
+				convMeaning(convForm(s))([]refArray{toRef(x).absolute(), toRef(wt).absolute(), {}}, []refArray{terms})
 				requireSums(t, want, terms, 1, array.Data[float32](out))
 			})
 		}

@@ -29,8 +29,8 @@ func TestConvSpans(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 			xa, wa := toArray(randomRef(rnd, x), array.F32, false), toArray(randomRef(rnd, w), array.F32, false)
 			xr, wr, want, terms := toRef(xa), toRef(wa), newRef(y...), newRef(y...)
-			convMeaning(s)([]refArray{xr, wr, {}}, []refArray{want})
-			convMeaning(s)([]refArray{xr.absolute(), wr.absolute(), {}}, []refArray{terms})
+			convMeaning(convForm(s))([]refArray{xr, wr, {}}, []refArray{want})
+			convMeaning(convForm(s))([]refArray{xr.absolute(), wr.absolute(), {}}, []refArray{terms})
 
 			v := conv32{g: newSpatial(x[2:], y[2:], w[2:], s.Stride, s.PadLo, nil), batch: x[0], groups: groups, perGroup: per, outPerGroup: m,
 				src: array.Data[float32](xa), dst: make([]float32, len(want.v))}
@@ -97,7 +97,7 @@ func TestConvSpanTwin(t *testing.T) {
 					require.True(t, got[i] != got[i], "NaN at %d", i)
 					continue
 				}
-				require.InDelta(t, want[i], got[i], 1e-5, "%s %dx%dx%d element %d", l.name(), rows, cols, k, i)
+				require.InDelta(t, want[i], got[i], 1e-5, "%s %dx%dx%d element %d", l.String(), rows, cols, k, i)
 			}
 		}
 	}

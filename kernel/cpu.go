@@ -12,6 +12,9 @@ const (
 	levelAVX512                  // also AVX-512 F, BW, DQ and VL
 )
 
+// String returns the level's name: "generic", "neon", "avx2" or "avx512".
+func (l cpuLevel) String() string { return [...]string{"generic", "neon", "avx2", "avx512"}[l] }
+
 // cpuFeatures is what this process may use of its processor.
 type cpuFeatures struct {
 	level cpuLevel
@@ -47,7 +50,7 @@ func restrict(f cpuFeatures, name string) cpuFeatures {
 // CPU names what this process uses of its processor: "generic" for Go alone, "neon",
 // "avx2" or "avx512", and behind a blank the extensions that it uses beside.
 func CPU() string {
-	s := [...]string{"generic", "neon", "avx2", "avx512"}[cpu.level]
+	s := cpu.level.String()
 	if cpu.vnni {
 		s += " vnni"
 	}

@@ -4,6 +4,8 @@ import (
 	"math/bits"
 	"strconv"
 	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
 )
 
 // The blocking of the packed product (Goto and van de Geijn, "Anatomy of
@@ -15,10 +17,6 @@ const (
 	gemmMC = 256
 	gemmNC = 512
 	gemmKC = 256
-
-	// Multiplications in one chunk of parallel work, and elements in one of packing.
-	gemmWork = 1 << 17
-	packWork = 1 << 13
 )
 
 // Gemm computes c = op(a)·op(b), or c += op(a)·op(b) with acc, where op
@@ -106,8 +104,6 @@ func checkOperand(name string, rows, cols int, trans bool, n, ld int) {
 			", too short for " + strconv.Itoa(rows) + "x" + strconv.Itoa(cols))
 	}
 }
-
-func roundUp(n, to int) int { return (n + to - 1) / to * to }
 
 // gemmJob is a packed product in progress. b is read through window instead,
 // when that is set: the patches of a convolution input, never laid out in full.
@@ -296,3 +292,11 @@ func gemmTile[T real](a, b []T, tile *[gemmMR * gemmNR]T) {
 	}
 	*tile = [gemmMR * gemmNR]T{c00, c01, c02, c03, c10, c11, c12, c13}
 }
+
+// usesAssembly reports whether elements of type d are computed in float32 by assembly.
+func usesAssembly(d array.DType) bool { return d != array.F64 && assembly() }
+
+// packedRowsLen returns the elements of a weight of m channels and k steps
+// packed for tiles of positions and channels: panels of two vectors of
+// channels, the last perhaps of one, step after step.
+func packedRowsLen(l cpuLevel, m, k int) int { return roundUp(m, panelLanes(l)) * k }

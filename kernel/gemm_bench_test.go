@@ -3,38 +3,9 @@ package kernel
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/gofx-dev/gofx/array"
 )
-
-// fmaPeak measures the multiply-adds of one thread just now, in GFLOP/s.
-func fmaPeak(l cpuLevel) float64 {
-	best := 0.0
-	for range 10 {
-		t := time.Now()
-		flops := peakRun(l, 100000)
-		best = max(best, flops/float64(time.Since(t).Nanoseconds()))
-	}
-	return best
-}
-
-// benchShare runs f, which does the given number of multiply-adds, and reports
-// the rate of its fastest run and the share of the peak, measured beside it.
-func benchShare(b *testing.B, threads, macs int, f func()) {
-	best, peak := time.Hour, fmaPeak(cpu.level)
-	for b.Loop() {
-		t := time.Now()
-		f()
-		best = min(best, time.Since(t))
-	}
-	peak = max(peak, fmaPeak(cpu.level))
-	rate := 2 * float64(macs) / float64(max(best.Nanoseconds(), 1))
-	b.ReportMetric(rate, "GFLOP/s")
-	if peak > 0 {
-		b.ReportMetric(rate/peak/float64(threads), "peak-share")
-	}
-}
 
 func BenchmarkGemm(b *testing.B) {
 	sizes := [][3]int{{64, 64, 64}, {512, 512, 512}, {1024, 1024, 1024}, {2048, 2048, 2048}, {1, 1024, 1024}, {8, 1024, 1024}, {128, 768, 768}, {128, 3072, 768}}
@@ -46,13 +17,13 @@ func BenchmarkGemm(b *testing.B) {
 			packed := PackB(w, false, k, n, y, n)
 			name := fmt.Sprintf("%dx%dx%d/threads=%d/", m, n, k, threads)
 			b.Run(name+"plain", func(b *testing.B) {
-				benchShare(b, threads, m*n*k, func() { Gemm(w, false, false, m, n, k, x, k, y, n, z, n, false) })
+				benchShare(b, peakRun, threads, m*n*k, func() { Gemm(w, false, false, m, n, k, x, k, y, n, z, n, false) })
 			})
 			b.Run(name+"transB", func(b *testing.B) {
-				benchShare(b, threads, m*n*k, func() { Gemm(w, false, true, m, n, k, x, k, y, k, z, n, false) })
+				benchShare(b, peakRun, threads, m*n*k, func() { Gemm(w, false, true, m, n, k, x, k, y, k, z, n, false) })
 			})
 			b.Run(name+"packed", func(b *testing.B) {
-				benchShare(b, threads, m*n*k, func() { packed.Gemm(w, false, m, x, k, z, n, false) })
+				benchShare(b, peakRun, threads, m*n*k, func() { packed.Gemm(w, false, m, x, k, z, n, false) })
 			})
 		}
 	}
@@ -79,7 +50,7 @@ func BenchmarkConv(b *testing.B) {
 			out := []*array.Array{array.New(array.F32, 1, c.out, size, size)}
 			w := &Workspace{Threads: threads}
 			b.Run(fmt.Sprintf("%d-%d-%dx%d-s%d-%dx%d/threads=%d", c.chans, c.out, c.kernel, c.kernel, c.stride, c.size, c.size, threads), func(b *testing.B) {
-				benchShare(b, threads, c.out*c.chans/c.groups*c.kernel*c.kernel*size*size, func() { s.Run(w, out, in) })
+				benchShare(b, peakRun, threads, c.out*c.chans/c.groups*c.kernel*c.kernel*size*size, func() { s.Run(w, out, in) })
 			})
 		}
 	}

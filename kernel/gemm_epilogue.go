@@ -1,42 +1,8 @@
 package kernel
 
 import (
-	"math"
 	"unsafe"
 )
-
-// Activation is the function that an epilogue ends with.
-type Activation uint8
-
-// The activations. All of them keep NaN.
-const (
-	ActNone  Activation = iota
-	ActReLU             // max(x, 0)
-	ActReLU6            // min(max(x, 0), 6)
-	ActClamp            // min(max(x, Lo), Hi)
-)
-
-// Epilogue is what a step does to each sum before it is stored for good: times
-// the scale of its channel, plus the bias of its channel, plus the residual,
-// then the activation. Scale, bias and residual are operands of the step.
-type Epilogue struct {
-	Act    Activation
-	Lo, Hi float32 // of ActClamp
-}
-
-// bounds returns the interval that the activation clamps to.
-func (e Epilogue) bounds() (lo, hi float32) {
-	inf := float32(math.Inf(1))
-	switch e.Act {
-	case ActReLU:
-		return 0, inf
-	case ActReLU6:
-		return 0, 6
-	case ActClamp:
-		return e.Lo, e.Hi
-	}
-	return -inf, inf
-}
 
 // epilogue is an Epilogue with its operands, for a matrix. Absent ones are nil.
 type epilogue struct {
@@ -76,14 +42,6 @@ func (e *epilogue) apply(l cpuLevel, rows, cols, row, col int, c []float32, ldc 
 	epilogueTile32(l, rows, cols, c, ldc, &t)
 }
 
-// span returns the first of n elements from i on, nil of no operand.
-func span(s []float32, i, n int) *float32 {
-	if s == nil {
-		return nil
-	}
-	return &s[i : i+n][0]
-}
-
 // epilogueTileGo is the twin of the assembly.
 func epilogueTileGo(rows, cols int, c []float32, ldc int, e *tileEpilogue) {
 	list := func(p *float32, n int) []float32 {
@@ -121,4 +79,19 @@ func epilogueTileGo(rows, cols int, c []float32, ldc int, e *tileEpilogue) {
 			c[i*ldc+j] = v
 		}
 	}
+}
+
+// channels returns the epilogue of m output channels from first on, whose
+// planes begin at element `at` of the residual.
+func (e epilogue) channels(first, m, at int) epilogue {
+	if e.scaleRow != nil {
+		e.scaleRow = e.scaleRow[first : first+m]
+	}
+	if e.biasRow != nil {
+		e.biasRow = e.biasRow[first : first+m]
+	}
+	if e.residual != nil {
+		e.residual = e.residual[at:]
+	}
+	return e
 }

@@ -1,14 +1,5 @@
 package kernel
 
-import "unsafe"
-
-// Multiplications in one chunk of parallel work, and elements in one of packing,
-// where the assembly does them.
-const (
-	simdWork = 1 << 18
-	simdPack = 1 << 14
-)
-
 // directPanels is the number of panels of a up to which the rows of b are read
 // where they lie: packing pays only when they are used more often.
 const directPanels = 6
@@ -513,15 +504,4 @@ func packB(l cpuLevel, dst []float32, width int, b []float32, ldb int, trans boo
 			packAlong(l, dst[x:], width, b[from:from+(n-1)*ldb+k], ldb, n, k)
 		}
 	}
-}
-
-// asFloat32 returns s, whose elements are float32, as what it is.
-func asFloat32[T real](s []T) []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
-}
-
-// isFloat32 reports whether T is float32; the compiler knows for each instance.
-func isFloat32[T real]() bool {
-	var z T
-	return unsafe.Sizeof(z) == 4
 }

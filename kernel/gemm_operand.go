@@ -2,12 +2,6 @@ package kernel
 
 import "github.com/gofx-dev/gofx/array"
 
-// real is the set of element types that floating-point kernels compute in;
-// f16 and bf16 are computed in float32 and rounded once, when stored.
-type real interface {
-	float32 | float64
-}
-
 // operand returns a at index i of an operand list, nil when absent.
 func operand(list []*array.Array, i int) *array.Array {
 	if i >= len(list) {
@@ -111,12 +105,6 @@ func gatherSame[T array.Elem](dst, src []T, shape, strides []int, at int) []T {
 		at += strides[0]
 	}
 	return dst
-}
-
-// halfFloat is the set of 16-bit float types.
-type halfFloat interface {
-	array.Half | array.BFloat
-	Float32() float32
 }
 
 // gatherHalf is gatherSame from a 16-bit type.

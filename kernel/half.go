@@ -3,8 +3,6 @@ package kernel
 //go:generate go run -C ../internal/asmgen ./seq
 
 import (
-	"unsafe"
-
 	"github.com/gofx-dev/gofx/array"
 )
 
@@ -19,7 +17,6 @@ type HalfLinear struct{}
 const (
 	unpackRows  = 4    // rows that one pass over weights serves
 	unpackMost  = 16   // rows up to which weights are widened in registers
-	unpackBlock = 32   // weights of a step of the kernels
 	unpackPart  = 64   // columns of a part of the weights
 	unpackDepth = 2048 // and its k, for several rows
 	unpackCols  = 256  // columns that are widened at once for more rows
@@ -179,70 +176,6 @@ func (j *halfJob) rows(r, rows, lo, hi int) {
 		for p := 0; p < j.k; p += step {
 			dotHalves(n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[c*j.k+p:], j.k, j.brain, part[:], unpackPart)
 			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
-		}
-	}
-}
-
-// widenOne returns the value of a 16-bit float.
-func widenOne(v uint16, brain bool) float32 {
-	if brain {
-		return array.BFloat(v).Float32()
-	}
-	return array.Half(v).Float32()
-}
-
-// widenGo is the twin of widenF16AVX512 and its like.
-func widenGo(dst []float32, src []uint16, brain bool) {
-	src = src[:len(dst)]
-	if brain {
-		for i, v := range src {
-			dst[i] = array.BFloat(v).Float32()
-		}
-		return
-	}
-	for i, v := range src {
-		dst[i] = array.Half(v).Float32()
-	}
-}
-
-// narrowGo is the twin of narrowF16AVX512 and its like, bit for bit.
-func narrowGo(dst []uint16, src []float32, brain bool) {
-	src = src[:len(dst)]
-	if brain {
-		for i, v := range src {
-			dst[i] = uint16(array.BFloatFromFloat32(v))
-		}
-		return
-	}
-	for i, v := range src {
-		dst[i] = uint16(array.HalfFromFloat32(v))
-	}
-}
-
-// halfBits returns the bits of 16-bit floats.
-func halfBits[H halfFloat](s []H) []uint16 {
-	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
-}
-
-// isBrain reports whether H is BFloat.
-func isBrain[H halfFloat]() bool {
-	var h H
-	_, brain := any(h).(array.BFloat)
-	return brain
-}
-
-// dotHalvesGo is the twin of dotF16AVX512 and its like, for k in [from, to): it
-// adds to dst. Sums are in order of k here and spread over lanes there; both are
-// within k·2^-23 of Σ|x·w|.
-func dotHalvesGo(n, rows, from, to int, x []float32, ldx int, w []uint16, ldw int, brain bool, dst []float32, ldd int) {
-	for c := range n {
-		col := w[c*ldw:]
-		for r := range rows {
-			row, s := x[r*ldx:], dst[r*ldd+c]
-			for p := from; p < to; p++ {
-				s += float32(row[p] * widenOne(col[p], brain))
-			}
-			dst[r*ldd+c] = s
 		}
 	}
 }

@@ -10,14 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-func randomFloats(r *rand.Rand, n int) []float32 {
-	f := make([]float32, n)
-	for i := range f {
-		f[i] = float32(r.NormFloat64())
-	}
-	return f
-}
-
 // requireDots checks got[m][n] against Σ x·w + bias in float64: errors may be
 // (k+8)·2^-23 of the sum of magnitudes, and of that of the bias.
 func requireDots(t *testing.T, x []float32, weight func(c, p int) float64, bias []float32, m, n, k int, got []float32, msg string) {

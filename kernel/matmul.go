@@ -180,11 +180,6 @@ func matMulReal[T real](w *Workspace, out, a, b *array.Array) {
 	w.Release(mark)
 }
 
-// integer is the set of integer element types.
-type integer interface {
-	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64
-}
-
 // matMulInt multiplies in place through the strides; integers are rare here.
 func matMulInt[T integer](_ *Workspace, out, a, b *array.Array) {
 	dst := array.Data[T](out)

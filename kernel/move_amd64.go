@@ -227,7 +227,7 @@ func (t *transposition) tilesPast(rows, cols int) {
 			}
 		}
 	}
-	moveFence()
+	orderStores()
 }
 
 // at returns where the element of row r and column c goes, and where it is.
@@ -253,3 +253,6 @@ func (t *transposition) blocks(r, rows, c, cols int) {
 		moveTranspose8AVX2(dst, t.ldd, src, t.lds, rows, cols)
 	}
 }
+
+// orderStores orders the stores past the caches before what follows.
+func orderStores() { moveFence() }

@@ -33,7 +33,7 @@ func sameAsGo(t *testing.T, view *array.Array, what ...any) {
 	want := run()
 	for _, l := range levels()[1:] {
 		cpu.level = l
-		require.Equal(t, want, run(), append(what, l.name())...)
+		require.Equal(t, want, run(), append(what, l.String())...)
 	}
 }
 

@@ -277,9 +277,3 @@ func fillBits(out *array.Array, v uint64) {
 		fillSlice(rawOut[uint64](out), v)
 	}
 }
-
-func fillSlice[T array.Elem](s []T, v T) {
-	for i := range s {
-		s[i] = v
-	}
-}

@@ -207,7 +207,7 @@ func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *moveNest) {
 		}
 	}
 	if m.stream {
-		moveFence()
+		orderStores()
 	}
 }
 

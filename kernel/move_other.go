@@ -7,5 +7,5 @@ import "unsafe"
 // moveFast copies nothing: there is no assembly.
 func moveFast(_, _ unsafe.Pointer, _ int, _ *moveNest) bool { return false }
 
-// moveFence has nothing to order: there are no stores past the caches.
-func moveFence() {}
+// orderStores has nothing to order: there are no stores past the caches.
+func orderStores() {}

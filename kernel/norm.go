@@ -83,7 +83,7 @@ func (j *batchNormJob[T]) Do(lo, hi int) {
 		}
 	}
 	if j.stream {
-		moveFence()
+		orderStores()
 	}
 }
 

@@ -141,7 +141,7 @@ func (j *rowNormJob[T]) Do(lo, hi int) {
 		}
 	}
 	if j.stream {
-		moveFence()
+		orderStores()
 	}
 }
 

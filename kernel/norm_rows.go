@@ -8,8 +8,6 @@ import "math"
 
 const sumLanes = 32
 
-var negInf32 = float32(math.Inf(-1))
-
 // lanesTotal adds the lanes, halving.
 func lanesTotal(l []float64) float64 {
 	for n := len(l) / 2; n > 0; n /= 2 {

@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 )
 
 // MaxPool is torch.nn.functional.max_pool1d to 3d over the last len(Kernel)
@@ -61,13 +60,6 @@ func (s MaxPool) ScratchBytes(out, in []*array.Array) int {
 func (s MaxPool) geometry(out, x *array.Array) spatial {
 	lead := x.Rank() - len(s.Kernel)
 	return newSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, strideOr(s.Stride, s.Kernel), s.PadLo, s.Dilation)
-}
-
-func strideOr(stride, kernel []int) []int {
-	if len(stride) == 0 {
-		return kernel
-	}
-	return stride
 }
 
 func maxPoolReal[T real](w *Workspace, s MaxPool, out []*array.Array, x *array.Array) {
@@ -149,22 +141,6 @@ func lowest[T real | integer]() T {
 	}
 	least := int64(-1) << (8*unsafe.Sizeof(zero) - 1)
 	return T(least)
-}
-
-// needPixels panics over planes without elements, which the type rules of pools
-// refuse where the sizes are known.
-func (g *spatial) needPixels(step string) {
-	if g.inPlane == 0 {
-		panic(&diag.Error{Code: emptyCode, Op: step, Msg: "a spatial dimension of the operand has no elements, expected at least one"})
-	}
-}
-
-// firstTap returns the first coordinate at, at+step, ... that is not negative.
-func firstTap(at, step int) int {
-	if at < 0 {
-		at += (-at + step - 1) / step * step
-	}
-	return at
 }
 
 // greatest returns the index of the greatest element of a box of a plane, -1

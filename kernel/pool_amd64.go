@@ -26,8 +26,8 @@ func (c *maxCall) run(l cpuLevel, g *spatial) {
 	}
 }
 
-// average calls the code of averages for the geometry.
-func (c *windowCall) average(l cpuLevel, g *spatial) {
+// averageWindows calls the code of averages for the geometry.
+func averageWindows(c *windowCall, l cpuLevel, g *spatial) {
 	p := (*byte)(unsafe.Pointer(c))
 	wide := l == levelAVX512
 	switch kernel, stride := g.kernel[2], g.stride[2]; {

@@ -6,6 +6,6 @@ package kernel
 
 func (*maxCall) run(cpuLevel, *spatial) {}
 
-func (*windowCall) average(cpuLevel, *spatial) {}
+func averageWindows(*windowCall, cpuLevel, *spatial) {}
 
 func meanOfRows(cpuLevel, int, []float32, int, *[meanRows]float32) {}

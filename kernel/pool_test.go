@@ -227,22 +227,6 @@ func TestMaxPoolOfPadding(t *testing.T) {
 		require.Equal(t, least, array.Float64At(out[0], 0), d)
 		require.Equal(t, []int64{6}, array.Data[int64](out[1]), "PyTorch's index, of the tap at 2, 2")
 	}
-
-	const image = 2 * 2 * BlockLanes
-	blocked := array.New(array.F32, 1, 1, 1, 1, BlockLanes)
-	soil(blocked.Storage().Bytes())
-	runStep(t, MaxPoolBlocked{s}, []*array.Array{blocked}, []*array.Array{array.Reshape(array.FromSlice(make([]float32, image)), 1, 1, 2, 2, BlockLanes)})
-	for _, v := range array.Data[float32](blocked) {
-		require.Equal(t, float32(inf), v)
-	}
-
-	for _, last := range []bool{false, true} {
-		q := array.New(array.I8, 1, 1, 1, 1)
-		soil(q.Storage().Bytes())
-		runStep(t, QMaxPool{Kernel: s.Kernel, Stride: s.Stride, PadLo: s.PadLo, PadHi: s.PadHi, Dilation: s.Dilation, ChannelsLast: last},
-			[]*array.Array{q}, []*array.Array{array.FromSlice([]int8{1, 2, 3, 4}, 1, map[bool]int{false: 1, true: 2}[last], 2, map[bool]int{false: 2, true: 1}[last])})
-		require.Equal(t, []int8{-128}, array.Data[int8](q))
-	}
 }
 
 func TestPoolsOfNothing(t *testing.T) {

@@ -76,7 +76,7 @@ func avgWindows(w *Workspace, p *avgPoolJob[float32]) {
 	j := takeJob[avgWindowsJob](w)
 	*j = avgWindowsJob{spatial: p.spatial, dst: p.dst, src: p.src, level: cpu.level}
 	j.plan = newWindowPlan(j.level, &j.spatial, true, Scratch[int64](w, windowPlanLen(j.level, &j.spatial, true)))
-	j.plan.setCounts(j.level, &j.spatial, p)
+	setCounts(&j.plan, j.level, &j.spatial, p)
 	w.Parallel(len(j.dst)/j.outPlane, max(1, simdPack/(j.outPlane*j.taps)), j)
 	putJob(w, j)
 	w.Release(mark)
@@ -88,7 +88,7 @@ func (j *avgWindowsJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		c.src = &j.src[i*j.inPlane : (i+1)*j.inPlane][0]
 		c.dst = &j.dst[i*j.outPlane : (i+1)*j.outPlane][0]
-		c.average(j.level, &j.spatial)
+		averageWindows(&c, j.level, &j.spatial)
 	}
 }
 
@@ -120,5 +120,25 @@ func meanPlanes(l cpuLevel, dst, src []float32, n int) {
 		var same [meanRows]float32
 		meanOfRows(l, n, src[i*n:], 0, &same)
 		dst[i] = same[0]
+	}
+}
+
+// setCounts gives a plan with counts the divisor of each output: the product of
+// a row's count and a column's.
+func setCounts(p *windowPlan, l cpuLevel, g *spatial, of *avgPoolJob[float32]) {
+	tile, block := windowSizes(l, true)
+	put := func(words []int64, i, v int) {
+		words[i/2] |= int64(math.Float32bits(float32(v))) << (32 * (i % 2))
+	}
+	n := len(p.tiles) / tile
+	for i := range n {
+		y0, y1 := i*g.out[1]/n, (i+1)*g.out[1]/n
+		for y := y0; y < y1; y++ {
+			put(p.tiles[i*tile+windowTileWords:], y-y0, of.count(1, y))
+		}
+	}
+	lanes := windowLanes(l)
+	for x := range g.out[2] {
+		put(p.blocks[x/lanes*block+block-lanes/2:], x%lanes, of.count(2, x))
 	}
 }

@@ -11,42 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// finish is what an epilogue means, in float64.
-func finish(v float64, e Epilogue, scale, bias, residual float64) float64 {
-	v = v*scale + bias + residual
-	switch e.Act {
-	case ActReLU:
-		return max(v, 0)
-	case ActReLU6:
-		return min(max(v, 0), 6)
-	case ActClamp:
-		return min(max(v, float64(e.Lo)), float64(e.Hi))
-	}
-	return v
-}
-
-// extra are the optional operands of a packed step; each subset is tried.
-func extra(r *rand.Rand, dt array.DType, subset, channels int, out []int) (in []*array.Array, ref [3]refArray) {
-	for i, shape := range [][]int{{channels}, {channels}, out} {
-		if subset>>i&1 == 0 {
-			in = append(in, nil)
-			continue
-		}
-		a := toArray(randomRef(r, shape), dt, i == 2 && subset&1 != 0)
-		in, ref[i] = append(in, a), toRef(a)
-	}
-	return in, ref
-}
-
-func (d refArray) or(i int, absent float64) float64 {
-	if d.v == nil {
-		return absent
-	}
-	return d.v[i]
-}
-
-var epilogues = []Epilogue{{}, {Act: ActReLU}, {Act: ActReLU6}, {Act: ActClamp, Lo: -0.5, Hi: 0.75}}
-
 func TestLinearPacked(t *testing.T) {
 	eachLevel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
@@ -107,7 +71,7 @@ func TestConvPacked(t *testing.T) {
 					if len(c.y) < len(c.w) {
 						a.shape, y.shape = append([]int{1}, a.shape...), append([]int{1}, y.shape...)
 					}
-					convMeaning(c.s)([]refArray{a, b, {}}, []refArray{y})
+					convMeaning(convForm(c.s))([]refArray{a, b, {}}, []refArray{y})
 					plane := len(want.v) / (c.w[0] * y.shape[0])
 					for j := range want.v {
 						m := j / plane % c.w[0]
@@ -191,7 +155,7 @@ func TestEpilogueTwin(t *testing.T) {
 				if math.IsNaN(float64(want[i])) && math.IsNaN(float64(c[i])) {
 					continue
 				}
-				require.Equal(t, math.Float32bits(want[i]), math.Float32bits(c[i]), "%s: %dx%d operands %b element %d", l.name(), rows, cols, n&31, i)
+				require.Equal(t, math.Float32bits(want[i]), math.Float32bits(c[i]), "%s: %dx%d operands %b element %d", l.String(), rows, cols, n&31, i)
 			}
 		}
 	}

@@ -244,9 +244,3 @@ func (m *machine) fillConst(in *Instr) {
 		fillBlock(m.wI64(in.Dst), int64(in.Imm))
 	}
 }
-
-func fillBlock[T array.Elem](d []T, v T) {
-	for k := range d {
-		d[k] = v
-	}
-}

@@ -10,18 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// qBytes returns n random bytes, a third of them extremes.
-func qBytes(r *rand.Rand, n int) []uint8 {
-	b := make([]uint8, n)
-	for i := range b {
-		b[i] = uint8(r.Uint32())
-		if r.IntN(3) == 0 {
-			b[i] = [...]uint8{0, 255, 127, 128}[r.IntN(4)]
-		}
-	}
-	return b
-}
-
 // qArray returns a random array of 8-bit elements.
 func qArray(r *rand.Rand, d array.DType, shape ...int) *array.Array {
 	b := qBytes(r, prod(shape))

@@ -98,6 +98,4 @@ func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
 	transposeBlocksGo(n, src, lds, dst, ldd)
 }
 
-func qAVX2() bool   { return cpu.level >= levelAVX2 }
-func qAVX512() bool { return cpu.level >= levelAVX512 }
-func qVNNI() bool   { return qAVX512() && cpu.vnni }
+func qVNNI() bool { return qAVX512() && cpu.vnni }

@@ -297,18 +297,6 @@ func feed[T scalar, A accumulator](c *reduceCursor, kind int, acc []A, x []T) {
 	}
 }
 
-// block returns the rows and columns of the two innermost groups, of which one is
-// kept, the columns where kept says so, and the groups to go through with next.
-func (g *groups) block() (n, rows int, kept bool, outer groups) {
-	last := g.n - 1
-	n, rows, kept, outer = g.size[last], 1, g.step[last] != 0, *g
-	if last > 0 {
-		rows = g.size[last-1]
-		outer.n--
-	}
-	return n, rows, kept, outer
-}
-
 // rowSpan is the elements of a row that are reduced at a time: of a longer one,
 // several goroutines reduce spans, or one as it computes them.
 const rowSpan = 1 << 15

@@ -1,8 +1,6 @@
 package kernel
 
 import (
-	"unsafe"
-
 	"github.com/gofx-dev/gofx/array"
 )
 
@@ -77,81 +75,4 @@ func (j *blocksJob) Do(lo, hi int) {
 		s.takeAll(w, j.a, lo*j.inner, hi*j.inner, &g)
 	}
 	spareWorkspaces.put(w)
-}
-
-// takeAll takes the elements [lo, hi) of a, the first of which begins a reduction
-// of g, block by block: blocks end where reduced rows or spans of them do.
-func (s *fusedSink) takeAll(w *Workspace, a *array.Array, lo, hi int, g *groups) {
-	row, _, kept, _ := g.block()
-	for at := lo; at < hi; {
-		n := min(rowSpan, hi-at)
-		switch {
-		case !kept && row <= rowSpan:
-			n = min(n, rowSpan/row*row)
-		case !kept:
-			n = min(n, row-(at-lo)%row)
-		}
-		s.take(w, a, at, at+n)
-		at += n
-	}
-}
-
-// rawPart returns elements [lo, hi) of in, in row-major order: its own memory where
-// they lie side by side, else scratch.
-func rawPart[T array.Elem](w *Workspace, in *array.Array, lo, hi int) []T {
-	if in.IsContiguous() || lo == 0 && hi == in.Len() {
-		return rawDense[T](w, in)[lo:hi]
-	}
-	buf := Scratch[T](w, hi-lo)
-	size := in.DType().Size()
-	gatherPart(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), size*len(buf)), in, size, lo)
-	return buf
-}
-
-// gatherPart fills dst with the elements, of size bytes, of in from the lo-th on.
-func gatherPart(dst []byte, in *array.Array, size, lo int) {
-	src, shape, strides := in.Storage().Bytes(), in.Shape(), in.Strides()
-	var at [maxRank]int
-	o, last := in.Offset(), len(shape)-1
-	for d, rest := last, lo; d >= 0; d-- {
-		at[d], rest = rest%shape[d], rest/shape[d]
-		o += at[d] * strides[d]
-	}
-	for len(dst) > 0 {
-		n := min(shape[last]-at[last], len(dst)/size)
-		switch size {
-		case 1:
-			gatherRun(dst[:n], src, o, strides[last])
-		case 2:
-			gatherRun(wordsOf[uint16](dst)[:n], wordsOf[uint16](src), o, strides[last])
-		case 4:
-			gatherRun(wordsOf[uint32](dst)[:n], wordsOf[uint32](src), o, strides[last])
-		default:
-			gatherRun(wordsOf[uint64](dst)[:n], wordsOf[uint64](src), o, strides[last])
-		}
-		dst = dst[n*size:]
-		o -= at[last] * strides[last]
-		at[last] = 0
-		for d := last - 1; d >= 0; d-- {
-			if at[d]++; at[d] < shape[d] {
-				o += strides[d]
-				break
-			}
-			o -= (at[d] - 1) * strides[d]
-			at[d] = 0
-		}
-	}
-}
-
-// wordsOf returns memory as words of T.
-func wordsOf[T uint16 | uint32 | uint64](b []byte) []T {
-	var z T
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(z)))
-}
-
-// gatherRun fills dst with elements step apart, from the o-th on.
-func gatherRun[T uint8 | uint16 | uint32 | uint64](dst, src []T, o, step int) {
-	for i := range dst {
-		dst[i] = src[o+i*step]
-	}
 }

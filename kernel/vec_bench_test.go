@@ -25,22 +25,6 @@ func chain(ops int) Program {
 	return p
 }
 
-func benchLevels(b *testing.B, f func(b *testing.B, level cpuLevel)) {
-	for _, level := range append([]cpuLevel{levelGeneric}, vecLevels()...) {
-		b.Run([]string{"generic", "neon", "avx2", "avx512"}[level], func(b *testing.B) { f(b, level) })
-	}
-}
-
-func perElement(b *testing.B, n int) {
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
-}
-
-func ones(shape ...int) *array.Array {
-	a := array.New(array.F32, shape...)
-	fillBlock(array.Raw[float32](a), 1)
-	return a
-}
-
 func BenchmarkVecChain(b *testing.B) {
 	for _, n := range []int{100, 1000, 4000} {
 		for _, ops := range []int{8, 16, 32} {

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -9,45 +8,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 )
-
-// vecLevels are the levels with assembly that this machine and GOFX_CPU allow.
-func vecLevels() []cpuLevel {
-	var levels []cpuLevel
-	for l := levelAVX2; l <= cpu.level; l++ {
-		if stripCode(l) != nil {
-			levels = append(levels, l)
-		}
-	}
-	return levels
-}
-
-// edges are values at which functions change their ways.
-var edges = func() []float32 {
-	s := []float32{
-		0, 1, -1, 0.5, 2, 3, 1.5, 10, 18, 88.7, 88.8, 89, 103.9, 104, 1.0 / 64, 1.0 / 256, 1 << 20, 1 << 23, 1 << 24, 1 << 31,
-		math.MaxFloat32, math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127, 65504, 65520, 0x1p-24, 0x1p-25, 128, 255, 256, 32768,
-		math.Pi / 2, math.Pi, math.Sqrt2, math.Sqrt2 / 2, 2.5, 3.5, float32(math.Inf(1)), float32(math.NaN()),
-	}
-	for _, v := range s {
-		b := math.Float32bits(v)
-		s = append(s, -v, math.Float32frombits(b+1), math.Float32frombits(b-1))
-	}
-	return s
-}()
-
-func sameFloat(a, b float32) bool {
-	return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b
-}
-
-func requireSame(t *testing.T, want, got []float32, what ...any) {
-	t.Helper()
-	for i := range want {
-		if !sameFloat(want[i], got[i]) {
-			require.Failf(t, "differs", "%v: element %d is %v (%#x), the twin gives %v (%#x)", what, i, got[i],
-				math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
-		}
-	}
-}
 
 func TestFunctionLengths(t *testing.T) {
 	for _, level := range vecLevels() {
@@ -166,43 +126,6 @@ func (m *programMaker) random() {
 	}
 }
 
-// randomArray fills an array of shape with values of all sizes and special ones.
-func randomArray(r *rand.Rand, d array.DType, shape []int) *array.Array {
-	a := array.New(d, shape...)
-	switch d {
-	case array.F32:
-		for i, s := 0, array.Raw[float32](a); i < len(s); i++ {
-			switch r.IntN(4) {
-			case 0:
-				s[i] = edges[r.IntN(len(edges))]
-			case 1:
-				s[i] = math.Float32frombits(r.Uint32())
-			default:
-				s[i] = float32(r.NormFloat64() * 3)
-			}
-		}
-	case array.Bool:
-		for i, s := 0, array.Raw[uint8](a); i < len(s); i++ {
-			s[i] = uint8(r.IntN(2))
-		}
-	case array.I32:
-		for i, s := 0, array.Raw[uint32](a); i < len(s); i++ {
-			s[i] = r.Uint32() >> r.IntN(32)
-		}
-	default:
-		if d.Size() == 2 {
-			for i, s := 0, array.Raw[uint16](a); i < len(s); i++ {
-				s[i] = uint16(r.Uint32())
-			}
-		} else {
-			for i, s := 0, array.Raw[uint8](a); i < len(s); i++ {
-				s[i] = uint8(r.Uint32())
-			}
-		}
-	}
-	return a
-}
-
 // TestStripsAgainstBlocks runs random programs on both machines.
 func TestStripsAgainstBlocks(t *testing.T) {
 	levels := vecLevels()
@@ -244,37 +167,4 @@ func TestStripsAgainstBlocks(t *testing.T) {
 		}
 	}
 	require.Greater(t, ran, 50*len(levels))
-}
-
-// stridedArray is randomArray, now and then with gaps between the elements.
-func stridedArray(r *rand.Rand, d array.DType, shape []int) *array.Array {
-	if r.IntN(4) != 0 {
-		return randomArray(r, d, shape)
-	}
-	wide := append(append([]int(nil), shape...), 2)
-	a := randomArray(r, d, wide)
-	v := &array.Array{}
-	v.SetLayout(a, shape, a.Strides()[:len(shape)], 1)
-	return v
-}
-
-// requireEqualArrays compares bits; all NaN are equal.
-func requireEqualArrays(t *testing.T, want, got *array.Array, what ...any) {
-	t.Helper()
-	floats := func(a *array.Array) []float32 {
-		f := make([]float32, a.Len())
-		switch a.DType() {
-		case array.F32:
-			copy(f, array.Raw[float32](a))
-		case array.F16, array.BF16:
-			unpackHalfBlock(a.DType(), f, array.Raw[uint16](a)[:len(f)])
-		}
-		return f
-	}
-	if want.DType().IsFloat() {
-		requireSame(t, floats(want), floats(got), what...)
-		return
-	}
-	n := want.Len() * want.DType().Size()
-	require.Equal(t, want.Storage().Bytes()[:n], got.Storage().Bytes()[:n], what...)
 }

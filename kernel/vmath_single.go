@@ -185,3 +185,5 @@ func logSingle(x float32) float32 {
 	low := float32(float32(h-s)+f) + float32(k*ln2Lo32)
 	return s + float32(low+rest)
 }
+
+var negInf32 = float32(math.Inf(-1))

@@ -126,23 +126,3 @@ func setWindowMask(l cpuLevel, masks []int64, i, lo, hi int) {
 		}
 	}
 }
-
-// setCounts gives a plan with counts the divisor of each output: the product of
-// a row's count and a column's.
-func (p *windowPlan) setCounts(l cpuLevel, g *spatial, of *avgPoolJob[float32]) {
-	tile, block := windowSizes(l, true)
-	put := func(words []int64, i, v int) {
-		words[i/2] |= int64(math.Float32bits(float32(v))) << (32 * (i % 2))
-	}
-	n := len(p.tiles) / tile
-	for i := range n {
-		y0, y1 := i*g.out[1]/n, (i+1)*g.out[1]/n
-		for y := y0; y < y1; y++ {
-			put(p.tiles[i*tile+windowTileWords:], y-y0, of.count(1, y))
-		}
-	}
-	lanes := windowLanes(l)
-	for x := range g.out[2] {
-		put(p.blocks[x/lanes*block+block-lanes/2:], x%lanes, of.count(2, x))
-	}
-}

@@ -7,11 +7,11 @@ import "runtime"
 // in cycles: its multiply-adds at the rate that the product's loop reaches, its
 // transforms, and the weights on their way from memory, which overlap with the
 // arithmetic only in part.
-func winogradTile(l cpuLevel, s Conv, in []int, m, perGroup int, kernel []int) int {
-	m /= max(s.Groups, 1)
+//
+// g is the geometry that is expected, m the output channels of a group.
+func winogradTile(l cpuLevel, g *spatial, m, perGroup int) int {
 	one := [3]int{1, 1, 1}
-	g, ok := expected(s, in, kernel)
-	if !ok || l == levelGeneric || len(kernel) != 2 || g.kernel != [3]int{1, 3, 3} || g.stride != one || g.dilate != one ||
+	if l == levelGeneric || g.kernel != [3]int{1, 3, 3} || g.stride != one || g.dilate != one ||
 		m < winogradLeast || perGroup < winogradLeast {
 		return 0
 	}
@@ -19,7 +19,7 @@ func winogradTile(l cpuLevel, s Conv, in []int, m, perGroup int, kernel []int) i
 	rate := float64(bl.nr) // multiply-adds a cycle: two vectors, as wide as a panel
 	best, e := float64(g.outPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
 	for _, try := range []int{4, 2} {
-		if c := winogradCost(l, try, &g, m, perGroup); c < best {
+		if c := winogradCost(l, try, g, m, perGroup); c < best {
 			best, e = c, try
 		}
 	}
@@ -55,12 +55,21 @@ func streamed(weights int) float64 {
 	return bytes/64 + max(0, bytes-cache)/20
 }
 
+// winogradConv is what is convolved, with the transformed weights of all groups.
+type winogradConv struct {
+	g                     spatial
+	batch, groups         int
+	perGroup, outPerGroup int
+	dst, src, packed      []float32
+	end                   epilogue // for one image: rows are output channels, columns positions
+}
+
 // winograd is a convolution with transformed weights: for each position of a
 // patch a product of the filters [m, channels] with the patches [channels, tiles].
 // Tiles are counted along rows, and cut into panels of bl.nr. A block is tiles
 // of an image, or all tiles of some images.
 type winograd struct {
-	conv32
+	winogradConv
 	level        cpuLevel
 	bl           blocking
 	e, t         int
@@ -87,8 +96,8 @@ const (
 
 // newWinograd plans a convolution on the given number of threads. The plan
 // changes what is done when, not what is computed.
-func newWinograd(v conv32, l cpuLevel, e, threads int) winograd {
-	j := winograd{conv32: v, level: l, bl: blockingOf(l), e: e, t: e + 2, workers: winogradThreads(threads)}
+func newWinograd(v winogradConv, l cpuLevel, e, threads int) winograd {
+	j := winograd{winogradConv: v, level: l, bl: blockingOf(l), e: e, t: e + 2, workers: winogradThreads(threads)}
 	nr := j.bl.nr
 	j.tilesX = (v.g.out[2] + e - 1) / e
 	j.tiles = (v.g.out[1] + e - 1) / e * j.tilesX
@@ -142,7 +151,7 @@ func (j *winograd) scratchSizes() [4]int {
 }
 
 // winogradScratch is the most scratch that a convolution takes.
-func winogradScratch(v conv32, l cpuLevel, e int) int {
+func winogradScratch(v winogradConv, l cpuLevel, e int) int {
 	most := 0
 	for threads := 1; threads <= winogradThreads(threads); threads++ {
 		n, j := 0, newWinograd(v, l, e, threads)

@@ -21,12 +21,12 @@ func BenchmarkWinograd(b *testing.B) {
 				if e == 0 {
 					v.packed = make([]float32, packedRows(cpu.level, s[1], 9*s[0]))
 					packWhole(w, cpu.level, v.packed, weight, 9*s[0], false, s[1], 9*s[0])
-					benchShare(b, 1, nw*v.g.outPlane, func() { v.run(w) })
+					benchShare(b, peakRun, 1, nw*v.g.outPlane, func() { v.run(w) })
 					return
 				}
 				v.packed = make([]float32, winogradLen(cpu.level, e, 1, s[1], s[0]))
 				packWinograd(w, cpu.level, e, v.packed, weight, 1, s[1], s[0])
-				benchShare(b, 1, nw*v.g.outPlane, func() { v.runWinograd(w, e) })
+				benchShare(b, peakRun, 1, nw*v.g.outPlane, func() { p := v.winograd(); p.run(w, e) })
 			})
 		}
 	}

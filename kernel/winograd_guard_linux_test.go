@@ -27,7 +27,8 @@ func TestWinogradGuardPages(t *testing.T) {
 					packWinograd(&Workspace{}, cpu.level, e, v.packed, weight, c.groups, c.outPerGroup, c.perGroup)
 					v.src, v.dst, v.end = guarded(ns), guarded(nd), end.with(Epilogue{Act: ActReLU})
 					v.end.ldr = v.g.outPlane
-					v.runWinograd(&Workspace{}, e)
+					p := v.winograd()
+					p.run(&Workspace{}, e)
 				}
 			}
 		}

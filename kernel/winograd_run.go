@@ -38,8 +38,8 @@ const (
 	winogradOutputs
 )
 
-// runWinograd computes the convolution with the weight that packWinograd packed.
-func (v *conv32) runWinograd(w *Workspace, e int) {
+// run computes the convolution with the weight that packWinograd packed.
+func (v *winogradConv) run(w *Workspace, e int) {
 	if n := winogradLen(cpu.level, e, v.groups, v.outPerGroup, v.perGroup); len(v.packed) != n {
 		panic("kernel: packed weight has " + strconv.Itoa(len(v.packed)) + " elements, expected " + strconv.Itoa(n) +
 			", as PackConv makes with the same Conv and In")

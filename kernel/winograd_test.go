@@ -13,19 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// winogradLevels are the levels whose products Winograd's convolution can use.
-func winogradLevels(t *testing.T, f func(t *testing.T)) {
-	for _, l := range levels() {
-		if l == levelGeneric {
-			continue
-		}
-		t.Run(l.name(), func(t *testing.T) {
-			useLevel(t, l)
-			f(t)
-		})
-	}
-}
-
 // winogradCase is a convolution by tiles of a given size, chosen or not.
 type winogradCase struct {
 	batch, groups, perGroup, outPerGroup int
@@ -56,7 +43,8 @@ func (c winogradCase) run(w *Workspace, e int, src, weight, dst []float32, end e
 	packWinograd(w, cpu.level, e, v.packed, weight, c.groups, c.outPerGroup, c.perGroup)
 	v.src, v.dst, v.end = src, dst, end
 	v.end.ldr = v.g.outPlane
-	v.runWinograd(w, e)
+	p := v.winograd()
+	p.run(w, e)
 }
 
 // exact returns the sums in float64 and those of absolute values.
@@ -94,14 +82,6 @@ func winogradError(e, perGroup int) float64 {
 		return (8 + math.Sqrt(float64(perGroup))) * unit
 	}
 	return (32 + 2*math.Sqrt(float64(perGroup))) * unit
-}
-
-func floats(r *rand.Rand, n int, f func() float64) []float32 {
-	s := make([]float32, n)
-	for i := range s {
-		s[i] = float32(f())
-	}
-	return s
 }
 
 var winogradCases = []winogradCase{
@@ -180,8 +160,8 @@ func TestWinogradStep(t *testing.T) {
 		r := rand.New(rand.NewPCG(3, 4))
 		s := ConvPacked{Conv: Conv{PadLo: []int{1, 1}, PadHi: []int{1, 1}}, Channels: 128, Kernel: []int{3, 3}, In: []int{28, 28}, Epilogue: Epilogue{Act: ActReLU}}
 		weight := toArray(randomRef(r, []int{128, 128, 3, 3}), array.F32, false)
-		require.Positive(t, winogradTile(cpu.level, s.Conv, s.In, 128, 128, s.Kernel))
-		require.Zero(t, winogradTile(cpu.level, s.Conv, nil, 128, 128, s.Kernel), "direct sums where no size is given")
+		require.Positive(t, s.tile(s.In, 128, 128, s.Kernel))
+		require.Zero(t, s.tile(nil, 128, 128, s.Kernel), "direct sums where no size is given")
 		packed := array.New(array.F32, PackedConvLen(s.Conv, s.In, weight.Shape()))
 		runStep(t, PackConv{Conv: s.Conv, In: s.In}, []*array.Array{packed}, []*array.Array{weight})
 		direct := array.New(array.F32, PackedConvLen(s.Conv, nil, weight.Shape()))
@@ -222,7 +202,7 @@ func TestWinogradPlan(t *testing.T) {
 			for _, e := range []int{2, 4} {
 				for threads := 1; threads <= 4; threads++ {
 					v := c.form()
-					j := newWinograd(v, l, e, threads)
+					j := newWinograd(v.winograd(), l, e, threads)
 					seen := make([]int, c.batch*j.tiles)
 					for i := range j.blocks {
 						b := j.block(i)
@@ -241,7 +221,7 @@ func TestWinogradPlan(t *testing.T) {
 					for _, n := range j.scratchSizes() {
 						total += scratchSize(n, 4)
 					}
-					require.LessOrEqual(t, total, winogradScratch(v, l, e))
+					require.LessOrEqual(t, total, winogradScratch(v.winograd(), l, e))
 					kinds[fmt.Sprint(j.apart, j.blocks > 1, j.images > 1)]++
 				}
 			}

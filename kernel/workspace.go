@@ -63,3 +63,6 @@ func Scratch[T array.Elem](w *Workspace, n int) []T {
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
+
+// scratchSize returns the scratch bytes that Scratch takes for n elements.
+func scratchSize(n, size int) int { return (n*size + array.Align - 1) &^ (array.Align - 1) }

@@ -6,10 +6,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/gofx-dev/gofx/array"
+	"github.com/stretchr/testify/require"
 )
+
+// absolute returns the magnitudes of x.
+func (x refArray) absolute() refArray {
+	y := newRef(x.shape...)
+	for i, v := range x.v {
+		y.v[i] = math.Abs(v)
+	}
+	return y
+}
 
 // refArray is an operand or result of a reference computation, in float64.
 type refArray struct {
@@ -310,4 +318,11 @@ func requireNoAllocs(t *testing.T, s Step, out, in []*array.Array) {
 		}
 		require.Zero(t, testing.AllocsPerRun(20, func() { s.Run(w, out, in) }), "threads=%d", threads)
 	}
+}
+
+func (d refArray) or(i int, absent float64) float64 {
+	if d.v == nil {
+		return absent
+	}
+	return d.v[i]
 }

@@ -2,9 +2,70 @@ package kernel
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 )
+
+// rawPart returns elements [lo, hi) of in, in row-major order: its own memory where
+// they lie side by side, else scratch.
+func rawPart[T array.Elem](w *Workspace, in *array.Array, lo, hi int) []T {
+	if in.IsContiguous() || lo == 0 && hi == in.Len() {
+		return rawDense[T](w, in)[lo:hi]
+	}
+	buf := Scratch[T](w, hi-lo)
+	size := in.DType().Size()
+	gatherPart(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), size*len(buf)), in, size, lo)
+	return buf
+}
+
+// gatherPart fills dst with the elements, of size bytes, of in from the lo-th on.
+func gatherPart(dst []byte, in *array.Array, size, lo int) {
+	src, shape, strides := in.Storage().Bytes(), in.Shape(), in.Strides()
+	var at [maxRank]int
+	o, last := in.Offset(), len(shape)-1
+	for d, rest := last, lo; d >= 0; d-- {
+		at[d], rest = rest%shape[d], rest/shape[d]
+		o += at[d] * strides[d]
+	}
+	for len(dst) > 0 {
+		n := min(shape[last]-at[last], len(dst)/size)
+		switch size {
+		case 1:
+			gatherRun(dst[:n], src, o, strides[last])
+		case 2:
+			gatherRun(wordsOf[uint16](dst)[:n], wordsOf[uint16](src), o, strides[last])
+		case 4:
+			gatherRun(wordsOf[uint32](dst)[:n], wordsOf[uint32](src), o, strides[last])
+		default:
+			gatherRun(wordsOf[uint64](dst)[:n], wordsOf[uint64](src), o, strides[last])
+		}
+		dst = dst[n*size:]
+		o -= at[last] * strides[last]
+		at[last] = 0
+		for d := last - 1; d >= 0; d-- {
+			if at[d]++; at[d] < shape[d] {
+				o += strides[d]
+				break
+			}
+			o -= (at[d] - 1) * strides[d]
+			at[d] = 0
+		}
+	}
+}
+
+// wordsOf returns memory as words of T.
+func wordsOf[T uint16 | uint32 | uint64](b []byte) []T {
+	var z T
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(z)))
+}
+
+// gatherRun fills dst with elements step apart, from the o-th on.
+func gatherRun[T uint8 | uint16 | uint32 | uint64](dst, src []T, o, step int) {
+	for i := range dst {
+		dst[i] = src[o+i*step]
+	}
+}
 
 // scalar is the set of types that reductions, scans and sorts compute in:
 // float32 also for f16 and bf16, int64 for bool and all integers. u64 keeps its
@@ -196,69 +257,4 @@ func saveInts[D uint8 | uint16 | uint32 | uint64, T scalar](dst []D, src []T) {
 	for i, v := range src {
 		dst[i] = D(int64(v))
 	}
-}
-
-// groups is the shape of a reduction after neighbouring dimensions of the same
-// kind are merged: sizes and the steps in the result, 0 for reduced ones.
-type groups struct {
-	n      int
-	size   [maxRank]int
-	step   [maxRank]int
-	outLen int // elements of the result
-	count  int // elements reduced to one
-}
-
-// init groups shape; no dims means that all are reduced.
-func (g *groups) init(step string, shape, dims []int) {
-	var reduced [maxRank]bool
-	if len(shape) > maxRank {
-		badOperand(step, "the operand has too many dimensions")
-	}
-	axes(step, &reduced, dims, len(shape))
-	g.outLen, g.count = 1, 1
-	for i, size := range shape {
-		red := reduced[i] || len(dims) == 0
-		if red {
-			g.count *= size
-		} else {
-			g.outLen *= size
-		}
-		if size == 1 {
-			continue
-		}
-		if k := g.n - 1; k >= 0 && (g.step[k] == 0) == red {
-			g.size[k] *= size
-			continue
-		}
-		g.size[g.n], g.step[g.n] = size, 1
-		if red {
-			g.step[g.n] = 0
-		}
-		g.n++
-	}
-	if g.n == 0 {
-		g.size[0], g.n = 1, 1
-	}
-	at := 1
-	for k := g.n - 1; k >= 0; k-- {
-		if g.step[k] != 0 {
-			g.step[k] = at
-			at *= g.size[k]
-		}
-	}
-}
-
-// next advances the multi-index of the groups before the innermost one and
-// returns the new position in the result.
-func (g *groups) next(at *[maxRank]int, o int) int {
-	for k := g.n - 2; k >= 0; k-- {
-		at[k]++
-		o += g.step[k]
-		if at[k] < g.size[k] {
-			break
-		}
-		o -= g.step[k] * g.size[k]
-		at[k] = 0
-	}
-	return o
 }
