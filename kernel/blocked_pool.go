@@ -32,7 +32,7 @@ func (s AvgPoolBlocked) Run(w *Workspace, out, in []*array.Array) {
 	mark := w.Mark()
 	j := newBlockPool(out[0], in[0], s.Kernel, s.Stride, s.PadLo, nil)
 	j.divisors = Scratch[float32](w, j.g.outPlane)
-	s.divide(&j.g, j.divisors)
+	divideWindows(s.AvgPool, &j.g, j.divisors)
 	j.run(w, out[0], in[0])
 	w.Release(mark)
 }
@@ -43,9 +43,9 @@ func (s AvgPoolBlocked) ScratchBytes(out, in []*array.Array) int {
 	return scratchSize(j.g.outPlane, 4) + j.scratch(in[0])
 }
 
-// divide stores the divisor of each window. Where it has no element of the
+// divideWindows stores the divisor of each window. Where it has no element of the
 // input its sum is zero, and so is the result.
-func (s AvgPool) divide(g *spatial, divisors []float32) {
+func divideWindows(s AvgPool, g *spatial, divisors []float32) {
 	hi := s.PadHi
 	if hi == nil {
 		hi = s.PadLo

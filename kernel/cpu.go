@@ -66,3 +66,7 @@ func CPU() string {
 // assembly reports whether there is code for this processor beside Go. Where
 // there never is, the linker leaves out what only such code needs.
 func assembly() bool { return hasAssembly && cpu.level != levelGeneric }
+
+func qAVX2() bool { return cpu.level >= levelAVX2 }
+
+func qAVX512() bool { return cpu.level >= levelAVX512 }

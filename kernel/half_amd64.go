@@ -80,7 +80,3 @@ func int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale
 		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
 	}
 }
-
-func qAVX2() bool { return cpu.level >= levelAVX2 }
-
-func qAVX512() bool { return cpu.level >= levelAVX512 }

@@ -134,7 +134,7 @@ func requireEqualArrays(t *testing.T, want, got *array.Array, what ...any) {
 		case array.F32:
 			copy(f, array.Raw[float32](a))
 		case array.F16, array.BF16:
-			unpackHalfBlock(a.DType(), f, array.Raw[uint16](a)[:len(f)])
+			widenGo(f, array.Raw[uint16](a)[:len(f)], a.DType() == array.BF16)
 		}
 		return f
 	}
