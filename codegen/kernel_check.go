@@ -66,7 +66,7 @@ func (g *kernelGen) refuse() diag.List {
 		case len(s.Regions) > 0:
 			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
 			continue
-		case v.Kind() != reflect.Struct || v.Type().PkgPath() != root+"kernel" || !token.IsExported(v.Type().Name()):
+		case v.Kind() != reflect.Struct || home(v.Type()) != root+"kernel" || !token.IsExported(v.Type().Name()):
 			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
 				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
 			continue

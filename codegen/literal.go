@@ -90,10 +90,19 @@ func uintText(n uint64) string {
 	return "0x" + string(b)
 }
 
+// home returns the path of the package by which generated code names a type: what
+// the families below kernel declare has the same name in kernel.
+func home(t reflect.Type) string {
+	if strings.HasPrefix(t.PkgPath(), root+"kernel/internal/") {
+		return root + "kernel"
+	}
+	return t.PkgPath()
+}
+
 // typeCode prints a Go type that values of literals have.
 func typeCode(t reflect.Type) *jen.Statement {
 	if t.PkgPath() != "" {
-		return jen.Qual(t.PkgPath(), t.Name())
+		return jen.Qual(home(t), t.Name())
 	}
 	switch t.Kind() {
 	case reflect.Slice:

@@ -72,6 +72,9 @@ func TestJudgeRefusesUpwardImports(t *testing.T) {
 	require.NotEmpty(t, Judge("kernel", "mystery"))
 	require.Empty(t, Judge("tracer", "graph"))
 	require.Empty(t, Judge("op/expr", "kernel"))
+	require.NotEmpty(t, Judge("kernel/internal/gemm", "kernel/internal/conv"))
+	require.NotEmpty(t, Judge("kernel/internal/gemm", "kernel"))
+	require.Empty(t, Judge("kernel/internal/conv", "kernel/internal/gemm"))
 }
 
 func TestSmallRoomsStaySmall(t *testing.T) {
@@ -92,6 +95,25 @@ func TestOnlyTheDrawingRoomImportsGraphviz(t *testing.T) {
 		if slices.ContainsFunc(p.Imports, func(path string) bool { return strings.HasPrefix(path, "github.com/goccy/go-graphviz") }) {
 			require.Contains(t, []string{Module + "/draw/graphviz"}, p.ImportPath)
 		}
+	}
+}
+
+// Every family of kernels is one folder, of few files that somebody wrote.
+func TestFamiliesOfKernelsAreSmall(t *testing.T) {
+	const most = 25
+	folders, err := filepath.Glob(filepath.Join(root(t), "kernel", "internal", "*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, folders)
+	for _, dir := range append(folders, filepath.Join(root(t), "kernel")) {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		require.NoError(t, err)
+		written := 0
+		for _, path := range paths {
+			if name := filepath.Base(path); !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "z") {
+				written++
+			}
+		}
+		require.LessOrEqual(t, written, most, dir)
 	}
 }
 

@@ -13,8 +13,8 @@ type isa struct{ simd.ISA }
 
 func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/conv", []simd.Unit{
-		{Name: "conv", Emit: emitConv},
-		{Name: "sample", Emit: func(c *build.Context) {
+		{Family: "conv", Name: "conv", Emit: emitConv},
+		{Family: "gemm", Name: "sample", Emit: func(c *build.Context) {
 			emitSample(isa{simd.AVX512(c)})
 			emitSample(isa{simd.AVX2(c)})
 		}},

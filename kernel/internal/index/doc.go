@@ -1,0 +1,3 @@
+// Package index reads and writes elements by indices (gather, scatter, embedding), sorts and
+// takes the greatest k. Memory bounds the first; sorting is by radix where rows are long.
+package index
