@@ -4,4 +4,10 @@
 // files and writes nothing to disk. The bytes depend on the graph and the options
 // alone. It knows no operator by name: calls are printed from the operators'
 // records, kernels from their step structs.
+//
+// The package is a front that names what its users need. The work is done by
+// module, which prints graphs as they were captured, and kernelstyle, which prints
+// what lowering/cpu has planned; both stand on gosrc, the Go that they have in
+// common. They do not lower, optimise or execute anything. Read module/printer.go
+// or kernelstyle/print.go first.
 package codegen

@@ -14,14 +14,22 @@ import (
 // own. The values of parameters that are no buffers are shared, because they are
 // large; writing to one in place shows in both.
 func Clone(m *Module) *Module {
-	c := NewModule(m.Graph.Clone())
+	c := m.WithGraph(m.Graph.Clone())
+	for _, p := range c.params {
+		if p.Buffer && p.Value != nil {
+			p.Value = copyArray(p.Value)
+		}
+	}
+	return c
+}
+
+// WithGraph returns a module of g, which has none, with the type, the state and
+// the leaf modules of m. The arrays are shared.
+func (m *Module) WithGraph(g *Graph) *Module {
+	c := NewModule(g)
 	c.Type = m.Type
 	for _, p := range m.params {
-		q := *p
-		if q.Buffer && q.Value != nil {
-			q.Value = copyArray(q.Value)
-		}
-		c.SetParam(q)
+		c.SetParam(*p)
 	}
 	for path, b := range m.Bounds() {
 		d := *b
@@ -83,7 +91,6 @@ func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
 		c.Require(d.Relation, to[d.Node])
 	}
 	c.symbols.notes = slices.Clone(g.symbols.notes)
-	c.version = g.version
 	return c
 }
 

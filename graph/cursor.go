@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -9,9 +10,9 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// Cursor makes nodes at one place of a graph. What it makes inherits position
-// and scope from the node it was made for. It is also the op.Builder that
-// expands composite operators into the graph.
+// Cursor makes nodes at one place of a graph. What it makes inherits position,
+// scope and the side data of inherited keys from the node it was made for. It is
+// also the op.Builder that expands composite operators into the graph.
 //
 // A mistake (wrong operands, contradicting shapes) panics with *diag.Error, which
 // the pass driver recovers and reports with the pass's name; set OnError to
@@ -25,6 +26,7 @@ type Cursor struct {
 	pos    PosID
 	static diag.Pos
 	scope  ScopeID
+	keys   []keyed // under inherited keys
 }
 
 // At returns a cursor at the end of the graph, without position and scope.
@@ -37,9 +39,14 @@ func (g *Graph) Before(n *Node) *Cursor { return n.inherit(&Cursor{g: g, before:
 func (g *Graph) After(n *Node) *Cursor { return n.inherit(&Cursor{g: g, before: n.next}) }
 
 func (n *Node) inherit(c *Cursor) *Cursor {
-	c.pos, c.scope = n.pos, n.scope
+	c.pos, c.scope, c.keys = n.pos, n.scope, nil
 	if n.extra != nil {
 		c.static = n.extra.static
+		for _, k := range n.extra.keys {
+			if k.id.inherited {
+				c.keys = append(c.keys, k)
+			}
+		}
 	}
 	return c
 }
@@ -89,6 +96,9 @@ func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 	}
 	if c.static.File != "" {
 		n.more().static = c.static
+	}
+	if len(c.keys) > 0 {
+		n.more().keys = slices.Clone(c.keys)
 	}
 	c.g.insert(n, c.before)
 	c.g.count++

@@ -328,6 +328,16 @@ func ExampleNewKey() {
 	// false
 }
 
+// What is made in place of a node inherits what is known of where it comes from.
+func ExampleNewInheritedKey() {
+	origin := graph.NewInheritedKey[string]("origin")
+	g := parse(perceptron).Graph
+	relu := g.Find("relu")
+	origin.Set(relu, "relu of the model")
+	fmt.Println(origin.Get(g.Before(relu).Function(std.Neg, nil, relu.Arg(0))))
+	// Output: relu of the model true
+}
+
 // CopyMeta does not overwrite.
 func ExampleCopyMeta() {
 	label := graph.NewKey[string]("label")

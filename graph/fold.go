@@ -8,15 +8,16 @@ import (
 )
 
 // Visitor computes the value of one node from its operands' values; in has the
-// zero V for absent operands.
+// zero V for absent operands and must not be kept.
 type Visitor[V any] func(n *Node, in []V) (V, error)
 
 // Fold visits the nodes in order and returns the value of the output node. It is
-// the one traversal: interpretation is the fold over tensors, calibration over
-// ranges, cost over numbers, code generation over expressions. Values are
-// dropped after their last use. An error is given the node's position. When ctx
-// ends, so does the fold, with diag.Stopped. Regions
-// are not entered; a visitor folds them itself.
+// how engines compute something of every node from what they computed of its
+// operands: interpretation is the fold over tensors, transformation over nodes of
+// another graph, lowering over buffers. Values are dropped after their last use.
+// An error is given the node's position. When ctx ends, so does the fold, with
+// diag.Stopped. Regions are not entered; a visitor folds them itself. What looks
+// at nodes alone, as printers do, ranges over Nodes or All.
 func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err error) {
 	env := make(map[*Node]V, 64)
 	left := make(map[*Node]int32, 64)

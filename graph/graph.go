@@ -1,8 +1,8 @@
 // Package graph is the IR: a DAG of nodes in executable order with six opcodes,
 // torch.fx's, and the state that goes with it. It knows operators only by their
-// records. Capture (tracer), text, ONNX and lazy recording produce graphs;
-// passes edit them through a Cursor; interpretation, code generation and
-// lowering are folds over them.
+// records. Capture (tracer) and text produce graphs; passes edit them through a
+// Cursor; interpretation and lowering are folds over them, code generation and
+// drawing read them.
 //
 // Read Node, Cursor and Module first. The graph is the program: there is
 // nothing to recompile after an edit.
@@ -26,7 +26,6 @@ type Graph struct {
 	parent      *Node // the node whose region this graph is
 	first, last *Node
 	count       int
-	version     uint64
 	names       namespace
 	pos         *positions
 	scopes      *scopes
@@ -54,11 +53,6 @@ func (g *Graph) Parent() *Node { return g.parent }
 
 // Len returns the number of nodes, not counting those in regions.
 func (g *Graph) Len() int { return g.count }
-
-// Version counts changes, so that what was compiled from the graph can notice them.
-func (g *Graph) Version() uint64 { return g.version }
-
-func (g *Graph) change() { g.version++ }
 
 // First returns the first node, nil when there is none.
 func (g *Graph) First() *Node { return g.first }
@@ -189,7 +183,6 @@ func (g *Graph) Erase(n *Node) error {
 	if syms := g.SymbolsOf(n); len(syms) > 0 {
 		return n.Error(EraseUsed, n.String()+" defines the symbol "+syms[0].Name).WithHint("replace its uses first (ReplaceUses)")
 	}
-	g.change()
 	g.symbols.forget(n)
 	for i := range n.args {
 		n.args[i].unlink()
@@ -222,7 +215,6 @@ func (g *Graph) unlink(n *Node) {
 
 // insert puts n before at; at the end when at is nil.
 func (g *Graph) insert(n, at *Node) {
-	g.change()
 	n.next = at
 	if at == nil {
 		n.prev = g.last

@@ -27,27 +27,24 @@ func (g *Graph) AddGuard(a, b shape.Dim, n *Node) { g.Require(shape.Equality(a, 
 // Require enters a relation to be checked at entry, unless it follows from what
 // is checked already.
 func (g *Graph) Require(r shape.Relation, n *Node) {
-	if g.symbols.enter(Guard{r.Normal(), n}) {
-		g.change()
-	}
+	g.symbols.enter(Guard{r.Normal(), n})
 }
 
-// enter adds a guard unless it is known to hold, and tells whether it did.
-func (t *guardTable) enter(d Guard) bool {
+// enter adds a guard unless it is known to hold.
+func (t *guardTable) enter(d Guard) {
 	if d.Rel == shape.EQ {
 		if d.A.Equal(d.B) || t.has(d.Relation) {
-			return false
+			return
 		}
 		t.note(d)
 		t.wait = append(t.wait, d.Relation)
 	} else {
 		if t.follows(d.Relation) {
-			return false
+			return
 		}
 		t.note(d)
 	}
 	t.prune(d.Relation)
-	return true
 }
 
 // note lists a guard.
@@ -189,7 +186,6 @@ func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
 // Assume enters a relation to be checked at entry, unless it follows from what is
 // checked already; an error when no sizes satisfy it and the others.
 func (g *Graph) Assume(r shape.Relation, n *Node) error {
-	g.change()
 	return g.symbols.assume(r, n)
 }
 

@@ -9,13 +9,22 @@ import (
 
 // Key is a typed kind of side data on nodes: graph.NewKey[quant.Range]("range").
 // Keys are compared by identity, so that two packages may use the same name.
-type Key[T any] struct{ id *string }
+type Key[T any] struct{ id *keyID }
+
+type keyID struct {
+	name      string
+	inherited bool
+}
 
 // NewKey returns a new key; the name is for printers.
-func NewKey[T any](name string) Key[T] { return Key[T]{&name} }
+func NewKey[T any](name string) Key[T] { return Key[T]{&keyID{name: name}} }
+
+// NewInheritedKey returns a key of what is told about a node and about all that
+// is made of it, as position and scope are: a Cursor hands it on.
+func NewInheritedKey[T any](name string) Key[T] { return Key[T]{&keyID{name, true}} }
 
 type keyed struct {
-	id *string
+	id *keyID
 	v  any
 }
 
@@ -254,6 +263,3 @@ func (p *positions) stack(id PosID) []diag.Pos {
 	}
 	return out
 }
-
-// ResolvePos returns the frames of an interned position, innermost first.
-func (g *Graph) ResolvePos(id PosID) []diag.Pos { return g.pos.stack(id) }

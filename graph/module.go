@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -88,7 +89,6 @@ func (m *Module) Params() []*Param { return m.params }
 
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
-	m.Graph.change()
 	m.types = nil
 	if old := m.byPath[p.Path]; old != nil {
 		*old = p
@@ -144,7 +144,6 @@ func (m *Module) DropUnused() int {
 
 // SetBound says what the leaf module at path does.
 func (m *Module) SetBound(path string, b Bound) {
-	m.Graph.change()
 	delete(m.types, path)
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b
@@ -217,6 +216,26 @@ const (
 
 // Leaf returns the structure of operand i.
 func Leaf(i int) *Structure { return &Structure{Kind: LeafValue, Index: i} }
+
+// All yields s and everything in it, outermost first; nothing for nil.
+func (s *Structure) All() iter.Seq[*Structure] {
+	return func(yield func(*Structure) bool) { s.visit(yield) }
+}
+
+func (s *Structure) visit(yield func(*Structure) bool) bool {
+	if s == nil {
+		return true
+	}
+	if !yield(s) {
+		return false
+	}
+	for _, f := range s.Fields {
+		if !f.visit(yield) {
+			return false
+		}
+	}
+	return true
+}
 
 func itoa(i int) string {
 	if i < 10 {

@@ -299,7 +299,6 @@ func (n *Node) Error(code diag.Code, msg string) *diag.Error {
 
 // SetArg makes v operand i; nil makes it absent.
 func (n *Node) SetArg(i int, v *Node) {
-	n.g.change()
 	e := &n.args[i]
 	e.unlink()
 	e.link(v)
@@ -314,7 +313,6 @@ func (n *Node) ReplaceUses(v *Node, keep func(user *Node) bool) int {
 	if v == n {
 		return 0
 	}
-	n.g.change()
 	count := 0
 	for e := n.uses; e != nil; {
 		next := e.next
@@ -337,7 +335,6 @@ func (n *Node) SetAttrs(a any) error {
 	if !n.op.Codec().Accepts(a) {
 		return diag.Bug("attributes of another operator for " + n.op.Name)
 	}
-	n.g.change()
 	n.attrs = a
 	return n.Infer()
 }

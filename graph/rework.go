@@ -7,7 +7,6 @@ import (
 // SetArgs replaces all operands; their number may change. The type is not
 // inferred again.
 func (n *Node) SetArgs(args ...*Node) {
-	n.g.change()
 	for i := range n.args {
 		n.args[i].unlink()
 	}
@@ -31,14 +30,17 @@ func (n *Node) ToFunction(params ...*Node) {
 	if o == nil || !n.opcode.IsCall() {
 		panic(diag.Bug(n.String() + " calls no known operator"))
 	}
-	n.g.change()
 	if n.opcode == CallModule {
 		args := append(n.Args(), params...)
 		for len(args) > 0 && args[len(args)-1] == nil {
 			args = args[:len(args)-1]
 		}
 		n.SetArgs(args...)
-		n.scope = n.g.Scope(Scope{Path: n.target, Type: n.Bound().Type})
+		leaf := Scope{Path: n.target, Type: n.Bound().Type}
+		if was := n.Scope(); leaf.Type == "" && was.Path == leaf.Path {
+			leaf.Type = was.Type // text may say it of the call alone
+		}
+		n.scope = n.g.Scope(leaf)
 	}
 	n.opcode, n.op, n.attrs, n.target = CallFunction, o, attrs, ""
 }
@@ -49,7 +51,6 @@ func (n *Node) SetModule(path string) {
 	if n.opcode != CallModule {
 		panic(diag.Bug(n.String() + " calls no module"))
 	}
-	n.g.change()
 	n.target = path
 }
 
@@ -86,6 +87,5 @@ func (g *Graph) param(path string) *Param {
 // ResetFacts forgets the symbols and guards of the graph, for a pass that derives
 // them again. What was fixed during capture stays noted.
 func (g *Graph) ResetFacts() {
-	g.change()
 	g.symbols = symbolTable{notes: g.symbols.notes}
 }

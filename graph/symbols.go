@@ -65,7 +65,6 @@ func (g *Graph) DefineSymbol(name string, n *Node, axis int) {
 	if _, ok := g.Symbol(name); ok {
 		return
 	}
-	g.change()
 	t := &g.symbols
 	if t.byName == nil {
 		t.byName = map[string]int{}

@@ -33,14 +33,7 @@ func (t *Transformer) Run(m *graph.Module) (out *graph.Module, err error) {
 		}
 	}()
 	g := graph.New(m.Graph.Name)
-	out = graph.NewModule(g)
-	out.Type = m.Type
-	for _, p := range m.Params() {
-		out.SetParam(*p)
-	}
-	for path, b := range m.Bounds() {
-		out.SetBound(path, *b)
-	}
+	out = m.WithGraph(g)
 	copier := graph.NewCopier(g, m.Graph)
 	c := g.At()
 	_, err = graph.Fold(context.Background(), m.Graph, func(n *graph.Node, args []*graph.Node) (*graph.Node, error) {

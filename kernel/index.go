@@ -34,4 +34,8 @@ type (
 	// TopK takes the K greatest (or with Largest false the least) elements along Dim:
 	// out[0] has the values, out[1] their i64 indices.
 	TopK = index.TopK
+
+	// SearchSorted gives for every element of in[1] the i64 index at which it belongs
+	// in in[0], sorted along its last dimension.
+	SearchSorted = index.SearchSorted
 )

@@ -55,7 +55,7 @@ func ExamplePrepare() {
 	//
 	// graph f(%x: f32[2,4]) {
 	//   symbol N = dim(%x, 0)
-	//   %a = call_method[softmin](%x) {dim=-1} : f32[2,4]
+	//   %a = call_function[softmin](%x) {dim=-1} : f32[2,4]
 	//   return (%a)
 	// }
 }
@@ -91,16 +91,6 @@ func ExampleRefuse() {
 	// Output:
 	// node %b: exp: target toy cannot run exp: no exponentials here [FX5001]
 	//     hint: give the operator a Kernel, an Expr or a Decompose, or let another target run it
-}
-
-// Prune drops what no output needs.
-func ExamplePrune() {
-	g := example().Graph
-	g.After(g.Find("a")).Function(std.Neg, nil, g.Find("a"))
-	before := g.Len()
-	lowering.Prune(g)
-	fmt.Println(before, g.Len())
-	// Output: 5 4
 }
 
 // Trial makes a module of one call, on which a target can try its rules.

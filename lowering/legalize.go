@@ -1,10 +1,13 @@
 package lowering
 
 import (
-	"github.com/gofx-dev/gofx/array"
+	"context"
+
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -14,8 +17,9 @@ type Source struct {
 	Op   string // the operator as the user called it
 }
 
-// Origin holds the Source of the calls of a prepared graph; expansion hands it on.
-var Origin = graph.NewKey[Source]("origin")
+// Origin holds the Source of calls that stand for others: what is made of a call
+// by expansion, or by rules of a target, inherits it.
+var Origin = graph.NewInheritedKey[Source]("origin")
 
 // SourceOf returns where a node comes from: itself when nothing else is recorded.
 func SourceOf(n *graph.Node) Source {
@@ -39,63 +43,54 @@ func (r Rules[R]) Find(n *graph.Node) (rule R, ok bool) {
 	return rule, ok
 }
 
-// maxExpansions bounds the work on operators that decompose into themselves.
-const maxExpansions = 1 << 18
-
-// Legalize expands composite calls of g until direct accepts every call. The
-// error lists all calls for which it does not, with its reasons.
+// Legalize expands composite calls of g until direct accepts every call, and
+// drops what nothing uses then. The error lists all calls which direct does not
+// accept, with its reasons. Regions are expanded too but not judged: they are
+// lowered on their own, for the types that they are called with.
 func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, string)) error {
-	var errs diag.List
-	budget := maxExpansions
-	for n := g.First(); n != nil; {
-		next := n.Next()
-		if !n.Opcode().IsCall() {
-			n = next
-			continue
-		}
-		ok, why := direct(n)
-		if ok {
-			n = next
-			continue
-		}
-		if budget--; budget < 0 {
-			return append(errs, Refuse(n, target, "its decomposition does not end"))
-		}
-		refusal, prev, src, typ := Refuse(n, target, why), n.Prev(), SourceOf(n), n.Type()
-		out, err := g.Expand(n)
-		switch {
-		case err != nil:
-			errs.Add(err)
-			n = next
-			continue
-		case out == nil:
-			if o := n.Op(); o != nil && o.Composite() {
-				refusal = unknown(n)
+	legal := passes.Fact{Name: "legal for " + target, Violation: func(g *graph.Graph) *graph.Node {
+		for n := range g.Nodes() {
+			if !n.Opcode().IsCall() {
+				continue
 			}
-			errs = append(errs, refusal)
-			n = next
-			continue
-		}
-		if d := out.Type().DType(); d != array.Invalid && typ.DType() != array.Invalid && d != typ.DType() {
-			errs = append(errs, diag.Bug("the decomposition of "+src.Op+" gives "+out.Type().String()+", its type rule says "+typ.String()))
-		}
-		// What was known of the call stays known where the expansion says less.
-		if t := out.Type(); !t.Ranked() && t.Kind() != shape.Tuple && typ.Ranked() {
-			out.SetType(typ)
-		}
-		first := g.First()
-		if prev != nil {
-			first = prev.Next()
-		}
-		for m := first; m != nil && m != next; m = m.Next() {
-			if _, ok := Origin.Get(m); !ok {
-				Origin.Set(m, src)
+			if ok, _ := direct(n); !ok {
+				return n
 			}
 		}
-		n = first
+		return nil
+	}}
+	if legal.Violation(g) == nil {
+		return nil
 	}
-	errs.Sort()
-	return errs.Err()
+	for n := range g.All() {
+		if n.Opcode().IsCall() {
+			Origin.Set(n, SourceOf(n))
+		}
+	}
+	c := passes.NewCtx(context.Background(), g.Module())
+	keep := func(n *graph.Node) bool { ok, _ := direct(n); return ok }
+	if _, err := simplify.DecomposeExcept(keep).Run(c, g); err != nil {
+		return err
+	}
+	var errs diag.List
+	for n := range g.Nodes() {
+		if !n.Opcode().IsCall() {
+			continue
+		}
+		switch ok, why := direct(n); {
+		case ok:
+		case n.Op() != nil && n.Op().Composite():
+			errs = append(errs, unknown(n))
+		default:
+			errs = append(errs, Refuse(n, target, why))
+		}
+	}
+	if len(errs) > 0 {
+		errs.Sort()
+		return errs
+	}
+	_, err := simplify.DCE.Run(c, g)
+	return err
 }
 
 // unknown reports a call that cannot be expanded because an operand's rank is
@@ -108,23 +103,6 @@ func unknown(n *graph.Node) *diag.Error {
 		}
 	}
 	return n.Error(UnknownSize, "the operand types are not known")
-}
-
-// Prune erases calls whose value nobody uses, except those with effects.
-func Prune(g *graph.Graph) {
-	for n := range g.Backward() {
-		o := n.Op()
-		if n.NumUses() > 0 || n.Opcode() == graph.Placeholder || n.Opcode() == graph.Output {
-			continue
-		}
-		if n.Opcode().IsCall() && (o == nil || o.Effect == op.Effectful || len(o.Mutates) > 0) {
-			continue
-		}
-		if len(g.SymbolsOf(n)) == 0 {
-			// The conditions of Erase have just been checked.
-			_ = g.Erase(n)
-		}
-	}
 }
 
 // Trial returns a module of one call, like n, on inputs of the types of n's

@@ -52,11 +52,11 @@ graph net(%x: f32[N,4], %y: f32[N,4]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%y, 0)
   %fc_weight = get_attr[fc.weight] : f32[4,4] in "fc" "nn.Linear"
-  %fc = call_function[linear](%x, %fc_weight, _) : f32[N,4] in "fc" "nn.Linear"
-  %r = call_method[relu](%fc) : f32[N,4]
+  %fc = call_function[linear](%x, %fc_weight) : f32[N,4] in "fc" "nn.Linear"
+  %r = call_function[relu](%fc) : f32[N,4]
   %a = call_function[add](%r, %y) : f32[N,4]
   guard N == M from %a
-  %fc_1 = call_function[linear](%a, %fc_weight, _) : f32[N,4]
+  %fc_1 = call_function[linear](%a, %fc_weight) : f32[N,4] in "fc"
   %flat = call_function[reshape](%fc_1) {shape=[4*N]} : f32[4*N]
   return (%flat, %r)
 }

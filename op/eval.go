@@ -295,8 +295,3 @@ func (o *Op) Scatters() bool { return o.scatter != nil }
 func (o *Op) Scatter(b Builder, attrs any, item int, base, v Value) Value {
 	return o.scatter(b, attrs, item, base, v)
 }
-
-// Gradient returns the gradients of the operands, nil where there is none.
-func (o *Op) Gradient(b Builder, attrs any, in []Value, out, grad Value) []Value {
-	return o.grad(b, attrs, in, out, grad)
-}

@@ -317,12 +317,8 @@ func (c *dtypeCache) put(key string, d []array.DType) {
 	c.m[key] = d
 }
 
-// BuildExpr builds the scalar expression of an elementwise operator for operands
+// buildExpr builds the scalar expression of an elementwise operator for operands
 // of the given element types.
-func (o *Op) BuildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value, error) {
-	return o.buildExpr(attrs, in)
-}
-
 func (o *Op) buildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value, error) {
 	b := expr.NewBuilder()
 	x := make([]expr.Value, len(o.In))

@@ -90,7 +90,7 @@ type Value interface {
 	Type() shape.Type
 }
 
-// Builder makes calls on behalf of Decompose and Grad: a graph cursor records
+// Builder makes calls on behalf of Decompose: a graph cursor records
 // them, the eager builder runs them. A nil operand is an absent optional one.
 type Builder interface {
 	Call(o *Op, attrs any, in ...Value) Value
@@ -130,14 +130,15 @@ type Spec[A any] struct {
 	ViewOf  int   // 1 + the operand that the results may alias; 0 for none
 	MayCopy bool  // ViewOf: the results are copies where the layout has no such view
 	Quant   Quant
+	// Training tells whether a call with these attributes computes what only the
+	// training of a model needs. nil: none does.
+	Training func(a A) bool
 
 	// Scatter is the inverse of a view, by which writes go back: it returns base,
 	// which stands for the operand ViewOf, with the elements that result item shows
 	// replaced by v. Types may be unknown. nil refuses writes through the view.
 	Scatter func(b Builder, a A, item int, base, v Value) Value
 
-	// Grad returns the gradients of the operands (nil for none).
-	Grad func(b Builder, a A, in []Value, out, grad Value) []Value
 	// Flops returns the floating-point operations of one call; nil means one
 	// for each element written (elementwise, reduction: read), none for movement.
 	Flops func(a A, in []shape.Type, out shape.Type) shape.Dim
@@ -165,7 +166,6 @@ type Spec[A any] struct {
 // The zero value is derived from the class: exact for movement, 1e-5 otherwise.
 type Tolerance struct {
 	Rel, Abs float64
-	Random   bool // values cannot be compared, only types
 }
 
 // Op is the record of an operator. Read its fields; only Define makes one.
@@ -199,8 +199,8 @@ type Op struct {
 	promote   func(a any, in []shape.Type) array.DType
 	decompose func(b Builder, a any, in []Value) Value
 	kernel    func(a any, in []shape.Type) kernel.Step
+	training  func(a any) bool
 	scatter   func(b Builder, a any, item int, base, v Value) Value
-	grad      func(b Builder, a any, in []Value, out, grad Value) []Value
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
 	count     func(a any) int
 	samples   func(g *Gen) []Sample
@@ -235,8 +235,10 @@ func (o *Op) Composite() bool { return o.decompose != nil }
 // Scalar reports whether the operator has an elementwise expression.
 func (o *Op) Scalar() bool { return o.expr != nil }
 
-// HasGrad reports whether the operator has a gradient rule.
-func (o *Op) HasGrad() bool { return o.grad != nil }
+// Training reports whether a call with these attributes is in training mode.
+func (o *Op) Training(attrs any) bool {
+	return o.training != nil && o.codec.Accepts(attrs) && o.training(attrs)
+}
 
 // NumResults returns how many values a call gives: 1 for a plain tensor, the
 // number of members for a tuple (tuple is then true).
@@ -290,11 +292,11 @@ func Define[A any](name string, s Spec[A]) *Op {
 	if s.Kernel != nil {
 		o.kernel = func(a any, in []shape.Type) kernel.Step { return s.Kernel(a.(A), in) }
 	}
+	if s.Training != nil {
+		o.training = func(a any) bool { return s.Training(a.(A)) }
+	}
 	if s.Scatter != nil {
 		o.scatter = func(b Builder, a any, item int, base, v Value) Value { return s.Scatter(b, a.(A), item, base, v) }
-	}
-	if s.Grad != nil {
-		o.grad = func(b Builder, a any, in []Value, out, g Value) []Value { return s.Grad(b, a.(A), in, out, g) }
 	}
 	if s.Flops != nil {
 		o.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return s.Flops(a.(A), in, out) }

@@ -32,7 +32,7 @@ var (
 		return n.Op() != nil && n.Op().Composite()
 	})}
 	// EvalMode: no operator is in training mode.
-	EvalMode = Fact{"eval mode", "trace the model in evaluation mode", firstTraining}
+	EvalMode = Fact{"eval mode", "trace the model in evaluation mode", first(Training)}
 )
 
 // Facts are the facts of this package.
@@ -73,41 +73,11 @@ func known(t shape.Type) bool {
 	return false
 }
 
-// Training reports whether the node calls an operator in training mode: one
-// whose attribute "training" is set.
+// Training reports whether the node calls an operator in training mode, as the
+// operator's record tells.
 func Training(n *graph.Node) bool {
 	o := n.Op()
-	if o == nil || n.Attrs() == nil {
-		return false
-	}
-	for _, f := range o.Codec().Fields(n.Attrs()) {
-		if on, ok := f.Value.(bool); ok && on && f.Name == "training" {
-			return true
-		}
-	}
-	return false
-}
-
-// firstTraining looks at attributes only where the operator has such a field.
-func firstTraining(g *graph.Graph) *graph.Node {
-	can := map[*op.Op]bool{}
-	for n := range g.All() {
-		o := n.Op()
-		if o == nil {
-			continue
-		}
-		has, seen := can[o]
-		if !seen {
-			for _, f := range o.Codec().Fields(o.Codec().Zero()) {
-				has = has || f.Name == "training"
-			}
-			can[o] = has
-		}
-		if has && Training(n) {
-			return n
-		}
-	}
-	return nil
+	return o != nil && o.Training(n.Attrs())
 }
 
 // Effect returns what may be done with the node: op.Effectful nodes stay where

@@ -17,10 +17,6 @@ var Order = []Before{
 	{"linear-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
 	{"functionalize", "decompose", "calls of modules hide their operands and are not decomposed"},
 	{"functionalize", "const-fold", "what calls of modules compute from parameters alone is seen as operands only"},
-	{"conv-bn", "quant-prepare", "observers must see the folded weights"},
-	{"linear-bn", "quant-prepare", "observers must see the folded weights"},
-	{"quant-prepare", "quant-convert", "conversion replaces the observers"},
-	{"const-fold", "quant-prepare", "constants need no observers"},
 }
 
 // CheckOrder returns an error when a pipeline runs passes in an order that Order

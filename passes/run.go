@@ -50,10 +50,7 @@ func Run(ctx context.Context, m *graph.Module, pipeline []Pass, o Options) (*Rep
 	if err := r.plan(pipeline); err != nil {
 		return r.report, err
 	}
-	r.mod = graph.Clone(m)
-	for _, p := range m.Params() { // a pass replaces arrays and never writes to them
-		r.mod.SetParam(*p)
-	}
+	r.mod = m.WithGraph(m.Graph.Clone()) // a pass replaces arrays and never writes to them
 	if err := r.start(); err != nil {
 		return r.report, err
 	}

@@ -16,6 +16,9 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/shapeprop"
+	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -254,10 +257,21 @@ func TestConcatGathersFacts(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// builtIn returns the names of the passes below this package.
+func builtIn() (names []string) {
+	for _, p := range []passes.Pass{shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, simplify.ConstFold,
+		simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused} {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 func TestOrderHasReasons(t *testing.T) {
 	after := map[string][]string{}
 	for _, o := range passes.Order {
 		require.NotEmpty(t, o.Why)
+		require.Contains(t, builtIn(), o.First)
+		require.Contains(t, builtIn(), o.Then)
 		after[o.First] = append(after[o.First], o.Then)
 	}
 	var visit func(name string, path []string)
@@ -270,4 +284,19 @@ func TestOrderHasReasons(t *testing.T) {
 	for name := range after {
 		visit(name, nil)
 	}
+}
+
+// What is training is a fact of the record, whatever the attribute is called.
+func TestEvalModeIsAFactOfTheRecord(t *testing.T) {
+	type fitAttrs struct{ Fit bool }
+	fit := op.Define("fit", op.Spec[fitAttrs]{Doc: "fit is x.", In: op.Args("x"), Training: func(a fitAttrs) bool { return a.Fit },
+		Infer:     func(_ *op.Infer, _ fitAttrs, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Decompose: func(_ op.Builder, _ fitAttrs, in []op.Value) op.Value { return in[0] }})
+	g := graph.New("g")
+	c := g.At()
+	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+	c.Function(fit, fitAttrs{}, x)
+	require.Nil(t, passes.EvalMode.Violation(g))
+	n := c.Function(fit, fitAttrs{Fit: true}, x)
+	require.Equal(t, n, passes.EvalMode.Violation(g))
 }

@@ -2,7 +2,7 @@
 // what a call does. Without an engine calls run at once on arrays; a tracing
 // engine records them; a lazy one would defer them. The same model source serves
 // all of them. Methods and functions over op/std are generated from the operator
-// table (zmethods.go, zfuncs.go).
+// table (conv_gen.go for what op/std/conv.go defines, and so on).
 //
 // Mistakes panic with *diag.Error in eager mode, as an index out of range does;
 // the public boundaries (fx.Trace, GraphModule.Run) turn that into an error. A

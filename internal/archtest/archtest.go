@@ -12,18 +12,18 @@ var Rows = [][]string{
 	{"cmd"}, // and everything below it
 	{"models"},
 	{"fx"},
-	{"compile"},
-	{"lazy"},
 	{"draw/graphviz"},
-	{"codegen", "onnx", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla"},
+	{"codegen", "draw", "lowering/cpu"},
+	{"codegen/module", "codegen/kernelstyle"},
+	{"codegen/gosrc", "codegen/kernelstyle/outline"},
 	{"lowering", "lowering/plan"},
-	{"passes/fusion", "passes/quant", "passes/grad", "passes/partition"},
+	{"passes/fusion"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
-	{"op/std"},
+	{"op/std", "op/api"},
 	{"op"},
 	{"op/expr", "kernel"},
 	// The families below kernel; docs/kernels.md says what each is.
@@ -48,15 +48,18 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "passes", "passes/shapeprop", "passes/simplify", "lowering", "lowering/plan"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "lowering", "lowering/plan"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
-	"codegen": {"lowering/plan", "passes", "passes/simplify", "passes/shapeprop", "interp", "tracer", "tensor", "graph", "op", "op/expr", "kernel",
-		"array", "array/npy", "array/safetensors", "shape", "diag"},
-	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes/quant", "passes/partition", "passes/grad", "passes", "lowering", "lowering/plan",
-		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag", "lazy", "compile"},
+	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array"},
+	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
+	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
+	"codegen/kernelstyle/outline": {"lowering/plan"},
+	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
+	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag"},
 }
 
 // Small lists the rooms that generated code links; Banned what they must not

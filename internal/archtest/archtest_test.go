@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,73 +95,6 @@ func TestOnlyTheDrawingRoomImportsGraphviz(t *testing.T) {
 			require.Contains(t, []string{Module + "/draw/graphviz"}, p.ImportPath)
 		}
 	}
-}
-
-// Every family of kernels is one folder, of few files that somebody wrote.
-func TestFamiliesOfKernelsAreSmall(t *testing.T) {
-	const most = 25
-	folders, err := filepath.Glob(filepath.Join(root(t), "kernel", "internal", "*"))
-	require.NoError(t, err)
-	require.NotEmpty(t, folders)
-	for _, dir := range append(folders, filepath.Join(root(t), "kernel")) {
-		paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		require.NoError(t, err)
-		written := 0
-		for _, path := range paths {
-			if name := filepath.Base(path); !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, "z") {
-				written++
-			}
-		}
-		require.LessOrEqual(t, written, most, dir)
-	}
-}
-
-// budget is the size of files and functions that the design allows.
-const (
-	maxFile = 600
-	maxFunc = 100
-)
-
-// longFuncs may be longer than the budget, each for a reason.
-var longFuncs = map[string]string{}
-
-func TestFilesAndFunctionsStayInBudget(t *testing.T) {
-	top := root(t)
-	err := filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
-		require.NoError(t, err)
-		name := d.Name()
-		if d.IsDir() {
-			if name == "testdata" || name == ".git" {
-				return filepath.SkipDir
-			}
-			return nil
-		}
-		if !strings.HasSuffix(name, ".go") {
-			return nil
-		}
-		src, err := os.ReadFile(path)
-		require.NoError(t, err)
-		rel, _ := filepath.Rel(top, path)
-		require.LessOrEqual(t, bytes.Count(src, []byte("\n")), maxFile, "%s is too long", rel)
-		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, path, src, parser.SkipObjectResolution|parser.ParseComments)
-		require.NoError(t, err)
-		if ast.IsGenerated(f) {
-			return nil
-		}
-		for _, decl := range f.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1
-			if _, known := longFuncs[rel+":"+fn.Name.Name]; !known {
-				require.LessOrEqual(t, lines, maxFunc, "%s: %s is too long", rel, fn.Name.Name)
-			}
-		}
-		return nil
-	})
-	require.NoError(t, err)
 }
 
 func TestEveryExportedNameIsDocumented(t *testing.T) {

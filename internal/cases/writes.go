@@ -1,6 +1,8 @@
 package cases
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/tensor"
@@ -11,8 +13,7 @@ type ts = []*tensor.Tensor
 // Writes returns programs that write in place: to local buffers, views, constants,
 // state and what regions share with the code around them.
 func Writes() []Case {
-	all := append(append(append(append(local(), views()...), handedOut()...), typed()...), stateful()...)
-	return append(all, regional()...)
+	return slices.Concat(local(), views(), handedOut(), typed(), stateful(), regionalWrites(), regionalState())
 }
 
 func on(name, typ string, f func(*tensor.Tensor) *tensor.Tensor, in ...*tensor.Tensor) Case {
@@ -297,12 +298,14 @@ func (m *Scaled) Forward(x *tensor.Tensor) *tensor.Tensor {
 	return x.Mul(before).Add(m.Buffer)
 }
 
-func regional() []Case {
-	region := func(name, typ string, f func(*tensor.Tensor) *tensor.Tensor, in ...*tensor.Tensor) Case {
-		c := on(name, typ, f, in...)
-		c.Regions = true
-		return c
-	}
+// region is a case with control flow in the graph.
+func region(name, typ string, f func(*tensor.Tensor) *tensor.Tensor, in ...*tensor.Tensor) Case {
+	c := on(name, typ, f, in...)
+	c.Regions = true
+	return c
+}
+
+func regionalWrites() []Case {
 	positive := func(x *tensor.Tensor) *tensor.Tensor { return x.Sum().GtScalar(0) }
 	return []Case{
 		region("branch writes its argument", "f32[3]", func(x *tensor.Tensor) *tensor.Tensor {
@@ -376,6 +379,11 @@ func regional() []Case {
 			}, x)
 			return seen.Add(out[0])
 		}, ramp(2)),
+	}
+}
+
+func regionalState() []Case {
+	return []Case{
 		{Name: "state written by itself in a loop", Fn: &Doubling{tensor.Ones([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2)),
 			Eager: one((&Doubling{tensor.Ones([]int{2})}).Forward), Regions: true, Stateful: true},
 		{Name: "state written in a branch", Fn: &Branching{tensor.Ones([]int{2})}, Opts: []fx.Option{fx.Input("x", "f32[2]")}, Inputs: sets(ramp(2), ramp(2).Neg(), ramp(2)),

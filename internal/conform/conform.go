@@ -11,7 +11,6 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/internal/gen/api"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 )
@@ -75,7 +74,7 @@ func Count(o *op.Op) int {
 // Doc returns docs/ops.md: in each cell the number of samples that the engine
 // runs, or the code of its refusal.
 func Doc() string {
-	doc := api.OpsDoc(Engines, func(o *op.Op, engine string) string {
+	doc := opsDoc(Engines, func(o *op.Op, engine string) string {
 		if e := Excluded(o, engine); e != nil {
 			return string(e.Code)
 		}

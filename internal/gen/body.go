@@ -3,7 +3,8 @@ package main
 import (
 	"github.com/dave/jennifer/jen"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 // body returns the statements of a function, or of the method with the same
@@ -15,7 +16,7 @@ func body(f *api.Func, method bool) []jen.Code {
 	if sized {
 		engine = jen.Id("sized")
 	}
-	args := []jen.Code{jen.Qual(pkgStd, api.Camel(f.Op.Name)), attrs, jen.Lit(method), engine}
+	args := []jen.Code{jen.Qual(pkgStd, goname.Upper(f.Op.Name)), attrs, jen.Lit(method), engine}
 	args = append(args, operands(f)...)
 	call := jen.Id("call").Call(args...)
 	switch {
@@ -84,7 +85,7 @@ func attributes(f *api.Func, out *[]jen.Code) (value *jen.Statement, sized bool)
 		*out = append(*out, jen.Id("attrs").Op(":=").Add(value))
 		return jen.Id("attrs"), true
 	}
-	*out = append(*out, jen.Id("attrs").Op(":=").Id("options").Call(jen.Qual(pkgStd, api.Camel(f.Op.Name)), jen.Id("opts")))
+	*out = append(*out, jen.Id("attrs").Op(":=").Id("options").Call(jen.Qual(pkgStd, goname.Upper(f.Op.Name)), jen.Id("opts")))
 	for _, name := range f.Cleared() {
 		if name == "Reverse" && f.Form == api.Swapped {
 			continue
@@ -110,7 +111,7 @@ func convert(f *api.Func, p api.Param) *jen.Statement {
 	case api.Floats:
 		return jen.Qual(pkgOp, "FloatList").Call(id.Op("..."))
 	case api.Scalar:
-		return jen.Id("scalarOf").Call(id, jen.Qual(pkgStd, api.Camel(f.Op.Name)))
+		return jen.Id("scalarOf").Call(id, jen.Qual(pkgStd, goname.Upper(f.Op.Name)))
 	case api.Dim:
 		return jen.Id("sized").Dot("dim").Call(id)
 	case api.Dims:

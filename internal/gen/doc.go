@@ -4,7 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 const width = 80
@@ -45,7 +46,7 @@ func ref(f *api.Func, method bool, name string) string {
 	return name
 }
 
-func plainName(f *api.Func) string { return api.Camel(f.Op.Name) }
+func plainName(f *api.Func) string { return goname.Upper(f.Op.Name) }
 
 // numberName returns the name of the operand that a number replaces.
 func numberName(f *api.Func) string {

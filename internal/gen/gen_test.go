@@ -12,13 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 func tensorDir(t *testing.T) string {
 	t.Helper()
-	root, err := moduleRoot()
+	root, err := repo.Root()
 	require.NoError(t, err)
 	return filepath.Join(root, "tensor")
 }
@@ -142,7 +143,7 @@ func MaxDim(x *Tensor, dim int, opts ...std.MinMaxAttrs) (values, indices *Tenso
 			}
 		}
 		require.Len(t, found, 1, c.form)
-		src, err := render(functions(found))
+		src, err := render([]decl{function(found[0])})
 		require.NoError(t, err)
 		_, src, _ = bytes.Cut(src, []byte("\n// "+c.form))
 		require.Equal(t, c.want, "// "+c.form+string(src))

@@ -15,7 +15,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/internal/opsrc"
+	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/op/api"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators to generate for
 )
 
@@ -27,7 +29,7 @@ func main() {
 }
 
 func run() error {
-	root, err := moduleRoot()
+	root, err := repo.Root()
 	if err != nil {
 		return err
 	}
@@ -56,7 +58,8 @@ func run() error {
 }
 
 // Generate returns the generated files of package tensor, which lies in dir, by
-// name. A generated name that a file written by hand declares too is an error.
+// name: one for each file of op/std. A generated name that a file written by hand
+// declares too is an error.
 func Generate(dir string) (map[string][]byte, error) {
 	var funcs []*api.Func
 	for _, o := range api.Ops() {
@@ -70,33 +73,24 @@ func Generate(dir string) (map[string][]byte, error) {
 	if err := collisions(funcs, taken); err != nil {
 		return nil, err
 	}
+	sources, err := opsrc.Load()
+	if err != nil {
+		return nil, err
+	}
+	families := map[string]*family{}
+	users := optionUsers(funcs)
+	for _, f := range funcs {
+		name := sources[f.Op].Family
+		if families[name] == nil {
+			families[name] = &family{}
+		}
+		families[name].add(f, users)
+	}
 	files := map[string][]byte{}
-	if err := write(files, "zfuncs", functions(funcs)); err != nil {
-		return nil, err
-	}
-	if err := write(files, "zmethods", methods(funcs)); err != nil {
-		return nil, err
-	}
-	if err := write(files, "zattrs", aliases(funcs)); err != nil {
-		return nil, err
+	for name, fam := range families {
+		if files[name+suffix], err = render(slices.Concat(fam.types, fam.funcs)); err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
-}
-
-// moduleRoot returns the folder of go.mod, at or above the working folder.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", fmt.Errorf("no go.mod at or above the working folder")
-		}
-		dir = up
-	}
 }

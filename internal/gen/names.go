@@ -10,23 +10,22 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 // names are the identifiers that package tensor declares: functions, types and
 // values under their name, methods and fields of Tensor under "Tensor.Name".
 type names map[string]bool
 
-func isGenerated(name string) bool {
-	return strings.HasPrefix(name, "zfuncs") || strings.HasPrefix(name, "zmethods") || strings.HasPrefix(name, "zattrs")
-}
+// suffix ends the names of the generated files.
+const suffix = "_gen.go"
 
 // generated lists the generated files in dir.
 func generated(dir string) ([]string, error) {
 	var out []string
 	entries, err := os.ReadDir(dir)
 	for _, e := range entries {
-		if isGenerated(e.Name()) && strings.HasSuffix(e.Name(), ".go") {
+		if strings.HasSuffix(e.Name(), suffix) {
 			out = append(out, e.Name())
 		}
 	}
@@ -41,7 +40,7 @@ func declared(dir string) (names, error) {
 		return nil, err
 	}
 	for _, file := range files {
-		if base := filepath.Base(file); isGenerated(base) || strings.HasSuffix(base, "_test.go") {
+		if strings.HasSuffix(file, suffix) || strings.HasSuffix(file, "_test.go") {
 			continue
 		}
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

@@ -2,14 +2,12 @@ package main
 
 import (
 	"bytes"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
-	"github.com/gofx-dev/gofx/internal/gen/api"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 const (
@@ -17,49 +15,58 @@ const (
 	pkgStd   = module + "op/std"
 	pkgOp    = module + "op"
 	pkgArray = module + "array"
-	// maxLines bounds a generated file, as the style of the module does.
-	maxLines = 590
 )
 
-// decl is one function declaration with its comment.
+// decl is one declaration with its comment.
 type decl struct {
 	doc  []string
 	code *jen.Statement
 }
 
-// write renders declarations into as many files as their length needs:
-// base.go, base2.go and so on.
-func write(files map[string][]byte, base string, decls []decl) error {
-	var now []decl
-	lines := 0
-	flush := func() error {
-		name := base + ".go"
-		if _, more := files[name]; more {
-			name = ""
-			for i := 2; name == "" || files[name] != nil; i++ {
-				name = fmt.Sprintf("%s%d.go", base, i)
-			}
-		}
-		src, err := render(now)
-		files[name] = src
-		return err
+// family is a generated file: what the operators of one file of op/std are in Go.
+type family struct{ types, funcs []decl }
+
+// add declares a function with its methods, and names the attributes struct that it
+// takes as options, so that model code needs no import but tensor. The struct stands
+// in the family of the first function with it; users are the operators of each.
+func (m *family) add(f *api.Func, users map[string][]string) {
+	if t := f.AttrsType(); users[t] != nil && users[t][0] == f.Op.Name && f.Form == api.Plain {
+		doc := t + " holds the optional attributes of " + strings.Join(users[t], ", ") + "."
+		m.types = append(m.types, decl{wrap(doc), jen.Type().Id(t).Op("=").Qual(pkgStd, t)})
 	}
-	for _, d := range decls {
-		src, err := render([]decl{d})
-		if err != nil {
-			return err
-		}
-		start := bytes.Index(src, []byte("\n// "+d.doc[0]))
-		n := bytes.Count(src[start:], []byte("\n")) // with the empty line before
-		if lines+n > maxLines && len(now) > 0 {
-			if err := flush(); err != nil {
-				return err
-			}
-			now, lines = nil, 0
-		}
-		now, lines = append(now, d), lines+n
+	m.funcs = append(append(m.funcs, function(f)), methods(f)...)
+}
+
+func function(f *api.Func) decl {
+	return decl{docOf(f, false), jen.Func().Id(f.Name).Params(params(f, f.Params)...).Add(results(f)).Block(body(f, false)...)}
+}
+
+func methods(f *api.Func) []decl {
+	if !f.Method {
+		return nil
 	}
-	return flush()
+	x := f.Params[0].Name
+	method := func(name string) *jen.Statement {
+		return jen.Func().Params(jen.Id(x).Op("*").Id("Tensor")).Id(name).Params(params(f, f.Params[1:])...)
+	}
+	out := []decl{{docOf(f, true), method(f.Name).Add(results(f)).Block(body(f, true)...)}}
+	if f.InPlace != "" {
+		out = append(out, decl{docInPlace(f), method(f.InPlace).Op("*").Id("Tensor").Block(
+			jen.Return(jen.Id("assign").Call(jen.Id(x), jen.Id(x).Dot(f.Name).Call(forward(f)...), jen.Lit(f.Op.Name+"_"))),
+		)})
+	}
+	return out
+}
+
+// optionUsers returns the operators that take each attributes struct as options.
+func optionUsers(funcs []*api.Func) map[string][]string {
+	users := map[string][]string{}
+	for _, f := range funcs {
+		if t := f.AttrsType(); t != "" && len(f.Options) > 0 && !slices.Contains(users[t], f.Op.Name) {
+			users[t] = append(users[t], f.Op.Name)
+		}
+	}
+	return users
 }
 
 func render(decls []decl) ([]byte, error) {
@@ -76,34 +83,6 @@ func render(decls []decl) ([]byte, error) {
 	var b bytes.Buffer
 	err := f.Render(&b)
 	return b.Bytes(), err
-}
-
-func functions(funcs []*api.Func) []decl {
-	var out []decl
-	for _, f := range funcs {
-		out = append(out, decl{docOf(f, false), jen.Func().Id(f.Name).Params(params(f, f.Params)...).Add(results(f)).Block(body(f, false)...)})
-	}
-	return out
-}
-
-func methods(funcs []*api.Func) []decl {
-	var out []decl
-	for _, f := range funcs {
-		if !f.Method {
-			continue
-		}
-		x := f.Params[0].Name
-		method := func(name string) *jen.Statement {
-			return jen.Func().Params(jen.Id(x).Op("*").Id("Tensor")).Id(name).Params(params(f, f.Params[1:])...)
-		}
-		out = append(out, decl{docOf(f, true), method(f.Name).Add(results(f)).Block(body(f, true)...)})
-		if f.InPlace != "" {
-			out = append(out, decl{docInPlace(f), method(f.InPlace).Op("*").Id("Tensor").Block(
-				jen.Return(jen.Id("assign").Call(jen.Id(x), jen.Id(x).Dot(f.Name).Call(forward(f)...), jen.Lit(f.Op.Name+"_"))),
-			)})
-		}
-	}
-	return out
 }
 
 // forward passes a method's parameters on.
@@ -161,21 +140,4 @@ func results(f *api.Func) *jen.Statement {
 	}
 	names[len(names)-1].(*jen.Statement).Op("*").Id("Tensor")
 	return jen.Params(names...)
-}
-
-// aliases names the attributes structs that functions take as options, so that
-// model code needs no import but tensor.
-func aliases(funcs []*api.Func) []decl {
-	users := map[string][]string{}
-	for _, f := range funcs {
-		if t := f.AttrsType(); t != "" && len(f.Options) > 0 && !slices.Contains(users[t], f.Op.Name) {
-			users[t] = append(users[t], f.Op.Name)
-		}
-	}
-	var out []decl
-	for _, t := range slices.Sorted(maps.Keys(users)) {
-		doc := t + " holds the optional attributes of " + strings.Join(users[t], ", ") + "."
-		out = append(out, decl{doc: []string{doc}, code: jen.Type().Id(t).Op("=").Qual(pkgStd, t)})
-	}
-	return out
 }

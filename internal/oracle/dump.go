@@ -10,7 +10,9 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/internal/opsrc"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -39,7 +41,7 @@ func (c Call) String() string {
 
 // Samples returns the samples of all records.
 func Samples() (all []Call) {
-	for _, o := range Ops() {
+	for _, o := range api.Ops() {
 		for i, s := range o.Samples() {
 			all = append(all, Call{o, Key(o, i), s})
 		}
@@ -49,9 +51,10 @@ func Samples() (all []Call) {
 
 // entry is a call in samples.json.
 type entry struct {
-	Op, Class, Key, Name, Fingerprint string
-	Attrs                             map[string]any
-	In                                []*string // names in inputs.safetensors, null for absent operands
+	Op, Torch, Class, Key, Name, Fingerprint string
+	Operands                                 []string // as op.Args has them
+	Attrs                                    map[string]any
+	In                                       []*string // names in inputs.safetensors, null for absent operands
 }
 
 // Dump writes calls to a folder, for oracle.py: samples.json lists them,
@@ -60,10 +63,14 @@ func Dump(dir string, calls []Call) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	sources, err := opsrc.Load()
+	if err != nil {
+		return err
+	}
 	all := make([]entry, len(calls))
 	var arrays []safetensors.Named
 	for i, c := range calls {
-		e := entry{Op: c.Op.Name, Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
+		e := entry{Op: c.Op.Name, Torch: sources[c.Op].Torch, Operands: operands(c.Op), Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
 			Fingerprint: Fingerprint(c.Op, c.Sample), Attrs: map[string]any{}, In: make([]*string, len(c.In))}
 		for _, f := range c.Op.Codec().Fields(c.Attrs) {
 			e.Attrs[f.Name] = plain(f.Value)
@@ -89,6 +96,20 @@ func Dump(dir string, calls []Call) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "inputs.safetensors"), b.Bytes(), 0o644)
+}
+
+// operands returns what op.Args made the operands of.
+func operands(o *op.Op) []string {
+	names := make([]string, len(o.In))
+	for i, in := range o.In {
+		switch names[i] = in.Name; {
+		case in.Optional:
+			names[i] += "?"
+		case in.Variadic:
+			names[i] += "..."
+		}
+	}
+	return names
 }
 
 // plain turns an attribute into what JSON can hold; numbers that it cannot are

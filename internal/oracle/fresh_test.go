@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/oracle"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 )
 
@@ -47,7 +48,7 @@ func TestFresh(t *testing.T) {
 	t.Logf("GOFX_ORACLE_SEED=%d GOFX_ORACLE_SAMPLES=%d", seed, n)
 
 	var left []*op.Op
-	for _, o := range oracle.Ops() {
+	for _, o := range api.Ops() {
 		if strings.Contains(o.Name, os.Getenv("GOFX_ORACLE_OPS")) {
 			left = append(left, o)
 		}

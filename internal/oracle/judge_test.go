@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/oracle"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 	"github.com/gofx-dev/gofx/op/std"
 )
 
@@ -25,6 +26,7 @@ func TestJudge(t *testing.T) {
 	refused := oracle.Result{Err: diag.New(op.BadAttr, "no")}
 	c := call(std.Add, std.AddAttrs{}, one(1)[0], one(2)[0])
 	sum := call(std.Sum, std.ReduceAttrs{}, one(1e8, 1, -1e8)[0])
+	product := call(std.Matmul, op.None{}, one(1e8, 1, -1e8)[0], one(1, 1, 1)[0])
 	for _, x := range []struct {
 		name   string
 		c      oracle.Call
@@ -55,6 +57,8 @@ func TestJudge(t *testing.T) {
 		{"none that do", sum, oracle.Result{Out: one(nan)}, oracle.Golden{Results: one(1e33), Scale: one(2e33)}, "element 0 is NaN"},
 		{"numbers that do not", sum, oracle.Result{Out: one(2e38)}, oracle.Golden{Results: one(1e38), Scale: one(2e38)}, "element 0 is"},
 		{"no terms to cancel", c, oracle.Result{Out: one(8)}, oracle.Golden{Results: one(0), Scale: one(2e8)}, "element 0 is 8"},
+		{"what a rounding of the operands does", product, oracle.Result{Out: one(9)}, oracle.Golden{Results: one(0), Exact: one(1)}, ""},
+		{"more than it does", product, oracle.Result{Out: one(900)}, oracle.Golden{Results: one(0), Exact: one(1)}, "exactly 1"},
 		{"both refuse", c, refused, oracle.Golden{Outcome: oracle.Refused}, ""},
 		{"we refuse", c, refused, oracle.Golden{Results: one(3)}, "refused: "},
 		{"PyTorch refuses", c, oracle.Result{Out: one(3)}, oracle.Golden{Outcome: oracle.Refused, Text: "why"}, "PyTorch refuses: why"},
@@ -98,7 +102,7 @@ func TestExcuses(t *testing.T) {
 // of many types, sizes and layouts.
 func TestFreshCalls(t *testing.T) {
 	types, sizes, layouts, absent, refused := map[array.DType]bool{}, map[int]bool{}, 0, 0, 0
-	for _, o := range oracle.Ops() {
+	for _, o := range api.Ops() {
 		a, b, c := oracle.Fresh(o, 7, 4), oracle.Fresh(o, 7, 4), oracle.Fresh(o, 8, 4)
 		require.Equal(t, prints(a), prints(b), o.Name)
 		require.NotEqual(t, prints(a), prints(c), o.Name)

@@ -1,9 +1,19 @@
 // Package oracle compares the operators with an implementation that is not ours.
 // Calls are written to files (Dump), a Python script computes them with PyTorch
-// (oracle.py, with one expression an operator in table.py), and the results are
-// read back (Load) and judged (Judge): the same types, shapes and values, or
-// refused by both; what differs must be named by the operator's record, from
-// where docs/ops.md has it.
+// (oracle.py, by the expression that stands beside each operator in op/std), and
+// the results are read back (Load) and judged (Judge): the same types, shapes and
+// values, or refused by both; what differs must be named by the operator's record,
+// from where docs/ops.md has it.
+//
+// An expression is one line of Python in a comment at the operator's variable,
+// which no binary has in it:
+//
+//	//gofx:torch F.gelu(x, approximate=approximate or "none")
+//
+// It names operands and attributes as the record does (an attribute of an operand's
+// name is the number that may stand for the operand; dtype is a torch.dtype), and may
+// call torch, F, math, philox and the functions of helpers.py. An operator without
+// attributes that PyTorch calls by the same name needs none.
 //
 // The samples of the records are compared on every change, with results that are
 // kept beside the operators, so that no Python is needed. When samples change:
@@ -26,7 +36,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -62,11 +71,6 @@ func Bytes(a *array.Array) []byte {
 	c := array.Contiguous(a)
 	size := c.DType().Size()
 	return c.Storage().Bytes()[c.Offset()*size : (c.Offset()+c.Len())*size]
-}
-
-// Ops returns the operators of op/std that have a meaning of their own.
-func Ops() []*op.Op {
-	return slices.DeleteFunc(op.All(), func(o *op.Op) bool { return o.Path != "" || o.AdHoc || o.Structural() })
 }
 
 // Outcome is what PyTorch made of a call.

@@ -19,6 +19,7 @@ computed in f64 (KEY/exact/0) and those of the operands' magnitudes (KEY/scale/0
 Written for PyTorch 1.13 on a CPU; operators that it lacks are written out as
 formulas on its tensors, and random ones as an independent Philox4x32-10.
 """
+import itertools
 import json
 import os
 import pickle
@@ -31,10 +32,11 @@ import warnings
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
-import table
+import helpers
+from helpers import Lacks, Skip
 from philox import Unsigned
-from table import OPS, Lacks, Skip
 
 torch.set_num_threads(1)
 warnings.simplefilter("ignore")
@@ -46,6 +48,7 @@ NUMPY = {"F32": np.float32, "F64": np.float64, "F16": np.float16, "I8": np.int8,
          "I32": np.int32, "I64": np.int64, "BOOL": np.bool_, "BF16": np.int16,
          "U16": np.uint16, "U32": np.uint32, "U64": np.uint64}
 NAMES = {v: k for k, v in DTYPES.items()}
+TYPES = {name.lower(): d for name, d in DTYPES.items()}
 NARROW = (torch.float16, torch.bfloat16)
 FLOATS = NARROW + (torch.float32, torch.float64)
 
@@ -95,6 +98,60 @@ def write(path, tensors, meta):
         f.write(struct.pack("<Q", len(text)) + text + b"".join(parts))
 
 
+def function(s):
+    """The operator of a call as a function of attributes and operands. Its expression
+    has both by name; an attribute of an operand's name is another form of it. Without
+    an expression PyTorch's function of the operator's name takes the operands."""
+    text, names = s["Torch"], names_of(s)
+    if text:
+        code = compile(text, s["Op"], "eval")
+    elif set(s["Attrs"]) <= set(names) and (hasattr(torch, s["Op"]) or hasattr(F, s["Op"])):
+        f = getattr(torch, s["Op"], None) or getattr(F, s["Op"])
+    else:
+        sys.exit(s["Op"] + " has no PyTorch expression: write //gofx:torch EXPRESSION beside it")
+
+    def call(attrs, *ins):
+        values = bound(s["Operands"], attrs, ins)
+        if not text:
+            return f(*(values[n] for n in names))
+        hidden = set(values) & set(vars(helpers))
+        if hidden:
+            sys.exit("%s has operands or attributes of the names of helpers: %s" % (s["Op"], hidden))
+        return eval(code, {**vars(helpers), **values})
+
+    return call
+
+
+def names_of(s):
+    return [n.rstrip("?.") for n in s["Operands"]]
+
+
+def bound(operands, attrs, ins):
+    """The values of operands, which are written as op.Args has them, and attributes."""
+    values, rest = {}, list(ins)
+    for n in operands:
+        if n.endswith("..."):
+            values[n[:-3]], rest = rest, []
+            continue
+        x = rest.pop(0) if rest else None
+        if x is None and not n.endswith("?"):
+            raise TypeError("missing operand " + n)
+        values[n.rstrip("?")] = x
+    if rest:
+        raise TypeError("too many operands")
+    for k, v in attrs.items():
+        if k in values and (values[k] is None) == (v is None):
+            raise ValueError("one of a tensor and a number")
+        if k not in values or v is not None:
+            values[k] = v
+    dtype = values.get("dtype")
+    if dtype is not None:
+        if dtype not in TYPES:
+            raise Lacks("PyTorch has no type " + dtype)
+        values["dtype"] = TYPES[dtype]
+    return values
+
+
 def attribute(v):
     if isinstance(v, dict):
         return float(v["float"])
@@ -133,7 +190,7 @@ def call(f, attrs, ins):
     if native:
         types = [x.dtype for x in native]
     else:
-        best = table.TYPES[attrs["dtype"]] if to else narrow[0]
+        best = TYPES[attrs["dtype"]] if to else narrow[0]
         types = [best if x.dtype == torch.float32 else x.dtype for x in values]
     return [x.to(t) for x, t in zip(values, types)], native or []
 
@@ -177,22 +234,17 @@ def listed(out):
     return list(out) if isinstance(out, (list, tuple)) else [out]
 
 
-KEYED = ("random_split", "fold_in", "rand", "randn", "randint")
-
-
 def evaluate(s, inputs, exact):
     """Returns what happened, a text, and the encoded results by name."""
-    if s["Op"] not in OPS:
-        return "lacks", "not in the oracle", []
     attrs = {k: attribute(v) for k, v in s["Attrs"].items()}
     ins = [inputs[n] if n else None for n in s["In"]]
-    f, key = OPS[s["Op"]], s["Key"]
-    table.NOTES.clear()
+    f, key = function(s), s["Key"]
+    helpers.NOTES.clear()
     try:
-        if s["Op"] not in KEYED and any(isinstance(x, Unsigned) for x in ins):
+        if any(isinstance(x, Unsigned) and n != "key" for n, x in itertools.zip_longest(names_of(s), ins)):
             raise Lacks("PyTorch has no unsigned types but u8")
         values, native = call(f, attrs, ins)
-        notes = "; ".join(sorted(set(table.NOTES)))
+        notes = "; ".join(sorted(set(helpers.NOTES)))
         try:
             out = [(key + "/" + str(k), encode(x)) for k, x in enumerate(values)]
         except ValueError as e:  # NumPy has smaller limits
@@ -247,7 +299,7 @@ def outcomes(samples, inputs, exact):
                 pass
         _, status = os.waitpid(pid, 0)
         if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-            sys.exit("an expression of the table is wrong")
+            sys.exit("%s: its PyTorch expression is wrong" % samples[len(out)]["Op"])
         if len(out) < len(samples):
             out.append(("lacks", "PyTorch does not survive it (status %d)" % status, []))
     return out
@@ -270,9 +322,6 @@ def main():
     for family, (tensors, meta) in files.items():
         write(os.path.join(dst, family + ".safetensors"), tensors, meta)
     print(len(samples), "calls:", ", ".join("%d %s" % (n, what) for what, n in sorted(counts.items())))
-    missing = sorted({s["Op"] for s in samples} - set(OPS))
-    if missing:
-        print("operators missing:", missing)
 
 
 if __name__ == "__main__":

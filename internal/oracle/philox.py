@@ -50,18 +50,18 @@ def words(key, n):
     return [block(k, (i & M, i >> 32, 0, 0)) for i in range(n)]
 
 
-def uniform(w, name):
-    if name == "f16":
+def uniform(w, dtype):
+    if dtype == torch.float16:
         return (w[0] >> 21) * 2.0 ** -11
-    if name == "bf16":
+    if dtype == torch.bfloat16:
         return (w[0] >> 24) * 2.0 ** -8
-    if name == "f64":
+    if dtype == torch.float64:
         return ((w[0] << 32 | w[1]) >> 11) * 2.0 ** -53
     return (w[0] >> 8) * 2.0 ** -24
 
 
-def normal(w, name):
-    if name == "f64":
+def normal(w, dtype):
+    if dtype == torch.float64:
         u = (((w[0] << 32 | w[1]) >> 11) + 1) * 2.0 ** -53
         v = ((w[2] << 32 | w[3]) >> 11) * 2.0 ** -53
     else:
@@ -70,72 +70,63 @@ def normal(w, name):
     return math.sqrt(-2 * math.log(u)) * math.cos(2 * math.pi * v)
 
 
-TYPES = {"f32": torch.float32, "f64": torch.float64, "f16": torch.float16, "bf16": torch.bfloat16, "i8": torch.int8,
-         "u8": torch.uint8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "bool": torch.bool}
-NAMES = {v: k for k, v in TYPES.items()}
+def made(values, size, dtype):
+    wide = torch.float64 if dtype.is_floating_point else torch.int64
+    return torch.tensor(values, dtype=wide).reshape(size).to(dtype)
 
 
-def made(values, size, name):
-    d = TYPES[name]
-    wide = torch.float64 if d.is_floating_point else torch.int64
-    return torch.tensor(values, dtype=wide).reshape(size).to(d)
-
-
-def floating(a):
-    name = a["dtype"] or "f32"
-    if name not in ("f32", "f64", "f16", "bf16") or any(n < 0 for n in a["size"]):
+def drawn(key, size, dtype, number):
+    dtype = dtype or torch.float32
+    if not dtype.is_floating_point or any(n < 0 for n in size):
         raise ValueError("a floating-point type and sizes")
-    return name
+    return made([number(w, dtype) for w in words(key, math.prod(size))], size, dtype)
 
 
-def rand(a, key):
-    name = floating(a)
-    return made([uniform(w, name) for w in words(key, math.prod(a["size"]))], a["size"], name)
+def rand(key, size, dtype):
+    return drawn(key, size, dtype, uniform)
 
 
-def randn(a, key):
-    name = floating(a)
-    return made([normal(w, name) for w in words(key, math.prod(a["size"]))], a["size"], name)
+def randn(key, size, dtype):
+    return drawn(key, size, dtype, normal)
 
 
-def randint(a, key):
-    span, to = a["high"] - a["low"], TYPES[a["dtype"] or "i64"]
-    if span <= 0 or any(n < 0 for n in a["size"]):
+def randint(key, low, high, size, dtype):
+    span, to = high - low, dtype or torch.int64
+    if span <= 0 or any(n < 0 for n in size):
         raise ValueError("low is not less than high")
     if not to.is_floating_point:
         least, most = (0, 1) if to == torch.bool else (torch.iinfo(to).min, torch.iinfo(to).max)
-        if a["low"] < least or a["high"] - 1 > most:
+        if low < least or high - 1 > most:
             raise ValueError("dtype cannot hold the range")
-    elif max(abs(a["low"]), abs(a["high"] - 1)) > torch.finfo(to).max:
+    elif max(abs(low), abs(high - 1)) > torch.finfo(to).max:
         raise ValueError("dtype cannot hold the range")
-    values = [a["low"] + ((w[0] << 32 | w[1]) * span >> 64) for w in words(key, math.prod(a["size"]))]
-    return made(values, a["size"], a["dtype"] or "i64")
+    return made([low + ((w[0] << 32 | w[1]) * span >> 64) for w in words(key, math.prod(size))], size, to)
 
 
 def draws(x, key):
-    name = "f64" if x.dtype == torch.float64 else "f32"
-    return made([uniform(w, name) for w in words(key, x.numel())], x.shape, "f64")
+    dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+    return made([uniform(w, dtype) for w in words(key, x.numel())], x.shape, torch.float64)
 
 
-def bernoulli(a, p, key):
+def bernoulli(p, key):
     if not p.dtype.is_floating_point:
         raise ValueError("probabilities")
     return (draws(p, key) < p.double()).to(p.dtype)
 
 
-def dropout(a, x, key=None):
-    if not 0 <= a["p"] <= 1:
+def dropout(x, key, p, training):
+    if not 0 <= p <= 1:
         raise ValueError("p")
-    if a["training"] and not x.dtype.is_floating_point:
+    if training and not x.dtype.is_floating_point:
         raise ValueError("floats")
-    if key is not None or a["training"]:
+    if key is not None or training:
         checked(key)
-    if not a["training"]:
+    if not training:
         return x
-    if a["p"] == 1:
+    if p == 1:
         return torch.zeros_like(x)
-    kept = (x if x.dtype == torch.float64 else x.float()) * (1 / (1 - a["p"]))
-    return torch.where(draws(x, key) >= a["p"], kept, torch.zeros(()).to(kept)).to(x.dtype)
+    kept = (x if x.dtype == torch.float64 else x.float()) * (1 / (1 - p))
+    return torch.where(draws(x, key) >= p, kept, torch.zeros(()).to(kept)).to(x.dtype)
 
 
 def derived(key, numbers, domain, shape):
@@ -157,11 +148,11 @@ def derived(key, numbers, domain, shape):
     return Unsigned(a) if u64 else torch.from_numpy(a.view(np.int64))
 
 
-def fold_in(a, key):
-    return derived(key, [a["data"]], 1, list(key.shape if isinstance(key, torch.Tensor) else key.values.shape))
+def fold_in(key, data):
+    return derived(key, [data], 1, list(key.shape if isinstance(key, torch.Tensor) else key.values.shape))
 
 
-def random_split(a, key):
-    if a["num"] < 0:
+def random_split(key, num):
+    if num < 0:
         raise ValueError("num")
-    return derived(key, list(range(a["num"])), 2, [a["num"]])
+    return derived(key, list(range(num)), 2, [num])

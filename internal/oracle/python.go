@@ -15,7 +15,7 @@ import (
 // python is Debian's: package python3-torch is made for it.
 const python = "/usr/bin/python3"
 
-//go:embed oracle.py table.py philox.py
+//go:embed oracle.py helpers.py philox.py
 var scripts embed.FS
 
 // Available reports whether PyTorch can be asked, or why not.

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"context"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -14,22 +15,26 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// builder turns a legal graph into a plan.
+// value is what the builder makes of a node: the buffers of its value, one but
+// for tuples; nil when that failed and was reported.
+type value []int
+
+// builder turns a legal graph into a plan: a fold over buffers.
 type builder struct {
 	p       *plan.Plan
 	m       *graph.Module
-	val     map[*graph.Node][]int // the buffers of a node's value; one but for tuples
-	weights map[string]int        // by path
-	written map[int]bool          // weight buffers that are assigned
+	weights map[string]int // by path
+	written map[int]bool   // weight buffers that are assigned
 	names   map[string]int
 	symbols map[string]bool
 	probe   prober
+	inputs  int // how many the fold has seen
 	errs    diag.List
 }
 
 func build(m *graph.Module) (*plan.Plan, error) {
 	g := m.Graph
-	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, val: map[*graph.Node][]int{}, weights: map[string]int{},
+	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, weights: map[string]int{},
 		written: map[int]bool{}, names: map[string]int{}, symbols: map[string]bool{}}
 	b.entry(g)
 	if err := b.errs.Err(); err != nil {
@@ -41,15 +46,8 @@ func build(m *graph.Module) (*plan.Plan, error) {
 			b.written[b.weight(n.Arg(0))] = true
 		}
 	}
-	for n := range g.Nodes() {
-		switch {
-		case n.Opcode() == graph.GetAttr:
-			b.val[n] = []int{b.weight(n)}
-		case n.Opcode().IsCall():
-			b.call(n)
-		case n.Opcode() == graph.Output:
-			b.output(n)
-		}
+	if _, err := graph.Fold(context.Background(), g, b.node); err != nil {
+		return nil, err
 	}
 	if err := b.errs.Err(); err != nil {
 		b.errs.Sort()
@@ -58,6 +56,22 @@ func build(m *graph.Module) (*plan.Plan, error) {
 	b.p.Live()
 	b.p.Place()
 	return b.p, b.p.Check()
+}
+
+// node makes of one node what the plan has of it. What goes wrong is collected,
+// so that everything is reported.
+func (b *builder) node(n *graph.Node, in []value) (value, error) {
+	switch n.Opcode() {
+	case graph.Placeholder:
+		b.inputs++
+		return value{b.p.Inputs[b.inputs-1]}, nil
+	case graph.GetAttr:
+		return value{b.weight(n)}, nil
+	case graph.Output:
+		b.output(n, in)
+		return nil, nil
+	}
+	return b.call(n, in), nil
 }
 
 // entry makes the inputs, the symbols that their sizes define, and the guards.
@@ -78,7 +92,6 @@ func (b *builder) entry(g *graph.Graph) {
 			continue
 		}
 		k := b.buffer(n.Name(), plan.Input, n.Type())
-		b.val[n] = []int{k}
 		b.p.Inputs = append(b.p.Inputs, k)
 		value, _ := n.Default().(*array.Array)
 		b.p.Defaults = append(b.p.Defaults, value)
@@ -180,7 +193,7 @@ func members(t shape.Type) []shape.Type {
 	return m
 }
 
-func (b *builder) call(n *graph.Node) {
+func (b *builder) call(n *graph.Node, operands []value) value {
 	in := make([]int, n.NumArgs())
 	types := make([]shape.Type, n.NumArgs())
 	for i, a := range n.Args() {
@@ -188,40 +201,39 @@ func (b *builder) call(n *graph.Node) {
 		if a == nil {
 			continue
 		}
-		v := b.val[a]
+		v := operands[i]
 		if v == nil {
-			return // an operand failed and was reported
+			return nil
 		}
 		if n.Op() == op.GetItem {
-			if k := n.Attrs().(op.GetItemAttrs).Index; k >= 0 && k < len(v) {
-				b.val[n] = v[k : k+1]
-			} else {
-				b.errs = append(b.errs, n.Error(lowering.UnknownSize, a.String()+" has "+strconv.Itoa(len(v))+" members, member "+strconv.Itoa(k)+" is wanted"))
+			k := n.Attrs().(op.GetItemAttrs).Index
+			if k >= 0 && k < len(v) {
+				return v[k : k+1]
 			}
-			return
+			b.errs = append(b.errs, n.Error(lowering.UnknownSize, a.String()+" has "+strconv.Itoa(len(v))+" members, member "+strconv.Itoa(k)+" is wanted"))
+			return nil
 		}
 		in[i], types[i] = v[0], b.p.Buffers[v[0]].Type
 	}
 	switch o := n.Op(); {
 	case o == op.Assign:
-		b.assign(n, in)
+		return b.assign(n, in)
 	case o == op.Dim:
-		b.dim(n, types[0])
+		return b.dim(n, types[0])
 	case o == op.Cond || o == op.While || o == op.Scan:
-		b.control(n, in, types)
+		return b.control(n, in, types)
 	case o.AdHoc:
-		b.compute(n, &host{n.Op()}, nil, in)
+		return b.compute(n, &host{n.Op()}, nil, in)
 	default:
-		step, fields, operands, err := b.step(n, types)
+		step, fields, reads, err := b.step(n, types)
 		if err != nil {
-			b.fail(n, err)
-			return
+			return b.fail(n, err)
 		}
-		b.compute(n, step, fields, in[:min(operands, len(in))])
+		return b.compute(n, step, fields, in[:min(reads, len(in))])
 	}
 }
 
-func (b *builder) fail(n *graph.Node, err error) {
+func (b *builder) fail(n *graph.Node, err error) value {
 	var l diag.List
 	l.Add(err)
 	for _, e := range l {
@@ -232,15 +244,16 @@ func (b *builder) fail(n *graph.Node, err error) {
 		}
 		b.errs = append(b.errs, c.At(n.Pos()))
 	}
+	return nil
 }
 
 // compute adds the step of a call and the buffers of its results. Results that
 // are views of the first operand take no memory.
-func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in []int) {
-	var out []int
+func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in []int) value {
+	out := value{}
 	for i, t := range members(n.Type()) {
 		if !b.known(n, t) {
-			return
+			return nil
 		}
 		hint := n.Name()
 		if i > 0 {
@@ -248,7 +261,6 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in 
 		}
 		out = append(out, b.buffer(hint, plan.Temp, t))
 	}
-	b.val[n] = out
 	st := b.source(n)
 	st.Kernel, st.Fields, st.In, st.Out = k, fields, in, out
 	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st) {
@@ -258,6 +270,7 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in 
 		}
 	}
 	b.p.Steps = append(b.p.Steps, st)
+	return out
 }
 
 // mayAlias reports whether a result may lie in its operand's memory: always when
@@ -280,16 +293,16 @@ func (b *builder) source(n *graph.Node) plan.Step {
 }
 
 // assign copies a value into a weight, which then is the value of the call too.
-func (b *builder) assign(n *graph.Node, in []int) {
+func (b *builder) assign(n *graph.Node, in []int) value {
 	w := b.root(in[0])
 	if n.Arg(0).Opcode() != graph.GetAttr {
 		b.errs = append(b.errs, n.Error(lowering.NotBuffer, n.Arg(0).String()+" is assigned, expected a get_attr of a buffer").
 			WithHint("only state of the model can be written"))
-		return
+		return nil
 	}
 	if have, want := b.p.Buffers[in[1]].Type, b.p.Buffers[w].Type; !have.Same(want) {
 		b.errs = append(b.errs, n.Error(lowering.NotBuffer, "the value is "+have.String()+", expected "+want.String()))
-		return
+		return nil
 	}
 	v := in[1]
 	if b.root(v) == w {
@@ -298,7 +311,7 @@ func (b *builder) assign(n *graph.Node, in []int) {
 		b.copy(n, v, in[1])
 	}
 	b.copy(n, w, v)
-	b.val[n] = []int{w}
+	return value{w}
 }
 
 func (b *builder) copy(n *graph.Node, to, from int) {
@@ -308,11 +321,10 @@ func (b *builder) copy(n *graph.Node, to, from int) {
 }
 
 // dim makes a size a value.
-func (b *builder) dim(n *graph.Node, t shape.Type) {
+func (b *builder) dim(n *graph.Node, t shape.Type) value {
 	axis, err := op.Axis(n.Attrs().(op.AxisAttrs).Axis, t.Rank())
 	if err != nil {
-		b.fail(n, err)
-		return
+		return b.fail(n, err)
 	}
 	d := t.Dim(axis)
 	k := &kernel.Full{}
@@ -322,19 +334,19 @@ func (b *builder) dim(n *graph.Node, t shape.Type) {
 	} else {
 		fields = []plan.Field{{Name: "IntValue", Expr: d}}
 	}
-	b.compute(n, k, fields, nil)
+	return b.compute(n, k, fields, nil)
 }
 
 // output gives every result memory of its own: the value's where the step that
 // computes it can write there, else that of a copy.
-func (b *builder) output(n *graph.Node) {
+func (b *builder) output(n *graph.Node, in []value) {
 	b.p.Structure = n.Structure()
 	for i, a := range n.Args() {
 		if a == nil {
 			b.errs = append(b.errs, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is absent").WithHint("choose the outputs to compute (Options.Outputs)"))
 			continue
 		}
-		v := b.val[a]
+		v := in[i]
 		if len(v) != 1 {
 			if v != nil {
 				b.errs = append(b.errs, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is a tuple, expected a tensor"))

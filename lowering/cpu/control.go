@@ -31,17 +31,17 @@ func (c *control) Run(*kernel.Workspace, []*array.Array, []*array.Array) {
 }
 
 // control plans the bodies of a control-flow node and adds its step.
-func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
+func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 	k := &control{Op: n.Op().Name}
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
 		k.Carry, k.Seqs = a.Carry, a.Seqs
 	}
-	refuse := func(msg string) {
+	refuse := func(msg string) value {
 		b.errs = append(b.errs, n.Error(lowering.NoRegions, msg).WithHint("interpret the graph"))
+		return nil
 	}
 	if err := n.CheckControl(); err != nil {
-		refuse(err.Msg)
-		return
+		return refuse(err.Msg)
 	}
 	types = append([]shape.Type(nil), types...)
 	if n.Op() == op.Cond {
@@ -49,31 +49,28 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 	}
 	for i := k.Carry; i < k.Carry+k.Seqs; i++ {
 		if types[i].Rank() < 1 {
-			refuse("sequence " + strconv.Itoa(i-k.Carry) + " is " + types[i].String() + ", expected one or more dimensions")
-			return
+			return refuse("sequence " + strconv.Itoa(i-k.Carry) + " is " + types[i].String() + ", expected one or more dimensions")
 		}
 		types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
 	}
 	at := len(b.p.Steps)
-	b.compute(n, k, nil, in)
-	if len(b.p.Steps) == at {
-		return
+	out := b.compute(n, k, nil, in)
+	if out == nil {
+		return nil
 	}
 	st := &b.p.Steps[at]
 	for _, r := range n.Regions() {
 		m, err := lowering.PrepareRegion(b.m, r, types)
 		if err != nil {
-			b.fail(n, err)
-			return
+			return b.fail(n, err)
 		}
 		p, err := Plan(m)
 		if err != nil {
 			b.errs.Add(err)
-			return
+			return nil
 		}
 		if p.Stateful {
-			refuse("a body writes state of the model")
-			return
+			return refuse("a body writes state of the model")
 		}
 		st.Regions = append(st.Regions, p)
 		k.inputs = append(k.inputs, m.Graph.Inputs())
@@ -85,10 +82,10 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) {
 			count = 1
 		}
 		if len(p.Outputs) != count || (n.Op() == op.While && len(st.Out) != k.Carry) {
-			refuse("region " + p.Name + " returns " + strconv.Itoa(len(p.Outputs)) + " values, expected " + strconv.Itoa(count))
-			return
+			return refuse("region " + p.Name + " returns " + strconv.Itoa(len(p.Outputs)) + " values, expected " + strconv.Itoa(count))
 		}
 	}
+	return out
 }
 
 // compileRegions makes the bodies of control-flow steps ready to run; state has the

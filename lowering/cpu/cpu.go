@@ -99,7 +99,6 @@ func Plan(ready *graph.Module) (*plan.Plan, error) {
 	if err := lowering.Legalize(ready.Graph, name, direct); err != nil {
 		return nil, err
 	}
-	lowering.Prune(ready.Graph)
 	return build(ready)
 }
 

@@ -37,6 +37,8 @@ type GeluAttrs struct {
 }
 
 // Gelu is x times the normal distribution function of x.
+//
+//gofx:torch F.gelu(x, approximate=approximate or "none")
 var Gelu = defineUnary("gelu", unary[GeluAttrs]{
 	doc: "gelu is x times the standard normal distribution function of x, exact by erf or approximated by tanh.",
 	ref: "Hendrycks, Gimpel: Gaussian Error Linear Units, arXiv:1606.08415",
@@ -107,6 +109,8 @@ type HardtanhAttrs struct {
 }
 
 // Hardtanh limits to [MinVal, MaxVal].
+//
+//gofx:torch F.hardtanh(x, min_val, max_val)
 var Hardtanh = defineUnary("hardtanh", unary[HardtanhAttrs]{
 	doc: "hardtanh is min(max(x, min_val), max_val).", on: onNumbers, inPlace: true, quant: op.QuantShared,
 	differs: []op.Difference[HardtanhAttrs]{
@@ -131,6 +135,8 @@ type AlphaAttrs struct {
 }
 
 // Elu is the exponential linear unit.
+//
+//gofx:torch F.elu(x, alpha)
 var Elu = defineUnary("elu", unary[AlphaAttrs]{
 	differs: []op.Difference[AlphaAttrs]{
 		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }),
@@ -145,6 +151,8 @@ var Elu = defineUnary("elu", unary[AlphaAttrs]{
 })
 
 // Celu is the continuously differentiable exponential linear unit.
+//
+//gofx:torch F.celu(x, alpha)
 var Celu = defineUnary("celu", unary[AlphaAttrs]{
 	differs: []op.Difference[AlphaAttrs]{
 		altersExpm1(func(a AlphaAttrs) float64 { return a.Alpha }),
@@ -170,6 +178,8 @@ type LeakyReluAttrs struct {
 }
 
 // LeakyRelu is relu with a slope for negative values.
+//
+//gofx:torch F.leaky_relu(x, negative_slope)
 var LeakyRelu = defineUnary("leaky_relu", unary[LeakyReluAttrs]{
 	doc: "leaky_relu is x where x > 0, else negative_slope * x.", on: onFloats, inPlace: true,
 	f: func(b *expr.Builder, a LeakyReluAttrs, x expr.Value) expr.Value {
@@ -186,6 +196,8 @@ type SoftplusAttrs struct {
 }
 
 // Softplus is a smooth relu; it is linear where Beta*x > Threshold.
+//
+//gofx:torch F.softplus(x, beta, threshold)
 var Softplus = defineUnary("softplus", unary[SoftplusAttrs]{
 	doc: "softplus is log(1 + exp(beta * x)) / beta, and x where beta * x > threshold.", on: onFloats, inPlace: true,
 	differs: []op.Difference[SoftplusAttrs]{
@@ -210,6 +222,8 @@ type ThresholdAttrs struct {
 }
 
 // Threshold replaces small values; NaN stays NaN.
+//
+//gofx:torch F.threshold(x, threshold, value)
 var Threshold = defineUnary("threshold", unary[ThresholdAttrs]{
 	doc: "threshold is x where x > threshold, else value.", on: onNumbers, inPlace: true,
 	differs: []op.Difference[ThresholdAttrs]{

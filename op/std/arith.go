@@ -34,6 +34,8 @@ type DivAttrs struct {
 }
 
 // Add adds. Two bool operands give their disjunction.
+//
+//gofx:torch torch.add(x, other, alpha=given(alpha, 1))
 var Add = op.Define("add", op.Spec[AddAttrs]{
 	Differs: []op.Difference[AddAttrs]{
 		{Kind: op.Refuses, Text: "a number as alpha for bool", When: func(a AddAttrs, in []*array.Array) bool { return a.Alpha.Present() && in[0].DType() == array.Bool }},
@@ -97,6 +99,8 @@ func scaled(b *expr.Builder, d array.DType, f func(b *expr.Builder, x, y expr.Va
 }
 
 // Sub subtracts.
+//
+//gofx:torch torch.sub(*two(x, other, reverse), alpha=given(alpha, 1))
 var Sub = op.Define("sub", op.Spec[SubAttrs]{
 	Differs: []op.Difference[SubAttrs]{
 		{Kind: op.Alters, Text: "the least i64 as alpha counts as it is, where PyTorch's negation overflows", When: func(a SubAttrs, _ []*array.Array) bool { return a.Alpha.IsInt() && a.Alpha.Int64() == math.MinInt64 }},
@@ -145,6 +149,8 @@ func (a DivAttrs) number() (op.Scalar, bool) { return a.Other, a.Reverse }
 
 // Div divides: integers and bool are promoted to f32 unless a rounding mode is
 // given.
+//
+//gofx:torch divide(x, other, reverse, rounding_mode)
 var Div = op.Define("div", op.Spec[DivAttrs]{
 	Differs: []op.Difference[DivAttrs]{
 		extendsZero(DivAttrs.number),
@@ -206,6 +212,8 @@ func divAttrs(mode string) func(op.Scalar, bool) any {
 // integer by -1 is itself, with remainder 0.
 
 // FloorDivide divides and rounds down.
+//
+//gofx:torch divide(x, other, reverse, "floor")
 var FloorDivide = defineReversible("floor_divide", binary[ReversibleAttrs]{
 	doc: "floor_divide is the quotient x / other rounded down; integers by a zero in a tensor give 0, where PyTorch fails.",
 	differs: []op.Difference[ReversibleAttrs]{
@@ -216,6 +224,8 @@ var FloorDivide = defineReversible("floor_divide", binary[ReversibleAttrs]{
 })
 
 // Remainder is Python's x % other.
+//
+//gofx:torch torch.remainder(*two(x, other, reverse))
 var Remainder = defineReversible("remainder", binary[ReversibleAttrs]{
 	doc: "remainder is the remainder of floored division, with the sign of other; integers by a zero in a tensor give 0, where PyTorch fails.",
 	differs: []op.Difference[ReversibleAttrs]{
@@ -227,6 +237,8 @@ var Remainder = defineReversible("remainder", binary[ReversibleAttrs]{
 })
 
 // Fmod is C's fmod.
+//
+//gofx:torch torch.fmod(*two(x, other, reverse))
 var Fmod = defineReversible("fmod", binary[ReversibleAttrs]{
 	doc: "fmod is the remainder of truncated division, with the sign of x; integers by a zero in a tensor give 0, where PyTorch fails.",
 	differs: []op.Difference[ReversibleAttrs]{
@@ -256,6 +268,8 @@ func zeroDivisors(g *op.Gen) []op.BadSample {
 
 // Pow raises to a power. A negative exponent of integers is an error when it is
 // a number; in a tensor it gives 0 unless the base is 1 or -1.
+//
+//gofx:torch torch.pow(other, x) if reverse and not torch.is_tensor(other) else torch.pow(*two(x, other, reverse))
 var Pow = defineReversible("pow", binary[ReversibleAttrs]{
 	doc: "pow is x to the power other.", on: onNumbers, inPlace: true, f: power,
 	differs: []op.Difference[ReversibleAttrs]{
@@ -319,6 +333,8 @@ func power(b *expr.Builder, l, r expr.Value) expr.Value {
 }
 
 // Maximum is the larger operand; NaN if either is.
+//
+//gofx:torch torch.maximum(x, tensor_of(other, x))
 var Maximum = defineBinary("maximum", binary[BinaryAttrs]{
 	doc: "maximum is the larger of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Max,
 	differs: []op.Difference[BinaryAttrs]{
@@ -327,9 +343,34 @@ var Maximum = defineBinary("maximum", binary[BinaryAttrs]{
 })
 
 // Minimum is the smaller operand; NaN if either is.
+//
+//gofx:torch torch.minimum(x, tensor_of(other, x))
 var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 	doc: "minimum is the smaller of x and other, NaN if either is.", on: onAny, f: (*expr.Builder).Min,
 	differs: []op.Difference[BinaryAttrs]{
 		{Kind: op.Extends, Text: "a number as other", When: func(a BinaryAttrs, _ []*array.Array) bool { return a.Other.Present() }},
+	},
+})
+
+// Logaddexp adds in the space of logarithms.
+var Logaddexp = op.Define("logaddexp", op.Spec[op.None]{
+	Doc: "logaddexp is log(exp(x) + exp(other)), without overflow.", In: op.Args("x", "other"),
+	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
+		d := x[0].DType()
+		onFloats.require(d)
+		l, r := b.Widen(x[0]), b.Widen(x[1])
+		most := b.Max(l, r)
+		sum := b.Add(most, b.Log1p(b.Exp(b.Neg(b.Abs(b.Sub(l, r))))))
+		return []expr.Value{b.Cast(b.Select(b.Eq(l, r), b.Add(l, b.Like(l, math.Ln2)), sum), d)} // two equal infinities have no difference
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return tensorPairs(binarySamples(g, onFloats, func(op.Scalar, bool) any { return op.None{} }))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.ShapeMismatch, "shapes", op.None{}, g.Normal(2, 3), g.Normal(4)),
+			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(5, 2), g.Int(5, 2)),
+			badCall(op.OperandCount, "one operand", op.None{}, g.Normal(2)),
+		}
 	},
 })

@@ -21,6 +21,8 @@ type AttentionAttrs struct {
 
 // ScaledDotProductAttention is torch.nn.functional.scaled_dot_product_attention
 // without dropout. A row whose bool mask is false everywhere gives zeros.
+//
+//gofx:torch attention(q, k, v, attn_mask, is_causal, scale, enable_gqa)
 var ScaledDotProductAttention = op.Define("scaled_dot_product_attention", op.Spec[AttentionAttrs]{
 	Differs: []op.Difference[AttentionAttrs]{
 		refusesMixed[AttentionAttrs](),

@@ -79,10 +79,12 @@ func shift(name, doc string, f func(b *expr.Builder, l, r expr.Value) expr.Value
 
 // Bitwise operators on integers; all but the shifts take bool too.
 var (
-	BitwiseAnd        = bitwise("bitwise_and", "bitwise_and is the conjunction of bits.", (*expr.Builder).And)
-	BitwiseOr         = bitwise("bitwise_or", "bitwise_or is the disjunction of bits.", (*expr.Builder).Or)
-	BitwiseXor        = bitwise("bitwise_xor", "bitwise_xor is the exclusive disjunction of bits.", (*expr.Builder).Xor)
-	BitwiseLeftShift  = shift("bitwise_left_shift", "bitwise_left_shift is x << other, 0 where other is negative or too large.", (*expr.Builder).Shl)
+	BitwiseAnd = bitwise("bitwise_and", "bitwise_and is the conjunction of bits.", (*expr.Builder).And)
+	BitwiseOr  = bitwise("bitwise_or", "bitwise_or is the disjunction of bits.", (*expr.Builder).Or)
+	BitwiseXor = bitwise("bitwise_xor", "bitwise_xor is the exclusive disjunction of bits.", (*expr.Builder).Xor)
+	//gofx:torch shifted(torch.bitwise_left_shift, x, other, reverse)
+	BitwiseLeftShift = shift("bitwise_left_shift", "bitwise_left_shift is x << other, 0 where other is negative or too large.", (*expr.Builder).Shl)
+	//gofx:torch shifted(torch.bitwise_right_shift, x, other, reverse)
 	BitwiseRightShift = shift("bitwise_right_shift", "bitwise_right_shift is x >> other, filling with the sign; a negative other counts as a huge one.", (*expr.Builder).Shr)
 	BitwiseNot        = defineUnary("bitwise_not", unary[op.None]{
 		doc: "bitwise_not is the complement of bits.", on: onIntegral, inPlace: true, f: plain((*expr.Builder).Not),
@@ -178,6 +180,8 @@ type MaskedFillAttrs struct {
 
 // MaskedFill overwrites the elements that a bool mask selects. The result has
 // x's element type, so that integers take no value with a fraction.
+//
+//gofx:torch x.masked_fill(mask, value)
 var MaskedFill = op.Define("masked_fill", op.Spec[MaskedFillAttrs]{
 	Differs: []op.Difference[MaskedFillAttrs]{
 		refusesFraction("value", func(a MaskedFillAttrs) []op.Scalar { return []op.Scalar{a.Value} }),

@@ -92,6 +92,8 @@ var Prelu = op.Define("prelu", op.Spec[op.None]{
 })
 
 // Glu splits a dimension in halves a and b; PyTorch's default of Dim is -1.
+//
+//gofx:torch F.glu(x, dim)
 var Glu = op.Define("glu", op.Spec[DimAttrs]{
 	Doc: "glu is a * sigmoid(b), where a and b are the halves of x along dim.",
 	Ref: "Dauphin, Fan, Auli, Grangier: arXiv:1612.08083", In: op.Args("x"), Class: op.Elementwise,
@@ -148,6 +150,8 @@ type OneHotAttrs struct {
 
 // OneHot appends a dimension of classes. The number of classes must be given; an
 // index outside [0, NumClasses) gives zeros only, where PyTorch fails.
+//
+//gofx:torch F.one_hot(int64(x), num_classes)
 var OneHot = op.Define("one_hot", op.Spec[OneHotAttrs]{
 	Differs: []op.Difference[OneHotAttrs]{
 		extendsIndices[OneHotAttrs](0),
@@ -170,6 +174,9 @@ var OneHot = op.Define("one_hot", op.Spec[OneHotAttrs]{
 		return shape.TensorType(array.I64, in[0].Dims().Append(a.NumClasses)), nil
 	},
 	Decompose: func(b op.Builder, a OneHotAttrs, in []op.Value) op.Value {
+		if n, ok := elementCount(in[0].Type()).Int(); ok && n == 0 { // however many classes
+			return b.Call(Full, FullAttrs{Size: in[0].Type().Dims().Append(a.NumClasses), Value: op.Int(0), DType: array.I64})
+		}
 		x := b.Call(Unsqueeze, DimAttrs{Dim: -1}, in[0])
 		classes := b.Call(Arange, ArangeAttrs{End: a.NumClasses})
 		return b.Call(Cast, CastAttrs{DType: array.I64}, b.Call(Eq, BinaryAttrs{}, x, classes))

@@ -33,16 +33,22 @@ type ConvTransposeAttrs struct {
 //
 //	%y = call_function[conv2d](%x, %w, %b) {stride=[2,2], padding=[1]} : f32[N,64,112,112]
 var (
+	//gofx:torch F.conv1d(x, weight, bias, one(stride, 1), padded(padding, pad_mode), one(dilation, 1), groups or 1)
 	Conv1d = convNd("conv1d", 1)
+	//gofx:torch F.conv2d(x, weight, bias, one(stride, 1), padded(padding, pad_mode), one(dilation, 1), groups or 1)
 	Conv2d = convNd("conv2d", 2)
+	//gofx:torch F.conv3d(x, weight, bias, one(stride, 1), padded(padding, pad_mode), one(dilation, 1), groups or 1)
 	Conv3d = convNd("conv3d", 3)
 )
 
 // The transposed convolutions are those of torch.nn.functional; the weight is
 // [C,M/groups,kernel...].
 var (
+	//gofx:torch F.conv_transpose1d(x, weight, bias, one(stride, 1), one(padding, 0), one(output_padding, 0), groups or 1, one(dilation, 1))
 	ConvTranspose1d = convTransposeNd("conv_transpose1d", 1)
+	//gofx:torch F.conv_transpose2d(x, weight, bias, one(stride, 1), one(padding, 0), one(output_padding, 0), groups or 1, one(dilation, 1))
 	ConvTranspose2d = convTransposeNd("conv_transpose2d", 2)
+	//gofx:torch F.conv_transpose3d(x, weight, bias, one(stride, 1), one(padding, 0), one(output_padding, 0), groups or 1, one(dilation, 1))
 	ConvTranspose3d = convTransposeNd("conv_transpose3d", 3)
 )
 

@@ -35,6 +35,8 @@ var Clone = moveOp("clone", "clone copies x to memory of its own.", op.Spec[op.N
 
 // Copy gives src the element type of x, whose shape it has: x after src was
 // written to it in place.
+//
+//gofx:torch x.clone().copy_(src)
 var Copy = op.Define("copy", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		departs[op.None](op.Refuses, "a src of another shape than x, which PyTorch broadcasts", func(in []*array.Array) bool { return !shape.TypeOf(in[0]).Dims().Equal(shape.TypeOf(in[1]).Dims()) }),
@@ -61,6 +63,8 @@ var Copy = op.Define("copy", op.Spec[op.None]{
 })
 
 // SliceScatter is x after src was written to a slice of it.
+//
+//gofx:torch torch.slice_scatter(x, src, dim, start, stop, min(step or 1, 1 << 40))
 var SliceScatter = scatterView("slice_scatter", "slice_scatter is x with the elements that slice shows replaced by src.", viewScatter[SliceAttrs]{
 	dims: sliceDims,
 	kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
@@ -82,6 +86,8 @@ var SliceScatter = scatterView("slice_scatter", "slice_scatter is x with the ele
 })
 
 // SelectScatter is x after src was written to one index of it.
+//
+//gofx:torch torch.select_scatter(x, src, dim, index)
 var SelectScatter = scatterView("select_scatter", "select_scatter is x with the elements that select shows replaced by src.", viewScatter[SelectAttrs]{
 	dims: selectDims,
 	kernel: func(a SelectAttrs, in []shape.Type) kernel.Step {
@@ -102,6 +108,8 @@ var SelectScatter = scatterView("select_scatter", "select_scatter is x with the 
 })
 
 // DiagonalScatter is x after src was written to a diagonal of it.
+//
+//gofx:torch torch.diagonal_scatter(x, src, offset, *plane(dim1, dim2))
 var DiagonalScatter = scatterView("diagonal_scatter", "diagonal_scatter is x with the elements that diagonal shows replaced by src.", viewScatter[DiagonalAttrs]{
 	dims: diagonalDims,
 	kernel: func(a DiagonalAttrs, in []shape.Type) kernel.Step {

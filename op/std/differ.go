@@ -198,9 +198,42 @@ func refusesStretched[A any](gates, states int) op.Difference[A] {
 		}
 		wi, wh := in[1+states], in[2+states]
 		return wi.Rank() == 2 && wh.Rank() == 2 && wi.Dim(0) != gates*wh.Dim(1) ||
+			wi.Rank() == 2 && slices.ContainsFunc(in[3+states:], func(a *array.Array) bool {
+				return a != nil && a.Rank() == 2 && a.Dim(1) == wi.Dim(0) // a bias for each row
+			}) ||
 			slices.ContainsFunc(in, func(a *array.Array) bool {
 				return a != nil && (a.Rank() == 0 || a.Dim(-1) == 1 || a.Rank() > 1 && a.Dim(0) == 1)
 			})
+	})
+}
+
+// altersClosed is of cells whose gates multiply what may be infinite.
+func altersClosed[A any]() op.Difference[A] {
+	return departs[A](op.Alters, "a gate that is all but closed is 0 here and may be the least number in PyTorch, which tells where infinite weights, or states that overflow, stand behind it", func(in []*array.Array) bool {
+		return slices.ContainsFunc(in, func(a *array.Array) bool { return a != nil && huge(a) })
+	})
+}
+
+// altersOverflow is of weighted sums of elements of x.
+func altersOverflow[A any]() op.Difference[A] {
+	return departs[A](op.Alters, "whether infinity or NaN comes of elements that are not finite or overflow follows from another order of the products", func(in []*array.Array) bool { return huge(in[0]) })
+}
+
+// altersPartial is of products of many elements.
+func altersPartial[A any]() op.Difference[A] {
+	return departs[A](op.Alters, "products whose partial products may leave the range of the element type, which follows from the order", func(in []*array.Array) bool {
+		if !in[0].DType().IsFloat() {
+			return false
+		}
+		var up, down float64 // binary orders of magnitude
+		for i := range in[0].Len() {
+			if v := math.Abs(array.Float64At(in[0], i)); v > 1 {
+				up += math.Log2(v)
+			} else if v > 0 {
+				down -= math.Log2(v)
+			}
+		}
+		return max(up, down) > 0.9*math.Log2(max(largest(in[0].DType()), math.MaxFloat32))
 	})
 }
 

@@ -21,6 +21,8 @@ type EinsumAttrs struct {
 
 // Einsum is torch.einsum. Operands are contracted from left to right. The result
 // has memory of its own, also where PyTorch returns a view ("ii->i").
+//
+//gofx:torch torch.einsum(equation, *operands)
 var Einsum = op.Define("einsum", op.Spec[EinsumAttrs]{
 	Differs: []op.Difference[EinsumAttrs]{
 		departs[EinsumAttrs](op.Refuses, "bool", func(in []*array.Array) bool { return len(in) > 0 && in[0].DType() == array.Bool }),

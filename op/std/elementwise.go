@@ -151,7 +151,6 @@ type binary[A any] struct {
 	check   func(a A, d array.DType) // of the promoted type; nil for none
 	toBool  bool                     // the result is bool, not of the operands' type
 	inPlace bool
-	grad    gradient[A]
 	samples func(g *op.Gen) []op.Sample // more than the family's
 	bad     func(g *op.Gen) []op.BadSample
 	differs []op.Difference[A]
@@ -178,9 +177,6 @@ func typesOf(in []*array.Array) []shape.Type {
 	return types
 }
 
-// gradient is the type of op.Spec.Grad.
-type gradient[A any] = func(b op.Builder, a A, in []op.Value, out, grad op.Value) []op.Value
-
 // defineBinary defines an operator that commutes or has a mirror image.
 func defineBinary(name string, s binary[BinaryAttrs]) *op.Op {
 	attrs := func(n op.Scalar, _ bool) any { return BinaryAttrs{Other: n} }
@@ -204,7 +200,7 @@ func binaryOp[A any](name string, s binary[A], parts func(A) (other op.Scalar, r
 		return s.on.compute(other.Promote(op.Promote(in)))
 	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Grad: s.grad, Differs: s.differs, Promote: compute,
+		Doc: s.doc, In: op.Args("x", "other?"), InPlace: s.inPlace, Differs: s.differs, Promote: compute,
 		Expr: func(b *expr.Builder, a A, x []expr.Value) []expr.Value {
 			d := x[0].DType()
 			s.on.require(d)
@@ -252,7 +248,6 @@ type unary[A any] struct {
 	toBool  bool
 	quant   op.Quant
 	inPlace bool
-	grad    gradient[A]
 	attrs   []A // attributes of the samples; nil means the zero value
 	wrong   []A // attributes that check refuses with BadAttr
 	differs []op.Difference[A]
@@ -263,7 +258,7 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 		s.attrs = make([]A, 1)
 	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, InPlace: s.inPlace, Grad: s.grad, Differs: s.differs,
+		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, InPlace: s.inPlace, Differs: s.differs,
 		Promote: func(a A, in []shape.Type) array.DType {
 			d := op.Promote(in)
 			if s.promote != nil {

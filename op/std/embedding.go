@@ -18,6 +18,8 @@ type EmbeddingBagAttrs struct {
 }
 
 // Embedding is torch.nn.functional.embedding.
+//
+//gofx:torch F.embedding(x, weight)
 var Embedding = op.Define("embedding", op.Spec[op.None]{
 	Doc: "embedding takes the rows of weight [V,E] that the integers of x name; an index out of range is an error when it is computed.",
 	In:  op.Args("x", "weight"), Class: op.Movement, Quant: op.QuantWeighted,
@@ -57,6 +59,8 @@ var Embedding = op.Define("embedding", op.Spec[op.None]{
 })
 
 // EmbeddingBag is torch.nn.functional.embedding_bag.
+//
+//gofx:torch F.embedding_bag(x, weight, offsets, mode=mode or "mean", include_last_offset=include_last_offset, per_sample_weights=per_sample_weights)
 var EmbeddingBag = op.Define("embedding_bag", op.Spec[EmbeddingBagAttrs]{
 	Differs: []op.Difference[EmbeddingBagAttrs]{
 		{Kind: op.Alters, Text: "NaN wins in mode max, where PyTorch keeps what was greatest before it", When: func(a EmbeddingBagAttrs, in []*array.Array) bool {

@@ -51,6 +51,8 @@ type FullAttrs struct {
 }
 
 // Full makes a tensor of one value, converted as Cast converts.
+//
+//gofx:torch torch.full(size, value, dtype=dtype)
 var Full = op.Define("full", op.Spec[FullAttrs]{
 	Doc: "full is a tensor of the given size filled with value.",
 	Infer: func(c *op.Infer, a FullAttrs, _ []shape.Type) (shape.Type, error) {
@@ -122,8 +124,10 @@ func sizeAttrs(dtypes ...array.DType) []SizeAttrs {
 
 // Tensors of one value.
 var (
+	//gofx:torch torch.zeros(size, dtype=dtype)
 	Zeros = filled("zeros", "zeros is a tensor of the given size filled with 0.", 0)
-	Ones  = filled("ones", "ones is a tensor of the given size filled with 1.", 1)
+	//gofx:torch torch.ones(size, dtype=dtype)
+	Ones = filled("ones", "ones is a tensor of the given size filled with 1.", 1)
 )
 
 // LikeAttrs are the attributes of zeros_like and ones_like; DType not given is x's.
@@ -161,10 +165,13 @@ func likeSamples() []LikeAttrs { return []LikeAttrs{{}, {array.F64}, {array.Bool
 
 // Tensors of the size of another.
 var (
+	//gofx:torch torch.zeros_like(x, dtype=dtype)
 	ZerosLike = op.Define("zeros_like", likeSpec("zeros_like is a tensor of x's size and element type filled with 0.",
 		func(a LikeAttrs) FullLikeAttrs { return FullLikeAttrs{op.Int(0), a.DType} }, likeSamples()))
+	//gofx:torch torch.ones_like(x, dtype=dtype)
 	OnesLike = op.Define("ones_like", likeSpec("ones_like is a tensor of x's size and element type filled with 1.",
 		func(a LikeAttrs) FullLikeAttrs { return FullLikeAttrs{op.Int(1), a.DType} }, likeSamples()))
+	//gofx:torch torch.full_like(x, value, dtype=dtype)
 	FullLike = op.Define("full_like", likeSpec("full_like is a tensor of x's size and element type filled with value.",
 		func(a FullLikeAttrs) FullLikeAttrs { return a },
 		[]FullLikeAttrs{{Value: op.Float(2.5)}, {op.Int(-1), array.I8}, {Value: op.BoolScalar(true)}},
@@ -203,6 +210,8 @@ func (a ArangeAttrs) length(c *op.Infer) (shape.Dim, error) {
 }
 
 // Arange counts in i64 and converts to the element type at the end.
+//
+//gofx:torch torch.arange(start, end, step or 1, dtype=dtype or torch.int64)
 var Arange = op.Define("arange", op.Spec[ArangeAttrs]{
 	Doc: "arange is the vector of the integers from start up to, not including, end, by step.",
 	Infer: func(c *op.Infer, a ArangeAttrs, _ []shape.Type) (shape.Type, error) {
@@ -249,6 +258,8 @@ type LinspaceAttrs struct {
 
 // Linspace counts from the nearer end, so that both ends are exact; f16 and bf16
 // are computed in f32, integers in f64.
+//
+//gofx:torch linspace(start, end, steps, dtype)
 var Linspace = op.Define("linspace", op.Spec[LinspaceAttrs]{
 	Differs: []op.Difference[LinspaceAttrs]{
 		{Kind: op.Alters, Text: "integers are rounded down from where they lie and the last is end, where the steps of PyTorch's vectors drift", When: func(a LinspaceAttrs, _ []*array.Array) bool {
@@ -326,6 +337,8 @@ type EyeAttrs struct {
 }
 
 // Eye makes a matrix with ones on the diagonal.
+//
+//gofx:torch torch.eye(n, m or n, dtype=dtype)
 var Eye = op.Define("eye", op.Spec[EyeAttrs]{
 	Doc: "eye is the n by m matrix with 1 on the diagonal and 0 elsewhere.",
 	Infer: func(c *op.Infer, a EyeAttrs, _ []shape.Type) (shape.Type, error) {
@@ -396,6 +409,8 @@ func triangle(name, doc string, compare func(b *expr.Builder, l, r expr.Value) e
 
 // Triangles of matrices, also in batches; the other elements become 0, NaN too.
 var (
+	//gofx:torch torch.tril(x, diagonal)
 	Tril = triangle("tril", "tril keeps the elements on and below a diagonal of the last two dimensions.", (*expr.Builder).Le)
+	//gofx:torch torch.triu(x, diagonal)
 	Triu = triangle("triu", "triu keeps the elements on and above a diagonal of the last two dimensions.", (*expr.Builder).Ge)
 )

@@ -24,6 +24,8 @@ type ScatterReduceAttrs struct {
 }
 
 // Gather reads elements whose position in one dimension a tensor names.
+//
+//gofx:torch torch.gather(x, dim, int64(index))
 var Gather = op.Define("gather", op.Spec[DimAttrs]{
 	Differs: []op.Difference[DimAttrs]{
 		extendsIndices[DimAttrs](1),
@@ -48,6 +50,8 @@ var Gather = op.Define("gather", op.Spec[DimAttrs]{
 })
 
 // Scatter writes elements to positions that a tensor names.
+//
+//gofx:torch x.scatter(dim, int64(index), src, reduce=reduce) if reduce else x.scatter(dim, int64(index), src)
 var Scatter = scatterOp("scatter", "scatter writes the elements of src to positions of x that index names; of several the last in row-major order stays.",
 	func(a ScatterAttrs) (int, string, error) {
 		switch a.Reduce {
@@ -59,11 +63,15 @@ var Scatter = scatterOp("scatter", "scatter writes the elements of src to positi
 	[]ScatterAttrs{{Dim: 1}, {Dim: -2}, {1, "add"}, {0, "multiply"}}, ScatterAttrs{Dim: 2}, ScatterAttrs{Dim: 1, Reduce: "max"})
 
 // ScatterAdd adds elements at positions that a tensor names.
+//
+//gofx:torch x.scatter_add(dim, int64(index), src)
 var ScatterAdd = scatterOp("scatter_add", "scatter_add adds the elements of src at positions of x that index names.",
 	func(a DimAttrs) (int, string, error) { return a.Dim, "add", nil },
 	[]DimAttrs{{1}, {-2}}, DimAttrs{2})
 
 // ScatterReduce combines elements at positions that a tensor names.
+//
+//gofx:torch x.scatter_reduce(dim, int64(index), src, reduce)
 var ScatterReduce = scatterOp("scatter_reduce", "scatter_reduce combines the elements of src with those of x at positions that index names.",
 	func(a ScatterReduceAttrs) (int, string, error) {
 		switch a.Reduce {
@@ -79,6 +87,8 @@ var ScatterReduce = scatterOp("scatter_reduce", "scatter_reduce combines the ele
 	[]ScatterReduceAttrs{{1, "sum"}, {-2, "prod"}, {1, "amax"}, {0, "amin"}}, ScatterReduceAttrs{2, "sum"}, ScatterReduceAttrs{1, "mean"})
 
 // IndexSelect takes the slices of a dimension that a vector names.
+//
+//gofx:torch torch.index_select(x, dim, index)
 var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 	Differs: []op.Difference[DimAttrs]{
 		departs[DimAttrs](op.Refuses, "an index of no dimensions", func(in []*array.Array) bool { return in[1].Rank() == 0 }),

@@ -28,6 +28,8 @@ type RepeatInterleaveAttrs struct {
 }
 
 // Cat joins tensors along a dimension that they have.
+//
+//gofx:torch torch.cat(tensors, dim)
 var Cat = op.Define("cat", op.Spec[DimAttrs]{
 	Differs: []op.Difference[DimAttrs]{
 		refusesMixed[DimAttrs](),
@@ -47,6 +49,8 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 })
 
 // Stack joins tensors along a new dimension.
+//
+//gofx:torch torch.stack(tensors, dim)
 var Stack = op.Define("stack", op.Spec[DimAttrs]{
 	Differs: []op.Difference[DimAttrs]{
 		refusesMixed[DimAttrs](),
@@ -75,6 +79,8 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 })
 
 // Tile repeats a tensor along its dimensions.
+//
+//gofx:torch torch.tile(x, reps)
 var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing counts on the left are 1.", op.Spec[TileAttrs]{
 	Infer: dimsRule(func(c *op.Infer, a TileAttrs, d shape.Dims) (shape.Dims, error) {
 		return tiled(c, d, a.Reps)
@@ -94,6 +100,8 @@ var Tile = moveOp("tile", "tile repeats a tensor along its dimensions; missing c
 })
 
 // Repeat repeats a tensor along its and new dimensions.
+//
+//gofx:torch x.repeat(repeats)
 var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and new leading ones.", op.Spec[RepeatAttrs]{
 	Infer: dimsRule(func(c *op.Infer, a RepeatAttrs, d shape.Dims) (shape.Dims, error) {
 		if a.Repeats.Len() < d.Len() {
@@ -119,6 +127,8 @@ var Repeat = moveOp("repeat", "repeat repeats a tensor along its dimensions and 
 })
 
 // RepeatInterleave repeats every index of a dimension in place.
+//
+//gofx:torch torch.repeat_interleave(x, repeats, dim)
 var RepeatInterleave = moveOp("repeat_interleave", "repeat_interleave repeats every index of a dimension in place.", op.Spec[RepeatInterleaveAttrs]{
 	Differs: []op.Difference[RepeatInterleaveAttrs]{
 		{Kind: op.Refuses, Text: "negative repeats of nothing", When: func(a RepeatInterleaveAttrs, in []*array.Array) bool { return a.Repeats < 0 && empty(in) }},

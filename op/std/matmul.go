@@ -77,6 +77,8 @@ var Bmm = op.Define("bmm", op.Spec[op.None]{
 })
 
 // Addmm is torch.addmm.
+//
+//gofx:torch torch.addmm(x, a, b, beta=given(beta, 1), alpha=given(alpha, 1))
 var Addmm = op.Define("addmm", op.Spec[AddmmAttrs]{
 	Differs: []op.Difference[AddmmAttrs]{
 		refusesMixed[AddmmAttrs](),

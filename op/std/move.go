@@ -96,6 +96,8 @@ type FlipAttrs struct {
 }
 
 // Slice takes a range of one dimension.
+//
+//gofx:torch sliced(x, dim, start, stop, step)
 var Slice = viewOp("slice", "slice takes the elements from start to stop, by step, of one dimension.", op.Spec[SliceAttrs]{
 	Differs: []op.Difference[SliceAttrs]{
 		{Kind: op.Extends, Text: "steps and ends beyond what PyTorch counts with", When: func(a SliceAttrs, _ []*array.Array) bool {
@@ -124,6 +126,8 @@ var Slice = viewOp("slice", "slice takes the elements from start to stop, by ste
 })
 
 // Narrow takes a range of one dimension that must lie within it.
+//
+//gofx:torch torch.narrow(x, dim, start, length)
 var Narrow = viewOp("narrow", "narrow takes length elements of one dimension, from start on.", op.Spec[NarrowAttrs]{
 	Infer: dimsRule(narrowDims),
 	Decompose: func(b op.Builder, a NarrowAttrs, in []op.Value) op.Value {
@@ -146,6 +150,8 @@ var Narrow = viewOp("narrow", "narrow takes length elements of one dimension, fr
 })
 
 // Select takes one index of one dimension.
+//
+//gofx:torch x.select(dim, index)
 var Select = viewOp("select", "select takes one index of one dimension, which vanishes.", op.Spec[SelectAttrs]{
 	Infer: dimsRule(selectDims),
 	Kernel: func(a SelectAttrs, in []shape.Type) kernel.Step {
@@ -168,6 +174,8 @@ var Select = viewOp("select", "select takes one index of one dimension, which va
 })
 
 // Diagonal takes the diagonals of matrices.
+//
+//gofx:torch torch.diagonal(x, offset, *plane(dim1, dim2))
 var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions, which becomes the last one.", op.Spec[DiagonalAttrs]{
 	Infer: dimsRule(diagonalDims),
 	Kernel: func(a DiagonalAttrs, in []shape.Type) kernel.Step {
@@ -188,6 +196,8 @@ var Diagonal = viewOp("diagonal", "diagonal takes the diagonal of two dimensions
 })
 
 // Roll shifts elements around the end.
+//
+//gofx:torch torch.roll(x, shifts, dims)
 var Roll = moveOp("roll", "roll shifts the elements along dimensions, around the end.", op.Spec[RollAttrs]{
 	Differs: []op.Difference[RollAttrs]{
 		{Kind: op.Refuses, Text: "a dimension named twice", When: func(a RollAttrs, _ []*array.Array) bool { return a.Dims.Len() > 1 }},
@@ -229,6 +239,8 @@ var Roll = moveOp("roll", "roll shifts the elements along dimensions, around the
 })
 
 // Flip reverses dimensions.
+//
+//gofx:torch torch.flip(x, dims)
 var Flip = moveOp("flip", "flip reverses the order of the elements along dimensions.", op.Spec[FlipAttrs]{
 	Infer: dimsRule(func(_ *op.Infer, a FlipAttrs, d shape.Dims) (shape.Dims, error) {
 		_, err := someAxes(a.Dims, d.Len())

@@ -46,6 +46,8 @@ type InstanceNormAttrs struct {
 // statistics, which module code does with assign.
 //
 //	%y = call_function[batch_norm](%x, %mean, %var, %w, %b) {eps=1e-05} : f32[N,64,56,56]
+//
+//gofx:torch batch_norm(x, running_mean, running_var, weight, bias, training, eps)
 var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 	Differs: []op.Difference[BatchNormAttrs]{
 		{Kind: op.Extends, Text: "running statistics that are missing outside training, for which those of x stand", When: func(a BatchNormAttrs, in []*array.Array) bool {
@@ -59,9 +61,10 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 		altersFactors[BatchNormAttrs](true),
 		extendsParameters[BatchNormAttrs](),
 	},
-	Doc: "batch_norm normalises each channel of x [N,C,...] with the running statistics, or with those of x in training or without running ones.",
-	Ref: "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
-	In:  op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
+	Doc:      "batch_norm normalises each channel of x [N,C,...] with the running statistics, or with those of x in training or without running ones.",
+	Ref:      "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
+	In:       op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
+	Training: func(a BatchNormAttrs) bool { return a.Training },
 	Infer: func(c *op.Infer, a BatchNormAttrs, in []shape.Type) (shape.Type, error) {
 		if err := checkTraining(c, a, in[0]); err != nil {
 			return shape.Type{}, err
@@ -81,6 +84,8 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 })
 
 // BatchNormInference is batch_norm with given statistics, none of them absent.
+//
+//gofx:torch F.batch_norm(x, mean, var, weight, bias, eps=eps)
 var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
 	Differs: []op.Difference[EpsAttrs]{
 		refusesMixed[EpsAttrs](),
@@ -102,6 +107,8 @@ var BatchNormInference = op.Define("batch_norm_inference", op.Spec[EpsAttrs]{
 })
 
 // BatchNormStats returns what batch_norm needs in training.
+//
+//gofx:torch batch_norm_stats(x)
 var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 	Doc: "batch_norm_stats returns the mean and the biased variance of each channel of x [N,C,...], f32 for half types.",
 	In:  op.Args("x"), Class: op.Reduction, Results: []string{"mean", "var"},
@@ -137,6 +144,8 @@ var BatchNormStats = op.Define("batch_norm_stats", op.Spec[op.None]{
 })
 
 // LayerNorm is torch.nn.functional.layer_norm.
+//
+//gofx:torch F.layer_norm(x, normalized_shape, weight, bias, eps)
 var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 	Differs: []op.Difference[LayerNormAttrs]{
 		refusesMixed[LayerNormAttrs](),
@@ -159,6 +168,8 @@ var LayerNorm = op.Define("layer_norm", op.Spec[LayerNormAttrs]{
 })
 
 // RmsNorm is torch.nn.functional.rms_norm.
+//
+//gofx:torch rms_norm(x, weight, normalized_shape, eps)
 var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 	Differs: []op.Difference[LayerNormAttrs]{
 		refusesMixed[LayerNormAttrs](),
@@ -180,6 +191,8 @@ var RmsNorm = op.Define("rms_norm", op.Spec[LayerNormAttrs]{
 })
 
 // GroupNorm is torch.nn.functional.group_norm.
+//
+//gofx:torch F.group_norm(x, num_groups, weight, bias, eps)
 var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 	Differs: []op.Difference[GroupNormAttrs]{
 		refusesMixed[GroupNormAttrs](),
@@ -218,6 +231,8 @@ var GroupNorm = op.Define("group_norm", op.Spec[GroupNormAttrs]{
 
 // InstanceNorm is torch.nn.functional.instance_norm without the update of the
 // running statistics.
+//
+//gofx:torch F.instance_norm(x, running_mean, running_var, weight, bias, not use_running_stats, eps=eps)
 var InstanceNorm = op.Define("instance_norm", op.Spec[InstanceNormAttrs]{
 	Differs: []op.Difference[InstanceNormAttrs]{
 		{Kind: op.Extends, Text: "running statistics that are missing though asked for, for which those of the instance stand", When: func(a InstanceNormAttrs, in []*array.Array) bool {

@@ -26,6 +26,8 @@ type NormalizeAttrs struct {
 }
 
 // LocalResponseNorm is torch.nn.functional.local_response_norm.
+//
+//gofx:torch F.local_response_norm(x, size, alpha, beta, k)
 var LocalResponseNorm = op.Define("local_response_norm", op.Spec[LocalResponseNormAttrs]{
 	Differs: []op.Difference[LocalResponseNormAttrs]{
 		refusesIntegers[LocalResponseNormAttrs](),
@@ -93,6 +95,8 @@ func localResponseNorm(b op.Builder, a LocalResponseNormAttrs, in []op.Value) op
 }
 
 // Normalize is torch.nn.functional.normalize.
+//
+//gofx:torch F.normalize(x, p, dim, eps)
 var Normalize = op.Define("normalize", op.Spec[NormalizeAttrs]{
 	Differs: []op.Difference[NormalizeAttrs]{
 		refusesEps(func(a NormalizeAttrs) float64 { return a.Eps }),

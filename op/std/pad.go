@@ -66,6 +66,8 @@ type FoldAttrs struct {
 }
 
 // Pad puts elements around a tensor or crops it.
+//
+//gofx:torch bordered(x, pad, mode, value)
 var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
 	Differs: []op.Difference[PadAttrs]{
 		extendsEmpty[PadAttrs](),
@@ -114,6 +116,8 @@ var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops
 // PixelShuffle moves channels into space.
 // Ref: Shi et al., Real-Time Single Image and Video Super-Resolution Using an
 // Efficient Sub-Pixel Convolutional Neural Network, CVPR 2016.
+//
+//gofx:torch F.pixel_shuffle(x, upscale_factor)
 var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, W] into [..., C, H*r, W*r].", op.Spec[PixelShuffleAttrs]{
 	Ref: "Shi et al., CVPR 2016, arXiv:1609.05158",
 	Infer: dimsRule(func(c *op.Infer, a PixelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
@@ -148,6 +152,8 @@ var PixelShuffle = moveOp("pixel_shuffle", "pixel_shuffle turns [..., C*r*r, H, 
 })
 
 // PixelUnshuffle moves space into channels: the inverse of pixel_shuffle.
+//
+//gofx:torch F.pixel_unshuffle(x, downscale_factor)
 var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H*r, W*r] into [..., C*r*r, H, W].", op.Spec[PixelUnshuffleAttrs]{
 	Differs: []op.Difference[PixelUnshuffleAttrs]{
 		departs[PixelUnshuffleAttrs](op.Alters, "operands without elements have the sizes of any other, where PyTorch returns them as they are", empty),
@@ -189,7 +195,52 @@ var PixelUnshuffle = moveOp("pixel_unshuffle", "pixel_unshuffle turns [..., C, H
 	},
 })
 
+// ChannelShuffleAttrs are the attributes of channel_shuffle.
+type ChannelShuffleAttrs struct {
+	Groups int `fx:",arg"`
+}
+
+// ChannelShuffle interleaves groups of channels, so that the groups of the next
+// convolution see all of them.
+//
+//gofx:torch torch.channel_shuffle(x, groups)
+var ChannelShuffle = moveOp("channel_shuffle", "channel_shuffle turns the channels of [N, groups*C, ...], group after group, into the first of each group, the second of each and so on.", op.Spec[ChannelShuffleAttrs]{
+	Ref: "Zhang, Zhou, Lin, Sun: ShuffleNet, CVPR 2018, arXiv:1707.01083",
+	Infer: dimsRule(func(c *op.Infer, a ChannelShuffleAttrs, d shape.Dims) (shape.Dims, error) {
+		if a.Groups < 1 {
+			return d, badAttr("groups", strconv.Itoa(a.Groups), "at least 1")
+		}
+		if d.Len() < 3 {
+			return d, diag.New(op.RankMismatch, "x has "+strconv.Itoa(d.Len())+" dimensions, expected at least 3")
+		}
+		_, err := divided(c, d.At(1), a.Groups, "channels")
+		return d, err
+	}),
+	Decompose: func(b op.Builder, a ChannelShuffleAttrs, in []op.Value) op.Value {
+		d, c := in[0].Type().Dims(), composer{b}
+		size, _ := divided(nil, d.At(1), a.Groups, "channels")
+		x := c.reshape(in[0], shape.Of(d.At(0), shape.Const(a.Groups), size).Append(d.Sub(2, d.Len()).Slice()...))
+		x = c.apply(Clone, c.transpose(x, 1, 2)) // never a view
+		return c.reshape(x, d)
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(moveCalls(g, ChannelShuffleAttrs{2}, 2, 6, 3, 2),
+			okCall("one dimension", ChannelShuffleAttrs{3}, g.Normal(2, 6, 3)),
+			okCall("one group", ChannelShuffleAttrs{1}, g.Normal(2, 3, 2)),
+			okCall("zero size", ChannelShuffleAttrs{2}, g.Normal(0, 4, 2, 2)))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.SizeMismatch, "channels", ChannelShuffleAttrs{4}, g.Normal(1, 6, 2, 2)),
+			badCall(op.RankMismatch, "rank", ChannelShuffleAttrs{2}, g.Normal(4, 2)),
+			badCall(op.BadAttr, "groups", ChannelShuffleAttrs{0}, g.Normal(1, 4, 2)),
+		}
+	},
+})
+
 // Unfold turns windows of images into columns.
+//
+//gofx:torch F.unfold(x, one(kernel_size), one(dilation, 1), one(padding, 0), one(stride, 1))
 var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into columns.", op.Spec[UnfoldAttrs]{
 	Differs: []op.Difference[UnfoldAttrs]{
 		extendsIntegers[UnfoldAttrs](),
@@ -220,6 +271,8 @@ var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into c
 })
 
 // Fold adds columns of windows back into images: the adjoint of unfold.
+//
+//gofx:torch F.fold(x, output_size, one(kernel_size), one(dilation, 1), one(padding, 0), one(stride, 1))
 var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 	Differs: []op.Difference[FoldAttrs]{
 		extendsIntegers[FoldAttrs](),

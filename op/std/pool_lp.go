@@ -11,8 +11,11 @@ import (
 
 // The power-average pools are those of torch.nn.functional.
 var (
+	//gofx:torch F.lp_pool1d(x, norm_type, one(kernel_size), one(stride), ceil_mode)
 	LpPool1d = lpPoolNd("lp_pool1d", 1)
+	//gofx:torch F.lp_pool2d(x, norm_type, one(kernel_size), one(stride), ceil_mode)
 	LpPool2d = lpPoolNd("lp_pool2d", 2)
+	//gofx:torch lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode)
 	LpPool3d = lpPoolNd("lp_pool3d", 3)
 )
 

@@ -132,8 +132,10 @@ func distribution(name, doc string, f func(b *expr.Builder, w [4]expr.Value, d a
 
 // Random factories; the package comment has the exact formulas.
 var (
+	//gofx:torch philox.rand(key, size, dtype)
 	Rand = distribution("rand", "rand is a tensor of numbers uniform in [0, 1), from a key.",
 		func(b *expr.Builder, w [4]expr.Value, d array.DType) expr.Value { return uniform(b, w[0], w[1], d) })
+	//gofx:torch philox.randn(key, size, dtype)
 	Randn = distribution("randn", "randn is a tensor of standard normal numbers, from a key.", normal)
 )
 
@@ -146,6 +148,8 @@ type RandintAttrs struct {
 }
 
 // Randint draws integers. The probabilities differ by less than (High-Low)/2^64.
+//
+//gofx:torch philox.randint(key, low, high, size, dtype)
 var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 	Doc: "randint is a tensor of integers uniform in [low, high), from a key.", In: op.Args("key"),
 	Quant: op.QuantNever, Promote: uncast[RandintAttrs],
@@ -191,6 +195,8 @@ var Randint = op.Define("randint", op.Spec[RandintAttrs]{
 
 // Bernoulli draws 1 with the given probability for each element, else 0; a
 // probability of NaN gives 0.
+//
+//gofx:torch philox.bernoulli(probs, key)
 var Bernoulli = op.Define("bernoulli", op.Spec[op.None]{
 	Doc: "bernoulli is 1 with probability probs, else 0, from a key.", In: op.Args("probs", "key"),
 	Quant: op.QuantNever, Promote: uncast[op.None],
@@ -229,10 +235,13 @@ type DropoutAttrs struct {
 // Dropout is x itself unless Training is set. In training an element whose
 // uniform number, as rand would give it, is less than P becomes 0, even if it is not finite;
 // the others are multiplied by 1/(1-P).
+//
+//gofx:torch philox.dropout(x, key, p, training)
 var Dropout = op.Define("dropout", op.Spec[DropoutAttrs]{
 	Doc: "dropout sets elements to 0 with probability p and scales the others by 1/(1-p) when training, from a key; else it is x.",
 	Ref: "Srivastava, Hinton, Krizhevsky, Sutskever, Salakhutdinov: Dropout, JMLR 2014", In: op.Args("x", "key?"),
 	Quant: op.QuantShared, InPlace: true, Promote: uncast[DropoutAttrs], Infer: inferDropout,
+	Training: func(a DropoutAttrs) bool { return a.Training },
 	Expr: func(b *expr.Builder, a DropoutAttrs, x []expr.Value) []expr.Value {
 		if !a.Training {
 			return x[:1]
@@ -300,6 +309,8 @@ type FoldInAttrs struct {
 
 // FoldIn derives a key from each key and a number: different numbers give
 // independent keys.
+//
+//gofx:torch philox.fold_in(key, data)
 var FoldIn = op.Define("fold_in", op.Spec[FoldInAttrs]{
 	Doc: "fold_in is a new key made from a key and the number data.", In: op.Args("key"), Quant: op.QuantNever,
 	Infer: func(_ *op.Infer, _ FoldInAttrs, in []shape.Type) (shape.Type, error) {
@@ -326,6 +337,8 @@ type RandomSplitAttrs struct {
 }
 
 // RandomSplit derives independent keys from one.
+//
+//gofx:torch philox.random_split(key, num)
 var RandomSplit = op.Define("random_split", op.Spec[RandomSplitAttrs]{
 	Doc: "random_split is a vector of num new keys made from a key.", In: op.Args("key"), Quant: op.QuantNever,
 	Infer: func(c *op.Infer, a RandomSplitAttrs, in []shape.Type) (shape.Type, error) {

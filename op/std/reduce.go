@@ -43,18 +43,32 @@ type MinMaxAttrs struct {
 // The reductions that arithmetic defines. Floats accumulate in float64.
 var (
 	// Sum adds elements; sums of integers and bools are i64.
+	//
+	//gofx:torch torch.sum(x, axes(dim, x), keep_dim, dtype=dtype)
 	Sum = reduceOp("sum", "sum adds the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType)
 	// Prod multiplies elements; products of integers and bools are i64.
-	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims)
+	//
+	//gofx:torch stepwise(torch.prod, x, dim, keep_dim, dtype, several=False)
+	Prod = reduceOp("prod", "prod multiplies the elements of the reduced dimensions; integers and bools give i64.", sumType, refusesDType, extendsDims, altersPartial[ReduceAttrs]())
 	// Mean averages floats.
+	//
+	//gofx:torch torch.mean(x, axes(dim, x), keep_dim, dtype=dtype)
 	Mean = reduceOp("mean", "mean averages the elements of the reduced dimensions.", meanType)
 	// Amax takes the greatest element; NaN wins.
+	//
+	//gofx:torch untyped(dtype) and torch.amax(x, axes(dim, x), keep_dim)
 	Amax = reduceOp("amax", "amax takes the greatest element of the reduced dimensions; NaN wins.", sameType)
 	// Amin takes the least element; NaN wins.
+	//
+	//gofx:torch untyped(dtype) and torch.amin(x, axes(dim, x), keep_dim)
 	Amin = reduceOp("amin", "amin takes the least element of the reduced dimensions; NaN wins.", sameType)
 	// All tells whether every element differs from zero.
+	//
+	//gofx:torch untyped(dtype) and stepwise(torch.all, x, dim, keep_dim)
 	All = reduceOp("all", "all tells whether every element of the reduced dimensions differs from zero.", boolType, altersBytes)
 	// Any tells whether some element differs from zero.
+	//
+	//gofx:torch untyped(dtype) and stepwise(torch.any, x, dim, keep_dim)
 	Any = reduceOp("any", "any tells whether some element of the reduced dimensions differs from zero.", boolType, altersBytes)
 )
 
@@ -71,22 +85,34 @@ var Max = extremeOp("max", "max takes the greatest of all elements; NaN wins.")
 var Min = extremeOp("min", "min takes the least of all elements; NaN wins.")
 
 // MaxDim takes the greatest elements along a dimension and their indices.
+//
+//gofx:torch torch.max(x, dim, keep_dim)
 var MaxDim = minMaxOp("max", "max_dim takes the greatest elements along a dimension and the indices of the first ones; NaN wins.")
 
 // MinDim takes the least elements along a dimension and their indices.
+//
+//gofx:torch torch.min(x, dim, keep_dim)
 var MinDim = minMaxOp("min", "min_dim takes the least elements along a dimension and the indices of the first ones; NaN wins.")
 
 // Argmax gives the index of the greatest element.
+//
+//gofx:torch arg(torch.argmax, x, dim, keep_dim)
 var Argmax = argOp("argmax", "argmax gives the i64 index of the first greatest element; NaN wins.")
 
 // Argmin gives the index of the least element.
+//
+//gofx:torch arg(torch.argmin, x, dim, keep_dim)
 var Argmin = argOp("argmin", "argmin gives the i64 index of the first least element; NaN wins.")
 
 // Var is the variance.
+//
+//gofx:torch spread(torch.var, x, dim, correction, keep_dim)
 var Var = varianceOp("var", "var is the variance of the reduced dimensions, with Bessel's correction unless said otherwise.", false)
 
 // Std is the standard deviation, right also where the variance leaves the range of
 // the element type: the root is taken in f64.
+//
+//gofx:torch spread(torch.std, x, dim, correction, keep_dim)
 var Std = varianceOp("std", "std is the standard deviation of the reduced dimensions, the square root of their variance.", true)
 
 func varianceOp(name, doc string, root bool) *op.Op {

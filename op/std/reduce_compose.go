@@ -33,6 +33,8 @@ func (a NormAttrs) order() float64 {
 }
 
 // Logsumexp is log(sum(exp(x))) without overflow.
+//
+//gofx:torch torch.logsumexp(x, axes(dim, x), keep_dim)
 var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 	Doc: "logsumexp is log(sum(exp(x))) over dimensions, computed without overflow; integers give f32.", In: op.Args("x"), Class: op.Reduction,
 	Infer: func(c *op.Infer, a LogsumexpAttrs, in []shape.Type) (shape.Type, error) {
@@ -65,6 +67,8 @@ var Logsumexp = op.Define("logsumexp", op.Spec[LogsumexpAttrs]{
 
 // Norm is the p-norm of vectors. Powers are taken and added in f32 (f64 for
 // f64), so that a norm whose p-th power leaves its range is infinite.
+//
+//gofx:torch torch.linalg.vector_norm(x, given(p, 2), axes(dim, x), keep_dim)
 var Norm = op.Define("norm", op.Spec[NormAttrs]{
 	Differs: []op.Difference[NormAttrs]{
 		altersPower(NormAttrs.order),

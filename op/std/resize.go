@@ -57,10 +57,12 @@ func nameOr(s, def string) string {
 }
 
 // Interpolate resizes images.
+//
+//gofx:torch interpolate(x, size, scale_factor, mode, align_corners)
 var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 	Differs: []op.Difference[InterpolateAttrs]{
 		extendsEmpty[InterpolateAttrs](),
-		departs[InterpolateAttrs](op.Alters, "whether infinity or NaN comes of elements that are not finite or overflow follows from another order of the products", func(in []*array.Array) bool { return huge(in[0]) }),
+		altersOverflow[InterpolateAttrs](),
 		departs[InterpolateAttrs](op.Extends, "integers in the nearest modes and u8 in all", func(in []*array.Array) bool { return !floats(in...) }),
 	},
 	Doc: "interpolate resizes the spatial dimensions, those behind batch and channels.", In: op.Args("x"),
@@ -78,9 +80,12 @@ var Interpolate = op.Define("interpolate", op.Spec[InterpolateAttrs]{
 
 // GridSample reads images at points that a tensor gives.
 // Ref: Jaderberg et al., Spatial Transformer Networks, NIPS 2015.
+//
+//gofx:torch F.grid_sample(x, grid, mode or "bilinear", padding_mode or "zeros", align_corners)
 var GridSample = op.Define("grid_sample", op.Spec[GridSampleAttrs]{
 	Differs: []op.Difference[GridSampleAttrs]{
 		refusesMixed[GridSampleAttrs](),
+		altersOverflow[GridSampleAttrs](),
 		departs[GridSampleAttrs](op.Alters, "points that are NaN, infinite or beyond 2^16 are outside in every mode: PyTorch's result depends on the mode and the processor", func(in []*array.Array) bool { return far(in[1]) }),
 	},
 	Doc: "grid_sample reads images at points given as x, y (and z) between -1 and 1.", In: op.Args("x", "grid"),

@@ -37,6 +37,8 @@ type RnnAttrs struct {
 // [T,N,I], or [N,T,I] with BatchFirst, or [T,I]; absent initial states are zero.
 //
 //	%y = call_function[lstm](%x, %h0, %c0, %w_ih, %w_hh, %b_ih, %b_hh) : (f32[T,N,H], f32[1,N,H], f32[1,N,H])
+//
+//gofx:torch recurrent(torch._VF.lstm, x, [h0, c0], weights, num_layers, bidirectional, batch_first, no_bias)
 var Lstm = op.Define("lstm", op.Spec[LstmAttrs]{
 	Differs: []op.Difference[LstmAttrs]{
 		refusesMixed[LstmAttrs](),
@@ -66,10 +68,13 @@ var Lstm = op.Define("lstm", op.Spec[LstmAttrs]{
 })
 
 // Gru is what torch.nn.GRU computes, without dropout; operands as of lstm.
+//
+//gofx:torch recurrent(torch._VF.gru, x, [h0], weights, num_layers, bidirectional, batch_first, no_bias)
 var Gru = op.Define("gru", op.Spec[GruAttrs]{
 	Differs: []op.Difference[GruAttrs]{
 		refusesMixed[GruAttrs](),
 		refusesStretched[GruAttrs](3, 1),
+		altersClosed[GruAttrs](),
 		extendsEmpty[GruAttrs](),
 		refusesIntegers[GruAttrs](),
 	},
@@ -93,6 +98,8 @@ var Gru = op.Define("gru", op.Spec[GruAttrs]{
 })
 
 // Rnn is what torch.nn.RNN computes, without dropout; operands as of gru.
+//
+//gofx:torch recurrent(tanh_or_relu(nonlinearity, torch._VF.rnn_tanh, torch._VF.rnn_relu), x, [h0], weights, num_layers, bidirectional, batch_first, no_bias)
 var Rnn = op.Define("rnn", op.Spec[RnnAttrs]{
 	Differs: []op.Difference[RnnAttrs]{
 		refusesMixed[RnnAttrs](),

@@ -17,6 +17,8 @@ type RnnCellAttrs struct {
 
 // LstmGates is the elementwise part of an LSTM cell, of several results. The gates
 // of an f16 or bf16 state may be f32.
+//
+//gofx:torch gated(i, f, g, o, c)
 var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
@@ -81,6 +83,8 @@ var LstmGates = op.Define("lstm_gates", op.Spec[op.None]{
 })
 
 // LstmCell is one step of lstm, as torch.nn.LSTMCell.
+//
+//gofx:torch cell(torch.lstm_cell, x, [h, c], weight_ih, weight_hh, bias_ih, bias_hh)
 var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
@@ -105,10 +109,13 @@ var LstmCell = op.Define("lstm_cell", op.Spec[op.None]{
 })
 
 // GruCell is one step of gru, as torch.nn.GRUCell.
+//
+//gofx:torch cell(torch.gru_cell, x, [h], weight_ih, weight_hh, bias_ih, bias_hh)
 var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		refusesMixed[op.None](),
 		refusesStretched[op.None](3, 1),
+		altersClosed[op.None](),
 		refusesIntegers[op.None](),
 	},
 	Doc: "gru_cell is one step of a GRU for x [N,I] or [I] and a state [N,H] or [H].",
@@ -130,6 +137,8 @@ var GruCell = op.Define("gru_cell", op.Spec[op.None]{
 })
 
 // RnnCell is one step of rnn, as torch.nn.RNNCell.
+//
+//gofx:torch cell(tanh_or_relu(nonlinearity, torch.rnn_tanh_cell, torch.rnn_relu_cell), x, [h], weight_ih, weight_hh, bias_ih, bias_hh)
 var RnnCell = op.Define("rnn_cell", op.Spec[RnnCellAttrs]{
 	Differs: []op.Difference[RnnCellAttrs]{
 		refusesMixed[RnnCellAttrs](),

@@ -15,9 +15,13 @@ type ScanAttrs struct {
 }
 
 // Cumsum is the running sum.
+//
+//gofx:torch torch.cumsum(x, dim, dtype=dtype)
 var Cumsum = scanOp("cumsum", "cumsum is the running sum along a dimension; integers and bools give i64.")
 
 // Cumprod is the running product.
+//
+//gofx:torch torch.cumprod(x, dim, dtype=dtype)
 var Cumprod = scanOp("cumprod", "cumprod is the running product along a dimension; integers and bools give i64.")
 
 // scanOp defines a running reduction.

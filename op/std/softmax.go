@@ -12,13 +12,19 @@ import (
 // Softmax is torch.softmax.
 //
 //	%y = call_function[softmax](%x) {dim=-1} : f32[N,10]
+//
+//gofx:torch F.softmax(x, dim)
 var Softmax = op.Define("softmax", softmaxSpec("softmax is exp(x) / sum(exp(x)) along a dimension, computed without overflow.",
 	func(dim int) kernel.Step { return &kernel.Softmax{Dim: dim} }))
 
 // LogSoftmax is torch.log_softmax.
+//
+//gofx:torch F.log_softmax(x, dim)
 var LogSoftmax = op.Define("log_softmax", logSoftmaxSpec())
 
 // Softmin is torch.nn.functional.softmin.
+//
+//gofx:torch F.softmin(x, dim)
 var Softmin = op.Define("softmin", softminSpec())
 
 func softmaxSpec(doc string, step func(dim int) kernel.Step) op.Spec[DimAttrs] {

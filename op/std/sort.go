@@ -27,6 +27,8 @@ type TopkAttrs struct {
 }
 
 // Sort orders the elements along a dimension.
+//
+//gofx:torch torch.sort(x, dim=dim, descending=descending, stable=True)
 var Sort = op.Define("sort", op.Spec[SortAttrs]{
 	Doc: "sort orders the elements along a dimension and gives their indices; NaN counts as the greatest.", In: op.Args("x"),
 	Results: []string{"values", "indices"},
@@ -46,6 +48,8 @@ var Sort = op.Define("sort", op.Spec[SortAttrs]{
 })
 
 // Argsort gives the indices that sort.
+//
+//gofx:torch torch.sort(x, dim=dim, descending=descending, stable=True)[1]
 var Argsort = op.Define("argsort", op.Spec[SortAttrs]{
 	Doc: "argsort gives the i64 indices that sort a dimension.", In: op.Args("x"),
 	Infer: func(_ *op.Infer, a SortAttrs, in []shape.Type) (shape.Type, error) {
@@ -63,6 +67,8 @@ var Argsort = op.Define("argsort", op.Spec[SortAttrs]{
 })
 
 // Topk takes the greatest or least elements along a dimension.
+//
+//gofx:torch topk(x, k, dim, smallest)
 var Topk = op.Define("topk", op.Spec[TopkAttrs]{
 	Doc: "topk takes the k greatest elements along a dimension, in order, and their indices; NaN counts as the greatest.", In: op.Args("x"),
 	Results: []string{"values", "indices"},
@@ -85,6 +91,68 @@ var Topk = op.Define("topk", op.Spec[TopkAttrs]{
 			badCall(op.BadAxis, "axis", TopkAttrs{K: 1, Dim: 2}, g.Normal(2, 3)),
 			badCall(op.BadAttr, "k beyond the size", TopkAttrs{K: 4, Dim: 1}, g.Normal(2, 3)),
 			badCall(op.BadAttr, "negative k", TopkAttrs{K: -1, Dim: 1}, g.Normal(2, 3)),
+		}
+	},
+})
+
+// SearchsortedAttrs are the attributes of searchsorted.
+type SearchsortedAttrs struct {
+	Right bool
+}
+
+// Searchsorted finds the places of values in sorted sequences.
+//
+//gofx:torch torch.searchsorted(sorted_sequence, values, right=right)
+var Searchsorted = op.Define("searchsorted", op.Spec[SearchsortedAttrs]{
+	Doc: "searchsorted gives the i64 indices at which values belong in the last dimension of sorted_sequence, before equal elements or with right behind them; " +
+		"a sequence of one dimension is for all values, else each row of values has its own.",
+	In: op.Args("sorted_sequence", "values"), Differs: []op.Difference[SearchsortedAttrs]{refusesMixed[SearchsortedAttrs]()},
+	Infer: func(c *op.Infer, _ SearchsortedAttrs, in []shape.Type) (shape.Type, error) {
+		seq, x := in[0], in[1]
+		if _, err := sameNumber([]string{"sorted_sequence", "values"}, in); err != nil {
+			return shape.Type{}, err
+		}
+		if err := wantRank("sorted_sequence", seq, 1, anyRank); err != nil {
+			return shape.Type{}, err
+		}
+		if rank := seq.Rank(); seq.Ranked() && x.Ranked() && rank > 1 {
+			if err := wantRank("values", x, rank, rank); err != nil {
+				return shape.Type{}, err
+			}
+			rows := func(t shape.Type) shape.Type { return t.WithDims(t.Dims().Sub(0, rank-1)) }
+			if err := sameDims(c, "the outside of values", rows(x), "that of sorted_sequence", rows(seq)); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		return x.WithDType(array.I64), nil
+	},
+	Kernel: func(a SearchsortedAttrs, _ []shape.Type) kernel.Step { return &kernel.SearchSorted{Right: a.Right} },
+	Samples: func(g *op.Gen) []op.Sample {
+		seq, x := array.FromSlice([]float32{-2, -1, -1, 0, 0.5, 2, 2, 2.5}), g.Normal(3, 4)
+		as := func(d array.DType) op.Sample {
+			return okCall(d.String(), SearchsortedAttrs{}, array.Cast(array.FromSlice([]int64{1, 2, 2, 5, 9}), d), array.Cast(g.Int(10, 7), d))
+		}
+		return []op.Sample{
+			okCall("one sequence", SearchsortedAttrs{}, seq, x),
+			okCall("equal elements", SearchsortedAttrs{}, seq, seq),
+			okCall("right", SearchsortedAttrs{Right: true}, seq, seq),
+			okCall("rows", SearchsortedAttrs{}, array.FromSlice([]float32{1, 2, 3, 4, 4, 5}, 2, 3), g.Uniform(0, 6, 2, 5)),
+			okCall("strided", SearchsortedAttrs{Right: true}, g.Strided(array.FromSlice([]float32{1, 2, 3, 4, 4, 5}, 3, 2)), g.Strided(g.Uniform(0, 6, 3, 4))),
+			okCall("special values", SearchsortedAttrs{}, seq, g.Special()),
+			okCall("0-dimensional", SearchsortedAttrs{}, seq, g.Normal()),
+			okCall("empty sequence", SearchsortedAttrs{}, g.Normal(0), x),
+			okCall("zero size", SearchsortedAttrs{}, seq, g.Normal(0, 2)),
+			as(array.F64), as(array.F16), as(array.BF16), as(array.I64), as(array.I32), as(array.U8),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		none := SearchsortedAttrs{}
+		return []op.BadSample{
+			badCall(op.DTypeMismatch, "types", none, g.Normal(3), g.Int(3, 2)),
+			badCall(op.DTypeMismatch, "bool", none, g.Bool(3), g.Bool(2)),
+			badCall(op.RankMismatch, "no sequence", none, g.Normal(), g.Normal(2)),
+			badCall(op.RankMismatch, "ranks", none, g.Normal(2, 3), g.Normal(2)),
+			badCall(op.ShapeMismatch, "rows", none, g.Normal(2, 3), g.Normal(3, 3)),
 		}
 	},
 })

@@ -31,6 +31,8 @@ type UnbindAttrs struct {
 }
 
 // Split cuts a dimension into pieces of given sizes.
+//
+//gofx:torch torch.split(x, sizes, dim)
 var Split = splitOp("split", "split cuts a dimension into pieces of the given sizes.", op.Spec[SplitAttrs]{
 	Count: func(a SplitAttrs) int { return a.Sizes.Len() },
 	Infer: piecesRule(func(c *op.Infer, a SplitAttrs, n shape.Dim) ([]shape.Dim, error) {
@@ -77,6 +79,8 @@ var Split = splitOp("split", "split cuts a dimension into pieces of the given si
 })
 
 // Chunk cuts a dimension into pieces of about one size.
+//
+//gofx:torch torch.chunk(x, chunks, dim)
 var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same size, but for a shorter last one.", op.Spec[ChunkAttrs]{
 	Differs: []op.Difference[ChunkAttrs]{
 		{Kind: op.Refuses, Text: "a size that makes fewer chunks than asked for, of which PyTorch returns as many as there are"},
@@ -118,6 +122,8 @@ var Chunk = splitOp("chunk", "chunk cuts a dimension into pieces of the same siz
 })
 
 // Unbind takes every index of a dimension.
+//
+//gofx:torch unbind(x, dim, count)
 var Unbind = splitOp("unbind", "unbind takes every index of a dimension, which vanishes; count is its size.", op.Spec[UnbindAttrs]{
 	Count: func(a UnbindAttrs) int { return a.Count },
 	Infer: piecesRule(func(c *op.Infer, a UnbindAttrs, n shape.Dim) ([]shape.Dim, error) {

@@ -290,3 +290,11 @@ func inner(a *array.Array) *array.Array {
 	array.Copy(v, a)
 	return v
 }
+
+// What has no elements takes no memory, however many classes there are.
+func TestOneHotOfNothing(t *testing.T) {
+	out, err := OneHot.Eval(&kernel.Workspace{}, OneHotAttrs{NumClasses: shape.Const(1 << 45)}, []*array.Array{array.New(array.I64, 0, 3)})
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 3, 1 << 45}, out[0].Shape())
+	require.Equal(t, array.I64, out[0].DType())
+}

@@ -223,3 +223,26 @@ func TestNormalize(t *testing.T) {
 		return []*wide{out}
 	})
 }
+
+// An attribute of that name and the record say the same, for all operators.
+func TestRecordsSayWhatIsTraining(t *testing.T) {
+	var found []string
+	for _, o := range op.All() {
+		if o.Path != "" || o.AdHoc {
+			continue
+		}
+		for _, s := range o.Samples() {
+			named := false
+			for _, f := range o.Codec().Fields(s.Attrs) {
+				on, isBool := f.Value.(bool)
+				named = named || isBool && on && f.Name == "training"
+			}
+			require.Equal(t, named, o.Training(s.Attrs), "%s, sample %s", o.Name, s.Name)
+			if named {
+				found = append(found, o.Name)
+			}
+		}
+	}
+	require.Contains(t, found, "batch_norm")
+	require.Contains(t, found, "dropout")
+}

@@ -8,16 +8,16 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
-	"github.com/gofx-dev/gofx/internal/oracle"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
 )
 
 // TestRepeatedOperands wants elementwise operators to give the same result for an
 // operand that repeats one element as for its copy, whichever operands do:
 // registers that the repeated elements share with others must not lose them.
 func TestRepeatedOperands(t *testing.T) {
-	for _, o := range oracle.Ops() {
+	for _, o := range api.Ops() {
 		if o.Class != op.Elementwise || len(o.In) < 2 {
 			continue
 		}

@@ -16,6 +16,8 @@ type LerpAttrs struct {
 }
 
 // Lerp interpolates from the nearer end, so that weight 1 gives end exactly.
+//
+//gofx:torch torch.lerp(x, end, weight)
 var Lerp = op.Define("lerp", op.Spec[LerpAttrs]{
 	Differs: []op.Difference[LerpAttrs]{
 		{Kind: op.Alters, Text: "a weight of -0.5 and less counts from end, too, as in PyTorch since 2.0, which shows where the operands are not finite", When: func(a LerpAttrs, in []*array.Array) bool {
@@ -127,7 +129,9 @@ func addc(name, doc string, on domain, f func(b *expr.Builder, x, y expr.Value) 
 
 // Sums with a product or a quotient.
 var (
+	//gofx:torch torch.addcmul(x, tensor1, tensor2, value=given(value, 1))
 	Addcmul = addc("addcmul", "addcmul is x + value * tensor1 * tensor2.", onNumbers, (*expr.Builder).Mul)
+	//gofx:torch torch.addcdiv(x, tensor1, tensor2, value=given(value, 1))
 	Addcdiv = addc("addcdiv", "addcdiv is x + value * tensor1 / tensor2.", onFloats, (*expr.Builder).Div)
 )
 
@@ -141,6 +145,8 @@ type NanToNumAttrs struct {
 }
 
 // NanToNum makes every element finite; integers and bool stay as they are.
+//
+//gofx:torch torch.nan_to_num(x, nan, posinf, neginf)
 var NanToNum = op.Define("nan_to_num", op.Spec[NanToNumAttrs]{
 	Doc: "nan_to_num replaces NaN and the infinities by numbers.", In: op.Args("x"), InPlace: true,
 	Infer: func(_ *op.Infer, _ NanToNumAttrs, in []shape.Type) (shape.Type, error) { return in[0], nil },

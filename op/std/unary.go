@@ -96,6 +96,8 @@ type ClampAttrs struct {
 
 // Clamp limits to [Min, Max]; where Min > Max the result is Max. NaN stays NaN,
 // and a bound that is NaN makes every element NaN. A float bound promotes integers.
+//
+//gofx:torch torch.clamp(x, min, max)
 var Clamp = defineUnary("clamp", unary[ClampAttrs]{
 	doc: "clamp is min(max(x, min), max).", on: onAny, inPlace: true, quant: op.QuantShared,
 	differs: []op.Difference[ClampAttrs]{
@@ -138,6 +140,8 @@ type CastAttrs struct {
 
 // Cast converts the element type: floats to integers truncate towards zero,
 // saturate and map NaN to 0; integers keep the low bits; to bool is x != 0.
+//
+//gofx:torch cast(x, dtype)
 var Cast = defineUnary("cast", unary[CastAttrs]{
 	doc: "cast converts x to the element type dtype.", on: onAny, toBool: true, // the result's type is f's
 	differs: []op.Difference[CastAttrs]{

@@ -67,6 +67,8 @@ type MovedimAttrs struct {
 }
 
 // Reshape gives the elements, in row-major order, other sizes.
+//
+//gofx:torch x.reshape(shape)
 var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
@@ -78,6 +80,8 @@ var Reshape = viewOp("reshape", "reshape gives the elements, in row-major order,
 
 // View is reshape under the name that code which never copies uses. An operand
 // whose layout has no such view is copied.
+//
+//gofx:torch x.reshape(shape)
 var View = viewOp("view", "view gives the elements, in row-major order, another shape; one size may be -1.", op.Spec[ReshapeAttrs]{
 	Infer:   reshapeRule,
 	Kernel:  reshapeStep[ReshapeAttrs],
@@ -88,6 +92,8 @@ var View = viewOp("view", "view gives the elements, in row-major order, another 
 })
 
 // ViewAs is view to the shape that another tensor has.
+//
+//gofx:torch x.reshape(other.shape)
 var ViewAs = op.Define("view_as", op.Spec[op.None]{
 	Doc: "view_as gives the elements of x, in row-major order, the shape of other.", In: op.Args("x", "other"),
 	Class: op.Movement, ViewOf: 1, MayCopy: true, Quant: op.QuantShared,
@@ -105,6 +111,8 @@ var ViewAs = op.Define("view_as", op.Spec[op.None]{
 })
 
 // Flatten joins neighbouring dimensions.
+//
+//gofx:torch torch.flatten(x, start_dim, end_dim)
 var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to end_dim into one.", op.Spec[FlattenAttrs]{
 	Infer:   dimsRule(flattenDims),
 	Kernel:  reshapeStep[FlattenAttrs],
@@ -121,6 +129,8 @@ var Flatten = viewOp("flatten", "flatten joins the dimensions from start_dim to 
 })
 
 // Unflatten splits one dimension into several.
+//
+//gofx:torch x.unflatten(dim, sizes)
 var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several; one size may be -1.", op.Spec[UnflattenAttrs]{
 	Infer:   dimsRule(unflattenDims),
 	Kernel:  reshapeStep[UnflattenAttrs],
@@ -136,6 +146,8 @@ var Unflatten = viewOp("unflatten", "unflatten splits one dimension into several
 })
 
 // Squeeze drops dimensions of size 1.
+//
+//gofx:torch squeeze(x, dim)
 var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[SqueezeAttrs]{
 	Infer: squeezeRule, Kernel: reshapeStep[SqueezeAttrs], Scatter: regroup[SqueezeAttrs], Samples: squeezeSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -147,6 +159,8 @@ var Squeeze = viewOp("squeeze", "squeeze drops dimensions of size 1.", op.Spec[S
 })
 
 // Unsqueeze inserts a dimension of size 1.
+//
+//gofx:torch x.unsqueeze(dim)
 var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", op.Spec[DimAttrs]{
 	Infer: dimsRule(unsqueezeDims), Kernel: reshapeStep[DimAttrs], Scatter: regroup[DimAttrs], Samples: unsqueezeSamples,
 	Bad: func(g *op.Gen) []op.BadSample {
@@ -159,6 +173,8 @@ var Unsqueeze = viewOp("unsqueeze", "unsqueeze inserts a dimension of size 1.", 
 
 // Expand repeats dimensions of size 1 without copying. Writes do not go through
 // it, as in PyTorch: an element would be written several times.
+//
+//gofx:torch x.expand(shape)
 var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds leading ones, without copying.", op.Spec[ExpandAttrs]{
 	Infer:   expandRule,
 	Kernel:  func(ExpandAttrs, []shape.Type) kernel.Step { return &kernel.Expand{} },
@@ -174,6 +190,8 @@ var Expand = viewOp("expand", "expand repeats dimensions of size 1 and adds lead
 })
 
 // Permute reorders the dimensions.
+//
+//gofx:torch x.permute(dims)
 var Permute = viewOp("permute", "permute reorders the dimensions.", op.Spec[PermuteAttrs]{
 	Infer: dimsRule(func(_ *op.Infer, a PermuteAttrs, d shape.Dims) (shape.Dims, error) {
 		perm, err := permutation(a.Dims, d.Len())
@@ -202,6 +220,8 @@ var Permute = viewOp("permute", "permute reorders the dimensions.", op.Spec[Perm
 })
 
 // Transpose swaps two dimensions.
+//
+//gofx:torch x.transpose(dim0, dim1)
 var Transpose = viewOp("transpose", "transpose swaps two dimensions.", op.Spec[TransposeAttrs]{
 	Infer: dimsRule(func(_ *op.Infer, a TransposeAttrs, d shape.Dims) (shape.Dims, error) {
 		perm, err := swap(a.Dim0, a.Dim1, d.Len())
@@ -248,6 +268,8 @@ var T = viewOp("t", "t transposes a matrix; vectors and 0-dimensional tensors st
 })
 
 // Movedim moves dimensions to other places.
+//
+//gofx:torch torch.movedim(x, source, destination)
 var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the others keep their order.", op.Spec[MovedimAttrs]{
 	Infer: dimsRule(func(_ *op.Infer, a MovedimAttrs, d shape.Dims) (shape.Dims, error) {
 		perm, err := moved(a, d.Len())

@@ -79,3 +79,15 @@ func ExampleObserve() {
 	fmt.Println(y.Type(), observed)
 	// Output: f32[*] f32[4,?]
 }
+
+// Bind says what symbols are, and leaves the graph's own facts as they are.
+func ExampleBind() {
+	m := module("graph f(%x: f32[N,C]) {\n  %y = call_function[squeeze](%x) {dim=[0]} : f32[*]\n  return %y\n}\n")
+	n := map[string]shape.Dim{"N": shape.Const(1), "C": shape.Sym("C")}
+	changed, err := shapeprop.Bind(passes.NewCtx(context.Background(), m), m.Graph, nil, func(symbol string) shape.Dim { return n[symbol] })
+	fmt.Println(changed, err)
+	fmt.Println(m.Graph.Find("x").Type(), m.Graph.Find("y").Type())
+	// Output:
+	// true <nil>
+	// f32[1,C] f32[C]
+}

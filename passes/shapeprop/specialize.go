@@ -42,26 +42,74 @@ func specialize(c *passes.Ctx, g *graph.Graph, sizes map[string]int) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	env := func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) }
-	var errs diag.List
-	changed := false
-	for n := range g.All() {
-		old := n.Type()
-		if o := n.Op(); o != nil && o.Codec().HasDims() {
-			attrs := o.Codec().Bind(n.Attrs(), env)
-			switch {
-			case o.Codec().Equal(attrs, n.Attrs()):
-			case n.Opcode() == graph.CallModule:
-				b := *n.Bound()
-				b.Attrs = attrs
-				c.Module.SetBound(n.Target(), b)
-			default:
-				errs.Add(n.SetAttrs(attrs))
-				c.Rewrote(n, nil, "sizes fixed")
-			}
+	return Bind(c, g, nil, func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+}
+
+// Bind replaces symbols by what env says of them, in types, attributes and
+// regions, and infers again the types of what is computed from values that are
+// known otherwise than before. inputs, unless nil, are new types of g's inputs.
+// Symbols and guards of the graph stay as they are.
+func Bind(c *passes.Ctx, g *graph.Graph, inputs []shape.Type, env func(symbol string) shape.Dim) (changed bool, err error) {
+	b := &binder{c: c, env: env, retyped: map[*graph.Node]bool{}}
+	for i, n := range g.Inputs() {
+		if inputs != nil {
+			b.setType(n, inputs[i])
 		}
-		n.SetType(passes.MergeTypes(n.Type().Bind(env), old.Bind(env)))
-		changed = changed || !old.Same(n.Type())
 	}
-	return changed || c.Matches() > 0, errs.Err()
+	before := c.Matches()
+	b.graph(g)
+	return len(b.retyped) > 0 || c.Matches() > before, b.errs.Err()
+}
+
+type binder struct {
+	c       *passes.Ctx
+	env     func(symbol string) shape.Dim
+	retyped map[*graph.Node]bool // nodes whose type is another one now
+	errs    diag.List
+}
+
+func (b *binder) graph(g *graph.Graph) {
+	for n := range g.Nodes() {
+		for _, r := range n.Regions() {
+			b.graph(r)
+		}
+		b.node(n)
+	}
+}
+
+func (b *binder) node(n *graph.Node) {
+	old := n.Type()
+	infer := len(n.Regions()) > 0
+	for a := range n.Inputs() {
+		infer = infer || b.retyped[a]
+	}
+	if o := n.Op(); o != nil && o.Codec().HasDims() {
+		attrs := o.Codec().Bind(n.Attrs(), b.env)
+		switch {
+		case o.Codec().Equal(attrs, n.Attrs()):
+		case n.Opcode() == graph.CallModule:
+			bound := *n.Bound()
+			bound.Attrs = attrs
+			b.c.Module.SetBound(n.Target(), bound)
+			infer = true
+		default:
+			b.errs.Add(n.SetAttrs(attrs))
+			b.c.Rewrote(n, nil, "sizes fixed")
+			infer = false
+		}
+	}
+	if infer {
+		b.errs.Add(n.Retype())
+	}
+	b.setType(n, passes.MergeTypes(n.Type().Bind(b.env), old.Bind(b.env)))
+	if !n.Type().Same(old) {
+		b.retyped[n] = true
+	}
+}
+
+func (b *binder) setType(n *graph.Node, t shape.Type) {
+	if !n.Type().Same(t) {
+		n.SetType(t)
+		b.retyped[n] = true
+	}
 }

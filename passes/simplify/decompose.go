@@ -3,6 +3,7 @@ package simplify
 import (
 	"strconv"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes"
@@ -31,7 +32,7 @@ func DecomposeExcept(keep func(n *graph.Node) bool) passes.Pass {
 // TooManyNodes is the code of a decomposition that does not end.
 const TooManyNodes diag.Code = "FX3031"
 
-const maxExpansions = 1 << 20
+const maxExpansions = 1 << 18
 
 func decompose(c *passes.Ctx, g *graph.Graph, keep func(n *graph.Node) bool) error {
 	for n := g.First(); n != nil; {
@@ -61,11 +62,14 @@ func decompose(c *passes.Ctx, g *graph.Graph, keep func(n *graph.Node) bool) err
 			n = next
 			continue
 		}
+		if d := out.Type().DType(); d != array.Invalid && t.DType() != array.Invalid && d != t.DType() {
+			return diag.Bug("the decomposition of " + n.Op().Name + " gives " + out.Type().String() + ", its type rule says " + t.String())
+		}
 		passes.KeepType(out, t)
 		graph.CopyMeta(out, n)
 		c.Rewrote(n, out, "expanded")
 		if c.Matches() > maxExpansions {
-			return n.Error(TooManyNodes, "more than "+strconv.Itoa(maxExpansions)+" expansions").WithHint("an operator may be defined by itself")
+			return n.Error(TooManyNodes, "its decomposition does not end: more than "+strconv.Itoa(maxExpansions)+" expansions").WithHint("an operator may be defined by itself")
 		}
 		n = g.First() // what was made stands behind prev
 		if prev != nil {

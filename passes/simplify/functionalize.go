@@ -10,62 +10,82 @@ import (
 // for each path, placed before its first use; a path that the graph writes is
 // read anew at each use. Names, positions, types and symbols stay. A module that
 // is opaque keeps its call_module.
-var Functionalize = passes.Pass{
-	Name: "functionalize",
-	Doc:  "Turns calls of methods and modules into function calls with their parameters as operands.",
-	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		before := c.Matches()
-		err := functionalize(c, g, passes.Written(g))
-		return c.Matches() > before, err
-	},
+var Functionalize = functionalize(false)
+
+// FunctionalizeAll is Functionalize for opaque modules too: their calls become
+// calls of the Go functions, for who asks what is computed and not how it is
+// written.
+var FunctionalizeAll = functionalize(true)
+
+func functionalize(opaque bool) passes.Pass {
+	return passes.Pass{
+		Name: "functionalize",
+		Doc:  "Turns calls of methods and modules into function calls with their parameters as operands.",
+		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+			before := c.Matches()
+			f := functionalizer{c: c, opaque: opaque, written: passes.Written(g)}
+			err := f.graph(g)
+			return c.Matches() > before, err
+		},
+	}
 }
 
-func functionalize(c *passes.Ctx, g *graph.Graph, written map[string]bool) error {
-	reads := map[string]*graph.Node{}
+type functionalizer struct {
+	c       *passes.Ctx
+	opaque  bool
+	written map[string]bool
+	reads   map[string]*graph.Node // the first read of each path, in the graph at hand
+}
+
+func (f *functionalizer) graph(g *graph.Graph) error {
+	outer := f.reads
+	defer func() { f.reads = outer }()
+	f.reads = map[string]*graph.Node{}
 	for n := range g.Nodes() {
-		if err := c.Err(); err != nil {
+		if err := f.c.Err(); err != nil {
 			return err
 		}
 		for _, r := range n.Regions() {
-			if err := functionalize(c, r, written); err != nil {
+			if err := f.graph(r); err != nil {
 				return err
 			}
 		}
 		switch n.Opcode() {
 		case graph.GetAttr:
-			oneRead(c, reads, n, written)
+			f.oneRead(n)
 		case graph.CallMethod:
 			n.ToFunction()
-			c.Rewrote(n, nil, "the method is an operator")
+			f.c.Rewrote(n, nil, "the method is an operator")
 		case graph.CallModule:
-			toFunction(c, g, reads, n, written)
+			f.module(g, n)
 		}
 	}
 	return nil
 }
 
 // oneRead makes the first read of a path serve all later ones.
-func oneRead(c *passes.Ctx, reads map[string]*graph.Node, n *graph.Node, written map[string]bool) {
-	first := reads[n.Target()]
+func (f *functionalizer) oneRead(n *graph.Node) {
+	first := f.reads[n.Target()]
 	switch {
-	case written[n.Target()] || n.Live():
+	case f.written[n.Target()] || n.Live():
 	case first == nil:
-		reads[n.Target()] = n
+		f.reads[n.Target()] = n
 	default:
-		if err := c.Replace(n, first, "reads what "+first.String()+" does"); err != nil {
+		if err := f.c.Replace(n, first, "reads what "+first.String()+" does"); err != nil {
 			panic(err)
 		}
 	}
 }
 
-func toFunction(c *passes.Ctx, g *graph.Graph, reads map[string]*graph.Node, n *graph.Node, written map[string]bool) {
+// module turns the call of a leaf module into that of its operator.
+func (f *functionalizer) module(g *graph.Graph, n *graph.Node) {
 	b := n.Bound()
 	switch {
 	case b == nil || b.Op == nil:
-		c.Refuse(n, "nothing is known of module "+n.Target())
+		f.c.Refuse(n, "nothing is known of module "+n.Target())
 		return
-	case b.Op.AdHoc:
-		c.Refuse(n, "module "+n.Target()+" is opaque")
+	case b.Op.AdHoc && !f.opaque:
+		f.c.Refuse(n, "module "+n.Target()+" is opaque")
 		return
 	}
 	params := make([]*graph.Node, len(b.Params))
@@ -73,17 +93,17 @@ func toFunction(c *passes.Ctx, g *graph.Graph, reads map[string]*graph.Node, n *
 		if path == "" {
 			continue
 		}
-		p := reads[path]
+		p := f.reads[path]
 		if p == nil {
 			p = g.Before(n).GetAttr(path)
-			if written[path] {
+			if f.written[path] {
 				p.SetLive(true)
 			} else {
-				reads[path] = p
+				f.reads[path] = p
 			}
 		}
 		params[i] = p
 	}
 	n.ToFunction(params...)
-	c.Rewrote(n, nil, "module "+b.Type+" is an operator on parameters")
+	f.c.Rewrote(n, nil, "module "+b.Type+" is an operator on parameters")
 }

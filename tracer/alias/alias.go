@@ -103,19 +103,6 @@ func Whole(s *Storage) *Ref { return &Ref{Storage: s} }
 // IsWhole reports whether the place is the whole storage.
 func (r *Ref) IsWhole() bool { return len(r.path) == 0 }
 
-// Same reports whether two places are one because they are the same path.
-func (r *Ref) Same(o *Ref) bool {
-	if r.Storage != o.Storage || len(r.path) != len(o.path) {
-		return false
-	}
-	for i := range r.path {
-		if r.path[i] != o.path[i] && (r.path[i].call != o.path[i].call || r.path[i].item != o.path[i].item) {
-			return false
-		}
-	}
-	return true
-}
-
 // Views returns the places of the results of a view call; n is the node of the
 // call, nil when it is yet to be recorded.
 func (r *Ref) Views(o *op.Op, attrs any, args []*graph.Node, n *graph.Node, count int) []*Ref {

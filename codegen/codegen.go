@@ -1,0 +1,68 @@
+package codegen
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/codegen/kernelstyle"
+	"github.com/gofx-dev/gofx/codegen/module"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// Header is the first line of every generated file.
+const Header = gosrc.Header
+
+type (
+	// File is one generated file.
+	File = gosrc.File
+	// Files are generated files in a fixed order.
+	Files = gosrc.Files
+	// ModuleOptions says how module-style code looks. The zero value works.
+	ModuleOptions = module.Options
+	// KernelOptions are the choices of Kernel. The zero value works.
+	KernelOptions = kernelstyle.Options
+	// WeightsMode says where a generated package has its weights.
+	WeightsMode = kernelstyle.WeightsMode
+)
+
+// The places of weights; see package kernelstyle.
+const (
+	WeightsAuto     = kernelstyle.WeightsAuto
+	WeightsEmbed    = kernelstyle.WeightsEmbed
+	WeightsExternal = kernelstyle.WeightsExternal
+	WeightsLiteral  = kernelstyle.WeightsLiteral
+)
+
+// The codes of what module style cannot print; see package module.
+const (
+	OpaqueFunc   = module.OpaqueFunc
+	ForeignOp    = module.ForeignOp
+	OpaqueModule = module.OpaqueModule
+	WholeTuple   = module.WholeTuple
+	BadAssign    = module.BadAssign
+	LostSize     = module.LostSize
+	StateType    = module.StateType
+	StatePath    = module.StatePath
+)
+
+// The codes of what kernel style cannot print, of which CodeOptions is one of
+// module style, too; see package kernelstyle.
+const (
+	CodeHost    = kernelstyle.CodeHost
+	CodeState   = kernelstyle.CodeState
+	CodeRegion  = kernelstyle.CodeRegion
+	CodeWeight  = kernelstyle.CodeWeight
+	CodeOptions = gosrc.CodeOptions
+	CodeSize    = kernelstyle.CodeSize
+	CodeResults = kernelstyle.CodeResults
+)
+
+// Module prints a graph as Go over the tensor API: code that a person would write,
+// that runs, and that can be traced again to an isomorphic graph. See module.Print.
+func Module(m *graph.Module, o ModuleOptions) (*Files, error) { return module.Print(m, o) }
+
+// Kernel prints a plan as a package that calls kernels: model, steps and weights.
+// state holds the arrays of the plan's weights by path. See kernelstyle.Print.
+func Kernel(p *plan.Plan, state map[string]*array.Array, o KernelOptions) (*Files, error) {
+	return kernelstyle.Print(p, state, o)
+}

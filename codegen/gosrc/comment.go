@@ -1,0 +1,59 @@
+package gosrc
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+const maxComment = 120
+
+// Comment makes any text fit for a line comment behind "// ": one line, printable,
+// and no directive to the Go tools. The one directive that may stand behind a blank
+// is a build constraint, which gofmt moves to the top of the file from anywhere.
+func Comment(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, text)
+	if name := strings.TrimLeft(text, " "); strings.HasPrefix(name, "+build") {
+		return "(" + name + ")"
+	}
+	return text
+}
+
+// CommentLine is Comment for names: without blanks at its ends, and not too long.
+func CommentLine(s string) string {
+	s = strings.Join(strings.Fields(Comment(s)), " ")
+	if r := []rune(s); len(r) > maxComment {
+		s = string(r[:maxComment-3]) + "..."
+	}
+	return s
+}
+
+// ScopeComment describes a scope: "layer1.0 (BasicBlock)", "" for the root. It has
+// no line numbers: an edit of comments in the model changes no byte of the code.
+func ScopeComment(s graph.Scope) string {
+	_, name := SplitType(s.Type)
+	switch {
+	case s.Path == "" && name == "":
+		return ""
+	case s.Path == "":
+		return CommentLine("(" + name + ")")
+	case name == "":
+		return CommentLine(s.Path)
+	}
+	return CommentLine(s.Path + " (" + name + ")")
+}
+
+// TypeComment describes what is known about a value, "" when nothing is.
+func TypeComment(t shape.Type) string {
+	if t.Kind() == shape.None {
+		return ""
+	}
+	return CommentLine(t.String())
+}

@@ -1,0 +1,152 @@
+package kernelstyle
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// checks prints the function that compares the inputs of a call with what the
+// model takes. First come element types, ranks and fixed sizes; where these hold,
+// the symbols are read off the inputs, and every other size, and every guard, is
+// compared with what they make it.
+type checks struct {
+	*pkg
+	file *goFile
+}
+
+const fixedCheckText = `
+// modelCheck compares the inputs with what the model takes.
+func modelCheck(INPUTS) error {
+	var c kernel.Checker
+	TYPES
+	return c.Err()
+}
+`
+
+const symbolicCheckText = `
+// modelCheck compares the inputs with what the model takes and finds the symbolic sizes.
+func modelCheck(INPUTS) (SYMBOLS, err error) {
+	defer kernel.Recover(&err)
+	var c kernel.Checker
+	TYPES
+	if err := c.Err(); err != nil {
+		return ZEROS, err
+	}
+	SIZES
+	return NAMES, c.Err()
+}
+`
+
+func (c *checks) print() {
+	params := jen.Null()
+	if len(c.inputs) > 0 {
+		params = jen.List(ids(c.inputs)...).Add(arrayPointer())
+	}
+	if !c.symbolic() {
+		c.file.template(fixedCheckText, c.with(map[string]any{"INPUTS": params, "TYPES": c.types()}))
+		return
+	}
+	zeros := gosrc.Ints(make([]int, len(c.symbols)))
+	c.file.template(symbolicCheckText, c.with(map[string]any{
+		"INPUTS": params, "TYPES": c.types(), "SYMBOLS": jen.List(c.symbolParams()...), "ZEROS": jen.List(zeros...),
+		"SIZES": append(c.sizeLines(), c.guards()...), "NAMES": jen.List(ids(c.symbols)...),
+	}))
+}
+
+// types prints the comparison with element types, ranks and fixed sizes.
+func (c *checks) types() []jen.Code {
+	var lines []jen.Code
+	for i, k := range c.Inputs {
+		b := &c.Buffers[k]
+		args := []jen.Code{gosrc.Quoted(b.Name), jen.Id(c.inputs[i]), gosrc.DType(b.Type.DType()), gosrc.Quoted(b.Type.String())}
+		for _, d := range b.Type.Dims().Slice() {
+			n, ok := d.Int()
+			if !ok {
+				n = -1
+			}
+			args = append(args, jen.Lit(n))
+		}
+		lines = append(lines, jen.Id("c").Dot("Input").Call(args...))
+	}
+	return lines
+}
+
+// sizeLines prints what binds the symbols and compares sizes with them.
+func (c *checks) sizeLines() []jen.Code {
+	var lines []jen.Code
+	defines := map[[2]int]bool{}
+	for i, x := range c.Symbols {
+		lines = append(lines, jen.Id(c.symbols[i]).Op("=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
+		defines[[2]int{x.Input, x.Axis}] = true
+	}
+	for i, k := range c.Inputs {
+		b := &c.Buffers[k]
+		for axis, d := range b.Type.Dims().Slice() {
+			if _, fixed := d.Int(); !fixed && !defines[[2]int{i, axis}] {
+				lines = append(lines, jen.Id("c").Dot("Size").Call(gosrc.Quoted(b.Name), jen.Id(c.inputs[i]), gosrc.Quoted(b.Type.String()), jen.Lit(axis), c.dim(d)))
+			}
+		}
+	}
+	return lines
+}
+
+// guards prints the checks of relations between sizes.
+func (c *checks) guards() []jen.Code {
+	var lines []jen.Code
+	for _, x := range c.Guards {
+		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple"}[x.Rel])
+		claim := jen.Dict{jen.Id("Rel"): rel.Clone(), jen.Id("A"): c.side(x.A), jen.Id("B"): c.side(x.B)}
+		if x.Op != "" {
+			claim[jen.Id("Op")] = gosrc.Quoted(x.Op)
+		}
+		input := jen.Nil()
+		if all := append(x.A.Symbols(), x.B.Symbols()...); len(all) > 0 {
+			s := c.symbolOf(all[0])
+			input = jen.Id(c.inputs[s.Input])
+			claim[jen.Id("Input")] = gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)
+		}
+		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(x.A), c.dim(x.B))).Block(
+			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(x)), fromKernel("Claim").Values(claim))))
+	}
+	return lines
+}
+
+// side prints a side of a guard with what its symbols are.
+func (c *checks) side(d shape.Dim) *jen.Statement {
+	fields := jen.Dict{jen.Id("Text"): gosrc.Quoted(d.String()), jen.Id("Value"): c.dim(d)}
+	var sizes []jen.Code
+	for _, name := range d.Symbols() {
+		s := c.symbolOf(name)
+		sizes = append(sizes, jen.Values(jen.Dict{jen.Id("Symbol"): gosrc.Quoted(name), jen.Id("Input"): gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name),
+			jen.Id("Axis"): jen.Lit(s.Axis), jen.Id("Value"): jen.Id(c.vars[name])}))
+	}
+	if sizes != nil {
+		fields[jen.Id("Sizes")] = jen.Index().Add(fromKernel("SizeOf")).Values(sizes...)
+	}
+	return fromKernel("Side").Values(fields)
+}
+
+func (c *checks) symbolOf(name string) plan.Symbol {
+	for _, s := range c.Symbols {
+		if s.Name == name {
+			return s
+		}
+	}
+	return plan.Symbol{}
+}
+
+// guardText tells where a guard comes from, without a line number, which would
+// change with every edit above it.
+func guardText(x plan.Guard) string {
+	name := x.Text[strings.LastIndexAny(x.Text, "/\\")+1:]
+	name, _, _ = strings.Cut(name, ":")
+	if name == "" {
+		return ""
+	}
+	return "required in " + name
+}

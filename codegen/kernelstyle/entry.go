@@ -1,0 +1,207 @@
+package kernelstyle
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+)
+
+// entryFile prints what users of the package call. Everything in it that does not
+// depend on the plan is a template: Go source in which the names of a model called
+// Model stand for those of the model at hand.
+func (g *pkg) entryFile() *goFile {
+	e := entry{pkg: g, file: newFile(&g.opts, g.opts.File+".go")}
+	e.packageDoc()
+	e.file.template(modelText, e.with(nil))
+	e.printMakers()
+	r := results{pkg: g, file: e.file}
+	r.print()
+	f := forward{pkg: g, file: e.file, results: r.targets}
+	f.print()
+	c := checks{pkg: g, file: e.file}
+	c.print()
+	g.printPeak(e.file)
+	return e.file
+}
+
+// entry prints the package's comment, the model's type and what makes a model.
+type entry struct {
+	*pkg
+	file *goFile
+}
+
+// with returns what stands for the names in templates, and more.
+func (g *pkg) with(more map[string]any) map[string]any {
+	all := map[string]any{
+		"Model": g.typ, "New": g.maker("New"), "Load": g.maker("Load"), "PeakBytes": g.owned("PeakBytes"), "Result": g.owned("Result"),
+		"MAKERS": g.makers(),
+	}
+	for _, what := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check", "Run", "Scratch"} {
+		all["model"+what] = g.prefix + what
+	}
+	for name, x := range more {
+		all[name] = x
+	}
+	return all
+}
+
+func (g *pkg) makers() string {
+	if g.opts.Weights == WeightsExternal {
+		return g.maker("Load")
+	}
+	return g.maker("New") + " or " + g.maker("Load")
+}
+
+// packageDoc describes the package: what it computes, from what, how to use it.
+func (e *entry) packageDoc() {
+	line := func(parts ...string) {
+		e.file.PackageComment(strings.TrimRight("// "+gosrc.Comment(strings.Join(parts, "")), " "))
+	}
+	code := func(parts ...string) { e.file.PackageComment("//\t" + gosrc.Comment(strings.Join(parts, ""))) }
+	line("Package ", e.opts.Package, " computes the model ", cmp.Or(gosrc.Comment(e.Name), e.typ), ".")
+	line()
+	for i, k := range e.Inputs {
+		code(e.Buffers[k].Name, " ", e.Buffers[k].Type.String(), e.mayBeNil(i))
+	}
+	for i, k := range e.Outputs {
+		code("-> ", e.outputs[i], " ", e.Buffers[k].Type.String())
+	}
+	line()
+	elements, bytes := e.size()
+	line("It has ", strconv.Itoa(len(e.weights)), " tensors of weights with ", strconv.Itoa(elements), " elements, ", strconv.Itoa(bytes), " bytes, and ",
+		strconv.Itoa(len(e.Steps)), " steps.")
+	line()
+	if e.opts.Weights == WeightsExternal {
+		code("m, err := ", e.maker("Load"), "(file, size) // ", e.opts.weightsFile())
+	} else {
+		code("m, err := ", e.maker("New"), "()")
+	}
+	outs := "result"
+	if !e.structured() {
+		outs = strings.Join(e.outputs, ", ")
+	}
+	code(outs, ", err := m.Forward(", strings.Join(append([]string{"ctx"}, e.inputs...), ", "), ")")
+	line()
+	line("Many goroutines may share one model.")
+}
+
+// mayBeNil notes that an input has a default.
+func (g *pkg) mayBeNil(input int) string {
+	if g.defaults[input] == nil {
+		return ""
+	}
+	return ", with a default"
+}
+
+const modelText = `
+// Model computes the model. It is made by MAKERS and may be used by many goroutines at once.
+type Model struct {
+	// Threads is the most goroutines that one call computes with. Set it before the
+	// first call; results do not depend on it.
+	Threads int
+
+	weights atomic.Pointer[modelWeights]
+	free    kernel.FreeList[modelState]
+}
+`
+
+// printMakers prints the functions that make models, and what gives them weights.
+func (e *entry) printMakers() {
+	switch e.opts.Weights {
+	case WeightsEmbed:
+		e.file.Anon("embed")
+		e.file.Line()
+		e.file.Comment("//go:embed " + e.opts.weightsFile())
+		e.file.Var().Id(e.prefix + "File").Index().Byte()
+		e.file.template(newEmbeddedText, e.with(nil))
+	case WeightsLiteral:
+		e.file.template(newLiteralText, e.with(nil))
+	}
+	e.file.template(loadText, e.with(nil))
+}
+
+const newEmbeddedText = `
+// New returns the model with the weights that it was generated with.
+func New() (*Model, error) {
+	f, err := safetensors.Parse(modelFile)
+	if err != nil {
+		return nil, err
+	}
+	w, err := modelRead(f)
+	if err != nil {
+		return nil, err
+	}
+	return modelWith(w), nil
+}
+`
+
+const newLiteralText = `
+// New returns the model with the weights that it was generated with.
+func New() (*Model, error) {
+	l := safetensors.LoaderOf(modelLiteral)
+	w := &modelWeights{}
+	w.bind(l)
+	if err := l.Err(modelSchema); err != nil {
+		return nil, err
+	}
+	return modelWith(w), nil
+}
+`
+
+const loadText = `
+// Load returns the model with weights from a safetensors file of size bytes. The
+// error lists every tensor that is missing, differs or is not expected.
+func Load(r io.ReaderAt, size int64) (*Model, error) {
+	m := modelWith(nil)
+	if err := m.Reload(r, size); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Reload replaces the weights by those of a file, as Load reads them. Calls that
+// have begun end with the old ones; after an error all go on with them.
+func (m *Model) Reload(r io.ReaderAt, size int64) error {
+	f, err := safetensors.Open(r, size)
+	if err != nil {
+		return err
+	}
+	w, err := modelRead(f)
+	if err != nil {
+		return err
+	}
+	m.weights.Store(w)
+	return nil
+}
+
+// modelRead takes the weights from a file.
+func modelRead(f *safetensors.File) (*modelWeights, error) {
+	l := safetensors.NewLoader(f)
+	w := &modelWeights{}
+	w.bind(l)
+	if err := l.Err(modelSchema); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// modelWith returns a model with the weights w.
+func modelWith(w *modelWeights) *Model {
+	n := runtime.GOMAXPROCS(0)
+	m := &Model{Threads: n, free: kernel.NewFreeList[modelState](n)}
+	m.weights.Store(w)
+	return m
+}
+
+// loaded returns the weights.
+func (m *Model) loaded() (*modelWeights, error) {
+	if m != nil {
+		if w := m.weights.Load(); w != nil {
+			return w, nil
+		}
+	}
+	return nil, diag.New("FX8020", "the model has no weights, expected one that MAKERS made")
+}
+`

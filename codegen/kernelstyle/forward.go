@@ -1,0 +1,200 @@
+package kernelstyle
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+)
+
+// forward prints Forward, ForwardInto and what both share. A call takes the
+// weights, checks its inputs, which binds the symbols, and takes a state that an
+// earlier call has left, with an arena and headers of all values. Where the sizes
+// are those of that call, nothing is laid out and nothing allocated; the steps run,
+// and the state goes back.
+type forward struct {
+	*pkg
+	file    *goFile
+	results []target
+}
+
+func (f *forward) print() {
+	f.printForward()
+	f.printForwardInto()
+	f.printRun()
+}
+
+// inputParams are the parameters of the inputs, each with its type.
+func (f *forward) inputParams() []jen.Code {
+	list := []jen.Code{jen.Id("ctx").Qual("context", "Context")}
+	for i, k := range f.Inputs {
+		list = append(list, jen.Id(f.inputs[i]).Add(f.dense(k)))
+	}
+	return list
+}
+
+// arrays are the arrays of arguments.
+func arrays(names []string) []jen.Code {
+	list := make([]jen.Code, len(names))
+	for i, n := range names {
+		list[i] = jen.Id(n).Dot("Array")
+	}
+	return list
+}
+
+// printForward prints Forward, which makes the results.
+func (f *forward) printForward() {
+	var returns, zeros []jen.Code
+	for i, k := range f.Outputs {
+		returns = append(returns, jen.Id(f.outputs[i]).Add(f.dense(k)))
+		zeros = append(zeros, f.dense(k).Values())
+	}
+	assignOp, last := "=", ids(append(append([]string(nil), f.outputs...), "nil"))
+	if f.structured() {
+		name := f.owned("Result")
+		returns, zeros = []jen.Code{jen.Id("_").Id(name)}, []jen.Code{jen.Id(name).Values()}
+		assignOp, last = ":=", []jen.Code{jen.Id("r"), jen.Nil()}
+	}
+	fail := append(zeros, jen.Err())
+	body := f.begin(fail)
+	for i, k := range f.Outputs {
+		t := f.Buffers[k].Type
+		made := fromKernel("Result").Types(gosrc.Elem(t.DType())).Call(f.dims(t.Dims())...)
+		body = append(body, jen.List(jen.Id(f.outputs[i]), jen.Err()).Op(assignOp).Add(made), gosrc.IfErr(fail...))
+	}
+	body = append(body, gosrc.IfErrOf(f.runCall(), fail...))
+	if f.structured() {
+		body = append(body, jen.Var().Id("r").Id(f.owned("Result")))
+		for _, t := range f.results {
+			body = append(body, jen.Add(t.to).Op("=").Id(f.outputs[t.out]))
+		}
+	}
+	body = append(body, jen.Return(last...))
+	f.file.declare(f.doc(), len(body)+2, jen.Func().Params(jen.Id("m").Op("*").Id(f.typ)).Id("Forward").
+		Params(f.inputParams()...).Params(append(returns, jen.Err().Error())...).Block(body...))
+}
+
+func (f *forward) doc() string {
+	doc := "Forward computes the results for the inputs\n\n"
+	for i, k := range f.Inputs {
+		doc += "\t" + f.inputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + f.mayBeNil(i) + "\n"
+	}
+	doc += "\nand returns\n\n"
+	for i, k := range f.Outputs {
+		doc += "\t" + f.outputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + "\n"
+	}
+	return doc + "\nArguments that do not fit are an error, as is the end of ctx."
+}
+
+// begin prints how both forms begin: the weights, the defaults of inputs, and the
+// check of the inputs, which binds the symbols.
+func (f *forward) begin(fail []jen.Code) []jen.Code {
+	body := []jen.Code{
+		jen.Defer().Add(fromKernel("Recover").Call(jen.Op("&").Err())),
+		jen.List(jen.Id("w"), jen.Err()).Op(":=").Id("m").Dot("loaded").Call(), gosrc.IfErr(fail...),
+	}
+	for i, name := range f.inputs {
+		if f.defaults[i] != nil {
+			arg := jen.Id(name).Dot("Array")
+			body = append(body, jen.If(jen.Add(arg).Op("==").Nil()).Block(jen.Add(arg).Op("=").Id("w").Dot(f.defaults[i].field)))
+		}
+	}
+	check := jen.Id(f.prefix + "Check").Call(arrays(f.inputs)...)
+	if f.symbolic() {
+		return append(body, jen.List(append(ids(f.symbols), jen.Err())...).Op(":=").Add(check), gosrc.IfErr(fail...))
+	}
+	return append(body, gosrc.IfErrOf(check, fail...))
+}
+
+func (f *forward) runCall() jen.Code {
+	args := append([]jen.Code{jen.Id("ctx"), jen.Id("w")}, ids(f.symbols)...)
+	return jen.Id("m").Dot("run").Call(append(append(args, arrays(f.inputs)...), arrays(f.outputs)...)...)
+}
+
+const forwardIntoText = `
+// ForwardInto is Forward with memory of the caller for the results. It must have
+// their shapes, without gaps, and be apart from that of the inputs. A call of
+// sizes that have occurred before does not allocate.
+func (m *Model) ForwardInto(PARAMS) (err error) {
+	BEGIN
+	var c kernel.Checker
+	OUTPUTS
+	if err := c.Err(); err != nil {
+		return err
+	}
+	return RUN
+}
+`
+
+func (f *forward) printForwardInto() {
+	params := f.inputParams()
+	var outputs []jen.Code
+	for i, k := range f.Outputs {
+		params = append(params, jen.Id(f.outputs[i]).Add(f.dense(k)))
+		name, a := gosrc.Quoted(f.outputs[i]), jen.Id(f.outputs[i]).Dot("Array")
+		outputs = append(outputs,
+			jen.Id("c").Dot("Output").Call(append([]jen.Code{name, a}, f.typeArgs(&f.Buffers[k])...)...),
+			jen.Id("c").Dot("Apart").Call(append([]jen.Code{name, a}, arrays(f.inputs)...)...))
+	}
+	f.file.template(forwardIntoText, f.with(map[string]any{
+		"PARAMS": jen.List(params...), "BEGIN": f.begin([]jen.Code{jen.Err()}), "OUTPUTS": outputs, "RUN": f.runCall(),
+	}))
+}
+
+const runText = `
+// run computes the results for inputs that have been checked.
+func (m *Model) run(PARAMS) (err error) {
+	s := m.free.Take()
+	s.Begin(ctx, m.Threads)
+	defer m.done(s, &err)
+	TAKE
+	if CHANGED {
+		PREPARE
+		s.Allocate()
+	}
+	modelRun(s, w)
+	return nil
+}
+
+// done ends a call: it keeps the state for the next one, or turns a panic into the
+// error. A state in which something failed is not used again.
+func (m *Model) done(s *modelState, err *error) {
+	if r := recover(); r != nil {
+		*err = s.Failure(r)
+		return
+	}
+	s.End()
+	GIVE
+	m.free.Give(s)
+}
+`
+
+// printRun prints what both forms of Forward share, and the end of a call.
+func (f *forward) printRun() {
+	params := append([]jen.Code{jen.Id("ctx").Qual("context", "Context"), f.weightsParam()}, f.symbolParams()...)
+	if all := append(append([]string(nil), f.inputs...), f.outputs...); len(all) > 0 {
+		params = append(params, jen.List(ids(all)...).Add(arrayPointer()))
+	}
+	var take, give []jen.Code
+	for i, k := range f.Inputs {
+		take = append(take, jen.Add(f.refs[k]).Op("=").Add(fromArray("Contiguous").Call(jen.Id(f.inputs[i]))))
+		give = append(give, jen.Add(f.refs[k]).Op("=").Nil())
+	}
+	for i, k := range f.Outputs {
+		take = append(take, jen.Add(f.refs[k]).Op("=").Id(f.outputs[i]))
+		give = append(give, jen.Add(f.refs[k]).Op("=").Nil())
+	}
+	changed := jen.Op("!").Id("s").Dot("Ready").Call()
+	prepare := []jen.Code{jen.Id("s").Dot("layout").Call(ids(f.symbols)...)}
+	if f.symbolic() {
+		for _, x := range f.symbols {
+			changed.Op("||").Id("s").Dot(x).Op("!=").Id(x)
+		}
+		prepare = append(prepare, computeCall(f.prefix+"Scratch"))
+	} else {
+		_, scratch := f.fixedPeak()
+		prepare = append(prepare, jen.Id("s").Dot("Need").Call(jen.Lit(scratch)))
+	}
+	f.file.template(runText, f.with(map[string]any{
+		"PARAMS": jen.List(params...), "TAKE": take, "GIVE": give, "CHANGED": changed, "PREPARE": prepare,
+	}))
+}

@@ -1,0 +1,141 @@
+package outline
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// findBlocks finds runs of steps that are equal but for their buffers. The runs
+// that are compared are the scopes of one depth, outermost first; what a block
+// covers is not looked into again.
+func findBlocks(p *plan.Plan, scopes scopes, key func(int) string) []*Block {
+	d := describer{plan: p, key: key, uses: usesOf(p)}
+	var blocks []*Block
+	taken := make([]bool, len(p.Steps))
+	for depth := 1; ; depth++ {
+		byText := map[string]*Block{}
+		var order []*Block
+		deeper := false
+		for _, c := range runs(scopes, depth) {
+			if c.Scope == "" || taken[c.First] {
+				continue
+			}
+			deeper = true
+			if n := c.Last - c.First; n < minRepeat || n > maxSteps {
+				continue
+			}
+			text := d.describe(&c)
+			if byText[text] == nil {
+				byText[text] = &Block{}
+				order = append(order, byText[text])
+			}
+			byText[text].Calls = append(byText[text].Calls, c)
+		}
+		for _, b := range order {
+			if len(b.Calls) > 1 {
+				blocks = append(blocks, b)
+				for _, c := range b.Calls {
+					for i := c.First; i < c.Last; i++ {
+						taken[i] = true
+					}
+				}
+			}
+		}
+		if !deeper {
+			return blocks
+		}
+	}
+}
+
+// runs cuts the steps into runs of one scope of a depth.
+func runs(scopes scopes, depth int) []Call {
+	var list []Call
+	for i := 0; i < len(scopes); {
+		c := Call{First: i, Scope: scopes.prefix(i, depth)}
+		for i++; i < len(scopes) && scopes.prefix(i, depth) == c.Scope; i++ {
+		}
+		c.Last = i
+		list = append(list, c)
+	}
+	return list
+}
+
+// span is the first and the last step that mentions a buffer, -1 for none.
+type span struct{ first, last int }
+
+func usesOf(p *plan.Plan) []span {
+	uses := make([]span, len(p.Buffers))
+	for k := range uses {
+		uses[k] = span{-1, -1}
+	}
+	for i := range p.Steps {
+		for _, list := range [2][]int{p.Steps[i].Out, p.Steps[i].In} {
+			for _, k := range list {
+				if k >= 0 {
+					if uses[k].first < 0 {
+						uses[k].first = i
+					}
+					uses[k].last = i
+				}
+			}
+		}
+	}
+	return uses
+}
+
+// describer writes runs of steps as texts that are equal where one function can
+// compute both. In a text buffers have numbers, by kind in the order of their first
+// mention.
+type describer struct {
+	plan *plan.Plan
+	key  func(step int) string
+	uses []span
+}
+
+// describe returns the text of a run and lists its buffers in it.
+func (d *describer) describe(c *Call) string {
+	var text strings.Builder
+	names := map[int]string{}
+	name := func(k int) string {
+		if k < 0 {
+			return "nil"
+		}
+		if names[k] == "" {
+			names[k] = d.number(c, k)
+			text.WriteString(names[k] + " " + d.plan.Buffers[k].Type.String() + "\n")
+		}
+		return names[k]
+	}
+	for i := c.First; i < c.Last; i++ {
+		s := &d.plan.Steps[i]
+		line := d.key(i) + " " + strconv.FormatBool(s.View) + " " + s.Op + " " + s.Scope.Type + " " + strings.TrimPrefix(s.Scope.Path, c.Scope)
+		for _, k := range s.Out {
+			line += " " + name(k)
+		}
+		line += " ="
+		for _, k := range s.In {
+			line += " " + name(k)
+		}
+		text.WriteString(line + "\n")
+	}
+	return text.String()
+}
+
+// number adds a buffer to the run's list of its kind.
+func (d *describer) number(c *Call, k int) string {
+	b, use := &d.plan.Buffers[k], d.uses[k]
+	within := use.first >= c.First && use.last < c.Last
+	suffix, own := strings.CutPrefix(b.Path, c.Scope+".")
+	switch {
+	case within && (b.Kind == plan.Temp || b.Kind == plan.View):
+		c.Locals = append(c.Locals, k)
+		return "l" + strconv.Itoa(len(c.Locals)) + b.Kind.String()
+	case within && b.Kind == plan.Weight && own:
+		c.Weights = append(c.Weights, k)
+		return "w" + strconv.Quote(suffix)
+	}
+	c.Outer = append(c.Outer, k)
+	return "x" + strconv.Itoa(len(c.Outer))
+}

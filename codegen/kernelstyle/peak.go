@@ -1,0 +1,79 @@
+package kernelstyle
+
+import (
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+const symbolicPeakText = `
+// PeakBytes returns the memory in bytes that one call takes on one thread, besides
+// weights, inputs and results; -1 for sizes that no call can have.
+func PeakBytes(SYMBOLS) (bytes int64) {
+	defer func() {
+		if recover() != nil {
+			bytes = -1
+		}
+	}()
+	s := &modelState{}
+	s.Measure()
+	HEADERS
+	w := &modelWeights{}
+	w.bind(&safetensors.Loader{})
+	s.layout(NAMES)
+	modelScratch(s, w)
+	return s.Bytes()
+}
+`
+
+// printPeak prints PeakBytes: a constant where all sizes are fixed, else a
+// function that lays out a call without memory.
+func (g *pkg) printPeak(file *goFile) {
+	if !g.symbolic() {
+		arena, scratch := g.fixedPeak()
+		name := g.owned("PeakBytes")
+		file.declare(name+" is the memory in bytes that one call takes on one thread, besides\nweights, inputs and results.", 1,
+			jen.Const().Id(name).Op("=").Op(strconv.Itoa(arena)).Op("+").Op(strconv.Itoa(scratch)))
+		return
+	}
+	var headers []jen.Code
+	for _, list := range [2][]int{g.Inputs, g.Outputs} {
+		for _, k := range list {
+			header := append([]jen.Code{jen.New(fromArray("Array"))}, g.typeArgs(&g.Buffers[k])...)
+			headers = append(headers, jen.Add(g.refs[k]).Op("=").Id("s").Dot("Header").Call(header...))
+		}
+	}
+	file.template(symbolicPeakText, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
+}
+
+// fixedPeak returns the bytes of arena and scratch of a plan without symbols.
+func (m *model) fixedPeak() (arena, scratch int) {
+	arena, _ = m.Arena.Int()
+	headers := make([]*array.Array, len(m.Buffers))
+	for k := range m.Buffers {
+		d, dims, _ := m.Buffers[k].Type.Concrete()
+		headers[k] = array.Make(d, nil, nil, 0, nil)
+		headers[k].Reset(d, dims)
+	}
+	pick := func(list []int) []*array.Array {
+		a := make([]*array.Array, len(list))
+		for i, k := range list {
+			if k >= 0 {
+				a[i] = headers[k]
+			}
+		}
+		return a
+	}
+	for i := range m.Steps {
+		s := &m.Steps[i]
+		if s.View {
+			s.Kernel.(kernel.Viewer).View(pick(s.Out), pick(s.In))
+		} else if k, ok := s.Kernel.(kernel.Scratcher); ok {
+			scratch = max(scratch, k.ScratchBytes(pick(s.Out), pick(s.In)))
+		}
+	}
+	return arena, scratch
+}

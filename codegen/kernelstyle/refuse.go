@@ -1,0 +1,115 @@
+package kernelstyle
+
+import (
+	"go/token"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// The codes of kernel style.
+const (
+	CodeHost    diag.Code = "FX4020"          // a step calls an opaque Go function
+	CodeState   diag.Code = "FX4021"          // a step writes the model's state
+	CodeRegion  diag.Code = "FX4022"          // a step is control flow with bodies of its own
+	CodeWeight  diag.Code = "FX4023"          // a weight has no data, or other data than planned
+	CodeOptions           = gosrc.CodeOptions // FX4024, an option that no package can be printed with
+	CodeSize    diag.Code = "FX4025"          // a size that does not follow from the inputs
+	CodeResults diag.Code = "FX4026"          // a plan that computes nothing
+)
+
+// wellFormed reports whether every number in a plan that stands for something
+// else of the plan does.
+func wellFormed(p *plan.Plan) bool {
+	within := func(list []int, least int) bool {
+		return !slices.ContainsFunc(list, func(k int) bool { return k < least || k >= len(p.Buffers) })
+	}
+	ok := within(p.Inputs, 0) && within(p.Outputs, 0) && len(p.Defaults) <= len(p.Inputs)
+	for i := range p.Steps {
+		ok = ok && within(p.Steps[i].In, -1) && within(p.Steps[i].Out, -1)
+	}
+	for _, s := range p.Symbols {
+		ok = ok && s.Input >= 0 && s.Input < len(p.Inputs)
+	}
+	for s := range p.Structure.All() {
+		ok = ok && (s.Kind != graph.LeafValue || s.Index >= 0 && s.Index < len(p.Outputs))
+	}
+	return ok
+}
+
+// refuse lists the steps and sizes that cannot be printed.
+func refuse(p *plan.Plan) diag.List {
+	var errs diag.List
+	known := map[string]bool{}
+	for _, s := range p.Symbols {
+		known[s.Name] = true
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		fault := func(c diag.Code, msg, hint string) {
+			e := diag.New(c, msg).At(s.Pos).WithHint(hint)
+			e.Op = s.Op
+			if len(s.Nodes) > 0 {
+				e.Node = s.Nodes[0]
+			}
+			errs = append(errs, e)
+		}
+		v := structOf(s)
+		switch {
+		case len(s.Regions) > 0:
+			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
+			continue
+		case v.Kind() != reflect.Struct || gosrc.Home(v.Type()) != gosrc.Root+"kernel" || !token.IsExported(v.Type().Name()):
+			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
+				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
+			continue
+		case hidden(v):
+			fault(CodeHost, "kernel."+v.Type().Name()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
+		}
+		for _, k := range s.Out {
+			if k >= 0 && p.Buffers[k].Kind == plan.Weight {
+				fault(CodeState, "the step writes "+strconv.Quote(p.Buffers[k].Path)+", expected weights that do not change",
+					"run the model in evaluation mode, return the new value as a result, or generate module style")
+			}
+		}
+		for _, f := range s.Fields {
+			if !computable(f.Expr, known) {
+				fault(CodeSize, "field "+f.Name+" is "+f.Expr.String()+", expected a size that follows from the inputs", "pin the size")
+			}
+		}
+	}
+	for i := range p.Buffers {
+		b := &p.Buffers[i]
+		ok := b.Type.Ranked() && b.Type.DType() != array.Invalid && computable(b.Offset, known)
+		for _, d := range b.Type.Dims().Slice() {
+			ok = ok && computable(d, known)
+		}
+		if !ok {
+			e := diag.New(CodeSize, "the value is "+b.Type.String()+", expected a type that follows from the inputs").WithHint("pin the sizes that are not known")
+			e.Node = b.Name
+			errs = append(errs, e)
+		}
+	}
+	return errs
+}
+
+func computable(d shape.Dim, known map[string]bool) bool {
+	return !d.IsUnknown() && !slices.ContainsFunc(d.Symbols(), func(s string) bool { return !known[s] })
+}
+
+// hidden reports whether a struct has unexported fields that are not zero.
+func hidden(v reflect.Value) bool {
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() && !v.Field(i).IsZero() {
+			return true
+		}
+	}
+	return false
+}

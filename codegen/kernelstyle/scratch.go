@@ -1,0 +1,107 @@
+package kernelstyle
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// scratch prints the function that finds the scratch memory which the steps need
+// for the sizes that have been laid out. It asks each kernel, with headers of its
+// operands; steps that cannot differ in what they need are asked once.
+type scratch struct {
+	*pkg
+	maker  map[int]int // the step of a view
+	viewed map[int]bool
+	lines  []jen.Code
+}
+
+func printScratch(g *pkg, files *goFiles) {
+	a := &scratch{pkg: g, maker: map[int]int{}, viewed: map[int]bool{}}
+	for i := range g.Steps {
+		if s := &g.Steps[i]; s.View {
+			for _, k := range s.Out {
+				a.maker[k] = i
+			}
+		}
+	}
+	asked := map[string]bool{}
+	for i := range g.Steps {
+		s := &g.Steps[i]
+		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View {
+			key := a.key(i)
+			if !asked[key] {
+				a.ask(i)
+			}
+			asked[key] = true
+		}
+	}
+	name := g.prefix + "Scratch"
+	files.function(a.lines, func(i int) (string, *jen.Statement) {
+		return numbered(name, i) + " finds the scratch memory that the steps need.", g.computeFunc(numbered(name, i))
+	}, func(i int) jen.Code { return computeCall(numbered(name, i)) })
+}
+
+// key is equal for steps of one kernel with operands of equal layout.
+func (a *scratch) key(step int) string {
+	key := a.kernels.steps[step].text
+	for _, list := range [2][]int{a.Steps[step].Out, a.Steps[step].In} {
+		for _, k := range list {
+			key += " " + a.describe(k)
+		}
+	}
+	return key
+}
+
+// describe returns a text that is equal for operands of equal layout.
+func (a *scratch) describe(k int) string {
+	if k < 0 {
+		return "nil"
+	}
+	text := a.Buffers[k].Type.String()
+	if i, ok := a.maker[k]; ok {
+		text += " " + a.kernels.steps[i].text + "("
+		for _, in := range a.Steps[i].In {
+			text += a.describe(in) + ","
+		}
+		text += ")"
+	}
+	return text
+}
+
+// ask prints the question for one step, behind the layout of its views.
+func (a *scratch) ask(step int) {
+	s := &a.Steps[step]
+	for _, list := range [2][]int{s.Out, s.In} {
+		for _, k := range list {
+			a.view(k)
+		}
+	}
+	out, in := operands(s, a.refs)
+	bytes := jen.Add(a.kernels.steps[step].expr).Dot("ScratchBytes").Call(out, in)
+	a.lines = append(a.lines, jen.Id("s").Dot("Need").Call(bytes))
+}
+
+// view lays out a value that is a view, and those that it is a view of.
+func (a *scratch) view(k int) {
+	i, ok := a.maker[k]
+	if k < 0 || !ok || a.viewed[k] {
+		return
+	}
+	a.viewed[k] = true
+	for _, in := range a.Steps[i].In {
+		a.view(in)
+	}
+	a.lines = append(a.lines, a.layView(i))
+}
+
+// layView prints how the result of a view step is laid out, before there is any
+// memory.
+func (a *scratch) layView(step int) *jen.Statement {
+	s := &a.Steps[step]
+	if _, partial := s.Kernel.(kernel.PartialViewer); !partial {
+		return a.statement(step, a.stepName(step), a.refs)
+	}
+	out, in := operands(s, a.refs)
+	return jen.Id("s").Dot("ViewOrDense").Call(a.kernels.steps[step].expr, out, in)
+}

@@ -1,0 +1,192 @@
+package kernelstyle
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/gofx-dev/gofx/codegen/gosrc"
+	"github.com/gofx-dev/gofx/codegen/kernelstyle/outline"
+	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// steps prints the functions that compute the plan: for each step a comment, with
+// the module that it belongs to and the type of its result, and the call of its
+// kernel with the arrays of the results and of the operands. One function runs a
+// short plan; a long one is cut into parts, which it calls one after the other.
+// A repeated block is printed once.
+type steps struct {
+	*pkg
+	files *goFiles
+}
+
+func (p *steps) print() {
+	run := p.prefix + "Run"
+	if len(p.parts) == 1 {
+		body := p.lines(p.parts[0].Items, "", p.refs)
+		p.files.declare(run+" computes the results.", len(body)+2, p.computeFunc(run).Block(body...))
+		return
+	}
+	names := make([]string, len(p.parts))
+	var calls []jen.Code
+	for i, part := range p.parts {
+		base := "Part"
+		if part.Scope != "" {
+			base = goname.Upper(part.Scope)
+		}
+		names[i] = p.top.Unique(p.prefix + base)
+		calls = append(calls, computeCall(names[i]))
+	}
+	p.files.function(calls, func(i int) (string, *jen.Statement) {
+		return numbered(run, i) + " computes the results.", p.computeFunc(numbered(run, i))
+	}, func(i int) jen.Code { return computeCall(numbered(run, i)) })
+	for i, part := range p.parts {
+		what := "a part of the model"
+		if part.Scope != "" {
+			what = gosrc.Comment(part.Scope)
+		}
+		body := p.lines(part.Items, "", p.refs)
+		p.files.declare(names[i]+" computes "+what+".", len(body)+2, p.computeFunc(names[i]).Block(body...))
+	}
+}
+
+// printBlock prints the function of a repeated block.
+func (p *steps) printBlock(b *block) {
+	var scopes []string
+	for _, c := range b.Calls {
+		scopes = append(scopes, c.Scope)
+	}
+	body := []jen.Code{jen.Id("s").Dot("Within").Call(jen.Id("scope"))}
+	body = append(body, p.lines(b.Items, b.Calls[0].Scope, b.inside)...)
+	body = append(body, jen.Id("s").Dot("Within").Call(jen.Lit("")))
+	p.files.declare(b.name+" computes "+gosrc.Comment(strings.Join(scopes, ", "))+".", len(body)+2, b.open(p.names).Block(body...))
+}
+
+// lines prints the statements of a function, with a blank line between scopes.
+// base is the scope of a block, behind which its steps are named.
+func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
+	var lines []jen.Code
+	for _, it := range items {
+		if it.Gap {
+			lines = append(lines, jen.Line())
+		}
+		if it.Block != nil {
+			b := p.blockOf(it.Block)
+			lines = append(lines, jen.Comment("// "+gosrc.Comment(b.Calls[it.Call].Scope)), b.call(it.Call, refs))
+			continue
+		}
+		name := p.stepName(it.Step)
+		if base != "" {
+			name = p.innerName(it.Step, base)
+		}
+		lines = append(lines, jen.Comment("// "+p.stepComment(it.Step, base)), p.statement(it.Step, name, refs))
+	}
+	return lines
+}
+
+func (p *steps) blockOf(o *outline.Block) *block {
+	return p.blocks[slices.IndexFunc(p.blocks, func(b *block) bool { return b.Block == o })]
+}
+
+// operands prints the arrays of a step's results and operands.
+func operands(s *plan.Step, refs refs) (out, in *jen.Statement) {
+	return jen.Id("s").Dot("Outs").Call(refs.list(s.Out)...), jen.Id("s").Dot("Ins").Call(refs.list(s.In)...)
+}
+
+// statement prints a step's call.
+func (g *pkg) statement(i int, name string, refs refs) *jen.Statement {
+	s, expr := &g.Steps[i], g.kernels.steps[i].expr
+	out, in := operands(s, refs)
+	if !s.View {
+		return jen.Add(expr).Dot("Run").Call(jen.Id("s").Dot("At").Call(gosrc.Quoted(name)), out, in)
+	}
+	if _, partial := s.Kernel.(kernel.PartialViewer); partial {
+		return jen.Id("s").Dot("ViewOrCopy").Call(gosrc.Quoted(name), expr, out, in)
+	}
+	return jen.Id("s").Dot("Viewed").Call(gosrc.Quoted(name), jen.Add(expr).Dot("View").Call(out, in))
+}
+
+// innerName names a step of a repeated block in errors, behind the block's scope.
+func (m *model) innerName(i int, base string) string {
+	s := &m.Steps[i]
+	return cmp.Or(strings.TrimPrefix(strings.TrimPrefix(s.Scope.Path, base), "."), s.Op)
+}
+
+// place returns the module path and type that a step belongs to: its scope, or
+// the module whose tensors it reads where that says more.
+func (m *model) place(i int) (path, typ string) {
+	s := &m.Steps[i]
+	path, typ = s.Scope.Path, s.Scope.Type
+	common, any := "", false
+	for _, k := range s.In {
+		if k < 0 || m.Buffers[k].Kind != plan.Weight {
+			continue
+		}
+		p := m.Buffers[k].Path
+		owner := p[:max(0, strings.LastIndexByte(p, '.'))]
+		if any && owner != common {
+			return path, typ
+		}
+		common, any = owner, true
+	}
+	if len(common) > len(path) && (path == "" || strings.HasPrefix(common, path+".")) {
+		return common, ""
+	}
+	return path, typ
+}
+
+// stepComment describes a step: scope, type of the module, result type. base is
+// the scope of the enclosing function, which is left out.
+func (m *model) stepComment(i int, base string) string {
+	s := &m.Steps[i]
+	path, typ := m.place(i)
+	if base != "" && path != base {
+		path = strings.TrimPrefix(path, base+".")
+	}
+	typ = typ[strings.LastIndexByte(typ, '/')+1:]
+	text := path
+	switch {
+	case base != "" && path == base:
+		text = typ
+	case typ != "":
+		text += " (" + typ + ")"
+	}
+	// A module that is named after what it does says enough: BatchNorm2d.
+	if !strings.HasPrefix(strings.ToLower(typ[strings.LastIndexByte(typ, '.')+1:]), strings.ReplaceAll(s.Op, "_", "")) {
+		if text != "" {
+			text += ": "
+		}
+		text += s.Op
+	}
+	var types []string
+	for _, k := range s.Out {
+		if k >= 0 {
+			types = append(types, m.Buffers[k].Type.String())
+		}
+	}
+	switch {
+	case s.View && len(types) == 1:
+		types[0] += ", a view"
+	case s.View:
+		types[0] = "views " + types[0]
+	}
+	return gosrc.Comment(strings.TrimSpace(text) + " " + strings.Join(types, ", "))
+}
+
+// stepName is the name by which errors call a step.
+func (m *model) stepName(i int) string {
+	s := &m.Steps[i]
+	if len(s.Nodes) > 0 && s.Nodes[0] != "" {
+		return s.Nodes[0]
+	}
+	for _, k := range s.Out {
+		if k >= 0 {
+			return m.Buffers[k].Name
+		}
+	}
+	return s.Op
+}

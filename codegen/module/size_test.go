@@ -1,0 +1,66 @@
+package module
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/codegen/internal/sizetest"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+func TestSizesPrintAsMethods(t *testing.T) {
+	for _, c := range [][2]string{
+		{"3", "3"},
+		{"N", "N"},
+		{"2*N+1", "N.Mul(2).Add(1)"},
+		{"-3*N+M", "M.Sub(N.Mul(3))"},
+		{"1-N", "N.Mul(-1).Add(1)"},
+		{"(H-1)//2", "H.Sub(1).Div(2)"},
+		{"7//N", "N.Mul(0).Add(7).Div(N)"},
+		{"4*N*(M//3)", "M.Div(3).Mul(4).Mul(N)"},
+		{"N//(M+1)-2", "N.Div(M.Add(1)).Sub(2)"},
+		// A quotient that is not exact must not be taken apart by a factor around it.
+		{"2*(N//2)", "N.Div(2).Mul(2)"},
+		// Go's own division would give 0 for N=0, where the size is -1.
+		{"(N-1)//2", "N.Sub(1).Div(2)"},
+	} {
+		d, err := shape.ParseDim(c[0])
+		require.NoError(t, err)
+		require.Equal(t, c[1], sizeText(d), c[0])
+	}
+}
+
+// TestPrintedSizesKeepTheirValue compares what Go makes of printed sizes, parts
+// below zero among them, with their value.
+func TestPrintedSizesKeepTheirValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := sizetest.Draw(t, 4)
+		if d.IsUnknown() {
+			return
+		}
+		text := sizeText(d)
+		for range 4 {
+			env := map[string]int{}
+			for _, s := range d.Symbols() {
+				env[s] = rapid.IntRange(0, 9).Draw(t, s)
+			}
+			want, err := d.Eval(func(s string) (int, bool) { return env[s], true })
+			if err != nil {
+				continue // a divisor is zero
+			}
+			require.Equal(t, want, sizetest.Eval(t, text, env), "%s as %s", d, text)
+		}
+	})
+}
+
+// sizeText prints a size as module style has it.
+func sizeText(d shape.Dim) string {
+	a := sizeArith{&printer{body: &body{}}, map[string]*goVar{}}
+	for _, s := range d.Symbols() {
+		a.of[s] = &goVar{name: s}
+	}
+	c, _ := shape.Fold(d, a)
+	return c.code.GoString()
+}

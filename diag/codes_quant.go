@@ -1,4 +1,0 @@
-package diag
-
-// quantCodes explains the codes FX6xxx: quantisation.
-var quantCodes = []Info{}

@@ -1,0 +1,349 @@
+"""What the PyTorch expressions of the operators call besides torch, F, math and
+philox. An expression is one line beside the operator in op/std; what takes more
+lines, or is the same for many operators, is a function here."""
+import math
+
+import torch
+import torch.nn.functional as F
+
+import philox
+
+NOTES = []
+
+
+class Skip(Exception):
+    """PyTorch's result is undefined or depends on the machine, and why."""
+
+
+class Lacks(Exception):
+    """This PyTorch cannot compute what has a meaning in PyTorch, and why."""
+
+
+def note(text):
+    """Says that PyTorch itself refuses the call, of which the value is known."""
+    NOTES.append(text)
+
+
+def is_int(x):
+    return not x.dtype.is_floating_point
+
+
+def given(v, default):
+    """An attribute that may be absent."""
+    return default if v is None else v
+
+
+# Elementwise.
+
+
+def number(v, x):
+    """A number beside x as a tensor, of the type that PyTorch gives it there."""
+    return torch.tensor(v, dtype=torch.float64 if isinstance(v, float) else None).to(torch.result_type(x, v))
+
+
+def two(x, other, reverse=False):
+    """Both operands of a binary operator; a reversed number is a tensor."""
+    if reverse and isinstance(other, torch.Tensor):
+        raise ValueError("reversed tensors")
+    return (number(other, x), x) if reverse else (x, other)
+
+
+def tensor_of(other, x):
+    """The second operand of a function that takes no numbers."""
+    if isinstance(other, torch.Tensor):
+        return other
+    note("a number")
+    return number(other, x)
+
+
+def shifted(f, x, other, reverse):
+    x, n = two(x, other, reverse)
+    counts = n if isinstance(n, torch.Tensor) else torch.tensor(n)
+    bits = 8 * torch.empty((), dtype=torch.result_type(x, n)).element_size()
+    if ((counts < 0) | (counts >= bits)).any():
+        raise Skip("shifts by a negative number or beyond the width")
+    return f(x, n)
+
+
+def divide(x, other, reverse, rounding_mode):
+    if reverse and not rounding_mode and is_int(x):
+        x = x.float()  # before the number takes the type of x
+    return torch.div(*two(x, other, reverse), rounding_mode=rounding_mode or None)
+
+
+def cast(x, to):
+    if to is None:
+        raise ValueError("dtype")
+    if x.dtype.is_floating_point and not to.is_floating_point and to != torch.bool:
+        info = torch.iinfo(to)
+        y = x.double()
+        if not (torch.isfinite(y).all() and (y.trunc() >= info.min).all() and (y.trunc() <= info.max).all()):
+            raise Skip("casts of floats that do not fit are undefined in PyTorch and saturate here")
+    return x.to(to)
+
+
+def gated(i, f, g, o, c):
+    """The step of a long short-term memory from its gates."""
+    to = c.dtype
+    if is_int(c) or any(x.dtype != i.dtype for x in (f, g, o)) or i.dtype not in (to, torch.float32):
+        raise ValueError("gates of the type of the state, or of f32")
+    i, f, g, o, c = torch.broadcast_tensors(i, f, g, o, c)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return (torch.sigmoid(o) * torch.tanh(c)).to(to), c.to(to)
+
+
+def linspace(start, end, steps, dtype):
+    to = dtype or torch.float32
+    narrow = to in (torch.float16, torch.bfloat16)  # PyTorch adds narrow steps, which drift
+    torch.linspace(start, end, steps, dtype=to)
+    return torch.linspace(start, end, steps, dtype=torch.float32 if narrow else to).to(to)
+
+
+# Reductions.
+
+
+def axes(dim, x):
+    n = max(x.dim(), 1)
+    dims = [d + n if d < 0 else d for d in dim]
+    if any(d < 0 or d >= n for d in dims):
+        raise IndexError("Dimension out of range")
+    if len(set(dims)) < len(dims):
+        raise RuntimeError("dim appears multiple times in the list of dims")
+    return sorted(dims) if dim else list(range(x.dim()))
+
+
+def stepwise(f, x, dim, keep_dim, dtype=None, several=True):
+    """Reduces one dimension after the other; several tells that PyTorch takes them
+    at once, as it does for some reductions since 2.2."""
+    if len(dim) > 1 and not several:
+        note("several dimensions")
+    if dtype is not None:
+        x = x.to(dtype)
+    if x.dim() == 0:
+        axes(dim, x)
+        x, dim, keep_dim = x.reshape(1), [0], False
+    for d in reversed(axes(dim, x)):
+        x = f(x, d, keepdim=keep_dim)
+    return x if dtype is None else x.to(dtype)
+
+
+def untyped(dtype):
+    """Refuses an element type to compute in."""
+    if dtype is not None:
+        raise ValueError("no dtype")
+    return True
+
+
+def arg(f, x, dim, keep_dim):
+    if len(dim) > 1:
+        raise ValueError("one dimension")
+    if dim:
+        return f(x, dim[0], keep_dim)
+    out = f(x)
+    return out.reshape([1] * x.dim()) if keep_dim else out
+
+
+def spread(f, x, dim, correction, keep_dim):
+    c = given(correction, 1)
+    if c != c or abs(c) > 1 << 62 or c != int(c):
+        raise Lacks("PyTorch takes a whole correction until 2.0")
+    return f(x, axes(dim, x), correction=int(c), keepdim=keep_dim)
+
+
+# Normalisation.
+
+
+def batch_norm(x, mean, var, weight, bias, training, eps):
+    batch = training or mean is None or var is None
+    if batch and not training:
+        note("running statistics are missing")
+        mean = var = None
+    return F.batch_norm(x, mean, var, weight, bias, batch, eps=eps)
+
+
+def batch_norm_stats(x):
+    if x.dim() < 2 or is_int(x):
+        raise ValueError("a batch of channels of floats")
+    dims = [0] + list(range(2, x.dim()))
+    x = x if x.dtype == torch.float64 else x.float()  # statistics are never narrow
+    return x.mean(dims), x.var(dims, unbiased=False)
+
+
+def rms_norm(x, weight, shape, eps):
+    n = len(shape)
+    if n == 0 or list(x.shape[-n:]) != shape or weight is not None and list(weight.shape) != shape:
+        raise ValueError("normalized_shape")
+    y = x * torch.rsqrt((x * x).mean(list(range(x.dim() - n, x.dim())), keepdim=True) + eps)
+    return y if weight is None else y * weight
+
+
+# Convolutions and pools.
+
+
+def one(v, default=None):
+    """A setting of a convolution or pool: all dimensions, or one for all."""
+    return default if not v else v if len(v) > 1 else v[0]
+
+
+def padded(padding, pad_mode):
+    if pad_mode and any(padding):
+        raise ValueError("one of padding and pad_mode")
+    return pad_mode or one(padding, 0)
+
+
+def kept(v, n, x):
+    """The n output sizes; -1 keeps the operand's, which PyTorch spells None."""
+    v = v * n if len(v) == 1 else v
+    return [x.size(k - n) if s == -1 else s for k, s in enumerate(v)]
+
+
+def avg_pool1d(x, kernel_size, stride, padding, ceil_mode, count_exclude_pad, divisor_override):
+    if not divisor_override:
+        return F.avg_pool1d(x, one(kernel_size), one(stride), one(padding, 0), ceil_mode, not count_exclude_pad)
+    note("avg_pool1d has no divisor")
+    kernel_size, stride = [[1] + v if v else v for v in (kernel_size, stride)]
+    return F.avg_pool2d(x.unsqueeze(-2), kernel_size, stride or None, [0] + (padding or [0]), ceil_mode,
+                        not count_exclude_pad, divisor_override).squeeze(-2)
+
+
+def lp_pool3d(x, norm_type, kernel_size, stride, ceil_mode):
+    """PyTorch 1.13 has no lp_pool3d; this is how it defines the other two."""
+    kernel = one(kernel_size)
+    size = kernel ** 3 if isinstance(kernel, int) else math.prod(kernel)
+    mean = F.avg_pool3d(x.pow(norm_type), kernel, one(stride), 0, ceil_mode)
+    return (torch.sign(mean) * F.relu(torch.abs(mean))).mul(size).pow(1 / norm_type)
+
+
+# Networks.
+
+
+def attention(q, k, v, mask, is_causal, scale, enable_gqa):
+    if mask is not None and is_causal:
+        raise ValueError("is_causal with a mask")
+    if min(x.dim() for x in (q, k, v)) < 2:
+        raise ValueError("two dimensions")
+    if is_int(q) or k.dtype != q.dtype or v.dtype != q.dtype:
+        raise ValueError("floats of one type")
+    if enable_gqa:
+        k = k.repeat_interleave(q.size(-3) // k.size(-3), -3)
+        v = v.repeat_interleave(q.size(-3) // v.size(-3), -3)
+    scores = q @ k.transpose(-2, -1) * (1 / math.sqrt(q.size(-1)) if scale is None else scale)
+    if is_causal:
+        scores = scores.masked_fill(~torch.ones(scores.shape[-2:]).tril().bool(), -math.inf)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf) if mask.dtype == torch.bool else scores + mask
+    p = torch.softmax(scores, -1)
+    if mask is not None and mask.dtype == torch.bool:
+        p = torch.where(torch.isneginf(scores).all(-1, keepdim=True), torch.zeros(()).to(p), p)
+    return p @ v
+
+
+def recurrent(f, x, states, weights, num_layers, bidirectional, batch_first, no_bias):
+    layers, ways, flat = num_layers or 1, 2 if bidirectional else 1, x.dim() == 2
+    first = batch_first and not flat
+    if flat:
+        x, states = x.unsqueeze(1), [s if s is None else s.unsqueeze(1) for s in states]
+    batch, hidden = x.size(0 if first else 1), weights[1].size(1)
+    states = [torch.zeros(layers * ways, batch, hidden, dtype=x.dtype) if s is None else s for s in states]
+    out = f(x, states[0] if len(states) == 1 else states, weights, not no_bias, layers, 0.0, False, bidirectional, first)
+    return [t.squeeze(1) for t in out] if flat else out
+
+
+def cell(f, x, states, *weights):
+    weights, flat = list(weights), x.dim() == 1
+    if flat:
+        x, states = x.unsqueeze(0), [s.unsqueeze(0) for s in states]
+    if weights[2] is None or weights[3] is None:
+        zero = torch.zeros(weights[0].size(0), dtype=x.dtype)
+        weights = [zero if w is None else w for w in weights]
+    out = f(x, states[0] if len(states) == 1 else states, *weights)
+    out = out if isinstance(out, tuple) else [out]
+    return [t.squeeze(0) for t in out] if flat else out
+
+
+def tanh_or_relu(nonlinearity, tanh, relu):
+    if nonlinearity not in ("", "tanh", "relu"):
+        raise ValueError("nonlinearity")
+    return relu if nonlinearity == "relu" else tanh
+
+
+# Movement.
+
+
+def unbind(x, dim, count):
+    out = torch.unbind(x, dim)
+    if len(out) != count:  # part of the call here, for the number of results
+        raise ValueError("count")
+    return out
+
+
+def plane(dim1, dim2):
+    """The two dimensions of a diagonal, the first ones unless given."""
+    return (0, 1) if dim1 == dim2 == 0 else (dim1, dim2)
+
+
+def sliced(x, dim, start, stop, step):
+    index = [slice(None)] * x.dim()
+    index[dim] = slice(start, stop, step or 1)
+    return x[tuple(index)]
+
+
+def squeeze(x, dim):
+    if not dim:
+        return x.squeeze()
+    for d in reversed(axes(dim, x)):
+        x = x.squeeze(d)
+    return x
+
+
+def bordered(x, pad, mode, value):
+    mode = mode or "constant"
+    if mode == "constant":
+        return F.pad(x, pad, mode, value)
+    want = len(pad) // 2
+    try:
+        return F.pad(x, pad, mode)
+    except (RuntimeError, NotImplementedError, ValueError, AssertionError):
+        if not (0 < want <= min(x.dim(), 3)):
+            raise
+    # PyTorch wants batch and channels before the padded dimensions, and floats.
+    note("mode " + mode + " of other ranks and types")
+    last = x.shape[x.dim() - want:]
+    y = F.pad(torch.arange(math.prod(last)).double().reshape([1, 1] + list(last)), pad, mode).long()
+    return x.flatten(x.dim() - want)[..., y.reshape(-1)].reshape(list(x.shape[:x.dim() - want]) + list(y.shape[2:]))
+
+
+def int64(i):
+    """Indices, which PyTorch wants to be i64."""
+    if i.dtype in (torch.int32, torch.int16, torch.int8, torch.uint8):
+        note("indices of another integer type")
+        return i.to(torch.int64)
+    return i
+
+
+def topk(x, k, dim, smallest):
+    # The first of equal elements comes first, which torch.topk does not promise.
+    if x.dim() == 0 and not 0 <= k <= 1:
+        raise RuntimeError("k out of range")
+    v, i = torch.sort(x, dim=dim, descending=not smallest, stable=True)
+    return (v, i) if x.dim() == 0 else (v.narrow(dim, 0, k), i.narrow(dim, 0, k))
+
+
+def interpolate(x, size, scale_factor, mode, align_corners):
+    mode = mode or "nearest"
+    kw = {} if mode.startswith("nearest") else {"align_corners": align_corners}
+    if align_corners:
+        kw["align_corners"] = True
+    n = x.dim() - 2
+    if scale_factor and size:
+        raise ValueError("one of size and scale_factor")
+    if scale_factor:
+        kw["scale_factor"] = [float(s) for s in (scale_factor * n if len(scale_factor) == 1 else scale_factor)]
+    else:
+        kw["size"] = size * n if len(size) == 1 else size
+    if is_int(x) and x.dtype != torch.uint8 and mode.startswith("nearest"):
+        note("integers")
+        at = torch.arange(math.prod(x.shape[2:])).double().reshape([1, 1] + list(x.shape[2:]))
+        at = F.interpolate(at, mode=mode, **kw).long()
+        return x.flatten(2)[..., at.reshape(-1)].reshape(list(x.shape[:2]) + list(at.shape[2:]))
+    return F.interpolate(x, mode=mode, **kw)

@@ -1,0 +1,51 @@
+package api_test
+
+import (
+	"fmt"
+
+	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/api"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// The functions of an operator: with a tensor, with a number, with a number first.
+func ExampleOf() {
+	for _, f := range api.Of(std.Pow) {
+		fmt.Println(f.Signature(), f.InPlace)
+	}
+	// Output:
+	// Pow(x, other *Tensor) *Tensor PowInPlace
+	// PowScalar(x *Tensor, v any) *Tensor PowScalarInPlace
+	// RPowScalar(x *Tensor, v any) *Tensor
+}
+
+// The function that spells a call, and what it takes as options.
+func ExampleFor() {
+	attrs := std.SubAttrs{Other: op.Int(1), Alpha: op.Int(2)}
+	f := api.For(std.Sub, attrs)
+	fmt.Println(f.Name)
+	for _, a := range f.Given(attrs) {
+		fmt.Println(a.GoName, a.Value)
+	}
+	// Output:
+	// SubScalar
+	// Alpha 2
+}
+
+func ExampleOps() {
+	for _, o := range api.Ops()[:2] {
+		fmt.Println(goname.Upper(o.Name), "takes", len(api.Of(o)[0].Params))
+	}
+	// Output:
+	// Abs takes 1
+	// AdaptiveAvgPool1d takes 2
+}
+
+// An attribute's Go name, its parameter's and what it takes.
+func ExampleKindOf() {
+	for _, a := range std.Gelu.Codec().Fields(std.GeluAttrs{}) {
+		fmt.Println(goname.Lower(a.GoName), api.KindOf(a.Value) == api.String, api.OneOf(a.Enum))
+	}
+	// Output: approximate true "tanh"
+}
