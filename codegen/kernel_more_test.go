@@ -225,7 +225,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 			break
 		}
 	}
-	p.Steps[2].Fields = []plan.Field{{Name: "Dim", Expr: shape.Sym("Q")}}
+	p.Steps[2].Sizes = []op.SizeField{{Path: op.Path{0}, Size: shape.Sym("Q")}}
 	_, err := codegen.Kernel(p, map[string]*array.Array{"table.weight": array.New(array.F32, 1)}, codegen.KernelOptions{Package: "a b", Type: "lower", File: "../x", Weights: "none"})
 	var l diag.List
 	require.ErrorAs(t, err, &l)

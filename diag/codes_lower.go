@@ -26,8 +26,8 @@ return err`,
 	},
 	{
 		Code: "FX5003", Title: "kernel depends on symbolic sizes in a hidden way",
-		Cause: "a number inside the kernel is computed from sizes that are not known yet, such as the padding of a convolution with pad_mode same whose kernel has a symbolic size",
-		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes",
+		Cause: "something inside the kernel follows from sizes that are not known yet and is not declared to be one, such as the padding of a convolution with pad_mode same whose kernel has a symbolic size",
+		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes; in an operator of your own declare fields that are sizes with op.WithSizes",
 		Example: `text := "gofx 1\ngraph g(%x: f32[1,1,9], %w: f32[1,1,K]) {\n symbol K = dim(%w, 2)\n" +
 	" %y = call_function[conv1d](%x, %w) {pad_mode=\"same\"}\n return %y\n}\n"
 m, err := graph.Parse([]byte(text), "g.fx")

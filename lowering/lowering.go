@@ -89,7 +89,7 @@ func (o Options) symbols() []string {
 const (
 	Unsupported diag.Code = "FX5001" // the target cannot run an operator
 	NoRegions   diag.Code = "FX5002" // the target cannot run a form of control flow
-	SymbolUse   diag.Code = "FX5003" // a kernel needs a number that is computed from symbols in a way that is lost
+	SymbolUse   diag.Code = "FX5003" // a kernel follows from symbols in a way that it does not declare
 	UnknownSize diag.Code = "FX5004" // a type or size cannot be known before the run
 	BadOption   diag.Code = "FX5005" // options that do not fit the graph
 	Closed      diag.Code = "FX5006" // a run of a closed executable

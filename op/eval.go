@@ -13,9 +13,11 @@ import (
 )
 
 // Step returns the kernel step of a primitive operator for operands of known
-// types (the zero Type for absent ones); nil when the operator is composite,
-// structural or ad hoc.
-func (o *Op) Step(attrs any, in []shape.Type) (kernel.Step, error) {
+// element types and ranks (the zero Type for absent ones); nil when the operator
+// is composite, structural or ad hoc. Where it needs sizes that are symbols it is
+// an *Unsized.
+func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
+	defer caught(&err)
 	switch {
 	case o.expr != nil:
 		b, outs, err := o.buildExpr(attrs, in)
@@ -27,6 +29,17 @@ func (o *Op) Step(attrs any, in []shape.Type) (kernel.Step, error) {
 		return o.kernel(attrs, in), nil
 	}
 	return nil, nil
+}
+
+// caught returns a diagnostic that an operator's function panicked with as err.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		e, ok := r.(*diag.Error)
+		if !ok {
+			panic(r)
+		}
+		*err = e
+	}
 }
 
 // Expand runs the decomposition of a composite operator on b.
@@ -48,15 +61,7 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 		}
 		return out, err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			e, ok := r.(*diag.Error)
-			if !ok {
-				panic(r)
-			}
-			out, err = nil, e
-		}
-	}()
+	defer caught(&err)
 	return o.eval(w, attrs, in)
 }
 

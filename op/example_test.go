@@ -2,6 +2,7 @@ package op_test
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
@@ -109,6 +110,61 @@ func ExampleDefine_kernel() {
 	// Output:
 	// [1 3 5]
 	// f32[(N-1)//2+1] <nil>
+}
+
+// middle is a kernel step with a field that is a size.
+type middle struct{ Start int }
+
+// Run takes as many elements of the vector in[0] as out[0] has, from Start on.
+func (m middle) Run(_ *kernel.Workspace, out, in []*array.Array) {
+	array.Copy(out[0], array.Slice(in[0], 0, m.Start, m.Start+out[0].Dim(0), 1))
+}
+
+// middleHalf declares what is a size in its step, so that it runs for symbols too.
+var middleHalf = op.Define("example_middle_half", op.Spec[op.None]{
+	Doc: "example_middle_half takes the middle half of a vector.", In: op.Args("x"), Class: op.Movement,
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		return shape.TensorType(in[0].DType(), shape.Of(in[0].Dim(0).FloorDivInt(2))), nil
+	},
+	Kernel: func(_ op.None, in []shape.Type) kernel.Step {
+		m := &middle{}
+		return op.WithSizes(m, op.Size(&m.Start, in[0].Dim(0).FloorDivInt(4)))
+	},
+})
+
+// Known sizes are in the step, symbols beside it.
+func ExampleWithSizes() {
+	fmt.Println(array.Data[int64](eval(middleHalf, nil, array.FromSlice([]int64{1, 2, 3, 4, 5, 6, 7, 8}))))
+
+	for _, text := range []string{"f32[8]", "f32[N]"} {
+		in, _ := shape.ParseType(text)
+		step, _ := middleHalf.Step(op.None{}, []shape.Type{in})
+		if u, ok := step.(*op.Unsized); ok {
+			f := u.Sizes[0]
+			fmt.Println(f.Path.Selector(u.Step), "=", f.Size)
+			continue
+		}
+		fmt.Println(step.(*middle).Start)
+	}
+	// Output:
+	// [3 4 5 6]
+	// 2
+	// Start = N//4
+}
+
+// A path is followed by reflection: by who sets the field, or prints it.
+func ExamplePath_Walk() {
+	s := &kernel.Fold{Output: make([]int, 2)}
+	u := op.WithSizes(s, op.Size(&s.Output[1], shape.Sym("N"))).(*op.Unsized)
+	field, ok := u.Sizes[0].Path.Walk(reflect.ValueOf(s).Elem(), func(part reflect.Value, next int) {
+		fmt.Println(part.Kind(), next)
+	})
+	field.SetInt(7)
+	fmt.Println(ok, u.Sizes[0].Path.Selector(s), s.Output)
+	// Output:
+	// struct 0
+	// slice 1
+	// true Output[1] [0 7]
 }
 
 // firstHalf states what it needs of a size.

@@ -319,8 +319,9 @@ func (c *dtypeCache) put(key string, d []array.DType) {
 
 // buildExpr builds the scalar expression of an elementwise operator for operands
 // of the given element types.
-func (o *Op) buildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value, error) {
-	b := expr.NewBuilder()
+func (o *Op) buildExpr(attrs any, in []shape.Type) (b *expr.Builder, outs []expr.Value, err error) {
+	defer caught(&err)
+	b = expr.NewBuilder()
 	x := make([]expr.Value, len(o.In))
 	compute := array.Invalid
 	if o.promote != nil {
@@ -342,20 +343,7 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (*expr.Builder, []expr.Value,
 			x = append(x, v)
 		}
 	}
-	var err error
-	outs := func() (outs []expr.Value) {
-		defer func() {
-			if r := recover(); r != nil {
-				e, ok := r.(*diag.Error)
-				if !ok {
-					panic(r)
-				}
-				err = e
-			}
-		}()
-		return o.expr(b, attrs, x)
-	}()
-	return b, outs, err
+	return b, o.expr(b, attrs, x), nil
 }
 
 // typed is a Value that is only a type: what composite type rules run on.

@@ -116,7 +116,9 @@ type Spec[A any] struct {
 	// Decompose expresses the operator by others.
 	Decompose func(b Builder, a A, in []Value) Value
 	// Kernel returns the step that computes the operator; in has the zero Type
-	// for absent operands.
+	// for absent operands. Sizes may be symbols: a field that is a size is declared
+	// with WithSizes, and nothing else in the step follows from sizes, which Run
+	// sees in its arrays.
 	Kernel func(a A, in []shape.Type) kernel.Step
 
 	// Promote is the element type rule of an elementwise operator without Infer:

@@ -2,6 +2,7 @@ package shape_test
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/shape"
@@ -35,6 +36,29 @@ func ExampleDim() {
 	// true ?
 	// N true
 	// [H N]
+}
+
+// infix prints sizes as C does, whose division rounds towards zero.
+type infix struct{}
+
+func (infix) Const(n int64) string        { return strconv.FormatInt(n, 10) }
+func (infix) Symbol(name string) string   { return name }
+func (infix) Neg(x string) string         { return "-" + x }
+func (infix) Add(x, y string) string      { return "(" + x + " + " + y + ")" }
+func (infix) Sub(x, y string) string      { return "(" + x + " - " + y + ")" }
+func (infix) Mul(x, y string) string      { return x + " * " + y }
+func (infix) FloorDiv(x, y string) string { return "floordiv(" + x + ", " + y + ")" }
+
+// Fold is how other languages read sizes.
+func ExampleFold() {
+	h := shape.Sym("H")
+	code, ok := shape.Fold(h.AddInt(-3).FloorDivInt(2).MulInt(4).Sub(h), infix{})
+	fmt.Println(code, ok)
+	_, ok = shape.Fold(shape.Unknown, infix{})
+	fmt.Println(ok)
+	// Output:
+	// ((4 * floordiv((H - 1), 2) - H) - 4) true
+	// false
 }
 
 func ExampleDim_Eval() {

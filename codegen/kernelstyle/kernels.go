@@ -2,7 +2,6 @@ package kernelstyle
 
 import (
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -55,10 +54,10 @@ func newKernels(m *model, top, fields *goname.Set) *kernels {
 			hint = structOf(s).Type().Name()
 		}
 		switch {
-		case len(s.Fields) > 0:
+		case len(s.Sizes) > 0:
 			key := text
-			for _, f := range s.Fields {
-				key += " " + f.Name + "=" + f.Expr.String()
+			for _, f := range s.Sizes {
+				key += " " + f.Path.Selector(s.Kernel) + "=" + f.Size.String()
 			}
 			if vars[key] == "" {
 				vars[key] = fields.Unique(goname.Lower(hint) + "Kernel")
@@ -86,55 +85,20 @@ func newKernels(m *model, top, fields *goname.Set) *kernels {
 // structOf returns the kernel's struct.
 func structOf(s *plan.Step) reflect.Value { return reflect.Indirect(reflect.ValueOf(s.Kernel)) }
 
-// fieldLines sets the integers of a kernel that depend on sizes.
+// fieldLines sets the fields of a kernel that are sizes.
 func (g *kernels) fieldLines(i int, target *jen.Statement, sizes *sizes) []jen.Code {
 	s := &g.Steps[i]
 	lines := []jen.Code{jen.Add(target).Op("=").Add(g.steps[i].literal)}
-	for _, f := range s.Fields {
-		value := sizes.dim(f.Expr)
-		if t := fieldType(structOf(s), f.Name); t != "int" && t != "" {
-			value = jen.Id(t).Call(value)
-		}
-		lines = append(lines, selectField(target, f.Name).Op("=").Add(value))
+	for _, f := range s.Sizes {
+		field := jen.Add(target)
+		f.Path.Walk(structOf(s), func(part reflect.Value, next int) {
+			if part.Kind() == reflect.Struct {
+				field.Dot(part.Type().Field(next).Name)
+			} else {
+				field.Index(jen.Lit(next))
+			}
+		})
+		lines = append(lines, field.Op("=").Add(sizes.dim(f.Size)))
 	}
 	return lines
-}
-
-// selectField prints a selector such as "Dims[1]" or "Slice.Stop" of a value.
-func selectField(of jen.Code, path string) *jen.Statement {
-	out := jen.Add(of)
-	for _, part := range strings.Split(path, ".") {
-		name, index, _ := strings.Cut(part, "[")
-		out.Dot(name)
-		for index != "" {
-			digits, rest, _ := strings.Cut(index, "]")
-			k, _ := strconv.Atoi(digits) // a selector holds numbers alone
-			out.Index(jen.Lit(k))
-			index = strings.TrimPrefix(rest, "[")
-		}
-	}
-	return out
-}
-
-// fieldType returns the basic type of an integer that a selector reaches.
-func fieldType(v reflect.Value, path string) string {
-	for _, part := range strings.Split(path, ".") {
-		name, index, _ := strings.Cut(part, "[")
-		if v.Kind() != reflect.Struct {
-			return ""
-		}
-		if v = v.FieldByName(name); !v.IsValid() {
-			return ""
-		}
-		for index != "" {
-			digits, rest, _ := strings.Cut(index, "]")
-			k, err := strconv.Atoi(digits)
-			if err != nil || k < 0 || v.Kind() != reflect.Slice && v.Kind() != reflect.Array || k >= v.Len() {
-				return ""
-			}
-			v = v.Index(k)
-			index = strings.TrimPrefix(rest, "[")
-		}
-	}
-	return v.Kind().String()
 }

@@ -79,9 +79,9 @@ func refuse(p *plan.Plan) diag.List {
 					"run the model in evaluation mode, return the new value as a result, or generate module style")
 			}
 		}
-		for _, f := range s.Fields {
-			if !computable(f.Expr, known) {
-				fault(CodeSize, "field "+f.Name+" is "+f.Expr.String()+", expected a size that follows from the inputs", "pin the size")
+		for _, f := range s.Sizes {
+			if !computable(f.Size, known) {
+				fault(CodeSize, "field "+f.Path.Selector(s.Kernel)+" is "+f.Size.String()+", expected a size that follows from the inputs", "pin the size")
 			}
 		}
 	}

@@ -35,7 +35,7 @@ var Mutations = []Mutation{
 		New: "Scatter: func(b op.Builder, a TransposeAttrs, _ int, _, v op.Value) op.Value {\n\t\treturn v"},
 	{Name: "the inverse of select writes another index", File: "op/std/copy.go",
 		Old: "&kernel.SelectScatter{Dim: axis, Index: a.Index}", New: "&kernel.SelectScatter{Dim: axis, Index: 0}"},
-	{Name: "the inverse of slice forgets the step", File: "op/std/copy.go", Old: "Stop: bound(\"stop\", a.Stop), Step: max(a.Step, 1)}", New: "Stop: bound(\"stop\", a.Stop), Step: 1}"},
+	{Name: "the inverse of slice forgets the step", File: "op/std/copy.go", Old: "&kernel.SliceScatter{Dim: axis, Step: max(a.Step, 1)}", New: "&kernel.SliceScatter{Dim: axis, Step: 1}"},
 	{Name: "the inverse of diagonal forgets the axes", File: "op/std/copy.go",
 		Old: "return &kernel.DiagonalScatter{Offset: a.Offset, Dim1: d1, Dim2: d2}", New: "_, _ = d1, d2\n\t\treturn &kernel.DiagonalScatter{Offset: a.Offset, Dim1: 0, Dim2: 1}"},
 	// State, constants, inputs.

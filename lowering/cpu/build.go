@@ -223,13 +223,13 @@ func (b *builder) call(n *graph.Node, operands []value) value {
 	case o == op.Cond || o == op.While || o == op.Scan:
 		return b.control(n, in, types)
 	case o.AdHoc:
-		return b.compute(n, &host{n.Op()}, nil, in)
+		return b.compute(n, &host{n.Op()}, in)
 	default:
-		step, fields, reads, err := b.step(n, types)
+		k, reads, err := step(n, types)
 		if err != nil {
 			return b.fail(n, err)
 		}
-		return b.compute(n, step, fields, in[:min(reads, len(in))])
+		return b.compute(n, k, in[:min(reads, len(in))])
 	}
 }
 
@@ -249,7 +249,7 @@ func (b *builder) fail(n *graph.Node, err error) value {
 
 // compute adds the step of a call and the buffers of its results. Results that
 // are views of the first operand take no memory.
-func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in []int) value {
+func (b *builder) compute(n *graph.Node, k kernel.Step, in []int) value {
 	out := value{}
 	for i, t := range members(n.Type()) {
 		if !b.known(n, t) {
@@ -262,7 +262,14 @@ func (b *builder) compute(n *graph.Node, k kernel.Step, fields []plan.Field, in 
 		out = append(out, b.buffer(hint, plan.Temp, t))
 	}
 	st := b.source(n)
-	st.Kernel, st.Fields, st.In, st.Out = k, fields, in, out
+	st.In, st.Out = in, out
+	st.Kernel, st.Sizes = sizedStep(k)
+	for _, f := range st.Sizes {
+		if !b.computable(f.Size) {
+			return b.fail(n, n.Error(lowering.UnknownSize, n.String()+" needs the size "+f.Size.String()+", expected one that follows from the inputs' sizes").
+				WithHint("interpret the graph, or pin symbols (Options.Shapes)"))
+		}
+	}
 	if len(in) > 0 && in[0] >= 0 && b.mayAlias(n, in[0]) && b.probe.view(&st) {
 		st.View = true
 		for _, o := range out {
@@ -326,15 +333,8 @@ func (b *builder) dim(n *graph.Node, t shape.Type) value {
 	if err != nil {
 		return b.fail(n, err)
 	}
-	d := t.Dim(axis)
 	k := &kernel.Full{}
-	var fields []plan.Field
-	if size, ok := d.Int(); ok {
-		k.IntValue = size
-	} else {
-		fields = []plan.Field{{Name: "IntValue", Expr: d}}
-	}
-	return b.compute(n, k, fields, nil)
+	return b.compute(n, op.WithSizes(k, op.Size(&k.IntValue, t.Dim(axis))), nil)
 }
 
 // output gives every result memory of its own: the value's where the step that

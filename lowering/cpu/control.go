@@ -54,7 +54,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
 	}
 	at := len(b.p.Steps)
-	out := b.compute(n, k, nil, in)
+	out := b.compute(n, k, in)
 	if out == nil {
 		return nil
 	}

@@ -85,7 +85,7 @@ func TestPinnedSymbols(t *testing.T) {
 	require.Len(t, p.Outputs, 1)
 	for _, s := range p.Steps {
 		require.NotEqual(t, []string{"pt"}, s.Nodes, "what no wanted output needs is not computed")
-		require.Empty(t, s.Fields)
+		require.Empty(t, s.Sizes)
 	}
 	var g op.Gen
 	x, mask := g.Normal(2, 4, 24), g.Normal(2, 4)

@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"reflect"
 	"runtime"
 	"strconv"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // instance is what one run at a time needs: array headers, memory, kernels with
@@ -43,10 +43,11 @@ type call struct {
 	out, in []*array.Array
 }
 
+// field is a size in the kernel of a step.
 type field struct {
-	v reflect.Value
-	d int // index of the step
-	f int // index of the field
+	at   *int
+	size shape.Dim
+	step int
 }
 
 func newInstance(e *Executable) (*instance, error) {
@@ -73,12 +74,12 @@ func newInstance(e *Executable) (*instance, error) {
 	}
 	for i := range p.Steps {
 		s := &p.Steps[i]
-		k, set, err := s.Instance()
+		k, fields, err := s.Instance()
 		if err != nil {
 			return nil, diag.Bug(err.Error())
 		}
-		for f, v := range set {
-			x.fields = append(x.fields, field{v, i, f})
+		for f, at := range fields {
+			x.fields = append(x.fields, field{at, s.Sizes[f].Size, i})
 		}
 		c := call{kernel: k, out: headers(s.Out), in: headers(s.In)}
 		if s.View {
@@ -102,11 +103,11 @@ func (x *instance) size() error {
 		return err
 	}
 	for _, f := range x.fields {
-		n, err := p.Steps[f.d].Fields[f.f].Expr.Eval(x.env)
+		n, err := f.size.Eval(x.env)
 		if err != nil {
-			return x.context(f.d, err)
+			return x.context(f.step, err)
 		}
-		plan.Store(f.v, n)
+		*f.at = n
 	}
 	for i := range p.Buffers {
 		if p.Buffers[i].Kind != plan.Weight {

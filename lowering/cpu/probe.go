@@ -118,16 +118,14 @@ func (p *prober) view(st *plan.Step) bool {
 		if slices.ContainsFunc(st.Out, unsized) || slices.ContainsFunc(st.In, unsized) {
 			continue
 		}
-		step, set, err := st.Instance()
+		step, fields, err := st.Instance()
 		if err != nil {
 			return false
 		}
-		for i, f := range st.Fields {
-			n, err := f.Expr.Eval(plan.Values(p.env[k]))
-			if err != nil {
+		for i, f := range st.Sizes {
+			if *fields[i], err = f.Size.Eval(plan.Values(p.env[k])); err != nil {
 				return false
 			}
-			plan.Store(set[i], n)
 		}
 		if laid[k] = p.try(k, step.(kernel.Viewer), st.In, st.Out); laid[k] == nil {
 			return false

@@ -11,7 +11,7 @@ import (
 
 // Check reports the first broken invariant of the plan: operands that no earlier
 // step makes, buffers made twice, views that are none, lifetimes that do not
-// cover the uses, fields that a kernel lacks, and memory that is used for two
+// cover the uses, sizes for which a kernel has no field, and memory that is used for two
 // values at once for some sizes. nil when the plan is sound.
 func (p *Plan) Check() error {
 	for i := range p.Buffers {

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -50,30 +51,24 @@ func ExamplePlan() {
 	// [10 16] 640 640 <nil>
 }
 
-// Instance makes a step's kernel for one run, with fields to set.
+// Instance makes a step's kernel for one run, with sizes to set.
 func ExampleStep_Instance() {
-	s := plan.Step{Kernel: &kernel.Slice{Dim: 0, Step: 1}, Fields: []plan.Field{{Name: "Stop", Expr: shape.Sym("N")}}}
+	slice := &kernel.Slice{Dim: 0, Step: 1}
+	u := op.WithSizes(slice, op.Size(&slice.Stop, shape.Sym("N"))).(*op.Unsized)
+	s := plan.Step{Kernel: u.Step, Sizes: u.Sizes}
 	k, fields, err := s.Instance()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	plan.Store(fields[0], 7)
-	fmt.Println(plan.KernelName(k), k != s.Kernel)
-	// Output: Slice{Stop: 7, Step: 1} true
+	*fields[0] = 7
+	fmt.Println(plan.KernelName(k), plan.KernelName(s.Kernel))
+	// Output: Slice{Stop: 7, Step: 1} Slice{Step: 1}
 }
 
 func ExampleKernelName() {
 	fmt.Println(plan.KernelName(kernel.Permute{Dims: []int{1, 0}}))
 	// Output: Permute{Dims: [1 0]}
-}
-
-func ExampleStore() {
-	s := plan.Step{Kernel: &kernel.Permute{Dims: []int{0, 1}}, Fields: []plan.Field{{Name: "Dims[1]", Expr: shape.Const(0)}}}
-	k, fields, _ := s.Instance()
-	plan.Store(fields[0], 5)
-	fmt.Println(k.(*kernel.Permute).Dims)
-	// Output: [0 5]
 }
 
 func ExampleValues() {

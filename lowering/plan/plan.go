@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -43,19 +44,12 @@ type Buffer struct {
 	First, Last int
 }
 
-// Field gives an integer of a step's kernel that depends on symbols.
-type Field struct {
-	// Name is a Go selector without the kernel in front: "Stop", "Dims[1]".
-	Name string
-	Expr shape.Dim
-}
-
 // Step is one kernel call.
 type Step struct {
-	Kernel kernel.Step // a pointer to a plain struct
-	Fields []Field     // fields of Kernel to be set when symbols are bound
-	Out    []int       // buffers; -1 for a result that nobody uses
-	In     []int       // buffers; -1 for absent operands
+	Kernel kernel.Step    // a pointer to a plain struct
+	Sizes  []op.SizeField // fields of Kernel to be set when symbols are bound
+	Out    []int          // buffers; -1 for a result that nobody uses
+	In     []int          // buffers; -1 for absent operands
 	// View tells that the step only lays out its results over In[0]: Kernel is a
 	// kernel.Viewer, and nothing is computed.
 	View bool

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -163,7 +164,7 @@ func TestCheckFindsBrokenPlans(t *testing.T) {
 		"output not computed":  func(p *plan.Plan) { p.Outputs = []int{2} },
 		"view of nothing":      func(p *plan.Plan) { p.Buffers[2].Kind, p.Buffers[2].Of = plan.View, 2 },
 		"view that is none":    func(p *plan.Plan) { p.Steps[1].View = true },
-		"unknown field":        func(p *plan.Plan) { p.Steps[1].Fields = []plan.Field{{Name: "Axis", Expr: shape.Sym("N")}} },
+		"unknown field":        func(p *plan.Plan) { p.Steps[1].Sizes = []op.SizeField{{Path: op.Path{9}, Size: shape.Sym("N")}} },
 		"unknown element type": func(p *plan.Plan) { p.Buffers[2].Type = shape.Unranked(array.F32) },
 		"weight without path":  func(p *plan.Plan) { p.Buffers[2].Kind = plan.Weight },
 	} {
@@ -186,7 +187,7 @@ func TestListing(t *testing.T) {
 		},
 		Steps: []plan.Step{
 			{Kernel: &kernel.Linear{}, In: []int{0, 1, -1}, Out: []int{2}, Op: "linear", Pos: diag.Pos{File: "m.go", Line: 7}},
-			{Kernel: &kernel.Slice{Dim: 1, Stop: 16, Step: 1}, Fields: []plan.Field{{Name: "Start", Expr: n}}, In: []int{2}, Out: []int{3}, View: true},
+			{Kernel: &kernel.Slice{Dim: 1, Stop: 16, Step: 1}, Sizes: []op.SizeField{{Path: op.Path{1}, Size: n}}, In: []int{2}, Out: []int{3}, View: true},
 			{Kernel: &kernel.Copy{}, In: []int{3}, Out: []int{4}},
 		}}
 	p.Live()
@@ -208,26 +209,43 @@ func TestListing(t *testing.T) {
 `, p.String()))
 }
 
-func TestFieldsAreSetInACopy(t *testing.T) {
-	k := &kernel.Permute{Dims: []int{1, 0}}
-	s := plan.Step{Kernel: k, Fields: []plan.Field{{Name: "Dims[1]", Expr: shape.Sym("N")}, {Name: "Dims[0]", Expr: shape.Sym("N")}}}
-	c, set, err := s.Instance()
-	require.NoError(t, err)
-	plan.Store(set[0], 7)
-	plan.Store(set[1], 8)
-	require.Equal(t, []int{8, 7}, c.(*kernel.Permute).Dims)
-	require.Equal(t, []int{1, 0}, k.Dims)
+// nested is a step whose sizes lie deeper than in its fields.
+type nested struct {
+	kernel.Copy
+	Name    string
+	Windows []struct{ From, To int }
+	Corner  [2]int
+}
 
-	e := &kernel.Elementwise{Program: kernel.Program{Consts: []kernel.Instr{{Imm: 1}}}}
-	s = plan.Step{Kernel: e, Fields: []plan.Field{{Name: "Program.Consts[0].Imm"}}}
-	c, set, err = s.Instance()
-	require.NoError(t, err)
-	plan.Store(set[0], 9)
-	require.Equal(t, uint64(9), c.(*kernel.Elementwise).Program.Consts[0].Imm)
-	require.Equal(t, uint64(1), e.Program.Consts[0].Imm)
+func TestSizesAreSetInACopy(t *testing.T) {
+	n := shape.Sym("N")
+	k := &nested{Windows: make([]struct{ From, To int }, 2)}
+	u := op.WithSizes(k, op.Size(&k.Windows[1].To, n), op.Size(&k.Corner[1], n.AddInt(1)),
+		op.Size(&k.Windows[1].From, shape.Const(3)), op.Size(&k.Windows[0].From, n.FloorDivInt(2))).(*op.Unsized)
+	require.Equal(t, 3, k.Windows[1].From, "known")
+	require.Equal(t, []op.SizeField{
+		{Path: op.Path{2, 1, 1}, Size: n}, {Path: op.Path{3, 1}, Size: n.AddInt(1)}, {Path: op.Path{2, 0, 0}, Size: n.FloorDivInt(2)},
+	}, u.Sizes)
+	var names []string
+	for _, f := range u.Sizes {
+		names = append(names, f.Path.Selector(u.Step))
+	}
+	require.Equal(t, []string{"Windows[1].To", "Corner[1]", "Windows[0].From"}, names)
 
-	for _, bad := range []string{"Dims[2]", "Dims[x]", "Dims", "None", "Dims[0].X", "Dims[", ""} {
-		s = plan.Step{Kernel: k, Fields: []plan.Field{{Name: bad}}}
+	s := plan.Step{Kernel: u.Step, Sizes: u.Sizes}
+	one, fields, err := s.Instance()
+	require.NoError(t, err)
+	two, others, err := s.Instance()
+	require.NoError(t, err)
+	for i := range fields {
+		*fields[i], *others[i] = 7+i, 40+i
+	}
+	require.Equal(t, &nested{Windows: []struct{ From, To int }{{9, 0}, {3, 7}}, Corner: [2]int{0, 8}}, one)
+	require.Equal(t, &nested{Windows: []struct{ From, To int }{{42, 0}, {3, 40}}, Corner: [2]int{0, 41}}, two)
+	require.Equal(t, &nested{Windows: []struct{ From, To int }{{}, {3, 0}}}, k, "the plan's own stays")
+
+	for _, bad := range []op.Path{{}, {1}, {2}, {2, 2, 0}, {2, 0, 2}, {3, -1}, {3, 0, 0}, {4}} {
+		s.Sizes = []op.SizeField{{Path: bad, Size: n}}
 		_, _, err := s.Instance()
 		require.Error(t, err, bad)
 	}

@@ -71,8 +71,8 @@ func (p *Plan) stepLine(s *Step) string {
 	}
 	out += KernelName(s.Kernel)
 	var set []string
-	for _, f := range s.Fields {
-		set = append(set, f.Name+" = "+f.Expr.String())
+	for _, f := range s.Sizes {
+		set = append(set, f.Path.Selector(s.Kernel)+" = "+f.Size.String())
 	}
 	if set != nil {
 		out += " with " + strings.Join(set, ", ")

@@ -69,7 +69,8 @@ var SliceScatter = scatterView("slice_scatter", "slice_scatter is x with the ele
 	dims: sliceDims,
 	kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
-		return &kernel.SliceScatter{Dim: axis, Start: bound("start", a.Start), Stop: bound("stop", a.Stop), Step: max(a.Step, 1)}
+		s := &kernel.SliceScatter{Dim: axis, Step: max(a.Step, 1)}
+		return op.WithSizes(s, op.Size(&s.Start, a.Start), op.Size(&s.Stop, a.Stop))
 	},
 	of: sliceSamples,
 	bad: func(g *op.Gen) []op.BadSample {

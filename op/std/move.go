@@ -109,7 +109,8 @@ var Slice = viewOp("slice", "slice takes the elements from start to stop, by ste
 	Infer: dimsRule(sliceDims),
 	Kernel: func(a SliceAttrs, in []shape.Type) kernel.Step {
 		axis, _ := realAxis(a.Dim, in[0].Rank())
-		return &kernel.Slice{Dim: axis, Start: bound("start", a.Start), Stop: bound("stop", a.Stop), Step: max(a.Step, 1)}
+		s := &kernel.Slice{Dim: axis, Step: max(a.Step, 1)}
+		return op.WithSizes(s, op.Size(&s.Start, a.Start), op.Size(&s.Stop, a.Stop))
 	},
 	Scatter: func(b op.Builder, a SliceAttrs, _ int, base, v op.Value) op.Value {
 		return b.Call(SliceScatter, a, base, v)
@@ -276,16 +277,6 @@ func someAxes(dims op.Ints, rank int) ([]int, error) {
 		return nil, nil
 	}
 	return axisList(dims, rank)
-}
-
-// bound returns a bound of a slice whose symbols have been bound.
-func bound(name string, d shape.Dim) int {
-	n, ok := d.Int()
-	if !ok {
-		panic(diag.New(op.NoMeaning, name+" is "+d.String()+", expected a number").
-			WithHint("bind the symbols of the attributes before running the operator"))
-	}
-	return n
 }
 
 func sliceDims(c *op.Infer, a SliceAttrs, d shape.Dims) (shape.Dims, error) {

@@ -281,9 +281,9 @@ var Fold = op.Define("fold", op.Spec[FoldAttrs]{
 	Doc: "fold adds the columns of sliding windows back into images.", In: op.Args("x"),
 	Infer: foldRule,
 	Kernel: func(a FoldAttrs, _ []shape.Type) kernel.Step {
-		return &kernel.Fold{Output: []int{bound("output_size", a.OutputSize.At(0)), bound("output_size", a.OutputSize.At(1))},
-			Kernel: mustList(a.KernelSize, 2, 0), Dilation: mustList(a.Dilation, 2, 1),
+		s := &kernel.Fold{Output: make([]int, 2), Kernel: mustList(a.KernelSize, 2, 0), Dilation: mustList(a.Dilation, 2, 1),
 			Padding: mustList(a.Padding, 2, 0), Stride: mustList(a.Stride, 2, 1)}
+		return op.WithSizes(s, op.Size(&s.Output[0], a.OutputSize.At(0)), op.Size(&s.Output[1], a.OutputSize.At(1)))
 	},
 	Flops: func(_ FoldAttrs, in []shape.Type, _ shape.Type) shape.Dim { return elementCount(in[0]) },
 	Samples: func(g *op.Gen) []op.Sample {
