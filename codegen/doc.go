@@ -8,6 +8,6 @@
 // The package is a front that names what its users need. The work is done by
 // module, which prints graphs as they were captured, and kernelstyle, which prints
 // what lowering/cpu has planned; both stand on gosrc, the Go that they have in
-// common. They do not lower, optimise or execute anything. Read module/printer.go
-// or kernelstyle/print.go first.
+// common. They do not lower, optimise or execute anything. Read codegen.go first,
+// then module/printer.go or kernelstyle/print.go.
 package codegen

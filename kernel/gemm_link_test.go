@@ -55,8 +55,8 @@ func main() {
 		if len(f) < 3 {
 			continue
 		}
-		name, own := strings.CutPrefix(f[2], "github.com/gofx-dev/gofx/kernel.")
-		name = strings.TrimSuffix(name, ".abi0")
+		path, own := strings.CutPrefix(f[2], "github.com/gofx-dev/gofx/kernel/internal/")
+		_, name, _ := strings.Cut(strings.TrimSuffix(path, ".abi0"), ".")
 		if own && (strings.HasSuffix(name, "AVX512") || strings.HasSuffix(name, "AVX2") || strings.HasSuffix(name, "VNNI")) {
 			linked = append(linked, name)
 		}

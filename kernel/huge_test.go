@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
 )
 
 // Products of sizes are checked where they could wrap around: a matrix that
@@ -21,9 +23,9 @@ func TestHugeMatrices(t *testing.T) {
 		{1, 1 << 31, 0}, {1, math.MaxInt, math.MaxInt}, {2, 3, -1}, {2, 3, math.MinInt}, {1 << 31, 1 << 31, 0},
 	} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			eachLevel(t, func(t *testing.T) {
-				require.Panics(t, func() { checkOperand("a", c[0], c[1], false, 16, c[2]) })
-				require.Panics(t, func() { checkOperand("a", c[1], c[0], true, 16, c[2]) })
+			kerneltest.EachLevel(t, func(t *testing.T) {
+				require.Panics(t, func() { gemm.CheckOperand("a", c[0], c[1], false, 16, c[2]) })
+				require.Panics(t, func() { gemm.CheckOperand("a", c[1], c[0], true, 16, c[2]) })
 				short := make([]float32, 16)
 				w := &Workspace{}
 				require.Panics(t, func() { Gemm(w, false, false, c[0], 1, c[1], short, c[2], short, 1, short, 1, false) })
@@ -76,7 +78,7 @@ func TestHugeViews(t *testing.T) {
 // A packed weight that is too short is noticed before assembly reads it.
 func TestShortPackedWeights(t *testing.T) {
 	f := func(shape ...int) *array.Array { return array.New(array.F32, shape...) }
-	eachLevel(t, func(t *testing.T) {
+	kerneltest.EachLevel(t, func(t *testing.T) {
 		for _, n := range []int{10, 40} {
 			require.Panics(t, func() {
 				LinearPacked{Features: n}.Run(&Workspace{}, []*array.Array{f(20, n)}, []*array.Array{f(20, 100), f(PackedLen(100, n) - 1)})

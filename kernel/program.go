@@ -1,354 +1,199 @@
 package kernel
 
 import (
-	"strconv"
-
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel/internal/opcode"
+	"github.com/gofx-dev/gofx/kernel/internal/program"
+	"github.com/gofx-dev/gofx/kernel/internal/random"
 )
 
-// Code is a scalar operation. The numbers appear in generated code: new codes
-// are appended, existing ones never move.
-//
-// Every operation has a type and its result is a value of that type: f16 and
-// bf16 operations are computed in f32 and rounded once to the type, integers
-// wrap around. No operation is contracted with another; OpFMA is the only one
-// that rounds once for two.
-type Code uint8
+// The operations of scalar programs.
+type (
+	// Code is a scalar operation.
+	Code = opcode.Code
+
+	// CodeInfo describes a Code.
+	CodeInfo = opcode.CodeInfo
+
+	// RegClass is a register file of the block machine.
+	RegClass = opcode.RegClass
+)
 
 // The scalar operations. a, b, c are the operands in order.
 const (
-	OpInvalid Code = iota
+	OpInvalid = opcode.OpInvalid
 	// OpInput reads element Imm of the inputs, broadcast to the output's shape.
-	OpInput
+	OpInput = opcode.OpInput
 	// OpConst is the constant whose bits are Imm (see Instr.Imm).
-	OpConst
+	OpConst = opcode.OpConst
 	// OpOutput stores a as output Imm.
-	OpOutput
+	OpOutput = opcode.OpOutput
 	// OpIndex is the flat row-major index of the output element.
-	OpIndex
-	// OpCoord is the output coordinate along axis int64(Imm); negative axes count from the end.
-	OpCoord
-	// OpCast converts a from Instr.From. Float to integer truncates toward zero,
-	// saturates and maps NaN to 0; integer to integer keeps the low bits; to bool
-	// is a != 0; everything else rounds once to nearest even.
-	OpCast
+	OpIndex = opcode.OpIndex
+	// OpCoord is the output coordinate along axis int64(Imm); negative axes count
+	// from the end.
+	OpCoord = opcode.OpCoord
+	// OpCast converts a from Instr.From.
+	OpCast = opcode.OpCast
 	// OpSelect is b where the bool a is true, else c.
-	OpSelect
+	OpSelect = opcode.OpSelect
 	// OpAdd is a+b.
-	OpAdd
+	OpAdd = opcode.OpAdd
 	// OpSub is a-b.
-	OpSub
+	OpSub = opcode.OpSub
 	// OpMul is a*b.
-	OpMul
+	OpMul = opcode.OpMul
 	// OpDiv is a/b: IEEE for floats; truncated for integers, 0 when b is 0.
-	OpDiv
+	OpDiv = opcode.OpDiv
 	// OpFloorDiv is the quotient rounded down, 0 for integers when b is 0.
-	OpFloorDiv
-	// OpRem is the remainder of truncated division, with the sign of a; integers: 0 when b is 0.
-	OpRem
-	// OpMod is the remainder of floored division, with the sign of b; integers: 0 when b is 0.
-	OpMod
-	// OpPow is a to the power b. Integers wrap; a negative exponent gives 0 unless a is 1 or -1.
-	OpPow
+	OpFloorDiv = opcode.OpFloorDiv
+	// OpRem is the remainder of truncated division, with the sign of a; integers: 0
+	// when b is 0.
+	OpRem = opcode.OpRem
+	// OpMod is the remainder of floored division, with the sign of b; integers: 0
+	// when b is 0.
+	OpMod = opcode.OpMod
+	// OpPow is a to the power b.
+	OpPow = opcode.OpPow
 	// OpMin is the smaller operand; NaN if either is; -0 is below +0.
-	OpMin
+	OpMin = opcode.OpMin
 	// OpMax is the larger operand; NaN if either is; -0 is below +0.
-	OpMax
+	OpMax = opcode.OpMax
 	// OpNeg is -a.
-	OpNeg
+	OpNeg = opcode.OpNeg
 	// OpAbs is |a|; the least integer stays as it is.
-	OpAbs
+	OpAbs = opcode.OpAbs
 	// OpSign is (a>0) - (a<0); 0 for NaN and both zeros.
-	OpSign
+	OpSign = opcode.OpSign
 	// OpReciprocal is 1/a.
-	OpReciprocal
+	OpReciprocal = opcode.OpReciprocal
 	// OpSqrt is the square root.
-	OpSqrt
+	OpSqrt = opcode.OpSqrt
 	// OpRsqrt is 1/sqrt(a).
-	OpRsqrt
+	OpRsqrt = opcode.OpRsqrt
 	// OpExp is e**a.
-	OpExp
+	OpExp = opcode.OpExp
 	// OpExpm1 is e**a - 1.
-	OpExpm1
+	OpExpm1 = opcode.OpExpm1
 	// OpLog is the natural logarithm.
-	OpLog
+	OpLog = opcode.OpLog
 	// OpLog1p is log(1+a).
-	OpLog1p
+	OpLog1p = opcode.OpLog1p
 	// OpLog2 is the logarithm to base two.
-	OpLog2
+	OpLog2 = opcode.OpLog2
 	// OpSin is the sine of a in radians.
-	OpSin
+	OpSin = opcode.OpSin
 	// OpCos is the cosine of a in radians.
-	OpCos
+	OpCos = opcode.OpCos
 	// OpTan is the tangent of a in radians.
-	OpTan
+	OpTan = opcode.OpTan
 	// OpAtan is the arc tangent.
-	OpAtan
+	OpAtan = opcode.OpAtan
 	// OpErf is the error function.
-	OpErf
+	OpErf = opcode.OpErf
 	// OpTanh is the hyperbolic tangent.
-	OpTanh
+	OpTanh = opcode.OpTanh
 	// OpSigmoid is 1/(1+e**-a).
-	OpSigmoid
+	OpSigmoid = opcode.OpSigmoid
 	// OpFloor rounds down.
-	OpFloor
+	OpFloor = opcode.OpFloor
 	// OpCeil rounds up.
-	OpCeil
+	OpCeil = opcode.OpCeil
 	// OpRound rounds to the nearest integer, halves to even.
-	OpRound
+	OpRound = opcode.OpRound
 	// OpTrunc rounds toward zero.
-	OpTrunc
+	OpTrunc = opcode.OpTrunc
 	// OpFMA is a*b+c rounded once.
-	OpFMA
+	OpFMA = opcode.OpFMA
 	// OpIsNaN is the bool a != a.
-	OpIsNaN
+	OpIsNaN = opcode.OpIsNaN
 	// OpEq is the bool a == b.
-	OpEq
+	OpEq = opcode.OpEq
 	// OpNe is the bool a != b.
-	OpNe
+	OpNe = opcode.OpNe
 	// OpLt is the bool a < b.
-	OpLt
+	OpLt = opcode.OpLt
 	// OpLe is the bool a <= b.
-	OpLe
+	OpLe = opcode.OpLe
 	// OpGt is the bool a > b.
-	OpGt
+	OpGt = opcode.OpGt
 	// OpGe is the bool a >= b.
-	OpGe
+	OpGe = opcode.OpGe
 	// OpAnd is the logical or bitwise conjunction.
-	OpAnd
+	OpAnd = opcode.OpAnd
 	// OpOr is the logical or bitwise disjunction.
-	OpOr
+	OpOr = opcode.OpOr
 	// OpXor is the logical or bitwise exclusive disjunction.
-	OpXor
+	OpXor = opcode.OpXor
 	// OpNot is the logical or bitwise complement.
-	OpNot
+	OpNot = opcode.OpNot
 	// OpShl is a << b; 0 when b, taken as unsigned, is the width or more.
-	OpShl
-	// OpShr is a >> b, arithmetic for signed types; a negative b counts as a huge one.
-	OpShr
+	OpShl = opcode.OpShl
+	// OpShr is a >> b, arithmetic for signed types; a negative b counts as a huge
+	// one.
+	OpShr = opcode.OpShr
 	// OpMulHi is the high half of the double-width product of u32 or u64 operands.
-	OpMulHi
-
-	numCodes
+	OpMulHi = opcode.OpMulHi
+	RegF32  = opcode.RegF32
+	RegF64  = opcode.RegF64
+	RegI64  = opcode.RegI64
 )
-
-// CodeInfo describes a Code.
-type CodeInfo struct {
-	// Name is the name in dumps.
-	Name string
-	// Arity is the number of operands.
-	Arity int
-	// Float, Int and Bool say which operand types are accepted.
-	Float, Int, Bool bool
-	// ToBool says that the result is bool whatever the operands are.
-	ToBool bool
-	// ULP bounds the error of the pure-Go kernel against the exact result, in units
-	// in the last place of f32 and f64; 0 means correctly rounded. Targets document
-	// their own bounds.
-	ULP32, ULP64 int
-}
-
-var codeTable = [numCodes]CodeInfo{
-	OpInput:      {Name: "input", Float: true, Int: true, Bool: true},
-	OpConst:      {Name: "const", Float: true, Int: true, Bool: true},
-	OpOutput:     {Name: "output", Arity: 1, Float: true, Int: true, Bool: true},
-	OpIndex:      {Name: "index", Int: true},
-	OpCoord:      {Name: "coord", Int: true},
-	OpCast:       {Name: "cast", Arity: 1, Float: true, Int: true, Bool: true},
-	OpSelect:     {Name: "select", Arity: 3, Float: true, Int: true, Bool: true},
-	OpAdd:        {Name: "add", Arity: 2, Float: true, Int: true},
-	OpSub:        {Name: "sub", Arity: 2, Float: true, Int: true},
-	OpMul:        {Name: "mul", Arity: 2, Float: true, Int: true},
-	OpDiv:        {Name: "div", Arity: 2, Float: true, Int: true},
-	OpFloorDiv:   {Name: "floordiv", Arity: 2, Float: true, Int: true},
-	OpRem:        {Name: "rem", Arity: 2, Float: true, Int: true},
-	OpMod:        {Name: "mod", Arity: 2, Float: true, Int: true},
-	OpPow:        {Name: "pow", Arity: 2, Float: true, Int: true, ULP32: 1, ULP64: 64},
-	OpMin:        {Name: "min", Arity: 2, Float: true, Int: true, Bool: true},
-	OpMax:        {Name: "max", Arity: 2, Float: true, Int: true, Bool: true},
-	OpNeg:        {Name: "neg", Arity: 1, Float: true, Int: true},
-	OpAbs:        {Name: "abs", Arity: 1, Float: true, Int: true},
-	OpSign:       {Name: "sign", Arity: 1, Float: true, Int: true},
-	OpReciprocal: {Name: "reciprocal", Arity: 1, Float: true},
-	OpSqrt:       {Name: "sqrt", Arity: 1, Float: true},
-	OpRsqrt:      {Name: "rsqrt", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpExp:        {Name: "exp", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpExpm1:      {Name: "expm1", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpLog:        {Name: "log", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpLog1p:      {Name: "log1p", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpLog2:       {Name: "log2", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpSin:        {Name: "sin", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpCos:        {Name: "cos", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpTan:        {Name: "tan", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpAtan:       {Name: "atan", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpErf:        {Name: "erf", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
-	OpTanh:       {Name: "tanh", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpSigmoid:    {Name: "sigmoid", Arity: 1, Float: true, ULP32: 2, ULP64: 4},
-	OpFloor:      {Name: "floor", Arity: 1, Float: true},
-	OpCeil:       {Name: "ceil", Arity: 1, Float: true},
-	OpRound:      {Name: "round", Arity: 1, Float: true},
-	OpTrunc:      {Name: "trunc", Arity: 1, Float: true},
-	OpFMA:        {Name: "fma", Arity: 3, Float: true},
-	OpIsNaN:      {Name: "isnan", Arity: 1, Float: true, ToBool: true},
-	OpEq:         {Name: "eq", Arity: 2, Float: true, Int: true, Bool: true, ToBool: true},
-	OpNe:         {Name: "ne", Arity: 2, Float: true, Int: true, Bool: true, ToBool: true},
-	OpLt:         {Name: "lt", Arity: 2, Float: true, Int: true, Bool: true, ToBool: true},
-	OpLe:         {Name: "le", Arity: 2, Float: true, Int: true, Bool: true, ToBool: true},
-	OpGt:         {Name: "gt", Arity: 2, Float: true, Int: true, Bool: true, ToBool: true},
-	OpGe:         {Name: "ge", Arity: 2, Float: true, Int: true, Bool: true, ToBool: true},
-	OpAnd:        {Name: "and", Arity: 2, Int: true, Bool: true},
-	OpOr:         {Name: "or", Arity: 2, Int: true, Bool: true},
-	OpXor:        {Name: "xor", Arity: 2, Int: true, Bool: true},
-	OpNot:        {Name: "not", Arity: 1, Int: true, Bool: true},
-	OpShl:        {Name: "shl", Arity: 2, Int: true},
-	OpShr:        {Name: "shr", Arity: 2, Int: true},
-	OpMulHi:      {Name: "mulhi", Arity: 2, Int: true},
-}
-
-// Info returns the description of c; the zero CodeInfo for an unknown code.
-func (c Code) Info() CodeInfo {
-	if c >= numCodes {
-		return CodeInfo{}
-	}
-	return codeTable[c]
-}
-
-// String returns the name in dumps.
-func (c Code) String() string {
-	if n := c.Info().Name; n != "" {
-		return n
-	}
-	return "code" + strconv.Itoa(int(c))
-}
 
 // Codes returns every valid code in numerical order.
 func Codes() []Code {
-	all := make([]Code, 0, numCodes-1)
-	for c := OpInput; c < numCodes; c++ {
-		all = append(all, c)
-	}
-	return all
+	return opcode.Codes()
 }
-
-// Accepts reports whether operands of type d are allowed for c (for OpSelect:
-// the two values; for OpIndex and OpCoord: the result).
-func (c Code) Accepts(d array.DType) bool {
-	i := c.Info()
-	switch {
-	case c == OpMulHi:
-		return d == array.U32 || d == array.U64
-	case c == OpIndex || c == OpCoord:
-		return d == array.I64
-	case d.IsFloat():
-		return i.Float
-	case d.IsInt():
-		return i.Int
-	}
-	return d == array.Bool && i.Bool
-}
-
-// RegClass is a register file of the block machine.
-type RegClass uint8
-
-// The register files: f32 also holds f16 and bf16 values, i64 all integers and bool.
-const (
-	RegF32 RegClass = iota
-	RegF64
-	RegI64
-)
 
 // RegClassOf returns the register file that holds values of type d.
 func RegClassOf(d array.DType) RegClass {
-	switch d {
-	case array.F32, array.F16, array.BF16:
-		return RegF32
-	case array.F64:
-		return RegF64
-	}
-	return RegI64
+	return opcode.RegClassOf(d)
 }
 
-// Instr is one instruction: Dst = Op(A, B, C). Registers are numbered per
-// RegClass; operands are of type From for casts, comparisons and OpIsNaN and of
-// type DType otherwise, save OpSelect's A, which is bool.
-type Instr struct {
-	Op           Code
-	DType, From  array.DType
-	Dst, A, B, C uint16
-	// Imm is an input or output number, an axis, or the bits of a constant:
-	// floats by their IEEE bits at the type's width, signed integers extended to
-	// 64 bits, bools 0 or 1.
-	Imm uint64
+// Scalar programs, and the steps that run them.
+type (
+	// Instr is one instruction: Dst = Op(A, B, C).
+	Instr = program.Instr
+
+	// Program is straight-line code over blocks of elements, plain data that code
+	// generation prints as a literal.
+	Program = program.Program
+
+	// ElementwiseReduce runs Program over the elements of Shape, to which the inputs
+	// broadcast as for Elementwise, and reduces the dimensions Dims (all when empty)
+	// of its outputs: output i by Kinds[i], one of the kinds of Reduce, into out[i],
+	// whose type decides the type of the result; the kind "" stores the elements.
+	ElementwiseReduce = program.ElementwiseReduce
+
+	// Elementwise runs Program over every element of the outputs, which all have the
+	// same shape.
+	Elementwise = program.Elementwise
+)
+
+// The constants of Philox.
+const (
+	PhiloxM0 = random.PhiloxM0
+	PhiloxM1 = random.PhiloxM1
+	PhiloxW0 = random.PhiloxW0
+	PhiloxW1 = random.PhiloxW1
+	// PhiloxRounds is the number of rounds that gofx uses.
+	PhiloxRounds = random.PhiloxRounds
+)
+
+// Philox4x32 returns the four random words of a counter under a key: the
+// counter-based generator Philox4x32-10 of Salmon, Moraes, Dror and Shaw,
+// "Parallel random numbers: as easy as 1, 2, 3" (SC 2011). Equal arguments give
+// equal words on every target; package op/expr has the same function as a DAG.
+func Philox4x32(ctr [4]uint32, key [2]uint32) [4]uint32 {
+	return random.Philox4x32(ctr, key)
 }
 
-// Program is straight-line code over blocks of elements, plain data that code
-// generation prints as a literal. Package op/expr compiles programs.
-type Program struct {
-	// Inputs and Outputs are the element types of the operands; an input that is
-	// Invalid is not read and may be nil.
-	Inputs, Outputs []array.DType
-	// Consts are OpConst instructions run once; nothing else writes their registers.
-	Consts []Instr
-	// Code is run for every block of elements.
-	Code []Instr
-	// Regs is the number of registers of each RegClass.
-	Regs [3]int
+// UniformF32 maps a random word to [0, 1): its upper 24 bits times 2**-24.
+func UniformF32(word uint32) float32 {
+	return random.UniformF32(word)
 }
 
-// Check reports the first malformed instruction of p, nil when p is sound.
-func (p *Program) Check() error {
-	for i, in := range p.Consts {
-		if in.Op != OpConst || in.DType == array.Invalid || int(in.Dst) >= p.Regs[RegClassOf(in.DType)] {
-			return programBug("constant " + strconv.Itoa(i) + " is malformed")
-		}
-	}
-	for i, in := range p.Code {
-		if !p.sound(in) {
-			return programBug("instruction " + strconv.Itoa(i) + " (" + in.Op.String() + ") is malformed")
-		}
-	}
-	return nil
-}
-
-func (p *Program) sound(in Instr) bool {
-	info := in.Op.Info()
-	from := in.From
-	if from == array.Invalid {
-		from = in.DType
-	}
-	if info.Name == "" || in.Op == OpConst || in.DType == array.Invalid || !in.Op.Accepts(from) ||
-		info.ToBool != (in.DType == array.Bool && in.From != array.Invalid && in.Op != OpCast) {
-		return false
-	}
-	switch in.Op {
-	case OpInput:
-		if in.Imm >= uint64(len(p.Inputs)) || p.Inputs[in.Imm] != in.DType {
-			return false
-		}
-	case OpOutput:
-		if in.Imm >= uint64(len(p.Outputs)) || p.Outputs[in.Imm] != in.DType {
-			return false
-		}
-	case OpCast:
-		if in.From == array.Invalid {
-			return false
-		}
-	case OpSelect:
-		n := p.Regs[RegClassOf(in.DType)]
-		return int(in.A) < p.Regs[RegI64] && int(in.B) < n && int(in.C) < n && int(in.Dst) < n
-	}
-	n := p.Regs[RegClassOf(from)]
-	for i, r := range [3]uint16{in.A, in.B, in.C} {
-		if i < info.Arity && int(r) >= n {
-			return false
-		}
-	}
-	return in.Op == OpOutput || int(in.Dst) < p.Regs[RegClassOf(in.DType)]
-}
-
-func programBug(msg string) *diag.Error {
-	e := diag.Bug(msg)
-	e.Op = "elementwise"
-	return e
+// NormalF32 maps two random words to two independent standard normal values, by
+// Box and Muller's transformation (1958) in f32. The largest magnitude is 6.77.
+func NormalF32(a, b uint32) (float32, float32) {
+	return random.NormalF32(a, b)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
 )
 
 // TestScratchIsTheSameOnEveryMachine holds that generated code may say how much
@@ -31,6 +32,6 @@ func TestScratchIsTheSameOnEveryMachine(t *testing.T) {
 		"layer norm":   {LayerNorm{Axes: 1}, []*array.Array{f32(3, 100)}, []*array.Array{f32(3, 100), nil, nil}},
 	} {
 		want := c.step.ScratchBytes(c.out, c.in)
-		eachLevel(t, func(t *testing.T) { require.Equal(t, want, c.step.ScratchBytes(c.out, c.in), name) })
+		kerneltest.EachLevel(t, func(t *testing.T) { require.Equal(t, want, c.step.ScratchBytes(c.out, c.in), name) })
 	}
 }

@@ -85,10 +85,19 @@ func uintText(n uint64) string {
 	return "0x" + string(b)
 }
 
+// Home returns the path of the package by which generated code names a type: what
+// the families below kernel declare has the same name in kernel.
+func Home(t reflect.Type) string {
+	if strings.HasPrefix(t.PkgPath(), Root+"kernel/internal/") {
+		return Root + "kernel"
+	}
+	return t.PkgPath()
+}
+
 // typeCode prints a Go type that values of literals have.
 func typeCode(typ reflect.Type) *jen.Statement {
 	if typ.PkgPath() != "" {
-		return jen.Qual(typ.PkgPath(), typ.Name())
+		return jen.Qual(Home(typ), typ.Name())
 	}
 	switch typ.Kind() {
 	case reflect.Slice:

@@ -66,7 +66,7 @@ func refuse(printed *plan.Plan) diag.List {
 		case len(step.Regions) > 0:
 			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
 			continue
-		case v.Kind() != reflect.Struct || v.Type().PkgPath() != gosrc.Root+"kernel" || !token.IsExported(v.Type().Name()):
+		case v.Kind() != reflect.Struct || gosrc.Home(v.Type()) != gosrc.Root+"kernel" || !token.IsExported(v.Type().Name()):
 			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
 				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
 			continue

@@ -26,6 +26,15 @@ var Rows = [][]string{
 	{"op/std", "op/api"},
 	{"op"},
 	{"op/expr", "kernel"},
+	// The families below kernel; docs/kernels.md says what each is.
+	{"kernel/internal/blocked"},
+	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
+	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow"},
+	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize"},
+	{"kernel/internal/geom", "kernel/internal/move", "kernel/internal/kerneltest"},
+	{"kernel/internal/operand", "kernel/internal/random"},
+	{"kernel/internal/par", "kernel/internal/half", "kernel/internal/vmath"},
+	{"kernel/internal/cpu", "kernel/internal/opcode"},
 	{"array/npy", "array/safetensors"},
 	{"array", "shape", "diag"},
 }

@@ -71,6 +71,9 @@ func TestJudgeRefusesUpwardImports(t *testing.T) {
 	require.NotEmpty(t, Judge("kernel", "mystery"))
 	require.Empty(t, Judge("tracer", "graph"))
 	require.Empty(t, Judge("op/expr", "kernel"))
+	require.NotEmpty(t, Judge("kernel/internal/gemm", "kernel/internal/conv"))
+	require.NotEmpty(t, Judge("kernel/internal/gemm", "kernel"))
+	require.Empty(t, Judge("kernel/internal/conv", "kernel/internal/gemm"))
 }
 
 func TestSmallRoomsStaySmall(t *testing.T) {

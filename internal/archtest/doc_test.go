@@ -12,13 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// undocumented are rooms that have their package comment elsewhere than in doc.go.
-var undocumented = map[string]string{
-	"kernel":         "its rooms are being cut",
-	"codegen":        "its rooms are being cut",
-	"codegen/module": "its rooms are being cut",
-}
-
 // TestRoomsSayWhatTheyAre holds that doc.go is where a newcomer reads what a room
 // is, and that it names the file to read first.
 func TestRoomsSayWhatTheyAre(t *testing.T) {
@@ -31,9 +24,6 @@ func TestRoomsSayWhatTheyAre(t *testing.T) {
 		}
 	}
 	for _, room := range onDisk(t) {
-		if _, later := undocumented[room]; later {
-			continue
-		}
 		require.Equal(t, []string{"doc.go"}, comments[room], "the package comment of %s", room)
 		first := regexp.MustCompile(`(?s)\bRead\s+(\w+\.go)\s+first`).FindStringSubmatch(text[room])
 		require.NotNil(t, first, "%s/doc.go does not say which file to read first", room)

@@ -28,26 +28,23 @@ const (
 // What is larger, with the size that it has and must not exceed. A smaller one
 // must be entered here too, so that the list says what is true.
 var (
-	longFiles = map[string]int{
-		"kernel/gemm_f32.go": 527,
-	}
+	longFiles = map[string]int{}
 	longFuncs = map[string]int{
 		"internal/asmgen/depthwise/plane.go emitPlane": 90,
-		"internal/asmgen/q/frame.go frameLines":        98,
+		"internal/asmgen/quant/frame.go frameLines":    98,
 		"internal/asmgen/winograd/layout.go emitStore": 84,
-		"kernel/rnn_test.go meaning":                   89,
+		"kernel/internal/rnn/rnn_test.go meaning":      89,
 	}
-	largeRooms = map[string]int{
-		"kernel": 169,
-	}
+	largeRooms = map[string]int{}
 )
 
 // catalogue is the room of operators: one entry in one file each, however many.
 const catalogue = "op/std"
 
 // Prototypes of assembly take what registers hold: the functions of kernels with
-// many parameters are counted apart, until they take structs.
-const kernelParams = 134
+// many parameters are counted apart, until they take structs. Two of them are how
+// kernel names functions of its families.
+const kernelParams = 136
 
 // source is a hand-written file.
 type source struct {

@@ -36,7 +36,7 @@ type neon struct {
 func arm64Files() map[string][]byte {
 	n := &neon{}
 	n.WriteString(simd.Header("asmgen/blocked") + "#include \"textflag.h\"\n")
-	stubs := simd.Header("asmgen/blocked") + "package kernel\n"
+	stubs := simd.Header("asmgen/blocked") + "package blocked\n"
 	for _, k := range []struct {
 		name, doc string
 		emit      func()
@@ -61,7 +61,7 @@ func arm64Files() map[string][]byte {
 			n.store()
 		}
 	}
-	return map[string][]byte{"zblocked_arm64.s": []byte(n.String()), "zblocked_arm64.go": []byte(stubs)}
+	return map[string][]byte{"blocked/zblocked_arm64.s": []byte(n.String()), "blocked/zblocked_arm64.go": []byte(stubs)}
 }
 
 // at is a label of the current number of positions.

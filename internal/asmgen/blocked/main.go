@@ -22,9 +22,9 @@ func both(emit func(isa)) func(*build.Context) {
 
 func generate() (map[string][]byte, error) {
 	files, err := simd.Files("asmgen/blocked", []simd.Unit{
-		{Name: "blocked_conv", Emit: both(emitConv)},
-		{Name: "blocked_depthwise", Emit: both(emitDepthwise)},
-		{Name: "blocked_pool", Emit: both(emitPool)},
+		{Family: "blocked", Name: "blocked_conv", Emit: both(emitConv)},
+		{Family: "blocked", Name: "blocked_depthwise", Emit: both(emitDepthwise)},
+		{Family: "blocked", Name: "blocked_pool", Emit: both(emitPool)},
 	})
 	maps.Copy(files, arm64Files())
 	return files, err

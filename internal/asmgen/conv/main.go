@@ -12,7 +12,13 @@ import (
 type isa struct{ simd.ISA }
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/conv", []simd.Unit{{Name: "conv", Emit: emitConv}})
+	return simd.Files("asmgen/conv", []simd.Unit{
+		{Family: "conv", Name: "conv", Emit: emitConv},
+		{Family: "gemm", Name: "sample", Emit: func(c *build.Context) {
+			emitSample(isa{simd.AVX512(c)})
+			emitSample(isa{simd.AVX2(c)})
+		}},
+	})
 }
 
 func main() { simd.Main("asmgen/conv", generate) }
@@ -22,6 +28,5 @@ func emitConv(c *build.Context) {
 		emitTile(s)
 		emitSpan(s)
 		emitStore(s)
-		emitSample(s)
 	}
 }

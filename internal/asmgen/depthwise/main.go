@@ -10,8 +10,8 @@ import (
 )
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("depthwise", []simd.Unit{
-		{Name: "depthwise", Emit: func(c *build.Context) {
+	return simd.Files("asmgen/depthwise", []simd.Unit{
+		{Family: "conv", Name: "depthwise", Emit: func(c *build.Context) {
 			order := window.Orders(c)
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				emitPlane(s)
@@ -25,4 +25,4 @@ func generate() (map[string][]byte, error) {
 	})
 }
 
-func main() { simd.Main("depthwise", generate) }
+func main() { simd.Main("asmgen/depthwise", generate) }

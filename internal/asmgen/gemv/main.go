@@ -12,8 +12,8 @@ import (
 )
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("gemv", []simd.Unit{
-		{Name: "gemv", Emit: func(c *build.Context) {
+	return simd.Files("asmgen/gemv", []simd.Unit{
+		{Family: "gemm", Name: "gemv", Emit: func(c *build.Context) {
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				emitPanels(s)
 				emitDense(s)
@@ -22,7 +22,7 @@ func generate() (map[string][]byte, error) {
 	})
 }
 
-func main() { simd.Main("gemv", generate) }
+func main() { simd.Main("asmgen/gemv", generate) }
 
 // chains is the number of sums that are computed at once, enough to hide the
 // latency of multiply-add.

@@ -1,6 +1,6 @@
 // Command move writes the assembly of the kernels of package kernel that move
-// data, reduce columns and scale, and its Go stubs, with avo: zmove_*_amd64.s and
-// .go. The files it writes are checked in; a test regenerates them and compares
+// data, reduce columns and scale, and its Go stubs, with avo, for the families
+// move and rowcol. The files it writes are checked in; a test regenerates them and compares
 // byte for byte.
 package main
 
@@ -26,14 +26,14 @@ func both(emit func(isa)) func(*build.Context) {
 
 func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/move", []simd.Unit{
-		{Name: "move_transpose", Emit: both(emitTransposes)},
-		{Name: "move_copy", Emit: both(emitCopies)},
-		{Name: "move_column", Emit: both(emitColumns)},
-		{Name: "move_affine", Emit: both(emitAffine)},
-		{Name: "move_row", Emit: both(emitRows)},
-		{Name: "move_exp", Emit: both(emitExp)},
-		{Name: "move_softmax", Emit: func(c *build.Context) { emitSoftmax(isa{ISA: simd.AVX512(c)}) }},
-		{Name: "move_norm", Emit: func(c *build.Context) { emitNorm(isa{ISA: simd.AVX512(c)}) }},
+		{Family: "move", Name: "transpose", Emit: both(emitTransposes)},
+		{Family: "move", Name: "copy", Emit: both(emitCopies)},
+		{Family: "rowcol", Name: "column", Emit: both(emitColumns)},
+		{Family: "rowcol", Name: "affine", Emit: both(emitAffine)},
+		{Family: "rowcol", Name: "row", Emit: both(emitRows)},
+		{Family: "rowcol", Name: "exp", Emit: both(emitExp)},
+		{Family: "rowcol", Name: "softmax", Emit: func(c *build.Context) { emitSoftmax(isa{ISA: simd.AVX512(c)}) }},
+		{Family: "rowcol", Name: "norm", Emit: func(c *build.Context) { emitNorm(isa{ISA: simd.AVX512(c)}) }},
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 
 func generate() (map[string][]byte, error) {
 	unit := func(name string, emit func(s simd.ISA, kernel, stride int, order [2]Mem)) simd.Unit {
-		return simd.Unit{Name: name, Emit: func(c *build.Context) {
+		return simd.Unit{Family: "pool", Name: name, Emit: func(c *build.Context) {
 			order := window.Orders(c)
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				for _, kernel := range []int{2, 3} {
@@ -25,10 +25,10 @@ func generate() (map[string][]byte, error) {
 			}
 		}}
 	}
-	return simd.Files("pool", []simd.Unit{
+	return simd.Files("asmgen/pool", []simd.Unit{
 		unit("poolmax", emitMax),
 		unit("poolavg", emitAvg),
-		{Name: "poolsum", Emit: func(c *build.Context) {
+		{Family: "pool", Name: "poolsum", Emit: func(c *build.Context) {
 			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
 				emitSums(s)
 			}
@@ -36,7 +36,7 @@ func generate() (map[string][]byte, error) {
 	})
 }
 
-func main() { simd.Main("pool", generate) }
+func main() { simd.Main("asmgen/pool", generate) }
 
 // Bytes into maxCall of package kernel.
 const (

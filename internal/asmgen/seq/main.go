@@ -13,7 +13,7 @@ import (
 type isa struct{ simd.ISA }
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/seq", []simd.Unit{{Name: "attention", Emit: emitAttention}, {Name: "rnn", Emit: emitRNN}, {Name: "half", Emit: emitHalf}})
+	return simd.Files("asmgen/seq", []simd.Unit{{Family: "attention", Name: "attention", Emit: emitAttention}, {Family: "rnn", Name: "rnn", Emit: emitRNN}, {Family: "half", Name: "half", Emit: emitHalf}})
 }
 
 func main() { simd.Main("asmgen/seq", generate) }

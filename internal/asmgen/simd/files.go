@@ -14,17 +14,19 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// Unit is one pair of generated files, z<Name>_amd64.s and z<Name>_amd64.go.
+// Unit is one pair of generated files, z<Name>_amd64.s and z<Name>_amd64.go, of
+// a family: a package below kernel/internal.
 type Unit struct {
-	Name string
-	Emit func(*build.Context)
+	Family, Name string
+	Emit         func(*build.Context)
 }
 
-// Files returns the contents of the units' files by name, as command writes them.
+// Files returns the contents of the units' files by their paths below
+// kernel/internal, as command writes them.
 func Files(command string, units []Unit) (map[string][]byte, error) {
 	files := map[string][]byte{}
-	cfg := printer.Config{Name: command, Argv: []string{command}, Pkg: "kernel"}
 	for _, u := range units {
+		cfg := printer.Config{Name: command, Argv: []string{command}, Pkg: u.Family}
 		ctx := build.NewContext()
 		u.Emit(ctx)
 		f, err := ctx.Result()
@@ -43,7 +45,8 @@ func Files(command string, units []Unit) (map[string][]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", u.Name, err)
 		}
-		files["z"+u.Name+"_amd64.s"], files["z"+u.Name+"_amd64.go"] = s, stubs
+		at := filepath.Join(u.Family, "z"+u.Name+"_amd64")
+		files[at+".s"], files[at+".go"] = s, stubs
 	}
 	return files, nil
 }
@@ -61,10 +64,10 @@ func exported(f *ir.File) []ir.Section {
 	return keep
 }
 
-// Main writes what generate returns into the folder of package kernel, as seen
-// from the root of the generators' module, and exits.
+// Main writes what generate returns into the folders of the families, as seen from
+// the root of the generators' module, and exits.
 func Main(command string, generate func() (map[string][]byte, error)) {
-	dir := flag.String("dir", "../../kernel", "folder of package kernel")
+	dir := flag.String("dir", "../../kernel/internal", "folder of the families")
 	flag.Parse()
 	files, err := generate()
 	for name, data := range files {
@@ -80,7 +83,8 @@ func Main(command string, generate func() (map[string][]byte, error)) {
 	}
 }
 
-// Outdated names the files in dir that differ from what generate returns.
+// Outdated names the files in dir, the folder of the families, that differ from
+// what generate returns.
 func Outdated(dir string, generate func() (map[string][]byte, error)) ([]string, error) {
 	files, err := generate()
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type isa struct{ simd.ISA }
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/strip", []simd.Unit{{Name: "strip", Emit: func(c *build.Context) {
+	return simd.Files("asmgen/strip", []simd.Unit{{Family: "gemm", Name: "strip", Emit: func(c *build.Context) {
 		for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
 			emitStrip(s)
 		}

@@ -19,13 +19,13 @@ import (
 )
 
 func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/winograd", []simd.Unit{{Name: "winograd", Emit: emit}})
+	return simd.Files("asmgen/winograd", []simd.Unit{{Family: "winograd", Name: "winograd", Emit: emit}})
 }
 
 func main() { simd.Main("asmgen/winograd", generate) }
 
 // The points at which F(4x4,3x3) evaluates its polynomials, with 0 and infinity
-// and the negatives. kernel/winograd_go.go has them as well.
+// and the negatives. kernel/internal/winograd/winograd_go.go has them as well.
 const pointA, pointB = 0.625, 1.5
 
 // isa has this command's kernels as methods.

@@ -1,3 +1,0 @@
-package kernel
-
-const sysGetcpu = 309

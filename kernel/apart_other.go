@@ -1,8 +1,0 @@
-//go:build !linux || !(amd64 || arm64)
-
-package kernel
-
-// processorHere is not known here.
-func processorHere() int { return -1 }
-
-func moveFrom(int) {}

@@ -1,0 +1,137 @@
+package attention
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/rnn"
+	"github.com/gofx-dev/gofx/kernel/internal/rowcol"
+	"github.com/gofx-dev/gofx/kernel/internal/vmath"
+)
+
+// attentionFew is the number of queries up to which lanes would be wasted: the
+// rows of keys are multiplied with rows of queries instead, and memory sets the
+// pace, as where one token at a time meets the keys of those before.
+const attentionFew = 4
+
+// few reports whether a block is computed query by query.
+func (b *attentionBlock[T]) few() bool {
+	return b.n <= attentionFew && operand.IsFloat32[T]() && cpu.HasAssembly && gemm.HasThin(b.level) && b.depth > 0
+}
+
+// meetFew is meet and finish for few queries. Its rows are those of queries: of
+// query depth long, of scores attentionKeys, of mix features.
+func (b *attentionBlock[T]) meetFew() {
+	q, ld := readRows(b.rows[0], b.q, b.offset(b.q, b.matrix), b.first, b.n)
+	for i := range b.n {
+		row := b.query[i*b.depth:][:b.depth]
+		for e, v := range q[i*ld:][:b.depth] {
+			row[e] = v * b.scale
+		}
+		b.state[i], b.state[b.lanes+i] = T(math.Inf(-1)), 0
+	}
+	clear(b.mix[:b.n*b.features])
+	keys := b.keys
+	if b.IsCausal {
+		keys = min(keys, b.first+b.n)
+	}
+	atK, atV := b.offset(b.k, b.matrix), b.offset(b.v, b.matrix)
+	for at := 0; at < keys; at += attentionKeys {
+		n := min(attentionKeys, keys-at)
+		k, ldk := readRows(b.rows[1], b.k, atK, at, n)
+		v, ldv := readRows(b.rows[2], b.v, atV, at, n)
+		for i := range b.n {
+			b.one(i, at, n, operand.AsFloat32(k), ldk, operand.AsFloat32(v), ldv)
+		}
+	}
+	b.finishFew()
+}
+
+// one takes n keys and values from at on into the sums of query i.
+func (b *attentionBlock[T]) one(i, at, n int, k []float32, ldk int, v []float32, ldv int) {
+	scores, state := operand.AsFloat32(b.scores)[i*attentionKeys:][:n], operand.AsFloat32(b.state)
+	rowDots(b.level, scores, operand.AsFloat32(b.query)[i*b.depth:][:b.depth], k, ldk)
+	b.hideFew(i, at, scores)
+	high := max(state[i], rowcol.RowExtreme(b.level, false, scores))
+	from := max(float64(high), -math.MaxFloat32)
+	factor := float32(vmath.Exp32(float64(state[i]) - from))
+	sum := rowcol.RowExp(b.level, scores, scores, from)
+	state[i], state[b.lanes+i] = high, float32(state[b.lanes+i]*factor)+float32(sum)
+	mix := operand.AsFloat32(b.mix)[i*b.features:][:b.features]
+	if factor != 1 {
+		for e := range mix {
+			mix[e] *= factor
+		}
+	}
+	gemm.AddRows32(b.level, mix, scores, v, ldv)
+}
+
+// rowDots sets c to the products of q with len(c) rows of k.
+func rowDots(l cpu.Level, c, q, k []float32, ldk int) {
+	clear(c)
+	whole := len(c) / rnn.DotsGroup
+	if whole > 0 {
+		rnn.StateDots32(l, whole, q, k, ldk, c, false)
+	}
+	if r := whole * rnn.DotsGroup; r < len(c) {
+		gemm.DotTile(l, 1, len(q), q, len(q), k[r*ldk:], ldk, len(c)-r, c[r:], len(c)-r, false)
+	}
+}
+
+// hideFew applies masks to the scores that query i has of the keys from at on.
+func (b *attentionBlock[T]) hideFew(i, at int, scores []float32) {
+	if b.IsCausal {
+		for p := max(0, b.first+i+1-at); p < len(scores); p++ {
+			scores[p] = vmath.NegInf32
+		}
+	}
+	m := b.mask
+	if m == nil {
+		return
+	}
+	across, along := maskStride(m, 2), maskStride(m, 1)
+	from := b.offset(m, b.matrix) + (b.first+i)*across + at*along
+	switch m.DType() {
+	case array.Bool:
+		raw := array.Raw[bool](m)
+		for p := range scores {
+			if !raw[from+p*along] {
+				scores[p] = vmath.NegInf32
+			}
+		}
+	case array.F16:
+		widenRows(b.table, 1, 1, len(scores), array.Raw[array.Half](m), from, 0, along)
+		gemm.Axpy(scores, 1, operand.AsFloat32(b.table))
+	case array.BF16:
+		widenRows(b.table, 1, 1, len(scores), array.Raw[array.BFloat](m), from, 0, along)
+		gemm.Axpy(scores, 1, operand.AsFloat32(b.table))
+	default:
+		raw := array.Raw[float32](m)
+		for p := range scores {
+			scores[p] += raw[from+p*along]
+		}
+	}
+}
+
+// finishFew is finish for few queries.
+func (b *attentionBlock[T]) finishFew() {
+	r := b.out.Rank()
+	ld, step := b.out.Strides()[r-2], b.out.Strides()[r-1]
+	at := b.offset(b.out, b.matrix) + b.first*ld
+	zeros := b.keys == 0 || b.mask != nil && b.mask.DType() == array.Bool
+	for i := range b.n {
+		row, sum := b.mix[i*b.features:][:b.features], b.state[b.lanes+i]
+		if zeros && sum == 0 {
+			clear(row)
+		} else {
+			sum = 1 / sum
+			for e := range row {
+				row[e] *= sum
+			}
+		}
+		storeRow(b.out, at+i*ld, step, row)
+	}
+}

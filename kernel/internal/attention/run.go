@@ -1,0 +1,289 @@
+package attention
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/half"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// attentionJob is an attention in progress: block i of the queries is block
+// i%blocks of matrix i/blocks.
+type attentionJob[T operand.Real] struct {
+	Attention
+	attentionShape
+	level              cpu.Level
+	lanes, blocks      int // queries of a block, and blocks of a matrix
+	out, q, k, v, mask *array.Array
+	scale              T
+	need               int
+	buf                []T // the scratch, unless threads bring it
+}
+
+// Do computes the blocks [lo, hi) of queries.
+func (j *attentionJob[T]) Do(lo, hi int) {
+	b := attentionBlock[T]{attentionJob: j}
+	if j.buf != nil {
+		b.cut(j.buf)
+		b.run(lo, hi)
+		return
+	}
+	w := par.SpareWorkspaces.Take()
+	mark := w.Mark()
+	b.cut(par.Scratch[T](w, j.need))
+	b.run(lo, hi)
+	w.Release(mark)
+	par.SpareWorkspaces.Put(w)
+}
+
+// attentionBlock is the memory for a block of queries. Matrices have a row of
+// lanes, one for each query: what is multiplied with keys and values is laid out
+// once a block, and those are read where they lie.
+type attentionBlock[T operand.Real] struct {
+	*attentionJob[T]
+	query  []T // [depth], scaled
+	scores []T // [attentionKeys]
+	mix    []T // [features], of values
+	state  []T // [3]: see attentionSoftmaxGo
+	table  []T // [attentionKeys] of a mask
+	causal []T // [2]: -Inf, then Inf
+	result []T // rows of the result, padded
+	rows   [3][]T
+
+	matrix, first, n int // the queries
+}
+
+// cut shares out scratch.
+func (b *attentionBlock[T]) cut(buf []T) {
+	take := func(n int) []T {
+		s := buf[:n:n]
+		buf = buf[n:]
+		return s
+	}
+	b.query, b.scores, b.mix = take(b.lanes*b.depth), take(b.lanes*attentionKeys), take(b.lanes*b.features)
+	b.state, b.table, b.causal = take(3*b.lanes), take(b.lanes*attentionKeys), take(2*b.lanes)
+	b.result = take(b.lanes * operand.RoundUp(b.features, attentionPad))
+	for i, a := range [...]*array.Array{b.q, b.k, b.v} {
+		if !b.direct(a) {
+			b.rows[i] = take([...]int{b.lanes, attentionKeys, attentionKeys}[i] * a.Dim(-1))
+		}
+	}
+}
+
+func (b *attentionBlock[T]) run(lo, hi int) {
+	for i := range b.causal {
+		b.causal[i] = T(math.Inf(2*(i/b.lanes) - 1))
+	}
+	for i := lo; i < hi; i++ {
+		b.matrix, b.first = i/b.blocks, i%b.blocks*b.lanes
+		b.n = min(b.lanes, b.queries-b.first)
+		if b.few() {
+			b.meetFew()
+			continue
+		}
+		b.meet()
+		b.finish()
+	}
+}
+
+// meet lets the queries meet the keys.
+func (b *attentionBlock[T]) meet() {
+	keys := b.keys
+	if b.IsCausal {
+		keys = min(keys, b.first+b.n)
+	}
+	high, sum, factor := b.state[:b.lanes], b.state[b.lanes:2*b.lanes], b.state[2*b.lanes:]
+	for i := range high {
+		high[i], sum[i], factor[i] = T(math.Inf(-1)), 0, b.scale
+	}
+	b.spread()
+	scaleRows(b.level, b.depth, b.query, factor)
+	atK, atV := b.offset(b.k, b.matrix), b.offset(b.v, b.matrix)
+	for at := 0; at < keys; at += attentionKeys {
+		n := min(attentionKeys, keys-at)
+		k, ldk := readRows(b.rows[1], b.k, atK, at, n)
+		scoreRows(b.level, b.lanes, n, b.depth, k, ldk, b.query, b.scores)
+		b.hide(at, n)
+		softmaxRows(b.level, b.lanes, n, b.scores, b.state)
+		scale := factor
+		if at == 0 {
+			scale = nil
+		}
+		v, ldv := readRows(b.rows[2], b.v, atV, at, n)
+		mixRows(b.level, b.lanes, b.features, n, v, ldv, b.scores, b.mix, scale)
+	}
+}
+
+// spread lays the queries out.
+func (b *attentionBlock[T]) spread() {
+	if b.depth == 0 {
+		return
+	}
+	if b.n < b.lanes {
+		clear(b.query)
+	}
+	q, ld := readRows(b.rows[0], b.q, b.offset(b.q, b.matrix), b.first, b.n)
+	turnRows(b.level, b.query, b.lanes, q, ld, b.n, b.depth)
+}
+
+// hide applies masks to the scores of n keys from at on.
+func (b *attentionBlock[T]) hide(at, n int) {
+	if b.IsCausal && at+n-1 > b.first {
+		// Queries before lane d do not meet the key of row r.
+		r := max(0, b.first-at+1)
+		d := at + r - b.first
+		keepRows(b.level, b.lanes, n-r, b.scores[r*b.lanes:], b.causal, b.lanes-d, -1)
+	}
+	if b.mask == nil {
+		return
+	}
+	m := b.mask
+	across, along := maskStride(m, 2), maskStride(m, 1)
+	from := b.offset(m, b.matrix) + b.first*across + at*along
+	switch m.DType() {
+	case array.Bool:
+		signRows(b.table, b.lanes, b.n, n, array.Raw[bool](m), from, across, along)
+		keepRows(b.level, b.lanes, n, b.scores, b.table, 0, b.lanes)
+		return
+	case array.F16:
+		widenRows(b.table, b.lanes, b.n, n, array.Raw[array.Half](m), from, across, along)
+	case array.BF16:
+		widenRows(b.table, b.lanes, b.n, n, array.Raw[array.BFloat](m), from, across, along)
+	default:
+		raw := array.Raw[T](m)
+		if along == 1 && across > 0 {
+			turnRows(b.level, b.table, b.lanes, raw[from:from+(b.n-1)*across+n], across, b.n, n)
+			break
+		}
+		for p := range n {
+			row := b.table[p*b.lanes:][:b.n]
+			for i := range row {
+				row[i] = raw[from+i*across+p*along]
+			}
+		}
+	}
+	addRowsOf(b.level, b.lanes, n, b.scores, b.table)
+}
+
+// maskStride returns the stride of dimension -d of a mask, 0 where it broadcasts.
+func maskStride(m *array.Array, d int) int {
+	if d > m.Rank() || m.Dim(-d) == 1 {
+		return 0
+	}
+	return m.Strides()[m.Rank()-d]
+}
+
+// signRows sets row p of dst to Inf where the mask is true and to -Inf elsewhere.
+func signRows[T operand.Real](dst []T, lanes, n, rows int, mask []bool, at, across, along int) {
+	sign := [2]T{T(math.Inf(-1)), T(math.Inf(1))}
+	for p := range rows {
+		row, x := dst[p*lanes:][:n], at+p*along
+		for i := range row {
+			keep := 0
+			if mask[x] {
+				keep = 1
+			}
+			row[i] = sign[keep]
+			x += across
+		}
+	}
+}
+
+// widenRows sets row p of dst to column p of a mask of 16 bits.
+func widenRows[T operand.Real, H half.Float](dst []T, lanes, n, rows int, mask []H, at, across, along int) {
+	for p := range rows {
+		row := dst[p*lanes:][:n]
+		for i := range row {
+			row[i] = T(mask[at+p*along+i*across].Float32())
+		}
+	}
+}
+
+// finish divides by the sums and stores the rows of the result.
+func (b *attentionBlock[T]) finish() {
+	sum, factor := b.state[b.lanes:2*b.lanes], b.state[2*b.lanes:]
+	for i, v := range sum {
+		factor[i] = 1 / v
+	}
+	if b.keys > 0 {
+		scaleRows(b.level, b.features, b.mix, factor)
+	}
+	r := b.out.Rank()
+	ld, step := b.out.Strides()[r-2], b.out.Strides()[r-1]
+	at := b.offset(b.out, b.matrix) + b.first*ld
+	zeros := b.keys == 0 || b.mask != nil && b.mask.DType() == array.Bool
+	if !operand.IsHalf(b.out.DType()) && step == 1 && ld >= b.features && b.features%attentionPad == 0 {
+		raw := array.Raw[T](b.out)
+		dst := raw[at : at+(b.n-1)*ld+b.features]
+		turnRows(b.level, dst, ld, b.mix, b.lanes, b.features, b.n)
+		for i := range b.n {
+			if zeros && sum[i] == 0 {
+				clear(dst[i*ld:][:b.features])
+			}
+		}
+		return
+	}
+	width := operand.RoundUp(b.features, attentionPad)
+	turnRows(b.level, b.result, width, b.mix, b.lanes, b.features, b.n)
+	for i := range b.n {
+		row := b.result[i*width:][:b.features]
+		if zeros && sum[i] == 0 {
+			clear(row)
+		}
+		storeRow(b.out, at+i*ld, step, row)
+	}
+}
+
+// storeRow stores the elements of row in a, step apart, rounding to 16 bits.
+func storeRow[T operand.Real](a *array.Array, at, step int, row []T) {
+	n := len(row)
+	switch d := a.DType(); {
+	case operand.IsHalf(d) && step == 1 && operand.IsFloat32[T]():
+		if d == array.F16 {
+			half.Narrow(half.Bits(array.Raw[array.Half](a)[at:at+n]), operand.AsFloat32(row), false)
+		} else {
+			half.Narrow(half.Bits(array.Raw[array.BFloat](a)[at:at+n]), operand.AsFloat32(row), true)
+		}
+	case d == array.F16:
+		for i, raw := 0, array.Raw[array.Half](a); i < n; i++ {
+			raw[at+i*step] = array.HalfFromFloat32(float32(row[i]))
+		}
+	case d == array.BF16:
+		for i, raw := 0, array.Raw[array.BFloat](a); i < n; i++ {
+			raw[at+i*step] = array.BFloatFromFloat32(float32(row[i]))
+		}
+	default:
+		raw := array.Raw[T](a)
+		for i, v := range row {
+			raw[at+i*step] = v
+		}
+	}
+}
+
+// readRows returns n rows of the matrix of a at offset at from row first on, and
+// their distance: in a's own memory, or copied to buf where there is one.
+func readRows[T operand.Real](buf []T, a *array.Array, at, first, n int) (rows []T, ld int) {
+	r := a.Rank()
+	cols := a.Dim(-1)
+	ld, step := a.Strides()[r-2], a.Strides()[r-1]
+	at += first * ld
+	if buf == nil {
+		if cols == 0 {
+			return nil, 0
+		}
+		return array.Raw[T](a)[at : at+(n-1)*ld+cols], ld
+	}
+	shape, strides := [2]int{n, cols}, [2]int{ld, step}
+	switch a.DType() {
+	case array.F16:
+		readHalf(buf, array.Raw[array.Half](a), shape, strides, at)
+	case array.BF16:
+		readHalf(buf, array.Raw[array.BFloat](a), shape, strides, at)
+	default:
+		operand.GatherSame(buf, array.Raw[T](a), shape[:], strides[:], at)
+	}
+	return buf, cols
+}

@@ -1,0 +1,107 @@
+package conv
+
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+//go:generate go run -C ../../../internal/asmgen ./depthwise
+
+// depthwise filters each channel by itself: where there is a filter of that
+// kernel it reads the image as it lies, else each channel is laid out first.
+func (v *conv32) depthwise(w *par.Workspace, l cpu.Level) {
+	j := par.TakeJob[depthwise32Job](w)
+	*j = depthwise32Job{conv: *v, level: l}
+	work := v.outPerGroup * v.g.OutPlane * v.g.Taps / 4
+	if v.filtered(l) {
+		j.plan = geom.NewWindowPlan(l, &v.g, false, par.Scratch[int64](w, geom.WindowPlanLen(l, &v.g, false)))
+	} else {
+		j.PatchTable = gemm.NewPatchTable(v.g)
+		j.SetOffsets(par.Scratch[int64](w, v.g.Taps), 1)
+		if j.Framed {
+			j.copies = par.Scratch[float32](w, v.groups*j.Plane)
+		}
+		work += j.Plane
+	}
+	for j.image = range v.batch {
+		w.Parallel(v.groups, max(1, par.SimdPack/work), j)
+	}
+	par.PutJob(w, j)
+}
+
+// depthwiseScratch is what depthwise takes.
+func (v *conv32) depthwiseScratch(l cpu.Level) int {
+	if v.filtered(l) {
+		return par.ScratchSize(geom.WindowPlanLen(l, &v.g, false), 8)
+	}
+	n := par.ScratchSize(v.g.Taps, 8)
+	if t := gemm.NewPatchTable(v.g); t.Framed {
+		n += par.ScratchSize(v.groups*t.Plane, 4)
+	}
+	return n
+}
+
+// depthwise32Job filters the channels of one image.
+type depthwise32Job struct {
+	gemm.PatchTable
+	conv   conv32
+	level  cpu.Level
+	image  int
+	copies []float32
+	plan   geom.WindowPlan // of a filter
+}
+
+// Do filters input channels [lo, hi).
+func (j *depthwise32Job) Do(lo, hi int) {
+	if j.plan.Tiles != nil {
+		j.filterChannels(lo, hi)
+		return
+	}
+	v, g := &j.conv, &j.G
+	for c := lo; c < hi; c++ {
+		at := j.image*v.groups + c
+		img := v.src[at*g.InPlane : (at+1)*g.InPlane]
+		if j.Framed {
+			own := j.copies[c*j.Plane : (c+1)*j.Plane]
+			j.Frame(j.level, own, img, 0, j.Extent[1])
+			img = own
+		}
+		for r := range v.outPerGroup {
+			m := c*v.outPerGroup + r
+			dst := v.dst[(at*v.outPerGroup+r)*g.OutPlane:][:g.OutPlane]
+			j.filter(dst, img, v.weight[m*g.Taps:(m+1)*g.Taps], m)
+			if v.end.ScaleRow != nil || v.end.Residual != nil {
+				e := v.end.Channels(m, 1, (at*v.outPerGroup+r)*g.OutPlane)
+				e.Apply(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
+			}
+		}
+	}
+}
+
+// filter computes one output plane with what of the epilogue needs no second pass.
+func (j *depthwise32Job) filter(dst, img, weight []float32, m int) {
+	e := &j.conv.end
+	lo, hi := operand.Epilogue{}.Bounds()
+	bias := float32(0)
+	if e.ScaleRow == nil && e.Residual == nil {
+		if e.Some {
+			lo, hi = e.Lo, e.Hi
+		}
+		if e.BiasRow != nil {
+			bias = e.BiasRow[m]
+		}
+	}
+	rows := j.G.Out[1] * j.G.Out[2]
+	for z := range j.G.Out[0] {
+		depthwisePlane(j.level, j.G.Out[1], j.G.Out[2], dst[z*rows:(z+1)*rows], img[j.Place(z, 0):],
+			j.Place(0, 1), j.Offsets, weight, bias, lo, hi)
+	}
+}
+
+// filtered reports whether there is a filter for v.
+func (v *conv32) filtered(l cpu.Level) bool {
+	return geom.Windowed(l, &v.g) && (v.g.Kernel[2] == 3 || v.g.Kernel[2] == 5)
+}

@@ -1,0 +1,233 @@
+package conv
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+	"github.com/gofx-dev/gofx/kernel/internal/winograd"
+)
+
+// PackedConvLen returns the elements that PackConv{s, in} takes for a weight of
+// the shape [M, C/Groups, kernel...].
+func PackedConvLen(s Conv, in, weight []int) int {
+	groups, m, perGroup, taps := max(s.Groups, 1), weight[0], weight[1], 1
+	for _, n := range weight[2:] {
+		taps *= n
+	}
+	if !cpu.Assembly() || depthwise32(cpu.Host.Level, perGroup, groups) {
+		return m * perGroup * taps
+	}
+	if e := s.tile(in, m, perGroup, weight[2:]); e > 0 {
+		return winograd.Len(cpu.Host.Level, e, groups, m/groups, perGroup)
+	}
+	if rowsForm(cpu.Host.Level, s, in, weight[2:], m/groups, perGroup) {
+		return groups * gemm.PackedRowsLen(cpu.Host.Level, m/groups, perGroup*taps)
+	}
+	return groups * gemm.PackedRows(cpu.Host.Level, m/groups, perGroup*taps)
+}
+
+// tile returns the side of Winograd's tiles for an image of the expected sizes in
+// and m filters, zero for direct sums.
+func (s Conv) tile(in []int, m, perGroup int, kernel []int) int {
+	g, ok := expected(s, in, kernel)
+	if !ok || len(kernel) != 2 {
+		return 0
+	}
+	return winograd.Tile(cpu.Host.Level, &g, m/max(s.Groups, 1), perGroup)
+}
+
+// PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
+// f32, f16 or bf16, for ConvPacked with the same Conv and In: out[0] is f32
+// [PackedConvLen(...)]. The processor that the program runs on chooses how.
+type PackConv struct {
+	Conv
+	In []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
+}
+
+// Run implements Step.
+func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
+	dst := array.Data[float32](out[0])
+	if len(dst) == 0 {
+		return
+	}
+	mark := w.Mark()
+	weight, groups := operand.Load[float32](w, in[0]), max(s.Groups, 1)
+	perGroup := in[0].Dim(1)
+	if !cpu.Assembly() || depthwise32(cpu.Host.Level, perGroup, groups) {
+		copy(dst, weight)
+	} else if e := s.tile(s.In, in[0].Dim(0), perGroup, in[0].Shape()[2:]); e > 0 {
+		winograd.Pack(w, cpu.Host.Level, e, dst, weight, groups, in[0].Dim(0)/groups, perGroup)
+	} else {
+		m := in[0].Dim(0) / groups
+		k := len(weight) / in[0].Dim(0)
+		rows := rowsForm(cpu.Host.Level, s.Conv, s.In, in[0].Shape()[2:], m, perGroup)
+		size := gemm.PackedRows(cpu.Host.Level, m, k)
+		if rows {
+			size = gemm.PackedRowsLen(cpu.Host.Level, m, k)
+		}
+		for g := range groups {
+			if rows {
+				packRowsWeight(w, cpu.Host.Level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], m, k)
+				continue
+			}
+			gemm.PackWhole(w, cpu.Host.Level, dst[g*size:(g+1)*size], weight[g*m*k:(g+1)*m*k], k, false, m, k)
+		}
+	}
+	w.Release(mark)
+}
+
+// ScratchBytes implements Scratcher.
+func (s PackConv) ScratchBytes(_, in []*array.Array) int {
+	n := operand.LoadBytes(in[0])
+	if m, perGroup := in[0].Dim(0), in[0].Dim(1); cpu.Assembly() && s.tile(s.In, m, perGroup, in[0].Shape()[2:]) > 0 {
+		n += par.ScratchSize(m/max(s.Groups, 1)*perGroup, 4)
+	}
+	return n
+}
+
+// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
+// [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
+// filters of the size Kernel, then bias [M], scale [M] and residual, of the
+// result's shape, each nil when absent. Element types f32, f16, bf16.
+//
+// Where In is given and it takes less time, a 3x3 convolution of stride 1 goes by
+// Winograd's algorithm in tiles of 2x2 or 4x4 outputs (Lavin and Gray, "Fast
+// Algorithms for Convolutional Neural Networks", 2015; at the points 0, ±0.625,
+// ±1.5 and infinity). Each output is then within 8(7+C)·2⁻²³ or 88(17+C)·2⁻²³ of S,
+// where C is the channels of a group and S the sum over them of the largest |x|
+// that the tile reads times the filter's sum of |w|: what the roundings of the
+// transforms, magnified 16 or 175.4 times, can amount to (Higham's first order).
+// Numbers of like sizes stay within (4+C/4)·2⁻²³ or (10+C/4)·2⁻²³, twice what was
+// measured. That can be more than direct sums err, most where numbers of very
+// different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
+// With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
+type ConvPacked struct {
+	Conv
+	Channels int // M
+	Kernel   []int
+	In       []int // as PackConv had it; other sizes are convolved as well
+	operand.Epilogue
+}
+
+// form returns the convolution without its operands.
+func (s ConvPacked) form(out, x *array.Array) conv32 {
+	lead := out.Rank() - len(s.Kernel) // 2, or 1 without a batch
+	v := conv32{batch: 1, groups: max(s.Groups, 1)}
+	v.g = geom.NewSpatial(x.Shape()[lead:], out.Shape()[lead:], s.Kernel, s.Stride, s.PadLo, s.Dilation)
+	if lead == 2 {
+		v.batch = out.Dim(0)
+	}
+	v.perGroup, v.outPerGroup = x.Dim(lead-1)/v.groups, s.Channels/v.groups
+	if cpu.Assembly() && !depthwise32(cpu.Host.Level, v.perGroup, v.groups) {
+		v.rows = rowsForm(cpu.Host.Level, s.Conv, s.In, s.Kernel, v.outPerGroup, v.perGroup)
+	}
+	return v
+}
+
+// winograd returns the side of the tiles that the weight was transformed for,
+// zero when it was not.
+func (s ConvPacked) winograd(v *conv32) int {
+	return s.tile(s.In, s.Channels, v.perGroup, s.Kernel)
+}
+
+// winograd returns the convolution for transformed weights.
+func (v *conv32) winograd() winograd.Conv {
+	return winograd.Conv{G: v.g, Batch: v.batch, Groups: v.groups, PerGroup: v.perGroup, OutPerGroup: v.outPerGroup,
+		Dst: v.dst, Src: v.src, Packed: v.packed, End: v.end}
+}
+
+// Run implements Step.
+func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
+	if out[0].Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	v := s.form(out[0], in[0])
+	v.dst, v.src = operand.Result[float32](w, out[0]), operand.Load[float32](w, in[0])
+	v.packed = array.Data[float32](in[1])
+	v.end = gemm.Finish{Ldr: v.g.OutPlane, BiasRow: operand.Load[float32](w, operand.At(in, 2)),
+		ScaleRow: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}.With(s.Epilogue)
+	if depthwise32(cpu.Host.Level, v.perGroup, v.groups) || !cpu.Assembly() {
+		v.weight, v.packed = v.packed, nil
+	}
+	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
+		p := v.winograd()
+		p.Run(w, e)
+	} else if cpu.Assembly() && v.fits() {
+		v.run(w)
+	} else {
+		v.runGo(w)
+	}
+	operand.Store(out[0], v.dst)
+	w.Release(mark)
+}
+
+// runGo computes the convolution in Go, without a packed weight.
+func (v *conv32) runGo(w *par.Workspace) {
+	clear(v.dst)
+	weight := v.weight
+	if v.packed != nil {
+		weight = v.unpacked(w)
+	}
+	addConv(w, &v.g, v.batch, v.groups, v.perGroup, v.outPerGroup, v.dst, v.src, weight)
+	m := v.groups * v.outPerGroup
+	for i := range v.batch {
+		at := i * m * v.g.OutPlane
+		e := v.end.Channels(0, m, at)
+		e.Apply(cpu.Host.Level, m, v.g.OutPlane, 0, 0, v.dst[at:at+m*v.g.OutPlane], v.g.OutPlane)
+	}
+}
+
+// unpacked returns the weight that was packed.
+func (v *conv32) unpacked(w *par.Workspace) []float32 {
+	bl := gemm.BlockingOf(cpu.Host.Level)
+	m, k := v.outPerGroup, v.perGroup*v.g.Taps
+	dst := par.Scratch[float32](w, v.groups*m*k)
+	if k == 0 {
+		return dst
+	}
+	if v.rows {
+		size := gemm.PackedRowsLen(cpu.Host.Level, m, k)
+		for g := range v.groups {
+			unpackedRows(cpu.Host.Level, dst[g*m*k:(g+1)*m*k], v.packed[g*size:(g+1)*size], m, k)
+		}
+		return dst
+	}
+	panels, depth, size := bl.Panels(m), bl.Depth(k), gemm.PackedRows(cpu.Host.Level, m, k)
+	for g := range v.groups {
+		for i := range panels {
+			r0, r1 := bl.Rows(m, i)
+			for p := range k {
+				pc := p / depth * depth
+				kc := min(depth, k-pc)
+				from := v.packed[g*size+pc*panels*bl.Stride+i*bl.Stride*kc+(p-pc)*bl.Stride:]
+				for r := r0; r < r1; r++ {
+					dst[(g*m+r)*k+p] = from[r-r0]
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// ScratchBytes implements Scratcher.
+func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
+	if out[0].Len() == 0 {
+		return 0
+	}
+	n := operand.StoreBytes(out[0]) + operand.LoadBytes(in[0]) + operand.LoadAllBytes(in[2:])
+	v := s.form(out[0], in[0])
+	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
+		return n + winograd.Scratch(v.winograd(), cpu.Host.Level, e)
+	}
+	if cpu.Assembly() && v.fits() {
+		return n + v.scratch(cpu.Host.Level, !depthwise32(cpu.Host.Level, v.perGroup, v.groups))
+	}
+	if cpu.Assembly() {
+		n += par.ScratchSize(s.Channels*v.perGroup*v.g.Taps, 4)
+	}
+	return n + addConvScratch[float32](&v.g, v.groups, v.perGroup, v.outPerGroup)
+}

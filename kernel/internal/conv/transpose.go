@@ -1,0 +1,125 @@
+package conv
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// ConvTranspose is torch.nn.functional.conv_transpose1d to 3d, the gradient of
+// Conv with respect to its input: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight
+// [C, M/Groups, kernel...], in[2] an optional bias [M]. OutputPadding shows in
+// the output's shape. Nil lists as in Conv. Float element types.
+type ConvTranspose struct {
+	Stride, Padding, OutputPadding, Dilation []int
+	Groups                                   int
+}
+
+// columnElems bounds the product of weight and input that is held before it is
+// added to the output, in elements; one column always fits.
+const columnElems = 1 << 18
+
+// Run implements Step.
+func (s ConvTranspose) Run(w *par.Workspace, out, in []*array.Array) {
+	out, in = batched(out, in)
+	if out[0].DType() == array.F64 {
+		convTranspose[float64](w, s, out[0], in[0], in[1], operand.At(in, 2))
+	} else {
+		convTranspose[float32](w, s, out[0], in[0], in[1], operand.At(in, 2))
+	}
+}
+
+// geometry is that of the convolution whose gradient this is: its input is our
+// output and its output our input.
+func (s ConvTranspose) geometry(out, x, weight *array.Array) geom.Spatial {
+	return geom.NewSpatial(out.Shape()[2:], x.Shape()[2:], weight.Shape()[2:], s.Stride, s.Padding, s.Dilation)
+}
+
+// ScratchBytes implements Scratcher.
+func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
+	out, in = batched(out, in)
+	n := operand.LoadAllBytes(in) + operand.StoreBytes(out[0])
+	g := s.geometry(out[0], in[0], in[1])
+	rows := in[1].Dim(1) * g.Taps
+	cols := columnBlock(rows, g.OutPlane)
+	k := in[1].Dim(0) / max(s.Groups, 1)
+	if out[0].DType() == array.F64 {
+		return n + gemm.Scratch[float64](rows, cols, k) + par.ScratchSize(rows*cols, 8)
+	}
+	return n + gemm.Scratch[float32](rows, cols, k) + par.ScratchSize(rows*cols, 4)
+}
+
+func columnBlock(rows, cols int) int { return min(cols, max(1, columnElems/max(rows, 1))) }
+
+func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, weight, bias *array.Array) {
+	if out.Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	g := s.geometry(out, x, weight)
+	groups := max(s.Groups, 1)
+	m, k := weight.Dim(1), weight.Dim(0)/groups
+	dst, src, wt := operand.Result[T](w, out), operand.Load[T](w, x), operand.Load[T](w, weight)
+	fillChannels(dst, operand.Load[T](w, bias), m*groups, g.InPlane)
+	if len(src) > 0 && len(wt) > 0 {
+		rows := m * g.Taps
+		block := columnBlock(rows, g.OutPlane)
+		cols := par.Scratch[T](w, rows*block)
+		for i := range x.Dim(0) * groups {
+			img := src[i*k*g.OutPlane : (i+1)*k*g.OutPlane]
+			a := wt[i%groups*k*rows : (i%groups+1)*k*rows]
+			for at := 0; at < g.OutPlane; at += block {
+				n := min(block, g.OutPlane-at)
+				gemm.Gemm(w, true, false, rows, n, k, a, rows, img[at:], g.OutPlane, cols, n, false)
+				j := par.TakeJob[scatterJob[T]](w)
+				*j = scatterJob[T]{Spatial: g, dst: dst[i*m*g.InPlane : (i+1)*m*g.InPlane], cols: cols, at: at, n: n}
+				w.Parallel(m, max(1, par.GemmWork/(n*g.Taps)), j)
+				par.PutJob(w, j)
+			}
+		}
+	}
+	operand.Store(out, dst)
+	w.Release(mark)
+}
+
+// scatterJob adds columns [at, at+n) of a product to the output planes.
+type scatterJob[T operand.Real] struct {
+	geom.Spatial
+	dst, cols []T
+	at, n     int
+}
+
+// Do adds to output channels [lo, hi): every channel has its own rows and plane.
+func (j *scatterJob[T]) Do(lo, hi int) {
+	for m := lo; m < hi; m++ {
+		dst := j.dst[m*j.InPlane : (m+1)*j.InPlane]
+		for tap := range j.Taps {
+			kx := tap % j.Kernel[2] * j.Dilate[2]
+			ky := tap / j.Kernel[2] % j.Kernel[1] * j.Dilate[1]
+			kz := tap / j.Kernel[2] / j.Kernel[1] * j.Dilate[0]
+			row := j.cols[(m*j.Taps+tap)*j.n:][:j.n]
+			for p := 0; p < j.n; {
+				z, y, x := j.Origin(j.at + p)
+				run := min(j.Out[2]-(j.at+p)%j.Out[2], j.n-p)
+				z, y, x = z+kz, y+ky, x+kx
+				if uint(z) < uint(j.In[0]) && uint(y) < uint(j.In[1]) {
+					j.spread(dst[(z*j.In[1]+y)*j.In[2]:][:j.In[2]], row[p:p+run], x)
+				}
+				p += run
+			}
+		}
+	}
+}
+
+// spread adds src to every stride-th element of dst from x on, skipping what
+// falls outside.
+func (j *scatterJob[T]) spread(dst, src []T, x int) {
+	for _, v := range src {
+		if uint(x) < uint(len(dst)) {
+			dst[x] += v
+		}
+		x += j.Stride[2]
+	}
+}

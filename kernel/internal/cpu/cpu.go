@@ -1,0 +1,74 @@
+package cpu
+
+import "syscall"
+
+// Level is what the assembly may use. Entries branch on it; tests lower it.
+type Level uint8
+
+const (
+	Generic Level = iota // Go alone
+	NEON                 // arm64
+	AVX2                 // AVX2, FMA, F16C and BMI2, saved by the system
+	AVX512               // also AVX-512 F, BW, DQ and VL
+)
+
+// String returns the level's name: "generic", "neon", "avx2" or "avx512".
+func (l Level) String() string { return [...]string{"generic", "neon", "avx2", "avx512"}[l] }
+
+// Features is what this process may use of its processor.
+type Features struct {
+	Level Level
+	Vnni  bool // AVX512_VNNI
+	Vbmi  bool // AVX512_VBMI
+	Dot   bool // arm64's dot products of bytes
+}
+
+var Host = restrict(Detect(), environment("GOFX_CPU"))
+
+func environment(name string) string {
+	v, _ := syscall.Getenv(name)
+	return v
+}
+
+// restrict lowers what was detected to what the variable GOFX_CPU allows:
+// "generic", "avx2" or "avx512". It is read once, when the program starts; a
+// higher level than the processor's and an unknown word change nothing.
+func restrict(f Features, name string) Features {
+	most := AVX512
+	switch name {
+	case "generic":
+		most = Generic
+	case "avx2":
+		most = AVX2
+	}
+	if f.Level > most {
+		return Features{Level: most}
+	}
+	return f
+}
+
+// CPU names what this process uses of its processor: "generic" for Go alone, "neon",
+// "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+func CPU() string {
+	s := Host.Level.String()
+	if Host.Vnni {
+		s += " vnni"
+	}
+	if Host.Vbmi {
+		s += " vbmi"
+	}
+	if Host.Dot {
+		s += " dot"
+	}
+	return s
+}
+
+// Assembly reports whether there is code for this processor beside Go. Where
+// there never is, the linker leaves out what only such code needs.
+func Assembly() bool { return HasAssembly && Host.Level != Generic }
+
+// HasAVX2 reports whether AVX2 may be used.
+func HasAVX2() bool { return Host.Level >= AVX2 }
+
+// HasAVX512 reports whether AVX-512 may be used.
+func HasAVX512() bool { return Host.Level >= AVX512 }

@@ -1,0 +1,100 @@
+package gemm
+
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+)
+
+// Finish is an Epilogue with its operands, for a matrix. Absent ones are nil.
+type Finish struct {
+	Some              bool // there is anything to do
+	ScaleRow, BiasRow []float32
+	scaleCol, biasCol []float32
+	Residual          []float32
+	Ldr               int
+	Lo, Hi            float32
+}
+
+// TileEpilogue is an epilogue for one tile. The assembly knows its layout.
+type TileEpilogue struct {
+	ScaleRow, BiasRow, scaleCol, biasCol, Residual *float32
+	Ldr                                            int
+	Lo, Hi                                         float32
+}
+
+// With sets the activation and, from the operands, whether there is any work.
+func (e Finish) With(s operand.Epilogue) Finish {
+	e.Lo, e.Hi = s.Bounds()
+	e.Some = s.Act != operand.ActNone || e.ScaleRow != nil || e.BiasRow != nil || e.scaleCol != nil || e.biasCol != nil || e.Residual != nil
+	return e
+}
+
+// Apply runs e over rows×cols elements of c, whose first is at (row, col) of
+// the whole matrix.
+func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc int) {
+	if !e.Some {
+		return
+	}
+	t := TileEpilogue{Lo: e.Lo, Hi: e.Hi, Ldr: e.Ldr,
+		ScaleRow: operand.Span(e.ScaleRow, row, rows), BiasRow: operand.Span(e.BiasRow, row, rows),
+		scaleCol: operand.Span(e.scaleCol, col, cols), biasCol: operand.Span(e.biasCol, col, cols),
+		Residual: operand.Span(e.Residual, row*e.Ldr+col, (rows-1)*e.Ldr+cols)}
+	_ = c[(rows-1)*ldc+cols-1]
+	epilogueTile32(l, rows, cols, c, ldc, &t)
+}
+
+// EpilogueTileGo is the twin of the assembly.
+func EpilogueTileGo(rows, cols int, c []float32, ldc int, e *TileEpilogue) {
+	list := func(p *float32, n int) []float32 {
+		if p == nil {
+			return nil
+		}
+		return unsafe.Slice(p, n)
+	}
+	scaleRow, biasRow := list(e.ScaleRow, rows), list(e.BiasRow, rows)
+	scaleCol, biasCol := list(e.scaleCol, cols), list(e.biasCol, cols)
+	residual := list(e.Residual, (rows-1)*e.Ldr+cols)
+	for i := range rows {
+		for j, v := range c[i*ldc : i*ldc+cols] {
+			if scaleRow != nil {
+				v = float32(v * scaleRow[i])
+			}
+			if scaleCol != nil {
+				v = float32(v * scaleCol[j])
+			}
+			if biasRow != nil {
+				v += biasRow[i]
+			}
+			if biasCol != nil {
+				v += biasCol[j]
+			}
+			if residual != nil {
+				v += residual[i*e.Ldr+j]
+			}
+			if v < e.Lo {
+				v = e.Lo
+			}
+			if v > e.Hi {
+				v = e.Hi
+			}
+			c[i*ldc+j] = v
+		}
+	}
+}
+
+// Channels returns the epilogue of m output channels from first on, whose
+// planes begin at element `at` of the residual.
+func (e Finish) Channels(first, m, at int) Finish {
+	if e.ScaleRow != nil {
+		e.ScaleRow = e.ScaleRow[first : first+m]
+	}
+	if e.BiasRow != nil {
+		e.BiasRow = e.BiasRow[first : first+m]
+	}
+	if e.Residual != nil {
+		e.Residual = e.Residual[at:]
+	}
+	return e
+}

@@ -1,0 +1,103 @@
+package gemm
+
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+//go:generate go run -C ../../../internal/asmgen ./gemv
+
+// GemvCols is the number of columns of a product up to which its packed left
+// operand is multiplied with them one by one: it is read from memory far more
+// slowly than the sums are computed.
+const GemvCols = 4
+
+// GemvPanels is the number of panels that are taken together.
+const GemvPanels = 4
+
+// IsGemv reports whether p is a packed matrix times few vectors.
+func (p *Product) IsGemv(l cpu.Level) bool {
+	return hasGemv(l) && p.PackedA != nil && p.PackedB == nil && p.Window == nil && !p.transB && !p.Acc &&
+		p.N >= 1 && p.N <= GemvCols && p.K > 0
+}
+
+// MultiplyGemv computes p.
+func MultiplyGemv(w *par.Workspace, l cpu.Level, p Product) {
+	j := par.TakeJob[GemvJob](w)
+	*j = GemvJob{Product: p, Level: l, bl: BlockingOf(l)}
+	units := (j.bl.Panels(p.M) + GemvPanels - 1) / GemvPanels
+	w.Parallel(units, max(1, 8*par.SimdPack/(GemvPanels*j.bl.Stride*p.K)), j)
+	par.PutJob(w, j)
+}
+
+// GemvJob multiplies groups of panels with the columns of b.
+type GemvJob struct {
+	Product
+	Level cpu.Level
+	bl    Blocking
+}
+
+// Do computes the rows of the groups [lo, hi) of panels.
+func (j *GemvJob) Do(lo, hi int) {
+	var sums [GemvPanels * 16]float32
+	bl := &j.bl
+	panels := bl.Panels(j.M)
+	for i := lo * GemvPanels; i < min(hi*GemvPanels, panels); {
+		n := min(GemvPanels, panels-i)
+		if n == 3 {
+			n = 2
+		}
+		for col := range j.N {
+			j.sum(&sums, i, n, col)
+			j.scatter(&sums, i, n, col)
+		}
+		i += n
+	}
+	first, _ := bl.Rows(j.M, lo*GemvPanels)
+	_, last := bl.Rows(j.M, min(hi*GemvPanels, panels)-1)
+	j.Finish(first, last)
+}
+
+// sum adds up n panels from panel i on with a column, block of k by block of k.
+func (j *GemvJob) sum(sums *[GemvPanels * 16]float32, i, n, col int) {
+	bl := &j.bl
+	depth, panels := bl.Depth(j.K), bl.Panels(j.M)
+	for pc := 0; pc < j.K; pc += depth {
+		kc := min(depth, j.K-pc)
+		a := j.PackedA[pc*panels*bl.Stride+i*bl.Stride*kc:][:n*bl.Stride*kc]
+		x := j.B[pc*j.Ldb+col:][:(kc-1)*j.Ldb+1]
+		gemv(j.Level, n, kc, a, x, j.Ldb, sums, pc > 0)
+	}
+}
+
+// scatter stores the rows of n panels, which have fewer rows than lanes.
+func (j *GemvJob) scatter(sums *[GemvPanels * 16]float32, i, n, col int) {
+	for p := range n {
+		r0, r1 := j.bl.Rows(j.M, i+p)
+		j.Put(r0, sums[p*j.bl.Stride:][:r1-r0], col)
+	}
+}
+
+// Put stores the sums of a column in the rows from row on.
+func (j *GemvJob) Put(row int, sums []float32, col int) {
+	if j.N == 1 && j.Ldc == 1 {
+		copy(j.C[row:row+len(sums)], sums)
+		return
+	}
+	for r, v := range sums {
+		j.C[(row+r)*j.Ldc+col] = v
+	}
+}
+
+// Finish applies the epilogue to rows [lo, hi). A single column is a row of the
+// transposed matrix.
+func (j *GemvJob) Finish(lo, hi int) {
+	e := j.End
+	if j.N > 1 || j.Ldc > 1 || e.scaleCol != nil || e.biasCol != nil || e.Residual != nil && e.Ldr != 1 {
+		e.Apply(j.Level, hi-lo, j.N, lo, 0, j.C[lo*j.Ldc:], j.Ldc)
+		return
+	}
+	e.ScaleRow, e.scaleCol = nil, e.ScaleRow
+	e.BiasRow, e.biasCol = nil, e.BiasRow
+	e.Apply(j.Level, 1, hi-lo, 0, lo, j.C[lo:hi], hi-lo)
+}

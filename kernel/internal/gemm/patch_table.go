@@ -1,0 +1,140 @@
+package gemm
+
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+)
+
+// PatchTable is the matrix [channels·taps, positions] of a convolution's input
+// when that lies as the assembly wants it: padding is part of the image, and
+// each row is split by its remainder modulo the stride, so that neighbouring
+// outputs always read neighbouring elements. Element (p, position) is at
+// offsets[p] plus the place of the position.
+type PatchTable struct {
+	G        geom.Spatial
+	inside   bool   // no window reaches padding
+	Framed   bool   // the image is a copy; else it is the input itself
+	Sampled  bool   // the copy has only what the single tap reads: it is the matrix
+	Extent   [3]int // of the copy: what windows reach
+	phases   int    // parts of a row
+	phaseLen int
+	RowLen   int
+	Plane    int // elements of a channel
+	Offsets  []int64
+}
+
+// NewPatchTable plans the layout for a geometry; setOffsets completes it.
+func NewPatchTable(g geom.Spatial) PatchTable {
+	t := PatchTable{G: g, phases: 1, Extent: g.In}
+	fits := true
+	var reach [3]int
+	for d := range 3 {
+		reach[d] = (g.Out[d]-1)*g.Stride[d] + (g.Kernel[d]-1)*g.Dilate[d] + 1
+		fits = fits && g.PadLo[d] == 0 && reach[d] <= g.In[d]
+	}
+	t.inside = fits
+	if !fits || g.Stride[2] != 1 {
+		t.Framed, t.Extent, t.phases = true, reach, g.Stride[2]
+	}
+	if t.Framed && g.Taps == 1 {
+		t.Sampled, t.Extent, t.phases = true, g.Out, 1
+	}
+	t.phaseLen = (t.Extent[2] + t.phases - 1) / t.phases
+	t.RowLen = t.phases * t.phaseLen
+	t.Plane = t.Extent[0] * t.Extent[1] * t.RowLen
+	return t
+}
+
+// SetOffsets fills offsets for the given number of channels.
+func (t *PatchTable) SetOffsets(offsets []int64, channels int) {
+	t.Offsets = offsets
+	g := &t.G
+	i := 0
+	for c := range channels {
+		for kz := range g.Kernel[0] {
+			for ky := range g.Kernel[1] {
+				row := c*t.Plane + (kz*g.Dilate[0]*t.Extent[1]+ky*g.Dilate[1])*t.RowLen
+				for kx := range g.Kernel[2] {
+					x := kx * g.Dilate[2]
+					offsets[i] = int64(row + x%t.phases*t.phaseLen + x/t.phases)
+					i++
+				}
+			}
+		}
+	}
+}
+
+// Place returns where the window of output row (z, y) begins.
+func (t *PatchTable) Place(z, y int) int {
+	if t.Sampled {
+		return (z*t.Extent[1] + y) * t.RowLen
+	}
+	return (z*t.G.Stride[0]*t.Extent[1] + y*t.G.Stride[1]) * t.RowLen
+}
+
+// pack packs columns [col, col+count) of rows [p, p+k), width floats a row, of
+// which those past count are unspecified.
+func (t *PatchTable) pack(l cpu.Level, dst []float32, width int, img []float32, p, k, col, count int) {
+	out := &t.G.Out
+	for at := 0; at < count; {
+		x := (col + at) % out[2]
+		row := (col + at) / out[2]
+		n := min(out[2]-x, count-at)
+		packRun(l, dst[at:], width, img[t.Place(row/out[1], row%out[1])+x:], t.Offsets[p:p+k], n)
+		at += n
+	}
+}
+
+// Frame copies one channel into its place in the layout.
+func (t *PatchTable) Frame(l cpu.Level, dst, src []float32, from, to int) {
+	g := &t.G
+	step := [3]int{1, 1, t.phases}
+	if t.Sampled {
+		step = g.Stride
+	}
+	if !t.Sampled || !t.inside { // else every element is set
+		for z := range t.Extent[0] {
+			clear(dst[(z*t.Extent[1]+from)*t.RowLen : (z*t.Extent[1]+to)*t.RowLen])
+		}
+	}
+	for ph := range t.phases {
+		// Element q of this part of a row is element q*step+first of the input's.
+		s, first := step[2], ph-g.PadLo[2]
+		lo := min(max(0, s-1-first)/s, t.phaseLen)
+		hi := min(t.phaseLen, max(0, g.In[2]-first+s-1)/s)
+		if lo >= hi {
+			continue
+		}
+		// Row y of the layout is row y*step-padLo of the input.
+		y0 := max(from, (g.PadLo[1]+step[1]-1)/step[1])
+		y1 := min(to, (g.In[1]-1+g.PadLo[1])/step[1]+1)
+		for z := range t.Extent[0] {
+			iz := z*step[0] - g.PadLo[0]
+			if uint(iz) >= uint(g.In[0]) || y0 >= y1 {
+				continue
+			}
+			part := dst[(z*t.Extent[1]+y0)*t.RowLen+ph*t.phaseLen+lo:]
+			at := (iz*g.In[1]+y0*step[1]-g.PadLo[1])*g.In[2] + lo*s + first
+			SampleRows(l, part, t.RowLen, src[at:], step[1]*g.In[2], hi-lo, y1-y0, s)
+		}
+	}
+}
+
+// SampleRows sets dst[y*ldd+x] to src[y*lds+x*s] for x < cols and y < rows.
+func SampleRows(l cpu.Level, dst []float32, ldd int, src []float32, lds, cols, rows, s int) {
+	switch s {
+	case 1:
+		for y := range rows {
+			copy(dst[y*ldd:y*ldd+cols], src[y*lds:])
+		}
+	case 2:
+		sampleEven(l, dst, ldd, src, lds, cols, rows)
+	default:
+		for y := range rows {
+			d, from := dst[y*ldd:y*ldd+cols], src[y*lds:]
+			for x := range d {
+				d[x] = from[x*s]
+			}
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package gemm
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// PackedB is the k×n right operand of float32 products, laid out once for the
+// processor that the program runs on: a weight, packed when it is loaded. It
+// must not be stored for another machine.
+type PackedB struct {
+	k, n int
+	data []float32
+}
+
+// PackedLen returns the elements that a k×n right operand takes when packed.
+func PackedLen(k, n int) int {
+	if alongDepth(k, n) {
+		return k * n
+	}
+	bl := BlockingOf(cpu.Host.Level)
+	return k * operand.RoundUp(n, bl.Nr)
+}
+
+// alongDepth reports whether a k×n right operand is packed as rows along k, n of
+// them: without assembly, and where they are so few that most of a panel's
+// columns would be empty, and so long that products of rows with rows, which
+// end with sums over a vector's lanes, take less.
+func alongDepth(k, n int) bool {
+	return !cpu.Assembly() || HasThin(cpu.Host.Level) && n <= dotCols && k >= 64
+}
+
+// PackB packs op(b), k×n, which is b transposed with transB; see Gemm.
+func PackB(w *par.Workspace, transB bool, k, n int, b []float32, ldb int) PackedB {
+	p := PackedB{k, n, make([]float32, PackedLen(k, n))}
+	PackRight(w, p.data, transB, k, n, b, ldb)
+	return p
+}
+
+// Gemm computes c = op(a)·p, or c += with acc, as the function of that name.
+func (p PackedB) Gemm(w *par.Workspace, transA bool, m int, a []float32, lda int, c []float32, ldc int, acc bool) {
+	if m <= 0 || p.n <= 0 {
+		return
+	}
+	CheckOperand("c", m, p.n, false, len(c), ldc)
+	if p.k > 0 {
+		CheckOperand("a", m, p.k, transA, len(a), lda)
+	}
+	multiplyPacked(w, Product{M: m, N: p.n, K: p.k, transA: transA, A: a, Lda: lda, PackedB: p.data, C: c, Ldc: ldc, Acc: acc})
+}
+
+// multiplyPacked computes a product whose right operand PackB or PackLinear made.
+func multiplyPacked(w *par.Workspace, p Product) {
+	if cpu.Assembly() {
+		if alongDepth(p.K, p.N) {
+			_ = p.PackedB[p.K*p.N-1]
+			p.B, p.Ldb, p.transB, p.PackedB = p.PackedB, p.K, true, nil
+		}
+		Multiply(w, p)
+		return
+	}
+	Gemm(w, p.transA, true, p.M, p.N, p.K, p.A, p.Lda, p.PackedB, p.K, p.C, p.Ldc, p.Acc)
+	p.End.Apply(cpu.Generic, p.M, p.N, 0, 0, p.C, p.Ldc)
+}
+
+// PackRight packs a right operand into PackedLen elements.
+func PackRight(w *par.Workspace, dst []float32, transB bool, k, n int, b []float32, ldb int) {
+	if k <= 0 || n <= 0 {
+		return
+	}
+	CheckOperand("b", k, n, transB, len(b), ldb)
+	if alongDepth(k, n) {
+		for j := range n {
+			for p := range k {
+				at := p*ldb + j
+				if transB {
+					at = j*ldb + p
+				}
+				dst[j*k+p] = b[at]
+			}
+		}
+		return
+	}
+	j := par.TakeJob[packRightJob](w)
+	*j = packRightJob{level: cpu.Host.Level, bl: BlockingOf(cpu.Host.Level), dst: dst, src: b, ld: ldb, trans: transB, k: k, n: n}
+	w.Parallel((n+j.bl.Nr-1)/j.bl.Nr, max(1, par.SimdPack/(j.bl.Nr*k)), j)
+	par.PutJob(w, j)
+}
+
+// packRightJob packs a right operand as a whole, block of k by block of k.
+type packRightJob struct {
+	level    cpu.Level
+	bl       Blocking
+	dst, src []float32
+	ld       int
+	trans    bool
+	k, n     int
+}
+
+// Do packs panels [lo, hi) of every block.
+func (j *packRightJob) Do(lo, hi int) {
+	nr, depth := j.bl.Nr, j.bl.Depth(j.k)
+	for i := lo; i < hi; i++ {
+		for p := 0; p < j.k; p += depth {
+			kc := min(depth, j.k-p)
+			dst := j.dst[p*operand.RoundUp(j.n, nr)+i*nr*kc:][:nr*kc]
+			PackPanel(j.level, dst, nr, j.src, j.ld, j.trans, i*nr, min(nr, j.n-i*nr), p, kc)
+		}
+	}
+}
+
+// PackLinear packs in[0], the weight [N, K] of a linear layer in f32, f16 or
+// bf16, for LinearPacked: out[0] is f32 [PackedLen(K, N)].
+type PackLinear struct{}
+
+// Run implements Step.
+func (PackLinear) Run(w *par.Workspace, out, in []*array.Array) {
+	mark := w.Mark()
+	n, k := in[0].Dim(0), in[0].Dim(1)
+	if n > 0 && k > 0 {
+		m := loadMatrices[float32](w, in[0])
+		PackRight(w, array.Data[float32](out[0]), !m.trans, k, n, m.data[m.at:], m.ld)
+	}
+	w.Release(mark)
+}
+
+// ScratchBytes implements Scratcher.
+func (PackLinear) ScratchBytes(_, in []*array.Array) int {
+	if plainMatrices(in[0], in[0].DType()) {
+		return 0
+	}
+	return operand.LoadBytes(in[0])
+}
+
+// LinearPacked is Linear with a weight that PackLinear packed, and an epilogue:
+// in[0] [..., K], in[1] the packed weight, then bias [N], scale [N] and residual
+// [..., N], each nil when absent. Element types f32, f16, bf16.
+type LinearPacked struct {
+	Features int // N
+	operand.Epilogue
+}
+
+// Run implements Step.
+func (s LinearPacked) Run(w *par.Workspace, out, in []*array.Array) {
+	if out[0].Len() == 0 {
+		return
+	}
+	mark := w.Mark()
+	k := in[0].Dim(-1)
+	dst := operand.Result[float32](w, out[0])
+	end := Finish{Ldr: s.Features, biasCol: operand.Load[float32](w, operand.At(in, 2)),
+		scaleCol: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}
+	multiplyPacked(w, Product{M: len(dst) / s.Features, N: s.Features, K: k, A: operand.Load[float32](w, in[0]), Lda: k,
+		PackedB: array.Data[float32](in[1]), C: dst, Ldc: s.Features, End: end.With(s.Epilogue)})
+	operand.Store(out[0], dst)
+	w.Release(mark)
+}
+
+// ScratchBytes implements Scratcher.
+func (s LinearPacked) ScratchBytes(out, in []*array.Array) int {
+	k := in[0].Dim(-1)
+	if out[0].Len() == 0 {
+		return 0
+	}
+	n, rows := operand.StoreBytes(out[0])+operand.LoadBytes(in[0])+operand.LoadAllBytes(in[2:]), out[0].Len()/s.Features
+	switch {
+	case k == 0:
+		return n
+	case !cpu.Assembly():
+		return n + Scratch[float32](rows, s.Features, k)
+	case alongDepth(k, s.Features):
+		return n + productScratch(cpu.Host.Level, rows, s.Features, k)
+	}
+	return n + BlockScratch(cpu.Host.Level, rows, s.Features, k, true, false)
+}

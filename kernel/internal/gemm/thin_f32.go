@@ -1,0 +1,215 @@
+package gemm
+
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// Products with few rows or columns: each element of the large operand is used
+// so seldom that packing it would cost more than it saves.
+const (
+	DotDepth   = 1024 // terms that DotTile sums at once
+	dotRow     = 4096 // elements of the large operand that are taken together
+	dotCols    = 12   // rows of a transposed b up to which they are multiplied with the rows of a
+	streamRows = 4    // rows of c up to which the rows of b are streamed
+	streamUnit = 64   // columns in one unit of that work
+	streamCols = 2048 // elements of c that stay in the first-level cache
+	streamStep = 8    // rows of b taken together
+)
+
+// Thin reports whether p is computed without packing its large operand.
+func (p *Product) Thin(l cpu.Level) bool {
+	if !p.plain() || !HasThin(l) {
+		return false
+	}
+	return p.byDots() || p.byRows()
+}
+
+// byDots: the rows of both operands lie along k, but for the short one, which
+// is brought into that form.
+func (p *Product) byDots() bool {
+	return p.M <= DotRows && (p.transB || p.N == 1 && p.Ldb == 1) || !p.transA && (p.N <= DotRows || p.transB && p.N <= dotCols)
+}
+
+// byRows: the rows of b lie across k and there are few of c.
+func (p *Product) byRows() bool { return p.M <= streamRows && !p.transB }
+
+// ThinScratch is the scratch that multiplyThin takes.
+func (p *Product) ThinScratch() int {
+	q := *p
+	if q.N == 1 && q.Ldb == 1 {
+		q.transB = true
+	}
+	switch {
+	case !q.byDots():
+		if q.transA {
+			return par.ScratchSize(q.M*q.K, 4)
+		}
+	case q.byB():
+		if q.transA {
+			return par.ScratchSize(q.M*q.K, 4)
+		}
+	case !q.transB:
+		return par.ScratchSize(q.N*q.K, 4)
+	}
+	return 0
+}
+
+// byB reports whether it is b that has the many rows of a product of rows.
+func (p *Product) byB() bool { return p.transB && p.M <= DotRows && (p.M <= p.N || p.transA) }
+
+func multiplyThin(w *par.Workspace, l cpu.Level, p Product) {
+	mark := w.Mark()
+	j := par.TakeJob[thinProduct](w)
+	*j = thinProduct{Product: p, level: l}
+	if p.N == 1 && p.Ldb == 1 {
+		j.transB, j.Ldb = true, p.K
+	}
+	if j.byDots() {
+		j.dots(w)
+	} else {
+		if p.transA {
+			j.A, j.Lda = transposed(w, p.A, p.Lda, p.K, p.M), p.K
+		}
+		w.Parallel((p.N+streamUnit-1)/streamUnit, max(1, 2*par.SimdPack/(streamUnit*p.K)), j)
+	}
+	if j.End.Some {
+		j.End.Apply(l, p.M, p.N, 0, 0, p.C, p.Ldc)
+	}
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// transposed returns the transposed copy of a rows×cols matrix.
+func transposed(w *par.Workspace, src []float32, ld, rows, cols int) []float32 {
+	dst := par.Scratch[float32](w, rows*cols)
+	for i := range rows {
+		for j, v := range src[i*ld : i*ld+cols] {
+			dst[j*rows+i] = v
+		}
+	}
+	return dst
+}
+
+// thinProduct is such a product in progress.
+type thinProduct struct {
+	Product
+	level cpu.Level
+
+	// With byDots: x has the few rows, y the many, along k.
+	x, y      []float32
+	ldx, ldy  int
+	nx, ny    int
+	across    bool // x are the rows of a, y the columns of c
+	alongRows bool // byDots
+}
+
+func (j *thinProduct) dots(w *par.Workspace) {
+	j.alongRows = true
+	if j.byB() {
+		j.across = true
+		j.x, j.ldx, j.nx = j.A, j.Lda, j.M
+		j.y, j.ldy, j.ny = j.B, j.Ldb, j.N
+		if j.transA {
+			j.x, j.ldx = transposed(w, j.A, j.Lda, j.K, j.M), j.K
+		}
+	} else {
+		j.x, j.ldx, j.nx = j.B, j.Ldb, j.N
+		j.y, j.ldy, j.ny = j.A, j.Lda, j.M
+		if !j.transB {
+			j.x, j.ldx = transposed(w, j.B, j.Ldb, j.K, j.N), j.K
+		}
+	}
+	w.Parallel((j.ny+3)/4, max(1, 2*par.SimdPack/(4*j.K)), j)
+}
+
+// Do computes the rows [4*lo, 4*hi) of y, or streams the units [lo, hi) of columns.
+func (j *thinProduct) Do(lo, hi int) {
+	if !j.alongRows {
+		j.stream(lo*streamUnit, min(hi*streamUnit, j.N))
+		return
+	}
+	step, most := DotStep(j.level), DotStep(j.level)
+	if j.across {
+		most = max(4, dotRow/min(j.K, DotDepth))
+	}
+	for y := 4 * lo; y < min(4*hi, j.ny); {
+		rows := min(most, 4*hi-y, j.ny-y)
+		for p := 0; p < j.K; p += DotDepth {
+			k := min(DotDepth, j.K-p)
+			if !j.across {
+				DotTile(j.level, rows, k, j.y[y*j.ldy+p:], j.ldy, j.x[p:], j.ldx, j.nx, j.C[y*j.Ldc:], j.Ldc, j.Acc || p > 0)
+				continue
+			}
+			for x := 0; x < j.nx; x += step {
+				DotTile(j.level, min(step, j.nx-x), k, j.x[x*j.ldx+p:], j.ldx, j.y[y*j.ldy+p:], j.ldy, rows, j.C[x*j.Ldc+y:], j.Ldc, j.Acc || p > 0)
+			}
+		}
+		y += rows
+	}
+}
+
+// stream computes the columns [lo, hi) of all rows.
+func (j *thinProduct) stream(lo, hi int) {
+	block := streamCols / j.M
+	for ; lo < hi; lo += block {
+		n := min(block, hi-lo)
+		if !j.Acc {
+			for i := range j.M {
+				clear(j.C[i*j.Ldc+lo : i*j.Ldc+lo+n])
+			}
+		}
+		for p := 0; p < j.K; p += streamStep {
+			k := min(streamStep, j.K-p)
+			for i := range j.M {
+				AddRows32(j.level, j.C[i*j.Ldc+lo:i*j.Ldc+lo+n], j.A[i*j.Lda+p:i*j.Lda+p+k], j.B[p*j.Ldb+lo:], j.Ldb)
+			}
+		}
+	}
+}
+
+// byPanels: b is packed and read so seldom that packing a would cost too much.
+func (p *Product) byPanels(l cpu.Level) bool {
+	return p.PackedB != nil && p.PackedA == nil && !p.transA && p.M <= DotRows && HasThin(l)
+}
+
+func multiplyPanels(w *par.Workspace, l cpu.Level, p Product) {
+	j := par.TakeJob[panelProduct](w)
+	*j = panelProduct{Product: p, level: l, bl: BlockingOf(l)}
+	panels, threads := (p.N+j.bl.Nr-1)/j.bl.Nr, max(1, w.Threads)
+	grain := panels // one thread reads all of b in order
+	if threads > 1 {
+		grain = max(1, 2*par.SimdPack/(j.bl.Nr*p.K), panels/(4*threads))
+	}
+	w.Parallel(panels, grain, j)
+	par.PutJob(w, j)
+}
+
+// panelProduct is a product of few rows with a packed operand in progress.
+type panelProduct struct {
+	Product
+	level cpu.Level
+	bl    Blocking
+}
+
+// Do computes the columns of panels [lo, hi), in the order in which b lies.
+func (j *panelProduct) Do(lo, hi int) {
+	nr, depth := j.bl.Nr, j.bl.Depth(j.K)
+	tiles := (j.M + thinStep(j.level) - 1) / thinStep(j.level)
+	step := (j.M + tiles - 1) / tiles
+	for p := 0; p < j.K; p += depth {
+		kc := min(depth, j.K-p)
+		for i := lo; i < hi; i++ {
+			b := j.PackedB[p*operand.RoundUp(j.N, nr)+i*nr*kc:][:nr*kc]
+			cols := min(nr, j.N-i*nr)
+			for r := 0; r < j.M; r += step {
+				rows := min(step, j.M-r)
+				thinTile(j.level, rows, kc, j.A[r*j.Lda+p:], j.Lda, b, j.C[r*j.Ldc+i*nr:], j.Ldc, cols, j.Acc || p > 0)
+			}
+			if p+kc == j.K && j.End.Some {
+				j.End.Apply(j.level, j.M, cols, 0, i*nr, j.C[i*nr:], j.Ldc)
+			}
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package half
+
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// UnpackBlock is the weights of a step of the kernels.
+const UnpackBlock = 32
+
+// Float is the set of 16-bit float types.
+type Float interface {
+	array.Half | array.BFloat
+	Float32() float32
+}
+
+// WidenOne returns the value of a 16-bit float.
+func WidenOne(v uint16, brain bool) float32 {
+	if brain {
+		return array.BFloat(v).Float32()
+	}
+	return array.Half(v).Float32()
+}
+
+// WidenGo is the twin of widenF16AVX512 and its like.
+func WidenGo(dst []float32, src []uint16, brain bool) {
+	src = src[:len(dst)]
+	if brain {
+		for i, v := range src {
+			dst[i] = array.BFloat(v).Float32()
+		}
+		return
+	}
+	for i, v := range src {
+		dst[i] = array.Half(v).Float32()
+	}
+}
+
+// NarrowGo is the twin of narrowF16AVX512 and its like, bit for bit.
+func NarrowGo(dst []uint16, src []float32, brain bool) {
+	src = src[:len(dst)]
+	if brain {
+		for i, v := range src {
+			dst[i] = uint16(array.BFloatFromFloat32(v))
+		}
+		return
+	}
+	for i, v := range src {
+		dst[i] = uint16(array.HalfFromFloat32(v))
+	}
+}
+
+// Bits returns the bits of 16-bit floats.
+func Bits[H Float](s []H) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// IsBrain reports whether H is BFloat.
+func IsBrain[H Float]() bool {
+	var h H
+	_, brain := any(h).(array.BFloat)
+	return brain
+}
+
+// dotHalvesGo is the twin of dotF16AVX512 and its like, for k in [from, to): it
+// adds to dst. Sums are in order of k here and spread over lanes there; both are
+// within k·2^-23 of Σ|x·w|.
+func dotHalvesGo(n, rows, from, to int, x []float32, ldx int, w []uint16, ldw int, brain bool, dst []float32, ldd int) {
+	for c := range n {
+		col := w[c*ldw:]
+		for r := range rows {
+			row, s := x[r*ldx:], dst[r*ldd+c]
+			for p := from; p < to; p++ {
+				s += float32(row[p] * WidenOne(col[p], brain))
+			}
+			dst[r*ldd+c] = s
+		}
+	}
+}
+
+// int4DotGo is the twin of int4DotAVX512: dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale for
+// n columns of groups of blocks of 32 weights, each followed by skip groups. Sums are in order of k here and
+// spread over lanes there; both are within (k+8)·2^-23 of the sum of magnitudes.
+func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
+	for c := range n {
+		for r := range rows {
+			row, col := x[r*ldx:], w[c*(groups+skip)*blocks*16:]
+			total := float32(0)
+			for g := range groups {
+				s := float32(0)
+				for range blocks {
+					p := (*[UnpackBlock]float32)(row)
+					for i, v := range col[:16] {
+						s += float32(p[i]*float32(int32(v&15)-8)) + float32(p[i+16]*float32(int32(v>>4)-8))
+					}
+					row, col = row[UnpackBlock:], col[16:]
+				}
+				total += float32(s * scale[c*(groups+skip)+g])
+			}
+			dst[r*ldd+c] = total
+		}
+	}
+}

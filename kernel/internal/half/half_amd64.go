@@ -1,0 +1,86 @@
+package half
+
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+)
+
+// Widen converts 16-bit floats.
+func Widen(dst []float32, src []uint16, brain bool) {
+	src = src[:len(dst)]
+	n := 0
+	switch {
+	case cpu.HasAVX512() && len(dst) >= 16:
+		n = len(dst) &^ 15
+		if brain {
+			widenBF16AVX512(n/16, &src[0], &dst[0])
+		} else {
+			widenF16AVX512(n/16, &src[0], &dst[0])
+		}
+	case cpu.HasAVX2() && len(dst) >= 8:
+		n = len(dst) &^ 7
+		if brain {
+			widenBF16AVX2(n/8, &src[0], &dst[0])
+		} else {
+			widenF16AVX2(n/8, &src[0], &dst[0])
+		}
+	}
+	WidenGo(dst[n:], src[n:], brain)
+}
+
+// Narrow rounds floats to 16 bits.
+func Narrow(dst []uint16, src []float32, brain bool) {
+	src = src[:len(dst)]
+	n := 0
+	switch {
+	case cpu.HasAVX512() && len(dst) >= 16:
+		n = len(dst) &^ 15
+		if brain {
+			narrowBF16AVX512(n/16, &src[0], &dst[0])
+		} else {
+			narrowF16AVX512(n/16, &src[0], &dst[0])
+		}
+	case cpu.HasAVX2() && len(dst) >= 8:
+		n = len(dst) &^ 7
+		if brain {
+			narrowBF16AVX2(n/8, &src[0], &dst[0])
+		} else {
+			narrowF16AVX2(n/8, &src[0], &dst[0])
+		}
+	}
+	NarrowGo(dst[n:], src[n:], brain)
+}
+
+// DotHalves computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns and 1 to 4 rows.
+func DotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain bool, dst []float32, ldd int) {
+	blocks := k / UnpackBlock
+	switch {
+	case !cpu.HasAVX2() || blocks == 0:
+		blocks = 0
+		for r := range rows {
+			clear(dst[r*ldd : r*ldd+n])
+		}
+	case cpu.HasAVX512() && brain:
+		dotBF16AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	case cpu.HasAVX512():
+		dotF16AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	case brain:
+		dotBF16AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	default:
+		dotF16AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	}
+	if from := blocks * UnpackBlock; from < k {
+		dotHalvesGo(n, rows, from, k, x, ldx, w, ldw, brain, dst, ldd)
+	}
+}
+
+// Int4Dot computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale; see int4DotGo.
+func Int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
+	switch {
+	case cpu.HasAVX512():
+		int4DotAVX512(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
+	case cpu.HasAVX2():
+		int4DotAVX2(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
+	default:
+		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
+	}
+}

@@ -1,0 +1,94 @@
+package kerneltest
+
+import (
+	"testing"
+
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/vmath"
+)
+
+// Levels lists what this processor has, lowest first.
+func Levels() []cpu.Level {
+	top := cpu.Detect().Level
+	switch top {
+	case cpu.AVX512:
+		return []cpu.Level{cpu.Generic, cpu.AVX2, cpu.AVX512}
+	case cpu.Generic:
+		return []cpu.Level{cpu.Generic}
+	}
+	return []cpu.Level{cpu.Generic, top}
+}
+
+// UseLevel makes kernels use a level until the test ends.
+func UseLevel(t testing.TB, l cpu.Level) {
+	old := cpu.Host
+	cpu.Host.Level = l
+	t.Cleanup(func() { cpu.Host = old })
+}
+
+// EachLevel runs a test at every level of this processor.
+func EachLevel(t *testing.T, f func(t *testing.T)) {
+	for _, l := range Levels() {
+		t.Run(l.String(), func(t *testing.T) {
+			UseLevel(t, l)
+			f(t)
+		})
+	}
+}
+
+// QLevels runs f at every level of this processor, also without its dot products.
+func QLevels(t testing.TB, f func(level string)) {
+	t.Helper()
+	old := cpu.Host
+	defer func() { cpu.Host = old }()
+	for _, l := range Levels() {
+		for _, vnni := range []bool{false, true} {
+			top := cpu.Detect()
+			if vnni && !(l == cpu.AVX512 && top.Vnni || l == cpu.NEON && top.Dot) {
+				continue
+			}
+			cpu.Host = cpu.Features{Level: l, Vnni: vnni, Vbmi: vnni && top.Vbmi, Dot: vnni && top.Dot}
+			name := l.String()
+			if vnni {
+				name += "+dot"
+			}
+			f(name)
+		}
+	}
+}
+
+// BenchLevels runs a benchmark at every level.
+func BenchLevels(b *testing.B, f func(b *testing.B, level cpu.Level)) {
+	for _, level := range append([]cpu.Level{cpu.Generic}, VecLevels()...) {
+		b.Run(level.String(), func(b *testing.B) { f(b, level) })
+	}
+}
+
+// PerElement reports the time an element.
+func PerElement(b *testing.B, n int) {
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/element")
+}
+
+// VecLevels are the levels with assembly that this machine and GOFX_CPU allow.
+func VecLevels() []cpu.Level {
+	var levels []cpu.Level
+	for l := cpu.AVX2; l <= cpu.Host.Level; l++ {
+		if vmath.StripCode(l) != nil {
+			levels = append(levels, l)
+		}
+	}
+	return levels
+}
+
+// WinogradLevels are the levels whose products Winograd's convolution can use.
+func WinogradLevels(t *testing.T, f func(t *testing.T)) {
+	for _, l := range Levels() {
+		if l == cpu.Generic {
+			continue
+		}
+		t.Run(l.String(), func(t *testing.T) {
+			UseLevel(t, l)
+			f(t)
+		})
+	}
+}

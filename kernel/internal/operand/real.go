@@ -1,0 +1,46 @@
+package operand
+
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// RoundUp returns the least multiple of to that is not below n.
+func RoundUp(n, to int) int { return (n + to - 1) / to * to }
+
+// AsFloat32 returns s, whose elements are float32, as what it is.
+func AsFloat32[T Real](s []T) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
+// IsFloat32 reports whether T is float32; the compiler knows for each instance.
+func IsFloat32[T Real]() bool {
+	var z T
+	return unsafe.Sizeof(z) == 4
+}
+
+// Real is the set of element types that floating-point kernels compute in;
+// f16 and bf16 are computed in float32 and rounded once, when stored.
+type Real interface {
+	float32 | float64
+}
+
+// Integer is the set of integer element types.
+type Integer interface {
+	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64
+}
+
+// FillSlice sets all elements to v.
+func FillSlice[T array.Elem](s []T, v T) {
+	for i := range s {
+		s[i] = v
+	}
+}
+
+// FillBlock sets all elements of a block to v.
+func FillBlock[T array.Elem](d []T, v T) {
+	for k := range d {
+		d[k] = v
+	}
+}

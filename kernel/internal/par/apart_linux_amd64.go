@@ -1,0 +1,3 @@
+package par
+
+const sysGetcpu = 309

@@ -1,0 +1,38 @@
+package par
+
+import "github.com/gofx-dev/gofx/array"
+
+// Step is one kernel call with its attributes baked in: a plain struct whose Go
+// literal code generation can print. Shapes come from the arrays at run time,
+// so one step serves every size of a symbolic dimension.
+//
+// The caller gives outputs of the right type and shape, contiguous and not
+// overlapping any input. Inputs may be strided; an absent optional input is nil.
+// Run panics on operands that its operator's type rule would have refused.
+type Step interface {
+	Run(w *Workspace, out, in []*array.Array)
+}
+
+// Viewer is a Step whose results are views of its first input: View makes dst
+// (headers of the results' types to overwrite) describe them over in[0]'s storage
+// and reports true; it reports false when this layout needs a copy (then Run is
+// called).
+type Viewer interface {
+	Step
+	View(dst, in []*array.Array) bool
+}
+
+// PartialViewer is a Viewer that reports false for some layouts. Others have a
+// view of every operand.
+type PartialViewer interface {
+	Viewer
+	// Copies is never called: it marks the step.
+	Copies()
+}
+
+// Scratcher is a Step that takes scratch memory from its workspace.
+type Scratcher interface {
+	Step
+	// ScratchBytes returns the most scratch that Run takes for these operands.
+	ScratchBytes(out, in []*array.Array) int
+}

@@ -1,0 +1,193 @@
+package program
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/opcode"
+)
+
+// cast converts a block from In.From to In.DType.
+func (m *machine) cast(in *Instr) {
+	switch opcode.RegClassOf(in.From) {
+	case opcode.RegF32:
+		m.castFromF32(in, m.rF32(in.A))
+	case opcode.RegF64:
+		m.castFromF64(in, m.rF64(in.A))
+	default:
+		m.castFromInt(in, m.rI64(in.A))
+	}
+}
+
+func (m *machine) castFromF32(in *Instr, a []float32) {
+	switch opcode.RegClassOf(in.DType) {
+	case opcode.RegF32:
+		d := m.wF32(in.Dst)
+		copy(d, a)
+		if in.DType != array.F32 && in.DType != in.From {
+			roundHalfBlock(in.DType, d)
+		}
+	case opcode.RegF64:
+		d := m.wF64(in.Dst)
+		for i, x := range a {
+			d[i] = float64(x)
+		}
+	default:
+		floatToInt(in.DType, m.wI64(in.Dst), a)
+	}
+}
+
+func (m *machine) castFromF64(in *Instr, a []float64) {
+	switch opcode.RegClassOf(in.DType) {
+	case opcode.RegF32:
+		d := m.wF32(in.Dst)
+		if in.DType == array.F32 {
+			for i, x := range a {
+				d[i] = float32(x)
+			}
+			return
+		}
+		for i, x := range a {
+			d[i] = halfOf(in.DType, x)
+		}
+	case opcode.RegF64:
+		copy(m.wF64(in.Dst), a)
+	default:
+		floatToInt(in.DType, m.wI64(in.Dst), a)
+	}
+}
+
+func (m *machine) castFromInt(in *Instr, a []int64) {
+	isU64 := in.From == array.U64
+	switch opcode.RegClassOf(in.DType) {
+	case opcode.RegF32:
+		d := m.wF32(in.Dst)
+		intToF32(in.DType, isU64, d, a)
+	case opcode.RegF64:
+		d := m.wF64(in.Dst)
+		if isU64 {
+			for i, v := range asUnsigned(a) {
+				d[i] = float64(v)
+			}
+			return
+		}
+		for i, v := range a {
+			d[i] = float64(v)
+		}
+	default:
+		d := m.wI64(in.Dst)
+		if in.DType == array.Bool {
+			for i, v := range a {
+				d[i] = boolBit(v != 0)
+			}
+			return
+		}
+		copy(d, a)
+		wrapInt(in.DType, d)
+	}
+}
+
+func intToF32(t array.DType, isU64 bool, d []float32, a []int64) {
+	switch {
+	case t == array.F32 && isU64:
+		for i, v := range asUnsigned(a) {
+			d[i] = float32(v)
+		}
+	case t == array.F32:
+		for i, v := range a {
+			d[i] = float32(v)
+		}
+	case isU64:
+		for i, v := range asUnsigned(a) {
+			d[i] = halfOf(t, oddU64(v))
+		}
+	default:
+		for i, v := range a {
+			d[i] = halfOf(t, oddI64(v))
+		}
+	}
+}
+
+// halfOf rounds once to f16 or bf16.
+func halfOf(t array.DType, x float64) float32 {
+	if t == array.BF16 {
+		return array.BFloatFromFloat64(x).Float32()
+	}
+	return array.HalfFromFloat64(x).Float32()
+}
+
+// oddI64 converts to f64, rounding to odd: an inexact result has its last bit
+// set, so that rounding it again to a narrower type is as good as rounding once.
+func oddI64(v int64) float64 {
+	if v < 0 {
+		if v == math.MinInt64 {
+			return -0x1p63
+		}
+		return -oddU64(uint64(-v))
+	}
+	return oddU64(uint64(v))
+}
+
+// oddU64 converts to f64, rounding to odd.
+func oddU64(v uint64) float64 {
+	shift := max(0, bits.Len64(v)-53)
+	top := v >> shift
+	if top<<shift != v {
+		top |= 1
+	}
+	return float64(top) * float64(uint64(1)<<shift)
+}
+
+// floatToInt truncates toward zero and saturates to the range of t; NaN is 0.
+// Bool is true for everything but zeros.
+func floatToInt[T float32 | float64](t array.DType, d []int64, a []T) {
+	a = a[:len(d)]
+	switch t {
+	case array.Bool:
+		for i, x := range a {
+			d[i] = boolBit(x != 0)
+		}
+	case array.U64:
+		for i, x := range a {
+			d[i] = int64(satU64(float64(x)))
+		}
+	default:
+		lo, hi := intRange(t)
+		for i, x := range a {
+			d[i] = min(max(satI64(float64(x)), lo), hi)
+		}
+	}
+}
+
+// satI64 never leaves a conversion to the hardware that it would not define.
+func satI64(x float64) int64 {
+	switch {
+	case x >= 0x1p63:
+		return math.MaxInt64
+	case x <= -0x1p63:
+		return math.MinInt64
+	case x != x:
+		return 0
+	}
+	return int64(x)
+}
+
+func satU64(x float64) uint64 {
+	switch {
+	case x >= 0x1p64:
+		return math.MaxUint64
+	case x > 0:
+		return uint64(x)
+	}
+	return 0
+}
+
+// intRange returns the range of an integer type other than u64.
+func intRange(t array.DType) (lo, hi int64) {
+	n := 8 * t.Size()
+	if t.IsSigned() {
+		return -1 << (n - 1), 1<<(n-1) - 1
+	}
+	return 0, 1<<n - 1
+}

@@ -1,0 +1,175 @@
+package program
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
+	"github.com/gofx-dev/gofx/kernel/internal/opcode"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+	"github.com/gofx-dev/gofx/kernel/internal/vmath"
+)
+
+func TestFunctionLengths(t *testing.T) {
+	for _, level := range kerneltest.VecLevels() {
+		for n := range 2*vmath.MaxStrip + 2 {
+			x, got := make([]float32, n), make([]float32, n+1)
+			want := make([]float32, n)
+			for i := range x {
+				x[i] = float32(i) / 10
+			}
+			got[n] = 7
+			vmath.ApplyTwin(opcode.OpExp, want, x)
+			vmath.ApplyFunction(level, opcode.OpExp, got[:n], x)
+			kerneltest.RequireSame(t, want, got[:n], level, n)
+			require.Equal(t, float32(7), got[n])
+		}
+	}
+}
+
+// programMaker writes random programs of what the strip machine has steps for.
+type programMaker struct {
+	r    *rand.Rand
+	p    Program
+	regs [3][]array.DType // the type in every register
+}
+
+func (m *programMaker) put(in Instr) {
+	c := opcode.RegClassOf(in.DType)
+	n := len(m.regs[c])
+	in.Dst = uint16(m.r.IntN(n))
+	if in.Op == opcode.OpInput || m.r.IntN(3) > 0 || m.fixed(c, in.Dst) {
+		in.Dst = uint16(n)
+		m.regs[c] = append(m.regs[c], in.DType)
+	} else {
+		m.regs[c][in.Dst] = in.DType
+	}
+	m.p.Code = append(m.p.Code, in)
+}
+
+func (m *programMaker) fixed(c opcode.RegClass, r uint16) bool {
+	for _, k := range m.p.Consts {
+		if opcode.RegClassOf(k.DType) == c && k.Dst == r {
+			return true
+		}
+	}
+	return false
+}
+
+// pick returns a register that holds a value of type d.
+func (m *programMaker) pick(d array.DType) uint16 {
+	c := opcode.RegClassOf(d)
+	var with []uint16
+	for i, t := range m.regs[c] {
+		if t == d {
+			with = append(with, uint16(i))
+		}
+	}
+	return with[m.r.IntN(len(with))]
+}
+
+var stripTypesAll = []array.DType{
+	array.F32, array.F16, array.BF16, array.Bool, array.I32, array.I16, array.I8, array.U16, array.U8,
+}
+
+func newProgram(r *rand.Rand, steps int) Program {
+	m := &programMaker{r: r}
+	for _, d := range stripTypesAll {
+		m.p.Inputs = append(m.p.Inputs, d, array.F32)
+		m.p.Outputs = append(m.p.Outputs, d)
+		bits := uint64(1)
+		if d.IsFloat() {
+			bits = uint64(map[array.DType]int{array.F32: 0x40200000, array.F16: 0x3e00, array.BF16: 0x3fc0}[d])
+		}
+		c := opcode.RegClassOf(d)
+		m.p.Consts = append(m.p.Consts, Instr{Op: opcode.OpConst, DType: d, Dst: uint16(len(m.regs[c])), Imm: bits})
+		m.regs[c] = append(m.regs[c], d)
+	}
+	for i, d := range m.p.Inputs {
+		m.put(Instr{Op: opcode.OpInput, DType: d, Imm: uint64(i)})
+	}
+	for range steps {
+		m.random()
+	}
+	for i, d := range m.p.Outputs {
+		m.p.Code = append(m.p.Code, Instr{Op: opcode.OpOutput, DType: d, A: m.pick(d), Imm: uint64(i)})
+	}
+	for c := range m.regs {
+		m.p.Regs[c] = len(m.regs[c])
+	}
+	return m.p
+}
+
+func (m *programMaker) random() {
+	d := []array.DType{array.F32, array.F32, array.F32, array.F16, array.BF16, array.I32, array.Bool}[m.r.IntN(7)]
+	switch m.r.IntN(8) {
+	case 0:
+		to := stripTypesAll[m.r.IntN(len(stripTypesAll))]
+		from := stripTypesAll[m.r.IntN(len(stripTypesAll))]
+		m.put(Instr{Op: opcode.OpCast, DType: to, From: from, A: m.pick(from)})
+	case 1:
+		m.put(Instr{Op: opcode.OpSelect, DType: d, A: m.pick(array.Bool), B: m.pick(d), C: m.pick(d)})
+	case 2:
+		from := []array.DType{array.F32, array.BF16, array.I32, array.U8}[m.r.IntN(4)]
+		op := opcode.OpEq + opcode.Code(m.r.IntN(6))
+		if from.IsFloat() && m.r.IntN(7) == 0 {
+			op = opcode.OpIsNaN
+		}
+		m.put(Instr{Op: op, DType: array.Bool, From: from, A: m.pick(from), B: m.pick(from)})
+	default:
+		var ops []opcode.Code
+		for op := opcode.OpAdd; op < opcode.Count; op++ {
+			if op.Accepts(d) && !opcode.Table[op].ToBool {
+				ops = append(ops, op)
+			}
+		}
+		m.put(Instr{Op: ops[m.r.IntN(len(ops))], DType: d, A: m.pick(d), B: m.pick(d), C: m.pick(d)})
+	}
+}
+
+// TestStripsAgainstBlocks runs random programs on both machines.
+func TestStripsAgainstBlocks(t *testing.T) {
+	levels := kerneltest.VecLevels()
+	if len(levels) == 0 {
+		t.Skip("no assembly here")
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	ran := 0
+	for k := range 400 {
+		p := newProgram(r, 1+k%25)
+		require.NoError(t, p.Check())
+		shape := []int{1 + r.IntN(5), 1 + r.IntN(7), 1 + r.IntN(150)}
+		var in, want, got []*array.Array
+		for _, d := range p.Inputs {
+			s := append([]int(nil), shape...)
+			for i := range s {
+				if r.IntN(6) == 0 {
+					s[i] = 1
+				}
+			}
+			in = append(in, kerneltest.StridedArray(r, d, s))
+		}
+		for _, d := range p.Outputs {
+			want, got = append(want, array.New(d, shape...)), append(got, array.New(d, shape...))
+		}
+		w := &par.Workspace{}
+		n := want[0].Len()
+		p.run(cpu.Generic, w, wholeOut(want), in, 0, n)
+		for _, level := range levels {
+			if p.runStrips(level, w, wholeOut(got), in, 0, n) {
+				ran++
+				for i := range want {
+					kerneltest.RequireEqualArrays(t, want[i], got[i], level, k, p.Code)
+				}
+			}
+			for _, o := range got {
+				clear(o.Storage().Bytes())
+			}
+		}
+	}
+	require.Greater(t, ran, 50*len(levels))
+}

@@ -1,0 +1,105 @@
+package quant
+
+// qAddGo is the twin of qAddAVX512.
+func qAddGo(a, b []uint8, s *qSum, dst []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		x := float32(float32(int32(a[i]^s.flip)-s.zeroA) * s.scaleA)
+		y := float32(float32(int32(b[i]^s.flip)-s.zeroB) * s.scaleB)
+		dst[i] = uint8(clampRound(x+y, s.lo, s.hi, s.zero))
+	}
+}
+
+// qMulGo is the twin of qMulAVX512.
+func qMulGo(a, b []uint8, s *qSum, dst []uint8) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		p := (int32(a[i]^s.flip) - s.zeroA) * (int32(b[i]^s.flip) - s.zeroB)
+		dst[i] = uint8(clampRound(float32(float32(p)*s.scaleA), s.lo, s.hi, s.zero))
+	}
+}
+
+// quantizeGo is the twin of qQuantizeAVX512.
+func quantizeGo(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = uint8(clampRound(v/scale, lo, hi, zero))
+	}
+}
+
+// dequantizeGo is the twin of qDequantizeAVX512: zero is of the flipped bytes.
+func dequantizeGo(dst []float32, src []uint8, flip uint8, scale float32, zero int32) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = float32(float32(int32(v^flip)-zero) * scale)
+	}
+}
+
+// valueRangeGo returns the least and the greatest of 0 and the values; NaN is
+// passed over.
+func valueRangeGo(src []float32) (lo, hi float32) {
+	var l, h [4]float32
+	for ; len(src) >= 4; src = src[4:] {
+		for i, v := range (*[4]float32)(src) {
+			if v < l[i] {
+				l[i] = v
+			}
+			if v > h[i] {
+				h[i] = v
+			}
+		}
+	}
+	for _, v := range src {
+		if v < l[0] {
+			l[0] = v
+		}
+		if v > h[0] {
+			h[0] = v
+		}
+	}
+	return min(l[0], l[1], l[2], l[3]), max(h[0], h[1], h[2], h[3])
+}
+
+// qLookupGo is the twin of qLookupVBMI; dst may be src.
+func qLookupGo(dst, src, table []uint8) {
+	t := (*[256]uint8)(table)
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = t[v]
+	}
+}
+
+// qMostGo is the twin of qMostAVX512: dst[i] is the greatest of src[i+step·t], t
+// below count, 0 where count is 0; in and out are applied to bytes before and after.
+func qMostGo(count, step int, src, dst []uint8, in, out uint8) {
+	for i := range dst {
+		v := uint8(0)
+		for t := range count {
+			v = max(v, src[i+t*step]^in)
+		}
+		dst[i] = v ^ out
+	}
+}
+
+// qAddUpGo is the twin of qAddUpAVX512.
+func qAddUpGo(acc []int32, src []uint8, flip uint8) {
+	src = src[:len(acc)]
+	for i, v := range src {
+		acc[i] += int32(v ^ flip)
+	}
+}
+
+// qTotalGo is the twin of qTotalAVX512.
+func qTotalGo(src []uint8, flip uint8) (sum int64) {
+	for _, v := range src {
+		sum += int64(v ^ flip)
+	}
+	return sum
+}
+
+// qEvensGo is the twin of qSplitVNNI for even elements alone.
+func qEvensGo(dst, src []uint8) {
+	for i := range dst {
+		dst[i] = src[2*i]
+	}
+}

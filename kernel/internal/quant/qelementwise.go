@@ -1,0 +1,233 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// Quantize turns in[0] f32 into u8 or i8: round(x/scale) + zero, halves to even,
+// saturated, NaN as the least value. in[1] is the scale and in[2] the optional
+// zero point, of the result's type: one element, or one for each index along
+// Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
+type Quantize struct{ Axis int }
+
+// ScratchBytes implements Scratcher.
+func (Quantize) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
+
+// Run implements Step.
+func (s Quantize) Run(w *par.Workspace, out, in []*array.Array) {
+	const step = "quantize"
+	mark := w.Mark()
+	d := out[0].DType()
+	ax := qAxis(step, in[0], in[1], operand.At(in, 2), s.Axis)
+	if in[0].DType() != array.F32 || d != array.U8 && d != array.I8 || out[0].Len() != in[0].Len() {
+		operand.BadOperand(step, "expected an f32 operand and a u8 or i8 result of its size")
+	}
+	if zero := operand.At(in, 2); zero != nil && zero.DType() != d {
+		operand.BadOperand(step, "the zero point is not of the type of the result")
+	}
+	dst, src := bytesOut(out[0]), operand.Load[float32](w, in[0])
+	j := par.TakeJob[quantizeJob](w)
+	*j = quantizeJob{axis: ax, dst: dst, src: src, signed: d == array.I8}
+	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// elementwiseWork is the elements of one chunk of parallel work.
+const elementwiseWork = 1 << 15
+
+// qAxisLoop walks rows of elements that share a scale and a zero point.
+type qAxisLoop struct {
+	scale, zero        *array.Array
+	rows, inner, count int
+}
+
+// qAxis cuts x into rows by the axis of its scales.
+func qAxis(step string, x, scale, zero *array.Array, axis int) qAxisLoop {
+	l := qAxisLoop{scale: scale, zero: zero, count: 1}
+	if scale.Len() == 1 && (zero == nil || zero.Len() == 1) {
+		// One row a chunk, so that large tensors are worked on in parallel.
+		l.inner = elementwiseWork
+		l.rows = (x.Len() + l.inner - 1) / l.inner
+		return l
+	}
+	if axis < 0 {
+		axis += x.Rank()
+	}
+	if axis < 0 || axis >= x.Rank() {
+		operand.BadOperand(step, "the axis is out of range")
+	}
+	l.count = x.Dim(axis)
+	perChannel(step, "the scale", scale, l.count)
+	perChannel(step, "the zero point", zero, l.count)
+	l.inner = operand.Prod(x.Shape()[axis+1:])
+	l.rows = operand.Prod(x.Shape()[:axis+1])
+	return l
+}
+
+// at returns the parameters of row i.
+func (l *qAxisLoop) at(step string, i int) (scale float32, zero int32) {
+	c := i % l.count
+	return scaleAt(step, l.scale, c), zeroAt(l.zero, c)
+}
+
+type quantizeJob struct {
+	axis   qAxisLoop
+	dst    []uint8
+	src    []float32
+	signed bool
+}
+
+// Do quantises rows [lo, hi).
+func (j *quantizeJob) Do(lo, hi int) {
+	low, high := float32(0), float32(255)
+	if j.signed {
+		low, high = -128, 127
+	}
+	for i := lo; i < hi; i++ {
+		scale, zero := j.axis.at("quantize", i)
+		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.dst))
+		quantize(j.src[from:to], scale, low-float32(zero), high-float32(zero), zero, j.dst[from:to])
+	}
+}
+
+// Dequantize turns in[0] u8, i8 or i32 into f32: (q-zero)·scale, with in[1] and
+// in[2] as for Quantize. Differences of i32 wrap around.
+type Dequantize struct{ Axis int }
+
+// ScratchBytes implements Scratcher.
+func (Dequantize) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
+
+// Run implements Step.
+func (s Dequantize) Run(w *par.Workspace, out, in []*array.Array) {
+	const step = "dequantize"
+	mark := w.Mark()
+	ax := qAxis(step, in[0], in[1], operand.At(in, 2), s.Axis)
+	if out[0].DType() != array.F32 || out[0].Len() != in[0].Len() {
+		operand.BadOperand(step, "expected an f32 result of the size of the operand")
+	}
+	j := par.TakeJob[dequantizeJob](w)
+	*j = dequantizeJob{axis: ax, dst: array.Data[float32](out[0])}
+	switch in[0].DType() {
+	case array.U8:
+		j.u8 = operand.LoadSame[uint8](w, in[0])
+	case array.I8:
+		j.i8 = operand.LoadSame[int8](w, in[0])
+	case array.I32:
+		j.i32 = operand.LoadSame[int32](w, in[0])
+	default:
+		operand.BadOperand(step, "the operand is "+in[0].DType().String()+", expected u8, i8 or i32")
+	}
+	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+type dequantizeJob struct {
+	axis qAxisLoop
+	dst  []float32
+	u8   []uint8
+	i8   []int8
+	i32  []int32
+}
+
+// Do converts rows [lo, hi).
+func (j *dequantizeJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		scale, zero := j.axis.at("dequantize", i)
+		if j.i32 != nil && j.axis.zero != nil && j.axis.zero.DType() == array.I32 {
+			zero = array.Raw[int32](j.axis.zero)[vectorAt(j.axis.zero, i%j.axis.count)]
+		}
+		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.dst))
+		switch {
+		case j.u8 != nil:
+			dequantizeBytes(j.dst[from:to], j.u8[from:to], 0, scale, zero)
+		case j.i8 != nil:
+			dequantizeBytes(j.dst[from:to], asUint8(j.i8[from:to]), 0x80, scale, zero+128)
+		default:
+			dequantizeWords(j.dst[from:to], j.i32[from:to], scale, zero)
+		}
+	}
+}
+
+func dequantizeWords(dst []float32, src []int32, scale float32, zero int32) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = float32(float32(v-zero) * scale)
+	}
+}
+
+// DynamicQuantize is ONNX's DynamicQuantizeLinear of in[0] f32: out[0] u8 is x
+// quantised by the scale out[1] and the zero point out[2] that cover x's range
+// and 0. out[0] may be nil. A range of one point has scale 1/255.
+type DynamicQuantize struct{}
+
+// ScratchBytes implements Scratcher.
+func (DynamicQuantize) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
+
+// Run implements Step.
+func (DynamicQuantize) Run(w *par.Workspace, out, in []*array.Array) {
+	const step = "dynamic_quantize"
+	if in[0].DType() != array.F32 || out[1].DType() != array.F32 || out[1].Len() != 1 ||
+		out[2].DType() != array.U8 || out[2].Len() != 1 {
+		operand.BadOperand(step, "expected an f32 operand, an f32 scale and a u8 zero point")
+	}
+	mark := w.Mark()
+	src := operand.Load[float32](w, in[0])
+	lo, hi := rangeOf(w, src)
+	scale, zero := rangeParams(lo, hi)
+	array.Data[float32](out[1])[0] = scale
+	array.Data[uint8](out[2])[0] = zero
+	w.Release(mark)
+	if out[0] != nil {
+		Quantize{}.Run(w, []*array.Array{out[0]}, []*array.Array{in[0], out[1], out[2]})
+	}
+}
+
+// rangeParts is how many parts of a large tensor are searched on their own.
+const rangeParts = 16
+
+// rangeOf is valueRange on w's threads.
+func rangeOf(w *par.Workspace, src []float32) (lo, hi float32) {
+	if w.Threads <= 1 || len(src) < 2*elementwiseWork {
+		return valueRange(src)
+	}
+	j := par.TakeJob[rangeJob](w)
+	*j = rangeJob{src: src}
+	w.Parallel(rangeParts, 1, j)
+	for i := range j.lo {
+		lo, hi = min(lo, j.lo[i]), max(hi, j.hi[i])
+	}
+	j.src = nil
+	par.PutJob(w, j)
+	return lo, hi
+}
+
+type rangeJob struct {
+	src    []float32
+	lo, hi [rangeParts]float32
+}
+
+// Do searches parts [lo, hi).
+func (j *rangeJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		n := len(j.src)
+		j.lo[i], j.hi[i] = valueRange(j.src[i*n/rangeParts : (i+1)*n/rangeParts])
+	}
+}
+
+// rangeParams returns the scale and the zero point of u8 over [lo, hi], lo <= 0 <= hi.
+func rangeParams(lo, hi float32) (scale float32, zero uint8) {
+	scale = float32(hi-lo) / 255
+	if scale == 0 {
+		scale = 1.0 / 255
+	}
+	if scale > math.MaxFloat32 {
+		scale = hi/255 - lo/255
+	}
+	return scale, uint8(clampRound(-lo/scale, 0, 255, 0))
+}

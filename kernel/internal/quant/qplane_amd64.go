@@ -1,0 +1,340 @@
+package quant
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// qPlaneTile is what the product by planes is told; the generator knows the places
+// of its fields.
+type qPlaneTile struct {
+	x        *uint8
+	b        *int8
+	bias     *int32
+	scale    *float32
+	dst      *uint8
+	ld       int
+	groups   int
+	step     int // bytes of a panel of weights
+	channels int
+	mask     uint64
+	flip     uint32
+	// For unsigned results, those that flip makes signed ones of.
+	zero, lo, hi int32
+	natural      int // 1 where positions lie as interleaving leaves them
+}
+
+// qPlanePack is what the packing of planes is told.
+type qPlanePack struct {
+	src        *uint8
+	plane      int
+	quads      int
+	parts      *qPart
+	count      int // parts of a tap
+	rows       *qRow
+	dst        *uint8
+	vectors    int
+	fill, flip uint32
+}
+
+// qPart is a part of a line among the positions of a panel: where its elements
+// lie, less the place of the first among the positions, and which positions read
+// an element for a tap, the others being padding.
+type qPart struct {
+	at    int64
+	lanes uint64
+}
+
+// qRow is a row of a panel: where its plane lies, and its tap.
+type qRow struct{ plane, tap int64 }
+
+// qPlanes reports whether this processor computes by planes.
+func qPlanes() bool { return qVNNI() }
+
+// planesOf makes image i what panels are packed from.
+func (c *qConvRun) planesOf(w *par.Workspace, f *qPlaneForm, i int) {
+	size := c.p.g.InPlane * c.p.w.chans
+	c.img = c.src[i*size : (i+1)*size]
+	if f.phases == 1 || f.framed {
+		return
+	}
+	j := par.TakeJob[qSplitJob](w)
+	*j = qSplitJob{f: *f, g: c.p.g, src: c.img, dst: par.Scratch[uint8](w, f.chans*f.plane)}
+	w.Parallel(f.chans, max(1, elementwiseWork/(c.p.g.InPlane+1)), j)
+	c.img = j.dst
+	par.PutJob(w, j)
+}
+
+// qSplitJob parts columns of planes by their parity.
+type qSplitJob struct {
+	f        qPlaneForm
+	g        geom.Spatial
+	src, dst []uint8
+}
+
+// Do copies channels [lo, hi).
+func (j *qSplitJob) Do(lo, hi int) {
+	g, f := &j.g, &j.f
+	lines, n := g.In[1], g.In[2]
+	if n%2 == 0 {
+		lines, n = 1, lines*n
+	}
+	for c := lo; c < hi; c++ {
+		src, dst := j.src[c*g.InPlane:(c+1)*g.InPlane], j.dst[c*f.plane:(c+1)*f.plane]
+		var odd *uint8
+		if !f.even && n > 1 {
+			odd = &dst[f.phase]
+		}
+		qSplitVNNI(lines, n, &src[0], &dst[0], odd, f.width)
+	}
+}
+
+// planar convolves one group of channels by planes; e's bytes are the image's.
+func (c *qConvRun) planar(w *par.Workspace, f *qPlaneForm, group int, b PackedQ, e qEpilogue) {
+	per := c.p.w.chans / c.p.w.groups
+	j := par.TakeJob[qPlaneJob](w)
+	*j = qPlaneJob{f: *f, b: b, out: e, src: c.img[group*per*f.plane:], flip: uint32(c.x.flip) * 0x01010101}
+	j.fill = uint32(uint8(c.x.zero)^c.x.flip) * 0x01010101
+	slots := f.slots()
+	for i := range slots {
+		j.room[i] = qPlaneRoom{panel: par.Scratch[uint8](w, f.panelBytes()), rows: par.Scratch[uint8](w, 4*qPlaneRest*operand.RoundUp(f.depth, 4)),
+			rest: par.Scratch[uint8](w, qPlaneRest*b.n)}
+	}
+	if f.framed {
+		j.enframe(w, group*per*c.p.g.InPlane, c.img)
+	} else {
+		for i := range slots {
+			j.room[i].parts = scratchOf[qPart](w, f.g.Taps*f.parts)
+		}
+	}
+	if f.listed {
+		j.list(scratchOf[qRow](w, 4*f.depth), per, c.p.w.runs)
+	}
+	panels := (b.n + qCols - 1) / qCols
+	j.block = panels
+	if t := 4 * w.Threads; w.Threads > 1 && f.panels < t {
+		j.block = max((panels*f.panels+t-1)/t, min(panels, 4))
+	}
+	j.blocks = (panels + j.block - 1) / j.block
+	threads := w.Threads
+	w.Threads = min(threads, slots)
+	j.rooms = max(1, w.Threads)
+	w.Parallel(f.panels*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
+	w.Threads = threads
+	par.PutJob(w, j)
+}
+
+// scratchOf returns n structures of 16 bytes without pointers.
+func scratchOf[T qPart | qRow](w *par.Workspace, n int) []T {
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(par.Scratch[int64](w, 2*n)))), n)
+}
+
+// qPlaneRoom is what one goroutine packs into.
+type qPlaneRoom struct {
+	held        int // one more than the number of the panel in it
+	panel, rows []uint8
+	rest        []uint8
+	parts       []qPart
+}
+
+// qPlaneJob is a convolution by planes in progress: units are panels of
+// positions, times blocks of panels of weights.
+type qPlaneJob struct {
+	f             qPlaneForm
+	b             PackedQ
+	out           qEpilogue
+	src           []uint8 // planes, or the frame
+	taps          []int64 // within a frame
+	rows          []qRow
+	fill, flip    uint32
+	block, blocks int
+	rooms         int // for which there are goroutines
+	taken         atomic.Uint32
+	room          [qPlaneThreads]qPlaneRoom
+}
+
+// list fills the rows of runs of whole lines of taps; what fills a group up is
+// weighted 0.
+func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
+	line := j.f.g.Taps / runs
+	full := len(rows) / runs
+	for r := range runs {
+		for i := range full {
+			k := min(i, line*chans-1)
+			rows[r*full+i] = qRow{plane: int64(k % chans * j.f.plane), tap: int64(r*line + k/chans)}
+		}
+	}
+	j.rows = rows
+}
+
+// Do computes units [lo, hi).
+func (j *qPlaneJob) Do(lo, hi int) {
+	f := &j.f
+	slot := j.take(lo * j.rooms / (f.panels * j.blocks))
+	room := &j.room[slot]
+	for u := lo; u < hi; u++ {
+		panel := u / j.blocks
+		vectors := min(4, f.vectors-4*panel)
+		first := panel * qPlaneLanes
+		n := min(16*vectors, f.g.OutPlane-first)
+		rest := f.rest > 0 && panel == f.panels-1
+		if room.held != panel+1 {
+			if rest {
+				j.pack(room, 16*f.vectors, f.rest, 1)
+				j.remainderRows(room)
+			}
+			j.pack(room, first, n, vectors)
+			room.held = panel + 1
+		}
+		from := u % j.blocks * j.block
+		to := min(from+j.block, (j.b.n+qCols-1)/qCols)
+		if !rest {
+			j.tile(room, from, to, first, n, vectors)
+			continue
+		}
+		// While the weights are near.
+		for p := from; p < to; p++ {
+			j.tile(room, p, p+1, first, n, vectors)
+			j.remainder(room, p, 16*f.vectors)
+		}
+	}
+	j.taken.And(^(uint32(1) << slot))
+}
+
+// take returns the number of a room that no other goroutine is in, if it can that
+// one: goroutines come back to where their panel is.
+func (j *qPlaneJob) take(room int) int {
+	for {
+		m := j.taken.Load()
+		if bit := uint32(1) << room; m&bit == 0 && j.taken.CompareAndSwap(m, m|bit) {
+			return room
+		}
+		if slot := bits.TrailingZeros32(^m); slot < qPlaneThreads && j.taken.CompareAndSwap(m, m|1<<slot) {
+			return slot
+		}
+	}
+}
+
+// tile computes panels [from, to) of weights at n positions from first on.
+func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
+	e, col := &j.out, from*qCols
+	channels := min(to*qCols, j.b.n) - col
+	at := col*e.ld + first
+	_ = e.bytes[at+(channels-1)*e.ld+n-1]
+	zero := e.zero + int32(e.flip)
+	b := j.b.panel(from)
+	t := qPlaneTile{x: &room.panel[0], b: &b[0], bias: &e.bias[col], scale: &e.scale[col], dst: &e.bytes[at], ld: e.ld,
+		groups: j.f.depth, step: len(b), channels: channels, mask: 1<<n - 1, flip: uint32(e.flip) * 0x01010101,
+		zero: zero, lo: int32(e.lo) + zero, hi: int32(e.hi) + zero}
+	if !j.f.framed {
+		t.natural = 1
+	}
+	p := (*uint8)(unsafe.Pointer(&t))
+	switch vectors {
+	case 1:
+		qPlane1VNNI(p)
+	case 2:
+		qPlane2VNNI(p)
+	case 3:
+		qPlane3VNNI(p)
+	default:
+		qPlane4VNNI(p)
+	}
+	if e.table != nil {
+		for c := range channels {
+			row := e.bytes[at+c*e.ld:][:n]
+			qLookup(row, row, e.table)
+		}
+	}
+}
+
+// remainderRows makes rows of the packed positions that vectors leave.
+func (j *qPlaneJob) remainderRows(room *qPlaneRoom) {
+	ld := 4 * operand.RoundUp(j.f.depth, 4)
+	_, _ = room.rows[4*ld-1], room.panel[16*ld-1]
+	qFrameRowsVNNI(ld/16, &room.panel[0], &room.rows[0], ld)
+}
+
+// remainder computes panel p of weights at those positions, first and on.
+func (j *qPlaneJob) remainder(room *qPlaneRoom, p, first int) {
+	n, depth, ld := j.f.rest, j.f.depth, j.out.ld
+	e := j.out
+	e.ld, e.bytes = j.b.n, room.rest
+	var one [1]int64
+	col := p * qCols
+	cols := min(qCols, j.b.n-col)
+	qTileBytes(n, cols, room.rows, 0, 4*operand.RoundUp(depth, 4), one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
+	e.lookup(n, cols, e.bytes[col:])
+	if n == 4 {
+		r0, r1, r2, r3 := e.bytes[col:][:cols], e.bytes[e.ld+col:][:cols], e.bytes[2*e.ld+col:][:cols], e.bytes[3*e.ld+col:][:cols]
+		for i := range cols {
+			*(*[4]uint8)(j.out.bytes[(col+i)*ld+first:]) = [4]uint8{r0[i], r1[i], r2[i], r3[i]}
+		}
+		return
+	}
+	for c := col; c < col+cols; c++ {
+		to := j.out.bytes[c*ld+first:][:n]
+		for r := range to {
+			to[r] = e.bytes[r*e.ld+c]
+		}
+	}
+}
+
+// pack packs the windows of n positions from first on.
+func (j *qPlaneJob) pack(room *qPlaneRoom, first, n, vectors int) {
+	f := &j.f
+	if f.framed {
+		for v := range vectors {
+			j.copyVector(room.panel[64*v:], first+16*v, min(16, n-16*v), 64*vectors)
+		}
+		return
+	}
+	count := j.split(room.parts, first, n)
+	s := qPlanePack{src: &j.src[0], plane: f.plane, quads: f.depth, parts: &room.parts[0], count: count,
+		dst: &room.panel[0], vectors: vectors, fill: j.fill, flip: j.flip}
+	p := (*uint8)(unsafe.Pointer(&s))
+	if f.listed {
+		s.rows = &j.rows[0]
+		qPlaneListVNNI(p)
+		return
+	}
+	qPlanePackVNNI(p)
+}
+
+// split fills the parts of each tap and returns how many a tap has.
+func (j *qPlaneJob) split(parts []qPart, first, n int) (count int) {
+	g := &j.f.g
+	y, x := first/g.Out[2], first%g.Out[2]
+	count = (x + n + g.Out[2] - 1) / g.Out[2]
+	for s, lane := 0, 0; lane < n; s++ {
+		width := min(g.Out[2]-x, n-lane)
+		top := y*g.Stride[1] - g.PadLo[1]
+		for kx := range g.Kernel[2] {
+			d := kx*g.Dilate[2] - g.PadLo[2]
+			phase, cols, step := 0, g.In[2], d
+			if j.f.phases == 2 {
+				phase, step = d&1, d>>1
+				cols = (g.In[2] + 1 - phase) / 2
+			}
+			p := qPart{at: int64(phase*j.f.phase + top*j.f.width + x + step - lane)}
+			a, b := max(0, -step-x), min(width, cols-step-x)
+			if a < b {
+				p.lanes = (1<<(b-a) - 1) << (lane + a)
+			}
+			for ky := range g.Kernel[1] {
+				to := &parts[(ky*g.Kernel[2]+kx)*count+s]
+				if *to = p; a >= b || uint(top+ky*g.Dilate[1]) >= uint(g.In[1]) {
+					*to = qPart{}
+				}
+				p.at += int64(g.Dilate[1] * j.f.width)
+			}
+		}
+		lane, x, y = lane+width, 0, y+1
+	}
+	return count
+}

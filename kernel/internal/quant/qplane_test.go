@@ -1,0 +1,76 @@
+package quant
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// randomPlanes returns a convolution that processors with dot products of bytes
+// compute by planes: two dimensions, strides up to 2 along lines.
+func randomPlanes(r *rand.Rand) convShape {
+	pick := func(list ...int) int { return list[r.IntN(len(list))] }
+	s := convShape{batch: 1 + r.IntN(2), groups: pick(1, 1, 1, 2), in: []int{3 + r.IntN(14), 5 + r.IntN(40)}}
+	s.chans, s.outChans = s.groups*pick(4, 8, 12, 20), s.groups*(1+r.IntN(75))
+	if s.groups == 1 && r.IntN(3) == 0 {
+		s.chans = 1 + r.IntN(9)
+	}
+	for d := range 2 {
+		k := pick(1, 2, 3, 3, 5)
+		s.kernel = append(s.kernel, k)
+		s.stride = append(s.stride, pick(1, 1, 2))
+		s.dilate = append(s.dilate, pick(1, 1, 1, 2))
+		s.lo, s.hi = append(s.lo, r.IntN(k)), append(s.hi, r.IntN(k))
+		s.in[d] = max(s.in[d], (k-1)*s.dilate[d]+1)
+	}
+	switch r.IntN(4) {
+	case 0:
+		s.kernel, s.lo, s.hi = []int{1, 1}, []int{0, 0}, []int{0, 0}
+	case 1:
+		// Positions that leave a few beside whole vectors.
+		s.kernel, s.lo, s.hi, s.stride = []int{1, 1}, []int{0, 0}, []int{0, 0}, []int{1, 1}
+		s.in = [][]int{{7, 7}, {14, 14}, {1, 18}, {3, 17}, {5, 10}}[r.IntN(5)]
+	}
+	return s
+}
+
+// TestQConvByPlanes compares all levels with the one without assembly.
+func TestQConvByPlanes(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	formed := 0
+	for range 120 {
+		s := randomPlanes(r)
+		c := qCase{
+			x: qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...),
+			w: qArray(r, anyByte(r), append([]int{s.outChans, s.chans / s.groups}, s.kernel...)...),
+		}
+		qRandom(r, &c, s.outChans, s.chans/s.groups*operand.Prod(s.kernel), append([]int{s.batch, s.outChans}, s.outDims()...))
+		if c.w.DType() == array.I8 && r.IntN(4) > 0 {
+			c.wz = nil
+		}
+		step := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups, ReLU: c.relu, Max: c.max}
+		p := step.plan([]*array.Array{c.out}, c.in())
+		if _, ok := p.planes(); ok && c.out.DType().Size() == 1 && !offCentre(c.wz, c.w.DType() == array.U8, 0, s.outChans) {
+			formed++
+		}
+		var want *array.Array
+		kerneltest.QLevels(t, func(level string) {
+			for threads := 1; threads < 4; threads++ {
+				w := &par.Workspace{Threads: threads}
+				step.Run(w, []*array.Array{c.out}, c.in())
+				if want == nil {
+					want = array.Clone(c.out)
+				}
+				require.True(t, array.Equal(want, c.out), "%s %+v", level, s)
+				require.LessOrEqual(t, w.HighWater(), step.ScratchBytes([]*array.Array{c.out}, c.in()), "%+v", s)
+			}
+		})
+	}
+	require.Greater(t, formed, 30)
+}

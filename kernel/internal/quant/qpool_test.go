@@ -1,0 +1,90 @@
+package quant
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/kerneltest"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+func TestQPoolAgainstItsDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	for range 150 {
+		s := randomConv(r)
+		if r.IntN(3) == 0 {
+			s.in[len(s.in)-1] += 30 + r.IntN(120)
+		}
+		for d := range s.kernel {
+			s.lo[d], s.hi[d] = min(s.lo[d], s.kernel[d]-1), min(s.hi[d], s.kernel[d]-1)
+			s.in[d] = max(s.in[d], (s.kernel[d]-1)*s.dilate[d]+1)
+		}
+		mean, include := r.IntN(2) == 0, r.IntN(2) == 0
+		if mean {
+			for d := range s.dilate {
+				s.dilate[d] = 1
+			}
+		}
+		d := anyByte(r)
+		o := s.outDims()
+		x := qArray(r, d, append([]int{s.batch, s.chans}, s.in...)...)
+		out := array.New(d, append([]int{s.batch, s.chans}, o...)...)
+		xs, ys, xz, yz := qScale(r, 1, 0.1), qScale(r, 1, 0.1), qZero(r, d), qZero(r, d)
+		lo, hi := int32(0), int32(255)
+		if d == array.I8 {
+			lo, hi = -128, 127
+		}
+		var want []float64
+		for plane := range s.batch * s.chans {
+			eachIndex(o, func(at []int) {
+				sum, n, padded, best := int32(0), 0, 0, lo
+				pos := make([]int, len(at))
+				eachIndex(s.kernel, func(tap []int) {
+					inside := true
+					for d := range at {
+						pos[d] = at[d]*s.stride[d] - s.lo[d] + tap[d]*s.dilate[d]
+						inside = inside && pos[d] >= 0 && pos[d] < s.in[d]
+					}
+					padded++
+					if inside {
+						v := int32(array.Int64At(x, plane*operand.Prod(s.in)+flatIndex(s.in, pos)))
+						sum, best = sum+v-byteAt(xz, 0), max(best, v)
+						n++
+					}
+				})
+				if !mean {
+					want = append(want, float64(best))
+					return
+				}
+				if include {
+					n = padded
+				}
+				scale := array.Data[float32](xs)[0] / array.Data[float32](ys)[0] / float32(max(n, 1))
+				want = append(want, float64(realRound(float32(sum)*scale, lo, hi, byteAt(yz, 0))))
+			})
+		}
+		kerneltest.QLevels(t, func(level string) {
+			in := []*array.Array{x, xs, xz, ys, yz}
+			last := array.New(d, lastChannels(out).Shape()...)
+			var plain, turned par.Step = QAvgPool{Kernel: s.kernel, Stride: s.stride, PadLo: s.lo, PadHi: s.hi, CountIncludePad: include},
+				QAvgPool{Kernel: s.kernel, Stride: s.stride, PadLo: s.lo, PadHi: s.hi, CountIncludePad: include, ChannelsLast: true}
+			if !mean {
+				plain = QMaxPool{Kernel: s.kernel, Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate}
+				turned = QMaxPool{Kernel: s.kernel, Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, ChannelsLast: true}
+			}
+			plain.Run(&par.Workspace{Threads: 2}, []*array.Array{out}, in)
+			requireValues(t, want, out, "%s %+v mean %v", level, s, mean)
+			in[0] = array.Clone(lastChannels(x))
+			turned.Run(&par.Workspace{Threads: 2}, []*array.Array{last}, in)
+			array.Copy(lastChannels(out), last)
+			requireValues(t, want, out, "%s channels last %+v mean %v", level, s, mean)
+		})
+	}
+	require.Panics(t, func() {
+		QMaxPool{Kernel: []int{2}}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, 1, 1, 2, 2)}, []*array.Array{array.New(array.U8, 1, 1, 4, 4)})
+	})
+}

@@ -1,0 +1,303 @@
+package rnn
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// LSTM is torch.nn.LSTM without projections and dropout (Hochreiter and
+// Schmidhuber, 1997). Operands: x [T, N, I] ([N, T, I] with BatchFirst, or
+// [T, I]), h0 and c0 [Layers·D, N, H] or nil for zeros, D being 2 when
+// Bidirectional, then for each layer and direction w_ih [4H, I], w_hh [4H, H]
+// and, with HasBias, b_ih and b_hh [4H]; gates in the order i, f, g, o.
+// Results: output [T, N, D·H], h_n and c_n (each may be nil). Float element types.
+type LSTM struct {
+	Layers                    int
+	Bidirectional, BatchFirst bool
+	HasBias                   bool
+}
+
+// Run implements Step.
+func (s LSTM) Run(w *par.Workspace, out, in []*array.Array) { s.config().run(w, out, in) }
+
+// ScratchBytes implements Scratcher.
+func (s LSTM) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
+
+func (s LSTM) config() recurrent {
+	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cellLSTM}
+}
+
+// GRU is torch.nn.GRU without dropout (Cho et al., 2014, in the variant that
+// applies the reset gate after the product). As LSTM, without c0 and c_n;
+// weights have 3H rows, gates in the order r, z, n.
+type GRU struct {
+	Layers                    int
+	Bidirectional, BatchFirst bool
+	HasBias                   bool
+}
+
+// Run implements Step.
+func (s GRU) Run(w *par.Workspace, out, in []*array.Array) { s.config().run(w, out, in) }
+
+// ScratchBytes implements Scratcher.
+func (s GRU) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
+
+func (s GRU) config() recurrent {
+	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cellGRU}
+}
+
+// RNN is torch.nn.RNN without dropout: h' = f(W_ih·x + b_ih + W_hh·h + b_hh),
+// f being "tanh" or "relu" (Elman, 1990). As GRU, with H rows of weights.
+type RNN struct {
+	Layers                    int
+	Bidirectional, BatchFirst bool
+	HasBias                   bool
+	Nonlinearity              string
+}
+
+// Run implements Step.
+func (s RNN) Run(w *par.Workspace, out, in []*array.Array) { s.config().run(w, out, in) }
+
+// ScratchBytes implements Scratcher.
+func (s RNN) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
+
+func (s RNN) config() recurrent {
+	cell := cellTanh
+	if s.Nonlinearity == "relu" {
+		cell = cellRelu
+	}
+	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cell}
+}
+
+type cellKind uint8
+
+const (
+	cellTanh cellKind = iota
+	cellRelu
+	cellLSTM
+	cellGRU
+)
+
+// recurrent is what the three networks have in common.
+type recurrent struct {
+	layers            int
+	bidir, batchFirst bool
+	bias              bool
+	cell              cellKind
+}
+
+func (s recurrent) directions() int {
+	if s.bidir {
+		return 2
+	}
+	return 1
+}
+
+func (s recurrent) gates() int {
+	switch s.cell {
+	case cellLSTM:
+		return 4
+	case cellGRU:
+		return 3
+	}
+	return 1
+}
+
+// apart is 1 where the cell needs the products of the state apart from those of
+// the input, else 0.
+func (s recurrent) apart() int {
+	if s.cell == cellGRU {
+		return 1
+	}
+	return 0
+}
+
+// states is the number of initial states, and of final ones.
+func (s recurrent) states() int {
+	if s.cell == cellLSTM {
+		return 2
+	}
+	return 1
+}
+
+// sizes returns the steps, batch, and features of x and of the hidden state.
+func (s recurrent) sizes(in []*array.Array) (steps, batch, features, hidden int) {
+	x := in[0]
+	hidden = in[s.states()+2].Dim(1) // the first w_hh
+	if x.Rank() == 2 {
+		return x.Dim(0), 1, x.Dim(1), hidden
+	}
+	if s.batchFirst {
+		return x.Dim(1), x.Dim(0), x.Dim(2), hidden
+	}
+	return x.Dim(0), x.Dim(1), x.Dim(2), hidden
+}
+
+func (s recurrent) scratchBytes(out, in []*array.Array) int {
+	steps, batch, features, hidden := s.sizes(in)
+	gates, size := s.gates()*hidden, operand.ComputeSize(out[0].DType())
+	n := operand.LoadAllBytes(in)
+	for _, a := range out {
+		n += operand.StoreBytes(a)
+	}
+	n += par.ScratchSize(steps*batch*gates, size) + par.ScratchSize(s.apart()*batch*gates, size) + 2*par.ScratchSize(batch*hidden, size)
+	n += min(s.layers-1, 2) * par.ScratchSize(steps*batch*hidden*s.directions(), size)
+	widest := features
+	if s.layers > 1 {
+		widest = max(widest, hidden*s.directions())
+	}
+	if size == 8 {
+		return n + max(gemm.Scratch[float64](steps*batch, gates, widest), gemm.Scratch[float64](batch, gates, hidden))
+	}
+	return n + max(gemm.Scratch[float32](steps*batch, gates, widest), stepScratch(batch, gates, hidden))
+}
+
+func (s recurrent) run(w *par.Workspace, out, in []*array.Array) {
+	if out[0].DType() == array.F64 {
+		runRecurrent[float64](w, s, out, in)
+	} else {
+		runRecurrent[float32](w, s, out, in)
+	}
+}
+
+// pass is the memory of a recurrent network's run.
+type pass[T operand.Real] struct {
+	recurrent
+	steps, batch, hidden int
+	fromX, fromH         []T // gates: of all steps from the input, of one from the state where that is apart
+	h, c                 []T
+	cells                *cellJob[T]
+}
+
+func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*array.Array) {
+	mark := w.Mark()
+	steps, batch, features, hidden := s.sizes(in)
+	dirs, state := s.directions(), batch*hidden
+	p := pass[T]{recurrent: s, steps: steps, batch: batch, hidden: hidden}
+	gates := s.gates() * hidden
+	p.fromX, p.fromH = par.Scratch[T](w, steps*batch*gates), par.Scratch[T](w, s.apart()*batch*gates)
+	p.h, p.c = par.Scratch[T](w, state), par.Scratch[T](w, state)
+	p.cells = par.TakeJob[cellJob[T]](w)
+	last := operand.Result[T](w, out[0])
+	var between [2][]T
+	for i := range min(s.layers-1, 2) {
+		between[i] = par.Scratch[T](w, steps*state*dirs)
+	}
+	x := operand.Load[T](w, in[0])
+	h0, hn := operand.Load[T](w, in[1]), operand.Result[T](w, operand.At(out, 1))
+	var c0, cn []T
+	if s.cell == cellLSTM {
+		c0, cn = operand.Load[T](w, in[2]), operand.Result[T](w, operand.At(out, 2))
+	}
+	weights := in[1+s.states():]
+	perDir := 2
+	if s.bias {
+		perDir = 4
+	}
+	for layer := range s.layers {
+		y := last
+		if layer < s.layers-1 {
+			y = between[layer%2]
+		}
+		for dir := range dirs {
+			at := layer*dirs + dir
+			p.start(p.h, h0, at)
+			p.start(p.c, c0, at)
+			p.direction(w, weights[at*perDir:(at+1)*perDir], x, features, y, dir)
+			if hn != nil {
+				copy(hn[at*state:(at+1)*state], p.h)
+			}
+			if cn != nil {
+				copy(cn[at*state:(at+1)*state], p.c)
+			}
+		}
+		x, features = y, dirs*hidden
+	}
+	par.PutJob(w, p.cells)
+	operand.Store(out[0], last)
+	operand.Store(operand.At(out, 1), hn)
+	operand.Store(operand.At(out, 2), cn)
+	w.Release(mark)
+}
+
+// start sets the state to the initial one at position at, or to zero.
+func (p *pass[T]) start(state, initial []T, at int) {
+	if initial == nil {
+		clear(state)
+		return
+	}
+	copy(state, initial[at*len(state):])
+}
+
+// direction runs one layer in one direction from x to its part of y.
+func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, features int, y []T, dir int) {
+	if len(p.h) == 0 {
+		return
+	}
+	mark := w.Mark()
+	gates, rows := p.gates()*p.hidden, p.steps*p.batch
+	if rows == 0 {
+		return // the steps of no batch have no rows to begin at
+	}
+	wx, wh := operand.Load[T](w, weights[0]), operand.Load[T](w, weights[1])
+	var bx, bh []T
+	if p.bias {
+		bx, bh = operand.Load[T](w, weights[2]), operand.Load[T](w, weights[3])
+	}
+	if p.apart() == 0 {
+		fillRows(p.fromX, bx, bh, gates)
+	} else {
+		fillRows(p.fromX, bx, nil, gates)
+	}
+	gemm.Gemm(w, false, true, rows, gates, features, x, features, wx, features, p.fromX, gates, true)
+	// Rows of x and y follow each other by step, or by batch when that is first.
+	stride := 1
+	if p.batchFirst {
+		stride = p.steps
+	}
+	r := newRecurrence(w, p.batch, gates, p.hidden, wh)
+	for i := range p.steps {
+		t := i
+		if dir == 1 {
+			t = p.steps - 1 - i
+		}
+		row := t * p.batch
+		if p.batchFirst {
+			row = t
+		}
+		if p.apart() == 0 {
+			r.add(w, p.h, p.fromX[row*gates:], stride*gates)
+		} else {
+			fillRows(p.fromH, bh, nil, gates)
+			r.add(w, p.h, p.fromH, gates)
+		}
+		*p.cells = cellJob[T]{kind: p.cell, level: cpu.Host.Level, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
+			y: y, row: row, rowStride: stride, yWidth: p.directions() * p.hidden, yAt: dir * p.hidden}
+		w.Parallel(p.batch, max(1, 2048/max(p.hidden, 1)), p.cells)
+	}
+	r.end(w)
+	w.Release(mark)
+}
+
+// fillRows sets each row of dst to the sum of two biases, or to one, or to zero
+// without any.
+func fillRows[T operand.Real](dst, bias, more []T, width int) {
+	if bias == nil {
+		clear(dst)
+		return
+	}
+	if len(dst) == 0 {
+		return
+	}
+	first := dst[:width]
+	copy(first, bias)
+	for i, v := range more {
+		first[i] += v
+	}
+	for dst = dst[width:]; len(dst) > 0; dst = dst[width:] {
+		copy(dst[:width], first)
+	}
+}

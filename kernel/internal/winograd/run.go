@@ -1,0 +1,255 @@
+package winograd
+
+import (
+	"strconv"
+	"sync/atomic"
+
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// winogradStore is outputs on their way to the result, through the epilogue. The
+// assembly knows its layout. Without a residual, scale or bias those are nil.
+type winogradStore struct {
+	chans, rows, cols     int
+	dst                   *float32
+	dstChan, dstRow       int
+	src                   *float32
+	srcChan, srcRow       int
+	scale, bias, residual *float32 // the residual lies as dst
+	lo, hi                float32
+}
+
+// winogradJob is a convolution in progress, group by group.
+type winogradJob struct {
+	winograd
+	image, result  []float32 // from the group's first channel of the first image on
+	u              []float32 // the group's weight
+	finish         gemm.Finish
+	v, y, in, outs []float32
+	next           int64 // block, when they are apart
+	at             int   // block, when they are not
+	phase          winogradPhase
+}
+
+type winogradPhase uint8
+
+const (
+	winogradBlocks winogradPhase = iota
+	winogradInputs
+	winogradSums
+	winogradOutputs
+)
+
+// Run computes the convolution with the weight that Pack packed.
+func (v *Conv) Run(w *par.Workspace, e int) {
+	if n := Len(cpu.Host.Level, e, v.Groups, v.OutPerGroup, v.PerGroup); len(v.Packed) != n {
+		panic("kernel: packed weight has " + strconv.Itoa(len(v.Packed)) + " elements, expected " + strconv.Itoa(n) +
+			", as PackConv makes with the same Conv and In")
+	}
+	mark := w.Mark()
+	j := par.TakeJob[winogradJob](w)
+	*j = winogradJob{winograd: New(*v, cpu.Host.Level, e, w.Threads)}
+	sizes := j.ScratchSizes()
+	j.v, j.y = par.Scratch[float32](w, sizes[0]), par.Scratch[float32](w, sizes[1])
+	j.in, j.outs = par.Scratch[float32](w, sizes[2]), par.Scratch[float32](w, sizes[3])
+	size := len(v.Packed) / v.Groups
+	for group := range v.Groups {
+		j.u = v.Packed[group*size : (group+1)*size]
+		j.image, j.result = v.Src[group*v.PerGroup*v.G.InPlane:], v.Dst[group*v.OutPerGroup*v.G.OutPlane:]
+		j.finish = v.End.Channels(group*v.OutPerGroup, v.OutPerGroup, group*v.OutPerGroup*v.G.OutPlane)
+		j.group(w)
+	}
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// group computes one group: blocks side by side, or where they are few or their
+// weights many, the phases of each.
+func (j *winogradJob) group(w *par.Workspace) {
+	if j.Apart {
+		j.phase, j.next = winogradBlocks, 0
+		w.Parallel(j.workers, 1, j)
+		return
+	}
+	for j.at = 0; j.at < j.Blocks; j.at++ {
+		b := j.Block(j.at)
+		j.phase = winogradInputs
+		w.Parallel(j.workers, 1, j)
+		j.phase = winogradSums
+		n := j.T * j.T * j.Bl.Panels(j.OutPerGroup)
+		w.Parallel(n, max(1, par.SimdWork/(j.Bl.Mr*b.Images*b.Tiles()*j.PerGroup)), j)
+		j.phase = winogradOutputs
+		w.Parallel(j.workers, 1, j)
+	}
+}
+
+// Do runs workers [lo, hi), or computes sums [lo, hi) of a block.
+func (j *winogradJob) Do(lo, hi int) {
+	if j.phase == winogradSums {
+		j.sums(j.Block(j.at), j.v, j.y, lo, hi)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		in, outs := j.in[i*j.sizeP:(i+1)*j.sizeP], j.outs[i*j.sizeO:(i+1)*j.sizeO]
+		switch j.phase {
+		case winogradInputs:
+			b := j.Block(j.at)
+			n := b.Images * j.PerGroup
+			j.inputs(b, in, j.v, i*n/j.workers, (i+1)*n/j.workers)
+		case winogradOutputs:
+			b := j.Block(j.at)
+			j.outputs(b, outs, j.y, i*j.OutPerGroup/j.workers, (i+1)*j.OutPerGroup/j.workers)
+		default:
+			v, y := j.v[i*j.SizeV:(i+1)*j.SizeV], j.y[i*j.sizeY:(i+1)*j.sizeY]
+			for at := atomic.AddInt64(&j.next, 1) - 1; int(at) < j.Blocks; at = atomic.AddInt64(&j.next, 1) - 1 {
+				b := j.Block(int(at))
+				j.inputs(b, in, v, 0, b.Images*j.PerGroup)
+				j.sums(b, v, y, 0, j.T*j.T*j.Bl.Panels(j.OutPerGroup))
+				j.outputs(b, outs, y, 0, j.OutPerGroup)
+			}
+		}
+	}
+}
+
+// winogradBlock is tiles [lo, hi) of some images.
+type winogradBlock struct {
+	Image, Images, Lo, Hi int
+}
+
+func (b winogradBlock) Tiles() int { return b.Hi - b.Lo }
+
+// Block returns block i.
+func (j *winograd) Block(i int) winogradBlock {
+	per := (j.Tiles + j.span - 1) / j.span
+	image, lo := i/per*j.Images, i%per*j.span
+	return winogradBlock{Image: image, Images: min(j.Images, j.Batch-image), Lo: lo, Hi: min(j.Tiles, lo+j.span)}
+}
+
+// inputs transforms channels [lo, hi), counted over the block's images.
+func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
+	nr, size := j.Bl.Nr, j.T*j.T*j.Ps
+	y0 := b.Lo / j.tilesX
+	clear(planes) // rows in the padding stay zero
+	for i := lo; i < hi; i++ {
+		image, c := i/j.PerGroup, i%j.PerGroup
+		at := ((b.Image+image)*j.Groups*j.PerGroup + c) * j.G.InPlane
+		j.sort(b, planes, j.image[at:at+j.G.InPlane])
+		for p := b.Lo; p < b.Hi; p += nr {
+			dst := v[(image*j.panels+(p-b.Lo)/nr)*size+c*nr:]
+			Input(j.level, j.e, min(nr, b.Hi-p), dst, j.Ps, planes[p-y0*j.tilesX:], j.plane, j.tilesX)
+		}
+	}
+}
+
+// sort puts what tiles of the block read of one channel into planes, by its
+// place in the patches: all rows at once, or row of tiles by row of tiles where
+// the block has but a part of each.
+func (j *winogradJob) sort(b winogradBlock, planes, src []float32) {
+	ty0, ty1 := b.Lo/j.tilesX, (b.Hi-1)/j.tilesX
+	vecs := func(tiles int) int { return (2*tiles+j.Bl.Nr)/j.Bl.Nr + 1 }
+	first, last := b.Lo-ty0*j.tilesX, b.Hi-ty1*j.tilesX
+	n := ty1 - ty0 + 1
+	whole := (j.e*n + 2) * vecs(j.tilesX)
+	parts := (j.e + 2) * (vecs(j.tilesX-first) + max(0, n-2)*vecs(j.tilesX) + vecs(last))
+	if n > 1 && whole <= parts {
+		j.sortRows(planes, src, ty0, n, 0, j.tilesX)
+		return
+	}
+	for ty := ty0; ty <= ty1; ty++ {
+		from, to := 0, j.tilesX
+		if ty == ty0 {
+			from = first
+		}
+		if ty == ty1 {
+			to = last
+		}
+		j.sortRows(planes[(ty-ty0)*j.tilesX:], src, ty, 1, from, to)
+	}
+}
+
+// sortRows puts what tiles [from, to) of n rows of tiles read into planes.
+func (j *winogradJob) sortRows(planes, src []float32, ty, n, from, to int) {
+	g, e := &j.G, j.e
+	top := e*ty - g.PadLo[1]
+	lo, hi := max(0, top), min(g.In[1], top+e*n+2)
+	if lo < hi && g.In[2] > 0 {
+		above := lo - top
+		Split(j.level, e, hi-lo, above%e, from, to, planes[above/e*j.tilesX:], j.plane, j.tilesX, src[lo*g.In[2]:], g.In[2], g.PadLo[2], g.In[2])
+	}
+}
+
+// sums computes products of a block: for each position and each panel of filters,
+// in this order.
+func (j *winogradJob) sums(b winogradBlock, v, y []float32, lo, hi int) {
+	panels := j.Bl.Panels(j.OutPerGroup)
+	for lo < hi {
+		p, first := lo/panels, lo%panels
+		n := min(panels-first, hi-lo)
+		j.position(b, v, y, p, first, first+n)
+		lo += n
+	}
+}
+
+// position multiplies panels [first, last) of position p's filters. Those are read
+// in the order in which they lie, seldom twice, so each tile asks for the next.
+func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last int) {
+	bl := &j.Bl
+	panels, depth := bl.Panels(j.OutPerGroup), bl.Depth(j.PerGroup)
+	u := j.u[p*gemm.PackedRows(j.level, j.OutPerGroup, j.PerGroup):]
+	for k := 0; k < j.PerGroup; k += depth {
+		kc := min(depth, j.PerGroup-k)
+		for image := range b.Images {
+			for at := 0; at < b.Tiles(); at += bl.Nr {
+				panel := image*j.panels + at/bl.Nr
+				right := v[(panel*j.T*j.T+p)*j.Ps+k*bl.Nr:]
+				left := y[(panel*j.T*j.T+p)*j.ldy:]
+				cols := min(bl.Nr, b.Tiles()-at)
+				for i := first; i < last; i++ {
+					r0, r1 := bl.Rows(j.OutPerGroup, i)
+					here := u[k*panels*bl.Stride+i*bl.Stride*kc:]
+					ahead := gemm.Fetch{At: &here[0]}
+					if len(here) > bl.Stride*kc {
+						ahead = gemm.Fetch{At: &here[bl.Stride*kc], Step: 4 * bl.Stride}
+					}
+					winogradProduct(j.level, r1-r0, kc, here, right, left[r0*bl.Nr:], cols, k > 0, ahead)
+				}
+			}
+		}
+	}
+}
+
+// outputs transforms sums of output channels [lo, hi) and stores the results.
+func (j *winogradJob) outputs(b winogradBlock, outs, y []float32, lo, hi int) {
+	nr, e := j.Bl.Nr, j.e
+	for ; lo < hi; lo += winogradGroup {
+		n := min(winogradGroup, hi-lo)
+		for image := range b.Images {
+			for at := b.Lo; at < b.Hi; at += nr {
+				panel := image*j.panels + (at-b.Lo)/nr
+				tiles := min(nr, b.Hi-at)
+				Output(j.level, e, n, tiles, outs, y[panel*j.T*j.T*j.ldy+lo*nr:], j.ldy)
+				j.store(b.Image+image, lo, n, at, tiles, outs)
+			}
+		}
+	}
+}
+
+// store stores the outputs of n channels of some tiles, which lie side by side.
+func (j *winogradJob) store(image, chan0, n, tile, tiles int, outs []float32) {
+	g, e, width := &j.G, j.e, j.Bl.Nr*j.e
+	plane := (image*j.Groups*j.OutPerGroup + chan0) * g.OutPlane
+	for i := 0; i < tiles; {
+		ty, tx := (tile+i)/j.tilesX, (tile+i)%j.tilesX
+		k := min(tiles-i, j.tilesX-tx)
+		a := winogradStore{chans: n, rows: min(e, g.Out[1]-e*ty), cols: min(e*(tx+k), g.Out[2]) - e*tx,
+			dstChan: g.OutPlane, dstRow: g.Out[2], src: &outs[e*i], srcChan: e * width, srcRow: width,
+			lo: j.finish.Lo, hi: j.finish.Hi, scale: operand.Span(j.finish.ScaleRow, chan0, n), bias: operand.Span(j.finish.BiasRow, chan0, n)}
+		at, size := plane+e*ty*g.Out[2]+e*tx, (n-1)*a.dstChan+(a.rows-1)*a.dstRow+a.cols
+		a.dst, a.residual = operand.Span(j.result, at, size), operand.Span(j.finish.Residual, at, size)
+		a.run(j.level)
+		i += k
+	}
+}

@@ -1,0 +1,217 @@
+package winograd
+
+import (
+	"runtime"
+
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// Tile returns the side e of the tiles F(exe,3x3) that a convolution is
+// computed by, 0 for direct sums. It compares what each way is thought to take,
+// in cycles: its multiply-adds at the rate that the product's loop reaches, its
+// transforms, and the weights on their way from memory, which overlap with the
+// arithmetic only in part.
+//
+// g is the geometry that is expected, m the output channels of a group.
+func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
+	one := [3]int{1, 1, 1}
+	if l == cpu.Generic || g.Kernel != [3]int{1, 3, 3} || g.Stride != one || g.Dilate != one ||
+		m < winogradLeast || perGroup < winogradLeast {
+		return 0
+	}
+	bl := gemm.BlockingOf(l)
+	rate := float64(bl.Nr) // multiply-adds a cycle: two vectors, as wide as a panel
+	best, e := float64(g.OutPlane*9)*float64(m*perGroup)/rate/0.8+streamed(9*m*perGroup), 0
+	for _, try := range []int{4, 2} {
+		if c := winogradCost(l, try, g, m, perGroup); c < best {
+			best, e = c, try
+		}
+	}
+	return e
+}
+
+// winogradLeast is the fewest channels of either kind for which the transforms
+// are worth their while.
+const winogradLeast = 16
+
+// winogradCost estimates the cycles of one group of one image.
+func winogradCost(l cpu.Level, e int, g *geom.Spatial, m, perGroup int) float64 {
+	bl := gemm.BlockingOf(l)
+	lanes := bl.Nr / 2
+	t := e + 2
+	vecs := ((g.Out[1]+e-1)/e*((g.Out[2]+e-1)/e) + lanes - 1) / lanes
+	sums := float64(vecs*t*t*m) / 2 * float64(perGroup+8) / 0.9
+	perInput, perOutput := 150.0, 130.0 // for one channel of one vector of tiles
+	if e == 2 {
+		perInput, perOutput = 60, 50
+	}
+	if l == cpu.NEON { // the transforms are in Go there
+		perInput, perOutput = 6*perInput, 6*perOutput
+	}
+	return sums + float64(vecs)*(perInput*float64(perGroup)+perOutput*float64(m)) + streamed(t*t*m*perGroup)
+}
+
+// streamed estimates the cycles that reading weights adds, given their number:
+// few from a cache, more from memory.
+func streamed(weights int) float64 {
+	const cache = 4 << 20
+	bytes := float64(4 * weights)
+	return bytes/64 + max(0, bytes-cache)/20
+}
+
+// Conv is what is convolved, with the transformed weights of all groups.
+type Conv struct {
+	G                     geom.Spatial
+	Batch, Groups         int
+	PerGroup, OutPerGroup int
+	Dst, Src, Packed      []float32
+	End                   gemm.Finish // for one image: rows are output channels, columns positions
+}
+
+// winograd is a convolution with transformed weights: for each position of a
+// patch a product of the filters [m, channels] with the patches [channels, tiles].
+// Tiles are counted along rows, and cut into panels of bl.nr. A block is tiles
+// of an image, or all tiles of some images.
+type winograd struct {
+	Conv
+	level        cpu.Level
+	Bl           gemm.Blocking
+	e, T         int
+	tilesX       int
+	Tiles        int // of an image
+	span, Images int // tiles and images of a block
+	panels       int // of an image of a block
+	Blocks       int
+	workers      int  // pieces that a block's transforms, or the blocks, are cut into
+	Apart        bool // whole blocks are the work of one goroutine each
+
+	Ps, ldy      int // elements between positions of inputs and of sums
+	plane        int // elements of a plane of sorted inputs
+	SizeV, sizeY int
+	sizeP, sizeO int
+}
+
+// Bytes of transformed inputs and sums in a block: what stays in the cache of a
+// core, and where weights are so many that reading them again costs more.
+const (
+	winogradNear = 640 << 10
+	winogradFar  = 12 << 20
+)
+
+// New plans a convolution on the given number of threads. The plan
+// changes what is done when, not what is computed.
+func New(v Conv, l cpu.Level, e, threads int) winograd {
+	j := winograd{Conv: v, level: l, Bl: gemm.BlockingOf(l), e: e, T: e + 2, workers: winogradThreads(threads)}
+	nr := j.Bl.Nr
+	j.tilesX = (v.G.Out[2] + e - 1) / e
+	j.Tiles = (v.G.Out[1] + e - 1) / e * j.tilesX
+	// Positions are a cache line off multiples of the page size.
+	j.Ps, j.ldy = v.PerGroup*nr+16, v.OutPerGroup*nr+16
+	if 4*j.T*j.T*gemm.PackedRows(l, v.OutPerGroup, v.PerGroup) <= winogradFar/2 {
+		j.cut(winogradNear)
+		j.Apart = j.workers == 1 || j.Blocks >= 4*j.workers
+	}
+	if !j.Apart {
+		j.cut(winogradFar)
+	}
+	rows := (j.span+j.tilesX-2)/j.tilesX + 1
+	j.plane = operand.RoundUp((min(rows, (v.G.Out[1]+e-1)/e)+1)*j.tilesX+nr, 16)
+	j.SizeV, j.sizeY = j.Images*j.panels*j.T*j.T*j.Ps, j.Images*j.panels*j.T*j.T*j.ldy
+	j.sizeP, j.sizeO = e*j.T*j.plane, winogradGroup*nr*e*e
+	return j
+}
+
+// winogradThreads returns how many of the given threads are used: what there is
+// memory for, which cannot know how many a workspace will have.
+func winogradThreads(threads int) int { return max(1, min(threads, runtime.NumCPU(), 64)) }
+
+// cut divides the work into blocks of at most the given bytes.
+func (j *winograd) cut(budget int) {
+	nr := j.Bl.Nr
+	most := max(1, budget/(4*j.T*j.T*(j.Ps+j.ldy)))
+	whole := (j.Tiles + nr - 1) / nr
+	if most < whole {
+		// Equal shares, not a short last one.
+		parts := (whole + most - 1) / most
+		j.Images, j.panels = 1, (whole+parts-1)/parts
+		j.span = j.panels * nr
+		j.Blocks = j.Batch * ((j.Tiles + j.span - 1) / j.span)
+		return
+	}
+	j.Images, j.span, j.panels = min(j.Batch, max(1, most/whole)), j.Tiles, whole
+	j.Blocks = (j.Batch + j.Images - 1) / j.Images
+}
+
+// winogradGroup is the channels whose outputs are laid out before they are stored.
+const winogradGroup = 4
+
+// ScratchSizes are the elements of the scratch that run takes.
+func (j *winograd) ScratchSizes() [4]int {
+	n := 1
+	if j.Apart {
+		n = j.workers
+	}
+	return [4]int{n * j.SizeV, n * j.sizeY, j.workers * j.sizeP, j.workers * j.sizeO}
+}
+
+// Scratch is the most scratch that a convolution takes.
+func Scratch(v Conv, l cpu.Level, e int) int {
+	most := 0
+	for threads := 1; threads <= winogradThreads(threads); threads++ {
+		n, j := 0, New(v, l, e, threads)
+		for _, size := range j.ScratchSizes() {
+			n += par.ScratchSize(size, 4)
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// Len is the elements of the transformed weight of all groups.
+func Len(l cpu.Level, e, groups, m, perGroup int) int {
+	return groups * (e + 2) * (e + 2) * gemm.PackedRows(l, m, perGroup)
+}
+
+// Pack transforms and packs the weight [groups*m, perGroup, 3, 3].
+func Pack(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m, perGroup int) {
+	mark := w.Mark()
+	size, t := gemm.PackedRows(l, m, perGroup), e+2
+	j := par.TakeJob[winogradFilterJob](w)
+	*j = winogradFilterJob{dst: par.Scratch[float32](w, m*perGroup), perGroup: perGroup}
+	g := winogradFilter(e)
+	for i := range groups {
+		j.src = weight[i*m*perGroup*9:]
+		for p := range t * t {
+			j.down, j.along = g[p/t], g[p%t]
+			w.Parallel(m, max(1, par.SimdPack/(9*perGroup)), j)
+			gemm.PackWhole(w, l, dst[(i*t*t+p)*size:][:size], j.dst, perGroup, false, m, perGroup)
+		}
+	}
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// winogradFilterJob computes one position of transformed filters, in float64,
+// rounded once.
+type winogradFilterJob struct {
+	dst, src    []float32
+	perGroup    int
+	down, along [3]float64
+}
+
+// Do transforms filters [lo, hi).
+func (j *winogradFilterJob) Do(lo, hi int) {
+	for i := lo * j.perGroup; i < hi*j.perGroup; i++ {
+		sum := 0.0
+		for y, d := range j.down {
+			f := j.src[9*i+3*y:][:3]
+			row := float64(float64(f[0])*j.along[0]) + float64(float64(f[1])*j.along[1]) + float64(float64(f[2])*j.along[2])
+			sum += float64(d * row)
+		}
+		j.dst[i] = float32(sum)
+	}
+}
