@@ -81,11 +81,8 @@ func (s ISA) Rest(rest, rows reg.GPVirtual, most int, again string, restore func
 // Ladder writes the steps for rows most-1 down to 0, with a label in front of each:
 // whoever has fewer rows enters further down.
 func (s ISA) Ladder(most int, label func(rows int) string, step func(row int)) {
-	heights := Heights(most)
 	for r := most - 1; r >= 0; r-- {
-		if slices.Contains(heights, r+1) {
-			s.Label(label(r + 1))
-		}
+		s.Label(label(r + 1))
 		step(r)
 	}
 }
