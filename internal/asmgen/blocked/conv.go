@@ -39,6 +39,7 @@ func emitConv(s isa) {
 			t.convolve()
 			t.finish()
 		}
+		t.stores(shape[1])
 	}
 }
 
@@ -124,4 +125,5 @@ func emitDepthwise(s isa) {
 		t.JNZ(LabelRef(t.name() + "tap"))
 		t.finish()
 	}
+	t.stores(s.positions())
 }

@@ -137,7 +137,7 @@ func (t tile) operand(base reg.GPVirtual, v int) Mem {
 	return simd.At(base, v/t.vectors()*blockBytes+t.part(v))
 }
 
-// finish applies the epilogue and stores the tile.
+// finish applies the epilogue and jumps to where the tile is stored, see stores.
 func (t tile) finish() {
 	p, x := t.near, t.top(0)
 	optional := func(field int, label string, body func()) {
@@ -166,15 +166,45 @@ func (t tile) finish() {
 	optional(tileResidual, "alone", func() {
 		t.results(func(at Mem, acc reg.VecPhysical) { t.VADDPS(at, acc, acc) })
 	})
-	lo, hi := t.top(0), t.top(1)
-	t.VBROADCASTSS(simd.At(t.args, tileLo), lo)
-	t.VBROADCASTSS(simd.At(t.args, tileHi), hi)
-	t.MOVQ(simd.At(t.args, tileY), p)
-	t.results(func(at Mem, acc reg.VecPhysical) {
-		// The last source is what a comparison with NaN returns.
-		t.VMAXPS(acc, lo, acc)
-		t.VMINPS(acc, hi, acc)
-		t.VMOVUPS(acc, at)
+	t.VBROADCASTSS(simd.At(t.args, tileLo), t.top(0))
+	t.VBROADCASTSS(simd.At(t.args, tileHi), t.top(1))
+	t.MOVQ(simd.At(t.args, tileY), t.near)
+	for b, at := range t.places() {
+		if b > 0 {
+			t.LEAQ(Mem{Base: t.places()[b-1].near, Index: t.w, Scale: 1}, at.near)
+		}
+		at.spread()
+	}
+	t.JMP(LabelRef(t.storeLabel(t.rows)))
+}
+
+// places are the tiles of the single blocks of a result, whose addresses are in
+// registers that nothing else needs at the end.
+func (t tile) places() []tile {
+	first, second, third := t, t, t
+	second.near, second.far = t.x, t.offsets
+	third.near, third.far = t.taps, t.inner
+	return []tile{first, second, third}[:t.blocks]
+}
+
+func (t tile) storeLabel(rows int) string {
+	return simd.Rung(fmt.Sprintf("store%d", t.blocks), rows)
+}
+
+// stores writes the end of the tiles of so many blocks: the bounds of results and
+// their way to memory, which finish jumps to.
+func (t tile) stores(most int) {
+	t.rows = most
+	lo, hi, vectors := t.top(0), t.top(1), t.vectors()
+	t.Ladder(most, t.storeLabel, func(r int) {
+		for b, at := range t.places() {
+			for v := b * vectors; v < (b+1)*vectors; v++ {
+				// The last source is what a comparison with NaN returns.
+				t.VMAXPS(t.acc(r, v), lo, t.acc(r, v))
+				t.VMINPS(t.acc(r, v), hi, t.acc(r, v))
+				t.VMOVUPS(t.acc(r, v), at.position(r, t.part(v)))
+			}
+		}
 	})
 	t.End()
 }

@@ -22,7 +22,7 @@ const (
 // spanArgs are the registers of a span kernel.
 type spanArgs struct {
 	rows, k, cols, a, b, offsets, c, ldc, e reg.GPVirtual
-	left, row, at, panel                    reg.GPVirtual
+	left, row, at, panel, bias              reg.GPVirtual
 }
 
 // emitSpan writes the product of a panel of channels and a span of positions
@@ -34,43 +34,94 @@ func emitSpan(s isa) {
 		fmt.Sprintf("stores in c, rows of ldc floats, for rows of 1 to %d and at least one\ncolumn the sums over k >= 1 steps p of a, a panel of %d floats a step, times\nb[offsets[p]+column], with the epilogue e, a\nspanEpilogue, whose field done it changes.", mr, s.Lanes()))
 	t := spanArgs{rows: s.Arg("rows"), k: s.Arg("k"), cols: s.Arg("cols"), a: s.Arg("a"), b: s.Arg("b"),
 		offsets: s.Arg("offsets"), c: s.Arg("c"), ldc: s.Bytes("ldc"), e: s.Arg("e")}
-	t.left, t.row, t.at, t.panel = s.GP64(), s.GP64(), s.GP64(), s.GP64()
-	for r := mr - 1; r >= 1; r-- {
-		s.CMPQ(t.rows, U8(r))
-		s.JEQ(LabelRef(fmt.Sprintf("r%d", r)))
+	t.left, t.row, t.at, t.panel, t.bias = s.GP64(), s.GP64(), s.GP64(), s.GP64(), s.GP64()
+	s.LEAQ(simd.At(t.e, spanBias), t.bias)
+	rest := s.Heights(t.rows, mr, 0, "again", func(r int) string { return fmt.Sprintf("r%d", r) })
+	var m simd.Mask
+	for _, r := range simd.Heights(mr) {
+		m = s.span(t, r)
 	}
-	for r := mr; r >= 1; r-- {
-		s.span(t, r)
+	for _, vecs := range []int{2, 1} {
+		for _, residual := range []bool{true, false} {
+			s.Ladder(mr, func(rows int) string { return lastLabel(vecs, residual, rows) }, func(r int) {
+				s.storeRow(t, r, vecs, residual, &m)
+				if r > 0 {
+					s.SUBQ(t.ldc, t.row)
+					if residual {
+						s.SUBQ(t.left, t.at)
+					}
+				}
+			})
+			if vecs == 2 || residual {
+				s.JMP(LabelRef("done"))
+			}
+		}
 	}
+	s.Label("done")
+	s.Rest(rest, t.rows, mr, "again", func(above reg.GPVirtual) { s.restore(t, above) })
+	s.End()
+}
+
+// restore sets the registers for the rows below so many.
+func (s isa) restore(t spanArgs, above reg.GPVirtual) {
+	s.Load(s.Param("b"), t.b)
+	s.Load(s.Param("cols"), t.cols)
+	s.Load(s.Param("c"), t.c)
+	s.LEAQ(Mem{Base: t.a, Index: above, Scale: 4}, t.a)
+	s.LEAQ(Mem{Base: t.bias, Index: above, Scale: 4}, t.bias)
+	s.MOVQ(U32(0), simd.At(t.e, spanDone))
+	s.MOVQ(above, t.row)
+	s.IMULQ(t.ldc, t.row)
+	s.ADDQ(t.row, t.c)
+	s.MOVQ(simd.At(t.e, spanResidual), t.row)
+	s.TESTQ(t.row, t.row)
+	s.JEQ(LabelRef("belowAlone"))
+	s.IMULQ(simd.At(t.e, spanResidualLD), above)
+	s.ADDQ(above, simd.At(t.e, spanResidual))
+	s.Label("belowAlone")
 }
 
 // span writes the code for a number of rows: whole pairs of vectors of columns,
 // then what is left, whose last vector is masked.
-func (s isa) span(t spanArgs, rows int) {
+func (s isa) span(t spanArgs, rows int) simd.Mask {
 	name := fmt.Sprintf("r%d", rows)
 	size := 4 * s.Lanes()
 	s.Label(name)
 	s.CMPQ(t.cols, U8(2*s.Lanes()))
 	s.JLT(LabelRef(name + "tail"))
 	s.sums(t, name+"w", rows, 2, nil)
+	s.store(t, name+"w", rows)
 	s.ADDQ(U32(2*size), t.b)
 	s.ADDQ(U32(2*size), t.c)
 	s.SUBQ(U8(2*s.Lanes()), t.cols)
 	s.JMP(LabelRef(name))
 	s.Label(name + "tail")
 	s.TESTQ(t.cols, t.cols)
-	s.JEQ(LabelRef(name + "done"))
-	s.CMPQ(t.cols, U8(s.Lanes()))
-	s.JLE(LabelRef(name + "one"))
-	s.SUBQ(U8(s.Lanes()), t.cols)
-	m := s.LaneMask(t.cols, reg.K1, s.Pick(16, 32)-1)
-	s.sums(t, name+"t", rows, 2, &m)
-	s.End()
-	s.Label(name + "one")
-	m = s.LaneMask(t.cols, reg.K1, s.Pick(16, 32)-1)
-	s.sums(t, name+"o", rows, 1, &m)
-	s.Label(name + "done")
-	s.End()
+	s.JEQ(LabelRef("done"))
+	var m simd.Mask
+	for vecs := 2; vecs >= 1; vecs-- {
+		part := name + map[int]string{2: "two", 1: "one"}[vecs]
+		s.Label(part)
+		if vecs == 2 {
+			s.CMPQ(t.cols, U8(s.Lanes()))
+			s.JLE(LabelRef(name + "one"))
+			s.SUBQ(U8(s.Lanes()), t.cols)
+		}
+		m = s.LaneMask(t.cols, reg.K1, s.Pick(16, 32)-1)
+		s.sums(t, part, rows, vecs, &m)
+		s.limits(t)
+		s.IMUL3Q(U8(rows-1), t.ldc, t.row)
+		s.ADDQ(t.c, t.row)
+		s.residual(t, lastLabel(vecs, false, rows))
+		s.IMUL3Q(U8(rows-1), t.left, t.panel)
+		s.ADDQ(t.panel, t.at)
+		s.JMP(LabelRef(lastLabel(vecs, true, rows)))
+	}
+	return m
+}
+
+func lastLabel(vecs int, residual bool, rows int) string {
+	return simd.Rung(fmt.Sprintf("last%d%v", vecs, residual), rows)
 }
 
 // sums writes one tile of the given vectors, of which the last may be masked.
@@ -88,7 +139,7 @@ func (s isa) sums(t spanArgs, name string, rows, vecs int, m *simd.Mask) {
 	b := func(v int) reg.VecPhysical { return s.V(top - 1 - v) }
 	factor := func(r int) reg.VecPhysical { return s.V(top - 1 - vecs - r%s.Pick(1, 2)) }
 	for r := range rows {
-		s.VBROADCASTSS(simd.At(t.e, spanBias+4*r), acc(r, 0))
+		s.VBROADCASTSS(simd.At(t.bias, 4*r), acc(r, 0))
 		if vecs == 2 {
 			s.VMOVAPS(acc(r, 0), acc(r, 1))
 		}
@@ -113,38 +164,69 @@ func (s isa) sums(t spanArgs, name string, rows, vecs int, m *simd.Mask) {
 	s.ADDQ(U8(size), t.panel)
 	s.DECQ(t.left)
 	s.JNZ(LabelRef(name + "k"))
-	s.finish(t, name, rows, vecs, acc, of)
 }
 
-// finish stores the sums of a tile through the rest of the epilogue.
-func (s isa) finish(t spanArgs, name string, rows, vecs int, acc func(r, v int) reg.VecPhysical, of func(v int) *simd.Mask) {
-	size := 4 * s.Lanes()
-	top := s.Pick(15, 32)
-	lo, hi, x := s.V(top-1), s.V(top-2), s.V(top-3)
-	s.MOVQ(simd.At(t.e, spanResidual), t.row)
-	s.TESTQ(t.row, t.row)
-	s.JEQ(LabelRef(name + "e"))
-	s.MOVQ(simd.At(t.e, spanResidualLD), t.left)
-	s.ADDQ(simd.At(t.e, spanDone), t.row)
-	s.ADDQ(U32(size*vecs), simd.At(t.e, spanDone))
-	for r := range rows {
-		for v := range vecs {
-			s.LoadLanes(simd.At(t.row, v*size), x, of(v))
-			s.VADDPS(x, acc(r, v), acc(r, v))
-		}
-		s.ADDQ(t.left, t.row)
-	}
-	s.Label(name + "e")
+// limits loads the bounds of results.
+func (s isa) limits(t spanArgs) {
+	lo, hi, _ := s.ends()
 	s.VBROADCASTSS(simd.At(t.e, spanLo), lo)
 	s.VBROADCASTSS(simd.At(t.e, spanHi), hi)
+}
+
+// ends are the registers of the bounds of results, and one that is free.
+func (s isa) ends() (lo, hi, free reg.VecPhysical) {
+	top := s.Pick(15, 32)
+	return s.V(top - 1), s.V(top - 2), s.V(top - 3)
+}
+
+// residual leaves the place of the tile's residual in at and the distance of its
+// rows in left, or jumps to none.
+func (s isa) residual(t spanArgs, none string) {
+	s.MOVQ(simd.At(t.e, spanResidual), t.at)
+	s.TESTQ(t.at, t.at)
+	s.JEQ(LabelRef(none))
+	s.MOVQ(simd.At(t.e, spanResidualLD), t.left)
+	s.ADDQ(simd.At(t.e, spanDone), t.at)
+}
+
+// store writes the end of a tile of whole vectors.
+func (s isa) store(t spanArgs, name string, rows int) {
+	s.limits(t)
 	s.MOVQ(t.c, t.row)
-	for r := range rows {
-		for v := range vecs {
-			// The last source is what a comparison with NaN returns.
-			s.VMAXPS(acc(r, v), lo, acc(r, v))
-			s.VMINPS(acc(r, v), hi, acc(r, v))
-			s.StoreLanes(acc(r, v), simd.At(t.row, v*size), of(v))
+	s.residual(t, name+"alone")
+	s.ADDQ(U32(2*4*s.Lanes()), simd.At(t.e, spanDone))
+	for _, residual := range []bool{true, false} {
+		for r := range rows {
+			s.storeRow(t, r, 2, residual, nil)
+			s.ADDQ(t.ldc, t.row)
+			if residual {
+				s.ADDQ(t.left, t.at)
+			}
 		}
-		s.ADDQ(t.ldc, t.row)
+		if residual {
+			s.JMP(LabelRef(name + "stored"))
+			s.Label(name + "alone")
+		}
+	}
+	s.Label(name + "stored")
+}
+
+// storeRow stores the sums of row r at row, through the rest of the epilogue.
+func (s isa) storeRow(t spanArgs, r, vecs int, residual bool, m *simd.Mask) {
+	size := 4 * s.Lanes()
+	lo, hi, x := s.ends()
+	for v := range vecs {
+		of, acc := m, s.V(r*vecs+v)
+		if v < vecs-1 {
+			of = nil
+		}
+		if residual {
+			s.LoadLanes(simd.At(t.at, v*size), x, of)
+			s.VADDPS(x, acc, acc)
+		}
+		// The last source is what a comparison with NaN returns.
+		s.VMAXPS(acc, lo, acc)
+		s.VMINPS(acc, hi, acc)
+		s.StoreLanes(acc, simd.At(t.row, v*size), of)
 	}
 }

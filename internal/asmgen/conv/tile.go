@@ -37,14 +37,43 @@ func emitTile(s isa) {
 		if n == 1 {
 			s.Label("v1")
 		}
-		for r := mr - 1; r >= 1; r-- {
-			s.CMPQ(rows, U8(r))
-			s.JEQ(LabelRef(fmt.Sprintf("r%dv%d", r, n)))
-		}
-		for r := mr; r >= 1; r-- {
+		again := fmt.Sprintf("again%d", n)
+		rest := s.Heights(rows, mr, runRows, again, func(r int) string { return fmt.Sprintf("r%dv%d", r, n) })
+		for _, r := range simd.Heights(mr) {
 			s.tile(t, r, n)
 		}
+		for _, add := range []bool{true, false} {
+			s.Ladder(mr, func(rows int) string { return storeLabel(n, add, rows) }, func(r int) {
+				for v := range n {
+					at := simd.At(t.tile, (2*r+v)*4*s.Lanes())
+					if add {
+						s.VADDPS(at, s.V(r*n+v), s.V(r*n+v))
+					}
+					s.VMOVUPS(s.V(r*n+v), at)
+				}
+			})
+			if add {
+				s.JMP(LabelRef(again + "done"))
+			}
+		}
+		s.Label(again + "done")
+		s.Rest(rest, rows, mr, again, func(reg.GPVirtual) { s.secondRun(t) })
+		s.End()
 	}
+}
+
+// secondRun sets the registers for the rows behind the first run, which are one run.
+func (s isa) secondRun(t tileArgs) {
+	s.Load(s.Param("k"), t.k)
+	s.Load(s.Param("offsets"), t.offsets)
+	s.Load(s.Param("b"), t.b)
+	s.Load(s.Param("next"), t.next)
+	s.LEAQ(Mem{Base: t.src, Index: t.jump, Scale: 1, Disp: 4 * runRows}, t.src)
+	s.ADDQ(U32(runRows*2*4*s.Lanes()), t.tile)
+}
+
+func storeLabel(vecs int, add bool, rows int) string {
+	return simd.Rung(fmt.Sprintf("store%d%v", vecs, add), rows)
 }
 
 func (s isa) tile(t tileArgs, rows, vecs int) {
@@ -81,17 +110,6 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 	s.DECQ(t.k)
 	s.JNZ(LabelRef(name + "k"))
 	s.TESTQ(t.acc, t.acc)
-	s.JEQ(LabelRef(name + "store"))
-	for r := range rows {
-		for v := range vecs {
-			s.VADDPS(simd.At(t.tile, (2*r+v)*size), acc(r, v), acc(r, v))
-		}
-	}
-	s.Label(name + "store")
-	for r := range rows {
-		for v := range vecs {
-			s.VMOVUPS(acc(r, v), simd.At(t.tile, (2*r+v)*size))
-		}
-	}
-	s.End()
+	s.JNE(LabelRef(storeLabel(vecs, true, rows)))
+	s.JMP(LabelRef(storeLabel(vecs, false, rows)))
 }

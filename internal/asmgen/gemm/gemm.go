@@ -31,9 +31,8 @@ type tileArgs struct {
 	pack                            reg.GPVirtual // where whole rows of b are copied to, of emitTilePack
 }
 
-// emitTile writes the micro-kernel. Every number of rows up to the most that
-// registers hold has code of its own, with one or two vectors of columns, so
-// that no tile computes rows that are thrown away.
+// emitTile writes the micro-kernel, with one or two vectors of columns. No tile
+// computes rows that are thrown away: see simd.Heights.
 func emitTile(s isa) {
 	mr := s.Pick(6, 14)
 	s.Begin("gemmTile", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, next *float32, step int)",
@@ -73,19 +72,47 @@ func (t *tileArgs) loadAcc(s isa) {
 	s.Load(s.Param("acc"), t.acc.As8())
 }
 
-// tiles writes the code for every number of rows.
+// tiles writes the code for every number of rows, which differs up to the last
+// product; from there on, fewer rows enter the code for the most further down.
 func (s isa) tiles(t tileArgs, mr, vecs int) {
-	for r := mr - 1; r >= 1; r-- {
-		s.CMPQ(t.rows, U8(r))
-		s.JEQ(LabelRef(fmt.Sprintf("r%dv%d", r, vecs)))
+	name := fmt.Sprintf("v%d", vecs)
+	of := func(r int) string { return fmt.Sprintf("r%dv%d", r, vecs) }
+	rest := s.Heights(t.rows, mr, 0, "again"+name, of)
+	var mask simd.Mask // of the last vector
+	for _, r := range simd.Heights(mr) {
+		mask = s.tile(t, of(r), r, vecs)
 	}
-	for r := mr; r >= 1; r-- {
-		s.tile(t, r, vecs)
+	masks := []*simd.Mask{nil}
+	if t.pack == nil {
+		masks = append(masks, &mask)
 	}
+	for _, m := range masks {
+		s.finish(t, mr, vecs, true, m)
+		s.JMP(LabelRef("done" + name))
+		s.finish(t, mr, vecs, false, m)
+		if m != masks[len(masks)-1] {
+			s.JMP(LabelRef("done" + name))
+		}
+	}
+	s.Label("done" + name)
+	s.Rest(rest, t.rows, mr, "again"+name, func(above reg.GPVirtual) {
+		for _, p := range []struct {
+			name string
+			to   reg.GPVirtual
+		}{{"k", t.k}, {"a", t.a}, {"b", t.b}, {"c", t.c}, {"next", t.next}} {
+			s.Load(s.Param(p.name), p.to)
+		}
+		if t.pack != nil {
+			s.Load(s.Param("pack"), t.pack)
+		}
+		s.LEAQ(Mem{Base: t.a, Index: above, Scale: 4}, t.a)
+		s.IMULQ(t.ldc, above)
+		s.ADDQ(above, t.c)
+	})
+	s.End()
 }
 
-func (s isa) tile(t tileArgs, rows, vecs int) {
-	name := fmt.Sprintf("r%dv%d", rows, vecs)
+func (s isa) tile(t tileArgs, name string, rows, vecs int) (mask simd.Mask) {
 	size := 4 * s.Lanes()
 	acc := func(r, v int) reg.VecPhysical { return s.V(r*vecs + v) }
 	top := s.Pick(16, 32)
@@ -95,14 +122,12 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 		s.Zero(s.V(i))
 	}
 	// The rows of c lie pages apart, where no hardware looks ahead.
-	row := s.GP64()
-	s.MOVQ(t.c, row)
 	for r := range rows {
 		for v := range vecs {
-			s.PREFETCHT0(simd.At(row, v*size))
+			s.PREFETCHT0(simd.At(t.c, v*size))
 		}
 		if r < rows-1 {
-			s.ADDQ(t.ldc, row)
+			s.ADDQ(t.ldc, t.c)
 		}
 	}
 	s.Label(name + "k")
@@ -136,50 +161,46 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 	s.ADDQ(t.ldb, t.b)
 	s.DECQ(t.k)
 	s.JNZ(LabelRef(name + "k"))
-	s.finish(t, name, rows, vecs, acc)
-}
-
-// finish stores the sums of a tile, or adds them. Whole vectors are stored
-// without a mask: what follows reads them back, and processors do not forward
-// masked stores.
-func (s isa) finish(t tileArgs, name string, rows, vecs int, acc func(r, v int) reg.VecPhysical) {
-	size, top := 4*s.Lanes(), s.Pick(16, 32)
-	store := func(add bool, m *simd.Mask) {
-		for r := range rows {
-			for v := range vecs {
-				of := m
-				if v < vecs-1 {
-					of = nil
-				}
-				if add {
-					s.LoadLanes(simd.At(t.c, v*size), s.V(top-2), of)
-					s.VADDPS(s.V(top-2), acc(r, v), acc(r, v))
-				}
-				s.StoreLanes(acc(r, v), simd.At(t.c, v*size), of)
-			}
-			if r < rows-1 {
-				s.ADDQ(t.ldc, t.c)
-			}
-		}
-		s.End()
+	if t.pack == nil {
+		s.CMPQ(t.last, U8(s.Lanes()))
+		s.JEQ(LabelRef(name + "whole"))
+		mask = s.LaneMask(t.last, reg.K1, top-1)
+		s.TESTQ(t.acc, t.acc)
+		s.JNE(LabelRef(finishLabel(vecs, true, true, rows)))
+		s.JMP(LabelRef(finishLabel(vecs, false, true, rows)))
+		s.Label(name + "whole")
 	}
 	s.TESTQ(t.acc, t.acc)
-	s.JEQ(LabelRef(name + "store"))
-	for _, add := range []bool{true, false} {
-		part := "add"
-		if !add {
-			part = "store"
-			s.Label(name + part)
+	s.JNE(LabelRef(finishLabel(vecs, true, false, rows)))
+	s.JMP(LabelRef(finishLabel(vecs, false, false, rows)))
+	return mask
+}
+
+func finishLabel(vecs int, add, mask bool, rows int) string {
+	return simd.Rung(fmt.Sprintf("store%d%v%v", vecs, add, mask), rows)
+}
+
+// finish stores the sums of a tile, or adds them, from the last row of c, where c
+// stands, to the first. Whole vectors are stored without a mask: what follows reads
+// them back, and processors do not forward masked stores.
+func (s isa) finish(t tileArgs, mr, vecs int, add bool, m *simd.Mask) {
+	size, x := 4*s.Lanes(), s.V(s.Pick(16, 32)-2)
+	s.Ladder(mr, func(rows int) string { return finishLabel(vecs, add, m != nil, rows) }, func(r int) {
+		for v := range vecs {
+			of := m
+			if v < vecs-1 {
+				of = nil
+			}
+			if add {
+				s.LoadLanes(simd.At(t.c, v*size), x, of)
+				s.VADDPS(x, s.V(r*vecs+v), s.V(r*vecs+v))
+			}
+			s.StoreLanes(s.V(r*vecs+v), simd.At(t.c, v*size), of)
 		}
-		if t.pack == nil {
-			s.CMPQ(t.last, U8(s.Lanes()))
-			s.JEQ(LabelRef(name + part + "whole"))
-			m := s.LaneMask(t.last, reg.K1, top-1)
-			store(add, &m)
-			s.Label(name + part + "whole")
+		if r > 0 {
+			s.SUBQ(t.ldc, t.c)
 		}
-		store(add, nil)
-	}
+	})
 }
 
 // Fields of kernel.tileEpilogue, in bytes.

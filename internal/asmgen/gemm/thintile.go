@@ -55,6 +55,7 @@ func emitThinTile(s isa) {
 	for r := most; r >= 1; r-- {
 		s.thinTile(t, r)
 	}
+	s.thinStore(t, rows, most)
 }
 
 func (s isa) thinTile(t thinArgs, rows int) {
@@ -116,14 +117,16 @@ func (s isa) thinTile(t thinArgs, rows int) {
 			s.VADDPS(s.V(2*rows*n+i), s.V(i), s.V(i))
 		}
 	}
-	s.thinStore(t, name, rows)
+	s.JMP(LabelRef("sums"))
 }
 
-// thinStore writes the end of a thin tile: sums in the first registers go to c.
-func (s isa) thinStore(t thinArgs, name string, rows int) {
+// thinStore writes the ends of thin tiles: sums in the first registers go to c, from
+// row rows-1, where c is moved to, up.
+func (s isa) thinStore(t thinArgs, rows reg.GPVirtual, most int) {
 	size, top := 4*s.Lanes(), s.Pick(16, 32)
 	x := s.V(top - 3)
 	zero, lanes, rest := s.GP64(), s.GP64(), s.GP64()
+	s.Label("sums")
 	s.XORQ(zero, zero)
 	s.MOVQ(U32(s.Lanes()), lanes)
 	s.MOVQ(t.cols, rest)
@@ -132,24 +135,33 @@ func (s isa) thinStore(t thinArgs, name string, rows int) {
 	s.CMPQ(t.cols, lanes)
 	s.CMOVQGT(lanes, t.cols)
 	masks := [2]simd.Mask{s.LaneMask(t.cols, reg.K1, top-1), s.LaneMask(rest, reg.K2, top-2)}
-	s.TESTQ(t.acc, t.acc)
-	s.JEQ(LabelRef(name + "store"))
-	for _, acc := range []bool{true, false} {
-		if !acc {
-			s.Label(name + "store")
+	s.LEAQ(Mem{Base: rows, Disp: -1}, rest)
+	s.IMULQ(t.ldc, rest)
+	s.ADDQ(rest, t.c)
+	for _, add := range []bool{true, false} {
+		label := func(rows int) string { return simd.Rung(fmt.Sprintf("store%v", add), rows) }
+		if add {
+			s.TESTQ(t.acc, t.acc)
+			s.JEQ(LabelRef("store"))
+		} else {
+			s.Label("store")
 		}
-		for r := range rows {
+		for r := 1; r < most; r++ {
+			s.CMPQ(rows, U8(r))
+			s.JEQ(LabelRef(label(r)))
+		}
+		s.Ladder(most, label, func(r int) {
 			for v := range masks {
-				if acc {
+				if add {
 					s.LoadLanes(simd.At(t.c, v*size), x, &masks[v])
 					s.VADDPS(x, s.V(2*r+v), s.V(2*r+v))
 				}
 				s.StoreLanes(s.V(2*r+v), simd.At(t.c, v*size), &masks[v])
 			}
-			if r < rows-1 {
-				s.ADDQ(t.ldc, t.c)
+			if r > 0 {
+				s.SUBQ(t.ldc, t.c)
 			}
-		}
+		})
 		s.End()
 	}
 }

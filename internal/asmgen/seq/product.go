@@ -11,36 +11,42 @@ import (
 
 // Both products have the queries in the lanes of the right operand and of the
 // result, so that no key and no value is ever rearranged: a tile broadcasts single
-// elements of them from where they lie. Every number of rows up to the most that
-// registers hold has code of its own.
+// elements of them from where they lie.
 
 // rowsAtOnce is the most rows of a tile.
 func (s isa) rowsAtOnce() int { return s.Pick(6, 14) }
 
-// tiles writes the loop over tiles: body computes one of so many rows and calls
-// next with what moves the operands on.
+// tiles writes the loop over tiles: body computes one of so many rows and moves the
+// operands on. Up to 8 rows have code of their own; between those and the most that
+// registers hold there are two tiles of half the rows, which are still as many
+// independent sums as can be under way.
 func (s isa) tiles(rows reg.GPVirtual, body func(rows int)) {
 	most := s.rowsAtOnce()
 	s.Label("tiles")
 	s.CMPQ(rows, U8(most))
 	s.JGE(LabelRef(fmt.Sprintf("r%d", most)))
 	for r := most - 1; r >= 1; r-- {
+		own := r
+		if r > 8 {
+			own = r - r/2
+		}
 		s.CMPQ(rows, U8(r))
-		s.JEQ(LabelRef(fmt.Sprintf("r%d", r)))
+		s.JEQ(LabelRef(fmt.Sprintf("r%d", own)))
 	}
+	s.Label("end")
 	s.End()
 	for r := most; r >= 1; r-- {
+		if r > 8 && r < most {
+			continue
+		}
 		s.Label(fmt.Sprintf("r%d", r))
 		for i := range vecs * r {
 			s.Zero(s.V(i))
 		}
 		body(r)
-		if r == most {
-			s.SUBQ(U8(most), rows)
-			s.JMP(LabelRef("tiles"))
-		} else {
-			s.End()
-		}
+		s.SUBQ(U8(r), rows)
+		s.JEQ(LabelRef("end"))
+		s.JMP(LabelRef("tiles"))
 	}
 }
 
@@ -116,12 +122,10 @@ func emitScores(s isa) {
 				s.VMOVUPS(acc(s, r, v), simd.At(c, r*s.row()+v*s.size()))
 			}
 		}
-		if n == s.rowsAtOnce() {
-			s.ADDQ(U32(uint32(n*s.row())), c)
-			for _, bit := range []int{8, 4, 2, 1} {
-				if n&bit != 0 {
-					s.LEAQ(Mem{Base: a, Index: lda, Scale: uint8(bit)}, a)
-				}
+		s.ADDQ(U32(uint32(n*s.row())), c)
+		for _, bit := range []int{8, 4, 2, 1} {
+			if n&bit != 0 {
+				s.LEAQ(Mem{Base: a, Index: lda, Scale: uint8(bit)}, a)
 			}
 		}
 	})
@@ -161,9 +165,7 @@ func emitValues(s isa) {
 				s.VMOVUPS(acc(s, r, v), simd.At(c, r*s.row()+v*s.size()))
 			}
 		}
-		if n == s.rowsAtOnce() {
-			s.ADDQ(U8(4*n), a)
-			s.ADDQ(U32(uint32(n*s.row())), c)
-		}
+		s.ADDQ(U8(4*n), a)
+		s.ADDQ(U32(uint32(n*s.row())), c)
 	})
 }

@@ -62,27 +62,60 @@ func emitStrip(s isa) {
 		c: s.Arg("c"), ldc: s.Bytes("ldc"), cols: s.Arg("cols"), a: []reg.GPVirtual{s.Arg("a")}}
 	s.LEAQ(Mem{Base: t.lda, Index: t.lda, Scale: 2}, t.lda3)
 	for r := 4; r < mr; r += 4 {
-		next := s.GP64()
-		s.LEAQ(Mem{Base: t.a[len(t.a)-1], Index: t.lda, Scale: 4}, next)
-		t.a = append(t.a, next)
+		t.a = append(t.a, s.GP64())
 	}
-	for r := mr - 1; r >= 1; r-- {
-		s.CMPQ(rows, U8(r))
-		s.JEQ(LabelRef(fmt.Sprintf("r%d", r)))
+	of := func(r int) string { return fmt.Sprintf("r%d", r) }
+	s.rowPointers(t)
+	rest := s.Heights(rows, mr, 0, "again", of)
+	var m simd.Mask
+	for _, r := range simd.Heights(mr) {
+		m = s.strip(t, r)
 	}
-	for r := mr; r >= 1; r-- {
-		s.strip(t, r)
+	for _, vecs := range []int{2, 1} {
+		for _, add := range []bool{true, false} {
+			s.Ladder(mr, func(rows int) string { return lastLabel(vecs, add, rows) }, func(r int) {
+				s.storeRow(t, r, vecs, add, &m)
+				if r > 0 {
+					s.SUBQ(t.ldc, t.p)
+				}
+			})
+			if vecs == 2 || add {
+				s.JMP(LabelRef("done"))
+			}
+		}
+	}
+	s.Label("done")
+	s.Rest(rest, rows, mr, "again", func(above reg.GPVirtual) {
+		s.Load(s.Param("b"), t.b)
+		s.Load(s.Param("cols"), t.cols)
+		s.Load(s.Param("a"), t.a[0])
+		s.Load(s.Param("c"), t.c)
+		s.MOVQ(above, t.p)
+		s.IMULQ(t.lda, above)
+		s.ADDQ(above, t.a[0])
+		s.IMULQ(t.ldc, t.p)
+		s.ADDQ(t.p, t.c)
+		s.rowPointers(t)
+	})
+	s.End()
+}
+
+// rowPointers sets the pointers of all rows of a but the first.
+func (s isa) rowPointers(t stripArgs) {
+	for i := range t.a[1:] {
+		s.LEAQ(Mem{Base: t.a[i], Index: t.lda, Scale: 4}, t.a[i+1])
 	}
 }
 
 // strip writes the code for a number of rows: pairs of vectors of columns, then
 // what is left, whose last vector is masked.
-func (s isa) strip(t stripArgs, rows int) {
+func (s isa) strip(t stripArgs, rows int) simd.Mask {
 	name := fmt.Sprintf("r%d", rows)
 	s.Label(name)
 	s.CMPQ(t.cols, U8(2*s.Lanes()))
 	s.JLT(LabelRef(name + "tail"))
 	s.tile(t, name+"w", rows, 2, nil)
+	s.store(t, name+"w", rows)
 	s.Load(s.Param("bstep"), t.left)
 	s.LEAQ(Mem{Base: t.b, Index: t.left, Scale: 4}, t.b)
 	s.ADDQ(U32(8*s.Lanes()), t.c)
@@ -93,18 +126,30 @@ func (s isa) strip(t stripArgs, rows int) {
 	}
 	s.SUBQ(U8(2*s.Lanes()), t.cols)
 	s.JNE(LabelRef(name))
-	s.End()
-	s.Label(name + "tail")
-	s.CMPQ(t.cols, U8(s.Lanes()))
-	s.JLE(LabelRef(name + "one"))
-	s.SUBQ(U8(s.Lanes()), t.cols)
-	m := s.LaneMask(t.cols, reg.K1, s.Pick(16, 32)-1)
-	s.tile(t, name+"t", rows, 2, &m)
-	s.End()
-	s.Label(name + "one")
-	m = s.LaneMask(t.cols, reg.K1, s.Pick(16, 32)-1)
-	s.tile(t, name+"o", rows, 1, &m)
-	s.End()
+	s.JMP(LabelRef("done"))
+	var m simd.Mask
+	for vecs := 2; vecs >= 1; vecs-- {
+		part := name + map[int]string{2: "tail", 1: "one"}[vecs]
+		s.Label(part)
+		if vecs == 2 {
+			s.CMPQ(t.cols, U8(s.Lanes()))
+			s.JLE(LabelRef(name + "one"))
+			s.SUBQ(U8(s.Lanes()), t.cols)
+		}
+		m = s.LaneMask(t.cols, reg.K1, s.Pick(16, 32)-1)
+		s.tile(t, part, rows, vecs, &m)
+		s.IMUL3Q(U8(rows-1), t.ldc, t.p)
+		s.ADDQ(t.c, t.p)
+		s.Load(s.Param("acc"), t.left.As8())
+		s.TESTB(t.left.As8(), t.left.As8())
+		s.JNE(LabelRef(lastLabel(vecs, true, rows)))
+		s.JMP(LabelRef(lastLabel(vecs, false, rows)))
+	}
+	return m
+}
+
+func lastLabel(vecs int, add bool, rows int) string {
+	return simd.Rung(fmt.Sprintf("last%d%v", vecs, add), rows)
 }
 
 // tile writes one tile of the given vectors, of which the last may be masked.
@@ -172,33 +217,42 @@ func (s isa) tile(t stripArgs, name string, rows, vecs int, m *simd.Mask) {
 	steps(1)
 	s.JNE(LabelRef(name + "one"))
 	s.Label(name + "sum")
-	s.finish(t, name, rows, vecs, acc, of)
 }
 
-// finish stores the sums of a tile, or adds them.
-func (s isa) finish(t stripArgs, name string, rows, vecs int, acc func(r, v int) reg.VecPhysical, of func(v int) *simd.Mask) {
-	size, x := 4*s.Lanes(), s.V(s.Pick(15, 32)-1)
+// store writes the end of a tile of whole vectors: its sums are stored or added.
+func (s isa) store(t stripArgs, name string, rows int) {
 	s.MOVQ(t.c, t.p)
 	s.Load(s.Param("acc"), t.left.As8())
 	s.TESTB(t.left.As8(), t.left.As8())
 	s.JEQ(LabelRef(name + "store"))
-	for r := range rows {
-		for v := range vecs {
-			s.LoadLanes(simd.At(t.p, v*size), x, of(v))
-			s.VADDPS(x, acc(r, v), acc(r, v))
+	for _, add := range []bool{true, false} {
+		for r := range rows {
+			s.storeRow(t, r, 2, add, nil)
+			if r < rows-1 {
+				s.ADDQ(t.ldc, t.p)
+			}
 		}
-		if r < rows-1 {
-			s.ADDQ(t.ldc, t.p)
+		if add {
+			s.JMP(LabelRef(name + "stored"))
+			s.Label(name + "store")
 		}
 	}
-	s.MOVQ(t.c, t.p)
-	s.Label(name + "store")
-	for r := range rows {
-		for v := range vecs {
-			s.StoreLanes(acc(r, v), simd.At(t.p, v*size), of(v))
+	s.Label(name + "stored")
+}
+
+// storeRow stores, or adds, the sums of row r at p.
+func (s isa) storeRow(t stripArgs, r, vecs int, add bool, m *simd.Mask) {
+	size, x := 4*s.Lanes(), s.V(s.Pick(15, 32)-1)
+	for v := range vecs {
+		of := m
+		if v < vecs-1 {
+			of = nil
 		}
-		if r < rows-1 {
-			s.ADDQ(t.ldc, t.p)
+		acc := s.V(r*vecs + v)
+		if add {
+			s.LoadLanes(simd.At(t.p, v*size), x, of)
+			s.VADDPS(x, acc, acc)
 		}
+		s.StoreLanes(acc, simd.At(t.p, v*size), of)
 	}
 }

@@ -149,11 +149,7 @@ r1b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VZEROUPPER
-	RET
+	JMP          store1_1
 
 r2b1:
 	VPXORD Z0, Z0, Z0
@@ -224,14 +220,7 @@ r2b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VZEROUPPER
-	RET
+	JMP          store1_2
 
 r3b1:
 	VPXORD Z0, Z0, Z0
@@ -308,17 +297,7 @@ r3b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VZEROUPPER
-	RET
+	JMP          store1_3
 
 r4b1:
 	VPXORD Z0, Z0, Z0
@@ -401,20 +380,7 @@ r4b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VZEROUPPER
-	RET
+	JMP          store1_4
 
 r5b1:
 	VPXORD Z0, Z0, Z0
@@ -503,23 +469,7 @@ r5b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VZEROUPPER
-	RET
+	JMP          store1_5
 
 r6b1:
 	VPXORD Z0, Z0, Z0
@@ -614,26 +564,7 @@ r6b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VZEROUPPER
-	RET
+	JMP          store1_6
 
 r7b1:
 	VPXORD Z0, Z0, Z0
@@ -734,29 +665,7 @@ r7b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VZEROUPPER
-	RET
+	JMP          store1_7
 
 r8b1:
 	VPXORD Z0, Z0, Z0
@@ -870,32 +779,7 @@ r8b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VZEROUPPER
-	RET
+	JMP          store1_8
 
 r9b1:
 	VPXORD Z0, Z0, Z0
@@ -1015,35 +899,7 @@ r9b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R10)(SI*1)
-	VZEROUPPER
-	RET
+	JMP          store1_9
 
 r10b1:
 	VPXORD Z0, Z0, Z0
@@ -1169,38 +1025,7 @@ r10b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R10)(SI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R10)(SI*2)
-	VZEROUPPER
-	RET
+	JMP          store1_10
 
 r11b1:
 	VPXORD Z0, Z0, Z0
@@ -1332,41 +1157,7 @@ r11b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R10)(SI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R10)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R10)(DI*1)
-	VZEROUPPER
-	RET
+	JMP          store1_11
 
 r12b1:
 	VPXORD Z0, Z0, Z0
@@ -1504,44 +1295,7 @@ r12b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R10)(SI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R10)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R10)(DI*1)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R10)(SI*4)
-	VZEROUPPER
-	RET
+	JMP          store1_12
 
 r13b1:
 	VPXORD Z0, Z0, Z0
@@ -1685,47 +1439,7 @@ r13b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R10)(SI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R10)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R10)(DI*1)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R10)(SI*4)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R10)(R8*1)
-	VZEROUPPER
-	RET
+	JMP          store1_13
 
 r14b1:
 	VPXORD Z0, Z0, Z0
@@ -1875,48 +1589,74 @@ r14b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)(SI*1)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*2)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(DI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*4)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(R8*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R10)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R10)(SI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R10)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R10)(DI*1)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R10)(SI*4)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R10)(R8*1)
 	VMAXPS       Z13, Z31, Z13
 	VMINPS       Z13, Z30, Z13
 	VMOVUPS      Z13, (R10)(DI*2)
+
+store1_13:
+	VMAXPS  Z12, Z31, Z12
+	VMINPS  Z12, Z30, Z12
+	VMOVUPS Z12, (R10)(R8*1)
+
+store1_12:
+	VMAXPS  Z11, Z31, Z11
+	VMINPS  Z11, Z30, Z11
+	VMOVUPS Z11, (R10)(SI*4)
+
+store1_11:
+	VMAXPS  Z10, Z31, Z10
+	VMINPS  Z10, Z30, Z10
+	VMOVUPS Z10, (R10)(DI*1)
+
+store1_10:
+	VMAXPS  Z9, Z31, Z9
+	VMINPS  Z9, Z30, Z9
+	VMOVUPS Z9, (R10)(SI*2)
+
+store1_9:
+	VMAXPS  Z8, Z31, Z8
+	VMINPS  Z8, Z30, Z8
+	VMOVUPS Z8, (R10)(SI*1)
+
+store1_8:
+	VMAXPS  Z7, Z31, Z7
+	VMINPS  Z7, Z30, Z7
+	VMOVUPS Z7, (R10)
+
+store1_7:
+	VMAXPS  Z6, Z31, Z6
+	VMINPS  Z6, Z30, Z6
+	VMOVUPS Z6, (R9)(DI*2)
+
+store1_6:
+	VMAXPS  Z5, Z31, Z5
+	VMINPS  Z5, Z30, Z5
+	VMOVUPS Z5, (R9)(R8*1)
+
+store1_5:
+	VMAXPS  Z4, Z31, Z4
+	VMINPS  Z4, Z30, Z4
+	VMOVUPS Z4, (R9)(SI*4)
+
+store1_4:
+	VMAXPS  Z3, Z31, Z3
+	VMINPS  Z3, Z30, Z3
+	VMOVUPS Z3, (R9)(DI*1)
+
+store1_3:
+	VMAXPS  Z2, Z31, Z2
+	VMINPS  Z2, Z30, Z2
+	VMOVUPS Z2, (R9)(SI*2)
+
+store1_2:
+	VMAXPS  Z1, Z31, Z1
+	VMINPS  Z1, Z30, Z1
+	VMOVUPS Z1, (R9)(SI*1)
+
+store1_1:
+	VMAXPS  Z0, Z31, Z0
+	VMINPS  Z0, Z30, Z0
+	VMOVUPS Z0, (R9)
 	VZEROUPPER
 	RET
 
@@ -1993,15 +1733,8 @@ r1b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_1
 
 r2b2:
 	VPXORD Z0, Z0, Z0
@@ -2087,21 +1820,8 @@ r2b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_2
 
 r3b2:
 	VPXORD Z0, Z0, Z0
@@ -2198,27 +1918,8 @@ r3b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_3
 
 r4b2:
 	VPXORD Z0, Z0, Z0
@@ -2326,33 +2027,8 @@ r4b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_4
 
 r5b2:
 	VPXORD Z0, Z0, Z0
@@ -2471,39 +2147,8 @@ r5b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_5
 
 r6b2:
 	VPXORD Z0, Z0, Z0
@@ -2633,45 +2278,8 @@ r6b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_6
 
 r7b2:
 	VPXORD Z0, Z0, Z0
@@ -2812,51 +2420,8 @@ r7b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	JMP          store2_7
 
 r8b2:
 	VPXORD Z0, Z0, Z0
@@ -3017,59 +2582,10 @@ r8b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	JMP          store2_8
 
 r9b2:
 	VPXORD Z0, Z0, Z0
@@ -3241,65 +2757,10 @@ r9b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R10)(SI*1)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R10)(SI*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	JMP          store2_9
 
 r10b2:
 	VPXORD Z0, Z0, Z0
@@ -3482,71 +2943,10 @@ r10b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R10)(SI*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R10)(SI*2)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R10)(SI*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R10)(SI*2)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	JMP          store2_10
 
 r11b2:
 	VPXORD Z0, Z0, Z0
@@ -3740,77 +3140,10 @@ r11b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R10)(SI*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R10)(SI*2)
-	VMAXPS       Z20, Z31, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, (R10)(DI*1)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R10)(SI*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R10)(SI*2)
-	VMAXPS       Z21, Z31, Z21
-	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, (R10)(DI*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	JMP          store2_11
 
 r12b2:
 	VPXORD Z0, Z0, Z0
@@ -4015,83 +3348,10 @@ r12b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R10)(SI*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R10)(SI*2)
-	VMAXPS       Z20, Z31, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, (R10)(DI*1)
-	VMAXPS       Z22, Z31, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, (R10)(SI*4)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R10)(SI*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R10)(SI*2)
-	VMAXPS       Z21, Z31, Z21
-	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, (R10)(DI*1)
-	VMAXPS       Z23, Z31, Z23
-	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, (R10)(SI*4)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	JMP          store2_12
 
 r13b2:
 	VPXORD Z0, Z0, Z0
@@ -4307,89 +3567,10 @@ r13b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R10)(SI*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R10)(SI*2)
-	VMAXPS       Z20, Z31, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, (R10)(DI*1)
-	VMAXPS       Z22, Z31, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, (R10)(SI*4)
-	VMAXPS       Z24, Z31, Z24
-	VMINPS       Z24, Z30, Z24
-	VMOVUPS      Z24, (R10)(R8*1)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R10)(SI*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R10)(SI*2)
-	VMAXPS       Z21, Z31, Z21
-	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, (R10)(DI*1)
-	VMAXPS       Z23, Z31, Z23
-	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, (R10)(SI*4)
-	VMAXPS       Z25, Z31, Z25
-	VMINPS       Z25, Z30, Z25
-	VMOVUPS      Z25, (R10)(R8*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	JMP          store2_13
 
 r14b2:
 	VPXORD Z0, Z0, Z0
@@ -4616,93 +3797,119 @@ r14b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)(SI*1)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*2)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(DI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*4)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(R8*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(DI*2)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R10)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R10)(SI*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R10)(SI*2)
-	VMAXPS       Z20, Z31, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, (R10)(DI*1)
-	VMAXPS       Z22, Z31, Z22
-	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, (R10)(SI*4)
-	VMAXPS       Z24, Z31, Z24
-	VMINPS       Z24, Z30, Z24
-	VMOVUPS      Z24, (R10)(R8*1)
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
 	VMAXPS       Z26, Z31, Z26
 	VMINPS       Z26, Z30, Z26
 	VMOVUPS      Z26, (R10)(DI*2)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*2)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(DI*1)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(SI*4)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(R8*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(DI*2)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R10)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R10)(SI*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R10)(SI*2)
-	VMAXPS       Z21, Z31, Z21
-	VMINPS       Z21, Z30, Z21
-	VMOVUPS      Z21, (R10)(DI*1)
-	VMAXPS       Z23, Z31, Z23
-	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, (R10)(SI*4)
-	VMAXPS       Z25, Z31, Z25
-	VMINPS       Z25, Z30, Z25
-	VMOVUPS      Z25, (R10)(R8*1)
 	VMAXPS       Z27, Z31, Z27
 	VMINPS       Z27, Z30, Z27
-	VMOVUPS      Z27, (R10)(DI*2)
+	VMOVUPS      Z27, (CX)(DI*2)
+
+store2_13:
+	VMAXPS  Z24, Z31, Z24
+	VMINPS  Z24, Z30, Z24
+	VMOVUPS Z24, (R10)(R8*1)
+	VMAXPS  Z25, Z31, Z25
+	VMINPS  Z25, Z30, Z25
+	VMOVUPS Z25, (CX)(R8*1)
+
+store2_12:
+	VMAXPS  Z22, Z31, Z22
+	VMINPS  Z22, Z30, Z22
+	VMOVUPS Z22, (R10)(SI*4)
+	VMAXPS  Z23, Z31, Z23
+	VMINPS  Z23, Z30, Z23
+	VMOVUPS Z23, (CX)(SI*4)
+
+store2_11:
+	VMAXPS  Z20, Z31, Z20
+	VMINPS  Z20, Z30, Z20
+	VMOVUPS Z20, (R10)(DI*1)
+	VMAXPS  Z21, Z31, Z21
+	VMINPS  Z21, Z30, Z21
+	VMOVUPS Z21, (CX)(DI*1)
+
+store2_10:
+	VMAXPS  Z18, Z31, Z18
+	VMINPS  Z18, Z30, Z18
+	VMOVUPS Z18, (R10)(SI*2)
+	VMAXPS  Z19, Z31, Z19
+	VMINPS  Z19, Z30, Z19
+	VMOVUPS Z19, (CX)(SI*2)
+
+store2_9:
+	VMAXPS  Z16, Z31, Z16
+	VMINPS  Z16, Z30, Z16
+	VMOVUPS Z16, (R10)(SI*1)
+	VMAXPS  Z17, Z31, Z17
+	VMINPS  Z17, Z30, Z17
+	VMOVUPS Z17, (CX)(SI*1)
+
+store2_8:
+	VMAXPS  Z14, Z31, Z14
+	VMINPS  Z14, Z30, Z14
+	VMOVUPS Z14, (R10)
+	VMAXPS  Z15, Z31, Z15
+	VMINPS  Z15, Z30, Z15
+	VMOVUPS Z15, (CX)
+
+store2_7:
+	VMAXPS  Z12, Z31, Z12
+	VMINPS  Z12, Z30, Z12
+	VMOVUPS Z12, (R9)(DI*2)
+	VMAXPS  Z13, Z31, Z13
+	VMINPS  Z13, Z30, Z13
+	VMOVUPS Z13, (AX)(DI*2)
+
+store2_6:
+	VMAXPS  Z10, Z31, Z10
+	VMINPS  Z10, Z30, Z10
+	VMOVUPS Z10, (R9)(R8*1)
+	VMAXPS  Z11, Z31, Z11
+	VMINPS  Z11, Z30, Z11
+	VMOVUPS Z11, (AX)(R8*1)
+
+store2_5:
+	VMAXPS  Z8, Z31, Z8
+	VMINPS  Z8, Z30, Z8
+	VMOVUPS Z8, (R9)(SI*4)
+	VMAXPS  Z9, Z31, Z9
+	VMINPS  Z9, Z30, Z9
+	VMOVUPS Z9, (AX)(SI*4)
+
+store2_4:
+	VMAXPS  Z6, Z31, Z6
+	VMINPS  Z6, Z30, Z6
+	VMOVUPS Z6, (R9)(DI*1)
+	VMAXPS  Z7, Z31, Z7
+	VMINPS  Z7, Z30, Z7
+	VMOVUPS Z7, (AX)(DI*1)
+
+store2_3:
+	VMAXPS  Z4, Z31, Z4
+	VMINPS  Z4, Z30, Z4
+	VMOVUPS Z4, (R9)(SI*2)
+	VMAXPS  Z5, Z31, Z5
+	VMINPS  Z5, Z30, Z5
+	VMOVUPS Z5, (AX)(SI*2)
+
+store2_2:
+	VMAXPS  Z2, Z31, Z2
+	VMINPS  Z2, Z30, Z2
+	VMOVUPS Z2, (R9)(SI*1)
+	VMAXPS  Z3, Z31, Z3
+	VMINPS  Z3, Z30, Z3
+	VMOVUPS Z3, (AX)(SI*1)
+
+store2_1:
+	VMAXPS  Z0, Z31, Z0
+	VMINPS  Z0, Z30, Z0
+	VMOVUPS Z0, (R9)
+	VMAXPS  Z1, Z31, Z1
+	VMINPS  Z1, Z30, Z1
+	VMOVUPS Z1, (AX)
 	VZEROUPPER
 	RET
 
@@ -4788,19 +3995,9 @@ r1b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_1
 
 r2b3:
 	VPXORD Z0, Z0, Z0
@@ -4900,28 +4097,9 @@ r2b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_2
 
 r3b3:
 	VPXORD Z0, Z0, Z0
@@ -5037,37 +4215,9 @@ r3b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(SI*2)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_3
 
 r4b3:
 	VPXORD Z0, Z0, Z0
@@ -5199,46 +4349,9 @@ r4b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(DI*1)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(DI*1)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(DI*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_4
 
 r5b3:
 	VPXORD Z0, Z0, Z0
@@ -5386,55 +4499,9 @@ r5b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(DI*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(SI*4)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(DI*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(SI*4)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(DI*1)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R9)(SI*4)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_5
 
 r6b3:
 	VPXORD Z0, Z0, Z0
@@ -5598,64 +4665,9 @@ r6b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(DI*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(SI*4)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R9)(R8*1)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(DI*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(SI*4)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R9)(R8*1)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(DI*1)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R9)(SI*4)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R9)(R8*1)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_6
 
 r7b3:
 	VPXORD Z0, Z0, Z0
@@ -5835,73 +4847,9 @@ r7b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(DI*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(SI*4)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R9)(R8*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R9)(DI*2)
-	ADDQ         R11, R9
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(DI*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(SI*4)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R9)(R8*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R9)(DI*2)
-	ADDQ         R11, R9
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(DI*1)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R9)(SI*4)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R9)(R8*1)
-	VMAXPS       Z20, Z31, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, (R9)(DI*2)
-	VZEROUPPER
-	RET
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(R11*1), BX
+	JMP          store3_7
 
 r8b3:
 	VPXORD Z0, Z0, Z0
@@ -6108,84 +5056,98 @@ r8b3alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	VMAXPS       Z0, Z31, Z0
-	VMINPS       Z0, Z30, Z0
-	VMOVUPS      Z0, (R9)
-	VMAXPS       Z3, Z31, Z3
-	VMINPS       Z3, Z30, Z3
-	VMOVUPS      Z3, (R9)(SI*1)
-	VMAXPS       Z6, Z31, Z6
-	VMINPS       Z6, Z30, Z6
-	VMOVUPS      Z6, (R9)(SI*2)
-	VMAXPS       Z9, Z31, Z9
-	VMINPS       Z9, Z30, Z9
-	VMOVUPS      Z9, (R9)(DI*1)
-	VMAXPS       Z12, Z31, Z12
-	VMINPS       Z12, Z30, Z12
-	VMOVUPS      Z12, (R9)(SI*4)
-	VMAXPS       Z15, Z31, Z15
-	VMINPS       Z15, Z30, Z15
-	VMOVUPS      Z15, (R9)(R8*1)
-	VMAXPS       Z18, Z31, Z18
-	VMINPS       Z18, Z30, Z18
-	VMOVUPS      Z18, (R9)(DI*2)
+	LEAQ         (R9)(R11*1), AX
+	LEAQ         (AX)(DI*2), CX
+	ADDQ         SI, CX
+	LEAQ         (AX)(R11*1), BX
+	LEAQ         (BX)(DI*2), R14
+	ADDQ         SI, R14
 	VMAXPS       Z21, Z31, Z21
 	VMINPS       Z21, Z30, Z21
 	VMOVUPS      Z21, (R10)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z1, Z31, Z1
-	VMINPS       Z1, Z30, Z1
-	VMOVUPS      Z1, (R9)
-	VMAXPS       Z4, Z31, Z4
-	VMINPS       Z4, Z30, Z4
-	VMOVUPS      Z4, (R9)(SI*1)
-	VMAXPS       Z7, Z31, Z7
-	VMINPS       Z7, Z30, Z7
-	VMOVUPS      Z7, (R9)(SI*2)
-	VMAXPS       Z10, Z31, Z10
-	VMINPS       Z10, Z30, Z10
-	VMOVUPS      Z10, (R9)(DI*1)
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R9)(SI*4)
-	VMAXPS       Z16, Z31, Z16
-	VMINPS       Z16, Z30, Z16
-	VMOVUPS      Z16, (R9)(R8*1)
-	VMAXPS       Z19, Z31, Z19
-	VMINPS       Z19, Z30, Z19
-	VMOVUPS      Z19, (R9)(DI*2)
 	VMAXPS       Z22, Z31, Z22
 	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, (R10)
-	ADDQ         R11, R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z2, Z31, Z2
-	VMINPS       Z2, Z30, Z2
-	VMOVUPS      Z2, (R9)
-	VMAXPS       Z5, Z31, Z5
-	VMINPS       Z5, Z30, Z5
-	VMOVUPS      Z5, (R9)(SI*1)
-	VMAXPS       Z8, Z31, Z8
-	VMINPS       Z8, Z30, Z8
-	VMOVUPS      Z8, (R9)(SI*2)
-	VMAXPS       Z11, Z31, Z11
-	VMINPS       Z11, Z30, Z11
-	VMOVUPS      Z11, (R9)(DI*1)
-	VMAXPS       Z14, Z31, Z14
-	VMINPS       Z14, Z30, Z14
-	VMOVUPS      Z14, (R9)(SI*4)
-	VMAXPS       Z17, Z31, Z17
-	VMINPS       Z17, Z30, Z17
-	VMOVUPS      Z17, (R9)(R8*1)
-	VMAXPS       Z20, Z31, Z20
-	VMINPS       Z20, Z30, Z20
-	VMOVUPS      Z20, (R9)(DI*2)
+	VMOVUPS      Z22, (CX)
 	VMAXPS       Z23, Z31, Z23
 	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, (R10)
+	VMOVUPS      Z23, (R14)
+
+store3_7:
+	VMAXPS  Z18, Z31, Z18
+	VMINPS  Z18, Z30, Z18
+	VMOVUPS Z18, (R9)(DI*2)
+	VMAXPS  Z19, Z31, Z19
+	VMINPS  Z19, Z30, Z19
+	VMOVUPS Z19, (AX)(DI*2)
+	VMAXPS  Z20, Z31, Z20
+	VMINPS  Z20, Z30, Z20
+	VMOVUPS Z20, (BX)(DI*2)
+
+store3_6:
+	VMAXPS  Z15, Z31, Z15
+	VMINPS  Z15, Z30, Z15
+	VMOVUPS Z15, (R9)(R8*1)
+	VMAXPS  Z16, Z31, Z16
+	VMINPS  Z16, Z30, Z16
+	VMOVUPS Z16, (AX)(R8*1)
+	VMAXPS  Z17, Z31, Z17
+	VMINPS  Z17, Z30, Z17
+	VMOVUPS Z17, (BX)(R8*1)
+
+store3_5:
+	VMAXPS  Z12, Z31, Z12
+	VMINPS  Z12, Z30, Z12
+	VMOVUPS Z12, (R9)(SI*4)
+	VMAXPS  Z13, Z31, Z13
+	VMINPS  Z13, Z30, Z13
+	VMOVUPS Z13, (AX)(SI*4)
+	VMAXPS  Z14, Z31, Z14
+	VMINPS  Z14, Z30, Z14
+	VMOVUPS Z14, (BX)(SI*4)
+
+store3_4:
+	VMAXPS  Z9, Z31, Z9
+	VMINPS  Z9, Z30, Z9
+	VMOVUPS Z9, (R9)(DI*1)
+	VMAXPS  Z10, Z31, Z10
+	VMINPS  Z10, Z30, Z10
+	VMOVUPS Z10, (AX)(DI*1)
+	VMAXPS  Z11, Z31, Z11
+	VMINPS  Z11, Z30, Z11
+	VMOVUPS Z11, (BX)(DI*1)
+
+store3_3:
+	VMAXPS  Z6, Z31, Z6
+	VMINPS  Z6, Z30, Z6
+	VMOVUPS Z6, (R9)(SI*2)
+	VMAXPS  Z7, Z31, Z7
+	VMINPS  Z7, Z30, Z7
+	VMOVUPS Z7, (AX)(SI*2)
+	VMAXPS  Z8, Z31, Z8
+	VMINPS  Z8, Z30, Z8
+	VMOVUPS Z8, (BX)(SI*2)
+
+store3_2:
+	VMAXPS  Z3, Z31, Z3
+	VMINPS  Z3, Z30, Z3
+	VMOVUPS Z3, (R9)(SI*1)
+	VMAXPS  Z4, Z31, Z4
+	VMINPS  Z4, Z30, Z4
+	VMOVUPS Z4, (AX)(SI*1)
+	VMAXPS  Z5, Z31, Z5
+	VMINPS  Z5, Z30, Z5
+	VMOVUPS Z5, (BX)(SI*1)
+
+store3_1:
+	VMAXPS  Z0, Z31, Z0
+	VMINPS  Z0, Z30, Z0
+	VMOVUPS Z0, (R9)
+	VMAXPS  Z1, Z31, Z1
+	VMINPS  Z1, Z30, Z1
+	VMOVUPS Z1, (AX)
+	VMAXPS  Z2, Z31, Z2
+	VMINPS  Z2, Z30, Z2
+	VMOVUPS Z2, (BX)
 	VZEROUPPER
 	RET
 
@@ -6296,14 +5258,7 @@ r1b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	VMAXPS       Y0, Y15, Y0
-	VMINPS       Y0, Y14, Y0
-	VMOVUPS      Y0, (R9)
-	VMAXPS       Y1, Y15, Y1
-	VMINPS       Y1, Y14, Y1
-	VMOVUPS      Y1, 32(R9)
-	VZEROUPPER
-	RET
+	JMP          store1_1
 
 r2b1:
 	VXORPS Y0, Y0, Y0
@@ -6387,20 +5342,7 @@ r2b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	VMAXPS       Y0, Y15, Y0
-	VMINPS       Y0, Y14, Y0
-	VMOVUPS      Y0, (R9)
-	VMAXPS       Y2, Y15, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
-	VMAXPS       Y1, Y15, Y1
-	VMINPS       Y1, Y14, Y1
-	VMOVUPS      Y1, 32(R9)
-	VMAXPS       Y3, Y15, Y3
-	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
-	VZEROUPPER
-	RET
+	JMP          store1_2
 
 r3b1:
 	VXORPS Y0, Y0, Y0
@@ -6495,26 +5437,7 @@ r3b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	VMAXPS       Y0, Y15, Y0
-	VMINPS       Y0, Y14, Y0
-	VMOVUPS      Y0, (R9)
-	VMAXPS       Y2, Y15, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
-	VMAXPS       Y4, Y15, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
-	VMAXPS       Y1, Y15, Y1
-	VMINPS       Y1, Y14, Y1
-	VMOVUPS      Y1, 32(R9)
-	VMAXPS       Y3, Y15, Y3
-	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
-	VMAXPS       Y5, Y15, Y5
-	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VZEROUPPER
-	RET
+	JMP          store1_3
 
 r4b1:
 	VXORPS Y0, Y0, Y0
@@ -6620,32 +5543,7 @@ r4b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	VMAXPS       Y0, Y15, Y0
-	VMINPS       Y0, Y14, Y0
-	VMOVUPS      Y0, (R9)
-	VMAXPS       Y2, Y15, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
-	VMAXPS       Y4, Y15, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
-	VMAXPS       Y6, Y15, Y6
-	VMINPS       Y6, Y14, Y6
-	VMOVUPS      Y6, (R9)(DI*1)
-	VMAXPS       Y1, Y15, Y1
-	VMINPS       Y1, Y14, Y1
-	VMOVUPS      Y1, 32(R9)
-	VMAXPS       Y3, Y15, Y3
-	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
-	VMAXPS       Y5, Y15, Y5
-	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VMAXPS       Y7, Y15, Y7
-	VMINPS       Y7, Y14, Y7
-	VMOVUPS      Y7, 32(R9)(DI*1)
-	VZEROUPPER
-	RET
+	JMP          store1_4
 
 r5b1:
 	VXORPS Y0, Y0, Y0
@@ -6762,38 +5660,7 @@ r5b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	VMAXPS       Y0, Y15, Y0
-	VMINPS       Y0, Y14, Y0
-	VMOVUPS      Y0, (R9)
-	VMAXPS       Y2, Y15, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
-	VMAXPS       Y4, Y15, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
-	VMAXPS       Y6, Y15, Y6
-	VMINPS       Y6, Y14, Y6
-	VMOVUPS      Y6, (R9)(DI*1)
-	VMAXPS       Y8, Y15, Y8
-	VMINPS       Y8, Y14, Y8
-	VMOVUPS      Y8, (R9)(SI*4)
-	VMAXPS       Y1, Y15, Y1
-	VMINPS       Y1, Y14, Y1
-	VMOVUPS      Y1, 32(R9)
-	VMAXPS       Y3, Y15, Y3
-	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
-	VMAXPS       Y5, Y15, Y5
-	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VMAXPS       Y7, Y15, Y7
-	VMINPS       Y7, Y14, Y7
-	VMOVUPS      Y7, 32(R9)(DI*1)
-	VMAXPS       Y9, Y15, Y9
-	VMINPS       Y9, Y14, Y9
-	VMOVUPS      Y9, 32(R9)(SI*4)
-	VZEROUPPER
-	RET
+	JMP          store1_5
 
 r6b1:
 	VXORPS Y0, Y0, Y0
@@ -6921,41 +5788,51 @@ r6b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	VMAXPS       Y0, Y15, Y0
-	VMINPS       Y0, Y14, Y0
-	VMOVUPS      Y0, (R9)
-	VMAXPS       Y2, Y15, Y2
-	VMINPS       Y2, Y14, Y2
-	VMOVUPS      Y2, (R9)(SI*1)
-	VMAXPS       Y4, Y15, Y4
-	VMINPS       Y4, Y14, Y4
-	VMOVUPS      Y4, (R9)(SI*2)
-	VMAXPS       Y6, Y15, Y6
-	VMINPS       Y6, Y14, Y6
-	VMOVUPS      Y6, (R9)(DI*1)
-	VMAXPS       Y8, Y15, Y8
-	VMINPS       Y8, Y14, Y8
-	VMOVUPS      Y8, (R9)(SI*4)
 	VMAXPS       Y10, Y15, Y10
 	VMINPS       Y10, Y14, Y10
 	VMOVUPS      Y10, (R9)(R8*1)
-	VMAXPS       Y1, Y15, Y1
-	VMINPS       Y1, Y14, Y1
-	VMOVUPS      Y1, 32(R9)
-	VMAXPS       Y3, Y15, Y3
-	VMINPS       Y3, Y14, Y3
-	VMOVUPS      Y3, 32(R9)(SI*1)
-	VMAXPS       Y5, Y15, Y5
-	VMINPS       Y5, Y14, Y5
-	VMOVUPS      Y5, 32(R9)(SI*2)
-	VMAXPS       Y7, Y15, Y7
-	VMINPS       Y7, Y14, Y7
-	VMOVUPS      Y7, 32(R9)(DI*1)
-	VMAXPS       Y9, Y15, Y9
-	VMINPS       Y9, Y14, Y9
-	VMOVUPS      Y9, 32(R9)(SI*4)
 	VMAXPS       Y11, Y15, Y11
 	VMINPS       Y11, Y14, Y11
 	VMOVUPS      Y11, 32(R9)(R8*1)
+
+store1_5:
+	VMAXPS  Y8, Y15, Y8
+	VMINPS  Y8, Y14, Y8
+	VMOVUPS Y8, (R9)(SI*4)
+	VMAXPS  Y9, Y15, Y9
+	VMINPS  Y9, Y14, Y9
+	VMOVUPS Y9, 32(R9)(SI*4)
+
+store1_4:
+	VMAXPS  Y6, Y15, Y6
+	VMINPS  Y6, Y14, Y6
+	VMOVUPS Y6, (R9)(DI*1)
+	VMAXPS  Y7, Y15, Y7
+	VMINPS  Y7, Y14, Y7
+	VMOVUPS Y7, 32(R9)(DI*1)
+
+store1_3:
+	VMAXPS  Y4, Y15, Y4
+	VMINPS  Y4, Y14, Y4
+	VMOVUPS Y4, (R9)(SI*2)
+	VMAXPS  Y5, Y15, Y5
+	VMINPS  Y5, Y14, Y5
+	VMOVUPS Y5, 32(R9)(SI*2)
+
+store1_2:
+	VMAXPS  Y2, Y15, Y2
+	VMINPS  Y2, Y14, Y2
+	VMOVUPS Y2, (R9)(SI*1)
+	VMAXPS  Y3, Y15, Y3
+	VMINPS  Y3, Y14, Y3
+	VMOVUPS Y3, 32(R9)(SI*1)
+
+store1_1:
+	VMAXPS  Y0, Y15, Y0
+	VMINPS  Y0, Y14, Y0
+	VMOVUPS Y0, (R9)
+	VMAXPS  Y1, Y15, Y1
+	VMINPS  Y1, Y14, Y1
+	VMOVUPS Y1, 32(R9)
 	VZEROUPPER
 	RET

@@ -1,0 +1,91 @@
+package simd
+
+import (
+	"fmt"
+	"slices"
+
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Heights returns the numbers of rows, the most first, that tiles of up to most
+// rows have code for. Rows are cut into equal shares of at most 14, which are 12 to
+// 14 for all but a few small numbers: 9 and 11 are two tiles one after the other.
+// Those still have as many independent sums as additions can be under way, and cost
+// one more pass over a row of the right operand, where code of their own would be a
+// fifth of all of it.
+func Heights(most int) []int {
+	var out []int
+	for r := most; r >= 1; r-- {
+		if r != 9 && r != 11 {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Heights writes the choice of the code, at the label of so many rows, for the
+// number in rows, which is at most most. It begins at label again. Rows that have
+// no code are split behind row first, or in the middle where first is 0. The
+// register that it returns, nil where there is no such case, holds how many rows
+// are left to do afterwards; see Rest.
+func (s ISA) Heights(rows reg.GPVirtual, most, first int, again string, label func(rows int) string) reg.GPVirtual {
+	heights := Heights(most)
+	var rest reg.GPVirtual
+	if len(heights) < most {
+		rest = s.GP64()
+		s.XORQ(rest, rest)
+	}
+	s.Label(again)
+	for _, r := range heights {
+		s.CMPQ(rows, U8(r))
+		s.JEQ(LabelRef(label(r)))
+	}
+	for r := most - 1; r > 1; r-- {
+		if slices.Contains(heights, r) {
+			continue
+		}
+		next := fmt.Sprintf("%sbelow%d", again, r)
+		s.CMPQ(rows, U8(r))
+		s.JNE(LabelRef(next))
+		above := first
+		if above == 0 {
+			above = r - r/2
+		}
+		s.MOVQ(U32(r-above), rest)
+		s.JMP(LabelRef(label(above)))
+		s.Label(next)
+	}
+	s.End()
+	return rest
+}
+
+// Rest goes on with the rows that Heights left. restore sets the registers as they
+// were at label again, moved by the rows above, whose register it may change.
+func (s ISA) Rest(rest, rows reg.GPVirtual, most int, again string, restore func(above reg.GPVirtual)) {
+	if rest == nil {
+		return
+	}
+	s.TESTQ(rest, rest)
+	s.JEQ(LabelRef(again + "none"))
+	above := s.GP64()
+	s.Load(s.Param("rows"), above)
+	s.SUBQ(rest, above)
+	restore(above)
+	s.MOVQ(rest, rows)
+	s.XORQ(rest, rest)
+	s.JMP(LabelRef(again))
+	s.Label(again + "none")
+}
+
+// Ladder writes the steps for rows most-1 down to 0, with a label in front of each:
+// whoever has fewer rows enters further down.
+func (s ISA) Ladder(most int, label func(rows int) string, step func(row int)) {
+	for r := most - 1; r >= 0; r-- {
+		s.Label(label(r + 1))
+		step(r)
+	}
+}
+
+// Rung is the label in a ladder where so many rows enter.
+func Rung(ladder string, rows int) string { return fmt.Sprintf("%s_%d", ladder, rows) }
