@@ -15,10 +15,11 @@
 //	peak.go      PeakBytes
 //	state.go     the state of a call and its layout
 //	kernels.go   how each step reaches its kernel
-//	steps.go     the calls of the kernels
+//	steps.go     the calls of the kernels, and their comments
 //	blocks.go    repeated blocks
 //	scratch.go   the scratch memory that the steps need
 //	weights.go   the struct of weights, and the file; literals.go their numbers
 //
-// Read print.go first.
+// examples/digits holds what is printed: go generate -C examples/digits ./... after a
+// change. Read print.go first.
 package kernelstyle

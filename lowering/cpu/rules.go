@@ -10,10 +10,13 @@ import (
 )
 
 // rule returns the step for a call and how many of its operands the step reads;
-// nil when the operator's own kernel is to be used.
+// nil when the operator's own kernel is to be used. Composite operators have none:
+// their rule takes every call.
 type rule func(n *graph.Node, attrs any, in []shape.Type) (step kernel.Step, operands int)
 
-// rules are the operators for which a plan does better than their own kernel.
+// rules are the operators for which a plan does better than their own kernel. A rule
+// gives the bits that the interpreter gives: the operators' samples and the models
+// are compared. So attention, whose steps round otherwise, is no rule.
 var rules = lowering.Rules[rule]{
 	std.Dropout: func(_ *graph.Node, attrs any, _ []shape.Type) (kernel.Step, int) {
 		if attrs.(std.DropoutAttrs).Training {

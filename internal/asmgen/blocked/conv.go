@@ -39,7 +39,9 @@ func emitConv(s isa) {
 			t.convolve()
 			t.finish()
 		}
-		t.stores(shape[1])
+		if t.blocks == 1 {
+			t.stores(shape[1])
+		}
 	}
 }
 

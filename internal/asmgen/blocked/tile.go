@@ -137,7 +137,7 @@ func (t tile) operand(base reg.GPVirtual, v int) Mem {
 	return simd.At(base, v/t.vectors()*blockBytes+t.part(v))
 }
 
-// finish applies the epilogue and jumps to where the tile is stored, see stores.
+// finish applies the epilogue and stores the tile; for tiles of one block see stores.
 func (t tile) finish() {
 	p, x := t.near, t.top(0)
 	optional := func(field int, label string, body func()) {
@@ -168,42 +168,34 @@ func (t tile) finish() {
 	})
 	t.VBROADCASTSS(simd.At(t.args, tileLo), t.top(0))
 	t.VBROADCASTSS(simd.At(t.args, tileHi), t.top(1))
-	t.MOVQ(simd.At(t.args, tileY), t.near)
-	for b, at := range t.places() {
-		if b > 0 {
-			t.LEAQ(Mem{Base: t.places()[b-1].near, Index: t.w, Scale: 1}, at.near)
-		}
-		at.spread()
+	t.MOVQ(simd.At(t.args, tileY), p)
+	if t.blocks == 1 {
+		t.spread()
+		t.JMP(LabelRef(storeLabel(t.rows)))
+		return
 	}
-	t.JMP(LabelRef(t.storeLabel(t.rows)))
+	t.results(t.store)
+	t.End()
 }
 
-// places are the tiles of the single blocks of a result, whose addresses are in
-// registers that nothing else needs at the end.
-func (t tile) places() []tile {
-	first, second, third := t, t, t
-	second.near, second.far = t.x, t.offsets
-	third.near, third.far = t.taps, t.inner
-	return []tile{first, second, third}[:t.blocks]
+// store stores a sum within the bounds of results.
+func (t tile) store(at Mem, acc reg.VecPhysical) {
+	// The last source is what a comparison with NaN returns.
+	t.VMAXPS(acc, t.top(0), acc)
+	t.VMINPS(acc, t.top(1), acc)
+	t.VMOVUPS(acc, at)
 }
 
-func (t tile) storeLabel(rows int) string {
-	return simd.Rung(fmt.Sprintf("store%d", t.blocks), rows)
-}
+func storeLabel(rows int) string { return simd.Rung("store", rows) }
 
-// stores writes the end of the tiles of so many blocks: the bounds of results and
-// their way to memory, which finish jumps to.
+// stores writes the end of the tiles of one block, which finish jumps to. Several
+// blocks are stored one after the other: position by position, their lines are
+// farther apart than memory likes.
 func (t tile) stores(most int) {
-	t.rows = most
-	lo, hi, vectors := t.top(0), t.top(1), t.vectors()
-	t.Ladder(most, t.storeLabel, func(r int) {
-		for b, at := range t.places() {
-			for v := b * vectors; v < (b+1)*vectors; v++ {
-				// The last source is what a comparison with NaN returns.
-				t.VMAXPS(t.acc(r, v), lo, t.acc(r, v))
-				t.VMINPS(t.acc(r, v), hi, t.acc(r, v))
-				t.VMOVUPS(t.acc(r, v), at.position(r, t.part(v)))
-			}
+	t.rows, t.blocks = most, 1
+	t.Ladder(most, storeLabel, func(r int) {
+		for v := range t.vectors() {
+			t.store(t.position(r, t.part(v)), t.acc(r, v))
 		}
 	})
 	t.End()

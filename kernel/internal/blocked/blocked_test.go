@@ -69,7 +69,7 @@ func (c *blockedCase) draw(r *rand.Rand) {
 // check compares a step with the definition.
 func (c blockedCase) check(t require.TestingT, r *rand.Rand, subset int) {
 	s := c.s
-	s.In, s.Channels, s.Kernel, s.Epilogue = c.x[1], c.w[0], c.w[2:], kerneltest.Epilogues[subset%4]
+	s.In, s.Channels, s.Kernel, s.Epilogue = c.x[1], c.w[0], c.w[2:], kerneltest.EpilogueAt(subset)
 	x, wt, want := c.image, c.weight, kerneltest.NewRef(c.y...)
 	packed := array.New(array.F32, BlockedConvLen(c.w))
 	PackConvBlocked{Groups: s.Groups, Planar: s.Planar}.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{kerneltest.ToArray(wt, array.F32, false)})

@@ -40,7 +40,7 @@ func TestConvTransposeBlocked(t *testing.T) {
 		kerneltest.EachLevel(t, func(t *testing.T) {
 			for subset := range 8 {
 				t.Run(fmt.Sprint(c.x, c.w, subset), func(t *testing.T) {
-					s := ConvTransposeBlocked{ConvTranspose: c.s, In: c.x[1], Channels: c.y[1], Kernel: c.w[2:], Epilogue: kerneltest.Epilogues[subset%4]}
+					s := ConvTransposeBlocked{ConvTranspose: c.s, In: c.x[1], Channels: c.y[1], Kernel: c.w[2:], Epilogue: kerneltest.EpilogueAt(subset)}
 					packed := array.New(array.F32, BlockedConvLen(append([]int{c.y[1], c.x[1] / groups}, c.w[2:]...)))
 					kerneltest.RunStep(t, PackConvTransposeBlocked{c.s}, []*array.Array{packed}, []*array.Array{kerneltest.ToArray(weight, array.F32, subset&2 != 0)})
 					in := []*array.Array{kerneltest.ToArray(blockedOf(image), array.F32, false), packed, nil, nil, nil}

@@ -149,7 +149,7 @@ r1b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_1
+	JMP          store_1
 
 r2b1:
 	VPXORD Z0, Z0, Z0
@@ -220,7 +220,7 @@ r2b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_2
+	JMP          store_2
 
 r3b1:
 	VPXORD Z0, Z0, Z0
@@ -297,7 +297,7 @@ r3b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_3
+	JMP          store_3
 
 r4b1:
 	VPXORD Z0, Z0, Z0
@@ -380,7 +380,7 @@ r4b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_4
+	JMP          store_4
 
 r5b1:
 	VPXORD Z0, Z0, Z0
@@ -469,7 +469,7 @@ r5b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_5
+	JMP          store_5
 
 r6b1:
 	VPXORD Z0, Z0, Z0
@@ -564,7 +564,7 @@ r6b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_6
+	JMP          store_6
 
 r7b1:
 	VPXORD Z0, Z0, Z0
@@ -665,7 +665,7 @@ r7b1alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	JMP          store1_7
+	JMP          store_7
 
 r8b1:
 	VPXORD Z0, Z0, Z0
@@ -779,7 +779,7 @@ r8b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_8
+	JMP          store_8
 
 r9b1:
 	VPXORD Z0, Z0, Z0
@@ -899,7 +899,7 @@ r9b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_9
+	JMP          store_9
 
 r10b1:
 	VPXORD Z0, Z0, Z0
@@ -1025,7 +1025,7 @@ r10b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_10
+	JMP          store_10
 
 r11b1:
 	VPXORD Z0, Z0, Z0
@@ -1157,7 +1157,7 @@ r11b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_11
+	JMP          store_11
 
 r12b1:
 	VPXORD Z0, Z0, Z0
@@ -1295,7 +1295,7 @@ r12b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_12
+	JMP          store_12
 
 r13b1:
 	VPXORD Z0, Z0, Z0
@@ -1439,7 +1439,7 @@ r13b1alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_13
+	JMP          store_13
 
 r14b1:
 	VPXORD Z0, Z0, Z0
@@ -1593,67 +1593,67 @@ r14b1alone:
 	VMINPS       Z13, Z30, Z13
 	VMOVUPS      Z13, (R10)(DI*2)
 
-store1_13:
+store_13:
 	VMAXPS  Z12, Z31, Z12
 	VMINPS  Z12, Z30, Z12
 	VMOVUPS Z12, (R10)(R8*1)
 
-store1_12:
+store_12:
 	VMAXPS  Z11, Z31, Z11
 	VMINPS  Z11, Z30, Z11
 	VMOVUPS Z11, (R10)(SI*4)
 
-store1_11:
+store_11:
 	VMAXPS  Z10, Z31, Z10
 	VMINPS  Z10, Z30, Z10
 	VMOVUPS Z10, (R10)(DI*1)
 
-store1_10:
+store_10:
 	VMAXPS  Z9, Z31, Z9
 	VMINPS  Z9, Z30, Z9
 	VMOVUPS Z9, (R10)(SI*2)
 
-store1_9:
+store_9:
 	VMAXPS  Z8, Z31, Z8
 	VMINPS  Z8, Z30, Z8
 	VMOVUPS Z8, (R10)(SI*1)
 
-store1_8:
+store_8:
 	VMAXPS  Z7, Z31, Z7
 	VMINPS  Z7, Z30, Z7
 	VMOVUPS Z7, (R10)
 
-store1_7:
+store_7:
 	VMAXPS  Z6, Z31, Z6
 	VMINPS  Z6, Z30, Z6
 	VMOVUPS Z6, (R9)(DI*2)
 
-store1_6:
+store_6:
 	VMAXPS  Z5, Z31, Z5
 	VMINPS  Z5, Z30, Z5
 	VMOVUPS Z5, (R9)(R8*1)
 
-store1_5:
+store_5:
 	VMAXPS  Z4, Z31, Z4
 	VMINPS  Z4, Z30, Z4
 	VMOVUPS Z4, (R9)(SI*4)
 
-store1_4:
+store_4:
 	VMAXPS  Z3, Z31, Z3
 	VMINPS  Z3, Z30, Z3
 	VMOVUPS Z3, (R9)(DI*1)
 
-store1_3:
+store_3:
 	VMAXPS  Z2, Z31, Z2
 	VMINPS  Z2, Z30, Z2
 	VMOVUPS Z2, (R9)(SI*2)
 
-store1_2:
+store_2:
 	VMAXPS  Z1, Z31, Z1
 	VMINPS  Z1, Z30, Z1
 	VMOVUPS Z1, (R9)(SI*1)
 
-store1_1:
+store_1:
 	VMAXPS  Z0, Z31, Z0
 	VMINPS  Z0, Z30, Z0
 	VMOVUPS Z0, (R9)
@@ -1733,8 +1733,15 @@ r1b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_1
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VZEROUPPER
+	RET
 
 r2b2:
 	VPXORD Z0, Z0, Z0
@@ -1820,8 +1827,21 @@ r2b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_2
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VZEROUPPER
+	RET
 
 r3b2:
 	VPXORD Z0, Z0, Z0
@@ -1918,8 +1938,27 @@ r3b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_3
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VZEROUPPER
+	RET
 
 r4b2:
 	VPXORD Z0, Z0, Z0
@@ -2027,8 +2066,33 @@ r4b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_4
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VZEROUPPER
+	RET
 
 r5b2:
 	VPXORD Z0, Z0, Z0
@@ -2147,8 +2211,39 @@ r5b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_5
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VZEROUPPER
+	RET
 
 r6b2:
 	VPXORD Z0, Z0, Z0
@@ -2278,8 +2373,45 @@ r6b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_6
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VZEROUPPER
+	RET
 
 r7b2:
 	VPXORD Z0, Z0, Z0
@@ -2420,8 +2552,51 @@ r7b2alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	JMP          store2_7
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VZEROUPPER
+	RET
 
 r8b2:
 	VPXORD Z0, Z0, Z0
@@ -2582,10 +2757,59 @@ r8b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	JMP          store2_8
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VZEROUPPER
+	RET
 
 r9b2:
 	VPXORD Z0, Z0, Z0
@@ -2757,10 +2981,65 @@ r9b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	JMP          store2_9
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R10)(SI*1)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R10)(SI*1)
+	VZEROUPPER
+	RET
 
 r10b2:
 	VPXORD Z0, Z0, Z0
@@ -2943,10 +3222,71 @@ r10b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	JMP          store2_10
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R10)(SI*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R10)(SI*2)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R10)(SI*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R10)(SI*2)
+	VZEROUPPER
+	RET
 
 r11b2:
 	VPXORD Z0, Z0, Z0
@@ -3140,10 +3480,77 @@ r11b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	JMP          store2_11
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R10)(SI*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R10)(SI*2)
+	VMAXPS       Z20, Z31, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (R10)(DI*1)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R10)(SI*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R10)(SI*2)
+	VMAXPS       Z21, Z31, Z21
+	VMINPS       Z21, Z30, Z21
+	VMOVUPS      Z21, (R10)(DI*1)
+	VZEROUPPER
+	RET
 
 r12b2:
 	VPXORD Z0, Z0, Z0
@@ -3348,10 +3755,83 @@ r12b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	JMP          store2_12
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R10)(SI*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R10)(SI*2)
+	VMAXPS       Z20, Z31, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (R10)(DI*1)
+	VMAXPS       Z22, Z31, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (R10)(SI*4)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R10)(SI*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R10)(SI*2)
+	VMAXPS       Z21, Z31, Z21
+	VMINPS       Z21, Z30, Z21
+	VMOVUPS      Z21, (R10)(DI*1)
+	VMAXPS       Z23, Z31, Z23
+	VMINPS       Z23, Z30, Z23
+	VMOVUPS      Z23, (R10)(SI*4)
+	VZEROUPPER
+	RET
 
 r13b2:
 	VPXORD Z0, Z0, Z0
@@ -3567,10 +4047,89 @@ r13b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	JMP          store2_13
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R10)(SI*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R10)(SI*2)
+	VMAXPS       Z20, Z31, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (R10)(DI*1)
+	VMAXPS       Z22, Z31, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (R10)(SI*4)
+	VMAXPS       Z24, Z31, Z24
+	VMINPS       Z24, Z30, Z24
+	VMOVUPS      Z24, (R10)(R8*1)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R10)(SI*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R10)(SI*2)
+	VMAXPS       Z21, Z31, Z21
+	VMINPS       Z21, Z30, Z21
+	VMOVUPS      Z21, (R10)(DI*1)
+	VMAXPS       Z23, Z31, Z23
+	VMINPS       Z23, Z30, Z23
+	VMOVUPS      Z23, (R10)(SI*4)
+	VMAXPS       Z25, Z31, Z25
+	VMINPS       Z25, Z30, Z25
+	VMOVUPS      Z25, (R10)(R8*1)
+	VZEROUPPER
+	RET
 
 r14b2:
 	VPXORD Z0, Z0, Z0
@@ -3797,119 +4356,93 @@ r14b2alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)(SI*1)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*2)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(DI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*4)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(R8*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(DI*2)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R10)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R10)(SI*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R10)(SI*2)
+	VMAXPS       Z20, Z31, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (R10)(DI*1)
+	VMAXPS       Z22, Z31, Z22
+	VMINPS       Z22, Z30, Z22
+	VMOVUPS      Z22, (R10)(SI*4)
+	VMAXPS       Z24, Z31, Z24
+	VMINPS       Z24, Z30, Z24
+	VMOVUPS      Z24, (R10)(R8*1)
 	VMAXPS       Z26, Z31, Z26
 	VMINPS       Z26, Z30, Z26
 	VMOVUPS      Z26, (R10)(DI*2)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*2)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(DI*1)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(SI*4)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(R8*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(DI*2)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R10)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R10)(SI*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R10)(SI*2)
+	VMAXPS       Z21, Z31, Z21
+	VMINPS       Z21, Z30, Z21
+	VMOVUPS      Z21, (R10)(DI*1)
+	VMAXPS       Z23, Z31, Z23
+	VMINPS       Z23, Z30, Z23
+	VMOVUPS      Z23, (R10)(SI*4)
+	VMAXPS       Z25, Z31, Z25
+	VMINPS       Z25, Z30, Z25
+	VMOVUPS      Z25, (R10)(R8*1)
 	VMAXPS       Z27, Z31, Z27
 	VMINPS       Z27, Z30, Z27
-	VMOVUPS      Z27, (CX)(DI*2)
-
-store2_13:
-	VMAXPS  Z24, Z31, Z24
-	VMINPS  Z24, Z30, Z24
-	VMOVUPS Z24, (R10)(R8*1)
-	VMAXPS  Z25, Z31, Z25
-	VMINPS  Z25, Z30, Z25
-	VMOVUPS Z25, (CX)(R8*1)
-
-store2_12:
-	VMAXPS  Z22, Z31, Z22
-	VMINPS  Z22, Z30, Z22
-	VMOVUPS Z22, (R10)(SI*4)
-	VMAXPS  Z23, Z31, Z23
-	VMINPS  Z23, Z30, Z23
-	VMOVUPS Z23, (CX)(SI*4)
-
-store2_11:
-	VMAXPS  Z20, Z31, Z20
-	VMINPS  Z20, Z30, Z20
-	VMOVUPS Z20, (R10)(DI*1)
-	VMAXPS  Z21, Z31, Z21
-	VMINPS  Z21, Z30, Z21
-	VMOVUPS Z21, (CX)(DI*1)
-
-store2_10:
-	VMAXPS  Z18, Z31, Z18
-	VMINPS  Z18, Z30, Z18
-	VMOVUPS Z18, (R10)(SI*2)
-	VMAXPS  Z19, Z31, Z19
-	VMINPS  Z19, Z30, Z19
-	VMOVUPS Z19, (CX)(SI*2)
-
-store2_9:
-	VMAXPS  Z16, Z31, Z16
-	VMINPS  Z16, Z30, Z16
-	VMOVUPS Z16, (R10)(SI*1)
-	VMAXPS  Z17, Z31, Z17
-	VMINPS  Z17, Z30, Z17
-	VMOVUPS Z17, (CX)(SI*1)
-
-store2_8:
-	VMAXPS  Z14, Z31, Z14
-	VMINPS  Z14, Z30, Z14
-	VMOVUPS Z14, (R10)
-	VMAXPS  Z15, Z31, Z15
-	VMINPS  Z15, Z30, Z15
-	VMOVUPS Z15, (CX)
-
-store2_7:
-	VMAXPS  Z12, Z31, Z12
-	VMINPS  Z12, Z30, Z12
-	VMOVUPS Z12, (R9)(DI*2)
-	VMAXPS  Z13, Z31, Z13
-	VMINPS  Z13, Z30, Z13
-	VMOVUPS Z13, (AX)(DI*2)
-
-store2_6:
-	VMAXPS  Z10, Z31, Z10
-	VMINPS  Z10, Z30, Z10
-	VMOVUPS Z10, (R9)(R8*1)
-	VMAXPS  Z11, Z31, Z11
-	VMINPS  Z11, Z30, Z11
-	VMOVUPS Z11, (AX)(R8*1)
-
-store2_5:
-	VMAXPS  Z8, Z31, Z8
-	VMINPS  Z8, Z30, Z8
-	VMOVUPS Z8, (R9)(SI*4)
-	VMAXPS  Z9, Z31, Z9
-	VMINPS  Z9, Z30, Z9
-	VMOVUPS Z9, (AX)(SI*4)
-
-store2_4:
-	VMAXPS  Z6, Z31, Z6
-	VMINPS  Z6, Z30, Z6
-	VMOVUPS Z6, (R9)(DI*1)
-	VMAXPS  Z7, Z31, Z7
-	VMINPS  Z7, Z30, Z7
-	VMOVUPS Z7, (AX)(DI*1)
-
-store2_3:
-	VMAXPS  Z4, Z31, Z4
-	VMINPS  Z4, Z30, Z4
-	VMOVUPS Z4, (R9)(SI*2)
-	VMAXPS  Z5, Z31, Z5
-	VMINPS  Z5, Z30, Z5
-	VMOVUPS Z5, (AX)(SI*2)
-
-store2_2:
-	VMAXPS  Z2, Z31, Z2
-	VMINPS  Z2, Z30, Z2
-	VMOVUPS Z2, (R9)(SI*1)
-	VMAXPS  Z3, Z31, Z3
-	VMINPS  Z3, Z30, Z3
-	VMOVUPS Z3, (AX)(SI*1)
-
-store2_1:
-	VMAXPS  Z0, Z31, Z0
-	VMINPS  Z0, Z30, Z0
-	VMOVUPS Z0, (R9)
-	VMAXPS  Z1, Z31, Z1
-	VMINPS  Z1, Z30, Z1
-	VMOVUPS Z1, (AX)
+	VMOVUPS      Z27, (R10)(DI*2)
 	VZEROUPPER
 	RET
 
@@ -3995,9 +4528,19 @@ r1b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_1
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VZEROUPPER
+	RET
 
 r2b3:
 	VPXORD Z0, Z0, Z0
@@ -4097,9 +4640,28 @@ r2b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_2
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VZEROUPPER
+	RET
 
 r3b3:
 	VPXORD Z0, Z0, Z0
@@ -4215,9 +4777,37 @@ r3b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_3
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(SI*2)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(SI*2)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*2)
+	VZEROUPPER
+	RET
 
 r4b3:
 	VPXORD Z0, Z0, Z0
@@ -4349,9 +4939,46 @@ r4b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_4
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(SI*2)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(DI*1)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(SI*2)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(DI*1)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*2)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(DI*1)
+	VZEROUPPER
+	RET
 
 r5b3:
 	VPXORD Z0, Z0, Z0
@@ -4499,9 +5126,55 @@ r5b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_5
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(SI*2)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(DI*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(SI*4)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(SI*2)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(DI*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(SI*4)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*2)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(DI*1)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R9)(SI*4)
+	VZEROUPPER
+	RET
 
 r6b3:
 	VPXORD Z0, Z0, Z0
@@ -4665,9 +5338,64 @@ r6b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_6
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(SI*2)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(DI*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(SI*4)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R9)(R8*1)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(SI*2)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(DI*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(SI*4)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R9)(R8*1)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*2)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(DI*1)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R9)(SI*4)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R9)(R8*1)
+	VZEROUPPER
+	RET
 
 r7b3:
 	VPXORD Z0, Z0, Z0
@@ -4847,9 +5575,73 @@ r7b3alone:
 	VBROADCASTSS 120(DX), Z31
 	VBROADCASTSS 124(DX), Z30
 	MOVQ         72(DX), R9
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(R11*1), BX
-	JMP          store3_7
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(SI*2)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(DI*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(SI*4)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R9)(R8*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R9)(DI*2)
+	ADDQ         R11, R9
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(SI*2)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(DI*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(SI*4)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R9)(R8*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R9)(DI*2)
+	ADDQ         R11, R9
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*2)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(DI*1)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R9)(SI*4)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R9)(R8*1)
+	VMAXPS       Z20, Z31, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (R9)(DI*2)
+	VZEROUPPER
+	RET
 
 r8b3:
 	VPXORD Z0, Z0, Z0
@@ -5056,98 +5848,84 @@ r8b3alone:
 	MOVQ         72(DX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	LEAQ         (R9)(R11*1), AX
-	LEAQ         (AX)(DI*2), CX
-	ADDQ         SI, CX
-	LEAQ         (AX)(R11*1), BX
-	LEAQ         (BX)(DI*2), R14
-	ADDQ         SI, R14
+	VMAXPS       Z0, Z31, Z0
+	VMINPS       Z0, Z30, Z0
+	VMOVUPS      Z0, (R9)
+	VMAXPS       Z3, Z31, Z3
+	VMINPS       Z3, Z30, Z3
+	VMOVUPS      Z3, (R9)(SI*1)
+	VMAXPS       Z6, Z31, Z6
+	VMINPS       Z6, Z30, Z6
+	VMOVUPS      Z6, (R9)(SI*2)
+	VMAXPS       Z9, Z31, Z9
+	VMINPS       Z9, Z30, Z9
+	VMOVUPS      Z9, (R9)(DI*1)
+	VMAXPS       Z12, Z31, Z12
+	VMINPS       Z12, Z30, Z12
+	VMOVUPS      Z12, (R9)(SI*4)
+	VMAXPS       Z15, Z31, Z15
+	VMINPS       Z15, Z30, Z15
+	VMOVUPS      Z15, (R9)(R8*1)
+	VMAXPS       Z18, Z31, Z18
+	VMINPS       Z18, Z30, Z18
+	VMOVUPS      Z18, (R9)(DI*2)
 	VMAXPS       Z21, Z31, Z21
 	VMINPS       Z21, Z30, Z21
 	VMOVUPS      Z21, (R10)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z1, Z31, Z1
+	VMINPS       Z1, Z30, Z1
+	VMOVUPS      Z1, (R9)
+	VMAXPS       Z4, Z31, Z4
+	VMINPS       Z4, Z30, Z4
+	VMOVUPS      Z4, (R9)(SI*1)
+	VMAXPS       Z7, Z31, Z7
+	VMINPS       Z7, Z30, Z7
+	VMOVUPS      Z7, (R9)(SI*2)
+	VMAXPS       Z10, Z31, Z10
+	VMINPS       Z10, Z30, Z10
+	VMOVUPS      Z10, (R9)(DI*1)
+	VMAXPS       Z13, Z31, Z13
+	VMINPS       Z13, Z30, Z13
+	VMOVUPS      Z13, (R9)(SI*4)
+	VMAXPS       Z16, Z31, Z16
+	VMINPS       Z16, Z30, Z16
+	VMOVUPS      Z16, (R9)(R8*1)
+	VMAXPS       Z19, Z31, Z19
+	VMINPS       Z19, Z30, Z19
+	VMOVUPS      Z19, (R9)(DI*2)
 	VMAXPS       Z22, Z31, Z22
 	VMINPS       Z22, Z30, Z22
-	VMOVUPS      Z22, (CX)
+	VMOVUPS      Z22, (R10)
+	ADDQ         R11, R9
+	LEAQ         (R9)(DI*2), R10
+	ADDQ         SI, R10
+	VMAXPS       Z2, Z31, Z2
+	VMINPS       Z2, Z30, Z2
+	VMOVUPS      Z2, (R9)
+	VMAXPS       Z5, Z31, Z5
+	VMINPS       Z5, Z30, Z5
+	VMOVUPS      Z5, (R9)(SI*1)
+	VMAXPS       Z8, Z31, Z8
+	VMINPS       Z8, Z30, Z8
+	VMOVUPS      Z8, (R9)(SI*2)
+	VMAXPS       Z11, Z31, Z11
+	VMINPS       Z11, Z30, Z11
+	VMOVUPS      Z11, (R9)(DI*1)
+	VMAXPS       Z14, Z31, Z14
+	VMINPS       Z14, Z30, Z14
+	VMOVUPS      Z14, (R9)(SI*4)
+	VMAXPS       Z17, Z31, Z17
+	VMINPS       Z17, Z30, Z17
+	VMOVUPS      Z17, (R9)(R8*1)
+	VMAXPS       Z20, Z31, Z20
+	VMINPS       Z20, Z30, Z20
+	VMOVUPS      Z20, (R9)(DI*2)
 	VMAXPS       Z23, Z31, Z23
 	VMINPS       Z23, Z30, Z23
-	VMOVUPS      Z23, (R14)
-
-store3_7:
-	VMAXPS  Z18, Z31, Z18
-	VMINPS  Z18, Z30, Z18
-	VMOVUPS Z18, (R9)(DI*2)
-	VMAXPS  Z19, Z31, Z19
-	VMINPS  Z19, Z30, Z19
-	VMOVUPS Z19, (AX)(DI*2)
-	VMAXPS  Z20, Z31, Z20
-	VMINPS  Z20, Z30, Z20
-	VMOVUPS Z20, (BX)(DI*2)
-
-store3_6:
-	VMAXPS  Z15, Z31, Z15
-	VMINPS  Z15, Z30, Z15
-	VMOVUPS Z15, (R9)(R8*1)
-	VMAXPS  Z16, Z31, Z16
-	VMINPS  Z16, Z30, Z16
-	VMOVUPS Z16, (AX)(R8*1)
-	VMAXPS  Z17, Z31, Z17
-	VMINPS  Z17, Z30, Z17
-	VMOVUPS Z17, (BX)(R8*1)
-
-store3_5:
-	VMAXPS  Z12, Z31, Z12
-	VMINPS  Z12, Z30, Z12
-	VMOVUPS Z12, (R9)(SI*4)
-	VMAXPS  Z13, Z31, Z13
-	VMINPS  Z13, Z30, Z13
-	VMOVUPS Z13, (AX)(SI*4)
-	VMAXPS  Z14, Z31, Z14
-	VMINPS  Z14, Z30, Z14
-	VMOVUPS Z14, (BX)(SI*4)
-
-store3_4:
-	VMAXPS  Z9, Z31, Z9
-	VMINPS  Z9, Z30, Z9
-	VMOVUPS Z9, (R9)(DI*1)
-	VMAXPS  Z10, Z31, Z10
-	VMINPS  Z10, Z30, Z10
-	VMOVUPS Z10, (AX)(DI*1)
-	VMAXPS  Z11, Z31, Z11
-	VMINPS  Z11, Z30, Z11
-	VMOVUPS Z11, (BX)(DI*1)
-
-store3_3:
-	VMAXPS  Z6, Z31, Z6
-	VMINPS  Z6, Z30, Z6
-	VMOVUPS Z6, (R9)(SI*2)
-	VMAXPS  Z7, Z31, Z7
-	VMINPS  Z7, Z30, Z7
-	VMOVUPS Z7, (AX)(SI*2)
-	VMAXPS  Z8, Z31, Z8
-	VMINPS  Z8, Z30, Z8
-	VMOVUPS Z8, (BX)(SI*2)
-
-store3_2:
-	VMAXPS  Z3, Z31, Z3
-	VMINPS  Z3, Z30, Z3
-	VMOVUPS Z3, (R9)(SI*1)
-	VMAXPS  Z4, Z31, Z4
-	VMINPS  Z4, Z30, Z4
-	VMOVUPS Z4, (AX)(SI*1)
-	VMAXPS  Z5, Z31, Z5
-	VMINPS  Z5, Z30, Z5
-	VMOVUPS Z5, (BX)(SI*1)
-
-store3_1:
-	VMAXPS  Z0, Z31, Z0
-	VMINPS  Z0, Z30, Z0
-	VMOVUPS Z0, (R9)
-	VMAXPS  Z1, Z31, Z1
-	VMINPS  Z1, Z30, Z1
-	VMOVUPS Z1, (AX)
-	VMAXPS  Z2, Z31, Z2
-	VMINPS  Z2, Z30, Z2
-	VMOVUPS Z2, (BX)
+	VMOVUPS      Z23, (R10)
 	VZEROUPPER
 	RET
 
@@ -5258,7 +6036,7 @@ r1b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_1
+	JMP          store_1
 
 r2b1:
 	VXORPS Y0, Y0, Y0
@@ -5342,7 +6120,7 @@ r2b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_2
+	JMP          store_2
 
 r3b1:
 	VXORPS Y0, Y0, Y0
@@ -5437,7 +6215,7 @@ r3b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_3
+	JMP          store_3
 
 r4b1:
 	VXORPS Y0, Y0, Y0
@@ -5543,7 +6321,7 @@ r4b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_4
+	JMP          store_4
 
 r5b1:
 	VXORPS Y0, Y0, Y0
@@ -5660,7 +6438,7 @@ r5b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_5
+	JMP          store_5
 
 r6b1:
 	VXORPS Y0, Y0, Y0
@@ -5795,7 +6573,7 @@ r6b1alone:
 	VMINPS       Y11, Y14, Y11
 	VMOVUPS      Y11, 32(R9)(R8*1)
 
-store1_5:
+store_5:
 	VMAXPS  Y8, Y15, Y8
 	VMINPS  Y8, Y14, Y8
 	VMOVUPS Y8, (R9)(SI*4)
@@ -5803,7 +6581,7 @@ store1_5:
 	VMINPS  Y9, Y14, Y9
 	VMOVUPS Y9, 32(R9)(SI*4)
 
-store1_4:
+store_4:
 	VMAXPS  Y6, Y15, Y6
 	VMINPS  Y6, Y14, Y6
 	VMOVUPS Y6, (R9)(DI*1)
@@ -5811,7 +6589,7 @@ store1_4:
 	VMINPS  Y7, Y14, Y7
 	VMOVUPS Y7, 32(R9)(DI*1)
 
-store1_3:
+store_3:
 	VMAXPS  Y4, Y15, Y4
 	VMINPS  Y4, Y14, Y4
 	VMOVUPS Y4, (R9)(SI*2)
@@ -5819,7 +6597,7 @@ store1_3:
 	VMINPS  Y5, Y14, Y5
 	VMOVUPS Y5, 32(R9)(SI*2)
 
-store1_2:
+store_2:
 	VMAXPS  Y2, Y15, Y2
 	VMINPS  Y2, Y14, Y2
 	VMOVUPS Y2, (R9)(SI*1)
@@ -5827,7 +6605,7 @@ store1_2:
 	VMINPS  Y3, Y14, Y3
 	VMOVUPS Y3, 32(R9)(SI*1)
 
-store1_1:
+store_1:
 	VMAXPS  Y0, Y15, Y0
 	VMINPS  Y0, Y14, Y0
 	VMOVUPS Y0, (R9)

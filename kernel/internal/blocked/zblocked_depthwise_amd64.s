@@ -81,7 +81,7 @@ r1b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_1
+	JMP          store_1
 
 r2b1:
 	VPXORD Z0, Z0, Z0
@@ -134,7 +134,7 @@ r2b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_2
+	JMP          store_2
 
 r3b1:
 	VPXORD Z0, Z0, Z0
@@ -192,7 +192,7 @@ r3b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_3
+	JMP          store_3
 
 r4b1:
 	VPXORD Z0, Z0, Z0
@@ -255,7 +255,7 @@ r4b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_4
+	JMP          store_4
 
 r5b1:
 	VPXORD Z0, Z0, Z0
@@ -323,7 +323,7 @@ r5b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_5
+	JMP          store_5
 
 r6b1:
 	VPXORD Z0, Z0, Z0
@@ -396,7 +396,7 @@ r6b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_6
+	JMP          store_6
 
 r7b1:
 	VPXORD Z0, Z0, Z0
@@ -474,7 +474,7 @@ r7b1alone:
 	VBROADCASTSS 120(CX), Z31
 	VBROADCASTSS 124(CX), Z30
 	MOVQ         72(CX), R9
-	JMP          store1_7
+	JMP          store_7
 
 r8b1:
 	VPXORD Z0, Z0, Z0
@@ -563,7 +563,7 @@ r8b1alone:
 	MOVQ         72(CX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_8
+	JMP          store_8
 
 r9b1:
 	VPXORD Z0, Z0, Z0
@@ -657,7 +657,7 @@ r9b1alone:
 	MOVQ         72(CX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_9
+	JMP          store_9
 
 r10b1:
 	VPXORD Z0, Z0, Z0
@@ -756,7 +756,7 @@ r10b1alone:
 	MOVQ         72(CX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_10
+	JMP          store_10
 
 r11b1:
 	VPXORD Z0, Z0, Z0
@@ -860,7 +860,7 @@ r11b1alone:
 	MOVQ         72(CX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_11
+	JMP          store_11
 
 r12b1:
 	VPXORD Z0, Z0, Z0
@@ -969,7 +969,7 @@ r12b1alone:
 	MOVQ         72(CX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_12
+	JMP          store_12
 
 r13b1:
 	VPXORD Z0, Z0, Z0
@@ -1083,7 +1083,7 @@ r13b1alone:
 	MOVQ         72(CX), R9
 	LEAQ         (R9)(DI*2), R10
 	ADDQ         SI, R10
-	JMP          store1_13
+	JMP          store_13
 
 r14b1:
 	VPXORD Z0, Z0, Z0
@@ -1206,67 +1206,67 @@ r14b1alone:
 	VMINPS       Z13, Z30, Z13
 	VMOVUPS      Z13, (R10)(DI*2)
 
-store1_13:
+store_13:
 	VMAXPS  Z12, Z31, Z12
 	VMINPS  Z12, Z30, Z12
 	VMOVUPS Z12, (R10)(R8*1)
 
-store1_12:
+store_12:
 	VMAXPS  Z11, Z31, Z11
 	VMINPS  Z11, Z30, Z11
 	VMOVUPS Z11, (R10)(SI*4)
 
-store1_11:
+store_11:
 	VMAXPS  Z10, Z31, Z10
 	VMINPS  Z10, Z30, Z10
 	VMOVUPS Z10, (R10)(DI*1)
 
-store1_10:
+store_10:
 	VMAXPS  Z9, Z31, Z9
 	VMINPS  Z9, Z30, Z9
 	VMOVUPS Z9, (R10)(SI*2)
 
-store1_9:
+store_9:
 	VMAXPS  Z8, Z31, Z8
 	VMINPS  Z8, Z30, Z8
 	VMOVUPS Z8, (R10)(SI*1)
 
-store1_8:
+store_8:
 	VMAXPS  Z7, Z31, Z7
 	VMINPS  Z7, Z30, Z7
 	VMOVUPS Z7, (R10)
 
-store1_7:
+store_7:
 	VMAXPS  Z6, Z31, Z6
 	VMINPS  Z6, Z30, Z6
 	VMOVUPS Z6, (R9)(DI*2)
 
-store1_6:
+store_6:
 	VMAXPS  Z5, Z31, Z5
 	VMINPS  Z5, Z30, Z5
 	VMOVUPS Z5, (R9)(R8*1)
 
-store1_5:
+store_5:
 	VMAXPS  Z4, Z31, Z4
 	VMINPS  Z4, Z30, Z4
 	VMOVUPS Z4, (R9)(SI*4)
 
-store1_4:
+store_4:
 	VMAXPS  Z3, Z31, Z3
 	VMINPS  Z3, Z30, Z3
 	VMOVUPS Z3, (R9)(DI*1)
 
-store1_3:
+store_3:
 	VMAXPS  Z2, Z31, Z2
 	VMINPS  Z2, Z30, Z2
 	VMOVUPS Z2, (R9)(SI*2)
 
-store1_2:
+store_2:
 	VMAXPS  Z1, Z31, Z1
 	VMINPS  Z1, Z30, Z1
 	VMOVUPS Z1, (R9)(SI*1)
 
-store1_1:
+store_1:
 	VMAXPS  Z0, Z31, Z0
 	VMINPS  Z0, Z30, Z0
 	VMOVUPS Z0, (R9)
@@ -1362,7 +1362,7 @@ r1b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_1
+	JMP          store_1
 
 r2b1:
 	VXORPS Y0, Y0, Y0
@@ -1428,7 +1428,7 @@ r2b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_2
+	JMP          store_2
 
 r3b1:
 	VXORPS Y0, Y0, Y0
@@ -1504,7 +1504,7 @@ r3b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_3
+	JMP          store_3
 
 r4b1:
 	VXORPS Y0, Y0, Y0
@@ -1590,7 +1590,7 @@ r4b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_4
+	JMP          store_4
 
 r5b1:
 	VXORPS Y0, Y0, Y0
@@ -1686,7 +1686,7 @@ r5b1alone:
 	VBROADCASTSS 120(CX), Y15
 	VBROADCASTSS 124(CX), Y14
 	MOVQ         72(CX), R9
-	JMP          store1_5
+	JMP          store_5
 
 r6b1:
 	VXORPS Y0, Y0, Y0
@@ -1799,7 +1799,7 @@ r6b1alone:
 	VMINPS       Y11, Y14, Y11
 	VMOVUPS      Y11, 32(R9)(R8*1)
 
-store1_5:
+store_5:
 	VMAXPS  Y8, Y15, Y8
 	VMINPS  Y8, Y14, Y8
 	VMOVUPS Y8, (R9)(SI*4)
@@ -1807,7 +1807,7 @@ store1_5:
 	VMINPS  Y9, Y14, Y9
 	VMOVUPS Y9, 32(R9)(SI*4)
 
-store1_4:
+store_4:
 	VMAXPS  Y6, Y15, Y6
 	VMINPS  Y6, Y14, Y6
 	VMOVUPS Y6, (R9)(DI*1)
@@ -1815,7 +1815,7 @@ store1_4:
 	VMINPS  Y7, Y14, Y7
 	VMOVUPS Y7, 32(R9)(DI*1)
 
-store1_3:
+store_3:
 	VMAXPS  Y4, Y15, Y4
 	VMINPS  Y4, Y14, Y4
 	VMOVUPS Y4, (R9)(SI*2)
@@ -1823,7 +1823,7 @@ store1_3:
 	VMINPS  Y5, Y14, Y5
 	VMOVUPS Y5, 32(R9)(SI*2)
 
-store1_2:
+store_2:
 	VMAXPS  Y2, Y15, Y2
 	VMINPS  Y2, Y14, Y2
 	VMOVUPS Y2, (R9)(SI*1)
@@ -1831,7 +1831,7 @@ store1_2:
 	VMINPS  Y3, Y14, Y3
 	VMOVUPS Y3, 32(R9)(SI*1)
 
-store1_1:
+store_1:
 	VMAXPS  Y0, Y15, Y0
 	VMINPS  Y0, Y14, Y0
 	VMOVUPS Y0, (R9)

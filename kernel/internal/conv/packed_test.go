@@ -41,7 +41,7 @@ func TestConvPacked(t *testing.T) {
 			for subset := range 8 {
 				t.Run(fmt.Sprint(c.x, c.w, subset), func(t *testing.T) {
 					dt := []array.DType{array.F32, array.F16, array.BF16}[(i+subset)%3]
-					step := ConvPacked{Conv: c.s, Channels: c.w[0], Kernel: c.w[2:], Epilogue: kerneltest.Epilogues[(i+subset/2)%4]}
+					step := ConvPacked{Conv: c.s, Channels: c.w[0], Kernel: c.w[2:], Epilogue: kerneltest.EpilogueAt(i + subset/2)}
 					x, wt := kerneltest.ToArray(kerneltest.RandomRef(r, c.x), dt, subset&2 != 0), kerneltest.ToArray(kerneltest.RandomRef(r, c.w), dt, subset&4 != 0)
 					packed := array.New(array.F32, PackedConvLen(c.s, nil, c.w))
 					kerneltest.RunStep(t, PackConv{Conv: c.s}, []*array.Array{packed}, []*array.Array{wt})

@@ -86,7 +86,7 @@ func TestConvRows(t *testing.T) {
 			want := kerneltest.NewRef(c.y...)
 			x, wt = kerneltest.ToRef(kerneltest.ToArray(x, array.F32, false)), kerneltest.ToRef(kerneltest.ToArray(wt, array.F32, false))
 			kerneltest.ConvMeaning(kerneltest.ConvForm(c.s))([]kerneltest.RefArray{x, wt, {}}, []kerneltest.RefArray{want})
-			subset, act := rapid.IntRange(0, 7).Draw(r, "epilogue"), kerneltest.Epilogues[rapid.IntRange(0, 3).Draw(r, "activation")]
+			subset, act := rapid.IntRange(0, 7).Draw(r, "epilogue"), rapid.SampledFrom(kerneltest.Epilogues).Draw(r, "activation")
 			size := kerneltest.NewRef(c.y...)
 			kerneltest.ConvMeaning(kerneltest.ConvForm(c.s))([]kerneltest.RefArray{x.Absolute(), wt.Absolute(), {}}, []kerneltest.RefArray{size})
 			more, ref := kerneltest.Extra(rnd, array.F32, subset, c.w[0], c.y)
@@ -150,7 +150,7 @@ func TestConvTileTwin(t *testing.T) {
 					*p = random([]int{cols, cols, cols * ldr}[i], true)
 				}
 			}
-			e = e.With(kerneltest.Epilogues[n%4])
+			e = e.With(kerneltest.EpilogueAt(n))
 			te := gemm.TileEpilogue{Lo: e.Lo, Hi: e.Hi, Ldr: ldr, ScaleRow: operand.Span(e.ScaleRow, 0, cols), BiasRow: operand.Span(e.BiasRow, 0, cols), Residual: operand.Span(e.Residual, 0, cols)}
 			tile, out := random(2*lanes*rows, true), random(cols*ldc, false)
 			same := append([]float32{}, out...)

@@ -120,7 +120,7 @@ func TestWinograd(t *testing.T) {
 					src, weight := kerneltest.Floats(r, ns, r.NormFloat64), kerneltest.Floats(r, nw, r.NormFloat64)
 					sum, size := c.exact(src, weight)
 					for subset := range 8 {
-						act := kerneltest.Epilogues[(i+subset)%4]
+						act := kerneltest.EpilogueAt(i + subset)
 						var end gemm.Finish
 						one, zero := []float32{1}, []float32{0}
 						scale, bias, residual := one, zero, zero

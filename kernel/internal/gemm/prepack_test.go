@@ -20,7 +20,7 @@ func TestLinearPacked(t *testing.T) {
 			m, n, k := s[0], s[1], s[2]
 			for subset := range 8 {
 				dt := []array.DType{array.F32, array.F16, array.BF16}[(i+subset)%3]
-				step := LinearPacked{Features: n, Epilogue: kerneltest.Epilogues[(i+subset/2)%4]}
+				step := LinearPacked{Features: n, Epilogue: kerneltest.EpilogueAt(i + subset/2)}
 				x, wt := kerneltest.ToArray(kerneltest.RandomRef(r, []int{m, k}), dt, subset&2 != 0), kerneltest.ToArray(kerneltest.RandomRef(r, []int{n, k}), dt, subset&4 != 0)
 				packed := array.New(array.F32, PackedLen(k, n))
 				kerneltest.RunStep(t, PackLinear{}, []*array.Array{packed}, []*array.Array{wt})
@@ -103,7 +103,7 @@ func TestEpilogueTwin(t *testing.T) {
 					*p = random([]int{rows, rows, cols, cols, rows * ldr}[i])
 				}
 			}
-			e = e.With(kerneltest.Epilogues[n%4])
+			e = e.With(kerneltest.EpilogueAt(n))
 			c := random(rows * ldc)
 			want := append([]float32{}, c...)
 			e.Apply(cpu.Generic, rows, cols, 0, 0, want, ldc)

@@ -1,6 +1,7 @@
 package kerneltest
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -149,7 +150,7 @@ func RequireEqualArrays(t *testing.T, want, got *array.Array, what ...any) {
 		return
 	}
 	n := want.Len() * want.DType().Size()
-	require.Equal(t, want.Storage().Bytes()[:n], got.Storage().Bytes()[:n], what...)
+	require.Equal(t, want.Storage().Bytes()[:n], got.Storage().Bytes()[:n], fmt.Sprint(what...))
 }
 
 // Floats returns n values of f.

@@ -105,4 +105,8 @@ func Extra(r *rand.Rand, dt array.DType, subset, channels int, out []int) (in []
 	return in, ref
 }
 
+// Epilogues are one of each activation. Whoever tries some of them takes all in turn.
 var Epilogues = []operand.Epilogue{{}, {Act: operand.ActReLU}, {Act: operand.ActReLU6}, {Act: operand.ActClamp, Lo: -0.5, Hi: 0.75}}
+
+// EpilogueAt returns Epilogues, again and again.
+func EpilogueAt(i int) operand.Epilogue { return Epilogues[i%len(Epilogues)] }

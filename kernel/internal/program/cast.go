@@ -8,7 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/opcode"
 )
 
-// cast converts a block from In.From to In.DType.
+// cast converts a block from In.From to In.DType, by the rules of array.Cast. Strips
+// have them again in code_cast.go and in internal/asmgen/vmath/convert.go.
 func (m *machine) cast(in *Instr) {
 	switch opcode.RegClassOf(in.From) {
 	case opcode.RegF32:

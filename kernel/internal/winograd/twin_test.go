@@ -95,7 +95,7 @@ func TestWinogradLayoutTwins(t *testing.T) {
 					*p = &kerneltest.Floats(r, []int{a.chans, a.chans, a.chans * a.dstChan}[i], special(r))[0]
 				}
 			}
-			a.lo, a.hi = kerneltest.Epilogues[n%4].Bounds()
+			a.lo, a.hi = kerneltest.EpilogueAt(n).Bounds()
 			want = kerneltest.Floats(r, a.chans*a.dstChan, r.NormFloat64)
 			got = append([]float32{}, want...)
 			b := a
