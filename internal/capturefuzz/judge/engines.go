@@ -200,14 +200,18 @@ func (e engine) compare(ctx context.Context, p Program, c captureWay, n int, wan
 	}
 	got := repeat(p, n, f, func() map[string]*array.Array { return t.state(state) })
 	k, code, detail = e.verdict(got, want, c.mayRefuse(p, n))
-	if k == Missed && e.name != engines[0].name {
-		// Calls that nothing uses are removed with their mistakes: what interprets
-		// the graph as it was captured must find them, and no other engine need.
-		if k, _, _ := engines[0].compare(ctx, p, c, n, want); k == Agree {
-			return Excluded, "unused", detail
-		}
+	if k == Missed && e.name != engines[0].name && unused(ctx, p, c, n, want) {
+		return Excluded, "unused", detail
 	}
 	return k, code, detail
+}
+
+// unused reports whether the mistake of a run is in calls that nothing uses. Those
+// are removed with their mistakes: what interprets the graph as it was captured must
+// find them, and what prints it in module style; no other engine need.
+func unused(ctx context.Context, p Program, c captureWay, n int, want *run) bool {
+	k, _, _ := engines[0].compare(ctx, p, c, n, want)
+	return k == Agree
 }
 
 // verdict compares two runs.

@@ -220,7 +220,11 @@ func judgeGenerated(ctx context.Context, p Program, g Generated) (list []Verdict
 			}
 			return arraysOf(named(Instance{Target: model}))
 		})
-		k, code, detail := e.verdict(got, eager(p, n), c.mayRefuse(p, n))
+		want := eager(p, n)
+		k, code, detail := e.verdict(got, want, c.mayRefuse(p, n))
+		if k == Missed && g.Style == "gen" && unused(ctx, p, c, n, want) {
+			k, code = Excluded, "unused"
+		}
 		list = append(list, Verdict{ID: p.ID, Capture: g.Capture, Engine: g.Style, Size: n, Kind: k, Code: code, Detail: detail})
 		if k.Bad() {
 			break
