@@ -9,8 +9,12 @@ import (
 // PanelLanes is the floats that packing moves at once.
 func PanelLanes(cpu.Level) int { return 8 }
 
-// PackAlong stores dst[p*stride+r] = src[r*ld+p] for at most PanelLanes rows.
+// PackAlong stores dst[p*stride+r] = src[r*ld+p] for at most PanelLanes rows, and
+// zeros behind them.
 func PackAlong(_ cpu.Level, dst []float32, stride int, src []float32, ld, rows, k int) {
+	for p := range k {
+		clear(dst[p*stride+rows : p*stride+8])
+	}
 	for r := range rows {
 		for p, v := range src[r*ld : r*ld+k] {
 			dst[p*stride+r] = v
@@ -18,10 +22,13 @@ func PackAlong(_ cpu.Level, dst []float32, stride int, src []float32, ld, rows, 
 	}
 }
 
-// PackAcross stores dst[p*stride+r] = src[p*ld+r] for at most PanelLanes columns.
+// PackAcross stores dst[p*stride+r] = src[p*ld+r] for all columns, and zeros up to a
+// multiple of PanelLanes.
 func PackAcross(_ cpu.Level, dst []float32, stride int, src []float32, ld, cols, k int) {
+	whole := (cols + 7) / 8 * 8
 	for p := range k {
-		copy(dst[p*stride:], src[p*ld:p*ld+cols])
+		d := dst[p*stride:][:whole]
+		clear(d[copy(d, src[p*ld:p*ld+cols]):])
 	}
 }
 
