@@ -282,7 +282,7 @@ var targets = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "ar
 
 func TestKernelBuildsEverywhere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the standard library for five platforms")
+		t.Skip("-short: builds the standard library for five platforms")
 	}
 	dir := tempModule(t)
 	m := zoo(t, "mlp")

@@ -150,7 +150,7 @@ func traceBack(t *testing.T, list []printed) {
 // function and as method.
 func TestEveryOperatorIsPrintedAsItTraces(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a package of all operators")
+		t.Skip("-short: compiles a package of all operators")
 	}
 	var list []printed
 	for _, o := range op.All() {

@@ -148,7 +148,7 @@ func textModule(t *testing.T, text string) *graph.Module {
 
 func TestTextsArePrintedAsTheyTrace(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles a package")
+		t.Skip("-short: compiles a package")
 	}
 	var list []printed
 	for _, what := range slices.Sorted(maps.Keys(texts)) {

@@ -11,7 +11,7 @@ import (
 // out of reach.
 func TestGeneratedAssembly(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the generator")
+		t.Skip("-short: builds the generator")
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {

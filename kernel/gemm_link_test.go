@@ -15,14 +15,14 @@ import (
 // A program that multiplies links the product's assembly and no other.
 func TestProductLinksAlone(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program")
+		t.Skip("-short: builds a program")
 	}
 	tool, err := exec.LookPath("go")
 	if err != nil {
 		t.Skip("no go command: ", err)
 	}
 	if runtime.GOARCH != "amd64" {
-		t.Skip("reads the symbols of amd64 assembly")
+		t.Skip("not amd64, whose assembly's symbols it reads")
 	}
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)

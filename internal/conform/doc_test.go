@@ -19,7 +19,7 @@ const opsFile = "../../docs/ops.md"
 // docs/ops.md to the outcome; with -update it writes the file.
 func TestDocIsWhatTheEnginesDo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the generated packages take a minute to build")
+		t.Skip("-short: the generated packages take a minute to build")
 	}
 	doc := buildAll(t).matrix.Doc()
 	if *update {

@@ -212,7 +212,7 @@ func buildAll(t *testing.T) *built {
 // structural graphs, the cases and the extras.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
-		t.Skip("the generated packages take a minute to build")
+		t.Skip("-short: the generated packages take a minute to build")
 	}
 	a := buildAll(t)
 	for _, o := range Ops() {

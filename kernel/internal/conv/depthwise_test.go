@@ -63,7 +63,7 @@ func TestDepthwiseFilters(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if cpu.Host.Level == cpu.Generic {
-			t.Skip("the reference itself")
+			t.Skip("level generic is the reference itself")
 		}
 		r := rand.New(rand.NewPCG(1, 1))
 		for i, c := range filterCases() {

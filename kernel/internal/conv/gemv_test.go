@@ -23,7 +23,7 @@ func TestGemv(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if cpu.Host.Level == cpu.Generic {
-			t.Skip("the reference itself")
+			t.Skip("level generic is the reference itself")
 		}
 		r := rand.New(rand.NewPCG(1, 1))
 		sizes := []int{1, 5, 14, 15, 29, 43, 57, 70, 113}

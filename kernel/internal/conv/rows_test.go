@@ -74,7 +74,7 @@ func (c *rowsCase) conv(src, weight []float32) conv32 {
 func TestConvRows(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if !hasConvTile(cpu.Host.Level) {
-			t.Skip("no code for such tiles")
+			t.Skip("this level has no assembly for such tiles")
 		}
 		rapid.Check(t, func(r *rapid.T) {
 			c := drawRowsCase(r)

@@ -22,7 +22,7 @@ import (
 func TestConvSpans(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if !hasConvTile(cpu.Host.Level) {
-			t.Skip("no code for spans")
+			t.Skip("this level has no assembly for spans")
 		}
 		rapid.Check(t, func(r *rapid.T) {
 			kernel, stride, pad := rapid.IntRange(1, 3).Draw(r, "kernel"), rapid.IntRange(1, 2).Draw(r, "stride"), rapid.IntRange(0, 2).Draw(r, "pad")

@@ -63,7 +63,7 @@ func TestPackedB(t *testing.T) {
 func TestPackedBIsTheSameProduct(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if cpu.Host.Level == cpu.Generic {
-			t.Skip("packs along k, which sums in another order")
+			t.Skip("level generic packs along k, which sums in another order")
 		}
 		for _, s := range [][3]int{{12, 5000, 10}, {15, 4130, 770}, {300, 170, 800}, {300, 40, 800}, {95, 40, 769}} {
 			for flags := 0; flags < 4; flags += 3 {

@@ -61,7 +61,7 @@ func TestPoolWindows(t *testing.T) {
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1e-41}
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if !geom.HasWindows(cpu.Host.Level) {
-			t.Skip("the reference itself")
+			t.Skip("level generic is the reference itself")
 		}
 		r := rand.New(rand.NewPCG(1, 1))
 		for i, g := range poolGeometries() {
@@ -92,7 +92,7 @@ func TestMeanPlanes(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		if !geom.HasWindows(cpu.Host.Level) {
-			t.Skip("computed in Go")
+			t.Skip("this level has no assembly: computed in Go")
 		}
 		r := rand.New(rand.NewPCG(1, 1))
 		for _, n := range []int{1, 2, 7, 8, 15, 16, 17, 33, 49, 64, 100, 196} {

@@ -135,7 +135,7 @@ func (m *programMaker) random() {
 func TestStripsAgainstBlocks(t *testing.T) {
 	levels := kerneltest.VecLevels()
 	if len(levels) == 0 {
-		t.Skip("no assembly here")
+		t.Skip("no assembly for this processor or level")
 	}
 	r := rand.New(rand.NewPCG(5, 6))
 	ran := 0
