@@ -1,4 +1,4 @@
-// Command blocked writes the amd64 and arm64 assembly of what package kernel computes in
+// Command blocked writes the amd64 and arm64 assembly of what package blocked computes in
 // blocked layouts: sixteen channels of a position lie together.
 package main
 

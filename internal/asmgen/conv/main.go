@@ -1,4 +1,4 @@
-// Command conv writes the amd64 assembly of the convolutions of package kernel
+// Command conv writes the amd64 assembly of the convolutions of package conv
 // that read their input where it lies, and its Go stubs.
 package main
 

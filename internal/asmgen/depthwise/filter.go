@@ -10,7 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/internal/asmgen/window"
 )
 
-// Bytes into filterCall of package kernel.
+// Bytes into filterCall of package conv.
 const (
 	callWeight   = window.Own
 	callResidual = callWeight + 8

@@ -1,4 +1,4 @@
-// Command move writes the assembly of the kernels of package kernel that move
+// Command move writes the assembly of the kernels below package kernel that move
 // data, reduce columns and scale, and its Go stubs, with avo, for the families
 // move and rowcol. The files it writes are checked in; a test regenerates them and compares
 // byte for byte.

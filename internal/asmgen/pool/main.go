@@ -38,7 +38,7 @@ func generate() (map[string][]byte, error) {
 
 func main() { simd.Main("asmgen/pool", generate) }
 
-// Bytes into maxCall of package kernel.
+// Bytes into maxCall of package pool.
 const (
 	callNaN  = window.Own
 	callFill = window.Own + 4

@@ -1,4 +1,4 @@
-// Command quant writes the assembly of the quantised kernels of package kernel and
+// Command quant writes the assembly of the quantised kernels below package kernel and
 // its Go stubs, for amd64 with avo: zq*_amd64.s, zq*_arm64.s and .go. The files it
 // writes are checked in; a test regenerates them and compares byte for byte.
 package main

@@ -1,5 +1,5 @@
 // Command seq writes the amd64 assembly of attention, of recurrent networks and
-// of the rounding to 16 bits in package kernel, and its Go stubs. The files it writes are checked in; a test
+// of the rounding to 16 bits below package kernel, and its Go stubs. The files it writes are checked in; a test
 // regenerates them and compares byte for byte.
 package main
 

@@ -1,6 +1,6 @@
 package main
 
-// num is the place of a number in vecNums of package kernel, word that in vecWords.
+// num is the place of a number in vecNums of package vmath, word that in vecWords.
 type (
 	num    int
 	word   int

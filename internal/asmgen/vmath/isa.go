@@ -83,7 +83,7 @@ func (s isa) half() reg.VecVirtual {
 	return s.XMM()
 }
 
-// global is element i, of the given size, of an array of package kernel.
+// global is element i, of the given size, of an array of package vmath.
 func global(name string, i, size int) Mem {
 	return NewDataAddr(Symbol{Name: "·" + name}, i*size)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // value is a register of f64 or 64-bit integer lanes; every operation below
-// writes a new one, so that functions read like their twins in package kernel.
+// writes a new one, so that functions read like their twins in package vmath.
 type value = reg.VecVirtual
 
 // mask says which lanes are chosen: a mask register, or with AVX2 a register

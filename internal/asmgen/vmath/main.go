@@ -1,5 +1,5 @@
 // Command vmath writes the amd64 assembly of the elementwise programs, vector
-// functions and memory-bound kernels of package kernel, and its Go stubs.
+// functions and memory-bound kernels of package vmath, and its Go stubs.
 package main
 
 import (

@@ -38,7 +38,7 @@ func (b batch) map1(f func(i int, d reg.Register)) vals {
 }
 
 // arg returns what has the value of x in every register: a batch, or a number
-// of package kernel, which is broadcast once for all of them.
+// of package vmath, which is broadcast once for all of them.
 func (b batch) arg(x any) func(i int) Op {
 	var m Mem
 	switch x := x.(type) {

@@ -5,7 +5,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// tableFunc is an odd function that a table of package kernel has; see
+// tableFunc is an odd function that a table of package vmath has; see
 // tableSingle there, whose twin this is.
 type tableFunc struct {
 	table string

@@ -23,7 +23,7 @@ func (b batch) cos(x vals) vals {
 	})
 }
 
-// quarter is quarterSingle of package kernel, which counts as ahead does; sign
+// quarter is quarterSingle of package vmath, which counts as ahead does; sign
 // replaces x by what has the sign that the result is to be multiplied by.
 func (b batch) quarter(x vals, ahead func(n vals) vals, sign func(n vals)) vals {
 	t := b.absolute(x)

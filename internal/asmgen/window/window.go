@@ -18,7 +18,7 @@ import (
 // the registers of AVX-512.
 const Tall = 7
 
-// Bytes into windowCall of package kernel, and into a tile and a block of its plan.
+// Bytes into windowCall of package geom, and into a tile and a block of its plan.
 const (
 	callDst, callSrc, callTiles, callBlocks                             = 0, 8, 16, 24
 	callTilesLen, callBlocksLen, callSrcRow, callDstRow, callAhead, Own = 32, 40, 48, 56, 64, 72
