@@ -64,7 +64,7 @@ func ExampleKernel() {
 		fmt.Println(err)
 		return
 	}
-	p, err := cpu.Plan(ready)
+	p, err := cpu.Plan(ready, lowering.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

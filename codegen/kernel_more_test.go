@@ -93,7 +93,7 @@ func TestRepeatedBlocksAreOutlined(t *testing.T) {
 
 	changed := string(gen(12, 11).Get("model_steps.go"))
 	require.Equal(t, 11, strings.Count(changed, "\tmodelLayers(s, "), "the changed layer does not share the function")
-	require.Contains(t, changed, "// layers.11.up (nn.Linear) f32[N,S,48]")
+	require.Contains(t, changed, "// layers.11.up (nn.Linear): linear+relu f32[N,S,48]")
 }
 
 // hostile are names that end comments, strings and lines, or mean something in Go.
@@ -335,7 +335,7 @@ func synthetic(n int) *graph.Module {
 	x := c.Placeholder("x", shape.TensorType(array.F32, shape.Of(shape.Sym("N"), shape.Const(16))), nil)
 	g.DefineSymbol("N", x, 0)
 	y, keep := x, x
-	unary := []*op.Op{std.Relu, std.Tanh, std.Sigmoid, std.Abs}
+	rows := []*op.Op{std.Softmax, std.LogSoftmax} // a step each
 	for i := range n {
 		if i < n/2 {
 			c.SetScope(g.Scope(graph.Scope{Path: "stage" + strconv.Itoa(i/500) + ".block" + strconv.Itoa(i/50), Type: "demo.Block"}))
@@ -346,7 +346,7 @@ func synthetic(n int) *graph.Module {
 			y = c.Function(std.Add, nil, y, keep)
 			keep = y
 		} else {
-			y = c.Function(unary[i*i%len(unary)], nil, y)
+			y = c.Function(rows[i*i%len(rows)], std.DimAttrs{Dim: -1}, y)
 		}
 	}
 	c.Output(nil, y)

@@ -33,6 +33,9 @@ type (
 	// Scratcher is a Step that takes scratch memory from its workspace.
 	Scratcher = par.Scratcher
 
+	// Packer is a Step that lays in[0], a weight, out for the processor that runs it.
+	Packer = par.Packer
+
 	// Workspace is the per-call state of kernels: scratch memory and the number of
 	// threads a call may use.
 	Workspace = par.Workspace
@@ -42,4 +45,12 @@ type (
 // array.Align and valid until they are released.
 func Scratch[T array.Elem](w *Workspace, n int) []T {
 	return par.Scratch[T](w, n)
+}
+
+// Pack returns the weight as k lays it out for this processor.
+func Pack(w *Workspace, k Packer, weight *array.Array) *array.Array {
+	d, n := k.Packed(weight)
+	packed := array.New(d, n)
+	k.Run(w, []*array.Array{packed}, []*array.Array{weight})
+	return packed
 }

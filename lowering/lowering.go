@@ -45,6 +45,10 @@ type Options struct {
 	Donate []int
 	// Threads is the most threads of one run; 0 leaves it to the target.
 	Threads int
+	// Exact asks for the bits that the interpreter gives: sums in the order of the
+	// operators' own kernels. Without it a target may round otherwise, within the
+	// bounds that its kernels state.
+	Exact bool
 }
 
 // Key returns a text that two options have in common exactly when they ask for
@@ -67,7 +71,7 @@ func (o Options) Key() string {
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
-	b.WriteString("threads " + strconv.Itoa(o.Threads))
+	b.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact))
 	return b.String()
 }
 

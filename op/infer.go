@@ -346,6 +346,20 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (b *expr.Builder, outs []expr
 	return b, o.expr(b, attrs, x), nil
 }
 
+// Expression returns the scalar meaning of a call of an elementwise operator, input i
+// being operand i; in are the operands' types, the zero Type for absent ones. It is
+// an error when the operator is not Scalar or refuses the operands.
+func (o *Op) Expression(attrs any, in []shape.Type) (expr.Graph, error) {
+	if o.expr == nil {
+		return expr.Graph{}, diag.New(NoMeaning, o.Name+" has no scalar expression")
+	}
+	b, outs, err := o.buildExpr(attrs, in)
+	if err != nil {
+		return expr.Graph{}, err
+	}
+	return b.Graph(outs...), nil
+}
+
 // typed is a Value that is only a type: what composite type rules run on.
 type typed struct{ t shape.Type }
 

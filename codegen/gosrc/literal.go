@@ -22,6 +22,8 @@ func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
 		return DType(typed)
 	case kernel.Code:
 		return From("kernel", OpcodeName(typed))
+	case kernel.Activation:
+		return From("kernel", "Act"+typed.String())
 	case op.Ints:
 		if typed.Len() == 0 {
 			return From("op", "Ints").Values()

@@ -1,6 +1,7 @@
 package kernelstyle
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -61,9 +62,10 @@ func (b *block) takeWeights(pkg *pkg) {
 		byBuffer[w.buffer] = w
 	}
 	first := b.Calls[0]
-	fields := newSet("bind", "bind2")
+	fields := newSet("bind", "bind2", "pack", "pack2")
 	for i, k := range first.Weights {
 		w := *byBuffer[k]
+		w.from = &w // a tensor in two forms is no block's own
 		w.path = strings.TrimPrefix(w.path, first.Scope+".")
 		w.field = fields.Lower(w.path)
 		b.weights = append(b.weights, &w)
@@ -133,12 +135,7 @@ func (b *block) bindCall() jen.Code {
 // printWeights prints the struct of the block's weights and what fills it.
 func (b *block) printWeights(files *goFiles) {
 	typ := b.weightsType()
-	var fields []string
-	var lines []jen.Code
-	for _, w := range b.weights {
-		fields = append(fields, w.field)
-		lines = append(lines, bindLine(w, jen.Id("path").Op("+").Add(gosrc.Quoted(w.path))))
-	}
+	fields, lines := bindLines(b.weights, func(path string) jen.Code { return jen.Id("path").Op("+").Add(gosrc.Quoted(path)) })
 	list := gosrc.Fields(fields, arrayPointer())
 	files.declare(typ+" are the tensors of one call of "+b.name+".", len(list)+2, jen.Type().Id(typ).Struct(list...))
 	files.function(lines, func(i int) (string, *jen.Statement) {
@@ -146,4 +143,18 @@ func (b *block) printWeights(files *goFiles) {
 		return name + " takes tensors from l, whose names begin with path.",
 			jen.Func().Params(jen.Id("w").Op("*").Id(typ)).Id(name).Params(loaderParam(), jen.Id("path").String())
 	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l"), jen.Id("path")) })
+	if b.packs() {
+		printPack(files, jen.Id("w").Op("*").Id(typ), packLines(b.weights))
+	}
+}
+
+// packs reports whether tensors of the block are packed.
+func (b *block) packs() bool {
+	return slices.ContainsFunc(b.weights, func(w *weight) bool { return w.pack != nil })
+}
+
+// packCall prints the statement that packs the weights of all calls.
+func (b *block) packCall() jen.Code {
+	all := jen.Id("w").Dot(b.field)
+	return jen.For(jen.Id("i").Op(":=").Range().Add(all)).Block(jen.Add(all).Index(jen.Id("i")).Dot("pack").Call(jen.Id("work")))
 }

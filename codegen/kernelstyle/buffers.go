@@ -76,8 +76,9 @@ func ownNames(p *plan.Plan) map[int]string {
 	}
 	own := map[int]string{}
 	for i := range p.Steps {
-		if s := &p.Steps[i]; len(s.Nodes) == 1 && steps[s.Nodes[0]] == 1 && len(s.Out) == 1 && s.Out[0] >= 0 {
-			own[s.Out[0]] = s.Nodes[0]
+		s := &p.Steps[i]
+		if last := len(s.Nodes) - 1; last >= 0 && steps[s.Nodes[last]] == 1 && len(s.Out) == 1 && s.Out[0] >= 0 {
+			own[s.Out[0]] = s.Nodes[last]
 		}
 	}
 	return own

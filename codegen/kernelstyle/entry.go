@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 )
 
@@ -36,7 +38,7 @@ type entry struct {
 func (g *pkg) with(more map[string]any) map[string]any {
 	all := map[string]any{
 		"Model": g.typ, "New": g.maker("New"), "Load": g.maker("Load"), "PeakBytes": g.owned("PeakBytes"), "Result": g.owned("Result"),
-		"MAKERS": g.makers(),
+		"MAKERS": g.makers(), "PACK": g.packCall(),
 	}
 	for _, what := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check", "Run", "Scratch"} {
 		all["model"+what] = g.prefix + what
@@ -45,6 +47,15 @@ func (g *pkg) with(more map[string]any) map[string]any {
 		all[name] = x
 	}
 	return all
+}
+
+// packCall prints the statement that packs the weights, if there are such.
+func (g *pkg) packCall() []jen.Code {
+	if g.packs() == 0 {
+		return nil
+	}
+	work := jen.Op("&").Add(fromKernel("Workspace")).Values(jen.Dict{jen.Id("Threads"): jen.Qual("runtime", "GOMAXPROCS").Call(jen.Lit(0))})
+	return []jen.Code{jen.Id("w").Dot("pack").Call(work)}
 }
 
 func (g *pkg) makers() string {
@@ -72,6 +83,9 @@ func (e *entry) packageDoc() {
 	elements, bytes := e.size()
 	line("It has ", strconv.Itoa(len(e.weights)), " tensors of weights with ", strconv.Itoa(elements), " elements, ", strconv.Itoa(bytes), " bytes, and ",
 		strconv.Itoa(len(e.Steps)), " steps.")
+	if n := e.packs(); n > 0 {
+		line("When they are loaded, ", strconv.Itoa(n), " of the tensors are laid out for the processor, which takes about as much memory again for a moment.")
+	}
 	line()
 	if e.opts.Weights == WeightsExternal {
 		code("m, err := ", e.maker("Load"), "(file, size) // ", e.opts.weightsFile())
@@ -146,6 +160,7 @@ func New() (*Model, error) {
 	if err := l.Err(modelSchema); err != nil {
 		return nil, err
 	}
+	PACK
 	return modelWith(w), nil
 }
 `
@@ -184,6 +199,7 @@ func modelRead(f *safetensors.File) (*modelWeights, error) {
 	if err := l.Err(modelSchema); err != nil {
 		return nil, err
 	}
+	PACK
 	return w, nil
 }
 

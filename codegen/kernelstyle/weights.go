@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,35 +13,52 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// weight is a tensor of the model's state.
+// weight is a tensor of the model's state, as it is or packed.
 type weight struct {
 	path   string
 	array  *array.Array
-	field  string // in the struct of weights, or of a block's weights
-	buffer int    // -1 for the default of an input
-	block  bool   // belongs to a repeated block
+	field  string        // in the struct of weights, or of a block's weights
+	buffer int           // -1 for the default of an input
+	block  bool          // belongs to a repeated block
+	pack   kernel.Packer // what it is laid out by once it is loaded, nil for none
+	from   *weight       // which it is packed from: itself, but for a path's second form
 }
 
 // takeWeights finds the arrays of the plan's weights, each once.
 func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 	var errs diag.List
 	seen := map[string]bool{}
+	forms := map[string]bool{}     // by path and packing
+	loaded := map[string]*weight{} // what others of a path are packed from
 	for _, at := range m.Weights() {
 		b := &m.Buffers[at]
-		if seen[b.Path] {
+		if form := b.Path + packing(b); forms[form] {
+			continue
+		} else {
+			forms[form] = true
+		}
+		a := state[b.Path]
+		if err := checkWeight(b, a); err != nil {
+			if !seen[b.Path] {
+				errs = append(errs, err)
+			}
+			seen[b.Path] = true
 			continue
 		}
 		seen[b.Path] = true
-		a := state[b.Path]
-		if err := checkWeight(b, a); err != nil {
-			errs = append(errs, err)
-			continue
+		w := &weight{path: b.Path, array: array.Contiguous(a), buffer: at, pack: b.Pack}
+		if first := loaded[b.Path]; first == nil || w.pack == nil {
+			loaded[b.Path] = w
 		}
-		m.weights = append(m.weights, &weight{path: b.Path, array: array.Contiguous(a), buffer: at})
+		m.weights = append(m.weights, w)
+	}
+	for _, w := range m.weights {
+		w.from = loaded[w.path]
 	}
 	// Defaults of inputs are weights, too, of paths that nothing else has.
 	for i, a := range m.Defaults {
@@ -53,15 +71,24 @@ func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 		}
 		seen[path] = true
 		m.defaults[i] = &weight{path: path, array: array.Contiguous(a), buffer: -1}
+		m.defaults[i].from = m.defaults[i]
 		m.weights = append(m.weights, m.defaults[i])
 	}
-	slices.SortFunc(m.weights, func(a, b *weight) int { return strings.Compare(a.path, b.path) })
+	slices.SortStableFunc(m.weights, func(a, b *weight) int { return strings.Compare(a.path, b.path) })
 	if elements, _ := m.size(); m.opts.Weights == WeightsAuto && elements <= literalLimit {
 		m.opts.Weights = WeightsLiteral
 	} else if m.opts.Weights == WeightsAuto {
 		m.opts.Weights = WeightsEmbed
 	}
 	return errs
+}
+
+// packing tells the forms of a path apart.
+func packing(b *plan.Buffer) string {
+	if b.Pack == nil {
+		return ""
+	}
+	return " " + plan.KernelName(b.Pack)
 }
 
 func checkWeight(b *plan.Buffer, a *array.Array) *diag.Error {
@@ -80,9 +107,9 @@ func checkWeight(b *plan.Buffer, a *array.Array) *diag.Error {
 
 // size counts the elements and bytes of all weights.
 func (m *model) size() (elements, bytes int) {
-	for _, w := range m.weights {
-		elements += w.array.Len()
-		bytes += w.array.Len() * w.array.DType().Size()
+	for _, n := range m.named() {
+		elements += n.Array.Len()
+		bytes += n.Array.Len() * n.Array.DType().Size()
 	}
 	return elements, bytes
 }
@@ -91,26 +118,45 @@ func (m *model) size() (elements, bytes int) {
 func (m *model) nameWeights(refs refs) {
 	fields := newSet("w", "l")
 	for i := range len(m.weights)/maxLines + 2 {
-		fields.Reserve(numbered("bind", i))
+		fields.Reserve(numbered("bind", i), numbered("pack", i))
 	}
-	byPath := map[string]string{}
+	byForm := map[string]string{}
 	for _, w := range m.weights {
-		w.field = fields.Lower(w.path)
-		byPath[w.path] = w.field
+		hint := w.path
+		if w.from != w {
+			hint += ".packed"
+		}
+		w.field = fields.Lower(hint)
+		if w.buffer >= 0 {
+			byForm[w.path+packing(&m.Buffers[w.buffer])] = w.field
+		}
 	}
 	for k := range m.Buffers {
 		if b := &m.Buffers[k]; b.Kind == plan.Weight {
-			refs[k] = jen.Id("w").Dot(byPath[b.Path])
+			refs[k] = jen.Id("w").Dot(byForm[b.Path+packing(b)])
 		}
 	}
 }
 
+// named are the tensors of the file, each once.
 func (m *model) named() []safetensors.Named {
-	list := make([]safetensors.Named, len(m.weights))
-	for i, w := range m.weights {
-		list[i] = safetensors.Named{Name: w.path, Array: w.array}
+	var list []safetensors.Named
+	for _, w := range m.weights {
+		if w.from == w {
+			list = append(list, safetensors.Named{Name: w.path, Array: w.array})
+		}
 	}
 	return list
+}
+
+// packs counts the tensors that are packed.
+func (m *model) packs() (n int) {
+	for _, w := range m.weights {
+		if w.pack != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // addWeights adds the file of weights, with checksums; it depends on names and
@@ -130,19 +176,22 @@ func (g *pkg) weightFiles() []*goFile {
 	schema, name := g.prefix+"Schema", g.prefix+"Weights"
 	files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
 		jen.Const().Id(schema).Op("=").Op("0x"+strconv.FormatUint(safetensors.SchemaHash(g.named()), 16)))
-	var fields []string
-	var lines []jen.Code
+	var own []*weight
 	for _, w := range g.weights {
 		if !w.block {
-			fields = append(fields, w.field)
-			lines = append(lines, bindLine(w, gosrc.Quoted(w.path)))
+			own = append(own, w)
 		}
 	}
+	fields, lines := bindLines(own, func(path string) jen.Code { return gosrc.Quoted(path) })
+	packed := packLines(own)
 	list := gosrc.Fields(fields, arrayPointer())
 	for _, b := range g.blocks {
 		if len(b.weights) > 0 {
 			list = append(list, jen.Id(b.field).Index(jen.Lit(len(b.Calls))).Id(b.weightsType()))
 			lines = append(lines, b.bindCall())
+		}
+		if b.packs() {
+			packed = append(packed, b.packCall())
 		}
 	}
 	files.declare(name+" are the tensors of the model. They do not change.", len(list)+2, jen.Type().Id(name).Struct(list...))
@@ -150,6 +199,9 @@ func (g *pkg) weightFiles() []*goFile {
 		bind := numbered("bind", i)
 		return bind + " takes tensors from l.", jen.Func().Params(g.weightsParam()).Id(bind).Params(loaderParam())
 	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("bind", i)).Call(jen.Id("l")) })
+	if len(packed) > 0 {
+		printPack(files, g.weightsParam(), packed)
+	}
 	for _, b := range g.blocks {
 		if len(b.weights) > 0 {
 			b.printWeights(files)
@@ -163,8 +215,35 @@ func (g *pkg) weightFiles() []*goFile {
 
 func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromSafetensors("Loader")) }
 
-// bindLine prints the request for one tensor.
-func bindLine(w *weight, name jen.Code) jen.Code {
-	args := []jen.Code{jen.Op("&").Id("w").Dot(w.field), name, gosrc.DType(w.array.DType())}
-	return jen.Id("l").Dot("Tensor").Call(append(args, gosrc.Ints(w.array.Shape())...)...)
+// bindLines are the fields of tensors, and the requests for those that a file has.
+func bindLines(list []*weight, name func(path string) jen.Code) (fields []string, lines []jen.Code) {
+	for _, w := range list {
+		fields = append(fields, w.field)
+		if w.from == w {
+			args := []jen.Code{jen.Op("&").Id("w").Dot(w.field), name(w.path), gosrc.DType(w.array.DType())}
+			lines = append(lines, jen.Id("l").Dot("Tensor").Call(append(args, gosrc.Ints(w.array.Shape())...)...))
+		}
+	}
+	return fields, lines
+}
+
+// packLines print how tensors are packed, those last of which others are made.
+func packLines(list []*weight) (lines []jen.Code) {
+	for _, first := range []bool{true, false} {
+		for _, w := range list {
+			if w.pack != nil && (w.from != w) == first {
+				k := gosrc.Literal(reflect.Indirect(reflect.ValueOf(w.pack)), nil)
+				lines = append(lines, jen.Id("w").Dot(w.field).Op("=").Add(fromKernel("Pack")).Call(jen.Id("work"), k, jen.Id("w").Dot(w.from.field)))
+			}
+		}
+	}
+	return lines
+}
+
+// printPack prints the method that packs tensors.
+func printPack(files *goFiles, receiver *jen.Statement, lines []jen.Code) {
+	files.function(lines, func(i int) (string, *jen.Statement) {
+		name := numbered("pack", i)
+		return name + " lays tensors out for the processor.", jen.Func().Params(receiver).Id(name).Params(jen.Id("work").Op("*").Add(fromKernel("Workspace")))
+	}, func(i int) jen.Code { return jen.Id("w").Dot(numbered("pack", i)).Call(jen.Id("work")) })
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/cases"
-	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
@@ -107,7 +106,7 @@ func (b *batch) finish() *graph.Module {
 func (b *batch) enter(m *Matrix, engine string, got []*array.Array) {
 	for _, c := range b.calls {
 		k := min(len(c.want), len(got))
-		m.Add(c.o, engine, c.what, attempt(c.want, func() ([]*array.Array, error) { return got[:k], nil }))
+		m.Add(c.o, engine, c.what, agreement(engine, c.want, got[:k]))
 		got = got[k:]
 	}
 }
@@ -257,7 +256,7 @@ func addStructural(p *program, a *built, engine string, generate generator) (ent
 		enter = append(enter, func() {
 			for k, set := range sets {
 				got := a.got[fmt.Sprintf("%s/%d", pkg, k)]
-				a.matrix.Add(o, engine, rows(set[0]), attempt(s.want(set[0]), func() ([]*array.Array, error) { return got, nil }))
+				a.matrix.Add(o, engine, rows(set[0]), agreement(engine, s.want(set[0]), got))
 			}
 		})
 	}
@@ -319,7 +318,7 @@ func addCases(t *testing.T, p *program, engine string, generate generator) (chec
 		p.add(pkg, files, sets...)
 		checks = append(checks, func(t *testing.T, got map[string][]*array.Array) {
 			for k := range sets {
-				fxtest.Same(t, fmt.Sprintf("%s, engine %s, inputs %d", c.Name, engine, k), want[k], got[fmt.Sprintf("%s/%d", pkg, k)])
+				require.NoError(t, agreement(engine, want[k], got[fmt.Sprintf("%s/%d", pkg, k)]), "%s, engine %s, inputs %d", c.Name, engine, k)
 			}
 		})
 	}

@@ -39,12 +39,18 @@ func TestRandomGraphs(t *testing.T) {
 		}
 		agree(t, m, "text", want, run(t, parsed, in))
 
-		e, err := cpu.Compile(m, lowering.Options{})
-		noError(t, m, "compile", err)
-		for range 2 { // the second time in memory that was used before
-			got, err := e.Run(ctx, in)
-			noError(t, m, "plan", err)
-			agree(t, m, "plan", want, got)
+		for _, o := range []lowering.Options{{Exact: true}, {}} {
+			e, err := cpu.Compile(m, o)
+			noError(t, m, "compile", err)
+			for range 2 { // the second time in memory that was used before
+				got, err := e.Run(ctx, in)
+				noError(t, m, "plan", err)
+				if o.Exact {
+					agree(t, m, "exact plan", want, got)
+				} else if d := fxtest.CloseArrays(want, got); d != "" {
+					t.Fatalf("plan: %s\n%s", d, m)
+				}
+			}
 		}
 
 		simple := graph.Clone(m)

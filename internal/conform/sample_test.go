@@ -158,6 +158,19 @@ func attempt(want []*array.Array, run func() ([]*array.Array, error)) (err error
 	return nil
 }
 
+// agreement says how results of a style of generated code differ from what they should
+// be: kernel style computes what plans do that are not exact.
+func agreement(engine string, want, got []*array.Array) error {
+	differ := fxtest.SameArrays
+	if engine == Gen {
+		differ = fxtest.CloseArrays
+	}
+	if d := differ(want, got); d != "" {
+		return errors.New(d)
+	}
+	return nil
+}
+
 // captured traces a sample; the graph must be sound and call the operator.
 func captured(o *op.Op, s op.Sample, method bool) (*fx.GraphModule, error) {
 	gm, err := capture(o, s.Attrs, s.In, method)
@@ -181,13 +194,26 @@ func interpret(gm *fx.GraphModule, in []*array.Array) ([]*array.Array, error) {
 	return arrays(out), nil
 }
 
+// plan runs an exact plan, whose results it returns, and another one, whose results
+// must be close to those.
 func plan(m *graph.Module, in []*array.Array) ([]*array.Array, error) {
-	e, err := cpu.Compile(m, lowering.Options{})
-	if err != nil {
-		return nil, err
+	var exact []*array.Array
+	for _, o := range []lowering.Options{{Exact: true}, {}} {
+		e, err := cpu.Compile(m, o)
+		if err != nil {
+			return nil, err
+		}
+		out, err := e.Run(ctx, in)
+		if err := errors.Join(err, e.Close()); err != nil {
+			return nil, err
+		}
+		if o.Exact {
+			exact = out
+		} else if d := fxtest.CloseArrays(exact, out); d != "" {
+			return nil, errors.New("not exact: " + d)
+		}
 	}
-	out, err := e.Run(ctx, in)
-	return out, errors.Join(err, e.Close())
+	return exact, nil
 }
 
 // parsed prints a module, parses the text and gives the parameters their values.

@@ -164,10 +164,14 @@ func (s *symbolic) check(t *testing.T, what string, r *rand.Rand) (ran int) {
 	if err != nil {
 		return 0
 	}
-	e, err := cpu.Compile(gm.Module, lowering.Options{})
-	if err != nil {
-		e = nil
-	} else {
+	var plans []*cpu.Executable // the first one is exact
+	for _, exact := range []bool{true, false} {
+		e, err := cpu.Compile(gm.Module, lowering.Options{Exact: exact})
+		if err != nil {
+			plans = nil
+			break
+		}
+		plans = append(plans, e)
 		defer func() { require.NoError(t, e.Close()) }()
 	}
 	for _, sizes := range s.sizes(r) {
@@ -177,26 +181,30 @@ func (s *symbolic) check(t *testing.T, what string, r *rand.Rand) (ran int) {
 		var refused, err error
 		require.NotPanics(t, func() { want, refused = s.eager(in, sizes) }, what)
 		require.NotPanics(t, func() { got, err = gm.RunArrays(ctx, present(in)) }, what)
-		s.compare(t, what+" interp", want, refused, got, err)
-		if e == nil {
-			continue
-		}
-		var planned []*array.Array
-		require.NotPanics(t, func() { planned, err = e.Run(ctx, present(in)) }, what)
-		if s.compare(t, what+" plan", want, refused, planned, err) {
-			ran++
+		s.compare(t, what+" interp", want, refused, got, err, fxtest.Same)
+		for i, e := range plans {
+			same := fxtest.Same
+			if i > 0 {
+				same = fxtest.Close
+			}
+			var planned []*array.Array
+			require.NotPanics(t, func() { planned, err = e.Run(ctx, present(in)) }, what)
+			if s.compare(t, what+" plan", want, refused, planned, err, same) {
+				ran++
+			}
 		}
 	}
 	return ran
 }
 
-func (s *symbolic) compare(t *testing.T, what string, want []*array.Array, refused error, got []*array.Array, err error) bool {
+func (s *symbolic) compare(t *testing.T, what string, want []*array.Array, refused error, got []*array.Array, err error,
+	same func(t testing.TB, what string, want, got []*array.Array)) bool {
 	t.Helper()
 	if err != nil {
 		return false
 	}
 	require.NoError(t, refused, "%s: eager refuses this", what)
-	fxtest.Same(t, what, want, got)
+	same(t, what, want, got)
 	return true
 }
 

@@ -3,6 +3,7 @@ package fxtest
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/gofx-dev/gofx/array"
@@ -58,4 +59,53 @@ func rowMajor(a *array.Array) []byte {
 	c := array.Contiguous(a)
 	size := c.DType().Size()
 	return c.Storage().Bytes()[c.Offset()*size : (c.Offset()+c.Len())*size]
+}
+
+// closeness is how far results may be apart that round otherwise, for elements of
+// about 1: some hundred units in the last place of a sum, of one in 16 bits.
+var closeness = map[array.DType]float64{array.F64: 1e-13, array.F32: 1e-5, array.F16: 4e-3, array.BF16: 3e-2}
+
+// Close requires results to be equal up to rounding; see CloseArray.
+func Close(t testing.TB, what string, want, got []*array.Array) {
+	t.Helper()
+	if d := CloseArrays(want, got); d != "" {
+		t.Fatalf("%s: %s", what, d)
+	}
+}
+
+// CloseArrays says how two lists of results differ, "" when they are equal up to
+// rounding; see CloseArray.
+func CloseArrays(want, got []*array.Array) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d results, expected %d", len(got), len(want))
+	}
+	for i := range want {
+		if d := CloseArray(want[i], got[i]); d != "" {
+			return fmt.Sprintf("result %d: %s", i, d)
+		}
+	}
+	return ""
+}
+
+// CloseArray says how two arrays differ, "" when floats are as close as sums of
+// another order can be, measured by the largest element, and everything else is
+// equal. Infinities and NaN are in the same places.
+func CloseArray(want, got *array.Array) string {
+	d := SameArray(want, got)
+	if d == "" || got.DType() != want.DType() || !equalInts(got.Shape(), want.Shape()) || !want.DType().IsFloat() {
+		return d
+	}
+	most := 1.0
+	for k := range want.Len() {
+		if x := math.Abs(array.Float64At(want, k)); x <= math.MaxFloat64 {
+			most = max(most, x)
+		}
+	}
+	for k := range want.Len() {
+		x, y := array.Float64At(want, k), array.Float64At(got, k)
+		if x != y && !(x != x && y != y) && !(math.Abs(x-y) <= closeness[want.DType()]*most) {
+			return d
+		}
+	}
+	return ""
 }

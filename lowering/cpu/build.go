@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"context"
+	"maps"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -23,19 +24,27 @@ type value []int
 type builder struct {
 	p       *plan.Plan
 	m       *graph.Module
-	weights map[string]int // by path
+	exact   bool           // results are the interpreter's, bit for bit
+	weights map[string]int // by path and packing
 	written map[int]bool   // weight buffers that are assigned
-	names   map[string]int
-	symbols map[string]bool
-	probe   prober
-	inputs  int // how many the fold has seen
-	errs    diag.List
+	// assigned are the paths of tensors that this graph, or one around it, writes.
+	assigned map[string]bool
+	groups   map[*graph.Node]*group
+	values   map[*graph.Node]value // what the fold has made
+	names    map[string]int
+	symbols  map[string]bool
+	probe    prober
+	inputs   int // how many the fold has seen
+	errs     diag.List
 }
 
-func build(m *graph.Module) (*plan.Plan, error) {
+// build makes the plan of a legal graph; assigned are the paths that graphs around it
+// write.
+func build(m *graph.Module, exact bool, assigned map[string]bool) (*plan.Plan, error) {
 	g := m.Graph
-	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, weights: map[string]int{},
-		written: map[int]bool{}, names: map[string]int{}, symbols: map[string]bool{}}
+	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, exact: exact, weights: map[string]int{}, written: map[int]bool{},
+		assigned: map[string]bool{}, values: map[*graph.Node]value{}, names: map[string]int{}, symbols: map[string]bool{}}
+	maps.Copy(b.assigned, assigned)
 	b.entry(g)
 	if err := b.errs.Err(); err != nil {
 		return nil, err
@@ -44,8 +53,10 @@ func build(m *graph.Module) (*plan.Plan, error) {
 		if n.Op() == op.Assign && n.Arg(0) != nil && n.Arg(0).Opcode() == graph.GetAttr {
 			b.p.Stateful = true
 			b.written[b.weight(n.Arg(0))] = true
+			b.assigned[n.Arg(0).Target()] = true
 		}
 	}
+	b.groups = b.group(g)
 	if _, err := graph.Fold(context.Background(), g, b.node); err != nil {
 		return nil, err
 	}
@@ -61,17 +72,38 @@ func build(m *graph.Module) (*plan.Plan, error) {
 // node makes of one node what the plan has of it. What goes wrong is collected,
 // so that everything is reported.
 func (b *builder) node(n *graph.Node, in []value) (value, error) {
+	var v value
 	switch n.Opcode() {
 	case graph.Placeholder:
 		b.inputs++
-		return value{b.p.Inputs[b.inputs-1]}, nil
+		v = value{b.p.Inputs[b.inputs-1]}
 	case graph.GetAttr:
-		return value{b.weight(n)}, nil
+		v = b.state(n)
 	case graph.Output:
 		b.output(n, in)
-		return nil, nil
+	default:
+		if g := b.groups[n]; g == nil {
+			v = b.call(n, in)
+		} else if n == g.last() {
+			v = b.together(g)
+		}
 	}
-	return b.call(n, in), nil
+	b.values[n] = v
+	return v, nil
+}
+
+// state returns the buffer of a tensor that some step reads as it is, or that is
+// written; what only packed forms are made of has none.
+func (b *builder) state(n *graph.Node) value {
+	for u := range n.Users() {
+		g := b.groups[u]
+		for i, a := range u.Args() {
+			if a == n && (i != 1 || g == nil || g.first == nil || u != g.nodes[0]) {
+				return value{b.weight(n)}
+			}
+		}
+	}
+	return nil
 }
 
 // entry makes the inputs, the symbols that their sizes define, and the guards.
@@ -166,6 +198,15 @@ func (b *builder) weight(n *graph.Node) int {
 	if k, ok := b.weights[path]; ok {
 		return k
 	}
+	k := b.tensor(n)
+	b.p.Buffers[k].Path = path
+	b.weights[path] = k
+	return k
+}
+
+// tensor adds a buffer for a parameter.
+func (b *builder) tensor(n *graph.Node) int {
+	path := n.Target()
 	p := b.m.Param(path)
 	if p == nil {
 		b.errs = append(b.errs, n.Error(interp.NoParam, "the module has no tensor "+strconv.Quote(path)))
@@ -175,10 +216,20 @@ func (b *builder) weight(n *graph.Node) int {
 	if !b.known(n, t) {
 		t = shape.TensorType(array.F32, shape.Ints(0))
 	}
-	k := b.buffer(n.Name(), plan.Weight, t)
-	b.p.Buffers[k].Path = path
-	b.weights[path] = k
-	return k
+	return b.buffer(n.Name(), plan.Weight, t)
+}
+
+// packed returns the buffer of a parameter as k lays it out.
+func (b *builder) packed(n *graph.Node, k kernel.Packer) int {
+	path := n.Target()
+	key := path + "\x00" + plan.KernelName(k)
+	if at, ok := b.weights[key]; ok {
+		return at
+	}
+	at := b.tensor(n)
+	b.p.Buffers[at].Path, b.p.Buffers[at].Pack = path, k
+	b.weights[key] = at
+	return at
 }
 
 // members returns the types of a call's results.
@@ -225,7 +276,7 @@ func (b *builder) call(n *graph.Node, operands []value) value {
 	case o.AdHoc:
 		return b.compute(n, &host{n.Op()}, in)
 	default:
-		k, reads, err := step(n, types)
+		k, reads, err := b.step(n, types)
 		if err != nil {
 			return b.fail(n, err)
 		}

@@ -68,7 +68,7 @@ func TestControlFlow(t *testing.T) {
 	m := module(t, flow)
 	require.Empty(t, graph.Lint(m.Graph))
 	var g op.Gen
-	for _, o := range []lowering.Options{{}, {Shapes: map[string]int{"N": 3}}} {
+	for _, o := range []lowering.Options{{Exact: true}, {Exact: true, Shapes: map[string]int{"N": 3}}} {
 		e := compile(t, m, o)
 		for _, n := range []int{3, 1, 5} {
 			if n != 3 && o.Shapes != nil {

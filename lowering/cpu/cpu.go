@@ -3,10 +3,8 @@ package cpu
 import (
 	"runtime"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
@@ -22,6 +20,7 @@ const name = "cpu"
 
 // Supports implements lowering.Target.
 func (Target) Supports(n *graph.Node) (ok bool, reason string) {
+	direct := direct(false)
 	if ok, why := direct(n); ok || n.Op() == nil || !n.Op().Composite() {
 		return ok, why
 	}
@@ -37,14 +36,21 @@ func (Target) Supports(n *graph.Node) (ok bool, reason string) {
 	return true, ""
 }
 
-// direct reports whether the builder can make steps of the call as it is.
-func direct(n *graph.Node) (ok bool, reason string) {
+// direct returns what reports whether the builder can make steps of a call as it is.
+func direct(exact bool) func(n *graph.Node) (ok bool, reason string) {
+	return func(n *graph.Node) (bool, string) {
+		if _, ok := find(n, exact); ok {
+			return true, ""
+		}
+		return plannable(n)
+	}
+}
+
+// plannable judges a call for which there is no rule.
+func plannable(n *graph.Node) (ok bool, reason string) {
 	o := n.Op()
 	if o == nil {
 		return false, "nothing is known of the module"
-	}
-	if _, ok := rules.Find(n); ok {
-		return true, ""
 	}
 	switch {
 	case o == op.GetItem || o == op.Assign || o == op.Dim:
@@ -77,7 +83,7 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := Plan(ready)
+	p, err := Plan(ready, o)
 	if err != nil {
 		return nil, err
 	}
@@ -88,20 +94,16 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	return newExecutable(p, m, ready.Graph.Inputs(), threads, nil)
 }
 
-// Plan makes the plan of a module that lowering.Prepare returned; it expands
-// composite operators in it. The plan holds no arrays.
-func Plan(ready *graph.Module) (*plan.Plan, error) {
-	if err := lowering.Legalize(ready.Graph, name, direct); err != nil {
-		return nil, err
-	}
-	return build(ready)
+// Plan makes the plan of a module that lowering.Prepare returned, for the same
+// options; it expands composite operators in it. The plan holds no arrays.
+func Plan(ready *graph.Module, o lowering.Options) (*plan.Plan, error) {
+	return planWithin(ready, o.Exact, nil)
 }
 
-// weight returns the array of a weight buffer.
-func weight(m *graph.Module, path string) (*array.Array, error) {
-	p := m.Param(path)
-	if p == nil || p.Value == nil {
-		return nil, diag.New(interp.NoParam, "the module has no data for tensor "+path).WithHint("load the weights first")
+// planWithin is Plan for a graph within others, which write the tensors assigned.
+func planWithin(ready *graph.Module, exact bool, assigned map[string]bool) (*plan.Plan, error) {
+	if err := lowering.Legalize(ready.Graph, name, direct(exact)); err != nil {
+		return nil, err
 	}
-	return p.Value, nil
+	return build(ready, exact, assigned)
 }

@@ -107,7 +107,7 @@ func ExamplePlan() {
 		fmt.Println(err)
 		return
 	}
-	p, err := cpu.Plan(ready)
+	p, err := cpu.Plan(ready, lowering.Options{})
 	fmt.Println(p.Name, p.Check(), err)
 	for _, b := range p.Buffers {
 		if b.Kind == plan.Input || b.Kind == plan.Output {

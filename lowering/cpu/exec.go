@@ -2,7 +2,6 @@ package cpu
 
 import (
 	"context"
-	"maps"
 	"strconv"
 	"sync"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
-	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
@@ -27,17 +25,11 @@ type Executable struct {
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
 
-	mu     sync.Mutex
-	free   []*instance
-	closed bool
-	state  sync.Mutex
-}
-
-// weightRef is where a weight buffer gets its array from.
-type weightRef struct {
-	buffer int
-	value  *array.Array
-	live   *graph.Param // read at each run, nil for frozen ones
+	mu       sync.Mutex
+	free     []*instance
+	closed   bool
+	packings int // how often weights were packed since the first time
+	state    sync.Mutex
 }
 
 // newExecutable makes a plan ready to run. state has the arrays of the buffers that
@@ -45,52 +37,8 @@ type weightRef struct {
 func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
-	viewed := map[int]bool{}
-	written := map[int]bool{}
-	for i := range p.Buffers {
-		if p.Buffers[i].Kind == plan.View {
-			viewed[p.Buffers[i].Of] = true
-		}
-	}
-	for i := range p.Steps {
-		for _, o := range p.Steps[i].Out {
-			written[o] = true
-		}
-	}
-	for i := range inputs {
-		e.densify[i] = viewed[p.Inputs[i]]
-	}
-	live := liveParams(m.Graph)
-	own := maps.Clone(state)
-	var errs diag.List
-	for _, k := range p.Weights() {
-		path := p.Buffers[k].Path
-		a, err := weight(m, path)
-		if err != nil {
-			errs.Add(err)
-			continue
-		}
-		w := weightRef{buffer: k, value: a}
-		switch {
-		case state[path] != nil:
-			w.value = state[path]
-		case written[k]:
-			// The executable's own copy: the model's buffers stay as they are.
-			w.value = array.New(a.DType(), a.Shape()...)
-			var ws kernel.Workspace
-			kernel.Copy{}.Run(&ws, []*array.Array{w.value}, []*array.Array{a})
-			if own == nil {
-				own = map[string]*array.Array{}
-			}
-			own[path] = w.value
-		case live[path]:
-			w.live = m.Param(path)
-		case viewed[k]:
-			w.value = array.Contiguous(a)
-		}
-		e.weights = append(e.weights, w)
-	}
-	if err := errs.Err(); err != nil {
+	own, err := e.takeWeights(m, state)
+	if err != nil {
 		return nil, err
 	}
 	if err := e.compileRegions(m, own); err != nil {
@@ -186,6 +134,11 @@ func (e *Executable) acquire(in []*array.Array) (*instance, error) {
 		e.mu.Unlock()
 		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
+	if err := e.repack(); err != nil {
+		e.mu.Unlock()
+		return nil, err
+	}
+	packings := e.packings
 	var x *instance
 	if last := len(e.free) - 1; last >= 0 {
 		x = e.free[last]
@@ -198,6 +151,9 @@ func (e *Executable) acquire(in []*array.Array) (*instance, error) {
 		if x, err = newInstance(e); err != nil {
 			return nil, err
 		}
+	}
+	if x.packings != packings {
+		x.takeWeights()
 	}
 	if err := x.bind(in); err != nil {
 		e.release(x)

@@ -31,3 +31,10 @@ func (e *Executable) Soil(v byte) {
 		}
 	}
 }
+
+// Packings counts how often weights were packed again.
+func (e *Executable) Packings() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.packings
+}

@@ -152,15 +152,13 @@ func (x *instance) place(k int, a *array.Array, dense bool) {
 func (x *instance) bindLive() error {
 	for i := range x.e.weights {
 		w := &x.e.weights[i]
-		if w.live == nil {
+		if w.live == nil || w.pack != nil {
 			continue
 		}
-		a := w.live.Value
-		if a == nil || a.DType() != w.value.DType() || !equal(a.Shape(), w.value.Shape()) {
-			return diag.New(interp.GuardFailed, "tensor "+w.live.Path+" is "+describe(a)+", the graph was compiled for "+describe(w.value)).
-				WithHint("compile the module again")
+		if err := w.fits(w.live.Value); err != nil {
+			return err
 		}
-		x.place(w.buffer, a, true)
+		x.place(w.buffer, w.live.Value, true)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ type instance struct {
 	dense    []*array.Storage       // copies of inputs and live weights with gaps
 	src, dst [1]*array.Array
 	at       int // step in progress
+	packings int // of the weights that the headers point at
 }
 
 // call is a step with its operands' headers.
@@ -88,10 +89,20 @@ func newInstance(e *Executable) (*instance, error) {
 		c.control, _ = k.(*control)
 		x.steps[i] = c
 	}
-	for _, w := range e.weights {
-		x.hdr[w.buffer].SetLayout(w.value, w.value.Shape(), w.value.Strides(), w.value.Offset())
-	}
+	x.takeWeights()
 	return x, nil
+}
+
+// takeWeights points the headers of the weights at their arrays, as they are now.
+func (x *instance) takeWeights() {
+	x.e.mu.Lock()
+	defer x.e.mu.Unlock()
+	for i := range x.e.weights {
+		w := &x.e.weights[i]
+		a := w.array()
+		x.hdr[w.buffer].SetLayout(a, a.Shape(), a.Strides(), a.Offset())
+	}
+	x.packings = x.e.packings
 }
 
 // size computes all sizes from the values of the symbols and resets the headers

@@ -38,18 +38,13 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 			module := model.New()
 			models.Synthetic(model, module, "gofx-1")
 			m := traceModel(t, model, module)
-			e := compile(t, m, lowering.Options{})
 			x, err := model.SyntheticInputs("gofx-1")
 			require.NoError(t, err)
 			in := make([]*array.Array, len(x))
 			for i := range x {
 				in[i] = x[i].Array()
 			}
-			out, err := e.Run(ctx, in)
-			require.NoError(t, err)
-			want := interpret(t, m, in...)
-			same(t, want, out)
-			again(t, e, in, want)
+			agrees(t, model.Name, m, interpret(t, m, in...), in)
 		})
 	}
 }
@@ -64,7 +59,7 @@ func TestModelsArePlanned(t *testing.T) {
 			for _, o := range []lowering.Options{{}, {Shapes: model.Dims}} {
 				ready, err := lowering.Prepare(m, o)
 				require.NoError(t, err)
-				p, err := cpu.Plan(ready)
+				p, err := cpu.Plan(ready, o)
 				require.NoError(t, err)
 				var s plan.Sizes
 				require.NoError(t, p.Size(&s, plan.Values(model.Dims)))

@@ -14,9 +14,8 @@ import (
 // their rule takes every call.
 type rule func(n *graph.Node, attrs any, in []shape.Type) (step kernel.Step, operands int)
 
-// rules are the operators for which a plan does better than their own kernel. A rule
-// gives the bits that the interpreter gives: the operators' samples and the models
-// are compared. So attention, whose steps round otherwise, is no rule.
+// rules are the operators for which a plan does better than their own kernel, with
+// the bits that the interpreter gives.
 var rules = lowering.Rules[rule]{
 	std.Dropout: func(_ *graph.Node, attrs any, _ []shape.Type) (kernel.Step, int) {
 		if attrs.(std.DropoutAttrs).Training {
@@ -37,3 +36,65 @@ var rules = lowering.Rules[rule]{
 
 // same is the step of what its first operand is already: a view of it.
 func same() (kernel.Step, int) { return &kernel.Reshape{}, 1 }
+
+// rounding are rules whose steps round otherwise than the interpreter; they are
+// left out of exact plans.
+var rounding = lowering.Rules[rule]{
+	std.ScaledDotProductAttention: func(_ *graph.Node, attrs any, in []shape.Type) (kernel.Step, int) {
+		a := attrs.(std.AttentionAttrs)
+		k := &kernel.Attention{IsCausal: a.IsCausal, EnableGqa: a.EnableGqa}
+		k.Scale, k.HasScale = a.Scale.Float64(), a.Scale.Present()
+		return k, len(in)
+	},
+}
+
+// find returns the rule for a call of a plan that is exact or not.
+func find(n *graph.Node, exact bool) (rule, bool) {
+	if r, ok := rounding.Find(n); ok && !exact {
+		return r, true
+	}
+	return rules.Find(n)
+}
+
+// contraction is a step that reads a packed weight, its second operand, and has an
+// epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
+type contraction struct {
+	pack    kernel.Packer
+	with    func(kernel.Epilogue) kernel.Step
+	channel int // the axis of the result that bias and scale go along, from its end
+}
+
+// contractionOf returns what takes the place of a kernel whose weight does not
+// change; nil for kernels that nothing does better.
+func contractionOf(k kernel.Step, in []shape.Type) *contraction {
+	if len(in) < 2 || !in[0].Ranked() {
+		return nil
+	}
+	weight, ok := in[1].Dims().Known()
+	if d := in[0].DType(); !ok || d != array.F32 && d != array.F16 && d != array.BF16 {
+		return nil
+	}
+	switch k := k.(type) {
+	case *kernel.Conv:
+		spatial := len(weight) - 2
+		expected, ok := in[0].Dims().Sub(in[0].Rank()-spatial, in[0].Rank()).Known()
+		if !ok {
+			expected = nil
+		}
+		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: expected}
+		return &contraction{pack: &kernel.PackConv{Conv: *k, In: expected}, channel: -spatial - 1,
+			with: func(e kernel.Epilogue) kernel.Step { s.Epilogue = e; return &s }}
+	case *kernel.Linear:
+		return linear(weight[0], false)
+	case *kernel.MatMul:
+		if len(weight) == 2 {
+			return linear(weight[1], true)
+		}
+	}
+	return nil
+}
+
+func linear(features int, transposed bool) *contraction {
+	return &contraction{pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
+		with: func(e kernel.Epilogue) kernel.Step { return &kernel.LinearPacked{Features: features, Epilogue: e} }}
+}

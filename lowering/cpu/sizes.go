@@ -17,8 +17,8 @@ import (
 
 // step makes the kernel step of a call: by rule, else by the operator; reads is how
 // many operands it reads. Its sizes that are symbols are those that it declares.
-func step(n *graph.Node, types []shape.Type) (k kernel.Step, reads int, err error) {
-	k, reads, err = makeStep(n, n.Attrs(), types)
+func (b *builder) step(n *graph.Node, types []shape.Type) (k kernel.Step, reads int, err error) {
+	k, reads, err = b.makeStep(n, n.Attrs(), types)
 	if err == nil && k == nil {
 		return nil, 0, lowering.Refuse(n, name, "it has no kernel")
 	}
@@ -30,7 +30,7 @@ func step(n *graph.Node, types []shape.Type) (k kernel.Step, reads int, err erro
 	if e, is := err.(*diag.Error); is {
 		why = e.Msg // what the kernel says of sizes that are no numbers
 	} else if err == nil {
-		why = undeclared(n, types, symbols, k)
+		why = b.undeclared(n, types, symbols, k)
 	}
 	if why != "" {
 		err = n.Error(lowering.SymbolUse, why).
@@ -39,8 +39,8 @@ func step(n *graph.Node, types []shape.Type) (k kernel.Step, reads int, err erro
 	return k, reads, err
 }
 
-func makeStep(n *graph.Node, attrs any, types []shape.Type) (kernel.Step, int, error) {
-	if r, ok := rules.Find(n); ok {
+func (b *builder) makeStep(n *graph.Node, attrs any, types []shape.Type) (kernel.Step, int, error) {
+	if r, ok := find(n, b.exact); ok {
 		if s, reads := r(n, attrs, types); s != nil {
 			return s, reads, nil
 		}
@@ -66,7 +66,7 @@ func symbolsOf(n *graph.Node, types []shape.Type) (names []string) {
 // told numbers, small and large: k, with the sizes that it declares, must be each
 // of them. It returns what differs: a Kernel that reads a size without declaring
 // it would else compute garbage for symbols.
-func undeclared(n *graph.Node, types []shape.Type, symbols []string, k kernel.Step) string {
+func (b *builder) undeclared(n *graph.Node, types []shape.Type, symbols []string, k kernel.Step) string {
 	var st plan.Step
 	st.Kernel, st.Sizes = sizedStep(k)
 	for _, first := range []int{3, 9816} {
@@ -90,7 +90,7 @@ func undeclared(n *graph.Node, types []shape.Type, symbols []string, k kernel.St
 		if err != nil {
 			continue // sizes that cannot be
 		}
-		told, _, err := makeStep(n, n.Op().Codec().Bind(n.Attrs(), bound), in)
+		told, _, err := b.makeStep(n, n.Op().Codec().Bind(n.Attrs(), bound), in)
 		if err != nil || told == nil {
 			continue
 		}

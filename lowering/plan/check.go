@@ -62,6 +62,8 @@ func (p *Plan) checkBuffer(i int) error {
 		return broken("view " + b.Name + " outlives the memory that it lies in")
 	case b.Kind == Weight && b.Path == "":
 		return broken("weight " + b.Name + " has no path")
+	case b.Pack != nil && b.Kind != Weight:
+		return broken(b.Kind.String() + " " + b.Name + " is packed, expected a weight")
 	}
 	return nil
 }
@@ -86,7 +88,7 @@ func (p *Plan) checkStep(s int, made []bool) error {
 		}
 		b := &p.Buffers[i]
 		switch {
-		case b.Kind == Weight && p.Stateful:
+		case b.Kind == Weight && p.Stateful && b.Pack == nil:
 		case b.Kind == Input || b.Kind == Weight || made[i]:
 			return broken(name + " writes " + b.Kind.String() + " " + b.Name)
 		case s < b.First || s > b.Last:

@@ -31,7 +31,12 @@ type Buffer struct {
 	Kind Kind
 	Type shape.Type
 	Path string // Weight: where in the state
-	Of   int    // View: the buffer it lies in
+	// Pack is what a Weight is laid out by when it is loaded, nil where steps read it
+	// as it is. Type is then that of the weight before; steps get a vector, of which
+	// only the processor knows the length. Weights of one path may be packed in
+	// several ways.
+	Pack kernel.Packer
+	Of   int // View: the buffer it lies in
 	// Offset is the place in the arena in bytes, a multiple of array.Align; an
 	// expression when buffers of symbolic size come before it.
 	Offset shape.Dim

@@ -42,6 +42,9 @@ func (p *Plan) bufferLine(b *Buffer) string {
 	switch b.Kind {
 	case Weight:
 		s += " from " + strconv.Quote(b.Path)
+		if b.Pack != nil {
+			s += " packed by " + KernelName(b.Pack)
+		}
 	case Temp:
 		s += " at " + b.Offset.String() + ", " + b.Bytes.String() + " bytes"
 	case View:
@@ -98,17 +101,24 @@ func KernelName(k kernel.Step) string {
 	if e, ok := v.Interface().(kernel.Elementwise); ok {
 		return name + "{" + programText(&e.Program) + "}"
 	}
-	var parts []string
+	return name + "{" + strings.Join(fields(v, nil), ", ") + "}"
+}
+
+// fields appends the simple fields that are not zero, those of embedded structs
+// among them.
+func fields(v reflect.Value, parts []string) []string {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		if !f.IsExported() || v.Field(i).IsZero() {
 			continue
 		}
-		if text, ok := literal(v.Field(i)); ok {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			parts = fields(v.Field(i), parts)
+		} else if text, ok := literal(v.Field(i)); ok {
 			parts = append(parts, f.Name+": "+text)
 		}
 	}
-	return name + "{" + strings.Join(parts, ", ") + "}"
+	return parts
 }
 
 func literal(v reflect.Value) (string, bool) {

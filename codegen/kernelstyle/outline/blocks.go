@@ -11,7 +11,10 @@ import (
 // that are compared are the scopes of one depth, outermost first; what a block
 // covers is not looked into again.
 func findBlocks(p *plan.Plan, scopes scopes, key func(int) string) []*Block {
-	texts := describer{plan: p, key: key, uses: usesOf(p)}
+	texts := describer{plan: p, key: key, uses: usesOf(p), forms: map[string]int{}}
+	for _, k := range p.Weights() {
+		texts.forms[p.Buffers[k].Path]++
+	}
 	var blocks []*Block
 	taken := make([]bool, len(p.Steps))
 	for depth := 1; ; depth++ {
@@ -89,9 +92,10 @@ func usesOf(p *plan.Plan) []span {
 // compute both. In a text buffers have numbers, by kind in the order of their first
 // mention.
 type describer struct {
-	plan *plan.Plan
-	key  func(step int) string
-	uses []span
+	plan  *plan.Plan
+	key   func(step int) string
+	uses  []span
+	forms map[string]int // in which the weight of a path is read: as it is, packed
 }
 
 // describe returns the text of a run and lists its buffers in it.
@@ -132,9 +136,13 @@ func (d *describer) number(run *Call, buffer int) string {
 	case within && (b.Kind == plan.Temp || b.Kind == plan.View):
 		run.Locals = append(run.Locals, buffer)
 		return "l" + strconv.Itoa(len(run.Locals)) + b.Kind.String()
-	case within && b.Kind == plan.Weight && own:
+	case within && b.Kind == plan.Weight && own && d.forms[b.Path] == 1:
 		run.Weights = append(run.Weights, buffer)
-		return "w" + strconv.Quote(suffix)
+		text := "w" + strconv.Quote(suffix)
+		if b.Pack != nil {
+			text += " " + plan.KernelName(b.Pack)
+		}
+		return text
 	}
 	run.Outer = append(run.Outer, buffer)
 	return "x" + strconv.Itoa(len(run.Outer))

@@ -70,7 +70,7 @@ func printed(p Program, t *traced, style string) (*codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := cpu.Plan(ready)
+	plan, err := cpu.Plan(ready, lowering.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -79,6 +79,11 @@ func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
+// Packed implements Packer.
+func (s PackConv) Packed(weight *array.Array) (array.DType, int) {
+	return array.F32, PackedConvLen(s.Conv, s.In, weight.Shape())
+}
+
 // ScratchBytes implements Scratcher.
 func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 	n := operand.LoadBytes(in[0])

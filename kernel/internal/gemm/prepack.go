@@ -113,17 +113,32 @@ func (j *packRightJob) Do(lo, hi int) {
 
 // PackLinear packs in[0], the weight [N, K] of a linear layer in f32, f16 or
 // bf16, for LinearPacked: out[0] is f32 [PackedLen(K, N)].
-type PackLinear struct{}
+type PackLinear struct {
+	Transposed bool // the weight is [K, N], the right operand of a product
+}
 
 // Run implements Step.
-func (PackLinear) Run(w *par.Workspace, out, in []*array.Array) {
+func (s PackLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	mark := w.Mark()
-	n, k := in[0].Dim(0), in[0].Dim(1)
+	weight := in[0]
+	if s.Transposed {
+		weight = array.Permute(weight, 1, 0)
+	}
+	n, k := weight.Dim(0), weight.Dim(1)
 	if n > 0 && k > 0 {
-		m := loadMatrices[float32](w, in[0])
+		m := loadMatrices[float32](w, weight)
 		PackRight(w, array.Data[float32](out[0]), !m.trans, k, n, m.data[m.at:], m.ld)
 	}
 	w.Release(mark)
+}
+
+// Packed implements Packer.
+func (s PackLinear) Packed(weight *array.Array) (array.DType, int) {
+	n, k := weight.Dim(0), weight.Dim(1)
+	if s.Transposed {
+		n, k = k, n
+	}
+	return array.F32, PackedLen(k, n)
 }
 
 // ScratchBytes implements Scratcher.

@@ -13,6 +13,9 @@ const (
 	ActClamp            // min(max(x, Lo), Hi)
 )
 
+// String returns the name, which the constant has behind Act.
+func (a Activation) String() string { return [...]string{"None", "ReLU", "ReLU6", "Clamp"}[a] }
+
 // Epilogue is what a step does to each sum before it is stored for good: times
 // the scale of its channel, plus the bias of its channel, plus the residual,
 // then the activation. Scale, bias and residual are operands of the step.

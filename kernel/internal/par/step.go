@@ -36,3 +36,12 @@ type Scratcher interface {
 	// ScratchBytes returns the most scratch that Run takes for these operands.
 	ScratchBytes(out, in []*array.Array) int
 }
+
+// Packer is a Step that lays in[0], a weight, out for the processor that runs it,
+// as one vector. It is run when weights are loaded; its result is of no use to
+// another processor.
+type Packer interface {
+	Step
+	// Packed returns the element type and the length of the vector.
+	Packed(weight *array.Array) (d array.DType, n int)
+}

@@ -43,7 +43,7 @@ func (c *captured) genKernel(j *Job) (*codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := cpu.Plan(ready)
+	p, err := cpu.Plan(ready, lowering.Options{})
 	if err != nil {
 		return nil, err
 	}

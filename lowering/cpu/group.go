@@ -1,0 +1,304 @@
+package cpu
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// group is calls that one step computes, in the order of the graph. Nothing but the
+// value of the last is used outside, so the step stands where the last call does.
+type group struct {
+	nodes []*graph.Node
+	// first is what the first call is of a group that begins with a contraction; the
+	// others are its epilogue then. All calls of other groups are elementwise.
+	first *contraction
+	end   epilogue
+}
+
+func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
+
+// The most operands and calls of an elementwise step: what a machine without many
+// registers can keep, and what a reader can.
+const (
+	maxOperands = 16
+	maxCalls    = 64
+)
+
+// grouping finds the groups of a graph. It decides by classes and expressions: an
+// operator of a user's is treated as the built-in ones are.
+type grouping struct {
+	b  *builder
+	of map[*graph.Node]*group
+	// era counts the calls before a node that write, or may write, something: a step
+	// must not read later what is written in between.
+	era map[*graph.Node]int
+}
+
+// group finds the calls that are computed together.
+func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
+	f := &grouping{b: b, of: map[*graph.Node]*group{}, era: map[*graph.Node]int{}}
+	era := 0
+	for n := range g.Nodes() {
+		f.era[n] = era
+		if o := n.Op(); o != nil && o.Effect != op.Pure {
+			era++
+		}
+	}
+	if !b.exact {
+		for n := range g.Nodes() {
+			f.contraction(n)
+		}
+	}
+	f.elementwise(g)
+	return f.of
+}
+
+// contraction begins a group with n, if it is one that has a better kernel, and
+// takes what follows it for its epilogue as far as it goes.
+func (f *grouping) contraction(n *graph.Node) {
+	if o := n.Op(); o == nil || o.Structural() || f.of[n] != nil || n.NumArgs() < 2 {
+		return
+	}
+	w := n.Arg(1)
+	if w == nil || w.Opcode() != graph.GetAttr || f.b.writes(w) {
+		return
+	}
+	types := typesOf(n)
+	k, _, err := f.b.step(n, types)
+	if err != nil {
+		return // reported when the step is made
+	}
+	if _, symbolic := k.(*op.Unsized); symbolic {
+		return
+	}
+	c := contractionOf(k, types)
+	if c == nil {
+		return
+	}
+	g := &group{nodes: []*graph.Node{n}, first: c}
+	g.end.begin(n, c.channel)
+	for v := n; v.NumUses() == 1; v = g.last() {
+		u := first(v.Users())
+		if f.of[u] != nil || !f.member(u) || f.era[u] != f.era[n] || !f.b.identity(u) && !g.end.take(u, v) {
+			break
+		}
+		g.nodes = append(g.nodes, u)
+	}
+	for _, n := range g.nodes {
+		f.of[n] = g
+	}
+}
+
+// elementwise joins elementwise calls with the one group that uses them, from the
+// last call to the first, so that all users of a call are known when it is looked at.
+func (f *grouping) elementwise(g *graph.Graph) {
+	var made []*group
+	for _, n := range slices.Backward(slices.Collect(g.Nodes())) {
+		if f.of[n] != nil || !f.member(n) {
+			continue
+		}
+		own := f.user(n)
+		if own == nil || !f.fits(n, own) {
+			own = &group{}
+			made = append(made, own)
+		}
+		own.nodes = append(own.nodes, n)
+		f.of[n] = own
+	}
+	for _, own := range made {
+		slices.Reverse(own.nodes)
+		if len(own.nodes) == 1 {
+			delete(f.of, own.nodes[0])
+		}
+	}
+}
+
+// member reports whether a call can be computed element by element with others.
+func (f *grouping) member(n *graph.Node) bool {
+	o := n.Op()
+	if o == nil || o.Effect != op.Pure || !plain(n) || len(n.Regions()) > 0 {
+		return false
+	}
+	for a := range n.Inputs() {
+		if !plain(a) {
+			return false
+		}
+	}
+	if f.b.identity(n) {
+		return true
+	}
+	symbolic := false
+	o.Codec().Symbols(n.Attrs(), func(shape.Dim) { symbolic = true })
+	return o.Scalar() && !symbolic
+}
+
+// plain reports whether a value is a tensor of known element type and rank.
+func plain(n *graph.Node) bool {
+	t := n.Type()
+	return t.Kind() == shape.Tensor && t.Ranked() && t.DType() != array.Invalid
+}
+
+// user returns the elementwise group that all users of n are in, nil when there is
+// no such group.
+func (f *grouping) user(n *graph.Node) (own *group) {
+	for u := range n.Users() {
+		g := f.of[u]
+		if g == nil || g.first != nil || own != nil && own != g {
+			return nil
+		}
+		own = g
+	}
+	return own
+}
+
+// fits reports whether n can join a group whose nodes are in backward order: its
+// elements are those of the group, and the step does not get too long.
+func (f *grouping) fits(n *graph.Node, own *group) bool {
+	last := own.nodes[0]
+	if !n.Type().Dims().Same(last.Type().Dims()) || f.era[n] != f.era[last] || len(own.nodes) >= maxCalls {
+		return false
+	}
+	operands := map[*graph.Node]bool{}
+	for _, m := range append(own.nodes, n) {
+		for a := range m.Inputs() {
+			operands[a] = true
+		}
+	}
+	for _, m := range own.nodes {
+		delete(operands, m)
+	}
+	delete(operands, n)
+	return len(operands) <= maxOperands
+}
+
+// identity reports whether a call gives what its first operand is.
+func (b *builder) identity(n *graph.Node) bool {
+	r, ok := rules.Find(n)
+	if !ok || n.NumArgs() == 0 || n.Arg(0) == nil {
+		return false
+	}
+	k, _ := r(n, n.Attrs(), typesOf(n))
+	return k != nil && n.Type().Same(n.Arg(0).Type())
+}
+
+// writes reports whether the tensor that a get_attr names is assigned.
+func (b *builder) writes(n *graph.Node) bool { return b.assigned[n.Target()] }
+
+// typesOf returns the types of a call's operands, the zero Type for absent ones.
+func typesOf(n *graph.Node) []shape.Type {
+	types := make([]shape.Type, n.NumArgs())
+	for i, a := range n.Args() {
+		if a != nil {
+			types[i] = a.Type()
+		}
+	}
+	return types
+}
+
+// together makes the step of a group, where its last call stands.
+func (b *builder) together(g *group) value {
+	var k kernel.Step
+	var in []int
+	if g.first != nil {
+		k, in = b.contract(g)
+	} else {
+		var err error
+		if k, in, err = b.program(g); err != nil {
+			return b.fail(g.last(), err)
+		}
+	}
+	at := len(b.p.Steps)
+	out := b.compute(g.last(), k, in)
+	if out == nil {
+		return nil
+	}
+	g.describe(&b.p.Steps[at])
+	return out
+}
+
+// namedOps is how many operators the name of a step lists.
+const namedOps = 4
+
+// describe says which calls a step computes.
+func (g *group) describe(st *plan.Step) {
+	st.Nodes = nil
+	var ops []string
+	for _, n := range g.nodes {
+		s := lowering.SourceOf(n)
+		if !slices.Contains(st.Nodes, s.Node) {
+			st.Nodes = append(st.Nodes, s.Node)
+			ops = append(ops, s.Op)
+		}
+	}
+	if len(ops) > namedOps {
+		ops = append(ops[:namedOps-1], "…", ops[len(ops)-1])
+	}
+	st.Op = strings.Join(ops, "+")
+	if n := g.nodes[0]; g.first != nil {
+		st.Scope, st.Pos = n.Scope(), n.Pos()
+	}
+}
+
+// contract makes the step of a contraction with its epilogue.
+func (b *builder) contract(g *group) (kernel.Step, []int) {
+	n := g.nodes[0]
+	in := []int{b.operand(n.Arg(0)), b.packed(n.Arg(1), g.first.pack)}
+	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual} {
+		in = append(in, b.operand(a))
+	}
+	for in[len(in)-1] < 0 {
+		in = in[:len(in)-1]
+	}
+	return g.first.with(g.end.Epilogue), in
+}
+
+// operand returns the buffer of a value that an earlier step made, -1 for none.
+func (b *builder) operand(n *graph.Node) int {
+	if n == nil || b.values[n] == nil {
+		return -1
+	}
+	return b.values[n][0]
+}
+
+// program makes the step of elementwise calls: one expression over what they read.
+func (b *builder) program(g *group) (kernel.Step, []int, error) {
+	e := expr.NewBuilder()
+	values := map[*graph.Node]expr.Value{}
+	var in []int
+	read := func(n *graph.Node) expr.Value {
+		v, ok := values[n]
+		if !ok {
+			v = e.Input(len(in), n.Type().DType())
+			in = append(in, b.operand(n))
+			values[n] = v
+		}
+		return v
+	}
+	for _, n := range g.nodes {
+		x := make([]expr.Value, n.NumArgs())
+		for i, a := range n.Args() {
+			if a != nil {
+				x[i] = read(a)
+			}
+		}
+		if b.identity(n) {
+			values[n] = x[0]
+			continue
+		}
+		own, err := n.Op().Expression(n.Attrs(), typesOf(n))
+		if err != nil {
+			return nil, nil, err
+		}
+		values[n] = e.Inline(own, x)[0]
+	}
+	return &kernel.Elementwise{Program: e.Compile(values[g.last()])}, in, nil
+}

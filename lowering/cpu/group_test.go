@@ -1,0 +1,327 @@
+package cpu_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// steps lists the steps of a module's plan, a line each, without their positions.
+func steps(t *testing.T, m *graph.Module, o lowering.Options) string {
+	t.Helper()
+	ready, err := lowering.Prepare(m, o)
+	require.NoError(t, err)
+	p, err := cpu.Plan(ready, o)
+	require.NoError(t, err)
+	var list []string
+	for _, line := range strings.Split(p.String(), "\n") {
+		if line = strings.TrimSpace(line); line != "" && line[0] >= '0' && line[0] <= '9' {
+			list = append(list, line)
+		}
+	}
+	return strings.Join(list, "\n")
+}
+
+// bump is an elementwise operator as a user defines one.
+var bump = op.Unary("group_bump", "group_bump is 1/(1+x*x).", func(b *expr.Builder, x expr.Value) expr.Value {
+	return b.Reciprocal(b.Add(b.Like(x, 1), b.Mul(x, x)))
+})
+
+var grouped = []struct{ name, text, want string }{
+	{"all parts of an epilogue, in order", `
+graph net(%x: f32[N,4,6,6], %r: f32[N,8,6,6]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4,3,3]
+  %s = get_attr[s] : f32[8,1,1]
+  %b = get_attr[b] : f32[1,8,1,1]
+  %c = call_function[conv2d](%x, %w) {padding=[1]} : f32[N,8,6,6]
+  %m = call_function[mul](%s, %c) : f32[N,8,6,6]
+  %a = call_function[add](%m, %b) : f32[N,8,6,6]
+  %p = call_function[add](%r, %a) : f32[N,8,6,6]
+  %y = call_function[relu6](%p) : f32[N,8,6,6]
+  return %y
+}
+param w : f32[8,4,3,3]
+param s : f32[8,1,1]
+param b : f32[1,8,1,1]
+`, `0: y = ConvPacked{Stride: [1 1], PadLo: [1 1], PadHi: [1 1], Dilation: [1 1], Groups: 1, Channels: 8, Kernel: [3 3], In: [6 6], Act: ReLU6} (x, w, b, s, r) # conv2d+mul+add+…+relu6`},
+	{"a clamp to any interval, of a product with a weight on the right", `
+graph net(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[4,8]
+  %c = call_function[matmul](%x, %w) : f32[N,8]
+  %y = call_function[clamp](%c) {min=-0.5, max=0.25} : f32[N,8]
+  return %y
+}
+param w : f32[4,8]
+`, `0: y = LinearPacked{Features: 8, Act: Clamp, Lo: -0.5, Hi: 0.25} (x, w) # matmul+clamp`},
+	{"dropout and clone between are nothing", `
+graph net(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4]
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  %d = call_function[dropout](%c) {p=0.5} : f32[N,8]
+  %e = call_function[clone](%d) : f32[N,8]
+  %y = call_function[relu](%e) : f32[N,8]
+  return %y
+}
+param w : f32[8,4]
+`, `0: y = LinearPacked{Features: 8, Act: ReLU} (x, w) # linear+dropout+clone+relu`},
+	{"a value used twice ends an epilogue; the rest is one elementwise step", `
+graph net(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4]
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  %s = call_function[sigmoid](%c) : f32[N,8]
+  %y = call_function[mul](%c, %s) : f32[N,8]
+  return %y
+}
+param w : f32[8,4]
+`, `0: c = LinearPacked{Features: 8} (x, w) # linear
+1: y = Elementwise{sigmoid mul} (c) # sigmoid+mul`},
+	{"a bias behind a residual, and an activation that does not clamp", `
+graph net(%x: f32[N,4], %r: f32[N,8]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4]
+  %b = get_attr[b] : f32[8]
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  %p = call_function[add](%c, %r) : f32[N,8]
+  %a = call_function[add](%p, %b) : f32[N,8]
+  %y = call_function[tanh](%a) : f32[N,8]
+  return %y
+}
+param w : f32[8,4]
+param b : f32[8]
+`, `0: p = LinearPacked{Features: 8} (x, w, _, _, r) # linear+add
+1: y = Elementwise{add tanh} (p, b) # add+tanh`},
+	{"a residual that broadcasts", `
+graph net(%x: f32[N,4], %r: f32[N,1]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4]
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  %y = call_function[add](%c, %r) : f32[N,8]
+  return %y
+}
+param w : f32[8,4]
+`, `0: c = LinearPacked{Features: 8} (x, w) # linear
+1: y = Elementwise{add} (c, r) # add`},
+	{"16-bit sums are rounded before they are used", `
+graph net(%x: f16[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f16[8,4]
+  %c = call_function[linear](%x, %w) : f16[N,8]
+  %y = call_function[relu](%c) : f16[N,8]
+  return %y
+}
+param w : f16[8,4]
+`, `0: c = LinearPacked{Features: 8} (x, w) # linear
+1: y = Elementwise{cast max cast} (c) # relu`},
+	{"a weight that is no parameter", `
+graph net(%x: f32[N,4], %w: f32[8,4]) {
+  symbol N = dim(%x, 0)
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  %y = call_function[relu](%c) : f32[N,8]
+  return %y
+}
+`, `0: c = Linear{} (x, w) # linear
+1: y = Elementwise{max} (c) # relu`},
+	{"a weight that is written", `
+graph net(%x: f32[8,4]) {
+  %w = get_attr[w] : f32[8,4]
+  %c = call_function[linear](%x, %w) : f32[8,8]
+  %u = call_function[assign](%w, %x) : f32[8,4]
+  return %c
+}
+param w : f32[8,4]
+`, `0: c = Linear{} (x, w) # linear
+1: w = Copy{} (x) # assign`},
+	{"a read of what is written in between stays before it", `
+graph net(%x: f32[4]) {
+  %s = get_attr[s] : f32[4]
+  %a = call_function[neg](%s) : f32[4]
+  %u = call_function[assign](%s, %x) : f32[4]
+  %y = call_function[mul](%a, %x) : f32[4]
+  return %y
+}
+param s : f32[4]
+`, `0: a = Elementwise{neg} (s) # neg
+1: s = Copy{} (x) # assign
+2: y = Elementwise{mul} (a, x) # mul`},
+	{"other sizes, and a user's operator", `
+graph net(%x: f32[N,4], %v: f32[4]) {
+  symbol N = dim(%x, 0)
+  %e = call_function[exp](%v) : f32[4]
+  %f = call_function[neg](%e) : f32[4]
+  %a = call_function[add](%x, %f) : f32[N,4]
+  %y = call_function[group_bump](%a) : f32[N,4]
+  return %y
+}
+`, `0: f = Elementwise{exp neg} (v) # exp+neg
+1: y = Elementwise{add mul add reciprocal} (x, f) # add+group_bump`},
+	{"a result in the middle", `
+graph net(%x: f32[N]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[exp](%x) : f32[N]
+  %b = call_function[neg](%a) : f32[N]
+  return (%a, %b)
+}
+`, `0: a = Elementwise{exp} (x) # exp
+1: b = Elementwise{neg} (a) # neg`},
+	{"attention has a kernel", `
+graph net(%q: f32[N,2,6,8], %k: f32[N,2,6,8], %v: f32[N,2,6,8]) {
+  symbol N = dim(%q, 0)
+  %y = call_function[scaled_dot_product_attention](%q, %k, %v) {is_causal=true} : f32[N,2,6,8]
+  return %y
+}
+`, `0: y = Attention{IsCausal: true} (q, k, v) # scaled_dot_product_attention`},
+}
+
+func TestGroups(t *testing.T) {
+	require.NotNil(t, bump)
+	for _, c := range grouped {
+		t.Run(c.name, func(t *testing.T) {
+			m := module(t, strings.ReplaceAll(c.text, "group_bump", bump.Key()))
+			require.Equal(t, c.want, steps(t, m, lowering.Options{}))
+			exact := steps(t, m, lowering.Options{Exact: true})
+			require.NotContains(t, exact, "Packed")
+			require.NotContains(t, exact, "Attention")
+
+			var g op.Gen
+			var in []*array.Array
+			for _, n := range m.Graph.Inputs() {
+				dims := n.Type().Dims().Slice()
+				shape := make([]int, len(dims))
+				for i, d := range dims {
+					if shape[i] = 3; !d.Is(3) {
+						if k, ok := d.Int(); ok {
+							shape[i] = k
+						}
+					}
+				}
+				in = append(in, array.Cast(g.Normal(shape...), n.Type().DType()))
+			}
+			if !strings.Contains(c.text, "assign") {
+				agrees(t, c.name, m, interpret(t, m, in...), in)
+				return
+			}
+			out, err := compile(t, m, lowering.Options{}).Run(ctx, in)
+			require.NoError(t, err)
+			near(t, c.name, interpret(t, m, in...), out)
+		})
+	}
+}
+
+// TestLongChainsAreCut makes a chain longer than a step may be, and one of more
+// operands.
+func TestLongChainsAreCut(t *testing.T) {
+	text := "graph net(%x: f32[N]"
+	for i := range 20 {
+		text += ", %w" + string(rune('a'+i)) + ": f32[N]"
+	}
+	text += ") {\n  symbol N = dim(%x, 0)\n  %y0 = call_function[neg](%x) : f32[N]\n"
+	last := "%y0"
+	for i := range 150 {
+		next := "%y" + string(rune('a'+i/26)) + string(rune('a'+i%26))
+		text += "  " + next + " = call_function[add](" + last + ", %w" + string(rune('a'+i%20)) + ") : f32[N]\n"
+		last = next
+	}
+	m := module(t, text+"  return "+last+"\n}\n")
+	list := strings.Split(steps(t, m, lowering.Options{}), "\n")
+	require.Greater(t, len(list), 8)
+	for _, line := range list {
+		require.LessOrEqual(t, strings.Count(line, ", "), 15, line)
+	}
+	var g op.Gen
+	var in []*array.Array
+	for range m.Graph.Inputs() {
+		in = append(in, g.Normal(5))
+	}
+	agrees(t, "chain", m, interpret(t, m, in...), in)
+}
+
+const layer = `
+graph net(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4]
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  return %c
+}
+param w : f32[8,4]
+`
+
+// TestWeightsThatChangeArePackedAgain writes a weight, and replaces a live one.
+func TestWeightsThatChangeArePackedAgain(t *testing.T) {
+	m := module(t, layer)
+	var g op.Gen
+	x := g.Normal(3, 4)
+	e := compile(t, m, lowering.Options{})
+	run := func() {
+		t.Helper()
+		out, err := e.Run(ctx, []*array.Array{x})
+		require.NoError(t, err)
+		near(t, "", interpret(t, m, x), out)
+	}
+	run()
+	require.Equal(t, 0, e.Packings())
+	w := m.Param("w").Value
+	array.Data[float32](w)[5] = 40
+	w.Storage().Bump()
+	run()
+	run()
+	require.Equal(t, 1, e.Packings(), "once for one write")
+
+	live := strings.Replace(layer, "[w] :", "[w] live :", 1)
+	m = module(t, live)
+	e = compile(t, m, lowering.Options{})
+	run()
+	m.Param("w").Value = g.Normal(8, 4)
+	run()
+	require.Equal(t, 1, e.Packings())
+	m.Param("w").Value = g.Normal(8, 5)
+	_, err := e.Run(ctx, []*array.Array{x})
+	require.ErrorContains(t, err, "tensor w is f32[8,5], the graph was compiled for f32[8,4]")
+	m.Param("w").Value = w
+	run()
+}
+
+// TestOriginalsAreNotKept asks what an executable holds of a weight that only its
+// packed form is read of.
+func TestOriginalsAreNotKept(t *testing.T) {
+	e := compile(t, module(t, layer), lowering.Options{})
+	require.Equal(t, 1, len(e.Plan().Weights()))
+	require.GreaterOrEqual(t, e.PackedBytes(), int64(8*4*4))
+}
+
+// TestPackingWhileOthersRun writes a weight between runs of many goroutines: each run
+// sees one version or the other.
+func TestPackingWhileOthersRun(t *testing.T) {
+	m := module(t, layer)
+	var g op.Gen
+	x := g.Normal(64, 4)
+	e := compile(t, m, lowering.Options{})
+	w := m.Param("w").Value
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 50 {
+				if _, err := e.Run(ctx, []*array.Array{x}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 20 {
+		w.Storage().Bump()
+	}
+	wg.Wait()
+	require.Positive(t, e.Packings())
+}
