@@ -7,11 +7,13 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/bench/shapes"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tracer"
 )
 
@@ -120,7 +122,7 @@ func oursAttention(in []*array.Array, causal bool, threads int) (*Ours, error) {
 	return &Ours{Name: "Attention", Out: y, Run: func() { s.Run(w, out, operands) }}, nil
 }
 
-// oursModel plans a network and runs the plan.
+// oursModel plans a network, optimised by the default pipeline, and runs the plan.
 func oursModel(name string, dims map[string]int, in []*array.Array, threads int) (*Ours, error) {
 	m := models.Lookup(name)
 	if m == nil {
@@ -135,6 +137,9 @@ func oursModel(name string, dims map[string]int, in []*array.Array, threads int)
 	ctx := context.Background()
 	g, err := t.Trace(ctx, module)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := passes.Run(ctx, g, fx.Optimise(), passes.Options{}); err != nil {
 		return nil, err
 	}
 	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: dims})
