@@ -344,10 +344,13 @@ func (b *builder) root(k int) int {
 	return k
 }
 
+// flops returns the floating-point operations of a call.
+func flops(n *graph.Node) shape.Dim { return n.Op().Flops(n.Attrs(), typesOf(n), n.Type()) }
+
 // source returns a step that knows where it comes from.
 func (b *builder) source(n *graph.Node) plan.Step {
 	s := lowering.SourceOf(n)
-	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos()}
+	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: flops(n)}
 }
 
 // assign copies a value into a weight, which then is the value of the call too.

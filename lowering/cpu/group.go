@@ -230,9 +230,10 @@ const namedOps = 4
 
 // describe says which calls a step computes.
 func (g *group) describe(st *plan.Step) {
-	st.Nodes = nil
+	st.Nodes, st.Flops = nil, shape.Const(0)
 	var ops []string
 	for _, n := range g.nodes {
+		st.Flops = st.Flops.Add(flops(n))
 		s := lowering.SourceOf(n)
 		if !slices.Contains(st.Nodes, s.Node) {
 			st.Nodes = append(st.Nodes, s.Node)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -32,8 +33,9 @@ type instance struct {
 	copies   map[int]*array.Storage // of views that have none for these sizes, by buffer
 	dense    []*array.Storage       // copies of inputs and live weights with gaps
 	src, dst [1]*array.Array
-	at       int // step in progress
-	packings int // of the weights that the headers point at
+	at       int                                // step in progress
+	clock    func(step int, took time.Duration) // told of every step, nil for most runs
+	packings int                                // of the weights that the headers point at
 }
 
 // call is a step with its operands' headers.
@@ -240,17 +242,33 @@ func (x *instance) execute(ctx context.Context) (err error) {
 			return x.context(i, diag.Stop(err))
 		}
 		x.at = i
-		c := &x.steps[i]
-		if c.control != nil {
-			if err := c.control.run(ctx, x.e.regions[i], c.out, c.in); err != nil {
-				return x.positioned(i, err)
-			}
-		} else if c.view == nil {
-			c.kernel.Run(&x.ws, c.out, c.in)
-		} else if !c.view.View(c.out, c.in) {
-			x.apart(i)
-			c.kernel.Run(&x.ws, c.out, c.in)
+		if x.clock == nil {
+			err = x.step(ctx, i)
+		} else {
+			start := time.Now()
+			err = x.step(ctx, i)
+			x.clock(i, time.Since(start))
 		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step runs one step.
+func (x *instance) step(ctx context.Context, i int) error {
+	c := &x.steps[i]
+	switch {
+	case c.control != nil:
+		if err := c.control.run(ctx, x.e.regions[i], c.out, c.in); err != nil {
+			return x.positioned(i, err)
+		}
+	case c.view == nil:
+		c.kernel.Run(&x.ws, c.out, c.in)
+	case !c.view.View(c.out, c.in):
+		x.apart(i)
+		c.kernel.Run(&x.ws, c.out, c.in)
 	}
 	return nil
 }

@@ -64,6 +64,9 @@ type Step struct {
 	// for comments and profiles.
 	Nodes []string
 	Op    string
+	// Flops are the floating-point operations of the calls, as their operators count
+	// them; unknown where one does not.
+	Flops shape.Dim
 	Scope graph.Scope
 	Pos   diag.Pos
 }
