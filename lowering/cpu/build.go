@@ -98,7 +98,7 @@ func (b *builder) state(n *graph.Node) value {
 	for u := range n.Users() {
 		g := b.groups[u]
 		for i, a := range u.Args() {
-			if a == n && (i != 1 || g == nil || g.first == nil || u != g.nodes[0]) {
+			if packs := g != nil && g.first != nil && (u == g.turned || i == 1 && u == g.nodes[0]); a == n && !packs {
 				return value{b.weight(n)}
 			}
 		}
@@ -345,7 +345,12 @@ func (b *builder) root(k int) int {
 }
 
 // flops returns the floating-point operations of a call.
-func flops(n *graph.Node) shape.Dim { return n.Op().Flops(n.Attrs(), typesOf(n), n.Type()) }
+func flops(n *graph.Node) shape.Dim {
+	if n.Op() == nil {
+		return shape.Const(0)
+	}
+	return n.Op().Flops(n.Attrs(), typesOf(n), n.Type())
+}
 
 // source returns a step that knows where it comes from.
 func (b *builder) source(n *graph.Node) plan.Step {

@@ -18,6 +18,9 @@ import (
 // value of the last is used outside, so the step stands where the last call does.
 type group struct {
 	nodes []*graph.Node
+	// turned is a call before them that turns the weight, which packing does as well;
+	// nil for none.
+	turned *graph.Node
 	// first is what the first call is of a group that begins with a contraction; the
 	// others are its epilogue then. All calls of other groups are elementwise.
 	first *contraction
@@ -69,6 +72,10 @@ func (f *grouping) contraction(n *graph.Node) {
 		return
 	}
 	w := n.Arg(1)
+	turned := f.b.turned(w)
+	if turned != nil {
+		w = turned.Arg(0)
+	}
 	if w == nil || w.Opcode() != graph.GetAttr || f.b.writes(w) {
 		return
 	}
@@ -80,11 +87,11 @@ func (f *grouping) contraction(n *graph.Node) {
 	if _, symbolic := k.(*op.Unsized); symbolic {
 		return
 	}
-	c := contractionOf(k, types)
+	c := contractionOf(k, types, turned != nil)
 	if c == nil {
 		return
 	}
-	g := &group{nodes: []*graph.Node{n}, first: c}
+	g := &group{nodes: []*graph.Node{n}, first: c, turned: turned}
 	g.end.begin(n, c.channel)
 	for v := n; v.NumUses() == 1; v = g.last() {
 		u := first(v.Users())
@@ -96,6 +103,24 @@ func (f *grouping) contraction(n *graph.Node) {
 	for _, n := range g.nodes {
 		f.of[n] = g
 	}
+	if turned != nil && turned.NumUses() == 1 {
+		f.of[turned] = g // no step of its own
+	}
+}
+
+// turned returns n when it is a parameter, a matrix, with its axes exchanged.
+func (b *builder) turned(n *graph.Node) *graph.Node {
+	if n == nil || n.NumArgs() != 1 || n.Arg(0) == nil || n.Arg(0).Opcode() != graph.GetAttr {
+		return nil
+	}
+	if o := n.Op(); o == nil || o.Structural() || !plain(n.Arg(0)) || n.Arg(0).Type().Rank() != 2 {
+		return nil
+	}
+	k, _, err := b.step(n, typesOf(n))
+	if p, is := k.(*kernel.Permute); err == nil && is && slices.Equal(p.Dims, []int{1, 0}) {
+		return n
+	}
+	return nil
 }
 
 // elementwise joins elementwise calls with the one group that uses them, from the
@@ -252,7 +277,11 @@ func (g *group) describe(st *plan.Step) {
 // contract makes the step of a contraction with its epilogue.
 func (b *builder) contract(g *group) (kernel.Step, []int) {
 	n := g.nodes[0]
-	in := []int{b.operand(n.Arg(0)), b.packed(n.Arg(1), g.first.pack)}
+	w := n.Arg(1)
+	if g.turned != nil {
+		w = g.turned.Arg(0)
+	}
+	in := []int{b.operand(n.Arg(0)), b.packed(w, g.first.pack)}
 	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual} {
 		in = append(in, b.operand(a))
 	}

@@ -65,8 +65,9 @@ type contraction struct {
 }
 
 // contractionOf returns what takes the place of a kernel whose weight does not
-// change; nil for kernels that nothing does better.
-func contractionOf(k kernel.Step, in []shape.Type) *contraction {
+// change; nil for kernels that nothing does better. turned tells that the weight is a
+// matrix which the model has with its axes exchanged.
+func contractionOf(k kernel.Step, in []shape.Type, turned bool) *contraction {
 	if len(in) < 2 || !in[0].Ranked() {
 		return nil
 	}
@@ -76,6 +77,9 @@ func contractionOf(k kernel.Step, in []shape.Type) *contraction {
 	}
 	switch k := k.(type) {
 	case *kernel.Conv:
+		if turned {
+			return nil
+		}
 		spatial := len(weight) - 2
 		expected, ok := in[0].Dims().Sub(in[0].Rank()-spatial, in[0].Rank()).Known()
 		if !ok {
@@ -85,10 +89,10 @@ func contractionOf(k kernel.Step, in []shape.Type) *contraction {
 		return &contraction{pack: &kernel.PackConv{Conv: *k, In: expected}, channel: -spatial - 1,
 			with: func(e kernel.Epilogue) kernel.Step { s.Epilogue = e; return &s }}
 	case *kernel.Linear:
-		return linear(weight[0], false)
+		return linear(weight[0], turned)
 	case *kernel.MatMul:
 		if len(weight) == 2 {
-			return linear(weight[1], true)
+			return linear(weight[1], !turned)
 		}
 	}
 	return nil
