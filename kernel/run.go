@@ -33,6 +33,9 @@ type (
 	// Scratcher is a Step that takes scratch memory from its workspace.
 	Scratcher = par.Scratcher
 
+	// Overwriter is a Step whose result may lie where an operand lies.
+	Overwriter = par.Overwriter
+
 	// Packer is a Step that lays in[0], a weight, out for the processor that runs it.
 	Packer = par.Packer
 

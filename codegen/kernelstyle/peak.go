@@ -69,6 +69,9 @@ func (m *model) fixedPeak() (arena, scratch int) {
 	}
 	for i := range m.Steps {
 		s := &m.Steps[i]
+		if s.Joined {
+			continue
+		}
 		if s.View {
 			s.Kernel.(kernel.Viewer).View(pick(s.Out), pick(s.In))
 		} else if k, ok := s.Kernel.(kernel.Scratcher); ok {

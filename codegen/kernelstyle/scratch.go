@@ -28,7 +28,7 @@ func printScratch(whole *pkg, files *goFiles) {
 	asked := map[string]bool{}
 	for i := range whole.Steps {
 		s := &whole.Steps[i]
-		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View {
+		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View && !s.Joined {
 			key := asks.key(i)
 			if !asked[key] {
 				asks.ask(i)

@@ -83,7 +83,10 @@ func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
 		if base != "" {
 			name = p.innerName(it.Step, base)
 		}
-		lines = append(lines, jen.Comment("// "+p.stepComment(it.Step, base)), p.statement(it.Step, name, refs))
+		lines = append(lines, jen.Comment("// "+p.stepComment(it.Step, base)))
+		if !p.Steps[it.Step].Joined {
+			lines = append(lines, p.statement(it.Step, name, refs))
+		}
 	}
 	return lines
 }
@@ -169,6 +172,8 @@ func (m *model) stepComment(i int, base string) string {
 		}
 	}
 	switch {
+	case step.Joined:
+		types[0] += ", whose operands lie in it"
 	case step.View && len(types) == 1:
 		types[0] += ", a view"
 	case step.View:

@@ -64,6 +64,7 @@ func build(m *graph.Module, exact bool, assigned map[string]bool) (*plan.Plan, e
 		b.errs.Sort()
 		return nil, b.errs
 	}
+	b.p.Share()
 	b.p.Live()
 	b.p.Place()
 	return b.p, b.p.Check()

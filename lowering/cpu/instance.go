@@ -43,6 +43,7 @@ type call struct {
 	kernel  kernel.Step
 	view    kernel.Viewer // of view steps
 	control *control      // of control flow
+	joined  bool          // there is nothing to do
 	out, in []*array.Array
 }
 
@@ -84,7 +85,7 @@ func newInstance(e *Executable) (*instance, error) {
 		for f, at := range fields {
 			x.fields = append(x.fields, field{at, s.Sizes[f].Size, i})
 		}
-		c := call{kernel: k, out: headers(s.Out), in: headers(s.In)}
+		c := call{kernel: k, joined: s.Joined, out: headers(s.Out), in: headers(s.In)}
 		if s.View {
 			c.view = k.(kernel.Viewer)
 		}
@@ -137,6 +138,9 @@ func (x *instance) layOut() (scratch int, err error) {
 	for i := range x.steps {
 		c := &x.steps[i]
 		x.at = i
+		if c.joined {
+			continue
+		}
 		if c.view != nil {
 			if !c.view.View(c.out, c.in) {
 				x.apart(i)
@@ -260,6 +264,7 @@ func (x *instance) execute(ctx context.Context) (err error) {
 func (x *instance) step(ctx context.Context, i int) error {
 	c := &x.steps[i]
 	switch {
+	case c.joined:
 	case c.control != nil:
 		if err := c.control.run(ctx, x.e.regions[i], c.out, c.in); err != nil {
 			return x.positioned(i, err)

@@ -23,7 +23,7 @@ func (p *Plan) Place() {
 		b := &p.Buffers[i]
 		unit, per := footprint(b.Type)
 		b.Bytes = alignUp(unit.MulInt(per))
-		if b.Kind != Temp {
+		if b.Kind != Temp || b.Within {
 			continue
 		}
 		key := unit.String()
@@ -47,6 +47,11 @@ func (p *Plan) Place() {
 			p.Buffers[k.buffer].Offset = base.Add(q.at(k.offset, k.depth))
 		}
 		base = base.Add(q.end())
+	}
+	for i := range p.Buffers {
+		if b := &p.Buffers[i]; b.Within {
+			b.Offset, b.Bytes = p.Buffers[b.Of].Offset.Add(b.At), bytesOf(b)
+		}
 	}
 	p.Arena = base
 }
@@ -93,7 +98,11 @@ func (q *part) fixed() int {
 	return 0
 }
 
-// place assigns offsets, the better of two orders.
+// attempts bounds the orders that place tries beside the first two.
+const attempts = 40
+
+// place assigns offsets, the best of some orders: by size, by time, and those in
+// which a block that lay highest comes first, until nothing can be better.
 func (q *part) place() {
 	bySize := slices.Clone(q.blocks)
 	slices.SortStableFunc(bySize, func(a, b block) int {
@@ -107,11 +116,40 @@ func (q *part) place() {
 	if peak := greedy(byTime); peak < q.peak {
 		q.blocks, q.peak = byTime, peak
 	}
+	least := need(q.blocks)
+	order := slices.Clone(q.blocks)
+	for n := 0; n < attempts && q.peak > least && len(order)*len(order) <= 1<<22/attempts; n++ {
+		highest := 0
+		for i, b := range order {
+			if b.offset+b.size > order[highest].offset+order[highest].size {
+				highest = i
+			}
+		}
+		b := order[highest]
+		order = slices.Insert(slices.Delete(order, highest, highest+1), 0, b)
+		if peak := greedy(order); peak < q.peak {
+			q.blocks, q.peak = slices.Clone(order), peak
+		}
+	}
 	for i := range q.blocks {
 		b := &q.blocks[i]
 		q.loose = q.loose || b.size%array.Align != 0
 		q.depth = max(q.depth, b.depth)
 	}
+}
+
+// need returns the most units that are in use at a time.
+func need(blocks []block) (most int) {
+	for _, b := range blocks {
+		sum := 0
+		for _, o := range blocks {
+			if o.first <= b.first && b.first <= o.last {
+				sum += o.size
+			}
+		}
+		most = max(most, sum)
+	}
+	return most
 }
 
 // greedy puts each block into the smallest gap that it fits in among the blocks

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -56,10 +57,12 @@ func (p *Plan) checkBuffer(i int) error {
 	switch {
 	case !b.Type.Ranked() || b.Type.DType() == array.Invalid:
 		return broken("buffer " + b.Name + " is " + b.Type.String())
-	case b.Kind == View && (b.Of < 0 || b.Of >= len(p.Buffers) || p.Buffers[b.Of].Kind == View):
-		return broken("view " + b.Name + " lies in no buffer with memory")
-	case b.Kind == View && (b.First < p.Buffers[b.Of].First || b.Last > p.Buffers[b.Of].Last):
-		return broken("view " + b.Name + " outlives the memory that it lies in")
+	case (b.Kind == View || b.Within) && (b.Of < 0 || b.Of >= len(p.Buffers) || p.Buffers[b.Of].Kind == View || p.Buffers[b.Of].Within):
+		return broken(b.Kind.String() + " " + b.Name + " lies in no buffer with memory")
+	case b.Within && (b.Kind != Temp || p.Buffers[b.Of].Kind != Temp):
+		return broken(b.Kind.String() + " " + b.Name + " lies in a " + p.Buffers[b.Of].Kind.String() + ", expected temps")
+	case (b.Kind == View || b.Within) && (b.First < p.Buffers[b.Of].First || b.Last > p.Buffers[b.Of].Last):
+		return broken(b.Kind.String() + " " + b.Name + " outlives the memory that it lies in")
 	case b.Kind == Weight && b.Path == "":
 		return broken("weight " + b.Name + " has no path")
 	case b.Pack != nil && b.Kind != Weight:
@@ -98,6 +101,13 @@ func (p *Plan) checkStep(s int, made []bool) error {
 		}
 		made[i] = true
 	}
+	if st.Joined {
+		for _, i := range st.In {
+			if p.root(i) != p.root(st.Out[0]) {
+				return broken(name + " joins " + p.Buffers[i].Name + ", which lies elsewhere")
+			}
+		}
+	}
 	if st.View {
 		_, ok := st.Kernel.(kernel.Viewer)
 		if !ok || len(st.Out) == 0 || len(st.In) == 0 || st.In[0] < 0 {
@@ -120,7 +130,7 @@ func (p *Plan) checkStep(s int, made []bool) error {
 
 // root returns the buffer that has the memory of buffer i.
 func (p *Plan) root(i int) int {
-	if p.Buffers[i].Kind == View {
+	if p.Buffers[i].Kind == View || p.Buffers[i].Within {
 		return p.Buffers[i].Of
 	}
 	return i
@@ -132,16 +142,67 @@ func (p *Plan) checkMemory(s *Sizes) error {
 		if a.Kind != Temp {
 			continue
 		}
+		if a.Within {
+			if err := p.checkWithin(s, i); err != nil {
+				return err
+			}
+			continue
+		}
 		if s.Offset[i] < 0 || s.Offset[i]%array.Align != 0 || s.Offset[i]+s.Bytes[i] > s.Arena {
 			return broken("buffer " + a.Name + " is not aligned or outside the arena")
 		}
 		for j := range p.Buffers[:i] {
 			b := &p.Buffers[j]
-			if b.Kind == Temp && overlap(a, b) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
+			if b.Kind == Temp && p.root(i) != p.root(j) && overlap(a, b) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
 				s.Offset[i] < s.Offset[j]+s.Bytes[j] && s.Offset[j] < s.Offset[i]+s.Bytes[i] {
 				return broken("buffers " + b.Name + " and " + a.Name + " overlap")
 			}
 		}
 	}
 	return nil
+}
+
+// checkWithin checks a buffer that lies in another: inside it, and apart from every
+// value there that is made before and read after it is made.
+func (p *Plan) checkWithin(s *Sizes, i int) error {
+	a := &p.Buffers[i]
+	end := func(k int) int { return s.Offset[k] + s.Bytes[k] }
+	if s.Offset[i] < s.Offset[a.Of] || end(i) > end(a.Of) {
+		return broken("buffer " + a.Name + " reaches out of " + p.Buffers[a.Of].Name)
+	}
+	made := p.maker(i)
+	if made >= 0 && p.Steps[made].Joined {
+		return nil // what its operands wrote
+	}
+	for k := range p.Buffers {
+		b := &p.Buffers[k]
+		if k == i || p.root(k) != a.Of || s.Bytes[i] == 0 || s.Bytes[k] == 0 || p.maker(k) >= made || p.lastUse(k) <= made {
+			continue
+		}
+		// Where a view lies is not known here; parts of a whole may lie beside it.
+		if b.Kind == Temp && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !p.part(i) {
+			return broken("buffer " + a.Name + " overwrites " + b.Name + ", which is read later")
+		}
+	}
+	return nil
+}
+
+// part reports whether a buffer is an operand of a concatenation that is joined.
+func (p *Plan) part(k int) bool {
+	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Joined && slices.Contains(s.In, k) })
+}
+
+// lastUse returns the last step that reads a buffer, -1 for none.
+func (p *Plan) lastUse(k int) int {
+	for s := len(p.Steps) - 1; s >= 0; s-- {
+		if slices.Contains(p.Steps[s].In, k) {
+			return s
+		}
+	}
+	return -1
+}
+
+// maker returns the step that makes a buffer, -1 for none.
+func (p *Plan) maker(k int) int {
+	return slices.IndexFunc(p.Steps, func(s Step) bool { return slices.Contains(s.Out, k) })
 }

@@ -26,8 +26,8 @@ func (p *Plan) Live() {
 					continue
 				}
 				touch(i, s)
-				if p.Buffers[i].Kind == View {
-					touch(p.Buffers[i].Of, s)
+				if r := p.root(i); r != i {
+					touch(r, s)
 				}
 			}
 		}

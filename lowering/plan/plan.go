@@ -36,7 +36,11 @@ type Buffer struct {
 	// only the processor knows the length. Weights of one path may be packed in
 	// several ways.
 	Pack kernel.Packer
-	Of   int // View: the buffer it lies in
+	Of   int // View, or Within: the buffer it lies in
+	// Within tells of a Temp that it has no memory of its own but lies in that of Of,
+	// contiguous, At bytes from its beginning; see Share.
+	Within bool
+	At     shape.Dim
 	// Offset is the place in the arena in bytes, a multiple of array.Align; an
 	// expression when buffers of symbolic size come before it.
 	Offset shape.Dim
@@ -55,6 +59,10 @@ type Step struct {
 	// View tells that the step only lays out its results over In[0]: Kernel is a
 	// kernel.Viewer, and nothing is computed.
 	View bool
+
+	// Joined tells of a concatenation that its operands lie in its result already:
+	// nothing is done.
+	Joined bool
 
 	// Regions are the plans of a control-flow step's bodies, in the order of the
 	// node's regions. Their inputs are the step's operands.

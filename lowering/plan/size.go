@@ -112,7 +112,7 @@ func (p *Plan) Need(s *Sizes) int {
 	for step := range p.Steps {
 		sum := 0
 		for i := range p.Buffers {
-			if b := &p.Buffers[i]; b.Kind == Temp && b.First <= step && step <= b.Last {
+			if b := &p.Buffers[i]; b.Kind == Temp && !b.Within && b.First <= step && step <= b.Last {
 				sum += s.Bytes[i]
 			}
 		}

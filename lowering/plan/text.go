@@ -46,6 +46,9 @@ func (p *Plan) bufferLine(b *Buffer) string {
 			s += " packed by " + KernelName(b.Pack)
 		}
 	case Temp:
+		if b.Within {
+			s += " in " + p.Buffers[b.Of].Name
+		}
 		s += " at " + b.Offset.String() + ", " + b.Bytes.String() + " bytes"
 	case View:
 		s += " in " + p.Buffers[b.Of].Name
@@ -71,6 +74,9 @@ func (p *Plan) stepLine(s *Step) string {
 	out := p.names(s.Out) + " = "
 	if s.View {
 		out += "view "
+	}
+	if s.Joined {
+		out += "joined "
 	}
 	out += KernelName(s.Kernel)
 	var set []string

@@ -7,7 +7,7 @@ import "github.com/gofx-dev/gofx/array"
 // so one step serves every size of a symbolic dimension.
 //
 // The caller gives outputs of the right type and shape, contiguous and not
-// overlapping any input. Inputs may be strided; an absent optional input is nil.
+// overlapping any input, but for an Overwriter's. Inputs may be strided; an absent optional input is nil.
 // Run panics on operands that its operator's type rule would have refused.
 type Step interface {
 	Run(w *Workspace, out, in []*array.Array)
@@ -44,4 +44,13 @@ type Packer interface {
 	Step
 	// Packed returns the element type and the length of the vector.
 	Packed(weight *array.Array) (d array.DType, n int)
+}
+
+// Overwriter is a Step whose result may lie exactly where a contiguous operand of its
+// type and sizes lies: it reads element i of that operand before it writes element i
+// of the result, and not afterwards.
+type Overwriter interface {
+	Step
+	// Overwrites is never called: it marks the step.
+	Overwrites()
 }

@@ -115,6 +115,9 @@ func (p *Program) run(level cpu.Level, w *par.Workspace, out programOut, in []*a
 	w.Release(mark)
 }
 
+// Overwrites implements Overwriter, for programs of one output.
+func (Elementwise) Overwrites() {}
+
 // ScratchBytes implements Scratcher. Threads bring scratch of their own.
 func (e Elementwise) ScratchBytes(out, in []*array.Array) int {
 	if len(out) == 0 || out[0].Len() == 0 {

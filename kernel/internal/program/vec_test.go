@@ -2,6 +2,7 @@ package program
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -172,4 +173,47 @@ func TestStripsAgainstBlocks(t *testing.T) {
 		}
 	}
 	require.Greater(t, ran, 50*len(levels))
+}
+
+// TestResultsInPlaceOfOperands runs programs of one output whose memory is that of an
+// operand, at every level.
+func TestResultsInPlaceOfOperands(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for k := range 60 {
+		p := newProgram(r, 1+k%25)
+		at := r.IntN(len(p.Outputs))
+		d := p.Outputs[at]
+		code := p.Code[:0]
+		for _, in := range p.Code {
+			if in.Op != opcode.OpOutput || in.Imm == uint64(at) {
+				code = append(code, in)
+			}
+		}
+		code[len(code)-1].Imm = 0
+		p.Code, p.Outputs = code, []array.DType{d}
+		require.NoError(t, p.Check())
+		shape := []int{1 + r.IntN(5), 1 + r.IntN(9), 1 + r.IntN(400)}
+		var in []*array.Array
+		over := -1
+		for i, t := range p.Inputs {
+			s := slices.Clone(shape)
+			if t == d && (over < 0 || r.IntN(2) == 0) {
+				over = i
+			} else if r.IntN(3) == 0 {
+				s[r.IntN(3)] = 1
+			}
+			in = append(in, kerneltest.StridedArray(r, t, s))
+		}
+		want := array.New(d, shape...)
+		Elementwise{Program: p}.Run(&par.Workspace{}, []*array.Array{want}, in)
+		kerneltest.EachLevel(t, func(t *testing.T) {
+			for _, threads := range []int{1, 3} {
+				got := array.Clone(in[over])
+				operands := slices.Clone(in)
+				operands[over] = got
+				Elementwise{Program: p}.Run(&par.Workspace{Threads: threads}, []*array.Array{got}, operands)
+				kerneltest.RequireEqualArrays(t, want, got, k, p.Code)
+			}
+		})
+	}
 }

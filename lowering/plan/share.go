@@ -1,0 +1,222 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Share lets values lie in the memory of others: the operands of a concatenation in
+// its result, where they are contiguous there, so that nothing is copied; and the
+// result of a step that may overwrite an operand where that operand lay, when
+// nothing reads its memory any more. It comes before Live.
+func (p *Plan) Share() {
+	p.join()
+	p.overwrite()
+}
+
+// join goes through the concatenations from the last to the first, because one of
+// some values often is the beginning of a later one of more.
+func (p *Plan) join() {
+	for s := len(p.Steps) - 1; s >= 0; s-- {
+		k, ok := p.Steps[s].Kernel.(*kernel.Concat)
+		if !ok || p.Steps[s].View {
+			continue
+		}
+		st := &p.Steps[s]
+		at, ok := p.slices(st, k.Dim)
+		switch {
+		case !ok:
+		case p.together(st, at):
+			first := &p.Buffers[st.In[0]]
+			p.put(st.Out[0], first.Of, first.At)
+			st.Joined = true
+		case p.gains(st, at):
+			p.lay(s, at)
+		}
+	}
+}
+
+// slices returns where the operands of a concatenation lie in its result, in bytes;
+// not ok when they are not contiguous there.
+func (p *Plan) slices(s *Step, dim int) (at []shape.Dim, ok bool) {
+	out := &p.Buffers[s.Out[0]]
+	rank := out.Type.Rank()
+	if dim < 0 {
+		dim += rank
+	}
+	if out.Kind != Temp || !out.Type.Dims().Sub(0, dim).Prod().Is(1) {
+		return nil, false
+	}
+	end := shape.Const(0)
+	for _, k := range s.In {
+		b := &p.Buffers[k]
+		if b.Type.Rank() != rank || b.Type.DType() != out.Type.DType() {
+			return nil, false
+		}
+		at = append(at, end)
+		end = end.Add(bytesOf(b))
+	}
+	return at, true
+}
+
+// together reports whether the operands of a concatenation lie in one buffer already,
+// one behind the other.
+func (p *Plan) together(s *Step, at []shape.Dim) bool {
+	first, whole := &p.Buffers[s.In[0]], &p.Buffers[s.Out[0]]
+	if !first.Within || whole.Within || p.holds(s.Out[0]) {
+		return false
+	}
+	for i, k := range s.In {
+		if b := &p.Buffers[k]; !b.Within || b.Of != first.Of || !b.At.Equal(first.At.Add(at[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// gains reports whether an operand of a concatenation lies in the result or can be
+// made there, so that it need not be copied.
+func (p *Plan) gains(s *Step, at []shape.Dim) bool {
+	for i, k := range s.In {
+		if p.placed(k, s.Out[0], at[i]) || p.movable(s, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// bytesOf is the size of a buffer without padding.
+func bytesOf(b *Buffer) shape.Dim {
+	unit, per := footprint(b.Type)
+	return unit.MulInt(per)
+}
+
+// movable reports whether a value can be made in another place: it has memory of its
+// own, and the step reads it once.
+func (p *Plan) movable(s *Step, k int) bool {
+	uses := 0
+	for _, i := range s.In {
+		if i == k {
+			uses++
+		}
+	}
+	return p.Buffers[k].Kind == Temp && !p.Buffers[k].Within && uses == 1
+}
+
+// placed reports whether buffer k lies in buffer whole at so many bytes.
+func (p *Plan) placed(k, whole int, at shape.Dim) bool {
+	b, w := &p.Buffers[k], &p.Buffers[whole]
+	base := shape.Const(0)
+	if w.Within {
+		base = w.At
+	}
+	return b.Within && b.Of == p.root(whole) && b.At.Equal(base.Add(at))
+}
+
+// lay makes operands of step s parts of its result, and copies those that cannot be,
+// in steps before it.
+func (p *Plan) lay(s int, at []shape.Dim) {
+	whole := p.Steps[s].Out[0]
+	base := shape.Const(0)
+	if p.Buffers[whole].Within {
+		base = p.Buffers[whole].At
+	}
+	for i := range at {
+		st := &p.Steps[s]
+		k := st.In[i]
+		switch {
+		case p.placed(k, whole, at[i]):
+		case p.movable(st, k):
+			p.put(k, p.root(whole), base.Add(at[i]))
+		default:
+			part := Buffer{Name: p.Buffers[whole].Name + "_" + p.Buffers[k].Name, Kind: Temp, Type: p.Buffers[k].Type}
+			p.Buffers = append(p.Buffers, part)
+			made := len(p.Buffers) - 1
+			p.put(made, p.root(whole), base.Add(at[i]))
+			c := *st
+			c.Kernel, c.In, c.Out, c.Flops = &kernel.Copy{}, []int{k}, []int{made}, shape.Const(0)
+			st.In[i] = made
+			p.Steps = slices.Insert(p.Steps, s, c)
+			s++
+		}
+	}
+	p.Steps[s].Joined = true
+}
+
+// holds reports whether others lie in a buffer.
+func (p *Plan) holds(whole int) bool {
+	for i := range p.Buffers {
+		if b := &p.Buffers[i]; b.Within && b.Of == whole {
+			return true
+		}
+	}
+	return false
+}
+
+// put places buffer k, with what lies in it and the views of it, in another buffer.
+func (p *Plan) put(k, root int, at shape.Dim) {
+	for i := range p.Buffers {
+		b := &p.Buffers[i]
+		switch {
+		case i == k:
+			b.Within, b.Of, b.At = true, root, at
+		case b.Within && b.Of == k:
+			b.Of, b.At = root, b.At.Add(at)
+		case b.Kind == View && b.Of == k:
+			b.Of = root
+		}
+	}
+}
+
+// overwrite puts results in the place of operands that are dead.
+func (p *Plan) overwrite() {
+	for s := range p.Steps {
+		st := &p.Steps[s]
+		if _, ok := st.Kernel.(kernel.Overwriter); !ok || len(st.Out) != 1 || st.Out[0] < 0 {
+			continue
+		}
+		out := &p.Buffers[st.Out[0]]
+		if out.Kind != Temp || out.Within {
+			continue
+		}
+		for _, k := range st.In {
+			if k < 0 {
+				continue
+			}
+			if b := &p.Buffers[k]; b.Kind == Temp && b.Type.Same(out.Type) && p.dead(p.root(k), s) && p.alone(st, k) {
+				at := shape.Const(0)
+				if b.Within {
+					at = b.At
+				}
+				p.put(st.Out[0], p.root(k), at)
+				break
+			}
+		}
+	}
+}
+
+// dead reports whether no step behind step s mentions the memory of a buffer.
+func (p *Plan) dead(root, s int) bool {
+	for i := s + 1; i < len(p.Steps); i++ {
+		for _, list := range [2][]int{p.Steps[i].Out, p.Steps[i].In} {
+			for _, k := range list {
+				if k >= 0 && p.root(k) == root {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// alone reports whether a step reads the memory of its operand k through nothing else.
+func (p *Plan) alone(s *Step, k int) bool {
+	for _, i := range s.In {
+		if i >= 0 && i != k && p.root(i) == p.root(k) {
+			return false
+		}
+	}
+	return true
+}
