@@ -72,6 +72,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		if p.Stateful {
 			return refuse("a body writes state of the model")
 		}
+		dropValues(m)
 		st.Regions = append(st.Regions, p)
 		k.inputs = append(k.inputs, m.Graph.Inputs())
 	}
@@ -90,7 +91,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 
 // compileRegions makes the bodies of control-flow steps ready to run; state has the
 // arrays of the buffers that this plan and those around it write.
-func (e *Executable) compileRegions(m *graph.Module, state map[string]*array.Array) error {
+func (e *Executable) compileRegions(from *source, state map[string]*array.Array) error {
 	for i := range e.plan.Steps {
 		c, ok := e.plan.Steps[i].Kernel.(*control)
 		if !ok {
@@ -100,7 +101,7 @@ func (e *Executable) compileRegions(m *graph.Module, state map[string]*array.Arr
 			e.regions = map[int][]*Executable{}
 		}
 		for r, p := range e.plan.Steps[i].Regions {
-			body, err := newExecutable(p, m, c.inputs[r], e.threads, state)
+			body, err := newExecutable(p, from, c.inputs[r], e.threads, state)
 			if err != nil {
 				return err
 			}

@@ -83,6 +83,10 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	if err != nil {
 		return nil, err
 	}
+	var unplanned *graph.Module
+	if len(ready.Graph.Symbols()) > 0 {
+		unplanned = ready.WithGraph(ready.Graph.Clone())
+	}
 	p, err := Plan(ready, o)
 	if err != nil {
 		return nil, err
@@ -91,7 +95,13 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	if threads == 0 {
 		threads = runtime.GOMAXPROCS(0)
 	}
-	return newExecutable(p, m, ready.Graph.Inputs(), threads, nil)
+	dropValues(ready)
+	from, inputs := newSource(m), ready.Graph.Inputs()
+	e, err := newExecutable(p, from, inputs, threads, nil)
+	if err == nil && gainsFromSizes(p) {
+		e.special = &specialist{ready: unplanned, source: from, opts: o, inputs: inputs}
+	}
+	return e, err
 }
 
 // Plan makes the plan of a module that lowering.Prepare returned, for the same

@@ -24,6 +24,7 @@ type Executable struct {
 	densify []bool                // inputs that view steps lie over, which want no gaps
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
+	special *specialist // nil where nothing is gained by knowing sizes
 
 	mu       sync.Mutex
 	free     []*instance
@@ -34,28 +35,17 @@ type Executable struct {
 
 // newExecutable makes a plan ready to run. state has the arrays of the buffers that
 // the plans around this one write.
-func newExecutable(p *plan.Plan, m *graph.Module, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
+func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
-	own, err := e.takeWeights(m, state)
+	own, err := e.takeWeights(from, state)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.compileRegions(m, own); err != nil {
+	if err := e.compileRegions(from, own); err != nil {
 		return nil, err
 	}
 	return e, nil
-}
-
-// liveParams returns the paths that some get_attr node reads at each run.
-func liveParams(g *graph.Graph) map[string]bool {
-	live := map[string]bool{}
-	for n := range g.All() {
-		if n.Opcode() == graph.GetAttr && n.Live() {
-			live[n.Target()] = true
-		}
-	}
-	return live
 }
 
 // Plan returns the plan, which must not be changed.
@@ -83,6 +73,9 @@ func (e *Executable) State(path string) *array.Array {
 // types, ranks or sizes, and broken guards are errors with the codes of package
 // interp (FX1020 to FX1022). ctx is asked before every step.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	if own := e.forSizes(in); own != nil {
+		return own.Run(ctx, in)
+	}
 	x, err := e.acquire(in)
 	if err != nil {
 		return nil, err
@@ -102,6 +95,9 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 // and shapes, and not overlapping an input or each other. It allocates nothing
 // once it has run with these sizes.
 func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error {
+	if own := e.forSizes(in); own != nil {
+		return own.RunInto(ctx, out, in)
+	}
 	x, err := e.acquire(in)
 	if err != nil {
 		return err
@@ -111,6 +107,15 @@ func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error 
 		return err
 	}
 	return e.finish(ctx, x)
+}
+
+// forSizes returns the executable of a plan for the sizes of these inputs, nil for
+// this one.
+func (e *Executable) forSizes(in []*array.Array) *Executable {
+	if e.special == nil {
+		return nil
+	}
+	return e.special.of(e, in)
 }
 
 // finish runs the steps of a prepared instance and gives it back.
@@ -177,6 +182,11 @@ func (e *Executable) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed, e.free = true, nil
+	if s := e.special; s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.closed, s.plans, s.sizes = true, nil, nil
+	}
 	return nil
 }
 

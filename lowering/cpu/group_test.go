@@ -1,9 +1,11 @@
 package cpu_test
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -309,12 +311,20 @@ func TestWeightsThatChangeArePackedAgain(t *testing.T) {
 	run()
 }
 
-// TestOriginalsAreNotKept asks what an executable holds of a weight that only its
-// packed form is read of.
+// TestOriginalsAreNotKept drops a module of which an executable reads a packed weight
+// alone.
 func TestOriginalsAreNotKept(t *testing.T) {
-	e := compile(t, module(t, layer), lowering.Options{})
-	require.Equal(t, 1, len(e.Plan().Weights()))
-	require.GreaterOrEqual(t, e.PackedBytes(), int64(8*4*4))
+	m := module(t, layer)
+	w := weak.Make(m.Param("w").Value.Storage())
+	e := compile(t, m, lowering.Options{})
+	require.GreaterOrEqual(t, e.Stats().PackedBytes, int64(8*4*4))
+	m = nil
+	for range 10 {
+		runtime.GC()
+	}
+	require.Nil(t, w.Value())
+	_, err := e.Run(ctx, []*array.Array{array.New(array.F32, 2, 4)})
+	require.NoError(t, err)
 }
 
 // TestPackingWhileOthersRun writes a weight between runs of many goroutines: each run
@@ -340,4 +350,84 @@ func TestPackingWhileOthersRun(t *testing.T) {
 	}
 	wg.Wait()
 	require.Positive(t, e.Packings())
+}
+
+const image = `
+graph net(%x: f32[N,16,H,W]) {
+  symbol N = dim(%x, 0)
+  symbol H = dim(%x, 2)
+  symbol W = dim(%x, 3)
+  %w = get_attr[w] : f32[16,16,3,3]
+  %a = call_function[conv2d](%x, %w) {padding=[1]} : f32[N,16,H,W]
+  %b = call_function[tanh](%a) : f32[N,16,H,W]
+  %c = call_function[cat](%a, %b) {dim=1} : f32[N,32,H,W]
+  %y = call_function[relu](%c) : f32[N,32,H,W]
+  return %y
+}
+param w : f32[16,16,3,3]
+`
+
+// TestSizesThatComeAgain runs a network of symbolic sizes with more sizes than there
+// are plans for.
+func TestSizesThatComeAgain(t *testing.T) {
+	m := module(t, image)
+	e := compile(t, m, lowering.Options{})
+	require.Contains(t, e.Plan().String(), "Channels: 16, Kernel: [3 3]}", "no size is known")
+	var g op.Gen
+	run := func(n, h, w int) {
+		t.Helper()
+		x := g.Normal(n, 16, h, w)
+		out, err := e.Run(ctx, []*array.Array{x})
+		require.NoError(t, err)
+		near(t, "", interpret(t, m, x), out)
+	}
+	run(1, 12, 12)
+	require.Zero(t, e.Stats().Specialised, "sizes that came once")
+	run(1, 12, 12)
+	run(1, 12, 12)
+	require.Equal(t, 1, e.Stats().Specialised)
+	for range 3 {
+		for i := range 12 {
+			run(1+i%2, 6+i, 7)
+			run(1+i%2, 6+i, 7)
+		}
+	}
+	require.Equal(t, cpu.MaxSpecialised, e.Stats().Specialised)
+	packed := e.Stats().PackedBytes
+	run(1, 12, 12)
+	require.Equal(t, packed, e.Stats().PackedBytes)
+
+	w := m.Param("w").Value
+	array.Data[float32](w)[7] = 3
+	w.Storage().Bump()
+	run(1, 12, 12)
+	run(2, 9, 7)
+	run(3, 5, 4)
+
+	x := g.Normal(1, 16, 12, 12)
+	out := []*array.Array{array.New(array.F32, 1, 32, 12, 12)}
+	in := []*array.Array{x}
+	require.NoError(t, e.RunInto(ctx, out, in))
+	require.Zero(t, testing.AllocsPerRun(20, func() {
+		if err := e.RunInto(ctx, out, in); err != nil {
+			t.Error(err)
+		}
+	}))
+	_, err := e.Run(ctx, []*array.Array{g.Normal(1, 15, 12, 12)})
+	require.Error(t, err)
+	_, err = e.Run(ctx, nil)
+	require.Error(t, err)
+	require.NoError(t, e.Close())
+	_, err = e.Run(ctx, in)
+	require.ErrorIs(t, err, lowering.Closed)
+}
+
+// TestNoPlanIsMadeWhereNothingIsGained runs what is as fast for any size.
+func TestNoPlanIsMadeWhereNothingIsGained(t *testing.T) {
+	e := compile(t, module(t, layer), lowering.Options{})
+	for range 4 {
+		_, err := e.Run(ctx, []*array.Array{array.New(array.F32, 2, 4)})
+		require.NoError(t, err)
+	}
+	require.Zero(t, e.Stats().Specialised)
 }

@@ -102,7 +102,7 @@ func (x *instance) takeWeights() {
 	defer x.e.mu.Unlock()
 	for i := range x.e.weights {
 		w := &x.e.weights[i]
-		a := w.array()
+		a := w.value
 		x.hdr[w.buffer].SetLayout(a, a.Shape(), a.Strides(), a.Offset())
 	}
 	x.packings = x.e.packings

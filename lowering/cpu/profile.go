@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
 // StepTime is what one step of the plan took.
 type StepTime struct {
-	Step  int           // in Plan().Steps
+	Step  *plan.Step
 	Time  time.Duration // the median of the runs
 	Flops int64         // floating-point operations, 0 where they are not known
 	Bytes int64         // of operands and results, each once; 0 of views
@@ -20,6 +21,9 @@ type StepTime struct {
 // with the threads that the executable has. Steps that only lay out views take no
 // time. Errors are those of Run.
 func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) ([]StepTime, error) {
+	if own := e.forSizes(in); own != nil {
+		return own.Profile(ctx, in, runs)
+	}
 	x, err := e.acquire(in)
 	if err != nil {
 		return nil, err
@@ -46,7 +50,7 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	for i := range list {
 		t := times[i][1:]
 		slices.Sort(t)
-		list[i] = StepTime{Step: i, Time: t[len(t)/2]}
+		list[i] = StepTime{Step: &e.plan.Steps[i], Time: t[len(t)/2]}
 		if !e.plan.Steps[i].View {
 			list[i].Bytes = x.touched(i)
 		}

@@ -1,35 +1,38 @@
 package cpu
 
 import (
+	"sync"
+	"weak"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // weightRef is where a weight buffer gets its array from.
 type weightRef struct {
 	buffer int
-	value  *array.Array // as the model has it, or had when it was last looked at
+	typ    shape.Type   // as the model has it
+	value  *array.Array // that steps read: the model's own or what pack made of it
 	live   *graph.Param // read at each run, nil for frozen ones
-	pack   kernel.Packer
-	packed *array.Array // what pack made of value
-	since  uint64       // the moment before it did
-}
 
-// array returns what steps read.
-func (w *weightRef) array() *array.Array {
-	if w.pack != nil {
-		return w.packed
-	}
-	return w.value
+	// What pack was given is not kept: who can still write it has it.
+	pack  kernel.Packer
+	from  weak.Pointer[array.Array]
+	since uint64 // the moment before it was packed
 }
 
 // stale reports whether the weight was replaced or written since it was packed.
 func (w *weightRef) stale() bool {
-	return w.pack != nil && (w.live != nil && w.live.Value != w.value || w.value.Storage().Version() > w.since)
+	if w.pack == nil {
+		return false
+	}
+	a := w.from.Value()
+	return w.live != nil && w.live.Value != a || a != nil && a.Storage().Version() > w.since
 }
 
 // repack lays out anew what has changed, for all runs that begin from now on; e.mu
@@ -40,65 +43,111 @@ func (e *Executable) repack() error {
 		if !w.stale() {
 			continue
 		}
+		a := w.from.Value()
 		if w.live != nil {
-			if err := w.fits(w.live.Value); err != nil {
+			a = w.live.Value
+			if err := w.fits(a); err != nil {
 				return err
 			}
-			w.value = w.live.Value
 		}
-		e.lay(w)
+		e.lay(w, a)
 		e.packings++
 	}
 	return nil
 }
 
 // lay packs a weight.
-func (e *Executable) lay(w *weightRef) {
-	w.since = array.Now()
-	w.packed = kernel.Pack(&kernel.Workspace{Threads: e.threads}, w.pack, w.value)
+func (e *Executable) lay(w *weightRef, a *array.Array) {
+	w.from, w.since = weak.Make(a), array.Now()
+	w.value = kernel.Pack(&kernel.Workspace{Threads: e.threads}, w.pack, a)
 }
 
 // fits checks an array that a live tensor was replaced by.
 func (w *weightRef) fits(a *array.Array) error {
-	if a == nil || a.DType() != w.value.DType() || !equal(a.Shape(), w.value.Shape()) {
-		return diag.New(interp.GuardFailed, "tensor "+w.live.Path+" is "+describe(a)+", the graph was compiled for "+describe(w.value)).
+	if a == nil || !shape.TypeOf(a).Same(w.typ) {
+		return diag.New(interp.GuardFailed, "tensor "+w.live.Path+" is "+describe(a)+", the graph was compiled for "+w.typ.String()).
 			WithHint("compile the module again")
 	}
 	return nil
 }
 
-// PackedBytes returns the bytes of weights that the executable has laid out for
+// packedBytes returns the bytes of weights that the executable has laid out for
 // this processor, beside those of the model that it reads as they are.
-func (e *Executable) PackedBytes() int64 {
+func (e *Executable) packedBytes() int64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := int64(0)
 	for i := range e.weights {
-		if a := e.weights[i].packed; a != nil {
-			n += int64(len(a.Storage().Bytes()))
+		if w := &e.weights[i]; w.pack != nil {
+			n += int64(len(w.value.Storage().Bytes()))
 		}
 	}
 	for _, bodies := range e.regions {
 		for _, b := range bodies {
-			n += b.PackedBytes()
+			n += b.packedBytes()
 		}
 	}
 	return n
 }
 
-// weight returns the array of a weight buffer.
-func weight(m *graph.Module, path string) (*array.Array, error) {
-	p := m.Param(path)
-	if p == nil || p.Value == nil {
-		return nil, diag.New(interp.NoParam, "the module has no data for tensor "+path).WithHint("load the weights first")
+// source is where executables get the tensors of a model from.
+type source struct {
+	values map[string]*array.Array
+	live   map[string]*graph.Param // those that are read at each run
+
+	mu     sync.Mutex
+	packed map[string]weightRef // by path and step
+}
+
+func newSource(m *graph.Module) *source {
+	s := &source{values: map[string]*array.Array{}, live: map[string]*graph.Param{}, packed: map[string]weightRef{}}
+	for _, p := range m.Params() {
+		s.values[p.Path] = p.Value
 	}
-	return p.Value, nil
+	for n := range m.Graph.All() {
+		if n.Opcode() == graph.GetAttr && n.Live() {
+			s.live[n.Target()] = m.Param(n.Target())
+		}
+	}
+	return s
+}
+
+// dropValues forgets the arrays of a prepared module, whose placeholders executables
+// keep for their messages.
+func dropValues(ready *graph.Module) {
+	for _, p := range ready.Params() {
+		q := *p
+		q.Type, q.Value = p.TypeOf(), nil
+		ready.SetParam(q)
+	}
+}
+
+// weight returns the array of a tensor.
+func (s *source) weight(path string) (*array.Array, error) {
+	if a := s.values[path]; a != nil {
+		return a, nil
+	}
+	return nil, diag.New(interp.NoParam, "the module has no data for tensor "+path).WithHint("load the weights first")
+}
+
+// layFirst packs a weight for the first time, or takes what another plan of the model
+// has packed.
+func (e *Executable) layFirst(w *weightRef, a *array.Array, s *source) {
+	key := e.plan.Buffers[w.buffer].Path + " " + plan.KernelName(w.pack)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p, ok := s.packed[key]; ok && p.from.Value() == a && !p.stale() {
+		w.from, w.since, w.value = p.from, p.since, p.value
+		return
+	}
+	e.lay(w, a)
+	s.packed[key] = *w
 }
 
 // takeWeights finds the arrays of the plan's weights, and packs those that are to be.
 // state has the arrays of the buffers that the plans around this one write; own is
 // that with those that this one writes.
-func (e *Executable) takeWeights(m *graph.Module, state map[string]*array.Array) (own map[string]*array.Array, err error) {
+func (e *Executable) takeWeights(from *source, state map[string]*array.Array) (own map[string]*array.Array, err error) {
 	p := e.plan
 	viewed, written := map[int]bool{}, map[int]bool{}
 	for i := range p.Buffers {
@@ -114,7 +163,6 @@ func (e *Executable) takeWeights(m *graph.Module, state map[string]*array.Array)
 	for i, k := range p.Inputs {
 		e.densify[i] = viewed[k]
 	}
-	live := liveParams(m.Graph)
 	own = map[string]*array.Array{}
 	for path, a := range state {
 		own[path] = a
@@ -122,18 +170,15 @@ func (e *Executable) takeWeights(m *graph.Module, state map[string]*array.Array)
 	var errs diag.List
 	for _, k := range p.Weights() {
 		path := p.Buffers[k].Path
-		a, err := weight(m, path)
+		a, err := from.weight(path)
 		if err != nil {
 			errs.Add(err)
 			continue
 		}
-		w := weightRef{buffer: k, value: a, pack: p.Buffers[k].Pack}
-		if live[path] {
-			w.live = m.Param(path)
-		}
+		w := weightRef{buffer: k, typ: shape.TypeOf(a), value: a, pack: p.Buffers[k].Pack, live: from.live[path]}
 		switch {
 		case w.pack != nil:
-			e.lay(&w)
+			e.layFirst(&w, a, from)
 		case state[path] != nil:
 			w.value, w.live = state[path], nil
 		case written[k]:

@@ -1,0 +1,146 @@
+package cpu
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
+)
+
+// MaxSpecialised is the most plans that an executable makes for sizes that come
+// again, beside the one for all sizes.
+const MaxSpecialised = 8
+
+// specialist makes plans of their own for sizes that come again, where a plan that
+// knows the sizes is faster: convolutions choose their algorithm by the size of the
+// image, and concatenations need no copy where what is before their axis is 1.
+type specialist struct {
+	ready  *graph.Module // prepared; only its graph is used
+	source *source
+	opts   lowering.Options
+	inputs []*graph.Node
+
+	mu     sync.Mutex
+	seen   [MaxSpecialised][]int // sizes of runs that had no plan of their own, once each
+	next   int
+	sizes  [][]int // of the symbols, for each plan
+	plans  []*Executable
+	closed bool
+}
+
+// gainsFromSizes reports whether steps of a plan would be others if sizes were known.
+func gainsFromSizes(p *plan.Plan) bool {
+	return len(p.Symbols) > 0 && !p.Stateful && slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
+		switch k := s.Kernel.(type) {
+		case *kernel.ConvPacked:
+			return k.In == nil
+		case *kernel.Concat:
+			return !s.Joined && !s.View && p.Buffers[s.Out[0]].Kind == plan.Temp
+		}
+		return false
+	})
+}
+
+// of returns the executable for the sizes of these inputs: one of their own, made
+// when they come for the second time, or nil.
+func (s *specialist) of(e *Executable, in []*array.Array) *Executable {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	for i, sizes := range s.sizes {
+		if e.hasSizes(in, sizes) {
+			return s.plans[i]
+		}
+	}
+	if len(s.plans) == MaxSpecialised {
+		return nil
+	}
+	for _, sizes := range s.seen {
+		if sizes != nil && e.hasSizes(in, sizes) {
+			return s.specialise(e, slices.Clone(sizes))
+		}
+	}
+	sizes := s.seen[s.next]
+	if sizes == nil {
+		sizes = make([]int, len(e.plan.Symbols))
+	}
+	if e.sizesOf(in, sizes) {
+		s.seen[s.next] = sizes
+		s.next = (s.next + 1) % MaxSpecialised
+	}
+	return nil
+}
+
+// specialise makes the plan for sizes, nil when there is none; that is tried once.
+func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
+	o := lowering.Options{Shapes: map[string]int{}, Threads: e.threads, Exact: s.opts.Exact}
+	for i, sym := range e.plan.Symbols {
+		o.Shapes[sym.Name] = sizes[i]
+	}
+	s.sizes, s.plans = append(s.sizes, sizes), append(s.plans, nil)
+	ready, err := lowering.Prepare(s.ready, o)
+	if err != nil {
+		return nil
+	}
+	p, err := Plan(ready, o)
+	if err != nil {
+		return nil
+	}
+	own, err := newExecutable(p, s.source, s.inputs, e.threads, nil)
+	if err != nil {
+		return nil
+	}
+	s.plans[len(s.plans)-1] = own
+	return own
+}
+
+// hasSizes reports whether inputs bind the symbols to these sizes.
+func (e *Executable) hasSizes(in []*array.Array, sizes []int) bool {
+	for i, s := range e.plan.Symbols {
+		a := e.input(in, s.Input)
+		if a == nil || s.Axis >= a.Rank() || a.Dim(s.Axis) != sizes[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// sizesOf stores the sizes to which inputs bind the symbols; not ok where they do not.
+func (e *Executable) sizesOf(in []*array.Array, sizes []int) bool {
+	for i, s := range e.plan.Symbols {
+		a := e.input(in, s.Input)
+		if a == nil || s.Axis >= a.Rank() {
+			return false
+		}
+		sizes[i] = a.Dim(s.Axis)
+	}
+	return true
+}
+
+// Stats says what an executable has made of its plan.
+type Stats struct {
+	Specialised int   // plans for sizes that came again, at most MaxSpecialised
+	PackedBytes int64 // weights laid out for this processor, of all plans
+}
+
+// Stats counts the plans and the packed weights.
+func (e *Executable) Stats() Stats {
+	st := Stats{PackedBytes: e.packedBytes()}
+	if e.special != nil {
+		e.special.mu.Lock()
+		defer e.special.mu.Unlock()
+		for _, p := range e.special.plans {
+			if p != nil {
+				st.Specialised++
+				st.PackedBytes += p.packedBytes()
+			}
+		}
+	}
+	return st
+}
