@@ -38,15 +38,24 @@ func Passes() []Pass {
 		fusion.ConvBN,
 		fusion.LinearBN,
 		simplify.ConstFold,
-		simplify.Decompose,
 		simplify.CSE,
 		simplify.DCE,
+		fusion.Softmax,
+		fusion.Attention,
+		fusion.LayerNorm,
+		fusion.RmsNorm,
+		fusion.Gelu,
+		fusion.Silu,
+		fusion.Hardswish,
+		simplify.Decompose,
 		simplify.DropUnused,
 	}
 }
 
 // Optimise returns the default pipeline of kernel-style code and of the engines that
 // compile: what makes a captured network smaller and does not depend on a target.
+// The recognisers of operators come last: folding and merging turn several spellings
+// into one, and an unused result would hide what it is made from.
 func Optimise() []Pass {
 	return []Pass{
 		simplify.Functionalize,
@@ -55,6 +64,13 @@ func Optimise() []Pass {
 		simplify.ConstFold,
 		simplify.CSE,
 		simplify.DCE,
+		fusion.Softmax,
+		fusion.Attention,
+		fusion.LayerNorm,
+		fusion.RmsNorm,
+		fusion.Gelu,
+		fusion.Silu,
+		fusion.Hardswish,
 		simplify.DropUnused,
 	}
 }
