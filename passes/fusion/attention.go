@@ -57,7 +57,7 @@ var Attention = passes.Rule(passes.Rewrite{
 			kept.Where(scaled, fill), masked.Where(fill, scaled), scaled)
 		p := passes.Loose(passes.AnyOf(s, passes.Loose(s.Cast(array.F32))).Softmax(-1))
 		p = passes.AnyOf(p, passes.Loose(p.Cast(array.F32)))
-		p = passes.AnyOf(p, passes.Loose(tensor.Dropout(p, nil, 0)), passes.Loose(tensor.Dropout(p, key, 0)))
+		p = passes.AnyOf(p, passes.Loose(tensor.Dropout(p, key, 0)), passes.Loose(tensor.Dropout(p, nil, 0)))
 		return passes.AnyOf(p.Matmul(v), p.Bmm(v))
 	},
 	Where: func(m *passes.Match) string {

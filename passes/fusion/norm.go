@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -119,9 +118,7 @@ func reduced(m *passes.Match) (axes int, why string) {
 		var keep bool
 		switch a := n.Attrs().(type) {
 		case std.ReduceAttrs:
-			if dims, keep = a.Dim, a.KeepDim; a.DType != array.Invalid && a.DType != n.Arg(0).Type().DType() {
-				return 0, "at " + n.String() + ": it is computed in " + a.DType.String()
-			}
+			dims, keep = a.Dim, a.KeepDim
 		case std.VarAttrs:
 			if dims, keep = a.Dim, a.KeepDim; !a.Correction.Present() || a.Correction.Float64() != 0 {
 				return 0, "at " + n.String() + ": the variance is divided by one less than the number of elements, expected a correction of 0"

@@ -1,7 +1,6 @@
 package fusion
 
 import (
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -48,8 +47,6 @@ func softmaxAxis(m *passes.Match) (axis int, why string) {
 			continue
 		}
 		switch {
-		case a.DType != array.Invalid && a.DType != t.DType():
-			return 0, "at " + n.String() + ": it is computed in " + a.DType.String()
 		case a.Dim.Len() != 1:
 			return 0, "at " + n.String() + ": it is taken over the dimensions " + a.Dim.String() + ", expected one"
 		case !a.KeepDim:
