@@ -32,7 +32,7 @@ func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.Expect
 
 // Passes returns the built-in passes in an order in which they can run.
 func Passes() []Pass {
-	return []Pass{
+	list := []Pass{
 		shapeprop.Infer(nil),
 		simplify.Functionalize,
 		fusion.ConvBN,
@@ -40,16 +40,9 @@ func Passes() []Pass {
 		simplify.ConstFold,
 		simplify.CSE,
 		simplify.DCE,
-		fusion.Softmax,
-		fusion.Attention,
-		fusion.LayerNorm,
-		fusion.RmsNorm,
-		fusion.Gelu,
-		fusion.Silu,
-		fusion.Hardswish,
-		simplify.Decompose,
-		simplify.DropUnused,
 	}
+	list = append(list, fusion.Recognisers()...)
+	return append(list, simplify.Decompose, simplify.DropUnused)
 }
 
 // Optimise returns the default pipeline of kernel-style code and of the engines that
@@ -57,22 +50,16 @@ func Passes() []Pass {
 // The recognisers of operators come last: folding and merging turn several spellings
 // into one, and an unused result would hide what it is made from.
 func Optimise() []Pass {
-	return []Pass{
+	list := []Pass{
 		simplify.Functionalize,
 		fusion.ConvBN,
 		fusion.LinearBN,
 		simplify.ConstFold,
 		simplify.CSE,
 		simplify.DCE,
-		fusion.Softmax,
-		fusion.Attention,
-		fusion.LayerNorm,
-		fusion.RmsNorm,
-		fusion.Gelu,
-		fusion.Silu,
-		fusion.Hardswish,
-		simplify.DropUnused,
 	}
+	list = append(list, fusion.Recognisers()...)
+	return append(list, simplify.DropUnused)
 }
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An

@@ -108,7 +108,7 @@ var Silu = passes.Rule(passes.Rewrite{
 })
 
 // Hardswish makes hardswish of x·relu6(x+3)/6, whichever is divided. It is exact
-// where the product is, else it differs by 2 roundings of the result, and, beyond
+// where the product is, else it differs by 4 roundings of the result and, beyond
 // a sixth of the largest number, is infinite.
 var Hardswish = passes.Rule(passes.Rewrite{
 	Name: "hardswish", Doc: "Makes hardswish of x * relu6(x + 3) / 6.",

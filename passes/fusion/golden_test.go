@@ -4,13 +4,11 @@ import (
 	"testing"
 
 	"github.com/gofx-dev/gofx/internal/passtest"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 )
 
 func TestGoldens(t *testing.T) {
-	for _, p := range []passes.Pass{fusion.ConvBN, fusion.LinearBN, fusion.Softmax, fusion.Attention, fusion.LayerNorm,
-		fusion.RmsNorm, fusion.Gelu, fusion.Silu, fusion.Hardswish} {
+	for _, p := range append(fusion.Recognisers(), fusion.ConvBN, fusion.LinearBN) {
 		t.Run(p.Name, func(t *testing.T) { passtest.Golden(t, "testdata/"+p.Name, p) })
 	}
 }
