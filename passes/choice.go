@@ -129,7 +129,7 @@ func (a *attempt) immediates(p, n *graph.Node) (operands int, ok bool) {
 		i, isNumber := numberOf(f.Value)
 		if !isNumber {
 			if f.Value != have[k].Value {
-				return operands, a.fail("at " + n.String() + ": the attributes are {" + c.Print(n.Attrs()) + "}, the pattern has another " + f.Name)
+				return operands, a.fail("at " + n.String() + ": the attributes are " + c.Print(n.Attrs()) + ", the pattern has another " + f.Name)
 			}
 			continue
 		}

@@ -278,6 +278,13 @@ func TestRuleMistakes(t *testing.T) {
 		"build":          {passes.Rewrite{Pattern: neg, Build: func(*graph.Cursor, *passes.Match) []*graph.Node { return nil }}, "Build returned 0"},
 		"or":             {passes.Rewrite{Pattern: neg, Or: []any{func(x, y tt) tt { return x.Add(y) }}, Replacement: neg}, "different numbers"},
 		"no function":    {passes.Rewrite{Pattern: 3, Replacement: neg}, "cannot be traced"},
+		"dead": {passes.Rewrite{Pattern: func(x tt) tt {
+			x.Exp()
+			return x.Neg()
+		}, Replacement: neg}, "no result of the pattern is made of %exp"},
+		"several results": {passes.Rewrite{Pattern: func(x tt) (tt, tt) { return passes.AnyOf(x.Neg(), x.Exp()), x.Relu() },
+			Replacement: func(x tt) (tt, tt) { return x, x.Relu() }}, "several spellings and several results"},
+		"open replacement": {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt { return x.MulScalar(passes.Number(0)) }}, "leaves something open"},
 		"region": {passes.Rewrite{Pattern: func(x tt) tt {
 			return tensor.Cond(x, func(in []tt) []tt { return in }, func(in []tt) []tt { return in }, x)[0]
 		}, Replacement: neg}, "control flow"},
