@@ -22,6 +22,7 @@ const (
 	attnMasked // is true where scores are replaced by the fill
 	attnKept   // is false there
 	attnFill   // the fill, when it is a tensor
+	attnWindow // is added to the scores of windows
 	attnKey    // of the dropout
 )
 
@@ -33,14 +34,15 @@ const (
 // Attention makes scaled_dot_product_attention of softmax(scale·q@kᵀ + mask)@v. The
 // scale may be missing and may be applied to q or k; kᵀ may be transposed, permuted
 // or come as it is; heads of k and v may be repeated; the mask may be added, or fill
-// scores with -inf or with a number that none reaches; casts to the type at hand and
-// dropout outside of training are passed over. A mask that is seen to keep what is
+// scores with -inf or with a number that none reaches; a second mask may be added to
+// the windows that make up a batch, as Swin does where they are shifted; casts to the
+// type at hand and dropout outside of training are passed over. A mask that is seen to keep what is
 // not behind the query (tril, triu, comparisons of arange, constants) becomes
 // is_causal.
 //
-// Scores differ by (E+2) roundings of scale·|q|·|k| for heads of E numbers, and the
-// result by as much, in relation, and 8 roundings, because q is scaled in place of
-// the scores. Beyond that they differ where a product overflows before it is scaled,
+// Scores differ by (E+2) roundings of scale·|q|·|k| for heads of E numbers, because q
+// is scaled in their place, and by 2 roundings of what is added to them; the result by
+// twice as much, in relation, and 8 roundings. Beyond that they differ where a product overflows before it is scaled,
 // where a filled score is NaN or infinite, which an added -inf does not hide, and
 // where all scores that are kept in a row are below -1e9. A row without any score
 // would differ: a mask that may have one becomes an added -inf, which gives NaN as
@@ -49,12 +51,13 @@ const (
 var Attention = passes.Rule(passes.Rewrite{
 	Name: "attention", Doc: "Makes scaled_dot_product_attention of softmax(q @ kT * scale + mask) @ v.",
 	Breaks: []passes.Fact{passes.Decomposed},
-	Pattern: func(q, kt, v, bias, masked, kept, fill, key tt) tt {
+	Pattern: func(q, kt, v, bias, masked, kept, fill, window, key tt) tt {
 		scores := passes.AnyOf(q.Matmul(kt), q.Bmm(kt))
 		scaled := passes.AnyOf(times(scores, attnScale), scores)
 		value := passes.Number(attnValue)
-		s := passes.AnyOf(sum(scaled, bias), scaled.MaskedFill(masked, value), kept.WhereScalar(scaled, value),
-			kept.Where(scaled, fill), masked.Where(fill, scaled), scaled)
+		biased := sum(scaled, bias)
+		s := passes.AnyOf(biased, scaled.MaskedFill(masked, value), kept.WhereScalar(scaled, value),
+			kept.Where(scaled, fill), masked.Where(fill, scaled), reshaped(sum(reshaped(passes.AnyOf(biased, scaled)), window)), scaled)
 		p := passes.Loose(passes.AnyOf(s, passes.Loose(s.Cast(array.F32))).Softmax(-1))
 		p = passes.AnyOf(p, passes.Loose(p.Cast(array.F32)))
 		p = passes.AnyOf(p, passes.Loose(tensor.Dropout(p, key, 0)), passes.Loose(tensor.Dropout(p, nil, 0)))
@@ -68,6 +71,9 @@ var Attention = passes.Rule(passes.Rewrite{
 	Build: func(c *graph.Cursor, m *passes.Match) []*graph.Node { return m.Data.(*attention).build(c) },
 })
 
+// reshaped is x in any other shape.
+func reshaped(x tt) tt { return passes.AnyOf(passes.Loose(x.Reshape(1)), passes.Loose(x.View(1))) }
+
 // attention is what a match says.
 type attention struct {
 	q, k, v    *graph.Node
@@ -76,6 +82,9 @@ type attention struct {
 	mask       *graph.Node
 	inverted   bool // mask is true where nothing is kept
 	infinite   bool // mask becomes an added -inf
+
+	windows *graph.Node // the scores by windows, nil without
+	shifted *graph.Node // what is added to them besides mask
 }
 
 func newAttention(m *passes.Match) (*attention, string) {
@@ -237,6 +246,9 @@ func (a *attention) build(c *graph.Cursor) []*graph.Node {
 		k = c.Function(std.Transpose, std.TransposeAttrs{Dim0: -2, Dim1: -1}, k)
 	}
 	args := []*graph.Node{a.q, k, a.v}
+	if a.windows != nil {
+		return a.buildWindows(c, args)
+	}
 	switch inf := op.Float(math.Inf(-1)); {
 	case a.infinite:
 		zero := once(c, std.ZerosLike, std.LikeAttrs{DType: a.q.Type().DType()}, a.mask)
@@ -251,6 +263,23 @@ func (a *attention) build(c *graph.Cursor) []*graph.Node {
 		args = append(args, a.mask)
 	}
 	return []*graph.Node{c.Function(std.ScaledDotProductAttention, a.attrs, args...)}
+}
+
+// buildWindows makes the call with a dimension for windows.
+func (a *attention) buildWindows(c *graph.Cursor, args []*graph.Node) []*graph.Node {
+	t := a.windows.Type()
+	lead := t.Dims().Sub(0, t.Rank()-2)
+	out := a.q.Type().Dims().With(-1, a.v.Type().Dim(-1))
+	for i, n := range args {
+		dims := lead.Append(n.Type().Dim(-2), n.Type().Dim(-1))
+		args[i] = c.Function(std.Reshape, std.ReshapeAttrs{Shape: dims}, n)
+	}
+	mask := a.shifted
+	if a.mask != nil {
+		mask = once(c, std.Add, std.AddAttrs{}, a.mask, mask)
+	}
+	y := c.Function(std.ScaledDotProductAttention, a.attrs, append(args, mask)...)
+	return []*graph.Node{c.Function(std.Reshape, std.ReshapeAttrs{Shape: out}, y)}
 }
 
 // once returns a call that is there already, or makes one: the layers of a network

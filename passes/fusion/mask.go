@@ -24,18 +24,18 @@ func (a *attention) masked(m *passes.Match) string {
 			mask, a.inverted = m.Inputs[attnKept], false
 		}
 	}
-	if mask == nil {
-		return ""
+	if why := a.windowed(m); why != "" || mask == nil {
+		return why
 	}
 	if why := smaller(mask, scores); why != "" {
 		return why
 	}
 	square := sameDims(mask.Type().Dims().Sub(max(0, mask.Type().Rank()-2), mask.Type().Rank()), scores.Type().Dims().Sub(scores.Type().Rank()-2, scores.Type().Rank()))
 	if m.Inputs[attnBias] != nil {
-		if mask.Type().DType() != scores.Type().DType() {
-			return "the mask " + mask.String() + " is " + mask.Type().String() + ", the scores have " + scores.Type().DType().String()
+		if why := sameType(mask, scores); why != "" {
+			return why
 		}
-		if a.attrs.IsCausal = square && causalBias(mask); !a.attrs.IsCausal {
+		if a.attrs.IsCausal = a.windows == nil && square && causalBias(mask); !a.attrs.IsCausal {
 			a.mask = mask
 		}
 		return ""
@@ -63,6 +63,47 @@ func (a *attention) masked(m *passes.Match) string {
 		return "a row of the mask " + mask.String() + " may keep nothing, which gives the mean of v here and zeros there"
 	}
 	a.mask = mask
+	return ""
+}
+
+// windowed finds what is added to the scores by windows, or says why it does not
+// belong to windows.
+func (a *attention) windowed(m *passes.Match) string {
+	a.shifted = m.Inputs[attnWindow]
+	if a.shifted == nil {
+		return ""
+	}
+	var shapes []*graph.Node
+	for _, n := range m.Nodes {
+		if n.Op() == std.Reshape || n.Op() == std.View {
+			shapes = append(shapes, n)
+		}
+	}
+	scores := m.Nodes[0].Type()
+	a.windows = shapes[0]
+	t, rank := a.windows.Type(), scores.Rank()
+	if t.Rank() != rank+1 || !sameDims(t.Dims().Sub(2, rank+1), scores.Dims().Sub(1, rank)) || !sameDims(shapes[1].Type().Dims(), scores.Dims()) {
+		return "at " + a.windows.String() + ": " + t.String() + " are no windows of " + scores.String()
+	}
+	for _, n := range []*graph.Node{a.q, a.k, a.v} {
+		if n.Type().Rank() != rank || !sameDims(n.Type().Dims().Sub(0, rank-2), scores.Dims().Sub(0, rank-2)) {
+			return n.String() + " is " + n.Type().String() + " and has not the windows of the scores, which are " + scores.String()
+		}
+	}
+	if b := m.Inputs[attnBias]; b != nil && b.Type().Rank() == rank && !b.Type().Dim(0).Is(1) {
+		return b.String() + " is " + b.Type().String() + ", expected the same for all windows"
+	}
+	if why := sameType(a.shifted, a.windows); why != "" {
+		return why
+	}
+	return smaller(a.shifted, a.windows)
+}
+
+// sameType says why a mask is not of the scores' element type: a sum hides it.
+func sameType(mask, scores *graph.Node) string {
+	if d := scores.Type().DType(); mask.Type().DType() != d {
+		return "the mask " + mask.String() + " is " + mask.Type().String() + ", the scores have " + d.String()
+	}
 	return ""
 }
 
