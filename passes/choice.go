@@ -140,7 +140,7 @@ func (a *attempt) immediates(p, n *graph.Node) (operands int, ok bool) {
 		case op.Scalar:
 			if s.Present() {
 				v = s.Float64()
-			} else if v = otherNumber(p, n, f.Name); !math.IsNaN(v) {
+			} else if v = a.otherNumber(p, n, f.Name); !math.IsNaN(v) {
 				operands = p.NumArgs()
 			}
 		}
@@ -159,12 +159,12 @@ func (a *attempt) immediates(p, n *graph.Node) (operands int, ok bool) {
 // operand where the pattern has a number by that operand's name, else NaN. It is of
 // the element type and at most of the rank of the operand before, so that the
 // number does the same.
-func otherNumber(p, n *graph.Node, name string) float64 {
+func (a *attempt) otherNumber(p, n *graph.Node, name string) float64 {
 	i := p.NumArgs()
 	if in := n.Op().In; len(in) <= i || in[i].Name != name || n.NumArgs() != i+1 || n.Arg(i) == nil || n.Arg(i-1) == nil {
 		return math.NaN()
 	}
-	x, v := n.Arg(i-1).Type(), constantOf(n.Arg(i))
+	x, v := n.Arg(i-1).Type(), a.constantOf(n.Arg(i))
 	if v == nil || v.Len() != 1 || v.DType() != x.DType() || !x.Ranked() || v.Rank() > x.Rank() {
 		return math.NaN()
 	}

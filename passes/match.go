@@ -131,7 +131,7 @@ func (a *attempt) step(next func() bool) bool {
 
 // constant compares a constant of the pattern by value.
 func (a *attempt) constant(p, n *graph.Node, next func() bool) bool {
-	q := constantOf(n)
+	q := a.constantOf(n)
 	if q == nil {
 		return a.fail("at " + n.String() + ": is no constant")
 	}
@@ -142,9 +142,10 @@ func (a *attempt) constant(p, n *graph.Node, next func() bool) bool {
 	return a.step(next)
 }
 
-// constantOf returns the value of a parameter that is frozen, nil for what is none.
-func constantOf(n *graph.Node) *array.Array {
-	if n.Opcode() != graph.GetAttr || n.Live() || n.Graph().Module() == nil {
+// constantOf returns the value of a parameter that no run changes, nil for what is
+// none.
+func (a *attempt) constantOf(n *graph.Node) *array.Array {
+	if n.Opcode() != graph.GetAttr || n.Live() || a.written[n.Target()] || n.Graph().Module() == nil {
 		return nil
 	}
 	q := n.Graph().Module().Param(n.Target())

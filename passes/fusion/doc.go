@@ -7,8 +7,8 @@
 // They come behind functionalize and before decompose, which takes apart what they
 // match or make; the recognisers behind const-fold, cse and dce, too, by which
 // spellings become fewer. Unlike the other passes they name operators; they change
-// no types and know nothing of targets. Read batchnorm.go for the folding of weights,
-// activation.go for a recogniser.
+// no types and know nothing of targets. Read batchnorm.go first, of the recognisers
+// activation.go.
 package fusion
 
 import "github.com/gofx-dev/gofx/passes"
