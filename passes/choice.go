@@ -2,9 +2,11 @@ package passes
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
@@ -28,6 +30,9 @@ func firstOperand(in []*array.Array) ([]*array.Array, error) { return in[:1], ni
 //	AnyOf(x.Add(y), y.Add(x)) // operands that may be exchanged
 //	AnyOf(x.Add(bias), x)     // a part that may be missing
 func AnyOf(spellings ...*tensor.Tensor) *tensor.Tensor {
+	if len(spellings) == 0 {
+		panic(diag.New(BadRule, "AnyOf has no spelling, expected one or more"))
+	}
 	return tensor.CallOp(anyOf, op.None{}, spellings...)
 }
 
@@ -47,7 +52,12 @@ const maxNumbers = 64
 // other operand of an operator it also stands for a constant of one element.
 //
 //	x.MulScalar(passes.Number(0))
-func Number(i int) op.Scalar { return op.Float(math.Float64frombits(numberBits | uint64(i))) }
+func Number(i int) op.Scalar {
+	if i < 0 || i >= maxNumbers {
+		panic(diag.New(BadRule, "Number("+strconv.Itoa(i)+"), expected 0 to "+strconv.Itoa(maxNumbers-1)))
+	}
+	return op.Float(math.Float64frombits(numberBits | uint64(i)))
+}
 
 // numberOf returns i for Number(i) as the value of an attribute.
 func numberOf(attr any) (i int, ok bool) {
@@ -82,6 +92,14 @@ func (p *pattern) plain(n *graph.Node) *graph.Node {
 	return n
 }
 
+// calls reports whether all that n, a node of the pattern, may stand for are calls.
+func (p *pattern) calls(n *graph.Node) bool {
+	if n = p.plain(n); n.Op() != anyOf {
+		return n.Opcode().IsCall()
+	}
+	return !slices.ContainsFunc(n.Args(), func(choice *graph.Node) bool { return !p.calls(choice) })
+}
+
 // count returns the number of calls and constants below n along first spellings.
 func (p *pattern) count(n *graph.Node, seen map[*graph.Node]bool) int {
 	if n == nil || seen[n] || n.Opcode() == graph.Placeholder {
@@ -106,12 +124,7 @@ func (p *pattern) begins(n *graph.Node, o *op.Op) bool {
 	if n = p.plain(n); n.Op() != anyOf {
 		return n.Op() == o
 	}
-	for _, choice := range n.Args() {
-		if p.begins(choice, o) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.Args(), func(choice *graph.Node) bool { return p.begins(choice, o) })
 }
 
 // immediates compares the attributes of n with those of the pattern's call p and

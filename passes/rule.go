@@ -200,6 +200,9 @@ func newPattern(m *graph.Module) (*pattern, error) {
 			if made.Op() == op.GetItem {
 				made = made.Arg(0)
 			}
+			if !made.Opcode().IsCall() || made.Op() == anyOf {
+				return nil, n.Error(BadRule, "the pattern leaves the attributes of "+made.String()+" open, which is no call")
+			}
 			p.loose[made] = true
 			continue
 		}
@@ -210,7 +213,7 @@ func newPattern(m *graph.Module) (*pattern, error) {
 	}
 	seen := map[*graph.Node]bool{}
 	for _, r := range p.roots {
-		if r == nil || !r.Opcode().IsCall() {
+		if r == nil || !p.calls(r) {
 			return nil, diag.New(BadRule, "a result of the pattern is a parameter or constant, which would match everything")
 		}
 		p.total += p.count(r, seen)
