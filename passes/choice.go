@@ -2,7 +2,6 @@ package passes
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -82,49 +81,6 @@ func numbersOf(n *graph.Node) int {
 		}
 	}
 	return count
-}
-
-// plain returns what a node of the pattern stands for besides being Loose.
-func (p *pattern) plain(n *graph.Node) *graph.Node {
-	for n.Op() == loose {
-		n = n.Arg(0)
-	}
-	return n
-}
-
-// calls reports whether all that n, a node of the pattern, may stand for are calls.
-func (p *pattern) calls(n *graph.Node) bool {
-	if n = p.plain(n); n.Op() != anyOf {
-		return n.Opcode().IsCall()
-	}
-	return !slices.ContainsFunc(n.Args(), func(choice *graph.Node) bool { return !p.calls(choice) })
-}
-
-// count returns the number of calls and constants below n along first spellings.
-func (p *pattern) count(n *graph.Node, seen map[*graph.Node]bool) int {
-	if n == nil || seen[n] || n.Opcode() == graph.Placeholder {
-		return 0
-	}
-	seen[n] = true
-	args, total := n.Args(), 1
-	switch n.Op() {
-	case anyOf:
-		args, total = args[:1], 0
-	case loose:
-		total = 0
-	}
-	for _, a := range args {
-		total += p.count(a, seen)
-	}
-	return total
-}
-
-// begins reports whether a call of o can be what n, a node of the pattern, stands for.
-func (p *pattern) begins(n *graph.Node, o *op.Op) bool {
-	if n = p.plain(n); n.Op() != anyOf {
-		return n.Op() == o
-	}
-	return slices.ContainsFunc(n.Args(), func(choice *graph.Node) bool { return p.begins(choice, o) })
 }
 
 // immediates compares the attributes of n with those of the pattern's call p and

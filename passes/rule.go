@@ -166,61 +166,6 @@ func (r Rewrite) trace(what string, f any) (*graph.Module, error) {
 	return m, nil
 }
 
-// pattern is a traced pattern.
-type pattern struct {
-	mod    *graph.Module
-	inputs []*graph.Node
-	roots  []*graph.Node
-	parts  []*graph.Node // calls and constants, in order
-
-	loose   map[*graph.Node]bool // calls whose attributes do not matter
-	open    map[*graph.Node]bool // calls with numbers in their attributes
-	numbers int                  // one more than the greatest i of a Number(i)
-	total   int                  // of parts along the first spellings
-}
-
-func newPattern(m *graph.Module) (*pattern, error) {
-	p := &pattern{mod: m, inputs: m.Graph.Inputs(), roots: m.Graph.Output().Args(), loose: map[*graph.Node]bool{}, open: map[*graph.Node]bool{}}
-	for n := range m.Graph.Nodes() {
-		switch {
-		case n.Opcode() == graph.Placeholder || n.Opcode() == graph.Output:
-			continue
-		case len(n.Regions()) > 0 || Effect(n) == op.Effectful:
-			return nil, n.Error(BadRule, "the pattern has control flow or effects, expected pure calls")
-		case n.Opcode() == graph.CallModule:
-			return nil, n.Error(BadRule, "the pattern calls a module, expected functions of tensors")
-		case n.NumUses() == 0:
-			return nil, n.Error(BadRule, "no result of the pattern is made of "+n.String())
-		case n.Op() == anyOf && len(p.roots) > 1:
-			return nil, n.Error(BadRule, "the pattern has several spellings and several results, expected one result")
-		case n.Op() == anyOf:
-			continue
-		case n.Op() == loose:
-			made := p.plain(n)
-			if made.Op() == op.GetItem {
-				made = made.Arg(0)
-			}
-			if !made.Opcode().IsCall() || made.Op() == anyOf {
-				return nil, n.Error(BadRule, "the pattern leaves the attributes of "+made.String()+" open, which is no call")
-			}
-			p.loose[made] = true
-			continue
-		}
-		if k := numbersOf(n); k > 0 {
-			p.open[n], p.numbers = true, max(p.numbers, k)
-		}
-		p.parts = append(p.parts, n)
-	}
-	seen := map[*graph.Node]bool{}
-	for _, r := range p.roots {
-		if r == nil || !p.calls(r) {
-			return nil, diag.New(BadRule, "a result of the pattern is a parameter or constant, which would match everything")
-		}
-		p.total += p.count(r, seen)
-	}
-	return p, nil
-}
-
 // ruleRun is one run of a rule.
 type ruleRun struct {
 	c         *Ctx
