@@ -32,31 +32,34 @@ func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.Expect
 
 // Passes returns the built-in passes in an order in which they can run.
 func Passes() []Pass {
-	return []Pass{
+	list := []Pass{
 		shapeprop.Infer(nil),
 		simplify.Functionalize,
 		fusion.ConvBN,
 		fusion.LinearBN,
 		simplify.ConstFold,
-		simplify.Decompose,
 		simplify.CSE,
 		simplify.DCE,
-		simplify.DropUnused,
 	}
+	list = append(list, fusion.Recognisers()...)
+	return append(list, simplify.Decompose, simplify.DropUnused)
 }
 
 // Optimise returns the default pipeline of kernel-style code and of the engines that
 // compile: what makes a captured network smaller and does not depend on a target.
+// The recognisers of operators come last: folding and merging turn several spellings
+// into one, and an unused result would hide what it is made from.
 func Optimise() []Pass {
-	return []Pass{
+	list := []Pass{
 		simplify.Functionalize,
 		fusion.ConvBN,
 		fusion.LinearBN,
 		simplify.ConstFold,
 		simplify.CSE,
 		simplify.DCE,
-		simplify.DropUnused,
 	}
+	list = append(list, fusion.Recognisers()...)
+	return append(list, simplify.DropUnused)
 }
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An

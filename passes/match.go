@@ -1,7 +1,8 @@
 package passes
 
 import (
-	"maps"
+	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -23,137 +24,163 @@ func (m miss) String() string {
 	return "matched " + strconv.Itoa(m.matched) + " of " + strconv.Itoa(m.total) + ": " + m.why
 }
 
-// match tries all patterns with n as the first result and returns the best miss
-// when none fits.
-func (k *compiled) match(n *graph.Node, written map[string]bool) (*Match, miss) {
-	var best miss
-	for _, p := range k.patterns {
-		a := &attempt{p: p, bound: map[*graph.Node]*graph.Node{}}
-		why := a.run(n, written)
-		if why == "" {
-			m := a.result()
-			if k.Where != nil {
-				why = k.Where(m)
-			}
-			if why == "" {
-				return m, miss{}
-			}
-			a.best = miss{matched: len(p.parts)}
-		}
-		if a.best.matched >= best.matched {
-			best = miss{a.best.matched, len(p.parts), why}
-		}
+// match tries one pattern with n as its first result.
+func (k *compiled) match(p *pattern, n *graph.Node, written map[string]bool) (*Match, miss) {
+	a := &attempt{p: p, where: k.Where, written: written, bound: map[*graph.Node]*graph.Node{}, numbers: make([]float64, p.numbers)}
+	for i := range a.numbers {
+		a.numbers[i] = math.NaN()
 	}
-	return nil, best
+	if a.fit(p.roots[0], n, func() bool { return a.others(a.finish) }) {
+		return a.found, miss{}
+	}
+	a.best.total = max(p.total, a.best.matched)
+	return nil, a.best
 }
 
-// attempt is the try to fit one pattern at one place.
+// attempt is the try to fit one pattern at one place: a search that goes back to
+// the last choice (an alternative, or which user of a value) when it gets stuck.
+// Whatever returns false leaves the attempt as it was.
 type attempt struct {
 	p       *pattern
+	where   func(m *Match) string
+	written map[string]bool
 	bound   map[*graph.Node]*graph.Node // what the pattern's nodes stand for
+	numbers []float64                   // what its numbers stand for, NaN for nothing
 	matched int
 	best    miss // deepest failure
+	found   *Match
 }
 
-func (a *attempt) run(n *graph.Node, written map[string]bool) string {
-	if n.Op() == nil || n.Op() != a.p.roots[0].Op() {
-		return "at " + n.String() + ": is " + opName(n) + ", the pattern has " + opName(a.p.roots[0])
-	}
-	if why := a.fit(a.p.roots[0], n); why != "" {
-		return a.deepest(why)
-	}
-	if why := a.others(); why != "" {
-		return a.deepest(why)
-	}
-	for _, why := range []string{a.attrs(), a.uses(), a.order(written)} {
-		if why != "" {
-			return a.deepest(why)
-		}
-	}
-	return ""
-}
-
-// deepest remembers the reason of the failure that came furthest.
-func (a *attempt) deepest(why string) string {
+// fail remembers the reason of the failure that came furthest.
+func (a *attempt) fail(why string) bool {
 	if a.best.why == "" || a.matched > a.best.matched {
 		a.best = miss{matched: a.matched, why: why}
 	}
-	return a.best.why
+	return false
 }
 
-// fit lets the pattern's node p stand for n, or says why it cannot.
-func (a *attempt) fit(p, n *graph.Node) string {
+// finish checks what is seen of a whole match only.
+func (a *attempt) finish() bool {
+	for _, check := range []func() string{a.attrs, a.uses, a.order} {
+		if why := check(); why != "" {
+			return a.fail(why)
+		}
+	}
+	m := a.result()
+	if a.where != nil {
+		if why := a.where(m); why != "" {
+			return a.fail(why)
+		}
+	}
+	a.found = m
+	return true
+}
+
+// fit lets the pattern's node p stand for n and goes on with next.
+func (a *attempt) fit(p, n *graph.Node, next func() bool) bool {
 	switch {
 	case p == nil && n == nil:
-		return ""
+		return next()
 	case n == nil:
-		return "an operand is absent where the pattern has " + opName(p)
+		return a.fail("an operand is absent where the pattern has " + opName(a.p.plain(p)))
 	case p == nil:
-		return "at " + n.String() + ": the pattern leaves out this operand"
+		return a.fail("at " + n.String() + ": the pattern leaves out this operand")
 	}
+	p = a.p.plain(p)
 	if b := a.bound[p]; b != nil {
 		if b == n {
-			return ""
+			return next()
 		}
-		return "at " + n.String() + ": the pattern has the same value as " + b.String() + " here"
+		return a.fail("at " + n.String() + ": the pattern has the same value as " + b.String() + " here")
 	}
-	var why string
-	switch p.Opcode() {
-	case graph.Placeholder:
+	a.bound[p] = n
+	fits := false
+	switch {
+	case p.Opcode() == graph.Placeholder:
 		if msg := Conflict(n.Type(), p.Type()); msg != "" {
-			return "at " + n.String() + ": is " + msg
+			fits = a.fail("at " + n.String() + ": is " + msg)
+		} else {
+			fits = next()
 		}
-		a.bound[p] = n
-		return ""
-	case graph.GetAttr:
-		why = a.constant(p, n)
+	case p.Opcode() == graph.GetAttr:
+		fits = a.constant(p, n, next)
+	case p.Op() == anyOf:
+		for _, choice := range p.Args() {
+			if fits = a.fit(choice, n, next); fits {
+				break
+			}
+		}
 	default:
-		why = a.call(p, n)
+		fits = a.call(p, n, next)
 	}
-	if why != "" {
-		return a.deepest(why)
+	if !fits {
+		delete(a.bound, p)
 	}
-	return ""
+	return fits
+}
+
+// step counts a call or constant that matches.
+func (a *attempt) step(next func() bool) bool {
+	a.matched++
+	if next() {
+		return true
+	}
+	a.matched--
+	return false
 }
 
 // constant compares a constant of the pattern by value.
-func (a *attempt) constant(p, n *graph.Node) string {
-	if n.Opcode() != graph.GetAttr || n.Live() || n.Graph().Module() == nil {
-		return "at " + n.String() + ": is no constant"
+func (a *attempt) constant(p, n *graph.Node, next func() bool) bool {
+	q := a.constantOf(n)
+	if q == nil {
+		return a.fail("at " + n.String() + ": is no constant")
 	}
 	want := a.p.mod.Param(p.Target()).Value
-	q := n.Graph().Module().Param(n.Target())
-	if q == nil || q.Value == nil || !shape.TypeOf(q.Value).Same(shape.TypeOf(want)) || !array.Equal(q.Value, want) {
-		return "at " + n.String() + ": the constant is another one than " + array.Format(want, 8)
+	if !shape.TypeOf(q).Same(shape.TypeOf(want)) || !array.Equal(q, want) {
+		return a.fail("at " + n.String() + ": the constant is another one than " + array.Format(want, 8))
 	}
-	a.bound[p] = n
-	a.matched++
-	return ""
+	return a.step(next)
 }
 
-func (a *attempt) call(p, n *graph.Node) string {
-	o := n.Op()
-	if !n.Opcode().IsCall() || o != p.Op() {
-		return "at " + n.String() + ": is " + opName(n) + ", the pattern has " + opName(p)
+// constantOf returns the value of a parameter that no run changes, nil for what is
+// none.
+func (a *attempt) constantOf(n *graph.Node) *array.Array {
+	if n.Opcode() != graph.GetAttr || n.Live() || a.written[n.Target()] || n.Graph().Module() == nil {
+		return nil
+	}
+	q := n.Graph().Module().Param(n.Target())
+	if q == nil {
+		return nil
+	}
+	return q.Value
+}
+
+func (a *attempt) call(p, n *graph.Node, next func() bool) bool {
+	if !n.Opcode().IsCall() || n.Op() != p.Op() {
+		return a.fail("at " + n.String() + ": is " + opName(n) + ", the pattern has " + opName(p))
 	}
 	if b := n.Bound(); b != nil {
 		for _, path := range b.Params {
 			if path != "" {
-				return "at " + n.String() + ": the parameters of module " + n.Target() + " are no operands; run functionalize first"
+				return a.fail("at " + n.String() + ": the parameters of module " + n.Target() + " are no operands; run functionalize first")
 			}
 		}
 	}
-	if !dynamic(p) && !o.Codec().Equal(p.Attrs(), n.Attrs()) {
-		return attrsDiffer(n, p.Attrs())
+	before := slices.Clone(a.numbers)
+	operands, ok := a.immediates(p, n)
+	if ok && a.step(func() bool { return a.operands(p, n, 0, operands, next) }) {
+		return true
 	}
-	a.bound[p] = n
-	a.matched++
-	for i := range max(p.NumArgs(), n.NumArgs()) {
-		if why := a.fit(p.Arg(i), n.Arg(i)); why != "" {
-			return why
-		}
+	copy(a.numbers, before)
+	return false
+}
+
+// operands fits the operands of a call from number i on, count of them in n.
+func (a *attempt) operands(p, n *graph.Node, i, count int, next func() bool) bool {
+	if i >= max(p.NumArgs(), count) {
+		return next()
 	}
-	return ""
+	return a.fit(p.Arg(i), n.Arg(i), func() bool { return a.operands(p, n, i+1, count, next) })
 }
 
 func attrsDiffer(n *graph.Node, want any) string {
@@ -185,7 +212,7 @@ func (a *attempt) attrs() string {
 		return shape.Sym(name)
 	}
 	for _, p := range a.p.parts {
-		if !p.Opcode().IsCall() || !dynamic(p) {
+		if a.bound[p] == nil || !p.Opcode().IsCall() || a.p.loose[p] || !dynamic(p) {
 			continue
 		}
 		c := p.Op().Codec()
@@ -198,7 +225,10 @@ func (a *attempt) attrs() string {
 
 // others fits what hangs together with the first result only through common
 // operands: further results and what they are made of.
-func (a *attempt) others() string {
+func (a *attempt) others(next func() bool) bool {
+	if len(a.p.roots) == 1 {
+		return next()
+	}
 	for _, p := range a.p.parts {
 		if a.bound[p] != nil || !p.Opcode().IsCall() {
 			continue
@@ -208,29 +238,28 @@ func (a *attempt) others() string {
 			if arg == nil || from == nil {
 				continue
 			}
-			why := "at " + from.String() + ": no " + opName(p) + " uses it"
+			tried := false
 			for u := range from.Users() {
 				if u.Op() != p.Op() {
 					continue
 				}
-				saved, matched := maps.Clone(a.bound), a.matched
-				if why = a.fit(p, u); why == "" {
-					if why = a.others(); why == "" {
-						return ""
-					}
+				if tried = true; a.fit(p, u, func() bool { return a.others(next) }) {
+					return true
 				}
-				a.bound, a.matched = saved, matched
 			}
-			return why
+			if !tried {
+				a.fail("at " + from.String() + ": no " + opName(p) + " uses it")
+			}
+			return false
 		}
-		return "the results of the pattern have no operand in common with " + opName(p)
+		return a.fail("the results of the pattern have no operand in common with " + opName(p))
 	}
 	for _, p := range a.p.parts {
 		if a.bound[p] == nil {
-			return "a constant of the pattern is not reached"
+			return a.fail("a constant of the pattern is not reached")
 		}
 	}
-	return ""
+	return next()
 }
 
 // uses demands that nothing outside the match needs what will be gone.
@@ -238,14 +267,16 @@ func (a *attempt) uses() string {
 	inside := map[*graph.Node]bool{}
 	root := map[*graph.Node]bool{}
 	for _, p := range a.p.parts {
-		inside[a.bound[p]] = true
+		if n := a.bound[p]; n != nil {
+			inside[n] = true
+		}
 	}
 	for _, p := range a.p.roots {
 		root[a.bound[p]] = true
 	}
 	for _, p := range a.p.parts {
 		n := a.bound[p]
-		if root[n] || n.Opcode() == graph.GetAttr {
+		if n == nil || root[n] || n.Opcode() == graph.GetAttr {
 			continue
 		}
 		for u := range n.Users() {
@@ -258,7 +289,7 @@ func (a *attempt) uses() string {
 		}
 	}
 	for _, p := range a.p.inputs {
-		if inside[a.bound[p]] {
+		if n := a.bound[p]; n != nil && inside[n] {
 			return "at " + a.bound[p].String() + ": is inside the match and an input of it"
 		}
 	}
@@ -273,15 +304,18 @@ func place(n *graph.Node) string {
 }
 
 // order demands that the replacement can stand where the last result does.
-func (a *attempt) order(written map[string]bool) string {
+func (a *attempt) order() string {
 	last, first := a.bound[a.p.roots[0]], a.bound[a.p.roots[0]]
 	reads := false
 	for _, p := range a.p.parts {
 		n := a.bound[p]
+		if n == nil {
+			continue
+		}
 		if n.Opcode().IsCall() && n.Precedes(first) {
 			first = n
 		}
-		reads = reads || n.Opcode() == graph.GetAttr && written[n.Target()]
+		reads = reads || n.Opcode() == graph.GetAttr && a.written[n.Target()]
 	}
 	for _, p := range a.p.roots {
 		if n := a.bound[p]; last.Precedes(n) {
@@ -301,7 +335,10 @@ func (a *attempt) order(written map[string]bool) string {
 	}
 	for _, p := range a.p.inputs {
 		n := a.bound[p]
-		reads = reads || n.Opcode() == graph.GetAttr && written[n.Target()]
+		if n == nil {
+			continue
+		}
+		reads = reads || n.Opcode() == graph.GetAttr && a.written[n.Target()]
 		if !n.Precedes(last) {
 			return "at " + n.String() + ": an input is computed behind the results"
 		}
@@ -315,12 +352,14 @@ func (a *attempt) order(written map[string]bool) string {
 }
 
 func (a *attempt) result() *Match {
-	m := &Match{}
+	m := &Match{Numbers: slices.Clone(a.numbers)}
 	for _, p := range a.p.inputs {
 		m.Inputs = append(m.Inputs, a.bound[p])
 	}
 	for _, p := range a.p.parts {
-		m.Nodes = append(m.Nodes, a.bound[p])
+		if n := a.bound[p]; n != nil {
+			m.Nodes = append(m.Nodes, n)
+		}
 	}
 	for _, p := range a.p.roots {
 		m.Roots = append(m.Roots, a.bound[p])

@@ -15,6 +15,8 @@ type Before struct {
 var Order = []Before{
 	{"conv-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
 	{"linear-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
+	{"attention", "decompose", "scaled_dot_product_attention is composite"},
+	{"softmax", "attention", "attention is recognised by its softmax"},
 	{"functionalize", "decompose", "calls of modules hide their operands and are not decomposed"},
 	{"functionalize", "const-fold", "what calls of modules compute from parameters alone is seen as operands only"},
 }

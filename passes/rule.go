@@ -2,6 +2,7 @@ package passes
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -18,6 +19,7 @@ import (
 // same operands, however the calls are spelt, with equal attributes, and equal
 // constants, compared by value. Sizes taken with x.Size(i) stand for the size
 // that the matched value has. Values inside the match must have no other use.
+// AnyOf, Loose and Number let one pattern stand for several spellings.
 //
 //	passes.Rule(passes.Rewrite{
 //		Name:        "double-neg",
@@ -27,8 +29,10 @@ import (
 //	})
 type Rewrite struct {
 	Name, Doc string
-	Pattern   any   // func(x, w, ... *tensor.Tensor) one or more *tensor.Tensor
-	Or        []any // other patterns with the same parameters and results
+	Pattern   any // func(x, w, ... *tensor.Tensor) one or more *tensor.Tensor
+	// Or are other patterns with the same parameters and results: each is tried
+	// everywhere before the next one. They may leave out parameters.
+	Or []any
 	// Replacement has the pattern's parameters and results. Build is the
 	// alternative for what depends on the match: it makes nodes at the cursor and
 	// returns one value for each result.
@@ -45,9 +49,11 @@ type Rewrite struct {
 
 // Match is one place where a pattern fits.
 type Match struct {
-	Inputs []*graph.Node // what the parameters stand for
-	Nodes  []*graph.Node // the matched calls in the order of the pattern
-	Roots  []*graph.Node // the results
+	Inputs  []*graph.Node // what the parameters stand for, nil for nothing
+	Nodes   []*graph.Node // the matched calls in the order of the pattern
+	Roots   []*graph.Node // the results
+	Numbers []float64     // what Number(i) stands for, NaN for nothing
+	Data    any           // what Where found out, for Build
 }
 
 // Rule makes a pass of a rewrite. Mistakes in the rule are reported when it runs.
@@ -59,9 +65,13 @@ func Rule(r Rewrite) Pass {
 			if err != nil {
 				return false, err
 			}
-			run := &ruleRun{c: c, k: k, written: Written(g), constants: map[*graph.Node]string{}}
+			run := &ruleRun{c: c, k: k, written: Written(g), constants: map[*graph.Node]string{}, at: map[*graph.Node]int{}}
 			before := c.matches
-			err = run.graph(g)
+			for _, p := range k.patterns {
+				if err = run.graph(p, g); err != nil {
+					break
+				}
+			}
 			run.reportMisses()
 			return c.matches > before, err
 		}}
@@ -74,8 +84,17 @@ func Explain(r Rewrite, n *graph.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, miss := k.match(n, Written(n.Graph()))
-	return miss.String(), nil
+	best := miss{}
+	for _, p := range k.patterns {
+		m, miss := k.match(p, n, Written(n.Graph()))
+		if m != nil {
+			return "", nil
+		}
+		if miss.matched >= best.matched {
+			best = miss
+		}
+	}
+	return best.String(), nil
 }
 
 // compiled is a rule whose functions have been traced.
@@ -101,6 +120,11 @@ func (r Rewrite) compile() (*compiled, error) {
 		}
 		k.patterns = append(k.patterns, p)
 	}
+	for i, in := range k.patterns[0].inputs {
+		if !slices.ContainsFunc(k.patterns, func(p *pattern) bool { return p.inputs[i].NumUses() > 0 }) {
+			return nil, diag.New(BadRule, "parameter "+in.Target()+" of the pattern is not used, so that nothing says what it stands for")
+		}
+	}
 	if (r.Build == nil) == (r.Replacement == nil) {
 		return nil, diag.New(BadRule, "a rule needs either Replacement or Build")
 	}
@@ -115,6 +139,11 @@ func (r Rewrite) compile() (*compiled, error) {
 	if p := k.patterns[0]; in != len(p.inputs) || out != len(p.roots) {
 		return nil, diag.New(BadRule, "the replacement has "+strconv.Itoa(in)+" parameters and "+strconv.Itoa(out)+" results, the pattern has "+
 			strconv.Itoa(len(p.inputs))+" and "+strconv.Itoa(len(p.roots)))
+	}
+	for n := range m.Graph.Nodes() {
+		if n.Op() == anyOf || n.Op() == loose || numbersOf(n) > 0 {
+			return nil, n.Error(BadRule, "the replacement leaves something open, as only patterns do").WithHint("use Build")
+		}
 	}
 	k.replacement = m
 	return k, nil
@@ -137,40 +166,6 @@ func (r Rewrite) trace(what string, f any) (*graph.Module, error) {
 	return m, nil
 }
 
-// pattern is a traced pattern.
-type pattern struct {
-	mod    *graph.Module
-	inputs []*graph.Node
-	roots  []*graph.Node
-	parts  []*graph.Node // calls and constants, in order
-}
-
-func newPattern(m *graph.Module) (*pattern, error) {
-	p := &pattern{mod: m, inputs: m.Graph.Inputs(), roots: m.Graph.Output().Args()}
-	for n := range m.Graph.Nodes() {
-		switch {
-		case n.Opcode() == graph.Placeholder:
-			if n.NumUses() == 0 {
-				return nil, diag.New(BadRule, "parameter "+n.Target()+" of the pattern is not used, so that nothing says what it stands for")
-			}
-			continue
-		case n.Opcode() == graph.Output:
-			continue
-		case len(n.Regions()) > 0 || Effect(n) == op.Effectful:
-			return nil, n.Error(BadRule, "the pattern has control flow or effects, expected pure calls")
-		case n.Opcode() == graph.CallModule:
-			return nil, n.Error(BadRule, "the pattern calls a module, expected functions of tensors")
-		}
-		p.parts = append(p.parts, n)
-	}
-	for _, r := range p.roots {
-		if r == nil || !r.Opcode().IsCall() {
-			return nil, diag.New(BadRule, "a result of the pattern is a parameter or constant, which would match everything")
-		}
-	}
-	return p, nil
-}
-
 // ruleRun is one run of a rule.
 type ruleRun struct {
 	c         *Ctx
@@ -178,6 +173,7 @@ type ruleRun struct {
 	written   map[string]bool
 	constants map[*graph.Node]string // paths of the replacement's constants
 	misses    []located
+	at        map[*graph.Node]int // which of misses is at a node
 }
 
 type located struct {
@@ -185,23 +181,24 @@ type located struct {
 	n *graph.Node
 }
 
-func (r *ruleRun) graph(g *graph.Graph) error {
+// graph applies one pattern to a graph and its regions.
+func (r *ruleRun) graph(p *pattern, g *graph.Graph) error {
 	for n := range g.Nodes() {
 		if err := r.c.Err(); err != nil {
 			return err
 		}
 		for _, sub := range n.Regions() {
-			if err := r.graph(sub); err != nil {
+			if err := r.graph(p, sub); err != nil {
 				return err
 			}
 		}
-		if !r.k.candidate(n) {
+		if n.Op() == nil || !p.begins(p.roots[0], n.Op()) {
 			continue
 		}
-		m, why := r.k.match(n, r.written)
+		m, why := r.k.match(p, n, r.written)
 		if m == nil {
 			if why.matched > 0 {
-				r.misses = append(r.misses, located{why, n})
+				r.missed(n, why)
 			}
 			continue
 		}
@@ -212,15 +209,16 @@ func (r *ruleRun) graph(g *graph.Graph) error {
 	return nil
 }
 
-// candidate reports whether n calls the operator of a pattern's first result.
-func (k *compiled) candidate(n *graph.Node) bool {
-	o := n.Op()
-	for _, p := range k.patterns {
-		if o != nil && o == p.roots[0].Op() {
-			return true
-		}
+// missed keeps the best miss at a node, the last one of equals.
+func (r *ruleRun) missed(n *graph.Node, why miss) {
+	i, again := r.at[n]
+	switch {
+	case !again:
+		r.at[n] = len(r.misses)
+		r.misses = append(r.misses, located{why, n})
+	case why.matched >= r.misses[i].matched:
+		r.misses[i].miss = why
 	}
-	return false
 }
 
 // reportMisses records the matches that failed late, the best one first.
@@ -282,7 +280,21 @@ func (r *ruleRun) rewrite(m *Match) error {
 			_ = n.Graph().Erase(n) // one that defines a symbol stays
 		}
 	}
+	sweep(m.Inputs)
 	return nil
+}
+
+// sweep removes values that only the match used.
+func sweep(nodes []*graph.Node) {
+	for _, n := range nodes {
+		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() != graph.GetAttr && (!n.Opcode().IsCall() || Effect(n) != op.Pure) {
+			continue
+		}
+		args := n.Args()
+		if n.Graph().Erase(n) == nil {
+			sweep(args)
+		}
+	}
 }
 
 // splice copies the replacement to the cursor.

@@ -269,15 +269,26 @@ func TestRuleMistakes(t *testing.T) {
 		rule passes.Rewrite
 		msg  string
 	}{
-		"no replacement": {passes.Rewrite{Pattern: neg}, "needs either Replacement or Build"},
-		"parameters":     {passes.Rewrite{Pattern: neg, Replacement: func(x, y tt) tt { return x }}, "2 parameters and 1 results"},
-		"unused":         {passes.Rewrite{Pattern: func(x, y tt) tt { return x.Neg() }, Replacement: fun2(tensor.Maximum)}, "is not used"},
-		"everything":     {passes.Rewrite{Pattern: func(x tt) tt { return x }, Replacement: neg}, "match everything"},
-		"data":           {passes.Rewrite{Pattern: func(x tt) tt { return x.Mul(tensor.Scalar(x.Item())) }, Replacement: neg}, "cannot be traced"},
-		"type":           {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt { return x.Sum() }}, "the replacement gives f32[] instead of f32[N,3]"},
-		"build":          {passes.Rewrite{Pattern: neg, Build: func(*graph.Cursor, *passes.Match) []*graph.Node { return nil }}, "Build returned 0"},
-		"or":             {passes.Rewrite{Pattern: neg, Or: []any{func(x, y tt) tt { return x.Add(y) }}, Replacement: neg}, "different numbers"},
-		"no function":    {passes.Rewrite{Pattern: 3, Replacement: neg}, "cannot be traced"},
+		"no replacement":  {passes.Rewrite{Pattern: neg}, "needs either Replacement or Build"},
+		"parameters":      {passes.Rewrite{Pattern: neg, Replacement: func(x, y tt) tt { return x }}, "2 parameters and 1 results"},
+		"unused":          {passes.Rewrite{Pattern: func(x, y tt) tt { return x.Neg() }, Replacement: fun2(tensor.Maximum)}, "is not used"},
+		"everything":      {passes.Rewrite{Pattern: func(x tt) tt { return x }, Replacement: neg}, "match everything"},
+		"everything else": {passes.Rewrite{Pattern: func(x tt) tt { return passes.AnyOf(x.Neg(), x) }, Replacement: neg}, "match everything"},
+		"data":            {passes.Rewrite{Pattern: func(x tt) tt { return x.Mul(tensor.Scalar(x.Item())) }, Replacement: neg}, "cannot be traced"},
+		"type":            {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt { return x.Sum() }}, "the replacement gives f32[] instead of f32[N,3]"},
+		"build":           {passes.Rewrite{Pattern: neg, Build: func(*graph.Cursor, *passes.Match) []*graph.Node { return nil }}, "Build returned 0"},
+		"or":              {passes.Rewrite{Pattern: neg, Or: []any{func(x, y tt) tt { return x.Add(y) }}, Replacement: neg}, "different numbers"},
+		"no function":     {passes.Rewrite{Pattern: 3, Replacement: neg}, "cannot be traced"},
+		"dead": {passes.Rewrite{Pattern: func(x tt) tt {
+			x.Exp()
+			return x.Neg()
+		}, Replacement: neg}, "no result of the pattern is made of %exp"},
+		"several results": {passes.Rewrite{Pattern: func(x tt) (tt, tt) { return passes.AnyOf(x.Neg(), x.Exp()), x.Relu() },
+			Replacement: func(x tt) (tt, tt) { return x, x.Relu() }}, "several spellings and several results"},
+		"no spelling":      {passes.Rewrite{Pattern: func(x tt) tt { return passes.AnyOf() }, Replacement: neg}, "AnyOf has no spelling"},
+		"great number":     {passes.Rewrite{Pattern: func(x tt) tt { return x.MulScalar(passes.Number(64)) }, Replacement: neg}, "Number(64), expected 0 to 63"},
+		"loose parameter":  {passes.Rewrite{Pattern: func(x tt) tt { return passes.Loose(x).Neg() }, Replacement: neg}, "the attributes of %x open, which is no call"},
+		"open replacement": {passes.Rewrite{Pattern: neg, Replacement: func(x tt) tt { return x.MulScalar(passes.Number(0)) }}, "leaves something open"},
 		"region": {passes.Rewrite{Pattern: func(x tt) tt {
 			return tensor.Cond(x, func(in []tt) []tt { return in }, func(in []tt) []tt { return in }, x)[0]
 		}, Replacement: neg}, "control flow"},

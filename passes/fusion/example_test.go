@@ -3,10 +3,13 @@ package fusion_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/tensor"
@@ -66,4 +69,91 @@ func Example_convBN_refused() {
 func Example_linearBN() {
 	fold(nn.NewSequential(nn.NewLinear(8, 4), nn.NewBatchNorm1d(4)), "f32[N,8]", fusion.LinearBN)
 	// Output: %_0 = call_module[0_folded](%x) : f32[N,4]
+}
+
+// recognise runs one of the recognisers, or all, on a function of tensors of one
+// type and prints the calls that are left.
+func recognise(f any, typ string, list ...passes.Pass) {
+	gm, err := fx.Trace(context.Background(), f, fx.Input("x", typ))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := gm.Apply(context.Background(), list, fx.PassOptions{}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for n := range gm.Graph.Nodes() {
+		if n.Opcode().IsCall() {
+			fmt.Println(n.Text())
+		}
+	}
+}
+
+func Example_attention() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		i := tensor.Arange(x.Size(1))
+		later := i.Unsqueeze(0).Gt(i.Unsqueeze(1))
+		scores := x.Matmul(x.Transpose(-1, -2)).DivScalar(8)
+		return scores.MaskedFill(later, math.Inf(-1)).Softmax(-1).Matmul(x)
+	}, "f32[N,S,64]", fusion.Attention)
+	// Output:
+	// %scaled_dot_product_attention = call_function[scaled_dot_product_attention](%x, %x, %x) {is_causal=true, scale=0.125} : f32[N,S,64]
+}
+
+func Example_layerNorm() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		last := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
+		d := x.Sub(x.Mean(last))
+		return d.Div(d.PowScalar(2).Mean(last).AddScalar(1e-5).Sqrt())
+	}, "f32[N,64]", fusion.LayerNorm)
+	// Output: %layer_norm = call_function[layer_norm](%x, _, _) {normalized_shape=[64], eps=1e-05} : f32[N,64]
+}
+
+func Example_rmsNorm() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		last := std.ReduceAttrs{Dim: op.IntList(-1), KeepDim: true}
+		return x.Mul(x.Square().Mean(last).AddScalar(1e-6).Rsqrt())
+	}, "f32[N,64]", fusion.RmsNorm)
+	// Output: %rms_norm = call_function[rms_norm](%x, _) {normalized_shape=[64], eps=1e-06} : f32[N,64]
+}
+
+func Example_softmax() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		first := std.ReduceAttrs{Dim: op.IntList(0), KeepDim: true}
+		e := x.Sub(x.Amax(first)).Exp()
+		return e.Div(e.Sum(first))
+	}, "f32[N,64]", fusion.Softmax)
+	// Output: %softmax = call_function[softmax](%x) : f32[N,64]
+}
+
+func Example_gelu() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		inner := x.Add(x.PowScalar(3).MulScalar(0.044715)).MulScalar(math.Sqrt(2 / math.Pi))
+		return x.MulScalar(0.5).Mul(inner.Tanh().AddScalar(1))
+	}, "f32[N,64]", fusion.Gelu)
+	// Output: %gelu = call_function[gelu](%x) {approximate="tanh"} : f32[N,64]
+}
+
+func Example_silu() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor { return x.Mul(x.Sigmoid()) }, "f32[N,64]", fusion.Silu)
+	// Output: %silu = call_function[silu](%x) : f32[N,64]
+}
+
+func Example_hardswish() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		return x.Mul(x.AddScalar(3).Relu6()).DivScalar(6)
+	}, "f32[N,64]", fusion.Hardswish)
+	// Output: %hardswish = call_function[hardswish](%x) : f32[N,64]
+}
+
+// All recognisers in turn.
+func ExampleRecognisers() {
+	recognise(func(x *tensor.Tensor) *tensor.Tensor {
+		h := x.Mul(x.Sigmoid())
+		return h.Matmul(h.Transpose(-1, -2)).Softmax(-1).Matmul(h)
+	}, "f32[N,64]", fusion.Recognisers()...)
+	// Output:
+	// %silu = call_function[silu](%x) : f32[N,64]
+	// %scaled_dot_product_attention = call_function[scaled_dot_product_attention](%silu, %silu, %silu) {scale=1.0} : f32[N,64]
 }

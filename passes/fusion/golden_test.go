@@ -7,5 +7,8 @@ import (
 	"github.com/gofx-dev/gofx/passes/fusion"
 )
 
-func TestConvBN(t *testing.T)   { passtest.Golden(t, "testdata/conv-bn", fusion.ConvBN) }
-func TestLinearBN(t *testing.T) { passtest.Golden(t, "testdata/linear-bn", fusion.LinearBN) }
+func TestGoldens(t *testing.T) {
+	for _, p := range append(fusion.Recognisers(), fusion.ConvBN, fusion.LinearBN) {
+		t.Run(p.Name, func(t *testing.T) { passtest.Golden(t, "testdata/"+p.Name, p) })
+	}
+}
