@@ -382,5 +382,5 @@ func ExampleOptimise() {
 	for _, p := range fx.Optimise() {
 		fmt.Print(p.Name, " ")
 	}
-	// Output: functionalize conv-bn linear-bn const-fold cse dce softmax attention layer-norm rms-norm gelu silu hardswish drop-unused
+	// Output: functionalize conv-bn linear-bn bn-affine const-fold cse dce softmax attention layer-norm rms-norm gelu silu hardswish drop-unused
 }

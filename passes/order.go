@@ -15,6 +15,9 @@ type Before struct {
 var Order = []Before{
 	{"conv-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
 	{"linear-bn", "decompose", "batch_norm is composite, its decomposition is not recognised"},
+	{"bn-affine", "decompose", "batch_norm is composite, its decomposition is not recognised"},
+	{"conv-bn", "bn-affine", "what can be folded into a convolution is not taken apart"},
+	{"linear-bn", "bn-affine", "what can be folded into a linear layer is not taken apart"},
 	{"attention", "decompose", "scaled_dot_product_attention is composite"},
 	{"softmax", "attention", "attention is recognised by its softmax"},
 	{"functionalize", "decompose", "calls of modules hide their operands and are not decomposed"},

@@ -157,3 +157,25 @@ func ExampleRecognisers() {
 	// %silu = call_function[silu](%x) : f32[N,64]
 	// %scaled_dot_product_attention = call_function[scaled_dot_product_attention](%silu, %silu, %silu) {scale=1.0} : f32[N,64]
 }
+
+// A normalisation before a convolution cannot be folded into it.
+func ExampleBNAffine() {
+	norm := nn.NewBatchNorm2d(4)
+	gm, err := fx.Trace(context.Background(), func(x *tensor.Tensor) *tensor.Tensor { return norm.Forward(x).Relu() }, fx.Input("x", "f32[N,4,8,8]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := gm.Apply(context.Background(), []fx.Pass{fusion.BNAffine}, fx.PassOptions{}); err != nil {
+		fmt.Println(err)
+	}
+	for n := range gm.Graph.Nodes() {
+		if n.Opcode().IsCall() {
+			fmt.Println(n.Op())
+		}
+	}
+	// Output:
+	// mul
+	// add
+	// relu
+}
