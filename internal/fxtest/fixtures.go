@@ -33,10 +33,13 @@ func Shared(t testing.TB) string {
 	}
 }
 
+// IsNightly reports whether the slow tier is run.
+func IsNightly() bool { return os.Getenv("GOFX_NIGHTLY") != "" }
+
 // Nightly skips a test of the slow tier unless GOFX_NIGHTLY is set.
 func Nightly(t testing.TB) {
 	t.Helper()
-	if os.Getenv("GOFX_NIGHTLY") == "" {
+	if !IsNightly() {
 		t.Skip("set GOFX_NIGHTLY=1 to run the large networks")
 	}
 }
