@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -64,36 +63,10 @@ func (g *Graph) outside(t shape.Type, rs []*Graph) shape.Type {
 	return t.WithDims(dims)
 }
 
-// join is the type of a value that is of one type or of the other: what the two
-// have in common. Sizes of what is computed inside the regions say nothing.
+// join is the type of a value that is of one type or of the other. Sizes of what is
+// computed inside the regions say nothing.
 func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
-	switch {
-	case a.Kind() != b.Kind() || a.Kind() == shape.None:
-		return shape.Type{}
-	case a.Kind() == shape.Tuple:
-		if a.Len() != b.Len() {
-			return shape.Type{}
-		}
-		m := make([]shape.Type, a.Len())
-		for i := range m {
-			m[i] = g.join(a.Member(i), b.Member(i), rs)
-		}
-		return shape.TupleType(m...)
-	}
-	d := a.DType()
-	if d != b.DType() {
-		d = array.Invalid
-	}
-	if !a.Ranked() || a.Rank() != b.Rank() {
-		return shape.Unranked(d)
-	}
-	dims := a.Dims()
-	for i := range dims.Len() {
-		if !g.symbols.equal(dims.At(i), b.Dim(i)) || g.inner(dims.At(i), rs) {
-			dims = dims.With(i, shape.Unknown)
-		}
-	}
-	return shape.TensorType(d, dims)
+	return shape.Join(a, b, func(x, y shape.Dim) bool { return g.symbols.equal(x, y) && !g.inner(x, rs) })
 }
 
 // inner reports whether a size is known inside of the regions alone: one of what
