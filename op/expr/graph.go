@@ -131,6 +131,3 @@ func constString(d array.DType, bits uint64) string {
 	}
 	return strconv.FormatFloat(f, 'g', -1, size)
 }
-
-// Dump returns the text of the DAG of outs.
-func (b *Builder) Dump(outs ...Value) string { return b.Graph(outs...).String() }
