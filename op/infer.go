@@ -93,13 +93,7 @@ func (c *Infer) Broadcast(first, second shape.Dims) (shape.Dims, error) {
 	n := max(first.Len(), second.Len())
 	out := make([]shape.Dim, n)
 	for i := 1; i <= n; i++ {
-		left, right := shape.Const(1), shape.Const(1)
-		if i <= first.Len() {
-			left = first.At(-i)
-		}
-		if i <= second.Len() {
-			right = second.At(-i)
-		}
+		left, right := first.FromEnd(i), second.FromEnd(i)
 		switch {
 		case left.Is(1):
 			out[n-i] = right
