@@ -93,7 +93,7 @@ func CloseArrays(want, got []*array.Array) string {
 // equal. Infinities and NaN are in the same places.
 func CloseArray(want, got *array.Array) string {
 	d := SameArray(want, got)
-	if d == "" || got.DType() != want.DType() || !equalInts(got.Shape(), want.Shape()) || !want.DType().IsFloat() {
+	if d == "" || got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) || !want.DType().IsFloat() {
 		return d
 	}
 	most := 1.0
