@@ -88,18 +88,6 @@ func castBool(s []byte, out *Array) {
 // castFloat converts s into out's elements from at on.
 func castFloat[S float](s []S, out *Array, at int) {
 	switch out.dtype {
-	case F32:
-		convert(s, Data[float32](out)[at:])
-	case F64:
-		convert(s, Data[float64](out)[at:])
-	case F16:
-		for i, d := 0, Data[Half](out)[at:]; i < len(s); i++ {
-			d[i] = HalfFromFloat64(float64(s[i]))
-		}
-	case BF16:
-		for i, d := 0, Data[BFloat](out)[at:]; i < len(s); i++ {
-			d[i] = BFloatFromFloat64(float64(s[i]))
-		}
 	case I8:
 		saturate(s, Data[int8](out)[at:])
 	case U8:
@@ -116,28 +104,14 @@ func castFloat[S float](s []S, out *Array, at int) {
 		saturate(s, Data[int64](out)[at:])
 	case U64:
 		saturate(s, Data[uint64](out)[at:])
-	case Bool:
-		truth(s, Data[bool](out)[at:])
 	default:
-		panic("array: Cast: element type " + out.dtype.String())
+		castReal(s, out, at, func(v S) float64 { return float64(v) })
 	}
 }
 
 // castInt converts s into out's elements from at on.
 func castInt[S integer](s []S, out *Array, at int) {
 	switch out.dtype {
-	case F32:
-		convert(s, Data[float32](out)[at:])
-	case F64:
-		convert(s, Data[float64](out)[at:])
-	case F16:
-		for i, d := 0, Data[Half](out)[at:]; i < len(s); i++ {
-			d[i] = HalfFromFloat64(oddFloat64(s[i]))
-		}
-	case BF16:
-		for i, d := 0, Data[BFloat](out)[at:]; i < len(s); i++ {
-			d[i] = BFloatFromFloat64(oddFloat64(s[i]))
-		}
 	case I8:
 		convert(s, Data[int8](out)[at:])
 	case U8:
@@ -154,6 +128,26 @@ func castInt[S integer](s []S, out *Array, at int) {
 		convert(s, Data[int64](out)[at:])
 	case U64:
 		convert(s, Data[uint64](out)[at:])
+	default:
+		castReal(s, out, at, oddFloat64[S])
+	}
+}
+
+// castReal converts s where out holds no integers. wide is what halves are rounded from.
+func castReal[S integer | float](s []S, out *Array, at int, wide func(S) float64) {
+	switch out.dtype {
+	case F32:
+		convert(s, Data[float32](out)[at:])
+	case F64:
+		convert(s, Data[float64](out)[at:])
+	case F16:
+		for i, d := 0, Data[Half](out)[at:]; i < len(s); i++ {
+			d[i] = HalfFromFloat64(wide(s[i]))
+		}
+	case BF16:
+		for i, d := 0, Data[BFloat](out)[at:]; i < len(s); i++ {
+			d[i] = BFloatFromFloat64(wide(s[i]))
+		}
 	case Bool:
 		truth(s, Data[bool](out)[at:])
 	default:

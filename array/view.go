@@ -30,27 +30,6 @@ func NumElems(shape []int) (n int, ok bool) {
 
 const maxInt = int(^uint(0) >> 1)
 
-// BroadcastShapes returns the shape that a and b broadcast to by the rules of
-// PyTorch and NumPy: aligned at the end, equal sizes or 1. ok is false when
-// they do not fit.
-func BroadcastShapes(a, b []int) (shape []int, ok bool) {
-	if len(a) < len(b) {
-		a, b = b, a
-	}
-	shape = append(make([]int, 0, len(a)), a...)
-	skip := len(a) - len(b)
-	for i, d := range b {
-		switch s := shape[skip+i]; {
-		case s == d || d == 1:
-		case s == 1:
-			shape[skip+i] = d
-		default:
-			return nil, false
-		}
-	}
-	return shape, true
-}
-
 // The views below share a's storage. They panic with a message, not with an
 // index error, when asked for what does not exist; operators check first.
 
@@ -216,15 +195,6 @@ func regroup(a, v *Array) bool {
 		i, j = i1, j1
 	}
 	return true // dimensions behind the last run have size 1 and keep any stride
-}
-
-// Squeeze returns the view without dimension dim, which must have size 1.
-func Squeeze(a *Array, dim int) *Array {
-	dim = a.axis(dim, "Squeeze")
-	if a.shape[dim] != 1 {
-		panic("array: Squeeze: dimension " + strconv.Itoa(dim) + " has size " + strconv.Itoa(a.shape[dim]) + ", expected 1")
-	}
-	return Select(a, dim, 0)
 }
 
 // Unsqueeze returns the view with a dimension of size 1 inserted before

@@ -79,8 +79,18 @@ func TestKernelCodesHaveTheirExamples(t *testing.T) {
 		codegen.CodeHost: exampleFX4020, codegen.CodeState: exampleFX4021, codegen.CodeRegion: exampleFX4022,
 		codegen.CodeWeight: exampleFX4023, codegen.CodeOptions: exampleFX4024, codegen.CodeSize: exampleFX4025, codegen.CodeResults: exampleFX4026,
 	}
+	examplesHold(t, "kernel_codes_test.go", "FX402", examples, func(mistake func(*plan.Plan, weights) error) error {
+		m := kernelModule(t, linearText)
+		return mistake(planOf(t, m), state(m))
+	})
+}
+
+// examplesHold demands of every documented code with the prefix that the file has a
+// function with its example as body, which fails with the code.
+func examplesHold[F any](t *testing.T, file, prefix string, examples map[diag.Code]F, run func(F) error) {
+	t.Helper()
 	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, "kernel_codes_test.go", nil, 0)
+	f, err := parser.ParseFile(set, file, nil, 0)
 	require.NoError(t, err)
 	text := map[string]string{}
 	for _, d := range f.Decls {
@@ -92,13 +102,12 @@ func TestKernelCodesHaveTheirExamples(t *testing.T) {
 	}
 	found := 0
 	for _, info := range diag.Codes() {
-		if !strings.HasPrefix(string(info.Code), "FX402") {
+		if !strings.HasPrefix(string(info.Code), prefix) {
 			continue
 		}
 		found++
-		require.NotNil(t, examples[info.Code], info.Code)
-		m := kernelModule(t, linearText)
-		require.ErrorIs(t, examples[info.Code](planOf(t, m), state(m)), info.Code)
+		require.Contains(t, examples, info.Code)
+		require.ErrorIs(t, run(examples[info.Code]), info.Code)
 		require.Equal(t, text["example"+string(info.Code)], info.Example, info.Code)
 	}
 	require.Equal(t, len(examples), found)

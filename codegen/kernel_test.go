@@ -18,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
@@ -126,27 +127,11 @@ func generate(t testing.TB, c *kernelCase) {
 	require.NoError(t, err, c.name)
 }
 
-// repoRoot is the folder of this module.
-func repoRoot(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	require.NoError(t, err)
-	return filepath.Dir(dir)
-}
-
 // tempModule makes a Go module that uses this one.
 func tempModule(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	root := repoRoot(t)
-	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	require.NoError(t, err)
-	text := strings.Replace(string(mod), "module github.com/gofx-dev/gofx", "module example.com/gen", 1)
-	text += "\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " + root + "\n"
-	write(t, filepath.Join(dir, "go.mod"), []byte(text))
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	require.NoError(t, err)
-	write(t, filepath.Join(dir, "go.sum"), sum)
+	require.NoError(t, repo.WriteModule(dir, "example.com/gen"))
 	return dir
 }
 

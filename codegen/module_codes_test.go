@@ -1,12 +1,6 @@
 package codegen_test
 
 import (
-	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/printer"
-	"go/token"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,28 +95,9 @@ func TestModuleCodesHaveTheirExamples(t *testing.T) {
 		codegen.OpaqueFunc: exampleFX4001, codegen.ForeignOp: exampleFX4002, codegen.OpaqueModule: exampleFX4003, codegen.WholeTuple: exampleFX4004,
 		codegen.BadAssign: exampleFX4005, codegen.LostSize: exampleFX4006, codegen.StateType: exampleFX4007, codegen.StatePath: exampleFX4008,
 	}
-	set := token.NewFileSet()
-	f, err := parser.ParseFile(set, "module_codes_test.go", nil, 0)
-	require.NoError(t, err)
-	text := map[string]string{}
-	for _, d := range f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok {
-			var b bytes.Buffer
-			require.NoError(t, printer.Fprint(&b, set, fn.Body.List))
-			text[fn.Name.Name] = strings.TrimSpace(b.String())
-		}
-	}
-	found := 0
-	for _, info := range diag.Codes() {
-		if !strings.HasPrefix(string(info.Code), "FX400") {
-			continue
-		}
-		found++
-		require.NotNil(t, examples[info.Code], info.Code)
-		require.ErrorIs(t, examples[info.Code](parse(t, reluText)), info.Code)
-		require.Equal(t, text["example"+string(info.Code)], info.Example, info.Code)
-	}
-	require.Equal(t, len(examples), found)
+	examplesHold(t, "module_codes_test.go", "FX400", examples, func(mistake func(*graph.Module) error) error {
+		return mistake(parse(t, reluText))
+	})
 }
 
 func TestEverythingThatCannotBePrintedIsReportedAtOnce(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 	"github.com/gofx-dev/gofx/shape"
@@ -103,19 +104,11 @@ type printed struct {
 // that each function traces to the graph that it was printed from.
 func traceBack(t *testing.T, list []printed) {
 	t.Helper()
-	repo, err := filepath.Abs("..")
-	require.NoError(t, err)
 	dir := t.TempDir()
+	require.NoError(t, repo.WriteModule(dir, "example.com/ops"))
 	write := func(name string, data []byte) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
-	sum, err := os.ReadFile(filepath.Join(repo, "go.sum"))
-	require.NoError(t, err)
-	gomod, err := os.ReadFile(filepath.Join(repo, "go.mod"))
-	require.NoError(t, err)
-	write("go.sum", sum)
-	write("go.mod", append(bytes.Replace(gomod, []byte("module github.com/gofx-dev/gofx"), []byte("module example.com/ops"), 1),
-		[]byte("\nrequire github.com/gofx-dev/gofx v0.0.0\nreplace github.com/gofx-dev/gofx => "+repo+"\n")...))
 	var table, models strings.Builder
 	for i, p := range list {
 		name, model := fmt.Sprintf("F%d", i), fmt.Sprintf("M%d", i)

@@ -55,16 +55,16 @@ func (g *Graph) Clone() *Graph {
 }
 
 func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
-	c := &Graph{Name: g.Name, mod: mod, names: namespace{maps.Clone(g.names.next)}, pos: pos, scopes: sc}
+	graph := &Graph{Name: g.Name, mod: mod, names: namespace{maps.Clone(g.names.next)}, pos: pos, scopes: sc}
 	to := make(map[*Node]*Node, g.count)
-	for n := g.first; n != nil; n = n.next {
-		m := c.alloc(len(n.args))
-		m.opcode, m.op, m.attrs, m.target, m.typ = n.opcode, n.op, n.attrs, n.target, n.typ
-		m.base, m.num, m.pos, m.scope = n.base, n.num, n.pos, n.scope
-		if n.extra != nil {
-			m.extra = n.extra.clone()
+	for node := g.first; node != nil; node = node.next {
+		m := graph.alloc(len(node.args))
+		m.opcode, m.op, m.attrs, m.target, m.typ = node.opcode, node.op, node.attrs, node.target, node.typ
+		m.base, m.num, m.pos, m.scope = node.base, node.num, node.pos, node.scope
+		if node.extra != nil {
+			m.extra = node.extra.clone()
 			m.extra.regions = nil
-			for _, r := range n.extra.regions {
+			for _, r := range node.extra.regions {
 				if r == nil {
 					continue
 				}
@@ -73,9 +73,9 @@ func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
 				m.extra.regions = append(m.extra.regions, s)
 			}
 		}
-		to[n] = m
-		c.insert(m, nil)
-		c.count++
+		to[node] = m
+		graph.insert(m, nil)
+		graph.count++
 	}
 	for n := g.first; n != nil; n = n.next {
 		m := to[n]
@@ -85,13 +85,13 @@ func (g *Graph) clone(pos *positions, sc *scopes, mod *Module) *Graph {
 		}
 	}
 	for _, s := range g.symbols.list {
-		c.DefineSymbol(s.Name, to[s.Node], s.Axis)
+		graph.DefineSymbol(s.Name, to[s.Node], s.Axis)
 	}
 	for _, d := range g.symbols.guards {
-		c.Require(d.Relation, to[d.Node])
+		graph.Require(d.Relation, to[d.Node])
 	}
-	c.symbols.notes = slices.Clone(g.symbols.notes)
-	return c
+	graph.symbols.notes = slices.Clone(g.symbols.notes)
+	return graph
 }
 
 // clone copies all but the regions.
@@ -115,29 +115,29 @@ func (s *Structure) clone() *Structure {
 	return &c
 }
 
-// Inline copies the nodes of g to the cursor's place, with args for g's inputs
-// (nil for absent ones), and returns what g's output returns, unpacked: one node
-// for each operand of the output. g does not change.
+// Inline copies the nodes of graph to the cursor's place, with args for graph's inputs
+// (nil for absent ones), and returns what graph's output returns, unpacked: one node
+// for each operand of the output. graph does not change.
 //
 // Types, attributes, regions, positions, scopes and side data are copied; nodes
-// without a position get the cursor's. The symbols of g's inputs become the
+// without a position get the cursor's. The symbols of graph's inputs become the
 // sizes of args, its other symbols get fresh names. Parameters and leaf modules
-// of another module are entered into this one under the prefix g.Name, unless it
+// of another module are entered into this one under the prefix graph.Name, unless it
 // has the same tensor there already. Types are not inferred again, also where
-// args are known better than g's inputs; shapeprop.Infer(nil) does that. It
-// panics with *diag.Error when the number of args is not that of g's inputs.
-func (c *Cursor) Inline(g *Graph, args []*Node) []*Node {
-	inputs := g.Inputs()
+// args are known better than graph's inputs; shapeprop.Infer(nil) does that. It
+// panics with *diag.Error when the number of args is not that of graph's inputs.
+func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
+	inputs := graph.Inputs()
 	if len(inputs) != len(args) {
-		panic((&Node{g: c.g, base: g.Name}).Error(op.OperandCount, itoa(len(args))+" operands, expected "+itoa(len(inputs))))
+		panic((&Node{g: c.g, base: graph.Name}).Error(op.OperandCount, itoa(len(args))+" operands, expected "+itoa(len(inputs))))
 	}
-	in := &inliner{c: c, src: g, to: make(map[*Node]*Node, g.count), size: map[string]shape.Dim{}, paths: map[string]string{}}
+	in := &inliner{c: c, src: graph, to: make(map[*Node]*Node, graph.count), size: map[string]shape.Dim{}, paths: map[string]string{}}
 	for i, p := range inputs {
 		in.to[p] = args[i]
 		in.symbols(p)
 	}
 	var out []*Node
-	for _, n := range slices.Collect(g.Nodes()) { // g may be the cursor's graph
+	for _, n := range slices.Collect(graph.Nodes()) { // graph may be the cursor's graph
 		switch n.opcode {
 		case Placeholder:
 		case Output:
@@ -149,7 +149,7 @@ func (c *Cursor) Inline(g *Graph, args []*Node) []*Node {
 			in.symbols(n)
 		}
 	}
-	for _, d := range g.symbols.guards {
+	for _, d := range graph.symbols.guards {
 		c.g.Require(d.Bind(in.bind), in.to[d.Node])
 	}
 	return out
@@ -239,23 +239,23 @@ func (in *inliner) extras(m, n *Node) {
 
 // region copies a region: by inlining it into an empty graph, whose inputs are
 // the copies of its own.
-func (in *inliner) region(parent *Node, r *Graph) *Graph {
-	s := in.c.g.NewRegion(r.Name)
+func (in *inliner) region(parent *Node, graph *Graph) *Graph {
+	s := in.c.g.NewRegion(graph.Name)
 	s.parent = parent
 	cur := s.At()
-	inner := &inliner{c: cur, src: r, to: make(map[*Node]*Node, r.count), size: maps.Clone(in.size), paths: in.paths}
-	for _, sym := range r.symbols.list {
-		delete(inner.size, sym.Name) // r's own symbol hides the outer one
+	inner := &inliner{c: cur, src: graph, to: make(map[*Node]*Node, graph.count), size: maps.Clone(in.size), paths: in.paths}
+	for _, sym := range graph.symbols.list {
+		delete(inner.size, sym.Name) // graph's own symbol hides the outer one
 	}
-	for n := r.first; n != nil; n = n.next {
+	for n := graph.first; n != nil; n = n.next {
 		m := inner.node(n)
 		m.setName(n.Name())
 		inner.to[n] = m
 	}
-	for _, sym := range r.symbols.list {
+	for _, sym := range graph.symbols.list {
 		s.DefineSymbol(sym.Name, inner.to[sym.Node], sym.Axis)
 	}
-	for _, d := range r.symbols.guards {
+	for _, d := range graph.symbols.guards {
 		s.Require(d.Bind(inner.bind), inner.to[d.Node])
 	}
 	return s

@@ -47,32 +47,32 @@ func (k *Copier) Map(n, v *Node) { k.nodes[n] = v }
 // Mapped returns what stands for n, nil when nothing does.
 func (k *Copier) Mapped(n *Node) *Node { return k.nodes[n] }
 
-// Copy makes a copy of n at the cursor, on other operands. Types are kept when
+// Copy makes a copy of node at the cursor, on other operands. Types are kept when
 // the operands' types are the same, else inferred.
-func (k *Copier) Copy(c *Cursor, n *Node, args []*Node) *Node {
-	v := c.add(n.opcode, n.Name(), args)
-	v.op, v.attrs, v.target, v.typ = n.op, n.attrs, n.target, n.typ
-	if n.extra != nil {
-		x := v.more()
-		x.structure, x.def, x.live = n.extra.structure, n.extra.def, n.extra.live
-		x.static = c.static
-		x.keys = append([]keyed(nil), n.extra.keys...)
-		for _, r := range n.extra.regions {
-			x.regions = append(x.regions, k.region(r, v))
+func (k *Copier) Copy(cursor *Cursor, node *Node, args []*Node) *Node {
+	value := cursor.add(node.opcode, node.Name(), args)
+	value.op, value.attrs, value.target, value.typ = node.op, node.attrs, node.target, node.typ
+	if node.extra != nil {
+		x := value.more()
+		x.structure, x.def, x.live = node.extra.structure, node.extra.def, node.extra.live
+		x.static = cursor.static
+		x.keys = append([]keyed(nil), node.extra.keys...)
+		for _, r := range node.extra.regions {
+			x.regions = append(x.regions, k.region(r, value))
 		}
 	}
-	k.nodes[n] = v
-	for i := range n.args {
-		a := n.args[i].def
+	k.nodes[node] = value
+	for i := range node.args {
+		a := node.args[i].def
 		if a != nil && args[i] != nil && !a.typ.Same(args[i].typ) {
-			c.fail(v.Infer())
+			cursor.fail(value.Infer())
 			break
 		}
 	}
-	if n.opcode == Output {
-		v.typ = outputType(v)
+	if node.opcode == Output {
+		value.typ = outputType(value)
 	}
-	return v
+	return value
 }
 
 // region copies a sub-graph whole.

@@ -86,23 +86,23 @@ func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 	for c.before != nil && c.before.erased {
 		c.before = c.before.next
 	}
-	n := c.g.alloc(len(args))
-	n.opcode, n.pos, n.scope = opcode, c.pos, c.scope
-	n.base, n.num = c.g.names.unique(hint)
+	node := c.g.alloc(len(args))
+	node.opcode, node.pos, node.scope = opcode, c.pos, c.scope
+	node.base, node.num = c.g.names.unique(hint)
 	for i, a := range args {
-		e := &n.args[i]
-		e.user = n
+		e := &node.args[i]
+		e.user = node
 		e.link(a)
 	}
 	if c.static.File != "" {
-		n.more().static = c.static
+		node.more().static = c.static
 	}
 	if len(c.keys) > 0 {
-		n.more().keys = slices.Clone(c.keys)
+		node.more().keys = slices.Clone(c.keys)
 	}
-	c.g.insert(n, c.before)
+	c.g.insert(node, c.before)
 	c.g.count++
-	return n
+	return node
 }
 
 // Placeholder adds an input. Placeholders come first and in the order of the
@@ -213,25 +213,25 @@ func (c *Cursor) Call(o *op.Op, attrs any, in ...op.Value) op.Value {
 func (c *Cursor) Item(tuple op.Value, i int) op.Value { return c.ItemNode(tuple.(*Node), i) }
 
 // Expand replaces a call of a composite operator by its decomposition and
-// returns the node that now gives its value; n is erased. For an operator that
+// returns the node that now gives its value; node is erased. For an operator that
 // is not composite it returns nil and changes nothing.
-func (g *Graph) Expand(n *Node) (out *Node, err error) {
-	o := n.Op()
-	if o == nil || !o.Composite() || n.opcode == CallModule {
+func (g *Graph) Expand(node *Node) (out *Node, err error) {
+	o := node.Op()
+	if o == nil || !o.Composite() || node.opcode == CallModule {
 		return nil, nil
 	}
 	defer diag.Catch(&err)
-	in := make([]op.Value, len(n.args))
-	for i := range n.args {
-		if d := n.args[i].def; d != nil {
+	in := make([]op.Value, len(node.args))
+	for i := range node.args {
+		if d := node.args[i].def; d != nil {
 			if !d.typ.Ranked() {
 				return nil, nil // decompositions look at ranks
 			}
 			in[i] = d
 		}
 	}
-	v := o.Expand(g.Before(n), n.Attrs(), in)
+	v := o.Expand(g.Before(node), node.Attrs(), in)
 	out = v.(*Node)
-	n.ReplaceUses(out, nil)
-	return out, g.Erase(n)
+	node.ReplaceUses(out, nil)
+	return out, g.Erase(node)
 }

@@ -40,9 +40,9 @@ func EqualModules(a, b *Module) (equal bool, diff string) {
 	return diff == "", diff
 }
 
-func equalParams(a, b *Module) string {
-	for _, p := range a.params {
-		q := b.byPath[p.Path]
+func equalParams(first, second *Module) string {
+	for _, p := range first.params {
+		q := second.byPath[p.Path]
 		switch {
 		case q == nil:
 			return "parameter " + p.Path + " is in the first module only"
@@ -55,17 +55,17 @@ func equalParams(a, b *Module) string {
 			return "parameter " + p.Path + " has different values"
 		}
 	}
-	for _, q := range b.params {
-		if a.byPath[q.Path] == nil {
+	for _, q := range second.params {
+		if first.byPath[q.Path] == nil {
 			return "parameter " + q.Path + " is in the second module only"
 		}
 	}
 	return ""
 }
 
-func equalBounds(a, b *Module) string {
-	for path, p := range a.Bounds() {
-		q := b.Bound(path)
+func equalBounds(first, second *Module) string {
+	for path, p := range first.Bounds() {
+		q := second.Bound(path)
 		switch {
 		case q == nil:
 			return "module " + path + " is in the first only"
@@ -79,8 +79,8 @@ func equalBounds(a, b *Module) string {
 			return "module " + path + " differs in Go type, selector or local names"
 		}
 	}
-	for path := range b.Bounds() {
-		if a.Bound(path) == nil {
+	for path := range second.Bounds() {
+		if first.Bound(path) == nil {
 			return "module " + path + " is in the second only"
 		}
 	}
@@ -93,12 +93,12 @@ type matcher struct {
 	todo     [][2]*Node
 }
 
-func (m *matcher) graphs(a, b *Graph) string {
-	if a.count != b.count {
-		return "graphs have " + strconv.Itoa(a.count) + " and " + strconv.Itoa(b.count) + " nodes" + lonely(a, b)
+func (m *matcher) graphs(first, second *Graph) string {
+	if first.count != second.count {
+		return "graphs have " + strconv.Itoa(first.count) + " and " + strconv.Itoa(second.count) + " nodes" + lonely(first, second)
 	}
 	for _, roots := range []func(*Graph) []*Node{(*Graph).Inputs, (*Graph).ordered, (*Graph).loose} {
-		x, y := roots(a), roots(b)
+		x, y := roots(first), roots(second)
 		if len(x) != len(y) {
 			return "graphs have " + strconv.Itoa(len(x)) + " and " + strconv.Itoa(len(y)) + " inputs, effects or unused values: " + names(x) + " and " + names(y)
 		}
@@ -115,7 +115,7 @@ func (m *matcher) graphs(a, b *Graph) string {
 			return d
 		}
 	}
-	return m.symbols(a, b)
+	return m.symbols(first, second)
 }
 
 // lonely names the first call that only one of the graphs has as many of.
@@ -204,48 +204,48 @@ func (g *Graph) loose() []*Node {
 	return list
 }
 
-// pair notes that x corresponds to y and leaves the comparison for later.
-func (m *matcher) pair(x, y *Node) string {
-	if x == nil && y == nil {
+// pair notes that left corresponds to right and leaves the comparison for later.
+func (m *matcher) pair(left, right *Node) string {
+	if left == nil && right == nil {
 		return ""
 	}
-	if x == nil || y == nil {
-		return x.String() + " stands where the other graph has " + y.String()
+	if left == nil || right == nil {
+		return left.String() + " stands where the other graph has " + right.String()
 	}
-	px, hasX := m.to[x]
-	py, hasY := m.from[y]
+	px, hasX := m.to[left]
+	py, hasY := m.from[right]
 	if hasX || hasY {
-		if px == y && py == x {
+		if px == right && py == left {
 			return ""
 		}
-		return x.String() + " stands where the other graph has " + y.String()
+		return left.String() + " stands where the other graph has " + right.String()
 	}
-	m.to[x], m.from[y] = y, x
-	m.todo = append(m.todo, [2]*Node{x, y})
+	m.to[left], m.from[right] = right, left
+	m.todo = append(m.todo, [2]*Node{left, right})
 	return ""
 }
 
 // compare compares all of two nodes but their operands, which it pairs.
-func (m *matcher) compare(x, y *Node) string {
-	what := x.String() + " and " + y.String() + ": "
-	if d := differ(x, y); d != "" {
+func (m *matcher) compare(left, right *Node) string {
+	what := left.String() + " and " + right.String() + ": "
+	if d := differ(left, right); d != "" {
 		return what + d
 	}
-	if x.opcode == Output {
-		if d := m.structures(x, x.packing(), y, y.packing()); d != "" {
+	if left.opcode == Output {
+		if d := m.structures(left, left.packing(), right, right.packing()); d != "" {
 			return what + d
 		}
 		return ""
 	}
-	if len(x.args) != len(y.args) {
-		return what + strconv.Itoa(len(x.args)) + " and " + strconv.Itoa(len(y.args)) + " operands"
+	if len(left.args) != len(right.args) {
+		return what + strconv.Itoa(len(left.args)) + " and " + strconv.Itoa(len(right.args)) + " operands"
 	}
-	for i := range x.args {
-		if d := m.pair(x.args[i].def, y.args[i].def); d != "" {
+	for i := range left.args {
+		if d := m.pair(left.args[i].def, right.args[i].def); d != "" {
 			return what + "operand " + strconv.Itoa(i) + ": " + d
 		}
 	}
-	rx, ry := x.Regions(), y.Regions()
+	rx, ry := left.Regions(), right.Regions()
 	if len(rx) != len(ry) {
 		return what + strconv.Itoa(len(rx)) + " and " + strconv.Itoa(len(ry)) + " regions"
 	}
@@ -259,29 +259,29 @@ func (m *matcher) compare(x, y *Node) string {
 }
 
 // differ compares what nodes have apart from operands and regions.
-func differ(x, y *Node) string {
+func differ(left, right *Node) string {
 	switch {
-	case x.opcode != y.opcode:
-		return "opcodes " + x.opcode.String() + " and " + y.opcode.String()
-	case x.opcode == CallFunction || x.opcode == CallMethod:
-		if x.op != y.op {
-			return "operators " + x.targetText() + " and " + y.targetText()
+	case left.opcode != right.opcode:
+		return "opcodes " + left.opcode.String() + " and " + right.opcode.String()
+	case left.opcode == CallFunction || left.opcode == CallMethod:
+		if left.op != right.op {
+			return "operators " + left.targetText() + " and " + right.targetText()
 		}
-		if ok := x.attrsFit(); ok != y.attrsFit() || ok && !x.op.Codec().Equal(x.attrs, y.attrs) {
-			return "attributes " + x.attrsText() + " and " + y.attrsText()
+		if ok := left.attrsFit(); ok != right.attrsFit() || ok && !left.op.Codec().Equal(left.attrs, right.attrs) {
+			return "attributes " + left.attrsText() + " and " + right.attrsText()
 		}
-	case x.opcode == Placeholder:
-		if a, b := defaultText(x), defaultText(y); a != b {
+	case left.opcode == Placeholder:
+		if a, b := defaultText(left), defaultText(right); a != b {
 			return "default values " + a + " and " + b
 		}
-	case x.target != y.target:
-		return "targets " + x.target + " and " + y.target
+	case left.target != right.target:
+		return "targets " + left.target + " and " + right.target
 	}
 	switch {
-	case x.Live() != y.Live():
+	case left.Live() != right.Live():
 		return "only one is live"
-	case x.opcode != Output && !x.typ.Same(y.typ):
-		return "types " + x.typ.String() + " and " + y.typ.String()
+	case left.opcode != Output && !left.typ.Same(right.typ):
+		return "types " + left.typ.String() + " and " + right.typ.String()
 	}
 	return ""
 }

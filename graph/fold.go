@@ -18,28 +18,28 @@ type Visitor[V any] func(n *Node, in []V) (V, error)
 // An error is given the node's position. When ctx ends, so does the fold, with
 // diag.Stopped. Regions are not entered; a visitor folds them itself. What looks
 // at nodes alone, as printers do, ranges over Nodes or All.
-func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err error) {
+func Fold[V any](ctx context.Context, graph *Graph, visit Visitor[V]) (out V, err error) {
 	env := make(map[*Node]V, 64)
 	left := make(map[*Node]int32, 64)
 	var in []V
-	for n := range g.Nodes() {
+	for node := range graph.Nodes() {
 		if err := ctx.Err(); err != nil {
-			return out, n.context(diag.Stop(err))
+			return out, node.context(diag.Stop(err))
 		}
 		clear(in) // a dropped value must not stay here
 		in = in[:0]
-		for i := range n.args {
-			in = append(in, env[n.args[i].def])
+		for i := range node.args {
+			in = append(in, env[node.args[i].def])
 		}
-		v, err := visit(n, in)
+		v, err := visit(node, in)
 		if err != nil {
-			return out, n.context(err)
+			return out, node.context(err)
 		}
-		if n.opcode == Output {
+		if node.opcode == Output {
 			return v, nil
 		}
-		for i := range n.args {
-			d := n.args[i].def
+		for i := range node.args {
+			d := node.args[i].def
 			if d == nil {
 				continue
 			}
@@ -48,11 +48,11 @@ func Fold[V any](ctx context.Context, g *Graph, visit Visitor[V]) (out V, err er
 				delete(left, d)
 			}
 		}
-		if n.nuses > 0 {
-			env[n], left[n] = v, n.nuses
+		if node.nuses > 0 {
+			env[node], left[node] = v, node.nuses
 		}
 	}
-	return out, diag.New(NoOutput, "graph "+g.Name+" has no output node").WithHint("add one with Cursor.Output")
+	return out, diag.New(NoOutput, "graph "+graph.Name+" has no output node").WithHint("add one with Cursor.Output")
 }
 
 // NoOutput is the code of a graph without an output node.
@@ -65,24 +65,24 @@ func stopped(err error) bool {
 
 // context adds the node to an error that does not name one.
 func (n *Node) context(err error) error {
-	var l diag.List
+	var list diag.List
 	var coded *diag.Error
 	if stopped(err) && !errors.As(err, &coded) {
 		err = diag.Stop(err) // a visitor asked the context
 	}
-	l.Add(err)
-	for i, e := range l {
+	list.Add(err)
+	for i, e := range list {
 		if e.Node == "" {
 			c := *e
 			c.Node = n.Name()
 			if o := n.Op(); o != nil && c.Op == "" {
 				c.Op = o.Name
 			}
-			l[i] = c.At(n.Pos())
+			list[i] = c.At(n.Pos())
 		}
 	}
-	if len(l) == 1 {
-		return l[0]
+	if len(list) == 1 {
+		return list[0]
 	}
-	return l
+	return list
 }

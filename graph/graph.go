@@ -155,33 +155,33 @@ func (g *Graph) Calls(o *op.Op) iter.Seq[*Node] {
 
 // Erase removes a node. It refuses, naming the users, while the value is used,
 // also by a symbol of the graph.
-func (g *Graph) Erase(n *Node) error {
+func (g *Graph) Erase(node *Node) error {
 	switch {
-	case n.g != g:
+	case node.g != g:
 		return diag.Bug("erase of a node of another graph")
-	case n.erased:
-		return n.Error(EraseUsed, "the node has been erased already")
-	case n.nuses > 0:
+	case node.erased:
+		return node.Error(EraseUsed, "the node has been erased already")
+	case node.nuses > 0:
 		users := ""
-		for u := range n.Users() {
+		for u := range node.Users() {
 			if users != "" {
 				users += ", "
 			}
 			users += u.String()
 		}
-		return n.Error(EraseUsed, n.String()+" is used "+strconv.Itoa(int(n.nuses))+" times, by "+users).
+		return node.Error(EraseUsed, node.String()+" is used "+strconv.Itoa(int(node.nuses))+" times, by "+users).
 			WithHint("replace its uses first (ReplaceUses)")
 	}
-	if syms := g.SymbolsOf(n); len(syms) > 0 {
-		return n.Error(EraseUsed, n.String()+" defines the symbol "+syms[0].Name).WithHint("replace its uses first (ReplaceUses)")
+	if syms := g.SymbolsOf(node); len(syms) > 0 {
+		return node.Error(EraseUsed, node.String()+" defines the symbol "+syms[0].Name).WithHint("replace its uses first (ReplaceUses)")
 	}
-	g.symbols.forget(n)
-	for i := range n.args {
-		n.args[i].unlink()
+	g.symbols.forget(node)
+	for i := range node.args {
+		node.args[i].unlink()
 	}
-	g.unlink(n)
-	g.names.free(n.base, n.num)
-	n.erased = true
+	g.unlink(node)
+	g.names.free(node.base, node.num)
+	node.erased = true
 	g.count--
 	return nil
 }
@@ -225,23 +225,23 @@ func (g *Graph) insert(n, at *Node) {
 
 const orderGap = 1 << 32
 
-// setOrder gives n a key between its neighbours'. When there is none, the nodes
+// setOrder gives node a key between its neighbours'. When there is none, the nodes
 // behind it are spread until the gap that they share is wide enough, which costs
 // O(log n) for each insertion on average.
 // Ref: Dietz, Sleator, Two algorithms for maintaining order in a list, 1987.
-func (g *Graph) setOrder(n *Node) {
+func (g *Graph) setOrder(node *Node) {
 	lo := uint64(0)
-	if n.prev != nil {
-		lo = n.prev.order
+	if node.prev != nil {
+		lo = node.prev.order
 	}
-	if n.next == nil {
-		n.order = lo + orderGap
+	if node.next == nil {
+		node.order = lo + orderGap
 		return
 	}
-	if n.order = lo + (n.next.order-lo)/2; n.order != lo {
+	if node.order = lo + (node.next.order-lo)/2; node.order != lo {
 		return
 	}
-	count, end := uint64(1), n.next
+	count, end := uint64(1), node.next
 	for end != nil && (end.order-lo)/(count+1) <= count {
 		end = end.next
 		count++
@@ -250,7 +250,7 @@ func (g *Graph) setOrder(n *Node) {
 	if end != nil {
 		gap = (end.order - lo) / (count + 1)
 	}
-	for m := n; m != end; m = m.next {
+	for m := node; m != end; m = m.next {
 		lo += gap
 		m.order = lo
 	}
@@ -298,8 +298,8 @@ func (g *Graph) infer(n *Node) error {
 // typeOf applies the type rule of a call to its operands' types and changes
 // nothing. An operand of unknown type makes the result unknown: its own mistake
 // was reported.
-func (g *Graph) typeOf(n *Node, assume func(r shape.Relation) error) (shape.Type, error) {
-	o, args := n.Op(), n.args
+func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.Type, error) {
+	operator, args := node.Op(), node.args
 	types := make([]shape.Type, len(args), len(args)+4)
 	for i := range args {
 		if d := args[i].def; d != nil {
@@ -308,19 +308,19 @@ func (g *Graph) typeOf(n *Node, assume func(r shape.Relation) error) (shape.Type
 			}
 		}
 	}
-	if b := n.Bound(); b != nil {
-		types = append(types, g.mod.paramTypes(n.target, b)...)
+	if b := node.Bound(); b != nil {
+		types = append(types, g.mod.paramTypes(node.target, b)...)
 	}
-	if err := present(n, o, len(types)); err != nil {
+	if err := present(node, operator, len(types)); err != nil {
 		return shape.Type{}, err
 	}
-	if o == op.GetItem && len(types) == 1 {
-		return op.ItemType(types[0], n.Attrs().(op.GetItemAttrs).Index)
+	if operator == op.GetItem && len(types) == 1 {
+		return op.ItemType(types[0], node.Attrs().(op.GetItemAttrs).Index)
 	}
-	if rs := n.Regions(); len(rs) > 0 {
-		return regionType(n, rs), nil
+	if rs := node.Regions(); len(rs) > 0 {
+		return regionType(node, rs), nil
 	}
-	return o.Type(&op.Infer{Assume: assume}, n.Attrs(), types)
+	return operator.Type(&op.Infer{Assume: assume}, node.Attrs(), types)
 }
 
 // present reports required operands of a call that are absent; total counts those

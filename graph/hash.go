@@ -94,13 +94,13 @@ func (h *hasher) node(n *Node, inputs int) {
 	h.nodes[n] = h.sum()
 }
 
-func (h *hasher) structure(n *Node, s *Structure) {
+func (h *hasher) structure(node *Node, s *Structure) {
 	if s == nil {
 		return
 	}
 	h.number(int(s.Kind))
 	if s.Kind == LeafValue {
-		h.operand(n.Arg(s.Index))
+		h.operand(node.Arg(s.Index))
 		return
 	}
 	h.text(s.Type)
@@ -109,7 +109,7 @@ func (h *hasher) structure(n *Node, s *Structure) {
 		if i < len(s.Keys) {
 			h.text(s.Keys[i])
 		}
-		h.structure(n, f)
+		h.structure(node, f)
 	}
 }
 

@@ -88,29 +88,29 @@ func (l *linter) graph(g *Graph, outer *linter) {
 
 // nodeList checks the links; a list that cannot be walked ends the check.
 func (l *linter) nodeList() bool {
-	g := l.g
-	l.place = make(map[*Node]int, g.count)
+	graph := l.g
+	l.place = make(map[*Node]int, graph.count)
 	var prev *Node
-	for n := g.first; n != nil; n = n.next {
-		_, twice := l.place[n]
+	for node := graph.first; node != nil; node = node.next {
+		_, twice := l.place[node]
 		switch {
-		case twice || n.prev != prev:
-			l.add(n, BrokenNodeList, "links to the neighbours disagree")
+		case twice || node.prev != prev:
+			l.add(node, BrokenNodeList, "links to the neighbours disagree")
 			return false
-		case n.g != g:
-			l.add(n, ForeignNode, "node belongs to another graph")
+		case node.g != graph:
+			l.add(node, ForeignNode, "node belongs to another graph")
 			return false
-		case n.erased:
-			l.add(n, ForeignNode, "node has been erased and is still in the list")
+		case node.erased:
+			l.add(node, ForeignNode, "node has been erased and is still in the list")
 			return false
-		case prev != nil && prev.order >= n.order:
-			l.add(n, BrokenNodeList, "order key is not greater than that of "+prev.String())
+		case prev != nil && prev.order >= node.order:
+			l.add(node, BrokenNodeList, "order key is not greater than that of "+prev.String())
 		}
-		l.place[n] = len(l.place)
-		prev = n
+		l.place[node] = len(l.place)
+		prev = node
 	}
-	if g.last != prev || g.count != len(l.place) {
-		e := diag.New(BrokenNodeList, "graph "+g.Name+" counts "+strconv.Itoa(g.count)+" nodes and has "+strconv.Itoa(len(l.place))+", or its end is wrong")
+	if graph.last != prev || graph.count != len(l.place) {
+		e := diag.New(BrokenNodeList, "graph "+graph.Name+" counts "+strconv.Itoa(graph.count)+" nodes and has "+strconv.Itoa(len(l.place))+", or its end is wrong")
 		l.list = append(l.list, e)
 	}
 	return true
@@ -129,25 +129,25 @@ func (l *linter) countUses() map[*Node]int {
 	return uses
 }
 
-func (l *linter) operands(n *Node) {
-	for i := range n.args {
-		d := n.args[i].def
+func (l *linter) operands(node *Node) {
+	for i := range node.args {
+		d := node.args[i].def
 		which := "operand " + strconv.Itoa(i) + " is " + d.String()
 		switch {
-		case n.args[i].user != n:
-			l.add(n, BrokenUses, "operand slot "+strconv.Itoa(i)+" belongs to "+n.args[i].user.String())
+		case node.args[i].user != node:
+			l.add(node, BrokenUses, "operand slot "+strconv.Itoa(i)+" belongs to "+node.args[i].user.String())
 		case d == nil:
 		case d.erased:
-			l.add(n, ForeignNode, which+", which has been erased")
+			l.add(node, ForeignNode, which+", which has been erased")
 		case d.g != l.g && l.enclosing(d.g):
-			l.add(n, ForeignNode, which+" of the enclosing graph, expected a value of the region").
+			l.add(node, ForeignNode, which+" of the enclosing graph, expected a value of the region").
 				WithHint("pass it as an operand of the call that has the region")
 		case d.g != l.g:
-			l.add(n, ForeignNode, which+", which belongs to another graph")
+			l.add(node, ForeignNode, which+", which belongs to another graph")
 		case d.opcode == Output:
-			l.add(n, BrokenOrder, which+", which is the output and not a value")
+			l.add(node, BrokenOrder, which+", which is the output and not a value")
 		case l.place[d] >= l.at:
-			l.add(n, BrokenOrder, which+", which is made later, expected a value made before").
+			l.add(node, BrokenOrder, which+", which is made later, expected a value made before").
 				WithHint("move one of the nodes (MoveBefore)")
 		}
 	}
@@ -162,23 +162,23 @@ func (l *linter) enclosing(g *Graph) bool {
 	return false
 }
 
-// uses checks n's use list against the number of slots that hold n.
-func (l *linter) uses(n *Node, held int) {
+// uses checks node's use list against the number of slots that hold node.
+func (l *linter) uses(node *Node, held int) {
 	count := 0
 	var prev *edge
-	for e := n.uses; e != nil && count <= held; e = e.next {
-		if e.def != n || e.prev != prev || e.user == nil {
-			l.add(n, BrokenUses, "use list has an entry that does not hold the node")
+	for e := node.uses; e != nil && count <= held; e = e.next {
+		if e.def != node || e.prev != prev || e.user == nil {
+			l.add(node, BrokenUses, "use list has an entry that does not hold the node")
 			return
 		}
 		if e.user.erased || e.user.g != l.g {
-			l.add(n, BrokenUses, "use list names "+e.user.String()+", which is not in the graph")
+			l.add(node, BrokenUses, "use list names "+e.user.String()+", which is not in the graph")
 		}
 		prev = e
 		count++
 	}
-	if count != held || int(n.nuses) != held || n.last != prev {
-		l.add(n, BrokenUses, "use list has "+strconv.Itoa(count)+" uses and counts "+strconv.Itoa(int(n.nuses))+", "+strconv.Itoa(held)+" operand slots hold the node")
+	if count != held || int(node.nuses) != held || node.last != prev {
+		l.add(node, BrokenUses, "use list has "+strconv.Itoa(count)+" uses and counts "+strconv.Itoa(int(node.nuses))+", "+strconv.Itoa(held)+" operand slots hold the node")
 	}
 }
 
@@ -216,23 +216,23 @@ func (l *linter) node(n *Node) {
 	}
 }
 
-func (l *linter) module(n *Node) {
-	b := n.Bound()
+func (l *linter) module(node *Node) {
+	b := node.Bound()
 	if b == nil {
 		if l.g.mod != nil {
-			l.add(n, MissingModule, "module "+strconv.Quote(n.target)+" is unknown").WithHint("say what it does (Module.SetBound)")
+			l.add(node, MissingModule, "module "+strconv.Quote(node.target)+" is unknown").WithHint("say what it does (Module.SetBound)")
 		}
 		return
 	}
 	if b.Op == nil || b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs) {
-		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" has no operator or attributes of another")
+		l.add(node, BadOperator, "module "+strconv.Quote(node.target)+" has no operator or attributes of another")
 	}
 	if b.Op != nil && b.Op.Structural() {
-		l.add(n, BadOperator, "module "+strconv.Quote(n.target)+" is "+b.Op.Name+", which no module can be")
+		l.add(node, BadOperator, "module "+strconv.Quote(node.target)+" is "+b.Op.Name+", which no module can be")
 	}
 	for _, p := range b.Params {
 		if p != "" && l.g.mod.Param(p) == nil {
-			l.add(n, MissingParam, "parameter "+strconv.Quote(p)+" of module "+strconv.Quote(n.target)+" is not in the module")
+			l.add(node, MissingParam, "parameter "+strconv.Quote(p)+" of module "+strconv.Quote(node.target)+" is not in the module")
 		}
 	}
 }
@@ -256,25 +256,25 @@ func (l *linter) count(n *Node, o *op.Op, extra int) bool {
 
 // infer compares the type with what the rule gives; a type that is unknown to
 // either says nothing.
-func (l *linter) infer(n *Node) {
-	if b := n.Bound(); b != nil && (b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs)) {
+func (l *linter) infer(node *Node) {
+	if b := node.Bound(); b != nil && (b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs)) {
 		return
 	}
 	var t shape.Type
-	err := safely(n.targetText(), func() (err error) {
-		t, err = l.g.typeOf(n, func(shape.Relation) error { return nil })
+	err := safely(node.targetText(), func() (err error) {
+		t, err = l.g.typeOf(node, func(shape.Relation) error { return nil })
 		return err
 	})
 	if err != nil {
 		var list diag.List
 		list.Add(err)
 		for _, e := range list {
-			l.add(n, e.Code, e.Msg).Hint = e.Hint
+			l.add(node, e.Code, e.Msg).Hint = e.Hint
 		}
 		return
 	}
-	if _, ok := l.g.agree(n.typ, t); !ok {
-		l.add(n, TypeDisagrees, "type is "+n.typ.String()+", its operands give "+t.String()).
+	if _, ok := l.g.agree(node.typ, t); !ok {
+		l.add(node, TypeDisagrees, "type is "+node.typ.String()+", its operands give "+t.String()).
 			WithHint("infer it again (Node.Infer)")
 	}
 }
@@ -297,12 +297,12 @@ func (l *linter) output() {
 	}
 }
 
-func (l *linter) structure(n *Node) {
-	s := n.Structure()
-	if s == nil {
+func (l *linter) structure(node *Node) {
+	tree := node.Structure()
+	if tree == nil {
 		return
 	}
-	used := make([]bool, len(n.args))
+	used := make([]bool, len(node.args))
 	size := 0
 	var walk func(s *Structure, depth int) string
 	walk = func(s *Structure, depth int) string {
@@ -310,8 +310,8 @@ func (l *linter) structure(n *Node) {
 		switch {
 		case s == nil || depth > maxNesting || size > maxStructureSize:
 			return "structure is nil somewhere, or too deep or large"
-		case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(n.args)):
-			return "result " + strconv.Itoa(s.Index) + " of " + strconv.Itoa(len(n.args)) + " operands"
+		case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(node.args)):
+			return "result " + strconv.Itoa(s.Index) + " of " + strconv.Itoa(len(node.args)) + " operands"
 		case s.Kind == LeafValue:
 			used[s.Index] = true
 		case s.Kind > NoValue:
@@ -331,26 +331,26 @@ func (l *linter) structure(n *Node) {
 		}
 		return ""
 	}
-	if msg := walk(s, 0); msg != "" {
-		l.add(n, BadStructure, msg)
+	if msg := walk(tree, 0); msg != "" {
+		l.add(node, BadStructure, msg)
 		return
 	}
 	for i, u := range used {
 		if !u {
-			l.add(n, BadStructure, "operand "+strconv.Itoa(i)+" stands nowhere in the structure")
+			l.add(node, BadStructure, "operand "+strconv.Itoa(i)+" stands nowhere in the structure")
 		}
 	}
 }
 
 // control checks the structural operators: regions, and what assign writes.
-func (l *linter) control(n *Node) bool {
+func (l *linter) control(node *Node) bool {
 	ok := true
-	if e := n.CheckControl(); e != nil {
-		l.add(n, e.Code, e.Msg)
+	if e := node.CheckControl(); e != nil {
+		l.add(node, e.Code, e.Msg)
 		ok = false
 	}
-	for _, r := range n.Regions() {
-		if r == nil || r.parent != n {
+	for _, r := range node.Regions() {
+		if r == nil || r.parent != node {
 			continue
 		}
 		inner := &linter{}
@@ -358,9 +358,9 @@ func (l *linter) control(n *Node) bool {
 		l.list = append(l.list, inner.list...)
 		ok = ok && len(inner.list) == 0
 	}
-	if n.Op() == op.Assign {
-		if _, e := n.Assigned(); e != nil {
-			l.add(n, e.Code, e.Msg).Hint = e.Hint
+	if node.Op() == op.Assign {
+		if _, e := node.Assigned(); e != nil {
+			l.add(node, e.Code, e.Msg).Hint = e.Hint
 		}
 	}
 	return ok

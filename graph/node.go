@@ -304,13 +304,13 @@ func (n *Node) SetArg(i int, v *Node) {
 	e.link(v)
 }
 
-// ReplaceUses makes every use of n a use of v instead; with keep, only the uses
-// by nodes for which keep returns true (where v is computed from n, it must be
-// false for the nodes in between). Symbols defined by n move to v when keep is
+// ReplaceUses makes every use of n a use of value instead; with keep, only the uses
+// by nodes for which keep returns true (where value is computed from n, it must be
+// false for the nodes in between). Symbols defined by n move to value when keep is
 // nil. It returns the number of uses replaced. Types of users are not inferred
 // again.
-func (n *Node) ReplaceUses(v *Node, keep func(user *Node) bool) int {
-	if v == n {
+func (n *Node) ReplaceUses(value *Node, keep func(user *Node) bool) int {
+	if value == n {
 		return 0
 	}
 	count := 0
@@ -318,13 +318,13 @@ func (n *Node) ReplaceUses(v *Node, keep func(user *Node) bool) int {
 		next := e.next
 		if keep == nil || keep(e.user) {
 			e.unlink()
-			e.link(v)
+			e.link(value)
 			count++
 		}
 		e = next
 	}
 	if keep == nil {
-		n.g.symbols.move(n, v)
+		n.g.symbols.move(n, value)
 	}
 	return count
 }

@@ -144,22 +144,22 @@ func (p *parser) state() {
 func (p *parser) top() {
 	seen := false
 	for p.next() {
-		c := &p.cur
-		switch c.first() {
+		line := &p.cur
+		switch line.first() {
 		case "param", "module", "type":
 		case "graph":
-			c.keyword("graph")
+			line.keyword("graph")
 			if seen {
-				c.fail(0, GraphCount, "second graph, expected one")
-				p.skipBlock(c)
+				line.fail(0, GraphCount, "second graph, expected one")
+				p.skipBlock(line)
 				continue
 			}
 			seen = true
-			p.region(p.m.Graph, c, 0)
+			p.region(p.m.Graph, line, 0)
 		default:
-			c.expected("graph, param, module or type")
-			if c.endsOpen() {
-				p.skipBlock(c)
+			line.expected("graph, param, module or type")
+			if line.endsOpen() {
+				p.skipBlock(line)
 			}
 		}
 	}
@@ -214,68 +214,68 @@ func (p *parser) atTop() bool {
 }
 
 // param reads: param fc.weight : f32[10,64] buffer selector "m.Fc.Weight"
-func (p *parser) param(c *scan) {
-	c.keyword("param")
-	c.peek()
-	at := c.i
-	path, _ := c.word("the path of a parameter")
-	c.need(':')
-	q := Param{Path: path, Type: c.typ()}
-	q.Buffer = c.keyword("buffer")
-	if c.keyword("selector") {
-		q.Selector = c.quoted("a string")
+func (p *parser) param(line *scan) {
+	line.keyword("param")
+	line.peek()
+	at := line.i
+	path, _ := line.word("the path of a parameter")
+	line.need(':')
+	q := Param{Path: path, Type: line.typ()}
+	q.Buffer = line.keyword("buffer")
+	if line.keyword("selector") {
+		q.Selector = line.quoted("a string")
 	}
-	c.end()
+	line.end()
 	switch {
-	case c.failed:
+	case line.failed:
 	case p.m.byPath[path] != nil:
-		c.fail(at, Redefined, "parameter "+strconv.Quote(path)+" is declared twice")
+		line.fail(at, Redefined, "parameter "+strconv.Quote(path)+" is declared twice")
 	default:
 		p.m.SetParam(q)
 	}
 }
 
 // leaf reads: module conv1 = conv2d {stride=[2,2]} (weight=conv1.weight, bias=_) type "T" selector "m.Conv1"
-func (p *parser) leaf(c *scan) {
-	c.keyword("module")
-	c.peek()
-	at := c.i
-	path, _ := c.word("the path of a module")
-	c.need('=')
-	c.peek()
-	keyAt := c.i
-	key, _ := c.word("an operator")
-	c.peek()
-	attrsAt := c.i
-	names, literals := c.attrs()
-	b := Bound{}
-	c.need('(')
-	for !c.failed && !c.accept(')') {
-		p.leafParam(c, &b)
-		if !c.accept(',') {
-			c.need(')')
+func (p *parser) leaf(line *scan) {
+	line.keyword("module")
+	line.peek()
+	at := line.i
+	path, _ := line.word("the path of a module")
+	line.need('=')
+	line.peek()
+	keyAt := line.i
+	key, _ := line.word("an operator")
+	line.peek()
+	attrsAt := line.i
+	names, literals := line.attrs()
+	bound := Bound{}
+	line.need('(')
+	for !line.failed && !line.accept(')') {
+		p.leafParam(line, &bound)
+		if !line.accept(',') {
+			line.need(')')
 			break
 		}
 	}
-	if strings.Join(b.Names, "") == "" {
-		b.Names = nil
+	if strings.Join(bound.Names, "") == "" {
+		bound.Names = nil
 	}
-	if c.keyword("type") {
-		b.Type = c.quoted("a string")
+	if line.keyword("type") {
+		bound.Type = line.quoted("a string")
 	}
-	if c.keyword("selector") {
-		b.Selector = c.quoted("a string")
+	if line.keyword("selector") {
+		bound.Selector = line.quoted("a string")
 	}
-	c.end()
-	if b.Op = c.op(keyAt, key); b.Op != nil {
-		b.Attrs = c.decode(attrsAt, b.Op, names, literals)
+	line.end()
+	if bound.Op = line.op(keyAt, key); bound.Op != nil {
+		bound.Attrs = line.decode(attrsAt, bound.Op, names, literals)
 	}
 	switch {
-	case c.failed:
+	case line.failed:
 	case p.m.Bound(path) != nil:
-		c.fail(at, Redefined, "module "+strconv.Quote(path)+" is declared twice")
+		line.fail(at, Redefined, "module "+strconv.Quote(path)+" is declared twice")
 	default:
-		p.m.SetBound(path, b)
+		p.m.SetBound(path, bound)
 	}
 }
 
@@ -354,7 +354,7 @@ func safely(what string, f func() error) (err error) {
 
 // agree combines the written type with the inferred one: either may say more
 // where the other says nothing; ok is false where they contradict.
-func (g *Graph) agree(written, inferred shape.Type) (t shape.Type, ok bool) {
+func (g *Graph) agree(written, inferred shape.Type) (typ shape.Type, ok bool) {
 	switch {
 	case inferred.Kind() == shape.None || inferred.Same(written):
 		return written, true
@@ -365,18 +365,18 @@ func (g *Graph) agree(written, inferred shape.Type) (t shape.Type, ok bool) {
 	case written.Kind() == shape.Tuple:
 		return g.agreeTuple(written, inferred)
 	}
-	t = inferred
+	typ = inferred
 	switch {
 	case inferred.DType() == 0:
-		t = t.WithDType(written.DType())
+		typ = typ.WithDType(written.DType())
 	case written.DType() != 0 && written.DType() != inferred.DType():
 		return inferred, false
 	}
 	switch {
 	case !written.Ranked():
-		return t, true
+		return typ, true
 	case !inferred.Ranked():
-		return t.WithDims(written.Dims()), true
+		return typ.WithDims(written.Dims()), true
 	case written.Rank() != inferred.Rank():
 		return inferred, false
 	}
@@ -394,7 +394,7 @@ func (g *Graph) agree(written, inferred shape.Type) (t shape.Type, ok bool) {
 			return inferred, false
 		}
 	}
-	return t.WithDims(shape.Of(dims...)), true
+	return typ.WithDims(shape.Of(dims...)), true
 }
 
 func (g *Graph) agreeTuple(written, inferred shape.Type) (shape.Type, bool) {

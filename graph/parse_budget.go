@@ -32,7 +32,7 @@ func (p *parser) spend(c *scan, bytes int) bool {
 }
 
 // results charges the results of a call of several before they are made.
-func (b *body) results(c *scan, o *op.Op, attrs any, args []*Node) bool {
+func (b *body) results(line *scan, o *op.Op, attrs any, args []*Node) bool {
 	if o == nil || !o.Codec().Accepts(attrs) {
 		return true
 	}
@@ -47,7 +47,7 @@ func (b *body) results(c *scan, o *op.Op, attrs any, args []*Node) bool {
 		}
 	}
 	each := memberBytes + dimBytes*rank
-	return b.p.spend(c, each*min(n, 1+b.p.left/each))
+	return b.p.spend(line, each*min(n, 1+b.p.left/each))
 }
 
 // sizes charges the expressions in the attributes of a call.

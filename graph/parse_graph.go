@@ -20,27 +20,27 @@ type body struct {
 }
 
 // region reads "name(%x: f32[2]) {", behind the keyword, and the block.
-func (p *parser) region(g *Graph, c *scan, depth int) {
-	if c.peek() != '(' {
-		g.Name, _ = c.word("a name or '('")
+func (p *parser) region(graph *Graph, line *scan, depth int) {
+	if line.peek() != '(' {
+		graph.Name, _ = line.word("a name or '('")
 	}
-	b := &body{p: p, g: g, depth: depth, values: map[string]*Node{}}
-	c.need('(')
-	for !c.failed && !c.accept(')') {
-		b.input(c)
-		if !c.accept(',') {
-			c.need(')')
+	b := &body{p: p, g: graph, depth: depth, values: map[string]*Node{}}
+	line.need('(')
+	for !line.failed && !line.accept(')') {
+		b.input(line)
+		if !line.accept(',') {
+			line.need(')')
 			break
 		}
 	}
-	c.need('{')
-	c.end()
-	if c.failed && !c.endsOpen() {
+	line.need('{')
+	line.end()
+	if line.failed && !line.endsOpen() {
 		return
 	}
-	b.statements(c.pos(0))
+	b.statements(line.pos(0))
 	if depth == 0 {
-		g.defineInputSymbols()
+		graph.defineInputSymbols()
 	}
 }
 
@@ -161,29 +161,29 @@ func (b *body) statements(open diag.Pos) {
 	}
 }
 
-func (b *body) statement(c *scan) {
-	switch w := c.first(); {
-	case c.peek() == '%':
-		b.node(c)
-	case w == "return":
-		b.output(c)
-	case w == "symbol":
-		b.symbol(c)
-	case w == "guard":
-		b.guard(c)
-	case w == "note":
-		c.keyword("note")
-		s := Specialisation{What: c.quoted("a string")}
-		s.Pos = c.position()
-		if c.end(); !c.failed {
+func (b *body) statement(line *scan) {
+	switch text := line.first(); {
+	case line.peek() == '%':
+		b.node(line)
+	case text == "return":
+		b.output(line)
+	case text == "symbol":
+		b.symbol(line)
+	case text == "guard":
+		b.guard(line)
+	case text == "note":
+		line.keyword("note")
+		s := Specialisation{What: line.quoted("a string")}
+		s.Pos = line.position()
+		if line.end(); !line.failed {
 			b.g.NoteSpecialisation(s)
 		}
-	case w == "region":
-		c.fail(c.i, Misplaced, "region outside of a call, expected it in the block behind a call")
-		b.p.skipBlock(c)
+	case text == "region":
+		line.fail(line.i, Misplaced, "region outside of a call, expected it in the block behind a call")
+		b.p.skipBlock(line)
 	default:
-		c.expected("%name =, return, symbol, guard, note or '}'")
-		b.p.skipBlock(c)
+		line.expected("%name =, return, symbol, guard, note or '}'")
+		b.p.skipBlock(line)
 	}
 }
 
@@ -202,67 +202,67 @@ type stmt struct {
 }
 
 // node reads one call, get_attr or placeholder.
-func (b *body) node(c *scan) {
-	s := &stmt{at: c.i}
-	s.name = c.value()
-	c.need('=')
-	b.head(c, s)
-	if s.opcode == Placeholder && !c.failed {
-		c.need(':')
-		b.placeholder(c, s.at, s.name, s.target, c.typ())
-		c.end()
+func (b *body) node(line *scan) {
+	statement := &stmt{at: line.i}
+	statement.name = line.value()
+	line.need('=')
+	b.head(line, statement)
+	if statement.opcode == Placeholder && !line.failed {
+		line.need(':')
+		b.placeholder(line, statement.at, statement.name, statement.target, line.typ())
+		line.end()
 		return
 	}
-	if s.opcode.IsCall() && !c.failed {
-		b.operands(c, s)
-		if s.opcode != CallModule {
-			c.peek()
-			s.attrsAt = c.i
-			s.names, s.literals = c.attrs()
+	if statement.opcode.IsCall() && !line.failed {
+		b.operands(line, statement)
+		if statement.opcode != CallModule {
+			line.peek()
+			statement.attrsAt = line.i
+			statement.names, statement.literals = line.attrs()
 		}
 	}
-	if c.accept(':') {
-		c.peek()
-		s.typeAt, s.typed = c.i, true
-		s.typ = c.typ()
+	if line.accept(':') {
+		line.peek()
+		statement.typeAt, statement.typed = line.i, true
+		statement.typ = line.typ()
 	}
-	cur := b.cursor(c)
+	cur := b.cursor(line)
 	var regions []*Graph
-	if (s.opcode == CallFunction || s.opcode == CallMethod) && c.accept('{') {
-		c.end()
-		if !c.failed {
-			regions = b.regions(c)
+	if (statement.opcode == CallFunction || statement.opcode == CallMethod) && line.accept('{') {
+		line.end()
+		if !line.failed {
+			regions = b.regions(line)
 		}
 	}
-	if c.end(); c.failed {
+	if line.end(); line.failed {
 		if regions == nil {
-			b.p.skipBlock(c)
+			b.p.skipBlock(line)
 		}
-		b.define(c, s.at, s.name, nil)
+		b.define(line, statement.at, statement.name, nil)
 		return
 	}
-	b.define(c, s.at, s.name, b.build(c, cur, s, regions))
+	b.define(line, statement.at, statement.name, b.build(line, cur, statement, regions))
 }
 
 // head reads opcode and target.
-func (b *body) head(c *scan, s *stmt) {
+func (b *body) head(line *scan, statement *stmt) {
 	found := false
-	c.peek()
+	line.peek()
 	for o := Placeholder; o < Output && !found; o++ {
-		if found = c.keyword(o.String()); found {
-			s.opcode = o
+		if found = line.keyword(o.String()); found {
+			statement.opcode = o
 		}
 	}
 	if !found {
-		c.expected("placeholder, get_attr, call_function, call_method or call_module")
+		line.expected("placeholder, get_attr, call_function, call_method or call_module")
 		return
 	}
-	c.need('[')
-	c.peek()
-	s.targetAt = c.i
-	s.target, _ = c.word("a target")
-	c.need(']')
-	s.live = s.opcode == GetAttr && c.keyword("live")
+	line.need('[')
+	line.peek()
+	statement.targetAt = line.i
+	statement.target, _ = line.word("a target")
+	line.need(']')
+	statement.live = statement.opcode == GetAttr && line.keyword("live")
 }
 
 // operands reads (%a, _, %b).
@@ -301,11 +301,11 @@ func (b *body) operand(c *scan) (n *Node, ok bool) {
 }
 
 // regions reads the block behind a call.
-func (b *body) regions(c *scan) []*Graph {
+func (b *body) regions(line *scan) []*Graph {
 	p := b.p
 	if b.depth+1 > maxNesting {
-		c.fail(0, TextLimit, "regions nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
-		p.skipBlock(c)
+		line.fail(0, TextLimit, "regions nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
+		p.skipBlock(line)
 		return []*Graph{}
 	}
 	list := []*Graph{}
@@ -314,7 +314,7 @@ func (b *body) regions(c *scan) []*Graph {
 		if !p.next() || p.atTop() {
 			p.back(at)
 			if !p.full {
-				c.fail(0, Misplaced, "block is not closed, expected '}'")
+				line.fail(0, Misplaced, "block is not closed, expected '}'")
 			}
 			return list
 		}
@@ -322,21 +322,21 @@ func (b *body) regions(c *scan) []*Graph {
 		switch {
 		case d.accept('}'):
 			d.end()
-			c.failed = c.failed || d.failed
+			line.failed = line.failed || d.failed
 			return list
 		case len(list) == maxRegions:
 			d.fail(0, BadRegions, "call with more than "+strconv.Itoa(maxRegions)+" regions")
-			c.failed = true
+			line.failed = true
 			p.skipBlock(&d)
 		case d.keyword("region"):
 			before := len(p.errs)
 			g := b.g.NewRegion("")
 			p.region(g, &d, b.depth+1)
-			c.failed = c.failed || len(p.errs) > before
+			line.failed = line.failed || len(p.errs) > before
 			list = append(list, g)
 		default:
 			d.expected("region or '}'")
-			c.failed = true
+			line.failed = true
 			p.skipBlock(&d)
 		}
 	}
@@ -346,57 +346,57 @@ func (b *body) regions(c *scan) []*Graph {
 const maxRegions = 2
 
 // build makes the node and checks its type.
-func (b *body) build(c *scan, cur *Cursor, s *stmt, regions []*Graph) *Node {
+func (b *body) build(line *scan, cur *Cursor, statement *stmt, regions []*Graph) *Node {
 	var bad error
 	cur.OnError = func(err error) { bad = err }
-	var o *op.Op
+	var operator *op.Op
 	var attrs any
-	if s.opcode == CallFunction || s.opcode == CallMethod {
-		if o = c.op(s.targetAt, s.target); o != nil {
-			attrs = c.decode(s.attrsAt, o, s.names, s.literals)
+	if statement.opcode == CallFunction || statement.opcode == CallMethod {
+		if operator = line.op(statement.targetAt, statement.target); operator != nil {
+			attrs = line.decode(statement.attrsAt, operator, statement.names, statement.literals)
 		}
 	}
-	if c.failed || s.silent {
+	if line.failed || statement.silent {
 		return nil
 	}
-	called, given := o, attrs
-	if bound := b.p.m.Bound(s.target); s.opcode == CallModule && bound != nil {
+	called, given := operator, attrs
+	if bound := b.p.m.Bound(statement.target); statement.opcode == CallModule && bound != nil {
 		called, given = bound.Op, bound.Attrs
 	}
-	if !b.results(c, called, given, s.args) || !b.sizes(c, called, given) {
+	if !b.results(line, called, given, statement.args) || !b.sizes(line, called, given) {
 		return nil
 	}
-	var n *Node
-	err := safely(s.target, func() error {
-		switch s.opcode {
+	var node *Node
+	err := safely(statement.target, func() error {
+		switch statement.opcode {
 		case GetAttr:
-			n = cur.GetAttr(s.target)
-			n.SetLive(s.live)
+			node = cur.GetAttr(statement.target)
+			node.SetLive(statement.live)
 		case CallModule:
-			n = cur.Module(s.target, s.args...)
+			node = cur.Module(statement.target, statement.args...)
 		case CallMethod:
-			n = cur.call(CallMethod, o, attrs, s.args, regions)
+			node = cur.call(CallMethod, operator, attrs, statement.args, regions)
 		default:
-			n = cur.call(CallFunction, o, attrs, s.args, regions)
+			node = cur.call(CallFunction, operator, attrs, statement.args, regions)
 		}
 		return bad
 	})
 	if err != nil {
-		c.typeError(s.at, err)
+		line.typeError(statement.at, err)
 		return nil
 	}
-	n.setName(s.name)
-	if b.limit(c); !b.inferred(c, n) || !s.typed || c.failed {
-		return n
+	node.setName(statement.name)
+	if b.limit(line); !b.inferred(line, node) || !statement.typed || line.failed {
+		return node
 	}
-	t, ok := b.g.agree(s.typ, n.typ)
+	t, ok := b.g.agree(statement.typ, node.typ)
 	if !ok {
-		c.fail(s.typeAt, WrittenType, "written type is "+clip(s.typ.String())+", inferred is "+clip(n.typ.String())).
+		line.fail(statement.typeAt, WrittenType, "written type is "+clip(statement.typ.String())+", inferred is "+clip(node.typ.String())).
 			WithHint("leave the type out, or correct it")
 		return nil
 	}
-	n.typ = t
-	return n
+	node.typ = t
+	return node
 }
 
 // limit ends the reading of a text with very many guards.
@@ -425,52 +425,52 @@ func (c *scan) typeError(at int, err error) {
 }
 
 // symbol reads: symbol N = dim(%x, 0)
-func (b *body) symbol(c *scan) {
-	c.keyword("symbol")
-	c.peek()
-	at := c.i
-	name, _ := c.word("the name of a symbol")
-	if !c.failed && !shape.ValidSymbol(name) {
-		c.fail(at, SyntaxError, "symbol is "+strconv.Quote(clip(name))+", expected a letter or underscore, then letters, digits, underscores")
+func (b *body) symbol(line *scan) {
+	line.keyword("symbol")
+	line.peek()
+	at := line.i
+	name, _ := line.word("the name of a symbol")
+	if !line.failed && !shape.ValidSymbol(name) {
+		line.fail(at, SyntaxError, "symbol is "+strconv.Quote(clip(name))+", expected a letter or underscore, then letters, digits, underscores")
 	}
-	c.need('=')
-	if !c.keyword("dim") {
-		c.expected("dim(%x, axis)")
+	line.need('=')
+	if !line.keyword("dim") {
+		line.expected("dim(%x, axis)")
 	}
-	c.need('(')
-	n, ok := b.operand(c)
-	c.need(',')
-	axis := c.number("an axis")
-	c.need(')')
-	c.end()
-	if c.failed || !ok {
+	line.need('(')
+	node, ok := b.operand(line)
+	line.need(',')
+	axis := line.number("an axis")
+	line.need(')')
+	line.end()
+	if line.failed || !ok {
 		return
 	}
 	if _, twice := b.g.Symbol(name); twice {
-		c.fail(at, Redefined, "symbol "+name+" is defined twice")
+		line.fail(at, Redefined, "symbol "+name+" is defined twice")
 		return
 	}
-	if n == nil {
-		c.fail(at, SyntaxError, "symbol of an absent value, expected a value")
+	if node == nil {
+		line.fail(at, SyntaxError, "symbol of an absent value, expected a value")
 		return
 	}
-	b.g.DefineSymbol(name, n, axis)
+	b.g.DefineSymbol(name, node, axis)
 }
 
 // guard reads: guard 2*N == M from %y, and the same with >=, <=, or N % 2 == 0
-func (b *body) guard(c *scan) {
-	c.keyword("guard")
-	r := c.relation(" from ")
+func (b *body) guard(line *scan) {
+	line.keyword("guard")
+	r := line.relation(" from ")
 	var n *Node
 	ok := true
-	if c.keyword("from") {
-		n, ok = b.operand(c)
+	if line.keyword("from") {
+		n, ok = b.operand(line)
 	}
-	c.end()
-	if c.failed || !ok {
+	line.end()
+	if line.failed || !ok {
 		return
 	}
-	if !b.p.spend(c, 4*costBytes*(expensive(r.A)+expensive(r.B))) {
+	if !b.p.spend(line, 4*costBytes*(expensive(r.A)+expensive(r.B))) {
 		return
 	}
 	err := b.g.symbols.assume(r, n)
@@ -478,7 +478,7 @@ func (b *body) guard(c *scan) {
 		err = b.g.symbols.impossible(r)
 	}
 	if err != nil {
-		c.typeError(0, err)
+		line.typeError(0, err)
 	}
-	b.limit(c)
+	b.limit(line)
 }

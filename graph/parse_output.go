@@ -28,23 +28,23 @@ func (b *body) output(c *scan) {
 }
 
 // operandsOf reads a plain value or list of values (nil structure), or a structure.
-func (b *body) operandsOf(c *scan, r *results) (*Structure, []*Node) {
-	switch at := c.i; {
-	case c.peek() == 0:
+func (b *body) operandsOf(line *scan, r *results) (*Structure, []*Node) {
+	switch at := line.i; {
+	case line.peek() == 0:
 		return nil, nil
-	case c.keyword("in") || c.keyword("at"):
-		c.i = at // no results, only scope and position
+	case line.keyword("in") || line.keyword("at"):
+		line.i = at // no results, only scope and position
 		return nil, nil
-	case c.atOperand():
-		for !c.failed {
-			r.leaf(c)
-			if !c.accept(',') {
+	case line.atOperand():
+		for !line.failed {
+			r.leaf(line)
+			if !line.accept(',') {
 				break
 			}
 		}
 		return nil, r.args
 	}
-	s := r.structure(c, 0)
+	s := r.structure(line, 0)
 	return s, r.args
 }
 
@@ -68,68 +68,68 @@ func (r *results) leaf(c *scan) *Structure {
 	return Leaf(len(r.args) - 1)
 }
 
-func (r *results) structure(c *scan, depth int) *Structure {
+func (r *results) structure(line *scan, depth int) *Structure {
 	if depth > maxNesting {
-		c.fail(c.i, TextLimit, "results nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
+		line.fail(line.i, TextLimit, "results nest deeper than "+strconv.Itoa(maxNesting)+" levels, expected fewer")
 		return nil
 	}
-	if c.atOperand() {
-		return r.leaf(c)
+	if line.atOperand() {
+		return r.leaf(line)
 	}
-	s := &Structure{}
-	open := c.peek()
+	tree := &Structure{}
+	open := line.peek()
 	if open != '(' && open != '[' && open != '{' {
-		if c.keyword("nil") {
-			s.Kind = NoValue
-			return s
+		if line.keyword("nil") {
+			tree.Kind = NoValue
+			return tree
 		}
 		switch {
-		case c.keyword("struct"):
-			s.Kind = StructOf
-		case c.keyword("map"):
-			s.Kind = MapOf
-			s.Type, _ = c.word("a type")
+		case line.keyword("struct"):
+			tree.Kind = StructOf
+		case line.keyword("map"):
+			tree.Kind = MapOf
+			tree.Type, _ = line.word("a type")
 		default:
-			s.Type, _ = c.word("a value, nil, '(', '[', '{' or a type")
-			s.Kind = StructOf
+			tree.Type, _ = line.word("a value, nil, '(', '[', '{' or a type")
+			tree.Kind = StructOf
 		}
-		open = c.peek()
+		open = line.peek()
 	} else if open == '{' {
-		s.Kind = MapOf
+		tree.Kind = MapOf
 	}
-	return r.packed(c, s, open, depth)
+	return r.packed(line, tree, open, depth)
 }
 
 // packed reads the fields behind the opening bracket.
-func (r *results) packed(c *scan, s *Structure, open byte, depth int) *Structure {
+func (r *results) packed(line *scan, tree *Structure, open byte, depth int) *Structure {
 	shut := byte('}')
 	switch {
-	case open == '(' && s.Kind != MapOf:
-		s.Kind, shut = Results, ')'
-	case open == '[' && s.Kind != MapOf:
-		s.Kind, shut = SliceOf, ']'
+	case open == '(' && tree.Kind != MapOf:
+		tree.Kind, shut = Results, ')'
+	case open == '[' && tree.Kind != MapOf:
+		tree.Kind, shut = SliceOf, ']'
 	}
 	if open != '{' && shut == '}' || (open != '(' && open != '[' && open != '{') {
-		c.expected("'(', '[' or '{'")
+		line.expected("'(', '[' or '{'")
 		return nil
 	}
-	c.need(open)
-	if c.accept(shut) {
-		return s
+	line.need(open)
+	if line.accept(shut) {
+		return tree
 	}
-	for !c.failed {
+	for !line.failed {
 		if shut == '}' {
-			key, _ := c.word("a key")
-			c.need(':')
-			s.Keys = append(s.Keys, key)
+			key, _ := line.word("a key")
+			line.need(':')
+			tree.Keys = append(tree.Keys, key)
 		}
-		s.Fields = append(s.Fields, r.structure(c, depth+1))
-		if !c.accept(',') {
-			c.need(shut)
+		tree.Fields = append(tree.Fields, r.structure(line, depth+1))
+		if !line.accept(',') {
+			line.need(shut)
 			break
 		}
 	}
-	return s
+	return tree
 }
 
 // defaultValue reads a number, bool, string or array.
@@ -141,23 +141,23 @@ func (c *scan) defaultValue() any {
 	if c.keyword("array") {
 		return c.arrayValue(at)
 	}
-	w, _ := c.word("a default value")
+	text, _ := c.word("a default value")
 	if c.failed {
 		return nil
 	}
-	if w == "true" || w == "false" {
-		return w == "true"
+	if text == "true" || text == "false" {
+		return text == "true"
 	}
-	if n, err := strconv.Atoi(w); err == nil {
+	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	if n, err := strconv.ParseUint(w, 10, 64); err == nil {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n
 	}
-	if f, err := strconv.ParseFloat(w, 64); err == nil {
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
 		return f
 	}
-	c.fail(at, BadDefault, "default value "+strconv.Quote(clip(w))+" cannot be read, expected a number, true, false, a string or array type \"base64\"")
+	c.fail(at, BadDefault, "default value "+strconv.Quote(clip(text))+" cannot be read, expected a number, true, false, a string or array type \"base64\"")
 	return nil
 }
 

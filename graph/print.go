@@ -164,9 +164,9 @@ func (p *printer) graph(g *Graph) {
 }
 
 // signatureAndBody writes "(%x: f32[2]) {", the body and "}".
-func (p *printer) signatureAndBody(g *Graph) {
+func (p *printer) signatureAndBody(graph *Graph) {
 	p.str("(")
-	n := g.first
+	n := graph.first
 	for ; n != nil && n.opcode == Placeholder; n = n.next {
 		if n.prev != nil {
 			p.str(", ")
@@ -180,18 +180,18 @@ func (p *printer) signatureAndBody(g *Graph) {
 	}
 	p.str(") {\n")
 	p.indent++
-	facts := g.factsByNode()
-	for m := g.first; m != n; m = m.next {
+	facts := graph.factsByNode()
+	for m := graph.first; m != n; m = m.next {
 		p.symbols(facts[m])
 	}
 	p.symbols(facts[nil])
-	for _, s := range g.symbols.notes {
+	for _, s := range graph.symbols.notes {
 		p.line()
 		p.str("note ", strconv.Quote(s.What))
 		p.at(s.Pos)
 		p.str("\n")
 	}
-	for m := g.first; m != n; m = m.next {
+	for m := graph.first; m != n; m = m.next {
 		p.guards(facts[m])
 	}
 	p.guards(facts[nil])
@@ -310,39 +310,39 @@ func (p *printer) node(n *Node) {
 }
 
 // statement writes one node without indentation and regions.
-func (p *printer) statement(n *Node) {
-	if n.opcode == Output {
-		p.output(n)
+func (p *printer) statement(node *Node) {
+	if node.opcode == Output {
+		p.output(node)
 		return
 	}
-	p.str(n.String(), " = ", n.opcode.String(), "[", word(n.targetText()), "]")
-	switch n.opcode {
+	p.str(node.String(), " = ", node.opcode.String(), "[", word(node.targetText()), "]")
+	switch node.opcode {
 	case Placeholder:
-		p.str(" : ", n.typ.String())
-		p.inputTail(n)
+		p.str(" : ", node.typ.String())
+		p.inputTail(node)
 		return
 	case GetAttr:
-		if n.Live() {
+		if node.Live() {
 			p.str(" live")
 		}
 	default:
 		p.str("(")
-		for i := range n.args {
+		for i := range node.args {
 			if i > 0 {
 				p.str(", ")
 			}
-			p.str(mark(n.g, n.args[i].def))
+			p.str(mark(node.g, node.args[i].def))
 		}
 		p.str(")")
 		switch {
-		case n.attrsFit():
-			p.spaced(n.op.Codec().Print(n.attrs))
-		case n.op != nil:
+		case node.attrsFit():
+			p.spaced(node.op.Codec().Print(node.attrs))
+		case node.op != nil:
 			p.str(" {?}")
 		}
 	}
-	p.str(" : ", n.typ.String())
-	p.tail(n)
+	p.str(" : ", node.typ.String())
+	p.tail(node)
 }
 
 // targetText is Target for nodes that may lack their operator.
@@ -403,35 +403,35 @@ func (p *printer) structure(n *Node, s *Structure, depth int) {
 	}
 }
 
-func (p *printer) packed(n *Node, s *Structure, depth int) {
+func (p *printer) packed(node *Node, tree *Structure, depth int) {
 	open, shut := "(", ")"
-	switch s.Kind {
+	switch tree.Kind {
 	case SliceOf:
 		open, shut = "[", "]"
 	case StructOf, MapOf:
 		open, shut = "{", "}"
 	}
 	switch {
-	case s.Kind == MapOf && s.Type != "":
-		p.str("map ", word(s.Type))
-	case s.Kind == StructOf && s.Type == "":
+	case tree.Kind == MapOf && tree.Type != "":
+		p.str("map ", word(tree.Type))
+	case tree.Kind == StructOf && tree.Type == "":
 		p.str("struct")
-	case s.Type != "":
-		p.str(word(s.Type))
+	case tree.Type != "":
+		p.str(word(tree.Type))
 	}
 	p.str(open)
-	for i, f := range s.Fields {
+	for i, f := range tree.Fields {
 		if i > 0 {
 			p.str(", ")
 		}
 		if open == "{" {
 			key := ""
-			if i < len(s.Keys) {
-				key = s.Keys[i]
+			if i < len(tree.Keys) {
+				key = tree.Keys[i]
 			}
 			p.str(word(key), ": ")
 		}
-		p.structure(n, f, depth+1)
+		p.structure(node, f, depth+1)
 	}
 	p.str(shut)
 }

@@ -1,31 +1,30 @@
 package graph
 
 import (
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
 // regionType derives the type of cond, while and scan from their regions.
-func regionType(n *Node, rs []*Graph) shape.Type {
+func regionType(node *Node, rs []*Graph) shape.Type {
 	body := rs[len(rs)-1]
 	out := body.Output()
 	if out == nil {
 		return shape.Type{}
 	}
-	t := outputType(out)
-	if n.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
-		return n.g.join(outputType(rs[0].Output()), t, rs)
+	typ := outputType(out)
+	if node.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
+		return node.g.join(outputType(rs[0].Output()), typ, rs)
 	}
-	t = n.g.outside(t, rs)
-	a, ok := n.attrs.(op.LoopAttrs)
-	if n.op != op.Scan || !ok {
-		return t
+	typ = node.g.outside(typ, rs)
+	a, ok := node.attrs.(op.LoopAttrs)
+	if node.op != op.Scan || !ok {
+		return typ
 	}
 	// The results behind the carried ones are stacked along a new axis 0.
 	steps := shape.Unknown
-	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(n.args) && n.args[a.Carry].def != nil {
-		steps = n.args[a.Carry].def.typ.Dim(0)
+	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(node.args) && node.args[a.Carry].def != nil {
+		steps = node.args[a.Carry].def.typ.Dim(0)
 	}
 	stack := func(t shape.Type, i int) shape.Type {
 		if i >= a.Carry && t.Ranked() {
@@ -33,67 +32,41 @@ func regionType(n *Node, rs []*Graph) shape.Type {
 		}
 		return t
 	}
-	if t.Kind() != shape.Tuple {
-		return stack(t, 0)
+	if typ.Kind() != shape.Tuple {
+		return stack(typ, 0)
 	}
-	m := make([]shape.Type, t.Len())
+	m := make([]shape.Type, typ.Len())
 	for i := range m {
-		m[i] = stack(t.Member(i), i)
+		m[i] = stack(typ.Member(i), i)
 	}
 	return shape.TupleType(m...)
 }
 
 // outside is the type of a region's result as the graph around it knows it.
-func (g *Graph) outside(t shape.Type, rs []*Graph) shape.Type {
-	if t.Kind() == shape.Tuple {
-		m := make([]shape.Type, t.Len())
+func (g *Graph) outside(typ shape.Type, rs []*Graph) shape.Type {
+	if typ.Kind() == shape.Tuple {
+		m := make([]shape.Type, typ.Len())
 		for i := range m {
-			m[i] = g.outside(t.Member(i), rs)
+			m[i] = g.outside(typ.Member(i), rs)
 		}
 		return shape.TupleType(m...)
 	}
-	dims := t.Dims()
+	dims := typ.Dims()
 	for i := range dims.Len() {
 		if g.inner(dims.At(i), rs) {
 			dims = dims.With(i, shape.Unknown)
 		}
 	}
-	if !t.Ranked() {
-		return t
+	if !typ.Ranked() {
+		return typ
 	}
-	return t.WithDims(dims)
+	return typ.WithDims(dims)
 }
 
-// join is the type of a value that is of one type or of the other: what the two
-// have in common. Sizes of what is computed inside the regions say nothing.
+// join is the type of a value that is of one type or of the other. Sizes of what is
+// computed inside the regions say nothing.
 func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
-	switch {
-	case a.Kind() != b.Kind() || a.Kind() == shape.None:
-		return shape.Type{}
-	case a.Kind() == shape.Tuple:
-		if a.Len() != b.Len() {
-			return shape.Type{}
-		}
-		m := make([]shape.Type, a.Len())
-		for i := range m {
-			m[i] = g.join(a.Member(i), b.Member(i), rs)
-		}
-		return shape.TupleType(m...)
-	}
-	d := a.DType()
-	if d != b.DType() {
-		d = array.Invalid
-	}
-	if !a.Ranked() || a.Rank() != b.Rank() {
-		return shape.Unranked(d)
-	}
-	dims := a.Dims()
-	for i := range dims.Len() {
-		if !g.symbols.equal(dims.At(i), b.Dim(i)) || g.inner(dims.At(i), rs) {
-			dims = dims.With(i, shape.Unknown)
-		}
-	}
-	return shape.TensorType(d, dims)
+	return shape.Join(a, b, func(x, y shape.Dim) bool { return g.symbols.equal(x, y) && !g.inner(x, rs) })
 }
 
 // inner reports whether a size is known inside of the regions alone: one of what

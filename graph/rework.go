@@ -26,8 +26,8 @@ func (n *Node) SetArgs(args ...*Node) {
 // symbols that the node defines stay; the scope of a call_module becomes that of
 // the leaf, whose path the node loses. The node must call a known operator.
 func (n *Node) ToFunction(params ...*Node) {
-	o, attrs := n.Op(), n.Attrs()
-	if o == nil || !n.opcode.IsCall() {
+	operator, attrs := n.Op(), n.Attrs()
+	if operator == nil || !n.opcode.IsCall() {
 		panic(diag.Bug(n.String() + " calls no known operator"))
 	}
 	if n.opcode == CallModule {
@@ -42,7 +42,7 @@ func (n *Node) ToFunction(params ...*Node) {
 		}
 		n.scope = n.g.Scope(leaf)
 	}
-	n.opcode, n.op, n.attrs, n.target = CallFunction, o, attrs, ""
+	n.opcode, n.op, n.attrs, n.target = CallFunction, operator, attrs, ""
 }
 
 // SetModule makes a call_module node call the leaf at another path, on the same

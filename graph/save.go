@@ -34,15 +34,15 @@ const (
 // error that names all of them, and so is what Load would refuse: what Lint
 // finds, and default values that have no text form. Side data of nodes (Key) is
 // not saved.
-func Save(dir string, m *Module) (err error) {
-	refused := Lint(m.Graph)
-	for n := range m.Graph.Nodes() {
+func Save(dir string, module *Module) (err error) {
+	refused := Lint(module.Graph)
+	for n := range module.Graph.Nodes() {
 		if d := n.Default(); d != nil && strings.HasPrefix(literal(d), "opaque") {
 			refused = append(refused, n.Error(BadDefault, "default value of "+n.String()+" is no number, bool, string or array, so that it cannot be saved"))
 		}
 	}
-	tensors := make([]safetensors.Named, 0, len(m.params))
-	for _, p := range m.params {
+	tensors := make([]safetensors.Named, 0, len(module.params))
+	for _, p := range module.params {
 		if p.Value == nil {
 			refused.Add(diag.New(WeightMissing, "parameter "+strconv.Quote(p.Path)+" has no value, expected "+p.Type.String()))
 			continue
@@ -68,7 +68,7 @@ func Save(dir string, m *Module) (err error) {
 		return err
 	}
 	options := PrintOptions{Positions: true, BaseNames: true}
-	if err := writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) error { return Fprint(w, m, options) }); err != nil {
+	if err := writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) error { return Fprint(w, module, options) }); err != nil {
 		return err
 	}
 	for _, f := range []string{WeightsFile, GraphFile} {

@@ -24,9 +24,9 @@ func (f *frame) define(n *graph.Node, v Value) error {
 	return f.check(n, v.T)
 }
 
-// check refuses sizes that break a guard, as far as the sizes are known. n is
+// check refuses sizes that break a guard, as far as the sizes are known. node is
 // the node that the last one came from, nil when a region is entered; x its value.
-func (f *frame) check(n *graph.Node, x *tensor.Tensor) error {
+func (f *frame) check(node *graph.Node, x *tensor.Tensor) error {
 	pending := f.guards[:0:0]
 	for _, g := range f.guards {
 		if slices.ContainsFunc(g.Symbols(), func(s string) bool { return !f.known(s) }) {
@@ -43,8 +43,8 @@ func (f *frame) check(n *graph.Node, x *tensor.Tensor) error {
 			continue
 		}
 		e := Refusal(c, g.Node, f.typeOf(c.Input))
-		if n != nil {
-			e.Node = n.Name()
+		if node != nil {
+			e.Node = node.Name()
 		}
 		return e
 	}

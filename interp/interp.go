@@ -110,9 +110,9 @@ func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.
 	return v.Tuple, nil
 }
 
-func (f *frame) visit(n *graph.Node, in []Value) (v Value, err error) {
-	if v, ok := f.p.Known[n]; ok {
-		return v, f.define(n, v)
+func (f *frame) visit(node *graph.Node, in []Value) (value Value, err error) {
+	if v, ok := f.p.Known[node]; ok {
+		return v, f.define(node, v)
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -122,20 +122,20 @@ func (f *frame) visit(n *graph.Node, in []Value) (v Value, err error) {
 			}
 			// The place that matters is where the user wrote the call.
 			c := *e
-			c.Pos, c.Node = n.Pos(), n.Name()
+			c.Pos, c.Node = node.Pos(), node.Name()
 			err = &c
 		}
 	}()
-	base := f.hooked(n)
+	base := f.hooked(node)
 	if h := f.p.Node; h != nil {
-		v, err = h(n, in, base)
+		value, err = h(node, in, base)
 	} else {
-		v, err = base(in)
+		value, err = base(in)
 	}
 	if err != nil {
-		return v, err
+		return value, err
 	}
-	return v, f.define(n, v)
+	return value, f.define(node, value)
 }
 
 // hooked returns how the node is run below the Node hook.
@@ -174,27 +174,27 @@ func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
 }
 
 // input takes the next input and checks it against the placeholder's type.
-func (f *frame) input(n *graph.Node) (Value, error) {
-	var t *tensor.Tensor
+func (f *frame) input(node *graph.Node) (Value, error) {
+	var value *tensor.Tensor
 	if f.next < len(f.inputs) {
-		t = f.inputs[f.next]
+		value = f.inputs[f.next]
 	}
 	f.next++
-	if t == nil {
-		d, ok := n.Default().(*array.Array)
+	if value == nil {
+		d, ok := node.Default().(*array.Array)
 		if !ok {
-			return Value{}, n.Error(MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
+			return Value{}, node.Error(MissingInput, "input "+strconv.Quote(node.Target())+" is missing")
 		}
-		t = tensor.New(d)
+		value = tensor.New(d)
 	}
 	if f.next == len(f.g.Inputs()) && len(f.inputs) > f.next {
-		return Value{}, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes "+strconv.Itoa(f.next))
+		return Value{}, node.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes "+strconv.Itoa(f.next))
 	}
-	if err := CheckInput(n, t.Type()); err != nil {
+	if err := CheckInput(node, value.Type()); err != nil {
 		return Value{}, err
 	}
-	demand(n, t)
-	return Value{T: t}, nil
+	demand(node, value)
+	return Value{T: value}, nil
 }
 
 // demand hands the sizes that the graph was captured for on to the engine of an
@@ -216,8 +216,8 @@ func demand(n *graph.Node, t *tensor.Tensor) {
 
 // CheckInput reports an input whose type does not fit the placeholder's: the
 // guard that every engine applies at entry.
-func CheckInput(n *graph.Node, got shape.Type) error {
-	want := n.Type()
+func CheckInput(node *graph.Node, got shape.Type) error {
+	want := node.Type()
 	hint := "capture it again for these sizes, or with symbolic ones"
 	bad := want.DType() != array.Invalid && got.DType() != array.Invalid && want.DType() != got.DType()
 	if bad {
@@ -234,57 +234,57 @@ func CheckInput(n *graph.Node, got shape.Type) error {
 	if !bad {
 		return nil
 	}
-	return &diag.Error{Code: GuardFailed, Node: n.Name(), Msg: "input " + strconv.Quote(n.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
+	return &diag.Error{Code: GuardFailed, Node: node.Name(), Msg: "input " + strconv.Quote(node.Target()) + " is " + got.String() + ", the graph was captured for " + want.String(),
 		Hint: hint}
 }
 
 // call runs a call_function or call_method node.
-func (f *frame) call(n *graph.Node, in []Value) (Value, error) {
-	o := n.Op()
-	attrs := n.Attrs()
-	if o == nil || !o.Codec().Accepts(attrs) {
-		return Value{}, n.Error(graph.BadOperator, "call without an operator, or with attributes of another")
+func (f *frame) call(node *graph.Node, in []Value) (Value, error) {
+	operator := node.Op()
+	attrs := node.Attrs()
+	if operator == nil || !operator.Codec().Accepts(attrs) {
+		return Value{}, node.Error(graph.BadOperator, "call without an operator, or with attributes of another")
 	}
-	if err := o.CheckRequired(len(in), func(i int) bool { return n.Arg(i) != nil }); err != nil {
+	if err := operator.CheckRequired(len(in), func(i int) bool { return node.Arg(i) != nil }); err != nil {
 		return Value{}, err
 	}
-	if len(n.Regions()) > 0 || o == op.Cond || o == op.While || o == op.Scan {
-		if err := n.CheckControl(); err != nil {
+	if len(node.Regions()) > 0 || operator == op.Cond || operator == op.While || operator == op.Scan {
+		if err := node.CheckControl(); err != nil {
 			return Value{}, err
 		}
 	}
-	if o.Codec().HasDims() {
-		attrs = o.Codec().Bind(attrs, f.symbol)
+	if operator.Codec().HasDims() {
+		attrs = operator.Codec().Bind(attrs, f.symbol)
 	}
-	switch o {
+	switch operator {
 	case op.GetItem:
 		i := attrs.(op.GetItemAttrs).Index
 		if i < 0 || i >= len(in[0].Tuple) {
-			return Value{}, n.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
+			return Value{}, node.Error(Undefined, "the operand has "+strconv.Itoa(len(in[0].Tuple))+" members, member "+strconv.Itoa(i)+" is wanted")
 		}
 		return Value{T: in[0].Tuple[i]}, nil
 	case op.Cond, op.While, op.Scan:
-		return f.regions(n, in)
+		return f.regions(node, in)
 	}
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
-		if args[i] = v.T; v.T == nil && n.Arg(i) != nil {
-			return Value{}, n.Error(Undefined, "operand "+n.Arg(i).String()+" is not a tensor")
+		if args[i] = v.T; v.T == nil && node.Arg(i) != nil {
+			return Value{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
 		}
 	}
-	switch o {
+	switch operator {
 	case op.Assign:
-		if _, err := n.Assigned(); err != nil {
+		if _, err := node.Assigned(); err != nil {
 			return Value{}, err
 		}
 		return Value{T: args[0].AssignInPlace(args[1])}, nil
 	case op.Dim:
 		return Value{T: tensor.Scalar(int64(args[0].Dim(attrs.(op.AxisAttrs).Axis)))}, nil
 	}
-	if n.Opcode() == graph.CallMethod {
-		return wrap(o, attrs, tensor.ApplyMethod(o, attrs, args...)), nil
+	if node.Opcode() == graph.CallMethod {
+		return wrap(operator, attrs, tensor.ApplyMethod(operator, attrs, args...)), nil
 	}
-	return wrap(o, attrs, tensor.Apply(o, attrs, args...)), nil
+	return wrap(operator, attrs, tensor.Apply(operator, attrs, args...)), nil
 }
 
 func wrap(o *op.Op, attrs any, out []*tensor.Tensor) Value {
@@ -313,14 +313,14 @@ func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
 
 // regions runs cond, while and scan through the tensor functions, so that they
 // are recorded again under a trace.
-func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
+func (f *frame) regions(node *graph.Node, in []Value) (Value, error) {
 	args := make([]*tensor.Tensor, len(in))
 	for i, v := range in {
 		if args[i] = v.T; v.T == nil {
-			return Value{}, n.Error(Undefined, "operand "+n.Arg(i).String()+" is not a tensor")
+			return Value{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
 		}
 	}
-	rs := n.Regions()
+	rs := node.Regions()
 	region := func(g *graph.Graph, extra []*tensor.Tensor) func([]*tensor.Tensor) []*tensor.Tensor {
 		return func(x []*tensor.Tensor) []*tensor.Tensor {
 			out, err := f.p.run(f.ctx, g, append(append([]*tensor.Tensor(nil), x...), extra...), f)
@@ -333,15 +333,15 @@ func (f *frame) regions(n *graph.Node, in []Value) (Value, error) {
 		}
 	}
 	var out []*tensor.Tensor
-	switch n.Op() {
+	switch node.Op() {
 	case op.Cond:
 		out = tensor.Cond(args[0], region(rs[0], nil), region(rs[1], nil), args[1:]...)
 	case op.While:
-		k := n.Attrs().(op.LoopAttrs).Carry
+		k := node.Attrs().(op.LoopAttrs).Carry
 		cond, body := region(rs[0], args[k:]), region(rs[1], args[k:])
 		out = tensor.While(func(x []*tensor.Tensor) *tensor.Tensor { return cond(x)[0] }, body, args[:k]...)
 	case op.Scan:
-		a := n.Attrs().(op.LoopAttrs)
+		a := node.Attrs().(op.LoopAttrs)
 		body := region(rs[0], args[a.Carry+a.Seqs:])
 		last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
 			all := body(append(append([]*tensor.Tensor(nil), carry...), slices...))

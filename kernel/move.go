@@ -10,17 +10,6 @@ type (
 	// bool is true when either is not zero.
 	Full = move.Full
 
-	// Arange sets element i of the vector out[0] to Start + i*Step, computed in
-	// float64, or for integer types to IntStart + i*IntStep.
-	Arange = move.Arange
-
-	// Linspace sets the vector out[0] to evenly spaced values from Start to End, both
-	// included; one element is Start.
-	Linspace = move.Linspace
-
-	// Eye sets the matrix out[0] to 1 on the main diagonal and 0 elsewhere.
-	Eye = move.Eye
-
 	// Unfold turns sliding windows of images into columns (im2col): in[0] is [N, C,
 	// H, W] or [C, H, W], the result [N, C*kh*kw, L] or [C*kh*kw, L], with L the
 	// number of windows in row-major order.
@@ -47,10 +36,6 @@ type (
 	// Roll shifts the elements of dimension Dims[i] by Shifts[i] places towards
 	// higher indices, around the end.
 	Roll = move.Roll
-
-	// Tri keeps, in every matrix that the last two dimensions make, the elements on
-	// and below (Upper: on and above) the given diagonal and zeroes the others.
-	Tri = move.Tri
 
 	// Pad adds Lo[d] elements before and Hi[d] after dimension d; negative counts
 	// crop.

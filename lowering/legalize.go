@@ -67,9 +67,9 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 			Origin.Set(n, SourceOf(n))
 		}
 	}
-	c := passes.NewCtx(context.Background(), g.Module())
+	ctx := passes.NewCtx(context.Background(), g.Module())
 	keep := func(n *graph.Node) bool { ok, _ := direct(n); return ok }
-	if _, err := simplify.DecomposeExcept(keep).Run(c, g); err != nil {
+	if _, err := simplify.DecomposeExcept(keep).Run(ctx, g); err != nil {
 		return err
 	}
 	var errs diag.List
@@ -89,7 +89,7 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 		errs.Sort()
 		return errs
 	}
-	_, err := simplify.DCE.Run(c, g)
+	_, err := simplify.DCE.Run(ctx, g)
 	return err
 }
 
@@ -105,18 +105,18 @@ func unknown(n *graph.Node) *diag.Error {
 	return n.Error(UnknownSize, "the operand types are not known")
 }
 
-// Trial returns a module of one call, like n, on inputs of the types of n's
-// operands: what a target can try its rules on without touching n's graph. nil
-// when n's operands are not tensors.
-func Trial(n *graph.Node) *graph.Module {
-	if n.Op() == nil || len(n.Regions()) > 0 {
+// Trial returns a module of one call, like node, on inputs of the types of node's
+// operands: what a target can try its rules on without touching node's graph. nil
+// when node's operands are not tensors.
+func Trial(node *graph.Node) *graph.Module {
+	if node.Op() == nil || len(node.Regions()) > 0 {
 		return nil
 	}
 	g := graph.New("trial")
-	m := graph.NewModule(g)
-	c := g.At()
+	module := graph.NewModule(g)
+	cursor := g.At()
 	var types []shape.Type
-	for _, a := range n.Args() {
+	for _, a := range node.Args() {
 		if a == nil {
 			types = append(types, shape.Type{})
 			continue
@@ -126,10 +126,10 @@ func Trial(n *graph.Node) *graph.Module {
 		}
 		types = append(types, a.Type())
 	}
-	if b := n.Bound(); b != nil {
+	if b := node.Bound(); b != nil {
 		for _, path := range b.Params {
 			t := shape.Type{}
-			if p := n.Graph().Module().Param(path); p != nil {
+			if p := node.Graph().Module().Param(path); p != nil {
 				t = p.TypeOf()
 			}
 			types = append(types, t)
@@ -138,11 +138,11 @@ func Trial(n *graph.Node) *graph.Module {
 	args := make([]*graph.Node, len(types))
 	for i, t := range types {
 		if t.Kind() != shape.None {
-			args[i] = c.Placeholder("x", t, nil)
+			args[i] = cursor.Placeholder("x", t, nil)
 		}
 	}
-	c.OnError = func(error) {}
-	v := c.Function(n.Op(), n.Attrs(), args...)
-	c.Output(nil, v)
-	return m
+	cursor.OnError = func(error) {}
+	v := cursor.Function(node.Op(), node.Attrs(), args...)
+	cursor.Output(nil, v)
+	return module
 }

@@ -54,16 +54,16 @@ type Options struct {
 // Key returns a text that two options have in common exactly when they ask for
 // the same.
 func (o Options) Key() string {
-	var b strings.Builder
+	var out strings.Builder
 	for _, s := range o.symbols() {
-		b.WriteString(s + "=" + strconv.Itoa(o.Shapes[s]) + ";")
+		out.WriteString(s + "=" + strconv.Itoa(o.Shapes[s]) + ";")
 	}
 	list := func(name string, l []int) {
-		b.WriteString(name)
+		out.WriteString(name)
 		for _, i := range l {
-			b.WriteString(" " + strconv.Itoa(i))
+			out.WriteString(" " + strconv.Itoa(i))
 		}
-		b.WriteByte(';')
+		out.WriteByte(';')
 	}
 	if o.Outputs != nil {
 		list("outputs", o.Outputs)
@@ -71,8 +71,8 @@ func (o Options) Key() string {
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
-	b.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact))
-	return b.String()
+	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact))
+	return out.String()
 }
 
 func (o Options) symbols() []string {
@@ -98,13 +98,13 @@ const (
 )
 
 // Check reports every option that does not fit the module.
-func (o Options) Check(m *graph.Module) error {
+func (o Options) Check(module *graph.Module) error {
 	var errs diag.List
 	bad := func(msg, hint string) { errs = append(errs, diag.New(BadOption, msg).WithHint(hint)) }
 	for _, s := range o.symbols() {
-		if _, ok := m.Graph.Symbol(s); !ok {
+		if _, ok := module.Graph.Symbol(s); !ok {
 			var known []string
-			for _, d := range m.Graph.Symbols() {
+			for _, d := range module.Graph.Symbols() {
 				known = append(known, d.Name)
 			}
 			bad("symbol "+strconv.Quote(s)+" is pinned, the graph has no such symbol", "symbols of the graph: "+strings.Join(known, ", "))
@@ -119,10 +119,10 @@ func (o Options) Check(m *graph.Module) error {
 			}
 		}
 	}
-	if out := m.Graph.Output(); out != nil {
+	if out := module.Graph.Output(); out != nil {
 		within("output", o.Outputs, out.NumArgs())
 	}
-	within("donated input", o.Donate, len(m.Graph.Inputs()))
+	within("donated input", o.Donate, len(module.Graph.Inputs()))
 	if o.Threads < 0 {
 		bad(strconv.Itoa(o.Threads)+" threads, expected 0 or more", "0 leaves the number to the target")
 	}

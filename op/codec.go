@@ -154,53 +154,53 @@ func (c *Codec) isZero(f field, v reflect.Value) bool {
 // Print returns "{stride=[2,2], eps=1e-05}" without the fields at their zero
 // value, "" when none is left.
 func (c *Codec) Print(a any) string {
-	var b strings.Builder
+	var out strings.Builder
 	v := reflect.ValueOf(a)
 	for _, f := range c.fields {
 		fv := v.Field(f.index)
 		if c.isZero(f, fv) {
 			continue
 		}
-		if b.Len() == 0 {
-			b.WriteByte('{')
+		if out.Len() == 0 {
+			out.WriteByte('{')
 		} else {
-			b.WriteString(", ")
+			out.WriteString(", ")
 		}
-		b.WriteString(f.name)
-		b.WriteByte('=')
-		b.WriteString(f.print(fv))
+		out.WriteString(f.name)
+		out.WriteByte('=')
+		out.WriteString(f.print(fv))
 	}
-	if b.Len() > 0 {
-		b.WriteByte('}')
+	if out.Len() > 0 {
+		out.WriteByte('}')
 	}
-	return b.String()
+	return out.String()
 }
 
-func (f field) print(v reflect.Value) string {
+func (f field) print(value reflect.Value) string {
 	switch f.kind {
 	case kindBool:
-		return strconv.FormatBool(v.Bool())
+		return strconv.FormatBool(value.Bool())
 	case kindInt:
-		return strconv.FormatInt(v.Int(), 10)
+		return strconv.FormatInt(value.Int(), 10)
 	case kindFloat:
-		return formatFloat(v.Float())
+		return formatFloat(value.Float())
 	case kindString:
-		return strconv.Quote(v.String())
+		return strconv.Quote(value.String())
 	case kindFloats:
-		l := v.Interface().(Floats)
+		l := value.Interface().(Floats)
 		parts := make([]string, l.Len())
 		for i := range parts {
 			parts[i] = formatFloat(l.At(i))
 		}
 		return "[" + strings.Join(parts, ",") + "]"
 	}
-	return v.Interface().(interface{ String() string }).String()
+	return value.Interface().(interface{ String() string }).String()
 }
 
 // Parse sets fields from name → literal, the literals as Print writes them.
 // Unknown names and malformed literals are errors.
 func (c *Codec) Parse(names, literals []string) (any, error) {
-	v := reflect.New(c.typ).Elem()
+	value := reflect.New(c.typ).Elem()
 	seen := make([]bool, len(c.fields))
 	for i, name := range names {
 		k := -1
@@ -216,11 +216,11 @@ func (c *Codec) Parse(names, literals []string) (any, error) {
 			return nil, diag.New(BadAttr, "attribute "+strconv.Quote(name)+" is given twice")
 		}
 		seen[k] = true
-		if !c.fields[k].parse(v.Field(c.fields[k].index), literals[i]) {
+		if !c.fields[k].parse(value.Field(c.fields[k].index), literals[i]) {
 			return nil, diag.New(BadAttr, "attribute "+name+"="+literals[i]+" is not a "+c.fields[k].typeName())
 		}
 	}
-	return v.Interface(), nil
+	return value.Interface(), nil
 }
 
 func (c *Codec) names() string {
@@ -238,49 +238,49 @@ func (f field) typeName() string {
 	return [...]string{"bool", "int", "float", "string", "element type", "list of ints", "list of floats", "number", "dimension", "list of dimensions"}[f.kind]
 }
 
-func (f field) parse(v reflect.Value, s string) bool {
+func (f field) parse(value reflect.Value, text string) bool {
 	var err error
 	ok := true
 	switch f.kind {
 	case kindBool:
-		v.SetBool(s == "true")
-		ok = s == "true" || s == "false"
+		value.SetBool(text == "true")
+		ok = text == "true" || text == "false"
 	case kindInt:
 		var n int64
-		n, err = strconv.ParseInt(s, 10, 64)
-		v.SetInt(n)
+		n, err = strconv.ParseInt(text, 10, 64)
+		value.SetInt(n)
 	case kindFloat:
 		var x float64
-		x, ok = parseFloat(s)
-		v.SetFloat(x)
+		x, ok = parseFloat(text)
+		value.SetFloat(x)
 	case kindString:
-		s, err = strconv.Unquote(s)
-		v.SetString(s)
-		ok = f.enum == nil || contains(f.enum, s)
+		text, err = strconv.Unquote(text)
+		value.SetString(text)
+		ok = f.enum == nil || contains(f.enum, text)
 	case kindDType:
 		var d array.DType
-		d, ok = array.ParseDType(s)
-		v.Set(reflect.ValueOf(d))
+		d, ok = array.ParseDType(text)
+		value.Set(reflect.ValueOf(d))
 	case kindInts:
 		var l []int
-		l, ok = parseList(s, func(s string) (int, bool) { n, err := strconv.Atoi(s); return n, err == nil })
-		v.Set(reflect.ValueOf(IntList(l...)))
+		l, ok = parseList(text, func(s string) (int, bool) { n, err := strconv.Atoi(s); return n, err == nil })
+		value.Set(reflect.ValueOf(IntList(l...)))
 	case kindFloats:
 		var l []float64
-		l, ok = parseList(s, parseFloat)
-		v.Set(reflect.ValueOf(FloatList(l...)))
+		l, ok = parseList(text, parseFloat)
+		value.Set(reflect.ValueOf(FloatList(l...)))
 	case kindScalar:
 		var x Scalar
-		x, ok = ParseScalar(s)
-		v.Set(reflect.ValueOf(x))
+		x, ok = ParseScalar(text)
+		value.Set(reflect.ValueOf(x))
 	case kindDim:
 		var d shape.Dim
-		d, err = shape.ParseDim(s)
-		v.Set(reflect.ValueOf(d))
+		d, err = shape.ParseDim(text)
+		value.Set(reflect.ValueOf(d))
 	case kindDims:
 		var d shape.Dims
-		d, err = shape.ParseDims(s)
-		v.Set(reflect.ValueOf(d))
+		d, err = shape.ParseDims(text)
+		value.Set(reflect.ValueOf(d))
 	}
 	return ok && err == nil
 }

@@ -71,7 +71,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if err != nil {
 		return nil, err
 	}
-	t, err := o.Type(nil, attrs, types)
+	typ, err := o.Type(nil, attrs, types)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if step == nil {
 		return nil, diag.New(NoMeaning, o.Key()+" has no meaning as array arithmetic")
 	}
-	outs, err := newOutputs(t)
+	outs, err := newOutputs(typ)
 	if err != nil {
 		return nil, err
 	}
@@ -222,8 +222,8 @@ func (v arrays) Type() shape.Type {
 // arrayBuilder runs decompositions eagerly.
 type arrayBuilder struct{ w *kernel.Workspace }
 
-func (b *arrayBuilder) Call(o *Op, attrs any, in ...Value) Value {
-	attrs, err := o.given(attrs)
+func (b *arrayBuilder) Call(operator *Op, attrs any, in ...Value) Value {
+	attrs, err := operator.given(attrs)
 	if err != nil {
 		panic(err)
 	}
@@ -234,15 +234,15 @@ func (b *arrayBuilder) Call(o *Op, attrs any, in ...Value) Value {
 		}
 		av := v.(arrays)
 		if av.tuple {
-			panic(diag.Bug(o.Name + ": a decomposition passed a tuple as an operand"))
+			panic(diag.Bug(operator.Name + ": a decomposition passed a tuple as an operand"))
 		}
 		args[i] = av.a[0]
 	}
-	outs, err := o.eval(b.w, attrs, args)
+	outs, err := operator.eval(b.w, attrs, args)
 	if err != nil {
 		panic(err)
 	}
-	_, tuple := o.NumResults(attrs)
+	_, tuple := operator.NumResults(attrs)
 	return arrays{outs, tuple}
 }
 

@@ -34,27 +34,27 @@ type Infer struct {
 	Assume func(r shape.Relation) error
 }
 
-// Equal returns the better known of a and b after requiring them to be equal.
+// Equal returns the better known of first and second after requiring them to be equal.
 // An unknown dimension yields the other. what builds the message.
-func (c *Infer) Equal(a, b shape.Dim, code diag.Code, what func() string) (shape.Dim, error) {
+func (c *Infer) Equal(first, second shape.Dim, code diag.Code, what func() string) (shape.Dim, error) {
 	switch {
-	case a.IsUnknown():
-		return b, nil
-	case b.IsUnknown() || a.Equal(b):
-		return a, nil
+	case first.IsUnknown():
+		return second, nil
+	case second.IsUnknown() || first.Equal(second):
+		return first, nil
 	}
-	_, aok := a.Int()
-	_, bok := b.Int()
+	_, aok := first.Int()
+	_, bok := second.Int()
 	if aok && bok {
-		return a, diag.New(code, what())
+		return first, diag.New(code, what())
 	}
-	if err := c.assume(shape.Equality(a, b)); err != nil {
-		return a, err
+	if err := c.assume(shape.Equality(first, second)); err != nil {
+		return first, err
 	}
 	if bok {
-		return b, nil
+		return second, nil
 	}
-	return a, nil
+	return first, nil
 }
 
 // AtLeast requires n to be least or more; an unknown dimension is taken to be.
@@ -89,32 +89,26 @@ func (c *Infer) assume(r shape.Relation) error {
 
 // Broadcast returns the broadcast of two dimension lists by PyTorch's rules:
 // aligned at the end, 1 stretches.
-func (c *Infer) Broadcast(a, b shape.Dims) (shape.Dims, error) {
-	n := max(a.Len(), b.Len())
+func (c *Infer) Broadcast(first, second shape.Dims) (shape.Dims, error) {
+	n := max(first.Len(), second.Len())
 	out := make([]shape.Dim, n)
 	for i := 1; i <= n; i++ {
-		x, y := shape.Const(1), shape.Const(1)
-		if i <= a.Len() {
-			x = a.At(-i)
-		}
-		if i <= b.Len() {
-			y = b.At(-i)
-		}
+		left, right := first.FromEnd(i), second.FromEnd(i)
 		switch {
-		case x.Is(1):
-			out[n-i] = y
-		case y.Is(1):
-			out[n-i] = x
-		case x.IsUnknown() || y.IsUnknown():
+		case left.Is(1):
+			out[n-i] = right
+		case right.Is(1):
+			out[n-i] = left
+		case left.IsUnknown() || right.IsUnknown():
 			// A known size other than 1 wins: the unknown one is 1 or that size.
-			out[n-i] = x
-			if x.IsUnknown() {
-				out[n-i] = y
+			out[n-i] = left
+			if left.IsUnknown() {
+				out[n-i] = right
 			}
 		default:
-			d, err := c.Equal(x, y, ShapeMismatch, func() string {
-				return "shapes " + a.String() + " and " + b.String() + " do not broadcast: dimension " +
-					strconv.Itoa(-i) + " is " + x.String() + " and " + y.String()
+			d, err := c.Equal(left, right, ShapeMismatch, func() string {
+				return "shapes " + first.String() + " and " + second.String() + " do not broadcast: dimension " +
+					strconv.Itoa(-i) + " is " + left.String() + " and " + right.String()
 			})
 			if err != nil {
 				return shape.Dims{}, err
@@ -161,7 +155,7 @@ func Axis(axis, rank int) (int, error) {
 
 // Type applies the operator's type rule to operand types (the zero Type for
 // absent operands), after checking their number.
-func (o *Op) Type(c *Infer, attrs any, in []shape.Type) (shape.Type, error) {
+func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) {
 	if err := o.checkOperands(len(in), func(i int) bool { return in[i].Kind() == shape.None }); err != nil {
 		return shape.Type{}, err
 	}
@@ -178,11 +172,11 @@ func (o *Op) Type(c *Infer, attrs any, in []shape.Type) (shape.Type, error) {
 	var err error
 	switch {
 	case o.infer != nil:
-		t, err = o.infer(c, attrs, in)
+		t, err = o.infer(infer, attrs, in)
 	case o.expr != nil:
-		t, err = o.inferElementwise(c, attrs, in)
+		t, err = o.inferElementwise(infer, attrs, in)
 	case o.decompose != nil:
-		t, err = o.inferComposite(c, attrs, in)
+		t, err = o.inferComposite(infer, attrs, in)
 	}
 	if err != nil {
 		return shape.Type{}, err // whatever a rule returned beside its mistake
@@ -319,9 +313,9 @@ func (c *dtypeCache) put(key string, d []array.DType) {
 
 // buildExpr builds the scalar expression of an elementwise operator for operands
 // of the given element types.
-func (o *Op) buildExpr(attrs any, in []shape.Type) (b *expr.Builder, outs []expr.Value, err error) {
+func (o *Op) buildExpr(attrs any, in []shape.Type) (builder *expr.Builder, outs []expr.Value, err error) {
 	defer diag.Catch(&err)
-	b = expr.NewBuilder()
+	builder = expr.NewBuilder()
 	x := make([]expr.Value, len(o.In))
 	compute := array.Invalid
 	if o.promote != nil {
@@ -333,9 +327,9 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (b *expr.Builder, outs []expr
 		if t.Kind() != shape.Tensor {
 			continue
 		}
-		v := b.Input(i, t.DType())
+		v := builder.Input(i, t.DType())
 		if compute != array.Invalid && t.DType() != compute {
-			v = b.Cast(v, compute)
+			v = builder.Cast(v, compute)
 		}
 		if i < len(x) {
 			x[i] = v
@@ -343,7 +337,7 @@ func (o *Op) buildExpr(attrs any, in []shape.Type) (b *expr.Builder, outs []expr
 			x = append(x, v)
 		}
 	}
-	return b, o.expr(b, attrs, x), nil
+	return builder, o.expr(builder, attrs, x), nil
 }
 
 // Expression returns the scalar meaning of a call of an elementwise operator, input i
@@ -391,7 +385,7 @@ func (b typeBuilder) Item(tuple Value, i int) Value {
 
 type inferFailure struct{ err error }
 
-func (o *Op) inferComposite(c *Infer, attrs any, in []shape.Type) (t shape.Type, err error) {
+func (o *Op) inferComposite(infer *Infer, attrs any, in []shape.Type) (t shape.Type, err error) {
 	for _, x := range in {
 		if x.Kind() == shape.Tensor && !x.Ranked() {
 			return shape.Type{}, nil // composites look at ranks
@@ -412,7 +406,7 @@ func (o *Op) inferComposite(c *Infer, attrs any, in []shape.Type) (t shape.Type,
 			vals[i] = typed{x}
 		}
 	}
-	return o.decompose(typeBuilder{c}, attrs, vals).Type(), nil
+	return o.decompose(typeBuilder{infer}, attrs, vals).Type(), nil
 }
 
 // Promote returns PyTorch's promoted element type of tensor operands: the widest
@@ -450,26 +444,26 @@ func category(d array.DType) int {
 	return 1
 }
 
-func promotePair(a, b array.DType) array.DType {
+func promotePair(first, second array.DType) array.DType {
 	switch {
-	case a == array.Invalid || a == b:
-		return b
-	case b == array.Invalid:
-		return a
-	case category(a) != category(b):
-		if category(a) > category(b) {
-			return a
+	case first == array.Invalid || first == second:
+		return second
+	case second == array.Invalid:
+		return first
+	case category(first) != category(second):
+		if category(first) > category(second) {
+			return first
 		}
-		return b
-	case a.IsFloat():
-		if (a == array.F16 && b == array.BF16) || (a == array.BF16 && b == array.F16) {
+		return second
+	case first.IsFloat():
+		if (first == array.F16 && second == array.BF16) || (first == array.BF16 && second == array.F16) {
 			return array.F32
 		}
-	case a.IsSigned() != b.IsSigned():
+	case first.IsSigned() != second.IsSigned():
 		// An unsigned type meets a signed one: the next signed type that holds both.
-		u, s := a, b
-		if a.IsSigned() {
-			u, s = b, a
+		u, s := first, second
+		if first.IsSigned() {
+			u, s = second, first
 		}
 		if s.Size() > u.Size() {
 			return s
@@ -482,8 +476,8 @@ func promotePair(a, b array.DType) array.DType {
 		}
 		return array.I64
 	}
-	if a.Size() >= b.Size() {
-		return a
+	if first.Size() >= second.Size() {
+		return first
 	}
-	return b
+	return second
 }

@@ -262,50 +262,50 @@ const root = "github.com/gofx-dev/gofx/"
 // Define makes an operator and enters it into the table that the text form's
 // parser uses. Call it from a package-level variable; it panics on a record
 // that is incomplete or a name that the package has used already.
-func Define[A any](name string, s Spec[A]) *Op {
-	o := &Op{
-		Name: name, Path: callerPackage(), Doc: s.Doc, Ref: s.Ref, In: s.In, Class: s.Class, Effect: s.Effect,
-		Mutates: s.Mutates, ViewOf: s.ViewOf, MayCopy: s.MayCopy, Quant: s.Quant, Func: s.Func, Results: s.Results, InPlace: s.InPlace, Tol: s.Tol,
-		codec: codecOf[A](), samples: s.Samples, bad: s.Bad, differs: erase(s.Differs),
+func Define[A any](name string, spec Spec[A]) *Op {
+	operator := &Op{
+		Name: name, Path: callerPackage(), Doc: spec.Doc, Ref: spec.Ref, In: spec.In, Class: spec.Class, Effect: spec.Effect,
+		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
+		codec: codecOf[A](), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
 	}
-	if s.Infer != nil {
-		o.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return s.Infer(c, a.(A), in) }
+	if spec.Infer != nil {
+		operator.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return spec.Infer(c, a.(A), in) }
 	}
-	if s.Expr != nil {
-		o.expr = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return s.Expr(b, a.(A), x) }
-		if o.Class == Opaque {
-			o.Class = Elementwise
+	if spec.Expr != nil {
+		operator.expr = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return spec.Expr(b, a.(A), x) }
+		if operator.Class == Opaque {
+			operator.Class = Elementwise
 		}
 	}
-	if s.Promote != nil {
-		o.promote = func(a any, in []shape.Type) array.DType { return s.Promote(a.(A), in) }
+	if spec.Promote != nil {
+		operator.promote = func(a any, in []shape.Type) array.DType { return spec.Promote(a.(A), in) }
 	}
-	if s.Decompose != nil {
-		o.decompose = func(b Builder, a any, in []Value) Value { return s.Decompose(b, a.(A), in) }
-		if o.Class != Movement {
-			o.differs = append(o.differs, erase([]Difference[A]{rounded[A]()})...)
+	if spec.Decompose != nil {
+		operator.decompose = func(b Builder, a any, in []Value) Value { return spec.Decompose(b, a.(A), in) }
+		if operator.Class != Movement {
+			operator.differs = append(operator.differs, erase([]Difference[A]{rounded[A]()})...)
 		}
 	}
-	if s.Kernel != nil {
-		o.kernel = func(a any, in []shape.Type) kernel.Step { return s.Kernel(a.(A), in) }
+	if spec.Kernel != nil {
+		operator.kernel = func(a any, in []shape.Type) kernel.Step { return spec.Kernel(a.(A), in) }
 	}
-	if s.Training != nil {
-		o.training = func(a any) bool { return s.Training(a.(A)) }
+	if spec.Training != nil {
+		operator.training = func(a any) bool { return spec.Training(a.(A)) }
 	}
-	if s.Scatter != nil {
-		o.scatter = func(b Builder, a any, item int, base, v Value) Value { return s.Scatter(b, a.(A), item, base, v) }
+	if spec.Scatter != nil {
+		operator.scatter = func(b Builder, a any, item int, base, v Value) Value { return spec.Scatter(b, a.(A), item, base, v) }
 	}
-	if s.Flops != nil {
-		o.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return s.Flops(a.(A), in, out) }
+	if spec.Flops != nil {
+		operator.flops = func(a any, in []shape.Type, out shape.Type) shape.Dim { return spec.Flops(a.(A), in, out) }
 	}
-	if s.Count != nil {
-		o.count = func(a any) int { return s.Count(a.(A)) }
+	if spec.Count != nil {
+		operator.count = func(a any) int { return spec.Count(a.(A)) }
 	}
-	if problem := o.incomplete(); problem != "" {
+	if problem := operator.incomplete(); problem != "" {
 		panic(diag.Bug("op.Define " + name + ": " + problem))
 	}
-	register(o)
-	return o
+	register(operator)
+	return operator
 }
 
 func (o *Op) incomplete() string {

@@ -76,17 +76,11 @@ type Path []int
 
 // pathTo returns the path to the int at p.
 func pathTo(v reflect.Value, p *int) (Path, bool) {
-	n := 0
-	switch v.Kind() {
-	case reflect.Struct:
-		n = v.NumField()
-	case reflect.Slice, reflect.Array:
-		n = v.Len()
-	case reflect.Int:
+	if v.Kind() == reflect.Int {
 		q, ok := v.Addr().Interface().(*int)
 		return nil, ok && p == q
 	}
-	for i := range n {
+	for i := range children(v) {
 		in := child(v, i)
 		if !in.CanInterface() {
 			continue // not exported
@@ -96,6 +90,17 @@ func pathTo(v reflect.Value, p *int) (Path, bool) {
 		}
 	}
 	return nil, false
+}
+
+// children is how many fields or elements a part of a step has.
+func children(v reflect.Value) int {
+	switch v.Kind() {
+	case reflect.Struct:
+		return v.NumField()
+	case reflect.Slice, reflect.Array:
+		return v.Len()
+	}
+	return 0
 }
 
 func child(v reflect.Value, i int) reflect.Value {
@@ -110,14 +115,7 @@ func child(v reflect.Value, i int) reflect.Value {
 // elements comes next.
 func (p Path) Walk(v reflect.Value, enter func(part reflect.Value, next int)) (field reflect.Value, ok bool) {
 	for _, i := range p {
-		n := 0
-		switch v.Kind() {
-		case reflect.Struct:
-			n = v.NumField()
-		case reflect.Slice, reflect.Array:
-			n = v.Len()
-		}
-		if i < 0 || i >= n {
+		if i < 0 || i >= children(v) {
 			return v, false
 		}
 		enter(v, i)

@@ -40,7 +40,7 @@ func (o *Op) view(attrs any, in []*array.Array) []*array.Array {
 			types[i] = shape.TypeOf(a)
 		}
 	}
-	t, err := o.Type(nil, attrs, types)
+	typ, err := o.Type(nil, attrs, types)
 	if err != nil {
 		panic(located(err))
 	}
@@ -61,7 +61,7 @@ func (o *Op) view(attrs any, in []*array.Array) []*array.Array {
 	if err != nil {
 		panic(located(err))
 	}
-	outs, err := newOutputs(t)
+	outs, err := newOutputs(typ)
 	if err != nil {
 		panic(located(err))
 	}

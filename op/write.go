@@ -9,33 +9,33 @@ import (
 // InPlaceType is the code of an in-place call whose result does not fit its target.
 const InPlaceType diag.Code = "FX2024"
 
-// Written is the type rule of writing src into x in place, where src is cast to
-// x's element type: it returns what x is afterwards. Shapes must be equal, without
+// Written is the type rule of writing src into dst in place, where src is cast to
+// dst's element type: it returns what dst is afterwards. Shapes must be equal, without
 // broadcasting, and floats are not written to other types. What is not known of
 // either type is left to the run.
-func (c *Infer) Written(x, src shape.Type) (shape.Type, error) {
-	if x.Kind() != shape.Tensor || src.Kind() != shape.Tensor {
-		return x, nil
+func (c *Infer) Written(dst, src shape.Type) (shape.Type, error) {
+	if dst.Kind() != shape.Tensor || src.Kind() != shape.Tensor {
+		return dst, nil
 	}
-	if d := src.DType(); d.IsFloat() && !x.DType().IsFloat() && x.DType() != array.Invalid {
-		return shape.Type{}, diag.New(InPlaceType, "a result of element type "+d.String()+" cannot be written to a tensor of "+x.DType().String())
+	if d := src.DType(); d.IsFloat() && !dst.DType().IsFloat() && dst.DType() != array.Invalid {
+		return shape.Type{}, diag.New(InPlaceType, "a result of element type "+d.String()+" cannot be written to a tensor of "+dst.DType().String())
 	}
-	if !x.Ranked() || !src.Ranked() {
-		return x, nil
+	if !dst.Ranked() || !src.Ranked() {
+		return dst, nil
 	}
 	misfit := func() string {
-		return "the result " + src.String() + " does not fit the tensor " + x.String() + " that it is written to"
+		return "the result " + src.String() + " does not fit the tensor " + dst.String() + " that it is written to"
 	}
-	if x.Rank() != src.Rank() {
+	if dst.Rank() != src.Rank() {
 		return shape.Type{}, diag.New(InPlaceType, misfit())
 	}
-	dims := x.Dims()
-	for i := range x.Rank() {
-		d, err := c.Equal(x.Dim(i), src.Dim(i), InPlaceType, misfit)
+	dims := dst.Dims()
+	for i := range dst.Rank() {
+		d, err := c.Equal(dst.Dim(i), src.Dim(i), InPlaceType, misfit)
 		if err != nil {
 			return shape.Type{}, err
 		}
 		dims = dims.With(i, d)
 	}
-	return x.WithDims(dims), nil
+	return dst.WithDims(dims), nil
 }

@@ -51,25 +51,25 @@ func (e Event) Pos() diag.Pos { return e.Node.Pos() }
 
 // String returns "model.go:41: %bn replaced by %conv: folded into the weights".
 func (e Event) String() string {
-	var b strings.Builder
+	var out strings.Builder
 	if p := e.Node.Pos().String(); p != "" {
-		b.WriteString(p + ": ")
+		out.WriteString(p + ": ")
 	}
-	b.WriteString(e.Node.String())
+	out.WriteString(e.Node.String())
 	switch {
 	case e.Kind == Erased:
-		b.WriteString(" erased")
+		out.WriteString(" erased")
 	case e.Kind == Refused:
-		b.WriteString(" left as it is")
+		out.WriteString(" left as it is")
 	case e.By != nil:
-		fmt.Fprintf(&b, " replaced by %s", e.By)
+		fmt.Fprintf(&out, " replaced by %s", e.By)
 	default:
-		b.WriteString(" changed")
+		out.WriteString(" changed")
 	}
 	if e.Why != "" {
-		b.WriteString(": " + e.Why)
+		out.WriteString(": " + e.Why)
 	}
-	return b.String()
+	return out.String()
 }
 
 // Rewrote records that old was replaced by, or changed into, what now gives its

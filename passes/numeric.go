@@ -35,34 +35,34 @@ type baseline struct {
 	random bool // values cannot be compared
 }
 
-func newBaseline(ctx context.Context, spec *Numeric, m *graph.Module) (*baseline, error) {
-	b := &baseline{Numeric: *spec}
-	if b.Rel == 0 && b.Abs == 0 {
-		b.Rel, b.Abs = 1e-5, 1e-5
+func newBaseline(ctx context.Context, spec *Numeric, module *graph.Module) (*baseline, error) {
+	base := &baseline{Numeric: *spec}
+	if base.Rel == 0 && base.Abs == 0 {
+		base.Rel, base.Abs = 1e-5, 1e-5
 	}
-	for n := range m.Graph.All() {
-		b.random = b.random || Effect(n) == op.Random
+	for n := range module.Graph.All() {
+		base.random = base.random || Effect(n) == op.Random
 	}
-	if b.Inputs == nil {
-		in, err := Inputs(m.Graph, spec.Sizes, spec.Seed)
+	if base.Inputs == nil {
+		in, err := Inputs(module.Graph, spec.Sizes, spec.Seed)
 		if err != nil {
 			return nil, err
 		}
-		b.Inputs = in
+		base.Inputs = in
 	}
-	for _, p := range m.Params() {
+	for _, p := range module.Params() {
 		if p.Value == nil {
 			return nil, diag.New(NoInputs, "the numeric check needs the values of the parameters, "+strconv.Quote(p.Path)+" has none").
 				WithHint("load the weights first")
 		}
 	}
 	var err error
-	b.out, err = b.run(ctx, m)
+	base.out, err = base.run(ctx, module)
 	if err != nil {
 		return nil, &diag.Error{Code: NoInputs, Msg: "the original graph does not run on the inputs of the numeric check", Err: err,
 			Hint: "give Numeric.Sizes for the symbols, or Numeric.Inputs"}
 	}
-	return b, nil
+	return base, nil
 }
 
 // run interprets a copy of the module, whose buffers are its own.
@@ -169,13 +169,13 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 			chosen = append(chosen, symbolSize{sym.Name, n})
 		}
 	}
-	s, c := solveSizes(g, chosen)
+	solver, c := solveSizes(g, chosen)
 	if c != nil {
 		return nil, diag.New(NoInputs, "the sizes contradict the guards of the graph: "+c.First.Text+" and "+c.Second.Text)
 	}
 	next := 2
 	for _, sym := range g.Symbols() {
-		if _, known := s.Resolve(shape.Sym(sym.Name)).Int(); known || sym.Node.Opcode() != graph.Placeholder {
+		if _, known := solver.Resolve(shape.Sym(sym.Name)).Int(); known || sym.Node.Opcode() != graph.Placeholder {
 			continue
 		}
 		step := stepOf(g, sym.Name)
@@ -184,7 +184,7 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 			trial, c := solveSizes(g, append(chosen, symbolSize{sym.Name, size}))
 			next = size + 1
 			if c == nil {
-				s, chosen = trial, append(chosen, symbolSize{sym.Name, size})
+				solver, chosen = trial, append(chosen, symbolSize{sym.Name, size})
 				break
 			}
 			if tries == 64 {
@@ -192,7 +192,7 @@ func chooseSizes(g *graph.Graph, sizes map[string]int) (func(string) shape.Dim, 
 			}
 		}
 	}
-	return func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) }, nil
+	return func(name string) shape.Dim { return solver.Resolve(shape.Sym(name)) }, nil
 }
 
 // stepOf returns what the guards want the size of a symbol to be a multiple of.
@@ -217,28 +217,28 @@ type symbolSize struct {
 
 // solveSizes collects what the guards and the sizes chosen so far say.
 func solveSizes(g *graph.Graph, chosen []symbolSize) (*shape.Solver, *shape.Conflict) {
-	var s shape.Solver
+	var solver shape.Solver
 	for _, d := range g.Guards() {
 		if d.Rel != shape.EQ {
 			continue
 		}
-		if c := s.Equal(d.A, d.B, shape.Fact{Text: d.A.String() + " = " + d.B.String()}); c != nil {
-			return &s, c
+		if c := solver.Equal(d.A, d.B, shape.Fact{Text: d.A.String() + " = " + d.B.String()}); c != nil {
+			return &solver, c
 		}
 	}
 	for _, x := range chosen {
-		if c := s.Equal(shape.Sym(x.name), shape.Const(x.n), shape.Fact{Text: x.name + " = " + strconv.Itoa(x.n)}); c != nil {
-			return &s, c
+		if c := solver.Equal(shape.Sym(x.name), shape.Const(x.n), shape.Fact{Text: x.name + " = " + strconv.Itoa(x.n)}); c != nil {
+			return &solver, c
 		}
 	}
 	for _, d := range g.Guards() {
-		r := d.Bind(func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+		r := d.Bind(func(name string) shape.Dim { return solver.Resolve(shape.Sym(name)) })
 		if d.Rel != shape.EQ && r.Truth() == shape.False {
 			f := shape.Fact{Text: d.String()}
-			return &s, &shape.Conflict{A: r.A, B: r.B, First: f, Second: f}
+			return &solver, &shape.Conflict{A: r.A, B: r.B, First: f, Second: f}
 		}
 	}
-	return &s, nil
+	return &solver, nil
 }
 
 // Random makes pseudo-random arrays, the same for a seed on every machine.

@@ -99,20 +99,20 @@ func Rules(name, doc string, max int, rules ...Pass) Pass {
 // what the first ones require that is not broken before, and breaks what any
 // breaks.
 func Concat(name, doc string, list ...Pass) Pass {
-	p := Pass{Name: name, Doc: doc}
+	pass := Pass{Name: name, Doc: doc}
 	for _, q := range list {
 		for _, f := range q.Requires {
-			if !hasFact(p.Breaks, f) && !hasFact(p.Requires, f) {
-				p.Requires = append(p.Requires, f)
+			if !hasFact(pass.Breaks, f) && !hasFact(pass.Requires, f) {
+				pass.Requires = append(pass.Requires, f)
 			}
 		}
 		for _, f := range q.Breaks {
-			if !hasFact(p.Breaks, f) {
-				p.Breaks = append(p.Breaks, f)
+			if !hasFact(pass.Breaks, f) {
+				pass.Breaks = append(pass.Breaks, f)
 			}
 		}
 	}
-	p.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
+	pass.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
 		changed := false
 		for _, q := range list {
 			if err := c.Err(); err != nil {
@@ -127,5 +127,5 @@ func Concat(name, doc string, list ...Pass) Pass {
 		}
 		return changed, nil
 	}
-	return p
+	return pass
 }

@@ -42,15 +42,15 @@ func Expect(pass string, n int) Expectation { return Expectation{pass, n, n} }
 func ExpectAtLeast(pass string, n int) Expectation { return Expectation{pass, n, -1} }
 
 // Run runs the passes of a pipeline in order on a module. When one of them
-// fails, or a check behind one, the error names the pass and m is as it was;
-// node pointers into m's graph are good only as long as Run changes nothing.
+// fails, or a check behind one, the error names the pass and module is as it was;
+// node pointers into module's graph are good only as long as Run changes nothing.
 // The report says what was done up to there, also when there is an error.
-func Run(ctx context.Context, m *graph.Module, pipeline []Pass, o Options) (*Report, error) {
+func Run(ctx context.Context, module *graph.Module, pipeline []Pass, o Options) (*Report, error) {
 	r := &runner{Options: o, ctx: ctx, report: &Report{}}
 	if err := r.plan(pipeline); err != nil {
 		return r.report, err
 	}
-	r.mod = m.WithGraph(m.Graph.Clone()) // a pass replaces arrays and never writes to them
+	r.mod = module.WithGraph(module.Graph.Clone()) // a pass replaces arrays and never writes to them
 	if err := r.start(); err != nil {
 		return r.report, err
 	}
@@ -63,7 +63,7 @@ func Run(ctx context.Context, m *graph.Module, pipeline []Pass, o Options) (*Rep
 		return r.report, err
 	}
 	if r.changed {
-		m.Become(r.mod)
+		module.Become(r.mod)
 	}
 	return r.report, nil
 }
@@ -137,27 +137,27 @@ func (r *runner) lint(when string) error {
 }
 
 // pass runs one pass with all checks.
-func (r *runner) pass(p Pass) (err error) {
-	phase := "pass " + p.Name
+func (r *runner) pass(step Pass) (err error) {
+	phase := "pass " + step.Name
 	defer func() { err = inPhase(err, phase) }()
 	if err := r.ctx.Err(); err != nil {
 		return diag.Stop(err)
 	}
-	for _, f := range p.Requires {
+	for _, f := range step.Requires {
 		if n := f.Violation(r.mod.Graph); n != nil {
 			return n.Error(MissingFact, "the pass requires a graph that is "+f.Name+", "+n.String()+" is not").WithHint(f.Cure)
 		}
 	}
 	var keeps []Fact
 	for _, f := range Facts {
-		if !r.NoLint && !hasFact(p.Breaks, f) && f.Violation(r.mod.Graph) == nil {
+		if !r.NoLint && !hasFact(step.Breaks, f) && f.Violation(r.mod.Graph) == nil {
 			keeps = append(keeps, f)
 		}
 	}
 	c := NewCtx(r.ctx, r.mod)
-	rep := PassReport{Name: p.Name, NodesBefore: count(r.mod.Graph)}
+	rep := PassReport{Name: step.Name, NodesBefore: count(r.mod.Graph)}
 	start := time.Now()
-	changed, err := run(p, c)
+	changed, err := run(step, c)
 	rep.Time = time.Since(start)
 	rep.Changed, rep.Matches, rep.Log, rep.Refused, rep.Notes = changed, c.matches, c.log, c.refused, c.Notes()
 	rep.NodesAfter = count(r.mod.Graph)
@@ -166,7 +166,7 @@ func (r *runner) pass(p Pass) (err error) {
 		return err
 	}
 	r.changed = r.changed || changed || c.matches > 0
-	if err := r.dump(p.Name); err != nil { // first, to show what the checks refuse
+	if err := r.dump(step.Name); err != nil { // first, to show what the checks refuse
 		return err
 	}
 	if err := r.check(keeps); err != nil {
@@ -230,7 +230,7 @@ func panicPos() diag.Pos {
 
 // inPhase says of every diagnostic in err that the phase was running.
 func inPhase(err error, phase string) error {
-	var l diag.List
+	var list diag.List
 	var one *diag.Error
 	switch {
 	case err == nil:
@@ -244,18 +244,18 @@ func inPhase(err error, phase string) error {
 		}
 		return &e
 	}
-	l.Add(err)
-	for i, e := range l {
+	list.Add(err)
+	for i, e := range list {
 		e2 := *e
 		if e2.Phase == "" {
 			e2.Phase = phase
 		}
-		l[i] = &e2
+		list[i] = &e2
 	}
-	if len(l) == 1 {
-		return l[0]
+	if len(list) == 1 {
+		return list[0]
 	}
-	return l
+	return list
 }
 
 func count(g *graph.Graph) int {
@@ -269,12 +269,12 @@ func count(g *graph.Graph) int {
 // expectations compares match counts with what is expected; the error shows the
 // first candidate that was left as it is, which most likely is why.
 func (r *runner) expectations() error {
-	for _, e := range r.Expect {
+	for _, expectation := range r.Expect {
 		got, ran := 0, false
 		var why *Event
 		for i := range r.report.Passes {
 			p := &r.report.Passes[i]
-			if p.Name != e.Pass {
+			if p.Name != expectation.Pass {
 				continue
 			}
 			ran = true
@@ -283,14 +283,14 @@ func (r *runner) expectations() error {
 				why = &p.Refused[0]
 			}
 		}
-		if !ran || got >= e.Min && (got <= e.Max || e.Max < 0) {
+		if !ran || got >= expectation.Min && (got <= expectation.Max || expectation.Max < 0) {
 			continue
 		}
-		want := strconv.Itoa(e.Min)
-		if e.Max < 0 {
+		want := strconv.Itoa(expectation.Min)
+		if expectation.Max < 0 {
 			want += " or more"
 		}
-		err := &diag.Error{Code: MatchCount, Phase: "pass " + e.Pass, Msg: "matched " + strconv.Itoa(got) + " times, expected " + want}
+		err := &diag.Error{Code: MatchCount, Phase: "pass " + expectation.Pass, Msg: "matched " + strconv.Itoa(got) + " times, expected " + want}
 		if why != nil {
 			err.Pos, err.Node = why.Pos(), why.Node.Name()
 			err.Related = []diag.Related{{Pos: why.Pos(), Msg: "first candidate that did not match: " + why.Node.String() + ": " + why.Why}}

@@ -120,15 +120,9 @@ func ExampleSolver() {
 
 	c := s.Equal(h, shape.Const(5), shape.Fact{Text: "linear: expects 5"})
 	fmt.Println(c.A, c.B, c.First.Text, "/", c.Second.Text)
-
-	s.Equal(n.Mul(n), shape.Const(9), shape.Fact{Text: "square"}) // not linear: it waits
-	for _, g := range s.Residual() {
-		fmt.Println(g.A, g.B, g.Why.Text)
-	}
 	// Output:
 	// N+4
 	// 4 5 conv: height is 8 / linear: expects 5
-	// N*N 9 square
 }
 
 func ExampleValidSymbol() {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/scan"
 )
 
 // CodeText is the code of a dimension, shape or type text that cannot be read.
@@ -64,79 +65,41 @@ func ScanType(s string) (t Type, n int, err error) {
 		return Type{}, 0, err
 	}
 	t = p.typ()
-	if p.err != nil {
-		return Type{}, 0, p.err
+	if p.Err != nil {
+		return Type{}, 0, p.Err
 	}
-	return t, p.i, nil
+	return t, p.I, nil
 }
 
 // parser is a recursive descent over s; the first error stops it.
 type parser struct {
-	s     string
-	i     int
+	scan.Text
 	depth int
-	err   error
 }
 
 func newParser(s string) (*parser, error) {
 	if len(s) > maxText {
 		return nil, diag.New(CodeText, "text has "+strconv.Itoa(len(s))+" bytes, expected at most "+strconv.Itoa(maxText))
 	}
-	return &parser{s: s}, nil
+	return &parser{Text: scan.Text{S: s, What: "text", Blanks: " \t", Fault: fault}}, nil
 }
 
-// fail records the first error, at byte i.
-func (p *parser) fail(i int, msg string) {
-	if p.err == nil {
-		p.err = diag.New(CodeText, "column "+strconv.Itoa(i+1)+": "+msg)
-	}
-}
-
-// expected records that what stands at the current byte is not what was expected.
-func (p *parser) expected(what string) {
-	got := "the end of the text"
-	if p.i < len(p.s) {
-		got = strconv.QuoteToASCII(p.s[p.i : p.i+1])
-	}
-	p.fail(p.i, "found "+got+", expected "+what)
+// fault returns the error for a mistake at byte i.
+func fault(i int, msg string) error {
+	return diag.New(CodeText, "column "+strconv.Itoa(i+1)+": "+msg)
 }
 
 func (p *parser) finish() error {
-	if p.peek() != 0 || p.err == nil && p.i < len(p.s) {
-		p.expected("nothing more")
+	if p.Peek() != 0 || p.Err == nil && p.I < len(p.S) {
+		p.Expected("nothing more")
 	}
-	return p.err
-}
-
-// peek skips spaces and returns the next byte, 0 at the end and after an error.
-func (p *parser) peek() byte {
-	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t') {
-		p.i++
-	}
-	if p.err != nil || p.i == len(p.s) {
-		return 0
-	}
-	return p.s[p.i]
-}
-
-func (p *parser) accept(c byte) bool {
-	if p.peek() != c {
-		return false
-	}
-	p.i++
-	return true
-}
-
-func (p *parser) need(c byte) {
-	if !p.accept(c) {
-		p.expected("'" + string(rune(c)) + "'")
-	}
+	return p.Err
 }
 
 // enter counts a level of nesting; the caller leaves it again.
 func (p *parser) enter() bool {
 	if p.depth == maxDepth {
-		p.fail(p.i, "text nests deeper than "+strconv.Itoa(maxDepth)+" levels, expected fewer")
+		p.Fail(p.I, "text nests deeper than "+strconv.Itoa(maxDepth)+" levels, expected fewer")
 		return false
 	}
 	p.depth++
@@ -144,54 +107,54 @@ func (p *parser) enter() bool {
 }
 
 func (p *parser) typ() Type {
-	if p.peek() == '(' {
+	if p.Peek() == '(' {
 		return p.tuple()
 	}
-	start := p.i
-	if p.accept('?') {
-		if p.i < len(p.s) && p.s[p.i] == '[' {
+	start := p.I
+	if p.Accept('?') {
+		if p.I < len(p.S) && p.S[p.I] == '[' {
 			return p.tensor(array.Invalid)
 		}
 		return Type{}
 	}
 	name := p.ident()
 	if name == "" {
-		p.expected("an element type, '?' or '('")
+		p.Expected("an element type, '?' or '('")
 		return Type{}
 	}
 	d, ok := array.ParseDType(name)
 	if !ok {
-		p.fail(start, "element type is "+strconv.Quote(clip(name))+", expected one of f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64, bool")
+		p.Fail(start, "element type is "+strconv.Quote(clip(name))+", expected one of f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64, bool")
 		return Type{}
 	}
 	return p.tensor(d)
 }
 
 func (p *parser) tensor(d array.DType) Type {
-	open := p.i
-	p.need('[')
-	if p.accept('*') {
-		p.need(']')
+	open := p.I
+	p.Need('[')
+	if p.Accept('*') {
+		p.Need(']')
 		return Unranked(d)
 	}
-	p.i = min(open, p.i)
+	p.I = min(open, p.I)
 	return TensorType(d, p.dims())
 }
 
 func (p *parser) tuple() Type {
-	p.need('(')
+	p.Need('(')
 	if !p.enter() {
 		return Type{}
 	}
 	defer func() { p.depth-- }()
 	var members []Type
-	if p.accept(')') {
+	if p.Accept(')') {
 		return TupleType()
 	}
-	for p.err == nil {
+	for p.Err == nil {
 		members = append(members, p.typ())
-		if !p.accept(',') {
-			p.need(')')
+		if !p.Accept(',') {
+			p.Need(')')
 			break
 		}
 	}
@@ -199,15 +162,15 @@ func (p *parser) tuple() Type {
 }
 
 func (p *parser) dims() Dims {
-	p.need('[')
-	if p.accept(']') {
+	p.Need('[')
+	if p.Accept(']') {
 		return Dims{}
 	}
 	var d []Dim
-	for p.err == nil {
+	for p.Err == nil {
 		d = append(d, p.dim())
-		if !p.accept(',') {
-			p.need(']')
+		if !p.Accept(',') {
+			p.Need(']')
 			break
 		}
 	}
@@ -215,7 +178,7 @@ func (p *parser) dims() Dims {
 }
 
 func (p *parser) dim() Dim {
-	if p.accept('?') {
+	if p.Accept('?') {
 		return Unknown
 	}
 	return p.sum()
@@ -224,20 +187,20 @@ func (p *parser) dim() Dim {
 // sum reads terms joined by + and -; a leading - negates the first term.
 func (p *parser) sum() Dim {
 	var d Dim
-	if p.accept('-') {
-		at := p.i
+	if p.Accept('-') {
+		at := p.I
 		d = p.known(at, Dim{}.Sub(p.product()))
 	} else {
 		d = p.product()
 	}
-	for p.err == nil {
-		at := p.i
-		switch p.peek() {
+	for p.Err == nil {
+		at := p.I
+		switch p.Peek() {
 		case '+':
-			p.i++
+			p.I++
 			d = p.known(at, d.Add(p.product()))
 		case '-':
-			p.i++
+			p.I++
 			d = p.known(at, d.Sub(p.product()))
 		default:
 			return d
@@ -249,21 +212,21 @@ func (p *parser) sum() Dim {
 // product reads factors joined by * and //, from left to right.
 func (p *parser) product() Dim {
 	d := p.factor()
-	for p.err == nil {
-		at := p.i
+	for p.Err == nil {
+		at := p.I
 		switch {
-		case p.accept('*'):
+		case p.Accept('*'):
 			d = p.known(at, d.Mul(p.factor()))
-		case p.peek() == '/':
-			p.i++
-			if p.i == len(p.s) || p.s[p.i] != '/' {
-				p.expected("'//'")
+		case p.Peek() == '/':
+			p.I++
+			if p.I == len(p.S) || p.S[p.I] != '/' {
+				p.Expected("'//'")
 				return d
 			}
-			p.i++
+			p.I++
 			den := p.factor()
 			if den.Is(0) {
-				p.fail(at, "expression divides by zero, expected another divisor")
+				p.Fail(at, "expression divides by zero, expected another divisor")
 			}
 			d = p.known(at, d.FloorDiv(den))
 		default:
@@ -275,46 +238,46 @@ func (p *parser) product() Dim {
 
 // known reports an expression whose arithmetic went beyond the limits.
 func (p *parser) known(at int, d Dim) Dim {
-	if p.err == nil && d.IsUnknown() {
-		p.fail(at, "expression is too large, expected 64-bit coefficients and at most "+strconv.Itoa(maxTerms)+" terms")
+	if p.Err == nil && d.IsUnknown() {
+		p.Fail(at, "expression is too large, expected 64-bit coefficients and at most "+strconv.Itoa(maxTerms)+" terms")
 	}
 	return d
 }
 
 func (p *parser) factor() Dim {
-	switch c := p.peek(); {
+	switch c := p.Peek(); {
 	case c == '(':
-		p.i++
+		p.I++
 		if !p.enter() {
 			return Dim{}
 		}
 		d := p.sum()
-		p.need(')')
+		p.Need(')')
 		p.depth--
 		return d
 	case isDigit(c):
 		return p.number()
 	case isLetter(c):
-		start := p.i
+		start := p.I
 		name := p.ident()
 		if len(name) > maxName {
-			p.fail(start, "symbol has "+strconv.Itoa(len(name))+" bytes, expected at most "+strconv.Itoa(maxName))
+			p.Fail(start, "symbol has "+strconv.Itoa(len(name))+" bytes, expected at most "+strconv.Itoa(maxName))
 			return Dim{}
 		}
 		return Sym(name)
 	}
-	p.expected("a number, a symbol or '('")
+	p.Expected("a number, a symbol or '('")
 	return Dim{}
 }
 
 func (p *parser) number() Dim {
-	start := p.i
-	for p.i < len(p.s) && isDigit(p.s[p.i]) {
-		p.i++
+	start := p.I
+	for p.I < len(p.S) && isDigit(p.S[p.I]) {
+		p.I++
 	}
-	n, err := strconv.ParseUint(p.s[start:p.i], 10, 64)
+	n, err := strconv.ParseUint(p.S[start:p.I], 10, 64)
 	if err != nil || n > math.MaxInt64 {
-		p.fail(start, "number "+clip(p.s[start:p.i])+" is out of range, expected at most 9223372036854775807")
+		p.Fail(start, "number "+clip(p.S[start:p.I])+" is out of range, expected at most 9223372036854775807")
 		return Dim{}
 	}
 	return Dim{n: int64(n)}
@@ -322,14 +285,14 @@ func (p *parser) number() Dim {
 
 // ident reads letters, digits and underscores; "" when there is no letter.
 func (p *parser) ident() string {
-	if !isLetter(p.peek()) {
+	if !isLetter(p.Peek()) {
 		return ""
 	}
-	start := p.i
-	for p.i < len(p.s) && (isLetter(p.s[p.i]) || isDigit(p.s[p.i])) {
-		p.i++
+	start := p.I
+	for p.I < len(p.S) && (isLetter(p.S[p.I]) || isDigit(p.S[p.I])) {
+		p.I++
 	}
-	return p.s[start:p.i]
+	return p.S[start:p.I]
 }
 
 func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }

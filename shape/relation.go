@@ -58,27 +58,27 @@ func ParseRelation(s string) (Relation, error) {
 		return Relation{}, err
 	}
 	r := Relation{A: p.dim()}
-	switch c := p.peek(); {
+	switch c := p.Peek(); {
 	case c == '=':
-		p.i++
-		p.need('=')
+		p.I++
+		p.Need('=')
 		r.B = p.dim()
 	case c == '>' || c == '<':
-		p.i++
-		p.need('=')
+		p.I++
+		p.Need('=')
 		r.Rel, r.B = GE, p.dim()
 		if c == '<' {
 			r.A, r.B = r.B, r.A
 		}
-	case p.accept('%'):
+	case p.Accept('%'):
 		r.Rel, r.B = MOD, p.factor()
-		p.need('=')
-		p.need('=')
-		if at := p.i; !p.dim().Is(0) {
-			p.fail(at, "a remainder is compared, expected 0")
+		p.Need('=')
+		p.Need('=')
+		if at := p.I; !p.dim().Is(0) {
+			p.Fail(at, "a remainder is compared, expected 0")
 		}
 	default:
-		p.expected("'==', '>=', '<=' or '%'")
+		p.Expected("'==', '>=', '<=' or '%'")
 	}
 	return r, p.finish()
 }

@@ -263,16 +263,6 @@ func (s *Solver) Resolve(d Dim) Dim {
 	})
 }
 
-// Residual returns the equalities that wait, with sizes as far as they are
-// known: guards to check when the program runs.
-func (s *Solver) Residual() []Guard {
-	out := make([]Guard, len(s.guards))
-	for i, g := range s.guards {
-		out[i] = Guard{s.Resolve(g.A), s.Resolve(g.B), g.Why, g.id}
-	}
-	return out
-}
-
 // conflict names the facts behind a refuted equality. A waiting guard is the
 // earlier fact, and the one that arrived now contradicts it; else the earlier
 // fact is the latest that the symbols of the equality rest on.

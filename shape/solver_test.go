@@ -44,7 +44,7 @@ func TestSolverDerives(t *testing.T) {
 		var s Solver
 		require.Empty(t, feed(t, &s, c.eqs...), "%v", c.eqs)
 		require.Equal(t, c.is, s.Resolve(mustDim(t, c.of)).String(), "%v", c.eqs)
-		require.Len(t, s.Residual(), c.waiting, "%v", c.eqs)
+		require.Len(t, s.guards, c.waiting, "%v", c.eqs)
 	}
 }
 
@@ -71,7 +71,7 @@ func TestSolverFindsConflicts(t *testing.T) {
 		require.Equal(t, c.second, x.Second.Text)
 		require.Equal(t, c.a, x.A.String())
 		require.Equal(t, c.b, x.B.String())
-		require.Empty(t, s.Residual())
+		require.Empty(t, s.guards)
 	}
 }
 

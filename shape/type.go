@@ -33,6 +33,15 @@ func (s Dims) At(i int) Dim {
 	return s.d[i]
 }
 
+// FromEnd returns dimension i counted from the last, which is 1; 1 where the list is
+// shorter, as lists broadcast.
+func (s Dims) FromEnd(i int) Dim {
+	if i > len(s.d) {
+		return Const(1)
+	}
+	return s.d[len(s.d)-i]
+}
+
 // Slice returns a copy that the caller may change.
 func (s Dims) Slice() []Dim { return append([]Dim(nil), s.d...) }
 

@@ -77,11 +77,16 @@ func forwards(t reflect.Type) bool {
 
 // inInterface reports whether a type is an interface, or slices and maps of one.
 func inInterface(t reflect.Type) bool {
-	for range 16 {
-		switch t.Kind() {
-		case reflect.Interface:
+	return madeOf(t, func(k reflect.Kind) bool { return k == reflect.Interface })
+}
+
+// madeOf reports whether a type is of an accepted kind, or slices and maps of such.
+func madeOf(t reflect.Type, accept func(reflect.Kind) bool) bool {
+	for range 16 { // type tree []tree never ends
+		switch k := t.Kind(); {
+		case accept(k):
 			return true
-		case reflect.Slice, reflect.Array, reflect.Map:
+		case k == reflect.Slice || k == reflect.Array || k == reflect.Map:
 			t = t.Elem()
 		default:
 			return false

@@ -262,17 +262,9 @@ func isStruct(t reflect.Type) bool {
 
 // mayHold reports whether a value of the type can hold tensors or modules.
 func mayHold(t reflect.Type) bool {
-	for range 16 { // type tree []tree never ends
-		switch t.Kind() {
-		case reflect.Pointer, reflect.Struct, reflect.Interface:
-			return true
-		case reflect.Slice, reflect.Array, reflect.Map:
-			t = t.Elem()
-		default:
-			return false
-		}
-	}
-	return false
+	return madeOf(t, func(k reflect.Kind) bool {
+		return k == reflect.Pointer || k == reflect.Struct || k == reflect.Interface
+	})
 }
 
 // isModule reports whether a type (a pointer to a struct) is a module: it has a

@@ -30,22 +30,22 @@ func (metaEngine) Assign(_, _ *tensor.Tensor, what string) {
 }
 
 // arguments builds the proxies that the function is called with.
-func (t *trace) arguments(c *target) ([]reflect.Value, bool) {
-	b := inputs{t: t, total: countTensors(t.p, c)}
-	args := make([]reflect.Value, len(c.params))
-	for i, pt := range c.params {
+func (t *trace) arguments(callee *target) ([]reflect.Value, bool) {
+	b := inputs{t: t, total: countTensors(t.p, callee)}
+	args := make([]reflect.Value, len(callee.params))
+	for i, pt := range callee.params {
 		var example reflect.Value
 		if i < len(t.p.Args) && t.p.Args[i] != nil {
 			example = reflect.ValueOf(t.p.Args[i])
 		}
 		hint := ""
-		if len(c.params) > 1 {
+		if len(callee.params) > 1 {
 			hint = "arg" + strconv.Itoa(i)
 		}
 		args[i] = b.argument(pt, example, hint)
 	}
-	if len(t.p.Args) > len(c.params) {
-		t.reportEntry(diag.New(BadArgument, strconv.Itoa(len(t.p.Args))+" example arguments for "+strconv.Itoa(len(c.params))+" parameters"))
+	if len(t.p.Args) > len(callee.params) {
+		t.reportEntry(diag.New(BadArgument, strconv.Itoa(len(t.p.Args))+" example arguments for "+strconv.Itoa(len(callee.params))+" parameters"))
 	}
 	if b.next < len(t.p.Inputs) && t.errs.Err() == nil {
 		t.reportEntry(diag.New(BadArgument, strconv.Itoa(len(t.p.Inputs))+" inputs are described, the function takes "+strconv.Itoa(b.next)).
@@ -203,9 +203,9 @@ func (b *inputs) flattened(pt reflect.Type, f Flattener, ex reflect.Value, name 
 }
 
 func (b *inputs) structure(pt reflect.Type, ex reflect.Value, name string, depth int) reflect.Value {
-	v := reflect.New(pt).Elem()
+	val := reflect.New(pt).Elem()
 	if ex.IsValid() {
-		v.Set(ex)
+		val.Set(ex)
 	}
 	for i := range pt.NumField() {
 		f := pt.Field(i)
@@ -225,9 +225,9 @@ func (b *inputs) structure(pt reflect.Type, ex reflect.Value, name string, depth
 				continue // absent in the example, absent in the trace
 			}
 		}
-		v.Field(i).Set(b.value(f.Type, e, under(name, tensor.FieldName(f.Name)), depth+1))
+		val.Field(i).Set(b.value(f.Type, e, under(name, tensor.FieldName(f.Name)), depth+1))
 	}
-	return v
+	return val
 }
 
 func (b *inputs) container(pt reflect.Type, ex reflect.Value, name string, depth int) reflect.Value {
@@ -306,27 +306,27 @@ func (b *inputs) placeholder(ex reflect.Value, hint string) reflect.Value {
 
 // symbol enters the symbols of an input's type: a plain one is defined by the
 // first size that it names; further sizes, and expressions, are guarded.
-func (b *inputs) symbol(n *graph.Node, axis int, d shape.Dim) {
-	syms := d.Symbols()
+func (b *inputs) symbol(node *graph.Node, axis int, size shape.Dim) {
+	syms := size.Symbols()
 	if len(syms) == 0 {
 		return
 	}
-	g := n.Graph()
-	if len(syms) == 1 && d.Equal(shape.Sym(syms[0])) {
-		if s, defined := g.Symbol(syms[0]); !defined || (s.Node == n && s.Axis == axis) {
-			g.DefineSymbol(syms[0], n, axis)
+	g := node.Graph()
+	if len(syms) == 1 && size.Equal(shape.Sym(syms[0])) {
+		if s, defined := g.Symbol(syms[0]); !defined || (s.Node == node && s.Axis == axis) {
+			g.DefineSymbol(syms[0], node, axis)
 			return
 		}
 	}
 	for _, s := range syms {
 		if _, defined := g.Symbol(s); !defined {
-			b.bad("the input type "+n.Type().String()+" uses the symbol "+s+" only inside an expression",
+			b.bad("the input type "+node.Type().String()+" uses the symbol "+s+" only inside an expression",
 				"make it the whole size of one input's axis, before it is used in expressions")
 			return
 		}
 	}
-	fresh := g.NewSymbolFor(n, axis)
-	g.AddGuard(fresh, d, n)
+	fresh := g.NewSymbolFor(node, axis)
+	g.AddGuard(fresh, size, node)
 }
 
 // holdsTensor reports whether values of a type can hold tensors.

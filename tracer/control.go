@@ -24,36 +24,36 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 	}
 	rs := []*region{t.open("then", args[1:], nil), t.open("else", args[1:], nil)}
 	for i, f := range []func([]*tensor.Tensor) []*tensor.Tensor{then, els} {
-		r := rs[i]
+		inner := rs[i]
 		for k, n := range args[1:] {
-			p := r.args[k].Value().(*graph.Node)
-			if r.inner[n] == nil {
-				r.inner[n] = p
+			p := inner.args[k].Value().(*graph.Node)
+			if inner.inner[n] == nil {
+				inner.inner[n] = p
 			}
 			// A tensor of the state comes in as the operand that it is.
 			if x := in[k]; !t.isTraced(x) {
-				if place := t.ref(x); place.IsWhole() && memoryOf(place.Storage).lifted[r.g] == nil {
-					memoryOf(place.Storage).lifted[r.g] = p
+				if place := t.ref(x); place.IsWhole() && memoryOf(place.Storage).lifted[inner.g] == nil {
+					memoryOf(place.Storage).lifted[inner.g] = p
 				}
 			}
 		}
-		r.args = slices.Clone(in)
-		if !t.body(r, f) {
-			return t.poisoned(max(1, len(r.results)))
+		inner.args = slices.Clone(in)
+		if !t.body(inner, f) {
+			return t.poisoned(max(1, len(inner.results)))
 		}
 	}
-	a, b := rs[0], rs[1]
-	if len(a.nodes) != len(b.nodes) {
-		t.mismatch("cond", "the branches return "+strconv.Itoa(len(a.nodes))+" and "+strconv.Itoa(len(b.nodes))+" tensors")
-		return t.poisoned(len(a.nodes))
+	first, second := rs[0], rs[1]
+	if len(first.nodes) != len(second.nodes) {
+		t.mismatch("cond", "the branches return "+strconv.Itoa(len(first.nodes))+" and "+strconv.Itoa(len(second.nodes))+" tensors")
+		return t.poisoned(len(first.nodes))
 	}
-	for i := range a.nodes {
-		if x, y := a.nodes[i].Type(), b.nodes[i].Type(); !x.Compatible(y) {
+	for i := range first.nodes {
+		if x, y := first.nodes[i].Type(), second.nodes[i].Type(); !x.Compatible(y) {
 			t.mismatch("cond", "result "+strconv.Itoa(i)+" is "+x.String()+" in one branch and "+y.String()+" in the other")
 		}
 	}
-	count := len(a.nodes)
-	changed := writes(a, b)
+	count := len(first.nodes)
+	changed := writes(first, second)
 	for _, s := range changed {
 		for _, r := range rs {
 			v := r.after(t, s)
@@ -63,26 +63,26 @@ func (t *trace) Cond(pred *tensor.Tensor, then, els func([]*tensor.Tensor) []*te
 			r.nodes = append(r.nodes, v)
 		}
 	}
-	a.settle(t, nil)
-	b.settle(t, nil)
+	first.settle(t, nil)
+	second.settle(t, nil)
 	n := t.regionNode(op.Cond, nil, rs, args)
 	out := make([]*tensor.Tensor, count)
 	for i := range out {
-		if a.results[i] == b.results[i] && t.outside(a.results[i], a, b) {
-			out[i] = a.results[i] // one tensor from outside, whichever branch runs
+		if first.results[i] == second.results[i] && t.outside(first.results[i], first, second) {
+			out[i] = first.results[i] // one tensor from outside, whichever branch runs
 			continue
 		}
 		out[i] = t.member(n, i)
-		t.mayBe(out[i], a.results[i], a.g)
-		t.mayBe(out[i], b.results[i], b.g)
+		t.mayBe(out[i], first.results[i], first.g)
+		t.mayBe(out[i], second.results[i], second.g)
 	}
-	t.mayShare(a, out)
-	t.mayShare(b, out)
+	t.mayShare(first, out)
+	t.mayShare(second, out)
 	t.update(n, count, changed, func(s *alias.Storage) diag.Pos {
-		if c := a.changed[s]; c != nil {
+		if c := first.changed[s]; c != nil {
 			return c.pos
 		}
-		return b.changed[s].pos
+		return second.changed[s].pos
 	})
 	return out
 }
@@ -209,48 +209,48 @@ func (l *loop) refuse(pos diag.Pos, msg string) {
 
 // finish makes the node and returns its results.
 func (l *loop) finish(args []*graph.Node) (last, stacked []*tensor.Tensor) {
-	t, b, k := l.t, l.body, l.carry
+	tr, inner, k := l.t, l.body, l.carry
 	if !l.returnsCarried(args) {
-		return t.poisoned(k), nil
+		return tr.poisoned(k), nil
 	}
 	rs := l.regions()
-	changed := writes(b)
+	changed := writes(inner)
 	if !l.aliases(changed) {
-		return t.poisoned(k), nil
+		return tr.poisoned(k), nil
 	}
 	// What is written behind the operands' back is carried behind them.
-	extra, stack := len(changed), len(b.nodes)-k
-	nodes := slices.Clone(b.nodes[:k])
+	extra, stack := len(changed), len(inner.nodes)-k
+	nodes := slices.Clone(inner.nodes[:k])
 	args = slices.Clone(args)
 	for i, s := range changed {
-		nodes = append(nodes, b.changed[s].after)
-		args = slices.Insert(args, k+i, b.changed[s].before)
+		nodes = append(nodes, inner.changed[s].after)
+		args = slices.Insert(args, k+i, inner.changed[s].before)
 		if !l.carries(s, i) {
-			return t.poisoned(k), nil
+			return tr.poisoned(k), nil
 		}
 	}
-	nodes = append(nodes, b.nodes[k:]...)
+	nodes = append(nodes, inner.nodes[k:]...)
 	// Slices that the body writes in place come back stacked.
 	var written []int
 	for i := k; i < k+l.seqs; i++ {
-		if r := t.ref(b.args[i]); r.Storage.Version > 0 {
+		if r := tr.ref(inner.args[i]); r.Storage.Version > 0 {
 			written = append(written, i)
-			nodes = append(nodes, t.value(r.Storage))
+			nodes = append(nodes, tr.value(r.Storage))
 		}
 	}
-	b.nodes = nodes
+	inner.nodes = nodes
 	for _, r := range rs {
-		r.settle(t, changed)
+		r.settle(tr, changed)
 	}
-	n := t.regionNode(l.o, op.LoopAttrs{Carry: k + extra, Seqs: l.seqs}, rs, args)
+	n := tr.regionNode(l.o, op.LoopAttrs{Carry: k + extra, Seqs: l.seqs}, rs, args)
 	last = l.results(n)
 	for i := range stack {
-		stacked = append(stacked, t.member(n, k+extra+i))
+		stacked = append(stacked, tr.member(n, k+extra+i))
 	}
 	for i, at := range written {
-		l.update(at, t.Item(n, k+extra+stack+i))
+		l.update(at, tr.Item(n, k+extra+stack+i))
 	}
-	t.update(n, k, changed, func(s *alias.Storage) diag.Pos { return b.changed[s].pos })
+	tr.update(n, k, changed, func(s *alias.Storage) diag.Pos { return inner.changed[s].pos })
 	return last, stacked
 }
 
@@ -277,9 +277,9 @@ func (l *loop) returnsCarried(args []*graph.Node) bool {
 
 // aliases reports what is reached in two ways when one of them writes.
 func (l *loop) aliases(changed []*alias.Storage) bool {
-	t, ok := l.t, true
+	tr, ok := l.t, true
 	for i, x := range l.in {
-		inner, outer := t.ref(l.body.args[i]).Storage, t.ref(x)
+		inner, outer := tr.ref(l.body.args[i]).Storage, tr.ref(x)
 		if outer == nil {
 			return false
 		}
@@ -297,7 +297,7 @@ func (l *loop) aliases(changed []*alias.Storage) bool {
 			ok = false
 		}
 		for k, y := range l.in {
-			if o := t.ref(y); k != i && o != nil && same(o.Storage, outer.Storage) {
+			if o := tr.ref(y); k != i && o != nil && same(o.Storage, outer.Storage) {
 				l.refuse(inner.Written, "the body writes in place to operand "+strconv.Itoa(i)+", whose memory operand "+strconv.Itoa(k)+" may share")
 				ok = false
 			}
@@ -351,31 +351,31 @@ func (l *loop) lifts(s *alias.Storage, r *region) []*graph.Graph {
 	return in
 }
 
-// carries makes storage s, which the body changes, carried value k+i of the
+// carries makes a storage, which the body changes, carried value k+i of the
 // regions: what they read of it comes through the placeholder.
-func (l *loop) carries(s *alias.Storage, i int) bool {
-	m := memoryOf(s)
-	for _, r := range l.regions() {
-		p := r.bases[s]
-		if p == nil {
-			p = r.input(l.body.changed[s].before)
-			r.bases[s] = p
+func (l *loop) carries(storage *alias.Storage, i int) bool {
+	mem := memoryOf(storage)
+	for _, inner := range l.regions() {
+		want := inner.bases[storage]
+		if want == nil {
+			want = inner.input(l.body.changed[storage].before)
+			inner.bases[storage] = want
 		}
-		at := r.g.First()
+		at := inner.g.First()
 		for range l.carry + i {
 			at = at.Next()
 		}
-		r.g.MoveBefore(p, at)
-		for _, g := range l.lifts(s, r) {
-			if g != r.g {
-				l.refuse(l.body.changed[s].pos, "the body writes in place to a tensor that it reads in a region of its own")
+		inner.g.MoveBefore(want, at)
+		for _, g := range l.lifts(storage, inner) {
+			if g != inner.g {
+				l.refuse(l.body.changed[storage].pos, "the body writes in place to a tensor that it reads in a region of its own")
 				return false
 			}
-			m.lifted[g].ReplaceUses(p, nil)
-			delete(m.lifted, g)
+			mem.lifted[g].ReplaceUses(want, nil)
+			delete(mem.lifted, g)
 		}
-		if m.param != nil && callsWith(r.g, m.param.Path) {
-			l.refuse(l.body.changed[s].pos, "the body writes in place to "+m.param.Path+", which a module called in it reads")
+		if mem.param != nil && callsWith(inner.g, mem.param.Path) {
+			l.refuse(l.body.changed[storage].pos, "the body writes in place to "+mem.param.Path+", which a module called in it reads")
 			return false
 		}
 	}
@@ -395,26 +395,26 @@ func callsWith(g *graph.Graph, path string) bool {
 // results makes the carried tensors. The eager ones are the operands themselves
 // when the body returns what it is given, or never runs.
 func (l *loop) results(n *graph.Node) []*tensor.Tensor {
-	t, b := l.t, l.body
+	tr, inner := l.t, l.body
 	last := make([]*tensor.Tensor, l.carry)
 	for i := range last {
-		if b.results[i] == b.args[i] {
+		if inner.results[i] == inner.args[i] {
 			last[i] = l.in[i]
-			if t.ref(b.args[i]).Storage.Version > 0 {
-				l.update(i, t.Item(n, i))
+			if tr.ref(inner.args[i]).Storage.Version > 0 {
+				l.update(i, tr.Item(n, i))
 			}
 			continue
 		}
-		last[i] = t.member(n, i)
-		t.mayBe(last[i], l.in[i], b.g)
-		t.mayBe(last[i], b.results[i], b.g)
-		for k, x := range b.args {
-			if p, q := t.ref(b.results[i]), t.ref(x); p != nil && q != nil && p.Storage == q.Storage {
-				t.mayBe(last[i], l.in[k], b.g)
+		last[i] = tr.member(n, i)
+		tr.mayBe(last[i], l.in[i], inner.g)
+		tr.mayBe(last[i], inner.results[i], inner.g)
+		for k, x := range inner.args {
+			if p, q := tr.ref(inner.results[i]), tr.ref(x); p != nil && q != nil && p.Storage == q.Storage {
+				tr.mayBe(last[i], l.in[k], inner.g)
 			}
 		}
 	}
-	t.mayShare(b, last)
+	tr.mayShare(inner, last)
 	return last
 }
 

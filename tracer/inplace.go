@@ -94,35 +94,35 @@ func (t *trace) writable(s *alias.Storage, m *memory, what string, pos diag.Pos)
 
 // own turns an eager storage into a traced one. A tensor that was there before
 // the trace keeps what is written to it from run to run, as it does eagerly.
-func (t *trace) own(s *alias.Storage, m *memory) bool {
-	t.at(m.home, func() {
-		s.Value = t.initial(m)
-		if s.Value == nil || m.owner {
+func (t *trace) own(storage *alias.Storage, mem *memory) bool {
+	t.at(mem.home, func() {
+		storage.Value = t.initial(mem)
+		if storage.Value == nil || mem.owner {
 			return
 		}
-		if m.local {
-			if m.param != nil && m.param.Value == m.array() {
-				m.param.Value = array.Clone(m.array()) // the storage is the trace's from now on
+		if mem.local {
+			if mem.param != nil && mem.param.Value == mem.array() {
+				mem.param.Value = array.Clone(mem.array()) // the storage is the trace's from now on
 			}
 			return
 		}
-		if m.param == nil {
-			t.constant(m)
+		if mem.param == nil {
+			t.constant(mem)
 		}
-		for g, n := range m.lifted {
+		for g, n := range mem.lifted {
 			if n.Opcode() != graph.GetAttr {
-				read := g.Before(n).GetAttr(m.param.Path)
+				read := g.Before(n).GetAttr(mem.param.Path)
 				n.ReplaceUses(read, nil)
-				m.lifted[g] = read
+				mem.lifted[g] = read
 			}
 		}
-		s.Value = m.lifted[m.home]
+		storage.Value = mem.lifted[mem.home]
 	})
-	m.dirty.Store(s.Value != nil)
-	if st := m.array().Storage(); m.dirty.Load() && st.Wrapped() {
-		m.free = tensor.Claim(st, m)
+	mem.dirty.Store(storage.Value != nil)
+	if st := mem.array().Storage(); mem.dirty.Load() && st.Wrapped() {
+		mem.free = tensor.Claim(st, mem)
 	}
-	return m.dirty.Load()
+	return mem.dirty.Load()
 }
 
 // at records in the graph g, the current one or one around it.
@@ -150,22 +150,22 @@ func (t *trace) isLost(s *alias.Storage, what string) bool {
 // storeState records what the run leaves in the model's state, behind everything
 // that reads it.
 func (t *trace) storeState() {
-	for _, m := range t.held {
-		if !m.dirty.Load() || m.local {
+	for _, mem := range t.held {
+		if !mem.dirty.Load() || mem.local {
 			continue
 		}
-		s := t.storageOf(m)
-		read := m.lifted[t.mod.Graph]
+		s := t.storageOf(mem)
+		read := mem.lifted[t.mod.Graph]
 		if s.Value == nil || s.Value == read {
 			continue
 		}
-		m.param.Buffer = true
+		mem.param.Buffer = true
 		for n := range t.mod.Graph.All() {
-			if n.Opcode() == graph.GetAttr && n.Target() == m.param.Path {
+			if n.Opcode() == graph.GetAttr && n.Target() == mem.param.Path {
 				n.SetLive(true)
 			}
 		}
-		t.cur.SetPos(m.pos)
+		t.cur.SetPos(mem.pos)
 		t.cur.Function(op.Assign, nil, read, s.Value)
 	}
 }
@@ -290,29 +290,29 @@ func (t *trace) Reach(n *graph.Node) *graph.Node {
 
 // views makes the results of a view call places of the operand's storage, as far
 // as it is one.
-func (t *trace) views(n *graph.Node, c *tensor.Call, args []*graph.Node) []*tensor.Tensor {
-	k := c.Op.ViewOf - 1
-	if k < 0 || k >= len(c.Args) || c.Args[k] == nil {
+func (t *trace) views(node *graph.Node, call *tensor.Call, args []*graph.Node) []*tensor.Tensor {
+	k := call.Op.ViewOf - 1
+	if k < 0 || k >= len(call.Args) || call.Args[k] == nil {
 		return nil
 	}
-	base := t.ref(c.Args[k])
+	base := t.ref(call.Args[k])
 	if base == nil {
 		return nil
 	}
-	count, tuple := c.Op.NumResults(c.Attrs)
-	if tuple && n.Type().Kind() != shape.Tuple {
+	count, tuple := call.Op.NumResults(call.Attrs)
+	if tuple && node.Type().Kind() != shape.Tuple {
 		count = plausible(count)
 	}
 	out := make([]*tensor.Tensor, count)
-	switch base.KindOf(c.Op, c.Attrs, typesOf(args)) {
+	switch base.KindOf(call.Op, call.Attrs, typesOf(args)) {
 	case alias.Fresh:
 		return nil
 	case alias.View:
-		for i, r := range base.Views(c.Op, c.Attrs, args, n, count) {
+		for i, r := range base.Views(call.Op, call.Attrs, args, node, count) {
 			out[i] = tensor.NewProxy(t, r)
 		}
 	case alias.Open:
-		for i, x := range t.results(n, c.Op, c.Attrs) {
+		for i, x := range t.results(node, call.Op, call.Attrs) {
 			out[i] = x
 			if r := t.ref(x); r != nil {
 				alias.Maybe(r.Storage, base.Storage)

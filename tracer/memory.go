@@ -80,25 +80,25 @@ func memoryOf(s *alias.Storage) *memory { return s.Of.(*memory) }
 
 // ref returns the place of a tensor; nil when it is unusable, which has been
 // reported. Traced values get one only when they are viewed or written.
-func (t *trace) ref(x *tensor.Tensor) *alias.Ref {
-	var n *graph.Node
-	switch v := x.Value().(type) {
+func (t *trace) ref(value *tensor.Tensor) *alias.Ref {
+	var node *graph.Node
+	switch v := value.Value().(type) {
 	case *alias.Ref:
 		return v
 	case *array.Array:
-		return t.eagerRef(x)
+		return t.eagerRef(value)
 	case *item:
 		r := alias.Whole(&alias.Storage{Value: v.node, Loose: loose(v.tuple), Of: &memory{t: t, home: v.tuple.Graph(), item: v}})
-		x.SetValue(r)
+		value.SetValue(r)
 		return r
 	case *graph.Node:
-		n = v
+		node = v
 	}
-	if n == nil {
+	if node == nil {
 		return nil
 	}
-	r := alias.Whole(&alias.Storage{Value: n, Loose: loose(n), Of: &memory{t: t, home: n.Graph(), input: n.Opcode() == graph.Placeholder && n.Graph() == t.mod.Graph}})
-	x.SetValue(r)
+	r := alias.Whole(&alias.Storage{Value: node, Loose: loose(node), Of: &memory{t: t, home: node.Graph(), input: node.Opcode() == graph.Placeholder && node.Graph() == t.mod.Graph}})
+	value.SetValue(r)
 	return r
 }
 
@@ -188,25 +188,25 @@ func (t *trace) atStart(r *region, s *alias.Storage) *alias.Storage {
 
 // place follows an eager tensor's views back to a storage.
 func (t *trace) place(x *tensor.Tensor, storage func(*tensor.Tensor) *alias.Storage) *alias.Ref {
-	o := x.Origin()
-	if o == nil || t.params[x.ID()] != nil {
+	origin := x.Origin()
+	if origin == nil || t.params[x.ID()] != nil {
 		return alias.Whole(storage(x))
 	}
-	base := t.place(o.Base, storage)
-	k := viewKey{o.Call, base.Storage}
+	base := t.place(origin.Base, storage)
+	k := viewKey{origin.Call, base.Storage}
 	pieces := t.eagerViews[k]
 	if pieces == nil {
-		args := make([]*graph.Node, len(o.Call.Args))
-		for i, a := range o.Call.Args {
-			if a != nil && i != o.Call.Op.ViewOf-1 {
-				args[i] = t.node(a, o.Call.Op.Name)
+		args := make([]*graph.Node, len(origin.Call.Args))
+		for i, a := range origin.Call.Args {
+			if a != nil && i != origin.Call.Op.ViewOf-1 {
+				args[i] = t.node(a, origin.Call.Op.Name)
 			}
 		}
-		count, _ := o.Call.Op.NumResults(o.Call.Attrs)
-		pieces = base.Views(o.Call.Op, o.Call.Attrs, args, nil, count)
+		count, _ := origin.Call.Op.NumResults(origin.Call.Attrs)
+		pieces = base.Views(origin.Call.Op, origin.Call.Attrs, args, nil, count)
 		t.eagerViews[k] = pieces
 	}
-	return pieces[o.Item]
+	return pieces[origin.Item]
 }
 
 type viewKey struct {
@@ -239,15 +239,15 @@ func (t *trace) isTraced(x *tensor.Tensor) bool {
 func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
 	a := x.Value().(*array.Array)
 	st := a.Storage()
-	p := t.params[x.ID()]
+	param := t.params[x.ID()]
 	for _, s := range t.storages[st] {
-		if m := memoryOf(s); m.root.ID() == x.ID() || sameLayout(s.Header, a) && (p == nil || p == m.param) {
+		if m := memoryOf(s); m.root.ID() == x.ID() || sameLayout(s.Header, a) && (param == nil || param == m.param) {
 			return s
 		}
 	}
-	m := &memory{t: t, root: x, param: p, owner: p != nil, local: p == nil && st.Born() > t.start, lifted: map[*graph.Graph]*graph.Node{}}
+	m := &memory{t: t, root: x, param: param, owner: param != nil, local: param == nil && st.Born() > t.start, lifted: map[*graph.Graph]*graph.Node{}}
 	m.home = t.homeOf(m)
-	if st.Exposed() > 0 && p == nil {
+	if st.Exposed() > 0 && param == nil {
 		m.snapshot = array.Clone(a)
 	}
 	s := &alias.Storage{Header: a, Of: m}
@@ -255,7 +255,7 @@ func (t *trace) storage(x *tensor.Tensor) *alias.Storage {
 	t.storages[st] = append(t.storages[st], s)
 	t.held = append(t.held, m)
 	st.Hold(m)
-	if p == nil {
+	if param == nil {
 		t.unseen(m)
 	} else {
 		t.owners = append(t.owners, owner{s, st.Version()})

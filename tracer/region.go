@@ -58,32 +58,32 @@ func (t *trace) inLoop() bool {
 	return false
 }
 
-// inRegion returns n if it belongs to the current graph; a value of an enclosing
+// inRegion returns node if it belongs to the current graph; a value of an enclosing
 // graph is captured as a placeholder of the region.
-func (t *trace) inRegion(n *graph.Node) *graph.Node {
-	if n.Graph() == t.cur.Graph() {
-		return n
+func (t *trace) inRegion(node *graph.Node) *graph.Node {
+	if node.Graph() == t.cur.Graph() {
+		return node
 	}
-	r := t.region
-	if r == nil {
-		t.outOfReach(n)
+	inner := t.region
+	if inner == nil {
+		t.outOfReach(node)
 		return nil
 	}
-	if p := r.inner[n]; p != nil {
+	if p := inner.inner[node]; p != nil {
 		return p
 	}
-	// The enclosing graph may itself be a region that has to capture n first.
+	// The enclosing graph may itself be a region that has to capture node first.
 	var src *graph.Node
-	t.around(r, func() { src = t.inRegion(n) })
+	t.around(inner, func() { src = t.inRegion(node) })
 	if src == nil {
 		return nil
 	}
-	p := r.inner[src]
+	p := inner.inner[src]
 	if p == nil {
-		p = r.input(src)
-		r.captured = append(r.captured, src)
+		p = inner.input(src)
+		inner.captured = append(inner.captured, src)
 	}
-	r.inner[n], r.inner[src] = p, p // two nodes when the value comes through an enclosing region
+	inner.inner[node], inner.inner[src] = p, p // two nodes when the value comes through an enclosing region
 	return p
 }
 
@@ -126,22 +126,22 @@ func (t *trace) baseIn(s *alias.Storage, r *region) *graph.Node {
 }
 
 // placeholder returns what a storage holds when the code of the region begins.
-func (t *trace) placeholder(s *alias.Storage, r *region) *graph.Node {
-	if p := r.bases[s]; p != nil {
+func (t *trace) placeholder(storage *alias.Storage, inner *region) *graph.Node {
+	if p := inner.bases[storage]; p != nil {
 		return p
 	}
 	var src *graph.Node
-	if c := r.changed[s]; c != nil {
+	if c := inner.changed[storage]; c != nil {
 		src = c.before
 	} else {
-		src = t.baseIn(s, r.outer)
+		src = t.baseIn(storage, inner.outer)
 	}
 	if src == nil {
 		return nil
 	}
-	p := r.input(src)
-	r.bases[s] = p
-	r.read = append(r.read, s)
+	p := inner.input(src)
+	inner.bases[storage] = p
+	inner.read = append(inner.read, storage)
 	return p
 }
 
@@ -193,35 +193,35 @@ func (t *trace) open(name string, in []*graph.Node, slice func(i int) bool) *reg
 
 // body runs the code of a region; false when a mistake was made. Outside of the
 // region, storages have the values that they had.
-func (t *trace) body(r *region, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
-	r.from = array.Now()
-	t.spans = append(t.spans, &r.span)
+func (t *trace) body(inner *region, f func([]*tensor.Tensor) []*tensor.Tensor) bool {
+	inner.from = array.Now()
+	t.spans = append(t.spans, &inner.span)
 	outer, cur := t.region, t.cur
-	t.region, t.cur = r, r.in
+	t.region, t.cur = inner, inner.in
 	unseen := tensor.InRegion()
 	defer func() {
 		unseen()
 		t.region, t.cur = outer, cur
-		r.to = array.Now() + 1
+		inner.to = array.Now() + 1
 	}()
 	resume := t.free()
 	func() {
 		defer resume()
-		r.results = f(r.args)
+		inner.results = f(inner.args)
 	}()
-	r.nodes = make([]*graph.Node, len(r.results))
+	inner.nodes = make([]*graph.Node, len(inner.results))
 	ok := true
-	for i, x := range r.results {
+	for i, x := range inner.results {
 		if x == nil {
 			t.mismatch("region", "result "+strconv.Itoa(i)+" of the function is nil")
 			ok = false
-		} else if r.nodes[i] = t.node(x, "region"); r.nodes[i] == nil {
+		} else if inner.nodes[i] = t.node(x, "region"); inner.nodes[i] == nil {
 			ok = false
 		}
 	}
-	for _, s := range r.wrote {
-		c := r.changed[s]
-		c.after, c.pos = t.baseIn(s, r), s.Written
+	for _, s := range inner.wrote {
+		c := inner.changed[s]
+		c.after, c.pos = t.baseIn(s, inner), s.Written
 		s.Value = c.old
 		s.Version++
 		ok = ok && c.after != nil && c.before != nil
@@ -284,22 +284,22 @@ func (t *trace) close(rs []*region) []*graph.Node {
 			}
 		}
 	}
-	for _, r := range rs {
+	for _, inner := range rs {
 		s := &graph.Structure{Kind: graph.Results}
-		for i := range r.nodes {
+		for i := range inner.nodes {
 			s.Fields = append(s.Fields, graph.Leaf(i))
 		}
-		r.in.Output(s, r.nodes...)
-		first := r.g.First()
+		inner.in.Output(s, inner.nodes...)
+		first := inner.g.First()
 		for first.Opcode() == graph.Placeholder {
 			first = first.Next()
 		}
 		for _, n := range all {
-			p := r.inner[n]
+			p := inner.inner[n]
 			if p == nil {
-				p = r.g.Before(first).Placeholder(n.Name(), n.Type(), nil)
+				p = inner.g.Before(first).Placeholder(n.Name(), n.Type(), nil)
 			}
-			r.g.MoveBefore(p, first)
+			inner.g.MoveBefore(p, first)
 		}
 	}
 	return all

@@ -44,57 +44,57 @@ var (
 
 const maxNesting = 32
 
-func (b *outputs) value(v reflect.Value, depth int) *graph.Structure {
+func (b *outputs) value(val reflect.Value, depth int) *graph.Structure {
 	if depth > maxNesting {
 		b.t.reportEntry(diag.New(BadResult, "the result is nested more than "+strconv.Itoa(maxNesting)+" deep"))
 		return &graph.Structure{Kind: graph.NoValue}
 	}
-	if f, ok := b.t.p.Flatten[v.Type()]; ok {
-		s := &graph.Structure{Kind: graph.SliceOf, Type: v.Type().String()}
-		for _, x := range f.Tensors(v.Interface()) {
+	if f, ok := b.t.p.Flatten[val.Type()]; ok {
+		s := &graph.Structure{Kind: graph.SliceOf, Type: val.Type().String()}
+		for _, x := range f.Tensors(val.Interface()) {
 			s.Fields = append(s.Fields, b.tensor(x))
 		}
 		return s
 	}
-	switch v.Kind() {
+	switch val.Kind() {
 	case reflect.Pointer:
 		switch {
-		case v.Type() == tensorType:
-			return b.tensor(v.Interface().(*tensor.Tensor))
-		case v.IsNil():
+		case val.Type() == tensorType:
+			return b.tensor(val.Interface().(*tensor.Tensor))
+		case val.IsNil():
 			return &graph.Structure{Kind: graph.NoValue}
 		}
-		return b.value(v.Elem(), depth+1)
+		return b.value(val.Elem(), depth+1)
 	case reflect.Interface:
-		if v.IsNil() {
+		if val.IsNil() {
 			return &graph.Structure{Kind: graph.NoValue}
 		}
-		return b.value(v.Elem(), depth+1)
+		return b.value(val.Elem(), depth+1)
 	case reflect.Slice, reflect.Array:
 		s := &graph.Structure{Kind: graph.SliceOf}
-		for i := range v.Len() {
-			s.Fields = append(s.Fields, b.value(v.Index(i), depth+1))
+		for i := range val.Len() {
+			s.Fields = append(s.Fields, b.value(val.Index(i), depth+1))
 		}
 		return s
 	case reflect.Map:
-		return b.mapping(v, depth)
+		return b.mapping(val, depth)
 	case reflect.Struct:
-		t := v.Type()
+		t := val.Type()
 		s := &graph.Structure{Kind: graph.StructOf, Type: t.PkgPath() + "." + t.Name()}
 		for i := range t.NumField() {
 			switch f := t.Field(i); {
 			case !holdsTensor(f.Type, 0):
 			case f.IsExported():
 				s.Keys = append(s.Keys, f.Name)
-				s.Fields = append(s.Fields, b.value(v.Field(i), depth+1))
-			case !v.Field(i).IsZero():
+				s.Fields = append(s.Fields, b.value(val.Field(i), depth+1))
+			case !val.Field(i).IsZero():
 				b.t.reportEntry(diag.New(BadResult, "field "+f.Name+" of a result of type "+t.String()+" holds tensors and is not exported: they would be lost").
 					WithHint("export the field"))
 			}
 		}
 		return s
 	}
-	b.t.reportEntry(diag.New(BadResult, "a result of type "+v.Type().String()+" is not made of tensors").
+	b.t.reportEntry(diag.New(BadResult, "a result of type "+val.Type().String()+" is not made of tensors").
 		WithHint("return tensors, or slices, maps and structs of them"))
 	return &graph.Structure{Kind: graph.NoValue}
 }

@@ -175,30 +175,30 @@ type lister struct {
 }
 
 func (w *lister) graph(g *graph.Graph) {
-	for n := range g.Nodes() {
-		if w.inputs && !w.depends(n) {
+	for node := range g.Nodes() {
+		if w.inputs && !w.depends(node) {
 			continue
 		}
-		w.number[n] = len(w.list)
-		var b strings.Builder
-		b.WriteString(n.Opcode().String() + " " + name(n) + " " + n.Type().String())
-		for _, a := range n.Args() {
+		w.number[node] = len(w.list)
+		var out strings.Builder
+		out.WriteString(node.Opcode().String() + " " + name(node) + " " + node.Type().String())
+		for _, a := range node.Args() {
 			i, ok := w.number[a]
 			if a == nil || !ok {
 				i = -1
 			}
-			b.WriteString(" " + strconv.Itoa(i))
+			out.WriteString(" " + strconv.Itoa(i))
 		}
-		what := n.Opcode().String() + " " + name(n)
-		if o := n.Op(); o != nil && o.Codec() != nil && o.Codec().Accepts(n.Attrs()) {
-			attrs := o.Codec().Print(n.Attrs())
-			b.WriteString(" " + attrs)
+		what := node.Opcode().String() + " " + name(node)
+		if o := node.Op(); o != nil && o.Codec() != nil && o.Codec().Accepts(node.Attrs()) {
+			attrs := o.Codec().Print(node.Attrs())
+			out.WriteString(" " + attrs)
 			what += " " + attrs
 		}
-		w.list = append(w.list, line{n, b.String(), strings.TrimSpace(what)})
-		for _, r := range n.Regions() {
+		w.list = append(w.list, line{node, out.String(), strings.TrimSpace(what)})
+		for _, r := range node.Regions() {
 			w.graph(r)
-			w.list = append(w.list, line{n, "end", "the end of a region"})
+			w.list = append(w.list, line{node, "end", "the end of a region"})
 		}
 	}
 }
@@ -243,27 +243,27 @@ func isModule(v reflect.Value) bool {
 }
 
 // mapIn looks into a struct and what its package's own types keep below it.
-func mapIn(v reflect.Value, pkg string, depth int) bool {
-	switch v.Kind() {
+func mapIn(value reflect.Value, pkg string, depth int) bool {
+	switch value.Kind() {
 	case reflect.Map:
-		return v.Len() > 1
+		return value.Len() > 1
 	case reflect.Pointer, reflect.Interface:
-		if depth > 0 && isModule(v) {
+		if depth > 0 && isModule(value) {
 			return false // visited on its own
 		}
-		return !v.IsNil() && depth < 4 && mapIn(v.Elem(), pkg, depth+1)
+		return !value.IsNil() && depth < 4 && mapIn(value.Elem(), pkg, depth+1)
 	case reflect.Slice, reflect.Array:
-		switch v.Type().Elem().Kind() {
+		switch value.Type().Elem().Kind() {
 		case reflect.Map, reflect.Struct:
-			for i := range min(v.Len(), 64) {
-				if depth < 4 && mapIn(v.Index(i), pkg, depth+1) {
+			for i := range min(value.Len(), 64) {
+				if depth < 4 && mapIn(value.Index(i), pkg, depth+1) {
 					return true
 				}
 			}
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().PkgPath() == pkg && mapIn(v.Field(i), pkg, depth) {
+		for i := range value.NumField() {
+			if value.Type().PkgPath() == pkg && mapIn(value.Field(i), pkg, depth) {
 				return true
 			}
 		}

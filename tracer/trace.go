@@ -145,23 +145,23 @@ func selector(it tensor.Item) string {
 func (t *trace) report(err error) {
 	var l diag.List
 	l.Add(err)
-	for _, e := range l {
-		if e.Pos.File == "" {
+	for _, fault := range l {
+		if fault.Pos.File == "" {
 			if t.returned {
-				e = e.At(t.entry) // the model's code does not run any more
+				fault = fault.At(t.entry) // the model's code does not run any more
 			} else {
-				e = e.At(diag.Here())
+				fault = fault.At(diag.Here())
 			}
 		}
-		k := place{e.Pos, e.Code}
+		k := place{fault.Pos, fault.Code}
 		k.pos.Func = ""
-		if said := (mistake{k, e.Op}); !t.said[said] {
+		if said := (mistake{k, fault.Op}); !t.said[said] {
 			t.said[said] = true
-			t.errs = append(t.errs, e)
+			t.errs = append(t.errs, fault)
 		}
 		if t.seen[k]++; t.seen[k] == 64 {
 			t.errs = append(t.errs, (&diag.Error{Code: Brake, Msg: "the mistake above was made 64 times; the trace was ended",
-				Hint: "a loop may depend on data; use tensor.While or tensor.Scan"}).At(e.Pos))
+				Hint: "a loop may depend on data; use tensor.While or tensor.Scan"}).At(fault.Pos))
 			t.halt()
 		}
 	}
@@ -185,14 +185,14 @@ func (t *trace) Call(c *tensor.Call) []*tensor.Tensor {
 // node returns the node of a tensor in the current graph, bringing concrete ones
 // in; nil when its value is unusable, which has been reported. what names the
 // call that uses it.
-func (t *trace) node(x *tensor.Tensor, what string) *graph.Node {
+func (t *trace) node(value *tensor.Tensor, what string) *graph.Node {
 	t.what = what
 	var n *graph.Node
-	switch v := x.Value().(type) {
+	switch v := value.Value().(type) {
 	case *alias.Ref:
 		return v.Read(t)
 	case *array.Array:
-		return t.eagerRef(x).Read(t)
+		return t.eagerRef(value).Read(t)
 	case *item:
 		n = t.itemOf(v)
 	case *graph.Node:
@@ -202,7 +202,7 @@ func (t *trace) node(x *tensor.Tensor, what string) *graph.Node {
 		return nil
 	}
 	if n.Graph() != t.cur.Graph() && t.inLoop() {
-		return t.ref(x).Read(t) // the body may write to it yet
+		return t.ref(value).Read(t) // the body may write to it yet
 	}
 	return t.inRegion(n)
 }
@@ -336,10 +336,10 @@ func (t *trace) Size(x *tensor.Tensor, axis int) shape.Dim {
 }
 
 // Leaf implements tensor.Leafer.
-func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
-	c := &tensor.Call{Op: b.Op, Attrs: b.Attrs, Args: in}
+func (t *trace) Leaf(m any, bound *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Tensor, bool) {
+	call := &tensor.Call{Op: bound.Op, Attrs: bound.Attrs, Args: in}
 	if !t.enter() {
-		return t.poison(c), true
+		return t.poison(call), true
 	}
 	defer t.leave()
 	info := t.moduleInfo(m)
@@ -351,54 +351,54 @@ func (t *trace) Leaf(m any, b *tensor.Bound, in []*tensor.Tensor) ([]*tensor.Ten
 		if x == nil {
 			continue
 		}
-		if args[i] = t.node(x, b.Op.Name); args[i] == nil {
-			return t.poison(c), true
+		if args[i] = t.node(x, bound.Op.Name); args[i] == nil {
+			return t.poison(call), true
 		}
 	}
-	if !t.bind(info, m, b) {
+	if !t.bind(info, m, bound) {
 		return nil, false
 	}
 	n := t.cur.Module(info.path, args...)
-	t.recorded(n, c)
-	if out := t.views(n, c, args); out != nil {
+	t.recorded(n, call)
+	if out := t.views(n, call, args); out != nil {
 		return out, true
 	}
-	return t.results(n, b.Op, b.Attrs), true
+	return t.results(n, bound.Op, bound.Attrs), true
 }
 
 // bind stores what the leaf does; false when its tensors are themselves traced,
 // so that the call must be recorded as a function.
-func (t *trace) bind(info modInfo, m any, b *tensor.Bound) bool {
-	gb := graph.Bound{Op: b.Op, Attrs: b.Attrs, Names: b.Names, Selector: info.selector}
+func (t *trace) bind(info modInfo, m any, bound *tensor.Bound) bool {
+	gb := graph.Bound{Op: bound.Op, Attrs: bound.Attrs, Names: bound.Names, Selector: info.selector}
 	if ty := reflect.TypeOf(m); ty.Kind() == reflect.Pointer {
 		gb.Type = ty.Elem().PkgPath() + "." + ty.Elem().Name()
 	}
-	for i, p := range b.Params {
-		if p == nil {
+	for i, value := range bound.Params {
+		if value == nil {
 			gb.Params = append(gb.Params, "")
 			continue
 		}
-		if t.isTraced(p) {
+		if t.isTraced(value) {
 			return false
 		}
-		q := t.params[p.ID()]
-		if q == nil {
+		param := t.params[value.ID()]
+		if param == nil {
 			// The tensor was not found by the walk: a computed weight is recorded as
 			// the function call that it is; one of a module outside the root gets a path.
-			if _, _, _, computed := p.Recipe(); computed || p.Origin() != nil || t.refs[p.ID()] != nil {
+			if _, _, _, computed := value.Recipe(); computed || value.Origin() != nil || t.refs[value.ID()] != nil {
 				return false
 			}
 			name := "param" + strconv.Itoa(i)
-			if i < len(b.Names) && b.Names[i] != "" {
-				name = b.Names[i]
+			if i < len(bound.Names) && bound.Names[i] != "" {
+				name = bound.Names[i]
 			}
 			path := t.mod.FreshPath(info.path + "." + name)
-			t.mod.SetParam(graph.Param{Path: path, Value: p.Value().(*array.Array)})
-			q = t.mod.Param(path)
-			t.params[p.ID()] = q
-			t.storage(p)
+			t.mod.SetParam(graph.Param{Path: path, Value: value.Value().(*array.Array)})
+			param = t.mod.Param(path)
+			t.params[value.ID()] = param
+			t.storage(value)
 		}
-		gb.Params = append(gb.Params, q.Path)
+		gb.Params = append(gb.Params, param.Path)
 	}
 	if old := t.mod.Bound(info.path); old == nil {
 		t.mod.SetBound(info.path, gb)

@@ -105,35 +105,35 @@ func (p *Tracer) Trace(ctx context.Context, fn any) (*graph.Module, error) {
 
 // once is Trace, with what is known beside the graph.
 func (p *Tracer) once(ctx context.Context, fn any) (*trace, error) {
-	t, call, err := p.start(ctx, fn)
+	tr, call, err := p.start(ctx, fn)
 	if err != nil {
 		return nil, err
 	}
-	defer t.letGo()
-	if t.root != nil {
-		for _, e := range tensor.StateErrors(t.root) {
-			t.reportEntry(e)
+	defer tr.letGo()
+	if tr.root != nil {
+		for _, e := range tensor.StateErrors(tr.root) {
+			tr.reportEntry(e)
 		}
 	}
-	results, returned := t.run(call)
-	t.hold("after the model had returned")
-	t.returned = true
-	t.within(func() {
-		t.unseenWrites()
-		t.replaced()
+	results, returned := tr.run(call)
+	tr.hold("after the model had returned")
+	tr.returned = true
+	tr.within(func() {
+		tr.unseenWrites()
+		tr.replaced()
 		if returned {
-			t.finish(results)
+			tr.finish(results)
 		}
 	})
-	t.use.ended.Store(true)
-	t.leave()
-	t.clashes()
-	if err := t.errs.Err(); err != nil {
-		t.errs.Sort()
-		return nil, t.errs
+	tr.use.ended.Store(true)
+	tr.leave()
+	tr.clashes()
+	if err := tr.errs.Err(); err != nil {
+		tr.errs.Sort()
+		return nil, tr.errs
 	}
-	t.mod.DropUnused()
-	return t, nil
+	tr.mod.DropUnused()
+	return tr, nil
 }
 
 // target is the function to call and what is known about it.
@@ -143,23 +143,23 @@ type target struct {
 }
 
 func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
-	v := reflect.ValueOf(fn)
+	value := reflect.ValueOf(fn)
 	root, name, goType := p.Root, p.Name, ""
 	refuse := func(msg, hint string) (*trace, *target, error) {
 		return nil, nil, diag.New(BadTarget, msg).WithHint(hint).At(diag.Here())
 	}
 	switch {
-	case !v.IsValid():
+	case !value.IsValid():
 		return refuse("nothing to trace: fn is nil", "pass a function of tensors or a pointer to a module")
-	case (v.Kind() == reflect.Func || v.Kind() == reflect.Pointer) && v.IsNil():
-		return refuse("nothing to trace: the "+v.Type().String()+" is nil", "assign it before it is traced")
-	case v.Kind() == reflect.Func:
+	case (value.Kind() == reflect.Func || value.Kind() == reflect.Pointer) && value.IsNil():
+		return refuse("nothing to trace: the "+value.Type().String()+" is nil", "assign it before it is traced")
+	case value.Kind() == reflect.Func:
 		path, fname := tensor.FuncName(fn)
 		goType = path + "." + fname
 		if name == "" {
 			name = fname
 		}
-	case v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct:
+	case value.Kind() == reflect.Pointer && value.Elem().Kind() == reflect.Struct:
 		method := p.Method
 		if method == "" {
 			method = "Forward"
@@ -167,26 +167,26 @@ func (p *Tracer) start(ctx context.Context, fn any) (*trace, *target, error) {
 		if root == nil {
 			root = fn
 		}
-		t := v.Type().Elem()
+		t := value.Type().Elem()
 		goType = t.PkgPath() + "." + t.Name()
 		if name == "" {
 			name = t.Name()
 		}
-		v = v.MethodByName(method)
-		if !v.IsValid() {
+		value = value.MethodByName(method)
+		if !value.IsValid() {
 			return refuse("type "+t.String()+" has no method "+method, "give the module a Forward method, or name another one")
 		}
 	default:
-		return refuse("cannot trace a "+v.Type().String(), "pass a function of tensors or a pointer to a module")
+		return refuse("cannot trace a "+value.Type().String(), "pass a function of tensors or a pointer to a module")
 	}
 	t := newTrace(ctx, p, name, root)
 	t.mod.Type = goType
 	t.entry = entryPos(fn, p.Method)
-	params := make([]reflect.Type, v.Type().NumIn())
+	params := make([]reflect.Type, value.Type().NumIn())
 	for i := range params {
-		params[i] = v.Type().In(i)
+		params[i] = value.Type().In(i)
 	}
-	return t, &target{v, params}, nil
+	return t, &target{value, params}, nil
 }
 
 // entryPos returns where the function to trace is declared: the place of what is
@@ -217,7 +217,7 @@ type stop struct{}
 
 // run calls the function and returns its results; returned is false when it was
 // not called or panicked.
-func (t *trace) run(c *target) (results []reflect.Value, returned bool) {
+func (t *trace) run(callee *target) (results []reflect.Value, returned bool) {
 	defer func() {
 		r := recover()
 		t.hold("after the model had returned")
@@ -225,14 +225,14 @@ func (t *trace) run(c *target) (results []reflect.Value, returned bool) {
 		t.clashes()
 		t.within(func() { t.caught(r) })
 	}()
-	args, ok := t.arguments(c)
+	args, ok := t.arguments(callee)
 	switch {
 	case !ok:
 		return nil, false
-	case c.fn.Type().IsVariadic():
-		return c.fn.CallSlice(args), true
+	case callee.fn.Type().IsVariadic():
+		return callee.fn.CallSlice(args), true
 	}
-	return c.fn.Call(args), true
+	return callee.fn.Call(args), true
 }
 
 // within runs f and reports what it panics with. Reporting may itself end the trace.
@@ -291,35 +291,35 @@ func (t *trace) finish(results []reflect.Value) {
 }
 
 // record is the default of Tracer.OnCall.
-func (t *trace) record(c *tensor.Call) []*tensor.Tensor {
-	if len(c.Op.Mutates) > 0 {
-		t.report(&diag.Error{Code: alias.NoInverse, Op: c.Op.Name, Msg: "the operator writes an operand, which a graph cannot turn into a value",
+func (t *trace) record(call *tensor.Call) []*tensor.Tensor {
+	if len(call.Op.Mutates) > 0 {
+		t.report(&diag.Error{Code: alias.NoInverse, Op: call.Op.Name, Msg: "the operator writes an operand, which a graph cannot turn into a value",
 			Hint: "let the operator return the new value, and write that with AssignInPlace"})
-		return t.poison(c)
+		return t.poison(call)
 	}
-	args := make([]*graph.Node, len(c.Args))
-	method := c.Method && len(c.Args) > 0 && c.Args[0] != nil && t.isTraced(c.Args[0])
-	for i, a := range c.Args {
+	args := make([]*graph.Node, len(call.Args))
+	method := call.Method && len(call.Args) > 0 && call.Args[0] != nil && t.isTraced(call.Args[0])
+	for i, a := range call.Args {
 		if a == nil {
 			continue
 		}
-		if args[i] = t.node(a, c.Op.Name); args[i] == nil {
-			return t.poison(c)
+		if args[i] = t.node(a, call.Op.Name); args[i] == nil {
+			return t.poison(call)
 		}
 	}
 	var n *graph.Node
-	if method && !c.Op.AdHoc {
-		n = t.cur.Method(c.Op, c.Attrs, args...)
+	if method && !call.Op.AdHoc {
+		n = t.cur.Method(call.Op, call.Attrs, args...)
 	} else {
-		n = t.cur.Function(c.Op, c.Attrs, args...)
+		n = t.cur.Function(call.Op, call.Attrs, args...)
 	}
-	t.recorded(n, c)
-	if out := t.views(n, c, args); out != nil {
+	t.recorded(n, call)
+	if out := t.views(n, call, args); out != nil {
 		return out
 	}
-	out := t.results(n, c.Op, c.Attrs)
-	if c.Op.AdHoc {
-		t.opaque(out, c)
+	out := t.results(n, call.Op, call.Attrs)
+	if call.Op.AdHoc {
+		t.opaque(out, call)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/scan"
 )
 
 // header is what stands in front of the data.
@@ -45,9 +46,9 @@ func readHeader(r io.Reader) (*header, error) {
 	if n, err := io.ReadFull(r, text); err != nil {
 		return nil, short(start+n, err)
 	}
-	p := &scanner{s: string(text), base: start, h: header{end: start + len(text)}}
-	if p.dict(); p.err != nil {
-		return nil, p.err
+	p := newScanner(string(text), start)
+	if p.dict(); p.Err != nil {
+		return nil, p.Err
 	}
 	return &p.h, nil
 }
@@ -60,67 +61,40 @@ func short(at int, err error) *diag.Error {
 
 // scanner reads the literal of a Python dictionary that headers consist of.
 type scanner struct {
-	s    string
-	i    int
-	base int
-	err  error
+	scan.Text
+	base int // place of the text in the file
 	h    header
 }
 
+func newScanner(text string, base int) *scanner {
+	p := &scanner{base: base, h: header{end: base + len(text)}}
+	p.Text = scan.Text{S: text, What: "header", Blanks: " \t\n\r", Fault: func(at int, msg string) error {
+		return fault(CodeHeader, base+at, msg)
+	}}
+	return p
+}
+
 func (p *scanner) fail(at int, c diag.Code, msg string) {
-	if p.err == nil {
-		p.err = fault(c, p.base+at, msg)
-	}
-}
-
-func (p *scanner) expected(what string) {
-	got := "the end of the header"
-	if p.i < len(p.s) {
-		got = strconv.QuoteToASCII(p.s[p.i : p.i+1])
-	}
-	p.fail(p.i, CodeHeader, "found "+got+", expected "+what)
-}
-
-// peek skips white space and returns the next byte, 0 at the end and after an error.
-func (p *scanner) peek() byte {
-	for p.i < len(p.s) && (p.s[p.i] == ' ' || p.s[p.i] == '\t' || p.s[p.i] == '\n' || p.s[p.i] == '\r') {
-		p.i++
-	}
-	if p.err != nil || p.i == len(p.s) {
-		return 0
-	}
-	return p.s[p.i]
-}
-
-func (p *scanner) accept(c byte) bool {
-	if p.peek() != c {
-		return false
-	}
-	p.i++
-	return true
-}
-
-func (p *scanner) need(c byte) {
-	if !p.accept(c) {
-		p.expected(strconv.QuoteRune(rune(c)))
+	if p.Err == nil {
+		p.Err = fault(c, p.base+at, msg)
 	}
 }
 
 // dict reads {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } with the
 // keys in any order, each once.
 func (p *scanner) dict() {
-	p.need('{')
+	p.Need('{')
 	seen := map[string]bool{}
-	for p.err == nil && !p.accept('}') {
-		p.peek()
-		at := p.i
+	for p.Err == nil && !p.Accept('}') {
+		p.Peek()
+		at := p.I
 		key := p.str()
-		p.need(':')
+		p.Need(':')
 		if seen[key] {
-			p.fail(at, CodeHeader, "key "+quote(key)+" occurs twice, expected once")
+			p.Fail(at, "key "+quote(key)+" occurs twice, expected once")
 		}
 		seen[key] = true
-		switch p.peek(); key {
+		switch p.Peek(); key {
 		case "descr":
 			p.descr()
 		case "fortran_order":
@@ -128,51 +102,51 @@ func (p *scanner) dict() {
 		case "shape":
 			p.shape()
 		default:
-			p.fail(at, CodeHeader, "found key "+quote(key)+", expected descr, fortran_order or shape")
+			p.Fail(at, "found key "+quote(key)+", expected descr, fortran_order or shape")
 		}
-		if !p.accept(',') {
-			p.need('}')
+		if !p.Accept(',') {
+			p.Need('}')
 			break
 		}
 	}
 	if len(seen) != 3 {
-		p.fail(p.i, CodeHeader, "header lacks a key, expected descr, fortran_order and shape")
+		p.Fail(p.I, "header lacks a key, expected descr, fortran_order and shape")
 	}
-	if p.peek() != 0 || p.err == nil && p.i < len(p.s) {
-		p.expected("nothing more")
+	if p.Peek() != 0 || p.Err == nil && p.I < len(p.S) {
+		p.Expected("nothing more")
 	}
 }
 
 // str reads a string without escapes.
 func (p *scanner) str() string {
-	q := p.peek()
+	q := p.Peek()
 	if q != '\'' && q != '"' {
-		p.expected("a string")
+		p.Expected("a string")
 		return ""
 	}
-	p.i++
-	for start := p.i; p.i < len(p.s); p.i++ {
-		switch p.s[p.i] {
+	p.I++
+	for start := p.I; p.I < len(p.S); p.I++ {
+		switch p.S[p.I] {
 		case q:
-			p.i++
-			return p.s[start : p.i-1]
+			p.I++
+			return p.S[start : p.I-1]
 		case '\\':
-			p.expected("a string without escapes")
+			p.Expected("a string without escapes")
 			return ""
 		}
 	}
-	p.expected("the end of the string")
+	p.Expected("the end of the string")
 	return ""
 }
 
 func (p *scanner) descr() {
-	at := p.i
-	if c := p.peek(); c == '[' {
+	at := p.I
+	if c := p.Peek(); c == '[' {
 		p.fail(at, CodeDType, "element type is a structure, expected a number or bool")
 		return
 	}
 	s := p.str()
-	if p.err != nil {
+	if p.Err != nil {
 		return
 	}
 	if len(s) == 3 {
@@ -199,40 +173,40 @@ func (p *scanner) descr() {
 
 func (p *scanner) boolean() bool {
 	for word, v := range map[string]bool{"True": true, "False": false} {
-		if len(p.s)-p.i >= len(word) && p.s[p.i:p.i+len(word)] == word {
-			p.i += len(word)
+		if len(p.S)-p.I >= len(word) && p.S[p.I:p.I+len(word)] == word {
+			p.I += len(word)
 			return v
 		}
 	}
-	p.expected("True or False")
+	p.Expected("True or False")
 	return false
 }
 
 func (p *scanner) shape() {
-	p.h.shapeAt = p.base + p.i
+	p.h.shapeAt = p.base + p.I
 	p.h.shape = []int{}
-	p.need('(')
-	for p.err == nil && !p.accept(')') {
+	p.Need('(')
+	for p.Err == nil && !p.Accept(')') {
 		if len(p.h.shape) == maxRank {
-			p.fail(p.i, CodeHeader, "shape has more than "+strconv.Itoa(maxRank)+" dimensions, expected fewer")
+			p.Fail(p.I, "shape has more than "+strconv.Itoa(maxRank)+" dimensions, expected fewer")
 			return
 		}
-		p.peek()
-		at := p.i
-		for p.i < len(p.s) && p.s[p.i] >= '0' && p.s[p.i] <= '9' {
-			p.i++
+		p.Peek()
+		at := p.I
+		for p.I < len(p.S) && p.S[p.I] >= '0' && p.S[p.I] <= '9' {
+			p.I++
 		}
-		if p.i == at {
-			p.expected("a non-negative integer")
+		if p.I == at {
+			p.Expected("a non-negative integer")
 			return
 		}
-		n, err := strconv.Atoi(p.s[at:p.i])
+		n, err := strconv.Atoi(p.S[at:p.I])
 		if err != nil {
-			p.fail(at, CodeHeader, "dimension of "+strconv.Itoa(p.i-at)+" digits is out of range, expected one in the range of int")
+			p.Fail(at, "dimension of "+strconv.Itoa(p.I-at)+" digits is out of range, expected one in the range of int")
 		}
 		p.h.shape = append(p.h.shape, n)
-		if !p.accept(',') {
-			p.need(')')
+		if !p.Accept(',') {
+			p.Need(')')
 			break
 		}
 	}

@@ -41,7 +41,7 @@ func (f *File) readSums() {
 	if f.metaAt == 0 {
 		return
 	}
-	p := &scanner{s: f.header, i: f.metaAt}
+	p := newScanner(f.header, f.metaAt)
 	p.object(func(key string, _ int) {
 		text := p.str()
 		name, ok := strings.CutPrefix(key, sumPrefix)

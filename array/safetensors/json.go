@@ -8,22 +8,27 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/scan"
 )
 
 // scanner reads the subset of JSON that headers consist of: objects, strings
 // and lists of non-negative integers. Strings without escapes are slices of the
 // text, so that reading allocates in proportion to it.
 type scanner struct {
-	s    string
-	i    int
-	base int64 // offset of s in the file
-	err  error
-	buf  [maxRank]int64 // for lists
+	scan.Text
+	buf [maxRank]int64 // for lists
+}
+
+// newScanner reads on at a byte of a header.
+func newScanner(header string, at int) *scanner {
+	return &scanner{Text: scan.Text{S: header, I: at, What: "header", Blanks: " \t\n\r", Fault: func(at int, msg string) error {
+		return fault(CodeSyntax, prefixLen+int64(at), msg)
+	}}}
 }
 
 func (p *scanner) fail(at int, c diag.Code, msg string) {
-	if p.err == nil {
-		p.err = fault(c, p.base+int64(at), msg)
+	if p.Err == nil {
+		p.Err = fault(c, prefixLen+int64(at), msg)
 	}
 }
 
@@ -32,61 +37,23 @@ func fault(c diag.Code, at int64, msg string) *diag.Error {
 	return diag.New(c, "safetensors: byte "+strconv.FormatInt(at, 10)+": "+msg)
 }
 
-// peek skips white space and returns the next byte, 0 at the end and after an error.
-func (p *scanner) peek() byte {
-	for p.i < len(p.s) {
-		switch p.s[p.i] {
-		case ' ', '\t', '\n', '\r':
-			p.i++
-			continue
-		}
-		break
-	}
-	if p.err != nil || p.i == len(p.s) {
-		return 0
-	}
-	return p.s[p.i]
-}
-
-func (p *scanner) accept(c byte) bool {
-	if p.peek() != c {
-		return false
-	}
-	p.i++
-	return true
-}
-
-func (p *scanner) need(c byte) {
-	if !p.accept(c) {
-		p.expected("'" + string(rune(c)) + "'")
-	}
-}
-
-func (p *scanner) expected(what string) {
-	got := "the end of the header"
-	if p.i < len(p.s) {
-		got = diag.Quote(p.s[p.i : p.i+1])
-	}
-	p.fail(p.i, CodeSyntax, "found "+got+", expected "+what)
-}
-
 // object calls f for each key; f reads the value. at is the key's place.
 func (p *scanner) object(f func(key string, at int)) {
-	p.need('{')
-	if p.accept('}') {
+	p.Need('{')
+	if p.Accept('}') {
 		return
 	}
-	for p.err == nil {
-		p.peek()
-		at := p.i
+	for p.Err == nil {
+		p.Peek()
+		at := p.I
 		key := p.str()
-		p.need(':')
-		if p.err != nil {
+		p.Need(':')
+		if p.Err != nil {
 			return
 		}
 		f(key, at)
-		if !p.accept(',') {
-			p.need('}')
+		if !p.Accept(',') {
+			p.Need('}')
 			return
 		}
 	}
@@ -94,19 +61,19 @@ func (p *scanner) object(f func(key string, at int)) {
 
 // ints reads a list of at most len(buf) integers into buf.
 func (p *scanner) ints(buf []int64) []int64 {
-	p.need('[')
+	p.Need('[')
 	n := buf[:0]
-	if p.accept(']') {
+	if p.Accept(']') {
 		return n
 	}
-	for p.err == nil {
+	for p.Err == nil {
 		if len(n) == len(buf) {
-			p.fail(p.i, CodeSyntax, "list has more than "+strconv.Itoa(len(buf))+" numbers, expected fewer")
+			p.Fail(p.I, "list has more than "+strconv.Itoa(len(buf))+" numbers, expected fewer")
 			return nil
 		}
 		n = append(n, p.int())
-		if !p.accept(',') {
-			p.need(']')
+		if !p.Accept(',') {
+			p.Need(']')
 			break
 		}
 	}
@@ -114,25 +81,25 @@ func (p *scanner) ints(buf []int64) []int64 {
 }
 
 func (p *scanner) int() int64 {
-	p.peek()
-	start := p.i
-	for p.i < len(p.s) && p.s[p.i] >= '0' && p.s[p.i] <= '9' {
-		p.i++
+	p.Peek()
+	start := p.I
+	for p.I < len(p.S) && p.S[p.I] >= '0' && p.S[p.I] <= '9' {
+		p.I++
 	}
-	text := p.s[start:p.i]
+	text := p.S[start:p.I]
 	if text == "" {
-		p.expected("a non-negative integer")
+		p.Expected("a non-negative integer")
 		return 0
 	}
 	if len(text) > 1 && text[0] == '0' {
-		p.fail(start, CodeSyntax, "number starts with 0, expected no leading zeros")
+		p.Fail(start, "number starts with 0, expected no leading zeros")
 		return 0
 	}
 	n := int64(0)
 	for i := range len(text) {
 		d := int64(text[i] - '0')
 		if n > (math.MaxInt64-d)/10 {
-			p.fail(start, CodeSyntax, "number of "+strconv.Itoa(len(text))+" digits is out of range, expected at most 9223372036854775807")
+			p.Fail(start, "number of "+strconv.Itoa(len(text))+" digits is out of range, expected at most 9223372036854775807")
 			return 0
 		}
 		n = 10*n + d
@@ -142,30 +109,30 @@ func (p *scanner) int() int64 {
 
 // str reads a string.
 func (p *scanner) str() string {
-	p.need('"')
-	if p.err != nil {
+	p.Need('"')
+	if p.Err != nil {
 		return ""
 	}
-	start := p.i
-	for ; p.i < len(p.s); p.i++ {
-		switch c := p.s[p.i]; {
+	start := p.I
+	for ; p.I < len(p.S); p.I++ {
+		switch c := p.S[p.I]; {
 		case c == '"':
-			p.i++
-			return p.valid(p.s[start:p.i-1], start)
+			p.I++
+			return p.valid(p.S[start:p.I-1], start)
 		case c == '\\':
 			return p.valid(p.escaped(start), start)
 		case c < 0x20:
-			p.fail(p.i, CodeSyntax, "control character in a string, expected an escape")
+			p.Fail(p.I, "control character in a string, expected an escape")
 			return ""
 		}
 	}
-	p.expected("'\"'")
+	p.Expected("'\"'")
 	return ""
 }
 
 func (p *scanner) valid(s string, at int) string {
-	if p.err == nil && !utf8.ValidString(s) {
-		p.fail(at, CodeSyntax, "string is not UTF-8, expected UTF-8")
+	if p.Err == nil && !utf8.ValidString(s) {
+		p.Fail(at, "string is not UTF-8, expected UTF-8")
 	}
 	return s
 }
@@ -173,43 +140,43 @@ func (p *scanner) valid(s string, at int) string {
 // escaped goes on with a string at its first backslash. What an escape stands for
 // is never longer than the escape, so one allocation does.
 func (p *scanner) escaped(start int) string {
-	end := p.i
-	for end < len(p.s) && p.s[end] != '"' {
-		if p.s[end] == '\\' {
+	end := p.I
+	for end < len(p.S) && p.S[end] != '"' {
+		if p.S[end] == '\\' {
 			end++
 		}
 		end++
 	}
-	b := append(make([]byte, 0, min(end, len(p.s))-start), p.s[start:p.i]...)
-	for p.i < len(p.s) {
-		c := p.s[p.i]
-		p.i++
+	b := append(make([]byte, 0, min(end, len(p.S))-start), p.S[start:p.I]...)
+	for p.I < len(p.S) {
+		c := p.S[p.I]
+		p.I++
 		switch {
 		case c == '"':
 			return unsafe.String(unsafe.SliceData(b), len(b))
 		case c < 0x20:
-			p.fail(p.i-1, CodeSyntax, "control character in a string, expected an escape")
+			p.Fail(p.I-1, "control character in a string, expected an escape")
 			return ""
 		case c != '\\':
 			b = append(b, c)
 		default:
-			if b = p.escape(b); p.err != nil {
+			if b = p.escape(b); p.Err != nil {
 				return ""
 			}
 		}
 	}
-	p.expected("'\"'")
+	p.Expected("'\"'")
 	return ""
 }
 
 // escape appends what stands behind a backslash.
 func (p *scanner) escape(b []byte) []byte {
-	if p.i == len(p.s) {
-		p.expected("an escape")
+	if p.I == len(p.S) {
+		p.Expected("an escape")
 		return b
 	}
-	c := p.s[p.i]
-	p.i++
+	c := p.S[p.I]
+	p.I++
 	switch c {
 	case '"', '\\', '/':
 		return append(b, c)
@@ -227,32 +194,32 @@ func (p *scanner) escape(b []byte) []byte {
 		r := p.hex4()
 		if utf16.IsSurrogate(r) {
 			var low rune
-			if p.i+1 < len(p.s) && p.s[p.i] == '\\' && p.s[p.i+1] == 'u' {
-				p.i += 2
+			if p.I+1 < len(p.S) && p.S[p.I] == '\\' && p.S[p.I+1] == 'u' {
+				p.I += 2
 				low = p.hex4()
 			}
 			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				p.fail(p.i, CodeSyntax, "half of a surrogate pair, expected both halves")
+				p.Fail(p.I, "half of a surrogate pair, expected both halves")
 			}
 		}
 		return utf8.AppendRune(b, r)
 	}
-	p.i--
-	p.expected("an escape")
+	p.I--
+	p.Expected("an escape")
 	return b
 }
 
 func (p *scanner) hex4() rune {
-	if p.i+4 > len(p.s) {
-		p.i = len(p.s)
-		p.expected("four hexadecimal digits")
+	if p.I+4 > len(p.S) {
+		p.I = len(p.S)
+		p.Expected("four hexadecimal digits")
 		return 0
 	}
-	n, ok := parseHex(p.s[p.i : p.i+4])
+	n, ok := parseHex(p.S[p.I : p.I+4])
 	if !ok {
-		p.expected("four hexadecimal digits")
+		p.Expected("four hexadecimal digits")
 	}
-	p.i += 4
+	p.I += 4
 	return rune(n)
 }
 

@@ -190,7 +190,7 @@ func (f *File) parse(header string, size int64) (*File, error) {
 		return nil, diag.New(CodeRead, "safetensors: machine is big-endian, expected a little-endian one")
 	}
 	f.header = header
-	p := &scanner{s: header, base: prefixLen}
+	p := newScanner(header, 0)
 	p.object(func(key string, at int) {
 		if key == metaKey {
 			f.checkMeta(p, at)
@@ -198,17 +198,17 @@ func (f *File) parse(header string, size int64) (*File, error) {
 			f.entries.add(readEntry(p, key, at))
 		}
 	})
-	if p.peek() != 0 || p.err == nil && p.i < len(p.s) {
-		p.expected("nothing more")
+	if p.Peek() != 0 || p.Err == nil && p.I < len(p.S) {
+		p.Expected("nothing more")
 	}
-	if p.err == nil {
-		p.err = f.checkNames()
+	if p.Err == nil {
+		p.Err = f.checkNames()
 	}
-	if p.err == nil {
-		p.err = f.checkData(size - f.start)
+	if p.Err == nil {
+		p.Err = f.checkData(size - f.start)
 	}
-	if p.err != nil {
-		return nil, p.err
+	if p.Err != nil {
+		return nil, p.Err
 	}
 	f.readSums()
 	return f, nil
@@ -220,8 +220,8 @@ func (f *File) checkMeta(p *scanner, at int) {
 		p.fail(at, CodeName, metaKey+" occurs twice, expected once")
 		return
 	}
-	p.peek()
-	f.metaAt = p.i
+	p.Peek()
+	f.metaAt = p.I
 	var keys list[uint64]
 	p.object(func(key string, _ int) {
 		keys.add(fnv(fnvStart, key))
@@ -242,7 +242,7 @@ func (f *File) checkMeta(p *scanner, at int) {
 func (f *File) Metadata() map[string]string {
 	meta := map[string]string{}
 	if f.metaAt != 0 {
-		p := &scanner{s: f.header, i: f.metaAt}
+		p := newScanner(f.header, f.metaAt)
 		p.object(func(key string, _ int) { meta[key] = p.str() })
 	}
 	return meta
@@ -265,29 +265,29 @@ func readEntry(p *scanner, name string, at int) entry {
 			e.dtype = readDType(p)
 		case "shape":
 			once(1, at, key)
-			p.peek()
-			e.shapeAt = int32(p.i)
+			p.Peek()
+			e.shapeAt = int32(p.I)
 			p.ints(p.buf[:])
 		case "data_offsets":
 			once(2, at, key)
 			o := p.ints(p.buf[:2])
-			if p.err == nil && len(o) != 2 {
-				p.fail(at, CodeSyntax, "data_offsets has "+strconv.Itoa(len(o))+" numbers, expected 2")
+			if p.Err == nil && len(o) != 2 {
+				p.Fail(at, "data_offsets has "+strconv.Itoa(len(o))+" numbers, expected 2")
 			}
 			e.begin, e.end = p.buf[0], p.buf[1]
 		default:
-			p.fail(at, CodeSyntax, "found key "+quote(key)+", expected dtype, shape or data_offsets")
+			p.Fail(at, "found key "+quote(key)+", expected dtype, shape or data_offsets")
 		}
 	})
-	if p.err == nil && seen != [3]bool{true, true, true} {
-		p.fail(at, CodeSyntax, "tensor "+quote(name)+" lacks a key, expected dtype, shape and data_offsets")
+	if p.Err == nil && seen != [3]bool{true, true, true} {
+		p.Fail(at, "tensor "+quote(name)+" lacks a key, expected dtype, shape and data_offsets")
 	}
 	return e
 }
 
 func readDType(p *scanner) array.DType {
-	p.peek()
-	at := p.i
+	p.Peek()
+	at := p.I
 	name := p.str()
 	for _, d := range dtypeNames {
 		if d.name == name {
@@ -301,7 +301,7 @@ func readDType(p *scanner) array.DType {
 // shape reads the shape again from the header, where parse has checked it, into
 // a slice over buf or of its own.
 func (f *File) shape(e *entry, buf []int) []int {
-	p := scanner{s: f.header, i: int(e.shapeAt)}
+	p := newScanner(f.header, int(e.shapeAt))
 	for _, d := range p.ints(p.buf[:]) {
 		if int64(int(d)) != d {
 			d = -1 // beyond this machine; NumElems refuses it

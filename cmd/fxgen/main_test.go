@@ -21,6 +21,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -226,4 +227,13 @@ func TestDocumentedCommands(t *testing.T) {
 			require.Regexp(t, "(?m)^\\|[^|]*`"+name+"[` ]", string(page), "docs/cli.md does not say what fxgen %s does", name)
 		}
 	}
+}
+
+// docs/cli.md spells out the default pipeline, which is a list in fx.
+func TestDocumentedPipeline(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(repo(t), "docs", "cli.md"))
+	require.NoError(t, err)
+	spelt := regexp.MustCompile("(?m)^\\| `-passes a,b` .* run `([^`]*)` \\|$").FindSubmatch(page)
+	require.NotNil(t, spelt, "docs/cli.md does not say what runs without -passes")
+	require.Equal(t, strings.Join(work.Optimise(), ","), string(spelt[1]), "docs/cli.md, fx.Optimise")
 }

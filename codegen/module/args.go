@@ -81,16 +81,10 @@ func number(s op.Scalar) jen.Code {
 // options prints the struct of the attributes that are not positional, nothing
 // when all are zero.
 func (p *calls) options(node *graph.Node, f *api.Func) []jen.Code {
-	set := map[string]bool{}
-	for _, name := range f.Options {
-		set[name] = true
-	}
 	var values []jen.Code
-	for _, a := range node.Op().Codec().Fields(node.Attrs()) {
-		if set[a.GoName] && !a.Zero {
-			v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(node, d) })
-			values = append(values, jen.Id(a.GoName).Op(":").Add(v))
-		}
+	for _, a := range f.Given(node.Attrs()) {
+		v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(node, d) })
+		values = append(values, jen.Id(a.GoName).Op(":").Add(v))
 	}
 	if len(values) == 0 {
 		return nil

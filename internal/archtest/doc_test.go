@@ -1,7 +1,6 @@
 package archtest
 
 import (
-	"go/ast"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/internal/godecl"
 )
 
 // TestRoomsSayWhatTheyAre holds that doc.go is where a newcomer reads what a room
@@ -53,7 +54,7 @@ func TestArchitectureNamesWhatExists(t *testing.T) {
 		if names[room] == nil {
 			names[room] = map[string]bool{}
 		}
-		declared(s.file, names[room])
+		godecl.Names(s.file, names[room])
 	}
 	walk := between(t, doc, "## One call, from model to machine\n", "\n## ")
 	count := 0
@@ -79,30 +80,4 @@ func between(t *testing.T, text, from, to string) string {
 	inner, _, ok := strings.Cut(rest, to)
 	require.True(t, ok, "no %q behind %q", to, from)
 	return inner
-}
-
-// declared enters the names at the top of a file: functions, types, variables, and
-// methods as Type.Method.
-func declared(f *ast.File, names map[string]bool) {
-	for _, decl := range f.Decls {
-		switch d := decl.(type) {
-		case *ast.FuncDecl:
-			name := d.Name.Name
-			if r := receiver(d); r != "" {
-				name = r + "." + name
-			}
-			names[name] = true
-		case *ast.GenDecl:
-			for _, spec := range d.Specs {
-				switch s := spec.(type) {
-				case *ast.TypeSpec:
-					names[s.Name.Name] = true
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						names[n.Name] = true
-					}
-				}
-			}
-		}
-	}
 }

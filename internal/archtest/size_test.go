@@ -33,7 +33,6 @@ var (
 		"internal/asmgen/depthwise/plane.go emitPlane": 90,
 		"internal/asmgen/quant/frame.go frameLines":    98,
 		"internal/asmgen/winograd/layout.go emitStore": 84,
-		"kernel/internal/rnn/rnn_test.go meaning":      89,
 	}
 	largeRooms = map[string]int{}
 )

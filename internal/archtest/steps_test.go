@@ -76,18 +76,3 @@ func kernelScope(t *testing.T) *types.Scope {
 	}
 	return kernels
 }
-
-// receiver returns the name of a method's type, "" for a function.
-func receiver(fn *ast.FuncDecl) string {
-	if fn.Recv == nil {
-		return ""
-	}
-	t := fn.Recv.List[0].Type
-	if s, ok := t.(*ast.StarExpr); ok {
-		t = s.X
-	}
-	if id, ok := t.(*ast.Ident); ok {
-		return id.Name
-	}
-	return ""
-}

@@ -71,9 +71,6 @@ func (b *Batch) write(name, text string) error {
 	return os.WriteFile(path, []byte(text), 0o666)
 }
 
-// Root is the folder of the repository.
-func Root() (string, error) { return filepath.Abs("../..") }
-
 // module writes go.mod and go.sum, and empties the folder of programs.
 func (b *Batch) module() error {
 	return errors.Join(os.RemoveAll(filepath.Join(b.Dir, "prog")), os.MkdirAll(b.Dir, 0o777), repo.WriteModule(b.Dir, modulePath))

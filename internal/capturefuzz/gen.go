@@ -166,21 +166,24 @@ type row struct {
 
 // statement writes one statement of the rows.
 func (g *gen) statement(rows []row) {
-	total := 0
-	for _, r := range rows {
-		total += r.weight
-	}
 	for range 20 {
-		k := g.IntN(total)
-		for _, r := range rows {
-			if k -= r.weight; k < 0 {
-				if r.emit(g) {
-					return
-				}
-				break
-			}
+		if drawn(g, rows, func(r row) int { return r.weight }).emit(g) {
+			return
 		}
 	}
+}
+
+// drawn returns one of the rows, each as often as its weight says.
+func drawn[R any](g *gen, rows []R, weight func(R) int) R {
+	total := 0
+	for _, r := range rows {
+		total += weight(r)
+	}
+	k, i := g.IntN(total), 0
+	for k -= weight(rows[0]); k >= 0; k -= weight(rows[i]) {
+		i++
+	}
+	return rows[i]
 }
 
 // choose returns a value that f accepts, more often one whose memory was used

@@ -249,23 +249,13 @@ func pieceView(g *gen, v *value) (string, []dim) {
 // view returns an expression of a view of v and what is known of it; nil when no
 // row applied.
 func (g *gen) view(v *value) (string, *value) {
-	total := 0
-	for _, r := range views {
-		total += r.weight
-	}
 	for range 20 {
-		k := g.IntN(total)
-		for _, r := range views {
-			if k -= r.weight; k >= 0 {
-				continue
-			}
-			if v.rank() < r.rank || v.rank() > 4 {
-				break
-			}
-			if call, dims := r.call(g, v); call != "" {
-				return v.name + "." + call, &value{dtype: v.dtype, dims: dims, eager: v.eager, mem: v.mem}
-			}
-			break
+		r := drawn(g, views, func(r viewRow) int { return r.weight })
+		if v.rank() < r.rank || v.rank() > 4 {
+			continue
+		}
+		if call, dims := r.call(g, v); call != "" {
+			return v.name + "." + call, &value{dtype: v.dtype, dims: dims, eager: v.eager, mem: v.mem}
 		}
 	}
 	return "", nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/gofx-dev/gofx/array"
@@ -137,7 +138,7 @@ func (f *Fixture) Check(t testing.TB, got []*array.Array) {
 // CheckOutput compares one output with the reference.
 func (f *Fixture) CheckOutput(t testing.TB, o OutputRef, got *array.Array) {
 	t.Helper()
-	if !equalInts(got.Shape(), o.Shape) {
+	if !slices.Equal(got.Shape(), o.Shape) {
 		t.Errorf("%s: output %s has the shape %v, expected %v", f.Model, o.Name, got.Shape(), o.Shape)
 		return
 	}
@@ -161,16 +162,4 @@ func pick(a *array.Array, n int) *array.Array {
 		array.SetFloat64At(out, k, array.Float64At(a, k*a.Len()/n))
 	}
 	return out
-}
-
-func equalInts(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

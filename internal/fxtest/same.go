@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/gofx-dev/gofx/array"
@@ -34,7 +35,7 @@ func SameArrays(want, got []*array.Array) string {
 
 // SameArray says how two arrays differ, "" when they are equal to the last bit.
 func SameArray(want, got *array.Array) string {
-	if got.DType() != want.DType() || !equalInts(got.Shape(), want.Shape()) {
+	if got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) {
 		return fmt.Sprintf("%s%v, expected %s%v", got.DType(), got.Shape(), want.DType(), want.Shape())
 	}
 	w, g := rowMajor(want), rowMajor(got)
@@ -92,7 +93,7 @@ func CloseArrays(want, got []*array.Array) string {
 // equal. Infinities and NaN are in the same places.
 func CloseArray(want, got *array.Array) string {
 	d := SameArray(want, got)
-	if d == "" || got.DType() != want.DType() || !equalInts(got.Shape(), want.Shape()) || !want.DType().IsFloat() {
+	if d == "" || got.DType() != want.DType() || !slices.Equal(got.Shape(), want.Shape()) || !want.DType().IsFloat() {
 		return d
 	}
 	most := 1.0

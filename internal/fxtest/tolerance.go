@@ -3,6 +3,7 @@ package fxtest
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 )
@@ -88,7 +89,7 @@ func Stats(a *array.Array) (mean, std, l2 float64) {
 // Diverges reports how a stage's output departs from the reference, "" when it
 // does not: std and L2 within rel, the mean within rel of std.
 func (s Stage) Diverges(a *array.Array, rel float64) string {
-	if !equalInts(a.Shape(), s.Shape) {
+	if !slices.Equal(a.Shape(), s.Shape) {
 		return fmt.Sprintf("stage %s has the shape %v, expected %v", s.Module, a.Shape(), s.Shape)
 	}
 	mean, std, l2 := Stats(a)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,6 +83,26 @@ func goArgs(f *api.Func, attrs any, in []*tensor.Tensor) []reflect.Value {
 	return args
 }
 
+// spelling is the function of an operator that takes the given attributes: the form
+// with a number where the attribute Other is set, swapped where Reverse is.
+func spelling(o *op.Op, attrs any) *api.Func {
+	set := map[string]bool{}
+	for _, a := range o.Codec().Fields(attrs) {
+		set[a.GoName] = !a.Zero
+	}
+	want := api.Plain
+	for _, f := range api.Of(o) {
+		switch {
+		case f.Form == api.Swapped && set["Reverse"]:
+			return f
+		case f.Form == api.Number && set["Other"]:
+			want = api.Number
+		}
+	}
+	list := api.Of(o)
+	return list[slices.IndexFunc(list, func(f *api.Func) bool { return f.Form == want })]
+}
+
 func spread[T any](p api.Param, list []T) []reflect.Value {
 	if !p.Variadic {
 		return []reflect.Value{reflect.ValueOf(list)}
@@ -99,7 +120,7 @@ func TestMethodsMakeTheSampleCalls(t *testing.T) {
 	calls := 0
 	for _, o := range api.Ops() {
 		for _, s := range o.Samples() {
-			f := api.For(o, s.Attrs)
+			f := spelling(o, s.Attrs)
 			if !f.Method {
 				continue
 			}

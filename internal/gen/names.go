@@ -3,13 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/gofx-dev/gofx/internal/godecl"
 	"github.com/gofx-dev/gofx/op/api"
 )
 
@@ -47,44 +47,9 @@ func declared(dir string) (names, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, d := range f.Decls {
-			n.add(d)
-		}
+		godecl.Names(f, n)
 	}
 	return n, nil
-}
-
-func (n names) add(d ast.Decl) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		n[receiver(d)+d.Name.Name] = true
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			switch s := s.(type) {
-			case *ast.TypeSpec:
-				n[s.Name.Name] = true
-			case *ast.ValueSpec:
-				for _, id := range s.Names {
-					n[id.Name] = true
-				}
-			}
-		}
-	}
-}
-
-// receiver returns "Type." for methods and "" for functions.
-func receiver(d *ast.FuncDecl) string {
-	if d.Recv == nil {
-		return ""
-	}
-	t := d.Recv.List[0].Type
-	if p, ok := t.(*ast.StarExpr); ok {
-		t = p.X
-	}
-	if id, ok := t.(*ast.Ident); ok {
-		return id.Name + "."
-	}
-	return "?."
 }
 
 // collisions reports every generated name that is taken, in one error.

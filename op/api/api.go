@@ -108,10 +108,10 @@ func numberOperand(o *op.Op) int {
 	return slices.IndexFunc(o.In, func(a op.Operand) bool { return a.Name == "other" && a.Optional })
 }
 
-func newFunc(o *op.Op, form Form) *Func {
-	f := &Func{Op: o, Form: form, Name: goname.Upper(o.Name)}
-	number := numberOperand(o)
-	for i, in := range o.In {
+func newFunc(operator *op.Op, form Form) *Func {
+	fn := &Func{Op: operator, Form: form, Name: goname.Upper(operator.Name)}
+	number := numberOperand(operator)
+	for i, in := range operator.In {
 		p := Param{Name: in.Name, Operand: in.Name, Kind: Tensor, Optional: in.Optional && i != number}
 		if in.Variadic {
 			p.Kind = Tensors
@@ -119,28 +119,28 @@ func newFunc(o *op.Op, form Form) *Func {
 		if i == number && form != Plain {
 			p = Param{Name: "v", Field: "Other", Kind: Scalar}
 		}
-		f.Params = append(f.Params, p)
+		fn.Params = append(fn.Params, p)
 	}
-	f.attributes(number >= 0)
+	fn.attributes(number >= 0)
 	switch form {
 	case Number:
-		f.Name += "Scalar"
+		fn.Name += "Scalar"
 	case Swapped:
-		f.Name = "R" + f.Name + "Scalar"
+		fn.Name = "R" + fn.Name + "Scalar"
 	}
-	f.Method = len(o.In) > 0 && !o.In[0].Variadic
-	if o.InPlace && form != Swapped {
-		f.InPlace = f.Name + "InPlace"
+	fn.Method = len(operator.In) > 0 && !operator.In[0].Variadic
+	if operator.InPlace && form != Swapped {
+		fn.InPlace = fn.Name + "InPlace"
 	}
-	if last := len(f.Params) - 1; last >= 0 && len(f.Options) == 0 {
-		switch f.Params[last].Kind {
+	if last := len(fn.Params) - 1; last >= 0 && len(fn.Options) == 0 {
+		switch fn.Params[last].Kind {
 		case Tensors, Ints, Floats, Dims:
-			f.Params[last].Variadic = true
+			fn.Params[last].Variadic = true
 		}
 	}
-	f.results()
-	f.identifiers()
-	return f
+	fn.results()
+	fn.identifiers()
+	return fn
 }
 
 // attributes adds the positional attributes to the parameters and the others to

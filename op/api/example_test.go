@@ -20,17 +20,12 @@ func ExampleOf() {
 	// RPowScalar(x *Tensor, v any) *Tensor
 }
 
-// The function that spells a call, and what it takes as options.
-func ExampleFor() {
-	attrs := std.SubAttrs{Other: op.Int(1), Alpha: op.Int(2)}
-	f := api.For(std.Sub, attrs)
-	fmt.Println(f.Name)
-	for _, a := range f.Given(attrs) {
+// What a call with these attributes has to say besides its arguments.
+func ExampleFunc_Given() {
+	for _, a := range api.Of(std.Sub)[0].Given(std.SubAttrs{Alpha: op.Int(2)}) {
 		fmt.Println(a.GoName, a.Value)
 	}
-	// Output:
-	// SubScalar
-	// Alpha 2
+	// Output: Alpha 2
 }
 
 func ExampleOps() {

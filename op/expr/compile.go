@@ -103,34 +103,34 @@ func (c *compiler) constant(id int32) {
 }
 
 func (c *compiler) emit(at int, id int32) {
-	n := c.b.nodes[id]
-	if n.code != kernel.OpConst {
-		in := kernel.Instr{Op: n.code, DType: n.d, Imm: n.imm}
-		if n.code == kernel.OpInput {
-			c.input(n)
+	entry := c.b.nodes[id]
+	if entry.code != kernel.OpConst {
+		in := kernel.Instr{Op: entry.code, DType: entry.d, Imm: entry.imm}
+		if entry.code == kernel.OpInput {
+			c.input(entry)
 		}
-		if n.code == kernel.OpCast || n.code.Info().ToBool {
-			in.From = c.b.nodes[n.args[0]].d
+		if entry.code == kernel.OpCast || entry.code.Info().ToBool {
+			in.From = c.b.nodes[entry.args[0]].d
 		}
 		regs := [3]*uint16{&in.A, &in.B, &in.C}
-		for i, a := range n.args {
+		for i, a := range entry.args {
 			if a < 0 {
 				continue
 			}
 			*regs[i] = uint16(c.reg[a])
-			if c.last[a] == at && !slices.Contains(n.args[:i], a) {
+			if c.last[a] == at && !slices.Contains(entry.args[:i], a) {
 				// Free before the result is placed: kernels read an element before they
 				// write it, so that the result may take the operand's register.
 				c.release(a)
 			}
 		}
-		c.reg[id] = c.alloc(n.d)
+		c.reg[id] = c.alloc(entry.d)
 		in.Dst = uint16(c.reg[id])
 		c.p.Code = append(c.p.Code, in)
 	}
 	for i, v := range c.outs {
 		if v.id == id {
-			c.p.Code = append(c.p.Code, kernel.Instr{Op: kernel.OpOutput, DType: n.d, A: uint16(c.reg[id]), Imm: uint64(i)})
+			c.p.Code = append(c.p.Code, kernel.Instr{Op: kernel.OpOutput, DType: entry.d, A: uint16(c.reg[id]), Imm: uint64(i)})
 		}
 	}
 	if c.last[id] == 0 {

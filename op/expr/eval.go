@@ -10,22 +10,22 @@ import (
 // their bits, as in kernel.Instr.Imm. in[i] is input i. A Coord has no axis to
 // refer to in a scalar and is refused.
 func (b *Builder) Eval(outs []Value, in []uint64) []uint64 {
-	p := b.Compile(outs...)
-	if len(in) < len(p.Inputs) {
-		panic(bug("eval: " + strconv.Itoa(len(in)) + " inputs given, expected " + strconv.Itoa(len(p.Inputs))))
+	program := b.Compile(outs...)
+	if len(in) < len(program.Inputs) {
+		panic(bug("eval: " + strconv.Itoa(len(in)) + " inputs given, expected " + strconv.Itoa(len(program.Inputs))))
 	}
-	ins := make([]*array.Array, len(p.Inputs))
-	for i, d := range p.Inputs {
+	ins := make([]*array.Array, len(program.Inputs))
+	for i, d := range program.Inputs {
 		if d != array.Invalid {
 			ins[i] = array.New(d)
 			storeBits(ins[i], in[i])
 		}
 	}
 	res := make([]*array.Array, len(outs))
-	for i, d := range p.Outputs {
+	for i, d := range program.Outputs {
 		res[i] = array.New(d)
 	}
-	run(p, res, ins)
+	run(program, res, ins)
 	bits := make([]uint64, len(outs))
 	for i, a := range res {
 		bits[i] = loadBits(a)
@@ -33,23 +33,23 @@ func (b *Builder) Eval(outs []Value, in []uint64) []uint64 {
 	return bits
 }
 
-// loadBits returns the only element of a; signed integers are extended.
-func loadBits(a *array.Array) uint64 {
-	switch a.DType() {
+// loadBits returns the only element of data; signed integers are extended.
+func loadBits(data *array.Array) uint64 {
+	switch data.DType() {
 	case array.F32, array.U32:
-		return uint64(array.Raw[uint32](a)[0])
+		return uint64(array.Raw[uint32](data)[0])
 	case array.F16, array.BF16, array.U16:
-		return uint64(array.Raw[uint16](a)[0])
+		return uint64(array.Raw[uint16](data)[0])
 	case array.I8:
-		return uint64(int64(array.Raw[int8](a)[0]))
+		return uint64(int64(array.Raw[int8](data)[0]))
 	case array.I16:
-		return uint64(int64(array.Raw[int16](a)[0]))
+		return uint64(int64(array.Raw[int16](data)[0]))
 	case array.I32:
-		return uint64(int64(array.Raw[int32](a)[0]))
+		return uint64(int64(array.Raw[int32](data)[0]))
 	case array.U8, array.Bool:
-		return uint64(array.Raw[uint8](a)[0])
+		return uint64(array.Raw[uint8](data)[0])
 	}
-	return array.Raw[uint64](a)[0]
+	return array.Raw[uint64](data)[0]
 }
 
 func storeBits(a *array.Array, bits uint64) {

@@ -17,7 +17,7 @@ func ExampleBuilder() {
 	once, again := b.Exp(x), b.Exp(x)
 	y := b.Mul(once, b.Add(again, two))
 	fmt.Println(once == again)
-	fmt.Print(b.Dump(y))
+	fmt.Print(b.Graph(y))
 	// Output:
 	// true
 	// %0 f32 = input 0

@@ -101,10 +101,10 @@ func (b *Builder) Coord(axis int) Value {
 	return b.intern(node{kernel.OpCoord, array.I64, noArgs, uint64(int64(axis))})
 }
 
-// ConstBits returns a constant by its bits: floats as IEEE bits at d's width,
+// ConstBits returns a constant by its bits: floats as IEEE bits at dtype's width,
 // integers by their low bits, bools by bit 0.
-func (b *Builder) ConstBits(d array.DType, bits uint64) Value {
-	switch d {
+func (b *Builder) ConstBits(dtype array.DType, bits uint64) Value {
+	switch dtype {
 	case array.F64, array.I64, array.U64:
 	case array.F32, array.U32:
 		bits = uint64(uint32(bits))
@@ -123,7 +123,7 @@ func (b *Builder) ConstBits(d array.DType, bits uint64) Value {
 	default:
 		panic(bug("constant of unknown type"))
 	}
-	return b.intern(node{kernel.OpConst, d, noArgs, bits})
+	return b.intern(node{kernel.OpConst, dtype, noArgs, bits})
 }
 
 // Const returns x converted to d as OpCast converts.
@@ -155,20 +155,20 @@ func (b *Builder) Like(v Value, x float64) Value { return b.Const(v.DType(), x) 
 
 // Op applies any operation with operands: the methods of Builder by name of the
 // code. OpCast needs a target type, so it is refused here.
-func (b *Builder) Op(c kernel.Code, args ...Value) Value {
-	info := c.Info()
-	if info.Arity == 0 || info.Arity != len(args) || c == kernel.OpCast || c == kernel.OpOutput {
-		panic(bug(c.String() + " applied to " + strconv.Itoa(len(args)) + " operands"))
+func (b *Builder) Op(code kernel.Code, args ...Value) Value {
+	info := code.Info()
+	if info.Arity == 0 || info.Arity != len(args) || code == kernel.OpCast || code == kernel.OpOutput {
+		panic(bug(code.String() + " applied to " + strconv.Itoa(len(args)) + " operands"))
 	}
-	n := node{code: c, args: noArgs}
+	entry := node{code: code, args: noArgs}
 	for i, a := range args {
 		if a.b != b {
-			panic(bug(c.String() + ": operand " + strconv.Itoa(i) + " belongs to another builder"))
+			panic(bug(code.String() + ": operand " + strconv.Itoa(i) + " belongs to another builder"))
 		}
-		n.args[i] = a.id
+		entry.args[i] = a.id
 	}
 	typed := args
-	if c == kernel.OpSelect {
+	if code == kernel.OpSelect {
 		if args[0].DType() != array.Bool {
 			panic(bug("select: condition is " + args[0].DType().String() + ", expected bool"))
 		}
@@ -177,17 +177,17 @@ func (b *Builder) Op(c kernel.Code, args ...Value) Value {
 	d := typed[0].DType()
 	for _, a := range typed[1:] {
 		if a.DType() != d {
-			panic(bug(c.String() + ": operands are " + d.String() + " and " + a.DType().String() + ", expected one type"))
+			panic(bug(code.String() + ": operands are " + d.String() + " and " + a.DType().String() + ", expected one type"))
 		}
 	}
-	if !c.Accepts(d) {
-		panic(bug(c.String() + " is not defined for " + d.String()))
+	if !code.Accepts(d) {
+		panic(bug(code.String() + " is not defined for " + d.String()))
 	}
-	n.d = d
+	entry.d = d
 	if info.ToBool {
-		n.d = array.Bool
+		entry.d = array.Bool
 	}
-	return b.make(n)
+	return b.make(entry)
 }
 
 // Cast converts x to d; it is x itself when it has that type.
@@ -201,52 +201,52 @@ func (b *Builder) Cast(x Value, d array.DType) Value {
 	return b.make(node{kernel.OpCast, d, [3]int32{x.id, -1, -1}, 0})
 }
 
-// make interns n, or the constant that it is.
-func (b *Builder) make(n node) Value {
-	if id, ok := b.index[n]; ok {
+// make interns entry, or the constant that it is.
+func (b *Builder) make(entry node) Value {
+	if id, ok := b.index[entry]; ok {
 		return Value{b, id}
 	}
-	if n.code == kernel.OpSelect {
-		if c := b.nodes[n.args[0]]; c.code == kernel.OpConst {
-			return Value{b, n.args[2-c.imm]}
+	if entry.code == kernel.OpSelect {
+		if c := b.nodes[entry.args[0]]; c.code == kernel.OpConst {
+			return Value{b, entry.args[2-c.imm]}
 		}
-		if n.args[1] == n.args[2] {
-			return Value{b, n.args[1]}
+		if entry.args[1] == entry.args[2] {
+			return Value{b, entry.args[1]}
 		}
 	}
-	for _, a := range n.args {
+	for _, a := range entry.args {
 		if a >= 0 && b.nodes[a].code != kernel.OpConst {
-			return b.intern(n)
+			return b.intern(entry)
 		}
 	}
-	return b.ConstBits(n.d, b.foldConst(n))
+	return b.ConstBits(entry.d, b.foldConst(entry))
 }
 
 // foldConst evaluates an operation on constants with the kernel itself, so that
 // folding cannot disagree with running.
-func (b *Builder) foldConst(n node) uint64 {
-	p := kernel.Program{Outputs: []array.DType{n.d}}
-	in := kernel.Instr{Op: n.code, DType: n.d}
-	if a := n.args[0]; n.code == kernel.OpCast || n.code.Info().ToBool {
+func (b *Builder) foldConst(entry node) uint64 {
+	program := kernel.Program{Outputs: []array.DType{entry.d}}
+	in := kernel.Instr{Op: entry.code, DType: entry.d}
+	if a := entry.args[0]; entry.code == kernel.OpCast || entry.code.Info().ToBool {
 		in.From = b.nodes[a].d
 	}
 	regs := [3]*uint16{&in.A, &in.B, &in.C}
-	for i, a := range n.args {
+	for i, a := range entry.args {
 		if a < 0 {
 			continue
 		}
 		c := b.nodes[a]
 		k := kernel.RegClassOf(c.d)
-		*regs[i] = uint16(p.Regs[k])
-		p.Consts = append(p.Consts, kernel.Instr{Op: kernel.OpConst, DType: c.d, Dst: *regs[i], Imm: c.imm})
-		p.Regs[k]++
+		*regs[i] = uint16(program.Regs[k])
+		program.Consts = append(program.Consts, kernel.Instr{Op: kernel.OpConst, DType: c.d, Dst: *regs[i], Imm: c.imm})
+		program.Regs[k]++
 	}
-	k := kernel.RegClassOf(n.d)
-	in.Dst = uint16(p.Regs[k])
-	p.Regs[k]++
-	p.Code = []kernel.Instr{in, {Op: kernel.OpOutput, DType: n.d, A: in.Dst}}
-	out := array.New(n.d)
-	run(p, []*array.Array{out}, nil)
+	k := kernel.RegClassOf(entry.d)
+	in.Dst = uint16(program.Regs[k])
+	program.Regs[k]++
+	program.Code = []kernel.Instr{in, {Op: kernel.OpOutput, DType: entry.d, A: in.Dst}}
+	out := array.New(entry.d)
+	run(program, []*array.Array{out}, nil)
 	return loadBits(out)
 }
 

@@ -53,7 +53,7 @@ func TestDump(t *testing.T) {
 %5 bool = isnan %4
 %6 i64 = coord -1
 return %4 %5 %6 %4`
-	require.Empty(t, cmp.Diff(want, b.Dump(v, b.IsNaN(v), b.Coord(-1), v)))
+	require.Empty(t, cmp.Diff(want, b.Graph(v, b.IsNaN(v), b.Coord(-1), v).String()))
 }
 
 func TestProgramOfAFormula(t *testing.T) {
@@ -207,7 +207,7 @@ func TestCompiledDAGs(t *testing.T) {
 		for i, o := range g.Outs {
 			for k := range got[i].Len() {
 				if w, g := getBits(vals[o], k), getBits(got[i], k); !sameBits(got[i].DType(), w, g) {
-					rt.Fatalf("output %d element %d: %#x, want %#x\n%s", i, k, g, w, b.Dump(outs...))
+					rt.Fatalf("output %d element %d: %#x, want %#x\n%s", i, k, g, w, b.Graph(outs...))
 				}
 			}
 		}

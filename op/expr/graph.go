@@ -28,7 +28,7 @@ type Graph struct {
 
 // Graph returns the DAG of outs without unused nodes, in a deterministic order.
 func (b *Builder) Graph(outs ...Value) Graph {
-	var g Graph
+	var body Graph
 	at := make([]int, len(b.nodes))
 	for i, id := range b.order(outs) {
 		at[id] = i
@@ -39,21 +39,21 @@ func (b *Builder) Graph(outs ...Value) Graph {
 				out.Args = append(out.Args, at[a])
 			}
 		}
-		g.Nodes = append(g.Nodes, out)
+		body.Nodes = append(body.Nodes, out)
 	}
 	for _, v := range outs {
-		g.Outs = append(g.Outs, at[v.id])
+		body.Outs = append(body.Outs, at[v.id])
 	}
-	return g
+	return body
 }
 
-// Inline rebuilds g in b with its inputs replaced by values, which is how fusion
+// Inline rebuilds body in b with its inputs replaced by values, which is how fusion
 // joins expressions; it returns the outputs. in[i] stands for input i and must
 // have its type. Index and Coord keep their meaning, so that both expressions
-// must be over the same output shape where g uses them.
-func (b *Builder) Inline(g Graph, in []Value) []Value {
-	vals := make([]Value, len(g.Nodes))
-	for i, n := range g.Nodes {
+// must be over the same output shape where body uses them.
+func (b *Builder) Inline(body Graph, in []Value) []Value {
+	vals := make([]Value, len(body.Nodes))
+	for i, n := range body.Nodes {
 		args := make([]Value, len(n.Args))
 		for k, a := range n.Args {
 			args[k] = vals[a]
@@ -76,8 +76,8 @@ func (b *Builder) Inline(g Graph, in []Value) []Value {
 			vals[i] = b.Op(n.Code, args...)
 		}
 	}
-	outs := make([]Value, len(g.Outs))
-	for i, o := range g.Outs {
+	outs := make([]Value, len(body.Outs))
+	for i, o := range body.Outs {
 		outs[i] = vals[o]
 	}
 	return outs
@@ -85,27 +85,27 @@ func (b *Builder) Inline(g Graph, in []Value) []Value {
 
 // String prints one node a line, as "%2 f32 = add %0 %1", and the outputs.
 func (g Graph) String() string {
-	var s strings.Builder
+	var out strings.Builder
 	for i, n := range g.Nodes {
-		s.WriteString("%" + strconv.Itoa(i) + " " + n.DType.String() + " = " + n.Code.String())
+		out.WriteString("%" + strconv.Itoa(i) + " " + n.DType.String() + " = " + n.Code.String())
 		for _, a := range n.Args {
-			s.WriteString(" %" + strconv.Itoa(a))
+			out.WriteString(" %" + strconv.Itoa(a))
 		}
 		switch n.Code {
 		case kernel.OpInput:
-			s.WriteString(" " + strconv.FormatUint(n.Imm, 10))
+			out.WriteString(" " + strconv.FormatUint(n.Imm, 10))
 		case kernel.OpCoord:
-			s.WriteString(" " + strconv.FormatInt(int64(n.Imm), 10))
+			out.WriteString(" " + strconv.FormatInt(int64(n.Imm), 10))
 		case kernel.OpConst:
-			s.WriteString(" " + constString(n.DType, n.Imm))
+			out.WriteString(" " + constString(n.DType, n.Imm))
 		}
-		s.WriteByte('\n')
+		out.WriteByte('\n')
 	}
-	s.WriteString("return")
+	out.WriteString("return")
 	for _, o := range g.Outs {
-		s.WriteString(" %" + strconv.Itoa(o))
+		out.WriteString(" %" + strconv.Itoa(o))
 	}
-	return s.String()
+	return out.String()
 }
 
 // constString prints a constant so that it can be told from every other one:
@@ -131,6 +131,3 @@ func constString(d array.DType, bits uint64) string {
 	}
 	return strconv.FormatFloat(f, 'g', -1, size)
 }
-
-// Dump returns the text of the DAG of outs.
-func (b *Builder) Dump(outs ...Value) string { return b.Graph(outs...).String() }

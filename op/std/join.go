@@ -166,13 +166,7 @@ func tiled(c *op.Infer, d, reps shape.Dims) (shape.Dims, error) {
 	n := max(d.Len(), reps.Len())
 	out := make([]shape.Dim, n)
 	for i := 1; i <= n; i++ {
-		size, times := shape.Const(1), shape.Const(1)
-		if i <= d.Len() {
-			size = d.At(-i)
-		}
-		if i <= reps.Len() {
-			times = reps.At(-i)
-		}
+		size, times := d.FromEnd(i), reps.FromEnd(i)
 		if err := c.AtLeast(times, shape.Const(0), op.BadAttr, func() string {
 			return "count " + times.String() + " in " + reps.String() + ", expected counts that are not negative"
 		}); err != nil {

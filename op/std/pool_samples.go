@@ -53,21 +53,18 @@ func maxPoolSamples(g *op.Gen, n int) []op.Sample {
 
 func maxPoolBad(g *op.Gen, n int) []op.BadSample {
 	x := poolInputs(g, n)["plain"]
-	bad := func(name string, code diag.Code, a MaxPoolAttrs, x *array.Array) op.BadSample {
-		return op.BadSample{Name: name, Attrs: a, In: []*array.Array{x}, Code: code}
-	}
 	two := MaxPoolAttrs{KernelSize: op.IntList(2)}
 	return []op.BadSample{
-		bad("no kernel", op.BadAttr, MaxPoolAttrs{}, x),
-		bad("kernel", op.BadAttr, MaxPoolAttrs{KernelSize: op.IntList(0)}, x),
-		bad("stride", op.BadAttr, MaxPoolAttrs{KernelSize: op.IntList(2), Stride: op.IntList(-1)}, x),
-		bad("padding", op.BadAttr, MaxPoolAttrs{KernelSize: op.IntList(3), Padding: op.IntList(2)}, x),
-		bad("dilation", op.BadAttr, MaxPoolAttrs{KernelSize: op.IntList(3), Dilation: op.IntList(0)}, x),
-		bad("list length", op.BadAttr, MaxPoolAttrs{KernelSize: op.IntList(2, 2, 2, 2)}, x),
-		bad("kernel too large", op.SizeMismatch, MaxPoolAttrs{KernelSize: op.IntList(20)}, x),
-		bad("no pixels", op.SizeMismatch, two, g.Normal(sized(n, []int{1, 2}, 0, 0, 0)...)),
-		bad("rank", op.RankMismatch, two, g.Normal(4)),
-		bad("bool", op.DTypeMismatch, two, g.Bool(sized(n, []int{1, 2}, 4, 4, 4)...)),
+		badCall(op.BadAttr, "no kernel", MaxPoolAttrs{}, x),
+		badCall(op.BadAttr, "kernel", MaxPoolAttrs{KernelSize: op.IntList(0)}, x),
+		badCall(op.BadAttr, "stride", MaxPoolAttrs{KernelSize: op.IntList(2), Stride: op.IntList(-1)}, x),
+		badCall(op.BadAttr, "padding", MaxPoolAttrs{KernelSize: op.IntList(3), Padding: op.IntList(2)}, x),
+		badCall(op.BadAttr, "dilation", MaxPoolAttrs{KernelSize: op.IntList(3), Dilation: op.IntList(0)}, x),
+		badCall(op.BadAttr, "list length", MaxPoolAttrs{KernelSize: op.IntList(2, 2, 2, 2)}, x),
+		badCall(op.SizeMismatch, "kernel too large", MaxPoolAttrs{KernelSize: op.IntList(20)}, x),
+		badCall(op.SizeMismatch, "no pixels", two, g.Normal(sized(n, []int{1, 2}, 0, 0, 0)...)),
+		badCall(op.RankMismatch, "rank", two, g.Normal(4)),
+		badCall(op.DTypeMismatch, "bool", two, g.Bool(sized(n, []int{1, 2}, 4, 4, 4)...)),
 	}
 }
 
@@ -103,17 +100,14 @@ func avgPoolSamples(g *op.Gen, n int) []op.Sample {
 
 func avgPoolBad(g *op.Gen, n int) []op.BadSample {
 	x := poolInputs(g, n)["plain"]
-	bad := func(name string, code diag.Code, a AvgPoolAttrs, x *array.Array) op.BadSample {
-		return op.BadSample{Name: name, Attrs: a, In: []*array.Array{x}, Code: code}
-	}
 	two := AvgPoolAttrs{KernelSize: op.IntList(2)}
 	return []op.BadSample{
-		bad("no kernel", op.BadAttr, AvgPoolAttrs{}, x),
-		bad("padding", op.BadAttr, AvgPoolAttrs{KernelSize: op.IntList(3), Padding: op.IntList(2)}, x),
-		bad("divisor", op.BadAttr, AvgPoolAttrs{KernelSize: op.IntList(3), DivisorOverride: -1}, x),
-		bad("kernel too large", op.SizeMismatch, AvgPoolAttrs{KernelSize: op.IntList(20)}, x),
-		bad("rank", op.RankMismatch, two, g.Normal(4)),
-		bad("integers", op.DTypeMismatch, two, array.Cast(x, array.I32)),
+		badCall(op.BadAttr, "no kernel", AvgPoolAttrs{}, x),
+		badCall(op.BadAttr, "padding", AvgPoolAttrs{KernelSize: op.IntList(3), Padding: op.IntList(2)}, x),
+		badCall(op.BadAttr, "divisor", AvgPoolAttrs{KernelSize: op.IntList(3), DivisorOverride: -1}, x),
+		badCall(op.SizeMismatch, "kernel too large", AvgPoolAttrs{KernelSize: op.IntList(20)}, x),
+		badCall(op.RankMismatch, "rank", two, g.Normal(4)),
+		badCall(op.DTypeMismatch, "integers", two, array.Cast(x, array.I32)),
 	}
 }
 

@@ -55,7 +55,7 @@ func epsilon(bn *graph.Node) float64 {
 
 // into returns the weight and bias that make conv's result the normalised one,
 // in the weight's element type. bias may be nil.
-func (a *affine) into(conv *graph.Node, weight, bias *array.Array) (w, b *array.Array, why string) {
+func (a *affine) into(conv *graph.Node, weight, bias *array.Array) (scaled, shifted *array.Array, why string) {
 	groups, ins, outs := layout(conv, weight)
 	if groups*outs != len(a.scale) {
 		return nil, nil, "it has " + strconv.Itoa(len(a.scale)) + " channels, the result of " + conv.String() + " has " + strconv.Itoa(groups*outs)
@@ -79,8 +79,8 @@ func (a *affine) into(conv *graph.Node, weight, bias *array.Array) (w, b *array.
 			shift[i] += a.shift[i]
 		}
 	}
-	w = array.Cast(array.FromSlice(v, weight.Shape()...), weight.DType())
-	return w, array.Cast(array.FromSlice(shift, len(shift)), weight.DType()), ""
+	scaled = array.Cast(array.FromSlice(v, weight.Shape()...), weight.DType())
+	return scaled, array.Cast(array.FromSlice(shift, len(shift)), weight.DType()), ""
 }
 
 // layout describes the first axes of a weight as [groups, ins, outs], such that

@@ -23,8 +23,8 @@ var ConvBN = foldBatchNorm("conv-bn", "Folds batch normalisation into the weight
 var LinearBN = foldBatchNorm("linear-bn", "Folds batch normalisation into the weights of the linear layer before it.", std.Linear)
 
 func foldBatchNorm(name, doc string, into ...*op.Op) passes.Pass {
-	return passes.Pass{Name: name, Doc: doc, Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-		f := &folder{c: c, params: passes.NewParams(c.Module, g)}
+	return passes.Pass{Name: name, Doc: doc, Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
+		f := &folder{c: ctx, params: passes.NewParams(ctx.Module, g)}
 		for n := range g.All() {
 			if n.Op() != std.BatchNorm && n.Op() != std.BatchNormInference {
 				continue
@@ -34,13 +34,13 @@ func foldBatchNorm(name, doc string, into ...*op.Op) passes.Pass {
 				continue
 			}
 			if why := f.fold(before, n); why != "" {
-				c.Refuse(n, why)
+				ctx.Refuse(n, why)
 			}
 		}
-		if c.Matches() > 0 {
-			c.Module.DropUnused()
+		if ctx.Matches() > 0 {
+			ctx.Module.DropUnused()
 		}
-		return c.Matches() > 0, nil
+		return ctx.Matches() > 0, nil
 	}}
 }
 

@@ -87,7 +87,7 @@ func (p *prop) graph(g *graph.Graph, outer *scope, input func(n *graph.Node, i i
 		defines[s.Node] = append(defines[s.Node], s)
 	}
 	g.ResetFacts()
-	s := &scope{outer: outer, size: map[string]shape.Dim{}}
+	sc := &scope{outer: outer, size: map[string]shape.Dim{}}
 	i := 0
 	for n := range g.Nodes() {
 		old := n.Type()
@@ -96,38 +96,38 @@ func (p *prop) graph(g *graph.Graph, outer *scope, input func(n *graph.Node, i i
 			i++
 			p.inputSymbols(n, outer)
 		} else {
-			p.node(n, s)
+			p.node(n, sc)
 		}
 		for _, sym := range defines[n] {
-			s.size[sym.Name] = restate(n, sym)
+			sc.size[sym.Name] = restate(n, sym)
 		}
 		p.changed = p.changed || !old.Same(n.Type())
 	}
-	p.oldGuards(g, guards, s)
+	p.oldGuards(g, guards, sc)
 	p.resolve(g)
 }
 
 // inputSymbols enters the symbols of an input's type: a plain one is defined by
 // the first size that it names; further sizes, and expressions, are guarded.
-func (p *prop) inputSymbols(n *graph.Node, outer *scope) {
-	g := n.Graph()
-	for axis, d := range n.Type().Dims().Slice() {
-		name, plain := d.IsSymbol()
-		if outer != nil || len(d.Symbols()) == 0 {
+func (p *prop) inputSymbols(node *graph.Node, outer *scope) {
+	g := node.Graph()
+	for axis, size := range node.Type().Dims().Slice() {
+		name, plain := size.IsSymbol()
+		if outer != nil || len(size.Symbols()) == 0 {
 			continue // the symbols of a region are those of its surroundings
 		}
 		if _, defined := g.Symbol(name); plain && !defined {
-			g.DefineSymbol(name, n, axis)
+			g.DefineSymbol(name, node, axis)
 			continue
 		}
-		for _, s := range d.Symbols() {
+		for _, s := range size.Symbols() {
 			if _, defined := g.Symbol(s); !defined {
-				p.errs.Add(n.Error(graph.UndefinedSymbol, "the type "+n.Type().String()+" uses the symbol "+s+" only inside an expression").
+				p.errs.Add(node.Error(graph.UndefinedSymbol, "the type "+node.Type().String()+" uses the symbol "+s+" only inside an expression").
 					WithHint("make it the whole size of one input's axis before"))
 				return
 			}
 		}
-		g.AddGuard(d, g.NewSymbolFor(n, axis), n) // the earlier symbols stay
+		g.AddGuard(size, g.NewSymbolFor(node, axis), node) // the earlier symbols stay
 	}
 }
 
@@ -157,9 +157,9 @@ func (p *prop) node(n *graph.Node, s *scope) {
 }
 
 // regions retypes the regions of control flow for the operands' types.
-func (p *prop) regions(n *graph.Node, s *scope) {
+func (p *prop) regions(n *graph.Node, sc *scope) {
 	for _, r := range n.Regions() {
-		p.graph(r, s, func(in *graph.Node, i int) shape.Type {
+		p.graph(r, sc, func(in *graph.Node, i int) shape.Type {
 			switch n.Op() {
 			case op.Cond:
 				i++
@@ -173,7 +173,7 @@ func (p *prop) regions(n *graph.Node, s *scope) {
 			if a := n.Arg(i); a != nil {
 				return a.Type()
 			}
-			return in.Type().Bind(s.bind)
+			return in.Type().Bind(sc.bind)
 		})
 	}
 }
@@ -231,13 +231,13 @@ func (p *prop) resolve(g *graph.Graph) {
 // solve gives a solver the guards of a graph; a contradiction is an error at one
 // of the two lines that cites the other.
 func solve(g *graph.Graph) (*shape.Solver, error) {
-	var s shape.Solver
+	var solver shape.Solver
 	guards := g.Guards()
 	for i, d := range guards {
 		if d.Rel != shape.EQ {
 			continue
 		}
-		c := s.Equal(d.A, d.B, shape.Fact{Tag: i, Text: d.A.String() + " = " + d.B.String()})
+		c := solver.Equal(d.A, d.B, shape.Fact{Tag: i, Text: d.A.String() + " = " + d.B.String()})
 		if c == nil {
 			continue
 		}
@@ -248,10 +248,10 @@ func solve(g *graph.Graph) (*shape.Solver, error) {
 		if n := factNode(guards, c.First); n != nil {
 			e.Related = []diag.Related{{Pos: n.Pos(), Msg: "but " + c.First.Text + " was required by " + n.String()}}
 		}
-		return &s, e
+		return &solver, e
 	}
 	for _, d := range guards {
-		r := d.Bind(func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+		r := d.Bind(func(name string) shape.Dim { return solver.Resolve(shape.Sym(name)) })
 		if d.Rel == shape.EQ || r.Truth() != shape.False {
 			continue
 		}
@@ -259,9 +259,9 @@ func solve(g *graph.Graph) (*shape.Solver, error) {
 		if d.Node != nil {
 			e.Node, e.Pos = d.Node.Name(), d.Node.Pos()
 		}
-		return &s, e
+		return &solver, e
 	}
-	return &s, nil
+	return &solver, nil
 }
 
 func factNode(guards []graph.Guard, f shape.Fact) *graph.Node {

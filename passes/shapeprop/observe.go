@@ -45,33 +45,7 @@ func typeOf(v interp.Value) shape.Type {
 
 func record(n *graph.Node, t shape.Type) {
 	if old, seen := Observed.Get(n); seen {
-		t = widen(old, t)
+		t = shape.Join(old, t, shape.Dim.Equal)
 	}
 	Observed.Set(n, t)
-}
-
-// widen returns the narrowest type that covers both.
-func widen(a, b shape.Type) shape.Type {
-	switch {
-	case a.Kind() != b.Kind() || a.DType() != b.DType():
-		return shape.Type{}
-	case a.Kind() == shape.Tuple:
-		if a.Len() != b.Len() {
-			return shape.Type{}
-		}
-		m := make([]shape.Type, a.Len())
-		for i := range m {
-			m[i] = widen(a.Member(i), b.Member(i))
-		}
-		return shape.TupleType(m...)
-	case !a.Ranked() || a.Rank() != b.Rank():
-		return shape.Unranked(a.DType())
-	}
-	dims := a.Dims().Slice()
-	for i := range dims {
-		if !dims[i].Equal(b.Dim(i)) {
-			dims[i] = shape.Unknown
-		}
-	}
-	return a.WithDims(shape.Of(dims...))
 }

@@ -23,7 +23,7 @@ func Specialize(sizes map[string]int) passes.Pass {
 	}
 }
 
-func specialize(c *passes.Ctx, g *graph.Graph, sizes map[string]int) (bool, error) {
+func specialize(ctx *passes.Ctx, g *graph.Graph, sizes map[string]int) (bool, error) {
 	var have []string
 	for _, s := range g.Symbols() {
 		have = append(have, s.Name)
@@ -42,7 +42,7 @@ func specialize(c *passes.Ctx, g *graph.Graph, sizes map[string]int) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	return Bind(c, g, nil, func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
+	return Bind(ctx, g, nil, func(name string) shape.Dim { return s.Resolve(shape.Sym(name)) })
 }
 
 // Bind replaces symbols by what env says of them, in types, attributes and

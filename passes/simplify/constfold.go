@@ -114,29 +114,29 @@ func (f *constFolder) graph(g *graph.Graph) error {
 	return nil
 }
 
-// constant reports whether the value of n is the same in every run and can be
+// constant reports whether the value of node is the same in every run and can be
 // computed now.
-func (f *constFolder) constant(n *graph.Node) bool {
-	switch n.Opcode() {
+func (f *constFolder) constant(node *graph.Node) bool {
+	switch node.Opcode() {
 	case graph.Placeholder, graph.Output:
 		return false
 	case graph.GetAttr:
-		return !n.Live() && f.readable(n.Target())
+		return !node.Live() && f.readable(node.Target())
 	}
-	o := n.Op()
+	o := node.Op()
 	if o == op.Dim {
-		_, known := n.Arg(0).Type().Dim(n.Attrs().(op.AxisAttrs).Axis).Int()
+		_, known := node.Arg(0).Type().Dim(node.Attrs().(op.AxisAttrs).Axis).Int()
 		return known
 	}
-	if f.memory[passes.Memory(n)] || passes.Effect(n) != op.Pure || o.AdHoc || len(n.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, n.Attrs()) {
+	if f.memory[passes.Memory(node)] || passes.Effect(node) != op.Pure || o.AdHoc || len(node.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, node.Attrs()) {
 		return false
 	}
-	for a := range n.Inputs() {
+	for a := range node.Inputs() {
 		if _, ok := f.value[a]; !ok {
 			return false
 		}
 	}
-	if b := n.Bound(); b != nil {
+	if b := node.Bound(); b != nil {
 		for _, p := range b.Params {
 			if p != "" && !f.readable(p) {
 				return false
@@ -171,34 +171,34 @@ func (f *constFolder) visible(n *graph.Node) bool {
 
 const trivial = "trivial"
 
-// refuse says why the value of n is not stored, trivial for a lone factory call.
-func (f *constFolder) refuse(n *graph.Node) string {
-	d, dims, ok := n.Type().Concrete()
+// refuse says why the value of node is not stored, trivial for a lone factory call.
+func (f *constFolder) refuse(node *graph.Node) string {
+	dtype, dims, ok := node.Type().Concrete()
 	if !ok {
-		return "its size is not known: " + n.Type().String()
+		return "its size is not known: " + node.Type().String()
 	}
 	count, ok := array.NumElems(dims)
 	if !ok {
 		return "it is too large"
 	}
-	if d.IsInt() && count <= 64 && n.Op() == op.Dim {
+	if dtype.IsInt() && count <= 64 && node.Op() == op.Dim {
 		return ""
 	}
-	if n.NumArgs() == 0 && n.Opcode() != graph.CallModule {
+	if node.NumArgs() == 0 && node.Opcode() != graph.CallModule {
 		return trivial
 	}
-	if d.IsInt() && count <= 64 {
+	if dtype.IsInt() && count <= 64 {
 		return ""
 	}
-	freed := f.freed(n)
-	if grows := count*d.Size() - freed; grows > f.growth {
-		return fmt.Sprintf("its value %s would make the parameters %d bytes larger, the limit is %d", n.Type(), grows, f.growth)
+	freed := f.freed(node)
+	if grows := count*dtype.Size() - freed; grows > f.growth {
+		return fmt.Sprintf("its value %s would make the parameters %d bytes larger, the limit is %d", node.Type(), grows, f.growth)
 	}
 	return ""
 }
 
-// freed returns the bytes of parameters that only the computation of n reads.
-func (f *constFolder) freed(n *graph.Node) int {
+// freed returns the bytes of parameters that only the computation of node reads.
+func (f *constFolder) freed(node *graph.Node) int {
 	total := 0
 	seen := map[*graph.Node]bool{}
 	var visit func(n *graph.Node)
@@ -211,14 +211,14 @@ func (f *constFolder) freed(n *graph.Node) int {
 			a := f.c.Module.Param(m.Target()).Value
 			total += a.Len() * a.DType().Size()
 		}
-		if m != n && m.NumUses() > 1 || m.Op() == op.Dim {
+		if m != node && m.NumUses() > 1 || m.Op() == op.Dim {
 			return
 		}
 		for a := range m.Inputs() {
 			visit(a)
 		}
 	}
-	visit(n)
+	visit(node)
 	return total
 }
 
@@ -261,7 +261,7 @@ func (f *constFolder) sweep(nodes []*graph.Node) {
 // take, unless an operand is as large.
 const maxWork = 1 << 28
 
-func (f *constFolder) excessive(n *graph.Node) string {
+func (f *constFolder) excessive(node *graph.Node) string {
 	bytes := func(t shape.Type) int {
 		d, dims, ok := t.Concrete()
 		if k, fits := array.NumElems(dims); ok && fits {
@@ -269,8 +269,8 @@ func (f *constFolder) excessive(n *graph.Node) string {
 		}
 		return 0
 	}
-	size := bytes(n.Type())
-	for a := range n.Inputs() {
+	size := bytes(node.Type())
+	for a := range node.Inputs() {
 		if 2*bytes(a.Type()) >= size {
 			return ""
 		}
@@ -278,28 +278,28 @@ func (f *constFolder) excessive(n *graph.Node) string {
 	if size <= maxWork {
 		return ""
 	}
-	return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", n, size, maxWork)
+	return fmt.Sprintf("%s on the way takes %d bytes, the limit is %d", node, size, maxWork)
 }
 
 // compute returns the value of a constant node.
-func (f *constFolder) compute(n *graph.Node) ([]*array.Array, error) {
-	if v := f.value[n]; v != nil {
+func (f *constFolder) compute(node *graph.Node) ([]*array.Array, error) {
+	if v := f.value[node]; v != nil {
 		return v, nil
 	}
 	var v []*array.Array
 	switch {
-	case n.Opcode() == graph.GetAttr:
-		v = []*array.Array{f.c.Module.Param(n.Target()).Value}
-	case n.Op() == op.Dim:
-		size, _ := n.Arg(0).Type().Dim(n.Attrs().(op.AxisAttrs).Axis).Int()
+	case node.Opcode() == graph.GetAttr:
+		v = []*array.Array{f.c.Module.Param(node.Target()).Value}
+	case node.Op() == op.Dim:
+		size, _ := node.Arg(0).Type().Dim(node.Attrs().(op.AxisAttrs).Axis).Int()
 		v = []*array.Array{array.Scalar(int64(size))}
 	default:
-		if why := f.excessive(n); why != "" {
+		if why := f.excessive(node); why != "" {
 			return nil, diag.New(op.TooLarge, why)
 		}
-		in := make([]*array.Array, n.NumArgs())
+		in := make([]*array.Array, node.NumArgs())
 		var parts []*array.Array
-		for i, a := range n.Args() {
+		for i, a := range node.Args() {
 			if a == nil {
 				continue
 			}
@@ -309,11 +309,11 @@ func (f *constFolder) compute(n *graph.Node) ([]*array.Array, error) {
 			}
 			in[i], parts = x[0], x
 		}
-		if n.Op() == op.GetItem {
-			v = parts[n.Attrs().(op.GetItemAttrs).Index:][:1]
+		if node.Op() == op.GetItem {
+			v = parts[node.Attrs().(op.GetItemAttrs).Index:][:1]
 			break
 		}
-		if b := n.Bound(); b != nil {
+		if b := node.Bound(); b != nil {
 			for _, p := range b.Params {
 				var a *array.Array
 				if p != "" {
@@ -323,10 +323,10 @@ func (f *constFolder) compute(n *graph.Node) ([]*array.Array, error) {
 			}
 		}
 		var err error
-		if v, err = n.Op().Eval(&f.w, n.Attrs(), in); err != nil {
+		if v, err = node.Op().Eval(&f.w, node.Attrs(), in); err != nil {
 			return nil, err
 		}
 	}
-	f.value[n] = v
+	f.value[node] = v
 	return v, nil
 }

@@ -26,29 +26,29 @@ var CSE = passes.Pass{
 	},
 }
 
-func mergeEqual(c *passes.Ctx, g *graph.Graph, written writes) error {
-	t := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: written.fresh()}
-	t.h.SetSeed(maphash.MakeSeed())
+func mergeEqual(ctx *passes.Ctx, g *graph.Graph, written writes) error {
+	table := &valueTable{seen: make(map[uint64]*graph.Node, g.Len()), writes: written.fresh()}
+	table.h.SetSeed(maphash.MakeSeed())
 	visited := 0
-	for n := range g.Nodes() {
-		if visited++; visited&1023 == 0 && c.Err() != nil {
-			return c.Err()
+	for node := range g.Nodes() {
+		if visited++; visited&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
-		for _, r := range n.Regions() {
-			if err := mergeEqual(c, r, written); err != nil {
+		for _, r := range node.Regions() {
+			if err := mergeEqual(ctx, r, written); err != nil {
 				return err
 			}
 		}
-		t.writes.step(n)
-		if !mergeable(n) || t.writes.fills(n) {
+		table.writes.step(node)
+		if !mergeable(node) || table.writes.fills(node) {
 			continue
 		}
-		first := t.find(n)
+		first := table.find(node)
 		if first == nil {
 			continue
 		}
-		unify(g, first, n)
-		if err := c.Replace(n, first, "computes the same as "+first.String()); err != nil {
+		unify(g, first, node)
+		if err := ctx.Replace(node, first, "computes the same as "+first.String()); err != nil {
 			return err
 		}
 	}
@@ -89,29 +89,29 @@ type valueTable struct {
 	epochs map[*graph.Node]uint64 // of nodes that read what is written
 }
 
-// find enters n, or returns the node that it equals.
-func (t *valueTable) find(n *graph.Node) *graph.Node {
-	epoch := t.writes.of(n)
-	sum := t.hash(n, epoch)
+// find enters node, or returns the node that it equals.
+func (t *valueTable) find(node *graph.Node) *graph.Node {
+	epoch := t.writes.of(node)
+	sum := t.hash(node, epoch)
 	first := t.seen[sum]
 	if first == nil {
-		t.enter(n, epoch)
-		t.seen[sum] = n
+		t.enter(node, epoch)
+		t.seen[sum] = node
 		return nil
 	}
-	if t.same(first, n, epoch) {
+	if t.same(first, node, epoch) {
 		return first
 	}
 	for _, m := range t.more[sum] {
-		if t.same(m, n, epoch) {
+		if t.same(m, node, epoch) {
 			return m
 		}
 	}
 	if t.more == nil {
 		t.more = map[uint64][]*graph.Node{}
 	}
-	t.enter(n, epoch)
-	t.more[sum] = append(t.more[sum], n)
+	t.enter(node, epoch)
+	t.more[sum] = append(t.more[sum], node)
 	return nil
 }
 
@@ -125,58 +125,58 @@ func (t *valueTable) enter(n *graph.Node, epoch uint64) {
 	t.epochs[n] = epoch
 }
 
-func (t *valueTable) hash(n *graph.Node, epoch uint64) uint64 {
+func (t *valueTable) hash(node *graph.Node, epoch uint64) uint64 {
 	h := &t.h
 	h.Reset()
 	maphash.WriteComparable(h, epoch)
-	switch n.Opcode() {
+	switch node.Opcode() {
 	case graph.GetAttr, graph.CallModule:
-		h.WriteString(n.Target())
-		if n.Live() {
+		h.WriteString(node.Target())
+		if node.Live() {
 			h.WriteByte(1)
 		}
 	default:
-		o := n.Op()
+		o := node.Op()
 		maphash.WriteComparable(h, o)
-		t.key = o.Codec().AppendKey(t.key[:0], n.Attrs(), true)
+		t.key = o.Codec().AppendKey(t.key[:0], node.Attrs(), true)
 		h.Write(t.key)
 	}
-	for i := range n.NumArgs() {
-		if a := n.Arg(i); a != nil {
+	for i := range node.NumArgs() {
+		if a := node.Arg(i); a != nil {
 			maphash.WriteComparable(h, a)
 		}
 	}
-	for _, r := range n.Regions() {
+	for _, r := range node.Regions() {
 		sum := graph.Hash(r)
 		h.Write(sum[:])
 	}
 	return h.Sum64()
 }
 
-// same reports whether first, seen before, computes what n does.
-func (t *valueTable) same(first, n *graph.Node, epoch uint64) bool {
-	if t.epochs[first] != epoch || (first.Opcode() == graph.GetAttr) != (n.Opcode() == graph.GetAttr) ||
-		(first.Opcode() == graph.CallModule) != (n.Opcode() == graph.CallModule) {
+// same reports whether first, seen before, computes what node does.
+func (t *valueTable) same(first, node *graph.Node, epoch uint64) bool {
+	if t.epochs[first] != epoch || (first.Opcode() == graph.GetAttr) != (node.Opcode() == graph.GetAttr) ||
+		(first.Opcode() == graph.CallModule) != (node.Opcode() == graph.CallModule) {
 		return false
 	}
-	switch n.Opcode() {
+	switch node.Opcode() {
 	case graph.GetAttr:
-		return first.Target() == n.Target() && first.Live() == n.Live()
+		return first.Target() == node.Target() && first.Live() == node.Live()
 	case graph.CallModule:
-		if first.Target() != n.Target() {
+		if first.Target() != node.Target() {
 			return false
 		}
 	default:
-		if first.Op() != n.Op() || !n.Op().Codec().Equal(first.Attrs(), n.Attrs()) {
+		if first.Op() != node.Op() || !node.Op().Codec().Equal(first.Attrs(), node.Attrs()) {
 			return false
 		}
 	}
-	for i := range max(first.NumArgs(), n.NumArgs()) {
-		if first.Arg(i) != n.Arg(i) {
+	for i := range max(first.NumArgs(), node.NumArgs()) {
+		if first.Arg(i) != node.Arg(i) {
 			return false
 		}
 	}
-	rs, rt := first.Regions(), n.Regions()
+	rs, rt := first.Regions(), node.Regions()
 	if len(rs) != len(rt) {
 		return false
 	}
@@ -185,7 +185,7 @@ func (t *valueTable) same(first, n *graph.Node, epoch uint64) bool {
 			return false
 		}
 	}
-	return passes.Conflict(first.Type(), n.Type()) == ""
+	return passes.Conflict(first.Type(), node.Type()) == ""
 }
 
 // writes counts the writes to memory along a graph: two reads give the same only
@@ -212,41 +212,41 @@ func (w writes) fresh() *writes {
 func (w *writes) fills(n *graph.Node) bool { return w.memory[n] && n.Opcode() != graph.GetAttr }
 
 // step follows one node. Without any write in the module there is nothing to follow.
-func (w *writes) step(n *graph.Node) {
+func (w *writes) step(node *graph.Node) {
 	if len(w.memory) == 0 {
 		return
 	}
-	if n.Opcode() == graph.GetAttr && w.paths[n.Target()] {
-		w.alias[n] = n.Target()
+	if node.Opcode() == graph.GetAttr && w.paths[node.Target()] {
+		w.alias[node] = node.Target()
 		return
 	}
-	if w.fills(n) {
-		w.alias[n] = n
+	if w.fills(node) {
+		w.alias[node] = node
 	}
-	o := n.Op()
+	o := node.Op()
 	switch {
-	case !n.Opcode().IsCall():
+	case !node.Opcode().IsCall():
 	case o != nil && len(o.Mutates) > 0:
 		for _, i := range o.Mutates {
-			if a := n.Arg(i); a != nil && w.alias[a] != nil {
+			if a := node.Arg(i); a != nil && w.alias[a] != nil {
 				w.count[w.alias[a]]++
-				w.alias[n] = w.alias[a]
+				w.alias[node] = w.alias[a]
 			} else {
 				w.all++
 			}
 		}
-	case passes.Effect(n) == op.Effectful:
+	case passes.Effect(node) == op.Effectful:
 		w.all++
 	default:
-		if m := passes.Memory(n); m != n && w.alias[m] != nil {
-			w.alias[n] = w.alias[m]
+		if m := passes.Memory(node); m != node && w.alias[m] != nil {
+			w.alias[node] = w.alias[m]
 		}
 	}
 }
 
 // of returns a number that differs between two nodes when a write may lie
 // between what they read; 0 for nodes that read nothing that is written.
-func (w *writes) of(n *graph.Node) uint64 {
+func (w *writes) of(node *graph.Node) uint64 {
 	if len(w.memory) == 0 {
 		return 0
 	}
@@ -256,18 +256,18 @@ func (w *writes) of(n *graph.Node) uint64 {
 			sum += 1 + w.all + w.count[what]
 		}
 	}
-	reads(w.alias[n])
-	for a := range n.Inputs() {
+	reads(w.alias[node])
+	for a := range node.Inputs() {
 		reads(w.alias[a])
 	}
-	if b := n.Bound(); b != nil {
+	if b := node.Bound(); b != nil {
 		for _, p := range b.Params {
 			if w.paths[p] {
 				reads(p)
 			}
 		}
 	}
-	for _, r := range n.Regions() {
+	for _, r := range node.Regions() {
 		for m := range r.All() {
 			if m.Opcode() == graph.GetAttr && w.paths[m.Target()] {
 				reads(m.Target())

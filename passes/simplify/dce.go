@@ -21,25 +21,25 @@ var DCE = passes.Pass{
 	},
 }
 
-func dce(c *passes.Ctx, g *graph.Graph) error {
+func dce(ctx *passes.Ctx, g *graph.Graph) error {
 	defines := map[*graph.Node]bool{}
 	for _, s := range g.Symbols() {
 		defines[s.Node] = true
 	}
 	visited := 0
 	for n := range g.Backward() {
-		if visited++; visited&1023 == 0 && c.Err() != nil {
-			return c.Err()
+		if visited++; visited&1023 == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		for _, r := range n.Regions() {
-			if err := dce(c, r); err != nil {
+			if err := dce(ctx, r); err != nil {
 				return err
 			}
 		}
 		if n.NumUses() > 0 || defines[n] || !removable(n) {
 			continue
 		}
-		if err := c.Erase(n, "unused"); err != nil {
+		if err := ctx.Erase(n, "unused"); err != nil {
 			return err
 		}
 	}

@@ -34,46 +34,46 @@ const TooManyNodes diag.Code = "FX3031"
 
 const maxExpansions = 1 << 18
 
-func decompose(c *passes.Ctx, g *graph.Graph, keep func(n *graph.Node) bool) error {
-	for n := g.First(); n != nil; {
-		if err := c.Err(); err != nil {
+func decompose(ctx *passes.Ctx, g *graph.Graph, keep func(n *graph.Node) bool) error {
+	for node := g.First(); node != nil; {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for _, r := range n.Regions() {
-			if err := decompose(c, r, keep); err != nil {
+		for _, r := range node.Regions() {
+			if err := decompose(ctx, r, keep); err != nil {
 				return err
 			}
 		}
-		if o := n.Op(); o == nil || !o.Composite() || keep != nil && keep(n) {
-			n = n.Next()
+		if o := node.Op(); o == nil || !o.Composite() || keep != nil && keep(node) {
+			node = node.Next()
 			continue
 		}
-		prev, next, t := n.Prev(), n.Next(), n.Type()
-		out, err := g.Expand(n)
+		prev, next, typ := node.Prev(), node.Next(), node.Type()
+		out, err := g.Expand(node)
 		switch {
 		case err != nil:
 			return err
-		case out == nil && n.Opcode() == graph.CallModule:
-			c.Refuse(n, "it is a call of a module; run functionalize first")
-			n = next
+		case out == nil && node.Opcode() == graph.CallModule:
+			ctx.Refuse(node, "it is a call of a module; run functionalize first")
+			node = next
 			continue
 		case out == nil:
-			c.Refuse(n, "the rank of an operand is not known")
-			n = next
+			ctx.Refuse(node, "the rank of an operand is not known")
+			node = next
 			continue
 		}
-		if d := out.Type().DType(); d != array.Invalid && t.DType() != array.Invalid && d != t.DType() {
-			return diag.Bug("the decomposition of " + n.Op().Name + " gives " + out.Type().String() + ", its type rule says " + t.String())
+		if d := out.Type().DType(); d != array.Invalid && typ.DType() != array.Invalid && d != typ.DType() {
+			return diag.Bug("the decomposition of " + node.Op().Name + " gives " + out.Type().String() + ", its type rule says " + typ.String())
 		}
-		passes.KeepType(out, t)
-		graph.CopyMeta(out, n)
-		c.Rewrote(n, out, "expanded")
-		if c.Matches() > maxExpansions {
-			return n.Error(TooManyNodes, "its decomposition does not end: more than "+strconv.Itoa(maxExpansions)+" expansions").WithHint("an operator may be defined by itself")
+		passes.KeepType(out, typ)
+		graph.CopyMeta(out, node)
+		ctx.Rewrote(node, out, "expanded")
+		if ctx.Matches() > maxExpansions {
+			return node.Error(TooManyNodes, "its decomposition does not end: more than "+strconv.Itoa(maxExpansions)+" expansions").WithHint("an operator may be defined by itself")
 		}
-		n = g.First() // what was made stands behind prev
+		node = g.First() // what was made stands behind prev
 		if prev != nil {
-			n = prev.Next()
+			node = prev.Next()
 		}
 	}
 	return nil

@@ -41,23 +41,23 @@ func (f *functionalizer) graph(g *graph.Graph) error {
 	outer := f.reads
 	defer func() { f.reads = outer }()
 	f.reads = map[string]*graph.Node{}
-	for n := range g.Nodes() {
+	for node := range g.Nodes() {
 		if err := f.c.Err(); err != nil {
 			return err
 		}
-		for _, r := range n.Regions() {
+		for _, r := range node.Regions() {
 			if err := f.graph(r); err != nil {
 				return err
 			}
 		}
-		switch n.Opcode() {
+		switch node.Opcode() {
 		case graph.GetAttr:
-			f.oneRead(n)
+			f.oneRead(node)
 		case graph.CallMethod:
-			n.ToFunction()
-			f.c.Rewrote(n, nil, "the method is an operator")
+			node.ToFunction()
+			f.c.Rewrote(node, nil, "the method is an operator")
 		case graph.CallModule:
-			f.module(g, n)
+			f.module(g, node)
 		}
 	}
 	return nil
@@ -78,24 +78,24 @@ func (f *functionalizer) oneRead(n *graph.Node) {
 }
 
 // module turns the call of a leaf module into that of its operator.
-func (f *functionalizer) module(g *graph.Graph, n *graph.Node) {
-	b := n.Bound()
+func (f *functionalizer) module(g *graph.Graph, node *graph.Node) {
+	bound := node.Bound()
 	switch {
-	case b == nil || b.Op == nil:
-		f.c.Refuse(n, "nothing is known of module "+n.Target())
+	case bound == nil || bound.Op == nil:
+		f.c.Refuse(node, "nothing is known of module "+node.Target())
 		return
-	case b.Op.AdHoc && !f.opaque:
-		f.c.Refuse(n, "module "+n.Target()+" is opaque")
+	case bound.Op.AdHoc && !f.opaque:
+		f.c.Refuse(node, "module "+node.Target()+" is opaque")
 		return
 	}
-	params := make([]*graph.Node, len(b.Params))
-	for i, path := range b.Params {
+	params := make([]*graph.Node, len(bound.Params))
+	for i, path := range bound.Params {
 		if path == "" {
 			continue
 		}
 		p := f.reads[path]
 		if p == nil {
-			p = g.Before(n).GetAttr(path)
+			p = g.Before(node).GetAttr(path)
 			if f.written[path] {
 				p.SetLive(true)
 			} else {
@@ -104,6 +104,6 @@ func (f *functionalizer) module(g *graph.Graph, n *graph.Node) {
 		}
 		params[i] = p
 	}
-	n.ToFunction(params...)
-	f.c.Rewrote(n, nil, "module "+b.Type+" is an operator on parameters")
+	node.ToFunction(params...)
+	f.c.Rewrote(node, nil, "module "+bound.Type+" is an operator on parameters")
 }

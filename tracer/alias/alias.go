@@ -117,7 +117,7 @@ func (r *Ref) Read(rec Recorder) *graph.Node {
 
 // Type returns the type of the place, which no write changes; ok is false when
 // nothing of it has been recorded yet.
-func (r *Ref) Type() (t shape.Type, ok bool) {
+func (r *Ref) Type() (typ shape.Type, ok bool) {
 	if r.IsWhole() {
 		if r.Storage.Value == nil {
 			return shape.Type{}, false
@@ -129,10 +129,10 @@ func (r *Ref) Type() (t shape.Type, ok bool) {
 	if n == nil || n.Erased() {
 		return shape.Type{}, false
 	}
-	if t = n.Type(); t.Kind() == shape.Tuple && s.item < t.Len() {
-		t = t.Member(s.item)
+	if typ = n.Type(); typ.Kind() == shape.Tuple && s.item < typ.Len() {
+		typ = typ.Member(s.item)
 	}
-	return t, true
+	return typ, true
 }
 
 // at returns the value behind the first k steps.
@@ -195,17 +195,17 @@ func (s *step) replay(rec Recorder, base *graph.Node) *graph.Node {
 	return rec.Make(s.op, s.attrs, args)
 }
 
-// Write makes v, of the place's type, its value: the base gets a new value by the
+// Write makes value, of the place's type, its value: the base gets a new value by the
 // inverses of the path. An error says why that cannot be.
-func (r *Ref) Write(rec Recorder, v *graph.Node, pos diag.Pos) error {
-	s := r.Storage
+func (r *Ref) Write(rec Recorder, value *graph.Node, pos diag.Pos) error {
+	storage := r.Storage
 	for _, st := range r.path {
 		if !st.op.Scatters() {
 			return diag.New(NoInverse, "the tensor is a view made by "+st.op.Name+", through which nothing can be written").
 				WithHint("write to a Clone of it, or use the ordinary method and its result")
 		}
 	}
-	if !rec.Check(s) {
+	if !rec.Check(storage) {
 		return nil
 	}
 	bases := make([]*graph.Node, len(r.path))
@@ -214,18 +214,18 @@ func (r *Ref) Write(rec Recorder, v *graph.Node, pos diag.Pos) error {
 			return nil
 		}
 	}
-	last := v
+	last := value
 	for k := len(r.path) - 1; k >= 0; k-- {
 		st := r.path[k]
-		next := st.op.Scatter(rec.Builder(), st.attrs, st.item, bases[k], v)
-		if v, _ = next.(*graph.Node); v == nil {
+		next := st.op.Scatter(rec.Builder(), st.attrs, st.item, bases[k], value)
+		if value, _ = next.(*graph.Node); value == nil {
 			return diag.Bug("the inverse of " + st.op.Name + " is no value of the graph")
 		}
 	}
-	s.Set(rec, v, pos)
+	storage.Set(rec, value, pos)
 	if n := len(r.path); n > 0 {
 		if _, tuple := r.path[n-1].op.NumResults(r.path[n-1].attrs); !tuple {
-			r.path[n-1].remember(rec, last, s.Version)
+			r.path[n-1].remember(rec, last, storage.Version)
 		}
 	}
 	return nil

@@ -22,8 +22,8 @@ const (
 // layouts along the path are followed on headers, for sample sizes where sizes
 // are symbols. Sizes of 1, sizes that everything divides and such that nothing
 // does are among the samples; where they differ, the answer is open.
-func (r *Ref) KindOf(o *op.Op, attrs any, types []shape.Type) Kind {
-	if !o.MayCopy {
+func (r *Ref) KindOf(operator *op.Op, attrs any, types []shape.Type) Kind {
+	if !operator.MayCopy {
 		return View
 	}
 	switch {
@@ -39,7 +39,7 @@ func (r *Ref) KindOf(o *op.Op, attrs any, types []shape.Type) Kind {
 	names := symbols(append([]shape.Type{root}, types...))
 	kind, found := Open, false
 	for _, env := range samples(names) {
-		k, ok := r.kindAt(o, attrs, types, root, env)
+		k, ok := r.kindAt(operator, attrs, types, root, env)
 		if !ok {
 			continue
 		}
@@ -62,7 +62,7 @@ func (s *Storage) rootType() shape.Type {
 }
 
 // kindAt answers for one choice of sizes; ok is false when they are impossible.
-func (r *Ref) kindAt(o *op.Op, attrs any, types []shape.Type, root shape.Type, env func(string) shape.Dim) (k Kind, ok bool) {
+func (r *Ref) kindAt(operator *op.Op, attrs any, types []shape.Type, root shape.Type, env func(string) shape.Dim) (k Kind, ok bool) {
 	a := r.Storage.Header
 	if a == nil {
 		d, dims, known := root.Bind(env).Concrete()
@@ -83,7 +83,7 @@ func (r *Ref) kindAt(o *op.Op, attrs any, types []shape.Type, root shape.Type, e
 		}
 		h = out[st.item]
 	}
-	s := step{op: o, args: make([]*graph.Node, len(types)), base: o.ViewOf - 1}
+	s := step{op: operator, args: make([]*graph.Node, len(types)), base: operator.ViewOf - 1}
 	in := s.headers(h, env)
 	for i, t := range types {
 		if d, dims, known := t.Bind(env).Concrete(); i != s.base && known {
@@ -91,7 +91,7 @@ func (r *Ref) kindAt(o *op.Op, attrs any, types []shape.Type, root shape.Type, e
 			in[i].Reset(d, dims)
 		}
 	}
-	_, view, err := o.View(bind(o, attrs, env), in)
+	_, view, err := operator.View(bind(operator, attrs, env), in)
 	switch {
 	case err != nil:
 		return Open, false

@@ -18,6 +18,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/godecl"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/tensor"
@@ -102,7 +103,7 @@ func place(dir, name string, files *codegen.Files) error {
 			return err
 		}
 		parsed = append(parsed, file)
-		declared(file, own)
+		godecl.Names(file, own)
 	}
 	for i, file := range parsed {
 		rename(file, own, "_"+name)
@@ -115,32 +116,6 @@ func place(dir, name string, files *codegen.Files) error {
 		}
 	}
 	return nil
-}
-
-// declared collects the names that a file declares at top level, but for those
-// that already have the number of the program.
-func declared(file *ast.File, own map[string]bool) {
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *ast.FuncDecl:
-			if d.Recv == nil {
-				own[d.Name.Name] = true
-			}
-		case *ast.GenDecl:
-			for _, s := range d.Specs {
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					own[s.Name.Name] = true
-				case *ast.ValueSpec:
-					for _, n := range s.Names {
-						own[n.Name] = true
-					}
-				}
-			}
-		}
-	}
-	delete(own, "_")
-	delete(own, "init")
 }
 
 // rename gives the package's own names an ending wherever they stand, but not

@@ -1,5 +1,6 @@
 // Package geom describes windows that slide over up to three spatial dimensions, for
 // convolutions and pools alike, and the plans by which assembly slides small ones:
-// which rows and columns a tile of seven output rows reads, and masks for its ends. Read
-// geom.go first.
+// which rows and columns a tile of at most seven output rows reads, and masks for its
+// ends. It computes sizes alone; what slides has its roof elsewhere. Read geom.go
+// first.
 package geom

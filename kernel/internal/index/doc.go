@@ -1,5 +1,5 @@
-// Package index reads and writes elements by indices (gather, scatter, embedding), sorts
-// and
-// takes the greatest k. Memory bounds the first; sorting is by radix where rows are long.
-// Read index.go first.
+// Package index reads and writes elements by indices (gather, scatter, embedding),
+// sorts and takes the greatest k. Rows of 512 keys and more are sorted by radix, a
+// byte at a time from the lowest, shorter ones by merging. Memory bounds all of it:
+// the latency of scattered reads, the passes over long rows. Read index.go first.
 package index

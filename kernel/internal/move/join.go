@@ -1,8 +1,6 @@
 package move
 
 import (
-	"math/bits"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
@@ -196,48 +194,6 @@ func Mod(a, n int) int {
 		a += n
 	}
 	return a
-}
-
-// Tri keeps, in every matrix that the last two dimensions make, the elements
-// on and below (Upper: on and above) the given diagonal and zeroes the others.
-type Tri struct {
-	Upper    bool
-	Diagonal int
-}
-
-// Run implements Step.
-func (t Tri) Run(w *par.Workspace, out, in []*array.Array) {
-	o := out[0]
-	if o.Rank() < 2 {
-		operand.BadOperand("tri", "the operand is not a matrix")
-	}
-	CopyInto(w, o, in[0])
-	if o.Len() == 0 {
-		return
-	}
-	size := o.DType().Size()
-	rows, cols := o.Dim(-2), o.Dim(-1)
-	buf := o.Storage().Bytes()[o.Offset()*size : (o.Offset()+o.Len())*size]
-	for i := 0; len(buf) > 0; i++ {
-		r := i % rows
-		lo, hi := 0, clampAdd(r, t.Diagonal, cols)
-		if !t.Upper {
-			lo, hi = clampAdd(r+1, t.Diagonal, cols), cols
-		}
-		clear(buf[lo*size : hi*size])
-		buf = buf[cols*size:]
-	}
-}
-
-// clampAdd returns a+b limited to [0, n], for a in [0, n'] and any b.
-func clampAdd(a, b, n int) int {
-	if sum, over := bits.Add64(uint64(a), uint64(max(b, 0)), 0); b >= 0 {
-		if over != 0 || sum > uint64(n) {
-			return n
-		}
-		return int(sum)
-	}
-	return min(max(a+b, 0), n)
 }
 
 // fillBits sets every element of a contiguous out to the low bits of v.

@@ -134,7 +134,7 @@ func TestConcat(t *testing.T) {
 	})
 }
 
-func TestFlipRollTri(t *testing.T) {
+func TestFlipRoll(t *testing.T) {
 	x := kerneltest.Iota64(3, 4, 5)
 	for _, in := range kerneltest.Layouts(array.I16, x) {
 		kerneltest.Same(t, kerneltest.Fill64(x.Shape, func(i []int) float64 { return x.At(2-i[0], i[1], 4-i[2]) }),
@@ -143,28 +143,17 @@ func TestFlipRollTri(t *testing.T) {
 			kerneltest.Run1(t, Roll{Shifts: []int{4, -7}, Dims: []int{0, 2}}, array.I16, x.Shape, in))
 		kerneltest.Same(t, kerneltest.Fill64(x.Shape, func(i []int) float64 { return x.Data[Mod(i[0]*20+i[1]*5+i[2]-7, 60)] }),
 			kerneltest.Run1(t, Roll{Shifts: []int{7}}, array.I16, x.Shape, in))
-		for _, diagonal := range []int{-9, -1, 0, 2, 9} {
-			for _, upper := range []bool{false, true} {
-				kerneltest.Same(t, kerneltest.Fill64(x.Shape, func(i []int) float64 {
-					if keep := i[2]-i[1] <= diagonal; upper && i[2]-i[1] >= diagonal || !upper && keep {
-						return x.At(i...)
-					}
-					return 0
-				}), kerneltest.Run1(t, Tri{Upper: upper, Diagonal: diagonal}, array.I16, x.Shape, in))
-			}
-		}
 	}
 	empty := kerneltest.Tensor64{Shape: []int{0, 2}}
 	in := kerneltest.Pack64(array.F32, empty)
 	kerneltest.Same(t, empty, kerneltest.Run1(t, Flip{Dims: []int{0}}, array.F32, empty.Shape, in))
 	kerneltest.Same(t, empty, kerneltest.Run1(t, Roll{Shifts: []int{1}, Dims: []int{0}}, array.F32, empty.Shape, in))
-	kerneltest.Same(t, empty, kerneltest.Run1(t, Tri{}, array.F32, empty.Shape, in))
 }
 
 func TestMoveDoesNotAllocate(t *testing.T) {
 	x := kerneltest.Layouts(array.F32, kerneltest.Iota64(8, 8, 8))[1]
 	out := []*array.Array{array.New(array.F32, 8, 8, 8)}
-	for _, s := range []par.Step{Copy{}, Permute{Dims: []int{1, 2, 0}}, Flip{Dims: []int{0}}, Roll{Shifts: []int{3}}, Tri{}, Reshape{}} {
+	for _, s := range []par.Step{Copy{}, Permute{Dims: []int{1, 2, 0}}, Flip{Dims: []int{0}}, Roll{Shifts: []int{3}}, Reshape{}} {
 		kerneltest.NoAllocs(t, s, out, x)
 	}
 	kerneltest.NoAllocs(t, Concat{Dim: 0}, []*array.Array{array.New(array.F32, 16, 8, 8)}, x, x)

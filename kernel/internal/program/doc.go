@@ -1,6 +1,7 @@
-// Package program runs scalar programs over arrays (Elementwise, ElementwiseReduce): block
-// by
-// block in Go, or strip by strip by the machine of package vmath, which keeps values in
-// registers across operations. What a program gives is reduced while a cache holds it.
-// Short programs are bound by memory. Read program.go first.
+// Package program runs scalar programs over arrays (Elementwise, ElementwiseReduce):
+// block by block in Go, or strip by strip (64 or 128 elements) by the machine of
+// package vmath. The value computed last stays in registers, others that are still
+// wanted in strips that the first cache holds; operands and results pass through
+// memory once. What a program gives is reduced while a cache holds it. Short programs
+// are bound by memory, long ones by arithmetic. Read program.go first.
 package program

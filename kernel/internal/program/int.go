@@ -228,28 +228,22 @@ func mulHi(t array.DType, d, a, b []int64) {
 func wrapInt(t array.DType, d []int64) {
 	switch t {
 	case array.I8:
-		for i, v := range d {
-			d[i] = int64(int8(v))
-		}
+		wrapTo[int8](d)
 	case array.U8:
-		for i, v := range d {
-			d[i] = int64(uint8(v))
-		}
+		wrapTo[uint8](d)
 	case array.I16:
-		for i, v := range d {
-			d[i] = int64(int16(v))
-		}
+		wrapTo[int16](d)
 	case array.U16:
-		for i, v := range d {
-			d[i] = int64(uint16(v))
-		}
+		wrapTo[uint16](d)
 	case array.I32:
-		for i, v := range d {
-			d[i] = int64(int32(v))
-		}
+		wrapTo[int32](d)
 	case array.U32:
-		for i, v := range d {
-			d[i] = int64(uint32(v))
-		}
+		wrapTo[uint32](d)
+	}
+}
+
+func wrapTo[T int8 | uint8 | int16 | uint16 | int32 | uint32](d []int64) {
+	for i, v := range d {
+		d[i] = int64(T(v))
 	}
 }

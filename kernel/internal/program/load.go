@@ -49,42 +49,70 @@ func (m *machine) load(in *Instr) {
 	contiguous := m.layout[i*m.stride+1] != 0
 	a := m.in[i]
 	c := opcode.RegClassOf(in.DType)
-	if contiguous {
-		switch in.DType {
-		case array.F32, array.F64, array.I64, array.U64:
-			m.alias[c][in.Dst] = uint16(i + 1)
+	// What a register holds as it is stands for the register where it lies in one run.
+	same := in.DType == array.F32 || in.DType.Size() == 8
+	if same && contiguous {
+		m.alias[c][in.Dst] = uint16(i + 1)
+		return
+	}
+	var f []float32
+	var d []int64
+	switch c {
+	case opcode.RegF32:
+		f = m.wF32(in.Dst)
+	case opcode.RegF64:
+		d = viewAs[int64](m.wF64(in.Dst))
+	default:
+		d = m.wI64(in.Dst)
+	}
+	switch in.DType.Size() {
+	case 8:
+		gatherBlock(m, i, asUnsigned(d), array.Raw[uint64](a))
+	case 4:
+		if same {
+			gatherBlock(m, i, viewAs[uint32](f), array.Raw[uint32](a))
 			return
 		}
+		widenWords(in.DType, d, blockOf(m, i, array.Raw[uint32](a), contiguous))
+	case 2:
+		src := blockOf(m, i, array.Raw[uint16](a), contiguous)
+		if c == opcode.RegF32 {
+			unpackHalfBlock(in.DType, f, src)
+			return
+		}
+		widenShorts(in.DType, d, src)
+	default:
+		widenBytes(in.DType, d, blockOf(m, i, array.Raw[uint8](a), contiguous))
 	}
-	switch in.DType {
-	case array.F32:
-		gatherBlock(m, i, viewAs[uint32](m.wF32(in.Dst)), array.Raw[uint32](a))
-	case array.F64:
-		gatherBlock(m, i, viewAs[uint64](m.wF64(in.Dst)), array.Raw[uint64](a))
-	case array.I64, array.U64:
-		gatherBlock(m, i, viewAs[uint64](m.wI64(in.Dst)), array.Raw[uint64](a))
-	case array.F16, array.BF16:
-		unpackHalfBlock(in.DType, m.wF32(in.Dst), blockOf(m, i, array.Raw[uint16](a), contiguous))
-	case array.I32:
-		widenBlock(m.wI64(in.Dst), viewAs[int32](blockOf(m, i, array.Raw[uint32](a), contiguous)))
-	case array.U32:
-		widenBlock(m.wI64(in.Dst), blockOf(m, i, array.Raw[uint32](a), contiguous))
-	case array.I16:
-		widenBlock(m.wI64(in.Dst), viewAs[int16](blockOf(m, i, array.Raw[uint16](a), contiguous)))
-	case array.U16:
-		widenBlock(m.wI64(in.Dst), blockOf(m, i, array.Raw[uint16](a), contiguous))
+}
+
+func widenWords(t array.DType, d []int64, src []uint32) {
+	if t == array.I32 {
+		widenBlock(d, viewAs[int32](src))
+	} else {
+		widenBlock(d, src)
+	}
+}
+
+func widenShorts(t array.DType, d []int64, src []uint16) {
+	if t == array.I16 {
+		widenBlock(d, viewAs[int16](src))
+	} else {
+		widenBlock(d, src)
+	}
+}
+
+func widenBytes(t array.DType, d []int64, src []uint8) {
+	switch t {
 	case array.I8:
-		widenBlock(m.wI64(in.Dst), viewAs[int8](blockOf(m, i, array.Raw[uint8](a), contiguous)))
+		widenBlock(d, viewAs[int8](src))
 	case array.U8:
-		widenBlock(m.wI64(in.Dst), blockOf(m, i, array.Raw[uint8](a), contiguous))
-	case array.Bool:
-		d := m.wI64(in.Dst)
-		src := blockOf(m, i, array.Raw[uint8](a), contiguous)[:len(d)]
+		widenBlock(d, src)
+	default: // a bool from a file may be neither 0 nor 1
+		src = src[:len(d)]
 		for k := range d {
 			d[k] = boolBit(src[k] != 0)
 		}
-	default:
-		panic(programBug("input of unknown type"))
 	}
 }
 
@@ -217,21 +245,29 @@ func roundHalfBlock(t array.DType, d []float32) {
 func (m *machine) store(in *Instr) {
 	o := m.out[in.Imm]
 	lo, n := o.Offset()+m.start-m.from, m.n
-	switch in.DType {
-	case array.F32:
+	switch c := opcode.RegClassOf(in.DType); {
+	case in.DType == array.F32:
 		copy(array.Raw[float32](o)[lo:lo+n], m.rF32(in.A))
-	case array.F64:
-		copy(array.Raw[float64](o)[lo:lo+n], m.rF64(in.A))
-	case array.I64, array.U64:
-		copy(array.Raw[int64](o)[lo:lo+n], m.rI64(in.A))
-	case array.F16, array.BF16:
+	case c == opcode.RegF32:
 		packHalfBlock(in.DType, array.Raw[uint16](o)[lo:lo+n], m.rF32(in.A))
-	case array.I32, array.U32:
-		narrowBlock(array.Raw[uint32](o)[lo:lo+n], m.rI64(in.A))
-	case array.I16, array.U16:
-		narrowBlock(array.Raw[uint16](o)[lo:lo+n], m.rI64(in.A))
-	default: // I8, U8 and Bool, whose values are 0 and 1
-		narrowBlock(array.Raw[uint8](o)[lo:lo+n], m.rI64(in.A))
+	case c == opcode.RegF64:
+		copy(array.Raw[float64](o)[lo:lo+n], m.rF64(in.A))
+	default:
+		m.storeInts(o, lo, m.rI64(in.A))
+	}
+}
+
+// storeInts writes a block of integers to an output from element lo on.
+func (m *machine) storeInts(o *array.Array, lo int, src []int64) {
+	switch hi := lo + m.n; o.DType().Size() {
+	case 8:
+		copy(array.Raw[int64](o)[lo:hi], src)
+	case 4:
+		narrowBlock(array.Raw[uint32](o)[lo:hi], src)
+	case 2:
+		narrowBlock(array.Raw[uint16](o)[lo:hi], src)
+	default: // values of bool are 0 and 1
+		narrowBlock(array.Raw[uint8](o)[lo:hi], src)
 	}
 }
 

@@ -1,6 +1,7 @@
 package program
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -67,7 +68,7 @@ func (s *ElementwiseReduce) check(out, in []*array.Array, g *reduce.Groups) {
 		case !o.IsContiguous():
 			panic(programBug("an output is not contiguous"))
 		case kind == "":
-			if o.DType() != p.Outputs[i] || !equalShapes(o.Shape(), s.Shape) {
+			if o.DType() != p.Outputs[i] || !slices.Equal(o.Shape(), s.Shape) {
 				panic(programBug("a stored output does not have the type and shape of the elements"))
 			}
 		case o.Len() != g.OutLen:

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/opcode"
@@ -151,7 +153,7 @@ func checkOperands(p *Program, out, in []*array.Array) {
 		if o.DType() != p.Outputs[i] {
 			panic(programBug("an output is " + o.DType().String() + ", the program gives " + p.Outputs[i].String()))
 		}
-		if !equalShapes(o.Shape(), shape) || !o.IsContiguous() {
+		if !slices.Equal(o.Shape(), shape) || !o.IsContiguous() {
 			panic(programBug("outputs differ in shape or are not contiguous"))
 		}
 	}
@@ -177,18 +179,6 @@ func checkInputs(p *Program, shape []int, in []*array.Array) {
 			}
 		}
 	}
-}
-
-func equalShapes(a, b []int) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // regBlock returns the block of a register or the input memory that it stands for.

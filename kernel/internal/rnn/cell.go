@@ -94,22 +94,21 @@ func gruCell[T operand.Real](level cpu.Level, x, s, h []T) {
 
 // gateSigmoid sets dst to 1/(1+exp(-x)).
 func gateSigmoid[T operand.Real](level cpu.Level, dst, x []T) {
-	if operand.IsFloat32[T]() {
-		vmath.ApplyFunction(level, opcode.OpSigmoid, operand.AsFloat32(dst), operand.AsFloat32(x))
-		return
-	}
-	for i, v := range x {
-		dst[i] = T(vmath.Sigmoid64(float64(v)))
-	}
+	gate(level, opcode.OpSigmoid, vmath.Sigmoid64, dst, x)
 }
 
 // gateTanh sets dst to tanh(x).
 func gateTanh[T operand.Real](level cpu.Level, dst, x []T) {
+	gate(level, opcode.OpTanh, math.Tanh, dst, x)
+}
+
+// gate applies a function: in f32 by its code, else by what it is in f64.
+func gate[T operand.Real](level cpu.Level, code opcode.Code, f func(float64) float64, dst, x []T) {
 	if operand.IsFloat32[T]() {
-		vmath.ApplyFunction(level, opcode.OpTanh, operand.AsFloat32(dst), operand.AsFloat32(x))
+		vmath.ApplyFunction(level, code, operand.AsFloat32(dst), operand.AsFloat32(x))
 		return
 	}
 	for i, v := range x {
-		dst[i] = T(math.Tanh(float64(v)))
+		dst[i] = T(f(float64(v)))
 	}
 }

@@ -81,93 +81,100 @@ func (c rnnCase) operands() (out, in kerneltest.Shapes) {
 
 // meaning runs the recurrences as the PyTorch documentation writes them.
 func (c rnnCase) meaning(in, out []kerneltest.RefArray) {
-	sig := func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
-	xAt := func(v []float64, width, t, b, i int) float64 {
-		if c.batchFirst && !c.flat {
-			return v[(b*c.steps+t)*width+i]
-		}
-		return v[(t*c.batch+b)*width+i]
-	}
 	weights := in[len(out):]
+	next := func() []float64 {
+		v := weights[0].V
+		weights = weights[1:]
+		return v
+	}
 	x, width := in[0].V, c.features
-	H := c.hidden
 	for layer := range c.layers {
-		y := make([]float64, c.steps*c.batch*c.dirs()*H)
+		y := make([]float64, c.steps*c.batch*c.dirs()*c.hidden)
 		for dir := range c.dirs() {
-			next := func() []float64 {
-				v := weights[0].V
-				weights = weights[1:]
-				return v
-			}
-			wx, wh := next(), next()
-			var bx, bh []float64
+			l := rnnLayer{rnnCase: c, dir: dir, x: x, width: width, y: y, fromX: next(), fromH: next()}
 			if c.bias {
-				bx, bh = next(), next()
+				l.biasX, l.biasH = next(), next()
 			}
 			for b := range c.batch {
-				h, cell := make([]float64, H), make([]float64, H)
-				at := ((layer*c.dirs()+dir)*c.batch + b) * H
+				at := ((layer*c.dirs()+dir)*c.batch + b) * c.hidden
+				h, cell := make([]float64, c.hidden), make([]float64, c.hidden)
 				if c.states {
 					copy(h, in[1].V[at:])
 					if c.kind == "lstm" {
 						copy(cell, in[2].V[at:])
 					}
 				}
-				for i := range c.steps {
-					t := i
-					if dir == 1 {
-						t = c.steps - 1 - i
-					}
-					fx := func(g, k int) (s float64) {
-						for p := range width {
-							s += wx[(g*H+k)*width+p] * xAt(x, width, t, b, p)
-						}
-						if bx != nil {
-							s += bx[g*H+k]
-						}
-						return s
-					}
-					fh := func(g, k int) (s float64) {
-						for p := range H {
-							s += wh[(g*H+k)*H+p] * h[p]
-						}
-						if bh != nil {
-							s += bh[g*H+k]
-						}
-						return s
-					}
-					now := make([]float64, H)
-					for k := range H {
-						switch c.kind {
-						case "lstm":
-							cell[k] = sig(fx(1, k)+fh(1, k))*cell[k] + sig(fx(0, k)+fh(0, k))*math.Tanh(fx(2, k)+fh(2, k))
-							now[k] = sig(fx(3, k)+fh(3, k)) * math.Tanh(cell[k])
-						case "gru":
-							n := math.Tanh(fx(2, k) + sig(fx(0, k)+fh(0, k))*fh(2, k))
-							z := sig(fx(1, k) + fh(1, k))
-							now[k] = (1-z)*n + z*h[k]
-						case "tanh":
-							now[k] = math.Tanh(fx(0, k) + fh(0, k))
-						case "relu":
-							now[k] = max(0, fx(0, k)+fh(0, k))
-						}
-					}
-					h = now
-					row := t*c.batch + b
-					if c.batchFirst && !c.flat {
-						row = b*c.steps + t
-					}
-					copy(y[row*c.dirs()*H+dir*H:], h)
-				}
-				copy(out[1].V[at:at+H], h)
+				h = l.sequence(b, h, cell)
+				copy(out[1].V[at:], h)
 				if c.kind == "lstm" {
-					copy(out[2].V[at:at+H], cell)
+					copy(out[2].V[at:], cell)
 				}
 			}
 		}
-		x, width = y, c.dirs()*H
+		x, width = y, c.dirs()*c.hidden
 	}
 	copy(out[0].V, x)
+}
+
+// rnnLayer is one layer in one direction, which goes from x to its part of y.
+type rnnLayer struct {
+	rnnCase
+	dir                        int
+	x, y                       []float64
+	width                      int // of x
+	fromX, fromH, biasX, biasH []float64
+}
+
+// sequence runs row b of the batch through all steps and returns the last state; cell
+// changes.
+func (l rnnLayer) sequence(b int, h, cell []float64) []float64 {
+	for i := range l.steps {
+		t := i
+		if l.dir == 1 {
+			t = l.steps - 1 - i
+		}
+		row := t*l.batch + b
+		if l.batchFirst && !l.flat {
+			row = b*l.steps + t
+		}
+		h = l.next(l.x[row*l.width:][:l.width], h, cell)
+		copy(l.y[(row*l.dirs()+l.dir)*l.hidden:], h)
+	}
+	return h
+}
+
+// next returns the state behind h; cell, an lstm's, changes.
+func (l rnnLayer) next(x, h, cell []float64) []float64 {
+	out := make([]float64, l.hidden)
+	for k := range out {
+		fx := func(gate int) float64 { return rowSum(l.fromX, l.biasX, gate*l.hidden+k, x) }
+		fh := func(gate int) float64 { return rowSum(l.fromH, l.biasH, gate*l.hidden+k, h) }
+		open := func(gate int) float64 { return 1 / (1 + math.Exp(-fx(gate)-fh(gate))) }
+		switch l.kind {
+		case "lstm":
+			cell[k] = open(1)*cell[k] + open(0)*math.Tanh(fx(2)+fh(2))
+			out[k] = open(3) * math.Tanh(cell[k])
+		case "gru":
+			candidate, keep := math.Tanh(fx(2)+open(0)*fh(2)), open(1)
+			out[k] = (1-keep)*candidate + keep*h[k]
+		case "tanh":
+			out[k] = math.Tanh(fx(0) + fh(0))
+		case "relu":
+			out[k] = max(0, fx(0)+fh(0))
+		}
+	}
+	return out
+}
+
+// rowSum is the product of a row of a matrix with v, and the row's bias.
+func rowSum(w, bias []float64, row int, v []float64) (sum float64) {
+	for i, x := range v {
+		sum += w[row*len(v)+i] * x
+	}
+	if bias != nil {
+		sum += bias[row]
+	}
+	return sum
 }
 
 func TestRecurrent(t *testing.T) {

@@ -1,7 +1,6 @@
-// Package winograd convolves 3x3 filters of stride 1 by F(2x2,3x3) and F(4x4,3x3) (Lavin
-// and
-// Gray, "Fast Algorithms for Convolutional Neural Networks", 2015), at the points 0,
-// ±0.625, ±1.5 and infinity.
+// Package winograd convolves 3x3 filters of stride 1 by F(2x2,3x3) and F(4x4,3x3)
+// (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015), the
+// latter at the points 0, ±0.625, ±1.5 and infinity.
 //
 // Filters are transformed when weights are packed. A block of tiles is transformed,
 // multiplied position by position and transformed back while it is in a core's cache
