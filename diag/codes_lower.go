@@ -26,15 +26,17 @@ return err`,
 	},
 	{
 		Code: "FX5003", Title: "kernel depends on symbolic sizes in a hidden way",
-		Cause: "something inside the kernel follows from sizes that are not known yet and is not declared to be one, such as the padding of a convolution with pad_mode same whose kernel has a symbolic size",
+		Cause: "something inside the kernel follows from sizes that are not known yet and is not declared to be one",
 		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes; in an operator of your own declare fields that are sizes with op.WithSizes",
-		Example: `text := "gofx 1\ngraph g(%x: f32[1,1,9], %w: f32[1,1,K]) {\n symbol K = dim(%w, 2)\n" +
-	" %y = call_function[conv1d](%x, %w) {pad_mode=\"same\"}\n return %y\n}\n"
-m, err := graph.Parse([]byte(text), "g.fx")
-if err != nil {
-	return err
+		Example: `spec := op.Spec[op.None]{Doc: "half_roll rolls by half of a size.", In: op.Args("x")}
+spec.Infer = func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil }
+spec.Kernel = func(_ op.None, in []shape.Type) kernel.Step {
+	n, _ := in[0].Dim(0).Int()
+	return &kernel.Roll{Shifts: []int{n / 2}, Dims: []int{0}}
 }
-_, err = cpu.Compile(m, lowering.Options{})
+out := m.Graph.Output()
+out.SetArg(0, m.Graph.Before(out).Function(op.Define("half_roll", spec), nil, out.Args()[0]))
+_, err := cpu.Compile(m, lowering.Options{})
 return err`,
 	},
 	{

@@ -16,9 +16,11 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // The bodies of these functions are the examples of package diag; the test
@@ -42,14 +44,16 @@ func exampleFX5002(*graph.Module) error {
 	return err
 }
 
-func exampleFX5003(*graph.Module) error {
-	text := "gofx 1\ngraph g(%x: f32[1,1,9], %w: f32[1,1,K]) {\n symbol K = dim(%w, 2)\n" +
-		" %y = call_function[conv1d](%x, %w) {pad_mode=\"same\"}\n return %y\n}\n"
-	m, err := graph.Parse([]byte(text), "g.fx")
-	if err != nil {
-		return err
+func exampleFX5003(m *graph.Module) error {
+	spec := op.Spec[op.None]{Doc: "half_roll rolls by half of a size.", In: op.Args("x")}
+	spec.Infer = func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil }
+	spec.Kernel = func(_ op.None, in []shape.Type) kernel.Step {
+		n, _ := in[0].Dim(0).Int()
+		return &kernel.Roll{Shifts: []int{n / 2}, Dims: []int{0}}
 	}
-	_, err = cpu.Compile(m, lowering.Options{})
+	out := m.Graph.Output()
+	out.SetArg(0, m.Graph.Before(out).Function(op.Define("half_roll", spec), nil, out.Args()[0]))
+	_, err := cpu.Compile(m, lowering.Options{})
 	return err
 }
 

@@ -61,7 +61,11 @@ func convNd(name string, n int) *op.Op {
 		Infer: func(c *op.Infer, a ConvAttrs, in []shape.Type) (shape.Type, error) { return inferConv(c, n, a, in) },
 		Kernel: func(a ConvAttrs, in []shape.Type) kernel.Step {
 			s := &kernel.Conv{Stride: mustList(a.Stride, n, 1), Dilation: mustList(a.Dilation, n, 1), Groups: max(a.Groups, 1)}
-			s.PadLo, s.PadHi = convPadding(n, a, in[1])
+			if a.PadMode == "same" {
+				return samePadded(s, in[1])
+			}
+			s.PadLo = mustList(a.Padding, n, 0)
+			s.PadHi = s.PadLo
 			return s
 		},
 		Flops: func(_ ConvAttrs, in []shape.Type, out shape.Type) shape.Dim {
@@ -152,22 +156,17 @@ func groupsOf(c *op.Infer, n shape.Dim, groups int, what, by string) error {
 // extentOf returns dilation·(k-1)+1.
 func extentOf(k shape.Dim, dilation int) shape.Dim { return k.AddInt(-1).MulInt(dilation).AddInt(1) }
 
-// convPadding returns the padding before and after each spatial dimension.
-func convPadding(n int, a ConvAttrs, weight shape.Type) (lo, hi []int) {
-	if a.PadMode != "same" {
-		p := mustList(a.Padding, n, 0)
-		return p, p
+// samePadded gives a convolution the padding that keeps sizes: what the kernel reaches
+// beyond one element, half of it before and the larger half behind.
+func samePadded(s *kernel.Conv, weight shape.Type) kernel.Step {
+	s.PadLo, s.PadHi = make([]int, len(s.Dilation)), make([]int, len(s.Dilation))
+	var sizes []op.FieldSize
+	for i, d := range s.Dilation {
+		total := extentOf(weight.Dim(2+i), d).AddInt(-1)
+		before := total.FloorDivInt(2)
+		sizes = append(sizes, op.Size(&s.PadLo[i], before), op.Size(&s.PadHi[i], total.Sub(before)))
 	}
-	lo, hi = make([]int, n), make([]int, n)
-	for i, d := range mustList(a.Dilation, n, 1) {
-		k, ok := weight.Dim(2 + i).Int()
-		if !ok {
-			panic(diag.New(op.SizeMismatch, "the kernel size is "+weight.Dim(2+i).String()+", padding \"same\" expects a number"))
-		}
-		total := max(d*(k-1), 0)
-		lo[i], hi[i] = total/2, total-total/2
-	}
-	return lo, hi
+	return op.WithSizes(s, sizes...)
 }
 
 // checkConv checks what all convolutions share and returns the element type.
