@@ -178,6 +178,8 @@ type rowsJob struct {
 	img, weight, dst []float32
 	m, k, depth      int
 	groups           int // of tiles
+	panels           int // of channels
+	weightsAgain     bool
 	end              gemm.Finish
 }
 
@@ -207,6 +209,10 @@ func (v *conv32) runRows(w *par.Workspace) {
 		frame.dst = par.Scratch[float32](w, v.perGroup*j.Plane)
 	}
 	panels := (m-1)/(2*gemm.PanelLanes(l)) + 1
+	j.panels = panels
+	if tmpMode > 0 {
+		j.order(4*v.perGroup*j.Plane, 4*m*k)
+	}
 	if some := w.Parts(panels*j.tiles, j.tiles, max(1, par.SimdWork/(rowsTile*2*gemm.PanelLanes(l)*k))); some > panels*j.groups {
 		for j.groups = (some-1)/panels + 1; panels*j.groups%w.Threads != 0; j.groups++ {
 		}
@@ -231,11 +237,31 @@ func (v *conv32) runRows(w *par.Workspace) {
 	w.Release(mark)
 }
 
+var tmpMode = 1
+var tmpNear = 768 << 10
+
+// order decides what is read again and again.
+func (j *rowsJob) order(image, weights int) {
+	near := tmpNear
+	parts := max(j.groups, (image-1)/(near*2/3)+1)
+	passes := weights
+	if weights > near {
+		passes *= parts
+	}
+	if j.weightsAgain = image > near && image+passes < j.panels*image+weights; j.weightsAgain {
+		j.groups = min(j.tiles, parts)
+	}
+}
+
 // Do computes units [lo, hi), each a panel of channels and a group of tiles.
 func (j *rowsJob) Do(lo, hi int) {
 	var sums [rowsGroup * rowsTile]float32
 	for i := lo; i < hi; i++ {
-		j.unit(&sums, i/j.groups, i%j.groups)
+		if j.weightsAgain {
+			j.unit(&sums, i%j.panels, i/j.panels)
+		} else {
+			j.unit(&sums, i/j.groups, i%j.groups)
+		}
 	}
 }
 
@@ -252,7 +278,12 @@ func (j *rowsJob) unit(sums *[rowsGroup * rowsTile]float32, panel, group int) {
 		b := weight[p*width : (p+n)*width]
 		after := weight[min((p+n)*width, len(weight)):]
 		if p+n == j.k && group+1 < j.groups {
-			after = weight // these channels again
+			switch {
+			case !j.weightsAgain:
+				after = weight // these channels again
+			case panel+1 == j.panels:
+				after = j.weight // all of them again
+			}
 		}
 		for i := lo; i < hi; i++ {
 			t := j.tile(i)
