@@ -8,10 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/rowcol"
 )
 
-// softmaxStrip is the most columns that softmax along another dimension than the
-// last does together.
-const softmaxStrip = 256
-
 // softmaxColumns computes softmax along the middle dimension of f32 seen as
 // [?, n, inner], strip by strip of columns.
 type softmaxColumns struct {
@@ -26,7 +22,7 @@ func newSoftmaxColumns(dst, src []float32, n, inner int, logs bool) softmaxColum
 	// A strip stays in the second cache from its first pass to its last.
 	width := min(inner, softmaxStrip)
 	if inner > softmaxStrip {
-		width = min(max(1<<16/n&^15, rowcol.RowWidth), softmaxStrip)
+		width = min(max(softmaxElems()/n&^15, rowcol.RowWidth), softmaxStrip)
 	}
 	return softmaxColumns{dst: dst, src: src, n: n, inner: inner, width: width, strips: (inner + width - 1) / width, logs: logs}
 }
