@@ -29,17 +29,19 @@ func EachCaches(t *testing.T, f func(t *testing.T, c cpu.Caches)) {
 }
 
 // SameForCaches runs a step, which make makes with its operands, at every level as with
-// each of Caches: results are the same bits as with those of this machine, and nothing is
-// allocated.
+// each of Caches: results are the same bits as with those of this machine, and with the
+// smallest, which cut the most, nothing is allocated.
 func SameForCaches(t *testing.T, make func() (s par.Step, out *array.Array, in []*array.Array)) {
 	EachLevel(t, func(t *testing.T) {
 		s, want, in := make()
 		RunStep(t, s, []*array.Array{want}, in)
-		EachCaches(t, func(t *testing.T, _ cpu.Caches) {
+		EachCaches(t, func(t *testing.T, c cpu.Caches) {
 			s, got, in := make()
 			RunStep(t, s, []*array.Array{got}, in)
 			require.Equal(t, want.Storage().Bytes(), got.Storage().Bytes(), "the result depends on the caches")
-			RequireNoAllocs(t, s, []*array.Array{got}, in)
+			if c == Caches[0] {
+				RequireNoAllocs(t, s, []*array.Array{got}, in)
+			}
 		})
 	})
 }
