@@ -6,6 +6,6 @@
 // columns of b is accumulated in registers, a panel of a and one of b over a block of
 // k stream from the first and second cache. The first tile of a panel packs it as it
 // computes. Few rows read b once as it lies; strips read panels of a where they lie.
-// Blocking (f32.go) and its neighbours are the table of sizes. Square products are bound
+// tuning.go is the table of sizes. Square products are bound
 // by multiply-adds, those of one row by memory. Read gemm.go first.
 package gemm
