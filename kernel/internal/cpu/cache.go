@@ -22,6 +22,10 @@ func Cache() Caches {
 	if c := caches.Load(); c != nil {
 		return *c
 	}
+	return findCaches()
+}
+
+func findCaches() Caches {
 	c := pretend(DetectCaches(), environment("GOFX_CACHE"))
 	caches.Store(&c)
 	return c

@@ -133,7 +133,7 @@ func (j *productJob) blocks(w *par.Workspace) {
 	depth, panels := bl.Depth(j.K), bl.Panels(j.M)
 	columns := j.columns(panels)
 	parts := (panels + bl.most(j.K) - 1) / bl.most(j.K)
-	j.direct = (panels <= DirectPanels || j.K*j.N <= directSize()) && !j.transB && j.Window == nil && j.PackedB == nil
+	j.direct = (panels <= j.directPanels() || j.K*j.N <= directSize()) && !j.transB && j.Window == nil && j.PackedB == nil
 	j.strips = j.byStrip(depth, panels)
 	for j.jc = 0; j.jc < j.N; j.jc += columns {
 		j.nc = min(columns, j.N-j.jc)
@@ -159,6 +159,14 @@ func (j *productJob) blocks(w *par.Workspace) {
 			}
 		}
 	}
+}
+
+// directPanels is the panels of a up to which the rows of b are read where they lie.
+func (j *productJob) directPanels() int {
+	if j.Ldb%pageFloats == 0 {
+		return crowdedPanels
+	}
+	return DirectPanels
 }
 
 // multiplyBlock multiplies a block of a with a block of b, whose panels it packs

@@ -10,7 +10,7 @@ import (
 // and each is multiplied with all columns by one call. In exchange b is read more
 // often.
 func (j *productJob) byStrip(depth, panels int) bool {
-	return hasStrip(j.level) && j.PackedA == nil && !j.transA &&
+	return hasStrip(j.level) && j.PackedA == nil && !j.transA && !crowded((j.M+panels-1)/panels, j.Lda) &&
 		depth*j.N <= stripSize(panels, j.PackedB != nil) && j.K*j.N <= stripTotal()
 }
 

@@ -55,6 +55,10 @@ const (
 	// DirectPanels is the number of panels of a up to which the rows of b are read
 	// where they lie: packing pays only when they are used more often.
 	DirectPanels = 6
+	// crowdedPanels is that where rows of b are a multiple of pageFloats apart: all of a
+	// panel's columns then fall on the same few sets of a cache, which lets go of them
+	// before the next panel of a comes.
+	crowdedPanels, pageFloats = 2, 1024
 	// fewColumns is the number of panels of b up to which panels of a are packed
 	// where they are used, since that is soon over; twice as many where b is not packed.
 	fewColumns = 2
@@ -107,6 +111,13 @@ func stripSize(panels int, packed bool) int {
 		return min(384<<10, c.L2/8*3)
 	}
 	return min(192<<10, c.L2/16*3)
+}
+
+// crowded reports whether so many rows, ld elements apart, cannot be read where they lie, a
+// few elements of each in turn: a page apart, a first cache holds one line for each
+// 4 KiB of its size. A third more than that the second one hides (14 lines where 12 fit).
+func crowded(rows, ld int) bool {
+	return ld%pageFloats == 0 && 3*rows > 4*(cpu.Cache().L1/(4*pageFloats))
 }
 
 // stripTotal is the most elements of all of b: from memory, it should come once

@@ -42,6 +42,22 @@ func TestSizesForOtherCaches(t *testing.T) {
 	})
 }
 
+// TestCrowdedRows: 14 rows a page apart are too many for eight ways, not for twelve.
+func TestCrowdedRows(t *testing.T) {
+	for _, c := range []struct {
+		l1, rows, ld int
+		crowded      bool
+	}{{32 << 10, 14, 1024, true}, {32 << 10, 14, 1040, false}, {32 << 10, 8, 2048, false}, {48 << 10, 14, 3072, false}, {16 << 10, 6, 1024, true}} {
+		before := cpu.UseCaches(cpu.Caches{Line: 64, L1: c.l1, L2: 1 << 20})
+		require.Equal(t, c.crowded, crowded(c.rows, c.ld), "%+v", c)
+		cpu.UseCaches(before)
+	}
+	j := productJob{Product: Product{Ldb: 2048}}
+	require.Equal(t, crowdedPanels, j.directPanels())
+	j.Ldb = 2064
+	require.Equal(t, DirectPanels, j.directPanels())
+}
+
 // TestSameForCaches multiplies by every way whose blocks follow from caches.
 func TestSameForCaches(t *testing.T) {
 	random := func(shape ...int) *array.Array {
@@ -49,7 +65,7 @@ func TestSameForCaches(t *testing.T) {
 		copy(array.Data[float32](a), kerneltest.RandomFloats(rand.New(rand.NewPCG(uint64(shape[0]), 9)), a.Len()))
 		return a
 	}
-	for _, c := range [][3]int{{3, 300, 40}, {4, 40, 2500}, {10, 100, 64}, {90, 70, 900}, {200, 140, 30}, {1, 5000, 7}, {40, 2100, 50}} {
+	for _, c := range [][3]int{{3, 300, 40}, {4, 40, 2500}, {10, 100, 64}, {90, 70, 900}, {200, 140, 30}, {1, 5000, 7}, {40, 2100, 50}, {28, 40, 1024}, {60, 1024, 60}} {
 		m, n, k := c[0], c[1], c[2]
 		for _, trans := range []bool{false, true} {
 			t.Run(fmt.Sprintf("MatMul/%dx%dx%d/trans=%v", m, n, k, trans), func(t *testing.T) {
