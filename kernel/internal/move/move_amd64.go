@@ -72,9 +72,6 @@ func moveFar(level cpu.Level, dst, src []byte) {
 	copy(dst[turns*Turn:], src[turns*Turn:])
 }
 
-// ToLine returns the number of bytes from p to the next line of the cache.
-func ToLine(p unsafe.Pointer) int { return -int(uintptr(p)) & (moveLine - 1) }
-
 // moveSame sets n elements to that at src.
 func moveSame(level cpu.Level, dst, src unsafe.Pointer, size, n int, stream bool) bool {
 	if n*size < Turn {

@@ -248,3 +248,6 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 		}
 	}
 }
+
+// ToLine returns the number of bytes from p to the next line of the cache.
+func ToLine(p unsafe.Pointer) int { return -int(uintptr(p)) & (moveLine - 1) }

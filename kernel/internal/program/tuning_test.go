@@ -15,6 +15,5 @@ func TestTwinsForOtherCaches(t *testing.T) {
 	kerneltest.EachCaches(t, func(t *testing.T, c cpu.Caches) {
 		require.GreaterOrEqual(t, throughBytes(), min(c.L2, 24<<20))
 		t.Run("strips", TestStripsAgainstBlocks)
-		t.Run("inside", TestStripsStayInside)
 	})
 }

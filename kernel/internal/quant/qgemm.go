@@ -1,6 +1,9 @@
 package quant
 
 import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/kernel/internal/move"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
@@ -134,7 +137,8 @@ func (j *qJob) run(w *par.Workspace) {
 
 // Do computes units [lo, hi): all tiles of a block, then those of the next.
 func (j *qJob) Do(lo, hi int) {
-	var tile [14 * qCols]int32
+	var room [14*qCols + 16]int32 // from a line on: vectors that cross lines take twice as long
+	tile := (*[14 * qCols]int32)(room[move.ToLine(unsafe.Pointer(&room))/4:])
 	var sums [14]int32
 	for u := lo; u < hi; u++ {
 		var rows, at, row int
@@ -149,7 +153,7 @@ func (j *qJob) Do(lo, hi int) {
 		}
 		first := u / j.tiles * j.block
 		for p := first; p*qCols < j.b.n && p < first+j.block; p++ {
-			j.panel(p, rows, at, row, &tile, sums[:rows])
+			j.panel(p, rows, at, row, tile, sums[:rows])
 		}
 	}
 }

@@ -16,6 +16,5 @@ func TestSizesForOtherCaches(t *testing.T) {
 		}
 		require.True(t, 0 < FarLen() && 4*FarLen() <= c.L2)
 		t.Run("assembly", TestRowAssembly)
-		t.Run("inside", TestColumnsStayInside)
 	})
 }
