@@ -166,4 +166,6 @@ func TestRunWithoutPeers(t *testing.T) {
 	require.NotContains(t, out.String(), "peer_ms")
 	_, err = run(options{run: "^gemm/64x", threads: "0"}, &out)
 	require.ErrorContains(t, err, "want numbers from 1")
+	_, err = run(options{run: "^gemm/64x", threads: "1", beside: 1 << 20}, &out)
+	require.ErrorContains(t, err, "processors")
 }

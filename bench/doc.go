@@ -65,6 +65,10 @@ How it is measured:
   time in which a cache line goes to the other one and back tells, and stands at the head of the section. A dagger after the number of pairs
   marks rows measured while it was above 250 ns, in which threads that share data gain less.
 
+To see what a smaller machine sees: ` + "`GOFX_CACHE=32K,1M,0`" + ` makes ours choose the blocks of a processor with those caches (L1 of data, L2, L3; docs/kernels.md), and ` + "`-beside N`" + `
+copies 256 MiB to and fro on N other processors meanwhile, which takes bandwidth and a shared last level from us and from the peers alike. The caches of the
+processor stay as large as they are: compare orders and sizes, not times. Rows say so in ` + "`cpu`" + `.
+
 A star after the number of pairs marks a row during which other programs kept more than 0.15 of a processor busy: read its ratio,
 whose sides were disturbed alike, not its roof.
 

@@ -37,6 +37,7 @@ type options struct {
 	limit   time.Duration
 	blas    string
 	peers   string
+	beside  int
 }
 
 func main() {
@@ -59,6 +60,7 @@ func main() {
 	flag.DurationVar(&o.limit, "limit", 2*time.Minute, "most time for a row; slow rows get fewer pairs, 3 at least")
 	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch; auto measures which is the fastest, empty leaves it to OpenBLAS")
 	flag.StringVar(&o.peers, "peers", "torch,ort,onednn", "processes to compare with")
+	flag.IntVar(&o.beside, "beside", 0, "copy memory on so many other `processors` meanwhile, as on a machine with less bandwidth and no shared cache")
 	flag.Parse()
 	failed, err := run(o, os.Stdout)
 	if err != nil {
@@ -180,14 +182,18 @@ func measureAll(o options, list []*Case, out io.Writer) (rows []*Row, failed boo
 
 // measureThreads measures the cases. used is the choice of BLAS.
 func measureThreads(o options, list []*Case, threads int, blas string, out io.Writer) (rows []*Row, failed bool, used string, err error) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
+	if o.beside > 0 && threads+o.beside > runtime.NumCPU() {
+		return nil, false, blas, fmt.Errorf("-beside %d: there are not so many processors beside %d threads", o.beside, threads)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads + max(0, o.beside)))
+	defer peak.Beside(max(0, o.beside))()
 	b := &bench{threads: threads, pairs: max(1, o.pairs), window: o.window, limit: o.limit}
 	if b.dir, err = os.MkdirTemp("", "gofx-bench"); err != nil {
 		return nil, false, blas, err
 	}
 	defer os.RemoveAll(b.dir)
 	b.peaks = peak.Measure(threads)
-	b.cpu = processor() + ", " + b.peaks.Level
+	b.cpu = processor() + ", " + b.peaks.Level + emulated(o.beside)
 	warn("%d threads, %s: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory", threads, b.cpu,
 		b.peaks.FMA/1e9, b.peaks.Int8/1e9, b.peaks.Bandwidth[len(b.peaks.Bandwidth)-1].Rate/1e9)
 	used = b.start(o.peers, blas)
@@ -220,6 +226,19 @@ func measureThreads(o options, list []*Case, threads int, blas string, out io.Wr
 		warn("%v", f)
 	}
 	return rows, len(b.failed) > 0, used, err
+}
+
+// emulated says what about the machine is not its own.
+func emulated(beside int) (text string) {
+	for _, name := range []string{"GOFX_CPU", "GOFX_CACHE"} {
+		if v := os.Getenv(name); v != "" {
+			text += ", " + name + "=" + v
+		}
+	}
+	if beside > 0 {
+		text += fmt.Sprintf(", %d processors copying", beside)
+	}
+	return text
 }
 
 // emitSums prints the networks' sums after the rows of a group.

@@ -67,3 +67,15 @@ func TestHandover(t *testing.T) {
 	require.Positive(t, d)
 	require.Less(t, d, time.Second)
 }
+
+func TestBeside(t *testing.T) {
+	before := runtime.NumGoroutine()
+	stop := Beside(1)
+	require.Greater(t, runtime.NumGoroutine(), before)
+	stop()
+	for i := 0; i < 1000 && runtime.NumGoroutine() > before; i++ {
+		time.Sleep(time.Millisecond)
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
+	Beside(0)()
+}

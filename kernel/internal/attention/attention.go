@@ -29,12 +29,6 @@ type Attention struct {
 	Scale     float64 // of the products of queries and keys
 }
 
-// Keys of a block, and elements that rows of results are padded to.
-const (
-	attentionKeys = 64
-	attentionPad  = 16
-)
-
 // attentionShape has the sizes of an attention.
 type attentionShape struct {
 	queries, keys, depth, features int

@@ -10,11 +10,6 @@ import (
 // With NEON the products are tiles of the matrix product, whose panels are made of
 // a few rows of keys or values at a time; the rest runs in Go.
 
-const (
-	attentionTile  = 8   // rows and lanes of a tile
-	attentionDepth = 256 // terms of a sum at once
-)
-
 func attentionScores32(l cpu.Level, rows, k int, a []float32, lda int, b, c []float32) {
 	var panel [attentionTile * attentionDepth]float32
 	for r := 0; r < rows; r += attentionTile {

@@ -12,11 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-// attentionFew is the number of queries up to which lanes would be wasted: the
-// rows of keys are multiplied with rows of queries instead, and memory sets the
-// pace, as where one token at a time meets the keys of those before.
-const attentionFew = 4
-
 // few reports whether a block is computed query by query.
 func (b *attentionBlock[T]) few() bool {
 	return b.n <= attentionFew && operand.IsFloat32[T]() && cpu.HasAssembly && gemm.HasThin(b.level) && b.depth > 0

@@ -16,17 +16,6 @@ import (
 // block. Those of float32 have assembly; the functions ending in Go are its twins,
 // whose sums are in another order and without fused operations.
 
-// attentionLanes is the number of queries of a block.
-func attentionLanes(l cpu.Level) int {
-	switch l {
-	case cpu.AVX512:
-		return 32
-	case cpu.AVX2:
-		return 16
-	}
-	return 8
-}
-
 // fast reports whether there is assembly for T at a level.
 func fast[T operand.Real](l cpu.Level) bool {
 	return operand.IsFloat32[T]() && cpu.HasAssembly && l != cpu.Generic

@@ -42,10 +42,6 @@ func (v *blockConv) dense() {
 	v.out = v.g.Out[0] * v.slices
 }
 
-// outerWeights is the floats of weights from which on they are not read again
-// for every tile of positions: they would leave the second level of cache.
-const outerWeights = 1 << 17
-
 // layout plans the tiles.
 func (v *blockConv) layout() {
 	g := &v.g
@@ -73,7 +69,7 @@ func (v *blockConv) layout() {
 		}
 	}
 	v.weightStep = v.perGroup * g.Taps * BlockLanes
-	v.weightsOuter = v.weightStep*v.blocks > outerWeights
+	v.weightsOuter = v.weightStep*v.blocks > outerWeights()
 }
 
 func (v *blockConv) offsetCount() int { return v.taps[0] + v.taps[1] }

@@ -14,13 +14,6 @@ import (
 // and the input is read where it lies. The price is that a tile is transposed
 // when it is stored.
 
-const (
-	rowsRun   = 7   // positions of a tile before its second run begins
-	rowsDepth = 768 // most steps of k at a time: a block of weights streams from the second-level cache
-	rowsGroup = 8   // tiles of positions that share a block of weights
-	rowsTile  = 14 * 32
-)
-
 // expected returns the geometry of a convolution of an image of the given
 // sizes, and whether it is known and not empty.
 func expected(s Conv, in, kernel []int) (g geom.Spatial, ok bool) {
@@ -63,15 +56,6 @@ func rowsForm(l cpu.Level, s Conv, in, kernel []int, m, perGroup int) bool {
 // two multiply-adds a cycle, two loads a cycle, or how long a sum takes to be
 // ready for the next step.
 func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
-
-// Half the cycles beside the steps: of a tile as it is stored, and per step and
-// panel of positions that is packed.
-const (
-	rowsStoring  = 300
-	spanStoring  = 60
-	lanesStoring = 150
-	lanesPacking = 8
-)
 
 // lanesCycles estimates a product with positions for columns.
 func lanesCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
@@ -177,7 +161,9 @@ type rowsJob struct {
 	level            cpu.Level
 	img, weight, dst []float32
 	m, k, depth      int
-	groups           int // of tiles
+	groups           int  // of tiles
+	panels           int  // of channels
+	imageOnce        bool // the tiles of a group meet all panels before the next group does
 	end              gemm.Finish
 }
 
@@ -207,6 +193,8 @@ func (v *conv32) runRows(w *par.Workspace) {
 		frame.dst = par.Scratch[float32](w, v.perGroup*j.Plane)
 	}
 	panels := (m-1)/(2*gemm.PanelLanes(l)) + 1
+	j.panels = panels
+	j.order(4*v.perGroup*j.Plane, 4*m*k)
 	if some := w.Parts(panels*j.tiles, j.tiles, max(1, par.SimdWork/(rowsTile*2*gemm.PanelLanes(l)*k))); some > panels*j.groups {
 		for j.groups = (some-1)/panels + 1; panels*j.groups%w.Threads != 0; j.groups++ {
 		}
@@ -231,11 +219,30 @@ func (v *conv32) runRows(w *par.Workspace) {
 	w.Release(mark)
 }
 
+// order chooses what is read once and what again: the image, for each panel of
+// channels, or the weights, for each group of tiles. Image and weights are given in
+// bytes. What stays in the second cache costs nothing the second time.
+func (j *rowsJob) order(image, weights int) {
+	near := rowsNear()
+	groups := max(j.groups, (image-1)/(near/3*2)+1)
+	again := weights
+	if weights > near {
+		again *= groups
+	}
+	if j.imageOnce = image > near && image+again < j.panels*image+weights; j.imageOnce {
+		j.groups = min(j.tiles, groups)
+	}
+}
+
 // Do computes units [lo, hi), each a panel of channels and a group of tiles.
 func (j *rowsJob) Do(lo, hi int) {
 	var sums [rowsGroup * rowsTile]float32
 	for i := lo; i < hi; i++ {
-		j.unit(&sums, i/j.groups, i%j.groups)
+		if j.imageOnce {
+			j.unit(&sums, i%j.panels, i/j.panels)
+		} else {
+			j.unit(&sums, i/j.groups, i%j.groups)
+		}
 	}
 }
 
@@ -252,7 +259,12 @@ func (j *rowsJob) unit(sums *[rowsGroup * rowsTile]float32, panel, group int) {
 		b := weight[p*width : (p+n)*width]
 		after := weight[min((p+n)*width, len(weight)):]
 		if p+n == j.k && group+1 < j.groups {
-			after = weight // these channels again
+			switch {
+			case !j.imageOnce:
+				after = weight // these channels again
+			case panel+1 == j.panels:
+				after = j.weight // all of them again
+			}
 		}
 		for i := lo; i < hi; i++ {
 			t := j.tile(i)

@@ -15,11 +15,6 @@ import (
 // are read where they lie, and one call computes all of a span of positions,
 // so that results are written in streams.
 
-const (
-	spanDepth = 256     // most steps of k
-	spanBlock = 1 << 15 // most elements of the input that panels of channels share
-)
-
 // spanEpilogue is the epilogue of a panel of channels. The assembly knows its
 // layout.
 type spanEpilogue struct {
@@ -127,9 +122,9 @@ func (v *conv32) runSpans(w *par.Workspace, l cpu.Level) {
 	if j.Framed {
 		frame.dst = par.Scratch[float32](w, v.perGroup*j.Plane)
 	}
-	most := spanBlock / k / j.bl.Nr
+	most := spanBlock() / k / j.bl.Nr
 	if j.unit = j.bl.Nr; g.Taps > 1 {
-		j.unit, most = j.span, spanBlock/(v.perGroup*j.RowLen*g.Stride[1])
+		j.unit, most = j.span, spanBlock()/(v.perGroup*j.RowLen*g.Stride[1])
 	}
 	j.units = (g.OutPlane-1)/j.unit + 1
 	j.blocks = (j.units-1)/max(1, most) + 1

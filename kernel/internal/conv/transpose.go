@@ -17,10 +17,6 @@ type ConvTranspose struct {
 	Groups                                   int
 }
 
-// columnElems bounds the product of weight and input that is held before it is
-// added to the output, in elements; one column always fits.
-const columnElems = 1 << 18
-
 // Run implements Step.
 func (s ConvTranspose) Run(w *par.Workspace, out, in []*array.Array) {
 	out, in = batched(out, in)

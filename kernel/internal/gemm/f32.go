@@ -6,26 +6,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// DirectPanels is the number of panels of a up to which the rows of b are read
-// where they lie: packing pays only when they are used more often.
-const DirectPanels = 6
-
-// directSize is the number of elements up to which a whole b is read in place by
-// any number of panels: near caches hold it.
-const directSize = 16 << 10
-
-// fewColumns is the number of panels of b up to which panels of a are packed
-// where they are used, since that is soon over; twice as many where b is not packed.
-const fewColumns = 2
-
-// directAhead is how many rows of b, read where they lie, are asked for early:
-// no hardware looks that far.
-const directAhead = 16
-
-// depthUnit divides the terms of all blocks of k but the last: whole vectors are
-// packed faster.
-const depthUnit = 16
-
 // Product is c = op(a)·op(b), or c += with acc, followed by end. An operand is
 // a matrix, or packed as a whole, or (b) the patches of an image.
 type Product struct {
@@ -113,7 +93,7 @@ func Multiply(w *par.Workspace, p Product) {
 		multiplyPanels(w, l, p)
 	default:
 		j := par.TakeJob[productJob](w)
-		*j = productJob{Product: p, level: l, bl: BlockingOf(l)}
+		*j = productJob{Product: p, level: l, bl: tuned(l)}
 		j.run(w)
 		par.PutJob(w, j)
 	}
@@ -153,8 +133,8 @@ func (j *productJob) blocks(w *par.Workspace) {
 	depth, panels := bl.Depth(j.K), bl.Panels(j.M)
 	columns := j.columns(panels)
 	parts := (panels + bl.most(j.K) - 1) / bl.most(j.K)
-	j.direct = (panels <= DirectPanels || j.K*j.N <= directSize) && !j.transB && j.Window == nil && j.PackedB == nil
-	j.strips = j.byStrip(depth)
+	j.direct = (panels <= j.directPanels() || j.K*j.N <= directSize()) && !j.transB && j.Window == nil && j.PackedB == nil
+	j.strips = j.byStrip(depth, panels)
 	for j.jc = 0; j.jc < j.N; j.jc += columns {
 		j.nc = min(columns, j.N-j.jc)
 		for j.pc = 0; j.pc < j.K; j.pc += depth {
@@ -179,6 +159,14 @@ func (j *productJob) blocks(w *par.Workspace) {
 			}
 		}
 	}
+}
+
+// directPanels is the panels of a up to which the rows of b are read where they lie.
+func (j *productJob) directPanels() int {
+	if j.Ldb%pageFloats == 0 {
+		return crowdedPanels
+	}
+	return DirectPanels
 }
 
 // multiplyBlock multiplies a block of a with a block of b, whose panels it packs

@@ -11,17 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// The blocking of the packed product (Goto and van de Geijn, "Anatomy of
-// High-Performance Matrix Multiplication", 2008). Sums over k are cut every
-// gemmKC terms, which also keeps rounding errors of long sums small.
-const (
-	gemmMR = 2
-	NR     = 4
-	gemmMC = 256
-	gemmNC = 512
-	gemmKC = 256
-)
-
 // Gemm computes c = op(a)·op(b), or c += op(a)·op(b) with acc, where op
 // transposes when its flag is set, op(a) is m×k, op(b) is k×n and c is m×n, all
 // row-major with the given leading dimensions. c must not overlap a or b. It

@@ -7,14 +7,6 @@ import (
 
 //go:generate go run -C ../../../internal/asmgen ./gemv
 
-// GemvCols is the number of columns of a product up to which its packed left
-// operand is multiplied with them one by one: it is read from memory far more
-// slowly than the sums are computed.
-const GemvCols = 4
-
-// GemvPanels is the number of panels that are taken together.
-const GemvPanels = 4
-
 // IsGemv reports whether p is a packed matrix times few vectors.
 func (p *Product) IsGemv(l cpu.Level) bool {
 	return hasGemv(l) && p.PackedA != nil && p.PackedB == nil && p.Window == nil && !p.transB && !p.Acc &&

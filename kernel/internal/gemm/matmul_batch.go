@@ -9,10 +9,6 @@ import (
 // Small products of a batch run beside each other: one alone has too little
 // work for several threads.
 
-// batchLanes is the number of products in progress at once. It is fixed, so
-// that scratch does not depend on the number of threads.
-const batchLanes = 4
-
 // inBatch reports whether multiplyBatch takes a batch of products.
 func inBatch[T operand.Real](count, m, n, k int) bool {
 	return cpu.Assembly() && batchable[T](count, m, n, k)
@@ -38,7 +34,7 @@ func multiplyBatch(w *par.Workspace, a, b matOperand[float32], lead []int, count
 	mark := w.Mark()
 	j := par.TakeJob[batchJob](w)
 	*j = batchJob{a: a, b: b, lead: lead, m: m, n: n, k: k, dst: dst, count: count}
-	bl := BlockingOf(cpu.Host.Level)
+	bl := tuned(cpu.Host.Level)
 	sizeA, sizeB := bl.sizes(m, n, k)
 	for i := range j.lanes {
 		p := &j.lanes[i]

@@ -6,19 +6,12 @@ import (
 
 //go:generate go run -C ../../../internal/asmgen ./strip
 
-// stripSize is the most elements of a block of b that is read once for each
-// panel of a: near caches hold it.
-const stripSize = 384 << 10
-
-// stripTotal is the most elements of all of b: from memory, it should come once
-// and a panel at a time, which rows of several panels then share.
-const stripTotal = 4 << 20
-
 // byStrip reports whether panels of a are not packed but read where they lie,
 // and each is multiplied with all columns by one call. In exchange b is read more
 // often.
-func (j *productJob) byStrip(depth int) bool {
-	return hasStrip(j.level) && j.PackedA == nil && !j.transA && depth*j.N <= stripSize && j.K*j.N <= stripTotal
+func (j *productJob) byStrip(depth, panels int) bool {
+	return hasStrip(j.level) && j.PackedA == nil && !j.transA && !crowded((j.M+panels-1)/panels, j.Lda) &&
+		depth*j.N <= stripSize(panels, j.PackedB != nil) && j.K*j.N <= stripTotal()
 }
 
 // strip computes the rows of panel i and a share of the columns of this block.

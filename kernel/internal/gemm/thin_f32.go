@@ -8,15 +8,6 @@ import (
 
 // Products with few rows or columns: each element of the large operand is used
 // so seldom that packing it would cost more than it saves.
-const (
-	DotDepth   = 1024 // terms that DotTile sums at once
-	dotRow     = 4096 // elements of the large operand that are taken together
-	dotCols    = 12   // rows of a transposed b up to which they are multiplied with the rows of a
-	streamRows = 4    // rows of c up to which the rows of b are streamed
-	streamUnit = 64   // columns in one unit of that work
-	streamCols = 2048 // elements of c that stay in the first-level cache
-	streamStep = 8    // rows of b taken together
-)
 
 // Thin reports whether p is computed without packing its large operand.
 func (p *Product) Thin(l cpu.Level) bool {
@@ -132,7 +123,7 @@ func (j *thinProduct) Do(lo, hi int) {
 	}
 	step, most := DotStep(j.level), DotStep(j.level)
 	if j.across {
-		most = max(4, dotRow/min(j.K, DotDepth))
+		most = max(4, dotRow()/min(j.K, DotDepth))
 	}
 	for y := 4 * lo; y < min(4*hi, j.ny); {
 		rows := min(most, 4*hi-y, j.ny-y)
@@ -152,7 +143,7 @@ func (j *thinProduct) Do(lo, hi int) {
 
 // stream computes the columns [lo, hi) of all rows.
 func (j *thinProduct) stream(lo, hi int) {
-	block := streamCols / j.M
+	block := streamCols() / j.M
 	for ; lo < hi; lo += block {
 		n := min(block, hi-lo)
 		if !j.Acc {

@@ -116,9 +116,6 @@ func orderKey[T move.Scalar](v T) int64 {
 	return b
 }
 
-// radixLen is the length from which keys are sorted by their digits.
-const radixLen = 512
-
 // sortKeys is mergeSort, or radixSort of many keys.
 func sortKeys(keys, pos, keys2, pos2 []int64) []int64 {
 	if len(keys) < radixLen {
@@ -161,13 +158,12 @@ func radixSort(keys, pos, keys2, pos2 []int64) []int64 {
 // mergeSort returns the positions of keys in ascending order, equal ones by
 // position. It overwrites all four slices, which have the same length.
 func mergeSort(keys, pos, keys2, pos2 []int64) []int64 {
-	const run = 12
 	n := len(keys)
 	for i := range pos {
 		pos[i] = int64(i)
 	}
-	for lo := 0; lo < n; lo += run {
-		hi := min(lo+run, n)
+	for lo := 0; lo < n; lo += mergeRun {
+		hi := min(lo+mergeRun, n)
 		for i := lo + 1; i < hi; i++ {
 			k, p := keys[i], pos[i]
 			j := i
@@ -177,7 +173,7 @@ func mergeSort(keys, pos, keys2, pos2 []int64) []int64 {
 			keys[j], pos[j] = k, p
 		}
 	}
-	for width := run; width < n; width *= 2 {
+	for width := mergeRun; width < n; width *= 2 {
 		for lo := 0; lo < n; lo += 2 * width {
 			mid, hi := min(lo+width, n), min(lo+2*width, n)
 			i, j := lo, mid

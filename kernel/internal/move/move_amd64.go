@@ -8,12 +8,6 @@ import (
 
 //go:generate go run -C ../../../internal/asmgen ./move
 
-const (
-	moveLine = 64   // bytes of a line of the cache
-	Turn     = 256  // bytes of a turn of the loops that stream
-	longRow  = 2048 // bytes from which a row is copied by itself
-)
-
 // Fast copies the innermost one or two dimensions of the nest, which stays
 // inside of its operands, by assembly: two where moveElems walks only the ones
 // before. It reports false where there is none for the layout.
@@ -78,9 +72,6 @@ func moveFar(level cpu.Level, dst, src []byte) {
 	copy(dst[turns*Turn:], src[turns*Turn:])
 }
 
-// ToLine returns the number of bytes from p to the next line of the cache.
-func ToLine(p unsafe.Pointer) int { return -int(uintptr(p)) & (moveLine - 1) }
-
 // moveSame sets n elements to that at src.
 func moveSame(level cpu.Level, dst, src unsafe.Pointer, size, n int, stream bool) bool {
 	if n*size < Turn {
@@ -142,20 +133,6 @@ type transposition struct {
 	block      int  // rows and columns of a block
 }
 
-const (
-	// tileBlocks is the number of blocks, down and across, of a tile: its rows lie on
-	// few enough pages for their translations to be at hand.
-	tileBlocks = 16
-	// tileRows is the number of blocks of rows that are done across a whole tile.
-	tileRows = 4
-	// tilePast is the number of rows of a tile that goes past the caches, and of its
-	// blocks: memory takes pieces of a page from 256 bytes on as well as any.
-	tilePast = 64
-	// streamTile is the size in bytes from which matrices go past the caches whose
-	// rows all compete for the same places there.
-	streamTile = 1 << 20
-)
-
 // run reports false where the matrix is smaller than any block. The last blocks
 // in each direction overlap those before where they are not whole.
 func (t *transposition) run() bool {
@@ -171,7 +148,7 @@ func (t *transposition) run() bool {
 	if least < t.block {
 		return false
 	}
-	crowded := t.ldd%4096 == 0 && t.rows*t.cols*t.size >= streamTile
+	crowded := t.ldd%page == 0 && t.rows*t.cols*t.size >= streamTile()
 	t.stream = (t.stream || crowded) && t.wide && ToLine(t.dst) == 0 && t.ldd%moveLine == 0
 	rows, cols := t.rows/t.block, t.cols/t.block
 	if t.stream {

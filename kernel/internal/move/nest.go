@@ -117,14 +117,6 @@ func reach(at int, size, strides []int) (low, high int) {
 	return low, high
 }
 
-const (
-	// Grain is the number of elements below which a copy stays on one thread.
-	Grain = 1 << 15
-	// StreamBytes is the size from which results are written past the caches: what
-	// reads them next finds them there in no case.
-	StreamBytes = 8 << 20
-)
-
 // moveJob copies a range of the outermost dimension.
 type moveJob[T array.Elem] struct {
 	dst, src []T
@@ -143,7 +135,7 @@ func (j *moveJob[T]) Do(lo, hi int) {
 func moveSplit[T array.Elem](w *par.Workspace, dst []T, do int, src []T, so int, m *Nest) {
 	m.order()
 	n := m.elems()
-	m.Stream = n*elemSize[T]() >= StreamBytes
+	m.Stream = n*elemSize[T]() >= StreamBytes()
 	if w.Threads <= 1 || n < 2*Grain {
 		moveElems(dst, do, src, so, m)
 		return
@@ -256,3 +248,6 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 		}
 	}
 }
+
+// ToLine returns the number of bytes from p to the next line of the cache.
+func ToLine(p unsafe.Pointer) int { return -int(uintptr(p)) & (moveLine - 1) }

@@ -18,14 +18,6 @@ import (
 // 16 bits. Sums are those of float32 in another order than MatMul's.
 type HalfLinear struct{}
 
-const (
-	unpackRows  = 4    // rows that one pass over weights serves
-	unpackMost  = 16   // rows up to which weights are widened in registers
-	unpackPart  = 64   // columns of a part of the weights
-	unpackDepth = 2048 // and its k, for several rows
-	unpackCols  = 256  // columns that are widened at once for more rows
-)
-
 // ScratchBytes implements Scratcher.
 func (HalfLinear) ScratchBytes(out, in []*array.Array) int {
 	x := in[0]
@@ -98,11 +90,9 @@ func spread(w *par.Workspace, x []float32, m, k int) (rows []float32, ld int) {
 	return rows, ld
 }
 
-const spreadBy = 96
-
 // spreadBytes is the scratch that spread takes.
 func spreadBytes(m, k int) int {
-	if m <= 1 || m > unpackMost || k == 0 || k%1024 != 0 {
+	if m <= 1 || m > unpackMost || k == 0 || k%pageFloats != 0 {
 		return 0
 	}
 	return par.ScratchSize(m*(k+spreadBy), 4)

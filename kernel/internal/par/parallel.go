@@ -51,10 +51,6 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	}
 }
 
-// fewChunks for each goroutine are made a multiple of the goroutines: one more or
-// less then matters.
-const fewChunks = 8
-
 // evenChunks returns the number of chunks for a range of n in at least so many.
 func evenChunks(n, chunks, threads int) int {
 	if threads < n && chunks <= fewChunks*threads {
@@ -73,11 +69,6 @@ func (w *Workspace) Parts(n, most, least int) int {
 	}
 	return evenChunks(n, parts, max(1, w.Threads))
 }
-
-// line is the size of a cache line, or of two that are fetched together. What
-// different processors write lies on different ones: handing one over takes
-// some tenths of a microsecond.
-const line = 128
 
 // team is one Parallel call in progress.
 type team struct {
@@ -107,10 +98,6 @@ type share struct {
 	end  int
 	_    [line - 16]byte
 }
-
-// lookEvery is the number of calls after which a caller looks where it runs and
-// with how many others, which takes as long as handing over a cache line.
-const lookEvery = 32
 
 func (t *team) start(j Job, n, chunks, threads int) {
 	threads = min(threads, chunks)
@@ -146,10 +133,6 @@ func (t *team) work(i int) {
 		}
 	}
 }
-
-// longChunk is the length from which on chunks begin at multiples of 64, so that
-// vectors stay aligned.
-const longChunk = 4096
 
 // cut is where chunk i begins.
 func (t *team) cut(i int) int {
@@ -326,10 +309,6 @@ func (k *worker) take() *team {
 		}
 	}
 }
-
-// How long await looks: rounds of a pause of about a tenth of a microsecond to
-// one, longer than what lies between the steps of a network.
-const awaitRounds = 600
 
 // await looks for a while whether done holds.
 func await(done func() bool) bool {

@@ -111,9 +111,6 @@ func (j *avgPoolJob[T]) count(d, i int) int {
 	return max(to-from, 1) // an empty window has the sum 0
 }
 
-// meanRows is the number of planes that meanPlanes takes together.
-const meanRows = 4
-
 // meanPlanes stores the mean of each plane of n elements of src in dst.
 func meanPlanes(l cpu.Level, dst, src []float32, n int) {
 	src = src[:len(dst)*n]

@@ -10,10 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-// programBlock is the number of elements an instruction handles at a time: few
-// enough that a dozen registers stay in the first-level cache.
-const programBlock = 512
-
 // Elementwise runs Program over every element of the outputs, which all have the
 // same shape. Inputs may be strided and broadcast to that shape by the usual
 // rule: aligned at the last axis, a missing or unit axis repeats.

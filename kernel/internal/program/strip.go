@@ -9,15 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/vmath"
 )
 
-const (
-	// gatherBlockLen is the number of elements that strided inputs are gathered
-	// for at a time: a power of two, small enough for the first-level cache.
-	gatherBlockLen = 1024
-	// throughBytes is the size from which outputs are stored past the caches:
-	// they would not stay there, and are not read before they are written.
-	throughBytes = 24 << 20
-)
-
 // stripRun is a run of a program on the strip machine.
 type stripRun struct {
 	machine
@@ -196,7 +187,7 @@ func (s *stripRun) output(in *Instr) {
 	}
 	p := place{addr: baseOf(o) - uint64(s.from*o.DType().Size()), mask: ^uint64(0), tag: uint64(len(s.p.Inputs)) + in.Imm + 1}
 	step := storeStep(in.DType)
-	if step == vmath.StepStore && 4*o.Len() >= throughBytes && p.addr%64 == 0 {
+	if step == vmath.StepStore && 4*o.Len() >= throughBytes() && p.addr%64 == 0 {
 		step = vmath.StepStoreThrough
 	}
 	c.emit(step, p, place{})

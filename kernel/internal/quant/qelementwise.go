@@ -37,9 +37,6 @@ func (s Quantize) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
-// elementwiseWork is the elements of one chunk of parallel work.
-const elementwiseWork = 1 << 15
-
 // qAxisLoop walks rows of elements that share a scale and a zero point.
 type qAxisLoop struct {
 	scale, zero        *array.Array
@@ -187,9 +184,6 @@ func (DynamicQuantize) Run(w *par.Workspace, out, in []*array.Array) {
 		Quantize{}.Run(w, []*array.Array{out[0]}, []*array.Array{in[0], out[1], out[2]})
 	}
 }
-
-// rangeParts is how many parts of a large tensor are searched on their own.
-const rangeParts = 16
 
 // rangeOf is valueRange on w's threads.
 func rangeOf(w *par.Workspace, src []float32) (lo, hi float32) {

@@ -1,6 +1,9 @@
 package quant
 
 import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/kernel/internal/move"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
@@ -90,17 +93,14 @@ type qJob struct {
 	window *qWindow
 }
 
-// blockBytes is how much of packed weights is kept in the cache while tiles pass.
-const blockBytes = 1 << 19
-
 // runMatrix multiplies a as a matrix of m rows.
 func (j *qJob) runMatrix(w *par.Workspace, m, lda int) {
 	k := j.b.run
 	j.offs = j.one[:]
 	j.m, j.step, j.rows = m, lda, qRows()
-	if lda%4096 == 0 && m >= j.rows/2 && k > 0 {
+	if lda%page == 0 && m >= j.rows/2 && k > 0 {
 		// Rows so far apart share the sets of the cache: bring them together.
-		ld := k + 64
+		ld := k + pageOff
 		copied := par.Scratch[uint8](w, m*ld)
 		for i := range m {
 			copy(copied[i*ld:i*ld+k], j.a[i*lda:])
@@ -113,8 +113,8 @@ func (j *qJob) runMatrix(w *par.Workspace, m, lda int) {
 
 // qMatrixScratch is the scratch that runMatrix takes at most.
 func qMatrixScratch(m, lda, k int) int {
-	if lda%4096 == 0 {
-		return par.ScratchSize(m*(k+64), 1)
+	if lda%page == 0 {
+		return par.ScratchSize(m*(k+pageOff), 1)
 	}
 	return 0
 }
@@ -125,7 +125,7 @@ func (j *qJob) run(w *par.Workspace) {
 		return
 	}
 	size := max(len(j.b.data)/panels, 1)
-	j.block = min(max(blockBytes/size, 1), panels)
+	j.block = min(max(blockBytes()/size, 1), panels)
 	if some := 4 * w.Threads; w.Threads > 1 && j.tiles*((panels-1)/j.block+1) < some {
 		// Tiles may have few rows: blocks of panels are what can be shared evenly.
 		j.block = max(1, panels/some)
@@ -135,12 +135,10 @@ func (j *qJob) run(w *par.Workspace) {
 	w.Parallel(j.tiles*blocks, max(1, qWork/max(work, 1)), j)
 }
 
-// qWork is the multiplications of one chunk of parallel work.
-const qWork = 1 << 19
-
 // Do computes units [lo, hi): all tiles of a block, then those of the next.
 func (j *qJob) Do(lo, hi int) {
-	var tile [14 * qCols]int32
+	var room [14*qCols + 16]int32 // from a line on: vectors that cross lines take twice as long
+	tile := (*[14 * qCols]int32)(room[move.ToLine(unsafe.Pointer(&room))/4:])
 	var sums [14]int32
 	for u := lo; u < hi; u++ {
 		var rows, at, row int
@@ -155,7 +153,7 @@ func (j *qJob) Do(lo, hi int) {
 		}
 		first := u / j.tiles * j.block
 		for p := first; p*qCols < j.b.n && p < first+j.block; p++ {
-			j.panel(p, rows, at, row, &tile, sums[:rows])
+			j.panel(p, rows, at, row, tile, sums[:rows])
 		}
 	}
 }

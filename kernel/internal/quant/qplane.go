@@ -30,12 +30,6 @@ type qPlaneForm struct {
 	parts   int // of lines, of a panel, at most
 }
 
-const (
-	qPlaneLanes   = 64 // positions of a panel
-	qPlaneThreads = 16 // most goroutines, for each of which there is room for a panel
-	qPlaneRest    = 4  // positions that are not worth a vector
-)
-
 // planes returns the form of a convolution to bytes, and false where there is none.
 func (p *qConvPlan) planes() (f qPlaneForm, ok bool) {
 	g, per := p.g, p.w.chans/p.w.groups

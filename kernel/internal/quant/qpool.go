@@ -137,14 +137,6 @@ func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kerne
 	w.Parallel(x.Dim(0)*j.blocks, max(1, elementwiseWork/max(work, 1)), j)
 }
 
-// qPoolBlock is the channels that are pooled together when the maximum is taken,
-// qPoolRows the lines of taps, and qPoolLine the positions of a line.
-const (
-	qPoolBlock = 256
-	qPoolRows  = 16
-	qPoolLine  = 1024
-)
-
 // Do pools blocks of channels [lo, hi).
 func (j *qPoolJob) Do(lo, hi int) {
 	var acc [qPoolBlock]int32

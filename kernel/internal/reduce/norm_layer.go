@@ -86,7 +86,7 @@ func rowLen(a *array.Array, d int) int {
 
 // streams reports whether a result of f32 goes past the caches.
 func streams(out *array.Array) bool {
-	return out.DType() == array.F32 && 4*out.Len() >= move.StreamBytes
+	return out.DType() == array.F32 && 4*out.Len() >= move.StreamBytes()
 }
 
 // rowNorm describes a normalisation of consecutive rows of size elements, where
@@ -126,16 +126,9 @@ type rowNormJob[T operand.Real] struct {
 	dst, src, weight, bias []T
 }
 
-const (
-	// normRowsMost is the most rows that are measured together, normStrip the number of
-	// elements from which on there are no more: they stay in the first cache until
-	// they are scaled.
-	normRowsMost, normStrip = 16, 4096
-)
-
 // Do normalises rows [lo, hi).
 func (j *rowNormJob[T]) Do(lo, hi int) {
-	group := min(max(normStrip/j.size, 1), normRowsMost)
+	group := min(max(normStrip()/j.size, 1), normRowsMost)
 	var mean, squares [normRowsMost]float64
 	if j.together(lo, hi) {
 		lo = hi
@@ -183,8 +176,8 @@ func (j *rowNormJob[T]) measure(mean, squares []float64, src []T) {
 	}
 	if !j.raw {
 		ahead := 0
-		if len(j.src) >= rowcol.FarLen {
-			ahead = min(4*len(x), 4*normStrip) // the next rows
+		if len(j.src) >= rowcol.FarLen() {
+			ahead = min(4*len(x), 4*normStrip()) // the next rows
 		}
 		rowcol.RowsTotal(cpu.Host.Level, mean, x, j.size, ahead)
 		for r := range mean {

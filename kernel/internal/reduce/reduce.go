@@ -303,10 +303,6 @@ func feed[T move.Scalar, A accumulator](c *reduceCursor, kind int, acc []A, x []
 	}
 }
 
-// RowSpan is the elements of a row that are reduced at a time: of a longer one,
-// several goroutines reduce spans, or one as it computes them.
-const RowSpan = 1 << 15
-
 // reduceRows reduces rows of n elements that follow each other, each to an element
 // of acc.
 func reduceRows[T move.Scalar, A accumulator](kind int, acc []A, x []T, n int) {
@@ -459,9 +455,6 @@ func reduceRun[T move.Scalar, A accumulator](kind int, acc A, x []T) A {
 	}
 	return acc
 }
-
-// sumBlock is the length of runs that sumRun adds in four lanes.
-const sumBlock = 256
 
 // sumRun adds pairwise: halves of long runs, four interleaved lanes of short
 // ones. The order depends on the length only.

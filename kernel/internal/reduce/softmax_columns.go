@@ -2,15 +2,13 @@ package reduce
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/move"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/rowcol"
 )
-
-// softmaxStrip is the most columns that softmax along another dimension than the
-// last does together.
-const softmaxStrip = 256
 
 // softmaxColumns computes softmax along the middle dimension of f32 seen as
 // [?, n, inner], strip by strip of columns.
@@ -26,7 +24,7 @@ func newSoftmaxColumns(dst, src []float32, n, inner int, logs bool) softmaxColum
 	// A strip stays in the second cache from its first pass to its last.
 	width := min(inner, softmaxStrip)
 	if inner > softmaxStrip {
-		width = min(max(1<<16/n&^15, rowcol.RowWidth), softmaxStrip)
+		width = min(max(softmaxElems()/n&^15, rowcol.RowWidth), softmaxStrip)
 	}
 	return softmaxColumns{dst: dst, src: src, n: n, inner: inner, width: width, strips: (inner + width - 1) / width, logs: logs}
 }
@@ -42,11 +40,14 @@ func (j *softmaxColumns) Do(lo, hi int) {
 
 // strip computes columns of [n, inner].
 func (j *softmaxColumns) strip(level cpu.Level, dst, src []float32, columns int) {
-	var high, low, scale, zero [softmaxStrip]float32
+	var room [4*softmaxStrip + 16]float32 // from a line on: vectors that cross lines take twice as long
+	at := move.ToLine(unsafe.Pointer(&room)) / 4
+	high, low := room[at:][:softmaxStrip], room[at+softmaxStrip:][:softmaxStrip]
+	scale, zero := room[at+2*softmaxStrip:][:softmaxStrip], room[at+3*softmaxStrip:][:softmaxStrip]
 	var sum [softmaxStrip]float64
 	copy(high[:columns], src)
 	rowcol.ColumnExtreme(level, false, high[:columns], src[min(j.inner, len(src)):], j.inner, j.n-1, 0)
-	operand.FillBlock(scale[:], 1)
+	operand.FillBlock(scale, 1)
 	// Several rows that follow each other are done as one, against repeated columns.
 	rows := 1
 	if columns == j.inner {
@@ -55,7 +56,7 @@ func (j *softmaxColumns) strip(level cpu.Level, dst, src []float32, columns int)
 	repeat(high[:rows*columns], columns)
 	for k := 0; k < j.n; k += rows {
 		p, end := k*j.inner, k*j.inner+min(rows, j.n-k)*columns
-		rowcol.AffineColumns(level, dst[p:end], src[p:end], high[:], scale[:], zero[:])
+		rowcol.AffineColumns(level, dst[p:end], src[p:end], high, scale, zero)
 		rowcol.ExpShifted(level, dst[p:end], dst[p:end], 0)
 	}
 	foldBlock(level, rowcol.FoldSum, sum[:columns], nil, dst, j.inner, j.n)
@@ -76,7 +77,7 @@ func (j *softmaxColumns) strip(level cpu.Level, dst, src []float32, columns int)
 	repeat(scale[:rows*columns], columns)
 	for k := 0; k < j.n; k += rows {
 		p, end := k*j.inner, k*j.inner+min(rows, j.n-k)*columns
-		rowcol.AffineColumns(level, dst[p:end], from[p:end], high[:], scale[:], low[:])
+		rowcol.AffineColumns(level, dst[p:end], from[p:end], high, scale, low)
 	}
 }
 

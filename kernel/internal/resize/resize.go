@@ -197,10 +197,6 @@ func (j *resizeNearestJob[T]) Do(lo, hi int) {
 	}
 }
 
-// resizeChunks is the number of parts that interpolation is done in, each with a
-// row of its own.
-const resizeChunks = 16
-
 // resizeJob interpolates rows of the output.
 type resizeJob[T operand.Real] struct {
 	dst, src, rows      []T

@@ -276,7 +276,7 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 		}
 		*p.cells = cellJob[T]{kind: p.cell, level: cpu.Host.Level, hidden: p.hidden, fromX: p.fromX, fromH: p.fromH, h: p.h, c: p.c,
 			y: y, row: row, rowStride: stride, yWidth: p.directions() * p.hidden, yAt: dir * p.hidden}
-		w.Parallel(p.batch, max(1, 2048/max(p.hidden, 1)), p.cells)
+		w.Parallel(p.batch, max(1, cellWork/max(p.hidden, 1)), p.cells)
 	}
 	r.end(w)
 	w.Release(mark)

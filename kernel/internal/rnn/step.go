@@ -80,9 +80,6 @@ type stepDots struct {
 	back           bool
 }
 
-// DotsGroup is the rows of the weight that belong together.
-const DotsGroup = 8
-
 // Do computes groups [lo, hi) of rows of the weight.
 func (j *stepDots) Do(lo, hi int) {
 	groups := (j.gates + DotsGroup - 1) / DotsGroup

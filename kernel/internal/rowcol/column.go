@@ -16,26 +16,9 @@ const (
 	FoldSquares // of the elements less the mean
 )
 
-const (
-	// RowWidth is the number of lanes of a product or an extreme of a row.
-	RowWidth = 64
-	// columnStrip is the number of columns whose accumulators stay in the first
-	// cache, columnRows that of rows for which they are loaded once.
-	columnStrip, columnRows = 2048, 16
-	// farStrip and farRows are those of matrices beyond the second cache: memory
-	// serves a few rows that are read far better than many.
-	farStrip, farRows = 4096, 8
-	// FarLen is the number of elements of such matrices.
-	FarLen = 1 << 18
-	// Elements of 64 bits fill the window of the processor before memory is busy, so
-	// that it asks for those of such matrices ahead by these distances in bytes: along
-	// rows that follow each other, and along several at once.
-	RowAhead, blockAhead = 8 << 10, 1 << 10
-)
-
 // RowsAhead returns the distance in bytes at which to ask for rows of n elements.
 func RowsAhead(n, rows int) int {
-	if n*rows < FarLen {
+	if n*rows < FarLen() {
 		return 0
 	}
 	return RowAhead
@@ -103,9 +86,9 @@ func ExtremeOf[T move.Scalar](least bool, a, b T) T {
 // reduction of columns does one after the other: columns from c on to end, rows r
 // on, asking for what is so many bytes ahead.
 func InBlocks(rows, n, ld int, f func(c, end, r, rows, ahead int)) {
-	strip, group, ahead := columnStrip, columnRows, 0
-	if rows*ld >= FarLen {
-		strip, group, ahead = farStrip, farRows, blockAhead
+	strip, group, ahead := columnStrip(), columnRows, 0
+	if rows*ld >= FarLen() {
+		strip, group, ahead = farStrip(), farRows, blockAhead
 	}
 	if n <= RowWidth {
 		group = rows // the accumulators stay in registers

@@ -123,11 +123,6 @@ func rowsExtremeFast(level cpu.Level, least bool, acc, x []float32, n int) bool 
 	return true
 }
 
-const (
-	argLanes = 32  // lanes of a row
-	argStrip = 256 // columns done together
-)
-
 // BestFast sets idx to the positions of the extremes of x, seen as [?, n, inner].
 // It reports false where there is no assembly or little to do.
 func BestFast(level cpu.Level, least bool, idx []int64, x []float32, n, inner int) bool {

@@ -10,8 +10,6 @@ import (
 // in f64, in lanes: element i goes to lane i modulo their number, and the lanes
 // are added by halves, so that every level gives the same bits.
 
-const sumLanes = 32
-
 // lanesTotal adds the lanes, halving.
 func lanesTotal(l []float64) float64 {
 	for n := len(l) / 2; n > 0; n /= 2 {

@@ -4,7 +4,7 @@
 //
 // Filters are transformed when weights are packed. A block of tiles is transformed,
 // multiplied position by position and transformed back while it is in a core's cache
-// (winogradNear), or in a larger block where weights are many (winogradFar). Lanes are
+// (blockNear), or in a larger block where weights are many (blockFar). Lanes are
 // tiles. The products bound it where channels are many, the transforms where they are
 // few. Read winograd.go first.
 package winograd

@@ -34,10 +34,6 @@ func Tile(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 	return e
 }
 
-// winogradLeast is the fewest channels of either kind for which the transforms
-// are worth their while.
-const winogradLeast = 16
-
 // winogradCost estimates the cycles of one group of one image.
 func winogradCost(l cpu.Level, e int, g *geom.Spatial, m, perGroup int) float64 {
 	bl := gemm.BlockingOf(l)
@@ -58,9 +54,8 @@ func winogradCost(l cpu.Level, e int, g *geom.Spatial, m, perGroup int) float64 
 // streamed estimates the cycles that reading weights adds, given their number:
 // few from a cache, more from memory.
 func streamed(weights int) float64 {
-	const cache = 4 << 20
 	bytes := float64(4 * weights)
-	return bytes/64 + max(0, bytes-cache)/20
+	return bytes/64 + max(0, bytes-weightsCached)/20
 }
 
 // Conv is what is convolved, with the transformed weights of all groups.
@@ -95,13 +90,6 @@ type winograd struct {
 	sizeP, sizeO int
 }
 
-// Bytes of transformed inputs and sums in a block: what stays in the cache of a
-// core, and where weights are so many that reading them again costs more.
-const (
-	winogradNear = 640 << 10
-	winogradFar  = 12 << 20
-)
-
 // New plans a convolution on the given number of threads. The plan
 // changes what is done when, not what is computed.
 func New(v Conv, l cpu.Level, e, threads int) winograd {
@@ -111,12 +99,13 @@ func New(v Conv, l cpu.Level, e, threads int) winograd {
 	j.Tiles = (v.G.Out[1] + e - 1) / e * j.tilesX
 	// Positions are a cache line off multiples of the page size.
 	j.Ps, j.ldy = v.PerGroup*nr+16, v.OutPerGroup*nr+16
-	if 4*j.T*j.T*gemm.PackedRows(l, v.OutPerGroup, v.PerGroup) <= winogradFar/2 {
-		j.cut(winogradNear)
+	far := blockFar()
+	if 4*j.T*j.T*gemm.PackedRows(l, v.OutPerGroup, v.PerGroup) <= far/2 {
+		j.cut(blockNear())
 		j.Apart = j.workers == 1 || j.Blocks >= 4*j.workers
 	}
 	if !j.Apart {
-		j.cut(winogradFar)
+		j.cut(far)
 	}
 	rows := (j.span+j.tilesX-2)/j.tilesX + 1
 	j.plane = operand.RoundUp((min(rows, (v.G.Out[1]+e-1)/e)+1)*j.tilesX+nr, 16)
@@ -145,9 +134,6 @@ func (j *winograd) cut(budget int) {
 	j.Images, j.span, j.panels = min(j.Batch, max(1, most/whole)), j.Tiles, whole
 	j.Blocks = (j.Batch + j.Images - 1) / j.Images
 }
-
-// winogradGroup is the channels whose outputs are laid out before they are stored.
-const winogradGroup = 4
 
 // ScratchSizes are the elements of the scratch that run takes.
 func (j *winograd) ScratchSizes() [4]int {

@@ -1,0 +1,40 @@
+package conv
+
+import "github.com/gofx-dev/gofx/kernel/internal/cpu"
+
+// Sizes of blocks, and what estimates of the ways to convolve count with. Which way is
+// taken, and where sums are cut, decides how they are rounded: that follows from sizes
+// and the level alone. What the caches decide is the order of the same sums.
+
+const (
+	rowsRun   = 7       // positions of a tile before its second run begins: two make 14, the most rows of a tile
+	rowsDepth = 768     // most steps of k at a time: a block of weights streams from the second-level cache
+	rowsGroup = 8       // tiles of positions that share a block of weights: their sums, 14 KiB, stay in the first cache
+	rowsTile  = 14 * 32 // sums of a tile
+)
+
+// rowsNear is the bytes of an image, or of all weights, that stay in the second cache
+// while the other passes: three quarters of it.
+func rowsNear() int { return cpu.Cache().L2 / 4 * 3 }
+
+// Half the cycles beside the steps: of a tile as it is stored, and per step and
+// panel of positions that is packed.
+const (
+	rowsStoring  = 300
+	spanStoring  = 60
+	lanesStoring = 150
+	lanesPacking = 8
+)
+
+// spanDepth is the most steps of k of a span: the lines that they read, two each, fit into
+// a first cache of 32 KiB.
+const spanDepth = 256
+
+// spanBlock is the most elements of the input that panels of channels share: an eighth of
+// the second cache, up to 128 KiB, of which the first panel leaves most in reach.
+func spanBlock() int { return min(1<<15, cpu.Cache().L2/32) }
+
+// columnElems bounds the product of weight and input that is held before it is
+// added to the output, in elements; one column always fits. It is fixed: columns are
+// added in the order in which blocks come.
+const columnElems = 1 << 18

@@ -1,0 +1,37 @@
+package move
+
+import "github.com/gofx-dev/gofx/kernel/internal/cpu"
+
+// Copies give the same in any order, and past the caches or not.
+
+// Grain is the number of elements below which a copy stays on one thread.
+const Grain = 1 << 15
+
+// StreamBytes is the size from which results are written past the caches: a quarter of the
+// last one, which also holds what they were made of and what the next step reads; what
+// reads more finds it there in no case. All of the second where that is the last.
+func StreamBytes() int { return min(8<<20, max(cpu.Cache().L3/4, cpu.Cache().L2)) }
+
+// The loops of assembly.
+const (
+	moveLine = 64   // bytes of a line of the cache
+	Turn     = 256  // bytes of a turn of the loops that stream
+	longRow  = 2048 // bytes from which a row is copied by itself: a call is a small part of it
+	page     = 4096 // bytes apart, rows share the sets of a cache
+)
+
+// Transposition.
+const (
+	// tileBlocks is the number of blocks, down and across, of a tile: its rows lie on
+	// few enough pages for their translations to be at hand.
+	tileBlocks = 16
+	// tileRows is the number of blocks of rows that are done across a whole tile.
+	tileRows = 4
+	// tilePast is the number of rows of a tile that goes past the caches, and of its
+	// blocks: memory takes pieces of a page from 256 bytes on as well as any.
+	tilePast = 64
+)
+
+// streamTile is the size in bytes from which matrices go past the caches whose rows all
+// compete for the same places there: that of the second one.
+func streamTile() int { return min(1<<20, cpu.Cache().L2) }

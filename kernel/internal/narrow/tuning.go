@@ -1,0 +1,15 @@
+package narrow
+
+// Sums are cut along k, and scratch is stated, by these sizes: they are the same on every
+// machine, and small enough for the caches of any.
+const (
+	unpackRows  = 4    // rows that one pass over weights serves: as many sums as registers hold
+	unpackMost  = 16   // rows up to which weights are widened in registers
+	unpackPart  = 64   // columns of a part of the weights
+	unpackDepth = 2048 // and its k, for several rows: four rows of it, 32 KiB, stay near while the part passes
+	unpackCols  = 256  // columns that are widened at once for more rows: half a second cache of 1 MiB at k 512
+)
+
+// Rows a multiple of pageFloats apart share the sets of the first cache; spreadBy more
+// elements part them.
+const pageFloats, spreadBy = 1024, 96

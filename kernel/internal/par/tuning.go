@@ -1,0 +1,33 @@
+package par
+
+// Nothing of this family follows from caches: handing work over takes the same time
+// on machines of all sizes.
+
+// What one chunk of parallel work holds, so that handing it over, half a
+// microsecond to two, is a small part of what it takes: multiplications, and
+// elements that are packed or moved, in Go and where assembly does them.
+const (
+	GemmWork = 1 << 17
+	PackWork = 1 << 13
+	SimdWork = 1 << 18
+	SimdPack = 1 << 14
+)
+
+const (
+	// line is the size of a cache line, or of two that are fetched together. What
+	// different processors write lies on different ones: handing one over takes
+	// some tenths of a microsecond.
+	line = 128
+	// fewChunks for each goroutine are made a multiple of the goroutines: one more or
+	// less then matters.
+	fewChunks = 8
+	// longChunk is the length from which on chunks begin at multiples of 64, so that
+	// vectors stay aligned.
+	longChunk = 4096
+	// lookEvery is the number of calls after which a caller looks where it runs and
+	// with how many others, which takes as long as handing over a cache line.
+	lookEvery = 32
+	// awaitRounds is how long await looks: rounds of a pause of about a tenth of a
+	// microsecond to one, longer than what lies between the steps of a network.
+	awaitRounds = 600
+)

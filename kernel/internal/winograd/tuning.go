@@ -1,0 +1,28 @@
+package winograd
+
+import "github.com/gofx-dev/gofx/kernel/internal/cpu"
+
+// Whether a convolution goes by transforms, and by which, follows from its sizes and
+// the level alone: it decides how results are rounded. Caches decide the blocks, which
+// change what is done when, not what is computed.
+
+const (
+	// winogradLeast is the fewest channels of either kind for which the transforms
+	// are worth their while.
+	winogradLeast = 16
+	// winogradGroup is the channels whose outputs are laid out before they are stored:
+	// they and what they are made of stay in the first cache.
+	winogradGroup = 4
+	// weightsCached is the bytes of weights that the estimate takes to come from a
+	// cache: about what a core has of a last one.
+	weightsCached = 4 << 20
+)
+
+// blockNear is the bytes of transformed inputs and sums of a block that stay in the second
+// cache: five eighths, beside the panels of weights that pass.
+func blockNear() int { return min(640<<10, cpu.Cache().L2/8*5) }
+
+// blockFar is that of blocks for weights so many that reading them again costs more than
+// bringing inputs and sums from the last cache, three eighths of which they take. Without
+// one they come from memory once, as weights would for each block.
+func blockFar() int { return min(12<<20, max(cpu.Cache().L3/8*3, 4*cpu.Cache().L2)) }
