@@ -13,6 +13,7 @@ func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/gemm", []simd.Unit{
 		{Family: "gemm", Name: "gemm", Emit: emitGemm},
 		{Family: "gemm", Name: "pack", Emit: emitPack},
+		{Family: "gemm", Name: "strip", Emit: emitStrips},
 		{Family: "gemm", Name: "thin", Emit: emitThin},
 	})
 }

@@ -4,8 +4,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./strip
-
 // stripSize is the most elements of a block of b that is read once for each
 // panel of a: near caches hold it.
 const stripSize = 384 << 10
