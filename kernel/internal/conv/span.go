@@ -26,7 +26,7 @@ type spanEpilogue struct {
 	residual  *float32
 	ldr, done int // in bytes
 	lo, hi    float32
-	bias      [16]float32 // -0 where there is none
+	bias      [20]float32 // -0 where there is none; of a second tile of 6 rows or less, 14 are read
 }
 
 // convSpanGo stores in c, rows of ldc floats, the sums over the steps p of a, a
