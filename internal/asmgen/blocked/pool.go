@@ -42,10 +42,15 @@ func (s isa) pool(name, doc string, start Mem, take func(tile), end func(tile, i
 	t.MOVQ(simd.At(t.args, tileY), t.near)
 	label := func(rows int) string { return simd.Rung("store", rows) }
 	t.Enter(t.count, down(s.positions()), label)
-	t.Ladder(s.positions(), label, func(r int) {
+	t.rows = s.positions()
+	t.Ladder(t.rows, label, func(follow int) {
+		r := t.rows - 1 - follow // if rows are the most
 		end(t, r)
 		for v := range t.vectors() {
-			t.VMOVUPS(t.acc(r, v), simd.At(t.near, r*blockBytes+t.part(v)))
+			t.VMOVUPS(t.acc(r, v), simd.At(t.near, t.part(v)))
+		}
+		if follow > 0 {
+			t.ADDQ(U8(blockBytes), t.near)
 		}
 	})
 	t.End()
@@ -72,10 +77,11 @@ func (t tile) greatest() {
 	})
 }
 
-// divide divides the sum of position r.
+// divide divides the sum of position r by the next divisor.
 func (t tile) divide(r int) {
 	d := t.top(r % 2)
-	t.VBROADCASTSS(simd.At(t.far, 4*r), d)
+	t.VBROADCASTSS(simd.At(t.far, 0), d)
+	t.ADDQ(U8(4), t.far)
 	for v := range t.vectors() {
 		t.VDIVPS(d, t.acc(r, v), t.acc(r, v))
 	}

@@ -58,8 +58,9 @@ func (s isa) newTile(args, count reg.GPVirtual) tile {
 
 func (t tile) name() string { return fmt.Sprintf("r%db%d", t.rows, t.blocks) }
 
-// acc is the sum of position r in vector v of all blocks'.
-func (t tile) acc(r, v int) reg.VecPhysical { return t.V(r*t.width() + v) }
+// acc is the sum of position r in vector v of all blocks'. Positions lie from the
+// last register to the first, so that they are stored from the first on.
+func (t tile) acc(r, v int) reg.VecPhysical { return t.V((t.rows-1-r)*t.width() + v) }
 
 // width is the vectors of a position.
 func (t tile) width() int { return t.blocks * t.vectors() }
@@ -167,8 +168,6 @@ func (t tile) finish(most int) {
 	t.Label(fmt.Sprintf("unscaled%d", t.blocks))
 	t.MOVQ(simd.At(t.args, tileYStep), t.wStep)
 	t.MOVQ(simd.At(t.args, tileYPos), t.step)
-	t.MOVQ(simd.At(t.args, tileY), t.near)
-	t.multiples()
 	lo, hi := t.limits()
 	t.VBROADCASTSS(simd.At(t.args, tileLo), lo)
 	t.VBROADCASTSS(simd.At(t.args, tileHi), hi)
@@ -176,9 +175,6 @@ func (t tile) finish(most int) {
 		t.VBROADCASTSS(t.minusZero, t.top(v))
 	}
 	for b := range t.blocks {
-		if b > 0 {
-			t.ADDQ(t.wStep, t.near)
-		}
 		t.block(b)
 	}
 	t.End()
@@ -189,8 +185,8 @@ func (t tile) limits() (lo, hi reg.VecPhysical) {
 	return t.top(t.vectors()), t.top(t.vectors() + 1)
 }
 
-// block stores one block of a tile, whose place is at near. Tiles of fewer positions
-// than the most are stored by the same code from further down on.
+// block stores one block of a tile. Tiles of fewer positions than the most are
+// stored by the same code from further down on.
 func (t tile) block(b int) {
 	name := fmt.Sprintf("block%dof%d", b, t.blocks)
 	label := func(residual bool) func(int) string {
@@ -203,35 +199,42 @@ func (t tile) block(b int) {
 		t.VMOVUPS(t.operand(t.w, b*t.vectors()+v), t.top(v))
 	}
 	t.Label(name + "unbiased")
-	t.spread()
-	with := t // its places are those of the residual
-	with.near, with.far = t.x, t.offsets
-	t.MOVQ(simd.At(t.args, tileResidual), t.x)
-	t.TESTQ(t.x, t.x)
+	y, residual := t.near, t.far
+	t.MOVQ(simd.At(t.args, tileY), y)
+	t.MOVQ(simd.At(t.args, tileResidual), residual)
+	if b > 0 {
+		t.LEAQ(Mem{Base: y, Index: t.wStep, Scale: uint8(b)}, y)
+	}
+	t.TESTQ(residual, residual)
 	t.JEQ(LabelRef(name + "alone"))
 	if b > 0 {
-		t.LEAQ(Mem{Base: t.x, Index: t.wStep, Scale: uint8(b)}, t.x)
+		t.LEAQ(Mem{Base: residual, Index: t.wStep, Scale: uint8(b)}, residual)
 	}
-	with.spread()
 	t.Enter(t.count, down(t.rows), label(true))
 	t.Label(name + "alone")
 	t.Enter(t.count, down(t.rows), label(false))
 	lo, hi := t.limits()
-	for _, residual := range []bool{true, false} {
-		t.Ladder(t.rows, label(residual), func(r int) {
+	for _, with := range []bool{true, false} {
+		t.Ladder(t.rows, label(with), func(follow int) {
 			for v := range t.vectors() {
-				acc := t.acc(r, b*t.vectors()+v)
+				acc := t.V(follow*t.width() + b*t.vectors() + v)
 				t.VADDPS(t.top(v), acc, acc)
-				if residual {
-					t.VADDPS(with.position(r, t.part(v)), acc, acc)
+				if with {
+					t.VADDPS(simd.At(residual, t.part(v)), acc, acc)
 				}
 				// The last source is what a comparison with NaN returns.
 				t.VMAXPS(acc, lo, acc)
 				t.VMINPS(acc, hi, acc)
-				t.VMOVUPS(acc, t.position(r, t.part(v)))
+				t.VMOVUPS(acc, simd.At(y, t.part(v)))
+			}
+			if follow > 0 {
+				t.ADDQ(t.step, y)
+				if with {
+					t.ADDQ(t.step, residual)
+				}
 			}
 		})
-		if residual {
+		if with {
 			t.JMP(LabelRef(name + "stored"))
 		}
 	}

@@ -39,31 +39,36 @@ type part struct {
 func emitSpan(s isa) {
 	mr := s.Pick(6, 14)
 	s.Begin("convSpan", "func(rows, k, cols int, a, b *float32, offsets *int64, c *float32, ldc int, e *byte)",
-		fmt.Sprintf("stores in c, rows of ldc floats, for rows of 1 to %d and at least one\ncolumn the sums over k >= 1 steps p of a, a panel of %d floats a step, times\nb[offsets[p]+column], with the epilogue e, a\nspanEpilogue, whose field done it changes.", mr, s.Lanes()))
+		fmt.Sprintf("stores in c, rows of ldc floats, for rows of 1 to %d and at least one\ncolumn the sums over k >= 1 steps p of a, a panel of %d floats a step, times\nb[offsets[p]+column], with the epilogue e, a\nspanEpilogue, whose fields done and residual it changes.", mr, s.Lanes()))
 	t := span{isa: s, rows: s.Arg("rows"), k: s.Arg("k"), cols: s.Arg("cols"), a: s.Arg("a"), b: s.Arg("b"),
 		offsets: s.Arg("offsets"), c: s.Arg("c"), ldc: s.Bytes("ldc"), e: s.Arg("e")}
 	t.left, t.row, t.at, t.panel, t.bias = s.GP64(), s.GP64(), s.GP64(), s.GP64(), s.GP64()
 	s.LEAQ(simd.At(t.e, spanBias), t.bias)
-	rest := s.Split(t.rows, mr, 0, "again")
+	s.Split(t.rows, mr, 0, "again")
+	s.Load(s.Param("rows"), t.row)
+	s.SUBQ(t.rows, t.row)
+	s.LEAQ(Mem{Base: t.bias, Index: t.row, Scale: 4}, t.bias)
 	t.columns(mr)
 	s.Label("done")
-	s.Rest(rest, t.rows, mr, "again", t.restore)
+	s.Rest(t.rows, mr, "again", t.restore)
 	s.End()
 }
 
-// restore sets the registers for the rows below so many.
+// restore sets the registers for the rows below so many. Their biases are the first
+// ones, which is where label again moves to.
 func (t span) restore(above reg.GPVirtual) {
+	t.LEAQ(Mem{Base: t.a, Index: above, Scale: 4}, t.a)
 	t.Load(t.Param("b"), t.b)
 	t.Load(t.Param("cols"), t.cols)
 	t.Load(t.Param("c"), t.c)
-	t.LEAQ(Mem{Base: t.a, Index: above, Scale: 4}, t.a)
-	t.LEAQ(Mem{Base: t.bias, Index: above, Scale: 4}, t.bias)
-	t.MOVQ(U32(0), simd.At(t.e, spanDone))
 	t.MOVQ(above, t.row)
 	t.IMULQ(t.ldc, t.row)
 	t.ADDQ(t.row, t.c)
-	t.MOVQ(simd.At(t.e, spanResidual), t.row)
-	t.TESTQ(t.row, t.row)
+	t.MOVQ(above, t.row)
+	t.NEGQ(t.row)
+	t.LEAQ(Mem{Base: t.e, Index: t.row, Scale: 4, Disp: spanBias}, t.bias)
+	t.MOVQ(U32(0), simd.At(t.e, spanDone))
+	t.CMPQ(simd.At(t.e, spanResidual), U8(0))
 	t.JEQ(LabelRef("belowAlone"))
 	t.IMULQ(simd.At(t.e, spanResidualLD), above)
 	t.ADDQ(above, simd.At(t.e, spanResidual))
@@ -97,7 +102,8 @@ func (t span) columns(mr int) {
 
 // tiles writes tiles of one kind. Only sums have code for every number of rows:
 // they begin as those of the most, and fewer are stored by the code for the most
-// from further down on, beginning with the last row.
+// from further down on. Rows lie from the last register to the first, so that they
+// are stored from the first on: the other way round takes 2 % more.
 func (t span) tiles(mr int, p part) {
 	for r := range mr {
 		t.VBROADCASTSS(simd.At(t.bias, 4*r), t.V(r*p.vecs))
@@ -136,7 +142,7 @@ func (t span) sums(rows int, p part) {
 		x := t.V(top - 1 - p.vecs - r%t.Pick(1, 2))
 		t.VBROADCASTSS(simd.At(t.panel, 4*r), x)
 		for v := range p.vecs {
-			t.VFMADD231PS(b(v), x, t.V(r*p.vecs+v))
+			t.VFMADD231PS(b(v), x, t.V((rows-1-r)*p.vecs+v))
 		}
 	}
 	t.ADDQ(U8(8), t.at)
@@ -149,10 +155,7 @@ func (t span) store(mr int, p part) {
 	lo, hi, _ := t.ends()
 	t.VBROADCASTSS(simd.At(t.e, spanLo), lo)
 	t.VBROADCASTSS(simd.At(t.e, spanHi), hi)
-	t.LEAQ(Mem{Base: t.rows, Disp: -1}, t.panel)
-	t.MOVQ(t.panel, t.row)
-	t.IMULQ(t.ldc, t.row)
-	t.ADDQ(t.c, t.row)
+	t.MOVQ(t.c, t.row)
 	label := func(residual bool) func(int) string {
 		return func(rows int) string { return simd.Rung(fmt.Sprintf("%s%v", p.name, residual), rows) }
 	}
@@ -164,14 +167,14 @@ func (t span) store(mr int, p part) {
 	if p.mask == nil {
 		t.ADDQ(U32(2*4*t.Lanes()), simd.At(t.e, spanDone))
 	}
-	t.IMULQ(t.left, t.panel)
-	t.ADDQ(t.panel, t.at)
 	t.Enter(t.rows, simd.Heights(mr), label(true))
 	t.Label(p.name + "alone")
 	t.Enter(t.rows, simd.Heights(mr), label(false))
 	for _, residual := range []bool{true, false} {
-		t.Ladder(mr, label(residual), func(r int) { t.storeRow(r, p, residual) })
-		t.JMP(LabelRef(p.name + "stored"))
+		t.Ladder(mr, label(residual), func(follow int) { t.storeRow(follow, p, residual) })
+		if residual {
+			t.JMP(LabelRef(p.name + "stored"))
+		}
 	}
 }
 
@@ -181,12 +184,12 @@ func (t span) ends() (lo, hi, free reg.VecPhysical) {
 	return t.V(top - 1), t.V(top - 2), t.V(top - 3)
 }
 
-// storeRow stores the sums of row r at row and moves up by one.
-func (t span) storeRow(r int, p part, residual bool) {
+// storeRow stores the sums of the row that so many follow at row and moves down.
+func (t span) storeRow(follow int, p part, residual bool) {
 	size := 4 * t.Lanes()
 	lo, hi, x := t.ends()
 	for v := range p.vecs {
-		of, acc := p.maskOf(v), t.V(r*p.vecs+v)
+		of, acc := p.maskOf(v), t.V(follow*p.vecs+v)
 		if residual {
 			t.LoadLanes(simd.At(t.at, v*size), x, of)
 			t.VADDPS(x, acc, acc)
@@ -196,12 +199,12 @@ func (t span) storeRow(r int, p part, residual bool) {
 		t.VMINPS(acc, hi, acc)
 		t.StoreLanes(acc, simd.At(t.row, v*size), of)
 	}
-	if r == 0 {
+	if follow == 0 {
 		return
 	}
-	t.SUBQ(t.ldc, t.row)
+	t.ADDQ(t.ldc, t.row)
 	if residual {
-		t.SUBQ(t.left, t.at)
+		t.ADDQ(t.left, t.at)
 	}
 }
 

@@ -39,7 +39,7 @@ func emitTile(s isa) {
 		}
 		again := fmt.Sprintf("again%d", n)
 		of := func(r int) string { return fmt.Sprintf("r%dv%d", r, n) }
-		rest := s.Split(rows, mr, runRows, again)
+		s.Split(rows, mr, runRows, again)
 		for i := range mr * n {
 			s.Zero(s.V(i))
 		}
@@ -62,7 +62,7 @@ func emitTile(s isa) {
 			}
 		}
 		s.Label(again + "done")
-		s.Rest(rest, rows, mr, again, func(reg.GPVirtual) { s.secondRun(t) })
+		s.Rest(rows, mr, again, func(reg.GPVirtual) { s.secondRun(t) })
 		s.End()
 	}
 }

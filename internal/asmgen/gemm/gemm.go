@@ -78,9 +78,8 @@ func (t *tileArgs) loadAcc(s isa) {
 func (s isa) tiles(t tileArgs, heights []int, vecs int) {
 	mr, name := heights[0], fmt.Sprintf("v%d", vecs)
 	of := func(r int) string { return fmt.Sprintf("r%dv%d", r, vecs) }
-	var rest reg.GPVirtual
-	if len(heights) == len(simd.Heights(mr)) {
-		rest = s.Split(t.rows, mr, 0, "again"+name)
+	if t.pack == nil {
+		s.Split(t.rows, mr, 0, "again"+name)
 	}
 	s.askRows(name+"ask", t.rows, t.c, t.ldc, vecs)
 	for i := range mr * vecs {
@@ -94,7 +93,15 @@ func (s isa) tiles(t tileArgs, heights []int, vecs int) {
 	s.Label("finish" + name)
 	s.finish(t, heights, vecs)
 	s.Label("done" + name)
-	s.Rest(rest, t.rows, mr, "again"+name, func(above reg.GPVirtual) {
+	if t.pack == nil {
+		s.Rest(t.rows, mr, "again"+name, t.restore(s))
+	}
+	s.End()
+}
+
+// restore sets the registers for the rows below so many.
+func (t *tileArgs) restore(s isa) func(above reg.GPVirtual) {
+	return func(above reg.GPVirtual) {
 		for _, p := range []struct {
 			name string
 			to   reg.GPVirtual
@@ -104,8 +111,7 @@ func (s isa) tiles(t tileArgs, heights []int, vecs int) {
 		s.LEAQ(Mem{Base: t.a, Index: above, Scale: 4}, t.a)
 		s.IMULQ(t.ldc, above)
 		s.ADDQ(above, t.c)
-	})
-	s.End()
+	}
 }
 
 // askRows asks for the lines of a tile of c, whose rows may lie pages apart, where

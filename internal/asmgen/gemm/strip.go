@@ -47,10 +47,10 @@ func emitStrip(s isa) {
 	for r := 4; r < mr; r += 4 {
 		t.a = append(t.a, s.GP64())
 	}
-	rest := s.Split(t.rows, mr, 0, "again")
+	s.Split(t.rows, mr, 0, "again")
 	t.columns(mr)
 	s.Label("done")
-	s.Rest(rest, t.rows, mr, "again", func(above reg.GPVirtual) {
+	s.Rest(t.rows, mr, "again", func(above reg.GPVirtual) {
 		s.Load(s.Param("b"), t.b)
 		s.Load(s.Param("cols"), t.cols)
 		s.Load(s.Param("a"), t.a[0])
@@ -126,10 +126,7 @@ func (t strip) tiles(mr int, p part) {
 		t.JMP(LabelRef(p.name + "store"))
 	}
 	t.Label(p.name + "store")
-	t.MOVQ(t.rows, t.p)
-	t.DECQ(t.p)
-	t.IMULQ(t.ldc, t.p)
-	t.ADDQ(t.c, t.p)
+	t.MOVQ(t.c, t.p)
 	label := func(add bool) func(int) string {
 		return func(rows int) string { return simd.Rung(fmt.Sprintf("%s%v", p.name, add), rows) }
 	}
@@ -140,13 +137,16 @@ func (t strip) tiles(mr int, p part) {
 	t.Label(p.name + "plain")
 	t.Enter(t.rows, simd.Heights(mr), label(false))
 	for _, add := range []bool{true, false} {
-		t.Ladder(mr, label(add), func(r int) { t.storeRow(r, p, add) })
-		t.JMP(LabelRef(p.name + "stored"))
+		t.Ladder(mr, label(add), func(follow int) { t.storeRow(follow, p, add) })
+		if add {
+			t.JMP(LabelRef(p.name + "stored"))
+		}
 	}
 	t.Label(p.name + "stored")
 }
 
-// sums writes the sums of a tile. It leaves the rows of a at their ends.
+// sums writes the sums of a tile. Rows lie from the last register to the first, so
+// that they are stored from the first on. It leaves the rows of a at their ends.
 func (t strip) sums(name string, rows int, p part) {
 	t.Label(name)
 	if p.unroll > 1 {
@@ -183,7 +183,7 @@ func (t strip) steps(rows, n int, p part) {
 			x := t.V(top - 1 - p.vecs - r%t.Pick(1, 2))
 			t.VBROADCASTSS(t.row(r, u), x)
 			for v := range p.vecs {
-				t.VFMADD231PS(b(v), x, t.V(r*p.vecs+v))
+				t.VFMADD231PS(b(v), x, t.V((rows-1-r)*p.vecs+v))
 			}
 		}
 		t.ADDQ(t.ldb, t.p)
@@ -194,19 +194,20 @@ func (t strip) steps(rows, n int, p part) {
 	t.SUBQ(U8(n), t.left)
 }
 
-// storeRow stores, or adds, the sums of row r at p, and moves p up.
-func (t strip) storeRow(r int, p part, add bool) {
+// storeRow stores, or adds, the sums of the row that so many follow at p, and moves
+// p down.
+func (t strip) storeRow(follow int, p part, add bool) {
 	size, x := 4*t.Lanes(), t.V(t.Pick(15, 32)-1)
 	for v := range p.vecs {
-		acc := t.V(r*p.vecs + v)
+		acc := t.V(follow*p.vecs + v)
 		if add {
 			t.LoadLanes(simd.At(t.p, v*size), x, p.maskOf(v))
 			t.VADDPS(x, acc, acc)
 		}
 		t.StoreLanes(acc, simd.At(t.p, v*size), p.maskOf(v))
 	}
-	if r > 0 {
-		t.SUBQ(t.ldc, t.p)
+	if follow > 0 {
+		t.ADDQ(t.ldc, t.p)
 	}
 }
 

@@ -26,15 +26,12 @@ func Heights(most int) []int {
 
 // Split begins at label again and leaves in rows, which is at most most, a number
 // that has code: of others, the rows behind row first, or behind the middle where
-// first is 0, are left to do afterwards. The register that it returns, nil where
-// there is no such case, holds how many those are; see Rest.
-func (s ISA) Split(rows reg.GPVirtual, most, first int, again string) reg.GPVirtual {
+// first is 0, are left to Rest, which goes with it. first is at least half of all.
+func (s ISA) Split(rows reg.GPVirtual, most, first int, again string) {
 	heights := Heights(most)
 	if len(heights) == most {
-		return nil
+		return
 	}
-	rest := s.GP64()
-	s.XORQ(rest, rest)
 	s.Label(again)
 	for r := most - 1; r > 1; r-- {
 		if slices.Contains(heights, r) {
@@ -47,11 +44,9 @@ func (s ISA) Split(rows reg.GPVirtual, most, first int, again string) reg.GPVirt
 		if above == 0 {
 			above = r - r/2
 		}
-		s.MOVQ(U32(r-above), rest)
 		s.MOVQ(U32(above), rows)
 		s.Label(next)
 	}
-	return rest
 }
 
 // Enter jumps to the label of the number in rows, which is one of heights.
@@ -64,20 +59,21 @@ func (s ISA) Enter(rows reg.GPVirtual, heights []int, label func(rows int) strin
 	s.JMP(LabelRef(label(heights[last])))
 }
 
-// Rest goes on with the rows that Split left. restore sets the registers as they
-// were at label again, moved by the rows above, whose register it may change.
-func (s ISA) Rest(rest, rows reg.GPVirtual, most int, again string, restore func(above reg.GPVirtual)) {
-	if rest == nil {
+// Rest goes on with the rows that Split left: the smaller part of the parameter
+// rows. restore sets the registers as they were at label again, moved by the rows
+// above, whose register it may change.
+func (s ISA) Rest(rows reg.GPVirtual, most int, again string, restore func(above reg.GPVirtual)) {
+	if len(Heights(most)) == most {
 		return
 	}
-	s.TESTQ(rest, rest)
+	rest := s.GP64()
+	s.Load(s.Param("rows"), rest)
+	s.SUBQ(rows, rest)
 	s.JEQ(LabelRef(again + "none"))
-	above := s.GP64()
-	s.Load(s.Param("rows"), above)
-	s.SUBQ(rest, above)
-	restore(above)
+	s.CMPQ(rest, rows)
+	s.JGT(LabelRef(again + "none"))
+	restore(rows)
 	s.MOVQ(rest, rows)
-	s.XORQ(rest, rest)
 	s.JMP(LabelRef(again))
 	s.Label(again + "none")
 }

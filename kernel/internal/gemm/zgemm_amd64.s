@@ -40,29 +40,26 @@ TEXT ·gemmTileAVX512(SB), NOSPLIT, $0-88
 	CMPQ R9, $0x10
 	JLE  v1
 	SUBQ $0x10, R9
-	XORQ R13, R13
 
 againv2:
 	CMPQ AX, $0x0b
 	JNE  againv2below11
-	MOVQ $0x00000005, R13
 	MOVQ $0x00000006, AX
 
 againv2below11:
 	CMPQ AX, $0x09
 	JNE  againv2below9
-	MOVQ $0x00000004, R13
 	MOVQ $0x00000005, AX
 
 againv2below9:
-	MOVQ AX, R14
+	MOVQ AX, R13
 	SUBQ R8, DI
 
 v2ask:
 	ADDQ       R8, DI
 	PREFETCHT0 (DI)
 	PREFETCHT0 64(DI)
-	DECQ       R14
+	DECQ       R13
 	JNZ        v2ask
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -1011,10 +1008,11 @@ v2addfalsemaskfalse_1:
 	VMOVUPS Z1, 64(DI)
 
 donev2:
-	TESTQ R13, R13
+	MOVQ  rows+0(FP), R13
+	SUBQ  AX, R13
 	JEQ   againv2none
-	MOVQ  rows+0(FP), AX
-	SUBQ  R13, AX
+	CMPQ  R13, AX
+	JGT   againv2none
 	MOVQ  k+8(FP), CX
 	MOVQ  a+16(FP), DX
 	MOVQ  b+24(FP), BX
@@ -1024,7 +1022,6 @@ donev2:
 	IMULQ R8, AX
 	ADDQ  AX, DI
 	MOVQ  R13, AX
-	XORQ  R13, R13
 	JMP   againv2
 
 againv2none:
@@ -1032,28 +1029,24 @@ againv2none:
 	RET
 
 v1:
-	XORQ R13, R13
-
 againv1:
 	CMPQ AX, $0x0b
 	JNE  againv1below11
-	MOVQ $0x00000005, R13
 	MOVQ $0x00000006, AX
 
 againv1below11:
 	CMPQ AX, $0x09
 	JNE  againv1below9
-	MOVQ $0x00000004, R13
 	MOVQ $0x00000005, AX
 
 againv1below9:
-	MOVQ AX, R14
+	MOVQ AX, R13
 	SUBQ R8, DI
 
 v1ask:
 	ADDQ       R8, DI
 	PREFETCHT0 (DI)
-	DECQ       R14
+	DECQ       R13
 	JNZ        v1ask
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
@@ -1779,10 +1772,11 @@ v1addfalsemaskfalse_1:
 	VMOVUPS Z0, (DI)
 
 donev1:
-	TESTQ R13, R13
+	MOVQ  rows+0(FP), R13
+	SUBQ  AX, R13
 	JEQ   againv1none
-	MOVQ  rows+0(FP), AX
-	SUBQ  R13, AX
+	CMPQ  R13, AX
+	JGT   againv1none
 	MOVQ  k+8(FP), CX
 	MOVQ  a+16(FP), DX
 	MOVQ  b+24(FP), BX
@@ -1792,7 +1786,6 @@ donev1:
 	IMULQ R8, AX
 	ADDQ  AX, DI
 	MOVQ  R13, AX
-	XORQ  R13, R13
 	JMP   againv1
 
 againv1none:
