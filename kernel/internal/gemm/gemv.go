@@ -5,8 +5,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./gemv
-
 // GemvCols is the number of columns of a product up to which its packed left
 // operand is multiplied with them one by one: it is read from memory far more
 // slowly than the sums are computed.
