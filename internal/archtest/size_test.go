@@ -28,8 +28,8 @@ const (
 // What is larger, with the size that it has and must not exceed. A smaller one
 // must be entered here too, so that the list says what is true.
 var (
-	longFiles = map[string]int{}
-	longFuncs = map[string]int{}
+	longFiles  = map[string]int{}
+	longFuncs  = map[string]int{}
 	largeRooms = map[string]int{}
 )
 
