@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
@@ -20,41 +22,26 @@ func (s isa) shapes() [][2]int {
 func emitConv(s isa) {
 	s.Begin("blockConv", "func(rows, blocks int, args *byte)",
 		"convolves a tile of rows positions and blocks blocks of output\nchannels as args, a blockTile, says: 1 to 14 rows of 1 or 2 blocks or 1 to 8 of 3\n(AVX2: 1 to 6 of 1).")
-	rows, blocks := s.Arg("rows"), s.Arg("blocks")
-	t := s.newTile(s.Arg("args"))
-	for _, shape := range s.shapes()[1:] {
-		t.blocks = shape[0]
-		s.CMPQ(blocks, U8(t.blocks))
-		s.JEQ(LabelRef(t.dispatch()))
+	blocks := s.Arg("blocks")
+	t := s.newTile(s.Arg("args"), s.Arg("rows"))
+	t.begin()
+	shapes := s.shapes()
+	for _, shape := range shapes[1:] {
+		s.CMPQ(blocks, U8(shape[0]))
+		s.JEQ(LabelRef(fmt.Sprintf("blocks%d", shape[0])))
 	}
-	for _, shape := range s.shapes() {
+	for _, shape := range shapes {
 		t.blocks = shape[0]
-		s.Label(t.dispatch())
-		t.rowsFrom(rows, shape[1])
-	}
-	for _, shape := range s.shapes() {
-		for r := 1; r <= shape[1]; r++ {
-			t.rows, t.blocks = r, shape[0]
-			t.begin()
-			t.convolve()
-			t.finish()
-		}
-		if t.blocks == 1 {
-			t.stores(shape[1])
-		}
+		s.Label(fmt.Sprintf("blocks%d", t.blocks))
+		t.each(shape[1], t.Zero, tile.convolve)
+		t.finish(shape[1])
 	}
 }
-
-func (t tile) dispatch() string { return "blocks" + string(rune('0'+t.blocks)) }
 
 // convolve adds the products: taps with a whole block of input channels first,
 // then those with fewer.
 func (t tile) convolve() {
 	name := t.name()
-	t.MOVQ(simd.At(t.args, tileW), t.w)
-	if t.blocks > 1 {
-		t.MOVQ(simd.At(t.args, tileWStep), t.wStep)
-	}
 	t.XORQ(t.phase, t.phase)
 	t.Label(name + "phase")
 	t.MOVQ(Mem{Base: t.args, Index: t.phase, Scale: 8, Disp: tileTaps}, t.taps)
@@ -103,29 +90,20 @@ func (t tile) products() {
 func emitDepthwise(s isa) {
 	s.Begin("blockDepthwise", "func(rows int, args *byte)",
 		"filters a block of channels at rows positions as args, a\nblockTile, says: 1 to 14 rows (AVX2: 6).")
-	rows := s.Arg("rows")
-	t := s.newTile(s.Arg("args"))
+	t := s.newTile(s.Arg("args"), s.Arg("rows"))
 	t.blocks = 1
-	t.rowsFrom(rows, s.positions())
-	for r := 1; r <= s.positions(); r++ {
-		t.rows = r
-		t.begin()
-		t.MOVQ(simd.At(t.args, tileW), t.w)
-		t.MOVQ(simd.At(t.args, tileTaps), t.taps)
+	t.begin()
+	t.MOVQ(simd.At(t.args, tileTaps), t.taps)
+	t.each(s.positions(), t.Zero, func(t tile) {
 		t.Label(t.name() + "tap")
 		t.place()
 		for v := range t.vectors() {
 			t.VMOVUPS(simd.At(t.w, t.part(v)), t.top(v))
 		}
-		for r := range t.rows {
-			for v := range t.vectors() {
-				t.VFMADD231PS(t.position(r, t.part(v)), t.top(v), t.acc(r, v))
-			}
-		}
+		t.sums(func(from Mem, acc reg.VecPhysical, v int) { t.VFMADD231PS(from, t.top(v), acc) })
 		t.ADDQ(U8(blockBytes), t.w)
 		t.DECQ(t.taps)
 		t.JNZ(LabelRef(t.name() + "tap"))
-		t.finish()
-	}
-	t.stores(s.positions())
+	})
+	t.finish(s.positions())
 }

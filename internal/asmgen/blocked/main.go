@@ -5,18 +5,27 @@ package main
 import (
 	"maps"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
 
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
 // isa has this command's kernels as methods.
-type isa struct{ simd.ISA }
+type isa struct {
+	simd.ISA
+	minusZero Mem // adding it changes nothing
+}
 
 func both(emit func(isa)) func(*build.Context) {
 	return func(c *build.Context) {
-		emit(isa{simd.AVX512(c)})
-		emit(isa{simd.AVX2(c)})
+		for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
+			zero := c.StaticGlobal("minusZero" + s.Suffix())
+			c.DataAttributes(attr.RODATA | attr.NOPTR)
+			c.AddDatum(0, U32(1<<31))
+			emit(isa{s, zero})
+		}
 	}
 }
 

@@ -1,11 +1,12 @@
-// Command conv writes the amd64 assembly of the convolutions of package conv
-// that read their input where it lies, and its Go stubs.
+// Command conv writes the amd64 assembly of the convolutions of package conv that
+// read their input where it lies, of single channels and of all, and its Go stubs.
 package main
 
 import (
 	"github.com/mmcloughlin/avo/build"
 
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
+	"github.com/gofx-dev/gofx/internal/asmgen/window"
 )
 
 // isa has this command's kernels as methods.
@@ -14,10 +15,7 @@ type isa struct{ simd.ISA }
 func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/conv", []simd.Unit{
 		{Family: "conv", Name: "conv", Emit: emitConv},
-		{Family: "gemm", Name: "sample", Emit: func(c *build.Context) {
-			emitSample(isa{simd.AVX512(c)})
-			emitSample(isa{simd.AVX2(c)})
-		}},
+		{Family: "conv", Name: "depthwise", Emit: emitDepthwise},
 	})
 }
 
@@ -28,5 +26,18 @@ func emitConv(c *build.Context) {
 		emitTile(s)
 		emitSpan(s)
 		emitStore(s)
+	}
+}
+
+// emitDepthwise writes convolutions that filter each channel by itself.
+func emitDepthwise(c *build.Context) {
+	order := window.Orders(c)
+	for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
+		emitPlane(s)
+		for _, kernel := range []int{3, 5} {
+			for _, stride := range []int{1, 2} {
+				emitFilter(s, kernel, stride, order)
+			}
+		}
 	}
 }

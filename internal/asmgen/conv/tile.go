@@ -38,9 +38,14 @@ func emitTile(s isa) {
 			s.Label("v1")
 		}
 		again := fmt.Sprintf("again%d", n)
-		rest := s.Heights(rows, mr, runRows, again, func(r int) string { return fmt.Sprintf("r%dv%d", r, n) })
+		of := func(r int) string { return fmt.Sprintf("r%dv%d", r, n) }
+		s.Split(rows, mr, runRows, again)
+		for i := range mr * n {
+			s.Zero(s.V(i))
+		}
+		s.Enter(rows, simd.Heights(mr), of)
 		for _, r := range simd.Heights(mr) {
-			s.tile(t, r, n)
+			s.tile(t, of(r), r, n)
 		}
 		for _, add := range []bool{true, false} {
 			s.Ladder(mr, func(rows int) string { return storeLabel(n, add, rows) }, func(r int) {
@@ -57,7 +62,7 @@ func emitTile(s isa) {
 			}
 		}
 		s.Label(again + "done")
-		s.Rest(rest, rows, mr, again, func(reg.GPVirtual) { s.secondRun(t) })
+		s.Rest(rows, mr, again, func(reg.GPVirtual) { s.secondRun(t) })
 		s.End()
 	}
 }
@@ -76,17 +81,11 @@ func storeLabel(vecs int, add bool, rows int) string {
 	return simd.Rung(fmt.Sprintf("store%d%v", vecs, add), rows)
 }
 
-func (s isa) tile(t tileArgs, rows, vecs int) {
-	name := fmt.Sprintf("r%dv%d", rows, vecs)
+func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 	size := 4 * s.Lanes()
-	acc := func(r, v int) reg.VecPhysical { return s.V(r*vecs + v) }
 	top := s.Pick(16, 32)
 	b := func(v int) reg.VecPhysical { return s.V(top - 1 - v) }
 	s.Label(name)
-	for i := range rows * vecs {
-		s.Zero(s.V(i))
-	}
-	s.Label(name + "k")
 	s.MOVQ(simd.At(t.offsets, 0), t.row)
 	s.LEAQ(Mem{Base: t.src, Index: t.row, Scale: 4}, t.row)
 	for v := range vecs {
@@ -101,14 +100,14 @@ func (s isa) tile(t tileArgs, rows, vecs int) {
 			s.VBROADCASTSS(simd.Indexed(t.row, t.jump, 4*r), x)
 		}
 		for v := range vecs {
-			s.VFMADD231PS(b(v), x, acc(r, v))
+			s.VFMADD231PS(b(v), x, s.V(r*vecs+v))
 		}
 	}
 	s.ADDQ(U8(8), t.offsets)
 	s.ADDQ(U8(64), t.next)
 	s.ADDQ(U32(size*vecs), t.b)
 	s.DECQ(t.k)
-	s.JNZ(LabelRef(name + "k"))
+	s.JNZ(LabelRef(name))
 	s.TESTQ(t.acc, t.acc)
 	s.JNE(LabelRef(storeLabel(vecs, true, rows)))
 	s.JMP(LabelRef(storeLabel(vecs, false, rows)))

@@ -49,7 +49,7 @@ func emitTile(s isa) {
 		if vecs == 1 {
 			s.Label("v1")
 		}
-		s.tiles(t, mr, vecs)
+		s.tiles(t, simd.Heights(mr), vecs)
 	}
 }
 
@@ -59,11 +59,11 @@ func emitTile(s isa) {
 func emitTilePack(s isa) {
 	mr := s.Pick(6, 14)
 	s.Begin("gemmTilePack", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc int, acc bool, next *float32, step int, pack *float32)",
-		fmt.Sprintf("is gemmTile%s for %d columns. It also stores them, row after row,\nin pack.", s.Suffix(), 2*s.Lanes()))
+		fmt.Sprintf("is gemmTile%s for %d columns and rows of %d or %d. It also stores\nthe columns of b, row after row, in pack.", s.Suffix(), 2*s.Lanes(), mr, mr-1))
 	t := tileArgs{rows: s.Arg("rows"), k: s.Arg("k"), a: s.Arg("a"), b: s.Arg("b"), ldb: s.Bytes("ldb"), c: s.Arg("c"), ldc: s.Bytes("ldc"), pack: s.Arg("pack")}
 	t.next, t.step = s.Arg("next"), s.Arg("step")
 	t.loadAcc(s)
-	s.tiles(t, mr, 2)
+	s.tiles(t, []int{mr, mr - 1}, 2)
 }
 
 func (t *tileArgs) loadAcc(s isa) {
@@ -72,65 +72,70 @@ func (t *tileArgs) loadAcc(s isa) {
 	s.Load(s.Param("acc"), t.acc.As8())
 }
 
-// tiles writes the code for every number of rows, which differs up to the last
-// product; from there on, fewer rows enter the code for the most further down.
-func (s isa) tiles(t tileArgs, mr, vecs int) {
-	name := fmt.Sprintf("v%d", vecs)
+// tiles writes the code for every number of rows. Only products differ: what comes
+// before them is done for the most rows, and what comes after for fewer rows is the
+// code for the most from further down on.
+func (s isa) tiles(t tileArgs, heights []int, vecs int) {
+	mr, name := heights[0], fmt.Sprintf("v%d", vecs)
 	of := func(r int) string { return fmt.Sprintf("r%dv%d", r, vecs) }
-	rest := s.Heights(t.rows, mr, 0, "again"+name, of)
-	var mask simd.Mask // of the last vector
-	for _, r := range simd.Heights(mr) {
-		mask = s.tile(t, of(r), r, vecs)
-	}
-	masks := []*simd.Mask{nil}
 	if t.pack == nil {
-		masks = append(masks, &mask)
+		s.Split(t.rows, mr, 0, "again"+name)
 	}
-	for _, m := range masks {
-		s.finish(t, mr, vecs, true, m)
-		s.JMP(LabelRef("done" + name))
-		s.finish(t, mr, vecs, false, m)
-		if m != masks[len(masks)-1] {
-			s.JMP(LabelRef("done" + name))
-		}
+	s.askRows(name+"ask", t.rows, t.c, t.ldc, vecs)
+	for i := range mr * vecs {
+		s.Zero(s.V(i))
 	}
+	s.Enter(t.rows, heights, of)
+	for _, r := range heights {
+		s.tile(t, of(r), r, vecs)
+		s.JMP(LabelRef("finish" + name))
+	}
+	s.Label("finish" + name)
+	s.finish(t, heights, vecs)
 	s.Label("done" + name)
-	s.Rest(rest, t.rows, mr, "again"+name, func(above reg.GPVirtual) {
+	if t.pack == nil {
+		s.Rest(t.rows, mr, "again"+name, t.restore(s))
+	}
+	s.End()
+}
+
+// restore sets the registers for the rows below so many.
+func (t *tileArgs) restore(s isa) func(above reg.GPVirtual) {
+	return func(above reg.GPVirtual) {
 		for _, p := range []struct {
 			name string
 			to   reg.GPVirtual
 		}{{"k", t.k}, {"a", t.a}, {"b", t.b}, {"c", t.c}, {"next", t.next}} {
 			s.Load(s.Param(p.name), p.to)
 		}
-		if t.pack != nil {
-			s.Load(s.Param("pack"), t.pack)
-		}
 		s.LEAQ(Mem{Base: t.a, Index: above, Scale: 4}, t.a)
 		s.IMULQ(t.ldc, above)
 		s.ADDQ(above, t.c)
-	})
-	s.End()
+	}
 }
 
-func (s isa) tile(t tileArgs, name string, rows, vecs int) (mask simd.Mask) {
+// askRows asks for the lines of a tile of c, whose rows may lie pages apart, where
+// no hardware looks ahead. It leaves p, which is at the first row, at the last one.
+func (s isa) askRows(label string, rows, p, ldc reg.GPVirtual, vecs int) {
+	left := s.GP64()
+	s.MOVQ(rows, left)
+	s.SUBQ(ldc, p)
+	s.Label(label)
+	s.ADDQ(ldc, p)
+	for line := 0; line < 4*vecs*s.Lanes(); line += 64 {
+		s.PREFETCHT0(simd.At(p, line))
+	}
+	s.DECQ(left)
+	s.JNZ(LabelRef(label))
+}
+
+// tile writes the sums of a tile.
+func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 	size := 4 * s.Lanes()
 	acc := func(r, v int) reg.VecPhysical { return s.V(r*vecs + v) }
 	top := s.Pick(16, 32)
 	b := func(v int) reg.VecPhysical { return s.V(top - 1 - v) }
 	s.Label(name)
-	for i := range rows * vecs {
-		s.Zero(s.V(i))
-	}
-	// The rows of c lie pages apart, where no hardware looks ahead.
-	for r := range rows {
-		for v := range vecs {
-			s.PREFETCHT0(simd.At(t.c, v*size))
-		}
-		if r < rows-1 {
-			s.ADDQ(t.ldc, t.c)
-		}
-	}
-	s.Label(name + "k")
 	for v := range vecs {
 		s.VMOVUPS(simd.At(t.b, v*size), b(v))
 	}
@@ -160,47 +165,61 @@ func (s isa) tile(t tileArgs, name string, rows, vecs int) (mask simd.Mask) {
 	s.ADDQ(U8(size), t.a)
 	s.ADDQ(t.ldb, t.b)
 	s.DECQ(t.k)
-	s.JNZ(LabelRef(name + "k"))
-	if t.pack == nil {
-		s.CMPQ(t.last, U8(s.Lanes()))
-		s.JEQ(LabelRef(name + "whole"))
-		mask = s.LaneMask(t.last, reg.K1, top-1)
-		s.TESTQ(t.acc, t.acc)
-		s.JNE(LabelRef(finishLabel(vecs, true, true, rows)))
-		s.JMP(LabelRef(finishLabel(vecs, false, true, rows)))
-		s.Label(name + "whole")
-	}
-	s.TESTQ(t.acc, t.acc)
-	s.JNE(LabelRef(finishLabel(vecs, true, false, rows)))
-	s.JMP(LabelRef(finishLabel(vecs, false, false, rows)))
-	return mask
-}
-
-func finishLabel(vecs int, add, mask bool, rows int) string {
-	return simd.Rung(fmt.Sprintf("store%d%v%v", vecs, add, mask), rows)
+	s.JNZ(LabelRef(name))
 }
 
 // finish stores the sums of a tile, or adds them, from the last row of c, where c
 // stands, to the first. Whole vectors are stored without a mask: what follows reads
 // them back, and processors do not forward masked stores.
-func (s isa) finish(t tileArgs, mr, vecs int, add bool, m *simd.Mask) {
+func (s isa) finish(t tileArgs, heights []int, vecs int) {
+	name := fmt.Sprintf("v%d", vecs)
+	label := func(add bool, m *simd.Mask) func(rows int) string {
+		return func(rows int) string {
+			return simd.Rung(fmt.Sprintf("%sadd%vmask%v", name, add, m != nil), rows)
+		}
+	}
+	masks := []*simd.Mask{nil}
+	if t.pack == nil {
+		s.CMPQ(t.last, U8(s.Lanes()))
+		s.JEQ(LabelRef(name + "whole"))
+		mask := s.LaneMask(t.last, reg.K1, s.Pick(16, 32)-1)
+		masks = []*simd.Mask{&mask, nil}
+	}
+	for _, m := range masks {
+		if m != masks[0] {
+			s.Label(name + "whole")
+		}
+		plain := fmt.Sprintf("%splain%v", name, m != nil)
+		s.TESTQ(t.acc, t.acc)
+		s.JEQ(LabelRef(plain))
+		s.Enter(t.rows, heights, label(true, m))
+		s.Label(plain)
+		s.Enter(t.rows, heights, label(false, m))
+	}
+	for i := range 2 * len(masks) {
+		add, m := i%2 == 0, masks[i/2]
+		s.Ladder(heights[0], label(add, m), func(r int) { s.finishRow(t, r, vecs, add, m) })
+		s.JMP(LabelRef("done" + name))
+	}
+}
+
+// finishRow stores or adds the sums of row r, where c stands, and moves c up.
+func (s isa) finishRow(t tileArgs, r, vecs int, add bool, m *simd.Mask) {
 	size, x := 4*s.Lanes(), s.V(s.Pick(16, 32)-2)
-	s.Ladder(mr, func(rows int) string { return finishLabel(vecs, add, m != nil, rows) }, func(r int) {
-		for v := range vecs {
-			of := m
-			if v < vecs-1 {
-				of = nil
-			}
-			if add {
-				s.LoadLanes(simd.At(t.c, v*size), x, of)
-				s.VADDPS(x, s.V(r*vecs+v), s.V(r*vecs+v))
-			}
-			s.StoreLanes(s.V(r*vecs+v), simd.At(t.c, v*size), of)
+	for v := range vecs {
+		of := m
+		if v < vecs-1 {
+			of = nil
 		}
-		if r > 0 {
-			s.SUBQ(t.ldc, t.c)
+		if add {
+			s.LoadLanes(simd.At(t.c, v*size), x, of)
+			s.VADDPS(x, s.V(r*vecs+v), s.V(r*vecs+v))
 		}
-	})
+		s.StoreLanes(s.V(r*vecs+v), simd.At(t.c, v*size), of)
+	}
+	if r > 0 {
+		s.SUBQ(t.ldc, t.c)
+	}
 }
 
 // Fields of kernel.tileEpilogue, in bytes.

@@ -12,7 +12,10 @@ type isa struct{ simd.ISA }
 func generate() (map[string][]byte, error) {
 	return simd.Files("asmgen/gemm", []simd.Unit{
 		{Family: "gemm", Name: "gemm", Emit: emitGemm},
+		{Family: "gemm", Name: "gemv", Emit: emitGemv},
 		{Family: "gemm", Name: "pack", Emit: emitPack},
+		{Family: "gemm", Name: "sample", Emit: emitSamples},
+		{Family: "gemm", Name: "strip", Emit: emitStrips},
 		{Family: "gemm", Name: "thin", Emit: emitThin},
 	})
 }

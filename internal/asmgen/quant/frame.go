@@ -50,24 +50,7 @@ func frameLines(w writer, split bool, evens, odds Mem) {
 	w.MOVQ(n, left)
 	w.ANDQ(I32(63), left)
 	w.lanes(left, reg.K1)
-	quarters := func(count reg.GPVirtual, masks ...reg.Register) {
-		m := w.GP64()
-		w.MOVQ(I32(-1), m)
-		w.BZHIQ(count, m, m)
-		for _, k := range masks {
-			w.KMOVW(m.As32(), k)
-			w.SHRQ(U8(16), m)
-		}
-	}
-	if split {
-		w.LEAQ(at(left, 1), t)
-		w.SHRQ(U8(1), t)
-		quarters(t, reg.K2, reg.K3)
-		w.SHRQ(U8(1), left)
-		quarters(left, reg.K4, reg.K5)
-	} else {
-		quarters(left, reg.K2, reg.K3, reg.K4, reg.K5)
-	}
+	frameMasks(w, left, t, split)
 	w.Label("line")
 	w.XORQ(to, to)
 	w.MOVQ(n, left)
@@ -83,28 +66,7 @@ func frameLines(w writer, split bool, evens, odds Mem) {
 			}
 		}
 		w.interleave()
-		put := func(v reg.VecPhysical, base reg.GPVirtual, disp int, k reg.Register) {
-			if masked {
-				w.VMOVDQU32(v, k, indexed(base, to, 1, disp))
-			} else {
-				w.VMOVDQU32(v, indexed(base, to, 1, disp))
-			}
-		}
-		ks := []reg.Register{reg.K2, reg.K3, reg.K4, reg.K5}
-		if !split {
-			for v := range 4 {
-				put(z(4+v), dst, 64*v, ks[v])
-			}
-			return
-		}
-		for h := range 2 {
-			w.VMOVDQA32(z(29), z(8))
-			w.VPERMI2D(z(5+2*h), z(4+2*h), z(8))
-			put(z(8), dst, 64*h, ks[h])
-			w.VMOVDQA32(z(30), z(9))
-			w.VPERMI2D(z(5+2*h), z(4+2*h), z(9))
-			put(z(9), odd, 64*h, ks[2+h])
-		}
+		putFrame(w, indexed(dst, to, 1, 0), indexed(odd, to, 1, 0), split, masked)
 	}
 	chunk(false)
 	w.ADDQ(U8(64), src)
@@ -127,6 +89,56 @@ func frameLines(w writer, split bool, evens, odds Mem) {
 	w.DECQ(lines)
 	w.JNZ(LabelRef("line"))
 	w.end()
+}
+
+// frameMasks sets the masks of a chunk of left bytes, one for each register that it
+// is stored from; it changes left and t.
+func frameMasks(w writer, left, t reg.GPVirtual, split bool) {
+	quarters := func(count reg.GPVirtual, masks ...reg.Register) {
+		m := w.GP64()
+		w.MOVQ(I32(-1), m)
+		w.BZHIQ(count, m, m)
+		for _, k := range masks {
+			w.KMOVW(m.As32(), k)
+			w.SHRQ(U8(16), m)
+		}
+	}
+	if split {
+		w.LEAQ(at(left, 1), t)
+		w.SHRQ(U8(1), t)
+		quarters(t, reg.K2, reg.K3)
+		w.SHRQ(U8(1), left)
+		quarters(left, reg.K4, reg.K5)
+	} else {
+		quarters(left, reg.K2, reg.K3, reg.K4, reg.K5)
+	}
+}
+
+// putFrame writes the bytes of a chunk, brought together in four registers: all to
+// dst, or those of even and of odd number to dst and odd.
+func putFrame(w writer, dst, odd Mem, split, masked bool) {
+	ks := []reg.Register{reg.K2, reg.K3, reg.K4, reg.K5}
+	put := func(v reg.VecPhysical, to Mem, k reg.Register) {
+		if masked {
+			w.VMOVDQU32(v, k, to)
+		} else {
+			w.VMOVDQU32(v, to)
+		}
+	}
+	if !split {
+		for v := range 4 {
+			put(z(4+v), dst.Offset(64*v), ks[v])
+		}
+		return
+	}
+	for h := range 2 {
+		w.VMOVDQA32(z(29), z(8))
+		w.VPERMI2D(z(5+2*h), z(4+2*h), z(8))
+		put(z(8), dst.Offset(64*h), ks[h])
+		w.VMOVDQA32(z(30), z(9))
+		w.VPERMI2D(z(5+2*h), z(4+2*h), z(9))
+		put(z(9), odd.Offset(64*h), ks[2+h])
+	}
 }
 
 // interleave turns 64 bytes of Z0 to Z3 each into the fours of 16 positions in Z4

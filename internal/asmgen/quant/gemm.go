@@ -6,6 +6,8 @@ import (
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
 const (
@@ -86,30 +88,53 @@ type tile512 struct {
 	order Mem // of dwords of two packed rows
 }
 
+// most512 is the most rows that registers hold.
+const most512 = 14
+
+// emit writes the tile. Sums that are stored as they are share one code from further
+// down on; bytes do not, nor does what comes before: groups of four k are few, and
+// another choice among numbers of rows behind them took short products 3 % longer.
 func (k tile512) emit() {
-	const mr = 14
 	k.order = permutation(k.writer)
-	k.begin("qTileVNNI", fusedSignature, fmt.Sprintf(tileDoc, mr)+
+	k.begin("qTileVNNI", fusedSignature, fmt.Sprintf(tileDoc, most512)+
 		"\nThe 32 elements of bias are added. With out, a qStore, the sums become bytes\nand c is not written.")
-	k.t.load(k.writer, mr)
+	k.t.load(k.writer, most512)
 	k.lanes(k.arg("rem"), reg.K1)
-	choose(k.writer, mr)
-	for k.rows = mr; k.rows >= 1; k.rows-- {
+	enter512(k.writer, func(rows int) string { return fmt.Sprintf("rows%d", rows) })
+	for k.rows = most512; k.rows >= 1; k.rows-- {
 		k.sets = 1
 		if k.rows <= 3 {
 			k.sets = 4
 		} else if k.rows <= 6 {
 			k.sets = 2
 		}
-		k.body()
+		k.sums()
+		out := k.arg("out")
+		k.TESTQ(out, out)
+		k.JZ(LabelRef("store"))
+		k.bytes(out)
 	}
+	k.Label("store")
+	k.store()
+}
+
+// enter512 jumps to the label of the number of rows.
+func enter512(w writer, label func(rows int) string) {
+	var all []int
+	for r := most512; r >= 1; r-- {
+		all = append(all, r)
+	}
+	simd.AVX512(w.Context).Enter(w.arg("rows"), all, label)
 }
 
 func (k *tile512) label(s string) string { return fmt.Sprintf("%s%d", s, k.rows) }
 
-func (k *tile512) acc(set, r, v int) reg.VecPhysical { return z((set*k.rows+r)*2 + v) }
+// acc is vector v of a row: rows lie from the last register of a set to the first,
+// so that they are stored from the first on.
+func (k *tile512) acc(set, r, v int) reg.VecPhysical { return z((set*k.rows+k.rows-1-r)*2 + v) }
 
-func (k *tile512) body() {
+// sums writes the sums of a number of rows.
+func (k *tile512) sums() {
 	t := &k.t
 	k.Label(k.label("rows"))
 	bias := k.arg("bias")
@@ -151,7 +176,11 @@ func (k *tile512) body() {
 	k.Label(k.label("next"))
 	k.DECQ(t.taps)
 	k.JNZ(LabelRef(k.label("tap")))
-	k.store()
+	for s := 1; s < k.sets; s++ {
+		for i := range 2 * k.rows {
+			k.VPADDD(z(s*2*k.rows+i), z(i), z(i))
+		}
+	}
 }
 
 // group adds one group of four k; a part group reads only the bytes of K1.
@@ -173,27 +202,19 @@ func (k *tile512) group(g, set int, part bool) {
 	}
 }
 
+// store writes the end of a tile whose sums are stored.
 func (k *tile512) store() {
-	for s := 1; s < k.sets; s++ {
-		for i := range 2 * k.rows {
-			k.VPADDD(z(s*2*k.rows+i), z(i), z(i))
-		}
-	}
-	out := k.arg("out")
-	k.TESTQ(out, out)
-	k.JNZ(LabelRef(k.label("bytes")))
 	c, ldc := k.arg("c"), k.arg("ldc")
 	k.SHLQ(U8(2), ldc)
-	for r := range k.rows {
+	label := func(rows int) string { return simd.Rung("sums", rows) }
+	enter512(k.writer, label)
+	simd.AVX512(k.Context).Ladder(most512, label, func(follow int) {
 		for v := range 2 {
-			k.VMOVDQU32(z(2*r+v), at(c, 64*v))
+			k.VMOVDQU32(z(2*follow+v), at(c, 64*v))
 		}
-		if r < k.rows-1 {
-			k.ADDQ(ldc, c)
-		}
-	}
+		k.ADDQ(ldc, c)
+	})
 	k.end()
-	k.bytes(out)
 }
 
 // Places of fields of kernel's qStore.
@@ -234,29 +255,31 @@ func (k *tile512) bytes(out reg.GPVirtual) {
 	k.VMOVUPS(at(scale, 64), z(29))
 	k.VBROADCASTSS(at(out, storeHi), z(30))
 	for i := range 2 * k.rows {
-		k.VCVTDQ2PS(z(i), z(i))
-		k.VMULPS(z(28+i%2), z(i), z(i))
-		k.VMINPS(z(i), z(30), z(i))
-		k.VCVTPS2DQ(z(i), z(i))
+		sum := k.acc(0, i/2, i%2)
+		k.VCVTDQ2PS(sum, sum)
+		k.VMULPS(z(28+i%2), sum, sum)
+		k.VMINPS(sum, z(30), sum)
+		k.VCVTPS2DQ(sum, sum)
 	}
 	k.VPBROADCASTW(at(out, storeZero), z(28))
 	k.VPBROADCASTW(at(out, storeLo), z(29))
 	k.VMOVDQU32(k.order, z(30))
 	k.VPBROADCASTD(at(out, storeFlip), z(31))
 	for r := range k.rows {
-		k.VPACKSSDW(z(2*r+1), z(2*r), z(2*r))
-		k.VPADDSW(z(28), z(2*r), z(2*r))
-		k.VPMAXSW(z(29), z(2*r), z(2*r))
+		row := k.acc(0, r, 0)
+		k.VPACKSSDW(k.acc(0, r, 1), row, row)
+		k.VPADDSW(z(28), row, row)
+		k.VPMAXSW(z(29), row, row)
 	}
 	for r := 0; r < k.rows; r += 2 {
-		next := min(r+1, k.rows-1)
-		k.VPACKUSWB(z(2*next), z(2*r), z(2*r))
-		k.VPERMD(z(2*r), z(30), z(2*r))
-		k.VPXORD(z(31), z(2*r), z(2*r))
-		k.VMOVDQU8(y(2*r), reg.K2, at(dst, 0))
-		if next > r {
-			k.VEXTRACTI64X4(U8(1), z(2*r), y(2*next))
-			k.VMOVDQU8(y(2*next), reg.K2, indexed(dst, ld, 1, 0))
+		row, next := k.acc(0, r, 0), k.acc(0, min(r+1, k.rows-1), 0)
+		k.VPACKUSWB(next, row, row)
+		k.VPERMD(row, z(30), row)
+		k.VPXORD(z(31), row, row)
+		k.VMOVDQU8(row.AsY(), reg.K2, at(dst, 0))
+		if next != row {
+			k.VEXTRACTI64X4(U8(1), row, next.AsY())
+			k.VMOVDQU8(next.AsY(), reg.K2, indexed(dst, ld, 1, 0))
 			k.LEAQ(indexed(dst, ld, 2, 0), dst)
 		}
 	}

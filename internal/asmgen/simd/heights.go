@@ -24,23 +24,15 @@ func Heights(most int) []int {
 	return out
 }
 
-// Heights writes the choice of the code, at the label of so many rows, for the
-// number in rows, which is at most most. It begins at label again. Rows that have
-// no code are split behind row first, or in the middle where first is 0. The
-// register that it returns, nil where there is no such case, holds how many rows
-// are left to do afterwards; see Rest.
-func (s ISA) Heights(rows reg.GPVirtual, most, first int, again string, label func(rows int) string) reg.GPVirtual {
+// Split begins at label again and leaves in rows, which is at most most, a number
+// that has code: of others, the rows behind row first, or behind the middle where
+// first is 0, are left to Rest, which goes with it. first is at least half of all.
+func (s ISA) Split(rows reg.GPVirtual, most, first int, again string) {
 	heights := Heights(most)
-	var rest reg.GPVirtual
-	if len(heights) < most {
-		rest = s.GP64()
-		s.XORQ(rest, rest)
+	if len(heights) == most {
+		return
 	}
 	s.Label(again)
-	for _, r := range heights {
-		s.CMPQ(rows, U8(r))
-		s.JEQ(LabelRef(label(r)))
-	}
 	for r := most - 1; r > 1; r-- {
 		if slices.Contains(heights, r) {
 			continue
@@ -52,28 +44,36 @@ func (s ISA) Heights(rows reg.GPVirtual, most, first int, again string, label fu
 		if above == 0 {
 			above = r - r/2
 		}
-		s.MOVQ(U32(r-above), rest)
-		s.JMP(LabelRef(label(above)))
+		s.MOVQ(U32(above), rows)
 		s.Label(next)
 	}
-	s.End()
-	return rest
 }
 
-// Rest goes on with the rows that Heights left. restore sets the registers as they
-// were at label again, moved by the rows above, whose register it may change.
-func (s ISA) Rest(rest, rows reg.GPVirtual, most int, again string, restore func(above reg.GPVirtual)) {
-	if rest == nil {
+// Enter jumps to the label of the number in rows, which is one of heights.
+func (s ISA) Enter(rows reg.GPVirtual, heights []int, label func(rows int) string) {
+	last := len(heights) - 1
+	for _, r := range heights[:last] {
+		s.CMPQ(rows, U8(r))
+		s.JEQ(LabelRef(label(r)))
+	}
+	s.JMP(LabelRef(label(heights[last])))
+}
+
+// Rest goes on with the rows that Split left: the smaller part of the parameter
+// rows. restore sets the registers as they were at label again, moved by the rows
+// above, whose register it may change.
+func (s ISA) Rest(rows reg.GPVirtual, most int, again string, restore func(above reg.GPVirtual)) {
+	if len(Heights(most)) == most {
 		return
 	}
-	s.TESTQ(rest, rest)
+	rest := s.GP64()
+	s.Load(s.Param("rows"), rest)
+	s.SUBQ(rows, rest)
 	s.JEQ(LabelRef(again + "none"))
-	above := s.GP64()
-	s.Load(s.Param("rows"), above)
-	s.SUBQ(rest, above)
-	restore(above)
+	s.CMPQ(rest, rows)
+	s.JGT(LabelRef(again + "none"))
+	restore(rows)
 	s.MOVQ(rest, rows)
-	s.XORQ(rest, rest)
 	s.JMP(LabelRef(again))
 	s.Label(again + "none")
 }

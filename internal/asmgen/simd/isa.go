@@ -11,6 +11,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// Exp2Fit is (2^r - 1)/r for |r| <= 1/2; kernel.attentionExp2 has the same numbers.
+var Exp2Fit = [...]float32{0x1.62e43p-1, 0x1.ebfbdcp-3, 0x1.c6aee8p-5, 0x1.3b2d4cp-7, 0x1.5f3e56p-10, 0x1.41fbbcp-13}
+
 // ISA writes instructions of one vector width: AVX2 with 16 registers of eight
 // floats, or AVX-512 with 32 of sixteen.
 type ISA struct {
@@ -54,6 +57,9 @@ func (s ISA) Lanes() int {
 	}
 	return 8
 }
+
+// Size is the bytes of a register.
+func (s ISA) Size() int { return 4 * s.Lanes() }
 
 // Pick returns a with AVX2 and b with AVX-512.
 func (s ISA) Pick(a, b int) int {

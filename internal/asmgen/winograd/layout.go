@@ -199,21 +199,7 @@ func (s *isa) emitStore(neutral Mem) {
 	s.JEQ(LabelRef("chan"))
 	s.SUBQ(simd.At(a, storeDst), res)
 	rows, left, d, f, t := s.GP64(), s.GP64(), s.GP64(), s.GP64(), s.GP64()
-	row := func(m *simd.Mask, label string) {
-		x := s.V(2)
-		s.LoadLanes(simd.At(f, 0), x, m)
-		s.VMULPS(s.V(3), x, x)
-		s.VADDPS(s.V(4), x, x)
-		s.TESTQ(res, res)
-		s.JEQ(LabelRef(label))
-		s.LoadLanes(simd.Indexed(d, res, 0), s.V(5), m)
-		s.VADDPS(s.V(5), x, x)
-		s.Label(label)
-		// The last source is what a comparison with NaN returns.
-		s.VMAXPS(x, s.V(0), x)
-		s.VMINPS(x, s.V(1), x)
-		s.StoreLanes(x, simd.At(d, 0), m)
-	}
+	row := func(m *simd.Mask, label string) { s.storeVector(f, d, res, m, label) }
 	s.Label("chan")
 	s.VBROADCASTSS(simd.At(scale, 0), s.V(3))
 	s.VBROADCASTSS(simd.At(bias, 0), s.V(4))
@@ -255,4 +241,22 @@ func (s *isa) emitStore(neutral Mem) {
 	s.DECQ(simd.At(a, storeChans))
 	s.JNZ(LabelRef("chan"))
 	s.End()
+}
+
+// storeVector takes a vector at from through the epilogue to its place, with
+// the residual unless its distance from there is zero.
+func (s *isa) storeVector(from, to, residual reg.GPVirtual, m *simd.Mask, label string) {
+	x := s.V(2)
+	s.LoadLanes(simd.At(from, 0), x, m)
+	s.VMULPS(s.V(3), x, x)
+	s.VADDPS(s.V(4), x, x)
+	s.TESTQ(residual, residual)
+	s.JEQ(LabelRef(label))
+	s.LoadLanes(simd.Indexed(to, residual, 0), s.V(5), m)
+	s.VADDPS(s.V(5), x, x)
+	s.Label(label)
+	// The last source is what a comparison with NaN returns.
+	s.VMAXPS(x, s.V(0), x)
+	s.VMINPS(x, s.V(1), x)
+	s.StoreLanes(x, simd.At(to, 0), m)
 }

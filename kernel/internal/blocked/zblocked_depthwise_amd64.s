@@ -2,1277 +2,6 @@
 
 #include "textflag.h"
 
-// func blockDepthwiseAVX512(rows int, args *byte)
-// Requires: AVX, AVX512F
-TEXT ·blockDepthwiseAVX512(SB), NOSPLIT, $0-16
-	MOVQ rows+0(FP), AX
-	MOVQ args+8(FP), CX
-	CMPQ AX, $0x01
-	JEQ  r1b1
-	CMPQ AX, $0x02
-	JEQ  r2b1
-	CMPQ AX, $0x03
-	JEQ  r3b1
-	CMPQ AX, $0x04
-	JEQ  r4b1
-	CMPQ AX, $0x05
-	JEQ  r5b1
-	CMPQ AX, $0x06
-	JEQ  r6b1
-	CMPQ AX, $0x07
-	JEQ  r7b1
-	CMPQ AX, $0x08
-	JEQ  r8b1
-	CMPQ AX, $0x09
-	JEQ  r9b1
-	CMPQ AX, $0x0a
-	JEQ  r10b1
-	CMPQ AX, $0x0b
-	JEQ  r11b1
-	CMPQ AX, $0x0c
-	JEQ  r12b1
-	CMPQ AX, $0x0d
-	JEQ  r13b1
-	JMP  r14b1
-
-r1b1:
-	VPXORD Z0, Z0, Z0
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r1b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r1b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r1b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-
-r1b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r1b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-
-r1b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r1b1alone
-	VADDPS (R9), Z0, Z0
-
-r1b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_1
-
-r2b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r2b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r2b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r2b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-
-r2b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r2b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-
-r2b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r2b1alone
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-
-r2b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_2
-
-r3b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r3b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r3b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r3b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-
-r3b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r3b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-
-r3b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r3b1alone
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-
-r3b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_3
-
-r4b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r4b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r4b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r4b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-
-r4b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r4b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-
-r4b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r4b1alone
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-
-r4b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_4
-
-r5b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r5b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r5b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r5b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-
-r5b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r5b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-
-r5b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r5b1alone
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-
-r5b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_5
-
-r6b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r6b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r6b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r6b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-
-r6b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r6b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-
-r6b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r6b1alone
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-
-r6b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_6
-
-r7b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r7b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r7b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r7b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-
-r7b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r7b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-
-r7b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r7b1alone
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-
-r7b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	JMP          store_7
-
-r8b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r8b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r8b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r8b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-
-r8b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r8b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-
-r8b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r8b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-
-r8b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	JMP          store_8
-
-r9b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r9b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	VFMADD231PS (R10)(SI*1), Z31, Z8
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r9b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r9b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-	VMULPS      Z31, Z8, Z8
-
-r9b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r9b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-	VADDPS  Z31, Z8, Z8
-
-r9b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r9b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-	VADDPS (R10)(SI*1), Z8, Z8
-
-r9b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	JMP          store_9
-
-r10b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r10b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	VFMADD231PS (R10)(SI*1), Z31, Z8
-	VFMADD231PS (R10)(SI*2), Z31, Z9
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r10b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r10b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-	VMULPS      Z31, Z8, Z8
-	VMULPS      Z31, Z9, Z9
-
-r10b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r10b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-	VADDPS  Z31, Z8, Z8
-	VADDPS  Z31, Z9, Z9
-
-r10b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r10b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-	VADDPS (R10)(SI*1), Z8, Z8
-	VADDPS (R10)(SI*2), Z9, Z9
-
-r10b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	JMP          store_10
-
-r11b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r11b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	VFMADD231PS (R10)(SI*1), Z31, Z8
-	VFMADD231PS (R10)(SI*2), Z31, Z9
-	VFMADD231PS (R10)(DI*1), Z31, Z10
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r11b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r11b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-	VMULPS      Z31, Z8, Z8
-	VMULPS      Z31, Z9, Z9
-	VMULPS      Z31, Z10, Z10
-
-r11b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r11b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-	VADDPS  Z31, Z8, Z8
-	VADDPS  Z31, Z9, Z9
-	VADDPS  Z31, Z10, Z10
-
-r11b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r11b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-	VADDPS (R10)(SI*1), Z8, Z8
-	VADDPS (R10)(SI*2), Z9, Z9
-	VADDPS (R10)(DI*1), Z10, Z10
-
-r11b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	JMP          store_11
-
-r12b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r12b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	VFMADD231PS (R10)(SI*1), Z31, Z8
-	VFMADD231PS (R10)(SI*2), Z31, Z9
-	VFMADD231PS (R10)(DI*1), Z31, Z10
-	VFMADD231PS (R10)(SI*4), Z31, Z11
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r12b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r12b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-	VMULPS      Z31, Z8, Z8
-	VMULPS      Z31, Z9, Z9
-	VMULPS      Z31, Z10, Z10
-	VMULPS      Z31, Z11, Z11
-
-r12b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r12b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-	VADDPS  Z31, Z8, Z8
-	VADDPS  Z31, Z9, Z9
-	VADDPS  Z31, Z10, Z10
-	VADDPS  Z31, Z11, Z11
-
-r12b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r12b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-	VADDPS (R10)(SI*1), Z8, Z8
-	VADDPS (R10)(SI*2), Z9, Z9
-	VADDPS (R10)(DI*1), Z10, Z10
-	VADDPS (R10)(SI*4), Z11, Z11
-
-r12b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	JMP          store_12
-
-r13b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r13b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	VFMADD231PS (R10)(SI*1), Z31, Z8
-	VFMADD231PS (R10)(SI*2), Z31, Z9
-	VFMADD231PS (R10)(DI*1), Z31, Z10
-	VFMADD231PS (R10)(SI*4), Z31, Z11
-	VFMADD231PS (R10)(R8*1), Z31, Z12
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r13b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r13b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-	VMULPS      Z31, Z8, Z8
-	VMULPS      Z31, Z9, Z9
-	VMULPS      Z31, Z10, Z10
-	VMULPS      Z31, Z11, Z11
-	VMULPS      Z31, Z12, Z12
-
-r13b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r13b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-	VADDPS  Z31, Z8, Z8
-	VADDPS  Z31, Z9, Z9
-	VADDPS  Z31, Z10, Z10
-	VADDPS  Z31, Z11, Z11
-	VADDPS  Z31, Z12, Z12
-
-r13b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r13b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-	VADDPS (R10)(SI*1), Z8, Z8
-	VADDPS (R10)(SI*2), Z9, Z9
-	VADDPS (R10)(DI*1), Z10, Z10
-	VADDPS (R10)(SI*4), Z11, Z11
-	VADDPS (R10)(R8*1), Z12, Z12
-
-r13b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	JMP          store_13
-
-r14b1:
-	VPXORD Z0, Z0, Z0
-	VPXORD Z1, Z1, Z1
-	VPXORD Z2, Z2, Z2
-	VPXORD Z3, Z3, Z3
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
-	VPXORD Z8, Z8, Z8
-	VPXORD Z9, Z9, Z9
-	VPXORD Z10, Z10, Z10
-	VPXORD Z11, Z11, Z11
-	VPXORD Z12, Z12, Z12
-	VPXORD Z13, Z13, Z13
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R11
-	MOVQ   16(CX), BX
-
-r14b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	LEAQ        (R9)(DI*2), R10
-	ADDQ        SI, R10
-	VMOVUPS     (R11), Z31
-	VFMADD231PS (R9), Z31, Z0
-	VFMADD231PS (R9)(SI*1), Z31, Z1
-	VFMADD231PS (R9)(SI*2), Z31, Z2
-	VFMADD231PS (R9)(DI*1), Z31, Z3
-	VFMADD231PS (R9)(SI*4), Z31, Z4
-	VFMADD231PS (R9)(R8*1), Z31, Z5
-	VFMADD231PS (R9)(DI*2), Z31, Z6
-	VFMADD231PS (R10), Z31, Z7
-	VFMADD231PS (R10)(SI*1), Z31, Z8
-	VFMADD231PS (R10)(SI*2), Z31, Z9
-	VFMADD231PS (R10)(DI*1), Z31, Z10
-	VFMADD231PS (R10)(SI*4), Z31, Z11
-	VFMADD231PS (R10)(R8*1), Z31, Z12
-	VFMADD231PS (R10)(DI*2), Z31, Z13
-	ADDQ        $0x40, R11
-	DECQ        BX
-	JNZ         r14b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r14b1unscaled
-	VMOVUPS     (R9), Z31
-	VMULPS      Z31, Z0, Z0
-	VMULPS      Z31, Z1, Z1
-	VMULPS      Z31, Z2, Z2
-	VMULPS      Z31, Z3, Z3
-	VMULPS      Z31, Z4, Z4
-	VMULPS      Z31, Z5, Z5
-	VMULPS      Z31, Z6, Z6
-	VMULPS      Z31, Z7, Z7
-	VMULPS      Z31, Z8, Z8
-	VMULPS      Z31, Z9, Z9
-	VMULPS      Z31, Z10, Z10
-	VMULPS      Z31, Z11, Z11
-	VMULPS      Z31, Z12, Z12
-	VMULPS      Z31, Z13, Z13
-
-r14b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r14b1unbiased
-	VMOVUPS (R9), Z31
-	VADDPS  Z31, Z0, Z0
-	VADDPS  Z31, Z1, Z1
-	VADDPS  Z31, Z2, Z2
-	VADDPS  Z31, Z3, Z3
-	VADDPS  Z31, Z4, Z4
-	VADDPS  Z31, Z5, Z5
-	VADDPS  Z31, Z6, Z6
-	VADDPS  Z31, Z7, Z7
-	VADDPS  Z31, Z8, Z8
-	VADDPS  Z31, Z9, Z9
-	VADDPS  Z31, Z10, Z10
-	VADDPS  Z31, Z11, Z11
-	VADDPS  Z31, Z12, Z12
-	VADDPS  Z31, Z13, Z13
-
-r14b1unbiased:
-	MOVQ   80(CX), R11
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r14b1alone
-	LEAQ   (R9)(DI*2), R10
-	ADDQ   SI, R10
-	VADDPS (R9), Z0, Z0
-	VADDPS (R9)(SI*1), Z1, Z1
-	VADDPS (R9)(SI*2), Z2, Z2
-	VADDPS (R9)(DI*1), Z3, Z3
-	VADDPS (R9)(SI*4), Z4, Z4
-	VADDPS (R9)(R8*1), Z5, Z5
-	VADDPS (R9)(DI*2), Z6, Z6
-	VADDPS (R10), Z7, Z7
-	VADDPS (R10)(SI*1), Z8, Z8
-	VADDPS (R10)(SI*2), Z9, Z9
-	VADDPS (R10)(DI*1), Z10, Z10
-	VADDPS (R10)(SI*4), Z11, Z11
-	VADDPS (R10)(R8*1), Z12, Z12
-	VADDPS (R10)(DI*2), Z13, Z13
-
-r14b1alone:
-	VBROADCASTSS 120(CX), Z31
-	VBROADCASTSS 124(CX), Z30
-	MOVQ         72(CX), R9
-	LEAQ         (R9)(DI*2), R10
-	ADDQ         SI, R10
-	VMAXPS       Z13, Z31, Z13
-	VMINPS       Z13, Z30, Z13
-	VMOVUPS      Z13, (R10)(DI*2)
-
-store_13:
-	VMAXPS  Z12, Z31, Z12
-	VMINPS  Z12, Z30, Z12
-	VMOVUPS Z12, (R10)(R8*1)
-
-store_12:
-	VMAXPS  Z11, Z31, Z11
-	VMINPS  Z11, Z30, Z11
-	VMOVUPS Z11, (R10)(SI*4)
-
-store_11:
-	VMAXPS  Z10, Z31, Z10
-	VMINPS  Z10, Z30, Z10
-	VMOVUPS Z10, (R10)(DI*1)
-
-store_10:
-	VMAXPS  Z9, Z31, Z9
-	VMINPS  Z9, Z30, Z9
-	VMOVUPS Z9, (R10)(SI*2)
-
-store_9:
-	VMAXPS  Z8, Z31, Z8
-	VMINPS  Z8, Z30, Z8
-	VMOVUPS Z8, (R10)(SI*1)
-
-store_8:
-	VMAXPS  Z7, Z31, Z7
-	VMINPS  Z7, Z30, Z7
-	VMOVUPS Z7, (R10)
-
-store_7:
-	VMAXPS  Z6, Z31, Z6
-	VMINPS  Z6, Z30, Z6
-	VMOVUPS Z6, (R9)(DI*2)
-
-store_6:
-	VMAXPS  Z5, Z31, Z5
-	VMINPS  Z5, Z30, Z5
-	VMOVUPS Z5, (R9)(R8*1)
-
-store_5:
-	VMAXPS  Z4, Z31, Z4
-	VMINPS  Z4, Z30, Z4
-	VMOVUPS Z4, (R9)(SI*4)
-
-store_4:
-	VMAXPS  Z3, Z31, Z3
-	VMINPS  Z3, Z30, Z3
-	VMOVUPS Z3, (R9)(DI*1)
-
-store_3:
-	VMAXPS  Z2, Z31, Z2
-	VMINPS  Z2, Z30, Z2
-	VMOVUPS Z2, (R9)(SI*2)
-
-store_2:
-	VMAXPS  Z1, Z31, Z1
-	VMINPS  Z1, Z30, Z1
-	VMOVUPS Z1, (R9)(SI*1)
-
-store_1:
-	VMAXPS  Z0, Z31, Z0
-	VMINPS  Z0, Z30, Z0
-	VMOVUPS Z0, (R9)
-	VZEROUPPER
-	RET
-
 DATA lanes<>+0(SB)/4, $0xffffffff
 DATA lanes<>+4(SB)/4, $0xffffffff
 DATA lanes<>+8(SB)/4, $0xffffffff
@@ -1291,404 +20,671 @@ DATA lanes<>+56(SB)/4, $0x00000000
 DATA lanes<>+60(SB)/4, $0x00000000
 GLOBL lanes<>(SB), RODATA|NOPTR, $64
 
+DATA minusZeroAVX512<>+0(SB)/4, $0x80000000
+GLOBL minusZeroAVX512<>(SB), RODATA|NOPTR, $4
+
+// func blockDepthwiseAVX512(rows int, args *byte)
+// Requires: AVX, AVX512F
+TEXT ·blockDepthwiseAVX512(SB), NOSPLIT, $0-16
+	MOVQ   args+8(FP), AX
+	MOVQ   rows+0(FP), CX
+	MOVQ   (AX), DX
+	MOVQ   8(AX), BX
+	MOVQ   48(AX), DI
+	MOVQ   56(AX), R12
+	MOVQ   64(AX), SI
+	LEAQ   (DI)(DI*2), R8
+	LEAQ   (DI)(DI*4), R9
+	MOVQ   16(AX), SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	CMPQ   CX, $0x0e
+	JEQ    r14b1
+	CMPQ   CX, $0x0d
+	JEQ    r13b1
+	CMPQ   CX, $0x0c
+	JEQ    r12b1
+	CMPQ   CX, $0x0b
+	JEQ    r11b1
+	CMPQ   CX, $0x0a
+	JEQ    r10b1
+	CMPQ   CX, $0x09
+	JEQ    r9b1
+	CMPQ   CX, $0x08
+	JEQ    r8b1
+	CMPQ   CX, $0x07
+	JEQ    r7b1
+	CMPQ   CX, $0x06
+	JEQ    r6b1
+	CMPQ   CX, $0x05
+	JEQ    r5b1
+	CMPQ   CX, $0x04
+	JEQ    r4b1
+	CMPQ   CX, $0x03
+	JEQ    r3b1
+	CMPQ   CX, $0x02
+	JEQ    r2b1
+	JMP    r1b1
+
+r14b1:
+r14b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z13
+	VFMADD231PS (R10)(DI*1), Z31, Z12
+	VFMADD231PS (R10)(DI*2), Z31, Z11
+	VFMADD231PS (R10)(R8*1), Z31, Z10
+	VFMADD231PS (R10)(DI*4), Z31, Z9
+	VFMADD231PS (R10)(R9*1), Z31, Z8
+	VFMADD231PS (R10)(R8*2), Z31, Z7
+	VFMADD231PS (R11), Z31, Z6
+	VFMADD231PS (R11)(DI*1), Z31, Z5
+	VFMADD231PS (R11)(DI*2), Z31, Z4
+	VFMADD231PS (R11)(R8*1), Z31, Z3
+	VFMADD231PS (R11)(DI*4), Z31, Z2
+	VFMADD231PS (R11)(R9*1), Z31, Z1
+	VFMADD231PS (R11)(R8*2), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r14b1tap
+	JMP         summed1
+
+r13b1:
+r13b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z12
+	VFMADD231PS (R10)(DI*1), Z31, Z11
+	VFMADD231PS (R10)(DI*2), Z31, Z10
+	VFMADD231PS (R10)(R8*1), Z31, Z9
+	VFMADD231PS (R10)(DI*4), Z31, Z8
+	VFMADD231PS (R10)(R9*1), Z31, Z7
+	VFMADD231PS (R10)(R8*2), Z31, Z6
+	VFMADD231PS (R11), Z31, Z5
+	VFMADD231PS (R11)(DI*1), Z31, Z4
+	VFMADD231PS (R11)(DI*2), Z31, Z3
+	VFMADD231PS (R11)(R8*1), Z31, Z2
+	VFMADD231PS (R11)(DI*4), Z31, Z1
+	VFMADD231PS (R11)(R9*1), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r13b1tap
+	JMP         summed1
+
+r12b1:
+r12b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z11
+	VFMADD231PS (R10)(DI*1), Z31, Z10
+	VFMADD231PS (R10)(DI*2), Z31, Z9
+	VFMADD231PS (R10)(R8*1), Z31, Z8
+	VFMADD231PS (R10)(DI*4), Z31, Z7
+	VFMADD231PS (R10)(R9*1), Z31, Z6
+	VFMADD231PS (R10)(R8*2), Z31, Z5
+	VFMADD231PS (R11), Z31, Z4
+	VFMADD231PS (R11)(DI*1), Z31, Z3
+	VFMADD231PS (R11)(DI*2), Z31, Z2
+	VFMADD231PS (R11)(R8*1), Z31, Z1
+	VFMADD231PS (R11)(DI*4), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r12b1tap
+	JMP         summed1
+
+r11b1:
+r11b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z10
+	VFMADD231PS (R10)(DI*1), Z31, Z9
+	VFMADD231PS (R10)(DI*2), Z31, Z8
+	VFMADD231PS (R10)(R8*1), Z31, Z7
+	VFMADD231PS (R10)(DI*4), Z31, Z6
+	VFMADD231PS (R10)(R9*1), Z31, Z5
+	VFMADD231PS (R10)(R8*2), Z31, Z4
+	VFMADD231PS (R11), Z31, Z3
+	VFMADD231PS (R11)(DI*1), Z31, Z2
+	VFMADD231PS (R11)(DI*2), Z31, Z1
+	VFMADD231PS (R11)(R8*1), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r11b1tap
+	JMP         summed1
+
+r10b1:
+r10b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z9
+	VFMADD231PS (R10)(DI*1), Z31, Z8
+	VFMADD231PS (R10)(DI*2), Z31, Z7
+	VFMADD231PS (R10)(R8*1), Z31, Z6
+	VFMADD231PS (R10)(DI*4), Z31, Z5
+	VFMADD231PS (R10)(R9*1), Z31, Z4
+	VFMADD231PS (R10)(R8*2), Z31, Z3
+	VFMADD231PS (R11), Z31, Z2
+	VFMADD231PS (R11)(DI*1), Z31, Z1
+	VFMADD231PS (R11)(DI*2), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r10b1tap
+	JMP         summed1
+
+r9b1:
+r9b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z8
+	VFMADD231PS (R10)(DI*1), Z31, Z7
+	VFMADD231PS (R10)(DI*2), Z31, Z6
+	VFMADD231PS (R10)(R8*1), Z31, Z5
+	VFMADD231PS (R10)(DI*4), Z31, Z4
+	VFMADD231PS (R10)(R9*1), Z31, Z3
+	VFMADD231PS (R10)(R8*2), Z31, Z2
+	VFMADD231PS (R11), Z31, Z1
+	VFMADD231PS (R11)(DI*1), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r9b1tap
+	JMP         summed1
+
+r8b1:
+r8b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	LEAQ        (R10)(R8*2), R11
+	ADDQ        DI, R11
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z7
+	VFMADD231PS (R10)(DI*1), Z31, Z6
+	VFMADD231PS (R10)(DI*2), Z31, Z5
+	VFMADD231PS (R10)(R8*1), Z31, Z4
+	VFMADD231PS (R10)(DI*4), Z31, Z3
+	VFMADD231PS (R10)(R9*1), Z31, Z2
+	VFMADD231PS (R10)(R8*2), Z31, Z1
+	VFMADD231PS (R11), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r8b1tap
+	JMP         summed1
+
+r7b1:
+r7b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z6
+	VFMADD231PS (R10)(DI*1), Z31, Z5
+	VFMADD231PS (R10)(DI*2), Z31, Z4
+	VFMADD231PS (R10)(R8*1), Z31, Z3
+	VFMADD231PS (R10)(DI*4), Z31, Z2
+	VFMADD231PS (R10)(R9*1), Z31, Z1
+	VFMADD231PS (R10)(R8*2), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r7b1tap
+	JMP         summed1
+
+r6b1:
+r6b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z5
+	VFMADD231PS (R10)(DI*1), Z31, Z4
+	VFMADD231PS (R10)(DI*2), Z31, Z3
+	VFMADD231PS (R10)(R8*1), Z31, Z2
+	VFMADD231PS (R10)(DI*4), Z31, Z1
+	VFMADD231PS (R10)(R9*1), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r6b1tap
+	JMP         summed1
+
+r5b1:
+r5b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z4
+	VFMADD231PS (R10)(DI*1), Z31, Z3
+	VFMADD231PS (R10)(DI*2), Z31, Z2
+	VFMADD231PS (R10)(R8*1), Z31, Z1
+	VFMADD231PS (R10)(DI*4), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r5b1tap
+	JMP         summed1
+
+r4b1:
+r4b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z3
+	VFMADD231PS (R10)(DI*1), Z31, Z2
+	VFMADD231PS (R10)(DI*2), Z31, Z1
+	VFMADD231PS (R10)(R8*1), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r4b1tap
+	JMP         summed1
+
+r3b1:
+r3b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z2
+	VFMADD231PS (R10)(DI*1), Z31, Z1
+	VFMADD231PS (R10)(DI*2), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r3b1tap
+	JMP         summed1
+
+r2b1:
+r2b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z1
+	VFMADD231PS (R10)(DI*1), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r2b1tap
+	JMP         summed1
+
+r1b1:
+r1b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R12), Z31
+	VFMADD231PS (R10), Z31, Z0
+	ADDQ        $0x40, R12
+	DECQ        SI
+	JNZ         r1b1tap
+
+summed1:
+	MOVQ    96(AX), R10
+	TESTQ   R10, R10
+	JEQ     unscaled1
+	VMOVUPS (R10), Z31
+	VMULPS  Z31, Z13, Z13
+	VMULPS  Z31, Z12, Z12
+	VMULPS  Z31, Z11, Z11
+	VMULPS  Z31, Z10, Z10
+	VMULPS  Z31, Z9, Z9
+	VMULPS  Z31, Z8, Z8
+	VMULPS  Z31, Z7, Z7
+	VMULPS  Z31, Z6, Z6
+	VMULPS  Z31, Z5, Z5
+	VMULPS  Z31, Z4, Z4
+	VMULPS  Z31, Z3, Z3
+	VMULPS  Z31, Z2, Z2
+	VMULPS  Z31, Z1, Z1
+	VMULPS  Z31, Z0, Z0
+
+unscaled1:
+	MOVQ         80(AX), SI
+	MOVQ         128(AX), DI
+	VBROADCASTSS 120(AX), Z30
+	VBROADCASTSS 124(AX), Z29
+	VBROADCASTSS minusZeroAVX512<>+0(SB), Z31
+	MOVQ         104(AX), R12
+	TESTQ        R12, R12
+	JEQ          block0of1unbiased
+	VMOVUPS      (R12), Z31
+
+block0of1unbiased:
+	MOVQ  72(AX), R10
+	MOVQ  88(AX), R11
+	TESTQ R11, R11
+	JEQ   block0of1alone
+	CMPQ  CX, $0x0e
+	JEQ   block0of1true_14
+	CMPQ  CX, $0x0d
+	JEQ   block0of1true_13
+	CMPQ  CX, $0x0c
+	JEQ   block0of1true_12
+	CMPQ  CX, $0x0b
+	JEQ   block0of1true_11
+	CMPQ  CX, $0x0a
+	JEQ   block0of1true_10
+	CMPQ  CX, $0x09
+	JEQ   block0of1true_9
+	CMPQ  CX, $0x08
+	JEQ   block0of1true_8
+	CMPQ  CX, $0x07
+	JEQ   block0of1true_7
+	CMPQ  CX, $0x06
+	JEQ   block0of1true_6
+	CMPQ  CX, $0x05
+	JEQ   block0of1true_5
+	CMPQ  CX, $0x04
+	JEQ   block0of1true_4
+	CMPQ  CX, $0x03
+	JEQ   block0of1true_3
+	CMPQ  CX, $0x02
+	JEQ   block0of1true_2
+	JMP   block0of1true_1
+
+block0of1alone:
+	CMPQ CX, $0x0e
+	JEQ  block0of1false_14
+	CMPQ CX, $0x0d
+	JEQ  block0of1false_13
+	CMPQ CX, $0x0c
+	JEQ  block0of1false_12
+	CMPQ CX, $0x0b
+	JEQ  block0of1false_11
+	CMPQ CX, $0x0a
+	JEQ  block0of1false_10
+	CMPQ CX, $0x09
+	JEQ  block0of1false_9
+	CMPQ CX, $0x08
+	JEQ  block0of1false_8
+	CMPQ CX, $0x07
+	JEQ  block0of1false_7
+	CMPQ CX, $0x06
+	JEQ  block0of1false_6
+	CMPQ CX, $0x05
+	JEQ  block0of1false_5
+	CMPQ CX, $0x04
+	JEQ  block0of1false_4
+	CMPQ CX, $0x03
+	JEQ  block0of1false_3
+	CMPQ CX, $0x02
+	JEQ  block0of1false_2
+	JMP  block0of1false_1
+
+block0of1true_14:
+	VADDPS  Z31, Z13, Z13
+	VADDPS  (R11), Z13, Z13
+	VMAXPS  Z13, Z30, Z13
+	VMINPS  Z13, Z29, Z13
+	VMOVUPS Z13, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_13:
+	VADDPS  Z31, Z12, Z12
+	VADDPS  (R11), Z12, Z12
+	VMAXPS  Z12, Z30, Z12
+	VMINPS  Z12, Z29, Z12
+	VMOVUPS Z12, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_12:
+	VADDPS  Z31, Z11, Z11
+	VADDPS  (R11), Z11, Z11
+	VMAXPS  Z11, Z30, Z11
+	VMINPS  Z11, Z29, Z11
+	VMOVUPS Z11, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_11:
+	VADDPS  Z31, Z10, Z10
+	VADDPS  (R11), Z10, Z10
+	VMAXPS  Z10, Z30, Z10
+	VMINPS  Z10, Z29, Z10
+	VMOVUPS Z10, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_10:
+	VADDPS  Z31, Z9, Z9
+	VADDPS  (R11), Z9, Z9
+	VMAXPS  Z9, Z30, Z9
+	VMINPS  Z9, Z29, Z9
+	VMOVUPS Z9, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_9:
+	VADDPS  Z31, Z8, Z8
+	VADDPS  (R11), Z8, Z8
+	VMAXPS  Z8, Z30, Z8
+	VMINPS  Z8, Z29, Z8
+	VMOVUPS Z8, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_8:
+	VADDPS  Z31, Z7, Z7
+	VADDPS  (R11), Z7, Z7
+	VMAXPS  Z7, Z30, Z7
+	VMINPS  Z7, Z29, Z7
+	VMOVUPS Z7, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_7:
+	VADDPS  Z31, Z6, Z6
+	VADDPS  (R11), Z6, Z6
+	VMAXPS  Z6, Z30, Z6
+	VMINPS  Z6, Z29, Z6
+	VMOVUPS Z6, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_6:
+	VADDPS  Z31, Z5, Z5
+	VADDPS  (R11), Z5, Z5
+	VMAXPS  Z5, Z30, Z5
+	VMINPS  Z5, Z29, Z5
+	VMOVUPS Z5, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_5:
+	VADDPS  Z31, Z4, Z4
+	VADDPS  (R11), Z4, Z4
+	VMAXPS  Z4, Z30, Z4
+	VMINPS  Z4, Z29, Z4
+	VMOVUPS Z4, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_4:
+	VADDPS  Z31, Z3, Z3
+	VADDPS  (R11), Z3, Z3
+	VMAXPS  Z3, Z30, Z3
+	VMINPS  Z3, Z29, Z3
+	VMOVUPS Z3, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_3:
+	VADDPS  Z31, Z2, Z2
+	VADDPS  (R11), Z2, Z2
+	VMAXPS  Z2, Z30, Z2
+	VMINPS  Z2, Z29, Z2
+	VMOVUPS Z2, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_2:
+	VADDPS  Z31, Z1, Z1
+	VADDPS  (R11), Z1, Z1
+	VMAXPS  Z1, Z30, Z1
+	VMINPS  Z1, Z29, Z1
+	VMOVUPS Z1, (R10)
+	ADDQ    DI, R10
+	ADDQ    DI, R11
+
+block0of1true_1:
+	VADDPS  Z31, Z0, Z0
+	VADDPS  (R11), Z0, Z0
+	VMAXPS  Z0, Z30, Z0
+	VMINPS  Z0, Z29, Z0
+	VMOVUPS Z0, (R10)
+	JMP     block0of1stored
+
+block0of1false_14:
+	VADDPS  Z31, Z13, Z13
+	VMAXPS  Z13, Z30, Z13
+	VMINPS  Z13, Z29, Z13
+	VMOVUPS Z13, (R10)
+	ADDQ    DI, R10
+
+block0of1false_13:
+	VADDPS  Z31, Z12, Z12
+	VMAXPS  Z12, Z30, Z12
+	VMINPS  Z12, Z29, Z12
+	VMOVUPS Z12, (R10)
+	ADDQ    DI, R10
+
+block0of1false_12:
+	VADDPS  Z31, Z11, Z11
+	VMAXPS  Z11, Z30, Z11
+	VMINPS  Z11, Z29, Z11
+	VMOVUPS Z11, (R10)
+	ADDQ    DI, R10
+
+block0of1false_11:
+	VADDPS  Z31, Z10, Z10
+	VMAXPS  Z10, Z30, Z10
+	VMINPS  Z10, Z29, Z10
+	VMOVUPS Z10, (R10)
+	ADDQ    DI, R10
+
+block0of1false_10:
+	VADDPS  Z31, Z9, Z9
+	VMAXPS  Z9, Z30, Z9
+	VMINPS  Z9, Z29, Z9
+	VMOVUPS Z9, (R10)
+	ADDQ    DI, R10
+
+block0of1false_9:
+	VADDPS  Z31, Z8, Z8
+	VMAXPS  Z8, Z30, Z8
+	VMINPS  Z8, Z29, Z8
+	VMOVUPS Z8, (R10)
+	ADDQ    DI, R10
+
+block0of1false_8:
+	VADDPS  Z31, Z7, Z7
+	VMAXPS  Z7, Z30, Z7
+	VMINPS  Z7, Z29, Z7
+	VMOVUPS Z7, (R10)
+	ADDQ    DI, R10
+
+block0of1false_7:
+	VADDPS  Z31, Z6, Z6
+	VMAXPS  Z6, Z30, Z6
+	VMINPS  Z6, Z29, Z6
+	VMOVUPS Z6, (R10)
+	ADDQ    DI, R10
+
+block0of1false_6:
+	VADDPS  Z31, Z5, Z5
+	VMAXPS  Z5, Z30, Z5
+	VMINPS  Z5, Z29, Z5
+	VMOVUPS Z5, (R10)
+	ADDQ    DI, R10
+
+block0of1false_5:
+	VADDPS  Z31, Z4, Z4
+	VMAXPS  Z4, Z30, Z4
+	VMINPS  Z4, Z29, Z4
+	VMOVUPS Z4, (R10)
+	ADDQ    DI, R10
+
+block0of1false_4:
+	VADDPS  Z31, Z3, Z3
+	VMAXPS  Z3, Z30, Z3
+	VMINPS  Z3, Z29, Z3
+	VMOVUPS Z3, (R10)
+	ADDQ    DI, R10
+
+block0of1false_3:
+	VADDPS  Z31, Z2, Z2
+	VMAXPS  Z2, Z30, Z2
+	VMINPS  Z2, Z29, Z2
+	VMOVUPS Z2, (R10)
+	ADDQ    DI, R10
+
+block0of1false_2:
+	VADDPS  Z31, Z1, Z1
+	VMAXPS  Z1, Z30, Z1
+	VMINPS  Z1, Z29, Z1
+	VMOVUPS Z1, (R10)
+	ADDQ    DI, R10
+
+block0of1false_1:
+	VADDPS  Z31, Z0, Z0
+	VMAXPS  Z0, Z30, Z0
+	VMINPS  Z0, Z29, Z0
+	VMOVUPS Z0, (R10)
+
+block0of1stored:
+	VZEROUPPER
+	RET
+
+DATA minusZeroAVX2<>+0(SB)/4, $0x80000000
+GLOBL minusZeroAVX2<>(SB), RODATA|NOPTR, $4
+
 // func blockDepthwiseAVX2(rows int, args *byte)
 // Requires: AVX, FMA3
 TEXT ·blockDepthwiseAVX2(SB), NOSPLIT, $0-16
-	MOVQ rows+0(FP), AX
-	MOVQ args+8(FP), CX
-	CMPQ AX, $0x01
-	JEQ  r1b1
-	CMPQ AX, $0x02
-	JEQ  r2b1
-	CMPQ AX, $0x03
-	JEQ  r3b1
-	CMPQ AX, $0x04
-	JEQ  r4b1
-	CMPQ AX, $0x05
-	JEQ  r5b1
-	JMP  r6b1
-
-r1b1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R10
-	MOVQ   16(CX), BX
-
-r1b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R10), Y15
-	VMOVUPS     32(R10), Y14
-	VFMADD231PS (R9), Y15, Y0
-	VFMADD231PS 32(R9), Y14, Y1
-	ADDQ        $0x40, R10
-	DECQ        BX
-	JNZ         r1b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r1b1unscaled
-	VMOVUPS     (R9), Y15
-	VMULPS      Y15, Y0, Y0
-	VMOVUPS     32(R9), Y15
-	VMULPS      Y15, Y1, Y1
-
-r1b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r1b1unbiased
-	VMOVUPS (R9), Y15
-	VADDPS  Y15, Y0, Y0
-	VMOVUPS 32(R9), Y15
-	VADDPS  Y15, Y1, Y1
-
-r1b1unbiased:
-	MOVQ   80(CX), R10
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r1b1alone
-	VADDPS (R9), Y0, Y0
-	VADDPS 32(R9), Y1, Y1
-
-r1b1alone:
-	VBROADCASTSS 120(CX), Y15
-	VBROADCASTSS 124(CX), Y14
-	MOVQ         72(CX), R9
-	JMP          store_1
-
-r2b1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R10
-	MOVQ   16(CX), BX
-
-r2b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R10), Y15
-	VMOVUPS     32(R10), Y14
-	VFMADD231PS (R9), Y15, Y0
-	VFMADD231PS 32(R9), Y14, Y1
-	VFMADD231PS (R9)(SI*1), Y15, Y2
-	VFMADD231PS 32(R9)(SI*1), Y14, Y3
-	ADDQ        $0x40, R10
-	DECQ        BX
-	JNZ         r2b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r2b1unscaled
-	VMOVUPS     (R9), Y15
-	VMULPS      Y15, Y0, Y0
-	VMULPS      Y15, Y2, Y2
-	VMOVUPS     32(R9), Y15
-	VMULPS      Y15, Y1, Y1
-	VMULPS      Y15, Y3, Y3
-
-r2b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r2b1unbiased
-	VMOVUPS (R9), Y15
-	VADDPS  Y15, Y0, Y0
-	VADDPS  Y15, Y2, Y2
-	VMOVUPS 32(R9), Y15
-	VADDPS  Y15, Y1, Y1
-	VADDPS  Y15, Y3, Y3
-
-r2b1unbiased:
-	MOVQ   80(CX), R10
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r2b1alone
-	VADDPS (R9), Y0, Y0
-	VADDPS (R9)(SI*1), Y2, Y2
-	VADDPS 32(R9), Y1, Y1
-	VADDPS 32(R9)(SI*1), Y3, Y3
-
-r2b1alone:
-	VBROADCASTSS 120(CX), Y15
-	VBROADCASTSS 124(CX), Y14
-	MOVQ         72(CX), R9
-	JMP          store_2
-
-r3b1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R10
-	MOVQ   16(CX), BX
-
-r3b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R10), Y15
-	VMOVUPS     32(R10), Y14
-	VFMADD231PS (R9), Y15, Y0
-	VFMADD231PS 32(R9), Y14, Y1
-	VFMADD231PS (R9)(SI*1), Y15, Y2
-	VFMADD231PS 32(R9)(SI*1), Y14, Y3
-	VFMADD231PS (R9)(SI*2), Y15, Y4
-	VFMADD231PS 32(R9)(SI*2), Y14, Y5
-	ADDQ        $0x40, R10
-	DECQ        BX
-	JNZ         r3b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r3b1unscaled
-	VMOVUPS     (R9), Y15
-	VMULPS      Y15, Y0, Y0
-	VMULPS      Y15, Y2, Y2
-	VMULPS      Y15, Y4, Y4
-	VMOVUPS     32(R9), Y15
-	VMULPS      Y15, Y1, Y1
-	VMULPS      Y15, Y3, Y3
-	VMULPS      Y15, Y5, Y5
-
-r3b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r3b1unbiased
-	VMOVUPS (R9), Y15
-	VADDPS  Y15, Y0, Y0
-	VADDPS  Y15, Y2, Y2
-	VADDPS  Y15, Y4, Y4
-	VMOVUPS 32(R9), Y15
-	VADDPS  Y15, Y1, Y1
-	VADDPS  Y15, Y3, Y3
-	VADDPS  Y15, Y5, Y5
-
-r3b1unbiased:
-	MOVQ   80(CX), R10
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r3b1alone
-	VADDPS (R9), Y0, Y0
-	VADDPS (R9)(SI*1), Y2, Y2
-	VADDPS (R9)(SI*2), Y4, Y4
-	VADDPS 32(R9), Y1, Y1
-	VADDPS 32(R9)(SI*1), Y3, Y3
-	VADDPS 32(R9)(SI*2), Y5, Y5
-
-r3b1alone:
-	VBROADCASTSS 120(CX), Y15
-	VBROADCASTSS 124(CX), Y14
-	MOVQ         72(CX), R9
-	JMP          store_3
-
-r4b1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R10
-	MOVQ   16(CX), BX
-
-r4b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R10), Y15
-	VMOVUPS     32(R10), Y14
-	VFMADD231PS (R9), Y15, Y0
-	VFMADD231PS 32(R9), Y14, Y1
-	VFMADD231PS (R9)(SI*1), Y15, Y2
-	VFMADD231PS 32(R9)(SI*1), Y14, Y3
-	VFMADD231PS (R9)(SI*2), Y15, Y4
-	VFMADD231PS 32(R9)(SI*2), Y14, Y5
-	VFMADD231PS (R9)(DI*1), Y15, Y6
-	VFMADD231PS 32(R9)(DI*1), Y14, Y7
-	ADDQ        $0x40, R10
-	DECQ        BX
-	JNZ         r4b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r4b1unscaled
-	VMOVUPS     (R9), Y15
-	VMULPS      Y15, Y0, Y0
-	VMULPS      Y15, Y2, Y2
-	VMULPS      Y15, Y4, Y4
-	VMULPS      Y15, Y6, Y6
-	VMOVUPS     32(R9), Y15
-	VMULPS      Y15, Y1, Y1
-	VMULPS      Y15, Y3, Y3
-	VMULPS      Y15, Y5, Y5
-	VMULPS      Y15, Y7, Y7
-
-r4b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r4b1unbiased
-	VMOVUPS (R9), Y15
-	VADDPS  Y15, Y0, Y0
-	VADDPS  Y15, Y2, Y2
-	VADDPS  Y15, Y4, Y4
-	VADDPS  Y15, Y6, Y6
-	VMOVUPS 32(R9), Y15
-	VADDPS  Y15, Y1, Y1
-	VADDPS  Y15, Y3, Y3
-	VADDPS  Y15, Y5, Y5
-	VADDPS  Y15, Y7, Y7
-
-r4b1unbiased:
-	MOVQ   80(CX), R10
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r4b1alone
-	VADDPS (R9), Y0, Y0
-	VADDPS (R9)(SI*1), Y2, Y2
-	VADDPS (R9)(SI*2), Y4, Y4
-	VADDPS (R9)(DI*1), Y6, Y6
-	VADDPS 32(R9), Y1, Y1
-	VADDPS 32(R9)(SI*1), Y3, Y3
-	VADDPS 32(R9)(SI*2), Y5, Y5
-	VADDPS 32(R9)(DI*1), Y7, Y7
-
-r4b1alone:
-	VBROADCASTSS 120(CX), Y15
-	VBROADCASTSS 124(CX), Y14
-	MOVQ         72(CX), R9
-	JMP          store_4
-
-r5b1:
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
-	VXORPS Y6, Y6, Y6
-	VXORPS Y7, Y7, Y7
-	VXORPS Y8, Y8, Y8
-	VXORPS Y9, Y9, Y9
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R10
-	MOVQ   16(CX), BX
-
-r5b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R10), Y15
-	VMOVUPS     32(R10), Y14
-	VFMADD231PS (R9), Y15, Y0
-	VFMADD231PS 32(R9), Y14, Y1
-	VFMADD231PS (R9)(SI*1), Y15, Y2
-	VFMADD231PS 32(R9)(SI*1), Y14, Y3
-	VFMADD231PS (R9)(SI*2), Y15, Y4
-	VFMADD231PS 32(R9)(SI*2), Y14, Y5
-	VFMADD231PS (R9)(DI*1), Y15, Y6
-	VFMADD231PS 32(R9)(DI*1), Y14, Y7
-	VFMADD231PS (R9)(SI*4), Y15, Y8
-	VFMADD231PS 32(R9)(SI*4), Y14, Y9
-	ADDQ        $0x40, R10
-	DECQ        BX
-	JNZ         r5b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r5b1unscaled
-	VMOVUPS     (R9), Y15
-	VMULPS      Y15, Y0, Y0
-	VMULPS      Y15, Y2, Y2
-	VMULPS      Y15, Y4, Y4
-	VMULPS      Y15, Y6, Y6
-	VMULPS      Y15, Y8, Y8
-	VMOVUPS     32(R9), Y15
-	VMULPS      Y15, Y1, Y1
-	VMULPS      Y15, Y3, Y3
-	VMULPS      Y15, Y5, Y5
-	VMULPS      Y15, Y7, Y7
-	VMULPS      Y15, Y9, Y9
-
-r5b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r5b1unbiased
-	VMOVUPS (R9), Y15
-	VADDPS  Y15, Y0, Y0
-	VADDPS  Y15, Y2, Y2
-	VADDPS  Y15, Y4, Y4
-	VADDPS  Y15, Y6, Y6
-	VADDPS  Y15, Y8, Y8
-	VMOVUPS 32(R9), Y15
-	VADDPS  Y15, Y1, Y1
-	VADDPS  Y15, Y3, Y3
-	VADDPS  Y15, Y5, Y5
-	VADDPS  Y15, Y7, Y7
-	VADDPS  Y15, Y9, Y9
-
-r5b1unbiased:
-	MOVQ   80(CX), R10
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r5b1alone
-	VADDPS (R9), Y0, Y0
-	VADDPS (R9)(SI*1), Y2, Y2
-	VADDPS (R9)(SI*2), Y4, Y4
-	VADDPS (R9)(DI*1), Y6, Y6
-	VADDPS (R9)(SI*4), Y8, Y8
-	VADDPS 32(R9), Y1, Y1
-	VADDPS 32(R9)(SI*1), Y3, Y3
-	VADDPS 32(R9)(SI*2), Y5, Y5
-	VADDPS 32(R9)(DI*1), Y7, Y7
-	VADDPS 32(R9)(SI*4), Y9, Y9
-
-r5b1alone:
-	VBROADCASTSS 120(CX), Y15
-	VBROADCASTSS 124(CX), Y14
-	MOVQ         72(CX), R9
-	JMP          store_5
-
-r6b1:
+	MOVQ   args+8(FP), AX
+	MOVQ   rows+0(FP), CX
+	MOVQ   (AX), DX
+	MOVQ   8(AX), BX
+	MOVQ   48(AX), DI
+	MOVQ   56(AX), R11
+	MOVQ   64(AX), SI
+	LEAQ   (DI)(DI*2), R8
+	LEAQ   (DI)(DI*4), R9
+	MOVQ   16(AX), SI
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1701,142 +697,341 @@ r6b1:
 	VXORPS Y9, Y9, Y9
 	VXORPS Y10, Y10, Y10
 	VXORPS Y11, Y11, Y11
-	MOVQ   (CX), AX
-	MOVQ   8(CX), DX
-	MOVQ   48(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   56(CX), R10
-	MOVQ   16(CX), BX
+	CMPQ   CX, $0x06
+	JEQ    r6b1
+	CMPQ   CX, $0x05
+	JEQ    r5b1
+	CMPQ   CX, $0x04
+	JEQ    r4b1
+	CMPQ   CX, $0x03
+	JEQ    r3b1
+	CMPQ   CX, $0x02
+	JEQ    r2b1
+	JMP    r1b1
 
+r6b1:
 r6b1tap:
-	MOVQ        (DX), R9
-	ADDQ        $0x08, DX
-	ADDQ        AX, R9
-	VMOVUPS     (R10), Y15
-	VMOVUPS     32(R10), Y14
-	VFMADD231PS (R9), Y15, Y0
-	VFMADD231PS 32(R9), Y14, Y1
-	VFMADD231PS (R9)(SI*1), Y15, Y2
-	VFMADD231PS 32(R9)(SI*1), Y14, Y3
-	VFMADD231PS (R9)(SI*2), Y15, Y4
-	VFMADD231PS 32(R9)(SI*2), Y14, Y5
-	VFMADD231PS (R9)(DI*1), Y15, Y6
-	VFMADD231PS 32(R9)(DI*1), Y14, Y7
-	VFMADD231PS (R9)(SI*4), Y15, Y8
-	VFMADD231PS 32(R9)(SI*4), Y14, Y9
-	VFMADD231PS (R9)(R8*1), Y15, Y10
-	VFMADD231PS 32(R9)(R8*1), Y14, Y11
-	ADDQ        $0x40, R10
-	DECQ        BX
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R11), Y15
+	VMOVUPS     32(R11), Y14
+	VFMADD231PS (R10), Y15, Y10
+	VFMADD231PS 32(R10), Y14, Y11
+	VFMADD231PS (R10)(DI*1), Y15, Y8
+	VFMADD231PS 32(R10)(DI*1), Y14, Y9
+	VFMADD231PS (R10)(DI*2), Y15, Y6
+	VFMADD231PS 32(R10)(DI*2), Y14, Y7
+	VFMADD231PS (R10)(R8*1), Y15, Y4
+	VFMADD231PS 32(R10)(R8*1), Y14, Y5
+	VFMADD231PS (R10)(DI*4), Y15, Y2
+	VFMADD231PS 32(R10)(DI*4), Y14, Y3
+	VFMADD231PS (R10)(R9*1), Y15, Y0
+	VFMADD231PS 32(R10)(R9*1), Y14, Y1
+	ADDQ        $0x40, R11
+	DECQ        SI
 	JNZ         r6b1tap
-	MOVQ        96(CX), R9
-	TESTQ       R9, R9
-	JEQ         r6b1unscaled
-	VMOVUPS     (R9), Y15
-	VMULPS      Y15, Y0, Y0
-	VMULPS      Y15, Y2, Y2
-	VMULPS      Y15, Y4, Y4
-	VMULPS      Y15, Y6, Y6
-	VMULPS      Y15, Y8, Y8
-	VMULPS      Y15, Y10, Y10
-	VMOVUPS     32(R9), Y15
-	VMULPS      Y15, Y1, Y1
-	VMULPS      Y15, Y3, Y3
-	VMULPS      Y15, Y5, Y5
-	VMULPS      Y15, Y7, Y7
-	VMULPS      Y15, Y9, Y9
-	VMULPS      Y15, Y11, Y11
+	JMP         summed1
 
-r6b1unscaled:
-	MOVQ    104(CX), R9
-	TESTQ   R9, R9
-	JEQ     r6b1unbiased
-	VMOVUPS (R9), Y15
-	VADDPS  Y15, Y0, Y0
-	VADDPS  Y15, Y2, Y2
-	VADDPS  Y15, Y4, Y4
-	VADDPS  Y15, Y6, Y6
-	VADDPS  Y15, Y8, Y8
+r5b1:
+r5b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R11), Y15
+	VMOVUPS     32(R11), Y14
+	VFMADD231PS (R10), Y15, Y8
+	VFMADD231PS 32(R10), Y14, Y9
+	VFMADD231PS (R10)(DI*1), Y15, Y6
+	VFMADD231PS 32(R10)(DI*1), Y14, Y7
+	VFMADD231PS (R10)(DI*2), Y15, Y4
+	VFMADD231PS 32(R10)(DI*2), Y14, Y5
+	VFMADD231PS (R10)(R8*1), Y15, Y2
+	VFMADD231PS 32(R10)(R8*1), Y14, Y3
+	VFMADD231PS (R10)(DI*4), Y15, Y0
+	VFMADD231PS 32(R10)(DI*4), Y14, Y1
+	ADDQ        $0x40, R11
+	DECQ        SI
+	JNZ         r5b1tap
+	JMP         summed1
+
+r4b1:
+r4b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R11), Y15
+	VMOVUPS     32(R11), Y14
+	VFMADD231PS (R10), Y15, Y6
+	VFMADD231PS 32(R10), Y14, Y7
+	VFMADD231PS (R10)(DI*1), Y15, Y4
+	VFMADD231PS 32(R10)(DI*1), Y14, Y5
+	VFMADD231PS (R10)(DI*2), Y15, Y2
+	VFMADD231PS 32(R10)(DI*2), Y14, Y3
+	VFMADD231PS (R10)(R8*1), Y15, Y0
+	VFMADD231PS 32(R10)(R8*1), Y14, Y1
+	ADDQ        $0x40, R11
+	DECQ        SI
+	JNZ         r4b1tap
+	JMP         summed1
+
+r3b1:
+r3b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R11), Y15
+	VMOVUPS     32(R11), Y14
+	VFMADD231PS (R10), Y15, Y4
+	VFMADD231PS 32(R10), Y14, Y5
+	VFMADD231PS (R10)(DI*1), Y15, Y2
+	VFMADD231PS 32(R10)(DI*1), Y14, Y3
+	VFMADD231PS (R10)(DI*2), Y15, Y0
+	VFMADD231PS 32(R10)(DI*2), Y14, Y1
+	ADDQ        $0x40, R11
+	DECQ        SI
+	JNZ         r3b1tap
+	JMP         summed1
+
+r2b1:
+r2b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R11), Y15
+	VMOVUPS     32(R11), Y14
+	VFMADD231PS (R10), Y15, Y2
+	VFMADD231PS 32(R10), Y14, Y3
+	VFMADD231PS (R10)(DI*1), Y15, Y0
+	VFMADD231PS 32(R10)(DI*1), Y14, Y1
+	ADDQ        $0x40, R11
+	DECQ        SI
+	JNZ         r2b1tap
+	JMP         summed1
+
+r1b1:
+r1b1tap:
+	MOVQ        (BX), R10
+	ADDQ        $0x08, BX
+	ADDQ        DX, R10
+	VMOVUPS     (R11), Y15
+	VMOVUPS     32(R11), Y14
+	VFMADD231PS (R10), Y15, Y0
+	VFMADD231PS 32(R10), Y14, Y1
+	ADDQ        $0x40, R11
+	DECQ        SI
+	JNZ         r1b1tap
+
+summed1:
+	MOVQ    96(AX), R10
+	TESTQ   R10, R10
+	JEQ     unscaled1
+	VMOVUPS (R10), Y15
+	VMULPS  Y15, Y10, Y10
+	VMULPS  Y15, Y8, Y8
+	VMULPS  Y15, Y6, Y6
+	VMULPS  Y15, Y4, Y4
+	VMULPS  Y15, Y2, Y2
+	VMULPS  Y15, Y0, Y0
+	VMOVUPS 32(R10), Y15
+	VMULPS  Y15, Y11, Y11
+	VMULPS  Y15, Y9, Y9
+	VMULPS  Y15, Y7, Y7
+	VMULPS  Y15, Y5, Y5
+	VMULPS  Y15, Y3, Y3
+	VMULPS  Y15, Y1, Y1
+
+unscaled1:
+	MOVQ         80(AX), SI
+	MOVQ         128(AX), DI
+	VBROADCASTSS 120(AX), Y13
+	VBROADCASTSS 124(AX), Y12
+	VBROADCASTSS minusZeroAVX2<>+0(SB), Y15
+	VBROADCASTSS minusZeroAVX2<>+0(SB), Y14
+	MOVQ         104(AX), R11
+	TESTQ        R11, R11
+	JEQ          block0of1unbiased
+	VMOVUPS      (R11), Y15
+	VMOVUPS      32(R11), Y14
+
+block0of1unbiased:
+	MOVQ  72(AX), R10
+	MOVQ  88(AX), AX
+	TESTQ AX, AX
+	JEQ   block0of1alone
+	CMPQ  CX, $0x06
+	JEQ   block0of1true_6
+	CMPQ  CX, $0x05
+	JEQ   block0of1true_5
+	CMPQ  CX, $0x04
+	JEQ   block0of1true_4
+	CMPQ  CX, $0x03
+	JEQ   block0of1true_3
+	CMPQ  CX, $0x02
+	JEQ   block0of1true_2
+	JMP   block0of1true_1
+
+block0of1alone:
+	CMPQ CX, $0x06
+	JEQ  block0of1false_6
+	CMPQ CX, $0x05
+	JEQ  block0of1false_5
+	CMPQ CX, $0x04
+	JEQ  block0of1false_4
+	CMPQ CX, $0x03
+	JEQ  block0of1false_3
+	CMPQ CX, $0x02
+	JEQ  block0of1false_2
+	JMP  block0of1false_1
+
+block0of1true_6:
 	VADDPS  Y15, Y10, Y10
-	VMOVUPS 32(R9), Y15
-	VADDPS  Y15, Y1, Y1
-	VADDPS  Y15, Y3, Y3
-	VADDPS  Y15, Y5, Y5
-	VADDPS  Y15, Y7, Y7
-	VADDPS  Y15, Y9, Y9
-	VADDPS  Y15, Y11, Y11
+	VADDPS  (AX), Y10, Y10
+	VMAXPS  Y10, Y13, Y10
+	VMINPS  Y10, Y12, Y10
+	VMOVUPS Y10, (R10)
+	VADDPS  Y14, Y11, Y11
+	VADDPS  32(AX), Y11, Y11
+	VMAXPS  Y11, Y13, Y11
+	VMINPS  Y11, Y12, Y11
+	VMOVUPS Y11, 32(R10)
+	ADDQ    DI, R10
+	ADDQ    DI, AX
 
-r6b1unbiased:
-	MOVQ   80(CX), R10
-	MOVQ   128(CX), SI
-	LEAQ   (SI)(SI*2), DI
-	LEAQ   (SI)(SI*4), R8
-	MOVQ   88(CX), R9
-	TESTQ  R9, R9
-	JEQ    r6b1alone
-	VADDPS (R9), Y0, Y0
-	VADDPS (R9)(SI*1), Y2, Y2
-	VADDPS (R9)(SI*2), Y4, Y4
-	VADDPS (R9)(DI*1), Y6, Y6
-	VADDPS (R9)(SI*4), Y8, Y8
-	VADDPS (R9)(R8*1), Y10, Y10
-	VADDPS 32(R9), Y1, Y1
-	VADDPS 32(R9)(SI*1), Y3, Y3
-	VADDPS 32(R9)(SI*2), Y5, Y5
-	VADDPS 32(R9)(DI*1), Y7, Y7
-	VADDPS 32(R9)(SI*4), Y9, Y9
-	VADDPS 32(R9)(R8*1), Y11, Y11
+block0of1true_5:
+	VADDPS  Y15, Y8, Y8
+	VADDPS  (AX), Y8, Y8
+	VMAXPS  Y8, Y13, Y8
+	VMINPS  Y8, Y12, Y8
+	VMOVUPS Y8, (R10)
+	VADDPS  Y14, Y9, Y9
+	VADDPS  32(AX), Y9, Y9
+	VMAXPS  Y9, Y13, Y9
+	VMINPS  Y9, Y12, Y9
+	VMOVUPS Y9, 32(R10)
+	ADDQ    DI, R10
+	ADDQ    DI, AX
 
-r6b1alone:
-	VBROADCASTSS 120(CX), Y15
-	VBROADCASTSS 124(CX), Y14
-	MOVQ         72(CX), R9
-	VMAXPS       Y10, Y15, Y10
-	VMINPS       Y10, Y14, Y10
-	VMOVUPS      Y10, (R9)(R8*1)
-	VMAXPS       Y11, Y15, Y11
-	VMINPS       Y11, Y14, Y11
-	VMOVUPS      Y11, 32(R9)(R8*1)
+block0of1true_4:
+	VADDPS  Y15, Y6, Y6
+	VADDPS  (AX), Y6, Y6
+	VMAXPS  Y6, Y13, Y6
+	VMINPS  Y6, Y12, Y6
+	VMOVUPS Y6, (R10)
+	VADDPS  Y14, Y7, Y7
+	VADDPS  32(AX), Y7, Y7
+	VMAXPS  Y7, Y13, Y7
+	VMINPS  Y7, Y12, Y7
+	VMOVUPS Y7, 32(R10)
+	ADDQ    DI, R10
+	ADDQ    DI, AX
 
-store_5:
-	VMAXPS  Y8, Y15, Y8
-	VMINPS  Y8, Y14, Y8
-	VMOVUPS Y8, (R9)(SI*4)
-	VMAXPS  Y9, Y15, Y9
-	VMINPS  Y9, Y14, Y9
-	VMOVUPS Y9, 32(R9)(SI*4)
+block0of1true_3:
+	VADDPS  Y15, Y4, Y4
+	VADDPS  (AX), Y4, Y4
+	VMAXPS  Y4, Y13, Y4
+	VMINPS  Y4, Y12, Y4
+	VMOVUPS Y4, (R10)
+	VADDPS  Y14, Y5, Y5
+	VADDPS  32(AX), Y5, Y5
+	VMAXPS  Y5, Y13, Y5
+	VMINPS  Y5, Y12, Y5
+	VMOVUPS Y5, 32(R10)
+	ADDQ    DI, R10
+	ADDQ    DI, AX
 
-store_4:
-	VMAXPS  Y6, Y15, Y6
-	VMINPS  Y6, Y14, Y6
-	VMOVUPS Y6, (R9)(DI*1)
-	VMAXPS  Y7, Y15, Y7
-	VMINPS  Y7, Y14, Y7
-	VMOVUPS Y7, 32(R9)(DI*1)
+block0of1true_2:
+	VADDPS  Y15, Y2, Y2
+	VADDPS  (AX), Y2, Y2
+	VMAXPS  Y2, Y13, Y2
+	VMINPS  Y2, Y12, Y2
+	VMOVUPS Y2, (R10)
+	VADDPS  Y14, Y3, Y3
+	VADDPS  32(AX), Y3, Y3
+	VMAXPS  Y3, Y13, Y3
+	VMINPS  Y3, Y12, Y3
+	VMOVUPS Y3, 32(R10)
+	ADDQ    DI, R10
+	ADDQ    DI, AX
 
-store_3:
-	VMAXPS  Y4, Y15, Y4
-	VMINPS  Y4, Y14, Y4
-	VMOVUPS Y4, (R9)(SI*2)
-	VMAXPS  Y5, Y15, Y5
-	VMINPS  Y5, Y14, Y5
-	VMOVUPS Y5, 32(R9)(SI*2)
+block0of1true_1:
+	VADDPS  Y15, Y0, Y0
+	VADDPS  (AX), Y0, Y0
+	VMAXPS  Y0, Y13, Y0
+	VMINPS  Y0, Y12, Y0
+	VMOVUPS Y0, (R10)
+	VADDPS  Y14, Y1, Y1
+	VADDPS  32(AX), Y1, Y1
+	VMAXPS  Y1, Y13, Y1
+	VMINPS  Y1, Y12, Y1
+	VMOVUPS Y1, 32(R10)
+	JMP     block0of1stored
 
-store_2:
-	VMAXPS  Y2, Y15, Y2
-	VMINPS  Y2, Y14, Y2
-	VMOVUPS Y2, (R9)(SI*1)
-	VMAXPS  Y3, Y15, Y3
-	VMINPS  Y3, Y14, Y3
-	VMOVUPS Y3, 32(R9)(SI*1)
+block0of1false_6:
+	VADDPS  Y15, Y10, Y10
+	VMAXPS  Y10, Y13, Y10
+	VMINPS  Y10, Y12, Y10
+	VMOVUPS Y10, (R10)
+	VADDPS  Y14, Y11, Y11
+	VMAXPS  Y11, Y13, Y11
+	VMINPS  Y11, Y12, Y11
+	VMOVUPS Y11, 32(R10)
+	ADDQ    DI, R10
 
-store_1:
-	VMAXPS  Y0, Y15, Y0
-	VMINPS  Y0, Y14, Y0
-	VMOVUPS Y0, (R9)
-	VMAXPS  Y1, Y15, Y1
-	VMINPS  Y1, Y14, Y1
-	VMOVUPS Y1, 32(R9)
+block0of1false_5:
+	VADDPS  Y15, Y8, Y8
+	VMAXPS  Y8, Y13, Y8
+	VMINPS  Y8, Y12, Y8
+	VMOVUPS Y8, (R10)
+	VADDPS  Y14, Y9, Y9
+	VMAXPS  Y9, Y13, Y9
+	VMINPS  Y9, Y12, Y9
+	VMOVUPS Y9, 32(R10)
+	ADDQ    DI, R10
+
+block0of1false_4:
+	VADDPS  Y15, Y6, Y6
+	VMAXPS  Y6, Y13, Y6
+	VMINPS  Y6, Y12, Y6
+	VMOVUPS Y6, (R10)
+	VADDPS  Y14, Y7, Y7
+	VMAXPS  Y7, Y13, Y7
+	VMINPS  Y7, Y12, Y7
+	VMOVUPS Y7, 32(R10)
+	ADDQ    DI, R10
+
+block0of1false_3:
+	VADDPS  Y15, Y4, Y4
+	VMAXPS  Y4, Y13, Y4
+	VMINPS  Y4, Y12, Y4
+	VMOVUPS Y4, (R10)
+	VADDPS  Y14, Y5, Y5
+	VMAXPS  Y5, Y13, Y5
+	VMINPS  Y5, Y12, Y5
+	VMOVUPS Y5, 32(R10)
+	ADDQ    DI, R10
+
+block0of1false_2:
+	VADDPS  Y15, Y2, Y2
+	VMAXPS  Y2, Y13, Y2
+	VMINPS  Y2, Y12, Y2
+	VMOVUPS Y2, (R10)
+	VADDPS  Y14, Y3, Y3
+	VMAXPS  Y3, Y13, Y3
+	VMINPS  Y3, Y12, Y3
+	VMOVUPS Y3, 32(R10)
+	ADDQ    DI, R10
+
+block0of1false_1:
+	VADDPS  Y15, Y0, Y0
+	VMAXPS  Y0, Y13, Y0
+	VMINPS  Y0, Y12, Y0
+	VMOVUPS Y0, (R10)
+	VADDPS  Y14, Y1, Y1
+	VMAXPS  Y1, Y13, Y1
+	VMINPS  Y1, Y12, Y1
+	VMOVUPS Y1, 32(R10)
+
+block0of1stored:
 	VZEROUPPER
 	RET

@@ -8,8 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./depthwise
-
 // depthwise filters each channel by itself: where there is a filter of that
 // kernel it reads the image as it lies, else each channel is laid out first.
 func (v *conv32) depthwise(w *par.Workspace, l cpu.Level) {

@@ -21,7 +21,7 @@ type spanEpilogue struct {
 	residual  *float32
 	ldr, done int // in bytes
 	lo, hi    float32
-	bias      [16]float32 // -0 where there is none
+	bias      [20]float32 // of the last row first, -0 where there is none; tiles of fewer rows read 14, too
 }
 
 // convSpanGo stores in c, rows of ldc floats, the sums over the steps p of a, a
@@ -30,7 +30,7 @@ func convSpanGo(rows, cols, stride int, a, b []float32, offsets []int64, c []flo
 	for r := range rows {
 		dst := c[r*ldc : r*ldc+cols]
 		for x := range dst {
-			dst[x] = e.bias[r]
+			dst[x] = e.bias[rows-1-r]
 		}
 		for p, o := range offsets {
 			gemm.Axpy(dst, a[p*stride+r], b[o:])
@@ -170,7 +170,7 @@ func (j *spanJob) panel(p, from, to int) {
 	for r := range r1 - r0 {
 		e.bias[r] = float32(math.Copysign(0, -1))
 		if j.end.BiasRow != nil {
-			e.bias[r] = j.end.BiasRow[r0+r]
+			e.bias[r] = j.end.BiasRow[r1-1-r]
 		}
 	}
 	a := j.packed[p*j.bl.Stride*k:][:j.bl.Stride*k]

@@ -13,7 +13,7 @@ func convTileAVX512(rows int, vecs int, k int, src *float32, offsets *int64, jum
 // convSpanAVX512 stores in c, rows of ldc floats, for rows of 1 to 14 and at least one
 // column the sums over k >= 1 steps p of a, a panel of 16 floats a step, times
 // b[offsets[p]+column], with the epilogue e, a
-// spanEpilogue, whose field done it changes.
+// spanEpilogue, whose fields done and residual it changes.
 //
 //go:noescape
 func convSpanAVX512(rows int, k int, cols int, a *float32, b *float32, offsets *int64, c *float32, ldc int, e *byte)
@@ -36,7 +36,7 @@ func convTileAVX2(rows int, vecs int, k int, src *float32, offsets *int64, jump 
 // convSpanAVX2 stores in c, rows of ldc floats, for rows of 1 to 6 and at least one
 // column the sums over k >= 1 steps p of a, a panel of 8 floats a step, times
 // b[offsets[p]+column], with the epilogue e, a
-// spanEpilogue, whose field done it changes.
+// spanEpilogue, whose fields done and residual it changes.
 //
 //go:noescape
 func convSpanAVX2(rows int, k int, cols int, a *float32, b *float32, offsets *int64, c *float32, ldc int, e *byte)

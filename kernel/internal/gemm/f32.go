@@ -389,9 +389,12 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead Fetch) {
 	}
 }
 
-// packsInTile reports whether the first tile of panel i of b packs it.
+// packsInTile reports whether the first tile of panel i of b packs it, for which
+// there is code if that tile is about as high as tiles get: rows of more than
+// DirectPanels tiles, the cases left here, are always cut so.
 func (j *productJob) packsInTile(i int) bool {
-	return hasStrip(j.level) && j.Window == nil && !j.transB && j.nc-i*j.bl.Nr >= j.bl.Nr
+	r0, r1 := j.bl.Rows(j.M, j.ip)
+	return hasStrip(j.level) && j.Window == nil && !j.transB && j.nc-i*j.bl.Nr >= j.bl.Nr && r1-r0 >= j.bl.Mr-1
 }
 
 // tilePack computes the first tile of column panel jp, whose columns it reads

@@ -5,8 +5,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./gemv
-
 // IsGemv reports whether p is a packed matrix times few vectors.
 func (p *Product) IsGemv(l cpu.Level) bool {
 	return hasGemv(l) && p.PackedA != nil && p.PackedB == nil && p.Window == nil && !p.transB && !p.Acc &&

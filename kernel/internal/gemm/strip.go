@@ -4,8 +4,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
 
-//go:generate go run -C ../../../internal/asmgen ./strip
-
 // byStrip reports whether panels of a are not packed but read where they lie,
 // and each is multiplied with all columns by one call. In exchange b is read more
 // often.

@@ -10,8 +10,8 @@ package gemm
 //go:noescape
 func gemmTileAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool, next *float32, step int)
 
-// gemmTilePackAVX512 is gemmTileAVX512 for 32 columns. It also stores them, row after row,
-// in pack.
+// gemmTilePackAVX512 is gemmTileAVX512 for 32 columns and rows of 14 or 13. It also stores
+// the columns of b, row after row, in pack.
 //
 //go:noescape
 func gemmTilePackAVX512(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, acc bool, next *float32, step int, pack *float32)
@@ -35,8 +35,8 @@ func peakAVX512(n int)
 //go:noescape
 func gemmTileAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, cols int, acc bool, next *float32, step int)
 
-// gemmTilePackAVX2 is gemmTileAVX2 for 16 columns. It also stores them, row after row,
-// in pack.
+// gemmTilePackAVX2 is gemmTileAVX2 for 16 columns and rows of 6 or 5. It also stores
+// the columns of b, row after row, in pack.
 //
 //go:noescape
 func gemmTilePackAVX2(rows int, k int, a *float32, b *float32, ldb int, c *float32, ldc int, acc bool, next *float32, step int, pack *float32)

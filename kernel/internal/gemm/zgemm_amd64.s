@@ -40,49 +40,27 @@ TEXT ·gemmTileAVX512(SB), NOSPLIT, $0-88
 	CMPQ R9, $0x10
 	JLE  v1
 	SUBQ $0x10, R9
-	XORQ R13, R13
 
 againv2:
-	CMPQ AX, $0x0e
-	JEQ  r14v2
-	CMPQ AX, $0x0d
-	JEQ  r13v2
-	CMPQ AX, $0x0c
-	JEQ  r12v2
-	CMPQ AX, $0x0a
-	JEQ  r10v2
-	CMPQ AX, $0x08
-	JEQ  r8v2
-	CMPQ AX, $0x07
-	JEQ  r7v2
-	CMPQ AX, $0x06
-	JEQ  r6v2
-	CMPQ AX, $0x05
-	JEQ  r5v2
-	CMPQ AX, $0x04
-	JEQ  r4v2
-	CMPQ AX, $0x03
-	JEQ  r3v2
-	CMPQ AX, $0x02
-	JEQ  r2v2
-	CMPQ AX, $0x01
-	JEQ  r1v2
 	CMPQ AX, $0x0b
 	JNE  againv2below11
-	MOVQ $0x00000005, R13
-	JMP  r6v2
+	MOVQ $0x00000006, AX
 
 againv2below11:
 	CMPQ AX, $0x09
 	JNE  againv2below9
-	MOVQ $0x00000004, R13
-	JMP  r5v2
+	MOVQ $0x00000005, AX
 
 againv2below9:
-	VZEROUPPER
-	RET
+	MOVQ AX, R13
+	SUBQ R8, DI
 
-r14v2:
+v2ask:
+	ADDQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	DECQ       R13
+	JNZ        v2ask
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -111,49 +89,31 @@ r14v2:
 	VPXORD     Z25, Z25, Z25
 	VPXORD     Z26, Z26, Z26
 	VPXORD     Z27, Z27, Z27
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
+	CMPQ       AX, $0x0e
+	JEQ        r14v2
+	CMPQ       AX, $0x0d
+	JEQ        r13v2
+	CMPQ       AX, $0x0c
+	JEQ        r12v2
+	CMPQ       AX, $0x0a
+	JEQ        r10v2
+	CMPQ       AX, $0x08
+	JEQ        r8v2
+	CMPQ       AX, $0x07
+	JEQ        r7v2
+	CMPQ       AX, $0x06
+	JEQ        r6v2
+	CMPQ       AX, $0x05
+	JEQ        r5v2
+	CMPQ       AX, $0x04
+	JEQ        r4v2
+	CMPQ       AX, $0x03
+	JEQ        r3v2
+	CMPQ       AX, $0x02
+	JEQ        r2v2
+	JMP        r1v2
 
-r14v2k:
+r14v2:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -205,88 +165,10 @@ r14v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r14v2k
-	CMPQ         R9, $0x10
-	JEQ          r14v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_14
-	JMP          store2falsetrue_14
-
-r14v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_14
-	JMP   store2falsefalse_14
+	JNZ          r14v2
+	JMP          finishv2
 
 r13v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	VPXORD     Z16, Z16, Z16
-	VPXORD     Z17, Z17, Z17
-	VPXORD     Z18, Z18, Z18
-	VPXORD     Z19, Z19, Z19
-	VPXORD     Z20, Z20, Z20
-	VPXORD     Z21, Z21, Z21
-	VPXORD     Z22, Z22, Z22
-	VPXORD     Z23, Z23, Z23
-	VPXORD     Z24, Z24, Z24
-	VPXORD     Z25, Z25, Z25
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r13v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -335,83 +217,10 @@ r13v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r13v2k
-	CMPQ         R9, $0x10
-	JEQ          r13v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_13
-	JMP          store2falsetrue_13
-
-r13v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_13
-	JMP   store2falsefalse_13
+	JNZ          r13v2
+	JMP          finishv2
 
 r12v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	VPXORD     Z16, Z16, Z16
-	VPXORD     Z17, Z17, Z17
-	VPXORD     Z18, Z18, Z18
-	VPXORD     Z19, Z19, Z19
-	VPXORD     Z20, Z20, Z20
-	VPXORD     Z21, Z21, Z21
-	VPXORD     Z22, Z22, Z22
-	VPXORD     Z23, Z23, Z23
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r12v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -457,73 +266,10 @@ r12v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r12v2k
-	CMPQ         R9, $0x10
-	JEQ          r12v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_12
-	JMP          store2falsetrue_12
-
-r12v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_12
-	JMP   store2falsefalse_12
+	JNZ          r12v2
+	JMP          finishv2
 
 r10v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	VPXORD     Z16, Z16, Z16
-	VPXORD     Z17, Z17, Z17
-	VPXORD     Z18, Z18, Z18
-	VPXORD     Z19, Z19, Z19
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r10v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -563,63 +309,10 @@ r10v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r10v2k
-	CMPQ         R9, $0x10
-	JEQ          r10v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_10
-	JMP          store2falsetrue_10
-
-r10v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_10
-	JMP   store2falsefalse_10
+	JNZ          r10v2
+	JMP          finishv2
 
 r8v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r8v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -653,58 +346,10 @@ r8v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r8v2k
-	CMPQ         R9, $0x10
-	JEQ          r8v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_8
-	JMP          store2falsetrue_8
-
-r8v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_8
-	JMP   store2falsefalse_8
+	JNZ          r8v2
+	JMP          finishv2
 
 r7v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r7v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -735,53 +380,10 @@ r7v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r7v2k
-	CMPQ         R9, $0x10
-	JEQ          r7v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_7
-	JMP          store2falsetrue_7
-
-r7v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_7
-	JMP   store2falsefalse_7
+	JNZ          r7v2
+	JMP          finishv2
 
 r6v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r6v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -809,48 +411,10 @@ r6v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r6v2k
-	CMPQ         R9, $0x10
-	JEQ          r6v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_6
-	JMP          store2falsetrue_6
-
-r6v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_6
-	JMP   store2falsefalse_6
+	JNZ          r6v2
+	JMP          finishv2
 
 r5v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r5v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -875,43 +439,10 @@ r5v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r5v2k
-	CMPQ         R9, $0x10
-	JEQ          r5v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_5
-	JMP          store2falsetrue_5
-
-r5v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_5
-	JMP   store2falsefalse_5
+	JNZ          r5v2
+	JMP          finishv2
 
 r4v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r4v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -933,38 +464,10 @@ r4v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r4v2k
-	CMPQ         R9, $0x10
-	JEQ          r4v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_4
-	JMP          store2falsetrue_4
-
-r4v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_4
-	JMP   store2falsefalse_4
+	JNZ          r4v2
+	JMP          finishv2
 
 r3v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r3v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -983,33 +486,10 @@ r3v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r3v2k
-	CMPQ         R9, $0x10
-	JEQ          r3v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_3
-	JMP          store2falsetrue_3
-
-r3v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_3
-	JMP   store2falsefalse_3
+	JNZ          r3v2
+	JMP          finishv2
 
 r2v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r2v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	VBROADCASTSS (DX), Z29
@@ -1025,28 +505,10 @@ r2v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r2v2k
-	CMPQ         R9, $0x10
-	JEQ          r2v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_2
-	JMP          store2falsetrue_2
-
-r2v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_2
-	JMP   store2falsefalse_2
+	JNZ          r2v2
+	JMP          finishv2
 
 r1v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r1v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	PREFETCHT1   (R10)
@@ -1059,210 +521,118 @@ r1v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r1v2k
-	CMPQ         R9, $0x10
-	JEQ          r1v2whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store2truetrue_1
-	JMP          store2falsetrue_1
+	JNZ          r1v2
 
-r1v2whole:
+finishv2:
+	CMPQ  R9, $0x10
+	JEQ   v2whole
+	MOVL  $0x0000ffff, CX
+	BZHIL R9, CX, CX
+	KMOVW CX, K1
 	TESTQ R12, R12
-	JNE   store2truefalse_1
-	JMP   store2falsefalse_1
+	JEQ   v2plaintrue
+	CMPQ  AX, $0x0e
+	JEQ   v2addtruemasktrue_14
+	CMPQ  AX, $0x0d
+	JEQ   v2addtruemasktrue_13
+	CMPQ  AX, $0x0c
+	JEQ   v2addtruemasktrue_12
+	CMPQ  AX, $0x0a
+	JEQ   v2addtruemasktrue_10
+	CMPQ  AX, $0x08
+	JEQ   v2addtruemasktrue_8
+	CMPQ  AX, $0x07
+	JEQ   v2addtruemasktrue_7
+	CMPQ  AX, $0x06
+	JEQ   v2addtruemasktrue_6
+	CMPQ  AX, $0x05
+	JEQ   v2addtruemasktrue_5
+	CMPQ  AX, $0x04
+	JEQ   v2addtruemasktrue_4
+	CMPQ  AX, $0x03
+	JEQ   v2addtruemasktrue_3
+	CMPQ  AX, $0x02
+	JEQ   v2addtruemasktrue_2
+	JMP   v2addtruemasktrue_1
 
-store2truefalse_14:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z26, Z26
-	VMOVUPS Z26, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z27, Z27
-	VMOVUPS Z27, 64(DI)
-	SUBQ    R8, DI
+v2plaintrue:
+	CMPQ AX, $0x0e
+	JEQ  v2addfalsemasktrue_14
+	CMPQ AX, $0x0d
+	JEQ  v2addfalsemasktrue_13
+	CMPQ AX, $0x0c
+	JEQ  v2addfalsemasktrue_12
+	CMPQ AX, $0x0a
+	JEQ  v2addfalsemasktrue_10
+	CMPQ AX, $0x08
+	JEQ  v2addfalsemasktrue_8
+	CMPQ AX, $0x07
+	JEQ  v2addfalsemasktrue_7
+	CMPQ AX, $0x06
+	JEQ  v2addfalsemasktrue_6
+	CMPQ AX, $0x05
+	JEQ  v2addfalsemasktrue_5
+	CMPQ AX, $0x04
+	JEQ  v2addfalsemasktrue_4
+	CMPQ AX, $0x03
+	JEQ  v2addfalsemasktrue_3
+	CMPQ AX, $0x02
+	JEQ  v2addfalsemasktrue_2
+	JMP  v2addfalsemasktrue_1
 
-store2truefalse_13:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z24, Z24
-	VMOVUPS Z24, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z25, Z25
-	VMOVUPS Z25, 64(DI)
-	SUBQ    R8, DI
+v2whole:
+	TESTQ R12, R12
+	JEQ   v2plainfalse
+	CMPQ  AX, $0x0e
+	JEQ   v2addtruemaskfalse_14
+	CMPQ  AX, $0x0d
+	JEQ   v2addtruemaskfalse_13
+	CMPQ  AX, $0x0c
+	JEQ   v2addtruemaskfalse_12
+	CMPQ  AX, $0x0a
+	JEQ   v2addtruemaskfalse_10
+	CMPQ  AX, $0x08
+	JEQ   v2addtruemaskfalse_8
+	CMPQ  AX, $0x07
+	JEQ   v2addtruemaskfalse_7
+	CMPQ  AX, $0x06
+	JEQ   v2addtruemaskfalse_6
+	CMPQ  AX, $0x05
+	JEQ   v2addtruemaskfalse_5
+	CMPQ  AX, $0x04
+	JEQ   v2addtruemaskfalse_4
+	CMPQ  AX, $0x03
+	JEQ   v2addtruemaskfalse_3
+	CMPQ  AX, $0x02
+	JEQ   v2addtruemaskfalse_2
+	JMP   v2addtruemaskfalse_1
 
-store2truefalse_12:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z22, Z22
-	VMOVUPS Z22, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z23, Z23
-	VMOVUPS Z23, 64(DI)
-	SUBQ    R8, DI
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z20, Z20
-	VMOVUPS Z20, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z21, Z21
-	VMOVUPS Z21, 64(DI)
-	SUBQ    R8, DI
+v2plainfalse:
+	CMPQ AX, $0x0e
+	JEQ  v2addfalsemaskfalse_14
+	CMPQ AX, $0x0d
+	JEQ  v2addfalsemaskfalse_13
+	CMPQ AX, $0x0c
+	JEQ  v2addfalsemaskfalse_12
+	CMPQ AX, $0x0a
+	JEQ  v2addfalsemaskfalse_10
+	CMPQ AX, $0x08
+	JEQ  v2addfalsemaskfalse_8
+	CMPQ AX, $0x07
+	JEQ  v2addfalsemaskfalse_7
+	CMPQ AX, $0x06
+	JEQ  v2addfalsemaskfalse_6
+	CMPQ AX, $0x05
+	JEQ  v2addfalsemaskfalse_5
+	CMPQ AX, $0x04
+	JEQ  v2addfalsemaskfalse_4
+	CMPQ AX, $0x03
+	JEQ  v2addfalsemaskfalse_3
+	CMPQ AX, $0x02
+	JEQ  v2addfalsemaskfalse_2
+	JMP  v2addfalsemaskfalse_1
 
-store2truefalse_10:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z18, Z18
-	VMOVUPS Z18, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z19, Z19
-	VMOVUPS Z19, 64(DI)
-	SUBQ    R8, DI
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z16, Z16
-	VMOVUPS Z16, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z17, Z17
-	VMOVUPS Z17, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_8:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z14, Z14
-	VMOVUPS Z14, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z15, Z15
-	VMOVUPS Z15, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_7:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z12, Z12
-	VMOVUPS Z12, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z13, Z13
-	VMOVUPS Z13, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_6:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z10, Z10
-	VMOVUPS Z10, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z11, Z11
-	VMOVUPS Z11, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_5:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z8, Z8
-	VMOVUPS Z8, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z9, Z9
-	VMOVUPS Z9, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_4:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z6, Z6
-	VMOVUPS Z6, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z7, Z7
-	VMOVUPS Z7, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_3:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z4, Z4
-	VMOVUPS Z4, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z5, Z5
-	VMOVUPS Z5, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_2:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z2, Z2
-	VMOVUPS Z2, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z3, Z3
-	VMOVUPS Z3, 64(DI)
-	SUBQ    R8, DI
-
-store2truefalse_1:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z0, Z0
-	VMOVUPS Z0, (DI)
-	VMOVUPS 64(DI), Z30
-	VADDPS  Z30, Z1, Z1
-	VMOVUPS Z1, 64(DI)
-	JMP     donev2
-
-store2falsefalse_14:
-	VMOVUPS Z26, (DI)
-	VMOVUPS Z27, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_13:
-	VMOVUPS Z24, (DI)
-	VMOVUPS Z25, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_12:
-	VMOVUPS Z22, (DI)
-	VMOVUPS Z23, 64(DI)
-	SUBQ    R8, DI
-	VMOVUPS Z20, (DI)
-	VMOVUPS Z21, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_10:
-	VMOVUPS Z18, (DI)
-	VMOVUPS Z19, 64(DI)
-	SUBQ    R8, DI
-	VMOVUPS Z16, (DI)
-	VMOVUPS Z17, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_8:
-	VMOVUPS Z14, (DI)
-	VMOVUPS Z15, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_7:
-	VMOVUPS Z12, (DI)
-	VMOVUPS Z13, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_6:
-	VMOVUPS Z10, (DI)
-	VMOVUPS Z11, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_5:
-	VMOVUPS Z8, (DI)
-	VMOVUPS Z9, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_4:
-	VMOVUPS Z6, (DI)
-	VMOVUPS Z7, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_3:
-	VMOVUPS Z4, (DI)
-	VMOVUPS Z5, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_2:
-	VMOVUPS Z2, (DI)
-	VMOVUPS Z3, 64(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_1:
-	VMOVUPS Z0, (DI)
-	VMOVUPS Z1, 64(DI)
-	JMP     donev2
-
-store2truetrue_14:
+v2addtruemasktrue_14:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z26, Z26
 	VMOVUPS   Z26, (DI)
@@ -1271,7 +641,7 @@ store2truetrue_14:
 	VMOVUPS   Z27, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_13:
+v2addtruemasktrue_13:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z24, Z24
 	VMOVUPS   Z24, (DI)
@@ -1280,7 +650,7 @@ store2truetrue_13:
 	VMOVUPS   Z25, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_12:
+v2addtruemasktrue_12:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z22, Z22
 	VMOVUPS   Z22, (DI)
@@ -1296,7 +666,7 @@ store2truetrue_12:
 	VMOVUPS   Z21, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_10:
+v2addtruemasktrue_10:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z18, Z18
 	VMOVUPS   Z18, (DI)
@@ -1312,7 +682,7 @@ store2truetrue_10:
 	VMOVUPS   Z17, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_8:
+v2addtruemasktrue_8:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z14, Z14
 	VMOVUPS   Z14, (DI)
@@ -1321,7 +691,7 @@ store2truetrue_8:
 	VMOVUPS   Z15, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_7:
+v2addtruemasktrue_7:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z12, Z12
 	VMOVUPS   Z12, (DI)
@@ -1330,7 +700,7 @@ store2truetrue_7:
 	VMOVUPS   Z13, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_6:
+v2addtruemasktrue_6:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z10, Z10
 	VMOVUPS   Z10, (DI)
@@ -1339,7 +709,7 @@ store2truetrue_6:
 	VMOVUPS   Z11, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_5:
+v2addtruemasktrue_5:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z8, Z8
 	VMOVUPS   Z8, (DI)
@@ -1348,7 +718,7 @@ store2truetrue_5:
 	VMOVUPS   Z9, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_4:
+v2addtruemasktrue_4:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z6, Z6
 	VMOVUPS   Z6, (DI)
@@ -1357,7 +727,7 @@ store2truetrue_4:
 	VMOVUPS   Z7, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_3:
+v2addtruemasktrue_3:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z4, Z4
 	VMOVUPS   Z4, (DI)
@@ -1366,7 +736,7 @@ store2truetrue_3:
 	VMOVUPS   Z5, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_2:
+v2addtruemasktrue_2:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z2, Z2
 	VMOVUPS   Z2, (DI)
@@ -1375,7 +745,7 @@ store2truetrue_2:
 	VMOVUPS   Z3, K1, 64(DI)
 	SUBQ      R8, DI
 
-store2truetrue_1:
+v2addtruemasktrue_1:
 	VMOVUPS   (DI), Z30
 	VADDPS    Z30, Z0, Z0
 	VMOVUPS   Z0, (DI)
@@ -1384,17 +754,17 @@ store2truetrue_1:
 	VMOVUPS   Z1, K1, 64(DI)
 	JMP       donev2
 
-store2falsetrue_14:
+v2addfalsemasktrue_14:
 	VMOVUPS Z26, (DI)
 	VMOVUPS Z27, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_13:
+v2addfalsemasktrue_13:
 	VMOVUPS Z24, (DI)
 	VMOVUPS Z25, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_12:
+v2addfalsemasktrue_12:
 	VMOVUPS Z22, (DI)
 	VMOVUPS Z23, K1, 64(DI)
 	SUBQ    R8, DI
@@ -1402,7 +772,7 @@ store2falsetrue_12:
 	VMOVUPS Z21, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_10:
+v2addfalsemasktrue_10:
 	VMOVUPS Z18, (DI)
 	VMOVUPS Z19, K1, 64(DI)
 	SUBQ    R8, DI
@@ -1410,50 +780,239 @@ store2falsetrue_10:
 	VMOVUPS Z17, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_8:
+v2addfalsemasktrue_8:
 	VMOVUPS Z14, (DI)
 	VMOVUPS Z15, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_7:
+v2addfalsemasktrue_7:
 	VMOVUPS Z12, (DI)
 	VMOVUPS Z13, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_6:
+v2addfalsemasktrue_6:
 	VMOVUPS Z10, (DI)
 	VMOVUPS Z11, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_5:
+v2addfalsemasktrue_5:
 	VMOVUPS Z8, (DI)
 	VMOVUPS Z9, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_4:
+v2addfalsemasktrue_4:
 	VMOVUPS Z6, (DI)
 	VMOVUPS Z7, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_3:
+v2addfalsemasktrue_3:
 	VMOVUPS Z4, (DI)
 	VMOVUPS Z5, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_2:
+v2addfalsemasktrue_2:
 	VMOVUPS Z2, (DI)
 	VMOVUPS Z3, K1, 64(DI)
 	SUBQ    R8, DI
 
-store2falsetrue_1:
+v2addfalsemasktrue_1:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, K1, 64(DI)
+	JMP     donev2
+
+v2addtruemaskfalse_14:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z26, Z26
+	VMOVUPS Z26, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z27, Z27
+	VMOVUPS Z27, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_13:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z24, Z24
+	VMOVUPS Z24, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z25, Z25
+	VMOVUPS Z25, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_12:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z22, Z22
+	VMOVUPS Z22, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z23, Z23
+	VMOVUPS Z23, 64(DI)
+	SUBQ    R8, DI
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z20, Z20
+	VMOVUPS Z20, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z21, Z21
+	VMOVUPS Z21, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_10:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z18, Z18
+	VMOVUPS Z18, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z19, Z19
+	VMOVUPS Z19, 64(DI)
+	SUBQ    R8, DI
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z16, Z16
+	VMOVUPS Z16, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z17, Z17
+	VMOVUPS Z17, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_8:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z14, Z14
+	VMOVUPS Z14, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z15, Z15
+	VMOVUPS Z15, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_7:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z12, Z12
+	VMOVUPS Z12, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z13, Z13
+	VMOVUPS Z13, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_6:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z10, Z10
+	VMOVUPS Z10, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z11, Z11
+	VMOVUPS Z11, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_5:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z8, Z8
+	VMOVUPS Z8, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z9, Z9
+	VMOVUPS Z9, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_4:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z6, Z6
+	VMOVUPS Z6, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z7, Z7
+	VMOVUPS Z7, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_3:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z4, Z4
+	VMOVUPS Z4, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z5, Z5
+	VMOVUPS Z5, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_2:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z2, Z2
+	VMOVUPS Z2, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z3, Z3
+	VMOVUPS Z3, 64(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_1:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z0, Z0
+	VMOVUPS Z0, (DI)
+	VMOVUPS 64(DI), Z30
+	VADDPS  Z30, Z1, Z1
+	VMOVUPS Z1, 64(DI)
+	JMP     donev2
+
+v2addfalsemaskfalse_14:
+	VMOVUPS Z26, (DI)
+	VMOVUPS Z27, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_13:
+	VMOVUPS Z24, (DI)
+	VMOVUPS Z25, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_12:
+	VMOVUPS Z22, (DI)
+	VMOVUPS Z23, 64(DI)
+	SUBQ    R8, DI
+	VMOVUPS Z20, (DI)
+	VMOVUPS Z21, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_10:
+	VMOVUPS Z18, (DI)
+	VMOVUPS Z19, 64(DI)
+	SUBQ    R8, DI
+	VMOVUPS Z16, (DI)
+	VMOVUPS Z17, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_8:
+	VMOVUPS Z14, (DI)
+	VMOVUPS Z15, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_7:
+	VMOVUPS Z12, (DI)
+	VMOVUPS Z13, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_6:
+	VMOVUPS Z10, (DI)
+	VMOVUPS Z11, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_5:
+	VMOVUPS Z8, (DI)
+	VMOVUPS Z9, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_4:
+	VMOVUPS Z6, (DI)
+	VMOVUPS Z7, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_3:
+	VMOVUPS Z4, (DI)
+	VMOVUPS Z5, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_2:
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_1:
+	VMOVUPS Z0, (DI)
+	VMOVUPS Z1, 64(DI)
 
 donev2:
-	TESTQ R13, R13
+	MOVQ  rows+0(FP), R13
+	SUBQ  AX, R13
 	JEQ   againv2none
-	MOVQ  rows+0(FP), AX
-	SUBQ  R13, AX
+	CMPQ  R13, AX
+	JGT   againv2none
 	MOVQ  k+8(FP), CX
 	MOVQ  a+16(FP), DX
 	MOVQ  b+24(FP), BX
@@ -1463,7 +1022,6 @@ donev2:
 	IMULQ R8, AX
 	ADDQ  AX, DI
 	MOVQ  R13, AX
-	XORQ  R13, R13
 	JMP   againv2
 
 againv2none:
@@ -1471,49 +1029,25 @@ againv2none:
 	RET
 
 v1:
-	XORQ R13, R13
-
 againv1:
-	CMPQ AX, $0x0e
-	JEQ  r14v1
-	CMPQ AX, $0x0d
-	JEQ  r13v1
-	CMPQ AX, $0x0c
-	JEQ  r12v1
-	CMPQ AX, $0x0a
-	JEQ  r10v1
-	CMPQ AX, $0x08
-	JEQ  r8v1
-	CMPQ AX, $0x07
-	JEQ  r7v1
-	CMPQ AX, $0x06
-	JEQ  r6v1
-	CMPQ AX, $0x05
-	JEQ  r5v1
-	CMPQ AX, $0x04
-	JEQ  r4v1
-	CMPQ AX, $0x03
-	JEQ  r3v1
-	CMPQ AX, $0x02
-	JEQ  r2v1
-	CMPQ AX, $0x01
-	JEQ  r1v1
 	CMPQ AX, $0x0b
 	JNE  againv1below11
-	MOVQ $0x00000005, R13
-	JMP  r6v1
+	MOVQ $0x00000006, AX
 
 againv1below11:
 	CMPQ AX, $0x09
 	JNE  againv1below9
-	MOVQ $0x00000004, R13
-	JMP  r5v1
+	MOVQ $0x00000005, AX
 
 againv1below9:
-	VZEROUPPER
-	RET
+	MOVQ AX, R13
+	SUBQ R8, DI
 
-r14v1:
+v1ask:
+	ADDQ       R8, DI
+	PREFETCHT0 (DI)
+	DECQ       R13
+	JNZ        v1ask
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -1528,35 +1062,31 @@ r14v1:
 	VPXORD     Z11, Z11, Z11
 	VPXORD     Z12, Z12, Z12
 	VPXORD     Z13, Z13, Z13
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
+	CMPQ       AX, $0x0e
+	JEQ        r14v1
+	CMPQ       AX, $0x0d
+	JEQ        r13v1
+	CMPQ       AX, $0x0c
+	JEQ        r12v1
+	CMPQ       AX, $0x0a
+	JEQ        r10v1
+	CMPQ       AX, $0x08
+	JEQ        r8v1
+	CMPQ       AX, $0x07
+	JEQ        r7v1
+	CMPQ       AX, $0x06
+	JEQ        r6v1
+	CMPQ       AX, $0x05
+	JEQ        r5v1
+	CMPQ       AX, $0x04
+	JEQ        r4v1
+	CMPQ       AX, $0x03
+	JEQ        r3v1
+	CMPQ       AX, $0x02
+	JEQ        r2v1
+	JMP        r1v1
 
-r14v1k:
+r14v1:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -1593,62 +1123,10 @@ r14v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r14v1k
-	CMPQ         R9, $0x10
-	JEQ          r14v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_14
-	JMP          store1falsetrue_14
-
-r14v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_14
-	JMP   store1falsefalse_14
+	JNZ          r14v1
+	JMP          finishv1
 
 r13v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r13v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -1683,59 +1161,10 @@ r13v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r13v1k
-	CMPQ         R9, $0x10
-	JEQ          r13v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_13
-	JMP          store1falsetrue_13
-
-r13v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_13
-	JMP   store1falsefalse_13
+	JNZ          r13v1
+	JMP          finishv1
 
 r12v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r12v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -1768,53 +1197,10 @@ r12v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r12v1k
-	CMPQ         R9, $0x10
-	JEQ          r12v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_12
-	JMP          store1falsetrue_12
-
-r12v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_12
-	JMP   store1falsefalse_12
+	JNZ          r12v1
+	JMP          finishv1
 
 r10v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r10v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -1843,47 +1229,10 @@ r10v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r10v1k
-	CMPQ         R9, $0x10
-	JEQ          r10v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_10
-	JMP          store1falsetrue_10
-
-r10v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_10
-	JMP   store1falsefalse_10
+	JNZ          r10v1
+	JMP          finishv1
 
 r8v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r8v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -1908,44 +1257,10 @@ r8v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r8v1k
-	CMPQ         R9, $0x10
-	JEQ          r8v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_8
-	JMP          store1falsetrue_8
-
-r8v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_8
-	JMP   store1falsefalse_8
+	JNZ          r8v1
+	JMP          finishv1
 
 r7v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r7v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -1968,41 +1283,10 @@ r7v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r7v1k
-	CMPQ         R9, $0x10
-	JEQ          r7v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_7
-	JMP          store1falsetrue_7
-
-r7v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_7
-	JMP   store1falsefalse_7
+	JNZ          r7v1
+	JMP          finishv1
 
 r6v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r6v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -2023,38 +1307,10 @@ r6v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r6v1k
-	CMPQ         R9, $0x10
-	JEQ          r6v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_6
-	JMP          store1falsetrue_6
-
-r6v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_6
-	JMP   store1falsefalse_6
+	JNZ          r6v1
+	JMP          finishv1
 
 r5v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r5v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -2073,35 +1329,10 @@ r5v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r5v1k
-	CMPQ         R9, $0x10
-	JEQ          r5v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_5
-	JMP          store1falsetrue_5
-
-r5v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_5
-	JMP   store1falsefalse_5
+	JNZ          r5v1
+	JMP          finishv1
 
 r4v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r4v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -2118,32 +1349,10 @@ r4v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r4v1k
-	CMPQ         R9, $0x10
-	JEQ          r4v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_4
-	JMP          store1falsetrue_4
-
-r4v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_4
-	JMP   store1falsefalse_4
+	JNZ          r4v1
+	JMP          finishv1
 
 r3v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r3v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -2158,29 +1367,10 @@ r3v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r3v1k
-	CMPQ         R9, $0x10
-	JEQ          r3v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_3
-	JMP          store1falsetrue_3
-
-r3v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_3
-	JMP   store1falsefalse_3
+	JNZ          r3v1
+	JMP          finishv1
 
 r2v1:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r2v1k:
 	VMOVUPS      (BX), Z31
 	VBROADCASTSS (DX), Z30
 	VFMADD231PS  Z31, Z30, Z0
@@ -2193,26 +1383,10 @@ r2v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r2v1k
-	CMPQ         R9, $0x10
-	JEQ          r2v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_2
-	JMP          store1falsetrue_2
-
-r2v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_2
-	JMP   store1falsefalse_2
+	JNZ          r2v1
+	JMP          finishv1
 
 r1v1:
-	VPXORD     Z0, Z0, Z0
-	PREFETCHT0 (DI)
-
-r1v1k:
 	VMOVUPS      (BX), Z31
 	PREFETCHT1   (R10)
 	PREFETCHT0   2048(DX)
@@ -2223,166 +1397,130 @@ r1v1k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r1v1k
-	CMPQ         R9, $0x10
-	JEQ          r1v1whole
-	MOVL         $0x0000ffff, AX
-	BZHIL        R9, AX, AX
-	KMOVW        AX, K1
-	TESTQ        R12, R12
-	JNE          store1truetrue_1
-	JMP          store1falsetrue_1
+	JNZ          r1v1
 
-r1v1whole:
+finishv1:
+	CMPQ  R9, $0x10
+	JEQ   v1whole
+	MOVL  $0x0000ffff, CX
+	BZHIL R9, CX, CX
+	KMOVW CX, K1
 	TESTQ R12, R12
-	JNE   store1truefalse_1
-	JMP   store1falsefalse_1
+	JEQ   v1plaintrue
+	CMPQ  AX, $0x0e
+	JEQ   v1addtruemasktrue_14
+	CMPQ  AX, $0x0d
+	JEQ   v1addtruemasktrue_13
+	CMPQ  AX, $0x0c
+	JEQ   v1addtruemasktrue_12
+	CMPQ  AX, $0x0a
+	JEQ   v1addtruemasktrue_10
+	CMPQ  AX, $0x08
+	JEQ   v1addtruemasktrue_8
+	CMPQ  AX, $0x07
+	JEQ   v1addtruemasktrue_7
+	CMPQ  AX, $0x06
+	JEQ   v1addtruemasktrue_6
+	CMPQ  AX, $0x05
+	JEQ   v1addtruemasktrue_5
+	CMPQ  AX, $0x04
+	JEQ   v1addtruemasktrue_4
+	CMPQ  AX, $0x03
+	JEQ   v1addtruemasktrue_3
+	CMPQ  AX, $0x02
+	JEQ   v1addtruemasktrue_2
+	JMP   v1addtruemasktrue_1
 
-store1truefalse_14:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z13, Z13
-	VMOVUPS Z13, (DI)
-	SUBQ    R8, DI
+v1plaintrue:
+	CMPQ AX, $0x0e
+	JEQ  v1addfalsemasktrue_14
+	CMPQ AX, $0x0d
+	JEQ  v1addfalsemasktrue_13
+	CMPQ AX, $0x0c
+	JEQ  v1addfalsemasktrue_12
+	CMPQ AX, $0x0a
+	JEQ  v1addfalsemasktrue_10
+	CMPQ AX, $0x08
+	JEQ  v1addfalsemasktrue_8
+	CMPQ AX, $0x07
+	JEQ  v1addfalsemasktrue_7
+	CMPQ AX, $0x06
+	JEQ  v1addfalsemasktrue_6
+	CMPQ AX, $0x05
+	JEQ  v1addfalsemasktrue_5
+	CMPQ AX, $0x04
+	JEQ  v1addfalsemasktrue_4
+	CMPQ AX, $0x03
+	JEQ  v1addfalsemasktrue_3
+	CMPQ AX, $0x02
+	JEQ  v1addfalsemasktrue_2
+	JMP  v1addfalsemasktrue_1
 
-store1truefalse_13:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z12, Z12
-	VMOVUPS Z12, (DI)
-	SUBQ    R8, DI
+v1whole:
+	TESTQ R12, R12
+	JEQ   v1plainfalse
+	CMPQ  AX, $0x0e
+	JEQ   v1addtruemaskfalse_14
+	CMPQ  AX, $0x0d
+	JEQ   v1addtruemaskfalse_13
+	CMPQ  AX, $0x0c
+	JEQ   v1addtruemaskfalse_12
+	CMPQ  AX, $0x0a
+	JEQ   v1addtruemaskfalse_10
+	CMPQ  AX, $0x08
+	JEQ   v1addtruemaskfalse_8
+	CMPQ  AX, $0x07
+	JEQ   v1addtruemaskfalse_7
+	CMPQ  AX, $0x06
+	JEQ   v1addtruemaskfalse_6
+	CMPQ  AX, $0x05
+	JEQ   v1addtruemaskfalse_5
+	CMPQ  AX, $0x04
+	JEQ   v1addtruemaskfalse_4
+	CMPQ  AX, $0x03
+	JEQ   v1addtruemaskfalse_3
+	CMPQ  AX, $0x02
+	JEQ   v1addtruemaskfalse_2
+	JMP   v1addtruemaskfalse_1
 
-store1truefalse_12:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z11, Z11
-	VMOVUPS Z11, (DI)
-	SUBQ    R8, DI
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z10, Z10
-	VMOVUPS Z10, (DI)
-	SUBQ    R8, DI
+v1plainfalse:
+	CMPQ AX, $0x0e
+	JEQ  v1addfalsemaskfalse_14
+	CMPQ AX, $0x0d
+	JEQ  v1addfalsemaskfalse_13
+	CMPQ AX, $0x0c
+	JEQ  v1addfalsemaskfalse_12
+	CMPQ AX, $0x0a
+	JEQ  v1addfalsemaskfalse_10
+	CMPQ AX, $0x08
+	JEQ  v1addfalsemaskfalse_8
+	CMPQ AX, $0x07
+	JEQ  v1addfalsemaskfalse_7
+	CMPQ AX, $0x06
+	JEQ  v1addfalsemaskfalse_6
+	CMPQ AX, $0x05
+	JEQ  v1addfalsemaskfalse_5
+	CMPQ AX, $0x04
+	JEQ  v1addfalsemaskfalse_4
+	CMPQ AX, $0x03
+	JEQ  v1addfalsemaskfalse_3
+	CMPQ AX, $0x02
+	JEQ  v1addfalsemaskfalse_2
+	JMP  v1addfalsemaskfalse_1
 
-store1truefalse_10:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z9, Z9
-	VMOVUPS Z9, (DI)
-	SUBQ    R8, DI
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z8, Z8
-	VMOVUPS Z8, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_8:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z7, Z7
-	VMOVUPS Z7, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_7:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z6, Z6
-	VMOVUPS Z6, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_6:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z5, Z5
-	VMOVUPS Z5, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_5:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z4, Z4
-	VMOVUPS Z4, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_4:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z3, Z3
-	VMOVUPS Z3, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_3:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z2, Z2
-	VMOVUPS Z2, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_2:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z1, Z1
-	VMOVUPS Z1, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_1:
-	VMOVUPS (DI), Z30
-	VADDPS  Z30, Z0, Z0
-	VMOVUPS Z0, (DI)
-	JMP     donev1
-
-store1falsefalse_14:
-	VMOVUPS Z13, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_13:
-	VMOVUPS Z12, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_12:
-	VMOVUPS Z11, (DI)
-	SUBQ    R8, DI
-	VMOVUPS Z10, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_10:
-	VMOVUPS Z9, (DI)
-	SUBQ    R8, DI
-	VMOVUPS Z8, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_8:
-	VMOVUPS Z7, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_7:
-	VMOVUPS Z6, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_6:
-	VMOVUPS Z5, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_5:
-	VMOVUPS Z4, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_4:
-	VMOVUPS Z3, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_3:
-	VMOVUPS Z2, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_2:
-	VMOVUPS Z1, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_1:
-	VMOVUPS Z0, (DI)
-	JMP     donev1
-
-store1truetrue_14:
+v1addtruemasktrue_14:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z13, Z13
 	VMOVUPS   Z13, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_13:
+v1addtruemasktrue_13:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z12, Z12
 	VMOVUPS   Z12, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_12:
+v1addtruemasktrue_12:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z11, Z11
 	VMOVUPS   Z11, K1, (DI)
@@ -2392,7 +1530,7 @@ store1truetrue_12:
 	VMOVUPS   Z10, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_10:
+v1addtruemasktrue_10:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z9, Z9
 	VMOVUPS   Z9, K1, (DI)
@@ -2402,110 +1540,243 @@ store1truetrue_10:
 	VMOVUPS   Z8, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_8:
+v1addtruemasktrue_8:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z7, Z7
 	VMOVUPS   Z7, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_7:
+v1addtruemasktrue_7:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z6, Z6
 	VMOVUPS   Z6, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_6:
+v1addtruemasktrue_6:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z5, Z5
 	VMOVUPS   Z5, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_5:
+v1addtruemasktrue_5:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z4, Z4
 	VMOVUPS   Z4, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_4:
+v1addtruemasktrue_4:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z3, Z3
 	VMOVUPS   Z3, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_3:
+v1addtruemasktrue_3:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z2, Z2
 	VMOVUPS   Z2, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_2:
+v1addtruemasktrue_2:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z1, Z1
 	VMOVUPS   Z1, K1, (DI)
 	SUBQ      R8, DI
 
-store1truetrue_1:
+v1addtruemasktrue_1:
 	VMOVUPS.Z (DI), K1, Z30
 	VADDPS    Z30, Z0, Z0
 	VMOVUPS   Z0, K1, (DI)
 	JMP       donev1
 
-store1falsetrue_14:
+v1addfalsemasktrue_14:
 	VMOVUPS Z13, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_13:
+v1addfalsemasktrue_13:
 	VMOVUPS Z12, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_12:
+v1addfalsemasktrue_12:
 	VMOVUPS Z11, K1, (DI)
 	SUBQ    R8, DI
 	VMOVUPS Z10, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_10:
+v1addfalsemasktrue_10:
 	VMOVUPS Z9, K1, (DI)
 	SUBQ    R8, DI
 	VMOVUPS Z8, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_8:
+v1addfalsemasktrue_8:
 	VMOVUPS Z7, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_7:
+v1addfalsemasktrue_7:
 	VMOVUPS Z6, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_6:
+v1addfalsemasktrue_6:
 	VMOVUPS Z5, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_5:
+v1addfalsemasktrue_5:
 	VMOVUPS Z4, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_4:
+v1addfalsemasktrue_4:
 	VMOVUPS Z3, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_3:
+v1addfalsemasktrue_3:
 	VMOVUPS Z2, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_2:
+v1addfalsemasktrue_2:
 	VMOVUPS Z1, K1, (DI)
 	SUBQ    R8, DI
 
-store1falsetrue_1:
+v1addfalsemasktrue_1:
 	VMOVUPS Z0, K1, (DI)
+	JMP     donev1
+
+v1addtruemaskfalse_14:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z13, Z13
+	VMOVUPS Z13, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_13:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z12, Z12
+	VMOVUPS Z12, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_12:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z11, Z11
+	VMOVUPS Z11, (DI)
+	SUBQ    R8, DI
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z10, Z10
+	VMOVUPS Z10, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_10:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z9, Z9
+	VMOVUPS Z9, (DI)
+	SUBQ    R8, DI
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z8, Z8
+	VMOVUPS Z8, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_8:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z7, Z7
+	VMOVUPS Z7, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_7:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z6, Z6
+	VMOVUPS Z6, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_6:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z5, Z5
+	VMOVUPS Z5, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_5:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z4, Z4
+	VMOVUPS Z4, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_4:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z3, Z3
+	VMOVUPS Z3, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_3:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z2, Z2
+	VMOVUPS Z2, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_2:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z1, Z1
+	VMOVUPS Z1, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_1:
+	VMOVUPS (DI), Z30
+	VADDPS  Z30, Z0, Z0
+	VMOVUPS Z0, (DI)
+	JMP     donev1
+
+v1addfalsemaskfalse_14:
+	VMOVUPS Z13, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_13:
+	VMOVUPS Z12, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_12:
+	VMOVUPS Z11, (DI)
+	SUBQ    R8, DI
+	VMOVUPS Z10, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_10:
+	VMOVUPS Z9, (DI)
+	SUBQ    R8, DI
+	VMOVUPS Z8, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_8:
+	VMOVUPS Z7, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_7:
+	VMOVUPS Z6, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_6:
+	VMOVUPS Z5, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_5:
+	VMOVUPS Z4, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_4:
+	VMOVUPS Z3, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_3:
+	VMOVUPS Z2, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_2:
+	VMOVUPS Z1, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_1:
+	VMOVUPS Z0, (DI)
 
 donev1:
-	TESTQ R13, R13
+	MOVQ  rows+0(FP), R13
+	SUBQ  AX, R13
 	JEQ   againv1none
-	MOVQ  rows+0(FP), AX
-	SUBQ  R13, AX
+	CMPQ  R13, AX
+	JGT   againv1none
 	MOVQ  k+8(FP), CX
 	MOVQ  a+16(FP), DX
 	MOVQ  b+24(FP), BX
@@ -2515,7 +1786,6 @@ donev1:
 	IMULQ R8, AX
 	ADDQ  AX, DI
 	MOVQ  R13, AX
-	XORQ  R13, R13
 	JMP   againv1
 
 againv1none:
@@ -2539,49 +1809,15 @@ TEXT ·gemmTilePackAVX512(SB), NOSPLIT, $0-88
 	MOVQ step+72(FP), R11
 	XORQ R12, R12
 	MOVB acc+56(FP), R12
-	XORQ R13, R13
+	MOVQ AX, R13
+	SUBQ R8, DI
 
-againv2:
-	CMPQ AX, $0x0e
-	JEQ  r14v2
-	CMPQ AX, $0x0d
-	JEQ  r13v2
-	CMPQ AX, $0x0c
-	JEQ  r12v2
-	CMPQ AX, $0x0a
-	JEQ  r10v2
-	CMPQ AX, $0x08
-	JEQ  r8v2
-	CMPQ AX, $0x07
-	JEQ  r7v2
-	CMPQ AX, $0x06
-	JEQ  r6v2
-	CMPQ AX, $0x05
-	JEQ  r5v2
-	CMPQ AX, $0x04
-	JEQ  r4v2
-	CMPQ AX, $0x03
-	JEQ  r3v2
-	CMPQ AX, $0x02
-	JEQ  r2v2
-	CMPQ AX, $0x01
-	JEQ  r1v2
-	CMPQ AX, $0x0b
-	JNE  againv2below11
-	MOVQ $0x00000005, R13
-	JMP  r6v2
-
-againv2below11:
-	CMPQ AX, $0x09
-	JNE  againv2below9
-	MOVQ $0x00000004, R13
-	JMP  r5v2
-
-againv2below9:
-	VZEROUPPER
-	RET
-
-r14v2:
+v2ask:
+	ADDQ       R8, DI
+	PREFETCHT0 (DI)
+	PREFETCHT0 64(DI)
+	DECQ       R13
+	JNZ        v2ask
 	VPXORD     Z0, Z0, Z0
 	VPXORD     Z1, Z1, Z1
 	VPXORD     Z2, Z2, Z2
@@ -2610,49 +1846,11 @@ r14v2:
 	VPXORD     Z25, Z25, Z25
 	VPXORD     Z26, Z26, Z26
 	VPXORD     Z27, Z27, Z27
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
+	CMPQ       AX, $0x0e
+	JEQ        r14v2
+	JMP        r13v2
 
-r14v2k:
+r14v2:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	PREFETCHT0   (BX)(SI*8)
@@ -2709,78 +1907,10 @@ r14v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r14v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_14
-	JMP          store2falsefalse_14
+	JNZ          r14v2
+	JMP          finishv2
 
 r13v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	VPXORD     Z16, Z16, Z16
-	VPXORD     Z17, Z17, Z17
-	VPXORD     Z18, Z18, Z18
-	VPXORD     Z19, Z19, Z19
-	VPXORD     Z20, Z20, Z20
-	VPXORD     Z21, Z21, Z21
-	VPXORD     Z22, Z22, Z22
-	VPXORD     Z23, Z23, Z23
-	VPXORD     Z24, Z24, Z24
-	VPXORD     Z25, Z25, Z25
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r13v2k:
 	VMOVUPS      (BX), Z31
 	VMOVUPS      64(BX), Z30
 	PREFETCHT0   (BX)(SI*8)
@@ -2834,686 +1964,21 @@ r13v2k:
 	ADDQ         $0x40, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r13v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_13
-	JMP          store2falsefalse_13
+	JNZ          r13v2
 
-r12v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	VPXORD     Z16, Z16, Z16
-	VPXORD     Z17, Z17, Z17
-	VPXORD     Z18, Z18, Z18
-	VPXORD     Z19, Z19, Z19
-	VPXORD     Z20, Z20, Z20
-	VPXORD     Z21, Z21, Z21
-	VPXORD     Z22, Z22, Z22
-	VPXORD     Z23, Z23, Z23
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
+finishv2:
+	TESTQ R12, R12
+	JEQ   v2plainfalse
+	CMPQ  AX, $0x0e
+	JEQ   v2addtruemaskfalse_14
+	JMP   v2addtruemaskfalse_13
 
-r12v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	VBROADCASTSS 16(DX), Z29
-	VFMADD231PS  Z31, Z29, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(DX), Z28
-	VFMADD231PS  Z31, Z28, Z10
-	VFMADD231PS  Z30, Z28, Z11
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 24(DX), Z29
-	VFMADD231PS  Z31, Z29, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(DX), Z28
-	VFMADD231PS  Z31, Z28, Z14
-	VFMADD231PS  Z30, Z28, Z15
-	VBROADCASTSS 32(DX), Z29
-	VFMADD231PS  Z31, Z29, Z16
-	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(DX), Z28
-	VFMADD231PS  Z31, Z28, Z18
-	VFMADD231PS  Z30, Z28, Z19
-	VBROADCASTSS 40(DX), Z29
-	VFMADD231PS  Z31, Z29, Z20
-	VFMADD231PS  Z30, Z29, Z21
-	VBROADCASTSS 44(DX), Z28
-	VFMADD231PS  Z31, Z28, Z22
-	VFMADD231PS  Z30, Z28, Z23
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r12v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_12
-	JMP          store2falsefalse_12
+v2plainfalse:
+	CMPQ AX, $0x0e
+	JEQ  v2addfalsemaskfalse_14
+	JMP  v2addfalsemaskfalse_13
 
-r10v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	VPXORD     Z16, Z16, Z16
-	VPXORD     Z17, Z17, Z17
-	VPXORD     Z18, Z18, Z18
-	VPXORD     Z19, Z19, Z19
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r10v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	VBROADCASTSS 16(DX), Z29
-	VFMADD231PS  Z31, Z29, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 20(DX), Z28
-	VFMADD231PS  Z31, Z28, Z10
-	VFMADD231PS  Z30, Z28, Z11
-	VBROADCASTSS 24(DX), Z29
-	VFMADD231PS  Z31, Z29, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(DX), Z28
-	VFMADD231PS  Z31, Z28, Z14
-	VFMADD231PS  Z30, Z28, Z15
-	VBROADCASTSS 32(DX), Z29
-	VFMADD231PS  Z31, Z29, Z16
-	VFMADD231PS  Z30, Z29, Z17
-	VBROADCASTSS 36(DX), Z28
-	VFMADD231PS  Z31, Z28, Z18
-	VFMADD231PS  Z30, Z28, Z19
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r10v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_10
-	JMP          store2falsefalse_10
-
-r8v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	VPXORD     Z14, Z14, Z14
-	VPXORD     Z15, Z15, Z15
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r8v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 16(DX), Z29
-	VFMADD231PS  Z31, Z29, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(DX), Z28
-	VFMADD231PS  Z31, Z28, Z10
-	VFMADD231PS  Z30, Z28, Z11
-	VBROADCASTSS 24(DX), Z29
-	VFMADD231PS  Z31, Z29, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	VBROADCASTSS 28(DX), Z28
-	VFMADD231PS  Z31, Z28, Z14
-	VFMADD231PS  Z30, Z28, Z15
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r8v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_8
-	JMP          store2falsefalse_8
-
-r7v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	VPXORD     Z12, Z12, Z12
-	VPXORD     Z13, Z13, Z13
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r7v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	VBROADCASTSS 16(DX), Z29
-	VFMADD231PS  Z31, Z29, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(DX), Z28
-	VFMADD231PS  Z31, Z28, Z10
-	VFMADD231PS  Z30, Z28, Z11
-	VBROADCASTSS 24(DX), Z29
-	VFMADD231PS  Z31, Z29, Z12
-	VFMADD231PS  Z30, Z29, Z13
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r7v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_7
-	JMP          store2falsefalse_7
-
-r6v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	VPXORD     Z10, Z10, Z10
-	VPXORD     Z11, Z11, Z11
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r6v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	VBROADCASTSS 16(DX), Z29
-	VFMADD231PS  Z31, Z29, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	VBROADCASTSS 20(DX), Z28
-	VFMADD231PS  Z31, Z28, Z10
-	VFMADD231PS  Z30, Z28, Z11
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r6v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_6
-	JMP          store2falsefalse_6
-
-r5v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	VPXORD     Z8, Z8, Z8
-	VPXORD     Z9, Z9, Z9
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r5v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	VBROADCASTSS 16(DX), Z29
-	VFMADD231PS  Z31, Z29, Z8
-	VFMADD231PS  Z30, Z29, Z9
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r5v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_5
-	JMP          store2falsefalse_5
-
-r4v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	VPXORD     Z6, Z6, Z6
-	VPXORD     Z7, Z7, Z7
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r4v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	VBROADCASTSS 12(DX), Z28
-	VFMADD231PS  Z31, Z28, Z6
-	VFMADD231PS  Z30, Z28, Z7
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r4v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_4
-	JMP          store2falsefalse_4
-
-r3v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	VPXORD     Z4, Z4, Z4
-	VPXORD     Z5, Z5, Z5
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r3v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	VBROADCASTSS 8(DX), Z29
-	VFMADD231PS  Z31, Z29, Z4
-	VFMADD231PS  Z30, Z29, Z5
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r3v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_3
-	JMP          store2falsefalse_3
-
-r2v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	VPXORD     Z2, Z2, Z2
-	VPXORD     Z3, Z3, Z3
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r2v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 4(DX), Z28
-	VFMADD231PS  Z31, Z28, Z2
-	VFMADD231PS  Z30, Z28, Z3
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r2v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_2
-	JMP          store2falsefalse_2
-
-r1v2:
-	VPXORD     Z0, Z0, Z0
-	VPXORD     Z1, Z1, Z1
-	PREFETCHT0 (DI)
-	PREFETCHT0 64(DI)
-
-r1v2k:
-	VMOVUPS      (BX), Z31
-	VMOVUPS      64(BX), Z30
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Z31, (R9)
-	PREFETCHT0   64(BX)(SI*8)
-	VMOVUPS      Z30, 64(R9)
-	ADDQ         $0x00000080, R9
-	PREFETCHT1   (R10)
-	PREFETCHT0   2048(DX)
-	PREFETCHT1   64(R10)
-	ADDQ         R11, R10
-	VBROADCASTSS (DX), Z29
-	VFMADD231PS  Z31, Z29, Z0
-	VFMADD231PS  Z30, Z29, Z1
-	ADDQ         $0x40, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r1v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_1
-	JMP          store2falsefalse_1
-
-store2truefalse_14:
+v2addtruemaskfalse_14:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z26, Z26
 	VMOVUPS Z26, (DI)
@@ -3522,7 +1987,7 @@ store2truefalse_14:
 	VMOVUPS Z27, 64(DI)
 	SUBQ    R8, DI
 
-store2truefalse_13:
+v2addtruemaskfalse_13:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z24, Z24
 	VMOVUPS Z24, (DI)
@@ -3530,8 +1995,6 @@ store2truefalse_13:
 	VADDPS  Z30, Z25, Z25
 	VMOVUPS Z25, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_12:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z22, Z22
 	VMOVUPS Z22, (DI)
@@ -3546,8 +2009,6 @@ store2truefalse_12:
 	VADDPS  Z30, Z21, Z21
 	VMOVUPS Z21, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_10:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z18, Z18
 	VMOVUPS Z18, (DI)
@@ -3562,8 +2023,6 @@ store2truefalse_10:
 	VADDPS  Z30, Z17, Z17
 	VMOVUPS Z17, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_8:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z14, Z14
 	VMOVUPS Z14, (DI)
@@ -3571,8 +2030,6 @@ store2truefalse_8:
 	VADDPS  Z30, Z15, Z15
 	VMOVUPS Z15, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_7:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z12, Z12
 	VMOVUPS Z12, (DI)
@@ -3580,8 +2037,6 @@ store2truefalse_7:
 	VADDPS  Z30, Z13, Z13
 	VMOVUPS Z13, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_6:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z10, Z10
 	VMOVUPS Z10, (DI)
@@ -3589,8 +2044,6 @@ store2truefalse_6:
 	VADDPS  Z30, Z11, Z11
 	VMOVUPS Z11, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_5:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z8, Z8
 	VMOVUPS Z8, (DI)
@@ -3598,8 +2051,6 @@ store2truefalse_5:
 	VADDPS  Z30, Z9, Z9
 	VMOVUPS Z9, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_4:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z6, Z6
 	VMOVUPS Z6, (DI)
@@ -3607,8 +2058,6 @@ store2truefalse_4:
 	VADDPS  Z30, Z7, Z7
 	VMOVUPS Z7, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_3:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z4, Z4
 	VMOVUPS Z4, (DI)
@@ -3616,8 +2065,6 @@ store2truefalse_3:
 	VADDPS  Z30, Z5, Z5
 	VMOVUPS Z5, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_2:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z2, Z2
 	VMOVUPS Z2, (DI)
@@ -3625,8 +2072,6 @@ store2truefalse_2:
 	VADDPS  Z30, Z3, Z3
 	VMOVUPS Z3, 64(DI)
 	SUBQ    R8, DI
-
-store2truefalse_1:
 	VMOVUPS (DI), Z30
 	VADDPS  Z30, Z0, Z0
 	VMOVUPS Z0, (DI)
@@ -3635,90 +2080,52 @@ store2truefalse_1:
 	VMOVUPS Z1, 64(DI)
 	JMP     donev2
 
-store2falsefalse_14:
+v2addfalsemaskfalse_14:
 	VMOVUPS Z26, (DI)
 	VMOVUPS Z27, 64(DI)
 	SUBQ    R8, DI
 
-store2falsefalse_13:
+v2addfalsemaskfalse_13:
 	VMOVUPS Z24, (DI)
 	VMOVUPS Z25, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_12:
 	VMOVUPS Z22, (DI)
 	VMOVUPS Z23, 64(DI)
 	SUBQ    R8, DI
 	VMOVUPS Z20, (DI)
 	VMOVUPS Z21, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_10:
 	VMOVUPS Z18, (DI)
 	VMOVUPS Z19, 64(DI)
 	SUBQ    R8, DI
 	VMOVUPS Z16, (DI)
 	VMOVUPS Z17, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_8:
 	VMOVUPS Z14, (DI)
 	VMOVUPS Z15, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_7:
 	VMOVUPS Z12, (DI)
 	VMOVUPS Z13, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_6:
 	VMOVUPS Z10, (DI)
 	VMOVUPS Z11, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_5:
 	VMOVUPS Z8, (DI)
 	VMOVUPS Z9, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_4:
 	VMOVUPS Z6, (DI)
 	VMOVUPS Z7, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_3:
 	VMOVUPS Z4, (DI)
 	VMOVUPS Z5, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_2:
 	VMOVUPS Z2, (DI)
 	VMOVUPS Z3, 64(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_1:
 	VMOVUPS Z0, (DI)
 	VMOVUPS Z1, 64(DI)
 
 donev2:
-	TESTQ R13, R13
-	JEQ   againv2none
-	MOVQ  rows+0(FP), AX
-	SUBQ  R13, AX
-	MOVQ  k+8(FP), CX
-	MOVQ  a+16(FP), DX
-	MOVQ  b+24(FP), BX
-	MOVQ  c+40(FP), DI
-	MOVQ  next+64(FP), R10
-	MOVQ  pack+80(FP), R9
-	LEAQ  (DX)(AX*4), DX
-	IMULQ R8, AX
-	ADDQ  AX, DI
-	MOVQ  R13, AX
-	XORQ  R13, R13
-	JMP   againv2
-
-againv2none:
 	VZEROUPPER
 	RET
 
@@ -4004,22 +2411,14 @@ TEXT ·gemmTileAVX2(SB), NOSPLIT, $0-88
 	CMPQ R9, $0x08
 	JLE  v1
 	SUBQ $0x08, R9
-	CMPQ AX, $0x06
-	JEQ  r6v2
-	CMPQ AX, $0x05
-	JEQ  r5v2
-	CMPQ AX, $0x04
-	JEQ  r4v2
-	CMPQ AX, $0x03
-	JEQ  r3v2
-	CMPQ AX, $0x02
-	JEQ  r2v2
-	CMPQ AX, $0x01
-	JEQ  r1v2
-	VZEROUPPER
-	RET
+	MOVQ AX, R13
+	SUBQ R8, DI
 
-r6v2:
+v2ask:
+	ADDQ       R8, DI
+	PREFETCHT0 (DI)
+	DECQ       R13
+	JNZ        v2ask
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -4032,25 +2431,19 @@ r6v2:
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
+	CMPQ       AX, $0x06
+	JEQ        r6v2
+	CMPQ       AX, $0x05
+	JEQ        r5v2
+	CMPQ       AX, $0x04
+	JEQ        r4v2
+	CMPQ       AX, $0x03
+	JEQ        r3v2
+	CMPQ       AX, $0x02
+	JEQ        r2v2
+	JMP        r1v2
 
-r6v2k:
+r6v2:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	VBROADCASTSS (DX), Y13
@@ -4076,49 +2469,10 @@ r6v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r6v2k
-	CMPQ         R9, $0x08
-	JEQ          r6v2whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store2truetrue_6
-	JMP          store2falsetrue_6
-
-r6v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_6
-	JMP   store2falsefalse_6
+	JNZ          r6v2
+	JMP          finishv2
 
 r5v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r5v2k:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	VBROADCASTSS (DX), Y13
@@ -4141,44 +2495,10 @@ r5v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r5v2k
-	CMPQ         R9, $0x08
-	JEQ          r5v2whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store2truetrue_5
-	JMP          store2falsetrue_5
-
-r5v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_5
-	JMP   store2falsefalse_5
+	JNZ          r5v2
+	JMP          finishv2
 
 r4v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r4v2k:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	VBROADCASTSS (DX), Y13
@@ -4198,39 +2518,10 @@ r4v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r4v2k
-	CMPQ         R9, $0x08
-	JEQ          r4v2whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store2truetrue_4
-	JMP          store2falsetrue_4
-
-r4v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_4
-	JMP   store2falsefalse_4
+	JNZ          r4v2
+	JMP          finishv2
 
 r3v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r3v2k:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	VBROADCASTSS (DX), Y13
@@ -4247,34 +2538,10 @@ r3v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r3v2k
-	CMPQ         R9, $0x08
-	JEQ          r3v2whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store2truetrue_3
-	JMP          store2falsetrue_3
-
-r3v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_3
-	JMP   store2falsefalse_3
+	JNZ          r3v2
+	JMP          finishv2
 
 r2v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r2v2k:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	VBROADCASTSS (DX), Y13
@@ -4288,29 +2555,10 @@ r2v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r2v2k
-	CMPQ         R9, $0x08
-	JEQ          r2v2whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store2truetrue_2
-	JMP          store2falsetrue_2
-
-r2v2whole:
-	TESTQ R12, R12
-	JNE   store2truefalse_2
-	JMP   store2falsefalse_2
+	JNZ          r2v2
+	JMP          finishv2
 
 r1v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r1v2k:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	PREFETCHT1   (R10)
@@ -4321,107 +2569,71 @@ r1v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r1v2k
-	CMPQ         R9, $0x08
-	JEQ          r1v2whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store2truetrue_1
-	JMP          store2falsetrue_1
+	JNZ          r1v2
 
-r1v2whole:
+finishv2:
+	CMPQ    R9, $0x08
+	JEQ     v2whole
+	LEAQ    lanes<>+0(SB), CX
+	MOVQ    $0x00000008, DX
+	SUBQ    R9, DX
+	VMOVUPS (CX)(DX*4), Y15
+	TESTQ   R12, R12
+	JEQ     v2plaintrue
+	CMPQ    AX, $0x06
+	JEQ     v2addtruemasktrue_6
+	CMPQ    AX, $0x05
+	JEQ     v2addtruemasktrue_5
+	CMPQ    AX, $0x04
+	JEQ     v2addtruemasktrue_4
+	CMPQ    AX, $0x03
+	JEQ     v2addtruemasktrue_3
+	CMPQ    AX, $0x02
+	JEQ     v2addtruemasktrue_2
+	JMP     v2addtruemasktrue_1
+
+v2plaintrue:
+	CMPQ AX, $0x06
+	JEQ  v2addfalsemasktrue_6
+	CMPQ AX, $0x05
+	JEQ  v2addfalsemasktrue_5
+	CMPQ AX, $0x04
+	JEQ  v2addfalsemasktrue_4
+	CMPQ AX, $0x03
+	JEQ  v2addfalsemasktrue_3
+	CMPQ AX, $0x02
+	JEQ  v2addfalsemasktrue_2
+	JMP  v2addfalsemasktrue_1
+
+v2whole:
 	TESTQ R12, R12
-	JNE   store2truefalse_1
-	JMP   store2falsefalse_1
+	JEQ   v2plainfalse
+	CMPQ  AX, $0x06
+	JEQ   v2addtruemaskfalse_6
+	CMPQ  AX, $0x05
+	JEQ   v2addtruemaskfalse_5
+	CMPQ  AX, $0x04
+	JEQ   v2addtruemaskfalse_4
+	CMPQ  AX, $0x03
+	JEQ   v2addtruemaskfalse_3
+	CMPQ  AX, $0x02
+	JEQ   v2addtruemaskfalse_2
+	JMP   v2addtruemaskfalse_1
 
-store2truefalse_6:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y10, Y10
-	VMOVUPS Y10, (DI)
-	VMOVUPS 32(DI), Y14
-	VADDPS  Y14, Y11, Y11
-	VMOVUPS Y11, 32(DI)
-	SUBQ    R8, DI
+v2plainfalse:
+	CMPQ AX, $0x06
+	JEQ  v2addfalsemaskfalse_6
+	CMPQ AX, $0x05
+	JEQ  v2addfalsemaskfalse_5
+	CMPQ AX, $0x04
+	JEQ  v2addfalsemaskfalse_4
+	CMPQ AX, $0x03
+	JEQ  v2addfalsemaskfalse_3
+	CMPQ AX, $0x02
+	JEQ  v2addfalsemaskfalse_2
+	JMP  v2addfalsemaskfalse_1
 
-store2truefalse_5:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y8, Y8
-	VMOVUPS Y8, (DI)
-	VMOVUPS 32(DI), Y14
-	VADDPS  Y14, Y9, Y9
-	VMOVUPS Y9, 32(DI)
-	SUBQ    R8, DI
-
-store2truefalse_4:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y6, Y6
-	VMOVUPS Y6, (DI)
-	VMOVUPS 32(DI), Y14
-	VADDPS  Y14, Y7, Y7
-	VMOVUPS Y7, 32(DI)
-	SUBQ    R8, DI
-
-store2truefalse_3:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y4, Y4
-	VMOVUPS Y4, (DI)
-	VMOVUPS 32(DI), Y14
-	VADDPS  Y14, Y5, Y5
-	VMOVUPS Y5, 32(DI)
-	SUBQ    R8, DI
-
-store2truefalse_2:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y2, Y2
-	VMOVUPS Y2, (DI)
-	VMOVUPS 32(DI), Y14
-	VADDPS  Y14, Y3, Y3
-	VMOVUPS Y3, 32(DI)
-	SUBQ    R8, DI
-
-store2truefalse_1:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y0, Y0
-	VMOVUPS Y0, (DI)
-	VMOVUPS 32(DI), Y14
-	VADDPS  Y14, Y1, Y1
-	VMOVUPS Y1, 32(DI)
-	JMP     donev2
-
-store2falsefalse_6:
-	VMOVUPS Y10, (DI)
-	VMOVUPS Y11, 32(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_5:
-	VMOVUPS Y8, (DI)
-	VMOVUPS Y9, 32(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_4:
-	VMOVUPS Y6, (DI)
-	VMOVUPS Y7, 32(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_3:
-	VMOVUPS Y4, (DI)
-	VMOVUPS Y5, 32(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_2:
-	VMOVUPS Y2, (DI)
-	VMOVUPS Y3, 32(DI)
-	SUBQ    R8, DI
-
-store2falsefalse_1:
-	VMOVUPS Y0, (DI)
-	VMOVUPS Y1, 32(DI)
-	JMP     donev2
-
-store2truetrue_6:
+v2addtruemasktrue_6:
 	VMOVUPS    (DI), Y14
 	VADDPS     Y14, Y10, Y10
 	VMOVUPS    Y10, (DI)
@@ -4430,7 +2642,7 @@ store2truetrue_6:
 	VMASKMOVPS Y11, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2truetrue_5:
+v2addtruemasktrue_5:
 	VMOVUPS    (DI), Y14
 	VADDPS     Y14, Y8, Y8
 	VMOVUPS    Y8, (DI)
@@ -4439,7 +2651,7 @@ store2truetrue_5:
 	VMASKMOVPS Y9, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2truetrue_4:
+v2addtruemasktrue_4:
 	VMOVUPS    (DI), Y14
 	VADDPS     Y14, Y6, Y6
 	VMOVUPS    Y6, (DI)
@@ -4448,7 +2660,7 @@ store2truetrue_4:
 	VMASKMOVPS Y7, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2truetrue_3:
+v2addtruemasktrue_3:
 	VMOVUPS    (DI), Y14
 	VADDPS     Y14, Y4, Y4
 	VMOVUPS    Y4, (DI)
@@ -4457,7 +2669,7 @@ store2truetrue_3:
 	VMASKMOVPS Y5, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2truetrue_2:
+v2addtruemasktrue_2:
 	VMOVUPS    (DI), Y14
 	VADDPS     Y14, Y2, Y2
 	VMOVUPS    Y2, (DI)
@@ -4466,7 +2678,7 @@ store2truetrue_2:
 	VMASKMOVPS Y3, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2truetrue_1:
+v2addtruemasktrue_1:
 	VMOVUPS    (DI), Y14
 	VADDPS     Y14, Y0, Y0
 	VMOVUPS    Y0, (DI)
@@ -4475,75 +2687,151 @@ store2truetrue_1:
 	VMASKMOVPS Y1, Y15, 32(DI)
 	JMP        donev2
 
-store2falsetrue_6:
+v2addfalsemasktrue_6:
 	VMOVUPS    Y10, (DI)
 	VMASKMOVPS Y11, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2falsetrue_5:
+v2addfalsemasktrue_5:
 	VMOVUPS    Y8, (DI)
 	VMASKMOVPS Y9, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2falsetrue_4:
+v2addfalsemasktrue_4:
 	VMOVUPS    Y6, (DI)
 	VMASKMOVPS Y7, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2falsetrue_3:
+v2addfalsemasktrue_3:
 	VMOVUPS    Y4, (DI)
 	VMASKMOVPS Y5, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2falsetrue_2:
+v2addfalsemasktrue_2:
 	VMOVUPS    Y2, (DI)
 	VMASKMOVPS Y3, Y15, 32(DI)
 	SUBQ       R8, DI
 
-store2falsetrue_1:
+v2addfalsemasktrue_1:
 	VMOVUPS    Y0, (DI)
 	VMASKMOVPS Y1, Y15, 32(DI)
+	JMP        donev2
+
+v2addtruemaskfalse_6:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y10, Y10
+	VMOVUPS Y10, (DI)
+	VMOVUPS 32(DI), Y14
+	VADDPS  Y14, Y11, Y11
+	VMOVUPS Y11, 32(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_5:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y8, Y8
+	VMOVUPS Y8, (DI)
+	VMOVUPS 32(DI), Y14
+	VADDPS  Y14, Y9, Y9
+	VMOVUPS Y9, 32(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_4:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y6, Y6
+	VMOVUPS Y6, (DI)
+	VMOVUPS 32(DI), Y14
+	VADDPS  Y14, Y7, Y7
+	VMOVUPS Y7, 32(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_3:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y4, Y4
+	VMOVUPS Y4, (DI)
+	VMOVUPS 32(DI), Y14
+	VADDPS  Y14, Y5, Y5
+	VMOVUPS Y5, 32(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_2:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y2, Y2
+	VMOVUPS Y2, (DI)
+	VMOVUPS 32(DI), Y14
+	VADDPS  Y14, Y3, Y3
+	VMOVUPS Y3, 32(DI)
+	SUBQ    R8, DI
+
+v2addtruemaskfalse_1:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y0, Y0
+	VMOVUPS Y0, (DI)
+	VMOVUPS 32(DI), Y14
+	VADDPS  Y14, Y1, Y1
+	VMOVUPS Y1, 32(DI)
+	JMP     donev2
+
+v2addfalsemaskfalse_6:
+	VMOVUPS Y10, (DI)
+	VMOVUPS Y11, 32(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_5:
+	VMOVUPS Y8, (DI)
+	VMOVUPS Y9, 32(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_4:
+	VMOVUPS Y6, (DI)
+	VMOVUPS Y7, 32(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_3:
+	VMOVUPS Y4, (DI)
+	VMOVUPS Y5, 32(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_2:
+	VMOVUPS Y2, (DI)
+	VMOVUPS Y3, 32(DI)
+	SUBQ    R8, DI
+
+v2addfalsemaskfalse_1:
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
 
 donev2:
 	VZEROUPPER
 	RET
 
 v1:
-	CMPQ AX, $0x06
-	JEQ  r6v1
-	CMPQ AX, $0x05
-	JEQ  r5v1
-	CMPQ AX, $0x04
-	JEQ  r4v1
-	CMPQ AX, $0x03
-	JEQ  r3v1
-	CMPQ AX, $0x02
-	JEQ  r2v1
-	CMPQ AX, $0x01
-	JEQ  r1v1
-	VZEROUPPER
-	RET
+	MOVQ AX, R13
+	SUBQ R8, DI
 
-r6v1:
+v1ask:
+	ADDQ       R8, DI
+	PREFETCHT0 (DI)
+	DECQ       R13
+	JNZ        v1ask
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
 	VXORPS     Y3, Y3, Y3
 	VXORPS     Y4, Y4, Y4
 	VXORPS     Y5, Y5, Y5
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
+	CMPQ       AX, $0x06
+	JEQ        r6v1
+	CMPQ       AX, $0x05
+	JEQ        r5v1
+	CMPQ       AX, $0x04
+	JEQ        r4v1
+	CMPQ       AX, $0x03
+	JEQ        r3v1
+	CMPQ       AX, $0x02
+	JEQ        r2v1
+	JMP        r1v1
 
-r6v1k:
+r6v1:
 	VMOVUPS      (BX), Y15
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y15, Y14, Y0
@@ -4562,39 +2850,10 @@ r6v1k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r6v1k
-	CMPQ         R9, $0x08
-	JEQ          r6v1whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store1truetrue_6
-	JMP          store1falsetrue_6
-
-r6v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_6
-	JMP   store1falsefalse_6
+	JNZ          r6v1
+	JMP          finishv1
 
 r5v1:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r5v1k:
 	VMOVUPS      (BX), Y15
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y15, Y14, Y0
@@ -4611,36 +2870,10 @@ r5v1k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r5v1k
-	CMPQ         R9, $0x08
-	JEQ          r5v1whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store1truetrue_5
-	JMP          store1falsetrue_5
-
-r5v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_5
-	JMP   store1falsefalse_5
+	JNZ          r5v1
+	JMP          finishv1
 
 r4v1:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r4v1k:
 	VMOVUPS      (BX), Y15
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y15, Y14, Y0
@@ -4655,33 +2888,10 @@ r4v1k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r4v1k
-	CMPQ         R9, $0x08
-	JEQ          r4v1whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store1truetrue_4
-	JMP          store1falsetrue_4
-
-r4v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_4
-	JMP   store1falsefalse_4
+	JNZ          r4v1
+	JMP          finishv1
 
 r3v1:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r3v1k:
 	VMOVUPS      (BX), Y15
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y15, Y14, Y0
@@ -4694,30 +2904,10 @@ r3v1k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r3v1k
-	CMPQ         R9, $0x08
-	JEQ          r3v1whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store1truetrue_3
-	JMP          store1falsetrue_3
-
-r3v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_3
-	JMP   store1falsefalse_3
+	JNZ          r3v1
+	JMP          finishv1
 
 r2v1:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	PREFETCHT0 (DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-
-r2v1k:
 	VMOVUPS      (BX), Y15
 	VBROADCASTSS (DX), Y14
 	VFMADD231PS  Y15, Y14, Y0
@@ -4728,27 +2918,10 @@ r2v1k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r2v1k
-	CMPQ         R9, $0x08
-	JEQ          r2v1whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store1truetrue_2
-	JMP          store1falsetrue_2
-
-r2v1whole:
-	TESTQ R12, R12
-	JNE   store1truefalse_2
-	JMP   store1falsefalse_2
+	JNZ          r2v1
+	JMP          finishv1
 
 r1v1:
-	VXORPS     Y0, Y0, Y0
-	PREFETCHT0 (DI)
-
-r1v1k:
 	VMOVUPS      (BX), Y15
 	PREFETCHT1   (R10)
 	ADDQ         R11, R10
@@ -4757,140 +2930,188 @@ r1v1k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r1v1k
-	CMPQ         R9, $0x08
-	JEQ          r1v1whole
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R9, CX
-	VMOVUPS      (AX)(CX*4), Y15
-	TESTQ        R12, R12
-	JNE          store1truetrue_1
-	JMP          store1falsetrue_1
+	JNZ          r1v1
 
-r1v1whole:
+finishv1:
+	CMPQ    R9, $0x08
+	JEQ     v1whole
+	LEAQ    lanes<>+0(SB), CX
+	MOVQ    $0x00000008, DX
+	SUBQ    R9, DX
+	VMOVUPS (CX)(DX*4), Y15
+	TESTQ   R12, R12
+	JEQ     v1plaintrue
+	CMPQ    AX, $0x06
+	JEQ     v1addtruemasktrue_6
+	CMPQ    AX, $0x05
+	JEQ     v1addtruemasktrue_5
+	CMPQ    AX, $0x04
+	JEQ     v1addtruemasktrue_4
+	CMPQ    AX, $0x03
+	JEQ     v1addtruemasktrue_3
+	CMPQ    AX, $0x02
+	JEQ     v1addtruemasktrue_2
+	JMP     v1addtruemasktrue_1
+
+v1plaintrue:
+	CMPQ AX, $0x06
+	JEQ  v1addfalsemasktrue_6
+	CMPQ AX, $0x05
+	JEQ  v1addfalsemasktrue_5
+	CMPQ AX, $0x04
+	JEQ  v1addfalsemasktrue_4
+	CMPQ AX, $0x03
+	JEQ  v1addfalsemasktrue_3
+	CMPQ AX, $0x02
+	JEQ  v1addfalsemasktrue_2
+	JMP  v1addfalsemasktrue_1
+
+v1whole:
 	TESTQ R12, R12
-	JNE   store1truefalse_1
-	JMP   store1falsefalse_1
+	JEQ   v1plainfalse
+	CMPQ  AX, $0x06
+	JEQ   v1addtruemaskfalse_6
+	CMPQ  AX, $0x05
+	JEQ   v1addtruemaskfalse_5
+	CMPQ  AX, $0x04
+	JEQ   v1addtruemaskfalse_4
+	CMPQ  AX, $0x03
+	JEQ   v1addtruemaskfalse_3
+	CMPQ  AX, $0x02
+	JEQ   v1addtruemaskfalse_2
+	JMP   v1addtruemaskfalse_1
 
-store1truefalse_6:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y5, Y5
-	VMOVUPS Y5, (DI)
-	SUBQ    R8, DI
+v1plainfalse:
+	CMPQ AX, $0x06
+	JEQ  v1addfalsemaskfalse_6
+	CMPQ AX, $0x05
+	JEQ  v1addfalsemaskfalse_5
+	CMPQ AX, $0x04
+	JEQ  v1addfalsemaskfalse_4
+	CMPQ AX, $0x03
+	JEQ  v1addfalsemaskfalse_3
+	CMPQ AX, $0x02
+	JEQ  v1addfalsemaskfalse_2
+	JMP  v1addfalsemaskfalse_1
 
-store1truefalse_5:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y4, Y4
-	VMOVUPS Y4, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_4:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y3, Y3
-	VMOVUPS Y3, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_3:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y2, Y2
-	VMOVUPS Y2, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_2:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y1, Y1
-	VMOVUPS Y1, (DI)
-	SUBQ    R8, DI
-
-store1truefalse_1:
-	VMOVUPS (DI), Y14
-	VADDPS  Y14, Y0, Y0
-	VMOVUPS Y0, (DI)
-	JMP     donev1
-
-store1falsefalse_6:
-	VMOVUPS Y5, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_5:
-	VMOVUPS Y4, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_4:
-	VMOVUPS Y3, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_3:
-	VMOVUPS Y2, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_2:
-	VMOVUPS Y1, (DI)
-	SUBQ    R8, DI
-
-store1falsefalse_1:
-	VMOVUPS Y0, (DI)
-	JMP     donev1
-
-store1truetrue_6:
+v1addtruemasktrue_6:
 	VMASKMOVPS (DI), Y15, Y14
 	VADDPS     Y14, Y5, Y5
 	VMASKMOVPS Y5, Y15, (DI)
 	SUBQ       R8, DI
 
-store1truetrue_5:
+v1addtruemasktrue_5:
 	VMASKMOVPS (DI), Y15, Y14
 	VADDPS     Y14, Y4, Y4
 	VMASKMOVPS Y4, Y15, (DI)
 	SUBQ       R8, DI
 
-store1truetrue_4:
+v1addtruemasktrue_4:
 	VMASKMOVPS (DI), Y15, Y14
 	VADDPS     Y14, Y3, Y3
 	VMASKMOVPS Y3, Y15, (DI)
 	SUBQ       R8, DI
 
-store1truetrue_3:
+v1addtruemasktrue_3:
 	VMASKMOVPS (DI), Y15, Y14
 	VADDPS     Y14, Y2, Y2
 	VMASKMOVPS Y2, Y15, (DI)
 	SUBQ       R8, DI
 
-store1truetrue_2:
+v1addtruemasktrue_2:
 	VMASKMOVPS (DI), Y15, Y14
 	VADDPS     Y14, Y1, Y1
 	VMASKMOVPS Y1, Y15, (DI)
 	SUBQ       R8, DI
 
-store1truetrue_1:
+v1addtruemasktrue_1:
 	VMASKMOVPS (DI), Y15, Y14
 	VADDPS     Y14, Y0, Y0
 	VMASKMOVPS Y0, Y15, (DI)
 	JMP        donev1
 
-store1falsetrue_6:
+v1addfalsemasktrue_6:
 	VMASKMOVPS Y5, Y15, (DI)
 	SUBQ       R8, DI
 
-store1falsetrue_5:
+v1addfalsemasktrue_5:
 	VMASKMOVPS Y4, Y15, (DI)
 	SUBQ       R8, DI
 
-store1falsetrue_4:
+v1addfalsemasktrue_4:
 	VMASKMOVPS Y3, Y15, (DI)
 	SUBQ       R8, DI
 
-store1falsetrue_3:
+v1addfalsemasktrue_3:
 	VMASKMOVPS Y2, Y15, (DI)
 	SUBQ       R8, DI
 
-store1falsetrue_2:
+v1addfalsemasktrue_2:
 	VMASKMOVPS Y1, Y15, (DI)
 	SUBQ       R8, DI
 
-store1falsetrue_1:
+v1addfalsemasktrue_1:
 	VMASKMOVPS Y0, Y15, (DI)
+	JMP        donev1
+
+v1addtruemaskfalse_6:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y5, Y5
+	VMOVUPS Y5, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_5:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y4, Y4
+	VMOVUPS Y4, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_4:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y3, Y3
+	VMOVUPS Y3, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_3:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y2, Y2
+	VMOVUPS Y2, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_2:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y1, Y1
+	VMOVUPS Y1, (DI)
+	SUBQ    R8, DI
+
+v1addtruemaskfalse_1:
+	VMOVUPS (DI), Y14
+	VADDPS  Y14, Y0, Y0
+	VMOVUPS Y0, (DI)
+	JMP     donev1
+
+v1addfalsemaskfalse_6:
+	VMOVUPS Y5, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_5:
+	VMOVUPS Y4, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_4:
+	VMOVUPS Y3, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_3:
+	VMOVUPS Y2, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_2:
+	VMOVUPS Y1, (DI)
+	SUBQ    R8, DI
+
+v1addfalsemaskfalse_1:
+	VMOVUPS Y0, (DI)
 
 donev1:
 	VZEROUPPER
@@ -4913,22 +3134,14 @@ TEXT ·gemmTilePackAVX2(SB), NOSPLIT, $0-88
 	MOVQ step+72(FP), R11
 	XORQ R12, R12
 	MOVB acc+56(FP), R12
-	CMPQ AX, $0x06
-	JEQ  r6v2
-	CMPQ AX, $0x05
-	JEQ  r5v2
-	CMPQ AX, $0x04
-	JEQ  r4v2
-	CMPQ AX, $0x03
-	JEQ  r3v2
-	CMPQ AX, $0x02
-	JEQ  r2v2
-	CMPQ AX, $0x01
-	JEQ  r1v2
-	VZEROUPPER
-	RET
+	MOVQ AX, R13
+	SUBQ R8, DI
 
-r6v2:
+v2ask:
+	ADDQ       R8, DI
+	PREFETCHT0 (DI)
+	DECQ       R13
+	JNZ        v2ask
 	VXORPS     Y0, Y0, Y0
 	VXORPS     Y1, Y1, Y1
 	VXORPS     Y2, Y2, Y2
@@ -4941,25 +3154,11 @@ r6v2:
 	VXORPS     Y9, Y9, Y9
 	VXORPS     Y10, Y10, Y10
 	VXORPS     Y11, Y11, Y11
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
+	CMPQ       AX, $0x06
+	JEQ        r6v2
+	JMP        r5v2
 
-r6v2k:
+r6v2:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	PREFETCHT0   (BX)(SI*8)
@@ -4990,38 +3189,10 @@ r6v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r6v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_6
-	JMP          store2falsefalse_6
+	JNZ          r6v2
+	JMP          finishv2
 
 r5v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r5v2k:
 	VMOVUPS      (BX), Y15
 	VMOVUPS      32(BX), Y14
 	PREFETCHT0   (BX)(SI*8)
@@ -5049,168 +3220,21 @@ r5v2k:
 	ADDQ         $0x20, DX
 	ADDQ         SI, BX
 	DECQ         CX
-	JNZ          r5v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_5
-	JMP          store2falsefalse_5
+	JNZ          r5v2
 
-r4v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
+finishv2:
+	TESTQ R12, R12
+	JEQ   v2plainfalse
+	CMPQ  AX, $0x06
+	JEQ   v2addtruemaskfalse_6
+	JMP   v2addtruemaskfalse_5
 
-r4v2k:
-	VMOVUPS      (BX), Y15
-	VMOVUPS      32(BX), Y14
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Y15, (R9)
-	PREFETCHT0   32(BX)(SI*8)
-	VMOVUPS      Y14, 32(R9)
-	ADDQ         $0x00000040, R9
-	VBROADCASTSS (DX), Y13
-	VFMADD231PS  Y15, Y13, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	VBROADCASTSS 4(DX), Y13
-	VFMADD231PS  Y15, Y13, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 8(DX), Y13
-	VFMADD231PS  Y15, Y13, Y4
-	VFMADD231PS  Y14, Y13, Y5
-	VBROADCASTSS 12(DX), Y13
-	VFMADD231PS  Y15, Y13, Y6
-	VFMADD231PS  Y14, Y13, Y7
-	ADDQ         $0x20, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r4v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_4
-	JMP          store2falsefalse_4
+v2plainfalse:
+	CMPQ AX, $0x06
+	JEQ  v2addfalsemaskfalse_6
+	JMP  v2addfalsemaskfalse_5
 
-r3v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r3v2k:
-	VMOVUPS      (BX), Y15
-	VMOVUPS      32(BX), Y14
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Y15, (R9)
-	PREFETCHT0   32(BX)(SI*8)
-	VMOVUPS      Y14, 32(R9)
-	ADDQ         $0x00000040, R9
-	VBROADCASTSS (DX), Y13
-	VFMADD231PS  Y15, Y13, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 4(DX), Y13
-	VFMADD231PS  Y15, Y13, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	VBROADCASTSS 8(DX), Y13
-	VFMADD231PS  Y15, Y13, Y4
-	VFMADD231PS  Y14, Y13, Y5
-	ADDQ         $0x20, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r3v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_3
-	JMP          store2falsefalse_3
-
-r2v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-	ADDQ       R8, DI
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r2v2k:
-	VMOVUPS      (BX), Y15
-	VMOVUPS      32(BX), Y14
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Y15, (R9)
-	PREFETCHT0   32(BX)(SI*8)
-	VMOVUPS      Y14, 32(R9)
-	ADDQ         $0x00000040, R9
-	VBROADCASTSS (DX), Y13
-	VFMADD231PS  Y15, Y13, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VBROADCASTSS 4(DX), Y13
-	VFMADD231PS  Y15, Y13, Y2
-	VFMADD231PS  Y14, Y13, Y3
-	ADDQ         $0x20, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r2v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_2
-	JMP          store2falsefalse_2
-
-r1v2:
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	PREFETCHT0 (DI)
-	PREFETCHT0 32(DI)
-
-r1v2k:
-	VMOVUPS      (BX), Y15
-	VMOVUPS      32(BX), Y14
-	PREFETCHT0   (BX)(SI*8)
-	VMOVUPS      Y15, (R9)
-	PREFETCHT0   32(BX)(SI*8)
-	VMOVUPS      Y14, 32(R9)
-	ADDQ         $0x00000040, R9
-	PREFETCHT1   (R10)
-	ADDQ         R11, R10
-	VBROADCASTSS (DX), Y13
-	VFMADD231PS  Y15, Y13, Y0
-	VFMADD231PS  Y14, Y13, Y1
-	ADDQ         $0x20, DX
-	ADDQ         SI, BX
-	DECQ         CX
-	JNZ          r1v2k
-	TESTQ        R12, R12
-	JNE          store2truefalse_1
-	JMP          store2falsefalse_1
-
-store2truefalse_6:
+v2addtruemaskfalse_6:
 	VMOVUPS (DI), Y14
 	VADDPS  Y14, Y10, Y10
 	VMOVUPS Y10, (DI)
@@ -5219,7 +3243,7 @@ store2truefalse_6:
 	VMOVUPS Y11, 32(DI)
 	SUBQ    R8, DI
 
-store2truefalse_5:
+v2addtruemaskfalse_5:
 	VMOVUPS (DI), Y14
 	VADDPS  Y14, Y8, Y8
 	VMOVUPS Y8, (DI)
@@ -5227,8 +3251,6 @@ store2truefalse_5:
 	VADDPS  Y14, Y9, Y9
 	VMOVUPS Y9, 32(DI)
 	SUBQ    R8, DI
-
-store2truefalse_4:
 	VMOVUPS (DI), Y14
 	VADDPS  Y14, Y6, Y6
 	VMOVUPS Y6, (DI)
@@ -5236,8 +3258,6 @@ store2truefalse_4:
 	VADDPS  Y14, Y7, Y7
 	VMOVUPS Y7, 32(DI)
 	SUBQ    R8, DI
-
-store2truefalse_3:
 	VMOVUPS (DI), Y14
 	VADDPS  Y14, Y4, Y4
 	VMOVUPS Y4, (DI)
@@ -5245,8 +3265,6 @@ store2truefalse_3:
 	VADDPS  Y14, Y5, Y5
 	VMOVUPS Y5, 32(DI)
 	SUBQ    R8, DI
-
-store2truefalse_2:
 	VMOVUPS (DI), Y14
 	VADDPS  Y14, Y2, Y2
 	VMOVUPS Y2, (DI)
@@ -5254,8 +3272,6 @@ store2truefalse_2:
 	VADDPS  Y14, Y3, Y3
 	VMOVUPS Y3, 32(DI)
 	SUBQ    R8, DI
-
-store2truefalse_1:
 	VMOVUPS (DI), Y14
 	VADDPS  Y14, Y0, Y0
 	VMOVUPS Y0, (DI)
@@ -5264,32 +3280,24 @@ store2truefalse_1:
 	VMOVUPS Y1, 32(DI)
 	JMP     donev2
 
-store2falsefalse_6:
+v2addfalsemaskfalse_6:
 	VMOVUPS Y10, (DI)
 	VMOVUPS Y11, 32(DI)
 	SUBQ    R8, DI
 
-store2falsefalse_5:
+v2addfalsemaskfalse_5:
 	VMOVUPS Y8, (DI)
 	VMOVUPS Y9, 32(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_4:
 	VMOVUPS Y6, (DI)
 	VMOVUPS Y7, 32(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_3:
 	VMOVUPS Y4, (DI)
 	VMOVUPS Y5, 32(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_2:
 	VMOVUPS Y2, (DI)
 	VMOVUPS Y3, 32(DI)
 	SUBQ    R8, DI
-
-store2falsefalse_1:
 	VMOVUPS Y0, (DI)
 	VMOVUPS Y1, 32(DI)
 

@@ -1,6 +1,6 @@
 package narrow
 
-//go:generate go run -C ../../../internal/asmgen ./seq
+//go:generate go run -C ../../../internal/asmgen ./half
 
 import (
 	"github.com/gofx-dev/gofx/array"

@@ -1,4 +1,3 @@
-// Command gemv writes the assembly of products of a packed matrix and a vector.
 package main
 
 import (
@@ -11,18 +10,13 @@ import (
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
-func generate() (map[string][]byte, error) {
-	return simd.Files("asmgen/gemv", []simd.Unit{
-		{Family: "gemm", Name: "gemv", Emit: func(c *build.Context) {
-			for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
-				emitPanels(s)
-				emitDense(s)
-			}
-		}},
-	})
+// emitGemv writes products of a packed matrix and a vector.
+func emitGemv(c *build.Context) {
+	for _, s := range []simd.ISA{simd.AVX512(c), simd.AVX2(c)} {
+		emitPanels(s)
+		emitDense(s)
+	}
 }
-
-func main() { simd.Main("asmgen/gemv", generate) }
 
 // chains is the number of sums that are computed at once, enough to hide the
 // latency of multiply-add.

@@ -2,11 +2,18 @@ package main
 
 import (
 	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
+
+func emitSamples(c *build.Context) {
+	for _, s := range []isa{{simd.AVX512(c)}, {simd.AVX2(c)}} {
+		emitSample(s)
+	}
+}
 
 // emitSample writes the copy of every other element of several rows, whose
 // tails are masked: rows of images are short.

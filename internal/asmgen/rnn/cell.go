@@ -20,9 +20,9 @@ func emitRNN(c *build.Context) {
 	}
 }
 
-// Constants of the cells, after those of exp2Fit.
+// Constants of the cells, after those of simd.Exp2Fit.
 const (
-	kLog2e = len(exp2Fit) + iota
+	kLog2e = len(simd.Exp2Fit) + iota
 	kOne
 	kTwo
 	kMinusTwo
@@ -36,10 +36,10 @@ const (
 func cellTable(s isa) Mem {
 	m := s.StaticGlobal("cellTable" + s.Suffix())
 	s.DataAttributes(attr.RODATA | attr.NOPTR)
-	all := append(exp2Fit[:], math.Log2E, 1, 2, -2, -87, -40, float32(math.Copysign(0, -1)))
+	all := append(simd.Exp2Fit[:], math.Log2E, 1, 2, -2, -87, -40, float32(math.Copysign(0, -1)))
 	for i, v := range all {
 		for l := range s.Lanes() {
-			s.AddDatum(i*s.size()+4*l, U32(math.Float32bits(v)))
+			s.AddDatum(i*s.Size()+4*l, U32(math.Float32bits(v)))
 		}
 	}
 	return m
@@ -57,7 +57,7 @@ func newCell(s isa, table Mem) *cell {
 	if s.Wide() {
 		for i := range c.held {
 			c.held[i] = c.vec()
-			c.VMOVUPS(table.Offset(i*s.size()), c.held[i])
+			c.VMOVUPS(table.Offset(i*s.Size()), c.held[i])
 		}
 	}
 	return c
@@ -75,7 +75,7 @@ func (c *cell) k(i int) Op {
 	if c.Wide() {
 		return c.held[i]
 	}
-	return c.table.Offset(i * c.size())
+	return c.table.Offset(i * c.Size())
 }
 
 // three writes an instruction with a result of its own.
@@ -110,7 +110,7 @@ func (c *cell) terms(t reg.VecVirtual) (z, s reg.VecVirtual) {
 	c.VMOVAPS(t, r)
 	c.VFMSUB132PS(c.k(kLog2e), n, r) // r·log2(e) - n
 	p := c.vec()
-	last := len(exp2Fit) - 1
+	last := len(simd.Exp2Fit) - 1
 	c.VMOVUPS(c.k(last), p)
 	for i := last - 1; i >= 0; i-- {
 		c.VFMADD213PS(c.k(i), r, p)
@@ -193,7 +193,7 @@ func (c *cell) each(n reg.GPVirtual, body func(m *simd.Mask), pointers ...reg.GP
 	c.JLT(LabelRef("rest"))
 	body(nil)
 	for _, p := range pointers {
-		c.ADDQ(U8(c.size()), p)
+		c.ADDQ(U8(c.Size()), p)
 	}
 	c.SUBQ(U8(c.Lanes()), n)
 	c.JMP(LabelRef("whole"))

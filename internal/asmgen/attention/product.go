@@ -56,7 +56,7 @@ func acc(s isa, r, v int) reg.VecPhysical { return s.V(vecs*r + v) }
 func (s isa) step(rows int, b reg.Register, disp int, element func(r int) Mem) {
 	top := s.Pick(16, 32)
 	for v := range vecs {
-		s.VMOVUPS(simd.At(b, disp+v*s.size()), s.V(top-1-v))
+		s.VMOVUPS(simd.At(b, disp+v*s.Size()), s.V(top-1-v))
 	}
 	for r := range rows {
 		x := s.V(top - vecs - 1 - r%s.Pick(1, 2))
@@ -119,7 +119,7 @@ func emitScores(s isa) {
 		s.Label(name + "store")
 		for r := range n {
 			for v := range vecs {
-				s.VMOVUPS(acc(s, r, v), simd.At(c, r*s.row()+v*s.size()))
+				s.VMOVUPS(acc(s, r, v), simd.At(c, r*s.row()+v*s.Size()))
 			}
 		}
 		s.ADDQ(U32(uint32(n*s.row())), c)
@@ -152,17 +152,17 @@ func emitValues(s isa) {
 		s.TESTQ(scale, scale)
 		s.JEQ(LabelRef(name + "store"))
 		for v := range vecs {
-			s.VMOVUPS(simd.At(scale, v*s.size()), s.V(top-1-v))
+			s.VMOVUPS(simd.At(scale, v*s.Size()), s.V(top-1-v))
 		}
 		for r := range n {
 			for v := range vecs {
-				s.VFMADD231PS(simd.At(c, r*s.row()+v*s.size()), s.V(top-1-v), acc(s, r, v))
+				s.VFMADD231PS(simd.At(c, r*s.row()+v*s.Size()), s.V(top-1-v), acc(s, r, v))
 			}
 		}
 		s.Label(name + "store")
 		for r := range n {
 			for v := range vecs {
-				s.VMOVUPS(acc(s, r, v), simd.At(c, r*s.row()+v*s.size()))
+				s.VMOVUPS(acc(s, r, v), simd.At(c, r*s.row()+v*s.Size()))
 			}
 		}
 		s.ADDQ(U8(4*n), a)

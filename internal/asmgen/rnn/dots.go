@@ -47,7 +47,7 @@ func emitDots(s isa) {
 		s.VFMADD231PS(row(r), x, s.V(r))
 	}
 	for _, p := range append(base[:], at) {
-		s.ADDQ(U8(s.size()), p)
+		s.ADDQ(U8(s.Size()), p)
 	}
 	s.SUBQ(U8(s.Lanes()), k)
 	s.JMP(LabelRef("whole"))

@@ -11,12 +11,9 @@ import (
 	"github.com/gofx-dev/gofx/internal/asmgen/simd"
 )
 
-// exp2Fit is (2^r - 1)/r for |r| <= 1/2; kernel.attentionExp2 has the same numbers.
-var exp2Fit = [...]float32{0x1.62e43p-1, 0x1.ebfbdcp-3, 0x1.c6aee8p-5, 0x1.3b2d4cp-7, 0x1.5f3e56p-10, 0x1.41fbbcp-13}
-
-// Further constants, after those of exp2Fit.
+// Further constants, after those of simd.Exp2Fit.
 const (
-	cLog2e = len(exp2Fit) + iota
+	cLog2e = len(simd.Exp2Fit) + iota
 	cOne
 	cLeast  // the least power of two that is not taken as zero
 	cLowest // the least finite number
@@ -36,7 +33,7 @@ type expRegs struct {
 func (s isa) table() Mem {
 	m := s.StaticGlobal("attentionTable" + s.Suffix())
 	s.DataAttributes(attr.RODATA | attr.NOPTR)
-	all := append(exp2Fit[:], math.Log2E, 1, -125, -math.MaxFloat32)
+	all := append(simd.Exp2Fit[:], math.Log2E, 1, -125, -math.MaxFloat32)
 	for i, v := range all {
 		s.AddDatum(4*i, U32(math.Float32bits(v)))
 	}
@@ -65,7 +62,7 @@ func (e expRegs) exp(x, n, p reg.VecPhysical, table Mem) {
 	}
 	e.VFMSUB213PS(n, e.at[cLog2e], x) // x = x·log2(e) - n
 	c := func(i int) reg.VecPhysical { return e.constant(i, table, e.V(e.Pick(15, 31))) }
-	last := len(exp2Fit) - 1
+	last := len(simd.Exp2Fit) - 1
 	e.VMOVAPS(c(last), p)
 	for i := last - 1; i >= 0; i-- {
 		e.VFMADD213PS(c(i), x, p)
@@ -100,7 +97,7 @@ func emitSoftmax(s isa) {
 	}
 	high := func(v int) reg.VecPhysical { return s.V(v) }
 	sum := func(v int) reg.VecPhysical { return s.V(2 + v) }
-	state3 := func(i, v int) Mem { return simd.At(state, i*s.row()+v*s.size()) }
+	state3 := func(i, v int) Mem { return simd.At(state, i*s.row()+v*s.Size()) }
 	at, left := s.GP64(), s.GP64()
 	for v := range vecs {
 		s.VMOVUPS(state3(0, v), high(v))
@@ -109,7 +106,7 @@ func emitSoftmax(s isa) {
 	s.MOVQ(rows, left)
 	s.Label("max")
 	for v := range vecs {
-		s.VMAXPS(simd.At(at, v*s.size()), high(v), high(v))
+		s.VMAXPS(simd.At(at, v*s.Size()), high(v), high(v))
 	}
 	s.ADDQ(U32(uint32(s.row())), at)
 	s.DECQ(left)
@@ -128,10 +125,10 @@ func emitSoftmax(s isa) {
 	s.Label("exp")
 	for v := range vecs {
 		x := s.V(4 + 3*v)
-		s.VMOVUPS(simd.At(c, v*s.size()), x)
+		s.VMOVUPS(simd.At(c, v*s.Size()), x)
 		s.VSUBPS(high(v), x, x)
 		e.exp(x, s.V(5+3*v), s.V(6+3*v), table)
-		s.VMOVUPS(x, simd.At(c, v*s.size()))
+		s.VMOVUPS(x, simd.At(c, v*s.Size()))
 		s.VADDPS(x, sum(v), sum(v))
 	}
 	s.ADDQ(U32(uint32(s.row())), c)
@@ -160,12 +157,12 @@ func emitScale(s isa) {
 	s.each("attentionScale", "func(rows int, c, scale *float32)", "multiplies rows of c by the row scale.", func(c reg.GPVirtual) func() {
 		scale := s.Arg("scale")
 		for v := range vecs {
-			s.VMOVUPS(simd.At(scale, v*s.size()), s.V(v))
+			s.VMOVUPS(simd.At(scale, v*s.Size()), s.V(v))
 		}
 		return func() {
 			for v := range vecs {
-				s.VMULPS(simd.At(c, v*s.size()), s.V(v), s.V(2+v))
-				s.VMOVUPS(s.V(2+v), simd.At(c, v*s.size()))
+				s.VMULPS(simd.At(c, v*s.Size()), s.V(v), s.V(2+v))
+				s.VMOVUPS(s.V(2+v), simd.At(c, v*s.Size()))
 			}
 		}
 	})
@@ -180,10 +177,10 @@ func emitMasks(s isa) {
 			t, ldt := s.Arg("t"), s.Bytes("ldt")
 			return func() {
 				for v := range vecs {
-					s.VMOVUPS(simd.At(t, v*s.size()), s.V(v))
-					s.VMOVUPS(simd.At(c, v*s.size()), s.V(2+v))
+					s.VMOVUPS(simd.At(t, v*s.Size()), s.V(v))
+					s.VMOVUPS(simd.At(c, v*s.Size()), s.V(2+v))
 					op(s.V(2+v), s.V(v))
-					s.VMOVUPS(s.V(2+v), simd.At(c, v*s.size()))
+					s.VMOVUPS(s.V(2+v), simd.At(c, v*s.Size()))
 				}
 				s.ADDQ(ldt, t)
 			}
