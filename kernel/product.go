@@ -59,6 +59,10 @@ type (
 	// in[2] an optional bias [n]; the result is [..., n].
 	HalfLinear = narrow.HalfLinear
 
+	// PackHalf rounds in[0], the weight [N, K] of a linear layer in f32, to DType, f16
+	// or bf16, for HalfLinear.
+	PackHalf = narrow.PackHalf
+
 	// PackInt4 lays out 4-bit weights for Int4Linear: in[0] is u8 [n, ceil(k/2)], two
 	// weights a byte, the even one in the lower half; out[0] is a vector of
 	// Int4PackedBytes.

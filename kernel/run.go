@@ -52,8 +52,8 @@ func Scratch[T array.Elem](w *Workspace, n int) []T {
 
 // Pack returns the weight as k lays it out for this processor.
 func Pack(w *Workspace, k Packer, weight *array.Array) *array.Array {
-	d, n := k.Packed(weight)
-	packed := array.New(d, n)
+	d, shape := k.Packed(weight)
+	packed := array.New(d, shape...)
 	k.Run(w, []*array.Array{packed}, []*array.Array{weight})
 	return packed
 }

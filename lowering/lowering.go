@@ -49,6 +49,10 @@ type Options struct {
 	// operators' own kernels. Without it a target may round otherwise, within the
 	// bounds that its kernels state.
 	Exact bool
+	// Weights is the element type, array.F16 or array.BF16, that the weights of
+	// products are rounded to when they are loaded, for models whose time is that of
+	// reading them; the zero value leaves them as they are.
+	Weights array.DType
 }
 
 // Key returns a text that two options have in common exactly when they ask for
@@ -71,7 +75,7 @@ func (o Options) Key() string {
 	donate := slices.Clone(o.Donate)
 	slices.Sort(donate)
 	list("donate", slices.Compact(donate))
-	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact))
+	out.WriteString("threads " + strconv.Itoa(o.Threads) + ";exact " + strconv.FormatBool(o.Exact) + ";weights " + o.Weights.String())
 	return out.String()
 }
 
@@ -121,6 +125,11 @@ func (o Options) Check(module *graph.Module) error {
 	}
 	if out := module.Graph.Output(); out != nil {
 		within("output", o.Outputs, out.NumArgs())
+	}
+	if w := o.Weights; w != array.Invalid && w != array.F16 && w != array.BF16 {
+		bad("weights are to be "+w.String()+", expected f16 or bf16", "leave the option out for weights as they are")
+	} else if w != array.Invalid && o.Exact {
+		bad("exact results of weights that are rounded to "+w.String()+" are asked for, which there are not", "leave out one of the two")
 	}
 	within("donated input", o.Donate, len(module.Graph.Inputs()))
 	if o.Threads < 0 {

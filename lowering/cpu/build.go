@@ -24,7 +24,7 @@ type value []int
 type builder struct {
 	p       *plan.Plan
 	m       *graph.Module
-	exact   bool           // results are the interpreter's, bit for bit
+	opts    lowering.Options
 	weights map[string]int // by path and packing
 	written map[int]bool   // weight buffers that are assigned
 	// assigned are the paths of tensors that this graph, or one around it, writes.
@@ -40,9 +40,9 @@ type builder struct {
 
 // build makes the plan of a legal graph; assigned are the paths that graphs around it
 // write.
-func build(m *graph.Module, exact bool, assigned map[string]bool) (*plan.Plan, error) {
+func build(m *graph.Module, o lowering.Options, assigned map[string]bool) (*plan.Plan, error) {
 	g := m.Graph
-	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, exact: exact, weights: map[string]int{}, written: map[int]bool{},
+	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, opts: o, weights: map[string]int{}, written: map[int]bool{},
 		assigned: map[string]bool{}, values: map[*graph.Node]value{}, names: map[string]int{}, symbols: map[string]bool{}}
 	maps.Copy(b.assigned, assigned)
 	b.entry(g)

@@ -107,13 +107,13 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 // Plan makes the plan of a module that lowering.Prepare returned, for the same
 // options; it expands composite operators in it. The plan holds no arrays.
 func Plan(ready *graph.Module, o lowering.Options) (*plan.Plan, error) {
-	return planWithin(ready, o.Exact, nil)
+	return planWithin(ready, o, nil)
 }
 
 // planWithin is Plan for a graph within others, which write the tensors assigned.
-func planWithin(ready *graph.Module, exact bool, assigned map[string]bool) (*plan.Plan, error) {
-	if err := lowering.Legalize(ready.Graph, name, direct(exact)); err != nil {
+func planWithin(ready *graph.Module, o lowering.Options, assigned map[string]bool) (*plan.Plan, error) {
+	if err := lowering.Legalize(ready.Graph, name, direct(o.Exact)); err != nil {
 		return nil, err
 	}
-	return build(ready, exact, assigned)
+	return build(ready, o, assigned)
 }

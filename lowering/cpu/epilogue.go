@@ -17,7 +17,8 @@ import (
 type epilogue struct {
 	kernel.Epilogue
 	bias, scale, residual *graph.Node
-	channel               int // axis, from the end
+	channel               int  // axis, from the end
+	biasOnly              bool // nothing else can be taken
 	done                  stage
 }
 
@@ -33,8 +34,8 @@ const (
 )
 
 // begin starts the epilogue of a contraction, which may have a bias of its own.
-func (e *epilogue) begin(n *graph.Node, channel int) {
-	e.channel = channel
+func (e *epilogue) begin(n *graph.Node, c *contraction) {
+	e.channel, e.biasOnly = c.channel, c.biasOnly
 	if n.NumArgs() > 2 && n.Arg(2) != nil {
 		e.bias, e.done = n.Arg(2), biased
 	}
@@ -68,13 +69,13 @@ func (e *epilogue) take(u, v *graph.Node) bool {
 		return false
 	}
 	if other == nil {
-		return e.clamp(own)
+		return !e.biasOnly && e.clamp(own)
 	}
 	switch b.Inline(own, in)[0] {
 	case b.Add(x, y), b.Add(y, x):
 		return e.add(other, t)
 	case b.Mul(x, y), b.Mul(y, x):
-		if e.done == summed && e.perChannel(other.Type(), t) {
+		if !e.biasOnly && e.done == summed && e.perChannel(other.Type(), t) {
 			e.scale, e.done = other, scaled
 			return true
 		}
@@ -87,7 +88,7 @@ func (e *epilogue) add(other *graph.Node, t shape.Type) bool {
 	switch {
 	case e.done < biased && e.perChannel(other.Type(), t):
 		e.bias, e.done = other, biased
-	case e.done < added && other.Type().Dims().Same(t.Dims()):
+	case !e.biasOnly && e.done < added && other.Type().Dims().Same(t.Dims()):
 		e.residual, e.done = other, added
 	default:
 		return false

@@ -235,4 +235,3 @@ func largest(a *array.Array) float64 {
 	}
 	return most
 }
-

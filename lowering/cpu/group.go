@@ -56,7 +56,7 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 			era++
 		}
 	}
-	if !b.exact {
+	if !b.opts.Exact {
 		for n := range g.Nodes() {
 			f.contraction(n)
 		}
@@ -87,12 +87,12 @@ func (f *grouping) contraction(n *graph.Node) {
 	if _, symbolic := k.(*op.Unsized); symbolic {
 		return
 	}
-	c := contractionOf(k, types, turned != nil)
+	c := contractionOf(k, types, turned != nil, f.b.opts.Weights)
 	if c == nil {
 		return
 	}
 	g := &group{nodes: []*graph.Node{n}, first: c, turned: turned}
-	g.end.begin(n, c.channel)
+	g.end.begin(n, c)
 	for v := n; v.NumUses() == 1; v = g.last() {
 		u := first(v.Users())
 		if f.of[u] != nil || !f.member(u) || f.era[u] != f.era[n] || !f.b.identity(u) && !g.end.take(u, v) {

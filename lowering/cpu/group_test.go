@@ -431,3 +431,44 @@ func TestNoPlanIsMadeWhereNothingIsGained(t *testing.T) {
 	}
 	require.Zero(t, e.Stats().Specialised)
 }
+
+// TestNarrowWeights rounds the weights of products, not of convolutions, and holds
+// the results against those of a model with rounded weights.
+func TestNarrowWeights(t *testing.T) {
+	m := module(t, `
+graph net(%x: f32[N,8], %r: f32[N,8]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,8]
+  %b = get_attr[b] : f32[8]
+  %c = call_function[linear](%x, %w, %b) : f32[N,8]
+  %a = call_function[add](%c, %r) : f32[N,8]
+  %v = get_attr[v] : f32[8,6]
+  %y = call_function[matmul](%a, %v) : f32[N,6]
+  return %y
+}
+param w : f32[8,8]
+param b : f32[8]
+param v : f32[8,6]
+`)
+	for _, d := range []array.DType{array.BF16, array.F16} {
+		o := lowering.Options{Weights: d}
+		require.Equal(t, `0: c = HalfLinear{} (x, w, b) # linear
+1: a = Elementwise{add} (c, r) # add
+2: y = HalfLinear{} (a, v) # matmul`, steps(t, m, o))
+		var g op.Gen
+		in := []*array.Array{g.Normal(5, 8), g.Normal(5, 8)}
+		out, err := compile(t, m, o).Run(ctx, in)
+		require.NoError(t, err)
+		rounded := graph.Clone(m)
+		for _, path := range []string{"w", "v"} {
+			p := *rounded.Param(path)
+			p.Value = array.Cast(array.Cast(p.Value, d), array.F32)
+			rounded.SetParam(p)
+		}
+		near(t, d.String(), interpret(t, rounded, in...), out)
+	}
+	_, err := cpu.Compile(m, lowering.Options{Weights: array.I8})
+	require.ErrorContains(t, err, "expected f16 or bf16")
+	_, err = cpu.Compile(m, lowering.Options{Weights: array.BF16, Exact: true})
+	require.ErrorContains(t, err, "leave out one of the two")
+}

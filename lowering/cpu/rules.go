@@ -62,12 +62,14 @@ type contraction struct {
 	pack    kernel.Packer
 	with    func(kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end
+	// biasOnly tells that the step has no epilogue but a bias.
+	biasOnly bool
 }
 
 // contractionOf returns what takes the place of a kernel whose weight does not
 // change; nil for kernels that nothing does better. turned tells that the weight is a
 // matrix which the model has with its axes exchanged.
-func contractionOf(k kernel.Step, in []shape.Type, turned bool) *contraction {
+func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DType) *contraction {
 	if len(in) < 2 || !in[0].Ranked() {
 		return nil
 	}
@@ -89,16 +91,20 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool) *contraction {
 		return &contraction{pack: &kernel.PackConv{Conv: *k, In: expected}, channel: -spatial - 1,
 			with: func(e kernel.Epilogue) kernel.Step { s.Epilogue = e; return &s }}
 	case *kernel.Linear:
-		return linear(weight[0], turned)
+		return linear(weight[0], turned, narrow)
 	case *kernel.MatMul:
 		if len(weight) == 2 {
-			return linear(weight[1], !turned)
+			return linear(weight[1], !turned, narrow)
 		}
 	}
 	return nil
 }
 
-func linear(features int, transposed bool) *contraction {
+func linear(features int, transposed bool, narrow array.DType) *contraction {
+	if narrow != array.Invalid {
+		return &contraction{pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
+			with: func(kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
+	}
 	return &contraction{pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
 		with: func(e kernel.Epilogue) kernel.Step { return &kernel.LinearPacked{Features: features, Epilogue: e} }}
 }

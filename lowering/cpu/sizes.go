@@ -40,7 +40,7 @@ func (b *builder) step(n *graph.Node, types []shape.Type) (k kernel.Step, reads 
 }
 
 func (b *builder) makeStep(n *graph.Node, attrs any, types []shape.Type) (kernel.Step, int, error) {
-	if r, ok := find(n, b.exact); ok {
+	if r, ok := find(n, b.opts.Exact); ok {
 		if s, reads := r(n, attrs, types); s != nil {
 			return s, reads, nil
 		}

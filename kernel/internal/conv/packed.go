@@ -80,8 +80,8 @@ func (s PackConv) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // Packed implements Packer.
-func (s PackConv) Packed(weight *array.Array) (array.DType, int) {
-	return array.F32, PackedConvLen(s.Conv, s.In, weight.Shape())
+func (s PackConv) Packed(weight *array.Array) (array.DType, []int) {
+	return array.F32, []int{PackedConvLen(s.Conv, s.In, weight.Shape())}
 }
 
 // ScratchBytes implements Scratcher.

@@ -133,12 +133,12 @@ func (s PackLinear) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // Packed implements Packer.
-func (s PackLinear) Packed(weight *array.Array) (array.DType, int) {
+func (s PackLinear) Packed(weight *array.Array) (array.DType, []int) {
 	n, k := weight.Dim(0), weight.Dim(1)
 	if s.Transposed {
 		n, k = k, n
 	}
-	return array.F32, PackedLen(k, n)
+	return array.F32, []int{PackedLen(k, n)}
 }
 
 // ScratchBytes implements Scratcher.

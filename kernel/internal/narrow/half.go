@@ -76,6 +76,31 @@ func linearBias(w *par.Workspace, step string, bias *array.Array, n int) []float
 	return operand.Load[float32](w, bias)
 }
 
+// PackHalf rounds in[0], the weight [N, K] of a linear layer in f32, to DType, f16 or
+// bf16, for HalfLinear.
+type PackHalf struct {
+	DType      array.DType
+	Transposed bool // the weight is [K, N], the right operand of a product
+}
+
+// turned returns the weight as [N, K].
+func (s PackHalf) turned(weight *array.Array) *array.Array {
+	if s.Transposed {
+		return array.Permute(weight, 1, 0)
+	}
+	return weight
+}
+
+// Packed implements Packer.
+func (s PackHalf) Packed(weight *array.Array) (array.DType, []int) {
+	return s.DType, s.turned(weight).Shape()
+}
+
+// Run implements Step.
+func (s PackHalf) Run(_ *par.Workspace, out, in []*array.Array) {
+	array.Copy(out[0], array.Cast(s.turned(in[0]), s.DType))
+}
+
 // spread returns rows of x at another distance where theirs, a multiple of 4 KiB,
 // would make them fight for the same place in the first cache.
 func spread(w *par.Workspace, x []float32, m, k int) (rows []float32, ld int) {

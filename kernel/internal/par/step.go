@@ -38,12 +38,12 @@ type Scratcher interface {
 }
 
 // Packer is a Step that lays in[0], a weight, out for the processor that runs it,
-// as one vector. It is run when weights are loaded; its result is of no use to
-// another processor.
+// or narrower than it is. It is run when weights are loaded; its result may be of no
+// use to another processor.
 type Packer interface {
 	Step
-	// Packed returns the element type and the length of the vector.
-	Packed(weight *array.Array) (d array.DType, n int)
+	// Packed returns the element type and the shape of the result.
+	Packed(weight *array.Array) (d array.DType, shape []int)
 }
 
 // Overwriter is a Step whose result may lie exactly where a contiguous operand of its

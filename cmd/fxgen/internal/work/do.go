@@ -36,7 +36,9 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 
 // needsValues reports whether a pass of the pipeline reads weights.
 func needsValues(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return n == "conv-bn" || n == "linear-bn" || n == "bn-affine" || n == "const-fold" })
+	return slices.ContainsFunc(names, func(n string) bool {
+		return n == "conv-bn" || n == "linear-bn" || n == "bn-affine" || n == "const-fold"
+	})
 }
 
 func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
