@@ -29,6 +29,8 @@ func TestAllPassesOnNetworks(t *testing.T) {
 			[]fx.Option{fx.Input("ids", "i64[N,S]"), fx.Input("mask", "i64[N,S]")}, map[string]int{"N": 2, "S": 5}},
 		"gpt2": {models.NewGPT2(models.GPT2Config{VocabSize: 30, MaxPositions: 9, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}),
 			[]fx.Option{fx.Input("ids", "i64[N,S]")}, map[string]int{"N": 2, "S": 5}},
+		"gpt2 decoder": {models.NewGPT2Decoder(models.GPT2Config{VocabSize: 30, MaxPositions: 9, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}),
+			[]fx.Option{fx.Input("ids", "i64[N,S]"), fx.Input("past", "f32[P,2,2,N,2,4]")}, map[string]int{"N": 2, "S": 3, "P": 4}},
 		"vit": {models.NewViT(models.ViTConfig{ImageSize: 12, PatchSize: 4, Width: 8, NumLayers: 2, NumHeads: 2, MLPWidth: 16, NumClasses: 5}),
 			[]fx.Option{fx.Input("x", "f32[N,3,12,12]")}, nil},
 		"unet":               {models.NewUNet(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 16, "W": 24}},

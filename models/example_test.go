@@ -151,3 +151,14 @@ func ExampleNewGPT2() {
 	fmt.Println(hidden.Type(), logits.Type())
 	// Output: f32[1,5,8] f32[1,5,100]
 }
+
+// A decoder is shown every token once: what it returns for them is past at the
+// next call.
+func ExampleNewGPT2Decoder() {
+	c := models.GPT2Config{VocabSize: 100, MaxPositions: 16, Width: 8, NumLayers: 1, NumHeads: 2, LayerNormEps: 1e-5}
+	m := models.NewGPT2Decoder(c)
+	_, past := m.Forward(tensor.Arange(5).Unsqueeze(0), tensor.Zeros([]int{0, 1, 2, 1, 2, 4}))
+	logits, present := m.Forward(tensor.Arange(1).Unsqueeze(0), past)
+	fmt.Println(c.PastType(), past.Type(), present.Type(), logits.Type())
+	// Output: f32[P,1,2,N,2,4] f32[5,1,2,1,2,4] f32[1,1,2,1,2,4] f32[1,100]
+}
