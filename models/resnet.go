@@ -109,7 +109,8 @@ func (m *BasicBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 }
 
 // Bottleneck is the residual block of ResNet-50 and deeper: convolutions of
-// 1 by 1, 3 by 3 (which has the stride and may have groups) and 1 by 1 with four times the channels.
+// 1 by 1, 3 by 3 (which has the stride, and groups in ResNeXt) and 1 by 1 with
+// four times the channels.
 type Bottleneck struct {
 	Conv1      *nn.Conv2d
 	Bn1        *nn.BatchNorm2d
