@@ -204,6 +204,7 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 	m := models.NewGPT2Decoder(cfg)
 	models.Synthetic(&models.Model{}, m, "codegen")
 	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P", "s0"},
+		opts:   codegen.KernelOptions{Weights: codegen.WeightsEmbed},
 		module: traced(t, m, models.InputSpec{Name: "ids", Type: "i64[N,S]"}, models.InputSpec{Name: "past", Type: cfg.PastType()})}
 	for _, v := range [][]int{{1, 5, 0}, {1, 1, 5}, {3, 2, 14}} {
 		ids := array.New(array.I64, v[0], v[1])
