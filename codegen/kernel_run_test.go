@@ -194,7 +194,27 @@ func smallCases(t *testing.T) []*kernelCase {
 		views.inputs = append(views.inputs, []*array.Array{g.Normal(c[0], c[1]), g.Normal(c[0], c[2])})
 		views.sizes = append(views.sizes, c)
 	}
-	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views}
+	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views, decoderCase(t, &g)}
+}
+
+// decoderCase is a GPT-2 that keeps keys and values: a prompt, then single tokens,
+// in one package.
+func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
+	cfg := models.GPT2Config{VocabSize: 30, MaxPositions: 16, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}
+	m := models.NewGPT2Decoder(cfg)
+	models.Synthetic(&models.Model{}, m, "codegen")
+	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P", "s0"},
+		opts:   codegen.KernelOptions{Weights: codegen.WeightsEmbed},
+		module: traced(t, m, models.InputSpec{Name: "ids", Type: "i64[N,S]"}, models.InputSpec{Name: "past", Type: cfg.PastType()})}
+	for _, v := range [][]int{{1, 5, 0}, {1, 1, 5}, {3, 2, 14}} {
+		ids := array.New(array.I64, v[0], v[1])
+		for i, d := 0, array.Data[int64](ids); i < len(d); i++ {
+			d[i] = int64(i * 7 % cfg.VocabSize)
+		}
+		c.inputs = append(c.inputs, []*array.Array{ids, g.Normal(v[2], 2, 2, v[0], 2, 4)})
+		c.sizes = append(c.sizes, []int{v[0], v[1], v[2], v[0]}) // s0 is the batch of past
+	}
+	return c
 }
 
 // failureText is what the programs of smallCases try that must fail.
@@ -295,14 +315,14 @@ func TestKernelPackagesRun(t *testing.T) {
 		require.Regexp(t, w, failures[i])
 	}
 	t.Run("vet", func(t *testing.T) {
-		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views")
+		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder")
 	})
 	t.Run("staticcheck", func(t *testing.T) {
 		path, err := exec.LookPath("staticcheck")
 		if err != nil {
 			t.Skip("staticcheck is not installed")
 		}
-		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views")
+		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
 		out, err := cmd.CombinedOutput()

@@ -29,9 +29,24 @@ func TestAllPassesOnNetworks(t *testing.T) {
 			[]fx.Option{fx.Input("ids", "i64[N,S]"), fx.Input("mask", "i64[N,S]")}, map[string]int{"N": 2, "S": 5}},
 		"gpt2": {models.NewGPT2(models.GPT2Config{VocabSize: 30, MaxPositions: 9, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}),
 			[]fx.Option{fx.Input("ids", "i64[N,S]")}, map[string]int{"N": 2, "S": 5}},
+		"gpt2 decoder": {models.NewGPT2Decoder(models.GPT2Config{VocabSize: 30, MaxPositions: 9, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}),
+			[]fx.Option{fx.Input("ids", "i64[N,S]"), fx.Input("past", "f32[P,2,2,N,2,4]")}, map[string]int{"N": 2, "S": 3, "P": 4}},
+		"vit": {models.NewViT(models.ViTConfig{ImageSize: 12, PatchSize: 4, Width: 8, NumLayers: 2, NumHeads: 2, MLPWidth: 16, NumClasses: 5}),
+			[]fx.Option{fx.Input("x", "f32[N,3,12,12]")}, nil},
+		"unet":               {models.NewUNet(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 16, "W": 24}},
+		"squeezenet1_1":      {models.NewSqueezeNet11(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 40, "W": 37}},
+		"densenet121":        {models.NewDenseNet121(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 33, "W": 40}},
+		"mobilenet_v2":       {models.NewMobileNetV2(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 33, "W": 33}},
+		"mobilenet_v3_large": {models.NewMobileNetV3Large(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 33, "W": 33}},
+		"efficientnet_b0":    {models.NewEfficientNetB0(), []fx.Option{fx.Input("x", "f32[N,3,H,W]")}, map[string]int{"N": 1, "H": 33, "W": 33}},
+		"learning_to_paint":  {models.NewPainter(), []fx.Option{fx.Input("x", "f32[N,9,128,128]")}, map[string]int{"N": 1}},
+		"lstm":               {models.NewLSTM(8, 2), []fx.Option{fx.Input("x", "f32[T,N,8]")}, map[string]int{"T": 3, "N": 2}},
+		"deep_recommender":   {models.NewDeepRecommender(40), []fx.Option{fx.Input("x", "f32[N,40]")}, nil},
+		"dlrm":               {models.NewDLRM([]int{5, 7}), []fx.Option{fx.Input("dense", "f32[N,13]"), fx.Input("sparse", "i64[N,2,3]")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			nn.Eval(c.net)
+			models.Synthetic(&models.Model{}, c.net, "passes") // zeros would hide what a pass gets wrong
 			gm, err := fx.Trace(context.Background(), c.net, c.inputs...)
 			require.NoError(t, err)
 			symbols := len(gm.Graph.Symbols())

@@ -54,8 +54,6 @@ func (c BertConfig) norm() *nn.LayerNorm {
 	return nn.NewLayerNorm([]int{c.HiddenSize}, nn.Eps(c.LayerNormEps), nn.NoInit())
 }
 
-func linear(in, out int) *nn.Linear { return nn.NewLinear(in, out, nn.NoInit()) }
-
 // Forward takes token numbers [N, S] (i64) and a mask [N, S] (i64, 1 for tokens
 // and 0 for padding) to the hidden states [N, S, H] and the pooled first one
 // [N, H]. All tokens are of type 0.

@@ -4,7 +4,8 @@
 // weights zero; load a checkpoint with nn.LoadFile, or let Synthetic fill them by
 // a formula that any language can repeat.
 //
-// [All] lists them. It stands above the whole library, which knows nothing of it: what a model here needs is
-// what any user's model gets, and no weights are part of it. Read models.go first, then
-// mlp.go.
+// [All] lists them; [GPT2Decoder], which generates text, is no entry of its own.
+// The package stands above the whole library, which knows nothing of it: what a
+// model here needs is what any user's model gets, and no weights are part of it.
+// Read models.go first, then mlp.go.
 package models

@@ -2,6 +2,7 @@ package models
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/nn"
@@ -59,10 +60,46 @@ func (m *GPT2) Forward(inputIDs *tensor.Tensor) (lastHiddenState, logits *tensor
 	// A query at position i looks at keys up to i.
 	later := positions.Unsqueeze(0).Gt(positions.Unsqueeze(1))
 	for _, block := range m.H {
-		x = nn.Run(block, x, later)
+		x = nn.RunAll(block, x, later, nil)[0]
 	}
 	x = m.LnF.Forward(x)
 	return x, x.Matmul(m.Wte.Weight.T())
+}
+
+// GPT2Decoder is a GPT2 that generates text a few tokens at a time: it takes the
+// keys and values of all tokens before, and returns those of the new ones.
+type GPT2Decoder struct {
+	*GPT2
+}
+
+// NewGPT2Decoder returns a decoder with zero weights.
+func NewGPT2Decoder(c GPT2Config) *GPT2Decoder { return &GPT2Decoder{NewGPT2(c)} }
+
+// PastType is the type of the keys and values of P tokens in N texts, the second
+// input of a GPT2Decoder: f32[P, layers, 2, N, heads, H/heads].
+func (c GPT2Config) PastType() string {
+	n := strconv.Itoa
+	return "f32[P," + n(c.NumLayers) + ",2,N," + n(c.NumHeads) + "," + n(c.Width/c.NumHeads) + "]"
+}
+
+// Forward takes token numbers [N, S] (i64) that follow P others, and past, what it
+// has returned for those (see GPT2Config.PastType), to the scores of the token after
+// the last one [N, V] and the keys and values of the new tokens, S in place of P.
+// Positions are the first axis, so that a caller appends what is new to what is past.
+func (m *GPT2Decoder) Forward(inputIDs, past *tensor.Tensor) (logits, present *tensor.Tensor) {
+	before := past.Size(0)
+	keys := tensor.Arange(before.Add(inputIDs.Size(1)))
+	queries := keys.Slice(0, before, tensor.End)
+	x := m.Wte.Forward(inputIDs).Add(m.Wpe.Forward(queries))
+	later := keys.Unsqueeze(0).Gt(queries.Unsqueeze(1))
+	var cached []*tensor.Tensor
+	for i, block := range m.H {
+		out := nn.RunAll(block, x, later, past.Select(1, i).Permute(1, 2, 3, 0, 4))
+		x = out[0]
+		cached = append(cached, out[1].Permute(2, 0, 1, 3), out[2].Permute(2, 0, 1, 3))
+	}
+	x = m.LnF.Forward(x.Select(1, -1))
+	return x.Matmul(m.Wte.Weight.T()), tensor.Stack(cached, 1).Unflatten(1, len(m.H), 2)
 }
 
 // GPT2Block is attention and a perceptron, each on the normalised input and added
@@ -74,11 +111,13 @@ type GPT2Block struct {
 	Mlp  *GPT2MLP
 }
 
-// Forward runs one block on x [N, S, H]; later [S, S] is true where a key must not
-// be looked at.
-func (m *GPT2Block) Forward(x, later *tensor.Tensor) *tensor.Tensor {
-	x = x.Add(nn.Run(m.Attn, m.Ln1.Forward(x), later))
-	return x.Add(nn.Run(m.Mlp, m.Ln2.Forward(x)))
+// Forward runs one block on x [N, S, H]; later [S, P+S] is true where a key must
+// not be looked at, and past [2, N, heads, P, H/heads] are the keys and values of
+// tokens before, or nil. It returns the keys and values of x as well.
+func (m *GPT2Block) Forward(x, later, past *tensor.Tensor) (y, k, v *tensor.Tensor) {
+	out := nn.RunAll(m.Attn, m.Ln1.Forward(x), later, past)
+	x = x.Add(out[0])
+	return x.Add(nn.Run(m.Mlp, m.Ln2.Forward(x))), out[1], out[2]
 }
 
 // GPT2Attention is causal multi-head attention with one projection for queries,
@@ -88,18 +127,23 @@ type GPT2Attention struct {
 	CAttn, CProj *Conv1D
 }
 
-// Forward attends from x [N, S, H] to itself.
-func (m *GPT2Attention) Forward(x, later *tensor.Tensor) *tensor.Tensor {
+// Forward attends from x [N, S, H] to past and itself; see GPT2Block.
+func (m *GPT2Attention) Forward(x, later, past *tensor.Tensor) (y, k, v *tensor.Tensor) {
 	qkv := nn.Run(m.CAttn, x).Chunk(3, -1)
 	width := m.CProj.Weight.Dim(0)
 	for i, t := range qkv {
 		qkv[i] = t.Reshape(x.Size(0), x.Size(1), m.NumHeads, width/m.NumHeads).Permute(0, 2, 1, 3)
 	}
 	q, k, v := qkv[0], qkv[1], qkv[2]
-	scores := q.Matmul(k.Transpose(-1, -2)).DivScalar(math.Sqrt(float64(width / m.NumHeads)))
+	keys, values := k, v
+	if past != nil {
+		keys = tensor.Cat([]*tensor.Tensor{past.Select(0, 0), k}, 2)
+		values = tensor.Cat([]*tensor.Tensor{past.Select(0, 1), v}, 2)
+	}
+	scores := q.Matmul(keys.Transpose(-1, -2)).DivScalar(math.Sqrt(float64(width / m.NumHeads)))
 	p := scores.MaskedFill(later, lowest).Softmax(-1)
-	y := p.Matmul(v).Permute(0, 2, 1, 3).Reshape(x.Size(0), x.Size(1), width)
-	return nn.Run(m.CProj, y)
+	y = p.Matmul(values).Permute(0, 2, 1, 3).Reshape(x.Size(0), x.Size(1), width)
+	return nn.Run(m.CProj, y), k, v
 }
 
 // GPT2MLP is the perceptron of a block, with the GELU that is approximated by tanh.

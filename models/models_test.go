@@ -3,7 +3,6 @@ package models_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,17 +16,12 @@ import (
 
 const seed = "gofx-1"
 
-// small are the networks that run on every change.
-var small = []string{"mlp", "resnet18"}
-
 // each runs a subtest for every network; the large ones only in the slow tier.
 func each(t *testing.T, f func(t *testing.T, m *models.Model, ref *fxtest.Fixture)) {
 	for _, m := range models.All() {
 		t.Run(m.Name, func(t *testing.T) {
 			ref := fxtest.LoadFixture(t, m.Name)
-			if !slices.Contains(small, m.Name) {
-				fxtest.Nightly(t)
-			}
+			ref.SkipLarge(t)
 			f(t, m, ref)
 		})
 	}

@@ -24,10 +24,15 @@ func NewResNet18() *ResNet { return newResNet(newBasicBlock, 1, [4]int{2, 2, 2, 
 func NewResNet34() *ResNet { return newResNet(newBasicBlock, 1, [4]int{3, 4, 6, 3}) }
 
 // NewResNet50 returns ResNet-50 with zero weights.
-func NewResNet50() *ResNet { return newResNet(newBottleneck, 4, [4]int{3, 4, 6, 3}) }
+func NewResNet50() *ResNet { return newResNet(bottleneck(1, 64), 4, [4]int{3, 4, 6, 3}) }
 
 // NewResNet101 returns ResNet-101 with zero weights.
-func NewResNet101() *ResNet { return newResNet(newBottleneck, 4, [4]int{3, 4, 23, 3}) }
+func NewResNet101() *ResNet { return newResNet(bottleneck(1, 64), 4, [4]int{3, 4, 23, 3}) }
+
+// NewResNeXt50 returns ResNeXt-50 (32x4d) of Xie et al., arXiv:1611.05431, with
+// zero weights: ResNet-50 whose 3 by 3 convolutions have 32 groups of 4 channels
+// and more.
+func NewResNeXt50() *ResNet { return newResNet(bottleneck(32, 4), 4, [4]int{3, 4, 6, 3}) }
 
 // newBlock makes a block of in channels to width*expansion channels.
 type newBlock func(in, width, stride int, downsample *nn.Sequential) nn.Module
@@ -59,13 +64,6 @@ func newResNet(block newBlock, expansion int, depth [4]int) *ResNet {
 		Fc:      nn.NewLinear(512*expansion, 1000, nn.NoInit()),
 	}
 }
-
-// conv is a convolution without bias that keeps the size but for the stride.
-func conv(in, out, kernel, stride int) *nn.Conv2d {
-	return nn.NewConv2d(in, out, kernel, nn.Stride(stride), nn.Padding(kernel/2), nn.NoBias(), nn.NoInit())
-}
-
-func batchNorm(n int) *nn.BatchNorm2d { return nn.NewBatchNorm2d(n, nn.NoInit()) }
 
 // Forward takes images x [N, 3, 224, 224] to scores [N, 1000].
 func (m *ResNet) Forward(x *tensor.Tensor) *tensor.Tensor {
@@ -111,7 +109,8 @@ func (m *BasicBlock) Forward(x *tensor.Tensor) *tensor.Tensor {
 }
 
 // Bottleneck is the residual block of ResNet-50 and deeper: convolutions of
-// 1 by 1, 3 by 3 (which has the stride) and 1 by 1 with four times the channels.
+// 1 by 1, 3 by 3 (which has the stride, and groups in ResNeXt) and 1 by 1 with
+// four times the channels.
 type Bottleneck struct {
 	Conv1      *nn.Conv2d
 	Bn1        *nn.BatchNorm2d
@@ -123,16 +122,21 @@ type Bottleneck struct {
 	Downsample *nn.Sequential // nil where the shape does not change
 }
 
-func newBottleneck(in, width, stride int, downsample *nn.Sequential) nn.Module {
-	return &Bottleneck{
-		Conv1:      conv(in, width, 1, 1),
-		Bn1:        batchNorm(width),
-		Conv2:      conv(width, width, 3, stride),
-		Bn2:        batchNorm(width),
-		Conv3:      conv(width, 4*width, 1, 1),
-		Bn3:        batchNorm(4 * width),
-		Relu:       nn.NewReLU(),
-		Downsample: downsample,
+// bottleneck makes blocks whose inner convolution has groups, each of base
+// channels for every 64 of the block's width.
+func bottleneck(groups, base int) newBlock {
+	return func(in, width, stride int, downsample *nn.Sequential) nn.Module {
+		inner := width * base / 64 * groups
+		return &Bottleneck{
+			Conv1:      conv(in, inner, 1, 1),
+			Bn1:        batchNorm(inner),
+			Conv2:      groupedConv(inner, inner, 3, stride, groups),
+			Bn2:        batchNorm(inner),
+			Conv3:      conv(inner, 4*width, 1, 1),
+			Bn3:        batchNorm(4 * width),
+			Relu:       nn.NewReLU(),
+			Downsample: downsample,
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package models_test
 
 import (
 	"context"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,17 +14,32 @@ import (
 
 func traced(t *testing.T, m *models.Model) *graph.Module {
 	t.Helper()
+	return tracedModule(t, m, m.New())
+}
+
+func tracedModule(t *testing.T, m *models.Model, module any) *graph.Module {
+	t.Helper()
 	p := tracer.Tracer{}
 	for _, in := range m.Inputs {
 		p.Inputs = append(p.Inputs, tracer.Input{Name: in.Name, Type: in.ShapeType()})
 	}
-	mod, err := p.Trace(context.Background(), m.New())
+	mod, err := p.Trace(context.Background(), module)
 	require.NoError(t, err)
 	return mod
 }
 
-// TestTraceHasThePublishedNodes holds for the networks whose source is written
-// as the reference's is.
+// spelt are the networks that are written in another way than the reference's
+// source, and why.
+var spelt = map[string]string{
+	"efficientnet_b0": "torchvision calls stochastic depth, which does nothing in inference",
+	"efficientnet_b1": "torchvision calls stochastic depth, which does nothing in inference",
+	"vit_b_16":        "attention is one module there",
+	"bert_base":       "masks and shapes are computed in more steps there",
+	"gpt2":            "masks and shapes are computed in more steps there",
+	"lstm_10x256":     "it is one module there, which has no trace",
+	"dlrm":            "the rows of each table are taken by slices there",
+}
+
 func TestTraceHasThePublishedNodes(t *testing.T) {
 	for _, m := range models.All() {
 		t.Run(m.Name, func(t *testing.T) {
@@ -34,13 +48,15 @@ func TestTraceHasThePublishedNodes(t *testing.T) {
 			for n := range mod.Graph.Nodes() {
 				got[n.Opcode().String()]++
 			}
-			if m.Name == "mlp" || strings.HasPrefix(m.Name, "resnet") {
-				ref := fxtest.LoadFixture(t, m.Name)
-				got["calls"] = got["call_module"] + got["call_function"] + got["call_method"]
-				require.Equal(t, ref.Nodes, got)
-			}
 			require.Equal(t, len(m.Inputs), got["placeholder"])
 			require.Equal(t, 1, got["output"])
+			ref := fxtest.LoadFixture(t, m.Name)
+			got["calls"] = got["call_module"] + got["call_function"] + got["call_method"]
+			if why := spelt[m.Name]; why != "" {
+				require.NotEqual(t, ref.Nodes, got, "take it off the list: %s", why)
+			} else {
+				require.Equal(t, ref.Nodes, got)
+			}
 		})
 	}
 }

@@ -34,10 +34,16 @@ type Child struct {
 func Named(name string, m any) Child { return Child{name, m} }
 
 // Children are modules with names, in order: the part of NamedSequential and
-// ModuleDict that tells their names.
+// ModuleDict that tells their names, and of containers of the user's own, as a
+// field tagged `fx:"."`.
 type Children[M any] struct {
 	Names   []string
 	Modules []M
+}
+
+// Append adds a module at the end.
+func (c *Children[M]) Append(name string, m M) {
+	c.Names, c.Modules = append(c.Names, name), append(c.Modules, m)
 }
 
 // Walk implements tensor.Walker.
@@ -76,9 +82,7 @@ func NewNamedSequential(c ...Child) *NamedSequential {
 }
 
 // Append adds a module at the end.
-func (m *NamedSequential) Append(name string, c Module) {
-	m.Children.Names, m.Children.Modules = append(m.Children.Names, name), append(m.Children.Modules, c)
-}
+func (m *NamedSequential) Append(name string, c Module) { m.Children.Append(name, c) }
 
 // Forward runs the modules in order.
 func (m *NamedSequential) Forward(x *tensor.Tensor) *tensor.Tensor {
@@ -101,7 +105,7 @@ type ModuleDict struct {
 func NewModuleDict(c ...Child) *ModuleDict {
 	m := &ModuleDict{}
 	for _, k := range c {
-		m.Children.Names, m.Children.Modules = append(m.Children.Names, k.Name), append(m.Children.Modules, k.Module)
+		m.Children.Append(k.Name, k.Module)
 	}
 	return m
 }

@@ -17,24 +17,27 @@ import (
 	"github.com/gofx-dev/gofx/models"
 )
 
-// everyChange are the networks that are run in all engines on every change; the
-// nightly tier runs all of them.
-var everyChange = map[string]bool{"mlp": true, "resnet18": true}
+// compiled are the networks whose generated code is compiled and run on every
+// change; the nightly tier compiles all of them.
+var compiled = map[string]bool{"mlp": true, "resnet18": true, "unet": true, "dlrm": true}
 
 // TestFixturesInEveryEngine runs the networks of the zoo as a user would and
 // compares their outputs with PyTorch's, also after their batch norms are folded.
 func TestFixturesInEveryEngine(t *testing.T) {
 	for _, m := range models.All() {
 		t.Run(m.Name, func(t *testing.T) {
-			if !everyChange[m.Name] {
-				fxtest.Nightly(t)
-			}
 			f := fxtest.LoadFixture(t, m.Name)
+			f.SkipLarge(t)
 			for _, engine := range []string{"eager", "interp", "plan", "module", "gen"} {
-				t.Run(engine, func(t *testing.T) { runFixture(t, f, engine, "") })
-				if strings.HasPrefix(m.Name, "resnet") && engine != "eager" {
-					t.Run(engine+" folded", func(t *testing.T) { runFixture(t, f, engine, "conv-bn") })
-				}
+				t.Run(engine, func(t *testing.T) {
+					if (engine == "module" || engine == "gen") && !compiled[m.Name] {
+						fxtest.Nightly(t)
+					}
+					runFixture(t, f, engine, "")
+					if f.HasBatchNorms() && engine != "eager" {
+						t.Run("folded", func(t *testing.T) { runFixture(t, f, engine, "conv-bn") })
+					}
+				})
 			}
 		})
 	}

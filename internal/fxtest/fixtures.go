@@ -114,6 +114,25 @@ func LoadFixture(t testing.TB, model string) *Fixture {
 	return f
 }
 
+// The largest networks that tests run on every change.
+const (
+	smallParameters = 12_000_000
+	smallMACs       = 2_000_000_000
+)
+
+// SkipLarge skips a test of the slow tier when the network is large.
+func (f *Fixture) SkipLarge(t testing.TB) {
+	t.Helper()
+	if f.NumParameters > smallParameters || f.MACs > smallMACs {
+		Nightly(t)
+	}
+}
+
+// HasBatchNorms reports whether there are running statistics to fold.
+func (f *Fixture) HasBatchNorms() bool {
+	return slices.ContainsFunc(f.Parameters, func(p ParameterRef) bool { return p.Rule == "running_mean" })
+}
+
 // Expected reads the stored elements of an output: all of them, or a sample.
 func (f *Fixture) Expected(t testing.TB, o OutputRef) *array.Array {
 	t.Helper()
