@@ -204,7 +204,6 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 	m := models.NewGPT2Decoder(cfg)
 	models.Synthetic(&models.Model{}, m, "codegen")
 	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P", "s0"},
-		opts:   codegen.KernelOptions{Weights: codegen.WeightsEmbed},
 		module: traced(t, m, models.InputSpec{Name: "ids", Type: "i64[N,S]"}, models.InputSpec{Name: "past", Type: cfg.PastType()})}
 	for _, v := range [][]int{{1, 5, 0}, {1, 1, 5}, {3, 2, 14}} {
 		ids := array.New(array.I64, v[0], v[1])
@@ -330,7 +329,7 @@ func TestKernelPackagesRun(t *testing.T) {
 	})
 	t.Run("dependencies", func(t *testing.T) {
 		out := goTool(t, dir, nil, "list", "-deps", "./mlp")
-		own := map[string]bool{"array": true, "array/safetensors": true, "kernel": true, "diag": true}
+		own := map[string]bool{"array": true, "array/safetensors": true, "internal/scan": true, "kernel": true, "diag": true}
 		for _, p := range strings.Fields(out) {
 			if rest, ok := strings.CutPrefix(p, "github.com/gofx-dev/gofx/"); ok {
 				require.True(t, own[rest] || strings.HasPrefix(rest, "kernel/internal/"), p)

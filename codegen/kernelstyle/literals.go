@@ -19,12 +19,12 @@ func (g *pkg) literalFile() *goFile {
 	var data []jen.Code
 	names := goname.NewSet()
 	body := []jen.Code{jen.Switch(jen.Id("name")).BlockFunc(func(cases *jen.Group) {
-		for _, w := range g.weights {
-			name := g.top.Unique(g.prefix + "Data" + names.Upper(w.path))
+		for _, tensor := range g.named() {
+			name := g.top.Unique(g.prefix + "Data" + names.Upper(tensor.Name))
 			// A nil shape would mean one dimension.
-			shape := jen.Index().Int().Values(gosrc.Ints(w.array.Shape())...).Op("...")
-			cases.Case(gosrc.Quoted(w.path)).Block(jen.Return(fromArray("FromSlice").Call(jen.Id(name), shape), jen.Nil()))
-			data = append(data, jen.Var().Id(name).Op("=").Index().Add(gosrc.Elem(w.array.DType())).Add(numbers(w.array)))
+			shape := jen.Index().Int().Values(gosrc.Ints(tensor.Array.Shape())...).Op("...")
+			cases.Case(gosrc.Quoted(tensor.Name)).Block(jen.Return(fromArray("FromSlice").Call(jen.Id(name), shape), jen.Nil()))
+			data = append(data, jen.Var().Id(name).Op("=").Index().Add(gosrc.Elem(tensor.Array.DType())).Add(numbers(tensor.Array)))
 		}
 	}), jen.Return(jen.Nil(), jen.Nil())}
 	if len(g.weights) == 0 {

@@ -30,6 +30,7 @@ type builder struct {
 	// assigned are the paths of tensors that this graph, or one around it, writes.
 	assigned map[string]bool
 	groups   map[*graph.Node]*group
+	images   map[string][]int      // by convolution, for a plan that chooses as another one did
 	values   map[*graph.Node]value // what the fold has made
 	names    map[string]int
 	symbols  map[string]bool
@@ -39,12 +40,13 @@ type builder struct {
 }
 
 // build makes the plan of a legal graph; assigned are the paths that graphs around it
-// write.
-func build(m *graph.Module, o lowering.Options, assigned map[string]bool) (*plan.Plan, error) {
+// write, images what another plan's convolutions were chosen by, nil for none.
+func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images map[string][]int) (*plan.Plan, error) {
 	g := m.Graph
 	b := &builder{m: m, p: &plan.Plan{Name: g.Name}, opts: o, weights: map[string]int{}, written: map[int]bool{},
 		assigned: map[string]bool{}, values: map[*graph.Node]value{}, names: map[string]int{}, symbols: map[string]bool{}}
 	maps.Copy(b.assigned, assigned)
+	b.images = images
 	b.entry(g)
 	if err := b.errs.Err(); err != nil {
 		return nil, err

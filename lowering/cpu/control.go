@@ -64,7 +64,7 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		if err != nil {
 			return b.fail(n, err)
 		}
-		p, err := planWithin(m, b.opts, b.assigned)
+		p, err := planWithin(m, b.opts, b.assigned, b.images)
 		if err != nil {
 			b.errs.Add(err)
 			return nil

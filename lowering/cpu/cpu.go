@@ -107,13 +107,14 @@ func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 // Plan makes the plan of a module that lowering.Prepare returned, for the same
 // options; it expands composite operators in it. The plan holds no arrays.
 func Plan(ready *graph.Module, o lowering.Options) (*plan.Plan, error) {
-	return planWithin(ready, o, nil)
+	return planWithin(ready, o, nil, nil)
 }
 
-// planWithin is Plan for a graph within others, which write the tensors assigned.
-func planWithin(ready *graph.Module, o lowering.Options, assigned map[string]bool) (*plan.Plan, error) {
+// planWithin is Plan for a graph within others, which write the tensors assigned; see
+// build.
+func planWithin(ready *graph.Module, o lowering.Options, assigned map[string]bool, images map[string][]int) (*plan.Plan, error) {
 	if err := lowering.Legalize(ready.Graph, name, direct(o.Exact)); err != nil {
 		return nil, err
 	}
-	return build(ready, o, assigned)
+	return build(ready, o, assigned, images)
 }

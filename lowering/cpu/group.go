@@ -87,7 +87,7 @@ func (f *grouping) contraction(n *graph.Node) {
 	if _, symbolic := k.(*op.Unsized); symbolic {
 		return
 	}
-	c := contractionOf(k, types, turned != nil, f.b.opts.Weights)
+	c := contractionOf(k, types, turned != nil, f.b.opts.Weights, f.b.image(n))
 	if c == nil {
 		return
 	}
@@ -106,6 +106,29 @@ func (f *grouping) contraction(n *graph.Node) {
 	if turned != nil && turned.NumUses() == 1 {
 		f.of[turned] = g // no step of its own
 	}
+}
+
+// nominal is the size that a symbol is taken to have where an algorithm is chosen by
+// sizes: that of the images that networks are compared on.
+const nominal = 224
+
+// image returns the spatial sizes by which a convolution chooses its algorithm: those
+// of x, with a nominal size for symbols, so that the choice does not depend on what
+// an executable has been run with.
+func (b *builder) image(n *graph.Node) []int {
+	if b.images != nil {
+		return b.images[n.Name()]
+	}
+	x, w := n.Arg(0).Type(), n.Arg(1).Type()
+	var sizes []int
+	for i := x.Rank() - w.Rank() + 2; i >= 0 && i < x.Rank(); i++ {
+		d, err := x.Dim(i).Eval(func(string) (int, bool) { return nominal, true })
+		if err != nil || d <= 0 {
+			return nil
+		}
+		sizes = append(sizes, d)
+	}
+	return sizes
 }
 
 // turned returns n when it is a parameter, a matrix, with its axes exchanged.

@@ -1,7 +1,6 @@
 package cpu_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,9 +31,7 @@ func traceModel(t *testing.T, m *models.Model, module any) *graph.Module {
 func TestModelsEqualTheInterpreter(t *testing.T) {
 	for _, model := range models.All() {
 		t.Run(model.Name, func(t *testing.T) {
-			if !slices.Contains([]string{"mlp", "resnet18"}, model.Name) {
-				fxtest.Nightly(t)
-			}
+			fxtest.LoadFixture(t, model.Name).SkipLarge(t)
 			module := model.New()
 			models.Synthetic(model, module, "gofx-1")
 			m := traceModel(t, model, module)

@@ -68,8 +68,9 @@ type contraction struct {
 
 // contractionOf returns what takes the place of a kernel whose weight does not
 // change; nil for kernels that nothing does better. turned tells that the weight is a
-// matrix which the model has with its axes exchanged.
-func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DType) *contraction {
+// matrix which the model has with its axes exchanged, image what sizes it is expected
+// to be given.
+func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DType, image []int) *contraction {
 	if len(in) < 2 || !in[0].Ranked() {
 		return nil
 	}
@@ -82,13 +83,8 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 		if turned {
 			return nil
 		}
-		spatial := len(weight) - 2
-		expected, ok := in[0].Dims().Sub(in[0].Rank()-spatial, in[0].Rank()).Known()
-		if !ok {
-			expected = nil
-		}
-		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: expected}
-		return &contraction{pack: &kernel.PackConv{Conv: *k, In: expected}, channel: -spatial - 1,
+		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image}
+		return &contraction{pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight),
 			with: func(e kernel.Epilogue) kernel.Step { s.Epilogue = e; return &s }}
 	case *kernel.Linear:
 		return linear(weight[0], turned, narrow)

@@ -16,8 +16,8 @@ import (
 const MaxSpecialised = 8
 
 // specialist makes plans of their own for sizes that come again, where a plan that
-// knows the sizes is faster: convolutions choose their algorithm by the size of the
-// image, and concatenations need no copy where what is before their axis is 1.
+// knows the sizes is faster: concatenations need no copy where what is before their
+// axis is 1. They give the same bits: convolutions stay as they were chosen.
 type specialist struct {
 	ready  *graph.Module // prepared; only its graph is used
 	source *source
@@ -35,14 +35,25 @@ type specialist struct {
 // gainsFromSizes reports whether steps of a plan would be others if sizes were known.
 func gainsFromSizes(p *plan.Plan) bool {
 	return len(p.Symbols) > 0 && !p.Stateful && slices.ContainsFunc(p.Steps, func(s plan.Step) bool {
-		switch k := s.Kernel.(type) {
-		case *kernel.ConvPacked:
-			return k.In == nil
-		case *kernel.Concat:
-			return !s.Joined && !s.View && p.Buffers[s.Out[0]].Kind == plan.Temp
-		}
-		return false
+		_, is := s.Kernel.(*kernel.Concat)
+		return is && !s.Joined && !s.View && p.Buffers[s.Out[0]].Kind == plan.Temp
 	})
+}
+
+// imagesOf returns what the convolutions of a plan were chosen by.
+func imagesOf(p *plan.Plan) map[string][]int {
+	images := map[string][]int{}
+	for _, s := range p.Steps {
+		if k, is := s.Kernel.(*kernel.ConvPacked); is {
+			images[s.Nodes[0]] = k.In
+		}
+		for _, r := range s.Regions {
+			for name, in := range imagesOf(r) {
+				images[name] = in
+			}
+		}
+	}
+	return images
 }
 
 // of returns the executable for the sizes of these inputs: one of their own, made
@@ -88,7 +99,7 @@ func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
 	if err != nil {
 		return nil
 	}
-	p, err := Plan(ready, o)
+	p, err := planWithin(ready, o, nil, imagesOf(e.plan))
 	if err != nil {
 		return nil
 	}
