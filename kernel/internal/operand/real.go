@@ -38,9 +38,14 @@ func FillSlice[T array.Elem](s []T, v T) {
 	}
 }
 
-// FillBlock sets all elements of a block to v.
+// FillBlock sets all elements of a block to v. It copies what it has set, twice as
+// much each time, because Go stores an element at a time and copies vectors.
 func FillBlock[T array.Elem](d []T, v T) {
-	for k := range d {
+	done := min(len(d), 16)
+	for k := range d[:done] {
 		d[k] = v
+	}
+	for done < len(d) {
+		done += copy(d[done:], d[:done])
 	}
 }

@@ -167,10 +167,7 @@ func copyRowBlock[T uint8 | uint16 | uint32 | uint64](d, src []T, pos, stride in
 	case 1:
 		copy(d, src[pos:pos+len(d)])
 	case 0:
-		v := src[pos]
-		for k := range d {
-			d[k] = v
-		}
+		operand.FillBlock(d, src[pos])
 	default:
 		for k := range d {
 			d[k] = src[pos]
