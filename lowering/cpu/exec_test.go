@@ -197,9 +197,9 @@ func TestManyGoroutinesShareOneExecutable(t *testing.T) {
 	m := module(t, attention)
 	e := compile(t, m, lowering.Options{})
 	var wg sync.WaitGroup
-	for i := range 8 {
+	for i := range 64 {
 		var g op.Gen
-		in := []*array.Array{g.Normal(1+i%3, 2+i, 24), g.Normal(1+i%3, 2+i)}
+		in := []*array.Array{g.Normal(1+i%3, 2+i%9, 24), g.Normal(1+i%3, 2+i%9)}
 		want, err := e.Run(ctx, in)
 		require.NoError(t, err)
 		near(t, "", interpret(t, m, in...), want)

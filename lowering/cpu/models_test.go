@@ -6,12 +6,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/tracer"
 )
 
@@ -26,8 +28,9 @@ func traceModel(t *testing.T, m *models.Model, module any) *graph.Module {
 	return mod
 }
 
-// TestModelsEqualTheInterpreter runs networks as plans and compares them with the
-// interpreter; the large ones in the slow tier.
+// TestModelsEqualTheInterpreter runs networks as plans, as they are and behind the
+// default pipeline, and compares them with the interpreter; runs into arrays that are
+// there allocate nothing. The large ones are in the slow tier.
 func TestModelsEqualTheInterpreter(t *testing.T) {
 	for _, model := range models.All() {
 		t.Run(model.Name, func(t *testing.T) {
@@ -41,7 +44,25 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 			for i := range x {
 				in[i] = x[i].Array()
 			}
-			agrees(t, model.Name, m, interpret(t, m, in...), in)
+			want := interpret(t, m, in...)
+			agrees(t, model.Name, m, want, in)
+			optimised := graph.Clone(m)
+			_, err = passes.Run(ctx, optimised, fx.Optimise(), passes.Options{})
+			require.NoError(t, err)
+			for _, threads := range []int{1, 2} {
+				e := compile(t, optimised, lowering.Options{Threads: threads})
+				_, err := e.Run(ctx, in)
+				require.NoError(t, err)
+				out, err := e.Run(ctx, in) // by a plan for these sizes, where that gains
+				require.NoError(t, err)
+				near(t, model.Name, want, out)
+				require.Zero(t, testing.AllocsPerRun(3, func() {
+					if err := e.RunInto(ctx, out, in); err != nil {
+						t.Error(err)
+					}
+				}))
+				near(t, model.Name, want, out)
+			}
 		})
 	}
 }
