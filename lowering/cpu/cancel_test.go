@@ -35,7 +35,7 @@ func (c fuse) Err() error {
 var stopTexts = map[string]string{
 	"straight": `
 graph g(%x: f32[3,2]) {
-  %a = call_function[relu](%x) : f32[3,2]
+  %a = call_function[softmax](%x) {dim=1} : f32[3,2]
   %b = call_function[sum](%a) : f32[]
   return %b
 }`,

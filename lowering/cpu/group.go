@@ -25,6 +25,8 @@ type group struct {
 	// others are its epilogue then. All calls of other groups are elementwise.
 	first *contraction
 	end   epilogue
+	// reduce is what the last call is of a group that reduces what the others compute.
+	reduce *kernel.Reduce
 }
 
 func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
@@ -164,8 +166,30 @@ func (f *grouping) elementwise(g *graph.Graph) {
 	}
 	for _, own := range made {
 		slices.Reverse(own.nodes)
+	}
+	for n := range g.Nodes() {
+		f.reduction(n)
+	}
+	for _, own := range made {
 		if len(own.nodes) == 1 {
 			delete(f.of, own.nodes[0])
+		}
+	}
+}
+
+// reduction joins a reduction with the elementwise calls that it alone reads.
+func (f *grouping) reduction(n *graph.Node) {
+	if o := n.Op(); o == nil || o.Class != op.Reduction || o.Effect != op.Pure || n.NumArgs() != 1 || n.Arg(0) == nil || !plain(n) || !plain(n.Arg(0)) {
+		return
+	}
+	own := f.of[n.Arg(0)]
+	if own == nil || own.first != nil || own.reduce != nil || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
+		return
+	}
+	if k, _, err := f.b.step(n, typesOf(n)); err == nil {
+		if r, is := k.(*kernel.Reduce); is {
+			own.nodes, own.reduce = append(own.nodes, n), r
+			f.of[n] = own
 		}
 	}
 }
@@ -336,7 +360,11 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 		}
 		return v
 	}
-	for _, n := range g.nodes {
+	calls, value := g.nodes, g.last()
+	if g.reduce != nil {
+		calls, value = g.nodes[:len(g.nodes)-1], value.Arg(0)
+	}
+	for _, n := range calls {
 		x := make([]expr.Value, n.NumArgs())
 		for i, a := range n.Args() {
 			if a != nil {
@@ -353,5 +381,15 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 		}
 		values[n] = e.Inline(own, x)[0]
 	}
-	return &kernel.Elementwise{Program: e.Compile(values[g.last()])}, in, nil
+	program := e.Compile(values[value])
+	if g.reduce == nil {
+		return &kernel.Elementwise{Program: program}, in, nil
+	}
+	dims := value.Type().Dims().Slice()
+	s := &kernel.ElementwiseReduce{Program: program, Shape: make([]int, len(dims)), Kinds: []string{g.reduce.Kind}, Dims: g.reduce.Dims}
+	var sizes []op.FieldSize
+	for i, d := range dims {
+		sizes = append(sizes, op.Size(&s.Shape[i], d))
+	}
+	return op.WithSizes(s, sizes...), in, nil
 }

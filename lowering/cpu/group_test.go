@@ -181,6 +181,18 @@ graph net(%x: f32[N,4], %v: f32[4]) {
 }
 `, `0: f = Elementwise{exp neg} (v) # exp+neg
 1: y = Elementwise{add mul add reciprocal} (x, f) # add+group_bump`},
+	{"a reduction of what nothing else reads", `
+graph net(%x: f32[N,4,6], %y: f32[N,4,6]) {
+  symbol N = dim(%x, 0)
+  %d = call_function[sub](%x, %y) : f32[N,4,6]
+  %m = call_function[mul](%d, %d) : f32[N,4,6]
+  %s = call_function[mean](%m) {dim=[1]} : f32[N,6]
+  %e = call_function[exp](%s) : f32[N,6]
+  %z = call_function[amax](%e) : f32[]
+  return (%z, %s)
+}
+`, `0: s = ElementwiseReduce{sub mul Shape: [0 4 6], Kinds: ["mean"], Dims: [1]} with Shape[0] = N (x, y) # sub+mul+mean
+1: z = ElementwiseReduce{exp Shape: [0 6], Kinds: ["max"], Dims: [0 1]} with Shape[0] = N (s) # exp+amax`},
 	{"a result in the middle", `
 graph net(%x: f32[N]) {
   symbol N = dim(%x, 0)

@@ -104,8 +104,11 @@ func KernelName(k kernel.Step) string {
 	if v.Kind() != reflect.Struct {
 		return name
 	}
-	if e, ok := v.Interface().(kernel.Elementwise); ok {
+	switch e := v.Interface().(type) {
+	case kernel.Elementwise:
 		return name + "{" + programText(&e.Program) + "}"
+	case kernel.ElementwiseReduce:
+		return name + "{" + programText(&e.Program) + " " + strings.Join(fields(v, nil), ", ") + "}"
 	}
 	return name + "{" + strings.Join(fields(v, nil), ", ") + "}"
 }
