@@ -7,6 +7,13 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 )
 
+// Where tiles of the matrix product do the work (NEON): rows and lanes of a tile, and terms of a
+// sum at once, whose panel, 8 KiB, is on the stack.
+const (
+	attentionTile  = 8
+	attentionDepth = 256
+)
+
 // With NEON the products are tiles of the matrix product, whose panels are made of
 // a few rows of keys or values at a time; the rest runs in Go.
 

@@ -17,13 +17,6 @@ const (
 	attentionFew = 4
 )
 
-// Where tiles of the matrix product do the work (NEON): rows and lanes of a tile, and terms of a
-// sum at once, whose panel, 8 KiB, is on the stack.
-const (
-	attentionTile  = 8
-	attentionDepth = 256
-)
-
 // attentionLanes is the number of queries of a block: two vectors, so that a tile has
 // sums enough to hide how long each takes.
 func attentionLanes(l cpu.Level) int {
