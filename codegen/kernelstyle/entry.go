@@ -84,7 +84,7 @@ func (e *entry) packageDoc() {
 	line("It has ", strconv.Itoa(len(e.weights)), " tensors of weights with ", strconv.Itoa(elements), " elements, ", strconv.Itoa(bytes), " bytes, and ",
 		strconv.Itoa(len(e.Steps)), " steps.")
 	if n := e.packs(); n > 0 {
-		line("When they are loaded, ", strconv.Itoa(n), " of the tensors are laid out for the processor, which takes about as much memory again for a moment.")
+		line("When they are loaded, ", strconv.Itoa(n), " of the tensors are laid out for the processor; the originals are garbage then.")
 	}
 	line()
 	if e.opts.Weights == WeightsExternal {

@@ -207,6 +207,13 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 			}
 			e.Soil(0x5a)
 		}
+		if seed%4 == 0 {
+			other, err := compile(t, m, lowering.Options{Threads: 3 - int(seed%2)}).Run(ctx, in)
+			require.NoError(t, err)
+			for i := range got {
+				require.Empty(t, fxtest.SameArray(got[i], other[i]), "seed %d, another number of threads\n%s", seed, e.Plan())
+			}
+		}
 		for _, s := range e.Plan().Steps {
 			if len(s.Nodes) > 1 {
 				fused++
