@@ -9,7 +9,7 @@ import (
 
 // All returns every case, with modules of its own on each call.
 func All() []Case {
-	return slices.Concat(state(), results(), shapes(), control(), numeric())
+	return slices.Concat(state(), results(), shapes(), control(), numeric(), fused())
 }
 
 func module(name string, m interface {

@@ -1,0 +1,67 @@
+package cases
+
+import (
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// fused are models of what plans pack, join and put into the memory of others, at the
+// edges of where they may.
+func fused() []Case {
+	w, k := ramp(6, 3), ramp(4, 4, 3, 3).MulScalar(0.1)
+	turned := ramp(3, 6).Transpose(0, 1) // has gaps where it is not contiguous
+	bias, scale := ramp(4), ramp(4, 1, 1)
+	image := []fx.Option{fx.Input("x", "f32[N,4,H,W]")}
+	square := ramp(1, 4, 6, 6)
+	conv := func(x *tensor.Tensor, stride int) *tensor.Tensor {
+		return tensor.Conv2d(x, k, nil, std.ConvAttrs{Stride: op.IntList(stride), Padding: op.IntList(1)})
+	}
+	return []Case{
+		function("one weight in three forms", func(x *tensor.Tensor) *tensor.Tensor {
+			y := tensor.Linear(x, w, nil) // [N,6]
+			return y.Matmul(w).Add(y.Mul(w.Sum()).Matmul(w))
+		}, spec("f32[N,3]"), ramp(2, 3), ramp(5, 3)),
+		function("one filter with two strides", func(x *tensor.Tensor) *tensor.Tensor {
+			return conv(x, 1).Relu().Sum().Add(conv(x, 2).Relu().Sum())
+		}, image, square, ramp(2, 4, 5, 7)),
+		function("a residual of the operand itself", func(x *tensor.Tensor) *tensor.Tensor {
+			y := conv(x, 1).Add(x)
+			return y.Relu().Add(y)
+		}, image, square),
+		function("a residual that is another view", func(x *tensor.Tensor) *tensor.Tensor {
+			return conv(x, 1).Add(x.Transpose(2, 3)).Relu()
+		}, image, square),
+		function("weights with gaps", func(x *tensor.Tensor) *tensor.Tensor {
+			return tensor.Linear(x, turned, ramp(12).Slice(0, 0, 12, std.SliceAttrs{Step: 2})).Relu()
+		}, spec("f32[N,3]"), ramp(4, 3)),
+		function("bias, scale and clamp in another order", func(x *tensor.Tensor) *tensor.Tensor {
+			y := conv(x, 1).Relu().Mul(scale).Add(bias.Reshape(4, 1, 1))
+			return y.Add(x).Mul(scale).Relu()
+		}, image, square),
+		function("a chain over what a view reads later", func(x *tensor.Tensor) *tensor.Tensor {
+			a := x.Softmax(1)
+			t := a.Transpose(0, 1)
+			b := a.Exp().MulScalar(2)
+			return b.Softmax(1).Add(t.Reshape(4, 4)).Add(a.Neg().Softmax(0))
+		}, spec("f32[4,4]"), ramp(4, 4)),
+		function("pieces that are joined, used and joined again", func(x *tensor.Tensor) *tensor.Tensor {
+			a, b := x.Softmax(1), x.Neg().Softmax(1)
+			one := tensor.Cat([]*tensor.Tensor{a, b}, 0)
+			c := one.Softmax(0).Exp()
+			two := tensor.Cat([]*tensor.Tensor{a, b, c, a}, 0)
+			return two.Softmax(1).Sum(std.ReduceAttrs{Dim: op.IntList(0)}).Add(a.Sum()).Add(c.Exp().Sum())
+		}, spec("f32[N,3]"), ramp(2, 3), ramp(1, 3)),
+		function("pieces of a batch of one", func(x *tensor.Tensor) *tensor.Tensor {
+			y := conv(x, 1)
+			z := tensor.Cat([]*tensor.Tensor{y, x, y.Tanh()}, 1)
+			return z.Softmax(1).Mul(z)
+		}, image, square, square, square, ramp(2, 4, 5, 7)),
+		function("sums over some axes of a chain", func(x *tensor.Tensor) *tensor.Tensor {
+			rows := std.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}
+			y := x.Sub(x.Mean(rows))
+			return y.Mul(y).Mean(rows).AddScalar(1e-5).Rsqrt().Mul(x.Exp().Amax(std.ReduceAttrs{Dim: op.IntList(0)}))
+		}, spec("f32[N,3]"), ramp(4, 3), ramp(1, 3)),
+	}
+}
