@@ -26,6 +26,8 @@ type statsJSON struct {
 	FLOPsAt    *int           `json:"flops_at"`
 	Sizes      map[string]int `json:"sizes"`
 	PeakBytes  *int64         `json:"peak_bytes"`
+	Steps      int            `json:"steps"`        // of the plan
+	Packed     int64          `json:"packed_bytes"` // weights laid out for this processor
 	PeakWhy    string         `json:"peak_unknown,omitempty"`
 }
 
@@ -102,6 +104,7 @@ func (s *statsJSON) peak(m *graph.Module) {
 		if n, err = exe.PeakBytes(s.Sizes); err == nil {
 			s.PeakBytes = &n
 		}
+		s.Steps, s.Packed = len(exe.Plan().Steps), exe.Stats().PackedBytes
 		exe.Close()
 	}
 	if err != nil {
@@ -128,7 +131,7 @@ func (s *statsJSON) text() string {
 	if at != "" {
 		b.WriteString(" at " + at)
 	}
-	b.WriteString("\n")
+	fmt.Fprintf(&b, "\nplan        %d steps, %d bytes of weights packed\n", s.Steps, s.Packed)
 	return b.String()
 }
 
