@@ -53,74 +53,56 @@ func Copy(dst, src *Array) {
 	if dst.Len() == 0 {
 		return
 	}
-	var n, d, s [inline]int
-	l := nest(dst, src, loops{n[:0], d[:0], s[:0]})
-	switch dst.dtype.Size() {
-	case 1:
-		runCopy(l, Raw[uint8](dst), Raw[uint8](src), dst.offset, src.offset)
-	case 2:
-		runCopy(l, Raw[uint16](dst), Raw[uint16](src), dst.offset, src.offset)
-	case 4:
-		runCopy(l, Raw[uint32](dst), Raw[uint32](src), dst.offset, src.offset)
-	case 8:
-		runCopy(l, Raw[uint64](dst), Raw[uint64](src), dst.offset, src.offset)
-	}
+	var room [inline]loop
+	runCopy(dst, src, nest(dst, src, room[:0]))
 }
 
 // inline is the number of loops that need no allocation.
 const inline = 8
 
-// loops is the nest of loops over two arrays of one shape, outermost first,
-// with neighbours joined where both arrays go on evenly.
-type loops struct {
-	n, dst, src []int
-}
+// loop is one of a nest of loops over two arrays of one shape.
+type loop struct{ n, dst, src int }
 
-// nest fills l, which is empty, with the loops over dst and src.
-func nest(dst, src *Array, l loops) loops {
+// nest appends to l, which is empty, the loops over dst and src, outermost first,
+// with neighbours joined where both arrays go on evenly. They are two at least,
+// for copyPlane.
+func nest(dst, src *Array, l []loop) []loop {
+	l = append(l, loop{n: 1}, loop{n: 1})
 	for i, n := range dst.shape {
-		d, s := dst.strides[i], src.strides[i]
-		k := len(l.n) - 1
-		switch {
+		next := loop{n, dst.strides[i], src.strides[i]}
+		switch k := len(l) - 1; {
 		case n == 1:
-		case k >= 0 && l.dst[k] == d*n && l.src[k] == s*n:
-			l.n[k], l.dst[k], l.src[k] = l.n[k]*n, d, s
+		case l[k].dst == next.dst*n && l[k].src == next.src*n:
+			next.n *= l[k].n
+			l[k] = next
+		case l[0].n == 1:
+			l[0], l[1] = l[1], next
 		default:
-			l.n, l.dst, l.src = append(l.n, n), append(l.dst, d), append(l.src, s)
+			l = append(l, next)
 		}
-	}
-	for len(l.n) < 2 { // the kernel below takes two loops
-		l.n, l.dst, l.src = inFront(l.n, 1), inFront(l.dst, 0), inFront(l.src, 0)
 	}
 	return l
 }
 
-// inFront puts v before the elements of s.
-func inFront(s []int, v int) []int {
-	s = append(s, 0)
-	copy(s[1:], s)
-	s[0] = v
-	return s
-}
-
 // runCopy walks the outer loops and copies a plane of the inner two at a time.
-func runCopy[T uint8 | uint16 | uint32 | uint64](l loops, dst, src []T, d, s int) {
-	outer := len(l.n) - 2
+func runCopy(dst, src *Array, l []loop) {
+	outer := len(l) - 2
 	var buf [inline]int
 	at := buf[:]
 	if outer > inline {
 		at = make([]int, outer)
 	}
+	d, s := dst.offset, src.offset
 	for {
-		copyPlane(dst, src, d, s, (*[2]int)(l.n[outer:]), (*[2]int)(l.dst[outer:]), (*[2]int)(l.src[outer:]))
+		copyPlane(dst, src, d, s, l[outer], l[outer+1])
 		k := outer - 1
 		for ; k >= 0; k-- {
 			at[k]++
-			d, s = d+l.dst[k], s+l.src[k]
-			if at[k] < l.n[k] {
+			d, s = d+l[k].dst, s+l[k].src
+			if at[k] < l[k].n {
 				break
 			}
-			d, s = d-at[k]*l.dst[k], s-at[k]*l.src[k]
+			d, s = d-at[k]*l[k].dst, s-at[k]*l[k].src
 			at[k] = 0
 		}
 		if k < 0 {
@@ -133,25 +115,47 @@ func runCopy[T uint8 | uint16 | uint32 | uint64](l loops, dst, src []T, d, s int
 // runs in both arrays, so that transposing touches each cache line once.
 const tile = 32
 
-func copyPlane[T uint8 | uint16 | uint32 | uint64](dst, src []T, d, s int, n, ds, ss *[2]int) {
-	if ds[1] == 1 && ss[1] == 1 {
-		for range n[0] {
-			copy(dst[d:d+n[1]], src[s:s+n[1]])
-			d, s = d+ds[0], s+ss[0]
+// copyPlane copies a plane whose first elements are d of dst and s of src. Only
+// the loops over a tile are written for each size of elements: what surrounds
+// them takes no time beside 1024 elements, and is linked once.
+func copyPlane(dst, src *Array, d, s int, rows, cols loop) {
+	size := dst.dtype.Size()
+	if cols.dst == 1 && cols.src == 1 {
+		to, from := dst.store.bytes, src.store.bytes
+		row, p, q := cols.n*size, d*size, s*size
+		for range rows.n {
+			copy(to[p:p+row], from[q:q+row])
+			p, q = p+rows.dst*size, q+rows.src*size
 		}
 		return
 	}
-	for i0 := 0; i0 < n[0]; i0 += tile {
-		i1 := min(i0+tile, n[0])
-		for j0 := 0; j0 < n[1]; j0 += tile {
-			j1 := min(j0+tile, n[1])
-			for i := i0; i < i1; i++ {
-				p, q := d+i*ds[0]+j0*ds[1], s+i*ss[0]+j0*ss[1]
-				for range j1 - j0 {
-					dst[p] = src[q]
-					p, q = p+ds[1], q+ss[1]
-				}
+	down, right := rows, cols
+	for i := 0; i < rows.n; i += tile {
+		for j := 0; j < cols.n; j += tile {
+			down.n, right.n = min(tile, rows.n-i), min(tile, cols.n-j)
+			p, q := d+i*rows.dst+j*cols.dst, s+i*rows.src+j*cols.src
+			switch size {
+			case 1:
+				copyTile[uint8](dst, src, p, q, down, right)
+			case 2:
+				copyTile[uint16](dst, src, p, q, down, right)
+			case 4:
+				copyTile[uint32](dst, src, p, q, down, right)
+			case 8:
+				copyTile[uint64](dst, src, p, q, down, right)
 			}
 		}
+	}
+}
+
+func copyTile[T uint8 | uint16 | uint32 | uint64](dst, src *Array, d, s int, rows, cols loop) {
+	to, from := Raw[T](dst), Raw[T](src)
+	for range rows.n {
+		p, q := d, s
+		for range cols.n {
+			to[p] = from[q]
+			p, q = p+cols.dst, q+cols.src
+		}
+		d, s = d+rows.dst, s+rows.src
 	}
 }

@@ -64,40 +64,49 @@ func New(c Code, msg string) *Error { return &Error{Code: c, Msg: msg} }
 // Error returns "pos: op: msg [code]" and, on lines of their own, the hint and
 // the related places.
 func (e *Error) Error() string {
-	var parts []string // one append for all of them keeps programs small
+	var t text
 	if p := e.Pos.String(); p != "" {
-		parts = append(parts, p, ": ")
+		t.add(p, ": ")
 	} else if e.Node != "" {
-		parts = append(parts, "node %", e.Node, ": ")
+		t.add("node %", e.Node, ": ")
 	}
 	if e.Op != "" {
-		parts = append(parts, e.Op, ": ")
+		t.add(e.Op, ": ")
 	}
-	parts = append(parts, e.Msg)
+	t.add(e.Msg)
 	if e.Err != nil {
 		if e.Msg != "" {
-			parts = append(parts, ": ")
+			t.add(": ")
 		}
-		parts = append(parts, e.Err.Error())
+		t.add(e.Err.Error())
 	}
 	if e.Code != "" {
-		parts = append(parts, " [", string(e.Code), "]")
+		t.add(" [", string(e.Code), "]")
 	}
 	if e.Phase != "" {
-		parts = append(parts, "\n    while running ", e.Phase)
+		t.add("\n    while running ", e.Phase)
 	}
 	for _, r := range e.Related {
-		parts = append(parts, "\n    ")
+		t.add("\n    ")
 		if p := r.Pos.String(); p != "" {
-			parts = append(parts, p, ": ")
+			t.add(p, ": ")
 		}
-		parts = append(parts, r.Msg)
+		t.add(r.Msg)
 	}
 	if e.Hint != "" {
-		parts = append(parts, "\n    hint: ", e.Hint)
+		t.add("\n    hint: ", e.Hint)
 	}
-	return strings.Join(parts, "")
+	return strings.Join(t, "")
 }
+
+// text is the parts of a message.
+type text []string
+
+// add is not inlined, nor any append where it is called: generated programs link
+// this, and nobody waits for a message.
+//
+//go:noinline
+func (t *text) add(parts ...string) { *t = append(*t, parts...) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }

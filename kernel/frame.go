@@ -57,12 +57,19 @@ func (f *Frame) At(step string) *Workspace {
 }
 
 // Outs lists the results of a step. The list is valid until the next call of Outs.
+// Generated code calls it twice for each step: inlined, it would be a third of that
+// code, and saves some nanoseconds of a step.
+//
+//go:noinline
 func (f *Frame) Outs(a ...*array.Array) []*array.Array {
 	f.out = append(f.out[:0], a...)
 	return f.out
 }
 
 // Ins lists the operands of a step. The list is valid until the next call of Ins.
+// It is no more inlined than Outs is.
+//
+//go:noinline
 func (f *Frame) Ins(a ...*array.Array) []*array.Array {
 	f.in = append(f.in[:0], a...)
 	return f.in
@@ -185,28 +192,24 @@ func Recover(err *error) {
 type stopped struct{ err error }
 
 func failure(r any, step string) error {
+	var e *diag.Error
 	switch r := r.(type) {
 	case stopped:
-		e := diag.Stop(r.err)
-		e.Node = step
-		return e
+		e = diag.Stop(r.err)
 	case *diag.Error:
-		e := *r
-		if e.Node == "" {
-			e.Node = step
-		}
-		return &e
+		c := *r
+		e = &c
 	case error:
-		e := diag.Bug("a kernel failed")
-		e.Node, e.Err = step, r
-		return e
+		e = diag.Bug("a kernel failed")
+		e.Err = r
 	case string:
-		e := diag.Bug(r)
-		e.Node = step
-		return e
+		e = diag.Bug(r)
+	default:
+		e = diag.Bug("a kernel failed")
 	}
-	e := diag.Bug("a kernel failed")
-	e.Node = step
+	if e.Node == "" {
+		e.Node = step
+	}
 	return e
 }
 

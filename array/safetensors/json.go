@@ -3,6 +3,7 @@ package safetensors
 import (
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -169,6 +170,13 @@ func (p *scanner) escaped(start int) string {
 	return ""
 }
 
+// escapes are the letters that stand behind a backslash, besides u; their meanings
+// have the same places.
+const (
+	escapes  = "\"\\/bfnrt"
+	meanings = "\"\\/\b\f\n\r\t"
+)
+
 // escape appends what stands behind a backslash.
 func (p *scanner) escape(b []byte) []byte {
 	if p.I == len(p.S) {
@@ -177,36 +185,26 @@ func (p *scanner) escape(b []byte) []byte {
 	}
 	c := p.S[p.I]
 	p.I++
-	switch c {
-	case '"', '\\', '/':
-		return append(b, c)
-	case 'b':
-		return append(b, '\b')
-	case 'f':
-		return append(b, '\f')
-	case 'n':
-		return append(b, '\n')
-	case 'r':
-		return append(b, '\r')
-	case 't':
-		return append(b, '\t')
-	case 'u':
-		r := p.hex4()
-		if utf16.IsSurrogate(r) {
-			var low rune
-			if p.I+1 < len(p.S) && p.S[p.I] == '\\' && p.S[p.I+1] == 'u' {
-				p.I += 2
-				low = p.hex4()
-			}
-			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				p.Fail(p.I, "half of a surrogate pair, expected both halves")
-			}
-		}
-		return utf8.AppendRune(b, r)
+	if i := strings.IndexByte(escapes, c); i >= 0 {
+		return append(b, meanings[i])
 	}
-	p.I--
-	p.Expected("an escape")
-	return b
+	if c != 'u' {
+		p.I--
+		p.Expected("an escape")
+		return b
+	}
+	r := p.hex4()
+	if utf16.IsSurrogate(r) {
+		var low rune
+		if p.I+1 < len(p.S) && p.S[p.I] == '\\' && p.S[p.I+1] == 'u' {
+			p.I += 2
+			low = p.hex4()
+		}
+		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+			p.Fail(p.I, "half of a surrogate pair, expected both halves")
+		}
+	}
+	return utf8.AppendRune(b, r)
 }
 
 func (p *scanner) hex4() rune {

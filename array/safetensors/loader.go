@@ -54,11 +54,16 @@ func (l *Loader) Tensor(dst **array.Array, name string, d array.DType, shape ...
 	case err != nil:
 		l.errs.Add(err)
 	case a == nil:
-		l.errs = append(l.errs, diag.New(CodeMissing, "tensor "+diag.Quote(name)+" is missing, expected "+array.Describe(d, shape)))
+		l.bad(CodeMissing, name, "missing", array.Describe(d, shape))
 	case a.DType() != d || !slices.Equal(a.Shape(), shape):
-		l.errs = append(l.errs, diag.New(CodeMismatch, "tensor "+diag.Quote(name)+" is "+array.Describe(a.DType(), a.Shape())+", expected "+array.Describe(d, shape)))
+		l.bad(CodeMismatch, name, array.Describe(a.DType(), a.Shape()), array.Describe(d, shape))
 	}
 	*dst = a
+}
+
+// bad lists a tensor that is not what was expected.
+func (l *Loader) bad(c diag.Code, name, is, expected string) {
+	l.errs = append(l.errs, diag.New(c, "tensor "+diag.Quote(name)+" is "+is+", expected "+expected))
 }
 
 // Err returns everything that was wrong as a diag.List, nil when nothing was. It
@@ -70,7 +75,7 @@ func (l *Loader) Err(schema uint64) error {
 		for _, name := range l.file.Names() {
 			if !l.seen[name] {
 				d, shape, _, _, _ := l.file.Info(name)
-				l.errs = append(l.errs, diag.New(CodeUnexpected, "tensor "+diag.Quote(name)+" is "+array.Describe(d, shape)+", expected no such tensor"))
+				l.bad(CodeUnexpected, name, array.Describe(d, shape), "no such tensor")
 			}
 		}
 	}

@@ -87,7 +87,7 @@ func (l *list[T]) len() int {
 	return 0
 }
 
-func (l *list[T]) at(i int) *T { return &l.blocks[i/block][i%block] }
+func (l *list[T]) at(i int) *T { return &l.blocks[uint(i)/block][uint(i)%block] }
 
 // sorted returns the indices of l's elements in order; equal ones keep theirs.
 func (l *list[T]) sorted(compare func(a, b *T) int) []int32 {
@@ -397,31 +397,30 @@ func (f *File) Get(name string) (*array.Array, error) {
 		return nil, diag.New(CodeName, "safetensors: no tensor "+quote(name)+" among "+strconv.Itoa(f.entries.len())+", expected one of that name")
 	}
 	shape := f.shape(e, nil)
+	var a *array.Array
+	var b []byte
 	if f.r != nil {
-		a := array.New(e.dtype, shape...)
-		if err := readAt(f.r, a.Storage().Bytes(), f.start+e.begin); err != nil {
+		a = array.New(e.dtype, shape...)
+		b = a.Storage().Bytes()[:e.end-e.begin]
+		if err := readAt(f.r, b, f.start+e.begin); err != nil {
 			return nil, err
 		}
-		if err := f.check(e, a.Storage().Bytes()[:e.end-e.begin]); err != nil {
-			return nil, err
-		}
-		if e.dtype == array.Bool {
-			array.Truths(a.Storage().Bytes())
-		}
-		return a, nil
+	} else {
+		b = f.data[e.begin:e.end:e.end]
 	}
-	b := f.data[e.begin:e.end:e.end]
 	if err := f.check(e, b); err != nil {
 		return nil, err
 	}
 	odd := e.dtype == array.Bool && !array.AreTruths(b)
-	if len(b) > 0 && !odd && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
-		a := array.Make(e.dtype, nil, nil, 0, array.WrapBytes(b))
+	if a == nil && len(b) > 0 && !odd && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
+		a = array.Make(e.dtype, nil, nil, 0, array.WrapBytes(b))
 		a.Reset(e.dtype, shape)
 		return a, nil
 	}
-	a := array.New(e.dtype, shape...)
-	copy(a.Storage().Bytes(), b)
+	if a == nil {
+		a = array.New(e.dtype, shape...)
+		copy(a.Storage().Bytes(), b)
+	}
 	if odd {
 		array.Truths(a.Storage().Bytes())
 	}

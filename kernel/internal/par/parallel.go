@@ -16,6 +16,10 @@ type Job interface {
 	Do(lo, hi int)
 }
 
+// oneThread says that goroutines never run at once, whatever GOMAXPROCS is set to.
+// It is a constant, so that programs for such machines link nothing of teams.
+const oneThread = runtime.GOARCH == "wasm"
+
 // Parallel runs j over [0, n) in chunks of about grain indices on at most
 // w.Threads goroutines, the caller's among them, and returns when all chunks are
 // done. Chunks are made smaller where their number would not divide among the
@@ -29,7 +33,7 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 		return
 	}
 	chunks := (n-1)/grain + 1
-	if w.Threads <= 1 || chunks == 1 {
+	if oneThread || w.Threads <= 1 || chunks == 1 {
 		j.Do(0, n)
 		return
 	}
