@@ -51,7 +51,10 @@ func Scalar[T Elem](v T) *Array {
 
 // Reset makes a a contiguous array of the given type and shape at offset 0 of
 // its storage and returns the element count. It reuses a's slices, so that
-// executors can change shapes without allocating.
+// executors can change shapes without allocating. Inlined, its two appends would be
+// much of a small program.
+//
+//go:noinline
 func (a *Array) Reset(d DType, shape []int) int {
 	a.dtype, a.offset = d, 0
 	a.shape = append(a.shape[:0], shape...)
@@ -128,14 +131,14 @@ func (a *Array) IsContiguous() bool {
 // Data returns the elements of a contiguous array, not a copy. It panics when T
 // is not the element type or a is not contiguous.
 func Data[T Elem](a *Array) []T {
-	p, n := a.elements(DTypeOf[T]())
+	p, n := a.first(DTypeOf[T]())
 	return unsafe.Slice((*T)(p), n)
 }
 
-// elements returns the first of the elements and their number; nil and 0 when
+// first returns the first of the elements and their number; nil and 0 when
 // there is none, for the offset of an empty view may lie past its storage. It is
 // the part of Data that is the same for all types, which keeps programs small.
-func (a *Array) elements(d DType) (unsafe.Pointer, int) {
+func (a *Array) first(d DType) (unsafe.Pointer, int) {
 	if d != a.dtype {
 		panic("array: Data: element type is " + a.dtype.String() + ", asked for " + d.String())
 	}
@@ -154,7 +157,11 @@ func (a *Array) elements(d DType) (unsafe.Pointer, int) {
 // Raw returns the whole storage as elements of type T; index it with Offset and
 // Strides. T's size must be the element size.
 func Raw[T Elem](a *Array) []T {
-	b := a.store.bytes
+	return elements[T](a.store.bytes)
+}
+
+// elements returns memory as elements of type T.
+func elements[T Elem](b []byte) []T {
 	var z T
 	n := len(b) / int(unsafe.Sizeof(z))
 	if n == 0 {

@@ -17,8 +17,25 @@ func Contiguous(a *Array) *Array {
 // Clone returns a contiguous copy with a storage of its own.
 func Clone(a *Array) *Array {
 	c := New(a.dtype, a.shape...)
-	Copy(c, a)
+	CopyTo(c.store.bytes, a)
 	return c
+}
+
+// CopyTo copies src's elements to the front of dst, in row-major order without
+// gaps and in the byte order of the machine. It panics when dst is too short.
+func CopyTo(dst []byte, src *Array) {
+	n := src.Len()
+	if n == 0 {
+		return
+	}
+	var room [inline]loop
+	l := append(room[:0], loop{n: 1}, loop{n: 1})
+	step := n
+	for i, n := range src.shape {
+		step /= n
+		l = within(l, loop{n, step, src.strides[i]})
+	}
+	runCopy(dst[:n*src.dtype.Size()], src.store.bytes, 0, src.offset, src.dtype.Size(), l)
 }
 
 // Equal reports whether both arrays have the same element type, shape and bits:
@@ -54,47 +71,48 @@ func Copy(dst, src *Array) {
 		return
 	}
 	var room [inline]loop
-	runCopy(dst, src, nest(dst, src, room[:0]))
+	l := append(room[:0], loop{n: 1}, loop{n: 1})
+	for i, n := range dst.shape {
+		l = within(l, loop{n, dst.strides[i], src.strides[i]})
+	}
+	runCopy(dst.store.bytes, src.store.bytes, dst.offset, src.offset, dst.dtype.Size(), l)
 }
 
 // inline is the number of loops that need no allocation.
 const inline = 8
 
-// loop is one of a nest of loops over two arrays of one shape.
+// loop is one of a nest of loops over two arrays of one shape, outermost first.
+// A nest begins with two loops of one round, so that it has what copyPlane takes.
 type loop struct{ n, dst, src int }
 
-// nest appends to l, which is empty, the loops over dst and src, outermost first,
-// with neighbours joined where both arrays go on evenly. They are two at least,
-// for copyPlane.
-func nest(dst, src *Array, l []loop) []loop {
-	l = append(l, loop{n: 1}, loop{n: 1})
-	for i, n := range dst.shape {
-		next := loop{n, dst.strides[i], src.strides[i]}
-		switch k := len(l) - 1; {
-		case n == 1:
-		case l[k].dst == next.dst*n && l[k].src == next.src*n:
-			next.n *= l[k].n
-			l[k] = next
-		case l[0].n == 1:
-			l[0], l[1] = l[1], next
-		default:
-			l = append(l, next)
-		}
+// within puts a loop into the innermost one of l: it is joined with that where
+// both arrays go on evenly, and takes the place of one of one round.
+func within(l []loop, next loop) []loop {
+	last := &l[len(l)-1]
+	switch {
+	case next.n == 1:
+	case last.dst == next.dst*next.n && last.src == next.src*next.n:
+		next.n *= last.n
+		*last = next
+	case l[0].n == 1:
+		l[0], *last = *last, next
+	default:
+		l = append(l, next)
 	}
 	return l
 }
 
-// runCopy walks the outer loops and copies a plane of the inner two at a time.
-func runCopy(dst, src *Array, l []loop) {
+// runCopy copies elements of size bytes, the first ones d of dst and s of src. It
+// walks the outer loops and copies a plane of the inner two at a time.
+func runCopy(dst, src []byte, d, s, size int, l []loop) {
 	outer := len(l) - 2
 	var buf [inline]int
 	at := buf[:]
 	if outer > inline {
 		at = make([]int, outer)
 	}
-	d, s := dst.offset, src.offset
 	for {
-		copyPlane(dst, src, d, s, l[outer], l[outer+1])
+		copyPlane(dst, src, d, s, size, l[outer], l[outer+1])
 		k := outer - 1
 		for ; k >= 0; k-- {
 			at[k]++
@@ -115,16 +133,14 @@ func runCopy(dst, src *Array, l []loop) {
 // runs in both arrays, so that transposing touches each cache line once.
 const tile = 32
 
-// copyPlane copies a plane whose first elements are d of dst and s of src. Only
-// the loops over a tile are written for each size of elements: what surrounds
-// them takes no time beside 1024 elements, and is linked once.
-func copyPlane(dst, src *Array, d, s int, rows, cols loop) {
-	size := dst.dtype.Size()
+// copyPlane copies a plane: its rows, where these are runs in both arrays, else
+// its tiles. Only the loops over a tile are written for each size of elements:
+// what surrounds them takes no time beside 1024 elements, and is linked once.
+func copyPlane(dst, src []byte, d, s, size int, rows, cols loop) {
 	if cols.dst == 1 && cols.src == 1 {
-		to, from := dst.store.bytes, src.store.bytes
 		row, p, q := cols.n*size, d*size, s*size
 		for range rows.n {
-			copy(to[p:p+row], from[q:q+row])
+			copy(dst[p:p+row], src[q:q+row])
 			p, q = p+rows.dst*size, q+rows.src*size
 		}
 		return
@@ -136,24 +152,26 @@ func copyPlane(dst, src *Array, d, s int, rows, cols loop) {
 			p, q := d+i*rows.dst+j*cols.dst, s+i*rows.src+j*cols.src
 			switch size {
 			case 1:
-				copyTile[uint8](dst, src, p, q, down, right)
+				copyTile(dst, src, p, q, down, right)
 			case 2:
-				copyTile[uint16](dst, src, p, q, down, right)
+				copyTile(elements[uint16](dst), elements[uint16](src), p, q, down, right)
 			case 4:
-				copyTile[uint32](dst, src, p, q, down, right)
+				copyTile(elements[uint32](dst), elements[uint32](src), p, q, down, right)
 			case 8:
-				copyTile[uint64](dst, src, p, q, down, right)
+				copyTile(elements[uint64](dst), elements[uint64](src), p, q, down, right)
 			}
 		}
 	}
 }
 
-func copyTile[T uint8 | uint16 | uint32 | uint64](dst, src *Array, d, s int, rows, cols loop) {
-	to, from := Raw[T](dst), Raw[T](src)
+// copyTile is not inlined: alone it has its indices in registers.
+//
+//go:noinline
+func copyTile[T uint8 | uint16 | uint32 | uint64](dst, src []T, d, s int, rows, cols loop) {
 	for range rows.n {
 		p, q := d, s
 		for range cols.n {
-			to[p] = from[q]
+			dst[p] = src[q]
 			p, q = p+cols.dst, q+cols.src
 		}
 		d, s = d+rows.dst, s+rows.src

@@ -320,7 +320,7 @@ func main() {
 		require.NoError(t, err)
 		t.Logf("%s/%s: %d bytes", x[0], x[1], st.Size())
 		if x[1] == "wasm" {
-			require.Less(t, st.Size(), int64(2_750_000))
+			require.Less(t, st.Size(), int64(2_600_000))
 		}
 	}
 }

@@ -143,13 +143,15 @@ func (l *List) Add(err error) {
 		}
 		return
 	}
-	if many, ok := inner[List](err); ok {
-		*l = append(*l, many...)
-	} else if one, ok := inner[*Error](err); ok {
-		*l = append(*l, one)
-	} else {
-		*l = append(*l, &Error{Code: Internal, Err: err})
+	many, ok := inner[List](err)
+	if !ok {
+		one, ok := inner[*Error](err)
+		if !ok {
+			one = &Error{Code: Internal, Err: err}
+		}
+		many = List{one}
 	}
+	*l = append(*l, many...)
 }
 
 // inner returns the first error of a type in a chain of wrapped errors. It stands

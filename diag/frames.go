@@ -8,14 +8,23 @@ import (
 
 const modulePath = "github.com/gofx-dev/gofx/"
 
-// standard is the folder of the standard library, "" in programs that were built
-// without paths.
-var standard = sync.OnceValue(func() string {
-	var pc [1]uintptr
-	runtime.Callers(0, pc[:]) // itself
-	f, _ := runtime.CallersFrames(pc[:]).Next()
-	return f.File[:max(strings.LastIndex(f.File, "runtime/"), 0)]
-})
+// standard returns the folder of the standard library, "" in programs that were
+// built without paths. It is found once, but not by a sync.OnceValue, which every
+// generated program would link and call.
+func standard() string {
+	library.Do(func() {
+		var pc [1]uintptr
+		runtime.Callers(0, pc[:]) // itself
+		f, _ := runtime.CallersFrames(pc[:]).Next()
+		library.folder = f.File[:max(strings.LastIndex(f.File, "runtime/"), 0)]
+	})
+	return library.folder
+}
+
+var library struct {
+	sync.Once
+	folder string
+}
 
 // UserCode reports whether a function belongs to a user rather than to gofx's
 // library rooms or the standard library. models/, examples/, internal/ (models of

@@ -8,18 +8,21 @@ func Quote(s string) string {
 	b := make([]byte, 0, len(s)+2)
 	b = append(b, '"')
 	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
+		c := s[i]
+		switch {
 		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
 		case c == '\n':
-			b = append(b, '\\', 'n')
+			c = 'n'
 		case c == '\t':
-			b = append(b, '\\', 't')
+			c = 't'
 		case c < ' ' || c > '~':
 			b = append(b, '\\', 'x', hex[c>>4], hex[c&15])
+			continue
 		default:
 			b = append(b, c)
+			continue
 		}
+		b = append(b, '\\', c)
 	}
 	return string(append(b, '"'))
 }

@@ -2,7 +2,6 @@ package safetensors
 
 import (
 	"math"
-	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -35,7 +34,7 @@ func (p *scanner) fail(at int, c diag.Code, msg string) {
 
 // fault returns the error for a mistake at a byte of the file.
 func fault(c diag.Code, at int64, msg string) *diag.Error {
-	return diag.New(c, "safetensors: byte "+strconv.FormatInt(at, 10)+": "+msg)
+	return diag.New(c, "safetensors: byte "+digits(at)+": "+msg)
 }
 
 // object calls f for each key; f reads the value. at is the key's place.
@@ -69,7 +68,7 @@ func (p *scanner) ints(buf []int64) []int64 {
 	}
 	for p.Err == nil {
 		if len(n) == len(buf) {
-			p.Fail(p.I, "list has more than "+strconv.Itoa(len(buf))+" numbers, expected fewer")
+			p.Fail(p.I, "list has more than "+digits(int64(len(buf)))+" numbers, expected fewer")
 			return nil
 		}
 		n = append(n, p.int())
@@ -100,7 +99,7 @@ func (p *scanner) int() int64 {
 	for i := range len(text) {
 		d := int64(text[i] - '0')
 		if n > (math.MaxInt64-d)/10 {
-			p.Fail(start, "number of "+strconv.Itoa(len(text))+" digits is out of range, expected at most 9223372036854775807")
+			p.Fail(start, "number of "+digits(int64(len(text)))+" digits is out of range, expected at most 9223372036854775807")
 			return 0
 		}
 		n = 10*n + d

@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -90,8 +89,8 @@ func (l *list[T]) len() int {
 func (l *list[T]) at(i int) *T { return &l.blocks[uint(i)/block][uint(i)%block] }
 
 // sorted returns the indices of l's elements in order; equal ones keep theirs.
-func (l *list[T]) sorted(compare func(a, b *T) int) []int32 {
-	return mergeSorted(l.len(), func(i, j int32) bool { return compare(l.at(int(i)), l.at(int(j))) <= 0 })
+func (l *list[T]) sorted(atMost func(a, b *T) bool) []int32 {
+	return mergeSorted(l.len(), func(i, j int32) bool { return atMost(l.at(int(i)), l.at(int(j))) })
 }
 
 // mergeSorted returns 0 to n-1 in the order of atMost, equal ones as they were. It
@@ -126,7 +125,7 @@ func mergeSorted(n int, atMost func(i, j int32) bool) []int32 {
 func Open(r io.ReaderAt, size int64) (*File, error) {
 	var prefix [prefixLen]byte
 	if size < prefixLen {
-		return nil, fault(CodeSize, 0, "file has "+strconv.FormatInt(size, 10)+" bytes, expected at least 8")
+		return nil, fault(CodeSize, 0, "file has "+digits(size)+" bytes, expected at least 8")
 	}
 	if err := readAt(r, prefix[:], 0); err != nil {
 		return nil, err
@@ -149,7 +148,7 @@ func Open(r io.ReaderAt, size int64) (*File, error) {
 // copies where it does not.
 func Parse(b []byte) (*File, error) {
 	if len(b) < prefixLen {
-		return nil, fault(CodeSize, 0, "file has "+strconv.Itoa(len(b))+" bytes, expected at least 8")
+		return nil, fault(CodeSize, 0, "file has "+digits(int64(len(b)))+" bytes, expected at least 8")
 	}
 	n, err := headerLen(b, int64(len(b)))
 	if err != nil {
@@ -176,10 +175,10 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 func headerLen(prefix []byte, size int64) (int64, error) {
 	n := getLength(prefix)
 	if n > MaxHeader {
-		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most "+strconv.Itoa(MaxHeader))
+		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most "+digits(int64(MaxHeader)))
 	}
 	if int64(n) > size-prefixLen {
-		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most the "+strconv.FormatInt(size-prefixLen, 10)+" that follow")
+		return 0, fault(CodeSize, 0, "header has "+strconv.FormatUint(n, 10)+" bytes, expected at most the "+digits(size-prefixLen)+" that follow")
 	}
 	return int64(n), nil
 }
@@ -229,7 +228,7 @@ func (f *File) checkMeta(p *scanner, at int) {
 	})
 	// Hashes stand for the keys: they are small, and two keys of one hash in
 	// one file are as good as a fault.
-	all := keys.sorted(func(a, b *uint64) int { return cmp.Compare(*a, *b) })
+	all := keys.sorted(func(a, b *uint64) bool { return *a <= *b })
 	for i := 1; i < len(all); i++ {
 		if *keys.at(int(all[i])) == *keys.at(int(all[i-1])) {
 			p.fail(at, CodeName, "a metadata key occurs twice, expected once")
@@ -272,7 +271,7 @@ func readEntry(p *scanner, name string, at int) entry {
 			once(2, at, key)
 			o := p.ints(p.buf[:2])
 			if p.Err == nil && len(o) != 2 {
-				p.Fail(at, "data_offsets has "+strconv.Itoa(len(o))+" numbers, expected 2")
+				p.Fail(at, "data_offsets has "+digits(int64(len(o)))+" numbers, expected 2")
 			}
 			e.begin, e.end = p.buf[0], p.buf[1]
 		default:
@@ -313,7 +312,7 @@ func (f *File) shape(e *entry, buf []int) []int {
 
 // checkNames sorts the tensors by name and refuses names that occur twice.
 func (f *File) checkNames() error {
-	f.byName = f.entries.sorted(func(a, b *entry) int { return strings.Compare(a.name, b.name) })
+	f.byName = f.entries.sorted(func(a, b *entry) bool { return a.name <= b.name })
 	for i := 1; i < len(f.byName); i++ {
 		if e := f.entries.at(int(f.byName[i])); e.name == f.entries.at(int(f.byName[i-1])).name {
 			return fault(CodeName, prefixLen+int64(e.at), "tensor "+quote(e.name)+" occurs twice, expected once")
@@ -330,29 +329,29 @@ func (f *File) checkData(size int64) error {
 		e := f.entries.at(i)
 		at := prefixLen + int64(e.at)
 		if e.begin > e.end || e.end > size {
-			return fault(CodeRange, at, "tensor "+quote(e.name)+" has data_offsets ["+strconv.FormatInt(e.begin, 10)+","+
-				strconv.FormatInt(e.end, 10)+"], expected a range within "+strconv.FormatInt(size, 10)+" bytes")
+			return fault(CodeRange, at, "tensor "+quote(e.name)+" has data_offsets ["+digits(e.begin)+","+
+				digits(e.end)+"], expected a range within "+digits(size)+" bytes")
 		}
 		n, ok := array.NumElems(f.shape(e, buf))
 		if have := e.end - e.begin; !ok || int64(n) > have || int64(n)*int64(e.dtype.Size()) != have {
-			return fault(CodeLength, at, "tensor "+quote(e.name)+" has "+strconv.FormatInt(have, 10)+" bytes, expected the product of shape and element size")
+			return fault(CodeLength, at, "tensor "+quote(e.name)+" has "+digits(have)+" bytes, expected the product of shape and element size")
 		}
 	}
 	end := int64(0)
-	for _, i := range f.entries.sorted(func(a, b *entry) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end)) }) {
+	for _, i := range f.entries.sorted(func(a, b *entry) bool { return a.begin < b.begin || a.begin == b.begin && a.end <= b.end }) {
 		e := f.entries.at(int(i))
 		if e.begin != end {
 			what := "overlaps the tensor before it"
 			if e.begin > end {
 				what = "leaves a gap"
 			}
-			return fault(CodeOverlap, prefixLen+int64(e.at), "tensor "+quote(e.name)+" begins at "+strconv.FormatInt(e.begin, 10)+
-				" of the data and "+what+", expected it to begin at "+strconv.FormatInt(end, 10))
+			return fault(CodeOverlap, prefixLen+int64(e.at), "tensor "+quote(e.name)+" begins at "+digits(e.begin)+
+				" of the data and "+what+", expected it to begin at "+digits(end))
 		}
 		end = e.end
 	}
 	if end != size {
-		return fault(CodeOverlap, f.start+end, strconv.FormatInt(size-end, 10)+" bytes belong to no tensor, expected none")
+		return fault(CodeOverlap, f.start+end, digits(size-end)+" bytes belong to no tensor, expected none")
 	}
 	return nil
 }
@@ -394,7 +393,7 @@ func (f *File) Info(name string) (d array.DType, shape []int, off, length int64,
 func (f *File) Get(name string) (*array.Array, error) {
 	e, ok := f.find(name)
 	if !ok {
-		return nil, diag.New(CodeName, "safetensors: no tensor "+quote(name)+" among "+strconv.Itoa(f.entries.len())+", expected one of that name")
+		return nil, diag.New(CodeName, "safetensors: no tensor "+quote(name)+" among "+digits(int64(f.entries.len()))+", expected one of that name")
 	}
 	shape := f.shape(e, nil)
 	var a *array.Array
@@ -427,7 +426,13 @@ func (f *File) Get(name string) (*array.Array, error) {
 	return a, nil
 }
 
-// quote quotes hostile text for messages, shortened.
+// digits writes a number for messages.
+func digits(n int64) string { return strconv.FormatInt(n, 10) }
+
+// quote quotes hostile text for messages, shortened. As it is called in many
+// places, it is not inlined.
+//
+//go:noinline
 func quote(s string) string {
 	if len(s) > 64 {
 		s = s[:64] + "..."

@@ -22,7 +22,10 @@ type Text struct {
 	Fault  func(at int, msg string) error // makes the error for a byte of the text
 }
 
-// Fail records a mistake at byte i, unless there was one before.
+// Fail records a mistake at byte i, unless there was one before. As it is called in
+// many places, it is not inlined.
+//
+//go:noinline
 func (t *Text) Fail(i int, msg string) {
 	if t.Err == nil {
 		t.Err = t.Fault(i, msg)
@@ -61,6 +64,6 @@ func (t *Text) Accept(c byte) bool {
 // Need takes the next byte, which must be c.
 func (t *Text) Need(c byte) {
 	if !t.Accept(c) {
-		t.Expected("'" + string(rune(c)) + "'")
+		t.Expected(string([]byte{'\'', c, '\''}))
 	}
 }

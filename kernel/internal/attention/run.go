@@ -239,27 +239,20 @@ func (b *attentionBlock[T]) finish() {
 
 // storeRow stores the elements of row in a, step apart, rounding to 16 bits.
 func storeRow[T operand.Real](a *array.Array, at, step int, row []T) {
-	n := len(row)
-	switch d := a.DType(); {
-	case operand.IsHalf(d) && step == 1 && operand.IsFloat32[T]():
-		if d == array.F16 {
-			half.Narrow(half.Bits(array.Raw[array.Half](a)[at:at+n]), operand.AsFloat32(row), false)
-		} else {
-			half.Narrow(half.Bits(array.Raw[array.BFloat](a)[at:at+n]), operand.AsFloat32(row), true)
-		}
-	case d == array.F16:
-		for i, raw := 0, array.Raw[array.Half](a); i < n; i++ {
-			raw[at+i*step] = array.HalfFromFloat32(float32(row[i]))
-		}
-	case d == array.BF16:
-		for i, raw := 0, array.Raw[array.BFloat](a); i < n; i++ {
-			raw[at+i*step] = array.BFloatFromFloat32(float32(row[i]))
-		}
-	default:
+	if !operand.IsHalf(a.DType()) {
 		raw := array.Raw[T](a)
 		for i, v := range row {
 			raw[at+i*step] = v
 		}
+		return
+	}
+	raw, brain := array.Raw[uint16](a), a.DType() == array.BF16
+	if step == 1 && operand.IsFloat32[T]() {
+		half.Narrow(raw[at:at+len(row)], operand.AsFloat32(row), brain)
+		return
+	}
+	for i, v := range row {
+		raw[at+i*step] = half.NarrowOne(float32(v), brain)
 	}
 }
 
@@ -277,13 +270,10 @@ func readRows[T operand.Real](buf []T, a *array.Array, at, first, n int) (rows [
 		return array.Raw[T](a)[at : at+(n-1)*ld+cols], ld
 	}
 	shape, strides := [2]int{n, cols}, [2]int{ld, step}
-	switch a.DType() {
-	case array.F16:
-		readHalf(buf, array.Raw[array.Half](a), shape, strides, at)
-	case array.BF16:
-		readHalf(buf, array.Raw[array.BFloat](a), shape, strides, at)
-	default:
-		operand.GatherSame(buf, array.Raw[T](a), shape[:], strides[:], at)
+	if d := a.DType(); operand.IsHalf(d) {
+		readHalf(buf, array.Raw[uint16](a), d == array.BF16, shape, strides, at)
+	} else {
+		readSame(buf, array.Raw[T](a), shape, strides, at)
 	}
 	return buf, cols
 }

@@ -202,13 +202,25 @@ func scaleRowsGo[T operand.Real](rows int, c, scale []T) {
 }
 
 // readHalf copies rows of 16-bit floats that lie strides apart.
-func readHalf[T operand.Real, H half.Float](dst []T, src []H, shape, strides [2]int, at int) {
+func readHalf[T operand.Real](dst []T, src []uint16, brain bool, shape, strides [2]int, at int) {
 	n, cols := shape[0], shape[1]
 	if !operand.IsFloat32[T]() || strides[1] != 1 || cols == 0 {
-		operand.GatherHalf(dst, src, shape[:], strides[:], at)
+		operand.GatherHalf(dst, src, brain, shape[:], strides[:], at)
 		return
 	}
 	for r := range n {
-		half.Widen(operand.AsFloat32(dst[r*cols:][:cols]), half.Bits(src[at+r*strides[0]:][:cols]), half.IsBrain[H]())
+		half.Widen(operand.AsFloat32(dst[r*cols:][:cols]), src[at+r*strides[0]:][:cols], brain)
+	}
+}
+
+// readSame copies rows of elements that are computed in themselves.
+func readSame[T operand.Real](dst, src []T, shape, strides [2]int, at int) {
+	for range shape[0] {
+		row, p := dst[:shape[1]], at
+		for i := range row {
+			row[i] = src[p]
+			p += strides[1]
+		}
+		dst, at = dst[shape[1]:], at+strides[0]
 	}
 }

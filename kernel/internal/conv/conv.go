@@ -113,7 +113,7 @@ func addConv[T operand.Real](w *par.Workspace, g *geom.Spatial, batch, groups, p
 				continue
 			}
 			j := par.TakeJob[convJob[T]](w)
-			j.view = gemm.Patches{Spatial: *g}
+			j.view = gemm.Patches[T]{Spatial: *g}
 			j.gemm = gemm.Job[T]{A: a, Lda: k, B: img, C: c, Ldc: g.OutPlane, Window: &j.view}
 			j.gemm.Run(w, m, g.OutPlane, k, true)
 			par.PutJob(w, j)
@@ -134,7 +134,7 @@ func batched(out, in []*array.Array) (outs, ins []*array.Array) {
 // convJob keeps the patches that its product reads.
 type convJob[T operand.Real] struct {
 	gemm gemm.Job[T]
-	view gemm.Patches
+	view gemm.Patches[T]
 }
 
 // fillChannels sets each plane of dst [n, chans, plane] to its channel's bias,

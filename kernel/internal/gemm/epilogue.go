@@ -45,14 +45,19 @@ func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc i
 	epilogueTile32(l, rows, cols, c, ldc, &t)
 }
 
+// list returns the n numbers at p, nil when there are none. It is called once a
+// tile: no reason to inline it five times.
+//
+//go:noinline
+func list(p *float32, n int) []float32 {
+	if p == nil {
+		return nil
+	}
+	return unsafe.Slice(p, n)
+}
+
 // EpilogueTileGo is the twin of the assembly.
 func EpilogueTileGo(rows, cols int, c []float32, ldc int, e *TileEpilogue) {
-	list := func(p *float32, n int) []float32 {
-		if p == nil {
-			return nil
-		}
-		return unsafe.Slice(p, n)
-	}
 	scaleRow, biasRow := list(e.ScaleRow, rows), list(e.BiasRow, rows)
 	scaleCol, biasCol := list(e.scaleCol, cols), list(e.biasCol, cols)
 	residual := list(e.Residual, (rows-1)*e.Ldr+cols)

@@ -107,7 +107,7 @@ type Job[T operand.Real] struct {
 	ldb            int
 	C              []T
 	Ldc            int
-	Window         *Patches
+	Window         window[T]
 
 	phase          gemmPhase
 	acc            bool // this block adds to c
@@ -174,7 +174,7 @@ func (j *Job[T]) Do(lo, hi int) {
 			width := min(NR, j.jc+j.nc-col)
 			switch {
 			case j.Window != nil:
-				packPatches(j.Window, dst, j.B, j.pc, j.kc, col, width)
+				j.Window.pack(dst, j.B, j.pc, j.kc, col, width)
 			case j.transB:
 				packCols(dst, j.B[col*j.ldb+j.pc:], j.ldb, j.kc, NR, width)
 			default:
@@ -214,7 +214,10 @@ func (j *Job[T]) multiply(lo, hi int) {
 }
 
 // packCols lays a panel of count rows of src (stride ld, k elements each) out
-// with k outermost: dst[p*width+r] = src[r*ld+p], zero for r >= count.
+// with k outermost: dst[p*width+r] = src[r*ld+p], zero for r >= count. A call packs
+// a panel of thousands of elements, so neither this nor packRows is inlined.
+//
+//go:noinline
 func packCols[T operand.Real](dst, src []T, ld, k, width, count int) {
 	for r := range width {
 		if r >= count {
@@ -230,6 +233,8 @@ func packCols[T operand.Real](dst, src []T, ld, k, width, count int) {
 }
 
 // packRows is packCols of the transposed matrix: dst[p*width+r] = src[p*ld+r].
+//
+//go:noinline
 func packRows[T operand.Real](dst, src []T, ld, k, width, count int) {
 	for p := range k {
 		d, s := dst[p*width:(p+1)*width], src[p*ld:p*ld+count]

@@ -7,13 +7,19 @@ import (
 
 // Patches is the matrix [channels·taps, positions] of a convolution input, each
 // column the window of one output position. It is read, never laid out.
-type Patches struct {
+type Patches[T operand.Real] struct {
 	geom.Spatial
 }
 
-// packPatches packs columns col to col+count of rows row to row+k of the matrix
+// window is a *Patches: an interface, so that programs without convolutions do not
+// link what packs them.
+type window[T operand.Real] interface {
+	pack(dst, img []T, row, k, col, count int)
+}
+
+// pack packs columns col to col+count of rows row to row+k of the matrix
 // over img, NR wide and k outermost, as packRows would.
-func packPatches[T operand.Real](g *Patches, dst, img []T, row, k, col, count int) {
+func (g *Patches[T]) pack(dst, img []T, row, k, col, count int) {
 	var base, zs, ys, xs [NR]int
 	interior := count == NR
 	for i := range count {

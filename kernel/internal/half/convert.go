@@ -23,6 +23,14 @@ func WidenOne(v uint16, brain bool) float32 {
 	return array.Half(v).Float32()
 }
 
+// NarrowOne returns the 16-bit float next to v.
+func NarrowOne(v float32, brain bool) uint16 {
+	if brain {
+		return uint16(array.BFloatFromFloat32(v))
+	}
+	return uint16(array.HalfFromFloat32(v))
+}
+
 // WidenGo is the twin of widenF16AVX512 and its like.
 func WidenGo(dst []float32, src []uint16, brain bool) {
 	src = src[:len(dst)]
@@ -54,13 +62,6 @@ func NarrowGo(dst []uint16, src []float32, brain bool) {
 // Bits returns the bits of 16-bit floats.
 func Bits[H Float](s []H) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
-}
-
-// IsBrain reports whether H is BFloat.
-func IsBrain[H Float]() bool {
-	var h H
-	_, brain := any(h).(array.BFloat)
-	return brain
 }
 
 // dotHalvesGo is the twin of dotF16AVX512 and its like, for k in [from, to): it

@@ -1,6 +1,8 @@
 package operand
 
 import (
+	"unsafe"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
@@ -56,14 +58,9 @@ func Load[T Real](w *par.Workspace, a *array.Array) []T {
 	if a == nil || a.Len() == 0 {
 		return nil
 	}
-	switch a.DType() {
-	case array.F16:
+	if d := a.DType(); IsHalf(d) {
 		dst := par.Scratch[T](w, a.Len())
-		GatherHalf(dst, array.Raw[array.Half](a), a.Shape(), a.Strides(), a.Offset())
-		return dst
-	case array.BF16:
-		dst := par.Scratch[T](w, a.Len())
-		GatherHalf(dst, array.Raw[array.BFloat](a), a.Shape(), a.Strides(), a.Offset())
+		GatherHalf(dst, array.Raw[uint16](a), d == array.BF16, a.Shape(), a.Strides(), a.Offset())
 		return dst
 	}
 	return LoadSame[T](w, a)
@@ -77,63 +74,37 @@ func LoadSame[T array.Elem](w *par.Workspace, a *array.Array) []T {
 	if a.IsContiguous() {
 		return array.Data[T](a)
 	}
-	if array.DTypeOf[T]() != a.DType() {
-		panic("kernel: operand is " + a.DType().String() + ", expected " + array.DTypeOf[T]().String())
+	if want := array.DTypeOf[T](); want != a.DType() {
+		panic("kernel: operand is " + a.DType().String() + ", expected " + want.String())
 	}
 	dst := par.Scratch[T](w, a.Len())
-	GatherSame(dst, array.Raw[T](a), a.Shape(), a.Strides(), a.Offset())
+	array.CopyTo(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)*a.DType().Size()), a)
 	return dst
 }
 
-// GatherSame copies a strided view to dst in row-major order and returns what
-// is left of dst.
-func GatherSame[T array.Elem](dst, src []T, shape, strides []int, at int) []T {
-	switch len(shape) {
-	case 0:
-		dst[0] = src[at]
-		return dst[1:]
-	case 1:
-		n, step := shape[0], strides[0]
-		if step == 1 {
-			copy(dst[:n], src[at:at+n])
-			return dst[n:]
-		}
-		for i := range dst[:n] {
-			dst[i] = src[at]
+// GatherHalf copies a strided view of a 16-bit type to dst in row-major order and
+// returns what is left of dst.
+func GatherHalf[T Real](dst []T, src []uint16, brain bool, shape, strides []int, at int) []T {
+	n, step := 1, 1
+	if len(shape) > 0 {
+		n, step = shape[0], strides[0]
+	}
+	switch {
+	case len(shape) > 1:
+		for range n {
+			dst = GatherHalf(dst, src, brain, shape[1:], strides[1:], at)
 			at += step
 		}
-		return dst[n:]
-	}
-	for range shape[0] {
-		dst = GatherSame(dst, src, shape[1:], strides[1:], at)
-		at += strides[0]
-	}
-	return dst
-}
-
-// GatherHalf is GatherSame from a 16-bit type.
-func GatherHalf[T Real, H half.Float](dst []T, src []H, shape, strides []int, at int) []T {
-	if len(shape) == 0 {
-		dst[0] = T(src[at].Float32())
-		return dst[1:]
-	}
-	n, step := shape[0], strides[0]
-	if len(shape) == 1 {
-		if step == 1 && n > 0 && IsFloat32[T]() {
-			half.Widen(AsFloat32(dst[:n]), half.Bits(src[at:at+n]), half.IsBrain[H]())
-			return dst[n:]
-		}
+		return dst
+	case step == 1 && n > 0 && IsFloat32[T]():
+		half.Widen(AsFloat32(dst[:n]), src[at:at+n], brain)
+	default:
 		for i := range dst[:n] {
-			dst[i] = T(src[at].Float32())
+			dst[i] = T(half.WidenOne(src[at], brain))
 			at += step
 		}
-		return dst[n:]
 	}
-	for range n {
-		dst = GatherHalf(dst, src, shape[1:], strides[1:], at)
-		at += step
-	}
-	return dst
+	return dst[n:]
 }
 
 // Result returns the memory to compute an output in: a's own, or float32
@@ -153,21 +124,16 @@ func Store[T Real](a *array.Array, from []T) {
 	if a == nil || len(from) == 0 {
 		return
 	}
-	switch d := a.DType(); {
-	case !IsHalf(d):
-	case d == array.F16 && IsFloat32[T]():
-		dst := half.Bits(array.Data[array.Half](a))
-		half.Narrow(dst, AsFloat32(from)[:len(dst)], false)
-	case IsFloat32[T]():
-		dst := half.Bits(array.Data[array.BFloat](a))
-		half.Narrow(dst, AsFloat32(from)[:len(dst)], true)
-	case d == array.F16:
-		for i, raw := 0, array.Data[array.Half](a); i < len(raw); i++ {
-			raw[i] = array.HalfFromFloat32(float32(from[i]))
-		}
-	default:
-		for i, raw := 0, array.Data[array.BFloat](a); i < len(raw); i++ {
-			raw[i] = array.BFloatFromFloat32(float32(from[i]))
-		}
+	if !IsHalf(a.DType()) {
+		return
+	}
+	b, brain := array.Bytes(a), a.DType() == array.BF16
+	dst := unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/2)
+	if IsFloat32[T]() {
+		half.Narrow(dst, AsFloat32(from)[:len(dst)], brain)
+		return
+	}
+	for i := range dst {
+		dst[i] = half.NarrowOne(float32(from[i]), brain)
 	}
 }

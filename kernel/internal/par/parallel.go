@@ -49,7 +49,7 @@ func (w *Workspace) Parallel(n, grain int, j Job) {
 	t.wait(&crew)
 	failed, cause := t.failed, t.cause
 	t.job, t.failed, t.cause = nil, false, nil
-	w.Jobs = append(w.Jobs, t)
+	w.keep(t)
 	if failed {
 		panic(cause)
 	}
@@ -333,10 +333,7 @@ func await(done func() bool) bool {
 func TakeJob[J any](w *Workspace) *J {
 	for i := len(w.Jobs) - 1; i >= 0; i-- {
 		if j, ok := w.Jobs[i].(*J); ok {
-			last := len(w.Jobs) - 1
-			w.Jobs[i] = w.Jobs[last]
-			w.Jobs[last] = nil
-			w.Jobs = w.Jobs[:last]
+			w.take(i)
 			return j
 		}
 	}
@@ -347,5 +344,16 @@ func TakeJob[J any](w *Workspace) *J {
 func PutJob[J any](w *Workspace, j *J) {
 	var zero J
 	*j = zero
-	w.Jobs = append(w.Jobs, j)
+	w.keep(j)
 }
+
+// take and keep are what TakeJob and PutJob do for all types alike: a program has
+// one of those for each of its kernels.
+func (w *Workspace) take(i int) {
+	last := len(w.Jobs) - 1
+	w.Jobs[i] = w.Jobs[last]
+	w.Jobs[last] = nil
+	w.Jobs = w.Jobs[:last]
+}
+
+func (w *Workspace) keep(j any) { w.Jobs = append(w.Jobs, j) }
