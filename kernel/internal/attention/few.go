@@ -18,7 +18,10 @@ func (b *attentionBlock[T]) few() bool {
 }
 
 // meetFew is meet and finish for few queries. Its rows are those of queries: of
-// query depth long, of scores attentionKeys, of mix features.
+// query depth long, of scores attentionKeys, of mix features. Keys and values pass
+// once, attentionKeys rows at a time, and all queries meet those rows before the
+// next ones come: from memory they are read once, by the other queries from a
+// cache.
 func (b *attentionBlock[T]) meetFew() {
 	q, ld := readRows(b.rows[0], b.q, b.offset(b.q, b.matrix), b.first, b.n)
 	for i := range b.n {
@@ -111,7 +114,8 @@ func (b *attentionBlock[T]) hideFew(i, at int, scores []float32) {
 	}
 }
 
-// finishFew is finish for few queries.
+// finishFew is finish for few queries. Sums are divided here, once a feature, and
+// not when a tile of keys ends.
 func (b *attentionBlock[T]) finishFew() {
 	r := b.out.Rank()
 	ld, step := b.out.Strides()[r-2], b.out.Strides()[r-1]

@@ -23,7 +23,9 @@ type attentionJob[T operand.Real] struct {
 	buf                []T // the scratch, unless threads bring it
 }
 
-// Do computes the blocks [lo, hi) of queries.
+// Do computes the blocks [lo, hi) of queries. A block of queries keeps scores,
+// maxima, sums and mixed values in scratch of its own, so blocks are computed in
+// any order, on any goroutine.
 func (j *attentionJob[T]) Do(lo, hi int) {
 	b := attentionBlock[T]{attentionJob: j}
 	if j.buf != nil {
@@ -129,7 +131,9 @@ func (b *attentionBlock[T]) spread() {
 	turnRows(b.level, b.query, b.lanes, q, ld, b.n, b.depth)
 }
 
-// hide applies masks to the scores of n keys from at on.
+// hide applies masks to the scores of n keys from at on. Scores lie with a key a
+// row and a query a lane: a mask is brought into that order first, in a table that
+// stays in the first cache, and then meets whole vectors.
 func (b *attentionBlock[T]) hide(at, n int) {
 	if b.IsCausal && at+n-1 > b.first {
 		// Queries before lane d do not meet the key of row r.
@@ -177,6 +181,8 @@ func maskStride(m *array.Array, d int) int {
 }
 
 // signRows sets row p of dst to Inf where the mask is true and to -Inf elsewhere.
+// The mask is read across its rows, a query after the other, because the table is
+// written in vectors of queries.
 func signRows[T operand.Real](dst []T, lanes, n, rows int, mask []bool, at, across, along int) {
 	sign := [2]T{T(math.Inf(-1)), T(math.Inf(1))}
 	for p := range rows {
@@ -192,7 +198,8 @@ func signRows[T operand.Real](dst []T, lanes, n, rows int, mask []bool, at, acro
 	}
 }
 
-// widenRows sets row p of dst to column p of a mask of 16 bits.
+// widenRows sets row p of dst to column p of a mask of 16 bits. It is read as
+// signRows reads it.
 func widenRows[T operand.Real, H half.Float](dst []T, lanes, n, rows int, mask []H, at, across, along int) {
 	for p := range rows {
 		row := dst[p*lanes:][:n]

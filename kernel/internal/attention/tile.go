@@ -107,6 +107,8 @@ func addRowsOf[T operand.Real](l cpu.Level, lanes, rows int, c, t []T) {
 
 // turnRows stores dst[p*stride+r] = src[r*ld+p] for r < rows and p < k. With
 // assembly, stride has to be rows rounded up to attentionPad, or to hold that.
+// Assembly turns squares in registers; in Go rows are read along and written
+// across.
 func turnRows[T operand.Real](l cpu.Level, dst []T, stride int, src []T, ld, rows, k int) {
 	if fast[T](l) {
 		turnRows32(l, operand.AsFloat32(dst), stride, operand.AsFloat32(src), ld, rows, k)

@@ -69,7 +69,9 @@ type reblockJob struct {
 	into                    bool
 }
 
-// Do moves blocks [lo, hi) of all images.
+// Do moves blocks [lo, hi) of all images. A block of sixteen channels is one unit,
+// for it is one run of memory on the blocked side; on the other it is sixteen
+// planes, which hardware follows as so many streams.
 func (j *reblockJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		first := i % j.blocks * BlockLanes
@@ -84,7 +86,9 @@ func (j *reblockJob) Do(lo, hi int) {
 	}
 }
 
-// pack16 lays n channels of a plane out as one block.
+// pack16 lays n channels of a plane out as one block. Vectors are loaded along
+// planes and turned in registers, as many channels at a time as a vector has
+// lanes.
 func pack16(l cpu.Level, dst, src []float32, n, plane int) {
 	if l == cpu.Generic {
 		for c := range n {
@@ -105,7 +109,9 @@ func pack16(l cpu.Level, dst, src []float32, n, plane int) {
 	}
 }
 
-// unpack16 lays a block out as n channels of a plane.
+// unpack16 lays a block out as n channels of a plane. Here positions are the rows
+// that are turned: a vector's worth of them at a time, and the last few one by
+// one.
 func unpack16(l cpu.Level, dst, src []float32, n, plane int) {
 	whole := 0
 	if l != cpu.Generic {
@@ -174,7 +180,8 @@ func (f *blockFrame) tapOffsets(offsets []int64, at int) []int64 {
 	return offsets
 }
 
-// copy fills one plane of the frame.
+// copy fills one plane of the frame. Row by row, since what of a row is inside is
+// one run of both.
 func (f *blockFrame) copy(dst, src []float32) {
 	g, row := &f.g, f.extent[2]*f.unit
 	lo := min(g.PadLo[2], f.extent[2]) * f.unit

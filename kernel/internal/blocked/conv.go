@@ -67,7 +67,9 @@ func (s PackConvBlocked) Run(w *par.Workspace, out, in []*array.Array) {
 func (PackConvBlocked) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
 
 // packFilter spreads the filter of one output channel over its lane: blocks of
-// input channels outermost, then taps, then the channels of a block.
+// input channels outermost, then taps, then the channels of a block. That is the
+// order in which a tile reads weights: one stream from the first to the last,
+// whatever the tile's positions are.
 func packFilter(dst, filter []float32, channels, taps, lanes int) {
 	at := 0
 	for first := 0; first < channels; first += lanes {

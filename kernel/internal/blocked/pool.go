@@ -49,7 +49,8 @@ func (s AvgPoolBlocked) ScratchBytes(out, in []*array.Array) int {
 }
 
 // divideWindows stores the divisor of each window. Where it has no element of the
-// input its sum is zero, and so is the result.
+// input its sum is zero, and so is the result. They are the same for all planes,
+// so they are computed once and read beside the sums.
 func divideWindows(s pool.AvgPool, g *geom.Spatial, divisors []float32) {
 	hi := s.PadHi
 	if hi == nil {
@@ -129,7 +130,9 @@ func (j *blockPool) run(w *par.Workspace, out, x *array.Array) {
 // blockPoolJob pools planes of blocks.
 type blockPoolJob struct{ blockPool }
 
-// Do pools planes [lo, hi).
+// Do pools planes [lo, hi). A tile is a run of positions of one output row, whose
+// lanes stay in registers while all taps pass; windows of the next row find the
+// rows that they share in a near cache.
 func (j *blockPoolJob) Do(lo, hi int) {
 	c := blockCall{taps: [2]int{j.g.Taps}, step: j.g.Stride[2] * BlockLanes, yPos: BlockLanes}
 	c.setOffsets(j.offsets)

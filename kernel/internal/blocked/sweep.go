@@ -165,7 +165,11 @@ func (v *blockConv) sweep(w *par.Workspace) {
 // blockConvJob convolves tiles of an image.
 type blockConvJob struct{ blockConv }
 
-// Do convolves tiles [lo, hi), or filters blocks of channels.
+// Do convolves tiles [lo, hi), or filters blocks of channels. The order of tiles
+// is what the caches decide. All channels of one position follow each other as
+// long as the second cache holds all weights, which every position reads again;
+// with weightsOuter the weights of one tile of channels meet all positions first,
+// and it is the image that passes again for each.
 func (j *blockConvJob) Do(lo, hi int) {
 	c := blockCall{taps: j.taps, inner: j.inner, step: j.g.Stride[2] * j.unit, wStep: j.weightStep, yStep: j.out, yPos: j.yPos, lo: j.lo, hi: j.hi}
 	c.setOffsets(j.offsets)

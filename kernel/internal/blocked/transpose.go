@@ -94,7 +94,8 @@ func (p *phases) frame() blockFrame {
 }
 
 // offsets appends the places of the taps of a phase in the plane that begins at
-// `at`, in bytes.
+// `at`, in bytes. Of the filter only the taps remain that meet an element of the
+// input at these remainders; the order is that of pack.
 func (p *phases) offsets(list []int64, f *blockFrame, r [3]int, at int) []int64 {
 	for kz := range p.g.Kernel[0] {
 		for ky := range p.g.Kernel[1] {
@@ -154,7 +155,8 @@ type filters struct {
 }
 
 // pack spreads the filters of a phase over dst, as packFilter does, and returns
-// what is left of it.
+// what is left of it. A phase has taps of its own, the same for all its positions:
+// with them it is a convolution of stride 1, and its weights one stream.
 func (f *filters) pack(dst []float32, p *phases, r [3]int) []float32 {
 	m, taps := f.groups*f.outPer, p.taps(r)
 	if taps == 0 {

@@ -160,7 +160,8 @@ type depthwiseJob[T operand.Real] struct {
 	chans, outChans  int
 }
 
-// Do computes output planes [lo, hi) of the batch.
+// Do computes output planes [lo, hi) of the batch. A plane of the result stays in
+// a cache while the taps of its filter pass over it; planes do not meet.
 func (j *depthwiseJob[T]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		n, m := i/j.outChans, i%j.outChans
@@ -170,7 +171,9 @@ func (j *depthwiseJob[T]) Do(lo, hi int) {
 	}
 }
 
-// plane adds one filter's response to dst, a row of taps at a time.
+// plane adds one filter's response to dst, a row of taps at a time. Taps of a row
+// are innermost but for positions, so that a row of the input is read while it is
+// near and no position asks whether a tap lies outside: reach has cut the rows.
 func (j *depthwiseJob[T]) plane(dst, src, weight []T) {
 	for kz := range j.Kernel[0] {
 		z0, z1 := j.Reach(0, kz)

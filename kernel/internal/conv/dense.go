@@ -29,7 +29,9 @@ func (v *conv32) runDense(w *par.Workspace) {
 // denseJob multiplies dense panels with the columns of b.
 type denseJob struct{ gemm.GemvJob }
 
-// Do computes the rows of panels [lo, hi).
+// Do computes the rows of panels [lo, hi). Weights are the large operand here: a
+// panel comes from memory for the first column, as it lies, and from a cache for
+// the few others; the sums of a column stay in registers over all of k.
 func (j *denseJob) Do(lo, hi int) {
 	var sums [gemm.GemvPanels * 16]float32
 	lanes := gemm.PanelLanes(j.Level)

@@ -52,7 +52,8 @@ type depthwise32Job struct {
 	plan   geom.WindowPlan // of a filter
 }
 
-// Do filters input channels [lo, hi).
+// Do filters input channels [lo, hi). A channel is copied into its frame, if it
+// needs one, right before its filters read it from the cache.
 func (j *depthwise32Job) Do(lo, hi int) {
 	if j.plan.Tiles != nil {
 		j.filterChannels(lo, hi)

@@ -103,6 +103,9 @@ func (v *conv32) run(w *par.Workspace) {
 }
 
 // products multiplies the weight of each group with the patches of each image.
+// Groups are outermost, so that a weight that has to be packed is packed once for
+// all images. Patches are never laid out: products read the image through Window,
+// or a frame or samples of it, which one image at a time fills.
 func (v *conv32) products(w *par.Workspace, l cpu.Level) {
 	g := &v.g
 	m, k := v.outPerGroup, v.perGroup*g.Taps

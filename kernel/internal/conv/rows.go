@@ -234,7 +234,10 @@ func (j *rowsJob) order(image, weights int) {
 	}
 }
 
-// Do computes units [lo, hi), each a panel of channels and a group of tiles.
+// Do computes units [lo, hi), each a panel of channels and a group of tiles. With
+// imageOnce all panels of weights meet a group of tiles before the next group,
+// which reads an image that no near cache holds once; else all tiles meet a panel,
+// whose weights stay. Neighbours in this order share what stays near.
 func (j *rowsJob) Do(lo, hi int) {
 	var sums [rowsGroup * rowsTile]float32
 	for i := lo; i < hi; i++ {

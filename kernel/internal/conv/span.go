@@ -150,7 +150,9 @@ func (v *conv32) runSpans(w *par.Workspace, l cpu.Level) {
 	par.PutJob(w, frame)
 }
 
-// Do computes pieces [lo, hi): shares of the panels at a block of positions.
+// Do computes pieces [lo, hi): shares of the panels at a block of positions. All
+// panels of a share pass over one block of positions, which stays in the second
+// cache, before the next block; a panel's weights are short and stay in the first.
 func (j *spanJob) Do(lo, hi int) {
 	panels := j.bl.Panels(j.m)
 	for i := lo; i < hi; i++ {

@@ -87,7 +87,10 @@ type scatterJob[T operand.Real] struct {
 	at, n     int
 }
 
-// Do adds to output channels [lo, hi): every channel has its own rows and plane.
+// Do adds to output channels [lo, hi): every channel has its own rows and plane. A
+// tap's row of products is added along runs of output rows; taps are outside, so
+// that each product is read once, in order, and the channel's plane stays in a
+// cache.
 func (j *scatterJob[T]) Do(lo, hi int) {
 	for m := lo; m < hi; m++ {
 		dst := j.dst[m*j.InPlane : (m+1)*j.InPlane]

@@ -56,7 +56,8 @@ func list(p *float32, n int) []float32 {
 	return unsafe.Slice(p, n)
 }
 
-// EpilogueTileGo is the twin of the assembly.
+// EpilogueTileGo is the twin of the assembly. A tile has just been computed and is
+// still in the first cache, so all that follows sums is done in one pass over it.
 func EpilogueTileGo(rows, cols int, c []float32, ldc int, e *TileEpilogue) {
 	scaleRow, biasRow := list(e.ScaleRow, rows), list(e.BiasRow, rows)
 	scaleCol, biasCol := list(e.scaleCol, cols), list(e.biasCol, cols)

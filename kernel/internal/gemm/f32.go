@@ -127,7 +127,11 @@ func (j *productJob) columns(panels int) int {
 	return operand.RoundUp((j.N+parts-1)/parts, bl.Nr)
 }
 
-// blocks computes the product with the panels that it was given.
+// blocks computes the product with the panels that it was given. The three outer
+// loops of a blocked product: columns, whose panels of b are packed once; depths,
+// of which one panel of b stays in the first cache and panels of a in the second;
+// and parts of the rows, where those panels of a would not stay there together.
+// What is accumulated between depths is in c.
 func (j *productJob) blocks(w *par.Workspace) {
 	bl := &j.bl
 	depth, panels := bl.Depth(j.K), bl.Panels(j.M)
@@ -227,7 +231,10 @@ func (j *productJob) byRow() bool {
 	return j.PackedA == nil && (j.nc <= most || j.direct && j.nc <= 2*most)
 }
 
-// Do runs the current phase for panels, or for tiles in column-panel order.
+// Do runs the current phase for panels, or for tiles in column-panel order. Tiles
+// of one panel of b follow each other, so that it stays in the first cache while
+// all panels of a come from the second; with few columns it is the other way
+// round, and panels of a are packed just before all columns meet them.
 func (j *productJob) Do(lo, hi int) {
 	switch j.phase {
 	case phasePackA:

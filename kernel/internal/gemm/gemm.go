@@ -127,7 +127,10 @@ const (
 	phaseMultiply
 )
 
-// Run computes the product block by block, each phase of a block in parallel.
+// Run computes the product block by block, each phase of a block in parallel. The
+// order is that of productJob.blocks, with sizes for any machine: a panel of b and
+// one of a are in the first cache, a block of a in the second, and c is added to
+// from block to block of k.
 func (j *Job[T]) Run(w *par.Workspace, m, n, k int, acc bool) {
 	mark := w.Mark()
 	kMax := min(k, gemmKC)
@@ -155,6 +158,8 @@ func (j *Job[T]) Run(w *par.Workspace, m, n, k int, acc bool) {
 }
 
 // Do runs the current phase for panels, or for tiles in column-panel order.
+// Packing makes what tiles read one stream; tiles in the order of columns read a
+// panel of b from the first cache.
 func (j *Job[T]) Do(lo, hi int) {
 	switch j.phase {
 	case phasePackA:
@@ -186,6 +191,8 @@ func (j *Job[T]) Do(lo, hi int) {
 	}
 }
 
+// multiply computes tiles [lo, hi) of a block. Eight sums stay in registers over
+// the depth, in tile, which is stored or added to c once.
 func (j *Job[T]) multiply(lo, hi int) {
 	mPanels := (j.mc + gemmMR - 1) / gemmMR
 	jp, ip := lo/mPanels, lo%mPanels

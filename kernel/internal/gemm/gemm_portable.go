@@ -63,7 +63,8 @@ func HasThin(cpu.Level) bool { return false }
 // DotStep is the rows of a that DotTile takes at once.
 func DotStep(cpu.Level) int { return 1 }
 
-// DotTile stores the products of rows of a with cols rows of b, or adds them with acc.
+// DotTile stores the products of rows of a with cols rows of b, or adds them with
+// acc. The row of a stays in the first cache while the rows of b pass.
 func DotTile(_ cpu.Level, rows, k int, a []float32, lda int, b []float32, ldb, cols int, c []float32, ldc int, acc bool) {
 	for r := range rows {
 		for q := range cols {

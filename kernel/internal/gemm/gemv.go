@@ -27,7 +27,9 @@ type GemvJob struct {
 	bl    Blocking
 }
 
-// Do computes the rows of the groups [lo, hi) of panels.
+// Do computes the rows of the groups [lo, hi) of panels. Some panels together are
+// one stream of weights each, and their sums as many chains of additions; columns
+// are inside, so that weights come from memory once.
 func (j *GemvJob) Do(lo, hi int) {
 	var sums [GemvPanels * 16]float32
 	bl := &j.bl

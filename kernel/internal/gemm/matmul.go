@@ -184,7 +184,9 @@ func matMulReal[T operand.Real](w *par.Workspace, out, a, b *array.Array) {
 	w.Release(mark)
 }
 
-// matMulInt multiplies in place through the strides; integers are rare here.
+// matMulInt multiplies in place through the strides; integers are rare here. A row
+// of c is added to in place, so that b is read along its rows where it has unit
+// stride.
 func matMulInt[T operand.Integer](_ *par.Workspace, out, a, b *array.Array) {
 	dst := array.Data[T](out)
 	if len(dst) == 0 {

@@ -57,7 +57,9 @@ type batchJob struct {
 	alone   [batchLanes]par.Workspace // of one thread each, for the blocks within a lane
 }
 
-// Do computes the shares [lo, hi) of the batch.
+// Do computes the shares [lo, hi) of the batch. A lane computes its products one
+// after the other, each alone, and packs them into the same panels, which stay in
+// its core's cache.
 func (j *batchJob) Do(lo, hi int) {
 	for lane := lo; lane < hi; lane++ {
 		p := &j.lanes[lane]

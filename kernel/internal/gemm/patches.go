@@ -17,8 +17,10 @@ type window[T operand.Real] interface {
 	pack(dst, img []T, row, k, col, count int)
 }
 
-// pack packs columns col to col+count of rows row to row+k of the matrix
-// over img, NR wide and k outermost, as packRows would.
+// pack packs columns col to col+count of rows row to row+k of the matrix over img,
+// NR wide and k outermost, as packRows would. The places of its columns are found
+// once; along k only the tap moves, counted up without a division. A panel inside
+// the image, which most are, asks nothing of a tap.
 func (g *Patches[T]) pack(dst, img []T, row, k, col, count int) {
 	var base, zs, ys, xs [NR]int
 	interior := count == NR

@@ -65,7 +65,9 @@ func multiplyPacked(w *par.Workspace, p Product) {
 	p.End.Apply(cpu.Generic, p.M, p.N, 0, 0, p.C, p.Ldc)
 }
 
-// PackRight packs a right operand into PackedLen elements.
+// PackRight packs a right operand into PackedLen elements. Where the product reads
+// along k, columns are laid out as they are, else as panels of a block of k after
+// the other, in the order in which products read them.
 func PackRight(w *par.Workspace, dst []float32, transB bool, k, n int, b []float32, ldb int) {
 	if k <= 0 || n <= 0 {
 		return
@@ -99,7 +101,8 @@ type packRightJob struct {
 	k, n     int
 }
 
-// Do packs panels [lo, hi) of every block.
+// Do packs panels [lo, hi) of every block. A panel's columns are read through all
+// of k while their lines are near.
 func (j *packRightJob) Do(lo, hi int) {
 	nr, depth := j.bl.Nr, j.bl.Depth(j.k)
 	for i := lo; i < hi; i++ {

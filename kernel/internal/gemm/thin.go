@@ -21,7 +21,10 @@ type thinJob[T operand.Real] struct {
 	acc     bool
 }
 
-// Do computes the columns [4*lo, 4*hi) of all rows.
+// Do computes the columns [4*lo, 4*hi) of all rows. Each element of b is used a
+// few times only, so it is read where it lies: four rows of a transposed b are
+// four streams that share a row of a, which stays in the first cache; a plain b is
+// added row by row to c.
 func (v *thinJob[T]) Do(lo, hi int) {
 	lo, hi = lo*NR, min(hi*NR, v.n)
 	for i := range v.m {
@@ -55,7 +58,8 @@ func (v *thinJob[T]) Do(lo, hi int) {
 	}
 }
 
-// addRows adds a·b[:, lo:lo+len(c)] to c, four rows of b at a time.
+// addRows adds a·b[:, lo:lo+len(c)] to c, four rows of b at a time. A row of c is
+// loaded and stored once for four rows of b, which are four streams.
 func addRows[T operand.Real](c, a, b []T, ldb, lo int) {
 	p, n := 0, len(c)
 	for ; p+4 <= len(a); p += 4 {

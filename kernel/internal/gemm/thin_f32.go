@@ -115,7 +115,10 @@ func (j *thinProduct) dots(w *par.Workspace) {
 	w.Parallel((j.ny+3)/4, max(1, 2*par.SimdPack/(4*j.K)), j)
 }
 
-// Do computes the rows [4*lo, 4*hi) of y, or streams the units [lo, hi) of columns.
+// Do computes the rows [4*lo, 4*hi) of y, or streams the units [lo, hi) of
+// columns. The rows of y are the large operand and come from memory once: DotDepth
+// terms of a few of them stay in the first cache while the small operand x meets
+// them; sums are in registers over that depth and added to c.
 func (j *thinProduct) Do(lo, hi int) {
 	if !j.alongRows {
 		j.stream(lo*streamUnit, min(hi*streamUnit, j.N))
@@ -141,7 +144,9 @@ func (j *thinProduct) Do(lo, hi int) {
 	}
 }
 
-// stream computes the columns [lo, hi) of all rows.
+// stream computes the columns [lo, hi) of all rows. A block of c, of all rows,
+// stays in the first cache while streamStep rows of b at a time pass under it,
+// each a stream of memory; with few rows of a that is all the traffic there is.
 func (j *thinProduct) stream(lo, hi int) {
 	block := streamCols() / j.M
 	for ; lo < hi; lo += block {
@@ -184,7 +189,10 @@ type panelProduct struct {
 	bl    Blocking
 }
 
-// Do computes the columns of panels [lo, hi), in the order in which b lies.
+// Do computes the columns of panels [lo, hi), in the order in which b lies. A
+// panel of weights is read once, from memory, and all rows of a meet it, a tile of
+// them at a time; a, of few rows, stays in the second cache. The epilogue follows
+// the last depth while c is near.
 func (j *panelProduct) Do(lo, hi int) {
 	nr, depth := j.bl.Nr, j.bl.Depth(j.K)
 	tiles := (j.M + thinStep(j.level) - 1) / thinStep(j.level)

@@ -29,7 +29,9 @@ func PackWhole(w *par.Workspace, l cpu.Level, dst, src []float32, ld int, trans 
 	par.PutJob(w, j)
 }
 
-// Do packs panels [lo, hi) of every block.
+// Do packs panels [lo, hi) of every block. Rows of a panel are read through all of
+// k, a block after the other, so that a line of theirs that two blocks share is
+// still near.
 func (j *packWholeJob) Do(lo, hi int) {
 	panels, depth := j.bl.Panels(j.m), j.bl.Depth(j.k)
 	for i := lo; i < hi; i++ {

@@ -37,6 +37,8 @@ func (s SearchSorted) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 }
 
+// searchRows finds the places of the values of x in their rows of seq. A row of
+// seq stays near while all values of a row of x halve it.
 func searchRows[T move.Scalar](s SearchSorted, idx []int64, seq, x []T, seqOf, xOf *array.Array) {
 	n, row := seqOf.Dim(-1), len(x)
 	if seqOf.Rank() > 1 && row > 0 {

@@ -76,6 +76,9 @@ func sortOrder(w *par.Workspace, idx []int64, a *array.Array, k, n, inner int, d
 	}
 }
 
+// rankRows sets idx to the positions of the first k of each row of n. Keys of a
+// row are laid out as integers in the order of the values, so that one sort of
+// integers serves all types, in four slices that stay in a cache from row to row.
 func rankRows[T move.Scalar](w *par.Workspace, idx []int64, x []T, k, n, inner int, descending bool) {
 	keys, pos := par.Scratch[int64](w, n), par.Scratch[int64](w, n)
 	keys2, pos2 := par.Scratch[int64](w, n), par.Scratch[int64](w, n)
@@ -125,7 +128,9 @@ func sortKeys(keys, pos, keys2, pos2 []int64) []int64 {
 }
 
 // radixSort is mergeSort by the bytes of the keys from the lowest on, without
-// those that all keys have in common: of f32 that is about half of them.
+// those that all keys have in common: of f32 that is about half of them. The
+// counts of all bytes are made in one pass before the first one moves anything,
+// for what is counted does not depend on the order.
 func radixSort(keys, pos, keys2, pos2 []int64) []int64 {
 	var count [8][256]int
 	for i, k := range keys {
@@ -156,7 +161,9 @@ func radixSort(keys, pos, keys2, pos2 []int64) []int64 {
 }
 
 // mergeSort returns the positions of keys in ascending order, equal ones by
-// position. It overwrites all four slices, which have the same length.
+// position. It overwrites all four slices, which have the same length. Runs of
+// mergeRun are sorted by insertion, in registers and the first cache, and then
+// merged to and fro between the two pairs of slices.
 func mergeSort(keys, pos, keys2, pos2 []int64) []int64 {
 	n := len(keys)
 	for i := range pos {

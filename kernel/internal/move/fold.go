@@ -72,7 +72,9 @@ func windowCount(n, kernel, dilation, padding, stride int) int {
 	return room/stride + 1
 }
 
-// unfold writes, for every plane and window element, the row of all windows.
+// unfold writes, for every plane and window element, the row of all windows. The
+// result is written in order; a plane of the source, which every element of the
+// window reads again, stays in a cache.
 func unfold[T array.Elem](dst, src []T, g *windows) {
 	for ; len(dst) > 0; src = src[g.h*g.w:] {
 		for k := range g.kh * g.kw {
@@ -140,6 +142,9 @@ func foldTo[T Scalar](w *par.Workspace, o, a *array.Array, g *windows) {
 	SaveAs(o, dst)
 }
 
+// fold adds each element of src, laid out as unfold writes it, to its place in
+// dst. It is src that is read in order, and the plane of dst that stays in a
+// cache.
 func fold[T Scalar](dst, src []T, g *windows) {
 	for ; len(src) > 0; dst = dst[g.h*g.w:] {
 		for k := range g.kh * g.kw {

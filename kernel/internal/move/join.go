@@ -10,7 +10,8 @@ import (
 // elements are skipped whatever the rank of the others, as PyTorch does.
 type Concat struct{ Dim int }
 
-// Run implements Step.
+// Run implements Step. Each input is one copy, whose nest merges dimensions as far
+// as the result lets it.
 func (c Concat) Run(w *par.Workspace, out, in []*array.Array) {
 	o := out[0]
 	d := operand.Axis("cat", c.Dim, operand.CheckRank("cat", o))

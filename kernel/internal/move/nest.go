@@ -159,7 +159,10 @@ func elemSize[T array.Elem]() int {
 	return int(unsafe.Sizeof(z))
 }
 
-// moveElems walks the outer dimensions and copies the innermost one or two.
+// moveElems walks the outer dimensions and copies the innermost one or two. The
+// two innermost ones are a matrix where rows and columns are runs on different
+// sides, else rows, and assembly takes them where it can; what is outside is
+// counted like an odometer, which costs little beside a row.
 func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	if m.empty {
 		return
@@ -231,7 +234,9 @@ func moveRow[T array.Elem](dst []T, do, ds int, src []T, so, ss, n int) {
 	}
 }
 
-// moveTile copies the two innermost dimensions tile by tile.
+// moveTile copies the two innermost dimensions tile by tile. 32 by 32 elements are
+// lines of both sides that the first cache holds, so that each is fetched once,
+// whichever side is across.
 func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	tile := 32
 	if !m.tiled() {

@@ -101,7 +101,9 @@ func (p Pad) sources(idx []int64, lo, n int) {
 	}
 }
 
-// padFrom reads one source position per dimension from tables of offsets.
+// padFrom reads one source position per dimension from tables of offsets. The
+// innermost table is one row of indices that serves every row and stays in the
+// first cache.
 func padFrom[T array.Elem](dst, src []T, off int, table [][]int64) {
 	if len(table) == 0 {
 		dst[0] = src[off]

@@ -22,6 +22,7 @@ func rawPart[T array.Elem](w *par.Workspace, in *array.Array, lo, hi int) []T {
 }
 
 // gatherPart fills dst with the elements, of size bytes, of in from the lo-th on.
+// A run of the innermost dimension at a time: the odometer turns once a run.
 func gatherPart(dst []byte, in *array.Array, size, lo int) {
 	src, shape, strides := in.Storage().Bytes(), in.Shape(), in.Strides()
 	var at [operand.MaxRank]int

@@ -171,7 +171,9 @@ func (j *halfJob) run(w *par.Workspace) {
 	}
 }
 
-// Do computes columns [lo, hi), or widens them.
+// Do computes columns [lo, hi), or widens them. Four rows share each pass over the
+// weights, which is what comes from memory; more passes follow only while that
+// takes less than widening them first.
 func (j *halfJob) Do(lo, hi int) {
 	if j.wide != nil {
 		half.Widen(j.wide[lo*j.k:hi*j.k], j.weight[(j.first+lo)*j.k:(j.first+hi)*j.k], j.brain)

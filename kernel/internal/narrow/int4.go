@@ -55,7 +55,8 @@ func (s PackInt4) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // packInt4 lays rows of k weights out in blocks of 32, padded to full: byte i of a
-// block holds weights i and i+16.
+// block holds weights i and i+16. So a vector of bytes gives two runs of weights
+// by a mask and a shift, without a shuffle.
 func packInt4(dst, src []uint8, n, k, full int) {
 	for i := range dst {
 		dst[i] = 0x88
@@ -173,6 +174,9 @@ type int4Job struct {
 	first int
 }
 
+// run computes the product. Up to unpackMost rows weights are widened in
+// registers, each time they pass; for more rows unpackCols columns at a time are
+// widened to scratch, which a product reads from the second cache.
 func (j *int4Job) run(w *par.Workspace) {
 	if j.m <= unpackMost {
 		if j.zero != nil {
@@ -197,7 +201,9 @@ func (j *int4Job) run(w *par.Workspace) {
 	}
 }
 
-// Do computes columns [lo, hi), or unpacks them.
+// Do computes columns [lo, hi), or unpacks them. What zero points add is the sums
+// of groups of x, made once, times a number a group: it stays out of the loop over
+// weights.
 func (j *int4Job) Do(lo, hi int) {
 	if j.wide != nil {
 		for c := lo; c < hi; c++ {
@@ -257,7 +263,8 @@ func addPart(dst []float32, ld int, part []float32, rows, n int, first bool) {
 	}
 }
 
-// unpack writes the weights of column c.
+// unpack writes the weights of column c. A block of sixteen bytes becomes 32
+// numbers in order.
 func (j *int4Job) unpack(dst []float32, c int) {
 	for b := range j.groups * j.blocks {
 		at := c*j.groups + b/j.blocks

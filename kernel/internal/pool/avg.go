@@ -84,7 +84,8 @@ type avgPoolJob[T operand.Real | int64] struct {
 	divisor  int
 }
 
-// Do computes planes [lo, hi).
+// Do computes planes [lo, hi). It serves the types and windows that have no
+// assembly: a window at a time, from a plane that stays in a cache.
 func (j *avgPoolJob[T]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		src, dst := j.src[i*j.InPlane:(i+1)*j.InPlane], j.dst[i*j.OutPlane:(i+1)*j.OutPlane]
@@ -195,6 +196,8 @@ type adaptiveJob[T operand.Real] struct {
 }
 
 // Do computes planes [lo, hi). Output o of n reads [⌊o·in/n⌋, ⌈(o+1)·in/n⌉).
+// Windows differ in size, so each is a box of its own in a plane that stays in a
+// cache.
 func (j *adaptiveJob[T]) Do(lo, hi int) {
 	if geom.HasWindows(j.level) && operand.IsFloat32[T]() && !j.greatest && j.OutPlane == 1 && j.InPlane > 0 {
 		meanPlanes(j.level, operand.AsFloat32(j.dst[lo:hi]), operand.AsFloat32(j.src[lo*j.InPlane:hi*j.InPlane]), j.InPlane)

@@ -111,7 +111,8 @@ type maxPoolJob[T operand.Real | operand.Integer] struct {
 	src []T
 }
 
-// Do computes planes [lo, hi).
+// Do computes planes [lo, hi). It serves types and windows that have no assembly,
+// and indices: a window at a time, from a plane that stays in a cache.
 func (j *maxPoolJob[T]) Do(lo, hi int) {
 	least := lowest[T]()
 	for i := lo; i < hi; i++ {

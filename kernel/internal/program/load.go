@@ -127,7 +127,9 @@ func blockOf[T uint8 | uint16 | uint32](m *machine, i int, src []T, contiguous b
 	return d
 }
 
-// gatherBlock copies the elements of the current block of input i to d, row by row.
+// gatherBlock copies the elements of the current block of input i to d, row by
+// row. Broadcast axes have stride 0 and cost nothing more; the innermost row is
+// copied as one run, or one value.
 func gatherBlock[T uint8 | uint16 | uint32 | uint64](m *machine, i int, d, src []T) {
 	lay := m.layout[i*m.stride:][:m.stride]
 	rank := int(lay[0])

@@ -13,7 +13,8 @@ type programJob struct {
 	out, in []*array.Array
 }
 
-// Do computes blocks [lo, hi) of programBlock elements.
+// Do computes blocks [lo, hi) of programBlock elements. A block's registers stay
+// in the first cache, so blocks of a range follow each other on one goroutine.
 func (j *programJob) Do(lo, hi int) {
 	w := par.SpareWorkspaces.Take()
 	j.program.run(cpu.Host.Level, w, wholeOut(j.out), j.in, lo*programBlock, min(hi*programBlock, j.out[0].Len()))

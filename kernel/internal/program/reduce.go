@@ -120,7 +120,8 @@ func (j *fusedJob) run(w *par.Workspace, total int) {
 	}
 }
 
-// Do computes units [lo, hi).
+// Do computes units [lo, hi). A unit is whole results, or a span of one long row:
+// what the program computes is reduced before it leaves the cache.
 func (j *fusedJob) Do(lo, hi int) {
 	w := par.SpareWorkspaces.Take()
 	r := par.TakeJob[fusedRun](w)
@@ -171,7 +172,9 @@ func (r *fusedRun) start(j *fusedJob, sinks []reduce.FusedSink, lo, hi int, g *r
 	}
 }
 
-// over computes the elements [lo, hi), slab by slab.
+// over computes the elements [lo, hi), slab by slab. A slab, of RowSpan elements
+// at most and of whole rows where they are short, is computed and then reduced
+// while the second cache holds it.
 func (r *fusedRun) over(w *par.Workspace, j *fusedJob, lo, hi int) {
 	for at := lo; at < hi; {
 		n := min(reduce.RowSpan, hi-at)

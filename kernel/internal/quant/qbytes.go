@@ -36,7 +36,8 @@ func dequantizeGo(dst []float32, src []uint8, flip uint8, scale float32, zero in
 }
 
 // valueRangeGo returns the least and the greatest of 0 and the values; NaN is
-// passed over.
+// passed over. Four pairs of extremes are four chains of comparisons that do not
+// wait for each other.
 func valueRangeGo(src []float32) (lo, hi float32) {
 	var l, h [4]float32
 	for ; len(src) >= 4; src = src[4:] {

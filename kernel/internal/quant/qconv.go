@@ -101,7 +101,9 @@ func (s QConv) ScratchBytes(out, in []*array.Array) int {
 	return size
 }
 
-// Run implements Step.
+// Run implements Step. Images are outermost, groups inside: a frame of bytes is
+// laid out once an image and read by all groups, whose weights are small beside
+// it.
 func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "q_conv"
 	p := s.plan(out, in)

@@ -206,7 +206,8 @@ type rangeJob struct {
 	lo, hi [rangeParts]float32
 }
 
-// Do searches parts [lo, hi).
+// Do searches parts [lo, hi). Parts are as many on every machine, so that their
+// extremes are combined in one order.
 func (j *rangeJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		n := len(j.src)

@@ -93,7 +93,9 @@ func (f *qFilter) pack(mem, weight []int8, flip int8) {
 }
 
 // packDepthwise interleaves four taps. Sum j of a block's four vectors holds
-// channels 4j to 4j+3 of each 16, as interleaving the image's bytes gives them.
+// channels 4j to 4j+3 of each 16, as interleaving the image's bytes gives them. An
+// instruction multiplies four taps of sixteen channels at once that way, though no
+// two channels are added.
 func (f *qFilter) packDepthwise(mem, weight []int8, flip int8) {
 	q := f.group(mem, 0)
 	clear(q.data)

@@ -135,7 +135,10 @@ func (j *qJob) run(w *par.Workspace) {
 	w.Parallel(j.tiles*blocks, max(1, qWork/max(work, 1)), j)
 }
 
-// Do computes units [lo, hi): all tiles of a block, then those of the next.
+// Do computes units [lo, hi): all tiles of a block, then those of the next. A
+// block of panels stays in the second cache while all tiles of rows meet it, and a
+// tile's rows in the first while all panels of the block do; sums of a tile are in
+// registers over all of k, and in the tile on the stack where they are converted.
 func (j *qJob) Do(lo, hi int) {
 	var room [14*qCols + 16]int32 // from a line on: vectors that cross lines take twice as long
 	tile := (*[14 * qCols]int32)(room[move.ToLine(unsafe.Pointer(&room))/4:])

@@ -85,7 +85,9 @@ type qSource struct {
 	inner, step, outer int
 }
 
-// pack fills q.
+// pack fills q. A column at a time, along which the source lies in the usual
+// layouts; it is written every fourth byte of a line, which stays near until the
+// columns of a panel have filled it.
 func (q *PackedQ) pack(s qSource) {
 	clear(q.data)
 	clear(q.sums)

@@ -172,7 +172,9 @@ func (j *qPlaneJob) list(rows []qRow, chans, runs int) {
 	j.rows = rows
 }
 
-// Do computes units [lo, hi).
+// Do computes units [lo, hi). A panel of positions is packed into the room of a
+// goroutine, stays in its near cache while a block of weights passes, and serves
+// the next block, too, if that goroutine takes it.
 func (j *qPlaneJob) Do(lo, hi int) {
 	f := &j.f
 	slot := j.take(lo * j.rooms / (f.panels * j.blocks))
@@ -306,7 +308,9 @@ func (j *qPlaneJob) pack(room *qPlaneRoom, first, n, vectors int) {
 	qPlanePackVNNI(p)
 }
 
-// split fills the parts of each tap and returns how many a tap has.
+// split fills the parts of each tap and returns how many a tap has. A panel of
+// positions is a few pieces of output lines; what a tap reads of each piece is
+// found once for all channels, with a mask of what lies in the image.
 func (j *qPlaneJob) split(parts []qPart, first, n int) (count int) {
 	g := &j.f.g
 	y, x := first/g.Out[2], first%g.Out[2]

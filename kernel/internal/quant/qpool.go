@@ -137,7 +137,9 @@ func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kerne
 	w.Parallel(x.Dim(0)*j.blocks, max(1, elementwiseWork/max(work, 1)), j)
 }
 
-// Do pools blocks of channels [lo, hi).
+// Do pools blocks of channels [lo, hi). Where channels lie beside each other a
+// block of them is pooled at once, window by window; where positions do, a plane's
+// lines are.
 func (j *qPoolJob) Do(lo, hi int) {
 	var acc [qPoolBlock]int32
 	var lines [qPoolRows * qPoolBlock]uint8
@@ -177,7 +179,8 @@ func (j *qPoolJob) meanPlanes(lo, hi int) {
 }
 
 // mostWindow takes the maxima of a window for channels next to each other; it
-// reports false for more lines of taps than it has room for.
+// reports false for more lines of taps than it has room for. First along lines of
+// taps, into a line each on the stack, then across those.
 func (j *qPoolJob) mostWindow(dst, src []uint8, lines *[qPoolRows * qPoolBlock]uint8, o int) bool {
 	var from, to [3]int
 	from[0], from[1], from[2] = j.Origin(o)
@@ -203,6 +206,8 @@ func (j *qPoolJob) mostWindow(dst, src []uint8, lines *[qPoolRows * qPoolBlock]u
 
 // mostPlane takes the maxima of the windows of a plane: of columns first, then of
 // lines. It reports false where lines are too long or there is a third dimension.
+// That is kernel height plus kernel width maxima an element, on vectors, and not
+// their product.
 func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 	var line, most [qPoolLine]uint8
 	ow, s := j.Out[2], j.Stride[2]
@@ -240,7 +245,8 @@ func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 	return true
 }
 
-// window pools one window of len(acc) channels next to each other.
+// window pools one window of len(acc) channels next to each other. Sums of the
+// block stay in the first cache while taps pass, each a run of channels.
 func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
 	var from, to [3]int
 	from[0], from[1], from[2] = j.Origin(o)

@@ -114,7 +114,9 @@ func bestSplit[T move.Number](w *par.Workspace, least bool, idx []int64, x []T, 
 	par.PutJob(w, j)
 }
 
-// best sets idx to the positions of the extremes of x, seen as [?, n, inner].
+// best sets idx to the positions of the extremes of x, seen as [?, n, inner]. Rows
+// pass in order; the positions found so far, one a column, stay in the first
+// cache, and the values at them are read again from a row that is seldom far.
 func best[T move.Number](least bool, idx []int64, x []T, n, inner int) {
 	if f, ok := any(x).([]float32); ok && rowcol.BestFast(cpu.Host.Level, least, idx, f, n, inner) {
 		return
@@ -181,6 +183,8 @@ func TakeAlong(w *par.Workspace, out, a *array.Array, idx []int64, n, inner int)
 	}
 }
 
+// take sets dst to the elements of src at the positions idx, along the dimension
+// of n.
 func take[T array.Elem](dst, src []T, idx []int64, k, n, inner int) {
 	for ; len(idx) > 0; dst, idx, src = dst[k*inner:], idx[k*inner:], src[n*inner:] {
 		for r := 0; r < k*inner; r += inner {

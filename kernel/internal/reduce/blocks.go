@@ -56,7 +56,9 @@ func (j *blocksJob) run(w *par.Workspace, total int) {
 	}
 }
 
-// Do implements Job: it reduces units [lo, hi).
+// Do implements Job: it reduces units [lo, hi). Elements are converted a block at
+// a time into the scratch of this goroutine and reduced from there while a near
+// cache holds them.
 func (j *blocksJob) Do(lo, hi int) {
 	w := par.SpareWorkspaces.Take()
 	g := j.g

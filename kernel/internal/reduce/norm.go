@@ -67,7 +67,8 @@ type batchNormJob[T operand.Real] struct {
 	stream                     bool
 }
 
-// Do normalises planes [lo, hi) of N·C, or images of N where a plane is one element.
+// Do normalises planes [lo, hi) of N·C, or images of N where a plane is one
+// element. One pass: each plane has one mean and scale, which stay in registers.
 func (j *batchNormJob[T]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		if j.plane == 1 {
@@ -148,7 +149,9 @@ type batchStatsJob[T operand.Real] struct {
 	chans, plane        int
 }
 
-// Do computes channels [lo, hi). No element at all gives NaN, as 0/0 does.
+// Do computes channels [lo, hi). No element at all gives NaN, as 0/0 does. A
+// channel's planes of all images are read twice, for the mean and for what is left
+// of it: two passes keep the digits that a sum of squares loses.
 func (j *batchStatsJob[T]) Do(lo, hi int) {
 	step := j.chans * j.plane
 	for c := lo; c < hi; c++ {

@@ -126,7 +126,8 @@ type rowNormJob[T operand.Real] struct {
 	dst, src, weight, bias []T
 }
 
-// Do normalises rows [lo, hi).
+// Do normalises rows [lo, hi). Rows are measured in groups that stay in the first
+// cache until they are scaled: memory sees them once read and once written.
 func (j *rowNormJob[T]) Do(lo, hi int) {
 	group := min(max(normStrip()/j.size, 1), normRowsMost)
 	var mean, squares [normRowsMost]float64

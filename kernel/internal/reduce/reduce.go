@@ -169,7 +169,8 @@ type reduceJob[T move.Scalar, A accumulator] struct {
 	g    Groups
 }
 
-// Do implements Job.
+// Do implements Job. Goroutines share the outermost dimension, of which each has
+// results of its own.
 func (j *reduceJob[T, A]) Do(lo, hi int) {
 	g := j.g
 	in, out := len(j.x)/g.Size[0], g.Step[0]
@@ -225,7 +226,7 @@ type longJob[T move.Scalar, A accumulator] struct {
 	x     []T
 }
 
-// Do implements Job.
+// Do implements Job. Each span gives a part, which the caller combines in order.
 func (j *longJob[T, A]) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		span := j.x[i*RowSpan : min((i+1)*RowSpan, len(j.x))]

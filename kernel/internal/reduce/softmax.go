@@ -79,7 +79,10 @@ type softmaxJob[T operand.Real] struct {
 	stream   bool // see rowcol.AffineEach
 }
 
-// Do computes rows [lo, hi): row i starts at i%inner of block i/inner.
+// Do computes rows [lo, hi): row i starts at i%inner of block i/inner. The rows of
+// f32 that lie in order are one loop in assembly; this one, for other types and
+// layouts, passes three times over a row, which stays in a cache: greatest,
+// exponentials and their sum, quotients.
 func (j *softmaxJob[T]) Do(lo, hi int) {
 	if j.inner == 1 {
 		if dst, ok := any(j.dst).([]float32); ok {

@@ -29,7 +29,8 @@ func newSoftmaxColumns(dst, src []float32, n, inner int, logs bool) softmaxColum
 	return softmaxColumns{dst: dst, src: src, n: n, inner: inner, width: width, strips: (inner + width - 1) / width, logs: logs}
 }
 
-// Do computes strips [lo, hi).
+// Do computes strips [lo, hi). A strip is so many columns that their extremes and
+// sums stay on the stack; its rows are short runs of memory.
 func (j *softmaxColumns) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		c := i % j.strips * j.width

@@ -61,7 +61,9 @@ func variance[T float32 | float64](w *par.Workspace, v Var, out []*array.Array, 
 	}
 }
 
-// squaresInto adds the squares of the elements of row-major x less their means.
+// squaresInto adds the squares of the elements of row-major x less their means. x
+// is read once more, in order, as the sums were; a block is columns with sums of
+// their own, or whole rows.
 func squaresInto[T float32 | float64](sq, mean []float64, x []T, g *Groups) {
 	if len(x) == 0 {
 		return

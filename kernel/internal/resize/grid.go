@@ -53,6 +53,9 @@ func (g GridSample) Run(w *par.Workspace, out, in []*array.Array) {
 	}
 }
 
+// gridSample reads a at the points of grid. The taps of a point are found once and
+// serve all channels, a plane after the other: points are what changes least
+// often, channels what repeats.
 func gridSample[T float32 | float64](w *par.Workspace, g *GridSample, o, a, grid *array.Array, dims int) {
 	defer w.Release(w.Mark())
 	dst, src, pts := move.OutAs[T](w, o), move.LoadAs[T](w, a), move.LoadAs[T](w, grid)

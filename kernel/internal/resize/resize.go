@@ -169,7 +169,9 @@ func resizeNearest[T array.Elem](w *par.Workspace, dst, src []T, plane int, ax *
 	par.PutJob(w, j)
 }
 
-// Do fills rows [lo, hi) of the output, counted over all planes.
+// Do fills rows [lo, hi) of the output, counted over all planes. Rows are written
+// in order, and a row that reads what the last one read is a copy of it, from the
+// first cache.
 func (j *resizeNearestJob[T]) Do(lo, hi int) {
 	ax, width := &j.ax, j.ax[2].n
 	was := -1
@@ -204,7 +206,9 @@ type resizeJob[T operand.Real] struct {
 	ax                  [3]resizeAxis[T]
 }
 
-// Do computes parts [lo, hi) of the output's rows, counted over all planes.
+// Do computes parts [lo, hi) of the output's rows, counted over all planes. Down
+// before along: source rows are added up to one row, in vectors, which stays in
+// the first cache while its elements are combined.
 func (j *resizeJob[T]) Do(lo, hi int) {
 	ax := &j.ax
 	row := j.rows[lo*j.width:][:j.width]
@@ -236,8 +240,8 @@ func resizeTo[T float32 | float64](w *par.Workspace, r *Resize, o, a *array.Arra
 	move.SaveAs(o, dst)
 }
 
-// resizeRows sets row to the weighted sum of the source rows that output row
-// (i, j) combines.
+// resizeRows sets row to the weighted sum of the source rows that output row (i,
+// j) combines. The row is added to in place; its sources are runs.
 func resizeRows[T operand.Real](row, src []T, ax *[3]resizeAxis[T], i, j int) {
 	first := true
 	for s := range ax[0].taps {

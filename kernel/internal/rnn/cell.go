@@ -24,7 +24,8 @@ type cellJob[T operand.Real] struct {
 	yWidth, yAt    int
 }
 
-// Do advances batch entries [lo, hi).
+// Do advances batch entries [lo, hi). All gates of an entry are read together with
+// its state, in one pass over the units, right after the product wrote them.
 func (j *cellJob[T]) Do(lo, hi int) {
 	n := j.hidden
 	gates := recurrent{cell: j.kind}.gates() * n

@@ -172,6 +172,10 @@ type pass[T operand.Real] struct {
 	cells                *cellJob[T]
 }
 
+// runRecurrent computes the layers, one after the other: each reads what the last
+// one wrote in both directions, so two buffers between layers do. Within a
+// direction the inputs of all steps are multiplied at once, before the steps, of
+// which each needs the one before.
 func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*array.Array) {
 	mark := w.Mark()
 	steps, batch, features, hidden := s.sizes(in)

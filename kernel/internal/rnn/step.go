@@ -80,7 +80,9 @@ type stepDots struct {
 	back           bool
 }
 
-// Do computes groups [lo, hi) of rows of the weight.
+// Do computes groups [lo, hi) of rows of the weight. The weight is read once a
+// step, by groups of rows as they lie, from its end at every other step, so that
+// what the last step left in a cache is read first.
 func (j *stepDots) Do(lo, hi int) {
 	groups := (j.gates + DotsGroup - 1) / DotsGroup
 	if j.back {
@@ -103,7 +105,8 @@ func (j *stepDots) Do(lo, hi int) {
 	}
 }
 
-// four adds the products with cols rows of the weight.
+// four adds the products with cols rows of the weight. Four rows of the weight,
+// over a depth that stays in the first cache, meet all rows of the state.
 func (j *stepDots) four(at, cols int) {
 	step := gemm.DotStep(j.level)
 	for p := 0; p < j.k; p += gemm.DotDepth {

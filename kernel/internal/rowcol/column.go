@@ -25,7 +25,9 @@ func RowsAhead(n, rows int) int {
 }
 
 // ColumnFold combines rows of x, ld elements apart, with acc, an element for each
-// column. mean is what FoldSquares subtracts, ahead what InBlocks says.
+// column. mean is what FoldSquares subtracts, ahead what InBlocks says. A row is
+// added to all columns at once: rows are read in order, and the accumulators, one
+// a column, stay in the first cache or, in assembly, in registers over the rows.
 func ColumnFold(level cpu.Level, kind int, acc, mean []float64, x []float32, ld, rows, ahead int) {
 	if len(acc) == 0 || rows == 0 {
 		return
@@ -58,7 +60,8 @@ func ColumnFold(level cpu.Level, kind int, acc, mean []float64, x []float32, ld,
 }
 
 // ColumnExtreme raises acc to the greatest elements of its columns, or lowers it
-// to the least. NaN is both and stays. ahead is what InBlocks says.
+// to the least. NaN is both and stays. ahead is what InBlocks says. Rows are read
+// in order, as in ColumnFold.
 func ColumnExtreme(level cpu.Level, least bool, acc, x []float32, ld, rows, ahead int) {
 	if len(acc) == 0 || rows == 0 {
 		return
@@ -103,7 +106,9 @@ func InBlocks(rows, n, ld int, f func(c, end, r, rows, ahead int)) {
 	}
 }
 
-// RowProduct returns the product of a row.
+// RowProduct returns the product of a row. It is a fold of columns with the row
+// cut into lines of RowWidth, halved at the end: as many chains of products as
+// there are lanes, whatever the processor.
 func RowProduct(level cpu.Level, x []float32) float64 {
 	var acc [RowWidth]float64
 	operand.FillSlice(acc[:], 1)
@@ -128,7 +133,8 @@ func RowExtreme(level cpu.Level, least bool, x []float32) float32 {
 }
 
 // RowsExtreme raises acc to the greatest elements of rows of n, or lowers it to
-// the least.
+// the least. RowWidth lanes, which are halved at the end, are the order of every
+// processor.
 func RowsExtreme(level cpu.Level, least bool, acc, x []float32, n int) {
 	x = x[:len(acc)*n]
 	if len(x) == 0 || rowsExtremeFast(level, least, acc, x, n) {

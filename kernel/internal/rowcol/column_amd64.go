@@ -124,7 +124,9 @@ func rowsExtremeFast(level cpu.Level, least bool, acc, x []float32, n int) bool 
 }
 
 // BestFast sets idx to the positions of the extremes of x, seen as [?, n, inner].
-// It reports false where there is no assembly or little to do.
+// It reports false where there is no assembly or little to do. Extremes and
+// positions of a strip of columns stay in registers and on the stack while its
+// rows pass.
 func BestFast(level cpu.Level, least bool, idx []int64, x []float32, n, inner int) bool {
 	if level < cpu.AVX2 || inner == 1 && n < 2*argLanes || n < 2 || n-1 > 1<<31-1 {
 		return false

@@ -28,7 +28,8 @@ func RowTotal(level cpu.Level, x []float32) float64 {
 }
 
 // RowsTotal adds the sums of rows of n elements to acc, asking for what is so many
-// bytes ahead.
+// bytes ahead. sumLanes chains, halved at the end, are the order of every
+// processor.
 func RowsTotal(level cpu.Level, acc []float64, x []float32, n, ahead int) {
 	x = x[:len(acc)*n]
 	if len(x) == 0 || rowsSumFast(level, acc, x, n, ahead) {
@@ -51,7 +52,7 @@ func RowSquares(level cpu.Level, x []float32, mean float64) float64 {
 }
 
 // RowsSquares adds the sums of the squares of rows of n elements less their means
-// to acc, asking for what is so many bytes ahead.
+// to acc, asking for what is so many bytes ahead. The order is that of RowsTotal.
 func RowsSquares(level cpu.Level, acc, mean []float64, x []float32, n, ahead int) {
 	x, mean = x[:len(acc)*n], mean[:len(acc)]
 	if len(x) == 0 || rowsSquaresFast(level, acc, mean, x, n, ahead) {

@@ -86,7 +86,10 @@ func (j *winogradJob) group(w *par.Workspace) {
 	}
 }
 
-// Do runs workers [lo, hi), or computes sums [lo, hi) of a block.
+// Do runs workers [lo, hi), or computes sums [lo, hi) of a block. Apart, each
+// goroutine takes a block through all three phases, and what they hand on stays in
+// its cache; else all goroutines share each phase of one block, whose weights are
+// then read once for all of it.
 func (j *winogradJob) Do(lo, hi int) {
 	if j.phase == winogradSums {
 		j.sums(j.Block(j.at), j.v, j.y, lo, hi)
@@ -128,7 +131,10 @@ func (j *winograd) Block(i int) winogradBlock {
 	return winogradBlock{Image: image, Images: min(j.Images, j.Batch-image), Lo: lo, Hi: min(j.Tiles, lo+j.span)}
 }
 
-// inputs transforms channels [lo, hi), counted over the block's images.
+// inputs transforms channels [lo, hi), counted over the block's images. A
+// channel's rows are sorted by their place in a tile first, so that lanes are
+// neighbouring tiles and every load a run; what is transformed goes where the
+// products read panels.
 func (j *winogradJob) inputs(b winogradBlock, planes, v []float32, lo, hi int) {
 	nr, size := j.Bl.Nr, j.T*j.T*j.Ps
 	y0 := b.Lo / j.tilesX
@@ -194,7 +200,9 @@ func (j *winogradJob) sums(b winogradBlock, v, y []float32, lo, hi int) {
 }
 
 // position multiplies panels [first, last) of position p's filters. Those are read
-// in the order in which they lie, seldom twice, so each tile asks for the next.
+// in the order in which they lie, seldom twice, so each tile asks for the next. A
+// panel of transformed tiles stays in the first cache while the panels of filters
+// pass.
 func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last int) {
 	bl := &j.Bl
 	panels, depth := bl.Panels(j.OutPerGroup), bl.Depth(j.PerGroup)
@@ -221,7 +229,10 @@ func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last i
 	}
 }
 
-// outputs transforms sums of output channels [lo, hi) and stores the results.
+// outputs transforms sums of output channels [lo, hi) and stores the results. A
+// group of channels at a time: their sums of all positions of a panel are turned
+// back in registers, and the rows of the result that they give are stored, with
+// the epilogue, from the first cache.
 func (j *winogradJob) outputs(b winogradBlock, outs, y []float32, lo, hi int) {
 	nr, e := j.Bl.Nr, j.e
 	for ; lo < hi; lo += winogradGroup {

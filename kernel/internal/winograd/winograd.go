@@ -162,7 +162,9 @@ func Len(l cpu.Level, e, groups, m, perGroup int) int {
 	return groups * (e + 2) * (e + 2) * gemm.PackedRows(l, m, perGroup)
 }
 
-// Pack transforms and packs the weight [groups*m, perGroup, 3, 3].
+// Pack transforms and packs the weight [groups*m, perGroup, 3, 3]. One position of
+// the tile at a time, for all filters: it is a matrix of its own, packed as a
+// product packs it.
 func Pack(w *par.Workspace, l cpu.Level, e int, dst, weight []float32, groups, m, perGroup int) {
 	mark := w.Mark()
 	size, t := gemm.PackedRows(l, m, perGroup), e+2
@@ -189,7 +191,7 @@ type winogradFilterJob struct {
 	down, along [3]float64
 }
 
-// Do transforms filters [lo, hi).
+// Do transforms filters [lo, hi). In f64, once, when weights are packed.
 func (j *winogradFilterJob) Do(lo, hi int) {
 	for i := lo * j.perGroup; i < hi*j.perGroup; i++ {
 		sum := 0.0
