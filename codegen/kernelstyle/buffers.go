@@ -31,6 +31,9 @@ type buffers struct {
 	fields *goname.Set    // all that the state has
 }
 
+// newBuffers gives the buffers of a whole plan their places, ends first, so that
+// arguments and results keep their names and values take others; newBlock moves
+// those of blocks.
 func newBuffers(model *model, n *names) buffers {
 	made := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("places", "s", "m", "w", "b")}
 	for i := range mostParts(model) {
@@ -66,7 +69,8 @@ func isValue(m *model, k int) bool {
 }
 
 // ownNames returns the values that are all that a node of the user's graph
-// computes, and the node's name, which says more than that of an expansion.
+// computes, and the node's name, which says more than that of an expansion. The
+// first pass counts in how many steps a node has a part.
 func ownNames(p *plan.Plan) map[int]string {
 	steps := map[string]int{}
 	for i := range p.Steps {

@@ -40,6 +40,11 @@ type kernels struct {
 	sized  []int // the first step of each kernel that is kept in the state
 }
 
+// newKernels decides for each step how code reaches its kernel: as a field of the
+// state if it has sizes to be set, as a literal where it is called if that is
+// short, else as a variable that all steps with the same literal share. Two steps
+// have the same text exactly if they have the same kernel, which is also what
+// outline compares.
 func newKernels(m *model, top, fields *goname.Set) *kernels {
 	prefix := goname.Lower(m.opts.Type)
 	made := &kernels{model: m, steps: make([]stepCode, len(m.Steps))}

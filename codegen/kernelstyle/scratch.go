@@ -16,6 +16,8 @@ type scratch struct {
 	lines  []jen.Code
 }
 
+// printScratch finds which steps make views, and then asks in the order of the
+// plan; a view is laid out before the first question that mentions it.
 func printScratch(whole *pkg, files *goFiles) {
 	asks := &scratch{pkg: whole, maker: map[int]int{}, viewed: map[int]bool{}}
 	for i := range whole.Steps {

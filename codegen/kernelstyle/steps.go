@@ -67,7 +67,9 @@ func (p *steps) printBlock(b *block) {
 }
 
 // lines prints the statements of a function, with a blank line between scopes.
-// base is the scope of a block, behind which its steps are named.
+// base is the scope of a block, behind which its steps are named. A step that is
+// joined with another has its comment only: the kernel of the other one computes
+// it.
 func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
 	var lines []jen.Code
 	for _, it := range items {

@@ -29,7 +29,11 @@ type weight struct {
 	from   *weight       // which it is packed from: itself, but for a path's second form
 }
 
-// takeWeights finds the arrays of the plan's weights, each once.
+// takeWeights finds the arrays of the plan's weights, each once. A tensor that is
+// read as it is and packed, or packed in two ways, is a weight for each form and
+// one in the file: the form that is not packed is loaded, or else the first one,
+// and the others are made of it. They are sorted by path, for files and diffs that
+// do not change with the plan's order.
 func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 	var errs diag.List
 	seen := map[string]bool{}

@@ -9,7 +9,10 @@ import (
 
 // findBlocks finds runs of steps that are equal but for their buffers. The runs
 // that are compared are the scopes of one depth, outermost first; what a block
-// covers is not looked into again.
+// covers is not looked into again. Each depth is one pass: the runs of its scopes
+// are described, and equal texts are one block. Outermost first, because a layer
+// that repeats says more than the parts in it; a scope that occurs once may still
+// hold some that repeat, so the next depth looks into it.
 func findBlocks(p *plan.Plan, scopes scopes, key func(int) string) []*Block {
 	texts := describer{plan: p, key: key, uses: usesOf(p), forms: map[string]int{}}
 	for _, k := range p.Weights() {
@@ -68,6 +71,8 @@ func runs(scopes scopes, depth int) []Call {
 // span is the first and the last step that mentions a buffer, -1 for none.
 type span struct{ first, last int }
 
+// usesOf passes once over the plan, so that every question whether something
+// outside a run mentions a buffer is a comparison.
 func usesOf(p *plan.Plan) []span {
 	uses := make([]span, len(p.Buffers))
 	for k := range uses {
@@ -98,7 +103,10 @@ type describer struct {
 	forms map[string]int // in which the weight of a path is read: as it is, packed
 }
 
-// describe returns the text of a run and lists its buffers in it.
+// describe returns the text of a run and lists its buffers in it. Steps are
+// written with numbers for buffers, and the type of each before the step that
+// mentions it first: two runs are equal exactly if their texts are, and then the
+// n-th buffer of one is the n-th of the other.
 func (d *describer) describe(run *Call) string {
 	var text strings.Builder
 	names := map[int]string{}

@@ -53,7 +53,10 @@ type Call struct {
 	Outer       []int // all others
 }
 
-// Of cuts a plan into functions. Steps of which key is the same have equal kernels.
+// Of cuts a plan into functions. Steps of which key is the same have equal
+// kernels. Blocks come first, for a call of one counts as one line in the parts;
+// where scopes change is marked last, since it depends on what a function's own
+// scope is.
 func Of(p *plan.Plan, key func(step int) string) *Program {
 	scopes := scopesOf(p)
 	blocks := findBlocks(p, scopes, key)
@@ -71,7 +74,8 @@ func Of(p *plan.Plan, key func(step int) string) *Program {
 	return prog
 }
 
-// items lists so many steps, with each call of a block as one item.
+// items lists so many steps, with each call of a block as one item. Calls do not
+// overlap, so the steps of one are skipped as a whole.
 func items(steps int, blocks []*Block) []Item {
 	calls := map[int]Item{}
 	for _, b := range blocks {

@@ -14,7 +14,9 @@ type cutter struct {
 
 func (c *cutter) part(items []Item) Part { return Part{Scope: c.scopes.common(items), Items: items} }
 
-// parts cuts items that lie in one scope of depth-1 parts.
+// parts cuts items that lie in one scope of depth-1 parts. Neighbouring scopes
+// share a function until it has minPart steps; one that is too long for any is cut
+// by the scopes within it.
 func (c *cutter) parts(items []Item, depth int) []Part {
 	if len(items) == 0 {
 		return []Part{{}}
@@ -57,7 +59,9 @@ func (c *cutter) parts(items []Item, depth int) []Part {
 	return out
 }
 
-// cut cuts a long run where few values are in use.
+// cut cuts a long run where few values are in use. The second half of what a
+// function may hold is searched from its end, so that of places that are equally
+// good the longest part is taken.
 func (c *cutter) cut(items []Item) []Part {
 	if c.widths == nil {
 		c.widths = live(c.plan)
@@ -76,8 +80,9 @@ func (c *cutter) cut(items []Item) []Part {
 	return append(out, c.part(items))
 }
 
-// live returns, for each step, how many values of earlier steps are in use
-// when it begins.
+// live returns, for each step, how many values of earlier steps are in use when it
+// begins. A value counts from the step behind its first to its last: changes are
+// noted at both ends and added up in one pass.
 func live(p *plan.Plan) []int {
 	change := make([]int, len(p.Steps)+2)
 	for i := range p.Buffers {

@@ -68,7 +68,8 @@ func (s scopes) prefix(step, depth int) string {
 	return path[:at]
 }
 
-// common returns the longest scope that all items lie in.
+// common returns the longest scope that all items lie in. One depth after the
+// other, until an item differs.
 func (s scopes) common(items []Item) string {
 	best := ""
 	for depth := 1; ; depth++ {

@@ -17,6 +17,9 @@ const (
 // With NEON the products are tiles of the matrix product, whose panels are made of
 // a few rows of keys or values at a time; the rest runs in Go.
 
+// attentionScores32 packs a few keys over a depth that the panel on the stack
+// holds, for all queries of the block at once; from the second depth on the tile
+// adds to the scores.
 func attentionScores32(l cpu.Level, rows, k int, a []float32, lda int, b, c []float32) {
 	var panel [attentionTile * attentionDepth]float32
 	for r := 0; r < rows; r += attentionTile {

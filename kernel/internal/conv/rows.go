@@ -249,6 +249,10 @@ func (j *rowsJob) Do(lo, hi int) {
 	}
 }
 
+// unit computes a panel of channels at a group of tiles. A block of weights, depth
+// steps of k, streams from the second cache once for all tiles of the group, whose
+// sums wait in the first one between blocks; a tile's own sums are in registers
+// while the block passes.
 func (j *rowsJob) unit(sums *[rowsGroup * rowsTile]float32, panel, group int) {
 	lanes := gemm.PanelLanes(j.level)
 	first := 2 * lanes * panel

@@ -49,6 +49,9 @@ func (s ConvTranspose) ScratchBytes(out, in []*array.Array) int {
 
 func columnBlock(rows, cols int) int { return min(cols, max(1, columnElems/max(rows, 1))) }
 
+// convTranspose multiplies the weight, transposed, with a block of positions of
+// the input, and adds each row of the products where its tap belongs. Blocks are
+// short enough that the products are added while a cache holds them.
 func convTranspose[T operand.Real](w *par.Workspace, s ConvTranspose, out, x, weight, bias *array.Array) {
 	if out.Len() == 0 {
 		return

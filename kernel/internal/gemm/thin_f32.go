@@ -72,7 +72,8 @@ func multiplyThin(w *par.Workspace, l cpu.Level, p Product) {
 	w.Release(mark)
 }
 
-// transposed returns the transposed copy of a rows×cols matrix.
+// transposed returns the transposed copy of a rows×cols matrix. It is the small
+// operand: the copy stays in a cache for the product.
 func transposed(w *par.Workspace, src []float32, ld, rows, cols int) []float32 {
 	dst := par.Scratch[float32](w, rows*cols)
 	for i := range rows {

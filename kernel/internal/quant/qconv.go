@@ -245,7 +245,8 @@ type qImageJob struct {
 	transpose bool
 }
 
-// Do lays out positions, or padded lines, [lo, hi).
+// Do lays out positions, or padded lines, [lo, hi). Lines are written whole,
+// padding before and behind, so that the product meets no edges.
 func (j *qImageJob) Do(lo, hi int) {
 	g, chans := &j.p.g, j.p.w.chans
 	if j.transpose {
@@ -339,7 +340,8 @@ type qFinishJob struct {
 	positions, chans int
 }
 
-// Do transposes positions [lo, hi).
+// Do transposes positions [lo, hi). A range of positions is a run of lines on one
+// side and of columns on the other; the transposition goes by squares of both.
 func (j *qFinishJob) Do(lo, hi int) {
 	switch {
 	case j.from.bytes != nil:

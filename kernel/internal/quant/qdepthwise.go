@@ -27,7 +27,9 @@ type qDepthwiseJob struct {
 	taps   int
 }
 
-// Do computes tiles [lo, hi), all channels of each.
+// Do computes tiles [lo, hi), all channels of each. Blocks of channels are inside,
+// since their bytes lie beside each other; sums of a tile's block are on the
+// stack, in the first cache, until they are converted.
 func (j *qDepthwiseJob) Do(lo, hi int) {
 	var acc [14 * qBlock]int32
 	chans := j.window.chans
