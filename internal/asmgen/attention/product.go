@@ -67,7 +67,10 @@ func (s isa) step(rows int, b reg.Register, disp int, element func(r int) Mem) {
 	}
 }
 
-// emitScores writes the product of keys, whose rows lie along k, with queries.
+// emitScores writes the product of keys, whose rows lie along k, with queries. A
+// tile of keys by all queries, two vectors of them, stays in registers over k; a
+// step loads the queries' element of k once and broadcasts that of each key, whose
+// rows are as many streams from the first cache, addressed three to a pointer.
 func emitScores(s isa) {
 	const unroll = 4
 	s.Begin("attentionScores", "func(rows, k int, a *float32, lda int, b, c *float32)",
@@ -132,6 +135,9 @@ func emitScores(s isa) {
 }
 
 // emitValues writes the product of values, whose rows lie across k, with weights.
+// The tile of features by queries stays in registers over the keys of a block; a
+// step is one row of values, of which neighbouring elements are broadcast. What
+// was there is scaled and added at the end, when the sums no longer wait.
 func emitValues(s isa) {
 	s.Begin("attentionValues", "func(rows, k int, a *float32, lda int, b, c, scale *float32)",
 		fmt.Sprintf("stores in row r of c, %d floats, the sum over p < k of a[p*lda+r]\ntimes row p of b, as long, and unless scale is nil adds what was there times\nscale, a row; rows and k >= 1.", vecs*s.Lanes()))

@@ -80,7 +80,10 @@ func (e expRegs) exp(x, n, p reg.VecPhysical, table Mem) {
 	e.VANDPS(p, x, x)
 }
 
-// emitSoftmax writes the step of the online softmax for a block of scores.
+// emitSoftmax writes the step of the online softmax for a block of scores. Queries
+// are lanes, so maxima and sums stay in registers and nothing is added across: one
+// pass over the scores, which are in the first cache, for the maxima, one for the
+// exponentials.
 func emitSoftmax(s isa) {
 	table := s.table()
 	s.Begin("attentionSoftmax", "func(rows int, c, state *float32)",

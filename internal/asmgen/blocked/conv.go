@@ -18,7 +18,9 @@ func (s isa) shapes() [][2]int {
 }
 
 // emitConv writes the convolution of a tile. A sum runs over all taps and their
-// channels before it is stored, once.
+// channels before it is stored, once. Sums fill the registers but for the weights
+// of an input channel and two broadcast inputs, which take turns; inputs come from
+// the first cache, weights as one stream from the second.
 func emitConv(s isa) {
 	s.Begin("blockConv", "func(rows, blocks int, args *byte)",
 		"convolves a tile of rows positions and blocks blocks of output\nchannels as args, a blockTile, says: 1 to 14 rows of 1 or 2 blocks or 1 to 8 of 3\n(AVX2: 1 to 6 of 1).")
@@ -67,7 +69,8 @@ func (t tile) convolve() {
 	t.JLT(LabelRef(name + "phase"))
 }
 
-// products adds those of one input channel of a tap.
+// products adds those of one input channel of a tap. Weights are loaded once for
+// all positions, and each position's input is broadcast for all blocks.
 func (t tile) products() {
 	weight := func(v int) reg.VecPhysical { return t.top(v) }
 	for v := range t.width() {
@@ -86,7 +89,9 @@ func (t tile) products() {
 	}
 }
 
-// emitDepthwise writes the filter of a block of channels, each by itself.
+// emitDepthwise writes the filter of a block of channels, each by itself. A tap's
+// weights are loaded once for all positions, whose sums stay in registers over the
+// taps.
 func emitDepthwise(s isa) {
 	s.Begin("blockDepthwise", "func(rows int, args *byte)",
 		"filters a block of channels at rows positions as args, a\nblockTile, says: 1 to 14 rows (AVX2: 6).")

@@ -18,6 +18,8 @@ func emitPool(s isa) {
 }
 
 // pool writes a function that begins with start, takes each tap and then ends.
+// Positions are accumulators, as many as a convolution has, so that their chains
+// hide each other's latency.
 func (s isa) pool(name, doc string, start Mem, take func(tile), end func(tile, int)) {
 	s.Begin(name, "func(rows int, args *byte)", doc+" for a block of\nchannels at rows positions as args, a blockTile, says: 1 to 14 rows (AVX2: 6).")
 	t := s.newTile(s.Arg("args"), s.Arg("rows"))

@@ -19,7 +19,9 @@ type plane struct {
 
 // emitPlane writes the filter of one channel: four output rows at a time share
 // each weight. The input lies so that neighbouring outputs read neighbouring
-// elements, whatever the stride, and padding is part of it.
+// elements, whatever the stride, and padding is part of it. A block's rows are
+// registers over all taps, each tap one broadcast; the input is read again for
+// every tap, from the first cache.
 func emitPlane(s simd.ISA) {
 	s.Begin("depthwise", "func(rows, cols int, dst *float32, ldd int, src *float32, lds int, offsets *int64, weights *float32, taps int, bias, lo, hi float32)",
 		"stores dst[y*ldd+x] = the sum of weights[t]·src[y*lds+x+offsets[t]]\nand bias, clamped to [lo, hi], for rows, cols and taps of at least 1.")

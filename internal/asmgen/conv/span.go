@@ -33,9 +33,11 @@ type part struct {
 	mask *simd.Mask
 }
 
-// emitSpan writes the product of a panel of channels and a span of positions
-// that follow each other. Sums are short here: they begin with the bias, and
-// what else the epilogue does happens before they are stored.
+// emitSpan writes the product of a panel of channels and a span of positions that
+// follow each other. Sums are short here: they begin with the bias, and what else
+// the epilogue does happens before they are stored. A tile is channels by two
+// vectors of positions in registers over all of k, which is short: so the bias is
+// where sums begin, and nothing is stored in between.
 func emitSpan(s isa) {
 	mr := s.Pick(6, 14)
 	s.Begin("convSpan", "func(rows, k, cols int, a, b *float32, offsets *int64, c *float32, ldc int, e *byte)",

@@ -28,7 +28,10 @@ type storeArgs struct {
 }
 
 // emitStore writes the way of a finished tile to its place: transposed, and
-// through its epilogue while it is in registers.
+// through its epilogue while it is in registers. A vector of channels at a time is
+// turned by a transposition of the whole register file, after which a register is
+// one channel's positions: its scale, bias and row of the residual are then one
+// operand each.
 func emitStore(s isa) {
 	one := s.StaticGlobal("one" + s.Suffix())
 	s.DataAttributes(attr.RODATA | attr.NOPTR)

@@ -81,6 +81,10 @@ func storeLabel(vecs int, add bool, rows int) string {
 	return simd.Rung(fmt.Sprintf("store%d%v", vecs, add), rows)
 }
 
+// tile writes the loop over k of a tile: positions by one or two vectors of
+// channels in registers. A step loads the weights once, from the second cache,
+// asking for the next block's meanwhile, and broadcasts neighbouring positions of
+// one input row, from the first.
 func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 	size := 4 * s.Lanes()
 	top := s.Pick(16, 32)

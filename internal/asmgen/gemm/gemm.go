@@ -32,7 +32,10 @@ type tileArgs struct {
 }
 
 // emitTile writes the micro-kernel, with one or two vectors of columns. No tile
-// computes rows that are thrown away: see simd.Heights.
+// computes rows that are thrown away: see simd.Heights. The sums of the tile stay
+// in registers over the block of k: six rows by two vectors, or fourteen. A step
+// loads the two vectors of b, from the first cache, and broadcasts the elements of
+// a, which follow each other in the panel and come from the second.
 func emitTile(s isa) {
 	mr := s.Pick(6, 14)
 	s.Begin("gemmTile", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool, next *float32, step int)",
@@ -129,7 +132,9 @@ func (s isa) askRows(label string, rows, p, ldc reg.GPVirtual, vecs int) {
 	s.JNZ(LabelRef(label))
 }
 
-// tile writes the sums of a tile.
+// tile writes the sums of a tile. Two broadcast registers take turns where there
+// are as many. Requests for memory stand in the middle of a step, between
+// multiply-adds that do not wait for loads.
 func (s isa) tile(t tileArgs, name string, rows, vecs int) {
 	size := 4 * s.Lanes()
 	acc := func(r, v int) reg.VecPhysical { return s.V(r*vecs + v) }

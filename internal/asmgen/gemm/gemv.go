@@ -41,6 +41,9 @@ func emitPanels(s simd.ISA) {
 	}
 }
 
+// panelSums writes the sums of so many panels: there are always the same number of
+// chains of multiply-adds, enough to hide the latency of one, so fewer panels get
+// the steps of k dealt out to several, which are added by halves at the end.
 func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, acc reg.GP) {
 	name := fmt.Sprintf("p%d", panels)
 	split, size := chains/panels, 4*s.Lanes()
@@ -121,6 +124,9 @@ func emitDense(s simd.ISA) {
 	denseSums(s, 1, k, a, x, ldx, out)
 }
 
+// denseSums writes the sums of a panel of one or two vectors: the steps of k are
+// dealt out to as many chains of multiply-adds as hide the latency of one, and the
+// chains added by halves at the end.
 func denseSums(s simd.ISA, vecs int, k, a, x, ldx, out reg.GPVirtual) {
 	name := fmt.Sprintf("dense%d", vecs)
 	split, size := chains/vecs, 4*s.Lanes()

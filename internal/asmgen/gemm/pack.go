@@ -23,7 +23,10 @@ func emitPack(c *build.Context) {
 const ahead = 384
 
 // emitTranspose writes the packing of rows that lie along k: blocks of as many
-// rows and columns as a register has lanes are transposed in registers.
+// rows and columns as a register has lanes are transposed in registers. A block is
+// read along its rows and written as rows of the panel, so that both sides are
+// whole vectors; rows that are not there repeat the last one, which costs no
+// branch.
 func emitTranspose(s isa) {
 	n := s.Lanes()
 	s.Begin("packTranspose", "func(dst *float32, stride int, src *float32, ld, rows, k int)",
@@ -80,6 +83,8 @@ func emitTranspose(s isa) {
 func (s isa) transpose() []int { return s.Transpose4() }
 
 // emitCopy writes the packing of rows that lie across k, of one or two vectors.
+// There is nothing to turn: a row of b is one or two vectors of the panel, which
+// is written as one stream.
 func emitCopy(s isa) {
 	n := s.Lanes()
 	s.Begin("packCopy", "func(dst *float32, stride int, src *float32, ld, cols, k int)",
@@ -123,8 +128,9 @@ func emitCopy(s isa) {
 	}
 }
 
-// emitSegment writes the packing of one run of neighbouring output positions
-// of a convolution.
+// emitSegment writes the packing of one run of neighbouring output positions of a
+// convolution. Offsets stand for k: patches are read where the image lies, a run
+// of positions at a time.
 func emitSegment(s isa) {
 	n := s.Lanes()
 	s.Begin("packSegment", "func(dst *float32, stride int, src *float32, offsets *int64, cols, k int)",

@@ -113,7 +113,9 @@ func (t strip) columns(mr int) {
 	t.tiles(mr, part{name: "one", vecs: 1, unroll: 2, mask: &m})
 }
 
-// tiles writes tiles of one kind, for all numbers of rows.
+// tiles writes tiles of one kind, for all numbers of rows. Sums stay in registers
+// over all of k; rows of c are asked for before the first step, so that they are
+// near when sums are added.
 func (t strip) tiles(mr int, p part) {
 	t.MOVQ(t.c, t.p)
 	t.askRows(p.name+"ask", t.rows, t.p, t.ldc, p.vecs)
@@ -164,7 +166,9 @@ func (t strip) sums(name string, rows int, p part) {
 	t.JNE(LabelRef(name + "one"))
 }
 
-// steps writes n steps of k.
+// steps writes n steps of k. Rows of a are read where they lie, each broadcast
+// from its own stream, and b row by row; eight rows of b further on are asked for
+// meanwhile, because rows may be pages apart.
 func (t strip) steps(rows, n int, p part) {
 	size := 4 * t.Lanes()
 	// Twelve sums, two vectors and a factor leave AVX2 one register, the mask's.

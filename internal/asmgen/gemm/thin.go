@@ -43,6 +43,9 @@ func emitDots(s isa) {
 	}
 }
 
+// dots writes the product for so many rows of a: four rows of b at a time are
+// vectors along k, each multiplied with every row of a, and the sums, one register
+// for each pair, are added across only at the end.
 func (s isa) dots(t dotArgs, rows int) {
 	name := fmt.Sprintf("r%d", rows)
 	n := s.Lanes()
@@ -105,8 +108,9 @@ func (s isa) dots(t dotArgs, rows int) {
 	s.End()
 }
 
-// storeDots stores the sums of the lanes of the first registers, four in a row
-// of c, or adds them.
+// storeDots stores the sums of the lanes of the first registers, four in a row of
+// c, or adds them. Adding across is shared: four sums become the lanes of one
+// register.
 func (s isa) storeDots(t dotArgs, name string, rows int, row reg.GPVirtual, m simd.Mask) {
 	for r := range rows {
 		s.sum4(4 * r)
@@ -162,7 +166,9 @@ func (s isa) sum4(first int) {
 }
 
 // emitAddRows writes the sum of scaled rows, the product of a row with a matrix
-// whose rows are streamed.
+// whose rows are streamed. A block of c, four vectors, stays in registers
+// over the rows, of which each is a piece; c is loaded and stored once for all of
+// them.
 func emitAddRows(s isa) {
 	n := s.Lanes()
 	s.Begin("addRows", "func(n int, c, a *float32, k int, b *float32, ldb int)",

@@ -58,6 +58,9 @@ func emitThinTile(s isa) {
 	s.thinStore(t, rows, most)
 }
 
+// thinTile writes the loop for so many rows of a: their sums, by the vectors of a
+// panel of b, stay in registers over k; the panel, of which each element is used
+// once a row and no more, is the stream that bounds it.
 func (s isa) thinTile(t thinArgs, rows int) {
 	name := fmt.Sprintf("r%d", rows)
 	size, top := 4*s.Lanes(), s.Pick(16, 32)

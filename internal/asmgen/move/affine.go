@@ -35,7 +35,8 @@ func emitAffine(s isa) {
 }
 
 // affine writes a loop over elements: vectors are operands with an element for
-// each of src, numbers are the same for all.
+// each of src, numbers are the same for all. Numbers stay in registers; a turn is
+// several vectors that do not depend on each other.
 func (s isa) affine(name, doc, signature string, stream bool, vectors, numbers []string, op func(x reg.VecPhysical, n []reg.VecPhysical, at func(int) Op)) {
 	if stream {
 		name, doc = name+"Stream", doc+" The results go past the caches;\ndst is a multiple of 64 and n one of 16."

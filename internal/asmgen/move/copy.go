@@ -65,6 +65,8 @@ func (s isa) byteMask(n reg.GPVirtual) {
 }
 
 // copyRows copies short rows, which the processor's copies of strings are slow at.
+// A turn loads several vectors before it stores the first, so that loads do not
+// wait behind stores to what may be the same place.
 func (s isa) copyRows() {
 	s.Begin("moveRows", "func(dst *byte, ldd int, src *byte, lds, n, rows int)",
 		"copies rows of n bytes, both at least one; ldd and lds\nare the distances between rows in bytes.")
@@ -173,7 +175,7 @@ func (s isa) copyStream() {
 	s.End()
 }
 
-// fill stores a pattern.
+// fill stores a pattern. One register holds the pattern for all stores of a turn.
 func (s isa) fill(stream bool) {
 	name, doc := "moveFill", "sets n turns of 256 bytes to the pattern."
 	if stream {

@@ -64,7 +64,9 @@ func (s isa) loadExp(table Mem) {
 	}
 }
 
-// expLoop writes the function for AVX-512.
+// expLoop writes the function for AVX-512. All constants stay in registers;
+// several vectors are computed step by step side by side, because one is a chain
+// of dependent steps.
 func (s isa) expLoop(name, signature, doc string, table Mem) {
 	s.Begin(name, signature, doc)
 	s.loadExp(table)

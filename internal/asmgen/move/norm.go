@@ -21,6 +21,8 @@ func emitNorm(s isa) {
 	}
 }
 
+// normRow writes its loop: four sums of 64 bits and three numbers in registers,
+// the row from the first cache, the next one from memory.
 func (s isa) normRow(stream bool) {
 	dst, x, weight, bias, n := s.Arg("dst"), s.Arg("x"), s.Arg("weight"), s.Arg("bias"), s.Arg("n")
 	next, ahead := s.Arg("next"), s.Arg("ahead")

@@ -35,7 +35,10 @@ func emitRows(s isa) {
 	s.rowExtreme("rowMin", "lowers each element of acc to the least of a row. NaN is less than all."+rowDoc, s.VMINPS)
 }
 
-// write writes the function that start has begun.
+// write writes the function that start has begun. A turn is a vector for each
+// accumulator, which makes chains enough to hide the latency of an addition; they
+// are combined by halves once a row, in an order that does not depend on the width
+// of vectors.
 func (r *row) write() {
 	first, n, rows, ahead := r.Arg("x"), r.Arg("n"), r.Arg("rows"), r.Arg("ahead")
 	x, left, all := r.GP64(), r.GP64(), r.GP64()

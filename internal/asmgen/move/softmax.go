@@ -38,6 +38,9 @@ func emitSoftmax(s isa) {
 	}
 }
 
+// rows writes the loop over rows: exponentials and their sum, then quotients while
+// the next row's maximum is found, so that the next row comes from memory during
+// work on this one, which is in the first cache.
 func (m *softmax) rows() {
 	dst, tmp, src, n, rows := m.Arg("dst"), m.Arg("tmp"), m.Arg("src"), m.Arg("n"), m.Arg("rows")
 	size := m.GP64()

@@ -100,7 +100,8 @@ func emitMax(s simd.ISA, kernel, stride int, order [2]Mem) {
 }
 
 // emitAvg writes the averages of windows: sums of row sums, as in Go, divided by
-// the product of a row's and a column's count.
+// the product of a row's and a column's count. A row sum is one register that all
+// output rows which meet the input row add; see package window.
 func emitAvg(s simd.ISA, kernel, stride int, order [2]Mem) {
 	f := &window.Window{ISA: s, Kernel: kernel, Stride: stride, Counts: true}
 	sum := f.T(window.Temps(s, stride))

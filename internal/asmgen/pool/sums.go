@@ -12,8 +12,9 @@ import (
 // together is the number of rows that are summed at once.
 const together = 4
 
-// emitSums writes the sums of four rows, divided: each row's vectors are added
-// up, then the lanes of the four sums.
+// emitSums writes the sums of four rows, divided: each row's vectors are added up,
+// then the lanes of the four sums. Four rows by two vectors are eight chains of
+// additions, and four streams.
 func emitSums(s simd.ISA) {
 	s.Begin("meanRows", "func(n int, src *float32, ld int, divisor float32, dst *float32)",
 		fmt.Sprintf("stores in dst[i] the sum of n >= 0 floats from src[i*ld] on, divided, for\n%d rows.", together))

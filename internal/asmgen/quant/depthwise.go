@@ -65,7 +65,9 @@ func depthwise512(w writer) {
 	w.end()
 }
 
-// depthwise256 does 16 channels, one block of the same weights, widened to 16 bits.
+// depthwise256 does 16 channels, one block of the same weights, widened to 16
+// bits. Four taps are brought together byte by byte in registers, so that one
+// product of pairs serves two taps of a channel.
 func depthwise256(w writer) {
 	w.begin("qDepthwiseAVX2", depthwiseSignature,
 		"is qDepthwiseVNNI for the 16 channels of a block; cols is not read\nand weight points at the block.")

@@ -29,7 +29,9 @@ func (w writer) indices(name string, first int) Mem {
 }
 
 // frameLines writes the interleaving of lines of four planes; with split even
-// columns and odd ones go to different places.
+// columns and odd ones go to different places. 64 bytes of each of four planes are
+// four registers, whose bytes are interleaved in two steps and stored as four
+// vectors: a load and a store a vector, and shuffles in between.
 func frameLines(w writer, split bool, evens, odds Mem) {
 	name, doc := "qFrameVNNI", "to dst; odd is not read."
 	if split {

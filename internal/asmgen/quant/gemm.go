@@ -133,7 +133,9 @@ func (k *tile512) label(s string) string { return fmt.Sprintf("%s%d", s, k.rows)
 // so that they are stored from the first on.
 func (k *tile512) acc(set, r, v int) reg.VecPhysical { return z((set*k.rows+k.rows-1-r)*2 + v) }
 
-// sums writes the sums of a number of rows.
+// sums writes the sums of a number of rows. A row's 32 sums are two registers over
+// all taps and k. Fewer rows have several sets of sums, which take groups in turn,
+// because one multiply-add waits for the last one of the same sum.
 func (k *tile512) sums() {
 	t := &k.t
 	k.Label(k.label("rows"))
@@ -183,7 +185,9 @@ func (k *tile512) sums() {
 	}
 }
 
-// group adds one group of four k; a part group reads only the bytes of K1.
+// group adds one group of four k; a part group reads only the bytes of K1. The
+// panel's two vectors are loaded once for all rows; of a row four bytes are
+// broadcast.
 func (k *tile512) group(g, set int, part bool) {
 	for v := range 2 {
 		k.VMOVDQU32(at(k.t.b, panelBytes*g+64*v), z(28+v))
@@ -310,6 +314,9 @@ func (k tile256) emit() {
 
 func (k *tile256) label(s string) string { return fmt.Sprintf("%s%d", s, k.rows) }
 
+// body writes a number of rows, for eight columns of the panel at a time: bytes
+// are widened to 16 bits, weights once for all rows, and pairs of products are
+// added to half sums that stay in registers over all taps.
 func (k *tile256) body() {
 	t := &k.t
 	k.Label(k.label("rows"))

@@ -58,6 +58,9 @@ type planeTile struct {
 	s, order, x, xs, b, bs, bias, scale, dst, ld, n, groups, left, col reg.GPVirtual
 }
 
+// emit writes the product for a number of vectors. Channels pass in blocks that
+// registers hold; the panel of positions, in the first cache, is read again for
+// each.
 func (k planeTile) emit() {
 	k.begin(fmt.Sprintf("qPlane%dVNNI", k.vectors), "func(s *uint8)",
 		fmt.Sprintf("computes all channels of s, a qPlaneTile, at %d positions.", 16*k.vectors)+
@@ -104,7 +107,10 @@ func (k planeTile) emit() {
 
 func (k *planeTile) acc(r, v int) reg.VecPhysical { return z(r*k.vectors + v) }
 
-// block computes blocks of rows channels until column end of the panel.
+// block computes blocks of rows channels until column end of the panel. Sums begin
+// with the bias and stay in registers over all groups of k; a step loads the
+// vectors of positions once for all channels and broadcasts four bytes of weights
+// for each.
 func (k *planeTile) block(rows, end int) {
 	label := func(s string) string { return fmt.Sprintf("%s%d", s, end) }
 	const unroll = 2
@@ -221,6 +227,8 @@ type planePack struct {
 	s, src, plane, three, quads, part, parts, count, rows, dst reg.GPVirtual
 }
 
+// emit writes one of both: four planes, or listed rows, are loaded in parts under
+// masks over a register of padding, turned in registers, and written as a panel.
 func (k planePack) emit() {
 	name, doc := "qPlanePackVNNI", "packs groups of four channels as s, a qPlanePack, says."
 	if k.listed {

@@ -36,7 +36,8 @@ func (e elements) xor(a, v int) {
 	}
 }
 
-// most writes the greatest of elements a step apart.
+// most writes the greatest of elements a step apart. The maximum stays in a
+// register while taps pass, each a vector some bytes further on.
 func (e elements) most() {
 	e.begin(e.name("qMost"), "func(n, count, step int, src, dst *uint8, in, out uint32)",
 		fmt.Sprintf("sets dst[i] to the greatest of src[i+step·t], t below count, for n bytes,\na multiple of %d; in and out, four equal bytes each, are applied to the bytes\nbefore and after.", e.size()))
@@ -73,7 +74,8 @@ func (e elements) most() {
 	})
 }
 
-// add writes the addition of bytes to sums.
+// add writes the addition of bytes to sums. Sums are in the first cache, because a
+// window's channels are more than registers hold.
 func (e elements) add() {
 	lanes := e.size() / 4
 	e.begin(e.name("qAddUp"), "func(n int, src *uint8, flip uint32, acc *int32)",

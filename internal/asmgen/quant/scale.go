@@ -56,6 +56,8 @@ func (w writer) clamp512(v reg.VecPhysical) {
 	w.VPADDD(z(30), v, v)
 }
 
+// requant512 writes the second pass over a tile of sums, which is in the first
+// cache: bias, scale and limits of the columns stay in registers over the rows.
 func requant512(w writer) {
 	w.begin("qRequantAVX512", requantSignature, "turns sums into eight bits: dst = round((acc+bias)·scale) + zero,\nthe product clamped to lo and hi, halves rounded to even, NaN as lo. cols is 1 to\n32; bias and scale have 32 elements.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
@@ -83,6 +85,9 @@ func requant512(w writer) {
 	w.end()
 }
 
+// requant256 is requant512 with half the registers: bias and scale come from the
+// first cache, and four vectors of sums are packed to one of bytes, which a
+// permutation puts in order.
 func requant256(w writer) {
 	order := w.StaticGlobal("qorder")
 	w.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -123,6 +128,8 @@ func requant256(w writer) {
 	w.end()
 }
 
+// dequant512 is requant512 for results that are floats: what is added after the
+// product is a third pair of registers.
 func dequant512(w writer) {
 	w.begin("qDequantAVX512", dequantSignature, "turns sums into floats: dst = (acc+bias)·scale + add, the product\nrounded before the sum. cols is 1 to 32; bias, scale and add have 32 elements.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
@@ -151,6 +158,7 @@ func dequant512(w writer) {
 	w.end()
 }
 
+// dequant256 is dequant512 with operands from the first cache.
 func dequant256(w writer) {
 	w.begin("qDequantAVX2", dequantSignature, "is qDequantAVX512 for cols of 32.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")

@@ -11,6 +11,9 @@ import (
 // rowsMax is the most rows of x that one pass over the weights serves.
 const rowsMax = 4
 
+// emitWeights writes products with narrow weights and their conversions. Weights
+// are the stream: they are unpacked in registers once for up to four rows of x,
+// which come from the first cache.
 func emitWeights(w writer) {
 	table := w.StaticGlobal("nibbles")
 	w.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -112,7 +115,8 @@ func (d *dots) finish(rows int) {
 }
 
 // nibbles writes the product with 4-bit weights: 16 bytes hold 32 of them, the
-// first 16 in the lower halves.
+// first 16 in the lower halves. A group's sums are scaled once, into the sums of
+// the column: scales are no part of the inner loop.
 func (d *dots) nibbles() {
 	d.begin(d.name("int4Dot"), "func(n, rows, groups, blocks int, x *float32, ldx int, w *uint8, scale, dst *float32, ldd, skip, skipScale int)",
 		"computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n\ncolumns and rows of 1 to 4; each column has groups of blocks of 32 weights, and\nskip bytes and skipScale scales follow before the next.")
@@ -212,7 +216,8 @@ func (d *dots) load(format string, from Mem, to int) {
 	d.VPSLLD(U8(16), d.v(to), d.v(to))
 }
 
-// halves writes the product with weights of 16-bit floats.
+// halves writes the product with weights of 16-bit floats. Each row has two sums,
+// which take vectors in turn.
 func (d *dots) halves(format string) {
 	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint16, ldw int, dst *float32, ldd int)",
 		"computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4\nand k below 32·blocks.")

@@ -12,7 +12,9 @@ import (
 const dotsRows = 8
 
 // emitDots writes the product of one state with a matrix that is read once, row by
-// row, at the pace of the cache that it comes from.
+// row, at the pace of the cache that it comes from. Eight sums stay in registers
+// along k, and a vector of the state serves eight rows of the matrix, each a
+// stream.
 func emitDots(s isa) {
 	s.Begin("stateDots", "func(groups, k int, h, w *float32, ldw, stepW int, c *float32, stepC int)",
 		"adds to each of 8 elements of c the product of h, k long, with one of 8\nrows of w, ldw apart, groups times over; w and c move on by stepW and stepC.")

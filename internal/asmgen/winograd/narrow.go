@@ -10,7 +10,8 @@ import (
 )
 
 // emitNarrow writes the product of a panel of filters with a few columns: filters
-// are the lanes, so that no lane computes columns that are not there.
+// are the lanes, so that no lane computes columns that are not there. Sums stay in
+// registers over k.
 func (s *isa) emitNarrow() {
 	s.Begin("winogradNarrow", "func(rows, k int, a, b *float32, ldb int, c *float32, ldc, cols int, acc bool)",
 		fmt.Sprintf("computes c = a·b, or c += a·b with acc, for rows of 1\nto %d, cols of 1 to 4 and k >= 1: a is a panel of %d floats for each of k steps.\nFour columns of c are written.", s.Lanes(), s.Lanes()))
