@@ -41,15 +41,29 @@ func RawDense[T array.Elem](w *par.Workspace, in *array.Array) []T {
 	if n == 0 {
 		return nil
 	}
-	raw := array.Raw[T](in)
 	if in.IsContiguous() {
-		return raw[in.Offset() : in.Offset()+n]
+		return array.Raw[T](in)[in.Offset() : in.Offset()+n]
 	}
 	buf := par.Scratch[T](w, n)
+	moveDense(operand.AsBytes(buf), in)
+	return buf
+}
+
+// moveDense copies in's elements to dst in row-major order. It knows sizes of
+// elements only: a package that has RawDense of a type compiles no copies for it.
+func moveDense(dst []byte, in *array.Array) {
 	var m Nest
 	m.pushDense(in.Shape(), in.Strides())
-	moveElems(buf, 0, raw, in.Offset(), &m)
-	return buf
+	switch in.DType().Size() {
+	case 1:
+		moveElems(dst, 0, array.Raw[uint8](in), in.Offset(), &m)
+	case 2:
+		moveElems(wordsOf[uint16](dst), 0, array.Raw[uint16](in), in.Offset(), &m)
+	case 4:
+		moveElems(wordsOf[uint32](dst), 0, array.Raw[uint32](in), in.Offset(), &m)
+	default:
+		moveElems(wordsOf[uint64](dst), 0, array.Raw[uint64](in), in.Offset(), &m)
+	}
 }
 
 // RawOut returns the elements of a contiguous output as T, which has their size.

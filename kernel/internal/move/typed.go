@@ -16,8 +16,7 @@ func rawPart[T array.Elem](w *par.Workspace, in *array.Array, lo, hi int) []T {
 		return RawDense[T](w, in)[lo:hi]
 	}
 	buf := par.Scratch[T](w, hi-lo)
-	size := in.DType().Size()
-	gatherPart(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(buf))), size*len(buf)), in, size, lo)
+	gatherPart(operand.AsBytes(buf), in, in.DType().Size(), lo)
 	return buf
 }
 

@@ -78,7 +78,7 @@ func LoadSame[T array.Elem](w *par.Workspace, a *array.Array) []T {
 		panic("kernel: operand is " + a.DType().String() + ", expected " + want.String())
 	}
 	dst := par.Scratch[T](w, a.Len())
-	array.CopyTo(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst)*a.DType().Size()), a)
+	array.CopyTo(AsBytes(dst), a)
 	return dst
 }
 

@@ -9,6 +9,12 @@ import (
 // RoundUp returns the least multiple of to that is not below n.
 func RoundUp(n, to int) int { return (n + to - 1) / to * to }
 
+// AsBytes returns the memory of s.
+func AsBytes[T array.Elem](s []T) []byte {
+	var z T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(z)))
+}
+
 // AsFloat32 returns s, whose elements are float32, as what it is.
 func AsFloat32[T Real](s []T) []float32 {
 	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(s))), len(s))

@@ -48,7 +48,16 @@ func (w *Workspace) Reserve(n int) {
 // array.Align and valid until they are released.
 func Scratch[T array.Elem](w *Workspace, n int) []T {
 	var z T
-	size := (n*int(unsafe.Sizeof(z)) + array.Align - 1) &^ (array.Align - 1)
+	b := w.scratch(ScratchSize(n, int(unsafe.Sizeof(z))))
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+}
+
+// scratch is the part of Scratch that is the same for all types: programs, and the
+// packages that take scratch of many, have it once. size is a multiple of array.Align.
+func (w *Workspace) scratch(size int) []byte {
 	if w.buf == nil || w.top+size > len(w.buf.Bytes()) {
 		// Slices handed out earlier keep the old storage alive; the top restarts
 		// in the new one at the same position so that Release still works.
@@ -58,10 +67,7 @@ func Scratch[T array.Elem](w *Workspace, n int) []T {
 	b := w.buf.Bytes()[w.top:]
 	w.top += size
 	w.high = max(w.high, w.top)
-	if n == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
+	return b
 }
 
 // ScratchSize returns the scratch bytes that Scratch takes for n elements.
