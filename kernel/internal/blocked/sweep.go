@@ -18,6 +18,7 @@ type blockConv struct {
 	dst, src, weight         []float32
 	bias, scale, residual    []float32
 	lo, hi                   float32
+	program                  operand.Function
 
 	chunk, chunks   int  // blocks of a tile, tiles side by side in blocks
 	rowTiles        int  // tiles of an output row
@@ -88,6 +89,7 @@ func (v *blockConv) operands(w *par.Workspace, out, in []*array.Array, e operand
 	v.bias, v.scale = v.padded(w, operand.At(in, 2)), v.padded(w, operand.At(in, 3))
 	v.residual = operand.Load[float32](w, operand.At(in, 4))
 	v.lo, v.hi = e.Bounds()
+	v.program = e.Program
 }
 
 // operandBytes is the scratch that operands takes.
@@ -214,14 +216,19 @@ func (j *blockConvJob) tile(c *blockCall, x []float32, at, chunk int) {
 	if j.scale != nil {
 		c.scale = j.scale[first*BlockLanes:]
 	}
-	if len(c.offsets) == 0 { // nothing to add up
+	switch {
+	case len(c.offsets) == 0: // nothing to add up
 		c.convGo(x1-x0, blocks)
-		return
-	}
-	c.x = x[from+j.place(z, y, x0):]
-	if j.depthwise {
+	case j.depthwise:
+		c.x = x[from+j.place(z, y, x0):]
 		c.depthwise(j.level, x1-x0)
-	} else {
+	default:
+		c.x = x[from+j.place(z, y, x0):]
 		c.conv(j.level, x1-x0, blocks)
+	}
+	if j.program != nil {
+		for b := range blocks {
+			j.program.Map(x1-x0, BlockLanes, c.y[b*j.out:], j.yPos)
+		}
 	}
 }

@@ -59,7 +59,7 @@ func (j *depthwise32Job) Do(lo, hi int) {
 		j.filterChannels(lo, hi)
 		return
 	}
-	v, g := &j.conv, &j.G
+	v, g, from := &j.conv, &j.G, lo
 	for c := lo; c < hi; c++ {
 		at := j.image*v.groups + c
 		img := v.src[at*g.InPlane : (at+1)*g.InPlane]
@@ -74,9 +74,21 @@ func (j *depthwise32Job) Do(lo, hi int) {
 			j.filter(dst, img, v.weight[m*g.Taps:(m+1)*g.Taps], m)
 			if v.end.ScaleRow != nil || v.end.Residual != nil {
 				e := v.end.Channels(m, 1, (at*v.outPerGroup+r)*g.OutPlane)
-				e.Apply(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
+				e.Affine(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
 			}
 		}
+		j.mapPlanes(c, c+1 == hi, &from)
+	}
+}
+
+// mapPlanes runs the epilogue's program over the planes of channels from *from to c,
+// once they fill some of the first cache or are the last.
+func (j *depthwise32Job) mapPlanes(c int, last bool, from *int) {
+	size := j.conv.outPerGroup * j.conv.g.OutPlane // of an input channel's results
+	if n := (c + 1 - *from) * size; last || n >= mapLen {
+		at := j.image*j.conv.groups + *from
+		j.conv.end.Map(1, n, j.conv.dst[at*size:], n)
+		*from = c + 1
 	}
 }
 

@@ -182,7 +182,7 @@ func (v *conv32) runGo(w *par.Workspace) {
 	for i := range v.batch {
 		at := i * m * v.g.OutPlane
 		e := v.end.Channels(0, m, at)
-		e.Apply(cpu.Host.Level, m, v.g.OutPlane, 0, 0, v.dst[at:at+m*v.g.OutPlane], v.g.OutPlane)
+		e.All(w, cpu.Host.Level, m, v.g.OutPlane, v.dst[at:at+m*v.g.OutPlane], v.g.OutPlane)
 	}
 }
 

@@ -287,6 +287,8 @@ func (j *rowsJob) unit(sums *[rowsGroup * rowsTile]float32, panel, group int) {
 			}
 		}
 	}
+	from, last := j.tile(lo).first, j.tile(hi-1)
+	j.end.Map(cols, last.first+last.rows-from, j.dst[first*j.G.OutPlane+from:], j.G.OutPlane)
 }
 
 // store puts the finished sums of a tile in their place.

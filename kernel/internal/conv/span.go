@@ -189,4 +189,5 @@ func (j *spanJob) panel(p, from, to int) {
 		convSpan32(j.level, r1-r0, cols, a, j.img[place:], j.Offsets, c, plane, &e)
 		at += cols
 	}
+	j.end.Map(r1-r0, to-from, j.dst[r0*plane+from:], plane)
 }

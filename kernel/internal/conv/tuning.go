@@ -34,6 +34,10 @@ const spanDepth = 256
 // the second cache, up to 128 KiB, of which the first panel leaves most in reach.
 func spanBlock() int { return min(1<<15, cpu.Cache().L2/32) }
 
+// mapLen is the elements of results, 16 KiB, from which on a program runs over planes that
+// are filtered one by one: they are still in a first cache, and small ones fill strips.
+const mapLen = 1 << 12
+
 // columnElems bounds the product of weight and input that is held before it is
 // added to the output, in elements; one column always fits. It is fixed: columns are
 // added in the order in which blocks come.

@@ -5,16 +5,18 @@ import (
 
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
 // Finish is an Epilogue with its operands, for a matrix. Absent ones are nil.
 type Finish struct {
-	Some              bool // there is anything to do
+	Some              bool // there is anything to do before the program
 	ScaleRow, BiasRow []float32
 	scaleCol, biasCol []float32
 	Residual          []float32
 	Ldr               int
 	Lo, Hi            float32
+	program           operand.Function
 }
 
 // TileEpilogue is an epilogue for one tile. The assembly knows its layout.
@@ -24,9 +26,10 @@ type TileEpilogue struct {
 	Lo, Hi                                         float32
 }
 
-// With sets the activation and, from the operands, whether there is any work.
+// With sets the activation, the program and, from the operands, whether there is any work.
 func (e Finish) With(s operand.Epilogue) Finish {
 	e.Lo, e.Hi = s.Bounds()
+	e.program = s.Program
 	e.Some = s.Act != operand.ActNone || e.ScaleRow != nil || e.BiasRow != nil || e.scaleCol != nil || e.biasCol != nil || e.Residual != nil
 	return e
 }
@@ -34,6 +37,21 @@ func (e Finish) With(s operand.Epilogue) Finish {
 // Apply runs e over rows×cols elements of c, whose first is at (row, col) of
 // the whole matrix.
 func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc int) {
+	e.Affine(l, rows, cols, row, col, c, ldc)
+	e.Map(rows, cols, c, ldc)
+}
+
+// Map runs the program of e, where it has one, over rows×cols elements of c that
+// everything before it has been done to. It takes long rows as they lie and brings
+// short ones together, so callers give it as much at once as a near cache holds.
+func (e *Finish) Map(rows, cols int, c []float32, ldc int) {
+	if e.program != nil {
+		e.program.Map(rows, cols, c, ldc)
+	}
+}
+
+// Affine runs what e has before the program, as Apply does.
+func (e *Finish) Affine(l cpu.Level, rows, cols, row, col int, c []float32, ldc int) {
 	if !e.Some {
 		return
 	}
@@ -103,4 +121,29 @@ func (e Finish) Channels(first, m, at int) Finish {
 		e.Residual = e.Residual[at:]
 	}
 	return e
+}
+
+// All runs e over a whole m×n matrix that no tile has finished.
+func (e *Finish) All(w *par.Workspace, l cpu.Level, m, n int, c []float32, ldc int) {
+	if !e.Some && e.program == nil {
+		return
+	}
+	j := par.TakeJob[finishJob](w)
+	*j = finishJob{Finish: *e, level: l, m: m, n: n, c: c, ldc: ldc}
+	w.Parallel((n-1)/finishCols+1, max(1, par.SimdPack/(finishCols*m)), j)
+	par.PutJob(w, j)
+}
+
+// finishJob is an epilogue over a whole matrix.
+type finishJob struct {
+	Finish
+	level     cpu.Level
+	m, n, ldc int
+	c         []float32
+}
+
+// Do runs it over columns [lo, hi), in units of finishCols.
+func (j *finishJob) Do(lo, hi int) {
+	lo, hi = lo*finishCols, min(hi*finishCols, j.n)
+	j.Apply(j.level, j.m, hi-lo, 0, lo, j.c[lo:], j.ldc)
 }

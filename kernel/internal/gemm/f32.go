@@ -80,13 +80,13 @@ func Multiply(w *par.Workspace, p Product) {
 				clear(p.C[i*p.Ldc : i*p.Ldc+p.N])
 			}
 		}
-		p.End.Apply(l, p.M, p.N, 0, 0, p.C, p.Ldc)
+		p.End.All(w, l, p.M, p.N, p.C, p.Ldc)
 	case p.plain() && p.Streams(l):
 		v := par.TakeJob[thinJob[float32]](w)
 		*v = thinJob[float32]{transB: p.transB, m: p.M, n: p.N, k: p.K, a: p.A, lda: p.Lda, b: p.B, ldb: p.Ldb, c: p.C, ldc: p.Ldc, acc: p.Acc}
 		w.Parallel((p.N+NR-1)/NR, max(1, par.GemmWork/(NR*p.M*p.K)), v)
 		par.PutJob(w, v)
-		p.End.Apply(l, p.M, p.N, 0, 0, p.C, p.Ldc)
+		p.End.All(w, l, p.M, p.N, p.C, p.Ldc)
 	case p.Thin(l):
 		multiplyThin(w, l, p)
 	case p.byPanels(l):
@@ -391,7 +391,7 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead Fetch) {
 		ahead.At = a
 	}
 	Tile32(j.level, r1-r0, j.kc, a, &b[0], ldb, &c[0], j.Ldc, cols, j.Acc || !j.first, ahead)
-	if j.last && j.End.Some {
+	if j.last {
 		j.End.Apply(j.level, r1-r0, cols, r0, col, c, j.Ldc)
 	}
 }
@@ -417,7 +417,7 @@ func (j *productJob) tilePack(jp int, dst []float32, ahead Fetch) {
 		ahead.At = &j.aPanel[0]
 	}
 	gemmTilePack32(j.level, r1-r0, j.kc, &j.aPanel[0], &b[0], j.Ldb, &c[0], j.Ldc, j.Acc || !j.first, ahead, dst)
-	if j.last && j.End.Some {
+	if j.last {
 		j.End.Apply(j.level, r1-r0, bl.Nr, r0, col, c, j.Ldc)
 	}
 }

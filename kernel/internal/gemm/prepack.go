@@ -62,7 +62,7 @@ func multiplyPacked(w *par.Workspace, p Product) {
 		return
 	}
 	Gemm(w, p.transA, true, p.M, p.N, p.K, p.A, p.Lda, p.PackedB, p.K, p.C, p.Ldc, p.Acc)
-	p.End.Apply(cpu.Generic, p.M, p.N, 0, 0, p.C, p.Ldc)
+	p.End.All(w, cpu.Generic, p.M, p.N, p.C, p.Ldc)
 }
 
 // PackRight packs a right operand into PackedLen elements. Where the product reads

@@ -28,10 +28,11 @@ func (j *productJob) strip(i, cut int) {
 	at := r0*j.Ldc + j.jc
 	c := j.C[at+x0 : at+(r1-r0-1)*j.Ldc+x1]
 	gemmStrip32(j.level, r1-r0, j.kc, j.A[r0*j.Lda+j.pc:], j.Lda, b, ldb, step, c, j.Ldc, x1-x0, j.Acc || !j.first)
-	if !j.last || !j.End.Some {
+	if !j.last {
 		return
 	}
 	for x := x0; x < x1; x += bl.Nr {
-		j.End.Apply(j.level, r1-r0, min(bl.Nr, x1-x), r0, j.jc+x, c[x-x0:], j.Ldc)
+		j.End.Affine(j.level, r1-r0, min(bl.Nr, x1-x), r0, j.jc+x, c[x-x0:], j.Ldc)
 	}
+	j.End.Map(r1-r0, x1-x0, c, j.Ldc)
 }

@@ -65,9 +65,6 @@ func multiplyThin(w *par.Workspace, l cpu.Level, p Product) {
 		}
 		w.Parallel((p.N+streamUnit-1)/streamUnit, max(1, 2*par.SimdPack/(streamUnit*p.K)), j)
 	}
-	if j.End.Some {
-		j.End.Apply(l, p.M, p.N, 0, 0, p.C, p.Ldc)
-	}
 	par.PutJob(w, j)
 	w.Release(mark)
 }
@@ -122,15 +119,28 @@ func (j *thinProduct) dots(w *par.Workspace) {
 // them; sums are in registers over that depth and added to c.
 func (j *thinProduct) Do(lo, hi int) {
 	if !j.alongRows {
-		j.stream(lo*streamUnit, min(hi*streamUnit, j.N))
+		lo, hi = lo*streamUnit, min(hi*streamUnit, j.N)
+		j.stream(lo, hi)
+		j.End.Apply(j.level, j.M, hi-lo, 0, lo, j.C[lo:], j.Ldc)
 		return
 	}
+	lo, hi = 4*lo, min(4*hi, j.ny)
+	j.along(lo, hi)
+	if j.across {
+		j.End.Apply(j.level, j.M, hi-lo, 0, lo, j.C[lo:], j.Ldc)
+	} else {
+		j.End.Apply(j.level, hi-lo, j.N, lo, 0, j.C[lo*j.Ldc:], j.Ldc)
+	}
+}
+
+// along computes rows [lo, hi) of y.
+func (j *thinProduct) along(lo, hi int) {
 	step, most := DotStep(j.level), DotStep(j.level)
 	if j.across {
 		most = max(4, dotRow()/min(j.K, DotDepth))
 	}
-	for y := 4 * lo; y < min(4*hi, j.ny); {
-		rows := min(most, 4*hi-y, j.ny-y)
+	for y := lo; y < hi; {
+		rows := min(most, hi-y)
 		for p := 0; p < j.K; p += DotDepth {
 			k := min(DotDepth, j.K-p)
 			if !j.across {
@@ -207,9 +217,10 @@ func (j *panelProduct) Do(lo, hi int) {
 				rows := min(step, j.M-r)
 				thinTile(j.level, rows, kc, j.A[r*j.Lda+p:], j.Lda, b, j.C[r*j.Ldc+i*nr:], j.Ldc, cols, j.Acc || p > 0)
 			}
-			if p+kc == j.K && j.End.Some {
-				j.End.Apply(j.level, j.M, cols, 0, i*nr, j.C[i*nr:], j.Ldc)
+			if p+kc == j.K {
+				j.End.Affine(j.level, j.M, cols, 0, i*nr, j.C[i*nr:], j.Ldc)
 			}
 		}
 	}
+	j.End.Map(j.M, min(hi*nr, j.N)-lo*nr, j.C[lo*nr:], j.Ldc)
 }

@@ -75,6 +75,8 @@ const (
 	// GemvPanels is the number of panels that are taken together: enough sums in
 	// flight to hide how long each takes.
 	GemvPanels = 4
+	// finishCols is the columns of a unit of an epilogue that runs by itself.
+	finishCols = 512
 	// batchLanes is the number of products of a batch in progress at once. It is
 	// fixed, so that scratch does not depend on the number of threads.
 	batchLanes = 4

@@ -2,7 +2,7 @@ package operand
 
 import "math"
 
-// Activation is the function that an epilogue ends with.
+// Activation is the function that an epilogue clamps with.
 type Activation uint8
 
 // The activations. All of them keep NaN.
@@ -18,10 +18,22 @@ func (a Activation) String() string { return [...]string{"None", "ReLU", "ReLU6"
 
 // Epilogue is what a step does to each sum before it is stored for good: times
 // the scale of its channel, plus the bias of its channel, plus the residual,
-// then the activation. Scale, bias and residual are operands of the step.
+// then the activation, then the program. Scale, bias and residual are operands of
+// the step. All of it is computed in f32; results of 16 bits are rounded afterwards.
 type Epilogue struct {
 	Act    Activation
 	Lo, Hi float32 // of ActClamp
+	// Program is any function of one f32, a *kernel.Program; nil for none. It gives the
+	// bits that the same program gives in a step of its own.
+	Program Function
+}
+
+// Function is a function of one f32. Families below the one that has programs
+// know them by this alone, and a binary without such an epilogue links none.
+type Function interface {
+	// Map replaces the elements of a matrix, rows ld floats apart, by what the function
+	// makes of them. It may be called from several goroutines at once.
+	Map(rows, cols int, c []float32, ld int)
 }
 
 // Bounds returns the interval that the activation clamps to.

@@ -86,7 +86,21 @@ func (p *Program) run(level cpu.Level, w *par.Workspace, out programOut, in []*a
 	if p.runStrips(level, w, out, in, lo, hi) {
 		return
 	}
-	m := machine{p: p, level: level, out: out.arrays, shape: out.shape, from: out.from, in: in, blk: registerLen(hi - lo)}
+	m := machine{p: p, level: level, out: out.arrays, shape: out.shape, from: out.from, in: in}
+	m.begin(w, registerLen(hi-lo))
+	for m.start = lo; m.start < hi; m.start += m.n {
+		m.n = min(m.blk, hi-m.start)
+		for i := range p.Code {
+			m.exec(&p.Code[i])
+		}
+	}
+	w.Release(mark)
+}
+
+// begin gives m its registers, of so many elements, and fills those of constants.
+func (m *machine) begin(w *par.Workspace, blk int) {
+	p := m.p
+	m.blk = blk
 	m.f32 = par.Scratch[float32](w, p.Regs[opcode.RegF32]*m.blk)
 	m.f64 = par.Scratch[float64](w, p.Regs[opcode.RegF64]*m.blk)
 	m.i64 = par.Scratch[int64](w, p.Regs[opcode.RegI64]*m.blk)
@@ -95,7 +109,7 @@ func (p *Program) run(level cpu.Level, w *par.Workspace, out programOut, in []*a
 		m.alias[c] = par.Scratch[uint16](w, p.Regs[c])
 		clear(m.alias[c])
 	}
-	rank := len(out.shape)
+	rank := len(m.shape)
 	m.stride = layoutLen(rank)
 	m.layout = par.Scratch[int64](w, len(p.Inputs)*m.stride)
 	m.coord = par.Scratch[int64](w, rank+1)
@@ -108,13 +122,6 @@ func (p *Program) run(level cpu.Level, w *par.Workspace, out programOut, in []*a
 	for i := range p.Consts {
 		m.fillConst(&p.Consts[i])
 	}
-	for m.start = lo; m.start < hi; m.start += m.n {
-		m.n = min(m.blk, hi-m.start)
-		for i := range p.Code {
-			m.exec(&p.Code[i])
-		}
-	}
-	w.Release(mark)
 }
 
 // Overwrites implements Overwriter, for programs of one output.

@@ -19,18 +19,28 @@ type stripRun struct {
 	gather []float32 // a block for each input
 }
 
-// vmath.RunStrips computes the elements [lo, hi) of the outputs by assembly. It
+// runStrips computes the elements [lo, hi) of the outputs by assembly. It
 // reports false, having written nothing, where there are no steps for the
 // program. lo is a multiple of programBlock.
 func (p *Program) runStrips(level cpu.Level, w *par.Workspace, out programOut, in []*array.Array, lo, hi int) bool {
-	code := vmath.StripCode(level)
-	if code == nil || !p.stripTypes() {
-		return false
-	}
 	mark := w.Mark()
 	defer w.Release(mark)
 	s := stripRun{machine: machine{p: p, out: out.arrays, shape: out.shape, from: out.from, in: in, start: lo}, level: level, strip: vmath.StripLen(level)}
-	c := &s.coder
+	if !s.code(w) {
+		return false
+	}
+	s.execute(lo, hi)
+	return true
+}
+
+// code translates the program to steps, in scratch memory, and reports false where
+// there are none for it.
+func (s *stripRun) code(w *par.Workspace) bool {
+	p, c := s.p, &s.coder
+	code := vmath.StripCode(s.level)
+	if code == nil || !p.stripTypes() {
+		return false
+	}
 	c.code, c.acc, c.slot, c.ints = code, -1, uint64(4*s.strip), p.Regs[opcode.RegF32]
 	regs := p.Regs[opcode.RegF32] + p.Regs[opcode.RegI64]
 	c.places = scratchPlaces(w, regs)
@@ -39,7 +49,7 @@ func (p *Program) runStrips(level cpu.Level, w *par.Workspace, out programOut, i
 	c.slots = addressOf(c.f32s)
 	c.steps = par.Scratch[uint64](w, maxSteps(p)*vmath.StepWords)
 	c.lifetimes(p, par.Scratch[int32](w, regs+1))
-	s.tails = par.Scratch[float32](w, (len(p.Inputs)+len(out.arrays))*s.strip)
+	s.tails = par.Scratch[float32](w, (len(p.Inputs)+len(s.out))*s.strip)
 	s.setLayouts(w)
 	for i := range p.Consts {
 		s.constant(&p.Consts[i])
@@ -50,7 +60,6 @@ func (p *Program) runStrips(level cpu.Level, w *par.Workspace, out programOut, i
 		}
 	}
 	c.emit(vmath.StepEnd, place{}, place{})
-	s.execute(lo, hi)
 	return true
 }
 
