@@ -145,7 +145,7 @@ func TestBlockedEpiloguePrograms(t *testing.T) {
 		weight, x := random(32, 16, 3, 3), random(1, 1, 9, 9, 16)
 		conv, transposed := array.New(array.F32, BlockedConvLen(weight.Shape())), array.New(array.F32, 32*16*9)
 		PackConvBlocked{}.Run(&Workspace{}, []*array.Array{conv}, []*array.Array{weight})
-		PackConvTransposeBlocked{ConvTranspose{Stride: []int{2, 2}}}.Run(&Workspace{}, []*array.Array{transposed}, []*array.Array{random(16, 32, 3, 3)})
+		PackConvTransposeBlocked{ConvTranspose: ConvTranspose{Stride: []int{2, 2}}}.Run(&Workspace{}, []*array.Array{transposed}, []*array.Array{random(16, 32, 3, 3)})
 		for i, step := range []func(Epilogue) Step{
 			func(e Epilogue) Step { return ConvBlocked{In: 16, Channels: 32, Kernel: []int{3, 3}, Epilogue: e} },
 			func(e Epilogue) Step {

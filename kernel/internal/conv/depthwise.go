@@ -59,7 +59,8 @@ func (j *depthwise32Job) Do(lo, hi int) {
 		j.filterChannels(lo, hi)
 		return
 	}
-	v, g, from := &j.conv, &j.G, lo
+	v, g := &j.conv, &j.G
+	from := j.first(lo)
 	for c := lo; c < hi; c++ {
 		at := j.image*v.groups + c
 		img := v.src[at*g.InPlane : (at+1)*g.InPlane]
@@ -77,19 +78,28 @@ func (j *depthwise32Job) Do(lo, hi int) {
 				e.Affine(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
 			}
 		}
-		j.mapPlanes(c, c+1 == hi, &from)
+		from = j.mapped(from, c+1, c+1 == hi)
 	}
 }
 
-// mapPlanes runs the epilogue's program over the planes of channels from *from to c,
-// once they fill some of the first cache or are the last.
-func (j *depthwise32Job) mapPlanes(c int, last bool, from *int) {
-	size := j.conv.outPerGroup * j.conv.g.OutPlane // of an input channel's results
-	if n := (c + 1 - *from) * size; last || n >= mapLen {
-		at := j.image*j.conv.groups + *from
-		j.conv.end.Map(1, n, j.conv.dst[at*size:], n)
-		*from = c + 1
+// first is the first result of input channel c.
+func (j *depthwise32Job) first(c int) int {
+	return (j.image*j.conv.groups + c) * j.conv.outPerGroup * j.conv.g.OutPlane
+}
+
+// mapped runs the epilogue's program over results from element from on to those of
+// input channel c, once they fill a part of the second cache or are the last, and returns how far
+// it came: but for the last ones whole strips, which lie as vectors do.
+func (j *depthwise32Job) mapped(from, c int, last bool) int {
+	to := j.first(c)
+	if !last {
+		to &^= mapStrip - 1
 	}
+	if n := to - from; last || n >= mapLen() {
+		j.conv.end.Map(1, n, j.conv.dst[from:to], n)
+		from = to
+	}
+	return from
 }
 
 // filter computes one output plane with what of the epilogue needs no second pass.

@@ -26,7 +26,7 @@ func (j *depthwise32Job) filterChannels(lo, hi int) {
 	if e.Some {
 		c.lo, c.hi = e.Lo, e.Hi
 	}
-	done := lo
+	done := j.first(lo)
 	for m := lo * v.outPerGroup; m < hi*v.outPerGroup; m++ {
 		from := (j.image*v.groups + m/v.outPerGroup) * g.InPlane
 		to := (j.image*v.groups*v.outPerGroup + m) * g.OutPlane
@@ -41,7 +41,7 @@ func (j *depthwise32Job) filterChannels(lo, hi int) {
 		c.residual = operand.Span(e.Residual, to, g.OutPlane)
 		c.run(j.level, g)
 		if ch := m / v.outPerGroup; m+1 == (ch+1)*v.outPerGroup {
-			j.mapPlanes(ch, ch+1 == hi, &done)
+			done = j.mapped(done, ch+1, ch+1 == hi)
 		}
 	}
 }

@@ -213,6 +213,7 @@ func (v *conv32) runRows(w *par.Workspace) {
 			j.img = frame.dst
 		}
 		w.Parallel(panels*j.groups, max(1, par.SimdWork/work), j)
+		j.end.MapAll(w, j.dst)
 	}
 	par.PutJob(w, j)
 	par.PutJob(w, frame)
@@ -287,8 +288,6 @@ func (j *rowsJob) unit(sums *[rowsGroup * rowsTile]float32, panel, group int) {
 			}
 		}
 	}
-	from, last := j.tile(lo).first, j.tile(hi-1)
-	j.end.Map(cols, last.first+last.rows-from, j.dst[first*j.G.OutPlane+from:], j.G.OutPlane)
 }
 
 // store puts the finished sums of a tile in their place.

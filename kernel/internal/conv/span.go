@@ -145,6 +145,9 @@ func (v *conv32) runSpans(w *par.Workspace, l cpu.Level) {
 			j.img = frame.dst
 		}
 		w.Parallel(j.blocks*j.shares, 1, j)
+		if j.blocks == 1 { // panels have few positions
+			j.end.MapAll(w, j.dst)
+		}
 	}
 	par.PutJob(w, j)
 	par.PutJob(w, frame)
@@ -189,5 +192,7 @@ func (j *spanJob) panel(p, from, to int) {
 		convSpan32(j.level, r1-r0, cols, a, j.img[place:], j.Offsets, c, plane, &e)
 		at += cols
 	}
-	j.end.Map(r1-r0, to-from, j.dst[r0*plane+from:], plane)
+	if j.blocks > 1 {
+		j.end.Map(r1-r0, to-from, j.dst[r0*plane+from:], plane)
+	}
 }

@@ -34,9 +34,13 @@ const spanDepth = 256
 // the second cache, up to 128 KiB, of which the first panel leaves most in reach.
 func spanBlock() int { return min(1<<15, cpu.Cache().L2/32) }
 
-// mapLen is the elements of results, 16 KiB, from which on a program runs over planes that
-// are filtered one by one: they are still in a first cache, and small ones fill strips.
-const mapLen = 1 << 12
+// mapLen is the elements of results from which on a program runs over channels that are
+// filtered one by one: a quarter of the second cache, up to 256 KiB. Fewer at a time take
+// longer, a first cache's a fifth.
+func mapLen() int { return min(1<<16, cpu.Cache().L2/16) }
+
+// mapStrip is the elements that a program takes at once.
+const mapStrip = 128
 
 // columnElems bounds the product of weight and input that is held before it is
 // added to the output, in elements; one column always fits. It is fixed: columns are

@@ -42,11 +42,18 @@ func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc i
 }
 
 // Map runs the program of e, where it has one, over rows×cols elements of c that
-// everything before it has been done to. It takes long rows as they lie and brings
-// short ones together, so callers give it as much at once as a near cache holds.
+// everything before it has been done to. Rows that are shorter than a few vectors are
+// brought together first, which takes as long again: those of tiles are left to MapAll.
 func (e *Finish) Map(rows, cols int, c []float32, ldc int) {
 	if e.program != nil {
 		e.program.Map(rows, cols, c, ldc)
+	}
+}
+
+// MapAll is Map of elements side by side, shared out to threads.
+func (e *Finish) MapAll(w *par.Workspace, c []float32) {
+	if e.program != nil {
+		e.program.MapAll(w, c)
 	}
 }
 

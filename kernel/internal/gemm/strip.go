@@ -34,5 +34,4 @@ func (j *productJob) strip(i, cut int) {
 	for x := x0; x < x1; x += bl.Nr {
 		j.End.Affine(j.level, r1-r0, min(bl.Nr, x1-x), r0, j.jc+x, c[x-x0:], j.Ldc)
 	}
-	j.End.Map(r1-r0, x1-x0, c, j.Ldc)
 }

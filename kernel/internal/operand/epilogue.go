@@ -1,6 +1,10 @@
 package operand
 
-import "math"
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
 
 // Activation is the function that an epilogue clamps with.
 type Activation uint8
@@ -34,6 +38,8 @@ type Function interface {
 	// Map replaces the elements of a matrix, rows ld floats apart, by what the function
 	// makes of them. It may be called from several goroutines at once.
 	Map(rows, cols int, c []float32, ld int)
+	// MapAll is Map of elements side by side on the threads of w.
+	MapAll(w *par.Workspace, c []float32)
 }
 
 // Bounds returns the interval that the activation clamps to.

@@ -25,6 +25,26 @@ func (p *Program) Map(rows, cols int, c []float32, ld int) {
 	putMapper(m, at)
 }
 
+// MapAll implements operand.Function.
+func (p *Program) MapAll(w *par.Workspace, c []float32) {
+	j := par.TakeJob[mapJob](w)
+	*j = mapJob{p, c}
+	w.Parallel((len(c)-1)/programBlock+1, p.grain()/programBlock, j)
+	par.PutJob(w, j)
+}
+
+// mapJob is a program over elements side by side.
+type mapJob struct {
+	program *Program
+	c       []float32
+}
+
+// Do computes blocks [lo, hi) of programBlock elements.
+func (j *mapJob) Do(lo, hi int) {
+	c := j.c[lo*programBlock : min(hi*programBlock, len(j.c))]
+	j.program.Map(1, len(c), c, len(c))
+}
+
 // mapper is a program translated for memory anywhere: tiles are so small that
 // translating it for each would take longer than running it.
 type mapper struct {

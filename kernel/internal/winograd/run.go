@@ -62,6 +62,7 @@ func (v *Conv) Run(w *par.Workspace, e int) {
 		j.finish = v.End.Channels(group*v.OutPerGroup, v.OutPerGroup, group*v.OutPerGroup*v.G.OutPlane)
 		j.group(w)
 	}
+	v.End.MapAll(w, v.Dst)
 	par.PutJob(w, j)
 	w.Release(mark)
 }
@@ -244,7 +245,6 @@ func (j *winogradJob) outputs(b winogradBlock, outs, y []float32, lo, hi int) {
 				Output(j.level, e, n, tiles, outs, y[panel*j.T*j.T*j.ldy+lo*nr:], j.ldy)
 				j.store(b.Image+image, lo, n, at, tiles, outs)
 			}
-			j.mapped(b, b.Image+image, lo, n)
 		}
 	}
 }
@@ -263,31 +263,5 @@ func (j *winogradJob) store(image, chan0, n, tile, tiles int, outs []float32) {
 		a.dst, a.residual = operand.Span(j.result, at, size), operand.Span(j.finish.Residual, at, size)
 		a.run(j.level)
 		i += k
-	}
-}
-
-// mapped runs the epilogue's program over what n channels of an image have of a block:
-// whole rows of tiles together, a part of one by itself.
-func (j *winogradJob) mapped(b winogradBlock, image, chan0, n int) {
-	g, e := &j.G, j.e
-	plane := (image*j.Groups*j.OutPerGroup + chan0) * g.OutPlane
-	for at := b.Lo; at < b.Hi; {
-		ty, tx := at/j.tilesX, at%j.tilesX
-		k, lines := min(b.Hi-at, j.tilesX-tx), 1
-		if k == j.tilesX {
-			lines = (b.Hi - at) / j.tilesX
-			k *= lines
-		}
-		y, x := e*ty, e*tx
-		rows, cols := min(e*lines, g.Out[1]-y), min(e*(k/lines), g.Out[2]-x)
-		from := plane + y*g.Out[2] + x
-		if cols == g.Out[2] {
-			j.finish.Map(n, rows*cols, j.result[from:], g.OutPlane)
-		} else {
-			for c := range n {
-				j.finish.Map(rows, cols, j.result[from+c*g.OutPlane:], g.Out[2])
-			}
-		}
-		at += k
 	}
 }
