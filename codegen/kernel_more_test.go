@@ -92,7 +92,7 @@ func TestRepeatedBlocksAreOutlined(t *testing.T) {
 
 	changed := string(gen(12, 11).Get("model_steps.go"))
 	require.Equal(t, 11, strings.Count(changed, "\tmodelLayers(s, "), "the changed layer does not share the function")
-	require.Contains(t, changed, "// layers.11.up (nn.Linear): linear+relu f32[N,S,48]")
+	require.Contains(t, changed, "// layers.11.up (nn.Linear): linear+silu f32[N,S,48]")
 }
 
 // hostile are names that end comments, strings and lines, or mean something in Go.

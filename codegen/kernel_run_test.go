@@ -113,7 +113,7 @@ func (l *encoderLayer) Forward(x *tensor.Tensor) *tensor.Tensor {
 	h := l.Norm.Forward(x)
 	p := tensor.Softmax(l.Q.Forward(h).Matmul(l.K.Forward(h).Transpose(1, 2)).MulScalar(0.25), -1)
 	x = x.Add(l.Out.Forward(p.Matmul(l.V.Forward(h))))
-	return x.Add(l.Down.Forward(tensor.Relu(l.Up.Forward(x))))
+	return x.Add(l.Down.Forward(tensor.Silu(l.Up.Forward(x))))
 }
 
 type encoder struct {

@@ -15,7 +15,7 @@ import (
 
 // Literal prints a Go value as an expression: numbers, strings, slices, structs
 // and pointers to structs of exported fields (fields at their zero value are left
-// out), and the value types of attributes. dim prints a symbolic dimension.
+// out), what an interface holds of these, and the value types of attributes. dim prints a symbolic dimension.
 func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
 	switch typed := value.Interface().(type) {
 	case array.DType:
@@ -65,6 +65,8 @@ func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
 		return Float(value.Float())
 	case reflect.String:
 		return jen.Lit(value.String())
+	case reflect.Interface:
+		return Literal(value.Elem(), dim)
 	case reflect.Pointer:
 		return jen.Op("&").Add(structLit(value.Elem(), dim, true))
 	case reflect.Struct:

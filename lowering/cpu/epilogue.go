@@ -3,6 +3,7 @@ package cpu
 import (
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -12,8 +13,8 @@ import (
 )
 
 // epilogue is what follows a contraction in the same step: a scale and a bias for
-// each channel, a residual, an activation that clamps, in this order, each at most
-// once.
+// each channel, a residual, an activation that clamps, any function of one element, in
+// this order, each at most once.
 type epilogue struct {
 	kernel.Epilogue
 	bias, scale, residual *graph.Node
@@ -151,6 +152,96 @@ func (e *epilogue) clamp(g expr.Graph) bool {
 	}
 	e.done = activated
 	return true
+}
+
+// tail takes the elementwise calls after a contraction and its epilogue, as many as are
+// computed of its value alone and have one value that is used elsewhere: they are the
+// epilogue's program.
+func (f *grouping) tail(g *group) {
+	v := g.last()
+	if g.first.biasOnly || v.Type().DType() != array.F32 {
+		return // 16-bit sums are rounded before they are used
+	}
+	inside, run, whole := map[*graph.Node]bool{v: true}, []*graph.Node(nil), 0
+	for len(run) < maxCalls {
+		u := outside(inside, nil)
+		if u == nil || !f.follows(u, v) || !within(inside, u) {
+			break
+		}
+		inside[u] = true
+		run = append(run, u)
+		if outside(inside, u) == nil {
+			whole = len(run)
+		}
+	}
+	if run = run[:whole]; whole == 0 || f.continues(run[whole-1]) {
+		return
+	}
+	if p := f.b.scalar(run); p != nil {
+		g.end.Program = p
+		g.nodes = append(g.nodes, run...)
+		for _, n := range run {
+			f.of[n] = g
+		}
+	}
+}
+
+// follows reports whether a call is elementwise, in no group, of the sizes of v, and may
+// be computed where v is.
+func (f *grouping) follows(u, v *graph.Node) bool {
+	return f.of[u] == nil && f.member(u) && f.era[u] == f.era[v] && u.Type().Dims().Same(v.Type().Dims())
+}
+
+// within reports whether a call reads values of a set alone.
+func within(set map[*graph.Node]bool, u *graph.Node) bool {
+	for a := range u.Inputs() {
+		if !set[a] {
+			return false
+		}
+	}
+	return true
+}
+
+// outside returns the first call that uses a value of a set, other than the one of last,
+// and is not in the set; nil for none.
+func outside(set map[*graph.Node]bool, last *graph.Node) (u *graph.Node) {
+	for n := range set {
+		if n == last {
+			continue
+		}
+		for user := range n.Users() {
+			if !set[user] && (u == nil || user.Precedes(u)) {
+				u = user
+			}
+		}
+	}
+	return u
+}
+
+// continues reports whether the only user of a call will be in an elementwise step, with
+// other operands, or reduces what such a step computes: it computes the call on its way for
+// less than an epilogue does.
+func (f *grouping) continues(n *graph.Node) bool {
+	if n.NumUses() != 1 {
+		return false
+	}
+	u := first(n.Users())
+	return f.follows(u, n) || f.reduced(u) != nil
+}
+
+// scalar returns the program of elementwise calls that make one f32 of one f32, wherever
+// that lies; nil when they do not.
+func (b *builder) scalar(nodes []*graph.Node) *kernel.Program {
+	p, _, err := b.expression(nodes)
+	if err != nil || !slices.Equal(p.Inputs, []array.DType{array.F32}) || !slices.Equal(p.Outputs, []array.DType{array.F32}) {
+		return nil
+	}
+	for _, in := range p.Code {
+		if in.Op == kernel.OpIndex || in.Op == kernel.OpCoord {
+			return nil
+		}
+	}
+	return &p
 }
 
 // first returns the first element of a sequence that is not empty.

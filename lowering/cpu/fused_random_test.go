@@ -3,6 +3,7 @@ package cpu_test
 import (
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -85,7 +86,7 @@ func (f *fusable) step() {
 	case 9:
 		call(std.Hardtanh, std.HardtanhAttrs{MinVal: -0.5, MaxVal: 0.75}, v)
 	case 10:
-		call([]*op.Op{std.Tanh, std.Sigmoid, std.Neg, std.Silu, std.Clone}[f.r.IntN(5)], nil, v)
+		call([]*op.Op{std.Tanh, std.Sigmoid, std.Neg, std.Silu, std.Gelu, std.Hardswish, std.Clone}[f.r.IntN(7)], nil, v)
 	case 11, 14:
 		if ch <= 24 {
 			in := []*graph.Node{v, f.pickLike(v)}
@@ -188,7 +189,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	if fxtest.IsNightly() {
 		count = 20000
 	}
-	packed, fused, joined := 0, 0, 0
+	packed, fused, joined, programs := 0, 0, 0, 0
 	for seed := range count {
 		m, in := draw(seed)
 		want := interpret(t, m, in...)
@@ -214,6 +215,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 				require.Empty(t, fxtest.SameArray(got[i], other[i]), "seed %d, another number of threads\n%s", seed, e.Plan())
 			}
 		}
+		programs += strings.Count(e.Plan().String(), "Program: {")
 		for _, s := range e.Plan().Steps {
 			if len(s.Nodes) > 1 {
 				fused++
@@ -231,6 +233,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	require.Greater(t, packed, int(count))
 	require.Greater(t, fused, int(count))
 	require.Greater(t, joined, int(count)/20)
+	require.Greater(t, programs, int(count)/10)
 }
 
 func largest(a *array.Array) float64 {

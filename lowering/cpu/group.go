@@ -62,6 +62,11 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 		for n := range g.Nodes() {
 			f.contraction(n)
 		}
+		for n := range g.Nodes() {
+			if own := f.of[n]; own != nil && own.nodes[0] == n {
+				f.tail(own)
+			}
+		}
 	}
 	f.elementwise(g)
 	return f.of
@@ -179,19 +184,30 @@ func (f *grouping) elementwise(g *graph.Graph) {
 
 // reduction joins a reduction with the elementwise calls that it alone reads.
 func (f *grouping) reduction(n *graph.Node) {
-	if o := n.Op(); o == nil || o.Class != op.Reduction || o.Effect != op.Pure || n.NumArgs() != 1 || n.Arg(0) == nil || !plain(n) || !plain(n.Arg(0)) {
+	r := f.reduced(n)
+	if r == nil {
 		return
 	}
 	own := f.of[n.Arg(0)]
 	if own == nil || own.first != nil || own.reduce != nil || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
 		return
 	}
-	if k, _, err := f.b.step(n, typesOf(n)); err == nil {
-		if r, is := k.(*kernel.Reduce); is {
-			own.nodes, own.reduce = append(own.nodes, n), r
-			f.of[n] = own
-		}
+	own.nodes, own.reduce = append(own.nodes, n), r
+	f.of[n] = own
+}
+
+// reduced returns the kernel of a reduction that elementwise calls may precede, nil for
+// other calls.
+func (f *grouping) reduced(n *graph.Node) *kernel.Reduce {
+	if o := n.Op(); o == nil || o.Class != op.Reduction || o.Effect != op.Pure || n.NumArgs() != 1 || n.Arg(0) == nil || !plain(n) || !plain(n.Arg(0)) {
+		return nil
 	}
+	k, _, err := f.b.step(n, typesOf(n))
+	if err != nil {
+		return nil
+	}
+	r, _ := k.(*kernel.Reduce)
+	return r
 }
 
 // member reports whether a call can be computed element by element with others.
@@ -346,25 +362,48 @@ func (b *builder) operand(n *graph.Node) int {
 	return b.values[n][0]
 }
 
-// program makes the step of elementwise calls: one expression over what they read.
+// program makes the step of elementwise calls, and of what reduces their value: one
+// expression over what they read.
 func (b *builder) program(g *group) (kernel.Step, []int, error) {
+	calls := g.nodes
+	if g.reduce != nil {
+		calls = calls[:len(calls)-1]
+	}
+	p, operands, err := b.expression(calls)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := make([]int, len(operands))
+	for i, n := range operands {
+		in[i] = b.operand(n)
+	}
+	if g.reduce == nil {
+		return &kernel.Elementwise{Program: p}, in, nil
+	}
+	dims := calls[len(calls)-1].Type().Dims().Slice()
+	s := &kernel.ElementwiseReduce{Program: p, Shape: make([]int, len(dims)), Kinds: []string{g.reduce.Kind}, Dims: g.reduce.Dims}
+	var sizes []op.FieldSize
+	for i, d := range dims {
+		sizes = append(sizes, op.Size(&s.Shape[i], d))
+	}
+	return op.WithSizes(s, sizes...), in, nil
+}
+
+// expression is the program of elementwise calls, of which the last is its result,
+// and what they read.
+func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
 	e := expr.NewBuilder()
 	values := map[*graph.Node]expr.Value{}
-	var in []int
 	read := func(n *graph.Node) expr.Value {
 		v, ok := values[n]
 		if !ok {
-			v = e.Input(len(in), n.Type().DType())
-			in = append(in, b.operand(n))
+			v = e.Input(len(operands), n.Type().DType())
+			operands = append(operands, n)
 			values[n] = v
 		}
 		return v
 	}
-	calls, value := g.nodes, g.last()
-	if g.reduce != nil {
-		calls, value = g.nodes[:len(g.nodes)-1], value.Arg(0)
-	}
-	for _, n := range calls {
+	for _, n := range nodes {
 		x := make([]expr.Value, n.NumArgs())
 		for i, a := range n.Args() {
 			if a != nil {
@@ -377,19 +416,9 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 		}
 		own, err := n.Op().Expression(n.Attrs(), typesOf(n))
 		if err != nil {
-			return nil, nil, err
+			return p, nil, err
 		}
 		values[n] = e.Inline(own, x)[0]
 	}
-	program := e.Compile(values[value])
-	if g.reduce == nil {
-		return &kernel.Elementwise{Program: program}, in, nil
-	}
-	dims := value.Type().Dims().Slice()
-	s := &kernel.ElementwiseReduce{Program: program, Shape: make([]int, len(dims)), Kinds: []string{g.reduce.Kind}, Dims: g.reduce.Dims}
-	var sizes []op.FieldSize
-	for i, d := range dims {
-		sizes = append(sizes, op.Size(&s.Shape[i], d))
-	}
-	return op.WithSizes(s, sizes...), in, nil
+	return e.Compile(values[nodes[len(nodes)-1]]), operands, nil
 }

@@ -2,6 +2,7 @@ package cpu_test
 
 import (
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +39,10 @@ var bump = op.Unary("group_bump", "group_bump is 1/(1+x*x).", func(b *expr.Build
 	return b.Reciprocal(b.Add(b.Like(x, 1), b.Mul(x, x)))
 })
 
-var grouped = []struct{ name, text, want string }{
+// golden is a graph and the steps of its plan.
+type golden struct{ name, text, want string }
+
+var grouped = []golden{
 	{"all parts of an epilogue, in order", `
 graph net(%x: f32[N,4,6,6], %r: f32[N,8,6,6]) {
   symbol N = dim(%x, 0)
@@ -90,18 +94,6 @@ graph net(%x: f32[N,4]) {
 }
 param w : f32[8,4]
 `, `0: y = LinearPacked{Features: 8, Act: ReLU} (x, w) # linear+dropout+clone+relu`},
-	{"a value used twice ends an epilogue; the rest is one elementwise step", `
-graph net(%x: f32[N,4]) {
-  symbol N = dim(%x, 0)
-  %w = get_attr[w] : f32[8,4]
-  %c = call_function[linear](%x, %w) : f32[N,8]
-  %s = call_function[sigmoid](%c) : f32[N,8]
-  %y = call_function[mul](%c, %s) : f32[N,8]
-  return %y
-}
-param w : f32[8,4]
-`, `0: c = LinearPacked{Features: 8} (x, w) # linear
-1: y = Elementwise{sigmoid mul} (c) # sigmoid+mul`},
 	{"a bias behind a residual, and an activation that does not clamp", `
 graph net(%x: f32[N,4], %r: f32[N,8]) {
   symbol N = dim(%x, 0)
@@ -213,7 +205,7 @@ graph net(%q: f32[N,2,6,8], %k: f32[N,2,6,8], %v: f32[N,2,6,8]) {
 
 func TestGroups(t *testing.T) {
 	require.NotNil(t, bump)
-	for _, c := range grouped {
+	for _, c := range slices.Concat(grouped, programs) {
 		t.Run(c.name, func(t *testing.T) {
 			m := module(t, strings.ReplaceAll(c.text, "group_bump", bump.Key()))
 			require.Equal(t, c.want, steps(t, m, lowering.Options{}))

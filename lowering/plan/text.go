@@ -131,6 +131,9 @@ func fields(v reflect.Value, parts []string) []string {
 }
 
 func literal(v reflect.Value) (string, bool) {
+	if p, ok := v.Interface().(*kernel.Program); ok {
+		return "{" + programText(p) + "}", true
+	}
 	switch v.Kind() {
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool()), true

@@ -75,7 +75,7 @@ func (j *depthwise32Job) Do(lo, hi int) {
 			j.filter(dst, img, v.weight[m*g.Taps:(m+1)*g.Taps], m)
 			if v.end.ScaleRow != nil || v.end.Residual != nil {
 				e := v.end.Channels(m, 1, (at*v.outPerGroup+r)*g.OutPlane)
-				e.Affine(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
+				e.Apply(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
 			}
 		}
 		from = j.mapped(from, c+1, c+1 == hi)

@@ -34,11 +34,18 @@ func (e Finish) With(s operand.Epilogue) Finish {
 	return e
 }
 
-// Apply runs e over rows×cols elements of c, whose first is at (row, col) of
-// the whole matrix.
+// Apply runs e, but for its program, over rows×cols elements of c, whose first is at
+// (row, col) of the whole matrix.
 func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc int) {
-	e.Affine(l, rows, cols, row, col, c, ldc)
-	e.Map(rows, cols, c, ldc)
+	if !e.Some {
+		return
+	}
+	t := TileEpilogue{Lo: e.Lo, Hi: e.Hi, Ldr: e.Ldr,
+		ScaleRow: operand.Span(e.ScaleRow, row, rows), BiasRow: operand.Span(e.BiasRow, row, rows),
+		scaleCol: operand.Span(e.scaleCol, col, cols), biasCol: operand.Span(e.biasCol, col, cols),
+		Residual: operand.Span(e.Residual, row*e.Ldr+col, (rows-1)*e.Ldr+cols)}
+	_ = c[(rows-1)*ldc+cols-1]
+	epilogueTile32(l, rows, cols, c, ldc, &t)
 }
 
 // Map runs the program of e, where it has one, over rows×cols elements of c that
@@ -55,19 +62,6 @@ func (e *Finish) MapAll(w *par.Workspace, c []float32) {
 	if e.program != nil {
 		e.program.MapAll(w, c)
 	}
-}
-
-// Affine runs what e has before the program, as Apply does.
-func (e *Finish) Affine(l cpu.Level, rows, cols, row, col int, c []float32, ldc int) {
-	if !e.Some {
-		return
-	}
-	t := TileEpilogue{Lo: e.Lo, Hi: e.Hi, Ldr: e.Ldr,
-		ScaleRow: operand.Span(e.ScaleRow, row, rows), BiasRow: operand.Span(e.BiasRow, row, rows),
-		scaleCol: operand.Span(e.scaleCol, col, cols), biasCol: operand.Span(e.biasCol, col, cols),
-		Residual: operand.Span(e.Residual, row*e.Ldr+col, (rows-1)*e.Ldr+cols)}
-	_ = c[(rows-1)*ldc+cols-1]
-	epilogueTile32(l, rows, cols, c, ldc, &t)
 }
 
 // list returns the n numbers at p, nil when there are none. It is called once a
@@ -153,4 +147,5 @@ type finishJob struct {
 func (j *finishJob) Do(lo, hi int) {
 	lo, hi = lo*finishCols, min(hi*finishCols, j.n)
 	j.Apply(j.level, j.m, hi-lo, 0, lo, j.c[lo:], j.ldc)
+	j.Map(j.m, hi-lo, j.c[lo:], j.ldc)
 }

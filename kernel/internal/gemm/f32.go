@@ -160,17 +160,23 @@ func (j *productJob) blocks(w *par.Workspace) {
 					w.Parallel(j.np, max(1, par.SimdPack/(bl.Stride*j.kc)), j)
 				}
 				j.multiplyBlock(w, i == 0)
-				if j.last && j.nc == j.Ldc {
-					r0, _ := bl.Rows(j.M, j.ip)
-					_, r1 := bl.Rows(j.M, j.ip+j.np-1)
-					j.End.MapAll(w, j.C[r0*j.Ldc:r1*j.Ldc])
+				if j.last && j.nc == j.N {
+					j.mapPanels(w, j.ip, j.ip+j.np)
 				}
 			}
 		}
 	}
-	if columns < j.Ldc {
-		j.End.MapAll(w, j.C[:j.M*j.Ldc])
+	if columns < j.N {
+		j.mapPanels(w, 0, panels)
 	}
+}
+
+// mapPanels runs the epilogue's program over the rows of panels [lo, hi), which are
+// whole. A product that has one has its rows side by side.
+func (j *productJob) mapPanels(w *par.Workspace, lo, hi int) {
+	r0, _ := j.bl.Rows(j.M, lo)
+	_, r1 := j.bl.Rows(j.M, hi-1)
+	j.End.MapAll(w, j.C[r0*j.Ldc:(r1-1)*j.Ldc+j.N])
 }
 
 // directPanels is the panels of a up to which the rows of b are read where they lie.
@@ -400,7 +406,7 @@ func (j *productJob) tile(jp, ip, slot int, b []float32, ldb int, ahead Fetch) {
 	}
 	Tile32(j.level, r1-r0, j.kc, a, &b[0], ldb, &c[0], j.Ldc, cols, j.Acc || !j.first, ahead)
 	if j.last {
-		j.End.Affine(j.level, r1-r0, cols, r0, col, c, j.Ldc)
+		j.End.Apply(j.level, r1-r0, cols, r0, col, c, j.Ldc)
 	}
 }
 
@@ -426,7 +432,7 @@ func (j *productJob) tilePack(jp int, dst []float32, ahead Fetch) {
 	}
 	gemmTilePack32(j.level, r1-r0, j.kc, &j.aPanel[0], &b[0], j.Ldb, &c[0], j.Ldc, j.Acc || !j.first, ahead, dst)
 	if j.last {
-		j.End.Affine(j.level, r1-r0, bl.Nr, r0, col, c, j.Ldc)
+		j.End.Apply(j.level, r1-r0, bl.Nr, r0, col, c, j.Ldc)
 	}
 }
 

@@ -87,9 +87,10 @@ func (j *GemvJob) Finish(lo, hi int) {
 	e := j.End
 	if j.N > 1 || j.Ldc > 1 || e.scaleCol != nil || e.biasCol != nil || e.Residual != nil && e.Ldr != 1 {
 		e.Apply(j.Level, hi-lo, j.N, lo, 0, j.C[lo*j.Ldc:], j.Ldc)
-		return
+	} else {
+		e.ScaleRow, e.scaleCol = nil, e.ScaleRow
+		e.BiasRow, e.biasCol = nil, e.BiasRow
+		e.Apply(j.Level, 1, hi-lo, 0, lo, j.C[lo:hi], hi-lo)
 	}
-	e.ScaleRow, e.scaleCol = nil, e.ScaleRow
-	e.BiasRow, e.biasCol = nil, e.BiasRow
-	e.Apply(j.Level, 1, hi-lo, 0, lo, j.C[lo:hi], hi-lo)
+	e.Map(hi-lo, j.N, j.C[lo*j.Ldc:], j.Ldc)
 }

@@ -32,6 +32,6 @@ func (j *productJob) strip(i, cut int) {
 		return
 	}
 	for x := x0; x < x1; x += bl.Nr {
-		j.End.Affine(j.level, r1-r0, min(bl.Nr, x1-x), r0, j.jc+x, c[x-x0:], j.Ldc)
+		j.End.Apply(j.level, r1-r0, min(bl.Nr, x1-x), r0, j.jc+x, c[x-x0:], j.Ldc)
 	}
 }

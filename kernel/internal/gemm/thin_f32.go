@@ -121,15 +121,16 @@ func (j *thinProduct) Do(lo, hi int) {
 	if !j.alongRows {
 		lo, hi = lo*streamUnit, min(hi*streamUnit, j.N)
 		j.stream(lo, hi)
-		j.End.Apply(j.level, j.M, hi-lo, 0, lo, j.C[lo:], j.Ldc)
-		return
-	}
-	lo, hi = 4*lo, min(4*hi, j.ny)
-	j.along(lo, hi)
-	if j.across {
-		j.End.Apply(j.level, j.M, hi-lo, 0, lo, j.C[lo:], j.Ldc)
 	} else {
+		lo, hi = 4*lo, min(4*hi, j.ny)
+		j.along(lo, hi)
+	}
+	if j.alongRows && !j.across {
 		j.End.Apply(j.level, hi-lo, j.N, lo, 0, j.C[lo*j.Ldc:], j.Ldc)
+		j.End.Map(hi-lo, j.N, j.C[lo*j.Ldc:], j.Ldc)
+	} else {
+		j.End.Apply(j.level, j.M, hi-lo, 0, lo, j.C[lo:], j.Ldc)
+		j.End.Map(j.M, hi-lo, j.C[lo:], j.Ldc)
 	}
 }
 
@@ -218,7 +219,7 @@ func (j *panelProduct) Do(lo, hi int) {
 				thinTile(j.level, rows, kc, j.A[r*j.Lda+p:], j.Lda, b, j.C[r*j.Ldc+i*nr:], j.Ldc, cols, j.Acc || p > 0)
 			}
 			if p+kc == j.K {
-				j.End.Affine(j.level, j.M, cols, 0, i*nr, j.C[i*nr:], j.Ldc)
+				j.End.Apply(j.level, j.M, cols, 0, i*nr, j.C[i*nr:], j.Ldc)
 			}
 		}
 	}
