@@ -82,12 +82,12 @@ func Int4PackedBytes(n, k, group int) int {
 
 // What a step does to its sums before it stores them.
 type (
-	// Activation is the function that an epilogue ends with.
+	// Activation is the function that an epilogue clamps with.
 	Activation = operand.Activation
 
 	// Epilogue is what a step does to each sum before it is stored for good: times
 	// the scale of its channel, plus the bias of its channel, plus the residual, then
-	// the activation.
+	// the activation, then any function of one f32, as a *Program.
 	Epilogue = operand.Epilogue
 )
 

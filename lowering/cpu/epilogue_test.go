@@ -103,4 +103,15 @@ graph net(%x: f32[N,4], %r: f32[N,8]) {
 param w : f32[8,4]
 `, `0: c = LinearPacked{Features: 8} (x, w) # linear
 1: y = Elementwise{tanh add} (c, r) # tanh+add`},
+	{"what is reduced is one step behind", `
+graph net(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[8,4]
+  %c = call_function[linear](%x, %w) : f32[N,8]
+  %t = call_function[tanh](%c) : f32[N,8]
+  %y = call_function[sum](%t) {dims=[1]} : f32[N]
+  return %y
+}
+param w : f32[8,4]
+`, `0: c`},
 }
