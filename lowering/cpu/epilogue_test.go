@@ -109,9 +109,10 @@ graph net(%x: f32[N,4]) {
   %w = get_attr[w] : f32[8,4]
   %c = call_function[linear](%x, %w) : f32[N,8]
   %t = call_function[tanh](%c) : f32[N,8]
-  %y = call_function[sum](%t) {dims=[1]} : f32[N]
+  %y = call_function[sum](%t) {dim=[1]} : f32[N]
   return %y
 }
 param w : f32[8,4]
-`, `0: c`},
+`, `0: c = LinearPacked{Features: 8} (x, w) # linear
+1: y = ElementwiseReduce{tanh Shape: [0 8], Kinds: ["sum"], Dims: [1]} with Shape[0] = N (c) # tanh+sum`},
 }

@@ -451,7 +451,8 @@ graph net(%x: f32[N,8], %r: f32[N,8]) {
   %a = call_function[add](%c, %r) : f32[N,8]
   %v = get_attr[v] : f32[8,6]
   %y = call_function[matmul](%a, %v) : f32[N,6]
-  return %y
+  %z = call_function[tanh](%y) : f32[N,6]
+  return %z
 }
 param w : f32[8,8]
 param b : f32[8]
@@ -461,7 +462,8 @@ param v : f32[8,6]
 		o := lowering.Options{Weights: d}
 		require.Equal(t, `0: c = HalfLinear{} (x, w, b) # linear
 1: a = Elementwise{add} (c, r) # add
-2: y = HalfLinear{} (a, v) # matmul`, steps(t, m, o))
+2: y = HalfLinear{} (a, v) # matmul
+3: z = Elementwise{tanh} (y) # tanh`, steps(t, m, o))
 		var g op.Gen
 		in := []*array.Array{g.Normal(5, 8), g.Normal(5, 8)}
 		out, err := compile(t, m, o).Run(ctx, in)
