@@ -54,8 +54,8 @@ func linear(r *rand.Rand, m, n, k int) contraction {
 func convolution(r *rand.Rand, c Conv, x, w, y, in []int) contraction {
 	pack := PackConv{Conv: c, In: in}
 	weight := kerneltest.ToArray(kerneltest.RandomRef(r, w), array.F32, false)
-	_, n := pack.Packed(weight)
-	packed := array.New(array.F32, n)
+	_, size := pack.Packed(weight)
+	packed := array.New(array.F32, size...)
 	pack.Run(&Workspace{}, []*array.Array{packed}, []*array.Array{weight})
 	return contraction{fmt.Sprint("conv ", c, x, w, in), x, y, packed, w[0],
 		func(e Epilogue) Step { return ConvPacked{Conv: c, Channels: w[0], Kernel: w[2:], In: in, Epilogue: e} }}
