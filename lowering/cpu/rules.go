@@ -71,7 +71,7 @@ type contraction struct {
 // matrix which the model has with its axes exchanged, image what sizes it is expected
 // to be given.
 func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DType, image []int) *contraction {
-	if len(in) < 2 || !in[0].Ranked() {
+	if len(in) < 2 || !in[0].Ranked() || !in[1].Ranked() {
 		return nil
 	}
 	weight, ok := in[1].Dims().Known()
