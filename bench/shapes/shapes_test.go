@@ -1,8 +1,6 @@
 package shapes
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,20 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/bench/shapes/derive"
 )
 
-// fixtures returns the folder of reference manifests, "" where there is none.
-func fixtures() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		p := filepath.Join(dir, "shared", "fixtures")
-		if _, err := os.Stat(p); err == nil {
-			return p
-		}
-	}
-	return ""
-}
+// manifests is the folder of the reference manifests.
+const manifests = "../../internal/fxtest/testdata"
 
 // TestTableHasThePublishedWork compares multiply-adds with numbers that do not
 // come from the manifests: those that torchvision's documentation gives, which
@@ -83,12 +69,8 @@ func TestConvsAreSound(t *testing.T) {
 
 // TestTableIsDerived repeats the derivation.
 func TestTableIsDerived(t *testing.T) {
-	dir := fixtures()
-	if dir == "" {
-		t.Skip("no shared/fixtures above this folder")
-	}
 	for _, s := range Sources {
-		m, err := derive.Read(dir, s.Manifest)
+		m, err := derive.Read(manifests, s.Manifest)
 		require.NoError(t, err)
 		convs, linear, err := m.Convs()
 		require.NoError(t, err)

@@ -11,27 +11,18 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/internal/repo"
 )
 
-// Shared returns the folder of reference data that lies beside the checkout, found
-// from the working directory upwards. It skips the test where there is none.
-func Shared(t testing.TB) string {
+// Data returns the folder of reference data in this repository, one folder a
+// network.
+func Data(t testing.TB) string {
 	t.Helper()
-	dir, err := os.Getwd()
+	root, err := repo.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		shared := filepath.Join(dir, "shared")
-		if _, err := os.Stat(filepath.Join(shared, "fixtures", "README.md")); err == nil {
-			return shared
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			t.Skip("no folder shared/fixtures beside this checkout: the reference outputs are not here")
-		}
-		dir = parent
-	}
+	return filepath.Join(root, "internal", "fxtest", "testdata")
 }
 
 // IsNightly reports whether the slow tier is run.
@@ -99,11 +90,10 @@ type Stage struct {
 	L2     float64 `json:"l2"`
 }
 
-// LoadFixture reads the reference of a network; it skips the test where the
-// reference data is absent.
+// LoadFixture reads the reference of a network.
 func LoadFixture(t testing.TB, model string) *Fixture {
 	t.Helper()
-	f := &Fixture{dir: filepath.Join(Shared(t), "fixtures", model)}
+	f := &Fixture{dir: filepath.Join(Data(t), model)}
 	b, err := os.ReadFile(filepath.Join(f.dir, "manifest.json"))
 	if err != nil {
 		t.Fatal(err)
