@@ -68,8 +68,7 @@ var fieldKinds = map[reflect.Type]fieldKind{
 
 var codecs sync.Map // reflect.Type → *Codec
 
-func codecOf[A any]() *Codec {
-	t := reflect.TypeFor[A]()
+func codecOf(t reflect.Type) *Codec {
 	if c, ok := codecs.Load(t); ok {
 		return c.(*Codec)
 	}

@@ -105,11 +105,9 @@ func (o *Op) Departs(kind Departure, attrs any, in []*array.Array) (texts []stri
 }
 
 // rounded is the difference of what is composed of other operators.
-func rounded[A any]() Difference[A] {
-	return Difference[A]{Alters, "f16 and bf16 are rounded after each of the operators that this one is composed of", func(_ A, in []*array.Array) bool {
-		return slices.ContainsFunc(in, func(a *array.Array) bool { return a != nil && (a.DType() == array.F16 || a.DType() == array.BF16) })
-	}}
-}
+var rounded = Difference[any]{Alters, "f16 and bf16 are rounded after each of the operators that this one is composed of", func(_ any, in []*array.Array) bool {
+	return slices.ContainsFunc(in, func(a *array.Array) bool { return a != nil && (a.DType() == array.F16 || a.DType() == array.BF16) })
+}}
 
 // erase forgets the type of the attributes.
 func erase[A any](all []Difference[A]) []Difference[any] {

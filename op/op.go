@@ -1,6 +1,7 @@
 package op
 
 import (
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -266,7 +267,7 @@ func Define[A any](name string, spec Spec[A]) *Op {
 	operator := &Op{
 		Name: name, Path: callerPackage(), Doc: spec.Doc, Ref: spec.Ref, In: spec.In, Class: spec.Class, Effect: spec.Effect,
 		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
-		codec: codecOf[A](), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
+		codec: codecOf(reflect.TypeFor[A]()), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
 	}
 	if spec.Infer != nil {
 		operator.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return spec.Infer(c, a.(A), in) }
@@ -283,7 +284,7 @@ func Define[A any](name string, spec Spec[A]) *Op {
 	if spec.Decompose != nil {
 		operator.decompose = func(b Builder, a any, in []Value) Value { return spec.Decompose(b, a.(A), in) }
 		if operator.Class != Movement {
-			operator.differs = append(operator.differs, erase([]Difference[A]{rounded[A]()})...)
+			operator.differs = append(operator.differs, rounded)
 		}
 	}
 	if spec.Kernel != nil {
@@ -371,7 +372,7 @@ func All() []*Op {
 // parser's table only when registered is set.
 func NewAdHoc(path, name string, in []Operand, pure, registered bool, host func([]*array.Array) ([]*array.Array, error)) *Op {
 	o := &Op{Name: name, Path: path, Doc: name + " is an opaque Go function.", In: in, AdHoc: true, Host: host,
-		Effect: Effectful, codec: codecOf[None](), Func: path + "." + name}
+		Effect: Effectful, codec: codecOf(reflect.TypeFor[None]()), Func: path + "." + name}
 	if pure {
 		o.Effect = Pure
 	}

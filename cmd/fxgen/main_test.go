@@ -211,6 +211,19 @@ func TestDocumentedExamples(t *testing.T) {
 	}
 }
 
+// The first go generate on a fresh machine compiles all that fxgen links. What
+// fetches things over the network and what encrypts is a large part of the standard
+// library, comes with a dependency unnoticed, and is of no use here.
+func TestFxgenLinksNoNetwork(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".", "./harness", "./fxdraw").Output()
+	require.NoError(t, err)
+	deps := strings.Fields(string(out))
+	require.Contains(t, deps, "go/types")
+	for _, path := range []string{"net/http", "crypto/tls", "crypto/x509"} {
+		require.NotContains(t, deps, path)
+	}
+}
+
 // docs/cli.md has a row for each command that the help lists.
 func TestDocumentedCommands(t *testing.T) {
 	code, help, _ := call("-h")

@@ -92,35 +92,42 @@ func binaryBad(g *op.Gen, on domain, attrs func(n op.Scalar, reverse bool) any) 
 func unarySamples[A any](g *op.Gen, on domain, attrs []A) []op.Sample {
 	var all []op.Sample
 	for _, a := range attrs {
-		add := func(name string, x *array.Array) {
-			all = append(all, op.Sample{Name: name, Attrs: a, In: []*array.Array{x}})
-		}
-		if on.float {
-			add("matrix", g.Normal(3, 4))
-			add("positive", g.Uniform(0.01, 9, 40))
-			add("wide", g.Uniform(-30, 30, 60))
-			add("special", g.Special())
-			add("zero size", g.Normal(0, 2))
-			add("strided", g.Strided(g.Normal(2, 3, 4)))
-			add("0-dimensional", g.Normal())
-			add("f64", array.Cast(g.Normal(9), array.F64))
-			add("f16", array.Cast(g.Normal(9), array.F16))
-			add("bf16", array.Cast(g.Normal(9), array.BF16))
-		}
-		if on.int {
-			add("i64", g.Int(5, 2, 3))
-			add("negative i32", array.FromSlice([]int32{-3, -1, 0, 1, 2, 7}))
-			add("u8", array.Cast(g.Int(255, 6), array.U8))
-			add("strided i16", g.Strided(array.Cast(g.Int(9, 2, 3), array.I16)))
-		}
-		if on.bool {
-			add("bool", g.Bool(5))
-		}
-		if on.int && !on.float {
-			add("zero size i64", array.New(array.I64, 0))
-			add("0-dimensional i64", g.Int(9))
-			add("u64", array.Cast(g.Int(9, 2, 1), array.U64))
-		}
+		all = append(all, unaryCalls(g, on, a)...)
+	}
+	return all
+}
+
+// unaryCalls is apart from unarySamples so that it is compiled once, not for every
+// type of attributes.
+func unaryCalls(g *op.Gen, on domain, a any) (all []op.Sample) {
+	add := func(name string, x *array.Array) {
+		all = append(all, op.Sample{Name: name, Attrs: a, In: []*array.Array{x}})
+	}
+	if on.float {
+		add("matrix", g.Normal(3, 4))
+		add("positive", g.Uniform(0.01, 9, 40))
+		add("wide", g.Uniform(-30, 30, 60))
+		add("special", g.Special())
+		add("zero size", g.Normal(0, 2))
+		add("strided", g.Strided(g.Normal(2, 3, 4)))
+		add("0-dimensional", g.Normal())
+		add("f64", array.Cast(g.Normal(9), array.F64))
+		add("f16", array.Cast(g.Normal(9), array.F16))
+		add("bf16", array.Cast(g.Normal(9), array.BF16))
+	}
+	if on.int {
+		add("i64", g.Int(5, 2, 3))
+		add("negative i32", array.FromSlice([]int32{-3, -1, 0, 1, 2, 7}))
+		add("u8", array.Cast(g.Int(255, 6), array.U8))
+		add("strided i16", g.Strided(array.Cast(g.Int(9, 2, 3), array.I16)))
+	}
+	if on.bool {
+		add("bool", g.Bool(5))
+	}
+	if on.int && !on.float {
+		add("zero size i64", array.New(array.I64, 0))
+		add("0-dimensional i64", g.Int(9))
+		add("u64", array.Cast(g.Int(9, 2, 1), array.U64))
 	}
 	return all
 }
@@ -132,6 +139,10 @@ func unaryBad[A any](g *op.Gen, on domain, a A, wrong []A) []op.BadSample {
 	for _, w := range wrong {
 		all = append(all, op.BadSample{Name: "attribute", Attrs: w, In: []*array.Array{g.Normal(2)}, Code: op.BadAttr})
 	}
+	return append(all, unaryRefusals(g, on, a)...)
+}
+
+func unaryRefusals(g *op.Gen, on domain, a any) (all []op.BadSample) {
 	if !on.float {
 		all = append(all, op.BadSample{Name: "float", Attrs: a, In: []*array.Array{g.Normal(2)}, Code: op.DTypeMismatch})
 	}

@@ -265,17 +265,25 @@ func indexBad(g *op.Gen, good, noAxis any) []op.BadSample {
 func scatterSamples[A any](g *op.Gen, attrs []A) []op.Sample {
 	var s []op.Sample
 	for i, a := range attrs {
-		n := strconv.Itoa(i)
-		s = append(s,
-			okCall("f32 "+n, a, g.Normal(3, 3), g.Int(3, 2, 3), g.Normal(2, 3)),
-			okCall("strided "+n, a, g.Strided(g.Normal(3, 4)), g.Strided(g.Int(3, 3, 4)), g.Strided(g.Normal(3, 4))),
-			okCall("i64 "+n, a, g.Int(9, 3, 3), g.Int(3, 2, 2), g.Int(9, 3, 2)),
-			okCall("f16 "+n, a, array.Cast(g.Int(4, 3, 3), array.F16), g.Int(3, 2, 3), array.Cast(g.Int(4, 2, 3), array.F16)))
+		s = append(s, scatterCalls(g, strconv.Itoa(i), a)...)
 	}
-	a := attrs[0]
-	return append(s,
+	return append(s, scatterEdges(g, attrs[0])...)
+}
+
+func scatterCalls(g *op.Gen, n string, a any) []op.Sample {
+	return []op.Sample{
+		okCall("f32 "+n, a, g.Normal(3, 3), g.Int(3, 2, 3), g.Normal(2, 3)),
+		okCall("strided "+n, a, g.Strided(g.Normal(3, 4)), g.Strided(g.Int(3, 3, 4)), g.Strided(g.Normal(3, 4))),
+		okCall("i64 "+n, a, g.Int(9, 3, 3), g.Int(3, 2, 2), g.Int(9, 3, 2)),
+		okCall("f16 "+n, a, array.Cast(g.Int(4, 3, 3), array.F16), g.Int(3, 2, 3), array.Cast(g.Int(4, 2, 3), array.F16)),
+	}
+}
+
+func scatterEdges(g *op.Gen, a any) []op.Sample {
+	return []op.Sample{
 		okCall("i32 index", a, g.Normal(3, 3), array.Cast(g.Int(3, 2, 3), array.I32), g.Normal(2, 3)),
 		okCall("special values", a, g.Normal(1, 30), g.Int(30, 1, 15), array.Reshape(g.Special(), 1, 15)),
 		okCall("no index", a, g.Normal(2, 3), array.New(array.I64, 0, 3), g.Normal(0, 3)),
-		okCall("zero size", a, g.Normal(0, 3), array.New(array.I64, 0, 3), g.Normal(0, 3)))
+		okCall("zero size", a, g.Normal(0, 3), array.New(array.I64, 0, 3), g.Normal(0, 3)),
+	}
 }

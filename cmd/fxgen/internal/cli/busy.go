@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"time"
-
-	"github.com/schollz/progressbar/v3"
 )
 
 // busy shows that something long is going on, when a person is watching: stderr is
@@ -18,29 +18,29 @@ func (a *app) busy(what string) (done func()) {
 	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 || os.Getenv("TERM") == "dumb" {
 		return func() {}
 	}
-	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
-		progressbar.OptionSpinnerType(14), progressbar.OptionClearOnFinish(), progressbar.OptionSetElapsedTime(true))
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
 		tick := time.NewTicker(100 * time.Millisecond)
 		defer tick.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-				if bar.Add(1) != nil {
-					return
-				}
-			}
-		}
+		spin(f, what, time.Now(), tick.C, stop)
 	}()
 	return func() {
 		close(stop)
 		<-stopped
-		if bar.Finish() != nil {
+	}
+}
+
+// spin writes what goes on and for how long at every tick, over what it wrote
+// before, and leaves an empty line.
+func spin(w io.Writer, what string, start time.Time, tick <-chan time.Time, stop <-chan struct{}) {
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			fmt.Fprint(w, "\r\x1b[K")
 			return
+		case now := <-tick:
+			fmt.Fprintf(w, "\r%c %s [%ds]\x1b[K", `|/-\`[i%4], what, int(now.Sub(start).Seconds()))
 		}
 	}
 }
