@@ -25,7 +25,11 @@ func (a *app) draw() *cobra.Command {
 	}
 	f.sourceFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
-	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules that are drawn, 0 for all")
+	d := &f.job.Drawing
+	c.Flags().IntVar(&d.Depth, "depth", 0, "levels of modules that are drawn, 0 for all")
+	c.Flags().BoolVar(&d.NoFold, "no-fold", false, "draw every repetition of a block instead of the first one")
+	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
+	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		format := strings.TrimPrefix(filepath.Ext(out), ".")

@@ -128,7 +128,7 @@ func (f *flags) negative() error {
 	}{
 		{"threads", int64(f.threads), strconv.Itoa(f.threads)}, {"repeat", int64(f.job.Repeat), strconv.Itoa(f.job.Repeat)},
 		{"min-time", int64(f.minTime), f.minTime.String()}, {"timeout", int64(f.timeout), f.timeout.String()},
-		{"depth", int64(f.job.Depth), strconv.Itoa(f.job.Depth)},
+		{"depth", int64(f.job.Drawing.Depth), strconv.Itoa(f.job.Drawing.Depth)},
 	} {
 		if n.value < 0 {
 			list = append(list, "-"+n.flag+" "+n.text+" is negative, expected 0 or more")

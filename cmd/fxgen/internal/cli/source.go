@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -88,6 +89,7 @@ func (a *app) do(ctx context.Context, s *source, j *work.Job) (*work.Result, err
 		done := a.busy("capturing " + s.name)
 		res, err = s.pkg.Do(ctx, j)
 		done()
+		fmt.Fprint(a.stderr, s.pkg.Output)
 	} else {
 		res, err = work.Do(ctx, s.here, j)
 	}

@@ -26,6 +26,9 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	}
 	l.place(j)
 	a, err := l.test(ctx, t, j)
+	if !a.missing {
+		t.Output = modelOutput(a.out)
+	}
 	if err != nil || !a.missing {
 		return a.res, err
 	}
@@ -72,7 +75,7 @@ func (l *loaded) test(ctx context.Context, t *Target, j *work.Job) (a answer, er
 	if err != nil {
 		return a, err
 	}
-	cmd := proc.Command(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$", ".")
+	cmd := proc.Command(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$") // without a pattern, so that output is shown of tests that pass too
 	cmd.Env = append(HostEnv(), "GOTMPDIR="+dir, "GOTRACEBACK=all")
 	cmd.Dir = l.dir
 	var out bytes.Buffer
@@ -86,6 +89,20 @@ func (l *loaded) test(ctx context.Context, t *Target, j *work.Job) (a answer, er
 		a.err, err = errOr(a.err, err), nil
 	}
 	return a, err
+}
+
+// modelOutput is what the model printed, to either stream, of what a test that left
+// a result printed: all before the line by which the test says how it ended.
+func modelOutput(out string) string {
+	for _, end := range []string{"PASS\n", "--- FAIL: "} {
+		if i := strings.LastIndex(out, end); i >= 0 {
+			out = out[:i]
+		}
+	}
+	if out != "" && !strings.HasSuffix(out, "\n") {
+		out += "\n"
+	}
+	return out
 }
 
 // Unready makes an error of the go command's complaint that go.mod or go.sum lack

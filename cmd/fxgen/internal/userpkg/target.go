@@ -27,6 +27,9 @@ type Target struct {
 	// absolute paths, or a folder. The package may use them before they exist.
 	Generated string
 
+	// Output is what the model itself printed while the last job was done.
+	Output string
+
 	parts []string // the files of the package, once it is loaded
 }
 

@@ -7,7 +7,10 @@
 // Read Job, Source and Do first.
 package work
 
-import "github.com/gofx-dev/gofx/diag"
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/draw"
+)
 
 // The codes of the command line.
 const (
@@ -58,7 +61,7 @@ type Job struct {
 
 	JSON      bool
 	Positions bool
-	Depth     int
+	Drawing   draw.Options
 	Format    string // of a drawing: dot or html
 	SVG       string // for html
 

@@ -6,11 +6,10 @@ import (
 
 // draw writes the drawing's text: DOT, or a page around an SVG.
 func (c *captured) draw(j *Job, res *Result) error {
-	o := draw.Options{Depth: j.Depth}
 	if j.Format == "html" {
-		res.Text = string(draw.HTML(c.gm, j.SVG, o))
+		res.Text = string(draw.HTML(c.gm, j.SVG, j.Drawing))
 		return nil
 	}
-	res.Text = draw.DOT(c.gm, o)
+	res.Text = draw.DOT(c.gm, j.Drawing)
 	return nil
 }
