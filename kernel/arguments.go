@@ -89,7 +89,7 @@ func (c *Checker) Output(name string, a *array.Array, d array.DType, shape ...in
 // Apart checks that the memory of a result is not that of another array.
 func (c *Checker) Apart(name string, a *array.Array, others ...*array.Array) {
 	for _, x := range others {
-		if a != nil && x != nil && a.Len() > 0 && x.Len() > 0 && a.Storage() == x.Storage() {
+		if a != nil && x != nil && a.Len() > 0 && x.Len() > 0 && a.Storage().Overlaps(x.Storage()) {
 			c.bad("output", name, "in the memory of an input", "memory of its own")
 			return
 		}

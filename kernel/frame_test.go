@@ -128,6 +128,8 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	c.Output("y", x, array.F32, 2, 3)
 	c.Apart("y", x, array.New(array.F32, 2, 3), nil)
 	c.Size("x", x, "f32[N,3]", 0, 2)
+	data := make([]float32, 12) // half for each of two arrays
+	c.Apart("y", array.DenseOf(data[:6], 2, 3).Array, array.DenseOf(data[6:], 2, 3).Array)
 	require.NoError(t, c.Err())
 
 	c.Input("x", nil, array.F32, "f32[N,3]", -1, 3)
@@ -142,6 +144,7 @@ func TestCheckerCollectsFaults(t *testing.T) {
 	c.Output("y", x, array.F32, 3, 2)
 	c.Output("y", array.Permute(x, 1, 0), array.F32, 3, 2)
 	c.Apart("y", x, x)
+	c.Apart("z", array.DenseOf(data[:6], 2, 3).Array, array.DenseOf(data[5:11], 2, 3).Array)
 	var list diag.List
 	require.ErrorAs(t, c.Err(), &list)
 	var got []string
@@ -154,6 +157,7 @@ func TestCheckerCollectsFaults(t *testing.T) {
 		`input "x" is f32[2,3], expected f32[N]`, `input "x" is f32[2,3], expected f32[N,3] with size 5 at axis 0`,
 		`input "x" is f32[2,3]: add needs 2*M (here 4) equal to 3, where M is axis 1 of "y", here 2`, `output "y" is nil, expected f32[2]`, `output "y" is f32[2,3], expected f32[3,2]`,
 		`output "y" is f32[3,2] with gaps, expected f32[3,2] without gaps`, `output "y" is in the memory of an input, expected memory of its own`,
+		`output "z" is in the memory of an input, expected memory of its own`,
 	}, got)
 }
 
