@@ -78,8 +78,8 @@ return err`,
 	},
 	{
 		Code: "FX4020", Title: "opaque function in kernel style",
-		Cause: "a step calls a wrapped Go function, or a kernel with hidden fields, which a package that calls kernels alone cannot name",
-		Cure:  "express the function with operators, give its operator a Kernel or a Decompose, or generate module style",
+		Cause: "a step calls a wrapped Go function, or a kernel that generated code cannot write down: of an unexported type, with hidden fields, or whose Run has a pointer receiver",
+		Cure:  "express the function with operators, give its operator a Kernel of an exported plain struct or a Decompose, or generate module style",
 		Example: `p.Steps[0].Kernel = &opaque{}
 _, err := codegen.Kernel(p, w, codegen.KernelOptions{})
 return err`,

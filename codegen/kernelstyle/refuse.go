@@ -5,11 +5,13 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -66,12 +68,19 @@ func refuse(printed *plan.Plan) diag.List {
 		case len(step.Regions) > 0:
 			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
 			continue
-		case v.Kind() != reflect.Struct || gosrc.Home(v.Type()) != gosrc.Root+"kernel" || !token.IsExported(v.Type().Name()):
+		case v.Kind() != reflect.Struct || ours(v.Type()) && gosrc.Home(v.Type()) != gosrc.Root+"kernel":
 			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
 				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
 			continue
+		case unnamable(v.Type()):
+			fault(CodeHost, "the kernel is "+v.Type().String()+", which other packages cannot name, expected an exported type of a package that can be imported",
+				"export the type, and put it into a package that is no command")
+			continue
+		case !v.Type().Implements(reflect.TypeFor[kernel.Step]()):
+			fault(CodeHost, "the kernel is *"+v.Type().String()+", expected a struct that has Run itself", "declare Run with a receiver that is no pointer")
+			continue
 		case hidden(v):
-			fault(CodeHost, "kernel."+v.Type().Name()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
+			fault(CodeHost, v.Type().String()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
 		}
 		for _, k := range step.Out {
 			if k >= 0 && printed.Buffers[k].Kind == plan.Weight {
@@ -98,6 +107,16 @@ func refuse(printed *plan.Plan) diag.List {
 		}
 	}
 	return errs
+}
+
+// ours reports whether a type is declared in gofx, whose kernels are all in kernel.
+func ours(t reflect.Type) bool {
+	return t.PkgPath() == "" || strings.HasPrefix(t.PkgPath(), gosrc.Root)
+}
+
+// unnamable reports whether generated code cannot name a type.
+func unnamable(t reflect.Type) bool {
+	return !token.IsExported(t.Name()) || t.PkgPath() == "main" || strings.HasSuffix(t.PkgPath(), "_test")
 }
 
 func computable(d shape.Dim, known map[string]bool) bool {

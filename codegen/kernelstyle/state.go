@@ -88,7 +88,8 @@ func (l *layout) printState() {
 		}
 	}
 	for _, i := range l.kernels.sized {
-		fields = append(fields, jen.Id(l.kernels.steps[i].field).Add(fromKernel(structOf(&l.Steps[i]).Type().Name())))
+		t := structOf(&l.Steps[i]).Type()
+		fields = append(fields, jen.Id(l.kernels.steps[i].field).Qual(gosrc.Home(t), t.Name()))
 	}
 	name := l.prefix + "State"
 	l.files.declare(name+" is what one call works on. States are kept for later calls.", len(fields)+2, jen.Type().Id(name).Struct(fields...))
