@@ -175,7 +175,7 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 	if !ok {
 		hint := "capture the graph with types of the inputs, or pin symbols (Options.Shapes)"
 		if o := n.Op(); o != nil && o.AdHoc {
-			hint = "declare the type of the result of the Go function"
+			hint = `declare what the Go function returns: tensor.Wrap(f, tensor.Signature("f32[N,K] -> f32[N]")), or a TypeRule method of the module`
 		}
 		b.errs = append(b.errs, n.Error(lowering.UnknownSize, n.String()+" is "+t.String()+", expected a type that follows from the inputs' sizes").WithHint(hint))
 	}

@@ -51,6 +51,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/weightnorm"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/while"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/wrappedfunction"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/wrappedfunctionwithatyperule"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
@@ -105,6 +106,7 @@ var printed = map[string]any{
 	"weightnorm":                           weightnorm.Forward,
 	"while":                                while.Forward,
 	"wrappedfunction":                      wrappedfunction.Forward,
+	"wrappedfunctionwithatyperule":         wrappedfunctionwithatyperule.Forward,
 }
 
 // generated returns the printed model as something to be traced, with the options
