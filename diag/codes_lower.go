@@ -42,7 +42,7 @@ return err`,
 	{
 		Code: "FX5004", Title: "type or size is not known before the run",
 		Cause: "a value has an unknown rank, element type or size, or a size that depends on data, so that no memory can be planned for it",
-		Cure:  "capture the graph with the types of its inputs, declare the result type of opaque functions, or pin symbols",
+		Cure:  "capture the graph with the types of its inputs, declare what opaque functions return (a type rule of tensor.Wrap, a TypeRule method of a leaf module), or pin symbols",
 		Example: `m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[*]) {\n return %x\n}\n"), "g.fx")
 if err != nil {
 	return err

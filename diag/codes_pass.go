@@ -141,6 +141,12 @@ graph g(%x: f32[2]) {
 }`,
 	},
 	{
+		Code: "FX3041", Title: "part of a graph cannot stand on its own",
+		Cause:   "graph.Extract was given values of several graphs or tuples, sizes of the part come from outside alone, or a call outside writes state that the part reads",
+		Cure:    "give values of one graph; add the values whose sizes are used to the inputs, and calls that write to the outputs",
+		Example: "graph.Extract(nil, []*graph.Node{split})",
+	},
+	{
 		Code: "FX3018", Title: "list of nodes is inconsistent",
 		Cause:   "links or counts were changed past the graph's methods; this is a bug of gofx",
 		Cure:    "report it",

@@ -50,7 +50,7 @@ graph g(%x: f32[2,3]) {
 	{
 		Code: "FX7006", Title: "unknown operator",
 		Cause: "no package that is linked into the program defines an operator of that name",
-		Cure:  "import the package that defines it, or correct the name",
+		Cure:  "import the package that defines it (fxgen: -import ./ops), or correct the name",
 		Example: `gofx 1
 graph g(%x: f32[2,3]) {
   %y = call_function[relux](%x)

@@ -101,6 +101,14 @@ func ExampleArgs() {
 	// call_method[mul] ?[*]
 }
 
+// The values of a variadic parameter follow one by one.
+func ExampleArgs_variadic() {
+	concat := func(xs ...*tensor.Tensor) *tensor.Tensor { return tensor.Cat(xs, 0) }
+	m := fx.Meta("f32[N,4]")
+	fmt.Print(calls(capture(concat, fx.Args(m, m, m))))
+	// Output: call_function[cat] f32[3*N,4]
+}
+
 // Meta gives the type of a tensor inside an argument of any kind.
 func ExampleMeta() {
 	type batch struct{ Ids, Mask *tensor.Tensor }
@@ -317,6 +325,21 @@ func ExampleExpect() {
 	// matched 0 times, expected 1 [FX3025]
 	//     while running pass conv-bn
 	// <nil>
+}
+
+// Functions of package tensor are patterns and replacements as they are; options
+// that they take are left out.
+func ExampleReplace_functions() {
+	gm := capture(func(x *tensor.Tensor) *tensor.Tensor { return x.Relu().Neg() })
+	smooth := fx.Replace("smooth", tensor.Relu, tensor.Gelu)
+	if _, err := gm.Apply(context.Background(), []fx.Pass{smooth}, fx.PassOptions{}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(calls(gm))
+	// Output:
+	// call_function[gelu] ?[*]
+	// call_method[neg] ?[*]
 }
 
 // A Rewrite is Replace with more choices: other spellings, and a condition.

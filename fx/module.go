@@ -100,7 +100,8 @@ func InputDefault(name, typ string, def *array.Array) Option {
 
 // Args gives example arguments by position, nil standing for the parameter's own
 // type: tensors, also inside structs, slices and maps, become inputs of their
-// type, every other value is fixed in the graph; see tracer.Tracer.Args.
+// type, every other value is fixed in the graph; those of a variadic parameter
+// follow one by one. See tracer.Tracer.Args.
 func Args(args ...any) Option { return func(s *settings) { s.tracer.Args = args } }
 
 // Meta returns a tensor that has a type and no data, as an example for Args. It

@@ -89,7 +89,8 @@ func Pipeline(names string) ([]Pass, error) {
 }
 
 // Replace makes a pass that puts replacement wherever pattern occurs; both are
-// functions of tensors with the same signature. Rewrite has more choices.
+// functions of as many tensors; options that they take, as tensor.Gelu does, are
+// left out. Rewrite has more choices.
 func Replace(name string, pattern, replacement any) Pass {
 	return passes.Rule(Rewrite{Name: name, Doc: "Replaces a pattern.", Pattern: pattern, Replacement: replacement})
 }

@@ -1,6 +1,12 @@
 package graph
 
-import "github.com/gofx-dev/gofx/diag"
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
 
 // Copier copies nodes from one graph to another, with types, side data,
 // positions, scopes, regions and symbols.
@@ -105,4 +111,241 @@ func (k *Copier) Finish() {
 		k.dst.Require(g.Relation, k.nodes[g.Node])
 	}
 	k.dst.symbols.notes = append(k.dst.symbols.notes, k.src.symbols.notes...)
+}
+
+// BadExtract is the code of a part of a graph that cannot stand on its own.
+const BadExtract diag.Code = "FX3041"
+
+// Extract returns the part of a graph that computes outputs from inputs, values of one
+// graph, as a module of its own: a placeholder for each input, then for each input of
+// the graph that the part needs besides; copies of the nodes between, which keep
+// names, positions and side data; the outputs in their order. The module's tensors
+// are shared, those that the part does not use are left out. Symbols are sizes of the
+// new inputs, or of nodes of the part; guards that speak of them come along. Calls
+// that no output needs are no part; it is an error (FX3041) when one of them writes
+// state that the part reads, or a size of the part comes from outside alone.
+func Extract(inputs, outputs []*Node) (*Module, error) {
+	x, err := newExtraction(inputs, outputs)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.writes(); err != nil {
+		return nil, err
+	}
+	x.enter()
+	x.root()
+	for n := range x.g.Nodes() {
+		if x.taken[n] && x.to[n] == nil {
+			if err := x.copy(n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	x.guards()
+	out := make([]*Node, len(outputs))
+	for i, n := range outputs {
+		out[i] = x.to[n]
+	}
+	x.c.Output(nil, out...)
+	x.mod.DropUnused()
+	if err := Lint(x.mod.Graph).Err(); err != nil {
+		return nil, &diag.Error{Code: BadExtract, Msg: "the part of the graph does not stand on its own", Err: err,
+			Hint: "add the values whose sizes it uses to the inputs"}
+	}
+	return x.mod, nil
+}
+
+// extraction is an inliner into a graph that is made of it alone.
+type extraction struct {
+	inliner
+	g      *Graph // what is taken from
+	mod    *Module
+	inputs []*Node        // what becomes placeholders
+	taken  map[*Node]bool // what outputs need, inputs included
+	solved bool           // a symbol is now an expression of others
+}
+
+func newExtraction(inputs, outputs []*Node) (*extraction, error) {
+	if len(outputs) == 0 {
+		return nil, diag.New(BadExtract, "no outputs are given, expected one or more")
+	}
+	x := &extraction{g: outputs[0].g, taken: map[*Node]bool{}}
+	given := map[*Node]bool{}
+	for i, n := range append(slices.Clone(inputs), outputs...) {
+		switch {
+		case n.g != x.g || n.erased || n.opcode == Output:
+			return nil, n.Error(BadExtract, n.String()+" is no value of the graph "+x.g.Name)
+		case n.typ.Kind() == shape.Tuple:
+			return nil, n.Error(BadExtract, n.String()+" is a tuple, expected tensors").WithHint("give its getitem nodes")
+		case i < len(inputs) && given[n]:
+			return nil, n.Error(BadExtract, n.String()+" is given twice as an input")
+		}
+		if i < len(inputs) {
+			given[n] = true
+		} else {
+			x.taken[n] = true
+		}
+	}
+	x.inputs = slices.Clone(inputs)
+	var more []*Node
+	for n := range x.g.Backward() {
+		switch {
+		case !x.taken[n] || given[n]:
+		case n.opcode == Placeholder:
+			more = append(more, n)
+		default:
+			for a := range n.Inputs() {
+				x.taken[a] = true
+			}
+		}
+	}
+	slices.Reverse(more)
+	x.inputs = append(x.inputs, more...)
+
+	to := New(x.g.Name)
+	if x.mod = NewModule(to); x.g.mod != nil {
+		x.mod = x.g.mod.WithGraph(to)
+	}
+	x.inliner = inliner{c: to.At(), src: x.g, to: map[*Node]*Node{}, size: map[string]shape.Dim{}, paths: map[string]string{}}
+	for _, p := range x.mod.params {
+		x.paths["p "+p.Path] = p.Path
+	}
+	for path := range x.mod.Bounds() {
+		x.paths["m "+path] = path
+	}
+	return x, nil
+}
+
+// writes refuses a part that reads state which calls outside of it write.
+func (x *extraction) writes() error {
+	reads := map[string]bool{}
+	for n := range x.taken {
+		if n.opcode == GetAttr {
+			reads[n.target] = true
+		}
+	}
+	for n := range x.g.Nodes() {
+		if n.Op() != op.Assign || x.taken[n] {
+			continue
+		}
+		at := n.Arg(0)
+		for at != nil && at.opcode != GetAttr && at.NumArgs() > 0 {
+			at = at.Arg(0) // of a view, or of an earlier write
+		}
+		if at != nil && reads[at.target] {
+			return n.Error(BadExtract, n.String()+" writes "+at.target+", which the part of the graph reads").WithHint("add it to the outputs")
+		}
+	}
+	return nil
+}
+
+// enter makes the placeholders.
+func (x *extraction) enter() {
+	places := NewCopier(x.c.g, x.g)
+	for _, n := range x.inputs {
+		name := n.Name()
+		if n.opcode == Placeholder {
+			name = n.target
+		}
+		places.At(x.c, n)
+		p := x.c.Placeholder(name, n.typ, n.Default())
+		p.setName(n.Name())
+		CopyMeta(p, n)
+		x.to[n] = p
+	}
+}
+
+// root says where the symbols of the inputs' types come from now: from an input whose
+// size is the symbol, else from one whose size is a multiple of it and a constant.
+func (x *extraction) root() {
+	to := x.c.g
+	for _, n := range x.inputs {
+		for axis, d := range n.typ.Dims().Slice() {
+			if name, ok := d.IsSymbol(); ok {
+				x.place(name, x.to[n], axis)
+			}
+		}
+	}
+	for _, n := range x.inputs {
+		p := x.to[n]
+		dims := n.typ.Dims()
+		for axis, d := range dims.Slice() {
+			if _, ok := d.IsSymbol(); ok || len(d.Symbols()) == 0 {
+				continue
+			}
+			size := to.NewSymbolFor(p, axis)
+			dims = dims.With(axis, size)
+			switch open := slices.DeleteFunc(d.Symbols(), x.known); len(open) {
+			case 0:
+				to.AddGuard(size, d.Bind(x.bind), p)
+			case 1:
+				x.solve(open[0], d, size, p)
+			}
+		}
+		if n.typ.Ranked() {
+			p.typ = p.typ.WithDims(dims)
+		}
+	}
+}
+
+// place defines a symbol, or demands that the size is what it stands for already.
+func (x *extraction) place(name string, n *Node, axis int) {
+	if to := x.c.g; x.known(name) {
+		to.AddGuard(to.NewSymbolFor(n, axis), x.bind(name), n)
+	} else {
+		to.DefineSymbol(name, n, axis)
+	}
+}
+
+func (x *extraction) known(name string) bool {
+	_, defined := x.c.g.Symbol(name)
+	_, solved := x.size[name]
+	return defined || solved
+}
+
+// solve takes a symbol from an input's size, size = a·symbol + b, which then must be so.
+func (x *extraction) solve(name string, d, size shape.Dim, p *Node) {
+	at := func(v shape.Dim) shape.Dim {
+		return d.Bind(func(s string) shape.Dim {
+			if s == name {
+				return v
+			}
+			return x.bind(s)
+		})
+	}
+	b := at(shape.Const(0))
+	a := at(shape.Const(1)).Sub(b)
+	k, constant := a.Int()
+	if !constant || k < 1 || !at(shape.Sym(name)).Equal(shape.Sym(name).Mul(a).Add(b)) {
+		return
+	}
+	rest := size.Sub(b)
+	x.size[name], x.solved = rest.FloorDiv(a), true
+	x.c.g.Require(shape.Multiple(rest, a), p)
+	x.c.g.Require(shape.AtLeast(rest, shape.Const(0)), p)
+}
+
+// copy takes one node over.
+func (x *extraction) copy(n *Node) error {
+	m := x.node(n)
+	m.setName(n.Name())
+	x.to[n] = m
+	symbols := x.g.SymbolsOf(n)
+	for _, s := range symbols {
+		x.place(s.Name, m, s.Axis)
+	}
+	if x.solved && len(symbols) == 0 && m.opcode.IsCall() {
+		return m.Infer() // sizes are written otherwise than before
+	}
+	return nil
+}
+
+// guards takes over what is demanded of sizes that the part knows.
+func (x *extraction) guards() {
+	for _, d := range x.g.symbols.guards {
+		if !slices.ContainsFunc(d.Symbols(), func(s string) bool { return !x.known(s) }) {
+			x.c.g.Require(d.Bind(x.bind), x.to[d.Node])
+		}
+	}
+	x.c.g.symbols.notes = slices.Clone(x.g.symbols.notes)
 }

@@ -300,16 +300,11 @@ func (g *Graph) infer(n *Node) error {
 // was reported.
 func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.Type, error) {
 	operator, args := node.Op(), node.args
-	types := make([]shape.Type, len(args), len(args)+4)
+	types := node.OperandTypes()
 	for i := range args {
-		if d := args[i].def; d != nil {
-			if types[i] = d.typ; d.typ.Kind() == shape.None {
-				return shape.Type{}, nil
-			}
+		if args[i].def != nil && types[i].Kind() == shape.None {
+			return shape.Type{}, nil
 		}
-	}
-	if b := node.Bound(); b != nil {
-		types = append(types, g.mod.paramTypes(node.target, b)...)
 	}
 	if err := present(node, operator, len(types)); err != nil {
 		return shape.Type{}, err

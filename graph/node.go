@@ -376,3 +376,71 @@ func (e *edge) unlink() {
 // Infer computes the node's type again from its operands. The type set on
 // a call of an opaque function, which has no type rule, stays.
 func (n *Node) Infer() error { return n.g.infer(n) }
+
+// OperandTypes returns the types of what a call computes from, in the order of its
+// operator's operands: those of the node's operands, then those of the parameters
+// that a called module has (see Bound). Absent ones have the zero Type.
+func (n *Node) OperandTypes() []shape.Type {
+	types := make([]shape.Type, len(n.args), len(n.args)+4)
+	for i := range n.args {
+		if d := n.args[i].def; d != nil {
+			types[i] = d.typ
+		}
+	}
+	if b := n.Bound(); b != nil {
+		types = append(types, n.g.mod.paramTypes(n.target, b)...)
+	}
+	return types
+}
+
+// Flops returns the floating-point operations of a call as its operator counts them,
+// over the graph's symbols: the parameters of a called module are operands. It is
+// Unknown where types are, and 0 for what is no call. What the regions of cond, while
+// and scan compute is counted at their own nodes.
+func (n *Node) Flops() shape.Dim {
+	o := n.Op()
+	if o == nil {
+		return shape.Const(0)
+	}
+	return o.Flops(n.Attrs(), n.OperandTypes(), n.typ)
+}
+
+// Bytes returns the bytes that a call reads and writes when it runs on its own: of
+// its operands, the parameters of a called module included, and of its results. It is
+// Unknown where types are, and 0 for what moves nothing: views, getitem, control flow
+// itself, and what is no call.
+func (n *Node) Bytes() shape.Dim {
+	o := n.Op()
+	if o == nil || o.Structural() && o != op.Assign || o.ViewOf > 0 && !o.MayCopy {
+		return shape.Const(0)
+	}
+	total := bytesOf(n.typ)
+	if n.typ.Kind() == shape.None {
+		total = shape.Unknown
+	}
+	types := n.OperandTypes()
+	for i, t := range types {
+		if t.Kind() == shape.None && i < len(n.args) && n.args[i].def != nil {
+			return shape.Unknown
+		}
+		total = total.Add(bytesOf(t))
+	}
+	return total
+}
+
+// bytesOf returns the bytes of a value, 0 for the zero Type.
+func bytesOf(t shape.Type) shape.Dim {
+	switch {
+	case t.Kind() == shape.None:
+		return shape.Const(0)
+	case t.Kind() == shape.Tuple:
+		total := shape.Const(0)
+		for i := range t.Len() {
+			total = total.Add(bytesOf(t.Member(i)))
+		}
+		return total
+	case !t.Ranked() || t.DType().Size() == 0:
+		return shape.Unknown
+	}
+	return t.Dims().Prod().MulInt(t.DType().Size())
+}

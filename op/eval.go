@@ -4,7 +4,6 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -41,14 +40,7 @@ func (o *Op) Expand(b Builder, attrs any, in []Value) Value { return o.decompose
 // is a view. Mistakes are returned as *diag.Error.
 func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
 	if o.AdHoc {
-		if o.Host == nil {
-			return nil, diag.New(NoMeaning, "the opaque function "+o.Key()+" cannot run here")
-		}
-		out, err := o.Host(in)
-		if n, _ := o.NumResults(attrs); err == nil && (len(out) != n || slices.Contains(out, nil)) {
-			err = diag.New(OperandCount, "the Go function returned "+strconv.Itoa(len(out))+" values, expected "+strconv.Itoa(n)+", none of them nil")
-		}
-		return out, err
+		return o.call(in)
 	}
 	defer diag.Catch(&err)
 	return o.eval(w, attrs, in)

@@ -159,7 +159,7 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 	if err := o.checkOperands(len(in), func(i int) bool { return in[i].Kind() == shape.None }); err != nil {
 		return shape.Type{}, err
 	}
-	if o.AdHoc {
+	if o.AdHoc && o.infer == nil {
 		return shape.Type{}, nil
 	}
 	for i, t := range in {

@@ -184,8 +184,8 @@ type Op struct {
 	InPlace bool
 	Tol     Tolerance
 
-	// AdHoc marks a wrapped Go function or leaf module: it has no type rule and
-	// no array-level meaning but Host.
+	// AdHoc marks a wrapped Go function or leaf module: it has no array-level meaning
+	// but Host, and a type rule only where one was declared.
 	AdHoc bool
 	// Host runs an ad-hoc operator on arrays.
 	Host func(in []*array.Array) ([]*array.Array, error)
@@ -365,26 +365,6 @@ func All() []*Op {
 	}
 	slices.SortFunc(all, func(a, b *Op) int { return strings.Compare(a.Key(), b.Key()) })
 	return all
-}
-
-// NewAdHoc makes the operator of an opaque Go function, named by import path and
-// function name. It is effectful unless pure is set, and is entered into the
-// parser's table only when registered is set.
-func NewAdHoc(path, name string, in []Operand, pure, registered bool, host func([]*array.Array) ([]*array.Array, error)) *Op {
-	o := &Op{Name: name, Path: path, Doc: name + " is an opaque Go function.", In: in, AdHoc: true, Host: host,
-		Effect: Effectful, codec: codecOf(reflect.TypeFor[None]()), Func: path + "." + name}
-	if pure {
-		o.Effect = Pure
-	}
-	if registered {
-		registry.Lock()
-		defer registry.Unlock()
-		if old := registry.ops[o.Key()]; old != nil {
-			return old
-		}
-		registry.ops[o.Key()] = o
-	}
-	return o
 }
 
 // callerPackage returns the import path of the package that called Define, ""

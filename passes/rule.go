@@ -29,7 +29,7 @@ import (
 //	})
 type Rewrite struct {
 	Name, Doc string
-	Pattern   any // func(x, w, ... *tensor.Tensor) one or more *tensor.Tensor
+	Pattern   any // func(x, w, ... *tensor.Tensor) one or more *tensor.Tensor; variadic options stay empty
 	// Or are other patterns with the same parameters and results: each is tried
 	// everywhere before the next one. They may leave out parameters.
 	Or []any

@@ -16,16 +16,19 @@ import (
 // inside. fn takes and returns *Tensor values only (its last parameter may be
 // variadic) and must be a named top-level function. Call Wrap from a
 // package-level variable, so that saved graphs find it again. The call is taken
-// to have effects, unless WrapPure is used.
-func Wrap[F any](fn F) F { return wrap(fn, false) }
+// to have effects, unless WrapPure is used. A type rule tells what it returns: plans
+// for a machine, which lay out memory beforehand, run only calls that have one.
+//
+//	var nearest = tensor.Wrap(Nearest, tensor.Signature("f32[N], f32[K] -> i64[N]"))
+func Wrap[F any](fn F, rule ...TypeRule) F { return wrap(fn, false, rule) }
 
 // WrapPure is Wrap for a function without effects: calls may be removed when
 // unused and merged when equal.
-func WrapPure[F any](fn F) F { return wrap(fn, true) }
+func WrapPure[F any](fn F, rule ...TypeRule) F { return wrap(fn, true, rule) }
 
 var tensorType = reflect.TypeFor[*Tensor]()
 
-func wrap[F any](fn F, pure bool) F {
+func wrap[F any](fn F, pure bool, rules []TypeRule) F {
 	v := reflect.ValueOf(fn)
 	if v.Kind() != reflect.Func || v.IsNil() {
 		panic((&diag.Error{Code: BadWrap, Op: "Wrap", Msg: "the argument is a " + reflect.TypeFor[F]().String() + " without code, expected a function"}).At(diag.Here()))
@@ -36,6 +39,48 @@ func wrap[F any](fn F, pure bool) F {
 		panic((&diag.Error{Code: BadWrap, Op: name, Msg: "the function is a method or has no name of its own, expected a top-level function",
 			Hint: "declare it with func at top level, so that saved graphs find it again"}).At(diag.Here()))
 	}
+	in := wrappedOperands(name, t)
+	var rule TypeRule
+	for _, r := range rules {
+		if rule != nil || r == nil {
+			panic((&diag.Error{Code: BadWrap, Op: name, Msg: strconv.Itoa(len(rules)) + " type rules are given, or one that is nil, expected at most one"}).At(diag.Here()))
+		}
+		rule = r
+	}
+	invoke := func(ts []*Tensor) []*Tensor {
+		args := make([]reflect.Value, len(ts))
+		for i, x := range ts {
+			args[i] = reflect.ValueOf(x)
+		}
+		res := v.Call(args)
+		out := make([]*Tensor, len(res))
+		for i := range res {
+			out[i] = res[i].Interface().(*Tensor)
+		}
+		return out
+	}
+	o := op.NewAdHoc(path, name, in, pure, true, func(arrays []*array.Array) ([]*array.Array, error) {
+		return OnArrays(invoke, arrays)
+	}, DeclareResults(t, rule))
+	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
+		ts := flatTensors(args, t.IsVariadic())
+		var outs []*Tensor
+		if e := engineOf(name, nil, ts); e != nil {
+			outs = e.Call(&Call{Op: o, Attrs: op.None{}, Args: ts})
+		} else {
+			outs = invoke(ts)
+		}
+		res := make([]reflect.Value, len(outs))
+		for i := range outs {
+			res[i] = reflect.ValueOf(outs[i])
+		}
+		return res
+	}).Interface().(F)
+}
+
+// wrappedOperands describes the parameters of a function of tensors, and panics when
+// it is none.
+func wrappedOperands(name string, t reflect.Type) []op.Operand {
 	in := make([]op.Operand, t.NumIn())
 	for i := range in {
 		p := t.In(i)
@@ -55,41 +100,7 @@ func wrap[F any](fn F, pure bool) F {
 			panic((&diag.Error{Code: BadWrap, Op: name, Msg: "result " + strconv.Itoa(i) + " is a " + t.Out(i).String() + ", expected *tensor.Tensor"}).At(diag.Here()))
 		}
 	}
-	invoke := func(ts []*Tensor) []*Tensor {
-		args := make([]reflect.Value, len(ts))
-		for i, x := range ts {
-			args[i] = reflect.ValueOf(x)
-		}
-		res := v.Call(args)
-		out := make([]*Tensor, len(res))
-		for i := range res {
-			out[i] = res[i].Interface().(*Tensor)
-		}
-		return out
-	}
-	o := op.NewAdHoc(path, name, in, pure, true, func(arrays []*array.Array) ([]*array.Array, error) {
-		return OnArrays(invoke, arrays)
-	})
-	if n := t.NumOut(); n != 1 {
-		o.Results = make([]string, n)
-		for i := range o.Results {
-			o.Results[i] = "r" + strconv.Itoa(i)
-		}
-	}
-	return reflect.MakeFunc(t, func(args []reflect.Value) []reflect.Value {
-		ts := flatTensors(args, t.IsVariadic())
-		var outs []*Tensor
-		if e := engineOf(name, nil, ts); e != nil {
-			outs = e.Call(&Call{Op: o, Attrs: op.None{}, Args: ts})
-		} else {
-			outs = invoke(ts)
-		}
-		res := make([]reflect.Value, len(outs))
-		for i := range outs {
-			res[i] = reflect.ValueOf(outs[i])
-		}
-		return res
-	}).Interface().(F)
+	return in
 }
 
 // BadWrap is the code of wrapping a function that is not one of tensors.

@@ -33,18 +33,19 @@ func (metaEngine) Assign(_, _ *tensor.Tensor, what string) {
 func (t *trace) arguments(callee *target) ([]reflect.Value, bool) {
 	b := inputs{t: t, total: countTensors(t.p, callee)}
 	args := make([]reflect.Value, len(callee.params))
+	given := len(args)
 	for i, pt := range callee.params {
-		var example reflect.Value
-		if i < len(t.p.Args) && t.p.Args[i] != nil {
-			example = reflect.ValueOf(t.p.Args[i])
-		}
 		hint := ""
 		if len(callee.params) > 1 {
 			hint = "arg" + strconv.Itoa(i)
 		}
-		args[i] = b.argument(pt, example, hint)
+		if i == len(args)-1 && callee.fn.Type().IsVariadic() && !t.p.spread(i, pt) {
+			args[i], given = b.variadic(pt, t.p.Args[min(i, len(t.p.Args)):], hint), len(t.p.Args)
+			continue
+		}
+		args[i] = b.argument(pt, t.p.example(i), hint)
 	}
-	if len(t.p.Args) > len(callee.params) {
+	if len(t.p.Args) > given {
 		t.reportEntry(diag.New(BadArgument, strconv.Itoa(len(t.p.Args))+" example arguments for "+strconv.Itoa(len(callee.params))+" parameters"))
 	}
 	if b.next < len(t.p.Inputs) && t.errs.Err() == nil {
@@ -52,6 +53,35 @@ func (t *trace) arguments(callee *target) ([]reflect.Value, bool) {
 			WithHint("describe each tensor input once, in order"))
 	}
 	return args, t.errs.Err() == nil
+}
+
+// example returns the example argument at a position, the zero Value for none.
+func (p *Tracer) example(i int) reflect.Value {
+	if i >= len(p.Args) || p.Args[i] == nil {
+		return reflect.Value{}
+	}
+	return reflect.ValueOf(p.Args[i])
+}
+
+// spread reports whether the last example is the list of a variadic parameter's
+// values, as in f(xs...).
+func (p *Tracer) spread(i int, list reflect.Type) bool {
+	ex := p.example(i)
+	return i == len(p.Args)-1 && ex.IsValid() && ex.Type().AssignableTo(list)
+}
+
+// variadic builds the values of a variadic parameter, one for each example. Without
+// examples there are none, which is a call too, unless they would be inputs: how many
+// has to be said.
+func (b *inputs) variadic(list reflect.Type, examples []any, hint string) reflect.Value {
+	if len(examples) == 0 && (holdsTensor(list, 0) || b.t.p.Flatten[list.Elem()].Tensors != nil) {
+		b.bad("how many values the parameter ..."+list.Elem().String()+" has is not known", "give an example of each with Args, of tracer.Meta tensors for instance")
+	}
+	v := reflect.MakeSlice(list, len(examples), len(examples))
+	for i, x := range examples {
+		v.Index(i).Set(b.argument(list.Elem(), reflect.ValueOf(x), under(hint, strconv.Itoa(i))))
+	}
+	return v
 }
 
 // inputs makes placeholders.

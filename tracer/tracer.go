@@ -39,7 +39,9 @@ type Tracer struct {
 	Inputs []Input
 	// Args are example arguments, by position: nil or a missing one stands for the
 	// parameter's own type. Tensors inside them become inputs of their type;
-	// every other value is concrete: it is fixed in the graph and noted.
+	// every other value is concrete: it is fixed in the graph and noted. Those of a
+	// variadic parameter follow one by one, or are one slice; without any it has no
+	// values, unless they hold tensors.
 	Args []any
 
 	// IsLeaf decides whether a module is recorded as one call_module. library tells

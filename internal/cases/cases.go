@@ -23,8 +23,9 @@ type Case struct {
 	// Eager computes the flattened results without a trace.
 	Eager func(in []*tensor.Tensor) []*tensor.Tensor
 	// Opaque marks models that call wrapped Go functions, which kernel-style
-	// code refuses.
-	Opaque bool
+	// code refuses; Untyped those of which one declares no types, so that plans refuse
+	// them too.
+	Opaque, Untyped bool
 	// Regions marks models with control flow in the graph.
 	Regions bool
 	// Stateful marks models that write buffers.
@@ -100,6 +101,25 @@ func Clip(x *tensor.Tensor) *tensor.Tensor {
 }
 
 var clip = tensor.WrapPure(Clip)
+
+// Peaks is opaque to traces: the greatest value of each row, and where it is.
+func Peaks(x *tensor.Tensor) (value, index *tensor.Tensor) {
+	rows, columns := x.Dim(0), x.Dim(1)
+	values, at := make([]float32, rows), make([]int64, rows)
+	for i, v := range tensor.Data[float32](x) {
+		if r := i / columns; i%columns == 0 || v > values[r] {
+			values[r], at[r] = v, int64(i%columns)
+		}
+	}
+	return tensor.FromSlice(values, rows), tensor.FromSlice(at, rows)
+}
+
+var peaks = tensor.WrapPure(Peaks, tensor.Signature("f32[N,K] -> f32[N], i64[N]"))
+
+func abovePeak(x *tensor.Tensor) *tensor.Tensor {
+	value, index := peaks(x.Abs())
+	return x.Sub(value.Unsqueeze(1)).Add(index.Unsqueeze(1))
+}
 
 // Swoosh is an operator of a user's package: one line.
 var Swoosh = op.Unary("swoosh", "swoosh returns x·sigmoid(x-1).", func(b *expr.Builder, x expr.Value) expr.Value {

@@ -52,7 +52,9 @@ func results() []Case {
 	}
 	pair := Pair{Left: fx.Meta("f32[2,3]"), Right: fx.Meta("f32[2,3]"), Scale: 0.5}
 	wrapped := function("wrapped function", func(x *tensor.Tensor) *tensor.Tensor { return clip(x.MulScalar(2.0)).Neg() }, spec("f32[N,3]"), ramp(4, 3))
-	wrapped.Opaque = true
+	wrapped.Opaque, wrapped.Untyped = true, true
+	typed := function("wrapped function with a type rule", abovePeak, spec("f32[N,3]"), ramp(4, 3))
+	typed.Opaque = true
 	return []Case{
 		function("split results", split, spec("f32[N,6]"), ramp(2, 6)),
 		{Name: "topk results", Fn: topk, Opts: spec("f32[N,5]"), Inputs: sets(ramp(3, 5)), Eager: func(in []*tensor.Tensor) []*tensor.Tensor {
@@ -76,6 +78,7 @@ func results() []Case {
 			return tensor.CallOp(Swoosh, nil, x).AddScalar(1.0)
 		}, spec("f32[N,3]"), ramp(4, 3)),
 		wrapped,
+		typed,
 	}
 }
 

@@ -278,10 +278,12 @@ func refusal(c cases.Case, engine string) diag.Code {
 	switch {
 	case engine != Plan && engine != Gen:
 		return ""
-	case c.Opaque, c.Opts == nil: // the types of all values must follow from the inputs'
+	case c.Untyped, c.Opts == nil: // the types of all values must follow from the inputs'
 		return lowering.UnknownSize
 	case engine == Plan:
 		return ""
+	case c.Opaque:
+		return codegen.CodeHost
 	case c.Stateful:
 		return codegen.CodeState
 	case c.Regions:

@@ -175,7 +175,7 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 	if !ok {
 		hint := "capture the graph with types of the inputs, or pin symbols (Options.Shapes)"
 		if o := n.Op(); o != nil && o.AdHoc {
-			hint = "declare the type of the result of the Go function"
+			hint = `declare what the Go function returns: tensor.Wrap(f, tensor.Signature("f32[N,K] -> f32[N]")), or a TypeRule method of the module`
 		}
 		b.errs = append(b.errs, n.Error(lowering.UnknownSize, n.String()+" is "+t.String()+", expected a type that follows from the inputs' sizes").WithHint(hint))
 	}
@@ -347,18 +347,10 @@ func (b *builder) root(k int) int {
 	return k
 }
 
-// flops returns the floating-point operations of a call.
-func flops(n *graph.Node) shape.Dim {
-	if n.Op() == nil {
-		return shape.Const(0)
-	}
-	return n.Op().Flops(n.Attrs(), typesOf(n), n.Type())
-}
-
 // source returns a step that knows where it comes from.
 func (b *builder) source(n *graph.Node) plan.Step {
 	s := lowering.SourceOf(n)
-	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: flops(n)}
+	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: n.Flops()}
 }
 
 // assign copies a value into a weight, which then is the value of the call too.

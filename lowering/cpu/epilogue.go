@@ -65,7 +65,7 @@ func (e *epilogue) take(u, v *graph.Node) bool {
 			return false
 		}
 	}
-	own, err := u.Op().Expression(u.Attrs(), typesOf(u))
+	own, err := u.Op().Expression(u.Attrs(), u.OperandTypes())
 	if err != nil || len(own.Outs) != 1 {
 		return false
 	}

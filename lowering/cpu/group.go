@@ -86,7 +86,7 @@ func (f *grouping) contraction(n *graph.Node) {
 	if w == nil || w.Opcode() != graph.GetAttr || f.b.writes(w) {
 		return
 	}
-	types := typesOf(n)
+	types := n.OperandTypes()
 	k, _, err := f.b.step(n, types)
 	if err != nil {
 		return // reported when the step is made
@@ -146,7 +146,7 @@ func (b *builder) turned(n *graph.Node) *graph.Node {
 	if o := n.Op(); o == nil || o.Structural() || !plain(n.Arg(0)) || n.Arg(0).Type().Rank() != 2 {
 		return nil
 	}
-	k, _, err := b.step(n, typesOf(n))
+	k, _, err := b.step(n, n.OperandTypes())
 	if p, is := k.(*kernel.Permute); err == nil && is && slices.Equal(p.Dims, []int{1, 0}) {
 		return n
 	}
@@ -202,7 +202,7 @@ func (f *grouping) reduced(n *graph.Node) *kernel.Reduce {
 	if o := n.Op(); o == nil || o.Class != op.Reduction || o.Effect != op.Pure || n.NumArgs() != 1 || n.Arg(0) == nil || !plain(n) || !plain(n.Arg(0)) {
 		return nil
 	}
-	k, _, err := f.b.step(n, typesOf(n))
+	k, _, err := f.b.step(n, n.OperandTypes())
 	if err != nil {
 		return nil
 	}
@@ -274,23 +274,12 @@ func (b *builder) identity(n *graph.Node) bool {
 	if !ok || n.NumArgs() == 0 || n.Arg(0) == nil {
 		return false
 	}
-	k, _ := r(n, n.Attrs(), typesOf(n))
+	k, _ := r(n, n.Attrs(), n.OperandTypes())
 	return k != nil && n.Type().Same(n.Arg(0).Type())
 }
 
 // writes reports whether the tensor that a get_attr names is assigned.
 func (b *builder) writes(n *graph.Node) bool { return b.assigned[n.Target()] }
-
-// typesOf returns the types of a call's operands, the zero Type for absent ones.
-func typesOf(n *graph.Node) []shape.Type {
-	types := make([]shape.Type, n.NumArgs())
-	for i, a := range n.Args() {
-		if a != nil {
-			types[i] = a.Type()
-		}
-	}
-	return types
-}
 
 // together makes the step of a group, where its last call stands.
 func (b *builder) together(g *group) value {
@@ -321,7 +310,7 @@ func (g *group) describe(st *plan.Step) {
 	st.Nodes, st.Flops = nil, shape.Const(0)
 	var ops []string
 	for _, n := range g.nodes {
-		st.Flops = st.Flops.Add(flops(n))
+		st.Flops = st.Flops.Add(n.Flops())
 		s := lowering.SourceOf(n)
 		if !slices.Contains(st.Nodes, s.Node) {
 			st.Nodes = append(st.Nodes, s.Node)
@@ -414,7 +403,7 @@ func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []
 			values[n] = x[0]
 			continue
 		}
-		own, err := n.Op().Expression(n.Attrs(), typesOf(n))
+		own, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
 		if err != nil {
 			return p, nil, err
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/passes"
 )
 
 // Source says what to capture: a function, or a module made by New.
@@ -20,11 +22,24 @@ type Source struct {
 	Method string
 	// Params and Results are the names in the signature.
 	Params, Results []string
+
+	// File is a graph's file or folder, Model the name of a built-in network: sources
+	// that need what the test links.
+	File, Model string
+	// Passes are those of the user, by the names that -passes gave them.
+	Passes Passes
 }
+
+// Passes are passes by name.
+type Passes map[string]passes.Pass
 
 // Run does the job described in the folder and leaves the result there.
 func Run(t *testing.T, s Source, folder string) {
 	src := work.Source{Name: s.Name, Func: s.Func, New: s.New, Method: s.Method, Params: s.Params, Outputs: s.Results}
+	if m := models.Lookup(s.Model); m != nil {
+		src = *work.Model(m)
+	}
+	src.File, src.Passes = s.File, s.Passes
 	if err := work.Serve(&src, folder); err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,13 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/achainoverwhataviewreadslater"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualoftheoperanditself"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualthatisanotherview"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/assigntoabuffer"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/attentionofsymbolicfeaturesinf16"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/bert"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/biasscaleandclampinanotherorder"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/computedconstant"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/cond"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/deeprecipeofanunexportedtype"
@@ -28,10 +32,14 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlpwithstateofitsown"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresult"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresultoftheuserstype"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/onefilterwithtwostrides"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/oneweightinthreeforms"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/opaquemodule"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/operatorofauserspackage"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/optionalinput"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/parametersinregions"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/piecesofabatchofone"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/piecesthatarejoinedusedandjoinedagain"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/positions"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/recurrence"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/residual"
@@ -45,12 +53,15 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitwithstateofitsown"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/structuredargumentsandresults"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/sumsoversomeaxesofachain"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/tiedweights"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/topkresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/variadicarguments"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/weightnorm"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/weightswithgaps"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/while"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/wrappedfunction"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/wrappedfunctionwithatyperule"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
@@ -63,48 +74,59 @@ import (
 // printed holds what each package offers: its function, or the constructor of its
 // state.
 var printed = map[string]any{
-	"assigntoabuffer":                      assigntoabuffer.Forward,
-	"bert":                                 bert.Forward,
-	"computedconstant":                     computedconstant.NewModel,
-	"cond":                                 cond.Forward,
-	"deeprecipeofanunexportedtype":         deeprecipeofanunexportedtype.NewModel,
-	"gpt2":                                 gpt2.Forward,
-	"inplaceonaproxy":                      inplaceonaproxy.Forward,
-	"lstmresults":                          lstmresults.NewModel,
-	"mlp":                                  mlp.Forward,
-	"mlpwithstateofitsown":                 mlpwithstateofitsown.NewModel,
-	"nestedresult":                         nestedresult.Forward,
-	"nestedresultoftheuserstype":           nestedresultoftheuserstype.Forward,
-	"opaquemodule":                         opaquemodule.Forward,
-	"operatorofauserspackage":              operatorofauserspackage.Forward,
-	"optionalinput":                        optionalinput.Forward,
-	"parametersinregions":                  parametersinregions.Forward,
-	"positions":                            positions.Forward,
-	"recurrence":                           recurrence.Forward,
-	"residual":                             residual.Forward,
-	"residualinanamedlist":                 residualinanamedlist.Forward,
-	"residualwithfoldedweights":            residualwithfoldedweights.NewModel,
-	"resnet18":                             resnet18.Forward,
-	"scan":                                 scan.Forward,
-	"sizedependentreshapewithoutspecs":     sizedependentreshapewithoutspecs.Forward,
-	"sizedependentreshapewithsymbols":      sizedependentreshapewithsymbols.Forward,
-	"split":                                split.Forward,
-	"splitresults":                         splitresults.Forward,
-	"splitwithstateofitsown":               splitwithstateofitsown.NewModel,
-	"structuredargumentsandresults":        structuredargumentsandresults.Forward,
-	"tiedweights":                          tiedweights.Forward,
-	"topkresults":                          topkresults.Forward,
-	"logsumexpofwhatmaybeempty":            logsumexpofwhatmaybeempty.Forward,
-	"logsumexpofallthatmaybeempty":         logsumexpofallthatmaybeempty.Forward,
-	"instancenormofsymbolicchannelsinf16":  instancenormofsymbolicchannelsinf16.Forward,
-	"attentionofsymbolicfeaturesinf16":     attentionofsymbolicfeaturesinf16.Forward,
-	"deviationbeyondtherangeofthevariance": deviationbeyondtherangeofthevariance.Forward,
-	"divisionbyzeros":                      divisionbyzeros.Forward,
-	"einsumofsymbolicsizes":                einsumofsymbolicsizes.Forward,
-	"variadicarguments":                    variadicarguments.Forward,
-	"weightnorm":                           weightnorm.Forward,
-	"while":                                while.Forward,
-	"wrappedfunction":                      wrappedfunction.Forward,
+	"achainoverwhataviewreadslater":         achainoverwhataviewreadslater.Forward,
+	"aresidualoftheoperanditself":           aresidualoftheoperanditself.NewModel,
+	"aresidualthatisanotherview":            aresidualthatisanotherview.NewModel,
+	"biasscaleandclampinanotherorder":       biasscaleandclampinanotherorder.NewModel,
+	"onefilterwithtwostrides":               onefilterwithtwostrides.NewModel,
+	"oneweightinthreeforms":                 oneweightinthreeforms.NewModel,
+	"piecesofabatchofone":                   piecesofabatchofone.NewModel,
+	"piecesthatarejoinedusedandjoinedagain": piecesthatarejoinedusedandjoinedagain.Forward,
+	"sumsoversomeaxesofachain":              sumsoversomeaxesofachain.Forward,
+	"weightswithgaps":                       weightswithgaps.NewModel,
+	"assigntoabuffer":                       assigntoabuffer.Forward,
+	"bert":                                  bert.Forward,
+	"computedconstant":                      computedconstant.NewModel,
+	"cond":                                  cond.Forward,
+	"deeprecipeofanunexportedtype":          deeprecipeofanunexportedtype.NewModel,
+	"gpt2":                                  gpt2.Forward,
+	"inplaceonaproxy":                       inplaceonaproxy.Forward,
+	"lstmresults":                           lstmresults.NewModel,
+	"mlp":                                   mlp.Forward,
+	"mlpwithstateofitsown":                  mlpwithstateofitsown.NewModel,
+	"nestedresult":                          nestedresult.Forward,
+	"nestedresultoftheuserstype":            nestedresultoftheuserstype.Forward,
+	"opaquemodule":                          opaquemodule.Forward,
+	"operatorofauserspackage":               operatorofauserspackage.Forward,
+	"optionalinput":                         optionalinput.Forward,
+	"parametersinregions":                   parametersinregions.Forward,
+	"positions":                             positions.Forward,
+	"recurrence":                            recurrence.Forward,
+	"residual":                              residual.Forward,
+	"residualinanamedlist":                  residualinanamedlist.Forward,
+	"residualwithfoldedweights":             residualwithfoldedweights.NewModel,
+	"resnet18":                              resnet18.Forward,
+	"scan":                                  scan.Forward,
+	"sizedependentreshapewithoutspecs":      sizedependentreshapewithoutspecs.Forward,
+	"sizedependentreshapewithsymbols":       sizedependentreshapewithsymbols.Forward,
+	"split":                                 split.Forward,
+	"splitresults":                          splitresults.Forward,
+	"splitwithstateofitsown":                splitwithstateofitsown.NewModel,
+	"structuredargumentsandresults":         structuredargumentsandresults.Forward,
+	"tiedweights":                           tiedweights.Forward,
+	"topkresults":                           topkresults.Forward,
+	"logsumexpofwhatmaybeempty":             logsumexpofwhatmaybeempty.Forward,
+	"logsumexpofallthatmaybeempty":          logsumexpofallthatmaybeempty.Forward,
+	"instancenormofsymbolicchannelsinf16":   instancenormofsymbolicchannelsinf16.Forward,
+	"attentionofsymbolicfeaturesinf16":      attentionofsymbolicfeaturesinf16.Forward,
+	"deviationbeyondtherangeofthevariance":  deviationbeyondtherangeofthevariance.Forward,
+	"divisionbyzeros":                       divisionbyzeros.Forward,
+	"einsumofsymbolicsizes":                 einsumofsymbolicsizes.Forward,
+	"variadicarguments":                     variadicarguments.Forward,
+	"weightnorm":                            weightnorm.Forward,
+	"while":                                 while.Forward,
+	"wrappedfunction":                       wrappedfunction.Forward,
+	"wrappedfunctionwithatyperule":          wrappedfunctionwithatyperule.Forward,
 }
 
 // generated returns the printed model as something to be traced, with the options

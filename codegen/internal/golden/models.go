@@ -159,6 +159,11 @@ type Gated struct {
 // Gate is opaque in this test.
 type Gate struct{ Limit float32 }
 
+// TypeRule tells that both have one type.
+func (g *Gate) TypeRule() tensor.TypeRule {
+	return tensor.Signature("f32[N,K], f32[N,K] -> f32[N,K], f32[N,K]")
+}
+
 // Forward returns two values that depend on data.
 func (g *Gate) Forward(x, y *tensor.Tensor) (*tensor.Tensor, *tensor.Tensor) {
 	if tensor.Data[float32](x)[0] > g.Limit {

@@ -44,7 +44,7 @@ func (a *app) draw() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		s, err := a.open(args[0], f.construct)
+		s, err := a.open(args[0], &f, j)
 		if err != nil {
 			return err
 		}

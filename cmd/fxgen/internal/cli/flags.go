@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
 
@@ -17,6 +18,7 @@ import (
 type flags struct {
 	inputs, in, out, shapes []string
 	construct               string
+	imports                 []string
 	weights, passes, seed   string
 	engine                  string
 	threads                 int
@@ -30,8 +32,9 @@ type flags struct {
 func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.construct, "new", "", "function, or expression, that makes the module of ./pkg#Type")
 	c.Flags().StringArrayVar(&f.inputs, "input", nil, "NAME=TYPE of an input, such as x=f32[N,3,224,224] (repeat)")
+	c.Flags().StringArrayVar(&f.imports, "import", nil, "package with operators of your own to link, such as ./ops (repeat)")
 	c.Flags().DurationVar(&f.timeout, "timeout", 2*time.Minute, "the longest that the model's Go code may take to be captured, 0 for any")
-	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, or none")
+	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, ./pkg#Var for one of your own, or none")
 }
 
 // valueFlags are those of commands that compute.
@@ -112,7 +115,7 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 	if c.Flags().Changed("passes") {
 		j.Passes = split(f.passes)
 	}
-	if _, err := work.Pipeline(j.Passes); err != nil {
+	if err := work.Known(j.Passes); err != nil {
 		return nil, err
 	}
 	return &j, f.negative()
@@ -138,6 +141,17 @@ func (f *flags) negative() error {
 		return usagef("%s", strings.Join(list, "\nfxgen: "))
 	}
 	return nil
+}
+
+// link is what the flags want linked.
+func (f *flags) link(j *work.Job) (l userpkg.Link, err error) {
+	l.Imports = f.imports
+	for _, p := range j.Passes {
+		if work.OwnPass(p) && !slices.Contains(l.Passes, p) {
+			l.Passes = append(l.Passes, p)
+		}
+	}
+	return l, l.Check()
 }
 
 func absolute(path string) string {

@@ -182,7 +182,7 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.open(arg, f.construct)
+	s, err := a.open(arg, &f.flags, j)
 	if err != nil {
 		return nil, err
 	}

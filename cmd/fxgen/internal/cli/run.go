@@ -123,7 +123,7 @@ func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, ar
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := a.open(arg, f.construct)
+	s, err := a.open(arg, f, j)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -24,21 +24,47 @@ type source struct {
 	reads []string // the files that it is, where it is files
 }
 
-// open finds out what a SOURCE argument names and loads what is a file.
-func (a *app) open(arg, constructor string) (*source, error) {
+// open finds out what a SOURCE argument names and loads what is a file. Where the job
+// needs operators or passes of the user's own, it is done in a test binary that has them.
+func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
+	link, err := f.link(j)
+	if err != nil {
+		return nil, err
+	}
 	if pkg, symbol, ok := strings.Cut(arg, "#"); ok {
-		t, err := userpkg.Parse(pkg, symbol, constructor)
+		t, err := userpkg.Parse(pkg, symbol, f.construct)
 		if err != nil {
 			return nil, err
 		}
+		t.Link = link
 		return &source{name: symbol, pkg: t}, nil
 	}
-	if constructor != "" {
+	if f.construct != "" {
 		return nil, usagef("-new is for sources of the form ./pkg#Type, got %s", arg)
 	}
 	if m := models.Lookup(arg); m != nil {
+		if !link.Empty() {
+			return &source{name: m.Name, pkg: userpkg.Host(link, "", m.Name)}, nil
+		}
 		return &source{name: m.Name, here: work.Model(m)}, nil
 	}
+	reads, err := graphFiles(arg)
+	if err != nil {
+		return nil, err
+	}
+	s := &source{name: filepath.Base(filepath.Clean(arg)), reads: reads}
+	if !link.Empty() {
+		s.pkg = userpkg.Host(link, absolute(arg), "")
+		return s, nil
+	}
+	if s.here, err = work.Open(arg); err != nil {
+		return nil, unlinked(err)
+	}
+	return s, nil
+}
+
+// graphFiles lists the files of a source that is a file or a folder.
+func graphFiles(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	switch {
 	case strings.HasSuffix(arg, ".onnx"):
@@ -51,32 +77,32 @@ func (a *app) open(arg, constructor string) (*source, error) {
 		return nil, bad("there is no built-in network, file or folder "+arg, "the built-in networks are "+strings.Join(names, ", "))
 	case err != nil:
 		return nil, bad(err.Error(), "")
-	}
-	name := filepath.Base(filepath.Clean(arg))
-	reads := []string{arg}
-	var m *graph.Module
-	switch {
 	case info.IsDir():
 		if _, err := os.Stat(filepath.Join(arg, graph.GraphFile)); err != nil {
 			return nil, bad(arg+" holds no "+graph.GraphFile, "to capture Go code, name a function or type: "+arg+"#Net")
 		}
-		reads, _ = filepath.Glob(filepath.Join(arg, "*"))
-		m, err = graph.Load(arg)
-	case strings.HasSuffix(arg, ".fx"):
-		var text []byte
-		if text, err = os.ReadFile(arg); err == nil {
-			m, err = graph.Parse(text, arg)
-		}
-	default:
+		return filepath.Glob(filepath.Join(arg, "*"))
+	case !strings.HasSuffix(arg, ".fx"):
 		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx file, a saved folder or ./pkg#Name")
 	}
-	if err != nil {
-		return nil, err
+	return []string{arg}, nil
+}
+
+// unlinked tells, of operators that are not known here, how to link theirs.
+func unlinked(err error) error {
+	var l diag.List
+	if !errors.As(err, &l) {
+		return err
 	}
-	if err := graph.Lint(m.Graph).Err(); err != nil {
-		return nil, err
+	out := make(diag.List, len(l))
+	for i, e := range l {
+		c := *e
+		if c.Code == graph.UnknownOp {
+			c.Hint = "name the package that defines it: -import ./ops"
+		}
+		out[i] = &c
 	}
-	return &source{name: name, here: &work.Source{Name: name, Graph: m}, reads: reads}, nil
+	return out
 }
 
 func bad(msg, hint string) error { return diag.New(work.BadSource, msg).WithHint(hint) }

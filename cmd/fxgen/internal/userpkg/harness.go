@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +36,9 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	}
 	if err := Unready(a.out, l.dir); err != nil {
 		return nil, err
+	}
+	if strings.Contains(a.out, "import cycle not allowed in test") {
+		return nil, bad("a package of -import or -passes imports "+l.pkg.PkgPath+", the captured package", "move the pass into the captured package, or what it imports out of it")
 	}
 	if ran.MatchString(a.out) {
 		again := ""
@@ -181,10 +186,38 @@ func (l *loaded) writeOverlay(t *Target, dir string) (string, error) {
 // declares at top level.
 func (l *loaded) source(t *Target, dir string) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n)\n\n", l.pkg.Name, "github.com/gofx-dev/gofx/cmd/fxgen/harness")
-	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t, fxgen_harness.Source{\n\t\tName: %q,\n", testName, t.Name)
+	fmt.Fprintf(&b, "package %s\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n%s)\n\n", l.harnessPackage(), modulePath+"/cmd/fxgen/harness", l.importText())
+	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t, fxgen_harness.Source{\n", testName)
+	switch {
+	case t.File != "":
+		fmt.Fprintf(&b, "\t\tFile: %q,\n", t.File)
+	case t.Model != "":
+		fmt.Fprintf(&b, "\t\tModel: %q,\n", t.Model)
+	default:
+		l.code(&b, t)
+	}
+	b.WriteString("\t\tPasses: fxgen_harness.Passes{\n")
+	for _, entry := range slices.Sorted(maps.Keys(l.linked.passes)) {
+		fmt.Fprintf(&b, "\t\t\t%q: %s,\n", entry, l.linked.passes[entry])
+	}
+	fmt.Fprintf(&b, "\t\t},\n\t}, %q)\n}\n", dir)
+	return []byte(b.String())
+}
+
+// harnessPackage is the package that the harness stands in: the captured one, whose
+// unexported names it uses, else one of its own beside it.
+func (l *loaded) harnessPackage() string {
+	if l.sig == nil {
+		return l.pkg.Name + "_test"
+	}
+	return l.pkg.Name
+}
+
+// code describes the function or module of the package that is captured.
+func (l *loaded) code(b *strings.Builder, t *Target) {
+	fmt.Fprintf(b, "\t\tName: %q,\n", t.Name)
 	if l.isFunc {
-		fmt.Fprintf(&b, "\t\tFunc: %s,\n", t.Name)
+		fmt.Fprintf(b, "\t\tFunc: %s,\n", t.Name)
 	} else {
 		call := "return " + l.newExpr
 		if !l.newErr {
@@ -192,10 +225,9 @@ func (l *loaded) source(t *Target, dir string) []byte {
 		} else {
 			call = "m, err := " + l.newExpr + "; return m, err"
 		}
-		fmt.Fprintf(&b, "\t\tNew: func() (any, error) { %s },\n\t\tMethod: %q,\n", call, t.Method)
+		fmt.Fprintf(b, "\t\tNew: func() (any, error) { %s },\n\t\tMethod: %q,\n", call, t.Method)
 	}
-	fmt.Fprintf(&b, "\t\tParams: %#v,\n\t\tResults: %#v,\n\t}, %q)\n}\n", paramNames(l.sig.Params()), paramNames(l.sig.Results()), dir)
-	return []byte(b.String())
+	fmt.Fprintf(b, "\t\tParams: %#v,\n\t\tResults: %#v,\n", paramNames(l.sig.Params()), paramNames(l.sig.Results()))
 }
 
 // compileErrors finds "file:line:col: message" in what the go command printed.

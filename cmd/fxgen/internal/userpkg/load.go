@@ -27,6 +27,7 @@ type loaded struct {
 	pos     token.Position
 	newExpr string
 	newErr  bool // the constructor returns an error too
+	linked  linked
 }
 
 const mode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
@@ -83,7 +84,12 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
 	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
-	return l, l.find(t)
+	if t.Name != "" {
+		if err := l.find(t); err != nil {
+			return nil, err
+		}
+	}
+	return l, l.link(ctx, t)
 }
 
 // problems makes diagnostics of what the go command and the type checker say; both
@@ -185,12 +191,16 @@ func (l *loaded) bad(msg, hint string) *diag.Error {
 
 // near suggests a name that differs in case only.
 func near(s *types.Scope, name string) string {
+	return nearest(s, name, "the part behind # is the name of a function or type in the package")
+}
+
+func nearest(s *types.Scope, name, other string) string {
 	for _, n := range s.Names() {
 		if strings.EqualFold(n, name) {
 			return "did you mean " + n + "?"
 		}
 	}
-	return "the part behind # is the name of a function or type in the package"
+	return other
 }
 
 func (l *loaded) findMethod(t *Target, o *types.TypeName) error {

@@ -23,6 +23,10 @@ type Target struct {
 	Method  string // "" for Forward
 	New     string // Go expression that makes the module, "" for New+Name or a literal
 
+	Link         // operators and passes of other packages
+	File  string // the graph that is the source instead, an absolute path
+	Model string // the built-in network that is the source instead
+
 	// Generated are the files that are about to be written, where that is known:
 	// absolute paths, or a folder. The package may use them before they exist.
 	Generated string

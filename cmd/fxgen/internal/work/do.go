@@ -28,7 +28,7 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench) {
 		return res, c.act(ctx, j, res)
 	}
-	if err := j.transform(ctx, c.gm); err != nil {
+	if err := j.transform(ctx, c.gm, s.Passes); err != nil {
 		return nil, err
 	}
 	return res, c.act(ctx, j, res)
@@ -37,7 +37,7 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 // needsValues reports whether a pass of the pipeline reads weights.
 func needsValues(names []string) bool {
 	return slices.ContainsFunc(names, func(n string) bool {
-		return n == "conv-bn" || n == "linear-bn" || n == "bn-affine" || n == "const-fold"
+		return OwnPass(n) || n == "conv-bn" || n == "linear-bn" || n == "bn-affine" || n == "const-fold"
 	})
 }
 

@@ -21,19 +21,46 @@ func Optimise() []string {
 	return names
 }
 
-// Pipeline looks passes up by name.
-func Pipeline(names []string) ([]passes.Pass, error) { return fx.Pipeline(strings.Join(names, ",")) }
+// OwnPass reports whether an entry of a pipeline, ./pkg#Var, is a pass of the user's.
+func OwnPass(entry string) bool { return strings.Contains(entry, "#") }
+
+// Pipeline looks passes up by name, those of the user among own.
+func Pipeline(names []string, own map[string]passes.Pass) (list []passes.Pass, err error) {
+	for _, name := range names {
+		if p, ok := own[name]; ok {
+			list = append(list, p)
+			continue
+		}
+		found, err := fx.Pipeline(name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found...)
+	}
+	return list, passes.CheckOrder(list)
+}
+
+// Known checks the passes of a pipeline that are built in.
+func Known(names []string) error {
+	names = slices.DeleteFunc(slices.Clone(names), OwnPass)
+	_, err := Pipeline(names, nil)
+	return err
+}
 
 // transform runs the job's passes on a graph.
-func (j *Job) transform(ctx context.Context, m *graph.Module) error {
+func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]passes.Pass) error {
 	if j.After != "" && !slices.Contains(j.Passes, j.After) {
 		return diag.New(BadValue, "-after "+j.After+": the pass is not in the pipeline").
 			WithHint("the pipeline is " + strings.Join(j.Passes, ","))
 	}
-	pipeline, err := Pipeline(j.Passes)
+	pipeline, err := Pipeline(j.Passes, own)
 	if err != nil || len(pipeline) == 0 {
 		return err
 	}
-	_, err = passes.Run(ctx, m, pipeline, passes.Options{StopAfter: j.After})
+	last := j.After
+	if p, ok := own[last]; ok {
+		last = p.Name
+	}
+	_, err = passes.Run(ctx, m, pipeline, passes.Options{StopAfter: last})
 	return err
 }

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -16,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -32,6 +34,11 @@ type Source struct {
 	Func any
 	// Graph is the graph of sources that are files.
 	Graph *graph.Module
+
+	// File is the file or folder of a graph that is read when the source is captured.
+	File string
+	// Passes are those of the user, by the names that the job gives them.
+	Passes map[string]passes.Pass
 
 	// Params and Outputs are the names of parameters and results, where known.
 	Params  []string
@@ -54,6 +61,29 @@ func Model(m *models.Model) *Source {
 	return s
 }
 
+// Open reads a graph: a folder that was saved, or a file in the text form.
+func Open(path string) (*Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	var m *graph.Module
+	if info.IsDir() {
+		m, err = graph.Load(path)
+	} else if text, readErr := os.ReadFile(path); readErr != nil {
+		err = readErr
+	} else {
+		m, err = graph.Parse(text, path)
+	}
+	if err == nil {
+		err = graph.Lint(m.Graph).Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Name: filepath.Base(filepath.Clean(path)), Graph: m}, nil
+}
+
 // captured is a source with its graph and, for code, the value it came from.
 type captured struct {
 	src    *Source
@@ -63,6 +93,12 @@ type captured struct {
 
 // capture makes the graph of a source. values tells that the weights are needed.
 func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, error) {
+	if s.File != "" {
+		var err error
+		if s, err = Open(s.File); err != nil {
+			return nil, err
+		}
+	}
 	c := &captured{src: s}
 	if s.Graph != nil {
 		if len(j.Inputs) > 0 {

@@ -46,7 +46,7 @@ func (c *captured) stats(j *Job, res *Result) error {
 		s.Opcodes[n.Opcode().String()]++
 		if n.Op() != nil {
 			s.Ops[n.Op().Key()]++
-			flops = flops.Add(nodeFlops(c.gm, n))
+			flops = flops.Add(n.Flops())
 		}
 	}
 	for _, p := range c.gm.Params() {
@@ -72,28 +72,6 @@ func (c *captured) stats(j *Job, res *Result) error {
 	}
 	res.Text = s.text()
 	return nil
-}
-
-// nodeFlops counts a call; the parameters of a leaf module are operands too.
-func nodeFlops(m *graph.Module, n *graph.Node) shape.Dim {
-	var in []shape.Type
-	for _, a := range n.Args() {
-		if a == nil {
-			in = append(in, shape.Type{})
-			continue
-		}
-		in = append(in, a.Type())
-	}
-	if b := n.Bound(); b != nil && n.Opcode() == graph.CallModule {
-		for _, path := range b.Params {
-			if p := m.Param(path); p != nil {
-				in = append(in, p.TypeOf())
-			} else {
-				in = append(in, shape.Type{})
-			}
-		}
-	}
-	return n.Op().Flops(n.Attrs(), in, n.Type())
 }
 
 // peak asks the plan for the memory of a run.

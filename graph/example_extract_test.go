@@ -1,0 +1,63 @@
+package graph_test
+
+import (
+	"fmt"
+
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Extract makes a module of a part of a graph, here of what comes behind the product.
+func ExampleExtract() {
+	g := parse(perceptron).Graph
+	part, err := graph.Extract([]*graph.Node{g.Find("lin")}, []*graph.Node{g.Find("relu")})
+	fmt.Println(part, err)
+	// Output:
+	// gofx 1
+	//
+	// graph net(%lin: f32[N,2]) {
+	//   symbol N = dim(%lin, 0)
+	//   %relu = call_function[relu](%lin) : f32[N,2]
+	//   return %relu
+	// }
+	//  <nil>
+}
+
+// Flops and Bytes are expressions over the graph's symbols.
+func ExampleNode_Flops() {
+	for n := range parse(perceptron).Graph.Nodes() {
+		if n.Opcode().IsCall() {
+			fmt.Println(n, n.Flops(), n.Bytes())
+		}
+	}
+	// Output:
+	// %lin 16*N 24*N+32
+	// %relu 2*N 16*N
+}
+
+// Bytes, with sizes: what a call moves when it is not fused with others.
+func ExampleNode_Bytes() {
+	sizes := map[string]int{"N": 8}
+	n := parse(perceptron).Graph.Find("lin")
+	fmt.Println(n.Bytes().Eval(func(name string) (int, bool) { v, ok := sizes[name]; return v, ok }))
+	// Output: 224 <nil>
+}
+
+// OperandTypes has the tensors of a called module behind the node's operands.
+func ExampleNode_OperandTypes() {
+	g := parse(`graph net(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %y = call_module[fc](%x) : f32[N,2]
+  return %y
+}
+param fc.weight : f32[2,4]
+module fc = linear (weight=fc.weight, bias=_)
+`).Graph
+	n := g.Find("y")
+	for i, t := range n.OperandTypes() {
+		fmt.Println(n.Op().In[i].Name, t)
+	}
+	// Output:
+	// x f32[N,4]
+	// weight f32[2,4]
+	// bias ?
+}

@@ -1,0 +1,57 @@
+package tracer
+
+import (
+	"reflect"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// userLeaf records a call of a user's module as one node of an ad-hoc operator.
+func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Tensor {
+	args := make([]*graph.Node, len(in))
+	operands := make([]op.Operand, len(in))
+	for i, x := range in {
+		operands[i] = op.Operand{Name: "x" + strconv.Itoa(i), Optional: true}
+		if x != nil {
+			args[i] = t.node(x, "leaf")
+		}
+	}
+	old := t.mod.Bound(info.path)
+	if old == nil {
+		ty := reflect.Indirect(reflect.ValueOf(m)).Type()
+		forward := reflect.ValueOf(m).MethodByName("Forward")
+		var rule tensor.TypeRule
+		if typed, ok := m.(tensor.Typed); ok {
+			rule = typed.TypeRule()
+		}
+		o := op.NewAdHoc(ty.PkgPath(), ty.Name()+".Forward", operands, false, false, func(a []*array.Array) ([]*array.Array, error) {
+			return tensor.OnArrays(func(ts []*tensor.Tensor) []*tensor.Tensor { return callForward(forward, ts) }, a)
+		}, tensor.DeclareResults(forward.Type(), rule))
+		t.mod.SetBound(info.path, graph.Bound{Op: o, Attrs: op.None{}, Type: ty.PkgPath() + "." + ty.Name(), Selector: info.selector})
+		old = t.mod.Bound(info.path)
+	}
+	n := t.cur.Module(info.path, args...)
+	c := &tensor.Call{Op: old.Op, Attrs: old.Attrs, Args: in}
+	t.recorded(n, c)
+	out := t.results(n, old.Op, old.Attrs)
+	t.opaque(out, c)
+	return out
+}
+
+func callForward(forward reflect.Value, in []*tensor.Tensor) []*tensor.Tensor {
+	args := make([]reflect.Value, len(in))
+	for i, x := range in {
+		args[i] = reflect.ValueOf(x)
+	}
+	var out []*tensor.Tensor
+	for _, r := range forward.Call(args) {
+		if x, ok := r.Interface().(*tensor.Tensor); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
