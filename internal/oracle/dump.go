@@ -92,7 +92,7 @@ func Dump(dir string, calls []Call) error {
 
 // newEntry describes a call of an operator with attributes.
 func newEntry(o *op.Op, s opsrc.Source, attrs any) entry {
-	e := entry{Op: o.Name, Torch: s.Torch, Operands: operands(o), Class: o.Class.String(), Attrs: map[string]any{}}
+	e := entry{Op: o.Name, Torch: s.Torch, Operands: operands(o), Class: o.Class.String(), Attrs: map[string]any{}, In: []*string{}}
 	for _, f := range o.Codec().Fields(attrs) {
 		e.Attrs[f.Name] = plain(f.Value)
 	}
