@@ -39,6 +39,8 @@ type Row struct {
 
 	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
+	Engines   map[string]float64 `json:"engines,omitempty"`    // medians in ms of other ways of gofx
+	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
 	WindowMS  float64            `json:"window_ms,omitempty"`  // least time of a measurement

@@ -1,0 +1,32 @@
+"""Whole networks, as the graphs of package models: a folder has the calls and the
+weights. prepare returns a function that runs one inference."""
+
+import functools
+import os
+import sys
+
+import torch
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "internal", "oracle"))
+import network  # noqa: E402
+
+opened = functools.lru_cache(1)(network.Network)
+forget = opened.cache_clear
+
+
+def prepare(folder, variant):
+    m = opened(folder)
+    x = tuple(m.inputs)
+    if variant == "jit":
+        with torch.no_grad():
+            m = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(m, x, check_trace=False)))
+            for _ in range(3):
+                m(*x)
+    return lambda: m(*x)
+
+
+def export(folder):
+    """Writes the network for ONNX Runtime."""
+    m = opened(folder)
+    with torch.no_grad():
+        torch.onnx.export(m, tuple(m.inputs), os.path.join(folder, "network.onnx"), opset_version=14)
