@@ -53,8 +53,9 @@ func oursChain(in []*array.Array, ops []string, threads int) (*Ours, error) {
 		"mul": func(x, y *tensor.Tensor) *tensor.Tensor { return x.Mul(y) },
 		"div": func(x, y *tensor.Tensor) *tensor.Tensor { return x.Div(y) },
 	}
-	chain := func(x ...*tensor.Tensor) *tensor.Tensor {
-		v := x[0]
+	chain := func(x0, x1, x2, x3, x4, x5, x6, x7, x8 *tensor.Tensor) *tensor.Tensor {
+		x := [...]*tensor.Tensor{x0, x1, x2, x3, x4, x5, x6, x7, x8}
+		v := x0
 		for i, o := range ops {
 			v = f[o](v, x[1+i%8])
 		}
