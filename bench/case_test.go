@@ -141,7 +141,11 @@ func TestSmallCasesAgreeWithThePeers(t *testing.T) {
 		if b.torch != nil {
 			require.Contains(t, r.Peers, "torch", c.Shape)
 		}
-		if b.ort != nil && len(c.Graphs) > 0 {
+		if c.Network != nil {
+			require.Contains(t, r.Engines, "gen", c.Shape)
+			require.Contains(t, r.Engines, "eager", c.Shape)
+		}
+		if b.ort != nil && (len(c.Graphs) > 0 || b.torch != nil && c.Network != nil) {
 			require.Contains(t, r.Peers, "ort", c.Shape)
 		}
 		if b.onednn != nil && c.OneDNN {
