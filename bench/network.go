@@ -27,17 +27,17 @@ const seed = "gofx-1"
 
 // network is a model at sizes, opened: what all competitors compute.
 type network struct {
-	entry  *models.Model
 	dims   map[string]int
 	module any
 	in     []*tensor.Tensor
-	traced *graph.Module // as captured
-	ready  *graph.Module // prepared at the sizes, no pass but that has run
+	traced *graph.Module            // as captured
+	ready  *graph.Module            // prepared at the sizes, no pass but that has run
+	passed map[string]*graph.Module // by the names of the passes that have run
 }
 
 // openNetwork makes the module with its weights, captures it, and makes inputs.
 func openNetwork(m *models.Model, dims map[string]int) (*network, error) {
-	w := &network{entry: m, dims: dims, module: m.New()}
+	w := &network{dims: dims, module: m.New(), passed: map[string]*graph.Module{}}
 	models.Synthetic(m, w.module, seed)
 	var opts []fx.Option
 	for _, v := range m.Inputs {
@@ -57,11 +57,21 @@ func openNetwork(m *models.Model, dims map[string]int) (*network, error) {
 	return w, err
 }
 
-// optimised returns the graph after a pipeline.
+// optimised returns the graph after a pipeline; all that ask share its weights.
 func (w *network) optimised(pipeline []passes.Pass) (*graph.Module, error) {
+	var names string
+	for _, p := range pipeline {
+		names += p.Name + ","
+	}
+	if g := w.passed[names]; g != nil {
+		return g, nil
+	}
 	g := graph.Clone(w.traced)
-	_, err := passes.Run(context.Background(), g, pipeline, passes.Options{})
-	return g, err
+	if _, err := passes.Run(context.Background(), g, pipeline, passes.Options{}); err != nil {
+		return nil, err
+	}
+	w.passed[names] = g
+	return g, nil
 }
 
 // arrays are the inputs.
