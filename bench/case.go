@@ -205,18 +205,18 @@ func (c *Case) requests(dir string, threads int) (list []peerCase, err error) {
 	}
 	if c.Op != "" {
 		q := peers.Request{Op: c.Op, Inputs: all, Attrs: c.Attrs}
-		list = append(list, peerCase{"torch", "torch", q})
+		list = append(list, peerCase{name: "torch", process: "torch", load: q})
 		if c.Jit {
 			q.Variant = "jit"
-			list = append(list, peerCase{"torch-jit", "torch", q})
+			list = append(list, peerCase{name: "torch-jit", process: "torch", load: q})
 		}
 		if c.Mkldnn {
 			q.Variant = "mkldnn"
-			list = append(list, peerCase{"torch-mkldnn", "torch", q})
+			list = append(list, peerCase{name: "torch-mkldnn", process: "torch", load: q})
 		}
 		if c.OneDNN {
 			q.Variant = c.OneDNNVariant
-			list = append(list, peerCase{"onednn", "onednn", q})
+			list = append(list, peerCase{name: "onednn", process: "onednn", load: q})
 		}
 	}
 	for i, g := range c.Graphs {
@@ -224,7 +224,7 @@ func (c *Case) requests(dir string, threads int) (list []peerCase, err error) {
 		if err := os.WriteFile(file, g.Model(c).Encode(), 0o600); err != nil {
 			return nil, err
 		}
-		list = append(list, peerCase{g.Name, "ort", peers.Request{File: file, Inputs: feeds, Threads: threads}})
+		list = append(list, peerCase{name: g.Name, process: "ort", load: peers.Request{File: file, Inputs: feeds, Threads: threads}})
 	}
 	return list, nil
 }
@@ -233,4 +233,5 @@ func (c *Case) requests(dir string, threads int) (list []peerCase, err error) {
 type peerCase struct {
 	name, process string
 	load          peers.Request
+	instead       *peerCase // of the same process, where this one fails
 }

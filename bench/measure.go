@@ -206,7 +206,15 @@ func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 		r, err := b.loaded(c, f, p, q)
 		if err != nil {
 			b.leaveOut(c, row, q.name, err)
-			continue
+			if q.instead == nil {
+				continue
+			}
+			q = *q.instead
+			q.load.ID = fmt.Sprint(i, " instead")
+			if r, err = b.loaded(c, f, p, q); err != nil {
+				b.leaveOut(c, row, q.name, err)
+				continue
+			}
 		}
 		f.list = append(f.list, r)
 	}

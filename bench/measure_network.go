@@ -69,9 +69,11 @@ func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Ten
 		return nil
 	}
 	q := peers.Request{Op: c.Op, File: dir}
-	list := []peerCase{{"torch", "torch", q}}
+	list := []peerCase{{name: "torch", process: "torch", load: q}}
+	q.Variant = "frozen"
+	frozen := peerCase{name: "torch-frozen", process: "torch", load: q}
 	q.Variant = "jit"
-	list = append(list, peerCase{"torch-jit", "torch", q})
+	list = append(list, peerCase{name: "torch-jit", process: "torch", load: q, instead: &frozen})
 	if b.ort == nil {
 		return list
 	}
@@ -79,5 +81,6 @@ func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Ten
 		b.leaveOut(c, row, "ort", fmt.Errorf("export: %w", err))
 		return list
 	}
-	return append(list, peerCase{"ort", "ort", peers.Request{File: filepath.Join(dir, "network.onnx"), Inputs: feeds, Threads: b.threads}})
+	return append(list, peerCase{name: "ort", process: "ort",
+		load: peers.Request{File: filepath.Join(dir, "network.onnx"), Inputs: feeds, Threads: b.threads}})
 }

@@ -1,5 +1,7 @@
 """Whole networks, as the graphs of package models: a folder has the calls and the
-weights. prepare returns a function that runs one inference."""
+weights. prepare returns a function that runs one inference: eager, traced and frozen
+(frozen), and optimised for inference besides (jit), which PyTorch 1.13 does wrongly
+to some networks."""
 
 import functools
 import os
@@ -17,9 +19,11 @@ forget = opened.cache_clear
 def prepare(folder, variant):
     m = opened(folder)
     x = tuple(m.inputs)
-    if variant == "jit":
+    if variant:
         with torch.no_grad():
-            m = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(m, x, check_trace=False)))
+            m = torch.jit.freeze(torch.jit.trace(m, x, check_trace=False))
+            if variant == "jit":
+                m = torch.jit.optimize_for_inference(m)
             for _ in range(3):
                 m(*x)
     return lambda: m(*x)
