@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"github.com/gofx-dev/gofx/bench/peers"
 )
@@ -20,7 +21,10 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 	if err != nil {
 		return err
 	}
-	f.closes = append(f.closes, func() { os.RemoveAll(dir) })
+	f.closes = append(f.closes, func() {
+		os.RemoveAll(dir)
+		debug.FreeOSMemory()
+	})
 	feeds, err := w.dump(dir)
 	if err != nil {
 		return err

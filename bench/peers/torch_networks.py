@@ -8,6 +8,7 @@ import os
 import sys
 
 import torch
+from torch.onnx import symbolic_helper
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "internal", "oracle"))
 import network  # noqa: E402
@@ -29,8 +30,17 @@ def prepare(folder, variant):
     return lambda: m(*x)
 
 
+def unflatten(g, x, dim, sizes, *names):
+    """What this PyTorch does not export."""
+    dim, sizes = symbolic_helper._get_const(dim, "i", "dim"), symbolic_helper._get_const(sizes, "is", "sizes")
+    old = x.type().sizes()
+    dim %= len(old)
+    return g.op("Reshape", x, g.op("Constant", value_t=torch.tensor(old[:dim] + list(sizes) + old[dim + 1:])))
+
+
 def export(folder):
     """Writes the network for ONNX Runtime."""
     m = opened(folder)
+    torch.onnx.register_custom_op_symbolic("aten::unflatten", unflatten, 14)
     with torch.no_grad():
         torch.onnx.export(m, tuple(m.inputs), os.path.join(folder, "network.onnx"), opset_version=14)

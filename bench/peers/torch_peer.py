@@ -1,6 +1,7 @@
 """Runs PyTorch operators for the benchmark: one request a line on standard
 input, one answer a line on standard output. See peers.go for the messages."""
 
+import ctypes
 import gc
 import json
 import os
@@ -110,6 +111,7 @@ def handle(q):
         cases.pop(q["id"], None)
         torch_networks.forget()
         gc.collect()
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # the memory of a network, back to the others
         return {}
     raise ValueError("unknown request " + do)
 
