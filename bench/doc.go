@@ -23,9 +23,9 @@ var titles = []struct{ group, title, text string }{
 	{"model", "Whole networks", "Every network of package models, 128 tokens of text, `_bN` with N inputs, after the default pipeline (`fx.Optimise`). plan is the plan in this process, gen the generated program, interp " +
 		"the interpreter on the optimised graph, eager the Go function itself. PyTorch computes the captured graph before any pass, written from the operators' own PyTorch expressions (`internal/oracle`) with the same weights and inputs: " +
 		"eager, and traced, frozen and optimised for inference; ONNX Runtime computes what PyTorch exports of that. All results are compared at nine places of each output; a difference of 0.005 of the output's mean magnitude is allowed. " +
-		"plan/torch takes PyTorch's faster mode. Where optimising for inference gives wrong results, torch-jit is traced and frozen only."},
+		"plan/torch takes PyTorch's faster mode. In parentheses are the ratios of the least times, which other programs disturb less. Where optimising for inference gives wrong results, torch-jit is traced and frozen only."},
 	{"fold", "Batch norms folded into convolutions", "ResNet-50 after the default pipeline, and after it without `conv-bn` and `bn-affine`. The interpreter then computes each batch norm as a step of its own, the plan in the convolution's epilogue. " +
-		"The speed-ups that the paper of torch.fx reports for PyTorch are 1.18 on one thread and 1.41 on several."},
+		"In parentheses is the ratio of the least times. The speed-ups that the paper of torch.fx reports for PyTorch are 1.18 on one thread and 1.41 on several."},
 }
 
 const intro = `# Measurements

@@ -8,10 +8,10 @@ import (
 // engineNames are the columns of the other ways of gofx to compute a network.
 var engineNames = []string{"gen", "interp", "eager"}
 
-// torchBest returns the time of PyTorch's best mode, 0 where it is missing.
-func (r *Row) torchBest() (best float64) {
+// torchBest returns the least of the times of PyTorch's modes, 0 where there is none.
+func torchBest(times map[string]float64) (best float64) {
 	for _, n := range []string{"torch", "torch-jit", "torch-frozen"} {
-		if t := r.Peers[n]; t > 0 && (best == 0 || t < best) {
+		if t := times[n]; t > 0 && (best == 0 || t < best) {
 			best = t
 		}
 	}
@@ -24,6 +24,14 @@ func over(a, b float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", a/b)
+}
+
+// ratio divides medians, and in parentheses least times.
+func ratio(a, b, leastA, leastB float64) string {
+	if leastA == 0 || leastB == 0 {
+		return over(a, b)
+	}
+	return fmt.Sprintf("%s (%s)", over(a, b), over(leastA, leastB))
 }
 
 // networkSection is the table of whole networks: gofx against each of the peers, and
@@ -39,8 +47,9 @@ func networkSection(b *strings.Builder, rows []*Row) {
 		for _, t := range []float64{r.Peers["ort"], r.Peers["torch"], max(r.Peers["torch-jit"], r.Peers["torch-frozen"])} {
 			fmt.Fprintf(b, " %s |", ms(t))
 		}
-		fmt.Fprintf(b, " %s | %s | %s | %s | %s | %s | %s |\n", over(r.OursMS, r.Peers["ort"]), over(r.OursMS, r.torchBest()),
-			over(r.Engines["gen"], r.OursMS), r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
+		fmt.Fprintf(b, " %s | %s | %s | %s | %s | %s | %s |\n",
+			ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]), ratio(r.OursMS, torchBest(r.Peers), r.Least[""], torchBest(r.Least)),
+			ratio(r.Engines["gen"], r.OursMS, r.Least["gen"], r.Least[""]), r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
 	}
 }
 
@@ -49,7 +58,7 @@ func foldSection(b *strings.Builder, rows []*Row) {
 	b.WriteString("| run | folded ms | not folded ms | speed-up | pairs |\n|---|---|---|---|---|\n")
 	for _, r := range rows {
 		whole := r.Engines["not folded"]
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(whole), over(whole, r.OursMS), r.pairs())
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(whole), ratio(whole, r.OursMS, r.Least["not folded"], r.Least[""]), r.pairs())
 	}
 }
 

@@ -303,6 +303,10 @@ func (b *bench) finish(c *Case, row *Row, list []*runner) {
 	for _, r := range list {
 		row.Pairs = len(r.times)
 		t := median(r.times)
+		if row.Least == nil {
+			row.Least = map[string]float64{}
+		}
+		row.Least[r.name] = slices.Min(r.times)
 		if r.engine {
 			if row.Engines == nil {
 				row.Engines = map[string]float64{}
