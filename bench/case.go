@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/bench/onnxpb"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
+	"github.com/gofx-dev/gofx/models"
 )
 
 // Input is an operand. Constants are weights: known before the measured calls.
@@ -54,13 +55,20 @@ func (w Work) Bound(p *peak.Peaks, threads int) float64 {
 type Ours struct {
 	Name string // what is called
 	Run  func()
-	Out  *array.Array
+	Out  []*array.Array
 }
 
 // Graph is the same computation for ONNX Runtime. Constants are initializers.
 type Graph struct {
 	Name  string // "ort", or "ort-" and what is particular
 	Model func(c *Case) *onnxpb.Model
+}
+
+// Engine is a way of gofx to compute a network. The one without Ours is the program
+// of generated code.
+type Engine struct {
+	Name string
+	Ours func(w *network, threads int) (*Ours, error)
 }
 
 // Case is one row: an operator at a size.
@@ -72,6 +80,12 @@ type Case struct {
 	Work     Work
 	// Elements gives times per element where it is not zero.
 	Elements int
+	// Network is the model, at Dims, that gofx and the peers compute; Inputs are
+	// empty then.
+	Network *models.Model
+	Dims    map[string]int
+	// Engines are other ways of gofx to compute the network.
+	Engines []Engine
 	// Ours prepares gofx. It is nil where the library has no such kernel.
 	Ours func(in []*array.Array, threads int) (*Ours, error)
 	// Op names the operator in torch_ops.py, with its attributes; empty is none.
@@ -85,8 +99,6 @@ type Case struct {
 	OneDNN        bool
 	OneDNNVariant string
 	Graphs        []Graph
-	// Exported asks PyTorch to write Op as a model for ONNX Runtime.
-	Exported bool
 	// Tol is the allowed difference of results relative to their mean magnitude,
 	// Step the one that is allowed besides; a negative Tol compares nothing.
 	Tol, Step float64
@@ -161,26 +173,17 @@ func filled[T float32 | uint8 | int8 | int32 | int64](t peers.Tensor, n int) *ar
 	return array.FromSlice(v, t.Shape...)
 }
 
-// probe returns what the peers return for the result.
-func probe(a *array.Array) []float64 {
-	if !a.IsContiguous() {
-		a = array.Contiguous(a)
-	}
-	return peers.Probe(a.Len(), func(i int) float64 {
-		if a.DType().IsFloat() {
-			return array.Float64At(a, i)
-		}
-		return float64(array.Int64At(a, i))
-	})
-}
-
 // disagree returns an error when two results differ by more than the case allows.
 func (c *Case) disagree(name string, ours, theirs []float64) error {
 	if c.Tol < 0 || len(ours) == 0 || len(theirs) == 0 {
 		return nil
 	}
-	limit := c.Tol*max(ours[len(ours)-1], 1e-6) + c.Step
+	if len(theirs) < len(ours) {
+		return fmt.Errorf("%s/%s: %s has %d results, expected %d", c.Group, c.Shape, name, len(theirs)/peers.Places, len(ours)/peers.Places)
+	}
 	for i := range ours {
+		magnitude := ours[i-i%peers.Places+peers.Places-1]
+		limit := c.Tol*max(magnitude, 1e-6) + c.Step
 		if d := math.Abs(ours[i] - theirs[i]); !(d <= limit) {
 			return fmt.Errorf("%s/%s: value %d is %g, %s has %g: a difference of %g where %g is allowed",
 				c.Group, c.Shape, i, ours[i], name, theirs[i], d, limit)
@@ -191,7 +194,7 @@ func (c *Case) disagree(name string, ours, theirs []float64) error {
 
 // requests returns what to ask of the peers, "torch", "onednn" and "ort". Models
 // are written into dir.
-func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peerCase, err error) {
+func (c *Case) requests(dir string, threads int) (list []peerCase, err error) {
 	all := make([]peers.Tensor, len(c.Inputs))
 	var feeds []peers.Tensor
 	for i, in := range c.Inputs {
@@ -202,18 +205,18 @@ func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peer
 	}
 	if c.Op != "" {
 		q := peers.Request{Op: c.Op, Inputs: all, Attrs: c.Attrs}
-		list = append(list, peerCase{"torch", "torch", q})
+		list = append(list, peerCase{name: "torch", process: "torch", load: q})
 		if c.Jit {
 			q.Variant = "jit"
-			list = append(list, peerCase{"torch-jit", "torch", q})
+			list = append(list, peerCase{name: "torch-jit", process: "torch", load: q})
 		}
 		if c.Mkldnn {
 			q.Variant = "mkldnn"
-			list = append(list, peerCase{"torch-mkldnn", "torch", q})
+			list = append(list, peerCase{name: "torch-mkldnn", process: "torch", load: q})
 		}
 		if c.OneDNN {
 			q.Variant = c.OneDNNVariant
-			list = append(list, peerCase{"onednn", "onednn", q})
+			list = append(list, peerCase{name: "onednn", process: "onednn", load: q})
 		}
 	}
 	for i, g := range c.Graphs {
@@ -221,14 +224,7 @@ func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peer
 		if err := os.WriteFile(file, g.Model(c).Encode(), 0o600); err != nil {
 			return nil, err
 		}
-		list = append(list, peerCase{g.Name, "ort", peers.Request{File: file, Inputs: feeds, Threads: threads}})
-	}
-	if c.Exported && torch != nil {
-		file := filepath.Join(dir, "export.onnx")
-		if _, err := torch.Do(peers.Request{Do: "export", Op: c.Op, Inputs: all, File: file}); err != nil {
-			return list, err
-		}
-		list = append(list, peerCase{"ort", "ort", peers.Request{File: file, Inputs: feeds, Threads: threads}})
+		list = append(list, peerCase{name: g.Name, process: "ort", load: peers.Request{File: file, Inputs: feeds, Threads: threads}})
 	}
 	return list, nil
 }
@@ -237,4 +233,5 @@ func (c *Case) requests(dir string, threads int, torch *peers.Peer) (list []peer
 type peerCase struct {
 	name, process string
 	load          peers.Request
+	instead       *peerCase // of the same process, where this one fails
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/bench/onednn"
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
@@ -33,15 +35,19 @@ func TestCasesAreNamedOnce(t *testing.T) {
 		require.NotContains(t, c.Shape, " ", name)
 		seen[name] = true
 		count[c.Group]++
+		if c.Network != nil {
+			require.NotEmpty(t, c.Engines, name)
+			continue
+		}
 		require.NotEmpty(t, c.Inputs, name)
 		require.NotNil(t, c.Ours, name)
 		require.True(t, c.Op != "" || len(c.Graphs) > 0, name)
 		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
 	}
-	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model"} {
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold"} {
 		require.Positive(t, count[g], g)
 	}
-	require.Len(t, count, 11)
+	require.Len(t, count, 12)
 	require.Greater(t, count["conv"], 150)
 }
 
@@ -68,7 +74,7 @@ func TestOperandsFollowFromTheFormula(t *testing.T) {
 	in := peers.Tensor{Shape: []int{3, 5}, DType: "f32", Seed: 4, Scale: 0.5, Shift: 1}
 	a := makeArray(in)
 	require.Equal(t, []int{3, 5}, a.Shape())
-	p := probe(a)
+	p := peers.Probe(a.Len(), func(i int) float64 { return array.Float64At(a, i) })
 	require.Equal(t, float64(float32(in.At(14))), p[7])
 	for i := range in.Len() {
 		require.InDelta(t, 1, in.At(i), 0.5)
@@ -85,11 +91,16 @@ func TestOperandsFollowFromTheFormula(t *testing.T) {
 
 func TestDisagreement(t *testing.T) {
 	c := &Case{Tol: 0.1}
-	require.NoError(t, c.disagree("x", []float64{1, 2, 2}, []float64{1.1, 2, 2}))
-	require.ErrorContains(t, c.disagree("x", []float64{1, 2, 2}, []float64{1.3, 2, 2}), "value 0 is 1, x has 1.3")
-	nan := []float64{0, 0, 0}
-	nan[1] /= nan[0]
-	require.Error(t, c.disagree("x", []float64{1, 2, 2}, nan))
+	result := func(first, mean float64) []float64 { return []float64{first, 2, 2, 2, 2, 2, 2, 2, mean} }
+	require.NoError(t, c.disagree("x", result(1, 2), result(1.1, 2)))
+	require.ErrorContains(t, c.disagree("x", result(1, 2), result(1.3, 2)), "value 0 is 1, x has 1.3")
+	require.Error(t, c.disagree("x", result(1, 2), result(math.NaN(), 2)))
+	// Every result is judged by its own magnitude.
+	both := func(second float64) []float64 { return append(result(1, 2), result(second, 0.5)...) }
+	require.NoError(t, c.disagree("x", both(1), both(1.04)))
+	require.ErrorContains(t, c.disagree("x", both(1), both(1.1)), "value 9")
+	require.ErrorContains(t, c.disagree("x", both(1), result(1, 2)), "x has 1 results, expected 2")
+	require.NoError(t, c.disagree("x", result(1, 2), both(1))) // of which one was asked for
 	c.Tol = -1
 	require.NoError(t, c.disagree("x", []float64{1}, []float64{7}))
 }
@@ -130,7 +141,11 @@ func TestSmallCasesAgreeWithThePeers(t *testing.T) {
 		if b.torch != nil {
 			require.Contains(t, r.Peers, "torch", c.Shape)
 		}
-		if b.ort != nil && len(c.Graphs) > 0 {
+		if c.Network != nil {
+			require.Contains(t, r.Engines, "gen", c.Shape)
+			require.Contains(t, r.Engines, "eager", c.Shape)
+		}
+		if b.ort != nil && (len(c.Graphs) > 0 || b.torch != nil && c.Network != nil) {
 			require.Contains(t, r.Peers, "ort", c.Shape)
 		}
 		if b.onednn != nil && c.OneDNN {

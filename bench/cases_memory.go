@@ -170,7 +170,7 @@ func reduceCase(kind string, dim int, shape []int) *Case {
 		}
 		w, y := &kernel.Workspace{Threads: threads}, []*array.Array{array.New(array.I64, out...)}
 		s := kernel.ArgReduce{Kind: kind, Dim: dim}
-		return &Ours{Name: "ArgReduce", Out: y[0], Run: func() { s.Run(w, y, in) }}, nil
+		return &Ours{Name: "ArgReduce", Out: y[:1], Run: func() { s.Run(w, y, in) }}, nil
 	}
 	if kind == "argmax" {
 		return c // its results are not floats

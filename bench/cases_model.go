@@ -2,35 +2,79 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"regexp"
 
-	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/bench/peers"
+	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/passes"
 )
 
-// modelCases are whole networks: gofx's plan for the processor, PyTorch eager
-// and frozen, and what PyTorch exports in ONNX Runtime. Their weights differ, so
-// results are not compared here; package models does that with the references.
+// networkTol is the difference of results that networks are allowed, relative to
+// their mean magnitude.
+const networkTol = 5e-3
+
+// tokens is the length of the texts.
+const tokens = 128
+
+// modelCases are the networks of package models, with one input of each kind and
+// with more: rows of features are cheap, so that there are more of them.
 func modelCases() []*Case {
-	id := func(seed, high, tokens int) Input {
-		return Input{Tensor: peers.Tensor{Shape: []int{1, tokens}, DType: "i64", Seed: seed, Scale: float64(high)}}
-	}
-	mask := Input{Tensor: peers.Tensor{Shape: []int{1, 128}, DType: "i64", Scale: 1, Shift: 1}}
 	var list []*Case
-	add := func(name, suffix string, flops float64, dims map[string]int, in ...Input) {
-		c := &Case{Group: "model", Shape: name + suffix, Tol: -1, Op: "model/" + name, Jit: true, Exported: true, Inputs: in}
-		c.Work = Work{Flops: flops}
-		c.Ours = func(in []*array.Array, threads int) (*Ours, error) { return oursModel(name, dims, in, threads) }
-		list = append(list, c)
+	for _, m := range models.All() {
+		if again(m) {
+			continue
+		}
+		for _, n := range []int{1, largerBatch(m)} {
+			list = append(list, &Case{Group: "model", Shape: fmt.Sprintf("%s_b%d", m.Name, n), Tol: networkTol, Op: "network",
+				Network: m, Dims: dimsOf(m, n), Engines: []Engine{
+					{"plan", func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }},
+					{"eager", func(w *network, _ int) (*Ours, error) { return w.eager() }},
+					{"interp", func(w *network, _ int) (*Ours, error) { return w.interp(fx.Optimise()) }},
+					{"gen", nil}}})
+		}
 	}
-	for _, b := range []int{1, 32} {
-		add("mlp", fmt.Sprintf("_b%d", b), 2*float64(b)*(784*512+512*512+512*10), map[string]int{"N": b}, f32(1, 1, 0, b, 784))
+	return list
+}
+
+var batchSuffix = regexp.MustCompile(`_b\d+$`)
+
+// again reports whether an entry is another one with a batch of its own.
+func again(m *models.Model) bool {
+	base := batchSuffix.ReplaceAllString(m.Name, "")
+	return base != m.Name && models.Lookup(base) != nil
+}
+
+func largerBatch(m *models.Model) int {
+	if t := m.Inputs[0].ShapeType(); t.Rank() == 2 && t.DType().IsFloat() {
+		return 32
 	}
-	image := f32(1, 1, 0, 1, 3, 224, 224)
-	add("resnet18", "", 2*1814073344, map[string]int{"N": 1}, image)
-	add("resnet50", "", 2*4089184256, map[string]int{"N": 1}, image)
-	tokens := map[string]int{"N": 1, "S": 128}
-	layers := 12 * (12*768*768*128 + 2*128*128*768)
-	add("bert_base", "_128", 2*float64(layers+768*768), tokens, id(1, 30522, 128), mask)
-	add("gpt2", "_128", 2*float64(layers+128*768*50257), tokens, id(1, 50257, 128))
+	return 4
+}
+
+// dimsOf are the sizes of the reference with another batch.
+func dimsOf(m *models.Model, batch int) map[string]int {
+	dims := maps.Clone(m.Dims)
+	dims["N"] = batch
+	if _, ok := dims["S"]; ok {
+		dims["S"] = tokens
+	}
+	return dims
+}
+
+// foldCases are ResNet-50 with and without folding batch norms into convolutions.
+func foldCases() []*Case {
+	var list []*Case
+	m := models.Lookup("resnet50")
+	for _, n := range []int{1, 8} {
+		add := func(engine string, run func(w *network, pipeline []passes.Pass, threads int) (*Ours, error)) {
+			list = append(list, &Case{Group: "fold", Shape: fmt.Sprintf("resnet50_%s_b%d", engine, n), Tol: networkTol,
+				Network: m, Dims: dimsOf(m, n), Engines: []Engine{
+					{"folded", func(w *network, threads int) (*Ours, error) { return run(w, fx.Optimise(), threads) }},
+					{"not folded", func(w *network, threads int) (*Ours, error) { return run(w, without("conv-bn", "bn-affine"), threads) }}}})
+		}
+		add("plan", (*network).plan)
+		add("interp", func(w *network, pipeline []passes.Pass, _ int) (*Ours, error) { return w.interp(pipeline) })
+	}
 	return list
 }

@@ -70,3 +70,18 @@ func TestPlotKeepsToTheAxes(t *testing.T) {
 	require.Equal(t, float64(plotH-plotBottom), p.y(1e-9))
 	require.Less(t, p.y(100), p.y(10), "more is higher")
 }
+
+func TestDocumentOfNetworks(t *testing.T) {
+	rows := []*Row{
+		{Group: "model", Shape: "net_b1", OursMS: 2, Threads: 1, Pairs: 15, BesideShare: 0.875, Foreign: 1, Engines: map[string]float64{"gen": 2.1, "interp": 4, "eager": 5},
+			Peers: map[string]float64{"ort": 4, "torch": 8, "torch-jit": 5}, LeftOut: []string{"onednn: is busy\nand more"},
+			Least: map[string]float64{"": 1, "ort": 4, "torch": 5, "torch-jit": 2, "gen": 1}},
+		{Group: "model", Shape: "net_b4", OursMS: 8, Threads: 1, Pairs: 5, Peers: map[string]float64{"torch": 10}},
+		{Group: "fold", Shape: "net_interp_b1", OursMS: 4, Threads: 1, Pairs: 15, Engines: map[string]float64{"not folded": 5}},
+	}
+	s := document(rows)
+	require.Contains(t, s, "\n| net_b1 | 2.00 | 2.10 | 4.00 | 5.00 | 4.00 | 8.00 | 5.00 | 0.50 (0.25) | 0.40 (0.50) | 1.05 (1.00) | - | 0.88 | - | 15* |\n")
+	require.Contains(t, s, "\n| net_b4 | 8.00 | - | - | - | - | 10.0 | - | - | 0.80 | - | - | - | - | 5 |\n")
+	require.Contains(t, s, "\nLeft out:\n\n- net_b1: onednn: is busy\n\n###")
+	require.Contains(t, s, "\n| net_interp_b1 | 4.00 | 5.00 | 1.25 | 15 |\n")
+}

@@ -76,7 +76,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases} {
 		all = append(all, f()...)
 	}
 	return all

@@ -30,6 +30,7 @@ type bench struct {
 // runner measures one competitor: the time of so many calls, after warm more.
 type runner struct {
 	name        string
+	engine      bool // another way of gofx, no peer
 	time        func(warm, calls int) (time.Duration, error)
 	warm, calls int
 	times       []float64 // ms of a call
@@ -58,30 +59,17 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		}
 	}()
 	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks, WindowMS: b.window.Seconds() * 1e3}
-	var list []*runner
-	var want []float64
-	if c.Ours != nil {
-		in := c.arrays()
-		o, err := c.Ours(in, b.threads)
-		if err != nil {
-			return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
-		}
-		o.Run()
-		row.Ours, want = o.Name, probe(o.Out)
-		row.Allocs = allocations(o.Run)
-		list = append(list, oursRunner("", o))
-		if b.threads > 1 {
-			if o, err = c.Ours(in, 1); err != nil {
-				return nil, fmt.Errorf("%s/%s on one thread: %w", c.Group, c.Shape, err)
-			}
-			list = append(list, oursRunner(alone, o))
-		}
+	var f field
+	defer f.close()
+	if c.Network != nil {
+		err = b.network(c, row, &f)
+	} else {
+		err = b.kernel(c, row, &f)
 	}
-	// Right after ours, so that both see the same clock.
-	list = append(list, b.beside(c, row)...)
-	theirs, drop := b.load(c, want)
-	defer drop()
-	list = append(list, theirs...)
+	if err != nil {
+		return nil, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err)
+	}
+	list := f.list
 	runtime.GC()
 	before := readLoad(b.torch, b.ort, b.onednn)
 	if err := b.interleave(list); err != nil {
@@ -96,6 +84,63 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 		row.HandoverNS = float64(peak.Handover())
 	}
 	return row, nil
+}
+
+// field are the competitors of a case, and what they leave behind.
+type field struct {
+	list   []*runner
+	want   []float64 // of the results of ours
+	closes []func()
+}
+
+func (f *field) close() {
+	for _, c := range f.closes {
+		c()
+	}
+}
+
+// kernel lines up what computes a case of one operator.
+func (b *bench) kernel(c *Case, row *Row, f *field) error {
+	if c.Ours != nil {
+		in := c.arrays()
+		prepare := func(threads int) (*Ours, error) { return c.Ours(in, threads) }
+		if err := b.ours(row, f, prepare); err != nil {
+			return err
+		}
+	}
+	// Right after ours, so that both see the same clock.
+	f.list = append(f.list, b.beside(c, row)...)
+	requests, err := c.requests(b.dir, b.threads)
+	if err != nil {
+		b.leaveOut(c, row, "peers", err)
+	}
+	b.load(c, row, f, requests)
+	return nil
+}
+
+// ours lines up gofx, and gofx on one thread where the run has more.
+func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error)) error {
+	o, err := prepare(b.threads)
+	if err != nil {
+		return err
+	}
+	o.Run()
+	row.Ours, f.want = o.Name, peers.ProbeAll(o.Out)
+	row.Allocs = allocations(o.Run)
+	f.list = append(f.list, oursRunner("", o))
+	if b.threads > 1 {
+		if o, err = prepare(1); err != nil {
+			return fmt.Errorf("on one thread: %w", err)
+		}
+		f.list = append(f.list, oursRunner(alone, o))
+	}
+	return nil
+}
+
+// leaveOut reports a competitor that cannot take part.
+func (b *bench) leaveOut(c *Case, row *Row, name string, err error) {
+	b.failed = append(b.failed, fmt.Errorf("%s/%s: %s left out: %w", c.Group, c.Shape, name, err))
+	row.LeftOut = append(row.LeftOut, name+": "+err.Error())
 }
 
 func oursRunner(name string, o *Ours) *runner {
@@ -151,38 +196,46 @@ func allocations(f func()) float64 {
 
 // load prepares the peers and compares their results with ours. What fails is
 // reported and left out.
-func (b *bench) load(c *Case, want []float64) (list []*runner, drop func()) {
-	requests, err := c.requests(b.dir, b.threads, b.torch)
-	if err != nil {
-		b.failed = append(b.failed, fmt.Errorf("%s/%s: %w", c.Group, c.Shape, err))
-	}
-	var loaded []func()
+func (b *bench) load(c *Case, row *Row, f *field, requests []peerCase) {
 	for i, q := range requests {
 		p := b.peer(q.process)
 		if p == nil {
 			continue
 		}
-		q.load.Do, q.load.ID = "load", fmt.Sprint(i)
-		a, err := p.Do(q.load)
-		if err == nil {
-			err = c.disagree(q.name, want, a.Probe)
-		}
+		q.load.ID = fmt.Sprint(i)
+		r, err := b.loaded(c, f, p, q)
 		if err != nil {
-			b.failed = append(b.failed, fmt.Errorf("%s/%s: %s left out: %w", c.Group, c.Shape, q.name, err))
-			continue
+			b.leaveOut(c, row, q.name, err)
+			if q.instead == nil {
+				continue
+			}
+			q = *q.instead
+			q.load.ID = fmt.Sprint(i, " instead")
+			if r, err = b.loaded(c, f, p, q); err != nil {
+				b.leaveOut(c, row, q.name, err)
+				continue
+			}
 		}
-		id := q.load.ID
-		list = append(list, &runner{name: q.name, time: func(warm, calls int) (time.Duration, error) {
-			a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
-			return time.Duration(a.NS), err
-		}})
-		loaded = append(loaded, func() { _, _ = p.Do(peers.Request{Do: "drop", ID: id}) })
+		f.list = append(f.list, r)
 	}
-	return list, func() {
-		for _, f := range loaded {
-			f()
-		}
+}
+
+// loaded prepares one peer.
+func (b *bench) loaded(c *Case, f *field, p *peers.Peer, q peerCase) (*runner, error) {
+	q.load.Do = "load"
+	a, err := p.Do(q.load)
+	id := q.load.ID
+	f.closes = append(f.closes, func() { _, _ = p.Do(peers.Request{Do: "drop", ID: id}) })
+	if err == nil {
+		err = c.disagree(q.name, f.want, a.Probe)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return &runner{name: q.name, time: func(warm, calls int) (time.Duration, error) {
+		a, err := p.Do(peers.Request{Do: "run", ID: id, Warm: warm, Calls: calls})
+		return time.Duration(a.NS), err
+	}}, nil
 }
 
 // peer returns the process of that name, nil where it is missing.
@@ -249,7 +302,19 @@ func (b *bench) finish(c *Case, row *Row, list []*runner) {
 	var peakMS, peakAloneMS float64
 	for _, r := range list {
 		row.Pairs = len(r.times)
-		switch t := median(r.times); r.name {
+		t := median(r.times)
+		if row.Least == nil {
+			row.Least = map[string]float64{}
+		}
+		row.Least[r.name] = slices.Min(r.times)
+		if r.engine {
+			if row.Engines == nil {
+				row.Engines = map[string]float64{}
+			}
+			row.Engines[r.name] = t
+			continue
+		}
+		switch r.name {
 		case "":
 			row.OursMS = t
 		case alone:

@@ -9,12 +9,10 @@ import (
 	"github.com/gofx-dev/gofx/bench/shapes"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/kernel"
-	"github.com/gofx-dev/gofx/lowering"
-	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/tracer"
+	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // oursStep runs one kernel step into one new array.
@@ -22,7 +20,7 @@ func oursStep(name string, threads int, s kernel.Step, shape []int, in ...*array
 	w := &kernel.Workspace{Threads: threads}
 	y := array.New(array.F32, shape...)
 	out := []*array.Array{y}
-	return &Ours{Name: name, Out: y, Run: func() { s.Run(w, out, in) }}
+	return &Ours{Name: name, Out: []*array.Array{y}, Run: func() { s.Run(w, out, in) }}
 }
 
 // oursGemm multiplies; a constant right operand is packed before.
@@ -47,14 +45,35 @@ func oursConv(in []*array.Array, shape []int, v shapes.Conv, threads int) (*Ours
 	return oursStep("ConvPacked", threads, s, shape, in[0], p, in[2]), nil
 }
 
+// oursChain captures the chain as written with tensors and runs its plan.
 func oursChain(in []*array.Array, ops []string, threads int) (*Ours, error) {
-	b := expr.NewBuilder()
-	f := map[string]func(x, y expr.Value) expr.Value{"add": b.Add, "sub": b.Sub, "mul": b.Mul, "div": b.Div}
-	v := b.Input(0, array.F32)
-	for i, o := range ops {
-		v = f[o](v, b.Input(1+i%8, array.F32))
+	f := map[string]func(x, y *tensor.Tensor) *tensor.Tensor{
+		"add": func(x, y *tensor.Tensor) *tensor.Tensor { return x.Add(y) },
+		"sub": func(x, y *tensor.Tensor) *tensor.Tensor { return x.Sub(y) },
+		"mul": func(x, y *tensor.Tensor) *tensor.Tensor { return x.Mul(y) },
+		"div": func(x, y *tensor.Tensor) *tensor.Tensor { return x.Div(y) },
 	}
-	return oursStep("Elementwise", threads, kernel.Elementwise{Program: b.Compile(v)}, in[0].Shape(), in...), nil
+	chain := func(x0, x1, x2, x3, x4, x5, x6, x7, x8 *tensor.Tensor) *tensor.Tensor {
+		x := [...]*tensor.Tensor{x0, x1, x2, x3, x4, x5, x6, x7, x8}
+		v := x0
+		for i, o := range ops {
+			v = f[o](v, x[1+i%8])
+		}
+		return v
+	}
+	var opts []fx.Option
+	for i, a := range in {
+		opts = append(opts, fx.Input(fmt.Sprintf("x%d", i), shape.TypeOf(a).String()))
+	}
+	ctx := context.Background()
+	gm, err := fx.Trace(ctx, chain, opts...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := passes.Run(ctx, gm.Module, fx.Optimise(), passes.Options{}); err != nil {
+		return nil, err
+	}
+	return oursPlan(gm.Module, nil, in, threads)
 }
 
 func oursUnary(in []*array.Array, name string, threads int) (*Ours, error) {
@@ -109,7 +128,7 @@ func oursLSTM(in []*array.Array, layers, threads int) (*Ours, error) {
 	y := array.New(array.F32, x.Shape()...)
 	out := []*array.Array{y, nil, nil}
 	operands := append([]*array.Array{x, nil, nil}, in[1:]...)
-	return &Ours{Name: "LSTM", Out: y, Run: func() { s.Run(w, out, operands) }}, nil
+	return &Ours{Name: "LSTM", Out: []*array.Array{y}, Run: func() { s.Run(w, out, operands) }}, nil
 }
 
 // oursAttention attends with heads that lie side by side, in operands and result.
@@ -119,40 +138,5 @@ func oursAttention(in []*array.Array, causal bool, threads int) (*Ours, error) {
 	s := kernel.Attention{IsCausal: causal}
 	w := &kernel.Workspace{Threads: threads}
 	out, operands := []*array.Array{heads(y)}, []*array.Array{heads(in[0]), heads(in[1]), heads(in[2])}
-	return &Ours{Name: "Attention", Out: y, Run: func() { s.Run(w, out, operands) }}, nil
-}
-
-// oursModel plans a network, optimised by the default pipeline, and runs the plan.
-func oursModel(name string, dims map[string]int, in []*array.Array, threads int) (*Ours, error) {
-	m := models.Lookup(name)
-	if m == nil {
-		return nil, fmt.Errorf("no model %s", name)
-	}
-	module := m.New()
-	models.Synthetic(m, module, "gofx-1")
-	var t tracer.Tracer
-	for _, v := range m.Inputs {
-		t.Inputs = append(t.Inputs, tracer.Input{Name: v.Name, Type: v.ShapeType()})
-	}
-	ctx := context.Background()
-	g, err := t.Trace(ctx, module)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := passes.Run(ctx, g, fx.Optimise(), passes.Options{}); err != nil {
-		return nil, err
-	}
-	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: dims})
-	if err != nil {
-		return nil, err
-	}
-	out, err := e.Run(ctx, in)
-	if err != nil {
-		return nil, err
-	}
-	return &Ours{Name: "plan", Out: out[0], Run: func() {
-		if err := e.RunInto(ctx, out, in); err != nil {
-			panic(err)
-		}
-	}}, nil
+	return &Ours{Name: "Attention", Out: []*array.Array{y}, Run: func() { s.Run(w, out, operands) }}, nil
 }

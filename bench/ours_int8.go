@@ -23,7 +23,7 @@ func oursQ(name string, threads int, s kernel.Step, pack kernel.Step, packed int
 	in := qOperands(q, x, p, bias)
 	y := array.New(array.U8, shape...)
 	out := []*array.Array{y}
-	return &Ours{Name: name, Out: y, Run: func() { s.Run(w, out, in) }}
+	return &Ours{Name: name, Out: []*array.Array{y}, Run: func() { s.Run(w, out, in) }}
 }
 
 func oursQGemm(g shapes.Gemm, q qparams) oursFunc {
@@ -72,7 +72,7 @@ func oursQVector(name string, shape []int, q qparams) oursFunc {
 			s, operands = kernel.QTable{}, []*array.Array{in[0], sigmoidTable(q)}
 		}
 		w := &kernel.Workspace{Threads: threads}
-		return &Ours{Name: "q " + name, Out: out[0], Run: func() { s.Run(w, out, operands) }}, nil
+		return &Ours{Name: "q " + name, Out: out[:1], Run: func() { s.Run(w, out, operands) }}, nil
 	}
 }
 

@@ -39,6 +39,9 @@ type Row struct {
 
 	Ours      string             `json:"ours,omitempty"`       // what of gofx was called
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
+	Engines   map[string]float64 `json:"engines,omitempty"`    // medians in ms of other ways of gofx
+	Least     map[string]float64 `json:"least,omitempty"`      // least times in ms by peer, engine and, as "", of gofx
+	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
 	WindowMS  float64            `json:"window_ms,omitempty"`  // least time of a measurement

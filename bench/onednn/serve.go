@@ -1,11 +1,8 @@
 package onednn
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
@@ -29,31 +26,7 @@ type server struct {
 // Serve answers requests until the input ends.
 func Serve(in io.Reader, out io.Writer) error {
 	s := &server{calls: map[string]*call{}}
-	r := bufio.NewReader(in)
-	for {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var q peers.Request
-		var a peers.Answer
-		if err = json.Unmarshal(line, &q); err == nil {
-			a, err = s.handle(&q)
-		}
-		if err != nil {
-			a.Error = err.Error()
-		}
-		b, err := json.Marshal(a)
-		if err != nil {
-			return err
-		}
-		if _, err := out.Write(append(b, '\n')); err != nil {
-			return err
-		}
-	}
+	return peers.Serve(in, out, s.handle)
 }
 
 func (s *server) handle(q *peers.Request) (a peers.Answer, err error) {
@@ -76,12 +49,7 @@ func (s *server) handle(q *peers.Request) (a peers.Answer, err error) {
 		if c == nil {
 			return a, fmt.Errorf("nothing is loaded as %s", q.ID)
 		}
-		if err = s.run(c, q.Warm); err != nil {
-			return a, err
-		}
-		start := time.Now()
-		err = s.run(c, q.Calls)
-		a.NS = float64(time.Since(start))
+		return q.Time(func(times int) error { return s.run(c, times) })
 	case "drop":
 		if c := s.calls[q.ID]; c != nil {
 			for _, m := range c.memories {
@@ -91,7 +59,7 @@ func (s *server) handle(q *peers.Request) (a peers.Answer, err error) {
 			delete(s.calls, q.ID)
 		}
 	default:
-		err = fmt.Errorf("unknown request %s", q.Do)
+		err = q.Unknown()
 	}
 	return a, err
 }

@@ -34,6 +34,8 @@ type Tensor struct {
 	// Floats are Shift ± Scale, integers Shift to Shift+Scale-1.
 	Scale float64 `json:"scale"`
 	Shift float64 `json:"shift"`
+	// File has the values instead, little-endian and row-major.
+	File string `json:"file,omitempty"`
 }
 
 // Request is a message to a peer; fields that a kind of request does not use are empty.
@@ -129,6 +131,14 @@ func StartOneDNN(threads int) (*Peer, error) {
 	cmd := exec.Command(self, OneDNNArgument)
 	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS="+fmt.Sprint(threads))
 	return start("onednn", cmd, threads)
+}
+
+// StartGenerated starts a program of generated code (package gen) on the case in
+// a folder.
+func StartGenerated(program, dir string, threads int) (*Peer, error) {
+	cmd := exec.Command(program, dir)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS="+fmt.Sprint(threads), "GOGC=off")
+	return start("gen", cmd, threads)
 }
 
 // OneDNNArgument is the argument of the program that serves oneDNN.

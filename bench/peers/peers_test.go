@@ -65,7 +65,7 @@ func TestPeerIsStoppedBetweenRequests(t *testing.T) {
 func TestScriptsAreFound(t *testing.T) {
 	dir, err := Dir()
 	require.NoError(t, err)
-	for _, f := range []string{"torch_peer.py", "torch_ops.py", "torch_models.py", "ort_peer.js", "install.sh", "package-lock.json"} {
+	for _, f := range []string{"torch_peer.py", "torch_ops.py", "torch_networks.py", "ort_peer.js", "install.sh", "package-lock.json"} {
 		require.FileExists(t, filepath.Join(dir, f))
 	}
 }

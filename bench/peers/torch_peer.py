@@ -1,6 +1,7 @@
 """Runs PyTorch operators for the benchmark: one request a line on standard
 input, one answer a line on standard output. See peers.go for the messages."""
 
+import ctypes
 import gc
 import json
 import os
@@ -17,7 +18,7 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import torch_models  # noqa: E402
+import torch_networks  # noqa: E402
 import torch_ops  # noqa: E402
 
 DTYPES = {"f32": np.float32, "u8": np.uint8, "s8": np.int8, "i32": np.int32, "i64": np.int64}
@@ -42,9 +43,9 @@ def fill(t):
 
 
 def probe(y):
-    """Values at eight places and the mean magnitude of about 4096."""
+    """Values at eight places and the mean magnitude of about 4096, of each result."""
     if isinstance(y, (tuple, list)):
-        y = y[0]
+        return [v for t in y for v in probe(t)]
     if y.is_mkldnn:
         y = y.to_dense()
     if y.is_quantized:
@@ -57,12 +58,10 @@ def probe(y):
 
 
 def load(q):
-    inputs = [fill(t) for t in q["inputs"]]
-    if q["op"].startswith("model/"):
-        make = torch_models.prepare
+    if q["op"] == "network":
+        call = torch_networks.prepare(q["file"], q["variant"])
     else:
-        make = torch_ops.prepare
-    call = make(q["op"], inputs, q.get("attrs") or {}, q["variant"])
+        call = torch_ops.prepare(q["op"], [fill(t) for t in q["inputs"]], q.get("attrs") or {}, q["variant"])
     with torch.inference_mode():
         y = call()
         y = call()
@@ -106,11 +105,13 @@ def handle(q):
     if do == "sgemm":
         return sgemm()
     if do == "export":
-        torch_models.export(q["op"], [fill(t) for t in q["inputs"]], q["file"])
+        torch_networks.export(q["file"])
         return {}
     if do == "drop":
         cases.pop(q["id"], None)
+        torch_networks.forget()
         gc.collect()
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)  # the memory of a network, back to the others
         return {}
     raise ValueError("unknown request " + do)
 

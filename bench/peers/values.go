@@ -1,6 +1,10 @@
 package peers
 
-import "math"
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
 
 // unit returns the 24 random bits of element i of the tensor, as a fraction.
 // The scripts have the same lines.
@@ -43,11 +47,14 @@ func (t Tensor) Width() int {
 // Bytes returns the bytes of the whole tensor.
 func (t Tensor) Bytes() int { return t.Len() * t.Width() }
 
+// Places is the number of values that Probe returns.
+const Places = 9
+
 // Probe returns what the scripts return for a result: the values at eight places
 // and the mean magnitude of about 4096.
 func Probe(n int, at func(i int) float64) []float64 {
-	p := make([]float64, 0, 9)
-	for i := range 8 {
+	p := make([]float64, 0, Places)
+	for i := range Places - 1 {
 		p = append(p, at((n-1)*i/7))
 	}
 	sum, count := 0.0, 0
@@ -56,4 +63,20 @@ func Probe(n int, at func(i int) float64) []float64 {
 		count++
 	}
 	return append(p, sum/float64(count))
+}
+
+// ProbeAll returns what Probe does of each result.
+func ProbeAll(out []*array.Array) (all []float64) {
+	for _, a := range out {
+		if !a.IsContiguous() {
+			a = array.Contiguous(a)
+		}
+		all = append(all, Probe(a.Len(), func(i int) float64 {
+			if a.DType().IsFloat() {
+				return array.Float64At(a, i)
+			}
+			return float64(array.Int64At(a, i))
+		})...)
+	}
+	return all
 }

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -70,11 +69,8 @@ func Dump(dir string, calls []Call) error {
 	all := make([]entry, len(calls))
 	var arrays []safetensors.Named
 	for i, c := range calls {
-		e := entry{Op: c.Op.Name, Torch: sources[c.Op].Torch, Operands: operands(c.Op), Class: c.Op.Class.String(), Key: c.Key, Name: c.Name,
-			Fingerprint: Fingerprint(c.Op, c.Sample), Attrs: map[string]any{}, In: make([]*string, len(c.In))}
-		for _, f := range c.Op.Codec().Fields(c.Attrs) {
-			e.Attrs[f.Name] = plain(f.Value)
-		}
+		e := newEntry(c.Op, sources[c.Op], c.Attrs)
+		e.Key, e.Name, e.Fingerprint, e.In = c.Key, c.Name, Fingerprint(c.Op, c.Sample), make([]*string, len(c.In))
 		for k, a := range c.In {
 			if a != nil {
 				name := e.Key + "/" + strconv.Itoa(k)
@@ -91,11 +87,16 @@ func Dump(dir string, calls []Call) error {
 	if err := os.WriteFile(filepath.Join(dir, "samples.json"), text, 0o644); err != nil {
 		return err
 	}
-	var b bytes.Buffer
-	if err := safetensors.Write(&b, arrays, nil); err != nil {
-		return err
+	return writeTensors(filepath.Join(dir, "inputs.safetensors"), arrays)
+}
+
+// newEntry describes a call of an operator with attributes.
+func newEntry(o *op.Op, s opsrc.Source, attrs any) entry {
+	e := entry{Op: o.Name, Torch: s.Torch, Operands: operands(o), Class: o.Class.String(), Attrs: map[string]any{}, In: []*string{}}
+	for _, f := range o.Codec().Fields(attrs) {
+		e.Attrs[f.Name] = plain(f.Value)
 	}
-	return os.WriteFile(filepath.Join(dir, "inputs.safetensors"), b.Bytes(), 0o644)
+	return e
 }
 
 // operands returns what op.Args made the operands of.

@@ -30,6 +30,10 @@
 // which draws them anew every day. A run is repeated by its seed:
 //
 //	GOFX_ORACLE_SEED=20240131 GOFX_ORACLE_SAMPLES=30 GOFX_ORACLE_OPS=conv go test ./internal/oracle -run TestFresh
+//
+// Of whole graphs DumpNetwork writes calls, weights and inputs, of which network.py
+// makes a PyTorch module: what bench compares with has the same weights, and no
+// network is written a second time.
 package oracle
 
 import (

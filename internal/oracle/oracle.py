@@ -38,7 +38,6 @@ import helpers
 from helpers import Lacks, Skip
 from philox import Unsigned
 
-torch.set_num_threads(1)
 warnings.simplefilter("ignore")
 
 DTYPES = {"F32": torch.float32, "F64": torch.float64, "F16": torch.float16, "BF16": torch.bfloat16,
@@ -306,6 +305,7 @@ def outcomes(samples, inputs, exact):
 
 
 def main():
+    torch.set_num_threads(1)
     src, dst = sys.argv[1:3]
     with open(os.path.join(src, "samples.json")) as f:
         samples = json.load(f)

@@ -10,12 +10,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/graph"
 )
 
 // python is Debian's: package python3-torch is made for it.
 const python = "/usr/bin/python3"
 
-//go:embed oracle.py helpers.py philox.py
+//go:embed *.py
 var scripts embed.FS
 
 // Available reports whether PyTorch can be asked, or why not.
@@ -33,25 +37,56 @@ func Ask(ctx context.Context, dir string, calls []Call) (map[string]Golden, erro
 	if err := Dump(dir, calls); err != nil {
 		return nil, err
 	}
-	entries, err := scripts.ReadDir(".")
+	results := filepath.Join(dir, "results")
+	if err := execute(ctx, dir, "oracle.py", dir, results, "exact"); err != nil {
+		return nil, err
+	}
+	return Load(results)
+}
+
+// AskNetwork computes a graph with PyTorch; see DumpNetwork.
+func AskNetwork(ctx context.Context, dir string, m *graph.Module, in []*array.Array) ([]*array.Array, error) {
+	if err := DumpNetwork(dir, m, in); err != nil {
+		return nil, err
+	}
+	if err := execute(ctx, dir, "network.py", dir); err != nil {
+		return nil, err
+	}
+	f, err := safetensors.ReadFile(filepath.Join(dir, "results.safetensors"))
 	if err != nil {
 		return nil, err
+	}
+	return tensors(f, "network")
+}
+
+// execute runs one of the scripts, all of which are put into dir.
+func execute(ctx context.Context, dir, script string, args ...string) error {
+	if err := WriteScripts(dir); err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, python, append([]string{filepath.Join(dir, script)}, args...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", script, err, stderr.Bytes())
+	}
+	return nil
+}
+
+// WriteScripts puts the scripts into a folder.
+func WriteScripts(dir string) error {
+	entries, err := scripts.ReadDir(".")
+	if err != nil {
+		return err
 	}
 	for _, e := range entries {
 		text, err := scripts.ReadFile(e.Name())
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if err := os.WriteFile(filepath.Join(dir, e.Name()), text, 0o644); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	results := filepath.Join(dir, "results")
-	cmd := exec.CommandContext(ctx, python, filepath.Join(dir, "oracle.py"), dir, results, "exact")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("oracle.py: %w\n%s", err, stderr.Bytes())
-	}
-	return Load(results)
+	return nil
 }

@@ -19,7 +19,9 @@ type StepTime struct {
 
 // Profile runs the plan so many times, after a first run, and measures each step,
 // with the threads that the executable has. Steps that only lay out views take no
-// time. Errors are those of Run.
+// time. Samples that runtime/pprof takes meanwhile of the goroutine that calls
+// Profile have the labels scope and op; those of other threads, which outlive the
+// call, have none. Errors are those of Run.
 func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) ([]StepTime, error) {
 	if own := e.forSizes(in); own != nil {
 		return own.Profile(ctx, in, runs)
@@ -34,21 +36,24 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	}
 	x.setOutputs(out)
 	times := make([][]time.Duration, len(x.steps))
-	x.clock = func(step int, took time.Duration) { times[step] = append(times[step], took) }
-	defer func() { x.clock = nil }()
 	if e.plan.Stateful {
 		e.state.Lock()
 		defer e.state.Unlock()
 	}
+	defer func() {
+		x.clock = nil
+		e.release(x)
+	}()
+	// The first run starts the workers, which would keep the labels.
 	for range 1 + max(runs, 1) {
 		if err := x.execute(ctx); err != nil {
-			e.release(x)
 			return nil, err
 		}
+		x.clock = func(step int, took time.Duration) { times[step] = append(times[step], took) }
 	}
 	list := make([]StepTime, len(x.steps))
 	for i := range list {
-		t := times[i][1:]
+		t := times[i]
 		slices.Sort(t)
 		list[i] = StepTime{Step: &e.plan.Steps[i], Time: t[len(t)/2]}
 		if !e.plan.Steps[i].View {
@@ -58,7 +63,6 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 			list[i].Flops = int64(n)
 		}
 	}
-	e.release(x)
 	return list, nil
 }
 

@@ -37,12 +37,17 @@ func (f *flags) sourceFlags(c *cobra.Command) {
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, ./pkg#Var for one of your own, or none")
 }
 
-// valueFlags are those of commands that compute.
+// valueFlags are those of commands that compute with any engine.
 func (f *flags) valueFlags(c *cobra.Command) {
+	f.computeFlags(c)
+	c.Flags().StringVar(&f.engine, "engine", work.Plan, "eager, interp, plan, module or gen")
+}
+
+// computeFlags are those of commands that compute.
+func (f *flags) computeFlags(c *cobra.Command) {
 	f.weightFlags(c)
 	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=VALUE of an input: FILE.npy, ramp or synthetic:SEED (repeat)")
 	f.shapeFlag(c)
-	c.Flags().StringVar(&f.engine, "engine", work.Plan, "eager, interp, plan, module or gen")
 	c.Flags().IntVar(&f.threads, "threads", 0, "the most threads of a run, 0 for all processors")
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 }
@@ -132,6 +137,7 @@ func (f *flags) negative() error {
 		{"threads", int64(f.threads), strconv.Itoa(f.threads)}, {"repeat", int64(f.job.Repeat), strconv.Itoa(f.job.Repeat)},
 		{"min-time", int64(f.minTime), f.minTime.String()}, {"timeout", int64(f.timeout), f.timeout.String()},
 		{"depth", int64(f.job.Drawing.Depth), strconv.Itoa(f.job.Drawing.Depth)},
+		{"depth", int64(f.job.Depth), strconv.Itoa(f.job.Depth)}, {"top", int64(f.job.Top), strconv.Itoa(f.job.Top)},
 	} {
 		if n.value < 0 {
 			list = append(list, "-"+n.flag+" "+n.text+" is negative, expected 0 or more")

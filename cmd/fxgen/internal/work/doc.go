@@ -23,13 +23,14 @@ const (
 
 // Verbs of a job.
 const (
-	Print = "print" // the text form
-	Stats = "stats" // counts
-	Run   = "run"   // results on given inputs
-	Bench = "bench" // times
-	Draw  = "draw"  // DOT, HTML
-	Gen   = "gen"   // Go source
-	Feed  = "feed"  // Go source, and the inputs of a run as files: for the engines module and gen
+	Print   = "print"   // the text form
+	Stats   = "stats"   // counts
+	Run     = "run"     // results on given inputs
+	Bench   = "bench"   // times
+	Profile = "profile" // times of the plan's steps
+	Draw    = "draw"    // DOT, HTML
+	Gen     = "gen"     // Go source
+	Feed    = "feed"    // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
 // DefaultSeed is the seed of synthetic weights and inputs.
@@ -62,6 +63,10 @@ type Job struct {
 	JSON      bool
 	Positions bool
 	Drawing   draw.Options
+	Depth     int    // levels of modules of a profile, 0 for all
+	By        string // what a profile sums up: ByStep, ByScope or ByOp
+	Top       int    // rows of a profile, 0 for all
+	Samples   bool   // take a profile of the processor, too
 	Format    string // of a drawing: dot or html
 	SVG       string // for html
 

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// engineNames are the columns of the other ways of gofx to compute a network.
+var engineNames = []string{"gen", "interp", "eager"}
+
+// torchBest returns the least of the times of PyTorch's modes, 0 where there is none.
+func torchBest(times map[string]float64) (best float64) {
+	for _, n := range []string{"torch", "torch-jit", "torch-frozen"} {
+		if t := times[n]; t > 0 && (best == 0 || t < best) {
+			best = t
+		}
+	}
+	return best
+}
+
+// over divides two times, "-" where one is missing.
+func over(a, b float64) string {
+	if a == 0 || b == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f", a/b)
+}
+
+// ratio divides medians, and in parentheses least times.
+func ratio(a, b, leastA, leastB float64) string {
+	if leastA == 0 || leastB == 0 {
+		return over(a, b)
+	}
+	return fmt.Sprintf("%s (%s)", over(a, b), over(leastA, leastB))
+}
+
+// networkSection is the table of whole networks: gofx against each of the peers, and
+// its other engines against its plan.
+func networkSection(b *strings.Builder, rows []*Row) {
+	b.WriteString("| network | plan ms | gen ms | interp ms | eager ms | ort ms | torch ms | torch-jit ms | plan/ort | plan/torch | gen/plan | roof | beside | gain | pairs |\n|" +
+		strings.Repeat("---|", 15) + "\n")
+	for _, r := range rows {
+		fmt.Fprintf(b, "| %s | %s |", r.Shape, ms(r.OursMS))
+		for _, n := range engineNames {
+			fmt.Fprintf(b, " %s |", ms(r.Engines[n]))
+		}
+		for _, t := range []float64{r.Peers["ort"], r.Peers["torch"], max(r.Peers["torch-jit"], r.Peers["torch-frozen"])} {
+			fmt.Fprintf(b, " %s |", ms(t))
+		}
+		fmt.Fprintf(b, " %s | %s | %s | %s | %s | %s | %s |\n",
+			ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]), ratio(r.OursMS, torchBest(r.Peers), r.Least[""], torchBest(r.Least)),
+			ratio(r.Engines["gen"], r.OursMS, r.Least["gen"], r.Least[""]), r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
+	}
+}
+
+// foldSection is the table of what folding gains.
+func foldSection(b *strings.Builder, rows []*Row) {
+	b.WriteString("| run | folded ms | not folded ms | speed-up | pairs |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		whole := r.Engines["not folded"]
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(whole), ratio(whole, r.OursMS, r.Least["not folded"], r.Least[""]), r.pairs())
+	}
+}
+
+// missing lists who could not take part in the rows.
+func missing(b *strings.Builder, rows []*Row) {
+	first := true
+	for _, r := range rows {
+		for _, why := range r.LeftOut {
+			if first {
+				b.WriteString("\nLeft out:\n\n")
+			}
+			first = false
+			why, _, _ = strings.Cut(why, "\n")
+			fmt.Fprintf(b, "- %s: %s\n", r.Shape, why)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+
+	"github.com/gofx-dev/gofx/bench/peers"
+)
+
+// network lines up what computes a whole network: ways of gofx, the first of which
+// is ours of the row, then the peers, with the same weights.
+func (b *bench) network(c *Case, row *Row, f *field) error {
+	w, err := openNetwork(c.Network, c.Dims)
+	if err != nil {
+		return err
+	}
+	c.Work = w.work()
+	dir, err := os.MkdirTemp(b.dir, "network")
+	if err != nil {
+		return err
+	}
+	f.closes = append(f.closes, func() {
+		os.RemoveAll(dir)
+		debug.FreeOSMemory()
+	})
+	feeds, err := w.dump(dir)
+	if err != nil {
+		return err
+	}
+	prepare := func(threads int) (*Ours, error) { return c.Engines[0].Ours(w, threads) }
+	if err := b.ours(row, f, prepare); err != nil {
+		return err
+	}
+	f.list = append(f.list, b.beside(c, row)...)
+	for _, e := range c.Engines[1:] {
+		r, err := b.engine(c, f, w, e, dir)
+		if err != nil {
+			b.leaveOut(c, row, e.Name, err)
+			continue
+		}
+		r.engine = true
+		f.list = append(f.list, r)
+	}
+	if c.Op != "" {
+		b.load(c, row, f, b.networkRequests(c, row, dir, feeds))
+	}
+	return nil
+}
+
+// engine prepares another way of gofx and compares its results.
+func (b *bench) engine(c *Case, f *field, w *network, e Engine, dir string) (*runner, error) {
+	if e.Ours != nil {
+		o, err := e.Ours(w, b.threads)
+		if err != nil {
+			return nil, err
+		}
+		return oursRunner(e.Name, o), c.disagree(e.Name, f.want, peers.ProbeAll(o.Out))
+	}
+	p, err := w.generated(dir, b.threads)
+	if err != nil {
+		return nil, err
+	}
+	f.closes = append(f.closes, p.Close)
+	return b.loaded(c, f, p, peerCase{name: e.Name})
+}
+
+// networkRequests returns what to ask of PyTorch and of ONNX Runtime, for which
+// PyTorch writes the network.
+func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Tensor) []peerCase {
+	if b.torch == nil {
+		return nil
+	}
+	q := peers.Request{Op: c.Op, File: dir}
+	list := []peerCase{{name: "torch", process: "torch", load: q}}
+	q.Variant = "frozen"
+	frozen := peerCase{name: "torch-frozen", process: "torch", load: q}
+	q.Variant = "jit"
+	list = append(list, peerCase{name: "torch-jit", process: "torch", load: q, instead: &frozen})
+	if b.ort == nil {
+		return list
+	}
+	if _, err := b.torch.Do(peers.Request{Do: "export", File: dir}); err != nil {
+		b.leaveOut(c, row, "ort", fmt.Errorf("export: %w", err))
+		return list
+	}
+	return append(list, peerCase{name: "ort", process: "ort",
+		load: peers.Request{File: filepath.Join(dir, "network.onnx"), Inputs: feeds, Threads: b.threads}})
+}

@@ -1,0 +1,226 @@
+package work
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+)
+
+// What the times of a profile are summed by.
+const (
+	ByStep  = "step"
+	ByScope = "scope"
+	ByOp    = "op"
+)
+
+// ProfileFile is the file of a result that has the samples.
+const ProfileFile = "pprof"
+
+// profileJSON is the document of profile -json.
+type profileJSON struct {
+	Model   string           `json:"model"`
+	Threads int              `json:"threads"`
+	Shapes  map[string][]int `json:"shapes"`
+	Runs    int              `json:"runs"`
+	By      string           `json:"by"`
+	MS      float64          `json:"ms"` // of all steps
+	GFlops  float64          `json:"gflops"`
+	Peak    float64          `json:"peak_gflops"` // of a product that this process ran beside
+	Rows    []profileRow     `json:"rows"`
+}
+
+// profileRow is a step, or the sum of those of a module or an operator.
+type profileRow struct {
+	Name   string  `json:"name"`
+	Scope  string  `json:"scope"`
+	Kernel string  `json:"kernel"`
+	Steps  int     `json:"steps"`
+	MS     float64 `json:"ms"`
+	Share  float64 `json:"share"`      // of the time of all steps
+	GFlops float64 `json:"gflops"`     // a second; 0 where the operators do not count any
+	GBs    float64 `json:"gbs"`        // of operands and results a second, each as a whole
+	OfPeak float64 `json:"peak_share"` // GFlops of those of the product
+
+	flops, bytes float64
+}
+
+func (c *captured) profile(ctx context.Context, j *Job, res *Result) error {
+	in, _, err := c.values(j)
+	if err != nil {
+		return err
+	}
+	if j.Threads > 0 {
+		runtime.GOMAXPROCS(j.Threads)
+	}
+	exe, err := cpu.Compile(c.gm, lowering.Options{Threads: j.Threads})
+	if err != nil {
+		return err
+	}
+	defer exe.Close()
+	if j.Samples {
+		var samples bytes.Buffer
+		if err := pprof.StartCPUProfile(&samples); err != nil {
+			return err
+		}
+		defer func() {
+			pprof.StopCPUProfile()
+			res.Files = append(res.Files, File{ProfileFile, samples.Bytes()})
+		}()
+	}
+	times, err := exe.Profile(ctx, in, j.Repeat)
+	if err != nil {
+		return err
+	}
+	p := profileJSON{Model: c.src.Name, Threads: exe.Threads(), Runs: max(j.Repeat, 1), By: j.By, Shapes: map[string][]int{}, Peak: productPeak(exe.Threads())}
+	for i, n := range c.gm.Graph.Inputs() {
+		if in[i] != nil {
+			p.Shapes[n.Target()] = append([]int{}, in[i].Shape()...)
+		}
+	}
+	p.add(times, j)
+	if j.JSON {
+		return document(res, p)
+	}
+	res.Text = p.text(j.Top)
+	return nil
+}
+
+// add sums the steps up, the slowest first. Steps that only lay out views count
+// where others are summed up with them.
+func (p *profileJSON) add(times []cpu.StepTime, j *Job) {
+	rows := map[string]*profileRow{}
+	var flops float64
+	for i, t := range times {
+		if t.Bytes == 0 && t.Time < time.Microsecond {
+			continue // a view
+		}
+		r := profileRow{Name: strings.Join(t.Step.Nodes, "+"), Scope: cut(t.Step.Scope.Path, j.Depth), Kernel: kernelName(t.Step.Kernel)}
+		key := fmt.Sprint(i)
+		switch j.By {
+		case ByScope:
+			key = r.Scope // "" for what no module calls
+			r.Name, r.Scope, r.Kernel = cmp.Or(r.Scope, "-"), "", ""
+		case ByOp:
+			key = t.Step.Op
+			r.Name, r.Scope, r.Kernel = t.Step.Op, "", ""
+		}
+		if rows[key] == nil {
+			rows[key] = &r
+		}
+		s := rows[key]
+		s.Steps++
+		s.MS += ms(t.Time)
+		s.flops += float64(t.Flops)
+		s.bytes += float64(t.Bytes)
+		p.MS += ms(t.Time)
+		flops += float64(t.Flops)
+	}
+	p.GFlops = rate(flops, p.MS)
+	p.Rows = []profileRow{}
+	for _, r := range rows {
+		r.Share, r.GFlops, r.GBs = r.MS/max(p.MS, 1e-9), rate(r.flops, r.MS), rate(r.bytes, r.MS)
+		r.OfPeak = r.GFlops / p.Peak
+		p.Rows = append(p.Rows, *r)
+	}
+	slices.SortFunc(p.Rows, func(a, b profileRow) int {
+		return cmp.Or(cmp.Compare(b.MS, a.MS), cmp.Compare(a.Name, b.Name))
+	})
+	if j.Top > 0 && len(p.Rows) > j.Top && j.JSON {
+		p.Rows = p.Rows[:j.Top]
+	}
+}
+
+// rate is so much in so many milliseconds, in billions a second.
+func rate(n, ms float64) float64 {
+	if ms == 0 {
+		return 0
+	}
+	return n / ms / 1e6
+}
+
+// cut keeps the first levels of a module's path, all for 0.
+func cut(path string, levels int) string {
+	parts := strings.Split(path, ".")
+	if levels <= 0 || levels >= len(parts) {
+		return path
+	}
+	return strings.Join(parts[:levels], ".")
+}
+
+// kernelName is the type of a kernel.
+func kernelName(s kernel.Step) string {
+	t := reflect.TypeOf(s)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Name()
+}
+
+func (p *profileJSON) text(top int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, engine plan, %d threads: %.3f ms in %d steps, %.1f GFLOP/s, medians of %d runs\n", p.Model, p.Threads, p.MS, p.steps(), p.GFlops, p.Runs)
+	fmt.Fprintf(&b, "peak: %.1f GFLOP/s, what a product of matrices reaches in this process\n\n", p.Peak)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	head := "ms\tshare\tGFLOP/s\tpeak\tGB/s\tsteps\t" + p.By
+	if p.By == ByStep {
+		head += "\tkernel\tscope"
+	}
+	fmt.Fprintln(w, head)
+	for i, r := range p.Rows {
+		if top > 0 && i == top {
+			break
+		}
+		flops, peak := "-", "-"
+		if r.GFlops > 0 {
+			flops, peak = fmt.Sprintf("%.1f", r.GFlops), fmt.Sprintf("%.0f%%", 100*r.OfPeak)
+		}
+		line := fmt.Sprintf("%.4f\t%.1f%%\t%s\t%s\t%.1f\t%d\t%s\t%s\t%s", r.MS, 100*r.Share, flops, peak, r.GBs, r.Steps, r.Name, r.Kernel, r.Scope)
+		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
+	}
+	w.Flush()
+	if top > 0 && len(p.Rows) > top {
+		rest := 0.0
+		for _, r := range p.Rows[top:] {
+			rest += r.Share
+		}
+		fmt.Fprintf(&b, "and %d more with %.1f%%\n", len(p.Rows)-top, 100*rest)
+	}
+	return b.String()
+}
+
+func (p *profileJSON) steps() (n int) {
+	for _, r := range p.Rows {
+		n += r.Steps
+	}
+	return n
+}
+
+// productPeak is the rate in GFLOP/s of the fastest of some products of matrices
+// that lie in the caches.
+func productPeak(threads int) (best float64) {
+	const n = 512
+	x, w, y := array.New(array.F32, n, n), array.New(array.F32, n, n), array.New(array.F32, n, n)
+	packed := array.New(array.F32, kernel.PackedLen(n, n))
+	ws := &kernel.Workspace{Threads: threads}
+	kernel.PackLinear{}.Run(ws, []*array.Array{packed}, []*array.Array{w})
+	out, in := []*array.Array{y}, []*array.Array{x, packed}
+	for begin := time.Now(); time.Since(begin) < 200*time.Millisecond; {
+		start := time.Now()
+		kernel.LinearPacked{Features: n}.Run(ws, out, in)
+		best = max(best, 2*n*n*n/float64(time.Since(start)))
+	}
+	return best
+}

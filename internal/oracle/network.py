@@ -1,0 +1,101 @@
+"""Makes a PyTorch module of a graph that oracle.DumpNetwork wrote: one function
+that makes the calls in order, each by the operator's expression."""
+import ast
+import json
+import os
+import sys
+
+import torch
+import torch.nn.functional as F
+
+import helpers
+import oracle
+
+
+class Bind(ast.NodeTransformer):
+    """Puts operands and attributes into an expression in place of their names, and
+    helpers' results in place of their calls where all arguments are known."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def visit_Name(self, node):
+        return self.values.get(node.id, node)
+
+    def visit_Call(self, node):
+        node = self.generic_visit(node)
+        if not isinstance(node.func, ast.Name) or node.keywords or not callable(getattr(helpers, node.func.id, None)):
+            return node
+        try:
+            return literal(getattr(helpers, node.func.id)(*map(ast.literal_eval, node.args)))
+        except (ValueError, TypeError, AttributeError):  # an argument is a tensor
+            return node
+
+
+def literal(v):
+    """The expression of a value; infinities have none but a call."""
+    if isinstance(v, torch.dtype):
+        return ast.parse(str(v), mode="eval").body
+    if isinstance(v, float):
+        return ast.parse("float(%r)" % repr(v), mode="eval").body
+    if v is not None and not isinstance(v, (bool, int, str, list, tuple)):
+        raise ValueError("no literal")
+    return ast.parse(repr(v), mode="eval").body
+
+
+def operand(v):
+    if isinstance(v, list):
+        return ast.List([operand(x) for x in v], ast.Load())
+    return ast.Name(v, ast.Load())
+
+
+def expression(call):
+    """The Python expression of one call."""
+    if call["Op"] == "getitem":
+        return "%s[%d]" % (call["In"][0], call["Attrs"]["index"])
+    names = oracle.names_of(call)
+    attrs = {k: oracle.attribute(v) for k, v in call["Attrs"].items()}
+    values = oracle.bound(call["Operands"], attrs, call["In"])
+    operands = {n for n in names if attrs.get(n) is None}
+    values = {k: operand(v) if k in operands and v is not None else literal(v) for k, v in values.items()}
+    text = call["Torch"]
+    if not text:
+        text = "%s.%s(%s)" % ("torch" if hasattr(torch, call["Op"]) else "F", call["Op"], ", ".join(names))
+    return ast.unparse(ast.fix_missing_locations(Bind(values).visit(ast.parse(text, mode="eval"))))
+
+
+class Network(torch.nn.Module):
+    """The graph in a folder as a module, its weights as buffers."""
+
+    def __init__(self, folder):
+        super().__init__()
+        with open(os.path.join(folder, "network.json")) as f:
+            net = json.load(f)
+        tensors = oracle.read(os.path.join(folder, "tensors.safetensors"))
+        self.inputs = [tensors[n] for n in net["Inputs"] or []]
+        for n in net["Weights"] or []:
+            self.register_buffer(n, tensors[n])
+        lines = ["def forward(%s):" % ", ".join(["self"] + (net["Inputs"] or []))]
+        lines += ["    %s = self.%s" % (n, n) for n in net["Weights"] or []]
+        lines += ["    %s = %s" % (c["Key"], expression(c)) for c in net["Calls"]]
+        lines += ["    return (%s,)" % ", ".join(net["Outputs"])]
+        self.text = "\n".join(lines)
+        names = {}
+        exec(self.text, {**vars(helpers), "torch": torch, "F": F}, names)
+        self.run = names["forward"]
+        self.eval()
+
+    def forward(self, *inputs):
+        return self.run(self, *inputs)
+
+
+def main():
+    """Computes the network in a folder and stores its results there."""
+    net = Network(sys.argv[1])
+    with torch.no_grad():
+        out = net(*net.inputs)
+    oracle.write(os.path.join(sys.argv[1], "results.safetensors"), [("network/%d" % i, oracle.encode(x)) for i, x in enumerate(out)], {})
+
+
+if __name__ == "__main__":
+    main()
