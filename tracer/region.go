@@ -209,6 +209,13 @@ func (t *trace) body(inner *region, f func([]*tensor.Tensor) []*tensor.Tensor) b
 		defer resume()
 		inner.results = f(inner.args)
 	}()
+	if t.region != inner {
+		// Another goroutine has begun or ended a region meanwhile: calls of both lie in
+		// either.
+		t.use.overlap(diag.Here())
+		t.use.answer(diag.Related{Msg: "while the function of a region ran"})
+		return false
+	}
 	inner.nodes = make([]*graph.Node, len(inner.results))
 	ok := true
 	for i, x := range inner.results {
