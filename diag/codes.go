@@ -13,14 +13,14 @@ type Info struct {
 	Cure  string // what to change
 	// Example is the shortest input that has the mistake. For FX2 and FX7 it is
 	// text form of a graph (or of the dimension or type at fault); for FX1, FX3,
-	// FX4 and FX5, and for the FX2 that only values cause, it is Go source; for FX8
+	// FX4, FX5 and FX6, and for the FX2 that only values cause, it is Go source; for FX8
 	// it names the bytes of a file or a command line. A test runs each.
 	Example string
 }
 
 // tables holds one literal table a stage, each in a file of its own.
 func tables() [][]Info {
-	return [][]Info{traceCodes, typeCodes, valueCodes, passCodes, codegenCodes, lowerCodes, textCodes, fileCodes, internalCodes}
+	return [][]Info{traceCodes, typeCodes, valueCodes, passCodes, codegenCodes, lowerCodes, quantCodes, textCodes, fileCodes, internalCodes}
 }
 
 // Lookup returns what is known about a code; ok is false for codes that no

@@ -53,7 +53,7 @@ func TestDeclaredCodesAreInTheTable(t *testing.T) {
 
 func TestCodesStandInTheirStage(t *testing.T) {
 	for stage, table := range map[string][]Info{
-		"1": traceCodes, "2": typeCodes, "3": passCodes, "4": codegenCodes, "5": lowerCodes, "7": textCodes, "8": fileCodes, "9": internalCodes,
+		"1": traceCodes, "2": typeCodes, "3": passCodes, "4": codegenCodes, "5": lowerCodes, "6": quantCodes, "7": textCodes, "8": fileCodes, "9": internalCodes,
 	} {
 		for _, c := range table {
 			require.Equal(t, "FX"+stage, string(c.Code)[:3])

@@ -50,9 +50,12 @@ const (
 	QuantReference Quant = iota
 	QuantShared          // the result shares the first operand's parameters
 	QuantWeighted        // has a weight operand quantised per channel
-	QuantFixed           // the result's range is fixed by the operator
+	QuantFixed           // the result lies in a range that the operator fixes
 	QuantNever
 )
+
+// Range is where the elements of a result lie.
+type Range struct{ Lo, Hi float64 }
 
 // Operand describes one operand of an operator.
 type Operand struct {
@@ -128,6 +131,7 @@ type Spec[A any] struct {
 	ViewOf  int   // 1 + the operand that the results may alias; 0 for none
 	MayCopy bool  // ViewOf: the results are copies where the layout has no such view
 	Quant   Quant
+	Range   Range // of the result, with QuantFixed
 	// NoFold says that a call on stored tensors is how they are to be stored: its
 	// value is larger and is not computed ahead.
 	NoFold bool
@@ -182,6 +186,7 @@ type Op struct {
 	ViewOf  int
 	MayCopy bool
 	Quant   Quant
+	Range   Range
 	NoFold  bool
 	Func    string
 	Results []string
@@ -270,7 +275,7 @@ const root = "github.com/gofx-dev/gofx/"
 func Define[A any](name string, spec Spec[A]) *Op {
 	operator := &Op{
 		Name: name, Path: callerPackage(), Doc: spec.Doc, Ref: spec.Ref, In: spec.In, Class: spec.Class, Effect: spec.Effect,
-		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, NoFold: spec.NoFold, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
+		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
 		codec: codecOf(reflect.TypeFor[A]()), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
 	}
 	if spec.Infer != nil {
@@ -329,6 +334,8 @@ func (o *Op) incomplete() string {
 		return "more than one of Expr, Decompose, Kernel"
 	case meanings == 0 && o.Path != "":
 		return "one of Expr, Decompose, Kernel is needed"
+	case (o.Quant == QuantFixed) != (o.Range.Lo < o.Range.Hi):
+		return "Range is needed with QuantFixed, and only there"
 	case o.infer == nil && o.expr == nil && o.decompose == nil && o.Path != "":
 		return "Infer is needed"
 	}

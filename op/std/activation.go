@@ -71,14 +71,14 @@ var (
 			return b.Div(b.Mul(x, limit(b, b.Add(x, b.Like(x, 3)), 0, 6)), b.Like(x, 6))
 		})
 	Hardsigmoid = defineUnary("hardsigmoid", unary[op.None]{
-		doc: "hardsigmoid is relu6(x + 3) / 6.", on: onFloats, inPlace: true, quant: op.QuantFixed,
+		doc: "hardsigmoid is relu6(x + 3) / 6.", on: onFloats, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: 0, Hi: 1},
 		f: plain(func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Div(limit(b, b.Add(x, b.Like(x, 3)), 0, 6), b.Like(x, 6))
 		})})
 	Sigmoid = defineUnary("sigmoid", unary[op.None]{
-		doc: "sigmoid is 1 / (1 + exp(-x)).", on: onFloatMath, inPlace: true, quant: op.QuantFixed, f: plain((*expr.Builder).Sigmoid)})
+		doc: "sigmoid is 1 / (1 + exp(-x)).", on: onFloatMath, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: 0, Hi: 1}, f: plain((*expr.Builder).Sigmoid)})
 	Tanh = defineUnary("tanh", unary[op.None]{
-		doc: "tanh is the hyperbolic tangent.", on: onFloatMath, inPlace: true, quant: op.QuantFixed, f: plain((*expr.Builder).Tanh)})
+		doc: "tanh is the hyperbolic tangent.", on: onFloatMath, inPlace: true, quant: op.QuantFixed, lies: op.Range{Lo: -1, Hi: 1}, f: plain((*expr.Builder).Tanh)})
 	Logsigmoid = activation("logsigmoid", "logsigmoid is log(sigmoid(x)), without overflow.", "",
 		func(b *expr.Builder, x expr.Value) expr.Value {
 			return b.Sub(b.Min(x, b.Like(x, 0)), b.Log1p(b.Exp(b.Neg(b.Abs(x)))))

@@ -247,6 +247,7 @@ type unary[A any] struct {
 	keepInt bool                                                // integers and bool are returned as they are
 	toBool  bool
 	quant   op.Quant
+	lies    op.Range // of results, with QuantFixed
 	inPlace bool
 	attrs   []A // attributes of the samples; nil means the zero value
 	wrong   []A // attributes that check refuses with BadAttr
@@ -258,7 +259,7 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 		s.attrs = make([]A, 1)
 	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, InPlace: s.inPlace, Differs: s.differs,
+		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, Range: s.lies, InPlace: s.inPlace, Differs: s.differs,
 		Promote: func(a A, in []shape.Type) array.DType {
 			d := op.Promote(in)
 			if s.promote != nil {

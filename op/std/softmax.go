@@ -29,7 +29,7 @@ var Softmin = op.Define("softmin", softminSpec())
 
 func softmaxSpec(doc string, step func(dim int) kernel.Step) op.Spec[DimAttrs] {
 	s := op.Spec[DimAttrs]{
-		Doc: doc, In: op.Args("x"), Class: op.Reduction, Quant: op.QuantFixed,
+		Doc: doc, In: op.Args("x"), Class: op.Reduction, Quant: op.QuantFixed, Range: op.Range{Lo: 0, Hi: 1},
 		Differs: []op.Difference[DimAttrs]{refusesIntegers[DimAttrs]()},
 		Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 			d, err := sameFloat([]string{"x"}, in)
@@ -67,7 +67,7 @@ func softmaxSpec(doc string, step func(dim int) kernel.Step) op.Spec[DimAttrs] {
 
 func logSoftmaxSpec() op.Spec[DimAttrs] {
 	s := softmaxSpec("log_softmax is the logarithm of softmax, computed as such.", func(dim int) kernel.Step { return &kernel.LogSoftmax{Dim: dim} })
-	s.Quant = op.QuantReference
+	s.Quant, s.Range = op.QuantReference, op.Range{}
 	return s
 }
 

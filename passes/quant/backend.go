@@ -1,0 +1,84 @@
+package quant
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// Backend says what a target can do with quantised values: data that a target
+// supplies (lowering/cpu has QuantBackend) and that plans are made for.
+type Backend struct {
+	Name      string
+	Operators []Operator
+}
+
+// Operator says how a target runs one operator on quantised values.
+type Operator struct {
+	Op *op.Op
+	// Modes are those that the operator has, Static, Dynamic and WeightOnly.
+	Modes []Mode
+	// Activations are the element types of operands and result, the preferred one
+	// first; none stands for u8.
+	Activations []array.DType
+	// Weight is what may be asked of the operator's weight; the zero value: it has none.
+	Weight Weight
+	// Fused are operators that the target computes together with this one where
+	// they are the only users of its result: activations, the sum with a residual.
+	// What is between is not rounded to 8 bits.
+	Fused []*op.Op
+	// FloatResult tells that the operator can take quantised operands and give a
+	// float result. Without it the result is always quantised.
+	FloatResult bool
+	// Follows tells that the operator is quantised only between quantised ones, to
+	// save conversions; on its own it gains nothing.
+	Follows bool
+	// Sharing says which parameters the result has.
+	Sharing Sharing
+}
+
+// Weight says how the weight of an operator may be quantised.
+type Weight struct {
+	Operand int // which operand it is
+	Axis    int // of its channels; negative ones count from the end
+	// DTypes are its element types, the preferred one first; none stands for no weight.
+	DTypes        []array.DType
+	Bits          []int         // 8 and 4; none stands for 8
+	Granularities []Granularity // the preferred one first; none stands for PerTensor
+	Affine        bool          // it may have zero points
+	// GroupOf is what the size of a group must be a multiple of; 0 stands for 2.
+	GroupOf int
+}
+
+// Sharing says whether the result of an operator has the parameters of its operands.
+type Sharing uint8
+
+// The kinds of sharing. The zero value goes by the operator's record (op.QuantShared).
+const (
+	AsDeclared Sharing = iota
+	Equal              // operands and result have equal parameters
+	Own                // each has parameters of its own
+)
+
+// Operator returns what the backend can do with an operator, nil for nothing.
+func (b *Backend) Operator(o *op.Op) *Operator {
+	for i := range b.Operators {
+		if b.Operators[i].Op == o {
+			return &b.Operators[i]
+		}
+	}
+	return nil
+}
+
+func (w Weight) exists() bool { return len(w.DTypes) > 0 }
+
+func (o *Operator) has(m Mode) bool { return slices.Contains(o.Modes, m) }
+
+// activations returns the element types of operands and result.
+func (o *Operator) activations() []array.DType {
+	if len(o.Activations) == 0 {
+		return []array.DType{array.U8}
+	}
+	return o.Activations
+}

@@ -1,0 +1,337 @@
+package quant
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// Mode says which operands of an operator are quantised, and when their ranges are
+// found out.
+type Mode uint8
+
+// The modes.
+const (
+	Float      Mode = iota // nothing
+	Static                 // weights and values, whose ranges calibration finds
+	Dynamic                // weights, and operands by the range that they have in each run
+	WeightOnly             // weights alone
+)
+
+// Granularity says how many elements share a scale.
+type Granularity uint8
+
+// The granularities. The zero value leaves the choice to the backend.
+const (
+	AnyGranularity Granularity = iota
+	PerTensor
+	PerChannel // a scale for each index of the channel axis
+	PerGroup   // a scale for Group elements along the inputs of a weight
+)
+
+// Symmetry says whether zero points may differ from the middle of the range.
+type Symmetry uint8
+
+// The symmetries. The zero value is affine for values and symmetric for weights.
+const (
+	AnySymmetry Symmetry = iota
+	Symmetric
+	Affine
+)
+
+// ObserverKind is a way to get a range from data.
+type ObserverKind uint8
+
+// The observers. The zero value is Histogram for values and MinMax for weights.
+const (
+	AnyObserver   ObserverKind = iota
+	MinMax                     // the least and the greatest value
+	MovingAverage              // extremes of batches, averaged exponentially
+	Histogram                  // the range of the least mean squared error
+	Percentile                 // the range that leaves out a share of the values on either side
+	Entropy                    // the symmetric range whose values lose the least information
+)
+
+// Names of the choices, as files and plans spell them.
+var (
+	modeNames        = []string{"float", "static", "dynamic", "weight_only"}
+	granularityNames = []string{"any", "tensor", "channel", "group"}
+	symmetryNames    = []string{"any", "symmetric", "affine"}
+	observerNames    = []string{"any", "min_max", "moving_average", "histogram", "percentile", "entropy"}
+)
+
+// String returns "static".
+func (m Mode) String() string { return nameOf(modeNames, int(m)) }
+
+// String returns "channel".
+func (g Granularity) String() string { return nameOf(granularityNames, int(g)) }
+
+// String returns "affine".
+func (s Symmetry) String() string { return nameOf(symmetryNames, int(s)) }
+
+// String returns "moving_average".
+func (k ObserverKind) String() string { return nameOf(observerNames, int(k)) }
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return strconv.Itoa(i)
+}
+
+// Observer is a way to get a range from data, with its parameters.
+type Observer struct {
+	Kind ObserverKind
+	// Averaging is the weight of a new batch in a moving average; 0 stands for 0.01.
+	Averaging float64
+	// Percentile is the percentage of values within the range; 0 stands for 99.99.
+	Percentile float64
+}
+
+// Scheme is how a value or a weight is asked to be quantised; zero fields leave
+// the choice to the backend.
+type Scheme struct {
+	DType       array.DType // u8 or i8
+	Bits        int         // 8, or 4 for weights; 0 stands for 8
+	Granularity Granularity
+	Group       int // elements of a group, with PerGroup; 0 stands for 32
+	Symmetry    Symmetry
+	Observer    Observer
+}
+
+// Setting is what is asked of an operator.
+type Setting struct {
+	Mode       Mode
+	Activation Scheme // of the operator's operands and result
+	Weight     Scheme
+}
+
+// Selector says which operators are meant; exactly one field is set.
+type Selector struct {
+	Op    string // the operator's name: "linear"
+	Type  string // the Go type of the module that calls it: "nn.Linear", or with its import path
+	Scope string // the path of the module: "encoder.*" is everything below encoder, as is "encoder"
+	Name  string // the node's name
+	// Pos is where the selector is written, for messages.
+	Pos diag.Pos
+}
+
+// Rule is a setting for some operators.
+type Rule struct {
+	Selector
+	Setting
+}
+
+// Config says what to quantise. Of the rules for an operator the most specific one
+// decides alone: by name before scope before type before op, among equals the last
+// one. Operators without a rule get Global. What Exclude selects stays in float.
+type Config struct {
+	Global  Setting
+	Rules   []Rule
+	Exclude []Selector
+	// Strict makes everything that is asked for and not granted an error.
+	Strict bool
+	// File is what the configuration was read from, for messages.
+	File string
+}
+
+// BadConfig is the code of configurations that cannot be read, contradict
+// themselves, or speak of what the graph does not have.
+const BadConfig diag.Code = "FX6001"
+
+// String returns "op linear".
+func (s Selector) String() string {
+	kind, what := s.parts()
+	return kind + " " + what
+}
+
+func (s Selector) parts() (kind, what string) {
+	switch {
+	case s.Name != "":
+		return "name", s.Name
+	case s.Scope != "":
+		return "scope", s.Scope
+	case s.Type != "":
+		return "type", s.Type
+	}
+	return "op", s.Op
+}
+
+// rank orders kinds of selectors, the most specific one last.
+func (s Selector) rank() int {
+	switch {
+	case s.Name != "":
+		return 4
+	case s.Scope != "":
+		return 3
+	case s.Type != "":
+		return 2
+	}
+	return 1
+}
+
+// matches reports whether the selector means the node.
+func (s Selector) matches(n *graph.Node) bool {
+	switch {
+	case s.Name != "":
+		return n.Name() == s.Name
+	case s.Scope != "":
+		at := n.Scope().Path
+		return glob(s.Scope, at) || glob(s.Scope+".*", at)
+	case s.Type != "":
+		have := n.Scope().Type
+		return have == s.Type || have[strings.LastIndexByte(have, '/')+1:] == s.Type
+	}
+	return n.Op() != nil && n.Op().Key() == s.Op
+}
+
+func glob(pattern, name string) bool {
+	ok, _ := path.Match(pattern, name) // check has refused malformed ones
+	return ok
+}
+
+// check returns what is wrong with the configuration on its own.
+func (c *Config) check() diag.List {
+	var errs diag.List
+	bad := func(p diag.Pos, msg, hint string) {
+		if p.File == "" {
+			p = diag.Pos{File: c.File}
+		}
+		errs = append(errs, diag.New(BadConfig, msg).At(p).WithHint(hint))
+	}
+	c.Global.check(func(msg, hint string) { bad(diag.Pos{}, "global: "+msg, hint) })
+	selector := func(s Selector, in string) {
+		set := 0
+		for _, f := range []string{s.Op, s.Type, s.Scope, s.Name} {
+			if f != "" {
+				set++
+			}
+		}
+		if set != 1 {
+			bad(s.Pos, in+" selects by "+strconv.Itoa(set)+" properties, expected exactly one of op, type, scope and name", "write one rule for each")
+		} else if _, err := path.Match(s.Scope, ""); err != nil {
+			bad(s.Pos, in+": the pattern "+strconv.Quote(s.Scope)+" is malformed", "* stands for any text, ? for a character, [a-z] for one of several")
+		}
+	}
+	for _, r := range c.Rules {
+		selector(r.Selector, "a rule")
+		r.Setting.check(func(msg, hint string) { bad(r.Pos, "rule for "+r.Selector.String()+": "+msg, hint) })
+	}
+	for _, s := range c.Exclude {
+		selector(s, "an exclusion")
+	}
+	return errs
+}
+
+func (s Setting) check(bad func(msg, hint string)) {
+	if int(s.Mode) >= len(modeNames) {
+		bad("mode "+s.Mode.String()+" is none", "use a constant of this package")
+	}
+	s.Activation.check("activation", bad)
+	s.Weight.check("weight", bad)
+	if s.Activation.Bits == 4 {
+		bad("activation of 4 bits, expected 8", "only weights have 4 bits")
+	}
+	if s.Activation.Granularity == PerGroup {
+		bad("activation in groups, expected tensor or channel", "only weights have groups")
+	}
+	if k := s.Weight.Observer.Kind; k == MovingAverage {
+		bad("weight observed by "+k.String()+", which averages batches", "weights do not change: use min_max")
+	}
+	if s.Mode == Dynamic && s.Activation.Observer.Kind != AnyObserver {
+		bad("an observer of activations in mode dynamic, which observes nothing", "leave it out, or use mode static")
+	}
+}
+
+func (s Scheme) check(of string, bad func(msg, hint string)) {
+	if s.DType != array.Invalid && s.DType != array.U8 && s.DType != array.I8 {
+		bad(of+" of element type "+s.DType.String()+", expected u8 or i8", "leave it out for the backend's choice")
+	}
+	if s.Bits != 0 && s.Bits != 8 && s.Bits != 4 {
+		bad(of+" of "+strconv.Itoa(s.Bits)+" bits, expected 8 or 4", "")
+	}
+	if s.Bits == 4 && s.DType == array.I8 {
+		bad(of+" of 4 bits and element type i8, expected u8", "two values are kept in a byte, u8")
+	}
+	if s.Group < 0 || s.Group != 0 && s.Granularity != PerGroup {
+		bad(of+" with a group of "+strconv.Itoa(s.Group)+" and granularity "+s.Granularity.String(), "a group belongs to granularity group")
+	}
+	if a := s.Observer.Averaging; !(a >= 0 && a <= 1) {
+		bad(of+" with averaging "+strconv.FormatFloat(a, 'g', -1, 64)+", expected a number from 0 to 1", "")
+	}
+	if p := s.Observer.Percentile; p != 0 && !(p > 50 && p <= 100) {
+		bad(of+" with percentile "+strconv.FormatFloat(p, 'g', -1, 64)+", expected a percentage above 50", "")
+	}
+	if int(s.Granularity) >= len(granularityNames) || int(s.Symmetry) >= len(symmetryNames) || int(s.Observer.Kind) >= len(observerNames) {
+		bad(of+": granularity, symmetry or observer is none", "use a constant of this package")
+	}
+}
+
+// asked is a setting and who asked for it.
+type asked struct {
+	Setting
+	by       string // "global", "op linear", "exclude scope head"
+	explicit bool   // by a rule for the operator or the node itself
+}
+
+// rules finds settings of nodes, and what selects nothing.
+type rules struct {
+	*Config
+	hit map[*Selector]bool
+}
+
+func newRules(c *Config) *rules { return &rules{c, map[*Selector]bool{}} }
+
+// of returns what is asked of n.
+func (r *rules) of(n *graph.Node) asked {
+	best, rank := asked{Setting: r.Global, by: "global"}, 0
+	for i := range r.Rules {
+		s := &r.Rules[i].Selector
+		if !s.matches(n) {
+			continue
+		}
+		r.hit[s] = true
+		if k := s.rank(); k >= rank {
+			best, rank = asked{r.Rules[i].Setting, s.String(), k == 1 || k == 4}, k
+		}
+	}
+	for i := range r.Exclude {
+		if s := &r.Exclude[i]; s.matches(n) {
+			r.hit[s] = true
+			best = asked{by: "exclude " + s.String()}
+		}
+	}
+	return best
+}
+
+// idle returns an error for each selector that selected nothing.
+func (r *rules) idle() diag.List {
+	var errs diag.List
+	look := func(s *Selector) {
+		if r.hit[s] {
+			return
+		}
+		pos := s.Pos
+		if pos.File == "" {
+			pos.File = r.File
+		}
+		e := diag.New(BadConfig, s.String()+" selects nothing: the graph has no such operator").At(pos).
+			WithHint("print the graph for the names, scopes and types that it has; fusions may have replaced a node")
+		if kind, what := s.parts(); kind == "op" && op.Lookup(what) == nil {
+			e = diag.New(BadConfig, "there is no operator "+strconv.Quote(what)).At(pos).WithHint("docs/ops.md lists them")
+		}
+		errs = append(errs, e)
+	}
+	for i := range r.Rules {
+		look(&r.Rules[i].Selector)
+	}
+	for i := range r.Exclude {
+		look(&r.Exclude[i])
+	}
+	return errs
+}

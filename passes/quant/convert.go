@@ -1,0 +1,191 @@
+package quant
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
+)
+
+// Convert returns the pass quant-convert, which removes the observers of a prepared
+// graph and writes its quantised form with the same configuration and backend:
+// quantize and dequantize around the operators that are granted, weights stored in 8
+// or 4 bits behind dequantize. Operators compute in floats, so that the result runs
+// in every engine; a target makes integer operators of it. Nothing needs to be
+// prepared for modes dynamic and weight_only.
+func Convert(c *Config, b *Backend) passes.Pass {
+	return passes.Pass{
+		Name: "quant-convert", Doc: "Writes the quantised form of a calibrated graph: quantize and dequantize around operators.",
+		Requires: []passes.Fact{passes.Functional},
+		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
+			seen, err := strip(ctx.Module)
+			if err != nil {
+				return false, err
+			}
+			r, err := resolve(ctx.Module, c, b)
+			if err != nil {
+				return false, err
+			}
+			r.log(ctx)
+			k := &converter{resolution: r, ctx: ctx, at: map[*quantised]*parameter{}, stored: map[string]stored{}, dynamic: map[*graph.Node]*graph.Node{}}
+			if err := k.solve(seen); err != nil {
+				return false, err
+			}
+			k.rewrite()
+			ctx.Module.DropUnused()
+			ctx.Note(r.plan.summary())
+			return ctx.Matches() > 0 || len(seen) > 0, nil
+		},
+	}
+}
+
+// Uncalibrated is the code of conversions without data for some values.
+const Uncalibrated diag.Code = "FX6006"
+
+// converter rewrites a graph.
+type converter struct {
+	*resolution
+	ctx     *passes.Ctx
+	at      map[*quantised]*parameter // of the leaders of groups
+	stored  map[string]stored         // weights, by path and form
+	dynamic map[*graph.Node]*graph.Node
+}
+
+// parameter is scale and zero point of the values of a group.
+type parameter struct {
+	spread      *spread
+	fixed       bool // all values lie in the range that their operator fixes
+	values      int
+	paths       [2]string
+	scale, zero *graph.Node
+}
+
+// solve gives every group of values its parameters.
+func (k *converter) solve(seen []*observation) error {
+	if errs := nonFinite(seen, ""); len(errs) > 0 {
+		return errs
+	}
+	at := map[*graph.Node]*observation{}
+	for _, o := range seen {
+		at[o.node] = o
+	}
+	var errs diag.List
+	for _, q := range k.order {
+		p := k.at[q.lead]
+		if p == nil {
+			p = &parameter{spread: nothing(), fixed: true}
+			k.at[q.lead] = p
+		}
+		p.fixed = p.fixed && q.fixed != nil && q.lead.fixed != nil && *q.fixed == *q.lead.fixed
+		switch o := at[q.node]; {
+		case q.fixed != nil:
+			p.spread.lo, p.spread.hi = min(p.spread.lo, q.fixed.Lo), max(p.spread.hi, q.fixed.Hi)
+		case !k.observed(q):
+		case o == nil:
+			errs = append(errs, q.node.Error(NotPrepared, "the value has no observer").
+				WithHint("run quant-prepare with the same configuration and backend, behind all other passes, and calibrate"))
+		case o.empty():
+			errs = append(errs, q.node.Error(Uncalibrated, "observer "+strconv.Quote(statePath+"."+q.node.Name())+" has seen nothing").
+				WithHint("calibrate the prepared graph with inputs that reach the value"))
+		default:
+			p.spread.add(o)
+		}
+	}
+	return errs.Err()
+}
+
+// rewrite writes the quantised form.
+func (k *converter) rewrite() {
+	var values []*quantised
+	for n := range k.g.Nodes() {
+		if q := k.values[n]; q != nil {
+			values = append(values, q)
+		}
+	}
+	takes := map[*graph.Node]map[*graph.Node]bool{} // value to its users that take it quantised
+	for _, u := range k.units {
+		if u.mode != Static {
+			continue
+		}
+		for _, o := range u.operands {
+			v := o.value()
+			if takes[v] == nil {
+				takes[v] = map[*graph.Node]bool{}
+			}
+			takes[v][o.user] = true
+		}
+	}
+	for _, q := range values {
+		k.value(q, takes[q.node])
+	}
+	for _, u := range k.units {
+		if u.mode == Dynamic {
+			k.dynamically(u)
+		}
+		if u.weight != nil {
+			k.weight(u)
+		}
+		if u.mode != Static || u.result {
+			k.ctx.Rewrote(u.head, nil, "quantised: "+u.mode.String())
+			continue
+		}
+		k.ctx.Rewrote(u.head, nil, "quantised: "+u.mode.String()+", the result is float")
+	}
+}
+
+// value puts quantize and dequantize behind a value, for the users that take it so.
+func (k *converter) value(q *quantised, takes map[*graph.Node]bool) {
+	c := cursorBehind(q.node)
+	p := k.parameter(q, c)
+	bytes := c.Function(std.Quantize, std.QuantizeAttrs{DType: q.dtype}, q.node, p.scale, p.zero)
+	floats := c.Function(std.Dequantize, std.DequantizeAttrs{}, bytes, p.scale, p.zero)
+	q.node.ReplaceUses(floats, func(user *graph.Node) bool {
+		return user != bytes && (q.made || takes[user])
+	})
+}
+
+// parameter returns the parameters of a value's group, stored and read.
+func (k *converter) parameter(q *quantised, c *graph.Cursor) *parameter {
+	p := k.at[q.lead]
+	if p.scale != nil {
+		return p
+	}
+	var scale float32
+	var zero int
+	if p.fixed {
+		scale, zero = fixedParameters(*q.lead.fixed, q.dtype, q.sym)
+	} else {
+		lo, hi := p.spread.interval(q.observe, q.sym)
+		scale, zero = parameters(lo, hi, q.dtype, q.sym)
+	}
+	path := "quantised." + q.node.Name()
+	p.scale = k.constant(c, path+".scale", array.Scalar(scale))
+	p.zero = k.constant(c, path+".zero", zeroArray(zero, q.dtype))
+	return p
+}
+
+// constant stores a tensor and returns a node that reads it.
+func (k *converter) constant(c *graph.Cursor, path string, a *array.Array) *graph.Node {
+	path = k.module.FreshPath(path)
+	k.module.SetParam(graph.Param{Path: path, Value: a, Buffer: true})
+	return c.GetAttr(path)
+}
+
+// dynamically lets a unit take its operands by the range that they have in each run.
+func (k *converter) dynamically(u *unit) {
+	for _, o := range u.operands {
+		v := o.value()
+		d := k.dynamic[v]
+		if d == nil {
+			c := cursorBehind(v)
+			parts := c.Function(std.DynamicQuantize, nil, v)
+			q, scale, zero := c.ItemNode(parts, 0), c.ItemNode(parts, 1), c.ItemNode(parts, 2)
+			d = c.Function(std.Dequantize, std.DequantizeAttrs{}, q, scale, zero)
+			k.dynamic[v] = d
+		}
+		o.user.SetArg(o.arg, d)
+	}
+}

@@ -1,0 +1,295 @@
+package quant
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// fuse lets units take in the operators behind them that the backend computes
+// together with them.
+func (r *resolver) fuse() {
+	for n := range r.g.Nodes() {
+		v := r.verdicts[n]
+		if v == nil || v.unit == nil || v.unit.mode != Static || v.unit.head != n {
+			continue
+		}
+		for r.takeIn(v.unit) {
+		}
+	}
+}
+
+// takeIn makes the only user of the unit's result a member of it, where it can.
+func (r *resolver) takeIn(u *unit) bool {
+	n := r.onlyUser(u.tail)
+	if n == nil || !slices.Contains(u.Fused, n.Op()) || n.Type().DType() != array.F32 {
+		return false
+	}
+	v := r.verdicts[n]
+	if v == nil || v.asked.Mode != Static || v.unit != nil && v.unit.head != n {
+		return false
+	}
+	if reason, _, bad := r.unfit(n); bad && reason != NoForm {
+		return false
+	}
+	var more []use
+	for i, a := range n.Args() {
+		switch {
+		case a == nil || a == u.tail:
+			continue
+		case a.Type().Kind() != shape.Tensor || a.Type().DType() != array.F32 || r.written[a]:
+			return false
+		}
+		more = append(more, use{n, i})
+	}
+	u.operands = append(u.operands, more...)
+	u.members = append(u.members, n)
+	u.tail = n
+	v.unit, v.mode = u, Static
+	v.why = []Why{{Within, "computed with " + u.head.String()}}
+	return true
+}
+
+// onlyUser returns the node that alone uses a value, once; nil when there is none.
+func (r *resolver) onlyUser(n *graph.Node) *graph.Node {
+	var only *graph.Node
+	for u := range n.Users() {
+		if observes(u) {
+			continue
+		}
+		if only != nil || u.Opcode() == graph.Output {
+			return nil
+		}
+		only = u
+	}
+	if only != nil && slices.Index(only.Args(), n) != len(only.Args())-1-slices.Index(reversed(only.Args()), n) {
+		return nil
+	}
+	return only
+}
+
+func reversed(list []*graph.Node) []*graph.Node {
+	out := slices.Clone(list)
+	slices.Reverse(out)
+	return out
+}
+
+// flow decides which units run quantised: products always; what follows only
+// between quantised operators. It returns them in the order of their last nodes.
+func (r *resolver) flow() []*unit {
+	var units []*unit
+	for n := range r.g.Nodes() {
+		if v := r.verdicts[n]; v != nil && v.unit != nil && v.unit.tail == n {
+			units = append(units, v.unit)
+		}
+	}
+	given := map[*graph.Node]bool{} // values that come quantised
+	for _, u := range units {
+		if u.mode != Static {
+			continue
+		}
+		comes := slices.ContainsFunc(u.operands, func(o use) bool { return given[o.value()] })
+		if comes || u.leads() {
+			given[u.tail] = true
+		}
+	}
+	wanted := map[*graph.Node]bool{} // values that are taken quantised
+	var active []*unit
+	for i := len(units) - 1; i >= 0; i-- {
+		u := units[i]
+		if u.mode == Static {
+			if !u.leads() && !(given[u.tail] && wanted[u.tail]) {
+				r.drop(u, given[u.tail])
+				continue
+			}
+			u.result = wanted[u.tail] || !u.FloatResult
+			for _, o := range u.operands {
+				wanted[o.value()] = true
+			}
+		}
+		active = append(active, u)
+	}
+	slices.Reverse(active)
+	return active
+}
+
+// leads reports whether the unit is quantised whatever is around it.
+func (u *unit) leads() bool { return !u.Follows || u.explicit }
+
+// drop leaves the members of a unit in float.
+func (r *resolver) drop(u *unit, comes bool) {
+	why := Why{Unused, "nothing in front of it is quantised"}
+	if comes {
+		why.Text = "nothing behind it is quantised"
+	}
+	for _, n := range u.members {
+		v := r.verdicts[n]
+		v.unit, v.mode, v.why = nil, Float, append(v.why, why)
+	}
+}
+
+// quantised is a value that gets parameters.
+type quantised struct {
+	node    *graph.Node
+	scheme  Scheme // as asked
+	dtype   array.DType
+	sym     Symmetry
+	observe Observer
+	fixed   *op.Range // the range, where the operator fixes it
+	by      string
+	made    bool // its producer runs quantised, so that all users take it so
+	group   int
+	lead    *quantised // of the group; itself without one
+	why     []Why
+}
+
+// ask enters the values that a unit takes and gives.
+func (r *resolver) ask(u *unit) {
+	if u.mode != Static {
+		return
+	}
+	for _, o := range u.operands {
+		r.want(u, o.value(), u.head)
+	}
+	if u.result {
+		r.want(u, u.tail, u.head).made = true
+		return
+	}
+	v := r.verdicts[u.tail]
+	v.why = append(v.why, Why{FloatResult, ""})
+}
+
+// want enters a value, as the first unit that speaks of it asks.
+func (r *resolver) want(u *unit, n, user *graph.Node) *quantised {
+	q := &quantised{node: n, scheme: u.Activation, by: u.by}
+	q.lead = q
+	s := u.Activation
+	q.dtype, q.sym, q.observe = s.DType, s.Symmetry, s.Observer
+	refuse := func(text string) { q.why = append(q.why, Why{NoScheme, text}) }
+	if !slices.Contains(u.activations(), s.DType) {
+		q.dtype = u.activations()[0]
+		if s.DType != array.Invalid {
+			refuse(r.backend.Name + " takes " + names(u.activations()))
+		}
+	}
+	if s.Granularity == PerChannel {
+		refuse("values have one scale")
+	}
+	if q.sym == AnySymmetry {
+		q.sym = Affine
+	}
+	q.observe = q.observe.or(Histogram)
+	if old := r.values[n]; old != nil {
+		if !old.like(q) {
+			text := user.String() + " asks for " + q.String()
+			if !slices.ContainsFunc(old.why, func(w Why) bool { return w.Text == text }) {
+				old.why = append(old.why, Why{OtherScheme, text})
+			}
+		}
+		return old
+	}
+	if o := n.Op(); o != nil && o.Quant == op.QuantFixed {
+		q.fixed = &o.Range
+	}
+	r.values[n] = q
+	r.order = append(r.order, q)
+	return q
+}
+
+func (q *quantised) like(p *quantised) bool {
+	return q.dtype == p.dtype && q.sym == p.sym && q.observe == p.observe
+}
+
+// String returns "u8 affine, histogram".
+func (q *quantised) String() string {
+	s := q.dtype.String() + " " + q.sym.String() + ", "
+	if q.fixed != nil {
+		return s + "fixed range"
+	}
+	return s + q.observe.String()
+}
+
+func names(list []array.DType) string {
+	s := ""
+	for i, d := range list {
+		if i > 0 {
+			s += " and "
+		}
+		s += d.String()
+	}
+	return s
+}
+
+// group finds the values that have equal parameters, because an operator only moves
+// or chooses between elements, and lets the first member speak for all.
+func (r *resolver) group(units []*unit) [][]string {
+	for _, u := range units {
+		if u.mode != Static || !u.result {
+			continue
+		}
+		operands := u.operands
+		switch o := u.head.Op(); {
+		case u.Sharing == Own || u.Sharing == AsDeclared && o.Quant != op.QuantShared:
+			continue
+		case u.Sharing == AsDeclared && !o.Variadic():
+			operands = operands[:1]
+		}
+		q := r.values[u.tail]
+		for _, o := range operands {
+			q.join(r.values[o.value()])
+		}
+	}
+	members := map[*quantised][]*quantised{}
+	for _, q := range r.order {
+		l := q.leader()
+		members[l] = append(members[l], q)
+	}
+	var groups [][]string
+	for _, q := range r.order {
+		list := members[q]
+		if len(list) < 2 {
+			continue
+		}
+		slices.SortFunc(list, func(a, b *quantised) int {
+			if a == b {
+				return 0
+			}
+			if a.node.Precedes(b.node) {
+				return -1
+			}
+			return 1
+		})
+		var names []string
+		for _, m := range list {
+			names = append(names, m.node.Name())
+			m.agree(list[0], len(groups)+1)
+		}
+		groups = append(groups, names)
+	}
+	return groups
+}
+
+func (q *quantised) leader() *quantised {
+	for q.lead != q {
+		q.lead = q.lead.lead // halves the path for the next look
+		q = q.lead
+	}
+	return q
+}
+
+func (q *quantised) join(p *quantised) { p.leader().lead = q.leader() }
+
+// agree makes a member of a group like its first one.
+func (q *quantised) agree(first *quantised, group int) {
+	q.lead, q.group = first, group
+	if q == first {
+		return
+	}
+	if !q.like(first) {
+		q.why = append(q.why, Why{OtherScheme, "its group is " + first.String()})
+	}
+	q.dtype, q.sym, q.observe = first.dtype, first.sym, first.observe
+}

@@ -1,0 +1,144 @@
+package quant
+
+import (
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+)
+
+// Plan says of every operator, weight and value of a graph what was asked, by whom,
+// what is granted, and why not. Its text is the same for the same graph,
+// configuration and backend.
+type Plan struct {
+	Backend string
+	Entries []Entry
+	// Groups are the values, by node name, that have equal parameters.
+	Groups [][]string
+}
+
+// Part says what of a node an entry speaks of.
+type Part uint8
+
+// The parts.
+const (
+	OperatorPart Part = iota
+	WeightPart
+	ValuePart
+)
+
+// String returns "operator", "weight" or "value".
+func (p Part) String() string { return [...]string{"operator", "weight", "value"}[p] }
+
+// Entry is one decision.
+type Entry struct {
+	Node    string // the node's name
+	Op      string // its operator, or opcode
+	Part    Part
+	Param   string // of a weight: its path
+	Asked   string // "static"; of weights and values the scheme
+	By      string // who asked: "global", "op linear"
+	Granted string // "static", "u8 affine tensor, histogram"; "float"
+	Group   int    // 1 + the index in Plan.Groups, 0 for none
+	Why     []Why
+
+	pos diag.Pos
+}
+
+// Pos returns the user's line that the entry is about.
+func (e Entry) Pos() diag.Pos { return e.pos }
+
+// Refusals returns the entries with a reason that is a refusal.
+func (p *Plan) Refusals() []Entry {
+	var out []Entry
+	for _, e := range p.Entries {
+		for _, w := range e.Why {
+			if w.Reason.Refusal() {
+				out = append(out, e)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// Refused is the code of what a strict configuration asks for and does not get.
+const Refused diag.Code = "FX6002"
+
+// refusals returns an error for each refusal.
+func (p *Plan) refusals() diag.List {
+	var errs diag.List
+	for _, e := range p.Refusals() {
+		what := e.Part.String()
+		if e.Param != "" {
+			what += " " + e.Param
+		}
+		errs = append(errs, &diag.Error{Code: Refused, Pos: e.pos, Node: e.Node, Op: e.Op,
+			Msg:  what + " is asked to be " + e.Asked + " by " + e.By + ", " + p.Backend + " grants " + e.Granted + ": " + whys(e.Why),
+			Hint: "exclude the operator, ask for what the backend has, or leave out strict"})
+	}
+	return errs
+}
+
+func whys(list []Why) string {
+	var parts []string
+	for _, w := range list {
+		parts = append(parts, w.String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// count returns how many operators are quantised, and of how many.
+func (p *Plan) count() (granted, all int) {
+	for _, e := range p.Entries {
+		if e.Part == OperatorPart {
+			all++
+			if e.Granted != Float.String() {
+				granted++
+			}
+		}
+	}
+	return granted, all
+}
+
+// String returns the plan as a table, a line for each entry in the order of the
+// graph.
+func (p *Plan) String() string {
+	var b strings.Builder
+	granted, all := p.count()
+	b.WriteString("plan for " + p.Backend + ": " + strconv.Itoa(granted) + " of " + strconv.Itoa(all) + " operators quantised\n")
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	for _, e := range p.Entries {
+		what := e.Part.String()
+		if e.Part == WeightPart {
+			what += " " + e.Param
+		}
+		if e.Part == OperatorPart {
+			what = e.Op
+		}
+		group := ""
+		if e.Group > 0 {
+			group = " = group " + strconv.Itoa(e.Group)
+		}
+		line := "%" + e.Node + "\t" + what + "\t" + e.Asked + " by " + e.By + "\t" + e.Granted + group + "\t" + whys(e.Why) + "\n"
+		_, _ = w.Write([]byte(line)) // a strings.Builder does not fail
+	}
+	_ = w.Flush()
+	for line := range strings.Lines(table.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	for i, g := range p.Groups {
+		b.WriteString("group " + strconv.Itoa(i+1) + ": %" + strings.Join(g, " %") + "\n")
+	}
+	return b.String()
+}
+
+func opName(n *graph.Node) string {
+	if o := n.Op(); o != nil {
+		return o.Key()
+	}
+	return n.Opcode().String()
+}

@@ -1,0 +1,296 @@
+package quant
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Resolve decides what of a configuration a backend can grant for the graph of a
+// module, which is not changed: every call must be a call_function. A strict
+// configuration that is not granted as a whole is an error that lists all refusals;
+// the plan is returned as well. Observers of a prepared graph are passed over.
+func Resolve(m *graph.Module, c *Config, b *Backend) (*Plan, error) {
+	r, err := resolve(m, c, b)
+	if r == nil {
+		return nil, err
+	}
+	return r.plan, err
+}
+
+// resolution is a plan with the nodes that it speaks of.
+type resolution struct {
+	*resolver
+	plan  *Plan
+	units []*unit // those that are quantised, in the order of their last nodes
+}
+
+// resolver decides.
+type resolver struct {
+	module   *graph.Module
+	g        *graph.Graph
+	config   *Config
+	backend  *Backend
+	known    map[*op.Op]*Operator
+	rules    *rules
+	params   *passes.Params
+	written  map[*graph.Node]bool
+	verdicts map[*graph.Node]*verdict
+	values   map[*graph.Node]*quantised
+	order    []*quantised // in the order in which they were asked for
+}
+
+// verdict is what is decided about the operator of a node.
+type verdict struct {
+	asked
+	mode Mode // granted
+	unit *unit
+	why  []Why
+}
+
+func (v *verdict) refuse(r Reason, text string) *verdict {
+	v.why = append(v.why, Why{r, text})
+	return v
+}
+
+// unit is one operator, with those that are fused with it, that runs quantised.
+type unit struct {
+	*Operator
+	asked
+	head, tail *graph.Node
+	members    []*graph.Node // head to tail
+	mode       Mode
+	operands   []use // that are quantised
+	weight     *weight
+	result     bool // the result is quantised
+}
+
+// use is an operand of a node.
+type use struct {
+	user *graph.Node
+	arg  int
+}
+
+func (u use) value() *graph.Node { return u.user.Arg(u.arg) }
+
+func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
+	errs := c.check()
+	if n := passes.Functional.Violation(m.Graph); n != nil {
+		errs = append(errs, n.Error(passes.MissingFact, "the graph is not functional: "+n.Text()).WithHint(passes.Functional.Cure))
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
+		written: passes.WrittenMemory(m.Graph), verdicts: map[*graph.Node]*verdict{}, values: map[*graph.Node]*quantised{}}
+	for i := range b.Operators {
+		r.known[b.Operators[i].Op] = &b.Operators[i]
+	}
+	for n := range r.g.Nodes() {
+		if n.Opcode().IsCall() && !observes(n) {
+			r.verdicts[n] = r.judge(n)
+		}
+	}
+	r.fuse()
+	units := r.flow()
+	for _, u := range units {
+		r.ask(u)
+	}
+	groups := r.group(units)
+	out := &resolution{resolver: r, units: units, plan: &Plan{Backend: b.Name, Groups: groups}}
+	out.write()
+	if errs := r.rules.idle(); len(errs) > 0 {
+		errs.Sort()
+		return nil, errs
+	}
+	if c.Strict {
+		errs := out.plan.refusals()
+		errs.Sort()
+		return out, errs.Err()
+	}
+	return out, nil
+}
+
+// judge decides about the operator of n on its own.
+func (r *resolver) judge(n *graph.Node) *verdict {
+	v := &verdict{asked: r.rules.of(n)}
+	o := n.Op()
+	if v.Mode == Float {
+		return v.refuse(NotAsked, "")
+	}
+	if reason, text, bad := r.unfit(n); bad {
+		return v.refuse(reason, text)
+	}
+	entry := r.entry(o)
+	if entry == nil {
+		return v.refuse(NoForm, r.backend.Name+" has none of "+o.Key())
+	}
+	u := &unit{Operator: entry, asked: v.asked, head: n, tail: n, members: []*graph.Node{n}, mode: v.Mode}
+	if !entry.has(v.Mode) {
+		// A lookup has no operand to quantise; its weight still can be.
+		if !entry.has(WeightOnly) || o.Quant != op.QuantWeighted {
+			return v.refuse(NoMode, r.backend.Name+" has "+o.Key()+" "+modes(entry.Modes))
+		}
+		u.mode = WeightOnly
+		v.refuse(NoMode, r.backend.Name+" has "+o.Key()+" "+modes(entry.Modes))
+	}
+	if !r.operandsOf(u, v) {
+		return v
+	}
+	v.mode, v.unit = u.mode, u
+	return v
+}
+
+func modes(list []Mode) string {
+	var s []string
+	for _, m := range list {
+		s = append(s, m.String())
+	}
+	return strings.Join(s, " and ") + " only"
+}
+
+// unfit says why a node cannot be quantised whatever the backend can do.
+func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
+	o, t := n.Op(), n.Type()
+	switch {
+	case o == nil || o.AdHoc:
+		return OpaqueCode, "", true
+	case o.Structural():
+		return Structure, "", true
+	case t.Kind() == shape.Tuple:
+		return TupleResult, t.String(), true
+	case t.Kind() != shape.Tensor || t.DType() == array.Invalid || !t.Ranked():
+		return UnknownType, t.String(), true
+	case !t.DType().IsFloat():
+		return NoFloats, t.String(), true
+	case t.DType() != array.F32:
+		return OtherFloats, t.String(), true
+	case o.Quant == op.QuantNever:
+		return NeverDeclared, "", true
+	case passes.Training(n):
+		return InTraining, "", true
+	case passes.Effect(n) != op.Pure:
+		return NeverDeclared, o.Key() + " has effects, or gives other values in each run", true
+	case r.written[passes.Memory(n)]:
+		return WrittenMemory, "", true
+	}
+	return 0, "", false
+}
+
+// entry returns what the backend can do with an operator. What only moves elements
+// moves those of any type; an operator of the user's own computes in floats, on
+// quantised values where its record does not forbid it.
+func (r *resolver) entry(o *op.Op) *Operator {
+	if e, ok := r.known[o]; ok {
+		return e
+	}
+	var e *Operator
+	both := []array.DType{array.U8, array.I8}
+	switch {
+	case o.Class == op.Movement && o.Quant == op.QuantShared:
+		e = &Operator{Op: o, Modes: []Mode{Static}, Activations: both, Follows: true}
+	case o.Path != "":
+		e = &Operator{Op: o, Modes: []Mode{Static}, Activations: both, Follows: o.Quant == op.QuantShared}
+		if i := slices.IndexFunc(o.In, func(a op.Operand) bool { return a.Name == "weight" }); o.Quant == op.QuantWeighted && i > 0 {
+			e.Weight = Weight{Operand: i, DTypes: []array.DType{array.I8, array.U8}, Granularities: []Granularity{PerChannel, PerTensor}, Affine: true}
+			e.Modes = append(e.Modes, WeightOnly)
+		}
+	}
+	r.known[o] = e
+	return e
+}
+
+// operandsOf finds the operands that the unit's operator takes quantised, and its
+// weight; false when there is something in the way.
+func (r *resolver) operandsOf(u *unit, v *verdict) bool {
+	n, o := u.head, u.head.Op()
+	skip := -1
+	if u.Weight.exists() {
+		path, value, why := r.params.Constant(n, u.Weight.Operand)
+		switch {
+		case why == "" && path != "" && value.DType() == array.F32 && value.Rank() > 0:
+			w, bad := u.weightOf(path, value)
+			if bad != nil {
+				v.refuse(bad.Reason, bad.Text)
+				return false
+			}
+			u.weight, skip = w, u.Weight.Operand
+		case o.Quant == op.QuantWeighted || u.mode == WeightOnly:
+			if why == "" {
+				why = "its weight is no f32 parameter"
+			}
+			v.refuse(ComputedWeight, why)
+			return false
+		}
+	}
+	if u.mode == WeightOnly {
+		return u.weight != nil
+	}
+	for i, a := range n.Args() {
+		if a == nil || i == skip || o.Quant == op.QuantWeighted && i > 0 {
+			continue
+		}
+		t := a.Type()
+		if t.Kind() == shape.Tensor && t.DType() != array.F32 && (t.DType().IsFloat() || o.Class != op.Movement) {
+			v.refuse(OtherFloats, "operand "+strconv.Itoa(i)+" is "+t.String())
+			return false
+		}
+		if t.DType() != array.F32 {
+			continue // the index of what moves elements
+		}
+		if r.written[passes.Memory(a)] {
+			v.refuse(WrittenMemory, "of operand "+a.String())
+			return false
+		}
+		u.operands = append(u.operands, use{n, i})
+	}
+	if len(u.operands) == 0 {
+		v.refuse(NoForm, "it has no operand of floats")
+		return false
+	}
+	return true
+}
+
+// write makes the entries of the plan.
+func (r *resolution) write() {
+	weights := map[*graph.Node]*unit{}
+	for _, u := range r.units {
+		if u.weight != nil {
+			weights[u.head] = u
+		}
+	}
+	for n := range r.g.All() {
+		if observes(n) {
+			continue
+		}
+		if n.Opcode().IsCall() {
+			v := r.verdicts[n]
+			if v == nil {
+				v = &verdict{asked: r.rules.of(n)}
+				v.refuse(InRegion, "")
+				if v.Mode == Float {
+					v.why[0].Reason = NotAsked
+				}
+			}
+			r.add(n, Entry{Part: OperatorPart, Asked: v.asked.Mode.String(), By: v.by, Granted: v.mode.String(), Why: v.why})
+		}
+		if u := weights[n]; u != nil {
+			w := u.weight
+			r.add(n, Entry{Part: WeightPart, Param: w.path, Asked: u.asked.Weight.ask(), By: u.by, Granted: w.String(), Why: w.why})
+		}
+		if q := r.values[n]; q != nil {
+			r.add(n, Entry{Part: ValuePart, Asked: q.scheme.ask(), By: q.by, Granted: q.String(), Group: q.group, Why: q.why})
+		}
+	}
+}
+
+func (r *resolution) add(n *graph.Node, e Entry) {
+	e.Node, e.Op, e.pos = n.Name(), opName(n), n.Pos()
+	r.plan.Entries = append(r.plan.Entries, e)
+}

@@ -1,0 +1,256 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// spread is what is known of the elements of values: extremes and, where a
+// histogram was taken, counts in bins of [-limit, limit).
+type spread struct {
+	lo, hi float64
+	limit  float64
+	counts []float64
+}
+
+// nothing is the spread of no elements.
+func nothing() *spread { return &spread{lo: math.Inf(1), hi: math.Inf(-1)} }
+
+// add takes in what an observer has seen.
+func (s *spread) add(o *observation) {
+	s.lo, s.hi = min(s.lo, o.lo), max(s.hi, o.hi)
+	counts, limit := o.state[countsState], o.state[limitState]
+	if counts == nil || limit == nil || counts.Len() != bins {
+		return
+	}
+	s.merge(array.Data[int64](array.Contiguous(counts)), array.Float64At(limit, 0))
+}
+
+// merge adds counts of another limit, both powers of two.
+func (s *spread) merge(counts []int64, limit float64) {
+	if s.counts == nil {
+		s.counts, s.limit = make([]float64, bins), limit
+	}
+	if limit > s.limit {
+		old := s.counts
+		s.counts = make([]float64, bins)
+		for i, c := range old {
+			s.counts[binOf(float64(i-bins/2)*s.limit/limit)] += c
+		}
+		s.limit = limit
+	}
+	for i, c := range counts {
+		s.counts[binOf(float64(i-bins/2)*limit/s.limit)] += float64(c)
+	}
+}
+
+func binOf(place float64) int { return min(max(int(math.Floor(place))+bins/2, 0), bins-1) }
+
+// spreadOf returns the spread of a weight.
+func spreadOf(data []float32) *spread {
+	s := nothing()
+	for _, v := range data {
+		s.lo, s.hi = min(s.lo, float64(v)), max(s.hi, float64(v))
+	}
+	s.limit = math.Ldexp(1, leastLimit)
+	for s.limit < max(-s.lo, s.hi) {
+		s.limit *= 2
+	}
+	s.counts = make([]float64, bins)
+	for _, v := range data {
+		s.counts[binOf(float64(v)/s.limit*(bins/2))]++
+	}
+	return s
+}
+
+// edge returns where a bin begins.
+func (s *spread) edge(bin int) float64 { return float64(bin-bins/2) * s.limit / (bins / 2) }
+
+// interval returns the range to quantise, which holds 0, as an observer chooses it.
+func (s *spread) interval(o Observer, sym Symmetry) (lo, hi float64) {
+	lo, hi = min(s.lo, 0), max(s.hi, 0)
+	if s.counts == nil || lo == hi {
+		return lo, hi
+	}
+	var l, h float64
+	switch o.Kind {
+	case Histogram:
+		l, h = s.leastError(sym == Symmetric)
+	case Percentile:
+		l, h = s.percentile(o.Percentile)
+	case Entropy:
+		t := s.entropy()
+		l, h = -t, t
+	default:
+		return lo, hi
+	}
+	return max(lo, min(l, 0)), min(hi, max(h, 0))
+}
+
+// sums are prefix sums of the bins: how many elements, their sum and their squares,
+// each element standing in the middle of its bin.
+type sums struct{ count, sum, square []float64 }
+
+func (s *spread) sums() sums {
+	p := sums{make([]float64, bins+1), make([]float64, bins+1), make([]float64, bins+1)}
+	for i, c := range s.counts {
+		x := (s.edge(i) + s.edge(i+1)) / 2
+		p.count[i+1] = p.count[i] + c
+		p.sum[i+1] = p.sum[i] + c*x
+		p.square[i+1] = p.square[i] + c*x*x
+	}
+	return p
+}
+
+// beyond returns the sum of (x-t)² over the bins [from, to).
+func (p sums) beyond(from, to int, t float64) float64 {
+	n, s, q := p.count[to]-p.count[from], p.sum[to]-p.sum[from], p.square[to]-p.square[from]
+	return max(q-2*t*s+t*t*n, 0)
+}
+
+// rounds is how often the ends of a range are improved in turn; the second round
+// rarely moves them.
+const rounds = 3
+
+// leastError returns the range of the least squared error: rounding within it, a
+// twelfth of the squared step for each element, and cutting off beyond. Both ends
+// are tried at every bin, one after the other, so that the time does not depend on
+// the data.
+func (s *spread) leastError(symmetric bool) (lo, hi float64) {
+	p := s.sums()
+	first, last := binOf(s.lo/s.limit*(bins/2)), binOf(s.hi/s.limit*(bins/2))+1
+	first, last = min(first, bins/2), max(last, bins/2)
+	cost := func(a, b int) float64 {
+		l, h := s.edge(a), s.edge(b)
+		step := (h - l) / 255
+		return (p.count[b]-p.count[a])*step*step/12 + p.beyond(0, a, l) + p.beyond(b, bins, h)
+	}
+	a, b := first, last
+	if symmetric {
+		width := max(bins/2-first, last-bins/2)
+		best := math.Inf(1)
+		for w := width; w >= 1; w-- {
+			if c := cost(bins/2-w, bins/2+w); c < best {
+				best, a, b = c, bins/2-w, bins/2+w
+			}
+		}
+		return s.edge(a), s.edge(b)
+	}
+	for range rounds {
+		a = least(first, bins/2, func(i int) float64 { return cost(i, b) })
+		b = last - least(0, last-bins/2, func(i int) float64 { return cost(a, last-i) })
+	}
+	return s.edge(a), s.edge(b)
+}
+
+// least returns the first i from lo to hi of the least cost; an empty range costs
+// all there is.
+func least(lo, hi int, cost func(int) float64) int {
+	at, best := lo, math.Inf(1)
+	for i := lo; i <= hi; i++ {
+		if c := cost(i); c < best {
+			at, best = i, c
+		}
+	}
+	return at
+}
+
+// percentile returns the range of a percentage of the elements, the rest being
+// halved between the sides.
+func (s *spread) percentile(p float64) (lo, hi float64) {
+	all := 0.0
+	for _, c := range s.counts {
+		all += c
+	}
+	out := all * (100 - p) / 200
+	a, b := 0, bins
+	for n := s.counts[a]; n <= out && a < bins/2; n += s.counts[a] {
+		a++
+	}
+	for n := s.counts[b-1]; n <= out && b > bins/2; n += s.counts[b-1] {
+		b--
+	}
+	return s.edge(a), s.edge(b)
+}
+
+// Candidates of entropy: the least number of bins that are kept, and their step.
+const (
+	entropyLeast = 128
+	entropyStep  = 16
+)
+
+// entropy returns the threshold t for which the magnitudes, cut off at t, differ the
+// least from their quantised form, by the divergence of Kullback and Leibler. Ref:
+// Migacz, 8-bit inference with TensorRT, GTC 2017.
+func (s *spread) entropy() float64 {
+	const half = bins / 2
+	sizes := make([]float64, half)
+	for i, c := range s.counts {
+		if i < half {
+			sizes[half-1-i] += c
+		} else {
+			sizes[i-half] += c
+		}
+	}
+	levels := 128
+	if s.lo >= 0 || s.hi <= 0 {
+		levels = 256
+	}
+	total := 0.0
+	for _, c := range sizes {
+		total += c
+	}
+	at, best, kept := half, math.Inf(1), 0.0
+	next := 0
+	for n := max(entropyLeast, levels); n <= half; n += entropyStep {
+		for ; next < n; next++ {
+			kept += sizes[next]
+		}
+		if d := divergence(sizes[:n], total-kept, levels); d < best {
+			at, best = n, d
+		}
+	}
+	return float64(at) * s.limit / half
+}
+
+// divergence compares a histogram, whose last bin takes what was cut off, with
+// itself in as many levels, each spread over those of its bins that are not empty.
+func divergence(sizes []float64, cut float64, levels int) float64 {
+	n := len(sizes)
+	all := cut
+	for _, c := range sizes {
+		all += c
+	}
+	if all == 0 || all == cut {
+		return math.Inf(1)
+	}
+	inside := all - cut
+	d := 0.0
+	for l := range levels {
+		from, to := l*n/levels, (l+1)*n/levels
+		sum, used := 0.0, 0
+		for _, c := range sizes[from:to] {
+			sum += c
+			if c > 0 {
+				used++
+			}
+		}
+		for i, c := range sizes[from:to] {
+			p := c
+			if from+i == n-1 {
+				p += cut
+			}
+			if p == 0 {
+				continue
+			}
+			q := sum / float64(max(used, 1)) / inside
+			if c == 0 {
+				q = 0
+			}
+			p /= all
+			d += p * math.Log(p/max(q, 1e-9))
+		}
+	}
+	return d
+}

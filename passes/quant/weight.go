@@ -1,0 +1,202 @@
+package quant
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// weight is how the weight of a unit is quantised.
+type weight struct {
+	path    string
+	value   *array.Array
+	dtype   array.DType
+	bits    int
+	kind    Granularity
+	axis    int // of its channels
+	group   int
+	sym     Symmetry
+	observe Observer
+	why     []Why
+}
+
+// defaultGroup is the size of groups where none is asked for, GPTQ's and AWQ's
+// smallest usual one.
+const defaultGroup = 32
+
+// weightOf decides how a weight is quantised; bad says why it cannot be at all.
+func (u *unit) weightOf(path string, value *array.Array) (w *weight, bad *Why) {
+	s, can := u.asked.Weight, u.Operator.Weight
+	w = &weight{path: path, value: value, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
+	if s.Bits == 4 {
+		w.bits = 4
+	}
+	refuse := func(text string) { w.why = append(w.why, Why{NoScheme, text}) }
+	w.axis = can.Axis
+	if w.axis < 0 {
+		w.axis += value.Rank()
+	}
+	if w.axis < 0 || w.axis >= value.Rank() {
+		return nil, &Why{UnfitWeight, path + " is " + value.DType().String() + " of rank " + strconv.Itoa(value.Rank()) + ", its channels are axis " + strconv.Itoa(can.Axis)}
+	}
+	if text := notFinite(value); text != "" {
+		return nil, &Why{UnfitWeight, path + " has " + text}
+	}
+	if value.Len() == 0 {
+		return nil, &Why{UnfitWeight, path + " has no elements"}
+	}
+	if w.bits == 4 && !(slices.Contains(can.Bits, 4) && u.mode == WeightOnly) {
+		refuse("4 bits are for weights alone, of what the backend has in 4 bits")
+		w.bits = 8
+	}
+	if w.bits == 4 {
+		w.fourBits(can, refuse)
+		return w, nil
+	}
+	w.eightBits(can, s, refuse)
+	return w, nil
+}
+
+// fourBits settles a weight of 4 bits: groups along the last axis of a matrix.
+func (w *weight) fourBits(can Weight, refuse func(string)) {
+	if w.group == 0 {
+		w.group = defaultGroup
+	}
+	if w.kind != AnyGranularity && w.kind != PerGroup {
+		refuse("weights of 4 bits have a scale for each group")
+	}
+	w.kind, w.dtype = PerGroup, array.U8
+	if w.sym == AnySymmetry {
+		w.sym = Affine
+	}
+	multiple, k := max(can.GroupOf, 2), w.value.Dim(-1)
+	switch {
+	case w.value.Rank() != 2 || w.axis != 0:
+		refuse("4 bits are for matrices")
+	case w.group%multiple != 0:
+		refuse("a group of " + strconv.Itoa(w.group) + " is no multiple of " + strconv.Itoa(multiple))
+	case k%w.group != 0:
+		refuse("rows of " + strconv.Itoa(k) + " are not whole groups of " + strconv.Itoa(w.group))
+	default:
+		return
+	}
+	w.bits, w.kind, w.group, w.dtype, w.sym = 8, AnyGranularity, 0, array.Invalid, AnySymmetry
+	w.eightBits(can, Scheme{}, refuse)
+}
+
+func (w *weight) eightBits(can Weight, s Scheme, refuse func(string)) {
+	if !slices.Contains(can.DTypes, w.dtype) {
+		if w.dtype != array.Invalid {
+			refuse("the weight may be " + names(can.DTypes))
+		}
+		w.dtype = can.DTypes[0]
+	}
+	kinds := can.Granularities
+	if len(kinds) == 0 {
+		kinds = []Granularity{PerTensor}
+	}
+	if !slices.Contains(kinds, w.kind) || w.kind == PerGroup {
+		if w.kind != AnyGranularity {
+			refuse("8 bits have no scale for each " + w.kind.String())
+		}
+		w.kind = kinds[0]
+	}
+	w.group = 0
+	if w.sym == AnySymmetry {
+		w.sym = Symmetric
+	}
+	if w.sym == Affine && !can.Affine {
+		refuse("the weight has no zero points")
+		w.sym = Symmetric
+	}
+	if k := w.observe.Kind; w.kind == PerChannel && k != MinMax {
+		refuse("channels are observed by min_max")
+		w.observe = Observer{Kind: MinMax}
+	}
+}
+
+func notFinite(a *array.Array) string {
+	for i, v := range array.Data[float32](array.Contiguous(a)) {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return strconv.FormatFloat(float64(v), 'g', -1, 32) + " at element " + strconv.Itoa(i)
+		}
+	}
+	return ""
+}
+
+// String returns "i8 symmetric channel, min_max".
+func (w *weight) String() string {
+	s := w.dtype.String()
+	if w.bits == 4 {
+		s = "u4"
+	}
+	s += " " + w.sym.String() + " " + w.kind.String()
+	if w.kind == PerGroup {
+		s += " of " + strconv.Itoa(w.group)
+	}
+	return s + ", " + w.observe.String()
+}
+
+// or fills in what an observer leaves open.
+func (o Observer) or(k ObserverKind) Observer {
+	if o.Kind == AnyObserver {
+		o.Kind = k
+	}
+	switch {
+	case o.Kind == MovingAverage && o.Averaging == 0:
+		o.Averaging = 0.01
+	case o.Kind == Percentile && o.Percentile == 0:
+		o.Percentile = 99.99
+	}
+	if o.Kind != MovingAverage {
+		o.Averaging = 0
+	}
+	if o.Kind != Percentile {
+		o.Percentile = 0
+	}
+	return o
+}
+
+// String returns "percentile 99.9".
+func (o Observer) String() string {
+	s := o.Kind.String()
+	if v := o.Averaging + o.Percentile; v != 0 {
+		s += " " + strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return s
+}
+
+// ask returns the scheme as it was asked for: what it leaves open is left out.
+func (s Scheme) ask() string {
+	out := ""
+	add := func(t string) {
+		if out != "" {
+			out += " "
+		}
+		out += t
+	}
+	if s.DType != array.Invalid {
+		add(s.DType.String())
+	}
+	if s.Bits == 4 {
+		add("4 bits")
+	}
+	if s.Symmetry != AnySymmetry {
+		add(s.Symmetry.String())
+	}
+	if s.Granularity != AnyGranularity {
+		add(s.Granularity.String())
+	}
+	if s.Group != 0 {
+		add("of " + strconv.Itoa(s.Group))
+	}
+	if s.Observer.Kind != AnyObserver {
+		add(s.Observer.String())
+	}
+	if out == "" {
+		return "any"
+	}
+	return out
+}
