@@ -48,7 +48,7 @@ func Calibrate(ctx context.Context, m *graph.Module, batches iter.Seq2[[]*array.
 	seen := int(array.Int64At(counter.Value, 0))
 	engine := o.Engine
 	if engine == nil {
-		engine = newInterpreter(m)
+		engine = NewInterpreter(m)
 	}
 	k := 0
 	for in, err := range batches {
@@ -105,22 +105,22 @@ func take(m *graph.Module, e Engine, batch int) error {
 }
 
 // interpreter is the engine that needs no target.
-type interpreter struct {
-	interp.Interpreter
-}
+type interpreter struct{ p interp.Interpreter }
 
-func newInterpreter(m *graph.Module) *interpreter {
+// NewInterpreter returns the engine that Calibrate uses without another one: it
+// interprets a copy of the module.
+func NewInterpreter(m *graph.Module) Engine {
 	return &interpreter{interp.Interpreter{State: interp.NewState(graph.Clone(m))}}
 }
 
 // Run implements Engine.
-func (p *interpreter) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	return p.RunArrays(ctx, in)
+func (e *interpreter) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	return e.p.RunArrays(ctx, in)
 }
 
 // State implements Engine.
-func (p *interpreter) State(path string) *array.Array {
-	if t := p.Interpreter.State.Tensor(path); t != nil {
+func (e *interpreter) State(path string) *array.Array {
+	if t := e.p.State.Tensor(path); t != nil {
 		return t.Array()
 	}
 	return nil

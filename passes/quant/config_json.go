@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,12 +24,13 @@ func ParseConfig(src []byte, file string) (*Config, error) {
 	p := &configReader{src: src, file: file, dec: json.NewDecoder(bytes.NewReader(src))}
 	p.dec.UseNumber()
 	c := &Config{File: file}
-	root, err := p.value(0)
-	if err != nil {
+	var all json.RawMessage
+	if err := json.Unmarshal(src, &all); err != nil { // the decoder does not tell places as exactly
 		return nil, p.syntax(err)
 	}
-	if _, _, err := p.token(); err != io.EOF {
-		return nil, p.error(p.dec.InputOffset(), "something follows the configuration, expected the end of the file")
+	root, err := p.value(0)
+	if err != nil {
+		return nil, err
 	}
 	p.fields(root, "the configuration", map[string]func(member){
 		"global":  func(m member) { p.setting(m.value, "global", &c.Global, nil) },
@@ -119,17 +119,14 @@ func (p *configReader) value(depth int) (v value, err error) {
 	return v, err
 }
 
-// syntax positions an error of the decoder.
+// syntax positions an error of encoding/json.
 func (p *configReader) syntax(err error) error {
-	var one *diag.Error
 	var s *json.SyntaxError
-	switch {
-	case errors.As(err, &one):
-		return one
-	case errors.As(err, &s):
-		return p.error(s.Offset-1, "not JSON: "+s.Error())
+	at := int64(len(p.src))
+	if errors.As(err, &s) && s.Error() != "unexpected end of JSON input" {
+		at = s.Offset - 1
 	}
-	return p.error(int64(len(p.src)), "the file ends within a value")
+	return p.error(at, "not JSON: "+err.Error())
 }
 
 func (p *configReader) pos(at int64) diag.Pos {

@@ -50,7 +50,7 @@ type converter struct {
 	*resolution
 	ctx     *passes.Ctx
 	at      map[*quantised]*parameter // of the leaders of groups
-	stored  map[string]stored         // weights, by path and form
+	stored  map[string]stored         // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
 }
 

@@ -8,11 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
 )
@@ -107,14 +105,3 @@ param c1.bias : f32[4]
 param c2.weight : f32[4,4,3,3]
 param fc.weight : f32[10,64]
 `
-
-func TestPlanOfAResidualNet(t *testing.T) {
-	m := parse(t, residual)
-	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
-	require.NoError(t, err)
-	t.Log(p)
-	quantise(t, m, static(), batches(t, m, 3, nil))
-	t.Log(m)
-	_ = op.None{}
-	_ = fx.Optimise
-}

@@ -109,8 +109,7 @@ func (p sums) beyond(from, to int, t float64) float64 {
 	return max(q-2*t*s+t*t*n, 0)
 }
 
-// rounds is how often the ends of a range are improved in turn; the second round
-// rarely moves them.
+// rounds is how often the ends of a range are improved in turn at most.
 const rounds = 3
 
 // leastError returns the range of the least squared error: rounding within it, a
@@ -138,8 +137,12 @@ func (s *spread) leastError(symmetric bool) (lo, hi float64) {
 		return s.edge(a), s.edge(b)
 	}
 	for range rounds {
+		oldA, oldB := a, b
 		a = least(first, bins/2, func(i int) float64 { return cost(i, b) })
 		b = last - least(0, last-bins/2, func(i int) float64 { return cost(a, last-i) })
+		if a == oldA && b == oldB {
+			break
+		}
 	}
 	return s.edge(a), s.edge(b)
 }

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -19,7 +20,7 @@ type stored struct{ weight, scale, zero string }
 func (k *converter) weight(u *unit) {
 	n, w := u.head, u.weight
 	c := k.g.Before(n)
-	key := w.path + " " + w.String()
+	key := w.path + " " + w.String() + " " + strconv.Itoa(w.axis)
 	paths, done := k.stored[key]
 	if !done {
 		paths = k.store(w)

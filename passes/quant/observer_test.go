@@ -1,0 +1,167 @@
+package quant_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant"
+)
+
+// single is a graph of which the input alone is observed.
+const single = `graph net(%x: f32[N,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %y = call_function[linear](%x, %w, _) in "fc" "nn.Linear" at "model.go:7"
+  return %y
+}
+param w : f32[4,4]
+`
+
+func prepared(t testing.TB, text string, o quant.Observer) *graph.Module {
+	m := parse(t, text)
+	c := static()
+	c.Global.Activation.Observer = o
+	pipeline(t, m, quant.Prepare(c, cpu.QuantBackend()))
+	return m
+}
+
+func rows(v ...float32) []*array.Array {
+	return []*array.Array{array.FromSlice(v, len(v)/4, 4)}
+}
+
+func state(m *graph.Module, name string) []float64 {
+	a := m.Param("quant.x." + name).Value
+	out := make([]float64, a.Len())
+	for i := range out {
+		out[i] = array.Float64At(a, i)
+	}
+	return out
+}
+
+func calibrate(t testing.TB, m *graph.Module, all ...[]*array.Array) {
+	t.Helper()
+	n, err := quant.Calibrate(ctx, m, of(all...), quant.CalibrateOptions{})
+	require.NoError(t, err)
+	require.Equal(t, len(all), n)
+}
+
+func TestExtremes(t *testing.T) {
+	m := prepared(t, single, quant.Observer{Kind: quant.MinMax})
+	require.Equal(t, []float64{inf}, state(m, "min"))
+	calibrate(t, m, rows(1, 2, 3, 4), rows(-5, 0, 7, 1), rows(0, 0, 0, 0))
+	require.Equal(t, []float64{-5}, state(m, "min"))
+	require.Equal(t, []float64{7}, state(m, "max"))
+	require.Nil(t, m.Param("quant.x.counts"))
+
+	m = prepared(t, single, quant.Observer{Kind: quant.MovingAverage, Averaging: 0.25})
+	calibrate(t, m, rows(1, 2, 3, 4), rows(-3, 0, 8, 1), rows(), rows(-3, 0, 8, 1))
+	require.Equal(t, []float64{-0.75}, state(m, "min")) // 1, 0, -0.75: by a quarter towards -3
+	require.Equal(t, []float64{5.75}, state(m, "max"))
+}
+
+// TestHistogramsCountTheSame feeds the same data in batches of several sizes, those
+// without elements among them.
+func TestHistogramsCountTheSame(t *testing.T) {
+	gen := passes.Random{State: 3}
+	data := array.Data[float32](gen.Array(array.F32, 4000))
+	for i := range data {
+		data[i] *= float32(math.Pow(10, float64(i%7-3)))
+	}
+	data[17], data[3000] = 0, 65536
+	data[3500] = -1e-30
+	var want []float64
+	for _, size := range []int{4000, 400, 40, 4} {
+		m := prepared(t, single, quant.Observer{Kind: quant.Histogram})
+		all := [][]*array.Array{rows()}
+		for part := range slices.Chunk(data, size) {
+			all = append(all, rows(part...))
+		}
+		calibrate(t, m, all...)
+		got := state(m, "counts")
+		if want == nil {
+			want = got
+			sum := 0.0
+			for _, c := range got {
+				sum += c
+			}
+			require.Equal(t, 4000., sum)
+			require.Equal(t, []float64{65536}, state(m, "limit"))
+			require.Equal(t, []float64{65536}, state(m, "max"))
+			require.Equal(t, 1., got[len(got)-1], "the largest element is in the last bin")
+		}
+		require.Equal(t, want, got, size)
+	}
+}
+
+// TestPreparedGraphsAreOrdinary prints, saves, loads and runs one in two engines.
+func TestPreparedGraphsAreOrdinary(t *testing.T) {
+	for _, kind := range []quant.ObserverKind{quant.MinMax, quant.MovingAverage, quant.Histogram} {
+		m := parse(t, residual)
+		plain := graph.Clone(m)
+		c := static()
+		c.Global.Activation.Observer.Kind = kind
+		_, err := passes.Run(ctx, m, []passes.Pass{quant.Prepare(c, cpu.QuantBackend())}, passes.Options{Numeric: &passes.Numeric{Rel: 1e-30}})
+		require.NoError(t, err)
+
+		again, err := graph.Parse([]byte(m.String()), "net.fx")
+		require.NoError(t, err)
+		require.Equal(t, m.String(), again.String())
+
+		dir := t.TempDir()
+		require.NoError(t, graph.Save(dir, m))
+		loaded, err := graph.Load(dir)
+		require.NoError(t, err)
+
+		e, err := cpu.Compile(loaded, lowering.Options{Exact: true})
+		require.NoError(t, err)
+		_, err = quant.Calibrate(ctx, loaded, batches(t, plain, 3, nil), quant.CalibrateOptions{Engine: e})
+		require.NoError(t, err)
+		_, err = quant.Calibrate(ctx, m, batches(t, plain, 3, nil), quant.CalibrateOptions{})
+		require.NoError(t, err)
+		equal, diff := graph.EqualModules(m, loaded)
+		require.True(t, equal, "the plan observes what the interpreter observes: %s", diff)
+
+		for _, p := range []*graph.Module{m, loaded} {
+			pipeline(t, p, quant.Convert(c, cpu.QuantBackend()))
+			require.NotContains(t, p.String(), "quant.Observer")
+			near(t, plain, p, 20)
+		}
+		equal, diff = graph.EqualModules(m, loaded)
+		require.True(t, equal, diff)
+	}
+}
+
+func TestNonFiniteValuesAreNamedByLayer(t *testing.T) {
+	for _, bad := range []float64{nan, inf, -inf} {
+		m := prepared(t, `graph net(%x: f32[N,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %a = call_function[linear](%x, %w, _) in "fc1" "nn.Linear" at "model.go:7"
+  %b = call_function[linear](%a, %w, _) in "fc2" "nn.Linear" at "model.go:8"
+  return %b
+}
+param w : f32[4,4]
+`, quant.Observer{})
+		calibrate(t, m, rows(1, 2, 3, 4))
+		before := m.Param("quant.x.counts").Value
+		n, err := quant.Calibrate(ctx, m, of(rows(1, 2, 3, 4), rows(1, float32(bad), 3, 4), rows(0, 0, 0, 0)), quant.CalibrateOptions{})
+		require.Equal(t, 1, n)
+		require.ErrorIs(t, err, quant.NonFinite)
+		require.ErrorContains(t, err, "in batch 2")
+		require.ErrorContains(t, err, `model.go:7: linear: layer "fc1": the value has`)
+		require.Less(t, strings.Index(err.Error(), "placeholder: the value"), strings.Index(err.Error(), "fc1"), "the first is the origin")
+		require.True(t, array.Equal(before, m.Param("quant.x.counts").Value), "the observers are as they were")
+		// A graph that was run otherwise is refused when it is converted.
+		array.Data[float32](m.Param("quant.a.max").Value)[0] = float32(nan)
+		_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}, passes.Options{})
+		require.ErrorIs(t, err, quant.NonFinite)
+		require.ErrorContains(t, err, "fc1")
+	}
+}
