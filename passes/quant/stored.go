@@ -158,7 +158,7 @@ func fourBitFloats(c *graph.Cursor, w *weight, bytes, scale, zero *graph.Node) *
 		return c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(dims...)}, x)
 	}
 	low := c.Function(std.BitwiseAnd, std.BinaryAttrs{Other: op.Int(15)}, bytes)
-	high := c.Function(std.BitwiseRightShift, std.BinaryAttrs{Other: op.Int(4)}, bytes)
+	high := c.Function(std.BitwiseRightShift, std.ReversibleAttrs{Other: op.Int(4)}, bytes)
 	both := c.Function(std.Stack, std.DimAttrs{Dim: -1}, low, high)
 	floats := c.Function(std.Dequantize, std.DequantizeAttrs{}, flat(both, groups, w.group), flat(scale, groups), flat(zero, groups))
 	return flat(floats, n, k)
