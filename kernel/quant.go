@@ -18,6 +18,15 @@ type (
 	// bits, at its unsigned value: any function of one quantised tensor.
 	QTable = quant.QTable
 
+	// QConcat joins quantised tensors of one type along Dim: in[0] and in[1] are the
+	// scale and the zero point of the result, then each tensor is followed by its own.
+	QConcat = quant.QConcat
+
+	// QEmbedding takes rows of in[1], a weight u8 or i8 [V, E], that the integers of
+	// in[0] name, and dequantises them, with the scale in[2] and the optional zero point
+	// in[3] of one element or one for each row.
+	QEmbedding = quant.QEmbedding
+
 	// QConv is the convolution of quantised tensors in one to three spatial
 	// dimensions.
 	QConv = quant.QConv

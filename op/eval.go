@@ -49,6 +49,35 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 // NoMeaning is the code of evaluating an operator that has no array-level meaning.
 const NoMeaning diag.Code = "FX2020"
 
+// EvalReference computes what the operator stands for (Spec.Reference), as Eval
+// computes the operator; ok is false for operators that stand for themselves.
+func (o *Op) EvalReference(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, ok bool, err error) {
+	if o.reference == nil {
+		return nil, false, nil
+	}
+	defer diag.Catch(&err)
+	attrs, err = o.given(attrs)
+	if err != nil {
+		return nil, true, err
+	}
+	res, ok := o.reference(&arrayBuilder{w: w}, attrs, values(in)).(arrays)
+	if !ok {
+		return nil, true, diag.Bug(o.Name + ": the reference returned a foreign value")
+	}
+	return res.a, true, nil
+}
+
+// values are arrays as operands of a decomposition.
+func values(in []*array.Array) []Value {
+	vals := make([]Value, len(in))
+	for i, a := range in {
+		if a != nil {
+			vals[i] = arrays{[]*array.Array{a}, false}
+		}
+	}
+	return vals
+}
+
 func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.Array, error) {
 	types := make([]shape.Type, len(in))
 	for i, a := range in {
@@ -68,14 +97,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 		return nil, err
 	}
 	if o.decompose != nil {
-		b := &arrayBuilder{w: w}
-		vals := make([]Value, len(in))
-		for i, a := range in {
-			if a != nil {
-				vals[i] = arrays{[]*array.Array{a}, false}
-			}
-		}
-		res, ok := o.decompose(b, attrs, vals).(arrays)
+		res, ok := o.decompose(&arrayBuilder{w: w}, attrs, values(in)).(arrays)
 		if !ok {
 			return nil, diag.Bug(o.Name + ": decomposition returned a foreign value")
 		}

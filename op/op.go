@@ -120,6 +120,11 @@ type Spec[A any] struct {
 	// sees in its arrays.
 	Kernel func(a A, in []shape.Type) kernel.Step
 
+	// Reference is what an operator on quantised values stands for, written with
+	// dequantize, operators on floats and quantize; results in 8 bits are at most one
+	// apart. It is no second meaning: engines compute Kernel or Decompose.
+	Reference func(b Builder, a A, in []Value) Value
+
 	// Promote is the element type rule of an elementwise operator without Infer:
 	// from the operands' types (and attributes) to the type that Expr computes in.
 	// nil means PyTorch's type promotion over tensor operands.
@@ -205,6 +210,7 @@ type Op struct {
 	expr      func(b *expr.Builder, a any, x []expr.Value) []expr.Value
 	promote   func(a any, in []shape.Type) array.DType
 	decompose func(b Builder, a any, in []Value) Value
+	reference func(b Builder, a any, in []Value) Value
 	kernel    func(a any, in []shape.Type) kernel.Step
 	training  func(a any) bool
 	scatter   func(b Builder, a any, item int, base, v Value) Value
@@ -295,6 +301,9 @@ func Define[A any](name string, spec Spec[A]) *Op {
 		if operator.Class != Movement {
 			operator.differs = append(operator.differs, rounded)
 		}
+	}
+	if spec.Reference != nil {
+		operator.reference = func(b Builder, a any, in []Value) Value { return spec.Reference(b, a.(A), in) }
 	}
 	if spec.Kernel != nil {
 		operator.kernel = func(a any, in []shape.Type) kernel.Step { return spec.Kernel(a.(A), in) }

@@ -10,7 +10,7 @@ type AvgPoolAttrs = std.AvgPoolAttrs
 
 // MaxPoolAttrs holds the optional attributes of max_pool1d,
 // max_pool1d_with_indices, max_pool2d, max_pool2d_with_indices, max_pool3d,
-// max_pool3d_with_indices.
+// max_pool3d_with_indices, q_max_pool.
 type MaxPoolAttrs = std.MaxPoolAttrs
 
 // AdaptiveAvgPool1d takes the mean of windows chosen so that the result has

@@ -406,3 +406,215 @@ def dynamic_quantize(x):
         scale = hi / 255 - lo / 255
     zero = rounded(-lo / scale, torch.uint8, torch.zeros([]))
     return rounded(x / scale, torch.uint8, zero), scale, zero
+
+
+# Integer operators: sums are exact, in f64, and rescaled once in f32.
+
+
+def bytes_of(x, *zeros):
+    """Requires 8-bit elements, and zero points of their type."""
+    if x.dtype not in LIMITS or any(z is not None and z.dtype != x.dtype for z in zeros):
+        raise TypeError("element types")
+
+
+def whole(x, zero, axis=None, rank=None):
+    """x less its zero point, of one element or one for each index of an axis."""
+    if zero is None:
+        return x.double()
+    return x.double() - (single(zero) if axis is None else along(zero, x, axis, "zero")).double()
+
+
+def single(p):
+    """A parameter of one element, 0-dimensional."""
+    if p.numel() != 1 or p.dim() > 1:
+        raise ValueError("not one element")
+    return p.reshape([])
+
+
+def factor(scale):
+    if scale is not None and scale.dtype != torch.float32:
+        raise TypeError("element type of a scale")
+    return torch.ones([]) if scale is None else scale
+
+
+def wrapped(v):
+    """Exact sums as i32, which wrap around."""
+    v = v.to(torch.int64)
+    return ((v + 2**31) % 2**32 - 2**31).to(torch.int32)
+
+
+def scaled(sums, scale, d, zero, y_scale, relu, most):
+    """Sums times a factor in type d, limited by activations."""
+    lo, hi = (v - zero.item() for v in LIMITS[d])
+    if relu:
+        lo = max(lo, 0)
+    if most > 0:
+        top = min(max((torch.tensor(most, dtype=torch.float32) / y_scale).item(), 0), 2.0**20)
+        hi = min(hi, max(lo, float(torch.round(torch.tensor(top)))))
+    v = sums * scale
+    v = torch.minimum(torch.maximum(torch.where(v != v, torch.tensor(float(lo)), v), torch.tensor(float(lo))), torch.tensor(float(hi)))
+    return (torch.round(v) + zero.float()).to(d)
+
+
+def lookup(y, table):
+    if table.shape != (256,) or table.dtype not in LIMITS:
+        raise ValueError("table")
+    return table[y.to(torch.int64) & 255]
+
+
+def q_product(product, channels, axis, x, w, y, bias, table, dtype, relu, most):
+    """A product of quantised values; x, w and y are values with their parameters, or
+    parameters alone. The weight has its channels along one axis, the result along
+    another."""
+    (x, x_scale, x_zero), (w, w_scale, w_zero), (y_scale, y_zero) = x, w, y
+    bytes_of(x, x_zero)
+    bytes_of(w, w_zero)
+    x_scale, w_scale, = single(factor(x_scale)), factor(w_scale)
+    n = w.shape[channels]
+    if w_scale.dim() > 1 or w_scale.numel() not in (1, n):
+        raise ValueError("scales of the weight")
+    d = given(dtype, x.dtype if y_zero is None else y_zero.dtype)
+    if d in (torch.float32, torch.int32):
+        if not (y_scale is None and y_zero is None and table is None) or relu or most > 0:
+            raise ValueError("parameters of a result that has none")
+    elif d not in LIMITS:
+        raise TypeError("dtype")
+    if not most >= 0 or y_zero is not None and y_zero.dtype != d:
+        raise ValueError("max or y_zero")
+    zero = torch.zeros([], dtype=torch.int32) if y_zero is None else single(y_zero)
+    y_scale = single(factor(y_scale))
+    if bias is not None and (bias.shape != (n,) or bias.dtype not in ((torch.int32, torch.float32) if d == torch.float32 else (torch.int32,))):
+        raise ValueError("bias")
+    if table is not None and table.dtype != d:
+        raise TypeError("table")
+    sums = product(whole(x, x_zero), whole(w, w_zero, channels))
+    side = [1] * sums.dim()
+    side[axis] = -1
+    if bias is not None and bias.dtype == torch.int32:
+        sums = sums + bias.double().reshape(side)
+    sums = wrapped(sums)
+    if d == torch.int32:
+        return sums
+    scale = (x_scale * w_scale) / y_scale
+    scale = scale.reshape([]) if scale.numel() == 1 else scale.reshape(side)
+    sums = sums.to(torch.float32)
+    if d == torch.float32:
+        sums = sums * scale
+        return sums if bias is None or bias.dtype == torch.int32 else sums + bias.reshape(side)
+    out = scaled(sums, scale, d, zero, y_scale, relu, most)
+    return out if table is None else lookup(out, table)
+
+
+def q_linear(x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, most):
+    if x.dim() == 0 or weight.dim() != 2:
+        raise ValueError("ranks")
+    return q_product(F.linear, 0, -1, (x, x_scale, x_zero), (weight, weight_scale, weight_zero), (y_scale, y_zero), bias, table, dtype, relu, most)
+
+
+def q_matmul(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, table, dtype, relu, most):
+    if x.dim() < 2 or w.dim() < 2:
+        raise ValueError("ranks")
+    return q_product(torch.matmul, -1, -1, (x, x_scale, x_zero), (w, w_scale, w_zero), (y_scale, y_zero), bias, table, dtype, relu, most)
+
+
+def q_conv(n, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, most, stride, padding, dilation, groups, pad_mode):
+    if x.dim() != n + 2 or weight.dim() != n + 2:
+        raise ValueError("ranks")
+    conv = [F.conv1d, F.conv2d, F.conv3d][n - 1]
+
+    def product(x, w):
+        return conv(x, w, None, one(stride, 1), padded(padding, pad_mode), one(dilation, 1), groups or 1)
+    return q_product(product, 0, 1, (x, x_scale, x_zero), (weight, weight_scale, weight_zero), (y_scale, y_zero), bias, table, dtype, relu, most)
+
+
+def q_pair(multiply, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, relu):
+    bytes_of(a, a_zero, y_zero)
+    bytes_of(b, b_zero)
+    if a.dtype != b.dtype or a.shape != b.shape:
+        raise ValueError("operands")
+    a_scale, b_scale, y_scale = (single(factor(s)) for s in (a_scale, b_scale, y_scale))
+    zero = torch.zeros([], dtype=torch.int32) if y_zero is None else single(y_zero)
+    x, y = whole(a, a_zero if a_zero is None else single(a_zero)).float(), whole(b, b_zero if b_zero is None else single(b_zero)).float()
+    if multiply:
+        return scaled(x * y, (a_scale * b_scale) / y_scale, a.dtype, zero, y_scale, relu, 0)
+    return scaled(x * (a_scale / y_scale) + y * (b_scale / y_scale), torch.ones([]), a.dtype, zero, y_scale, relu, 0)
+
+
+def q_max_pool(x, kernel_size, stride, padding, dilation, ceil_mode):
+    bytes_of(x)
+    n = len(kernel_size)
+    if x.dim() != n + 2 or not 1 <= n <= 3:
+        raise ValueError("ranks")
+    y = [F.max_pool1d, F.max_pool2d, F.max_pool3d][n - 1](x.float(), one(kernel_size), one(stride), one(padding, 0), one(dilation, 1), ceil_mode)
+    return torch.clamp(y, *LIMITS[x.dtype]).to(x.dtype)
+
+
+def q_avg_pool(x, x_scale, x_zero, y_scale, y_zero, kernel_size, stride, padding, ceil_mode, count_exclude_pad):
+    bytes_of(x, x_zero, y_zero)
+    n = len(kernel_size)
+    if x.dim() != n + 2 or not 1 <= n <= 3 or y_zero is not None and y_scale is None:
+        raise ValueError("ranks or parameters")
+    if y_scale is None:
+        y_scale, y_zero = x_scale, x_zero
+    scale = single(factor(x_scale)) / single(factor(y_scale))
+    zero = torch.zeros([], dtype=torch.int32) if y_zero is None else single(y_zero)
+    v = whole(x, x_zero)
+    v = v.unsqueeze(-1) if n == 1 else v
+    ones = torch.ones_like(v)
+
+    def all_of(l, beside):
+        l = list(l) * n if len(l) == 1 else list(l)
+        return l + [beside] if n == 1 else l
+    pool = F.avg_pool3d if n == 3 else F.avg_pool2d
+    args = (all_of(kernel_size, 1), all_of(stride or kernel_size, 1), all_of(padding or [0], 0), ceil_mode)
+    # Sums of what windows read; the divisor is what counts of them.
+    sums = pool(v, *args, divisor_override=1)
+    own = torch.round(pool(ones, *args, divisor_override=1))
+    count = own if count_exclude_pad else torch.round(own / pool(ones, *args, count_include_pad=True))
+    if n == 1:
+        sums, own, count = sums.squeeze(-1), own.squeeze(-1), count.squeeze(-1)
+    by = scale / torch.where(own == 0, torch.ones_like(count), count).float()
+    return scaled(sums.float(), by, x.dtype, zero, None, False, 0)
+
+
+def q_concat(y_scale, y_zero, tensors, dim):
+    if not tensors or len(tensors) % 3:
+        raise TypeError("operands")
+    parts = []
+    for i in range(0, len(tensors), 3):
+        q, scale, zero = tensors[i:i + 3]
+        bytes_of(q, zero, y_zero)
+        parts.append(dequantize(q, single(scale), single(zero), 0))
+    if len({p.dim() for p in parts}) > 1:
+        raise ValueError("ranks")
+    return quantize(torch.cat(parts, dim), single(y_scale), single(y_zero), 0, None)
+
+
+def q_table(x, table):
+    bytes_of(x)
+    return lookup(x, table)
+
+
+def q_embedding(x, weight, scale, zero):
+    bytes_of(weight, zero)
+    if weight.dim() != 2:
+        raise ValueError("rank of the weight")
+    if x.dtype not in (torch.int32, torch.int64):
+        raise TypeError("indices")
+    return F.embedding(x, dequantize(weight, scale, zero, 0))
+
+
+def int4_linear(x, weight, scale, zero, bias, group):
+    if group < 32 or group % 32 or weight.dtype != torch.uint8 or scale.dtype not in (torch.float32, torch.float64) or zero is not None and zero.dtype != torch.uint8:
+        raise ValueError("group or element types")
+    if x.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16) or bias is not None and bias.dtype != x.dtype:
+        raise TypeError("element types")
+    if scale.dtype == torch.float64 and x.dtype != scale.dtype:
+        raise TypeError("element types")
+    n, k = weight.shape[0], x.shape[-1]
+    groups = (k + group - 1) // group
+    if weight.shape != (n, (k + 1) // 2) or scale.shape != (n, groups) or zero is not None and zero.shape != (n, groups) or bias is not None and bias.shape != (n,):
+        raise ValueError("sizes")
+    q = torch.stack([weight & 15, weight >> 4], -1).flatten(1)[:, :k].to(x.dtype)
+    spread = [p.to(x.dtype).repeat_interleave(group, 1)[:, :k] for p in (scale, torch.full_like(scale, 8) if zero is None else zero)]
+    return F.linear(x, (q - spread[1]) * spread[0], bias)

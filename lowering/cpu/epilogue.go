@@ -159,7 +159,7 @@ func (e *epilogue) clamp(g expr.Graph) bool {
 // epilogue's program.
 func (f *grouping) tail(g *group) {
 	v := g.last()
-	if g.first.biasOnly || v.Type().DType() != array.F32 {
+	if g.first.biasOnly || g.first.whole || v.Type().DType() != array.F32 {
 		return // 16-bit sums are rounded before they are used
 	}
 	inside, run, whole := map[*graph.Node]bool{v: true}, []*graph.Node(nil), 0

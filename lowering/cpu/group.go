@@ -75,7 +75,7 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 // contraction begins a group with n, if it is one that has a better kernel, and
 // takes what follows it for its epilogue as far as it goes.
 func (f *grouping) contraction(n *graph.Node) {
-	if o := n.Op(); o == nil || o.Structural() || f.of[n] != nil || n.NumArgs() < 2 {
+	if o := n.Op(); o == nil || o.Structural() || f.of[n] != nil || n.NumArgs() < 2 || f.quantised(n) {
 		return
 	}
 	w := n.Arg(1)
@@ -113,6 +113,27 @@ func (f *grouping) contraction(n *graph.Node) {
 	if turned != nil && turned.NumUses() == 1 {
 		f.of[turned] = g // no step of its own
 	}
+}
+
+// quantised makes a group of n alone, if it reads quantised weights that can be packed.
+func (f *grouping) quantised(n *graph.Node) bool {
+	stored := func(i int) bool {
+		return i < n.NumArgs() && n.Arg(i) != nil && n.Arg(i).Opcode() == graph.GetAttr && !f.b.writes(n.Arg(i))
+	}
+	if !stored(1) && !stored(qWeight) {
+		return false
+	}
+	types := n.OperandTypes()
+	k, _, err := f.b.step(n, types)
+	if err != nil {
+		return false // reported when the step is made
+	}
+	c := quantised(k, types)
+	if c == nil || !stored(c.weight) {
+		return false
+	}
+	f.of[n] = &group{nodes: []*graph.Node{n}, first: c}
+	return true
 }
 
 // nominal is the size that a symbol is taken to have where an algorithm is chosen by
@@ -329,6 +350,14 @@ func (g *group) describe(st *plan.Step) {
 // contract makes the step of a contraction with its epilogue.
 func (b *builder) contract(g *group) (kernel.Step, []int) {
 	n := g.nodes[0]
+	if g.first.whole {
+		in := make([]int, n.NumArgs())
+		for i, a := range n.Args() {
+			in[i] = b.operand(a)
+		}
+		in[g.first.weight] = b.packed(n.Arg(g.first.weight), g.first.pack)
+		return g.first.with(kernel.Epilogue{}), in
+	}
 	w := n.Arg(1)
 	if g.turned != nil {
 		w = g.turned.Arg(0)

@@ -59,11 +59,15 @@ func find(n *graph.Node, exact bool) (rule, bool) {
 // contraction is a step that reads a packed weight, its second operand, and has an
 // epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
 type contraction struct {
+	weight  int // which operand of the call it is
 	pack    kernel.Packer
 	with    func(kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end
 	// biasOnly tells that the step has no epilogue but a bias.
 	biasOnly bool
+	// whole tells that the step reads what the call does and does all of it: it has no
+	// epilogue to be filled.
+	whole bool
 }
 
 // contractionOf returns what takes the place of a kernel whose weight does not
@@ -84,7 +88,7 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 			return nil
 		}
 		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image}
-		return &contraction{pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight),
+		return &contraction{weight: 1, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight),
 			with: func(e kernel.Epilogue) kernel.Step { s.Epilogue = e; return &s }}
 	case *kernel.Linear:
 		return linear(weight[0], turned, narrow)
@@ -98,9 +102,49 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 
 func linear(features int, transposed bool, narrow array.DType) *contraction {
 	if narrow != array.Invalid {
-		return &contraction{pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
+		return &contraction{weight: 1, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
 			with: func(kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
 	}
-	return &contraction{pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
+	return &contraction{weight: 1, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
 		with: func(e kernel.Epilogue) kernel.Step { return &kernel.LinearPacked{Features: features, Epilogue: e} }}
 }
+
+// quantised returns what takes the place of a kernel on quantised values whose weight
+// does not change, with the same bits; nil for other kernels. What follows it is an
+// operand or an attribute of the call already.
+func quantised(k kernel.Step, in []shape.Type) *contraction {
+	whole := func(weight int, pack kernel.Packer, s kernel.Step) *contraction {
+		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Epilogue) kernel.Step { return s }}
+	}
+	dims := func(i int) (sizes []int, unsigned bool) {
+		if i < len(in) && in[i].Ranked() {
+			sizes, _ = in[i].Dims().Known()
+		}
+		return sizes, i < len(in) && in[i].DType() == array.U8
+	}
+	weight, unsigned := dims(qWeight)
+	switch k := k.(type) {
+	case *kernel.QLinear:
+		if weight != nil {
+			return whole(qWeight, &kernel.QPackLinear{}, &kernel.QLinear{Packed: true, Unsigned: unsigned, ReLU: k.ReLU, Max: k.Max})
+		}
+	case *kernel.QMatMul:
+		if len(weight) == 2 {
+			return whole(qWeight, &kernel.QPackLinear{Transposed: true}, &kernel.QLinear{Packed: true, Unsigned: unsigned, ReLU: k.ReLU, Max: k.Max})
+		}
+	case *kernel.QConv:
+		if weight != nil {
+			s := *k
+			s.Packed, s.Unsigned, s.Kernel = true, unsigned, weight[2:]
+			return whole(qWeight, &kernel.QPackConv{Groups: k.Groups, Dilation: k.Dilation}, &s)
+		}
+	case *kernel.Int4Linear:
+		if columns, ok := in[0].Dim(-1).Int(); ok {
+			return whole(1, &kernel.PackInt4{K: columns, Group: k.Group}, &kernel.Int4Linear{Packed: true, Group: k.Group})
+		}
+	}
+	return nil
+}
+
+// qWeight is the weight among the operands of a product of quantised values.
+const qWeight = 3

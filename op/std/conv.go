@@ -62,7 +62,9 @@ func convNd(name string, n int) *op.Op {
 		Kernel: func(a ConvAttrs, in []shape.Type) kernel.Step {
 			s := &kernel.Conv{Stride: mustList(a.Stride, n, 1), Dilation: mustList(a.Dilation, n, 1), Groups: max(a.Groups, 1)}
 			if a.PadMode == "same" {
-				return samePadded(s, in[1])
+				var sizes []op.FieldSize
+				s.PadLo, s.PadHi, sizes = samePadding(s.Dilation, in[1])
+				return op.WithSizes(s, sizes...)
 			}
 			s.PadLo = mustList(a.Padding, n, 0)
 			s.PadHi = s.PadLo
@@ -156,17 +158,16 @@ func groupsOf(c *op.Infer, n shape.Dim, groups int, what, by string) error {
 // extentOf returns dilation·(k-1)+1.
 func extentOf(k shape.Dim, dilation int) shape.Dim { return k.AddInt(-1).MulInt(dilation).AddInt(1) }
 
-// samePadded gives a convolution the padding that keeps sizes: what the kernel reaches
-// beyond one element, half of it before and the larger half behind.
-func samePadded(s *kernel.Conv, weight shape.Type) kernel.Step {
-	s.PadLo, s.PadHi = make([]int, len(s.Dilation)), make([]int, len(s.Dilation))
-	var sizes []op.FieldSize
-	for i, d := range s.Dilation {
+// samePadding makes the padding that keeps sizes: what the kernel reaches beyond one
+// element, half of it before and the larger half behind.
+func samePadding(dilation []int, weight shape.Type) (lo, hi []int, sizes []op.FieldSize) {
+	lo, hi = make([]int, len(dilation)), make([]int, len(dilation))
+	for i, d := range dilation {
 		total := extentOf(weight.Dim(2+i), d).AddInt(-1)
 		before := total.FloorDivInt(2)
-		sizes = append(sizes, op.Size(&s.PadLo[i], before), op.Size(&s.PadHi[i], total.Sub(before)))
+		sizes = append(sizes, op.Size(&lo[i], before), op.Size(&hi[i], total.Sub(before)))
 	}
-	return op.WithSizes(s, sizes...)
+	return lo, hi, sizes
 }
 
 // checkConv checks what all convolutions share and returns the element type.

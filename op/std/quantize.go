@@ -170,21 +170,33 @@ func quantParams(c *op.Infer, name string, axis int, in []shape.Type) error {
 
 // perAxis requires an absent operand, one element, or one for each index of an axis.
 func perAxis(c *op.Infer, name string, t shape.Type, of string, x shape.Type, axis int) error {
+	n := shape.Unknown
+	switch {
+	case x.Ranked() && x.Rank() == 0:
+		n = shape.Const(1)
+	case x.Ranked():
+		n = x.Dim(axis)
+	}
+	return oneOrEach(c, name, t, n, " as "+of+" has along its axis")
+}
+
+// oneOrEach requires an absent operand, one element, or n of them; of says what n is.
+func oneOrEach(c *op.Infer, name string, t shape.Type, n shape.Dim, of string) error {
 	if t.Kind() != shape.Tensor || !t.Ranked() || t.Rank() == 0 {
 		return nil
 	}
 	if t.Rank() > 1 {
 		return diag.New(op.RankMismatch, name+" "+t.String()+" has "+strconv.Itoa(t.Rank())+" dimensions, expected one element or a vector")
 	}
-	if t.Dim(0).Is(1) || !x.Ranked() {
+	if t.Dim(0).Is(1) {
 		return nil
 	}
-	n := shape.Const(1)
-	if x.Rank() > 0 {
-		n = x.Dim(axis)
-	}
 	_, err := c.Equal(t.Dim(0), n, op.SizeMismatch, func() string {
-		return name + " has " + t.Dim(0).String() + " elements, expected one, or " + n.String() + " as " + of + " has along its axis"
+		msg := name + " has " + t.Dim(0).String() + " elements, expected one"
+		if !n.Is(1) {
+			msg += ", or " + n.String() + of
+		}
+		return msg
 	})
 	return err
 }

@@ -35,6 +35,11 @@ func checkGroup(step string, group int) {
 // Int4PackedBytes. What pads k to whole groups weighs nothing.
 type PackInt4 struct{ K, Group int }
 
+// Packed implements Packer.
+func (s PackInt4) Packed(weight *array.Array) (array.DType, []int) {
+	return array.U8, []int{Int4PackedBytes(weight.Dim(0), s.K, s.Group)}
+}
+
 // ScratchBytes implements Scratcher.
 func (PackInt4) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
 

@@ -63,12 +63,12 @@ type qPairJob struct {
 
 // qPair checks the operands of an addition or a multiplication.
 func qPair(step string, out, in []*array.Array) (p qPairJob, a, b, y qParam) {
-	if len(in) != 8 || in[0].DType() != in[3].DType() || in[0].DType() != out[0].DType() ||
+	if len(in) < 4 || in[0].DType() != in[3].DType() || in[0].DType() != out[0].DType() ||
 		in[0].Len() != out[0].Len() || in[3].Len() != out[0].Len() {
-		operand.BadOperand(step, "expected two operands and a result of one type and shape, each with scale and zero point")
+		operand.BadOperand(step, "expected two operands and a result of one type and shape")
 	}
 	d := out[0].DType()
-	return p, tensorParam(step, d, in[1], in[2]), tensorParam(step, d, in[4], in[5]), tensorParam(step, d, in[6], in[7])
+	return p, tensorParam(step, d, in[1], in[2]), tensorParam(step, d, operand.At(in, 4), operand.At(in, 5)), tensorParam(step, d, operand.At(in, 6), operand.At(in, 7))
 }
 
 func (p qPairJob) run(w *par.Workspace, out, in []*array.Array, sum qSum) {

@@ -138,6 +138,11 @@ type QPackConv struct {
 	Dilation []int
 }
 
+// Packed implements Packer.
+func (s QPackConv) Packed(weight *array.Array) (array.DType, []int) {
+	return array.I8, []int{QConvPackedBytes(weight.Shape(), s.Groups, s.Dilation)}
+}
+
 // ScratchBytes implements Scratcher.
 func (QPackConv) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
 

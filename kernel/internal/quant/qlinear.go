@@ -19,19 +19,36 @@ func QLinearPackedBytes(n, k int) int {
 // QPackLinear packs in[0], a weight [n, k] of i8 or u8, into out[0], a vector of
 // QLinearPackedBytes(n, k) i8, for QLinear with Packed. It is done once, when
 // weights are loaded.
-type QPackLinear struct{}
+type QPackLinear struct {
+	Transposed bool // the weight is [k, n], the right operand of a product
+}
+
+// turned returns the weight as [n, k].
+func (s QPackLinear) turned(weight *array.Array) *array.Array {
+	if weight.Rank() != 2 {
+		operand.BadOperand("q_pack_linear", "the weight is not a matrix")
+	}
+	if s.Transposed {
+		return array.Permute(weight, 1, 0)
+	}
+	return weight
+}
+
+// Packed implements Packer.
+func (s QPackLinear) Packed(weight *array.Array) (array.DType, []int) {
+	t := s.turned(weight)
+	return array.I8, []int{QLinearPackedBytes(t.Dim(0), t.Dim(1))}
+}
 
 // ScratchBytes implements Scratcher.
-func (QPackLinear) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
+func (s QPackLinear) ScratchBytes(_, in []*array.Array) int {
+	return operand.LoadBytes(s.turned(in[0]))
+}
 
 // Run implements Step.
-func (QPackLinear) Run(w *par.Workspace, out, in []*array.Array) {
-	const step = "q_pack_linear"
-	if in[0].Rank() != 2 {
-		operand.BadOperand(step, "the weight is not a matrix")
-	}
+func (s QPackLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	mark := w.Mark()
-	packLinear(w, step, array.Data[int8](out[0]), in[0])
+	packLinear(w, "q_pack_linear", array.Data[int8](out[0]), s.turned(in[0]))
 	w.Release(mark)
 }
 

@@ -1,0 +1,106 @@
+package std_test
+
+import (
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// quantOps are the operators that stand for others on floats.
+var quantOps = []string{"int4_linear", "q_add", "q_avg_pool", "q_concat", "q_conv1d", "q_conv2d", "q_conv3d", "q_embedding", "q_linear", "q_matmul", "q_max_pool", "q_mul", "q_table"}
+
+// TestReference compares integer operators with what they stand for: 8-bit results
+// are at most one apart, sums are equal.
+func TestReference(t *testing.T) {
+	var seen []string
+	for _, o := range op.All() {
+		for i, s := range o.Samples() {
+			want, ok, err := o.EvalReference(&kernel.Workspace{}, s.Attrs, s.In)
+			if !ok {
+				break
+			}
+			if i == 0 {
+				seen = append(seen, o.Name)
+			}
+			require.NoError(t, err, "%s: %s", o.Name, s.Name)
+			got, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
+			require.NoError(t, err, "%s: %s", o.Name, s.Name)
+			require.Len(t, got, len(want))
+			for k := range got {
+				near(t, o.Name+": "+s.Name, want[k], got[k])
+			}
+		}
+	}
+	require.Equal(t, quantOps, seen)
+}
+
+// near requires results to be within one quantum, or close where they are floats.
+func near(t *testing.T, what string, want, got *array.Array) {
+	t.Helper()
+	require.Equal(t, want.DType(), got.DType(), what)
+	require.Equal(t, want.Shape(), got.Shape(), what)
+	for i := range want.Len() {
+		w, g := array.Float64At(want, i), array.Float64At(got, i)
+		switch d := want.DType(); {
+		case d.IsFloat():
+			tol := 1e-5
+			if d != array.F32 {
+				tol = 1e-2
+			}
+			require.InDelta(t, w, g, tol*max(1, math.Abs(w)), what)
+		case d == array.I32:
+			require.Equal(t, w, g, what)
+		default:
+			require.InDelta(t, w, g, 1, what)
+		}
+	}
+}
+
+// levelSums, set in the environment, makes TestQuantLevels print what it computes.
+const levelSums = "GOFX_TEST_QUANT_SUMS"
+
+// TestQuantLevels requires integer operators to give the same bits with whatever
+// instructions there are: each level is a process of its own.
+func TestQuantLevels(t *testing.T) {
+	if os.Getenv(levelSums) != "" {
+		fmt.Print(sumsOfQuant(t))
+		return
+	}
+	want := sumsOfQuant(t)
+	for _, level := range []string{"generic", "avx2", "avx512"} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestQuantLevels$")
+		cmd.Env = append(os.Environ(), levelSums+"=1", "GOFX_CPU="+level)
+		out, err := cmd.Output()
+		require.NoError(t, err, level)
+		require.Contains(t, string(out), want, level)
+	}
+}
+
+// sumsOfQuant has a line for each sample of the operators whose results do not depend
+// on the order of sums.
+func sumsOfQuant(t *testing.T) string {
+	var b strings.Builder
+	for _, name := range append([]string{"quantize", "dequantize", "dynamic_quantize"}, quantOps[1:]...) {
+		o := op.Lookup(name)
+		for _, s := range o.Samples() {
+			out, err := o.Eval(&kernel.Workspace{Threads: 2}, s.Attrs, s.In)
+			require.NoError(t, err)
+			h := crc32.NewIEEE()
+			for _, a := range out {
+				h.Write(array.Bytes(a))
+			}
+			fmt.Fprintf(&b, "%s, %s: %08x\n", name, s.Name, h.Sum32())
+		}
+	}
+	return b.String()
+}
