@@ -159,7 +159,8 @@ func fourBitFloats(c *graph.Cursor, w *weight, bytes, scale, zero *graph.Node) *
 	}
 	low := c.Function(std.BitwiseAnd, std.BinaryAttrs{Other: op.Int(15)}, bytes)
 	high := c.Function(std.BitwiseRightShift, std.ReversibleAttrs{Other: op.Int(4)}, bytes)
-	both := c.Function(std.Stack, std.DimAttrs{Dim: -1}, low, high)
+	column := func(x *graph.Node) *graph.Node { return c.Function(std.Unsqueeze, std.DimAttrs{Dim: -1}, x) }
+	both := c.Function(std.Cat, std.DimAttrs{Dim: -1}, column(low), column(high))
 	floats := c.Function(std.Dequantize, std.DequantizeAttrs{}, flat(both, groups, w.group), flat(scale, groups), flat(zero, groups))
 	return flat(floats, n, k)
 }
