@@ -1,0 +1,135 @@
+package quant_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/simplify"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// TestRandomGraphs quantises random graphs in every mode. A prepared graph computes
+// what the graph did; a converted one does so, bit for bit, when quantize and
+// dequantize are left out and weights are those that were: nothing else has changed.
+func TestRandomGraphs(t *testing.T) {
+	granted := map[string]int{}
+	rapid.Check(t, func(r *rapid.T) {
+		m := fxtest.RandomGraph(r)
+		products(r, m)
+		in, err := passes.Inputs(m.Graph, nil, 3)
+		if err != nil {
+			r.Skip(err)
+		}
+		if _, err := passes.Run(ctx, m, []passes.Pass{simplify.FunctionalizeAll}, passes.Options{}); err != nil {
+			r.Fatal(err)
+		}
+		plain := graph.Clone(m)
+		want, err := runs(plain, in)
+		if err != nil {
+			r.Skip(err)
+		}
+		c := &quant.Config{Global: quant.Setting{Mode: quant.Mode(rapid.IntRange(1, 3).Draw(r, "mode"))}}
+		if c.Global.Mode == quant.Static {
+			c.Global.Activation.Observer.Kind = quant.ObserverKind(rapid.IntRange(0, 5).Draw(r, "observer"))
+		}
+		p, err := quant.Resolve(m, c, cpu.QuantBackend())
+		require.NoError(r, err)
+		for _, e := range p.Entries {
+			require.True(r, e.Part != quant.OperatorPart || e.Granted != "float" || len(e.Why) > 0, "%%%s has no reason", e.Node)
+			granted[e.Part.String()+" "+e.Granted]++
+		}
+		if _, err := passes.Run(ctx, m, []passes.Pass{quant.Prepare(c, cpu.QuantBackend())}, passes.Options{}); err != nil {
+			r.Fatal(err)
+		}
+		got, err := runs(m, in)
+		require.NoError(r, err)
+		require.Empty(r, fxtest.SameArrays(want, got), "prepared")
+		if _, err := quant.Calibrate(ctx, m, of(in), quant.CalibrateOptions{}); err != nil && !errors.Is(err, quant.NotPrepared) {
+			require.ErrorIs(r, err, quant.NonFinite)
+			return
+		}
+		if _, err := passes.Run(ctx, m, []passes.Pass{quant.Convert(c, cpu.QuantBackend())}, passes.Options{}); err != nil {
+			require.ErrorIs(r, err, quant.Uncalibrated) // values without elements
+			return
+		}
+		again, err := graph.Parse([]byte(m.String()), "net.fx")
+		require.NoError(r, err)
+		require.Equal(r, m.String(), again.String())
+		got, err = unquantised(m, plain).RunArrays(ctx, in)
+		require.NoError(r, err)
+		require.Empty(r, fxtest.SameArrays(want, got), "converted: %s", m)
+		_, err = runs(m, in)
+		require.NoError(r, err)
+	})
+	t.Log(granted)
+	require.Greater(t, granted["operator static"], 50)
+	require.Greater(t, granted["operator dynamic"], 20)
+	require.Greater(t, granted["operator weight_only"], 20)
+}
+
+// products puts a few linear layers on results that suit, so that there is something
+// to quantise.
+func products(r *rapid.T, m *graph.Module) {
+	out := m.Graph.Output()
+	gen := passes.Random{State: 5}
+	for i, a := range out.Args() {
+		if a == nil || a.Type().DType() != array.F32 || !a.Type().Ranked() || a.Type().Rank() == 0 {
+			continue
+		}
+		k, ok := a.Type().Dim(-1).Int()
+		if !ok || k == 0 || !rapid.Bool().Draw(r, "product") {
+			continue
+		}
+		path := m.FreshPath("product")
+		m.SetParam(graph.Param{Path: path, Value: gen.Array(array.F32, 3, k)})
+		c := m.Graph.Before(out)
+		y := c.Function(std.Linear, nil, a, c.GetAttr(path), nil)
+		if rapid.Bool().Draw(r, "relu") {
+			y = c.Function(std.Relu, nil, y)
+		}
+		if rapid.Bool().Draw(r, "twice") {
+			path := m.FreshPath("square")
+			m.SetParam(graph.Param{Path: path, Value: gen.Array(array.F32, 3, 3)})
+			y = c.Function(std.Matmul, nil, c.Function(std.Add, nil, y, y), c.GetAttr(path))
+		}
+		out.SetArg(i, y)
+	}
+}
+
+func runs(m *graph.Module, in []*array.Array) ([]*array.Array, error) {
+	return (&interp.Interpreter{State: interp.NewState(graph.Clone(m))}).RunArrays(ctx, in)
+}
+
+// unquantised interprets a converted graph without rounding.
+func unquantised(m, plain *graph.Module) *interp.Interpreter {
+	hook := func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
+		switch n.Op() {
+		case std.Quantize:
+			return in[0], nil
+		case std.DynamicQuantize:
+			one := tensor.Scalar(float32(math.NaN()))
+			return interp.Value{Tuple: []*tensor.Tensor{in[0].T, one, one}}, nil
+		case std.Dequantize:
+			if a := n.Arg(0); a.Opcode() == graph.GetAttr {
+				path, _, _ := strings.Cut(a.Target(), "_quantised")
+				return interp.Value{T: tensor.New(plain.Param(path).Value)}, nil
+			}
+			return in[0], nil
+		}
+		return next(in)
+	}
+	return &interp.Interpreter{State: interp.NewState(graph.Clone(m)), Node: hook}
+}
