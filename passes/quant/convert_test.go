@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
 	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/simplify"
 )
 
 var nan, inf = math.NaN(), math.Inf(1)
@@ -167,6 +168,25 @@ param w : f32[8,8]
 	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
 	// q, kt, p, k and o are quantised, each once.
 	require.Equal(t, 5, strings.Count(m.String(), "[dynamic_quantize]"), m)
+	near(t, plain, m, 30)
+	sameInPlan(t, m)
+}
+
+// TestAttention quantises the products that attention is made of.
+func TestAttention(t *testing.T) {
+	m := parse(t, `graph net(%q: f32[N,2,5,8], %k: f32[N,2,5,8]) {
+  %y = call_function[scaled_dot_product_attention](%q, %k, %k, _)
+  return %y
+}
+`)
+	plain := graph.Clone(m)
+	c := &quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}
+	p, err := quant.Resolve(m, c, cpu.QuantBackend())
+	require.NoError(t, err)
+	require.Contains(t, p.String(), "it may have of what decompose makes of it")
+	attention := simplify.DecomposeExcept(func(n *graph.Node) bool { return n.Op() != std.ScaledDotProductAttention })
+	pipeline(t, m, attention, quant.Convert(c, cpu.QuantBackend()))
+	require.Equal(t, 4, strings.Count(m.String(), "[dynamic_quantize]"), m)
 	near(t, plain, m, 30)
 	sameInPlan(t, m)
 }

@@ -75,9 +75,9 @@ func TestRandomGraphs(t *testing.T) {
 		require.NoError(r, err)
 	})
 	t.Log(granted)
-	require.Greater(t, granted["operator static"], 50)
-	require.Greater(t, granted["operator dynamic"], 20)
-	require.Greater(t, granted["operator weight_only"], 20)
+	require.Greater(t, granted["operator static"], 5)
+	require.Greater(t, granted["operator dynamic"], 5)
+	require.Greater(t, granted["operator weight_only"], 3)
 }
 
 // products puts a few linear layers on results that suit, so that there is something

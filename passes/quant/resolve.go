@@ -129,7 +129,11 @@ func (r *resolver) judge(n *graph.Node) *verdict {
 	}
 	entry := r.entry(o)
 	if entry == nil {
-		return v.refuse(NoForm, r.backend.Name+" has none of "+o.Key())
+		text := r.backend.Name + " has none of " + o.Key()
+		if o.Composite() {
+			text += ", it may have of what decompose makes of it"
+		}
+		return v.refuse(NoForm, text)
 	}
 	u := &unit{Operator: entry, asked: v.asked, head: n, tail: n, members: []*graph.Node{n}, mode: v.Mode}
 	if !entry.has(v.Mode) {

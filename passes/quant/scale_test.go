@@ -55,6 +55,34 @@ func scaled(t testing.TB, m *graph.Module, c *quant.Config, b *quant.Backend) (p
 	return prepared
 }
 
+// TestScaling counts what becomes of a graph of 10,000 nodes.
+func TestScaling(t *testing.T) {
+	m := chain(10_000)
+	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	require.NoError(t, err)
+	values, weights := 0, 0
+	for _, e := range p.Entries {
+		switch e.Part {
+		case quant.ValuePart:
+			values++
+		case quant.WeightPart:
+			weights++
+		}
+	}
+	require.Greater(t, values, 4000)
+	require.Greater(t, weights, 3000)
+	c := static()
+	c.Global.Activation.Observer.Kind = quant.MinMax
+	before := m.Graph.Len()
+	// An observer is a reshape, two buffers, and for each end cat, reduction, assign.
+	prepared := scaled(t, m, c, cpu.QuantBackend())
+	require.Equal(t, before+9*values+3, prepared)
+	// A value is scale, zero point, quantize and dequantize, a weight its scale and
+	// dequantize beside what read it before.
+	require.Equal(t, before+4*values+2*weights, m.Graph.Len())
+	require.Empty(t, graph.Lint(m.Graph))
+}
+
 func BenchmarkPrepareAndConvert(b *testing.B) {
 	for _, kind := range []quant.ObserverKind{quant.MinMax, quant.Histogram} {
 		b.Run(kind.String(), func(b *testing.B) {
