@@ -2,8 +2,10 @@ package quant
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -69,6 +71,39 @@ func (b *Backend) Operator(o *op.Op) *Operator {
 		}
 	}
 	return nil
+}
+
+// check returns what is wrong with the backend on its own.
+func (b *Backend) check() diag.List {
+	var errs diag.List
+	seen := map[*op.Op]bool{}
+	for i := range b.Operators {
+		o := &b.Operators[i]
+		bad := func(text string) {
+			errs = append(errs, diag.New(BadConfig, "backend "+b.Name+": operator "+text).WithHint("mend the backend's table"))
+		}
+		switch w := o.Weight; {
+		case o.Op == nil:
+			bad(strconv.Itoa(i) + " of its table is nil")
+			continue
+		case seen[o.Op]:
+			bad(o.Op.Key() + " is listed twice")
+		case len(o.Modes) == 0 || o.has(Float):
+			bad(o.Op.Key() + " has no modes, or float, which is none")
+		case o.has(WeightOnly) && !w.exists():
+			bad(o.Op.Key() + " has mode weight_only and no weight")
+		case w.exists() && (w.Operand < 1 || w.Operand >= len(o.Op.In)):
+			bad(o.Op.Key() + " has no operand " + strconv.Itoa(w.Operand) + " that can be a weight")
+		case !eightBits(o.Activations) || !eightBits(w.DTypes):
+			bad(o.Op.Key() + " has element types other than u8 and i8")
+		}
+		seen[o.Op] = true
+	}
+	return errs
+}
+
+func eightBits(list []array.DType) bool {
+	return !slices.ContainsFunc(list, func(d array.DType) bool { return d != array.U8 && d != array.I8 })
 }
 
 func (w Weight) exists() bool { return len(w.DTypes) > 0 }

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 )
@@ -57,9 +58,8 @@ type converter struct {
 // parameter is scale and zero point of the values of a group.
 type parameter struct {
 	spread      *spread
-	fixed       bool // all values lie in the range that their operator fixes
-	values      int
-	paths       [2]string
+	fixed       bool     // all values lie in the range that their operator fixes
+	covers      op.Range // ranges that operators fix
 	scale, zero *graph.Node
 }
 
@@ -82,7 +82,7 @@ func (k *converter) solve(seen []*observation) error {
 		p.fixed = p.fixed && q.fixed != nil && q.lead.fixed != nil && *q.fixed == *q.lead.fixed
 		switch o := at[q.node]; {
 		case q.fixed != nil:
-			p.spread.lo, p.spread.hi = min(p.spread.lo, q.fixed.Lo), max(p.spread.hi, q.fixed.Hi)
+			p.covers = op.Range{Lo: min(p.covers.Lo, q.fixed.Lo), Hi: max(p.covers.Hi, q.fixed.Hi)}
 		case !k.observed(q):
 		case o == nil:
 			errs = append(errs, q.node.Error(NotPrepared, "the value has no observer").
@@ -105,17 +105,13 @@ func (k *converter) rewrite() {
 			values = append(values, q)
 		}
 	}
-	takes := map[*graph.Node]map[*graph.Node]bool{} // value to its users that take it quantised
+	takes := map[*graph.Node][]use{} // of a value, as quantised operand
 	for _, u := range k.units {
 		if u.mode != Static {
 			continue
 		}
 		for _, o := range u.operands {
-			v := o.value()
-			if takes[v] == nil {
-				takes[v] = map[*graph.Node]bool{}
-			}
-			takes[v][o.user] = true
+			takes[o.value()] = append(takes[o.value()], o)
 		}
 	}
 	for _, q := range values {
@@ -136,15 +132,20 @@ func (k *converter) rewrite() {
 	}
 }
 
-// value puts quantize and dequantize behind a value, for the users that take it so.
-func (k *converter) value(q *quantised, takes map[*graph.Node]bool) {
+// value puts quantize and dequantize behind a value: for all users where it comes
+// quantised, else for those that take it so.
+func (k *converter) value(q *quantised, takes []use) {
 	c := cursorBehind(q.node)
 	p := k.parameter(q, c)
 	bytes := c.Function(std.Quantize, std.QuantizeAttrs{DType: q.dtype}, q.node, p.scale, p.zero)
 	floats := c.Function(std.Dequantize, std.DequantizeAttrs{}, bytes, p.scale, p.zero)
-	q.node.ReplaceUses(floats, func(user *graph.Node) bool {
-		return user != bytes && (q.made || takes[user])
-	})
+	if q.made {
+		q.node.ReplaceUses(floats, func(user *graph.Node) bool { return user != bytes })
+		return
+	}
+	for _, o := range takes {
+		o.user.SetArg(o.arg, floats)
+	}
 }
 
 // parameter returns the parameters of a value's group, stored and read.
@@ -159,7 +160,7 @@ func (k *converter) parameter(q *quantised, c *graph.Cursor) *parameter {
 		scale, zero = fixedParameters(*q.lead.fixed, q.dtype, q.sym)
 	} else {
 		lo, hi := p.spread.interval(q.observe, q.sym)
-		scale, zero = parameters(lo, hi, q.dtype, q.sym)
+		scale, zero = parameters(min(lo, p.covers.Lo), max(hi, p.covers.Hi), q.dtype, q.sym)
 	}
 	path := "quantised." + q.node.Name()
 	p.scale = k.constant(c, path+".scale", array.Scalar(scale))

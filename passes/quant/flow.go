@@ -152,21 +152,22 @@ func (r *resolver) ask(u *unit) {
 		return
 	}
 	for _, o := range u.operands {
-		r.want(u, o.value(), u.head)
+		r.want(u, o.value(), o.user)
 	}
 	if u.result {
-		r.want(u, u.tail, u.head).made = true
+		r.want(u, u.tail, u.tail).made = true
 		return
 	}
 	v := r.verdicts[u.tail]
 	v.why = append(v.why, Why{FloatResult, ""})
 }
 
-// want enters a value, as the first unit that speaks of it asks.
-func (r *resolver) want(u *unit, n, user *graph.Node) *quantised {
-	q := &quantised{node: n, scheme: u.Activation, by: u.by}
+// want enters a value n, as the first member of a unit that speaks of it asks.
+func (r *resolver) want(u *unit, n, by *graph.Node) *quantised {
+	a := r.verdicts[by].asked
+	q := &quantised{node: n, scheme: a.Activation, by: a.by}
 	q.lead = q
-	s := u.Activation
+	s := a.Activation
 	q.dtype, q.sym, q.observe = s.DType, s.Symmetry, s.Observer
 	refuse := func(text string) { q.why = append(q.why, Why{NoScheme, text}) }
 	if !slices.Contains(u.activations(), s.DType) {
@@ -184,7 +185,7 @@ func (r *resolver) want(u *unit, n, user *graph.Node) *quantised {
 	q.observe = q.observe.or(Histogram)
 	if old := r.values[n]; old != nil {
 		if !old.like(q) {
-			text := user.String() + " asks for " + q.String()
+			text := by.String() + " asks for " + q.String()
 			if !slices.ContainsFunc(old.why, func(w Why) bool { return w.Text == text }) {
 				old.why = append(old.why, Why{OtherScheme, text})
 			}

@@ -80,7 +80,7 @@ type use struct {
 func (u use) value() *graph.Node { return u.user.Arg(u.arg) }
 
 func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
-	errs := c.check()
+	errs := append(c.check(), b.check()...)
 	if n := passes.Functional.Violation(m.Graph); n != nil {
 		errs = append(errs, n.Error(passes.MissingFact, "the graph is not functional: "+n.Text()).WithHint(passes.Functional.Cure))
 	}
@@ -218,7 +218,7 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 	if u.Weight.exists() {
 		path, value, why := r.params.Constant(n, u.Weight.Operand)
 		switch {
-		case why == "" && path != "" && value.DType() == array.F32 && value.Rank() > 0:
+		case why == "" && path != "" && value.DType() == array.F32 && value.Rank() > 0 && (o.Quant == op.QuantWeighted || value.Rank() > 1):
 			w, bad := u.weightOf(path, value)
 			if bad != nil {
 				v.refuse(bad.Reason, bad.Text)

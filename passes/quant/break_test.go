@@ -1,0 +1,144 @@
+package quant_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/quant"
+)
+
+// TestOneValueInTwoPlaces takes a value quantised as operand and in floats as bias.
+func TestOneValueInTwoPlaces(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[4]) {
+  %w = get_attr[w] : f32[4,4]
+  %y = call_function[linear](%x, %w, %x)
+  %z = call_function[linear](%w, %w, _)
+  return (%y, %z, %x)
+}
+param w : f32[4,4]
+`)
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 8, nil))
+	require.Regexp(t, `%y = call_function\[linear\]\(%dequantize\w*, %dequantize\w*, %x\)`, m.String())
+	require.Regexp(t, `return \(%y, %z, %x\)`, m.String())
+	require.Regexp(t, `%z = call_function\[linear\]\(%dequantize\w*, %dequantize\w*, _\)`, m.String())
+	in := []*array.Array{array.FromSlice([]float32{0.5, -0.5, 0.25, 0.1})}
+	a, b := interpret(t, plain, in...), interpret(t, m, in...)
+	require.Greater(t, sqnr(a[0], b[0]), 25.)
+	require.Greater(t, sqnr(a[1], b[1]), 25.)
+}
+
+// TestFixedRangesAreCovered joins small values with what lies from 0 to 1.
+func TestFixedRangesAreCovered(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[2,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %a = call_function[linear](%x, %w, _)
+  %b = call_function[sigmoid](%a)
+  %s = call_function[mul](%a) {other=0.001}
+  %c = call_function[cat](%s, %b) {dim=0}
+  %d = call_function[linear](%c, %w, _)
+  return %d
+}
+param w : f32[4,4]
+`)
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 8, nil))
+	require.InDelta(t, 1./255, array.Float64At(m.Param("quantised.b.scale").Value, 0), 1e-4)
+	near(t, plain, m, 25)
+}
+
+// TestFusedOperatorsAskForTheirResult gives the activation a scheme of its own.
+func TestFusedOperatorsAskForTheirResult(t *testing.T) {
+	m := parse(t, residual)
+	c := static()
+	r := rule(quant.Selector{Name: "r1"}, quant.Static)
+	r.Activation.DType = array.I8
+	c.Rules = []quant.Rule{r}
+	p, err := quant.Resolve(m, c, cpu.QuantBackend())
+	require.NoError(t, err)
+	require.Regexp(t, `%r1 +value +i8 by name r1 +i8 affine, histogram +Q14 other scheme: %c2 asks for u8 affine`, p.String())
+	quantise(t, m, c, batches(t, m, 2, nil))
+	require.Contains(t, m.String(), "param quantised.r1.zero : i8[]")
+}
+
+// TestVectorsAreNoWeights multiplies by a constant vector, of which no axis is channels.
+func TestVectorsAreNoWeights(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[2,4]) {
+  %v = get_attr[v] : f32[4]
+  %y = call_function[matmul](%x, %v)
+  return %y
+}
+param v : f32[4]
+`)
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 8, nil))
+	require.Contains(t, m.String(), "[quantize](%v")
+	near(t, plain, m, 25)
+}
+
+// TestResidualsInEpilogues lets a backend compute the sum with a residual together
+// with the convolution.
+func TestResidualsInEpilogues(t *testing.T) {
+	m := parse(t, residual)
+	plain := graph.Clone(m)
+	b := cpu.QuantBackend()
+	conv := b.Operator(std.Conv2d)
+	conv.Fused = append(conv.Fused[:len(conv.Fused):len(conv.Fused)], std.Add)
+	p, err := quant.Resolve(m, static(), b)
+	require.NoError(t, err)
+	require.NotRegexp(t, `%c2 +value`, p.String(), "what is between stays as it is")
+	require.Regexp(t, `%sum +add .*computed with %c2`, p.String())
+	require.Regexp(t, `%r2 +relu .*computed with %c2`, p.String())
+	quantise(t, m, static(), batches(t, m, 8, nil))
+	near(t, plain, m, 20)
+}
+
+// TestConditionsAndState leaves regions as they are and writes what was written.
+func TestConditionsAndState(t *testing.T) {
+	m := parse(t, `graph net(%p: bool[], %x: f32[2,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %a = call_function[linear](%x, %w, _)
+  %s = get_attr[cache] : f32[2,4]
+  %t = call_function[assign](%s, %a)
+  %c = call_function[cond](%p, %a) {
+    region(%u: f32[2,4]) {
+      %v = get_attr[w] : f32[4,4]
+      %l = call_function[linear](%u, %v, _)
+      return %l
+    }
+    region(%u: f32[2,4]) {
+      return %u
+    }
+  }
+  %d = call_function[linear](%c, %w, _)
+  %e = call_function[linear](%a, %w, _)
+  return (%d, %e, %t)
+}
+param w : f32[4,4]
+param cache : f32[2,4] buffer
+`)
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 64, nil))
+	require.Contains(t, m.String(), "param w : f32[4,4]\n", "the region reads it in floats")
+	near(t, plain, m, 22)
+}
+
+func TestBadBackends(t *testing.T) {
+	m := parse(t, single)
+	for want, o := range map[string]quant.Operator{
+		"operator 0 of its table is nil":                       {},
+		"operator linear has no modes":                         {Op: std.Linear},
+		"operator linear has mode weight_only and no weight":   {Op: std.Linear, Modes: []quant.Mode{quant.WeightOnly}},
+		"operator relu has no operand 1 that can be a weight":  {Op: std.Relu, Modes: []quant.Mode{quant.Static}, Weight: quant.Weight{Operand: 1, DTypes: []array.DType{array.I8}}},
+		"operator relu has element types other than u8 and i8": {Op: std.Relu, Modes: []quant.Mode{quant.Static}, Activations: []array.DType{array.F16}},
+	} {
+		_, err := quant.Resolve(m, static(), &quant.Backend{Name: "odd", Operators: []quant.Operator{o}})
+		require.ErrorIs(t, err, quant.BadConfig)
+		require.ErrorContains(t, err, "backend odd: "+want)
+	}
+}
