@@ -20,6 +20,8 @@ var Order = []Before{
 	{"linear-bn", "bn-affine", "what can be folded into a linear layer is not taken apart"},
 	{"attention", "decompose", "scaled_dot_product_attention is composite"},
 	{"softmax", "attention", "attention is recognised by its softmax"},
+	{"functionalize", "quant-lower", "calls of modules hide their operands"},
+	{"quant-lower", "decompose", "what stands between dequantize and quantize is one call"},
 	{"functionalize", "decompose", "calls of modules hide their operands and are not decomposed"},
 	{"functionalize", "const-fold", "what calls of modules compute from parameters alone is seen as operands only"},
 }
