@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
 )
@@ -43,7 +44,7 @@ func Passes() []Pass {
 		simplify.DCE,
 	}
 	list = append(list, fusion.Recognisers()...)
-	return append(list, simplify.Decompose, simplify.DropUnused)
+	return append(list, quant.Lower, simplify.Decompose, simplify.DropUnused)
 }
 
 // Optimise returns the default pipeline of kernel-style code and of the engines that

@@ -49,22 +49,25 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 // NoMeaning is the code of evaluating an operator that has no array-level meaning.
 const NoMeaning diag.Code = "FX2020"
 
-// EvalReference computes what the operator stands for (Spec.Reference), as Eval
-// computes the operator; ok is false for operators that stand for themselves.
-func (o *Op) EvalReference(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, ok bool, err error) {
-	if o.reference == nil {
-		return nil, false, nil
-	}
+// HasReference reports whether the operator stands for others (Spec.Reference).
+func (o *Op) HasReference() bool { return o.reference != nil }
+
+// Reference writes on b what the operator stands for. It must not be called unless
+// HasReference.
+func (o *Op) Reference(b Builder, attrs any, in []Value) Value { return o.reference(b, attrs, in) }
+
+// EvalReference computes Reference as Eval computes the operator.
+func (o *Op) EvalReference(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
 	defer diag.Catch(&err)
 	attrs, err = o.given(attrs)
 	if err != nil {
-		return nil, true, err
+		return nil, err
 	}
 	res, ok := o.reference(&arrayBuilder{w: w}, attrs, values(in)).(arrays)
 	if !ok {
-		return nil, true, diag.Bug(o.Name + ": the reference returned a foreign value")
+		return nil, diag.Bug(o.Name + ": the reference returned a foreign value")
 	}
-	return res.a, true, nil
+	return res.a, nil
 }
 
 // values are arrays as operands of a decomposition.

@@ -25,6 +25,8 @@ var Order = []Before{
 	{"linear-bn", "quant-convert", "weights are folded before they are quantised"},
 	{"quant-prepare", "quant-convert", "conversion reads what observers have seen"},
 	{"softmax", "attention", "attention is recognised by its softmax"},
+	{"functionalize", "quant-lower", "calls of modules hide their operands"},
+	{"quant-lower", "decompose", "what stands between dequantize and quantize is one call"},
 	{"functionalize", "decompose", "calls of modules hide their operands and are not decomposed"},
 	{"functionalize", "const-fold", "what calls of modules compute from parameters alone is seen as operands only"},
 }

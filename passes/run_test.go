@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
@@ -260,7 +261,7 @@ func TestConcatGathersFacts(t *testing.T) {
 // builtIn returns the names of the passes below this package.
 func builtIn() (names []string) {
 	for _, p := range append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine,
-		simplify.ConstFold, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused) {
+		simplify.ConstFold, quant.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused) {
 		names = append(names, p.Name)
 	}
 	return names

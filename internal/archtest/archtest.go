@@ -58,7 +58,7 @@ var Only = map[string][]string{
 	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
 	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
-	"fx": {"passes/fusion", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+	"fx": {"passes/fusion", "passes/quant", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag"},
 }
 

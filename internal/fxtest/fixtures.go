@@ -65,9 +65,10 @@ type InputRef struct {
 
 // ParameterRef describes a parameter or buffer.
 type ParameterRef struct {
-	Name  string `json:"name"`
-	Shape []int  `json:"shape"`
-	Rule  string `json:"rule"`
+	Name  string  `json:"name"`
+	Shape []int   `json:"shape"`
+	Rule  string  `json:"rule"`
+	Value float64 `json:"value"` // of the rule constant
 }
 
 // OutputRef describes an output; Sample is the number of stored elements when

@@ -49,7 +49,7 @@ param w : f32[4,4]
 	plain := graph.Clone(m)
 	quantise(t, m, static(), batches(t, m, 8, nil))
 	require.InDelta(t, 1./255, array.Float64At(m.Param("quantised.b.scale").Value, 0), 1e-4)
-	near(t, plain, m, 25)
+	sounds(t, plain, m, 25)
 }
 
 // TestFusedOperatorsAskForTheirResult gives the activation a scheme of its own.
@@ -78,7 +78,7 @@ param v : f32[4]
 	plain := graph.Clone(m)
 	quantise(t, m, static(), batches(t, m, 8, nil))
 	require.Contains(t, m.String(), "[quantize](%v")
-	near(t, plain, m, 25)
+	sounds(t, plain, m, 25)
 }
 
 // TestResidualsInEpilogues lets a backend compute the sum with a residual together
@@ -95,7 +95,7 @@ func TestResidualsInEpilogues(t *testing.T) {
 	require.Regexp(t, `%sum +add .*computed with %c2`, p.String())
 	require.Regexp(t, `%r2 +relu .*computed with %c2`, p.String())
 	quantise(t, m, static(), batches(t, m, 8, nil))
-	near(t, plain, m, 20)
+	sounds(t, plain, m, 20)
 }
 
 // TestConditionsAndState leaves regions as they are and writes what was written.
@@ -125,7 +125,7 @@ param cache : f32[2,4] buffer
 	plain := graph.Clone(m)
 	quantise(t, m, static(), batches(t, m, 64, nil))
 	require.Contains(t, m.String(), "param w : f32[4,4]\n", "the region reads it in floats")
-	near(t, plain, m, 22)
+	sounds(t, plain, m, 22)
 }
 
 func TestBadBackends(t *testing.T) {

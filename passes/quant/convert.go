@@ -31,7 +31,7 @@ func Convert(c *Config, b *Backend) passes.Pass {
 				return false, err
 			}
 			r.log(ctx)
-			k := &converter{resolution: r, ctx: ctx, at: map[*quantised]*parameter{}, stored: map[string]stored{}, dynamic: map[*graph.Node]*graph.Node{}}
+			k := &converter{resolution: r, ctx: ctx, at: map[*ranged]*parameter{}, stored: map[string]stored{}, dynamic: map[*graph.Node]*graph.Node{}}
 			if err := k.solve(seen); err != nil {
 				return false, err
 			}
@@ -50,7 +50,7 @@ const Uncalibrated diag.Code = "FX6006"
 type converter struct {
 	*resolution
 	ctx     *passes.Ctx
-	at      map[*quantised]*parameter // of the leaders of groups
+	at      map[*ranged]*parameter // of the leaders of groups
 	stored  map[string]stored         // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
 }
@@ -99,7 +99,7 @@ func (k *converter) solve(seen []*observation) error {
 
 // rewrite writes the quantised form.
 func (k *converter) rewrite() {
-	var values []*quantised
+	var values []*ranged
 	for n := range k.g.Nodes() {
 		if q := k.values[n]; q != nil {
 			values = append(values, q)
@@ -134,7 +134,7 @@ func (k *converter) rewrite() {
 
 // value puts quantize and dequantize behind a value: for all users where it comes
 // quantised, else for those that take it so.
-func (k *converter) value(q *quantised, takes []use) {
+func (k *converter) value(q *ranged, takes []use) {
 	c := cursorBehind(q.node)
 	p := k.parameter(q, c)
 	bytes := c.Function(std.Quantize, std.QuantizeAttrs{DType: q.dtype}, q.node, p.scale, p.zero)
@@ -149,7 +149,7 @@ func (k *converter) value(q *quantised, takes []use) {
 }
 
 // parameter returns the parameters of a value's group, stored and read.
-func (k *converter) parameter(q *quantised, c *graph.Cursor) *parameter {
+func (k *converter) parameter(q *ranged, c *graph.Cursor) *parameter {
 	p := k.at[q.lead]
 	if p.scale != nil {
 		return p

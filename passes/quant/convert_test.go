@@ -33,8 +33,8 @@ func sqnr(want, got *array.Array) float64 {
 	return 10 * math.Log10(signal/noise)
 }
 
-// near demands that a module computes what another does, within a noise.
-func near(t testing.TB, want, got *graph.Module, decibels float64) {
+// sounds demands that a module computes what another does, within a noise.
+func sounds(t testing.TB, want, got *graph.Module, decibels float64) {
 	t.Helper()
 	in, err := passes.Inputs(want.Graph, nil, 4711)
 	require.NoError(t, err)
@@ -113,13 +113,13 @@ func TestWeightOnly(t *testing.T) {
 		if c.weight.Bits != 4 {
 			require.NotContains(t, text, "param emb.weight_quantised_1", "one copy of a weight for all who read it")
 		}
-		near(t, plain, m, c.decibels)
+		sounds(t, plain, m, c.decibels)
 		sameInPlan(t, m)
 		// What folds constants does not undo it.
 		_, err := passes.Run(ctx, m, fx.Optimise(), passes.Options{})
 		require.NoError(t, err)
 		require.Contains(t, m.String(), "[dequantize]", name)
-		near(t, plain, m, c.decibels)
+		sounds(t, plain, m, c.decibels)
 	}
 }
 
@@ -168,7 +168,7 @@ param w : f32[8,8]
 	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
 	// q, kt, p, k and o are quantised, each once.
 	require.Equal(t, 5, strings.Count(m.String(), "[dynamic_quantize]"), m)
-	near(t, plain, m, 30)
+	sounds(t, plain, m, 30)
 	sameInPlan(t, m)
 }
 
@@ -187,7 +187,7 @@ func TestAttention(t *testing.T) {
 	attention := simplify.DecomposeExcept(func(n *graph.Node) bool { return n.Op() != std.ScaledDotProductAttention })
 	pipeline(t, m, attention, quant.Convert(c, cpu.QuantBackend()))
 	require.Equal(t, 4, strings.Count(m.String(), "[dynamic_quantize]"), m)
-	near(t, plain, m, 30)
+	sounds(t, plain, m, 30)
 	sameInPlan(t, m)
 }
 
@@ -201,7 +201,7 @@ func TestStatic(t *testing.T) {
 				c := static()
 				c.Global.Activation = quant.Scheme{DType: d, Symmetry: s, Observer: quant.Observer{Kind: kind}}
 				quantise(t, m, c, batches(t, m, 8, nil))
-				near(t, plain, m, 15)
+				sounds(t, plain, m, 15)
 				sameInPlan(t, m)
 				require.Equal(t, 6, strings.Count(m.String(), "[quantize]"))
 			}
@@ -235,7 +235,7 @@ param w : f32[4,4]
 	require.Equal(t, 1./256, one("e.scale"), "alone, the operator fixes its range")
 	require.Equal(t, 0., one("e.zero"))
 	require.Greater(t, 255*one("a.scale"), 1., "the group covers all of it")
-	near(t, plain, m, 20)
+	sounds(t, plain, m, 20)
 }
 
 // TestEqualOperands lets a backend demand equal parameters of a sum.
@@ -261,7 +261,7 @@ func TestAfterBatchNorm(t *testing.T) {
 	require.NotContains(t, p.String(), "batch_norm")
 	require.Contains(t, p.String(), "w_folded")
 	quantise(t, m, static(), batches(t, m, 8, nil))
-	near(t, plain, m, 20)
+	sounds(t, plain, m, 20)
 	_, err = passes.Run(ctx, m, []passes.Pass{quant.Prepare(static(), cpu.QuantBackend()), fusion.ConvBN}, passes.Options{})
 	require.ErrorIs(t, err, passes.BadPipeline)
 }

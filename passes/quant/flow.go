@@ -131,8 +131,8 @@ func (r *resolver) drop(u *unit, comes bool) {
 	}
 }
 
-// quantised is a value that gets parameters.
-type quantised struct {
+// ranged is a value that gets parameters.
+type ranged struct {
 	node    *graph.Node
 	scheme  Scheme // as asked
 	dtype   array.DType
@@ -142,7 +142,7 @@ type quantised struct {
 	by      string
 	made    bool // its producer runs quantised, so that all users take it so
 	group   int
-	lead    *quantised // of the group; itself without one
+	lead    *ranged // of the group; itself without one
 	why     []Why
 }
 
@@ -163,9 +163,9 @@ func (r *resolver) ask(u *unit) {
 }
 
 // want enters a value n, as the first member of a unit that speaks of it asks.
-func (r *resolver) want(u *unit, n, by *graph.Node) *quantised {
+func (r *resolver) want(u *unit, n, by *graph.Node) *ranged {
 	a := r.verdicts[by].asked
-	q := &quantised{node: n, scheme: a.Activation, by: a.by}
+	q := &ranged{node: n, scheme: a.Activation, by: a.by}
 	q.lead = q
 	s := a.Activation
 	q.dtype, q.sym, q.observe = s.DType, s.Symmetry, s.Observer
@@ -200,12 +200,12 @@ func (r *resolver) want(u *unit, n, by *graph.Node) *quantised {
 	return q
 }
 
-func (q *quantised) like(p *quantised) bool {
+func (q *ranged) like(p *ranged) bool {
 	return q.dtype == p.dtype && q.sym == p.sym && q.observe == p.observe
 }
 
 // String returns "u8 affine, histogram".
-func (q *quantised) String() string {
+func (q *ranged) String() string {
 	s := q.dtype.String() + " " + q.sym.String() + ", "
 	if q.fixed != nil {
 		return s + "fixed range"
@@ -243,7 +243,7 @@ func (r *resolver) group(units []*unit) [][]string {
 			q.join(r.values[o.value()])
 		}
 	}
-	members := map[*quantised][]*quantised{}
+	members := map[*ranged][]*ranged{}
 	for _, q := range r.order {
 		l := q.leader()
 		members[l] = append(members[l], q)
@@ -254,7 +254,7 @@ func (r *resolver) group(units []*unit) [][]string {
 		if len(list) < 2 {
 			continue
 		}
-		slices.SortFunc(list, func(a, b *quantised) int {
+		slices.SortFunc(list, func(a, b *ranged) int {
 			if a == b {
 				return 0
 			}
@@ -273,7 +273,7 @@ func (r *resolver) group(units []*unit) [][]string {
 	return groups
 }
 
-func (q *quantised) leader() *quantised {
+func (q *ranged) leader() *ranged {
 	for q.lead != q {
 		q.lead = q.lead.lead // halves the path for the next look
 		q = q.lead
@@ -281,10 +281,10 @@ func (q *quantised) leader() *quantised {
 	return q
 }
 
-func (q *quantised) join(p *quantised) { p.leader().lead = q.leader() }
+func (q *ranged) join(p *ranged) { p.leader().lead = q.leader() }
 
 // agree makes a member of a group like its first one.
-func (q *quantised) agree(first *quantised, group int) {
+func (q *ranged) agree(first *ranged, group int) {
 	q.lead, q.group = first, group
 	if q == first {
 		return

@@ -68,7 +68,7 @@ func cursorBehind(n *graph.Node) *graph.Cursor {
 }
 
 // observe adds the observer of a value.
-func observe(m *graph.Module, q *quantised) {
+func observe(m *graph.Module, q *ranged) {
 	c := cursorBehind(q.node)
 	path := statePath + "." + q.node.Name()
 	c.SetScope(m.Graph.Scope(graph.Scope{Path: path, Type: observerType}))

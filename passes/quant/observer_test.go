@@ -132,7 +132,7 @@ func TestPreparedGraphsAreOrdinary(t *testing.T) {
 		for _, p := range []*graph.Module{m, loaded} {
 			pipeline(t, p, quant.Convert(c, cpu.QuantBackend()))
 			require.NotContains(t, p.String(), "quant.Observer")
-			near(t, plain, p, 20)
+			sounds(t, plain, p, 20)
 		}
 		equal, diff = graph.EqualModules(m, loaded)
 		require.True(t, equal, diff)

@@ -236,5 +236,5 @@ param w : f32[4,4]
 	require.Equal(t, 2, strings.Count(text, "[dequantize](%w"), text)
 	require.Contains(t, text, "%d = call_function[linear](%dequantize_")
 	require.Regexp(t, `%c = call_function\[`+key+`never\]\(%dequantize_\d\)`, text, "never takes what twice gives, in floats")
-	near(t, fm, m, 25)
+	sounds(t, fm, m, 25)
 }

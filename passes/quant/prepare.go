@@ -84,7 +84,7 @@ func unprepared(m *graph.Module) error {
 
 // observed reports whether a value needs an observer: its range is not fixed, and
 // it is no view of another value of its group, of which it shows elements.
-func (r *resolution) observed(q *quantised) bool {
+func (r *resolution) observed(q *ranged) bool {
 	if q.fixed != nil {
 		return false
 	}

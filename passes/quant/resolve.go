@@ -42,8 +42,8 @@ type resolver struct {
 	params   *passes.Params
 	written  map[*graph.Node]bool
 	verdicts map[*graph.Node]*verdict
-	values   map[*graph.Node]*quantised
-	order    []*quantised // in the order in which they were asked for
+	values   map[*graph.Node]*ranged
+	order    []*ranged // in the order in which they were asked for
 }
 
 // verdict is what is decided about the operator of a node.
@@ -88,7 +88,7 @@ func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
 		return nil, err
 	}
 	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
-		written: passes.WrittenMemory(m.Graph), verdicts: map[*graph.Node]*verdict{}, values: map[*graph.Node]*quantised{}}
+		written: passes.WrittenMemory(m.Graph), verdicts: map[*graph.Node]*verdict{}, values: map[*graph.Node]*ranged{}}
 	for i := range b.Operators {
 		r.known[b.Operators[i].Op] = &b.Operators[i]
 	}

@@ -116,3 +116,93 @@ type qTableJob struct{ dst, src, table []uint8 }
 
 // Do replaces elements [lo, hi).
 func (j *qTableJob) Do(lo, hi int) { qLookup(j.dst[lo:hi], j.src[lo:hi], j.table) }
+
+// QConcat joins quantised tensors of one type along Dim: in[0] and in[1] are the
+// scale and the zero point of the result, then each tensor is followed by its own. A
+// tensor that is quantised in another way than the result is dequantised and quantised
+// again, by a table of the 256 values that it may hold.
+type QConcat struct{ Dim int }
+
+// ScratchBytes implements Scratcher.
+func (QConcat) ScratchBytes(_, in []*array.Array) int {
+	n := 0
+	for i := 2; i < len(in); i += 3 {
+		n = max(n, operand.LoadBytes(in[i]))
+	}
+	return n
+}
+
+// Run implements Step.
+func (s QConcat) Run(w *par.Workspace, out, in []*array.Array) {
+	const step = "q_concat"
+	o := out[0]
+	d := operand.Axis(step, s.Dim, operand.CheckRank(step, o))
+	if len(in) < 5 || len(in)%3 != 2 {
+		operand.BadOperand(step, "expected a scale, a zero point, and tensors with theirs")
+	}
+	y := tensorParam(step, o.DType(), in[0], in[1])
+	inner, outer, at := operand.Prod(o.Shape()[d+1:]), operand.Prod(o.Shape()[:d]), 0
+	for i := 2; i < len(in); i += 3 {
+		x := in[i]
+		if x.DType() != o.DType() || x.Rank() != o.Rank() || at+x.Dim(d) > o.Dim(d) {
+			operand.BadOperand(step, "a tensor is of another type or rank than the result, or they hold more elements")
+		}
+		for k, n := range x.Shape() {
+			if k != d && n != o.Dim(k) {
+				operand.BadOperand(step, "the tensors differ in a dimension that is not joined")
+			}
+		}
+		mark := w.Mark()
+		j := par.TakeJob[qConcatJob](w)
+		*j = qConcatJob{dst: bytesOut(o)[min(at*inner, o.Len()):], src: loadBytesOf(w, x), run: x.Dim(d) * inner, step: o.Dim(d) * inner}
+		if p := tensorParam(step, x.DType(), in[i+1], in[i+2]); p != y {
+			j.again = true
+			requantTable(&j.table, p, y)
+		}
+		if j.run > 0 {
+			w.Parallel(outer, max(1, elementwiseWork/j.run), j)
+		}
+		par.PutJob(w, j)
+		w.Release(mark)
+		at += x.Dim(d)
+	}
+	if at != o.Dim(d) {
+		operand.BadOperand(step, "the tensors hold less elements than the result")
+	}
+}
+
+// requantTable has for each byte of a tensor quantised by x the one that is quantised
+// by y.
+func requantTable(table *[256]uint8, x, y qParam) {
+	var all [256]uint8
+	var reals [256]float32
+	for i := range all {
+		all[i] = uint8(i)
+	}
+	dequantizeGo(reals[:], all[:], x.flip, x.scale, x.zero)
+	lo, hi := float32(-y.zero), float32(255-y.zero)
+	quantizeGo(reals[:], y.scale, lo, hi, y.zero, table[:])
+	for i := range table {
+		table[i] ^= y.flip
+	}
+}
+
+// qConcatJob writes rows of one tensor.
+type qConcatJob struct {
+	dst, src  []uint8
+	run, step int // bytes of a row, and between rows of the result
+	again     bool
+	table     [256]uint8
+}
+
+// Do writes rows [lo, hi).
+func (j *qConcatJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		dst, src := j.dst[i*j.step:][:j.run], j.src[i*j.run:][:j.run]
+		if j.again {
+			qLookup(dst, src, j.table[:])
+		} else {
+			copy(dst, src)
+		}
+	}
+}

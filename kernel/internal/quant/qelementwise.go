@@ -226,3 +226,82 @@ func rangeParams(lo, hi float32) (scale float32, zero uint8) {
 	}
 	return scale, uint8(clampRound(-lo/scale, 0, 255, 0))
 }
+
+// QEmbedding takes rows of in[1], a weight u8 or i8 [V, E], that the integers of in[0]
+// name, and dequantises them: in[2] is the scale f32 and in[3] the optional zero point
+// of the weight's type, one element or one for each row.
+type QEmbedding struct{}
+
+// ScratchBytes implements Scratcher.
+func (QEmbedding) ScratchBytes(_, in []*array.Array) int {
+	return operand.LoadAllBytes(in[:2])
+}
+
+// Run implements Step.
+func (QEmbedding) Run(w *par.Workspace, out, in []*array.Array) {
+	const step = "q_embedding"
+	x, weight, scale, zero := in[0], in[1], in[2], operand.At(in, 3)
+	if weight.Rank() != 2 || out[0].DType() != array.F32 || out[0].Len() != x.Len()*weight.Dim(1) {
+		operand.BadOperand(step, "the weight is not a matrix, or the result is not f32 of a row for each index")
+	}
+	perChannel(step, "the scale", scale, weight.Dim(0))
+	perChannel(step, "the zero point", zero, weight.Dim(0))
+	if zero != nil && zero.DType() != weight.DType() || scale.DType() != array.F32 {
+		operand.BadOperand(step, "the scale is not f32, or the zero point is not of the weight's type")
+	}
+	mark := w.Mark()
+	j := par.TakeJob[qEmbeddingJob](w)
+	*j = qEmbeddingJob{dst: array.Data[float32](out[0]), src: loadBytesOf(w, weight), scale: scale, zero: zero,
+		rows: weight.Dim(0), width: weight.Dim(1), signed: weight.DType() == array.I8}
+	switch x.DType() {
+	case array.I32:
+		j.short = operand.LoadSame[int32](w, x)
+	case array.I64:
+		j.long = operand.LoadSame[int64](w, x)
+	default:
+		operand.BadOperand(step, "an index is "+x.DType().String()+", expected i32 or i64")
+	}
+	j.check(x.Len())
+	w.Parallel(x.Len(), max(1, elementwiseWork/max(j.width, 1)), j)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// qEmbeddingJob is a look-up in progress.
+type qEmbeddingJob struct {
+	dst         []float32
+	src         []uint8
+	short       []int32
+	long        []int64
+	scale, zero *array.Array
+	rows, width int
+	signed      bool
+}
+
+func (j *qEmbeddingJob) at(i int) int {
+	if j.long != nil {
+		return int(j.long[i])
+	}
+	return int(j.short[i])
+}
+
+// check panics because of an index that names no row.
+func (j *qEmbeddingJob) check(n int) {
+	for i := range n {
+		if row := j.at(i); row < 0 || row >= j.rows {
+			operand.BadIndex(int64(row), 0, j.rows)
+		}
+	}
+}
+
+// Do dequantises rows [lo, hi) of the result.
+func (j *qEmbeddingJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := j.at(i)
+		scale, zero, flip := scaleAt("q_embedding", j.scale, row), zeroAt(j.zero, row), uint8(0)
+		if j.signed {
+			zero, flip = zero+128, 0x80
+		}
+		dequantizeBytes(j.dst[i*j.width:(i+1)*j.width], j.src[row*j.width:(row+1)*j.width], flip, scale, zero)
+	}
+}

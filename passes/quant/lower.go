@@ -1,0 +1,206 @@
+package quant
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
+)
+
+// Lower rewrites operators between dequantize and quantize into operators on quantised
+// values. Results move by a quantum at most; those of views, maxima and tables do not
+// move. What has dequantised operands and stays in float is refused with the reason.
+var Lower = passes.Pass{
+	Name: "quant-lower",
+	Doc:  "Computes on quantised values what stands between dequantize and quantize.",
+	// What is in a module's call has no operands to be quantised.
+	Requires: []passes.Fact{passes.Functional},
+	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		before := c.Matches()
+		l := &lowerer{c: c, params: passes.NewParams(c.Module, g)}
+		for n := range g.All() {
+			if err := c.Err(); err != nil {
+				return false, err
+			}
+			if err := l.node(n); err != nil {
+				return false, err
+			}
+		}
+		if c.Matches() > before {
+			c.Module.DropUnused()
+		}
+		return c.Matches() > before, nil
+	},
+}
+
+// lowerer is one run of Lower. Nodes are visited once, in order: a dequantize that
+// moves behind a call is seen by those that follow.
+type lowerer struct {
+	c      *passes.Ctx
+	params *passes.Params
+	w      kernel.Workspace
+}
+
+// node lowers what begins at one call, if it reads dequantised values.
+func (l *lowerer) node(n *graph.Node) error {
+	o := n.Op()
+	if o == nil || o.Quant == op.QuantNever && o != std.Quantize {
+		return nil
+	}
+	reads := false
+	for a := range n.Inputs() {
+		reads = reads || a.Op() == std.Dequantize
+	}
+	if !reads {
+		return nil
+	}
+	if p, ok := products[o]; ok {
+		return l.product(n, p)
+	}
+	if to := pairs[o]; to != nil {
+		return l.pair(n, to)
+	}
+	if rule := values[o]; rule != nil {
+		return rule(l, n)
+	}
+	switch {
+	case o.ViewOf == 1:
+		return l.view(n)
+	case elementwise(o):
+		return l.function(n)
+	}
+	l.c.Refuse(n, o.Name+" has no form on quantised values")
+	return nil
+}
+
+// quantity is a dequantised operand: what dequantize reads.
+type quantity struct {
+	q, scale, zero *graph.Node
+	call           *graph.Node // the dequantize
+}
+
+// quantised returns what an operand dequantises; ok is false for others.
+func quantised(n *graph.Node) (v quantity, ok bool) {
+	if n == nil || n.Op() != std.Dequantize {
+		return v, false
+	}
+	return quantity{q: n.Arg(0), scale: n.Arg(1), zero: n.Arg(2), call: n}, true
+}
+
+// params returns the scale and the zero point of a quantize or dequantize.
+func params(n *graph.Node) (scale, zero *graph.Node) { return n.Arg(1), n.Arg(2) }
+
+// one reports whether a scale or a zero point is of a whole tensor.
+func one(n *graph.Node) bool {
+	return n == nil || n.Type().Ranked() && (n.Type().Rank() == 0 || n.Type().Rank() == 1 && n.Type().Dim(0).Is(1))
+}
+
+// notWhole says why an operand is not a tensor of 8 bits with one scale, "" when it is.
+func notWhole(name string, v quantity) string {
+	if d := v.q.Type().DType(); d != array.U8 && d != array.I8 {
+		return name + " is dequantised from " + d.String() + ", expected u8 or i8"
+	}
+	if !one(v.scale) || !one(v.zero) {
+		return name + " has a scale or a zero point for each index of an axis, expected one of each"
+	}
+	return ""
+}
+
+// user returns the only user of a value, nil when there are none or several.
+func user(n *graph.Node) *graph.Node {
+	if n.NumUses() != 1 {
+		return nil
+	}
+	for u := range n.Users() {
+		return u
+	}
+	return nil
+}
+
+// ending is what follows a call: an activation that integer operators have, and the
+// quantize that ends the float part; nil where there is none.
+type ending struct {
+	relu     bool
+	max      float64
+	quantize *graph.Node
+}
+
+// follow finds the ending of a call.
+func follow(n *graph.Node) (e ending) {
+	u := user(n)
+	if u != nil {
+		if relu, limit, ok := activation(u); ok {
+			e.relu, e.max = relu, limit
+			u = user(u)
+		}
+	}
+	if u == nil || u.Op() != std.Quantize || !one(u.Arg(1)) || !one(u.Arg(2)) {
+		return ending{}
+	}
+	e.quantize = u
+	return e
+}
+
+// activation reports whether a call limits its operand from 0, or from 0 to a maximum.
+func activation(n *graph.Node) (relu bool, limit float64, ok bool) {
+	switch a := n.Attrs().(type) {
+	case std.ClampAttrs:
+		lo, hi := a.Min, a.Max
+		if n.Op() == std.Clamp && n.NumArgs() == 1 && lo.Present() && lo.Float64() == 0 && (!hi.Present() || hi.Float64() > 0) {
+			if hi.Present() {
+				limit = hi.Float64()
+			}
+			return true, limit, true
+		}
+	default:
+		switch n.Op() {
+		case std.Relu:
+			return true, 0, true
+		case std.Relu6:
+			return true, 6, true
+		}
+	}
+	return false, 0, false
+}
+
+// replace puts by in the place of old, and removes what only old read.
+func (l *lowerer) replace(old, by *graph.Node, why string) error {
+	args := old.Args()
+	if err := l.c.Replace(old, by, why); err != nil {
+		return err
+	}
+	sweep(args)
+	return nil
+}
+
+// sweep removes pure calls and reads of parameters that nothing uses.
+func sweep(nodes []*graph.Node) {
+	for _, n := range nodes {
+		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() == graph.Placeholder || passes.Effect(n) != op.Pure {
+			continue
+		}
+		args := n.Args()
+		if n.Graph().Erase(n) == nil { // one that defines a symbol stays
+			sweep(args)
+		}
+	}
+}
+
+// store adds a parameter and reads it.
+func (l *lowerer) store(c *graph.Cursor, hint string, a *array.Array) *graph.Node {
+	path := l.c.Module.FreshPath(hint)
+	l.c.Module.SetParam(graph.Param{Path: path, Value: a, Buffer: true})
+	return c.GetAttr(path)
+}
+
+// constants returns the scale and the zero point of a quantize or dequantize, where
+// they are the same in every run, and else why not; an absent zero point is nil.
+func (l *lowerer) constants(n *graph.Node) (scale, zero *array.Array, why string) {
+	if _, scale, why = l.params.Constant(n, 1); why != "" {
+		return nil, nil, why
+	}
+	_, zero, why = l.params.Constant(n, 2)
+	return scale, zero, why
+}

@@ -1,0 +1,209 @@
+package quant
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// product is the integer form of a product.
+type product struct {
+	to *op.Op
+	// channel is the axis of the weight that scales may go along.
+	channel int
+	// attrs are those of the integer form, from those of the product.
+	attrs func(a any, out std.QLinearAttrs) any
+	// rank is the rank that x must have, 0 for any.
+	rank int
+}
+
+// products are the products that have one.
+var products = map[*op.Op]product{
+	std.Linear: {to: std.QLinear, attrs: plainProduct},
+	std.Matmul: {to: std.QMatmul, channel: -1, attrs: plainProduct},
+	std.Conv1d: {to: std.QConv1d, attrs: convolution, rank: 3},
+	std.Conv2d: {to: std.QConv2d, attrs: convolution, rank: 4},
+	std.Conv3d: {to: std.QConv3d, attrs: convolution, rank: 5},
+}
+
+func plainProduct(_ any, out std.QLinearAttrs) any { return out }
+
+func convolution(a any, out std.QLinearAttrs) any {
+	c := a.(std.ConvAttrs)
+	return std.QConvAttrs{Stride: c.Stride, Padding: c.Padding, Dilation: c.Dilation, Groups: c.Groups, PadMode: c.PadMode,
+		DType: out.DType, ReLU: out.ReLU, Max: out.Max}
+}
+
+// Operands of the integer forms.
+const (
+	yScale = 6
+	bias   = 8
+	table  = 9
+)
+
+// product lowers a product of dequantised operands, with its ending where there is
+// one; else its result stays in float.
+func (l *lowerer) product(n *graph.Node, p product) error {
+	x, w, why := p.operands(n)
+	if why != "" {
+		l.c.Refuse(n, why)
+		return nil
+	}
+	e := follow(n)
+	in := []*graph.Node{x.q, x.scale, x.zero, w.q, w.scale, w.zero, nil, nil, nil}
+	end, out := n, std.QLinearAttrs{DType: array.F32}
+	if e.quantize != nil {
+		c := e.quantize.Graph().Before(e.quantize)
+		b, why := l.integerBias(c, n, x, w)
+		if why == "" {
+			end = e.quantize
+			out = std.QLinearAttrs{DType: end.Type().DType(), ReLU: e.relu, Max: e.max}
+			in[yScale], in[yScale+1] = params(end)
+			in[bias] = b
+		} else {
+			l.c.Refuse(e.quantize, "the result of "+n.String()+" is quantised apart: "+why)
+		}
+	}
+	if end == n {
+		if in[bias], why = floatBias(n, x, w); why != "" {
+			l.c.Refuse(n, why)
+			return nil
+		}
+	}
+	for in[len(in)-1] == nil {
+		in = in[:len(in)-1]
+	}
+	q := end.Graph().Before(end).Function(p.to, p.attrs(n.Attrs(), out), in...)
+	return l.replace(end, q, n.Op().Name+" of quantised values")
+}
+
+// operands returns the operands of a product, and why it has no integer form.
+func (p product) operands(n *graph.Node) (x, w quantity, why string) {
+	x, ok := quantised(n.Arg(0))
+	if !ok {
+		return x, w, "x, " + n.Arg(0).String() + ", is not quantised"
+	}
+	if w, ok = quantised(n.Arg(1)); !ok {
+		return x, w, "the weight, " + n.Arg(1).String() + ", is not quantised"
+	}
+	if why := notWhole("x", x); why != "" {
+		return x, w, why
+	}
+	if d := w.q.Type().DType(); d != array.U8 && d != array.I8 {
+		return x, w, "the weight is dequantised from " + d.String() + ", expected u8 or i8"
+	}
+	xr, wr := x.q.Type(), w.q.Type()
+	switch {
+	case !xr.Ranked() || !wr.Ranked():
+		return x, w, "ranks are not known"
+	case p.rank > 0 && xr.Rank() != p.rank:
+		return x, w, "x is a single image without a batch"
+	case p.channel < 0 && (xr.Rank() < 2 || wr.Rank() < 2):
+		return x, w, "an operand is a vector"
+	}
+	if !one(w.scale) || !one(w.zero) {
+		axis, err := op.Axis(w.call.Attrs().(std.DequantizeAttrs).Axis, wr.Rank())
+		if want := (p.channel + wr.Rank()) % wr.Rank(); err != nil || axis != want {
+			return x, w, "scales of the weight do not go along its channels"
+		}
+	}
+	return x, w, ""
+}
+
+// exactBias returns an i32 bias in units of x's times the weight's scale, where the
+// product has one that is dequantised by that; done tells that there is no other bias.
+func exactBias(n *graph.Node, x, w quantity) (b *graph.Node, done bool) {
+	if n.NumArgs() < 3 || n.Arg(2) == nil {
+		return nil, true
+	}
+	v, ok := quantised(n.Arg(2))
+	if !ok || v.q.Type().DType() != array.I32 || v.zero != nil || v.scale.Op() != std.Mul || v.scale.NumArgs() != 2 {
+		return nil, false
+	}
+	a, c := v.scale.Arg(0), v.scale.Arg(1)
+	if same(a, x.scale) && same(c, w.scale) || same(a, w.scale) && same(c, x.scale) {
+		return v.q, true
+	}
+	return nil, false
+}
+
+// same reports whether two nodes have one value.
+func same(a, b *graph.Node) bool {
+	return a == b || a != nil && b != nil && a.Opcode() == graph.GetAttr && b.Opcode() == graph.GetAttr && a.Target() == b.Target() && !a.Live() && !b.Live()
+}
+
+// floatBias is the bias of a product whose result stays in float.
+func floatBias(n *graph.Node, x, w quantity) (b *graph.Node, why string) {
+	if b, done := exactBias(n, x, w); done {
+		return b, ""
+	}
+	if d := n.Arg(2).Type().DType(); d != array.F32 {
+		return nil, "the bias is " + d.String() + ", expected f32"
+	}
+	return n.Arg(2), ""
+}
+
+// integerBias is the bias of a product whose result is quantised: one that is in i32
+// already, or a parameter rounded to units of x's times the weight's scale.
+func (l *lowerer) integerBias(c *graph.Cursor, n *graph.Node, x, w quantity) (b *graph.Node, why string) {
+	if b, done := exactBias(n, x, w); done {
+		return b, ""
+	}
+	value, why := l.value(n.Arg(2), n, 2)
+	if why != "" {
+		return nil, "the bias is no constant: " + why
+	}
+	xs, _, why := l.constants(x.call)
+	if why != "" {
+		return nil, "the bias needs a constant scale of x: " + why
+	}
+	ws, _, why := l.constants(w.call)
+	if why != "" {
+		return nil, "the bias needs constant scales of the weight: " + why
+	}
+	rounded := array.New(array.I32, value.Len())
+	for i, unit := range units(xs, ws, value.Len()) {
+		v := math.RoundToEven(array.Float64At(value, i) / unit)
+		if !(math.Abs(v) < 1<<30) {
+			return nil, "the bias is too large for its unit, the scale of x times that of the weight"
+		}
+		array.Data[int32](rounded)[i] = int32(v)
+	}
+	return l.store(c, "_quantized_"+n.Arg(2).Name(), rounded), ""
+}
+
+// value is the constant that operand i of n is: a parameter, or one dequantised.
+func (l *lowerer) value(a, n *graph.Node, i int) (v *array.Array, why string) {
+	if a.Op() != std.Dequantize {
+		_, v, why = l.params.Constant(n, i)
+		return v, why
+	}
+	in := make([]*array.Array, a.NumArgs())
+	for k := range in {
+		if _, in[k], why = l.params.Constant(a, k); why != "" {
+			return nil, why
+		}
+	}
+	out, err := std.Dequantize.Eval(&l.w, a.Attrs(), in)
+	if err != nil {
+		return nil, err.Error()
+	}
+	return out[0], ""
+}
+
+// units are the units of n channels, the scale of x times that of the weight in f32, as
+// sums are rescaled.
+func units(x, w *array.Array, n int) []float64 {
+	out := make([]float64, n)
+	for i := range out {
+		at := 0
+		if w.Len() > 1 {
+			at = i
+		}
+		out[i] = float64(float32(array.Float64At(x, 0)) * float32(array.Float64At(w, at)))
+	}
+	return out
+}
