@@ -51,7 +51,7 @@ type converter struct {
 	*resolution
 	ctx     *passes.Ctx
 	at      map[*ranged]*parameter // of the leaders of groups
-	stored  map[string]stored         // weights, by path, form and axis
+	stored  map[string]stored      // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
 }
 

@@ -49,6 +49,9 @@ func (l *lowerer) node(n *graph.Node) error {
 	if o == nil || o.Quant == op.QuantNever && o != std.Quantize {
 		return nil
 	}
+	if done, err := l.fourBit(n); done || err != nil {
+		return err
+	}
 	reads := false
 	for a := range n.Inputs() {
 		reads = reads || a.Op() == std.Dequantize

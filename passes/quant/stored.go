@@ -6,9 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -33,7 +31,7 @@ func (k *converter) weight(u *unit) {
 	}
 	var floats *graph.Node
 	if w.bits == 4 {
-		floats = fourBitFloats(c, w, bytes, scale, zero)
+		floats = fourBitFloats(c, w.value.Dim(0), w.value.Dim(1), w.group, bytes, scale, zero)
 	} else {
 		floats = c.Function(std.Dequantize, std.DequantizeAttrs{Axis: w.axis}, bytes, scale, zero)
 	}
@@ -147,20 +145,4 @@ func (w *weight) fourBit() (q, scale, zero *array.Array) {
 		}
 	}
 	return array.FromSlice(bytes, n, k/2), array.FromSlice(scales, n, groups), array.FromSlice(zeros, n, groups)
-}
-
-// fourBitFloats writes what a weight of 4 bits is in floats: both halves of each
-// byte beside each other, scaled group by group.
-func fourBitFloats(c *graph.Cursor, w *weight, bytes, scale, zero *graph.Node) *graph.Node {
-	n, k := w.value.Dim(0), w.value.Dim(1)
-	groups := n * (k / w.group)
-	flat := func(x *graph.Node, dims ...int) *graph.Node {
-		return c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(dims...)}, x)
-	}
-	low := c.Function(std.BitwiseAnd, std.BinaryAttrs{Other: op.Int(15)}, bytes)
-	high := c.Function(std.BitwiseRightShift, std.ReversibleAttrs{Other: op.Int(4)}, bytes)
-	column := func(x *graph.Node) *graph.Node { return c.Function(std.Unsqueeze, std.DimAttrs{Dim: -1}, x) }
-	both := c.Function(std.Cat, std.DimAttrs{Dim: -1}, column(low), column(high))
-	floats := c.Function(std.Dequantize, std.DequantizeAttrs{}, flat(both, groups, w.group), flat(scale, groups), flat(zero, groups))
-	return flat(floats, n, k)
 }
