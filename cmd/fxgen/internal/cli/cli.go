@@ -156,7 +156,7 @@ func (a *app) root() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.print(), a.draw(), a.stats(),
+	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.print(), a.draw(), a.stats(),
 		a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

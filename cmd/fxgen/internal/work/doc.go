@@ -30,6 +30,7 @@ const (
 	Profile = "profile" // times of the plan's steps
 	Draw    = "draw"    // DOT, HTML
 	Gen     = "gen"     // Go source
+	Quant   = "quant"   // the plan of a quantisation, and the quantised graph
 	Feed    = "feed"    // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
@@ -59,6 +60,11 @@ type Job struct {
 	Repeat  int
 	MinTime int64 // nanoseconds
 	Timeout int64 // nanoseconds that the model's code may take while it is captured, 0 for any
+
+	Config Named   // of a quantisation: the file's name and text
+	Calib  []Named // files of batches, by input; "" for the only one
+	Strict bool    // all that a quantisation asks for is to be granted
+	Save   bool    // return the quantised graph
 
 	JSON      bool
 	Positions bool

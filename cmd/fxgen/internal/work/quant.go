@@ -1,0 +1,185 @@
+package work
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/quant"
+	"github.com/gofx-dev/gofx/passes/simplify"
+)
+
+// SyntheticBatches is how many synthetic inputs calibrate without data.
+const SyntheticBatches = 4
+
+// quantise resolves the configuration and, unless the plan is all that is wanted,
+// quantises the graph for this processor.
+func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
+	config := &quant.Config{Global: quant.Setting{Mode: quant.Static}}
+	if j.Config.Name != "" {
+		var err error
+		if config, err = quant.ParseConfig([]byte(j.Config.Value), j.Config.Name); err != nil {
+			return err
+		}
+	}
+	config.Strict = config.Strict || j.Strict
+	backend := cpu.QuantBackend()
+	if _, err := passes.Run(ctx, c.gm, []passes.Pass{simplify.FunctionalizeAll}, passes.Options{}); err != nil {
+		return err
+	}
+	plan, err := quant.Resolve(c.gm, config, backend)
+	if err != nil {
+		return err
+	}
+	if res.Text, err = planText(plan, j); err != nil || !j.Save {
+		return err
+	}
+	if _, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Prepare(config, backend)}, passes.Options{}); err != nil {
+		return err
+	}
+	if err := c.calibrate(ctx, j, res); err != nil {
+		return err
+	}
+	if _, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{}); err != nil {
+		return err
+	}
+	return saved(c.gm, res)
+}
+
+// planText is the plan, as a table or as JSON.
+func planText(p *quant.Plan, j *Job) (string, error) {
+	if !j.JSON {
+		return p.String(), nil
+	}
+	b, err := json.MarshalIndent(p, "", "  ")
+	return string(b) + "\n", err
+}
+
+// calibrate shows a prepared graph the inputs of the job; a graph without observers
+// needs none.
+func (c *captured) calibrate(ctx context.Context, j *Job, res *Result) error {
+	if !quant.Observed(c.gm) {
+		return nil
+	}
+	batches, err := c.calibration(j)
+	if err != nil {
+		return err
+	}
+	if len(j.Calib) == 0 {
+		res.Notes.Add(&diag.Error{Note: true, Msg: "calibrated with " + strconv.Itoa(len(batches)) + " synthetic inputs, whose ranges are not those of real ones; give -calib"})
+	}
+	_, err = quant.Calibrate(ctx, c.gm, func(yield func([]*array.Array, error) bool) {
+		for _, in := range batches {
+			if !yield(in, nil) {
+				return
+			}
+		}
+	}, quant.CalibrateOptions{})
+	return err
+}
+
+// calibration returns the batches of -calib: the files of each input in their order,
+// of which one with more rows than a fixed first size takes is cut. Without -calib they
+// are synthetic.
+func (c *captured) calibration(j *Job) ([][]*array.Array, error) {
+	if len(j.Calib) == 0 {
+		var all [][]*array.Array
+		for i := range SyntheticBatches {
+			k := *j
+			if k.Seed = j.seed(); i > 0 {
+				k.Seed += "/" + strconv.Itoa(i)
+			}
+			in, _, err := c.values(&k)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, in)
+		}
+		return all, nil
+	}
+	inputs := c.gm.Graph.Inputs()
+	of := map[string][]*array.Array{}
+	var errs diag.List
+	for _, f := range j.Calib {
+		at := inputs[0]
+		for _, n := range inputs {
+			if n.Target() == f.Name {
+				at = n
+			}
+		}
+		if name := at.Target(); f.Name != "" && f.Name != name || f.Name == "" && len(inputs) > 1 {
+			errs.Add(diag.New(BadValue, "-calib "+f.Value+": which input is meant?").WithHint("write NAME=FILE.npy with the name of an input, such as " + name))
+			continue
+		}
+		a, err := npy.ReadFile(f.Value)
+		if err != nil {
+			errs.Add(badValue("-calib "+f.Value, err))
+			continue
+		}
+		of[at.Target()] = append(of[at.Target()], inBatches(a, at)...)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	var all [][]*array.Array
+	for i, n := range inputs {
+		list := of[n.Target()]
+		if i == 0 {
+			all = make([][]*array.Array, len(list))
+		}
+		if len(list) != len(all) {
+			return nil, diag.New(BadValue, "-calib has "+strconv.Itoa(len(list))+" batches of input "+n.Target()+" and "+strconv.Itoa(len(all))+" of "+inputs[0].Target()).
+				WithHint("give each input as many")
+		}
+		for k, a := range list {
+			all[k] = append(all[k], a)
+		}
+	}
+	return all, nil
+}
+
+// inBatches returns the parts of an array that an input with a fixed first size takes; the
+// array itself where that is not what is wrong with it.
+func inBatches(a *array.Array, n *graph.Node) []*array.Array {
+	t := n.Type()
+	if !t.Ranked() || t.Rank() == 0 || a.Rank() != t.Rank() {
+		return []*array.Array{a}
+	}
+	size, fixed := t.Dim(0).Int()
+	if !fixed || size == 0 || a.Dim(0) == 0 || a.Dim(0)%size != 0 {
+		return []*array.Array{a}
+	}
+	var parts []*array.Array
+	for i := 0; i < a.Dim(0); i += size {
+		parts = append(parts, array.Contiguous(array.Slice(a, 0, i, i+size, 1)))
+	}
+	return parts
+}
+
+// saved puts the files of a saved module into the result.
+func saved(m *graph.Module, res *Result) error {
+	dir, err := os.MkdirTemp("", "fxgen-quant-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := graph.Save(dir, m); err != nil {
+		return err
+	}
+	for _, name := range []string{graph.GraphFile, graph.WeightsFile} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		res.Files = append(res.Files, File{name, b})
+	}
+	return nil
+}
