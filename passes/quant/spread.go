@@ -196,6 +196,8 @@ func (s *spread) entropy() float64 {
 			sizes[i-half] += c
 		}
 	}
+	// Zeros, of which rectified values have many, are exact whatever the range is.
+	sizes[0] = sizes[1]
 	levels := 128
 	if s.lo >= 0 || s.hi <= 0 {
 		levels = 256
