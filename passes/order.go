@@ -24,6 +24,7 @@ var Order = []Before{
 	{"conv-bn", "quant-convert", "weights are folded before they are quantised"},
 	{"linear-bn", "quant-convert", "weights are folded before they are quantised"},
 	{"quant-prepare", "quant-convert", "conversion reads what observers have seen"},
+	{"quant-convert", "quant-lower", "integer operators are made of the quantised form"},
 	{"softmax", "attention", "attention is recognised by its softmax"},
 	{"functionalize", "quant-lower", "calls of modules hide their operands"},
 	{"quant-lower", "decompose", "what stands between dequantize and quantize is one call"},

@@ -119,3 +119,15 @@ func ExamplePlan() {
 	// input x f32[4,2]
 	// output y f32[4,2]
 }
+
+// What the target can do with quantised values is data, for plans of package quant.
+func ExampleQuantBackend() {
+	for _, o := range cpu.QuantBackend().Operators[:4] {
+		fmt.Println(o.Op, o.Modes)
+	}
+	// Output:
+	// linear [static dynamic weight_only]
+	// matmul [static dynamic]
+	// bmm [static dynamic]
+	// embedding [weight_only]
+}

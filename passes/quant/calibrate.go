@@ -48,7 +48,7 @@ func Calibrate(ctx context.Context, m *graph.Module, batches iter.Seq2[[]*array.
 	seen := int(array.Int64At(counter.Value, 0))
 	engine := o.Engine
 	if engine == nil {
-		engine = NewInterpreter(m)
+		engine = newInterpreter(m)
 	}
 	k := 0
 	for in, err := range batches {
@@ -107,9 +107,8 @@ func take(m *graph.Module, e Engine, batch int) error {
 // interpreter is the engine that needs no target.
 type interpreter struct{ p interp.Interpreter }
 
-// NewInterpreter returns the engine that Calibrate uses without another one: it
-// interprets a copy of the module.
-func NewInterpreter(m *graph.Module) Engine {
+// newInterpreter returns an engine that interprets a copy of the module.
+func newInterpreter(m *graph.Module) Engine {
 	return &interpreter{interp.Interpreter{State: interp.NewState(graph.Clone(m))}}
 }
 

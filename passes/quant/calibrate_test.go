@@ -68,7 +68,7 @@ func TestCalibrationResumes(t *testing.T) {
 			},
 			"within a batch": func(m *graph.Module) (int, error) {
 				ctx, cancel := context.WithCancel(ctx)
-				return quant.Calibrate(ctx, m, data, quant.CalibrateOptions{Engine: &cancelling{quant.NewInterpreter(m), 3, cancel}})
+				return quant.Calibrate(ctx, m, data, quant.CalibrateOptions{Engine: &cancelling{compiled(t, m), 3, cancel}})
 			},
 			"data": func(m *graph.Module) (int, error) {
 				return quant.Calibrate(ctx, m, func(yield func([]*array.Array, error) bool) {
@@ -121,6 +121,12 @@ func (e *cancelling) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 		e.cancel()
 	}
 	return e.Engine.Run(ctx, in)
+}
+
+func compiled(t testing.TB, m *graph.Module) quant.Engine {
+	e, err := cpu.Compile(m, lowering.Options{Exact: true})
+	require.NoError(t, err)
+	return e
 }
 
 func TestCalibrateRefuses(t *testing.T) {

@@ -127,6 +127,7 @@ func (r *resolver) drop(u *unit, comes bool) {
 	}
 	for _, n := range u.members {
 		v := r.verdicts[n]
+		v.why = slices.DeleteFunc(v.why, func(w Why) bool { return w.Reason == Within })
 		v.unit, v.mode, v.why = nil, Float, append(v.why, why)
 	}
 }

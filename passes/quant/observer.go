@@ -39,9 +39,6 @@ const (
 // observes reports whether a node belongs to an observer.
 func observes(n *graph.Node) bool { return n.Scope().Type == observerType }
 
-// Observed reports whether a module has observers, which Calibrate runs.
-func Observed(m *graph.Module) bool { return m.Param(batchesPath) != nil }
-
 // limits returns the powers of two that limits are taken from.
 func limits() *array.Array {
 	v := make([]float32, limitsLength)

@@ -61,17 +61,6 @@ graph net(%x: f32[2,4]) {
   %w = get_attr[w] : f32[4,4]
   %y = call_function[linear](%x, %w, _) at "model.go:10"
   %n = call_function[softmax](%y) {dim=1} at "model.go:11"
-  %z = call_function[conv_transpose1d](%x, %v, _) at "model.go:12"
-  return %n
-}
-param w : f32[4,4]
-`), "net.fx")
-	require.Error(t, err, "the text has a mistake")
-	m, err = graph.Parse([]byte(`gofx 1
-graph net(%x: f32[2,4]) {
-  %w = get_attr[w] : f32[4,4]
-  %y = call_function[linear](%x, %w, _) at "model.go:10"
-  %n = call_function[softmax](%y) {dim=1} at "model.go:11"
   %z = call_function[cumsum](%n) {dim=1} at "model.go:12"
   return %z
 }

@@ -42,10 +42,11 @@ func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
 	if res.Text, err = planText(plan, j); err != nil || !j.Save {
 		return err
 	}
-	if _, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Prepare(config, backend)}, passes.Options{}); err != nil {
-		return err
+	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Prepare(config, backend)}, passes.Options{})
+	if err == nil && r.Changed() { // it has observers
+		err = c.calibrate(ctx, j, res)
 	}
-	if err := c.calibrate(ctx, j, res); err != nil {
+	if err != nil {
 		return err
 	}
 	if _, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{}); err != nil {
@@ -63,12 +64,8 @@ func planText(p *quant.Plan, j *Job) (string, error) {
 	return string(b) + "\n", err
 }
 
-// calibrate shows a prepared graph the inputs of the job; a graph without observers
-// needs none.
+// calibrate shows a prepared graph the inputs of the job.
 func (c *captured) calibrate(ctx context.Context, j *Job, res *Result) error {
-	if !quant.Observed(c.gm) {
-		return nil
-	}
 	batches, err := c.calibration(j)
 	if err != nil {
 		return err
