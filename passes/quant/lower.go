@@ -19,7 +19,7 @@ var Lower = passes.Pass{
 	Requires: []passes.Fact{passes.Functional},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
-		l := &lowerer{c: c, params: passes.NewParams(c.Module, g)}
+		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), written: passes.WrittenMemory(g), paths: passes.Written(g)}
 		for n := range g.All() {
 			if err := c.Err(); err != nil {
 				return false, err
@@ -41,6 +41,9 @@ type lowerer struct {
 	c      *passes.Ctx
 	params *passes.Params
 	w      kernel.Workspace
+	// What the graph writes may not be read later than it was.
+	written map[*graph.Node]bool
+	paths   map[string]bool
 }
 
 // node lowers what begins at one call, if it reads dequantised values.
@@ -51,7 +54,16 @@ func (l *lowerer) node(n *graph.Node) error {
 	}
 	reads := false
 	for a := range n.Inputs() {
-		reads = reads || a.Op() == std.Dequantize
+		if a.Op() != std.Dequantize {
+			continue
+		}
+		reads = true
+		for b := range a.Inputs() {
+			if l.written[passes.Memory(b)] {
+				l.c.Refuse(n, "the graph writes "+b.String()+", which "+a.String()+" reads")
+				return nil
+			}
+		}
 	}
 	if !reads {
 		return nil
@@ -92,6 +104,12 @@ func quantised(n *graph.Node) (v quantity, ok bool) {
 // params returns the scale and the zero point of a quantize or dequantize.
 func params(n *graph.Node) (scale, zero *graph.Node) { return n.Arg(1), n.Arg(2) }
 
+// same reports whether two nodes have one value, or are both absent.
+func (l *lowerer) same(a, b *graph.Node) bool {
+	return a == b || a != nil && b != nil && a.Opcode() == graph.GetAttr && b.Opcode() == graph.GetAttr &&
+		a.Target() == b.Target() && !a.Live() && !b.Live() && !l.paths[a.Target()]
+}
+
 // one reports whether a scale or a zero point is of a whole tensor.
 func one(n *graph.Node) bool {
 	return n == nil || n.Type().Ranked() && (n.Type().Rank() == 0 || n.Type().Rank() == 1 && n.Type().Dim(0).Is(1))
@@ -101,6 +119,9 @@ func one(n *graph.Node) bool {
 func notWhole(name string, v quantity) string {
 	if d := v.q.Type().DType(); d != array.U8 && d != array.I8 {
 		return name + " is dequantised from " + d.String() + ", expected u8 or i8"
+	}
+	if !v.q.Type().Ranked() {
+		return "the rank of " + name + " is not known"
 	}
 	if !one(v.scale) || !one(v.zero) {
 		return name + " has a scale or a zero point for each index of an axis, expected one of each"

@@ -77,7 +77,7 @@ func (l *lowerer) pair(n *graph.Node, to *op.Op) error {
 		l.c.Refuse(n, "the operands and the result are not of one type")
 		return nil
 	}
-	c := q.Graph().Before(q)
+	c := q.Graph().Before(q).From(n)
 	for _, v := range []*quantity{&a, &b} {
 		if !v.q.Type().Dims().Same(n.Type().Dims()) {
 			v.q = c.Function(std.Expand, std.ExpandAttrs{Shape: n.Type().Dims()}, v.q)
@@ -174,7 +174,7 @@ func (l *lowerer) avgPool(n *graph.Node) error {
 		return nil
 	}
 	scale, zero := params(q)
-	by := q.Graph().Before(q).Function(std.QAvgPool, a, x.q, x.scale, x.zero, scale, zero)
+	by := q.Graph().Before(q).From(n).Function(std.QAvgPool, a, x.q, x.scale, x.zero, scale, zero)
 	return l.replace(q, by, n.Op().Name+" of quantised values")
 }
 
@@ -221,7 +221,7 @@ func (l *lowerer) cat(n *graph.Node) error {
 			return nil
 		}
 		all = append(all, v)
-		alike = alike && same(v.scale, all[0].scale) && (v.zero == nil && all[0].zero == nil || same(v.zero, all[0].zero)) && v.q.Type().DType() == all[0].q.Type().DType()
+		alike = alike && l.same(v.scale, all[0].scale) && l.same(v.zero, all[0].zero) && v.q.Type().DType() == all[0].q.Type().DType()
 	}
 	if alike {
 		var in []*graph.Node
@@ -235,7 +235,7 @@ func (l *lowerer) cat(n *graph.Node) error {
 		return nil
 	}
 	q := e.quantize
-	c := q.Graph().Before(q)
+	c := q.Graph().Before(q).From(n)
 	in := []*graph.Node{q.Arg(1), l.zeroOf(c, q, q.Arg(2))}
 	for _, v := range all {
 		if v.q.Type().DType() != q.Type().DType() {
@@ -313,7 +313,7 @@ func (l *lowerer) function(n *graph.Node) error {
 	if identity(entries, x.q.Type().DType()) {
 		return l.replace(at, x.q, "quantised again as it was")
 	}
-	c := at.Graph().Before(at)
+	c := at.Graph().Before(at).From(n)
 	if by := l.fuse(c, x, entries); by != nil {
 		return l.replace(at, by, n.Op().Name+" as the table of a product")
 	}
