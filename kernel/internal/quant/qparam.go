@@ -147,6 +147,9 @@ const (
 	qYZero
 	qBias
 	qTableOperand
+	qRes
+	qResScale
+	qResZero
 )
 
 // qAct is what an epilogue does to results beside scaling.

@@ -65,6 +65,20 @@ func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst 
 	}
 }
 
+// requantAdd is requant with a residual; see requantAddGo.
+func requantAdd(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int, from qResidual) {
+	switch {
+	case cpu.HasAVX512():
+		qRequantAddAVX512(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], e.lo, e.hi, e.zero, &dst[0], ld,
+			&from.bytes[0], uint32(from.flip)*0x01010101, from.zero, from.scale)
+	case cols == qCols && cpu.HasAVX2():
+		qRequantAddAVX2(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], e.lo, e.hi, e.zero, &dst[0], ld,
+			&from.bytes[0], uint32(from.flip)*0x01010101, from.zero, from.scale)
+	default:
+		requantAddGo(rows, cols, acc, ldacc, e, col, dst, ld, from)
+	}
+}
+
 // dequant writes columns [col, col+cols) of a tile as floats; see dequantGo.
 func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
 	switch {

@@ -12,6 +12,10 @@ func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst 
 	requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
 }
 
+func requantAdd(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int, from qResidual) {
+	requantAddGo(rows, cols, acc, ldacc, e, col, dst, ld, from)
+}
+
 func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
 	dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
 }
