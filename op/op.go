@@ -128,6 +128,9 @@ type Spec[A any] struct {
 	ViewOf  int   // 1 + the operand that the results may alias; 0 for none
 	MayCopy bool  // ViewOf: the results are copies where the layout has no such view
 	Quant   Quant
+	// NoFold says that a call on stored tensors is how they are to be stored: its
+	// value is larger and is not computed ahead.
+	NoFold bool
 	// Training tells whether a call with these attributes computes what only the
 	// training of a model needs. nil: none does.
 	Training func(a A) bool
@@ -179,6 +182,7 @@ type Op struct {
 	ViewOf  int
 	MayCopy bool
 	Quant   Quant
+	NoFold  bool
 	Func    string
 	Results []string
 	InPlace bool
@@ -266,7 +270,7 @@ const root = "github.com/gofx-dev/gofx/"
 func Define[A any](name string, spec Spec[A]) *Op {
 	operator := &Op{
 		Name: name, Path: callerPackage(), Doc: spec.Doc, Ref: spec.Ref, In: spec.In, Class: spec.Class, Effect: spec.Effect,
-		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
+		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, NoFold: spec.NoFold, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
 		codec: codecOf(reflect.TypeFor[A]()), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
 	}
 	if spec.Infer != nil {

@@ -347,3 +347,62 @@ def interpolate(x, size, scale_factor, mode, align_corners):
         at = F.interpolate(at, mode=mode, **kw).long()
         return x.flatten(2)[..., at.reshape(-1)].reshape(list(x.shape[:2]) + list(at.shape[2:]))
     return F.interpolate(x, mode=mode, **kw)
+
+
+# Quantised values. PyTorch multiplies by the reciprocal of a scale, ONNX divides by
+# it: these are the words of ONNX's specification.
+
+LIMITS = {torch.uint8: (0, 255), torch.int8: (-128, 127)}
+
+
+def along(p, x, axis, name):
+    """One element, or one for each index of an axis, laid out beside x."""
+    if not -max(x.dim(), 1) <= axis < max(x.dim(), 1):
+        raise IndexError("axis")
+    if p.dim() > 1:
+        raise ValueError(name + " is no vector")
+    if p.numel() == 1:
+        return p.reshape([])
+    if x.dim() == 0 or p.numel() != x.shape[axis]:
+        raise ValueError(name + " has another length")
+    return p.reshape([-1 if i == axis % x.dim() else 1 for i in range(x.dim())])
+
+
+def rounded(v, d, zero):
+    """v rounded, shifted by the zero point and saturated in type d."""
+    lo, hi = LIMITS[d]
+    zero = zero.float()
+    v = torch.minimum(torch.maximum(torch.where(v != v, lo - zero, v), lo - zero), hi - zero)
+    return (torch.round(v) + zero).to(d)
+
+
+def quantize(x, scale, zero, axis, dtype):
+    d = given(dtype, torch.uint8 if zero is None else zero.dtype)
+    if d not in LIMITS or zero is not None and zero.dtype != d or x.dtype != torch.float32 or scale.dtype != x.dtype:
+        raise TypeError("element types")
+    zero = torch.zeros([], dtype=d) if zero is None else zero
+    return rounded(x / along(scale, x, axis, "scale"), d, along(zero, x, axis, "zero"))
+
+
+def dequantize(q, scale, zero, axis):
+    if q.dtype not in (torch.uint8, torch.int8, torch.int32) or scale.dtype != torch.float32 or zero is not None and zero.dtype != q.dtype:
+        raise TypeError("element types")
+    v = q.to(torch.int32)
+    if zero is not None:
+        v = v - along(zero, q, axis, "zero").to(torch.int32)
+    return v.to(torch.float32) * along(scale, q, axis, "scale")
+
+
+def dynamic_quantize(x):
+    if x.dtype != torch.float32:
+        raise TypeError("element types")
+    known = x[x == x]
+    lo, hi = (min(known.min().item(), 0), max(known.max().item(), 0)) if known.numel() else (0, 0)
+    lo, hi = torch.tensor(lo, dtype=torch.float32), torch.tensor(hi, dtype=torch.float32)
+    scale = (hi - lo) / 255
+    if scale == 0:
+        scale = torch.tensor(1 / 255, dtype=torch.float32)
+    if scale > torch.finfo(torch.float32).max:
+        scale = hi / 255 - lo / 255
+    zero = rounded(-lo / scale, torch.uint8, torch.zeros([]))
+    return rounded(x / scale, torch.uint8, zero), scale, zero

@@ -128,7 +128,7 @@ func (f *constFolder) constant(node *graph.Node) bool {
 		_, known := node.Arg(0).Type().Dim(node.Attrs().(op.AxisAttrs).Axis).Int()
 		return known
 	}
-	if f.memory[passes.Memory(node)] || passes.Effect(node) != op.Pure || o.AdHoc || len(node.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, node.Attrs()) {
+	if f.memory[passes.Memory(node)] || passes.Effect(node) != op.Pure || o.NoFold || o.AdHoc || len(node.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, node.Attrs()) {
 		return false
 	}
 	for a := range node.Inputs() {

@@ -1,0 +1,190 @@
+package std
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// QuantizeAttrs are the attributes of quantize. Axis is what a vector of scales goes
+// along. DType is u8 or i8; without one it is that of zero, u8 without both.
+type QuantizeAttrs struct {
+	Axis  int
+	DType array.DType `fx:"dtype"`
+}
+
+// DequantizeAttrs are the attributes of dequantize; Axis is what a vector of scales
+// goes along.
+type DequantizeAttrs struct {
+	Axis int
+}
+
+// Quantize is ONNX's QuantizeLinear to 8 bits.
+//
+//	%q = call_function[quantize](%x, %scale, %zero) {axis=1} : u8[N,64]
+//
+//gofx:torch quantize(x, scale, zero, axis, dtype)
+var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
+	Doc: "quantize returns round(x/scale) + zero as u8 or i8, halves rounded to even, saturated, NaN as the least value; scale and zero are one element, or one for each index of axis.",
+	In:  op.Args("x", "scale", "zero?"), Quant: op.QuantNever,
+	Infer: func(c *op.Infer, a QuantizeAttrs, in []shape.Type) (shape.Type, error) {
+		d, err := quantType(a.DType, operandAt(in, 2), array.U8)
+		if err != nil {
+			return shape.Type{}, err
+		}
+		if err := wantType("x", in[0], array.F32); err != nil {
+			return shape.Type{}, err
+		}
+		return typeOf(d, in[0].Ranked(), in[0].Dims().Slice()...), quantParams(c, "x", a.Axis, in)
+	},
+	Kernel: func(a QuantizeAttrs, in []shape.Type) kernel.Step {
+		axis, _ := op.Axis(a.Axis, in[0].Rank())
+		return &kernel.Quantize{Axis: axis}
+	},
+	Samples: quantizeSamples, Bad: quantizeBad,
+})
+
+// Dequantize is ONNX's DequantizeLinear of 8 bits and of sums in 32.
+//
+//	%x = call_function[dequantize](%q, %scale, %zero) {axis=1} : f32[N,64]
+//
+//gofx:torch dequantize(q, scale, zero, axis)
+var Dequantize = op.Define("dequantize", op.Spec[DequantizeAttrs]{
+	Doc: "dequantize returns (q - zero)·scale of u8, i8 or i32 as f32; scale and zero are one element, or one for each index of axis.",
+	In:  op.Args("q", "scale", "zero?"), Quant: op.QuantNever, NoFold: true,
+	Infer: func(c *op.Infer, a DequantizeAttrs, in []shape.Type) (shape.Type, error) {
+		q := in[0]
+		if err := wantType("q", q, array.U8, array.I8, array.I32); err != nil {
+			return shape.Type{}, err
+		}
+		if _, err := sameNumber([]string{"q", "zero"}, []shape.Type{q, operandAt(in, 2)}); err != nil {
+			return shape.Type{}, err
+		}
+		return typeOf(array.F32, q.Ranked(), q.Dims().Slice()...), quantParams(c, "q", a.Axis, in)
+	},
+	Kernel: func(a DequantizeAttrs, in []shape.Type) kernel.Step {
+		axis, _ := op.Axis(a.Axis, in[0].Rank())
+		return &kernel.Dequantize{Axis: axis}
+	},
+	Samples: dequantizeSamples, Bad: dequantizeBad,
+})
+
+// DynamicQuantize is ONNX's DynamicQuantizeLinear.
+//
+//gofx:torch dynamic_quantize(x)
+var DynamicQuantize = op.Define("dynamic_quantize", op.Spec[op.None]{
+	Doc: "dynamic_quantize returns x as u8 with the scale, f32, and the zero point, u8, that cover 0 and what x holds; NaN is passed over.",
+	In:  op.Args("x"), Results: []string{"q", "scale", "zero"}, Quant: op.QuantNever,
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		q := typeOf(array.U8, in[0].Ranked(), in[0].Dims().Slice()...)
+		one := func(d array.DType) shape.Type { return typeOf(d, true) }
+		return shape.TupleType(q, one(array.F32), one(array.U8)), wantType("x", in[0], array.F32)
+	},
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.DynamicQuantize{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		return []op.Sample{
+			okCall("matrix", op.None{}, g.Normal(3, 5)),
+			okCall("positive", op.None{}, g.Uniform(1, 2, 7)),
+			okCall("negative", op.None{}, g.Uniform(-2, -1, 7)),
+			okCall("zeros", op.None{}, array.New(array.F32, 4)),
+			okCall("0-dimensional", op.None{}, g.Normal()),
+			okCall("empty", op.None{}, g.Normal(0, 3)),
+			okCall("strided", op.None{}, g.Strided(g.Normal(3, 5))),
+			okCall("special", op.None{}, g.Special()),
+			okCall("many", op.None{}, g.Normal(9, 300)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(3, 4)),
+			badCall(op.DTypeMismatch, "f64", op.None{}, array.Cast(g.Normal(4), array.F64)),
+			badCall(op.OperandCount, "no operand", op.None{}),
+		}
+	},
+})
+
+// wantType requires one of some element types of an operand whose type is known.
+func wantType(name string, t shape.Type, types ...array.DType) error {
+	d := t.DType()
+	if t.Kind() != shape.Tensor || d == array.Invalid {
+		return nil
+	}
+	want := ""
+	for i, w := range types {
+		if d == w {
+			return nil
+		}
+		switch {
+		case i == 0:
+		case i == len(types)-1:
+			want += " or "
+		default:
+			want += ", "
+		}
+		want += w.String()
+	}
+	return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected "+want)
+}
+
+// quantType is the element type of 8-bit results: the one that is asked for, else
+// that of their zero point, else other.
+func quantType(asked array.DType, zero shape.Type, other array.DType) (array.DType, error) {
+	if asked != array.Invalid && asked != array.U8 && asked != array.I8 {
+		return asked, badAttr("dtype", asked.String(), "u8 or i8")
+	}
+	if err := wantType("zero", zero, array.U8, array.I8); err != nil {
+		return asked, err
+	}
+	switch {
+	case zero.Kind() != shape.Tensor && asked == array.Invalid:
+		return other, nil
+	case zero.Kind() != shape.Tensor || zero.DType() == array.Invalid:
+		return asked, nil
+	case asked != array.Invalid && asked != zero.DType():
+		return asked, diag.New(op.DTypeMismatch, "zero has element type "+zero.DType().String()+", expected dtype, "+asked.String())
+	}
+	return zero.DType(), nil
+}
+
+// quantParams checks the scale and the zero point, operands 1 and 2, of operand 0.
+func quantParams(c *op.Infer, name string, axis int, in []shape.Type) error {
+	if err := wantType("scale", in[1], array.F32); err != nil {
+		return err
+	}
+	if in[0].Ranked() {
+		if _, err := op.Axis(axis, in[0].Rank()); err != nil {
+			return err
+		}
+	}
+	for i, param := range []string{"scale", "zero"} {
+		if err := perAxis(c, param, operandAt(in, 1+i), name, in[0], axis); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// perAxis requires an absent operand, one element, or one for each index of an axis.
+func perAxis(c *op.Infer, name string, t shape.Type, of string, x shape.Type, axis int) error {
+	if t.Kind() != shape.Tensor || !t.Ranked() || t.Rank() == 0 {
+		return nil
+	}
+	if t.Rank() > 1 {
+		return diag.New(op.RankMismatch, name+" "+t.String()+" has "+strconv.Itoa(t.Rank())+" dimensions, expected one element or a vector")
+	}
+	if t.Dim(0).Is(1) || !x.Ranked() {
+		return nil
+	}
+	n := shape.Const(1)
+	if x.Rank() > 0 {
+		n = x.Dim(axis)
+	}
+	_, err := c.Equal(t.Dim(0), n, op.SizeMismatch, func() string {
+		return name + " has " + t.Dim(0).String() + " elements, expected one, or " + n.String() + " as " + of + " has along its axis"
+	})
+	return err
+}

@@ -1,0 +1,92 @@
+package std
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// quantised makes elements of an 8-bit type, all values of it.
+func quantised(g *op.Gen, d array.DType, shape ...int) *array.Array {
+	return array.Cast(g.Int(256, shape...), d)
+}
+
+// scaleOf makes a 0-dimensional scale.
+func scaleOf(s float32) *array.Array { return array.Scalar(s) }
+
+func quantizeSamples(g *op.Gen) []op.Sample {
+	a := QuantizeAttrs{}
+	i8 := QuantizeAttrs{DType: array.I8}
+	halves := array.FromSlice([]float32{-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 1e9, -1e9})
+	return []op.Sample{
+		okCall("u8", a, g.Normal(3, 5), scaleOf(0.02), array.Scalar(uint8(128))),
+		okCall("i8", a, g.Normal(3, 5), scaleOf(0.02), array.Scalar(int8(-3))),
+		okCall("no zero", a, g.Normal(3, 5), scaleOf(0.02)),
+		okCall("no zero, i8", i8, g.Normal(3, 5), scaleOf(0.02), nil),
+		okCall("halves", i8, halves, scaleOf(1)),
+		okCall("special", a, g.Special(), scaleOf(0.5), array.Scalar(uint8(7))),
+		okCall("scale 0", a, g.Special(), scaleOf(0), array.Scalar(uint8(7))),
+		okCall("scale infinite", a, g.Special(), scaleOf(float32(math.Inf(1)))),
+		okCall("per channel", a, g.Normal(4, 3), g.Uniform(0.01, 0.03, 4), quantised(g, array.U8, 4)),
+		okCall("axis", QuantizeAttrs{Axis: 1}, g.Normal(2, 3, 4), g.Uniform(0.01, 0.03, 3), quantised(g, array.I8, 3)),
+		okCall("negative axis", QuantizeAttrs{Axis: -1, DType: array.I8}, g.Normal(2, 3, 4), g.Uniform(0.01, 0.03, 4)),
+		okCall("scales, one zero", QuantizeAttrs{Axis: 1}, g.Normal(2, 3), g.Uniform(0.01, 0.03, 3), array.Scalar(uint8(9))),
+		okCall("vectors of one", a, g.Normal(2, 3), g.Uniform(0.01, 0.03, 1), quantised(g, array.U8, 1)),
+		okCall("strided", QuantizeAttrs{Axis: 1}, g.Strided(g.Normal(2, 3, 4)), g.Uniform(0.01, 0.03, 3)),
+		okCall("0-dimensional", a, g.Normal(), scaleOf(0.02)),
+		okCall("empty", QuantizeAttrs{Axis: 1}, g.Normal(0, 3), g.Uniform(0.01, 0.03, 3)),
+	}
+}
+
+func quantizeBad(g *op.Gen) []op.BadSample {
+	a := QuantizeAttrs{}
+	s := scaleOf(0.1)
+	return []op.BadSample{
+		badCall(op.DTypeMismatch, "x is f64", a, array.Cast(g.Normal(3), array.F64), s),
+		badCall(op.DTypeMismatch, "scale is f64", a, g.Normal(3), array.Cast(s, array.F64)),
+		badCall(op.DTypeMismatch, "zero is i32", a, g.Normal(3), s, array.Scalar(int32(0))),
+		badCall(op.DTypeMismatch, "zero is not of dtype", QuantizeAttrs{DType: array.I8}, g.Normal(3), s, array.Scalar(uint8(0))),
+		badCall(op.BadAttr, "dtype", QuantizeAttrs{DType: array.I32}, g.Normal(3), s),
+		badCall(op.BadAxis, "axis", QuantizeAttrs{Axis: 2}, g.Normal(3, 4), s),
+		badCall(op.SizeMismatch, "scales", QuantizeAttrs{Axis: 1}, g.Normal(3, 4), g.Uniform(1, 2, 3)),
+		badCall(op.SizeMismatch, "zeros", QuantizeAttrs{Axis: 1}, g.Normal(3, 4), s, quantised(g, array.U8, 3)),
+		badCall(op.RankMismatch, "matrix of scales", a, g.Normal(3, 4), g.Uniform(1, 2, 3, 4)),
+		badCall(op.OperandCount, "no scale", a, g.Normal(3)),
+	}
+}
+
+func dequantizeSamples(g *op.Gen) []op.Sample {
+	a := DequantizeAttrs{}
+	i32 := func(shape ...int) *array.Array { return array.Cast(g.Int(1<<32, shape...), array.I32) }
+	return []op.Sample{
+		okCall("u8", a, quantised(g, array.U8, 3, 5), scaleOf(0.02), array.Scalar(uint8(128))),
+		okCall("i8", a, quantised(g, array.I8, 3, 5), scaleOf(0.02), array.Scalar(int8(-3))),
+		okCall("i32", a, i32(3, 5), scaleOf(0.02), array.Scalar(int32(1<<30))),
+		okCall("no zero", a, quantised(g, array.I8, 3, 5), scaleOf(0.02)),
+		okCall("no zero, i32", a, i32(3, 5), scaleOf(0.02), nil),
+		okCall("all", a, quantised(g, array.U8, 700), scaleOf(1.0/3), array.Scalar(uint8(77))),
+		okCall("per channel", a, quantised(g, array.I8, 4, 3), g.Uniform(0.01, 0.03, 4), quantised(g, array.I8, 4)),
+		okCall("axis", DequantizeAttrs{Axis: 1}, quantised(g, array.U8, 2, 3, 4), g.Uniform(0.01, 0.03, 3), quantised(g, array.U8, 3)),
+		okCall("negative axis", DequantizeAttrs{Axis: -1}, i32(2, 3, 4), g.Uniform(0.01, 0.03, 4), i32(4)),
+		okCall("one scale, zeros", a, quantised(g, array.U8, 3, 2), scaleOf(0.5), quantised(g, array.U8, 3)),
+		okCall("infinite scale", a, quantised(g, array.U8, 7), scaleOf(float32(math.Inf(-1))), array.Scalar(uint8(1))),
+		okCall("strided", DequantizeAttrs{Axis: 1}, g.Strided(quantised(g, array.U8, 2, 3, 4)), g.Uniform(0.01, 0.03, 3)),
+		okCall("0-dimensional", a, quantised(g, array.U8), scaleOf(0.02)),
+		okCall("empty", DequantizeAttrs{Axis: 1}, quantised(g, array.I8, 0, 3), g.Uniform(0.01, 0.03, 3)),
+	}
+}
+
+func dequantizeBad(g *op.Gen) []op.BadSample {
+	a := DequantizeAttrs{}
+	q, s := quantised(g, array.U8, 3, 4), scaleOf(0.1)
+	return []op.BadSample{
+		badCall(op.DTypeMismatch, "q is f32", a, g.Normal(3), s),
+		badCall(op.DTypeMismatch, "scale is f64", a, q, array.Cast(s, array.F64)),
+		badCall(op.DTypeMismatch, "zero is not of q's type", a, q, s, array.Scalar(int8(0))),
+		badCall(op.BadAxis, "axis", DequantizeAttrs{Axis: -3}, q, s),
+		badCall(op.SizeMismatch, "scales", a, q, g.Uniform(1, 2, 4)),
+		badCall(op.RankMismatch, "matrix of zeros", a, q, s, quantised(g, array.U8, 3, 4)),
+		badCall(op.OperandCount, "no scale", a, q),
+	}
+}
