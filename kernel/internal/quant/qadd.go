@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// QAdd adds two quantised tensors of one type and shape: in is a, its scale and
-// zero point, b, its scale and zero point, the result's scale and zero point.
+// QAdd adds two quantised tensors of one type, which broadcast: in is a, its scale
+// and zero point, b, its scale and zero point, the result's scale and zero point.
 // The result is round(a·sa/sy + b·sb/sy) + zero, saturated; with ReLU it is not
 // below the zero point.
 type QAdd struct{ ReLU bool }
@@ -20,10 +20,10 @@ func (QAdd) ScratchBytes(_, in []*array.Array) int {
 // Run implements Step.
 func (s QAdd) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "q_add"
-	p, a, b, y := qPair(step, out, in)
+	a, b, y := qPair(step, out, in)
 	sum := qSum{zeroA: a.zero, zeroB: b.zero, scaleA: a.scale / y.scale, scaleB: b.scale / y.scale, flip: a.flip}
 	sum.lo, sum.hi, sum.zero = qAct{relu: s.ReLU}.limits(out[0].DType(), y)
-	p.run(w, out, in, sum)
+	runPair(w, step, out, in, sum, false)
 }
 
 // QMul multiplies two quantised tensors as QAdd adds them: the result is
@@ -38,11 +38,10 @@ func (QMul) ScratchBytes(_, in []*array.Array) int {
 // Run implements Step.
 func (s QMul) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "q_mul"
-	p, a, b, y := qPair(step, out, in)
+	a, b, y := qPair(step, out, in)
 	sum := qSum{zeroA: a.zero, zeroB: b.zero, scaleA: float32(a.scale*b.scale) / y.scale, flip: a.flip}
 	sum.lo, sum.hi, sum.zero = qAct{relu: s.ReLU}.limits(out[0].DType(), y)
-	p.multiply = true
-	p.run(w, out, in, sum)
+	runPair(w, step, out, in, sum, true)
 }
 
 // qSum are the numbers of an addition or a multiplication.
@@ -59,35 +58,29 @@ type qPairJob struct {
 	a, b, dst []uint8
 	sum       qSum
 	multiply  bool
+	axes      qAxes
 }
 
 // qPair checks the operands of an addition or a multiplication.
-func qPair(step string, out, in []*array.Array) (p qPairJob, a, b, y qParam) {
-	if len(in) != 8 || in[0].DType() != in[3].DType() || in[0].DType() != out[0].DType() ||
-		in[0].Len() != out[0].Len() || in[3].Len() != out[0].Len() {
-		operand.BadOperand(step, "expected two operands and a result of one type and shape, each with scale and zero point")
+func qPair(step string, out, in []*array.Array) (a, b, y qParam) {
+	if len(in) < 4 || in[0].DType() != in[3].DType() || in[0].DType() != out[0].DType() {
+		operand.BadOperand(step, "expected two operands and a result of one type, each with scale and zero point")
 	}
 	d := out[0].DType()
-	return p, tensorParam(step, d, in[1], in[2]), tensorParam(step, d, in[4], in[5]), tensorParam(step, d, in[6], in[7])
+	return tensorParam(step, d, in[1], in[2]), tensorParam(step, d, operand.At(in, 4), operand.At(in, 5)), tensorParam(step, d, operand.At(in, 6), operand.At(in, 7))
 }
 
-func (p qPairJob) run(w *par.Workspace, out, in []*array.Array, sum qSum) {
+func runPair(w *par.Workspace, step string, out, in []*array.Array, sum qSum, multiply bool) {
 	mark := w.Mark()
 	j := par.TakeJob[qPairJob](w)
-	*j = p
-	j.a, j.b, j.dst, j.sum = loadBytesOf(w, in[0]), loadBytesOf(w, in[3]), bytesOut(out[0]), sum
+	j.multiply, j.sum = multiply, sum
+	if !j.axes.join(out[0].Shape(), in[0].Shape(), in[3].Shape()) {
+		operand.BadOperand(step, "the operands do not broadcast to the result")
+	}
+	j.a, j.b, j.dst = loadBytesOf(w, in[0]), loadBytesOf(w, in[3]), bytesOut(out[0])
 	w.Parallel(len(j.dst), elementwiseWork, j)
 	par.PutJob(w, j)
 	w.Release(mark)
-}
-
-// Do computes elements [lo, hi).
-func (j *qPairJob) Do(lo, hi int) {
-	if j.multiply {
-		qMulBytes(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
-		return
-	}
-	qAddBytes(j.a[lo:hi], j.b[lo:hi], &j.sum, j.dst[lo:hi])
 }
 
 // QTable replaces each byte of in[0] by the entry of in[1], 256 elements of 8
