@@ -44,6 +44,21 @@ func fenced(t *testing.T, a *array.Array, low bool) *array.Array {
 	return f
 }
 
+// guardedConv returns a random convolution of sizes s, and its operands channels last.
+func guardedConv(r *rand.Rand, s *convShape) (v qCase, last []*array.Array) {
+	v = qCase{
+		x: qArray(r, array.U8, append([]int{s.batch, s.chans}, s.in...)...),
+		w: qArray(r, array.I8, append([]int{s.outChans, s.chans / s.groups}, s.kernel...)...),
+	}
+	qRandom(r, &v, s.outChans, 9, append([]int{s.batch, s.outChans}, s.outDims()...))
+	last = v.in()
+	last[qX] = array.Clone(lastChannels(v.x))
+	if v.res != nil {
+		last[qRes] = array.Clone(lastChannels(v.res))
+	}
+	return v, last
+}
+
 // Steps touch no byte beside their operands.
 func TestQStepsStayInside(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
@@ -53,16 +68,7 @@ func TestQStepsStayInside(t *testing.T) {
 		c := qCase{x: qArray(r, array.U8, m, k), w: qArray(r, array.I8, n, k)}
 		qRandom(r, &c, n, k, []int{m, n})
 		s := randomConv(r)
-		v := qCase{
-			x: qArray(r, array.U8, append([]int{s.batch, s.chans}, s.in...)...),
-			w: qArray(r, array.I8, append([]int{s.outChans, s.chans / s.groups}, s.kernel...)...),
-		}
-		qRandom(r, &v, s.outChans, 9, append([]int{s.batch, s.outChans}, s.outDims()...))
-		lastIn := v.in()
-		lastIn[qX] = array.Clone(lastChannels(v.x))
-		if v.res != nil {
-			lastIn[qRes] = array.Clone(lastChannels(v.res))
-		}
+		v, lastIn := guardedConv(r, &s)
 		vo := array.New(v.out.DType(), lastChannels(v.out).Shape()...)
 		conv := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups}
 		last := conv

@@ -54,11 +54,8 @@ func (e *qEpilogue) put(rows, cols int, tile []int32, ld, row, col int) {
 	switch {
 	case e.bytes != nil:
 		dst := e.bytes[at:]
-		if e.res.bytes != nil {
-			requantAdd(rows, cols, tile, ld, e, col, dst, e.ld, e.res.from(at))
-		} else {
-			requant(rows, cols, tile, ld, e, col, dst, e.ld)
-		}
+		t := qTileOut{rows: rows, cols: cols, col: col, sums: tile, step: ld, dst: dst, ld: e.ld, res: e.res.from(at)}
+		t.requant(e)
 		e.lookup(rows, cols, dst)
 	case e.floats != nil:
 		dequant(rows, cols, tile, ld, e, col, e.floats[at:], e.ld)

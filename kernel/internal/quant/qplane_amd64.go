@@ -319,7 +319,8 @@ func (j *qPlaneJob) remainderAdd(e *qEpilogue, rows []uint8, p, first int) {
 	from := j.out.res
 	from.bytes = near[:]
 	qTile(n, rows, 0, 4*operand.RoundUp(depth, 4), one[:], 4*depth, j.b.panel(p), tile[:], qCols)
-	requantAdd(n, cols, tile[:], qCols, e, col, done[:], qCols, from)
+	t := qTileOut{rows: n, cols: cols, col: col, sums: tile[:], step: qCols, dst: done[:], ld: qCols, res: from}
+	t.requant(e)
 	for r := range n {
 		copy(e.bytes[r*e.ld+col:][:cols], done[r*qCols:])
 	}

@@ -8,13 +8,7 @@ func qTileBytes(_, _ int, _ []uint8, _, _ int, _ []int64, _ int, _ []int8, _ *qE
 	return false
 }
 
-func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
-	requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
-}
-
-func requantAdd(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int, from qResidual) {
-	requantAddGo(rows, cols, acc, ldacc, e, col, dst, ld, from)
-}
+func (t *qTileOut) requant(e *qEpilogue) { t.requantGo(e) }
 
 func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
 	dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
