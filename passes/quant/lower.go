@@ -41,7 +41,7 @@ type lowerer struct {
 	c      *passes.Ctx
 	params *passes.Params
 	w      kernel.Workspace
-	// What the graph writes may not be read later than it was.
+	// What the graph writes.
 	written map[*graph.Node]bool
 	paths   map[string]bool
 }
@@ -58,11 +58,9 @@ func (l *lowerer) node(n *graph.Node) error {
 			continue
 		}
 		reads = true
-		for b := range a.Inputs() {
-			if l.written[passes.Memory(b)] {
-				l.c.Refuse(n, "the graph writes "+b.String()+", which "+a.String()+" reads")
-				return nil
-			}
+		if b := l.overwritten(a); b != nil {
+			l.c.Refuse(n, "the graph writes "+b.String()+", which "+a.String()+" reads")
+			return nil
 		}
 	}
 	if !reads {
@@ -84,6 +82,17 @@ func (l *lowerer) node(n *graph.Node) error {
 		return l.function(n)
 	}
 	l.c.Refuse(n, o.Name+" has no form on quantised values")
+	return nil
+}
+
+// overwritten returns an operand of a dequantize that the graph writes, nil for none:
+// it must not be read later than it is.
+func (l *lowerer) overwritten(d *graph.Node) *graph.Node {
+	for b := range d.Inputs() {
+		if l.written[passes.Memory(b)] {
+			return b
+		}
+	}
 	return nil
 }
 
@@ -140,17 +149,21 @@ func user(n *graph.Node) *graph.Node {
 	return nil
 }
 
-// ending is what follows a call: an activation that integer operators have, and the
-// quantize that ends the float part; nil where there is none.
+// ending is what follows a call: a dequantised residual, an activation that integer
+// operators have, and the quantize that ends the float part; nil where there is none.
 type ending struct {
+	residual quantity
 	relu     bool
 	max      float64
 	quantize *graph.Node
 }
 
-// follow finds the ending of a call.
-func follow(n *graph.Node) (e ending) {
+// follow finds the ending of a call, with a residual where sum says so.
+func (l *lowerer) follow(n *graph.Node, sum bool) (e ending) {
 	u := user(n)
+	if v, ok := l.residual(n, u); ok && sum {
+		e.residual, u = v, user(u)
+	}
 	if u != nil {
 		if relu, limit, ok := activation(u); ok {
 			e.relu, e.max = relu, limit
@@ -162,6 +175,22 @@ func follow(n *graph.Node) (e ending) {
 	}
 	e.quantize = u
 	return e
+}
+
+// residual returns what u, the user of n, adds to it, if that is dequantised and of its
+// sizes.
+func (l *lowerer) residual(n, u *graph.Node) (v quantity, ok bool) {
+	if u == nil || u.Op() != std.Add || u.NumArgs() != 2 || u.Arg(1) == nil || !u.Op().Codec().Equal(u.Attrs(), std.AddAttrs{}) {
+		return v, false
+	}
+	other := u.Arg(0)
+	if other == n {
+		other = u.Arg(1)
+	}
+	if v, ok = quantised(other); !ok || notWhole("the residual", v) != "" || l.overwritten(v.call) != nil {
+		return v, false
+	}
+	return v, n.Type().Ranked() && v.q.Type().Dims().Same(n.Type().Dims())
 }
 
 // activation reports whether a call limits its operand from 0, or from 0 to a maximum.

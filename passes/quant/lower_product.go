@@ -39,9 +39,10 @@ func convolution(a any, out std.QLinearAttrs) any {
 
 // Operands of the integer forms.
 const (
-	yScale = 6
-	bias   = 8
-	table  = 9
+	yScale   = 6
+	bias     = 8
+	table    = 9
+	residual = 10
 )
 
 // product lowers a product of dequantised operands, with its ending where there is
@@ -52,8 +53,8 @@ func (l *lowerer) product(n *graph.Node, p product) error {
 		l.c.Refuse(n, why)
 		return nil
 	}
-	e := follow(n)
-	in := []*graph.Node{x.q, x.scale, x.zero, w.q, w.scale, w.zero, nil, nil, nil}
+	e := l.follow(n, true)
+	in := []*graph.Node{x.q, x.scale, x.zero, w.q, w.scale, w.zero, nil, nil, nil, nil, nil, nil, nil}
 	end, out := n, std.QLinearAttrs{DType: array.F32}
 	if e.quantize != nil {
 		c := e.quantize.Graph().Before(e.quantize).From(n)
@@ -63,6 +64,7 @@ func (l *lowerer) product(n *graph.Node, p product) error {
 			out = std.QLinearAttrs{DType: end.Type().DType(), ReLU: e.relu, Max: e.max}
 			in[yScale], in[yScale+1] = params(end)
 			in[bias] = b
+			in[residual], in[residual+1], in[residual+2] = e.residual.q, e.residual.scale, e.residual.zero
 		} else {
 			l.c.Refuse(e.quantize, "the result of "+n.String()+" is quantised apart: "+why)
 		}

@@ -43,7 +43,7 @@ func (l *lowerer) whole(n *graph.Node, i int, name string) (v quantity, ok bool)
 // ended returns the ending of a call; it refuses the call without one, or one with an
 // activation that the integer form does not have.
 func (l *lowerer) ended(n *graph.Node, relu bool) (e ending, ok bool) {
-	e = follow(n)
+	e = l.follow(n, false)
 	switch {
 	case e.quantize == nil:
 		l.c.Refuse(n, "its result is not quantised")
@@ -77,14 +77,8 @@ func (l *lowerer) pair(n *graph.Node, to *op.Op) error {
 		l.c.Refuse(n, "the operands and the result are not of one type")
 		return nil
 	}
-	c := q.Graph().Before(q).From(n)
-	for _, v := range []*quantity{&a, &b} {
-		if !v.q.Type().Dims().Same(n.Type().Dims()) {
-			v.q = c.Function(std.Expand, std.ExpandAttrs{Shape: n.Type().Dims()}, v.q)
-		}
-	}
 	scale, zero := params(q)
-	by := c.Function(to, std.QPairAttrs{ReLU: e.relu}, a.q, a.scale, a.zero, b.q, b.scale, b.zero, scale, zero)
+	by := q.Graph().Before(q).From(n).Function(to, std.QPairAttrs{ReLU: e.relu}, a.q, a.scale, a.zero, b.q, b.scale, b.zero, scale, zero)
 	return l.replace(q, by, n.Op().Name+" of quantised values")
 }
 
@@ -397,7 +391,7 @@ func (l *lowerer) fuse(c *graph.Cursor, x quantity, entries *array.Array) *graph
 	if !made || x.q.NumUses() != 1 || x.call.NumUses() != 1 || x.q.Type().DType() != entries.DType() || x.q.NumArgs() > table && x.q.Arg(table) != nil {
 		return nil
 	}
-	in := make([]*graph.Node, table+1)
+	in := make([]*graph.Node, max(table+1, x.q.NumArgs()))
 	copy(in, x.q.Args())
 	in[table] = l.store(c, "_table_"+x.q.Name(), entries)
 	return c.Function(x.q.Op(), x.q.Attrs(), in...)

@@ -338,10 +338,10 @@ func residualOf(w *par.Workspace, step string, out *array.Array, in []*array.Arr
 	if out.DType() != array.U8 && out.DType() != array.I8 {
 		operand.BadOperand(step, "a residual is added to a result of "+out.DType().String()+", expected u8 or i8")
 	}
-	if operand.At(in, qResScale) == nil || !slices.Equal(a.Shape(), out.Shape()) {
-		operand.BadOperand(step, "the residual has no scale, or another shape than the result")
+	if !slices.Equal(a.Shape(), out.Shape()) {
+		operand.BadOperand(step, "the residual has another shape than the result")
 	}
-	p := tensorParam(step, a.DType(), in[qResScale], operand.At(in, qResZero))
+	p := tensorParam(step, a.DType(), operand.At(in, qResScale), operand.At(in, qResZero))
 	y := tensorParam(step, out.DType(), operand.At(in, qYScale), operand.At(in, qYZero))
 	return qResidual{bytes: loadBytesOf(w, a), scale: p.scale / y.scale, zero: p.zero, flip: p.flip}
 }
