@@ -194,7 +194,7 @@ func smallCases(t *testing.T) []*kernelCase {
 		views.inputs = append(views.inputs, []*array.Array{g.Normal(c[0], c[1]), g.Normal(c[0], c[2])})
 		views.sizes = append(views.sizes, c)
 	}
-	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views, decoderCase(t, &g)}
+	return []*kernelCase{mlp, attention, types, guarded, result, layers, fixed, tuple, views, decoderCase(t, &g), quantCase(t, &g)}
 }
 
 // decoderCase is a GPT-2 that keeps keys and values: a prompt, then single tokens,
@@ -314,14 +314,14 @@ func TestKernelPackagesRun(t *testing.T) {
 		require.Regexp(t, w, failures[i])
 	}
 	t.Run("vet", func(t *testing.T) {
-		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder")
+		goTool(t, dir, nil, "vet", "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder", "./quantised")
 	})
 	t.Run("staticcheck", func(t *testing.T) {
 		path, err := exec.LookPath("staticcheck")
 		if err != nil {
 			t.Skip("staticcheck is not installed")
 		}
-		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder")
+		cmd := exec.Command(path, "./mlp", "./attention", "./types", "./guarded", "./result", "./layers", "./fixed", "./tuple", "./views", "./decoder", "./quantised")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
 		out, err := cmd.CombinedOutput()

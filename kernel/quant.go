@@ -6,8 +6,8 @@ import (
 
 // 8-bit steps.
 type (
-	// QAdd adds two quantised tensors of one type and shape: in is a, its scale and
-	// zero point, b, its scale and zero point, the result's scale and zero point.
+	// QAdd adds two quantised tensors of one type, which broadcast: in is a, its scale
+	// and zero point, b, its scale and zero point, the result's scale and zero point.
 	QAdd = quant.QAdd
 
 	// QMul multiplies two quantised tensors as QAdd adds them: the result is

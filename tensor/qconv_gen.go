@@ -11,76 +11,76 @@ type QConvAttrs = std.QConvAttrs
 // dequantize(bias))) as q_linear computes it, with one weightScale and
 // weightZero or one for each filter; padding is the zero point of x.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QConvAttrs], at most one, sets Stride, Padding,
-// Dilation, Groups, PadMode, DType, ReLU and Max. PadMode may be "valid" or
-// "same".
-func QConv1d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QConvAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
+// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
+// Max. PadMode may be "valid" or "same".
+func QConv1d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
 	attrs := options(std.QConv1d, opts)
-	return call(std.QConv1d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QConv1d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QConv1d is quantize(conv1d(dequantize(x), dequantize(weight),
 // dequantize(bias))) as q_linear computes it, with one weightScale and
 // weightZero or one for each filter; padding is the zero point of x.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QConvAttrs], at most one, sets Stride, Padding,
-// Dilation, Groups, PadMode, DType, ReLU and Max. PadMode may be "valid" or
-// "same".
-func (x *Tensor) QConv1d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QConvAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
+// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
+// Max. PadMode may be "valid" or "same".
+func (x *Tensor) QConv1d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
 	attrs := options(std.QConv1d, opts)
-	return call(std.QConv1d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QConv1d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QConv2d is quantize(conv2d(dequantize(x), dequantize(weight),
 // dequantize(bias))) as q_linear computes it, with one weightScale and
 // weightZero or one for each filter; padding is the zero point of x.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QConvAttrs], at most one, sets Stride, Padding,
-// Dilation, Groups, PadMode, DType, ReLU and Max. PadMode may be "valid" or
-// "same".
-func QConv2d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QConvAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
+// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
+// Max. PadMode may be "valid" or "same".
+func QConv2d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
 	attrs := options(std.QConv2d, opts)
-	return call(std.QConv2d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QConv2d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QConv2d is quantize(conv2d(dequantize(x), dequantize(weight),
 // dequantize(bias))) as q_linear computes it, with one weightScale and
 // weightZero or one for each filter; padding is the zero point of x.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QConvAttrs], at most one, sets Stride, Padding,
-// Dilation, Groups, PadMode, DType, ReLU and Max. PadMode may be "valid" or
-// "same".
-func (x *Tensor) QConv2d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QConvAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
+// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
+// Max. PadMode may be "valid" or "same".
+func (x *Tensor) QConv2d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
 	attrs := options(std.QConv2d, opts)
-	return call(std.QConv2d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QConv2d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QConv3d is quantize(conv3d(dequantize(x), dequantize(weight),
 // dequantize(bias))) as q_linear computes it, with one weightScale and
 // weightZero or one for each filter; padding is the zero point of x.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QConvAttrs], at most one, sets Stride, Padding,
-// Dilation, Groups, PadMode, DType, ReLU and Max. PadMode may be "valid" or
-// "same".
-func QConv3d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QConvAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
+// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
+// Max. PadMode may be "valid" or "same".
+func QConv3d(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
 	attrs := options(std.QConv3d, opts)
-	return call(std.QConv3d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QConv3d, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QConv3d is quantize(conv3d(dequantize(x), dequantize(weight),
 // dequantize(bias))) as q_linear computes it, with one weightScale and
 // weightZero or one for each filter; padding is the zero point of x.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QConvAttrs], at most one, sets Stride, Padding,
-// Dilation, Groups, PadMode, DType, ReLU and Max. PadMode may be "valid" or
-// "same".
-func (x *Tensor) QConv3d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QConvAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QConvAttrs], at
+// most one, sets Stride, Padding, Dilation, Groups, PadMode, DType, ReLU and
+// Max. PadMode may be "valid" or "same".
+func (x *Tensor) QConv3d(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QConvAttrs) *Tensor {
 	attrs := options(std.QConv3d, opts)
-	return call(std.QConv3d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QConv3d, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }

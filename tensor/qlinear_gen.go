@@ -9,48 +9,52 @@ type QLinearAttrs = std.QLinearAttrs
 
 // QLinear is quantize(linear(dequantize(x), dequantize(weight),
 // dequantize(bias))) for u8 or i8 and an i32 bias in units of
-// xScale·weightScale, whose sums are exact and rescaled once; weightScale and
-// weightZero are one element or one for each row, a table of 256 bytes is
-// applied last.
+// xScale·weightScale, whose sums are exact and rescaled once; a residual is
+// dequantised and added before relu and max; weightScale and weightZero are one
+// element or one for each row, a table of 256 bytes is applied last.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QLinearAttrs], at most one, sets DType, ReLU and Max.
-func QLinear(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
+// at most one, sets DType, ReLU and Max.
+func QLinear(x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
 	attrs := options(std.QLinear, opts)
-	return call(std.QLinear, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QLinear, attrs, false, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QLinear is quantize(linear(dequantize(x), dequantize(weight),
 // dequantize(bias))) for u8 or i8 and an i32 bias in units of
-// xScale·weightScale, whose sums are exact and rescaled once; weightScale and
-// weightZero are one element or one for each row, a table of 256 bytes is
-// applied last.
+// xScale·weightScale, whose sums are exact and rescaled once; a residual is
+// dequantised and added before relu and max; weightScale and weightZero are one
+// element or one for each row, a table of 256 bytes is applied last.
 //
-// xScale, xZero, weightScale, weightZero, yScale, yZero, bias and table may be
-// nil. The optional [std.QLinearAttrs], at most one, sets DType, ReLU and Max.
-func (x *Tensor) QLinear(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// xScale, xZero, weightScale, weightZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
+// at most one, sets DType, ReLU and Max.
+func (x *Tensor) QLinear(xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
 	attrs := options(std.QLinear, opts)
-	return call(std.QLinear, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table)[0]
+	return call(std.QLinear, attrs, true, sizeArgs{}, x, xScale, xZero, weight, weightScale, weightZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QMatmul is quantize(dequantize(x) @ dequantize(w)) of matrices u8 or i8 as
 // q_linear computes it; leading dimensions broadcast, wScale and wZero are one
 // element or one for each column.
 //
-// xScale, xZero, wScale, wZero, yScale, yZero, bias and table may be nil. The
-// optional [std.QLinearAttrs], at most one, sets DType, ReLU and Max.
-func QMatmul(x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// xScale, xZero, wScale, wZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
+// at most one, sets DType, ReLU and Max.
+func QMatmul(x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
 	attrs := options(std.QMatmul, opts)
-	return call(std.QMatmul, attrs, false, sizeArgs{}, x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table)[0]
+	return call(std.QMatmul, attrs, false, sizeArgs{}, x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }
 
 // QMatmul is quantize(dequantize(x) @ dequantize(w)) of matrices u8 or i8 as
 // q_linear computes it; leading dimensions broadcast, wScale and wZero are one
 // element or one for each column.
 //
-// xScale, xZero, wScale, wZero, yScale, yZero, bias and table may be nil. The
-// optional [std.QLinearAttrs], at most one, sets DType, ReLU and Max.
-func (x *Tensor) QMatmul(xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table *Tensor, opts ...std.QLinearAttrs) *Tensor {
+// xScale, xZero, wScale, wZero, yScale, yZero, bias, table, residual,
+// residualScale and residualZero may be nil. The optional [std.QLinearAttrs],
+// at most one, sets DType, ReLU and Max.
+func (x *Tensor) QMatmul(xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero *Tensor, opts ...std.QLinearAttrs) *Tensor {
 	attrs := options(std.QMatmul, opts)
-	return call(std.QMatmul, attrs, true, sizeArgs{}, x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table)[0]
+	return call(std.QMatmul, attrs, true, sizeArgs{}, x, xScale, xZero, w, wScale, wZero, yScale, yZero, bias, table, residual, residualScale, residualZero)[0]
 }

@@ -8,7 +8,7 @@ import "github.com/gofx-dev/gofx/op/std"
 type QPairAttrs = std.QPairAttrs
 
 // QAdd is quantize(add(dequantize(a), dequantize(b))) for two tensors u8 or i8
-// of one type and one shape, which the result has as well.
+// of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
 // [std.QPairAttrs], at most one, sets ReLU.
@@ -18,7 +18,7 @@ func QAdd(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std
 }
 
 // QAdd is quantize(add(dequantize(a), dequantize(b))) for two tensors u8 or i8
-// of one type and one shape, which the result has as well.
+// of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
 // [std.QPairAttrs], at most one, sets ReLU.
@@ -28,7 +28,7 @@ func (a *Tensor) QAdd(aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, op
 }
 
 // QMul is quantize(mul(dequantize(a), dequantize(b))) for two tensors u8 or i8
-// of one type and one shape, which the result has as well.
+// of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
 // [std.QPairAttrs], at most one, sets ReLU.
@@ -38,7 +38,7 @@ func QMul(a, aScale, aZero, b, bScale, bZero, yScale, yZero *Tensor, opts ...std
 }
 
 // QMul is quantize(mul(dequantize(a), dequantize(b))) for two tensors u8 or i8
-// of one type and one shape, which the result has as well.
+// of one type, which broadcast.
 //
 // aScale, aZero, bScale, bZero, yScale and yZero may be nil. The optional
 // [std.QPairAttrs], at most one, sets ReLU.

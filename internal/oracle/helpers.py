@@ -443,15 +443,15 @@ def wrapped(v):
     return ((v + 2**31) % 2**32 - 2**31).to(torch.int32)
 
 
-def scaled(sums, scale, d, zero, y_scale, relu, most):
-    """Sums times a factor in type d, limited by activations."""
+def scaled(sums, scale, d, zero, y_scale, relu, most, residual=0):
+    """Sums times a factor, and a residual, in type d, limited by activations."""
     lo, hi = (v - zero.item() for v in LIMITS[d])
     if relu:
         lo = max(lo, 0)
     if most > 0:
         top = min(max((torch.tensor(most, dtype=torch.float32) / y_scale).item(), 0), 2.0**20)
         hi = min(hi, max(lo, float(torch.round(torch.tensor(top)))))
-    v = sums * scale
+    v = sums * scale + residual
     v = torch.minimum(torch.maximum(torch.where(v != v, torch.tensor(float(lo)), v), torch.tensor(float(lo))), torch.tensor(float(hi)))
     return (torch.round(v) + zero.float()).to(d)
 
@@ -462,7 +462,7 @@ def lookup(y, table):
     return table[y.to(torch.int64) & 255]
 
 
-def q_product(product, channels, axis, x, w, y, bias, table, dtype, relu, most):
+def q_product(product, channels, axis, x, w, y, bias, table, residual, dtype, relu, most):
     """A product of quantised values; x, w and y are values with their parameters, or
     parameters alone. The weight has its channels along one axis, the result along
     another."""
@@ -475,7 +475,7 @@ def q_product(product, channels, axis, x, w, y, bias, table, dtype, relu, most):
         raise ValueError("scales of the weight")
     d = given(dtype, x.dtype if y_zero is None else y_zero.dtype)
     if d in (torch.float32, torch.int32):
-        if not (y_scale is None and y_zero is None and table is None) or relu or most > 0:
+        if not (y_scale is None and y_zero is None and table is None and residual[0] is None) or relu or most > 0:
             raise ValueError("parameters of a result that has none")
     elif d not in LIMITS:
         raise TypeError("dtype")
@@ -501,37 +501,44 @@ def q_product(product, channels, axis, x, w, y, bias, table, dtype, relu, most):
     if d == torch.float32:
         sums = sums * scale
         return sums if bias is None or bias.dtype == torch.int32 else sums + bias.reshape(side)
-    out = scaled(sums, scale, d, zero, y_scale, relu, most)
+    r, r_scale, r_zero = residual
+    added = 0
+    if r is not None:
+        bytes_of(r, r_zero)
+        if r.shape != sums.shape:
+            raise ValueError("residual")
+        added = whole(r, r_zero if r_zero is None else single(r_zero)).float() * (single(factor(r_scale)) / y_scale)
+    out = scaled(sums, scale, d, zero, y_scale, relu, most, added)
     return out if table is None else lookup(out, table)
 
 
-def q_linear(x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, most):
+def q_linear(x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, residual, dtype, relu, most):
     if x.dim() == 0 or weight.dim() != 2:
         raise ValueError("ranks")
-    return q_product(F.linear, 0, -1, (x, x_scale, x_zero), (weight, weight_scale, weight_zero), (y_scale, y_zero), bias, table, dtype, relu, most)
+    return q_product(F.linear, 0, -1, (x, x_scale, x_zero), (weight, weight_scale, weight_zero), (y_scale, y_zero), bias, table, residual, dtype, relu, most)
 
 
-def q_matmul(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, table, dtype, relu, most):
+def q_matmul(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, table, residual, dtype, relu, most):
     if x.dim() < 2 or w.dim() < 2:
         raise ValueError("ranks")
-    return q_product(torch.matmul, -1, -1, (x, x_scale, x_zero), (w, w_scale, w_zero), (y_scale, y_zero), bias, table, dtype, relu, most)
+    return q_product(torch.matmul, -1, -1, (x, x_scale, x_zero), (w, w_scale, w_zero), (y_scale, y_zero), bias, table, residual, dtype, relu, most)
 
 
-def q_conv(n, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, most, stride, padding, dilation, groups, pad_mode):
+def q_conv(n, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, residual, dtype, relu, most, stride, padding, dilation, groups, pad_mode):
     if x.dim() != n + 2 or weight.dim() != n + 2:
         raise ValueError("ranks")
     conv = [F.conv1d, F.conv2d, F.conv3d][n - 1]
 
     def product(x, w):
         return conv(x, w, None, one(stride, 1), padded(padding, pad_mode), one(dilation, 1), groups or 1)
-    return q_product(product, 0, 1, (x, x_scale, x_zero), (weight, weight_scale, weight_zero), (y_scale, y_zero), bias, table, dtype, relu, most)
+    return q_product(product, 0, 1, (x, x_scale, x_zero), (weight, weight_scale, weight_zero), (y_scale, y_zero), bias, table, residual, dtype, relu, most)
 
 
 def q_pair(multiply, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, relu):
     bytes_of(a, a_zero, y_zero)
     bytes_of(b, b_zero)
-    if a.dtype != b.dtype or a.shape != b.shape:
-        raise ValueError("operands")
+    if a.dtype != b.dtype:
+        raise TypeError("operands")
     a_scale, b_scale, y_scale = (single(factor(s)) for s in (a_scale, b_scale, y_scale))
     zero = torch.zeros([], dtype=torch.int32) if y_zero is None else single(y_zero)
     x, y = whole(a, a_zero if a_zero is None else single(a_zero)).float(), whole(b, b_zero if b_zero is None else single(b_zero)).float()

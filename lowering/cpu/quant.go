@@ -8,8 +8,8 @@ import (
 )
 
 // QuantBackend says what this target does with quantised values: products and
-// convolutions on bytes, with weights of i8 or u8 for each channel, linear layers with
-// weights of 4 bits, and between them sums, products, pools and, by a table of 256
+// convolutions on bytes, with weights of i8 or u8 for each channel, a residual and an
+// activation; linear layers with weights of 4 bits; and between them sums, products, pools and, by a table of 256
 // entries, functions of one value.
 func QuantBackend() *quant.Backend {
 	bytes := []array.DType{array.U8, array.I8}
@@ -17,22 +17,21 @@ func QuantBackend() *quant.Backend {
 		return quant.Weight{Operand: operand, Axis: axis, DTypes: []array.DType{array.I8, array.U8}, Bits: bits,
 			Granularities: []quant.Granularity{quant.PerChannel, quant.PerTensor}, Affine: true, GroupOf: 32}
 	}
-	rectify := []*op.Op{std.Relu, std.Relu6}
+	sums := [][]*op.Op{{std.Add}, {std.Relu, std.Relu6}}
 	b := &quant.Backend{Name: name, Operators: []quant.Operator{
-		{Op: std.Linear, Modes: []quant.Mode{quant.Static, quant.Dynamic, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0, 8, 4), Fused: rectify, FloatResult: true},
-		{Op: std.Matmul, Modes: []quant.Mode{quant.Static, quant.Dynamic}, Activations: bytes, Weight: weight(1, -1), Fused: rectify, FloatResult: true},
-		{Op: std.Bmm, Modes: []quant.Mode{quant.Static, quant.Dynamic}, Activations: bytes, Fused: rectify, FloatResult: true},
+		{Op: std.Linear, Modes: []quant.Mode{quant.Static, quant.Dynamic, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0, 8, 4), Fused: sums, FloatResult: true},
+		{Op: std.Matmul, Modes: []quant.Mode{quant.Static, quant.Dynamic}, Activations: bytes, Weight: weight(1, -1), Fused: sums, FloatResult: true},
 		{Op: std.Embedding, Modes: []quant.Mode{quant.WeightOnly}, Weight: weight(1, 0)},
 	}}
 	for _, o := range []*op.Op{std.Conv1d, std.Conv2d, std.Conv3d} {
-		b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0), Fused: rectify, FloatResult: true})
+		b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0), Fused: sums, FloatResult: true})
 	}
-	between := func(fused []*op.Op, sharing quant.Sharing, list ...*op.Op) {
+	between := func(fused [][]*op.Op, sharing quant.Sharing, list ...*op.Op) {
 		for _, o := range list {
 			b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static}, Activations: bytes, Fused: fused, Follows: true, Sharing: sharing})
 		}
 	}
-	between([]*op.Op{std.Relu}, quant.Own, std.Add, std.Mul)
+	between([][]*op.Op{{std.Relu}}, quant.Own, std.Add, std.Mul)
 	between(nil, quant.Equal, std.MaxPool1d, std.MaxPool2d, std.MaxPool3d)
 	between(nil, quant.AsDeclared, std.AvgPool1d, std.AvgPool2d, std.AvgPool3d, std.AdaptiveAvgPool1d, std.AdaptiveAvgPool2d, std.AdaptiveAvgPool3d)
 	between(nil, quant.Own, std.Relu, std.Relu6, std.Hardtanh, std.Clamp, std.LeakyRelu, std.Elu, std.Selu, std.Silu, std.Gelu, std.Mish, std.Softplus,

@@ -20,11 +20,11 @@ type QConvAttrs struct {
 
 // The convolutions of quantised values; x is [N,C,spatial...].
 var (
-	//gofx:torch q_conv(1, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, max, stride, padding, dilation, groups, pad_mode)
+	//gofx:torch q_conv(1, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, (residual, residual_scale, residual_zero), dtype, relu, max, stride, padding, dilation, groups, pad_mode)
 	QConv1d = qConvNd("q_conv1d", 1)
-	//gofx:torch q_conv(2, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, max, stride, padding, dilation, groups, pad_mode)
+	//gofx:torch q_conv(2, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, (residual, residual_scale, residual_zero), dtype, relu, max, stride, padding, dilation, groups, pad_mode)
 	QConv2d = qConvNd("q_conv2d", 2)
-	//gofx:torch q_conv(3, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, max, stride, padding, dilation, groups, pad_mode)
+	//gofx:torch q_conv(3, x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, (residual, residual_scale, residual_zero), dtype, relu, max, stride, padding, dilation, groups, pad_mode)
 	QConv3d = qConvNd("q_conv3d", 3)
 )
 
@@ -52,7 +52,10 @@ func qConvNd(name string, n int) *op.Op {
 				return shape.Type{}, hinted(err, "unsqueeze a single image")
 			}
 			t, err := inferConv(c, n, a.float(), asFloats(in[qX], in[qWeight], operandAt(in, qBias)))
-			return t.WithDType(d), err
+			if err != nil {
+				return t, err
+			}
+			return t.WithDType(d), residual(c, in, t)
 		},
 		Kernel: func(a QConvAttrs, in []shape.Type) kernel.Step {
 			s := &kernel.QConv{Stride: mustList(a.Stride, n, 1), Dilation: mustList(a.Dilation, n, 1), Groups: max(a.Groups, 1), ReLU: a.ReLU, Max: float32(a.Max)}

@@ -24,22 +24,24 @@ type QLinearAttrs struct {
 const (
 	qX = 3 * iota
 	qWeight
-	qY     // the result's scale, and its zero point
-	qBias  = 8
-	qTable = 9
+	qY        // the result's scale, and its zero point
+	qBias     = 8
+	qTable    = 9
+	qResidual = 10
 )
 
 // qProductArgs are the operands of a product; a value is followed by its scale and
 // its zero point.
 func qProductArgs(weight string) []op.Operand {
-	return op.Args("x", "x_scale?", "x_zero?", weight, weight+"_scale?", weight+"_zero?", "y_scale?", "y_zero?", "bias?", "table?")
+	return op.Args("x", "x_scale?", "x_zero?", weight, weight+"_scale?", weight+"_zero?", "y_scale?", "y_zero?", "bias?", "table?",
+		"residual?", "residual_scale?", "residual_zero?")
 }
 
 // QLinear is a linear layer on quantised values.
 //
-//gofx:torch q_linear(x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, dtype, relu, max)
+//gofx:torch q_linear(x, x_scale, x_zero, weight, weight_scale, weight_zero, y_scale, y_zero, bias, table, (residual, residual_scale, residual_zero), dtype, relu, max)
 var QLinear = op.Define("q_linear", op.Spec[QLinearAttrs]{
-	Doc: "q_linear is quantize(linear(dequantize(x), dequantize(weight), dequantize(bias))) for u8 or i8 and an i32 bias in units of x_scale·weight_scale, whose sums are exact and rescaled once; " +
+	Doc: "q_linear is quantize(linear(dequantize(x), dequantize(weight), dequantize(bias))) for u8 or i8 and an i32 bias in units of x_scale·weight_scale, whose sums are exact and rescaled once; a residual is dequantised and added before relu and max; " +
 		"weight_scale and weight_zero are one element or one for each row, a table of 256 bytes is applied last.",
 	In: qProductArgs("weight"), Class: op.Contraction, Quant: op.QuantNever,
 	Infer: func(c *op.Infer, a QLinearAttrs, in []shape.Type) (shape.Type, error) {
@@ -48,7 +50,10 @@ var QLinear = op.Define("q_linear", op.Spec[QLinearAttrs]{
 			return shape.Type{}, err
 		}
 		t, err := inferLinear(c, op.None{}, asFloats(in[qX], in[qWeight], operandAt(in, qBias)))
-		return t.WithDType(d), err
+		if err != nil {
+			return t, err
+		}
+		return t.WithDType(d), residual(c, in, t)
 	},
 	Kernel: func(a QLinearAttrs, _ []shape.Type) kernel.Step {
 		return &kernel.QLinear{ReLU: a.ReLU, Max: float32(a.Max)}
@@ -64,7 +69,7 @@ var QLinear = op.Define("q_linear", op.Spec[QLinearAttrs]{
 
 // QMatmul multiplies quantised matrices.
 //
-//gofx:torch q_matmul(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, table, dtype, relu, max)
+//gofx:torch q_matmul(x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias, table, (residual, residual_scale, residual_zero), dtype, relu, max)
 var QMatmul = op.Define("q_matmul", op.Spec[QLinearAttrs]{
 	Doc: "q_matmul is quantize(dequantize(x) @ dequantize(w)) of matrices u8 or i8 as q_linear computes it; leading dimensions broadcast, w_scale and w_zero are one element or one for each column.",
 	In:  qProductArgs("w"), Class: op.Contraction, Quant: op.QuantNever,
@@ -82,7 +87,10 @@ var QMatmul = op.Define("q_matmul", op.Spec[QLinearAttrs]{
 		if err != nil {
 			return t, err
 		}
-		return t.WithDType(d), wantVector(c, "bias", operandAt(in, qBias), in[qWeight].Dim(-1), "w")
+		if err := wantVector(c, "bias", operandAt(in, qBias), in[qWeight].Dim(-1), "w"); err != nil {
+			return t, err
+		}
+		return t.WithDType(d), residual(c, in, t)
 	},
 	Kernel: func(a QLinearAttrs, _ []shape.Type) kernel.Step {
 		return &kernel.QMatMul{ReLU: a.ReLU, Max: float32(a.Max)}
@@ -177,12 +185,27 @@ func (a QLinearAttrs) result(in []shape.Type) (array.DType, error) {
 	if a.ReLU || a.Max > 0 {
 		return 0, badAttr("dtype", a.DType.String(), "u8 or i8 with relu or max")
 	}
-	for i, name := range []string{"y_scale", "y_zero", "bias", "table"} {
+	for i, name := range []string{"y_scale", "y_zero", "bias", "table", "residual"} {
 		if name != "bias" && operandAt(in, qY+i).Kind() == shape.Tensor {
 			return 0, diag.New(op.OperandCount, name+" is given, expected none with dtype "+a.DType.String())
 		}
 	}
 	return a.DType, nil
+}
+
+// residual requires an absent operand or one of the sizes of the result.
+func residual(c *op.Infer, in []shape.Type, result shape.Type) error {
+	r := operandAt(in, qResidual)
+	if r.Kind() != shape.Tensor {
+		return nil
+	}
+	if err := quantOperand(c, "residual", in, qResidual, shape.Const(1), ""); err != nil {
+		return err
+	}
+	if !r.Ranked() || !result.Ranked() {
+		return nil
+	}
+	return sameDims(c, "residual", r, "the result", result)
 }
 
 // tableOperand requires an absent operand or 256 elements of type d.
@@ -212,6 +235,9 @@ func (a QLinearAttrs) reference(b op.Builder, in []op.Value, channel int, produc
 	y := product(x.real(b, 0), w.real(b, channel), bias)
 	if a.DType == array.F32 {
 		return y
+	}
+	if valueAt(in, qResidual) != nil {
+		y = b.Call(Add, nil, y, quantAt(in, qResidual).real(b, 0))
 	}
 	if a.ReLU {
 		y = b.Call(Relu, nil, y)

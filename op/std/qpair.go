@@ -25,7 +25,7 @@ var QMul = qPair("q_mul", Mul, func(a QPairAttrs) kernel.Step { return &kernel.Q
 
 func qPair(name string, float *op.Op, step func(a QPairAttrs) kernel.Step) *op.Op {
 	return op.Define(name, op.Spec[QPairAttrs]{
-		Doc: name + " is quantize(" + float.Name + "(dequantize(a), dequantize(b))) for two tensors u8 or i8 of one type and one shape, which the result has as well.",
+		Doc: name + " is quantize(" + float.Name + "(dequantize(a), dequantize(b))) for two tensors u8 or i8 of one type, which broadcast.",
 		In:  op.Args("a", "a_scale?", "a_zero?", "b", "b_scale?", "b_zero?", "y_scale?", "y_zero?"), Quant: op.QuantNever,
 		Infer: func(c *op.Infer, _ QPairAttrs, in []shape.Type) (shape.Type, error) {
 			one := shape.Const(1)
@@ -45,10 +45,8 @@ func qPair(name string, float *op.Op, step func(a QPairAttrs) kernel.Step) *op.O
 			if !a.Ranked() || !b.Ranked() {
 				return shape.Unranked(d), nil
 			}
-			if err := sameDims(c, "b", b, "a", a); err != nil {
-				return shape.Type{}, hinted(err, "expand the smaller one")
-			}
-			return shape.TensorType(d, a.Dims()), nil
+			dims, err := c.Broadcast(a.Dims(), b.Dims())
+			return shape.TensorType(d, dims), err
 		},
 		Kernel: func(a QPairAttrs, _ []shape.Type) kernel.Step { return step(a) },
 		Reference: func(b op.Builder, a QPairAttrs, in []op.Value) op.Value {

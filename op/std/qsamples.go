@@ -30,8 +30,11 @@ func sumsOnly(in []*array.Array) []*array.Array {
 func tableOf(g *op.Gen, d array.DType) *array.Array { return quantised(g, d, 256) }
 
 // qProductSamples are the calls that all products take; args makes operands of two
-// element types, out the attributes. The weight has n channels.
-func qProductSamples(g *op.Gen, n int, args func(x, w array.DType) []*array.Array, out func(a QLinearAttrs) any) []op.Sample {
+// element types, out the attributes. The weight has n channels, the result its sizes.
+func qProductSamples(g *op.Gen, n int, result []int, args func(x, w array.DType) []*array.Array, out func(a QLinearAttrs) any) []op.Sample {
+	added := func(in []*array.Array, d array.DType, zero *array.Array) []*array.Array {
+		return with(with(with(in, qResidual, quantised(g, d, result...)), qResidual+1, scaleOf(0.4)), qResidual+2, zero)
+	}
 	call := func(name string, a QLinearAttrs, in []*array.Array) op.Sample { return okCall(name, out(a), in...) }
 	u8, i8 := args(array.U8, array.I8), args(array.I8, array.I8)
 	return []op.Sample{
@@ -49,6 +52,9 @@ func qProductSamples(g *op.Gen, n int, args func(x, w array.DType) []*array.Arra
 		call("max", QLinearAttrs{Max: 2.5}, u8),
 		call("table", QLinearAttrs{}, with(u8, qTable, tableOf(g, array.U8))),
 		call("signed table", QLinearAttrs{ReLU: true}, with(i8, qTable, tableOf(g, array.I8))),
+		call("residual", QLinearAttrs{ReLU: true}, added(u8, array.U8, array.Scalar(uint8(100)))),
+		call("residual of another type", QLinearAttrs{Max: 20}, added(u8, array.I8, array.Scalar(int8(5)))),
+		call("residual, table", QLinearAttrs{}, with(added(i8, array.I8, nil), qTable, tableOf(g, array.I8))),
 		call("f32", QLinearAttrs{DType: array.F32}, sumsOnly(u8)),
 		call("f32, f32 bias", QLinearAttrs{DType: array.F32}, with(sumsOnly(i8), qBias, g.Normal(n))),
 		call("f32, per channel", QLinearAttrs{DType: array.F32}, with(sumsOnly(i8), 4, g.Uniform(0.005, 0.02, n))),
@@ -75,6 +81,9 @@ func qProductBad(g *op.Gen, n int, in []*array.Array, out func(a QLinearAttrs) a
 		badCall(op.SizeMismatch, "scales of x", a, with(in, 1, g.Uniform(1, 2, 3))...),
 		badCall(op.SizeMismatch, "scales of the weight", a, with(in, 4, g.Uniform(1, 2, n+1))...),
 		badCall(op.SizeMismatch, "zeros of the weight", a, with(in, 5, quantised(g, array.I8, n+1))...),
+		badCall(op.RankMismatch, "residual", a, with(in, qResidual, quantised(g, array.U8, 7))...),
+		badCall(op.DTypeMismatch, "residual is i32", a, with(in, qResidual, array.Cast(g.Int(9, 3, 4), array.I32))...),
+		badCall(op.OperandCount, "residual of sums", out(QLinearAttrs{DType: array.I32}), with(sumsOnly(in), qResidual, quantised(g, array.U8, 3, 4))...),
 		badCall(op.SizeMismatch, "scales of y", a, with(in, qY, g.Uniform(1, 2, n))...),
 		badCall(op.SizeMismatch, "bias", a, with(in, qBias, array.Cast(g.Int(9, n+1), array.I32))...),
 		badCall(op.RankMismatch, "matrix of scales", a, with(in, 4, g.Uniform(1, 2, n, 1))...),
@@ -95,7 +104,7 @@ func qLinearSamples(g *op.Gen) []op.Sample {
 		}
 	}
 	a := QLinearAttrs{}
-	return append(qProductSamples(g, 4, args(3, 4, 5), sameAttrs),
+	return append(qProductSamples(g, 4, []int{3, 4}, args(3, 4, 5), sameAttrs),
 		okCall("leading dimensions", a, qArgs(g, quantised(g, array.U8, 2, 3, 5), quantised(g, array.I8, 4, 5), 4)...),
 		okCall("vector", a, qArgs(g, quantised(g, array.U8, 5), quantised(g, array.I8, 4, 5), 4)...),
 		okCall("wide", a, args(17, 67, 133)(array.U8, array.I8)...),
@@ -123,7 +132,7 @@ func qMatmulSamples(g *op.Gen) []op.Sample {
 	batch := func(x, w []int) []*array.Array {
 		return qArgs(g, quantised(g, array.U8, x...), quantised(g, array.I8, w...), w[len(w)-1])
 	}
-	return append(qProductSamples(g, 4, args(3, 4, 5), sameAttrs),
+	return append(qProductSamples(g, 4, []int{3, 4}, args(3, 4, 5), sameAttrs),
 		okCall("batch", a, batch([]int{2, 3, 5}, []int{2, 5, 4})...),
 		okCall("one right operand", a, batch([]int{2, 3, 5}, []int{5, 4})...),
 		okCall("one left operand", a, batch([]int{3, 5}, []int{2, 5, 4})...),
@@ -156,7 +165,7 @@ func qConvSamples(g *op.Gen, n int) []op.Sample {
 		return QConvAttrs{Padding: op.IntList(1), DType: a.DType, ReLU: a.ReLU, Max: a.Max}
 	}
 	plain := qConvArgs(g, n, 2, 3, 4, 3, 3)(array.U8, array.I8)
-	return append(qProductSamples(g, 4, qConvArgs(g, n, 2, 3, 4, 3, 3), padded),
+	return append(qProductSamples(g, 4, sized(n, []int{2, 4}, 7, 6, 5), qConvArgs(g, n, 2, 3, 4, 3, 3), padded),
 		okCall("plain", QConvAttrs{}, plain...),
 		okCall("stride and padding", QConvAttrs{Stride: op.IntList(2), Padding: op.IntList(1)}, plain...),
 		okCall("per dimension", QConvAttrs{Stride: list(2, 1, 3), Padding: list(1, 2, 0), Dilation: list(1, 2, 1)}, plain...),

@@ -27,9 +27,10 @@ type Operator struct {
 	// Weight is what may be asked of the operator's weight; the zero value: it has none.
 	Weight Weight
 	// Fused are operators that the target computes together with this one where
-	// they are the only users of its result: activations, the sum with a residual.
-	// What is between is not rounded to 8 bits.
-	Fused []*op.Op
+	// they are the only users of its result, in stages: at most one of each list, in
+	// this order, such as the sum with a residual and then an activation. What is
+	// between is not rounded to 8 bits.
+	Fused [][]*op.Op
 	// FloatResult tells that the operator can take quantised operands and give a
 	// float result. Without it the result is always quantised.
 	FloatResult bool

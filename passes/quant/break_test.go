@@ -81,20 +81,52 @@ param v : f32[4]
 	sounds(t, plain, m, 25)
 }
 
-// TestResidualsInEpilogues lets a backend compute the sum with a residual together
-// with the convolution.
-func TestResidualsInEpilogues(t *testing.T) {
-	m := parse(t, residual)
-	plain := graph.Clone(m)
-	b := cpu.QuantBackend()
-	conv := b.Operator(std.Conv2d)
-	conv.Fused = append(conv.Fused[:len(conv.Fused):len(conv.Fused)], std.Add)
-	p, err := quant.Resolve(m, static(), b)
+// TestSumsWithFloatsStayFloat has sums behind products whose results nothing takes
+// quantised: what is added is not rounded for nothing.
+func TestSumsWithFloatsStayFloat(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[2,4], %r: f32[2,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %a = call_function[linear](%x, %w, _)
+  %s = call_function[add](%a, %r)
+  %u = call_function[relu](%s)
+  %y = call_function[softmax](%u) {dim=1}
+  return %y
+}
+param w : f32[4,4]
+`)
+	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
 	require.NoError(t, err)
-	require.NotRegexp(t, `%c2 +value`, p.String(), "what is between stays as it is")
-	require.Regexp(t, `%sum +add .*computed with %c2`, p.String())
-	require.Regexp(t, `%r2 +relu .*computed with %c2`, p.String())
-	quantise(t, m, static(), batches(t, m, 8, nil))
+	require.Regexp(t, `%a +linear .* static +Q05`, p.String())
+	require.Regexp(t, `%s +add .* float +Q04 no gain: nothing behind it is quantised\n`, p.String())
+	require.Regexp(t, `%u +relu .* float +Q04 no gain: nothing behind it is quantised\n`, p.String())
+	require.NotRegexp(t, `%[rs] +value`, p.String())
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 16, nil))
+	require.Regexp(t, `%s = call_function\[add\]\(%a, %r\)`, m.String())
+	sounds(t, plain, m, 25)
+}
+
+// TestStagesOfFusion takes operators in the order that the backend computes them in.
+func TestStagesOfFusion(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[2,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %a = call_function[linear](%x, %w, _)
+  %b = call_function[relu](%a)
+  %c = call_function[add](%b, %x)
+  %d = call_function[linear](%c, %w, _)
+  %e = call_function[add](%d, %x) {alpha=2}
+  %f = call_function[linear](%e, %w, _)
+  return %f
+}
+param w : f32[4,4]
+`)
+	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
+	require.NoError(t, err)
+	require.Regexp(t, `%b +relu .*computed with %a`, p.String())
+	require.Regexp(t, `%c +add .* static\n`, p.String(), "a sum behind an activation is computed apart")
+	require.Regexp(t, `%e +add .* static\n`, p.String(), "a sum with a factor is computed apart")
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 32, nil))
 	sounds(t, plain, m, 20)
 }
 

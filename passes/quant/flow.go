@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -25,7 +26,11 @@ func (r *resolver) fuse() {
 // takeIn makes the only user of the unit's result a member of it, where it can.
 func (r *resolver) takeIn(u *unit) bool {
 	n := r.onlyUser(u.tail)
-	if n == nil || !slices.Contains(u.Fused, n.Op()) || n.Type().DType() != array.F32 {
+	if n == nil || n.Type().DType() != array.F32 {
+		return false
+	}
+	stage := slices.IndexFunc(u.Fused[u.stages:], func(list []*op.Op) bool { return slices.Contains(list, n.Op()) })
+	if stage < 0 {
 		return false
 	}
 	v := r.verdicts[n]
@@ -40,11 +45,15 @@ func (r *resolver) takeIn(u *unit) bool {
 		switch {
 		case a == nil || a == u.tail:
 			continue
-		case a.Type().Kind() != shape.Tensor || a.Type().DType() != array.F32 || r.written[a]:
+		case a.Type().Kind() != shape.Tensor || a.Type().DType() != array.F32 || r.written[passes.Memory(a)] || !a.Type().Dims().Same(u.tail.Type().Dims()):
 			return false
 		}
 		more = append(more, use{n, i})
 	}
+	if codec := n.Op().Codec(); len(more) > 0 && !codec.Equal(n.Attrs(), codec.Zero()) {
+		return false // a sum with a factor
+	}
+	u.stages += stage + 1
 	u.operands = append(u.operands, more...)
 	u.members = append(u.members, n)
 	u.tail = n
@@ -105,7 +114,9 @@ func (r *resolver) flow() []*unit {
 				r.drop(u, given[u.tail])
 				continue
 			}
-			u.result = wanted[u.tail] || !u.FloatResult
+			if u.result = wanted[u.tail] || !u.FloatResult; !u.result {
+				r.shorten(u)
+			}
 			for _, o := range u.operands {
 				wanted[o.value()] = true
 			}
@@ -114,6 +125,22 @@ func (r *resolver) flow() []*unit {
 	}
 	slices.Reverse(active)
 	return active
+}
+
+// shorten takes the members that have operands of their own, and those behind them,
+// out of a unit with a float result: to quantise their operands would gain nothing.
+func (r *resolver) shorten(u *unit) {
+	end := slices.IndexFunc(u.members, func(n *graph.Node) bool {
+		return n != u.head && slices.ContainsFunc(u.operands, func(o use) bool { return o.user == n })
+	})
+	if end < 0 {
+		return
+	}
+	out := *u
+	out.members = u.members[end:]
+	r.drop(&out, true)
+	u.members, u.tail = u.members[:end], u.members[end-1]
+	u.operands = slices.DeleteFunc(u.operands, func(o use) bool { return slices.Contains(out.members, o.user) })
 }
 
 // leads reports whether the unit is quantised whatever is around it.

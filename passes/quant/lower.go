@@ -19,7 +19,7 @@ var Lower = passes.Pass{
 	Requires: []passes.Fact{passes.Functional},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
-		l := &lowerer{c: c, params: passes.NewParams(c.Module, g)}
+		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), written: passes.WrittenMemory(g), paths: passes.Written(g)}
 		for n := range g.All() {
 			if err := c.Err(); err != nil {
 				return false, err
@@ -41,6 +41,9 @@ type lowerer struct {
 	c      *passes.Ctx
 	params *passes.Params
 	w      kernel.Workspace
+	// What the graph writes.
+	written map[*graph.Node]bool
+	paths   map[string]bool
 }
 
 // node lowers what begins at one call, if it reads dequantised values.
@@ -54,7 +57,14 @@ func (l *lowerer) node(n *graph.Node) error {
 	}
 	reads := false
 	for a := range n.Inputs() {
-		reads = reads || a.Op() == std.Dequantize
+		if a.Op() != std.Dequantize {
+			continue
+		}
+		reads = true
+		if b := l.overwritten(a); b != nil {
+			l.c.Refuse(n, "the graph writes "+b.String()+", which "+a.String()+" reads")
+			return nil
+		}
 	}
 	if !reads {
 		return nil
@@ -78,6 +88,17 @@ func (l *lowerer) node(n *graph.Node) error {
 	return nil
 }
 
+// overwritten returns an operand of a dequantize that the graph writes, nil for none:
+// it must not be read later than it is.
+func (l *lowerer) overwritten(d *graph.Node) *graph.Node {
+	for b := range d.Inputs() {
+		if l.written[passes.Memory(b)] {
+			return b
+		}
+	}
+	return nil
+}
+
 // quantity is a dequantised operand: what dequantize reads.
 type quantity struct {
 	q, scale, zero *graph.Node
@@ -95,6 +116,12 @@ func quantised(n *graph.Node) (v quantity, ok bool) {
 // params returns the scale and the zero point of a quantize or dequantize.
 func params(n *graph.Node) (scale, zero *graph.Node) { return n.Arg(1), n.Arg(2) }
 
+// same reports whether two nodes have one value, or are both absent.
+func (l *lowerer) same(a, b *graph.Node) bool {
+	return a == b || a != nil && b != nil && a.Opcode() == graph.GetAttr && b.Opcode() == graph.GetAttr &&
+		a.Target() == b.Target() && !a.Live() && !b.Live() && !l.paths[a.Target()]
+}
+
 // one reports whether a scale or a zero point is of a whole tensor.
 func one(n *graph.Node) bool {
 	return n == nil || n.Type().Ranked() && (n.Type().Rank() == 0 || n.Type().Rank() == 1 && n.Type().Dim(0).Is(1))
@@ -104,6 +131,9 @@ func one(n *graph.Node) bool {
 func notWhole(name string, v quantity) string {
 	if d := v.q.Type().DType(); d != array.U8 && d != array.I8 {
 		return name + " is dequantised from " + d.String() + ", expected u8 or i8"
+	}
+	if !v.q.Type().Ranked() {
+		return "the rank of " + name + " is not known"
 	}
 	if !one(v.scale) || !one(v.zero) {
 		return name + " has a scale or a zero point for each index of an axis, expected one of each"
@@ -122,17 +152,21 @@ func user(n *graph.Node) *graph.Node {
 	return nil
 }
 
-// ending is what follows a call: an activation that integer operators have, and the
-// quantize that ends the float part; nil where there is none.
+// ending is what follows a call: a dequantised residual, an activation that integer
+// operators have, and the quantize that ends the float part; nil where there is none.
 type ending struct {
+	residual quantity
 	relu     bool
 	max      float64
 	quantize *graph.Node
 }
 
-// follow finds the ending of a call.
-func follow(n *graph.Node) (e ending) {
+// follow finds the ending of a call, with a residual where sum says so.
+func (l *lowerer) follow(n *graph.Node, sum bool) (e ending) {
 	u := user(n)
+	if v, ok := l.residual(n, u); ok && sum {
+		e.residual, u = v, user(u)
+	}
 	if u != nil {
 		if relu, limit, ok := activation(u); ok {
 			e.relu, e.max = relu, limit
@@ -144,6 +178,22 @@ func follow(n *graph.Node) (e ending) {
 	}
 	e.quantize = u
 	return e
+}
+
+// residual returns what u, the user of n, adds to it, if that is dequantised and of its
+// sizes.
+func (l *lowerer) residual(n, u *graph.Node) (v quantity, ok bool) {
+	if u == nil || u.Op() != std.Add || u.NumArgs() != 2 || u.Arg(1) == nil || !u.Op().Codec().Equal(u.Attrs(), std.AddAttrs{}) {
+		return v, false
+	}
+	other := u.Arg(0)
+	if other == n {
+		other = u.Arg(1)
+	}
+	if v, ok = quantised(other); !ok || notWhole("the residual", v) != "" || l.overwritten(v.call) != nil {
+		return v, false
+	}
+	return v, n.Type().Ranked() && v.q.Type().Dims().Same(n.Type().Dims())
 }
 
 // activation reports whether a call limits its operand from 0, or from 0 to a maximum.

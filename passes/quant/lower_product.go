@@ -39,9 +39,10 @@ func convolution(a any, out std.QLinearAttrs) any {
 
 // Operands of the integer forms.
 const (
-	yScale = 6
-	bias   = 8
-	table  = 9
+	yScale   = 6
+	bias     = 8
+	table    = 9
+	residual = 10
 )
 
 // product lowers a product of dequantised operands, with its ending where there is
@@ -52,23 +53,24 @@ func (l *lowerer) product(n *graph.Node, p product) error {
 		l.c.Refuse(n, why)
 		return nil
 	}
-	e := follow(n)
-	in := []*graph.Node{x.q, x.scale, x.zero, w.q, w.scale, w.zero, nil, nil, nil}
+	e := l.follow(n, true)
+	in := []*graph.Node{x.q, x.scale, x.zero, w.q, w.scale, w.zero, nil, nil, nil, nil, nil, nil, nil}
 	end, out := n, std.QLinearAttrs{DType: array.F32}
 	if e.quantize != nil {
-		c := e.quantize.Graph().Before(e.quantize)
+		c := e.quantize.Graph().Before(e.quantize).From(n)
 		b, why := l.integerBias(c, n, x, w)
 		if why == "" {
 			end = e.quantize
 			out = std.QLinearAttrs{DType: end.Type().DType(), ReLU: e.relu, Max: e.max}
 			in[yScale], in[yScale+1] = params(end)
 			in[bias] = b
+			in[residual], in[residual+1], in[residual+2] = e.residual.q, e.residual.scale, e.residual.zero
 		} else {
 			l.c.Refuse(e.quantize, "the result of "+n.String()+" is quantised apart: "+why)
 		}
 	}
 	if end == n {
-		if in[bias], why = floatBias(n, x, w); why != "" {
+		if in[bias], why = l.floatBias(n, x, w); why != "" {
 			l.c.Refuse(n, why)
 			return nil
 		}
@@ -76,7 +78,7 @@ func (l *lowerer) product(n *graph.Node, p product) error {
 	for in[len(in)-1] == nil {
 		in = in[:len(in)-1]
 	}
-	q := end.Graph().Before(end).Function(p.to, p.attrs(n.Attrs(), out), in...)
+	q := end.Graph().Before(end).From(n).Function(p.to, p.attrs(n.Attrs(), out), in...)
 	return l.replace(end, q, n.Op().Name+" of quantised values")
 }
 
@@ -115,7 +117,7 @@ func (p product) operands(n *graph.Node) (x, w quantity, why string) {
 
 // exactBias returns an i32 bias in units of x's times the weight's scale, where the
 // product has one that is dequantised by that; done tells that there is no other bias.
-func exactBias(n *graph.Node, x, w quantity) (b *graph.Node, done bool) {
+func (l *lowerer) exactBias(n *graph.Node, x, w quantity) (b *graph.Node, done bool) {
 	if n.NumArgs() < 3 || n.Arg(2) == nil {
 		return nil, true
 	}
@@ -124,20 +126,15 @@ func exactBias(n *graph.Node, x, w quantity) (b *graph.Node, done bool) {
 		return nil, false
 	}
 	a, c := v.scale.Arg(0), v.scale.Arg(1)
-	if same(a, x.scale) && same(c, w.scale) || same(a, w.scale) && same(c, x.scale) {
+	if l.same(a, x.scale) && l.same(c, w.scale) || l.same(a, w.scale) && l.same(c, x.scale) {
 		return v.q, true
 	}
 	return nil, false
 }
 
-// same reports whether two nodes have one value.
-func same(a, b *graph.Node) bool {
-	return a == b || a != nil && b != nil && a.Opcode() == graph.GetAttr && b.Opcode() == graph.GetAttr && a.Target() == b.Target() && !a.Live() && !b.Live()
-}
-
 // floatBias is the bias of a product whose result stays in float.
-func floatBias(n *graph.Node, x, w quantity) (b *graph.Node, why string) {
-	if b, done := exactBias(n, x, w); done {
+func (l *lowerer) floatBias(n *graph.Node, x, w quantity) (b *graph.Node, why string) {
+	if b, done := l.exactBias(n, x, w); done {
 		return b, ""
 	}
 	if d := n.Arg(2).Type().DType(); d != array.F32 {
@@ -149,7 +146,7 @@ func floatBias(n *graph.Node, x, w quantity) (b *graph.Node, why string) {
 // integerBias is the bias of a product whose result is quantised: one that is in i32
 // already, or a parameter rounded to units of x's times the weight's scale.
 func (l *lowerer) integerBias(c *graph.Cursor, n *graph.Node, x, w quantity) (b *graph.Node, why string) {
-	if b, done := exactBias(n, x, w); done {
+	if b, done := l.exactBias(n, x, w); done {
 		return b, ""
 	}
 	value, why := l.value(n.Arg(2), n, 2)

@@ -43,7 +43,7 @@ func (l *lowerer) whole(n *graph.Node, i int, name string) (v quantity, ok bool)
 // ended returns the ending of a call; it refuses the call without one, or one with an
 // activation that the integer form does not have.
 func (l *lowerer) ended(n *graph.Node, relu bool) (e ending, ok bool) {
-	e = follow(n)
+	e = l.follow(n, false)
 	switch {
 	case e.quantize == nil:
 		l.c.Refuse(n, "its result is not quantised")
@@ -77,14 +77,8 @@ func (l *lowerer) pair(n *graph.Node, to *op.Op) error {
 		l.c.Refuse(n, "the operands and the result are not of one type")
 		return nil
 	}
-	c := q.Graph().Before(q)
-	for _, v := range []*quantity{&a, &b} {
-		if !v.q.Type().Dims().Same(n.Type().Dims()) {
-			v.q = c.Function(std.Expand, std.ExpandAttrs{Shape: n.Type().Dims()}, v.q)
-		}
-	}
 	scale, zero := params(q)
-	by := c.Function(to, std.QPairAttrs{ReLU: e.relu}, a.q, a.scale, a.zero, b.q, b.scale, b.zero, scale, zero)
+	by := q.Graph().Before(q).From(n).Function(to, std.QPairAttrs{ReLU: e.relu}, a.q, a.scale, a.zero, b.q, b.scale, b.zero, scale, zero)
 	return l.replace(q, by, n.Op().Name+" of quantised values")
 }
 
@@ -174,7 +168,7 @@ func (l *lowerer) avgPool(n *graph.Node) error {
 		return nil
 	}
 	scale, zero := params(q)
-	by := q.Graph().Before(q).Function(std.QAvgPool, a, x.q, x.scale, x.zero, scale, zero)
+	by := q.Graph().Before(q).From(n).Function(std.QAvgPool, a, x.q, x.scale, x.zero, scale, zero)
 	return l.replace(q, by, n.Op().Name+" of quantised values")
 }
 
@@ -221,7 +215,7 @@ func (l *lowerer) cat(n *graph.Node) error {
 			return nil
 		}
 		all = append(all, v)
-		alike = alike && same(v.scale, all[0].scale) && (v.zero == nil && all[0].zero == nil || same(v.zero, all[0].zero)) && v.q.Type().DType() == all[0].q.Type().DType()
+		alike = alike && l.same(v.scale, all[0].scale) && l.same(v.zero, all[0].zero) && v.q.Type().DType() == all[0].q.Type().DType()
 	}
 	if alike {
 		var in []*graph.Node
@@ -235,7 +229,7 @@ func (l *lowerer) cat(n *graph.Node) error {
 		return nil
 	}
 	q := e.quantize
-	c := q.Graph().Before(q)
+	c := q.Graph().Before(q).From(n)
 	in := []*graph.Node{q.Arg(1), l.zeroOf(c, q, q.Arg(2))}
 	for _, v := range all {
 		if v.q.Type().DType() != q.Type().DType() {
@@ -313,7 +307,7 @@ func (l *lowerer) function(n *graph.Node) error {
 	if identity(entries, x.q.Type().DType()) {
 		return l.replace(at, x.q, "quantised again as it was")
 	}
-	c := at.Graph().Before(at)
+	c := at.Graph().Before(at).From(n)
 	if by := l.fuse(c, x, entries); by != nil {
 		return l.replace(at, by, n.Op().Name+" as the table of a product")
 	}
@@ -397,7 +391,7 @@ func (l *lowerer) fuse(c *graph.Cursor, x quantity, entries *array.Array) *graph
 	if !made || x.q.NumUses() != 1 || x.call.NumUses() != 1 || x.q.Type().DType() != entries.DType() || x.q.NumArgs() > table && x.q.Arg(table) != nil {
 		return nil
 	}
-	in := make([]*graph.Node, table+1)
+	in := make([]*graph.Node, max(table+1, x.q.NumArgs()))
 	copy(in, x.q.Args())
 	in[table] = l.store(c, "_table_"+x.q.Name(), entries)
 	return c.Function(x.q.Op(), x.q.Attrs(), in...)

@@ -26,9 +26,8 @@ const residualPlan = `plan for cpu: 8 of 9 operators quantised
 %r1   value             any by global     u8 affine, histogram
 %c2   conv2d            static by global  static
 %c2   weight c2.weight  any by global     i8 symmetric channel, min_max
-%c2   value             any by global     u8 affine, histogram
-%sum  add               static by global  static
-%r2   relu              static by global  static                          Q06 fused: computed with %sum
+%sum  add               static by global  static                          Q06 fused: computed with %c2
+%r2   relu              static by global  static                          Q06 fused: computed with %c2
 %r2   value             any by global     u8 affine, histogram = group 1
 %p    max_pool2d        static by global  static
 %p    value             any by global     u8 affine, histogram = group 1

@@ -65,6 +65,7 @@ type unit struct {
 	asked
 	head, tail *graph.Node
 	members    []*graph.Node // head to tail
+	stages     int           // of Fused that are behind the tail
 	mode       Mode
 	operands   []use // that are quantised
 	weight     *weight

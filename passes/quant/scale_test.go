@@ -16,9 +16,9 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// chain returns linear layers and activations, one behind the other, with a sum every
+// longChain returns linear layers and activations, one behind the other, with a sum every
 // few layers: a graph of about n nodes.
-func chain(n int) *graph.Module {
+func longChain(n int) *graph.Module {
 	g := graph.New("chain")
 	m := graph.NewModule(g)
 	c := g.At()
@@ -57,7 +57,7 @@ func scaled(t testing.TB, m *graph.Module, c *quant.Config, b *quant.Backend) (p
 
 // TestScaling counts what becomes of a graph of 10,000 nodes.
 func TestScaling(t *testing.T) {
-	m := chain(10_000)
+	m := longChain(10_000)
 	p, err := quant.Resolve(m, static(), cpu.QuantBackend())
 	require.NoError(t, err)
 	values, weights := 0, 0
@@ -91,7 +91,7 @@ func BenchmarkPrepareAndConvert(b *testing.B) {
 			backend := cpu.QuantBackend()
 			for range b.N {
 				b.StopTimer()
-				m := chain(10_000)
+				m := longChain(10_000)
 				b.StartTimer()
 				scaled(b, m, config, backend)
 			}

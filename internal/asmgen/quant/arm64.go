@@ -12,7 +12,10 @@ import (
 const neonRows = 3
 
 // neon has this command's kernels as methods.
-type neon struct{ simd.NEON }
+type neon struct {
+	simd.NEON
+	params map[string]int // places of the parameters of the current function
+}
 
 // arm64Files returns the generated files for arm64: the tile of products.
 //

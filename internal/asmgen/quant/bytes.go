@@ -102,8 +102,8 @@ func mul512(w writer) {
 	}
 	w.broadcast("flip", z(31))
 	w.each16(n, func() {
-		w.bytes512(at(a, 0), z(24), z(0))
-		w.bytes512(at(b, 0), z(25), z(1))
+		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
+		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
 		w.VMULPS(z(1), z(0), z(0))
 		w.VMULPS(z(26), z(0), z(0))
 		w.clamp512(z(0))

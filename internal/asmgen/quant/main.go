@@ -45,6 +45,7 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	maps.Copy(files, arm64Files())
+	maps.Copy(files, neonBytes())
 	return files, nil
 }
 

@@ -25,6 +25,11 @@ const (
 	planeLo      = planeFlip + 8
 	planeHi      = planeFlip + 12
 	planeNatural = planeFlip + 16
+	planeRes     = planeNatural + 8
+	planeAdds    = planeNatural + 16
+	planeAddFlip = planeNatural + 24
+	planeAddZero = planeNatural + 28
+	planeAddBy   = planeNatural + 32
 )
 
 // planeRows are the channels of the blocks that make the 32 of a panel, by the
@@ -139,7 +144,7 @@ func (k *planeTile) block(rows, end int) {
 	k.JZ(LabelRef(label("store")))
 	k.group(rows, 0)
 	k.Label(label("store"))
-	k.store(rows)
+	k.store(rows, label)
 	k.ADDQ(U8(4*rows), k.bias)
 	k.ADDQ(U8(4*rows), k.scale)
 	k.ADDQ(U8(rows), k.col)
@@ -169,21 +174,34 @@ func (k *planeTile) group(rows, g int) {
 }
 
 // store turns the sums into bytes, a channel at a time, until no channel is left.
-// Scales are below one, so that nothing overflows before it saturates.
-func (k *planeTile) store(rows int) {
-	scale, zero, lo, hi, flip, order := z(24), z(25), z(26), z(27), z(28), z(29)
-	k.VPBROADCASTW(at(k.s, planeZero), zero)
-	k.VPBROADCASTB(at(k.s, planeLo), lo)
-	k.VPBROADCASTB(at(k.s, planeHi), hi)
-	k.VPBROADCASTD(at(k.s, planeFlip), flip)
+// Scales are below one, and residuals small, so that nothing overflows before it
+// saturates.
+func (k *planeTile) store(rows int, label func(string) string) {
+	zero, lo, hi, flip, order := z(25), z(26), z(27), z(28), z(29)
+	constants := func() {
+		k.VPBROADCASTW(at(k.s, planeZero), zero)
+		k.VPBROADCASTB(at(k.s, planeLo), lo)
+		k.VPBROADCASTB(at(k.s, planeHi), hi)
+		k.VPBROADCASTD(at(k.s, planeFlip), flip)
+	}
+	constants()
+	k.MOVQ(at(k.s, planeRes), k.n)
 	k.VMOVDQU32(at(k.order, 0), order)
 	for r := range rows {
-		k.VBROADCASTSS(at(k.scale, 4*r), scale)
+		k.VBROADCASTSS(at(k.scale, 4*r), z(24))
 		for v := range k.vectors {
 			a := k.acc(r, v)
 			k.VCVTDQ2PS(a, a)
-			k.VMULPS(scale, a, a)
-			k.VCVTPS2DQ(a, a)
+			k.VMULPS(z(24), a, a)
+		}
+		alone := label(fmt.Sprintf("alone%d_", r))
+		k.CMPQ(at(k.s, planeAdds), U8(0))
+		k.JEQ(LabelRef(alone))
+		k.add(r, order)
+		constants() // whose registers add needs
+		k.Label(alone)
+		for v := range k.vectors {
+			k.VCVTPS2DQ(k.acc(r, v), k.acc(r, v))
 		}
 		a, halves := k.acc(r, 0), (k.vectors+1)/2
 		for h := range halves {
@@ -200,6 +218,33 @@ func (k *planeTile) store(rows int) {
 		k.ADDQ(k.ld, k.dst)
 		k.DECQ(k.left)
 		k.JZ(LabelRef("done"))
+	}
+}
+
+// add adds the residual of channel r: its bytes are spread over the vectors by the
+// steps, backwards, by which bytes are made of sums; order is its own inverse.
+func (k *planeTile) add(r int, order reg.VecPhysical) {
+	none, bytes, words, v := z(25), z(26), z(27), z(28)
+	k.VPXORD(none, none, none)
+	k.VMOVDQU8_Z(indexed(k.dst, k.n, 1, 0), reg.K1, bytes)
+	k.VPXORD_BCST(at(k.s, planeAddFlip), bytes, bytes)
+	k.VPERMD(bytes, order, bytes)
+	for i := range k.vectors {
+		switch i {
+		case 0:
+			k.VPUNPCKLBW(none, bytes, words)
+		case 2:
+			k.VPUNPCKHBW(none, bytes, words)
+		}
+		if i%2 == 0 {
+			k.VPUNPCKLWD(none, words, v)
+		} else {
+			k.VPUNPCKHWD(none, words, v)
+		}
+		k.VPSUBD_BCST(at(k.s, planeAddZero), v, v)
+		k.VCVTDQ2PS(v, v)
+		k.VMULPS_BCST(at(k.s, planeAddBy), v, v)
+		k.VADDPS(v, k.acc(r, i), k.acc(r, i))
 	}
 }
 

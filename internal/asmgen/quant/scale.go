@@ -1,14 +1,18 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
 func emitScale(w writer) {
-	requant512(w)
-	requant256(w)
+	for _, residual := range []bool{false, true} {
+		requant512(w, residual)
+		requant256(w, residual)
+	}
 	dequant512(w)
 	dequant256(w)
 	add512(w)
@@ -17,6 +21,7 @@ func emitScale(w writer) {
 
 const (
 	requantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo, hi float32, zero int32, dst *uint8, ld int)"
+	residualArgs     = ", residual *uint8, flip uint32, less int32, weight float32)"
 	dequantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale, add, dst *float32, ld int)"
 )
 
@@ -40,15 +45,8 @@ func (w writer) halves(cols reg.GPVirtual) {
 	w.lanes(t, reg.K2)
 }
 
-// round512 turns the sums of vector v into clamped integers: bias in b, scale in
-// s, limits in Z28 and Z29, zero point in Z30.
-func (w writer) round512(v, b, s reg.VecPhysical) {
-	w.VPADDD(b, v, v)
-	w.VCVTDQ2PS(v, v)
-	w.VMULPS(s, v, v)
-	w.clamp512(v)
-}
-
+// clamp512 turns floats into integers between the limits in Z28 and Z29, and adds
+// the zero point in Z30.
 func (w writer) clamp512(v reg.VecPhysical) {
 	w.VMAXPS(z(28), v, v)
 	w.VMINPS(z(29), v, v)
@@ -58,8 +56,13 @@ func (w writer) clamp512(v reg.VecPhysical) {
 
 // requant512 writes the second pass over a tile of sums, which is in the first
 // cache: bias, scale and limits of the columns stay in registers over the rows.
-func requant512(w writer) {
-	w.begin("qRequantAVX512", requantSignature, "turns sums into eight bits: dst = round((acc+bias)·scale) + zero,\nthe product clamped to lo and hi, halves rounded to even, NaN as lo. cols is 1 to\n32; bias and scale have 32 elements.")
+func requant512(w writer, residual bool) {
+	if residual {
+		w.begin("qRequantAddAVX512", strings.TrimSuffix(requantSignature, ")")+residualArgs,
+			"is qRequantAVX512 with (residual-less)·weight added to the product,\neach rounded before the sum, which is clamped. flip, four equal bytes, is applied\nto the residual first; its rows are ld bytes apart, as those of dst.")
+	} else {
+		w.begin("qRequantAVX512", requantSignature, "turns sums into eight bits: dst = round((acc+bias)·scale) + zero,\nthe product clamped to lo and hi, halves rounded to even, NaN as lo. cols is 1 to\n32; bias and scale have 32 elements.")
+	}
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
 	bias, scale, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("dst"), w.arg("ld")
 	w.halves(w.arg("cols"))
@@ -71,12 +74,30 @@ func requant512(w writer) {
 	w.broadcast("lo", z(28))
 	w.broadcast("hi", z(29))
 	w.broadcast("zero", z(30))
+	var from reg.GPVirtual
+	if residual {
+		from = w.arg("residual")
+		w.broadcast("flip", z(31))
+		w.broadcast("less", z(23))
+		w.broadcast("weight", z(22))
+	}
 	w.Label("row")
 	for v, k := range []reg.Register{reg.K1, reg.K2} {
 		w.VMOVDQU32(at(acc, 64*v), z(v))
-		w.round512(z(v), z(24+v), z(26+v))
+		w.VPADDD(z(24+v), z(v), z(v))
+		w.VCVTDQ2PS(z(v), z(v))
+		w.VMULPS(z(26+v), z(v), z(v))
+		if residual {
+			w.bytes512(at(from, 16*v), k, z(23), z(2))
+			w.VMULPS(z(22), z(2), z(2))
+			w.VADDPS(z(2), z(v), z(v))
+		}
+		w.clamp512(z(v))
 		w.VPMOVDB(z(v), x(v))
 		w.VMOVDQU8(x(v), k, at(dst, 16*v))
+	}
+	if residual {
+		w.ADDQ(ld, from)
 	}
 	w.ADDQ(ldacc, acc)
 	w.ADDQ(ld, dst)
@@ -88,13 +109,18 @@ func requant512(w writer) {
 // requant256 is requant512 with half the registers: bias and scale come from the
 // first cache, and four vectors of sums are packed to one of bytes, which a
 // permutation puts in order.
-func requant256(w writer) {
-	order := w.StaticGlobal("qorder")
-	w.DataAttributes(attr.RODATA | attr.NOPTR)
-	for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
-		w.AddDatum(4*i, U32(v))
+func requant256(w writer, residual bool) {
+	order := NewDataAddr(Symbol{Name: "qorder", Static: true}, 0)
+	if residual {
+		w.begin("qRequantAddAVX2", strings.TrimSuffix(requantSignature, ")")+residualArgs, "is qRequantAddAVX512 for cols of 32.")
+	} else {
+		order = w.StaticGlobal("qorder")
+		w.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
+			w.AddDatum(4*i, U32(v))
+		}
+		w.begin("qRequantAVX2", requantSignature, "is qRequantAVX512 for cols of 32.")
 	}
-	w.begin("qRequantAVX2", requantSignature, "is qRequantAVX512 for cols of 32.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
 	bias, scale, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("dst"), w.arg("ld")
 	w.SHLQ(U8(2), ldacc)
@@ -104,12 +130,28 @@ func requant256(w writer) {
 	w.VMOVDQU(order, y(13))
 	w.VPCMPEQD(y(14), y(14), y(14))
 	w.VPSRLD(U8(24), y(14), y(14))
+	var from reg.GPVirtual
+	if residual {
+		from = w.arg("residual")
+		w.broadcast("flip", y(7))
+		w.VPAND(y(14), y(7), y(7))
+		w.broadcast("less", y(8))
+		w.broadcast("weight", y(9))
+	}
 	w.Label("row")
 	for v := range 4 {
 		w.VMOVDQU(at(acc, 32*v), y(v))
 		w.VPADDD(at(bias, 32*v), y(v), y(v))
 		w.VCVTDQ2PS(y(v), y(v))
 		w.VMULPS(at(scale, 32*v), y(v), y(v))
+		if residual {
+			w.VPMOVZXBD(at(from, 8*v), y(4))
+			w.VPXOR(y(7), y(4), y(4))
+			w.VPSUBD(y(8), y(4), y(4))
+			w.VCVTDQ2PS(y(4), y(4))
+			w.VMULPS(y(9), y(4), y(4))
+			w.VADDPS(y(4), y(v), y(v))
+		}
 		w.VMAXPS(y(10), y(v), y(v))
 		w.VMINPS(y(11), y(v), y(v))
 		w.VCVTPS2DQ(y(v), y(v))
@@ -121,6 +163,9 @@ func requant256(w writer) {
 	w.VPACKUSWB(y(2), y(0), y(0))
 	w.VPERMD(y(0), y(13), y(0))
 	w.VMOVDQU(y(0), at(dst, 0))
+	if residual {
+		w.ADDQ(ld, from)
+	}
 	w.ADDQ(ldacc, acc)
 	w.ADDQ(ld, dst)
 	w.DECQ(rows)
@@ -181,11 +226,11 @@ func dequant256(w writer) {
 	w.end()
 }
 
-// bytes512 loads 16 bytes, flips their sign bits where X31 says so, and widens
+// bytes512 loads those of 16 bytes that k selects, flips their sign bits where X31 says so, and widens
 // them to floats less the zero point in zero.
-func (w writer) bytes512(from Mem, zero, v reg.VecPhysical) {
+func (w writer) bytes512(from Mem, k reg.Register, zero, v reg.VecPhysical) {
 	low := v.AsX()
-	w.VMOVDQU8_Z(from, reg.K1, low)
+	w.VMOVDQU8_Z(from, k, low)
 	w.VPXORD(x(31), low, low)
 	w.VPMOVZXBD(low, v)
 	w.VPSUBD(zero, v, v)
@@ -219,8 +264,8 @@ func add512(w writer) {
 	}
 	w.broadcast("flip", z(31))
 	w.each16(n, func() {
-		w.bytes512(at(a, 0), z(24), z(0))
-		w.bytes512(at(b, 0), z(25), z(1))
+		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
+		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
 		w.VMULPS(z(26), z(0), z(0))
 		w.VMULPS(z(27), z(1), z(1))
 		w.VADDPS(z(1), z(0), z(0))

@@ -127,6 +127,7 @@ type qCase struct {
 	max               float32
 	outChans          int
 	floatAdded        bool
+	res, rs, rz       *array.Array
 }
 
 // qRandom fills the parameters of a case whose x and w are set.
@@ -156,6 +157,17 @@ func qRandom(r *rand.Rand, c *qCase, chans, k int, shape []int) {
 		if r.IntN(4) == 0 {
 			c.table = qArray(r, array.U8, 256)
 		}
+		if r.IntN(2) == 0 {
+			c.res = qArray(r, anyByte(r), shape...)
+			c.rs = qScale(r, 1, 0.02*float64(1+k)/20)
+			if r.IntN(3) > 0 {
+				c.rz = qZero(r, c.res.DType())
+			}
+			if r.IntN(12) == 0 {
+				odd := []float32{float32(math.Inf(1)), float32(math.NaN()), -0.02, 1e30, 0}
+				array.Data[float32](c.rs)[0] = odd[r.IntN(len(odd))]
+			}
+		}
 	}
 	switch r.IntN(3) {
 	case 0:
@@ -172,11 +184,12 @@ func qRandom(r *rand.Rand, c *qCase, chans, k int, shape []int) {
 }
 
 func (c *qCase) in() []*array.Array {
-	return []*array.Array{c.x, c.xs, c.xz, c.w, c.ws, c.wz, c.ys, c.yz, c.bias, c.table}
+	return []*array.Array{c.x, c.xs, c.xz, c.w, c.ws, c.wz, c.ys, c.yz, c.bias, c.table, c.res, c.rs, c.rz}
 }
 
-// expect turns the exact sum of channel ch, zero points taken off, into the result.
-func (c *qCase) expect(sum int64, ch int) float64 {
+// expect turns the exact sum of channel ch, zero points taken off, into element i of
+// the result.
+func (c *qCase) expect(sum int64, ch, i int) float64 {
 	total := int32(sum)
 	if c.bias != nil && !c.floatAdded {
 		total += array.Data[int32](c.bias)[ch]
@@ -204,7 +217,16 @@ func (c *qCase) expect(sum int64, ch int) float64 {
 	if c.max > 0 {
 		high = max(low, min(hi, zero+int32(math.RoundToEven(float64(c.max/y)))))
 	}
-	v := realRound(float32(total)*(scale/y), low, high, zero)
+	scaled := float32(float32(total) * (scale / y))
+	if c.res != nil {
+		rz := int32(0)
+		if c.rz != nil {
+			rz = byteAt(c.rz, 0)
+		}
+		rs := array.Data[float32](c.rs)[0] / y
+		scaled += float32(float32(int32(array.Int64At(c.res, i))-rz) * rs)
+	}
+	v := realRound(scaled, low, high, zero)
 	if c.table != nil {
 		v = int32(array.Data[uint8](c.table)[uint8(v)])
 		if c.out.DType() == array.I8 {
@@ -238,7 +260,7 @@ func TestQLinearAgainstItsDefinition(t *testing.T) {
 				for p := range k {
 					sum += (int64(array.Int64At(c.x, i*k+p)) - xz) * (array.Int64At(c.w, ch*k+p) - wz)
 				}
-				want[i*n+ch] = c.expect(sum, ch)
+				want[i*n+ch] = c.expect(sum, ch, i*n+ch)
 			}
 		}
 		step := QLinear{ReLU: c.relu, Max: c.max}
@@ -290,7 +312,7 @@ func TestQMatMulBroadcasts(t *testing.T) {
 					for p := range k {
 						sum += (array.Int64At(xb, (b*m+i)*k+p) - xz) * (array.Int64At(wb, (b*k+p)*n+ch) - wz)
 					}
-					want = append(want, c.expect(sum, ch))
+					want = append(want, c.expect(sum, ch, len(want)))
 				}
 			}
 		}

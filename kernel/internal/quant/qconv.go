@@ -93,6 +93,9 @@ func (s QConv) ScratchBytes(out, in []*array.Array) int {
 	if f, ok := p.planes(); ok && out[0].DType().Size() == 1 {
 		image = max(image, f.scratch(p.w.outChans/p.w.groups))
 	}
+	if operand.At(in, qRes) != nil {
+		image += residualBytes(in) + par.ScratchSize(p.w.outChans*p.g.OutPlane, 1)
+	}
 	size := operand.LoadBytes(in[qX]) + operand.LoadBytes(in[qW]) + image + epilogueBytes(p.w.outChans, operand.At(in, qTableOperand)) +
 		chanSums + par.ScratchSize(p.w.taps, 16)
 	if !s.Packed {
@@ -125,17 +128,19 @@ func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	px := tensorParam(step, x.DType(), in[qXScale], operand.At(in, qXZero))
 	c := par.TakeJob[qConvRun](w)
 	*c = qConvRun{p: p, mem: mem, x: px, src: loadBytesOf(w, x), offs: par.Scratch[int64](w, operand.RoundUp(p.w.runs, 4))}
+	c.res = residualOf(w, step, out[0], in)
 	c.offsets()
 	unsigned := s.Unsigned || !s.Packed && weight.DType() == array.U8
 	act := qAct{s.ReLU, s.Max}
 	inner := w.Mark()
 	form, planar := p.planes()
-	planar = planar && p.planar(step, out[0], in, px.scale, unsigned)
+	planar = planar && p.planar(step, out[0], in, px.scale, unsigned) && c.res.small()
 	for i := range p.batch {
 		var dst qDest
 		if planar {
 			c.planesOf(w, &form, i)
-			dst.bytes = bytesOut(out[0])[i*p.g.OutPlane*p.w.outChans:]
+			at := i * p.g.OutPlane * p.w.outChans
+			dst.bytes, dst.res = bytesOut(out[0])[at:], c.res.from(at)
 		} else {
 			c.image(w, i)
 			dst = c.result(w, out[0], i)
@@ -177,6 +182,7 @@ type qConvRun struct {
 	p    qConvPlan
 	mem  []int8
 	x    qParam
+	res  qResidual
 	src  []uint8
 	img  []uint8 // the current image, channels last, padded, unsigned
 	offs []int64
@@ -214,20 +220,22 @@ func (c *qConvRun) image(w *par.Workspace, i int) {
 		return
 	}
 	c.img = par.Scratch[uint8](w, p.imageBytes())
-	j := par.TakeJob[qImageJob](w)
-	*j = qImageJob{p: *p, src: src, dst: c.img, flip: c.x.flip, zero: uint8(c.x.zero)}
+	flip := c.x.flip
 	if p.transposed {
+		t := par.TakeJob[qTurnJob](w)
+		*t = qTurnJob{src: src, dst: c.img, positions: p.g.InPlane, chans: p.w.chans, flip: flip}
 		if p.pads() {
-			j.dst = par.Scratch[uint8](w, size)
+			t.dst = par.Scratch[uint8](w, size)
 		}
-		j.transpose = true
-		w.Parallel(p.g.InPlane, transposeGrain(p.w.chans), j)
-		j.transpose, j.src, j.dst, j.flip = false, j.dst, c.img, 0
+		src, flip = t.dst, 0
+		w.Parallel(t.positions, transposeGrain(t.chans), t)
+		par.PutJob(w, t)
 		if !p.pads() {
-			par.PutJob(w, j)
 			return
 		}
 	}
+	j := par.TakeJob[qImageJob](w)
+	*j = qImageJob{p: *p, src: src, dst: c.img, flip: flip, zero: uint8(c.x.zero)}
 	w.Parallel(p.padded[0]*p.padded[1], max(1, elementwiseWork/(p.padded[2]*p.w.chans+1)), j)
 	par.PutJob(w, j)
 }
@@ -235,28 +243,34 @@ func (c *qConvRun) image(w *par.Workspace, i int) {
 // transposeGrain is the positions of one chunk of a transposition.
 func transposeGrain(chans int) int { return max(64, operand.RoundUp(elementwiseWork/(chans+1), 64)) }
 
-// qImageJob lays an image out for windows: first the transposition to channels
-// last, then lines with their padding.
-type qImageJob struct {
-	p         qConvPlan
-	src, dst  []uint8
-	flip      uint8
-	zero      uint8
-	transpose bool
+// qTurnJob brings planes of bytes to channels last.
+type qTurnJob struct {
+	src, dst         []uint8
+	positions, chans int
+	flip             uint8
 }
 
-// Do lays out positions, or padded lines, [lo, hi). Lines are written whole,
-// padding before and behind, so that the product meets no edges.
+// Do transposes positions [lo, hi).
+func (j *qTurnJob) Do(lo, hi int) {
+	dst := j.dst[lo*j.chans : hi*j.chans]
+	transposeBytes(j.chans, hi-lo, j.src[lo:], j.positions, dst, j.chans)
+	if j.flip != 0 {
+		flipBytes(dst, dst, j.flip)
+	}
+}
+
+// qImageJob lays an image out for windows, channels last: lines with their padding.
+type qImageJob struct {
+	p        qConvPlan
+	src, dst []uint8
+	flip     uint8
+	zero     uint8
+}
+
+// Do lays out padded lines [lo, hi). Lines are written whole, padding before and
+// behind, so that the product meets no edges.
 func (j *qImageJob) Do(lo, hi int) {
 	g, chans := &j.p.g, j.p.w.chans
-	if j.transpose {
-		dst := j.dst[lo*chans : hi*chans]
-		transposeBytes(chans, hi-lo, j.src[lo:], g.InPlane, dst, chans)
-		if j.flip != 0 {
-			flipBytes(dst, dst, j.flip)
-		}
-		return
-	}
 	width := j.p.padded[2] * chans
 	for l := lo; l < hi; l++ {
 		line := j.dst[l*width : (l+1)*width]
@@ -289,6 +303,7 @@ type qDest struct {
 	bytes  []uint8
 	sums   []int32
 	floats []float32
+	res    qResidual
 }
 
 // result returns the memory that results of image i are computed in.
@@ -299,6 +314,7 @@ func (c *qConvRun) result(w *par.Workspace, out *array.Array, i int) (d qDest) {
 		if d.bytes = bytesOut(out)[i*size : (i+1)*size]; c.p.transposed {
 			d.bytes = par.Scratch[uint8](w, size)
 		}
+		d.res = c.residual(w, i*size, size)
 	case array.F32:
 		if d.floats = array.Data[float32](out)[i*size : (i+1)*size]; c.p.transposed {
 			d.floats = par.Scratch[float32](w, size)
@@ -311,8 +327,25 @@ func (c *qConvRun) result(w *par.Workspace, out *array.Array, i int) (d qDest) {
 	return d
 }
 
+// residual returns the residual of an image, n bytes at at, laid out as its results
+// are computed.
+func (c *qConvRun) residual(w *par.Workspace, at, n int) qResidual {
+	r := c.res.from(at)
+	if r.bytes == nil || !c.p.transposed {
+		return r
+	}
+	j := par.TakeJob[qTurnJob](w)
+	*j = qTurnJob{src: r.bytes, dst: par.Scratch[uint8](w, n), positions: c.p.g.OutPlane, chans: c.p.w.outChans}
+	r.bytes = j.dst
+	w.Parallel(j.positions, transposeGrain(j.chans), j)
+	par.PutJob(w, j)
+	return r
+}
+
 // retarget sends results to d instead.
-func (e *qEpilogue) retarget(d qDest) { e.bytes, e.sums, e.floats = d.bytes, d.sums, d.floats }
+func (e *qEpilogue) retarget(d qDest) {
+	e.bytes, e.sums, e.floats, e.res = d.bytes, d.sums, d.floats, d.res
+}
 
 // finish brings the results of image i to the layout of out.
 func (c *qConvRun) finish(w *par.Workspace, out *array.Array, d qDest, i int) {

@@ -106,7 +106,8 @@ func convExpected(s *convShape, c *qCase) []float64 {
 						sum += v * (w[(m*perIn+ch)*taps+flatIndex(s.kernel, tap)] - wz)
 					}
 				})
-				want[(n*s.outChans+m)*operand.Prod(o)+flatIndex(o, at)] = c.expect(sum, m)
+				i := (n*s.outChans+m)*operand.Prod(o) + flatIndex(o, at)
+				want[i] = c.expect(sum, m, i)
 			})
 		}
 	}
@@ -146,6 +147,9 @@ func TestQConvAgainstItsDefinition(t *testing.T) {
 			last, in := step, c.in()
 			last.ChannelsLast, last.Packed, last.Kernel, last.Unsigned = true, true, s.kernel, c.w.DType() == array.U8
 			in[qX], in[qW] = array.Clone(lastChannels(c.x)), packed
+			if c.res != nil {
+				in[qRes] = array.Clone(lastChannels(c.res))
+			}
 			out := array.New(c.out.DType(), lastChannels(c.out).Shape()...)
 			w = &par.Workspace{Threads: 1 + r.IntN(2)}
 			last.Run(w, []*array.Array{out}, in)

@@ -48,6 +48,50 @@ func TestQAddAndQMul(t *testing.T) {
 	}
 }
 
+// TestQPairsBroadcast compares steps whose operands broadcast with the same steps
+// on operands that were written out.
+func TestQPairsBroadcast(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for range 150 {
+		var out, a, b []int
+		for range 1 + r.IntN(5) {
+			n := []int{1, 2, 3, 7, 40, 600}[r.IntN(6)]
+			if operand.Prod(out)*n > 5000 {
+				n = 2
+			}
+			one := r.IntN(4)
+			out = append(out, n)
+			a, b = append(a, n), append(b, n)
+			if one == 0 {
+				a[len(a)-1] = 1
+			} else if one == 1 {
+				b[len(b)-1] = 1
+			}
+		}
+		if cut := r.IntN(len(b) + 1); operand.Prod(b[:cut]) == 1 {
+			b = b[cut:]
+		}
+		d := anyByte(r)
+		in := []*array.Array{qArray(r, d, a...), qScale(r, 1, 0.1), qZero(r, d), qArray(r, d, b...), qScale(r, 1, 0.1), qZero(r, d), qScale(r, 1, 0.2), qZero(r, d)}
+		whole := append([]*array.Array{}, in...)
+		whole[0], whole[3] = array.Clone(array.Expand(in[0], out...)), array.Clone(array.Expand(in[3], out...))
+		got, want := array.New(d, out...), array.New(d, out...)
+		for _, step := range []par.Step{QAdd{}, QMul{ReLU: true}} {
+			kerneltest.QLevels(t, func(level string) {
+				w := &par.Workspace{Threads: 1 + r.IntN(3)}
+				step.Run(w, []*array.Array{want}, whole)
+				step.Run(w, []*array.Array{got}, in)
+				require.True(t, array.Equal(want, got), "%s %T %v %v", level, step, a, b)
+			})
+		}
+	}
+	x := array.New(array.U8, 2, 3)
+	in := []*array.Array{x, qScale(r, 1, 1), nil, x, qScale(r, 1, 1), nil, qScale(r, 1, 1), nil}
+	for _, out := range [][]int{{2, 4}, {3}, {5, 2, 3}, {3, 2}} {
+		require.Panics(t, func() { QAdd{}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, out...)}, in) })
+	}
+}
+
 func TestQuantizeAndDequantize(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1e-42, 0.5, 1.5, -2.5}

@@ -41,6 +41,7 @@ type qEpilogue struct {
 	zero  int32
 	flip  uint8   // 128 where bytes are signed
 	table []uint8 // of 256 bytes, applied to each byte when not nil
+	res   qResidual
 
 	// weightZero, when not nil, times the sum of a row of a is taken from each sum.
 	weightZero []int32
@@ -53,7 +54,8 @@ func (e *qEpilogue) put(rows, cols int, tile []int32, ld, row, col int) {
 	switch {
 	case e.bytes != nil:
 		dst := e.bytes[at:]
-		requant(rows, cols, tile, ld, e, col, dst, e.ld)
+		t := qTileOut{rows: rows, cols: cols, col: col, sums: tile, step: ld, dst: dst, ld: e.ld, res: e.res.from(at)}
+		t.requant(e)
 		e.lookup(rows, cols, dst)
 	case e.floats != nil:
 		dequant(rows, cols, tile, ld, e, col, e.floats[at:], e.ld)
@@ -165,7 +167,7 @@ func (j *qJob) Do(lo, hi int) {
 func (j *qJob) panel(p, rows, at, row int, tile *[14 * qCols]int32, sums []int32) {
 	e, b, col := &j.out, j.b.panel(p), p*qCols
 	cols := min(qCols, j.b.n-col)
-	if e.weightZero == nil && e.bytes != nil {
+	if e.weightZero == nil && e.bytes != nil && e.res.bytes == nil {
 		dst := e.bytes[row*e.ld+col:]
 		if qTileBytes(rows, cols, j.a, at, j.step, j.offs, j.b.run, b, e, col, dst) {
 			e.lookup(rows, cols, dst)

@@ -79,7 +79,9 @@ func weightFlip(step string, weight *array.Array) int8 {
 // [..., k], its scale and zero point; in[3] the weight, its scale and zero point
 // (one element or n); in[6] and in[7] the result's; in[8] an optional bias [n],
 // i32 in units of x's times the weight's scale; in[9] an optional table of 256
-// bytes applied last. Zero points may be nil for 0.
+// bytes applied last; in[10] an optional residual u8 or i8 of the result's shape,
+// its scale and zero point, added to the scaled sums before they are rounded to u8
+// or i8. Zero points may be nil for 0.
 //
 // The result's type says what becomes of the sums: u8 and i8 are scaled, rounded
 // half to even and saturated, clamped by ReLU at the zero point and by Max > 0 at
@@ -97,7 +99,7 @@ func (s QLinear) ScratchBytes(out, in []*array.Array) int {
 	x, n := in[qX], out[0].Dim(-1)
 	k := x.Dim(-1)
 	size := operand.LoadBytes(x) + par.ScratchSize(x.Len(), 1) + epilogueBytes(n, operand.At(in, qTableOperand)) +
-		operand.LoadBytes(in[qW])
+		operand.LoadBytes(in[qW]) + residualBytes(in)
 	if k > 0 {
 		size += qMatrixScratch(x.Len()/k, k, k)
 	}
@@ -141,7 +143,7 @@ func (s QLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	j := par.TakeJob[qJob](w)
 	*j = qJob{a: flipped(w, loadBytesOf(w, x), px.flip), b: b}
 	j.out = qAct{s.ReLU, s.Max}.epilogue(w, step, out[0], in, unsigned, px, &b, 0, n)
-	j.out.ld = n
+	j.out.ld, j.out.res = n, residualOf(w, step, out[0], in)
 	j.runMatrix(w, m, k)
 	par.PutJob(w, j)
 	w.Release(mark)
@@ -160,7 +162,7 @@ func (s QMatMul) ScratchBytes(out, in []*array.Array) int {
 	x, y := in[qX], in[qW]
 	m, k, n := x.Dim(-2), x.Dim(-1), y.Dim(-1)
 	return operand.LoadBytes(x) + operand.LoadBytes(y) + par.ScratchSize(x.Len(), 1) + epilogueBytes(n, operand.At(in, qTableOperand)) +
-		qMatrixScratch(m, k, k) + par.ScratchSize(QLinearPackedBytes(n, k), 1)
+		qMatrixScratch(m, k, k) + par.ScratchSize(QLinearPackedBytes(n, k), 1) + residualBytes(in)
 }
 
 // Run implements Step.
@@ -181,7 +183,7 @@ func (s QMatMul) Run(w *par.Workspace, out, in []*array.Array) {
 	px := tensorParam(step, x.DType(), in[qXScale], operand.At(in, qXZero))
 	a := flipped(w, loadBytesOf(w, x), px.flip)
 	right, flip := asInt8(loadBytesOf(w, y)), weightFlip(step, y)
-	mem := par.Scratch[int8](w, QLinearPackedBytes(n, k))
+	mem, res := par.Scratch[int8](w, QLinearPackedBytes(n, k)), residualOf(w, step, o, in)
 	inner := w.Mark()
 	packed := -1
 	batch := o.Shape()[:o.Rank()-2]
@@ -194,7 +196,7 @@ func (s QMatMul) Run(w *par.Workspace, out, in []*array.Array) {
 		j := par.TakeJob[qJob](w)
 		*j = qJob{a: a[batchAt(step, i, batch, x.Shape()[:x.Rank()-2])*m*k:], b: b}
 		j.out = qAct{s.ReLU, s.Max}.epilogue(w, step, o, in, y.DType() == array.U8, px, &b, 0, n)
-		j.out.ld = n
+		j.out.ld, j.out.res = n, res
 		j.out.skip(i * m * n)
 		j.runMatrix(w, m, k)
 		par.PutJob(w, j)
@@ -207,7 +209,7 @@ func (s QMatMul) Run(w *par.Workspace, out, in []*array.Array) {
 func (e *qEpilogue) skip(n int) {
 	switch {
 	case e.bytes != nil:
-		e.bytes = e.bytes[n:]
+		e.bytes, e.res = e.bytes[n:], e.res.from(n)
 	case e.floats != nil:
 		e.floats = e.floats[n:]
 	default:

@@ -27,6 +27,12 @@ type qPlaneTile struct {
 	// For unsigned results, those that flip makes signed ones of.
 	zero, lo, hi int32
 	natural      int // 1 where positions lie as interleaving leaves them
+	// Where the residual lies, less dst, if there is one.
+	residual uintptr
+	adds     int // 1 where there is
+	addFlip  uint32
+	addZero  int32
+	addScale float32
 }
 
 // qPlanePack is what the packing of planes is told.
@@ -236,6 +242,11 @@ func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
 	if !j.f.framed {
 		t.natural = 1
 	}
+	if r := e.res.from(at); r.bytes != nil {
+		_ = r.bytes[(channels-1)*e.ld+n-1]
+		t.adds, t.residual = 1, uintptr(unsafe.Pointer(&r.bytes[0]))-uintptr(unsafe.Pointer(t.dst))
+		t.addFlip, t.addZero, t.addScale = uint32(r.flip)*0x01010101, r.zero, r.scale
+	}
 	p := (*uint8)(unsafe.Pointer(&t))
 	switch vectors {
 	case 1:
@@ -270,8 +281,13 @@ func (j *qPlaneJob) remainder(room *qPlaneRoom, p, first int) {
 	var one [1]int64
 	col := p * qCols
 	cols := min(qCols, j.b.n-col)
-	qTileBytes(n, cols, room.rows, 0, 4*operand.RoundUp(depth, 4), one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
-	e.lookup(n, cols, e.bytes[col:])
+	step := 4 * operand.RoundUp(depth, 4)
+	if e.res.bytes == nil {
+		qTileBytes(n, cols, room.rows, 0, step, one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
+		e.lookup(n, cols, e.bytes[col:])
+	} else {
+		j.remainderAdd(&e, room.rows, p, first)
+	}
 	if n == 4 {
 		r0, r1, r2, r3 := e.bytes[col:][:cols], e.bytes[e.ld+col:][:cols], e.bytes[2*e.ld+col:][:cols], e.bytes[3*e.ld+col:][:cols]
 		for i := range cols {
@@ -285,6 +301,30 @@ func (j *qPlaneJob) remainder(room *qPlaneRoom, p, first int) {
 			to[r] = e.bytes[r*e.ld+c]
 		}
 	}
+}
+
+// remainderAdd is remainder's product where there is a residual, whose bytes are
+// brought together first.
+func (j *qPlaneJob) remainderAdd(e *qEpilogue, rows []uint8, p, first int) {
+	var tile [qPlaneRest * qCols]int32
+	var near, done [qPlaneRest * qCols]uint8
+	var one [1]int64
+	n, depth, col := j.f.rest, j.f.depth, p*qCols
+	cols := min(qCols, j.b.n-col)
+	for i := range cols {
+		for r, v := range j.out.res.bytes[(col+i)*j.out.ld+first:][:n] {
+			near[r*qCols+i] = v
+		}
+	}
+	from := j.out.res
+	from.bytes = near[:]
+	qTile(n, rows, 0, 4*operand.RoundUp(depth, 4), one[:], 4*depth, j.b.panel(p), tile[:], qCols)
+	t := qTileOut{rows: n, cols: cols, col: col, sums: tile[:], step: qCols, dst: done[:], ld: qCols, res: from}
+	t.requant(e)
+	for r := range n {
+		copy(e.bytes[r*e.ld+col:][:cols], done[r*qCols:])
+	}
+	e.lookup(n, cols, e.bytes[col:])
 }
 
 // pack packs the windows of n positions from first on.

@@ -44,7 +44,7 @@ func randomPlanes(r *rand.Rand) convShape {
 func TestQConvByPlanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	formed := 0
-	for range 120 {
+	for range 180 {
 		s := randomPlanes(r)
 		c := qCase{
 			x: qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...),

@@ -55,14 +55,32 @@ func clampRound(v, lo, hi float32, zero int32) int32 {
 	return int32(float32(v+qRoundMagic)-qRoundMagic) + zero
 }
 
-// requantGo is the twin of qRequantAVX512.
-func requantGo(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
-	bias, scale := e.bias[col:col+cols], e.scale[col:col+cols]
-	for r := range rows {
-		src, d := acc[r*ldacc:r*ldacc+cols], dst[r*ld:r*ld+cols]
-		for i, v := range src {
+// qTileOut is a tile of sums, columns col and on of the product, and where it goes
+// as bytes.
+type qTileOut struct {
+	rows, cols, col int
+	sums            []int32
+	step            int // between rows of sums
+	dst             []uint8
+	ld              int // between rows of dst, and of the residual
+	res             qResidual
+}
+
+// requantGo is the twin of qRequantAVX512, and with a residual of qRequantAddAVX512.
+func (t *qTileOut) requantGo(e *qEpilogue) {
+	bias, scale := e.bias[t.col:t.col+t.cols], e.scale[t.col:t.col+t.cols]
+	for r := range t.rows {
+		sums, dst := t.sums[r*t.step:r*t.step+t.cols], t.dst[r*t.ld:r*t.ld+t.cols]
+		var add []uint8
+		if t.res.bytes != nil {
+			add = t.res.bytes[r*t.ld : r*t.ld+t.cols]
+		}
+		for i, v := range sums {
 			f := float32(float32(v+bias[i]) * scale[i])
-			d[i] = uint8(clampRound(f, e.lo, e.hi, e.zero))
+			if add != nil {
+				f += float32(float32(int32(add[i]^t.res.flip)-t.res.zero) * t.res.scale)
+			}
+			dst[i] = uint8(clampRound(f, e.lo, e.hi, e.zero))
 		}
 	}
 }

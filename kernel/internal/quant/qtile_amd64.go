@@ -53,15 +53,21 @@ func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c 
 	}
 }
 
-// requant writes columns [col, col+cols) of a tile as bytes; see requantGo.
-func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
-	switch {
+// requant makes the bytes of a tile; see requantGo.
+func (t *qTileOut) requant(e *qEpilogue) {
+	switch adds := t.res.bytes != nil; {
+	case adds && cpu.HasAVX512():
+		qRequantAddAVX512(t.rows, t.cols, &t.sums[0], t.step, &e.bias[t.col], &e.scale[t.col], e.lo, e.hi, e.zero, &t.dst[0], t.ld,
+			&t.res.bytes[0], uint32(t.res.flip)*0x01010101, t.res.zero, t.res.scale)
 	case cpu.HasAVX512():
-		qRequantAVX512(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], e.lo, e.hi, e.zero, &dst[0], ld)
-	case cols == qCols && cpu.HasAVX2():
-		qRequantAVX2(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], e.lo, e.hi, e.zero, &dst[0], ld)
+		qRequantAVX512(t.rows, t.cols, &t.sums[0], t.step, &e.bias[t.col], &e.scale[t.col], e.lo, e.hi, e.zero, &t.dst[0], t.ld)
+	case adds && t.cols == qCols && cpu.HasAVX2():
+		qRequantAddAVX2(t.rows, t.cols, &t.sums[0], t.step, &e.bias[t.col], &e.scale[t.col], e.lo, e.hi, e.zero, &t.dst[0], t.ld,
+			&t.res.bytes[0], uint32(t.res.flip)*0x01010101, t.res.zero, t.res.scale)
+	case t.cols == qCols && cpu.HasAVX2():
+		qRequantAVX2(t.rows, t.cols, &t.sums[0], t.step, &e.bias[t.col], &e.scale[t.col], e.lo, e.hi, e.zero, &t.dst[0], t.ld)
 	default:
-		requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+		t.requantGo(e)
 	}
 }
 

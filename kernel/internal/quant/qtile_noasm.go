@@ -5,3 +5,31 @@ package quant
 func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c []int32, ldc int) {
 	qTileGo(rows, a, at, lda, offs, run, b, c, ldc)
 }
+
+func (t *qTileOut) requant(e *qEpilogue) { t.requantGo(e) }
+
+func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
+	dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+}
+
+func qAddBytes(a, b []uint8, s *qSum, dst []uint8) { qAddGo(a, b, s, dst) }
+
+func qMulBytes(a, b []uint8, s *qSum, dst []uint8) { qMulGo(a, b, s, dst) }
+
+func quantize(src []float32, scale, lo, hi float32, zero int32, dst []uint8) {
+	quantizeGo(src, scale, lo, hi, zero, dst)
+}
+
+func dequantizeBytes(dst []float32, src []uint8, flip uint8, scale float32, zero int32) {
+	dequantizeGo(dst, src, flip, scale, zero)
+}
+
+func valueRange(src []float32) (lo, hi float32) { return valueRangeGo(src) }
+
+func qLookup(dst, src, table []uint8) { qLookupGo(dst, src, table) }
+
+func qMost(count, step int, src, dst []uint8, in, out uint8) { qMostGo(count, step, src, dst, in, out) }
+
+func qAddUp(acc []int32, src []uint8, flip uint8) { qAddUpGo(acc, src, flip) }
+
+func qTotal(src []uint8, flip uint8) int64 { return qTotalGo(src, flip) }

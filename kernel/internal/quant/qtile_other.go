@@ -8,14 +8,6 @@ func qTileBytes(_, _ int, _ []uint8, _, _ int, _ []int64, _ int, _ []int8, _ *qE
 	return false
 }
 
-func requant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []uint8, ld int) {
-	requantGo(rows, cols, acc, ldacc, e, col, dst, ld)
-}
-
-func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
-	dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
-}
-
 func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, weight []int8, acc []int32) {
 	qDepthwiseGo(pixels, step, src, at, offs, 0, cols, weight, acc)
 }
@@ -23,3 +15,5 @@ func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, w
 func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
 	transposeBlocksGo(n, src, lds, dst, ldd)
 }
+
+func qEvens(dst, src []uint8) { qEvensGo(dst, src) }

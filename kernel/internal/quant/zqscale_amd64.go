@@ -14,6 +14,18 @@ func qRequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scal
 //go:noescape
 func qRequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int)
 
+// qRequantAddAVX512 is qRequantAVX512 with (residual-less)·weight added to the product,
+// each rounded before the sum, which is clamped. flip, four equal bytes, is applied
+// to the residual first; its rows are ld bytes apart, as those of dst.
+//
+//go:noescape
+func qRequantAddAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32)
+
+// qRequantAddAVX2 is qRequantAddAVX512 for cols of 32.
+//
+//go:noescape
+func qRequantAddAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32)
+
 // qDequantAVX512 turns sums into floats: dst = (acc+bias)·scale + add, the product
 // rounded before the sum. cols is 1 to 32; bias, scale and add have 32 elements.
 //

@@ -137,6 +137,180 @@ row:
 	VZEROUPPER
 	RET
 
+// func qRequantAddAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2, CMOV
+TEXT ·qRequantAddAVX512(SB), NOSPLIT, $0-100
+	MOVQ         rows+0(FP), AX
+	MOVQ         acc+16(FP), CX
+	MOVQ         ldacc+24(FP), DX
+	MOVQ         bias+32(FP), BX
+	MOVQ         scale+40(FP), SI
+	MOVQ         dst+64(FP), DI
+	MOVQ         ld+72(FP), R8
+	MOVQ         cols+8(FP), R9
+	XORQ         R11, R11
+	MOVQ         R9, R10
+	SUBQ         $0x10, R10
+	CMOVQLT      R11, R10
+	MOVQ         $-1, R11
+	BZHIQ        R9, R11, R11
+	KMOVQ        R11, K1
+	MOVQ         $-1, R9
+	BZHIQ        R10, R9, R9
+	KMOVQ        R9, K2
+	SHLQ         $0x02, DX
+	VMOVDQU32    (BX), Z24
+	VMOVDQU32    (SI), Z26
+	VMOVDQU32    64(BX), Z25
+	VMOVDQU32    64(SI), Z27
+	VBROADCASTSS lo+48(FP), Z28
+	VBROADCASTSS hi+52(FP), Z29
+	VBROADCASTSS zero+56(FP), Z30
+	MOVQ         residual+80(FP), BX
+	VBROADCASTSS flip+88(FP), Z31
+	VBROADCASTSS less+92(FP), Z23
+	VBROADCASTSS weight+96(FP), Z22
+
+row:
+	VMOVDQU32  (CX), Z0
+	VPADDD     Z24, Z0, Z0
+	VCVTDQ2PS  Z0, Z0
+	VMULPS     Z26, Z0, Z0
+	VMOVDQU8.Z (BX), K1, X2
+	VPXORD     X31, X2, X2
+	VPMOVZXBD  X2, Z2
+	VPSUBD     Z23, Z2, Z2
+	VCVTDQ2PS  Z2, Z2
+	VMULPS     Z22, Z2, Z2
+	VADDPS     Z2, Z0, Z0
+	VMAXPS     Z28, Z0, Z0
+	VMINPS     Z29, Z0, Z0
+	VCVTPS2DQ  Z0, Z0
+	VPADDD     Z30, Z0, Z0
+	VPMOVDB    Z0, X0
+	VMOVDQU8   X0, K1, (DI)
+	VMOVDQU32  64(CX), Z1
+	VPADDD     Z25, Z1, Z1
+	VCVTDQ2PS  Z1, Z1
+	VMULPS     Z27, Z1, Z1
+	VMOVDQU8.Z 16(BX), K2, X2
+	VPXORD     X31, X2, X2
+	VPMOVZXBD  X2, Z2
+	VPSUBD     Z23, Z2, Z2
+	VCVTDQ2PS  Z2, Z2
+	VMULPS     Z22, Z2, Z2
+	VADDPS     Z2, Z1, Z1
+	VMAXPS     Z28, Z1, Z1
+	VMINPS     Z29, Z1, Z1
+	VCVTPS2DQ  Z1, Z1
+	VPADDD     Z30, Z1, Z1
+	VPMOVDB    Z1, X1
+	VMOVDQU8   X1, K2, 16(DI)
+	ADDQ       R8, BX
+	ADDQ       DX, CX
+	ADDQ       R8, DI
+	DECQ       AX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func qRequantAddAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32)
+// Requires: AVX, AVX2
+TEXT ·qRequantAddAVX2(SB), NOSPLIT, $0-100
+	MOVQ         rows+0(FP), AX
+	MOVQ         acc+16(FP), CX
+	MOVQ         ldacc+24(FP), DX
+	MOVQ         bias+32(FP), BX
+	MOVQ         scale+40(FP), SI
+	MOVQ         dst+64(FP), DI
+	MOVQ         ld+72(FP), R8
+	SHLQ         $0x02, DX
+	VBROADCASTSS lo+48(FP), Y10
+	VBROADCASTSS hi+52(FP), Y11
+	VBROADCASTSS zero+56(FP), Y12
+	VMOVDQU      qorder<>+0(SB), Y13
+	VPCMPEQD     Y14, Y14, Y14
+	VPSRLD       $0x18, Y14, Y14
+	MOVQ         residual+80(FP), R9
+	VBROADCASTSS flip+88(FP), Y7
+	VPAND        Y14, Y7, Y7
+	VBROADCASTSS less+92(FP), Y8
+	VBROADCASTSS weight+96(FP), Y9
+
+row:
+	VMOVDQU   (CX), Y0
+	VPADDD    (BX), Y0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMULPS    (SI), Y0, Y0
+	VPMOVZXBD (R9), Y4
+	VPXOR     Y7, Y4, Y4
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y9, Y4, Y4
+	VADDPS    Y4, Y0, Y0
+	VMAXPS    Y10, Y0, Y0
+	VMINPS    Y11, Y0, Y0
+	VCVTPS2DQ Y0, Y0
+	VPADDD    Y12, Y0, Y0
+	VPAND     Y14, Y0, Y0
+	VMOVDQU   32(CX), Y1
+	VPADDD    32(BX), Y1, Y1
+	VCVTDQ2PS Y1, Y1
+	VMULPS    32(SI), Y1, Y1
+	VPMOVZXBD 8(R9), Y4
+	VPXOR     Y7, Y4, Y4
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y9, Y4, Y4
+	VADDPS    Y4, Y1, Y1
+	VMAXPS    Y10, Y1, Y1
+	VMINPS    Y11, Y1, Y1
+	VCVTPS2DQ Y1, Y1
+	VPADDD    Y12, Y1, Y1
+	VPAND     Y14, Y1, Y1
+	VMOVDQU   64(CX), Y2
+	VPADDD    64(BX), Y2, Y2
+	VCVTDQ2PS Y2, Y2
+	VMULPS    64(SI), Y2, Y2
+	VPMOVZXBD 16(R9), Y4
+	VPXOR     Y7, Y4, Y4
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y9, Y4, Y4
+	VADDPS    Y4, Y2, Y2
+	VMAXPS    Y10, Y2, Y2
+	VMINPS    Y11, Y2, Y2
+	VCVTPS2DQ Y2, Y2
+	VPADDD    Y12, Y2, Y2
+	VPAND     Y14, Y2, Y2
+	VMOVDQU   96(CX), Y3
+	VPADDD    96(BX), Y3, Y3
+	VCVTDQ2PS Y3, Y3
+	VMULPS    96(SI), Y3, Y3
+	VPMOVZXBD 24(R9), Y4
+	VPXOR     Y7, Y4, Y4
+	VPSUBD    Y8, Y4, Y4
+	VCVTDQ2PS Y4, Y4
+	VMULPS    Y9, Y4, Y4
+	VADDPS    Y4, Y3, Y3
+	VMAXPS    Y10, Y3, Y3
+	VMINPS    Y11, Y3, Y3
+	VCVTPS2DQ Y3, Y3
+	VPADDD    Y12, Y3, Y3
+	VPAND     Y14, Y3, Y3
+	VPACKUSDW Y1, Y0, Y0
+	VPACKUSDW Y3, Y2, Y2
+	VPACKUSWB Y2, Y0, Y0
+	VPERMD    Y0, Y13, Y0
+	VMOVDQU   Y0, (DI)
+	ADDQ      R8, R9
+	ADDQ      DX, CX
+	ADDQ      R8, DI
+	DECQ      AX
+	JNZ       row
+	VZEROUPPER
+	RET
+
 // func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
 TEXT ·qDequantAVX512(SB), NOSPLIT, $0-72
