@@ -12,8 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/passes/quant"
 )
 
-// chain is a graph of n layers in the reference form, five nodes each.
-func chain(n int) string {
+// lowerable is a graph of n layers in the reference form, five nodes each.
+func lowerable(n int) string {
 	var b strings.Builder
 	b.WriteString("gofx 1\n\ngraph g(%q0: u8[N,8]) {\n  symbol N = dim(%q0, 0)\n  %s = get_attr[s_var] : f32[]\n  %w = get_attr[w] : i8[8,8]\n")
 	for i := range n {
@@ -29,7 +29,7 @@ func chain(n int) string {
 
 // BenchmarkLower lowers a graph of 10,000 nodes.
 func BenchmarkLower(b *testing.B) {
-	m := passtest.Parse(b, chain(2000))
+	m := passtest.Parse(b, lowerable(2000))
 	for b.Loop() {
 		b.StopTimer()
 		own := graph.Clone(m)

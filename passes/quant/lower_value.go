@@ -5,6 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -391,8 +392,13 @@ func (l *lowerer) fuse(c *graph.Cursor, x quantity, entries *array.Array) *graph
 	if !made || x.q.NumUses() != 1 || x.call.NumUses() != 1 || x.q.Type().DType() != entries.DType() || x.q.NumArgs() > table && x.q.Arg(table) != nil {
 		return nil
 	}
+	for a := range x.q.Inputs() {
+		if l.written[passes.Memory(a)] {
+			return nil
+		}
+	}
 	in := make([]*graph.Node, max(table+1, x.q.NumArgs()))
 	copy(in, x.q.Args())
 	in[table] = l.store(c, "_table_"+x.q.Name(), entries)
-	return c.Function(x.q.Op(), x.q.Attrs(), in...)
+	return c.From(x.q).Function(x.q.Op(), x.q.Attrs(), in...)
 }
