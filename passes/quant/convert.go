@@ -53,11 +53,12 @@ type converter struct {
 	at      map[*ranged]*parameter // of the leaders of groups
 	stored  map[string]stored      // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
+	spread  spread // of the group that is looked at
 }
 
 // parameter is scale and zero point of the values of a group.
 type parameter struct {
-	spread      *spread
+	seen        []*observation
 	fixed       bool     // all values lie in the range that their operator fixes
 	covers      op.Range // ranges that operators fix
 	scale, zero *graph.Node
@@ -76,7 +77,7 @@ func (k *converter) solve(seen []*observation) error {
 	for _, q := range k.order {
 		p := k.at[q.lead]
 		if p == nil {
-			p = &parameter{spread: nothing(), fixed: true}
+			p = &parameter{fixed: true}
 			k.at[q.lead] = p
 		}
 		p.fixed = p.fixed && q.fixed != nil && q.lead.fixed != nil && *q.fixed == *q.lead.fixed
@@ -91,7 +92,7 @@ func (k *converter) solve(seen []*observation) error {
 			errs = append(errs, q.node.Error(Uncalibrated, "observer "+strconv.Quote(statePath+"."+q.node.Name())+" has seen nothing").
 				WithHint("calibrate the prepared graph with inputs that reach the value"))
 		default:
-			p.spread.add(o)
+			p.seen = append(p.seen, o)
 		}
 	}
 	return errs.Err()
@@ -159,7 +160,11 @@ func (k *converter) parameter(q *ranged, c *graph.Cursor) *parameter {
 	if p.fixed {
 		scale, zero = fixedParameters(*q.lead.fixed, q.dtype, q.sym)
 	} else {
-		lo, hi := p.spread.interval(q.observe, q.sym)
+		k.spread.forget()
+		for _, o := range p.seen {
+			k.spread.add(o)
+		}
+		lo, hi := k.spread.interval(q.observe, q.sym)
 		scale, zero = parameters(min(lo, p.covers.Lo), max(hi, p.covers.Hi), q.dtype, q.sym)
 	}
 	path := "quantised." + q.node.Name()

@@ -31,7 +31,7 @@ const (
 // Bins of a histogram. Its limit is a power of two, so that when it grows bins merge
 // as a whole: counts do not depend on how the data came in batches.
 const (
-	bins         = 4096
+	bins         = 2048
 	leastLimit   = -30 // the logarithm of the least limit
 	limitsLength = 127
 )

@@ -12,10 +12,16 @@ type spread struct {
 	lo, hi float64
 	limit  float64
 	counts []float64
+	prefix sums // scratch
 }
 
 // nothing is the spread of no elements.
 func nothing() *spread { return &spread{lo: math.Inf(1), hi: math.Inf(-1)} }
+
+// forget makes s the spread of no elements, and keeps its memory.
+func (s *spread) forget() {
+	*s = spread{lo: math.Inf(1), hi: math.Inf(-1), counts: s.counts[:0], prefix: s.prefix}
+}
 
 // add takes in what an observer has seen.
 func (s *spread) add(o *observation) {
@@ -29,8 +35,12 @@ func (s *spread) add(o *observation) {
 
 // merge adds counts of another limit, both powers of two.
 func (s *spread) merge(counts []int64, limit float64) {
-	if s.counts == nil {
-		s.counts, s.limit = make([]float64, bins), limit
+	if len(s.counts) == 0 {
+		s.counts, s.limit = zeroed(s.counts, bins), limit
+		for i, c := range counts {
+			s.counts[i] = float64(c)
+		}
+		return
 	}
 	if limit > s.limit {
 		old := s.counts
@@ -43,6 +53,16 @@ func (s *spread) merge(counts []int64, limit float64) {
 	for i, c := range counts {
 		s.counts[binOf(float64(i-bins/2)*limit/s.limit)] += float64(c)
 	}
+}
+
+// zeroed returns n zeros, in the memory of a where that is enough.
+func zeroed(a []float64, n int) []float64 {
+	if cap(a) < n {
+		return make([]float64, n)
+	}
+	a = a[:n]
+	clear(a)
+	return a
 }
 
 func binOf(place float64) int { return min(max(int(math.Floor(place))+bins/2, 0), bins-1) }
@@ -70,7 +90,7 @@ func (s *spread) edge(bin int) float64 { return float64(bin-bins/2) * s.limit / 
 // interval returns the range to quantise, which holds 0, as an observer chooses it.
 func (s *spread) interval(o Observer, sym Symmetry) (lo, hi float64) {
 	lo, hi = min(s.lo, 0), max(s.hi, 0)
-	if s.counts == nil || lo == hi {
+	if len(s.counts) == 0 || lo == hi {
 		return lo, hi
 	}
 	var l, h float64
@@ -93,14 +113,15 @@ func (s *spread) interval(o Observer, sym Symmetry) (lo, hi float64) {
 type sums struct{ count, sum, square []float64 }
 
 func (s *spread) sums() sums {
-	p := sums{make([]float64, bins+1), make([]float64, bins+1), make([]float64, bins+1)}
+	p := &s.prefix
+	p.count, p.sum, p.square = zeroed(p.count, bins+1), zeroed(p.sum, bins+1), zeroed(p.square, bins+1)
 	for i, c := range s.counts {
 		x := (s.edge(i) + s.edge(i+1)) / 2
 		p.count[i+1] = p.count[i] + c
 		p.sum[i+1] = p.sum[i] + c*x
 		p.square[i+1] = p.square[i] + c*x*x
 	}
-	return p
+	return *p
 }
 
 // beyond returns the sum of (x-t)² over the bins [from, to).
