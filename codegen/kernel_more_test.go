@@ -198,7 +198,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 		}
 		require.NoError(t, err, c.Name)
 		f, err := codegen.Kernel(e.Plan(), state(g.Module), codegen.KernelOptions{})
-		if !c.Opaque && !c.Regions && !c.Stateful {
+		if !c.Opaque {
 			require.NoError(t, err, c.Name)
 			continue
 		}
@@ -212,7 +212,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 			require.Positive(t, d.Pos.Line, "%s: %v", c.Name, d)
 		}
 	}
-	require.Equal(t, map[diag.Code]bool{codegen.CodeHost: true, codegen.CodeRegion: true, codegen.CodeState: true}, seen)
+	require.Equal(t, map[diag.Code]bool{codegen.CodeHost: true}, seen)
 
 	p := planOf(t, kernelModule(t, typesText))
 	p.Steps[0].Kernel = &foreign{}

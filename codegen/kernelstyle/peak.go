@@ -20,9 +20,9 @@ func PeakBytes(SYMBOLS) (bytes int64) {
 	}()
 	s := &modelState{}
 	s.Measure()
-	HEADERS
 	w := &modelWeights{}
 	w.bind(&safetensors.Loader{})
+	HEADERS
 	s.layout(NAMES)
 	modelScratch(s, w)
 	return s.Bytes()
@@ -46,10 +46,14 @@ func (g *pkg) printPeak(file *goFile) {
 			headers = append(headers, jen.Add(g.refs[k]).Op("=").Id("s").Dot("Header").Call(header...))
 		}
 	}
+	for i, x := range g.kept {
+		headers = append(headers, jen.Id("s").Dot(g.keeps[i]).Op("=").Id("w").Dot(x.weight.field))
+	}
 	file.template(symbolicPeakText, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
 }
 
-// fixedPeak returns the bytes of arena and scratch of a plan without symbols.
+// fixedPeak returns the bytes of arena and scratch of a plan without symbols, those
+// of bodies included.
 func (m *model) fixedPeak() (arena, scratch int) {
 	arena, _ = m.Arena.Int()
 	headers := make([]*array.Array, len(m.Buffers))
@@ -71,6 +75,10 @@ func (m *model) fixedPeak() (arena, scratch int) {
 		s := &m.Steps[i]
 		if s.Joined {
 			continue
+		}
+		for _, r := range s.Regions {
+			more, most := m.within(s, r).fixedPeak()
+			arena, scratch = arena+more, max(scratch, most)
 		}
 		if s.View {
 			s.Kernel.(kernel.Viewer).View(pick(s.Out), pick(s.In))

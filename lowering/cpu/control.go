@@ -140,14 +140,14 @@ type flow struct {
 
 // run executes the step. Operands and results are the plan's memory.
 func (f *flow) run(ctx context.Context, work *kernel.Workspace, out, in []*array.Array) error {
-	switch f.Op {
-	case op.Cond.Name:
+	switch {
+	case f.Cond():
 		body := f.bodies[1]
 		if kernel.Truth(in[0]) {
 			body = f.bodies[0]
 		}
 		return body.RunInto(ctx, out, in[1:])
-	case op.While.Name:
+	case f.While():
 		return f.while(ctx, work, out, in)
 	}
 	return f.scan(ctx, work, out, in)

@@ -8,7 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/kernel"
-	"github.com/gofx-dev/gofx/op"
 )
 
 // Check reports the first broken invariant of the plan: operands that no earlier
@@ -143,10 +142,10 @@ func (p *Plan) checkControl(name string, st *Step) error {
 		return nil
 	}
 	regions, spare := 1, c.Carry
-	switch c.Op {
-	case op.Cond.Name:
+	switch {
+	case c.Cond():
 		regions = 2
-	case op.While.Name:
+	case c.While():
 		regions, spare = 2, c.Carry+1
 	}
 	if len(st.Regions) != regions || len(st.Spare) != spare || len(st.Out) < c.Carry || len(st.In) < max(1, c.Carry+c.Seqs) {
@@ -160,7 +159,7 @@ func (p *Plan) checkControl(name string, st *Step) error {
 	operands, _ := st.Operands()
 	for i, r := range st.Regions {
 		outputs := len(st.Out)
-		if c.Op == op.While.Name && i == 0 {
+		if c.While() && i == 0 {
 			outputs = 1
 		}
 		if len(r.Inputs) != len(operands) || len(r.Outputs) != outputs {

@@ -24,6 +24,12 @@ func (c *Control) Run(*kernel.Workspace, []*array.Array, []*array.Array) {
 // Flow returns c, also where c is embedded.
 func (c *Control) Flow() *Control { return c }
 
+// Cond reports whether the step chooses between two bodies.
+func (c *Control) Cond() bool { return c.Op == op.Cond.Name }
+
+// While reports whether the step repeats its second body as long as the first says.
+func (c *Control) While() bool { return c.Op == op.While.Name }
+
 // Control returns the kernel of a control-flow step, nil for others.
 func (s *Step) Control() *Control {
 	if k, ok := s.Kernel.(interface{ Flow() *Control }); ok {
@@ -36,7 +42,7 @@ func (s *Step) Control() *Control {
 // gives slices of its sequences, which sliced reports.
 func (s *Step) Operands() (buffers []int, sliced func(i int) bool) {
 	c := s.Control()
-	if c.Op == op.Cond.Name {
+	if c.Cond() {
 		return s.In[1:], func(int) bool { return false }
 	}
 	return s.In, func(i int) bool { return i >= c.Carry && i < c.Carry+c.Seqs }
