@@ -145,7 +145,7 @@ func (g *pkg) printKept(file *goFile) {
 	file.template(keptText, g.with(map[string]any{
 		"NAMES": jen.List(names...), "SCHEMA": hash(named), "FIELDS": fields, "COPIES": copies, "LOADS": loads,
 		"COUNT": jen.Lit(len(g.kept)), "TENSORS": jen.List(tensors...), "CHECKS": checks,
-		"State": g.owned("State"), "LoadState": g.maker("LoadState"),
+		"State": g.owned("State"), "LoadState": "Load" + g.owned("State"),
 	}))
 }
 

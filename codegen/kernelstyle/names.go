@@ -48,7 +48,7 @@ func newNames(model *model) *names {
 		made.top.Reserve(made.prefix+numbered("Run", i), made.prefix+numbered("Scratch", i))
 	}
 	if len(model.kept) > 0 {
-		made.top.Reserve(made.prefix+"StateNames", made.prefix+"StateSchema", made.owned("State"), made.maker("LoadState"))
+		made.top.Reserve(made.prefix+"StateNames", made.prefix+"StateSchema", made.owned("State"), "Load"+made.owned("State"))
 	}
 	params := newSet("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", made.typ, "New", "Load", "PeakBytes", "Result")
 	if len(model.kept) > 0 {
