@@ -31,6 +31,12 @@ func (x *keptTensor) in(p *plan.Plan) bool {
 	return false
 }
 
+// typed are the element type and the sizes as arguments.
+func (x *keptTensor) typed() []jen.Code {
+	d, dims, _ := x.typ.Concrete()
+	return append([]jen.Code{gosrc.DType(d)}, gosrc.Ints(dims)...)
+}
+
 // takeKept finds what steps write, sorted by path.
 func (m *model) takeKept() {
 	fields := goname.NewSet("Save")
@@ -132,10 +138,9 @@ func (g *pkg) printKept(file *goFile) {
 	var named []safetensors.Named
 	for _, x := range g.kept {
 		field := jen.Id("s").Dot(x.field)
-		d, dims, _ := x.typ.Concrete()
-		typed := append([]jen.Code{gosrc.DType(d)}, gosrc.Ints(dims)...)
+		typed := x.typed()
 		names = append(names, gosrc.Quoted(x.path))
-		fields = append(fields, jen.Id(x.field).Add(fromArray("Dense")).Types(gosrc.Elem(d)).Comment("// "+gosrc.Comment(x.path+" "+x.typ.String())))
+		fields = append(fields, jen.Id(x.field).Add(fromArray("Dense")).Types(gosrc.Elem(x.typ.DType())).Comment("// "+gosrc.Comment(x.path+" "+x.typ.String())))
 		copies = append(copies, field.Clone().Dot("Array").Op("=").Add(fromArray("Clone")).Call(jen.Id("w").Dot(x.weight.field)))
 		loads = append(loads, jen.Id("l").Dot("Tensor").Call(append([]jen.Code{jen.Op("&").Add(field).Dot("Array"), gosrc.Quoted(x.path)}, typed...)...))
 		tensors = append(tensors, field.Clone().Dot("Array"))

@@ -20,9 +20,9 @@ func PeakBytes(SYMBOLS) (bytes int64) {
 	}()
 	s := &modelState{}
 	s.Measure()
+	HEADERS
 	w := &modelWeights{}
 	w.bind(&safetensors.Loader{})
-	HEADERS
 	s.layout(NAMES)
 	modelScratch(s, w)
 	return s.Bytes()
@@ -40,14 +40,17 @@ func (g *pkg) printPeak(file *goFile) {
 		return
 	}
 	var headers []jen.Code
+	header := func(ref *jen.Statement, typed []jen.Code) {
+		args := append([]jen.Code{jen.New(fromArray("Array"))}, typed...)
+		headers = append(headers, jen.Add(ref).Op("=").Id("s").Dot("Header").Call(args...))
+	}
 	for _, list := range [2][]int{g.Inputs, g.Outputs} {
 		for _, k := range list {
-			header := append([]jen.Code{jen.New(fromArray("Array"))}, g.typeArgs(&g.Buffers[k])...)
-			headers = append(headers, jen.Add(g.refs[k]).Op("=").Id("s").Dot("Header").Call(header...))
+			header(g.refs[k], g.typeArgs(&g.Buffers[k]))
 		}
 	}
 	for i, x := range g.kept {
-		headers = append(headers, jen.Id("s").Dot(g.keeps[i]).Op("=").Id("w").Dot(x.weight.field))
+		header(jen.Id("s").Dot(g.keeps[i]), x.typed())
 	}
 	file.template(symbolicPeakText, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
 }

@@ -57,11 +57,11 @@ func (e *Executable) Threads() int { return e.threads }
 // State returns the executable's own copy of a buffer that the plan writes, nil
 // for other paths. It must not be read while a run is in progress.
 func (e *Executable) State(path string) *array.Array {
-	if !e.plan.Stateful {
+	if !e.plan.Written()[path] {
 		return nil
 	}
 	for _, w := range e.weights {
-		if e.plan.Buffers[w.buffer].Path == path && w.live == nil {
+		if e.plan.Buffers[w.buffer].Path == path {
 			return w.value
 		}
 	}
