@@ -115,26 +115,31 @@ func rename(p *plan.Plan, st map[string]*array.Array) map[string]*array.Array {
 	p.Name = hostile[0]
 	out := map[string]*array.Array{}
 	paths := map[string]string{}
-	for i := range p.Buffers {
-		b := &p.Buffers[i]
-		b.Name = name()
-		if b.Kind != plan.Weight {
-			continue
+	for q := range p.All() {
+		if q != p {
+			q.Name = name()
 		}
-		if paths[b.Path] == "" {
-			fresh := strings.ToValidUTF8(name(), "") + "." + strconv.Itoa(i)
-			out[fresh] = st[b.Path]
-			paths[b.Path] = fresh
+		for i := range q.Buffers {
+			b := &q.Buffers[i]
+			b.Name = name()
+			if b.Kind != plan.Weight {
+				continue
+			}
+			if paths[b.Path] == "" {
+				fresh := strings.ToValidUTF8(name(), "") + "." + strconv.Itoa(i)
+				out[fresh] = st[b.Path]
+				paths[b.Path] = fresh
+			}
+			b.Path = paths[b.Path]
 		}
-		b.Path = paths[b.Path]
-	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		s.Op, s.Nodes = name(), []string{name()}
-		s.Scope = graph.Scope{Path: name() + "." + name(), Type: name()}
-	}
-	for i := range p.Guards {
-		p.Guards[i].Text = name()
+		for i := range q.Steps {
+			s := &q.Steps[i]
+			s.Op, s.Nodes = name(), []string{name()}
+			s.Scope = graph.Scope{Path: name() + "." + name(), Type: name()}
+		}
+		for i := range q.Guards {
+			q.Guards[i].Text = name()
+		}
 	}
 	return out
 }
@@ -143,7 +148,9 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 	dir := tempModule(t)
 	text := regexp.MustCompile(`\bS\b`).ReplaceAllString(regexp.MustCompile(`\bB\b`).ReplaceAllString(attentionText, "range"), "s")
 	var packages []string
-	for i, m := range []*graph.Module{kernelModule(t, text), traced(t, newEncoder(3, 3), encoderSpec("f32[N,S,16]")), kernelModule(t, guardText)} {
+	for i, m := range []*graph.Module{kernelModule(t, text), traced(t, newEncoder(3, 3), encoderSpec("f32[N,S,16]")), kernelModule(t, guardText),
+		kernelModule(t, branchText), kernelModule(t, guardedText), traced(t, &looped{newEncoder(3, 3)}, encoderSpec("f32[N,S,16]")),
+		traceWith(t, newMemory(), fx.Input("x", "f32[2,3]"))} {
 		for j, mode := range []codegen.WeightsMode{codegen.WeightsLiteral, codegen.WeightsEmbed} {
 			p := planOf(t, m)
 			st := rename(p, state(m))

@@ -107,7 +107,7 @@ func (e *entry) packageDoc() {
 	line()
 	if len(e.kept) > 0 {
 		line(e.stateDoc())
-		line("Many goroutines may share one model, each with a State of its own.")
+		line("Many goroutines may share one model, each with a ", e.owned("State"), " of its own.")
 		return
 	}
 	line("Many goroutines may share one model.")

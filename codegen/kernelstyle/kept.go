@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -170,9 +171,13 @@ func (g *pkg) inUse() []jen.Code {
 
 // stateDoc says in the package's comment what calls change.
 func (g *pkg) stateDoc() string {
-	var paths []string
-	for _, x := range g.kept {
-		paths = append(paths, x.path)
+	what := strconv.Itoa(len(g.kept)) + " tensors"
+	if len(g.kept) < 4 {
+		var paths []string
+		for _, x := range g.kept {
+			paths = append(paths, x.path)
+		}
+		what = strings.Join(paths, ", ")
 	}
-	return "Calls change " + strings.Join(paths, ", ") + ", which a State holds; it belongs to the caller."
+	return "Calls change " + what + ", which a " + g.owned("State") + " holds; it belongs to the caller."
 }
