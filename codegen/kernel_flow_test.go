@@ -293,6 +293,10 @@ const stateText = `
 		failure(err)
 		_, _, err = m.Forward(ctx, again, inputs(0))
 		check(err)
+		var second error
+		_, _, err = m.Forward(polled{ctx, func() { _, _, second = m.Forward(ctx, again, inputs(0)) }}, again, inputs(0))
+		check(err)
+		failure(second)
 `
 
 // TestKernelState holds the calls of a generated model with state to eager ones, call
@@ -319,6 +323,7 @@ func TestKernelState(t *testing.T) {
 		`FX800`,
 		`no weights, expected one that New or Load made \[FX8020\]`,
 		`^node %[^ ]+: stopped: context canceled \[FX1026\]`,
+		`^another call works on the state, expected one call at a time \[FX1022\].*hint: give each goroutine a State of its own`,
 	}
 	require.Len(t, failures, len(want), strings.Join(failures, "\n"))
 	for i, w := range want {

@@ -243,6 +243,14 @@ func same(a, b []*array.Array) {
 	}
 }
 
+// polled is a context that calls f whenever a call asks whether it has ended.
+type polled struct {
+	context.Context
+	f func()
+}
+
+func (p polled) Err() error { p.f(); return nil }
+
 // failure prints an error on one line.
 func failure(err error) {
 	if err == nil {
