@@ -174,8 +174,8 @@ func (m *Model) run(PARAMS) (err error) {
 	return nil
 }
 
-// done ends a call: it keeps the state for the next one, or turns a panic into the
-// error. A state in which something failed is not used again.
+// done ends a call: it keeps s for the next one, or turns a panic into the error,
+// after which s is not used again.
 func (m *Model) done(s *modelState, err *error) {
 	if r := recover(); r != nil {
 		*err = s.Failure(r)

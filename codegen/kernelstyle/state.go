@@ -12,7 +12,7 @@ import (
 // compute the plan.
 func (g *pkg) stepFiles() []*goFile {
 	files := &goFiles{opts: &g.opts, base: g.opts.File + "_steps"}
-	g.printSteps(files, g.prefix+"State is what one call works on. States are kept for later calls.")
+	g.printSteps(files, g.prefix+"State is what one call works on. It is kept for later calls.")
 	return files.list
 }
 
