@@ -4,13 +4,16 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -204,4 +207,66 @@ func TestOddState(t *testing.T) {
 			require.InDeltaSlice(t, append([]float32{}, tensor.Data[float32](want[i])...), append([]float32{}, array.Data[float32](out[i])...), 1e-5)
 		}
 	}
+}
+
+// trained are equal blocks in training mode, whose batch norms write what they have
+// seen; each sums it up in a loop besides.
+type trained struct{ Blocks []*trainedBlock }
+
+type trainedBlock struct {
+	Conv *nn.Conv2d
+	Bn   *nn.BatchNorm2d
+	Up   *nn.Conv2d
+	Bn2  *nn.BatchNorm2d
+	Seen *tensor.Tensor `fx:",buffer"`
+}
+
+func (m *trained) Forward(x *tensor.Tensor) *tensor.Tensor {
+	for _, b := range m.Blocks {
+		x = b.Bn2.Forward(b.Up.Forward(tensor.Relu(b.Bn.Forward(b.Conv.Forward(x))))).Add(x)
+	}
+	for _, b := range m.Blocks {
+		last, _ := tensor.Scan(func(carry, image []*tensor.Tensor) (next, all []*tensor.Tensor) {
+			return []*tensor.Tensor{carry[0].Add(image[0].Mean().Mul(b.Bn.RunningMean.Sum()))}, nil
+		}, []*tensor.Tensor{b.Seen}, []*tensor.Tensor{x})
+		b.Seen.AssignInPlace(last[0])
+	}
+	return x
+}
+
+// TestStateOfRepeatedBlocks compares three calls of other sizes with the executor.
+func TestStateOfRepeatedBlocks(t *testing.T) {
+	m := &trained{}
+	for range 3 {
+		m.Blocks = append(m.Blocks, &trainedBlock{nn.NewConv2d(4, 4, 3, nn.Padding(1)), nn.NewBatchNorm2d(4), nn.NewConv2d(4, 4, 1), nn.NewBatchNorm2d(4), tensor.Scalar(float32(0))})
+	}
+	nn.Train(m)
+	c := &kernelCase{name: "trained", module: traceWith(t, m, fx.Input("x", "f32[N,4,6,6]")), extra: `
+		s, err := m.NewState()
+		check(err)
+		for k := range 3 {
+			x := array.NewDense[float32](k+1, 4, 6, 6)
+			for i := range x.Data() {
+				x.Data()[i] = float32(i*7%11+k)*0.25 - 1
+			}
+			y, err := m.Forward(ctx, s, x)
+			check(err)
+			fmt.Println(y.Data()[:9], s.Blocks0BnRunningMean.Data(), s.Blocks2Bn2RunningVar.Data(), s.Blocks1BnNumBatchesTracked.Data(), s.Blocks1Seen.Data())
+		}
+		fmt.Println(trained.PeakBytes(3) == m.Measure())
+`}
+	_, lines, _ := runProgram(t, []*kernelCase{c})
+	for k := range 3 {
+		x := array.NewDense[float32](k+1, 4, 6, 6)
+		for i := range x.Data() {
+			x.Data()[i] = float32(i*7%11+k)*0.25 - 1
+		}
+		out, err := c.exec.Run(background, []*array.Array{x.Array})
+		require.NoError(t, err)
+		f32 := func(path string) []float32 { return array.Data[float32](c.exec.State(path)) }
+		require.Equal(t, strings.TrimSpace(fmt.Sprintln(array.Data[float32](out[0])[:9], f32("blocks.0.bn.running_mean"), f32("blocks.2.bn2.running_var"),
+			array.Data[int64](c.exec.State("blocks.1.bn.num_batches_tracked")), f32("blocks.1.seen"))), lines[k])
+	}
+	require.Equal(t, "true", lines[3])
+	require.Equal(t, 3, strings.Count(text(c.files), "\tmodelBlocks(s, "), "blocks with state are one function")
 }
