@@ -49,8 +49,6 @@ const (
 // module style, too; see package kernelstyle.
 const (
 	CodeHost    = kernelstyle.CodeHost
-	CodeState   = kernelstyle.CodeState
-	CodeRegion  = kernelstyle.CodeRegion
 	CodeWeight  = kernelstyle.CodeWeight
 	CodeOptions = gosrc.CodeOptions
 	CodeSize    = kernelstyle.CodeSize

@@ -40,18 +40,6 @@ func exampleFX4020(p *plan.Plan, w weights) error {
 	return err
 }
 
-func exampleFX4021(p *plan.Plan, w weights) error {
-	p.Steps[0].Out[0] = p.Weights()[0]
-	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
-	return err
-}
-
-func exampleFX4022(p *plan.Plan, w weights) error {
-	p.Steps[0].Regions = []*plan.Plan{p}
-	_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
-	return err
-}
-
 func exampleFX4023(p *plan.Plan, _ weights) error {
 	_, err := codegen.Kernel(p, nil, codegen.KernelOptions{})
 	return err
@@ -76,7 +64,7 @@ func exampleFX4026(p *plan.Plan, w weights) error {
 
 func TestKernelCodesHaveTheirExamples(t *testing.T) {
 	examples := map[diag.Code]func(*plan.Plan, weights) error{
-		codegen.CodeHost: exampleFX4020, codegen.CodeState: exampleFX4021, codegen.CodeRegion: exampleFX4022,
+		codegen.CodeHost:   exampleFX4020,
 		codegen.CodeWeight: exampleFX4023, codegen.CodeOptions: exampleFX4024, codegen.CodeSize: exampleFX4025, codegen.CodeResults: exampleFX4026,
 	}
 	examplesHold(t, "kernel_codes_test.go", "FX402", examples, func(mistake func(*plan.Plan, weights) error) error {

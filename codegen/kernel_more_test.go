@@ -61,12 +61,15 @@ func TestKernelIsTheSameEverywhere(t *testing.T) {
 		t.Setenv("GOARCH", []string{"amd64", "arm64"}[i%2])
 		m := kernelModule(t, attentionText)
 		got := kernelFiles(t, m, codegen.KernelOptions{Weights: codegen.WeightsEmbed})
+		for _, m := range []*graph.Module{kernelModule(t, branchText), traceWith(t, newMemory(), fx.Input("x", "f32[2,3]"))} {
+			got.List = append(got.List, kernelFiles(t, m, codegen.KernelOptions{Weights: codegen.WeightsLiteral}).List...)
+		}
 		if want == nil {
 			want = got
 		}
 		require.Equal(t, want, got)
 	}
-	require.Equal(t, "weights.safetensors", want.List[len(want.List)-1].Name)
+	require.NotNil(t, want.Get("weights.safetensors"))
 }
 
 // lines counts the lines of all Go files.
@@ -115,26 +118,31 @@ func rename(p *plan.Plan, st map[string]*array.Array) map[string]*array.Array {
 	p.Name = hostile[0]
 	out := map[string]*array.Array{}
 	paths := map[string]string{}
-	for i := range p.Buffers {
-		b := &p.Buffers[i]
-		b.Name = name()
-		if b.Kind != plan.Weight {
-			continue
+	for q := range p.All() {
+		if q != p {
+			q.Name = name()
 		}
-		if paths[b.Path] == "" {
-			fresh := strings.ToValidUTF8(name(), "") + "." + strconv.Itoa(i)
-			out[fresh] = st[b.Path]
-			paths[b.Path] = fresh
+		for i := range q.Buffers {
+			b := &q.Buffers[i]
+			b.Name = name()
+			if b.Kind != plan.Weight {
+				continue
+			}
+			if paths[b.Path] == "" {
+				fresh := strings.ToValidUTF8(name(), "") + "." + strconv.Itoa(i)
+				out[fresh] = st[b.Path]
+				paths[b.Path] = fresh
+			}
+			b.Path = paths[b.Path]
 		}
-		b.Path = paths[b.Path]
-	}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		s.Op, s.Nodes = name(), []string{name()}
-		s.Scope = graph.Scope{Path: name() + "." + name(), Type: name()}
-	}
-	for i := range p.Guards {
-		p.Guards[i].Text = name()
+		for i := range q.Steps {
+			s := &q.Steps[i]
+			s.Op, s.Nodes = name(), []string{name()}
+			s.Scope = graph.Scope{Path: name() + "." + name(), Type: name()}
+		}
+		for i := range q.Guards {
+			q.Guards[i].Text = name()
+		}
 	}
 	return out
 }
@@ -143,7 +151,9 @@ func TestHostileNamesStayHarmless(t *testing.T) {
 	dir := tempModule(t)
 	text := regexp.MustCompile(`\bS\b`).ReplaceAllString(regexp.MustCompile(`\bB\b`).ReplaceAllString(attentionText, "range"), "s")
 	var packages []string
-	for i, m := range []*graph.Module{kernelModule(t, text), traced(t, newEncoder(3, 3), encoderSpec("f32[N,S,16]")), kernelModule(t, guardText)} {
+	for i, m := range []*graph.Module{kernelModule(t, text), traced(t, newEncoder(3, 3), encoderSpec("f32[N,S,16]")), kernelModule(t, guardText),
+		kernelModule(t, branchText), kernelModule(t, guardedText), traced(t, &looped{newEncoder(3, 3)}, encoderSpec("f32[N,S,16]")),
+		traceWith(t, newMemory(), fx.Input("x", "f32[2,3]"))} {
 		for j, mode := range []codegen.WeightsMode{codegen.WeightsLiteral, codegen.WeightsEmbed} {
 			p := planOf(t, m)
 			st := rename(p, state(m))
@@ -198,7 +208,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 		}
 		require.NoError(t, err, c.Name)
 		f, err := codegen.Kernel(e.Plan(), state(g.Module), codegen.KernelOptions{})
-		if !c.Opaque && !c.Regions && !c.Stateful {
+		if !c.Opaque {
 			require.NoError(t, err, c.Name)
 			continue
 		}
@@ -212,7 +222,7 @@ func TestKernelRefusesEverythingAtOnce(t *testing.T) {
 			require.Positive(t, d.Pos.Line, "%s: %v", c.Name, d)
 		}
 	}
-	require.Equal(t, map[diag.Code]bool{codegen.CodeHost: true, codegen.CodeRegion: true, codegen.CodeState: true}, seen)
+	require.Equal(t, map[diag.Code]bool{codegen.CodeHost: true}, seen)
 
 	p := planOf(t, kernelModule(t, typesText))
 	p.Steps[0].Kernel = &foreign{}

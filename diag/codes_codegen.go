@@ -85,22 +85,6 @@ _, err := codegen.Kernel(p, w, codegen.KernelOptions{})
 return err`,
 	},
 	{
-		Code: "FX4021", Title: "model that writes its state in kernel style",
-		Cause: "a step writes a weight or buffer, and generated models share their weights between goroutines",
-		Cure:  "put the model into evaluation mode, return the new value as a result, or generate module style",
-		Example: `p.Steps[0].Out[0] = p.Weights()[0]
-_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
-return err`,
-	},
-	{
-		Code: "FX4022", Title: "control flow in kernel style",
-		Cause: "a step is a cond, while or scan with bodies of its own",
-		Cure:  "unroll the loop while capturing, compute both branches and select, or generate module style",
-		Example: `p.Steps[0].Regions = []*plan.Plan{p}
-_, err := codegen.Kernel(p, w, codegen.KernelOptions{})
-return err`,
-	},
-	{
 		Code: "FX4023", Title: "weight without data for generated code",
 		Cause: "a weight of the plan has no array, or one of another type than it was planned with",
 		Cure:  "load the weights before the model is planned",

@@ -18,6 +18,14 @@ type Checker struct{ errs diag.List }
 // Err returns a diag.List with all that was wrong, nil when nothing was.
 func (c *Checker) Err() error { return c.errs.Err() }
 
+// Hold panics with the first thing that was wrong, if there is one: a body of
+// control flow has nobody to return an error to.
+func (c *Checker) Hold() {
+	if len(c.errs) > 0 {
+		panic(c.errs[0])
+	}
+}
+
 func (c *Checker) bad(what, name, got, want string) {
 	e := diag.New(CodeArgument, what+" "+diag.Quote(name)+" is "+got+", expected "+want)
 	c.errs = append(c.errs, e.WithHint("give arguments of the sizes that the comment of Forward lists"))
@@ -76,23 +84,49 @@ func (c *Checker) Guard(x *array.Array, why string, claim Claim) {
 
 // Output checks the caller's memory for a result: element type, shape, no gaps.
 func (c *Checker) Output(name string, a *array.Array, d array.DType, shape ...int) {
+	c.memory("output", name, a, d, shape)
+}
+
+// State checks the caller's memory for a tensor that the model changes, as Output does.
+func (c *Checker) State(name string, a *array.Array, d array.DType, shape ...int) {
+	c.memory("state", name, a, d, shape)
+}
+
+func (c *Checker) memory(what, name string, a *array.Array, d array.DType, shape []int) {
 	switch {
 	case a == nil:
-		c.bad("output", name, "nil", array.Describe(d, shape))
+		c.bad(what, name, "nil", array.Describe(d, shape))
 	case a.DType() != d || !slices.Equal(a.Shape(), shape):
-		c.bad("output", name, array.Describe(a.DType(), a.Shape()), array.Describe(d, shape))
+		c.bad(what, name, array.Describe(a.DType(), a.Shape()), array.Describe(d, shape))
 	case !a.IsContiguous():
-		c.bad("output", name, array.Describe(d, shape)+" with gaps", array.Describe(d, shape)+" without gaps")
+		c.bad(what, name, array.Describe(d, shape)+" with gaps", array.Describe(d, shape)+" without gaps")
 	}
+}
+
+// Own checks that the tensors that a model changes are in memory that neither
+// another of them nor an argument has.
+func (c *Checker) Own(names []string, state, arguments []*array.Array) {
+	for i, a := range state {
+		if shared(a, state[:i]) || shared(a, arguments) {
+			c.bad("state", names[i], "in the memory of an argument or of other state", "memory of its own")
+		}
+	}
+}
+
+// shared reports whether an array has memory of another one.
+func shared(a *array.Array, others []*array.Array) bool {
+	for _, x := range others {
+		if a != nil && x != nil && a.Len() > 0 && x.Len() > 0 && a.Storage().Overlaps(x.Storage()) {
+			return true
+		}
+	}
+	return false
 }
 
 // Apart checks that the memory of a result is not that of another array.
 func (c *Checker) Apart(name string, a *array.Array, others ...*array.Array) {
-	for _, x := range others {
-		if a != nil && x != nil && a.Len() > 0 && x.Len() > 0 && a.Storage().Overlaps(x.Storage()) {
-			c.bad("output", name, "in the memory of an input", "memory of its own")
-			return
-		}
+	if shared(a, others) {
+		c.bad("output", name, "in the memory of an input", "memory of its own")
 	}
 }
 

@@ -25,6 +25,9 @@ type Frame struct {
 	dry         bool
 	in, out     []*array.Array
 	apart       map[*array.Array]*array.Storage // of views that became copies
+
+	outer, inner *Frame   // of a body: what it is a part of; the body in progress
+	bodies       []*Frame // that have been laid out
 }
 
 // Begin starts a call that computes with at most threads goroutines and stops
@@ -48,12 +51,16 @@ func (f *Frame) Within(scope string) { f.scope = scope }
 // panics when the context of the call has ended, which Failure understands.
 func (f *Frame) At(step string) *Workspace {
 	f.step = step
+	f.poll()
+	return f.workspace()
+}
+
+func (f *Frame) poll() {
 	if f.ctx != nil {
 		if err := f.ctx.Err(); err != nil {
 			panic(stopped{err})
 		}
 	}
-	return &f.work
 }
 
 // Outs lists the results of a step. The list is valid until the next call of Outs.
@@ -159,26 +166,45 @@ func (f *Frame) Need(scratch int) { f.need = max(f.need, scratch) }
 // Allocate ends a layout: it makes the scratch memory that steps need.
 func (f *Frame) Allocate() {
 	if !f.dry {
-		f.work.Reserve(f.need)
+		f.workspace().Reserve(f.need)
 	}
 }
 
-// Bytes returns the memory that the sizes laid out ask for on one thread.
-func (f *Frame) Bytes() int64 { return int64(f.size) + int64(f.need) }
+// Bytes returns the memory that the sizes laid out ask for on one thread, those of
+// bodies included.
+func (f *Frame) Bytes() int64 {
+	n := int64(f.size)
+	if f.outer == nil {
+		n += int64(f.need)
+	}
+	for _, b := range f.bodies {
+		n += b.Bytes()
+	}
+	return n
+}
 
-// Held returns the bytes of the arena and of the scratch memory that the frame
+// Held returns the bytes of the arenas and of the scratch memory that the frame
 // holds: Bytes of the largest layout so far, if every kernel takes what it said.
 func (f *Frame) Held() int64 {
-	if f.arena == nil {
-		return int64(f.work.Reserved())
+	n := int64(f.work.Reserved())
+	if f.arena != nil {
+		n += int64(len(f.arena.Bytes()))
 	}
-	return int64(len(f.arena.Bytes())) + int64(f.work.Reserved())
+	for _, b := range f.bodies {
+		n += b.Held()
+	}
+	return n
 }
 
 // Failure returns the error that r, recovered from a panic during the call,
 // stands for. A *diag.Error gets the name of the current step unless it names a
 // node; whatever else kernels panic with is a fault of theirs, and says so.
-func (f *Frame) Failure(r any) error { return failure(r, f.scope+f.step) }
+func (f *Frame) Failure(r any) error {
+	for f.inner != nil {
+		f = f.inner
+	}
+	return failure(r, f.scope+f.step)
+}
 
 // Recover is deferred by functions of generated packages that check arguments: it
 // stores in err what a panic stands for.

@@ -104,6 +104,10 @@ func main() {
 	ctx := context.Background()
 `)
 	var args []string
+	if len(p.Written()) > 0 {
+		b.WriteString("\tstate, err := m.NewState()\n\ts.Check(err)\n")
+		args = append(args, "state")
+	}
 	for i, k := range p.Inputs {
 		fmt.Fprintf(&b, "\tx%d := array.Dense[%s]{Array: s.In(%d)}\n", i, element(p.Buffers[k].Type.DType()), i)
 		args = append(args, fmt.Sprintf("x%d", i))

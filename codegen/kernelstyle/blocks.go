@@ -17,7 +17,8 @@ import (
 type block struct {
 	*outline.Block
 	name    string    // function; the types are named after it
-	field   string    // in the state and in the weights
+	field   string    // in the state
+	tensors string    // field in the weights
 	locals  []string  // fields of the values
 	weights []*weight // fields of the weights; paths are behind the scope
 	params  []string  // for values from outside
@@ -32,6 +33,7 @@ func newBlock(pkg *pkg, cut *outline.Block) *block {
 	made.name = pkg.top.Unique(pkg.prefix + goname.Upper(hint))
 	pkg.top.Reserve(made.valuesType(), made.weightsType())
 	made.field = pkg.fields.Lower(hint)
+	made.tensors = pkg.weightFields.Unique(made.field)
 	short := func(k int) string {
 		return strings.TrimPrefix(pkg.valueName(k), strings.ReplaceAll(first.Scope, ".", "_")+"_")
 	}
@@ -57,22 +59,19 @@ func newBlock(pkg *pkg, cut *outline.Block) *block {
 
 // takeWeights makes the weights of all calls the block's own.
 func (b *block) takeWeights(pkg *pkg) {
-	byBuffer := map[int]*weight{}
-	for _, w := range pkg.weights {
-		byBuffer[w.buffer] = w
-	}
+	of := func(k int) *weight { return pkg.byForm[form(&pkg.Buffers[k])] }
 	first := b.Calls[0]
 	fields := newSet("bind", "bind2", "pack", "pack2")
 	for i, k := range first.Weights {
-		w := *byBuffer[k]
+		w := *of(k)
 		w.from = &w // a tensor in two forms is no block's own
 		w.path = strings.TrimPrefix(w.path, first.Scope+".")
 		w.field = fields.Lower(w.path)
 		b.weights = append(b.weights, &w)
 		b.inside[k] = jen.Id("w").Dot(w.field)
 		for n, c := range b.Calls {
-			byBuffer[c.Weights[i]].block = true
-			pkg.refs[c.Weights[i]] = jen.Id("w").Dot(b.field).Index(jen.Lit(n)).Dot(w.field)
+			of(c.Weights[i]).block = true
+			pkg.refs[c.Weights[i]] = jen.Id("w").Dot(b.tensors).Index(jen.Lit(n)).Dot(w.field)
 		}
 	}
 }
@@ -102,7 +101,7 @@ func (b *block) call(n int, refs refs) jen.Code {
 		args = append(args, jen.Op("&").Id("s").Dot(b.field).Index(jen.Lit(n)))
 	}
 	if len(b.weights) > 0 {
-		args = append(args, jen.Op("&").Id("w").Dot(b.field).Index(jen.Lit(n)))
+		args = append(args, jen.Op("&").Id("w").Dot(b.tensors).Index(jen.Lit(n)))
 	}
 	return jen.Id(b.name).Call(append(args, refs.list(c.Outer)...)...)
 }
@@ -129,7 +128,7 @@ func (b *block) bindCall() jen.Code {
 		paths = append(paths, gosrc.Quoted(c.Scope+"."))
 	}
 	return jen.For(jen.List(jen.Id("i"), jen.Id("path")).Op(":=").Range().Index().String().Values(paths...)).Block(
-		jen.Id("w").Dot(b.field).Index(jen.Id("i")).Dot("bind").Call(jen.Id("l"), jen.Id("path")))
+		jen.Id("w").Dot(b.tensors).Index(jen.Id("i")).Dot("bind").Call(jen.Id("l"), jen.Id("path")))
 }
 
 // printWeights prints the struct of the block's weights and what fills it.
@@ -155,6 +154,6 @@ func (b *block) packs() bool {
 
 // packCall prints the statement that packs the weights of all calls.
 func (b *block) packCall() jen.Code {
-	all := jen.Id("w").Dot(b.field)
+	all := jen.Id("w").Dot(b.tensors)
 	return jen.For(jen.Id("i").Op(":=").Range().Add(all)).Block(jen.Add(all).Index(jen.Id("i")).Dot("pack").Call(jen.Id("work")))
 }

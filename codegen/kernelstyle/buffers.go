@@ -28,6 +28,7 @@ func (r refs) list(buffers []int) []jen.Code {
 type buffers struct {
 	refs   refs
 	held   map[int]string // fields of the state
+	keeps  []string       // fields of the state for the model's kept tensors
 	fields *goname.Set    // all that the state has
 }
 
@@ -35,7 +36,7 @@ type buffers struct {
 // arguments and results keep their names and values take others; newBlock moves
 // those of blocks.
 func newBuffers(model *model, n *names) buffers {
-	made := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("places", "s", "m", "w", "b")}
+	made := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("places", "s", "m", "w", "b", "enter", "leave", "run")}
 	for i := range mostParts(model) {
 		made.fields.Reserve(numbered("layout", i))
 	}
@@ -53,7 +54,20 @@ func newBuffers(model *model, n *names) buffers {
 	for _, k := range model.Outputs {
 		hold(k, model.valueName(k))
 	}
-	model.nameWeights(made.refs)
+	for k := range model.Buffers {
+		if b := &model.Buffers[k]; b.Kind == plan.Weight {
+			made.refs[k] = jen.Id("w").Dot(model.byForm[form(b)].field)
+		}
+	}
+	for _, x := range model.kept {
+		field := made.fields.Lower(x.path)
+		made.keeps = append(made.keeps, field)
+		for k := range model.Buffers {
+			if model.Buffers[k].Path == x.path {
+				made.refs[k] = jen.Id("s").Dot(field)
+			}
+		}
+	}
 	for k := range model.Buffers {
 		if isValue(model, k) {
 			hold(k, model.valueName(k))

@@ -107,13 +107,21 @@ func (c *checks) guards() []jen.Code {
 		input := jen.Nil()
 		if all := append(guard.A.Symbols(), guard.B.Symbols()...); len(all) > 0 {
 			s := c.symbolOf(all[0])
-			input = jen.Id(c.inputs[s.Input])
+			input = c.argument(s.Input)
 			claim[jen.Id("Input")] = gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)
 		}
 		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(guard.A), c.dim(guard.B))).Block(
 			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(guard)), fromKernel("Claim").Values(claim))))
 	}
 	return lines
+}
+
+// argument is the array of an input: a parameter, of a body a field.
+func (c *checks) argument(i int) *jen.Statement {
+	if c.body {
+		return jen.Add(c.refs[c.Inputs[i]])
+	}
+	return jen.Id(c.inputs[i])
 }
 
 // side prints a side of a guard with what its symbols are.

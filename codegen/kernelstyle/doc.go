@@ -14,6 +14,8 @@
 //	checks.go    the check of the inputs
 //	peak.go      PeakBytes
 //	state.go     the state of a call and its layout
+//	kept.go      the State that the caller owns, which calls change
+//	flow.go      control flow: how steps run bodies, and the bodies
 //	kernels.go   how each step reaches its kernel
 //	steps.go     the calls of the kernels, and their comments
 //	blocks.go    repeated blocks

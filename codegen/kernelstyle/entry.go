@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ func (g *pkg) entryFile() *goFile {
 	head.packageDoc()
 	head.file.template(modelText, head.with(nil))
 	head.printMakers()
+	g.printKept(head.file)
 	r := results{pkg: g, file: head.file}
 	r.print()
 	f := forward{pkg: g, file: head.file, results: r.targets}
@@ -82,7 +84,7 @@ func (e *entry) packageDoc() {
 	line()
 	elements, bytes := e.size()
 	line("It has ", strconv.Itoa(len(e.weights)), " tensors of weights with ", strconv.Itoa(elements), " elements, ", strconv.Itoa(bytes), " bytes, and ",
-		strconv.Itoa(len(e.Steps)), " steps.")
+		stepsOf(e.Plan), " steps.")
 	if n := e.packs(); n > 0 {
 		line("When they are loaded, ", strconv.Itoa(n), " of the tensors are laid out for the processor; the originals are garbage then.")
 	}
@@ -92,12 +94,22 @@ func (e *entry) packageDoc() {
 	} else {
 		code("m, err := ", e.maker("New"), "()")
 	}
+	args := append([]string{"ctx"}, e.inputs...)
+	if len(e.kept) > 0 {
+		code("state, err := m.NewState()")
+		args = slices.Insert(args, 1, "state")
+	}
 	outs := "result"
 	if !e.structured() {
 		outs = strings.Join(e.outputs, ", ")
 	}
-	code(outs, ", err := m.Forward(", strings.Join(append([]string{"ctx"}, e.inputs...), ", "), ")")
+	code(outs, ", err := m.Forward(", strings.Join(args, ", "), ")")
 	line()
+	if len(e.kept) > 0 {
+		line(e.stateDoc())
+		line("Many goroutines may share one model, each with a ", e.owned("State"), " of its own.")
+		return
+	}
 	line("Many goroutines may share one model.")
 }
 

@@ -25,7 +25,7 @@ func (f *forward) print() {
 
 // inputParams are the parameters of the inputs, each with its type.
 func (f *forward) inputParams() []jen.Code {
-	list := []jen.Code{jen.Id("ctx").Qual("context", "Context")}
+	list := append([]jen.Code{jen.Id("ctx").Qual("context", "Context")}, f.takesState()...)
 	for i, k := range f.Inputs {
 		list = append(list, jen.Id(f.inputs[i]).Add(f.dense(k)))
 	}
@@ -61,6 +61,7 @@ func (f *forward) printForward() {
 		made := fromKernel("Result").Types(gosrc.Elem(t.DType())).Call(f.dims(t.Dims())...)
 		body = append(body, jen.List(jen.Id(f.outputs[i]), jen.Err()).Op(assignOp).Add(made), gosrc.IfErr(fail...))
 	}
+	body = append(body, f.checkState(fail, f.inputs)...)
 	body = append(body, gosrc.IfErrOf(f.runCall(), fail...))
 	if f.structured() {
 		body = append(body, jen.Var().Id("r").Id(f.owned("Result")))
@@ -81,6 +82,9 @@ func (f *forward) doc() string {
 	doc += "\nand returns\n\n"
 	for i, k := range f.Outputs {
 		doc += "\t" + f.outputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + "\n"
+	}
+	if len(f.kept) > 0 {
+		doc += "\nIt changes the state, also where it ends with an error."
 	}
 	return doc + "\nArguments that do not fit are an error, as is the end of ctx."
 }
@@ -105,8 +109,20 @@ func (f *forward) begin(fail []jen.Code) []jen.Code {
 	return append(body, gosrc.IfErrOf(check, fail...))
 }
 
+// checkState prints the check of the caller's state, where there is one.
+func (f *forward) checkState(fail []jen.Code, arguments []string) []jen.Code {
+	if len(f.kept) == 0 {
+		return nil
+	}
+	return []jen.Code{gosrc.IfErrOf(jen.Id("state").Dot("check").Call(arrays(arguments)...), fail...)}
+}
+
 func (f *forward) runCall() jen.Code {
-	args := append([]jen.Code{jen.Id("ctx"), jen.Id("w")}, ids(f.symbols)...)
+	args := []jen.Code{jen.Id("ctx"), jen.Id("w")}
+	if len(f.kept) > 0 {
+		args = append(args, jen.Id("state"))
+	}
+	args = append(args, ids(f.symbols)...)
 	return jen.Id("m").Dot("run").Call(append(append(args, arrays(f.inputs)...), arrays(f.outputs)...)...)
 }
 
@@ -121,6 +137,7 @@ func (m *Model) ForwardInto(PARAMS) (err error) {
 	if err := c.Err(); err != nil {
 		return err
 	}
+	STATE
 	return RUN
 }
 `
@@ -137,12 +154,14 @@ func (f *forward) printForwardInto() {
 	}
 	f.file.template(forwardIntoText, f.with(map[string]any{
 		"PARAMS": jen.List(params...), "BEGIN": f.begin([]jen.Code{jen.Err()}), "OUTPUTS": outputs, "RUN": f.runCall(),
+		"STATE": f.checkState([]jen.Code{jen.Err()}, append(append([]string(nil), f.inputs...), f.outputs...)),
 	}))
 }
 
 const runText = `
 // run computes the results for inputs that have been checked.
 func (m *Model) run(PARAMS) (err error) {
+	BUSY
 	s := m.free.Take()
 	s.Begin(ctx, m.Threads)
 	defer m.done(s, &err)
@@ -155,8 +174,8 @@ func (m *Model) run(PARAMS) (err error) {
 	return nil
 }
 
-// done ends a call: it keeps the state for the next one, or turns a panic into the
-// error. A state in which something failed is not used again.
+// done ends a call: it keeps s for the next one, or turns a panic into the error,
+// after which s is not used again.
 func (m *Model) done(s *modelState, err *error) {
 	if r := recover(); r != nil {
 		*err = s.Failure(r)
@@ -170,7 +189,8 @@ func (m *Model) done(s *modelState, err *error) {
 
 // printRun prints what both forms of Forward share, and the end of a call.
 func (f *forward) printRun() {
-	params := append([]jen.Code{jen.Id("ctx").Qual("context", "Context"), f.weightsParam()}, f.symbolParams()...)
+	params := []jen.Code{jen.Id("ctx").Qual("context", "Context"), f.weightsParam()}
+	params = append(append(params, f.takesState()...), f.symbolParams()...)
 	if all := append(append([]string(nil), f.inputs...), f.outputs...); len(all) > 0 {
 		params = append(params, jen.List(ids(all)...).Add(arrayPointer()))
 	}
@@ -183,18 +203,13 @@ func (f *forward) printRun() {
 		take = append(take, jen.Add(f.refs[k]).Op("=").Id(f.outputs[i]))
 		give = append(give, jen.Add(f.refs[k]).Op("=").Nil())
 	}
-	changed := jen.Op("!").Id("s").Dot("Ready").Call()
-	prepare := []jen.Code{jen.Id("s").Dot("layout").Call(ids(f.symbols)...)}
-	if f.symbolic() {
-		for _, x := range f.symbols {
-			changed.Op("||").Id("s").Dot(x).Op("!=").Id(x)
-		}
-		prepare = append(prepare, computeCall(f.prefix+"Scratch"))
-	} else {
-		_, scratch := f.fixedPeak()
-		prepare = append(prepare, jen.Id("s").Dot("Need").Call(jen.Lit(scratch)))
+	for i, x := range f.kept {
+		field := jen.Id("s").Dot(f.keeps[i])
+		take = append(take, jen.Add(field).Op("=").Id("state").Dot(x.field).Dot("Array"))
+		give = append(give, jen.Add(field).Op("=").Nil())
 	}
+	changed, prepare := f.laying()
 	f.file.template(runText, f.with(map[string]any{
-		"PARAMS": jen.List(params...), "TAKE": take, "GIVE": give, "CHANGED": changed, "PREPARE": prepare,
+		"PARAMS": jen.List(params...), "TAKE": take, "GIVE": give, "CHANGED": changed, "PREPARE": prepare, "BUSY": f.inUse(),
 	}))
 }

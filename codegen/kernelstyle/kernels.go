@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -19,6 +20,9 @@ type stepCode struct {
 	text    string         // expr as text
 	field   string         // the kernel's field in the state, when it depends on sizes
 }
+
+// kernelVars are the variables that kernels have, by their literals.
+type kernelVars map[string]string
 
 // kernelVar is a kernel that steps share.
 type kernelVar struct {
@@ -45,13 +49,17 @@ type kernels struct {
 // short, else as a variable that all steps with the same literal share. Two steps
 // have the same text exactly if they have the same kernel, which is also what
 // outline compares.
-func newKernels(m *model, top, fields *goname.Set) *kernels {
+func newKernels(m *model, n *names, fields *goname.Set) *kernels {
 	prefix := goname.Lower(m.opts.Type)
 	made := &kernels{model: m, steps: make([]stepCode, len(m.Steps))}
-	vars := map[string]string{} // by literal and sizes
+	sized := map[string]string{} // fields, by literal and sizes
 	for step := range m.Steps {
 		planned := &m.Steps[step]
 		code := &made.steps[step]
+		if planned.Control() != nil {
+			code.text = "flow " + strconv.Itoa(step) // like no other
+			continue
+		}
 		code.literal = gosrc.Literal(structOf(planned), func(d shape.Dim) jen.Code { return jen.Lit(d.String()) })
 		text := (&jen.Statement{code.literal}).GoString()
 		hint := planned.Op
@@ -64,17 +72,18 @@ func newKernels(m *model, top, fields *goname.Set) *kernels {
 			for _, f := range planned.Sizes {
 				key += " " + f.Path.Selector(planned.Kernel) + "=" + f.Size.String()
 			}
-			if vars[key] == "" {
-				vars[key] = fields.Unique(goname.Lower(hint) + "Kernel")
+			if sized[key] == "" {
+				sized[key] = fields.Unique(goname.Lower(hint) + "Kernel")
 				made.sized = append(made.sized, step)
 			}
-			code.field = vars[key]
+			code.field = sized[key]
 			code.expr, code.text = jen.Id("s").Dot(code.field), "s."+code.field
 		case len(text) <= shortLiteral && !strings.Contains(text, "[]"):
 			code.expr, code.text = jen.Add(code.literal), text
 		default:
+			vars := n.kernelVars
 			if vars[text] == "" {
-				vars[text] = top.Unique(prefix + goname.Upper(hint))
+				vars[text] = n.top.Unique(prefix + goname.Upper(hint))
 				what := " is the kernel of "
 				if structOf(planned).Type().Name() == "Elementwise" {
 					what = " computes each element of "

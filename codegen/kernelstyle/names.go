@@ -25,13 +25,18 @@ func newSet(reserved ...string) *goname.Set {
 // it declares.
 type names struct {
 	typ, prefix     string      // of the model; of what is not exported
+	weightsType     string      // the struct of the model's weights
+	body            bool        // of control flow: nothing is for users
+	computes        string      // what the functions compute, for comments
+	kernelVars      kernelVars  // of all bodies
 	top             *goname.Set // declared by the package
 	symbols         []string    // variables of the plan's symbols
 	inputs, outputs []string    // parameters and results of Forward
 }
 
 func newNames(model *model) *names {
-	made := &names{typ: model.opts.Type, prefix: goname.Lower(model.opts.Type), top: newSet()}
+	made := &names{typ: model.opts.Type, prefix: goname.Lower(model.opts.Type), computes: "the results", top: newSet(), kernelVars: kernelVars{}}
+	made.weightsType = made.prefix + "Weights"
 	for _, what := range []string{"State", "Weights", "Schema", "Literal", "File", "Read", "With", "Check"} {
 		made.top.Reserve(made.prefix + what)
 	}
@@ -42,7 +47,13 @@ func newNames(model *model) *names {
 	for i := range mostParts(model) {
 		made.top.Reserve(made.prefix+numbered("Run", i), made.prefix+numbered("Scratch", i))
 	}
+	if len(model.kept) > 0 {
+		made.top.Reserve(made.prefix+"StateNames", made.prefix+"StateSchema", made.owned("State"), "Load"+made.owned("State"))
+	}
 	params := newSet("m", "s", "w", "c", "r", "b", "n", "f", "ctx", "err", "l", "dst", made.typ, "New", "Load", "PeakBytes", "Result")
+	if len(model.kept) > 0 {
+		params.Reserve("state", "State")
+	}
 	for _, s := range model.Symbols {
 		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))
 	}
@@ -104,7 +115,7 @@ func (n *names) owned(what string) string {
 
 // stateParam and weightsParam are the parameters of functions that compute.
 func (n *names) stateParam() *jen.Statement   { return jen.Id("s").Op("*").Id(n.prefix + "State") }
-func (n *names) weightsParam() *jen.Statement { return jen.Id("w").Op("*").Id(n.prefix + "Weights") }
+func (n *names) weightsParam() *jen.Statement { return jen.Id("w").Op("*").Id(n.weightsType) }
 
 // computeFunc opens a function that computes a part of the plan.
 func (n *names) computeFunc(name string) *jen.Statement {

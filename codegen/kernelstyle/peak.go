@@ -40,16 +40,23 @@ func (g *pkg) printPeak(file *goFile) {
 		return
 	}
 	var headers []jen.Code
+	header := func(ref *jen.Statement, typed []jen.Code) {
+		args := append([]jen.Code{jen.New(fromArray("Array"))}, typed...)
+		headers = append(headers, jen.Add(ref).Op("=").Id("s").Dot("Header").Call(args...))
+	}
 	for _, list := range [2][]int{g.Inputs, g.Outputs} {
 		for _, k := range list {
-			header := append([]jen.Code{jen.New(fromArray("Array"))}, g.typeArgs(&g.Buffers[k])...)
-			headers = append(headers, jen.Add(g.refs[k]).Op("=").Id("s").Dot("Header").Call(header...))
+			header(g.refs[k], g.typeArgs(&g.Buffers[k]))
 		}
+	}
+	for i, x := range g.kept {
+		header(jen.Id("s").Dot(g.keeps[i]), x.typed())
 	}
 	file.template(symbolicPeakText, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
 }
 
-// fixedPeak returns the bytes of arena and scratch of a plan without symbols.
+// fixedPeak returns the bytes of arena and scratch of a plan without symbols, those
+// of bodies included.
 func (m *model) fixedPeak() (arena, scratch int) {
 	arena, _ = m.Arena.Int()
 	headers := make([]*array.Array, len(m.Buffers))
@@ -71,6 +78,10 @@ func (m *model) fixedPeak() (arena, scratch int) {
 		s := &m.Steps[i]
 		if s.Joined {
 			continue
+		}
+		for _, r := range s.Regions {
+			more, most := m.within(s, r).fixedPeak()
+			arena, scratch = arena+more, max(scratch, most)
 		}
 		if s.View {
 			s.Kernel.(kernel.Viewer).View(pick(s.Out), pick(s.In))

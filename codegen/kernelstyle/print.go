@@ -19,14 +19,16 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 	if p == nil || len(p.Outputs) == 0 {
 		return nil, diag.New(CodeResults, "the plan has no results, expected one or more").WithHint("return what the model computes")
 	}
-	if !wellFormed(p) {
-		return nil, diag.Bug("the plan mentions buffers or inputs that it does not have")
+	for q := range p.All() {
+		if !wellFormed(q) {
+			return nil, diag.Bug("the plan mentions buffers or inputs that it does not have")
+		}
 	}
 	m, err := newModel(p, state, o)
 	if err != nil {
 		return nil, err
 	}
-	g := newPkg(m)
+	g := newPkg(m, newNames(m))
 	files := []*goFile{g.entryFile()}
 	files = append(files, g.stepFiles()...)
 	files = append(files, g.weightFiles()...)
@@ -41,12 +43,15 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 }
 
 // model is what is printed: a plan that has been found printable, complete options
-// and the weights.
+// and the weights. A body of control flow is one too; see within.
 type model struct {
 	*plan.Plan
-	opts    Options
-	own     map[int]string // see ownNames
-	weights []*weight
+	opts Options
+	own  map[int]string // see ownNames
+	*tensors
+	// kept are the tensors that the plan, or a body in it, reads from or writes to the
+	// state that the caller owns.
+	kept []*keptTensor
 	// defaults are the weights that stand for inputs which are not given, nil for
 	// inputs that must be.
 	defaults []*weight
@@ -55,15 +60,22 @@ type model struct {
 // newModel checks the options and the plan, and reports all that is wrong.
 func newModel(p *plan.Plan, state map[string]*array.Array, o Options) (*model, error) {
 	o.complete()
-	m := &model{Plan: p, opts: o, own: ownNames(p), defaults: make([]*weight, len(p.Inputs))}
+	m := &model{Plan: p, opts: o, own: ownNames(p), tensors: &tensors{}, defaults: make([]*weight, len(p.Inputs))}
 	errs := o.check()
-	errs = append(errs, refuse(p)...)
+	for q := range p.All() {
+		errs = append(errs, refuse(q)...)
+	}
 	errs = append(errs, m.takeWeights(state)...)
 	if len(errs) == 0 {
 		errs.Add(p.Check())
 	}
 	errs.Sort()
-	return m, errs.Err()
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	m.nameWeights()
+	m.takeKept()
+	return m, nil
 }
 
 // symbolic tells that sizes depend on those of the inputs.
@@ -83,17 +95,19 @@ type pkg struct {
 	kernels *kernels // how code reaches the kernel of each step
 	blocks  []*block // functions for steps that occur several times
 	parts   []outline.Part
+	flows   map[int]*flow // of control-flow steps
 }
 
-func newPkg(m *model) *pkg {
-	g := &pkg{model: m, names: newNames(m)}
+func newPkg(m *model, n *names) *pkg {
+	g := &pkg{model: m, names: n}
 	g.sizes = newSizes(m, g.names)
 	g.buffers = newBuffers(m, g.names)
-	g.kernels = newKernels(m, g.top, g.fields)
-	cut := outline.Of(m.Plan, func(step int) string { return g.kernels.steps[step].text })
+	g.kernels = newKernels(m, n, g.fields)
+	cut := outline.Of(m.Plan, func(step int) string { return g.kernels.steps[step].text }, m.readOnce)
 	g.parts = cut.Parts
 	for _, b := range cut.Blocks {
 		g.blocks = append(g.blocks, newBlock(g, b))
 	}
+	g.nest()
 	return g
 }

@@ -4,7 +4,6 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -19,8 +18,6 @@ import (
 // The codes of kernel style.
 const (
 	CodeHost    diag.Code = "FX4020"          // a step calls an opaque Go function
-	CodeState   diag.Code = "FX4021"          // a step writes the model's state
-	CodeRegion  diag.Code = "FX4022"          // a step is control flow with bodies of its own
 	CodeWeight  diag.Code = "FX4023"          // a weight has no data, or other data than planned
 	CodeOptions           = gosrc.CodeOptions // FX4024, an option that no package can be printed with
 	CodeSize    diag.Code = "FX4025"          // a size that does not follow from the inputs
@@ -35,7 +32,7 @@ func wellFormed(printed *plan.Plan) bool {
 	}
 	ok := within(printed.Inputs, 0) && within(printed.Outputs, 0) && len(printed.Defaults) <= len(printed.Inputs)
 	for i := range printed.Steps {
-		ok = ok && within(printed.Steps[i].In, -1) && within(printed.Steps[i].Out, -1)
+		ok = ok && within(printed.Steps[i].In, -1) && within(printed.Steps[i].Out, -1) && within(printed.Steps[i].Spare, 0)
 	}
 	for _, s := range printed.Symbols {
 		ok = ok && s.Input >= 0 && s.Input < len(printed.Inputs)
@@ -65,9 +62,8 @@ func refuse(printed *plan.Plan) diag.List {
 		}
 		v := structOf(step)
 		switch {
-		case len(step.Regions) > 0:
-			fault(CodeRegion, "control flow is not printed, expected straight steps", "unroll the loop while capturing, compute both branches and select, or generate module style")
-			continue
+		case step.Control() != nil:
+			continue // its bodies are plans of their own
 		case v.Kind() != reflect.Struct || ours(v.Type()) && gosrc.Home(v.Type()) != gosrc.Root+"kernel":
 			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
 				"express it with operators, give the operator a Kernel or a Decompose, or generate module style")
@@ -81,12 +77,6 @@ func refuse(printed *plan.Plan) diag.List {
 			continue
 		case hidden(v):
 			fault(CodeHost, v.Type().String()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
-		}
-		for _, k := range step.Out {
-			if k >= 0 && printed.Buffers[k].Kind == plan.Weight {
-				fault(CodeState, "the step writes "+strconv.Quote(printed.Buffers[k].Path)+", expected weights that do not change",
-					"run the model in evaluation mode, return the new value as a result, or generate module style")
-			}
 		}
 		for _, f := range step.Sizes {
 			if !computable(f.Size, known) {

@@ -30,6 +30,9 @@ func printScratch(whole *pkg, files *goFiles) {
 	asked := map[string]bool{}
 	for i := range whole.Steps {
 		s := &whole.Steps[i]
+		if f := whole.flows[i]; f != nil {
+			asks.ahead(f)
+		}
 		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View && !s.Joined {
 			key := asks.key(i)
 			if !asked[key] {

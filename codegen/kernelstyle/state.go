@@ -12,8 +12,14 @@ import (
 // compute the plan.
 func (g *pkg) stepFiles() []*goFile {
 	files := &goFiles{opts: &g.opts, base: g.opts.File + "_steps"}
+	g.printSteps(files, g.prefix+"State is what one call works on. It is kept for later calls.")
+	return files.list
+}
+
+// printSteps prints what computes a plan, and behind it the bodies of its steps.
+func (g *pkg) printSteps(files *goFiles, doc string) {
 	l := &layout{pkg: g, files: files, places: map[string]int{}}
-	l.print()
+	l.print(doc)
 	for _, k := range g.kernels.shared {
 		files.declare(k.doc, k.lines, jen.Var().Id(k.name).Op("=").Add(k.literal))
 	}
@@ -23,10 +29,14 @@ func (g *pkg) stepFiles() []*goFile {
 		l.printBlockValues(b)
 		s.printBlock(b)
 	}
-	if g.symbolic() {
+	if g.asks() {
 		printScratch(g, files)
 	}
-	return files.list
+	for f := range g.eachFlow() {
+		for _, b := range f.bodies {
+			b.print(files)
+		}
+	}
 }
 
 // layout prints the state of a call, a struct with the header of every value, and
@@ -43,7 +53,7 @@ type layout struct {
 // longOffset is the longest offset that is printed where it is used.
 const longOffset = 24
 
-func (l *layout) print() {
+func (l *layout) print(doc string) {
 	lines := append(l.kernelLines(), l.valueLines()...) // fills in the offsets
 	var first []jen.Code
 	for _, x := range l.symbols {
@@ -53,7 +63,7 @@ func (l *layout) print() {
 	for i, d := range l.offsets {
 		first = append(first, jen.Id("s").Dot("places").Index(jen.Lit(i)).Op("=").Add(l.dim(d)))
 	}
-	l.printState()
+	l.printState(doc)
 	l.files.function(append(first, lines...), func(i int) (string, *jen.Statement) {
 		name := numbered("layout", i)
 		return name + " gives every value its sizes and its place in the arena.", jen.Func().Params(l.stateParam()).Id(name).Params(l.symbolParams()...)
@@ -61,7 +71,7 @@ func (l *layout) print() {
 }
 
 // printState prints the struct with everything that one call works on.
-func (l *layout) printState() {
+func (l *layout) printState(doc string) {
 	fields := []jen.Code{fromKernel("Frame")}
 	if l.symbolic() {
 		fields = append(fields, jen.Line())
@@ -80,7 +90,7 @@ func (l *layout) printState() {
 		}
 	}
 	fields = append(fields, jen.Line())
-	fields = append(fields, gosrc.Fields(ends, arrayPointer())...)
+	fields = append(fields, gosrc.Fields(append(ends, l.keeps...), arrayPointer())...)
 	fields = append(fields, gosrc.Fields(values, fromArray("Array"))...)
 	for _, b := range l.blocks {
 		if len(b.locals) > 0 {
@@ -91,8 +101,10 @@ func (l *layout) printState() {
 		t := structOf(&l.Steps[i]).Type()
 		fields = append(fields, jen.Id(l.kernels.steps[i].field).Qual(gosrc.Home(t), t.Name()))
 	}
-	name := l.prefix + "State"
-	l.files.declare(name+" is what one call works on. States are kept for later calls.", len(fields)+2, jen.Type().Id(name).Struct(fields...))
+	for f := range l.eachFlow() {
+		fields = append(fields, f.fields()...)
+	}
+	l.files.declare(doc, len(fields)+2, jen.Type().Id(l.prefix+"State").Struct(fields...))
 }
 
 // kernelLines prints what gives kernels that depend on sizes their fields.

@@ -28,7 +28,7 @@ func (p *steps) print() {
 	run := p.prefix + "Run"
 	if len(p.parts) == 1 {
 		body := p.lines(p.parts[0].Items, "", p.refs)
-		p.files.declare(run+" computes the results.", len(body)+2, p.computeFunc(run).Block(body...))
+		p.files.declare(run+" computes "+p.computes+".", len(body)+2, p.computeFunc(run).Block(body...))
 		return
 	}
 	names := make([]string, len(p.parts))
@@ -42,7 +42,7 @@ func (p *steps) print() {
 		calls = append(calls, computeCall(names[i]))
 	}
 	p.files.function(calls, func(i int) (string, *jen.Statement) {
-		return numbered(run, i) + " computes the results.", p.computeFunc(numbered(run, i))
+		return numbered(run, i) + " computes " + p.computes + ".", p.computeFunc(numbered(run, i))
 	}, func(i int) jen.Code { return computeCall(numbered(run, i)) })
 	for i, part := range p.parts {
 		what := "a part of the model"
@@ -86,6 +86,10 @@ func (p *steps) lines(items []outline.Item, base string, refs refs) []jen.Code {
 			name = p.innerName(it.Step, base)
 		}
 		lines = append(lines, jen.Comment("// "+p.stepComment(it.Step, base)))
+		if f := p.flows[it.Step]; f != nil {
+			lines = append(lines, p.flowLines(f, name)...)
+			continue
+		}
 		if !p.Steps[it.Step].Joined {
 			lines = append(lines, p.statement(it.Step, name, refs))
 		}
@@ -166,6 +170,9 @@ func (m *model) stepComment(i int, base string) string {
 			text += ": "
 		}
 		text += step.Op
+	}
+	if text == "" { // of no operator: a result that is copied
+		text = strings.ToLower(structOf(step).Type().Name())
 	}
 	var types []string
 	for _, k := range step.Out {

@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/goname"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
@@ -20,14 +21,26 @@ import (
 
 // weight is a tensor of the model's state, as it is or packed.
 type weight struct {
-	path   string
-	array  *array.Array
-	field  string        // in the struct of weights, or of a block's weights
-	buffer int           // -1 for the default of an input
-	block  bool          // belongs to a repeated block
-	pack   kernel.Packer // what it is laid out by once it is loaded, nil for none
-	from   *weight       // which it is packed from: itself, but for a path's second form
+	path  string
+	array *array.Array
+	field string        // in the struct of weights, or of a block's weights
+	block bool          // belongs to a repeated block
+	pack  kernel.Packer // what it is laid out by once it is loaded, nil for none
+	from  *weight       // which it is packed from: itself, but for a path's second form
 }
+
+// tensors are the weights of a model and of the bodies in it.
+type tensors struct {
+	weights      []*weight
+	byForm       map[string]*weight // by path and packing
+	reads        map[string]int     // by path: how many plans and forms read it
+	written      map[string]bool    // by path: those that steps write
+	weightFields *goname.Set        // all that the struct of weights has
+}
+
+// readOnce reports whether one buffer, of all plans, is the tensor of a path, which
+// nothing writes.
+func (t *tensors) readOnce(path string) bool { return t.reads[path] == 1 && !t.written[path] }
 
 // takeWeights finds the arrays of the plan's weights, each once. A tensor that is
 // read as it is and packed, or packed in two ways, is a weight for each form and
@@ -37,14 +50,12 @@ type weight struct {
 func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 	var errs diag.List
 	seen := map[string]bool{}
-	forms := map[string]bool{}     // by path and packing
 	loaded := map[string]*weight{} // what others of a path are packed from
-	for _, at := range m.Weights() {
-		b := &m.Buffers[at]
-		if form := b.Path + packing(b); forms[form] {
+	m.byForm, m.reads, m.written = map[string]*weight{}, map[string]int{}, m.Written()
+	for b := range m.weightBuffers() {
+		m.reads[b.Path]++
+		if m.byForm[form(b)] != nil {
 			continue
-		} else {
-			forms[form] = true
 		}
 		a := state[b.Path]
 		if err := checkWeight(b, a); err != nil {
@@ -55,10 +66,11 @@ func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 			continue
 		}
 		seen[b.Path] = true
-		w := &weight{path: b.Path, array: array.Contiguous(a), buffer: at, pack: b.Pack}
+		w := &weight{path: b.Path, array: array.Contiguous(a), pack: b.Pack}
 		if first := loaded[b.Path]; first == nil || w.pack == nil {
 			loaded[b.Path] = w
 		}
+		m.byForm[form(b)] = w
 		m.weights = append(m.weights, w)
 	}
 	for _, w := range m.weights {
@@ -74,7 +86,7 @@ func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 			path += "_"
 		}
 		seen[path] = true
-		m.defaults[i] = &weight{path: path, array: array.Contiguous(a), buffer: -1}
+		m.defaults[i] = &weight{path: path, array: array.Contiguous(a)}
 		m.defaults[i].from = m.defaults[i]
 		m.weights = append(m.weights, m.defaults[i])
 	}
@@ -86,6 +98,22 @@ func (m *model) takeWeights(state map[string]*array.Array) diag.List {
 	}
 	return errs
 }
+
+// weightBuffers ranges over the weights of the plan and of the bodies in it.
+func (m *model) weightBuffers() func(yield func(*plan.Buffer) bool) {
+	return func(yield func(*plan.Buffer) bool) {
+		for q := range m.All() {
+			for _, k := range q.Weights() {
+				if !yield(&q.Buffers[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// form is a tensor as steps read it: its path, and how it is packed.
+func form(b *plan.Buffer) string { return b.Path + packing(b) }
 
 // packing tells the forms of a path apart.
 func packing(b *plan.Buffer) string {
@@ -119,26 +147,17 @@ func (m *model) size() (elements, bytes int) {
 }
 
 // nameWeights gives tensors fields in the struct of weights.
-func (m *model) nameWeights(refs refs) {
-	fields := newSet("w", "l")
+func (m *model) nameWeights() {
+	m.weightFields = newSet("w", "l")
 	for i := range len(m.weights)/maxLines + 2 {
-		fields.Reserve(numbered("bind", i), numbered("pack", i))
+		m.weightFields.Reserve(numbered("bind", i), numbered("pack", i))
 	}
-	byForm := map[string]string{}
 	for _, w := range m.weights {
 		hint := w.path
 		if w.from != w {
 			hint += ".packed"
 		}
-		w.field = fields.Lower(hint)
-		if w.buffer >= 0 {
-			byForm[w.path+packing(&m.Buffers[w.buffer])] = w.field
-		}
-	}
-	for k := range m.Buffers {
-		if b := &m.Buffers[k]; b.Kind == plan.Weight {
-			refs[k] = jen.Id("w").Dot(byForm[b.Path+packing(b)])
-		}
+		w.field = m.weightFields.Lower(hint)
 	}
 }
 
@@ -179,7 +198,7 @@ func (g *pkg) weightFiles() []*goFile {
 	files := &goFiles{opts: &g.opts, base: g.opts.File + "_weights"}
 	schema, name := g.prefix+"Schema", g.prefix+"Weights"
 	files.declare(schema+" is the hash of names, types and shapes of the weights.", 1,
-		jen.Const().Id(schema).Op("=").Op("0x"+strconv.FormatUint(safetensors.SchemaHash(g.named()), 16)))
+		jen.Const().Id(schema).Op("=").Add(hash(g.named())))
 	var own []*weight
 	for _, w := range g.weights {
 		if !w.block {
@@ -189,9 +208,10 @@ func (g *pkg) weightFiles() []*goFile {
 	fields, lines := bindLines(own, func(path string) jen.Code { return gosrc.Quoted(path) })
 	packed := packLines(own)
 	list := gosrc.Fields(fields, arrayPointer())
-	for _, b := range g.blocks {
+	blocks := g.allBlocks()
+	for _, b := range blocks {
 		if len(b.weights) > 0 {
-			list = append(list, jen.Id(b.field).Index(jen.Lit(len(b.Calls))).Id(b.weightsType()))
+			list = append(list, jen.Id(b.tensors).Index(jen.Lit(len(b.Calls))).Id(b.weightsType()))
 			lines = append(lines, b.bindCall())
 		}
 		if b.packs() {
@@ -206,7 +226,7 @@ func (g *pkg) weightFiles() []*goFile {
 	if len(packed) > 0 {
 		printPack(files, g.weightsParam(), packed)
 	}
-	for _, b := range g.blocks {
+	for _, b := range blocks {
 		if len(b.weights) > 0 {
 			b.printWeights(files)
 		}
@@ -215,6 +235,11 @@ func (g *pkg) weightFiles() []*goFile {
 		files.list = append(files.list, g.literalFile())
 	}
 	return files.list
+}
+
+// hash prints the hash of names, types and shapes of tensors.
+func hash(list []safetensors.Named) *jen.Statement {
+	return jen.Op("0x" + strconv.FormatUint(safetensors.SchemaHash(list), 16))
 }
 
 func loaderParam() *jen.Statement { return jen.Id("l").Op("*").Add(fromSafetensors("Loader")) }

@@ -19,6 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 
 	"example.com/digits/digitsnet"
+	"example.com/digits/streamnet"
 )
 
 // The examples of docs/generated.md, which shows the bodies of these functions.
@@ -93,6 +94,41 @@ func Example_goroutines() {
 	}
 	wg.Wait()
 	// Output:
+}
+
+func Example_state() {
+	ctx := context.Background()
+	net, _ := streamnet.New()
+	state, err := net.NewState() // one for each stream of images
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	logits := array.NewDense[float32](2, 10)
+	logits.Data()[3] = 16
+	for range 2 {
+		means, err := net.Forward(ctx, state, logits)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(state.Calls.Data(), means.Data()[3], state.Mean.Data()[3])
+	}
+	var file bytes.Buffer
+	if err := state.Save(&file); err != nil {
+		fmt.Println(err)
+		return
+	}
+	later, err := streamnet.LoadState(bytes.NewReader(file.Bytes()), int64(file.Len()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(later.Calls.Data(), later.Mean.Data()[3])
+	// Output:
+	// [1] 4 3
+	// [2] 6.25 4.6875
+	// [2] 4.6875
 }
 
 func Example_errors() {

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
@@ -12,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 
 	"example.com/digits/digitsnet"
+	"example.com/digits/streamnet"
 )
 
 func TestGeneratedCodeAgreesWithTheModelAndPyTorch(t *testing.T) {
@@ -44,6 +47,36 @@ func TestGeneratedCodeAgreesWithTheModelAndPyTorch(t *testing.T) {
 		require.InDelta(t, torch[i], eager[i], 1e-4)
 		require.InDelta(t, torch[i], out.Data()[i], 1e-4)
 	}
+}
+
+// TestStreamsGoOn smooths two streams at once, each with a state of its own.
+func TestStreamsGoOn(t *testing.T) {
+	ctx := context.Background()
+	net, err := streamnet.New()
+	require.NoError(t, err)
+	var wait sync.WaitGroup
+	for k := range 2 {
+		state, err := net.NewState()
+		require.NoError(t, err)
+		wait.Go(func() {
+			eager := NewStream()
+			for n := range 9 {
+				logits := array.NewDense[float32](n%4, 10)
+				for i := range logits.Data() {
+					logits.Data()[i] = float32((i*7+n*k)%11) - 5
+				}
+				want := eager.Forward(tensor.New(logits.Array))
+				got, err := net.Forward(ctx, state, logits)
+				if !assert.NoError(t, err) {
+					return
+				}
+				assert.InDeltaSlice(t, tensor.Data[float32](want), got.Data(), 1e-6)
+				assert.InDeltaSlice(t, tensor.Data[float32](eager.Mean), state.Mean.Data(), 1e-6)
+				assert.Equal(t, tensor.Data[int64](eager.Calls), state.Calls.Data())
+			}
+		})
+	}
+	wait.Wait()
 }
 
 func TestSmallBatches(t *testing.T) {

@@ -54,6 +54,9 @@ var Mutations = []Mutation{
 	// Regions.
 	{Name: "a region forgets what it writes", File: "tracer/region.go", Old: "\t\tr.wrote = append(r.wrote, s)\n", New: ""},
 	{Name: "what a region wrote holds outside of it", File: "tracer/region.go", Old: "s.Value = c.old\n", New: "_ = c.old\n"},
+	{Name: "the last round of a loop stays where it lies", File: "kernel/loop.go", Old: "if in[i] != a {", New: "if in[i] == nil && a != nil {"},
+	{Name: "generated code writes to a copy of the state", File: "codegen/kernelstyle/forward.go", Generate: true,
+		Old: `Op("=").Id("state").Dot(x.field).Dot("Array"))`, New: `Op("=").Add(fromArray("Clone")).Call(jen.Id("state").Dot(x.field).Dot("Array")))`},
 	// Guards.
 	{Name: "a size fixed on request is not guarded", File: "tracer/sizes.go", Old: "g.AddGuard(d, shape.Const(v), n)", New: "_ = shape.Const(v)"},
 	{Name: "the interpreter does not check guards", File: "interp/guards.go", Old: "if c == nil {", New: "if c == nil || node != nil {"},

@@ -154,24 +154,3 @@ func inPlace(x *tensor.Tensor) *tensor.Tensor {
 	y.ReluInPlace()
 	return y.SubScalar(1.0)
 }
-
-func branch(x *tensor.Tensor) *tensor.Tensor {
-	scale := x.AddScalar(1.0)
-	return tensor.Cond(x.Sum().GtScalar(0.0),
-		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Mul(scale)} },
-		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Neg()} }, x)[0]
-}
-
-func halve(x *tensor.Tensor) *tensor.Tensor {
-	return tensor.While(
-		func(in []*tensor.Tensor) *tensor.Tensor { return in[0].Abs().Sum().GtScalar(0.1) },
-		func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].MulScalar(0.5)} }, x)[0]
-}
-
-func running(x *tensor.Tensor) (last, all *tensor.Tensor) {
-	l, s := tensor.Scan(func(carry, rows []*tensor.Tensor) (next, out []*tensor.Tensor) {
-		h := carry[0].MulScalar(0.5).Add(rows[0])
-		return []*tensor.Tensor{h}, []*tensor.Tensor{h.Tanh()}
-	}, []*tensor.Tensor{tensor.Zeros([]int{3})}, []*tensor.Tensor{x})
-	return l[0], s[0]
-}

@@ -90,14 +90,3 @@ func shapes() []Case {
 		function("in-place on a proxy", inPlace, spec("f32[N]"), ramp(6)),
 	}
 }
-
-func control() []Case {
-	return []Case{
-		{Name: "cond", Fn: branch, Opts: spec("f32[N]"), Inputs: sets(ramp(4), ramp(9)), Eager: one(branch), Regions: true},
-		{Name: "while", Fn: halve, Opts: spec("f32[N]"), Inputs: sets(ramp(4)), Eager: one(halve), Regions: true},
-		{Name: "scan", Fn: running, Opts: spec("f32[T,3]"), Inputs: sets(ramp(4, 3)), Regions: true, Eager: func(in []*tensor.Tensor) []*tensor.Tensor {
-			a, b := running(in[0])
-			return []*tensor.Tensor{a, b}
-		}},
-	}
-}

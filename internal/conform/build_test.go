@@ -145,7 +145,7 @@ func entry(t testing.TB, dir, name string) string {
 		src, err := os.ReadFile(f)
 		require.NoError(t, err)
 		for _, c := range []struct{ decl, expr string }{
-			{"\nfunc New() (*Model, error)", "must(" + name + ".New()).Forward"},
+			{"\nfunc New() (*Model, error)", "forward(must(" + name + ".New()))"},
 			{"\nfunc LoadModel(", "load(" + strconv.Quote(filepath.Join(dir, "weights.safetensors")) + ", " + name + ".LoadModel).Forward"},
 			{"\nfunc Forward(", name + ".Forward"},
 		} {

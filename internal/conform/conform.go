@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std" // the operators
 )
@@ -23,31 +22,6 @@ const (
 
 // Engines are all of them.
 var Engines = []string{Eager, Interp, Text, Plan, Module, Gen}
-
-// Exclusion is an operator that an engine refuses.
-type Exclusion struct {
-	Op, Engine string
-	Code       diag.Code // of the refusal
-	Cause      string
-}
-
-// Exclusions lists all refusals.
-var Exclusions = []Exclusion{
-	{"assign", Gen, "FX4021", "kernel-style code has no state that changes"},
-	{"cond", Gen, "FX4022", "kernel-style code is a straight line of steps"},
-	{"while", Gen, "FX4022", "kernel-style code is a straight line of steps"},
-	{"scan", Gen, "FX4022", "kernel-style code is a straight line of steps"},
-}
-
-// Excluded returns why an engine does not run an operator, nil when it does.
-func Excluded(o *op.Op, engine string) *Exclusion {
-	for i := range Exclusions {
-		if e := &Exclusions[i]; e.Op == o.Name && e.Engine == engine && o.Path == "" {
-			return e
-		}
-	}
-	return nil
-}
 
 // Ops returns the operators of op and op/std, sorted by name.
 func Ops() []*op.Op {

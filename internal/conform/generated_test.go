@@ -111,8 +111,7 @@ func (b *batch) enter(m *Matrix, engine string, got []*array.Array) {
 	}
 }
 
-// addSamples generates packages that call the samples of all operators which the
-// engine does not refuse as such. A package that cannot be generated is made
+// addSamples generates packages that call the samples of all operators. A package that cannot be generated is made
 // again without the samples for which that alone fails; they are entered.
 func addSamples(p *program, m *Matrix, engine string, generate func(b *batch, pkg string) error) (made []*batch) {
 	b := newBatch()
@@ -139,7 +138,7 @@ func addSamples(p *program, m *Matrix, engine string, generate func(b *batch, pk
 		made, b = append(made, good), newBatch()
 	}
 	for _, o := range Ops() {
-		if o.Structural() || Excluded(o, engine) != nil {
+		if o.Structural() {
 			continue
 		}
 		if len(b.calls)+len(o.Samples()) > samplesOfPackage {
@@ -216,16 +215,9 @@ func TestGenerated(t *testing.T) {
 	a := buildAll(t)
 	for _, o := range Ops() {
 		for _, style := range styles {
-			c, e := a.matrix.Cell(o, style.engine), Excluded(o, style.engine)
+			c := a.matrix.Cell(o, style.engine)
 			require.Equal(t, Count(o), c.Total, "%s, engine %s", o.Name, style.engine)
-			if e == nil {
-				require.Empty(t, c.Failed, "%s, engine %s", o.Name, style.engine)
-				continue
-			}
-			require.Len(t, c.Failed, c.Total, "%s, engine %s runs it", o.Name, style.engine)
-			for _, f := range c.Failed {
-				require.Contains(t, f.Why, e.Code, "%s, engine %s", o.Name, style.engine)
-			}
+			require.Empty(t, c.Failed, "%s, engine %s", o.Name, style.engine)
 		}
 	}
 	for _, check := range a.checks {
@@ -284,10 +276,6 @@ func refusal(c cases.Case, engine string) diag.Code {
 		return ""
 	case c.Opaque:
 		return codegen.CodeHost
-	case c.Stateful:
-		return codegen.CodeState
-	case c.Regions:
-		return codegen.CodeRegion
 	}
 	return ""
 }
@@ -299,14 +287,6 @@ func addCases(t *testing.T, p *program, engine string, generate generator) (chec
 		require.NoError(t, err, c.Name)
 		files, err := generate(gm.Module, pkg)
 		if code := refusal(c, engine); code != "" {
-			if c.Stateful && c.Regions { // both are refused, in the order of the graph
-				var l diag.List
-				require.ErrorAs(t, err, &l, c.Name)
-				for _, e := range l {
-					require.Contains(t, []diag.Code{codegen.CodeState, codegen.CodeRegion}, e.Code, "%s: %v", c.Name, e)
-				}
-				continue
-			}
 			refused(t, c.Name, code, err)
 			continue
 		}

@@ -156,6 +156,9 @@ func (s *Set) Include(other *Set) {
 	}
 }
 
+// Has reports whether a name is taken.
+func (s *Set) Has(name string) bool { return s.used[name] }
+
 // Free gives a name back, where its scope has ended.
 func (s *Set) Free(name string) { delete(s.used, name) }
 

@@ -2,14 +2,15 @@ package cpu
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -17,22 +18,13 @@ import (
 // control is the step of cond, while and scan: their bodies are plans of their
 // own, which the executor runs.
 type control struct {
-	Op    string
-	Carry int
-	Seqs  int
-
+	plan.Control
 	inputs [][]*graph.Node // placeholders of each body
-}
-
-// Run implements kernel.Step. The executor never calls it, because the bodies
-// need a context and executables.
-func (c *control) Run(*kernel.Workspace, []*array.Array, []*array.Array) {
-	panic(diag.Bug(c.Op + " is run as a kernel"))
 }
 
 // control plans the bodies of a control-flow node and adds its step.
 func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
-	k := &control{Op: n.Op().Name}
+	k := &control{Control: plan.Control{Op: n.Op().Name}}
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
 		k.Carry, k.Seqs = a.Carry, a.Seqs
 	}
@@ -53,11 +45,13 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		}
 		types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
 	}
+	in = b.gapless(n, in)
 	at := len(b.p.Steps)
 	out := b.compute(n, k, in)
 	if out == nil {
 		return nil
 	}
+	b.p.Steps[at].Spare = b.spare(n, k, out)
 	st := &b.p.Steps[at]
 	for _, r := range n.Regions() {
 		m, err := lowering.PrepareRegion(b.m, r, types)
@@ -89,6 +83,30 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 	return out
 }
 
+// gapless copies operands that are views with gaps: bodies are planned for operands
+// without, and a loop would copy them in each round.
+func (b *builder) gapless(n *graph.Node, in []int) []int {
+	in = slices.Clone(in)
+	for i, k := range in {
+		if k >= 0 && b.p.Buffers[k].Kind == plan.View && b.probe.gaps(k) {
+			in[i] = b.buffer(n.Name()+"_"+b.p.Buffers[k].Name, plan.Temp, b.p.Buffers[k].Type)
+			b.copy(n, in[i], k)
+		}
+	}
+	return in
+}
+
+// spare makes the buffers that a loop works in beside its results.
+func (b *builder) spare(n *graph.Node, k *control, out []int) (list []int) {
+	for i := range k.Carry {
+		list = append(list, b.buffer(n.Name()+"_next", plan.Temp, b.p.Buffers[out[i]].Type))
+	}
+	if n.Op() == op.While {
+		list = append(list, b.buffer(n.Name()+"_more", plan.Temp, shape.TensorType(array.Bool, shape.Ints())))
+	}
+	return list
+}
+
 // compileRegions makes the bodies of control-flow steps ready to run; state has the
 // arrays of the buffers that this plan and those around it write.
 func (e *Executable) compileRegions(from *source, state map[string]*array.Array) error {
@@ -111,94 +129,62 @@ func (e *Executable) compileRegions(from *source, state map[string]*array.Array)
 	return nil
 }
 
+// flow is what an instance needs to run a control-flow step.
+type flow struct {
+	*control
+	bodies     []*Executable
+	spare      []*array.Array
+	whileState kernel.WhileLoop
+	scanState  kernel.ScanLoop
+}
+
 // run executes the step. Operands and results are the plan's memory.
-func (c *control) run(ctx context.Context, bodies []*Executable, out, in []*array.Array) error {
-	switch c.Op {
-	case op.Cond.Name:
-		pred, err := truth(in[0])
-		if err != nil {
-			return err
-		}
-		body := bodies[1]
-		if pred {
-			body = bodies[0]
+func (f *flow) run(ctx context.Context, work *kernel.Workspace, out, in []*array.Array) error {
+	switch {
+	case f.Cond():
+		body := f.bodies[1]
+		if kernel.Truth(in[0]) {
+			body = f.bodies[0]
 		}
 		return body.RunInto(ctx, out, in[1:])
-	case op.While.Name:
-		return c.while(ctx, bodies, out, in)
+	case f.While():
+		return f.while(ctx, work, out, in)
 	}
-	return c.scan(ctx, bodies[0], out, in)
+	return f.scan(ctx, work, out, in)
 }
 
-// truth returns the one element of a bool array.
-func truth(a *array.Array) (bool, error) {
-	if a.DType() != array.Bool || a.Len() != 1 {
-		return false, diag.New(interp.GuardFailed, "the condition is "+describe(a)+", expected one bool")
-	}
-	return array.Raw[bool](a)[a.Offset()], nil
-}
-
-func (c *control) while(ctx context.Context, bodies []*Executable, out, in []*array.Array) error {
-	args := append([]*array.Array(nil), in...)
-	for {
-		cond, err := bodies[0].Run(ctx, args)
-		if err != nil {
-			return err
-		}
-		if more, err := truth(cond[0]); err != nil || !more {
-			if err != nil {
-				return err
-			}
-			return store(out, args[:c.Carry])
-		}
-		next, err := bodies[1].Run(ctx, args)
-		if err != nil {
-			return err
-		}
-		copy(args, next)
+func (f *flow) while(ctx context.Context, work *kernel.Workspace, out, in []*array.Array) error {
+	l := &f.whileState
+	defer l.Forget()
+	for l.Begin(out, in, f.spare...); ; l.Next() {
 		if err := ctx.Err(); err != nil {
 			return diag.Stop(err)
 		}
-	}
-}
-
-func (c *control) scan(ctx context.Context, body *Executable, out, in []*array.Array) error {
-	args := append([]*array.Array(nil), in...)
-	seqs := in[c.Carry : c.Carry+c.Seqs]
-	steps := seqs[0].Dim(0)
-	for i, s := range seqs {
-		if s.Dim(0) != steps {
-			return diag.New(op.SizeMismatch, "sequence "+strconv.Itoa(i)+" has "+strconv.Itoa(s.Dim(0))+" slices, expected as many as the first, "+strconv.Itoa(steps))
+		if err := f.bodies[0].RunInto(ctx, l.Test, l.In); err != nil {
+			return err
+		}
+		if !l.More() {
+			break
+		}
+		if err := f.bodies[1].RunInto(ctx, l.Out, l.In); err != nil {
+			return err
 		}
 	}
-	for t := range steps {
+	l.End(work)
+	return nil
+}
+
+func (f *flow) scan(ctx context.Context, work *kernel.Workspace, out, in []*array.Array) error {
+	l := &f.scanState
+	defer l.Forget()
+	for l.Begin(f.Carry, f.Seqs, out, in, f.spare...); l.More(); l.Next() {
 		if err := ctx.Err(); err != nil {
 			return diag.Stop(err)
 		}
-		for i, s := range seqs {
-			args[c.Carry+i] = array.Select(s, 0, t)
-		}
-		next, err := body.Run(ctx, args)
-		if err != nil {
+		if err := f.bodies[0].RunInto(ctx, l.Out, l.In); err != nil {
 			return err
 		}
-		copy(args, next[:c.Carry])
-		for i := c.Carry; i < len(out); i++ {
-			if err := store([]*array.Array{array.Select(out[i], 0, t)}, next[i:i+1]); err != nil {
-				return err
-			}
-		}
 	}
-	return store(out[:c.Carry], args[:c.Carry])
-}
-
-// store copies results to where the plan wants them.
-func store(to, from []*array.Array) error {
-	for i := range to {
-		if to[i].DType() != from[i].DType() || !equal(to[i].Shape(), from[i].Shape()) {
-			return diag.New(interp.GuardFailed, "carried value "+strconv.Itoa(i)+" is "+describe(from[i])+", expected "+describe(to[i])+" as before the loop")
-		}
-		array.Copy(to[i], from[i])
-	}
+	l.End(work)
 	return nil
 }

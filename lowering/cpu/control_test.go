@@ -206,3 +206,45 @@ param sum : f32[2] buffer
 		}
 	}
 }
+
+// TestControlFlowDoesNotAllocate runs all bodies with sizes that have occurred before.
+func TestControlFlowDoesNotAllocate(t *testing.T) {
+	var g op.Gen
+	e := compile(t, module(t, flow), lowering.Options{Threads: 1})
+	for _, limit := range []float32{100, 3, -100} {
+		in := []*array.Array{g.Uniform(0, 1, 3, 4), array.Scalar(limit)}
+		out, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		require.Zero(t, testing.AllocsPerRun(5, func() { require.NoError(t, e.RunInto(ctx, out, in)) }), limit)
+	}
+}
+
+// TestPeakBytesCountsBodies compares with a graph that has the body as straight code.
+func TestPeakBytesCountsBodies(t *testing.T) {
+	loop := `
+graph g(%x: f32[N,1000]) {
+  symbol N = dim(%x, 0)
+  %zero = call_function[zeros]() {size=[1000]} : f32[1000]
+  %l = call_function[scan](%zero, %x) {carry=1, seqs=1} : (f32[1000]) {
+    region body(%a: f32[1000], %row: f32[1000]) {
+      %s = call_function[softmax](%row) {dim=0} : f32[1000]
+      %t = call_function[cumsum](%s) {dim=0} : f32[1000]
+      %n = call_function[add](%a, %t) : f32[1000]
+      return (%n)
+    }
+  }
+  %y = call_function[getitem](%l) {index=0} : f32[1000]
+  return %y
+}
+`
+	e := compile(t, module(t, loop), lowering.Options{Threads: 1})
+	body := e.Plan().Steps[len(e.Plan().Steps)-1].Regions[0]
+	arena, known := body.Arena.Int()
+	require.True(t, known)
+	require.Positive(t, arena)
+	own, known := e.Plan().Arena.Int()
+	require.True(t, known)
+	n, err := e.PeakBytes(map[string]int{"N": 3})
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, n, int64(own+arena))
+}

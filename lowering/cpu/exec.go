@@ -57,11 +57,11 @@ func (e *Executable) Threads() int { return e.threads }
 // State returns the executable's own copy of a buffer that the plan writes, nil
 // for other paths. It must not be read while a run is in progress.
 func (e *Executable) State(path string) *array.Array {
-	if !e.plan.Stateful {
+	if !e.plan.Written()[path] {
 		return nil
 	}
 	for _, w := range e.weights {
-		if e.plan.Buffers[w.buffer].Path == path && w.live == nil {
+		if e.plan.Buffers[w.buffer].Path == path {
 			return w.value
 		}
 	}
@@ -192,8 +192,8 @@ func (e *Executable) Close() error {
 
 // PeakBytes returns the most bytes that a run holds besides inputs, outputs and
 // weights, for values of the symbols: the arena and the largest scratch memory
-// of one step on one thread. Inputs with gaps need a copy more, and bodies of
-// control flow have memory of their own, which is not counted.
+// of one step on one thread, and the same of each body of control flow that these
+// sizes allow. Inputs with gaps need a copy more.
 func (e *Executable) PeakBytes(symbols map[string]int) (int64, error) {
 	x, err := newInstance(e)
 	if err != nil {
@@ -210,5 +210,28 @@ func (e *Executable) PeakBytes(symbols map[string]int) (int64, error) {
 		return 0, err
 	}
 	scratch, err := x.layOut()
-	return int64(x.sizes.Arena) + int64(scratch), err
+	total := int64(x.sizes.Arena) + int64(scratch)
+	for step, bodies := range e.regions {
+		for _, b := range bodies {
+			if n, err := b.PeakBytes(x.symbolsOf(step, b.plan)); err == nil {
+				total += n
+			}
+		}
+	}
+	return total, err
+}
+
+// symbolsOf returns what the operands of a control-flow step make the symbols of a
+// body of it.
+func (x *instance) symbolsOf(step int, body *plan.Plan) map[string]int {
+	symbols := map[string]int{}
+	operands, sliced := x.e.plan.Steps[step].Operands()
+	for _, s := range body.Symbols {
+		sizes := x.sizes.Shapes[operands[s.Input]]
+		if sliced(s.Input) {
+			sizes = sizes[1:]
+		}
+		symbols[s.Name] = sizes[s.Axis]
+	}
+	return symbols
 }

@@ -43,7 +43,7 @@ type instance struct {
 type call struct {
 	kernel  kernel.Step
 	view    kernel.Viewer // of view steps
-	control *control      // of control flow
+	control *flow         // of control flow
 	joined  bool          // there is nothing to do
 	out, in []*array.Array
 }
@@ -90,7 +90,9 @@ func newInstance(e *Executable) (*instance, error) {
 		if s.View {
 			c.view = k.(kernel.Viewer)
 		}
-		c.control, _ = k.(*control)
+		if f, ok := k.(*control); ok {
+			c.control = &flow{control: f, bodies: e.regions[i], spare: headers(s.Spare)}
+		}
 		x.steps[i] = c
 	}
 	x.takeWeights()
@@ -277,7 +279,7 @@ func (x *instance) step(ctx context.Context, i int) error {
 	switch {
 	case c.joined:
 	case c.control != nil:
-		if err := c.control.run(ctx, x.e.regions[i], c.out, c.in); err != nil {
+		if err := c.control.run(ctx, &x.ws, c.out, c.in); err != nil {
 			return x.positioned(i, err)
 		}
 	case c.view == nil:

@@ -105,6 +105,16 @@ func (p *prober) sized(k int, t shape.Type) *array.Array {
 	return a
 }
 
+// gaps reports whether a buffer is not contiguous for some sample.
+func (p *prober) gaps(buffer int) bool {
+	for k := range p.hdr {
+		if a := p.hdr[k][buffer]; a != nil && !a.IsContiguous() {
+			return true
+		}
+	}
+	return false
+}
+
 // view reports whether the step's results are views for all samples that have
 // sizes, of which there must be one, and lays them out as such.
 func (p *prober) view(st *plan.Step) bool {

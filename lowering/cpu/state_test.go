@@ -118,3 +118,23 @@ func compileIn(r *rapid.T, m *graph.Module) *cpu.Executable {
 	require.NoError(r, err)
 	return e
 }
+
+// TestStateIsWhatThePlanWrites asks for a weight, which this plan has packed, and for
+// what it writes.
+func TestStateIsWhatThePlanWrites(t *testing.T) {
+	m := module(t, `
+graph net(%x: f32[1,4]) {
+  %w = get_attr[w] : f32[4,4]
+  %y = call_function[linear](%x, %w) : f32[1,4]
+  %b = get_attr[sum] : f32[1,4]
+  %z = call_function[assign](%b, %y) : f32[1,4]
+  return %y
+}
+param w : f32[4,4]
+param sum : f32[1,4] buffer
+`)
+	e := compile(t, m, lowering.Options{})
+	require.Nil(t, e.State("w"))
+	require.Nil(t, e.State("v"))
+	require.Equal(t, []int{1, 4}, e.State("sum").Shape())
+}

@@ -119,11 +119,55 @@ func (p *Plan) checkStep(s int, made []bool) error {
 			}
 		}
 	}
+	if err := p.checkControl(name, st); err != nil {
+		return err
+	}
 	if k := reflect.ValueOf(st.Kernel); k.Kind() != reflect.Pointer || k.IsNil() {
 		return broken(name + ": the kernel is not a pointer")
 	}
 	if _, _, err := st.Instance(); err != nil {
 		return broken(name + ": " + err.Error())
+	}
+	return nil
+}
+
+// checkControl checks the bodies of a control-flow step, and that they are given and
+// give what the step has.
+func (p *Plan) checkControl(name string, st *Step) error {
+	c := st.Control()
+	if c == nil {
+		if len(st.Regions)+len(st.Spare) > 0 {
+			return broken(name + " has bodies, but is no control flow")
+		}
+		return nil
+	}
+	regions, spare := 1, c.Carry
+	switch {
+	case c.Cond():
+		regions = 2
+	case c.While():
+		regions, spare = 2, c.Carry+1
+	}
+	if len(st.Regions) != regions || len(st.Spare) != spare || len(st.Out) < c.Carry || len(st.In) < max(1, c.Carry+c.Seqs) {
+		return broken(name + " has not the bodies, operands or results that it takes")
+	}
+	for _, k := range st.Spare {
+		if k < 0 || k >= len(p.Buffers) || p.Buffers[k].Kind != Temp || p.Buffers[k].Within || p.maker(k) >= 0 {
+			return broken(name + " works in a buffer that is not its own")
+		}
+	}
+	operands, _ := st.Operands()
+	for i, r := range st.Regions {
+		outputs := len(st.Out)
+		if c.While() && i == 0 {
+			outputs = 1
+		}
+		if len(r.Inputs) != len(operands) || len(r.Outputs) != outputs {
+			return broken(name + " has not what its body " + r.Name + " takes and gives")
+		}
+		if err := r.Check(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func (p *Plan) Live() {
 		b.Last = max(b.Last, step)
 	}
 	for s := range p.Steps {
-		for _, list := range [2][]int{p.Steps[s].Out, p.Steps[s].In} {
+		for _, list := range [3][]int{p.Steps[s].Out, p.Steps[s].In, p.Steps[s].Spare} {
 			for _, i := range list {
 				if i < 0 {
 					continue

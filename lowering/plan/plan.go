@@ -65,8 +65,11 @@ type Step struct {
 	Joined bool
 
 	// Regions are the plans of a control-flow step's bodies, in the order of the
-	// node's regions. Their inputs are the step's operands.
+	// node's regions. Their inputs are the step's operands; see Operands.
 	Regions []*Plan
+	// Spare are Temp buffers that a loop works in: one for each carried value, and for
+	// what a while tests.
+	Spare []int
 
 	// Nodes are the graph nodes that the step computes, Op what the user calls it,
 	// for comments and profiles.

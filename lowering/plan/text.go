@@ -87,6 +87,9 @@ func (p *Plan) stepLine(s *Step) string {
 		out += " with " + strings.Join(set, ", ")
 	}
 	out += " (" + p.names(s.In) + ")"
+	if s.Spare != nil {
+		out += " by way of " + p.names(s.Spare)
+	}
 	if s.Op != "" {
 		out += " # " + s.Op
 	}

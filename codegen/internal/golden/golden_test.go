@@ -16,6 +16,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/attentionofsymbolicfeaturesinf16"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/bert"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/biasscaleandclampinanotherorder"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/cellwithweightsinaloop"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/computedconstant"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/cond"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/deeprecipeofanunexportedtype"
@@ -27,6 +28,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/instancenormofsymbolicchannelsinf16"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexpofallthatmaybeempty"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/logsumexpofwhatmaybeempty"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/loopsinloops"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/lstmresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlp"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlpwithstateofitsown"
@@ -54,6 +56,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitwithstateofitsown"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/structuredargumentsandresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/sumsoversomeaxesofachain"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/swapinaloop"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/tiedweights"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/topkresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/variadicarguments"
@@ -124,6 +127,9 @@ var printed = map[string]any{
 	"einsumofsymbolicsizes":                 einsumofsymbolicsizes.Forward,
 	"variadicarguments":                     variadicarguments.Forward,
 	"weightnorm":                            weightnorm.Forward,
+	"cellwithweightsinaloop":                cellwithweightsinaloop.Forward,
+	"loopsinloops":                          loopsinloops.Forward,
+	"swapinaloop":                           swapinaloop.NewModel,
 	"while":                                 while.Forward,
 	"wrappedfunction":                       wrappedfunction.Forward,
 	"wrappedfunctionwithatyperule":          wrappedfunctionwithatyperule.Forward,

@@ -13,13 +13,9 @@ import (
 // are described, and equal texts are one block. Outermost first, because a layer
 // that repeats says more than the parts in it; a scope that occurs once may still
 // hold some that repeat, so the next depth looks into it.
-func findBlocks(p *plan.Plan, scopes scopes, key func(int) string) []*Block {
-	texts := describer{plan: p, key: key, uses: usesOf(p), forms: map[string]int{}}
-	for _, k := range p.Weights() {
-		texts.forms[p.Buffers[k].Path]++
-	}
+func findBlocks(scopes scopes, texts describer) []*Block {
 	var blocks []*Block
-	taken := make([]bool, len(p.Steps))
+	taken := make([]bool, len(texts.plan.Steps))
 	for depth := 1; ; depth++ {
 		byText := map[string]*Block{}
 		var order []*Block
@@ -97,10 +93,10 @@ func usesOf(p *plan.Plan) []span {
 // compute both. In a text buffers have numbers, by kind in the order of their first
 // mention.
 type describer struct {
-	plan  *plan.Plan
-	key   func(step int) string
-	uses  []span
-	forms map[string]int // in which the weight of a path is read: as it is, packed
+	plan *plan.Plan
+	key  func(step int) string
+	uses []span
+	once func(path string) bool
 }
 
 // describe returns the text of a run and lists its buffers in it. Steps are
@@ -144,7 +140,7 @@ func (d *describer) number(run *Call, buffer int) string {
 	case within && (b.Kind == plan.Temp || b.Kind == plan.View):
 		run.Locals = append(run.Locals, buffer)
 		return "l" + strconv.Itoa(len(run.Locals)) + b.Kind.String()
-	case within && b.Kind == plan.Weight && own && d.forms[b.Path] == 1:
+	case within && b.Kind == plan.Weight && own && d.once(b.Path):
 		run.Weights = append(run.Weights, buffer)
 		text := "w" + strconv.Quote(suffix)
 		if b.Pack != nil {

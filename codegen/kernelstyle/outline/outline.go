@@ -54,12 +54,13 @@ type Call struct {
 }
 
 // Of cuts a plan into functions. Steps of which key is the same have equal
-// kernels. Blocks come first, for a call of one counts as one line in the parts;
+// kernels; once reports the paths of tensors that the steps of one block may have to
+// themselves: that one buffer reads, and none writes. Blocks come first, for a call of one counts as one line in the parts;
 // where scopes change is marked last, since it depends on what a function's own
 // scope is.
-func Of(p *plan.Plan, key func(step int) string) *Program {
+func Of(p *plan.Plan, key func(step int) string, once func(path string) bool) *Program {
 	scopes := scopesOf(p)
-	blocks := findBlocks(p, scopes, key)
+	blocks := findBlocks(scopes, describer{plan: p, key: key, uses: usesOf(p), once: once})
 	c := cutter{plan: p, scopes: scopes}
 	prog := &Program{Parts: c.parts(items(len(p.Steps), blocks), 1), Blocks: blocks}
 	for i := range prog.Parts {

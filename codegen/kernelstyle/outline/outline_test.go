@@ -30,7 +30,8 @@ func chain(steps int, scope func(step int) string) *plan.Plan {
 	return p
 }
 
-func same(int) string { return "kernel" }
+func same(int) string    { return "kernel" }
+func always(string) bool { return true }
 
 // layer puts steps into layers of five, of which three are followed by a head.
 func layer(i int) string {
@@ -42,7 +43,7 @@ func layer(i int) string {
 
 func TestRepeatedScopesBecomeOneBlock(t *testing.T) {
 	p := chain(16, layer)
-	prog := outline.Of(p, same)
+	prog := outline.Of(p, same, always)
 	require.Len(t, prog.Blocks, 1)
 	b := prog.Blocks[0]
 	require.Len(t, b.Items, 5)
@@ -60,12 +61,12 @@ func TestRepeatedScopesBecomeOneBlock(t *testing.T) {
 }
 
 func TestScopesThatDifferAreNoBlock(t *testing.T) {
-	require.Empty(t, outline.Of(chain(16, layer), func(i int) string { return strconv.Itoa(i) }).Blocks, "other kernels")
-	require.Empty(t, outline.Of(chain(9, func(i int) string { return "layers." + strconv.Itoa(i/3) }), same).Blocks, "too short")
+	require.Empty(t, outline.Of(chain(16, layer), func(i int) string { return strconv.Itoa(i) }, always).Blocks, "other kernels")
+	require.Empty(t, outline.Of(chain(9, func(i int) string { return "layers." + strconv.Itoa(i/3) }), same, always).Blocks, "too short")
 	p := chain(16, layer)
 	p.Buffers[1].Type = shape.TensorType(array.F32, shape.Ints(3))
-	require.Len(t, outline.Of(p, same).Blocks[0].Calls, 2, "the first layer has a weight of another type")
-	require.NotEmpty(t, outline.Of(&plan.Plan{}, same).Parts)
+	require.Len(t, outline.Of(p, same, always).Blocks[0].Calls, 2, "the first layer has a weight of another type")
+	require.NotEmpty(t, outline.Of(&plan.Plan{}, same, always).Parts)
 }
 
 // TestPartsAreBoundedAndKeepTheOrder cuts plans with and without scopes.
@@ -75,7 +76,7 @@ func TestPartsAreBoundedAndKeepTheOrder(t *testing.T) {
 		"deep": func(i int) string { return "net.stage" + strconv.Itoa(i/300) + ".block" + strconv.Itoa(i/50) },
 	} {
 		kernels := func(i int) string { return strconv.Itoa(i) }
-		prog := outline.Of(chain(1000, scope), kernels)
+		prog := outline.Of(chain(1000, scope), kernels, always)
 		require.Greater(t, len(prog.Parts), 7, name)
 		next := 0
 		for _, part := range prog.Parts {

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/internal/godecl"
@@ -37,7 +38,7 @@ type Generated struct {
 // The codes by which code generation documents what it does not print.
 var styleCodes = map[string][]diag.Code{
 	"module": {codegen.OpaqueFunc, codegen.LostSize},
-	"gen":    append([]diag.Code{codegen.CodeHost, codegen.CodeState, codegen.CodeRegion, codegen.CodeSize}, planCodes...),
+	"gen":    append([]diag.Code{codegen.CodeHost, codegen.CodeSize}, planCodes...),
 }
 
 // printAll writes a graph as Go in both styles, into one package for all
@@ -160,7 +161,7 @@ func entry(p Program, c captureWay, files *codegen.Files, style, dir string) str
 	if load := fmt.Sprintf("LoadModel%d", p.ID); style == "module" && strings.Contains(src, "\nfunc "+load+"(") {
 		body = fmt.Sprintf("m := judge.Load(%q, module.%s%s); return m, m.Forward%d", filepath.Join(dir, style, fmt.Sprintf("%s%d.safetensors", style, p.ID)), load, end, p.ID)
 	} else if style == "gen" {
-		body = fmt.Sprintf("m := judge.Must(gen.NewModel%d%s()); return nil, m.Forward", p.ID, end)
+		body = fmt.Sprintf("m := judge.Must(gen.NewModel%d%s()); return m, m.Forward", p.ID, end)
 	}
 	return fmt.Sprintf("judge.Generated{ID: %d, Style: %q, Capture: %q, New: func() (any, any) { %s }},\n", p.ID, style, c.name, body)
 }
@@ -188,9 +189,12 @@ func judgeGenerated(ctx context.Context, p Program, g Generated) (list []Verdict
 	e := engine{name: g.Style}
 	for _, n := range c.sizes(p) {
 		model, forward := g.New()
-		f := reflect.ValueOf(forward)
-		got := repeat(p, n, func(in []*array.Array) ([]*array.Array, error) { return callGenerated(ctx, f, in) }, func() map[string]*array.Array {
-			if model == nil {
+		f, state := reflect.ValueOf(forward), begin(model)
+		got := repeat(p, n, func(in []*array.Array) ([]*array.Array, error) { return callGenerated(ctx, f, state, in) }, func() map[string]*array.Array {
+			switch {
+			case state != nil:
+				return saved(state)
+			case model == nil || g.Style == "gen":
 				return nil
 			}
 			return arraysOf(named(Instance{Target: model}))
@@ -208,11 +212,46 @@ func judgeGenerated(ctx context.Context, p Program, g Generated) (list []Verdict
 	return list
 }
 
-// callGenerated calls a function of tensors, or one of a context and dense arrays.
-func callGenerated(ctx context.Context, f reflect.Value, in []*array.Array) (out []*array.Array, err error) {
+// keeper is the state of a model of kernel style.
+type keeper interface{ Save(io.Writer) error }
+
+// begin makes the state of a model of kernel style, nil where it has none.
+func begin(model any) keeper {
+	if model == nil {
+		return nil
+	}
+	m := reflect.ValueOf(model).MethodByName("NewState")
+	if !m.IsValid() {
+		return nil
+	}
+	made := m.Call(nil)
+	err, _ := made[1].Interface().(error)
+	check(err)
+	return made[0].Interface().(keeper)
+}
+
+// saved are the tensors of a state, as a file has them.
+func saved(state keeper) map[string]*array.Array {
+	var b bytes.Buffer
+	check(state.Save(&b))
+	f := Must(safetensors.Parse(b.Bytes()))
+	all := map[string]*array.Array{}
+	for _, name := range f.Names() {
+		all[name] = Must(f.Get(name))
+	}
+	return all
+}
+
+// callGenerated calls a function of tensors, or one of a context, a state where the
+// model has one, and dense arrays.
+func callGenerated(ctx context.Context, f reflect.Value, state keeper, in []*array.Array) (out []*array.Array, err error) {
 	args := make([]reflect.Value, f.Type().NumIn())
 	for i := range args {
 		args[i] = reflect.New(f.Type().In(i)).Elem()
+		if state != nil && i == 1 {
+			args[i].Set(reflect.ValueOf(state))
+			continue
+		}
 		switch x := args[i].Addr().Interface().(type) {
 		case *context.Context:
 			*x = ctx

@@ -165,6 +165,10 @@ func (p *program) main() []byte {
 		imports = append(imports, `"context"`, `"`+modulePath+`/array"`)
 		prepare = open + "\tm, err := model.Load(f, size)\n\td.Check(err)\n\tctx := context.Background()\n"
 		call = "m.Forward(ctx, "
+		if p.keepsState() {
+			prepare += "\tstate, err := m.NewState()\n\td.Check(err)\n"
+			call += "state, "
+		}
 	case p.hasState():
 		prepare = open + "\tm, err := model.LoadModel(f, size)\n\td.Check(err)\n"
 		call = "m.Forward("
@@ -176,6 +180,16 @@ func (p *program) main() []byte {
 	}
 	fmt.Fprintf(&b, "\td.Run(func() error { return d.Keep(%s%s)) })\n}\n", call, strings.Join(args, ", "))
 	return []byte(b.String())
+}
+
+// keepsState reports whether a model of kernel style takes a state of the caller.
+func (p *program) keepsState() bool {
+	for _, f := range p.made.Files {
+		if bytes.Contains(f.Data, []byte(") NewState() (*")) {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *program) hasState() bool {
