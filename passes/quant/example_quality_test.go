@@ -93,3 +93,52 @@ func ExampleTrials_Mixed() {
 	// name h
 	// true <nil>
 }
+
+// What rounding shifts channels by is put into the biases.
+func ExampleCorrectBias() {
+	ctx := context.Background()
+	float, m, inputs := twoLayers()
+	if _, err := passes.Run(ctx, m, []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}, passes.Options{}); err != nil {
+		panic(err)
+	}
+	n, err := quant.CorrectBias(ctx, float, m, of(inputs...), nil)
+	fmt.Println(n, "biases", err)
+	// Output: 2 biases <nil>
+}
+
+// Before observers are added: equal ranges on both sides of a channel.
+func ExampleEqualise() {
+	m, _, _ := twoLayers()
+	r, err := passes.Run(context.Background(), m, []passes.Pass{quant.Equalise}, passes.Options{})
+	fmt.Println(r.Changed(), err)
+	fmt.Printf("%.2f\n", array.Data[float32](m.Param("w1_equalised").Value))
+	fmt.Printf("%.2f\n", array.Data[float32](m.Param("w2_equalised").Value))
+	// Output:
+	// true <nil>
+	// [0.95 0.28 -0.26 0.08]
+	// [0.95 -0.26]
+}
+
+// What a few channels of layer norms have too much goes to the weights behind.
+func ExampleSmooth() {
+	m, err := graph.Parse([]byte(`gofx 1
+graph net(%x: f32[1,2]) {
+  %g = get_attr[g] : f32[2]
+  %n = call_function[layer_norm](%x, %g, _) {normalized_shape=[2]}
+  %w = get_attr[w] : f32[1,2]
+  %y = call_function[linear](%n, %w, _)
+  return %y
+}
+param g : f32[2]
+param w : f32[1,2]
+`), "net.fx")
+	if err != nil {
+		panic(err)
+	}
+	m.SetParam(graph.Param{Path: "g", Value: array.FromSlice([]float32{16, 1}, 2)})
+	m.SetParam(graph.Param{Path: "w", Value: array.FromSlice([]float32{1, 1}, 1, 2)})
+	in := []*array.Array{array.FromSlice([]float32{1, -1}, 1, 2)}
+	_, err = passes.Run(context.Background(), m, []passes.Pass{quant.Smooth(of(in), quant.SmoothOptions{})}, passes.Options{})
+	fmt.Printf("%.2f %.2f %v\n", array.Data[float32](m.Param("g_smoothed").Value), array.Data[float32](m.Param("w_smoothed").Value), err)
+	// Output: [4.00 1.00] [4.00 1.00] <nil>
+}
