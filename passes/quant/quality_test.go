@@ -15,8 +15,9 @@ import (
 )
 
 // onCPU runs graphs by plans.
-func onCPU(m *graph.Module) (quant.Engine, error) { return cpu.Compile(m, lowering.Options{Threads: 1}) }
-
+func onCPU(m *graph.Module) (quant.Engine, error) {
+	return cpu.Compile(m, lowering.Options{Threads: 1})
+}
 
 func TestCompareMeasuresWhatDiffers(t *testing.T) {
 	float := parse(t, "graph net(%x: f32[1,4]) {\n %y = call_function[mul](%x) {other=2.0}\n %z = call_function[add](%y) {other=1.0}\n return %z\n}\n")
