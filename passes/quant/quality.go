@@ -86,7 +86,7 @@ type EngineFor func(m *graph.Module) (Engine, error)
 
 func (f EngineFor) engine(m *graph.Module) (Engine, error) {
 	if f == nil {
-		return NewInterpreter(m), nil
+		return newInterpreter(m), nil
 	}
 	return f(m)
 }
