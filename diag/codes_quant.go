@@ -38,4 +38,16 @@ var quantCodes = []Info{
 		Cure:    "run quant.Calibrate on the prepared graph",
 		Example: `passes.Run(ctx, prepared, []passes.Pass{quant.Convert(config, backend)}, passes.Options{})`,
 	},
+	{
+		Code: "FX6007", Title: "graphs whose values are to be compared do not correspond",
+		Cause:   "the graphs have different inputs or results, or no result of f32",
+		Cure:    "compare a graph with what quant-convert has made of it",
+		Example: `quant.Compare(ctx, float, other, batches, nil)`,
+	},
+	{
+		Code: "FX6008", Title: "budget of mixed precision is not met by the float graph",
+		Cause:   "Accept refuses the graph with all operators in float, or the budget is infinite",
+		Cure:    "ask for less, or look at what else differs from the reference",
+		Example: `trials.Mixed(ctx, quant.MixedOptions{Accept: never})`,
+	},
 }

@@ -261,7 +261,7 @@ func TestConcatGathersFacts(t *testing.T) {
 // builtIn returns the names of the passes below this package.
 func builtIn() (names []string) {
 	for _, p := range append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine,
-		simplify.ConstFold, quant.Prepare(nil, nil), quant.Convert(nil, nil), quant.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused) {
+		simplify.ConstFold, quant.Equalise, quant.Smooth(nil, quant.SmoothOptions{}), quant.Prepare(nil, nil), quant.Convert(nil, nil), quant.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused) {
 		names = append(names, p.Name)
 	}
 	return names

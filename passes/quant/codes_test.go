@@ -41,6 +41,15 @@ func TestExamplesOfCodes(t *testing.T) {
 			return err
 		},
 	}
+	mistakes[quant.NotComparable] = func() error {
+		_, err := quant.Compare(ctx, plain(), parse(t, "graph net(%x: f32[4], %y: f32[4]) {\n return %x\n}\n"), of(), nil)
+		return err
+	}
+	mistakes[quant.BudgetMissed] = func() error {
+		trials, _ := trialsOf(t)
+		_, err := trials.Mixed(ctx, quant.MixedOptions{Accept: func(*graph.Module) (bool, error) { return false, nil }})
+		return err
+	}
 	for _, info := range diag.Codes() {
 		if info.Code[:3] != "FX6" {
 			continue

@@ -81,7 +81,7 @@ func (k *converter) solve(seen []*observation) error {
 			k.at[q.lead] = p
 		}
 		p.fixed = p.fixed && q.fixed != nil && q.lead.fixed != nil && *q.fixed == *q.lead.fixed
-		switch o := at[q.node]; {
+		switch o := observed(at, q.node); {
 		case q.fixed != nil:
 			p.covers = op.Range{Lo: min(p.covers.Lo, q.fixed.Lo), Hi: max(p.covers.Hi, q.fixed.Hi)}
 		case !k.observed(q):
@@ -96,6 +96,15 @@ func (k *converter) solve(seen []*observation) error {
 		}
 	}
 	return errs.Err()
+}
+
+// observed returns what has been seen of a value, or of what it is a view of, whose
+// elements it shows: those of a group have one observer.
+func observed(at map[*graph.Node]*observation, n *graph.Node) *observation {
+	for at[n] == nil && n.Op() != nil && n.Op().ViewOf > 0 {
+		n = n.Arg(n.Op().ViewOf - 1)
+	}
+	return at[n]
 }
 
 // rewrite writes the quantised form.

@@ -5,11 +5,12 @@
 // the reference form: quantize and dequantize, whose scales and zero points are
 // operands, around operators on floats, which every engine runs. The pass Lower rewrites
 // it into operators on quantised values, where op/std has them (q_linear, q_conv2d, ...),
-// and says of every other candidate why it stays in float.
+// and says of every other candidate why it stays in float. Compare and Trials measure
+// what is lost, Equalise, Smooth and CorrectBias lose less.
 //
 // It comes behind the passes that fold batch norms and recognise activations, so that
 // observers see what will be computed, and before lowering. Plans treat operators by
-// their records (op.Quant) and the backend; Lower names them. The package knows nothing
+// their records (op.Quant) and the backend; Lower and Equalise name them. The package knows nothing
 // of targets, and does not run integers.
 //
 // Read config.go first, then plan.go, resolve.go and convert.go; lower.go for the
