@@ -1,49 +1,91 @@
 // Command digits classifies the test split of the handwritten digits with the
-// package that `go generate` wrote from the model in this folder.
+// packages that `go generate` wrote from the model in this folder, in floats and
+// quantised.
 package main
 
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
 
 	"example.com/digits/digitsnet"
+	"example.com/digits/dynamicnet"
+	"example.com/digits/int4net"
+	"example.com/digits/staticnet"
 )
 
 //go:generate go tool fxgen gen -o digitsnet -package digitsnet -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
 //go:generate go tool fxgen draw -o digits.svg -input x=f32[N,1,8,8] .#Net -new NewNet
+//go:generate go run ./calibration
+//go:generate go tool fxgen quant -config static.json -calib calibration.npy -o quantised/static -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
+//go:generate go tool fxgen quant -config dynamic.json -o quantised/dynamic -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
+//go:generate go tool fxgen quant -config int4.json -o quantised/int4 -weights digits.safetensors -input x=f32[N,1,8,8] .#Net -new NewNet
+//go:generate go tool fxgen gen -o staticnet -package staticnet quantised/static
+//go:generate go tool fxgen gen -o dynamicnet -package dynamicnet quantised/dynamic
+//go:generate go tool fxgen gen -o int4net -package int4net quantised/int4
 
 func main() {
-	if err := run(); err != nil {
+	if err := run(os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run() error {
+// classifier is what every generated package has.
+type classifier interface {
+	Forward(ctx context.Context, x array.Dense[float32]) (array.Dense[float32], error)
+}
+
+// generated is one of the packages that go generate wrote.
+type generated struct {
+	folder, form string
+	config       string // what was asked of fxgen quant, "" for floats
+	load         func() (classifier, error)
+}
+
+func packages() []generated {
+	return []generated{
+		{"digitsnet", "float", "", func() (classifier, error) { return digitsnet.New() }},
+		{"staticnet", "static int8", "static.json", func() (classifier, error) { return staticnet.New() }},
+		{"dynamicnet", "dynamic int8", "dynamic.json", func() (classifier, error) { return dynamicnet.New() }},
+		{"int4net", "int4", "int4.json", func() (classifier, error) { return int4net.New() }},
+	}
+}
+
+// run prints what each package gets right of the test split.
+func run(w io.Writer) error {
 	images, labels, err := testSplit()
 	if err != nil {
 		return err
 	}
-	net, err := digitsnet.New()
-	if err != nil {
-		return err
+	x := array.DenseOf(images, len(labels), 1, 8, 8)
+	for _, p := range packages() {
+		net, err := p.load()
+		if err != nil {
+			return err
+		}
+		logits, err := net.Forward(context.Background(), x)
+		if err != nil {
+			return err
+		}
+		n := right(logits.Data(), labels)
+		fmt.Fprintf(w, "%-12s %d of %d test digits are right (%.2f %%), by the generated package %s\n", p.form, n, len(labels), 100*float64(n)/float64(len(labels)), p.folder)
 	}
-	logits, err := net.Forward(context.Background(), array.DenseOf(images, len(labels), 1, 8, 8))
-	if err != nil {
-		return err
-	}
-	right := 0
-	for i, p := range argmax(logits.Data(), 10) {
+	return nil
+}
+
+// right counts the logits whose largest is the label's.
+func right(logits []float32, labels []int) (n int) {
+	for i, p := range argmax(logits, 10) {
 		if p == labels[i] {
-			right++
+			n++
 		}
 	}
-	fmt.Printf("%d of %d test digits are right (%.2f %%), by the generated package digitsnet\n", right, len(labels), 100*float64(right)/float64(len(labels)))
-	return nil
+	return n
 }
 
 // testSplit returns the images with index i where i%4 == 3, scaled to [0, 1],
