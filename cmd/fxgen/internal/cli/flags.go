@@ -17,6 +17,7 @@ import (
 // selection.
 type flags struct {
 	inputs, in, out, shapes []string
+	calib                   []string
 	construct               string
 	imports                 []string
 	weights, passes, seed   string
@@ -40,7 +41,33 @@ func (f *flags) sourceFlags(c *cobra.Command) {
 // valueFlags are those of commands that compute with any engine.
 func (f *flags) valueFlags(c *cobra.Command) {
 	f.computeFlags(c)
-	c.Flags().StringVar(&f.engine, "engine", work.Plan, "eager, interp, plan, module or gen")
+	c.Flags().StringVar(&f.engine, "engine", work.Plan, "eager, interp, plan, int8, module or gen")
+	f.calibFlag(c, " with -engine int8")
+}
+
+// calibFlag is of commands that quantise.
+func (f *flags) calibFlag(c *cobra.Command, when string) {
+	c.Flags().StringArrayVar(&f.calib, "calib", nil, "FILE.npy, or NAME=FILE.npy, of inputs to calibrate with"+when+", commas between several (repeat)")
+}
+
+// calibration enters the files of -calib into the job.
+func (f *flags) calibration(j *work.Job) error {
+	if len(f.calib) > 0 && j.Verb != work.Quant && j.Engine != work.Int8 {
+		return usagef("-calib is for -engine int8, engine %s calibrates nothing", j.Engine)
+	}
+	for _, list := range f.calib {
+		for _, file := range split(list) {
+			name, path, ok := strings.Cut(file, "=")
+			if !ok {
+				name, path = "", file
+			}
+			if filepath.Ext(path) != ".npy" {
+				return usagef("-calib %s: expected FILE.npy or NAME=FILE.npy", file)
+			}
+			j.Calib = append(j.Calib, work.Named{Name: name, Value: absolute(path)})
+		}
+	}
+	return nil
 }
 
 // computeFlags are those of commands that compute.
@@ -74,7 +101,7 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 	if filepath.IsAbs(j.Weights) {
 		w.reads = append(w.reads, j.Weights)
 	}
-	for _, in := range j.In {
+	for _, in := range slices.Concat(j.In, j.Calib) {
 		if filepath.IsAbs(in.Value) {
 			w.reads = append(w.reads, in.Value)
 		}
@@ -115,6 +142,9 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 	j.Weights = f.weights
 	if j.Weights != "" && j.Weights != "synthetic" && !strings.HasPrefix(j.Weights, "synthetic:") {
 		j.Weights = absolute(j.Weights)
+	}
+	if err := f.calibration(&j); err != nil {
+		return nil, err
 	}
 	j.Passes = standard
 	if c.Flags().Changed("passes") {

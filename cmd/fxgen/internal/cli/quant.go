@@ -13,7 +13,6 @@ import (
 func (a *app) quant() *cobra.Command {
 	var f flags
 	var config, out string
-	var calib []string
 	var plan bool
 	c := &cobra.Command{
 		Use:   "quant [flags] SOURCE",
@@ -24,7 +23,7 @@ func (a *app) quant() *cobra.Command {
 	f.weightFlags(c)
 	f.shapeFlag(c)
 	c.Flags().StringVar(&config, "config", "", "JSON file of what to quantise; without it everything, statically")
-	c.Flags().StringArrayVar(&calib, "calib", nil, "FILE.npy, or NAME=FILE.npy, of inputs to calibrate with, commas between several (repeat)")
+	f.calibFlag(c, "")
 	c.Flags().BoolVar(&plan, "plan", false, "print who asked, what is granted, and why not")
 	c.Flags().StringVar(&out, "o", "", "folder for the quantised graph, which every command takes as SOURCE")
 	c.Flags().BoolVar(&f.job.Strict, "strict", false, "fail unless everything that is asked for is granted")
@@ -45,18 +44,6 @@ func (a *app) quant() *cobra.Command {
 				return bad(err.Error(), "")
 			}
 			f.job.Config = work.Named{Name: config, Value: string(text)}
-		}
-		for _, list := range calib {
-			for _, file := range split(list) {
-				name, path, ok := strings.Cut(file, "=")
-				if !ok {
-					name, path = "", file
-				}
-				if filepath.Ext(path) != ".npy" {
-					return usagef("-calib %s: expected FILE.npy or NAME=FILE.npy", file)
-				}
-				f.job.Calib = append(f.job.Calib, work.Named{Name: name, Value: absolute(path)})
-			}
 		}
 		res, w, err := a.job(c, &f, work.Quant, work.Optimise(), args[0])
 		if err != nil {

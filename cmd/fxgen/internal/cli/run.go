@@ -111,7 +111,7 @@ func (a *app) bench() *cobra.Command {
 
 // pipeline is the default of an engine: those that compile optimise first.
 func (f *flags) pipeline() []string {
-	if f.engine == work.Plan || f.engine == "gen" {
+	if f.engine == work.Plan || f.engine == work.Int8 || f.engine == "gen" {
 		return work.Optimise()
 	}
 	return nil

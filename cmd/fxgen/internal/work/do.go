@@ -31,6 +31,11 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	if err := j.transform(ctx, c.gm, s.Passes); err != nil {
 		return nil, err
 	}
+	if j.Engine == Int8 && (j.Verb == Run || j.Verb == Bench) {
+		if err := c.int8(ctx, j, res); err != nil {
+			return nil, err
+		}
+	}
 	return res, c.act(ctx, j, res)
 }
 

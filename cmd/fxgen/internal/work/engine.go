@@ -17,6 +17,7 @@ const (
 	Eager  = "eager"
 	Interp = "interp"
 	Plan   = "plan"
+	Int8   = "int8" // the plan of the quantised graph
 )
 
 // runner computes the outputs of a graph.
@@ -48,7 +49,7 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 	case Interp:
 		r.run = fx.NewGraphModule(c.gm).RunArrays
 		return r, "", nil
-	case Plan:
+	case Plan, Int8:
 		exe, err := cpu.Compile(c.gm, lowering.Options{Threads: j.Threads})
 		if err != nil {
 			return r, "", err
@@ -64,5 +65,5 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 		return r, "", nil
 	}
 	return r, "", diag.New(BadEngine, "engine "+j.Engine+" is not part of this program").
-		WithHint("the engines are eager, interp, plan, module, gen")
+		WithHint("the engines are eager, interp, plan, int8, module, gen")
 }

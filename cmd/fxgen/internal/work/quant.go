@@ -42,17 +42,36 @@ func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
 	if res.Text, err = planText(plan, j); err != nil || !j.Save {
 		return err
 	}
+	if _, err := c.integers(ctx, j, res, config, backend); err != nil {
+		return err
+	}
+	return saved(c.gm, res)
+}
+
+// int8 quantises the graph for the engine of that name: everything, statically.
+func (c *captured) int8(ctx context.Context, j *Job, res *Result) error {
+	if _, err := passes.Run(ctx, c.gm, []passes.Pass{simplify.FunctionalizeAll}, passes.Options{}); err != nil {
+		return err
+	}
+	some, err := c.integers(ctx, j, res, &quant.Config{Global: quant.Setting{Mode: quant.Static}}, cpu.QuantBackend())
+	if err == nil && !some {
+		res.Notes.Add(&diag.Error{Note: true, Msg: "engine int8 computes everything in floats, fxgen quant -plan says why"})
+	}
+	return err
+}
+
+// integers prepares, calibrates, converts and lowers the graph, and reports whether
+// anything of it is quantised.
+func (c *captured) integers(ctx context.Context, j *Job, res *Result, config *quant.Config, backend *quant.Backend) (bool, error) {
 	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Prepare(config, backend)}, passes.Options{})
 	if err == nil && r.Changed() { // it has observers
 		err = c.calibrate(ctx, j, res)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if _, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{}); err != nil {
-		return err
-	}
-	return saved(c.gm, res)
+	r, err = passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{})
+	return err == nil && r.Changed(), err
 }
 
 // planText is the plan, as a table or as JSON.
