@@ -126,7 +126,8 @@ func (w *dotWriter) cluster(b *block, indent, level int) {
 }
 
 func (w *dotWriter) vertex(v *vertex, indent int) {
-	w.line(indent, quote(v.id), " [id=", quote(svgID(v.id)), ", label=", label(v.lines), ", tooltip=", label(w.d.tooltip(v)), ", ", lookStyle(v.style).attributes(), "];")
+	lines, attributes := w.d.look(v)
+	w.line(indent, quote(v.id), " [id=", quote(svgID(v.id)), ", label=", label(lines), ", tooltip=", label(w.d.tooltip(v)), ", ", attributes, "];")
 }
 
 // svgID returns the id of a vertex in the SVG, which no id of the HTML page is.
@@ -179,14 +180,24 @@ func (d *drawing) edgeText(e *edge) []string {
 func (w *dotWriter) legend() {
 	used := map[string]bool{}
 	for _, v := range w.d.order {
-		used[v.style] = true
+		if _, marked := w.d.marks[v]; !marked {
+			used[v.style] = true
+		}
 	}
 	w.line(1, "subgraph cluster_legend {")
 	w.line(2, `label=""; style=rounded; color="#e2e8f0"; node [fontsize=9, height=0.22, margin="0.08,0.03"];`)
+	entry := func(key, name, attributes string) {
+		id := w.d.id("legend." + key)
+		w.line(2, quote(id), " [id=", quote(svgID(id)), ", label=", label([]string{name}), ", tooltip=", label([]string{name}), ", ", attributes, "];")
+	}
 	for _, s := range styles {
 		if used[s.key] {
-			id := w.d.id("legend." + s.key)
-			w.line(2, quote(id), " [id=", quote(svgID(id)), ", label=", quote(s.name), ", tooltip=", quote(s.name), ", ", s.attributes(), "];")
+			entry(s.key, s.name, s.attributes())
+		}
+	}
+	if o := w.d.o.Overlay; o != nil {
+		for _, m := range o.Legend {
+			entry("overlay", o.Name+" "+m.Text, m.attributes())
 		}
 	}
 	w.line(1, "}")

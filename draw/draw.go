@@ -26,6 +26,8 @@ type Options struct {
 	// are more, neighbours are merged into boxes. 0 is 180. A drawing without
 	// Depth has no limit.
 	Limit int
+	// Overlay colours the nodes that it marks; nil draws classes alone.
+	Overlay *Overlay
 }
 
 const defaultLimit = 180
@@ -50,6 +52,7 @@ type drawing struct {
 	loops    map[*graph.Node][]turn      // repetitions around a node, outermost first
 	ids      map[string]int
 	edges    []*edge
+	marks    map[*vertex]Mark
 }
 
 // turn says which repetition of a block a node belongs to.
@@ -71,6 +74,7 @@ func newDrawing(m *graph.Module, o Options) *drawing {
 	}
 	d.makeVertices(d.root)
 	d.makeEdges()
+	d.mark()
 	return d
 }
 

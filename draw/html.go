@@ -81,6 +81,9 @@ func (d *drawing) pageVertices() []*pageVertex {
 		if v.block != nil {
 			facts = append(facts, boxFacts(v.block)...)
 		}
+		if m, ok := d.marks[v]; ok {
+			facts = append(facts, fact{d.o.Overlay.Name, m.Text})
+		}
 		for _, f := range facts {
 			p.Facts = append(p.Facts, [2]string{f.name, f.value})
 		}

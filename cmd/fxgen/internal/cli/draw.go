@@ -30,6 +30,12 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().BoolVar(&d.NoFold, "no-fold", false, "draw every repetition of a block instead of the first one")
 	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
 	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
+	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "sqnr: colour each value by the signal over the noise that quantisation leaves")
+	f.calibFlag(c, " with -overlay")
+	f.configFlag(c, " with -overlay")
+	f.weightFlags(c)
+	f.shapeFlag(c)
+	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		format := strings.TrimPrefix(filepath.Ext(out), ".")
@@ -40,7 +46,15 @@ func (a *app) draw() *cobra.Command {
 		default:
 			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
 		}
-		j, err := f.fill(c, work.Draw, nil)
+		var standard []string
+		switch f.job.Overlay {
+		case "":
+		case work.OverlaySQNR:
+			standard = work.Optimise()
+		default:
+			return usagef("-overlay %s: expected sqnr", f.job.Overlay)
+		}
+		j, err := f.fill(c, work.Draw, standard)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 type flags struct {
 	inputs, in, out, shapes []string
 	calib                   []string
+	config                  string
 	construct               string
 	imports                 []string
 	weights, passes, seed   string
@@ -50,10 +52,25 @@ func (f *flags) calibFlag(c *cobra.Command, when string) {
 	c.Flags().StringArrayVar(&f.calib, "calib", nil, "FILE.npy, or NAME=FILE.npy, of inputs to calibrate with"+when+", commas between several (repeat)")
 }
 
-// calibration enters the files of -calib into the job.
+// configFlag is of commands that quantise by a file.
+func (f *flags) configFlag(c *cobra.Command, when string) {
+	c.Flags().StringVar(&f.config, "config", "", "JSON file of what to quantise"+when+"; without it everything, statically")
+}
+
+// calibration enters the files of -config and -calib into the job.
 func (f *flags) calibration(j *work.Job) error {
-	if len(f.calib) > 0 && j.Verb != work.Quant && j.Engine != work.Int8 {
+	switch some := len(f.calib) > 0 || f.config != ""; {
+	case some && j.Verb == work.Draw && j.Overlay == "":
+		return usagef("-calib and -config are for -overlay sqnr, a drawing without it quantises nothing")
+	case some && (j.Verb == work.Run || j.Verb == work.Bench) && j.Engine != work.Int8:
 		return usagef("-calib is for -engine int8, engine %s calibrates nothing", j.Engine)
+	}
+	if f.config != "" {
+		text, err := os.ReadFile(f.config)
+		if err != nil {
+			return bad(err.Error(), "")
+		}
+		j.Config = work.Named{Name: f.config, Value: string(text)}
 	}
 	for _, list := range f.calib {
 		for _, file := range split(list) {
@@ -105,6 +122,9 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 		if filepath.IsAbs(in.Value) {
 			w.reads = append(w.reads, in.Value)
 		}
+	}
+	if j.Config.Name != "" {
+		w.reads = append(w.reads, absolute(j.Config.Name))
 	}
 	return w
 }

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,39 +10,34 @@ import (
 
 func (a *app) quant() *cobra.Command {
 	var f flags
-	var config, out string
-	var plan bool
+	var out string
 	c := &cobra.Command{
 		Use:   "quant [flags] SOURCE",
-		Short: "Quantise a network: print the plan, write the quantised graph",
+		Short: "Quantise a network: print the plan and the quality, write the quantised graph",
 		Args:  exactly(1, "one SOURCE"),
 	}
 	f.sourceFlags(c)
 	f.weightFlags(c)
 	f.shapeFlag(c)
-	c.Flags().StringVar(&config, "config", "", "JSON file of what to quantise; without it everything, statically")
 	f.calibFlag(c, "")
-	c.Flags().BoolVar(&plan, "plan", false, "print who asked, what is granted, and why not")
+	f.configFlag(c, "")
+	c.Flags().BoolVar(&f.job.Report, "report", false, "print what it costs each value: signal over noise, largest error")
+	c.Flags().BoolVar(&f.job.Ranked, "sensitivity", false, "print what each operator costs alone, too; takes two runs for each")
+	c.Flags().BoolVar(&f.job.Plan, "plan", false, "print who asked, what is granted, and why not")
 	c.Flags().StringVar(&out, "o", "", "folder for the quantised graph, which every command takes as SOURCE")
 	c.Flags().BoolVar(&f.job.Strict, "strict", false, "fail unless everything that is asked for is granted")
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 	f.forceFlag(c)
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if out == "" && !plan {
-			return usagef("fxgen quant does nothing without -plan or -o FOLDER")
-		}
-		if f.json && !plan {
-			return usagef("-json is for the document of -plan")
+		f.job.Report = f.job.Report || f.job.Ranked
+		switch {
+		case out == "" && !f.job.Plan && !f.job.Report:
+			return usagef("fxgen quant does nothing without -plan, -report or -o FOLDER")
+		case f.json && f.job.Plan == f.job.Report:
+			return usagef("-json is for the document of -plan or of -report")
 		}
 		f.job.Save = out != ""
-		if config != "" {
-			text, err := os.ReadFile(config)
-			if err != nil {
-				return bad(err.Error(), "")
-			}
-			f.job.Config = work.Named{Name: config, Value: string(text)}
-		}
 		res, w, err := a.job(c, &f, work.Quant, work.Optimise(), args[0])
 		if err != nil {
 			return err
@@ -59,10 +52,6 @@ func (a *app) quant() *cobra.Command {
 		}
 		if err := w.write(files); err != nil {
 			return err
-		}
-		if !plan {
-			res.Text, _, _ = strings.Cut(res.Text, "\n")
-			res.Text += "\n"
 		}
 		return a.say(res.Text)
 	}

@@ -16,7 +16,7 @@ import (
 // Do captures the source and does what the job asks. The error is a diag.List or
 // a *diag.Error where the source or the flags are at fault.
 func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Run || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || needsValues(j.Passes)
+	values := j.Verb == Run || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Overlay != "" || needsValues(j.Passes)
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 	case Profile:
 		return c.profile(ctx, j, res)
 	case Draw:
-		return c.draw(j, res)
+		return c.draw(ctx, j, res)
 	case Gen:
 		return c.gen(j, res)
 	case Quant:

@@ -61,10 +61,14 @@ type Job struct {
 	MinTime int64 // nanoseconds
 	Timeout int64 // nanoseconds that the model's code may take while it is captured, 0 for any
 
-	Config Named   // of a quantisation: the file's name and text
-	Calib  []Named // files of batches, by input; "" for the only one
-	Strict bool    // all that a quantisation asks for is to be granted
-	Save   bool    // return the quantised graph
+	Config  Named   // of a quantisation: the file's name and text
+	Calib   []Named // files of batches, by input; "" for the only one
+	Strict  bool    // all that a quantisation asks for is to be granted
+	Plan    bool    // return the plan of a quantisation
+	Save    bool    // return the quantised graph
+	Report  bool    // measure what it costs
+	Ranked  bool    // and what each operator costs alone
+	Overlay string  // what a drawing is coloured by: OverlaySQNR, or ""
 
 	JSON      bool
 	Positions bool

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
@@ -20,27 +21,54 @@ import (
 // SyntheticBatches is how many synthetic inputs calibrate without data.
 const SyntheticBatches = 4
 
-// quantise resolves the configuration and, unless the plan is all that is wanted,
-// quantises the graph for this processor.
-func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
+// quantisation reads the configuration of a job, everything statically without one, and
+// brings the graph into the form that is quantised.
+func (c *captured) quantisation(ctx context.Context, j *Job) (*quant.Config, *quant.Backend, error) {
 	config := &quant.Config{Global: quant.Setting{Mode: quant.Static}}
 	if j.Config.Name != "" {
 		var err error
 		if config, err = quant.ParseConfig([]byte(j.Config.Value), j.Config.Name); err != nil {
-			return err
+			return nil, nil, err
 		}
 	}
 	config.Strict = config.Strict || j.Strict
-	backend := cpu.QuantBackend()
-	if _, err := passes.Run(ctx, c.gm, []passes.Pass{simplify.FunctionalizeAll}, passes.Options{}); err != nil {
+	_, err := passes.Run(ctx, c.gm, []passes.Pass{simplify.FunctionalizeAll}, passes.Options{})
+	return config, cpu.QuantBackend(), err
+}
+
+// quantise does what the flags of quant ask: the plan, the report, the quantised graph
+// for this processor.
+func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
+	config, backend, err := c.quantisation(ctx, j)
+	if err != nil {
 		return err
 	}
 	plan, err := quant.Resolve(c.gm, config, backend)
 	if err != nil {
 		return err
 	}
-	if res.Text, err = planText(plan, j); err != nil || !j.Save {
+	if res.Text, err = planText(plan, j); err != nil {
 		return err
+	}
+	if j.Report {
+		notes := res
+		if j.Save { // which calibrates again, and notes it
+			notes = &Result{}
+		}
+		q, err := c.quality(ctx, j, notes, config, backend, j.Ranked)
+		if err != nil {
+			return err
+		}
+		if j.JSON {
+			if err := document(res, q); err != nil {
+				return err
+			}
+		} else {
+			res.Text += q.text()
+		}
+	}
+	if !j.Save {
+		return nil
 	}
 	if _, err := c.integers(ctx, j, res, config, backend); err != nil {
 		return err
@@ -50,10 +78,11 @@ func (c *captured) quantise(ctx context.Context, j *Job, res *Result) error {
 
 // int8 quantises the graph for the engine of that name: everything, statically.
 func (c *captured) int8(ctx context.Context, j *Job, res *Result) error {
-	if _, err := passes.Run(ctx, c.gm, []passes.Pass{simplify.FunctionalizeAll}, passes.Options{}); err != nil {
+	config, backend, err := c.quantisation(ctx, j)
+	if err != nil {
 		return err
 	}
-	some, err := c.integers(ctx, j, res, &quant.Config{Global: quant.Setting{Mode: quant.Static}}, cpu.QuantBackend())
+	some, err := c.integers(ctx, j, res, config, backend)
 	if err == nil && !some {
 		res.Notes.Add(&diag.Error{Note: true, Msg: "engine int8 computes everything in floats, fxgen quant -plan says why"})
 	}
@@ -63,19 +92,28 @@ func (c *captured) int8(ctx context.Context, j *Job, res *Result) error {
 // integers prepares, calibrates, converts and lowers the graph, and reports whether
 // anything of it is quantised.
 func (c *captured) integers(ctx context.Context, j *Job, res *Result, config *quant.Config, backend *quant.Backend) (bool, error) {
-	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Prepare(config, backend)}, passes.Options{})
-	if err == nil && r.Changed() { // it has observers
-		err = c.calibrate(ctx, j, res)
-	}
-	if err != nil {
+	if err := c.prepare(ctx, j, res, config, backend); err != nil {
 		return false, err
 	}
-	r, err = passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{})
+	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Convert(config, backend), quant.Lower}, passes.Options{})
 	return err == nil && r.Changed(), err
 }
 
-// planText is the plan, as a table or as JSON.
+// prepare adds observers and shows them the inputs of the job, where there are any.
+func (c *captured) prepare(ctx context.Context, j *Job, res *Result, config *quant.Config, backend *quant.Backend) error {
+	r, err := passes.Run(ctx, c.gm, []passes.Pass{quant.Prepare(config, backend)}, passes.Options{})
+	if err == nil && r.Changed() {
+		err = c.calibrate(ctx, j, res)
+	}
+	return err
+}
+
+// planText is the plan, as a table or as JSON, or the first line of it.
 func planText(p *quant.Plan, j *Job) (string, error) {
+	if !j.Plan {
+		head, _, _ := strings.Cut(p.String(), "\n")
+		return head + "\n", nil
+	}
 	if !j.JSON {
 		return p.String(), nil
 	}

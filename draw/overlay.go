@@ -1,0 +1,60 @@
+package draw
+
+import (
+	"fmt"
+)
+
+// Overlay colours nodes by what is known of each, in place of their class.
+type Overlay struct {
+	// Name is what the marks tell, such as "SQNR".
+	Name string
+	// Marks are those of nodes of the graph, by name.
+	Marks map[string]Mark
+	// Legend explains the colours.
+	Legend []Mark
+}
+
+// Mark is a colour and the text behind it.
+type Mark struct {
+	// Heat is from 0, which is good, to 1.
+	Heat float64
+	Text string
+}
+
+// attributes are the light green of no heat, the red of all, or what lies between.
+func (m Mark) attributes() string {
+	h := min(max(m.Heat, 0), 1)
+	if h != h {
+		h = 1
+	}
+	between := func(a, b float64) int { return int(a + (b-a)*h + 0.5) }
+	fill := fmt.Sprintf("#%02x%02x%02x", between(0xf0, 0xef), between(0xfd, 0x5b), between(0xf4, 0x5b))
+	return `shape=box, style="filled,rounded", fillcolor=` + quote(fill) + `, color="#4b5563"`
+}
+
+// mark gives every vertex the hottest mark of the nodes that it stands for.
+func (d *drawing) mark() {
+	if d.o.Overlay == nil {
+		return
+	}
+	d.marks = map[*vertex]Mark{}
+	for n := range d.m.Graph.Nodes() {
+		m, ok := d.o.Overlay.Marks[n.Name()]
+		v := d.vertices[d.drawn(n)]
+		if !ok || v == nil {
+			continue
+		}
+		if old, have := d.marks[v]; !have || m.Heat > old.Heat {
+			d.marks[v] = m
+		}
+	}
+}
+
+// look returns the label of a vertex and how it is drawn.
+func (d *drawing) look(v *vertex) (lines []string, attributes string) {
+	m, ok := d.marks[v]
+	if !ok {
+		return v.lines, lookStyle(v.style).attributes()
+	}
+	return append(v.lines[:len(v.lines):len(v.lines)], m.Text), m.attributes()
+}
