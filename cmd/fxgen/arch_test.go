@@ -23,15 +23,7 @@ func TestOtherMachinesGenerateTheSameBytes(t *testing.T) {
 		t.Skip("qemu-aarch64 is not installed (Debian's qemu-user)")
 	}
 	dir := t.TempDir()
-	build := func(arch string) string {
-		bin := filepath.Join(dir, "fxgen-"+arch)
-		cmd := exec.Command("go", "build", "-o", bin, ".")
-		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return bin
-	}
-	native, arm := build("amd64"), build("arm64")
+	native, arm := fxgenFor(t, "amd64"), fxgenFor(t, "arm64")
 	for _, model := range []string{"mlp", "resnet18", "gpt2"} {
 		want := generated(t, dir, model, nil, native)
 		require.Equal(t, want, generated(t, dir, model, []string{"GOFX_CPU=generic"}, native), "%s with features masked", model)
