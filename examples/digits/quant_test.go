@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -24,22 +25,31 @@ func one(x *array.Array) func(yield func([]*array.Array, error) bool) {
 	return func(yield func([]*array.Array, error) bool) { yield([]*array.Array{x}, nil) }
 }
 
-// quantised returns the network as a configuration quantises it, before and behind
-// quant-lower.
-func quantised(t *testing.T, config *quant.Config) (reference, lowered *fx.GraphModule) {
+// optimised returns the network as it is quantised.
+func optimised(t *testing.T) *fx.GraphModule {
 	t.Helper()
 	ctx := context.Background()
 	m := NewNet()
 	require.NoError(t, nn.LoadFile(m, "digits.safetensors"))
 	gm, err := fx.Trace(ctx, m, fx.Input("x", "f32[N,1,8,8]"))
 	require.NoError(t, err)
+	_, err = gm.Apply(ctx, fx.Optimise(), fx.PassOptions{})
+	require.NoError(t, err)
+	return gm
+}
+
+// quantised returns the network as a configuration quantises it, before and behind
+// quant-lower.
+func quantised(t *testing.T, config *quant.Config) (reference, lowered *fx.GraphModule) {
+	t.Helper()
+	ctx := context.Background()
+	gm := optimised(t)
 	backend := cpu.QuantBackend()
 	apply := func(list ...fx.Pass) {
 		t.Helper()
 		_, err := gm.Apply(ctx, list, fx.PassOptions{})
 		require.NoError(t, err)
 	}
-	apply(fx.Optimise()...)
 	if config.Global.Mode == quant.Static {
 		apply(quant.Prepare(config, backend))
 		x, err := npy.ReadFile("calibration.npy")
@@ -155,4 +165,61 @@ func TestCommandPrintsAccuracies(t *testing.T) {
 	} {
 		require.Contains(t, b.String(), line+"\n")
 	}
+}
+
+// TestMixedPrecision demands that the network meets a budget, with fewer operators in
+// floats than the best setting for all operators that meets it.
+func TestMixedPrecision(t *testing.T) {
+	ctx := context.Background()
+	x, err := npy.ReadFile("calibration.npy")
+	require.NoError(t, err)
+	float := optimised(t)
+	backend := cpu.QuantBackend()
+	trialsOf := func(c *quant.Config) *quant.Trials {
+		gm := fx.NewGraphModule(graph.Clone(float.Module))
+		r, err := gm.Apply(ctx, []fx.Pass{quant.Prepare(c, backend)}, fx.PassOptions{})
+		require.NoError(t, err)
+		if r.Changed() {
+			_, err := quant.Calibrate(ctx, gm.Module, one(x), quant.CalibrateOptions{})
+			require.NoError(t, err)
+		}
+		trials, err := quant.NewTrials(ctx, gm.Module, c, backend, one(x), nil)
+		require.NoError(t, err)
+		return trials
+	}
+	quality := func(c *quant.Config) (q quant.Decibels, floats int) {
+		trials := trialsOf(c)
+		form, err := trials.Convert(ctx)
+		require.NoError(t, err)
+		q, err = trials.Quality(ctx, form)
+		require.NoError(t, err)
+		p, err := quant.Resolve(float.Module, c, backend)
+		require.NoError(t, err)
+		for _, e := range p.Entries {
+			if e.Part == quant.OperatorPart && e.Granted != quant.Static.String() && e.Granted != quant.Dynamic.String() {
+				floats++
+			}
+		}
+		return q, floats
+	}
+	setting := func(mode quant.Mode, kind quant.ObserverKind) *quant.Config {
+		return &quant.Config{Global: quant.Setting{Mode: mode, Activation: quant.Scheme{Observer: quant.Observer{Kind: kind}}}}
+	}
+	static := setting(quant.Static, quant.Histogram)
+	const budget = 40
+	best := math.MaxInt
+	for _, c := range []*quant.Config{static, setting(quant.Static, quant.MinMax), setting(quant.Static, quant.Entropy), setting(quant.Static, quant.Percentile),
+		{Global: quant.Setting{Mode: quant.Dynamic}}, {Global: quant.Setting{Mode: quant.WeightOnly}}, {Global: quant.Setting{Mode: quant.Float}}} {
+		q, floats := quality(c)
+		t.Logf("%s, %s: %s, %d operators in floats", c.Global.Mode, c.Global.Activation.Observer.Kind, q, floats)
+		if q >= budget {
+			best = min(best, floats)
+		}
+	}
+	mixed, err := trialsOf(static).Mixed(ctx, quant.MixedOptions{Budget: budget})
+	require.NoError(t, err)
+	q, floats := quality(mixed)
+	t.Logf("mixed: %s, %d operators in floats, the best uniform setting has %d", q, floats, best)
+	require.GreaterOrEqual(t, float64(q), float64(budget))
+	require.Less(t, floats, best)
 }
