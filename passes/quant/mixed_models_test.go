@@ -100,4 +100,3 @@ func TestMixedPrecisionOfMobileNet(t *testing.T) {
 	gen := passes.Random{State: 9}
 	testMixed(t, gm.Module, of([]*array.Array{gen.Array(array.F32, 1, 3, 224, 224)}), 30)
 }
-

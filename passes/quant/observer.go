@@ -50,33 +50,60 @@ func limits() *array.Array {
 
 // observer adds the nodes of one observer.
 type observer struct {
-	m    *graph.Module
-	c    *graph.Cursor
-	path string
+	m      *graph.Module
+	c      *graph.Cursor
+	path   string
+	shared *constants
 }
 
-// cursorBehind returns a cursor behind a value, behind all inputs for an input.
+// constants are nodes that all histograms of a graph read.
+type constants struct{ powers, places, none *graph.Node }
+
+// constantsOf adds them, behind the inputs.
+func constantsOf(m *graph.Module) *constants {
+	first := m.Graph.First()
+	c := m.Graph.Before(first)
+	if first.Opcode() == graph.Placeholder {
+		c = cursorBehind(first)
+	}
+	c.SetScope(m.Graph.Scope(graph.Scope{Path: statePath, Type: observerType}))
+	m.SetParam(graph.Param{Path: limitsPath, Value: limits(), Buffer: true})
+	return &constants{
+		powers: c.GetAttr(limitsPath),
+		places: c.Function(std.Arange, std.ArangeAttrs{Start: -bins / 2, End: shape.Const(bins / 2), DType: array.F32}),
+		none:   c.Function(std.Full, std.FullAttrs{Size: shape.Ints(bins), Value: op.Int(0), DType: array.I64}),
+	}
+}
+
+// histograms reports whether observers of a kind take histograms.
+func (k ObserverKind) histograms() bool { return k != MinMax && k != MovingAverage }
+
+// shares reports whether a node belongs to all observers.
+func shares(n *graph.Node) bool { return observes(n) && n.Scope().Path == statePath }
+
+// cursorBehind returns a cursor behind a value, behind all inputs, and the constants of
+// observers, for an input.
 func cursorBehind(n *graph.Node) *graph.Cursor {
 	if n.Opcode() != graph.Placeholder {
 		return n.Graph().After(n)
 	}
 	last := n
-	for last.Next() != nil && last.Next().Opcode() == graph.Placeholder {
-		last = last.Next()
+	for next := last.Next(); next != nil && (next.Opcode() == graph.Placeholder || shares(next)); next = next.Next() {
+		last = next
 	}
 	return n.Graph().After(last).From(n)
 }
 
-// observe adds the observer of a value.
-func observe(m *graph.Module, q *ranged) {
+// observe adds the observer of a value; shared is of histograms.
+func observe(m *graph.Module, q *ranged, shared *constants) {
 	c := cursorBehind(q.node)
 	path := statePath + "." + q.node.Name()
 	c.SetScope(m.Graph.Scope(graph.Scope{Path: path, Type: observerType}))
-	o := &observer{m, c, path}
+	o := &observer{m, c, path, shared}
 	flat := o.call(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, q.node)
 	lo := o.extreme(lowState, std.Amin, math.Inf(1), flat, q.observe)
 	hi := o.extreme(highState, std.Amax, math.Inf(-1), flat, q.observe)
-	if k := q.observe.Kind; k != MinMax && k != MovingAverage {
+	if q.observe.Kind.histograms() {
 		o.histogram(flat, lo, hi)
 	}
 }
@@ -116,21 +143,16 @@ func (o *observer) extreme(name string, choose *op.Op, start float64, x *graph.N
 
 // histogram counts the elements of x, whose extremes are kept, in bins of [-limit, limit).
 func (o *observer) histogram(x, lo, hi *graph.Node) {
-	if o.m.Param(limitsPath) == nil {
-		o.m.SetParam(graph.Param{Path: limitsPath, Value: limits(), Buffer: true})
-	}
 	half := op.Int(bins / 2)
 	counts := o.buffer(countsState, array.New(array.I64, bins))
 	old := o.buffer(limitState, array.FromSlice([]float32{float32(math.Ldexp(1, leastLimit))}))
-	powers := o.c.GetAttr(limitsPath)
+	powers, places, none := o.shared.powers, o.shared.places, o.shared.none
 	most := o.call(std.Maximum, std.BinaryAttrs{}, o.call(std.Neg, nil, lo), hi)
 	at := o.call(std.Searchsorted, std.SearchsortedAttrs{}, powers, most)
 	at = o.call(std.Clamp, std.ClampAttrs{Min: op.Int(0), Max: op.Int(limitsLength - 1)}, at) // NaN, infinity
 	limit := o.call(std.IndexSelect, std.DimAttrs{}, powers, at)
 	// Where the limit has grown, several old bins fall into one.
-	places := o.call(std.Arange, std.ArangeAttrs{Start: -bins / 2, End: shape.Const(bins / 2), DType: array.F32})
 	moved := o.bin(o.call(std.Mul, std.BinaryAttrs{}, places, o.call(std.Div, std.DivAttrs{}, old, limit)))
-	none := o.call(std.Full, std.FullAttrs{Size: shape.Ints(bins), Value: op.Int(0), DType: array.I64})
 	before := o.call(std.ScatterAdd, std.DimAttrs{}, none, moved, counts)
 	width := o.call(std.Div, std.DivAttrs{Other: half}, limit)
 	bin := o.bin(o.call(std.Div, std.DivAttrs{}, x, width))

@@ -114,12 +114,17 @@ type sums struct{ count, sum, square []float64 }
 
 func (s *spread) sums() sums {
 	p := &s.prefix
-	p.count, p.sum, p.square = zeroed(p.count, bins+1), zeroed(p.sum, bins+1), zeroed(p.square, bins+1)
+	if p.count == nil {
+		p.count, p.sum, p.square = make([]float64, bins+1), make([]float64, bins+1), make([]float64, bins+1)
+	}
+	width := s.limit / (bins / 2) // a power of two: places are exact
+	var count, sum, square float64
 	for i, c := range s.counts {
-		x := (s.edge(i) + s.edge(i+1)) / 2
-		p.count[i+1] = p.count[i] + c
-		p.sum[i+1] = p.sum[i] + c*x
-		p.square[i+1] = p.square[i] + c*x*x
+		if c != 0 {
+			x := (float64(i-bins/2) + 0.5) * width
+			count, sum, square = count+c, sum+c*x, square+c*x*x
+		}
+		p.count[i+1], p.sum[i+1], p.square[i+1] = count, sum, square
 	}
 	return *p
 }
@@ -135,32 +140,28 @@ const rounds = 3
 
 // leastError returns the range of the least squared error: rounding within it, a
 // twelfth of the squared step for each element, and cutting off beyond. Both ends
-// are tried at every bin, one after the other, so that the time does not depend on
-// the data.
+// are tried bin by bin, from the widest range on, one after the other, until what is
+// cut off alone costs more than the best: the more is cut off, the more it costs.
 func (s *spread) leastError(symmetric bool) (lo, hi float64) {
 	p := s.sums()
 	first, last := binOf(s.lo/s.limit*(bins/2)), binOf(s.hi/s.limit*(bins/2))+1
 	first, last = min(first, bins/2), max(last, bins/2)
-	cost := func(a, b int) float64 {
+	cost := func(a, b int) (all, off float64) {
 		l, h := s.edge(a), s.edge(b)
 		step := (h - l) / 255
-		return (p.count[b]-p.count[a])*step*step/12 + p.beyond(0, a, l) + p.beyond(b, bins, h)
+		below, above := p.beyond(0, a, l), p.beyond(b, bins, h)
+		return (p.count[b]-p.count[a])*step*step/12 + below + above, below + above
 	}
 	a, b := first, last
 	if symmetric {
 		width := max(bins/2-first, last-bins/2)
-		best := math.Inf(1)
-		for w := width; w >= 1; w-- {
-			if c := cost(bins/2-w, bins/2+w); c < best {
-				best, a, b = c, bins/2-w, bins/2+w
-			}
-		}
-		return s.edge(a), s.edge(b)
+		cut := least(0, width-1, func(i int) (float64, float64) { return cost(bins/2-width+i, bins/2+width-i) })
+		return s.edge(bins/2 - width + cut), s.edge(bins/2 + width - cut)
 	}
 	for range rounds {
 		oldA, oldB := a, b
-		a = least(first, bins/2, func(i int) float64 { return cost(i, b) })
-		b = last - least(0, last-bins/2, func(i int) float64 { return cost(a, last-i) })
+		a = least(first, bins/2, func(i int) (float64, float64) { return cost(i, b) })
+		b = last - least(0, last-bins/2, func(i int) (float64, float64) { return cost(a, last-i) })
 		if a == oldA && b == oldB {
 			break
 		}
@@ -169,11 +170,15 @@ func (s *spread) leastError(symmetric bool) (lo, hi float64) {
 }
 
 // least returns the first i from lo to hi of the least cost; an empty range costs
-// all there is.
-func least(lo, hi int, cost func(int) float64) int {
+// all there is. The second result of cost is a part of it that does not fall.
+func least(lo, hi int, cost func(int) (all, off float64)) int {
 	at, best := lo, math.Inf(1)
 	for i := lo; i <= hi; i++ {
-		if c := cost(i); c < best {
+		c, off := cost(i)
+		if off >= best {
+			break
+		}
+		if c < best {
 			at, best = i, c
 		}
 	}
