@@ -52,7 +52,7 @@ func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride
 		return
 	}
 	m, k := v.outPerGroup, v.perGroup*v.g.Taps
-	if spansFit(cpu.Host.Level, &v.g, v.perGroup) {
+	if spansFit(cpu.Host.Level, &v.g, v.outPerGroup, v.perGroup) {
 		n := gemm.PackedRows(cpu.Host.Level, m, k)
 		v.packed = kerneltest.GuardedFloats(t, r, groups*n, before)
 		for g := range groups {

@@ -59,7 +59,7 @@ func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
 
 // lanesCycles estimates a product with positions for columns.
 func lanesCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
-	if spansFit(l, g, perGroup) {
+	if spansFit(l, g, m, perGroup) {
 		return spanCycles(l, g, m, perGroup)
 	}
 	bl := gemm.BlockingOf(l)

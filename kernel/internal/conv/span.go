@@ -52,16 +52,20 @@ func convSpanGo(rows, cols, stride int, a, b []float32, offsets []int64, c []flo
 
 // spans reports whether a convolution with a packed weight is computed in spans.
 func (v *conv32) spans(l cpu.Level) bool {
-	return hasConvTile(l) && v.packed != nil && v.end.ScaleRow == nil && spansFit(l, &v.g, v.perGroup)
+	return hasConvTile(l) && v.packed != nil && v.end.ScaleRow == nil && spansFit(l, &v.g, v.outPerGroup, v.perGroup)
 }
 
 // spansFit reports whether spans suit the geometry: k is short, the spans, which
 // end with a row unless windows are single positions, are long, and the steps
 // of a tile, a channel's plane apart, do not all fall on a few sets of the
 // first-level cache.
-func spansFit(l cpu.Level, g *geom.Spatial, perGroup int) bool {
-	k := perGroup * g.Taps
-	if k > spanDepth || spanLen(g) < 2*gemm.BlockingOf(l).Nr {
+func spansFit(l cpu.Level, g *geom.Spatial, m, perGroup int) bool {
+	k, bl := perGroup*g.Taps, gemm.BlockingOf(l)
+	least := 2 * bl.Nr
+	if bl.Panels(m) == 1 {
+		least = bl.Nr / 4 * 3 // patches that one panel meets are not worth packing
+	}
+	if k > spanDepth || spanLen(g) < least {
 		return false
 	}
 	plane := 4 * g.InPlane
