@@ -124,7 +124,6 @@ func (b batch) bits(f func(b, a, d Op), x, y any) vals {
 }
 
 func (b batch) absolute(x vals) vals { return b.bits(b.and, x, wAbs) }
-func (b batch) minus(x vals) vals    { return b.bits(b.or, x, wSign) }
 
 // withSign gives v, which is not negative, the sign of x. With AVX-512 v ends.
 func (b batch) withSign(v vals, x later) vals {
@@ -235,38 +234,9 @@ func (b batch) exp(x vals) vals {
 }
 
 func (b batch) sigmoid(x vals) vals {
-	sign := b.keep(0, x)
-	head, lost, z := b.expParts(b.atLeast(b.minus(x), fExpMin))
-	scale := b.scaler(z)
-	p := b.map1(func(i int, d reg.Register) {
-		b.VADDPS(lost[i], head[i], d)
-		b.VSUBPS(d, head[i], head[i])
-		b.VADDPS(lost[i], head[i], lost[i])
-	})
-	e := scale(p)
-	lost = scale(lost)
-	d := b.add(e, fOne)
+	d := b.add(b.exp(b.bits(b.xor, x, wSign)), fOne)
 	one := b.arg(fOne)
-	q := b.map1(func(i int, q reg.Register) {
-		b.VDIVPS(d[i], e[i], q)
-		b.VSUBPS(d[i], one(i), d[i])
-		b.VADDPS(e[i], d[i], d[i])
-		b.VADDPS(lost[i], d[i], d[i])
-	})
-	lost = b.sub(lost, b.lazy(b.VMULPS, q, d))
-	q = b.add(q, b.lazy(b.VMULPS, lost, b.lazy(b.VSUBPS, fOne, q)))
-	rest := b.lazy(b.VSUBPS, fOne, q)
-	return b.all(func(i int) Op { return b.blend(b.negative(b.kept(sign, i)), q[i], rest(i)) })
-}
-
-// negative chooses the lanes of x with a sign.
-func (b batch) negative(x Op) Op {
-	if !b.wide {
-		return x
-	}
-	k := b.K()
-	b.VPMOVD2M(x, k)
-	return k
+	return b.map1(func(i int, q reg.Register) { b.VDIVPS(d[i], one(i), q) })
 }
 
 func (b batch) log(x vals) vals {

@@ -4828,25 +4828,26 @@ TEXT ·vecTanh512<>(SB), NOSPLIT|NOFRAME, $0
 	JMP          AX
 
 // func vecSigmoid512<>()
-// Requires: AVX512DQ, AVX512F
+// Requires: AVX512F
 TEXT ·vecSigmoid512<>(SB), NOSPLIT|NOFRAME, $0
-	VMOVUPS      Z0, (R13)
-	VMOVUPS      Z1, 64(R13)
-	VMOVUPS      Z2, 128(R13)
-	VMOVUPS      Z3, 192(R13)
-	VMOVUPS      Z4, 256(R13)
-	VMOVUPS      Z5, 320(R13)
-	VMOVUPS      Z6, 384(R13)
-	VMOVUPS      Z7, 448(R13)
 	VBROADCASTSS ·vecWords+0(SB), Z8
-	VPORD        Z8, Z0, Z0
-	VPORD        Z8, Z1, Z1
-	VPORD        Z8, Z2, Z2
-	VPORD        Z8, Z3, Z3
-	VPORD        Z8, Z4, Z4
-	VPORD        Z8, Z5, Z5
-	VPORD        Z8, Z6, Z6
-	VPORD        Z8, Z7, Z7
+	VPXORD       Z8, Z0, Z0
+	VPXORD       Z8, Z1, Z1
+	VPXORD       Z8, Z2, Z2
+	VPXORD       Z8, Z3, Z3
+	VPXORD       Z8, Z4, Z4
+	VPXORD       Z8, Z5, Z5
+	VPXORD       Z8, Z6, Z6
+	VPXORD       Z8, Z7, Z7
+	VBROADCASTSS ·vecSingles+12(SB), Z8
+	VMINPS       Z0, Z8, Z0
+	VMINPS       Z1, Z8, Z1
+	VMINPS       Z2, Z8, Z2
+	VMINPS       Z3, Z8, Z3
+	VMINPS       Z4, Z8, Z4
+	VMINPS       Z5, Z8, Z5
+	VMINPS       Z6, Z8, Z6
+	VMINPS       Z7, Z8, Z7
 	VBROADCASTSS ·vecSingles+16(SB), Z8
 	VMAXPS       Z0, Z8, Z0
 	VMAXPS       Z1, Z8, Z1
@@ -5003,38 +5004,14 @@ TEXT ·vecSigmoid512<>(SB), NOSPLIT|NOFRAME, $0
 	VMULPS       Z24, Z14, Z14
 	VMULPS       Z24, Z15, Z15
 	VMULPS       Z24, Z8, Z8
-	VADDPS       Z0, Z17, Z24
-	VSUBPS       Z24, Z17, Z17
 	VADDPS       Z0, Z17, Z0
-	VADDPS       Z1, Z18, Z17
-	VSUBPS       Z17, Z18, Z18
 	VADDPS       Z1, Z18, Z1
-	VADDPS       Z2, Z19, Z18
-	VSUBPS       Z18, Z19, Z19
 	VADDPS       Z2, Z19, Z2
-	VADDPS       Z3, Z20, Z19
-	VSUBPS       Z19, Z20, Z20
 	VADDPS       Z3, Z20, Z3
-	VADDPS       Z4, Z21, Z20
-	VSUBPS       Z20, Z21, Z21
 	VADDPS       Z4, Z21, Z4
-	VADDPS       Z5, Z22, Z21
-	VSUBPS       Z21, Z22, Z22
 	VADDPS       Z5, Z22, Z5
-	VADDPS       Z6, Z23, Z22
-	VSUBPS       Z22, Z23, Z23
 	VADDPS       Z6, Z23, Z6
-	VADDPS       Z7, Z16, Z23
-	VSUBPS       Z23, Z16, Z16
 	VADDPS       Z7, Z16, Z7
-	VSCALEFPS    Z9, Z24, Z16
-	VSCALEFPS    Z10, Z17, Z17
-	VSCALEFPS    Z11, Z18, Z18
-	VSCALEFPS    Z12, Z19, Z19
-	VSCALEFPS    Z13, Z20, Z20
-	VSCALEFPS    Z14, Z21, Z21
-	VSCALEFPS    Z15, Z22, Z22
-	VSCALEFPS    Z8, Z23, Z23
 	VSCALEFPS    Z9, Z0, Z0
 	VSCALEFPS    Z10, Z1, Z1
 	VSCALEFPS    Z11, Z2, Z2
@@ -5044,121 +5021,23 @@ TEXT ·vecSigmoid512<>(SB), NOSPLIT|NOFRAME, $0
 	VSCALEFPS    Z15, Z6, Z6
 	VSCALEFPS    Z8, Z7, Z7
 	VBROADCASTSS ·vecSingles+4(SB), Z8
-	VADDPS       Z8, Z16, Z9
-	VADDPS       Z8, Z17, Z10
-	VADDPS       Z8, Z18, Z11
-	VADDPS       Z8, Z19, Z12
-	VADDPS       Z8, Z20, Z13
-	VADDPS       Z8, Z21, Z14
-	VADDPS       Z8, Z22, Z15
-	VADDPS       Z8, Z23, Z8
-	VBROADCASTSS ·vecSingles+4(SB), Z24
-	VDIVPS       Z9, Z16, Z25
-	VSUBPS       Z9, Z24, Z9
-	VADDPS       Z16, Z9, Z9
-	VADDPS       Z0, Z9, Z9
-	VDIVPS       Z10, Z17, Z16
-	VSUBPS       Z10, Z24, Z10
-	VADDPS       Z17, Z10, Z10
-	VADDPS       Z1, Z10, Z10
-	VDIVPS       Z11, Z18, Z17
-	VSUBPS       Z11, Z24, Z11
-	VADDPS       Z18, Z11, Z11
-	VADDPS       Z2, Z11, Z11
-	VDIVPS       Z12, Z19, Z18
-	VSUBPS       Z12, Z24, Z12
-	VADDPS       Z19, Z12, Z12
-	VADDPS       Z3, Z12, Z12
-	VDIVPS       Z13, Z20, Z19
-	VSUBPS       Z13, Z24, Z13
-	VADDPS       Z20, Z13, Z13
-	VADDPS       Z4, Z13, Z13
-	VDIVPS       Z14, Z21, Z20
-	VSUBPS       Z14, Z24, Z14
-	VADDPS       Z21, Z14, Z14
-	VADDPS       Z5, Z14, Z14
-	VDIVPS       Z15, Z22, Z21
-	VSUBPS       Z15, Z24, Z15
-	VADDPS       Z22, Z15, Z15
-	VADDPS       Z6, Z15, Z15
-	VDIVPS       Z8, Z23, Z22
-	VSUBPS       Z8, Z24, Z8
-	VADDPS       Z23, Z8, Z8
-	VADDPS       Z7, Z8, Z8
-	VMULPS       Z9, Z25, Z9
-	VSUBPS       Z9, Z0, Z0
-	VMULPS       Z10, Z16, Z9
-	VSUBPS       Z9, Z1, Z1
-	VMULPS       Z11, Z17, Z9
-	VSUBPS       Z9, Z2, Z2
-	VMULPS       Z12, Z18, Z9
-	VSUBPS       Z9, Z3, Z3
-	VMULPS       Z13, Z19, Z9
-	VSUBPS       Z9, Z4, Z4
-	VMULPS       Z14, Z20, Z9
-	VSUBPS       Z9, Z5, Z5
-	VMULPS       Z15, Z21, Z9
-	VSUBPS       Z9, Z6, Z6
-	VMULPS       Z8, Z22, Z8
-	VSUBPS       Z8, Z7, Z7
+	VADDPS       Z8, Z0, Z0
+	VADDPS       Z8, Z1, Z1
+	VADDPS       Z8, Z2, Z2
+	VADDPS       Z8, Z3, Z3
+	VADDPS       Z8, Z4, Z4
+	VADDPS       Z8, Z5, Z5
+	VADDPS       Z8, Z6, Z6
+	VADDPS       Z8, Z7, Z7
 	VBROADCASTSS ·vecSingles+4(SB), Z8
-	VSUBPS       Z25, Z8, Z9
-	VMULPS       Z9, Z0, Z0
-	VADDPS       Z0, Z25, Z0
-	VSUBPS       Z16, Z8, Z9
-	VMULPS       Z9, Z1, Z1
-	VADDPS       Z1, Z16, Z1
-	VSUBPS       Z17, Z8, Z9
-	VMULPS       Z9, Z2, Z2
-	VADDPS       Z2, Z17, Z2
-	VSUBPS       Z18, Z8, Z9
-	VMULPS       Z9, Z3, Z3
-	VADDPS       Z3, Z18, Z3
-	VSUBPS       Z19, Z8, Z9
-	VMULPS       Z9, Z4, Z4
-	VADDPS       Z4, Z19, Z4
-	VSUBPS       Z20, Z8, Z9
-	VMULPS       Z9, Z5, Z5
-	VADDPS       Z5, Z20, Z5
-	VSUBPS       Z21, Z8, Z9
-	VMULPS       Z9, Z6, Z6
-	VADDPS       Z6, Z21, Z6
-	VSUBPS       Z22, Z8, Z8
-	VMULPS       Z8, Z7, Z7
-	VADDPS       Z7, Z22, Z7
-	VBROADCASTSS ·vecSingles+4(SB), Z8
-	VMOVUPS      (R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z0, Z8, Z9
-	VBLENDMPS    Z0, Z9, K1, Z0
-	VMOVUPS      64(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z1, Z8, Z9
-	VBLENDMPS    Z1, Z9, K1, Z1
-	VMOVUPS      128(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z2, Z8, Z9
-	VBLENDMPS    Z2, Z9, K1, Z2
-	VMOVUPS      192(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z3, Z8, Z9
-	VBLENDMPS    Z3, Z9, K1, Z3
-	VMOVUPS      256(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z4, Z8, Z9
-	VBLENDMPS    Z4, Z9, K1, Z4
-	VMOVUPS      320(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z5, Z8, Z9
-	VBLENDMPS    Z5, Z9, K1, Z5
-	VMOVUPS      384(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z6, Z8, Z9
-	VBLENDMPS    Z6, Z9, K1, Z6
-	VMOVUPS      448(R13), Z9
-	VPMOVD2M     Z9, K1
-	VSUBPS       Z7, Z8, Z8
-	VBLENDMPS    Z7, Z8, K1, Z7
+	VDIVPS       Z0, Z8, Z0
+	VDIVPS       Z1, Z8, Z1
+	VDIVPS       Z2, Z8, Z2
+	VDIVPS       Z3, Z8, Z3
+	VDIVPS       Z4, Z8, Z4
+	VDIVPS       Z5, Z8, Z5
+	VDIVPS       Z6, Z8, Z6
+	VDIVPS       Z7, Z8, Z7
 	VMOVAPS      Z0, Z0
 	VMOVAPS      Z1, Z1
 	VMOVAPS      Z2, Z2
