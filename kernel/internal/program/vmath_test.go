@@ -28,7 +28,7 @@ var functionBounds = []struct {
 	ref, fast func(float64) float64
 }{
 	{opcode.OpExp, 0.77, math.Exp, fastExp},
-	{opcode.OpSigmoid, 2.31, func(x float64) float64 { return overflows(x, vmath.Sigmoid64) }, func(x float64) float64 { return overflows(x, fastSigmoid) }},
+	{opcode.OpSigmoid, 2.49, func(x float64) float64 { return overflows(x, vmath.Sigmoid64) }, func(x float64) float64 { return overflows(x, fastSigmoid) }},
 	{opcode.OpTanh, 0.77, math.Tanh, fastTanh},
 	{opcode.OpErf, 0.96, math.Erf, nil},
 	{opcode.OpExpm1, 0.51, math.Expm1, fastExpm1},

@@ -110,7 +110,7 @@ func expSingle(x float32) float32 {
 	return ScaleSingle(head+rest, CountIn(z)>>4)
 }
 
-// sigmoidSingle is 1/(1+e**-x), off by at most 2.31 units in the last place: what the
+// sigmoidSingle is 1/(1+e**-x), off by at most 2.49 units in the last place: what the
 // exponential, the sum and the quotient round. Below -88.7, where the exponential
 // overflows, it is zero.
 func sigmoidSingle(x float32) float32 { return float32(1 / (1 + expSingle(-x))) }
