@@ -42,3 +42,17 @@ func convSpan32(l cpu.Level, rows, cols int, a, b []float32, offsets []int64, c 
 		convSpanAVX2(rows, len(offsets), cols, &a[0], &b[0], &offsets[0], &c[0], ldc, (*byte)(unsafe.Pointer(e)))
 	}
 }
+
+// prepareRows is prepareRowsGo.
+func prepareRows(l cpu.Level, dst []float32, ldd int, src []float32, lds int, factor, term []float32, cols int, lo, hi float32) {
+	rows := len(factor)
+	_, _, _ = dst[(rows-1)*ldd+cols-1], src[(rows-1)*lds+cols-1], term[rows-1]
+	switch {
+	case l == cpu.AVX512:
+		convPrepareAVX512(&dst[0], ldd, &src[0], lds, &factor[0], &term[0], cols, rows, lo, hi)
+	case l >= cpu.AVX2:
+		convPrepareAVX2(&dst[0], ldd, &src[0], lds, &factor[0], &term[0], cols, rows, lo, hi)
+	default:
+		prepareRowsGo(dst, ldd, src, lds, factor, term, cols, lo, hi)
+	}
+}

@@ -1,8 +1,6 @@
 package conv
 
 import (
-	"math"
-
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -177,7 +175,7 @@ func (j *spanJob) panel(p, from, to int) {
 	r0, r1 := j.bl.Rows(j.m, p)
 	e := spanEpilogue{lo: j.end.Lo, hi: j.end.Hi, ldr: 4 * j.end.Ldr}
 	for r := range r1 - r0 {
-		e.bias[r] = float32(math.Copysign(0, -1))
+		e.bias[r] = minusZero
 		if j.end.BiasRow != nil {
 			e.bias[r] = j.end.BiasRow[r1-1-r]
 		}
