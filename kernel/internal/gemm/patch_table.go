@@ -45,22 +45,24 @@ func NewPatchTable(g geom.Spatial) PatchTable {
 	return t
 }
 
-// SetOffsets fills offsets for the given number of channels.
+// SetOffsets fills offsets for the given number of channels: those of one channel, then
+// those a channel further on.
 func (t *PatchTable) SetOffsets(offsets []int64, channels int) {
 	t.Offsets = offsets
 	g := &t.G
 	i := 0
-	for c := range channels {
-		for kz := range g.Kernel[0] {
-			for ky := range g.Kernel[1] {
-				row := c*t.Plane + (kz*g.Dilate[0]*t.Extent[1]+ky*g.Dilate[1])*t.RowLen
-				for kx := range g.Kernel[2] {
-					x := kx * g.Dilate[2]
-					offsets[i] = int64(row + x%t.phases*t.phaseLen + x/t.phases)
-					i++
-				}
+	for kz := range g.Kernel[0] {
+		for ky := range g.Kernel[1] {
+			row := (kz*g.Dilate[0]*t.Extent[1] + ky*g.Dilate[1]) * t.RowLen
+			for kx := range g.Kernel[2] {
+				x := kx * g.Dilate[2]
+				offsets[i] = int64(row + x%t.phases*t.phaseLen + x/t.phases)
+				i++
 			}
 		}
+	}
+	for n := channels * i; i < n; i++ {
+		offsets[i] = offsets[i-g.Taps] + int64(t.Plane)
 	}
 }
 
