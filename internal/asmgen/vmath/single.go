@@ -199,23 +199,23 @@ func (b batch) lessProduct(d, x vals, y single) vals {
 	return d
 }
 
-// expParts is the twin's. x ends.
-func (b batch) expParts(x vals) (head, rest, z vals) {
+// expParts is the twin's, with k as a number, too. x ends.
+func (b batch) expParts(x vals) (head, rest, z, k vals) {
 	z = b.add(b.mul(x, fExpSteps), fMagic)
-	k := b.sub(z, fMagic)
+	k = b.sub(z, fMagic)
 	r := b.sub(b.lessProduct(x, k, fExpStep), b.lazy(b.VMULPS, k, fExpStepLo))
 	q := b.mul(b.add(b.mul(r, fExpCubic), fExpSquare), b.lazy(b.VMULPS, r, r))
 	q = b.add(r, q)
 	look := b.lookup("expTable", z)
 	head = b.all(look(0))
-	return head, b.add(b.mul(q, head), look(1)), z
+	return head, b.add(b.mul(q, head), look(1)), z, k
 }
 
 // scaler returns what multiplies by 2**(k>>4), rounding once, for the k in the
 // low bits of z.
-func (b batch) scaler(z vals) func(p vals) vals {
+func (b batch) scaler(z, k vals) func(p vals) vals {
 	if b.wide {
-		k := b.mul(b.sub(z, fMagic), fSixteenth)
+		k = b.mul(k, fSixteenth)
 		return func(p vals) vals {
 			return b.map1(func(i int, d reg.Register) { b.VSCALEFPS(k[i], p[i], d) })
 		}
@@ -229,8 +229,8 @@ func (b batch) scaler(z vals) func(p vals) vals {
 }
 
 func (b batch) exp(x vals) vals {
-	head, rest, z := b.expParts(b.atLeast(b.atMost(x, fExpMax), fExpMin))
-	return b.scaler(z)(b.add(head, rest))
+	head, rest, z, k := b.expParts(b.atLeast(b.atMost(x, fExpMax), fExpMin))
+	return b.scaler(z, k)(b.add(head, rest))
 }
 
 func (b batch) sigmoid(x vals) vals {
