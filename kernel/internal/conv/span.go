@@ -60,8 +60,8 @@ func (v *conv32) spans(l cpu.Level) bool {
 func spansFit(l cpu.Level, g *geom.Spatial, m, perGroup int) bool {
 	k, bl := perGroup*g.Taps, gemm.BlockingOf(l)
 	least := 2 * bl.Nr
-	if bl.Panels(m) == 1 {
-		least = bl.Nr / 4 * 3 // patches that one panel meets are not worth packing
+	if m <= spanFew {
+		least = bl.Nr / 4 * 3
 	}
 	if k > spanDepth || spanLen(g) < least {
 		return false
