@@ -22,19 +22,15 @@ type prepare struct {
 // and one term for. It is bound by the caches: two vectors are moved for four
 // operations.
 func emitPrepare(s isa) {
-	s.Begin("convPrepare", "func(dst *float32, ldd int, src *float32, lds int, factor, term *float32, cols, rows int, lo, hi float32)",
-		"stores dst[y*ldd+x] = src[y*lds+x]*factor[y] + term[y], each operation\nrounded, clamped to [lo, hi], for x < cols and y < rows, both at least 1.")
-	t := prepare{isa: s, to: s.GP64(), from: s.GP64(), left: s.GP64(), factor: s.V(8), term: s.V(9), lo: s.V(10), hi: s.V(11)}
-	dst, ldd, src, lds := s.Arg("dst"), s.Bytes("ldd"), s.Arg("src"), s.Bytes("lds")
-	factor, term := s.Arg("factor"), s.Arg("term")
-	cols, rows := s.Arg("cols"), s.Arg("rows")
-	for i, name := range []string{"lo", "hi"} {
-		a, err := s.Param(name).Resolve()
-		if err != nil {
-			panic(err)
-		}
-		s.VBROADCASTSS(a.Addr, []reg.VecPhysical{t.lo, t.hi}[i])
-	}
+	s.Begin("convPrepare", "func(dst, src *float32, cols, rows int, e *byte)",
+		"stores dst[y*cols+x] = src[y*cols+x]*factor[y] + term[y], each operation\nrounded, clamped to [lo, hi], for x < cols and y < rows, both at least 1, with what e,\na preparation, says.")
+	t := prepare{isa: s, to: s.Arg("dst"), from: s.Arg("src"), left: s.GP64(), factor: s.V(8), term: s.V(9), lo: s.V(10), hi: s.V(11)}
+	cols, rows, e := s.Arg("cols"), s.Arg("rows"), s.Arg("e")
+	factor, term := s.GP64(), s.GP64()
+	s.MOVQ(simd.At(e, 0), factor)
+	s.MOVQ(simd.At(e, 8), term)
+	s.VBROADCASTSS(simd.At(e, 16), t.lo)
+	s.VBROADCASTSS(simd.At(e, 20), t.hi)
 	tail := s.GP64()
 	s.MOVQ(cols, tail)
 	s.ANDQ(U8(uint8(s.Lanes()-1)), tail)
@@ -42,8 +38,6 @@ func emitPrepare(s isa) {
 	s.Label("row")
 	s.VBROADCASTSS(simd.At(factor, 0), t.factor)
 	s.VBROADCASTSS(simd.At(term, 0), t.term)
-	s.MOVQ(dst, t.to)
-	s.MOVQ(src, t.from)
 	s.MOVQ(cols, t.left)
 	t.wholes("turn", "one", prepareUnroll)
 	t.wholes("one", "tail", 1)
@@ -51,9 +45,9 @@ func emitPrepare(s isa) {
 	s.TESTQ(tail, tail)
 	s.JEQ(LabelRef("next"))
 	t.vector(0, &m)
+	s.LEAQ(Mem{Base: t.to, Index: tail, Scale: 4}, t.to)
+	s.LEAQ(Mem{Base: t.from, Index: tail, Scale: 4}, t.from)
 	s.Label("next")
-	s.ADDQ(ldd, dst)
-	s.ADDQ(lds, src)
 	s.ADDQ(U8(4), factor)
 	s.ADDQ(U8(4), term)
 	s.DECQ(rows)

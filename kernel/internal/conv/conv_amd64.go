@@ -43,16 +43,17 @@ func convSpan32(l cpu.Level, rows, cols int, a, b []float32, offsets []int64, c 
 	}
 }
 
-// prepareRows is prepareRowsGo.
-func prepareRows(l cpu.Level, dst []float32, ldd int, src []float32, lds int, factor, term []float32, cols int, lo, hi float32) {
-	rows := len(factor)
-	_, _, _ = dst[(rows-1)*ldd+cols-1], src[(rows-1)*lds+cols-1], term[rows-1]
+// fast prepares channels [lo, hi) by assembly, and reports false where there is none.
+func (j *prepareJob) fast(lo, hi int) bool {
+	e := preparation{factor: &j.factor[lo:hi][0], term: &j.term[lo:hi][0], lo: j.lo, hi: j.hi}
+	dst, src := &j.dst[lo*j.plane : hi*j.plane][0], &j.src[lo*j.plane : hi*j.plane][0]
 	switch {
-	case l == cpu.AVX512:
-		convPrepareAVX512(&dst[0], ldd, &src[0], lds, &factor[0], &term[0], cols, rows, lo, hi)
-	case l >= cpu.AVX2:
-		convPrepareAVX2(&dst[0], ldd, &src[0], lds, &factor[0], &term[0], cols, rows, lo, hi)
+	case j.level == cpu.AVX512:
+		convPrepareAVX512(dst, src, j.plane, hi-lo, (*byte)(unsafe.Pointer(&e)))
+	case j.level >= cpu.AVX2:
+		convPrepareAVX2(dst, src, j.plane, hi-lo, (*byte)(unsafe.Pointer(&e)))
 	default:
-		prepareRowsGo(dst, ldd, src, lds, factor, term, cols, lo, hi)
+		return false
 	}
+	return true
 }

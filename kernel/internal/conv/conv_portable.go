@@ -28,6 +28,5 @@ func convSpan32(l cpu.Level, rows, cols int, a, b []float32, offsets []int64, c 
 	convSpanGo(rows, cols, gemm.BlockingOf(l).Stride, a, b, offsets, c, ldc, e, residual)
 }
 
-func prepareRows(_ cpu.Level, dst []float32, ldd int, src []float32, lds int, factor, term []float32, cols int, lo, hi float32) {
-	prepareRowsGo(dst, ldd, src, lds, factor, term, cols, lo, hi)
-}
+// fast prepares nothing: there is no assembly.
+func (j *prepareJob) fast(lo, hi int) bool { return false }

@@ -63,25 +63,32 @@ type prepareJob struct {
 	lo, hi       float32
 }
 
-// Do prepares channels [lo, hi).
-func (j *prepareJob) Do(lo, hi int) {
-	prepareRows(j.level, j.dst[lo*j.plane:hi*j.plane], j.plane, j.src[lo*j.plane:hi*j.plane], j.plane, j.factor[lo:hi], j.term[lo:hi], j.plane, j.lo, j.hi)
+// preparation is a prologue of some channels. The assembly knows its layout.
+type preparation struct {
+	factor, term *float32
+	lo, hi       float32
 }
 
-// prepareRowsGo sets dst[y*ldd+x] to src[y*lds+x]*factor[y] + term[y], clamped, for x <
-// cols and each factor.
-func prepareRowsGo(dst []float32, ldd int, src []float32, lds int, factor, term []float32, cols int, lo, hi float32) {
-	for y, f := range factor {
-		d := dst[y*ldd : y*ldd+cols]
-		for x, v := range src[y*lds : y*lds+cols] {
-			v = float32(v*f) + term[y]
-			if v < lo {
-				v = lo
+// Do prepares channels [lo, hi).
+func (j *prepareJob) Do(lo, hi int) {
+	if !j.fast(lo, hi) {
+		j.slow(lo, hi)
+	}
+}
+
+// slow is the twin of the assembly.
+func (j *prepareJob) slow(lo, hi int) {
+	for c := lo; c < hi; c++ {
+		dst := j.dst[c*j.plane : (c+1)*j.plane]
+		for i, x := range j.src[c*j.plane : (c+1)*j.plane] {
+			x = float32(x*j.factor[c]) + j.term[c]
+			if x < j.lo {
+				x = j.lo
 			}
-			if v > hi {
-				v = hi
+			if x > j.hi {
+				x = j.hi
 			}
-			d[x] = v
+			dst[i] = x
 		}
 	}
 }

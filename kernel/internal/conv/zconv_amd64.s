@@ -4052,33 +4052,28 @@ done:
 	VZEROUPPER
 	RET
 
-// func convPrepareAVX512(dst *float32, ldd int, src *float32, lds int, factor *float32, term *float32, cols int, rows int, lo float32, hi float32)
+// func convPrepareAVX512(dst *float32, src *float32, cols int, rows int, e *byte)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·convPrepareAVX512(SB), NOSPLIT, $0-72
-	MOVQ         dst+0(FP), BX
-	MOVQ         ldd+8(FP), SI
-	SHLQ         $0x02, SI
-	MOVQ         src+16(FP), DI
-	MOVQ         lds+24(FP), R8
-	SHLQ         $0x02, R8
-	MOVQ         factor+32(FP), R9
-	MOVQ         term+40(FP), R10
-	MOVQ         cols+48(FP), R11
-	MOVQ         rows+56(FP), R12
-	VBROADCASTSS lo+64(FP), Z10
-	VBROADCASTSS hi+68(FP), Z11
-	MOVQ         R11, R13
-	ANDQ         $0x0f, R13
-	MOVL         $0x0000ffff, AX
-	BZHIL        R13, AX, AX
-	KMOVW        AX, K1
+TEXT ·convPrepareAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         cols+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         e+32(FP), DX
+	MOVQ         (DX), DI
+	MOVQ         8(DX), R8
+	VBROADCASTSS 16(DX), Z10
+	VBROADCASTSS 20(DX), Z11
+	MOVQ         BX, R9
+	ANDQ         $0x0f, R9
+	MOVL         $0x0000ffff, DX
+	BZHIL        R9, DX, DX
+	KMOVW        DX, K1
 
 row:
-	VBROADCASTSS (R9), Z8
-	VBROADCASTSS (R10), Z9
-	MOVQ         BX, AX
-	MOVQ         DI, CX
-	MOVQ         R11, DX
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS (R8), Z9
+	MOVQ         BX, DX
 
 turn:
 	CMPQ    DX, $0x40
@@ -4127,7 +4122,7 @@ one:
 	JMP     one
 
 tail:
-	TESTQ     R13, R13
+	TESTQ     R9, R9
 	JEQ       next
 	VMOVUPS.Z (CX), K1, Z0
 	VMULPS    Z8, Z0, Z0
@@ -4135,13 +4130,13 @@ tail:
 	VMAXPS    Z0, Z10, Z0
 	VMINPS    Z0, Z11, Z0
 	VMOVUPS   Z0, K1, (AX)
+	LEAQ      (AX)(R9*4), AX
+	LEAQ      (CX)(R9*4), CX
 
 next:
-	ADDQ SI, BX
-	ADDQ R8, DI
-	ADDQ $0x04, R9
-	ADDQ $0x04, R10
-	DECQ R12
+	ADDQ $0x04, DI
+	ADDQ $0x04, R8
+	DECQ SI
 	JNE  row
 	VZEROUPPER
 	RET
@@ -5848,34 +5843,29 @@ done:
 	VZEROUPPER
 	RET
 
-// func convPrepareAVX2(dst *float32, ldd int, src *float32, lds int, factor *float32, term *float32, cols int, rows int, lo float32, hi float32)
+// func convPrepareAVX2(dst *float32, src *float32, cols int, rows int, e *byte)
 // Requires: AVX
-TEXT ·convPrepareAVX2(SB), NOSPLIT, $0-72
-	MOVQ         dst+0(FP), BX
-	MOVQ         ldd+8(FP), SI
-	SHLQ         $0x02, SI
-	MOVQ         src+16(FP), DI
-	MOVQ         lds+24(FP), R8
-	SHLQ         $0x02, R8
-	MOVQ         factor+32(FP), R9
-	MOVQ         term+40(FP), R10
-	MOVQ         cols+48(FP), R11
-	MOVQ         rows+56(FP), R12
-	VBROADCASTSS lo+64(FP), Y10
-	VBROADCASTSS hi+68(FP), Y11
-	MOVQ         R11, R13
-	ANDQ         $0x07, R13
-	LEAQ         lanes<>+0(SB), AX
-	MOVQ         $0x00000008, CX
-	SUBQ         R13, CX
-	VMOVUPS      (AX)(CX*4), Y12
+TEXT ·convPrepareAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         cols+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         e+32(FP), DX
+	MOVQ         (DX), DI
+	MOVQ         8(DX), R8
+	VBROADCASTSS 16(DX), Y10
+	VBROADCASTSS 20(DX), Y11
+	MOVQ         BX, R9
+	ANDQ         $0x07, R9
+	LEAQ         lanes<>+0(SB), DX
+	MOVQ         $0x00000008, R10
+	SUBQ         R9, R10
+	VMOVUPS      (DX)(R10*4), Y12
 
 row:
-	VBROADCASTSS (R9), Y8
-	VBROADCASTSS (R10), Y9
-	MOVQ         BX, AX
-	MOVQ         DI, CX
-	MOVQ         R11, DX
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS (R8), Y9
+	MOVQ         BX, DX
 
 turn:
 	CMPQ    DX, $0x20
@@ -5924,7 +5914,7 @@ one:
 	JMP     one
 
 tail:
-	TESTQ      R13, R13
+	TESTQ      R9, R9
 	JEQ        next
 	VMASKMOVPS (CX), Y12, Y0
 	VMULPS     Y8, Y0, Y0
@@ -5932,13 +5922,13 @@ tail:
 	VMAXPS     Y0, Y10, Y0
 	VMINPS     Y0, Y11, Y0
 	VMASKMOVPS Y0, Y12, (AX)
+	LEAQ       (AX)(R9*4), AX
+	LEAQ       (CX)(R9*4), CX
 
 next:
-	ADDQ SI, BX
-	ADDQ R8, DI
-	ADDQ $0x04, R9
-	ADDQ $0x04, R10
-	DECQ R12
+	ADDQ $0x04, DI
+	ADDQ $0x04, R8
+	DECQ SI
 	JNE  row
 	VZEROUPPER
 	RET

@@ -3,6 +3,7 @@ package gemm
 import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/move"
 )
 
 // PatchTable is the matrix [channels·taps, positions] of a convolution's input
@@ -126,9 +127,7 @@ func (t *PatchTable) Frame(l cpu.Level, dst, src []float32, from, to int) {
 func SampleRows(l cpu.Level, dst []float32, ldd int, src []float32, lds, cols, rows, s int) {
 	switch s {
 	case 1:
-		for y := range rows {
-			copy(dst[y*ldd:y*ldd+cols], src[y*lds:])
-		}
+		move.CopyRows(dst, ldd, src, lds, cols, rows)
 	case 2:
 		sampleEven(l, dst, ldd, src, lds, cols, rows)
 	default:

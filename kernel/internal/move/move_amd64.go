@@ -136,7 +136,8 @@ func repeatFast(level cpu.Level, dst, src []uint32, step, n int) bool {
 }
 
 // copyRowsFast is CopyRows for rows that the processor's copies are slow at.
-func copyRowsFast(level cpu.Level, dst []float32, ldd int, src []float32, lds, n, rows int) bool {
+func copyRowsFast(dst []float32, ldd int, src []float32, lds, n, rows int) bool {
+	level := cpu.Host.Level
 	if level < cpu.AVX2 || 4*n >= longRow {
 		return false
 	}

@@ -18,8 +18,8 @@ func Repeat(level cpu.Level, dst, src []uint32, step, n int) {
 }
 
 // CopyRows sets dst[y*ldd+x] to src[y*lds+x] for x < n and y < rows.
-func CopyRows(level cpu.Level, dst []float32, ldd int, src []float32, lds, n, rows int) {
-	if n <= 0 || rows <= 0 || copyRowsFast(level, dst, ldd, src, lds, n, rows) {
+func CopyRows(dst []float32, ldd int, src []float32, lds, n, rows int) {
+	if n <= 0 || rows <= 0 || copyRowsFast(dst, ldd, src, lds, n, rows) {
 		return
 	}
 	for y := range rows {
