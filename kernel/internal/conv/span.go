@@ -124,8 +124,11 @@ func (v *conv32) runSpans(w *par.Workspace, l cpu.Level) {
 	if j.Framed {
 		frame.dst = par.Scratch[float32](w, v.perGroup*j.Plane)
 	}
-	most := spanBlock() / k / j.bl.Nr
-	if j.unit = j.bl.Nr; g.Taps > 1 {
+	if j.unit = j.bl.Nr; v.end.Maps() {
+		j.unit = mapStrip
+	}
+	most := spanBlock() / k / j.unit
+	if g.Taps > 1 {
 		j.unit, most = j.span, spanBlock()/(v.perGroup*j.RowLen*g.Stride[1])
 	}
 	j.units = (g.OutPlane-1)/j.unit + 1
