@@ -359,7 +359,7 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 			in[i] = b.operand(a)
 		}
 		in[g.first.weight] = b.packed(n.Arg(g.first.weight), g.first.pack)
-		return g.first.with(kernel.Epilogue{}), in
+		return g.first.with(kernel.Prologue{}, kernel.Epilogue{}), in
 	}
 	w := n.Arg(1)
 	if g.turned != nil {

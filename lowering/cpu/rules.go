@@ -119,7 +119,7 @@ func linear(features int, transposed bool, narrow array.DType) *contraction {
 // operand or an attribute of the call already.
 func quantised(k kernel.Step, in []shape.Type) *contraction {
 	whole := func(weight int, pack kernel.Packer, s kernel.Step) *contraction {
-		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Epilogue) kernel.Step { return s }}
+		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return s }}
 	}
 	dims := func(i int) (sizes []int, unsigned bool) {
 		if i < len(in) && in[i].Ranked() {
