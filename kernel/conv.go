@@ -83,7 +83,8 @@ type (
 	// ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
 	// [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
 	// filters of the size Kernel, then bias [M], scale [M] and residual, of the
-	// result's shape, each nil when absent.
+	// result's shape, and the factor and the term of the prologue, of C elements or of
+	// N*C, each nil when absent.
 	ConvPacked = conv.ConvPacked
 
 	// ConvTranspose is torch.nn.functional.conv_transpose1d to 3d, the gradient of

@@ -85,6 +85,11 @@ type (
 	// Activation is the function that an epilogue clamps with.
 	Activation = operand.Activation
 
+	// Prologue is what a step does to each element of its operand before it is read: times
+	// a factor of its channel, plus a term of its channel, then the activation. Factors
+	// and terms are operands of the step. Each operation rounds to f32.
+	Prologue = operand.Prologue
+
 	// Epilogue is what a step does to each sum before it is stored for good: times
 	// the scale of its channel, plus the bias of its channel, plus the residual, then
 	// the activation, then any function of one f32, as a *Program.

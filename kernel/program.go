@@ -93,7 +93,7 @@ const (
 	OpErf = opcode.OpErf
 	// OpTanh is the hyperbolic tangent.
 	OpTanh = opcode.OpTanh
-	// OpSigmoid is 1/(1+e**-a).
+	// OpSigmoid is 1/(1+e**-a), in f32 zero where e**-a overflows.
 	OpSigmoid = opcode.OpSigmoid
 	// OpFloor rounds down.
 	OpFloor = opcode.OpFloor

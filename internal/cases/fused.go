@@ -63,5 +63,15 @@ func fused() []Case {
 			y := x.Sub(x.Mean(rows))
 			return y.Mul(y).Mean(rows).AddScalar(1e-5).Rsqrt().Mul(x.Exp().Amax(std.ReduceAttrs{Dim: op.IntList(0)}))
 		}, spec("f32[N,3]"), ramp(4, 3), ramp(1, 3)),
+		function("a norm and relu before convolutions that share them", func(x *tensor.Tensor) *tensor.Tensor {
+			y := x.Mul(scale).Add(bias.Reshape(4, 1, 1))
+			return conv(y.Relu(), 1).Mul(conv(conv(y, 1).Softmax(1).Mul(scale).Relu(), 1))
+		}, image, square, ramp(2, 4, 5, 7)),
+		function("squeeze and excite between convolutions", func(x *tensor.Tensor) *tensor.Tensor {
+			y := conv(x, 1)
+			y = y.Mul(y.Sigmoid())
+			s := y.Mean(std.ReduceAttrs{Dim: op.IntList(2, 3), KeepDim: true})
+			return conv(s.Sigmoid().Mul(y), 2)
+		}, image, square, ramp(2, 4, 5, 7)),
 	}
 }

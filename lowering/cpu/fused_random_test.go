@@ -11,7 +11,9 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
@@ -66,7 +68,7 @@ func (f *fusable) step() {
 	}
 	perChannel[0] = ch
 	call := func(o *op.Op, attrs any, in ...*graph.Node) { f.nodes = append(f.nodes, f.c.Function(o, attrs, in...)) }
-	switch f.r.IntN(15) {
+	switch f.r.IntN(17) {
 	case 0, 1, 2:
 		f.contract(v, ch)
 	case 3:
@@ -97,6 +99,18 @@ func (f *fusable) step() {
 		}
 	case 12:
 		call(std.Mul, nil, v, f.c.Function(std.Sigmoid, nil, v))
+	case 15:
+		call(std.Add, nil, f.c.Function(std.Mul, nil, v, f.param(0.7, perChannel...)), f.param(0.5, perChannel...))
+		if f.r.IntN(2) == 0 {
+			call(std.Relu, nil, f.nodes[len(f.nodes)-1])
+		}
+		f.contract(f.nodes[len(f.nodes)-1], ch)
+	case 16:
+		if rank == 4 {
+			mean := f.c.Function(std.Mean, std.ReduceAttrs{Dim: op.IntList(2, 3), KeepDim: true}, v)
+			call(std.Mul, nil, v, f.c.Function(std.Sigmoid, nil, mean))
+			f.contract(f.nodes[len(f.nodes)-1], ch)
+		}
 	case 13:
 		call(std.Softmax, std.DimAttrs{Dim: -1}, v)
 	}
@@ -189,7 +203,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	if fxtest.IsNightly() {
 		count = 20000
 	}
-	packed, fused, joined, programs := 0, 0, 0, 0
+	packed, fused, joined, programs, prepared := 0, 0, 0, 0, 0
 	for seed := range count {
 		m, in := draw(seed)
 		want := interpret(t, m, in...)
@@ -223,6 +237,9 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 			if s.Joined {
 				joined++
 			}
+			if _, is := s.Kernel.(*kernel.ConvPacked); is && (len(s.In) > 5 || strings.Contains(plan.KernelName(s.Kernel), "Prologue")) {
+				prepared++
+			}
 		}
 		for _, k := range e.Plan().Weights() {
 			if e.Plan().Buffers[k].Pack != nil {
@@ -234,6 +251,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	require.Greater(t, fused, int(count))
 	require.Greater(t, joined, int(count)/20)
 	require.Greater(t, programs, int(count)/10)
+	require.Greater(t, prepared, int(count)/10)
 }
 
 func largest(a *array.Array) float64 {

@@ -25,6 +25,8 @@ type group struct {
 	// others are its epilogue then. All calls of other groups are elementwise.
 	first *contraction
 	end   epilogue
+	// before is what precedes the contraction, nil for nothing.
+	before *prologue
 	// reduce is what the last call is of a group that reduces what the others compute.
 	reduce *kernel.Reduce
 }
@@ -110,6 +112,7 @@ func (f *grouping) contraction(n *graph.Node) {
 	for _, n := range g.nodes {
 		f.of[n] = g
 	}
+	f.precede(g)
 	if turned != nil && turned.NumUses() == 1 {
 		f.of[turned] = g // no step of its own
 	}
@@ -330,7 +333,7 @@ const namedOps = 4
 func (g *group) describe(st *plan.Step) {
 	st.Nodes, st.Flops = nil, shape.Const(0)
 	var ops []string
-	for _, n := range g.nodes {
+	for _, n := range g.all() {
 		st.Flops = st.Flops.Add(n.Flops())
 		s := lowering.SourceOf(n)
 		if !slices.Contains(st.Nodes, s.Node) {
@@ -356,20 +359,24 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 			in[i] = b.operand(a)
 		}
 		in[g.first.weight] = b.packed(n.Arg(g.first.weight), g.first.pack)
-		return g.first.with(kernel.Epilogue{}), in
+		return g.first.with(kernel.Prologue{}, kernel.Epilogue{}), in
 	}
 	w := n.Arg(1)
 	if g.turned != nil {
 		w = g.turned.Arg(0)
 	}
-	in := []int{b.operand(n.Arg(0)), b.packed(w, g.first.pack)}
-	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual} {
+	x, front := n.Arg(0), epilogue{}
+	if g.before != nil {
+		x, front = g.before.of, g.before.epilogue
+	}
+	in := []int{b.operand(x), b.packed(w, g.first.pack)}
+	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual, front.scale, front.bias} {
 		in = append(in, b.operand(a))
 	}
 	for in[len(in)-1] < 0 {
 		in = in[:len(in)-1]
 	}
-	return g.first.with(g.end.Epilogue), in
+	return g.first.with(kernel.Prologue{Act: front.Act, Lo: front.Lo, Hi: front.Hi}, g.end.Epilogue), in
 }
 
 // operand returns the buffer of a value that an earlier step made, -1 for none.

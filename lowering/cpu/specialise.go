@@ -45,7 +45,9 @@ func imagesOf(p *plan.Plan) map[string][]int {
 	images := map[string][]int{}
 	for _, s := range p.Steps {
 		if k, is := s.Kernel.(*kernel.ConvPacked); is {
-			images[s.Nodes[0]] = k.In
+			for _, n := range s.Nodes { // one of them is the convolution
+				images[n] = k.In
+			}
 		}
 		for _, r := range s.Regions {
 			for name, in := range imagesOf(r) {

@@ -137,6 +137,9 @@ func literal(v reflect.Value) (string, bool) {
 	if p, ok := v.Interface().(*kernel.Program); ok {
 		return "{" + programText(p) + "}", true
 	}
+	if p, ok := v.Interface().(kernel.Prologue); ok {
+		return "{" + strings.Join(fields(reflect.ValueOf(p), nil), ", ") + "}", true
+	}
 	switch v.Kind() {
 	case reflect.Bool:
 		return strconv.FormatBool(v.Bool()), true

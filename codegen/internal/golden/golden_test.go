@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/achainoverwhataviewreadslater"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/anormandrelubeforeconvolutionsthatsharethem"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualoftheoperanditself"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualthatisanotherview"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/assigntoabuffer"
@@ -54,6 +55,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/split"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitwithstateofitsown"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/squeezeandexcitebetweenconvolutions"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/structuredargumentsandresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/sumsoversomeaxesofachain"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/swapinaloop"
@@ -133,6 +135,8 @@ var printed = map[string]any{
 	"while":                                 while.Forward,
 	"wrappedfunction":                       wrappedfunction.Forward,
 	"wrappedfunctionwithatyperule":          wrappedfunctionwithatyperule.Forward,
+	"anormandrelubeforeconvolutionsthatsharethem": anormandrelubeforeconvolutionsthatsharethem.NewModel,
+	"squeezeandexcitebetweenconvolutions":         squeezeandexcitebetweenconvolutions.NewModel,
 }
 
 // generated returns the printed model as something to be traced, with the options

@@ -42,3 +42,18 @@ func convSpan32(l cpu.Level, rows, cols int, a, b []float32, offsets []int64, c 
 		convSpanAVX2(rows, len(offsets), cols, &a[0], &b[0], &offsets[0], &c[0], ldc, (*byte)(unsafe.Pointer(e)))
 	}
 }
+
+// fast prepares channels [lo, hi) by assembly, and reports false where there is none.
+func (j *prepareJob) fast(lo, hi int) bool {
+	e := preparation{factor: &j.factor[lo:hi][0], term: &j.term[lo:hi][0], lo: j.lo, hi: j.hi}
+	dst, src := &j.dst[lo*j.plane : hi*j.plane][0], &j.src[lo*j.plane : hi*j.plane][0]
+	switch {
+	case j.level == cpu.AVX512:
+		convPrepareAVX512(dst, src, j.plane, hi-lo, (*byte)(unsafe.Pointer(&e)))
+	case j.level >= cpu.AVX2:
+		convPrepareAVX2(dst, src, j.plane, hi-lo, (*byte)(unsafe.Pointer(&e)))
+	default:
+		return false
+	}
+	return true
+}

@@ -27,3 +27,6 @@ func convSpan32(l cpu.Level, rows, cols int, a, b []float32, offsets []int64, c 
 	}
 	convSpanGo(rows, cols, gemm.BlockingOf(l).Stride, a, b, offsets, c, ldc, e, residual)
 }
+
+// fast prepares nothing: there is no assembly.
+func (j *prepareJob) fast(lo, hi int) bool { return false }

@@ -27,20 +27,23 @@ func (j *depthwise32Job) filterChannels(lo, hi int) {
 		c.lo, c.hi = e.Lo, e.Hi
 	}
 	done := j.first(lo)
-	for m := lo * v.outPerGroup; m < hi*v.outPerGroup; m++ {
-		from := (j.image*v.groups + m/v.outPerGroup) * g.InPlane
-		to := (j.image*v.groups*v.outPerGroup + m) * g.OutPlane
-		c.Src, c.Dst = &v.src[from : from+g.InPlane][0], &v.dst[to : to+g.OutPlane][0]
-		c.weight = &v.weight[m*g.Taps : (m+1)*g.Taps][0]
-		if e.ScaleRow != nil {
-			c.scale = e.ScaleRow[m]
+	for ch := lo; ch < hi; ch++ {
+		from := (j.image*v.groups + ch) * g.InPlane
+		c.Src = &v.src[from : from+g.InPlane][0]
+		for m := ch * v.outPerGroup; m < (ch+1)*v.outPerGroup; m++ {
+			to := (j.image*v.groups*v.outPerGroup + m) * g.OutPlane
+			c.Dst = &v.dst[to : to+g.OutPlane][0]
+			c.weight = &v.weight[m*g.Taps : (m+1)*g.Taps][0]
+			if e.ScaleRow != nil {
+				c.scale = e.ScaleRow[m]
+			}
+			if e.BiasRow != nil {
+				c.bias = e.BiasRow[m]
+			}
+			c.residual = operand.Span(e.Residual, to, g.OutPlane)
+			c.run(j.level, g)
 		}
-		if e.BiasRow != nil {
-			c.bias = e.BiasRow[m]
-		}
-		c.residual = operand.Span(e.Residual, to, g.OutPlane)
-		c.run(j.level, g)
-		if ch := m / v.outPerGroup; m+1 == (ch+1)*v.outPerGroup {
+		if e.Maps() {
 			done = j.mapped(done, ch+1, ch+1 == hi)
 		}
 	}

@@ -120,6 +120,32 @@ func moveFill(level cpu.Level, d []byte, pattern uint64, stream bool) {
 	}
 }
 
+// repeatFast is Repeat for rows that are not shorter than a register.
+func repeatFast(level cpu.Level, dst, src []uint32, step, n int) bool {
+	rows := len(dst) / n
+	d, x := (*float32)(unsafe.Pointer(&dst[0])), (*float32)(unsafe.Pointer(&src[0]))
+	switch _ = src[(rows-1)*step]; {
+	case level == cpu.AVX512 && n >= 16:
+		moveRepeatAVX512(d, x, step, n, rows)
+	case level >= cpu.AVX2 && n >= 8:
+		moveRepeatAVX2(d, x, step, n, rows)
+	default:
+		return false
+	}
+	return true
+}
+
+// copyRowsFast is CopyRows for rows that the processor's copies are slow at.
+func copyRowsFast(dst []float32, ldd int, src []float32, lds, n, rows int) bool {
+	level := cpu.Host.Level
+	if level < cpu.AVX2 || 4*n >= longRow {
+		return false
+	}
+	_, _ = dst[(rows-1)*ldd+n-1], src[(rows-1)*lds+n-1]
+	moveRuns(level, unsafe.Pointer(&dst[0]), 4*ldd, unsafe.Pointer(&src[0]), 4*lds, 4*n, rows, false)
+	return true
+}
+
 // transposition is the copy of a matrix of rows·cols elements whose rows are lds
 // bytes apart to one of cols·rows whose rows are ldd bytes apart.
 type transposition struct {
