@@ -27,6 +27,10 @@ type group struct {
 	end   epilogue
 	// reduce is what the last call is of a group that reduces what the others compute.
 	reduce *kernel.Reduce
+	// rows is what the call norm is of a group that makes rows of rows between
+	// elementwise calls.
+	rows *kernel.ElementwiseRows
+	norm *graph.Node
 }
 
 func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
@@ -196,8 +200,11 @@ func (f *grouping) elementwise(g *graph.Graph) {
 	for n := range g.Nodes() {
 		f.reduction(n)
 	}
+	for n := range g.Nodes() {
+		f.rows(n)
+	}
 	for _, own := range made {
-		if len(own.nodes) == 1 {
+		if len(own.nodes) == 1 && f.of[own.nodes[0]] == own {
 			delete(f.of, own.nodes[0])
 		}
 	}
@@ -210,7 +217,7 @@ func (f *grouping) reduction(n *graph.Node) {
 		return
 	}
 	own := f.of[n.Arg(0)]
-	if own == nil || own.first != nil || own.reduce != nil || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
+	if own == nil || !own.plain() || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
 		return
 	}
 	own.nodes, own.reduce = append(own.nodes, n), r
@@ -310,7 +317,7 @@ func (b *builder) together(g *group) value {
 		k, in = b.contract(g)
 	} else {
 		var err error
-		if k, in, err = b.program(g); err != nil {
+		if k, in, err = b.made(g); err != nil {
 			return b.fail(g.last(), err)
 		}
 	}
@@ -380,6 +387,14 @@ func (b *builder) operand(n *graph.Node) int {
 	return b.values[n][0]
 }
 
+// made makes the step of a group that does not begin with a contraction.
+func (b *builder) made(g *group) (kernel.Step, []int, error) {
+	if g.rows != nil {
+		return b.between(g)
+	}
+	return b.program(g)
+}
+
 // program makes the step of elementwise calls, and of what reduces their value: one
 // expression over what they read.
 func (b *builder) program(g *group) (kernel.Step, []int, error) {
@@ -391,10 +406,7 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in := make([]int, len(operands))
-	for i, n := range operands {
-		in[i] = b.operand(n)
-	}
+	in := b.operands(operands)
 	if g.reduce == nil {
 		return &kernel.Elementwise{Program: p}, in, nil
 	}
@@ -408,8 +420,8 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 }
 
 // expression is the program of elementwise calls, of which the last is its result,
-// and what they read.
-func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
+// and what they read: first what is given, if anything is.
+func (b *builder) expression(nodes []*graph.Node, given ...*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
 	e := expr.NewBuilder()
 	values := map[*graph.Node]expr.Value{}
 	read := func(n *graph.Node) expr.Value {
@@ -420,6 +432,9 @@ func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []
 			values[n] = v
 		}
 		return v
+	}
+	for _, n := range given {
+		read(n)
 	}
 	for _, n := range nodes {
 		x := make([]expr.Value, n.NumArgs())
