@@ -207,7 +207,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	if fxtest.IsNightly() {
 		count = 20000
 	}
-	packed, fused, joined, programs, rows := 0, 0, 0, 0, 0
+	packed, fused, joined, programs, rows, given := 0, 0, 0, 0, 0, 0
 	for seed := range count {
 		m, in := draw(seed)
 		want := interpret(t, m, in...)
@@ -233,6 +233,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 				require.Empty(t, fxtest.SameArray(got[i], other[i]), "seed %d, another number of threads\n%s", seed, e.Plan())
 			}
 		}
+		given += donated(t, m, in, got)
 		programs += strings.Count(e.Plan().String(), "Program: {")
 		rows += strings.Count(e.Plan().String(), "ElementwiseRows{")
 		for _, s := range e.Plan().Steps {
@@ -254,6 +255,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	require.Greater(t, joined, int(count)/20)
 	require.Greater(t, programs, int(count)/10)
 	require.Greater(t, rows, int(count)/10)
+	require.Greater(t, given, int(count)/20)
 }
 
 func largest(a *array.Array) float64 {
