@@ -31,6 +31,8 @@ type group struct {
 	// elementwise calls.
 	rows *kernel.ElementwiseRows
 	norm *graph.Node
+	// heads is the step of a group that is an attention and what brings its heads together.
+	heads *kernel.Attention
 }
 
 func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
@@ -65,9 +67,10 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 	if !b.opts.Exact {
 		for n := range g.Nodes() {
 			f.contraction(n)
+			f.heads(n)
 		}
 		for n := range g.Nodes() {
-			if own := f.of[n]; own != nil && own.nodes[0] == n {
+			if own := f.of[n]; own != nil && own.first != nil && own.nodes[0] == n {
 				f.tail(own)
 			}
 		}
@@ -268,7 +271,7 @@ func plain(n *graph.Node) bool {
 func (f *grouping) user(n *graph.Node) (own *group) {
 	for u := range n.Users() {
 		g := f.of[u]
-		if g == nil || g.first != nil || own != nil && own != g {
+		if g == nil || !g.plain() || own != nil && own != g {
 			return nil
 		}
 		own = g
@@ -389,8 +392,11 @@ func (b *builder) operand(n *graph.Node) int {
 
 // made makes the step of a group that does not begin with a contraction.
 func (b *builder) made(g *group) (kernel.Step, []int, error) {
-	if g.rows != nil {
+	switch {
+	case g.rows != nil:
 		return b.between(g)
+	case g.heads != nil:
+		return g.heads, b.operands(g.nodes[0].Args()), nil
 	}
 	return b.program(g)
 }

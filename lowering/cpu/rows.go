@@ -37,7 +37,9 @@ func (f *grouping) rows(n *graph.Node) {
 }
 
 // plain reports whether a group is elementwise calls alone.
-func (g *group) plain() bool { return g.first == nil && g.reduce == nil && g.rows == nil }
+func (g *group) plain() bool {
+	return g.first == nil && g.reduce == nil && g.rows == nil && g.heads == nil
+}
 
 // computes reports whether a group does more than give what it reads.
 func (f *grouping) computes(g *group) bool {

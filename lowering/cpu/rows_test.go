@@ -1,7 +1,51 @@
 package cpu_test
 
-// rowed are graphs with softmax and norms between elementwise calls.
+// rowed are graphs with softmax and norms between elementwise calls, and of attention.
 var rowed = []golden{
+	{"heads side by side, of what is computed before", `
+graph net(%x: f32[N,2,S,8], %k: f32[N,2,6,8], %m: bool[N,1,S,6]) {
+  symbol N = dim(%x, 0)
+  symbol S = dim(%x, 2)
+  %q = call_function[exp](%x) : f32[N,2,S,8]
+  %n = call_function[logical_not](%m) : bool[N,1,S,6]
+  %a = call_function[scaled_dot_product_attention](%q, %k, %k, %n) {scale=0.5} : f32[N,2,S,8]
+  %t = call_function[transpose](%a) {dim0=1, dim1=2} : f32[N,S,2,8]
+  %y = call_function[flatten](%t) {start_dim=2, end_dim=-1} : f32[N,S,16]
+  return %y
+}
+`, `0: q = Elementwise{exp} (x) # exp
+1: n = Elementwise{not} (m) # logical_not
+2: y = Attention{HasScale: true, Scale: 0.5, HeadsLast: true} (q, k, k, n) # scaled_dot_product_attention+transpose+flatten`},
+	{"heads in another order, and queries that broadcast", `
+graph net(%q: f32[N,2,6,8], %k: f32[N,2,6,8]) {
+  symbol N = dim(%q, 0)
+  %a = call_function[scaled_dot_product_attention](%q, %k, %k) : f32[N,2,6,8]
+  %t = call_function[permute](%a) {dims=[0,2,3,1]} : f32[N,6,8,2]
+  %r = call_function[reshape](%t) {shape=[N,6,16]} : f32[N,6,16]
+  %s = call_function[select](%q) : f32[2,6,8]
+  %b = call_function[scaled_dot_product_attention](%s, %k, %k) : f32[N,2,6,8]
+  %u = call_function[permute](%b) {dims=[0,2,1,3]} : f32[N,6,2,8]
+  %v = call_function[reshape](%u) {shape=[N,6,16]} : f32[N,6,16]
+  return (%r, %v)
+}
+`, `0: a = Attention{} (q, k, k) # scaled_dot_product_attention
+1: t = view Permute{Dims: [0 2 3 1]} (a) # permute
+2: r = Reshape{} (t) # reshape
+3: s = view Select{} (q) # select
+4: b = Attention{} (s, k, k) # scaled_dot_product_attention
+5: u = view Permute{Dims: [0 2 1 3]} (b) # permute
+6: v = Reshape{} (u) # reshape`},
+	{"heads that are read elsewhere, too", `
+graph net(%q: f32[N,2,6,8], %k: f32[N,2,6,8]) {
+  symbol N = dim(%q, 0)
+  %a = call_function[scaled_dot_product_attention](%q, %k, %k) : f32[N,2,6,8]
+  %t = call_function[permute](%a) {dims=[0,2,1,3]} : f32[N,6,2,8]
+  %y = call_function[reshape](%t) {shape=[N,6,16]} : f32[N,6,16]
+  return (%a, %y)
+}
+`, `0: a = Attention{} (q, k, k) # scaled_dot_product_attention
+1: t = view Permute{Dims: [0 2 1 3]} (a) # permute
+2: y = Reshape{} (t) # reshape`},
 	{"softmax with a scale and a mask before, a cast behind", `
 graph net(%x: f32[N,4,6], %m: f32[6]) {
   symbol N = dim(%x, 0)

@@ -256,6 +256,41 @@ func TestAttentionStridedResult(t *testing.T) {
 	})
 }
 
+// With HeadsLast the result lies as [B, L, H·V] does, with the same bits.
+func TestAttentionHeadsLast(t *testing.T) {
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		tried := 0
+		for _, s := range attentionTable {
+			n := len(s.q)
+			if n < 3 || len(s.k) > n || s.name == "broadcast" {
+				continue
+			}
+			tried++
+			for _, dt := range []array.DType{array.F32, array.F64, array.F16} {
+				c := s.build(rand.New(rand.NewPCG(3, 4)), dt, "heads")
+				c.Attention.Run(&par.Workspace{}, []*array.Array{c.out}, c.in())
+				order, shape := make([]int, n), append([]int{}, c.out.Shape()[:n-3]...)
+				for i := range order {
+					order[i] = i
+				}
+				order[n-3], order[n-2] = n-2, n-3
+				shape = append(shape, c.out.Dim(-2), c.out.Dim(-3)*c.out.Dim(-1))
+				want, got := array.Reshape(array.Contiguous(array.Permute(c.out, order...)), shape...), array.New(dt, shape...)
+				c.HeadsLast = true
+				kerneltest.RunStep(t, c.Attention, []*array.Array{got}, c.in())
+				kerneltest.RequireEqualArrays(t, want, got, s.name, dt)
+			}
+		}
+		require.Greater(t, tried, 15)
+	})
+	q, k := array.New(array.F32, 2, 3, 5, 8), array.New(array.F32, 2, 3, 70, 8)
+	s := Attention{HeadsLast: true}
+	kerneltest.RequireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 5, 24)}, []*array.Array{q, k, k})
+	for _, c := range [][]*array.Array{{array.New(array.F32, 2, 3, 5, 8), q, k, k}, {array.New(array.F32, 3, 5, 24), q, k, k}, {array.New(array.F32, 5, 8), array.New(array.F32, 5, 8), k, k}} {
+		require.Panics(t, func() { s.Run(&par.Workspace{}, c[:1], c[1:]) })
+	}
+}
+
 // Numbers that are none, or too large or small, mean what they mean to softmax.
 func TestAttentionSpecial(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
