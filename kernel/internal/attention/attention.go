@@ -171,7 +171,7 @@ func (sh *attentionShape) direct(a *array.Array) bool {
 
 // scratch returns the elements of scratch that one thread takes.
 func (sh *attentionShape) scratch(lanes int, out *array.Array, in []*array.Array) int {
-	n := lanes * (sh.depth + sh.features + operand.RoundUp(sh.features, attentionPad) + 2*attentionKeys + 5)
+	n := lanes * (sh.depth + sh.features + operand.RoundUp(sh.features, attentionPad) + 3*attentionKeys + 5)
 	for i, rows := range []int{lanes, attentionKeys, attentionKeys} {
 		if !sh.direct(in[i]) {
 			n += rows * in[i].Dim(-1)

@@ -256,6 +256,33 @@ func TestAttentionStridedResult(t *testing.T) {
 	})
 }
 
+// A mask that hides nothing, in all tiles of keys or in some, changes no bit.
+func TestAttentionMaskOfWholeTiles(t *testing.T) {
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		for _, queries := range []int{3, 40} {
+			for _, shape := range [][]int{{queries, 150}, {150}, {1, 1}, {2, queries, 150}} {
+				s := attentionSizes{q: []int{2, queries, 8}, k: []int{2, 150, 8}, v: []int{2, 150, 5}, mask: shape, bool: true}
+				c := s.build(rand.New(rand.NewPCG(7, 8)), array.F32, "contiguous")
+				array.SetFloat64At(c.q, 3, math.NaN())
+				array.SetFloat64At(c.k, 9, math.Inf(1))
+				for i := range c.mask.Len() {
+					array.SetInt64At(c.mask, i, 1)
+				}
+				c.Attention.Run(&par.Workspace{}, []*array.Array{c.out}, c.in())
+				plain := array.New(array.F32, c.out.Shape()...)
+				c.Attention.Run(&par.Workspace{}, []*array.Array{plain}, c.in()[:3])
+				kerneltest.RequireEqualArrays(t, plain, c.out, shape)
+			}
+		}
+		s := attentionSizes{q: []int{2, 40, 8}, k: []int{2, 150, 8}, v: []int{2, 150, 5}, mask: []int{40, 150}, bool: true}
+		c := s.build(rand.New(rand.NewPCG(7, 8)), array.F32, "contiguous")
+		for i := range c.mask.Len() {
+			array.SetInt64At(c.mask, i, int64(i%150/64+1)&1) // the first and the last tile
+		}
+		c.check(t)
+	})
+}
+
 // With HeadsLast the result lies as [B, L, H·V] does, with the same bits.
 func TestAttentionHeadsLast(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
