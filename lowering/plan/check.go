@@ -61,6 +61,8 @@ func (p *Plan) checkBuffer(i int) error {
 		return broken(b.Kind.String() + " " + b.Name + " lies in no buffer with memory")
 	case b.Within && (b.Kind != Temp || p.Buffers[b.Of].Kind != Temp && !p.Buffers[b.Of].Donated):
 		return broken(b.Kind.String() + " " + b.Name + " lies in a " + p.Buffers[b.Of].Kind.String() + ", expected temps")
+	case b.Within && p.Buffers[b.Of].Kind == Input && !b.At.Is(0):
+		return broken(b.Name + " lies inside of input " + p.Buffers[b.Of].Name + ", expected at its beginning")
 	case b.Donated && b.Kind != Input:
 		return broken(b.Kind.String() + " " + b.Name + " is donated, expected an input")
 	case (b.Kind == View || b.Within) && (b.First < p.Buffers[b.Of].First || b.Last > p.Buffers[b.Of].Last):
