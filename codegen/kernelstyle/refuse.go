@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
