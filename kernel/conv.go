@@ -1,72 +1,10 @@
 package kernel
 
 import (
-	"github.com/gofx-dev/gofx/kernel/internal/blocked"
 	"github.com/gofx-dev/gofx/kernel/internal/conv"
 	"github.com/gofx-dev/gofx/kernel/internal/pool"
 	"github.com/gofx-dev/gofx/kernel/internal/resize"
 )
-
-// Images whose channels lie in blocks of sixteen, and what works on them.
-type (
-	// ToBlocked lays in[0], an f32 image [N, C, spatial...], out in blocks: out[0]
-	// [N, ceil(C/16), spatial..., 16], channels past C zero.
-	ToBlocked = blocked.ToBlocked
-
-	// FromBlocked is the inverse of ToBlocked: in[0] is an image in blocks, out[0]
-	// [N, C, spatial...].
-	FromBlocked = blocked.FromBlocked
-
-	// PackConvBlocked packs in[0], the f32, f16 or bf16 weight [M, C/Groups,
-	// kernel...] of a convolution, for ConvBlocked with the same Groups and Planar:
-	// out[0] is f32 [BlockedConvLen(...)], the same on every machine.
-	PackConvBlocked = blocked.PackConvBlocked
-
-	// ConvBlocked is Conv of an image in blocks (see BlockLanes) into one in blocks:
-	// in[0] [N, ceil(C/16), spatial..., 16], or with Planar [N, C, spatial...], which
-	// suits images of few channels; in[1] what PackConvBlocked made of a weight
-	// [Channels, C/Groups, Kernel...]; then bias [M], scale [M] and residual (as the
-	// result lies), each nil when absent.
-	ConvBlocked = blocked.ConvBlocked
-
-	// MaxPoolBlocked is MaxPool of an f32 image in blocks (see BlockLanes), without
-	// indices: in[0] [N, B, spatial..., 16], out[0] likewise.
-	MaxPoolBlocked = blocked.MaxPoolBlocked
-
-	// AvgPoolBlocked is AvgPool of an f32 image in blocks (see BlockLanes): in[0] [N,
-	// B, spatial..., 16], out[0] likewise.
-	AvgPoolBlocked = blocked.AvgPoolBlocked
-
-	// ConvTransposeBlocked is ConvTranspose of an image in blocks (see BlockLanes)
-	// into one in blocks, as ConvBlocked is Conv: in[0] [N, ceil(C/16), spatial...,
-	// 16], in[1] what PackConvTransposeBlocked made of a weight [C, Channels/Groups,
-	// Kernel...], then bias [Channels], scale [Channels] and residual, each nil when
-	// absent.
-	ConvTransposeBlocked = blocked.ConvTransposeBlocked
-
-	// PackConvTransposeBlocked packs in[0], the f32, f16 or bf16 weight [C, M/Groups,
-	// kernel...] of a transposed convolution, for ConvTransposeBlocked with the same
-	// ConvTranspose: out[0] is f32 [BlockedConvLen([M, C/Groups, kernel...])], the
-	// same on every machine.
-	PackConvTransposeBlocked = blocked.PackConvTransposeBlocked
-)
-
-// The channels of a block.
-const (
-	BlockLanes = blocked.BlockLanes
-)
-
-// CanBlock reports whether ConvBlocked computes a convolution of c input
-// channels to m: its groups are whole blocks of channels, or one channel each.
-func CanBlock(groups, c, m int) bool {
-	return blocked.CanBlock(groups, c, m)
-}
-
-// BlockedConvLen returns the elements that PackConvBlocked takes for a weight of
-// the shape [M, C/Groups, kernel...].
-func BlockedConvLen(weight []int) int {
-	return blocked.BlockedConvLen(weight)
-}
 
 // Convolutions.
 type (

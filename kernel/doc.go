@@ -29,7 +29,6 @@
 //	attention  attention                          gemm, rnn, rowcol and below
 //	program    elementwise programs               reduce and below
 //	conv       convolutions                       gemm, winograd and below
-//	blocked    channels in blocks of sixteen      conv, pool and below
 //
 // Entries branch on CPU features themselves: no registry, no function variables, so
 // that the linker drops what a program does not use. No fmt, no reflection.

@@ -167,6 +167,13 @@ type (
 	// Elementwise runs Program over every element of the outputs, which all have the
 	// same shape.
 	Elementwise = program.Elementwise
+
+	// ElementwiseRows is a softmax or a norm of f32 between elementwise calls: Before
+	// makes f32 of its operands, Kind ("softmax", "log_softmax", "layer_norm", "rms_norm",
+	// "group_norm") says what becomes of its rows, After makes the result of them and
+	// further operands. Operands are Before's, or the rows where it is nil, weight and
+	// bias or nil, and those of After behind its first, which are the rows.
+	ElementwiseRows = program.ElementwiseRows
 )
 
 // The constants of Philox.

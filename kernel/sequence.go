@@ -10,7 +10,7 @@ type (
 	// Attention is torch.nn.functional.scaled_dot_product_attention without dropout
 	// (Vaswani et al., 2017): softmax(q·kᵀ·scale)·v of in[0] q [..., L, E],
 	// in[1] k [..., S, E] and in[2] v [..., S, V] to [..., L, V]; leading dimensions
-	// broadcast.
+	// broadcast. With HeadsLast heads lie side by side: [..., L, H·V] of q [..., H, L, E].
 	Attention = attention.Attention
 )
 

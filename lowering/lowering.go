@@ -41,7 +41,8 @@ type Options struct {
 	// Outputs are the operands of the output node to compute, in that order; nil
 	// means all.
 	Outputs []int
-	// Donate are the inputs whose memory the target may overwrite. It need not.
+	// Donate are the inputs whose memory the target may overwrite: a run leaves
+	// anything in it, or what was there. Results never lie in it.
 	Donate []int
 	// Threads is the most threads of one run; 0 leaves it to the target.
 	Threads int

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -77,6 +78,12 @@ func refuse(printed *plan.Plan) diag.List {
 			continue
 		case hidden(v):
 			fault(CodeHost, v.Type().String()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
+		}
+		for _, k := range step.Out {
+			if k >= 0 && printed.Buffers[k].Within && printed.Buffers[printed.Buffers[k].Of].Kind == plan.Input {
+				fault(CodeOptions, "the step overwrites input "+strconv.Quote(printed.Buffers[printed.Buffers[k].Of].Name)+", expected inputs that are only read",
+					"plan without donated inputs")
+			}
 		}
 		for _, f := range step.Sizes {
 			if !computable(f.Size, known) {

@@ -27,7 +27,6 @@ var Rows = [][]string{
 	{"op"},
 	{"op/expr", "kernel"},
 	// The families below kernel; docs/kernels.md says what each is.
-	{"kernel/internal/blocked"},
 	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
 	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow"},
 	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize"},

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -122,11 +123,12 @@ func (b *builder) entry(g *graph.Graph) {
 		}
 	}
 	b.probe.start(b.p.Symbols, g.Guards())
-	for _, n := range g.Inputs() {
+	for i, n := range g.Inputs() {
 		if !b.known(n, n.Type()) {
 			continue
 		}
 		k := b.buffer(n.Name(), plan.Input, n.Type())
+		b.p.Buffers[k].Donated = slices.Contains(b.opts.Donate, i)
 		b.p.Inputs = append(b.p.Inputs, k)
 		value, _ := n.Default().(*array.Array)
 		b.p.Defaults = append(b.p.Defaults, value)

@@ -112,7 +112,25 @@ func (f *fusable) step() {
 			f.contract(f.nodes[len(f.nodes)-1], ch)
 		}
 	case 13:
+		f.norm(v, call)
+	}
+}
+
+// norm appends a softmax or a norm, which elementwise calls may surround.
+func (f *fusable) norm(v *graph.Node, call func(o *op.Op, attrs any, in ...*graph.Node)) {
+	last := size(v, v.Type().Rank()-1)
+	switch f.r.IntN(5) {
+	case 0:
 		call(std.Softmax, std.DimAttrs{Dim: -1}, v)
+	case 1:
+		call(std.LogSoftmax, std.DimAttrs{Dim: v.Type().Rank() - 1}, v)
+	case 2:
+		call(std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(last), Eps: 0.1}, v, f.param(1, last))
+	case 3:
+		call(std.RmsNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(last), Eps: 0.1}, v)
+	default:
+		groups := size(v, 1)
+		call(std.GroupNorm, std.GroupNormAttrs{NumGroups: groups, Eps: 0.1}, v, f.param(1, groups), f.param(1, groups))
 	}
 }
 
@@ -203,7 +221,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	if fxtest.IsNightly() {
 		count = 20000
 	}
-	packed, fused, joined, programs, prepared := 0, 0, 0, 0, 0
+	packed, fused, joined, programs, prepared, rows, given := 0, 0, 0, 0, 0, 0, 0
 	for seed := range count {
 		m, in := draw(seed)
 		want := interpret(t, m, in...)
@@ -229,7 +247,9 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 				require.Empty(t, fxtest.SameArray(got[i], other[i]), "seed %d, another number of threads\n%s", seed, e.Plan())
 			}
 		}
+		given += donated(t, m, in, got)
 		programs += strings.Count(e.Plan().String(), "Program: {")
+		rows += strings.Count(e.Plan().String(), "ElementwiseRows{")
 		for _, s := range e.Plan().Steps {
 			if len(s.Nodes) > 1 {
 				fused++
@@ -252,6 +272,8 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	require.Greater(t, joined, int(count)/20)
 	require.Greater(t, programs, int(count)/10)
 	require.Greater(t, prepared, int(count)/10)
+	require.Greater(t, rows, int(count)/10)
+	require.Greater(t, given, int(count)/20)
 }
 
 func largest(a *array.Array) float64 {

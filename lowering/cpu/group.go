@@ -29,6 +29,12 @@ type group struct {
 	before *prologue
 	// reduce is what the last call is of a group that reduces what the others compute.
 	reduce *kernel.Reduce
+	// rows is what the call norm is of a group that makes rows of rows between
+	// elementwise calls.
+	rows *kernel.ElementwiseRows
+	norm *graph.Node
+	// heads is the step of a group that is an attention and what brings its heads together.
+	heads *kernel.Attention
 }
 
 func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
@@ -63,9 +69,10 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 	if !b.opts.Exact {
 		for n := range g.Nodes() {
 			f.contraction(n)
+			f.heads(n)
 		}
 		for n := range g.Nodes() {
-			if own := f.of[n]; own != nil && own.nodes[0] == n {
+			if own := f.of[n]; own != nil && own.first != nil && own.nodes[0] == n {
 				f.tail(own)
 			}
 		}
@@ -199,8 +206,11 @@ func (f *grouping) elementwise(g *graph.Graph) {
 	for n := range g.Nodes() {
 		f.reduction(n)
 	}
+	for n := range g.Nodes() {
+		f.rows(n)
+	}
 	for _, own := range made {
-		if len(own.nodes) == 1 {
+		if len(own.nodes) == 1 && f.of[own.nodes[0]] == own {
 			delete(f.of, own.nodes[0])
 		}
 	}
@@ -213,7 +223,7 @@ func (f *grouping) reduction(n *graph.Node) {
 		return
 	}
 	own := f.of[n.Arg(0)]
-	if own == nil || own.first != nil || own.reduce != nil || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
+	if own == nil || !own.plain() || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
 		return
 	}
 	own.nodes, own.reduce = append(own.nodes, n), r
@@ -264,7 +274,7 @@ func plain(n *graph.Node) bool {
 func (f *grouping) user(n *graph.Node) (own *group) {
 	for u := range n.Users() {
 		g := f.of[u]
-		if g == nil || g.first != nil || own != nil && own != g {
+		if g == nil || !g.plain() || own != nil && own != g {
 			return nil
 		}
 		own = g
@@ -313,7 +323,7 @@ func (b *builder) together(g *group) value {
 		k, in = b.contract(g)
 	} else {
 		var err error
-		if k, in, err = b.program(g); err != nil {
+		if k, in, err = b.made(g); err != nil {
 			return b.fail(g.last(), err)
 		}
 	}
@@ -387,6 +397,17 @@ func (b *builder) operand(n *graph.Node) int {
 	return b.values[n][0]
 }
 
+// made makes the step of a group that does not begin with a contraction.
+func (b *builder) made(g *group) (kernel.Step, []int, error) {
+	switch {
+	case g.rows != nil:
+		return b.between(g)
+	case g.heads != nil:
+		return g.heads, b.operands(g.nodes[0].Args()), nil
+	}
+	return b.program(g)
+}
+
 // program makes the step of elementwise calls, and of what reduces their value: one
 // expression over what they read.
 func (b *builder) program(g *group) (kernel.Step, []int, error) {
@@ -398,10 +419,7 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in := make([]int, len(operands))
-	for i, n := range operands {
-		in[i] = b.operand(n)
-	}
+	in := b.operands(operands)
 	if g.reduce == nil {
 		return &kernel.Elementwise{Program: p}, in, nil
 	}
@@ -415,8 +433,8 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 }
 
 // expression is the program of elementwise calls, of which the last is its result,
-// and what they read.
-func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
+// and what they read: first what is given, if anything is.
+func (b *builder) expression(nodes []*graph.Node, given ...*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
 	e := expr.NewBuilder()
 	values := map[*graph.Node]expr.Value{}
 	read := func(n *graph.Node) expr.Value {
@@ -427,6 +445,9 @@ func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []
 			values[n] = v
 		}
 		return v
+	}
+	for _, n := range given {
+		read(n)
 	}
 	for _, n := range nodes {
 		x := make([]expr.Value, n.NumArgs())

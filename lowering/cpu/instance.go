@@ -193,7 +193,7 @@ func (x *instance) resize() error {
 	}
 	p := x.e.plan
 	for i := range p.Buffers {
-		if p.Buffers[i].Kind == plan.Temp {
+		if p.Buffers[i].Kind == plan.Temp && !x.e.inDonated(i) {
 			x.hdr[i].SetStorage(x.arena, x.sizes.Offset[i]/p.Buffers[i].Type.DType().Size())
 		}
 	}
@@ -349,7 +349,7 @@ func (x *instance) forget() {
 	p := x.e.plan
 	for i := range p.Buffers {
 		switch b := &p.Buffers[i]; {
-		case b.Kind == plan.Input || b.Kind == plan.Output,
+		case b.Kind == plan.Input || b.Kind == plan.Output || x.e.inDonated(i),
 			b.Kind == plan.View && p.Buffers[b.Of].Kind != plan.Temp && p.Buffers[b.Of].Kind != plan.Weight:
 			x.hdr[i].SetStorage(nil, 0)
 		}

@@ -92,7 +92,7 @@ func (s *specialist) of(e *Executable, in []*array.Array) *Executable {
 
 // specialise makes the plan for sizes, nil when there is none; that is tried once.
 func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
-	o := lowering.Options{Shapes: map[string]int{}, Threads: e.threads, Exact: s.opts.Exact, Weights: s.opts.Weights}
+	o := lowering.Options{Shapes: map[string]int{}, Threads: e.threads, Exact: s.opts.Exact, Weights: s.opts.Weights, Donate: s.opts.Donate}
 	for i, sym := range e.plan.Symbols {
 		o.Shapes[sym.Name] = sizes[i]
 	}

@@ -37,6 +37,8 @@ type Buffer struct {
 	// several ways.
 	Pack kernel.Packer
 	Of   int // View, or Within: the buffer it lies in
+	// Donated tells of an Input that steps may overwrite it once nothing reads it.
+	Donated bool
 	// Within tells of a Temp that it has no memory of its own but lies in that of Of,
 	// contiguous, At bytes from its beginning; see Share.
 	Within bool

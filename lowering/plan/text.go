@@ -40,6 +40,10 @@ func (p *Plan) String() string {
 func (p *Plan) bufferLine(b *Buffer) string {
 	s := b.Kind.String() + " " + b.Name + " : " + b.Type.String()
 	switch b.Kind {
+	case Input:
+		if b.Donated {
+			s += " donated"
+		}
 	case Weight:
 		s += " from " + strconv.Quote(b.Path)
 		if b.Pack != nil {

@@ -124,6 +124,7 @@ func normRows[T operand.Real](w *par.Workspace, s rowNorm, out, x, weight, bias 
 type rowNormJob[T operand.Real] struct {
 	rowNorm
 	dst, src, weight, bias []T
+	first                  int // which row of all the first one is
 }
 
 // Do normalises rows [lo, hi). Rows are measured in groups that stay in the first
@@ -196,7 +197,7 @@ func (j *rowNormJob[T]) scale(i int, mean, scale float64) {
 	}
 	for x := 0; x < len(src); x += j.inner {
 		mul, add := 1.0, 0.0
-		c := (i*j.size + x) / j.inner % j.chans
+		c := ((j.first+i)*j.size + x) / j.inner % j.chans
 		if j.weight != nil {
 			mul = float64(j.weight[c])
 		}
