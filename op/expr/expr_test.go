@@ -113,6 +113,10 @@ func TestMisuse(t *testing.T) {
 		"signed mulhi":       func() { b.MulHi(i, i) },
 		"condition":          func() { b.Select(i, f, f) },
 		"branches":           func() { b.Select(c, f, d) },
+	} {
+		requireCode(t, name, expr.Untyped, use)
+	}
+	for name, use := range map[string]func(){
 		"other builder":      func() { b.Add(f, other.Input(0, array.F32)) },
 		"zero value":         func() { b.Neg(expr.Value{}) },
 		"operand count":      func() { b.Op(kernel.OpAdd, f) },
