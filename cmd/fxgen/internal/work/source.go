@@ -209,14 +209,18 @@ func (s *Source) watch(j *Job) (done func()) {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		s.Stuck(diag.New(tracer.Brake, "the model's code has run for "+limit.String()+" and was here").
-			At(dump.Running(string(stacks), HarnessFile)).
+			At(dump.Running(string(stacks), HarnessFile, NamesFile)).
 			WithHint("a loop or a lock may never end; allow more with -timeout"))
 	})
 	return func() { t.Stop() }
 }
 
-// HarnessFile is the file of the test that does a job in the user's package.
-const HarnessFile = "zz_fxgen_harness_test.go"
+// HarnessFile is the file of the test that does a job in a test binary of the user's
+// package, NamesFile the one by which the package shows it what is captured.
+const (
+	HarnessFile = "zz_fxgen_harness_test.go"
+	NamesFile   = "zz_fxgen_names_test.go"
+)
 
 // graphName makes a name for a graph of what names a source.
 func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }
