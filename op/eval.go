@@ -58,7 +58,7 @@ func (o *Op) Reference(b Builder, attrs any, in []Value) Value { return o.refere
 // EvalReference computes Reference as Eval computes the operator.
 func (o *Op) EvalReference(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
 	defer diag.Catch(&err)
-	attrs, err = o.given(attrs)
+	attrs, err = o.codec.Given(attrs)
 	if err != nil {
 		return nil, err
 	}

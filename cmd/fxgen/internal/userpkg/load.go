@@ -42,9 +42,15 @@ func read(ctx context.Context, pattern string, overlay map[string][]byte) (*pack
 		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
 	}
 	if len(list) != 1 {
-		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "")
+		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "name the folder of one package, ./net for instance")
 	}
-	return list[0], nil
+	p := list[0]
+	for _, e := range p.Errors {
+		if e.Kind == packages.ListError && len(p.GoFiles) == 0 && position(e.Pos).Line == 0 {
+			return nil, bad("there is no package "+pattern+" here: "+strings.Join(strings.Fields(e.Msg), " "), "name the folder of the package, ./net for instance, and run fxgen in its module")
+		}
+	}
+	return p, nil
 }
 
 func firstLine(s string) string {
@@ -81,6 +87,9 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 	}
 	if len(l.pkg.GoFiles) == 0 {
 		return nil, bad("package "+t.Pattern+" has no Go files", "")
+	}
+	if l.pkg.Module == nil {
+		return nil, bad("package "+t.Pattern+" belongs to the standard library, in which nothing can be captured", "name a package of your module, ./net for instance")
 	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
 	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
