@@ -120,7 +120,9 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 	if !ok {
 		hint := "capture the graph with types of the inputs, or pin symbols (Options.Shapes)"
 		switch o := n.Op(); {
-		case t.Kind() == shape.Tensor && !t.Ranked() && n.Opcode() != graph.Placeholder && !slices.ContainsFunc(n.OperandTypes(), func(t shape.Type) bool { return !t.Ranked() }):
+		case n.Opcode() == graph.Placeholder:
+			hint = "say what the input is, as in fx.Input(\"x\", \"f32[N,8]\") or, for fxgen, -input x=f32[N,8]"
+		case t.Kind() == shape.Tensor && !t.Ranked() && !slices.ContainsFunc(n.OperandTypes(), func(t shape.Type) bool { return !t.Ranked() }):
 			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, or give the inputs fixed sizes"
 		case o != nil && o.AdHoc:
 			hint = `declare what the Go function returns: tensor.Wrap(f, tensor.Signature("f32[N,K] -> f32[N]")), or a TypeRule method of the module`
