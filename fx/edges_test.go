@@ -25,7 +25,7 @@ import (
 
 // What cost new users time or trust, as they came upon it.
 
-// Swoosh is the operator of docs/add-an-op.md.
+// edgeSwoosh is like the operator of docs/add-an-op.md.
 var edgeSwoosh = op.Unary("edge_swoosh", "edge_swoosh returns x·sigmoid(x-1).", func(b *expr.Builder, x expr.Value) expr.Value {
 	return b.Mul(x, b.Sigmoid(b.Sub(x, b.Const(x.DType(), 1))))
 })
