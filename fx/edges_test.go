@@ -193,10 +193,15 @@ func TestDeterminedSizesAreNoSymbols(t *testing.T) {
 				}
 				return in
 			}
-			_, err = exe.Run(t.Context(), arrays(c.good))
-			require.NoError(t, err)
+			for range 3 { // sizes that come again may have a plan of their own
+				_, err = exe.Run(t.Context(), arrays(c.good))
+				require.NoError(t, err)
+			}
 			_, err = exe.Run(t.Context(), arrays(c.bad))
 			require.ErrorContains(t, err, "FX1022")
+			if c.pins == nil {
+				require.ErrorContains(t, err, " needs ")
+			}
 			_, err = codegen.Kernel(exe.Plan(), nil, codegen.KernelOptions{})
 			require.NoError(t, err)
 		})
