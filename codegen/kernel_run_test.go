@@ -203,7 +203,7 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 	cfg := models.GPT2Config{VocabSize: 30, MaxPositions: 16, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}
 	m := models.NewGPT2Decoder(cfg)
 	models.Synthetic(&models.Model{}, m, "codegen")
-	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P", "s0"},
+	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P"}, // the batch of past is N
 		module: traced(t, m, models.InputSpec{Name: "ids", Type: "i64[N,S]"}, models.InputSpec{Name: "past", Type: cfg.PastType()})}
 	for _, v := range [][]int{{1, 5, 0}, {1, 1, 5}, {3, 2, 14}} {
 		ids := array.New(array.I64, v[0], v[1])
@@ -211,7 +211,7 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 			d[i] = int64(i * 7 % cfg.VocabSize)
 		}
 		c.inputs = append(c.inputs, []*array.Array{ids, g.Normal(v[2], 2, 2, v[0], 2, 4)})
-		c.sizes = append(c.sizes, []int{v[0], v[1], v[2], v[0]}) // s0 is the batch of past
+		c.sizes = append(c.sizes, []int{v[0], v[1], v[2]})
 	}
 	return c
 }

@@ -309,6 +309,9 @@ func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.T
 	if err := present(node, operator, len(types)); err != nil {
 		return shape.Type{}, err
 	}
+	if _, err := operator.Codec().Given(node.Attrs()); err != nil {
+		return shape.Type{}, err
+	}
 	if operator == op.GetItem && len(types) == 1 {
 		return op.ItemType(types[0], node.Attrs().(op.GetItemAttrs).Index)
 	}

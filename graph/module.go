@@ -142,8 +142,12 @@ func (m *Module) DropUnused() int {
 	return before - len(m.params)
 }
 
-// SetBound says what the leaf module at path does.
+// SetBound says what the leaf module at path does. Attributes nil stand for the
+// operator's zero value, as they do for cursors.
 func (m *Module) SetBound(path string, b Bound) {
+	if b.Attrs == nil && b.Op != nil && b.Op.Codec() != nil {
+		b.Attrs = b.Op.Codec().Zero()
+	}
 	delete(m.types, path)
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b

@@ -44,7 +44,7 @@ type Options struct {
 	// Donate are the inputs whose memory the target may overwrite: a run leaves
 	// anything in it, or what was there. Results never lie in it.
 	Donate []int
-	// Threads is the most threads of one run; 0 leaves it to the target.
+	// Threads is the most threads of one run, at most MaxThreads; 0 leaves it to the target.
 	Threads int
 	// Exact asks for the bits that the interpreter gives: sums in the order of the
 	// operators' own kernels. Without it a target may round otherwise, within the
@@ -102,6 +102,9 @@ const (
 	NotBuffer   diag.Code = "FX5009" // assign to what is not state of the model
 )
 
+// MaxThreads bounds Options.Threads: each thread has scratch memory of its own.
+const MaxThreads = 1 << 12
+
 // Check reports every option that does not fit the module.
 func (o Options) Check(module *graph.Module) error {
 	var errs diag.List
@@ -133,8 +136,8 @@ func (o Options) Check(module *graph.Module) error {
 		bad("exact results of weights that are rounded to "+w.String()+" are asked for, which there are not", "leave out one of the two")
 	}
 	within("donated input", o.Donate, len(module.Graph.Inputs()))
-	if o.Threads < 0 {
-		bad(strconv.Itoa(o.Threads)+" threads, expected 0 or more", "0 leaves the number to the target")
+	if o.Threads < 0 || o.Threads > MaxThreads {
+		bad(strconv.Itoa(o.Threads)+" threads, expected 0 to "+strconv.Itoa(MaxThreads), "0 leaves the number to the target")
 	}
 	return errs.Err()
 }

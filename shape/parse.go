@@ -138,7 +138,13 @@ func (p *parser) tensor(d array.DType) Type {
 		return Unranked(d)
 	}
 	p.I = min(open, p.I)
-	return TensorType(d, p.dims())
+	dims := p.dims()
+	for _, size := range dims.Slice() {
+		if n, ok := size.Int(); ok && n < 0 && p.Err == nil {
+			p.Fail(open, "size "+size.String()+" is negative, expected 0 or more")
+		}
+	}
+	return TensorType(d, dims)
 }
 
 func (p *parser) tuple() Type {

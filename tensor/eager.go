@@ -28,7 +28,7 @@ func eager(c *Call) []*Tensor {
 	outs, err := c.Op.Eval(w, c.Attrs, in)
 	workspaces.Put(w)
 	if err != nil {
-		panic(located(err, c.Op))
+		return mistaken(c, nil, located(err, c.Op))
 	}
 	for _, i := range c.Op.Mutates {
 		if i < len(in) && in[i] != nil {

@@ -47,6 +47,9 @@ func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Ten
 }
 
 func callForward(forward reflect.Value, in []*tensor.Tensor) []*tensor.Tensor {
+	for len(in) < forward.Type().NumIn() && !forward.Type().IsVariadic() {
+		in = append(in, nil) // absent operands at the end of a call are left out
+	}
 	args := make([]reflect.Value, len(in))
 	for i, x := range in {
 		args[i] = reflect.ValueOf(x)

@@ -380,6 +380,18 @@ func (t *trace) results(n *graph.Node, o *op.Op, attrs any) []*tensor.Tensor {
 // knows nothing about: attributes may ask for any number.
 func plausible(count int) int { return min(max(count, 0), 1<<12) }
 
+// Mistake implements tensor.Reporter.
+func (t *trace) Mistake(c *tensor.Call, e *diag.Error) ([]*tensor.Tensor, bool) {
+	if !ownGoroutine() || t.use.ended.Load() {
+		return nil, false // another goroutine uses the model meanwhile
+	}
+	if t.take() {
+		t.report(e)
+		t.leave()
+	}
+	return t.poison(c), true
+}
+
 // poison returns proxies of unknown type for a call whose operands are unusable.
 func (t *trace) poison(c *tensor.Call) []*tensor.Tensor {
 	count, _ := c.Op.NumResults(c.Attrs)

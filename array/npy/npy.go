@@ -165,7 +165,7 @@ func Write(w io.Writer, a *array.Array) error {
 func ReadFile(path string) (*array.Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &diag.Error{Code: CodeRead, Msg: "npy", Err: err}
+		return nil, (&diag.Error{Code: CodeRead, Msg: "npy", Err: err}).WithHint("check that the path is a file that can be read")
 	}
 	defer f.Close()
 	st, err := f.Stat()

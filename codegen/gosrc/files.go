@@ -49,7 +49,7 @@ func CheckFile(file string) *diag.Error {
 	if ok {
 		return nil
 	}
-	return diag.New(CodeOptions, "the file is "+strconv.Quote(file)+", expected a name without a folder").
+	return diag.New(CodeOptions, "the file is "+strconv.Quote(file)+", expected a name that means code for all machines").
 		WithHint("choose letters, digits and underscores, and no end that means a machine or a test to the go command")
 }
 

@@ -1,6 +1,7 @@
 package kernelstyle
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -84,6 +85,10 @@ func (c *checks) sizeLines() []jen.Code {
 		lines = append(lines, jen.Id(c.symbols[i]).Op("=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
 		defines[[2]int{x.Input, x.Axis}] = true
 	}
+	for _, x := range c.Same {
+		lines = append(lines, jen.Id(c.vars[x.Name]).Op(":=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
+		defines[[2]int{x.Input, x.Axis}] = true // the guards compare it
+	}
 	for i, k := range c.Inputs {
 		b := &c.Buffers[k]
 		for axis, d := range b.Type.Dims().Slice() {
@@ -140,7 +145,7 @@ func (c *checks) side(d shape.Dim) *jen.Statement {
 }
 
 func (c *checks) symbolOf(name string) plan.Symbol {
-	for _, s := range c.Symbols {
+	for _, s := range slices.Concat(c.Symbols, c.Same) {
 		if s.Name == name {
 			return s
 		}

@@ -30,7 +30,7 @@ type names struct {
 	computes        string      // what the functions compute, for comments
 	kernelVars      kernelVars  // of all bodies
 	top             *goname.Set // declared by the package
-	symbols         []string    // variables of the plan's symbols
+	symbols, same   []string    // variables of the plan's symbols, and of those that are as large
 	inputs, outputs []string    // parameters and results of Forward
 }
 
@@ -56,6 +56,9 @@ func newNames(model *model) *names {
 	}
 	for _, s := range model.Symbols {
 		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))
+	}
+	for _, s := range model.Same {
+		made.same = append(made.same, params.Unique(goname.Keep(s.Name)))
 	}
 	for _, k := range model.Inputs {
 		made.inputs = append(made.inputs, params.Lower(model.Buffers[k].Name))

@@ -35,7 +35,7 @@ func wellFormed(printed *plan.Plan) bool {
 	for i := range printed.Steps {
 		ok = ok && within(printed.Steps[i].In, -1) && within(printed.Steps[i].Out, -1) && within(printed.Steps[i].Spare, 0)
 	}
-	for _, s := range printed.Symbols {
+	for _, s := range slices.Concat(printed.Symbols, printed.Same) {
 		ok = ok && s.Input >= 0 && s.Input < len(printed.Inputs)
 	}
 	for s := range printed.Structure.All() {

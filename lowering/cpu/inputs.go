@@ -31,13 +31,17 @@ func (x *instance) bind(in []*array.Array) error {
 		s := &p.Symbols[i]
 		x.values[i] = e.input(in, s.Input).Dim(s.Axis)
 	}
+	for i := range p.Same {
+		s := &p.Same[i]
+		x.values[len(p.Symbols)+i] = e.input(in, s.Input).Dim(s.Axis)
+	}
+	if err := x.checkGuards(in); err != nil { // before sizes: it tells what needs them
+		return err
+	}
 	for i := range p.Inputs {
 		if err := x.checkSizes(i, e.input(in, i)); err != nil {
 			return err
 		}
-	}
-	if err := x.checkGuards(in); err != nil {
-		return err
 	}
 	if !x.sized || !slices.Equal(x.values, x.last) {
 		if err := x.resize(); err != nil {
@@ -114,7 +118,7 @@ func (x *instance) checkGuards(in []*array.Array) error {
 func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
 	types := map[string]string{}
 	c, err := g.Check(func(symbol string) (diag.SizeOf, bool) {
-		for _, s := range e.plan.Symbols {
+		for _, s := range slices.Concat(e.plan.Symbols, e.plan.Same) {
 			if s.Name == symbol {
 				name, a := e.inputs[s.Input].Target(), e.input(in, s.Input)
 				types[name] = describe(a)

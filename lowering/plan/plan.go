@@ -110,7 +110,10 @@ type Plan struct {
 	Outputs   []int // buffers, in the order of the output node's operands
 	Structure *graph.Structure
 	Symbols   []Symbol
-	Guards    []Guard
+	// Same are further symbols, of sizes that guards make of those in Symbols: types and
+	// steps have none of them, only the guards that say so.
+	Same   []Symbol
+	Guards []Guard
 	// Arena is the size in bytes of the memory of all Temp buffers.
 	Arena shape.Dim
 	// Stateful tells that steps write Weight buffers, so that runs must not overlap.

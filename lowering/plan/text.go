@@ -20,6 +20,9 @@ func (p *Plan) String() string {
 	for _, s := range p.Symbols {
 		b.WriteString("  symbol " + s.Name + " = dim(" + p.Buffers[p.Inputs[s.Input]].Name + ", " + strconv.Itoa(s.Axis) + ")\n")
 	}
+	for _, s := range p.Same {
+		b.WriteString("  same " + s.Name + " = dim(" + p.Buffers[p.Inputs[s.Input]].Name + ", " + strconv.Itoa(s.Axis) + ")\n")
+	}
 	for _, g := range p.Guards {
 		b.WriteString("  guard " + g.Relation.String() + "\n")
 	}

@@ -36,7 +36,7 @@ func (a *app) draw() *cobra.Command {
 		switch format {
 		case "dot", "svg", "png", "html":
 		case "":
-			return usagef("fxgen draw needs -o FILE with the ending .dot, .svg, .png or .html")
+			return usagef("draw needs -o FILE with the ending .dot, .svg, .png or .html")
 		default:
 			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
 		}

@@ -29,6 +29,9 @@ func (a *app) profile() *cobra.Command {
 		if !slices.Contains([]string{work.ByStep, work.ByScope, work.ByOp}, f.job.By) {
 			return usagef("-by %s: expected step, scope or op", f.job.By)
 		}
+		if f.job.Depth > 0 && f.job.By != work.ByScope {
+			return usagef("-depth %d is for -by scope, got -by %s", f.job.Depth, f.job.By)
+		}
 		f.engine, f.job.Samples = work.Plan, samples != ""
 		res, w, err := a.job(c, &f, work.Profile, f.pipeline(), args[0])
 		if err != nil {

@@ -33,7 +33,7 @@ func (a *app) quant() *cobra.Command {
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if out == "" && !plan {
-			return usagef("fxgen quant does nothing without -plan or -o FOLDER")
+			return usagef("quant does nothing without -plan or -o FOLDER")
 		}
 		if f.json && !plan {
 			return usagef("-json is for the document of -plan")

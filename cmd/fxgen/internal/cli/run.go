@@ -123,6 +123,9 @@ func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, ar
 	if err != nil {
 		return nil, nil, err
 	}
+	if j.Engine == work.Eager && len(j.Passes) > 0 {
+		return nil, nil, usagef("-passes %s is for engines that run a graph; eager calls the Go function as it is", f.passes)
+	}
 	s, err := a.open(arg, f, j)
 	if err != nil {
 		return nil, nil, err
