@@ -16,6 +16,8 @@ import (
 // in which a channel past C is zero or ignored. Convolutions read it without
 // laying out patches (Georganas et al., "Anatomy of High-Performance Deep
 // Learning Convolutions on SIMD Architectures", 2018).
+//
+//gofx:kernel
 const BlockLanes = 16
 
 // blocksOf returns how many blocks n channels take.
@@ -23,6 +25,8 @@ func blocksOf(n int) int { return (n + BlockLanes - 1) / BlockLanes }
 
 // ToBlocked lays in[0], an f32 image [N, C, spatial...], out in blocks: out[0]
 // [N, ceil(C/16), spatial..., 16], channels past C zero.
+//
+//gofx:kernel
 type ToBlocked struct{}
 
 // Run implements Step.
@@ -35,6 +39,8 @@ func (ToBlocked) ScratchBytes(_, in []*array.Array) int { return operand.LoadByt
 
 // FromBlocked is the inverse of ToBlocked: in[0] is an image in blocks, out[0]
 // [N, C, spatial...].
+//
+//gofx:kernel
 type FromBlocked struct{}
 
 // Run implements Step.

@@ -11,6 +11,8 @@ import (
 
 // CanBlock reports whether ConvBlocked computes a convolution of c input
 // channels to m: its groups are whole blocks of channels, or one channel each.
+//
+//gofx:kernel
 func CanBlock(groups, c, m int) bool {
 	groups = max(groups, 1)
 	return groups == 1 || groups == c && c == m || c/groups%BlockLanes == 0 && m/groups%BlockLanes == 0
@@ -28,6 +30,8 @@ func blockedDepthwise(groups, perGroup int) bool { return groups > 1 && perGroup
 
 // BlockedConvLen returns the elements that PackConvBlocked takes for a weight of
 // the shape [M, C/Groups, kernel...].
+//
+//gofx:kernel
 func BlockedConvLen(weight []int) int {
 	n := blocksOf(weight[0]) * BlockLanes
 	for _, d := range weight[1:] {
@@ -39,6 +43,8 @@ func BlockedConvLen(weight []int) int {
 // PackConvBlocked packs in[0], the f32, f16 or bf16 weight [M, C/Groups,
 // kernel...] of a convolution, for ConvBlocked with the same Groups and Planar:
 // out[0] is f32 [BlockedConvLen(...)], the same on every machine.
+//
+//gofx:kernel
 type PackConvBlocked struct {
 	Groups int
 	Planar bool
@@ -89,6 +95,8 @@ func packFilter(dst, filter []float32, channels, taps, lanes int) {
 // result lies), each nil when absent. CanBlock tells which groups it takes; In
 // is the number of input channels. Every sum is within (k+2)·2⁻²³·Σ|a·b| of the
 // exact one.
+//
+//gofx:kernel
 type ConvBlocked struct {
 	conv.Conv
 	In, Channels int // C, M

@@ -13,6 +13,8 @@ import (
 
 // MaxPoolBlocked is MaxPool of an f32 image in blocks (see BlockLanes), without
 // indices: in[0] [N, B, spatial..., 16], out[0] likewise. NaN is the greatest.
+//
+//gofx:kernel
 type MaxPoolBlocked struct{ pool.MaxPool }
 
 // Run implements Step.
@@ -30,6 +32,8 @@ func (s MaxPoolBlocked) ScratchBytes(out, in []*array.Array) int {
 
 // AvgPoolBlocked is AvgPool of an f32 image in blocks (see BlockLanes): in[0]
 // [N, B, spatial..., 16], out[0] likewise. A window is summed in one row of taps.
+//
+//gofx:kernel
 type AvgPoolBlocked struct{ pool.AvgPool }
 
 // Run implements Step.

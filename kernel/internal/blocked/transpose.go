@@ -17,6 +17,8 @@ import (
 // the number of input channels. With stride s along a dimension the outputs fall
 // into s phases, each a convolution with every s-th tap; none adds to another's
 // outputs. Every sum is within (k+2)·2⁻²³·Σ|a·b| of the exact one.
+//
+//gofx:kernel
 type ConvTransposeBlocked struct {
 	conv.ConvTranspose
 	In, Channels int
@@ -28,6 +30,8 @@ type ConvTransposeBlocked struct {
 // M/Groups, kernel...] of a transposed convolution, for ConvTransposeBlocked
 // with the same ConvTranspose: out[0] is f32 [BlockedConvLen([M, C/Groups,
 // kernel...])], the same on every machine.
+//
+//gofx:kernel
 type PackConvTransposeBlocked struct{ conv.ConvTranspose }
 
 // phases are the parts of a transposed convolution: outputs that are congruent

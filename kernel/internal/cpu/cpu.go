@@ -49,6 +49,8 @@ func restrict(f Features, name string) Features {
 
 // CPU names what this process uses of its processor: "generic" for Go alone, "neon",
 // "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+//
+//gofx:kernel
 func CPU() string {
 	s := Host.Level.String()
 	if Host.Vnni {

@@ -18,6 +18,8 @@ func NoElements(kind string) {
 // ArgReduce gives the i64 index along Dim of the first greatest (Kind "argmax")
 // or least ("argmin") element; NaN counts as both. Flat reduces all dimensions
 // and gives the index in row-major order.
+//
+//gofx:kernel
 type ArgReduce struct {
 	Kind string
 	Dim  int
@@ -140,6 +142,8 @@ func best[T move.Number](least bool, idx []int64, x []T, n, inner int) {
 
 // MinMaxDim gives the greatest (Kind "max") or least ("min") elements along Dim
 // as out[0] and their i64 indices, as of ArgReduce, as out[1].
+//
+//gofx:kernel
 type MinMaxDim struct {
 	Kind string
 	Dim  int
