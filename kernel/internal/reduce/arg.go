@@ -120,7 +120,7 @@ func bestSplit[T move.Number](w *par.Workspace, least bool, idx []int64, x []T, 
 // pass in order; the positions found so far, one a column, stay in the first
 // cache, and the values at them are read again from a row that is seldom far.
 func best[T move.Number](least bool, idx []int64, x []T, n, inner int) {
-	if f, ok := any(x).([]float32); ok && rowcol.BestFast(cpu.Host.Level, least, idx, f, n, inner) {
+	if f, ok := any(x).([]float32); ok && cpu.X86 && rowcol.BestFast(cpu.Host.Level, least, idx, f, n, inner) {
 		return
 	}
 	clear(idx)
