@@ -29,9 +29,7 @@ const (
 	OpIndex = opcode.OpIndex
 	// OpCoord is the output coordinate along axis int64(Imm); negative axes count from the end.
 	OpCoord = opcode.OpCoord
-	// OpCast converts a from Instr.From. Float to integer truncates toward zero,
-	// saturates and maps NaN to 0; integer to integer keeps the low bits; to bool
-	// is a != 0; everything else rounds once to nearest even.
+	// OpCast converts a from Instr.From by the rules of array.Cast.
 	OpCast = opcode.OpCast
 	// OpSelect is b where the bool a is true, else c.
 	OpSelect = opcode.OpSelect

@@ -32,9 +32,7 @@ const (
 	OpIndex
 	// OpCoord is the output coordinate along axis int64(Imm); negative axes count from the end.
 	OpCoord
-	// OpCast converts a from Instr.From. Float to integer truncates toward zero,
-	// saturates and maps NaN to 0; integer to integer keeps the low bits; to bool
-	// is a != 0; everything else rounds once to nearest even.
+	// OpCast converts a from Instr.From by the rules of array.Cast.
 	OpCast
 	// OpSelect is b where the bool a is true, else c.
 	OpSelect
