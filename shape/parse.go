@@ -9,9 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/internal/scan"
 )
 
-// CodeText is the code of a dimension, shape or type text that cannot be read.
-const CodeText diag.Code = "FX7002"
-
 // Limits of text from outside.
 const (
 	maxText  = 1 << 16 // bytes of one type

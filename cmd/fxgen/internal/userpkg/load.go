@@ -124,9 +124,6 @@ func problems(errs []packages.Error) (list diag.List) {
 	return list
 }
 
-// Compile is the code of user code that does not compile.
-const Compile diag.Code = "FX8054"
-
 // position reads "file:line:col" with parts missing from the end.
 func position(s string) diag.Pos {
 	if s == "" || s == "-" {
