@@ -6,8 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
-// QAdd adds two quantised tensors of one type and shape: in is a, its scale and
-// zero point, b, its scale and zero point, the result's scale and zero point.
+// QAdd adds two quantised tensors of one type, which broadcast: in is a, its scale
+// and zero point, b, its scale and zero point, the result's scale and zero point.
 // The result is round(a·sa/sy + b·sb/sy) + zero, saturated; with ReLU it is not
 // below the zero point.
 type QAdd = quant.QAdd
@@ -77,7 +77,9 @@ type QPackLinear = quant.QPackLinear
 // [..., k], its scale and zero point; in[3] the weight, its scale and zero point
 // (one element or n); in[6] and in[7] the result's; in[8] an optional bias [n],
 // i32 in units of x's times the weight's scale; in[9] an optional table of 256
-// bytes applied last. Zero points may be nil for 0.
+// bytes applied last; in[10] an optional residual u8 or i8 of the result's shape,
+// its scale and zero point, added to the scaled sums before they are rounded to u8
+// or i8. Zero points may be nil for 0.
 //
 // The result's type says what becomes of the sums: u8 and i8 are scaled, rounded
 // half to even and saturated, clamped by ReLU at the zero point and by Max > 0 at

@@ -11,8 +11,6 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -28,56 +26,12 @@ const (
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "diagcodes:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	root, err := repo.Root()
-	if err != nil {
-		return err
-	}
-	files, err := Generate(filepath.Join(root, "diag"))
-	if err != nil {
-		return err
-	}
-	old, err := written(root)
-	if err != nil {
-		return err
-	}
-	for _, f := range old {
-		if _, keep := files[f]; !keep {
-			if err := os.Remove(filepath.Join(root, f)); err != nil {
-				return err
-			}
-		}
-	}
-	for f, src := range files {
-		if err := os.WriteFile(filepath.Join(root, f), src, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// written returns the files of the module that an earlier run has written.
-func written(root string) ([]string, error) {
-	var found []string
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && d.Name() == name {
-			rel, e := filepath.Rel(root, p)
-			found, err = append(found, filepath.ToSlash(rel)), e
-		}
-		return err
-	})
-	return found, err
+	repo.WriteGenerated("diagcodes", func(root string) (*repo.Generated, error) { return Generate(filepath.Join(root, "diag")) })
 }
 
 // Generate returns the files with constants for the tables of package diag, which
 // lies in dir, by path.
-func Generate(dir string) (map[string][]byte, error) {
+func Generate(dir string) (*repo.Generated, error) {
 	marks, err := read(dir)
 	if err != nil {
 		return nil, err
@@ -95,7 +49,7 @@ func Generate(dir string) (map[string][]byte, error) {
 		}
 		files[path.Join(room, name)] = src
 	}
-	return files, nil
+	return &repo.Generated{Dir: filepath.Dir(dir), Header: header, Files: files}, nil
 }
 
 // source writes the file of a package.

@@ -3,11 +3,12 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gofx-dev/gofx/internal/repo"
 )
 
 // directive begins the comment of a row that names its constants.
@@ -18,20 +19,13 @@ type mark struct{ room, name, code, title string }
 
 // read returns the marks of the tables in dir.
 func read(dir string) ([]mark, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "codes_*.go"))
+	fset := token.NewFileSet()
+	files, err := repo.Parse(fset, filepath.Join(dir, "codes_*.go"))
 	if err != nil {
 		return nil, err
 	}
 	var marks []mark
-	fset := token.NewFileSet()
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
+	for _, file := range files {
 		rows := rowsOf(file)
 		for _, group := range file.Comments {
 			for _, c := range group.List {

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -22,44 +21,11 @@ const (
 )
 
 func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "kernelnames:", err)
-		os.Exit(1)
-	}
-}
-
-// run makes the generated files of package kernel what Generate returns.
-func run() error {
-	root, err := repo.Root()
-	if err != nil {
-		return err
-	}
-	dir := filepath.Join(root, "kernel")
-	files, err := Generate(dir)
-	if err != nil {
-		return err
-	}
-	old, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	if err != nil {
-		return err
-	}
-	for _, path := range old {
-		if _, keep := files[filepath.Base(path)]; !keep {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
-	}
-	for name, src := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), src, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	repo.WriteGenerated("kernelnames", func(root string) (*repo.Generated, error) { return Generate(filepath.Join(root, "kernel")) })
 }
 
 // Generate returns the generated files of package kernel, which lies in dir, by name.
-func Generate(dir string) (map[string][]byte, error) {
+func Generate(dir string) (*repo.Generated, error) {
 	folders, err := os.ReadDir(filepath.Join(dir, "internal"))
 	if err != nil {
 		return nil, err
@@ -83,7 +49,7 @@ func Generate(dir string) (map[string][]byte, error) {
 		}
 		files[f.name+suffix] = src
 	}
-	return files, nil
+	return &repo.Generated{Dir: dir, Header: header, Files: files}, nil
 }
 
 // packagePath is where a family is imported from.

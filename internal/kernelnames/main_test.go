@@ -13,17 +13,12 @@ import (
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	root, err := repo.Root()
 	require.NoError(t, err)
-	dir := filepath.Join(root, "kernel")
-	files, err := Generate(dir)
+	g, err := Generate(filepath.Join(root, "kernel"))
 	require.NoError(t, err)
-	have, err := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	require.Greater(t, len(g.Files), 10)
+	stale, err := g.Stale()
 	require.NoError(t, err)
-	require.Len(t, have, len(files), "run go generate ./kernel")
-	for name, want := range files {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err, "run go generate ./kernel")
-		require.Equal(t, string(want), string(got), "%s is stale: run go generate ./kernel", name)
-	}
+	require.Empty(t, stale, "run go generate ./kernel")
 }
 
 // generate returns what is written for families given as sources by name.
@@ -35,7 +30,11 @@ func generate(t *testing.T, families map[string]string) (map[string][]byte, erro
 		require.NoError(t, os.MkdirAll(at, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(at, name+".go"), []byte("package "+name+"\n\n"+src), 0o644))
 	}
-	return Generate(dir)
+	g, err := Generate(dir)
+	if err != nil {
+		return nil, err
+	}
+	return g.Files, nil
 }
 
 func TestNamesOfAFamily(t *testing.T) {

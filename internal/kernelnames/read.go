@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"path/filepath"
 	"strings"
+
+	"github.com/gofx-dev/gofx/internal/repo"
 )
 
 // directive marks what package kernel names.
@@ -29,19 +30,12 @@ type reader struct{ owner map[string]string }
 
 func (r *reader) read(dir string) (*family, error) {
 	f := &family{name: filepath.Base(dir)}
-	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	fset := token.NewFileSet()
+	files, err := repo.Parse(fset, filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	fset := token.NewFileSet()
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(fset, path, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
+	for _, file := range files {
 		imports := importsOf(file)
 		for _, d := range file.Decls {
 			if !marked(d) {

@@ -12,6 +12,14 @@ func qRequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale 
 	panic("kernel: no assembly for this processor")
 }
 
+func qRequantAddAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qRequantAddAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int) {
 	panic("kernel: no assembly for this processor")
 }
