@@ -94,24 +94,9 @@ func (w writer) join256(a, b reg.VecPhysical, dst reg.GPVirtual) {
 func mul512(w writer) {
 	w.begin("qMulAVX512", mulSignature,
 		"multiplies n pairs: dst = round((a-zeroA)·(b-zeroB)·scale) + zero, the\nproduct clamped to lo and hi. flip, four equal bytes, is applied to a and b first.")
-	n, a, b, dst := w.arg("n"), w.arg("a"), w.arg("b"), w.arg("dst")
-	for i, name := range []string{"zeroA", "zeroB", "scale", "", "lo", "hi", "zero"} {
-		if name != "" {
-			w.broadcast(name, z(24+i))
-		}
-	}
-	w.broadcast("flip", z(31))
-	w.each16(n, func() {
-		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
-		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
+	w.pairs512([]string{"zeroA", "zeroB", "scale", "", "lo", "hi", "zero"}, func() {
 		w.VMULPS(z(1), z(0), z(0))
 		w.VMULPS(z(26), z(0), z(0))
-		w.clamp512(z(0))
-		w.VPMOVDB(z(0), x(0))
-		w.VMOVDQU8(x(0), reg.K1, at(dst, 0))
-		for _, p := range []reg.GPVirtual{a, b, dst} {
-			w.ADDQ(U8(16), p)
-		}
 	})
 }
 

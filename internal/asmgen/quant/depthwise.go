@@ -35,14 +35,7 @@ func depthwise512(w writer) {
 		w.MOVQ(at(offs, 8*t), p)
 		w.VMOVDQU8_Z(indexed(src, p, 1, 0), reg.K1, z(4+t))
 	}
-	w.VPUNPCKLBW(z(5), z(4), z(8))
-	w.VPUNPCKHBW(z(5), z(4), z(9))
-	w.VPUNPCKLBW(z(7), z(6), z(10))
-	w.VPUNPCKHBW(z(7), z(6), z(11))
-	for half := range 2 {
-		w.VPUNPCKLWD(z(10+half), z(8+half), z(12+2*half))
-		w.VPUNPCKHWD(z(10+half), z(8+half), z(13+2*half))
-	}
+	w.fours(z, 4)
 	for j := range 4 {
 		w.VPDPBUSD(at(weight, 64*j), z(12+j), z(j))
 	}
@@ -87,14 +80,7 @@ func depthwise256(w writer) {
 		w.MOVQ(at(offs, 8*t), p)
 		w.VMOVDQU(indexed(src, p, 1, 0), x(4+t))
 	}
-	w.VPUNPCKLBW(x(5), x(4), x(8))
-	w.VPUNPCKHBW(x(5), x(4), x(9))
-	w.VPUNPCKLBW(x(7), x(6), x(10))
-	w.VPUNPCKHBW(x(7), x(6), x(11))
-	for half := range 2 {
-		w.VPUNPCKLWD(x(10+half), x(8+half), x(12+2*half))
-		w.VPUNPCKHWD(x(10+half), x(8+half), x(13+2*half))
-	}
+	w.fours(x, 4)
 	for j := range 4 {
 		w.VPMOVZXBW(x(12+j), y(12+j))
 		w.VPMOVSXBW(at(weight, 64*j), y(4))
