@@ -222,8 +222,7 @@ func ExampleSave() {
 	m.SetParam(graph.Param{Path: "w", Value: array.New(array.F32, 2, 4)})
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 
@@ -246,8 +245,7 @@ func ExampleSave() {
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	file, err := os.Create(filepath.Join(dir, graph.WeightsFile))

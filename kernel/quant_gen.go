@@ -20,6 +20,12 @@ type QMul = quant.QMul
 // bits, at its unsigned value: any function of one quantised tensor.
 type QTable = quant.QTable
 
+// QConcat joins quantised tensors of one type along Dim: in[0] and in[1] are the
+// scale and the zero point of the result, then each tensor is followed by its own. A
+// tensor that is quantised in another way than the result is dequantised and quantised
+// again, by a table of the 256 values that it may hold.
+type QConcat = quant.QConcat
+
 // QConv is the convolution of quantised tensors in one to three spatial
 // dimensions. Operands, results, ReLU, Max, Packed and Unsigned are as for
 // QLinear, with x [N, C, spatial...] and the weight [M, C/Groups, kernel...]; with
@@ -41,6 +47,11 @@ type Dequantize = quant.Dequantize
 // quantised by the scale out[1] and the zero point out[2] that cover x's range
 // and 0. out[0] may be nil. A range of one point has scale 1/255.
 type DynamicQuantize = quant.DynamicQuantize
+
+// QEmbedding takes rows of in[1], a weight u8 or i8 [V, E], that the integers of in[0]
+// name, and dequantises them: in[2] is the scale f32 and in[3] the optional zero point
+// of the weight's type, one element or one for each row.
+type QEmbedding = quant.QEmbedding
 
 // QConvPackedBytes is the length of the i8 vector that QPackConv writes for a
 // weight of this shape, [M, C/groups, kernel...].

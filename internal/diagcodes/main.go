@@ -25,9 +25,7 @@ const (
 	name   = "codes_gen.go"
 )
 
-func main() {
-	repo.WriteGenerated("diagcodes", func(root string) (*repo.Generated, error) { return Generate(filepath.Join(root, "diag")) })
-}
+func main() { repo.WriteGenerated("diagcodes", "diag", Generate) }
 
 // Generate returns the files with constants for the tables of package diag, which
 // lies in dir, by path.

@@ -9,7 +9,6 @@
 package main
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,9 +24,7 @@ const (
 	suffix = "_gen.go"
 )
 
-func main() {
-	repo.WriteGenerated("gen", func(root string) (*repo.Generated, error) { return Generate(filepath.Join(root, "tensor")) })
-}
+func main() { repo.WriteGenerated("gen", "tensor", Generate) }
 
 // Generate returns the generated files of package tensor, which lies in dir, by
 // name: one for each file of op/std. A generated name that a file written by hand

@@ -20,9 +20,7 @@ const (
 	suffix = "_gen.go"
 )
 
-func main() {
-	repo.WriteGenerated("kernelnames", func(root string) (*repo.Generated, error) { return Generate(filepath.Join(root, "kernel")) })
-}
+func main() { repo.WriteGenerated("kernelnames", "kernel", Generate) }
 
 // Generate returns the generated files of package kernel, which lies in dir, by name.
 func Generate(dir string) (*repo.Generated, error) {

@@ -16,20 +16,26 @@ type Generated struct {
 	Files       map[string][]byte
 }
 
-// WriteGenerated is the main function of a command: it writes what make returns for
-// the folder of this module.
-func WriteGenerated(command string, make func(root string) (*Generated, error)) {
-	root, err := Root()
-	if err == nil {
-		var g *Generated
-		if g, err = make(root); err == nil {
-			err = g.write()
-		}
-	}
-	if err != nil {
+// WriteGenerated is the main function of a command: it writes what generate returns
+// for a folder of this module.
+func WriteGenerated(command, dir string, generate func(dir string) (*Generated, error)) {
+	if err := WithGenerated(dir, generate, (*Generated).write); err != nil {
 		fmt.Fprintln(os.Stderr, command+":", err)
 		os.Exit(1)
 	}
+}
+
+// WithGenerated runs f on what generate returns for a folder of this module.
+func WithGenerated(dir string, generate func(dir string) (*Generated, error), f func(*Generated) error) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	g, err := generate(filepath.Join(root, dir))
+	if err != nil {
+		return err
+	}
+	return f(g)
 }
 
 // write writes the files and removes what an earlier run has written besides.
@@ -53,23 +59,22 @@ func (g *Generated) write() error {
 	return nil
 }
 
-// Stale names the files that a run would write, change or remove.
-func (g *Generated) Stale() ([]string, error) {
+// Current returns an error that names a file which a run would write, change or remove.
+func (g *Generated) Current() error {
 	old, err := g.written()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var stale []string
 	for name, src := range g.Files {
 		if !bytes.Equal(old[name], src) {
-			stale = append(stale, name)
+			return fmt.Errorf("%s is stale: run go generate", filepath.Join(g.Dir, name))
 		}
 		delete(old, name)
 	}
 	for name := range old {
-		stale = append(stale, name)
+		return fmt.Errorf("nothing writes %s any more: run go generate", filepath.Join(g.Dir, name))
 	}
-	return stale, nil
+	return nil
 }
 
 // written returns the files that an earlier run has written.

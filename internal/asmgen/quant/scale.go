@@ -230,19 +230,19 @@ func (w writer) bytes512(from Mem, k reg.Register, zero, v reg.VecPhysical) {
 	w.VCVTDQ2PS(v, v)
 }
 
-// each16 runs body for 16 elements at a time; K1 selects those that are left.
-func (w writer) each16(n reg.GPVirtual, body func()) {
+// each runs body for some elements at a time, 16 or 64; K1 selects those that are left.
+func (w writer) each(elements int, n reg.GPVirtual, body func()) {
 	w.KXNORQ(reg.K1, reg.K1, reg.K1)
 	w.Label("loop")
-	w.CMPQ(n, U8(16))
+	w.CMPQ(n, U8(elements))
 	w.JGE(LabelRef("full"))
 	w.TESTQ(n, n)
 	w.JZ(LabelRef("done"))
 	w.lanes(n, reg.K1)
-	w.MOVQ(U32(16), n)
+	w.MOVQ(U32(elements), n)
 	w.Label("full")
 	body()
-	w.SUBQ(U8(16), n)
+	w.SUBQ(U8(elements), n)
 	w.JMP(LabelRef("loop"))
 	w.Label("done")
 	w.end()
@@ -268,7 +268,7 @@ func (w writer) pairs512(constants []string, combine func()) {
 		}
 	}
 	w.broadcast("flip", z(31))
-	w.each16(n, func() {
+	w.each(16, n, func() {
 		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
 		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
 		combine()
@@ -289,7 +289,7 @@ func quantize512(w writer) {
 	w.broadcast("lo", z(28))
 	w.broadcast("hi", z(29))
 	w.broadcast("zero", z(30))
-	w.each16(n, func() {
+	w.each(16, n, func() {
 		w.VMOVUPS_Z(at(src, 0), reg.K1, z(0))
 		w.VDIVPS(z(27), z(0), z(0))
 		w.clamp512(z(0))

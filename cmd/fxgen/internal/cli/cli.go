@@ -178,6 +178,11 @@ A SOURCE is
 Flags take one dash or two. The exit code is 0 for success, 1 when the input is at
 fault, 2 for wrong usage and 3 for an internal error.`
 
+// onSource is a command that takes a source, said to be what.
+func onSource(name, short, what string) *cobra.Command {
+	return &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, what)}
+}
+
 // exactly demands a number of arguments.
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
