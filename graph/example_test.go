@@ -242,6 +242,14 @@ func ExampleSave() {
 	// true
 }
 
+// Values are what code generation and executables take as the state.
+func ExampleModule_Values() {
+	m := graph.NewModule(graph.New("net"))
+	m.SetParam(graph.Param{Path: "weight", Value: array.FromSlice([]float32{1, 2})})
+	fmt.Println(array.Data[float32](m.Values()["weight"]))
+	// Output: [1 2]
+}
+
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
