@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/lowering"
@@ -69,11 +68,7 @@ func ExampleKernel() {
 		fmt.Println(err)
 		return
 	}
-	state := map[string]*array.Array{}
-	for _, param := range ready.Params() {
-		state[param.Path] = param.Value
-	}
-	files, err := codegen.Kernel(p, state, codegen.KernelOptions{Package: "net", Type: "Net"})
+	files, err := codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: "net", Type: "Net"})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -210,9 +210,6 @@ func (t *guardTable) assume(r shape.Relation, n *Node) error {
 	return nil
 }
 
-// Contradiction is the code of two places that need what no sizes give.
-const Contradiction diag.Code = "FX2010"
-
 // contradiction turns a solver conflict into a diagnostic citing both places.
 func (t *guardTable) contradiction(c *shape.Conflict) *diag.Error {
 	e := diag.New(Contradiction, c.A.String()+" must be "+c.B.String()+" here ("+c.Second.Text+")")

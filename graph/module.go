@@ -87,6 +87,15 @@ func (m *Module) Param(path string) *Param { return m.byPath[path] }
 // Params returns the state in the order in which it was added.
 func (m *Module) Params() []*Param { return m.params }
 
+// Values returns the arrays of the state by path, nil for tensors without one.
+func (m *Module) Values() map[string]*array.Array {
+	values := make(map[string]*array.Array, len(m.params))
+	for _, p := range m.params {
+		values[p.Path] = p.Value
+	}
+	return values
+}
+
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
 	m.types = nil

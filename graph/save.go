@@ -21,14 +21,6 @@ const (
 	WeightsFile = "weights.safetensors"
 )
 
-// The codes of saved modules that cannot be written or do not fit together.
-const (
-	WeightMissing    diag.Code = "FX8020" // a declared parameter has no value
-	WeightUnexpected diag.Code = "FX8021" // the file has a tensor that is not declared
-	WeightMismatch   diag.Code = "FX8022" // a tensor is not of the declared type
-	FolderError      diag.Code = "FX8023" // the operating system cannot write or read
-)
-
 // Save writes a module into a folder, which is made if necessary: the text form
 // with positions (of files only the base names) and the values of the parameters.
 // Equal modules give equal bytes. Both files are written beside the old ones

@@ -89,19 +89,6 @@ func (o Options) symbols() []string {
 	return names
 }
 
-// The codes of lowering.
-const (
-	Unsupported diag.Code = "FX5001" // the target cannot run an operator
-	NoRegions   diag.Code = "FX5002" // the target cannot run a form of control flow
-	SymbolUse   diag.Code = "FX5003" // a kernel follows from symbols in a way that it does not declare
-	UnknownSize diag.Code = "FX5004" // a type or size cannot be known before the run
-	BadOption   diag.Code = "FX5005" // options that do not fit the graph
-	Closed      diag.Code = "FX5006" // a run of a closed executable
-	BadOutput   diag.Code = "FX5007" // memory given for a result does not fit it
-	HostFailed  diag.Code = "FX5008" // an opaque Go function failed, or returned what was not declared
-	NotBuffer   diag.Code = "FX5009" // assign to what is not state of the model
-)
-
 // MaxThreads bounds Options.Threads: each thread has scratch memory of its own.
 const MaxThreads = 1 << 12
 

@@ -45,9 +45,6 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 	return o.eval(w, attrs, in)
 }
 
-// NoMeaning is the code of evaluating an operator that has no array-level meaning.
-const NoMeaning diag.Code = "FX2020"
-
 // HasReference reports whether the operator stands for others (Spec.Reference).
 func (o *Op) HasReference() bool { return o.reference != nil }
 

@@ -6,20 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
-)
-
-// The codes of type errors.
-const (
-	ShapeMismatch diag.Code = "FX2001"     // two dimensions that must agree do not
-	RankMismatch  diag.Code = "FX2002"     // an operand has the wrong number of dimensions
-	SizeMismatch  diag.Code = "FX2003"     // a size does not fit a weight or attribute
-	DTypeMismatch           = expr.Untyped // an operand has an element type the operator does not take
-	BadAttr       diag.Code = "FX2005"     // an attribute is out of its range
-	OperandCount  diag.Code = "FX2006"     // operands are missing or too many
-	BadReshape    diag.Code = "FX2007"     // sizes do not hold the number of elements
-	BadAxis       diag.Code = "FX2008"     // an axis is out of range for the rank
 )
 
 // Infer is the context of a type rule: it decides whether what the rule needs of

@@ -188,10 +188,6 @@ func (x *Tensor) storage() *array.Storage { return x.c.val.(*array.Array).Storag
 
 func storageVersion(x *Tensor) uint64 { return x.storage().Version() }
 
-// SharedElement is the code of writing in place to a tensor that shows one element
-// of its memory several times.
-const SharedElement diag.Code = "FX2028"
-
 // assign gives dst the value of src: what every in-place method ends in.
 func assign(dst, src *Tensor, what string) *Tensor {
 	dst.check(what)

@@ -109,9 +109,6 @@ type Regioner interface {
 	Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor)
 }
 
-// MixedEngines is the code of one call on tensors of two engines.
-const MixedEngines diag.Code = "FX1001"
-
 // Apply calls an operator as a function and returns all results. attrs nil
 // stands for the zero attributes. User-defined operators are called by it.
 func Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {

@@ -16,15 +16,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// The codes of kernel style.
-const (
-	CodeHost    diag.Code = "FX4020"          // a step calls an opaque Go function
-	CodeWeight  diag.Code = "FX4023"          // a weight has no data, or other data than planned
-	CodeOptions           = gosrc.CodeOptions // FX4024, an option that no package can be printed with
-	CodeSize    diag.Code = "FX4025"          // a size that does not follow from the inputs
-	CodeResults diag.Code = "FX4026"          // a plan that computes nothing
-)
-
 // wellFormed reports whether every number in a plan that stands for something
 // else of the plan does.
 func wellFormed(printed *plan.Plan) bool {

@@ -13,13 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The codes of drawings that cannot be rendered.
-const (
-	TooLarge diag.Code = "FX8040" // the picture would be too large
-	BadDOT   diag.Code = "FX8041" // Graphviz does not understand the text
-	Format   diag.Code = "FX8042" // no such picture format
-)
-
 // MaxPNGNodes is the number of nodes that a PNG may have. So many
 // take seconds to draw and are unreadable long before.
 const MaxPNGNodes = 400

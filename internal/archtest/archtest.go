@@ -52,7 +52,7 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "co
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
-	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array"},
+	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array", "diag"},
 	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},

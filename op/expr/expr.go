@@ -69,9 +69,6 @@ func bug(msg string) *diag.Error {
 	return e
 }
 
-// Untyped is the code of an operation on element types that it is not defined for.
-const Untyped diag.Code = "FX2004"
-
 // untyped is the mistake of operands whose element types an operation does not take:
 // the expression is right for others, or lacks a conversion.
 func untyped(msg, hint string) *diag.Error { return diag.New(Untyped, msg).WithHint(hint) }

@@ -147,11 +147,7 @@ func (b batch) compare(p uint8, x vals, y any) masks {
 	q := b.arg(y)
 	m := make(masks, b.n)
 	for i := range m {
-		if b.wide {
-			m[i] = b.K()
-		} else {
-			m[i] = b.vec()
-		}
+		m[i] = b.mask()
 		b.VCMPPS(U8(p), q(i), x[i], m[i])
 	}
 	return m

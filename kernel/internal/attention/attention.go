@@ -23,6 +23,8 @@ import (
 // result. Scores are never stored in full: a block of queries meets the keys block
 // by block, and the softmax is corrected when a higher score turns up (Milakov and
 // Gimelshein, 2018; Dao et al., 2022).
+//
+//gofx:kernel
 type Attention struct {
 	IsCausal  bool    // query i meets keys up to i alone
 	EnableGqa bool    // k and v may have fewer heads (dimension -3), by a whole factor

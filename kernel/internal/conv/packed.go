@@ -12,6 +12,8 @@ import (
 
 // PackedConvLen returns the elements that PackConv{s, in} takes for a weight of
 // the shape [M, C/Groups, kernel...].
+//
+//gofx:kernel
 func PackedConvLen(s Conv, in, weight []int) int {
 	groups, m, perGroup, taps := max(s.Groups, 1), weight[0], weight[1], 1
 	for _, n := range weight[2:] {
@@ -42,6 +44,8 @@ func (s Conv) tile(in []int, m, perGroup int, kernel []int) int {
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
 // f32, f16 or bf16, for ConvPacked with the same Conv and In: out[0] is f32
 // [PackedConvLen(...)]. The processor that the program runs on chooses how.
+//
+//gofx:kernel
 type PackConv struct {
 	Conv
 	In []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
@@ -111,6 +115,8 @@ func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 // measured. That can be more than direct sums err, most where numbers of very
 // different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
+//
+//gofx:kernel
 type ConvPacked struct {
 	Conv
 	Channels int // M

@@ -20,6 +20,8 @@ import (
 // absent, then those of After from its second one on: its first are the rows.
 // They broadcast to the shape of out[0]. Rows stay in a cache from Before to After; the
 // bits are those of three steps.
+//
+//gofx:kernel
 type ElementwiseRows struct {
 	Before       *Program
 	Kind         string

@@ -191,6 +191,11 @@ A SOURCE is
 Flags take one dash or two. The exit code is 0 for success, 1 when the input is at
 fault, 2 for wrong usage and 3 for an internal error.`
 
+// onSource is a command that takes a source, said to be what.
+func onSource(name, short, what string) *cobra.Command {
+	return &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, what)}
+}
+
 // fail prints what went wrong and returns the exit code.
 func (a *app) fail(err error) int {
 	var usage *usageError

@@ -145,7 +145,7 @@ type generated struct {
 
 func (a *app) genCommand(name, short string, finish func(*generated) error) *cobra.Command {
 	var f genFlags
-	c := &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, "one SOURCE")}
+	c := onSource(name, short, "one SOURCE")
 	f.register(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		g, err := a.generate(c, &f, args[0])

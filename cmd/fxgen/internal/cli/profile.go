@@ -11,11 +11,7 @@ import (
 func (a *app) profile() *cobra.Command {
 	var f flags
 	var samples string
-	c := &cobra.Command{
-		Use:   "profile [flags] SOURCE",
-		Short: "Measure each kernel of the plan",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("profile", "Measure each kernel of the plan", "one SOURCE")
 	f.sourceFlags(c)
 	f.computeFlags(c)
 	c.Flags().IntVar(&f.job.Repeat, "repeat", 10, "the number of runs, of which each step's median counts")

@@ -21,11 +21,7 @@ import (
 
 func (a *app) stats() *cobra.Command {
 	var f flags
-	c := &cobra.Command{
-		Use:   "stats [flags] SOURCE",
-		Short: "Count nodes, parameters, operations and memory; list the tensors of a file",
-		Args:  exactly(1, "one SOURCE, .safetensors or .npy file"),
-	}
+	c := onSource("stats", "Count nodes, parameters, operations and memory; list the tensors of a file", "one SOURCE, .safetensors or .npy file")
 	f.sourceFlags(c)
 	f.shapeFlag(c)
 	f.jsonFlag(c)
@@ -37,10 +33,7 @@ func (a *app) stats() *cobra.Command {
 			return a.tensorStats(args[0], ext, f.json)
 		}
 		res, _, err := a.job(c, &f, work.Stats, nil, args[0])
-		if err != nil {
-			return err
-		}
-		return a.say(res.Text)
+		return a.sayOf(res, err)
 	}
 	return c
 }

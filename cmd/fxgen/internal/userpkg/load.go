@@ -142,9 +142,6 @@ func problems(errs []packages.Error) (list diag.List) {
 // nothing of.
 var unimported = regexp.MustCompile(`^could not import (\S+) \(`)
 
-// Compile is the code of user code that does not compile.
-const Compile diag.Code = "FX8054"
-
 // position reads "file:line:col" with parts missing from the end.
 func position(s string) diag.Pos {
 	if s == "" || s == "-" {
