@@ -107,13 +107,14 @@ type encoderLayer struct {
 	Q, K, V, Out *nn.Linear
 	Norm         *nn.LayerNorm
 	Up, Down     *nn.Linear
+	act          func(*tensor.Tensor) *tensor.Tensor
 }
 
 func (l *encoderLayer) Forward(x *tensor.Tensor) *tensor.Tensor {
 	h := l.Norm.Forward(x)
 	p := tensor.Softmax(l.Q.Forward(h).Matmul(l.K.Forward(h).Transpose(1, 2)).MulScalar(0.25), -1)
 	x = x.Add(l.Out.Forward(p.Matmul(l.V.Forward(h))))
-	return x.Add(l.Down.Forward(tensor.Silu(l.Up.Forward(x))))
+	return x.Add(l.Down.Forward(l.act(l.Up.Forward(x))))
 }
 
 type encoder struct {
@@ -137,7 +138,7 @@ func newEncoder(n, odd int) *encoder {
 			wide = 48
 		}
 		e.Layers = append(e.Layers, &encoderLayer{Q: nn.NewLinear(16, 16), K: nn.NewLinear(16, 16), V: nn.NewLinear(16, 16), Out: nn.NewLinear(16, 16),
-			Norm: nn.NewLayerNorm([]int{16}), Up: nn.NewLinear(16, wide), Down: nn.NewLinear(wide, 16)})
+			Norm: nn.NewLayerNorm([]int{16}), Up: nn.NewLinear(16, wide), Down: nn.NewLinear(wide, 16), act: tensor.Silu})
 	}
 	return e
 }

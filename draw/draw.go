@@ -50,7 +50,11 @@ type drawing struct {
 	loops    map[*graph.Node][]turn      // repetitions around a node, outermost first
 	ids      map[string]int
 	edges    []*edge
+	cuts     []cut
 }
+
+// cut is where a column begins: at first, to the right of another vertex.
+type cut struct{ beside, first *vertex }
 
 // turn says which repetition of a block a node belongs to.
 type turn struct {
@@ -71,6 +75,7 @@ func newDrawing(m *graph.Module, o Options) *drawing {
 	}
 	d.makeVertices(d.root)
 	d.makeEdges()
+	d.columns()
 	return d
 }
 

@@ -54,6 +54,7 @@ func newNames(model *model) *names {
 	if len(model.kept) > 0 {
 		params.Reserve("state", "State")
 	}
+	params.Include(made.top)
 	for _, s := range model.Symbols {
 		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))
 	}
@@ -66,7 +67,7 @@ func newNames(model *model) *names {
 	leaf := map[int]string{}
 	leafNames(model.Structure, "", leaf)
 	for i, k := range model.Outputs {
-		made.outputs = append(made.outputs, params.Lower(cmp.Or(model.opts.output(i), leaf[i], model.valueName(k))))
+		made.outputs = append(made.outputs, params.Lower(cmp.Or(model.opts.output(i), leaf[i], model.hints.result(k))))
 	}
 	return made
 }

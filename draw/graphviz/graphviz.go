@@ -89,7 +89,14 @@ func render(ctx context.Context, dot, format string) ([]byte, error) {
 	if b.Len() == 0 {
 		return nil, failed(errors.New("no picture was written"))
 	}
-	return b.Bytes(), nil
+	if format == "png" {
+		return b.Bytes(), nil
+	}
+	wide, err := widths(ctx, g)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return fitSVG(b.Bytes(), wide), nil
 }
 
 func start(ctx context.Context) error {

@@ -300,7 +300,11 @@ func (b *builder) root(k int) int {
 // source returns a step that knows where it comes from.
 func (b *builder) source(n *graph.Node) plan.Step {
 	s := lowering.SourceOf(n)
-	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: n.Flops()}
+	st := plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: n.Flops()}
+	if o := n.Op(); o != nil && o.Name != s.Op {
+		st.Part = o.Name
+	}
+	return st
 }
 
 // assign copies a value into a weight, which then is the value of the call too.

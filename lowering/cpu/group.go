@@ -339,10 +339,18 @@ func (b *builder) together(g *group) value {
 // namedOps is how many operators the name of a step lists.
 const namedOps = 4
 
+// joinOps names several operators.
+func joinOps(ops []string) string {
+	if len(ops) > namedOps {
+		ops = append(ops[:namedOps-1], "…", ops[len(ops)-1])
+	}
+	return strings.Join(ops, "+")
+}
+
 // describe says which calls a step computes.
 func (g *group) describe(st *plan.Step) {
-	st.Nodes, st.Flops = nil, shape.Const(0)
-	var ops []string
+	st.Nodes, st.Flops, st.Part = nil, shape.Const(0), ""
+	var ops, parts []string
 	for _, n := range g.all() {
 		st.Flops = st.Flops.Add(n.Flops())
 		s := lowering.SourceOf(n)
@@ -350,11 +358,12 @@ func (g *group) describe(st *plan.Step) {
 			st.Nodes = append(st.Nodes, s.Node)
 			ops = append(ops, s.Op)
 		}
+		parts = append(parts, n.Op().Name)
 	}
-	if len(ops) > namedOps {
-		ops = append(ops[:namedOps-1], "…", ops[len(ops)-1])
+	if !slices.Equal(ops, parts) {
+		st.Part = joinOps(parts)
 	}
-	st.Op = strings.Join(ops, "+")
+	st.Op = joinOps(ops)
 	if n := g.nodes[0]; g.first != nil {
 		st.Scope, st.Pos = n.Scope(), n.Pos()
 	}

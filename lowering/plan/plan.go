@@ -77,6 +77,8 @@ type Step struct {
 	// for comments and profiles.
 	Nodes []string
 	Op    string
+	// Part is what the step computes of Op, where Op is a composite that was expanded.
+	Part string
 	// Flops are the floating-point operations of the calls, as their operators count
 	// them; unknown where one does not.
 	Flops shape.Dim
