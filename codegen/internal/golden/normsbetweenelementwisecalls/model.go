@@ -8,7 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// Forward computes fused.func12.
+// Forward computes fused.func14.
 //
 // Inputs: x is f32[N,3].
 func Forward(x *tensor.Tensor) *tensor.Tensor {
