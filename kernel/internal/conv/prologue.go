@@ -71,7 +71,7 @@ type preparation struct {
 
 // Do prepares channels [lo, hi).
 func (j *prepareJob) Do(lo, hi int) {
-	if !j.fast(lo, hi) {
+	if !cpu.X86 || !j.fast(lo, hi) {
 		j.slow(lo, hi)
 	}
 }
