@@ -35,6 +35,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlpwithstateofitsown"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresult"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresultoftheuserstype"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/normsbetweenelementwisecalls"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/onefilterwithtwostrides"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/oneweightinthreeforms"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/opaquemodule"
@@ -136,6 +137,7 @@ var printed = map[string]any{
 	"wrappedfunction":                       wrappedfunction.Forward,
 	"wrappedfunctionwithatyperule":          wrappedfunctionwithatyperule.Forward,
 	"anormandrelubeforeconvolutionsthatsharethem": anormandrelubeforeconvolutionsthatsharethem.NewModel,
+	"normsbetweenelementwisecalls":                normsbetweenelementwisecalls.NewModel,
 	"squeezeandexcitebetweenconvolutions":         squeezeandexcitebetweenconvolutions.NewModel,
 }
 
