@@ -137,7 +137,7 @@ var printed = map[string]any{
 	"wrappedfunction":                       wrappedfunction.Forward,
 	"wrappedfunctionwithatyperule":          wrappedfunctionwithatyperule.Forward,
 	"anormandrelubeforeconvolutionsthatsharethem": anormandrelubeforeconvolutionsthatsharethem.NewModel,
-	"normsbetweenelementwisecalls":                normsbetweenelementwisecalls.NewModel,
+	"normsbetweenelementwisecalls":                normsbetweenelementwisecalls.Forward,
 	"squeezeandexcitebetweenconvolutions":         squeezeandexcitebetweenconvolutions.NewModel,
 }
 
