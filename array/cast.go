@@ -129,7 +129,7 @@ func castInt[S integer](s []S, out *Array, at int) {
 	case U64:
 		convert(s, Data[uint64](out)[at:])
 	default:
-		castReal(s, out, at, oddFloat64[S])
+		castReal(s, out, at, OddFloat64[S])
 	}
 }
 
@@ -170,19 +170,41 @@ func truth[S integer | float](s []S, d []bool) {
 
 func saturate[S float, D integer](s []S, d []D) {
 	lo, hi := limits[D]()
-	least, most := float64(lo), float64(hi)
-	for i, v := range s {
-		switch x := float64(v); {
-		case x != x:
-			d[i] = 0
-		case x >= most: // most is rounded up to 2^63 or 2^64 for 64-bit types
-			d[i] = hi
-		case x <= least:
-			d[i] = lo
-		default:
-			d[i] = D(x)
+	if uint64(hi) == 1<<64-1 {
+		for i, v := range s {
+			d[i] = D(UintFromFloat64(float64(v)))
 		}
+		return
 	}
+	least, most := int64(lo), int64(hi)
+	for i, v := range s {
+		d[i] = D(min(max(IntFromFloat64(float64(v)), least), most))
+	}
+}
+
+// IntFromFloat64 truncates x as Cast does. Ranges that are smaller than int64's are
+// for the caller to saturate to.
+func IntFromFloat64(x float64) int64 {
+	switch {
+	case -0x1p63 < x && x < 0x1p63:
+		return int64(x)
+	case x > 0:
+		return 1<<63 - 1
+	case x < 0:
+		return -1 << 63
+	}
+	return 0
+}
+
+// UintFromFloat64 truncates x as Cast does; negative numbers are 0.
+func UintFromFloat64(x float64) uint64 {
+	switch {
+	case x >= 0x1p64:
+		return 1<<64 - 1
+	case x > 0:
+		return uint64(x)
+	}
+	return 0
 }
 
 // limits returns the ends of D's range.
@@ -196,9 +218,9 @@ func limits[D integer]() (lo, hi D) {
 	return lo, ^lo
 }
 
-// oddFloat64 returns v as a float64, rounded to odd where it does not fit, so
-// that rounding the result again is like rounding v once; see roundToOdd.
-func oddFloat64[S integer](v S) float64 {
+// OddFloat64 returns v as a float64, rounded to odd where it does not fit: its last
+// bit is set, so that rounding the result again is like rounding v once.
+func OddFloat64[S integer](v S) float64 {
 	if v >= 0 {
 		return oddUint64(uint64(v))
 	}

@@ -3,6 +3,7 @@ package array
 import (
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,22 @@ func TestIntegersRoundOnce(t *testing.T) {
 	})
 	// One above half way between neighbours: rounding to float64 first would lose it.
 	require.Equal(t, 0x1p63+0x1p56, Float64At(Cast(Scalar(uint64(1)<<63+1<<55+1), BF16), 0))
+}
+
+// TestOddRounding: rounding to odd first makes the second rounding the only one
+// that counts; the references round the integer directly.
+func TestOddRounding(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		v := r.Uint64() >> r.IntN(64)
+		if r.IntN(2) == 0 {
+			// Just beside a tie of f32.
+			v = v&^(1<<39-1) | 1<<39 + uint64(r.IntN(3)) - 1
+		}
+		require.Equal(t, float32(v), float32(OddFloat64(v)), "%d", v)
+		require.Equal(t, float32(int64(v)), float32(OddFloat64(int64(v))), "%d", int64(v))
+	}
+	require.Equal(t, -0x1p63, OddFloat64(int64(math.MinInt64)))
 }
 
 func TestScalarAccess(t *testing.T) {

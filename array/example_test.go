@@ -47,6 +47,15 @@ func ExampleCast() {
 	// [44]
 }
 
+// Numbers one by one convert as Cast does.
+func ExampleIntFromFloat64() {
+	fmt.Println(array.IntFromFloat64(-1.9), array.UintFromFloat64(1.9))
+	fmt.Println(array.HalfFromFloat64(array.OddFloat64(int64(2049))).Float32())
+	// Output:
+	// -1 1
+	// 2048
+}
+
 // Views share the storage: a write to one shows in all.
 func ExampleSlice() {
 	a := array.FromSlice([]int32{0, 1, 2, 3, 4, 5, 6, 7}, 2, 4)

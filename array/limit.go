@@ -9,9 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// CodeTooLarge is the code of memory beyond MaxBytes.
-const CodeTooLarge diag.Code = "FX2009"
-
 // maxBytes is what MaxBytes returns. The variable GOFX_MAX_BYTES sets it when the
 // program starts.
 var maxBytes = func() *atomic.Int64 {

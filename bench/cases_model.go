@@ -18,7 +18,7 @@ const networkTol = 5e-3
 const tokens = 128
 
 // modelCases are the networks of package models, with one input of each kind and
-// with more: rows of features are cheap, so that there are more of them.
+// with more: 32 rows of features, 8 images, 4 texts or sequences.
 func modelCases() []*Case {
 	var list []*Case
 	for _, m := range models.All() {
@@ -46,8 +46,11 @@ func again(m *models.Model) bool {
 }
 
 func largerBatch(m *models.Model) int {
-	if t := m.Inputs[0].ShapeType(); t.Rank() == 2 && t.DType().IsFloat() {
+	switch t := m.Inputs[0].ShapeType(); {
+	case t.Rank() == 2 && t.DType().IsFloat():
 		return 32
+	case t.Rank() == 4:
+		return 8
 	}
 	return 4
 }

@@ -70,6 +70,12 @@ How it is measured:
   time in which a cache line goes to the other one and back tells, and stands at the head of the section. A dagger after the number of pairs
   marks rows measured while it was above 250 ns, in which threads that share data gain less.
 
+With ` + "`GOFX_CPU=avx2`" + ` PyTorch and oneDNN are held to AVX2, too (` + "`DNNL_MAX_CPU_ISA`, `ATEN_CPU_CAPABILITY`" + `, OpenBLAS's kernels for Haswell or Zen), and peaks are those of
+AVX2. ONNX Runtime has no such switch and is left out.
+
+` + "`go run . -roof resnet50,bert_base`" + ` profiles plans, at batch 1 or as ` + "`resnet50_b8`" + `, and prints every kind of step that takes more than 5 % of the time: how much it
+computes and moves, by the definition of the operators, and the least possible time divided by its own.
+
 To see what a smaller machine sees: ` + "`GOFX_CACHE=32K,1M,0`" + ` makes ours choose the blocks of a processor with those caches (L1 of data, L2, L3; docs/kernels.md), and ` + "`-beside N`" + `
 copies 256 MiB to and fro on N other processors meanwhile, which takes bandwidth and a shared last level from us and from the peers alike. The caches of the
 processor stay as large as they are: compare orders and sizes, not times. Rows say so in ` + "`cpu`" + `.

@@ -38,6 +38,7 @@ type options struct {
 	blas    string
 	peers   string
 	beside  int
+	roof    string
 }
 
 func main() {
@@ -61,7 +62,15 @@ func main() {
 	flag.StringVar(&o.blas, "blas", "auto", "OPENBLAS_CORETYPE for PyTorch; auto measures which is the fastest, empty leaves it to OpenBLAS")
 	flag.StringVar(&o.peers, "peers", "torch,ort,onednn", "processes to compare with")
 	flag.IntVar(&o.beside, "beside", 0, "copy memory on so many other `processors` meanwhile, as on a machine with less bandwidth and no shared cache")
+	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas) instead: kinds of steps and their shares of the roof")
 	flag.Parse()
+	if o.roof != "" {
+		if err := roofs(o, os.Stdout); err != nil {
+			warn("%v", err)
+			os.Exit(2)
+		}
+		return
+	}
 	failed, err := run(o, os.Stdout)
 	if err != nil {
 		warn("%v", err)

@@ -33,28 +33,6 @@ const (
 	WeightsLiteral  = kernelstyle.WeightsLiteral
 )
 
-// The codes of what module style cannot print; see package module.
-const (
-	OpaqueFunc   = module.OpaqueFunc
-	ForeignOp    = module.ForeignOp
-	OpaqueModule = module.OpaqueModule
-	WholeTuple   = module.WholeTuple
-	BadAssign    = module.BadAssign
-	LostSize     = module.LostSize
-	StateType    = module.StateType
-	StatePath    = module.StatePath
-)
-
-// The codes of what kernel style cannot print, of which CodeOptions is one of
-// module style, too; see package kernelstyle.
-const (
-	CodeHost    = kernelstyle.CodeHost
-	CodeWeight  = kernelstyle.CodeWeight
-	CodeOptions = gosrc.CodeOptions
-	CodeSize    = kernelstyle.CodeSize
-	CodeResults = kernelstyle.CodeResults
-)
-
 // Module prints a graph as Go over the tensor API: code that a person would write,
 // that runs, and that can be traced again to an isomorphic graph. See module.Print.
 func Module(m *graph.Module, o ModuleOptions) (*Files, error) { return module.Print(m, o) }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/lowering"
@@ -47,7 +46,7 @@ func ExampleModule() {
 	// func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	// 	tensor.Expect("f32[N,2]", x)
 	//
-	// 	// (Linear) f32[N,2]
+	// 	// (Linear)
 	// 	v := tensor.Linear(x, m.Weight, m.Bias) // f32[N,2]
 	//
 	// 	relu := v.Relu() // f32[N,2]
@@ -69,11 +68,7 @@ func ExampleKernel() {
 		fmt.Println(err)
 		return
 	}
-	state := map[string]*array.Array{}
-	for _, param := range ready.Params() {
-		state[param.Path] = param.Value
-	}
-	files, err := codegen.Kernel(p, state, codegen.KernelOptions{Package: "net", Type: "Net"})
+	files, err := codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: "net", Type: "Net"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -85,7 +80,7 @@ func ExampleKernel() {
 	}
 	// Output:
 	// func (m *Net) Forward(ctx context.Context, x array.Dense[float32]) (relu array.Dense[float32], err error) {
-	// func (m *Net) ForwardInto(ctx context.Context, x array.Dense[float32], relu array.Dense[float32]) (err error) {
+	// func (m *Net) ForwardInto(ctx context.Context, x, relu array.Dense[float32]) (err error) {
 }
 
 // Files keep their order.

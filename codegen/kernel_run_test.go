@@ -107,13 +107,14 @@ type encoderLayer struct {
 	Q, K, V, Out *nn.Linear
 	Norm         *nn.LayerNorm
 	Up, Down     *nn.Linear
+	act          func(*tensor.Tensor) *tensor.Tensor
 }
 
 func (l *encoderLayer) Forward(x *tensor.Tensor) *tensor.Tensor {
 	h := l.Norm.Forward(x)
 	p := tensor.Softmax(l.Q.Forward(h).Matmul(l.K.Forward(h).Transpose(1, 2)).MulScalar(0.25), -1)
 	x = x.Add(l.Out.Forward(p.Matmul(l.V.Forward(h))))
-	return x.Add(l.Down.Forward(tensor.Silu(l.Up.Forward(x))))
+	return x.Add(l.Down.Forward(l.act(l.Up.Forward(x))))
 }
 
 type encoder struct {
@@ -137,7 +138,7 @@ func newEncoder(n, odd int) *encoder {
 			wide = 48
 		}
 		e.Layers = append(e.Layers, &encoderLayer{Q: nn.NewLinear(16, 16), K: nn.NewLinear(16, 16), V: nn.NewLinear(16, 16), Out: nn.NewLinear(16, 16),
-			Norm: nn.NewLayerNorm([]int{16}), Up: nn.NewLinear(16, wide), Down: nn.NewLinear(wide, 16)})
+			Norm: nn.NewLayerNorm([]int{16}), Up: nn.NewLinear(16, wide), Down: nn.NewLinear(wide, 16), act: tensor.Silu})
 	}
 	return e
 }
@@ -203,7 +204,7 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 	cfg := models.GPT2Config{VocabSize: 30, MaxPositions: 16, Width: 8, NumLayers: 2, NumHeads: 2, LayerNormEps: 1e-5}
 	m := models.NewGPT2Decoder(cfg)
 	models.Synthetic(&models.Model{}, m, "codegen")
-	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P", "s0"},
+	c := &kernelCase{name: "decoder", flat: true, symbols: []string{"N", "S", "P"}, // the batch of past is N
 		module: traced(t, m, models.InputSpec{Name: "ids", Type: "i64[N,S]"}, models.InputSpec{Name: "past", Type: cfg.PastType()})}
 	for _, v := range [][]int{{1, 5, 0}, {1, 1, 5}, {3, 2, 14}} {
 		ids := array.New(array.I64, v[0], v[1])
@@ -211,7 +212,7 @@ func decoderCase(t *testing.T, g *op.Gen) *kernelCase {
 			d[i] = int64(i * 7 % cfg.VocabSize)
 		}
 		c.inputs = append(c.inputs, []*array.Array{ids, g.Normal(v[2], 2, 2, v[0], 2, 4)})
-		c.sizes = append(c.sizes, []int{v[0], v[1], v[2], v[0]}) // s0 is the batch of past
+		c.sizes = append(c.sizes, []int{v[0], v[1], v[2]})
 	}
 	return c
 }

@@ -66,7 +66,12 @@ func (c Claim) message(x Side, words string, y Side) string {
 		who = "the graph"
 	}
 	var where []string
-	text := who + " needs " + c.side(x, &where) + " " + words + c.side(y, &where)
+	text := who + " needs " + c.side(x, &where) + " " + words
+	if c.Rel == EQ && x.plain() && y.plain() { // one size, one name
+		text += c.place(y.Sizes[0]) + " (here " + strconv.Itoa(y.Value) + ")"
+	} else {
+		text += c.side(y, &where)
+	}
 	if where != nil {
 		text += ", where " + strings.Join(where, ", ")
 	}
@@ -78,13 +83,16 @@ func (c Claim) message(x Side, words string, y Side) string {
 
 func (s Side) number() bool { return len(s.Sizes) == 0 }
 
+// plain reports whether the side is one symbol.
+func (s Side) plain() bool { return len(s.Sizes) == 1 && s.Sizes[0].Symbol == s.Text }
+
 // side writes one side with what it is; the symbols of an expression follow
 // behind the sentence.
 func (c Claim) side(s Side, where *[]string) string {
 	if s.number() {
 		return s.Text
 	}
-	if one := s.Sizes[0]; len(s.Sizes) == 1 && one.Symbol == s.Text {
+	if one := s.Sizes[0]; s.plain() {
 		return s.Text + " (" + c.place(one) + ", here " + strconv.Itoa(one.Value) + ")"
 	}
 	for _, z := range s.Sizes {

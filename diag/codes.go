@@ -7,6 +7,8 @@ import (
 
 // Info explains a code: what went wrong, why it usually happens, how to cure it.
 type Info struct {
+	// Code has constants in the packages that report it: the comment //gofx:code above
+	// it names them, and go generate ./diag declares them.
 	Code  Code
 	Title string // lower case, no full stop: the mistake in a few words
 	Cause string // what leads to it

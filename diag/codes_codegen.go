@@ -3,6 +3,7 @@ package diag
 // codegenCodes explains the codes FX4xxx: Go source from graphs and plans.
 var codegenCodes = []Info{
 	{
+		//gofx:code codegen/module.OpaqueFunc codegen.OpaqueFunc
 		Code: "FX4001", Title: "opaque function cannot be named",
 		Cause: "a wrapped Go function is unexported, or its package cannot be imported by the generated one",
 		Cure:  "export the function from a package that can be imported, or generate into its own package",
@@ -12,6 +13,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.ForeignOp codegen.ForeignOp
 		Code: "FX4002", Title: "operator cannot be named",
 		Cause: "the variable that holds the operator's record is in a package that the generated one cannot import, or the operator has regions and is no cond, while or scan",
 		Cure:  "define the operator in a package that can be imported, as a variable called as the operator is, or generate into its own package",
@@ -20,6 +22,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.OpaqueModule codegen.OpaqueModule
 		Code: "FX4003", Title: "opaque module without its Go value",
 		Cause: "the graph calls a module of which only the Go code is known, and the generated code has state of its own instead of the Go module",
 		Cure:  "give the Go module to the code generator, or capture without taking the module for a leaf",
@@ -30,6 +33,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.WholeTuple codegen.WholeTuple
 		Code: "FX4004", Title: "several results used as one value",
 		Cause: "a value with several results is an operand or a result itself, which no Go expression is",
 		Cure:  "take the results apart with getitem",
@@ -39,6 +43,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.BadAssign codegen.BadAssign
 		Code: "FX4005", Title: "write to something that is no state",
 		Cause: "the first operand of an assign node is no tensor that a get_attr node reads",
 		Cure:  "assign to a buffer of the model",
@@ -48,6 +53,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.LostSize codegen.LostSize
 		Code: "FX4006", Title: "size that no Go expression gives",
 		Cause: "an attribute holds an unknown size, or a symbol that no value before it defines",
 		Cure:  "give the inputs types when capturing, so that the sizes have names",
@@ -57,6 +63,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.StateType codegen.StateType
 		Code: "FX4007", Title: "state without a known type",
 		Cause: "a tensor that the graph reads is not declared, or has neither a value nor a type with known sizes",
 		Cure:  "declare the tensor with its type, or give it a value",
@@ -67,6 +74,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/module.StatePath codegen.StatePath
 		Code: "FX4008", Title: "path that no struct tag holds",
 		Cause: "the path of a tensor has a comma, a quote, a backslash or a control character, or is empty, - or a dot",
 		Cure:  "rename the tensor",
@@ -77,6 +85,7 @@ _, err := codegen.Module(m, codegen.ModuleOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/kernelstyle.CodeHost codegen.CodeHost
 		Code: "FX4020", Title: "opaque function in kernel style",
 		Cause: "a step calls a wrapped Go function, or a kernel that generated code cannot write down: of an unexported type, with hidden fields, or whose Run has a pointer receiver",
 		Cure:  "express the function with operators, give its operator a Kernel of an exported plain struct or a Decompose, or generate module style",
@@ -85,6 +94,7 @@ _, err := codegen.Kernel(p, w, codegen.KernelOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/kernelstyle.CodeWeight codegen.CodeWeight
 		Code: "FX4023", Title: "weight without data for generated code",
 		Cause: "a weight of the plan has no array, or one of another type than it was planned with",
 		Cure:  "load the weights before the model is planned",
@@ -92,6 +102,7 @@ return err`,
 return err`,
 	},
 	{
+		//gofx:code codegen/gosrc.CodeOptions codegen/kernelstyle.CodeOptions codegen.CodeOptions
 		Code: "FX4024", Title: "bad option of code generation",
 		Cause: "a package, type or file name is none that Go allows, or the weights mode is unknown",
 		Cure:  "give a Go identifier (exported for the type), a file name without a folder, and auto, embed, external or literal",
@@ -99,6 +110,7 @@ return err`,
 return err`,
 	},
 	{
+		//gofx:code codegen/kernelstyle.CodeSize codegen.CodeSize
 		Code: "FX4025", Title: "size unknown to generated code",
 		Cause: "a size of a value or kernel does not follow from the sizes of the inputs",
 		Cure:  "pin the size when the model is planned",
@@ -107,6 +119,7 @@ _, err := codegen.Kernel(p, w, codegen.KernelOptions{})
 return err`,
 	},
 	{
+		//gofx:code codegen/kernelstyle.CodeResults codegen.CodeResults
 		Code: "FX4026", Title: "plan without results",
 		Cause: "the graph returns nothing, so that a package that calls kernels would compute nothing",
 		Cure:  "return a value of the graph, or generate module style for a model that only writes its state",

@@ -3,222 +3,259 @@ package diag
 // fileCodes explains the codes FX8xxx: files and weights.
 var fileCodes = []Info{
 	{
+		//gofx:code array/safetensors.CodeSize
 		Code: "FX8001", Title: "safetensors file is too short",
 		Cause:   "the first eight bytes give the length of the header, and the file has fewer bytes, or the length is above 100000000",
 		Cure:    "copy or download the file again, it is cut off or no safetensors file",
 		Example: `8-byte length 9, header {}, data of 0 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeSyntax
 		Code: "FX8002", Title: "safetensors header is malformed",
 		Cause:   "the header is no JSON object of tensors with dtype, shape and data_offsets",
 		Cure:    "write the file again with a program that keeps to the format",
 		Example: `8-byte length 7, header {"a":1}, data of 0 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeDType
 		Code: "FX8003", Title: "safetensors element type is unknown",
 		Cause:   "the dtype of a tensor is none that arrays have",
 		Cure:    "convert the tensor to one of the types that the message lists",
 		Example: `8-byte length 58, header {"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}, data of 1 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeLength
 		Code: "FX8004", Title: "safetensors shape and data disagree",
 		Cause:   "the product of shape and element size is not the length that data_offsets give",
 		Cure:    "write the file again, the header does not belong to the data",
 		Example: `8-byte length 54, header {"a":{"dtype":"F32","shape":[2],"data_offsets":[0,4]}}, data of 4 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeRange
 		Code: "FX8005", Title: "safetensors data lies outside the file",
 		Cause:   "data_offsets are reversed or end behind the last byte",
 		Cure:    "copy or download the file again, it is cut off",
 		Example: `8-byte length 54, header {"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}, data of 3 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeOverlap
 		Code: "FX8006", Title: "safetensors tensors overlap or leave gaps",
 		Cause:   "the format demands that the tensors cover the data exactly",
 		Cure:    "write the file again with a program that keeps to the format",
 		Example: `8-byte length 53, header {"a":{"dtype":"U8","shape":[1],"data_offsets":[1,2]}}, data of 2 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeName
 		Code: "FX8007", Title: "safetensors name occurs twice or is missing",
 		Cause:   "two tensors, or two keys of one object, have the same name; or a tensor was asked for that the file lacks",
 		Cure:    "rename one of them, or ask for a name that the file has",
 		Example: `8-byte length 37, header {"__metadata__":{},"__metadata__":{}}, data of 0 bytes`,
 	},
 	{
+		//gofx:code array/safetensors.CodeWrite
 		Code: "FX8008", Title: "tensors cannot be written as safetensors",
 		Cause:   "a name repeats, is reserved or is not UTF-8, or a tensor has no data or no element type",
 		Cure:    "give each tensor a name of its own and data",
 		Example: `safetensors.Write(w, []safetensors.Named{{"a", x}, {"a", x}}, nil)`,
 	},
 	{
+		//gofx:code array/safetensors.CodeRead
 		Code: "FX8009", Title: "weights cannot be read",
 		Cause:   "the operating system reports an error, or the file became shorter while it was read",
 		Cure:    "check that the path is a file that can be read",
 		Example: `safetensors.ReadFile("no/such/file.safetensors")`,
 	},
 	{
+		//gofx:code array/npy.CodeMagic
 		Code: "FX8010", Title: "file is not a .npy file",
 		Cause:   "it does not begin with the magic bytes, or has a version other than 1, 2 and 3",
 		Cure:    "save the array with numpy.save",
 		Example: `version 4, header {'descr': '|u1', 'fortran_order': False, 'shape': (1,)}, data of 1 bytes`,
 	},
 	{
+		//gofx:code array/npy.CodeHeader
 		Code: "FX8011", Title: ".npy header is malformed",
 		Cause:   "the header is no dictionary of descr, fortran_order and shape, or is longer than 65536 bytes, or bytes follow the array",
 		Cure:    "save the array again with numpy.save",
 		Example: `version 1, header {'descr': '|u1'}, data of 1 bytes`,
 	},
 	{
+		//gofx:code array/npy.CodeDType
 		Code: "FX8012", Title: ".npy element type is unknown",
 		Cause:   "descr is complex, a structure, text, or Python objects",
 		Cure:    "convert the array with astype before it is saved",
 		Example: `version 1, header {'descr': '<c8', 'fortran_order': False, 'shape': (1,)}, data of 8 bytes`,
 	},
 	{
+		//gofx:code array/npy.CodeLimit
 		Code: "FX8013", Title: ".npy array is too large",
 		Cause:   "the shape asks for more bytes than the file or the caller allows",
 		Cure:    "check the shape in the header, or allow more",
 		Example: `version 1, header {'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}, data of 0 bytes`,
 	},
 	{
+		//gofx:code array/npy.CodeRead
 		Code: "FX8014", Title: ".npy file cannot be read",
 		Cause:   "it ends early, or the operating system reports an error",
 		Cure:    "copy the file again, it is cut off",
 		Example: `version 1, header {'descr': '|u1', 'fortran_order': False, 'shape': (2,)}, data of 1 bytes`,
 	},
 	{
+		//gofx:code array/npy.CodeWrite
 		Code: "FX8015", Title: "array cannot be written as .npy",
 		Cause:   "NumPy lacks the element type (bf16), or the array has more than 64 dimensions",
 		Cure:    "convert the array first, to f32 for instance",
 		Example: `npy.Write(w, array.New(array.BF16, 1))`,
 	},
 	{
+		//gofx:code array/safetensors.CodeChecksum
 		Code: "FX8016", Title: "weights are damaged",
 		Cause:   "the bytes of a tensor are not those that were written: they have another checksum than the file's metadata says",
 		Cure:    "copy or write the file again",
 		Example: `a file whose metadata has "crc32c.a":"00000000" for a tensor a with other data`,
 	},
 	{
+		//gofx:code array/safetensors.CodeMissing graph.WeightMissing
 		Code: "FX8020", Title: "parameter without a value",
 		Cause:   "a saved graph declares a parameter that the weights lack, or a module is saved before its weights are loaded",
 		Cure:    "load the weights that belong to the graph",
 		Example: `graph.fx declares fc.weight, weights.safetensors has no tensor of that name`,
 	},
 	{
+		//gofx:code array/safetensors.CodeUnexpected graph.WeightUnexpected
 		Code: "FX8021", Title: "tensor that is not declared",
 		Cause:   "the weights have a tensor that the graph does not know",
 		Cure:    "use the weights that were saved with the graph",
 		Example: `weights.safetensors has a tensor extra, graph.fx has no line param extra`,
 	},
 	{
+		//gofx:code array/safetensors.CodeMismatch graph.WeightMismatch
 		Code: "FX8022", Title: "tensor of another type",
 		Cause:   "a tensor has another element type or shape than its parameter is declared with",
 		Cure:    "use the weights that were saved with the graph",
 		Example: `graph.fx declares fc.weight : f32[10,4], weights.safetensors has f32[10,5]`,
 	},
 	{
+		//gofx:code graph.FolderError
 		Code: "FX8023", Title: "folder cannot be used",
 		Cause:   "the operating system refuses to read or write the folder of a saved module",
 		Cure:    "check that the path is a folder with the right permissions",
 		Example: `graph.Load("no/such/folder")`,
 	},
 	{
+		//gofx:code nn.MissingWeight
 		Code: "FX8030", Title: "weight is missing",
 		Cause:   "a module has a tensor that the weights lack: they belong to another network, or use other names",
 		Cure:    "rename the weights, change the module, or pass nn.NotStrict() to keep what the module has",
 		Example: `nn.LoadStateDict(nn.NewLinear(4, 2), nn.Arrays{"weight": array.New(array.F32, 2, 4)})`,
 	},
 	{
+		//gofx:code nn.UnexpectedWeight
 		Code: "FX8031", Title: "weight is unexpected",
 		Cause:   "the weights have a tensor that the module lacks",
 		Cure:    "change the module, or pass nn.AllowUnexpected() to leave it out",
 		Example: `nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F32, 1), "bias": array.New(array.F32, 1)})`,
 	},
 	{
+		//gofx:code nn.WeightShape
 		Code: "FX8032", Title: "weight has another shape",
 		Cause:   "a weight and the module's tensor of that name differ in size; a linear weight is [out,in]",
 		Cure:    "make the module with the sizes of the weights, or transpose the weight",
 		Example: `nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F32, 2)})`,
 	},
 	{
+		//gofx:code nn.WeightType
 		Code: "FX8033", Title: "weight has another element type",
 		Cause:   "a weight and the module's tensor of that name differ in element type, f16 and f32 for instance",
 		Cure:    "pass nn.CastTypes() to convert the weights",
 		Example: `nn.LoadStateDict(nn.NewPReLU(1), nn.Arrays{"weight": array.New(array.F16, 1)})`,
 	},
 	{
+		//gofx:code models.BadInput
 		Code: "FX8034", Title: "synthetic input cannot be made",
 		Cause:   "a symbol in the input's type has no size, or the sizes hold too many elements",
 		Cure:    "give the size of every symbol",
 		Example: `models.SyntheticInput(models.InputSpec{Name: "x", Type: "f32[N]", Rule: models.Uniform{}}, "seed", nil)`,
 	},
 	{
+		//gofx:code nn.NoWeightFits
 		Code: "FX8038", Title: "no weight is the module's",
 		Cause:   "weights are given and none of them has a tensor to go to: they are of another model, or the module has no state",
 		Cure:    "give the weights of this module; keep layers and parameters in its fields",
 		Example: `nn.LoadStateDict(nn.NewReLU(), nn.Arrays{"weight": array.New(array.F32, 1)}, nn.NotStrict())`,
 	},
 	{
+		//gofx:code draw/graphviz.TooLarge
 		Code: "FX8040", Title: "picture is too large",
 		Cause:   "a PNG has more nodes, or more pixels, than memory and eyes can take",
 		Cure:    "draw SVG, or fewer levels of modules",
 		Example: `fxgen draw a graph of 401 nodes -o big.png`,
 	},
 	{
+		//gofx:code draw/graphviz.BadDOT
 		Code: "FX8041", Title: "Graphviz refuses the drawing",
 		Cause:   "the text is not in the DOT language, or Graphviz gave up while laying it out",
 		Cure:    "check text that was written by hand; report it when draw.DOT wrote it",
 		Example: `graphviz.Render(ctx, "digraph {", "svg")`,
 	},
 	{
+		//gofx:code draw/graphviz.Format
 		Code: "FX8042", Title: "picture format is unknown",
 		Cause:   "pictures are rendered as svg and png only",
 		Cure:    "ask for one of these",
 		Example: `graphviz.Render(ctx, "digraph {}", "gif")`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/work.BadSource
 		Code: "FX8050", Title: "source cannot be captured",
 		Cause:   "the argument names no built-in network, file, function or type, or one that takes and returns no tensors",
 		Cure:    "give a built-in network, a .fx file, a saved folder, or ./pkg#Name with the spelling in the package",
 		Example: `fxgen print no_such_network`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/work.BadValue
 		Code: "FX8051", Title: "flag's value does not fit",
 		Cause:   "a flag gives an input, a size or a weight that the network does not have, or of another kind",
 		Cure:    "compare with the inputs and types that fxgen print shows",
 		Example: `fxgen run -shape x=1 mlp`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/work.BadEngine
 		Code: "FX8052", Title: "engine cannot run the source",
 		Cause:   "the engine does not exist in this program, or does not take arguments of the function's types",
 		Cure:    "use eager, interp, plan, module or gen",
 		Example: `fxgen run -engine no_such_engine mlp`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/work.NoWeights
 		Code: "FX8053", Title: "code would have weights that mean nothing",
 		Cause:   "code is to be generated from a graph file that has no values for its parameters",
 		Cure:    "give the weights with -weights FILE.safetensors, or ask for made-up ones with -weights synthetic:SEED",
 		Example: `fxgen gen net.fx`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/userpkg.Compile
 		Code: "FX8054", Title: "package does not compile",
 		Cause:   "the package with the network has mistakes that the Go compiler reports",
 		Cure:    "correct them; fxgen needs a package that compiles without its tests and without the code to be generated",
 		Example: `fxgen print ./broken#Net`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/cli.codeKept
 		Code: "FX8055", Title: "file would be lost",
 		Cause:   "a result is to go where a file is that fxgen did not write, that was changed since fxgen wrote it, that the command reads, or that is hand-written source of the captured package",
 		Cure:    "choose another place, move the file away, or replace it with -force, which spares what the command reads and the package's own source",
 		Example: `fxgen print mlp -o notes.fx`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/cli.codeNoWrite
 		Code: "FX8056", Title: "file cannot be written",
 		Cause:   "a folder is in the place of a file or a file in the place of a folder, or the operating system refuses to write there",
 		Cure:    "check the path and the permissions and the space of its folder, or choose another place",
 		Example: `fxgen print mlp -o broken`,
 	},
 	{
+		//gofx:code cmd/fxgen/internal/work.Died
 		Code: "FX8057", Title: "the model's code ended the program",
 		Cause:   "the model, its constructor or its package called os.Exit or log.Fatal, stopped its goroutine, panicked in another one, overflowed the stack, or was killed while it was captured",
 		Cure:    "return an error, or panic in the function itself; run it in a test of its own to see more",

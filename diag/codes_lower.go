@@ -3,6 +3,7 @@ package diag
 // lowerCodes explains the codes FX5xxx: lowering to a target.
 var lowerCodes = []Info{
 	{
+		//gofx:code lowering.Unsupported
 		Code: "FX5001", Title: "operator cannot run on the target",
 		Cause: "a node calls an operator for which the target has no rule, no kernel and no decomposition: an opaque Go function that is not linked in, or one of another target",
 		Cure:  "give the operator a Kernel, an Expr or a Decompose, link the function, or let another target run the node",
@@ -12,6 +13,7 @@ _, err := cpu.Compile(m, lowering.Options{})
 return err`,
 	},
 	{
+		//gofx:code lowering.NoRegions
 		Code: "FX5002", Title: "control flow cannot run on the target",
 		Cause: "the target runs no control flow, or a cond, while or scan node has a form that it cannot run: a body that writes state of the model",
 		Cure:  "interpret the graph, or unroll the loop while capturing",
@@ -25,6 +27,7 @@ _, err = cpu.Compile(m, lowering.Options{})
 return err`,
 	},
 	{
+		//gofx:code lowering.SymbolUse
 		Code: "FX5003", Title: "kernel depends on symbolic sizes in a hidden way",
 		Cause: "something inside the kernel follows from sizes that are not known yet and is not declared to be one",
 		Cure:  "pin the symbols in Options.Shapes, or capture the graph with fixed sizes; in an operator of your own declare fields that are sizes with op.WithSizes",
@@ -40,6 +43,7 @@ _, err := cpu.Compile(m, lowering.Options{})
 return err`,
 	},
 	{
+		//gofx:code lowering.UnknownSize
 		Code: "FX5004", Title: "type or size is not known before the run",
 		Cause: "a value has an unknown rank, element type or size, or a size that depends on data, so that no memory can be planned for it",
 		Cure:  "capture the graph with the types of its inputs, declare what opaque functions return (a type rule of tensor.Wrap, a TypeRule method of a leaf module), or pin symbols",
@@ -51,6 +55,7 @@ _, err = cpu.Compile(m, lowering.Options{})
 return err`,
 	},
 	{
+		//gofx:code lowering.BadOption
 		Code: "FX5005", Title: "options do not fit the graph",
 		Cause: "a pinned symbol, output or donated input is none of the graph, or pinned sizes contradict what the graph relies on",
 		Cure:  "the message names the symbols and counts that the graph has",
@@ -58,6 +63,7 @@ return err`,
 return err`,
 	},
 	{
+		//gofx:code lowering.Closed
 		Code: "FX5006", Title: "executable is closed",
 		Cause: "Run was called after Close",
 		Cure:  "close an executable after its last run, or compile the module again",
@@ -70,6 +76,7 @@ _, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
 return err`,
 	},
 	{
+		//gofx:code lowering.BadOutput
 		Code: "FX5007", Title: "memory for a result does not fit it",
 		Cause: "an array given to RunInto has another type or shape than the result, has gaps, or shares memory with an input or another result",
 		Cure:  "allocate the arrays with the shapes that the message gives, or take the results of Run",
@@ -81,6 +88,7 @@ out := []*array.Array{array.New(array.F32, 2, 4)}
 return e.RunInto(context.Background(), out, []*array.Array{array.New(array.F32, 1, 8)})`,
 	},
 	{
+		//gofx:code lowering.HostFailed
 		Code: "FX5008", Title: "opaque Go function failed",
 		Cause: "a function that the graph calls returned an error, or values of other types than were declared for it",
 		Cure:  "see the cause; declare the types that the function returns",
@@ -97,6 +105,7 @@ _, err = e.Run(context.Background(), []*array.Array{array.New(array.F32, 1, 8)})
 return err`,
 	},
 	{
+		//gofx:code lowering.NotBuffer
 		Code: "FX5009", Title: "assign that cannot be lowered",
 		Cause: "an assign node writes to the result of another one instead of what a get_attr node reads, or a value of another type",
 		Cure:  "assign to what get_attr reads, with a value of its type",

@@ -3,12 +3,14 @@ package diag
 // passCodes explains the codes FX3xxx: graph transformations.
 var passCodes = []Info{
 	{
+		//gofx:code graph.EraseUsed
 		Code: "FX3001", Title: "erase of a value that is used",
 		Cause:   "Erase was called on a node that other nodes or symbols use",
 		Cure:    "replace the uses first (ReplaceUses)",
 		Example: "_ = g.Erase(used)",
 	},
 	{
+		//gofx:code graph.NoOutput
 		Code: "FX3002", Title: "graph without an output",
 		Cause: "no output node was added, or it was erased",
 		Cure:  "add one (Cursor.Output)",
@@ -18,24 +20,28 @@ graph g(%x: f32[2,3]) {
 }`,
 	},
 	{
+		//gofx:code graph.BrokenUses
 		Code: "FX3003", Title: "use lists and operands disagree",
 		Cause:   "operand slots were changed other than by SetArg and ReplaceUses; this is a bug of gofx",
 		Cure:    "report it",
 		Example: "n.args[0].def = other",
 	},
 	{
+		//gofx:code graph.BrokenOrder
 		Code: "FX3004", Title: "value used before it is made",
 		Cause:   "a node was moved or an operand set so that the value is made later than it is used",
 		Cure:    "move the nodes into order (MoveBefore)",
 		Example: "g.MoveBefore(user, operand)",
 	},
 	{
+		//gofx:code graph.ForeignNode
 		Code: "FX3005", Title: "operand is not a value of the graph",
 		Cause:   "an operand was erased, or belongs to another graph or an enclosing one",
 		Cure:    "make the value in this graph, or pass it to the region",
 		Example: "n.SetArg(0, nodeOfAnotherGraph)",
 	},
 	{
+		//gofx:code graph.LatePlaceholder
 		Code: "FX3006", Title: "placeholder behind other nodes",
 		Cause: "an input was added in the middle of the graph, so that the signature is not clear",
 		Cure:  "make placeholders before the first other node (g.Before)",
@@ -47,24 +53,28 @@ graph g(%x: f32[2,3]) {
 }`,
 	},
 	{
+		//gofx:code graph.OutputPlace
 		Code: "FX3007", Title: "misplaced output",
 		Cause:   "the graph has a second output, or nodes behind the output",
 		Cure:    "insert before the output (g.Before(g.Output()))",
 		Example: "g.At().Output(nil, x); g.At().Output(nil, x)",
 	},
 	{
+		//gofx:code graph.DuplicateName
 		Code: "FX3008", Title: "two nodes with one name",
 		Cause:   "names were set past the cursor; this is a bug of gofx",
 		Cure:    "report it",
 		Example: "a.base, a.num = b.base, b.num",
 	},
 	{
+		//gofx:code graph.BadOperator
 		Code: "FX3009", Title: "call without a fitting operator",
 		Cause:   "a node or leaf module has no operator, or attributes of another operator",
 		Cure:    "give the operator's own attributes struct",
 		Example: "m.SetBound(path, Bound{Op: op.GetItem, Attrs: op.None{}})",
 	},
 	{
+		//gofx:code graph.MissingParam
 		Code: "FX3011", Title: "parameter is not in the module",
 		Cause: "a get_attr node or leaf module names a path that has no tensor",
 		Cure:  "add the tensor (Module.SetParam)",
@@ -75,6 +85,7 @@ graph g(%x: f32[2,3]) {
 }`,
 	},
 	{
+		//gofx:code graph.MissingModule
 		Code: "FX3012", Title: "called module is unknown",
 		Cause: "a call_module node names a path of which the graph module does not know what it does",
 		Cure:  "say what it does (Module.SetBound)",
@@ -85,6 +96,7 @@ graph g(%x: f32[2,3]) {
 }`,
 	},
 	{
+		//gofx:code graph.UndefinedSymbol
 		Code: "FX3013", Title: "symbol is not defined",
 		Cause: "a type or attribute mentions a symbol that is no size of a value made before",
 		Cure:  "define it (Graph.DefineSymbol)",
@@ -95,6 +107,7 @@ graph g(%x: ?[*]) {
 }`,
 	},
 	{
+		//gofx:code graph.DeadFact
 		Code: "FX3014", Title: "symbol or guard without its node",
 		Cause: "the node that a symbol or guard speaks of is gone, or has no such axis, or a guard needs an unknown symbol",
 		Cure:  "replace uses of the node (ReplaceUses) rather than cutting it off",
@@ -105,18 +118,21 @@ graph g(%x: f32[2,3]) {
 }`,
 	},
 	{
+		//gofx:code graph.TypeDisagrees
 		Code: "FX3015", Title: "type disagrees with the operands",
 		Cause:   "a pass changed operands or attributes and not the type, or set a wrong type",
 		Cure:    "infer the type again (Node.Infer)",
 		Example: "n.SetType(other)",
 	},
 	{
+		//gofx:code graph.BadStructure
 		Code: "FX3016", Title: "results are packed wrongly",
 		Cause:   "the structure of an output names operands that it has not, or leaves some out",
 		Cure:    "give Cursor.Output a structure that fits its operands",
 		Example: "g.At().Output(graph.Leaf(1), x)",
 	},
 	{
+		//gofx:code graph.BadRegions
 		Code: "FX3017", Title: "regions do not fit their operator",
 		Cause: "cond and while need two regions, scan one, with one input for each operand, results that fit, and loop attributes that speak of operands which are there",
 		Cure:  "give the call the regions, operands and attributes that its operator needs",
@@ -131,6 +147,7 @@ graph g(%p: bool[], %x: f32[2]) {
 }`,
 	},
 	{
+		//gofx:code graph.BadAssign
 		Code: "FX3040", Title: "assign to what is not state",
 		Cause: "an assign node writes something other than a tensor that a get_attr node reads: an input, which the caller would see change, or a value that others read",
 		Cure:  "assign to a buffer of the model",
@@ -141,108 +158,126 @@ graph g(%x: f32[2]) {
 }`,
 	},
 	{
+		//gofx:code graph.BadExtract
 		Code: "FX3041", Title: "part of a graph cannot stand on its own",
 		Cause:   "graph.Extract was given values of several graphs or tuples, sizes of the part come from outside alone, or a call outside writes state that the part reads",
 		Cure:    "give values of one graph; add the values whose sizes are used to the inputs, and calls that write to the outputs",
 		Example: "graph.Extract(nil, []*graph.Node{split})",
 	},
 	{
+		//gofx:code graph.BrokenNodeList
 		Code: "FX3018", Title: "list of nodes is inconsistent",
 		Cause:   "links or counts were changed past the graph's methods; this is a bug of gofx",
 		Cure:    "report it",
 		Example: "g.count++",
 	},
 	{
+		//gofx:code graph.BadOperandCount
 		Code: "FX3019", Title: "operands do not fit the operator",
 		Cause:   "a call has more operands than its operator takes, or a required one is absent",
 		Cure:    "give the operands that the operator's record lists (op.Op.In)",
 		Example: "n.SetArg(0, nil)",
 	},
 	{
+		//gofx:code interp.Dropped
 		Code: "FX3010", Title: "value dropped by a transformer",
 		Cause:   "Transformer.Node returned nil for a node whose value is used",
 		Cure:    "return the node that stands for the old one",
 		Example: "interp.Transformer{Node: dropAll}",
 	},
 	{
+		//gofx:code passes.BadPipeline
 		Code: "FX3020", Title: "pipeline cannot run as it is listed",
 		Cause:   "a name is not in the pipeline, a pass has no name or no Run, or passes stand in an order that does not work",
 		Cure:    "name passes of the pipeline, and follow the order that the message gives",
 		Example: "passes.Run(ctx, m, []passes.Pass{simplify.Decompose, fusion.ConvBN}, passes.Options{})",
 	},
 	{
+		//gofx:code passes.MissingFact
 		Code: "FX3021", Title: "fact that a pass requires does not hold",
 		Cause:   "the pass works on graphs of another form, for instance on function calls only",
 		Cure:    "run the pass that the hint names before",
 		Example: `passes.Pass{Name: "p", Requires: []passes.Fact{passes.Functional}, Run: nop}`,
 	},
 	{
+		//gofx:code passes.BrokenFact
 		Code: "FX3022", Title: "pass broke a fact that it does not list",
 		Cause:   "the pass made nodes without types, method calls in a functional graph, or the like",
 		Cure:    "make nodes with a Cursor, or list the fact under Breaks",
 		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { n.SetType(unknown); return nil })`,
 	},
 	{
+		//gofx:code passes.LintFailed
 		Code: "FX3023", Title: "graph is broken before or behind a pass",
 		Cause:   "the module was broken before, or the pass moved nodes or set operands so that Lint finds mistakes; they follow the message",
 		Cure:    "repair what the mistakes name; Run has left the module as it was",
 		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { g.MoveBefore(g.Output(), n); return nil })`,
 	},
 	{
+		//gofx:code passes.Panicked
 		Code: "FX3024", Title: "pass panicked",
 		Cause:   "the code of the pass has a bug; the position is where it panicked",
 		Cure:    "mend the pass",
 		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { panic("oh") })`,
 	},
 	{
+		//gofx:code passes.MatchCount
 		Code: "FX3025", Title: "pass matched another number of times than expected",
 		Cause:   "the model changed so that a pattern no longer fits, or fits in more places",
 		Cure:    "read the first candidate that did not match, change the model or the expectation",
 		Example: `passes.Options{Expect: []passes.Expectation{passes.Expect("conv-bn", 53)}}`,
 	},
 	{
+		//gofx:code passes.NumericChange
 		Code: "FX3026", Title: "pass changed what the graph computes",
 		Cause:   "the results on the numeric check's inputs differ by more than its bounds, or the graph does not run any more",
 		Cure:    "mend the pass, or allow larger differences (Numeric.Rel, Numeric.Abs)",
 		Example: "relu replaced by neg, with passes.Options{Numeric: &passes.Numeric{}}",
 	},
 	{
+		//gofx:code passes.NoInputs
 		Code: "FX3027", Title: "numeric check cannot run the original graph",
 		Cause:   "an input has no known type, a parameter no value, or the sizes that were chosen do not suit the graph",
 		Cure:    "trace with input types, load the weights, give Numeric.Sizes or Numeric.Inputs",
 		Example: "an input of type f32[*], with passes.Options{Numeric: &passes.Numeric{}}",
 	},
 	{
+		//gofx:code passes.NoFixpoint
 		Code: "FX3028", Title: "repeating a pass does not end",
 		Cause:   "a rule matches what it makes, or two rules undo each other",
 		Cure:    "filter the rule (Rewrite.Where), or allow more rounds",
 		Example: `passes.Fixpoint(passes.Pass{Name: "p", Run: alwaysChanged}, 3)`,
 	},
 	{
+		//gofx:code passes.BadRule
 		Code: "FX3029", Title: "pattern and replacement of a rule do not fit",
 		Cause:   "a function cannot be traced, the numbers of parameters or results differ, the pattern would match everything, or the replacement has another type",
 		Cure:    "give both functions the same signature, and the pattern at least one operator",
 		Example: "passes.Rewrite{Pattern: func(x T) T { return x }, Replacement: func(x T) T { return x.Neg() }}",
 	},
 	{
+		//gofx:code passes.DumpFailed
 		Code: "FX3030", Title: "graphs cannot be dumped",
 		Cause:   "the dump folder cannot be made or written",
 		Cure:    "give a folder that can be written",
 		Example: `passes.Options{DumpDir: "file.txt/dump"}`,
 	},
 	{
+		//gofx:code passes/simplify.TooManyNodes
 		Code: "FX3031", Title: "decomposition does not end",
 		Cause:   "an operator is defined by itself, directly or through others",
 		Cure:    "define it by simpler operators",
 		Example: "an operator whose Decompose calls the operator",
 	},
 	{
+		//gofx:code passes/shapeprop.NoSuchInput
 		Code: "FX3032", Title: "type is given for an input that the graph lacks",
 		Cause:   "the name is misspelt, or the input has another name in the graph",
 		Cure:    "use one of the names that the hint lists",
 		Example: `shapeprop.Infer(map[string]shape.Type{"q": t}) on a graph of x`,
 	},
 	{
+		//gofx:code passes/shapeprop.NoSuchSymbol
 		Code: "FX3033", Title: "size is given for a symbol that the graph lacks, or is negative",
 		Cause:   "the name is misspelt, or the input has a fixed size",
 		Cure:    "use one of the symbols that the hint lists",

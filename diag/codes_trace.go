@@ -5,6 +5,7 @@ package diag
 // run them.
 var traceCodes = []Info{
 	{
+		//gofx:code tensor.MixedEngines
 		Code: "FX1001", Title: "operands of two traces",
 		Cause: "A traced value was kept from another trace, for instance in a field or a variable of an enclosing function that is itself being traced.",
 		Cure:  "Pass the value as an input of the inner function.",
@@ -19,6 +20,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tensor.BadWrap
 		Code: "FX1002", Title: "a wrapped function that is not one of tensors",
 		Cause: "tensor.Wrap takes functions whose parameters and results are all *tensor.Tensor.",
 		Cure:  "Bind the other values in a function of tensors alone, and wrap that.",
@@ -28,6 +30,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.BadTarget
 		Code: "FX1003", Title: "nothing that can be traced",
 		Cause: "What was given to Trace is neither a function nor a pointer to a struct with a Forward method.",
 		Cure:  "Pass a function of tensors or a pointer to a module; name another method with fx.Method.",
@@ -37,6 +40,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.DataRead
 		Code: "FX1004", Title: "the model reads data of a traced tensor",
 		Cause: "Item, Data, Bool, Equal and Array need values, which exist only at run time. Branching on them would fix one path for all inputs.",
 		Cure:  "Keep the computation in tensors (Where, Maximum), use tensor.Cond or tensor.While for control flow, or make the function opaque with tensor.Wrap.",
@@ -48,6 +52,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.UnknownSize
 		Code: "FX1005", Title: "the model needs a size as a number",
 		Cause: "Dim, Shape, Size.Int, the text of a Size and Size.Equal need to know sizes; under a trace a size may be symbolic or unknown, and what depends on it would be fixed for all runs.",
 		Cure:  "Use x.Size(i), which may stay an expression and is accepted wherever a size is; give the input a fixed size; or give equal sizes one name (f32[N,N]).",
@@ -62,6 +67,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.UnknownRank
 		Code: "FX1006", Title: "the model needs a rank that is not known",
 		Cause: "The input was traced without a type.",
 		Cure:  "Give the input a type, such as fx.Input(\"x\", \"f32[N,3,224,224]\").",
@@ -73,6 +79,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.UserPanic
 		Code: "FX1007", Title: "the model panicked or returned an error",
 		Cause: "Ordinary Go code of the model failed while it ran on proxies.",
 		Cure:  "Run the model eagerly first; the position is the innermost line of the model.",
@@ -82,6 +89,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.Brake
 		Code: "FX1008", Title: "the trace does not end",
 		Cause: "A loop depends on something that a proxy cannot give, or the graph grew past its limit.",
 		Cure:  "Loop with tensor.While or tensor.Scan; raise Tracer.MaxNodes for very large models.",
@@ -93,6 +101,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.Overlap
 		Code: "FX1009", Title: "two goroutines use one trace at once",
 		Cause: "The model starts goroutines that call tensor operations while others are recorded. The calls that came too early have no result; the trace reports them when it ends.",
 		Cure:  "Trace from one goroutine; handing the trace over is fine, using it from two at once is not.",
@@ -110,6 +119,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer/alias.Stale
 		Code: "FX1010", Title: "a tensor is used after a write to memory that it may share",
 		Cause: "An in-place call wrote to memory that the tensor shares for some sizes or some runs and not for others (a reshape that copies only where it must, the result of a loop or of a Go function), so that no one value is right.",
 		Cure:  "Clone one of the two before the in-place call, or replace that by an ordinary one.",
@@ -121,6 +131,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.InputWrite
 		Code: "FX1011", Title: "an in-place call writes to an input",
 		Cause: "Eagerly the caller would see the change; a graph does not write to its inputs.",
 		Cure:  "Use the ordinary method and its result.",
@@ -130,18 +141,21 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.BadArgument
 		Code: "FX1012", Title: "an argument that cannot be traced",
 		Cause:   "A parameter is not made of tensors and has no concrete value, or how many tensors it holds is not known.",
 		Cure:    "Give a concrete value or an example made of fx.Meta tensors with fx.Args.",
 		Example: `func needsNumber(x *tensor.Tensor, n int) *tensor.Tensor { return x.MulScalar(n) }`,
 	},
 	{
+		//gofx:code tracer.BadResult
 		Code: "FX1013", Title: "a result that cannot be traced",
 		Cause:   "The function returns something that is not made of tensors, or no tensor at all.",
 		Cure:    "Return tensors, or slices, maps and structs of them.",
 		Example: `func returnsNumber(x *tensor.Tensor) (*tensor.Tensor, int) { return x.Neg(), 3 }`,
 	},
 	{
+		//gofx:code tracer.RegionMismatch
 		Code: "FX1014", Title: "regions that do not fit",
 		Cause: "The functions given to Cond, While or Scan return different numbers or types of tensors, or a value made inside one is used outside.",
 		Cure:  "Return the same structure from both branches, carried values of unchanged type from a loop body, and every value that is needed outside.",
@@ -153,6 +167,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.Ended
 		Code: "FX1015", Title: "a traced value is used after its trace",
 		Cause: "A proxy was kept in a global, a field or a variable that outlives the trace.",
 		Cure:  "Do not keep traced tensors.",
@@ -166,6 +181,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.UnseenWrite
 		Code: "FX1016", Title: "a write to a tensor that the trace cannot see",
 		Cause: "The model updated a tensor by a computation that no traced value takes part in, in a region or before the tensor's first traced use; it was done once, while tracing.",
 		Cure:  "Write tensor.On(x, t) for the tensor t, where x is an input.",
@@ -179,6 +195,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer/alias.NoInverse
 		Code: "FX1017", Title: "a write through a view that cannot be traced back",
 		Cause: "The in-place call's target shows elements of another tensor in a way that has no inverse: expand shows one element several times.",
 		Cure:  "Write to a Clone, or use the ordinary method and its result.",
@@ -189,6 +206,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code interp.MissingInput
 		Code: "FX1020", Title: "an input is missing",
 		Cause: "A placeholder without a default got no value.",
 		Cure:  "Give all inputs, in the order of the placeholders.",
@@ -201,6 +219,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code interp.ExtraInput
 		Code: "FX1021", Title: "too many inputs",
 		Cause: "More inputs were given than the graph has placeholders.",
 		Cure:  "Concrete arguments are fixed in the graph and are not given again.",
@@ -213,6 +232,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code interp.GuardFailed kernel.CodeArgument
 		Code: "FX1022", Title: "an input does not fit the graph",
 		Cause: "The graph was captured for another element type, rank or size, or its sizes break a guard: some must be equal, at least or at most another, or a multiple of a number. The message says which size is needed, and where the operator that needs it is called.",
 		Cure:  "Give inputs of sizes that fit, or capture it again for these inputs or with symbolic sizes.",
@@ -225,6 +245,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code interp.NoParam
 		Code: "FX1023", Title: "a parameter is not in the state",
 		Cause: "A get_attr node names a tensor that the module does not have.",
 		Cure:  "Add it with Module.SetParam, or load the weights.",
@@ -236,6 +257,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code interp.NoModule
 		Code: "FX1024", Title: "nothing is known of a called module",
 		Cause: "A call_module node names a leaf that the module has no record of.",
 		Cure:  "Add it with Module.SetBound.",
@@ -248,6 +270,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code interp.Undefined
 		Code: "FX1025", Title: "an operand has no value",
 		Cause: "A node uses a tuple where a tensor is needed, or a member that its tuple does not have.",
 		Cure:  "Take the member with getitem.",
@@ -275,6 +298,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code nn.NotRunnable
 		Code: "FX1030", Title: "a value cannot be run as a module",
 		Cause: "nn.Run is called on a value without a Forward method, or with inputs that its Forward does not take, or Forward returns something else than tensors.",
 		Cure:  "Pass a pointer to the module and as many tensors as Forward has parameters, nil for absent optional ones.",
@@ -284,6 +308,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.UnknownDType
 		Code: "FX1040", Title: "the model needs an element type that is not known",
 		Cause: "The input was traced without a type; what depends on its element type would be fixed for all runs.",
 		Cure:  "Give the input a type, such as fx.Input(\"mask\", \"bool[N,S]\").",
@@ -295,6 +320,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tensor.NoName
 		Code: "FX1041", Title: "state without a name",
 		Cause: "Tensors or modules are in a map whose keys are neither strings nor integers, so that no state dict can name them.",
 		Cure:  "Use strings or integers as keys, or leave the field out of the state by the tag `fx:\"-\"`.",
@@ -303,6 +329,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tensor.SameName
 		Code: "FX1042", Title: "two tensors with one name",
 		Cause: "Two fields give different tensors the same name in a state dict: W and w are both w.",
 		Cure:  "Rename a field, or name it by a tag: `fx:\"other\"`.",
@@ -311,6 +338,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.Replaced
 		Code: "FX1043", Title: "the model puts another tensor into a field",
 		Cause: "While it was traced, the model stored a tensor in one of its fields, replaced one or took one out. Its next call would see that; a run of the graph changes no fields.",
 		Cure:  "Return the tensor as a result and take it as an input, or write it to a buffer with AssignInPlace.",
@@ -324,6 +352,7 @@ var traceCodes = []Info{
 }`,
 	},
 	{
+		//gofx:code tracer.Unsteady
 		Code: "FX1044", Title: "two traces of a function differ",
 		Cause: "The function is not the same at each call: it ranges over a map, draws random numbers, or reads a clock, a counter or something else that changes. A graph would be one call of many.",
 		Cure:  "Range over the sorted keys: slices.Sorted(maps.Keys(m)). Take random numbers and times as inputs, keep counters in buffers.",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // tooltip describes a vertex in a few lines.
@@ -66,9 +67,28 @@ func position(p diag.Pos) string {
 // nodes in the drawing.
 func parameters(n *graph.Node) string {
 	var list []string
+	for _, p := range stateOf(n) {
+		s := p.path
+		if p.typ.Kind() != shape.None {
+			s += " " + p.typ.String()
+		}
+		list = append(list, s)
+	}
+	return strings.Join(list, ", ")
+}
+
+// tensorOf is a tensor of the state that a call uses: the value of a node, nil for
+// one that belongs to the module that is called.
+type tensorOf struct {
+	path string
+	typ  shape.Type
+	node *graph.Node
+}
+
+func stateOf(n *graph.Node) (list []tensorOf) {
 	for i := range n.NumArgs() {
-		if a := n.Arg(i); a != nil && a.Opcode() == graph.GetAttr {
-			list = append(list, a.Target()+" "+a.Type().String())
+		if a := n.Arg(i); a != nil && a.Opcode() == graph.GetAttr && n.Opcode() != graph.Output {
+			list = append(list, tensorOf{a.Target(), a.Type(), a})
 		}
 	}
 	if b := n.Bound(); b != nil {
@@ -76,14 +96,14 @@ func parameters(n *graph.Node) string {
 			if p == "" {
 				continue
 			}
-			s := p
+			t := tensorOf{path: p}
 			if q := n.Graph().Module().Param(p); q != nil {
-				s += " " + q.TypeOf().String()
+				t.typ = q.TypeOf()
 			}
-			list = append(list, s)
+			list = append(list, t)
 		}
 	}
-	return strings.Join(list, ", ")
+	return list
 }
 
 // boxFacts lists what a collapsed block holds.

@@ -70,15 +70,14 @@ func (w *dotWriter) write() {
 		direction = "LR"
 	}
 	w.line(0, "digraph ", quote(clean(d.title())), " {")
-	w.line(1, "graph [rankdir=", direction, `, fontname="Helvetica", fontsize=14, labelloc=t, label=`, label([]string{d.title(), plural(d.size(), "node")}),
-		`, nodesep=0.25, ranksep=0.35, tooltip=" "];`)
+	w.line(1, "graph [rankdir=", direction, `, fontname="Helvetica", fontsize=14, labelloc=t, label=`, d.heading(), `, nodesep=0.25, ranksep=0.35, tooltip=" "];`)
 	w.line(1, `node [fontname="Helvetica", fontsize=11, height=0.3, margin="0.12,0.05"];`)
-	w.line(1, `edge [fontname="Helvetica", fontsize=9, fontcolor="#4b5563", color="#4b5563", arrowsize=0.7];`)
+	w.line(1, `edge [fontname="Helvetica", fontsize=9, fontcolor="`+lineColor+`", color="`+lineColor+`", arrowsize=0.7];`)
 	w.block(d.root, 1, 0)
 	for _, e := range d.edges {
 		w.edge(e)
 	}
-	w.legend()
+	w.readingOrder()
 	w.line(0, "}")
 }
 
@@ -126,8 +125,7 @@ func (w *dotWriter) cluster(b *block, indent, level int) {
 }
 
 func (w *dotWriter) vertex(v *vertex, indent int) {
-	lines, attributes := w.d.look(v)
-	w.line(indent, quote(v.id), " [id=", quote(svgID(v.id)), ", label=", label(lines), ", tooltip=", label(w.d.tooltip(v)), ", ", attributes, "];")
+	w.line(indent, quote(v.id), " [id=", quote(svgID(v.id)), ", label=", label(v.lines), ", tooltip=", label(w.d.tooltip(v)), ", ", w.d.look(v), "];")
 }
 
 // svgID returns the id of a vertex in the SVG, which no id of the HTML page is.
@@ -144,11 +142,11 @@ func (w *dotWriter) edge(e *edge) {
 	if len(e.names) > 0 {
 		a = append(a, "tooltip="+label([]string{strings.Join(e.names, ", ")}))
 	}
-	switch {
-	case e.carried:
-		a = append(a, "style=dashed", "constraint=false")
-	case e.inner:
-		a = append(a, "style=dotted")
+	if look := e.look(); look != "solid" {
+		a = append(a, "style="+look)
+	}
+	if e.carried || e.from.column != e.to.column {
+		a = append(a, "constraint=false")
 	}
 	s := ""
 	if len(a) > 0 {
@@ -176,31 +174,11 @@ func (d *drawing) edgeText(e *edge) []string {
 	return text
 }
 
-// legend explains the fills that the drawing has.
-func (w *dotWriter) legend() {
-	used := map[string]bool{}
-	for _, v := range w.d.order {
-		if _, marked := w.d.marks[v]; !marked {
-			used[v.style] = true
-		}
+// readingOrder puts columns side by side, in the order of execution.
+func (w *dotWriter) readingOrder() {
+	for _, c := range w.d.cuts {
+		w.line(1, quote(c.beside.id), " -> ", quote(c.first.id), " [style=invis, minlen=0];")
 	}
-	w.line(1, "subgraph cluster_legend {")
-	w.line(2, `label=""; style=rounded; color="#e2e8f0"; node [fontsize=9, height=0.22, margin="0.08,0.03"];`)
-	entry := func(key, name, attributes string) {
-		id := w.d.id("legend." + key)
-		w.line(2, quote(id), " [id=", quote(svgID(id)), ", label=", label([]string{name}), ", tooltip=", label([]string{name}), ", ", attributes, "];")
-	}
-	for _, s := range styles {
-		if used[s.key] {
-			entry(s.key, s.name, s.attributes())
-		}
-	}
-	if o := w.d.o.Overlay; o != nil {
-		for _, m := range o.Legend {
-			entry("overlay", o.Name+" "+m.Text, m.attributes())
-		}
-	}
-	w.line(1, "}")
 }
 
 // quote returns a DOT string without special meaning: s has none of \ and ".

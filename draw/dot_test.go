@@ -1,7 +1,10 @@
 package draw_test
 
 import (
+	"encoding/xml"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -44,15 +47,14 @@ func findCluster(list []*dotCluster, label string) *dotCluster {
 	return nil
 }
 
-// drawn counts the nodes without those of the legend.
-func (g *dotGraph) drawn() int {
-	n := 0
-	for _, id := range g.order {
-		if !strings.HasPrefix(id, "legend.") {
-			n++
+// clusterOf is the name of the cluster that a node is in, "" for none.
+func (g *dotGraph) clusterOf(id string) string {
+	for _, c := range g.clusters {
+		if slices.Contains(c.nodes, id) {
+			return c.name
 		}
 	}
-	return n
+	return ""
 }
 
 func (g *dotGraph) edge(from, to string) *dotEdge {
@@ -116,6 +118,8 @@ func (p *dotParser) next() {
 		p.token = p.s[from:p.at]
 	case p.s[p.at] == '"':
 		p.string()
+	case p.s[p.at] == '<':
+		p.table()
 	default:
 		for p.at < len(p.s) && (p.s[p.at] == '_' || p.s[p.at] == '.' || p.s[p.at] >= '0' && p.s[p.at] <= '9' || p.s[p.at]|32 >= 'a' && p.s[p.at]|32 <= 'z') {
 			p.at++
@@ -153,6 +157,35 @@ func (p *dotParser) string() {
 	}
 	p.at++
 	p.token, p.quoted = strings.ReplaceAll(b.String(), "&amp;", "&"), true
+}
+
+// table reads an HTML-like label, whose elements must be closed.
+func (p *dotParser) table() {
+	from, depth := p.at, 0
+	for ; p.at < len(p.s); p.at++ {
+		switch p.s[p.at] {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		}
+		if depth == 0 {
+			p.at++
+			break
+		}
+	}
+	if depth != 0 {
+		panic("table without end")
+	}
+	p.token, p.quoted = p.s[from:p.at], true
+	d := xml.NewDecoder(strings.NewReader(p.token[1 : len(p.token)-1]))
+	for {
+		if _, err := d.Token(); err == io.EOF {
+			return
+		} else if err != nil {
+			panic(err)
+		}
+	}
 }
 
 func (p *dotParser) expect(token string) {
@@ -238,7 +271,12 @@ func (p *dotParser) statement(c *dotCluster) {
 	case p.token == "->" && !p.quoted:
 		p.next()
 		to := p.word()
-		g.edges = append(g.edges, dotEdge{id, to, p.list()})
+		// What orders columns is no edge of the graph.
+		if e := (dotEdge{id, to, p.list()}); e.attrs["style"] != "invis" {
+			g.edges = append(g.edges, e)
+		} else if g.nodes[id] == nil || g.nodes[to] == nil {
+			panic("order of unknown nodes")
+		}
 	default:
 		if g.nodes[id] != nil {
 			panic("node twice: " + id)

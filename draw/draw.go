@@ -53,7 +53,11 @@ type drawing struct {
 	ids      map[string]int
 	edges    []*edge
 	marks    map[*vertex]Mark
+	cuts     []cut
 }
+
+// cut is where a column begins: at first, to the right of another vertex.
+type cut struct{ beside, first *vertex }
 
 // turn says which repetition of a block a node belongs to.
 type turn struct {
@@ -75,6 +79,7 @@ func newDrawing(m *graph.Module, o Options) *drawing {
 	d.makeVertices(d.root)
 	d.makeEdges()
 	d.mark()
+	d.columns()
 	return d
 }
 

@@ -3,6 +3,7 @@ package draw_test
 import (
 	"flag"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -155,7 +156,7 @@ func TestLargeGraphsStayReadable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := parseDOT(t, draw.DOT(m, draw.Options{Depth: 1}))
 			require.LessOrEqual(t, len(g.order), 200)
-			require.Greater(t, g.drawn(), 2)
+			require.Greater(t, len(g.order), 2)
 			require.True(t, reaches(g, "x", "output"))
 			require.False(t, cyclic(g))
 		})
@@ -208,7 +209,7 @@ func TestFoldingTellsBlocksApart(t *testing.T) {
 		k := newMaker()
 		m := k.done(t, make(k, k.input("x")))
 		g = parseDOT(t, draw.DOT(m, draw.Options{}))
-		return len(g.clusters) - 1, g // without the legend
+		return len(g.clusters), g
 	}
 	same, _ := count(func(k *maker, x *graph.Node) *graph.Node { return k.block("b.1", k.block("b.0", x)) })
 	require.Equal(t, 1, same)
@@ -234,7 +235,7 @@ func TestFoldingTellsBlocksApart(t *testing.T) {
 		x = k.call("", std.Add, x, k.call(scope, std.Tanh, k.call(scope, std.Neg, x)))
 	}
 	g = parseDOT(t, draw.DOT(k.done(t, x), draw.Options{}))
-	require.Equal(t, 5, g.drawn(), "input, output, two calls, one addition")
+	require.Equal(t, 5, len(g.order), "input, output, two calls, one addition")
 	require.NotNil(t, g.cluster("× 6"))
 }
 
@@ -252,7 +253,7 @@ func TestModulesThatAreCalledTwiceOrMovedApart(t *testing.T) {
 	p, q := k.call("p", std.Neg, x), k.call("q", std.Exp, x)
 	p, q = k.call("p", std.Tanh, p), k.call("q", std.Relu, q)
 	g = parseDOT(t, draw.DOT(k.done(t, k.call("", std.Add, p, q)), draw.Options{Depth: 1}))
-	require.Equal(t, []string{"x", "module.p", "module.q", "add", "output"}, g.order[:g.drawn()])
+	require.Equal(t, []string{"x", "module.p", "module.q", "add", "output"}, g.order[:len(g.order)])
 }
 
 func TestTextIsEscaped(t *testing.T) {
@@ -265,7 +266,7 @@ func TestTextIsEscaped(t *testing.T) {
 	m.Graph.Name = hostile
 	dot := draw.DOT(m, draw.Options{})
 	g := parseDOT(t, dot)
-	require.Contains(t, g.attrs["label"], `a"b\N<c>&lt;`)
+	require.Contains(t, html.UnescapeString(g.attrs["label"]), `a"b\N<c>&lt;`)
 	require.NotContains(t, dot, "\x00")
 	require.NotContains(t, dot, "\u202e", "text that turns the writing direction")
 	page := string(draw.HTML(m, "<svg></svg>", draw.Options{}))
@@ -287,6 +288,69 @@ func TestHTMLIsOneFile(t *testing.T) {
 	require.Contains(t, string(draw.HTML(m, "", draw.Options{})), "<pre>opcode", "without a picture, the table")
 }
 
+// TestBoxesSayHowLargeTheirWeightsAre looks at calls of modules and of functions.
+func TestBoxesSayHowLargeTheirWeightsAre(t *testing.T) {
+	m := load(t, "resblock.fx")
+	hidden, shown := parseDOT(t, draw.DOT(m, draw.Options{})), parseDOT(t, draw.DOT(m, draw.Options{ShowConstants: true}))
+	require.Contains(t, hidden.nodes["stem"]["label"], "\nweight f32[4,4,3,3]")
+	require.Contains(t, shown.nodes["stem"]["label"], "\nweight f32[4,4,3,3]", "a module's tensor is no node")
+	require.Contains(t, hidden.nodes["scaled"]["label"], "\nscale f32[4]")
+	require.NotContains(t, shown.nodes["scaled"]["label"], "f32[4]", "the constant says so itself")
+	require.Equal(t, op.Reduction, std.BatchNorm.Class)
+}
+
+// TestTheLegendExplainsWhatIsThere has all looks of vertices and of edges.
+func TestTheLegendExplainsWhatIsThere(t *testing.T) {
+	legend := func(name string, o draw.Options) string {
+		return parseDOT(t, draw.DOT(load(t, name), o)).attrs["label"]
+	}
+	for _, text := range []string{"input, output", "contraction", "elementwise", "value", "to the next repetition"} {
+		require.Contains(t, legend("resblock.fx", draw.Options{}), ">"+text+" <")
+	}
+	require.NotContains(t, legend("resblock.fx", draw.Options{NoFold: true}), "repetition")
+	require.NotContains(t, legend("resblock.fx", draw.Options{}), "constant")
+	require.Contains(t, legend("resblock.fx", draw.Options{ShowConstants: true}), ">constant <")
+	require.Contains(t, legend("resblock.fx", draw.Options{Depth: 1}), ">collapsed <")
+	require.Contains(t, legend("regions.fx", draw.Options{}), ">to inputs of a region <")
+}
+
+// TestLongDrawingsHaveColumns follows a chain from column to column.
+func TestLongDrawingsHaveColumns(t *testing.T) {
+	ops := []*op.Op{std.Neg, std.Relu, std.Exp, std.Tanh, std.Abs, std.Sigmoid, std.Sqrt}
+	chain := func(n int) *dotGraph {
+		k := newMaker()
+		x := k.input("x")
+		for i := range n {
+			x = k.call(fmt.Sprintf("part%c", 'a'+i/12), ops[(i*i/3+i/7)%len(ops)], x)
+		}
+		return parseDOT(t, draw.DOT(k.done(t, x), draw.Options{}))
+	}
+	jumps := func(g *dotGraph) (list []dotEdge) {
+		for _, e := range g.edges {
+			if e.attrs["constraint"] == "false" {
+				list = append(list, e)
+			}
+		}
+		return list
+	}
+	require.Empty(t, jumps(chain(20)))
+	g := chain(120)
+	require.Greater(t, len(jumps(g)), 1)
+	for _, e := range jumps(g) {
+		from, to := g.clusterOf(e.from), g.clusterOf(e.to)
+		require.NotEqual(t, from, to, "modules stay whole")
+	}
+	require.True(t, reaches(g, "x", "output"))
+	require.False(t, cyclic(g))
+}
+
+// TestSearchFindsRepetitions looks for nodes that are drawn once for several.
+func TestSearchFindsRepetitions(t *testing.T) {
+	page := string(draw.HTML(load(t, "resblock.fx"), "<svg></svg>", draw.Options{}))
+	require.Regexp(t, `"id":"stage_1_conv"[^}]*"also":\["stage_2_conv stage.2","stage_3_conv stage.3"\]`, page)
+	require.Contains(t, page, "n.also")
+}
+
 func TestBrokenGraphsAreDrawn(t *testing.T) {
 	g := graph.New("broken")
 	graph.NewModule(g)
@@ -296,9 +360,9 @@ func TestBrokenGraphsAreDrawn(t *testing.T) {
 	c.Output(nil, y, c.GetAttr("no.such.param"))
 	require.NotEmpty(t, graph.Lint(g))
 	d := parseDOT(t, draw.DOT(g.Module(), draw.Options{ShowConstants: true}))
-	require.Equal(t, 4, d.drawn())
+	require.Len(t, d.order, 4)
 	empty := graph.NewModule(graph.New(""))
-	require.Zero(t, parseDOT(t, draw.DOT(empty, draw.Options{Depth: 1})).drawn())
+	require.Zero(t, parseDOT(t, draw.DOT(empty, draw.Options{Depth: 1})).order)
 	require.Contains(t, draw.Table(empty), "0 nodes")
 }
 
@@ -319,7 +383,7 @@ func TestEveryNodeIsDrawnOnce(t *testing.T) {
 		}
 		m := k.done(t, values[len(values)-1])
 		g := parseDOT(t, draw.DOT(m, draw.Options{NoFold: true}))
-		require.Equal(t, m.Graph.Len(), g.drawn())
+		require.Equal(t, m.Graph.Len(), len(g.order))
 		pairs := map[string]bool{}
 		for n := range m.Graph.Nodes() {
 			require.Contains(t, g.nodes, n.Name())
@@ -332,7 +396,7 @@ func TestEveryNodeIsDrawnOnce(t *testing.T) {
 		for depth := range 4 {
 			o := draw.Options{Depth: depth}
 			folded := parseDOT(t, draw.DOT(m, o))
-			require.LessOrEqual(t, folded.drawn(), g.drawn())
+			require.LessOrEqual(t, len(folded.order), len(g.order))
 			require.True(t, slices.Contains(folded.order, "output"))
 			if reaches(g, "x", "output") {
 				require.True(t, reaches(folded, "x", "output"))

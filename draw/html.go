@@ -20,6 +20,8 @@ type pageVertex struct {
 	Facts [][2]string `json:"facts"`
 	In    []string    `json:"in"`
 	Out   []string    `json:"out"`
+	// Also are the nodes of repetitions that the vertex stands for.
+	Also []string `json:"also,omitempty"`
 }
 
 // HTML returns a page that shows svg, which must be DOT(m, o) rendered as SVG:
@@ -89,6 +91,12 @@ func (d *drawing) pageVertices() []*pageVertex {
 		}
 		byVertex[v] = p
 		list = append(list, p)
+	}
+	for n := range d.m.Graph.All() {
+		if v := d.vertices[d.drawn(n)]; v != nil && v.node != n {
+			p := byVertex[v]
+			p.Also = append(p.Also, strings.TrimSpace(n.Name()+" "+n.Scope().Path))
+		}
 	}
 	for _, e := range d.edges {
 		from, to := byVertex[e.from], byVertex[e.to]

@@ -21,18 +21,21 @@ type Mark struct {
 	Text string
 }
 
-// attributes are the light green of no heat, the red of all, or what lies between.
-func (m Mark) attributes() string {
+// fill is the light green of no heat, the red of all, or what lies between.
+func (m Mark) fill() string {
 	h := min(max(m.Heat, 0), 1)
 	if h != h {
 		h = 1
 	}
 	between := func(a, b float64) int { return int(a + (b-a)*h + 0.5) }
-	fill := fmt.Sprintf("#%02x%02x%02x", between(0xf0, 0xef), between(0xfd, 0x5b), between(0xf4, 0x5b))
-	return `shape=box, style="filled,rounded", fillcolor=` + quote(fill) + `, color="#4b5563"`
+	return fmt.Sprintf("#%02x%02x%02x", between(0xf0, 0xef), between(0xfd, 0x5b), between(0xf4, 0x5b))
 }
 
-// mark gives every vertex the hottest mark of the nodes that it stands for.
+// markLine is the colour around marked nodes.
+const markLine = "#4b5563"
+
+// mark gives every vertex the hottest mark of the nodes that it stands for, as the last
+// line of its label.
 func (d *drawing) mark() {
 	if d.o.Overlay == nil {
 		return
@@ -48,13 +51,16 @@ func (d *drawing) mark() {
 			d.marks[v] = m
 		}
 	}
+	for v, m := range d.marks {
+		v.lines = append(v.lines[:len(v.lines):len(v.lines)], m.Text)
+	}
 }
 
-// look returns the label of a vertex and how it is drawn.
-func (d *drawing) look(v *vertex) (lines []string, attributes string) {
+// look says how a vertex is drawn.
+func (d *drawing) look(v *vertex) string {
 	m, ok := d.marks[v]
 	if !ok {
-		return v.lines, lookStyle(v.style).attributes()
+		return lookStyle(v.style).attributes()
 	}
-	return append(v.lines[:len(v.lines):len(v.lines)], m.Text), m.attributes()
+	return style{shape: "box", fill: m.fill(), line: markLine}.attributes()
 }

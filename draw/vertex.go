@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // vertex is a node of the drawing: one of the graph, or a collapsed block.
@@ -16,6 +17,8 @@ type vertex struct {
 	block *block      // nil for single nodes
 	style string      // key of styles
 	lines []string
+	// column is the part of a long drawing that the vertex is in.
+	column int
 }
 
 // edge is a line from one vertex to another; several values may run along it.
@@ -38,7 +41,7 @@ func (d *drawing) makeVertices(b *block) {
 			d.makeVertices(it.block)
 			continue
 		}
-		v := &vertex{id: d.id(qualified(it.node)), node: it.node, style: styleOf(it.node), lines: labelOf(it.node)}
+		v := &vertex{id: d.id(qualified(it.node)), node: it.node, style: styleOf(it.node), lines: append(labelOf(it.node), d.weightLine(it.node)...)}
 		d.vertices[it.node] = v
 		d.order = append(d.order, v)
 	}
@@ -198,13 +201,39 @@ func labelOf(n *graph.Node) []string {
 		return []string{"output"}
 	case graph.CallModule:
 		lines = []string{leafName(n.Target()), operator(n)}
-		if lines[0] == lines[1] {
-			lines = lines[:1]
+		if lines[0] == lines[1] || lines[0] == "" {
+			lines = lines[1:]
 		}
 	default:
 		lines = []string{operator(n)}
 	}
 	return append(lines, wrap(attributes(n), 32)...)
+}
+
+// weightLine says how large the weight of a call is: of the tensors of the state
+// that it reads, the one with the most dimensions. Constants that are drawn say it
+// themselves.
+func (d *drawing) weightLine(n *graph.Node) []string {
+	best, name, more := shape.Type{}, "", false
+	for _, p := range stateOf(n) {
+		if d.o.ShowConstants && p.node != nil || !p.typ.Ranked() {
+			continue
+		}
+		part := p.path[strings.LastIndexByte(p.path, '.')+1:]
+		switch rank := p.typ.Rank(); {
+		case name == "" || rank > best.Rank() || rank == best.Rank() && rank == 1 && part == "weight":
+			best, name, more = p.typ, part, false
+		case rank == best.Rank() && rank > 1:
+			more = true
+		}
+	}
+	switch {
+	case name == "":
+		return nil
+	case more:
+		return []string{name + " " + best.String() + ", …"}
+	}
+	return []string{name + " " + best.String()}
 }
 
 // wrap breaks a list of attributes into lines of about width characters.
@@ -248,7 +277,8 @@ func (d *drawing) makeEdges() {
 			known[k] = e
 			d.edges = append(d.edges, e)
 		}
-		if t := from.Type().String(); !inner && !slices.Contains(e.types, t) {
+		// What a member of a tuple is says the edge behind the getitem.
+		if t := from.Type().String(); !inner && to.Op() != op.GetItem && !slices.Contains(e.types, t) {
 			e.types = append(e.types, t)
 		}
 		if name != "" && !slices.Contains(e.names, name) {

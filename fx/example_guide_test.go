@@ -13,7 +13,7 @@ import (
 )
 
 // Apply demands a number of matches, compares what is computed before and behind
-// each pass, and leaves the graphs in a folder (docs/add-a-pass.md).
+// each pass, and leaves the graphs in a folder.
 func ExampleGraphModule_Apply() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "gofx")

@@ -381,8 +381,7 @@ func ExampleRewrite() {
 func ExampleSave() {
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	net := nn.NewLinear(2, 1, nn.NoInit())

@@ -33,17 +33,7 @@ func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.Expect
 
 // Passes returns the built-in passes in an order in which they can run.
 func Passes() []Pass {
-	list := []Pass{
-		shapeprop.Infer(nil),
-		simplify.Functionalize,
-		fusion.ConvBN,
-		fusion.LinearBN,
-		fusion.BNAffine,
-		simplify.ConstFold,
-		simplify.CSE,
-		simplify.DCE,
-	}
-	list = append(list, fusion.Recognisers()...)
+	list := append([]Pass{shapeprop.Infer(nil)}, shrinking()...)
 	return append(list, quant.Lower, simplify.Decompose, simplify.DropUnused)
 }
 
@@ -52,6 +42,11 @@ func Passes() []Pass {
 // The recognisers of operators come last: folding and merging turn several spellings
 // into one, and an unused result would hide what it is made from.
 func Optimise() []Pass {
+	return append(shrinking(), simplify.DropUnused)
+}
+
+// shrinking is what Passes and Optimise have in common.
+func shrinking() []Pass {
 	list := []Pass{
 		simplify.Functionalize,
 		fusion.ConvBN,
@@ -61,8 +56,7 @@ func Optimise() []Pass {
 		simplify.CSE,
 		simplify.DCE,
 	}
-	list = append(list, fusion.Recognisers()...)
-	return append(list, simplify.DropUnused)
+	return append(list, fusion.Recognisers()...)
 }
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An

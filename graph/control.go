@@ -191,10 +191,6 @@ func oneBool(t shape.Type) bool {
 	return true
 }
 
-// BadAssign is the code of a call of assign that writes to something else than a
-// tensor of the state.
-const BadAssign diag.Code = "FX3040"
-
 // Assigned returns the get_attr node of the tensor that a call of assign writes,
 // through earlier writes of the same; an error when it writes something else,
 // which would be an input of the caller or a value that others read.

@@ -113,9 +113,6 @@ func (k *Copier) Finish() {
 	k.dst.symbols.notes = append(k.dst.symbols.notes, k.src.symbols.notes...)
 }
 
-// BadExtract is the code of a part of a graph that cannot stand on its own.
-const BadExtract diag.Code = "FX3041"
-
 // Extract returns the part of a graph that computes outputs from inputs, values of one
 // graph, as a module of its own: a placeholder for each input, then for each input of
 // the graph that the part needs besides; copies of the nodes between, which keep

@@ -152,12 +152,7 @@ func (c *Cursor) Region(o *op.Op, attrs any, regions []*Graph, args ...*Node) *N
 }
 
 func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions []*Graph) *Node {
-	if attrs == nil {
-		attrs = o.Codec().Zero()
-	}
-	if !o.Codec().Accepts(attrs) {
-		panic(diag.Bug("attributes of another operator for " + o.Name))
-	}
+	attrs, err := o.Codec().Given(attrs)
 	n := c.add(opcode, o.Name, args)
 	n.op, n.attrs = o, attrs
 	if opcode == CallMethod {
@@ -168,6 +163,10 @@ func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions 
 		for _, r := range regions {
 			r.parent = n
 		}
+	}
+	if err != nil {
+		c.fail(n.setInferred(shape.Type{}, err))
+		return n
 	}
 	c.fail(c.g.infer(n))
 	return n

@@ -222,8 +222,7 @@ func ExampleSave() {
 	m.SetParam(graph.Param{Path: "w", Value: array.New(array.F32, 2, 4)})
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 
@@ -243,11 +242,18 @@ func ExampleSave() {
 	// true
 }
 
+// Values are what code generation and executables take as the state.
+func ExampleModule_Values() {
+	m := graph.NewModule(graph.New("net"))
+	m.SetParam(graph.Param{Path: "weight", Value: array.FromSlice([]float32{1, 2})})
+	fmt.Println(array.Data[float32](m.Values()["weight"]))
+	// Output: [1 2]
+}
+
 func ExampleLoad() {
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	file, err := os.Create(filepath.Join(dir, graph.WeightsFile))

@@ -55,9 +55,6 @@ func Fold[V any](ctx context.Context, graph *Graph, visit Visitor[V]) (out V, er
 	return out, diag.New(NoOutput, "graph "+graph.Name+" has no output node").WithHint("add one with Cursor.Output")
 }
 
-// NoOutput is the code of a graph without an output node.
-const NoOutput diag.Code = "FX3002"
-
 // stopped reports whether an error says that a context has ended.
 func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -189,9 +189,6 @@ func (g *Graph) Erase(node *Node) error {
 // Erased reports whether the node has been removed from its graph.
 func (n *Node) Erased() bool { return n.erased }
 
-// EraseUsed is the code of erasing a node whose value is used.
-const EraseUsed diag.Code = "FX3001"
-
 func (g *Graph) unlink(n *Node) {
 	if n.prev == nil {
 		g.first = n.next
@@ -307,6 +304,9 @@ func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.T
 		}
 	}
 	if err := present(node, operator, len(types)); err != nil {
+		return shape.Type{}, err
+	}
+	if _, err := operator.Codec().Given(node.Attrs()); err != nil {
 		return shape.Type{}, err
 	}
 	if operator == op.GetItem && len(types) == 1 {

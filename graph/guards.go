@@ -194,8 +194,8 @@ func (g *Graph) Assume(r shape.Relation, n *Node) error {
 // rule out is no mistake yet: it may follow from one that has been reported. It
 // stays, and nothing runs; see impossible.
 func (t *guardTable) assume(r shape.Relation, n *Node) error {
-	if r.Rel != shape.EQ {
-		t.enter(Guard{r.Normal(), n})
+	if r = r.Normal(); r.Rel != shape.EQ {
+		t.enter(Guard{r, n})
 		return nil
 	}
 	if t.has(r) || slices.ContainsFunc(t.guards, func(d Guard) bool { return d.Rel == shape.MOD && d.Touches(r) && r.Exact(d.Relation) }) {
@@ -209,9 +209,6 @@ func (t *guardTable) assume(r shape.Relation, n *Node) error {
 	t.prune(r)
 	return nil
 }
-
-// Contradiction is the code of two places that need what no sizes give.
-const Contradiction diag.Code = "FX2010"
 
 // contradiction turns a solver conflict into a diagnostic citing both places.
 func (t *guardTable) contradiction(c *shape.Conflict) *diag.Error {

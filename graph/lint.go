@@ -11,23 +11,7 @@ import (
 
 // The codes of broken graphs: the constraints C1 to C17 of docs/ir.md.
 const (
-	BrokenUses       diag.Code = "FX3003" // C1: use lists and operands disagree
-	BrokenOrder      diag.Code = "FX3004" // C2: a value is used before it is made
-	ForeignNode      diag.Code = "FX3005" // C3: an operand is erased or of another graph
-	LatePlaceholder  diag.Code = "FX3006" // C4: a placeholder stands behind another node
-	OutputPlace      diag.Code = "FX3007" // C5: several outputs, or nodes behind the output
-	DuplicateName    diag.Code = "FX3008" // C6: two nodes have one name
-	BadOperator      diag.Code = "FX3009" // C7: no operator, or attributes of another
-	BadOperandCount  diag.Code = "FX3019" // C8: operands missing or too many
-	MissingParam     diag.Code = "FX3011" // C9: a parameter is not in the module
-	MissingModule    diag.Code = "FX3012" // C10: nothing is known of a called module
-	UndefinedSymbol  diag.Code = "FX3013" // C11: a symbol is used where it is not defined
-	DeadFact         diag.Code = "FX3014" // C12: a symbol or guard speaks of a node that is not there
-	TypeDisagrees    diag.Code = "FX3015" // C13: the type is not what the operator's rule gives
-	BadStructure     diag.Code = "FX3016" // C14: the results are packed wrongly
-	BadRegions       diag.Code = "FX3017" // C15: regions do not fit their operator
-	BrokenNodeList   diag.Code = "FX3018" // C16: the list of nodes is not consistent
-	maxStructureSize           = 1 << 16
+	maxStructureSize = 1 << 16
 )
 
 // Lint checks the constraints that every graph between two passes satisfies

@@ -87,6 +87,15 @@ func (m *Module) Param(path string) *Param { return m.byPath[path] }
 // Params returns the state in the order in which it was added.
 func (m *Module) Params() []*Param { return m.params }
 
+// Values returns the arrays of the state by path, nil for tensors without one.
+func (m *Module) Values() map[string]*array.Array {
+	values := make(map[string]*array.Array, len(m.params))
+	for _, p := range m.params {
+		values[p.Path] = p.Value
+	}
+	return values
+}
+
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
 	m.types = nil
@@ -142,8 +151,12 @@ func (m *Module) DropUnused() int {
 	return before - len(m.params)
 }
 
-// SetBound says what the leaf module at path does.
+// SetBound says what the leaf module at path does. Attributes nil stand for the
+// operator's zero value, as they do for cursors.
 func (m *Module) SetBound(path string, b Bound) {
+	if b.Attrs == nil && b.Op != nil && b.Op.Codec() != nil {
+		b.Attrs = b.Op.Codec().Zero()
+	}
 	delete(m.types, path)
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b

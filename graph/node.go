@@ -332,10 +332,11 @@ func (n *Node) ReplaceUses(value *Node, keep func(user *Node) bool) int {
 // SetAttrs replaces the attributes of a call_function or call_method node; they
 // must be of the operator's type. The type is inferred again.
 func (n *Node) SetAttrs(a any) error {
-	if !n.op.Codec().Accepts(a) {
-		return diag.Bug("attributes of another operator for " + n.op.Name)
+	attrs, err := n.op.Codec().Given(a)
+	if err != nil {
+		return n.Error(op.BadAttr, err.(*diag.Error).Msg)
 	}
-	n.attrs = a
+	n.attrs = attrs
 	return n.Infer()
 }
 

@@ -9,22 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// The codes of mistakes in the text form. shape.CodeText (FX7002) is that of
-// malformed types.
-const (
-	TextVersionError diag.Code = "FX7001" // the first line is not "gofx 1"
-	SyntaxError      diag.Code = "FX7003" // something else was expected here
-	Undefined        diag.Code = "FX7004" // a value is used that no line before defines
-	Redefined        diag.Code = "FX7005" // a name is defined twice
-	UnknownOp        diag.Code = "FX7006" // no linked package defines the operator
-	WrittenType      diag.Code = "FX7007" // the written type is not the inferred one
-	TextLimit        diag.Code = "FX7008" // too deep nesting, too many guards, or too much memory
-	GraphCount       diag.Code = "FX7009" // the text has no graph, or several
-	Misplaced        diag.Code = "FX7010" // a statement stands where it may not
-	BadDefault       diag.Code = "FX7011" // a default value cannot be read
-	TooMany          diag.Code = "FX7012" // reading stopped after many mistakes
-)
-
 // maxGuards bounds the guards of one graph, written or inferred: what can be
 // derived from them takes time that grows with the square of their number.
 const maxGuards = 1024

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -19,26 +21,21 @@ const (
 	WeightsFile = "weights.safetensors"
 )
 
-// The codes of saved modules that cannot be written or do not fit together.
-const (
-	WeightMissing    diag.Code = "FX8020" // a declared parameter has no value
-	WeightUnexpected diag.Code = "FX8021" // the file has a tensor that is not declared
-	WeightMismatch   diag.Code = "FX8022" // a tensor is not of the declared type
-	FolderError      diag.Code = "FX8023" // the operating system cannot write or read
-)
-
 // Save writes a module into a folder, which is made if necessary: the text form
 // with positions (of files only the base names) and the values of the parameters.
 // Equal modules give equal bytes. Both files are written beside the old ones
 // first and replace them only when complete. Parameters without values are an
 // error that names all of them, and so is what Load would refuse: what Lint
-// finds, and default values that have no text form. Side data of nodes (Key) is
-// not saved.
+// finds, default values that have no text form, Go code that no name leads to, and what
+// the text form does not read back. Side data of nodes (Key) is not saved.
 func Save(dir string, module *Module) (err error) {
 	refused := Lint(module.Graph)
-	for n := range module.Graph.Nodes() {
+	for n := range module.Graph.All() {
 		if d := n.Default(); d != nil && strings.HasPrefix(literal(d), "opaque") {
 			refused = append(refused, n.Error(BadDefault, "default value of "+n.String()+" is no number, bool, string or array, so that it cannot be saved"))
+		}
+		if o := n.Op(); o != nil && op.Lookup(o.Key()) != o {
+			refused = append(refused, unsaved(n, o))
 		}
 	}
 	tensors := make([]safetensors.Named, 0, len(module.params))
@@ -50,6 +47,14 @@ func Save(dir string, module *Module) (err error) {
 		tensors = append(tensors, safetensors.Named{Name: p.Path, Array: p.Value})
 	}
 	if err := refused.Err(); err != nil {
+		return err
+	}
+	options := PrintOptions{Positions: true, BaseNames: true}
+	var text bytes.Buffer
+	if err := Fprint(&text, module, options); err != nil {
+		return err
+	}
+	if _, err := Parse(text.Bytes(), filepath.Join(dir, GraphFile)); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
@@ -67,8 +72,7 @@ func Save(dir string, module *Module) (err error) {
 	if err := writeFile(filepath.Join(tmp, WeightsFile), func(w io.Writer) error { return safetensors.Write(w, tensors, nil) }); err != nil {
 		return err
 	}
-	options := PrintOptions{Positions: true, BaseNames: true}
-	if err := writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) error { return Fprint(w, module, options) }); err != nil {
+	if err := writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) (err error) { _, err = w.Write(text.Bytes()); return err }); err != nil {
 		return err
 	}
 	for _, f := range []string{WeightsFile, GraphFile} {
@@ -77,6 +81,15 @@ func Save(dir string, module *Module) (err error) {
 		}
 	}
 	return nil
+}
+
+// unsaved is the error of a call of Go code that Load cannot find by its name.
+func unsaved(n *Node, o *op.Op) *diag.Error {
+	e := n.Error(UnknownOp, o.Key()+" is Go code without a name that a saved graph could find it by")
+	if n.Opcode() == CallModule {
+		return e.WithHint("capture without keeping the module " + strconv.Quote(n.Target()) + " whole, or give it an operator and tensor.Leaf")
+	}
+	return e.WithHint("define the operator once, with op.Define in a package variable, and call that one")
 }
 
 // writeFile makes a file, of which everything is on disk when it returns.

@@ -35,16 +35,6 @@ type Interpreter struct {
 	Known map[*graph.Node]Value
 }
 
-// The codes of running a graph.
-const (
-	MissingInput diag.Code = "FX1020" // an input without a default was not given
-	ExtraInput   diag.Code = "FX1021" // more inputs than the graph takes
-	GuardFailed  diag.Code = "FX1022" // an input does not fit what the graph was captured for
-	NoParam      diag.Code = "FX1023" // the state has no such tensor
-	NoModule     diag.Code = "FX1024" // nothing is known of a called module
-	Undefined    diag.Code = "FX1025" // an operand has no value
-)
-
 // Run interprets the graph on the inputs, in the order of its placeholders (nil
 // for one whose default is wanted), and returns the operands of its output node.
 func (p *Interpreter) Run(ctx context.Context, inputs ...*tensor.Tensor) (out []*tensor.Tensor, err error) {

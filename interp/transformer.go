@@ -17,9 +17,6 @@ type Transformer struct {
 	Node func(c *graph.Cursor, n *graph.Node, args []*graph.Node, copy func() *graph.Node) *graph.Node
 }
 
-// Dropped is the code of a transformer that drops a value that is used.
-const Dropped diag.Code = "FX3010"
-
 // Run returns a new module with the transformed graph; the state's arrays are
 // shared with m, whose graph is not changed.
 func (t *Transformer) Run(m *graph.Module) (_ *graph.Module, err error) {

@@ -8,9 +8,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// CodeArgument is the code of arguments that a generated package does not take.
-const CodeArgument diag.Code = "FX1022"
-
 // Checker compares arguments with what a generated package takes and collects
 // everything that is wrong. The zero value is ready.
 type Checker struct{ errs diag.List }

@@ -4,8 +4,9 @@
 // nothing of graphs and operators.
 //
 // Steps are declared by families below kernel/internal, each with its Go, its
-// assembly and its tests, and named here; a family imports those above it in this
-// table only (internal/archtest holds that):
+// assembly and its tests. What has the comment //gofx:kernel there is named here, in
+// files that go generate writes; a family imports those above it in this table only
+// (internal/archtest holds that):
 //
 //	cpu        features of the processor          nothing
 //	opcode     operations of scalar programs      nothing
@@ -29,10 +30,11 @@
 //	attention  attention                          gemm, rnn, rowcol and below
 //	program    elementwise programs               reduce and below
 //	conv       convolutions                       gemm, winograd and below
-//	blocked    channels in blocks of sixteen      conv, pool and below
 //
 // Entries branch on CPU features themselves: no registry, no function variables, so
 // that the linker drops what a program does not use. No fmt, no reflection.
 //
-// Read run.go first, then the doc.go of a family.
+// Read par_gen.go first (Step), then the doc.go of a family.
 package kernel
+
+//go:generate go run ../internal/kernelnames

@@ -140,35 +140,6 @@ func TestEpilogueProgramsOfHalves(t *testing.T) {
 	})
 }
 
-// TestBlockedEpiloguePrograms is TestEpiloguePrograms for channels in blocks.
-func TestBlockedEpiloguePrograms(t *testing.T) {
-	kerneltest.EachLevel(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(35, 36))
-		random := func(shape ...int) *array.Array {
-			return kerneltest.ToArray(kerneltest.RandomRef(r, shape), array.F32, false)
-		}
-		weight, x := random(32, 16, 3, 3), random(1, 1, 9, 9, 16)
-		conv, transposed := array.New(array.F32, BlockedConvLen(weight.Shape())), array.New(array.F32, 32*16*9)
-		PackConvBlocked{}.Run(&Workspace{}, []*array.Array{conv}, []*array.Array{weight})
-		PackConvTransposeBlocked{ConvTranspose: ConvTranspose{Stride: []int{2, 2}}}.Run(&Workspace{}, []*array.Array{transposed}, []*array.Array{random(16, 32, 3, 3)})
-		for i, step := range []func(Epilogue) Step{
-			func(e Epilogue) Step { return ConvBlocked{In: 16, Channels: 32, Kernel: []int{3, 3}, Epilogue: e} },
-			func(e Epilogue) Step {
-				return ConvTransposeBlocked{ConvTranspose: ConvTranspose{Stride: []int{2, 2}}, In: 16, Channels: 32, Kernel: []int{3, 3}, Epilogue: e}
-			},
-		} {
-			shape, packed := [][]int{{1, 2, 7, 7, 16}, {1, 2, 19, 19, 16}}[i], []*array.Array{conv, transposed}[i]
-			for _, p := range scalars {
-				sums, want, out := array.New(array.F32, shape...), array.New(array.F32, shape...), array.New(array.F32, shape...)
-				step(Epilogue{}).Run(&Workspace{}, []*array.Array{sums}, []*array.Array{x, packed})
-				Elementwise{Program: *p}.Run(&Workspace{}, []*array.Array{want}, []*array.Array{sums})
-				kerneltest.RunStep(t, step(Epilogue{Program: p}), []*array.Array{out}, []*array.Array{x, packed})
-				kerneltest.RequireEqualArrays(t, want, out)
-			}
-		}
-	})
-}
-
 func TestEpilogueProgramsDoNotAllocate(t *testing.T) {
 	kerneltest.EachLevel(t, func(t *testing.T) {
 		for _, c := range contractions(rand.New(rand.NewPCG(37, 38))) {

@@ -5,9 +5,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// CodeSizes is the code of sizes that no memory can hold or that cannot be computed.
-const CodeSizes diag.Code = "FX2080"
-
 // Frame is the part of a call's state that is the same for every generated
 // package: the arena of intermediate values, the workspace of the kernels, the
 // operands of the current step and its name. The package's own state embeds it.

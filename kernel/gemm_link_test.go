@@ -14,13 +14,7 @@ import (
 
 // A program that multiplies links the product's assembly and no other.
 func TestProductLinksAlone(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: builds a program")
-	}
-	tool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no go command: ", err)
-	}
+	tool := goCommand(t)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("not amd64, whose assembly's symbols it reads")
 	}

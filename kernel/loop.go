@@ -7,9 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// CodeLengths is the code of sequences of which one is shorter than another.
-const CodeLengths diag.Code = "FX2003"
-
 // Truth returns the one element of a bool array.
 func Truth(a *array.Array) bool { return array.Raw[bool](a)[a.Offset()] }
 

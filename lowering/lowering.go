@@ -41,9 +41,10 @@ type Options struct {
 	// Outputs are the operands of the output node to compute, in that order; nil
 	// means all.
 	Outputs []int
-	// Donate are the inputs whose memory the target may overwrite. It need not.
+	// Donate are the inputs whose memory the target may overwrite: a run leaves
+	// anything in it, or what was there. Results never lie in it.
 	Donate []int
-	// Threads is the most threads of one run; 0 leaves it to the target.
+	// Threads is the most threads of one run, at most MaxThreads; 0 leaves it to the target.
 	Threads int
 	// Exact asks for the bits that the interpreter gives: sums in the order of the
 	// operators' own kernels. Without it a target may round otherwise, within the
@@ -88,18 +89,8 @@ func (o Options) symbols() []string {
 	return names
 }
 
-// The codes of lowering.
-const (
-	Unsupported diag.Code = "FX5001" // the target cannot run an operator
-	NoRegions   diag.Code = "FX5002" // the target cannot run a form of control flow
-	SymbolUse   diag.Code = "FX5003" // a kernel follows from symbols in a way that it does not declare
-	UnknownSize diag.Code = "FX5004" // a type or size cannot be known before the run
-	BadOption   diag.Code = "FX5005" // options that do not fit the graph
-	Closed      diag.Code = "FX5006" // a run of a closed executable
-	BadOutput   diag.Code = "FX5007" // memory given for a result does not fit it
-	HostFailed  diag.Code = "FX5008" // an opaque Go function failed, or returned what was not declared
-	NotBuffer   diag.Code = "FX5009" // assign to what is not state of the model
-)
+// MaxThreads bounds Options.Threads: each thread has scratch memory of its own.
+const MaxThreads = 1 << 12
 
 // Check reports every option that does not fit the module.
 func (o Options) Check(module *graph.Module) error {
@@ -132,8 +123,8 @@ func (o Options) Check(module *graph.Module) error {
 		bad("exact results of weights that are rounded to "+w.String()+" are asked for, which there are not", "leave out one of the two")
 	}
 	within("donated input", o.Donate, len(module.Graph.Inputs()))
-	if o.Threads < 0 {
-		bad(strconv.Itoa(o.Threads)+" threads, expected 0 or more", "0 leaves the number to the target")
+	if o.Threads < 0 || o.Threads > MaxThreads {
+		bad(strconv.Itoa(o.Threads)+" threads, expected 0 to "+strconv.Itoa(MaxThreads), "0 leaves the number to the target")
 	}
 	return errs.Err()
 }

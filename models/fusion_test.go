@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,17 @@ func TestAttentionIsRecognised(t *testing.T) {
 			optimised(t, m, m.New(), 12)
 		})
 	}
+}
+
+// A decoder's mask has more columns than rows, and keeps something in each.
+func TestAttentionOfDecoderIsRecognised(t *testing.T) {
+	c := models.GPT2Config{VocabSize: 40, MaxPositions: 12, Width: 8, NumLayers: 3, NumHeads: 2, LayerNormEps: 1e-5}
+	gm, err := fx.Trace(context.Background(), models.NewGPT2Decoder(c), decoderInputs(c)...)
+	require.NoError(t, err)
+	r, err := gm.Apply(context.Background(), fx.Optimise(), fx.PassOptions{})
+	require.NoError(t, err)
+	require.Len(t, slices.Collect(gm.Graph.Calls(std.ScaledDotProductAttention)), 3, r.Explain())
+	require.Len(t, slices.Collect(gm.Graph.Calls(std.LogicalNot)), 1, "the layers share their mask")
 }
 
 // TestRecognisedAttentionAgrees compares with the reference, in the slow tier.

@@ -94,9 +94,6 @@ func (r Set) Value(u float64, at, dims []int) float64 {
 	return v
 }
 
-// BadInput is the code of a synthetic input that cannot be made.
-const BadInput diag.Code = "FX8034"
-
 // maxInput bounds the elements of a synthetic input.
 const maxInput = 1 << 28
 

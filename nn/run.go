@@ -9,10 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// NotRunnable is the code of running something that is no module, or with
-// inputs that its Forward does not take.
-const NotRunnable diag.Code = "FX1030"
-
 // Run calls a module's Forward and returns its only result. In a trace the
 // module becomes a scope, or one node where the tracer takes it for a leaf.
 // Forward may take tensors, a variadic last one and a context first. A module

@@ -125,15 +125,6 @@ func (w Arrays) Get(name string) (*array.Array, error) {
 	return nil, diag.New(MissingWeight, "there is no tensor "+name)
 }
 
-// The codes of loading weights.
-const (
-	MissingWeight    diag.Code = "FX8030" // the module has a tensor that the weights lack
-	UnexpectedWeight diag.Code = "FX8031" // the weights have a tensor that the module lacks
-	WeightShape      diag.Code = "FX8032" // a weight has another shape
-	WeightType       diag.Code = "FX8033" // a weight has another element type
-	NoWeightFits     diag.Code = "FX8038" // no weight is one of the module's
-)
-
 // LoadOption changes what LoadStateDict accepts.
 type LoadOption func(*loading)
 

@@ -117,6 +117,18 @@ func (c *Codec) GoType() reflect.Type { return c.typ }
 // Accepts reports whether a is of the codec's struct type.
 func (c *Codec) Accepts(a any) bool { return reflect.TypeOf(a) == c.typ }
 
+// Given returns the attributes of a call: the zero value for nil, and with an error for
+// those of another operator.
+func (c *Codec) Given(attrs any) (any, error) {
+	if attrs == nil {
+		return c.Zero(), nil
+	}
+	if !c.Accepts(attrs) {
+		return c.Zero(), diag.New(BadAttr, "attributes are "+reflect.TypeOf(attrs).String()+", expected "+c.typ.String())
+	}
+	return attrs, nil
+}
+
 // Field is one attribute, for printers.
 type Field struct {
 	Name   string // text form

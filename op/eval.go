@@ -2,7 +2,6 @@ package op
 
 import (
 	"math"
-	"reflect"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -46,9 +45,6 @@ func (o *Op) Eval(w *kernel.Workspace, attrs any, in []*array.Array) (out []*arr
 	return o.eval(w, attrs, in)
 }
 
-// NoMeaning is the code of evaluating an operator that has no array-level meaning.
-const NoMeaning diag.Code = "FX2020"
-
 // HasReference reports whether the operator stands for others (Spec.Reference).
 func (o *Op) HasReference() bool { return o.reference != nil }
 
@@ -59,7 +55,7 @@ func (o *Op) Reference(b Builder, attrs any, in []Value) Value { return o.refere
 // EvalReference computes Reference as Eval computes the operator.
 func (o *Op) EvalReference(w *kernel.Workspace, attrs any, in []*array.Array) (out []*array.Array, err error) {
 	defer diag.Catch(&err)
-	attrs, err = o.given(attrs)
+	attrs, err = o.codec.Given(attrs)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +87,7 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if err := o.CheckRequired(len(in), func(i int) bool { return in[i] != nil }); err != nil {
 		return nil, err
 	}
-	attrs, err := o.given(attrs)
+	attrs, err := o.codec.Given(attrs)
 	if err != nil {
 		return nil, err
 	}
@@ -149,18 +145,6 @@ func (o *Op) apart(out, in []*array.Array) []*array.Array {
 		}
 	}
 	return out
-}
-
-// given returns the attributes of a call: the zero value for nil, an error for
-// those of another operator.
-func (o *Op) given(attrs any) (any, error) {
-	if attrs == nil {
-		return o.codec.Zero(), nil
-	}
-	if !o.codec.Accepts(attrs) {
-		return nil, diag.New(BadAttr, "attributes are "+reflect.TypeOf(attrs).String()+", expected "+o.codec.GoType().String())
-	}
-	return attrs, nil
 }
 
 // CheckRequired reports missing required operands, all in one error.
@@ -240,7 +224,7 @@ func (v arrays) Type() shape.Type {
 type arrayBuilder struct{ w *kernel.Workspace }
 
 func (b *arrayBuilder) Call(operator *Op, attrs any, in ...Value) Value {
-	attrs, err := operator.given(attrs)
+	attrs, err := operator.codec.Given(attrs)
 	if err != nil {
 		panic(err)
 	}

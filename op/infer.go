@@ -3,24 +3,10 @@ package op
 import (
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
-)
-
-// The codes of type errors.
-const (
-	ShapeMismatch diag.Code = "FX2001" // two dimensions that must agree do not
-	RankMismatch  diag.Code = "FX2002" // an operand has the wrong number of dimensions
-	SizeMismatch  diag.Code = "FX2003" // a size does not fit a weight or attribute
-	DTypeMismatch diag.Code = "FX2004" // an operand has an element type the operator does not take
-	BadAttr       diag.Code = "FX2005" // an attribute is out of its range
-	OperandCount  diag.Code = "FX2006" // operands are missing or too many
-	BadReshape    diag.Code = "FX2007" // sizes do not hold the number of elements
-	BadAxis       diag.Code = "FX2008" // an axis is out of range for the rank
 )
 
 // Infer is the context of a type rule: it decides whether what the rule needs of
@@ -239,119 +225,6 @@ func (o *Op) inferElementwise(c *Infer, attrs any, in []shape.Type) (shape.Type,
 		members[i] = one(d)
 	}
 	return shape.TupleType(members...), nil
-}
-
-// outDTypes returns the element types of an elementwise operator's results.
-func (o *Op) outDTypes(attrs any, in []shape.Type) ([]array.DType, error) {
-	for _, t := range in {
-		if t.Kind() == shape.Tensor && t.DType() == array.Invalid {
-			return []array.DType{array.Invalid}, nil
-		}
-	}
-	var buf [96]byte
-	key := o.dtypeKey(buf[:0], attrs, in)
-	if dts, ok := o.dtypes.get(key); ok {
-		return dts, nil
-	}
-	_, outs, err := o.buildExpr(attrs, in)
-	if err != nil {
-		return nil, err
-	}
-	dts := make([]array.DType, len(outs))
-	for i, v := range outs {
-		dts[i] = v.DType()
-	}
-	o.dtypes.put(string(key), dts)
-	return dts, nil
-}
-
-// dtypeKey encodes what the element types of an elementwise call follow from:
-// the attributes, and each operand's element type, presence and whether it has
-// dimensions (which promotion looks at).
-func (o *Op) dtypeKey(key []byte, attrs any, in []shape.Type) []byte {
-	for _, t := range in {
-		b := byte(t.DType()) << 2
-		if t.Kind() == shape.Tensor {
-			b |= 1
-		}
-		if t.Rank() == 0 {
-			b |= 2
-		}
-		key = append(key, b)
-	}
-	if len(o.codec.fields) > 0 {
-		key = o.codec.AppendKey(append(key, 0xff), attrs, true)
-	}
-	return key
-}
-
-// dtypeCache remembers element types: building an expression to learn them is
-// most of what inferring a type costs.
-type dtypeCache struct {
-	mu sync.RWMutex
-	m  map[string][]array.DType
-}
-
-// maxDTypes bounds the cache: attributes such as scalars may take any value.
-const maxDTypes = 256
-
-func (c *dtypeCache) get(key []byte) ([]array.DType, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	d, ok := c.m[string(key)]
-	return d, ok
-}
-
-func (c *dtypeCache) put(key string, d []array.DType) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.m == nil || len(c.m) >= maxDTypes {
-		c.m = map[string][]array.DType{}
-	}
-	c.m[key] = d
-}
-
-// buildExpr builds the scalar expression of an elementwise operator for operands
-// of the given element types.
-func (o *Op) buildExpr(attrs any, in []shape.Type) (builder *expr.Builder, outs []expr.Value, err error) {
-	defer diag.Catch(&err)
-	builder = expr.NewBuilder()
-	x := make([]expr.Value, len(o.In))
-	compute := array.Invalid
-	if o.promote != nil {
-		compute = o.promote(attrs, in)
-	} else {
-		compute = Promote(in)
-	}
-	for i, t := range in {
-		if t.Kind() != shape.Tensor {
-			continue
-		}
-		v := builder.Input(i, t.DType())
-		if compute != array.Invalid && t.DType() != compute {
-			v = builder.Cast(v, compute)
-		}
-		if i < len(x) {
-			x[i] = v
-		} else {
-			x = append(x, v)
-		}
-	}
-	return builder, o.expr(builder, attrs, x), nil
-}
-
-// Expression returns the scalar meaning of a call of an elementwise operator, input i
-// being operand i; in are the operands' types, the zero Type for absent ones. It is
-// an error when the operator is not Scalar or refuses the operands.
-func (o *Op) Expression(attrs any, in []shape.Type) (expr.Graph, error) {
-	if o.expr == nil {
-		return expr.Graph{}, diag.New(NoMeaning, o.Name+" has no scalar expression")
-	}
-	b, outs, err := o.buildExpr(attrs, in)
-	if err != nil {
-		return expr.Graph{}, err
-	}
-	return b.Graph(outs...), nil
 }
 
 // typed is a Value that is only a type: what composite type rules run on.

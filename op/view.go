@@ -81,7 +81,7 @@ func located(err error) *diag.Error {
 type viewBuilder struct{}
 
 func (b viewBuilder) Call(o *Op, attrs any, in ...Value) Value {
-	attrs, err := o.given(attrs)
+	attrs, err := o.codec.Given(attrs)
 	if err != nil {
 		panic(err)
 	}

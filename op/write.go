@@ -6,9 +6,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// InPlaceType is the code of an in-place call whose result does not fit its target.
-const InPlaceType diag.Code = "FX2024"
-
 // Written is the type rule of writing src into dst in place, where src is cast to
 // dst's element type: it returns what dst is afterwards. Shapes must be equal, without
 // broadcasting, and floats are not written to other types. What is not known of

@@ -21,21 +21,6 @@ type Pass struct {
 	Run func(c *Ctx, g *graph.Graph) (changed bool, err error)
 }
 
-// The codes of passes.
-const (
-	BadPipeline   diag.Code = "FX3020" // a pipeline lists an unknown or misplaced pass
-	MissingFact   diag.Code = "FX3021" // a fact that a pass requires does not hold
-	BrokenFact    diag.Code = "FX3022" // a pass broke a fact that it does not list
-	LintFailed    diag.Code = "FX3023" // the graph is broken before or behind a pass
-	Panicked      diag.Code = "FX3024" // the code of a pass panicked
-	MatchCount    diag.Code = "FX3025" // a pass matched less or more often than expected
-	NumericChange diag.Code = "FX3026" // a pass changed what the graph computes
-	NoInputs      diag.Code = "FX3027" // the numeric check cannot make inputs
-	NoFixpoint    diag.Code = "FX3028" // repeating a pass does not end
-	BadRule       diag.Code = "FX3029" // pattern and replacement of a rule do not fit
-	DumpFailed    diag.Code = "FX3030" // the dump folder cannot be written
-)
-
 // EachNode makes a pass that calls f for every node, those of regions included,
 // in execution order. f may erase the node and insert others; a count of
 // c.Rewrote calls above zero tells that the graph changed.

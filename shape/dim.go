@@ -239,9 +239,6 @@ func (d Dim) Uses(symbol string) bool {
 	return found
 }
 
-// CodeEval is the code of a size that cannot be computed from the given symbols.
-const CodeEval diag.Code = "FX2080"
-
 // Eval computes d from the values of its symbols. The error, a *diag.Error with
 // CodeEval, says which symbol has no value, that a divisor is zero, that the
 // result leaves the range of int, or that d is Unknown.

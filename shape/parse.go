@@ -9,9 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/internal/scan"
 )
 
-// CodeText is the code of a dimension, shape or type text that cannot be read.
-const CodeText diag.Code = "FX7002"
-
 // Limits of text from outside.
 const (
 	maxText  = 1 << 16 // bytes of one type
@@ -32,29 +29,27 @@ func ParseDim(s string) (Dim, error) {
 
 // ParseDims reads what Dims.String writes: "[N,3,?]". Errors are as in ParseDim.
 func ParseDims(s string) (Dims, error) {
-	p, err := newParser(s)
-	if err != nil {
-		return Dims{}, err
-	}
-	d := p.dims()
-	if err := p.finish(); err != nil {
-		return Dims{}, err
-	}
-	return d, nil
+	return parse(s, (*parser).dims)
 }
 
 // ParseType reads what Type.String writes: "f32[N,3,224,224]", "f32[*]",
 // "?[N]", "(f32[2], i64[2])", "?". Errors are as in ParseDim.
 func ParseType(s string) (Type, error) {
+	return parse(s, (*parser).typ)
+}
+
+// parse reads all of s; with an error the result is the zero value.
+func parse[T any](s string, read func(*parser) T) (T, error) {
+	var zero T
 	p, err := newParser(s)
 	if err != nil {
-		return Type{}, err
+		return zero, err
 	}
-	t := p.typ()
+	v := read(p)
 	if err := p.finish(); err != nil {
-		return Type{}, err
+		return zero, err
 	}
-	return t, nil
+	return v, nil
 }
 
 // ScanType reads the type at the start of s and returns how many bytes it took,
@@ -138,7 +133,13 @@ func (p *parser) tensor(d array.DType) Type {
 		return Unranked(d)
 	}
 	p.I = min(open, p.I)
-	return TensorType(d, p.dims())
+	dims := p.dims()
+	for _, size := range dims.Slice() {
+		if n, ok := size.Int(); ok && n < 0 && p.Err == nil {
+			p.Fail(open, "size "+size.String()+" is negative, expected 0 or more")
+		}
+	}
+	return TensorType(d, dims)
 }
 
 func (p *parser) tuple() Type {

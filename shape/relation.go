@@ -226,7 +226,8 @@ func (r Relation) Exact(m Relation) bool {
 
 // Normal returns the relation in the form that all ways to write it share as far
 // as that is known: bounds solved for what is bounded, common factors taken out.
-// Equalities stay as they are written.
+// An equality stays as it is written, unless it says that a quotient is 0: 5//(N+1) is
+// 0 where N >= 5.
 func (r Relation) Normal() Relation {
 	if r.IsUnknown() {
 		return r
@@ -241,6 +242,10 @@ func (r Relation) Normal() Relation {
 		n = normalBound(d)
 	case MOD:
 		n = normalMultiple(r.A, r.B)
+	default:
+		if d, ok := vanishing(r.A.Sub(r.B)); ok {
+			n = normalBound(d)
+		}
 	}
 	if n.IsUnknown() {
 		return r
@@ -315,6 +320,20 @@ func boundStep(d Dim) Dim {
 		return num.Add(fold(mulOv(c, den.n)))
 	}
 	return fold(mulOv(c, den.n)).Add(fold(den.n-1, true)).Sub(num) // num//den <= c
+}
+
+// vanishing returns what is at least 0 where d, a multiple of one quotient, is 0: a//b is
+// where a < b, if a is no negative number, and b none where a may be 0.
+func vanishing(d Dim) (Dim, bool) {
+	t := d.terms()
+	if len(t) != 1 || len(t[0].m) != 1 || !t[0].m[0].isDiv {
+		return Dim{}, false
+	}
+	num, den := t[0].m[0].num, t[0].m[0].den
+	if lo, ok := least(num); !ok || lo < 0 || lo == 0 && !positive(den) && !atLeast(den, 1, maxProof) {
+		return Dim{}, false
+	}
+	return den.Sub(num).AddInt(-1), true
 }
 
 // normalMultiple drops from a what b divides anyway, and common factors.

@@ -41,6 +41,14 @@ func TestRelationNormal(t *testing.T) {
 		{Multiple(d("N"), d("0")), "N % 0 == 0", False},
 		{Equality(d("N"), d("N+1")), "N == N+1", False},
 		{Equality(d("N"), d("N")), "N == N", True},
+		{Equality(d("5//(N+1)"), d("0")).Normal(), "N >= 5", Open},
+		{Equality(d("0"), d("3*(N//4)")).Normal(), "N <= 3", Open},
+		{Equality(d("M//N"), d("0")).Normal(), "N >= M+1", Open},
+		{Equality(d("2//(N+3)"), d("0")).Normal(), "N >= 0", True},
+		{Equality(d("7//(M-N)"), d("0")).Normal(), "M >= N+8", Open},
+		{Equality(d("(N-4)//2"), d("0")).Normal(), "N//2-2 == 0", Open}, // negative for N < 4
+		{Equality(d("N//4"), d("1")).Normal(), "N//4 == 1", Open},
+		{Equality(d("M*(N//4)"), d("0")).Normal(), "M*(N//4) == 0", Open},
 	} {
 		require.Equal(t, c.text, c.r.String())
 		require.Equal(t, c.truth, c.r.Truth(), c.text)
@@ -67,6 +75,29 @@ func TestRelationImplies(t *testing.T) {
 		{"N == M", "M == N", false}, // the solver's business
 	} {
 		require.Equal(t, c.want, rel(c.r).Implies(rel(c.o)), c.r+" => "+c.o)
+	}
+}
+
+// A normal form says what the relation says, for every size that both can be computed for.
+func TestVanishingQuotientsSayTheSame(t *testing.T) {
+	for _, text := range []string{"5//(N+1) == 0", "N//4 == 0", "M//N == 0", "(M+2)//(N-3) == 0", "(2*M)//(3*N+1) == 0", "7//(M-N) == 0", "(M//2)//(N+1) == 0"} {
+		r, err := ParseRelation(text)
+		require.NoError(t, err)
+		n := r.Normal()
+		require.Equal(t, GE, n.Rel, text)
+		for i := range 20 * 20 {
+			env := func(s string) (int, bool) { return map[string]int{"N": i % 20, "M": i / 20}[s], true }
+			_, _, want, err := r.Eval(env)
+			if err != nil {
+				_, _, want, err = n.Eval(env)
+				require.NoError(t, err)
+				require.False(t, want, "%s of no value is not refused by %s at %d, %d", text, n, i%20, i/20)
+				continue
+			}
+			_, _, got, err := n.Eval(env)
+			require.NoError(t, err)
+			require.Equal(t, want, got, "%s and %s at N = %d, M = %d", text, n, i%20, i/20)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -58,28 +59,12 @@ func (s Dims) Known() (n []int, ok bool) {
 
 // Equal reports whether both lists have equal dimensions; an unknown one equals none.
 func (s Dims) Equal(t Dims) bool {
-	if len(s.d) != len(t.d) {
-		return false
-	}
-	for i := range s.d {
-		if !s.d[i].Equal(t.d[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(s.d, t.d, Dim.Equal)
 }
 
 // Same is Equal, but an unknown dimension is the same as another unknown one.
 func (s Dims) Same(t Dims) bool {
-	if len(s.d) != len(t.d) {
-		return false
-	}
-	for i := range s.d {
-		if !s.d[i].Same(t.d[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(s.d, t.d, Dim.Same)
 }
 
 // String returns "[N,3,224]"; an unknown dimension prints as "?".

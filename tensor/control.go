@@ -97,6 +97,3 @@ func noSteps(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, se
 	}
 	return stacked
 }
-
-// NoSequence is the code of a scan without sequences.
-const NoSequence diag.Code = "FX2026"

@@ -28,7 +28,7 @@ func eager(c *Call) []*Tensor {
 	outs, err := c.Op.Eval(w, c.Attrs, in)
 	workspaces.Put(w)
 	if err != nil {
-		panic(located(err, c.Op))
+		return mistaken(c, nil, located(err, c.Op))
 	}
 	for _, i := range c.Op.Mutates {
 		if i < len(in) && in[i] != nil {
@@ -187,10 +187,6 @@ func (x *Tensor) Recipe() (c *Call, index int, group any, ok bool) {
 func (x *Tensor) storage() *array.Storage { return x.c.val.(*array.Array).Storage() }
 
 func storageVersion(x *Tensor) uint64 { return x.storage().Version() }
-
-// SharedElement is the code of writing in place to a tensor that shows one element
-// of its memory several times.
-const SharedElement diag.Code = "FX2028"
 
 // assign gives dst the value of src: what every in-place method ends in.
 func assign(dst, src *Tensor, what string) *Tensor {

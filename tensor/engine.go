@@ -1,7 +1,6 @@
 package tensor
 
 import (
-	"reflect"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -84,6 +83,16 @@ func On(x, t *Tensor) *Tensor {
 	return t
 }
 
+// Reporter is an Engine that lists the mistakes of calls instead of ending the
+// program at the first.
+type Reporter interface {
+	Engine
+	// Mistake is told what is wrong with a call on a value of this engine, or on eager
+	// tensors of a model that it records. It returns results of which nothing is known;
+	// ok is false when the call is none of its business.
+	Mistake(c *Call, e *diag.Error) (out []*Tensor, ok bool)
+}
+
 // Scoper is an Engine that wants to know which module is running.
 type Scoper interface {
 	Engine
@@ -100,9 +109,6 @@ type Regioner interface {
 	Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor)
 }
 
-// MixedEngines is the code of one call on tensors of two engines.
-const MixedEngines diag.Code = "FX1001"
-
 // Apply calls an operator as a function and returns all results. attrs nil
 // stands for the zero attributes. User-defined operators are called by it.
 func Apply(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
@@ -118,19 +124,8 @@ func ApplyMethod(o *op.Op, attrs any, args ...*Tensor) []*Tensor {
 func CallOp(o *op.Op, attrs any, args ...*Tensor) *Tensor { return Apply(o, attrs, args...)[0] }
 
 func dispatch(c *Call, extra Engine) []*Tensor {
-	if c.Attrs == nil {
-		c.Attrs = c.Op.Codec().Zero()
-	}
-	if want := c.Op.Codec(); !want.Accepts(c.Attrs) {
-		panic(located(diag.New(op.BadAttr, "attributes are a "+reflect.TypeOf(c.Attrs).String()+", expected a "+want.GoType().String()), c.Op))
-	}
-	if err := c.Op.CheckRequired(len(c.Args), func(i int) bool { return c.Args[i] != nil }); err != nil {
-		panic(located(err, c.Op))
-	}
-	for i := len(c.Op.In); c.Op.Variadic() && i <= len(c.Args); i++ {
-		if c.Args[i-1] == nil {
-			panic(located(diag.New(NilTensor, "tensor "+strconv.Itoa(i-len(c.Op.In))+" of "+c.Op.In[len(c.Op.In)-1].Name+" is nil"), c.Op))
-		}
+	if err := c.wrong(); err != nil {
+		return mistaken(c, engineOf(c.Op.Name, extra, c.Args), err)
 	}
 	e := engineOf(c.Op.Name, extra, c.Args)
 	for _, i := range c.Op.Mutates {
@@ -142,6 +137,64 @@ func dispatch(c *Call, extra Engine) []*Tensor {
 		return e.Call(c)
 	}
 	return eager(c)
+}
+
+// wrong completes a call's attributes and says what is wrong with it whatever its
+// operands hold.
+func (c *Call) wrong() *diag.Error {
+	var err error
+	if c.Attrs, err = c.Op.Codec().Given(c.Attrs); err != nil {
+		return located(err, c.Op)
+	}
+	if err := c.Op.CheckRequired(len(c.Args), func(i int) bool { return c.Args[i] != nil }); err != nil {
+		return located(err, c.Op)
+	}
+	for i := len(c.Op.In); c.Op.Variadic() && i <= len(c.Args); i++ {
+		if c.Args[i-1] == nil {
+			return located(diag.New(NilTensor, "tensor "+strconv.Itoa(i-len(c.Op.In))+" of "+c.Op.In[len(c.Op.In)-1].Name+" is nil"), c.Op)
+		}
+	}
+	return nil
+}
+
+// mistaken leaves a mistake to the engine of the operands, or to the one that records
+// the model whose tensors they are; without one it panics.
+func mistaken(c *Call, e Engine, err *diag.Error) []*Tensor {
+	several := false
+	if e == nil {
+		e, several = recorder(c.Args, maxRecipeDepth)
+	}
+	if r, ok := e.(Reporter); ok && !several {
+		if out, ok := r.Mistake(c, err); ok {
+			return out
+		}
+	}
+	panic(err)
+}
+
+// recorder returns the engine that has taken in one of the tensors, or what one was
+// computed from; several tells that there are more.
+func recorder(args []*Tensor, depth int) (e Engine, several bool) {
+	join := func(f Engine) {
+		several = several || e != nil && f != nil && e != f
+		if f != nil {
+			e = f
+		}
+	}
+	for _, a := range args {
+		if a == nil || a.c.eng != nil {
+			continue
+		}
+		for _, h := range a.holders() {
+			join(h.(Holder).Engine())
+		}
+		if r := a.c.recipe; r != nil && depth > 0 {
+			f, more := recorder(r.call.Args, depth-1)
+			several = several || more
+			join(f)
+		}
+	}
+	return e, several
 }
 
 // located gives an error the operator and the user's line.

@@ -145,12 +145,6 @@ func keyText(k reflect.Value) string {
 	return strconv.FormatUint(k.Uint(), 10)
 }
 
-// The codes of state that cannot be named.
-const (
-	NoName   diag.Code = "FX1041" // a part of a module's state has no name
-	SameName diag.Code = "FX1042" // two tensors of a module have the same name
-)
-
 // StateErrors reports what Walk cannot name: tensors and modules in maps whose
 // keys are neither strings nor integers, and different tensors with one name.
 // Capture, saving and loading refuse a module with such state.

@@ -153,9 +153,6 @@ func (s Size) with(o any, f func(a, b shape.Dim) shape.Dim) Size {
 	return r
 }
 
-// BadSize is the code of a size argument that is neither an int nor a Size.
-const BadSize diag.Code = "FX2025"
-
 // sizeOf converts an argument that stands for a size.
 func sizeOf(v any) (shape.Dim, Engine) {
 	switch v := v.(type) {

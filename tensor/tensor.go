@@ -140,9 +140,6 @@ func (x *Tensor) check(what string) {
 	}
 }
 
-// NilTensor is the code of using a nil tensor where one is needed.
-const NilTensor diag.Code = "FX2021"
-
 // Type returns what is known of element type and shape, without computing anything.
 func (x *Tensor) Type() shape.Type {
 	x.check("Type")
@@ -185,9 +182,6 @@ func (x *Tensor) Item() float64 {
 // Bool reports whether the only element of the tensor is not zero.
 func (x *Tensor) Bool() bool { return x.Item() != 0 }
 
-// NotScalar is the code of taking one number out of a tensor with several.
-const NotScalar diag.Code = "FX2022"
-
 // Data returns the elements in row-major order: the tensor's own memory when x is
 // contiguous, else a copy. It panics with WrongElem when T is not the element
 // type. Under a trace that is reported.
@@ -199,9 +193,6 @@ func Data[T array.Elem](x *Tensor) []T {
 	}
 	return array.Data[T](a)
 }
-
-// WrongElem is the code of reading elements as another type.
-const WrongElem diag.Code = "FX2023"
 
 // Equal reports whether both tensors have the same type and the same bits; see
 // array.Equal. Under a trace that is reported.

@@ -103,9 +103,6 @@ func wrappedOperands(name string, t reflect.Type) []op.Operand {
 	return in
 }
 
-// BadWrap is the code of wrapping a function that is not one of tensors.
-const BadWrap diag.Code = "FX1002"
-
 func flatTensors(args []reflect.Value, variadic bool) []*Tensor {
 	var ts []*Tensor
 	for i, a := range args {

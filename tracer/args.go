@@ -135,7 +135,7 @@ func (b *inputs) argument(pt reflect.Type, example reflect.Value, hint string) r
 			}
 		}
 		if !example.IsValid() {
-			b.bad("the parameter of type "+pt.String()+" is not a tensor and has no value", "give it a concrete value with Args")
+			b.bad("the parameter of type "+pt.String()+" is not a tensor and has no value", "give it a value with Args, or capture a function that calls this one with a value")
 			return reflect.Zero(pt)
 		}
 		b.note(hint, example)
@@ -200,7 +200,7 @@ func (b *inputs) value(pt reflect.Type, ex reflect.Value, name string, depth int
 		return b.structure(pt, ex, name, depth)
 	case reflect.Slice, reflect.Array, reflect.Map:
 		if !ex.IsValid() {
-			b.bad("how many tensors a "+pt.String()+" holds is not known", "give an example of it with Args, made of tracer.Meta tensors")
+			b.bad("how many tensors a "+pt.String()+" holds is not known", "give an example of it with Args, made of fx.Meta tensors, or capture a function that takes the tensors one by one")
 			return reflect.Zero(pt)
 		}
 		return b.container(pt, ex, name, depth)

@@ -10,10 +10,6 @@ import (
 	"github.com/gofx-dev/gofx/tracer/alias"
 )
 
-// UnseenWrite is the code of a tensor that the model wrote while it was traced,
-// by a computation that no traced value took part in.
-const UnseenWrite diag.Code = "FX1016"
-
 // Assign implements tensor.Engine: the write becomes a new value of the storage
 // that dst is a place of, which its other views read from then on. What is
 // written to the model's state is stored when the graph ends.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
@@ -29,6 +30,9 @@ func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Ten
 			rule = typed.TypeRule()
 		}
 		o := op.NewAdHoc(ty.PkgPath(), ty.Name()+".Forward", operands, false, false, func(a []*array.Array) ([]*array.Array, error) {
+			if have, want := len(a), forward.Type(); have != want.NumIn() && (!want.IsVariadic() || have < want.NumIn()-1) {
+				return nil, diag.New(op.OperandCount, ty.Name()+".Forward is given "+strconv.Itoa(have)+" operands, expected "+strconv.Itoa(want.NumIn()))
+			}
 			return tensor.OnArrays(func(ts []*tensor.Tensor) []*tensor.Tensor { return callForward(forward, ts) }, a)
 		}, tensor.DeclareResults(forward.Type(), rule))
 		t.mod.SetBound(info.path, graph.Bound{Op: o, Attrs: op.None{}, Type: ty.PkgPath() + "." + ty.Name(), Selector: info.selector})
@@ -43,6 +47,9 @@ func (t *trace) userLeaf(m any, info modInfo, in []*tensor.Tensor) []*tensor.Ten
 }
 
 func callForward(forward reflect.Value, in []*tensor.Tensor) []*tensor.Tensor {
+	for len(in) < forward.Type().NumIn() && !forward.Type().IsVariadic() {
+		in = append(in, nil) // absent operands at the end of a call are left out
+	}
 	args := make([]reflect.Value, len(in))
 	for i, x := range in {
 		args[i] = reflect.ValueOf(x)

@@ -74,25 +74,6 @@ type Flattener struct {
 	Names   func(v any) []string
 }
 
-// The codes of capture.
-const (
-	BadTarget      diag.Code = "FX1003" // what is to be traced is no function of tensors
-	DataRead       diag.Code = "FX1004" // the model reads data of a traced tensor
-	UnknownSize    diag.Code = "FX1005" // the model needs a size as a number
-	UnknownRank    diag.Code = "FX1006" // the model needs a rank that is not known
-	UserPanic      diag.Code = "FX1007" // the model's code panicked
-	Brake          diag.Code = "FX1008" // the trace does not end
-	Overlap        diag.Code = "FX1009" // two goroutines use one trace at once
-	InputWrite     diag.Code = "FX1011" // an in-place call writes to an input
-	BadArgument    diag.Code = "FX1012" // an argument's type cannot be traced
-	BadResult      diag.Code = "FX1013" // a result's type cannot be traced
-	RegionMismatch diag.Code = "FX1014" // regions return different structures
-	Ended          diag.Code = "FX1015" // a traced value is used after its trace
-	Unsteady       diag.Code = "FX1044" // two traces of a function differ
-	Replaced       diag.Code = "FX1043" // the model puts another tensor into a field
-	UnknownDType   diag.Code = "FX1040" // the model needs an element type that is not known
-)
-
 // Trace runs fn once on proxies (TraceSteady: several times) and returns the graph with the state that it
 // reads. fn is a function, a method value, or a pointer to a module. All
 // mistakes are returned as one diag.List sorted by position; no graph is
@@ -379,6 +360,18 @@ func (t *trace) results(n *graph.Node, o *op.Op, attrs any) []*tensor.Tensor {
 // plausible bounds the number of results of a call that the type rule refused or
 // knows nothing about: attributes may ask for any number.
 func plausible(count int) int { return min(max(count, 0), 1<<12) }
+
+// Mistake implements tensor.Reporter.
+func (t *trace) Mistake(c *tensor.Call, e *diag.Error) ([]*tensor.Tensor, bool) {
+	if !ownGoroutine() || t.use.ended.Load() {
+		return nil, false // another goroutine uses the model meanwhile
+	}
+	if t.take() {
+		t.report(e)
+		t.leave()
+	}
+	return t.poison(c), true
+}
 
 // poison returns proxies of unknown type for a call whose operands are unusable.
 func (t *trace) poison(c *tensor.Call) []*tensor.Tensor {

@@ -36,8 +36,7 @@ func ExampleRead() {
 func ExampleWriteFile() {
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "x.npy")

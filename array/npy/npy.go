@@ -13,16 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The codes of faults in a file.
-const (
-	CodeMagic  diag.Code = "FX8010" // not a .npy file, or of an unknown version
-	CodeHeader diag.Code = "FX8011" // header is malformed or too long
-	CodeDType  diag.Code = "FX8012" // element type that arrays do not have
-	CodeLimit  diag.Code = "FX8013" // more data than the caller allows
-	CodeRead   diag.Code = "FX8014" // file ends early or cannot be read
-	CodeWrite  diag.Code = "FX8015" // array that cannot be written
-)
-
 const (
 	magic     = "\x93NUMPY"
 	maxHeader = 1 << 16
@@ -165,7 +155,7 @@ func Write(w io.Writer, a *array.Array) error {
 func ReadFile(path string) (*array.Array, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &diag.Error{Code: CodeRead, Msg: "npy", Err: err}
+		return nil, (&diag.Error{Code: CodeRead, Msg: "npy", Err: err}).WithHint("check that the path is a file that can be read")
 	}
 	defer f.Close()
 	st, err := f.Stat()

@@ -6,11 +6,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 )
-
-// CodeChecksum is the code of data that is not what was written.
-const CodeChecksum diag.Code = "FX8016"
 
 // sumPrefix begins the metadata keys of checksums; the tensor's name follows.
 const sumPrefix = "crc32c."

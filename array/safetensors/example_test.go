@@ -73,8 +73,7 @@ func ExampleOpen() {
 func ExampleReadFile() {
 	dir, err := os.MkdirTemp("", "gofx")
 	if err != nil {
-		fmt.Println(err)
-		return
+		panic(err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "w.safetensors")

@@ -7,13 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The codes of weights that do not belong to a program.
-const (
-	CodeMissing    diag.Code = "FX8020" // a tensor has no value
-	CodeUnexpected diag.Code = "FX8021" // a tensor that the program does not know
-	CodeMismatch   diag.Code = "FX8022" // a tensor of another element type or shape
-)
-
 // Loader hands the tensors of a file to a program that knows their names, types
 // and shapes, and collects everything that does not agree. The zero value gives
 // tensors without memory, for computing sizes.

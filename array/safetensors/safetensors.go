@@ -11,19 +11,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The codes of faults in a file.
-const (
-	CodeSize    diag.Code = "FX8001" // file shorter than its header says, or header too long
-	CodeSyntax  diag.Code = "FX8002" // header is not the JSON expected
-	CodeDType   diag.Code = "FX8003" // unknown element type
-	CodeLength  diag.Code = "FX8004" // shape and bytes disagree
-	CodeRange   diag.Code = "FX8005" // data outside the file
-	CodeOverlap diag.Code = "FX8006" // tensors overlap, or bytes belong to none
-	CodeName    diag.Code = "FX8007" // a name occurs twice, or is missing
-	CodeWrite   diag.Code = "FX8008" // tensors that cannot be written
-	CodeRead    diag.Code = "FX8009" // the operating system could not read
-)
-
 // MaxHeader is the greatest length of a header, as in the reference reader.
 const MaxHeader = 100_000_000
 

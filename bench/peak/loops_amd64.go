@@ -1,6 +1,7 @@
 package peak
 
 import (
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/cpu"
@@ -60,12 +61,15 @@ func triadnt512(dst unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, n int)
 //go:noescape
 func triadnt256(dst unsafe.Pointer, a unsafe.Pointer, b unsafe.Pointer, n int)
 
+// held tells that gofx is to use no more than AVX2.
+var held = os.Getenv("GOFX_CPU") == "avx2"
+
 // loops lists what this processor and operating system can run, the widest form
-// of each kind. x/sys/cpu has checked that the system saves the registers.
+// of each kind that GOFX_CPU leaves. x/sys/cpu has checked that the system saves the registers.
 func loops() kinds {
 	x := &cpu.X86
 	switch {
-	case x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
+	case !held && x.HasAVX512F && x.HasAVX512BW && x.HasAVX512DQ && x.HasAVX512VL:
 		k := kinds{
 			level:  "AVX-512",
 			fma:    loop{fma512, 768},

@@ -96,6 +96,15 @@ func Dir() (string, error) {
 	}
 }
 
+// Held are the variables that hold peers to the instruction set that GOFX_CPU=avx2 holds
+// gofx to, none without it.
+func Held() []string {
+	if os.Getenv("GOFX_CPU") != "avx2" {
+		return nil
+	}
+	return []string{"DNNL_MAX_CPU_ISA=AVX2", "ATEN_CPU_CAPABILITY=avx2"}
+}
+
 // StartTorch starts PyTorch of the distribution's Python. blas is the value of
 // OPENBLAS_CORETYPE, empty for OpenBLAS's own choice; what the caller's
 // environment says does not count.
@@ -108,14 +117,19 @@ func StartTorch(dir string, threads int, blas string) (*Peer, error) {
 	}
 	n := fmt.Sprint(threads)
 	cmd.Env = append(cmd.Env, "OMP_NUM_THREADS="+n, "OPENBLAS_NUM_THREADS="+n, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(cmd.Env, Held()...)
 	if blas != "" {
 		cmd.Env = append(cmd.Env, blasVariable+"="+blas)
 	}
 	return start("torch", cmd, threads)
 }
 
-// StartORT starts ONNX Runtime under Node.
+// StartORT starts ONNX Runtime under Node. It uses what the processor has and cannot be
+// told not to.
 func StartORT(dir string, threads int) (*Peer, error) {
+	if Held() != nil {
+		return nil, errors.New("peers: ort cannot be held to AVX2, as GOFX_CPU asks")
+	}
 	cmd := exec.Command("node", "--expose-gc", "--max-old-space-size=8192", filepath.Join(dir, "ort_peer.js"))
 	cmd.Dir = dir
 	return start("ort", cmd, threads)
@@ -129,7 +143,7 @@ func StartOneDNN(threads int) (*Peer, error) {
 		return nil, err
 	}
 	cmd := exec.Command(self, OneDNNArgument)
-	cmd.Env = append(os.Environ(), "OMP_NUM_THREADS="+fmt.Sprint(threads))
+	cmd.Env = append(append(os.Environ(), "OMP_NUM_THREADS="+fmt.Sprint(threads)), Held()...)
 	return start("onednn", cmd, threads)
 }
 
@@ -229,7 +243,10 @@ func (p *Peer) Close() {
 // rate). ok is false where PyTorch is missing.
 func ChooseBLAS(dir string, avx512 bool) (name string, rates map[string]float64, ok bool) {
 	rates = map[string]float64{}
-	candidates := []string{""}
+	var candidates []string
+	if Held() == nil {
+		candidates = append(candidates, "") // may be of AVX-512
+	}
 	if avx512 {
 		candidates = append(candidates, "SKYLAKEX")
 	}

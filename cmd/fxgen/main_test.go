@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"math"
 	"os"
@@ -64,6 +65,12 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, env...)
 			return nil
 		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "root" { // who may read and write everything
+				return false, fmt.Errorf("unknown condition %q", cond)
+			}
+			return os.Geteuid() == 0, nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong,
 			"module": func(ts *testscript.TestScript, _ bool, args []string) {
@@ -121,10 +128,11 @@ func wrong(ts *testscript.TestScript, _ bool, args []string) {
 	if !regexp.MustCompile("(?m)" + args[1]).MatchString(errs) {
 		ts.Fatalf("fxgen %s: %q does not match\n%s", what, args[1], errs)
 	}
-	if args[0] == "1" && strings.Count(errs, "[FX") != strings.Count(errs, "    hint: ") {
+	cures := strings.Count(errs, "    hint: ")
+	if args[0] == "1" && strings.Count(errs, "[FX") != cures || cures == 0 {
 		ts.Fatalf("fxgen %s: not every mistake has a code and a cure:\n%s", what, errs)
 	}
-	if bad := regexp.MustCompile(`FX9001|goroutine \d|panic:|0x[0-9a-f]{6}`).FindString(errs); bad != "" {
+	if bad := regexp.MustCompile(`(?m)FX9001|goroutine \d|^panic:|0x[0-9a-f]{6}`).FindString(errs); bad != "" {
 		ts.Fatalf("fxgen %s: the message holds %q:\n%s", what, bad, errs)
 	}
 	if out := ts.ReadFile("stdout"); out != "" {
@@ -135,10 +143,14 @@ func wrong(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// snapshot lists the files of a script with sizes and times.
+// snapshot lists the files of a script with times and what they hold.
 func snapshot(ts *testscript.TestScript) string {
 	var b strings.Builder
 	ts.Check(filepath.WalkDir(ts.MkAbs("."), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrPermission) {
+			fmt.Fprintln(&b, err)
+			return nil
+		}
 		if err != nil {
 			return err
 		}
@@ -147,11 +159,27 @@ func snapshot(ts *testscript.TestScript) string {
 			return err
 		}
 		if err == nil {
-			fmt.Fprintln(&b, path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+			fmt.Fprintln(&b, path, info.Mode(), info.ModTime().UnixNano(), digest(path, info))
 		}
 		return err
 	}))
 	return b.String()
+}
+
+// digest is the hash of a file's contents, or where a link points to.
+func digest(path string, info fs.FileInfo) any {
+	switch {
+	case info.Mode().IsRegular():
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return crc32.ChecksumIEEE(data)
+	case info.Mode()&fs.ModeSymlink != 0:
+		to, err := os.Readlink(path)
+		return []any{to, err}
+	}
+	return ""
 }
 
 // trained FILE: weights that some other program wrote.

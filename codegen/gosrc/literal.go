@@ -13,10 +13,16 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
+// Holes print what only the code around a literal knows how to.
+type Holes struct {
+	Dim     func(shape.Dim) jen.Code             // a symbolic dimension
+	Program func(*kernel.Program) *jen.Statement // a pointer to a program; nil for its literal
+}
+
 // Literal prints a Go value as an expression: numbers, strings, slices, structs
 // and pointers to structs of exported fields (fields at their zero value are left
-// out), what an interface holds of these, and the value types of attributes. dim prints a symbolic dimension.
-func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
+// out), what an interface holds of these, and the value types of attributes.
+func Literal(value reflect.Value, h Holes) jen.Code {
 	switch typed := value.Interface().(type) {
 	case array.DType:
 		return DType(typed)
@@ -41,12 +47,18 @@ func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
 		})
 	case op.Scalar:
 		return scalarLit(typed)
+	case []kernel.Instr:
+		return instrs(typed)
+	case *kernel.Program:
+		if h.Program != nil {
+			return h.Program(typed)
+		}
 	case shape.Dim:
-		return dim(typed)
+		return h.Dim(typed)
 	case shape.Dims:
 		return From("shape", "Of").CallFunc(func(g *jen.Group) {
 			for _, d := range typed.Slice() {
-				g.Add(dim(d))
+				g.Add(h.Dim(d))
 			}
 		})
 	}
@@ -66,13 +78,13 @@ func Literal(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
 	case reflect.String:
 		return jen.Lit(value.String())
 	case reflect.Interface:
-		return Literal(value.Elem(), dim)
+		return Literal(value.Elem(), h)
 	case reflect.Pointer:
-		return jen.Op("&").Add(structLit(value.Elem(), dim, true))
+		return jen.Op("&").Add(structLit(value.Elem(), h, true))
 	case reflect.Struct:
-		return structLit(value, dim, true)
+		return structLit(value, h, true)
 	case reflect.Slice, reflect.Array:
-		return listLit(value, dim)
+		return listLit(value, h)
 	}
 	panic("codegen: no literal for " + value.Type().String())
 }
@@ -115,19 +127,27 @@ func typeCode(typ reflect.Type) *jen.Statement {
 }
 
 // structLit prints a struct; inner list elements leave out the type (typed false).
-func structLit(v reflect.Value, dim func(shape.Dim) jen.Code, typed bool) *jen.Statement {
+func structLit(v reflect.Value, h Holes, typed bool) *jen.Statement {
 	s := jen.Null()
 	if typed {
 		s = typeCode(v.Type())
 	}
-	return s.ValuesFunc(func(g *jen.Group) {
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			if f.IsExported() && !isZero(v.Field(i)) {
-				g.Id(f.Name).Op(":").Add(Literal(v.Field(i), dim))
-			}
+	return s.Values(fields(v, h)...)
+}
+
+// Fieldwise prints a struct with one field on a line.
+func Fieldwise(v reflect.Value, h Holes) *jen.Statement {
+	return typeCode(v.Type()).Custom(Multiline(), fields(v, h)...)
+}
+
+// fields are the exported fields of a struct that are not zero.
+func fields(v reflect.Value, h Holes) (list []jen.Code) {
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() && !isZero(v.Field(i)) {
+			list = append(list, jen.Id(f.Name).Op(":").Add(Literal(v.Field(i), h)))
 		}
-	})
+	}
+	return list
 }
 
 func isZero(value reflect.Value) bool {
@@ -147,19 +167,18 @@ func isZero(value reflect.Value) bool {
 	return value.IsZero()
 }
 
-func listLit(value reflect.Value, dim func(shape.Dim) jen.Code) jen.Code {
+func listLit(value reflect.Value, h Holes) jen.Code {
 	t := typeCode(value.Type())
 	if value.Type().Elem().Kind() != reflect.Struct {
 		return t.ValuesFunc(func(g *jen.Group) {
 			for i := range value.Len() {
-				g.Add(Literal(value.Index(i), dim))
+				g.Add(Literal(value.Index(i), h))
 			}
 		})
 	}
-	// One struct a line: instruction lists stay readable.
 	return t.CustomFunc(Multiline(), func(g *jen.Group) {
 		for i := range value.Len() {
-			g.Add(structLit(value.Index(i), dim, false))
+			g.Add(structLit(value.Index(i), h, false))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/codegen/kernelstyle/outline"
 	"github.com/gofx-dev/gofx/internal/goname"
+	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
 // block is a repeated block with the names that it is printed with: a function, a
@@ -16,45 +17,130 @@ import (
 // of the model an array of these structs with one element for each call.
 type block struct {
 	*outline.Block
-	name    string    // function; the types are named after it
-	field   string    // in the state
-	tensors string    // field in the weights
-	locals  []string  // fields of the values
+	fn      string // function; the types are named after it
+	field   string // in the state
+	tensors string // in the weights
+	fields  []value
 	weights []*weight // fields of the weights; paths are behind the scope
-	params  []string  // for values from outside
-	inside  refs      // how the function reaches the buffers of the first call
+	params  []param
+	inside  refs // how the function reaches the buffers of the first call
 }
 
-// newBlock names a block, and moves its buffers to where its calls find them.
-func newBlock(pkg *pkg, cut *outline.Block) *block {
-	first := cut.Calls[0]
-	hint := scopeName(first.Scope)
+// value is a field of a block's values, with the buffer that it is in each call.
+type value struct {
+	field   string
+	buffers []int
+}
+
+// param is a parameter of a block's function: a buffer from outside.
+type param struct {
+	name  string
+	outer int // in the lists of buffers from outside
+}
+
+// cutBlock decides which values a block keeps for its calls: those that nothing
+// else mentions, and those that it makes for others. What is a result of the model
+// in some calls is a parameter besides, as is what comes from outside.
+func cutBlock(m *model, cut *outline.Block) *block {
 	made := &block{Block: cut, inside: refs{}}
-	made.name = pkg.top.Unique(pkg.prefix + goname.Upper(hint))
-	pkg.top.Reserve(made.valuesType(), made.weightsType())
-	made.field = pkg.fields.Lower(hint)
-	made.tensors = pkg.weightFields.Unique(made.field)
-	short := func(k int) string {
-		return strings.TrimPrefix(pkg.valueName(k), strings.ReplaceAll(first.Scope, ".", "_")+"_")
+	for i := range cut.Calls[0].Locals {
+		made.keep(func(c *outline.Call) int { return c.Locals[i] })
 	}
-	fields := newSet("layout", "layout2", "bind")
-	for i, k := range first.Locals {
-		field := fields.Lower(short(k))
-		made.locals = append(made.locals, field)
-		made.inside[k] = jen.Op("&").Id("b").Dot(field)
-		for n, c := range cut.Calls {
-			pkg.refs[c.Locals[i]] = jen.Op("&").Id("s").Dot(made.field).Index(jen.Lit(n)).Dot(field)
-			delete(pkg.held, c.Locals[i])
+	for i, first := range cut.Calls[0].Outer {
+		kinds := map[plan.Kind]int{}
+		for _, c := range cut.Calls {
+			kinds[m.Buffers[c.Outer[i]].Kind]++
 		}
-	}
-	made.takeWeights(pkg)
-	params := newSet("s", "b", "w", "scope")
-	for _, k := range first.Outer {
-		param := params.Lower(short(k))
-		made.params = append(made.params, param)
-		made.inside[k] = jen.Id(param)
+		kept := made.makes(m, first) && kinds[plan.Temp]+kinds[plan.View] > 0
+		switch {
+		case !kept || kinds[plan.Temp]+kinds[plan.Output] < len(cut.Calls) && kinds[plan.View] < len(cut.Calls):
+			made.params = append(made.params, param{outer: i})
+			continue
+		case kinds[plan.Output] > 0:
+			made.params = append(made.params, param{outer: i})
+		}
+		made.keep(func(c *outline.Call) int { return c.Outer[i] })
 	}
 	return made
+}
+
+// keep adds a field.
+func (b *block) keep(of func(c *outline.Call) int) {
+	var v value
+	for n := range b.Calls {
+		v.buffers = append(v.buffers, of(&b.Calls[n]))
+	}
+	b.fields = append(b.fields, v)
+}
+
+// makes reports whether the steps of the first call compute a buffer, before they
+// read it.
+func (b *block) makes(m *model, k int) bool {
+	for i := b.Calls[0].First; i < b.Calls[0].Last; i++ {
+		if slices.Contains(m.Steps[i].In, k) {
+			return false
+		}
+		if slices.Contains(m.Steps[i].Out, k) {
+			return true
+		}
+	}
+	return false
+}
+
+// name names a block and what it keeps, and tells where calls find the buffers.
+func (b *block) name(pkg *pkg) {
+	first := b.Calls[0]
+	hint := scopeName(first.Scope)
+	for b.fn = ""; b.fn == "" || pkg.top.Has(b.valuesType()) || pkg.top.Has(b.weightsType()) || pkg.top.Has(b.paths()); {
+		b.fn = pkg.top.Unique(pkg.prefix + goname.Upper(hint))
+	}
+	pkg.top.Reserve(b.valuesType(), b.weightsType(), b.paths())
+	b.field = pkg.fields.Lower(hint)
+	b.tensors = pkg.weightFields.Unique(b.field)
+	fields := newSet("layout", "layout2", "bind")
+	for i := range b.fields {
+		v := &b.fields[i]
+		v.field = fields.Lower(b.hint(pkg, v.buffers[0]))
+		b.inside[v.buffers[0]] = jen.Op("&").Id("b").Dot(v.field)
+		for n, k := range v.buffers {
+			if isValue(pkg.model, k) {
+				pkg.refs[k] = jen.Op("&").Id("s").Dot(b.field).Index(jen.Lit(n)).Dot(v.field)
+			}
+		}
+	}
+	b.takeWeights(pkg)
+}
+
+// nameParams names the parameters, when everything that the function mentions has
+// its name.
+func (b *block) nameParams(pkg *pkg) {
+	params := newSet("s", "b", "w", "i", "all")
+	params.Include(pkg.top)
+	for i := range b.params {
+		p := &b.params[i]
+		p.name = params.Lower(b.paramHint(pkg, p.outer))
+		b.inside[b.Calls[0].Outer[p.outer]] = jen.Id(p.name)
+	}
+}
+
+// hint is what a buffer of the first call is called after within the block.
+func (b *block) hint(pkg *pkg, k int) string {
+	hint := pkg.hints.of(k)
+	if pkg.Buffers[k].Kind == plan.Weight {
+		hint = pkg.Buffers[k].Path
+	}
+	return strings.TrimPrefix(hint, b.Calls[0].Scope+".")
+}
+
+// paramHint is what a parameter is called after: what it is within the block, or
+// what all calls are given; x where they are given different values.
+func (b *block) paramHint(pkg *pkg, outer int) string {
+	k := b.Calls[0].Outer[outer]
+	same := !slices.ContainsFunc(b.Calls, func(c outline.Call) bool { return c.Outer[outer] != k })
+	if same || pkg.Buffers[k].Kind == plan.Weight || b.makes(pkg.model, k) {
+		return b.hint(pkg, k)
+	}
+	return "x"
 }
 
 // takeWeights makes the weights of all calls the block's own.
@@ -76,6 +162,18 @@ func (b *block) takeWeights(pkg *pkg) {
 	}
 }
 
+// blockAround returns the block, and its call, that a step is part of; nil for none.
+func (g *pkg) blockAround(step int) (*block, *outline.Call) {
+	for _, b := range g.blocks {
+		for n := range b.Calls {
+			if c := &b.Calls[n]; c.First <= step && step < c.Last {
+				return b, c
+			}
+		}
+	}
+	return nil, nil
+}
+
 // scopeName joins the parts of a scope that are no numbers.
 func scopeName(scope string) string {
 	var parts []string
@@ -90,44 +188,71 @@ func scopeName(scope string) string {
 	return strings.Join(parts, "_")
 }
 
-func (b *block) valuesType() string  { return b.name + "Values" }
-func (b *block) weightsType() string { return b.name + "Weights" }
+func (b *block) valuesType() string  { return b.fn + "Values" }
+func (b *block) weightsType() string { return b.fn + "Weights" }
+func (b *block) paths() string       { return b.fn + "Paths" }
+
+// array is the type of an array with one element for each call.
+func (b *block) array(typ string) *jen.Statement {
+	return jen.Index(jen.Len(jen.Id(b.paths()))).Id(typ)
+}
+
+// pattern is a text for the scopes of all calls.
+func (b *block) pattern() string {
+	var scopes []string
+	for _, c := range b.Calls {
+		scopes = append(scopes, c.Scope)
+	}
+	return scopePattern(scopes)
+}
+
+// printPaths prints where in the model the calls are.
+func (b *block) printPaths(files *goFiles) {
+	name := b.paths()
+	files.declare(name+" are the modules "+gosrc.Comment(b.pattern())+" that "+b.fn+" computes, in order.", len(b.Calls)+2,
+		jen.Var().Id(name).Op("=").Index(jen.Op("...")).String().CustomFunc(gosrc.Multiline(), func(g *jen.Group) {
+			for _, c := range b.Calls {
+				g.Add(gosrc.Quoted(c.Scope + "."))
+			}
+		}))
+}
 
 // call prints the call of the block with the buffers of call n.
 func (b *block) call(n int, refs refs) jen.Code {
-	c := &b.Calls[n]
-	args := []jen.Code{jen.Id("s"), gosrc.Quoted(c.Scope + ".")}
-	if len(b.locals) > 0 {
-		args = append(args, jen.Op("&").Id("s").Dot(b.field).Index(jen.Lit(n)))
+	args := []jen.Code{jen.Id("s"), jen.Id("w"), jen.Lit(n)}
+	for _, p := range b.params {
+		args = append(args, refs[b.Calls[n].Outer[p.outer]])
 	}
-	if len(b.weights) > 0 {
-		args = append(args, jen.Op("&").Id("w").Dot(b.tensors).Index(jen.Lit(n)))
-	}
-	return jen.Id(b.name).Call(append(args, refs.list(c.Outer)...)...)
+	return jen.Id(b.fn).Call(args...)
 }
 
-// open prints the beginning of the block's function.
-func (b *block) open(n *names) *jen.Statement {
-	params := []jen.Code{n.stateParam(), jen.Id("scope").String()}
-	if len(b.locals) > 0 {
-		params = append(params, jen.Id("b").Op("*").Id(b.valuesType()))
-	}
-	if len(b.weights) > 0 {
-		params = append(params, jen.Id("w").Op("*").Id(b.weightsType()))
-	}
+// open prints the function of the block with a body.
+func (b *block) open(n *names, body []jen.Code) *jen.Statement {
+	params := []jen.Code{n.stateParam(), jen.Id("all").Op("*").Id(n.weightsType), jen.Id("i").Int()}
 	if len(b.params) > 0 {
-		params = append(params, jen.List(ids(b.params)...).Add(arrayPointer()))
+		var list []string
+		for _, p := range b.params {
+			list = append(list, p.name)
+		}
+		params = append(params, jen.List(ids(list)...).Add(arrayPointer()))
 	}
-	return jen.Func().Id(b.name).Params(params...)
+	at := func(of, field string) *jen.Statement { return jen.Op("&").Id(of).Dot(field).Index(jen.Id("i")) }
+	var head []jen.Code
+	switch values, weights := len(b.fields) > 0, len(b.weights) > 0; {
+	case values && weights:
+		head = append(head, jen.List(jen.Id("b"), jen.Id("w")).Op(":=").List(at("s", b.field), at("all", b.tensors)))
+	case values:
+		head = append(head, jen.Id("b").Op(":=").Add(at("s", b.field)))
+	case weights:
+		head = append(head, jen.Id("w").Op(":=").Add(at("all", b.tensors)))
+	}
+	head = append(head, jen.Id("s").Dot("Within").Call(jen.Id(b.paths()).Index(jen.Id("i"))))
+	return jen.Func().Id(b.fn).Params(params...).Block(append(head, body...)...)
 }
 
 // bindCall prints the statement that takes the weights of all calls.
 func (b *block) bindCall() jen.Code {
-	var paths []jen.Code
-	for _, c := range b.Calls {
-		paths = append(paths, gosrc.Quoted(c.Scope+"."))
-	}
-	return jen.For(jen.List(jen.Id("i"), jen.Id("path")).Op(":=").Range().Index().String().Values(paths...)).Block(
+	return jen.For(jen.List(jen.Id("i"), jen.Id("path")).Op(":=").Range().Id(b.paths())).Block(
 		jen.Id("w").Dot(b.tensors).Index(jen.Id("i")).Dot("bind").Call(jen.Id("l"), jen.Id("path")))
 }
 
@@ -136,7 +261,7 @@ func (b *block) printWeights(files *goFiles) {
 	typ := b.weightsType()
 	fields, lines := bindLines(b.weights, func(path string) jen.Code { return jen.Id("path").Op("+").Add(gosrc.Quoted(path)) })
 	list := gosrc.Fields(fields, arrayPointer())
-	files.declare(typ+" are the tensors of one call of "+b.name+".", len(list)+2, jen.Type().Id(typ).Struct(list...))
+	files.declare(typ+" are the tensors of one call of "+b.fn+".", len(list)+2, jen.Type().Id(typ).Struct(list...))
 	files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("bind", i)
 		return name + " takes tensors from l, whose names begin with path.",

@@ -24,7 +24,7 @@ func (r refs) list(buffers []int) []jen.Code {
 // buffers tells where the plan's buffers are in generated code: arguments, results
 // and values are fields of the state s of a call, tensors of the model are fields
 // of the weights w. A repeated block keeps its own values and weights in structs of
-// its own, for each of its calls; see newBlock.
+// its own, for each of its calls; see block.
 type buffers struct {
 	refs   refs
 	held   map[int]string // fields of the state
@@ -33,10 +33,10 @@ type buffers struct {
 }
 
 // newBuffers gives the buffers of a whole plan their places, ends first, so that
-// arguments and results keep their names and values take others; newBlock moves
-// those of blocks.
-func newBuffers(model *model, n *names) buffers {
-	made := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("places", "s", "m", "w", "b", "enter", "leave", "run")}
+// arguments and results keep their names and values take others; those that blocks
+// keep get theirs from block.name.
+func newBuffers(model *model, n *names, blocks []*block) buffers {
+	made := buffers{refs: refs{}, held: map[int]string{}, fields: newSet("s", "m", "w", "b", "enter", "leave", "run")}
 	for i := range mostParts(model) {
 		made.fields.Reserve(numbered("layout", i))
 	}
@@ -48,11 +48,19 @@ func newBuffers(model *model, n *names) buffers {
 			made.refs[k] = jen.Op("&").Add(made.refs[k])
 		}
 	}
-	for _, k := range model.Inputs {
-		hold(k, model.Buffers[k].Name)
+	for i, k := range model.Inputs {
+		if hint := model.Buffers[k].Name; n.body {
+			hold(k, hint)
+		} else {
+			hold(k, n.inputs[i])
+		}
 	}
-	for _, k := range model.Outputs {
-		hold(k, model.valueName(k))
+	for i, k := range model.Outputs {
+		if n.body {
+			hold(k, model.hints.result(k))
+		} else {
+			hold(k, n.outputs[i])
+		}
 	}
 	for k := range model.Buffers {
 		if b := &model.Buffers[k]; b.Kind == plan.Weight {
@@ -68,9 +76,17 @@ func newBuffers(model *model, n *names) buffers {
 			}
 		}
 	}
+	kept := map[int]bool{}
+	for _, b := range blocks {
+		for _, f := range b.fields {
+			for _, k := range f.buffers {
+				kept[k] = true
+			}
+		}
+	}
 	for k := range model.Buffers {
-		if isValue(model, k) {
-			hold(k, model.valueName(k))
+		if isValue(model, k) && !kept[k] {
+			hold(k, model.hints.of(k))
 		}
 	}
 	return made
@@ -80,24 +96,4 @@ func newBuffers(model *model, n *names) buffers {
 func isValue(m *model, k int) bool {
 	kind := m.Buffers[k].Kind
 	return kind == plan.Temp || kind == plan.View
-}
-
-// ownNames returns the values that are all that a node of the user's graph
-// computes, and the node's name, which says more than that of an expansion. The
-// first pass counts in how many steps a node has a part.
-func ownNames(p *plan.Plan) map[int]string {
-	steps := map[string]int{}
-	for i := range p.Steps {
-		for _, n := range p.Steps[i].Nodes {
-			steps[n]++
-		}
-	}
-	own := map[int]string{}
-	for i := range p.Steps {
-		s := &p.Steps[i]
-		if last := len(s.Nodes) - 1; last >= 0 && steps[s.Nodes[last]] == 1 && len(s.Out) == 1 && s.Out[0] >= 0 {
-			own[s.Out[0]] = s.Nodes[last]
-		}
-	}
-	return own
 }

@@ -1,6 +1,7 @@
 package kernelstyle
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -84,6 +85,10 @@ func (c *checks) sizeLines() []jen.Code {
 		lines = append(lines, jen.Id(c.symbols[i]).Op("=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
 		defines[[2]int{x.Input, x.Axis}] = true
 	}
+	for _, x := range c.Same {
+		lines = append(lines, jen.Id(c.vars[x.Name]).Op(":=").Id(c.inputs[x.Input]).Dot("Dim").Call(jen.Lit(x.Axis)))
+		defines[[2]int{x.Input, x.Axis}] = true // the guards compare it
+	}
 	for i, k := range c.Inputs {
 		b := &c.Buffers[k]
 		for axis, d := range b.Type.Dims().Slice() {
@@ -100,18 +105,19 @@ func (c *checks) guards() []jen.Code {
 	var lines []jen.Code
 	for _, guard := range c.Guards {
 		rel := fromKernel(map[shape.Rel]string{shape.EQ: "Equal", shape.GE: "AtLeast", shape.MOD: "Multiple"}[guard.Rel])
-		claim := jen.Dict{jen.Id("Rel"): rel.Clone(), jen.Id("A"): c.side(guard.A), jen.Id("B"): c.side(guard.B)}
+		head := []jen.Code{jen.Id("Rel").Op(":").Add(rel.Clone())}
 		if guard.Op != "" {
-			claim[jen.Id("Op")] = gosrc.Quoted(guard.Op)
+			head = append(head, jen.Id("Op").Op(":").Add(gosrc.Quoted(guard.Op)))
 		}
 		input := jen.Nil()
 		if all := append(guard.A.Symbols(), guard.B.Symbols()...); len(all) > 0 {
 			s := c.symbolOf(all[0])
 			input = c.argument(s.Input)
-			claim[jen.Id("Input")] = gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)
+			head = append(head, jen.Id("Input").Op(":").Add(gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)))
 		}
+		claim := []jen.Code{jen.List(head...), jen.Id("A").Op(":").Add(c.side(guard.A)), jen.Id("B").Op(":").Add(c.side(guard.B))}
 		lines = append(lines, jen.If(jen.Op("!").Add(rel).Dot("Holds").Call(c.dim(guard.A), c.dim(guard.B))).Block(
-			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(guard)), fromKernel("Claim").Values(claim))))
+			jen.Id("c").Dot("Guard").Call(input, gosrc.Quoted(guardText(guard)), fromKernel("Claim").Custom(gosrc.Multiline(), claim...))))
 	}
 	return lines
 }
@@ -126,21 +132,21 @@ func (c *checks) argument(i int) *jen.Statement {
 
 // side prints a side of a guard with what its symbols are.
 func (c *checks) side(d shape.Dim) *jen.Statement {
-	fields := jen.Dict{jen.Id("Text"): gosrc.Quoted(d.String()), jen.Id("Value"): c.dim(d)}
+	fields := []jen.Code{jen.Id("Text").Op(":").Add(gosrc.Quoted(d.String())), jen.Id("Value").Op(":").Add(c.dim(d))}
 	var sizes []jen.Code
 	for _, name := range d.Symbols() {
 		s := c.symbolOf(name)
-		sizes = append(sizes, jen.Values(jen.Dict{jen.Id("Symbol"): gosrc.Quoted(name), jen.Id("Input"): gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name),
-			jen.Id("Axis"): jen.Lit(s.Axis), jen.Id("Value"): jen.Id(c.vars[name])}))
+		sizes = append(sizes, jen.Values(jen.Id("Symbol").Op(":").Add(gosrc.Quoted(name)), jen.Id("Value").Op(":").Id(c.vars[name]),
+			jen.Id("Input").Op(":").Add(gosrc.Quoted(c.Buffers[c.Inputs[s.Input]].Name)), jen.Id("Axis").Op(":").Lit(s.Axis)))
 	}
 	if sizes != nil {
-		fields[jen.Id("Sizes")] = jen.Index().Add(fromKernel("SizeOf")).Values(sizes...)
+		fields = append(fields, jen.Id("Sizes").Op(":").Index().Add(fromKernel("SizeOf")).Values(sizes...))
 	}
-	return fromKernel("Side").Values(fields)
+	return fromKernel("Side").Values(fields...)
 }
 
 func (c *checks) symbolOf(name string) plan.Symbol {
-	for _, s := range c.Symbols {
+	for _, s := range slices.Concat(c.Symbols, c.Same) {
 		if s.Name == name {
 			return s
 		}

@@ -4,16 +4,16 @@
 // nothing here chooses one. It does not optimise, and it runs nothing but the
 // kernels' questions about scratch memory.
 //
-// Print decides first and prints then: newModel checks the plan, newPkg gives
-// everything a name and a place and lets outline find repeated blocks, and a
-// printer for each part of the package writes it:
+// Print decides first and prints then: newModel checks the plan, newPkg lets outline
+// find repeated blocks and gives everything a name, after the model's own modules
+// (hints.go), and a place; a printer for each part of the package writes it:
 //
 //	entry.go     the package comment, the model's type, New, Load, Reload
 //	results.go   the structs of results
 //	forward.go   Forward, ForwardInto, run
 //	checks.go    the check of the inputs
 //	peak.go      PeakBytes
-//	state.go     the state of a call and its layout
+//	state.go     the state of a call and its layout; table.go that of blocks
 //	kept.go      the State that the caller owns, which calls change
 //	flow.go      control flow: how steps run bodies, and the bodies
 //	kernels.go   how each step reaches its kernel

@@ -33,7 +33,7 @@ type body struct {
 // them reads of the state.
 func (m *model) within(s *plan.Step, region *plan.Plan) *model {
 	inner := *m
-	inner.Plan, inner.own, inner.defaults = region, ownNames(region), nil
+	inner.Plan, inner.hints, inner.defaults = region, newHints(region), nil
 	inner.kept = nil
 	for _, x := range m.kept {
 		if slices.ContainsFunc(s.Regions, x.in) {

@@ -1,6 +1,8 @@
 package kernelstyle
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/codegen/gosrc"
@@ -26,8 +28,16 @@ func (f *forward) print() {
 // inputParams are the parameters of the inputs, each with its type.
 func (f *forward) inputParams() []jen.Code {
 	list := append([]jen.Code{jen.Id("ctx").Qual("context", "Context")}, f.takesState()...)
-	for i, k := range f.Inputs {
-		list = append(list, jen.Id(f.inputs[i]).Add(f.dense(k)))
+	return append(list, f.typed(f.inputs, f.Inputs)...)
+}
+
+// typed are names of buffers with their types, those of one type together.
+func (m *model) typed(names []string, buffers []int) (list []jen.Code) {
+	for i := 0; i < len(names); {
+		d, from := m.Buffers[buffers[i]].Type.DType(), i
+		for i++; i < len(names) && m.Buffers[buffers[i]].Type.DType() == d; i++ {
+		}
+		list = append(list, jen.List(ids(names[from:i])...).Add(m.dense(buffers[from])))
 	}
 	return list
 }
@@ -43,9 +53,9 @@ func arrays(names []string) []jen.Code {
 
 // printForward prints Forward, which makes the results.
 func (f *forward) printForward() {
-	var returns, zeros []jen.Code
-	for i, k := range f.Outputs {
-		returns = append(returns, jen.Id(f.outputs[i]).Add(f.dense(k)))
+	returns := f.typed(f.outputs, f.Outputs)
+	var zeros []jen.Code
+	for _, k := range f.Outputs {
 		zeros = append(zeros, f.dense(k).Values())
 	}
 	assignOp, last := "=", ids(append(append([]string(nil), f.outputs...), "nil"))
@@ -143,10 +153,10 @@ func (m *Model) ForwardInto(PARAMS) (err error) {
 `
 
 func (f *forward) printForwardInto() {
-	params := f.inputParams()
+	params := append(append([]jen.Code{jen.Id("ctx").Qual("context", "Context")}, f.takesState()...),
+		f.typed(slices.Concat(f.inputs, f.outputs), slices.Concat(f.Inputs, f.Outputs))...)
 	var outputs []jen.Code
 	for i, k := range f.Outputs {
-		params = append(params, jen.Id(f.outputs[i]).Add(f.dense(k)))
 		name, a := gosrc.Quoted(f.outputs[i]), jen.Id(f.outputs[i]).Dot("Array")
 		outputs = append(outputs,
 			jen.Id("c").Dot("Output").Call(append([]jen.Code{name, a}, f.typeArgs(&f.Buffers[k])...)...),

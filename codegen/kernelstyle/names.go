@@ -30,7 +30,7 @@ type names struct {
 	computes        string      // what the functions compute, for comments
 	kernelVars      kernelVars  // of all bodies
 	top             *goname.Set // declared by the package
-	symbols         []string    // variables of the plan's symbols
+	symbols, same   []string    // variables of the plan's symbols, and of those that are as large
 	inputs, outputs []string    // parameters and results of Forward
 }
 
@@ -54,8 +54,12 @@ func newNames(model *model) *names {
 	if len(model.kept) > 0 {
 		params.Reserve("state", "State")
 	}
+	params.Include(made.top)
 	for _, s := range model.Symbols {
 		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))
+	}
+	for _, s := range model.Same {
+		made.same = append(made.same, params.Unique(goname.Keep(s.Name)))
 	}
 	for _, k := range model.Inputs {
 		made.inputs = append(made.inputs, params.Lower(model.Buffers[k].Name))
@@ -63,7 +67,7 @@ func newNames(model *model) *names {
 	leaf := map[int]string{}
 	leafNames(model.Structure, "", leaf)
 	for i, k := range model.Outputs {
-		made.outputs = append(made.outputs, params.Lower(cmp.Or(model.opts.output(i), leaf[i], model.valueName(k))))
+		made.outputs = append(made.outputs, params.Lower(cmp.Or(model.opts.output(i), leaf[i], model.hints.result(k))))
 	}
 	return made
 }

@@ -1,8 +1,6 @@
 package kernelstyle
 
 import (
-	"cmp"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/codegen/kernelstyle/outline"
@@ -46,8 +44,8 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 // and the weights. A body of control flow is one too; see within.
 type model struct {
 	*plan.Plan
-	opts Options
-	own  map[int]string // see ownNames
+	opts  Options
+	hints *hints
 	*tensors
 	// kept are the tensors that the plan, or a body in it, reads from or writes to the
 	// state that the caller owns.
@@ -60,7 +58,7 @@ type model struct {
 // newModel checks the options and the plan, and reports all that is wrong.
 func newModel(p *plan.Plan, state map[string]*array.Array, o Options) (*model, error) {
 	o.complete()
-	m := &model{Plan: p, opts: o, own: ownNames(p), tensors: &tensors{}, defaults: make([]*weight, len(p.Inputs))}
+	m := &model{Plan: p, opts: o, hints: newHints(p), tensors: &tensors{}, defaults: make([]*weight, len(p.Inputs))}
 	errs := o.check()
 	for q := range p.All() {
 		errs = append(errs, refuse(q)...)
@@ -81,9 +79,6 @@ func newModel(p *plan.Plan, state map[string]*array.Array, o Options) (*model, e
 // symbolic tells that sizes depend on those of the inputs.
 func (m *model) symbolic() bool { return len(m.Symbols) > 0 }
 
-// valueName is the name of a buffer for people.
-func (m *model) valueName(k int) string { return cmp.Or(m.own[k], m.Buffers[k].Name) }
-
 // pkg is the package in the making: the model and everything that has to be
 // decided before a file can be printed, in the order in which it is decided. The
 // printers of the files read it and change nothing but the sets of names.
@@ -101,12 +96,19 @@ type pkg struct {
 func newPkg(m *model, n *names) *pkg {
 	g := &pkg{model: m, names: n}
 	g.sizes = newSizes(m, g.names)
-	g.buffers = newBuffers(m, g.names)
-	g.kernels = newKernels(m, n, g.fields)
-	cut := outline.Of(m.Plan, func(step int) string { return g.kernels.steps[step].text }, m.readOnce)
+	g.kernels = newKernels(m, n)
+	cut := outline.Of(m.Plan, func(step int) string { return g.kernels.steps[step].key }, m.readOnce)
 	g.parts = cut.Parts
 	for _, b := range cut.Blocks {
-		g.blocks = append(g.blocks, newBlock(g, b))
+		g.blocks = append(g.blocks, cutBlock(m, b))
+	}
+	g.buffers = newBuffers(m, g.names, g.blocks)
+	for _, b := range g.blocks {
+		b.name(g)
+	}
+	g.kernels.name(g)
+	for _, b := range g.blocks {
+		b.nameParams(g)
 	}
 	g.nest()
 	return g

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
@@ -13,15 +14,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
-)
-
-// The codes of kernel style.
-const (
-	CodeHost    diag.Code = "FX4020"          // a step calls an opaque Go function
-	CodeWeight  diag.Code = "FX4023"          // a weight has no data, or other data than planned
-	CodeOptions           = gosrc.CodeOptions // FX4024, an option that no package can be printed with
-	CodeSize    diag.Code = "FX4025"          // a size that does not follow from the inputs
-	CodeResults diag.Code = "FX4026"          // a plan that computes nothing
 )
 
 // wellFormed reports whether every number in a plan that stands for something
@@ -34,7 +26,7 @@ func wellFormed(printed *plan.Plan) bool {
 	for i := range printed.Steps {
 		ok = ok && within(printed.Steps[i].In, -1) && within(printed.Steps[i].Out, -1) && within(printed.Steps[i].Spare, 0)
 	}
-	for _, s := range printed.Symbols {
+	for _, s := range slices.Concat(printed.Symbols, printed.Same) {
 		ok = ok && s.Input >= 0 && s.Input < len(printed.Inputs)
 	}
 	for s := range printed.Structure.All() {
@@ -77,6 +69,12 @@ func refuse(printed *plan.Plan) diag.List {
 			continue
 		case hidden(v):
 			fault(CodeHost, v.Type().String()+" has values in unexported fields, expected a plain struct", "keep what the kernel needs in exported fields")
+		}
+		for _, k := range step.Out {
+			if k >= 0 && printed.Buffers[k].Within && printed.Buffers[printed.Buffers[k].Of].Kind == plan.Input {
+				fault(CodeOptions, "the step overwrites input "+strconv.Quote(printed.Buffers[printed.Buffers[k].Of].Name)+", expected inputs that are only read",
+					"plan without donated inputs")
+			}
 		}
 		for _, f := range step.Sizes {
 			if !computable(f.Size, known) {

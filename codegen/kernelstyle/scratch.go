@@ -11,8 +11,8 @@ import (
 // operands; steps that cannot differ in what they need are asked once.
 type scratch struct {
 	*pkg
-	maker  map[int]int // the step of a view
-	viewed map[int]bool
+	maker  map[int]int  // the step of a view
+	viewed map[int]bool // steps
 	lines  []jen.Code
 }
 
@@ -49,7 +49,7 @@ func printScratch(whole *pkg, files *goFiles) {
 
 // key is equal for steps of one kernel with operands of equal layout.
 func (a *scratch) key(step int) string {
-	key := a.kernels.steps[step].text
+	key := a.kernels.steps[step].key
 	for _, list := range [2][]int{a.Steps[step].Out, a.Steps[step].In} {
 		for _, k := range list {
 			key += " " + a.describe(k)
@@ -65,7 +65,7 @@ func (a *scratch) describe(k int) string {
 	}
 	text := a.Buffers[k].Type.String()
 	if i, ok := a.maker[k]; ok {
-		text += " " + a.kernels.steps[i].text + "("
+		text += " " + a.kernels.steps[i].key + "("
 		for _, in := range a.Steps[i].In {
 			text += a.describe(in) + ","
 		}
@@ -90,10 +90,10 @@ func (a *scratch) ask(step int) {
 // view lays out a value that is a view, and those that it is a view of.
 func (a *scratch) view(k int) {
 	i, ok := a.maker[k]
-	if k < 0 || !ok || a.viewed[k] {
+	if k < 0 || !ok || a.viewed[i] {
 		return
 	}
-	a.viewed[k] = true
+	a.viewed[i] = true
 	for _, in := range a.Steps[i].In {
 		a.view(in)
 	}

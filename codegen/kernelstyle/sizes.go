@@ -17,6 +17,9 @@ func newSizes(m *model, n *names) sizes {
 	for i, x := range m.Symbols {
 		s.vars[x.Name] = n.symbols[i]
 	}
+	for i, x := range m.Same {
+		s.vars[x.Name] = n.same[i]
+	}
 	return s
 }
 

@@ -121,7 +121,7 @@ func render(files []*goFile) (*gosrc.Files, error) {
 			e.Err = err
 			return nil, e
 		}
-		out.Add(f.name, b.Bytes())
+		out.Add(f.name, gosrc.GroupImports(b.Bytes()))
 	}
 	return out, nil
 }

@@ -1,6 +1,8 @@
 package kernelstyle
 
 import (
+	"strconv"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/codegen/gosrc"
@@ -18,14 +20,17 @@ func (g *pkg) stepFiles() []*goFile {
 
 // printSteps prints what computes a plan, and behind it the bodies of its steps.
 func (g *pkg) printSteps(files *goFiles, doc string) {
-	l := &layout{pkg: g, files: files, places: map[string]int{}}
+	l := newLayout(g, files)
 	l.print(doc)
-	for _, k := range g.kernels.shared {
-		files.declare(k.doc, k.lines, jen.Var().Id(k.name).Op("=").Add(k.literal))
+	for _, list := range [2][]variable{g.kernels.programs, g.kernels.shared} {
+		for _, k := range list {
+			files.declare(k.doc, k.lines, jen.Var().Id(k.name).Op("=").Add(k.literal))
+		}
 	}
 	s := steps{pkg: g, files: files}
 	s.print()
 	for _, b := range g.blocks {
+		b.printPaths(files)
 		l.printBlockValues(b)
 		s.printBlock(b)
 	}
@@ -45,26 +50,68 @@ func (g *pkg) printSteps(files *goFiles, doc string) {
 // A repeated block has a struct and a method of its own.
 type layout struct {
 	*pkg
-	files   *goFiles
-	offsets []shape.Dim    // long offsets, which are computed once
-	places  map[string]int // where in offsets, by their text
+	files *goFiles
+	// places are the places in the arena that are computed once, as fields of the
+	// state: those of several values or calls, and long ones.
+	places []place
+	fields map[string]string // of places, by their text
+	tables map[*block]*table
 }
 
-// longOffset is the longest offset that is printed where it is used.
-const longOffset = 24
+// place is a place in the arena, in bytes.
+type place struct {
+	field string
+	at    shape.Dim
+}
+
+// shortOffset is the longest offset that is printed wherever it is used, longOffset
+// the longest that is printed at its only use.
+const shortOffset, longOffset = 8, 24
+
+func newLayout(g *pkg, files *goFiles) *layout {
+	l := &layout{pkg: g, files: files, fields: map[string]string{}, tables: map[*block]*table{}}
+	uses := map[string]int{}
+	var order []shape.Dim
+	use := func(d shape.Dim, times int) {
+		if _, fixed := d.Int(); !fixed {
+			uses[d.String()] += times
+			order = append(order, d)
+		}
+	}
+	for k := range l.Buffers {
+		if b := &l.Buffers[k]; b.Kind == plan.Temp && l.held[k] != "" {
+			use(b.Offset, 1)
+		}
+	}
+	for _, b := range l.blocks {
+		l.tables[b] = newTable(l.model, b)
+		l.tables[b].visit(use)
+	}
+	for _, d := range order {
+		if text := d.String(); l.fields[text] == "" && (len(text) > longOffset || len(text) > shortOffset && uses[text] > 1) {
+			l.fields[text] = g.buffers.fields.Unique("at" + strconv.Itoa(len(l.places)+1))
+			l.places = append(l.places, place{l.fields[text], d})
+		}
+	}
+	return l
+}
 
 func (l *layout) print(doc string) {
-	lines := append(l.kernelLines(), l.valueLines()...) // fills in the offsets
 	var first []jen.Code
-	for _, x := range l.symbols {
-		first = append(first, jen.Id("s").Dot(x).Op("=").Id(x))
+	if l.symbolic() {
+		var fields []jen.Code
+		for _, x := range l.symbols {
+			fields = append(fields, jen.Id("s").Dot(x))
+		}
+		first = append(first, jen.List(fields...).Op("=").List(ids(l.symbols)...))
 	}
 	first = append(first, jen.Id("s").Dot("Arena").Call(l.dim(l.Arena)))
-	for i, d := range l.offsets {
-		first = append(first, jen.Id("s").Dot("places").Index(jen.Lit(i)).Op("=").Add(l.dim(d)))
+	for _, p := range l.places {
+		first = append(first, jen.Id("s").Dot(p.field).Op("=").Add(l.dim(p.at)))
 	}
 	l.printState(doc)
-	l.files.function(append(first, lines...), func(i int) (string, *jen.Statement) {
+	lines := append(append(first, l.kernelLines()...), l.valueLines()...)
+	l.files.function(lines, func(i int) (string, *jen.Statement) {
 		name := numbered("layout", i)
 		return name + " gives every value its sizes and its place in the arena.", jen.Func().Params(l.stateParam()).Id(name).Params(l.symbolParams()...)
 	}, func(i int) jen.Code { return jen.Id("s").Dot(numbered("layout", i)).Call(ids(l.symbols)...) })
@@ -77,8 +124,13 @@ func (l *layout) printState(doc string) {
 		fields = append(fields, jen.Line())
 		fields = append(fields, gosrc.Fields(l.symbols, jen.Int())...)
 	}
-	if len(l.offsets) > 0 {
-		fields = append(fields, jen.Id("places").Index(jen.Lit(len(l.offsets))).Int().Comment("// in the arena, in bytes"))
+	if len(l.places) > 0 {
+		var names []string
+		for _, p := range l.places {
+			names = append(names, p.field)
+		}
+		fields = append(fields, jen.Line(), jen.Comment("// Places in the arena, in bytes."))
+		fields = append(fields, gosrc.Fields(names, jen.Int())...)
 	}
 	var ends, values []string
 	for k := range l.Buffers {
@@ -93,8 +145,8 @@ func (l *layout) printState(doc string) {
 	fields = append(fields, gosrc.Fields(append(ends, l.keeps...), arrayPointer())...)
 	fields = append(fields, gosrc.Fields(values, fromArray("Array"))...)
 	for _, b := range l.blocks {
-		if len(b.locals) > 0 {
-			fields = append(fields, jen.Id(b.field).Index(jen.Lit(len(b.Calls))).Id(b.valuesType()))
+		if len(b.fields) > 0 {
+			fields = append(fields, jen.Id(b.field).Add(b.array(b.valuesType())))
 		}
 	}
 	for _, i := range l.kernels.sized {
@@ -124,74 +176,50 @@ func (l *layout) valueLines() []jen.Code {
 		switch {
 		case l.held[k] == "":
 		case b.Kind == plan.Temp:
-			lines = append(lines, l.placeLine(l.refs[k], l.offset(b), b))
+			lines = append(lines, l.placeLine(l.refs[k], l.offset(b.Offset), b))
 		case b.Kind == plan.View:
 			lines = append(lines, l.headerLine(l.refs[k], b))
 		}
 	}
 	for _, b := range l.blocks {
-		for n := range b.Calls {
-			if len(b.locals) > 0 {
-				lines = append(lines, l.blockLine(b, n))
-			}
-		}
+		lines = append(lines, l.tables[b].calls(l)...)
 	}
 	return lines
-}
-
-// blockLine prints the statement that places the values of call n of a block.
-func (l *layout) blockLine(b *block, n int) jen.Code {
-	var at []jen.Code
-	for _, k := range b.Calls[n].Locals {
-		if x := &l.Buffers[k]; x.Kind == plan.Temp {
-			at = append(at, l.offset(x))
-		}
-	}
-	args := append([]jen.Code{jen.Id("s"), jen.Op("&").Index(jen.Op("...")).Int().Values(at...)}, ids(l.symbols)...)
-	return jen.Id("s").Dot(b.field).Index(jen.Lit(n)).Dot("layout").Call(args...)
 }
 
 // printBlockValues prints the struct of a block's values and the method that
 // places them.
 func (l *layout) printBlockValues(block *block) {
-	if len(block.locals) == 0 {
+	if len(block.fields) == 0 {
 		return
 	}
-	fields := gosrc.Fields(block.locals, fromArray("Array"))
-	l.files.declare(block.valuesType()+" are the values of one call of "+block.name+".", len(fields)+2, jen.Type().Id(block.valuesType()).Struct(fields...))
-	var lines []jen.Code
-	at := 0
-	for i, k := range block.Calls[0].Locals {
-		x, ref := &l.Buffers[k], jen.Op("&").Id("b").Dot(block.locals[i])
-		if x.Kind == plan.Temp {
-			lines = append(lines, l.placeLine(ref, jen.Id("at").Index(jen.Lit(at)), x))
-			at++
-		} else {
-			lines = append(lines, l.headerLine(ref, x))
-		}
+	var names []string
+	for _, v := range block.fields {
+		names = append(names, v.field)
 	}
-	params := append([]jen.Code{l.stateParam(), jen.Id("at").Op("*").Index(jen.Lit(at)).Int()}, l.symbolParams()...)
-	l.files.function(lines, func(i int) (string, *jen.Statement) {
+	fields, typ, t := gosrc.Fields(names, fromArray("Array")), block.valuesType(), l.tables[block]
+	l.files.declare(typ+" are the values of one call of "+block.fn+".", len(fields)+2, jen.Type().Id(typ).Struct(fields...))
+	set := newSet("s", "b")
+	set.Reserve(l.symbols...)
+	params, args := t.params(set), append(ids(t.names), ids(l.symbols)...)
+	l.files.function(t.lines(l), func(i int) (string, *jen.Statement) {
 		name := numbered("layout", i)
-		return name + " gives the values their sizes and places.", jen.Func().Params(jen.Id("b").Op("*").Id(block.valuesType())).Id(name).Params(params...)
+		list := []jen.Code{l.stateParam()}
+		if all := append(params, ids(l.symbols)...); len(all) > 0 {
+			list = append(list, jen.List(all...).Int())
+		}
+		return name + " gives the values their sizes and places.", jen.Func().Params(jen.Id("b").Op("*").Id(typ)).Id(name).Params(list...)
 	}, func(i int) jen.Code {
-		return jen.Id("b").Dot(numbered("layout", i)).Call(append([]jen.Code{jen.Id("s"), jen.Id("at")}, ids(l.symbols)...)...)
+		return jen.Id("b").Dot(numbered("layout", i)).Call(append([]jen.Code{jen.Id("s")}, args...)...)
 	})
 }
 
-// offset prints a buffer's place in the arena. Long ones are computed once.
-func (l *layout) offset(b *plan.Buffer) *jen.Statement {
-	text := b.Offset.String()
-	if len(text) <= longOffset {
-		return l.dim(b.Offset)
+// offset prints a place in the arena.
+func (l *layout) offset(at shape.Dim) *jen.Statement {
+	if f := l.fields[at.String()]; f != "" {
+		return jen.Id("s").Dot(f)
 	}
-	i, ok := l.places[text]
-	if !ok {
-		i = len(l.offsets)
-		l.places[text] = i
-		l.offsets = append(l.offsets, b.Offset)
-	}
-	return jen.Id("s").Dot("places").Index(jen.Lit(i))
+	return l.dim(at)
 }
 
 func (l *layout) placeLine(ref, at *jen.Statement, b *plan.Buffer) jen.Code {

@@ -56,14 +56,8 @@ func (p *steps) print() {
 
 // printBlock prints the function of a repeated block.
 func (p *steps) printBlock(b *block) {
-	var scopes []string
-	for _, c := range b.Calls {
-		scopes = append(scopes, c.Scope)
-	}
-	body := []jen.Code{jen.Id("s").Dot("Within").Call(jen.Id("scope"))}
-	body = append(body, p.lines(b.Items, b.Calls[0].Scope, b.inside)...)
-	body = append(body, jen.Id("s").Dot("Within").Call(jen.Lit("")))
-	p.files.declare(b.name+" computes "+gosrc.Comment(strings.Join(scopes, ", "))+".", len(body)+2, b.open(p.names).Block(body...))
+	body := append(p.lines(b.Items, b.Calls[0].Scope, b.inside), jen.Id("s").Dot("Within").Call(jen.Lit("")))
+	p.files.declare(b.fn+" computes module i of "+b.paths()+".", len(body)+4, b.open(p.names, body))
 }
 
 // lines prints the statements of a function, with a blank line between scopes.
@@ -101,9 +95,24 @@ func (p *steps) blockOf(o *outline.Block) *block {
 	return p.blocks[slices.IndexFunc(p.blocks, func(b *block) bool { return b.Block == o })]
 }
 
+// perLine is how many arrays stand on a line where there are more.
+const perLine = 8
+
 // operands prints the arrays of a step's results and operands.
 func operands(s *plan.Step, refs refs) (out, in *jen.Statement) {
-	return jen.Id("s").Dot("Outs").Call(refs.list(s.Out)...), jen.Id("s").Dot("Ins").Call(refs.list(s.In)...)
+	list := func(name string, buffers []int) *jen.Statement {
+		arrays := refs.list(buffers)
+		call := jen.Id("s").Dot(name)
+		if len(arrays) <= 2*perLine {
+			return call.Call(arrays...)
+		}
+		return call.CustomFunc(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}, func(g *jen.Group) {
+			for line := range slices.Chunk(arrays, perLine) {
+				g.List(line...)
+			}
+		})
+	}
+	return list("Outs", s.Out), list("Ins", s.In)
 }
 
 // statement prints a step's call.
@@ -130,20 +139,8 @@ func (m *model) innerName(i int, base string) string {
 func (m *model) place(i int) (path, typ string) {
 	s := &m.Steps[i]
 	path, typ = s.Scope.Path, s.Scope.Type
-	common, any := "", false
-	for _, k := range s.In {
-		if k < 0 || m.Buffers[k].Kind != plan.Weight {
-			continue
-		}
-		p := m.Buffers[k].Path
-		owner := p[:max(0, strings.LastIndexByte(p, '.'))]
-		if any && owner != common {
-			return path, typ
-		}
-		common, any = owner, true
-	}
-	if len(common) > len(path) && (path == "" || strings.HasPrefix(common, path+".")) {
-		return common, ""
+	if owner, _ := m.hints.owner(s); len(owner) > len(path) && (path == "" || strings.HasPrefix(owner, path+".")) {
+		return owner, ""
 	}
 	return path, typ
 }
@@ -171,6 +168,9 @@ func (m *model) stepComment(i int, base string) string {
 		}
 		text += step.Op
 	}
+	if part := m.hints.part(step); part != "" {
+		text += ": " + part
+	}
 	if text == "" { // of no operator: a result that is copied
 		text = strings.ToLower(structOf(step).Type().Name())
 	}
@@ -194,13 +194,8 @@ func (m *model) stepComment(i int, base string) string {
 // stepName is the name by which errors call a step.
 func (m *model) stepName(i int) string {
 	s := &m.Steps[i]
-	if len(s.Nodes) > 0 && s.Nodes[0] != "" {
+	if len(s.Nodes) > 0 && strings.Trim(s.Nodes[0], "_") != "" {
 		return s.Nodes[0]
 	}
-	for _, k := range s.Out {
-		if k >= 0 {
-			return m.Buffers[k].Name
-		}
-	}
-	return s.Op
+	return cmp.Or(s.Op, structOf(s).Type().Name())
 }

@@ -211,7 +211,7 @@ func (g *pkg) weightFiles() []*goFile {
 	blocks := g.allBlocks()
 	for _, b := range blocks {
 		if len(b.weights) > 0 {
-			list = append(list, jen.Id(b.tensors).Index(jen.Lit(len(b.Calls))).Id(b.weightsType()))
+			list = append(list, jen.Id(b.tensors).Add(b.array(b.weightsType())))
 			lines = append(lines, b.bindCall())
 		}
 		if b.packs() {
@@ -261,7 +261,7 @@ func packLines(list []*weight) (lines []jen.Code) {
 	for _, first := range []bool{true, false} {
 		for _, w := range list {
 			if w.pack != nil && (w.from != w) == first {
-				k := gosrc.Literal(reflect.Indirect(reflect.ValueOf(w.pack)), nil)
+				k := gosrc.Literal(reflect.Indirect(reflect.ValueOf(w.pack)), gosrc.Holes{})
 				lines = append(lines, jen.Id("w").Dot(w.field).Op("=").Add(fromKernel("Pack")).Call(jen.Id("work"), k, jen.Id("w").Dot(w.from.field)))
 			}
 		}

@@ -20,7 +20,7 @@ func (p *calls) attrs(n *graph.Node) jen.Code {
 		p.foreign(n)
 		return jen.Nil()
 	}
-	return gosrc.Literal(reflect.ValueOf(n.Attrs()), func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) })
+	return gosrc.Literal(reflect.ValueOf(n.Attrs()), gosrc.Holes{Dim: func(d shape.Dim) jen.Code { return p.sizes.dim(n, d) }})
 }
 
 // argument prints a positional attribute: one expression, or one for each
@@ -83,7 +83,7 @@ func number(s op.Scalar) jen.Code {
 func (p *calls) options(node *graph.Node, f *api.Func) []jen.Code {
 	var values []jen.Code
 	for _, a := range f.Given(node.Attrs()) {
-		v := gosrc.Literal(reflect.ValueOf(a.Value), func(d shape.Dim) jen.Code { return p.sizes.dim(node, d) })
+		v := gosrc.Literal(reflect.ValueOf(a.Value), gosrc.Holes{Dim: func(d shape.Dim) jen.Code { return p.sizes.dim(node, d) }})
 		values = append(values, jen.Id(a.GoName).Op(":").Add(v))
 	}
 	if len(values) == 0 {

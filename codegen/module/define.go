@@ -20,7 +20,7 @@ func (p *writer) define(n *graph.Node, rhs *jen.Statement, static bool, depth in
 		s.rhs = gosrc.From("tensor", "On").Call(p.ref(p.anchor), rhs)
 		static = false
 	}
-	v := p.local(n.Name(), tensorType())
+	v := p.local(hintOf(n), tensorType())
 	s.defs = []*goVar{v}
 	p.values[n] = value{v: v, static: static, depth: depth}
 	p.emit(s)
@@ -77,7 +77,7 @@ func (p *writer) list(node *graph.Node, rhs *jen.Statement, static bool, depth i
 		p.emit(line)
 		return
 	}
-	v := p.local(node.Name(), jen.Index().Add(tensorType()))
+	v := p.local(hintOf(node), jen.Index().Add(tensorType()))
 	line.defs = []*goVar{v}
 	p.emit(line)
 	p.elements(members, v, order, 0)

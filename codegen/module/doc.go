@@ -7,7 +7,7 @@
 // Print makes a printer, whose parts have one job each:
 //
 //	packages.go  imports, identifiers, what the package can name
-//	state.go     where the tensors are: in the user's module (root.go) or a struct
+//	state.go     where the tensors are: in the user's module (root.go, assert.go) or a struct
 //	nodes.go     the walk over the nodes
 //	writer.go    values and statements; define.go the results of calls
 //	call.go      calls of operators and leaf modules

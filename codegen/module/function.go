@@ -1,8 +1,6 @@
 package module
 
 import (
-	"strings"
-
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
@@ -24,11 +22,7 @@ func statements(list []*stmt, top bool) []jen.Code {
 				out = append(out, jen.Line())
 			}
 			if text := gosrc.ScopeComment(line.scope); text != "" {
-				end := i
-				for end+1 < len(list) && list[end+1].scope == line.scope {
-					end++
-				}
-				out = append(out, jen.Comment("// "+strings.TrimSpace(text+" "+list[end].typ)))
+				out = append(out, jen.Comment("// "+text))
 			}
 		}
 		out = append(out, line.code())

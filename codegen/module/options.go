@@ -41,18 +41,6 @@ type Options struct {
 	MaxStatements int
 }
 
-// The codes of what module style cannot print.
-const (
-	OpaqueFunc   diag.Code = "FX4001" // a wrapped Go function that the package cannot name
-	ForeignOp    diag.Code = "FX4002" // an operator that the package cannot name
-	OpaqueModule diag.Code = "FX4003" // an opaque module, without the Go module that has it
-	WholeTuple   diag.Code = "FX4004" // several results used as one value
-	BadAssign    diag.Code = "FX4005" // a write to something that is no tensor of the state
-	LostSize     diag.Code = "FX4006" // a size that no Go expression gives
-	StateType    diag.Code = "FX4007" // a tensor of the state whose type is not known
-	StatePath    diag.Code = "FX4008" // a tensor of the state whose path no struct tag can hold
-)
-
 // complete fills in what is left open.
 func (o *Options) complete() {
 	o.Package, o.Func = cmp.Or(o.Package, "model"), cmp.Or(o.Func, "Forward")

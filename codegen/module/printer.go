@@ -139,7 +139,7 @@ func (p *printer) render(body *body) (*gosrc.Files, error) {
 		return nil, e
 	}
 	files := &gosrc.Files{}
-	files.Add(p.File, b.Bytes())
+	files.Add(p.File, gosrc.GroupImports(b.Bytes()))
 	if p.Weights && len(p.fields) > 0 {
 		data, err := p.weights()
 		if err != nil {

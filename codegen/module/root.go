@@ -44,7 +44,7 @@ func (p *printer) useRoot() string {
 	if !p.usable(elem.PkgPath(), elem.Name()) {
 		return "type " + elem.String() + " cannot be named from this package"
 	}
-	r := rootWalk{p: p, tensors: map[string]tensor.Item{}, modules: map[string]tensor.Item{}}
+	r := rootWalk{p: p, tensors: map[string]tensor.Item{}, modules: map[string]tensor.Item{}, asserted: map[string]*assertion{}}
 	tensor.Walk(p.Root, r.visit)
 	for n := range p.m.Graph.All() {
 		if why := r.node(n); why != "" {
@@ -60,6 +60,8 @@ func (p *printer) useRoot() string {
 type rootWalk struct {
 	p                *printer
 	tensors, modules map[string]tensor.Item // by path
+	asserted         map[string]*assertion  // by selector
+	selector         string                 // that is being resolved
 }
 
 func (r *rootWalk) visit(it tensor.Item) bool {
@@ -139,7 +141,7 @@ func (r *rootWalk) leaf(node *graph.Node) string {
 	}
 	code, found, ok := r.resolve(it.Selector)
 	if ok && found.Kind() == reflect.Interface && found.NumMethod() == 0 {
-		code, found, ok = r.concrete(code, found)
+		code, found, ok = r.concrete(code, found, r.selector)
 	}
 	if !ok || !r.is(found, it.Module) {
 		return "module " + path + " cannot be selected from " + r.name()
@@ -205,7 +207,8 @@ func (r *rootWalk) resolve(selector string) (code source, v reflect.Value, ok bo
 	if selector == "" { // what lists its contents itself cannot be selected
 		return nil, v, false
 	}
-	e, err := parser.ParseExpr("m" + selector)
+	r.selector = "m" + selector
+	e, err := parser.ParseExpr(r.selector)
 	if err != nil {
 		return nil, v, false
 	}
@@ -257,10 +260,11 @@ func (r *rootWalk) operand(e ast.Expr) (source, reflect.Value, bool) {
 	if !ok {
 		return nil, v, false
 	}
-	return r.concrete(code, v)
+	return r.concrete(code, v, r.selector[e.Pos()-1:e.End()-1])
 }
 
-func (r *rootWalk) concrete(code source, v reflect.Value) (source, reflect.Value, bool) {
+// concrete asserts the type of what lies in an interface, which selector reaches.
+func (r *rootWalk) concrete(code source, v reflect.Value, selector string) (source, reflect.Value, bool) {
 	if v.Kind() != reflect.Interface {
 		return code, v, true
 	}
@@ -269,7 +273,21 @@ func (r *rootWalk) concrete(code source, v reflect.Value) (source, reflect.Value
 		return nil, v, false
 	}
 	t, ok := r.p.typeOf(v.Type())
-	return func() *jen.Statement { return code().Assert(t()) }, v, ok
+	if v.Kind() != reflect.Pointer { // a variable would be a copy
+		return func() *jen.Statement { return code().Assert(t()) }, v, ok
+	}
+	a := r.asserted[selector]
+	if a == nil {
+		a = &assertion{p: r.p, code: code, typ: t, hint: selector}
+		for path, it := range r.modules {
+			if "m"+it.Selector == selector && (a.hint == selector || path < a.hint) {
+				a.hint = path
+			}
+		}
+		r.asserted[selector] = a
+	}
+	a.uses++
+	return a.write, v, ok
 }
 
 func index(inner source, value reflect.Value, lit *ast.BasicLit) (source, reflect.Value, bool) {

@@ -1,6 +1,8 @@
 package module
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/codegen/gosrc"
@@ -27,6 +29,7 @@ type stmt struct {
 	uses    []*goVar
 	scope   graph.Scope
 	typ     string
+	ahead   bool // belongs to the scope of the statement that follows
 }
 
 // body is a list of statements being printed: of the function or of a region.
@@ -110,12 +113,32 @@ func (p *writer) value(n *graph.Node) value {
 // emit adds a statement.
 func (p *writer) emit(s *stmt) {
 	s.uses, p.body.pending = p.body.pending, nil
+	for i := len(p.body.list) - 1; i >= 0 && p.body.list[i].ahead && !s.ahead; i-- {
+		p.body.list[i].scope, p.body.list[i].ahead = s.scope, false
+	}
 	p.body.list = append(p.body.list, s)
 }
 
 // local makes a variable named after a node.
 func (p *writer) local(hint string, typ *jen.Statement) *goVar {
 	return &goVar{name: p.locals.Lower(hint), typ: typ}
+}
+
+// hintOf is what the value of a node is called after: the path of the module that
+// the node is named after, where its points can be told from its underscores, else
+// the node's name.
+func hintOf(n *graph.Node) string {
+	paths := []string{n.Scope().Path}
+	if n.Opcode() == graph.CallModule {
+		paths = append(paths, n.Target())
+	}
+	for _, path := range paths {
+		plain := strings.ReplaceAll(path, ".", "_")
+		if number, ok := strings.CutPrefix(n.Name(), plain); ok && path != "" && strings.Trim(number, "_0123456789") == "" {
+			return path + number
+		}
+	}
+	return n.Name()
 }
 
 func newBody(g *graph.Graph, outer *body) *body {

@@ -13,13 +13,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The codes of drawings that cannot be rendered.
-const (
-	TooLarge diag.Code = "FX8040" // the picture would be too large
-	BadDOT   diag.Code = "FX8041" // Graphviz does not understand the text
-	Format   diag.Code = "FX8042" // no such picture format
-)
-
 // MaxPNGNodes is the number of nodes that a PNG may have. So many
 // take seconds to draw and are unreadable long before.
 const MaxPNGNodes = 400
@@ -96,7 +89,14 @@ func render(ctx context.Context, dot, format string) ([]byte, error) {
 	if b.Len() == 0 {
 		return nil, failed(errors.New("no picture was written"))
 	}
-	return b.Bytes(), nil
+	if format == "png" {
+		return b.Bytes(), nil
+	}
+	wide, err := widths(ctx, g)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return fitSVG(b.Bytes(), wide), nil
 }
 
 func start(ctx context.Context) error {

@@ -10,7 +10,11 @@ import (
 	"image/color"
 	"image/png"
 	"io"
+	"math"
 	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -21,8 +25,10 @@ import (
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/draw/graphviz"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/models"
 	_ "github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/shape"
+	"github.com/gofx-dev/gofx/tracer"
 )
 
 func load(t *testing.T, name string) *graph.Module {
@@ -97,6 +103,165 @@ func TestSVGShowsTextAsItIs(t *testing.T) {
 	text := string(render(t, draw.DOT(m, draw.Options{}), "svg"))
 	require.Contains(t, text, `>a&quot;b\N&lt;c&gt;&amp;lt;��</text>`)
 	classes(t, []byte(text))
+}
+
+// box is what an SVG group draws: the outermost shape, and its lines of text.
+type box struct {
+	id, class string
+	from, to  float64 // of the shape, in x
+	lines     []textLine
+}
+
+type textLine struct {
+	text      string
+	x, length float64 // 0 for a length that is not said
+}
+
+var number = regexp.MustCompile(`-?[0-9.]+`)
+
+// boxes reads the nodes and the clusters of an SVG.
+func boxes(t *testing.T, svg []byte) (list []*box) {
+	t.Helper()
+	value := func(e xml.StartElement, name string) string {
+		for _, a := range e.Attr {
+			if a.Name.Local == name {
+				return a.Value
+			}
+		}
+		return ""
+	}
+	float := func(s string) float64 { f, _ := strconv.ParseFloat(s, 64); return f }
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	for {
+		tok, err := d.Token()
+		if err == io.EOF {
+			return list
+		}
+		require.NoError(t, err)
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		switch e.Name.Local {
+		case "g":
+			if c := value(e, "class"); c != "" {
+				list = append(list, &box{id: value(e, "id"), class: c, from: math.Inf(1), to: math.Inf(-1)})
+			}
+		case "polygon", "path":
+			b := list[len(list)-1]
+			for i, n := range number.FindAllString(value(e, "points")+value(e, "d"), -1) {
+				if i%2 == 0 {
+					b.from, b.to = min(b.from, float(n)), max(b.to, float(n))
+				}
+			}
+		case "text":
+			require.Equal(t, "spacingAndGlyphs", value(e, "lengthAdjust"))
+			line := textLine{x: float(value(e, "x")), length: float(value(e, "textLength"))}
+			if value(e, "text-anchor") == "middle" {
+				line.x -= line.length / 2
+			}
+			tok, err = d.Token()
+			require.NoError(t, err)
+			line.text = string(tok.(xml.CharData))
+			list[len(list)-1].lines = append(list[len(list)-1].lines, line)
+		}
+	}
+}
+
+func zoo(t *testing.T, name string) *graph.Module {
+	t.Helper()
+	entry := models.Lookup(name)
+	tr := tracer.Tracer{}
+	for _, in := range entry.Inputs {
+		tr.Inputs = append(tr.Inputs, tracer.Input{Name: in.Name, Type: in.ShapeType()})
+	}
+	m, err := tr.Trace(context.Background(), entry.New())
+	require.NoError(t, err)
+	return m
+}
+
+// TestTextStaysInItsBox holds whatever fonts a viewer has: an SVG says how wide each
+// line is.
+func TestTextStaysInItsBox(t *testing.T) {
+	wide := newModule(t, strings.Repeat("W", 50), strings.Repeat("i", 50), "ÄÖÜ × …", "<&> \"x\"", "  a  b  ")
+	for name, m := range map[string]*graph.Module{"names": wide, "resblock": load(t, "resblock.fx"), "regions": load(t, "regions.fx"), "bert": zoo(t, "bert_base")} {
+		lines := 0
+		for _, b := range boxes(t, render(t, draw.DOT(m, draw.Options{}), "svg")) {
+			for _, l := range b.lines {
+				require.Positive(t, l.length, "%s: %q", name, l.text)
+				if b.class == "node" || b.class == "cluster" {
+					require.GreaterOrEqual(t, l.x, b.from, "%s: %q", name, l.text)
+					require.LessOrEqual(t, l.x+l.length, b.to, "%s: %q", name, l.text)
+					lines++
+				}
+			}
+		}
+		require.Greater(t, lines, 5, name)
+	}
+}
+
+// newModule is a graph of inputs of these names.
+func newModule(t *testing.T, names ...string) *graph.Module {
+	t.Helper()
+	m := graph.NewModule(graph.New("g"))
+	c := m.Graph.At()
+	var list []*graph.Node
+	for _, n := range names {
+		list = append(list, c.Placeholder(n, shape.Type{}, nil))
+	}
+	c.Output(nil, list...)
+	return m
+}
+
+// TestPixelsOfTextStayInTheirBox draws text without a margin, of letters that are
+// wider in the font of this program.
+func TestPixelsOfTextStayInTheirBox(t *testing.T) {
+	for _, text := range []string{strings.Repeat("f", 60), strings.Repeat("W", 30), strings.Repeat("m_", 30), strings.Repeat("[", 40)} {
+		img, err := png.Decode(bytes.NewReader(render(t, `digraph { node [shape=box, margin=0, fontsize=40, fontname=Helvetica, color="#00ff00", label="`+text+`"] a }`, "png")))
+		require.NoError(t, err)
+		first, last := math.MaxInt, 0 // columns of the box
+		var dark []int
+		b := img.Bounds()
+		for y := b.Min.Y; y < b.Max.Y; y++ {
+			for x := b.Min.X; x < b.Max.X; x++ {
+				c := img.At(x, y)
+				if r, g, b, _ := c.RGBA(); near(c, 0, 255, 0) {
+					first, last = min(first, x), max(last, x)
+				} else if max(r, g, b)>>8 < 100 {
+					dark = append(dark, x)
+				}
+			}
+		}
+		require.NotEmpty(t, dark, text)
+		require.GreaterOrEqual(t, slices.Min(dark), first, text)
+		require.LessOrEqual(t, slices.Max(dark), last, text)
+	}
+}
+
+// order is what says that a column stands to the right of another one.
+var order = regexp.MustCompile(`"(\S+)" -> "(\S+)" \[style=invis`)
+
+// TestDeepNetworksAreNoRibbons measures drawings with all levels, whose columns are
+// read from left to right.
+func TestDeepNetworksAreNoRibbons(t *testing.T) {
+	for _, name := range []string{"resnet18", "unet", "mobilenet_v2", "efficientnet_b0"} {
+		dot := draw.DOT(zoo(t, name), draw.Options{})
+		svg := string(render(t, dot, "svg"))
+		at := map[string]float64{}
+		for _, b := range boxes(t, []byte(svg)) {
+			at[b.id] = b.from
+		}
+		columns := order.FindAllStringSubmatch(dot, -1)
+		require.NotEmpty(t, columns, name)
+		for _, c := range columns {
+			require.Less(t, at["v-"+c[1]], at["v-"+c[2]], "%s: %s", name, c[0])
+		}
+		var width, height float64
+		_, err := fmt.Sscanf(svg[strings.Index(svg, "viewBox"):], `viewBox="0.00 0.00 %f %f"`, &width, &height)
+		require.NoError(t, err)
+		require.LessOrEqual(t, height, 3*width, name)
+		require.LessOrEqual(t, width, 3*height, name)
+	}
 }
 
 func near(c color.Color, r, g, b uint32) bool {

@@ -16,7 +16,8 @@ import (
 // drawn does.
 type pixels struct {
 	*gvc.ImageRenderer
-	err error // why nothing is drawn
+	err    error            // why nothing is drawn
+	widths map[line]float64 // of lines of text, where they are asked for and nothing is drawn
 }
 
 // narrow makes Go Regular as wide as Helvetica, which Graphviz estimates with.
@@ -56,6 +57,11 @@ func loadFace(_ context.Context, job *gvc.Job, f *gvc.TextFont) (font.Face, erro
 // BeginPage makes the canvas, unless it would be too large.
 func (p *pixels) BeginPage(ctx context.Context, job *gvc.Job) error {
 	w, h := job.Width(), job.Height()
+	if p.widths != nil {
+		job.SetWidth(1)
+		job.SetHeight(1)
+		return p.ImageRenderer.BeginPage(ctx, job)
+	}
 	if w > maxPixels || h > maxPixels || w*h > maxPixels {
 		size := strconv.FormatUint(w, 10) + " by " + strconv.FormatUint(h, 10) + " pixels"
 		p.err = tooLarge(size, strconv.Itoa(maxPixels)+" pixels")
@@ -72,19 +78,21 @@ func (p *pixels) TextSpan(ctx context.Context, job *gvc.Job, at *gvc.PointFloat,
 	if p.err != nil {
 		return nil
 	}
-	face, err := loadFace(ctx, job, span.Font())
+	if p.widths != nil {
+		p.note(span)
+		return nil
+	}
+	undo, err := fit(ctx, job, span)
+	defer undo()
 	if err != nil {
 		return err
-	}
-	if scale := job.Scale().X(); scale > 0 {
-		span.Size().SetX(float64(font.MeasureString(face, span.Text())) / 64 / scale)
 	}
 	return p.ImageRenderer.TextSpan(ctx, job, at, span)
 }
 
 // draw fills and outlines a shape as the object's state asks for.
 func (p *pixels) draw(job *gvc.Job, area bool, shape func(filled bool) error) error {
-	if p.err != nil {
+	if p.err != nil || p.widths != nil {
 		return nil
 	}
 	o := job.Object()

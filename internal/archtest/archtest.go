@@ -27,7 +27,6 @@ var Rows = [][]string{
 	{"op"},
 	{"op/expr", "kernel"},
 	// The families below kernel; docs/kernels.md says what each is.
-	{"kernel/internal/blocked"},
 	{"kernel/internal/conv", "kernel/internal/program", "kernel/internal/attention", "kernel/internal/index"},
 	{"kernel/internal/reduce", "kernel/internal/winograd", "kernel/internal/rnn", "kernel/internal/narrow"},
 	{"kernel/internal/gemm", "kernel/internal/rowcol", "kernel/internal/pool", "kernel/internal/quant", "kernel/internal/resize"},
@@ -53,7 +52,7 @@ var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "co
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
 	// Code generation sees the plan, never what another target makes of a graph.
-	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array"},
+	"codegen":                     {"codegen/module", "codegen/kernelstyle", "codegen/gosrc", "lowering/plan", "graph", "array", "diag"},
 	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},

@@ -37,9 +37,8 @@ var (
 const catalogue = "op/std"
 
 // Prototypes of assembly take what registers hold: the functions of kernels with
-// many parameters are counted apart, until they take structs. Two of them are how
-// kernel names functions of its families.
-const kernelParams = 136
+// many parameters are counted apart, until they take structs.
+const kernelParams = 134
 
 // source is a hand-written file.
 type source struct {

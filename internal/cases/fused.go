@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -62,6 +63,20 @@ func fused() []Case {
 			rows := std.ReduceAttrs{Dim: op.IntList(1), KeepDim: true}
 			y := x.Sub(x.Mean(rows))
 			return y.Mul(y).Mean(rows).AddScalar(1e-5).Rsqrt().Mul(x.Exp().Amax(std.ReduceAttrs{Dim: op.IntList(0)}))
+		}, spec("f32[N,3]"), ramp(4, 3), ramp(1, 3)),
+		function("a norm and relu before convolutions that share them", func(x *tensor.Tensor) *tensor.Tensor {
+			y := x.Mul(scale).Add(bias.Reshape(4, 1, 1))
+			return conv(y.Relu(), 1).Mul(conv(conv(y, 1).Softmax(1).Mul(scale).Relu(), 1))
+		}, image, square, ramp(2, 4, 5, 7)),
+		function("squeeze and excite between convolutions", func(x *tensor.Tensor) *tensor.Tensor {
+			y := conv(x, 1)
+			y = y.Mul(y.Sigmoid())
+			s := y.Mean(std.ReduceAttrs{Dim: op.IntList(2, 3), KeepDim: true})
+			return conv(s.Sigmoid().Mul(y), 2)
+		}, image, square, ramp(2, 4, 5, 7)),
+		function("norms between elementwise calls", func(x *tensor.Tensor) *tensor.Tensor {
+			y := x.MulScalar(0.5).AddScalar(1).Softmax(-1).Cast(array.F16).Cast(array.F32)
+			return y.Add(x.LayerNorm(nil, nil, []any{3}, 1e-5).Silu().Sum(std.ReduceAttrs{Dim: op.IntList(0)})).LayerNorm(nil, nil, []any{3}, 1e-3).Mul(x)
 		}, spec("f32[N,3]"), ramp(4, 3), ramp(1, 3)),
 	}
 }

@@ -73,11 +73,7 @@ func kernelStyle(m *graph.Module, pkg string) (*codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := map[string]*array.Array{}
-	for _, param := range m.Params() {
-		state[param.Path] = param.Value
-	}
-	return codegen.Kernel(e.Plan(), state, codegen.KernelOptions{Package: pkg, Weights: codegen.WeightsEmbed})
+	return codegen.Kernel(e.Plan(), m.Values(), codegen.KernelOptions{Package: pkg, Weights: codegen.WeightsEmbed})
 }
 
 // moduleStyle prints a module that has its state with it.

@@ -22,11 +22,16 @@ func Same(t testing.TB, what string, want, got []*array.Array) {
 // SameArrays says how two lists of results differ, "" when they are equal to the
 // last bit.
 func SameArrays(want, got []*array.Array) string {
+	return differ(want, got, SameArray)
+}
+
+// differ says how two lists of results differ, each by one.
+func differ(want, got []*array.Array, one func(want, got *array.Array) string) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d results, expected %d", len(got), len(want))
 	}
 	for i := range want {
-		if d := SameArray(want[i], got[i]); d != "" {
+		if d := one(want[i], got[i]); d != "" {
 			return fmt.Sprintf("result %d: %s", i, d)
 		}
 	}
@@ -77,15 +82,7 @@ func Close(t testing.TB, what string, want, got []*array.Array) {
 // CloseArrays says how two lists of results differ, "" when they are equal up to
 // rounding; see CloseArray.
 func CloseArrays(want, got []*array.Array) string {
-	if len(got) != len(want) {
-		return fmt.Sprintf("%d results, expected %d", len(got), len(want))
-	}
-	for i := range want {
-		if d := CloseArray(want[i], got[i]); d != "" {
-			return fmt.Sprintf("result %d: %s", i, d)
-		}
-	}
-	return ""
+	return differ(want, got, CloseArray)
 }
 
 // CloseArray says how two arrays differ, "" when floats are as close as sums of

@@ -3,13 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/gofx-dev/gofx/internal/godecl"
+	"github.com/gofx-dev/gofx/internal/repo"
 	"github.com/gofx-dev/gofx/op/api"
 )
 
@@ -17,35 +15,16 @@ import (
 // values under their name, methods and fields of Tensor under "Tensor.Name".
 type names map[string]bool
 
-// suffix ends the names of the generated files.
-const suffix = "_gen.go"
-
-// generated lists the generated files in dir.
-func generated(dir string) ([]string, error) {
-	var out []string
-	entries, err := os.ReadDir(dir)
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), suffix) {
-			out = append(out, e.Name())
-		}
-	}
-	return out, err
-}
-
-// declared collects what the files written by hand declare.
+// declared collects what other files than those of this command declare.
 func declared(dir string) (names, error) {
 	n := names{}
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	files, err := repo.Parse(token.NewFileSet(), filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		if strings.HasSuffix(file, suffix) || strings.HasSuffix(file, "_test.go") {
+	for _, f := range files {
+		if len(f.Comments) > 0 && f.Comments[0].List[0].Text+"\n" == header {
 			continue
-		}
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
 		}
 		godecl.Names(f, n)
 	}

@@ -21,7 +21,7 @@ var Predeclared = strings.Fields(`any append bool byte cap clear close comparabl
 	delete error false float32 float64 imag int int8 int16 int32 int64 iota len make max min new nil panic print println
 	real recover rune string true uint uint8 uint16 uint32 uint64 uintptr init main`)
 
-// Lower returns an unexported identifier: "layer1.0.conv1" gives layer1_0Conv1,
+// Lower returns an unexported identifier: "layer1.0.conv1" gives layer1Block0Conv1,
 // "MLP" mlp, "KeepDim" keepDim, "DType" dtype, "h_n" hN. It may be a keyword; see Set.
 func Lower(text string) string {
 	list := words(text)
@@ -29,7 +29,7 @@ func Lower(text string) string {
 	return join(list, "v")
 }
 
-// Upper returns an exported identifier: "layer1.0.conv1" gives Layer1_0Conv1,
+// Upper returns an exported identifier: "layer1.0.conv1" gives Layer1Block0Conv1,
 // "batch_norm" BatchNorm. Capitals stay: "HTTPCode" is HTTPCode.
 func Upper(text string) string {
 	list := words(text)
@@ -82,8 +82,14 @@ func Package(text string) string {
 const longest = 96
 
 // words are the runs of ASCII letters and digits of a text; one empty word where
-// it has none.
+// it has none. A number in a path of modules counts blocks: behind another number
+// it says so.
 func words(text string) []string {
+	for i := 1; i+1 < len(text); i++ {
+		if text[i] == '.' && isDigit(text[i-1]) && isDigit(text[i+1]) {
+			text = text[:i] + ".Block" + text[i+1:]
+		}
+	}
 	list := strings.FieldsFunc(text, func(r rune) bool { return r > 127 || !isLetter(byte(r)) && !isDigit(byte(r)) })
 	if len(list) == 0 {
 		return []string{""}

@@ -14,7 +14,7 @@ func TestIdentifiersOfTexts(t *testing.T) {
 	for text, want := range map[string][2]string{
 		"batch_norm": {"batchNorm", "BatchNorm"}, "conv2d": {"conv2d", "Conv2d"}, "t": {"t", "T"}, "MinVal": {"minVal", "MinVal"},
 		"KeepDim": {"keepDim", "KeepDim"}, "DType": {"dtype", "DType"}, "N": {"n", "N"}, "ABTest": {"abTest", "ABTest"}, "Dim0": {"dim0", "Dim0"},
-		"layer1.0.conv1": {"layer1_0Conv1", "Layer1_0Conv1"}, "layer10.conv1": {"layer10Conv1", "Layer10Conv1"}, "MLP.fc": {"mlpFc", "MLPFc"},
+		"layer1.0.conv1": {"layer1Block0Conv1", "Layer1Block0Conv1"}, "f.0.1.2": {"f0Block1Block2", "F0Block1Block2"}, "a_1_2": {"a1_2", "A1_2"}, "layer10.conv1": {"layer10Conv1", "Layer10Conv1"}, "MLP.fc": {"mlpFc", "MLPFc"},
 		"HTTPModel": {"httpModel", "HTTPModel"}, "Q_proj": {"qProj", "QProj"}, "": {"v", "V"}, "é": {"v", "V"}, "9": {"v9", "V9"}, "_a-b": {"aB", "AB"}, "h_n": {"hN", "HN"},
 	} {
 		require.Equal(t, want[0], goname.Lower(text), text)
@@ -43,7 +43,9 @@ func TestNamesOfASetDiffer(t *testing.T) {
 	inner := goname.NewSet()
 	inner.Include(s)
 	require.Equal(t, "conv1_3", inner.Lower("conv1"))
+	require.True(t, inner.Has("conv1"))
 	inner.Free("conv1")
+	require.False(t, inner.Has("conv1"))
 	require.Equal(t, "conv1", inner.Lower("conv1"))
 }
 

@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -109,62 +110,6 @@ func (b *builder) state(n *graph.Node) value {
 	return nil
 }
 
-// entry makes the inputs, the symbols that their sizes define, and the guards.
-func (b *builder) entry(g *graph.Graph) {
-	index := map[*graph.Node]int{}
-	for i, n := range g.Inputs() {
-		index[n] = i
-	}
-	for _, s := range g.Symbols() {
-		if i, ok := index[s.Node]; ok {
-			b.p.Symbols = append(b.p.Symbols, plan.Symbol{Name: s.Name, Input: i, Axis: s.Axis})
-			b.symbols[s.Name] = true
-		}
-	}
-	b.probe.start(b.p.Symbols, g.Guards())
-	for _, n := range g.Inputs() {
-		if !b.known(n, n.Type()) {
-			continue
-		}
-		k := b.buffer(n.Name(), plan.Input, n.Type())
-		b.p.Inputs = append(b.p.Inputs, k)
-		value, _ := n.Default().(*array.Array)
-		b.p.Defaults = append(b.p.Defaults, value)
-	}
-	for _, d := range g.Guards() {
-		guard := plan.Guard{Relation: d.Relation}
-		if d.Node != nil {
-			guard.Text = d.Node.Pos().String()
-			if d.Node.Op() != nil {
-				guard.Op = lowering.SourceOf(d.Node).Op
-			}
-		}
-		if !b.computable(d.A) || !b.computable(d.B) {
-			e := diag.New(lowering.UnknownSize, "the graph relies on "+d.Relation.String()+", which is not known when it is entered").
-				WithHint("interpret the graph")
-			if d.Node != nil {
-				e = e.At(d.Node.Pos())
-			}
-			b.errs = append(b.errs, e)
-			continue
-		}
-		b.p.Guards = append(b.p.Guards, guard)
-	}
-}
-
-// computable reports whether d follows from the sizes of inputs.
-func (b *builder) computable(d shape.Dim) bool {
-	if d.IsUnknown() {
-		return false
-	}
-	for _, s := range d.Symbols() {
-		if !b.symbols[s] {
-			return false
-		}
-	}
-	return true
-}
-
 // known reports whether the type of a value can be computed when the graph is
 // entered, and records an error when it cannot.
 func (b *builder) known(n *graph.Node, t shape.Type) bool {
@@ -174,7 +119,12 @@ func (b *builder) known(n *graph.Node, t shape.Type) bool {
 	}
 	if !ok {
 		hint := "capture the graph with types of the inputs, or pin symbols (Options.Shapes)"
-		if o := n.Op(); o != nil && o.AdHoc {
+		switch o := n.Op(); {
+		case n.Opcode() == graph.Placeholder:
+			hint = "say what the input is, as in fx.Input(\"x\", \"f32[N,8]\") or, for fxgen, -input x=f32[N,8]"
+		case t.Kind() == shape.Tensor && !t.Ranked() && !slices.ContainsFunc(n.OperandTypes(), func(t shape.Type) bool { return !t.Ranked() }):
+			hint = "which axes it has depends on sizes that are letters here: name the axis in the call, or give the inputs fixed sizes"
+		case o != nil && o.AdHoc:
 			hint = `declare what the Go function returns: tensor.Wrap(f, tensor.Signature("f32[N,K] -> f32[N]")), or a TypeRule method of the module`
 		}
 		b.errs = append(b.errs, n.Error(lowering.UnknownSize, n.String()+" is "+t.String()+", expected a type that follows from the inputs' sizes").WithHint(hint))
@@ -350,7 +300,11 @@ func (b *builder) root(k int) int {
 // source returns a step that knows where it comes from.
 func (b *builder) source(n *graph.Node) plan.Step {
 	s := lowering.SourceOf(n)
-	return plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: n.Flops()}
+	st := plan.Step{Nodes: []string{s.Node}, Op: s.Op, Scope: n.Scope(), Pos: n.Pos(), Flops: n.Flops()}
+	if o := n.Op(); o != nil && o.Name != s.Op {
+		st.Part = o.Name
+	}
+	return st
 }
 
 // assign copies a value into a weight, which then is the value of the call too.

@@ -3,8 +3,11 @@ package cpu_test
 import (
 	"context"
 	"errors"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
@@ -12,8 +15,11 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -178,4 +184,73 @@ func TestATraceEndsWithItsContext(t *testing.T) {
 	}, fx.Input("x", "f32[2]"))
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, diag.Stopped)
+}
+
+// calls counts what kernels of counted start: all, and those of each worker after the end
+// of the context.
+type calls struct {
+	all   atomic.Int64
+	ended atomic.Bool
+	late  [workers]atomic.Int64
+	end   func() // called by the call with the number at
+	at    int64
+}
+
+const workers = 8
+
+var counting atomic.Pointer[calls]
+
+// countedStep copies, and counts; its operand is the number of the worker.
+type countedStep struct{}
+
+func (countedStep) Run(_ *kernel.Workspace, out, in []*array.Array) {
+	c, worker := counting.Load(), array.Data[int64](array.Contiguous(in[0]))[0]
+	if c.ended.Load() {
+		c.late[worker].Add(1)
+	}
+	if c.all.Add(1) == c.at {
+		c.end()
+		c.ended.Store(true)
+	}
+	array.Copy(out[0], in[0])
+}
+
+var counted = op.Define("counted", op.Spec[op.None]{
+	Doc: "counted is x, and counts the call.", In: op.Args("x"), Class: op.Opaque,
+	Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &countedStep{} },
+})
+
+// TestOneCallStartsAfterTheEnd ends the context of several workers in the middle of a
+// step: each has begun at most one more, which it was about to begin.
+func TestOneCallStartsAfterTheEnd(t *testing.T) {
+	g := graph.New("chain")
+	c := g.At()
+	n := c.Placeholder("x", shape.TensorType(array.I64, shape.Ints(1)), nil)
+	const steps = 40
+	for range steps {
+		n = c.Function(counted, nil, n)
+	}
+	c.Output(&graph.Structure{Kind: graph.LeafValue}, n)
+	e := compile(t, graph.NewModule(g), lowering.Options{})
+	for _, at := range []int64{1, 2, workers, steps * workers / 2, steps*workers - 1} {
+		soon, cancel := context.WithCancel(ctx)
+		now := &calls{end: cancel, at: at}
+		counting.Store(now)
+		var all sync.WaitGroup
+		for w := range workers {
+			all.Go(func() {
+				_, err := e.Run(soon, []*array.Array{array.FromSlice([]int64{int64(w)}, 1)})
+				if err != nil {
+					assert.ErrorIs(t, err, context.Canceled)
+				}
+			})
+		}
+		all.Wait()
+		require.True(t, now.ended.Load())
+		for w := range workers {
+			require.LessOrEqual(t, now.late[w].Load(), int64(1), "worker %d, ended in call %d", w, at)
+		}
+		require.Less(t, now.all.Load(), at+workers+1)
+	}
 }

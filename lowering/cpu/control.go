@@ -58,7 +58,9 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		if err != nil {
 			return b.fail(n, err)
 		}
-		p, err := planWithin(m, b.opts, b.assigned, b.images)
+		o := b.opts
+		o.Donate = nil // the inputs of bodies are values of this plan
+		p, err := planWithin(m, o, b.assigned, b.images)
 		if err != nil {
 			b.errs.Add(err)
 			return nil

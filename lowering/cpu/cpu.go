@@ -76,8 +76,8 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 
 // Compile plans the module and makes it ready to run. The module is not kept, but
 // its arrays are, uncopied where a plan only reads them: parameters without values
-// are an error. Options.Threads 0 stands for GOMAXPROCS; donated inputs are not
-// overwritten by this target. The error lists everything in the way, positioned.
+// are an error. Options.Threads 0 stands for GOMAXPROCS. Elementwise steps write over
+// donated inputs that nothing reads any more. The error lists everything in the way, positioned.
 func Compile(m *graph.Module, o lowering.Options) (*Executable, error) {
 	ready, err := lowering.Prepare(m, o)
 	if err != nil {

@@ -20,6 +20,7 @@ type epilogue struct {
 	bias, scale, residual *graph.Node
 	channel               int  // axis, from the end
 	biasOnly              bool // nothing else can be taken
+	front                 bool // it is a prologue: no residual, and images may have factors of their own
 	done                  stage
 }
 
@@ -89,7 +90,7 @@ func (e *epilogue) add(other *graph.Node, t shape.Type) bool {
 	switch {
 	case e.done < biased && e.perChannel(other.Type(), t):
 		e.bias, e.done = other, biased
-	case !e.biasOnly && e.done < added && other.Type().Dims().Same(t.Dims()):
+	case !e.biasOnly && !e.front && e.done < added && other.Type().Dims().Same(t.Dims()):
 		e.residual, e.done = other, added
 	default:
 		return false
@@ -109,7 +110,7 @@ func (e *epilogue) perChannel(other, t shape.Type) bool {
 			if !d.Equal(t.Dim(-i)) {
 				return false
 			}
-		} else if !d.Is(1) {
+		} else if !d.Is(1) && (!e.front || -i != e.channel-1 || !d.Equal(t.Dim(-i))) {
 			return false
 		}
 	}

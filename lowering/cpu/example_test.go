@@ -97,7 +97,7 @@ func ExampleTarget() {
 	fmt.Println(len(p.Steps) > 0, len(p.Symbols))
 	// Output:
 	// cpu true <nil>
-	// true 1
+	// true 0
 }
 
 // Plan makes a plan without weights, for printing.

@@ -22,6 +22,7 @@ type Executable struct {
 	outputs []int         // buffers, each once
 	weights []weightRef
 	densify []bool                // inputs that view steps lie over, which want no gaps
+	taken   []int                 // values that lie in donated inputs
 	regions map[int][]*Executable // bodies of control-flow steps
 	threads int
 	special *specialist // nil where nothing is gained by knowing sizes
@@ -38,6 +39,11 @@ type Executable struct {
 func newExecutable(p *plan.Plan, from *source, inputs []*graph.Node, threads int, state map[string]*array.Array) (*Executable, error) {
 	e := &Executable{plan: p, inputs: inputs, threads: threads, outputs: p.Outputs,
 		densify: make([]bool, len(inputs))}
+	for k := range p.Buffers {
+		if e.inDonated(k) {
+			e.taken = append(e.taken, k)
+		}
+	}
 	own, err := e.takeWeights(from, state)
 	if err != nil {
 		return nil, err

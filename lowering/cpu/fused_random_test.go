@@ -11,7 +11,9 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
@@ -66,7 +68,7 @@ func (f *fusable) step() {
 	}
 	perChannel[0] = ch
 	call := func(o *op.Op, attrs any, in ...*graph.Node) { f.nodes = append(f.nodes, f.c.Function(o, attrs, in...)) }
-	switch f.r.IntN(15) {
+	switch f.r.IntN(17) {
 	case 0, 1, 2:
 		f.contract(v, ch)
 	case 3:
@@ -97,8 +99,38 @@ func (f *fusable) step() {
 		}
 	case 12:
 		call(std.Mul, nil, v, f.c.Function(std.Sigmoid, nil, v))
+	case 15:
+		call(std.Add, nil, f.c.Function(std.Mul, nil, v, f.param(0.7, perChannel...)), f.param(0.5, perChannel...))
+		if f.r.IntN(2) == 0 {
+			call(std.Relu, nil, f.nodes[len(f.nodes)-1])
+		}
+		f.contract(f.nodes[len(f.nodes)-1], ch)
+	case 16:
+		if rank == 4 {
+			mean := f.c.Function(std.Mean, std.ReduceAttrs{Dim: op.IntList(2, 3), KeepDim: true}, v)
+			call(std.Mul, nil, v, f.c.Function(std.Sigmoid, nil, mean))
+			f.contract(f.nodes[len(f.nodes)-1], ch)
+		}
 	case 13:
+		f.norm(v, call)
+	}
+}
+
+// norm appends a softmax or a norm, which elementwise calls may surround.
+func (f *fusable) norm(v *graph.Node, call func(o *op.Op, attrs any, in ...*graph.Node)) {
+	last := size(v, v.Type().Rank()-1)
+	switch f.r.IntN(5) {
+	case 0:
 		call(std.Softmax, std.DimAttrs{Dim: -1}, v)
+	case 1:
+		call(std.LogSoftmax, std.DimAttrs{Dim: v.Type().Rank() - 1}, v)
+	case 2:
+		call(std.LayerNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(last), Eps: 0.1}, v, f.param(1, last))
+	case 3:
+		call(std.RmsNorm, std.LayerNormAttrs{NormalizedShape: shape.Ints(last), Eps: 0.1}, v)
+	default:
+		groups := size(v, 1)
+		call(std.GroupNorm, std.GroupNormAttrs{NumGroups: groups, Eps: 0.1}, v, f.param(1, groups), f.param(1, groups))
 	}
 }
 
@@ -189,7 +221,7 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	if fxtest.IsNightly() {
 		count = 20000
 	}
-	packed, fused, joined, programs := 0, 0, 0, 0
+	packed, fused, joined, programs, prepared, rows, given := 0, 0, 0, 0, 0, 0, 0
 	for seed := range count {
 		m, in := draw(seed)
 		want := interpret(t, m, in...)
@@ -215,13 +247,18 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 				require.Empty(t, fxtest.SameArray(got[i], other[i]), "seed %d, another number of threads\n%s", seed, e.Plan())
 			}
 		}
+		given += donated(t, m, in, got)
 		programs += strings.Count(e.Plan().String(), "Program: {")
+		rows += strings.Count(e.Plan().String(), "ElementwiseRows{")
 		for _, s := range e.Plan().Steps {
 			if len(s.Nodes) > 1 {
 				fused++
 			}
 			if s.Joined {
 				joined++
+			}
+			if _, is := s.Kernel.(*kernel.ConvPacked); is && (len(s.In) > 5 || strings.Contains(plan.KernelName(s.Kernel), "Prologue")) {
+				prepared++
 			}
 		}
 		for _, k := range e.Plan().Weights() {
@@ -234,6 +271,9 @@ func TestFusableGraphsEqualTheInterpreter(t *testing.T) {
 	require.Greater(t, fused, int(count))
 	require.Greater(t, joined, int(count)/20)
 	require.Greater(t, programs, int(count)/10)
+	require.Greater(t, prepared, int(count)/10)
+	require.Greater(t, rows, int(count)/10)
+	require.Greater(t, given, int(count)/20)
 }
 
 func largest(a *array.Array) float64 {

@@ -25,8 +25,16 @@ type group struct {
 	// others are its epilogue then. All calls of other groups are elementwise.
 	first *contraction
 	end   epilogue
+	// before is what precedes the contraction, nil for nothing.
+	before *prologue
 	// reduce is what the last call is of a group that reduces what the others compute.
 	reduce *kernel.Reduce
+	// rows is what the call norm is of a group that makes rows of rows between
+	// elementwise calls.
+	rows *kernel.ElementwiseRows
+	norm *graph.Node
+	// heads is the step of a group that is an attention and what brings its heads together.
+	heads *kernel.Attention
 }
 
 func (g *group) last() *graph.Node { return g.nodes[len(g.nodes)-1] }
@@ -61,9 +69,10 @@ func (b *builder) group(g *graph.Graph) map[*graph.Node]*group {
 	if !b.opts.Exact {
 		for n := range g.Nodes() {
 			f.contraction(n)
+			f.heads(n)
 		}
 		for n := range g.Nodes() {
-			if own := f.of[n]; own != nil && own.nodes[0] == n {
+			if own := f.of[n]; own != nil && own.first != nil && own.nodes[0] == n {
 				f.tail(own)
 			}
 		}
@@ -110,6 +119,7 @@ func (f *grouping) contraction(n *graph.Node) {
 	for _, n := range g.nodes {
 		f.of[n] = g
 	}
+	f.precede(g)
 	if turned != nil && turned.NumUses() == 1 {
 		f.of[turned] = g // no step of its own
 	}
@@ -196,8 +206,11 @@ func (f *grouping) elementwise(g *graph.Graph) {
 	for n := range g.Nodes() {
 		f.reduction(n)
 	}
+	for n := range g.Nodes() {
+		f.rows(n)
+	}
 	for _, own := range made {
-		if len(own.nodes) == 1 {
+		if len(own.nodes) == 1 && f.of[own.nodes[0]] == own {
 			delete(f.of, own.nodes[0])
 		}
 	}
@@ -210,7 +223,7 @@ func (f *grouping) reduction(n *graph.Node) {
 		return
 	}
 	own := f.of[n.Arg(0)]
-	if own == nil || own.first != nil || own.reduce != nil || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
+	if own == nil || !own.plain() || n.Arg(0) != own.last() || n.Arg(0).NumUses() != 1 || f.era[n] != f.era[own.last()] {
 		return
 	}
 	own.nodes, own.reduce = append(own.nodes, n), r
@@ -261,7 +274,7 @@ func plain(n *graph.Node) bool {
 func (f *grouping) user(n *graph.Node) (own *group) {
 	for u := range n.Users() {
 		g := f.of[u]
-		if g == nil || g.first != nil || own != nil && own != g {
+		if g == nil || !g.plain() || own != nil && own != g {
 			return nil
 		}
 		own = g
@@ -310,7 +323,7 @@ func (b *builder) together(g *group) value {
 		k, in = b.contract(g)
 	} else {
 		var err error
-		if k, in, err = b.program(g); err != nil {
+		if k, in, err = b.made(g); err != nil {
 			return b.fail(g.last(), err)
 		}
 	}
@@ -326,22 +339,31 @@ func (b *builder) together(g *group) value {
 // namedOps is how many operators the name of a step lists.
 const namedOps = 4
 
+// joinOps names several operators.
+func joinOps(ops []string) string {
+	if len(ops) > namedOps {
+		ops = append(ops[:namedOps-1], "…", ops[len(ops)-1])
+	}
+	return strings.Join(ops, "+")
+}
+
 // describe says which calls a step computes.
 func (g *group) describe(st *plan.Step) {
-	st.Nodes, st.Flops = nil, shape.Const(0)
-	var ops []string
-	for _, n := range g.nodes {
+	st.Nodes, st.Flops, st.Part = nil, shape.Const(0), ""
+	var ops, parts []string
+	for _, n := range g.all() {
 		st.Flops = st.Flops.Add(n.Flops())
 		s := lowering.SourceOf(n)
 		if !slices.Contains(st.Nodes, s.Node) {
 			st.Nodes = append(st.Nodes, s.Node)
 			ops = append(ops, s.Op)
 		}
+		parts = append(parts, n.Op().Name)
 	}
-	if len(ops) > namedOps {
-		ops = append(ops[:namedOps-1], "…", ops[len(ops)-1])
+	if !slices.Equal(ops, parts) {
+		st.Part = joinOps(parts)
 	}
-	st.Op = strings.Join(ops, "+")
+	st.Op = joinOps(ops)
 	if n := g.nodes[0]; g.first != nil {
 		st.Scope, st.Pos = n.Scope(), n.Pos()
 	}
@@ -356,20 +378,24 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 			in[i] = b.operand(a)
 		}
 		in[g.first.weight] = b.packed(n.Arg(g.first.weight), g.first.pack)
-		return g.first.with(kernel.Epilogue{}), in
+		return g.first.with(kernel.Prologue{}, kernel.Epilogue{}), in
 	}
 	w := n.Arg(1)
 	if g.turned != nil {
 		w = g.turned.Arg(0)
 	}
-	in := []int{b.operand(n.Arg(0)), b.packed(w, g.first.pack)}
-	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual} {
+	x, front := n.Arg(0), epilogue{}
+	if g.before != nil {
+		x, front = g.before.of, g.before.epilogue
+	}
+	in := []int{b.operand(x), b.packed(w, g.first.pack)}
+	for _, a := range []*graph.Node{g.end.bias, g.end.scale, g.end.residual, front.scale, front.bias} {
 		in = append(in, b.operand(a))
 	}
 	for in[len(in)-1] < 0 {
 		in = in[:len(in)-1]
 	}
-	return g.first.with(g.end.Epilogue), in
+	return g.first.with(kernel.Prologue{Act: front.Act, Lo: front.Lo, Hi: front.Hi}, g.end.Epilogue), in
 }
 
 // operand returns the buffer of a value that an earlier step made, -1 for none.
@@ -378,6 +404,17 @@ func (b *builder) operand(n *graph.Node) int {
 		return -1
 	}
 	return b.values[n][0]
+}
+
+// made makes the step of a group that does not begin with a contraction.
+func (b *builder) made(g *group) (kernel.Step, []int, error) {
+	switch {
+	case g.rows != nil:
+		return b.between(g)
+	case g.heads != nil:
+		return g.heads, b.operands(g.nodes[0].Args()), nil
+	}
+	return b.program(g)
 }
 
 // program makes the step of elementwise calls, and of what reduces their value: one
@@ -391,10 +428,7 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	in := make([]int, len(operands))
-	for i, n := range operands {
-		in[i] = b.operand(n)
-	}
+	in := b.operands(operands)
 	if g.reduce == nil {
 		return &kernel.Elementwise{Program: p}, in, nil
 	}
@@ -408,8 +442,8 @@ func (b *builder) program(g *group) (kernel.Step, []int, error) {
 }
 
 // expression is the program of elementwise calls, of which the last is its result,
-// and what they read.
-func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
+// and what they read: first what is given, if anything is.
+func (b *builder) expression(nodes []*graph.Node, given ...*graph.Node) (p kernel.Program, operands []*graph.Node, err error) {
 	e := expr.NewBuilder()
 	values := map[*graph.Node]expr.Value{}
 	read := func(n *graph.Node) expr.Value {
@@ -420,6 +454,9 @@ func (b *builder) expression(nodes []*graph.Node) (p kernel.Program, operands []
 			values[n] = v
 		}
 		return v
+	}
+	for _, n := range given {
+		read(n)
 	}
 	for _, n := range nodes {
 		x := make([]expr.Value, n.NumArgs())

@@ -205,7 +205,7 @@ graph net(%q: f32[N,2,6,8], %k: f32[N,2,6,8], %v: f32[N,2,6,8]) {
 
 func TestGroups(t *testing.T) {
 	require.NotNil(t, bump)
-	for _, c := range slices.Concat(grouped, programs) {
+	for _, c := range slices.Concat(grouped, programs, prologues, rowed, refused) {
 		t.Run(c.name, func(t *testing.T) {
 			m := module(t, strings.ReplaceAll(c.text, "group_bump", bump.Key()))
 			require.Equal(t, c.want, steps(t, m, lowering.Options{}))

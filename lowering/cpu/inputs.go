@@ -31,13 +31,17 @@ func (x *instance) bind(in []*array.Array) error {
 		s := &p.Symbols[i]
 		x.values[i] = e.input(in, s.Input).Dim(s.Axis)
 	}
+	for i := range p.Same {
+		s := &p.Same[i]
+		x.values[len(p.Symbols)+i] = e.input(in, s.Input).Dim(s.Axis)
+	}
+	if err := x.checkGuards(in); err != nil { // before sizes: it tells what needs them
+		return err
+	}
 	for i := range p.Inputs {
 		if err := x.checkSizes(i, e.input(in, i)); err != nil {
 			return err
 		}
-	}
-	if err := x.checkGuards(in); err != nil {
-		return err
 	}
 	if !x.sized || !slices.Equal(x.values, x.last) {
 		if err := x.resize(); err != nil {
@@ -47,7 +51,11 @@ func (x *instance) bind(in []*array.Array) error {
 	for i, k := range p.Inputs {
 		x.place(k, e.input(in, i), e.densify[i])
 	}
-	return x.bindLive()
+	if err := x.bindLive(); err != nil {
+		return err
+	}
+	x.take(in)
+	return nil
 }
 
 // input returns input i, or its default.
@@ -110,7 +118,7 @@ func (x *instance) checkGuards(in []*array.Array) error {
 func (e *Executable) broken(g *plan.Guard, in []*array.Array) error {
 	types := map[string]string{}
 	c, err := g.Check(func(symbol string) (diag.SizeOf, bool) {
-		for _, s := range e.plan.Symbols {
+		for _, s := range slices.Concat(e.plan.Symbols, e.plan.Same) {
 			if s.Name == symbol {
 				name, a := e.inputs[s.Input].Target(), e.input(in, s.Input)
 				types[name] = describe(a)
@@ -138,6 +146,12 @@ func (x *instance) place(k int, a *array.Array, dense bool) {
 		h.SetLayout(a, a.Shape(), a.Strides(), a.Offset())
 		return
 	}
+	x.copyInput(k, a)
+}
+
+// copyInput makes buffer k a copy of an array, in memory that the instance keeps.
+func (x *instance) copyInput(k int, a *array.Array) {
+	h := &x.hdr[k]
 	if n := a.Len() * a.DType().Size(); x.dense[k] == nil || len(x.dense[k].Bytes()) < n {
 		x.dense[k] = array.NewStorage(n)
 	}
@@ -146,6 +160,44 @@ func (x *instance) place(k int, a *array.Array, dense bool) {
 	x.dst[0], x.src[0] = h, a
 	kernel.Copy{}.Run(&x.ws, x.dst[:], x.src[:])
 	x.dst[0], x.src[0] = nil, nil
+}
+
+// inDonated reports whether a value lies in a donated input.
+func (e *Executable) inDonated(k int) bool {
+	b := &e.plan.Buffers[k]
+	return b.Within && e.plan.Buffers[b.Of].Kind == plan.Input
+}
+
+// take lets values lie in the inputs that were donated for them: in copies of those that
+// cannot be overwritten, since they have gaps, are defaults, or lie where another input
+// or a weight does.
+func (x *instance) take(in []*array.Array) {
+	for _, k := range x.e.taken {
+		i := slices.Index(x.e.plan.Inputs, x.e.plan.Buffers[k].Of)
+		own, given := &x.hdr[x.e.plan.Buffers[k].Of], x.e.input(in, i)
+		if own.Storage() == given.Storage() && (i >= len(in) || in[i] == nil || !given.IsContiguous() || x.shared(i, given)) {
+			x.copyInput(x.e.plan.Buffers[k].Of, given)
+		} else if own.Storage() == given.Storage() {
+			given.Storage().Bump()
+		}
+		x.hdr[k].SetStorage(own.Storage(), own.Offset())
+	}
+}
+
+// shared reports whether memory that is given for input i is that of another input or
+// of a weight, too.
+func (x *instance) shared(i int, a *array.Array) bool {
+	for j, k := range x.e.plan.Inputs {
+		if j != i && overlaps(a, &x.hdr[k]) {
+			return true
+		}
+	}
+	for j := range x.e.weights {
+		if overlaps(a, &x.hdr[x.e.weights[j].buffer]) {
+			return true
+		}
+	}
+	return false
 }
 
 // bindLive reads the weights that may have been replaced since the last run.

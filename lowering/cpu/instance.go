@@ -58,12 +58,17 @@ type field struct {
 func newInstance(e *Executable) (*instance, error) {
 	p := e.plan
 	x := &instance{e: e, hdr: make([]array.Array, len(p.Buffers)), steps: make([]call, len(p.Steps)),
-		values: make([]int, len(p.Symbols)), last: make([]int, len(p.Symbols)), dense: make([]*array.Storage, len(p.Buffers))}
+		values: make([]int, len(p.Symbols)+len(p.Same)), last: make([]int, len(p.Symbols)+len(p.Same)), dense: make([]*array.Storage, len(p.Buffers))}
 	x.ws.Threads = e.threads
 	x.env = func(symbol string) (int, bool) {
 		for i := range p.Symbols {
 			if p.Symbols[i].Name == symbol {
 				return x.values[i], true
+			}
+		}
+		for i := range p.Same {
+			if p.Same[i].Name == symbol {
+				return x.values[len(p.Symbols)+i], true
 			}
 		}
 		return 0, false
@@ -193,7 +198,7 @@ func (x *instance) resize() error {
 	}
 	p := x.e.plan
 	for i := range p.Buffers {
-		if p.Buffers[i].Kind == plan.Temp {
+		if p.Buffers[i].Kind == plan.Temp && !x.e.inDonated(i) {
 			x.hdr[i].SetStorage(x.arena, x.sizes.Offset[i]/p.Buffers[i].Type.DType().Size())
 		}
 	}
@@ -349,7 +354,7 @@ func (x *instance) forget() {
 	p := x.e.plan
 	for i := range p.Buffers {
 		switch b := &p.Buffers[i]; {
-		case b.Kind == plan.Input || b.Kind == plan.Output,
+		case b.Kind == plan.Input || b.Kind == plan.Output || x.e.inDonated(i),
 			b.Kind == plan.View && p.Buffers[b.Of].Kind != plan.Temp && p.Buffers[b.Of].Kind != plan.Weight:
 			x.hdr[i].SetStorage(nil, 0)
 		}

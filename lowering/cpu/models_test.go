@@ -34,7 +34,8 @@ func traceModel(t *testing.T, m *models.Model, module any) *graph.Module {
 func TestModelsEqualTheInterpreter(t *testing.T) {
 	for _, model := range models.All() {
 		t.Run(model.Name, func(t *testing.T) {
-			fxtest.LoadFixture(t, model.Name).SkipLarge(t)
+			ref := fxtest.LoadFixture(t, model.Name)
+			ref.SkipLarge(t)
 			module := model.New()
 			models.Synthetic(model, module, "gofx-1")
 			m := traceModel(t, model, module)
@@ -49,6 +50,11 @@ func TestModelsEqualTheInterpreter(t *testing.T) {
 			optimised := graph.Clone(m)
 			_, err = passes.Run(ctx, optimised, fx.Optimise(), passes.Options{})
 			require.NoError(t, err)
+			for _, o := range []lowering.Options{{}, {Exact: true}} { // with Winograd and without
+				out, err := compile(t, optimised, o).Run(ctx, in)
+				require.NoError(t, err)
+				ref.Check(t, out)
+			}
 			for _, threads := range []int{1, 2} {
 				e := compile(t, optimised, lowering.Options{Threads: threads})
 				_, err := e.Run(ctx, in)

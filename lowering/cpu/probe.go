@@ -6,7 +6,6 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
-	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/shape"
@@ -29,7 +28,7 @@ var samplePrimes = [...]int{5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43}
 
 // start chooses the samples: multiples of what the guards want multiples of, of
 // 24 in the first and of no other small number in the others.
-func (p *prober) start(symbols []plan.Symbol, guards []graph.Guard) {
+func (p *prober) start(symbols []plan.Symbol, guards []plan.Guard) {
 	factor := [samples]int{24, 1, 7*11 + 2, 1}
 	for k := range p.env {
 		p.env[k] = map[string]int{}
@@ -41,7 +40,7 @@ func (p *prober) start(symbols []plan.Symbol, guards []graph.Guard) {
 }
 
 // fit returns a size near n that the guards of a symbol alone allow.
-func fit(symbol string, n int, guards []graph.Guard) int {
+func fit(symbol string, n int, guards []plan.Guard) int {
 	step, low, high := 1, 0, math.MaxInt
 	for _, g := range guards {
 		if b, known := g.B.Int(); known {

@@ -61,8 +61,11 @@ func find(n *graph.Node, exact bool) (rule, bool) {
 type contraction struct {
 	weight  int // which operand of the call it is
 	pack    kernel.Packer
-	with    func(kernel.Epilogue) kernel.Step
+	with    func(kernel.Prologue, kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end
+	// prologue tells that the step has one: in[5] is a factor, in[6] a term. Channels of
+	// the first operand go along the same axis.
+	prologue bool
 	// biasOnly tells that the step has no epilogue but a bias.
 	biasOnly bool
 	// whole tells that the step reads what the call does and does all of it: it has no
@@ -88,8 +91,8 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 			return nil
 		}
 		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image}
-		return &contraction{weight: 1, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight),
-			with: func(e kernel.Epilogue) kernel.Step { s.Epilogue = e; return &s }}
+		return &contraction{weight: 1, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight), prologue: true,
+			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
 	case *kernel.Linear:
 		return linear(weight[0], turned, narrow)
 	case *kernel.MatMul:
@@ -103,10 +106,12 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 func linear(features int, transposed bool, narrow array.DType) *contraction {
 	if narrow != array.Invalid {
 		return &contraction{weight: 1, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
-			with: func(kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
+			with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
 	}
 	return &contraction{weight: 1, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
-		with: func(e kernel.Epilogue) kernel.Step { return &kernel.LinearPacked{Features: features, Epilogue: e} }}
+		with: func(_ kernel.Prologue, e kernel.Epilogue) kernel.Step {
+			return &kernel.LinearPacked{Features: features, Epilogue: e}
+		}}
 }
 
 // quantised returns what takes the place of a kernel on quantised values whose weight
@@ -114,7 +119,7 @@ func linear(features int, transposed bool, narrow array.DType) *contraction {
 // operand or an attribute of the call already.
 func quantised(k kernel.Step, in []shape.Type) *contraction {
 	whole := func(weight int, pack kernel.Packer, s kernel.Step) *contraction {
-		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Epilogue) kernel.Step { return s }}
+		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return s }}
 	}
 	dims := func(i int) (sizes []int, unsigned bool) {
 		if i < len(in) && in[i].Ranked() {

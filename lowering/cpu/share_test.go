@@ -80,11 +80,11 @@ temp b : f32[N,3] in c at 0
 	{"a chain in one place", `
 graph net(%x: f32[N,3]) {
   symbol N = dim(%x, 0)
-  %a = call_function[softmax](%x) {dim=1} : f32[N,3]
+  %a = call_function[cumsum](%x) {dim=1} : f32[N,3]
   %b = call_function[exp](%a) : f32[N,3]
   %c = call_function[sum](%b) {dim=[1], keep_dim=true} : f32[N,1]
   %d = call_function[div](%b, %c) : f32[N,3]
-  %y = call_function[softmax](%d) {dim=1} : f32[N,3]
+  %y = call_function[cumsum](%d) {dim=1} : f32[N,3]
   return %y
 }
 `, `

@@ -45,7 +45,9 @@ func imagesOf(p *plan.Plan) map[string][]int {
 	images := map[string][]int{}
 	for _, s := range p.Steps {
 		if k, is := s.Kernel.(*kernel.ConvPacked); is {
-			images[s.Nodes[0]] = k.In
+			for _, n := range s.Nodes { // one of them is the convolution
+				images[n] = k.In
+			}
 		}
 		for _, r := range s.Regions {
 			for name, in := range imagesOf(r) {
@@ -90,7 +92,7 @@ func (s *specialist) of(e *Executable, in []*array.Array) *Executable {
 
 // specialise makes the plan for sizes, nil when there is none; that is tried once.
 func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
-	o := lowering.Options{Shapes: map[string]int{}, Threads: e.threads, Exact: s.opts.Exact, Weights: s.opts.Weights}
+	o := lowering.Options{Shapes: map[string]int{}, Threads: e.threads, Exact: s.opts.Exact, Weights: s.opts.Weights, Donate: s.opts.Donate}
 	for i, sym := range e.plan.Symbols {
 		o.Shapes[sym.Name] = sizes[i]
 	}
@@ -111,11 +113,38 @@ func (s *specialist) specialise(e *Executable, sizes []int) *Executable {
 	return own
 }
 
-// hasSizes reports whether inputs bind the symbols to these sizes.
+// hasSizes reports whether inputs bind the symbols to these sizes, and agree with them.
 func (e *Executable) hasSizes(in []*array.Array, sizes []int) bool {
 	for i, s := range e.plan.Symbols {
 		a := e.input(in, s.Input)
 		if a == nil || s.Axis >= a.Rank() || a.Dim(s.Axis) != sizes[i] {
+			return false
+		}
+	}
+	return e.sameSizes(in, sizes)
+}
+
+// sameSizes reports whether the other sizes are what the symbols make them. Where they
+// are not, the plan for all sizes tells what needs them.
+func (e *Executable) sameSizes(in []*array.Array, sizes []int) bool {
+	if len(e.plan.Same) == 0 {
+		return true
+	}
+	env := func(symbol string) (int, bool) {
+		for i := range e.plan.Symbols {
+			if e.plan.Symbols[i].Name == symbol {
+				return sizes[i], true
+			}
+		}
+		return 0, false
+	}
+	for _, s := range e.plan.Same {
+		a := e.input(in, s.Input)
+		if a == nil || s.Axis >= a.Rank() {
+			return false
+		}
+		want, err := e.plan.Buffers[e.plan.Inputs[s.Input]].Type.Dim(s.Axis).Eval(env)
+		if err != nil || a.Dim(s.Axis) != want {
 			return false
 		}
 	}

@@ -59,8 +59,12 @@ func (p *Plan) checkBuffer(i int) error {
 		return broken("buffer " + b.Name + " is " + b.Type.String())
 	case (b.Kind == View || b.Within) && (b.Of < 0 || b.Of >= len(p.Buffers) || p.Buffers[b.Of].Kind == View || p.Buffers[b.Of].Within):
 		return broken(b.Kind.String() + " " + b.Name + " lies in no buffer with memory")
-	case b.Within && (b.Kind != Temp || p.Buffers[b.Of].Kind != Temp):
+	case b.Within && (b.Kind != Temp || p.Buffers[b.Of].Kind != Temp && !p.Buffers[b.Of].Donated):
 		return broken(b.Kind.String() + " " + b.Name + " lies in a " + p.Buffers[b.Of].Kind.String() + ", expected temps")
+	case b.Within && p.Buffers[b.Of].Kind == Input && !b.At.Is(0):
+		return broken(b.Name + " lies inside of input " + p.Buffers[b.Of].Name + ", expected at its beginning")
+	case b.Donated && b.Kind != Input:
+		return broken(b.Kind.String() + " " + b.Name + " is donated, expected an input")
 	case (b.Kind == View || b.Within) && (b.First < p.Buffers[b.Of].First || b.Last > p.Buffers[b.Of].Last):
 		return broken(b.Kind.String() + " " + b.Name + " outlives the memory that it lies in")
 	case b.Kind == Weight && b.Path == "":
@@ -197,7 +201,7 @@ func (p *Plan) checkMemory(s *Sizes) error {
 		}
 		for j := range p.Buffers[:i] {
 			b := &p.Buffers[j]
-			if b.Kind == Temp && p.root(i) != p.root(j) && overlap(a, b) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
+			if b.Kind == Temp && p.Buffers[p.root(j)].Kind == Temp && p.root(i) != p.root(j) && overlap(a, b) && s.Bytes[i] > 0 && s.Bytes[j] > 0 &&
 				s.Offset[i] < s.Offset[j]+s.Bytes[j] && s.Offset[j] < s.Offset[i]+s.Bytes[i] {
 				return broken("buffers " + b.Name + " and " + a.Name + " overlap")
 			}
@@ -224,7 +228,7 @@ func (p *Plan) checkWithin(s *Sizes, i int) error {
 			continue
 		}
 		// Where a view lies is not known here; parts of a whole may lie beside it.
-		if b.Kind == Temp && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !p.part(i) {
+		if b.Kind != View && s.Offset[i] < end(k) && s.Offset[k] < end(i) || b.Kind == View && !p.part(i) {
 			return broken("buffer " + a.Name + " overwrites " + b.Name + ", which is read later")
 		}
 	}

@@ -37,6 +37,8 @@ type Buffer struct {
 	// several ways.
 	Pack kernel.Packer
 	Of   int // View, or Within: the buffer it lies in
+	// Donated tells of an Input that steps may overwrite it once nothing reads it.
+	Donated bool
 	// Within tells of a Temp that it has no memory of its own but lies in that of Of,
 	// contiguous, At bytes from its beginning; see Share.
 	Within bool
@@ -75,6 +77,8 @@ type Step struct {
 	// for comments and profiles.
 	Nodes []string
 	Op    string
+	// Part is what the step computes of Op, where Op is a composite that was expanded.
+	Part string
 	// Flops are the floating-point operations of the calls, as their operators count
 	// them; unknown where one does not.
 	Flops shape.Dim
@@ -108,7 +112,10 @@ type Plan struct {
 	Outputs   []int // buffers, in the order of the output node's operands
 	Structure *graph.Structure
 	Symbols   []Symbol
-	Guards    []Guard
+	// Same are further symbols, of sizes that guards make of those in Symbols: types and
+	// steps have none of them, only the guards that say so.
+	Same   []Symbol
+	Guards []Guard
 	// Arena is the size in bytes of the memory of all Temp buffers.
 	Arena shape.Dim
 	// Stateful tells that steps write Weight buffers, so that runs must not overlap.

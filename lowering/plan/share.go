@@ -10,7 +10,7 @@ import (
 // Share lets values lie in the memory of others: the operands of a concatenation in
 // its result, where they are contiguous there, so that nothing is copied; and the
 // result of a step that may overwrite an operand where that operand lay, when
-// nothing reads its memory any more. It comes before Live.
+// nothing reads its memory any more, a donated input's too. It comes before Live.
 func (p *Plan) Share() {
 	p.join()
 	p.overwrite()
@@ -185,7 +185,7 @@ func (p *Plan) overwrite() {
 			if k < 0 {
 				continue
 			}
-			if b := &p.Buffers[k]; b.Kind == Temp && b.Type.Same(out.Type) && p.dead(p.root(k), s) && p.alone(st, k) {
+			if b := &p.Buffers[k]; (b.Kind == Temp || b.Donated) && b.Type.Same(out.Type) && p.dead(p.root(k), s) && p.alone(st, k) {
 				at := shape.Const(0)
 				if b.Within {
 					at = b.At

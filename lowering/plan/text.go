@@ -20,6 +20,9 @@ func (p *Plan) String() string {
 	for _, s := range p.Symbols {
 		b.WriteString("  symbol " + s.Name + " = dim(" + p.Buffers[p.Inputs[s.Input]].Name + ", " + strconv.Itoa(s.Axis) + ")\n")
 	}
+	for _, s := range p.Same {
+		b.WriteString("  same " + s.Name + " = dim(" + p.Buffers[p.Inputs[s.Input]].Name + ", " + strconv.Itoa(s.Axis) + ")\n")
+	}
 	for _, g := range p.Guards {
 		b.WriteString("  guard " + g.Relation.String() + "\n")
 	}
@@ -40,6 +43,10 @@ func (p *Plan) String() string {
 func (p *Plan) bufferLine(b *Buffer) string {
 	s := b.Kind.String() + " " + b.Name + " : " + b.Type.String()
 	switch b.Kind {
+	case Input:
+		if b.Donated {
+			s += " donated"
+		}
 	case Weight:
 		s += " from " + strconv.Quote(b.Path)
 		if b.Pack != nil {
@@ -136,6 +143,9 @@ func fields(v reflect.Value, parts []string) []string {
 func literal(v reflect.Value) (string, bool) {
 	if p, ok := v.Interface().(*kernel.Program); ok {
 		return "{" + programText(p) + "}", true
+	}
+	if p, ok := v.Interface().(kernel.Prologue); ok {
+		return "{" + strings.Join(fields(reflect.ValueOf(p), nil), ", ") + "}", true
 	}
 	switch v.Kind() {
 	case reflect.Bool:

@@ -12,8 +12,8 @@ import (
 
 // Builder makes values. Equal operations on equal operands give the same value,
 // and operations on constants give constants. The zero Builder is ready for use;
-// it is not safe for concurrent use. Methods panic with a *diag.Error (a bug of
-// the operator that builds the expression) when operand types do not fit.
+// it is not safe for concurrent use. Methods panic with a *diag.Error when operand
+// types do not fit.
 type Builder struct {
 	nodes []node
 	index map[node]int32
@@ -68,6 +68,10 @@ func bug(msg string) *diag.Error {
 	e.Hint = "correct the scalar expression of the operator"
 	return e
 }
+
+// untyped is the mistake of operands whose element types an operation does not take:
+// the expression is right for others, or lacks a conversion.
+func untyped(msg, hint string) *diag.Error { return diag.New(Untyped, msg).WithHint(hint) }
 
 // intern returns the value of n, made at most once.
 func (b *Builder) intern(n node) Value {
@@ -170,18 +174,19 @@ func (b *Builder) Op(code kernel.Code, args ...Value) Value {
 	typed := args
 	if code == kernel.OpSelect {
 		if args[0].DType() != array.Bool {
-			panic(bug("select: condition is " + args[0].DType().String() + ", expected bool"))
+			panic(untyped("select: condition is "+args[0].DType().String()+", expected bool", "compare it with a constant first"))
 		}
 		typed = args[1:]
 	}
 	d := typed[0].DType()
 	for _, a := range typed[1:] {
 		if a.DType() != d {
-			panic(bug(code.String() + ": operands are " + d.String() + " and " + a.DType().String() + ", expected one type"))
+			panic(untyped(code.String()+": operands are "+d.String()+" and "+a.DType().String()+", expected one type",
+				"write constants in the type of the other operand, b.Like(x, 1), or convert with b.Cast"))
 		}
 	}
 	if !code.Accepts(d) {
-		panic(bug(code.String() + " is not defined for " + d.String()))
+		panic(untyped(code.String()+" is not defined for "+d.String(), "convert the operand first"))
 	}
 	entry.d = d
 	if info.ToBool {

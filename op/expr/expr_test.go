@@ -106,13 +106,17 @@ func TestMisuse(t *testing.T) {
 	b, other := expr.NewBuilder(), expr.NewBuilder()
 	f, d, i, c := b.Input(0, array.F32), b.Input(1, array.F64), b.Input(2, array.I32), b.Input(3, array.Bool)
 	for name, use := range map[string]func(){
-		"mixed types":        func() { b.Add(f, d) },
-		"float shift":        func() { b.Shl(f, f) },
-		"integer exp":        func() { b.Exp(i) },
-		"bool add":           func() { b.Add(c, c) },
-		"signed mulhi":       func() { b.MulHi(i, i) },
-		"condition":          func() { b.Select(i, f, f) },
-		"branches":           func() { b.Select(c, f, d) },
+		"mixed types":  func() { b.Add(f, d) },
+		"float shift":  func() { b.Shl(f, f) },
+		"integer exp":  func() { b.Exp(i) },
+		"bool add":     func() { b.Add(c, c) },
+		"signed mulhi": func() { b.MulHi(i, i) },
+		"condition":    func() { b.Select(i, f, f) },
+		"branches":     func() { b.Select(c, f, d) },
+	} {
+		requireCode(t, name, expr.Untyped, use)
+	}
+	for name, use := range map[string]func(){
 		"other builder":      func() { b.Add(f, other.Input(0, array.F32)) },
 		"zero value":         func() { b.Neg(expr.Value{}) },
 		"operand count":      func() { b.Op(kernel.OpAdd, f) },

@@ -242,11 +242,16 @@ func TestRunRefusesWrongOperands(t *testing.T) {
 
 func requireBug(t *testing.T, name string, f func()) {
 	t.Helper()
+	requireCode(t, name, diag.Internal, f)
+}
+
+func requireCode(t *testing.T, name string, code diag.Code, f func()) {
+	t.Helper()
 	defer func() {
 		t.Helper()
 		err, ok := recover().(*diag.Error)
 		require.True(t, ok, "%s: no *diag.Error", name)
-		require.ErrorIs(t, err, diag.Internal, name)
+		require.ErrorIs(t, err, code, name)
 	}()
 	f()
 }

@@ -12,7 +12,7 @@
 // this library fixes it, the same on every engine:
 //
 //   - integer division, floored division and remainders by zero give 0;
-//   - float to integer casts truncate, saturate and map NaN to 0;
+//   - casts follow the rules of array.Cast, also where an integer cannot hold a float;
 //   - integer arithmetic wraps around;
 //   - random values are functions of an explicit key.
 //

@@ -64,6 +64,7 @@ var BatchNorm = op.Define("batch_norm", op.Spec[BatchNormAttrs]{
 	Doc:      "batch_norm normalises each channel of x [N,C,...] with the running statistics, or with those of x in training or without running ones.",
 	Ref:      "Ioffe and Szegedy, Batch Normalization, 2015, arXiv:1502.03167",
 	In:       op.Args("x", "running_mean?", "running_var?", "weight?", "bias?"),
+	Class:    op.Reduction,
 	Training: func(a BatchNormAttrs) bool { return a.Training },
 	Infer: func(c *op.Infer, a BatchNormAttrs, in []shape.Type) (shape.Type, error) {
 		if err := checkTraining(c, a, in[0]); err != nil {

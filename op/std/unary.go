@@ -138,14 +138,13 @@ type CastAttrs struct {
 	DType array.DType `fx:"dtype,arg"`
 }
 
-// Cast converts the element type: floats to integers truncate towards zero,
-// saturate and map NaN to 0; integers keep the low bits; to bool is x != 0.
+// Cast converts the element type by the rules of array.Cast.
 //
 //gofx:torch cast(x, dtype)
 var Cast = defineUnary("cast", unary[CastAttrs]{
 	doc: "cast converts x to the element type dtype.", on: onAny, toBool: true, // the result's type is f's
 	differs: []op.Difference[CastAttrs]{
-		{Kind: op.Alters, Text: "floats that an integer type cannot hold saturate and NaN is 0: PyTorch leaves them to the processor", When: func(a CastAttrs, in []*array.Array) bool { return in[0].DType().IsFloat() && a.DType.IsInt() }},
+		{Kind: op.Alters, Text: "floats that an integer type cannot hold become what array.Cast says: PyTorch leaves them to the processor", When: func(a CastAttrs, in []*array.Array) bool { return in[0].DType().IsFloat() && a.DType.IsInt() }},
 	},
 	check: func(a CastAttrs, _ array.DType) {
 		if a.DType.Size() == 0 {

@@ -3,6 +3,7 @@ package fusion_test
 import (
 	"context"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,20 +55,23 @@ func TestResNetHasNoBatchNorm(t *testing.T) {
 	}
 }
 
-// TestHalfPrecision folds in float64 and rounds once.
-func TestHalfPrecision(t *testing.T) {
-	m := passtest.Parse(t, `
-graph g(%x: f16[2,2,5,5]) {
-  %conv = call_module[conv](%x) : f16[2,3,4,4]
-  %bn = call_module[bn](%conv) : f16[2,3,4,4]
+// convBN is a convolution with a batch norm behind it; T is the type of all but statistics.
+const convBN = `
+graph g(%x: T[2,2,5,5]) {
+  %conv = call_module[conv](%x) : T[2,3,4,4]
+  %bn = call_module[bn](%conv) : T[2,3,4,4]
   return %bn
 }
-param conv.weight : f16[3,2,2,2]
+param conv.weight : T[3,2,2,2]
 param mean : f32[3] buffer
 param var : f32[3] buffer
 module conv = conv2d (weight=conv.weight, bias=_)
 module bn = batch_norm {eps=1e-05} (running_mean=mean, running_var=var, weight=_, bias=_)
-`)
+`
+
+// TestHalfPrecision folds in float64 and rounds once.
+func TestHalfPrecision(t *testing.T) {
+	m := passtest.Parse(t, strings.ReplaceAll(convBN, "T[", "f16["))
 	before := graph.Clone(m)
 	_, err := passes.Run(context.Background(), m, []passes.Pass{fusion.ConvBN}, passes.Options{Numeric: &passes.Numeric{Rel: 3e-3, Abs: 1e-3}})
 	require.NoError(t, err)
@@ -80,18 +84,7 @@ module bn = batch_norm {eps=1e-05} (running_mean=mean, running_var=var, weight=_
 
 // TestParametersWithoutValues refuses to fold what only has a type.
 func TestParametersWithoutValues(t *testing.T) {
-	m, err := graph.Parse([]byte(`gofx 1
-graph g(%x: f32[2,2,5,5]) {
-  %conv = call_module[conv](%x) : f32[2,3,4,4]
-  %bn = call_module[bn](%conv) : f32[2,3,4,4]
-  return %bn
-}
-param conv.weight : f32[3,2,2,2]
-param mean : f32[3] buffer
-param var : f32[3] buffer
-module conv = conv2d (weight=conv.weight, bias=_)
-module bn = batch_norm {eps=1e-05} (running_mean=mean, running_var=var, weight=_, bias=_)
-`), "t.fx")
+	m, err := graph.Parse([]byte("gofx 1"+strings.ReplaceAll(convBN, "T[", "f32[")), "t.fx")
 	require.NoError(t, err)
 	_, err = passes.Run(context.Background(), m, []passes.Pass{fusion.ConvBN}, passes.Options{Expect: []passes.Expectation{passes.Expect("conv-bn", 1)}})
 	require.ErrorIs(t, err, passes.MatchCount)

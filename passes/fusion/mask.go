@@ -56,7 +56,7 @@ func (a *attention) masked(m *passes.Match) string {
 	case square && causal(mask, !a.inverted):
 		a.attrs.IsCausal, a.inverted = true, false
 		return ""
-	case keepsSome(mask, !a.inverted):
+	case keepsSome(mask, !a.inverted), keepsFirst(mask, !a.inverted):
 	case math.IsInf(fill, -1):
 		a.infinite = true
 	default:
@@ -123,19 +123,10 @@ func smaller(n, scores *graph.Node) string {
 // causal reports whether the last two dimensions of a mask, the others being 1,
 // hold want exactly where the column is not behind the row. What is not 0 is true.
 func causal(n *graph.Node, want bool) bool {
+	if x, same := truth(n); x != nil {
+		return causal(x, want == same)
+	}
 	switch n.Op() {
-	case std.LogicalNot:
-		return causal(n.Arg(0), !want)
-	case std.BitwiseNot:
-		return n.Type().DType() == array.Bool && causal(n.Arg(0), !want)
-	case std.Eq, std.Ne:
-		if zero := n.Attrs().(std.BinaryAttrs).Other; n.NumArgs() == 1 && zero.Present() && zero.Float64() == 0 {
-			return causal(n.Arg(0), want == (n.Op() == std.Ne))
-		}
-		return false
-	case std.Cast:
-		from := n.Arg(0).Type().DType()
-		return (n.Type().DType() == array.Bool || from == array.Bool) && causal(n.Arg(0), want)
 	case std.Gt, std.Lt, std.Ge, std.Le:
 		return n.NumArgs() == 2 && compares(n, want)
 	case std.Tril:
@@ -149,6 +140,27 @@ func causal(n *graph.Node, want bool) bool {
 		return causal(x, want)
 	}
 	return everywhere(n, func(row, col int, v float64) bool { return (v != 0) == ((col <= row) == want) })
+}
+
+// truth returns x for what is true where x is, or where x is not, nil for what is neither.
+func truth(n *graph.Node) (x *graph.Node, same bool) {
+	switch n.Op() {
+	case std.LogicalNot:
+		return n.Arg(0), false
+	case std.BitwiseNot:
+		if n.Type().DType() == array.Bool {
+			return n.Arg(0), false
+		}
+	case std.Eq, std.Ne:
+		if zero := n.Attrs().(std.BinaryAttrs).Other; n.NumArgs() == 1 && zero.Present() && zero.Float64() == 0 {
+			return n.Arg(0), n.Op() == std.Ne
+		}
+	case std.Cast:
+		if n.Type().DType() == array.Bool || n.Arg(0).Type().DType() == array.Bool {
+			return n.Arg(0), true
+		}
+	}
+	return nil, false
 }
 
 // causalBias is causal for what is added: 0 where a key is kept, else a number that
@@ -237,7 +249,7 @@ func position(n *graph.Node) int {
 		from = from.Arg(0)
 	}
 	a, ok := from.Attrs().(std.ArangeAttrs)
-	if !ok || a.Start != 0 || a.Step > 1 || a.Step < 0 || !from.Type().DType().IsInt() || !n.Type().Ranked() {
+	if !ok || a.Start != 0 || a.Step > 1 || a.Step < 0 || !wide(from) || !n.Type().Ranked() {
 		return 0
 	}
 	axis := 0
@@ -251,6 +263,10 @@ func position(n *graph.Node) int {
 	}
 	return axis
 }
+
+// wide reports whether a value counts further than sizes go; in 16 bits and fewer it
+// may wrap around.
+func wide(n *graph.Node) bool { return n.Type().DType() == array.I64 || n.Type().DType() == array.I32 }
 
 // uniform returns the number that all elements of a value are.
 func uniform(n *graph.Node) (v float64, ok bool) {
@@ -324,4 +340,89 @@ func keepsSome(n *graph.Node, want bool) bool {
 		}
 	}
 	return true
+}
+
+// keepsFirst reports whether a mask is seen to hold want in the first column of each
+// row, as one does that hides what is behind the row: also where rows begin later
+// than columns, as those of a decoder do that has keys of tokens before.
+func keepsFirst(n *graph.Node, want bool) bool {
+	if x, same := truth(n); x != nil {
+		return keepsFirst(x, want == same)
+	}
+	switch n.Op() {
+	case std.LogicalAnd, std.LogicalOr:
+		return keepsFirst(n.Arg(0), want) && keepsFirst(n.Arg(1), want)
+	case std.Gt, std.Lt, std.Ge, std.Le:
+		return n.NumArgs() == 2 && startsKept(n, want)
+	case std.Tril:
+		v, ok := uniform(n.Arg(0))
+		return ok && v != 0 && n.Attrs().(std.TriAttrs).Diagonal >= 0 && want
+	case std.Triu:
+		v, ok := uniform(n.Arg(0))
+		return ok && v != 0 && n.Attrs().(std.TriAttrs).Diagonal >= 1 && !want
+	case std.Slice:
+		if a := n.Attrs().(std.SliceAttrs); isLast(a.Dim, n) && !a.Start.Is(0) {
+			return false
+		}
+		return keepsFirst(n.Arg(0), want)
+	case std.Unsqueeze:
+		return !isLast(n.Attrs().(std.DimAttrs).Dim, n) && keepsFirst(n.Arg(0), want)
+	}
+	value := constant(n)
+	if value == nil || value.Rank() == 0 || value.Len() == 0 {
+		return false
+	}
+	flat := array.Contiguous(value)
+	for i := 0; i < flat.Len(); i += value.Dim(-1) {
+		if (array.Float64At(flat, i) != 0) != want {
+			return false
+		}
+	}
+	return true
+}
+
+func isLast(dim int, n *graph.Node) bool { return dim == -1 || dim == n.Type().Rank()-1 }
+
+// startsKept is keepsFirst for a comparison of columns, which count from 0, with rows.
+func startsKept(n *graph.Node, want bool) bool {
+	behind := n.Op() == std.Gt || n.Op() == std.Le // want for columns up to the row, not before it
+	cols, rows := n.Arg(0), n.Arg(1)
+	up := n.Op() == std.Lt || n.Op() == std.Le
+	if position(cols) != -1 {
+		cols, rows, up, behind = rows, cols, !up, !behind
+	}
+	if position(cols) != -1 || up != want || !rows.Type().Ranked() || rows.Type().Rank() > 0 && !rows.Type().Dim(-1).Is(1) {
+		return false
+	}
+	least, ok := lowest(rows)
+	return ok && (least > 0 || behind && least == 0)
+}
+
+// lowest returns a number that no element of a value of whole numbers is below.
+func lowest(n *graph.Node) (least float64, ok bool) {
+	if !wide(n) {
+		return 0, false
+	}
+	switch attrs := n.Attrs().(type) {
+	case std.ArangeAttrs:
+		return float64(attrs.Start), attrs.Step >= 0
+	case std.AddAttrs:
+		alpha := attrs.Alpha
+		if alpha.Present() && alpha.Float64() != 1 {
+			return 0, false
+		}
+		least, ok = lowest(n.Arg(0))
+		more := attrs.Other.Float64()
+		if n.NumArgs() == 2 && ok {
+			more, ok = lowest(n.Arg(1))
+		}
+		return least + more, ok
+	}
+	switch n.Op() {
+	case op.Dim:
+		return 0, true
+	case std.Slice, std.Narrow, std.Unsqueeze, std.Reshape, std.View, std.Expand:
+		return lowest(n.Arg(0))
+	}
+	return 0, false
 }

@@ -54,9 +54,8 @@ func special(cols int) *array.Array {
 	return a
 }
 
-// apply runs a pass on a captured function, which must match n times, and returns
-// the results before and behind it.
-func apply(t *testing.T, p passes.Pass, n int, f any, in ...*array.Array) (before, after *array.Array) {
+// captured returns the graph of a function of inputs of the types of in.
+func captured(t *testing.T, f any, in []*array.Array) *fx.GraphModule {
 	t.Helper()
 	var opts []fx.Option
 	for i, x := range in {
@@ -64,13 +63,21 @@ func apply(t *testing.T, p passes.Pass, n int, f any, in ...*array.Array) (befor
 	}
 	gm, err := fx.Trace(context.Background(), f, opts...)
 	require.NoError(t, err)
+	return gm
+}
+
+// apply runs a pass on a captured function, which must match n times, and returns
+// the results before and behind it.
+func apply(t *testing.T, p passes.Pass, n int, f any, in ...*array.Array) (before, after *array.Array) {
+	t.Helper()
+	gm := captured(t, f, in)
 	run := func() *array.Array {
 		out, err := (&interp.Interpreter{State: interp.NewState(gm.Module)}).RunArrays(context.Background(), in)
 		require.NoError(t, err)
 		return out[0]
 	}
 	before = run()
-	_, err = gm.Apply(context.Background(), []passes.Pass{p}, fx.PassOptions{Expect: []passes.Expectation{passes.Expect(p.Name, n)}})
+	_, err := gm.Apply(context.Background(), []passes.Pass{p}, fx.PassOptions{Expect: []passes.Expectation{passes.Expect(p.Name, n)}})
 	require.NoError(t, err)
 	return before, run()
 }
@@ -188,13 +195,8 @@ func TestNormsAgree(t *testing.T) {
 // recognised returns the graph of a function behind the attention pass.
 func recognised(t *testing.T, f any, in ...*array.Array) string {
 	t.Helper()
-	var opts []fx.Option
-	for i, x := range in {
-		opts = append(opts, fx.Input(string(rune('a'+i)), shape.TypeOf(x).String()))
-	}
-	gm, err := fx.Trace(context.Background(), f, opts...)
-	require.NoError(t, err)
-	_, err = gm.Apply(context.Background(), []passes.Pass{fusion.Attention}, fx.PassOptions{})
+	gm := captured(t, f, in)
+	_, err := gm.Apply(context.Background(), []passes.Pass{fusion.Attention}, fx.PassOptions{})
 	require.NoError(t, err)
 	return gm.Graph.String()
 }

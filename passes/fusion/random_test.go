@@ -69,7 +69,12 @@ func randomMask(r *rand.Rand, history tt, rows, cols tensor.Size) tt {
 	var m tt
 	switch r.IntN(3) {
 	case 0:
-		i, j := tensor.Arange(rows).Unsqueeze(1), tensor.Arange(cols).Unsqueeze(0)
+		before := r.IntN(3)
+		i, j := tensor.Arange(rows.Add(before)).Slice(0, before, tensor.End), tensor.Arange(cols)
+		if r.IntN(3) == 0 {
+			i = i.AddScalar(float64(r.IntN(3) - 1))
+		}
+		i, j = i.Unsqueeze(1), j.Unsqueeze(0)
 		if r.IntN(2) == 0 {
 			i, j = j, i
 		}
@@ -85,11 +90,12 @@ func randomMask(r *rand.Rand, history tt, rows, cols tensor.Size) tt {
 			func(x tt) tt { return x.EqScalar(1) },
 		}[r.IntN(4)](m)
 	default:
-		from := 0
-		if r.IntN(3) == 0 {
-			from = 1
-		}
-		m = history.Slice(2, from, rows.Add(from)).Slice(3, 0, cols)
+		from := [][2]int{{0, 0}, {0, 0}, {1, 0}, {0, 1}}[r.IntN(4)]
+		m = history.Slice(2, from[0], rows.Add(from[0])).Slice(3, from[1], cols.Add(from[1]))
+	}
+	if r.IntN(4) == 0 {
+		other := randomMask(r, history, rows, cols)
+		m = []func(x, y tt) tt{tensor.LogicalAnd, tensor.LogicalOr}[r.IntN(2)](m, other)
 	}
 	for range r.IntN(3) {
 		switch r.IntN(4) {

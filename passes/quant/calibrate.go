@@ -31,9 +31,6 @@ type CalibrateOptions struct {
 	Progress func(batches int) error
 }
 
-// NoBatches is the code of calibrations without data.
-const NoBatches diag.Code = "FX6005"
-
 // Calibrate runs a prepared graph on batches of inputs, in the order of its
 // placeholders, and returns how many its observers have seen. Batches that they have
 // seen in an earlier call, which was interrupted, are passed over, so that a saved

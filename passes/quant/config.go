@@ -140,10 +140,6 @@ type Config struct {
 	File string
 }
 
-// BadConfig is the code of configurations that cannot be read, contradict
-// themselves, or speak of what the graph does not have.
-const BadConfig diag.Code = "FX6001"
-
 // String returns "op linear".
 func (s Selector) String() string {
 	kind, what := s.parts()

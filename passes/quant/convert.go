@@ -43,9 +43,6 @@ func Convert(c *Config, b *Backend) passes.Pass {
 	}
 }
 
-// Uncalibrated is the code of conversions without data for some values.
-const Uncalibrated diag.Code = "FX6006"
-
 // converter rewrites a graph.
 type converter struct {
 	*resolution

@@ -186,9 +186,6 @@ type MixedOptions struct {
 	Work func(n *graph.Node) float64
 }
 
-// BudgetMissed is the code of budgets that even the float graph does not meet.
-const BudgetMissed diag.Code = "FX6008"
-
 // Mixed returns the configuration, with more nodes excluded, of a graph that meets a
 // budget with as much work quantised as can be: operators that harm the results most
 // for the work they save are left in float first, until the budget is met, then each

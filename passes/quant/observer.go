@@ -236,9 +236,6 @@ func (o *observation) bad() string {
 	return ""
 }
 
-// NonFinite is the code of NaN and infinities in the values that are observed.
-const NonFinite diag.Code = "FX6004"
-
 // nonFinite returns an error for each value that has been seen NaN or infinite, in
 // the graph's order: the first one is where to look.
 func nonFinite(seen []*observation, when string) diag.List {

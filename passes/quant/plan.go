@@ -64,9 +64,6 @@ func (p *Plan) Refusals() []Entry {
 	return out
 }
 
-// Refused is the code of what a strict configuration asks for and does not get.
-const Refused diag.Code = "FX6002"
-
 // refusals returns an error for each refusal.
 func (p *Plan) refusals() diag.List {
 	var errs diag.List

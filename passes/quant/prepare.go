@@ -68,10 +68,6 @@ func (r *resolution) log(ctx *passes.Ctx) {
 	}
 }
 
-// NotPrepared is the code of graphs that are prepared twice, or not as their
-// conversion needs.
-const NotPrepared diag.Code = "FX6003"
-
 func unprepared(m *graph.Module) error {
 	for n := range m.Graph.Nodes() {
 		if observes(n) {

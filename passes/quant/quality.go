@@ -91,9 +91,6 @@ func (f EngineFor) engine(m *graph.Module) (Engine, error) {
 	return f(m)
 }
 
-// NotComparable is the code of graphs whose values do not correspond.
-const NotComparable diag.Code = "FX6007"
-
 // Compare runs a float graph and the graph that quant-convert has made of it, before
 // any other pass, on batches of inputs, and measures how far values are apart: those
 // of f32 that have the same name in both graphs, behind the rounding to 8 bits where

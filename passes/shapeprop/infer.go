@@ -12,12 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// The codes of shape propagation; contradictions have graph.Contradiction.
-const (
-	NoSuchInput  diag.Code = "FX3032" // a type is given for an input that the graph lacks
-	NoSuchSymbol diag.Code = "FX3033" // a size is given for a symbol that the graph lacks
-)
-
 // Infer makes a pass that infers every type again for inputs of the given types,
 // by input name; other inputs keep their types. Symbols may be named anew: what
 // the graph says in terms of the old ones is restated, and what it relies on is

@@ -29,9 +29,6 @@ func DecomposeExcept(keep func(n *graph.Node) bool) passes.Pass {
 	return p
 }
 
-// TooManyNodes is the code of a decomposition that does not end.
-const TooManyNodes diag.Code = "FX3031"
-
 const maxExpansions = 1 << 18
 
 func decompose(ctx *passes.Ctx, g *graph.Graph, keep func(n *graph.Node) bool) error {

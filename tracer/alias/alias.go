@@ -52,12 +52,6 @@ type Storage struct {
 	lost  *diag.Pos  // written through one of those
 }
 
-// Stale is the code of using a tensor after a write to memory that it may share.
-const Stale diag.Code = "FX1010"
-
-// NoInverse is the code of a write through a view that cannot be traced back.
-const NoInverse diag.Code = "FX1017"
-
 // Ref is a tensor: a place in a storage.
 type Ref struct {
 	Storage *Storage

@@ -10,6 +10,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/codegen/internal/golden"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/achainoverwhataviewreadslater"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/anormandrelubeforeconvolutionsthatsharethem"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualoftheoperanditself"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/aresidualthatisanotherview"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/assigntoabuffer"
@@ -34,6 +35,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/mlpwithstateofitsown"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresult"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/nestedresultoftheuserstype"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/normsbetweenelementwisecalls"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/onefilterwithtwostrides"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/oneweightinthreeforms"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/opaquemodule"
@@ -54,6 +56,7 @@ import (
 	"github.com/gofx-dev/gofx/codegen/internal/golden/split"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/splitwithstateofitsown"
+	"github.com/gofx-dev/gofx/codegen/internal/golden/squeezeandexcitebetweenconvolutions"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/structuredargumentsandresults"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/sumsoversomeaxesofachain"
 	"github.com/gofx-dev/gofx/codegen/internal/golden/swapinaloop"
@@ -133,6 +136,9 @@ var printed = map[string]any{
 	"while":                                 while.Forward,
 	"wrappedfunction":                       wrappedfunction.Forward,
 	"wrappedfunctionwithatyperule":          wrappedfunctionwithatyperule.Forward,
+	"anormandrelubeforeconvolutionsthatsharethem": anormandrelubeforeconvolutionsthatsharethem.NewModel,
+	"normsbetweenelementwisecalls":                normsbetweenelementwisecalls.Forward,
+	"squeezeandexcitebetweenconvolutions":         squeezeandexcitebetweenconvolutions.NewModel,
 }
 
 // generated returns the printed model as something to be traced, with the options

@@ -232,6 +232,7 @@ func own() []Case {
 	state.Options.Root, state.Options.Eject = nil, true
 	list := module("residual in a named list", "f32[N,1,4,4]",
 		fill(nn.NewNamedSequential(nn.Named("net", newResidual()))), ramp(2, 1, 4, 4))
+	list.Options.MaxStatements = 5
 	rnn := &Recurrent{ramp(3, 3)}
 	gated := module("opaque module", "f32[N,2]", fill(&Gated{&Gate{0.5}, nn.NewLinear(2, 2, nn.NoInit())}), ramp(3, 2))
 	gated.Policy = []fx.Option{fx.Leaf(func(m any, _ string, library bool) bool { _, gate := m.(*Gate); return gate || library })}

@@ -27,6 +27,27 @@ func Draw(t *rapid.T, depth int) shape.Dim {
 	return join(a, b)
 }
 
+// KeepsValue compares what Go makes of a drawn size as it is printed, parts below zero
+// among them, with its value.
+func KeepsValue(t *rapid.T, print func(shape.Dim) string) {
+	d := Draw(t, 4)
+	if d.IsUnknown() {
+		return
+	}
+	text := print(d)
+	for range 4 {
+		env := map[string]int{}
+		for _, s := range d.Symbols() {
+			env[s] = rapid.IntRange(0, 9).Draw(t, s)
+		}
+		want, err := d.Eval(func(s string) (int, bool) { return env[s], true })
+		if err != nil {
+			continue // a divisor is zero
+		}
+		require.Equal(t, want, Eval(t, text, env), "%s as %s", d, text)
+	}
+}
+
 // Eval computes a printed size: operators of ints, kernel.FloorDiv, and the
 // methods of tensor.Size.
 func Eval(t require.TestingT, text string, env map[string]int) int {

@@ -26,6 +26,7 @@ func emitConv(c *build.Context) {
 		emitTile(s)
 		emitSpan(s)
 		emitStore(s)
+		emitPrepare(s)
 	}
 }
 

@@ -82,24 +82,10 @@ func (t span) restore(above reg.GPVirtual) {
 func (t span) columns(mr int) {
 	size := uint32(4 * t.Lanes())
 	t.Label("tile")
-	t.CMPQ(t.cols, U8(2*t.Lanes()))
-	t.JLT(LabelRef("tail"))
-	t.tiles(mr, part{name: "whole", vecs: 2})
-	t.ADDQ(U32(2*size), t.b)
-	t.ADDQ(U32(2*size), t.c)
-	t.SUBQ(U8(2*t.Lanes()), t.cols)
-	t.JNE(LabelRef("tile"))
-	t.JMP(LabelRef("done"))
-	t.Label("tail")
-	t.CMPQ(t.cols, U8(t.Lanes()))
-	t.JLE(LabelRef("one"))
-	t.SUBQ(U8(t.Lanes()), t.cols)
-	m := t.LaneMask(t.cols, reg.K1, t.Pick(16, 32)-1)
-	t.tiles(mr, part{"tail", 2, &m})
-	t.JMP(LabelRef("done"))
-	t.Label("one")
-	m = t.LaneMask(t.cols, reg.K1, t.Pick(16, 32)-1)
-	t.tiles(mr, part{"one", 1, &m})
+	t.Columns(t.cols, func(name string, vecs int, m *simd.Mask) { t.tiles(mr, part{name, vecs, m}) }, func() {
+		t.ADDQ(U32(2*size), t.b)
+		t.ADDQ(U32(2*size), t.c)
+	})
 }
 
 // tiles writes tiles of one kind. Only sums have code for every number of rows:

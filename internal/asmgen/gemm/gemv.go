@@ -70,23 +70,12 @@ func panelSums(s simd.ISA, panels int, k, a, stride, x, ldx, out reg.GPVirtual, 
 			s.ADDQ(U32(size*steps), p)
 		}
 	}
-	s.Label(name + "loop")
-	s.CMPQ(k, U8(split))
-	s.JLT(LabelRef(name + "rest"))
-	for j := range split {
-		step(j)
-	}
-	advance(split)
-	s.SUBQ(U8(split), k)
-	s.JMP(LabelRef(name + "loop"))
-	s.Label(name + "rest")
-	s.TESTQ(k, k)
-	s.JEQ(LabelRef(name + "end"))
-	step(0)
-	advance(1)
-	s.DECQ(k)
-	s.JMP(LabelRef(name + "rest"))
-	s.Label(name + "end")
+	unrolled(s, name, k, split, func(steps int) {
+		for j := range steps {
+			step(j)
+		}
+		advance(steps)
+	})
 	for half := split / 2; half >= 1; half /= 2 {
 		for i := range panels {
 			for j := range half {
@@ -148,19 +137,7 @@ func denseSums(s simd.ISA, vecs int, k, a, x, ldx, out reg.GPVirtual) {
 		}
 		s.ADDQ(U32(size*vecs*n), a)
 	}
-	s.Label(name + "loop")
-	s.CMPQ(k, U8(split))
-	s.JLT(LabelRef(name + "rest"))
-	steps(split)
-	s.SUBQ(U8(split), k)
-	s.JMP(LabelRef(name + "loop"))
-	s.Label(name + "rest")
-	s.TESTQ(k, k)
-	s.JEQ(LabelRef(name + "end"))
-	steps(1)
-	s.DECQ(k)
-	s.JMP(LabelRef(name + "rest"))
-	s.Label(name + "end")
+	unrolled(s, name, k, split, steps)
 	for half := chains / 2; half >= vecs; half /= 2 {
 		for i := range half {
 			s.VADDPS(s.V(i+half), s.V(i), s.V(i))
@@ -170,4 +147,15 @@ func denseSums(s simd.ISA, vecs int, k, a, x, ldx, out reg.GPVirtual) {
 		s.VMOVUPS(s.V(i), simd.At(out, size*i))
 	}
 	s.End()
+}
+
+// unrolled runs n steps at a time while k is as many, then one at a time.
+func unrolled(s simd.ISA, name string, k reg.GPVirtual, n int, steps func(n int)) {
+	s.Wholes(name+"loop", name+"rest", k, n, func() { steps(n) })
+	s.TESTQ(k, k)
+	s.JEQ(LabelRef(name + "end"))
+	steps(1)
+	s.DECQ(k)
+	s.JMP(LabelRef(name + "rest"))
+	s.Label(name + "end")
 }

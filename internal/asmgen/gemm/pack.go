@@ -50,32 +50,23 @@ func emitTranspose(s isa) {
 			s.ADDQ(step, row)
 		}
 	}
-	s.Label("block")
-	s.CMPQ(k, U8(n))
-	s.JLT(LabelRef("tail"))
-	loads(nil)
-	for _, r := range s.transpose() {
-		s.VMOVUPS(s.V(r), simd.At(dst, 0))
-		s.ADDQ(stride, dst)
-	}
-	s.ADDQ(U8(4*n), src)
-	s.SUBQ(U8(n), k)
-	s.JMP(LabelRef("block"))
-	s.Label("tail")
-	s.TESTQ(k, k)
-	s.JEQ(LabelRef("done"))
-	m := s.LaneMask(k, reg.K1, 15)
-	loads(&m)
-	for i, r := range s.transpose() {
-		if i == n-1 {
-			break
+	s.Wholes("block", "tail", k, n, func() {
+		loads(nil)
+		for _, r := range s.transpose() {
+			s.VMOVUPS(s.V(r), simd.At(dst, 0))
+			s.ADDQ(stride, dst)
 		}
-		s.VMOVUPS(s.V(r), simd.At(dst, 0))
-		s.ADDQ(stride, dst)
-		s.DECQ(k)
-		s.JEQ(LabelRef("done"))
-	}
-	s.Label("done")
+		s.ADDQ(U8(4*n), src)
+	})
+	s.Masked("done", k, reg.K1, 15, func(m *simd.Mask) {
+		loads(m)
+		for _, r := range s.transpose()[:n-1] {
+			s.VMOVUPS(s.V(r), simd.At(dst, 0))
+			s.ADDQ(stride, dst)
+			s.DECQ(k)
+			s.JEQ(LabelRef("done"))
+		}
+	})
 	s.End()
 }
 

@@ -64,20 +64,6 @@ func emitStrip(s isa) {
 	s.End()
 }
 
-// row returns element u of row r of a.
-func (t strip) row(r, u int) Mem {
-	m := Mem{Base: t.a[r/4], Disp: 4 * u}
-	switch r % 4 {
-	case 1:
-		m.Index, m.Scale = t.lda, 1
-	case 2:
-		m.Index, m.Scale = t.lda, 2
-	case 3:
-		m.Index, m.Scale = t.lda3, 1
-	}
-	return m
-}
-
 // columns writes the loop over tiles: pairs of vectors of columns, then what is
 // left, whose last vector is masked. Before and after its sums, a tile of fewer
 // rows goes through the code for the most.
@@ -89,28 +75,17 @@ func (t strip) columns(mr int) {
 	for i := range 2 * mr {
 		t.Zero(t.V(i))
 	}
-	t.CMPQ(t.cols, U8(2*t.Lanes()))
-	t.JLT(LabelRef("tail"))
-	t.tiles(mr, part{name: "whole", vecs: 2, unroll: 2})
-	t.Load(t.Param("bstep"), t.left)
-	t.LEAQ(Mem{Base: t.b, Index: t.left, Scale: 4}, t.b)
-	t.ADDQ(U32(8*t.Lanes()), t.c)
-	t.Load(t.Param("k"), t.left)
-	t.SHLQ(U8(2), t.left)
-	t.SUBQ(t.left, t.a[0])
-	t.SUBQ(U8(2*t.Lanes()), t.cols)
-	t.JNE(LabelRef("tile"))
-	t.JMP(LabelRef("done"))
-	t.Label("tail")
-	t.CMPQ(t.cols, U8(t.Lanes()))
-	t.JLE(LabelRef("one"))
-	t.SUBQ(U8(t.Lanes()), t.cols)
-	m := t.LaneMask(t.cols, reg.K1, t.Pick(16, 32)-1)
-	t.tiles(mr, part{name: "tail", vecs: 2, unroll: 1, mask: &m})
-	t.JMP(LabelRef("done"))
-	t.Label("one")
-	m = t.LaneMask(t.cols, reg.K1, t.Pick(16, 32)-1)
-	t.tiles(mr, part{name: "one", vecs: 1, unroll: 2, mask: &m})
+	tiles := func(name string, vecs int, m *simd.Mask) {
+		t.tiles(mr, part{name: name, vecs: vecs, unroll: map[string]int{"whole": 2, "tail": 1, "one": 2}[name], mask: m})
+	}
+	t.Columns(t.cols, tiles, func() {
+		t.Load(t.Param("bstep"), t.left)
+		t.LEAQ(Mem{Base: t.b, Index: t.left, Scale: 4}, t.b)
+		t.ADDQ(U32(8*t.Lanes()), t.c)
+		t.Load(t.Param("k"), t.left)
+		t.SHLQ(U8(2), t.left)
+		t.SUBQ(t.left, t.a[0])
+	})
 }
 
 // tiles writes tiles of one kind, for all numbers of rows. Sums stay in registers
@@ -185,7 +160,7 @@ func (t strip) steps(rows, n int, p part) {
 				}
 			}
 			x := t.V(top - 1 - p.vecs - r%t.Pick(1, 2))
-			t.VBROADCASTSS(t.row(r, u), x)
+			t.VBROADCASTSS(simd.Row(t.a[:], t.lda, t.lda3, r, u), x)
 			for v := range p.vecs {
 				t.VFMADD231PS(b(v), x, t.V((rows-1-r)*p.vecs+v))
 			}

@@ -20,19 +20,7 @@ type thinArgs struct {
 
 // row returns element 0 of row r of a.
 func (t *thinArgs) row(r int) Mem {
-	m := Mem{Base: t.a}
-	if r >= 4 {
-		m.Base = t.a4
-	}
-	switch r % 4 {
-	case 1:
-		m.Index, m.Scale = t.lda, 1
-	case 2:
-		m.Index, m.Scale = t.lda, 2
-	case 3:
-		m.Index, m.Scale = t.lda3, 1
-	}
-	return m
+	return simd.Row([]reg.GPVirtual{t.a, t.a4}, t.lda, t.lda3, r, 0)
 }
 
 // emitThinTile writes the product of few rows, read where they lie, with a

@@ -92,10 +92,6 @@ func (s isa) affine(name, doc, signature string, stream bool, vectors, numbers [
 		s.End()
 		return
 	}
-	s.TESTQ(n, n)
-	s.JEQ(LabelRef("done"))
-	m := s.LaneMask(n, reg.K1, 11)
-	turn(0, &m)
-	s.Label("done")
+	s.Masked("done", n, reg.K1, 11, func(m *simd.Mask) { turn(0, m) })
 	s.End()
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -21,6 +23,7 @@ func emitCopies(s isa) {
 	s.copyStream()
 	s.fill(false)
 	s.fill(true)
+	s.repeat()
 	if s.Wide() {
 		s.Function("moveFence")
 		s.Attributes(attr.NOSPLIT)
@@ -195,5 +198,28 @@ func (s isa) fill(stream bool) {
 	s.ADDQ(U32(256), dst)
 	s.DECQ(n)
 	s.JNE(LabelRef("turn"))
+	s.End()
+}
+
+// repeat stores one element for each row. The last register of a row overlaps the one
+// before, so that no row ends with a mask.
+func (s isa) repeat() {
+	w := s.width()
+	s.Begin("moveRepeat", "func(dst, src *float32, step, n, rows int)",
+		fmt.Sprintf("sets rows of n elements, at least %d, each to one of src, which are\nstep elements apart.", s.Lanes()))
+	dst, src, step, n, rows := s.Arg("dst"), s.Arg("src"), s.Bytes("step"), s.Bytes("n"), s.Arg("rows")
+	left := s.GP64()
+	s.Label("row")
+	s.VBROADCASTSS(simd.At(src, 0), s.V(0))
+	s.MOVQ(n, left)
+	s.wholes("whole", left, w, func() {
+		s.VMOVUPS(s.V(0), simd.At(dst, 0))
+		s.ADDQ(U32(uint32(w)), dst)
+	})
+	s.ADDQ(left, dst)
+	s.VMOVUPS(s.V(0), simd.At(dst, -w))
+	s.ADDQ(step, src)
+	s.DECQ(rows)
+	s.JNE(LabelRef("row"))
 	s.End()
 }

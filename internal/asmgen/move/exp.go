@@ -90,11 +90,7 @@ func (s isa) expLoop(name, signature, doc string, table Mem) {
 			s.ADDQ(U32(uint32(group*s.width())), dst)
 		})
 	}
-	s.TESTQ(n, n)
-	s.JEQ(LabelRef("done"))
-	m := s.LaneMask(n, reg.K1, 11)
-	turn(1, &m)
-	s.Label("done")
+	s.Masked("done", n, reg.K1, 11, func(m *simd.Mask) { turn(1, m) })
 	s.End()
 }
 

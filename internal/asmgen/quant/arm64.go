@@ -64,39 +64,48 @@ func (n *neon) rows(rows int) {
 	for i := range 8 * rows {
 		n.Put("VEOR V%d.B16, V%d.B16, V%d.B16", i, i, i)
 	}
-	fmt.Fprintf(n, "%s:\n", label("tap"))
-	n.Put("MOVD.P 8(R2), R8")
-	n.Put("ADD R0, R8, R8")
-	for r := 1; r < rows; r++ {
-		n.Put("ADD R1, R%d, R%d", 7+r, 8+r)
-	}
-	n.Put("MOVD R4, R7")
-	n.Put("CBZ R7, %s", label("tail"))
-	fmt.Fprintf(n, "%s:\n", label("group"))
-	n.group(rows, func(r int) { n.Put("MOVWU.P 4(R%d), R14", 8+r) })
-	n.Put("SUBS $1, R7, R7")
-	n.Put("BNE %s", label("group"))
-	fmt.Fprintf(n, "%s:\n", label("tail"))
-	for rem := 1; rem <= 3; rem++ {
-		skip := fmt.Sprintf("not%d_%d", rem, rows)
-		n.Put("CMP $%d, R5", rem)
-		n.Put("BNE %s", skip)
-		n.group(rows, func(r int) {
-			n.Put("MOVBU (R%d), R14", 8+r)
-			for i := 1; i < rem; i++ {
-				n.Put("MOVBU %d(R%d), R15", i, 8+r)
-				n.Put("ORR R15<<%d, R14, R14", 8*i)
-			}
-		})
-		fmt.Fprintf(n, "%s:\n", skip)
-	}
-	n.Put("SUBS $1, R3, R3")
-	n.Put("BNE %s", label("tap"))
+	n.walk(rows, 8, "", func(load func(r int)) { n.group(rows, load) }, func(r int) { n.Put("MOVWU.P 4(R%d), R14", 8+r) }, func() {})
 	n.store(rows)
 	n.Put("ADD $32, R13, R13")
 	n.Put("CMP $%d, R13", panelBytes)
 	n.Put("BNE %s", label("rows"))
 	n.Put("RET")
+}
+
+// walk writes the loop over taps, groups of four k and those that are left. The rows of
+// a are at R(first) and on; add adds a group, for which whole loads four bytes of a
+// row, and load fewer into R14 and has them where whole leaves its bytes.
+func (n *neon) walk(rows, first int, prefix string, add func(load func(r int)), whole func(r int), spread func()) {
+	label := func(s string) string { return fmt.Sprintf("%s%s%d", prefix, s, rows) }
+	n.Label(label("tap"))
+	n.Put("MOVD.P 8(R2), R%d", first)
+	n.Put("ADD R0, R%d, R%d", first, first)
+	for r := 1; r < rows; r++ {
+		n.Put("ADD R1, R%d, R%d", first-1+r, first+r)
+	}
+	n.Put("MOVD R4, R7")
+	n.Put("CBZ R7, %s", label("tail"))
+	n.Label(label("group"))
+	add(whole)
+	n.Put("SUBS $1, R7, R7")
+	n.Put("BNE %s", label("group"))
+	n.Label(label("tail"))
+	for rem := 1; rem <= 3; rem++ {
+		skip := fmt.Sprintf("%snot%d_%d", prefix, rem, rows)
+		n.Put("CMP $%d, R5", rem)
+		n.Put("BNE %s", skip)
+		add(func(r int) {
+			n.Put("MOVBU (R%d), R14", first+r)
+			for i := 1; i < rem; i++ {
+				n.Put("MOVBU %d(R%d), R15", i, first+r)
+				n.Put("ORR R15<<%d, R14, R14", 8*i)
+			}
+			spread()
+		})
+		n.Label(skip)
+	}
+	n.Put("SUBS $1, R3, R3")
+	n.Put("BNE %s", label("tap"))
 }
 
 // group adds one group of four k; load leaves four bytes of row r in R14.

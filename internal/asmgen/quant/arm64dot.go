@@ -42,7 +42,6 @@ func (n *neon) parameters() {
 
 // dotColumns writes the code for a number of rows, eight columns at a time.
 func (n *neon) dotColumns(rows int) {
-	label := func(s string) string { return fmt.Sprintf("dot%s%d", s, rows) }
 	fmt.Fprintf(n, "dot%d:\n", rows)
 	n.Put("MOVD b+56(FP), R6")
 	n.Put("ADD R13, R6, R6")
@@ -53,35 +52,8 @@ func (n *neon) dotColumns(rows int) {
 	}
 	n.Put("VEOR V18.B16, V18.B16, V18.B16")
 	n.Put("VEOR V19.B16, V19.B16, V19.B16")
-	fmt.Fprintf(n, "%s:\n", label("tap"))
-	n.Put("MOVD.P 8(R2), R19")
-	n.Put("ADD R0, R19, R19")
-	for r := 1; r < rows; r++ {
-		n.Put("ADD R1, R%d, R%d", 18+r, 19+r)
-	}
-	n.Put("MOVD R4, R7")
-	n.Put("CBZ R7, %s", label("tail"))
-	fmt.Fprintf(n, "%s:\n", label("group"))
-	n.dots(rows, func(r int) { n.Put("VLD1R.P 4(R%d), [V22.S4]", 19+r) })
-	n.Put("SUBS $1, R7, R7")
-	n.Put("BNE %s", label("group"))
-	fmt.Fprintf(n, "%s:\n", label("tail"))
-	for rem := 1; rem <= 3; rem++ {
-		skip := fmt.Sprintf("dotnot%d_%d", rem, rows)
-		n.Put("CMP $%d, R5", rem)
-		n.Put("BNE %s", skip)
-		n.dots(rows, func(r int) {
-			n.Put("MOVBU (R%d), R14", 19+r)
-			for i := 1; i < rem; i++ {
-				n.Put("MOVBU %d(R%d), R15", i, 19+r)
-				n.Put("ORR R15<<%d, R14, R14", 8*i)
-			}
-			n.Put("VDUP R14, V22.S4")
-		})
-		fmt.Fprintf(n, "%s:\n", skip)
-	}
-	n.Put("SUBS $1, R3, R3")
-	n.Put("BNE %s", label("tap"))
+	n.walk(rows, 19, "dot", func(load func(r int)) { n.dots(rows, load) },
+		func(r int) { n.Put("VLD1R.P 4(R%d), [V22.S4]", 19+r) }, func() { n.Put("VDUP R14, V22.S4") })
 	n.Put("VADD V18.S4, V18.S4, V18.S4")
 	n.Put("VADD V19.S4, V19.S4, V19.S4")
 	n.Put("ADD R13, R11, R14")

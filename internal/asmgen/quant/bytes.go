@@ -94,24 +94,9 @@ func (w writer) join256(a, b reg.VecPhysical, dst reg.GPVirtual) {
 func mul512(w writer) {
 	w.begin("qMulAVX512", mulSignature,
 		"multiplies n pairs: dst = round((a-zeroA)·(b-zeroB)·scale) + zero, the\nproduct clamped to lo and hi. flip, four equal bytes, is applied to a and b first.")
-	n, a, b, dst := w.arg("n"), w.arg("a"), w.arg("b"), w.arg("dst")
-	for i, name := range []string{"zeroA", "zeroB", "scale", "", "lo", "hi", "zero"} {
-		if name != "" {
-			w.broadcast(name, z(24+i))
-		}
-	}
-	w.broadcast("flip", z(31))
-	w.each16(n, func() {
-		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
-		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
+	w.pairs512([]string{"zeroA", "zeroB", "scale", "", "lo", "hi", "zero"}, func() {
 		w.VMULPS(z(1), z(0), z(0))
 		w.VMULPS(z(26), z(0), z(0))
-		w.clamp512(z(0))
-		w.VPMOVDB(z(0), x(0))
-		w.VMOVDQU8(x(0), reg.K1, at(dst, 0))
-		for _, p := range []reg.GPVirtual{a, b, dst} {
-			w.ADDQ(U8(16), p)
-		}
 	})
 }
 
@@ -234,28 +219,17 @@ func emitLookup(w writer) {
 	for i := range 4 {
 		w.VMOVDQU8(at(table, 64*i), z(4+i))
 	}
-	w.KXNORQ(reg.K1, reg.K1, reg.K1)
-	w.Label("loop")
-	w.CMPQ(n, U8(64))
-	w.JGE(LabelRef("full"))
-	w.TESTQ(n, n)
-	w.JZ(LabelRef("done"))
-	w.lanes(n, reg.K1)
-	w.MOVQ(U32(64), n)
-	w.Label("full")
-	w.VMOVDQU8_Z(at(src, 0), reg.K1, z(0))
-	w.VMOVDQA32(z(0), z(1))
-	w.VPMOVB2M(z(0), reg.K2)
-	w.VPERMI2B(z(5), z(4), z(0))
-	w.VPERMI2B(z(7), z(6), z(1))
-	w.VMOVDQU8(z(1), reg.K2, z(0))
-	w.VMOVDQU8(z(0), reg.K1, at(dst, 0))
-	w.ADDQ(U8(64), src)
-	w.ADDQ(U8(64), dst)
-	w.SUBQ(U8(64), n)
-	w.JMP(LabelRef("loop"))
-	w.Label("done")
-	w.end()
+	w.each(64, n, func() {
+		w.VMOVDQU8_Z(at(src, 0), reg.K1, z(0))
+		w.VMOVDQA32(z(0), z(1))
+		w.VPMOVB2M(z(0), reg.K2)
+		w.VPERMI2B(z(5), z(4), z(0))
+		w.VPERMI2B(z(7), z(6), z(1))
+		w.VMOVDQU8(z(1), reg.K2, z(0))
+		w.VMOVDQU8(z(0), reg.K1, at(dst, 0))
+		w.ADDQ(U8(64), src)
+		w.ADDQ(U8(64), dst)
+	})
 	lookup256(w)
 }
 

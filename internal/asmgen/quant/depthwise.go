@@ -22,27 +22,9 @@ func depthwise512(w writer) {
 	groups, acc, ld := w.arg("groups"), w.arg("acc"), w.arg("ld")
 	w.lanes(w.arg("cols"), reg.K1)
 	w.SHLQ(U8(2), ld)
-	offs, weight, n, p := w.GP64(), w.GP64(), w.GP64(), w.GP64()
-	w.Label("pixel")
-	for i := range 4 {
-		w.VPXORD(z(i), z(i), z(i))
-	}
-	w.Load(w.Param("offs"), offs)
-	w.Load(w.Param("weight"), weight)
-	w.MOVQ(groups, n)
-	w.Label("group")
-	for t := range 4 {
-		w.MOVQ(at(offs, 8*t), p)
-		w.VMOVDQU8_Z(indexed(src, p, 1, 0), reg.K1, z(4+t))
-	}
-	w.VPUNPCKLBW(z(5), z(4), z(8))
-	w.VPUNPCKHBW(z(5), z(4), z(9))
-	w.VPUNPCKLBW(z(7), z(6), z(10))
-	w.VPUNPCKHBW(z(7), z(6), z(11))
-	for half := range 2 {
-		w.VPUNPCKLWD(z(10+half), z(8+half), z(12+2*half))
-		w.VPUNPCKHWD(z(10+half), z(8+half), z(13+2*half))
-	}
+	offs, weight, n := w.taps(groups, func(i int) { w.VPXORD(z(i), z(i), z(i)) },
+		func(t int, p reg.GPVirtual) { w.VMOVDQU8_Z(indexed(src, p, 1, 0), reg.K1, z(4+t)) })
+	w.fours(z, 4)
 	for j := range 4 {
 		w.VPDPBUSD(at(weight, 64*j), z(12+j), z(j))
 	}
@@ -65,6 +47,26 @@ func depthwise512(w writer) {
 	w.end()
 }
 
+// taps begins a pixel with four sums set to zero, and groups of four taps, which load
+// reads at p from src on.
+func (w writer) taps(groups reg.GPVirtual, zero func(i int), load func(t int, p reg.GPVirtual)) (offs, weight, n reg.GPVirtual) {
+	offs, weight, n = w.GP64(), w.GP64(), w.GP64()
+	p := w.GP64()
+	w.Label("pixel")
+	for i := range 4 {
+		zero(i)
+	}
+	w.Load(w.Param("offs"), offs)
+	w.Load(w.Param("weight"), weight)
+	w.MOVQ(groups, n)
+	w.Label("group")
+	for t := range 4 {
+		w.MOVQ(at(offs, 8*t), p)
+		load(t, p)
+	}
+	return offs, weight, n
+}
+
 // depthwise256 does 16 channels, one block of the same weights, widened to 16
 // bits. Four taps are brought together byte by byte in registers, so that one
 // product of pairs serves two taps of a channel.
@@ -74,27 +76,9 @@ func depthwise256(w writer) {
 	pixels, step, src := w.arg("pixels"), w.arg("step"), w.arg("src")
 	groups, acc, ld := w.arg("groups"), w.arg("acc"), w.arg("ld")
 	w.SHLQ(U8(2), ld)
-	offs, weight, n, p := w.GP64(), w.GP64(), w.GP64(), w.GP64()
-	w.Label("pixel")
-	for i := range 4 {
-		w.VPXOR(y(i), y(i), y(i))
-	}
-	w.Load(w.Param("offs"), offs)
-	w.Load(w.Param("weight"), weight)
-	w.MOVQ(groups, n)
-	w.Label("group")
-	for t := range 4 {
-		w.MOVQ(at(offs, 8*t), p)
-		w.VMOVDQU(indexed(src, p, 1, 0), x(4+t))
-	}
-	w.VPUNPCKLBW(x(5), x(4), x(8))
-	w.VPUNPCKHBW(x(5), x(4), x(9))
-	w.VPUNPCKLBW(x(7), x(6), x(10))
-	w.VPUNPCKHBW(x(7), x(6), x(11))
-	for half := range 2 {
-		w.VPUNPCKLWD(x(10+half), x(8+half), x(12+2*half))
-		w.VPUNPCKHWD(x(10+half), x(8+half), x(13+2*half))
-	}
+	offs, weight, n := w.taps(groups, func(i int) { w.VPXOR(y(i), y(i), y(i)) },
+		func(t int, p reg.GPVirtual) { w.VMOVDQU(indexed(src, p, 1, 0), x(4+t)) })
+	w.fours(x, 4)
 	for j := range 4 {
 		w.VPMOVZXBW(x(12+j), y(12+j))
 		w.VPMOVSXBW(at(weight, 64*j), y(4))

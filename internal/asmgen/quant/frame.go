@@ -146,17 +146,7 @@ func putFrame(w writer, dst, odd Mem, split, masked bool) {
 // interleave turns 64 bytes of Z0 to Z3 each into the fours of 16 positions in Z4
 // to Z7 each, flipped by Z31. Z8 to Z15 are changed.
 func (w writer) interleave() {
-	w.VPUNPCKLBW(z(1), z(0), z(4))
-	w.VPUNPCKHBW(z(1), z(0), z(5))
-	w.VPUNPCKLBW(z(3), z(2), z(6))
-	w.VPUNPCKHBW(z(3), z(2), z(7))
-	for half := range 2 {
-		w.VPUNPCKLWD(z(6+half), z(4+half), z(8+2*half))
-		w.VPUNPCKHWD(z(6+half), z(4+half), z(9+2*half))
-	}
-	for v := range 4 {
-		w.VPXORD(z(31), z(8+v), z(8+v))
-	}
+	w.flippedFours()
 	for half := range 2 {
 		w.VSHUFI32X4(U8([...]uint8{0x44, 0xee}[half]), z(9), z(8), z(12+2*half))
 		w.VSHUFI32X4(U8([...]uint8{0x44, 0xee}[half]), z(11), z(10), z(13+2*half))

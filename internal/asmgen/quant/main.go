@@ -5,9 +5,7 @@ package main
 
 import (
 	"maps"
-	"strings"
 
-	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -58,11 +56,7 @@ type writer struct {
 
 // begin starts a function whose arguments do not escape.
 func (w writer) begin(name, signature, doc string) {
-	w.Function(name)
-	w.Attributes(attr.NOSPLIT)
-	w.Pragma("noescape")
-	w.Doc(strings.Split(name+" "+doc, "\n")...)
-	w.SignatureExpr(signature)
+	simd.Begin(w.Context, name, signature, doc)
 }
 
 // end restores the upper halves for SSE code and returns.
@@ -104,3 +98,33 @@ func z(i int) reg.VecPhysical {
 func y(i int) reg.VecPhysical { return z(i).AsY().(reg.VecPhysical) }
 
 func x(i int) reg.VecPhysical { return z(i).AsX().(reg.VecPhysical) }
+
+// fours brings the bytes of four registers, r(from) and on, together in fours: those of
+// each place lie side by side in r(from+8) to r(from+11), in the order of unpacking.
+func (w writer) fours(r func(int) reg.VecPhysical, from int) {
+	for half := range 2 {
+		w.VPUNPCKLBW(r(from+2*half+1), r(from+2*half), r(from+4+2*half))
+		w.VPUNPCKHBW(r(from+2*half+1), r(from+2*half), r(from+5+2*half))
+	}
+	for half := range 2 {
+		w.VPUNPCKLWD(r(from+6+half), r(from+4+half), r(from+8+2*half))
+		w.VPUNPCKHWD(r(from+6+half), r(from+4+half), r(from+9+2*half))
+	}
+}
+
+// flippedFours is fours of Z0 to Z3, flipped by Z31.
+func (w writer) flippedFours() {
+	w.fours(z, 0)
+	for v := range 4 {
+		w.VPXORD(z(31), z(8+v), z(8+v))
+	}
+}
+
+// fields returns what loads the word of a struct at s.
+func (w writer) fields(s reg.Register) func(off int) reg.GPVirtual {
+	return func(off int) reg.GPVirtual {
+		r := w.GP64()
+		w.MOVQ(at(s, off), r)
+		return r
+	}
+}

@@ -71,11 +71,7 @@ func (k planeTile) emit() {
 		fmt.Sprintf("computes all channels of s, a qPlaneTile, at %d positions.", 16*k.vectors)+
 			"\nPositions that the mask leaves out are not written.")
 	k.s = k.arg("s")
-	field := func(off int) reg.GPVirtual {
-		r := k.GP64()
-		k.MOVQ(at(k.s, off), r)
-		return r
-	}
+	field := k.fields(k.s)
 	k.x, k.b, k.bias, k.scale = field(planeX), field(planeB), field(planeBias), field(planeScale)
 	k.dst, k.ld, k.groups, k.left = field(planeDst), field(planeLd), field(planeGroups), field(planeChannels)
 	k.xs, k.bs, k.n, k.col = k.GP64(), k.GP64(), k.GP64(), k.GP64()
@@ -281,11 +277,7 @@ func (k planePack) emit() {
 	}
 	k.begin(name, "func(s *uint8)", doc)
 	k.s = k.arg("s")
-	field := func(off int) reg.GPVirtual {
-		r := k.GP64()
-		k.MOVQ(at(k.s, off), r)
-		return r
-	}
+	field := k.fields(k.s)
 	k.src, k.plane, k.quads, k.parts = field(packSrc), field(packPlane), field(packQuads), field(packParts)
 	k.count, k.rows, k.dst = field(packCount), field(packRows), field(packDst)
 	k.part, k.three = k.GP64(), k.GP64()
@@ -355,17 +347,7 @@ func (k *planePack) loop(load func()) {
 	vectors := k.GP64()
 	k.Label("quad")
 	load()
-	k.VPUNPCKLBW(z(1), z(0), z(4))
-	k.VPUNPCKHBW(z(1), z(0), z(5))
-	k.VPUNPCKLBW(z(3), z(2), z(6))
-	k.VPUNPCKHBW(z(3), z(2), z(7))
-	for half := range 2 {
-		k.VPUNPCKLWD(z(6+half), z(4+half), z(8+2*half))
-		k.VPUNPCKHWD(z(6+half), z(4+half), z(9+2*half))
-	}
-	for v := range 4 {
-		k.VPXORD(z(31), z(8+v), z(8+v))
-	}
+	k.flippedFours()
 	k.MOVQ(at(k.s, packVectors), vectors)
 	k.CMPQ(vectors, U8(4))
 	k.JNE(LabelRef("ordered"))

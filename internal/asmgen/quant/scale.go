@@ -99,11 +99,7 @@ func requant512(w writer, residual bool) {
 	if residual {
 		w.ADDQ(ld, from)
 	}
-	w.ADDQ(ldacc, acc)
-	w.ADDQ(ld, dst)
-	w.DECQ(rows)
-	w.JNZ(LabelRef("row"))
-	w.end()
+	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
 // requant256 is requant512 with half the registers: bias and scale come from the
@@ -166,11 +162,7 @@ func requant256(w writer, residual bool) {
 	if residual {
 		w.ADDQ(ld, from)
 	}
-	w.ADDQ(ldacc, acc)
-	w.ADDQ(ld, dst)
-	w.DECQ(rows)
-	w.JNZ(LabelRef("row"))
-	w.end()
+	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
 // dequant512 is requant512 for results that are floats: what is added after the
@@ -196,11 +188,7 @@ func dequant512(w writer) {
 		w.VADDPS(z(28+v), z(v), z(v))
 		w.VMOVUPS(z(v), k, at(dst, 64*v))
 	}
-	w.ADDQ(ldacc, acc)
-	w.ADDQ(ld, dst)
-	w.DECQ(rows)
-	w.JNZ(LabelRef("row"))
-	w.end()
+	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
 // dequant256 is dequant512 with operands from the first cache.
@@ -219,6 +207,11 @@ func dequant256(w writer) {
 		w.VADDPS(at(add, 32*v), y(v), y(v))
 		w.VMOVUPS(y(v), at(dst, 32*v))
 	}
+	w.nextRow(rows, ldacc, acc, ld, dst)
+}
+
+// nextRow moves on to the next row of sums and results, and ends behind the last one.
+func (w writer) nextRow(rows, ldacc, acc, ld, dst reg.GPVirtual) {
 	w.ADDQ(ldacc, acc)
 	w.ADDQ(ld, dst)
 	w.DECQ(rows)
@@ -237,19 +230,19 @@ func (w writer) bytes512(from Mem, k reg.Register, zero, v reg.VecPhysical) {
 	w.VCVTDQ2PS(v, v)
 }
 
-// each16 runs body for 16 elements at a time; K1 selects those that are left.
-func (w writer) each16(n reg.GPVirtual, body func()) {
+// each runs body for some elements at a time, 16 or 64; K1 selects those that are left.
+func (w writer) each(elements int, n reg.GPVirtual, body func()) {
 	w.KXNORQ(reg.K1, reg.K1, reg.K1)
 	w.Label("loop")
-	w.CMPQ(n, U8(16))
+	w.CMPQ(n, U8(elements))
 	w.JGE(LabelRef("full"))
 	w.TESTQ(n, n)
 	w.JZ(LabelRef("done"))
 	w.lanes(n, reg.K1)
-	w.MOVQ(U32(16), n)
+	w.MOVQ(U32(elements), n)
 	w.Label("full")
 	body()
-	w.SUBQ(U8(16), n)
+	w.SUBQ(U8(elements), n)
 	w.JMP(LabelRef("loop"))
 	w.Label("done")
 	w.end()
@@ -258,17 +251,27 @@ func (w writer) each16(n reg.GPVirtual, body func()) {
 func add512(w writer) {
 	w.begin("qAddAVX512", "func(n int, a, b *uint8, flip uint32, zeroA, zeroB int32, scaleA, scaleB, lo, hi float32, zero int32, dst *uint8)",
 		"adds n pairs: dst = round((a-zeroA)·scaleA + (b-zeroB)·scaleB) + zero,\nboth products rounded before the sum, which is clamped to lo and hi. flip, four\nequal bytes, is applied to a and b first.")
-	n, a, b, dst := w.arg("n"), w.arg("a"), w.arg("b"), w.arg("dst")
-	for i, name := range []string{"zeroA", "zeroB", "scaleA", "scaleB", "lo", "hi", "zero"} {
-		w.broadcast(name, z(24+i))
-	}
-	w.broadcast("flip", z(31))
-	w.each16(n, func() {
-		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
-		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
+	w.pairs512([]string{"zeroA", "zeroB", "scaleA", "scaleB", "lo", "hi", "zero"}, func() {
 		w.VMULPS(z(26), z(0), z(0))
 		w.VMULPS(z(27), z(1), z(1))
 		w.VADDPS(z(1), z(0), z(0))
+	})
+}
+
+// pairs512 writes a function of two rows of bytes: combine makes one float of those of
+// Z0 and Z1. Constants are in Z24 and on.
+func (w writer) pairs512(constants []string, combine func()) {
+	n, a, b, dst := w.arg("n"), w.arg("a"), w.arg("b"), w.arg("dst")
+	for i, name := range constants {
+		if name != "" {
+			w.broadcast(name, z(24+i))
+		}
+	}
+	w.broadcast("flip", z(31))
+	w.each(16, n, func() {
+		w.bytes512(at(a, 0), reg.K1, z(24), z(0))
+		w.bytes512(at(b, 0), reg.K1, z(25), z(1))
+		combine()
 		w.clamp512(z(0))
 		w.VPMOVDB(z(0), x(0))
 		w.VMOVDQU8(x(0), reg.K1, at(dst, 0))
@@ -286,7 +289,7 @@ func quantize512(w writer) {
 	w.broadcast("lo", z(28))
 	w.broadcast("hi", z(29))
 	w.broadcast("zero", z(30))
-	w.each16(n, func() {
+	w.each(16, n, func() {
 		w.VMOVUPS_Z(at(src, 0), reg.K1, z(0))
 		w.VDIVPS(z(27), z(0), z(0))
 		w.clamp512(z(0))

@@ -188,26 +188,13 @@ func (c *cell) tanh(x reg.VecVirtual) (num, den reg.VecVirtual) {
 
 // each runs body for all of n elements, the last with a mask; pointers move on.
 func (c *cell) each(n reg.GPVirtual, body func(m *simd.Mask), pointers ...reg.GPVirtual) {
-	c.Label("whole")
-	c.CMPQ(n, U8(c.Lanes()))
-	c.JLT(LabelRef("rest"))
-	body(nil)
-	for _, p := range pointers {
-		c.ADDQ(U8(c.Size()), p)
-	}
-	c.SUBQ(U8(c.Lanes()), n)
-	c.JMP(LabelRef("whole"))
-	c.Label("rest")
-	c.TESTQ(n, n)
-	c.JEQ(LabelRef("done"))
-	if c.Wide() {
-		m := c.LaneMask(n, reg.K1, 0)
-		body(&m)
-	} else {
-		m := c.LaneMask(n, nil, 15)
-		body(&m)
-	}
-	c.Label("done")
+	c.Wholes("whole", "rest", n, c.Lanes(), func() {
+		body(nil)
+		for _, p := range pointers {
+			c.ADDQ(U8(c.Size()), p)
+		}
+	})
+	c.Masked("done", n, reg.K1, 15, body)
 	c.End()
 }
 

@@ -41,29 +41,23 @@ func emitDots(s isa) {
 		}
 		return m
 	}
-	s.Label("whole")
-	s.CMPQ(k, U8(s.Lanes()))
-	s.JLT(LabelRef("rest"))
-	s.VMOVUPS(simd.At(at, 0), x)
-	for r := range dotsRows {
-		s.VFMADD231PS(row(r), x, s.V(r))
-	}
-	for _, p := range append(base[:], at) {
-		s.ADDQ(U8(s.Size()), p)
-	}
-	s.SUBQ(U8(s.Lanes()), k)
-	s.JMP(LabelRef("whole"))
-	s.Label("rest")
-	s.TESTQ(k, k)
-	s.JEQ(LabelRef("sum"))
-	m := s.LaneMask(k, reg.K1, top-2)
-	s.LoadLanes(simd.At(at, 0), x, &m)
-	for r := range dotsRows {
-		y := s.V(top - 3)
-		s.LoadLanes(row(r), y, &m)
-		s.VFMADD231PS(y, x, s.V(r))
-	}
-	s.Label("sum")
+	s.Wholes("whole", "rest", k, s.Lanes(), func() {
+		s.VMOVUPS(simd.At(at, 0), x)
+		for r := range dotsRows {
+			s.VFMADD231PS(row(r), x, s.V(r))
+		}
+		for _, p := range append(base[:], at) {
+			s.ADDQ(U8(s.Size()), p)
+		}
+	})
+	s.Masked("sum", k, reg.K1, top-2, func(m *simd.Mask) {
+		s.LoadLanes(simd.At(at, 0), x, m)
+		for r := range dotsRows {
+			y := s.V(top - 3)
+			s.LoadLanes(row(r), y, m)
+			s.VFMADD231PS(y, x, s.V(r))
+		}
+	})
 	s.sum8()
 	y := s.V(0).AsY()
 	s.VADDPS(simd.At(c, 0), y, y)

@@ -14,8 +14,9 @@ import (
 	"github.com/mmcloughlin/avo/printer"
 )
 
-// Unit is one pair of generated files, z<Name>_amd64.s and z<Name>_amd64.go, of
-// a family: a package below kernel/internal.
+// Unit is the generated files of some functions of a family, a package below
+// kernel/internal: z<Name>_amd64.s, their prototypes z<Name>_amd64.go, and
+// z<Name>_other.go, with which what calls them compiles for other processors.
 type Unit struct {
 	Family, Name string
 	Emit         func(*build.Context)
@@ -47,8 +48,20 @@ func Files(command string, units []Unit) (map[string][]byte, error) {
 		}
 		at := filepath.Join(u.Family, "z"+u.Name+"_amd64")
 		files[at+".s"], files[at+".go"] = s, stubs
+		files[filepath.Join(u.Family, "z"+u.Name+"_other.go")] = others(command, u.Family, f)
 	}
 	return files, nil
+}
+
+// others returns functions with the signatures of those of f for processors that f
+// is not for. Levels lead no call there (package cpu), and the linker drops them.
+func others(command, family string, f *ir.File) []byte {
+	var b bytes.Buffer
+	b.WriteString(Header(command) + "//go:build !amd64\n\npackage " + family + "\n")
+	for _, fn := range f.Functions() {
+		b.WriteString("\n" + fn.Stub() + " {\n\tpanic(\"kernel: no assembly for this processor\")\n}\n")
+	}
+	return b.Bytes()
 }
 
 // exported returns the sections of f without the functions that are static:

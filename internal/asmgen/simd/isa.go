@@ -69,13 +69,18 @@ func (s ISA) Pick(a, b int) int {
 	return a
 }
 
-// Begin starts a function whose arguments do not escape.
+// Begin starts a function of this instruction set; see Begin.
 func (s ISA) Begin(name, signature, doc string) {
-	s.Function(name + s.Suffix())
-	s.Attributes(attr.NOSPLIT)
-	s.Pragma("noescape")
-	s.Doc(strings.Split(name+s.Suffix()+" "+doc, "\n")...)
-	s.SignatureExpr(signature)
+	Begin(s.Context, name+s.Suffix(), signature, doc)
+}
+
+// Begin starts a function whose arguments do not escape.
+func Begin(c *build.Context, name, signature, doc string) {
+	c.Function(name)
+	c.Attributes(attr.NOSPLIT)
+	c.Pragma("noescape")
+	c.Doc(strings.Split(name+" "+doc, "\n")...)
+	c.SignatureExpr(signature)
 }
 
 // End restores the upper halves for SSE code and returns.

@@ -141,25 +141,13 @@ func (s isa) storeBytes(a reg.Register, m Mem) {
 func integerSteps(add func(string, func(isa))) {
 	add("IntAdd", with(func(s isa, m Mem, a reg.Register, _ int) { s.VPADDD(m, a, a) }))
 	add("IntSub", with(func(s isa, m Mem, a reg.Register, _ int) { s.VPSUBD(m, a, a) }))
-	add("IntSubFrom", with(func(s isa, m Mem, a reg.Register, i int) {
-		s.VMOVUPS(m, s.tmp(i))
-		s.VPSUBD(a, s.tmp(i), a)
-	}))
+	add("IntSubFrom", from(func(s isa, m, a reg.Register) { s.VPSUBD(a, m, a) }))
 	add("IntMul", with(func(s isa, m Mem, a reg.Register, _ int) { s.VPMULLD(m, a, a) }))
 	add("IntMin", with(func(s isa, m Mem, a reg.Register, _ int) { s.VPMINSD(m, a, a) }))
 	add("IntMax", with(func(s isa, m Mem, a reg.Register, _ int) { s.VPMAXSD(m, a, a) }))
-	add("IntEq", with(func(s isa, m Mem, a reg.Register, i int) {
-		s.VMOVUPS(m, s.tmp(i))
-		s.intCompare(true, s.tmp(i), a, a)
-	}))
-	add("IntGt", with(func(s isa, m Mem, a reg.Register, i int) {
-		s.VMOVUPS(m, s.tmp(i))
-		s.intCompare(false, s.tmp(i), a, a)
-	}))
-	add("IntLt", with(func(s isa, m Mem, a reg.Register, i int) {
-		s.VMOVUPS(m, s.tmp(i))
-		s.intCompare(false, a, s.tmp(i), a)
-	}))
+	add("IntEq", from(func(s isa, m, a reg.Register) { s.intCompare(true, m, a, a) }))
+	add("IntGt", from(func(s isa, m, a reg.Register) { s.intCompare(false, m, a, a) }))
+	add("IntLt", from(func(s isa, m, a reg.Register) { s.intCompare(false, a, m, a) }))
 	add("FromInt", over(func(s isa, a reg.Register, _ int) { s.VCVTDQ2PS(a, a) }))
 	add("ToInt", emitToInt)
 }

@@ -205,7 +205,7 @@ func angle(f func(isa, value, string) value) func(isa, value, value, string) val
 }
 
 var functions = []function{
-	{name: "Exp", single: batch.exp, batch: [2]int{2, 8}},
+	{name: "Exp", single: batch.exp, batch: [2]int{2, 4}},
 	{name: "Expm1", f: unary(isa.expm1), args: 1},
 	{name: "Log", single: batch.log, batch: [2]int{2, 4}},
 	{name: "Log1p", f: unary(isa.log1p), args: 1},
@@ -216,7 +216,7 @@ var functions = []function{
 	{name: "Atan", f: unary(isa.atan), args: 1},
 	{name: "Erf", single: batch.erf, batch: [2]int{2, 8}},
 	{name: "Tanh", single: batch.tanh, batch: [2]int{2, 8}},
-	{name: "Sigmoid", single: batch.sigmoid, batch: [2]int{2, 8}},
+	{name: "Sigmoid", single: batch.sigmoid, batch: [2]int{2, 4}},
 	{name: "Rsqrt", f: unary(isa.rsqrt), args: 1},
 	{name: "Pow", f: func(s isa, x, y value, _ string) value { return s.pow(x, y) }, args: 2},
 }

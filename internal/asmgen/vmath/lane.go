@@ -161,27 +161,33 @@ func (s isa) bit(a value, n uint8) mask {
 	return k
 }
 
+// mask is a new register for a mask.
+func (s isa) mask() mask {
+	if s.wide {
+		return s.K()
+	}
+	return s.vec()
+}
+
 // both chooses the lanes that a and b choose.
 func (s isa) both(a, b mask) mask {
+	d := s.mask()
 	if s.wide {
-		k := s.K()
-		s.KANDB(b, a, k)
-		return k
+		s.KANDB(b, a, d)
+	} else {
+		s.VANDPD(b, a, d)
 	}
-	d := s.vec()
-	s.VANDPD(b, a, d)
 	return d
 }
 
 // without chooses the lanes that a chooses and b does not.
 func (s isa) without(a, b mask) mask {
+	d := s.mask()
 	if s.wide {
-		k := s.K()
-		s.KANDNB(a, b, k)
-		return k
+		s.KANDNB(a, b, d)
+	} else {
+		s.VANDNPD(a, b, d)
 	}
-	d := s.vec()
-	s.VANDNPD(a, b, d)
 	return d
 }
 

@@ -109,6 +109,14 @@ func with(f func(s isa, m Mem, a reg.Register, i int)) func(s isa) {
 	}
 }
 
+// from is with for what does not take memory there: the operand is in a register.
+func from(f func(s isa, m, a reg.Register)) func(s isa) {
+	return with(func(s isa, m Mem, a reg.Register, i int) {
+		s.VMOVUPS(m, s.tmp(i))
+		f(s, s.tmp(i), a)
+	})
+}
+
 // over returns the body of a step that changes the accumulator alone.
 func over(f func(s isa, a reg.Register, i int)) func(s isa) {
 	return func(s isa) { s.each(func(i int, a reg.Register) { f(s, a, i) }) }
@@ -117,16 +125,10 @@ func over(f func(s isa, a reg.Register, i int)) func(s isa) {
 func arithmeticSteps(add func(string, func(isa))) {
 	add("Add", with(func(s isa, m Mem, a reg.Register, _ int) { s.VADDPS(m, a, a) }))
 	add("Sub", with(func(s isa, m Mem, a reg.Register, _ int) { s.VSUBPS(m, a, a) }))
-	add("SubFrom", with(func(s isa, m Mem, a reg.Register, i int) {
-		s.VMOVUPS(m, s.tmp(i))
-		s.VSUBPS(a, s.tmp(i), a)
-	}))
+	add("SubFrom", from(func(s isa, m, a reg.Register) { s.VSUBPS(a, m, a) }))
 	add("Mul", with(func(s isa, m Mem, a reg.Register, _ int) { s.VMULPS(m, a, a) }))
 	add("Div", with(func(s isa, m Mem, a reg.Register, _ int) { s.VDIVPS(m, a, a) }))
-	add("DivInto", with(func(s isa, m Mem, a reg.Register, i int) {
-		s.VMOVUPS(m, s.tmp(i))
-		s.VDIVPS(a, s.tmp(i), a)
-	}))
+	add("DivInto", from(func(s isa, m, a reg.Register) { s.VDIVPS(a, m, a) }))
 	add("Min", extreme(func(s isa) func(...Op) { return s.VMINPS }, true))
 	add("Max", extreme(func(s isa) func(...Op) { return s.VMAXPS }, false))
 	add("FMA", fused(func(s isa, m1, m2 Mem, a, t reg.Register) {

@@ -124,7 +124,6 @@ func (b batch) bits(f func(b, a, d Op), x, y any) vals {
 }
 
 func (b batch) absolute(x vals) vals { return b.bits(b.and, x, wAbs) }
-func (b batch) minus(x vals) vals    { return b.bits(b.or, x, wSign) }
 
 // withSign gives v, which is not negative, the sign of x. With AVX-512 v ends.
 func (b batch) withSign(v vals, x later) vals {
@@ -148,11 +147,7 @@ func (b batch) compare(p uint8, x vals, y any) masks {
 	q := b.arg(y)
 	m := make(masks, b.n)
 	for i := range m {
-		if b.wide {
-			m[i] = b.K()
-		} else {
-			m[i] = b.vec()
-		}
+		m[i] = b.mask()
 		b.VCMPPS(U8(p), q(i), x[i], m[i])
 	}
 	return m
@@ -200,23 +195,23 @@ func (b batch) lessProduct(d, x vals, y single) vals {
 	return d
 }
 
-// expParts is the twin's. x ends.
-func (b batch) expParts(x vals) (head, rest, z vals) {
+// expParts is the twin's, with k as a number, too. x ends.
+func (b batch) expParts(x vals) (head, rest, z, k vals) {
 	z = b.add(b.mul(x, fExpSteps), fMagic)
-	k := b.sub(z, fMagic)
+	k = b.sub(z, fMagic)
 	r := b.sub(b.lessProduct(x, k, fExpStep), b.lazy(b.VMULPS, k, fExpStepLo))
 	q := b.mul(b.add(b.mul(r, fExpCubic), fExpSquare), b.lazy(b.VMULPS, r, r))
 	q = b.add(r, q)
 	look := b.lookup("expTable", z)
 	head = b.all(look(0))
-	return head, b.add(b.mul(q, head), look(1)), z
+	return head, b.add(b.mul(q, head), look(1)), z, k
 }
 
 // scaler returns what multiplies by 2**(k>>4), rounding once, for the k in the
 // low bits of z.
-func (b batch) scaler(z vals) func(p vals) vals {
+func (b batch) scaler(z, k vals) func(p vals) vals {
 	if b.wide {
-		k := b.mul(b.sub(z, fMagic), fSixteenth)
+		k = b.mul(k, fSixteenth)
 		return func(p vals) vals {
 			return b.map1(func(i int, d reg.Register) { b.VSCALEFPS(k[i], p[i], d) })
 		}
@@ -230,43 +225,14 @@ func (b batch) scaler(z vals) func(p vals) vals {
 }
 
 func (b batch) exp(x vals) vals {
-	head, rest, z := b.expParts(b.atLeast(b.atMost(x, fExpMax), fExpMin))
-	return b.scaler(z)(b.add(head, rest))
+	head, rest, z, k := b.expParts(b.atLeast(b.atMost(x, fExpMax), fExpMin))
+	return b.scaler(z, k)(b.add(head, rest))
 }
 
 func (b batch) sigmoid(x vals) vals {
-	sign := b.keep(0, x)
-	head, lost, z := b.expParts(b.atLeast(b.minus(x), fExpMin))
-	scale := b.scaler(z)
-	p := b.map1(func(i int, d reg.Register) {
-		b.VADDPS(lost[i], head[i], d)
-		b.VSUBPS(d, head[i], head[i])
-		b.VADDPS(lost[i], head[i], lost[i])
-	})
-	e := scale(p)
-	lost = scale(lost)
-	d := b.add(e, fOne)
+	d := b.add(b.exp(b.bits(b.xor, x, wSign)), fOne)
 	one := b.arg(fOne)
-	q := b.map1(func(i int, q reg.Register) {
-		b.VDIVPS(d[i], e[i], q)
-		b.VSUBPS(d[i], one(i), d[i])
-		b.VADDPS(e[i], d[i], d[i])
-		b.VADDPS(lost[i], d[i], d[i])
-	})
-	lost = b.sub(lost, b.lazy(b.VMULPS, q, d))
-	q = b.add(q, b.lazy(b.VMULPS, lost, b.lazy(b.VSUBPS, fOne, q)))
-	rest := b.lazy(b.VSUBPS, fOne, q)
-	return b.all(func(i int) Op { return b.blend(b.negative(b.kept(sign, i)), q[i], rest(i)) })
-}
-
-// negative chooses the lanes of x with a sign.
-func (b batch) negative(x Op) Op {
-	if !b.wide {
-		return x
-	}
-	k := b.K()
-	b.VPMOVD2M(x, k)
-	return k
+	return b.map1(func(i int, q reg.Register) { b.VDIVPS(d[i], one(i), q) })
 }
 
 func (b batch) log(x vals) vals {

@@ -127,11 +127,7 @@ func (b batch) large(x vals) masks {
 	small := b.arg(wTrigSmall)
 	m := make(masks, b.n)
 	for i := range m {
-		if b.wide {
-			m[i] = b.K()
-		} else {
-			m[i] = b.vec()
-		}
+		m[i] = b.mask()
 		b.VPCMPGTD(small(i), x[i], m[i])
 	}
 	return m

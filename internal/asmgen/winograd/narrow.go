@@ -88,14 +88,7 @@ func (s *isa) narrow(n int, a, b, ldb, k reg.GPVirtual) {
 func (s *isa) narrowStore() {
 	s.Label("store")
 	x, t := [4]reg.VecPhysical{s.V(0), s.V(1), s.V(2), s.V(3)}, [4]reg.VecPhysical{s.V(8), s.V(9), s.V(10), s.V(11)}
-	s.VUNPCKLPS(x[1], x[0], t[0])
-	s.VUNPCKHPS(x[1], x[0], t[1])
-	s.VUNPCKLPS(x[3], x[2], t[2])
-	s.VUNPCKHPS(x[3], x[2], t[3])
-	s.VUNPCKLPD(t[2], t[0], x[0])
-	s.VUNPCKHPD(t[2], t[0], x[1])
-	s.VUNPCKLPD(t[3], t[1], x[2])
-	s.VUNPCKHPD(t[3], t[1], x[3])
+	s.Unpack4(x, t)
 	// Register i has rows i, i+4, ... now.
 	rows, c, ldc, acc := s.Arg("rows"), s.Arg("c"), s.Bytes("ldc"), s.GP64()
 	s.XORQ(acc, acc)

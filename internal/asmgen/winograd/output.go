@@ -114,14 +114,7 @@ func (s *isa) along4(first int, to reg.GPVirtual, row int, t [4]reg.VecPhysical)
 // turns4 returns the lanes of z[0] to z[3] in turn: lane 0 of each, lane 1, ...
 func (s *isa) turns4(z, t [4]reg.VecPhysical) [4]reg.VecPhysical {
 	if !s.Wide() {
-		s.VUNPCKLPS(z[1], z[0], t[0])
-		s.VUNPCKHPS(z[1], z[0], t[1])
-		s.VUNPCKLPS(z[3], z[2], t[2])
-		s.VUNPCKHPS(z[3], z[2], t[3])
-		s.VUNPCKLPD(t[2], t[0], z[0])
-		s.VUNPCKHPD(t[2], t[0], z[1])
-		s.VUNPCKLPD(t[3], t[1], z[2])
-		s.VUNPCKHPD(t[3], t[1], z[3])
+		s.Unpack4(z, t)
 		s.VPERM2F128(U8(0x20), z[1], z[0], t[0])
 		s.VPERM2F128(U8(0x20), z[3], z[2], t[1])
 		s.VPERM2F128(U8(0x31), z[1], z[0], t[2])

@@ -76,11 +76,7 @@ func printed(p Program, t *traced, style string) (*codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := map[string]*array.Array{}
-	for _, q := range ready.Params() {
-		state[q.Path] = q.Value
-	}
-	return codegen.Kernel(plan, state, codegen.KernelOptions{Package: style, Type: fmt.Sprintf("Model%d", p.ID), Weights: codegen.WeightsLiteral})
+	return codegen.Kernel(plan, ready.Values(), codegen.KernelOptions{Package: style, Type: fmt.Sprintf("Model%d", p.ID), Weights: codegen.WeightsLiteral})
 }
 
 // place writes files below dir. Names that they declare at top level end in the

@@ -2,6 +2,7 @@ package attention
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
@@ -22,11 +23,16 @@ import (
 // result. Scores are never stored in full: a block of queries meets the keys block
 // by block, and the softmax is corrected when a higher score turns up (Milakov and
 // Gimelshein, 2018; Dao et al., 2022).
+//
+//gofx:kernel
 type Attention struct {
 	IsCausal  bool    // query i meets keys up to i alone
 	EnableGqa bool    // k and v may have fewer heads (dimension -3), by a whole factor
 	HasScale  bool    // Scale is given; else it is 1/sqrt(E)
 	Scale     float64 // of the products of queries and keys
+	// HeadsLast lays the heads of a query side by side: the result of q [..., H, L, E], which
+	// has all leading dimensions then, is [..., L, H·V].
+	HeadsLast bool
 }
 
 // attentionShape has the sizes of an attention.
@@ -38,13 +44,33 @@ type attentionShape struct {
 // Run implements Step.
 func (s Attention) Run(w *par.Workspace, out, in []*array.Array) {
 	sh := s.check(out[0], in)
-	switch {
-	case out[0].Len() == 0:
-	case out[0].DType() == array.F64:
-		runAttention[float64](w, s, sh, out[0], in)
-	default:
-		runAttention[float32](w, s, sh, out[0], in)
+	y := out[0]
+	if s.HeadsLast {
+		y = par.TakeJob[array.Array](w)
+		sh.split(y, out[0])
 	}
+	switch {
+	case y.Len() == 0:
+	case y.DType() == array.F64:
+		runAttention[float64](w, s, sh, y, in)
+	default:
+		runAttention[float32](w, s, sh, y, in)
+	}
+	if s.HeadsLast {
+		y.SetStorage(nil, 0)
+		w.Jobs = append(w.Jobs, y)
+	}
+}
+
+// split makes y the result [..., H, L, V] of one whose heads lie side by side.
+func (sh *attentionShape) split(y, out *array.Array) {
+	var dims, strides [operand.MaxRank]int
+	n := len(sh.lead)
+	copy(dims[:], sh.lead)
+	copy(strides[:], out.Strides()[:n-1])
+	dims[n], dims[n+1] = sh.queries, sh.features
+	strides[n-1], strides[n], strides[n+1] = sh.features*out.Strides()[n], out.Strides()[n-1], out.Strides()[n]
+	y.SetLayout(out, dims[:n+2], strides[:n+2], out.Offset())
 }
 
 // ScratchBytes implements Scratcher. Threads bring scratch of their own.
@@ -68,7 +94,16 @@ func (s Attention) check(out *array.Array, in []*array.Array) attentionShape {
 		operand.CheckRank(step, a)
 	}
 	sh := attentionShape{q.Dim(-2), k.Dim(-2), q.Dim(-1), v.Dim(-1), out.Shape()[:out.Rank()-2]}
-	if k.Dim(-1) != sh.depth || v.Dim(-2) != sh.keys || out.Dim(-2) != sh.queries || out.Dim(-1) != sh.features {
+	width := sh.features
+	if s.HeadsLast {
+		last := q.Rank() - 3
+		if last < 0 || !slices.Equal(sh.lead, q.Shape()[:last]) {
+			operand.BadOperand(step, "the result has not the leading dimensions of q but the last")
+		}
+		sh.lead = q.Shape()[:last+1]
+		width *= sh.lead[last]
+	}
+	if k.Dim(-1) != sh.depth || v.Dim(-2) != sh.keys || out.Dim(-2) != sh.queries || out.Dim(-1) != width {
 		operand.BadOperand(step, "the sizes are not those of q [L, E], k [S, E], v [S, V] and a result [L, V]")
 	}
 	for _, a := range in[:3] {
@@ -138,7 +173,7 @@ func (sh *attentionShape) direct(a *array.Array) bool {
 
 // scratch returns the elements of scratch that one thread takes.
 func (sh *attentionShape) scratch(lanes int, out *array.Array, in []*array.Array) int {
-	n := lanes * (sh.depth + sh.features + operand.RoundUp(sh.features, attentionPad) + 2*attentionKeys + 5)
+	n := lanes * (sh.depth + sh.features + operand.RoundUp(sh.features, attentionPad) + 3*attentionKeys + 5)
 	for i, rows := range []int{lanes, attentionKeys, attentionKeys} {
 		if !sh.direct(in[i]) {
 			n += rows * in[i].Dim(-1)

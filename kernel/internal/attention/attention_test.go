@@ -256,6 +256,68 @@ func TestAttentionStridedResult(t *testing.T) {
 	})
 }
 
+// A mask that hides nothing, in all tiles of keys or in some, changes no bit.
+func TestAttentionMaskOfWholeTiles(t *testing.T) {
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		for _, queries := range []int{3, 40} {
+			for _, shape := range [][]int{{queries, 150}, {150}, {1, 1}, {2, queries, 150}} {
+				s := attentionSizes{q: []int{2, queries, 8}, k: []int{2, 150, 8}, v: []int{2, 150, 5}, mask: shape, bool: true}
+				c := s.build(rand.New(rand.NewPCG(7, 8)), array.F32, "contiguous")
+				array.SetFloat64At(c.q, 3, math.NaN())
+				array.SetFloat64At(c.k, 9, math.Inf(1))
+				for i := range c.mask.Len() {
+					array.SetInt64At(c.mask, i, 1)
+				}
+				c.Attention.Run(&par.Workspace{}, []*array.Array{c.out}, c.in())
+				plain := array.New(array.F32, c.out.Shape()...)
+				c.Attention.Run(&par.Workspace{}, []*array.Array{plain}, c.in()[:3])
+				kerneltest.RequireEqualArrays(t, plain, c.out, shape)
+			}
+		}
+		s := attentionSizes{q: []int{2, 40, 8}, k: []int{2, 150, 8}, v: []int{2, 150, 5}, mask: []int{40, 150}, bool: true}
+		c := s.build(rand.New(rand.NewPCG(7, 8)), array.F32, "contiguous")
+		for i := range c.mask.Len() {
+			array.SetInt64At(c.mask, i, int64(i%150/64+1)&1) // the first and the last tile
+		}
+		c.check(t)
+	})
+}
+
+// With HeadsLast the result lies as [B, L, H·V] does, with the same bits.
+func TestAttentionHeadsLast(t *testing.T) {
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		tried := 0
+		for _, s := range attentionTable {
+			n := len(s.q)
+			if n < 3 || len(s.k) > n || s.name == "broadcast" {
+				continue
+			}
+			tried++
+			for _, dt := range []array.DType{array.F32, array.F64, array.F16} {
+				c := s.build(rand.New(rand.NewPCG(3, 4)), dt, "heads")
+				c.Attention.Run(&par.Workspace{}, []*array.Array{c.out}, c.in())
+				order, shape := make([]int, n), append([]int{}, c.out.Shape()[:n-3]...)
+				for i := range order {
+					order[i] = i
+				}
+				order[n-3], order[n-2] = n-2, n-3
+				shape = append(shape, c.out.Dim(-2), c.out.Dim(-3)*c.out.Dim(-1))
+				want, got := array.Reshape(array.Contiguous(array.Permute(c.out, order...)), shape...), array.New(dt, shape...)
+				c.HeadsLast = true
+				kerneltest.RunStep(t, c.Attention, []*array.Array{got}, c.in())
+				kerneltest.RequireEqualArrays(t, want, got, s.name, dt)
+			}
+		}
+		require.Greater(t, tried, 15)
+	})
+	q, k := array.New(array.F32, 2, 3, 5, 8), array.New(array.F32, 2, 3, 70, 8)
+	s := Attention{HeadsLast: true}
+	kerneltest.RequireNoAllocs(t, s, []*array.Array{array.New(array.F32, 2, 5, 24)}, []*array.Array{q, k, k})
+	for _, c := range [][]*array.Array{{array.New(array.F32, 2, 3, 5, 8), q, k, k}, {array.New(array.F32, 3, 5, 24), q, k, k}, {array.New(array.F32, 5, 8), array.New(array.F32, 5, 8), k, k}} {
+		require.Panics(t, func() { s.Run(&par.Workspace{}, c[:1], c[1:]) })
+	}
+}
+
 // Numbers that are none, or too large or small, mean what they mean to softmax.
 func TestAttentionSpecial(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)

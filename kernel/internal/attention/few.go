@@ -101,10 +101,10 @@ func (b *attentionBlock[T]) hideFew(i, at int, scores []float32) {
 			}
 		}
 	case array.F16:
-		widenRows(b.table, 1, 1, len(scores), array.Raw[array.Half](m), from, 0, along)
+		widenRows(b.table, 1, len(scores), array.Raw[array.Half](m), from, 0, along)
 		gemm.Axpy(scores, 1, operand.AsFloat32(b.table))
 	case array.BF16:
-		widenRows(b.table, 1, 1, len(scores), array.Raw[array.BFloat](m), from, 0, along)
+		widenRows(b.table, 1, len(scores), array.Raw[array.BFloat](m), from, 0, along)
 		gemm.Axpy(scores, 1, operand.AsFloat32(b.table))
 	default:
 		raw := array.Raw[float32](m)

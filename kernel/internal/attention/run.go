@@ -1,7 +1,9 @@
 package attention
 
 import (
+	"bytes"
 	"math"
+	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
@@ -50,6 +52,7 @@ type attentionBlock[T operand.Real] struct {
 	scores []T // [attentionKeys]
 	mix    []T // [features], of values
 	state  []T // [3]: see attentionSoftmaxGo
+	lying  []T // a mask as it lies, a row of keys for each query
 	table  []T // [attentionKeys] of a mask
 	causal []T // [2]: -Inf, then Inf
 	result []T // rows of the result, padded
@@ -67,6 +70,7 @@ func (b *attentionBlock[T]) cut(buf []T) {
 	}
 	b.query, b.scores, b.mix = take(b.lanes*b.depth), take(b.lanes*attentionKeys), take(b.lanes*b.features)
 	b.state, b.table, b.causal = take(3*b.lanes), take(b.lanes*attentionKeys), take(2*b.lanes)
+	b.lying = take(b.lanes * attentionKeys)
 	b.result = take(b.lanes * operand.RoundUp(b.features, attentionPad))
 	for i, a := range [...]*array.Array{b.q, b.k, b.v} {
 		if !b.direct(a) {
@@ -147,29 +151,50 @@ func (b *attentionBlock[T]) hide(at, n int) {
 	m := b.mask
 	across, along := maskStride(m, 2), maskStride(m, 1)
 	from := b.offset(m, b.matrix) + b.first*across + at*along
+	rows, ld := b.n, n // of the mask as it lies
+	if across == 0 {
+		rows, ld = 1, 0
+	}
 	switch m.DType() {
 	case array.Bool:
-		signRows(b.table, b.lanes, b.n, n, array.Raw[bool](m), from, across, along)
+		mask := array.Raw[bool](m)
+		if keepsAll(mask, from, across, along, rows, n) {
+			return
+		}
+		signRows(b.lying, rows, n, mask, from, across, along)
+		turnRows(b.level, b.table, b.lanes, b.lying, ld, b.n, n)
 		keepRows(b.level, b.lanes, n, b.scores, b.table, 0, b.lanes)
 		return
 	case array.F16:
-		widenRows(b.table, b.lanes, b.n, n, array.Raw[array.Half](m), from, across, along)
+		widenRows(b.lying, rows, n, array.Raw[array.Half](m), from, across, along)
 	case array.BF16:
-		widenRows(b.table, b.lanes, b.n, n, array.Raw[array.BFloat](m), from, across, along)
+		widenRows(b.lying, rows, n, array.Raw[array.BFloat](m), from, across, along)
 	default:
 		raw := array.Raw[T](m)
-		if along == 1 && across > 0 {
+		if along == 1 && across >= 0 {
 			turnRows(b.level, b.table, b.lanes, raw[from:from+(b.n-1)*across+n], across, b.n, n)
-			break
+			addRowsOf(b.level, b.lanes, n, b.scores, b.table)
+			return
 		}
-		for p := range n {
-			row := b.table[p*b.lanes:][:b.n]
-			for i := range row {
-				row[i] = raw[from+i*across+p*along]
+		for i := range rows {
+			for p := range n {
+				b.lying[i*n+p] = raw[from+i*across+p*along]
 			}
 		}
 	}
+	turnRows(b.level, b.table, b.lanes, b.lying, ld, b.n, n)
 	addRowsOf(b.level, b.lanes, n, b.scores, b.table)
+}
+
+// keepsAll reports whether rows of a mask are true for all keys.
+func keepsAll(mask []bool, at, across, along, rows, keys int) bool {
+	for i := 0; along == 1 && i < rows; i++ {
+		row := mask[at+i*across:][:keys]
+		if bytes.IndexByte(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(row))), keys), 0) >= 0 {
+			return false
+		}
+	}
+	return along == 1
 }
 
 // maskStride returns the stride of dimension -d of a mask, 0 where it broadcasts.
@@ -180,31 +205,28 @@ func maskStride(m *array.Array, d int) int {
 	return m.Strides()[m.Rank()-d]
 }
 
-// signRows sets row p of dst to Inf where the mask is true and to -Inf elsewhere.
-// The mask is read across its rows, a query after the other, because the table is
-// written in vectors of queries.
-func signRows[T operand.Real](dst []T, lanes, n, rows int, mask []bool, at, across, along int) {
+// signRows makes rows of keys: Inf where the mask is true and -Inf elsewhere.
+func signRows[T operand.Real](dst []T, rows, keys int, mask []bool, at, across, along int) {
 	sign := [2]T{T(math.Inf(-1)), T(math.Inf(1))}
-	for p := range rows {
-		row, x := dst[p*lanes:][:n], at+p*along
-		for i := range row {
+	for i := range rows {
+		row, x := dst[i*keys:][:keys], at+i*across
+		for p := range row {
 			keep := 0
 			if mask[x] {
 				keep = 1
 			}
-			row[i] = sign[keep]
-			x += across
+			row[p] = sign[keep]
+			x += along
 		}
 	}
 }
 
-// widenRows sets row p of dst to column p of a mask of 16 bits. It is read as
-// signRows reads it.
-func widenRows[T operand.Real, H half.Float](dst []T, lanes, n, rows int, mask []H, at, across, along int) {
-	for p := range rows {
-		row := dst[p*lanes:][:n]
-		for i := range row {
-			row[i] = T(mask[at+p*along+i*across].Float32())
+// widenRows makes rows of keys of a mask of 16 bits.
+func widenRows[T operand.Real, H half.Float](dst []T, rows, keys int, mask []H, at, across, along int) {
+	for i := range rows {
+		row := dst[i*keys:][:keys]
+		for p := range row {
+			row[p] = T(mask[at+i*across+p*along].Float32())
 		}
 	}
 }

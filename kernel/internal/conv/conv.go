@@ -13,6 +13,8 @@ import (
 // in[2] an optional bias [M]. Lists have one entry a spatial dimension; a nil
 // list means stride 1, no padding, dilation 1. What PadHi adds at the end shows
 // in the output's shape. Float element types.
+//
+//gofx:kernel
 type Conv struct {
 	Stride, PadLo, PadHi, Dilation []int
 	Groups                         int

@@ -1,6 +1,7 @@
 package conv
 
 import (
+	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"testing"
@@ -52,7 +53,7 @@ func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride
 		return
 	}
 	m, k := v.outPerGroup, v.perGroup*v.g.Taps
-	if spansFit(cpu.Host.Level, &v.g, v.perGroup) {
+	if spansFit(cpu.Host.Level, &v.g, v.outPerGroup, v.perGroup) {
 		n := gemm.PackedRows(cpu.Host.Level, m, k)
 		v.packed = kerneltest.GuardedFloats(t, r, groups*n, before)
 		for g := range groups {
@@ -70,4 +71,27 @@ func guardConv(t *testing.T, r *rand.Rand, chans, outChans, size, kernel, stride
 	clear(v.dst)
 	v.run(&par.Workspace{})
 	require.InDeltaSlice(t, want.dst, v.dst, 1e-4)
+}
+
+// A prologue leaves no operand either, and gives the bits of its twin.
+func TestPreparedGuardPages(t *testing.T) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	kerneltest.EachLevel(t, func(t *testing.T) {
+		for _, before := range []bool{false, true} {
+			r := rand.New(rand.NewPCG(2, 1))
+			for _, plane := range []int{1, 7, 8, 16, 49, 64, 65, 196} {
+				j := prepareJob{level: cpu.Host.Level, plane: plane, lo: -0.5, hi: 2}
+				j.src, j.dst = kerneltest.GuardedFloats(t, r, 3*plane, before), kerneltest.GuardedFloats(t, r, 3*plane, before)
+				j.factor, j.term = kerneltest.GuardedFloats(t, r, 3, before), kerneltest.GuardedFloats(t, r, 3, before)
+				j.src[plane-1] = float32(math.NaN())
+				want := j
+				want.dst = make([]float32, 3*plane)
+				want.slow(0, 3)
+				j.Do(0, 3)
+				for i, v := range want.dst {
+					require.Equal(t, math.Float32bits(v), math.Float32bits(j.dst[i]), "plane %d, element %d", plane, i)
+				}
+			}
+		}
+	})
 }

@@ -78,7 +78,9 @@ func (j *depthwise32Job) Do(lo, hi int) {
 				e.Apply(j.level, 1, g.OutPlane, 0, 0, dst, g.OutPlane)
 			}
 		}
-		from = j.mapped(from, c+1, c+1 == hi)
+		if v.end.Maps() {
+			from = j.mapped(from, c+1, c+1 == hi)
+		}
 	}
 }
 

@@ -35,7 +35,7 @@ func (v *conv32) scratch(l cpu.Level, packed bool) int {
 		}
 		return v.scratchRows()
 	}
-	if packed && hasConvTile(l) && spansFit(l, g, perGroup) {
+	if packed && hasConvTile(l) && spansFit(l, g, v.outPerGroup, perGroup) {
 		return max(v.scratchRows(), v.scratchProducts(l, packed))
 	}
 	return v.scratchProducts(l, packed)

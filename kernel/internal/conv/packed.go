@@ -12,6 +12,8 @@ import (
 
 // PackedConvLen returns the elements that PackConv{s, in} takes for a weight of
 // the shape [M, C/Groups, kernel...].
+//
+//gofx:kernel
 func PackedConvLen(s Conv, in, weight []int) int {
 	groups, m, perGroup, taps := max(s.Groups, 1), weight[0], weight[1], 1
 	for _, n := range weight[2:] {
@@ -42,6 +44,8 @@ func (s Conv) tile(in []int, m, perGroup int, kernel []int) int {
 // PackConv packs in[0], the weight [M, C/Groups, kernel...] of a convolution in
 // f32, f16 or bf16, for ConvPacked with the same Conv and In: out[0] is f32
 // [PackedConvLen(...)]. The processor that the program runs on chooses how.
+//
+//gofx:kernel
 type PackConv struct {
 	Conv
 	In []int // the input's spatial sizes, by which an algorithm is chosen; nil when unknown
@@ -96,7 +100,9 @@ func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 // ConvPacked is Conv with a weight that PackConv packed, and an epilogue: in[0]
 // [N, C, spatial...] or [C, spatial...], in[1] the packed weight of Channels
 // filters of the size Kernel, then bias [M], scale [M] and residual, of the
-// result's shape, each nil when absent. Element types f32, f16, bf16.
+// result's shape, each nil when absent. Behind them are the factor and the term of
+// the prologue, of C elements or of N*C, which is done to in[0] before it is convolved,
+// not to what is padded. Element types f32, f16, bf16.
 //
 // Where In is given and it takes less time, a 3x3 convolution of stride 1 goes by
 // Winograd's algorithm in tiles of 2x2 or 4x4 outputs (Lavin and Gray, "Fast
@@ -109,11 +115,14 @@ func (s PackConv) ScratchBytes(_, in []*array.Array) int {
 // measured. That can be more than direct sums err, most where numbers of very
 // different sizes are neighbours, and an infinity or NaN reaches all outputs of its tiles.
 // With a nil In sums are direct, within (k+2)·2⁻²³·Σ|x·w| for k terms.
+//
+//gofx:kernel
 type ConvPacked struct {
 	Conv
 	Channels int // M
 	Kernel   []int
 	In       []int // as PackConv had it; other sizes are convolved as well
+	Prologue operand.Prologue
 	operand.Epilogue
 }
 
@@ -155,6 +164,9 @@ func (s ConvPacked) Run(w *par.Workspace, out, in []*array.Array) {
 	v.packed = array.Data[float32](in[1])
 	v.end = gemm.Finish{Ldr: v.g.OutPlane, BiasRow: operand.Load[float32](w, operand.At(in, 2)),
 		ScaleRow: operand.Load[float32](w, operand.At(in, 3)), Residual: operand.Load[float32](w, operand.At(in, 4))}.With(s.Epilogue)
+	if s.prepares(in) {
+		v.prepare(w, s.Prologue, operand.Load[float32](w, operand.At(in, 5)), operand.Load[float32](w, operand.At(in, 6)))
+	}
 	if depthwise32(cpu.Host.Level, v.perGroup, v.groups) || !cpu.Assembly() {
 		v.weight, v.packed = v.packed, nil
 	}
@@ -225,6 +237,9 @@ func (s ConvPacked) ScratchBytes(out, in []*array.Array) int {
 	}
 	n := operand.StoreBytes(out[0]) + operand.LoadBytes(in[0]) + operand.LoadAllBytes(in[2:])
 	v := s.form(out[0], in[0])
+	if s.prepares(in) {
+		n += v.preparedBytes()
+	}
 	if e := s.winograd(&v); cpu.Assembly() && e > 0 {
 		return n + winograd.Scratch(v.winograd(), cpu.Host.Level, e)
 	}

@@ -59,7 +59,7 @@ func tileCycles(rows, vecs int) int { return max(rows*vecs, rows+vecs+1, 8) }
 
 // lanesCycles estimates a product with positions for columns.
 func lanesCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
-	if spansFit(l, g, perGroup) {
+	if spansFit(l, g, m, perGroup) {
 		return spanCycles(l, g, m, perGroup)
 	}
 	bl := gemm.BlockingOf(l)
@@ -89,11 +89,23 @@ func rowsCycles(l cpu.Level, g *geom.Spatial, m, perGroup int) int {
 		part = (m%(2*lanes) + lanes - 1) / lanes
 	}
 	step, panels := 0, full+min(part, 1)
-	for i := range v.tiles {
-		rows := v.tile(i).rows
-		step += full * tileCycles(rows, 2)
+	add := func(tiles, rows int) {
+		step += tiles * full * tileCycles(rows, 2)
 		if part > 0 {
-			step += tileCycles(rows, part)
+			step += tiles * tileCycles(rows, part)
+		}
+	}
+	switch lines := g.Out[0] * g.Out[1]; {
+	case v.flat:
+		add(v.tiles-v.more, v.least)
+		add(v.more, v.least+1)
+	case v.pairs:
+		add(lines/2, 2*rowsRun)
+		add(lines%2, rowsRun)
+	default:
+		for i := range v.perRow {
+			lo, hi := v.bl.Rows(g.Out[2], i)
+			add(lines, hi-lo)
 		}
 	}
 	return step*perGroup*g.Taps + panels*v.tiles*rowsStoring
@@ -107,6 +119,8 @@ type rowsPlan struct {
 	pairs  bool // a tile has two rows of rowsRun positions
 	perRow int  // tiles of a row, else
 	tiles  int
+	// Tiles of positions that follow each other have so many rows, the first ones one more.
+	least, more int
 }
 
 // positions is a tile of positions.
@@ -122,6 +136,7 @@ func newRowsPlan(l cpu.Level, g geom.Spatial) rowsPlan {
 	case g.Pointwise() || v.Sampled:
 		v.flat = true
 		v.tiles = v.bl.Panels(g.OutPlane)
+		v.least, v.more = g.OutPlane/v.tiles, g.OutPlane%v.tiles
 	case g.Out[2] == rowsRun && v.bl.Mr >= 2*rowsRun:
 		v.pairs = true
 		v.tiles = (lines + 1) / 2
@@ -137,8 +152,11 @@ func (v *rowsPlan) tile(i int) positions {
 	out := &v.G.Out
 	switch {
 	case v.flat:
-		lo, hi := v.bl.Rows(v.G.OutPlane, i)
-		return positions{first: lo, rows: hi - lo, place: lo}
+		lo, rows := i*v.least+min(i, v.more), v.least
+		if i < v.more {
+			rows++
+		}
+		return positions{first: lo, rows: rows, place: lo}
 	case v.pairs:
 		p := positions{first: 2 * i * rowsRun, rows: rowsRun, place: v.line(2 * i)}
 		if 2*i+1 < out[0]*out[1] {

@@ -1,8 +1,6 @@
 package conv
 
 import (
-	"math"
-
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
@@ -52,16 +50,20 @@ func convSpanGo(rows, cols, stride int, a, b []float32, offsets []int64, c []flo
 
 // spans reports whether a convolution with a packed weight is computed in spans.
 func (v *conv32) spans(l cpu.Level) bool {
-	return hasConvTile(l) && v.packed != nil && v.end.ScaleRow == nil && spansFit(l, &v.g, v.perGroup)
+	return hasConvTile(l) && v.packed != nil && v.end.ScaleRow == nil && spansFit(l, &v.g, v.outPerGroup, v.perGroup)
 }
 
 // spansFit reports whether spans suit the geometry: k is short, the spans, which
 // end with a row unless windows are single positions, are long, and the steps
 // of a tile, a channel's plane apart, do not all fall on a few sets of the
 // first-level cache.
-func spansFit(l cpu.Level, g *geom.Spatial, perGroup int) bool {
-	k := perGroup * g.Taps
-	if k > spanDepth || spanLen(g) < 2*gemm.BlockingOf(l).Nr {
+func spansFit(l cpu.Level, g *geom.Spatial, m, perGroup int) bool {
+	k, bl := perGroup*g.Taps, gemm.BlockingOf(l)
+	least := 2 * bl.Nr
+	if m <= spanFew {
+		least = bl.Nr / 4 * 3
+	}
+	if k > spanDepth || spanLen(g) < least {
 		return false
 	}
 	plane := 4 * g.InPlane
@@ -122,8 +124,11 @@ func (v *conv32) runSpans(w *par.Workspace, l cpu.Level) {
 	if j.Framed {
 		frame.dst = par.Scratch[float32](w, v.perGroup*j.Plane)
 	}
-	most := spanBlock() / k / j.bl.Nr
-	if j.unit = j.bl.Nr; g.Taps > 1 {
+	if j.unit = j.bl.Nr; v.end.Maps() {
+		j.unit = mapStrip
+	}
+	most := spanBlock() / k / j.unit
+	if g.Taps > 1 {
 		j.unit, most = j.span, spanBlock()/(v.perGroup*j.RowLen*g.Stride[1])
 	}
 	j.units = (g.OutPlane-1)/j.unit + 1
@@ -173,7 +178,7 @@ func (j *spanJob) panel(p, from, to int) {
 	r0, r1 := j.bl.Rows(j.m, p)
 	e := spanEpilogue{lo: j.end.Lo, hi: j.end.Hi, ldr: 4 * j.end.Ldr}
 	for r := range r1 - r0 {
-		e.bias[r] = float32(math.Copysign(0, -1))
+		e.bias[r] = minusZero
 		if j.end.BiasRow != nil {
 			e.bias[r] = j.end.BiasRow[r1-1-r]
 		}

@@ -12,6 +12,8 @@ import (
 // Conv with respect to its input: in[0] [N, C, spatial...] or [C, spatial...], in[1] the weight
 // [C, M/Groups, kernel...], in[2] an optional bias [M]. OutputPadding shows in
 // the output's shape. Nil lists as in Conv. Float element types.
+//
+//gofx:kernel
 type ConvTranspose struct {
 	Stride, Padding, OutputPadding, Dilation []int
 	Groups                                   int

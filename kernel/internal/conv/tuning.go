@@ -30,6 +30,10 @@ const (
 // a first cache of 32 KiB.
 const spanDepth = 256
 
+// spanFew is the channels of a group up to which spans may be short: their patches are
+// met by a panel or two, which is not worth packing them.
+const spanFew = 14
+
 // spanBlock is the most elements of the input that panels of channels share: an eighth of
 // the second cache, up to 128 KiB, of which the first panel leaves most in reach.
 func spanBlock() int { return min(1<<15, cpu.Cache().L2/32) }

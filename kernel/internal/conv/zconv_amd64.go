@@ -25,6 +25,13 @@ func convSpanAVX512(rows int, k int, cols int, a *float32, b *float32, offsets *
 //go:noescape
 func convStoreAVX512(rows int, cols int, tile *float32, dst *float32, ldc int, e *byte)
 
+// convPrepareAVX512 stores dst[y*cols+x] = src[y*cols+x]*factor[y] + term[y], each operation
+// rounded, clamped to [lo, hi], for x < cols and y < rows, both at least 1, with what e,
+// a preparation, says.
+//
+//go:noescape
+func convPrepareAVX512(dst *float32, src *float32, cols int, rows int, e *byte)
+
 // convTileAVX2 stores the sums over k >= 1 steps p of position r, 1 to 6 of them, times
 // the 8·vecs floats of row p of b in row r of tile, 16 floats a row, or adds
 // them with acc. vecs is 1 or 2. Position r is src[offsets[p]+r], jump floats later
@@ -47,3 +54,10 @@ func convSpanAVX2(rows int, k int, cols int, a *float32, b *float32, offsets *in
 //
 //go:noescape
 func convStoreAVX2(rows int, cols int, tile *float32, dst *float32, ldc int, e *byte)
+
+// convPrepareAVX2 stores dst[y*cols+x] = src[y*cols+x]*factor[y] + term[y], each operation
+// rounded, clamped to [lo, hi], for x < cols and y < rows, both at least 1, with what e,
+// a preparation, says.
+//
+//go:noescape
+func convPrepareAVX2(dst *float32, src *float32, cols int, rows int, e *byte)

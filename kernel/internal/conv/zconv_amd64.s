@@ -4052,6 +4052,95 @@ done:
 	VZEROUPPER
 	RET
 
+// func convPrepareAVX512(dst *float32, src *float32, cols int, rows int, e *byte)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·convPrepareAVX512(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         cols+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         e+32(FP), DX
+	MOVQ         (DX), DI
+	MOVQ         8(DX), R8
+	VBROADCASTSS 16(DX), Z10
+	VBROADCASTSS 20(DX), Z11
+	MOVQ         BX, R9
+	ANDQ         $0x0f, R9
+	MOVL         $0x0000ffff, DX
+	BZHIL        R9, DX, DX
+	KMOVW        DX, K1
+
+row:
+	VBROADCASTSS (DI), Z8
+	VBROADCASTSS (R8), Z9
+	MOVQ         BX, DX
+
+turn:
+	CMPQ    DX, $0x40
+	JLT     one
+	VMOVUPS (CX), Z0
+	VMULPS  Z8, Z0, Z0
+	VADDPS  Z9, Z0, Z0
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, (AX)
+	VMOVUPS 64(CX), Z1
+	VMULPS  Z8, Z1, Z1
+	VADDPS  Z9, Z1, Z1
+	VMAXPS  Z1, Z10, Z1
+	VMINPS  Z1, Z11, Z1
+	VMOVUPS Z1, 64(AX)
+	VMOVUPS 128(CX), Z2
+	VMULPS  Z8, Z2, Z2
+	VADDPS  Z9, Z2, Z2
+	VMAXPS  Z2, Z10, Z2
+	VMINPS  Z2, Z11, Z2
+	VMOVUPS Z2, 128(AX)
+	VMOVUPS 192(CX), Z3
+	VMULPS  Z8, Z3, Z3
+	VADDPS  Z9, Z3, Z3
+	VMAXPS  Z3, Z10, Z3
+	VMINPS  Z3, Z11, Z3
+	VMOVUPS Z3, 192(AX)
+	ADDQ    $0x00000100, CX
+	ADDQ    $0x00000100, AX
+	SUBQ    $0x40, DX
+	JMP     turn
+
+one:
+	CMPQ    DX, $0x10
+	JLT     tail
+	VMOVUPS (CX), Z0
+	VMULPS  Z8, Z0, Z0
+	VADDPS  Z9, Z0, Z0
+	VMAXPS  Z0, Z10, Z0
+	VMINPS  Z0, Z11, Z0
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x10, DX
+	JMP     one
+
+tail:
+	TESTQ     R9, R9
+	JEQ       next
+	VMOVUPS.Z (CX), K1, Z0
+	VMULPS    Z8, Z0, Z0
+	VADDPS    Z9, Z0, Z0
+	VMAXPS    Z0, Z10, Z0
+	VMINPS    Z0, Z11, Z0
+	VMOVUPS   Z0, K1, (AX)
+	LEAQ      (AX)(R9*4), AX
+	LEAQ      (CX)(R9*4), CX
+
+next:
+	ADDQ $0x04, DI
+	ADDQ $0x04, R8
+	DECQ SI
+	JNE  row
+	VZEROUPPER
+	RET
+
 // func convTileAVX2(rows int, vecs int, k int, src *float32, offsets *int64, jump int, b *float32, next *float32, tile *float32, acc bool)
 // Requires: AVX, FMA3, MMX+
 TEXT ·convTileAVX2(SB), NOSPLIT, $0-73
@@ -5751,5 +5840,95 @@ next:
 	JMP  half
 
 done:
+	VZEROUPPER
+	RET
+
+// func convPrepareAVX2(dst *float32, src *float32, cols int, rows int, e *byte)
+// Requires: AVX
+TEXT ·convPrepareAVX2(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         cols+16(FP), BX
+	MOVQ         rows+24(FP), SI
+	MOVQ         e+32(FP), DX
+	MOVQ         (DX), DI
+	MOVQ         8(DX), R8
+	VBROADCASTSS 16(DX), Y10
+	VBROADCASTSS 20(DX), Y11
+	MOVQ         BX, R9
+	ANDQ         $0x07, R9
+	LEAQ         lanes<>+0(SB), DX
+	MOVQ         $0x00000008, R10
+	SUBQ         R9, R10
+	VMOVUPS      (DX)(R10*4), Y12
+
+row:
+	VBROADCASTSS (DI), Y8
+	VBROADCASTSS (R8), Y9
+	MOVQ         BX, DX
+
+turn:
+	CMPQ    DX, $0x20
+	JLT     one
+	VMOVUPS (CX), Y0
+	VMULPS  Y8, Y0, Y0
+	VADDPS  Y9, Y0, Y0
+	VMAXPS  Y0, Y10, Y0
+	VMINPS  Y0, Y11, Y0
+	VMOVUPS Y0, (AX)
+	VMOVUPS 32(CX), Y1
+	VMULPS  Y8, Y1, Y1
+	VADDPS  Y9, Y1, Y1
+	VMAXPS  Y1, Y10, Y1
+	VMINPS  Y1, Y11, Y1
+	VMOVUPS Y1, 32(AX)
+	VMOVUPS 64(CX), Y2
+	VMULPS  Y8, Y2, Y2
+	VADDPS  Y9, Y2, Y2
+	VMAXPS  Y2, Y10, Y2
+	VMINPS  Y2, Y11, Y2
+	VMOVUPS Y2, 64(AX)
+	VMOVUPS 96(CX), Y3
+	VMULPS  Y8, Y3, Y3
+	VADDPS  Y9, Y3, Y3
+	VMAXPS  Y3, Y10, Y3
+	VMINPS  Y3, Y11, Y3
+	VMOVUPS Y3, 96(AX)
+	ADDQ    $0x00000080, CX
+	ADDQ    $0x00000080, AX
+	SUBQ    $0x20, DX
+	JMP     turn
+
+one:
+	CMPQ    DX, $0x08
+	JLT     tail
+	VMOVUPS (CX), Y0
+	VMULPS  Y8, Y0, Y0
+	VADDPS  Y9, Y0, Y0
+	VMAXPS  Y0, Y10, Y0
+	VMINPS  Y0, Y11, Y0
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x08, DX
+	JMP     one
+
+tail:
+	TESTQ      R9, R9
+	JEQ        next
+	VMASKMOVPS (CX), Y12, Y0
+	VMULPS     Y8, Y0, Y0
+	VADDPS     Y9, Y0, Y0
+	VMAXPS     Y0, Y10, Y0
+	VMINPS     Y0, Y11, Y0
+	VMASKMOVPS Y0, Y12, (AX)
+	LEAQ       (AX)(R9*4), AX
+	LEAQ       (CX)(R9*4), CX
+
+next:
+	ADDQ $0x04, DI
+	ADDQ $0x04, R8
+	DECQ SI
+	JNE  row
 	VZEROUPPER
 	RET

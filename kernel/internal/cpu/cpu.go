@@ -1,6 +1,9 @@
 package cpu
 
-import "syscall"
+import (
+	"runtime"
+	"syscall"
+)
 
 // Level is what the assembly may use. Entries branch on it; tests lower it.
 type Level uint8
@@ -49,6 +52,8 @@ func restrict(f Features, name string) Features {
 
 // CPU names what this process uses of its processor: "generic" for Go alone, "neon",
 // "avx2" or "avx512", and behind a blank the extensions that it uses beside.
+//
+//gofx:kernel
 func CPU() string {
 	s := Host.Level.String()
 	if Host.Vnni {
@@ -68,7 +73,14 @@ func CPU() string {
 func Assembly() bool { return HasAssembly && Host.Level != Generic }
 
 // HasAVX2 reports whether AVX2 may be used.
-func HasAVX2() bool { return Host.Level >= AVX2 }
+func HasAVX2() bool { return X86 && Host.Level >= AVX2 }
 
 // HasAVX512 reports whether AVX-512 may be used.
-func HasAVX512() bool { return Host.Level >= AVX512 }
+func HasAVX512() bool { return X86 && Host.Level >= AVX512 }
+
+// X86 is what the compiler knows of the levels: elsewhere it drops what AVX2 leads
+// to, and there the twins of code that is called from AVX2 on.
+const X86 = runtime.GOARCH == "amd64"
+
+// HasAVX2 reports whether the level has AVX2.
+func (l Level) HasAVX2() bool { return X86 && l >= AVX2 }

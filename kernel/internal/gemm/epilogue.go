@@ -48,6 +48,9 @@ func (e *Finish) Apply(l cpu.Level, rows, cols, row, col int, c []float32, ldc i
 	epilogueTile32(l, rows, cols, c, ldc, &t)
 }
 
+// Maps reports whether e has a program.
+func (e *Finish) Maps() bool { return e.program != nil }
+
 // Map runs the program of e, where it has one, over rows×cols elements of c that
 // everything before it has been done to. Rows that are shorter than a few vectors are
 // brought together first, which takes as long again: those of tiles are left to MapAll.

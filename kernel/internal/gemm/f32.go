@@ -356,11 +356,15 @@ func (j *productJob) fetchSource(i, ip int) Fetch {
 	return Fetch{}
 }
 
-// fetchPanel returns what tile ip asks for of the packed panel i.
+// fetchPanel returns what tile ip asks for of the packed panel i. Behind the last one of a
+// weight that is packed ahead lie those of the next depth.
 func (j *productJob) fetchPanel(i, ip int) Fetch {
 	size := j.bl.Nr * j.kc
 	if i*j.bl.Nr >= j.nc {
-		if i = 0; !j.again {
+		switch {
+		case j.again:
+			i = 0
+		case j.PackedB == nil || j.last || j.nc < j.N:
 			return Fetch{}
 		}
 	}

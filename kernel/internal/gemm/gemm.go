@@ -17,6 +17,8 @@ import (
 // runs on w.Threads goroutines; the result does not depend on their number.
 // With assembly, float32 sums use fused multiply-adds: every level is within
 // (k+2)·2⁻²³·Σ|a·b| of the exact sum. Operands that are too short panic.
+//
+//gofx:kernel
 func Gemm[T float32 | float64](w *par.Workspace, transA, transB bool, m, n, k int,
 	a []T, lda int, b []T, ldb int, c []T, ldc int, acc bool) {
 	if m <= 0 || n <= 0 {

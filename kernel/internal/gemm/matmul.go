@@ -10,6 +10,8 @@ import (
 // does: leading dimensions broadcast, a vector is a row on the left and a column
 // on the right, whose dimension the result lacks. All element types but bool;
 // integers wrap around.
+//
+//gofx:kernel
 type MatMul struct{}
 
 // Run implements Step.
@@ -230,6 +232,8 @@ func matrixOffset(a *array.Array, lead []int, i int) int {
 
 // Linear computes in[0] [..., K] · in[1]ᵀ [N, K], plus in[2] [N] when present,
 // as torch.nn.functional.linear does. Float element types.
+//
+//gofx:kernel
 type Linear struct{}
 
 // Run implements Step.

@@ -3,6 +3,7 @@ package gemm
 import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/move"
 )
 
 // PatchTable is the matrix [channels·taps, positions] of a convolution's input
@@ -45,22 +46,24 @@ func NewPatchTable(g geom.Spatial) PatchTable {
 	return t
 }
 
-// SetOffsets fills offsets for the given number of channels.
+// SetOffsets fills offsets for the given number of channels: those of one channel, then
+// those a channel further on.
 func (t *PatchTable) SetOffsets(offsets []int64, channels int) {
 	t.Offsets = offsets
 	g := &t.G
 	i := 0
-	for c := range channels {
-		for kz := range g.Kernel[0] {
-			for ky := range g.Kernel[1] {
-				row := c*t.Plane + (kz*g.Dilate[0]*t.Extent[1]+ky*g.Dilate[1])*t.RowLen
-				for kx := range g.Kernel[2] {
-					x := kx * g.Dilate[2]
-					offsets[i] = int64(row + x%t.phases*t.phaseLen + x/t.phases)
-					i++
-				}
+	for kz := range g.Kernel[0] {
+		for ky := range g.Kernel[1] {
+			row := (kz*g.Dilate[0]*t.Extent[1] + ky*g.Dilate[1]) * t.RowLen
+			for kx := range g.Kernel[2] {
+				x := kx * g.Dilate[2]
+				offsets[i] = int64(row + x%t.phases*t.phaseLen + x/t.phases)
+				i++
 			}
 		}
+	}
+	for n := channels * i; i < n; i++ {
+		offsets[i] = offsets[i-g.Taps] + int64(t.Plane)
 	}
 }
 
@@ -124,9 +127,7 @@ func (t *PatchTable) Frame(l cpu.Level, dst, src []float32, from, to int) {
 func SampleRows(l cpu.Level, dst []float32, ldd int, src []float32, lds, cols, rows, s int) {
 	switch s {
 	case 1:
-		for y := range rows {
-			copy(dst[y*ldd:y*ldd+cols], src[y*lds:])
-		}
+		move.CopyRows(dst, ldd, src, lds, cols, rows)
 	case 2:
 		sampleEven(l, dst, ldd, src, lds, cols, rows)
 	default:
@@ -136,5 +137,23 @@ func SampleRows(l cpu.Level, dst []float32, ldd int, src []float32, lds, cols, r
 				d[x] = from[x*s]
 			}
 		}
+	}
+}
+
+// sampleEven sets dst[y*ldd+x] to src[y*lds+2*x].
+func sampleEven(l cpu.Level, dst []float32, ldd int, src []float32, lds, cols, rows int) {
+	if !cpu.X86 {
+		for y := range rows {
+			for x := range cols {
+				dst[y*ldd+x] = src[y*lds+2*x]
+			}
+		}
+		return
+	}
+	_, _ = dst[(rows-1)*ldd+cols-1], src[(rows-1)*lds+2*cols-2]
+	if l == cpu.AVX512 {
+		convSampleAVX512(&dst[0], ldd, &src[0], lds, cols, rows)
+	} else {
+		convSampleAVX2(&dst[0], ldd, &src[0], lds, cols, rows)
 	}
 }

@@ -10,12 +10,16 @@ import (
 // PackedB is the k×n right operand of float32 products, laid out once for the
 // processor that the program runs on: a weight, packed when it is loaded. It
 // must not be stored for another machine.
+//
+//gofx:kernel
 type PackedB struct {
 	k, n int
 	data []float32
 }
 
 // PackedLen returns the elements that a k×n right operand takes when packed.
+//
+//gofx:kernel
 func PackedLen(k, n int) int {
 	if alongDepth(k, n) {
 		return k * n
@@ -33,6 +37,8 @@ func alongDepth(k, n int) bool {
 }
 
 // PackB packs op(b), k×n, which is b transposed with transB; see Gemm.
+//
+//gofx:kernel
 func PackB(w *par.Workspace, transB bool, k, n int, b []float32, ldb int) PackedB {
 	p := PackedB{k, n, make([]float32, PackedLen(k, n))}
 	PackRight(w, p.data, transB, k, n, b, ldb)
@@ -118,6 +124,8 @@ func (j *packRightJob) Do(lo, hi int) {
 
 // PackLinear packs in[0], the weight [N, K] of a linear layer in f32, f16 or
 // bf16, for LinearPacked: out[0] is f32 [PackedLen(K, N)].
+//
+//gofx:kernel
 type PackLinear struct {
 	Transposed bool // the weight is [K, N], the right operand of a product
 }
@@ -157,6 +165,8 @@ func (PackLinear) ScratchBytes(_, in []*array.Array) int {
 // LinearPacked is Linear with a weight that PackLinear packed, and an epilogue:
 // in[0] [..., K], in[1] the packed weight, then bias [N], scale [N] and residual
 // [..., N], each nil when absent. Element types f32, f16, bf16.
+//
+//gofx:kernel
 type LinearPacked struct {
 	Features int // N
 	operand.Epilogue

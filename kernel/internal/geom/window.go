@@ -35,6 +35,9 @@ func (p *WindowPlan) Call(g *Spatial) WindowCall {
 		ahead: max(4096, 4*windowTall*g.Stride[1]*g.In[2])}
 }
 
+// HasWindows reports whether the level has assembly for sliding windows.
+func HasWindows(l cpu.Level) bool { return l.HasAVX2() }
+
 // Windowed reports whether the assembly can slide windows of this geometry.
 func Windowed(l cpu.Level, g *Spatial) bool { return HasWindows(l) && Slidable(g) }
 

@@ -16,6 +16,8 @@ import (
 // and one more position, the end, when it is one longer than the result. The
 // optional in[3], of in[0]'s shape, scales the rows in mode "sum". An empty bag
 // gives zeros. Sums accumulate in float64.
+//
+//gofx:kernel
 type EmbeddingBag struct{ Mode string }
 
 // ScratchBytes implements Scratcher.

@@ -21,6 +21,8 @@ func loadIndex(w *par.Workspace, a *array.Array, dim, size int) []int64 {
 
 // IndexSelect takes the slices of in[0] along Dim that the one-dimensional
 // in[1] (i32 or i64) names.
+//
+//gofx:kernel
 type IndexSelect struct{ Dim int }
 
 // ScratchBytes implements Scratcher.
@@ -62,6 +64,8 @@ func (s IndexSelect) Run(w *par.Workspace, out, in []*array.Array) {
 
 // Embedding takes the rows of the matrix in[1] that in[0] (i32 or i64, any
 // shape) names: the result has in[0]'s shape and the row length.
+//
+//gofx:kernel
 type Embedding struct{}
 
 // ScratchBytes implements Scratcher.
@@ -93,6 +97,8 @@ func (Embedding) Run(w *par.Workspace, out, in []*array.Array) {
 // Gather takes, for every element of in[1] (i32 or i64), the element of in[0]
 // at the same multi-index but for dimension Dim, where in[1] names it. in[1]
 // may be smaller than in[0] in the other dimensions.
+//
+//gofx:kernel
 type Gather struct{ Dim int }
 
 // ScratchBytes implements Scratcher.

@@ -12,6 +12,8 @@ import (
 // has this multi-index but for dimension Dim, where in[1] names it. Reduce is
 // "" (the later one in row-major order wins), "add", "multiply", "amax" or
 // "amin"; NaN wins both of the latter.
+//
+//gofx:kernel
 type Scatter struct {
 	Dim    int
 	Reduce string

@@ -12,6 +12,8 @@ import (
 // in in[0], sorted along its last dimension: before its equals, or with Right
 // behind them. in[0] is one sequence for all, or one for each row of in[1]. NaN
 // belongs at the end.
+//
+//gofx:kernel
 type SearchSorted struct{ Right bool }
 
 // ScratchBytes implements Scratcher.

@@ -14,6 +14,8 @@ import (
 // Sort orders in[0] along Dim: out[0] has the values, out[1] their i64 indices
 // along Dim. NaN counts as greater than every number. Equal elements keep
 // their order whether or not Stable asks for it, so results are deterministic.
+//
+//gofx:kernel
 type Sort struct {
 	Dim                int
 	Descending, Stable bool
@@ -37,6 +39,8 @@ func (s Sort) Run(w *par.Workspace, out, in []*array.Array) {
 // Dim: out[0] has the values, out[1] their i64 indices. They come in order,
 // equal ones by index, whether or not Sorted asks for it. NaN counts as
 // greater than every number.
+//
+//gofx:kernel
 type TopK struct {
 	K, Dim          int
 	Largest, Sorted bool

@@ -12,9 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Rounded rounds to float32.
-func Rounded(d RefArray) RefArray { return ToRef(ToArray(d, array.F32, false)) }
-
 // RequireSums compares float32 sums with exact ones, whose terms have the sums
 // of magnitudes `size`, each multiplied by the largest scale at most.
 func RequireSums(t require.TestingT, want, size RefArray, scale float64, got []float32) {

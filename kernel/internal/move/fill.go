@@ -8,6 +8,8 @@ import (
 
 // Full sets every element of out[0] to Value or, for integer types, IntValue;
 // bool is true when either is not zero. It takes no inputs.
+//
+//gofx:kernel
 type Full struct {
 	Value    float64
 	IntValue int

@@ -10,6 +10,8 @@ import (
 // [N, C, H, W] or [C, H, W], the result [N, C*kh*kw, L] or [C*kh*kw, L], with L
 // the number of windows in row-major order. Padding reads as zero. All four
 // lists have two elements, for height and width.
+//
+//gofx:kernel
 type Unfold struct{ Kernel, Dilation, Padding, Stride []int }
 
 // ScratchBytes implements Scratcher.
@@ -105,6 +107,8 @@ func unfold[T array.Elem](dst, src []T, g *windows) {
 // Fold adds columns of windows back into images of size Output (col2im), the
 // adjoint of Unfold: in[0] is [N, C*kh*kw, L] or [C*kh*kw, L], the result
 // [N, C, H, W] or [C, H, W].
+//
+//gofx:kernel
 type Fold struct{ Output, Kernel, Dilation, Padding, Stride []int }
 
 // ScratchBytes implements Scratcher.

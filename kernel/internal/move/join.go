@@ -8,6 +8,8 @@ import (
 
 // Concat joins any number of inputs along Dim. One-dimensional inputs without
 // elements are skipped whatever the rank of the others, as PyTorch does.
+//
+//gofx:kernel
 type Concat struct{ Dim int }
 
 // Run implements Step. Each input is one copy, whose nest merges dimensions as far
@@ -37,6 +39,8 @@ func (c Concat) Run(w *par.Workspace, out, in []*array.Array) {
 
 // Tile repeats in[0] to the shape of out[0], which is a multiple of in[0]'s in
 // every dimension; missing leading dimensions of in[0] count as 1.
+//
+//gofx:kernel
 type Tile struct{}
 
 // Run implements Step.
@@ -65,6 +69,8 @@ func (Tile) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // RepeatInterleave repeats every element of dimension Dim Repeats times in place.
+//
+//gofx:kernel
 type RepeatInterleave struct{ Repeats, Dim int }
 
 // Run implements Step.
@@ -90,6 +96,8 @@ func (r RepeatInterleave) Run(w *par.Workspace, out, in []*array.Array) {
 }
 
 // Flip reverses the order of elements along Dims.
+//
+//gofx:kernel
 type Flip struct{ Dims []int }
 
 // Run implements Step.
@@ -110,6 +118,8 @@ func (f Flip) Run(w *par.Workspace, out, in []*array.Array) {
 // Roll shifts the elements of dimension Dims[i] by Shifts[i] places towards
 // higher indices, around the end. Without Dims the elements shift by Shifts[0]
 // as if in[0] were one-dimensional.
+//
+//gofx:kernel
 type Roll struct{ Shifts, Dims []int }
 
 // ScratchBytes implements Scratcher.

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -181,7 +182,7 @@ func moveElems[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	var at [NestDepth]int
 	for {
 		switch {
-		case Fast(unsafe.Pointer(&dst[do]), unsafe.Pointer(&src[so]), elemSize[T](), m):
+		case cpu.X86 && Fast(unsafe.Pointer(&dst[do]), unsafe.Pointer(&src[so]), elemSize[T](), m):
 		case in == 2:
 			moveTile(dst, do, src, so, m)
 		default:

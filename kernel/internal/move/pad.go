@@ -9,6 +9,8 @@ import (
 // Pad adds Lo[d] elements before and Hi[d] after dimension d; negative counts
 // crop. Mode is "constant" (Value, rounded to the element type), "reflect" (the
 // mirror image without the edge), "replicate" (the edge) or "circular".
+//
+//gofx:kernel
 type Pad struct {
 	Lo, Hi []int
 	Mode   string

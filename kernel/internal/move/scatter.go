@@ -8,6 +8,8 @@ import (
 
 // SliceScatter copies in[0] and writes in[1] over the elements that Slice of the
 // same fields shows.
+//
+//gofx:kernel
 type SliceScatter struct{ Dim, Start, Stop, Step int }
 
 // Run implements Step.
@@ -20,6 +22,8 @@ func (s SliceScatter) Run(w *par.Workspace, out, in []*array.Array) {
 
 // SelectScatter copies in[0] and writes in[1] over the elements that Select of
 // the same fields shows.
+//
+//gofx:kernel
 type SelectScatter struct{ Dim, Index int }
 
 // Run implements Step.
@@ -32,6 +36,8 @@ func (s SelectScatter) Run(w *par.Workspace, out, in []*array.Array) {
 
 // DiagonalScatter copies in[0] and writes in[1] over the elements that Diagonal
 // of the same fields shows.
+//
+//gofx:kernel
 type DiagonalScatter struct{ Offset, Dim1, Dim2 int }
 
 // Run implements Step.

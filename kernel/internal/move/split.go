@@ -8,6 +8,8 @@ import (
 
 // Split cuts in[0] along Dim into len(out) pieces; each output's shape says how
 // much it takes. Unbind drops Dim: every output takes one index.
+//
+//gofx:kernel
 type Split struct {
 	Dim    int
 	Unbind bool

@@ -45,6 +45,8 @@ func (v *View) Drop(d int) {
 }
 
 // Copy writes in[0], of any layout, to out[0]; both have the same shape and type.
+//
+//gofx:kernel
 type Copy struct{}
 
 // Run implements Step.
@@ -53,6 +55,8 @@ func (Copy) Run(w *par.Workspace, out, in []*array.Array) { CopyInto(w, out[0], 
 // Reshape gives the elements of in[0] in row-major order another shape: that of
 // out[0], or for View that which dst[0] has when View is called. It is also
 // squeeze, unsqueeze, flatten, unflatten and view.
+//
+//gofx:kernel
 type Reshape struct{}
 
 // Run implements Step.
@@ -117,6 +121,8 @@ func reshapeStrides(src *array.Array, shape, strides []int) bool {
 
 // Permute reorders dimensions: dimension i of the result is dimension Dims[i]
 // of in[0].
+//
+//gofx:kernel
 type Permute struct{ Dims []int }
 
 // Run implements Step.
@@ -152,6 +158,8 @@ func (p Permute) layout(v *View, src *array.Array) {
 
 // Expand broadcasts in[0] to the shape of out[0], or for View to that which dst[0]
 // has when View is called: dimensions of size 1 repeat, new ones lead.
+//
+//gofx:kernel
 type Expand struct{}
 
 // Run implements Step.
@@ -194,6 +202,8 @@ func expandStrides(step string, shape []int, src *array.Array, strides *[operand
 // Slice takes elements Start, Start+Step, ... below Stop of dimension Dim.
 // Negative bounds count from the end, bounds beyond the ends are clamped, and a
 // stop before the start gives no elements. Step is positive.
+//
+//gofx:kernel
 type Slice struct{ Dim, Start, Stop, Step int }
 
 // Run implements Step.
@@ -239,6 +249,8 @@ func clampBound(v, n int) int {
 
 // Select takes element Index of dimension Dim and drops that dimension; a
 // negative index counts from the end.
+//
+//gofx:kernel
 type Select struct{ Dim, Index int }
 
 // Run implements Step.
@@ -271,6 +283,8 @@ func (s Select) layout(v *View, src *array.Array) {
 
 // Diagonal takes the elements with index i in Dim1 and i+Offset in Dim2; the
 // two dimensions vanish and the diagonal becomes the last one.
+//
+//gofx:kernel
 type Diagonal struct{ Offset, Dim1, Dim2 int }
 
 // Run implements Step.

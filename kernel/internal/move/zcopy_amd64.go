@@ -26,6 +26,12 @@ func moveFillAVX512(dst *byte, n int, pattern uint64)
 //go:noescape
 func moveFillStreamAVX512(dst *byte, n int, pattern uint64)
 
+// moveRepeatAVX512 sets rows of n elements, at least 16, each to one of src, which are
+// step elements apart.
+//
+//go:noescape
+func moveRepeatAVX512(dst *float32, src *float32, step int, n int, rows int)
+
 // moveFence orders the stores past the caches before what follows.
 func moveFence()
 
@@ -52,3 +58,9 @@ func moveFillAVX2(dst *byte, n int, pattern uint64)
 //
 //go:noescape
 func moveFillStreamAVX2(dst *byte, n int, pattern uint64)
+
+// moveRepeatAVX2 sets rows of n elements, at least 8, each to one of src, which are
+// step elements apart.
+//
+//go:noescape
+func moveRepeatAVX2(dst *float32, src *float32, step int, n int, rows int)

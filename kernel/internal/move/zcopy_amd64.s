@@ -123,6 +123,39 @@ turn:
 	VZEROUPPER
 	RET
 
+// func moveRepeatAVX512(dst *float32, src *float32, step int, n int, rows int)
+// Requires: AVX, AVX512F
+TEXT ·moveRepeatAVX512(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ step+16(FP), DX
+	SHLQ $0x02, DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ rows+32(FP), SI
+
+row:
+	VBROADCASTSS (CX), Z0
+	MOVQ         BX, DI
+	SUBQ         $0x00000040, DI
+	JLT          whole_done
+
+whole:
+	VMOVUPS Z0, (AX)
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000040, DI
+	JGE     whole
+
+whole_done:
+	ADDQ    $0x00000040, DI
+	ADDQ    DI, AX
+	VMOVUPS Z0, -64(AX)
+	ADDQ    DX, CX
+	DECQ    SI
+	JNE     row
+	VZEROUPPER
+	RET
+
 // func moveFence()
 // Requires: MMX+
 TEXT ·moveFence(SB), NOSPLIT, $0
@@ -364,5 +397,38 @@ turn:
 	ADDQ     $0x00000100, AX
 	DECQ     CX
 	JNE      turn
+	VZEROUPPER
+	RET
+
+// func moveRepeatAVX2(dst *float32, src *float32, step int, n int, rows int)
+// Requires: AVX
+TEXT ·moveRepeatAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ step+16(FP), DX
+	SHLQ $0x02, DX
+	MOVQ n+24(FP), BX
+	SHLQ $0x02, BX
+	MOVQ rows+32(FP), SI
+
+row:
+	VBROADCASTSS (CX), Y0
+	MOVQ         BX, DI
+	SUBQ         $0x00000020, DI
+	JLT          whole_done
+
+whole:
+	VMOVUPS Y0, (AX)
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000020, DI
+	JGE     whole
+
+whole_done:
+	ADDQ    $0x00000020, DI
+	ADDQ    DI, AX
+	VMOVUPS Y0, -32(AX)
+	ADDQ    DX, CX
+	DECQ    SI
+	JNE     row
 	VZEROUPPER
 	RET

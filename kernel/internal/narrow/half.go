@@ -16,6 +16,8 @@ import (
 // f32, or f16 or bf16, rounded once when stored. Weights are widened in
 // registers, or a block at a time for many rows, so that memory is read once in
 // 16 bits. Sums are those of float32 in another order than MatMul's.
+//
+//gofx:kernel
 type HalfLinear struct{}
 
 // ScratchBytes implements Scratcher.
@@ -78,6 +80,8 @@ func linearBias(w *par.Workspace, step string, bias *array.Array, n int) []float
 
 // PackHalf rounds in[0], the weight [N, K] of a linear layer in f32, to DType, f16 or
 // bf16, for HalfLinear.
+//
+//gofx:kernel
 type PackHalf struct {
 	DType      array.DType
 	Transposed bool // the weight is [K, N], the right operand of a product

@@ -10,6 +10,8 @@ import (
 
 // Int4PackedBytes is the length of the u8 vector that PackInt4 writes for
 // weights of n rows and k columns in groups of Group.
+//
+//gofx:kernel
 func Int4PackedBytes(n, k, group int) int {
 	checkGroup("pack_int4", group)
 	if k < 0 || n < 0 {
@@ -33,6 +35,8 @@ func checkGroup(step string, group int) {
 // PackInt4 lays out 4-bit weights for Int4Linear: in[0] is u8 [n, ceil(k/2)], two
 // weights a byte, the even one in the lower half; out[0] is a vector of
 // Int4PackedBytes. What pads k to whole groups weighs nothing.
+//
+//gofx:kernel
 type PackInt4 struct{ K, Group int }
 
 // Packed implements Packer.
@@ -87,6 +91,8 @@ func packInt4(dst, src []uint8, n, k, full int) {
 // what PackInt4 wrote; in[2] the scales f32 [n, groups]; in[3] optional zero points
 // u8 [n, groups] below 16, 8 without them; in[4] an optional bias [n]. The result
 // is [..., n] of a type x may have.
+//
+//gofx:kernel
 type Int4Linear struct {
 	Group  int
 	Packed bool

@@ -13,9 +13,13 @@ import (
 // bf16 operations are computed in f32 and rounded once to the type, integers
 // wrap around. No operation is contracted with another; OpFMA is the only one
 // that rounds once for two.
+//
+//gofx:kernel
 type Code uint8
 
 // The scalar operations. a, b, c are the operands in order.
+//
+//gofx:kernel
 const (
 	OpInvalid Code = iota
 	// OpInput reads element Imm of the inputs, broadcast to the output's shape.
@@ -28,9 +32,7 @@ const (
 	OpIndex
 	// OpCoord is the output coordinate along axis int64(Imm); negative axes count from the end.
 	OpCoord
-	// OpCast converts a from Instr.From. Float to integer truncates toward zero,
-	// saturates and maps NaN to 0; integer to integer keeps the low bits; to bool
-	// is a != 0; everything else rounds once to nearest even.
+	// OpCast converts a from Instr.From by the rules of array.Cast.
 	OpCast
 	// OpSelect is b where the bool a is true, else c.
 	OpSelect
@@ -88,7 +90,7 @@ const (
 	OpErf
 	// OpTanh is the hyperbolic tangent.
 	OpTanh
-	// OpSigmoid is 1/(1+e**-a).
+	// OpSigmoid is 1/(1+e**-a), in f32 zero where e**-a overflows.
 	OpSigmoid
 	// OpFloor rounds down.
 	OpFloor
@@ -128,11 +130,14 @@ const (
 	OpShr
 	// OpMulHi is the high half of the double-width product of u32 or u64 operands.
 	OpMulHi
-
-	Count
 )
 
+// Count is one more than the last operation.
+const Count = Code(len(Table))
+
 // CodeInfo describes a Code.
+//
+//gofx:kernel
 type CodeInfo struct {
 	// Name is the name in dumps.
 	Name string
@@ -148,7 +153,8 @@ type CodeInfo struct {
 	ULP32, ULP64 int
 }
 
-var Table = [Count]CodeInfo{
+// Table describes the operations, each of which has an entry.
+var Table = [...]CodeInfo{
 	OpInput:      {Name: "input", Float: true, Int: true, Bool: true},
 	OpConst:      {Name: "const", Float: true, Int: true, Bool: true},
 	OpOutput:     {Name: "output", Arity: 1, Float: true, Int: true, Bool: true},
@@ -183,7 +189,7 @@ var Table = [Count]CodeInfo{
 	OpAtan:       {Name: "atan", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
 	OpErf:        {Name: "erf", Arity: 1, Float: true, ULP32: 1, ULP64: 2},
 	OpTanh:       {Name: "tanh", Arity: 1, Float: true, ULP32: 1, ULP64: 4},
-	OpSigmoid:    {Name: "sigmoid", Arity: 1, Float: true, ULP32: 2, ULP64: 4},
+	OpSigmoid:    {Name: "sigmoid", Arity: 1, Float: true, ULP32: 3, ULP64: 4},
 	OpFloor:      {Name: "floor", Arity: 1, Float: true},
 	OpCeil:       {Name: "ceil", Arity: 1, Float: true},
 	OpRound:      {Name: "round", Arity: 1, Float: true},
@@ -222,6 +228,8 @@ func (c Code) String() string {
 }
 
 // Codes returns every valid code in numerical order.
+//
+//gofx:kernel
 func Codes() []Code {
 	all := make([]Code, 0, Count-1)
 	for c := OpInput; c < Count; c++ {
@@ -248,9 +256,13 @@ func (c Code) Accepts(d array.DType) bool {
 }
 
 // RegClass is a register file of the block machine.
+//
+//gofx:kernel
 type RegClass uint8
 
 // The register files: f32 also holds f16 and bf16 values, i64 all integers and bool.
+//
+//gofx:kernel
 const (
 	RegF32 RegClass = iota
 	RegF64
@@ -258,6 +270,8 @@ const (
 )
 
 // RegClassOf returns the register file that holds values of type d.
+//
+//gofx:kernel
 func RegClassOf(d array.DType) RegClass {
 	switch d {
 	case array.F32, array.F16, array.BF16:

@@ -10,15 +10,6 @@ import (
 // MaxRank bounds the dimensions that one array may have; it is PyTorch's limit.
 const MaxRank = 64
 
-// IndexCode is the code of an index value that lies outside its dimension.
-const IndexCode diag.Code = "FX2030"
-
-// EmptyCode is the code of a reduction without identity over no elements.
-const EmptyCode diag.Code = "FX2031"
-
-// OperandCode is the code of operands whose layout a kernel cannot serve.
-const OperandCode diag.Code = "FX2032"
-
 // BadOperand panics with a diagnostic about operands that the type rule of an
 // operator would have refused.
 func BadOperand(step, msg string) {

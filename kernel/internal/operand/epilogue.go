@@ -7,9 +7,13 @@ import (
 )
 
 // Activation is the function that an epilogue clamps with.
+//
+//gofx:kernel
 type Activation uint8
 
 // The activations. All of them keep NaN.
+//
+//gofx:kernel
 const (
 	ActNone  Activation = iota
 	ActReLU             // max(x, 0)
@@ -24,6 +28,8 @@ func (a Activation) String() string { return [...]string{"None", "ReLU", "ReLU6"
 // the scale of its channel, plus the bias of its channel, plus the residual,
 // then the activation, then the program. Scale, bias and residual are operands of
 // the step. All of it is computed in f32; results of 16 bits are rounded afterwards.
+//
+//gofx:kernel
 type Epilogue struct {
 	Act    Activation
 	Lo, Hi float32 // of ActClamp
@@ -42,16 +48,31 @@ type Function interface {
 	MapAll(w *par.Workspace, c []float32)
 }
 
+// Prologue is what a step does to each element of its operand before it is read: times
+// a factor of its channel, plus a term of its channel, then the activation. Factors and
+// terms are operands of the step. Each operation rounds to f32.
+//
+//gofx:kernel
+type Prologue struct {
+	Act    Activation
+	Lo, Hi float32 // of ActClamp
+}
+
 // Bounds returns the interval that the activation clamps to.
-func (e Epilogue) Bounds() (lo, hi float32) {
+func (e Epilogue) Bounds() (lo, hi float32) { return e.Act.bounds(e.Lo, e.Hi) }
+
+// Bounds returns the interval that the activation clamps to.
+func (p Prologue) Bounds() (lo, hi float32) { return p.Act.bounds(p.Lo, p.Hi) }
+
+func (a Activation) bounds(lo, hi float32) (float32, float32) {
 	inf := float32(math.Inf(1))
-	switch e.Act {
+	switch a {
 	case ActReLU:
 		return 0, inf
 	case ActReLU6:
 		return 0, 6
 	case ActClamp:
-		return e.Lo, e.Hi
+		return lo, hi
 	}
 	return -inf, inf
 }

@@ -12,6 +12,8 @@ import (
 // Job is work over an index range that Parallel cuts into chunks. Do is called
 // from several goroutines at once, each with its own range, so it must write
 // only what belongs to that range and must not touch the workspace.
+//
+//gofx:kernel
 type Job interface {
 	Do(lo, hi int)
 }

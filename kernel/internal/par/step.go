@@ -9,6 +9,8 @@ import "github.com/gofx-dev/gofx/array"
 // The caller gives outputs of the right type and shape, contiguous and not
 // overlapping any input, but for an Overwriter's. Inputs may be strided; an absent optional input is nil.
 // Run panics on operands that its operator's type rule would have refused.
+//
+//gofx:kernel
 type Step interface {
 	Run(w *Workspace, out, in []*array.Array)
 }
@@ -17,6 +19,8 @@ type Step interface {
 // (headers of the results' types to overwrite) describe them over in[0]'s storage
 // and reports true; it reports false when this layout needs a copy (then Run is
 // called).
+//
+//gofx:kernel
 type Viewer interface {
 	Step
 	View(dst, in []*array.Array) bool
@@ -24,6 +28,8 @@ type Viewer interface {
 
 // PartialViewer is a Viewer that reports false for some layouts. Others have a
 // view of every operand.
+//
+//gofx:kernel
 type PartialViewer interface {
 	Viewer
 	// Copies is never called: it marks the step.
@@ -31,6 +37,8 @@ type PartialViewer interface {
 }
 
 // Scratcher is a Step that takes scratch memory from its workspace.
+//
+//gofx:kernel
 type Scratcher interface {
 	Step
 	// ScratchBytes returns the most scratch that Run takes for these operands.
@@ -40,6 +48,8 @@ type Scratcher interface {
 // Packer is a Step that lays in[0], a weight, out for the processor that runs it,
 // or narrower than it is. It is run when weights are loaded; its result may be of no
 // use to another processor.
+//
+//gofx:kernel
 type Packer interface {
 	Step
 	// Packed returns the element type and the shape of the result.
@@ -49,6 +59,8 @@ type Packer interface {
 // Overwriter is a Step whose result may lie exactly where a contiguous operand of its
 // type and sizes lies: it reads element i of that operand before it writes element i
 // of the result, and not afterwards.
+//
+//gofx:kernel
 type Overwriter interface {
 	Step
 	// Overwrites is never called: it marks the step.

@@ -9,6 +9,8 @@ import (
 // Workspace is the per-call state of kernels: scratch memory and the number of
 // threads a call may use. It is used by one call at a time; callers keep a free
 // list of them. The zero value works and runs on one thread.
+//
+//gofx:kernel
 type Workspace struct {
 	// Threads is the most goroutines a kernel may use; 0 and 1 mean the caller's alone.
 	Threads int
@@ -46,6 +48,8 @@ func (w *Workspace) Reserve(n int) {
 
 // Scratch returns n elements of scratch with unspecified contents, aligned to
 // array.Align and valid until they are released.
+//
+//gofx:kernel
 func Scratch[T array.Elem](w *Workspace, n int) []T {
 	var z T
 	b := w.scratch(ScratchSize(n, int(unsafe.Sizeof(z))))

@@ -13,6 +13,8 @@ import (
 // window's size clipped to the padded input (CountIncludePad) or to the input.
 // A nil Stride means Kernel, nil pads none. The output's shape carries
 // ceil_mode. Element types: floats, and i64 (truncating) as in PyTorch.
+//
+//gofx:kernel
 type AvgPool struct {
 	Kernel, Stride, PadLo, PadHi []int
 	CountIncludePad              bool
@@ -136,6 +138,8 @@ func boxSum[T operand.Real | int64](src []T, dims, from, to [3]int) T {
 // AdaptiveAvgPool is torch.nn.functional.adaptive_avg_pool1d to 3d over the
 // last Spatial dimensions of in[0]; the output's shape gives the target size.
 // Float element types.
+//
+//gofx:kernel
 type AdaptiveAvgPool struct{ Spatial int }
 
 // Run implements Step.
@@ -154,6 +158,8 @@ func (s AdaptiveAvgPool) ScratchBytes(out, in []*array.Array) int {
 
 // AdaptiveMaxPool is torch.nn.functional.adaptive_max_pool1d to 3d; dimensions
 // as in AdaptiveAvgPool, the optional out[1] as in MaxPool. Float element types.
+//
+//gofx:kernel
 type AdaptiveMaxPool struct{ Spatial int }
 
 // Run implements Step.

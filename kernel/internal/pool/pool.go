@@ -19,6 +19,8 @@ import (
 // its first tap which is not before the input. A nil Stride means Kernel, other nil
 // lists as in Conv. The output's shape carries ceil_mode and PadHi. Element types:
 // numbers.
+//
+//gofx:kernel
 type MaxPool struct {
 	Kernel, Stride, PadLo, PadHi, Dilation []int
 }

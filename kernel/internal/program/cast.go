@@ -1,15 +1,12 @@
 package program
 
 import (
-	"math"
-	"math/bits"
-
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/opcode"
 )
 
 // cast converts a block from In.From to In.DType, by the rules of array.Cast. Strips
-// have them again in code_cast.go and in internal/asmgen/vmath/convert.go.
+// have them again in internal/asmgen/vmath/convert.go.
 func (m *machine) cast(in *Instr) {
 	switch opcode.RegClassOf(in.From) {
 	case opcode.RegF32:
@@ -101,11 +98,11 @@ func intToF32(t array.DType, isU64 bool, d []float32, a []int64) {
 		}
 	case isU64:
 		for i, v := range asUnsigned(a) {
-			d[i] = halfOf(t, oddU64(v))
+			d[i] = halfOf(t, array.OddFloat64(v))
 		}
 	default:
 		for i, v := range a {
-			d[i] = halfOf(t, oddI64(v))
+			d[i] = halfOf(t, array.OddFloat64(v))
 		}
 	}
 }
@@ -118,30 +115,7 @@ func halfOf(t array.DType, x float64) float32 {
 	return array.HalfFromFloat64(x).Float32()
 }
 
-// oddI64 converts to f64, rounding to odd: an inexact result has its last bit
-// set, so that rounding it again to a narrower type is as good as rounding once.
-func oddI64(v int64) float64 {
-	if v < 0 {
-		if v == math.MinInt64 {
-			return -0x1p63
-		}
-		return -oddU64(uint64(-v))
-	}
-	return oddU64(uint64(v))
-}
-
-// oddU64 converts to f64, rounding to odd.
-func oddU64(v uint64) float64 {
-	shift := max(0, bits.Len64(v)-53)
-	top := v >> shift
-	if top<<shift != v {
-		top |= 1
-	}
-	return float64(top) * float64(uint64(1)<<shift)
-}
-
-// floatToInt truncates toward zero and saturates to the range of t; NaN is 0.
-// Bool is true for everything but zeros.
+// floatToInt converts to an integer type or bool.
 func floatToInt[T float32 | float64](t array.DType, d []int64, a []T) {
 	a = a[:len(d)]
 	switch t {
@@ -151,37 +125,14 @@ func floatToInt[T float32 | float64](t array.DType, d []int64, a []T) {
 		}
 	case array.U64:
 		for i, x := range a {
-			d[i] = int64(satU64(float64(x)))
+			d[i] = int64(array.UintFromFloat64(float64(x)))
 		}
 	default:
 		lo, hi := intRange(t)
 		for i, x := range a {
-			d[i] = min(max(satI64(float64(x)), lo), hi)
+			d[i] = min(max(array.IntFromFloat64(float64(x)), lo), hi)
 		}
 	}
-}
-
-// satI64 never leaves a conversion to the hardware that it would not define.
-func satI64(x float64) int64 {
-	switch {
-	case x >= 0x1p63:
-		return math.MaxInt64
-	case x <= -0x1p63:
-		return math.MinInt64
-	case x != x:
-		return 0
-	}
-	return int64(x)
-}
-
-func satU64(x float64) uint64 {
-	switch {
-	case x >= 0x1p64:
-		return math.MaxUint64
-	case x > 0:
-		return uint64(x)
-	}
-	return 0
 }
 
 // intRange returns the range of an integer type other than u64.

@@ -4,6 +4,8 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/move"
 	"github.com/gofx-dev/gofx/kernel/internal/opcode"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 )
@@ -145,6 +147,17 @@ func gatherBlock[T uint8 | uint16 | uint32 | uint64](m *machine, i int, d, src [
 	}
 	inner, stride := int(dims[0]), int(dims[1])
 	for {
+		if coord[0] == 0 && stride == 0 && rank > 1 {
+			// Whole rows of one value each, as channels of images have.
+			rows := min(int(dims[2]-coord[1])-1, len(d)/inner)
+			if rows > 0 && repeatRows(m.level, d[:rows*inner], src[pos:], int(dims[3]), inner) {
+				if d = d[rows*inner:]; len(d) == 0 {
+					return
+				}
+				pos += rows * int(dims[3])
+				coord[1] += int64(rows)
+			}
+		}
 		run := min(inner-int(coord[0]), len(d))
 		copyRowBlock(d[:run], src, pos, stride)
 		if d = d[run:]; len(d) == 0 {
@@ -162,6 +175,17 @@ func gatherBlock[T uint8 | uint16 | uint32 | uint64](m *machine, i int, d, src [
 			coord[k] = 0
 		}
 	}
+}
+
+// repeatRows sets rows of n elements each to one of src, a step apart, and reports false
+// for elements that are not of four bytes.
+func repeatRows[T uint8 | uint16 | uint32 | uint64](level cpu.Level, d, src []T, step, n int) bool {
+	words, ok := any(d).([]uint32)
+	if ok && step >= 0 {
+		move.Repeat(level, words, any(src).([]uint32), step, n)
+		return true
+	}
+	return false
 }
 
 func copyRowBlock[T uint8 | uint16 | uint32 | uint64](d, src []T, pos, stride int) {

@@ -11,6 +11,8 @@ import (
 // Instr is one instruction: Dst = Op(A, B, C). Registers are numbered per
 // RegClass; operands are of type From for casts, comparisons and OpIsNaN and of
 // type DType otherwise, save OpSelect's A, which is bool.
+//
+//gofx:kernel
 type Instr struct {
 	Op           opcode.Code
 	DType, From  array.DType
@@ -23,6 +25,8 @@ type Instr struct {
 
 // Program is straight-line code over blocks of elements, plain data that code
 // generation prints as a literal. Package op/expr compiles programs.
+//
+//gofx:kernel
 type Program struct {
 	// Inputs and Outputs are the element types of the operands; an input that is
 	// Invalid is not read and may be nil.

@@ -2,7 +2,6 @@ package program
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,22 +66,6 @@ func TestProgramCheck(t *testing.T) {
 		spoil(&p)
 		require.ErrorIs(t, p.Check(), diag.Internal, name)
 	}
-}
-
-// TestOddRounding: rounding to odd first makes the second rounding the only one
-// that counts; the references round the integer directly.
-func TestOddRounding(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
-		v := r.Uint64() >> r.IntN(64)
-		if r.IntN(2) == 0 {
-			// Just beside a tie of f32.
-			v = v&^(1<<39-1) | 1<<39 + uint64(r.IntN(3)) - 1
-		}
-		require.Equal(t, float32(v), float32(oddU64(v)), "%d", v)
-		require.Equal(t, float32(int64(v)), float32(oddI64(int64(v))), "%d", int64(v))
-	}
-	require.Equal(t, -0x1p63, oddI64(math.MinInt64))
 }
 
 // TestPowAgainstExactPowers uses bases of few bits, whose powers f64 holds.

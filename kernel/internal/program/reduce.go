@@ -17,6 +17,8 @@ import (
 // whose type decides the type of the result; the kind "" stores the elements.
 // What the program gives stays in a cache. The bits are those of Elementwise
 // and, on its outputs, Reduce.
+//
+//gofx:kernel
 type ElementwiseReduce struct {
 	Program Program
 	Shape   []int

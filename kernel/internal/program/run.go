@@ -14,6 +14,8 @@ import (
 // same shape. Inputs may be strided and broadcast to that shape by the usual
 // rule: aligned at the last axis, a missing or unit axis repeats.
 // It is the reference twin of every other code made from the same expression.
+//
+//gofx:kernel
 type Elementwise struct {
 	Program Program
 }

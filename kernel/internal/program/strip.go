@@ -25,7 +25,7 @@ type stripRun struct {
 func (p *Program) runStrips(level cpu.Level, w *par.Workspace, out programOut, in []*array.Array, lo, hi int) bool {
 	mark := w.Mark()
 	defer w.Release(mark)
-	s := stripRun{machine: machine{p: p, out: out.arrays, shape: out.shape, from: out.from, in: in, start: lo}, level: level, strip: vmath.StripLen(level)}
+	s := stripRun{machine: machine{p: p, level: level, out: out.arrays, shape: out.shape, from: out.from, in: in, start: lo}, level: level, strip: vmath.StripLen(level)}
 	if !s.code(w) {
 		return false
 	}

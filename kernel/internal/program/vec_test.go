@@ -217,3 +217,29 @@ func TestResultsInPlaceOfOperands(t *testing.T) {
 		})
 	}
 }
+
+// Operands that are the same along rows, which lie whole, begin or end within blocks.
+func TestRowsOfOneValue(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	p := Program{Inputs: []array.DType{array.F32, array.F32}, Outputs: []array.DType{array.F32}, Regs: [3]int{3, 0, 0}, Code: []Instr{
+		{Op: opcode.OpInput, DType: array.F32}, {Op: opcode.OpInput, DType: array.F32, Dst: 1, Imm: 1},
+		{Op: opcode.OpMul, DType: array.F32, Dst: 2, A: 0, B: 1}, {Op: opcode.OpOutput, DType: array.F32, A: 2}}}
+	for _, inner := range []int{1, 7, 9, 16, 49, 100, 196, 1000, 1500, 3136} {
+		for _, outer := range [][2]int{{1, 40}, {3, 5}, {2, 64}} {
+			batch, chans := outer[0], outer[1]
+			x, y := array.New(array.F32, batch, chans, inner), array.New(array.F32, chans, 2)
+			copy(array.Data[float32](x), kerneltest.RandomFloats(r, x.Len()))
+			copy(array.Data[float32](y), kerneltest.RandomFloats(r, y.Len()))
+			scales := array.Slice(y, 1, 1, 2, 1) // with gaps
+			want := make([]float32, x.Len())
+			for i, v := range array.Data[float32](x) {
+				want[i] = v * array.Data[float32](y)[2*(i/inner%chans)+1]
+			}
+			for _, level := range kerneltest.VecLevels() {
+				out := []*array.Array{array.New(array.F32, batch, chans, inner)}
+				p.run(level, &par.Workspace{}, wholeOut(out), []*array.Array{x, scales}, 0, x.Len())
+				kerneltest.RequireSame(t, want, array.Data[float32](out[0]), level, inner)
+			}
+		}
+	}
+}

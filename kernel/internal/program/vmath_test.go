@@ -28,7 +28,7 @@ var functionBounds = []struct {
 	ref, fast func(float64) float64
 }{
 	{opcode.OpExp, 0.77, math.Exp, fastExp},
-	{opcode.OpSigmoid, 1.06, vmath.Sigmoid64, fastSigmoid},
+	{opcode.OpSigmoid, 2.49, func(x float64) float64 { return overflows(x, vmath.Sigmoid64) }, func(x float64) float64 { return overflows(x, fastSigmoid) }},
 	{opcode.OpTanh, 0.77, math.Tanh, fastTanh},
 	{opcode.OpErf, 0.96, math.Erf, nil},
 	{opcode.OpExpm1, 0.51, math.Expm1, fastExpm1},
@@ -58,6 +58,14 @@ func fastExpm1(x float64) float64 {
 		return fastExp(x) - 1
 	}
 	return vmath.Expm132(x)
+}
+
+// overflows returns the sigmoid by f, but for zero where f32 cannot hold e**-x.
+func overflows(x float64, f func(float64) float64) float64 {
+	if x < -89 || math.IsInf(float64(float32(fastExp(-x))), 1) {
+		return 0
+	}
+	return f(x)
 }
 
 func fastSigmoid(x float64) float64 {

@@ -10,6 +10,8 @@ import (
 // and zero point, b, its scale and zero point, the result's scale and zero point.
 // The result is round(a·sa/sy + b·sb/sy) + zero, saturated; with ReLU it is not
 // below the zero point.
+//
+//gofx:kernel
 type QAdd struct{ ReLU bool }
 
 // ScratchBytes implements Scratcher.
@@ -28,6 +30,8 @@ func (s QAdd) Run(w *par.Workspace, out, in []*array.Array) {
 
 // QMul multiplies two quantised tensors as QAdd adds them: the result is
 // round((a-za)·(b-zb)·(sa·sb/sy)) + zero, saturated.
+//
+//gofx:kernel
 type QMul struct{ ReLU bool }
 
 // ScratchBytes implements Scratcher.
@@ -207,6 +211,8 @@ func (j *qPairJob) pair(a, b, dst []uint8) {
 
 // QTable replaces each byte of in[0] by the entry of in[1], 256 elements of 8
 // bits, at its unsigned value: any function of one quantised tensor.
+//
+//gofx:kernel
 type QTable struct{}
 
 // ScratchBytes implements Scratcher.
@@ -236,6 +242,8 @@ func (j *qTableJob) Do(lo, hi int) { qLookup(j.dst[lo:hi], j.src[lo:hi], j.table
 // scale and the zero point of the result, then each tensor is followed by its own. A
 // tensor that is quantised in another way than the result is dequantised and quantised
 // again, by a table of the 256 values that it may hold.
+//
+//gofx:kernel
 type QConcat struct{ Dim int }
 
 // ScratchBytes implements Scratcher.

@@ -4,9 +4,6 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
-// fours repeats a byte.
-func fours(b uint8) uint32 { return uint32(b) * 0x01010101 }
-
 // qAddBytes adds two rows of bytes; see qAddGo.
 func qAddBytes(a, b []uint8, s *qSum, dst []uint8) {
 	n := 0
@@ -142,14 +139,4 @@ func qTotal(src []uint8, flip uint8) int64 {
 		total += s
 	}
 	return total
-}
-
-// qEvens sets dst[i] = src[2i].
-func qEvens(dst, src []uint8) {
-	if n := 2*len(dst) - 1; n > 0 && cpu.HasAVX512() {
-		_ = src[n-1]
-		qSplitVNNI(1, n, &src[0], &dst[0], nil, 0)
-		return
-	}
-	qEvensGo(dst, src)
 }

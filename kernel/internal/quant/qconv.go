@@ -12,6 +12,8 @@ import (
 // QLinear, with x [N, C, spatial...] and the weight [M, C/Groups, kernel...]; with
 // ChannelsLast x and the result are [N, spatial..., C]. Padding reads as x's zero
 // point. Lists are as for Conv. Packed weights are what QPackConv wrote.
+//
+//gofx:kernel
 type QConv struct {
 	Stride, PadLo, PadHi, Dilation []int
 	Groups                         int

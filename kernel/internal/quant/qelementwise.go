@@ -12,6 +12,8 @@ import (
 // saturated, NaN as the least value. in[1] is the scale and in[2] the optional
 // zero point, of the result's type: one element, or one for each index along
 // Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
+//
+//gofx:kernel
 type Quantize struct{ Axis int }
 
 // ScratchBytes implements Scratcher.
@@ -94,6 +96,8 @@ func (j *quantizeJob) Do(lo, hi int) {
 
 // Dequantize turns in[0] u8, i8 or i32 into f32: (q-zero)·scale, with in[1] and
 // in[2] as for Quantize. Differences of i32 wrap around.
+//
+//gofx:kernel
 type Dequantize struct{ Axis int }
 
 // ScratchBytes implements Scratcher.
@@ -161,6 +165,8 @@ func dequantizeWords(dst []float32, src []int32, scale float32, zero int32) {
 // DynamicQuantize is ONNX's DynamicQuantizeLinear of in[0] f32: out[0] u8 is x
 // quantised by the scale out[1] and the zero point out[2] that cover x's range
 // and 0. out[0] may be nil. A range of one point has scale 1/255.
+//
+//gofx:kernel
 type DynamicQuantize struct{}
 
 // ScratchBytes implements Scratcher.
@@ -230,6 +236,8 @@ func rangeParams(lo, hi float32) (scale float32, zero uint8) {
 // QEmbedding takes rows of in[1], a weight u8 or i8 [V, E], that the integers of in[0]
 // name, and dequantises them: in[2] is the scale f32 and in[3] the optional zero point
 // of the weight's type, one element or one for each row.
+//
+//gofx:kernel
 type QEmbedding struct{}
 
 // ScratchBytes implements Scratcher.

@@ -118,6 +118,8 @@ func depthwiseAt(c int) int { return c%16/4*64 + c/16*16 + c%4*4 }
 
 // QConvPackedBytes is the length of the i8 vector that QPackConv writes for a
 // weight of this shape, [M, C/groups, kernel...].
+//
+//gofx:kernel
 func QConvPackedBytes(weight []int, groups int, dilation []int) int {
 	f := shapeFilter("q_pack_conv", weight, groups, dilation)
 	return f.bytes()
@@ -133,6 +135,8 @@ func shapeFilter(step string, weight []int, groups int, dilation []int) qFilter 
 // QPackConv packs in[0], a weight [M, C/Groups, kernel...] of i8 or u8, into
 // out[0], a vector of QConvPackedBytes i8, for QConv with Packed and the same
 // groups and dilation. It is done once, when weights are loaded.
+//
+//gofx:kernel
 type QPackConv struct {
 	Groups   int
 	Dilation []int

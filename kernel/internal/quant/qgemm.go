@@ -13,6 +13,8 @@ import (
 // signed ones; sums are int32 and wrap around. c, m×n with leading dimension
 // ldc, must not overlap a. The result is the same on every machine and for
 // every number of threads. It panics when a slice is too short.
+//
+//gofx:kernel
 func QGemm(w *par.Workspace, m int, a []uint8, lda int, b *PackedQ, c []int32, ldc int) {
 	checkMatrix("q_gemm", "a", len(a), m, b.K(), lda)
 	checkMatrix("q_gemm", "c", len(c), m, b.n, ldc)

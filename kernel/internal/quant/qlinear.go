@@ -8,6 +8,8 @@ import (
 
 // QLinearPackedBytes is the length of the i8 vector that QPackLinear writes for
 // a weight of n rows and k columns; 0 when that is beyond what a slice can hold.
+//
+//gofx:kernel
 func QLinearPackedBytes(n, k int) int {
 	size, ok := qPackedBytes(n, 1, k)
 	if !ok {
@@ -19,6 +21,8 @@ func QLinearPackedBytes(n, k int) int {
 // QPackLinear packs in[0], a weight [n, k] of i8 or u8, into out[0], a vector of
 // QLinearPackedBytes(n, k) i8, for QLinear with Packed. It is done once, when
 // weights are loaded.
+//
+//gofx:kernel
 type QPackLinear struct {
 	Transposed bool // the weight is [k, n], the right operand of a product
 }
@@ -88,6 +92,8 @@ func weightFlip(step string, weight *array.Array) int8 {
 // that real value; f32 is scaled (in[6] and in[7] are not read, the bias may be
 // f32); i32 is the sum itself. Packed says that the weight is what QPackLinear
 // wrote, of an i8 weight, or of a u8 one with Unsigned.
+//
+//gofx:kernel
 type QLinear struct {
 	Packed, Unsigned bool
 	ReLU             bool
@@ -152,6 +158,8 @@ func (s QLinear) Run(w *par.Workspace, out, in []*array.Array) {
 // QMatMul multiplies in[0] [..., m, k] by in[3] [..., k, n], both u8 or i8, with
 // the operands, results and options of QLinear; leading dimensions broadcast.
 // Scales and zero points of in[3] are of one element, or n.
+//
+//gofx:kernel
 type QMatMul struct {
 	ReLU bool
 	Max  float32

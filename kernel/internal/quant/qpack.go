@@ -17,6 +17,8 @@ const (
 // bytes, with the sum of each column, by which zero points are corrected. k is
 // cut into taps runs of run elements: one for a matrix, one for each row of
 // filter taps of a convolution. It is read only, by any number of goroutines.
+//
+//gofx:kernel
 type PackedQ struct {
 	n, taps, run int
 	data         []int8  // panel, run, group of four k, column, k
@@ -44,6 +46,8 @@ func qPacked(mem []int8, n, taps, run int) PackedQ {
 
 // PackQ packs a k×n matrix b, row-major with leading dimension ldb; with transB
 // b is n×k. It panics when b is too short.
+//
+//gofx:kernel
 func PackQ(transB bool, n, k int, b []int8, ldb int) *PackedQ {
 	rows, cols := k, n
 	if transB {

@@ -11,6 +11,8 @@ import (
 // C] with ChannelsLast: the scale and the zero point stay, and padding never
 // wins. Lists have one entry a spatial dimension, as for MaxPool; there is no
 // result for places of maxima.
+//
+//gofx:kernel
 type QMaxPool struct {
 	Kernel, Stride, PadLo, PadHi, Dilation []int
 	ChannelsLast                           bool
@@ -38,6 +40,8 @@ func (s QMaxPool) Run(w *par.Workspace, out, in []*array.Array) {
 // 0). The mean is taken of exact sums and rounded once, halves to even:
 // round((Σx - n·zx)·(sx/sy/count)) + zy, saturated; n counts the elements read, the
 // divisor those of AvgPool with CountIncludePad or without.
+//
+//gofx:kernel
 type QAvgPool struct {
 	Kernel, Stride, PadLo, PadHi []int
 	CountIncludePad              bool

@@ -88,3 +88,14 @@ func TestQPoolAgainstItsDefinition(t *testing.T) {
 		QMaxPool{Kernel: []int{2}}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, 1, 1, 2, 2)}, []*array.Array{array.New(array.U8, 1, 1, 4, 4)})
 	})
 }
+
+// TestQMaxPoolOfPadding takes windows none of which has an element.
+func TestQMaxPoolOfPadding(t *testing.T) {
+	for _, last := range []bool{false, true} {
+		q := array.New(array.I8, 1, 1, 1, 1)
+		kerneltest.Soil(q.Storage().Bytes())
+		kerneltest.RunStep(t, QMaxPool{Kernel: []int{2, 2}, Stride: []int{1, 1}, PadLo: []int{1, 1}, PadHi: []int{1, 1}, Dilation: []int{3, 3}, ChannelsLast: last},
+			[]*array.Array{q}, []*array.Array{array.FromSlice([]int8{1, 2, 3, 4}, 1, map[bool]int{false: 1, true: 2}[last], 2, map[bool]int{false: 2, true: 1}[last])})
+		require.Equal(t, []int8{-128}, array.Data[int8](q))
+	}
+}

@@ -26,9 +26,6 @@ func neonPart(n int) int {
 	return n &^ 15
 }
 
-// fours repeats a byte.
-func fours(b uint8) uint32 { return uint32(b) * 0x01010101 }
-
 // requant makes the bytes of a tile; see requantGo.
 func (t *qTileOut) requant(e *qEpilogue) {
 	switch {

@@ -18,6 +18,8 @@ func NoElements(kind string) {
 // ArgReduce gives the i64 index along Dim of the first greatest (Kind "argmax")
 // or least ("argmin") element; NaN counts as both. Flat reduces all dimensions
 // and gives the index in row-major order.
+//
+//gofx:kernel
 type ArgReduce struct {
 	Kind string
 	Dim  int
@@ -118,7 +120,7 @@ func bestSplit[T move.Number](w *par.Workspace, least bool, idx []int64, x []T, 
 // pass in order; the positions found so far, one a column, stay in the first
 // cache, and the values at them are read again from a row that is seldom far.
 func best[T move.Number](least bool, idx []int64, x []T, n, inner int) {
-	if f, ok := any(x).([]float32); ok && rowcol.BestFast(cpu.Host.Level, least, idx, f, n, inner) {
+	if f, ok := any(x).([]float32); ok && cpu.X86 && rowcol.BestFast(cpu.Host.Level, least, idx, f, n, inner) {
 		return
 	}
 	clear(idx)
@@ -140,6 +142,8 @@ func best[T move.Number](least bool, idx []int64, x []T, n, inner int) {
 
 // MinMaxDim gives the greatest (Kind "max") or least ("min") elements along Dim
 // as out[0] and their i64 indices, as of ArgReduce, as out[1].
+//
+//gofx:kernel
 type MinMaxDim struct {
 	Kind string
 	Dim  int

@@ -14,6 +14,8 @@ import (
 // BatchNorm normalises each channel (dimension 1) of in[0] with given
 // statistics: (x-mean)/sqrt(var+Eps)·weight + bias. Operands: x, mean, var,
 // weight or nil, bias or nil, the last four [C]. Float element types.
+//
+//gofx:kernel
 type BatchNorm struct{ Eps float64 }
 
 // Run implements Step.
@@ -110,6 +112,8 @@ func affineLanes[T operand.Real](dst, src, mean, scale, add []T) {
 
 // BatchNormStats computes the mean (out[0]) and the biased variance (out[1]) of
 // each channel (dimension 1) of in[0]. Float element types.
+//
+//gofx:kernel
 type BatchNormStats struct{}
 
 // Run implements Step.

@@ -15,6 +15,8 @@ import (
 // biased variance (Ba, Kiros and Hinton, "Layer Normalization", 2016), then
 // scales by in[1] and adds in[2], both of the normalised shape or nil.
 // Statistics are computed in float64. Float element types.
+//
+//gofx:kernel
 type LayerNorm struct {
 	Axes int
 	Eps  float64
@@ -34,6 +36,8 @@ func (s LayerNorm) ScratchBytes(out, in []*array.Array) int {
 // RMSNorm divides the last Axes dimensions of in[0] by their root mean square,
 // sqrt(mean(x²)+Eps) (Zhang and Sennrich, 2019), then scales by in[1], of the
 // normalised shape or nil. Float element types.
+//
+//gofx:kernel
 type RMSNorm struct {
 	Axes int
 	Eps  float64
@@ -54,6 +58,8 @@ func (s RMSNorm) ScratchBytes(out, in []*array.Array) int {
 // over its channels and all further dimensions (Wu and He, 2018), then scales
 // by in[1] and adds in[2], both [C] or nil. Groups = C is instance
 // normalisation, -1 stands for that. Float element types.
+//
+//gofx:kernel
 type GroupNorm struct {
 	Groups int
 	Eps    float64
@@ -124,6 +130,7 @@ func normRows[T operand.Real](w *par.Workspace, s rowNorm, out, x, weight, bias 
 type rowNormJob[T operand.Real] struct {
 	rowNorm
 	dst, src, weight, bias []T
+	first                  int // which row of all the first one is
 }
 
 // Do normalises rows [lo, hi). Rows are measured in groups that stay in the first
@@ -196,7 +203,7 @@ func (j *rowNormJob[T]) scale(i int, mean, scale float64) {
 	}
 	for x := 0; x < len(src); x += j.inner {
 		mul, add := 1.0, 0.0
-		c := (i*j.size + x) / j.inner % j.chans
+		c := ((j.first+i)*j.size + x) / j.inner % j.chans
 		if j.weight != nil {
 			mul = float64(j.weight[c])
 		}

@@ -17,6 +17,8 @@ import (
 // order that depends on the logical shape alone, integers in int64 with wrap
 // around; out[0]'s type decides the type of the result. max and min give NaN
 // when any element is NaN and panic on no elements.
+//
+//gofx:kernel
 type Reduce struct {
 	Kind string
 	Dims []int

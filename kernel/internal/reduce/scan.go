@@ -10,6 +10,8 @@ import (
 // Scan is the running sum (Kind "cumsum") or product ("cumprod") along Dim:
 // element i combines elements 0 to i. Floats accumulate in float64, integers in
 // int64 with wrap around; out[0]'s type decides the type of the result.
+//
+//gofx:kernel
 type Scan struct {
 	Kind string
 	Dim  int

@@ -12,6 +12,8 @@ import (
 
 // Softmax computes exp(x)/Σexp(x) along dimension Dim (not negative) of in[0],
 // after subtracting the maximum. Float element types.
+//
+//gofx:kernel
 type Softmax struct{ Dim int }
 
 // Run implements Step.
@@ -26,6 +28,8 @@ func (s Softmax) ScratchBytes(out, in []*array.Array) int {
 
 // LogSoftmax computes x - log Σexp(x) along dimension Dim (not negative) of
 // in[0], after subtracting the maximum. Float element types.
+//
+//gofx:kernel
 type LogSoftmax struct{ Dim int }
 
 // Run implements Step.

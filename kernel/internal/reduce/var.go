@@ -15,6 +15,8 @@ import (
 // from the mean, divided by the element count less Correction, in float64 and
 // two passes. Root takes its square root before it is rounded to the type of the
 // result. A second output, where there is one, receives the mean.
+//
+//gofx:kernel
 type Var struct {
 	Dims       []int
 	Correction float64

@@ -16,6 +16,8 @@ import (
 // outside: "zeros", "border" or "reflection". AlignCorners puts -1 and 1 at
 // the centers of the outermost elements, else at their outer edges. Points
 // that are NaN read zero.
+//
+//gofx:kernel
 type GridSample struct {
 	Mode, PaddingMode string
 	AlignCorners      bool

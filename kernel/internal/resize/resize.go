@@ -16,6 +16,8 @@ import (
 // instead of the ratio of the sizes; AlignCorners maps corners to corners and
 // ignores them. The nearest modes serve every element type; of the others,
 // integer results are rounded to nearest even and kept in range.
+//
+//gofx:kernel
 type Resize struct {
 	Mode         string
 	AlignCorners bool

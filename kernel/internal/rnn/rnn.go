@@ -14,6 +14,8 @@ import (
 // Bidirectional, then for each layer and direction w_ih [4H, I], w_hh [4H, H]
 // and, with HasBias, b_ih and b_hh [4H]; gates in the order i, f, g, o.
 // Results: output [T, N, D·H], h_n and c_n (each may be nil). Float element types.
+//
+//gofx:kernel
 type LSTM struct {
 	Layers                    int
 	Bidirectional, BatchFirst bool
@@ -33,6 +35,8 @@ func (s LSTM) config() recurrent {
 // GRU is torch.nn.GRU without dropout (Cho et al., 2014, in the variant that
 // applies the reset gate after the product). As LSTM, without c0 and c_n;
 // weights have 3H rows, gates in the order r, z, n.
+//
+//gofx:kernel
 type GRU struct {
 	Layers                    int
 	Bidirectional, BatchFirst bool
@@ -51,6 +55,8 @@ func (s GRU) config() recurrent {
 
 // RNN is torch.nn.RNN without dropout: h' = f(W_ih·x + b_ih + W_hh·h + b_hh),
 // f being "tanh" or "relu" (Elman, 1990). As GRU, with H rows of weights.
+//
+//gofx:kernel
 type RNN struct {
 	Layers                    int
 	Bidirectional, BatchFirst bool

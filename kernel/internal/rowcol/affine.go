@@ -11,7 +11,7 @@ import (
 // AffineEach sets dst to (x-shift)*scale + add. Who streams calls move.OrderStores at last.
 func AffineEach(level cpu.Level, dst, x []float32, shift, scale, add float32, stream bool) {
 	dst = dst[:len(x)]
-	if len(x) == 0 || affineEachFast(level, dst, x, shift, scale, add, stream) {
+	if len(x) == 0 || cpu.X86 && affineEachFast(level, dst, x, shift, scale, add, stream) {
 		return
 	}
 	for i, v := range x {
@@ -22,7 +22,7 @@ func AffineEach(level cpu.Level, dst, x []float32, shift, scale, add float32, st
 // AffineRow sets dst to ((x-mean)*scale + add)*weight + bias.
 func AffineRow(level cpu.Level, dst, x, weight, bias []float32, mean, scale, add float32, stream bool) {
 	dst, weight, bias = dst[:len(x)], weight[:len(x)], bias[:len(x)]
-	if len(x) == 0 || affineRowFast(level, dst, x, weight, bias, mean, scale, add, stream) {
+	if len(x) == 0 || cpu.X86 && affineRowFast(level, dst, x, weight, bias, mean, scale, add, stream) {
 		return
 	}
 	for i, v := range x {
@@ -35,7 +35,7 @@ func AffineRow(level cpu.Level, dst, x, weight, bias []float32, mean, scale, add
 // each of x.
 func AffineColumns(level cpu.Level, dst, x, shift, scale, add []float32) {
 	dst, shift, scale, add = dst[:len(x)], shift[:len(x)], scale[:len(x)], add[:len(x)]
-	if len(x) == 0 || affineColumnsFast(level, dst, x, shift, scale, add) {
+	if len(x) == 0 || cpu.X86 && affineColumnsFast(level, dst, x, shift, scale, add) {
 		return
 	}
 	for i, v := range x {

@@ -36,7 +36,7 @@ func ColumnFold(level cpu.Level, kind int, acc, mean []float64, x []float32, ld,
 	if kind == FoldSquares {
 		mean = mean[:len(acc)]
 	}
-	if foldColumns(level, kind, acc, mean, x, ld, rows, ahead) {
+	if cpu.X86 && foldColumns(level, kind, acc, mean, x, ld, rows, ahead) {
 		return
 	}
 	for r := range rows {
@@ -67,7 +67,7 @@ func ColumnExtreme(level cpu.Level, least bool, acc, x []float32, ld, rows, ahea
 		return
 	}
 	x = x[:(rows-1)*ld+len(acc)]
-	if extremeColumns(level, least, acc, x, ld, rows, ahead) {
+	if cpu.X86 && extremeColumns(level, least, acc, x, ld, rows, ahead) {
 		return
 	}
 	for r := range rows {
@@ -137,7 +137,7 @@ func RowExtreme(level cpu.Level, least bool, x []float32) float32 {
 // processor.
 func RowsExtreme(level cpu.Level, least bool, acc, x []float32, n int) {
 	x = x[:len(acc)*n]
-	if len(x) == 0 || rowsExtremeFast(level, least, acc, x, n) {
+	if len(x) == 0 || cpu.X86 && rowsExtremeFast(level, least, acc, x, n) {
 		return
 	}
 	for r := range acc {

@@ -32,7 +32,7 @@ func RowTotal(level cpu.Level, x []float32) float64 {
 // processor.
 func RowsTotal(level cpu.Level, acc []float64, x []float32, n, ahead int) {
 	x = x[:len(acc)*n]
-	if len(x) == 0 || rowsSumFast(level, acc, x, n, ahead) {
+	if len(x) == 0 || cpu.X86 && rowsSumFast(level, acc, x, n, ahead) {
 		return
 	}
 	for r := range acc {
@@ -55,7 +55,7 @@ func RowSquares(level cpu.Level, x []float32, mean float64) float64 {
 // to acc, asking for what is so many bytes ahead. The order is that of RowsTotal.
 func RowsSquares(level cpu.Level, acc, mean []float64, x []float32, n, ahead int) {
 	x, mean = x[:len(acc)*n], mean[:len(acc)]
-	if len(x) == 0 || rowsSquaresFast(level, acc, mean, x, n, ahead) {
+	if len(x) == 0 || cpu.X86 && rowsSquaresFast(level, acc, mean, x, n, ahead) {
 		return
 	}
 	for r, m := range mean {

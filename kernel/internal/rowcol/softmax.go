@@ -11,7 +11,7 @@ import (
 // RowsSoftmax computes rows of n elements of f32.
 func RowsSoftmax(level cpu.Level, dst, src []float32, n int, logs, stream bool) {
 	dst = dst[:len(src)]
-	if logs || !rowsSoftmaxFast(level, dst, src, n, stream) {
+	if logs || !cpu.X86 || !rowsSoftmaxFast(level, dst, src, n, stream) {
 		for at := 0; at < len(src); at += n {
 			softmaxRow(level, dst[at:at+n], src[at:at+n], logs, stream)
 		}
@@ -43,7 +43,7 @@ func RowExp(level cpu.Level, dst, x []float32, shift float64) float64 {
 // units in the last place: Cody and Waite's reduction and a polynomial.
 func ExpShifted(level cpu.Level, dst, x []float32, shift float32) {
 	dst = dst[:len(x)]
-	if len(x) == 0 || expShiftedFast(level, dst, x, shift) {
+	if len(x) == 0 || cpu.X86 && expShiftedFast(level, dst, x, shift) {
 		return
 	}
 	for i, v := range x {

@@ -110,26 +110,10 @@ func expSingle(x float32) float32 {
 	return ScaleSingle(head+rest, CountIn(z)>>4)
 }
 
-// sigmoidSingle is 1/(1+e**-x), off by at most 1.06 units in the last place. It
-// takes e = e**-|x| and corrects e/(1+e) for what rounding its parts lost.
-func sigmoidSingle(x float32) float32 {
-	t := math.Float32frombits(math.Float32bits(x) | 1<<31)
-	if t < ExpMin32 {
-		t = ExpMin32
-	}
-	head, rest, z := expParts(t)
-	p := head + rest
-	n := CountIn(z) >> 4
-	e, lost := ScaleSingle(p, n), ScaleSingle((head-p)+rest, n)
-	d := 1 + e
-	q := float32(e / d)
-	lost -= float32(q * (((1 - d) + e) + lost))
-	q += float32(lost * (1 - q))
-	if math.Signbit(float64(x)) {
-		return q
-	}
-	return 1 - q
-}
+// sigmoidSingle is 1/(1+e**-x), off by at most 2.49 units in the last place: what the
+// exponential, the sum and the quotient round. Below -88.7, where the exponential
+// overflows, it is zero.
+func sigmoidSingle(x float32) float32 { return float32(1 / (1 + expSingle(-x))) }
 
 // tableSingle evaluates a table for an odd function. The index of the interval
 // comes of the bits of |x| above those that shift drops.

@@ -3925,119 +3925,92 @@ singles:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
 	VBROADCASTSS ·vecWords+0(SB), Y2
-	VPOR         Y2, Y0, Y3
-	VPOR         Y2, Y1, Y2
-	VBROADCASTSS ·vecSingles+16(SB), Y4
-	VMAXPS       Y3, Y4, Y3
-	VMAXPS       Y2, Y4, Y2
-	VBROADCASTSS ·vecSingles+32(SB), Y4
-	VMULPS       Y4, Y3, Y5
-	VMULPS       Y4, Y2, Y4
-	VBROADCASTSS ·vecSingles+20(SB), Y6
+	VPXOR        Y2, Y0, Y0
+	VPXOR        Y2, Y1, Y1
+	VBROADCASTSS ·vecSingles+12(SB), Y2
+	VMINPS       Y0, Y2, Y0
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS ·vecSingles+16(SB), Y2
+	VMAXPS       Y0, Y2, Y0
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS ·vecSingles+32(SB), Y2
+	VMULPS       Y2, Y0, Y3
+	VMULPS       Y2, Y1, Y2
+	VBROADCASTSS ·vecSingles+20(SB), Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y4, Y2, Y2
+	VBROADCASTSS ·vecSingles+20(SB), Y4
+	VSUBPS       Y4, Y3, Y5
+	VSUBPS       Y4, Y2, Y4
+	VBROADCASTSS ·vecSingles+36(SB), Y6
+	VFNMADD231PS Y6, Y5, Y0
+	VFNMADD231PS Y6, Y4, Y1
+	VBROADCASTSS ·vecSingles+40(SB), Y6
+	VMULPS       Y6, Y5, Y5
+	VSUBPS       Y5, Y0, Y0
+	VMULPS       Y6, Y4, Y4
+	VSUBPS       Y4, Y1, Y1
+	VBROADCASTSS ·vecSingles+48(SB), Y4
+	VMULPS       Y4, Y0, Y5
+	VMULPS       Y4, Y1, Y4
+	VBROADCASTSS ·vecSingles+44(SB), Y6
 	VADDPS       Y6, Y5, Y5
 	VADDPS       Y6, Y4, Y4
-	VBROADCASTSS ·vecSingles+20(SB), Y6
-	VSUBPS       Y6, Y5, Y7
-	VSUBPS       Y6, Y4, Y6
-	VBROADCASTSS ·vecSingles+36(SB), Y8
-	VFNMADD231PS Y8, Y7, Y3
-	VFNMADD231PS Y8, Y6, Y2
-	VBROADCASTSS ·vecSingles+40(SB), Y8
-	VMULPS       Y8, Y7, Y7
-	VSUBPS       Y7, Y3, Y3
-	VMULPS       Y8, Y6, Y6
-	VSUBPS       Y6, Y2, Y2
-	VBROADCASTSS ·vecSingles+48(SB), Y6
-	VMULPS       Y6, Y3, Y7
-	VMULPS       Y6, Y2, Y6
-	VBROADCASTSS ·vecSingles+44(SB), Y8
-	VADDPS       Y8, Y7, Y7
-	VADDPS       Y8, Y6, Y6
-	VMULPS       Y3, Y3, Y8
-	VMULPS       Y8, Y7, Y7
-	VMULPS       Y2, Y2, Y8
-	VMULPS       Y8, Y6, Y6
-	VADDPS       Y7, Y3, Y3
-	VADDPS       Y6, Y2, Y2
-	VPSLLD       $0x1c, Y5, Y6
-	VPSLLD       $0x1c, Y4, Y7
-	VPERMPS      ·expTable+0(SB), Y5, Y8
-	VPERMPS      ·expTable+32(SB), Y5, Y9
-	VBLENDVPS    Y6, Y9, Y8, Y8
-	VPERMPS      ·expTable+0(SB), Y4, Y9
-	VPERMPS      ·expTable+32(SB), Y4, Y10
-	VBLENDVPS    Y7, Y10, Y9, Y9
-	VMULPS       Y8, Y3, Y3
-	VMULPS       Y9, Y2, Y2
-	VPERMPS      ·expTable+64(SB), Y5, Y10
-	VPERMPS      ·expTable+96(SB), Y5, Y11
-	VBLENDVPS    Y6, Y11, Y10, Y6
-	VADDPS       Y6, Y3, Y3
-	VPERMPS      ·expTable+64(SB), Y4, Y6
-	VPERMPS      ·expTable+96(SB), Y4, Y10
-	VBLENDVPS    Y7, Y10, Y6, Y6
-	VADDPS       Y6, Y2, Y2
-	VBROADCASTSS ·vecWords+32(SB), Y6
-	VPSUBD       Y6, Y5, Y5
-	VPSUBD       Y6, Y4, Y4
-	VPSRAD       $0x04, Y5, Y5
-	VPSRAD       $0x04, Y4, Y4
-	VPSRAD       $0x01, Y5, Y6
-	VPSRAD       $0x01, Y4, Y7
-	VPSUBD       Y6, Y5, Y5
-	VPSUBD       Y7, Y4, Y4
-	VPSLLD       $0x17, Y5, Y5
+	VMULPS       Y0, Y0, Y6
+	VMULPS       Y6, Y5, Y5
+	VMULPS       Y1, Y1, Y6
+	VMULPS       Y6, Y4, Y4
+	VADDPS       Y5, Y0, Y0
+	VADDPS       Y4, Y1, Y1
+	VPSLLD       $0x1c, Y3, Y4
+	VPSLLD       $0x1c, Y2, Y5
+	VPERMPS      ·expTable+0(SB), Y3, Y6
+	VPERMPS      ·expTable+32(SB), Y3, Y7
+	VBLENDVPS    Y4, Y7, Y6, Y6
+	VPERMPS      ·expTable+0(SB), Y2, Y7
+	VPERMPS      ·expTable+32(SB), Y2, Y8
+	VBLENDVPS    Y5, Y8, Y7, Y7
+	VMULPS       Y6, Y0, Y0
+	VMULPS       Y7, Y1, Y1
+	VPERMPS      ·expTable+64(SB), Y3, Y8
+	VPERMPS      ·expTable+96(SB), Y3, Y9
+	VBLENDVPS    Y4, Y9, Y8, Y4
+	VADDPS       Y4, Y0, Y0
+	VPERMPS      ·expTable+64(SB), Y2, Y4
+	VPERMPS      ·expTable+96(SB), Y2, Y8
+	VBLENDVPS    Y5, Y8, Y4, Y4
+	VADDPS       Y4, Y1, Y1
+	VBROADCASTSS ·vecWords+32(SB), Y4
+	VPSUBD       Y4, Y3, Y3
+	VPSUBD       Y4, Y2, Y2
+	VPSRAD       $0x04, Y3, Y3
+	VPSRAD       $0x04, Y2, Y2
+	VPSRAD       $0x01, Y3, Y4
+	VPSRAD       $0x01, Y2, Y5
+	VPSUBD       Y4, Y3, Y3
+	VPSUBD       Y5, Y2, Y2
+	VPSLLD       $0x17, Y3, Y3
+	VPSLLD       $0x17, Y2, Y2
+	VBROADCASTSS ·vecSingles+4(SB), Y8
+	VPADDD       Y8, Y3, Y3
+	VPADDD       Y8, Y2, Y2
 	VPSLLD       $0x17, Y4, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y10
-	VPADDD       Y10, Y5, Y5
-	VPADDD       Y10, Y4, Y4
-	VPSLLD       $0x17, Y6, Y6
-	VPSLLD       $0x17, Y7, Y7
-	VBROADCASTSS ·vecSingles+4(SB), Y10
-	VPADDD       Y10, Y6, Y6
-	VPADDD       Y10, Y7, Y7
-	VADDPS       Y3, Y8, Y10
-	VSUBPS       Y10, Y8, Y8
-	VADDPS       Y3, Y8, Y3
-	VADDPS       Y2, Y9, Y8
-	VSUBPS       Y8, Y9, Y9
-	VADDPS       Y2, Y9, Y2
-	VMULPS       Y6, Y10, Y9
-	VMULPS       Y7, Y8, Y8
-	VMULPS       Y5, Y9, Y9
-	VMULPS       Y4, Y8, Y8
-	VMULPS       Y6, Y3, Y3
-	VMULPS       Y7, Y2, Y2
-	VMULPS       Y5, Y3, Y3
-	VMULPS       Y4, Y2, Y2
-	VBROADCASTSS ·vecSingles+4(SB), Y4
-	VADDPS       Y4, Y9, Y5
-	VADDPS       Y4, Y8, Y4
-	VBROADCASTSS ·vecSingles+4(SB), Y6
-	VDIVPS       Y5, Y9, Y7
-	VSUBPS       Y5, Y6, Y5
-	VADDPS       Y9, Y5, Y5
-	VADDPS       Y3, Y5, Y5
-	VDIVPS       Y4, Y8, Y9
-	VSUBPS       Y4, Y6, Y4
-	VADDPS       Y8, Y4, Y4
-	VADDPS       Y2, Y4, Y4
-	VMULPS       Y5, Y7, Y5
-	VSUBPS       Y5, Y3, Y3
-	VMULPS       Y4, Y9, Y4
-	VSUBPS       Y4, Y2, Y2
-	VBROADCASTSS ·vecSingles+4(SB), Y4
-	VSUBPS       Y7, Y4, Y5
-	VMULPS       Y5, Y3, Y3
-	VADDPS       Y3, Y7, Y3
-	VSUBPS       Y9, Y4, Y4
-	VMULPS       Y4, Y2, Y2
-	VADDPS       Y2, Y9, Y2
-	VBROADCASTSS ·vecSingles+4(SB), Y4
-	VSUBPS       Y3, Y4, Y5
-	VBLENDVPS    Y0, Y3, Y5, Y0
-	VSUBPS       Y2, Y4, Y3
-	VBLENDVPS    Y1, Y2, Y3, Y1
+	VPSLLD       $0x17, Y5, Y5
+	VBROADCASTSS ·vecSingles+4(SB), Y8
+	VPADDD       Y8, Y4, Y4
+	VPADDD       Y8, Y5, Y5
+	VADDPS       Y0, Y6, Y0
+	VADDPS       Y1, Y7, Y1
+	VMULPS       Y4, Y0, Y0
+	VMULPS       Y5, Y1, Y1
+	VMULPS       Y3, Y0, Y0
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS ·vecSingles+4(SB), Y2
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y2, Y1, Y1
+	VBROADCASTSS ·vecSingles+4(SB), Y2
+	VDIVPS       Y0, Y2, Y0
+	VDIVPS       Y1, Y2, Y1
 	VMOVUPS      Y0, (DX)
 	VMOVUPS      Y1, 32(DX)
 	ADDQ         $0x40, DX

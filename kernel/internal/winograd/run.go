@@ -207,7 +207,7 @@ func (j *winogradJob) sums(b winogradBlock, v, y []float32, lo, hi int) {
 func (j *winogradJob) position(b winogradBlock, v, y []float32, p, first, last int) {
 	bl := &j.Bl
 	panels, depth := bl.Panels(j.OutPerGroup), bl.Depth(j.PerGroup)
-	u := j.u[p*gemm.PackedRows(j.level, j.OutPerGroup, j.PerGroup):]
+	u := j.u[p*panels*bl.Stride*j.PerGroup:]
 	for k := 0; k < j.PerGroup; k += depth {
 		kc := min(depth, j.PerGroup-k)
 		for image := range b.Images {

@@ -41,6 +41,9 @@ func winogradCost(l cpu.Level, e int, g *geom.Spatial, m, perGroup int) float64 
 	t := e + 2
 	vecs := ((g.Out[1]+e-1)/e*((g.Out[2]+e-1)/e) + lanes - 1) / lanes
 	sums := float64(vecs*t*t*m) / 2 * float64(perGroup+8) / 0.9
+	if l == cpu.AVX512 {
+		sums += float64((vecs+1)/2*t*t*bl.Panels(m)) * perProduct
+	}
 	perInput, perOutput := 150.0, 130.0 // for one channel of one vector of tiles
 	if e == 2 {
 		perInput, perOutput = 60, 50

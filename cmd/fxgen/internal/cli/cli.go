@@ -27,11 +27,6 @@ const (
 	exitInternal = 3
 )
 
-// usageError is a wrong command line.
-type usageError struct{ error }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
 // errDiffers ends check and diff when the files on disk are not what gen would
 // write; all has been said.
 var errDiffers = errors.New("the files differ")
@@ -61,7 +56,11 @@ func Main(args []string, stdout, stderr io.Writer) (code int) {
 	root.SetArgs(longFlags(args))
 	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
+	var usage *usageError
+	if errors.As(err, &usage) && c != root && c.Name() != "help" {
+		usage.command = c.Name()
+	}
 	if out.err != nil && (err == nil || errors.Is(err, errDiffers)) {
 		err = out.err
 	}
@@ -148,14 +147,15 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q; fxgen -h lists the commands", args[0])
+				return usagef("there is no command %q", args[0])
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(help(root))
 	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.print(), a.draw(), a.stats(),
 		a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
 	for _, c := range root.Commands() {
@@ -163,6 +163,19 @@ func (a *app) root() *cobra.Command {
 		c.DisableFlagsInUseLine = true
 	}
 	return root
+}
+
+// help is cobra's own command, but that it refuses what is none.
+func help(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{Use: "help [command]", Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usagef("there is no command %q", strings.Join(args, " "))
+			}
+			c.InitDefaultHelpFlag()
+			return c.Help()
+		}}
 }
 
 const rootHelp = `fxgen captures networks written in Go, transforms them, and writes Go code.
@@ -178,19 +191,14 @@ A SOURCE is
 Flags take one dash or two. The exit code is 0 for success, 1 when the input is at
 fault, 2 for wrong usage and 3 for an internal error.`
 
-// exactly demands a number of arguments.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if len(args) != n {
-			return usagef("fxgen %s takes %s, got %d arguments", c.Name(), what, len(args))
-		}
-		return nil
-	}
+// onSource is a command that takes a source, said to be what.
+func onSource(name, short, what string) *cobra.Command {
+	return &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, what)}
 }
 
 // fail prints what went wrong and returns the exit code.
 func (a *app) fail(err error) int {
-	var usage usageError
+	var usage *usageError
 	switch {
 	case err == nil:
 		return exitOK
@@ -200,7 +208,10 @@ func (a *app) fail(err error) int {
 	case errors.Is(err, errDiffers):
 		return exitInput
 	case errors.As(err, &usage):
-		fmt.Fprintln(a.stderr, "fxgen: "+usage.Error())
+		for _, text := range usage.wrong {
+			fmt.Fprintln(a.stderr, "fxgen: "+text)
+		}
+		fmt.Fprintln(a.stderr, "    hint: "+usage.hint())
 		return exitUsage
 	}
 	var l diag.List

@@ -18,11 +18,7 @@ import (
 func (a *app) draw() *cobra.Command {
 	var f flags
 	var out string
-	c := &cobra.Command{
-		Use:   "draw [flags] SOURCE",
-		Short: "Draw the graph as .dot, .svg, .png or .html",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("draw", "Draw the graph as .dot, .svg, .png or .html", "one SOURCE")
 	f.sourceFlags(c)
 	c.Flags().StringVar(&out, "o", "", "file to write; its ending decides the format")
 	d := &f.job.Drawing
@@ -42,7 +38,7 @@ func (a *app) draw() *cobra.Command {
 		switch format {
 		case "dot", "svg", "png", "html":
 		case "":
-			return usagef("fxgen draw needs -o FILE with the ending .dot, .svg, .png or .html")
+			return usagef("draw needs -o FILE with the ending .dot, .svg, .png or .html")
 		default:
 			return usagef("-o %s: expected the ending .dot, .svg, .png or .html", out)
 		}

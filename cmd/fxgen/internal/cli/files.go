@@ -17,12 +17,6 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
-// The codes of files that cannot be written.
-const (
-	codeKept    diag.Code = "FX8055" // writing would lose what somebody else wrote
-	codeNoWrite diag.Code = "FX8056" // the place cannot be written to
-)
-
 // target is a file to be written.
 type target struct {
 	path string

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -135,6 +134,9 @@ func (f *flags) jsonFlag(c *cobra.Command) {
 
 // fill makes the job of the flags. standard is the pipeline without -passes.
 func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Job, error) {
+	if err := f.check(c); err != nil {
+		return nil, err
+	}
 	j := f.job
 	j.Verb, j.Engine, j.Seed, j.Threads, j.JSON = verb, f.engine, f.seed, f.threads, f.json
 	j.MinTime, j.Timeout = int64(f.minTime), int64(f.timeout)
@@ -173,30 +175,7 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 	if err := work.Known(j.Passes); err != nil {
 		return nil, err
 	}
-	return &j, f.negative()
-}
-
-// negative refuses numbers below zero, all of them, by the names of their flags.
-func (f *flags) negative() error {
-	var list []string
-	for _, n := range []struct {
-		flag  string
-		value int64
-		text  string
-	}{
-		{"threads", int64(f.threads), strconv.Itoa(f.threads)}, {"repeat", int64(f.job.Repeat), strconv.Itoa(f.job.Repeat)},
-		{"min-time", int64(f.minTime), f.minTime.String()}, {"timeout", int64(f.timeout), f.timeout.String()},
-		{"depth", int64(f.job.Drawing.Depth), strconv.Itoa(f.job.Drawing.Depth)},
-		{"depth", int64(f.job.Depth), strconv.Itoa(f.job.Depth)}, {"top", int64(f.job.Top), strconv.Itoa(f.job.Top)},
-	} {
-		if n.value < 0 {
-			list = append(list, "-"+n.flag+" "+n.text+" is negative, expected 0 or more")
-		}
-	}
-	if len(list) > 0 {
-		return usagef("%s", strings.Join(list, "\nfxgen: "))
-	}
-	return nil
+	return &j, nil
 }
 
 // link is what the flags want linked.

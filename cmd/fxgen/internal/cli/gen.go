@@ -145,7 +145,7 @@ type generated struct {
 
 func (a *app) genCommand(name, short string, finish func(*generated) error) *cobra.Command {
 	var f genFlags
-	c := &cobra.Command{Use: name + " [flags] SOURCE", Short: short, Args: exactly(1, "one SOURCE")}
+	c := onSource(name, short, "one SOURCE")
 	f.register(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		g, err := a.generate(c, &f, args[0])
@@ -171,12 +171,18 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 			return nil, usagef("-func %s is for -style module; in kernel style the entry is the method Forward of the type that -type names", f.job.Func)
 		}
 	case work.Module:
+		if f.job.Type != "" {
+			return nil, usagef("-type %s is for -style kernel; in module style the entry is the function that -func names", f.job.Type)
+		}
 		if f.job.WeightsMode != "auto" {
 			return nil, usagef("-weights-mode %s is for -style kernel; module style puts weights into a file", f.job.WeightsMode)
 		}
 	}
 	if f.job.Func != "" && !token.IsIdentifier(f.job.Func) {
 		return nil, usagef("-func %s: expected a Go identifier", f.job.Func)
+	}
+	if filepath.Base(f.out) == ".go" {
+		return nil, usagef("-o %s: expected a folder, or the name of a Go file", f.out)
 	}
 	j, err := f.fill(c, work.Gen, standard)
 	if err != nil {

@@ -82,7 +82,7 @@ func (a *app) explain() *cobra.Command {
 		Short: "Explain a diagnostic, or list all",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("fxgen explain takes one CODE, got %d", len(args))
+				return usagef("explain takes one CODE, got %d", len(args))
 			}
 			return nil
 		},

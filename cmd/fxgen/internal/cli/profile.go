@@ -11,11 +11,7 @@ import (
 func (a *app) profile() *cobra.Command {
 	var f flags
 	var samples string
-	c := &cobra.Command{
-		Use:   "profile [flags] SOURCE",
-		Short: "Measure each kernel of the plan",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("profile", "Measure each kernel of the plan", "one SOURCE")
 	f.sourceFlags(c)
 	f.computeFlags(c)
 	c.Flags().IntVar(&f.job.Repeat, "repeat", 10, "the number of runs, of which each step's median counts")
@@ -28,6 +24,9 @@ func (a *app) profile() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !slices.Contains([]string{work.ByStep, work.ByScope, work.ByOp}, f.job.By) {
 			return usagef("-by %s: expected step, scope or op", f.job.By)
+		}
+		if f.job.Depth > 0 && f.job.By != work.ByScope {
+			return usagef("-depth %d is for -by scope, got -by %s", f.job.Depth, f.job.By)
 		}
 		f.engine, f.job.Samples = work.Plan, samples != ""
 		res, w, err := a.job(c, &f, work.Profile, f.pipeline(), args[0])

@@ -11,11 +11,7 @@ import (
 func (a *app) quant() *cobra.Command {
 	var f flags
 	var out string
-	c := &cobra.Command{
-		Use:   "quant [flags] SOURCE",
-		Short: "Quantise a network: print the plan and the quality, write the quantised graph",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("quant", "Quantise a network: print the plan and the quality, write the quantised graph", "one SOURCE")
 	f.sourceFlags(c)
 	f.weightFlags(c)
 	f.shapeFlag(c)
@@ -33,7 +29,7 @@ func (a *app) quant() *cobra.Command {
 		f.job.Report = f.job.Report || f.job.Ranked
 		switch {
 		case out == "" && !f.job.Plan && !f.job.Report:
-			return usagef("fxgen quant does nothing without -plan, -report or -o FOLDER")
+			return usagef("quant does nothing without -plan, -report or -o FOLDER")
 		case f.json && f.job.Plan == f.job.Report:
 			return usagef("-json is for the document of -plan or of -report")
 		}

@@ -15,11 +15,7 @@ import (
 func (a *app) print() *cobra.Command {
 	var f flags
 	var out string
-	c := &cobra.Command{
-		Use:   "print [flags] SOURCE",
-		Short: "Print the graph in the text form",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("print", "Print the graph in the text form", "one SOURCE")
 	f.sourceFlags(c)
 	f.weightFlags(c)
 	c.Flags().StringVar(&f.job.After, "after", "", "stop the pipeline after this pass")
@@ -51,11 +47,7 @@ func (a *app) print() *cobra.Command {
 
 func (a *app) run() *cobra.Command {
 	var f flags
-	c := &cobra.Command{
-		Use:   "run [flags] SOURCE",
-		Short: "Run a network on given inputs",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("run", "Run a network on given inputs", "one SOURCE")
 	f.sourceFlags(c)
 	f.valueFlags(c)
 	c.Flags().StringArrayVar(&f.out, "out", nil, "NAME=FILE.npy: file for an output (repeat)")
@@ -89,11 +81,7 @@ func (a *app) run() *cobra.Command {
 
 func (a *app) bench() *cobra.Command {
 	var f flags
-	c := &cobra.Command{
-		Use:   "bench [flags] SOURCE",
-		Short: "Measure the time of a run",
-		Args:  exactly(1, "one SOURCE"),
-	}
+	c := onSource("bench", "Measure the time of a run", "one SOURCE")
 	f.sourceFlags(c)
 	f.valueFlags(c)
 	c.Flags().IntVar(&f.job.Repeat, "repeat", 3, "the least number of runs")
@@ -101,10 +89,7 @@ func (a *app) bench() *cobra.Command {
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		res, _, err := a.job(c, &f, work.Bench, f.pipeline(), args[0])
-		if err != nil {
-			return err
-		}
-		return a.say(res.Text)
+		return a.sayOf(res, err)
 	}
 	return c
 }
@@ -123,6 +108,9 @@ func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, ar
 	if err != nil {
 		return nil, nil, err
 	}
+	if j.Engine == work.Eager && len(j.Passes) > 0 {
+		return nil, nil, usagef("-passes %s is for engines that run a graph; eager calls the Go function as it is", f.passes)
+	}
 	s, err := a.open(arg, f, j)
 	if err != nil {
 		return nil, nil, err
@@ -134,6 +122,14 @@ func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, ar
 		res, err = a.do(a.ctx, s, j)
 	}
 	return res, w, err
+}
+
+// sayOf says the text of a result that there is without an error.
+func (a *app) sayOf(res *work.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	return a.say(res.Text)
 }
 
 func (a *app) say(text string) error {

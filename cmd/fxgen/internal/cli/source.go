@@ -75,8 +75,10 @@ func graphFiles(arg string) ([]string, error) {
 			names = append(names, m.Name)
 		}
 		return nil, bad("there is no built-in network, file or folder "+arg, "the built-in networks are "+strings.Join(names, ", "))
+	case errors.Is(err, os.ErrNotExist):
+		return nil, bad("there is no file or folder "+arg, "check the path; Go code is named with its package: ./pkg#Name")
 	case err != nil:
-		return nil, bad(err.Error(), "")
+		return nil, work.Unreadable(arg, err)
 	case info.IsDir():
 		if _, err := os.Stat(filepath.Join(arg, graph.GraphFile)); err != nil {
 			return nil, bad(arg+" holds no "+graph.GraphFile, "to capture Go code, name a function or type: "+arg+"#Net")

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/npy"
@@ -19,25 +21,35 @@ import (
 
 func (a *app) stats() *cobra.Command {
 	var f flags
-	c := &cobra.Command{
-		Use:   "stats [flags] SOURCE",
-		Short: "Count nodes, parameters, operations and memory; list the tensors of a file",
-		Args:  exactly(1, "one SOURCE, .safetensors or .npy file"),
-	}
+	c := onSource("stats", "Count nodes, parameters, operations and memory; list the tensors of a file", "one SOURCE, .safetensors or .npy file")
 	f.sourceFlags(c)
 	f.shapeFlag(c)
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if ext := filepath.Ext(args[0]); !strings.Contains(args[0], "#") && (ext == ".safetensors" || ext == ".npy") {
+			if err := plainFlags(c, "json"); err != nil {
+				return err
+			}
 			return a.tensorStats(args[0], ext, f.json)
 		}
 		res, _, err := a.job(c, &f, work.Stats, nil, args[0])
-		if err != nil {
-			return err
-		}
-		return a.say(res.Text)
+		return a.sayOf(res, err)
 	}
 	return c
+}
+
+// plainFlags refuses flags that are about graphs, where there is none.
+func plainFlags(c *cobra.Command, allowed ...string) error {
+	e := &usageError{}
+	c.Flags().Visit(func(g *pflag.Flag) {
+		if !slices.Contains(allowed, g.Name) {
+			e.wrong = append(e.wrong, "-"+g.Name+" is for sources that are captured; files of tensors are listed as they are")
+		}
+	})
+	if len(e.wrong) > 0 {
+		return e
+	}
+	return nil
 }
 
 // tensorJSON is a tensor of a file.

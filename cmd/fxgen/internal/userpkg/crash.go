@@ -25,13 +25,13 @@ import (
 func (l *loaded) died(out, again string) *diag.Error {
 	hint := "return an error, or panic in the function itself; run it in a test of its own to see more"
 	at := diag.Pos{File: l.pos.Filename, Line: l.pos.Line, Col: l.pos.Column}
-	if c := dump.Find(out, work.HarnessFile); c != nil {
+	if c := dump.Find(out, work.HarnessFile, work.NamesFile); c != nil {
 		if c.Pos.File != "" {
 			at = c.Pos
 		}
 		return diag.New(work.Died, "the model's code ended the program: "+c.What).At(at).WithHint(hint)
 	}
-	if c := dump.Find(again, work.HarnessFile); c != nil && c.Pos.File != "" {
+	if c := dump.Find(again, work.HarnessFile, work.NamesFile); c != nil && c.Pos.File != "" {
 		at = c.Pos
 	}
 	e := diag.New(work.Died, "the model's code ended the program: "+exitStatus(out)).At(at).WithHint(hint)
@@ -141,7 +141,7 @@ func (t *Target) whereItExits(ctx context.Context, l *loaded, j *work.Job) strin
 	if again.overlay = l.withoutExits(); again.overlay == nil {
 		return ""
 	}
-	a, err := again.test(ctx, t, j)
+	a, err := again.run(ctx, t, j)
 	if err != nil {
 		return ""
 	}

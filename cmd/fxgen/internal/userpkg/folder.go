@@ -22,13 +22,13 @@ func folder(pattern string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return bad("there is no folder "+pattern, "the part before # is the folder of a package, ./net for instance")
 	case err != nil:
-		return bad("cannot read "+pattern+": "+reason(err), "check its permissions")
+		return work.Unreadable(pattern, err)
 	case !info.IsDir():
 		return bad(pattern+" is a file, expected the folder of a package", "name its folder: "+filepath.ToSlash(filepath.Dir(pattern))+"#Name")
 	}
 	list, err := os.ReadDir(pattern)
 	if err != nil {
-		return bad("cannot read folder "+pattern+": "+reason(err), "check its permissions")
+		return work.Unreadable("folder "+pattern, err)
 	}
 	code, tests := 0, 0
 	for _, e := range list {
@@ -63,13 +63,4 @@ func module(pattern string) error {
 				WithHint("run go mod init NAME in the module's folder, then go get -tool " + modulePath + "/cmd/fxgen and go mod tidy")
 		}
 	}
-}
-
-// reason is an error of the operating system without the path.
-func reason(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
 }

@@ -27,7 +27,7 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 		return nil, err
 	}
 	l.place(j)
-	a, err := l.test(ctx, t, j)
+	a, err := l.run(ctx, t, j)
 	if !a.missing {
 		t.Output = modelOutput(a.out)
 	}
@@ -36,9 +36,6 @@ func (t *Target) Do(ctx context.Context, j *work.Job) (*work.Result, error) {
 	}
 	if err := Unready(a.out, l.dir); err != nil {
 		return nil, err
-	}
-	if strings.Contains(a.out, "import cycle not allowed in test") {
-		return nil, bad("a package of -import or -passes imports "+l.pkg.PkgPath+", the captured package", "move the pass into the captured package, or what it imports out of it")
 	}
 	if ran.MatchString(a.out) {
 		again := ""
@@ -66,8 +63,8 @@ type answer struct {
 	err     error  // what it ended with
 }
 
-// test runs the test that does the job. The error is that of the job.
-func (l *loaded) test(ctx context.Context, t *Target, j *work.Job) (a answer, err error) {
+// run runs the test that does the job. The error is that of the job.
+func (l *loaded) run(ctx context.Context, t *Target, j *work.Job) (a answer, err error) {
 	dir, remove, err := proc.TempDir()
 	if err != nil {
 		return a, err
@@ -166,8 +163,13 @@ func (l *loaded) writeOverlay(t *Target, dir string) (string, error) {
 		replace[path] = file
 		return os.WriteFile(file, data, 0o666)
 	}
-	if err := put(filepath.Join(l.dir, work.HarnessFile), l.source(t, dir)); err != nil {
+	if err := put(filepath.Join(l.dir, work.HarnessFile), l.test(t, dir)); err != nil {
 		return "", err
+	}
+	if l.sig != nil {
+		if err := put(filepath.Join(l.dir, work.NamesFile), l.names(t)); err != nil {
+			return "", err
+		}
 	}
 	for path, data := range l.overlay {
 		if err := put(path, data); err != nil {
@@ -182,42 +184,15 @@ func (l *loaded) writeOverlay(t *Target, dir string) (string, error) {
 	return file, os.WriteFile(file, text, 0o666)
 }
 
-// source is the test that does the job. Its imports have names that no package
-// declares at top level.
-func (l *loaded) source(t *Target, dir string) []byte {
+// names returns what the captured package shows of itself to the test, by variables of
+// a test file of its own: what is captured and its passes, unexported or not. The test
+// stands outside, so that it may import what imports the package. Neither uses a name
+// that a package declares at top level.
+func (l *loaded) names(t *Target) []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "package %s\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n%s)\n\n", l.harnessPackage(), modulePath+"/cmd/fxgen/harness", l.importText())
-	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t, fxgen_harness.Source{\n", testName)
-	switch {
-	case t.File != "":
-		fmt.Fprintf(&b, "\t\tFile: %q,\n", t.File)
-	case t.Model != "":
-		fmt.Fprintf(&b, "\t\tModel: %q,\n", t.Model)
-	default:
-		l.code(&b, t)
-	}
-	b.WriteString("\t\tPasses: fxgen_harness.Passes{\n")
-	for _, entry := range slices.Sorted(maps.Keys(l.linked.passes)) {
-		fmt.Fprintf(&b, "\t\t\t%q: %s,\n", entry, l.linked.passes[entry])
-	}
-	fmt.Fprintf(&b, "\t\t},\n\t}, %q)\n}\n", dir)
-	return []byte(b.String())
-}
-
-// harnessPackage is the package that the harness stands in: the captured one, whose
-// unexported names it uses, else one of its own beside it.
-func (l *loaded) harnessPackage() string {
-	if l.sig == nil {
-		return l.pkg.Name + "_test"
-	}
-	return l.pkg.Name
-}
-
-// code describes the function or module of the package that is captured.
-func (l *loaded) code(b *strings.Builder, t *Target) {
-	fmt.Fprintf(b, "\t\tName: %q,\n", t.Name)
+	fmt.Fprintf(&b, "package %s\n\nvar ", l.pkg.Name)
 	if l.isFunc {
-		fmt.Fprintf(b, "\t\tFunc: %s,\n", t.Name)
+		fmt.Fprintf(&b, "%s = %s\n", capturedName, t.Name)
 	} else {
 		call := "return " + l.newExpr
 		if !l.newErr {
@@ -225,9 +200,40 @@ func (l *loaded) code(b *strings.Builder, t *Target) {
 		} else {
 			call = "m, err := " + l.newExpr + "; return m, err"
 		}
-		fmt.Fprintf(b, "\t\tNew: func() (any, error) { %s },\n\t\tMethod: %q,\n", call, t.Method)
+		fmt.Fprintf(&b, "%s = func() (any, error) { %s }\n", capturedName, call)
 	}
-	fmt.Fprintf(b, "\t\tParams: %#v,\n\t\tResults: %#v,\n", paramNames(l.sig.Params()), paramNames(l.sig.Results()))
+	for i, name := range l.linked.own {
+		fmt.Fprintf(&b, "\nvar %s%d = %s\n", ownName, i, name)
+	}
+	return []byte(b.String())
+}
+
+const capturedName, ownName = "Fxgen_captured", "Fxgen_pass"
+
+// test is the test that does the job.
+func (l *loaded) test(t *Target, dir string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "package %s_test\n\nimport (\n\tfxgen_testing \"testing\"\n\n\tfxgen_harness %q\n%s)\n\n", l.pkg.Name, modulePath+"/cmd/fxgen/harness", l.importText())
+	fmt.Fprintf(&b, "func %s(t *fxgen_testing.T) {\n\tfxgen_harness.Run(t, fxgen_harness.Source{\n", testName)
+	switch {
+	case t.File != "":
+		fmt.Fprintf(&b, "\t\tFile: %q,\n", t.File)
+	case t.Model != "":
+		fmt.Fprintf(&b, "\t\tModel: %q,\n", t.Model)
+	default:
+		field := "New"
+		if l.isFunc {
+			field = "Func"
+		}
+		fmt.Fprintf(&b, "\t\tName: %q,\n\t\t%s: fxgen_package.%s,\n\t\tMethod: %q,\n", t.Name, field, capturedName, t.Method)
+		fmt.Fprintf(&b, "\t\tParams: %#v,\n\t\tResults: %#v,\n", paramNames(l.sig.Params()), paramNames(l.sig.Results()))
+	}
+	b.WriteString("\t\tPasses: fxgen_harness.Passes{\n")
+	for _, entry := range slices.Sorted(maps.Keys(l.linked.passes)) {
+		fmt.Fprintf(&b, "\t\t\t%q: %s,\n", entry, l.linked.passes[entry])
+	}
+	fmt.Fprintf(&b, "\t\t},\n\t}, %q)\n}\n", dir)
+	return []byte(b.String())
 }
 
 // compileErrors finds "file:line:col: message" in what the go command printed.

@@ -13,7 +13,7 @@ import (
 
 // Operators and passes of the user's own exist only in a program that links them:
 // what needs any is done in a test binary too, that of the captured package, else
-// that of the first package which is to be linked, from outside of it.
+// that of the first package which is to be linked.
 
 // Link says what else a test binary needs.
 type Link struct {
@@ -58,6 +58,7 @@ func Host(l Link, file, model string) *Target {
 type linked struct {
 	imports []string          // import paths
 	passes  map[string]string // the expression for each entry
+	own     []string          // variables of the captured package that are passes
 }
 
 // link loads the packages that the job needs and looks the passes up.
@@ -105,7 +106,7 @@ func (l *loaded) link(ctx context.Context, t *Target) error {
 	return nil
 }
 
-// self reports whether the harness stands in a package, so that it need not import it.
+// self reports whether a package is the captured one.
 func (l *loaded) self(p *packages.Package) bool { return p == l.pkg && l.sig != nil }
 
 // add makes the harness import a package, and returns the number of the import.
@@ -132,7 +133,8 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(position(p.Fset.Position(obj.Pos()).String()))
 	}
 	if l.self(p) {
-		l.linked.passes[entry] = name
+		l.linked.passes[entry] = fmt.Sprintf("fxgen_package.%s%d", ownName, len(l.linked.own))
+		l.linked.own = append(l.linked.own, name)
 		return nil
 	}
 	if !v.Exported() {
@@ -147,10 +149,13 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 	return nil
 }
 
-// importText is the imports of the linked packages in the harness; those without a
-// pass are linked for their operators alone.
+// importText is the imports of the captured package and of the linked ones in the
+// harness; those without a pass are linked for their operators alone.
 func (l *loaded) importText() string {
 	var b strings.Builder
+	if l.sig != nil {
+		fmt.Fprintf(&b, "\tfxgen_package %q\n", l.pkg.PkgPath)
+	}
 	for i, path := range l.linked.imports {
 		name := fmt.Sprintf("fxgen_link%d", i)
 		used := false

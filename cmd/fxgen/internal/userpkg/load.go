@@ -7,6 +7,7 @@ import (
 	"go/types"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,9 +43,15 @@ func read(ctx context.Context, pattern string, overlay map[string][]byte) (*pack
 		return nil, bad("cannot load package "+pattern+": "+firstLine(err.Error()), "run fxgen in the folder of your module")
 	}
 	if len(list) != 1 {
-		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "")
+		return nil, bad(strconv.Itoa(len(list))+" packages match "+pattern+", expected one", "name the folder of one package, ./net for instance")
 	}
-	return list[0], nil
+	p := list[0]
+	for _, e := range p.Errors {
+		if e.Kind == packages.ListError && len(p.GoFiles) == 0 && position(e.Pos).Line == 0 {
+			return nil, bad("there is no package "+pattern+" here: "+strings.Join(strings.Fields(e.Msg), " "), "name the folder of the package, ./net for instance, and run fxgen in its module")
+		}
+	}
+	return p, nil
 }
 
 func firstLine(s string) string {
@@ -82,6 +89,10 @@ func (t *Target) load(ctx context.Context) (*loaded, error) {
 	if len(l.pkg.GoFiles) == 0 {
 		return nil, bad("package "+t.Pattern+" has no Go files", "")
 	}
+	if m := l.pkg.Module; m == nil || m.Version != "" && m.Replace == nil {
+		return nil, bad("package "+t.Pattern+" belongs to the standard library or to a module that was downloaded, in which nothing can be captured",
+			"write a function in a package of your own that calls what you want, and name that")
+	}
 	l.dir = filepath.Dir(l.pkg.GoFiles[0])
 	t.parts = slices.Concat(goFiles(l.dir), l.pkg.OtherFiles, l.pkg.EmbedFiles)
 	if t.Name != "" {
@@ -106,6 +117,9 @@ func problems(errs []packages.Error) (list diag.List) {
 			continue // a headline
 		}
 		d := diag.New(Compile, strings.TrimSpace(e.Msg))
+		if m := unimported.FindStringSubmatch(d.Msg); m != nil {
+			d = diag.New(Compile, "there is no package "+m[1]+" here").WithHint("correct the path, run go get " + m[1] + " for one of another module, or generate its code first")
+		}
 		d.Pos = position(e.Pos)
 		if d.Pos.File != "" {
 			if abs, err := filepath.Abs(d.Pos.File); err == nil {
@@ -124,8 +138,9 @@ func problems(errs []packages.Error) (list diag.List) {
 	return list
 }
 
-// Compile is the code of user code that does not compile.
-const Compile diag.Code = "FX8054"
+// unimported matches what the type checker says of an import that the go command knows
+// nothing of.
+var unimported = regexp.MustCompile(`^could not import (\S+) \(`)
 
 // position reads "file:line:col" with parts missing from the end.
 func position(s string) diag.Pos {
@@ -159,7 +174,7 @@ func position(s string) diag.Pos {
 func (l *loaded) find(t *Target) error {
 	obj := l.pkg.Types.Scope().Lookup(t.Name)
 	if obj == nil {
-		return bad("package "+l.pkg.PkgPath+" has no function or type "+t.Name, near(l.pkg.Types.Scope(), t.Name))
+		return bad("package "+l.pkg.PkgPath+" has no function or type "+t.Name, l.near(t.Name))
 	}
 	l.pos = l.pkg.Fset.Position(obj.Pos())
 	switch o := obj.(type) {
@@ -167,10 +182,10 @@ func (l *loaded) find(t *Target) error {
 		l.isFunc = true
 		l.sig = o.Type().(*types.Signature)
 		if t.Method != "" {
-			return l.bad(t.Name+" is a function, it has no method "+t.Method, "")
+			return l.bad(t.Name+" is a function, it has no method "+t.Method, "name the function alone: "+t.Pattern+"#"+t.Name)
 		}
 		if t.New != "" {
-			return l.bad(t.Name+" is a function, -new is for types", "")
+			return l.bad(t.Name+" is a function, -new is for types", "leave -new out")
 		}
 	case *types.TypeName:
 		if err := l.findMethod(t, o); err != nil {
@@ -180,7 +195,7 @@ func (l *loaded) find(t *Target) error {
 			return err
 		}
 	default:
-		return l.bad(t.Name+" is neither a function nor a type", "")
+		return l.bad(t.Name+" is neither a function nor a type", "name a function, or a type with a method Forward; a function of one line can call what a variable holds")
 	}
 	return l.checkSignature(t)
 }
@@ -189,10 +204,34 @@ func (l *loaded) bad(msg, hint string) *diag.Error {
 	return bad(msg, hint).At(diag.Pos{File: l.pos.Filename, Line: l.pos.Line, Col: l.pos.Column})
 }
 
-// near suggests a name that differs in case only.
-func near(s *types.Scope, name string) string {
-	return nearest(s, name, "the part behind # is the name of a function or type in the package")
+// near suggests a name that differs in case only, else those that can be captured.
+func (l *loaded) near(name string) string {
+	scope := l.pkg.Types.Scope()
+	var names []string
+	for _, n := range scope.Names() {
+		o := scope.Lookup(n)
+		f, ok := o.(*types.Func)
+		if t, named := o.(*types.TypeName); named {
+			m, _, _ := types.LookupFieldOrMethod(types.NewPointer(t.Type()), true, t.Pkg(), "Forward")
+			f, ok = m.(*types.Func)
+		}
+		if !ok || len(names) == maxNames {
+			continue
+		}
+		sig := f.Type().(*types.Signature)
+		if sig.TypeParams().Len()+sig.RecvTypeParams().Len() == 0 && holdsTensors(sig.Params(), 0) && holdsTensors(sig.Results(), 0) {
+			names = append(names, n)
+		}
+	}
+	other := "the part behind # is the name of a function or type in the package"
+	if len(names) > 0 {
+		other += ", such as " + strings.Join(names, ", ")
+	}
+	return nearest(scope, name, other)
 }
+
+// maxNames bounds the names that a hint lists.
+const maxNames = 8
 
 func nearest(s *types.Scope, name, other string) string {
 	for _, n := range s.Names() {
@@ -208,8 +247,11 @@ func (l *loaded) findMethod(t *Target, o *types.TypeName) error {
 	if name == "" {
 		name = "Forward"
 	}
-	if n, ok := o.Type().(*types.Named); ok && n.TypeParams().Len() > 0 {
+	if n, ok := types.Unalias(o.Type()).(*types.Named); ok && n.TypeParams().Len() > 0 {
 		return l.bad(t.Name+" is a generic type", "name a type without type parameters")
+	}
+	if types.IsInterface(o.Type()) {
+		return l.bad(t.Name+" is an interface", "name a type that implements it")
 	}
 	m, _, _ := types.LookupFieldOrMethod(types.NewPointer(o.Type()), true, o.Pkg(), name)
 	fn, ok := m.(*types.Func)
@@ -243,12 +285,12 @@ func (l *loaded) constructor(t *Target, o *types.TypeName) error {
 	result := tv.Type
 	if tuple, ok := result.(*types.Tuple); ok {
 		if tuple.Len() != 2 || tuple.At(1).Type().String() != "error" {
-			return l.bad("-new "+l.newExpr+" returns "+tuple.String()+", expected *"+t.Name+" or (*"+t.Name+", error)", "")
+			return l.bad("-new "+l.newExpr+" returns "+types.TypeString(tuple, types.RelativeTo(o.Pkg()))+", expected *"+t.Name+" or (*"+t.Name+", error)", l.constructors(o))
 		}
 		result, l.newErr = tuple.At(0).Type(), true
 	}
 	if !types.Identical(result, types.NewPointer(o.Type())) {
-		return l.bad("-new "+l.newExpr+" gives "+types.TypeString(result, types.RelativeTo(o.Pkg()))+", expected *"+t.Name, "")
+		return l.bad("-new "+l.newExpr+" gives "+types.TypeString(result, types.RelativeTo(o.Pkg()))+", expected *"+t.Name, l.constructors(o))
 	}
 	return nil
 }
@@ -264,7 +306,9 @@ func (l *loaded) constructors(o *types.TypeName) string {
 			continue
 		}
 		sig := f.Type().(*types.Signature)
-		if sig.Results().Len() > 0 && types.Identical(sig.Results().At(0).Type(), types.NewPointer(o.Type())) {
+		r := sig.Results()
+		fits := r.Len() == 1 || r.Len() == 2 && r.At(1).Type().String() == "error"
+		if fits && types.Identical(r.At(0).Type(), types.NewPointer(o.Type())) {
 			if sig.Params().Len() > 0 {
 				name += "(...)"
 			}
@@ -292,11 +336,15 @@ func (l *loaded) checkSignature(t *Target) error {
 	if l.sig.TypeParams().Len() > 0 {
 		return l.bad(t.Name+" has type parameters", "capture a function that calls it with concrete types")
 	}
+	name := t.Name
+	if t.Method != "" {
+		name += "." + t.Method
+	}
 	if !holdsTensors(l.sig.Params(), 0) {
-		return l.bad(t.Name+" has no tensor parameter: its signature is "+l.signature(), "a network takes *tensor.Tensor")
+		return l.bad(name+" has no tensor parameter: its signature is "+l.signature(), "a network takes *tensor.Tensor")
 	}
 	if !holdsTensors(l.sig.Results(), 0) {
-		return l.bad(t.Name+" returns no tensor: its signature is "+l.signature(), "a network returns *tensor.Tensor")
+		return l.bad(name+" returns no tensor: its signature is "+l.signature(), "a network returns *tensor.Tensor")
 	}
 	return nil
 }
@@ -323,12 +371,9 @@ func holdsTensors(t types.Type, depth int) bool {
 			}
 		}
 	case *types.Named:
-		if o := t.Obj(); o.Pkg() != nil && o.Pkg().Path() == tensorPath && o.Name() == "Tensor" {
-			return true
-		}
-		return holdsTensors(t.Underlying(), depth+1)
+		return !isTensor(t) && holdsTensors(t.Underlying(), depth+1)
 	case *types.Pointer:
-		return holdsTensors(t.Elem(), depth+1)
+		return isTensor(t.Elem()) || holdsTensors(t.Elem(), depth+1)
 	case *types.Slice:
 		return holdsTensors(t.Elem(), depth+1)
 	case *types.Array:
@@ -347,6 +392,12 @@ func holdsTensors(t types.Type, depth int) bool {
 	return false
 }
 
+// isTensor reports whether a type is that of tensors, of which pointers are passed.
+func isTensor(t types.Type) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == tensorPath && n.Obj().Name() == "Tensor"
+}
+
 // paramNames returns the names of the parameters that are tensors themselves;
 // none when some parameter holds several, or one has no name.
 func paramNames(tuple *types.Tuple) []string {
@@ -360,7 +411,7 @@ func paramNames(tuple *types.Tuple) []string {
 		if !ok || p.Name() == "" || p.Name() == "_" {
 			return nil
 		}
-		if n, ok := types.Unalias(ptr.Elem()).(*types.Named); !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != tensorPath {
+		if !isTensor(ptr.Elem()) {
 			return nil
 		}
 		names = append(names, p.Name())

@@ -30,9 +30,9 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 	}
 	s := stub{pkg: pkg, dir: filepath.Dir(files[0]), overlay: map[string][]byte{}, gone: map[*ast.BlockStmt]bool{},
 		paths: map[string]bool{}, made: map[string]bool{}}
-	hit := false
+	hit, others := false, false
 	for _, folder := range s.absent() {
-		hit = s.otherFolder(folder) || hit
+		hit, others = s.otherFolder(folder) || hit, others || folder != strings.TrimSuffix(t.Generated, string(filepath.Separator))
 	}
 	if folder := t.Generated; folder != "" {
 		if filepath.Ext(folder) == ".go" {
@@ -65,6 +65,9 @@ func (t *Target) withoutGenerated(ctx context.Context, pkg *packages.Package) (*
 		if len(s.gone) == 0 {
 			break
 		}
+	}
+	if others {
+		return nil, problems(pkg.Errors) // which say that there is no such package
 	}
 	return nil, problems(s.pkg.Errors)
 }

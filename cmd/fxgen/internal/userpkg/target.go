@@ -83,7 +83,8 @@ func Parse(pkg, symbol, constructor string) (*Target, error) {
 			return nil, bad("-new "+constructor+" is no Go expression", "name a function of the package, such as New"+t.Name)
 		}
 		t.New = constructor
-		if _, call := e.(*ast.CallExpr); !call {
+		switch e.(type) {
+		case *ast.Ident, *ast.SelectorExpr, *ast.FuncLit:
 			t.New += "()"
 		}
 	}

@@ -12,15 +12,6 @@ import (
 	"github.com/gofx-dev/gofx/draw"
 )
 
-// The codes of the command line.
-const (
-	BadSource diag.Code = "FX8050" // the source names nothing that can be captured
-	BadValue  diag.Code = "FX8051" // the value of an input, weight or size cannot be used
-	BadEngine diag.Code = "FX8052" // an engine that cannot run the source
-	NoWeights diag.Code = "FX8053" // code is to be generated without values for the weights
-	Died      diag.Code = "FX8057" // the model's code ended the program
-)
-
 // Verbs of a job.
 const (
 	Print   = "print"   // the text form

@@ -52,7 +52,7 @@ func Recover(f func() error) (err error) {
 // codePos returns the model's line that a deferred function is run for.
 func codePos() diag.Pos {
 	stack := make([]byte, 1<<16)
-	return dump.Running(string(stack[:runtime.Stack(stack, false)]), HarnessFile)
+	return dump.Running(string(stack[:runtime.Stack(stack, false)]), HarnessFile, NamesFile)
 }
 
 func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []*array.Array, err error) {

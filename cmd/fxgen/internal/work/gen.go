@@ -47,11 +47,7 @@ func (c *captured) genKernel(j *Job) (*codegen.Files, error) {
 	if err != nil {
 		return nil, err
 	}
-	state := map[string]*array.Array{}
-	for _, q := range ready.Params() {
-		state[q.Path] = q.Value
-	}
-	return codegen.Kernel(p, state, codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
+	return codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
 		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs})
 }
 

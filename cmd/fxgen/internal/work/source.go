@@ -2,6 +2,8 @@ package work
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -65,13 +67,13 @@ func Model(m *models.Model) *Source {
 func Open(path string) (*Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, Unreadable(path, err)
 	}
 	var m *graph.Module
 	if info.IsDir() {
 		m, err = graph.Load(path)
 	} else if text, readErr := os.ReadFile(path); readErr != nil {
-		err = readErr
+		err = Unreadable(path, readErr)
 	} else {
 		m, err = graph.Parse(text, path)
 	}
@@ -82,6 +84,15 @@ func Open(path string) (*Source, error) {
 		return nil, err
 	}
 	return &Source{Name: filepath.Base(filepath.Clean(path)), Graph: m}, nil
+}
+
+// Unreadable is the error of a source that the operating system does not give.
+func Unreadable(path string, err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return diag.New(BadSource, "cannot read "+path+": "+err.Error()).WithHint("check the path and its permissions")
 }
 
 // captured is a source with its graph and, for code, the value it came from.
@@ -188,7 +199,7 @@ const maxNodes = 1 << 20
 func (s *Source) make() (m any, err error) {
 	err = Recover(func() (err error) {
 		if m, err = s.New(); err != nil {
-			return diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error())
+			return diag.New(BadSource, "the constructor of "+s.Name+" failed: "+err.Error()).WithHint("call it in a test of its own; -new names another one")
 		}
 		if v := reflect.ValueOf(m); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
 			return diag.New(BadSource, "the constructor of "+s.Name+" returned nil").WithHint("make it return a module, or an error")
@@ -209,14 +220,18 @@ func (s *Source) watch(j *Job) (done func()) {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]
 		s.Stuck(diag.New(tracer.Brake, "the model's code has run for "+limit.String()+" and was here").
-			At(dump.Running(string(stacks), HarnessFile)).
+			At(dump.Running(string(stacks), HarnessFile, NamesFile)).
 			WithHint("a loop or a lock may never end; allow more with -timeout"))
 	})
 	return func() { t.Stop() }
 }
 
-// HarnessFile is the file of the test that does a job in the user's package.
-const HarnessFile = "zz_fxgen_harness_test.go"
+// HarnessFile is the file of the test that does a job in a test binary of the user's
+// package, NamesFile the one by which the package shows it what is captured.
+const (
+	HarnessFile = "zz_fxgen_harness_test.go"
+	NamesFile   = "zz_fxgen_names_test.go"
+)
 
 // graphName makes a name for a graph of what names a source.
 func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }

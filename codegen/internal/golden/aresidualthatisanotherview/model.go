@@ -3,12 +3,13 @@
 package aresidualthatisanotherview
 
 import (
+	"io"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
-	"io"
 )
 
 // Model is the state of fused.func5. The tags are the names of the tensors in files.

@@ -21,7 +21,7 @@ func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Te
 	sub := cast.RSubScalar(1)                     // f32[N,1,1,S]
 	mul := sub.MulScalar(-3.4028234663852886e+38) // f32[N,1,1,S]
 
-	// embeddings (BertEmbeddings) f32[N,S,4]
+	// embeddings (BertEmbeddings)
 	arange := tensor.Arange(s)                                                           // i64[S]
 	zerosLike := inputIds.ZerosLike()                                                    // i64[N,S]
 	embeddingsWordEmbeddings := m.Embeddings.WordEmbeddings.Forward(inputIds)            // f32[N,S,4]
@@ -31,7 +31,7 @@ func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Te
 	add1 := add.Add(embeddingsPositionEmbeddings)                                        // f32[N,S,4]
 	embeddingsLayerNorm := m.Embeddings.LayerNorm.Forward(add1)                          // f32[N,S,4]
 
-	// encoder.layer.0.attention.self (BertSelfAttention) f32[N,S,4]
+	// encoder.layer.0.attention.self (BertSelfAttention)
 	encoderLayer0AttentionSelfQuery := m.Encoder.Layer[0].Attention.Self.Query.Forward(embeddingsLayerNorm) // f32[N,S,4]
 	reshape := encoderLayer0AttentionSelfQuery.Reshape(n, s, 2, 2)                                          // f32[N,S,2,2]
 	permute := reshape.Permute(0, 2, 1, 3)                                                                  // f32[N,2,S,2]
@@ -50,21 +50,21 @@ func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Te
 	permute3 := matmul1.Permute(0, 2, 1, 3)                                                                 // f32[N,S,2,2]
 	reshape3 := permute3.Reshape(n, s, 4)                                                                   // f32[N,S,4]
 
-	// encoder.layer.0.attention.output (BertOutput) f32[N,S,4]
+	// encoder.layer.0.attention.output (BertOutput)
 	encoderLayer0AttentionOutputDense := m.Encoder.Layer[0].Attention.Output.Dense.Forward(reshape3)     // f32[N,S,4]
 	add3 := encoderLayer0AttentionOutputDense.Add(embeddingsLayerNorm)                                   // f32[N,S,4]
 	encoderLayer0AttentionOutputLayerNorm := m.Encoder.Layer[0].Attention.Output.LayerNorm.Forward(add3) // f32[N,S,4]
 
-	// encoder.layer.0.intermediate (BertIntermediate) f32[N,S,8]
+	// encoder.layer.0.intermediate (BertIntermediate)
 	encoderLayer0IntermediateDense := m.Encoder.Layer[0].Intermediate.Dense.Forward(encoderLayer0AttentionOutputLayerNorm) // f32[N,S,8]
 	gelu := tensor.Gelu(encoderLayer0IntermediateDense)                                                                    // f32[N,S,8]
 
-	// encoder.layer.0.output (BertOutput) f32[N,S,4]
+	// encoder.layer.0.output (BertOutput)
 	encoderLayer0OutputDense := m.Encoder.Layer[0].Output.Dense.Forward(gelu)         // f32[N,S,4]
 	add4 := encoderLayer0OutputDense.Add(encoderLayer0AttentionOutputLayerNorm)       // f32[N,S,4]
 	encoderLayer0OutputLayerNorm := m.Encoder.Layer[0].Output.LayerNorm.Forward(add4) // f32[N,S,4]
 
-	// encoder.layer.1.attention.self (BertSelfAttention) f32[N,S,4]
+	// encoder.layer.1.attention.self (BertSelfAttention)
 	encoderLayer1AttentionSelfQuery := m.Encoder.Layer[1].Attention.Self.Query.Forward(encoderLayer0OutputLayerNorm) // f32[N,S,4]
 	reshape4 := encoderLayer1AttentionSelfQuery.Reshape(n, s, 2, 2)                                                  // f32[N,S,2,2]
 	permute4 := reshape4.Permute(0, 2, 1, 3)                                                                         // f32[N,2,S,2]
@@ -83,21 +83,21 @@ func Forward(m *models.Bert, inputIds, attentionMask *tensor.Tensor) (*tensor.Te
 	permute7 := matmul3.Permute(0, 2, 1, 3)                                                                          // f32[N,S,2,2]
 	reshape7 := permute7.Reshape(n, s, 4)                                                                            // f32[N,S,4]
 
-	// encoder.layer.1.attention.output (BertOutput) f32[N,S,4]
+	// encoder.layer.1.attention.output (BertOutput)
 	encoderLayer1AttentionOutputDense := m.Encoder.Layer[1].Attention.Output.Dense.Forward(reshape7)     // f32[N,S,4]
 	add6 := encoderLayer1AttentionOutputDense.Add(encoderLayer0OutputLayerNorm)                          // f32[N,S,4]
 	encoderLayer1AttentionOutputLayerNorm := m.Encoder.Layer[1].Attention.Output.LayerNorm.Forward(add6) // f32[N,S,4]
 
-	// encoder.layer.1.intermediate (BertIntermediate) f32[N,S,8]
+	// encoder.layer.1.intermediate (BertIntermediate)
 	encoderLayer1IntermediateDense := m.Encoder.Layer[1].Intermediate.Dense.Forward(encoderLayer1AttentionOutputLayerNorm) // f32[N,S,8]
 	gelu1 := tensor.Gelu(encoderLayer1IntermediateDense)                                                                   // f32[N,S,8]
 
-	// encoder.layer.1.output (BertOutput) f32[N,S,4]
+	// encoder.layer.1.output (BertOutput)
 	encoderLayer1OutputDense := m.Encoder.Layer[1].Output.Dense.Forward(gelu1)        // f32[N,S,4]
 	add7 := encoderLayer1OutputDense.Add(encoderLayer1AttentionOutputLayerNorm)       // f32[N,S,4]
 	encoderLayer1OutputLayerNorm := m.Encoder.Layer[1].Output.LayerNorm.Forward(add7) // f32[N,S,4]
 
-	// pooler (BertPooler) f32[N,4]
+	// pooler (BertPooler)
 	vselect := encoderLayer1OutputLayerNorm.Select(1, 0) // f32[N,4]
 	poolerDense := m.Pooler.Dense.Forward(vselect)       // f32[N,4]
 	tanh := poolerDense.Tanh()                           // f32[N,4]

@@ -22,14 +22,14 @@ func Forward(m *models.GPT2, inputIds *tensor.Tensor) (*tensor.Tensor, *tensor.T
 	unsqueeze1 := arange.Unsqueeze(1) // i64[S,1]
 	gt := unsqueeze.Gt(unsqueeze1)    // bool[S,S]
 
-	// h.0 (GPT2Block) f32[N,S,4]
+	// h.0 (GPT2Block)
 	h0Ln1 := m.H[0].Ln1.Forward(add) // f32[N,S,4]
 
-	// h.0.attn.c_attn (Conv1D) f32[N,S,12]
+	// h.0.attn.c_attn (Conv1D)
 	matmul := h0Ln1.Matmul(m.H[0].Attn.CAttn.Weight) // f32[N,S,12]
 	add1 := matmul.Add(m.H[0].Attn.CAttn.Bias)       // f32[N,S,12]
 
-	// h.0.attn (GPT2Attention) f32[N,S,4]
+	// h.0.attn (GPT2Attention)
 	chunk := add1.Chunk(3, -1)                                // (f32[N,S,4], f32[N,S,4], f32[N,S,4])
 	reshape := chunk[0].Reshape(n, s, 2, 2)                   // f32[N,S,2,2]
 	permute := reshape.Permute(0, 2, 1, 3)                    // f32[N,2,S,2]
@@ -46,36 +46,36 @@ func Forward(m *models.GPT2, inputIds *tensor.Tensor) (*tensor.Tensor, *tensor.T
 	permute3 := matmul2.Permute(0, 2, 1, 3)                   // f32[N,S,2,2]
 	reshape3 := permute3.Reshape(n, s, 4)                     // f32[N,S,4]
 
-	// h.0.attn.c_proj (Conv1D) f32[N,S,4]
+	// h.0.attn.c_proj (Conv1D)
 	matmul3 := reshape3.Matmul(m.H[0].Attn.CProj.Weight) // f32[N,S,4]
 	add2 := matmul3.Add(m.H[0].Attn.CProj.Bias)          // f32[N,S,4]
 
-	// h.0 (GPT2Block) f32[N,S,4]
+	// h.0 (GPT2Block)
 	add3 := add.Add(add2)             // f32[N,S,4]
 	h0Ln2 := m.H[0].Ln2.Forward(add3) // f32[N,S,4]
 
-	// h.0.mlp.c_fc (Conv1D) f32[N,S,16]
+	// h.0.mlp.c_fc (Conv1D)
 	matmul4 := h0Ln2.Matmul(m.H[0].Mlp.CFc.Weight) // f32[N,S,16]
 	add4 := matmul4.Add(m.H[0].Mlp.CFc.Bias)       // f32[N,S,16]
 
-	// h.0.mlp (GPT2MLP) f32[N,S,16]
+	// h.0.mlp (GPT2MLP)
 	gelu := add4.Gelu(tensor.GeluAttrs{Approximate: "tanh"}) // f32[N,S,16]
 
-	// h.0.mlp.c_proj (Conv1D) f32[N,S,4]
+	// h.0.mlp.c_proj (Conv1D)
 	matmul5 := gelu.Matmul(m.H[0].Mlp.CProj.Weight) // f32[N,S,4]
 	add5 := matmul5.Add(m.H[0].Mlp.CProj.Bias)      // f32[N,S,4]
 
-	// h.0 (GPT2Block) f32[N,S,4]
+	// h.0 (GPT2Block)
 	add6 := add3.Add(add5) // f32[N,S,4]
 
-	// h.1 (GPT2Block) f32[N,S,4]
+	// h.1 (GPT2Block)
 	h1Ln1 := m.H[1].Ln1.Forward(add6) // f32[N,S,4]
 
-	// h.1.attn.c_attn (Conv1D) f32[N,S,12]
+	// h.1.attn.c_attn (Conv1D)
 	matmul6 := h1Ln1.Matmul(m.H[1].Attn.CAttn.Weight) // f32[N,S,12]
 	add7 := matmul6.Add(m.H[1].Attn.CAttn.Bias)       // f32[N,S,12]
 
-	// h.1.attn (GPT2Attention) f32[N,S,4]
+	// h.1.attn (GPT2Attention)
 	chunk1 := add7.Chunk(3, -1)                                 // (f32[N,S,4], f32[N,S,4], f32[N,S,4])
 	reshape4 := chunk1[0].Reshape(n, s, 2, 2)                   // f32[N,S,2,2]
 	permute4 := reshape4.Permute(0, 2, 1, 3)                    // f32[N,2,S,2]
@@ -92,26 +92,26 @@ func Forward(m *models.GPT2, inputIds *tensor.Tensor) (*tensor.Tensor, *tensor.T
 	permute7 := matmul8.Permute(0, 2, 1, 3)                     // f32[N,S,2,2]
 	reshape7 := permute7.Reshape(n, s, 4)                       // f32[N,S,4]
 
-	// h.1.attn.c_proj (Conv1D) f32[N,S,4]
+	// h.1.attn.c_proj (Conv1D)
 	matmul9 := reshape7.Matmul(m.H[1].Attn.CProj.Weight) // f32[N,S,4]
 	add8 := matmul9.Add(m.H[1].Attn.CProj.Bias)          // f32[N,S,4]
 
-	// h.1 (GPT2Block) f32[N,S,4]
+	// h.1 (GPT2Block)
 	add9 := add6.Add(add8)            // f32[N,S,4]
 	h1Ln2 := m.H[1].Ln2.Forward(add9) // f32[N,S,4]
 
-	// h.1.mlp.c_fc (Conv1D) f32[N,S,16]
+	// h.1.mlp.c_fc (Conv1D)
 	matmul10 := h1Ln2.Matmul(m.H[1].Mlp.CFc.Weight) // f32[N,S,16]
 	add10 := matmul10.Add(m.H[1].Mlp.CFc.Bias)      // f32[N,S,16]
 
-	// h.1.mlp (GPT2MLP) f32[N,S,16]
+	// h.1.mlp (GPT2MLP)
 	gelu1 := add10.Gelu(tensor.GeluAttrs{Approximate: "tanh"}) // f32[N,S,16]
 
-	// h.1.mlp.c_proj (Conv1D) f32[N,S,4]
+	// h.1.mlp.c_proj (Conv1D)
 	matmul11 := gelu1.Matmul(m.H[1].Mlp.CProj.Weight) // f32[N,S,4]
 	add11 := matmul11.Add(m.H[1].Mlp.CProj.Bias)      // f32[N,S,4]
 
-	// h.1 (GPT2Block) f32[N,S,4]
+	// h.1 (GPT2Block)
 	add12 := add9.Add(add11) // f32[N,S,4]
 
 	lnF := m.LnF.Forward(add12) // f32[N,S,4]

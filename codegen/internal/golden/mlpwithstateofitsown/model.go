@@ -1,11 +1,12 @@
 package mlpwithstateofitsown
 
 import (
+	"io"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
-	"io"
 )
 
 // Model is the state of MLP. The tags are the names of the tensors in files.
@@ -46,12 +47,12 @@ func LoadModel(r io.ReaderAt, size int64) (*Model, error) {
 func (m *Model) Forward(x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("f32[N,4]", x)
 
-	// fc1 (Linear) f32[N,3]
+	// fc1 (Linear)
 	fc1 := tensor.Linear(x, m.Fc1Weight, m.Fc1Bias) // f32[N,3]
 
 	relu := tensor.Relu(fc1) // f32[N,3]
 
-	// fc2 (Linear) f32[N,2]
+	// fc2 (Linear)
 	fc2 := tensor.Linear(relu, m.Fc2Weight, m.Fc2Bias) // f32[N,2]
 	return fc2
 }

@@ -3,11 +3,12 @@
 package oneweightinthreeforms
 
 import (
+	"io"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
-	"io"
 )
 
 // Model is the state of fused.func2. The tags are the names of the tensors in files.

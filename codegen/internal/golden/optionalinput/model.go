@@ -3,8 +3,9 @@
 package optionalinput
 
 import (
-	"github.com/gofx-dev/gofx/tensor"
 	"math"
+
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 // Forward computes shifted.

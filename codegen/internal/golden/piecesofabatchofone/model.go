@@ -3,12 +3,13 @@
 package piecesofabatchofone
 
 import (
+	"io"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/tensor"
-	"io"
 )
 
 // Model is the state of fused.func10. The tags are the names of the tensors in files.

@@ -15,20 +15,22 @@ func Forward(m *golden.Residual, x *tensor.Tensor) *tensor.Tensor {
 	tensor.Expect("f32[N,1,H,H]", x)
 	stem := m.Stem.Forward(x) // f32[N,2,H,H]
 
-	// layers.0 (Block) f32[N,2,H,H]
-	layers0Conv := m.Layers.Modules[0].(*golden.Block).Conv.Forward(stem)    // f32[N,2,H,H]
-	layers0Bn := m.Layers.Modules[0].(*golden.Block).Bn.Forward(layers0Conv) // f32[N,2,H,H]
-	add := layers0Bn.Add(stem)                                               // f32[N,2,H,H]
-	relu := add.Relu()                                                       // f32[N,2,H,H]
+	// layers.0 (Block)
+	layers0 := m.Layers.Modules[0].(*golden.Block)
+	layers0Conv := layers0.Conv.Forward(stem)    // f32[N,2,H,H]
+	layers0Bn := layers0.Bn.Forward(layers0Conv) // f32[N,2,H,H]
+	add := layers0Bn.Add(stem)                   // f32[N,2,H,H]
+	relu := add.Relu()                           // f32[N,2,H,H]
 
-	// layers (Sequential) f32[N,2,H,H]
+	// layers (Sequential)
 	layers1 := m.Layers.Modules[1].Forward(relu) // f32[N,2,H,H]
 
-	// layers.2 (Block) f32[N,2,H,H]
-	layers2Conv := m.Layers.Modules[2].(*golden.Block).Conv.Forward(layers1) // f32[N,2,H,H]
-	layers2Bn := m.Layers.Modules[2].(*golden.Block).Bn.Forward(layers2Conv) // f32[N,2,H,H]
-	add1 := layers2Bn.Add(layers1)                                           // f32[N,2,H,H]
-	relu1 := add1.Relu()                                                     // f32[N,2,H,H]
+	// layers.2 (Block)
+	layers2 := m.Layers.Modules[2].(*golden.Block)
+	layers2Conv := layers2.Conv.Forward(layers1) // f32[N,2,H,H]
+	layers2Bn := layers2.Bn.Forward(layers2Conv) // f32[N,2,H,H]
+	add1 := layers2Bn.Add(layers1)               // f32[N,2,H,H]
+	relu1 := add1.Relu()                         // f32[N,2,H,H]
 
 	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}) // f32[N,2]
 	headAB := m.Head["a-b"].Forward(mean)                         // f32[N,3]

@@ -13,29 +13,57 @@ import (
 //
 // Inputs: x is f32[N,1,4,4].
 func Forward(m *nn.NamedSequential, x *tensor.Tensor) *tensor.Tensor {
+	net, netStem := forwardPart(m, x)
+	relu := forwardNetLayers0(m, net, netStem)
+	netLayers1 := forwardNetLayers(m, relu, net)
+	relu1 := forwardNetLayers2(m, net, netLayers1)
+	netHeadAB := forwardNet(m, relu1, net)
+	return netHeadAB
+}
+
+// forwardPart is a part of Forward.
+func forwardPart(m *nn.NamedSequential, x *tensor.Tensor) (*golden.Residual, *tensor.Tensor) {
 	tensor.Expect("f32[N,1,4,4]", x)
 
-	// net (Residual) f32[N,2,4,4]
-	netStem := m.Children.Modules[0].(*golden.Residual).Stem.Forward(x) // f32[N,2,4,4]
+	// net (Residual)
+	net := m.Children.Modules[0].(*golden.Residual)
+	netStem := net.Stem.Forward(x) // f32[N,2,4,4]
+	return net, netStem
+}
 
-	// net.layers.0 (Block) f32[N,2,4,4]
-	netLayers0Conv := m.Children.Modules[0].(*golden.Residual).Layers.Modules[0].(*golden.Block).Conv.Forward(netStem)    // f32[N,2,4,4]
-	netLayers0Bn := m.Children.Modules[0].(*golden.Residual).Layers.Modules[0].(*golden.Block).Bn.Forward(netLayers0Conv) // f32[N,2,4,4]
-	add := netLayers0Bn.Add(netStem)                                                                                      // f32[N,2,4,4]
-	relu := add.Relu()                                                                                                    // f32[N,2,4,4]
+// forwardNetLayers0 is the part of Forward in net.layers.0.
+func forwardNetLayers0(m *nn.NamedSequential, net *golden.Residual, netStem *tensor.Tensor) *tensor.Tensor {
+	// net.layers.0 (Block)
+	netLayers0 := net.Layers.Modules[0].(*golden.Block)
+	netLayers0Conv := netLayers0.Conv.Forward(netStem)    // f32[N,2,4,4]
+	netLayers0Bn := netLayers0.Bn.Forward(netLayers0Conv) // f32[N,2,4,4]
+	add := netLayers0Bn.Add(netStem)                      // f32[N,2,4,4]
+	relu := add.Relu()                                    // f32[N,2,4,4]
+	return relu
+}
 
-	// net.layers (Sequential) f32[N,2,4,4]
-	netLayers1 := m.Children.Modules[0].(*golden.Residual).Layers.Modules[1].Forward(relu) // f32[N,2,4,4]
+// forwardNetLayers is the part of Forward in net.layers.
+func forwardNetLayers(m *nn.NamedSequential, relu *tensor.Tensor, net *golden.Residual) *tensor.Tensor {
+	// net.layers (Sequential)
+	netLayers1 := net.Layers.Modules[1].Forward(relu) // f32[N,2,4,4]
+	return netLayers1
+}
 
-	// net.layers.2 (Block) f32[N,2,4,4]
-	netLayers2Conv := m.Children.Modules[0].(*golden.Residual).Layers.Modules[2].(*golden.Block).Conv.Forward(netLayers1) // f32[N,2,4,4]
-	netLayers2Bn := m.Children.Modules[0].(*golden.Residual).Layers.Modules[2].(*golden.Block).Bn.Forward(netLayers2Conv) // f32[N,2,4,4]
-	add1 := netLayers2Bn.Add(netLayers1)                                                                                  // f32[N,2,4,4]
-	relu1 := add1.Relu()                                                                                                  // f32[N,2,4,4]
+// forwardNetLayers2 is the part of Forward in net.layers.2.
+func forwardNetLayers2(m *nn.NamedSequential, net *golden.Residual, netLayers1 *tensor.Tensor) *tensor.Tensor {
+	// net.layers.2 (Block)
+	netLayers2 := net.Layers.Modules[2].(*golden.Block)
+	netLayers2Conv := netLayers2.Conv.Forward(netLayers1) // f32[N,2,4,4]
+	netLayers2Bn := netLayers2.Bn.Forward(netLayers2Conv) // f32[N,2,4,4]
+	add1 := netLayers2Bn.Add(netLayers1)                  // f32[N,2,4,4]
+	relu1 := add1.Relu()                                  // f32[N,2,4,4]
+	return relu1
+}
 
-	// net (Residual) f32[N,3]
-	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)})                   // f32[N,2]
-	netHeadAB := m.Children.Modules[0].(*golden.Residual).Head["a-b"].Forward(mean) // f32[N,3]
-
+// forwardNet is the part of Forward in net.
+func forwardNet(m *nn.NamedSequential, relu1 *tensor.Tensor, net *golden.Residual) *tensor.Tensor {
+	// net (Residual)
+	mean := relu1.Mean(tensor.ReduceAttrs{Dim: op.IntList(2, 3)}) // f32[N,2]
+	netHeadAB := net.Head["a-b"].Forward(mean)                    // f32[N,3]
 	return netHeadAB
 }

@@ -17,99 +17,107 @@ func Forward(m *models.ResNet, x *tensor.Tensor) *tensor.Tensor {
 	relu := m.Relu.Forward(bn1)        // f32[N,64,112,112]
 	maxpool := m.Maxpool.Forward(relu) // f32[N,64,56,56]
 
-	// layer1.0 (BasicBlock) f32[N,64,56,56]
-	layer1_0Conv1 := m.Layer1.Modules[0].(*models.BasicBlock).Conv1.Forward(maxpool)      // f32[N,64,56,56]
-	layer1_0Bn1 := m.Layer1.Modules[0].(*models.BasicBlock).Bn1.Forward(layer1_0Conv1)    // f32[N,64,56,56]
-	layer1_0Relu := m.Layer1.Modules[0].(*models.BasicBlock).Relu.Forward(layer1_0Bn1)    // f32[N,64,56,56]
-	layer1_0Conv2 := m.Layer1.Modules[0].(*models.BasicBlock).Conv2.Forward(layer1_0Relu) // f32[N,64,56,56]
-	layer1_0Bn2 := m.Layer1.Modules[0].(*models.BasicBlock).Bn2.Forward(layer1_0Conv2)    // f32[N,64,56,56]
-	add := tensor.Add(layer1_0Bn2, maxpool)                                               // f32[N,64,56,56]
-	layer1_0Relu1 := m.Layer1.Modules[0].(*models.BasicBlock).Relu.Forward(add)           // f32[N,64,56,56]
+	// layer1.0 (BasicBlock)
+	layer1Block0 := m.Layer1.Modules[0].(*models.BasicBlock)
+	layer1Block0Conv1 := layer1Block0.Conv1.Forward(maxpool)          // f32[N,64,56,56]
+	layer1Block0Bn1 := layer1Block0.Bn1.Forward(layer1Block0Conv1)    // f32[N,64,56,56]
+	layer1Block0Relu := layer1Block0.Relu.Forward(layer1Block0Bn1)    // f32[N,64,56,56]
+	layer1Block0Conv2 := layer1Block0.Conv2.Forward(layer1Block0Relu) // f32[N,64,56,56]
+	layer1Block0Bn2 := layer1Block0.Bn2.Forward(layer1Block0Conv2)    // f32[N,64,56,56]
+	add := tensor.Add(layer1Block0Bn2, maxpool)                       // f32[N,64,56,56]
+	layer1Block0Relu1 := layer1Block0.Relu.Forward(add)               // f32[N,64,56,56]
 
-	// layer1.1 (BasicBlock) f32[N,64,56,56]
-	layer1_1Conv1 := m.Layer1.Modules[1].(*models.BasicBlock).Conv1.Forward(layer1_0Relu1) // f32[N,64,56,56]
-	layer1_1Bn1 := m.Layer1.Modules[1].(*models.BasicBlock).Bn1.Forward(layer1_1Conv1)     // f32[N,64,56,56]
-	layer1_1Relu := m.Layer1.Modules[1].(*models.BasicBlock).Relu.Forward(layer1_1Bn1)     // f32[N,64,56,56]
-	layer1_1Conv2 := m.Layer1.Modules[1].(*models.BasicBlock).Conv2.Forward(layer1_1Relu)  // f32[N,64,56,56]
-	layer1_1Bn2 := m.Layer1.Modules[1].(*models.BasicBlock).Bn2.Forward(layer1_1Conv2)     // f32[N,64,56,56]
-	add1 := tensor.Add(layer1_1Bn2, layer1_0Relu1)                                         // f32[N,64,56,56]
-	layer1_1Relu1 := m.Layer1.Modules[1].(*models.BasicBlock).Relu.Forward(add1)           // f32[N,64,56,56]
+	// layer1.1 (BasicBlock)
+	layer1Block1 := m.Layer1.Modules[1].(*models.BasicBlock)
+	layer1Block1Conv1 := layer1Block1.Conv1.Forward(layer1Block0Relu1) // f32[N,64,56,56]
+	layer1Block1Bn1 := layer1Block1.Bn1.Forward(layer1Block1Conv1)     // f32[N,64,56,56]
+	layer1Block1Relu := layer1Block1.Relu.Forward(layer1Block1Bn1)     // f32[N,64,56,56]
+	layer1Block1Conv2 := layer1Block1.Conv2.Forward(layer1Block1Relu)  // f32[N,64,56,56]
+	layer1Block1Bn2 := layer1Block1.Bn2.Forward(layer1Block1Conv2)     // f32[N,64,56,56]
+	add1 := tensor.Add(layer1Block1Bn2, layer1Block0Relu1)             // f32[N,64,56,56]
+	layer1Block1Relu1 := layer1Block1.Relu.Forward(add1)               // f32[N,64,56,56]
 
-	// layer2.0 (BasicBlock) f32[N,128,28,28]
-	layer2_0Conv1 := m.Layer2.Modules[0].(*models.BasicBlock).Conv1.Forward(layer1_1Relu1) // f32[N,128,28,28]
-	layer2_0Bn1 := m.Layer2.Modules[0].(*models.BasicBlock).Bn1.Forward(layer2_0Conv1)     // f32[N,128,28,28]
-	layer2_0Relu := m.Layer2.Modules[0].(*models.BasicBlock).Relu.Forward(layer2_0Bn1)     // f32[N,128,28,28]
-	layer2_0Conv2 := m.Layer2.Modules[0].(*models.BasicBlock).Conv2.Forward(layer2_0Relu)  // f32[N,128,28,28]
-	layer2_0Bn2 := m.Layer2.Modules[0].(*models.BasicBlock).Bn2.Forward(layer2_0Conv2)     // f32[N,128,28,28]
+	// layer2.0 (BasicBlock)
+	layer2Block0 := m.Layer2.Modules[0].(*models.BasicBlock)
+	layer2Block0Conv1 := layer2Block0.Conv1.Forward(layer1Block1Relu1) // f32[N,128,28,28]
+	layer2Block0Bn1 := layer2Block0.Bn1.Forward(layer2Block0Conv1)     // f32[N,128,28,28]
+	layer2Block0Relu := layer2Block0.Relu.Forward(layer2Block0Bn1)     // f32[N,128,28,28]
+	layer2Block0Conv2 := layer2Block0.Conv2.Forward(layer2Block0Relu)  // f32[N,128,28,28]
+	layer2Block0Bn2 := layer2Block0.Bn2.Forward(layer2Block0Conv2)     // f32[N,128,28,28]
 
-	// layer2.0.downsample (Sequential) f32[N,128,28,28]
-	layer2_0Downsample0 := m.Layer2.Modules[0].(*models.BasicBlock).Downsample.Modules[0].Forward(layer1_1Relu1)       // f32[N,128,28,28]
-	layer2_0Downsample1 := m.Layer2.Modules[0].(*models.BasicBlock).Downsample.Modules[1].Forward(layer2_0Downsample0) // f32[N,128,28,28]
+	// layer2.0.downsample (Sequential)
+	layer2Block0Downsample0 := layer2Block0.Downsample.Modules[0].Forward(layer1Block1Relu1)       // f32[N,128,28,28]
+	layer2Block0Downsample1 := layer2Block0.Downsample.Modules[1].Forward(layer2Block0Downsample0) // f32[N,128,28,28]
 
-	// layer2.0 (BasicBlock) f32[N,128,28,28]
-	add2 := tensor.Add(layer2_0Bn2, layer2_0Downsample1)                         // f32[N,128,28,28]
-	layer2_0Relu1 := m.Layer2.Modules[0].(*models.BasicBlock).Relu.Forward(add2) // f32[N,128,28,28]
+	// layer2.0 (BasicBlock)
+	add2 := tensor.Add(layer2Block0Bn2, layer2Block0Downsample1) // f32[N,128,28,28]
+	layer2Block0Relu1 := layer2Block0.Relu.Forward(add2)         // f32[N,128,28,28]
 
-	// layer2.1 (BasicBlock) f32[N,128,28,28]
-	layer2_1Conv1 := m.Layer2.Modules[1].(*models.BasicBlock).Conv1.Forward(layer2_0Relu1) // f32[N,128,28,28]
-	layer2_1Bn1 := m.Layer2.Modules[1].(*models.BasicBlock).Bn1.Forward(layer2_1Conv1)     // f32[N,128,28,28]
-	layer2_1Relu := m.Layer2.Modules[1].(*models.BasicBlock).Relu.Forward(layer2_1Bn1)     // f32[N,128,28,28]
-	layer2_1Conv2 := m.Layer2.Modules[1].(*models.BasicBlock).Conv2.Forward(layer2_1Relu)  // f32[N,128,28,28]
-	layer2_1Bn2 := m.Layer2.Modules[1].(*models.BasicBlock).Bn2.Forward(layer2_1Conv2)     // f32[N,128,28,28]
-	add3 := tensor.Add(layer2_1Bn2, layer2_0Relu1)                                         // f32[N,128,28,28]
-	layer2_1Relu1 := m.Layer2.Modules[1].(*models.BasicBlock).Relu.Forward(add3)           // f32[N,128,28,28]
+	// layer2.1 (BasicBlock)
+	layer2Block1 := m.Layer2.Modules[1].(*models.BasicBlock)
+	layer2Block1Conv1 := layer2Block1.Conv1.Forward(layer2Block0Relu1) // f32[N,128,28,28]
+	layer2Block1Bn1 := layer2Block1.Bn1.Forward(layer2Block1Conv1)     // f32[N,128,28,28]
+	layer2Block1Relu := layer2Block1.Relu.Forward(layer2Block1Bn1)     // f32[N,128,28,28]
+	layer2Block1Conv2 := layer2Block1.Conv2.Forward(layer2Block1Relu)  // f32[N,128,28,28]
+	layer2Block1Bn2 := layer2Block1.Bn2.Forward(layer2Block1Conv2)     // f32[N,128,28,28]
+	add3 := tensor.Add(layer2Block1Bn2, layer2Block0Relu1)             // f32[N,128,28,28]
+	layer2Block1Relu1 := layer2Block1.Relu.Forward(add3)               // f32[N,128,28,28]
 
-	// layer3.0 (BasicBlock) f32[N,256,14,14]
-	layer3_0Conv1 := m.Layer3.Modules[0].(*models.BasicBlock).Conv1.Forward(layer2_1Relu1) // f32[N,256,14,14]
-	layer3_0Bn1 := m.Layer3.Modules[0].(*models.BasicBlock).Bn1.Forward(layer3_0Conv1)     // f32[N,256,14,14]
-	layer3_0Relu := m.Layer3.Modules[0].(*models.BasicBlock).Relu.Forward(layer3_0Bn1)     // f32[N,256,14,14]
-	layer3_0Conv2 := m.Layer3.Modules[0].(*models.BasicBlock).Conv2.Forward(layer3_0Relu)  // f32[N,256,14,14]
-	layer3_0Bn2 := m.Layer3.Modules[0].(*models.BasicBlock).Bn2.Forward(layer3_0Conv2)     // f32[N,256,14,14]
+	// layer3.0 (BasicBlock)
+	layer3Block0 := m.Layer3.Modules[0].(*models.BasicBlock)
+	layer3Block0Conv1 := layer3Block0.Conv1.Forward(layer2Block1Relu1) // f32[N,256,14,14]
+	layer3Block0Bn1 := layer3Block0.Bn1.Forward(layer3Block0Conv1)     // f32[N,256,14,14]
+	layer3Block0Relu := layer3Block0.Relu.Forward(layer3Block0Bn1)     // f32[N,256,14,14]
+	layer3Block0Conv2 := layer3Block0.Conv2.Forward(layer3Block0Relu)  // f32[N,256,14,14]
+	layer3Block0Bn2 := layer3Block0.Bn2.Forward(layer3Block0Conv2)     // f32[N,256,14,14]
 
-	// layer3.0.downsample (Sequential) f32[N,256,14,14]
-	layer3_0Downsample0 := m.Layer3.Modules[0].(*models.BasicBlock).Downsample.Modules[0].Forward(layer2_1Relu1)       // f32[N,256,14,14]
-	layer3_0Downsample1 := m.Layer3.Modules[0].(*models.BasicBlock).Downsample.Modules[1].Forward(layer3_0Downsample0) // f32[N,256,14,14]
+	// layer3.0.downsample (Sequential)
+	layer3Block0Downsample0 := layer3Block0.Downsample.Modules[0].Forward(layer2Block1Relu1)       // f32[N,256,14,14]
+	layer3Block0Downsample1 := layer3Block0.Downsample.Modules[1].Forward(layer3Block0Downsample0) // f32[N,256,14,14]
 
-	// layer3.0 (BasicBlock) f32[N,256,14,14]
-	add4 := tensor.Add(layer3_0Bn2, layer3_0Downsample1)                         // f32[N,256,14,14]
-	layer3_0Relu1 := m.Layer3.Modules[0].(*models.BasicBlock).Relu.Forward(add4) // f32[N,256,14,14]
+	// layer3.0 (BasicBlock)
+	add4 := tensor.Add(layer3Block0Bn2, layer3Block0Downsample1) // f32[N,256,14,14]
+	layer3Block0Relu1 := layer3Block0.Relu.Forward(add4)         // f32[N,256,14,14]
 
-	// layer3.1 (BasicBlock) f32[N,256,14,14]
-	layer3_1Conv1 := m.Layer3.Modules[1].(*models.BasicBlock).Conv1.Forward(layer3_0Relu1) // f32[N,256,14,14]
-	layer3_1Bn1 := m.Layer3.Modules[1].(*models.BasicBlock).Bn1.Forward(layer3_1Conv1)     // f32[N,256,14,14]
-	layer3_1Relu := m.Layer3.Modules[1].(*models.BasicBlock).Relu.Forward(layer3_1Bn1)     // f32[N,256,14,14]
-	layer3_1Conv2 := m.Layer3.Modules[1].(*models.BasicBlock).Conv2.Forward(layer3_1Relu)  // f32[N,256,14,14]
-	layer3_1Bn2 := m.Layer3.Modules[1].(*models.BasicBlock).Bn2.Forward(layer3_1Conv2)     // f32[N,256,14,14]
-	add5 := tensor.Add(layer3_1Bn2, layer3_0Relu1)                                         // f32[N,256,14,14]
-	layer3_1Relu1 := m.Layer3.Modules[1].(*models.BasicBlock).Relu.Forward(add5)           // f32[N,256,14,14]
+	// layer3.1 (BasicBlock)
+	layer3Block1 := m.Layer3.Modules[1].(*models.BasicBlock)
+	layer3Block1Conv1 := layer3Block1.Conv1.Forward(layer3Block0Relu1) // f32[N,256,14,14]
+	layer3Block1Bn1 := layer3Block1.Bn1.Forward(layer3Block1Conv1)     // f32[N,256,14,14]
+	layer3Block1Relu := layer3Block1.Relu.Forward(layer3Block1Bn1)     // f32[N,256,14,14]
+	layer3Block1Conv2 := layer3Block1.Conv2.Forward(layer3Block1Relu)  // f32[N,256,14,14]
+	layer3Block1Bn2 := layer3Block1.Bn2.Forward(layer3Block1Conv2)     // f32[N,256,14,14]
+	add5 := tensor.Add(layer3Block1Bn2, layer3Block0Relu1)             // f32[N,256,14,14]
+	layer3Block1Relu1 := layer3Block1.Relu.Forward(add5)               // f32[N,256,14,14]
 
-	// layer4.0 (BasicBlock) f32[N,512,7,7]
-	layer4_0Conv1 := m.Layer4.Modules[0].(*models.BasicBlock).Conv1.Forward(layer3_1Relu1) // f32[N,512,7,7]
-	layer4_0Bn1 := m.Layer4.Modules[0].(*models.BasicBlock).Bn1.Forward(layer4_0Conv1)     // f32[N,512,7,7]
-	layer4_0Relu := m.Layer4.Modules[0].(*models.BasicBlock).Relu.Forward(layer4_0Bn1)     // f32[N,512,7,7]
-	layer4_0Conv2 := m.Layer4.Modules[0].(*models.BasicBlock).Conv2.Forward(layer4_0Relu)  // f32[N,512,7,7]
-	layer4_0Bn2 := m.Layer4.Modules[0].(*models.BasicBlock).Bn2.Forward(layer4_0Conv2)     // f32[N,512,7,7]
+	// layer4.0 (BasicBlock)
+	layer4Block0 := m.Layer4.Modules[0].(*models.BasicBlock)
+	layer4Block0Conv1 := layer4Block0.Conv1.Forward(layer3Block1Relu1) // f32[N,512,7,7]
+	layer4Block0Bn1 := layer4Block0.Bn1.Forward(layer4Block0Conv1)     // f32[N,512,7,7]
+	layer4Block0Relu := layer4Block0.Relu.Forward(layer4Block0Bn1)     // f32[N,512,7,7]
+	layer4Block0Conv2 := layer4Block0.Conv2.Forward(layer4Block0Relu)  // f32[N,512,7,7]
+	layer4Block0Bn2 := layer4Block0.Bn2.Forward(layer4Block0Conv2)     // f32[N,512,7,7]
 
-	// layer4.0.downsample (Sequential) f32[N,512,7,7]
-	layer4_0Downsample0 := m.Layer4.Modules[0].(*models.BasicBlock).Downsample.Modules[0].Forward(layer3_1Relu1)       // f32[N,512,7,7]
-	layer4_0Downsample1 := m.Layer4.Modules[0].(*models.BasicBlock).Downsample.Modules[1].Forward(layer4_0Downsample0) // f32[N,512,7,7]
+	// layer4.0.downsample (Sequential)
+	layer4Block0Downsample0 := layer4Block0.Downsample.Modules[0].Forward(layer3Block1Relu1)       // f32[N,512,7,7]
+	layer4Block0Downsample1 := layer4Block0.Downsample.Modules[1].Forward(layer4Block0Downsample0) // f32[N,512,7,7]
 
-	// layer4.0 (BasicBlock) f32[N,512,7,7]
-	add6 := tensor.Add(layer4_0Bn2, layer4_0Downsample1)                         // f32[N,512,7,7]
-	layer4_0Relu1 := m.Layer4.Modules[0].(*models.BasicBlock).Relu.Forward(add6) // f32[N,512,7,7]
+	// layer4.0 (BasicBlock)
+	add6 := tensor.Add(layer4Block0Bn2, layer4Block0Downsample1) // f32[N,512,7,7]
+	layer4Block0Relu1 := layer4Block0.Relu.Forward(add6)         // f32[N,512,7,7]
 
-	// layer4.1 (BasicBlock) f32[N,512,7,7]
-	layer4_1Conv1 := m.Layer4.Modules[1].(*models.BasicBlock).Conv1.Forward(layer4_0Relu1) // f32[N,512,7,7]
-	layer4_1Bn1 := m.Layer4.Modules[1].(*models.BasicBlock).Bn1.Forward(layer4_1Conv1)     // f32[N,512,7,7]
-	layer4_1Relu := m.Layer4.Modules[1].(*models.BasicBlock).Relu.Forward(layer4_1Bn1)     // f32[N,512,7,7]
-	layer4_1Conv2 := m.Layer4.Modules[1].(*models.BasicBlock).Conv2.Forward(layer4_1Relu)  // f32[N,512,7,7]
-	layer4_1Bn2 := m.Layer4.Modules[1].(*models.BasicBlock).Bn2.Forward(layer4_1Conv2)     // f32[N,512,7,7]
-	add7 := tensor.Add(layer4_1Bn2, layer4_0Relu1)                                         // f32[N,512,7,7]
-	layer4_1Relu1 := m.Layer4.Modules[1].(*models.BasicBlock).Relu.Forward(add7)           // f32[N,512,7,7]
+	// layer4.1 (BasicBlock)
+	layer4Block1 := m.Layer4.Modules[1].(*models.BasicBlock)
+	layer4Block1Conv1 := layer4Block1.Conv1.Forward(layer4Block0Relu1) // f32[N,512,7,7]
+	layer4Block1Bn1 := layer4Block1.Bn1.Forward(layer4Block1Conv1)     // f32[N,512,7,7]
+	layer4Block1Relu := layer4Block1.Relu.Forward(layer4Block1Bn1)     // f32[N,512,7,7]
+	layer4Block1Conv2 := layer4Block1.Conv2.Forward(layer4Block1Relu)  // f32[N,512,7,7]
+	layer4Block1Bn2 := layer4Block1.Bn2.Forward(layer4Block1Conv2)     // f32[N,512,7,7]
+	add7 := tensor.Add(layer4Block1Bn2, layer4Block0Relu1)             // f32[N,512,7,7]
+	layer4Block1Relu1 := layer4Block1.Relu.Forward(add7)               // f32[N,512,7,7]
 
-	avgpool := m.Avgpool.Forward(layer4_1Relu1) // f32[N,512,1,1]
-	flatten := tensor.Flatten(avgpool, 1, -1)   // f32[N,512]
-	fc := m.Fc.Forward(flatten)                 // f32[N,1000]
+	avgpool := m.Avgpool.Forward(layer4Block1Relu1) // f32[N,512,1,1]
+	flatten := tensor.Flatten(avgpool, 1, -1)       // f32[N,512]
+	fc := m.Fc.Forward(flatten)                     // f32[N,1000]
 
 	return fc
 }

@@ -28,7 +28,7 @@ func forwardPart(m *golden.Stack, x *tensor.Tensor) tensor.Size {
 
 // forwardBlocks0 is the part of Forward in blocks.0.
 func forwardBlocks0(m *golden.Stack, x *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.0 (Step) f32[N,4]
+	// blocks.0 (Step)
 	blocks0Fc := m.Blocks[0].Fc.Forward(x)                // f32[N,4]
 	relu := blocks0Fc.Relu()                              // f32[N,4]
 	reshape := relu.Reshape(n, 4)                         // f32[N,4]
@@ -44,7 +44,7 @@ func forwardBlocks0(m *golden.Stack, x *tensor.Tensor, n tensor.Size) *tensor.Te
 
 // forwardBlocks1 is the part of Forward in blocks.1.
 func forwardBlocks1(m *golden.Stack, tanh *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.1 (Step) f32[N,4]
+	// blocks.1 (Step)
 	blocks1Fc := m.Blocks[1].Fc.Forward(tanh)                // f32[N,4]
 	relu1 := blocks1Fc.Relu()                                // f32[N,4]
 	reshape1 := relu1.Reshape(n, 4)                          // f32[N,4]
@@ -60,7 +60,7 @@ func forwardBlocks1(m *golden.Stack, tanh *tensor.Tensor, n tensor.Size) *tensor
 
 // forwardBlocks2 is the part of Forward in blocks.2.
 func forwardBlocks2(m *golden.Stack, tanh1 *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.2 (Step) f32[N,4]
+	// blocks.2 (Step)
 	blocks2Fc := m.Blocks[2].Fc.Forward(tanh1)               // f32[N,4]
 	relu2 := blocks2Fc.Relu()                                // f32[N,4]
 	reshape2 := relu2.Reshape(n, 4)                          // f32[N,4]

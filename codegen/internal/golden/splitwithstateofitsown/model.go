@@ -3,11 +3,12 @@
 package splitwithstateofitsown
 
 import (
+	"io"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/tensor"
-	"io"
 )
 
 // Model is the state of Stack. The tags are the names of the tensors in files.
@@ -71,10 +72,10 @@ func (m *Model) forwardPart(x *tensor.Tensor) tensor.Size {
 
 // forwardBlocks0 is the part of Forward in blocks.0.
 func (m *Model) forwardBlocks0(x *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.0.fc (Linear) f32[N,4]
+	// blocks.0.fc (Linear)
 	blocks0Fc := tensor.Linear(x, m.Blocks0FcWeight, m.Blocks0FcBias) // f32[N,4]
 
-	// blocks.0 (Step) f32[N,4]
+	// blocks.0 (Step)
 	relu := blocks0Fc.Relu()                              // f32[N,4]
 	reshape := relu.Reshape(n, 4)                         // f32[N,4]
 	add := reshape.Add(x)                                 // f32[N,4]
@@ -89,10 +90,10 @@ func (m *Model) forwardBlocks0(x *tensor.Tensor, n tensor.Size) *tensor.Tensor {
 
 // forwardBlocks1 is the part of Forward in blocks.1.
 func (m *Model) forwardBlocks1(tanh *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.1.fc (Linear) f32[N,4]
+	// blocks.1.fc (Linear)
 	blocks1Fc := tensor.Linear(tanh, m.Blocks1FcWeight, m.Blocks1FcBias) // f32[N,4]
 
-	// blocks.1 (Step) f32[N,4]
+	// blocks.1 (Step)
 	relu1 := blocks1Fc.Relu()                                // f32[N,4]
 	reshape1 := relu1.Reshape(n, 4)                          // f32[N,4]
 	add1 := reshape1.Add(tanh)                               // f32[N,4]
@@ -107,10 +108,10 @@ func (m *Model) forwardBlocks1(tanh *tensor.Tensor, n tensor.Size) *tensor.Tenso
 
 // forwardBlocks2 is the part of Forward in blocks.2.
 func (m *Model) forwardBlocks2(tanh1 *tensor.Tensor, n tensor.Size) *tensor.Tensor {
-	// blocks.2.fc (Linear) f32[N,4]
+	// blocks.2.fc (Linear)
 	blocks2Fc := tensor.Linear(tanh1, m.Blocks2FcWeight, m.Blocks2FcBias) // f32[N,4]
 
-	// blocks.2 (Step) f32[N,4]
+	// blocks.2 (Step)
 	relu2 := blocks2Fc.Relu()                                // f32[N,4]
 	reshape2 := relu2.Reshape(n, 4)                          // f32[N,4]
 	add2 := reshape2.Add(tanh1)                              // f32[N,4]
@@ -125,7 +126,7 @@ func (m *Model) forwardBlocks2(tanh1 *tensor.Tensor, n tensor.Size) *tensor.Tens
 
 // forwardOut is the part of Forward in out.
 func (m *Model) forwardOut(tanh2 *tensor.Tensor) *tensor.Tensor {
-	// out (Linear) f32[N,2]
+	// out (Linear)
 	out := tensor.Linear(tanh2, m.OutWeight, m.OutBias) // f32[N,2]
 	return out
 }

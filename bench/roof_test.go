@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/bench/peak"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+func TestKindsOfSteps(t *testing.T) {
+	p := &peak.Peaks{FMA: 1e12, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 30, Rate: 1e11, Read: 1e11}}}
+	list, err := profiled("mlp", 1, 3, p)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	k := list[0]
+	require.Equal(t, "LinearPacked", k.name)
+	require.Equal(t, 3, k.steps)
+	require.InDelta(t, 2*(784*512+512*512+512*10), k.flops, 4*(512+512+10), "activations and biases besides")
+	require.Greater(t, k.bytes, 4.0*(784*512+512*512+512*10))
+	require.Equal(t, k.bound, k.memory, "one row of weights is bound by memory")
+	require.Greater(t, k.seconds, 0.0)
+
+	var b strings.Builder
+	writeKinds(&b, "mlp", []*kind{{name: "LinearPacked", steps: 3, seconds: 9e-3, flops: 9e9, bytes: 9e6, bound: 6e-3},
+		{name: "Copy", steps: 1, seconds: 1e-3, bytes: 1e7, bound: 1e-3, memory: 1e-3}, {name: "View", seconds: 1e-4}})
+	require.Equal(t, "| mlp | LinearPacked | 3 | 9.000 | 0.89 | 1000 | 1.0 | arithmetic | 0.67 |\n"+
+		"| mlp | Copy | 1 | 1.000 | 0.10 | 0 | 10.0 | memory | 1.00 |\n"+
+		"| mlp | all | | 10.100 | 1.00 | | | | 0.69 |\n", b.String())
+
+	_, err = profiled("resnet19", 1, 1, p)
+	require.ErrorContains(t, err, "there is no network resnet19, expected one of mlp, ")
+}
+
+func TestKindNames(t *testing.T) {
+	c := kernel.ConvPacked{Conv: kernel.Conv{Stride: []int{1, 1}, Groups: 1}, Channels: 8, Kernel: []int{3, 3}, In: []int{7, 7}}
+	require.Equal(t, "ConvPacked 3x3", kindName(&c))
+	c.Groups, c.Stride = 8, []int{2, 2}
+	require.Equal(t, "ConvPacked 3x3 depthwise with stride", kindName(&c))
+	c.Groups, c.Stride, c.Kernel, c.In = 2, nil, []int{1, 1}, []int{1, 1}
+	require.Equal(t, "ConvPacked 1x1 in groups of 1x1 maps", kindName(&c))
+	require.Equal(t, "MatMul", kindName(&kernel.MatMul{}))
+}

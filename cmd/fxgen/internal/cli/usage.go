@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gofx-dev/gofx/lowering"
+)
+
+// usageError is a wrong command line: what is wrong, each on a line, and the command that
+// it was given to.
+type usageError struct {
+	wrong   []string
+	command string
+}
+
+func (e *usageError) Error() string { return strings.Join(e.wrong, "\n") }
+
+func usagef(format string, args ...any) error {
+	return &usageError{wrong: []string{fmt.Sprintf(format, args...)}}
+}
+
+// hint says where the command line is explained.
+func (e *usageError) hint() string {
+	if e.command == "" {
+		return "fxgen -h lists the commands"
+	}
+	return "fxgen " + e.command + " -h lists what " + e.command + " takes"
+}
+
+// exactly demands a number of arguments.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usagef("%s takes %s, got %s", c.Name(), what, counted(len(args), "argument"))
+		}
+		return nil
+	}
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return strconv.Itoa(n) + " " + what
+}
+
+// flagError says in plain words what the parser of flags found.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		if letters := unknown.GetSpecifiedShortnames(); letters != "" {
+			name = letters
+		}
+		return usagef("%s has no flag -%s", c.Name(), name)
+	case errors.As(err, &bare):
+		return usagef("-%s needs a value, %s", bare.GetFlag().Name, bare.GetFlag().Usage)
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		return usagef("-%s %s: expected %s", f.Name, invalid.GetValue(), kind(f.Value.Type()))
+	}
+	return usagef("%s", err)
+}
+
+// kind is what values of a flag's type are called.
+func kind(typ string) string {
+	switch typ {
+	case "int":
+		return "a whole number"
+	case "duration":
+		return "a time such as 30s or 2m"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + typ
+}
+
+// check refuses values that no flag takes: empty ones, and numbers out of range. It finds
+// all of them.
+func (f *flags) check(c *cobra.Command) error {
+	e := &usageError{}
+	c.Flags().Visit(func(g *pflag.Flag) {
+		empty := g.Value.Type() == "string" && g.Value.String() == ""
+		if list, ok := g.Value.(pflag.SliceValue); ok {
+			for _, s := range list.GetSlice() {
+				empty = empty || s == ""
+			}
+		}
+		if empty {
+			e.wrong = append(e.wrong, "-"+g.Name+" is empty; leave it out, or give "+g.Usage)
+		}
+	})
+	for _, n := range []struct {
+		flag  string
+		value int64
+		text  string
+	}{
+		{"threads", int64(f.threads), strconv.Itoa(f.threads)}, {"repeat", int64(f.job.Repeat), strconv.Itoa(f.job.Repeat)},
+		{"min-time", int64(f.minTime), f.minTime.String()}, {"timeout", int64(f.timeout), f.timeout.String()},
+		{"depth", int64(f.job.Drawing.Depth), strconv.Itoa(f.job.Drawing.Depth)},
+		{"depth", int64(f.job.Depth), strconv.Itoa(f.job.Depth)}, {"top", int64(f.job.Top), strconv.Itoa(f.job.Top)},
+	} {
+		if n.value < 0 {
+			e.wrong = append(e.wrong, "-"+n.flag+" "+n.text+" is negative, expected 0 or more")
+		}
+	}
+	if f.threads > lowering.MaxThreads {
+		e.wrong = append(e.wrong, "-threads "+strconv.Itoa(f.threads)+" is too large, expected "+strconv.Itoa(lowering.MaxThreads)+" or less, 0 for all processors")
+	}
+	e.wrong = append(e.wrong, passList(c, f.passes)...)
+	if len(e.wrong) > 0 {
+		return e
+	}
+	return nil
+}
+
+// passList says what is wrong with the list of -passes.
+func passList(c *cobra.Command, list string) (wrong []string) {
+	if !c.Flags().Changed("passes") || list == "" {
+		return nil
+	}
+	names := strings.Split(list, ",")
+	for _, name := range names {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+			return []string{"-passes " + list + ": a name between commas is missing"}
+		case name == "none" && len(names) > 1:
+			return []string{"-passes " + list + ": none stands alone, for no passes"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package quant
+
+import (
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+)
+
+// qStore is what the AVX-512 tile is told to make bytes of its sums; the generator
+// knows the places of its fields.
+type qStore struct {
+	scale    *float32
+	dst      *uint8
+	ld, cols int
+	hi       float32
+	flip     uint32
+	// For unsigned results, those that flip makes signed ones of.
+	zero, lo int32
+}
+
+// qTileBytes computes a tile and writes its columns, col and on, as bytes from dst
+// on; it reports false where that takes a tile and requant.
+func qTileBytes(rows, cols int, a []uint8, at, lda int, offs []int64, run int, b []int8, e *qEpilogue, col int, dst []uint8) bool {
+	if len(offs) == 0 || run == 0 || !qVNNI() {
+		return false
+	}
+	zero := e.zero + int32(e.flip)
+	s := qStore{scale: &e.scale[col], dst: &dst[0], ld: e.ld, cols: cols, hi: e.hi, flip: uint32(e.flip) * 0x01010101,
+		zero: zero, lo: int32(e.lo) + zero}
+	qTileVNNI(rows, &a[at], lda, &offs[0], len(offs), run/4, run%4, &b[0], &e.bias[col], nil, 0, (*uint8)(unsafe.Pointer(&s)))
+	return true
+}
+
+// qRows is the most rows of one tile at the current level.
+func qRows() int {
+	if qVNNI() {
+		return 14
+	}
+	return 6
+}
+
+// qDepthwise computes sums of channels [0, cols) of a block of 64; see qDepthwiseGo.
+func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, weight []int8, acc []int32) {
+	switch {
+	case qVNNI():
+		qDepthwiseVNNI(pixels, step, &src[at], &offs[0], len(offs)/4, cols, &weight[0], &acc[0], qBlock)
+	case cpu.HasAVX2():
+		c := 0
+		for ; c+16 <= cols; c += 16 {
+			qDepthwiseAVX2(pixels, step, &src[at+c], &offs[0], len(offs)/4, 16, &weight[c], &acc[c], qBlock)
+		}
+		qDepthwiseGo(pixels, step, src, at, offs, c, cols, weight, acc)
+	default:
+		qDepthwiseGo(pixels, step, src, at, offs, 0, cols, weight, acc)
+	}
+}
+
+// transposeBlocks transposes n blocks of 8 by 16 bytes; see transposeBlocksGo.
+func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
+	if n > 0 && cpu.HasAVX2() {
+		qTransposeAVX2(n, &src[0], lds, &dst[0], ldd)
+		return
+	}
+	transposeBlocksGo(n, src, lds, dst, ldd)
+}
+
+func qVNNI() bool { return cpu.HasAVX512() && cpu.Host.Vnni }
+
+// fours repeats a byte.
+func fours(b uint8) uint32 { return uint32(b) * 0x01010101 }
+
+// qEvens sets dst[i] = src[2i].
+func qEvens(dst, src []uint8) {
+	if n := 2*len(dst) - 1; n > 0 && cpu.HasAVX512() {
+		_ = src[n-1]
+		qSplitVNNI(1, n, &src[0], &dst[0], nil, 0)
+		return
+	}
+	qEvensGo(dst, src)
+}

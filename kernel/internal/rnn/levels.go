@@ -1,0 +1,61 @@
+package rnn
+
+import (
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+)
+
+// hasCells reports whether a level has assembly for recurrent cells.
+func hasCells(l cpu.Level) bool { return l.HasAVX2() }
+
+func lstmCell32(l cpu.Level, x, h, c, y []float32) {
+	if !cpu.X86 {
+		lstmCell(l, x, h, c)
+		copy(y, h)
+		return
+	}
+	n := len(h)
+	_, _, _ = x[4*n-1], c[n-1], y[n-1]
+	if l == cpu.AVX512 {
+		lstmCellAVX512(n, &x[0], n, &h[0], &c[0], &y[0])
+	} else {
+		lstmCellAVX2(n, &x[0], n, &h[0], &c[0], &y[0])
+	}
+}
+
+func gruCell32(l cpu.Level, x, s, h, y []float32) {
+	if !cpu.X86 {
+		gruCell(l, x, s, h)
+		copy(y, h)
+		return
+	}
+	n := len(h)
+	_, _, _ = x[3*n-1], s[3*n-1], y[n-1]
+	if l == cpu.AVX512 {
+		gruCellAVX512(n, &x[0], &s[0], n, &h[0], &y[0])
+	} else {
+		gruCellAVX2(n, &x[0], &s[0], n, &h[0], &y[0])
+	}
+}
+
+// StateDots32 adds to groups of DotsGroup elements of c the products of h with rows of
+// w, ldw apart. The groups follow one another from the first or, back, from the last.
+func StateDots32(l cpu.Level, groups int, h, w []float32, ldw int, c []float32, back bool) {
+	n, k := groups*DotsGroup, len(h)
+	if !cpu.X86 {
+		for i := range c[:n] {
+			c[i] += gemm.Dot(h, w[i*ldw:][:k])
+		}
+		return
+	}
+	_, _ = w[(n-1)*ldw+k-1], c[n-1]
+	at, step := 0, DotsGroup
+	if back {
+		at, step = n-DotsGroup, -DotsGroup
+	}
+	if l == cpu.AVX512 {
+		stateDotsAVX512(groups, k, &h[0], &w[at*ldw], ldw, step*ldw, &c[at], step)
+	} else {
+		stateDotsAVX2(groups, k, &h[0], &w[at*ldw], ldw, step*ldw, &c[at], step)
+	}
+}

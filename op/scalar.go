@@ -1,0 +1,142 @@
+package op
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// outDTypes returns the element types of an elementwise operator's results.
+func (o *Op) outDTypes(attrs any, in []shape.Type) ([]array.DType, error) {
+	for _, t := range in {
+		if t.Kind() == shape.Tensor && t.DType() == array.Invalid {
+			return []array.DType{array.Invalid}, nil
+		}
+	}
+	var buf [96]byte
+	key := o.dtypeKey(buf[:0], attrs, in)
+	if dts, ok := o.dtypes.get(key); ok {
+		return dts, nil
+	}
+	_, outs, err := o.buildExpr(attrs, in)
+	if err != nil {
+		return nil, err
+	}
+	dts := make([]array.DType, len(outs))
+	for i, v := range outs {
+		dts[i] = v.DType()
+	}
+	o.dtypes.put(string(key), dts)
+	return dts, nil
+}
+
+// dtypeKey encodes what the element types of an elementwise call follow from:
+// the attributes, and each operand's element type, presence and whether it has
+// dimensions (which promotion looks at).
+func (o *Op) dtypeKey(key []byte, attrs any, in []shape.Type) []byte {
+	for _, t := range in {
+		b := byte(t.DType()) << 2
+		if t.Kind() == shape.Tensor {
+			b |= 1
+		}
+		if t.Rank() == 0 {
+			b |= 2
+		}
+		key = append(key, b)
+	}
+	if len(o.codec.fields) > 0 {
+		key = o.codec.AppendKey(append(key, 0xff), attrs, true)
+	}
+	return key
+}
+
+// dtypeCache remembers element types: building an expression to learn them is
+// most of what inferring a type costs.
+type dtypeCache struct {
+	mu sync.RWMutex
+	m  map[string][]array.DType
+}
+
+// maxDTypes bounds the cache: attributes such as scalars may take any value.
+const maxDTypes = 256
+
+func (c *dtypeCache) get(key []byte) ([]array.DType, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	d, ok := c.m[string(key)]
+	return d, ok
+}
+
+func (c *dtypeCache) put(key string, d []array.DType) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil || len(c.m) >= maxDTypes {
+		c.m = map[string][]array.DType{}
+	}
+	c.m[key] = d
+}
+
+// buildExpr builds the scalar expression of an elementwise operator for operands
+// of the given element types.
+func (o *Op) buildExpr(attrs any, in []shape.Type) (builder *expr.Builder, outs []expr.Value, err error) {
+	defer func() {
+		var e *diag.Error
+		if errors.As(err, &e) && e.Code == DTypeMismatch {
+			e.Msg = o.describe(in) + ": " + e.Msg
+		}
+	}()
+	defer diag.Catch(&err)
+	builder = expr.NewBuilder()
+	x := make([]expr.Value, len(o.In))
+	compute := array.Invalid
+	if o.promote != nil {
+		compute = o.promote(attrs, in)
+	} else {
+		compute = Promote(in)
+	}
+	for i, t := range in {
+		if t.Kind() != shape.Tensor {
+			continue
+		}
+		v := builder.Input(i, t.DType())
+		if compute != array.Invalid && t.DType() != compute {
+			v = builder.Cast(v, compute)
+		}
+		if i < len(x) {
+			x[i] = v
+		} else {
+			x = append(x, v)
+		}
+	}
+	return builder, o.expr(builder, attrs, x), nil
+}
+
+// describe says what the operands are: "x is i64, other is f32".
+func (o *Op) describe(in []shape.Type) string {
+	var list []string
+	for i, t := range in {
+		if t.Kind() == shape.Tensor {
+			list = append(list, o.In[min(i, len(o.In)-1)].Name+" is "+t.DType().String())
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// Expression returns the scalar meaning of a call of an elementwise operator, input i
+// being operand i; in are the operands' types, the zero Type for absent ones. It is
+// an error when the operator is not Scalar or refuses the operands.
+func (o *Op) Expression(attrs any, in []shape.Type) (expr.Graph, error) {
+	if o.expr == nil {
+		return expr.Graph{}, diag.New(NoMeaning, o.Name+" has no scalar expression")
+	}
+	b, outs, err := o.buildExpr(attrs, in)
+	if err != nil {
+		return expr.Graph{}, err
+	}
+	return b.Graph(outs...), nil
+}
