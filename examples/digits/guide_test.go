@@ -149,7 +149,7 @@ func Example_errors() {
 
 func Example_sizes() {
 	fmt.Println(digitsnet.PeakBytes(1), digitsnet.PeakBytes(64), digitsnet.PeakBytes(-1))
-	// Output: 88064 2011136 -1
+	// Output: 56704 830848 -1
 }
 
 const guide = "../../docs/generated.md"
