@@ -96,17 +96,6 @@ func (b batch) keep(strip int, x vals) later {
 	return at
 }
 
-// kept is a register with what was kept.
-func (b batch) kept(x later, i int) Op {
-	m, parked := x(i).(Mem)
-	if !parked {
-		return x(i)
-	}
-	d := b.vec()
-	b.VMOVUPS(m, d)
-	return d
-}
-
 func (b batch) add(x, y any) vals { return b.op2(b.VADDPS, x, y) }
 func (b batch) sub(x, y any) vals { return b.op2(b.VSUBPS, x, y) }
 func (b batch) mul(x, y any) vals { return b.op2(b.VMULPS, x, y) }
