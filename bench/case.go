@@ -13,6 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/bench/peers"
 	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/passes/quant"
 )
 
 // Input is an operand. Constants are weights: known before the measured calls.
@@ -69,6 +70,8 @@ type Graph struct {
 type Engine struct {
 	Name string
 	Ours func(w *network, threads int) (*Ours, error)
+	// Rough tells that its results are not compared: it computes in another precision.
+	Rough bool
 }
 
 // Case is one row: an operator at a size.
@@ -84,6 +87,8 @@ type Case struct {
 	// empty then.
 	Network *models.Model
 	Dims    map[string]int
+	// Quant makes the quantised network the one that all but rough engines compute.
+	Quant *quant.Config
 	// Engines are other ways of gofx to compute the network.
 	Engines []Engine
 	// Ours prepares gofx. It is nil where the library has no such kernel.

@@ -44,10 +44,10 @@ func TestCasesAreNamedOnce(t *testing.T) {
 		require.True(t, c.Op != "" || len(c.Graphs) > 0, name)
 		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
 	}
-	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold"} {
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant"} {
 		require.Positive(t, count[g], g)
 	}
-	require.Len(t, count, 12)
+	require.Len(t, count, 13)
 	require.Greater(t, count["conv"], 150)
 }
 

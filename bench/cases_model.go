@@ -28,10 +28,10 @@ func modelCases() []*Case {
 		for _, n := range []int{1, largerBatch(m)} {
 			list = append(list, &Case{Group: "model", Shape: fmt.Sprintf("%s_b%d", m.Name, n), Tol: networkTol, Op: "network",
 				Network: m, Dims: dimsOf(m, n), Engines: []Engine{
-					{"plan", func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }},
-					{"eager", func(w *network, _ int) (*Ours, error) { return w.eager() }},
-					{"interp", func(w *network, _ int) (*Ours, error) { return w.interp(fx.Optimise()) }},
-					{"gen", nil}}})
+					{Name: "plan", Ours: func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }},
+					{Name: "eager", Ours: func(w *network, _ int) (*Ours, error) { return w.eager() }},
+					{Name: "interp", Ours: func(w *network, _ int) (*Ours, error) { return w.interp(fx.Optimise()) }},
+					{Name: "gen"}}})
 		}
 	}
 	return list
@@ -73,8 +73,8 @@ func foldCases() []*Case {
 		add := func(engine string, run func(w *network, pipeline []passes.Pass, threads int) (*Ours, error)) {
 			list = append(list, &Case{Group: "fold", Shape: fmt.Sprintf("resnet50_%s_b%d", engine, n), Tol: networkTol,
 				Network: m, Dims: dimsOf(m, n), Engines: []Engine{
-					{"folded", func(w *network, threads int) (*Ours, error) { return run(w, fx.Optimise(), threads) }},
-					{"not folded", func(w *network, threads int) (*Ours, error) { return run(w, without("conv-bn", "bn-affine"), threads) }}}})
+					{Name: "folded", Ours: func(w *network, threads int) (*Ours, error) { return run(w, fx.Optimise(), threads) }},
+					{Name: "not folded", Ours: func(w *network, threads int) (*Ours, error) { return run(w, without("conv-bn", "bn-affine"), threads) }}}})
 		}
 		add("plan", (*network).plan)
 		add("interp", func(w *network, pipeline []passes.Pass, _ int) (*Ours, error) { return w.interp(pipeline) })

@@ -62,6 +62,17 @@ func foldSection(b *strings.Builder, rows []*Row) {
 	}
 }
 
+// quantSection is the table of quantised networks.
+func quantSection(b *strings.Builder, rows []*Row) {
+	b.WriteString("| network | int8 ms | f32 ms | f32/int8 | ort ms | int8/ort | roof | beside | gain | pairs |\n|" + strings.Repeat("---|", 10) + "\n")
+	for _, r := range rows {
+		float := r.Engines["float"]
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(float),
+			ratio(float, r.OursMS, r.Least["float"], r.Least[""]), ms(r.Peers["ort"]), ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]),
+			r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
+	}
+}
+
 // missing lists who could not take part in the rows.
 func missing(b *strings.Builder, rows []*Row) {
 	first := true

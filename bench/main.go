@@ -85,7 +85,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases, foldCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases} {
 		all = append(all, f()...)
 	}
 	return all

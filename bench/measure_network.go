@@ -16,7 +16,14 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 	if err != nil {
 		return err
 	}
-	c.Work = w.work()
+	theirs := w.ready
+	if c.Quant == nil {
+		c.Work = workOf(w.ready, nil)
+	} else if theirs, err = w.forPeers(*c.Quant); err != nil {
+		return err
+	} else if c.Work, err = w.quantisedWork(*c.Quant); err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp(b.dir, "network")
 	if err != nil {
 		return err
@@ -25,7 +32,7 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 		os.RemoveAll(dir)
 		debug.FreeOSMemory()
 	})
-	feeds, err := w.dump(dir)
+	feeds, err := w.dump(dir, theirs)
 	if err != nil {
 		return err
 	}
@@ -56,6 +63,9 @@ func (b *bench) engine(c *Case, f *field, w *network, e Engine, dir string) (*ru
 		if err != nil {
 			return nil, err
 		}
+		if e.Rough {
+			return oursRunner(e.Name, o), nil
+		}
 		return oursRunner(e.Name, o), c.disagree(e.Name, f.want, peers.ProbeAll(o.Out))
 	}
 	p, err := w.generated(dir, b.threads)
@@ -72,12 +82,10 @@ func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Ten
 	if b.torch == nil {
 		return nil
 	}
-	q := peers.Request{Op: c.Op, File: dir}
-	list := []peerCase{{name: "torch", process: "torch", load: q}}
-	q.Variant = "frozen"
-	frozen := peerCase{name: "torch-frozen", process: "torch", load: q}
-	q.Variant = "jit"
-	list = append(list, peerCase{name: "torch-jit", process: "torch", load: q, instead: &frozen})
+	var list []peerCase
+	if c.Quant == nil { // PyTorch would compute the reference form in floats, step by step
+		list = torchModes(peers.Request{Op: c.Op, File: dir})
+	}
 	if b.ort == nil {
 		return list
 	}
@@ -87,4 +95,13 @@ func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Ten
 	}
 	return append(list, peerCase{name: "ort", process: "ort",
 		load: peers.Request{File: filepath.Join(dir, "network.onnx"), Inputs: feeds, Threads: b.threads}})
+}
+
+// torchModes asks PyTorch to compute a network as it is and optimised for inference.
+func torchModes(q peers.Request) []peerCase {
+	list := []peerCase{{name: "torch", process: "torch", load: q}}
+	q.Variant = "frozen"
+	frozen := peerCase{name: "torch-frozen", process: "torch", load: q}
+	q.Variant = "jit"
+	return append(list, peerCase{name: "torch-jit", process: "torch", load: q, instead: &frozen})
 }

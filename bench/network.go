@@ -27,12 +27,13 @@ const seed = "gofx-1"
 
 // network is a model at sizes, opened: what all competitors compute.
 type network struct {
-	dims   map[string]int
-	module any
-	in     []*tensor.Tensor
-	traced *graph.Module            // as captured
-	ready  *graph.Module            // prepared at the sizes, no pass but that has run
-	passed map[string]*graph.Module // by the names of the passes that have run
+	dims    map[string]int
+	module  any
+	in      []*tensor.Tensor
+	traced  *graph.Module            // as captured
+	ready   *graph.Module            // prepared at the sizes, no pass but that has run
+	passed  map[string]*graph.Module // by the names of the passes that have run
+	lowered *graph.Module            // the quantised network, where a case asks for one
 }
 
 // openNetwork makes the module with its weights, captures it, and makes inputs.
@@ -83,9 +84,9 @@ func (w *network) arrays() []*array.Array {
 	return in
 }
 
-// work counts by the definitions of the operators, and the bytes of weights, inputs
-// and results once.
-func (w *network) work() (v Work) {
+// workOf counts a prepared graph by the definitions of the operators, of all or of
+// those that count says, and the bytes of weights, inputs and results once.
+func workOf(m *graph.Module, count func(n *graph.Node) bool) (v Work) {
 	bytes := func(t shape.Type) float64 {
 		d, dims, ok := t.Concrete()
 		n, _ := array.NumElems(dims)
@@ -94,7 +95,7 @@ func (w *network) work() (v Work) {
 		}
 		return float64(n * d.Size())
 	}
-	for n := range w.ready.Graph.All() {
+	for n := range m.Graph.All() {
 		switch n.Opcode() {
 		case graph.Placeholder, graph.GetAttr:
 			v.Bytes += bytes(n.Type())
@@ -103,6 +104,9 @@ func (w *network) work() (v Work) {
 				v.Bytes += bytes(a.Type())
 			}
 		case graph.CallFunction:
+			if count != nil && !count(n) {
+				continue
+			}
 			var in []shape.Type
 			for _, a := range n.Args() {
 				if a == nil {
@@ -119,10 +123,10 @@ func (w *network) work() (v Work) {
 	return v
 }
 
-// dump writes the network for PyTorch and inputs for all, and returns these as
-// operands of the peers.
-func (w *network) dump(dir string) ([]peers.Tensor, error) {
-	if err := oracle.DumpNetwork(dir, w.ready, w.arrays()); err != nil {
+// dump writes a prepared form of the network for PyTorch and inputs for all, and returns
+// these as operands of the peers.
+func (w *network) dump(dir string, m *graph.Module) ([]peers.Tensor, error) {
+	if err := oracle.DumpNetwork(dir, m, w.arrays()); err != nil {
 		return nil, err
 	}
 	var list []peers.Tensor

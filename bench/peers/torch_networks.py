@@ -12,6 +12,7 @@ from torch.onnx import symbolic_helper
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "internal", "oracle"))
 import network  # noqa: E402
+import onnx_quant  # noqa: E402
 
 opened = functools.lru_cache(1)(network.Network)
 forget = opened.cache_clear
@@ -40,7 +41,7 @@ def unflatten(g, x, dim, sizes, *names):
 
 def export(folder):
     """Writes the network for ONNX Runtime."""
-    m = opened(folder)
+    m = network.Network(folder, onnx_quant.INSTEAD)
     torch.onnx.register_custom_op_symbolic("aten::unflatten", unflatten, 14)
     with torch.no_grad():
         torch.onnx.export(m, tuple(m.inputs), os.path.join(folder, "network.onnx"), opset_version=14)

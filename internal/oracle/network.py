@@ -65,9 +65,10 @@ def expression(call):
 
 
 class Network(torch.nn.Module):
-    """The graph in a folder as a module, its weights as buffers."""
+    """The graph in a folder as a module, its weights as buffers; instead has functions
+    for some of helpers'."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, instead={}):
         super().__init__()
         with open(os.path.join(folder, "network.json")) as f:
             net = json.load(f)
@@ -81,7 +82,7 @@ class Network(torch.nn.Module):
         lines += ["    return (%s,)" % ", ".join(net["Outputs"])]
         self.text = "\n".join(lines)
         names = {}
-        exec(self.text, {**vars(helpers), "torch": torch, "F": F}, names)
+        exec(self.text, {**vars(helpers), "torch": torch, "F": F, **instead}, names)
         self.run = names["forward"]
         self.eval()
 

@@ -25,6 +25,7 @@ var values = map[*op.Op]func(l *lowerer, n *graph.Node) error{
 	std.AdaptiveAvgPool3d: (*lowerer).avgPool,
 	std.Cat:               (*lowerer).cat,
 	std.Embedding:         (*lowerer).embedding,
+	std.Dropout:           (*lowerer).dropout,
 	std.Quantize:          (*lowerer).function,
 }
 
@@ -124,6 +125,19 @@ func spatialOf(o *op.Op, list ...*op.Op) int {
 func (l *lowerer) moved(n *graph.Node, x quantity, y *graph.Node) error {
 	d := n.Graph().Before(n).Function(std.Dequantize, nil, dequantizeArgs(y, x)...)
 	return l.replace(n, d, n.Op().Name+" of quantised values")
+}
+
+// dropout leaves out what does nothing outside of training.
+func (l *lowerer) dropout(n *graph.Node) error {
+	x, ok := l.whole(n, 0, "x")
+	if !ok {
+		return nil
+	}
+	if n.Attrs().(std.DropoutAttrs).Training {
+		l.c.Refuse(n, "it is in training mode")
+		return nil
+	}
+	return l.replace(n, x.call, "dropout does nothing outside of training")
 }
 
 func dequantizeArgs(q *graph.Node, like quantity) []*graph.Node {

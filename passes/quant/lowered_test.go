@@ -16,10 +16,29 @@ import (
 	"github.com/gofx-dev/gofx/passes/quant"
 )
 
+// between returns what turns values from bytes to floats and back between operators of
+// one graph: every quantize but those of inputs, every dequantize but those of results,
+// which are what an integer network needs.
+func between(g *graph.Graph) (list []string) {
+	for n := range g.Calls(std.Quantize) {
+		if n.Arg(0).Opcode() != graph.Placeholder {
+			list = append(list, n.Text())
+		}
+	}
+	for n := range g.Calls(std.Dequantize) {
+		for u := range n.Users() {
+			if u.Opcode() != graph.Output {
+				list = append(list, n.Text()+" for "+u.String())
+			}
+		}
+	}
+	return list
+}
+
 // TestModelsGoAllTheWay quantises networks with one image: whatever the plan grants
 // for the CPU becomes an operator on quantised values.
 func TestModelsGoAllTheWay(t *testing.T) {
-	for name, decibels := range map[string]float64{"mobilenet_v3_large": 20, "resnet18": 34} {
+	for name, decibels := range map[string]float64{"mobilenet_v3_large": 20, "resnet18": 34, "resnet50": 20} {
 		model := models.Lookup(name)
 		net := model.New()
 		models.Synthetic(model, net, "gofx-1")
@@ -38,6 +57,7 @@ func TestModelsGoAllTheWay(t *testing.T) {
 			o := n.Op()
 			require.False(t, o == std.Conv2d || o == std.Linear || o == std.Add || o == std.Relu, "%s: %s", name, n.Text())
 		}
+		require.Empty(t, between(m.Graph), name)
 		want := interpret(t, plain, x)[0]
 		require.Greater(t, sqnr(want, interpret(t, converted, x)[0]), decibels, name)
 		require.Greater(t, sqnr(want, interpret(t, m, x)[0]), decibels, name)
@@ -68,4 +88,54 @@ func TestFourBitsAreLowered(t *testing.T) {
 		}
 		sounds(t, plain, m, 15)
 	}
+}
+
+// TestDropoutIsLeftOut has dropouts, which do nothing here, between layers, before a
+// residual and behind it.
+func TestDropoutIsLeftOut(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[N,8]) {
+  %w1 = get_attr[w1] : f32[8,8]
+  %y1 = call_function[linear](%x, %w1, _)
+  %h = call_function[hardswish](%y1)
+  %d1 = call_function[dropout](%h) {p=0.5}
+  %w2 = get_attr[w2] : f32[8,8]
+  %y2 = call_function[linear](%d1, %w2, _)
+  %d2 = call_function[dropout](%y2) {p=0.5}
+  %s = call_function[add](%d2, %d1)
+  %r = call_function[relu](%s)
+  %d3 = call_function[dropout](%r) {p=0.5}
+  %y3 = call_function[linear](%d3, %w1, _)
+  return %y3
+}
+param w1 : f32[8,8]
+param w2 : f32[8,8]
+`)
+	plain := graph.Clone(m)
+	quantise(t, m, static(), batches(t, m, 4, map[string]int{"N": 3}))
+	pipeline(t, m, quant.Lower)
+	for n := range m.Graph.Calls(std.Dropout) {
+		t.Error(n.Text())
+	}
+	require.Empty(t, between(m.Graph))
+	in, err := passes.Inputs(m.Graph, map[string]int{"N": 3}, 100)
+	require.NoError(t, err)
+	require.Greater(t, sqnr(interpret(t, plain, in...)[0], interpret(t, m, in...)[0]), 30.0)
+}
+
+// TestTrainedDropoutStays, whose results are random.
+func TestTrainedDropoutStays(t *testing.T) {
+	m := parse(t, `graph net(%q: u8[4], %key: i64[]) {
+  %s = get_attr[s] : f32[]
+  %x = call_function[dequantize](%q, %s)
+  %d = call_function[dropout](%x, %key) {p=0.5,training=true}
+  %y = call_function[quantize](%d, %s)
+  return %y
+}
+param s : f32[]
+`)
+	before := m.String()
+	r := pipeline(t, m, quant.Lower)
+	require.Equal(t, before, m.String())
+	require.Len(t, r.Passes[0].Refused, 1)
+	require.Contains(t, r.Passes[0].Refused[0].Why, "training")
 }

@@ -88,6 +88,9 @@ type tile512 struct {
 	order Mem // of dwords of two packed rows
 }
 
+// tileAhead is how many groups before their use weights are asked for.
+const tileAhead = 48
+
 // most512 is the most rows that registers hold.
 const most512 = 14
 
@@ -191,6 +194,7 @@ func (k *tile512) sums() {
 func (k *tile512) group(g, set int, part bool) {
 	for v := range 2 {
 		k.VMOVDQU32(at(k.t.b, panelBytes*g+64*v), z(28+v))
+		k.PREFETCHT0(at(k.t.b, panelBytes*(g+tileAhead)+64*v))
 	}
 	for r := range k.rows {
 		a := 30 + r%2

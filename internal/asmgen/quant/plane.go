@@ -37,6 +37,10 @@ const (
 // latency of a product.
 var planeRows = [][]int{1: {16, 16}, 2: {8, 8, 8, 8}, 3: {8, 8, 8, 8}, 4: {6, 6, 5, 5, 5, 5}}
 
+// planeAhead is how many groups before their use weights are asked for: a block reads a
+// part of every second line or so, which processors do not foresee well.
+const planeAhead = 48
+
 func emitPlane(w writer) {
 	orders := [2]Mem{permutation(w), w.StaticGlobal("qnatural")}
 	w.DataAttributes(attr.RODATA | attr.NOPTR)
@@ -151,6 +155,7 @@ func (k *planeTile) block(rows, end int) {
 // group adds one group of four k.
 func (k *planeTile) group(rows, g int) {
 	first := rows * k.vectors
+	k.PREFETCHT0(at(k.bs, panelBytes*(g+planeAhead)))
 	for v := range k.vectors {
 		k.VMOVDQU32(at(k.xs, 64*(k.vectors*g+v)), z(first+v))
 	}

@@ -101,7 +101,10 @@ type qJob struct {
 func (j *qJob) runMatrix(w *par.Workspace, m, lda int) {
 	k := j.b.run
 	j.offs = j.one[:]
-	j.m, j.step, j.rows = m, lda, qRows()
+	j.m, j.step = m, lda
+	// Tiles of equal height: one of a row or two would wait for its few sums.
+	j.tiles = (m + qRows() - 1) / qRows()
+	j.rows = (m + j.tiles - 1) / max(j.tiles, 1)
 	if lda%page == 0 && m >= j.rows/2 && k > 0 {
 		// Rows so far apart share the sets of the cache: bring them together.
 		ld := k + pageOff
@@ -111,7 +114,6 @@ func (j *qJob) runMatrix(w *par.Workspace, m, lda int) {
 		}
 		j.a, j.step = copied, ld
 	}
-	j.tiles = (m + j.rows - 1) / j.rows
 	j.run(w)
 }
 
