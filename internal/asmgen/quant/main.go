@@ -23,6 +23,7 @@ var units = []unit{
 	{"quant", "gemm", emitGemm},
 	{"quant", "scale", emitScale},
 	{"quant", "depthwise", emitDepthwise},
+	{"quant", "depthplane", emitDepthPlane},
 	{"quant", "transpose", emitTranspose},
 	{"quant", "plane", emitPlane},
 	{"quant", "bytes", emitBytes},

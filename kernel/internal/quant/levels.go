@@ -55,6 +55,44 @@ func qDepthwise(pixels, step int, src []uint8, at int, offs []int64, cols int, w
 	}
 }
 
+// compute computes a band of a channel; see computeGo.
+func (t *qDepthTile) compute() {
+	if !cpu.HasAVX2() {
+		t.computeGo()
+		return
+	}
+	p := (*uint8)(unsafe.Pointer(t))
+	form := [3]bool{qVNNI(), t.height == 5, t.stride == 2}
+	switch form {
+	case [3]bool{true, false, false}:
+		qDepth3By1VNNI(p)
+	case [3]bool{true, false, true}:
+		qDepth3By2VNNI(p)
+	case [3]bool{true, true, false}:
+		qDepth5By1VNNI(p)
+	case [3]bool{true, true, true}:
+		qDepth5By2VNNI(p)
+	case [3]bool{false, false, false}:
+		qDepth3By1AVX2(p)
+	case [3]bool{false, false, true}:
+		qDepth3By2AVX2(p)
+	case [3]bool{false, true, false}:
+		qDepth5By1AVX2(p)
+	default:
+		qDepth5By2AVX2(p)
+	}
+}
+
+// copyLines copies lines of n bytes; see copyLinesGo.
+func copyLines(lines, n int, dst []uint8, ldd int, src []uint8, lds int, flip uint8) {
+	if !cpu.HasAVX512() {
+		copyLinesGo(lines, n, dst, ldd, src, lds, flip)
+		return
+	}
+	_, _ = dst[(lines-1)*ldd+n-1], src[(lines-1)*lds+n-1]
+	qLinesAVX512(lines, n, &dst[0], ldd, &src[0], lds, uint32(flip)*0x01010101)
+}
+
 // transposeBlocks transposes n blocks of 8 by 16 bytes; see transposeBlocksGo.
 func transposeBlocks(n int, src []uint8, lds int, dst []uint8, ldd int) {
 	if n > 0 && cpu.HasAVX2() {

@@ -94,6 +94,29 @@ func BenchmarkQConv(b *testing.B) {
 	}
 }
 
+// BenchmarkQDepthwise runs the depthwise convolutions of MobileNet V3 and EfficientNet
+// B0, channels first.
+func BenchmarkQDepthwise(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, s := range []struct{ chans, size, kernel, stride int }{
+		{16, 112, 3, 1}, {64, 112, 3, 2}, {72, 56, 3, 1}, {72, 56, 5, 2}, {120, 28, 5, 1}, {240, 28, 3, 2}, {200, 14, 3, 1},
+		{480, 14, 3, 1}, {672, 14, 3, 1}, {672, 14, 5, 2}, {960, 7, 5, 1},
+		{32, 112, 3, 1}, {96, 112, 3, 2}, {144, 56, 3, 1}, {144, 56, 5, 2}, {240, 28, 5, 1}, {480, 14, 5, 1}, {1152, 7, 5, 1}, {1152, 7, 3, 1},
+	} {
+		b.Run(fmt.Sprintf("%dx%d,k%ds%d", s.chans, s.size, s.kernel, s.stride), func(b *testing.B) {
+			weight := qArray(r, array.I8, s.chans, 1, s.kernel, s.kernel)
+			packed := array.New(array.I8, QConvPackedBytes(weight.Shape(), s.chans, nil))
+			QPackConv{Groups: s.chans}.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{weight})
+			pad, o := []int{s.kernel / 2, s.kernel / 2}, (s.size-1)/s.stride+1
+			step := QConv{Packed: true, Kernel: []int{s.kernel, s.kernel}, Stride: []int{s.stride, s.stride}, PadLo: pad, PadHi: pad, Groups: s.chans}
+			f, z := array.FromSlice([]float32{0.01}, 1), array.FromSlice([]uint8{100}, 1)
+			in := []*array.Array{qArray(r, array.U8, 1, s.chans, s.size, s.size), f, z, packed, f, nil, f, z, nil, nil}
+			w, outs := &par.Workspace{}, []*array.Array{array.New(array.U8, 1, s.chans, o, o)}
+			benchRate(b, 2*float64(weight.Len())*float64(o*o), func() { step.Run(w, outs, in) })
+		})
+	}
+}
+
 // shortest returns the shortest of some runs of f.
 func shortest(f func()) time.Duration {
 	d := time.Hour

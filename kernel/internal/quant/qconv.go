@@ -137,12 +137,16 @@ func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 	inner := w.Mark()
 	form, planar := p.planes()
 	planar = planar && p.planar(step, out[0], in, px.scale, unsigned) && c.res.small()
+	deep, deepPlanar := p.depthPlanes()
+	deepPlanar = deepPlanar && deep.byPlanes(&p, out[0], in, unsigned)
 	for i := range p.batch {
 		var dst qDest
-		if planar {
-			c.planesOf(w, &form, i)
+		if planar || deepPlanar {
 			at := i * p.g.OutPlane * p.w.outChans
 			dst.bytes, dst.res = bytesOut(out[0])[at:], c.res.from(at)
+			if planar {
+				c.planesOf(w, &form, i)
+			}
 		} else {
 			c.image(w, i)
 			dst = c.result(w, out[0], i)
@@ -153,6 +157,11 @@ func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 			first := g * (p.w.outChans / p.w.groups)
 			e := act.epilogue(w, step, out[0], in, unsigned, px, &b, first, p.w.outChans)
 			e.retarget(dst)
+			if deepPlanar {
+				c.depthPlanar(w, &deep, i, &b, e)
+				w.Release(at)
+				break
+			}
 			if planar {
 				e.skip(first * p.g.OutPlane)
 				e.ld = p.g.OutPlane
@@ -170,7 +179,7 @@ func (s QConv) Run(w *par.Workspace, out, in []*array.Array) {
 			c.group(w, g, b, e)
 			w.Release(at)
 		}
-		if !planar {
+		if !planar && !deepPlanar {
 			c.finish(w, out[0], dst, i)
 		}
 		w.Release(inner)

@@ -1,6 +1,9 @@
 package quant
 
 import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/geom"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
@@ -79,6 +82,209 @@ func qDepthwiseGo(pixels, step int, src []uint8, at int, offs []int64, from, to 
 					int32(src[pos+int(o[2])])*int32(v[2]) + int32(src[pos+int(o[3])])*int32(v[3])
 			}
 			acc[p*qBlock+c] = s
+		}
+	}
+}
+
+// qDepthForm is how a depthwise convolution of channels first is computed where its
+// planes lie: a channel at a time, from a frame of a band of its lines with padding
+// around them, which stays in the first cache.
+type qDepthForm struct {
+	step  int // bytes of a line of a frame
+	rows  int // output lines of a band, a multiple of 4
+	bands int // of a plane
+	lines int // of a frame
+	batch int // frames that are laid out before they are read
+}
+
+// depthPlanes returns the form of a depthwise convolution to bytes, and false where
+// there is none: windows of 3 or 5 lines, four of them along a line within the 16 bytes
+// that a shuffle reaches.
+func (p *qConvPlan) depthPlanes() (f qDepthForm, ok bool) {
+	g := &p.g
+	flat := g.In[0] == 1 && g.Out[0] == 1 && g.Kernel[0] == 1 && g.PadLo[0] == 0
+	height, stride := g.Kernel[1], g.Stride[1]
+	widest := map[int]int{3: 4, 5: 6}[height]
+	if !p.transposed || !p.w.depthwise || !flat || g.Kernel[2] > widest || stride > 2 || g.Stride[2] != stride || g.Dilate[1] != 1 {
+		return f, false
+	}
+	reach := (g.Kernel[2] - 1) * g.Dilate[2]
+	f.step = operand.RoundUp((g.Out[2]-1)*stride+reach+1, 16)
+	most := ((qDepthFrame/f.step-height)/stride + 1) / 4 * 4
+	if 3*stride+reach > 15 || g.Out[2] < qDepthCols || most < 4 {
+		return f, false
+	}
+	f.bands = (g.Out[1] + most - 1) / most
+	f.rows = operand.RoundUp((g.Out[1]+f.bands-1)/f.bands, 4)
+	f.bands = (g.Out[1] + f.rows - 1) / f.rows
+	f.lines = (f.rows-1)*stride + height
+	f.batch = 1
+	if f.bands == 1 {
+		f.batch = min(qDepthBatch, qDepthFrame/(f.lines*f.step))
+	}
+	return f, true
+}
+
+// byPlanes reports whether a convolution with these operands is computed so here: to
+// bytes, with nothing added, and without zero points of the packed weight.
+func (f *qDepthForm) byPlanes(p *qConvPlan, out *array.Array, in []*array.Array, unsigned bool) bool {
+	wz := operand.At(in, qWZero)
+	perChannel("q_conv", "the zero point of the weight", wz, p.w.outChans)
+	bytes := out.DType() == array.U8 || out.DType() == array.I8
+	return bytes && operand.At(in, qRes) == nil && !offCentre(wz, unsigned, 0, p.w.outChans)
+}
+
+// qDepthTile is what a band of a channel is told; the generator knows the places of
+// its fields. Lines of the result lie next to each other.
+type qDepthTile struct {
+	src, dst         []uint8
+	step, rows, cols int // of a line of src; of dst
+	width, height    int // of the kernel
+	stride, dilate   int
+	spread           qDepthSpread
+	weight           *[64]int8 // of taps, in order; what is behind them counts for nothing
+	wide             [40]int16
+	bias             int32
+	scale, lo, hi    float32
+	zero             int32 // for unsigned results, which flip makes signed ones of
+	flip             uint32
+}
+
+// qDepthSpread brings the bytes of windows together: dwords to lanes of 16 bytes, four
+// positions each; within these four taps of each position, twice; or two widened to
+// 16 bits, three times. Places without a tap become 0.
+type qDepthSpread struct {
+	dwords [16]uint32
+	dots   [2][16]uint8
+	pairs  [3][16]uint8
+}
+
+// fill sets the places for kernels of a width.
+func (s *qDepthSpread) fill(stride, dilate, width int) {
+	place := func(position, tap int) uint8 {
+		if tap >= width {
+			return 0x80
+		}
+		return uint8(position*stride + tap*dilate)
+	}
+	for i := range 16 {
+		s.dwords[i] = uint32(i/4*stride + i%4)
+		for g := range s.dots {
+			s.dots[g][i] = place(i/4, 4*g+i%4)
+		}
+		for g := range s.pairs {
+			s.pairs[g][i] = 0x80
+			if i%2 == 0 {
+				s.pairs[g][i] = place(i/4, 2*g+i%4/2)
+			}
+		}
+	}
+}
+
+// computeGo is the twin of the assembly: the sums of a band, and their bytes.
+func (t *qDepthTile) computeGo() {
+	for y := range t.rows {
+		for x := range t.cols {
+			at, sum := y*t.stride*t.step+x*t.stride, t.bias
+			for ky := range t.height {
+				line := t.src[at+ky*t.step:]
+				for kx, v := range t.weight[ky*t.width:][:t.width] {
+					sum += int32(line[kx*t.dilate]) * int32(v)
+				}
+			}
+			f := float32(float32(sum) * t.scale)
+			t.dst[y*t.cols+x] = uint8(clampRound(f, t.lo, t.hi, t.zero)) ^ uint8(t.flip)
+		}
+	}
+}
+
+// depthPlanar convolves all channels of image i; e's bytes are the image's.
+func (c *qConvRun) depthPlanar(w *par.Workspace, f *qDepthForm, i int, b *PackedQ, e qEpilogue) {
+	p := &c.p
+	size := p.g.InPlane * p.w.chans
+	j := par.TakeJob[qDepthPlaneJob](w)
+	*j = qDepthPlaneJob{f: *f, g: p.g, src: c.src[i*size : (i+1)*size], b: *b, out: e, zero: uint8(c.x.zero), flip: c.x.flip}
+	w.Parallel(p.w.chans*f.bands, max(1, 2*qWork/(f.rows*p.g.Out[2]*p.g.Taps+1)), j)
+	par.PutJob(w, j)
+}
+
+// qDepthPlaneJob is a depthwise convolution by planes in progress: units are bands of
+// channels.
+type qDepthPlaneJob struct {
+	f          qDepthForm
+	g          geom.Spatial
+	src        []uint8
+	b          PackedQ
+	out        qEpilogue
+	zero, flip uint8
+}
+
+// Do computes units [lo, hi). Some frames, and taps, are laid out before the first is
+// read, so that what was written in pieces has reached the cache. Padding stays in
+// frames of whole planes.
+func (j *qDepthPlaneJob) Do(lo, hi int) {
+	var frames [qDepthFrame + 64]uint8 // vectors reach beyond the last one
+	var taps [qDepthBatch][64]int8
+	f, g, e := &j.f, &j.g, &j.out
+	size := f.lines * f.step
+	fillBytes(frames[:min(f.batch, hi-lo)*size], j.zero)
+	t := qDepthTile{step: f.step, cols: g.Out[2], width: g.Kernel[2], height: g.Kernel[1], stride: g.Stride[1], dilate: g.Dilate[2],
+		lo: e.lo, hi: e.hi, zero: e.zero + int32(e.flip), flip: uint32(e.flip) * 0x01010101}
+	t.spread.fill(t.stride, t.dilate, t.width)
+	for ; lo < hi; lo += f.batch {
+		n := min(f.batch, hi-lo)
+		c, band := lo/f.bands, lo%f.bands // more than one band: frames one by one
+		for i := range n {
+			j.enframe(frames[i*size:(i+1)*size], c+i, band)
+			j.b.depthTaps(&taps[i], c+i, g.Taps)
+		}
+		first := band * f.rows
+		for i := range n {
+			t.rows = min(f.rows, g.Out[1]-first)
+			at := (c+i)*g.OutPlane + first*t.cols
+			t.src, t.dst = frames[i*size:], e.bytes[at:at+t.rows*t.cols]
+			t.weight, t.bias, t.scale = &taps[i], e.bias[c+i], e.scale[c+i]
+			t.compute()
+			if e.table != nil {
+				qLookup(t.dst, t.dst, e.table)
+			}
+		}
+	}
+}
+
+// depthTaps copies the taps of channel c of packed depthwise weights, and what fills
+// the last group of them up.
+func (q *PackedQ) depthTaps(to *[64]int8, c, taps int) {
+	groups := (taps + 3) / 4
+	from := q.data[c/qBlock*groups*4*qBlock+depthwiseAt(c%qBlock):]
+	for i := range groups {
+		*(*[4]int8)(to[4*i:]) = [4]int8(from[4*qBlock*i:])
+	}
+}
+
+// enframe lays the lines of a band of a channel out.
+func (j *qDepthPlaneJob) enframe(to []uint8, channel, band int) {
+	f, g := &j.f, &j.g
+	top := band*f.rows*g.Stride[1] - g.PadLo[1]
+	first := min(max(0, -top), f.lines)
+	end := max(first, min(f.lines, g.In[1]-top))
+	if f.bands > 1 {
+		fillBytes(to[:first*f.step], j.zero)
+		fillBytes(to[end*f.step:], j.zero)
+	}
+	if n := min(g.In[2], f.step-g.PadLo[2]); first < end && n > 0 {
+		src := j.src[channel*g.InPlane+(top+first)*g.In[2]:]
+		copyLines(end-first, n, to[first*f.step+g.PadLo[2]:], f.step, src, g.In[2], j.flip)
+	}
+}
+
+// copyLinesGo is the twin of qLinesAVX512: lines of n bytes, their bits flipped.
+func copyLinesGo(lines, n int, dst []uint8, ldd int, src []uint8, lds int, flip uint8) {
+	for l := range lines {
+		if to, from := dst[l*ldd:][:n], src[l*lds:][:n]; flip == 0 {
+			copy(to, from)
+		} else {
+			flipBytes(to, from, flip)
 		}
 	}
 }

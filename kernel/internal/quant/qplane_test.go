@@ -74,3 +74,62 @@ func TestQConvByPlanes(t *testing.T) {
 	}
 	require.Greater(t, formed, 30)
 }
+
+// randomDepths returns a depthwise convolution of two dimensions, most of which are
+// computed by planes; some have planes of more than one band.
+func randomDepths(r *rand.Rand) convShape {
+	pick := func(list ...int) int { return list[r.IntN(len(list))] }
+	n, k, stride, dilate := 2+r.IntN(70), pick(3, 5), pick(1, 2), pick(1, 1, 1, 2)
+	s := convShape{batch: 1 + r.IntN(2), chans: n, outChans: n, groups: n, kernel: []int{k, 1 + r.IntN(6)},
+		stride: []int{stride, stride}, dilate: []int{1, dilate}, lo: []int{r.IntN(k), r.IntN(7)}, hi: []int{r.IntN(9), r.IntN(4)},
+		in: []int{k + r.IntN(20), 11 + r.IntN(50)}}
+	if r.IntN(5) == 0 {
+		s.chans, s.outChans, s.groups = 3, 3, 3
+		s.in = []int{20 + r.IntN(100), 100 + r.IntN(900)}
+	}
+	return s
+}
+
+// TestQDepthwiseByPlanes compares all levels and numbers of threads with what the same
+// image gives channels last, where no frame is laid out.
+func TestQDepthwiseByPlanes(t *testing.T) {
+	r := rand.New(rand.NewPCG(33, 34))
+	formed, bands := 0, 0
+	for range 150 {
+		s := randomDepths(r)
+		c := qCase{
+			x: qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...),
+			w: qArray(r, anyByte(r), append([]int{s.chans, 1}, s.kernel...)...),
+		}
+		qRandom(r, &c, s.chans, operand.Prod(s.kernel), append([]int{s.batch, s.chans}, s.outDims()...))
+		if c.wz = nil; c.w.DType() == array.U8 {
+			c.wz = array.FromSlice([]uint8{128}, 1)
+		}
+		if r.IntN(4) > 0 {
+			c.res = nil
+		}
+		step := QConv{Stride: s.stride, PadLo: s.lo, PadHi: s.hi, Dilation: s.dilate, Groups: s.groups, ReLU: c.relu, Max: c.max}
+		p := step.plan([]*array.Array{c.out}, c.in())
+		if f, ok := p.depthPlanes(); ok && f.byPlanes(&p, c.out, c.in(), c.w.DType() == array.U8) {
+			formed, bands = formed+1, max(bands, f.bands)
+		}
+		last, in := step, c.in()
+		last.ChannelsLast = true
+		in[qX] = array.Clone(lastChannels(c.x))
+		if c.res != nil {
+			in[qRes] = array.Clone(lastChannels(c.res))
+		}
+		want := array.New(c.out.DType(), lastChannels(c.out).Shape()...)
+		last.Run(&par.Workspace{}, []*array.Array{want}, in)
+		kerneltest.QLevels(t, func(level string) {
+			for threads := 1; threads < 4; threads++ {
+				w := &par.Workspace{Threads: threads}
+				step.Run(w, []*array.Array{c.out}, c.in())
+				require.True(t, array.Equal(want, array.Clone(lastChannels(c.out))), "%s %d threads %+v", level, threads, s)
+				require.LessOrEqual(t, w.HighWater(), step.ScratchBytes([]*array.Array{c.out}, c.in()), "%+v", s)
+			}
+		})
+	}
+	require.Greater(t, formed, 50)
+	require.Greater(t, bands, 2)
+}

@@ -37,3 +37,11 @@ const (
 	qPlaneThreads = 16 // most goroutines, for each of which there is room for a panel
 	qPlaneRest    = 4  // positions that are not worth a vector
 )
+
+// Frames of a depthwise convolution that are there at once, and their bytes: on the
+// stack, in half of any first cache.
+const (
+	qDepthBatch = 32
+	qDepthFrame = 1 << 14
+	qDepthCols  = 9 // least results of a line: shorter ones leave most of a vector empty
+)
