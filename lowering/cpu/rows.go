@@ -102,7 +102,7 @@ func (b *builder) between(g *group) (kernel.Step, []int, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		k.Before, in = &p, b.operands(operands)
+		k.Before, in = &p, b.operands(operands[:len(p.Inputs)])
 	}
 	for i := 1; i <= 2; i++ {
 		var weight *graph.Node
@@ -116,10 +116,16 @@ func (b *builder) between(g *group) (kernel.Step, []int, error) {
 		if err != nil {
 			return nil, nil, err
 		}
+		// Operands behind the last one that is read are none of the program's; the rows
+		// are one, even if they are not read.
+		if len(p.Inputs) == 0 {
+			p.Inputs = make([]array.DType, 1)
+		}
+		p.Inputs[0] = array.F32
 		k.After = &p
-		return k, append(in, b.operands(operands[1:])...), nil
+		return k, append(in, b.operands(operands[1:len(p.Inputs)])...), nil
 	}
-	for in[len(in)-1] < 0 {
+	for len(in) > 0 && in[len(in)-1] < 0 {
 		in = in[:len(in)-1]
 	}
 	return k, in, nil
