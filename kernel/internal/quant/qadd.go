@@ -142,7 +142,7 @@ func stepOf(shape []int, k, size, next int) (step, after int, ok bool) {
 	if own == 1 {
 		return 0, next, true
 	}
-	return next, next * own, own == size
+	return next, next * max(own, 1), own == size // without elements steps are not 0, which would say that both repeat
 }
 
 // qSpread is how many elements an operand that repeats is written out for.

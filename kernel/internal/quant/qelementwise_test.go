@@ -92,6 +92,19 @@ func TestQPairsBroadcast(t *testing.T) {
 	}
 }
 
+// TestQPairsWithoutElements has nothing to compute, wherever the dimension of size 0 is.
+func TestQPairsWithoutElements(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	for _, c := range [][3][]int{{{3, 0}, {3, 0}, {3, 0}}, {{2, 0}, {1, 1}, {2, 0}}, {{0}, {5, 3, 1}, {5, 3, 0}}, {{2, 0, 4}, {3, 1, 0, 1}, {3, 2, 0, 4}}} {
+		in := []*array.Array{qArray(r, array.U8, c[0]...), qScale(r, 1, 1), nil, qArray(r, array.U8, c[1]...), qScale(r, 1, 1), nil, qScale(r, 1, 1), nil}
+		QAdd{}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, c[2]...)}, in)
+		in[0], in[3] = in[3], in[0]
+		QMul{}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, c[2]...)}, in)
+	}
+	in := []*array.Array{qArray(r, array.U8, 3, 0), qScale(r, 1, 1), nil, qArray(r, array.U8, 2, 0), qScale(r, 1, 1), nil, qScale(r, 1, 1), nil}
+	require.Panics(t, func() { QAdd{}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, 3, 0)}, in) })
+}
+
 func TestQuantizeAndDequantize(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	special := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1)), 1e-42, 0.5, 1.5, -2.5}
