@@ -52,9 +52,13 @@ var Equalise = passes.Pass{
 	},
 }
 
-// homogeneous are the operators f with f(s·x) = s·f(x), channel by channel, for s > 0.
-var homogeneous = map[*op.Op]bool{std.Relu: true, std.LeakyRelu: true, std.MaxPool1d: true, std.MaxPool2d: true, std.MaxPool3d: true,
-	std.AvgPool1d: true, std.AvgPool2d: true, std.AvgPool3d: true, std.AdaptiveAvgPool1d: true, std.AdaptiveAvgPool2d: true, std.AdaptiveAvgPool3d: true}
+// homogeneous are the operators f with f(s·x) = s·f(x), channel by channel, for s > 0:
+// pools behind the layer whose channels lie where theirs do, the others, which have no
+// such, behind every one.
+var homogeneous = map[*op.Op]*op.Op{std.Relu: nil, std.LeakyRelu: nil,
+	std.MaxPool1d: std.Conv1d, std.AvgPool1d: std.Conv1d, std.AdaptiveAvgPool1d: std.Conv1d,
+	std.MaxPool2d: std.Conv2d, std.AvgPool2d: std.Conv2d, std.AdaptiveAvgPool2d: std.Conv2d,
+	std.MaxPool3d: std.Conv3d, std.AvgPool3d: std.Conv3d, std.AdaptiveAvgPool3d: std.Conv3d}
 
 // layered reports whether a call multiplies channels by a weight [out, in, ...].
 func layered(n *graph.Node) bool {
@@ -98,8 +102,11 @@ func (e *scaler) next(n *graph.Node) *graph.Node {
 				return nil
 			}
 			return user
-		case !homogeneous[user.Op()] || user.Arg(0) != at:
-			return nil
+		default:
+			behind, ok := homogeneous[user.Op()]
+			if !ok || user.Arg(0) != at || behind != nil && behind != n.Op() {
+				return nil
+			}
 		}
 		at = user
 	}
@@ -107,6 +114,9 @@ func (e *scaler) next(n *graph.Node) *graph.Node {
 
 // refusal says why the channels between two layers cannot be scaled, "" when they can.
 func (e *scaler) refusal(a, b *graph.Node) string {
+	if a.Op() != b.Op() {
+		return "it reads channels along another dimension than " + a.String() + " writes them"
+	}
 	for _, o := range []struct {
 		n   *graph.Node
 		arg int

@@ -250,10 +250,8 @@ func meanShift(ctx context.Context, float, n *graph.Node, batches iter.Seq2[[]*a
 		if err != nil {
 			return nil, err
 		}
-		axis := 1
-		if n.Op() == std.Linear {
-			axis = want[0].Rank() - 1
-		}
+		// Channels stand before the spatial dimensions, which the weight has as well.
+		axis := want[0].Rank() + 1 - n.Arg(1).Type().Rank()
 		channels, inner := want[0].Dim(axis), 1
 		for d := axis + 1; d < want[0].Rank(); d++ {
 			inner *= want[0].Dim(d)

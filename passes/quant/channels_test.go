@@ -1,0 +1,81 @@
+package quant_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/passes/quant"
+)
+
+// TestEqualiseKeepsToChannels has layers, and pools between them, that take another
+// dimension of the same size than the layer in front writes its channels along.
+func TestEqualiseKeepsToChannels(t *testing.T) {
+	for name, text := range map[string]string{
+		"linear behind conv": `graph net(%x: f32[2,3,6,4]) {
+  %w = get_attr[w] : f32[4,3,1,1]
+  %v = get_attr[v] : f32[5,4]
+  %a = call_function[conv2d](%x, %w, _)
+  %b = call_function[linear](%a, %v, _)
+  return %b
+}
+param w : f32[4,3,1,1]
+param v : f32[5,4]
+`, "conv behind linear": `graph net(%x: f32[2,4,3]) {
+  %w = get_attr[w] : f32[4,3]
+  %v = get_attr[v] : f32[5,4,1]
+  %a = call_function[linear](%x, %w, _)
+  %b = call_function[conv1d](%a, %v, _)
+  return %b
+}
+param w : f32[4,3]
+param v : f32[5,4,1]
+`, "pool of features": `graph net(%x: f32[2,5,3]) {
+  %w = get_attr[w] : f32[4,3]
+  %v = get_attr[v] : f32[5,4]
+  %a = call_function[linear](%x, %w, _)
+  %p = call_function[avg_pool1d](%a) {kernel_size=[3],stride=[1],padding=[1]}
+  %b = call_function[linear](%p, %v, _)
+  return %b
+}
+param w : f32[4,3]
+param v : f32[5,4]
+`, "pool over channels": `graph net(%x: f32[2,3,6]) {
+  %w = get_attr[w] : f32[4,3,1]
+  %v = get_attr[v] : f32[5,4,1]
+  %a = call_function[conv1d](%x, %w, _)
+  %p = call_function[max_pool2d](%a) {kernel_size=[3,3],stride=[1,1],padding=[1,1]}
+  %b = call_function[conv1d](%p, %v, _)
+  return %b
+}
+param w : f32[4,3,1]
+param v : f32[5,4,1]
+`} {
+		t.Run(name, func(t *testing.T) {
+			m := parse(t, text)
+			plain := graph.Clone(m)
+			pipeline(t, m, quant.Equalise)
+			require.Equal(t, plain.String(), m.String())
+		})
+	}
+}
+
+// TestCorrectBiasOfASingleImage has channels first, without a batch before them.
+func TestCorrectBiasOfASingleImage(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[3,2,7]) {
+  %w = get_attr[w] : f32[4,3,1,1]
+  %a = call_function[conv2d](%x, %w, _)
+  return %a
+}
+param w : f32[4,3,1,1]
+`)
+	plain := graph.Clone(m)
+	c := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly}}
+	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
+	n, err := quant.CorrectBias(ctx, plain, m, batches(t, plain, 4, nil), nil)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	sounds(t, plain, m, 30)
+}
