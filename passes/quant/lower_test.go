@@ -90,3 +90,19 @@ func near(t *testing.T, what string, want, got *array.Array) {
 		require.InDelta(t, w, array.Float64At(got, i), tol, what)
 	}
 }
+
+// TestLowerTablesOfAnyAxis has one scale and an axis, as graphs from elsewhere do.
+func TestLowerTablesOfAnyAxis(t *testing.T) {
+	m := parse(t, `graph net(%x: u8[2,4,3]) {
+  %s = get_attr[s] : f32[]
+  %a = call_function[dequantize](%x, %s) {axis=1}
+  %b = call_function[tanh](%a)
+  %c = call_function[quantize](%b, %s, _) {axis=1}
+  return %c
+}
+param s : f32[]
+`)
+	m.Param("s").Value = array.Scalar(float32(0.02))
+	pipeline(t, m, quant.Lower)
+	require.Contains(t, m.String(), "= call_function[q_table](%x, ")
+}

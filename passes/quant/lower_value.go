@@ -379,7 +379,8 @@ func (l *lowerer) table(x quantity, calls []*graph.Node, q *graph.Node) (*array.
 	for _, n := range calls {
 		eval(n.Op(), n.Attrs(), v)
 	}
-	eval(std.Quantize, q.Attrs(), v, to, toZero)
+	// The axis is that of q's operand, which has another rank; with one scale it says nothing.
+	eval(std.Quantize, std.QuantizeAttrs{DType: q.Type().DType()}, v, to, toZero)
 	return v, why
 }
 

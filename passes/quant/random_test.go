@@ -75,6 +75,9 @@ func TestRandomGraphs(t *testing.T) {
 		require.NoError(r, err)
 	})
 	t.Log(granted)
+	if testing.Short() {
+		return // with few graphs, what they grant is chance
+	}
 	require.Greater(t, granted["operator static"], 5)
 	require.Greater(t, granted["operator dynamic"], 5)
 	require.Greater(t, granted["operator weight_only"], 3)
