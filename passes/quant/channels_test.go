@@ -1,12 +1,17 @@
 package quant_test
 
 import (
+	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/quant"
 )
 
@@ -78,4 +83,54 @@ param w : f32[4,3,1,1]
 	require.NoError(t, err)
 	require.Equal(t, 1, n)
 	sounds(t, plain, m, 30)
+}
+
+// TestSmoothTakesOperandsOfProductsAlone refuses a layer norm that is a bias, too, and
+// strengths that are none.
+func TestSmoothTakesOperandsOfProductsAlone(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[N,8]) {
+  %g = get_attr[g] : f32[8]
+  %n = call_function[layer_norm](%x, %g, _) {normalized_shape=[8]}
+  %w = get_attr[w] : f32[8,8]
+  %s = call_function[select](%n) {dim=0,index=0}
+  %y = call_function[linear](%n, %w, %s)
+  return %y
+}
+param g : f32[8]
+param w : f32[8,8]
+`)
+	sizes := map[string]int{"N": 4}
+	r := pipeline(t, m, quant.Smooth(batches(t, m, 1, sizes), quant.SmoothOptions{}))
+	require.False(t, r.Changed())
+	for _, strength := range []float64{-1, 1.5, math.NaN()} {
+		_, err := passes.Run(ctx, m, []passes.Pass{quant.Smooth(batches(t, m, 1, sizes), quant.SmoothOptions{Strength: strength})}, passes.Options{})
+		require.ErrorIs(t, err, quant.BadConfig)
+	}
+}
+
+// TestFourBitsThatAreWritten writes the bytes of a weight between their unpacking and
+// the layer, which must not read them later.
+func TestFourBitsThatAreWritten(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[2,64]) {
+  %w = get_attr[w] : f32[3,64]
+  %y = call_function[linear](%x, %w, _)
+  return %y
+}
+param w : f32[3,64]
+`)
+	c := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly, Weight: quant.Scheme{Bits: 4}}}
+	pipeline(t, m, quant.Convert(c, cpu.QuantBackend()))
+	linear := m.Graph.Find("y")
+	var bytes *graph.Node
+	for n := range m.Graph.Calls(std.BitwiseAnd) {
+		bytes = n.Arg(0)
+	}
+	at := m.Graph.Before(linear)
+	at.Function(op.Assign, nil, bytes, at.Function(std.BitwiseXor, std.BinaryAttrs{Other: op.Int(255)}, bytes))
+	in, err := passes.Inputs(m.Graph, nil, 1)
+	require.NoError(t, err)
+	want := interpret(t, m, in...)
+	pipeline(t, m, quant.Lower)
+	require.Empty(t, slices.Collect(m.Graph.Calls(std.Int4Linear)))
+	requireClose(t, want, interpret(t, m, in...))
 }

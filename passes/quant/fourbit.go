@@ -4,6 +4,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -106,6 +107,12 @@ func (l *lowerer) fourBit(n *graph.Node) (done bool, err error) {
 		return true, nil
 	}
 	in := []*graph.Node{n.Arg(0), f.bytes, f.scale, f.zero}
+	for _, b := range in[1:] {
+		if l.written[passes.Memory(b)] {
+			l.c.Refuse(n, "the graph writes "+b.String()+", which its weight is unpacked from")
+			return true, nil
+		}
+	}
 	if n.NumArgs() > 2 && n.Arg(2) != nil {
 		in = append(in, n.Arg(2))
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -34,6 +36,10 @@ func Smooth(batches iter.Seq2[[]*array.Array, error], o SmoothOptions) passes.Pa
 		Name: "quant-smooth", Doc: "Moves large ranges of a few channels from layer norms to the weights of linear layers.",
 		Requires: []passes.Fact{passes.Functional},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
+			if !(o.Strength >= 0 && o.Strength <= 1) {
+				return false, diag.New(BadConfig, "strength "+strconv.FormatFloat(o.Strength, 'g', -1, 64)+", expected a number from 0 to 1").
+					WithHint("0.5 shares ranges evenly between values and weights")
+			}
 			e := &scaler{ctx: ctx, params: passes.NewParams(ctx.Module, g), weights: map[string]*array.Array{}}
 			var norms []*graph.Node
 			for n := range g.All() {
@@ -90,7 +96,7 @@ func (e *scaler) unsmooth(n *graph.Node) string {
 		}
 	}
 	for u := range n.Users() {
-		if u.Op() != std.Linear || u.Arg(0) != n {
+		if u.Op() != std.Linear || slices.Index(u.Args(), n) != 0 || slices.Contains(u.Args()[1:], n) {
 			return "its result is also used by " + passes.Where(u)
 		}
 		if why := check(u, 1); why != "" {
