@@ -101,23 +101,45 @@ func TestDonatedMemoryThatIsUsedElsewhere(t *testing.T) {
 		require.Empty(t, fxtest.SameArray(was, wide), "what has gaps is copied")
 	}
 
-	weighted := module(t, `
-graph net(%x: f32[2,3]) {
-  %w = get_attr[w] : f32[2,3]
-  %a = call_function[exp](%x) : f32[2,3]
-  %s = call_function[cumsum](%a) {dim=1} : f32[2,3]
-  %y = call_function[mul](%s, %w) : f32[2,3]
+	for name, use := range map[string]string{
+		"as it is":       "%y = call_function[mul](%s, %w) : f32[3,3]",
+		"packed":         "%y = call_function[matmul](%s, %w) : f32[3,3]",
+		"packed, turned": "%t = call_function[transpose](%w) {dim0=0, dim1=1} : f32[3,3]\n  %y = call_function[matmul](%s, %t) : f32[3,3]",
+		"in a body": `%y = call_function[scan](%s, %w) {carry=1, seqs=1} : (f32[3,3]) {
+    region body(%c: f32[3,3], %row: f32[3]) {
+      %u = get_attr[w] : f32[3,3]
+      %m = call_function[matmul](%c, %u) : f32[3,3]
+      %n = call_function[add](%m, %row) : f32[3,3]
+      return (%n)
+    }
+  }`,
+	} {
+		text := strings.Replace(`
+graph net(%x: f32[3,3]) {
+  %w = get_attr[w] : f32[3,3]
+  %a = call_function[exp](%x) : f32[3,3]
+  %s = call_function[cumsum](%a) {dim=1} : f32[3,3]
+  USE
   return %y
 }
-param w : f32[2,3]
-`)
-	w := weighted.Param("w").Value
-	was = array.Clone(w)
-	want = interpret(t, weighted, w)
-	got, err := compile(t, weighted, lowering.Options{Donate: []int{0}}).Run(ctx, []*array.Array{w})
-	require.NoError(t, err)
-	require.Empty(t, fxtest.SameArray(want[0], got[0]))
-	require.Empty(t, fxtest.SameArray(was, w), "it is a weight as well")
+param w : f32[3,3]
+`, "USE", use, 1)
+		if name == "in a body" {
+			text = strings.NewReplacer("(%s, %w)", "(%s, %s)", "  %w = get_attr[w] : f32[3,3]\n", "", "return %y\n", "%z = call_function[getitem](%y) {index=0} : f32[3,3]\n  return %z\n").Replace(text)
+		}
+		weighted := module(t, text)
+		w := weighted.Param("w").Value
+		was = array.Clone(w)
+		want = interpret(t, weighted, w)
+		e := compile(t, weighted, lowering.Options{Donate: []int{0}})
+		require.Contains(t, e.Plan().String(), "in x at", name)
+		for range 2 {
+			got, err := e.Run(ctx, []*array.Array{w})
+			require.NoError(t, err)
+			near(t, name, want, got)
+			require.Empty(t, fxtest.SameArray(was, w), "it is a weight as well, %s", name)
+		}
+	}
 }
 
 // The default of an input stays what it is.

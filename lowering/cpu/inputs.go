@@ -184,20 +184,15 @@ func (x *instance) take(in []*array.Array) {
 	}
 }
 
-// shared reports whether memory that is given for input i is that of another input or
-// of a weight, too.
+// shared reports whether memory that is given for input i is that of another input, or
+// of a weight of the model, here or in a body of control flow.
 func (x *instance) shared(i int, a *array.Array) bool {
 	for j, k := range x.e.plan.Inputs {
 		if j != i && overlaps(a, &x.hdr[k]) {
 			return true
 		}
 	}
-	for j := range x.e.weights {
-		if overlaps(a, &x.hdr[x.e.weights[j].buffer]) {
-			return true
-		}
-	}
-	return false
+	return x.e.holds(a)
 }
 
 // bindLive reads the weights that may have been replaced since the last run.

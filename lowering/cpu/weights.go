@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"slices"
 	"sync"
 	"weak"
 
@@ -20,7 +21,8 @@ type weightRef struct {
 	value  *array.Array // that steps read: the model's own or what pack made of it
 	live   *graph.Param // read at each run, nil for frozen ones
 
-	// What pack was given is not kept: who can still write it has it.
+	// What the model has is not kept where steps do not read it: who can still write it
+	// has it.
 	pack  kernel.Packer
 	from  weak.Pointer[array.Array]
 	since uint64 // the moment before it was packed
@@ -54,6 +56,31 @@ func (e *Executable) repack() error {
 		e.packings++
 	}
 	return nil
+}
+
+// holds reports whether an array overlaps a weight: what steps read, or what the model
+// has, of which that may be another form.
+func (e *Executable) holds(a *array.Array) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.weights {
+		w := &e.weights[i]
+		own := [3]*array.Array{w.value, w.from.Value()}
+		if w.live != nil {
+			own[2] = w.live.Value
+		}
+		for _, b := range own {
+			if b != nil && overlaps(a, b) {
+				return true
+			}
+		}
+	}
+	for _, bodies := range e.regions {
+		if slices.ContainsFunc(bodies, func(b *Executable) bool { return b.holds(a) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // lay packs a weight.
@@ -175,7 +202,7 @@ func (e *Executable) takeWeights(from *source, state map[string]*array.Array) (o
 			errs.Add(err)
 			continue
 		}
-		w := weightRef{buffer: k, typ: shape.TypeOf(a), value: a, pack: p.Buffers[k].Pack, live: from.live[path]}
+		w := weightRef{buffer: k, typ: shape.TypeOf(a), value: a, from: weak.Make(a), pack: p.Buffers[k].Pack, live: from.live[path]}
 		switch {
 		case w.pack != nil:
 			e.layFirst(&w, a, from)

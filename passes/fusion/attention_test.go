@@ -160,6 +160,24 @@ func TestConstantMasks(t *testing.T) {
 	require.NotContains(t, recognised(t, attention(almost), q, k, v), "scaled_dot_product_attention")
 }
 
+// TestMasksOfNumbersThatTheirTypeRounds has masks that hold nothing but zeros.
+func TestMasksOfNumbersThatTheirTypeRounds(t *testing.T) {
+	q, k, v := operands(false)
+	full := func(x float64, d array.DType) tt {
+		return tensor.Full([]int{length, length}, x, tensor.FullAttrs{DType: d})
+	}
+	for _, ones := range []func() tt{
+		func() tt { return full(0.5, array.I64) },
+		func() tt { return full(1e-10, array.F16) },
+		func() tt { return full(1, array.F32).FullLike(0.5, tensor.FullLikeAttrs{DType: array.I32}) },
+	} {
+		f := func(q, k, v tt) tt {
+			return ones().Tril().NeScalar(0).WhereScalar(scores(q, k), -1e9).Softmax(-1).Matmul(v)
+		}
+		require.NotContains(t, recognised(t, f, q, k, v), "scaled_dot_product_attention")
+	}
+}
+
 // TestCausalSliceOfSymbolicSizes looks at a model that keeps a mask of its greatest
 // length and takes the corner that it needs.
 func TestCausalSliceOfSymbolicSizes(t *testing.T) {

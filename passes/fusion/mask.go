@@ -268,13 +268,21 @@ func position(n *graph.Node) int {
 // may wrap around.
 func wide(n *graph.Node) bool { return n.Type().DType() == array.I64 || n.Type().DType() == array.I32 }
 
-// uniform returns the number that all elements of a value are.
+// uniform returns the number that all elements of a value are, as its type has it: 0.5
+// is 0 among whole numbers.
 func uniform(n *graph.Node) (v float64, ok bool) {
+	held := func(s op.Scalar) (float64, bool) {
+		d := n.Type().DType()
+		if d == array.Invalid {
+			return 0, false
+		}
+		return array.Float64At(array.Cast(array.Scalar(s.Float64()), d), 0), true
+	}
 	switch a := n.Attrs().(type) {
 	case std.FullAttrs:
-		return a.Value.Float64(), true
+		return held(a.Value)
 	case std.FullLikeAttrs:
-		return a.Value.Float64(), true
+		return held(a.Value)
 	}
 	switch n.Op() {
 	case std.Ones, std.OnesLike:
