@@ -84,7 +84,7 @@ func (c *captured) int8(ctx context.Context, j *Job, res *Result) error {
 	}
 	some, err := c.integers(ctx, j, res, config, backend)
 	if err == nil && !some {
-		res.Notes.Add(&diag.Error{Note: true, Msg: "engine int8 computes everything in floats, fxgen quant -plan says why"})
+		res.Notes.Add(&diag.Error{Note: true, Msg: "engine int8 finds nothing to quantise, fxgen quant -plan says why"})
 	}
 	return err
 }
