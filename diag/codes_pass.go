@@ -283,4 +283,11 @@ graph g(%x: f32[2]) {
 		Cure:    "use one of the symbols that the hint lists",
 		Example: `shapeprop.Specialize(map[string]int{"Q": 8}) on a graph without symbols`,
 	},
+	{
+		//gofx:code passes/schedule.NoWait
+		Code: "FX3060", Title: "value made elsewhere is read without a wait",
+		Cause:   "a node of the host reads what another resource computes, and nothing waits for it",
+		Cure:    "run the pass schedule.Overlap, which inserts waits, or put wait between them",
+		Example: `schedule.On.Set(g.Find("linear"), "gpu0"), and then schedule.Simulate(g, m)`,
+	},
 }

@@ -415,7 +415,7 @@ func (n *Node) Bytes() shape.Dim {
 	if o == nil || o.Structural() && o != op.Assign || o.ViewOf > 0 && !o.MayCopy {
 		return shape.Const(0)
 	}
-	total := bytesOf(n.typ)
+	total := n.typ.Bytes()
 	if n.typ.Kind() == shape.None {
 		total = shape.Unknown
 	}
@@ -424,24 +424,7 @@ func (n *Node) Bytes() shape.Dim {
 		if t.Kind() == shape.None && i < len(n.args) && n.args[i].def != nil {
 			return shape.Unknown
 		}
-		total = total.Add(bytesOf(t))
+		total = total.Add(t.Bytes())
 	}
 	return total
-}
-
-// bytesOf returns the bytes of a value, 0 for the zero Type.
-func bytesOf(t shape.Type) shape.Dim {
-	switch {
-	case t.Kind() == shape.None:
-		return shape.Const(0)
-	case t.Kind() == shape.Tuple:
-		total := shape.Const(0)
-		for i := range t.Len() {
-			total = total.Add(bytesOf(t.Member(i)))
-		}
-		return total
-	case !t.Ranked() || t.DType().Size() == 0:
-		return shape.Unknown
-	}
-	return t.Dims().Prod().MulInt(t.DType().Size())
 }

@@ -62,6 +62,24 @@ func (s Dims) Equal(t Dims) bool {
 	return slices.EqualFunc(s.d, t.d, Dim.Equal)
 }
 
+// Bytes returns how many bytes a value of the type takes, all members of a tuple
+// together: 0 for the zero Type, Unknown where a size or the element type is.
+func (t Type) Bytes() Dim {
+	switch {
+	case t.kind == None:
+		return Const(0)
+	case t.kind == Tuple:
+		total := Const(0)
+		for _, m := range t.tuple {
+			total = total.Add(m.Bytes())
+		}
+		return total
+	case !t.ranked || t.dtype.Size() == 0:
+		return Unknown
+	}
+	return t.dims.Prod().MulInt(t.dtype.Size())
+}
+
 // Same is Equal, but an unknown dimension is the same as another unknown one.
 func (s Dims) Same(t Dims) bool {
 	return slices.EqualFunc(s.d, t.d, Dim.Same)

@@ -17,7 +17,7 @@ var Rows = [][]string{
 	{"codegen/module", "codegen/kernelstyle"},
 	{"codegen/gosrc", "codegen/kernelstyle/outline"},
 	{"lowering", "lowering/plan"},
-	{"passes/fusion", "passes/quant"},
+	{"passes/fusion", "passes/quant", "passes/schedule"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn"},
