@@ -62,7 +62,6 @@ func (d *drawing) group(g *graph.Graph, prefix string) *block {
 		p.owner[n] = b
 		b.items = append(b.items, p.item(n, b))
 	}
-	compress(p.root)
 	return p.root
 }
 
@@ -181,7 +180,7 @@ func (p *grouper) within(n *graph.Node, b *block) bool {
 	return false
 }
 
-// compress removes modules that hold nothing but one other module.
+// compress removes modules that hold nothing but one other module, regions' included.
 func compress(b *block) {
 	for i := range b.items {
 		c := b.items[i].block

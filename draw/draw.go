@@ -28,6 +28,12 @@ type Options struct {
 	Limit int
 	// Overlay colours the nodes that it marks; nil draws classes alone.
 	Overlay *Overlay
+	// Source reads a file of source for a page, which then shows the lines that its
+	// nodes were recorded at. With nil it names them only.
+	Source func(file string) ([]byte, error) `json:"-"`
+	// Sizes are those of symbols, for what a page says of operations and bytes; 1 when
+	// not given.
+	Sizes map[string]int
 }
 
 const defaultLimit = 180
@@ -69,6 +75,7 @@ func newDrawing(m *graph.Module, o Options) *drawing {
 	d := &drawing{m: m, o: o, vertices: map[*graph.Node]*vertex{}, boxes: map[*block]*vertex{},
 		canon: map[*graph.Node]*graph.Node{}, loops: map[*graph.Node][]turn{}, ids: map[string]int{}}
 	d.root = d.group(m.Graph, "")
+	compress(d.root)
 	if !o.NoFold {
 		d.fold(d.root)
 	}

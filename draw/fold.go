@@ -26,24 +26,37 @@ func (d *drawing) fold(b *block) {
 }
 
 func (d *drawing) foldItems(b *block) {
+	var out []item
+	next := 0
+	for _, r := range d.runs(b) {
+		out = append(out, b.items[next:r.at]...)
+		out = append(out, d.repeat(b, r.at, r.period, r.count))
+		next = r.at + r.period*r.count
+	}
+	b.items = append(out, b.items[next:]...)
+}
+
+// run is count groups of period items, side by side and the same.
+type run struct{ at, period, count int }
+
+// runs finds the repetitions among the items of a block.
+func (d *drawing) runs(b *block) (list []run) {
 	keys := make([]string, len(b.items))
 	for i, it := range b.items {
 		if it.node == nil || it.node.Opcode().IsCall() || it.node.Opcode() == graph.GetAttr {
 			keys[i] = d.signature(b, b.items[i:i+1])
 		}
 	}
-	var out []item
 	for i := 0; i < len(b.items); {
 		period, count := d.longest(b, keys, i)
 		if count < 2 {
-			out = append(out, b.items[i])
 			i++
 			continue
 		}
-		out = append(out, d.repeat(b, i, period, count))
+		list = append(list, run{i, period, count})
 		i += period * count
 	}
-	b.items = out
+	return list
 }
 
 // longest finds the repetition at item i that replaces most items.

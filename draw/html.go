@@ -2,106 +2,106 @@ package draw
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"html"
+	"slices"
 	"strings"
-
-	"github.com/gofx-dev/gofx/graph"
 )
 
-//go:embed page.html
-var page string
+//go:embed page
+var page embed.FS
 
-// pageVertex is what the page shows about a node that is clicked.
-type pageVertex struct {
-	ID    string      `json:"id"`
-	Title string      `json:"title"`
-	Facts [][2]string `json:"facts"`
-	In    []string    `json:"in"`
-	Out   []string    `json:"out"`
-	// Also are the nodes of repetitions that the vertex stands for.
-	Also []string `json:"also,omitempty"`
+// scripts are the parts of the page's program, in order: what one uses stands before it.
+var scripts = []string{"model.js", "union.js", "visible.js", "rank.js", "place.js", "layout.js", "route.js", "canvas.js", "heat.js", "paint.js",
+	"pane.js", "minimap.js", "outline.js", "details.js", "passes.js", "search.js", "keys.js", "app.js"}
+
+// pageData is what the page's program works on.
+type pageData struct {
+	Title     string         `json:"title"`
+	Strings   []string       `json:"strings"`
+	Nodes     []pageNode     `json:"nodes"`
+	Blocks    []pageBlock    `json:"blocks"`
+	Positions []pagePos      `json:"positions"`
+	Files     []pageFile     `json:"files"`
+	Classes   [][2]string    `json:"classes"` // keys and names, in the order of the legend
+	Stages    []*pageStage   `json:"stages"`
+	Overlay   *pageOverlay   `json:"overlay,omitempty"`
+	Sizes     map[string]int `json:"sizes,omitempty"`
+	Open      pageOpen       `json:"open"`
 }
 
-// HTML returns a page that shows svg, which must be DOT(m, o) rendered as SVG:
-// it can be moved and zoomed, searched, and tells about each node. The page is
-// one file that loads nothing, from the network or the disk. With an empty svg
-// it shows the table of the nodes instead.
-func HTML(m *graph.Module, svg string, o Options) []byte {
-	d := newDrawing(m, o)
-	// json.Marshal escapes <, > and &, so that no text ends the script element.
-	data, err := json.Marshal(d.pageVertices())
-	if err != nil {
-		data = []byte("[]") // strings always marshal; invalid UTF-8 is replaced
+// pageOpen is how the page is when it opens.
+type pageOpen struct {
+	Depth     int    `json:"depth"`
+	LeftRight bool   `json:"leftRight"`
+	NoTypes   bool   `json:"noTypes"`
+	NoFold    bool   `json:"noFold"`
+	Overlay   string `json:"overlay"`
+}
+
+// pageOverlay is an overlay with the nodes by number.
+type pageOverlay struct {
+	Name   string     `json:"name"`
+	Marks  []pageMark `json:"marks"`
+	Legend []Mark     `json:"legend"`
+}
+
+// HTML returns the page. The same stages and options give the same bytes.
+func (r *Report) HTML() []byte {
+	r.readSource()
+	d := pageData{Title: clean(r.title), Strings: r.strings, Nodes: r.nodes, Blocks: r.blocks, Positions: r.positions, Files: r.files,
+		Stages: r.stages, Overlay: r.overlay(), Sizes: r.o.Sizes,
+		Open: pageOpen{r.o.Depth, r.o.LeftToRight, r.o.NoTypes, r.o.NoFold, r.opening()}}
+	for _, s := range styles {
+		d.Classes = append(d.Classes, [2]string{s.key, s.name})
 	}
-	if svg == "" {
-		svg = "<pre>" + html.EscapeString(Table(m)) + "</pre>"
+	// json.Marshal escapes <, > and &, so that no text ends the script element.
+	data, err := json.Marshal(d)
+	if err != nil {
+		data = []byte("{}") // strings and numbers always marshal; invalid UTF-8 is replaced
+	}
+	var program bytes.Buffer
+	for _, name := range scripts {
+		program.Write(asset(name))
 	}
 	var b bytes.Buffer
-	r := strings.NewReplacer(
-		"{{title}}", html.EscapeString(clean(d.title())),
-		"{{svg}}", inlineSVG(svg),
-		"{{data}}", string(data),
-	)
-	_, _ = r.WriteString(&b, page)
+	replace := strings.NewReplacer("{{title}}", html.EscapeString(clean(r.title)), "{{style}}", string(asset("page.css")),
+		"{{data}}", string(data), "{{program}}", program.String())
+	_, _ = replace.WriteString(&b, string(asset("page.html")))
 	return b.Bytes()
 }
 
-// inlineSVG cuts off what stands before the svg element, and the names of XML
-// namespaces, which HTML does not need and which look like addresses.
-func inlineSVG(svg string) string {
-	if i := strings.Index(svg, "<svg"); i > 0 {
-		svg = svg[i:]
+// asset is a part of the page, which is linked into this program.
+func asset(name string) []byte {
+	text, err := page.ReadFile("page/" + name)
+	if err != nil {
+		panic(err) // a file that HTML names and the folder has not; the tests open the page
 	}
-	end := strings.IndexByte(svg, '>')
-	if !strings.HasPrefix(svg, "<svg") || end < 0 {
-		return svg
-	}
-	tag := svg[:end]
-	for _, name := range []string{` xmlns="`, ` xmlns:xlink="`} {
-		i := strings.Index(tag, name)
-		if i < 0 {
-			continue
-		}
-		if j := strings.IndexByte(tag[i+len(name):], '"'); j >= 0 {
-			tag = tag[:i] + tag[i+len(name)+j+1:]
-		}
-	}
-	return tag + svg[end:]
+	return text
 }
 
-func (d *drawing) pageVertices() []*pageVertex {
-	list := make([]*pageVertex, 0, len(d.order))
-	byVertex := map[*vertex]*pageVertex{}
-	for _, v := range d.order {
-		p := &pageVertex{ID: v.id, Title: strings.Join(v.lines, " "), In: []string{}, Out: []string{}}
-		var facts []fact
-		if v.node != nil {
-			facts = nodeFacts(v.node)
-		}
-		if v.block != nil {
-			facts = append(facts, boxFacts(v.block)...)
-		}
-		if m, ok := d.marks[v]; ok {
-			facts = append(facts, fact{d.o.Overlay.Name, m.Text})
-		}
-		for _, f := range facts {
-			p.Facts = append(p.Facts, [2]string{f.name, f.value})
-		}
-		byVertex[v] = p
-		list = append(list, p)
+// opening is the overlay that the page opens with.
+func (r *Report) opening() string {
+	if r.Overlay == nil {
+		return ""
 	}
-	for n := range d.m.Graph.All() {
-		if v := d.vertices[d.drawn(n)]; v != nil && v.node != n {
-			p := byVertex[v]
-			p.Also = append(p.Also, strings.TrimSpace(n.Name()+" "+n.Scope().Path))
+	return clean(r.Overlay.Name)
+}
+
+// overlay finds the marked nodes in the last stage. That of the costs the page makes
+// itself, of every stage.
+func (r *Report) overlay() *pageOverlay {
+	o := r.Overlay
+	if o == nil || o.Name == costName {
+		return nil
+	}
+	out := &pageOverlay{Name: clean(o.Name), Marks: []pageMark{}, Legend: o.Legend}
+	for name, m := range o.Marks {
+		if uid, ok := r.last[name]; ok {
+			out.Marks = append(out.Marks, pageMark{uid, m.Heat, clean(m.Text)})
 		}
 	}
-	for _, e := range d.edges {
-		from, to := byVertex[e.from], byVertex[e.to]
-		from.Out = append(from.Out, to.ID)
-		to.In = append(to.In, from.ID)
-	}
-	return list
+	slices.SortFunc(out.Marks, func(a, b pageMark) int { return a.Node - b.Node })
+	return out
 }

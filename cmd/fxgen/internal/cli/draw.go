@@ -26,9 +26,9 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().BoolVar(&d.NoFold, "no-fold", false, "draw every repetition of a block instead of the first one")
 	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
 	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
-	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "sqnr: colour each value by the signal over the noise that quantisation leaves")
-	f.calibFlag(c, " with -overlay")
-	f.configFlag(c, " with -overlay")
+	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations), time (of a run), or sqnr (signal over the noise that quantisation leaves)")
+	f.calibFlag(c, " with -overlay sqnr")
+	f.configFlag(c, " with -overlay sqnr")
 	f.weightFlags(c)
 	f.shapeFlag(c)
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
@@ -44,11 +44,14 @@ func (a *app) draw() *cobra.Command {
 		}
 		var standard []string
 		switch f.job.Overlay {
-		case "":
-		case work.OverlaySQNR:
+		case "", work.OverlayCost:
+		case work.OverlaySQNR, work.OverlayTime:
 			standard = work.Optimise()
 		default:
-			return usagef("-overlay %s: expected sqnr", f.job.Overlay)
+			return usagef("-overlay %s: expected cost, sqnr or time", f.job.Overlay)
+		}
+		if format == "html" {
+			f.job.Format = format
 		}
 		j, err := f.fill(c, work.Draw, standard)
 		if err != nil {
@@ -72,20 +75,11 @@ func (a *app) draw() *cobra.Command {
 }
 
 func (a *app) drawing(s *source, j *work.Job, format string) ([]byte, error) {
-	dot, err := a.do(a.ctx, s, j)
-	if err != nil || format == "dot" {
-		return textOf(dot), err
+	text, err := a.do(a.ctx, s, j)
+	if err != nil || format == "dot" || format == "html" {
+		return textOf(text), err
 	}
-	if format != "html" {
-		return a.render(a.ctx, s.folder(), dot.Text, format)
-	}
-	svg, err := a.render(a.ctx, s.folder(), dot.Text, "svg")
-	if err != nil {
-		return nil, err
-	}
-	j.Format, j.SVG = "html", string(svg)
-	page, err := a.do(a.ctx, s, j)
-	return textOf(page), err
+	return a.render(a.ctx, s.folder(), text.Text, format)
 }
 
 func textOf(r *work.Result) []byte {

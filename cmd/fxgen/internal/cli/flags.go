@@ -59,7 +59,7 @@ func (f *flags) configFlag(c *cobra.Command, when string) {
 // calibration enters the files of -config and -calib into the job.
 func (f *flags) calibration(j *work.Job) error {
 	switch some := len(f.calib) > 0 || f.config != ""; {
-	case some && j.Verb == work.Draw && j.Overlay == "":
+	case some && j.Verb == work.Draw && j.Overlay != work.OverlaySQNR:
 		return usagef("-calib and -config are for -overlay sqnr, a drawing without it quantises nothing")
 	case some && (j.Verb == work.Run || j.Verb == work.Bench) && j.Engine != work.Int8:
 		return usagef("-calib is for -engine int8, engine %s calibrates nothing", j.Engine)

@@ -11,12 +11,13 @@ import (
 	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/passes"
 )
 
 // Do captures the source and does what the job asks. The error is a diag.List or
 // a *diag.Error where the source or the flags are at fault.
 func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Run || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Overlay != "" || needsValues(j.Passes)
+	values := j.Verb == Run || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || needsValues(j.Passes)
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
 		return nil, err
@@ -28,7 +29,13 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench) {
 		return res, c.act(ctx, j, res)
 	}
-	if err := j.transform(ctx, c.gm, s.Passes); err != nil {
+	o := passes.Options{}
+	if j.Verb == Draw && j.Format == "html" {
+		if err := c.report(j, &o); err != nil {
+			return nil, err
+		}
+	}
+	if err := j.transform(ctx, c.gm, s.Passes, o); err != nil {
 		return nil, err
 	}
 	if j.Engine == Int8 && (j.Verb == Run || j.Verb == Bench) {

@@ -59,7 +59,7 @@ type Job struct {
 	Save    bool    // return the quantised graph
 	Report  bool    // measure what it costs
 	Ranked  bool    // and what each operator costs alone
-	Overlay string  // what a drawing is coloured by: OverlaySQNR, or ""
+	Overlay string  // what a drawing is coloured by: OverlaySQNR, OverlayCost, OverlayTime, or ""
 
 	JSON      bool
 	Positions bool
@@ -69,7 +69,6 @@ type Job struct {
 	Top       int    // rows of a profile, 0 for all
 	Samples   bool   // take a profile of the processor, too
 	Format    string // of a drawing: dot or html
-	SVG       string // for html
 
 	Package     string
 	Type        string // name of the generated type

@@ -2,27 +2,107 @@ package work
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"os"
+	"time"
 
 	"github.com/gofx-dev/gofx/draw"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/passes"
 )
 
-// draw writes the drawing's text: DOT, or a page around an SVG.
+// What a drawing can be coloured by.
+const (
+	OverlaySQNR = "sqnr" // what quantisation costs each value
+	OverlayCost = "cost" // operations
+	OverlayTime = "time" // of the steps of the plan
+)
+
+// report begins a page, which wants to see the graph before and behind each pass.
+func (c *captured) report(j *Job, o *passes.Options) error {
+	sizes, err := c.sizes(j)
+	if err != nil {
+		return err
+	}
+	drawing := j.Drawing
+	drawing.Sizes, drawing.Source = sizes, os.ReadFile
+	c.page = draw.NewReport(c.gm, drawing)
+	o.OnPass = c.page.OnPass
+	return nil
+}
+
+// draw writes the drawing's text: DOT, or a page.
 func (c *captured) draw(ctx context.Context, j *Job, res *Result) error {
-	if j.Overlay != "" {
+	overlay, err := c.overlay(ctx, j, res)
+	if err != nil {
+		return err
+	}
+	if c.page != nil {
+		c.page.Overlay = overlay
+		res.Text = string(c.page.HTML())
+		return nil
+	}
+	j.Drawing.Overlay = overlay
+	res.Text = draw.DOT(c.gm, j.Drawing)
+	return nil
+}
+
+// overlay makes the overlay that the job asks for, nil for none.
+func (c *captured) overlay(ctx context.Context, j *Job, res *Result) (*draw.Overlay, error) {
+	switch j.Overlay {
+	case OverlayCost:
+		sizes, err := c.sizes(j)
+		return draw.Cost(c.gm, sizes), err
+	case OverlayTime:
+		return c.times(ctx, j)
+	case OverlaySQNR:
 		config, backend, err := c.quantisation(ctx, j)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		q, err := c.quality(ctx, j, res, config, backend, false)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		j.Drawing.Overlay = overlay(q.Quality)
+		return overlay(q.Quality), nil
 	}
-	if j.Format == "html" {
-		res.Text = string(draw.HTML(c.gm, j.SVG, j.Drawing))
-		return nil
+	return nil, nil
+}
+
+// timedRuns are those of which the overlay of times has the medians.
+const timedRuns = 10
+
+// times colours calls by the time of the step that computes them, which may compute
+// their neighbours, too.
+func (c *captured) times(ctx context.Context, j *Job) (*draw.Overlay, error) {
+	in, _, err := c.values(j)
+	if err != nil {
+		return nil, err
 	}
-	res.Text = draw.DOT(c.gm, j.Drawing)
-	return nil
+	exe, err := cpu.Compile(c.gm, lowering.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer exe.Close()
+	steps, err := exe.Profile(ctx, in, timedRuns)
+	if err != nil {
+		return nil, err
+	}
+	o := &draw.Overlay{Name: "time", Marks: map[string]draw.Mark{}}
+	most := time.Nanosecond
+	for _, s := range steps {
+		most = max(most, s.Time)
+	}
+	mark := func(t time.Duration) draw.Mark {
+		return draw.Mark{Heat: math.Sqrt(float64(t) / float64(most)), Text: fmt.Sprintf("%.3g µs", float64(t)/1e3)}
+	}
+	for _, s := range steps {
+		for _, name := range s.Step.Nodes {
+			o.Marks[name] = mark(s.Time)
+		}
+	}
+	o.Legend = []draw.Mark{mark(most / 100), mark(most / 4), mark(most)}
+	return o, nil
 }

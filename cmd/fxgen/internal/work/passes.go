@@ -48,7 +48,7 @@ func Known(names []string) error {
 }
 
 // transform runs the job's passes on a graph.
-func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]passes.Pass) error {
+func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]passes.Pass, o passes.Options) error {
 	if j.After != "" && !slices.Contains(j.Passes, j.After) {
 		return diag.New(BadValue, "-after "+j.After+": the pass is not in the pipeline").
 			WithHint("the pipeline is " + strings.Join(j.Passes, ","))
@@ -61,6 +61,7 @@ func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]pas
 	if p, ok := own[last]; ok {
 		last = p.Name
 	}
-	_, err = passes.Run(ctx, m, pipeline, passes.Options{StopAfter: last})
+	o.StopAfter = last
+	_, err = passes.Run(ctx, m, pipeline, o)
 	return err
 }

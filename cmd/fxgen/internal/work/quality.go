@@ -16,9 +16,6 @@ import (
 	"github.com/gofx-dev/gofx/passes/quant"
 )
 
-// OverlaySQNR colours a drawing by what quantisation costs each value.
-const OverlaySQNR = "sqnr"
-
 // qualityJSON is the document of quant -report -json.
 type qualityJSON struct {
 	*quant.Quality

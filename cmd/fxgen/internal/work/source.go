@@ -15,6 +15,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
@@ -99,7 +100,8 @@ func Unreadable(path string, err error) error {
 type captured struct {
 	src    *Source
 	gm     *graph.Module
-	module any // nil for functions and files
+	module any          // nil for functions and files
+	page   *draw.Report // of a drawing that is a page
 }
 
 // capture makes the graph of a source. values tells that the weights are needed.

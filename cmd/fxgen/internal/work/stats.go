@@ -32,14 +32,11 @@ type statsJSON struct {
 }
 
 func (c *captured) stats(j *Job, res *Result) error {
-	f := feed{job: j, graph: c.gm.Graph, model: c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{}}
-	if err := f.known(); err != nil {
+	dims, err := c.sizes(j)
+	if err != nil {
 		return err
 	}
-	if err := f.sizes(); err != nil {
-		return err
-	}
-	s := statsJSON{Model: c.src.Name, Opcodes: map[string]int{}, Ops: map[string]int{}, Sizes: f.dims}
+	s := statsJSON{Model: c.src.Name, Opcodes: map[string]int{}, Ops: map[string]int{}, Sizes: dims}
 	flops := shape.Const(0)
 	for n := range c.gm.Graph.All() {
 		s.Nodes++
@@ -63,7 +60,7 @@ func (c *captured) stats(j *Job, res *Result) error {
 		}
 	}
 	s.FLOPs = flops.String()
-	if n, err := flops.Eval(func(name string) (int, bool) { v, ok := f.dims[name]; return v, ok }); err == nil {
+	if n, err := flops.Eval(func(name string) (int, bool) { v, ok := dims[name]; return v, ok }); err == nil {
 		s.FLOPsAt = &n
 	}
 	s.peak(c.gm)
@@ -72,6 +69,15 @@ func (c *captured) stats(j *Job, res *Result) error {
 	}
 	res.Text = s.text()
 	return nil
+}
+
+// sizes are those of the graph's symbols in a run on the job's inputs.
+func (c *captured) sizes(j *Job) (map[string]int, error) {
+	f := feed{job: j, graph: c.gm.Graph, model: c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{}}
+	if err := f.known(); err != nil {
+		return nil, err
+	}
+	return f.dims, f.sizes()
 }
 
 // peak asks the plan for the memory of a run.

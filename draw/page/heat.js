@@ -1,0 +1,65 @@
+// Heat: overlays colour nodes by a number. Costs are in the data of every stage; what was
+// measured comes with the page.
+
+// heatOf returns an overlay of a visible graph, null for none.
+function heatOf(v, name) {
+  if (!name) return null;
+  const known = new Map();
+  const make = name === 'FLOPs' || name === 'bytes' ? costMark : measuredMark;
+  const most = v.panes.map(stage => Math.max(1, ...boxes(v).map(x => cost(v, x, v.panes.indexOf(stage), name))));
+  return {
+    name,
+    of(x, p) {
+      const key = x.id * 32 + p;
+      if (!known.has(key)) known.set(key, make(v, x, p, name, most[p]));
+      return known.get(key);
+    },
+  };
+}
+
+const boxes = v => v.vertices.slice(0, 20000);
+
+// cost sums a cost over the nodes of a vertex, each repetition for itself.
+function cost(v, x, p, name) {
+  const field = name === 'FLOPs' ? 'flops' : 'bytes', stage = v.panes[p];
+  const list = x.kind === 'node' ? [x.uid] : leaves(x.item, p);
+  let sum = 0;
+  for (const uid of list) {
+    const n = stage.byUID.get(uid);
+    if (n && n[field] > 0) sum += n[field];
+  }
+  return sum;
+}
+
+function costMark(v, x, p, name, most) {
+  const n = cost(v, x, p, name);
+  if (!n) return null;
+  return { text: amount(n) + (name === 'FLOPs' ? 'FLOP' : 'B'), color: mix(Math.sqrt(n / most)) };
+}
+
+let marks = null;
+
+// measuredMark is the hottest mark of the nodes of a vertex.
+function measuredMark(v, x, p) {
+  if (!marks) marks = new Map(data.overlay.marks.map(m => [m.n, m]));
+  let best = null;
+  for (const uid of x.kind === 'node' ? [x.uid] : leaves(x.item, p)) {
+    const m = marks.get(uid);
+    if (m && (!best || m.h > best.h)) best = m;
+  }
+  return best && { text: best.t, color: mix(best.h) };
+}
+
+// mix is a colour between cold and hot.
+function mix(h) {
+  const part = (hex, i) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
+  const k = Math.min(1, Math.max(0, h || 0));
+  return 'rgb(' + [0, 1, 2].map(i => Math.round(part(theme.cold, i) + (part(theme.hot, i) - part(theme.cold, i)) * k)).join(',') + ')';
+}
+
+// overlays are the names of those that there are.
+function overlayNames() {
+  const list = ['FLOPs', 'bytes'];
+  if (data.overlay) list.push(data.overlay.name);
+  return list;
+}
