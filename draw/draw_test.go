@@ -6,7 +6,6 @@ import (
 	"html"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -269,23 +268,10 @@ func TestTextIsEscaped(t *testing.T) {
 	require.Contains(t, html.UnescapeString(g.attrs["label"]), `a"b\N<c>&lt;`)
 	require.NotContains(t, dot, "\x00")
 	require.NotContains(t, dot, "\u202e", "text that turns the writing direction")
-	page := string(draw.HTML(m, "<svg></svg>", draw.Options{}))
+	page := string(draw.HTML(m, draw.Options{}))
 	require.NotContains(t, page, "<c>")
 	require.Contains(t, page, `\u003cc\u003e`)
 	require.Contains(t, draw.Table(m), "placeholder")
-}
-
-func TestHTMLIsOneFile(t *testing.T) {
-	m := load(t, "resblock.fx")
-	svg := `<?xml version="1.0"?>` + "\n" + `<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/x.dtd">` +
-		`<svg width="8pt" xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"><g id="v-x" class="node"/></svg>`
-	page := string(draw.HTML(m, svg, draw.Options{}))
-	require.Contains(t, page, `<svg width="8pt"><g id="v-x" class="node"/></svg>`)
-	require.Contains(t, page, "stage_1_conv")
-	require.NotRegexp(t, regexp.MustCompile(`(?i)https?:|//[a-z]+\.|src\s*=|href\s*=|@import|url\(|fetch\(|XMLHttpRequest|<link`), page)
-	require.NotContains(t, page, "{{")
-	require.Equal(t, page, string(draw.HTML(m, svg, draw.Options{})))
-	require.Contains(t, string(draw.HTML(m, "", draw.Options{})), "<pre>opcode", "without a picture, the table")
 }
 
 // TestBoxesSayHowLargeTheirWeightsAre looks at calls of modules and of functions.
@@ -342,13 +328,6 @@ func TestLongDrawingsHaveColumns(t *testing.T) {
 	}
 	require.True(t, reaches(g, "x", "output"))
 	require.False(t, cyclic(g))
-}
-
-// TestSearchFindsRepetitions looks for nodes that are drawn once for several.
-func TestSearchFindsRepetitions(t *testing.T) {
-	page := string(draw.HTML(load(t, "resblock.fx"), "<svg></svg>", draw.Options{}))
-	require.Regexp(t, `"id":"stage_1_conv"[^}]*"also":\["stage_2_conv stage.2","stage_3_conv stage.3"\]`, page)
-	require.Contains(t, page, "n.also")
 }
 
 func TestBrokenGraphsAreDrawn(t *testing.T) {

@@ -1,11 +1,14 @@
 package draw_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/gofx-dev/gofx/draw"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
 )
 
 func network() *graph.Module {
@@ -39,7 +42,32 @@ func ExampleDOT() {
 
 // HTML is one file that loads nothing.
 func ExampleHTML() {
-	page := string(draw.HTML(network(), "", draw.Options{})) // without a drawing: a table
+	page := string(draw.HTML(network(), draw.Options{}))
 	fmt.Println(strings.HasPrefix(page, "<!DOCTYPE html>"), strings.Contains(page, "http://"), strings.Contains(page, "relu"))
 	// Output: true false true
+}
+
+// A report has the graph before the first pass and behind each one.
+func ExampleNewReport() {
+	m := network()
+	r := draw.NewReport(m, draw.Options{})
+	rename := passes.EachNode("relu-to-gelu", "", func(c *passes.Ctx, n *graph.Node) error {
+		if n.Op() != std.Relu {
+			return nil
+		}
+		return c.Replace(n, n.Graph().Before(n).Function(std.Gelu, nil, n.Arg(0)), "gelu is smoother")
+	})
+	if _, err := passes.Run(context.Background(), m, []passes.Pass{rename}, passes.Options{OnPass: r.OnPass}); err != nil {
+		panic(err)
+	}
+	page := string(r.HTML())
+	fmt.Println(strings.Contains(page, `"name":"captured"`), strings.Contains(page, `"name":"relu-to-gelu"`), strings.Contains(page, "gelu is smoother"))
+	// Output: true true true
+}
+
+// What costs most is reddest.
+func ExampleCost() {
+	o := draw.Cost(network(), map[string]int{"N": 8})
+	fmt.Println(o.Marks["fc"].Text, o.Marks["fc"].Heat, o.Marks["relu"].Text)
+	// Output: 128 FLOP 1 16 FLOP
 }

@@ -44,7 +44,7 @@ type pageOpen struct {
 type pageOverlay struct {
 	Name   string     `json:"name"`
 	Marks  []pageMark `json:"marks"`
-	Legend []Mark     `json:"legend"`
+	Legend []pageMark `json:"legend"`
 }
 
 // HTML returns the page. The same stages and options give the same bytes.
@@ -96,10 +96,13 @@ func (r *Report) overlay() *pageOverlay {
 	if o == nil || o.Name == costName {
 		return nil
 	}
-	out := &pageOverlay{Name: clean(o.Name), Marks: []pageMark{}, Legend: o.Legend}
+	out := &pageOverlay{Name: clean(o.Name), Marks: []pageMark{}}
+	for _, m := range o.Legend {
+		out.Legend = append(out.Legend, pageMark{-1, m.heat(), clean(m.Text)})
+	}
 	for name, m := range o.Marks {
 		if uid, ok := r.last[name]; ok {
-			out.Marks = append(out.Marks, pageMark{uid, m.Heat, clean(m.Text)})
+			out.Marks = append(out.Marks, pageMark{uid, m.heat(), clean(m.Text)})
 		}
 	}
 	slices.SortFunc(out.Marks, func(a, b pageMark) int { return a.Node - b.Node })

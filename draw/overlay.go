@@ -2,6 +2,7 @@ package draw
 
 import (
 	"fmt"
+	"math"
 )
 
 // Overlay colours nodes by what is known of each, in place of their class.
@@ -23,12 +24,17 @@ type Mark struct {
 
 // fill is the light green of no heat, the red of all, or what lies between.
 func (m Mark) fill() string {
-	h := min(max(m.Heat, 0), 1)
-	if h != h {
-		h = 1
-	}
+	h := m.heat()
 	between := func(a, b float64) int { return int(a + (b-a)*h + 0.5) }
 	return fmt.Sprintf("#%02x%02x%02x", between(0xf0, 0xef), between(0xfd, 0x5b), between(0xf4, 0x5b))
+}
+
+// heat is between 0 and 1: what is not a number is worst.
+func (m Mark) heat() float64 {
+	if math.IsNaN(m.Heat) {
+		return 1
+	}
+	return min(max(m.Heat, 0), 1)
 }
 
 // markLine is the colour around marked nodes.

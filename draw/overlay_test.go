@@ -47,5 +47,5 @@ func TestOverlayMarks(t *testing.T) {
 	require.Contains(t, dot, `fillcolor="#ef5b5b"`) // what is not a number is worst
 	require.Contains(t, dot, `fillcolor="#f0fdf4"`)
 	require.NotContains(t, dot, `>elementwise `, "the legend has the classes that are seen")
-	require.Contains(t, string(draw.HTML(m, "", draw.Options{Overlay: o})), `["a\"b","`)
+	require.Contains(t, string(draw.HTML(m, draw.Options{Overlay: o})), `"overlay":{"name":"a\"b","marks":[{"n":1,"h":1,`)
 }

@@ -27,7 +27,7 @@ type tables struct {
 }
 
 func newTables() tables {
-	t := tables{stringID: map[string]int{}, fileID: map[string]int{}, known: map[string]int{}, identity: map[int]identity{}}
+	t := tables{nodes: []pageNode{}, files: []pageFile{}, stringID: map[string]int{}, fileID: map[string]int{}, known: map[string]int{}, identity: map[int]identity{}}
 	t.text("")
 	t.positions = append(t.positions, pagePos{})
 	return t
@@ -241,14 +241,11 @@ func (t *tables) position(stack []diag.Pos) int {
 // without the folders of this machine.
 func fileName(p diag.Pos) string {
 	name := path.Base(strings.ReplaceAll(p.File, `\`, "/"))
-	slash := strings.LastIndexByte(p.Func, '/')
-	if slash < 0 {
+	pkg, _, _ := strings.Cut(funcName(p.Func), ".")
+	if pkg == "" || pkg == "main" {
 		return name
 	}
-	if dot := strings.IndexByte(p.Func[slash:], '.'); dot > 0 {
-		return p.Func[slash+1:slash+dot] + "/" + name
-	}
-	return name
+	return pkg + "/" + name
 }
 
 // funcName is a function without the path of its package.

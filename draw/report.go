@@ -47,14 +47,15 @@ func newNames(m *graph.Module) *drawing { return &drawing{m: m} }
 // stage records a graph. Nodes keep the number that they had in the stage before, so
 // that the page can tell what is new, gone, or different.
 func (r *Report) stage(m *graph.Module, p passes.PassReport) {
-	s := &stager{r: r, d: newStageDrawing(m, r.o), uid: map[*graph.Node]int{}}
+	s := &stager{r: r, d: newStageDrawing(m, r.o), uid: map[*graph.Node]int{}, shells: map[*graph.Node][]*block{}}
+	s.dissolve(s.d.root)
 	for n := range m.Graph.All() {
 		if !s.d.hidden(n) {
 			s.nodes = append(s.nodes, n)
 		}
 	}
 	s.number(p.Log)
-	out := &pageStage{Name: clean(p.Name), Matches: p.Matches}
+	out := &pageStage{Name: clean(p.Name), Matches: p.Matches, Nodes: runList{}}
 	for _, n := range p.Notes {
 		out.Notes = append(out.Notes, clean(n))
 	}
@@ -75,22 +76,37 @@ func newStageDrawing(m *graph.Module, o Options) *drawing {
 	d := newNames(m)
 	d.o = o
 	d.root = d.group(m.Graph, "")
-	dissolve(d.root)
 	return d
 }
 
-// dissolve puts the only node of a module where the module is: a call of a module, and
-// the call of a function that a pass makes of it, stand at the same place.
-func dissolve(b *block) {
+// dissolve puts the only node of a module where the module is, and remembers the module:
+// runs are found as if it were not there, and the page needs it only where another stage
+// has more nodes in it.
+func (s *stager) dissolve(b *block) {
 	for i, it := range b.items {
 		if it.block == nil {
 			continue
 		}
-		dissolve(it.block)
+		s.dissolve(it.block)
 		if c := it.block; c.kind == scopeBlock && len(c.items) == 1 && c.items[0].node != nil {
+			n := c.items[0].node
 			b.items[i] = c.items[0]
+			s.shells[n] = append(s.shells[n], c)
 		}
 	}
+}
+
+// around lists the modules of which a node is all there is, innermost first: the one that
+// it calls, and those that have been dissolved.
+func (s *stager) around(n *graph.Node) []*block {
+	if n.Opcode() != graph.CallModule {
+		return s.shells[n]
+	}
+	c := &block{path: n.Target()}
+	if bound := n.Bound(); bound != nil {
+		c.typ = bound.Type
+	}
+	return append([]*block{c}, s.shells[n]...)
 }
 
 // stager records one graph.
@@ -99,6 +115,8 @@ type stager struct {
 	d     *drawing
 	nodes []*graph.Node
 	uid   map[*graph.Node]int
+	// shells are modules that have one node, by it.
+	shells map[*graph.Node][]*block
 }
 
 // number gives every node the number of the node of the stage before that it is, or
@@ -263,7 +281,9 @@ var eventKinds = map[passes.EventKind]string{passes.Replaced: "replaced", passes
 func (s *stager) block(b *block) int {
 	out := pageBlock{Kind: blockKinds[b.kind], Path: s.r.text(b.path), Name: s.r.text(b.name), Type: s.r.text(b.typ), Call: b.call}
 	for _, it := range b.items {
-		if it.node != nil {
+		if it.node != nil && b.kind != holderBlock {
+			out.Items = append(out.Items, s.item(it.node))
+		} else if it.node != nil {
 			out.Items = append(out.Items, s.uid[it.node])
 		} else {
 			out.Items = append(out.Items, -1-s.block(it.block))
@@ -275,6 +295,15 @@ func (s *stager) block(b *block) int {
 		}
 	}
 	return s.r.block(out)
+}
+
+// item records a node among the items of a block, in the modules that hold nothing else.
+func (s *stager) item(n *graph.Node) int {
+	out := s.uid[n]
+	for _, c := range s.around(n) {
+		out = -1 - s.r.block(pageBlock{Kind: blockKinds[scopeBlock], Path: s.r.text(c.path), Type: s.r.text(c.typ), Call: c.call, Items: []int{out}})
+	}
+	return out
 }
 
 // blockKinds are the names of kinds on the page, which finds repetitions in its own way.

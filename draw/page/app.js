@@ -26,21 +26,16 @@ class App {
     addEventListener('hashchange', () => this.fromHash());
   }
 
-  // openSome opens so many levels of modules, or as many modules as are easy to look at.
+  // openSome opens so many levels of modules, or as many as are easy to look at.
   openSome(depth) {
-    const easy = 70;
-    let count = 0, level = [this.tree];
-    for (let k = 0; level.length; k++) {
-      const next = [];
-      for (const b of level) {
-        const folded = this.state.noFold ? 0 : b.runs.reduce((n, run) => n + run.slice(1).flat().length, 0);
-        const size = b.items.length - folded;
-        if (b.parent && (depth > 0 ? k >= depth : count + size - 1 > easy)) continue;
-        count += size - (b.parent ? 1 : 0);
-        if (b.parent) this.state.open.add(b.key);
-        for (const i of b.items) if (i.block) next.push(i.block);
-      }
-      level = next;
+    const easy = 40, size = b => b.items.length - (this.state.noFold ? 0 : b.runs.reduce((n, run) => n + run.slice(1).flat().length, 0));
+    const inside = list => list.flatMap(b => b.items).map(i => i.block).filter(Boolean);
+    let count = size(this.tree), level = inside([this.tree]);
+    for (let k = 1; level.length; k++) {
+      count += level.reduce((n, b) => n + size(b) - 1, 0);
+      if (depth > 0 ? k >= depth : count > easy) return;
+      for (const b of level) this.state.open.add(b.key);
+      level = inside(level);
     }
   }
 
@@ -142,8 +137,8 @@ class App {
   fitView() {
     const { width, height } = this.panes[0], { v } = this;
     camera.k = Math.min(width / v.width, height / v.height, 1.2);
-    const readable = 0.55; // a long graph begins where it begins, large enough to be read
-    if (camera.k < readable && v.width * readable < width * 1.6) camera.k = Math.min(1, Math.max(readable, width / v.width * 0.98));
+    const readable = 0.5, [across, room] = v.toRight ? [v.height, height] : [v.width, width];
+    if (camera.k < readable && across * readable < room * 1.6) camera.k = Math.min(1, Math.max(readable, room / across * 0.98)); // a long graph begins where it begins
     camera.x = (width - v.width * camera.k) / 2;
     camera.y = Math.max(0, (height - v.height * camera.k) / 2);
     if (v.toRight && v.width * camera.k > width) camera.x = 0;
@@ -198,12 +193,12 @@ class App {
 
   // goTo selects a node, wherever it is, and brings it into sight.
   goTo(uid) {
-    reveal(this.tree, this.state, uid);
-    this.relayout();
+    if (reveal(this.tree, this.state, uid)) this.relayout();
+    let more = false;
     for (let p = this.shown.length - 1; p >= 0; p--) { // a repetition is shown by the first one
-      for (let c = this.v.canon[p].get(uid); c !== undefined; c = this.v.canon[p].get(c)) reveal(this.tree, this.state, c);
+      for (let c = this.v.canon[p].get(uid); c !== undefined; c = this.v.canon[p].get(c)) more = reveal(this.tree, this.state, c) || more;
     }
-    this.relayout();
+    if (more) this.relayout();
     this.state.selected = uid;
     this.selected();
     const x = vertexAnywhere(this.v, uid);
@@ -211,9 +206,13 @@ class App {
   }
 
   goToBlock(block) {
-    for (let b = block.parent; b && b.parent; b = b.parent) this.state.open.add(b.key);
+    let closed = false;
+    for (let b = block.parent; b && b.parent; b = b.parent) {
+      closed = closed || !this.state.open.has(b.key);
+      this.state.open.add(b.key);
+    }
     this.state.selected = block.key;
-    this.relayout();
+    if (closed) this.relayout();
     this.selected();
     const x = this.thingAt(block.key);
     if (x) this.centreOn(x);
@@ -298,7 +297,8 @@ class App {
     const turned = { ArrowLeft: 'ArrowUp', ArrowRight: 'ArrowDown', ArrowUp: 'ArrowLeft', ArrowDown: 'ArrowRight' };
     const way = this.v.toRight ? turned[key] : key;
     const middle = y => (this.v.toRight ? y.y + y.h / 2 : y.x + y.w / 2);
-    const nearest = list => list.sort((a, b) => Math.abs(middle(a) - middle(x)) - Math.abs(middle(b) - middle(x)))[0];
+    const far = y => Math.hypot(y.x + y.w / 2 - x.x - x.w / 2, y.y + y.h / 2 - x.y - x.h / 2);
+    const nearest = list => list.sort((a, b) => far(a) - far(b))[0];
     let to = x;
     if (this.state.selected === null) to = x;
     else if (way === 'ArrowDown') to = nearest(x.out.filter(e => !e.carried).map(e => e.to));
@@ -374,7 +374,7 @@ class App {
     const entry = (color, line, name) => list.push(make('span', { class: 'entry' }, make('i', { style: 'background:' + color + ';border-color:' + line }), name));
     if (this.shown.length > 1) for (const k of ['added', 'removed', 'changed']) entry('var(--' + k + '-fill)', 'var(--' + k + ')', signs[k] + ' ' + k);
     for (const [key, name] of data.classes) if (used.has(key)) entry(this.shown.length > 1 ? 'var(--line-' + key + ')' : 'var(--fill-' + key + ')', 'var(--line-' + key + ')', key === 'box' ? 'closed module' : name);
-    if (this.heat) for (const h of [0, 0.5, 1]) entry(mix(h), 'var(--strong)', h === 0 ? this.heat.name + ': little' : h === 1 ? 'much' : '…');
+    if (this.heat) for (const [h, what] of scaleOf(this.heat)) entry(mix(h), 'var(--strong)', this.heat.name + ' ' + what);
     if (this.v.edges.some(e => e.carried)) list.push(make('span', { class: 'entry' }, make('i', { class: 'dashed' }), 'to the next repetition'));
     byID('legend').replaceChildren(...list);
   }

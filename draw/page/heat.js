@@ -6,9 +6,9 @@ function heatOf(v, name) {
   if (!name) return null;
   const known = new Map();
   const make = name === 'FLOPs' || name === 'bytes' ? costMark : measuredMark;
-  const most = v.panes.map(stage => Math.max(1, ...boxes(v).map(x => cost(v, x, v.panes.indexOf(stage), name))));
+  const most = v.panes.map((_, p) => Math.max(1, v.vertices.reduce((m, x) => Math.max(m, make === costMark ? cost(v, x, p, name) : 0), 0)));
   return {
-    name,
+    name, most: Math.max(...most),
     of(x, p) {
       const key = x.id * 32 + p;
       if (!known.has(key)) known.set(key, make(v, x, p, name, most[p]));
@@ -16,8 +16,6 @@ function heatOf(v, name) {
     },
   };
 }
-
-const boxes = v => v.vertices.slice(0, 20000);
 
 // cost sums a cost over the nodes of a vertex, each repetition for itself.
 function cost(v, x, p, name) {
@@ -48,6 +46,12 @@ function measuredMark(v, x, p) {
     if (m && (!best || m.h > best.h)) best = m;
   }
   return best && { text: best.t, color: mix(best.h) };
+}
+
+// scaleOf lists degrees of heat with what they mean.
+function scaleOf(heat) {
+  if (data.overlay && data.overlay.name === heat.name) return (data.overlay.legend || []).map(m => [m.h, m.t]);
+  return [0.01, 0.25, 1].map(share => [Math.sqrt(share), amount(Math.round(heat.most * share))]);
 }
 
 // mix is a colour between cold and hot.

@@ -1,6 +1,12 @@
 // The outline: the modules and nodes as a tree, of which only the rows in sight are in
 // the document.
 
+// brief is the name of a node without that of the module that it is listed in.
+function brief(n, path) {
+  const scope = path.replaceAll('.', '_') + '_';
+  return path && n.name.startsWith(scope) ? n.name.slice(scope.length) : n.name;
+}
+
 const rowHeight = 24;
 
 class Outline {
@@ -48,7 +54,7 @@ class Outline {
     for (const item of block.items) {
       if (hidden.has(item)) continue;
       const b = item.block;
-      this.rows.push({ uid: b && b.kind !== 'holder' ? -1 : b ? b.items[0].uid : item.uid, block: b, item, level, times: times.get(item) });
+      this.rows.push({ uid: b && b.kind !== 'holder' ? -1 : b ? b.items[0].uid : item.uid, block: b, item, path: block.path, level, times: times.get(item) });
       if (b && this.app.state.open.has(b.key)) this.add(b, level + 1);
     }
   }
@@ -72,7 +78,7 @@ class Outline {
     e.append(make('span', { class: 'caret' }, b ? (app.state.open.has(b.key) ? '▾' : '▸') : ''));
     if (row.uid >= 0) {
       const n = app.nodeOf(row.uid);
-      e.append(make('span', { class: 'dot', style: 'background:var(--line-' + n.cls + ')' }), make('span', { class: 'name' }, n.name), make('span', { class: 'muted' }, n.operator ? short(n.operator) : ''));
+      e.append(make('span', { class: 'dot', style: 'background:var(--line-' + n.cls + ')' }), make('span', { class: 'name' }, row.hit ? n.name : brief(n, row.path)), make('span', { class: 'muted' }, n.operator ? short(n.operator) : ''));
     } else {
       e.append(make('span', { class: 'name module' }, this.title(row)), make('span', { class: 'muted' }, short(b.type)));
     }

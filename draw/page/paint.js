@@ -102,10 +102,15 @@ function paintTitle(ctx, g) {
   }
   const write = (text, font, color) => {
     if (!text) return;
+    const w = textWidth(text, font);
+    for (const back of [theme.back, ...Array(g.depth).fill(theme.group)]) { // edges pass behind titles
+      ctx.fillStyle = back;
+      ctx.fillRect(x - 3, y - 8, w + 6, 16);
+    }
     ctx.font = font;
     ctx.fillStyle = color;
     ctx.fillText(text, x, y);
-    x += textWidth(text, font) + 8;
+    x += w + 8;
   };
   write(g.title, fonts.head, theme.text);
   write(g.sub, fonts.line, theme.muted);
@@ -210,10 +215,10 @@ function paintVertex(ctx, scene, x, size) {
   ctx.lineWidth = diff ? 1.8 : 1.1;
   ctx.stroke();
   if (size > 0.22) label(ctx, scene, x, size, cls);
-  if (diff && x.kind === 'node' && size > 0.3) sign(ctx, x, st);
-  if (diff && x.kind === 'box' && size > 0.3) tally(ctx, scene, x);
   if (state.hits && state.hits.has(x)) ring(ctx, x, theme.hit, 3);
   if (state.selected === x.key || state.selected === x.uid) outline(ctx, x, size);
+  if (diff && x.kind === 'node' && size > 0.3) sign(ctx, x, st);
+  if (diff && x.kind === 'box' && size > 0.3) tally(ctx, scene, x);
   ctx.globalAlpha = 1;
 }
 

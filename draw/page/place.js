@@ -68,7 +68,7 @@ function wish(e, sides) {
   let sum = 0, weight = 0;
   for (const side of sides) {
     for (const o of e[side]) {
-      const w = e.kind === 'bend' && o.kind === 'bend' ? 8 : e.kind === 'bend' || o.kind === 'bend' ? 2 : 1;
+      const w = e.kind === 'bend' && o.kind === 'bend' || e.kind === 'child' && o.kind === 'child' ? 8 : 1;
       sum += w * (side === 'up' ? o.x + out(o) - into(e, o) : o.x + into(o, e) - out(e));
       weight += w;
     }

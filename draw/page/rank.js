@@ -3,7 +3,7 @@
 // or a bend (where an edge passes a level). Links go from element to element; all links of
 // one value share their bends.
 
-const maxBends = 60000; // of a group: the longest edges go without when there were more
+const maxBends = 25000; // of a group: the longest edges go without when there were more
 
 // rankElements sets the level of every element: below all that it uses.
 function rankElements(els, links) {

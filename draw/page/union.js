@@ -14,7 +14,9 @@ function union(shown) {
 function unite(ids, parent, key) {
   const first = blocks[ids.find(id => id >= 0)];
   const out = { key, kind: first.kind, path: first.path, name: first.name, type: first.type, call: first.call, parent, mask: 0, items: [], runs: [] };
-  const byKey = new Map(), head = { next: null };
+  const byKey = new Map(), head = { next: null }, whole = new Set();
+  for (const id of ids) if (id >= 0) for (const raw of blocks[id].items) if (raw < 0 && !shell(raw)) whole.add(moduleKey(raw));
+  const keyOf = raw => (raw >= 0 ? 'n' + raw : shell(raw) && !whole.has(moduleKey(raw)) ? 'n' + inner(raw) : moduleKey(raw));
   ids.forEach((id, p) => {
     if (id < 0) return;
     out.mask |= 1 << p;
@@ -23,37 +25,50 @@ function unite(ids, parent, key) {
       const k = keyOf(raw);
       let entry = byKey.get(k);
       if (!entry) {
-        entry = { key: k, uid: raw, ids: ids.map(() => -1), mask: 0, next: at.next };
+        entry = { key: k, uid: k[0] === 'n' ? +k.slice(1) : -1, ids: ids.map(() => -1), mask: 0, next: at.next };
         at.next = entry;
         byKey.set(k, entry);
       }
       entry.mask |= 1 << p;
-      if (raw < 0) entry.ids[p] = -1 - raw;
+      if (entry.uid < 0) entry.ids[p] = -1 - raw;
       at = entry;
     }
   });
   for (let e = head.next; e; e = e.next) {
-    const item = { key: key + '/' + e.key, mask: e.mask, uid: e.uid < 0 ? -1 : e.uid, block: null };
-    if (e.uid < 0) item.block = unite(e.ids, out, item.key);
+    const item = { key: key + '/' + e.key, mask: e.mask, uid: e.uid, block: null };
+    if (item.uid < 0) item.block = unite(e.ids, out, item.key);
     e.item = item;
     out.items.push(item);
   }
-  out.runs = commonRuns(ids, byKey);
+  out.runs = commonRuns(ids, byKey, keyOf);
   return out;
 }
 
-// keyOf names an item among its neighbours, the same in all stages.
-function keyOf(raw) {
-  if (raw >= 0) return 'n' + raw;
+// shell tells that a block is a module that is there for its only node: the node is shown
+// without it, unless another pane has more in it.
+function shell(raw) {
+  const b = blocks[-1 - raw];
+  return b.kind === 'module' && b.items.length === 1 && (b.items[0] >= 0 || shell(b.items[0]));
+}
+
+// inner is the only node of a shell.
+function inner(raw) {
+  while (raw < 0) raw = blocks[-1 - raw].items[0];
+  return raw;
+}
+
+// moduleKey names a block among its neighbours, the same in all stages. Keys of nodes
+// begin with n, those of blocks do not.
+function moduleKey(raw) {
   const b = blocks[-1 - raw];
   if (b.kind === 'holder') return 'h' + b.items[0];
-  return b.kind + ':' + (b.name || b.path) + '#' + b.call;
+  return (b.kind === 'module' ? 'm:' : 'r:') + (b.name || b.path) + '#' + b.call;
 }
 
 // commonRuns finds the repetitions that all panes agree on: a run is the list of its
 // repetitions, each a list of items.
-function commonRuns(ids, byKey) {
-  const perPane = ids.filter(id => id >= 0).map(id => repetitions(blocks[id]));
+function commonRuns(ids, byKey, keyOf) {
+  const perPane = ids.filter(id => id >= 0).map(id => repetitions(blocks[id], keyOf));
   const runs = [];
   for (const run of perPane[0] || []) {
     const all = perPane.map(list => list.find(r => r.some((group, k) => group.some(key => run[k] && run[k].includes(key)))));
@@ -66,7 +81,7 @@ function commonRuns(ids, byKey) {
   return runs;
 }
 
-function repetitions(block) {
+function repetitions(block, keyOf) {
   const list = [];
   for (let i = 0; i < block.runs.length; i += 3) {
     const [at, period, count] = block.runs.slice(i, i + 3);

@@ -155,11 +155,11 @@ function makeEdges(v) {
 }
 
 // reveal opens everything around a node, and unfolds nothing: a repetition is shown by
-// the first one.
+// the first one. It tells whether anything was closed.
 function reveal(tree, state, uid) {
-  const path = findPath(tree, uid);
-  if (!path) return;
-  for (const b of path) state.open.add(b.key);
+  const closed = (findPath(tree, uid) || []).filter(b => !state.open.has(b.key));
+  for (const b of closed) state.open.add(b.key);
+  return closed.length > 0;
 }
 
 // findPath lists the blocks around a node, without the tree itself.
