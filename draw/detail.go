@@ -106,41 +106,6 @@ func stateOf(n *graph.Node) (list []tensorOf) {
 	return list
 }
 
-// boxFacts lists what a collapsed block holds.
-func boxFacts(b *block) []fact {
-	nodes := b.list()
-	facts := []fact{{"module", b.title()}}
-	if b.typ != "" {
-		facts = append(facts, fact{"Go type", b.typ})
-	}
-	facts = append(facts, fact{"nodes", strconv.Itoa(b.size())}, fact{"operators", b.census()})
-	for i, n := range nodes {
-		if i == 40 {
-			facts = append(facts, fact{"", "and " + plural(len(nodes)-i, "node") + " more"})
-			break
-		}
-		facts = append(facts, fact{n.String(), strings.TrimSpace(operator(n) + " " + attributes(n) + " : " + n.Type().String())})
-	}
-	return facts
-}
-
-// census counts the calls of each operator in one repetition of the block.
-func (b *block) census() string {
-	c := counter{}
-	b.tally(c, 1)
-	return c.String()
-}
-
-func (b *block) tally(c counter, times int) {
-	for _, it := range b.items {
-		if it.node == nil {
-			it.block.tally(c, times*(len(it.block.copies)+1))
-		} else if it.node.Opcode().IsCall() {
-			c[operator(it.node)] += times
-		}
-	}
-}
-
 // counter counts calls by operator.
 type counter map[string]int
 

@@ -2,13 +2,18 @@ package draw_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"image"
 	"image/color"
+	imagedraw "image/draw"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -22,6 +27,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer"
 )
 
@@ -45,7 +51,7 @@ var resnet50 = sync.OnceValue(func() []byte {
 	return r.HTML()
 })
 
-const windowWidth, windowHeight = 1440, 900
+const windowWidth, windowHeight = 1440, 960
 
 func open(t testing.TB, page []byte) *browser.Page {
 	t.Helper()
@@ -120,7 +126,7 @@ func TestModulesOpenAndClose(t *testing.T) {
 	p.Wait("gofx.app.v.groups.some(g => g.block.path === 'layer1' && g.kind === 'module')")
 	require.Greater(t, number(p, "app.v.vertices.length"), closed)
 	x, y = spot(t, p, 0, "layer1")
-	p.Click(x-24, y) // the triangle before the title
+	p.Click(x-22*number(p, "camera.k"), y) // the triangle before the title
 	p.Wait(fmt.Sprint("gofx.app.v.vertices.length === ", closed))
 }
 
@@ -170,7 +176,7 @@ func TestSelectionTellsAll(t *testing.T) {
 	p.Click(x, y)
 	p.Wait("!document.getElementById('details').hidden")
 	text := p.Text("#details")
-	for _, part := range []string{"conv2d", "%conv1", "~ changed: weights", "f32[N,64,112,112]", "stride=[2]", "conv1.weight f32[64,3,7,7]", "conv1.weight_folded",
+	for _, part := range []string{"conv2d", "%conv1", "~ changed by conv-bn: weights", "f32[N,64,112,112]", "stride=[2]", "conv1.weight f32[64,3,7,7]", "conv1.weight_folded",
 		"MFLOP", "%x", "%relu", "models/resnet.go:", "m.Conv1.Forward", "conv-bn"} {
 		require.Contains(t, text, part)
 	}
@@ -272,6 +278,7 @@ func TestNothingOverlaps(t *testing.T) {
 	b := k.call("shared", std.Tanh, k.call("shared", std.Neg, k.call("", std.Exp, a)))
 	pages := map[string][]byte{"resnet50": resnet50(), "regions": draw.HTML(load(t, "regions.fx"), draw.Options{}),
 		"constants": draw.HTML(load(t, "resblock.fx"), draw.Options{ShowConstants: true}), "calls": draw.HTML(k.done(t, b), draw.Options{}),
+		"hostile": draw.HTML(hostile(t), draw.Options{}), "swapped": swapped(t), "broken": broken(),
 		"empty": draw.HTML(graph.NewModule(graph.New("")), draw.Options{}), "branches": draw.HTML(branches(t, 400), draw.Options{})}
 	for name, page := range pages {
 		t.Run(name, func(t *testing.T) {
@@ -287,6 +294,43 @@ func TestNothingOverlaps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hostile has names that are no names, modules in modules, and a value with many users.
+func hostile(t *testing.T) *graph.Module {
+	k := newMaker()
+	k.m.Type = `</script><script>alert(1)</script>`
+	x := k.input("a\"b<c>&amp;\u2028</script>")
+	deep := strings.TrimSuffix(strings.Repeat("<i>.", 40), ".")
+	y := k.call(deep, std.Relu, k.call(deep, std.Neg, x))
+	for range 300 {
+		k.call("constructor.__proto__", std.Exp, k.call("constructor.__proto__", std.Abs, y))
+	}
+	return k.done(t, k.call("hasOwnProperty", std.Add, x, y))
+}
+
+// swapped has two stages with calls in opposite order: together they have a cycle.
+func swapped(t *testing.T) []byte {
+	build := func(first, second *op.Op) *graph.Module {
+		k := newMaker()
+		return k.done(t, k.call("b", std.Exp, k.call("b", second, k.call("a", std.Tanh, k.call("a", first, k.input("x"))))))
+	}
+	r := draw.NewReport(build(std.Neg, std.Relu), draw.Options{})
+	r.OnPass(passes.PassReport{Name: "swap"}, build(std.Relu, std.Neg))
+	k := newMaker()
+	x := k.input("x")
+	r.OnPass(passes.PassReport{Name: "cycle"}, k.done(t, k.call("a", std.Neg, k.call("a", std.Tanh, k.call("b", std.Relu, k.call("b", std.Exp, x))))))
+	return r.HTML()
+}
+
+// broken is of a graph that lint refuses.
+func broken() []byte {
+	g := graph.New("broken")
+	m := graph.NewModule(g)
+	c := g.At()
+	y := c.Module("no.such.module", c.Placeholder("x", shape.Type{}, nil), nil)
+	c.Output(nil, y, c.GetAttr("no.such.param"))
+	return draw.HTML(m, draw.Options{ShowConstants: true})
 }
 
 // branches is a graph of so many calls without modules, many of which join others.
@@ -341,17 +385,49 @@ func TestScreenshots(t *testing.T) {
 	p := open(t, resnet50())
 	save := func(name string) {
 		settled(p)
-		data := p.Screenshot()
+		data := fewColours(t, p.Screenshot())
 		require.Less(t, len(data), 200<<10)
 		require.NoError(t, os.WriteFile(filepath.Join("..", "docs", "img", name), data, 0o644))
 	}
-	x, y := spot(t, p, 0, "bn1")
-	p.Click(x, y)
+	p.Press("/layer1_0_bn1" + browser.Enter + browser.Escape + "--")
+	p.Eval(nil, "gofx.app.centreOn(gofx.app.thingAt(gofx.app.state.selected))")
 	save("page-diff.png")
-	p.Press(browser.Escape + "/op:conv in:layer3" + browser.Enter)
+	p.Press("/op:conv in:layer3" + browser.Enter)
 	save("page-search.png")
 	p.Press(browser.Escape + browser.Escape)
 	p.ClickOn(".pane:nth-child(2) .quiet")
-	p.Press("dclo")
+	p.Press("cdol/layer2_0_conv2" + browser.Enter + browser.Escape + browser.Escape)
 	save("page-cost.png")
+}
+
+// fewColours makes a PNG smaller: of colours that are alike it keeps the one that it has most of.
+func fewColours(t *testing.T, data []byte) []byte {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	count, coarse, most := map[color.RGBA]int{}, map[color.RGBA]int{}, map[color.RGBA]color.RGBA{}
+	b := img.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
+			alike := color.RGBA{c.R >> 4, c.G >> 4, c.B >> 4, 0}
+			count[c]++
+			coarse[alike]++
+			if count[c] > count[most[alike]] {
+				most[alike] = c
+			}
+		}
+	}
+	colours := slices.SortedFunc(maps.Keys(coarse), func(a, b color.RGBA) int {
+		return cmp.Or(coarse[b]-coarse[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	var palette color.Palette
+	for _, c := range colours[:min(256, len(colours))] {
+		palette = append(palette, most[c])
+	}
+	few := image.NewPaletted(b, palette)
+	imagedraw.Draw(few, b, img, b.Min, imagedraw.Src)
+	var out bytes.Buffer
+	require.NoError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, few))
+	return out.Bytes()
 }

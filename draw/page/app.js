@@ -50,8 +50,9 @@ class App {
     for (const p of this.panes) p.fit();
   }
 
-  // show shows stages, one in each pane.
+  // show shows stages, one in each pane: so many as there may be room for.
   show(list) {
+    list = list.slice(-8);
     this.shown = list;
     this.tree = union(list);
     this.makePanes();
@@ -219,7 +220,7 @@ class App {
   }
 
   toggle(thing) {
-    if (thing.kind === 'repeat') this.unfold({ run: thing.run });
+    if (thing.kind === 'repeat') this.unfold(thing);
     else this.toggleKey(thing.block.key);
   }
 
@@ -236,6 +237,7 @@ class App {
     if (x && x.block) this.toggleKey(x.block.key);
   }
 
+  // unfold shows every repetition of a run, or the first one again.
   unfold(times) {
     const key = times.run.key || times.run[0][0].key;
     if (!this.state.unfolded.delete(key)) this.state.unfolded.add(key);
@@ -258,6 +260,7 @@ class App {
 
   set(name, value) {
     this.state[name] = value;
+    if (name === 'noFold') this.state.unfolded.clear();
     this.relayout(this.state.selected);
     if (name === 'toRight') this.fitView();
     this.syncBar();

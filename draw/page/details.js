@@ -60,8 +60,13 @@ class Details {
   became(body, uid, before, after) {
     const st = status(before, after, uid);
     if (!signs[st] && st !== 'rewired') return;
-    const how = st === 'changed' ? ': ' + changes(before.byUID.get(uid), after.byUID.get(uid)).join(', ') : '';
-    body.append(make('p', { class: 'became ' + st }, make('b', {}, (signs[st] || '↷') + ' ' + st), how + ' between ' + before.name + ' and ' + after.name));
+    const how = st === 'changed' || st === 'rewired' ? ': ' + changes(before.byUID.get(uid), after.byUID.get(uid)).join(', ') : '';
+    const by = [];
+    for (let i = before.index + 1; i <= after.index; i++) {
+      if (!['same', ''].includes(status(stages[i - 1], stages[i], uid))) by.push(stages[i].name);
+    }
+    const why = new Set(reasons(uid, after.index).filter(r => by.includes(r.stage.name) && r.kind !== 'refused' && r.why).map(r => r.why));
+    body.append(make('p', { class: 'became ' + st }, make('b', {}, (signs[st] || '↷') + ' ' + st), (by.length ? ' by ' + by.join(', ') : '') + how, why.size ? make('br') : '', [...why].join('; ')));
   }
 
   scope(dl, n) {

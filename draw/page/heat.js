@@ -1,6 +1,8 @@
 // Heat: overlays colour nodes by a number. Costs are in the data of every stage; what was
 // measured comes with the page.
 
+const unit = name => (name === 'FLOPs' ? 'FLOP' : 'B');
+
 // heatOf returns an overlay of a visible graph, null for none.
 function heatOf(v, name) {
   if (!name) return null;
@@ -32,7 +34,7 @@ function cost(v, x, p, name) {
 function costMark(v, x, p, name, most) {
   const n = cost(v, x, p, name);
   if (!n) return null;
-  return { text: amount(n) + (name === 'FLOPs' ? 'FLOP' : 'B'), color: mix(Math.sqrt(n / most)) };
+  return { text: amount(n) + unit(name), color: mix(Math.sqrt(n / most)) };
 }
 
 let marks = null;
@@ -51,7 +53,7 @@ function measuredMark(v, x, p) {
 // scaleOf lists degrees of heat with what they mean.
 function scaleOf(heat) {
   if (data.overlay && data.overlay.name === heat.name) return (data.overlay.legend || []).map(m => [m.h, m.t]);
-  return [0.01, 0.25, 1].map(share => [Math.sqrt(share), amount(Math.round(heat.most * share))]);
+  return [0.01, 0.25, 1].map(share => [Math.sqrt(share), amount(Math.round(heat.most * share)) + unit(heat.name)]);
 }
 
 // mix is a colour between cold and hot.

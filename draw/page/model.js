@@ -80,7 +80,7 @@ const short = operator => operator.slice(operator.lastIndexOf('/') + 1);
 // amount prints 1234567 as 1.23 M.
 function amount(n) {
   if (n < 0) return 'unknown';
-  const units = ['', ' k', ' M', ' G', ' T', ' P'];
+  const units = [' ', ' k', ' M', ' G', ' T', ' P'];
   let k = 0;
   while (n >= 999.5 && k < units.length - 1) {
     n /= 1000;

@@ -57,6 +57,7 @@ function measureAll(v, state, heat) {
     g.sub = g.kind === 'module' ? short(g.block.type) : '';
     if (g.kind === 'holder') g.title = v.panes[p].byUID.get(g.block.items[0].uid).label[0];
     g.pill = g.run ? '× ' + g.run.count : '';
+    g.pillAt = (g.kind === 'repeat' ? 12 : 26) + (g.title ? textWidth(g.title, fonts.head) + 8 : 0) + (g.sub ? textWidth(g.sub, fonts.line) + 8 : 0);
     g.titleWidth = 34 + textWidth(g.title, fonts.head) + (g.sub ? 8 + textWidth(g.sub, fonts.line) : 0) + (g.pill ? 16 + textWidth(g.pill, fonts.small) : 0);
   }
 }
@@ -67,7 +68,7 @@ function paint(ctx, scene, size, area) {
   const seen = b => !area || b.x < area.x + area.w && b.x + b.w > area.x && b.y < area.y + area.h && b.y + b.h > area.y;
   for (const g of v.groups) if (g.parent && seen(g)) paintGroup(ctx, scene, g, size, g.mask & bit);
   paintEdges(ctx, scene, size, area);
-  for (const g of v.groups) if (g.parent && size > 0.18 && g.mask & bit && seen(g)) paintTitle(ctx, g);
+  for (const g of v.groups) if (g.parent && size > 0.18 && g.mask & bit && seen(g)) paintTitle(ctx, g, size);
   for (const x of v.vertices) if (seen(x)) paintVertex(ctx, scene, x, size);
 }
 
@@ -85,7 +86,7 @@ function paintGroup(ctx, scene, g, size, here) {
   ctx.globalAlpha = 1;
 }
 
-function paintTitle(ctx, g) {
+function paintTitle(ctx, g, size) {
   const y = g.y + 17;
   let x = g.x + 12;
   ctx.textBaseline = 'middle';
@@ -112,6 +113,10 @@ function paintTitle(ctx, g) {
     ctx.fillText(text, x, y);
     x += w + 8;
   };
+  if (size < 0.52) {
+    write(g.title, '600 ' + Math.round(Math.min(22, 9 / size)) + 'px ' + sans, theme.text);
+    return;
+  }
   write(g.title, fonts.head, theme.text);
   write(g.sub, fonts.line, theme.muted);
   if (g.pill) pill(ctx, g.pill, x, y);
@@ -266,8 +271,8 @@ function classOf(v, x, p) {
 }
 
 function label(ctx, scene, x, size, cls) {
-  const lines = x.lines[scene.pane];
-  if (x.kind === 'box') {
+  const lines = x.lines[scene.pane], box = x.kind === 'box';
+  if (box) {
     ctx.beginPath(); // a closed triangle, to open by
     ctx.moveTo(x.x + 9, x.y + 11.5);
     ctx.lineTo(x.x + 9, x.y + 19.5);
@@ -282,20 +287,33 @@ function label(ctx, scene, x, size, cls) {
     ctx.fill();
   }
   ctx.textBaseline = 'middle';
-  ctx.textAlign = x.kind === 'box' ? 'left' : 'center';
-  const at = x.kind === 'box' ? x.x + 20 : x.x + x.w / 2 + 2;
-  let y = x.y + x.h / 2 - (lines.length - 1) * 7.5 + 0.5;
-  for (const l of lines) {
-    if (size > 0.35 || l.font === fonts.title) {
+  ctx.textAlign = box ? 'left' : 'center';
+  const at = box ? x.x + 20 : x.x + x.w / 2 + 2;
+  if (size < 0.52) {
+    far(ctx, x, lines[0], at, size);
+  } else {
+    let y = x.y + x.h / 2 - (lines.length - 1) * 7.5 + 0.5;
+    for (const l of lines) {
       ctx.font = l.font;
-      ctx.fillStyle = l.muted ? theme.muted : theme.text;
+      ctx.fillStyle = l.muted && !scene.heat ? theme.muted : theme.text;
       const room = x.w - 24 - (x.run && l === lines[0] ? 34 : 0);
       ctx.fillText(clipped(l.text, l.font, Math.max(room, 30)), at, y);
+      y += 15;
     }
-    y += 15;
   }
   if (x.run) pill(ctx, '× ' + x.run.count, x.x + x.w - textWidth('× ' + x.run.count, fonts.small) - 19, x.y + 15.5);
   ctx.textAlign = 'left';
+}
+
+// far writes the first line only, as large as there is room: small text helps nobody.
+function far(ctx, x, line, at, size) {
+  if (!line) return;
+  const room = x.w - (x.kind === 'box' ? 30 : 16);
+  const px = Math.round(Math.min(9.5 / size, x.h * 0.5, 12.5 * room / textWidth(line.text, fonts.title)));
+  const font = '600 ' + Math.max(11, px) + 'px ' + sans;
+  ctx.font = font;
+  ctx.fillStyle = theme.text;
+  ctx.fillText(clipped(line.text, font, room), at, x.y + x.h / 2 + 0.5);
 }
 
 // sign says what a colour says, for those who do not see it.

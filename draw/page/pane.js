@@ -40,7 +40,8 @@ class Pane {
     c.addEventListener('click', e => {
       if (this.travelled > 5) return;
       const [x, y] = this.local(e), hit = this.at(x, y);
-      this.app.select(hit && hit.thing, hit && hit.toggle, this.index);
+      if (hit && hit.times) this.app.unfold(hit.thing);
+      else this.app.select(hit && hit.thing, hit && hit.toggle, this.index);
     });
     c.addEventListener('dblclick', e => {
       const hit = this.at(...this.local(e));
@@ -81,9 +82,9 @@ class Pane {
     const { v } = this.app, bit = 1 << this.index;
     const x = (px - camera.x) / camera.k, y = (py - camera.y) / camera.k;
     const inside = (b, h) => x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + h;
-    for (const b of v.vertices) if (b.mask & bit && inside(b, b.h)) return { thing: b, toggle: b.kind === 'box' && x < b.x + 20 };
+    for (const b of v.vertices) if (b.mask & bit && inside(b, b.h)) return { thing: b, toggle: b.kind === 'box' && x < b.x + 20, times: b.run && x > b.x + b.w - 48 && y < b.y + 27 };
     let best = null;
-    for (const g of v.groups) if (g.parent && g.mask & bit && inside(g, 30) && x < g.x + g.titleWidth + 12) best = { thing: g, toggle: x < g.x + 26 };
+    for (const g of v.groups) if (g.parent && g.mask & bit && inside(g, 30) && x < g.x + g.titleWidth + 12) best = { thing: g, toggle: x < g.x + 26, times: g.run && x > g.x + g.pillAt };
     return best;
   }
 

@@ -84,7 +84,7 @@ function down(levels, segments) {
   }
   let y = 0;
   levels.forEach((l, k) => {
-    const height = Math.max(0, ...l.map(e => e.h));
+    const height = l.reduce((most, e) => Math.max(most, e.h), 0);
     if (k > 0) y += gap.level + Math.min(50, far[k] / 12);
     for (const e of l) {
       if (e.kind === 'bend') e.h = height;

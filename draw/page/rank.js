@@ -36,7 +36,7 @@ function rankElements(els, links) {
   for (const l of links) fed[l.b.i] = true;
   els.forEach((e, i) => {
     if (fed[i] || e.kind === 'enter') return;
-    const below = Math.min(...next[i].filter(k => els[k].kind !== 'leave').map(k => level[k]));
+    const below = next[i].reduce((least, k) => (els[k].kind === 'leave' ? least : Math.min(least, level[k])), Infinity);
     if (Number.isFinite(below)) level[i] = Math.max(top, below - 1);
   });
   let last = 0;
@@ -56,7 +56,7 @@ function bend(els, links) {
   }
   const segments = [];
   const groups = [...bySource.values()];
-  const span = list => Math.max(...list.map(l => l.b.level - l.a.level));
+  const span = list => list.reduce((most, l) => Math.max(most, l.b.level - l.a.level), 0);
   let total = 0;
   for (const list of groups) total += Math.max(0, span(list) - 1);
   const longest = total <= maxBends ? Infinity : cutOff(groups.map(span), maxBends);
