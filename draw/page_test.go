@@ -410,7 +410,7 @@ func fewColours(t *testing.T, data []byte) []byte {
 	for y := b.Min.Y; y < b.Max.Y; y++ {
 		for x := b.Min.X; x < b.Max.X; x++ {
 			c := color.RGBAModel.Convert(img.At(x, y)).(color.RGBA)
-			alike := color.RGBA{c.R >> 4, c.G >> 4, c.B >> 4, 0}
+			alike := color.RGBA{c.R >> 3, c.G >> 3, c.B >> 3, 0}
 			count[c]++
 			coarse[alike]++
 			if count[c] > count[most[alike]] {

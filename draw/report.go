@@ -131,7 +131,7 @@ func (s *stager) number(log []passes.Event) {
 	var fresh []*graph.Node
 	for _, n := range s.nodes {
 		uid, ok := s.r.last[qualified(n)]
-		if !ok || s.r.identity[uid].operator != operator(n) {
+		if !ok || !s.r.identity[uid].likely(identityOf(n)) {
 			fresh = append(fresh, n)
 			continue
 		}
@@ -155,6 +155,12 @@ type identity struct{ operator, scope, at string }
 
 func identityOf(n *graph.Node) identity {
 	return identity{operator(n), n.Scope().Path, n.Pos().String()}
+}
+
+// likely tells whether two nodes of one name are the same one: names are given again when
+// they become free, but then seldom for the same operator at the same line.
+func (a identity) likely(b identity) bool {
+	return a.operator == b.operator && (a.at == b.at || a.at == "" || b.at == "")
 }
 
 // sameLine numbers fresh nodes like those that are gone and did the same, in order, and

@@ -153,7 +153,7 @@ function paintEdges(ctx, scene, size, area) {
   };
   const byLook = { same: [], added: [], removed: [], far: [] };
   for (const s of v.segments) if (s.mask & bit && near(s)) byLook[s.far ? 'far' : edgeStatus(scene, s.mask)].push(s);
-  const dim = state.selected !== null && v.lit || state.hits ? 0.45 : 1;
+  const dim = state.selected !== null && v.lit || state.hits ? 0.65 : 1;
   for (const look of ['far', 'same', 'removed', 'added']) {
     const color = look === 'added' || look === 'removed' ? theme[look] : theme.edge;
     ctx.globalAlpha = (look === 'far' ? 0.15 : 1) * dim;
