@@ -55,7 +55,9 @@ class App {
     list = list.slice(-8);
     this.shown = list;
     this.tree = union(list);
+    const narrow = this.panes[0].width;
     this.makePanes();
+    camera.x += (this.panes[0].width - narrow) / 2; // what was in the middle stays there
     if (typeof this.state.selected === 'number' && !list.some(s => s.byUID.has(this.state.selected))) this.state.selected = null;
     this.found = find(this.shown, this.search.input.value);
     this.relayout();

@@ -24,6 +24,7 @@ const keys = [
 function listenToKeys(app) {
   addEventListener('keydown', e => {
     if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
+    if (byID('help').open && e.key !== '?') return;
     if (e.key.startsWith('Arrow') && app.walk(e.key)) {
       e.preventDefault();
       return;
