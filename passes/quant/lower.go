@@ -52,7 +52,7 @@ func (l *lowerer) node(n *graph.Node) error {
 	if o == nil || o.Quant == op.QuantNever && o != std.Quantize {
 		return nil
 	}
-	if done, err := l.fourBit(n); done || err != nil {
+	if done, err := l.weightOnly(n); done || err != nil {
 		return err
 	}
 	reads := false
