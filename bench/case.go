@@ -57,6 +57,8 @@ type Ours struct {
 	Name string // what is called
 	Run  func()
 	Out  []*array.Array
+	// Bytes are those that a call reads at least, where reading them bounds it.
+	Bytes float64
 }
 
 // Graph is the same computation for ONNX Runtime. Constants are initializers.

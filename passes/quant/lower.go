@@ -66,8 +66,11 @@ func (l *lowerer) node(n *graph.Node) error {
 			return nil
 		}
 	}
-	if !reads {
+	if !reads || rightOperand(n) {
 		return nil
+	}
+	if _, ok := asFourBits(n); ok {
+		return nil // who reads the weight lowers it
 	}
 	if p, ok := products[o]; ok {
 		return l.product(n, p)

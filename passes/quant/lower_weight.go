@@ -8,8 +8,8 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 )
 
-// narrow are the operators that take x in floats and read a weight of fewer bits as it is
-// stored, a row for each channel.
+// narrow are the operators that take x in floats and read a weight of 8 or 4 bits as it
+// is stored, a row for each channel.
 type narrow struct{ eight, four *op.Op }
 
 // weightOnly makes a linear layer, a product or a lookup of which the weight alone is
@@ -60,6 +60,23 @@ func (l *lowerer) weightOnly(n *graph.Node) (done bool, err error) {
 	}
 	by := end.Graph().Before(end).From(n).Function(o, attrs, in...)
 	return true, l.replace(end, by, "a weight of fewer bits")
+}
+
+// rightOperand reports whether a call exchanges the axes of a weight for products in
+// floats alone, which read the weight as it is stored.
+func rightOperand(n *graph.Node) bool {
+	if exchanged(n) == nil || n.NumUses() == 0 {
+		return false
+	}
+	if _, ok := byRows(n.Arg(0)); !ok {
+		return false
+	}
+	for u := range n.Users() {
+		if u.Op() != std.Matmul || u.Arg(0) == n || u.Arg(0).Op() == std.Dequantize {
+			return false
+		}
+	}
+	return true
 }
 
 // byRows returns a matrix of 8 bits with one scale, or one for each row.
