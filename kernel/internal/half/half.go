@@ -1,6 +1,8 @@
 package half
 
 import (
+	"unsafe"
+
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
@@ -84,6 +86,31 @@ func Int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale
 	default:
 		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
 	}
+}
+
+// rowBlock is the weights that the kernel of one row takes at a time.
+const rowBlock = 128
+
+// RowOrder puts one row x of a product with 4-bit weights in groups of a size into the order
+// that Int4Row wants; ok is false where it has no kernel.
+func RowOrder(x []float32, group int) (ok bool) {
+	if !cpu.HasAVX512() || group != UnpackBlock || len(x)%rowBlock != 0 {
+		return false
+	}
+	for ; len(x) > 0; x = x[rowBlock:] {
+		to := (*[rowBlock]float32)(x)
+		from := *to
+		for i := range rowBlock {
+			to[i] = from[i%16*8+i/16]
+		}
+	}
+	return true
+}
+
+// Int4Row computes dst[c] = Σ x[k]·(w[c][k]-zero)·scale[c][k/32] for n columns, x in the
+// order of RowOrder. Without zero points they are 8; sums are those of groups of x.
+func Int4Row(n int, x []float32, w []uint8, scale []float32, zero []uint8, sums, dst []float32) {
+	int4RowAVX512(n, len(x)/rowBlock, &x[0], &w[0], &scale[0], unsafe.SliceData(zero), unsafe.SliceData(sums), &dst[0])
 }
 
 // Int4Zeros adds Σ sums[g]·(8-zero[c][g])·scale[c][g] to dst[c] for n columns of groups.

@@ -109,3 +109,10 @@ func widenBF16AVX2(n int, src *uint16, dst *float32)
 //
 //go:noescape
 func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32)
+
+// int4RowAVX512 computes dst[c] = Σ x[k]·(w[c][k]-8)·scale[c][k/32] for n columns of blocks
+// of 128 weights, and adds Σ sums[g]·(8-zero[c][g])·scale[c][g] where zero is not nil.
+// Of 128 elements of x those of places i, i+8, ... lie together.
+//
+//go:noescape
+func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32)

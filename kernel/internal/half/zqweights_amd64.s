@@ -3239,3 +3239,267 @@ block:
 	JNZ          column
 	VZEROUPPER
 	RET
+
+DATA quarters<>+0(SB)/4, $0x00000000
+DATA quarters<>+4(SB)/4, $0x00000000
+DATA quarters<>+8(SB)/4, $0x00000000
+DATA quarters<>+12(SB)/4, $0x00000000
+DATA quarters<>+16(SB)/4, $0x00000001
+DATA quarters<>+20(SB)/4, $0x00000001
+DATA quarters<>+24(SB)/4, $0x00000001
+DATA quarters<>+28(SB)/4, $0x00000001
+DATA quarters<>+32(SB)/4, $0x00000002
+DATA quarters<>+36(SB)/4, $0x00000002
+DATA quarters<>+40(SB)/4, $0x00000002
+DATA quarters<>+44(SB)/4, $0x00000002
+DATA quarters<>+48(SB)/4, $0x00000003
+DATA quarters<>+52(SB)/4, $0x00000003
+DATA quarters<>+56(SB)/4, $0x00000003
+DATA quarters<>+60(SB)/4, $0x00000003
+GLOBL quarters<>(SB), RODATA|NOPTR, $64
+
+// func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·int4RowAVX512(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         w+24(FP), CX
+	MOVQ         scale+32(FP), DX
+	MOVQ         zero+40(FP), BX
+	MOVQ         dst+56(FP), SI
+	MOVQ         blocks+8(FP), DI
+	SHLQ         $0x02, DI
+	MOVQ         DI, R8
+	SHLQ         $0x04, R8
+	VMOVUPS      nibbles<>+0(SB), Z20
+	VMOVDQU32    quarters<>+0(SB), Z21
+	MOVL         $0x00000008, R12
+	VPBROADCASTD R12, Z22
+
+columns2:
+	SUBQ   $0x02, AX
+	JLT    left2
+	MOVQ   x+16(FP), R9
+	MOVQ   DI, R10
+	MOVQ   DX, R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+block2:
+	VMOVDQU32       (CX), Z6
+	VBROADCASTF32X4 (DX), Z8
+	VPERMPS         Z8, Z21, Z8
+	VMOVDQU32       (CX)(R8*1), Z7
+	VBROADCASTF32X4 (DX)(DI*4), Z9
+	VPERMPS         Z9, Z21, Z9
+	VMOVUPS         (R9), Z10
+	VPERMPS         Z20, Z6, Z11
+	VMULPS          Z10, Z11, Z2
+	VPERMPS         Z20, Z7, Z12
+	VMULPS          Z10, Z12, Z4
+	VMOVUPS         64(R9), Z10
+	VPSRLD          $0x04, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VMULPS          Z10, Z11, Z3
+	VPSRLD          $0x04, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VMULPS          Z10, Z12, Z5
+	VMOVUPS         128(R9), Z10
+	VPSRLD          $0x08, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VPSRLD          $0x08, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z4
+	VMOVUPS         192(R9), Z10
+	VPSRLD          $0x0c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VPSRLD          $0x0c, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z5
+	VMOVUPS         256(R9), Z10
+	VPSRLD          $0x10, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VPSRLD          $0x10, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z4
+	VMOVUPS         320(R9), Z10
+	VPSRLD          $0x14, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VPSRLD          $0x14, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z5
+	VMOVUPS         384(R9), Z10
+	VPSRLD          $0x18, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VPSRLD          $0x18, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z4
+	VMOVUPS         448(R9), Z10
+	VPSRLD          $0x1c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VPSRLD          $0x1c, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z5
+	VADDPS          Z3, Z2, Z2
+	VFMADD231PS     Z8, Z2, Z0
+	VADDPS          Z5, Z4, Z4
+	VFMADD231PS     Z9, Z4, Z1
+	ADDQ            $0x40, CX
+	ADDQ            $0x10, DX
+	ADDQ            $+512, R9
+	SUBQ            $0x04, R10
+	JNZ             block2
+	TESTQ           BX, BX
+	JZ              sum2
+	MOVQ            sums+48(FP), R9
+	MOVQ            DI, R10
+
+zeros2:
+	MOVQ        $0x00000010, R12
+	CMPQ        R10, R12
+	CMOVQLT     R10, R12
+	MOVQ        $-1, R13
+	BZHIQ       R12, R13, R13
+	KMOVQ       R13, K1
+	VMOVUPS.Z   (R9), K1, Z10
+	VPMOVZXBD.Z (BX), K1, Z11
+	VPSUBD      Z11, Z22, Z11
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.Z    (R11), Z11, K1, Z11
+	VFMADD231PS Z10, Z11, Z0
+	VPMOVZXBD.Z (BX)(DI*1), K1, Z12
+	VPSUBD      Z12, Z22, Z12
+	VCVTDQ2PS   Z12, Z12
+	VMULPS.Z    (R11)(DI*4), Z12, K1, Z12
+	VFMADD231PS Z10, Z12, Z1
+	ADDQ        R12, BX
+	LEAQ        (R11)(R12*4), R11
+	ADDQ        $0x40, R9
+	SUBQ        $0x10, R10
+	JG          zeros2
+	ADDQ        DI, BX
+
+sum2:
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VMOVAPS       Y1, Y0
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, 4(SI)
+	ADDQ          $0x08, SI
+	ADDQ          R8, CX
+	LEAQ          (DX)(DI*4), DX
+	JMP           columns2
+
+left2:
+	ADDQ $0x02, AX
+
+columns1:
+	SUBQ   $0x01, AX
+	JLT    left1
+	MOVQ   x+16(FP), R9
+	MOVQ   DI, R10
+	MOVQ   DX, R11
+	VPXORD Z0, Z0, Z0
+
+block1:
+	VMOVDQU32       (CX), Z6
+	VBROADCASTF32X4 (DX), Z8
+	VPERMPS         Z8, Z21, Z8
+	VMOVUPS         (R9), Z10
+	VPERMPS         Z20, Z6, Z11
+	VMULPS          Z10, Z11, Z2
+	VMOVUPS         64(R9), Z10
+	VPSRLD          $0x04, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VMULPS          Z10, Z11, Z3
+	VMOVUPS         128(R9), Z10
+	VPSRLD          $0x08, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VMOVUPS         192(R9), Z10
+	VPSRLD          $0x0c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VMOVUPS         256(R9), Z10
+	VPSRLD          $0x10, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VMOVUPS         320(R9), Z10
+	VPSRLD          $0x14, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VMOVUPS         384(R9), Z10
+	VPSRLD          $0x18, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VMOVUPS         448(R9), Z10
+	VPSRLD          $0x1c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VADDPS          Z3, Z2, Z2
+	VFMADD231PS     Z8, Z2, Z0
+	ADDQ            $0x40, CX
+	ADDQ            $0x10, DX
+	ADDQ            $+512, R9
+	SUBQ            $0x04, R10
+	JNZ             block1
+	TESTQ           BX, BX
+	JZ              sum1
+	MOVQ            sums+48(FP), R9
+	MOVQ            DI, R10
+
+zeros1:
+	MOVQ        $0x00000010, R12
+	CMPQ        R10, R12
+	CMOVQLT     R10, R12
+	MOVQ        $-1, R8
+	BZHIQ       R12, R8, R8
+	KMOVQ       R8, K1
+	VMOVUPS.Z   (R9), K1, Z10
+	VPMOVZXBD.Z (BX), K1, Z11
+	VPSUBD      Z11, Z22, Z11
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.Z    (R11), Z11, K1, Z11
+	VFMADD231PS Z10, Z11, Z0
+	ADDQ        R12, BX
+	LEAQ        (R11)(R12*4), R11
+	ADDQ        $0x40, R9
+	SUBQ        $0x10, R10
+	JG          zeros1
+
+sum1:
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (SI)
+	ADDQ          $0x04, SI
+	JMP           columns1
+
+left1:
+	ADDQ $0x01, AX
+	VZEROUPPER
+	RET

@@ -79,3 +79,7 @@ func widenBF16AVX2(n int, src *uint16, dst *float32) {
 func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }
+
+func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}

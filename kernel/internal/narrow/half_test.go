@@ -94,6 +94,8 @@ func TestInt4Linear(t *testing.T) {
 			n = 270
 		case 1:
 			k = []int{4200, 4096}[r.IntN(2)]
+		case 2, 3, 4: // one row has a kernel of its own
+			m, k, group = 1, 128*(1+r.IntN(12)), 32
 		}
 		groups := (k + group - 1) / group
 		x := array.FromSlice(kerneltest.RandomFloats(r, m*k), m, k)

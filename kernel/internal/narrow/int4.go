@@ -185,6 +185,7 @@ type int4Job struct {
 
 	wide  []float32 // unpacked columns, from first on
 	first int
+	alone bool // one row, in the order of half.RowOrder
 }
 
 // run computes the product with x [m, k]. Up to unpackMost rows weights are widened in
@@ -222,7 +223,9 @@ func (j *int4Job) few(w *par.Workspace, x []float32, k int) {
 		if j.zero != nil {
 			groupSums(j.sums[r*j.groups:(r+1)*j.groups], row)
 		}
-		evenFirst(row)
+		if j.alone = j.m == 1 && half.RowOrder(row, j.blocks*half.UnpackBlock); !j.alone {
+			evenFirst(row)
+		}
 	}
 	w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.full)), j)
 }
@@ -252,6 +255,14 @@ func (j *int4Job) Do(lo, hi int) {
 		for c := lo; c < hi; c++ {
 			j.unpack(j.wide[c*j.full:(c+1)*j.full], j.first+c)
 		}
+		return
+	}
+	if j.alone {
+		var zero []uint8
+		if j.zero != nil {
+			zero = j.zero[lo*j.groups:]
+		}
+		half.Int4Row(hi-lo, j.x[:j.full], j.weight[lo*j.full/2:], j.scale[lo*j.groups:], zero, j.sums, j.dst[lo:])
 		return
 	}
 	for r := 0; r < j.m; r += unpackRows {
