@@ -21,7 +21,7 @@ func quantCases() []*Case {
 	static := quant.Config{Global: quant.Setting{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.MinMax}}}}
 	dynamic := quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}
 	noisy := quantCase("mobilenet_v3_large", 1, static)
-	noisy.Tol = noisyTol
+	noisy.Tol, noisy.Torch = noisyTol, false
 	list := []*Case{quantCase("resnet18", 1, static), quantCase("resnet50", 1, static), noisy, quantCase("bert_base", 1, dynamic)}
 	for _, n := range []int{1, 16, 64, 128, 256} {
 		list = append(list, quantCase("deep_recommender", n, static))
@@ -64,7 +64,7 @@ func reading(w *network, threads int) (*Ours, error) {
 func quantCase(name string, batch int, config quant.Config) *Case {
 	m := models.Lookup(name)
 	return &Case{Group: "quant", Shape: fmt.Sprintf("%s_%s_b%d", name, config.Global.Mode, batch), Tol: quantTol, Op: "network",
-		Network: m, Dims: dimsOf(m, batch), Quant: &config, Engines: []Engine{
+		Network: m, Dims: dimsOf(m, batch), Quant: &config, Torch: true, Engines: []Engine{
 			{Name: "int8", Ours: func(w *network, threads int) (*Ours, error) { return w.quantisedPlan(config, threads) }},
 			{Name: "float", Rough: true, Ours: func(w *network, threads int) (*Ours, error) { return w.plan(fx.Optimise(), threads) }},
 		}}

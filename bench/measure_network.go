@@ -86,8 +86,11 @@ func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Ten
 		return nil
 	}
 	var list []peerCase
-	if c.Quant == nil { // PyTorch would compute the reference form in floats, step by step
+	switch {
+	case c.Quant == nil: // PyTorch would compute the reference form in floats, step by step
 		list = torchModes(peers.Request{Op: c.Op, File: dir})
+	case c.Torch:
+		list = []peerCase{{name: "torch-int8", process: "torch", load: peers.Request{Op: c.Op, File: dir, Variant: "quantised"}}}
 	}
 	if b.ort == nil {
 		return list
