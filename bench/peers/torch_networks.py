@@ -1,7 +1,7 @@
 """Whole networks, as the graphs of package models: a folder has the calls and the
 weights. prepare returns a function that runs one inference: eager, traced and frozen
 (frozen), and optimised for inference besides (jit), which PyTorch 1.13 does wrongly
-to some networks; or by the quantised engine (quantised)."""
+to some networks; or traced and frozen calls of the quantised engine (quantised)."""
 
 import functools
 import os
@@ -27,7 +27,8 @@ def forget():
 def prepare(folder, variant):
     if variant == "quantised":
         m = quantised(folder)
-        return lambda: m(*m.inputs)
+        call, x = m.frozen(), tuple(m.inputs)
+        return lambda: call(*x)
     m = opened(folder)
     x = tuple(m.inputs)
     if variant:

@@ -208,3 +208,14 @@ class Network(network.Network):
         global state
         state = self.state
         return tuple(floats(y) for y in self.run(self, *inputs))
+
+    def frozen(self):
+        """The calls that the engine is given, without this module's Python."""
+        with torch.no_grad():
+            self(*self.inputs)
+            for i, p in enumerate(self.state.packed.values()):
+                setattr(self, "packed%d" % i, p)  # a trace knows what is its module's
+            m = torch.jit.freeze(torch.jit.trace(self, tuple(self.inputs), check_trace=False))
+            for _ in range(3):
+                m(*self.inputs)
+        return m

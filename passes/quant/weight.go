@@ -41,19 +41,15 @@ const defaultGroup = 32
 // may be a parameter with its axes exchanged, such as the table of an embedding.
 func (r *resolver) origin(u *unit) (o origin, why string) {
 	n, i := u.head, u.Weight.Operand
-	if o.right = u.mode == WeightOnly && u.Weight.Axis == -1; o.right {
-		if a := exchanged(n.Arg(i)); a != nil {
-			o.path, o.value, why = r.params.Constant(a, 0)
-			return o, why
-		}
+	last := u.mode == WeightOnly && u.Weight.Axis == -1
+	if a := exchanged(n.Arg(i)); a != nil && last {
+		o.right = true
+		o.path, o.value, why = r.params.Constant(a, 0)
+		return o, why
 	}
 	o.path, o.value, why = r.params.Constant(n, i)
-	switch {
-	case !o.right || why != "" || o.value == nil:
-	case o.value.Rank() == 2:
-		o.value, o.turned = array.Permute(o.value, 1, 0), true
-	default:
-		why = o.path + " is of rank " + strconv.Itoa(o.value.Rank()) + ", a right operand whose weight alone is quantised is a matrix"
+	if why == "" && o.value != nil && o.value.Rank() == 2 && last {
+		o.value, o.turned, o.right = array.Permute(o.value, 1, 0), true, true
 	}
 	return o, why
 }

@@ -117,14 +117,14 @@ func TestWeightsInTwoForms(t *testing.T) {
 	}
 }
 
-// TestRightOperandsThatStay have no matrix, no parameter, or rows that are no groups.
+// TestRightOperandsThatStay are no matrix, no parameter, or have rows that are no groups.
 func TestRightOperandsThatStay(t *testing.T) {
 	for text, c := range map[string]struct {
 		bits int
 		want string
 	}{
-		"  %w = get_attr[w] : f32[2,8,8]\n": {8, "w is of rank 3"},
-		"  %w = get_attr[w] : f32[8]\n":     {8, "w is of rank 1"},
+		"  %w = get_attr[w] : f32[2,8,8]\n": {4, "Q13 no such scheme: 4 bits are for matrices"},
+		"  %w = get_attr[w] : f32[8]\n":     {8, "Q20 computed weight"},
 		"  %w = call_function[neg](%x)\n":   {8, "Q20 computed weight"},
 		"  %w = get_attr[w] : f32[8,40]\n":  {4, "rows of 8 are not whole groups of 32"},
 	} {
@@ -135,5 +135,54 @@ func TestRightOperandsThatStay(t *testing.T) {
 		p, err := quant.Resolve(parse(t, src), weightOnly(quant.Scheme{Bits: c.bits}), cpu.QuantBackend())
 		require.NoError(t, err)
 		require.Contains(t, p.String(), c.want, src)
+	}
+}
+
+// TestBatchesOfRightOperands are stored as they are.
+func TestBatchesOfRightOperands(t *testing.T) {
+	m := parse(t, `graph net(%x: f32[2,3,8]) {
+  %w = get_attr[w] : f32[2,8,5]
+  %y = call_function[matmul](%x, %w)
+  return %y
+}
+param w : f32[2,8,5]
+`)
+	plain := graph.Clone(m)
+	r := pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{}), cpu.QuantBackend()), quant.Lower)
+	require.Contains(t, m.String(), "param w_quantised : i8[2,8,5]")
+	require.Len(t, r.Passes[1].Refused, 1)
+	sounds(t, plain, m, 35)
+	sameInPlan(t, m)
+}
+
+// TestScalesOfWholeMatrices leaves exchanged axes to the product.
+func TestScalesOfWholeMatrices(t *testing.T) {
+	m := parse(t, strings.Replace(decoder, "TURN", "t](%wte)", 1))
+	plain := graph.Clone(m)
+	pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Granularity: quant.PerTensor}), cpu.QuantBackend()), quant.Lower)
+	require.Equal(t, 3, calls(m.Graph)[std.Int8Linear], m)
+	sounds(t, plain, m, 30)
+	sameInPlan(t, m)
+}
+
+// TestVectorsByNarrowWeights multiplies a vector, and leaves alone what is added but no bias.
+func TestVectorsByNarrowWeights(t *testing.T) {
+	for add, left := range map[string]int{"f32[32]": 0, "f32[1]": 1, "f32[]": 1, "f32[2,32]": 1} {
+		m := parse(t, `graph net(%x: f32[64]) {
+  %w = get_attr[w] : f32[64,32]
+  %m = call_function[matmul](%x, %w)
+  %b = get_attr[b] : `+add+`
+  %y = call_function[add](%b, %m)
+  return %y
+}
+param w : f32[64,32]
+param b : `+add+`
+`)
+		plain := graph.Clone(m)
+		pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Bits: 4}), cpu.QuantBackend()), quant.Lower)
+		require.Equal(t, left, calls(m.Graph)[std.Add], m)
+		require.Equal(t, 1, calls(m.Graph)[std.Int4Linear])
+		sounds(t, plain, m, 12)
+		sameInPlan(t, m)
 	}
 }
