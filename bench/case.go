@@ -57,6 +57,8 @@ type Ours struct {
 	Name string // what is called
 	Run  func()
 	Out  []*array.Array
+	// Bytes are those that a call reads at least, where reading them bounds it.
+	Bytes float64
 }
 
 // Graph is the same computation for ONNX Runtime. Constants are initializers.
@@ -89,6 +91,8 @@ type Case struct {
 	Dims    map[string]int
 	// Quant makes the quantised network the one that all but rough engines compute.
 	Quant *quant.Config
+	// Torch adds PyTorch's quantised engine, which has operators for all of the network.
+	Torch bool
 	// Engines are other ways of gofx to compute the network.
 	Engines []Engine
 	// Ours prepares gofx. It is nil where the library has no such kernel.

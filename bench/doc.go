@@ -27,7 +27,8 @@ var titles = []struct{ group, title, text string }{
 	{"fold", "Batch norms folded into convolutions", "ResNet-50 after the default pipeline, and after it without `conv-bn` and `bn-affine`. The interpreter then computes each batch norm as a step of its own, the plan in the convolution's epilogue. " +
 		"In parentheses is the ratio of the least times. The speed-ups that the paper of torch.fx reports for PyTorch are 1.18 on one thread and 1.41 on several."},
 	{"quant", "Quantised networks", "int8 is the plan of the network behind `quant-convert` and `quant-lower`, f32 the optimised plan in floats. ONNX Runtime computes the same scales and weights, exported through PyTorch: " +
-		"for static quantisation as a QDQ model, with sums rounded before residuals, without which it computes those convolutions in float; for dynamic as DynamicQuantizeLinear and MatMulInteger, which it fuses. " +
+		"for static quantisation as a QDQ model, with sums rounded before residuals, without which it computes those convolutions in float; for dynamic as DynamicQuantizeLinear and MatMulInteger, which it fuses. PyTorch computes the same in its quantised engine (`torch.ops.quantized`; oneDNN in Debian's 1.13, which is built without FBGEMM; traced and frozen), " +
+		"with activations between relu and selu in floats, and not mobilenet_v3_large. " +
 		"Results are compared within 0.1 of the mean magnitude, 0.25 of mobilenet_v3_large, whose synthetic weights quantise badly. The roof counts products as of 8 bits. In parentheses are the ratios of the least times. " +
 		"The paper of torch.fx reports float/int8 of DeepRecommender as 3.50, 3.10, 1.55, 1.25 and 1.10 from one input to 256."},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -62,14 +63,43 @@ func foldSection(b *strings.Builder, rows []*Row) {
 	}
 }
 
-// quantSection is the table of quantised networks.
+// quantSection is the table of quantised networks, and that of decoding, which is bound by
+// the bytes of its weights.
 func quantSection(b *strings.Builder, rows []*Row) {
-	b.WriteString("| network | int8 ms | f32 ms | f32/int8 | ort ms | int8/ort | roof | beside | gain | pairs |\n|" + strings.Repeat("---|", 10) + "\n")
+	b.WriteString("| network | int8 ms | f32 ms | f32/int8 | ort ms | torch ms | int8/ort | int8/torch | roof | beside | gain | pairs |\n|" + strings.Repeat("---|", 12) + "\n")
+	var decoding []*Row
 	for _, r := range rows {
-		float := r.Engines["float"]
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(float),
-			ratio(float, r.OursMS, r.Least["float"], r.Least[""]), ms(r.Peers["ort"]), ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]),
-			r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
+		if r.Bytes != nil {
+			decoding = append(decoding, r)
+			continue
+		}
+		float, torch := r.Engines["float"], "torch-int8"
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Shape, ms(r.OursMS), ms(float),
+			ratio(float, r.OursMS, r.Least["float"], r.Least[""]), ms(r.Peers["ort"]), ms(r.Peers[torch]), ratio(r.OursMS, r.Peers["ort"], r.Least[""], r.Least["ort"]),
+			ratio(r.OursMS, r.Peers[torch], r.Least[""], r.Least[torch]), r.cells()[6], over(r.BesideShare, 1), r.gain(), r.pairs())
+	}
+	for _, r := range decoding {
+		decodeTable(b, r)
+	}
+}
+
+// decodeTable compares ways to store the weights of a network that reads them once a call.
+func decodeTable(b *strings.Builder, r *Row) {
+	fmt.Fprintf(b, "\n%s, the next token of one text behind %d others, with weights of products (int8, int4: of tables, too) stored in fewer bits. "+
+		"The bandwidth is that of a loop which reads as many bytes as f32 takes, in turns with the others; %s pairs.\n\n", r.Shape, past, r.pairs())
+	b.WriteString("| weights | ms | f32/ms | MB read | GB/s | of the bandwidth |\n|" + strings.Repeat("---|", 6) + "\n")
+	times := map[string]float64{"": r.OursMS}
+	maps.Copy(times, r.Engines)
+	rate := func(name string, t float64) float64 {
+		if t == 0 {
+			return 0
+		}
+		return r.Bytes[name] / t / 1e6
+	}
+	for _, v := range []struct{ name, engine string }{{"f32", "float"}, {"bf16", "bf16"}, {"int8", "int8"}, {"int4, groups of 32", ""}} {
+		t := times[v.engine]
+		fmt.Fprintf(b, "| %s | %s | %s | %.0f | %.1f | %s |\n", v.name, ms(t), ratio(times["float"], t, r.Least["float"], r.Least[v.engine]),
+			r.Bytes[v.engine]/1e6, rate(v.engine, t), over(rate(v.engine, t), rate("reading", times["reading"])))
 	}
 }
 

@@ -79,11 +79,16 @@ func TestDocumentOfNetworks(t *testing.T) {
 		{Group: "model", Shape: "net_b4", OursMS: 8, Threads: 1, Pairs: 5, Peers: map[string]float64{"torch": 10}},
 		{Group: "fold", Shape: "net_interp_b1", OursMS: 4, Threads: 1, Pairs: 15, Engines: map[string]float64{"not folded": 5}},
 		{Group: "quant", Shape: "net_static_b1", OursMS: 2, Threads: 1, Pairs: 15, RoofShare: 0.75, Engines: map[string]float64{"float": 6},
-			Peers: map[string]float64{"ort": 2.5}, Least: map[string]float64{"": 2, "ort": 2, "float": 5}},
+			Peers: map[string]float64{"ort": 2.5, "torch-int8": 4}, Least: map[string]float64{"": 2, "ort": 2, "float": 5}},
+		{Group: "quant", Shape: "gpt2_decode_b1", OursMS: 4, Threads: 1, Pairs: 15, Engines: map[string]float64{"int8": 5, "bf16": 8, "float": 16, "reading": 12},
+			Bytes: map[string]float64{"": 60e6, "int8": 90e6, "bf16": 180e6, "float": 360e6, "reading": 360e6}},
 	}
 	s := document(rows)
 	require.Contains(t, s, "\n| net_b1 | 2.00 | 2.10 | 4.00 | 5.00 | 4.00 | 8.00 | 5.00 | 0.50 (0.25) | 0.40 (0.50) | 1.05 (1.00) | - | 0.88 | - | 15* |\n")
-	require.Contains(t, s, "\n| net_static_b1 | 2.00 | 6.00 | 3.00 (2.50) | 2.50 | 0.80 (1.00) | 0.75 | - | - | 15 |\n")
+	require.Contains(t, s, "\n| net_static_b1 | 2.00 | 6.00 | 3.00 (2.50) | 2.50 | 4.00 | 0.80 (1.00) | 0.50 | 0.75 | - | - | 15 |\n")
+	require.Contains(t, s, "\n| f32 | 16.0 | 1.00 | 360 | 22.5 | 0.75 |\n| bf16 | 8.00 | 2.00 | 180 | 22.5 | 0.75 |\n| int8 | 5.00 | 3.20 | 90 | 18.0 | 0.60 |\n"+
+		"| int4, groups of 32 | 4.00 | 4.00 | 60 | 15.0 | 0.50 |\n")
+	require.NotContains(t, s, "| gpt2_decode_b1 |", "decoding has a table of its own")
 	require.Contains(t, s, "\n| net_b4 | 8.00 | - | - | - | - | 10.0 | - | - | 0.80 | - | - | - | - | 5 |\n")
 	require.Contains(t, s, "\nLeft out:\n\n- net_b1: onednn: is busy\n\n###")
 	require.Contains(t, s, "\n| net_interp_b1 | 4.00 | 5.00 | 1.25 | 15 |\n")

@@ -127,6 +127,7 @@ func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error
 	o.Run()
 	row.Ours, f.want = o.Name, peers.ProbeAll(o.Out)
 	row.Allocs = allocations(o.Run)
+	row.reads("", o)
 	f.list = append(f.list, oursRunner("", o))
 	if b.threads > 1 {
 		if o, err = prepare(1); err != nil {

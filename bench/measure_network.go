@@ -32,9 +32,11 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 		os.RemoveAll(dir)
 		debug.FreeOSMemory()
 	})
-	feeds, err := w.dump(dir, theirs)
-	if err != nil {
-		return err
+	var feeds []peers.Tensor
+	if c.Op != "" {
+		if feeds, err = w.dump(dir, theirs); err != nil {
+			return err
+		}
 	}
 	prepare := func(threads int) (*Ours, error) { return c.Engines[0].Ours(w, threads) }
 	if err := b.ours(row, f, prepare); err != nil {
@@ -42,7 +44,7 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 	}
 	f.list = append(f.list, b.beside(c, row)...)
 	for _, e := range c.Engines[1:] {
-		r, err := b.engine(c, f, w, e, dir)
+		r, err := b.engine(c, row, f, w, e, dir)
 		if err != nil {
 			b.leaveOut(c, row, e.Name, err)
 			continue
@@ -57,12 +59,13 @@ func (b *bench) network(c *Case, row *Row, f *field) error {
 }
 
 // engine prepares another way of gofx and compares its results.
-func (b *bench) engine(c *Case, f *field, w *network, e Engine, dir string) (*runner, error) {
+func (b *bench) engine(c *Case, row *Row, f *field, w *network, e Engine, dir string) (*runner, error) {
 	if e.Ours != nil {
 		o, err := e.Ours(w, b.threads)
 		if err != nil {
 			return nil, err
 		}
+		row.reads(e.Name, o)
 		if e.Rough {
 			return oursRunner(e.Name, o), nil
 		}
@@ -83,8 +86,11 @@ func (b *bench) networkRequests(c *Case, row *Row, dir string, feeds []peers.Ten
 		return nil
 	}
 	var list []peerCase
-	if c.Quant == nil { // PyTorch would compute the reference form in floats, step by step
+	switch {
+	case c.Quant == nil: // PyTorch would compute the reference form in floats, step by step
 		list = torchModes(peers.Request{Op: c.Op, File: dir})
+	case c.Torch:
+		list = []peerCase{{name: "torch-int8", process: "torch", load: peers.Request{Op: c.Op, File: dir, Variant: "quantised"}}}
 	}
 	if b.ort == nil {
 		return list

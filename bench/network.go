@@ -33,12 +33,12 @@ type network struct {
 	traced  *graph.Module            // as captured
 	ready   *graph.Module            // prepared at the sizes, no pass but that has run
 	passed  map[string]*graph.Module // by the names of the passes that have run
-	lowered *graph.Module            // the quantised network, where a case asks for one
+	lowered map[string]*graph.Module // the quantised networks that a case asks for, by what is asked of all operators
 }
 
 // openNetwork makes the module with its weights, captures it, and makes inputs.
 func openNetwork(m *models.Model, dims map[string]int) (*network, error) {
-	w := &network{dims: dims, module: m.New(), passed: map[string]*graph.Module{}}
+	w := &network{dims: dims, module: m.New(), passed: map[string]*graph.Module{}, lowered: map[string]*graph.Module{}}
 	models.Synthetic(m, w.module, seed)
 	var opts []fx.Option
 	for _, v := range m.Inputs {
@@ -95,9 +95,15 @@ func workOf(m *graph.Module, count func(n *graph.Node) bool) (v Work) {
 		}
 		return float64(n * d.Size())
 	}
+	read := map[string]bool{}
 	for n := range m.Graph.All() {
 		switch n.Opcode() {
-		case graph.Placeholder, graph.GetAttr:
+		case graph.GetAttr:
+			if !read[n.Target()] {
+				v.Bytes += bytes(n.Type())
+			}
+			read[n.Target()] = true
+		case graph.Placeholder:
 			v.Bytes += bytes(n.Type())
 		case graph.Output:
 			for _, a := range n.Args() {
@@ -146,13 +152,13 @@ func (w *network) plan(pipeline []passes.Pass, threads int) (*Ours, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oursPlan(g, w.dims, w.arrays(), threads)
+	return oursPlan(g, w.arrays(), lowering.Options{Threads: threads, Shapes: w.dims})
 }
 
 // oursPlan compiles a graph and runs its plan.
-func oursPlan(g *graph.Module, dims map[string]int, in []*array.Array, threads int) (*Ours, error) {
+func oursPlan(g *graph.Module, in []*array.Array, opts lowering.Options) (*Ours, error) {
 	ctx := context.Background()
-	e, err := cpu.Compile(g, lowering.Options{Threads: threads, Shapes: dims})
+	e, err := cpu.Compile(g, opts)
 	if err != nil {
 		return nil, err
 	}

@@ -19,8 +19,9 @@ import (
 
 // quantised returns the network in a mode as lowering leaves it; it is made once.
 func (w *network) quantised(c quant.Config) (*graph.Module, error) {
-	if w.lowered != nil {
-		return w.lowered, nil
+	key := fmt.Sprint(c.Global)
+	if g := w.lowered[key]; g != nil {
+		return g, nil
 	}
 	g, err := w.converted(c, cpu.QuantBackend())
 	if err == nil {
@@ -29,7 +30,7 @@ func (w *network) quantised(c quant.Config) (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.lowered = g
+	w.lowered[key] = g
 	return g, nil
 }
 
@@ -70,7 +71,7 @@ func (w *network) quantisedPlan(c quant.Config, threads int) (*Ours, error) {
 	if err != nil {
 		return nil, err
 	}
-	return oursPlan(lowered, w.dims, w.arrays(), threads)
+	return oursPlan(lowered, w.arrays(), lowering.Options{Threads: threads, Shapes: w.dims})
 }
 
 // forPeers is the form that the peers are given. Where ranges are known in advance,
@@ -152,6 +153,38 @@ func (w *network) quantisedWork(c quant.Config) (Work, error) {
 		return Work{}, err
 	}
 	all := workOf(w.ready, nil)
+	if c.Global.Mode == quant.WeightOnly {
+		all.Bytes = workOf(ready, nil).Bytes
+		return all, nil
+	}
 	of8 := workOf(w.ready, func(n *graph.Node) bool { return slices.Contains(products, n.Op()) })
 	return Work{Ops8: of8.Flops, Flops: all.Flops - of8.Flops, Bytes: workOf(ready, nil).Bytes}, nil
+}
+
+// narrow runs the plan of the network with weights of fewer bits, and says how many bytes
+// it reads.
+func (w *network) narrow(c quant.Config, threads int) (*Ours, error) {
+	o, err := w.quantisedPlan(c, threads)
+	if err != nil {
+		return nil, err
+	}
+	work, err := w.quantisedWork(c)
+	o.Bytes = work.Bytes
+	return o, err
+}
+
+// stored runs the plan in floats, with weights of products in a type.
+func (w *network) stored(d array.DType, threads int) (*Ours, error) {
+	g, err := w.optimised(fx.Optimise())
+	if err != nil {
+		return nil, err
+	}
+	o, err := oursPlan(g, w.arrays(), lowering.Options{Threads: threads, Shapes: w.dims, Weights: d})
+	if err != nil {
+		return nil, err
+	}
+	if o.Bytes = workOf(w.ready, nil).Bytes; d != array.Invalid {
+		o.Bytes *= float64(d.Size()) / 4 // biases and tables are next to nothing beside them
+	}
+	return o, nil
 }

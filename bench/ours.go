@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/bench/shapes"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
@@ -73,7 +74,7 @@ func oursChain(in []*array.Array, ops []string, threads int) (*Ours, error) {
 	if _, err := passes.Run(ctx, gm.Module, fx.Optimise(), passes.Options{}); err != nil {
 		return nil, err
 	}
-	return oursPlan(gm.Module, nil, in, threads)
+	return oursPlan(gm.Module, in, lowering.Options{Threads: threads})
 }
 
 func oursUnary(in []*array.Array, name string, threads int) (*Ours, error) {

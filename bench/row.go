@@ -41,6 +41,7 @@ type Row struct {
 	Peers     map[string]float64 `json:"peers,omitempty"`      // medians in ms by peer
 	Engines   map[string]float64 `json:"engines,omitempty"`    // medians in ms of other ways of gofx
 	Least     map[string]float64 `json:"least,omitempty"`      // least times in ms by peer, engine and, as "", of gofx
+	Bytes     map[string]float64 `json:"bytes,omitempty"`      // read by a call at least, by engine and, as "", of gofx
 	LeftOut   []string           `json:"left_out,omitempty"`   // competitors that could not take part, and why
 	Threads   int                `json:"threads"`              // of gofx and of each peer
 	Pairs     int                `json:"pairs,omitempty"`      // interleaved measurements behind each median
@@ -57,6 +58,17 @@ type Row struct {
 	PeakGFlops float64 `json:"peak_gflops"`
 	PeakGops8  float64 `json:"peak_gops8,omitempty"`
 	PeakGBs    float64 `json:"peak_gbs"`
+}
+
+// reads notes what a way of gofx reads.
+func (r *Row) reads(name string, o *Ours) {
+	if o.Bytes == 0 {
+		return
+	}
+	if r.Bytes == nil {
+		r.Bytes = map[string]float64{}
+	}
+	r.Bytes[name] = o.Bytes
 }
 
 // setPeers chooses the fastest peer and computes the ratio.

@@ -6,6 +6,12 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/narrow"
 )
 
+// Int4Embedding takes rows of a matrix of weights of 4 bits, which the integers of in[0]
+// name, as floats, (q-zero)·scale for each group of Group weights: in[1] is u8 [V, E/2],
+// two weights a byte, the even one in the lower half, in[2] the scales f32 [V, groups],
+// in[3] optional zero points u8 [V, groups] below 16, 8 without them.
+type Int4Embedding = narrow.Int4Embedding
+
 // HalfLinear is torch.nn.functional.linear with the weight stored in 16 bits and
 // computed in float32: in[0] x [..., k], in[1] the weight [n, k] f16 or bf16, in[2]
 // an optional bias [n]; the result is [..., n]. x, the bias and the result are
@@ -24,9 +30,10 @@ func Int4PackedBytes(n, k, group int) int {
 	return narrow.Int4PackedBytes(n, k, group)
 }
 
-// PackInt4 lays out 4-bit weights for Int4Linear: in[0] is u8 [n, ceil(k/2)], two
-// weights a byte, the even one in the lower half; out[0] is a vector of
-// Int4PackedBytes. What pads k to whole groups weighs nothing.
+// PackInt4 pads the rows of 4-bit weights to whole groups for Int4Linear: in[0] is u8
+// [n, ceil(k/2)], two weights a byte, the even one in the lower half; out[0] is a vector of
+// Int4PackedBytes. Where k is a multiple of the group it is the weight as it is, and need
+// not be made.
 type PackInt4 = narrow.PackInt4
 
 // Int4Linear is a linear layer with weights of 4 bits, (q-zero)·scale for each
@@ -37,3 +44,10 @@ type PackInt4 = narrow.PackInt4
 // u8 [n, groups] below 16, 8 without them; in[4] an optional bias [n]. The result
 // is [..., n] of a type x may have.
 type Int4Linear = narrow.Int4Linear
+
+// Int8Linear is a linear layer with weights of 8 bits, (q-zero)·scale, widened in
+// registers and computed in float32: in[0] is x [..., k] f32, f16 or bf16; in[1] the
+// weight, u8 or i8 [n, k]; in[2] the scale f32, one or [n]; in[3] an optional zero point of
+// the weight's type, one or [n]; in[4] an optional bias [n]. The result is [..., n] of a
+// type x may have. Sums are of integers times x: scales and zero points come last.
+type Int8Linear = narrow.Int8Linear

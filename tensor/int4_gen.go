@@ -4,6 +4,24 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
+// Int4Embedding is embedding(x, (weight - zero)·scale) as f32 for weights of 4
+// bits as int4_linear has them, u8 [V, E/2] with scale and zero (8 without it)
+// [V, ceil(E/group)]; the rows that are taken are unpacked.
+//
+// zero may be nil.
+func Int4Embedding(x, weight, scale, zero *Tensor, group int) *Tensor {
+	return call(std.Int4Embedding, std.Int4LinearAttrs{Group: group}, false, sizeArgs{}, x, weight, scale, zero)[0]
+}
+
+// Int4Embedding is embedding(x, (weight - zero)·scale) as f32 for weights of 4
+// bits as int4_linear has them, u8 [V, E/2] with scale and zero (8 without it)
+// [V, ceil(E/group)]; the rows that are taken are unpacked.
+//
+// zero may be nil.
+func (x *Tensor) Int4Embedding(weight, scale, zero *Tensor, group int) *Tensor {
+	return call(std.Int4Embedding, std.Int4LinearAttrs{Group: group}, true, sizeArgs{}, x, weight, scale, zero)[0]
+}
+
 // Int4Linear is linear(x, (weight - zero)·scale, bias) for weights of 4 bits,
 // u8 [n, ceil(k/2)] of which each holds two, the even one in the lower half;
 // scale and zero (8 without it) are [n, ceil(k/group)].

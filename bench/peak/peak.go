@@ -255,6 +255,21 @@ func bandwidth(k kinds, threads, size int) Bandwidth {
 	return Bandwidth{Bytes: size, Rate: best, Read: read}
 }
 
+// Reader returns a function that reads so many bytes once, its part on each thread.
+func Reader(bytes, threads int) (read func()) {
+	k, each := loops(), max(1, bytes/threads/256)
+	buf := make([]byte, threads*each*256+64)
+	for i := 0; i < len(buf); i += 4096 {
+		buf[i] = 1 // maps the page
+	}
+	p := unsafe.Pointer(unsafe.SliceData(buf))
+	p = unsafe.Add(p, -int(uintptr(p))&63)
+	return func() {
+		together(threads, func(i int) { k.read(unsafe.Add(p, i*each*256), each) })
+		runtime.KeepAlive(buf)
+	}
+}
+
 // blocks is the number of 256-byte blocks in each of so many arrays.
 func blocks(size, parts int) int { return max(1, size/parts/256) }
 

@@ -79,3 +79,11 @@ func TestBeside(t *testing.T) {
 	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 	Beside(0)()
 }
+
+func TestReader(t *testing.T) {
+	for _, threads := range []int{1, 2} {
+		for _, n := range []int{1, 4096, 1 << 20} {
+			Reader(n, threads)()
+		}
+	}
+}

@@ -1,7 +1,7 @@
 """Whole networks, as the graphs of package models: a folder has the calls and the
 weights. prepare returns a function that runs one inference: eager, traced and frozen
 (frozen), and optimised for inference besides (jit), which PyTorch 1.13 does wrongly
-to some networks."""
+to some networks; or traced and frozen calls of the quantised engine (quantised)."""
 
 import functools
 import os
@@ -13,12 +13,22 @@ from torch.onnx import symbolic_helper
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "internal", "oracle"))
 import network  # noqa: E402
 import onnx_quant  # noqa: E402
+import torch_quant  # noqa: E402
 
 opened = functools.lru_cache(1)(network.Network)
-forget = opened.cache_clear
+quantised = functools.lru_cache(1)(torch_quant.Network)
+
+
+def forget():
+    opened.cache_clear()
+    quantised.cache_clear()
 
 
 def prepare(folder, variant):
+    if variant == "quantised":
+        m = quantised(folder)
+        call, x = m.frozen(), tuple(m.inputs)
+        return lambda: call(*x)
     m = opened(folder)
     x = tuple(m.inputs)
     if variant:

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/passes/quant"
 )
 
 // Generator continues texts with a GPT-2 that was captured and planned once, for
@@ -19,8 +21,13 @@ type Generator struct {
 	plan   *cpu.Executable
 }
 
-// NewGenerator captures a decoder with the sizes of config.
-func NewGenerator(ctx context.Context, m *models.GPT2Decoder, config models.GPT2Config, threads int) (*Generator, error) {
+// Stores are the ways to store the weights of products: in 32 bits, in 16, and, with the
+// tables of words and positions, in 8 bits for each channel or 4 in groups of 32.
+var Stores = []string{"f32", "bf16", "int8", "int4"}
+
+// NewGenerator captures a decoder with the sizes of config, whose weights are stored in one
+// of Stores. Products are computed in floats from all of them.
+func NewGenerator(ctx context.Context, m *models.GPT2Decoder, config models.GPT2Config, store string, threads int) (*Generator, error) {
 	gm, err := fx.Trace(ctx, m, fx.Input("input_ids", "i64[N,S]"), fx.Input("past", config.PastType()))
 	if err != nil {
 		return nil, err
@@ -28,7 +35,23 @@ func NewGenerator(ctx context.Context, m *models.GPT2Decoder, config models.GPT2
 	if _, err := gm.Apply(ctx, fx.Optimise(), fx.PassOptions{}); err != nil {
 		return nil, err
 	}
-	plan, err := cpu.Compile(gm.Module, lowering.Options{Threads: threads})
+	opts := lowering.Options{Threads: threads}
+	switch store {
+	case "f32":
+	case "bf16":
+		opts.Weights = array.BF16
+	case "int8", "int4":
+		weights := &quant.Config{Global: quant.Setting{Mode: quant.WeightOnly}}
+		if store == "int4" {
+			weights.Global.Weight.Bits = 4
+		}
+		if _, err := gm.Apply(ctx, []fx.Pass{quant.Convert(weights, cpu.QuantBackend()), quant.Lower}, fx.PassOptions{}); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, fmt.Errorf("-store is %q, expected one of %s", store, strings.Join(Stores, ", "))
+	}
+	plan, err := cpu.Compile(gm.Module, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -50,6 +73,23 @@ func (g *Generator) Tokens(ctx context.Context, prompt []int64) iter.Seq2[int64,
 			fresh = []int64{token}
 		}
 	}
+}
+
+// Agreeing counts the tokens of a text, behind the first few, that are the likeliest
+// ones: each is guessed from all that the text has before it, so that a difference does
+// not lead to others.
+func (g *Generator) Agreeing(ctx context.Context, text []int64, first int) (n int, err error) {
+	c := g.newCache()
+	for at := first; at < len(text); at++ {
+		token, err := g.next(ctx, text[c.used:at], c)
+		if err != nil {
+			return 0, err
+		}
+		if token == text[at] {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // Recomputed yields what Tokens does without keeping anything: all tokens are

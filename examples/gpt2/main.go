@@ -19,9 +19,9 @@ import (
 
 // options are the flags.
 type options struct {
-	weights, prompt string
-	tokens, threads int
-	cache           bool
+	weights, prompt, store string
+	tokens, threads        int
+	cache, agreement       bool
 }
 
 func main() {
@@ -30,6 +30,8 @@ func main() {
 	flag.StringVar(&o.prompt, "prompt", "464,2068,7586,21831", "token `numbers` to continue")
 	flag.IntVar(&o.tokens, "tokens", 32, "how many tokens to add")
 	flag.IntVar(&o.threads, "threads", 0, "how many threads to use, 0 for one a processor")
+	flag.StringVar(&o.store, "store", "f32", "how weights are stored: "+strings.Join(Stores, ", "))
+	flag.BoolVar(&o.agreement, "agreement", false, "count the tokens that weights in f32 give, too")
 	flag.BoolVar(&o.cache, "cache", true, "keep keys and values")
 	flag.Parse()
 	if err := run(context.Background(), os.Stdout, models.GPT2Small, o); err != nil {
@@ -50,7 +52,7 @@ func run(ctx context.Context, w io.Writer, config models.GPT2Config, o options) 
 	} else if err := nn.LoadFile(m, o.weights, nn.AllowUnexpected()); err != nil { // the file has masks too
 		return err
 	}
-	g, err := NewGenerator(ctx, m, config, o.threads)
+	g, err := NewGenerator(ctx, m, config, o.store, o.threads)
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,33 @@ func run(ctx context.Context, w io.Writer, config models.GPT2Config, o options) 
 	if !o.cache {
 		tokens = g.Recomputed(ctx, prompt)
 	}
-	return report(w, o.tokens, tokens)
+	if err := report(w, o.tokens, tokens); err != nil || !o.agreement {
+		return err
+	}
+	return agreement(ctx, w, m, g, o, prompt)
+}
+
+// agreement continues the prompt with weights in f32 and prints how many of these tokens
+// g gives for the same text.
+func agreement(ctx context.Context, w io.Writer, m *models.GPT2Decoder, g *Generator, o options, prompt []int64) error {
+	f32, err := NewGenerator(ctx, m, g.config, "f32", o.threads)
+	if err != nil {
+		return err
+	}
+	text := prompt
+	for token, err := range f32.Tokens(ctx, prompt) {
+		if err != nil {
+			return err
+		}
+		if text = append(text, token); len(text) == len(prompt)+o.tokens {
+			break
+		}
+	}
+	n, err := g.Agreeing(ctx, text, len(prompt))
+	if err == nil {
+		fmt.Fprintf(w, "%d of %d tokens of f32's text are the likeliest ones with weights in %s\n", n, len(text)-len(prompt), o.store)
+	}
+	return err
 }
 
 // report prints up to n tokens as they come, and how long they took. The first one

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"path/filepath"
 	"regexp"
@@ -55,7 +56,7 @@ func greedy(m *models.GPT2, prompt []int64, n int) []int64 {
 
 func TestTheCacheChangesNoToken(t *testing.T) {
 	m := decoder()
-	g, err := NewGenerator(ctx, m, small, 2)
+	g, err := NewGenerator(ctx, m, small, "f32", 2)
 	require.NoError(t, err)
 	for _, prompt := range [][]int64{{7}, {3, 1, 4, 1, 5}, {100, 0, 50, 25, 75, 12, 60, 33, 99}} {
 		n := small.MaxPositions - len(prompt)
@@ -69,7 +70,7 @@ func TestTheCacheChangesNoToken(t *testing.T) {
 // TestTextsAreIndependent holds that many texts can be continued at once.
 func TestTextsAreIndependent(t *testing.T) {
 	m := decoder()
-	g, err := NewGenerator(ctx, m, small, 1)
+	g, err := NewGenerator(ctx, m, small, "f32", 1)
 	require.NoError(t, err)
 	got := make([][]int64, 8)
 	var wg sync.WaitGroup
@@ -89,7 +90,7 @@ func TestTextsAreIndependent(t *testing.T) {
 }
 
 func TestTextsEndWithThePositions(t *testing.T) {
-	g, err := NewGenerator(ctx, decoder(), small, 1)
+	g, err := NewGenerator(ctx, decoder(), small, "f32", 1)
 	require.NoError(t, err)
 	prompt := make([]int64, 20)
 	require.Len(t, take(t, -1, g.Tokens(ctx, prompt)), 5, "the last position has a next token too")
@@ -98,7 +99,7 @@ func TestTextsEndWithThePositions(t *testing.T) {
 }
 
 func TestWhatCannotBeContinued(t *testing.T) {
-	g, err := NewGenerator(ctx, decoder(), small, 1)
+	g, err := NewGenerator(ctx, decoder(), small, "f32", 1)
 	require.NoError(t, err)
 	for want, prompt := range map[string][]int64{"no tokens": nil, "FX": {1, 101}} {
 		for _, tokens := range []iter.Seq2[int64, error]{g.Tokens(ctx, prompt), g.Recomputed(ctx, prompt)} {
@@ -120,7 +121,7 @@ func TestRun(t *testing.T) {
 	want := greedy(m.GPT2, []int64{3, 1, 4}, 6)
 	for _, cache := range []bool{true, false} {
 		var out bytes.Buffer
-		require.NoError(t, run(ctx, &out, small, options{weights: path, prompt: "3, 1,4", tokens: 6, cache: cache}))
+		require.NoError(t, run(ctx, &out, small, options{weights: path, prompt: "3, 1,4", store: "f32", tokens: 6, cache: cache}))
 		tokens, timing, _ := strings.Cut(out.String(), "\n")
 		got, err := numbers(strings.ReplaceAll(strings.TrimSpace(tokens), " ", ","))
 		require.NoError(t, err)
@@ -129,7 +130,8 @@ func TestRun(t *testing.T) {
 	}
 	for want, o := range map[string]options{
 		"-prompt":    {prompt: "one", tokens: 1},
-		"-tokens":    {prompt: "1"},
+		"-tokens":    {prompt: "1", store: "f32"},
+		"-store":     {prompt: "1", tokens: 1, store: "int2"},
 		"no such":    {prompt: "1", tokens: 1, weights: filepath.Join(t.TempDir(), "none")},
 		"wte.weight": {prompt: "1", tokens: 1, weights: path + "x"},
 	} {
@@ -139,5 +141,27 @@ func TestRun(t *testing.T) {
 			require.NoError(t, nn.SaveFile(o.weights, models.NewGPT2Decoder(c), nil))
 		}
 		require.ErrorContains(t, run(ctx, &bytes.Buffer{}, small, o), want)
+	}
+}
+
+// TestStores continues a text with weights in fewer bits: most tokens are those of f32 with
+// 16 and 8, more than by chance with 4, which are few for a network this small; and every
+// store agrees with its own text.
+func TestStores(t *testing.T) {
+	m, prompt := decoder(), []int64{3, 1, 4, 1, 5}
+	text := append(slices.Clone(prompt), greedy(m.GPT2, prompt, 16)...)
+	for store, least := range map[string]int{"f32": 16, "bf16": 12, "int8": 12, "int4": 2} {
+		g, err := NewGenerator(ctx, m, small, store, 2)
+		require.NoError(t, err)
+		n, err := g.Agreeing(ctx, text, len(prompt))
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, n, least, store)
+		own := append(slices.Clone(prompt), take(t, 16, g.Tokens(ctx, prompt))...)
+		all, err := g.Agreeing(ctx, own, len(prompt))
+		require.NoError(t, err)
+		require.Equal(t, 16, all, store)
+		var out bytes.Buffer
+		require.NoError(t, agreement(ctx, &out, m, g, options{store: store, tokens: 16}, prompt))
+		require.Equal(t, fmt.Sprintf("%d of 16 tokens of f32's text are the likeliest ones with weights in %s\n", n, store), out.String())
 	}
 }

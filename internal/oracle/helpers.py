@@ -611,17 +611,43 @@ def q_embedding(x, weight, scale, zero):
     return F.embedding(x, dequantize(weight, scale, zero, 0))
 
 
-def int4_linear(x, weight, scale, zero, bias, group):
-    if group < 32 or group % 32 or weight.dtype != torch.uint8 or scale.dtype not in (torch.float32, torch.float64) or zero is not None and zero.dtype != torch.uint8:
-        raise ValueError("group or element types")
+def floats_beside(x, scale, bias):
     if x.dtype not in (torch.float32, torch.float64, torch.float16, torch.bfloat16) or bias is not None and bias.dtype != x.dtype:
         raise TypeError("element types")
-    if scale.dtype == torch.float64 and x.dtype != scale.dtype:
+    if scale.dtype not in (torch.float32, torch.float64) or scale.dtype == torch.float64 and x.dtype != scale.dtype:
         raise TypeError("element types")
-    n, k = weight.shape[0], x.shape[-1]
-    groups = (k + group - 1) // group
-    if weight.shape != (n, (k + 1) // 2) or scale.shape != (n, groups) or zero is not None and zero.shape != (n, groups) or bias is not None and bias.shape != (n,):
+
+
+def int8_linear(x, weight, scale, zero, bias):
+    bytes_of(weight, zero)
+    floats_beside(x, scale, bias)
+    if weight.dim() != 2 or x.dim() == 0 or bias is not None and bias.shape != weight.shape[:1]:
         raise ValueError("sizes")
-    q = torch.stack([weight & 15, weight >> 4], -1).flatten(1)[:, :k].to(x.dtype)
-    spread = [p.to(x.dtype).repeat_interleave(group, 1)[:, :k] for p in (scale, torch.full_like(scale, 8) if zero is None else zero)]
-    return F.linear(x, (q - spread[1]) * spread[0], bias)
+    return F.linear(x, dequantize(weight, scale, zero, 0).to(x.dtype), bias)
+
+
+def int4_weight(weight, scale, zero, k, group, dtype):
+    groups = (k + group - 1) // group
+    if group < 32 or group % 32 or weight.dtype != torch.uint8 or zero is not None and zero.dtype != torch.uint8:
+        raise ValueError("group or element types")
+    n = weight.shape[0]
+    if weight.shape != (n, (k + 1) // 2) or scale.shape != (n, groups) or zero is not None and zero.shape != (n, groups):
+        raise ValueError("sizes")
+    q = torch.stack([weight & 15, weight >> 4], -1).flatten(1)[:, :k].to(dtype)
+    spread = [p.to(dtype).repeat_interleave(group, 1)[:, :k] for p in (scale, torch.full_like(scale, 8) if zero is None else zero)]
+    return (q - spread[1]) * spread[0]
+
+
+def int4_linear(x, weight, scale, zero, bias, group):
+    floats_beside(x, scale, bias)
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError("sizes")
+    return F.linear(x, int4_weight(weight, scale, zero, x.shape[-1], group, x.dtype), bias)
+
+
+def int4_embedding(x, weight, scale, zero, group):
+    if x.dtype not in (torch.int32, torch.int64) or scale.dtype != torch.float32:
+        raise TypeError("element types")
+    if weight.dim() != 2:
+        raise ValueError("rank of the weight")
+    return F.embedding(x, int4_weight(weight, scale, zero, 2 * weight.shape[1], group, torch.float32))

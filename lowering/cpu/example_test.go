@@ -127,6 +127,6 @@ func ExampleQuantBackend() {
 	}
 	// Output:
 	// linear [static dynamic weight_only]
-	// matmul [static dynamic]
+	// matmul [static dynamic weight_only]
 	// embedding [weight_only]
 }

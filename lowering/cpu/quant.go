@@ -9,8 +9,9 @@ import (
 
 // QuantBackend says what this target does with quantised values: products and
 // convolutions on bytes, with weights of i8 or u8 for each channel, a residual and an
-// activation; linear layers with weights of 4 bits; and between them sums, products, pools and, by a table of 256
-// entries, functions of one value.
+// activation; between them sums, products, pools and, by a table of 256 entries, functions
+// of one value; and linear layers, products and embeddings in floats whose weight alone has
+// 8 bits, or 4.
 func QuantBackend() *quant.Backend {
 	bytes := []array.DType{array.U8, array.I8}
 	weight := func(operand, axis int, bits ...int) quant.Weight {
@@ -20,8 +21,8 @@ func QuantBackend() *quant.Backend {
 	sums := [][]*op.Op{{std.Add}, {std.Relu, std.Relu6}}
 	b := &quant.Backend{Name: name, Operators: []quant.Operator{
 		{Op: std.Linear, Modes: []quant.Mode{quant.Static, quant.Dynamic, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0, 8, 4), Fused: sums, FloatResult: true},
-		{Op: std.Matmul, Modes: []quant.Mode{quant.Static, quant.Dynamic}, Activations: bytes, Weight: weight(1, -1), Fused: sums, FloatResult: true},
-		{Op: std.Embedding, Modes: []quant.Mode{quant.WeightOnly}, Weight: weight(1, 0)},
+		{Op: std.Matmul, Modes: []quant.Mode{quant.Static, quant.Dynamic, quant.WeightOnly}, Activations: bytes, Weight: weight(1, -1, 8, 4), Fused: sums, FloatResult: true},
+		{Op: std.Embedding, Modes: []quant.Mode{quant.WeightOnly}, Weight: weight(1, 0, 8, 4)},
 	}}
 	for _, o := range []*op.Op{std.Conv1d, std.Conv2d, std.Conv3d} {
 		b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0), Fused: sums, FloatResult: true})

@@ -56,7 +56,11 @@ func TestQuantisedWeightsArePacked(t *testing.T) {
 				require.NoError(t, err, what)
 				p, err := cpu.Plan(ready, lowering.Options{})
 				require.NoError(t, err, what)
-				require.Contains(t, p.String(), pack, what)
+				if a, ok := s.Attrs.(std.Int4LinearAttrs); !ok || s.In[0].Dim(-1)%a.Group != 0 {
+					require.Contains(t, p.String(), pack, what)
+				} else { // whole groups are read as they are
+					require.NotContains(t, p.String(), pack, what)
+				}
 			}
 			e, err := cpu.Compile(m, lowering.Options{})
 			require.NoError(t, err, what)

@@ -144,7 +144,8 @@ func quantised(k kernel.Step, in []shape.Type) *contraction {
 			return whole(qWeight, &kernel.QPackConv{Groups: k.Groups, Dilation: k.Dilation}, &s)
 		}
 	case *kernel.Int4Linear:
-		if columns, ok := in[0].Dim(-1).Int(); ok {
+		// Rows of whole groups are read as they are, so that an embedding shares them.
+		if columns, ok := in[0].Dim(-1).Int(); ok && columns%k.Group != 0 {
 			return whole(1, &kernel.PackInt4{K: columns, Group: k.Group}, &kernel.Int4Linear{Packed: true, Group: k.Group})
 		}
 	}

@@ -44,25 +44,10 @@ var Int4Linear = op.Define("int4_linear", op.Spec[Int4LinearAttrs]{
 
 func inferInt4Linear(c *op.Infer, a Int4LinearAttrs, in []shape.Type) (shape.Type, error) {
 	x, w, bias := in[0], in[1], operandAt(in, 4)
-	if a.Group < 32 || a.Group%32 != 0 || a.Group > maxGroup {
-		return shape.Type{}, badAttr("group", strconv.Itoa(a.Group), "a multiple of 32 up to "+strconv.Itoa(maxGroup))
-	}
-	if err := wantType("x", x, array.F32, array.F16, array.BF16); err != nil {
+	if err := narrowOperands(x, bias); err != nil {
 		return shape.Type{}, err
 	}
-	if _, err := sameFloat([]string{"x", "bias"}, []shape.Type{x, bias}); err != nil {
-		return shape.Type{}, err
-	}
-	for i, want := range []array.DType{array.U8, array.F32, array.U8} {
-		name := []string{"weight", "scale", "zero"}[i]
-		if err := wantType(name, operandAt(in, 1+i), want); err != nil {
-			return shape.Type{}, err
-		}
-		if err := wantRank(name, operandAt(in, 1+i), 2, 2); err != nil {
-			return shape.Type{}, err
-		}
-	}
-	if err := wantRank("x", x, 1, anyRank); err != nil {
+	if err := int4Weight(a, in); err != nil {
 		return shape.Type{}, err
 	}
 	n, k := w.Dim(0), x.Dim(-1)
@@ -72,16 +57,42 @@ func inferInt4Linear(c *op.Infer, a Int4LinearAttrs, in []shape.Type) (shape.Typ
 	if err := int4Columns(c, "weight", w, n, k.AddInt(1).FloorDivInt(2)); err != nil {
 		return shape.Type{}, err
 	}
-	groups := k.AddInt(a.Group - 1).FloorDivInt(a.Group)
-	for i, name := range []string{"scale", "zero"} {
-		if err := int4Columns(c, name, operandAt(in, 2+i), n, groups); err != nil {
-			return shape.Type{}, err
-		}
+	if err := int4Groups(c, a, in, n, k); err != nil {
+		return shape.Type{}, err
 	}
 	if !x.Ranked() {
 		return shape.Unranked(x.DType()), nil
 	}
 	return shape.TensorType(x.DType(), x.Dims().With(x.Rank()-1, n)), nil
+}
+
+// int4Weight checks the group, and the types of the weight, its scales and zero points,
+// in[1] and on.
+func int4Weight(a Int4LinearAttrs, in []shape.Type) error {
+	if a.Group < 32 || a.Group%32 != 0 || a.Group > maxGroup {
+		return badAttr("group", strconv.Itoa(a.Group), "a multiple of 32 up to "+strconv.Itoa(maxGroup))
+	}
+	for i, want := range []array.DType{array.U8, array.F32, array.U8} {
+		name := []string{"weight", "scale", "zero"}[i]
+		if err := wantType(name, operandAt(in, 1+i), want); err != nil {
+			return err
+		}
+		if err := wantRank(name, operandAt(in, 1+i), 2, 2); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// int4Groups checks that scales and zero points are those of a weight [n, k].
+func int4Groups(c *op.Infer, a Int4LinearAttrs, in []shape.Type, n, k shape.Dim) error {
+	groups := k.AddInt(a.Group - 1).FloorDivInt(a.Group)
+	for i, name := range []string{"scale", "zero"} {
+		if err := int4Columns(c, name, operandAt(in, 2+i), n, groups); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // int4Columns requires a matrix [n, columns], where there is one.
@@ -102,8 +113,12 @@ func int4Columns(c *op.Infer, name string, t shape.Type, n, columns shape.Dim) e
 
 // int4Reference unpacks the weight.
 func int4Reference(b op.Builder, a Int4LinearAttrs, in []op.Value) op.Value {
-	x, w := in[0], in[1]
-	k := x.Type().Dim(-1)
+	x := in[0]
+	return narrowLinear(b, x, int4Floats(b, a.Group, x.Type().Dim(-1), in[1], in[2], valueAt(in, 3)), valueAt(in, 4))
+}
+
+// int4Floats is what a weight of 4 bits with k columns is in floats.
+func int4Floats(b op.Builder, group int, k shape.Dim, w, scale, zero op.Value) op.Value {
 	columns := func(v op.Value, d shape.Dim) op.Value {
 		return b.Call(Slice, SliceAttrs{Dim: 1, Stop: d}, v)
 	}
@@ -113,20 +128,46 @@ func int4Reference(b op.Builder, a Int4LinearAttrs, in []op.Value) op.Value {
 	}
 	q := b.Call(Flatten, FlattenAttrs{StartDim: 1, EndDim: 2}, b.Call(Cat, DimAttrs{-1}, halves...))
 	each := func(v op.Value) op.Value {
-		return columns(b.Call(RepeatInterleave, RepeatInterleaveAttrs{Repeats: a.Group, Dim: 1}, v), k)
+		return columns(b.Call(RepeatInterleave, RepeatInterleaveAttrs{Repeats: group, Dim: 1}, v), k)
 	}
-	zero := number0(b, 8, array.F32)
-	if z := valueAt(in, 3); z != nil {
-		zero = each(b.Call(Cast, CastAttrs{array.F32}, z))
+	less := number0(b, 8, array.F32)
+	if zero != nil {
+		less = each(b.Call(Cast, CastAttrs{array.F32}, zero))
 	}
-	weight := b.Call(Sub, nil, columns(b.Call(Cast, CastAttrs{array.F32}, q), k), zero)
-	weight = b.Call(Mul, nil, weight, each(in[2]))
-	bias := valueAt(in, 4)
-	if bias != nil {
-		bias = b.Call(Cast, CastAttrs{array.F32}, bias)
+	weight := b.Call(Sub, nil, columns(b.Call(Cast, CastAttrs{array.F32}, q), k), less)
+	return b.Call(Mul, nil, weight, each(scale))
+}
+
+// Int4Embedding takes rows of a weight of 4 bits.
+//
+//gofx:torch int4_embedding(x, weight, scale, zero, group)
+var Int4Embedding = op.Define("int4_embedding", op.Spec[Int4LinearAttrs]{
+	Doc: "int4_embedding is embedding(x, (weight - zero)·scale) as f32 for weights of 4 bits as int4_linear has them, u8 [V, E/2] with scale and zero (8 without it) [V, ceil(E/group)]; " +
+		"the rows that are taken are unpacked.",
+	In: op.Args("x", "weight", "scale", "zero?"), Quant: op.QuantNever,
+	Infer: inferInt4Embedding,
+	Kernel: func(a Int4LinearAttrs, _ []shape.Type) kernel.Step {
+		return &kernel.Int4Embedding{Group: a.Group}
+	},
+	Reference: func(b op.Builder, a Int4LinearAttrs, in []op.Value) op.Value {
+		return b.Call(Embedding, nil, in[0], int4Floats(b, a.Group, in[1].Type().Dim(1).MulInt(2), in[1], in[2], valueAt(in, 3)))
+	},
+	Samples: int4EmbeddingSamples, Bad: int4EmbeddingBad,
+})
+
+func inferInt4Embedding(c *op.Infer, a Int4LinearAttrs, in []shape.Type) (shape.Type, error) {
+	x, w := in[0], in[1]
+	if err := wantIndices("x", x); err != nil {
+		return shape.Type{}, err
 	}
-	y := b.Call(Linear, nil, b.Call(Cast, CastAttrs{array.F32}, x), weight, bias)
-	return b.Call(Cast, CastAttrs{x.Type().DType()}, y)
+	if err := int4Weight(a, in); err != nil {
+		return shape.Type{}, err
+	}
+	width := w.Dim(1).MulInt(2)
+	if err := int4Groups(c, a, in, w.Dim(0), width); err != nil {
+		return shape.Type{}, err
+	}
+	return typeOf(array.F32, x.Ranked(), append(x.Dims().Slice(), width)...), nil
 }
 
 // wild reports whether an element is beyond what activations and scales are.

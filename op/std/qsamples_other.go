@@ -267,3 +267,70 @@ func int4LinearBad(g *op.Gen) []op.BadSample {
 		badCall(op.RankMismatch, "scalar", a, g.Normal(), w, s),
 	}
 }
+
+func int8LinearSamples(g *op.Gen) []op.Sample {
+	x, u8, i8 := g.Normal(3, 70), quantised(g, array.U8, 5, 70), quantised(g, array.I8, 5, 70)
+	one, each, bias := scaleOf(0.01), g.Uniform(0.005, 0.01, 5), g.Normal(5)
+	f16 := func(a *array.Array) *array.Array { return array.Cast(a, array.F16) }
+	return []op.Sample{
+		okCall("all operands", op.None{}, x, i8, each, quantised(g, array.I8, 5), bias),
+		okCall("u8", op.None{}, x, u8, each, quantised(g, array.U8, 5), bias),
+		okCall("one scale", op.None{}, x, u8, one, array.Scalar(uint8(9)), bias),
+		okCall("no zero", op.None{}, x, i8, each, nil, bias),
+		okCall("no bias", op.None{}, x, i8, one, array.Scalar(int8(-9))),
+		okCall("neither", op.None{}, x, i8, each),
+		okCall("vector", op.None{}, g.Normal(70), i8, each),
+		okCall("rank 3", op.None{}, g.Normal(2, 3, 70), i8, each, nil, bias),
+		okCall("many rows", op.None{}, g.Normal(40, 70), u8, each, quantised(g, array.U8, 5), bias),
+		okCall("f16", op.None{}, f16(x), i8, each, nil, f16(bias)),
+		okCall("strided", op.None{}, g.Strided(x), g.Strided(i8), each),
+		okCall("empty batch", op.None{}, g.Normal(0, 70), i8, each),
+		okCall("no features", op.None{}, g.Normal(3, 0), quantised(g, array.I8, 5, 0), each, nil, bias),
+	}
+}
+
+func int8LinearBad(g *op.Gen) []op.BadSample {
+	x, w, s := g.Normal(3, 70), quantised(g, array.I8, 5, 70), g.Uniform(1, 2, 5)
+	return []op.BadSample{
+		badCall(op.DTypeMismatch, "x is f64", op.None{}, array.Cast(x, array.F64), w, s),
+		badCall(op.DTypeMismatch, "weight is f32", op.None{}, x, g.Normal(5, 70), s),
+		badCall(op.DTypeMismatch, "scale is f16", op.None{}, x, w, array.Cast(s, array.F16)),
+		badCall(op.DTypeMismatch, "zero is u8", op.None{}, x, w, s, quantised(g, array.U8, 5)),
+		badCall(op.DTypeMismatch, "bias is f64", op.None{}, x, w, s, nil, array.Cast(g.Normal(5), array.F64)),
+		badCall(op.SizeMismatch, "weight", op.None{}, x, quantised(g, array.I8, 5, 35), s),
+		badCall(op.SizeMismatch, "scales", op.None{}, x, w, g.Uniform(1, 2, 4)),
+		badCall(op.SizeMismatch, "zeros", op.None{}, x, w, s, quantised(g, array.I8, 4)),
+		badCall(op.SizeMismatch, "bias", op.None{}, x, w, s, nil, g.Normal(4)),
+		badCall(op.RankMismatch, "scalar", op.None{}, g.Normal(), w, s),
+		badCall(op.RankMismatch, "weight rank", op.None{}, x, quantised(g, array.I8, 70), s),
+	}
+}
+
+func int4EmbeddingSamples(g *op.Gen) []op.Sample {
+	w, s, z := quantised(g, array.U8, 7, 35), g.Uniform(0.01, 0.02, 7, 3), array.Cast(g.Int(16, 7, 3), array.U8)
+	a := Int4LinearAttrs{Group: 32}
+	return []op.Sample{
+		okCall("vector", a, g.Int(7, 4), w, s, z),
+		okCall("matrix", a, g.Int(7, 2, 3), w, s),
+		okCall("group of 64", Int4LinearAttrs{Group: 64}, g.Int(7, 3), w, g.Uniform(0.01, 0.02, 7, 2)),
+		okCall("one index", a, g.Int(7), w, s, z),
+		okCall("i32 indices", a, array.Cast(g.Int(7, 2, 3), array.I32), w, s, z),
+		okCall("no index", a, g.Int(7, 0, 3), w, s),
+		okCall("no columns", a, g.Int(7, 3), quantised(g, array.U8, 7, 0), g.Uniform(1, 2, 7, 0)),
+		okCall("strided", a, g.Strided(g.Int(7, 2, 3)), g.Strided(w), g.Strided(s), z),
+	}
+}
+
+func int4EmbeddingBad(g *op.Gen) []op.BadSample {
+	x, w, s := g.Int(7, 3), quantised(g, array.U8, 7, 35), g.Uniform(1, 2, 7, 3)
+	a := Int4LinearAttrs{Group: 32}
+	return []op.BadSample{
+		badCall(op.BadAttr, "no group", Int4LinearAttrs{}, x, w, s),
+		badCall(op.DTypeMismatch, "float indices", a, g.Normal(3), w, s),
+		badCall(op.DTypeMismatch, "weight is i8", a, x, quantised(g, array.I8, 7, 35), s),
+		badCall(op.DTypeMismatch, "scale is f16", a, x, w, array.Cast(s, array.F16)),
+		badCall(op.SizeMismatch, "scales", a, x, w, g.Uniform(1, 2, 7, 2)),
+		badCall(op.SizeMismatch, "zeros", a, x, w, s, quantised(g, array.U8, 6, 3)),
+		badCall(op.RankMismatch, "weight rank", a, x, quantised(g, array.U8, 7), s),
+	}
+}

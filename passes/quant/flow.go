@@ -143,6 +143,47 @@ func (r *resolver) shorten(u *unit) {
 	u.operands = slices.DeleteFunc(u.operands, func(o use) bool { return slices.Contains(out.members, o.user) })
 }
 
+// twice gives weights that are quantised alone a reason where the parameter is stored in
+// another form as well: that costs memory, which such weights are to save.
+func (r *resolver) twice(units []*unit) {
+	weights, readers := map[*graph.Node]*weight{}, map[string][]*graph.Node{}
+	for _, u := range units {
+		if u.weight != nil {
+			weights[u.head] = u.weight
+		}
+	}
+	for n := range r.g.All() {
+		if n.Opcode() != graph.GetAttr {
+			continue
+		}
+		for u := range n.Users() {
+			if exchanged(u) == nil {
+				readers[n.Target()] = append(readers[n.Target()], u)
+				continue
+			}
+			for v := range u.Users() {
+				readers[n.Target()] = append(readers[n.Target()], v)
+			}
+		}
+	}
+	for _, u := range units {
+		if u.mode != WeightOnly {
+			continue
+		}
+		for _, n := range readers[u.weight.path] {
+			switch other := weights[n]; {
+			case other == nil || other.path != u.weight.path:
+				u.weight.why = append(u.weight.why, Why{OtherScheme, u.weight.path + " is stored in floats too, for " + n.String()})
+			case other.form() != u.weight.form():
+				u.weight.why = append(u.weight.why, Why{OtherScheme, u.weight.path + " is stored as " + other.String() + " too, for " + n.String()})
+			default:
+				continue
+			}
+			break
+		}
+	}
+}
+
 // leads reports whether the unit is quantised whatever is around it.
 func (u *unit) leads() bool { return !u.Follows || u.explicit }
 

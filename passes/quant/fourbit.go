@@ -4,7 +4,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
-	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -90,32 +89,4 @@ func alike(n, want *graph.Node) bool {
 		}
 	}
 	return true
-}
-
-// fourBit makes a linear layer with a weight of 4 bits the operator that reads it as it
-// is stored; done is false for other calls.
-func (l *lowerer) fourBit(n *graph.Node) (done bool, err error) {
-	if n.Op() != std.Linear {
-		return false, nil
-	}
-	f, ok := asFourBits(n.Arg(1))
-	if !ok {
-		return false, nil
-	}
-	if f.group%32 != 0 {
-		l.c.Refuse(n, "groups of 4-bit weights are no multiple of 32")
-		return true, nil
-	}
-	in := []*graph.Node{n.Arg(0), f.bytes, f.scale, f.zero}
-	for _, b := range in[1:] {
-		if l.written[passes.Memory(b)] {
-			l.c.Refuse(n, "the graph writes "+b.String()+", which its weight is unpacked from")
-			return true, nil
-		}
-	}
-	if n.NumArgs() > 2 && n.Arg(2) != nil {
-		in = append(in, n.Arg(2))
-	}
-	by := n.Graph().Before(n).Function(std.Int4Linear, std.Int4LinearAttrs{Group: f.group}, in...)
-	return true, l.replace(n, by, "weights of 4 bits")
 }

@@ -52,7 +52,7 @@ func (l *lowerer) node(n *graph.Node) error {
 	if o == nil || o.Quant == op.QuantNever && o != std.Quantize {
 		return nil
 	}
-	if done, err := l.fourBit(n); done || err != nil {
+	if done, err := l.weightOnly(n); done || err != nil {
 		return err
 	}
 	reads := false
@@ -66,8 +66,11 @@ func (l *lowerer) node(n *graph.Node) error {
 			return nil
 		}
 	}
-	if !reads {
+	if !reads || rightOperand(n) {
 		return nil
+	}
+	if _, ok := asFourBits(n); ok {
+		return nil // who reads the weight lowers it
 	}
 	if p, ok := products[o]; ok {
 		return l.product(n, p)

@@ -128,7 +128,13 @@ func unquantised(m, plain *graph.Module) *interp.Interpreter {
 		case std.Dequantize:
 			if a := n.Arg(0); a.Opcode() == graph.GetAttr {
 				path, _, _ := strings.Cut(a.Target(), "_quantised")
-				return interp.Value{T: tensor.New(plain.Param(path).Value)}, nil
+				w := tensor.New(plain.Param(path).Value)
+				for u := range n.Users() {
+					if u.Op() == std.T { // of a right operand
+						w = w.T()
+					}
+				}
+				return interp.Value{T: w}, nil
 			}
 			return in[0], nil
 		}

@@ -100,6 +100,7 @@ func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
 	}
 	r.fuse()
 	units := r.flow()
+	r.twice(units)
 	for _, u := range units {
 		r.ask(u)
 	}
@@ -217,10 +218,10 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 	n, o := u.head, u.head.Op()
 	skip := -1
 	if u.Weight.exists() {
-		path, value, why := r.params.Constant(n, u.Weight.Operand)
+		from, why := r.origin(u)
 		switch {
-		case why == "" && path != "" && value.DType() == array.F32 && value.Rank() > 0 && (o.Quant == op.QuantWeighted || value.Rank() > 1):
-			w, bad := u.weightOf(path, value)
+		case why == "" && from.path != "" && from.value.DType() == array.F32 && from.value.Rank() > 0 && (o.Quant == op.QuantWeighted || from.value.Rank() > 1):
+			w, bad := u.weightOf(from)
 			if bad != nil {
 				v.refuse(bad.Reason, bad.Text)
 				return false

@@ -159,7 +159,7 @@ func TestMergedSpreads(t *testing.T) {
 func TestFourBit(t *testing.T) {
 	data := draw(3*64, 1)
 	clear(data[32:64]) // a group of nothing
-	w := &weight{value: array.FromSlice(data, 3, 64), bits: 4, kind: PerGroup, group: 32, sym: Affine}
+	w := &weight{origin: origin{value: array.FromSlice(data, 3, 64)}, bits: 4, kind: PerGroup, group: 32, sym: Affine}
 	for _, w.sym = range []Symmetry{Affine, Symmetric} {
 		q, scale, zero := w.fourBit()
 		require.Equal(t, []int{3, 32}, q.Shape())

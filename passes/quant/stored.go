@@ -2,7 +2,6 @@ package quant
 
 import (
 	"math"
-	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -18,7 +17,7 @@ type stored struct{ weight, scale, zero string }
 func (k *converter) weight(u *unit) {
 	n, w := u.head, u.weight
 	c := k.g.Before(n)
-	key := w.path + " " + w.String() + " " + strconv.Itoa(w.axis)
+	key := w.form()
 	paths, done := k.stored[key]
 	if !done {
 		paths = k.store(w)
@@ -35,11 +34,12 @@ func (k *converter) weight(u *unit) {
 	} else {
 		floats = c.Function(std.Dequantize, std.DequantizeAttrs{Axis: w.axis}, bytes, scale, zero)
 	}
+	if w.right {
+		floats = c.Function(std.T, nil, floats)
+	}
 	old := n.Arg(u.Operator.Weight.Operand)
 	n.SetArg(u.Operator.Weight.Operand, floats)
-	if old.NumUses() == 0 && len(k.g.SymbolsOf(old)) == 0 {
-		_ = k.g.Erase(old) // nothing uses it
-	}
+	sweep([]*graph.Node{old})
 }
 
 // store quantises a weight and enters the result into the module.

@@ -6,12 +6,22 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
 )
+
+// origin is the parameter that is the weight of a unit.
+type origin struct {
+	path  string
+	value *array.Array // as it is stored quantised
+	// turned tells that the axes of value are those of the parameter exchanged, right
+	// that the unit takes value so.
+	turned, right bool
+}
 
 // weight is how the weight of a unit is quantised.
 type weight struct {
-	path    string
-	value   *array.Array
+	origin
 	dtype   array.DType
 	bits    int
 	kind    Granularity
@@ -26,16 +36,53 @@ type weight struct {
 // smallest usual one.
 const defaultGroup = 32
 
+// origin finds the weight of a unit. The right operand of a product, where the weight
+// alone is quantised, is stored with a row for each channel, as a linear layer has it: it
+// may be a parameter with its axes exchanged, such as the table of an embedding.
+func (r *resolver) origin(u *unit) (o origin, why string) {
+	n, i := u.head, u.Weight.Operand
+	last := u.mode == WeightOnly && u.Weight.Axis == -1
+	if a := exchanged(n.Arg(i)); a != nil && last {
+		o.right = true
+		o.path, o.value, why = r.params.Constant(a, 0)
+		return o, why
+	}
+	o.path, o.value, why = r.params.Constant(n, i)
+	if why == "" && o.value != nil && o.value.Rank() == 2 && last {
+		o.value, o.turned, o.right = array.Permute(o.value, 1, 0), true, true
+	}
+	return o, why
+}
+
+// exchanged returns n when it is a matrix with its axes exchanged.
+func exchanged(n *graph.Node) *graph.Node {
+	if n == nil || n.Op() == nil || n.Op().ViewOf != 1 || n.NumArgs() != 1 || n.Arg(0).Type().Rank() != 2 {
+		return nil
+	}
+	s, err := n.Op().Step(n.Attrs(), n.OperandTypes())
+	if p, ok := s.(*kernel.Permute); err != nil || !ok || !slices.Equal(p.Dims, []int{1, 0}) {
+		return nil
+	}
+	return n
+}
+
+// form is what weights share that are stored once: parameter, scheme and layout.
+func (w *weight) form() string {
+	return w.path + " " + w.String() + " " + strconv.Itoa(w.axis) + " " + strconv.FormatBool(w.turned)
+}
+
 // weightOf decides how a weight is quantised; bad says why it cannot be at all.
-func (u *unit) weightOf(path string, value *array.Array) (w *weight, bad *Why) {
+func (u *unit) weightOf(o origin) (w *weight, bad *Why) {
+	path, value := o.path, o.value
 	s, can := u.asked.Weight, u.Operator.Weight
-	w = &weight{path: path, value: value, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
+	w = &weight{origin: o, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
 	if s.Bits == 4 {
 		w.bits = 4
 	}
 	refuse := func(text string) { w.why = append(w.why, Why{NoScheme, text}) }
-	w.axis = can.Axis
-	if w.axis < 0 {
+	if w.axis = can.Axis; w.right {
+		w.axis = 0
+	} else if w.axis < 0 {
 		w.axis += value.Rank()
 	}
 	if w.axis < 0 || w.axis >= value.Rank() {

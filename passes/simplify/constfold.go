@@ -191,10 +191,21 @@ func (f *constFolder) refuse(node *graph.Node) string {
 		return ""
 	}
 	freed := f.freed(node)
+	if freed == 0 && shown(node) {
+		return "it shows a parameter that others read, which would be stored twice"
+	}
 	if grows := count*dtype.Size() - freed; grows > f.growth {
 		return fmt.Sprintf("its value %s would make the parameters %d bytes larger, the limit is %d", node.Type(), grows, f.growth)
 	}
 	return ""
+}
+
+// shown reports whether a call does nothing but show the elements of a parameter.
+func shown(n *graph.Node) bool {
+	for n.Op() != nil && n.Op().ViewOf == 1 && n.NumArgs() == 1 {
+		n = n.Arg(0)
+	}
+	return n.Opcode() == graph.GetAttr
 }
 
 // freed returns the bytes of parameters that only the computation of node reads.

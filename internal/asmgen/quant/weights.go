@@ -23,11 +23,17 @@ func emitWeights(w writer) {
 	for _, wide := range []bool{true, false} {
 		d := dots{writer: w, wide: wide, table: table}
 		d.nibbles()
+		for _, f := range []string{"I8", "U8"} {
+			d.bytes(f)
+			d.widen(f)
+		}
 		for _, f := range []string{"F16", "BF16"} {
 			d.halves(f)
 			d.widen(f)
 		}
 	}
+	nibbleZeros(w)
+	nibbleRow(w, table)
 }
 
 // dots writes products of rows of floats with weights that are unpacked in
@@ -114,9 +120,9 @@ func (d *dots) finish(rows int) {
 	d.ADDQ(U8(4), d.dst)
 }
 
-// nibbles writes the product with 4-bit weights: 16 bytes hold 32 of them, the
-// first 16 in the lower halves. A group's sums are scaled once, into the sums of
-// the column: scales are no part of the inner loop.
+// nibbles writes the product with 4-bit weights: 16 bytes hold 32 of them, those of
+// even places in the lower halves, and x has even places first. A group's sums are scaled
+// once, into the sums of the column: scales are no part of the inner loop.
 func (d *dots) nibbles() {
 	d.begin(d.name("int4Dot"), "func(n, rows, groups, blocks int, x *float32, ldx int, w *uint8, scale, dst *float32, ldd, skip, skipScale int)",
 		"computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale[c][k/32/blocks] for n\ncolumns and rows of 1 to 4; each column has groups of blocks of 32 weights, and\nskip bytes and skipScale scales follow before the next.")
@@ -142,6 +148,9 @@ func (d *dots) nibbles() {
 			d.zero(r)
 		}
 		d.MOVQ(groups, d.count)
+		if rows == 1 {
+			d.single(scale)
+		}
 		d.Label(label("group"))
 		for r := range rows {
 			d.zero(4 + r)
@@ -160,6 +169,7 @@ func (d *dots) nibbles() {
 		}
 		d.DECQ(d.count)
 		d.JNZ(LabelRef(label("group")))
+		d.Label(label("sum"))
 		d.finish(rows)
 		d.ADDQ(d.memory("skip"), d.w)
 		d.MOVQ(d.memory("skipScale"), d.left)
@@ -168,6 +178,45 @@ func (d *dots) nibbles() {
 		d.JNZ(LabelRef(label("rows")))
 		d.end()
 	}
+}
+
+// single writes, for one row and groups of one block, four groups at a time with sums of
+// their own, so that no scaling waits for the one before; up to three groups are left.
+func (d *dots) single(scale reg.GPVirtual) {
+	const groups = 4
+	d.CMPQ(d.memory("blocks"), U8(1))
+	d.JNE(LabelRef("group1"))
+	for g := 1; g < groups; g++ {
+		d.zero(g)
+	}
+	d.Label("groups")
+	d.SUBQ(U8(groups), d.count)
+	d.JLT(LabelRef("last"))
+	for g := range groups {
+		d.unpack(16*g, func(v, disp int) {
+			if disp == 0 {
+				d.VMULPS(at(d.x, 128*g), d.v(v), d.v(4+g))
+			} else {
+				d.VFMADD231PS(at(d.x, 128*g+disp), d.v(v), d.v(4+g))
+			}
+		})
+		if d.wide {
+			d.VFMADD231PS_BCST(at(scale, 4*g), d.v(4+g), d.v(g))
+		} else {
+			d.VBROADCASTSS(at(scale, 4*g), d.v(8))
+			d.VFMADD231PS(d.v(4+g), d.v(8), d.v(g))
+		}
+	}
+	d.ADDQ(U8(16*groups), d.w)
+	d.ADDQ(I32(128*groups), d.x)
+	d.ADDQ(U8(4*groups), scale)
+	d.JMP(LabelRef("groups"))
+	d.Label("last")
+	for g := 1; g < groups; g++ {
+		d.VADDPS(d.v(g), d.v(0), d.v(0))
+	}
+	d.ADDQ(U8(groups), d.count)
+	d.JZ(LabelRef("sum1"))
 }
 
 // memory is where a parameter lies.
@@ -181,39 +230,99 @@ func (d *dots) memory(name string) Mem {
 
 // block adds 32 products to the sums of the group.
 func (d *dots) block(rows int) {
+	d.unpack(0, func(v, disp int) {
+		for r := range rows {
+			d.VFMADD231PS(d.row(r, disp), d.v(v), d.v(4+r))
+		}
+	})
+}
+
+// unpack makes vectors of the 32 weights that lie disp bytes on, for use: those at an
+// offset in bytes of the 32 elements of x that they are multiplied by.
+func (d *dots) unpack(disp int, use func(v, offset int)) {
 	if d.wide {
-		d.VPMOVZXBD(at(d.w, 0), z(8))
+		d.VPMOVZXBD(at(d.w, disp), z(8))
 		d.VPSRLD(U8(4), z(8), z(9))
 		for h := range 2 {
 			d.VPERMPS(z(20), z(8+h), z(8+h))
-			for r := range rows {
-				d.VFMADD231PS(d.row(r, 64*h), z(8+h), z(4+r))
-			}
+			use(8+h, 64*h)
 		}
 		return
 	}
 	for q := range 2 {
-		d.VPMOVZXBD(at(d.w, 8*q), y(8))
+		d.VPMOVZXBD(at(d.w, disp+8*q), y(8))
 		d.VPSRLD(U8(4), y(8), y(9))
 		d.VPAND(y(12), y(8), y(8))
 		for h := range 2 {
 			d.VPSUBD(y(13), y(8+h), y(8+h))
 			d.VCVTDQ2PS(y(8+h), y(8+h))
-			for r := range rows {
-				d.VFMADD231PS(d.row(r, 64*h+32*q), y(8+h), y(4+r))
-			}
+			use(8+h, 64*h+32*q)
 		}
 	}
 }
 
-// load widens a vector of 16-bit floats.
+// load widens a vector of 16-bit floats or of bytes.
 func (d *dots) load(format string, from Mem, to int) {
-	if format == "F16" {
+	switch format {
+	case "F16":
 		d.VCVTPH2PS(from, d.v(to))
-		return
+	case "BF16":
+		d.VPMOVZXWD(from, d.v(to))
+		d.VPSLLD(U8(16), d.v(to), d.v(to))
+	case "I8":
+		d.VPMOVSXBD(from, d.v(to))
+		d.VCVTDQ2PS(d.v(to), d.v(to))
+	case "U8":
+		d.VPMOVZXBD(from, d.v(to))
+		d.VCVTDQ2PS(d.v(to), d.v(to))
 	}
-	d.VPMOVZXWD(from, d.v(to))
-	d.VPSLLD(U8(16), d.v(to), d.v(to))
+}
+
+// bytes writes the product with weights of 8 bits, a block of four vectors at a time. Each
+// row has as many sums as there are registers for, up to one for each vector.
+func (d *dots) bytes(format string) {
+	lanes := d.size() / 4
+	d.begin(d.name("dot"+format), "func(n, rows, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)",
+		fmt.Sprintf("computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4\nand k below %d·blocks.", 4*lanes))
+	blocks := d.arg("blocks")
+	d.args()
+	ldw := d.arg("ldw")
+	p := d.GP64()
+	first := 8 // of the vectors that weights are widened in
+	if d.wide {
+		first = 16
+	}
+	choose(d.writer, rowsMax)
+	for rows := rowsMax; rows >= 1; rows-- {
+		label := func(s string) string { return fmt.Sprintf("%s%d", s, rows) }
+		sums := min(4, first/rows)
+		d.Label(label("rows"))
+		d.Load(d.Param("x"), d.x)
+		d.MOVQ(d.w, p)
+		d.ADDQ(ldw, d.w)
+		for v := range sums * rows {
+			d.zero(v)
+		}
+		d.MOVQ(blocks, d.count)
+		d.Label(label("block"))
+		for i := range 4 {
+			d.load(format, at(p, i*lanes), first+i)
+			for r := range rows {
+				d.VFMADD231PS(d.row(r, i*d.size()), d.v(first+i), d.v(rows*(i%sums)+r))
+			}
+		}
+		d.ADDQ(U8(4*lanes), p)
+		d.ADDQ(I32(16*lanes), d.x)
+		d.DECQ(d.count)
+		d.JNZ(LabelRef(label("block")))
+		for v := rows; v < sums*rows; v++ {
+			d.VADDPS(d.v(v), d.v(v%rows), d.v(v%rows))
+		}
+		d.finish(rows)
+		d.DECQ(d.n)
+		d.JNZ(LabelRef(label("rows")))
+		d.end()
+	}
 }
 
 // halves writes the product with weights of 16-bit floats. Each row has two sums,
@@ -259,16 +368,19 @@ func (d *dots) halves(format string) {
 	}
 }
 
-// widen writes the conversion of 16-bit floats, and back to the nearest.
+// widen writes the conversion of 16-bit floats or of bytes.
 func (d *dots) widen(format string) {
-	lanes := d.size() / 4
-	d.begin(d.name("widen"+format), "func(n int, src *uint16, dst *float32)",
+	lanes, size := d.size()/4, 2
+	if format == "I8" || format == "U8" {
+		size = 1
+	}
+	d.begin(d.name("widen"+format), fmt.Sprintf("func(n int, src *uint%d, dst *float32)", 8*size),
 		fmt.Sprintf("converts n vectors of %d elements.", lanes))
 	n, src, dst := d.arg("n"), d.arg("src"), d.arg("dst")
 	d.Label("vector")
 	d.load(format, at(src, 0), 0)
 	d.VMOVUPS(d.v(0), at(dst, 0))
-	d.ADDQ(U8(2*lanes), src)
+	d.ADDQ(U8(size*lanes), src)
 	d.ADDQ(U8(4*lanes), dst)
 	d.DECQ(n)
 	d.JNZ(LabelRef("vector"))

@@ -64,6 +64,11 @@ func Bits[H Float](s []H) []uint16 {
 	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
 }
 
+// Unsigned returns the bits of signed bytes.
+func Unsigned(s []int8) []uint8 {
+	return unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(s))), len(s))
+}
+
 // dotHalvesGo is the twin of dotF16AVX512 and its like, for k in [from, to): it
 // adds to dst. Sums are in order of k here and spread over lanes there; both are
 // within k·2^-23 of Σ|x·w|.
@@ -80,9 +85,32 @@ func dotHalvesGo(n, rows, from, to int, x []float32, ldx int, w []uint16, ldw in
 	}
 }
 
+// dotBytesGo is the twin of dotI8AVX512 and its like, as dotHalvesGo is of theirs.
+func dotBytesGo(n, rows, from, to int, x []float32, ldx int, w []uint8, ldw int, signed bool, dst []float32, ldd int) {
+	for c := range n {
+		col := w[c*ldw:]
+		for r := range rows {
+			row, s := x[r*ldx:], dst[r*ldd+c]
+			for p := from; p < to; p++ {
+				s += float32(row[p] * widenByte(col[p], signed))
+			}
+			dst[r*ldd+c] = s
+		}
+	}
+}
+
+func widenByte(v uint8, signed bool) float32 {
+	if signed {
+		return float32(int8(v))
+	}
+	return float32(v)
+}
+
 // int4DotGo is the twin of int4DotAVX512: dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale for
-// n columns of groups of blocks of 32 weights, each followed by skip groups. Sums are in order of k here and
-// spread over lanes there; both are within (k+8)·2^-23 of the sum of magnitudes.
+// n columns of groups of blocks of 32 weights, each followed by skip groups. A block is 16
+// bytes of two weights, the even one in the lower half; x has the 16 elements of even
+// places first. Sums are in order of bytes here and spread over lanes there; both are
+// within (k+8)·2^-23 of the sum of magnitudes.
 func int4DotGo(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
 	for c := range n {
 		for r := range rows {

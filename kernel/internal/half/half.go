@@ -1,6 +1,8 @@
 package half
 
 import (
+	"unsafe"
+
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 )
 
@@ -73,7 +75,8 @@ func DotHalves(n, rows, k int, x []float32, ldx int, w []uint16, ldw int, brain 
 	}
 }
 
-// Int4Dot computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale; see int4DotGo.
+// Int4Dot computes dst[r][c] = Σ x[r][k]·(w[c][k]-8)·scale, where of 32 elements of x
+// those of even places lie first; see int4DotGo.
 func Int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale, dst []float32, ldd, skip int) {
 	switch {
 	case cpu.HasAVX512():
@@ -82,5 +85,101 @@ func Int4Dot(n, rows, groups, blocks int, x []float32, ldx int, w []uint8, scale
 		int4DotAVX2(n, rows, groups, blocks, &x[0], ldx, &w[0], &scale[0], &dst[0], ldd, skip*blocks*16, skip)
 	default:
 		int4DotGo(n, rows, groups, blocks, x, ldx, w, scale, dst, ldd, skip)
+	}
+}
+
+// rowBlock is the weights that the kernel of one row takes at a time.
+const rowBlock = 128
+
+// RowOrder puts one row x of a product with 4-bit weights in groups of a size into the order
+// that Int4Row wants; ok is false where it has no kernel.
+func RowOrder(x []float32, group int) (ok bool) {
+	if !cpu.HasAVX512() || group != UnpackBlock || len(x)%rowBlock != 0 {
+		return false
+	}
+	for ; len(x) > 0; x = x[rowBlock:] {
+		to := (*[rowBlock]float32)(x)
+		from := *to
+		for i := range rowBlock {
+			to[i] = from[i%16*8+i/16]
+		}
+	}
+	return true
+}
+
+// Int4Row computes dst[c] = Σ x[k]·(w[c][k]-zero)·scale[c][k/32] for n columns, x in the
+// order of RowOrder. Without zero points they are 8; sums are those of groups of x.
+func Int4Row(n int, x []float32, w []uint8, scale []float32, zero []uint8, sums, dst []float32) {
+	int4RowAVX512(n, len(x)/rowBlock, &x[0], &w[0], &scale[0], unsafe.SliceData(zero), unsafe.SliceData(sums), &dst[0])
+}
+
+// Int4Zeros adds Σ sums[g]·(8-zero[c][g])·scale[c][g] to dst[c] for n columns of groups.
+func Int4Zeros(n, groups int, sums []float32, zero []uint8, scale, dst []float32) {
+	blocks := groups / 8
+	if !cpu.HasAVX2() {
+		blocks = 0
+	}
+	if blocks > 0 {
+		int4ZerosAVX2(n, blocks, &sums[0], &zero[0], &scale[0], groups-8*blocks, &dst[0])
+	}
+	for c := range n {
+		s := float32(0)
+		for g := 8 * blocks; g < groups; g++ {
+			s += float32(float32(float32(8-int32(zero[c*groups+g]))*scale[c*groups+g]) * sums[g])
+		}
+		dst[c] += s
+	}
+}
+
+// DotBytes computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns of bytes, signed ones or
+// not, and 1 to 4 rows.
+func DotBytes(n, rows, k int, x []float32, ldx int, w []uint8, ldw int, signed bool, dst []float32, ldd int) {
+	lanes, wide := 8, cpu.HasAVX512()
+	if wide {
+		lanes = 16
+	}
+	blocks := k / (4 * lanes)
+	switch {
+	case !cpu.HasAVX2() || blocks == 0:
+		blocks = 0
+		for r := range rows {
+			clear(dst[r*ldd : r*ldd+n])
+		}
+	case wide && signed:
+		dotI8AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	case wide:
+		dotU8AVX512(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	case signed:
+		dotI8AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	default:
+		dotU8AVX2(n, rows, blocks, &x[0], ldx, &w[0], ldw, &dst[0], ldd)
+	}
+	if from := blocks * 4 * lanes; from < k {
+		dotBytesGo(n, rows, from, k, x, ldx, w, ldw, signed, dst, ldd)
+	}
+}
+
+// WidenBytes converts bytes, signed ones or not.
+func WidenBytes(dst []float32, src []uint8, signed bool) {
+	src = src[:len(dst)]
+	n := 0
+	switch {
+	case cpu.HasAVX512() && len(dst) >= 16:
+		n = len(dst) &^ 15
+		if signed {
+			widenI8AVX512(n/16, &src[0], &dst[0])
+		} else {
+			widenU8AVX512(n/16, &src[0], &dst[0])
+		}
+	case cpu.HasAVX2() && len(dst) >= 8:
+		n = len(dst) &^ 7
+		if signed {
+			widenI8AVX2(n/8, &src[0], &dst[0])
+		} else {
+			widenU8AVX2(n/8, &src[0], &dst[0])
+		}
+	}
+	for i, v := range src[n:] {
+		dst[n+i] = widenByte(v, signed)
 	}
 }

@@ -9,6 +9,28 @@ package half
 //go:noescape
 func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
+// dotI8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
+// and k below 64·blocks.
+//
+//go:noescape
+func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenI8AVX512 converts n vectors of 16 elements.
+//
+//go:noescape
+func widenI8AVX512(n int, src *uint8, dst *float32)
+
+// dotU8AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
+// and k below 64·blocks.
+//
+//go:noescape
+func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenU8AVX512 converts n vectors of 16 elements.
+//
+//go:noescape
+func widenU8AVX512(n int, src *uint8, dst *float32)
+
 // dotF16AVX512 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
 // and k below 32·blocks.
 //
@@ -38,6 +60,28 @@ func widenBF16AVX512(n int, src *uint16, dst *float32)
 //go:noescape
 func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w *uint8, scale *float32, dst *float32, ldd int, skip int, skipScale int)
 
+// dotI8AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
+// and k below 32·blocks.
+//
+//go:noescape
+func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenI8AVX2 converts n vectors of 8 elements.
+//
+//go:noescape
+func widenI8AVX2(n int, src *uint8, dst *float32)
+
+// dotU8AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
+// and k below 32·blocks.
+//
+//go:noescape
+func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+
+// widenU8AVX2 converts n vectors of 8 elements.
+//
+//go:noescape
+func widenU8AVX2(n int, src *uint8, dst *float32)
+
 // dotF16AVX2 computes dst[r][c] = Σ x[r][k]·w[c][k] for n columns, rows of 1 to 4
 // and k below 32·blocks.
 //
@@ -59,3 +103,16 @@ func dotBF16AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint16, ld
 //
 //go:noescape
 func widenBF16AVX2(n int, src *uint16, dst *float32)
+
+// int4ZerosAVX2 adds Σ sums[g]·(8-zero[c][g])·scale[c][g] to dst[c] for n columns of
+// blocks of 8 groups, each followed by skip others.
+//
+//go:noescape
+func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32)
+
+// int4RowAVX512 computes dst[c] = Σ x[k]·(w[c][k]-8)·scale[c][k/32] for n columns of blocks
+// of 128 weights, and adds Σ sums[g]·(8-zero[c][g])·scale[c][g] where zero is not nil.
+// Of 128 elements of x those of places i, i+8, ... lie together.
+//
+//go:noescape
+func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32)

@@ -268,27 +268,77 @@ rows1:
 	MOVQ   x+32(FP), BX
 	VPXORD Z0, Z0, Z0
 	MOVQ   AX, R11
+	CMPQ   blocks+24(FP), $0x01
+	JNE    group1
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+
+groups:
+	SUBQ             $0x04, R11
+	JLT              last
+	VPMOVZXBD        (DI), Z8
+	VPSRLD           $0x04, Z8, Z9
+	VPERMPS          Z20, Z8, Z8
+	VMULPS           (BX), Z8, Z4
+	VPERMPS          Z20, Z9, Z9
+	VFMADD231PS      64(BX), Z9, Z4
+	VFMADD231PS.BCST (CX), Z4, Z0
+	VPMOVZXBD        16(DI), Z8
+	VPSRLD           $0x04, Z8, Z9
+	VPERMPS          Z20, Z8, Z8
+	VMULPS           128(BX), Z8, Z5
+	VPERMPS          Z20, Z9, Z9
+	VFMADD231PS      192(BX), Z9, Z5
+	VFMADD231PS.BCST 4(CX), Z5, Z1
+	VPMOVZXBD        32(DI), Z8
+	VPSRLD           $0x04, Z8, Z9
+	VPERMPS          Z20, Z8, Z8
+	VMULPS           256(BX), Z8, Z6
+	VPERMPS          Z20, Z9, Z9
+	VFMADD231PS      320(BX), Z9, Z6
+	VFMADD231PS.BCST 8(CX), Z6, Z2
+	VPMOVZXBD        48(DI), Z8
+	VPSRLD           $0x04, Z8, Z9
+	VPERMPS          Z20, Z8, Z8
+	VMULPS           384(BX), Z8, Z7
+	VPERMPS          Z20, Z9, Z9
+	VFMADD231PS      448(BX), Z9, Z7
+	VFMADD231PS.BCST 12(CX), Z7, Z3
+	ADDQ             $0x40, DI
+	ADDQ             $+512, BX
+	ADDQ             $0x10, CX
+	JMP              groups
+
+last:
+	VADDPS Z1, Z0, Z0
+	VADDPS Z2, Z0, Z0
+	VADDPS Z3, Z0, Z0
+	ADDQ   $0x04, R11
+	JZ     sum1
 
 group1:
 	VPXORD Z4, Z4, Z4
 	MOVQ   blocks+24(FP), R12
 
 block1:
-	VPMOVZXBD     (DI), Z8
-	VPSRLD        $0x04, Z8, Z9
-	VPERMPS       Z20, Z8, Z8
-	VFMADD231PS   (BX), Z8, Z4
-	VPERMPS       Z20, Z9, Z9
-	VFMADD231PS   64(BX), Z9, Z4
-	ADDQ          $0x10, DI
-	SUBQ          $-128, BX
-	DECQ          R12
-	JNZ           block1
-	VBROADCASTSS  (CX), Z8
-	ADDQ          $0x04, CX
-	VFMADD231PS   Z4, Z8, Z0
-	DECQ          R11
-	JNZ           group1
+	VPMOVZXBD    (DI), Z8
+	VPSRLD       $0x04, Z8, Z9
+	VPERMPS      Z20, Z8, Z8
+	VFMADD231PS  (BX), Z8, Z4
+	VPERMPS      Z20, Z9, Z9
+	VFMADD231PS  64(BX), Z9, Z4
+	ADDQ         $0x10, DI
+	SUBQ         $-128, BX
+	DECQ         R12
+	JNZ          block1
+	VBROADCASTSS (CX), Z8
+	ADDQ         $0x04, CX
+	VFMADD231PS  Z4, Z8, Z0
+	DECQ         R11
+	JNZ          group1
+
+sum1:
 	MOVQ          R8, BX
 	VEXTRACTF64X4 $0x01, Z0, Y14
 	VADDPS        Y14, Y0, Y0
@@ -305,6 +355,704 @@ block1:
 	LEAQ          (CX)(R12*4), CX
 	DECQ          DX
 	JNZ           rows1
+	VZEROUPPER
+	RET
+
+// func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+// Requires: AVX, AVX512F
+TEXT ·dotI8AVX512(SB), NOSPLIT, $0-72
+	MOVQ blocks+16(FP), AX
+	MOVQ n+0(FP), CX
+	MOVQ ldx+32(FP), BX
+	MOVQ w+40(FP), SI
+	MOVQ dst+56(FP), DI
+	MOVQ ldd+64(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, R8
+	LEAQ (BX)(BX*2), R9
+	MOVQ ldw+48(FP), R11
+	MOVQ rows+8(FP), DX
+	CMPQ DX, $0x03
+	JEQ  rows3
+	CMPQ DX, $0x02
+	JEQ  rows2
+	CMPQ DX, $0x01
+	JEQ  rows1
+
+rows4:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   AX, R10
+
+block4:
+	VPMOVSXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VFMADD231PS   (DX)(BX*1), Z16, Z1
+	VFMADD231PS   (DX)(BX*2), Z16, Z2
+	VFMADD231PS   (DX)(R9*1), Z16, Z3
+	VPMOVSXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z4
+	VFMADD231PS   64(DX)(BX*1), Z17, Z5
+	VFMADD231PS   64(DX)(BX*2), Z17, Z6
+	VFMADD231PS   64(DX)(R9*1), Z17, Z7
+	VPMOVSXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z8
+	VFMADD231PS   128(DX)(BX*1), Z18, Z9
+	VFMADD231PS   128(DX)(BX*2), Z18, Z10
+	VFMADD231PS   128(DX)(R9*1), Z18, Z11
+	VPMOVSXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z12
+	VFMADD231PS   192(DX)(BX*1), Z19, Z13
+	VFMADD231PS   192(DX)(BX*2), Z19, Z14
+	VFMADD231PS   192(DX)(R9*1), Z19, Z15
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block4
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z5, Z1, Z1
+	VADDPS        Z6, Z2, Z2
+	VADDPS        Z7, Z3, Z3
+	VADDPS        Z8, Z0, Z0
+	VADDPS        Z9, Z1, Z1
+	VADDPS        Z10, Z2, Z2
+	VADDPS        Z11, Z3, Z3
+	VADDPS        Z12, Z0, Z0
+	VADDPS        Z13, Z1, Z1
+	VADDPS        Z14, Z2, Z2
+	VADDPS        Z15, Z3, Z3
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VMOVHLPS      X1, X1, X14
+	VADDPS        X14, X1, X1
+	VMOVSHDUP     X1, X14
+	VADDSS        X14, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z2, Y14
+	VADDPS        Y14, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X14
+	VADDPS        X14, X2, X2
+	VMOVHLPS      X2, X2, X14
+	VADDPS        X14, X2, X2
+	VMOVSHDUP     X2, X14
+	VADDSS        X14, X2, X2
+	VMOVSS        X2, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z3, Y14
+	VADDPS        Y14, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X14
+	VADDPS        X14, X3, X3
+	VMOVHLPS      X3, X3, X14
+	VADDPS        X14, X3, X3
+	VMOVSHDUP     X3, X14
+	VADDSS        X14, X3, X3
+	VMOVSS        X3, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows4
+	VZEROUPPER
+	RET
+
+rows3:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	MOVQ   AX, R10
+
+block3:
+	VPMOVSXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VFMADD231PS   (DX)(BX*1), Z16, Z1
+	VFMADD231PS   (DX)(BX*2), Z16, Z2
+	VPMOVSXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z3
+	VFMADD231PS   64(DX)(BX*1), Z17, Z4
+	VFMADD231PS   64(DX)(BX*2), Z17, Z5
+	VPMOVSXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z6
+	VFMADD231PS   128(DX)(BX*1), Z18, Z7
+	VFMADD231PS   128(DX)(BX*2), Z18, Z8
+	VPMOVSXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z9
+	VFMADD231PS   192(DX)(BX*1), Z19, Z10
+	VFMADD231PS   192(DX)(BX*2), Z19, Z11
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block3
+	VADDPS        Z3, Z0, Z0
+	VADDPS        Z4, Z1, Z1
+	VADDPS        Z5, Z2, Z2
+	VADDPS        Z6, Z0, Z0
+	VADDPS        Z7, Z1, Z1
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z0, Z0
+	VADDPS        Z10, Z1, Z1
+	VADDPS        Z11, Z2, Z2
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VMOVHLPS      X1, X1, X14
+	VADDPS        X14, X1, X1
+	VMOVSHDUP     X1, X14
+	VADDSS        X14, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z2, Y14
+	VADDPS        Y14, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X14
+	VADDPS        X14, X2, X2
+	VMOVHLPS      X2, X2, X14
+	VADDPS        X14, X2, X2
+	VMOVSHDUP     X2, X14
+	VADDSS        X14, X2, X2
+	VMOVSS        X2, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows3
+	VZEROUPPER
+	RET
+
+rows2:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   AX, R10
+
+block2:
+	VPMOVSXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VFMADD231PS   (DX)(BX*1), Z16, Z1
+	VPMOVSXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z2
+	VFMADD231PS   64(DX)(BX*1), Z17, Z3
+	VPMOVSXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z4
+	VFMADD231PS   128(DX)(BX*1), Z18, Z5
+	VPMOVSXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z6
+	VFMADD231PS   192(DX)(BX*1), Z19, Z7
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block2
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z5, Z1, Z1
+	VADDPS        Z6, Z0, Z0
+	VADDPS        Z7, Z1, Z1
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VMOVHLPS      X1, X1, X14
+	VADDPS        X14, X1, X1
+	VMOVSHDUP     X1, X14
+	VADDSS        X14, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows2
+	VZEROUPPER
+	RET
+
+rows1:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   AX, R10
+
+block1:
+	VPMOVSXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VPMOVSXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z1
+	VPMOVSXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z2
+	VPMOVSXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z3
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block1
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z0, Z0
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows1
+	VZEROUPPER
+	RET
+
+// func widenI8AVX512(n int, src *uint8, dst *float32)
+// Requires: AVX, AVX512F
+TEXT ·widenI8AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VPMOVSXBD (CX), Z0
+	VCVTDQ2PS Z0, Z0
+	VMOVUPS   Z0, (DX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x40, DX
+	DECQ      AX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+// Requires: AVX, AVX512F
+TEXT ·dotU8AVX512(SB), NOSPLIT, $0-72
+	MOVQ blocks+16(FP), AX
+	MOVQ n+0(FP), CX
+	MOVQ ldx+32(FP), BX
+	MOVQ w+40(FP), SI
+	MOVQ dst+56(FP), DI
+	MOVQ ldd+64(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, R8
+	LEAQ (BX)(BX*2), R9
+	MOVQ ldw+48(FP), R11
+	MOVQ rows+8(FP), DX
+	CMPQ DX, $0x03
+	JEQ  rows3
+	CMPQ DX, $0x02
+	JEQ  rows2
+	CMPQ DX, $0x01
+	JEQ  rows1
+
+rows4:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+	MOVQ   AX, R10
+
+block4:
+	VPMOVZXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VFMADD231PS   (DX)(BX*1), Z16, Z1
+	VFMADD231PS   (DX)(BX*2), Z16, Z2
+	VFMADD231PS   (DX)(R9*1), Z16, Z3
+	VPMOVZXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z4
+	VFMADD231PS   64(DX)(BX*1), Z17, Z5
+	VFMADD231PS   64(DX)(BX*2), Z17, Z6
+	VFMADD231PS   64(DX)(R9*1), Z17, Z7
+	VPMOVZXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z8
+	VFMADD231PS   128(DX)(BX*1), Z18, Z9
+	VFMADD231PS   128(DX)(BX*2), Z18, Z10
+	VFMADD231PS   128(DX)(R9*1), Z18, Z11
+	VPMOVZXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z12
+	VFMADD231PS   192(DX)(BX*1), Z19, Z13
+	VFMADD231PS   192(DX)(BX*2), Z19, Z14
+	VFMADD231PS   192(DX)(R9*1), Z19, Z15
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block4
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z5, Z1, Z1
+	VADDPS        Z6, Z2, Z2
+	VADDPS        Z7, Z3, Z3
+	VADDPS        Z8, Z0, Z0
+	VADDPS        Z9, Z1, Z1
+	VADDPS        Z10, Z2, Z2
+	VADDPS        Z11, Z3, Z3
+	VADDPS        Z12, Z0, Z0
+	VADDPS        Z13, Z1, Z1
+	VADDPS        Z14, Z2, Z2
+	VADDPS        Z15, Z3, Z3
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VMOVHLPS      X1, X1, X14
+	VADDPS        X14, X1, X1
+	VMOVSHDUP     X1, X14
+	VADDSS        X14, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z2, Y14
+	VADDPS        Y14, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X14
+	VADDPS        X14, X2, X2
+	VMOVHLPS      X2, X2, X14
+	VADDPS        X14, X2, X2
+	VMOVSHDUP     X2, X14
+	VADDSS        X14, X2, X2
+	VMOVSS        X2, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z3, Y14
+	VADDPS        Y14, Y3, Y3
+	VEXTRACTF128  $0x01, Y3, X14
+	VADDPS        X14, X3, X3
+	VMOVHLPS      X3, X3, X14
+	VADDPS        X14, X3, X3
+	VMOVSHDUP     X3, X14
+	VADDSS        X14, X3, X3
+	VMOVSS        X3, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows4
+	VZEROUPPER
+	RET
+
+rows3:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	MOVQ   AX, R10
+
+block3:
+	VPMOVZXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VFMADD231PS   (DX)(BX*1), Z16, Z1
+	VFMADD231PS   (DX)(BX*2), Z16, Z2
+	VPMOVZXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z3
+	VFMADD231PS   64(DX)(BX*1), Z17, Z4
+	VFMADD231PS   64(DX)(BX*2), Z17, Z5
+	VPMOVZXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z6
+	VFMADD231PS   128(DX)(BX*1), Z18, Z7
+	VFMADD231PS   128(DX)(BX*2), Z18, Z8
+	VPMOVZXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z9
+	VFMADD231PS   192(DX)(BX*1), Z19, Z10
+	VFMADD231PS   192(DX)(BX*2), Z19, Z11
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block3
+	VADDPS        Z3, Z0, Z0
+	VADDPS        Z4, Z1, Z1
+	VADDPS        Z5, Z2, Z2
+	VADDPS        Z6, Z0, Z0
+	VADDPS        Z7, Z1, Z1
+	VADDPS        Z8, Z2, Z2
+	VADDPS        Z9, Z0, Z0
+	VADDPS        Z10, Z1, Z1
+	VADDPS        Z11, Z2, Z2
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VMOVHLPS      X1, X1, X14
+	VADDPS        X14, X1, X1
+	VMOVSHDUP     X1, X14
+	VADDSS        X14, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z2, Y14
+	VADDPS        Y14, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X14
+	VADDPS        X14, X2, X2
+	VMOVHLPS      X2, X2, X14
+	VADDPS        X14, X2, X2
+	VMOVSHDUP     X2, X14
+	VADDSS        X14, X2, X2
+	VMOVSS        X2, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows3
+	VZEROUPPER
+	RET
+
+rows2:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   AX, R10
+
+block2:
+	VPMOVZXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VFMADD231PS   (DX)(BX*1), Z16, Z1
+	VPMOVZXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z2
+	VFMADD231PS   64(DX)(BX*1), Z17, Z3
+	VPMOVZXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z4
+	VFMADD231PS   128(DX)(BX*1), Z18, Z5
+	VPMOVZXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z6
+	VFMADD231PS   192(DX)(BX*1), Z19, Z7
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block2
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z1, Z1
+	VADDPS        Z4, Z0, Z0
+	VADDPS        Z5, Z1, Z1
+	VADDPS        Z6, Z0, Z0
+	VADDPS        Z7, Z1, Z1
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          R8, DX
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VADDPS        Y14, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X14
+	VADDPS        X14, X1, X1
+	VMOVHLPS      X1, X1, X14
+	VADDPS        X14, X1, X1
+	VMOVSHDUP     X1, X14
+	VADDSS        X14, X1, X1
+	VMOVSS        X1, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows2
+	VZEROUPPER
+	RET
+
+rows1:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	MOVQ   AX, R10
+
+block1:
+	VPMOVZXBD     (R12), Z16
+	VCVTDQ2PS     Z16, Z16
+	VFMADD231PS   (DX), Z16, Z0
+	VPMOVZXBD     16(R12), Z17
+	VCVTDQ2PS     Z17, Z17
+	VFMADD231PS   64(DX), Z17, Z1
+	VPMOVZXBD     32(R12), Z18
+	VCVTDQ2PS     Z18, Z18
+	VFMADD231PS   128(DX), Z18, Z2
+	VPMOVZXBD     48(R12), Z19
+	VCVTDQ2PS     Z19, Z19
+	VFMADD231PS   192(DX), Z19, Z3
+	ADDQ          $0x40, R12
+	ADDQ          $+256, DX
+	DECQ          R10
+	JNZ           block1
+	VADDPS        Z1, Z0, Z0
+	VADDPS        Z2, Z0, Z0
+	VADDPS        Z3, Z0, Z0
+	MOVQ          DI, DX
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (DX)
+	ADDQ          $0x04, DI
+	DECQ          CX
+	JNZ           rows1
+	VZEROUPPER
+	RET
+
+// func widenU8AVX512(n int, src *uint8, dst *float32)
+// Requires: AVX, AVX512F
+TEXT ·widenU8AVX512(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VPMOVZXBD (CX), Z0
+	VCVTDQ2PS Z0, Z0
+	VMOVUPS   Z0, (DX)
+	ADDQ      $0x10, CX
+	ADDQ      $0x40, DX
+	DECQ      AX
+	JNZ       vector
 	VZEROUPPER
 	RET
 
@@ -1130,6 +1878,106 @@ rows1:
 	MOVQ   x+32(FP), BX
 	VXORPS Y0, Y0, Y0
 	MOVQ   AX, R11
+	CMPQ   blocks+24(FP), $0x01
+	JNE    group1
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+groups:
+	SUBQ         $0x04, R11
+	JLT          last
+	VPMOVZXBD    (DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       (BX), Y8, Y4
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  64(BX), Y9, Y4
+	VPMOVZXBD    8(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  32(BX), Y8, Y4
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  96(BX), Y9, Y4
+	VBROADCASTSS (CX), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VPMOVZXBD    16(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       128(BX), Y8, Y5
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  192(BX), Y9, Y5
+	VPMOVZXBD    24(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  160(BX), Y8, Y5
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  224(BX), Y9, Y5
+	VBROADCASTSS 4(CX), Y8
+	VFMADD231PS  Y5, Y8, Y1
+	VPMOVZXBD    32(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       256(BX), Y8, Y6
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  320(BX), Y9, Y6
+	VPMOVZXBD    40(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  288(BX), Y8, Y6
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  352(BX), Y9, Y6
+	VBROADCASTSS 8(CX), Y8
+	VFMADD231PS  Y6, Y8, Y2
+	VPMOVZXBD    48(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       384(BX), Y8, Y7
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  448(BX), Y9, Y7
+	VPMOVZXBD    56(DI), Y8
+	VPSRLD       $0x04, Y8, Y9
+	VPAND        Y12, Y8, Y8
+	VPSUBD       Y13, Y8, Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  416(BX), Y8, Y7
+	VPSUBD       Y13, Y9, Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  480(BX), Y9, Y7
+	VBROADCASTSS 12(CX), Y8
+	VFMADD231PS  Y7, Y8, Y3
+	ADDQ         $0x40, DI
+	ADDQ         $+512, BX
+	ADDQ         $0x10, CX
+	JMP          groups
+
+last:
+	VADDPS Y1, Y0, Y0
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y0, Y0
+	ADDQ   $0x04, R11
+	JZ     sum1
 
 group1:
 	VXORPS Y4, Y4, Y4
@@ -1163,6 +2011,8 @@ block1:
 	VFMADD231PS  Y4, Y8, Y0
 	DECQ         R11
 	JNZ          group1
+
+sum1:
 	MOVQ         R8, BX
 	VEXTRACTF128 $0x01, Y0, X14
 	VADDPS       X14, X0, X0
@@ -1177,6 +2027,608 @@ block1:
 	LEAQ         (CX)(R12*4), CX
 	DECQ         DX
 	JNZ          rows1
+	VZEROUPPER
+	RET
+
+// func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dotI8AVX2(SB), NOSPLIT, $0-72
+	MOVQ blocks+16(FP), AX
+	MOVQ n+0(FP), CX
+	MOVQ ldx+32(FP), BX
+	MOVQ w+40(FP), SI
+	MOVQ dst+56(FP), DI
+	MOVQ ldd+64(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, R8
+	LEAQ (BX)(BX*2), R9
+	MOVQ ldw+48(FP), R11
+	MOVQ rows+8(FP), DX
+	CMPQ DX, $0x03
+	JEQ  rows3
+	CMPQ DX, $0x02
+	JEQ  rows2
+	CMPQ DX, $0x01
+	JEQ  rows1
+
+rows4:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   AX, R10
+
+block4:
+	VPMOVSXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  (DX)(BX*1), Y8, Y1
+	VFMADD231PS  (DX)(BX*2), Y8, Y2
+	VFMADD231PS  (DX)(R9*1), Y8, Y3
+	VPMOVSXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y4
+	VFMADD231PS  32(DX)(BX*1), Y9, Y5
+	VFMADD231PS  32(DX)(BX*2), Y9, Y6
+	VFMADD231PS  32(DX)(R9*1), Y9, Y7
+	VPMOVSXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y0
+	VFMADD231PS  64(DX)(BX*1), Y10, Y1
+	VFMADD231PS  64(DX)(BX*2), Y10, Y2
+	VFMADD231PS  64(DX)(R9*1), Y10, Y3
+	VPMOVSXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y4
+	VFMADD231PS  96(DX)(BX*1), Y11, Y5
+	VFMADD231PS  96(DX)(BX*2), Y11, Y6
+	VFMADD231PS  96(DX)(R9*1), Y11, Y7
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block4
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y1, X14
+	VADDPS       X14, X1, X1
+	VMOVHLPS     X1, X1, X14
+	VADDPS       X14, X1, X1
+	VMOVSHDUP    X1, X14
+	VADDSS       X14, X1, X1
+	VMOVSS       X1, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y2, X14
+	VADDPS       X14, X2, X2
+	VMOVHLPS     X2, X2, X14
+	VADDPS       X14, X2, X2
+	VMOVSHDUP    X2, X14
+	VADDSS       X14, X2, X2
+	VMOVSS       X2, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y3, X14
+	VADDPS       X14, X3, X3
+	VMOVHLPS     X3, X3, X14
+	VADDPS       X14, X3, X3
+	VMOVSHDUP    X3, X14
+	VADDSS       X14, X3, X3
+	VMOVSS       X3, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows4
+	VZEROUPPER
+	RET
+
+rows3:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   AX, R10
+
+block3:
+	VPMOVSXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  (DX)(BX*1), Y8, Y1
+	VFMADD231PS  (DX)(BX*2), Y8, Y2
+	VPMOVSXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y3
+	VFMADD231PS  32(DX)(BX*1), Y9, Y4
+	VFMADD231PS  32(DX)(BX*2), Y9, Y5
+	VPMOVSXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y0
+	VFMADD231PS  64(DX)(BX*1), Y10, Y1
+	VFMADD231PS  64(DX)(BX*2), Y10, Y2
+	VPMOVSXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y3
+	VFMADD231PS  96(DX)(BX*1), Y11, Y4
+	VFMADD231PS  96(DX)(BX*2), Y11, Y5
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block3
+	VADDPS       Y3, Y0, Y0
+	VADDPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y1, X14
+	VADDPS       X14, X1, X1
+	VMOVHLPS     X1, X1, X14
+	VADDPS       X14, X1, X1
+	VMOVSHDUP    X1, X14
+	VADDSS       X14, X1, X1
+	VMOVSS       X1, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y2, X14
+	VADDPS       X14, X2, X2
+	VMOVHLPS     X2, X2, X14
+	VADDPS       X14, X2, X2
+	VMOVSHDUP    X2, X14
+	VADDSS       X14, X2, X2
+	VMOVSS       X2, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows3
+	VZEROUPPER
+	RET
+
+rows2:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   AX, R10
+
+block2:
+	VPMOVSXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  (DX)(BX*1), Y8, Y1
+	VPMOVSXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y2
+	VFMADD231PS  32(DX)(BX*1), Y9, Y3
+	VPMOVSXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y4
+	VFMADD231PS  64(DX)(BX*1), Y10, Y5
+	VPMOVSXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y6
+	VFMADD231PS  96(DX)(BX*1), Y11, Y7
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block2
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y0, Y0
+	VADDPS       Y7, Y1, Y1
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y1, X14
+	VADDPS       X14, X1, X1
+	VMOVHLPS     X1, X1, X14
+	VADDPS       X14, X1, X1
+	VMOVSHDUP    X1, X14
+	VADDSS       X14, X1, X1
+	VMOVSS       X1, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows2
+	VZEROUPPER
+	RET
+
+rows1:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R10
+
+block1:
+	VPMOVSXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VPMOVSXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y1
+	VPMOVSXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y2
+	VPMOVSXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y3
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block1
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y0, Y0
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows1
+	VZEROUPPER
+	RET
+
+// func widenI8AVX2(n int, src *uint8, dst *float32)
+// Requires: AVX, AVX2
+TEXT ·widenI8AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VPMOVSXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (DX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x20, DX
+	DECQ      AX
+	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·dotU8AVX2(SB), NOSPLIT, $0-72
+	MOVQ blocks+16(FP), AX
+	MOVQ n+0(FP), CX
+	MOVQ ldx+32(FP), BX
+	MOVQ w+40(FP), SI
+	MOVQ dst+56(FP), DI
+	MOVQ ldd+64(FP), R8
+	SHLQ $0x02, BX
+	SHLQ $0x02, R8
+	LEAQ (BX)(BX*2), R9
+	MOVQ ldw+48(FP), R11
+	MOVQ rows+8(FP), DX
+	CMPQ DX, $0x03
+	JEQ  rows3
+	CMPQ DX, $0x02
+	JEQ  rows2
+	CMPQ DX, $0x01
+	JEQ  rows1
+
+rows4:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   AX, R10
+
+block4:
+	VPMOVZXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  (DX)(BX*1), Y8, Y1
+	VFMADD231PS  (DX)(BX*2), Y8, Y2
+	VFMADD231PS  (DX)(R9*1), Y8, Y3
+	VPMOVZXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y4
+	VFMADD231PS  32(DX)(BX*1), Y9, Y5
+	VFMADD231PS  32(DX)(BX*2), Y9, Y6
+	VFMADD231PS  32(DX)(R9*1), Y9, Y7
+	VPMOVZXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y0
+	VFMADD231PS  64(DX)(BX*1), Y10, Y1
+	VFMADD231PS  64(DX)(BX*2), Y10, Y2
+	VFMADD231PS  64(DX)(R9*1), Y10, Y3
+	VPMOVZXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y4
+	VFMADD231PS  96(DX)(BX*1), Y11, Y5
+	VFMADD231PS  96(DX)(BX*2), Y11, Y6
+	VFMADD231PS  96(DX)(R9*1), Y11, Y7
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block4
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y2, Y2
+	VADDPS       Y7, Y3, Y3
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y1, X14
+	VADDPS       X14, X1, X1
+	VMOVHLPS     X1, X1, X14
+	VADDPS       X14, X1, X1
+	VMOVSHDUP    X1, X14
+	VADDSS       X14, X1, X1
+	VMOVSS       X1, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y2, X14
+	VADDPS       X14, X2, X2
+	VMOVHLPS     X2, X2, X14
+	VADDPS       X14, X2, X2
+	VMOVSHDUP    X2, X14
+	VADDSS       X14, X2, X2
+	VMOVSS       X2, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y3, X14
+	VADDPS       X14, X3, X3
+	VMOVHLPS     X3, X3, X14
+	VADDPS       X14, X3, X3
+	VMOVSHDUP    X3, X14
+	VADDSS       X14, X3, X3
+	VMOVSS       X3, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows4
+	VZEROUPPER
+	RET
+
+rows3:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	MOVQ   AX, R10
+
+block3:
+	VPMOVZXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  (DX)(BX*1), Y8, Y1
+	VFMADD231PS  (DX)(BX*2), Y8, Y2
+	VPMOVZXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y3
+	VFMADD231PS  32(DX)(BX*1), Y9, Y4
+	VFMADD231PS  32(DX)(BX*2), Y9, Y5
+	VPMOVZXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y0
+	VFMADD231PS  64(DX)(BX*1), Y10, Y1
+	VFMADD231PS  64(DX)(BX*2), Y10, Y2
+	VPMOVZXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y3
+	VFMADD231PS  96(DX)(BX*1), Y11, Y4
+	VFMADD231PS  96(DX)(BX*2), Y11, Y5
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block3
+	VADDPS       Y3, Y0, Y0
+	VADDPS       Y4, Y1, Y1
+	VADDPS       Y5, Y2, Y2
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y1, X14
+	VADDPS       X14, X1, X1
+	VMOVHLPS     X1, X1, X14
+	VADDPS       X14, X1, X1
+	VMOVSHDUP    X1, X14
+	VADDSS       X14, X1, X1
+	VMOVSS       X1, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y2, X14
+	VADDPS       X14, X2, X2
+	VMOVHLPS     X2, X2, X14
+	VADDPS       X14, X2, X2
+	VMOVSHDUP    X2, X14
+	VADDSS       X14, X2, X2
+	VMOVSS       X2, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows3
+	VZEROUPPER
+	RET
+
+rows2:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	MOVQ   AX, R10
+
+block2:
+	VPMOVZXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  (DX)(BX*1), Y8, Y1
+	VPMOVZXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y2
+	VFMADD231PS  32(DX)(BX*1), Y9, Y3
+	VPMOVZXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y4
+	VFMADD231PS  64(DX)(BX*1), Y10, Y5
+	VPMOVZXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y6
+	VFMADD231PS  96(DX)(BX*1), Y11, Y7
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block2
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y1, Y1
+	VADDPS       Y4, Y0, Y0
+	VADDPS       Y5, Y1, Y1
+	VADDPS       Y6, Y0, Y0
+	VADDPS       Y7, Y1, Y1
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         R8, DX
+	VEXTRACTF128 $0x01, Y1, X14
+	VADDPS       X14, X1, X1
+	VMOVHLPS     X1, X1, X14
+	VADDPS       X14, X1, X1
+	VMOVSHDUP    X1, X14
+	VADDSS       X14, X1, X1
+	VMOVSS       X1, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows2
+	VZEROUPPER
+	RET
+
+rows1:
+	MOVQ   x+24(FP), DX
+	MOVQ   SI, R12
+	ADDQ   R11, SI
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	MOVQ   AX, R10
+
+block1:
+	VPMOVZXBD    (R12), Y8
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VPMOVZXBD    8(R12), Y9
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  32(DX), Y9, Y1
+	VPMOVZXBD    16(R12), Y10
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  64(DX), Y10, Y2
+	VPMOVZXBD    24(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VFMADD231PS  96(DX), Y11, Y3
+	ADDQ         $0x20, R12
+	ADDQ         $+128, DX
+	DECQ         R10
+	JNZ          block1
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y2, Y0, Y0
+	VADDPS       Y3, Y0, Y0
+	MOVQ         DI, DX
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VMOVSS       X0, (DX)
+	ADDQ         $0x04, DI
+	DECQ         CX
+	JNZ          rows1
+	VZEROUPPER
+	RET
+
+// func widenU8AVX2(n int, src *uint8, dst *float32)
+// Requires: AVX, AVX2
+TEXT ·widenU8AVX2(SB), NOSPLIT, $0-24
+	MOVQ n+0(FP), AX
+	MOVQ src+8(FP), CX
+	MOVQ dst+16(FP), DX
+
+vector:
+	VPMOVZXBD (CX), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVUPS   Y0, (DX)
+	ADDQ      $0x08, CX
+	ADDQ      $0x20, DX
+	DECQ      AX
+	JNZ       vector
 	VZEROUPPER
 	RET
 
@@ -1740,5 +3192,314 @@ vector:
 	ADDQ      $0x20, DX
 	DECQ      AX
 	JNZ       vector
+	VZEROUPPER
+	RET
+
+// func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·int4ZerosAVX2(SB), NOSPLIT, $0-56
+	MOVQ         n+0(FP), AX
+	MOVQ         blocks+8(FP), CX
+	MOVQ         zero+24(FP), DX
+	MOVQ         scale+32(FP), BX
+	MOVQ         skip+40(FP), SI
+	MOVQ         dst+48(FP), DI
+	MOVL         $0x00000008, R8
+	VMOVD        R8, X13
+	VPBROADCASTD X13, Y13
+
+column:
+	MOVQ   sums+16(FP), R8
+	MOVQ   CX, R9
+	VXORPS Y0, Y0, Y0
+
+block:
+	VPMOVZXBD    (DX), Y1
+	VPSUBD       Y1, Y13, Y1
+	VCVTDQ2PS    Y1, Y1
+	VMULPS       (BX), Y1, Y1
+	VFMADD231PS  (R8), Y1, Y0
+	ADDQ         $0x08, DX
+	ADDQ         $0x20, BX
+	ADDQ         $0x20, R8
+	DECQ         R9
+	JNZ          block
+	VEXTRACTF128 $0x01, Y0, X14
+	VADDPS       X14, X0, X0
+	VMOVHLPS     X0, X0, X14
+	VADDPS       X14, X0, X0
+	VMOVSHDUP    X0, X14
+	VADDSS       X14, X0, X0
+	VADDSS       (DI), X0, X0
+	VMOVSS       X0, (DI)
+	ADDQ         $0x04, DI
+	ADDQ         SI, DX
+	LEAQ         (BX)(SI*4), BX
+	DECQ         AX
+	JNZ          column
+	VZEROUPPER
+	RET
+
+DATA quarters<>+0(SB)/4, $0x00000000
+DATA quarters<>+4(SB)/4, $0x00000000
+DATA quarters<>+8(SB)/4, $0x00000000
+DATA quarters<>+12(SB)/4, $0x00000000
+DATA quarters<>+16(SB)/4, $0x00000001
+DATA quarters<>+20(SB)/4, $0x00000001
+DATA quarters<>+24(SB)/4, $0x00000001
+DATA quarters<>+28(SB)/4, $0x00000001
+DATA quarters<>+32(SB)/4, $0x00000002
+DATA quarters<>+36(SB)/4, $0x00000002
+DATA quarters<>+40(SB)/4, $0x00000002
+DATA quarters<>+44(SB)/4, $0x00000002
+DATA quarters<>+48(SB)/4, $0x00000003
+DATA quarters<>+52(SB)/4, $0x00000003
+DATA quarters<>+56(SB)/4, $0x00000003
+DATA quarters<>+60(SB)/4, $0x00000003
+GLOBL quarters<>(SB), RODATA|NOPTR, $64
+
+// func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32)
+// Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
+TEXT ·int4RowAVX512(SB), NOSPLIT, $0-64
+	MOVQ         n+0(FP), AX
+	MOVQ         w+24(FP), CX
+	MOVQ         scale+32(FP), DX
+	MOVQ         zero+40(FP), BX
+	MOVQ         dst+56(FP), SI
+	MOVQ         blocks+8(FP), DI
+	SHLQ         $0x02, DI
+	MOVQ         DI, R8
+	SHLQ         $0x04, R8
+	VMOVUPS      nibbles<>+0(SB), Z20
+	VMOVDQU32    quarters<>+0(SB), Z21
+	MOVL         $0x00000008, R12
+	VPBROADCASTD R12, Z22
+
+columns2:
+	SUBQ   $0x02, AX
+	JLT    left2
+	MOVQ   x+16(FP), R9
+	MOVQ   DI, R10
+	MOVQ   DX, R11
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+block2:
+	VMOVDQU32       (CX), Z6
+	VBROADCASTF32X4 (DX), Z8
+	VPERMPS         Z8, Z21, Z8
+	VMOVDQU32       (CX)(R8*1), Z7
+	VBROADCASTF32X4 (DX)(DI*4), Z9
+	VPERMPS         Z9, Z21, Z9
+	VMOVUPS         (R9), Z10
+	VPERMPS         Z20, Z6, Z11
+	VMULPS          Z10, Z11, Z2
+	VPERMPS         Z20, Z7, Z12
+	VMULPS          Z10, Z12, Z4
+	VMOVUPS         64(R9), Z10
+	VPSRLD          $0x04, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VMULPS          Z10, Z11, Z3
+	VPSRLD          $0x04, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VMULPS          Z10, Z12, Z5
+	VMOVUPS         128(R9), Z10
+	VPSRLD          $0x08, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VPSRLD          $0x08, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z4
+	VMOVUPS         192(R9), Z10
+	VPSRLD          $0x0c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VPSRLD          $0x0c, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z5
+	VMOVUPS         256(R9), Z10
+	VPSRLD          $0x10, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VPSRLD          $0x10, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z4
+	VMOVUPS         320(R9), Z10
+	VPSRLD          $0x14, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VPSRLD          $0x14, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z5
+	VMOVUPS         384(R9), Z10
+	VPSRLD          $0x18, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VPSRLD          $0x18, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z4
+	VMOVUPS         448(R9), Z10
+	VPSRLD          $0x1c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VPSRLD          $0x1c, Z7, Z12
+	VPERMPS         Z20, Z12, Z12
+	VFMADD231PS     Z10, Z12, Z5
+	VADDPS          Z3, Z2, Z2
+	VFMADD231PS     Z8, Z2, Z0
+	VADDPS          Z5, Z4, Z4
+	VFMADD231PS     Z9, Z4, Z1
+	ADDQ            $0x40, CX
+	ADDQ            $0x10, DX
+	ADDQ            $+512, R9
+	SUBQ            $0x04, R10
+	JNZ             block2
+	TESTQ           BX, BX
+	JZ              sum2
+	MOVQ            sums+48(FP), R9
+	MOVQ            DI, R10
+
+zeros2:
+	MOVQ        $0x00000010, R12
+	CMPQ        R10, R12
+	CMOVQLT     R10, R12
+	MOVQ        $-1, R13
+	BZHIQ       R12, R13, R13
+	KMOVQ       R13, K1
+	VMOVUPS.Z   (R9), K1, Z10
+	VPMOVZXBD.Z (BX), K1, Z11
+	VPSUBD      Z11, Z22, Z11
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.Z    (R11), Z11, K1, Z11
+	VFMADD231PS Z10, Z11, Z0
+	VPMOVZXBD.Z (BX)(DI*1), K1, Z12
+	VPSUBD      Z12, Z22, Z12
+	VCVTDQ2PS   Z12, Z12
+	VMULPS.Z    (R11)(DI*4), Z12, K1, Z12
+	VFMADD231PS Z10, Z12, Z1
+	ADDQ        R12, BX
+	LEAQ        (R11)(R12*4), R11
+	ADDQ        $0x40, R9
+	SUBQ        $0x10, R10
+	JG          zeros2
+	ADDQ        DI, BX
+
+sum2:
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (SI)
+	VEXTRACTF64X4 $0x01, Z1, Y14
+	VMOVAPS       Y1, Y0
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, 4(SI)
+	ADDQ          $0x08, SI
+	ADDQ          R8, CX
+	LEAQ          (DX)(DI*4), DX
+	JMP           columns2
+
+left2:
+	ADDQ $0x02, AX
+
+columns1:
+	SUBQ   $0x01, AX
+	JLT    left1
+	MOVQ   x+16(FP), R9
+	MOVQ   DI, R10
+	MOVQ   DX, R11
+	VPXORD Z0, Z0, Z0
+
+block1:
+	VMOVDQU32       (CX), Z6
+	VBROADCASTF32X4 (DX), Z8
+	VPERMPS         Z8, Z21, Z8
+	VMOVUPS         (R9), Z10
+	VPERMPS         Z20, Z6, Z11
+	VMULPS          Z10, Z11, Z2
+	VMOVUPS         64(R9), Z10
+	VPSRLD          $0x04, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VMULPS          Z10, Z11, Z3
+	VMOVUPS         128(R9), Z10
+	VPSRLD          $0x08, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VMOVUPS         192(R9), Z10
+	VPSRLD          $0x0c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VMOVUPS         256(R9), Z10
+	VPSRLD          $0x10, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VMOVUPS         320(R9), Z10
+	VPSRLD          $0x14, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VMOVUPS         384(R9), Z10
+	VPSRLD          $0x18, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z2
+	VMOVUPS         448(R9), Z10
+	VPSRLD          $0x1c, Z6, Z11
+	VPERMPS         Z20, Z11, Z11
+	VFMADD231PS     Z10, Z11, Z3
+	VADDPS          Z3, Z2, Z2
+	VFMADD231PS     Z8, Z2, Z0
+	ADDQ            $0x40, CX
+	ADDQ            $0x10, DX
+	ADDQ            $+512, R9
+	SUBQ            $0x04, R10
+	JNZ             block1
+	TESTQ           BX, BX
+	JZ              sum1
+	MOVQ            sums+48(FP), R9
+	MOVQ            DI, R10
+
+zeros1:
+	MOVQ        $0x00000010, R12
+	CMPQ        R10, R12
+	CMOVQLT     R10, R12
+	MOVQ        $-1, R8
+	BZHIQ       R12, R8, R8
+	KMOVQ       R8, K1
+	VMOVUPS.Z   (R9), K1, Z10
+	VPMOVZXBD.Z (BX), K1, Z11
+	VPSUBD      Z11, Z22, Z11
+	VCVTDQ2PS   Z11, Z11
+	VMULPS.Z    (R11), Z11, K1, Z11
+	VFMADD231PS Z10, Z11, Z0
+	ADDQ        R12, BX
+	LEAQ        (R11)(R12*4), R11
+	ADDQ        $0x40, R9
+	SUBQ        $0x10, R10
+	JG          zeros1
+
+sum1:
+	VEXTRACTF64X4 $0x01, Z0, Y14
+	VADDPS        Y14, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X14
+	VADDPS        X14, X0, X0
+	VMOVHLPS      X0, X0, X14
+	VADDPS        X14, X0, X0
+	VMOVSHDUP     X0, X14
+	VADDSS        X14, X0, X0
+	VMOVSS        X0, (SI)
+	ADDQ          $0x04, SI
+	JMP           columns1
+
+left1:
+	ADDQ $0x01, AX
 	VZEROUPPER
 	RET

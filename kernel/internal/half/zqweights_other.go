@@ -8,6 +8,22 @@ func int4DotAVX512(n int, rows int, groups int, blocks int, x *float32, ldx int,
 	panic("kernel: no assembly for this processor")
 }
 
+func dotI8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenI8AVX512(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func dotU8AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenU8AVX512(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func dotF16AVX512(n int, rows int, blocks int, x *float32, ldx int, w *uint16, ldw int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
@@ -28,6 +44,22 @@ func int4DotAVX2(n int, rows int, groups int, blocks int, x *float32, ldx int, w
 	panic("kernel: no assembly for this processor")
 }
 
+func dotI8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenI8AVX2(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func dotU8AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint8, ldw int, dst *float32, ldd int) {
+	panic("kernel: no assembly for this processor")
+}
+
+func widenU8AVX2(n int, src *uint8, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
 func dotF16AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint16, ldw int, dst *float32, ldd int) {
 	panic("kernel: no assembly for this processor")
 }
@@ -41,5 +73,13 @@ func dotBF16AVX2(n int, rows int, blocks int, x *float32, ldx int, w *uint16, ld
 }
 
 func widenBF16AVX2(n int, src *uint16, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func int4ZerosAVX2(n int, blocks int, sums *float32, zero *uint8, scale *float32, skip int, dst *float32) {
+	panic("kernel: no assembly for this processor")
+}
+
+func int4RowAVX512(n int, blocks int, x *float32, w *uint8, scale *float32, zero *uint8, sums *float32, dst *float32) {
 	panic("kernel: no assembly for this processor")
 }

@@ -94,6 +94,8 @@ func TestInt4Linear(t *testing.T) {
 			n = 270
 		case 1:
 			k = []int{4200, 4096}[r.IntN(2)]
+		case 2, 3, 4: // one row has a kernel of its own
+			m, k, group = 1, 128*(1+r.IntN(12)), 32
 		}
 		groups := (k + group - 1) / group
 		x := array.FromSlice(kerneltest.RandomFloats(r, m*k), m, k)
@@ -135,4 +137,96 @@ func TestInt4Linear(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestInt8Linear(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for range 120 {
+		m, n, k := 1+r.IntN(22), 1+r.IntN(20), r.IntN(300)
+		switch r.IntN(10) {
+		case 0:
+			n = 300
+		case 1:
+			k = []int{4200, 4096}[r.IntN(2)]
+		}
+		d := []array.DType{array.I8, array.U8}[r.IntN(2)]
+		bytes := func(n int) *array.Array {
+			a := array.New(d, n)
+			copy(array.Bytes(a), kerneltest.QBytes(r, n))
+			return a
+		}
+		each := []int{1, n}[r.IntN(2)]
+		x, weight, scale := array.FromSlice(kerneltest.RandomFloats(r, m*k), m, k), array.Reshape(bytes(n*k), n, k), kerneltest.RandomFloats(r, each)
+		in := []*array.Array{x, weight, array.FromSlice(scale, each), nil, nil}
+		zero := func(int) float64 { return 0 }
+		if r.IntN(2) == 0 {
+			z := bytes(each)
+			in[3], zero = z, func(c int) float64 { return array.Float64At(z, c%each) }
+		}
+		var bias []float32
+		if r.IntN(2) == 0 {
+			bias = kerneltest.RandomFloats(r, n)
+			in[4] = array.FromSlice(bias, n)
+		}
+		out := array.New(array.F32, m, n)
+		kerneltest.QLevels(t, func(level string) {
+			w := &par.Workspace{Threads: 1 + r.IntN(2)}
+			Int8Linear{}.Run(w, []*array.Array{out}, in)
+			require.LessOrEqual(t, w.HighWater(), Int8Linear{}.ScratchBytes([]*array.Array{out}, in))
+			// Products with weights and with zero points are summed apart.
+			for i := range m {
+				for c := range n {
+					want, size := 0.0, 0.0
+					for p := range k {
+						v := float64(array.Data[float32](x)[i*k+p]) * float64(scale[c%each])
+						q := array.Float64At(weight, c*k+p)
+						want, size = want+v*(q-zero(c)), size+math.Abs(v)*(math.Abs(q)+math.Abs(zero(c)))
+					}
+					if bias != nil {
+						want, size = want+float64(bias[c]), size+math.Abs(float64(bias[c]))
+					}
+					require.InDelta(t, want, float64(array.Data[float32](out)[i*n+c]), float64(k+8)*size/(1<<23), "%s: row %d column %d of %dx%dx%d", level, i, c, m, n, k)
+				}
+			}
+		})
+	}
+}
+
+// TestInt4Embedding compares rows with weights unpacked one by one.
+func TestInt4Embedding(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for range 60 {
+		v, e, group := 1+r.IntN(9), 2*r.IntN(60), 32*(1+r.IntN(2))
+		groups := (e + group - 1) / group
+		raw, zeros, scale := kerneltest.QBytes(r, v*e/2), kerneltest.QBytes(r, v*groups), kerneltest.RandomFloats(r, v*groups)
+		for i := range zeros {
+			zeros[i] &= 15
+		}
+		index := make([]int64, r.IntN(7))
+		for i := range index {
+			index[i] = int64(r.IntN(v))
+		}
+		in := []*array.Array{array.FromSlice(index), array.FromSlice(raw, v, e/2), array.FromSlice(scale, v, groups)}
+		zero := func(int) int32 { return 8 }
+		if r.IntN(2) == 0 {
+			in = append(in, array.FromSlice(zeros, v, groups))
+			zero = func(i int) int32 { return int32(zeros[i]) }
+		}
+		if r.IntN(2) == 0 {
+			in[0] = array.Cast(in[0], array.I32)
+		}
+		out := array.New(array.F32, len(index), e)
+		Int4Embedding{Group: group}.Run(&par.Workspace{Threads: 2}, []*array.Array{out}, in)
+		for i, row := range index {
+			for p := range e {
+				g := int(row)*groups + p/group
+				q := raw[(int(row)*e+p)/2] >> (4 * (p % 2)) & 15
+				require.Equal(t, float32(int32(q)-zero(g))*scale[g], array.Data[float32](out)[i*e+p])
+			}
+		}
+	}
+	require.PanicsWithError(t, "index 3 is out of range for dimension 0 of size 3 [FX2030]", func() {
+		Int4Embedding{Group: 32}.Run(&par.Workspace{}, []*array.Array{array.New(array.F32, 1, 2)},
+			[]*array.Array{array.FromSlice([]int64{3}), array.New(array.U8, 3, 1), array.New(array.F32, 3, 1)})
+	})
 }

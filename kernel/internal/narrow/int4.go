@@ -32,9 +32,10 @@ func checkGroup(step string, group int) {
 	}
 }
 
-// PackInt4 lays out 4-bit weights for Int4Linear: in[0] is u8 [n, ceil(k/2)], two
-// weights a byte, the even one in the lower half; out[0] is a vector of
-// Int4PackedBytes. What pads k to whole groups weighs nothing.
+// PackInt4 pads the rows of 4-bit weights to whole groups for Int4Linear: in[0] is u8
+// [n, ceil(k/2)], two weights a byte, the even one in the lower half; out[0] is a vector of
+// Int4PackedBytes. Where k is a multiple of the group it is the weight as it is, and need
+// not be made.
 //
 //gofx:kernel
 type PackInt4 struct{ K, Group int }
@@ -59,27 +60,17 @@ func (s PackInt4) Run(w *par.Workspace, out, in []*array.Array) {
 		operand.BadOperand(step, "the packed weight has another length")
 	}
 	mark := w.Mark()
-	packInt4(dst, operand.LoadSame[uint8](w, in[0]), n, s.K, groupsOf(s.K, s.Group)*s.Group)
+	packInt4(dst, operand.LoadSame[uint8](w, in[0]), n, (s.K+1)/2, groupsOf(s.K, s.Group)*s.Group/2)
 	w.Release(mark)
 }
 
-// packInt4 lays rows of k weights out in blocks of 32, padded to full: byte i of a
-// block holds weights i and i+16. So a vector of bytes gives two runs of weights
-// by a mask and a shift, without a shuffle.
-func packInt4(dst, src []uint8, n, k, full int) {
-	for i := range dst {
-		dst[i] = 0x88
-	}
+// packInt4 copies n rows of size bytes to rows of full, padded with weights that stand
+// for 0 without a zero point; x has zeros there.
+func packInt4(dst, src []uint8, n, size, full int) {
 	for c := range n {
-		row, from := dst[c*full/2:(c+1)*full/2], src[c*((k+1)/2):]
-		for p := range k {
-			v := from[p/2] >> (4 * (p % 2)) & 15
-			b := &row[p/half.UnpackBlock*16+p%16]
-			if p%half.UnpackBlock < 16 {
-				*b = *b&0xf0 | v
-			} else {
-				*b = *b&0x0f | v<<4
-			}
+		row := dst[c*full : (c+1)*full]
+		for i := copy(row, src[c*size:(c+1)*size]); i < full; i++ {
+			row[i] = 0x88
 		}
 	}
 }
@@ -104,10 +95,13 @@ func (s Int4Linear) ScratchBytes(out, in []*array.Array) int {
 	n, k := out[0].Dim(-1), x.Dim(-1)
 	checkGroup("int4_linear", s.Group)
 	groups := groupsOf(k, s.Group)
-	rows := x.Len() / max(k, 1)
+	rows, pad := x.Len()/max(k, 1), 0
+	if !s.Packed && k%s.Group != 0 {
+		pad = par.ScratchSize(Int4PackedBytes(n, k, s.Group), 1)
+	}
 	return operand.LoadAllBytes([]*array.Array{x, operand.At(in, 1), operand.At(in, 2), operand.At(in, 3), operand.At(in, 4)}) +
-		operand.StoreBytes(out[0]) + par.ScratchSize(Int4PackedBytes(n, k, s.Group), 1) +
-		par.ScratchSize(rows*groups*s.Group, 4) + par.ScratchSize(rows*groups, 4) + wideScratch(rows, n, groups*s.Group) + spreadBytes(rows, groups*s.Group)
+		operand.StoreBytes(out[0]) + pad +
+		par.ScratchSize(rows*(groups*s.Group+spreadBy), 4) + par.ScratchSize(rows*groups, 4) + wideScratch(rows, n, groups*s.Group)
 }
 
 // Run implements Step.
@@ -142,18 +136,15 @@ func (s Int4Linear) Run(w *par.Workspace, out, in []*array.Array) {
 	if zero != nil {
 		j.zero = operand.LoadSame[uint8](w, zero)
 	}
-	if !s.Packed {
+	if !s.Packed && full != k {
 		packed := par.Scratch[uint8](w, Int4PackedBytes(n, k, s.Group))
-		packInt4(packed, j.weight, n, k, full)
+		packInt4(packed, j.weight, n, (k+1)/2, full/2)
 		j.weight = packed
-	}
-	if j.x = operand.Load[float32](w, x); full != k {
-		j.x = padRows(par.Scratch[float32](w, m*full), j.x, m, k, full)
 	}
 	if k == 0 {
 		clear(j.dst)
 	} else {
-		j.run(w)
+		j.run(w, operand.Load[float32](w, x), k)
 	}
 	addBias(j.dst, linearBias(w, step, operand.At(in, 4), n))
 	operand.Store(out[0], j.dst)
@@ -161,12 +152,23 @@ func (s Int4Linear) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
-// padRows copies m rows of k elements to rows of full, padded with zeros.
-func padRows(dst, src []float32, m, k, full int) []float32 {
+// padRows copies m rows of k elements to rows of full, ld apart, padded with zeros.
+func padRows(dst, src []float32, m, k, full, ld int) {
 	for r := range m {
-		clear(dst[r*full+copy(dst[r*full:], src[r*k:(r+1)*k]) : (r+1)*full])
+		clear(dst[r*ld+copy(dst[r*ld:], src[r*k:(r+1)*k]) : r*ld+full])
 	}
-	return dst
+}
+
+// evenFirst puts, of each 32 elements, those of even places before the others: the order
+// of weights of 4 bits by lower halves and upper halves of bytes.
+func evenFirst(x []float32) {
+	for ; len(x) > 0; x = x[half.UnpackBlock:] {
+		to := (*[half.UnpackBlock]float32)(x)
+		from := *to
+		for i := range half.UnpackBlock / 2 {
+			to[i], to[half.UnpackBlock/2+i] = from[2*i], from[2*i+1]
+		}
+	}
 }
 
 // int4Job is a product with weights of 4 bits.
@@ -183,32 +185,65 @@ type int4Job struct {
 
 	wide  []float32 // unpacked columns, from first on
 	first int
+	alone bool // one row, in the order of half.RowOrder
 }
 
-// run computes the product. Up to unpackMost rows weights are widened in
+// run computes the product with x [m, k]. Up to unpackMost rows weights are widened in
 // registers, each time they pass; for more rows unpackCols columns at a time are
 // widened to scratch, which a product reads from the second cache.
-func (j *int4Job) run(w *par.Workspace) {
+func (j *int4Job) run(w *par.Workspace, x []float32, k int) {
 	if j.m <= unpackMost {
-		if j.zero != nil {
-			j.sums = par.Scratch[float32](w, j.m*j.groups)
-			group := j.blocks * half.UnpackBlock
-			for i := range j.sums {
-				j.sums[i] = 0
-				for _, v := range j.x[i*group : (i+1)*group] {
-					j.sums[i] += v
-				}
-			}
-		}
-		j.x, j.ldx = spread(w, j.x, j.m, j.full)
-		w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.full)), j)
+		j.few(w, x, k)
 		return
+	}
+	if j.x, j.ldx = x, j.full; k != j.full {
+		j.x = par.Scratch[float32](w, j.m*j.full)
+		padRows(j.x, x, j.m, k, j.full, j.full)
 	}
 	j.wide = par.Scratch[float32](w, min(j.n, unpackCols)*j.full)
 	for j.first = 0; j.first < j.n; j.first += unpackCols {
 		cols := min(unpackCols, j.n-j.first)
 		w.Parallel(cols, max(1, par.PackWork/j.full), j)
 		gemm.Gemm(w, false, true, j.m, cols, j.full, j.x, j.full, j.wide[:cols*j.full], j.full, j.dst[j.first:], j.n, false)
+	}
+}
+
+// few computes the product of few rows.
+func (j *int4Job) few(w *par.Workspace, x []float32, k int) {
+	if j.ldx = j.full; j.m > 1 && j.full%pageFloats == 0 {
+		j.ldx += spreadBy
+	}
+	j.x = par.Scratch[float32](w, j.m*j.ldx)
+	padRows(j.x, x, j.m, k, j.full, j.ldx)
+	if j.zero != nil {
+		j.sums = par.Scratch[float32](w, j.m*j.groups)
+	}
+	for r := range j.m {
+		row := j.x[r*j.ldx : r*j.ldx+j.full]
+		if j.zero != nil {
+			groupSums(j.sums[r*j.groups:(r+1)*j.groups], row)
+		}
+		if j.alone = j.m == 1 && half.RowOrder(row, j.blocks*half.UnpackBlock); !j.alone {
+			evenFirst(row)
+		}
+	}
+	w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.full)), j)
+}
+
+// groupSums adds up the elements of each group of x, in four sums that do not wait for
+// each other.
+func groupSums(dst, x []float32) {
+	size := len(x) / max(len(dst), 1)
+	for g := range dst {
+		var s [4]float32
+		p := x[g*size : (g+1)*size]
+		for ; len(p) >= 4; p = p[4:] {
+			s[0], s[1], s[2], s[3] = s[0]+p[0], s[1]+p[1], s[2]+p[2], s[3]+p[3]
+		}
+		for i, v := range p {
+			s[i] += v
+		}
+		dst[g] = (s[0] + s[1]) + (s[2] + s[3])
 	}
 }
 
@@ -222,21 +257,16 @@ func (j *int4Job) Do(lo, hi int) {
 		}
 		return
 	}
-	for r := 0; r < j.m; r += unpackRows {
-		j.rows(r, min(unpackRows, j.m-r), lo, hi)
-	}
-	if j.zero == nil {
+	if j.alone {
+		var zero []uint8
+		if j.zero != nil {
+			zero = j.zero[lo*j.groups:]
+		}
+		half.Int4Row(hi-lo, j.x[:j.full], j.weight[lo*j.full/2:], j.scale[lo*j.groups:], zero, j.sums, j.dst[lo:])
 		return
 	}
-	for c := lo; c < hi; c++ {
-		scale, zero := j.scale[c*j.groups:(c+1)*j.groups], j.zero[c*j.groups:(c+1)*j.groups]
-		for r := range j.m {
-			s := float32(0)
-			for g, sum := range j.sums[r*j.groups : (r+1)*j.groups] {
-				s += float32(float32(float32(8-int32(zero[g]))*scale[g]) * sum)
-			}
-			j.dst[r*j.n+c] += s
-		}
+	for r := 0; r < j.m; r += unpackRows {
+		j.rows(r, min(unpackRows, j.m-r), lo, hi)
 	}
 }
 
@@ -256,6 +286,9 @@ func (j *int4Job) rows(r, rows, lo, hi int) {
 			half.Int4Dot(n, rows, groups, j.blocks, j.x[r*j.ldx+g*j.blocks*half.UnpackBlock:], j.ldx, j.weight[at*j.blocks*16:],
 				j.scale[at:], part[:], unpackPart, j.groups-groups)
 			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, g == 0)
+		}
+		for i := r; i < r+rows && j.zero != nil; i++ {
+			half.Int4Zeros(n, j.groups, j.sums[i*j.groups:(i+1)*j.groups], j.zero[c*j.groups:], j.scale[c*j.groups:], j.dst[i*j.n+c:])
 		}
 	}
 }
@@ -285,8 +318,8 @@ func (j *int4Job) unpack(dst []float32, c int) {
 		}
 		d := (*[half.UnpackBlock]float32)(dst[b*half.UnpackBlock:])
 		for i, v := range j.weight[c*j.full/2+b*16:][:16] {
-			d[i] = float32(int32(v&15)-zero) * scale
-			d[i+16] = float32(int32(v>>4)-zero) * scale
+			d[2*i] = float32(int32(v&15)-zero) * scale
+			d[2*i+1] = float32(int32(v>>4)-zero) * scale
 		}
 	}
 }

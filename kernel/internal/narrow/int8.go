@@ -1,0 +1,161 @@
+package narrow
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/gemm"
+	"github.com/gofx-dev/gofx/kernel/internal/half"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// Int8Linear is a linear layer with weights of 8 bits, (q-zero)·scale, widened in
+// registers and computed in float32: in[0] is x [..., k] f32, f16 or bf16; in[1] the
+// weight, u8 or i8 [n, k]; in[2] the scale f32, one or [n]; in[3] an optional zero point of
+// the weight's type, one or [n]; in[4] an optional bias [n]. The result is [..., n] of a
+// type x may have. Sums are of integers times x: scales and zero points come last.
+//
+//gofx:kernel
+type Int8Linear struct{}
+
+// ScratchBytes implements Scratcher.
+func (Int8Linear) ScratchBytes(out, in []*array.Array) int {
+	x := in[0]
+	n, k := out[0].Dim(-1), x.Dim(-1)
+	rows := x.Len() / max(k, 1)
+	return operand.LoadAllBytes([]*array.Array{x, in[1], in[2], operand.At(in, 3), operand.At(in, 4)}) + operand.StoreBytes(out[0]) +
+		par.ScratchSize(rows, 4) + wideScratch(rows, n, k) + spreadBytes(rows, k)
+}
+
+// Run implements Step.
+func (Int8Linear) Run(w *par.Workspace, out, in []*array.Array) {
+	const step = "int8_linear"
+	x, weight, scale, zero := in[0], in[1], in[2], operand.At(in, 3)
+	if x.Rank() == 0 || out[0].Rank() != x.Rank() || weight.Rank() != 2 {
+		operand.BadOperand(step, "the operand is a scalar, the result is not of its rank, or the weight is not a matrix")
+	}
+	n, k := weight.Dim(0), weight.Dim(1)
+	m := operand.Prod(x.Shape()[:x.Rank()-1])
+	if d := weight.DType(); x.Dim(-1) != k || out[0].Dim(-1) != n || out[0].Len() != m*n || d != array.U8 && d != array.I8 ||
+		out[0].DType() == array.F64 || x.DType() == array.F64 {
+		operand.BadOperand(step, "the weight is not [n, k] of u8 or i8 for a result of n and an operand of k columns of f32, f16 or bf16")
+	}
+	if scale.Len() != 1 && scale.Len() != n || scale.DType() != array.F32 ||
+		zero != nil && (zero.Len() != 1 && zero.Len() != n || zero.DType() != weight.DType()) {
+		operand.BadOperand(step, "the scale is not one f32 or one for each row of the weight, or the zero point not so of the weight's type")
+	}
+	if m*n == 0 {
+		return
+	}
+	mark := w.Mark()
+	j := par.TakeJob[int8Job](w)
+	*j = int8Job{m: m, n: n, k: k, x: operand.Load[float32](w, x), dst: operand.Result[float32](w, out[0]),
+		weight: bytesOfArray(w, weight), signed: weight.DType() == array.I8, scale: operand.LoadSame[float32](w, scale)}
+	if zero != nil {
+		j.zero = bytesOfArray(w, zero)
+	}
+	if k == 0 {
+		clear(j.dst)
+	} else {
+		j.run(w)
+	}
+	addBias(j.dst, linearBias(w, step, operand.At(in, 4), n))
+	operand.Store(out[0], j.dst)
+	par.PutJob(w, j)
+	w.Release(mark)
+}
+
+// bytesOfArray returns the elements of an array of bytes in row-major order, i8 as
+// their bits.
+func bytesOfArray(w *par.Workspace, a *array.Array) []uint8 {
+	if a.DType() == array.I8 {
+		return half.Unsigned(operand.LoadSame[int8](w, a))
+	}
+	return operand.LoadSame[uint8](w, a)
+}
+
+// int8Job is a product with weights of 8 bits.
+type int8Job struct {
+	m, n, k int
+	ldx     int
+	x, dst  []float32
+	weight  []uint8
+	signed  bool
+	scale   []float32
+	zero    []uint8
+	sums    []float32 // of each row of x, for zero points
+
+	wide  []float32 // widened columns, from first on
+	first int
+}
+
+func (j *int8Job) run(w *par.Workspace) {
+	if j.zero != nil {
+		j.sums = par.Scratch[float32](w, j.m)
+		for r := range j.sums {
+			groupSums(j.sums[r:r+1], j.x[r*j.k:(r+1)*j.k])
+		}
+	}
+	if j.m <= unpackMost {
+		j.x, j.ldx = spread(w, j.x, j.m, j.k)
+		w.Parallel(j.n, max(1, par.GemmWork/(j.m*j.k)), j)
+		return
+	}
+	j.wide = par.Scratch[float32](w, min(j.n, unpackCols)*j.k)
+	for j.first = 0; j.first < j.n; j.first += unpackCols {
+		cols := min(unpackCols, j.n-j.first)
+		w.Parallel(cols, max(1, par.PackWork/j.k), j)
+		gemm.Gemm(w, false, true, j.m, cols, j.k, j.x, j.k, j.wide[:cols*j.k], j.k, j.dst[j.first:], j.n, false)
+		j.finish(0, j.m, j.first, cols)
+	}
+}
+
+// Do computes columns [lo, hi), or widens them; see halfJob.Do.
+func (j *int8Job) Do(lo, hi int) {
+	if j.wide != nil {
+		half.WidenBytes(j.wide[lo*j.k:hi*j.k], j.weight[(j.first+lo)*j.k:(j.first+hi)*j.k], j.signed)
+		return
+	}
+	for r := 0; r < j.m; r += unpackRows {
+		j.rows(r, min(unpackRows, j.m-r), lo, hi)
+	}
+}
+
+// rows computes columns [lo, hi) of up to four rows; see int4Job.rows.
+func (j *int8Job) rows(r, rows, lo, hi int) {
+	var part [unpackRows * unpackPart]float32
+	step := j.k
+	if rows > 1 {
+		step = unpackDepth
+	}
+	for c := lo; c < hi; c += unpackPart {
+		n := min(unpackPart, hi-c)
+		for p := 0; p < j.k; p += step {
+			half.DotBytes(n, rows, min(step, j.k-p), j.x[r*j.ldx+p:], j.ldx, j.weight[c*j.k+p:], j.k, j.signed, part[:], unpackPart)
+			addPart(j.dst[r*j.n+c:], j.n, part[:], rows, n, p == 0)
+		}
+		j.finish(r, rows, c, n)
+	}
+}
+
+// finish makes results of sums of integers times x, for rows from r on and n columns from
+// c on.
+func (j *int8Job) finish(r, rows, c, n int) {
+	for ; rows > 0; r, rows = r+1, rows-1 {
+		d := j.dst[r*j.n+c : r*j.n+c+n]
+		for i := range d {
+			if j.zero != nil {
+				d[i] -= float32(j.zeroAt(c+i) * j.sums[r])
+			}
+			d[i] *= j.scale[(c+i)%len(j.scale)]
+		}
+	}
+}
+
+// zeroAt is the zero point of a column.
+func (j *int8Job) zeroAt(c int) float32 {
+	z := j.zero[c%len(j.zero)]
+	if j.signed {
+		return float32(int8(z))
+	}
+	return float32(z)
+}

@@ -1,0 +1,41 @@
+package narrow
+
+import (
+	"testing"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// BenchmarkOneRow multiplies one row by weights that lie in the second cache, and by
+// more than any cache holds: bytes are those of weights, scales and zero points.
+func BenchmarkOneRow(b *testing.B) {
+	const k = 768
+	for name, n := range map[string]int{"cache": 512, "memory": 100000} {
+		x, out, scale := array.New(array.F32, 1, k), array.New(array.F32, 1, n), array.New(array.F32, n, k/32)
+		each := array.New(array.F32, n)
+		for kind, c := range map[string]struct {
+			step par.Step
+			in   []*array.Array
+		}{
+			"bf16":       {HalfLinear{}, []*array.Array{x, array.New(array.BF16, n, k)}},
+			"int8":       {Int8Linear{}, []*array.Array{x, array.New(array.I8, n, k), each}},
+			"int4":       {Int4Linear{Group: 32}, []*array.Array{x, array.New(array.U8, n, k/2), scale}},
+			"int4 zeros": {Int4Linear{Group: 32}, []*array.Array{x, array.New(array.U8, n, k/2), scale, array.New(array.U8, n, k/32)}},
+		} {
+			b.Run(name+"/"+kind, func(b *testing.B) {
+				w, bytes := &par.Workspace{Threads: 1}, 0
+				for _, a := range c.in[1:] {
+					bytes += a.Len() * a.DType().Size()
+					for i, p := 0, array.Bytes(a); i < len(p); i += 4096 {
+						p[i] = 1 // maps the page
+					}
+				}
+				b.SetBytes(int64(bytes))
+				for b.Loop() {
+					c.step.Run(w, []*array.Array{out}, c.in)
+				}
+			})
+		}
+	}
+}
