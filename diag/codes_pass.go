@@ -158,6 +158,43 @@ graph g(%x: f32[2]) {
 }`,
 	},
 	{
+		//gofx:code graph.BadCall
+		Code: "FX3042", Title: "call that does not fit its sub-graph",
+		Cause: "a call names a sub-graph that the module does not have, gives it another number of operands than it has inputs, operands that are no tensors, or of other types than its inputs",
+		Cure:  "give the call one tensor for each input of the sub-graph",
+		Example: `gofx 1
+graph g(%x: f32[2]) {
+  %y = call_function[call](%x, %x) {graph="twice"} : f32[2]
+  return %y
+}
+subgraph twice(%x: f32[2]) {
+  %y = call_function[add](%x, %x)
+  return %y
+}`,
+	},
+	{
+		//gofx:code graph.Recursive
+		Code: "FX3043", Title: "sub-graphs that call each other",
+		Cause: "a sub-graph calls itself, directly or through others, so that its run would not end",
+		Cure:  "write loops with while or scan",
+		Example: `gofx 1
+graph g(%x: f32[2]) {
+  %y = call_function[call](%x) {graph="again"} : f32[2]
+  return %y
+}
+subgraph again(%x: f32[2]) {
+  %y = call_function[call](%x) {graph="again"} : f32[2]
+  return %y
+}`,
+	},
+	{
+		//gofx:code graph.BadOutline
+		Code: "FX3044", Title: "nodes cannot become a sub-graph",
+		Cause:   "graph.Outline was given nodes of several graphs, inputs or the output; a value that is made outside of them lies on the way from one to another; or effects would change their order",
+		Cure:    "add the nodes that the message names, or leave them out",
+		Example: "graph.Outline(\"part\", []*graph.Node{m.Graph.Find(\"a\"), m.Graph.Find(\"c\")})",
+	},
+	{
 		//gofx:code graph.BadExtract
 		Code: "FX3041", Title: "part of a graph cannot stand on its own",
 		Cause:   "graph.Extract was given values of several graphs or tuples, sizes of the part come from outside alone, or a call outside writes state that the part reads",

@@ -23,8 +23,8 @@ func Clone(m *Module) *Module {
 	return c
 }
 
-// WithGraph returns a module of g, which has none, with the type, the state and
-// the leaf modules of m. The arrays are shared.
+// WithGraph returns a module of g, which has none, with the type, the state, the
+// leaf modules and copies of the sub-graphs of m. The arrays are shared.
 func (m *Module) WithGraph(g *Graph) *Module {
 	c := NewModule(g)
 	c.Type = m.Type
@@ -35,6 +35,9 @@ func (m *Module) WithGraph(g *Graph) *Module {
 		d := *b
 		d.Params, d.Names = slices.Clone(b.Params), slices.Clone(b.Names)
 		c.SetBound(path, d)
+	}
+	for _, sub := range m.subs {
+		c.addSub(sub.Clone())
 	}
 	return c
 }
@@ -132,6 +135,12 @@ func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
 		panic((&Node{g: c.g, base: graph.Name}).Error(op.OperandCount, itoa(len(args))+" operands, expected "+itoa(len(inputs))))
 	}
 	in := &inliner{c: c, src: graph, to: make(map[*Node]*Node, graph.count), size: map[string]shape.Dim{}, paths: map[string]string{}}
+	return in.all(inputs, args)
+}
+
+// all copies the nodes of src, with args for its inputs, and returns its results.
+func (in *inliner) all(inputs, args []*Node) []*Node {
+	graph := in.src
 	for i, p := range inputs {
 		in.to[p] = args[i]
 		in.symbols(p)
@@ -150,7 +159,7 @@ func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
 		}
 	}
 	for _, d := range graph.symbols.guards {
-		c.g.Require(d.Bind(in.bind), in.to[d.Node])
+		in.c.g.Require(d.Bind(in.bind), in.to[d.Node])
 	}
 	return out
 }
@@ -162,25 +171,39 @@ type inliner struct {
 	to    map[*Node]*Node
 	size  map[string]shape.Dim // what src's symbols are in the new graph
 	paths map[string]string    // where src's parameters and modules are now
+	base  string               // the scope that src's are relative to
+	named bool                 // src's symbols keep their names where these are free
 }
 
 // symbols finds out what the symbols that n defines are now.
 func (in *inliner) symbols(n *Node) {
 	for _, s := range in.src.SymbolsOf(n) {
 		m := in.to[n]
+		if _, given := in.size[s.Name]; given {
+			continue
+		}
 		if m == nil {
 			in.size[s.Name] = shape.Unknown
 			continue
 		}
 		d := m.typ.Dim(s.Axis)
 		if sym, is := d.IsSymbol(); d.IsUnknown() || is && n.opcode != Placeholder && sym == s.Name {
-			d = in.c.g.NewSymbol(m, s.Axis)
+			d = in.fresh(m, s)
 		}
 		in.size[s.Name] = d
 		if n.opcode != Placeholder {
 			m.typ = m.typ.Bind(in.bind)
 		}
 	}
+}
+
+// fresh makes a symbol of the new graph for a size that is found inside of src.
+func (in *inliner) fresh(m *Node, s Symbol) shape.Dim {
+	if in.named && !in.c.g.knows(s.Name) {
+		in.c.g.DefineSymbol(s.Name, m, s.Axis)
+		return shape.Sym(s.Name)
+	}
+	return in.c.g.NewSymbol(m, s.Axis)
 }
 
 // bind keeps symbols that src does not define, or has not yet.
@@ -209,7 +232,11 @@ func (in *inliner) node(n *Node) *Node {
 		m.target = in.module(n.target)
 	}
 	if n.scope != 0 {
-		m.scope = in.c.g.Scope(n.Scope())
+		s := n.Scope()
+		if in.base != "" {
+			s.Path = in.base + "." + s.Path
+		}
+		m.scope = in.c.g.Scope(s)
 	}
 	switch {
 	case n.pos == 0:
@@ -243,7 +270,7 @@ func (in *inliner) region(parent *Node, graph *Graph) *Graph {
 	s := in.c.g.NewRegion(graph.Name)
 	s.parent = parent
 	cur := s.At()
-	inner := &inliner{c: cur, src: graph, to: make(map[*Node]*Node, graph.count), size: maps.Clone(in.size), paths: in.paths}
+	inner := &inliner{c: cur, src: graph, to: make(map[*Node]*Node, graph.count), size: maps.Clone(in.size), paths: in.paths, base: in.base}
 	for _, sym := range graph.symbols.list {
 		delete(inner.size, sym.Name) // graph's own symbol hides the outer one
 	}

@@ -27,6 +27,9 @@ const (
 	BadOperandCount  diag.Code = "FX3019" // operands do not fit the operator
 	BadAssign        diag.Code = "FX3040" // assign to what is not state
 	BadExtract       diag.Code = "FX3041" // part of a graph cannot stand on its own
+	BadCall          diag.Code = "FX3042" // call that does not fit its sub-graph
+	Recursive        diag.Code = "FX3043" // sub-graphs that call each other
+	BadOutline       diag.Code = "FX3044" // nodes cannot become a sub-graph
 	TextVersionError diag.Code = "FX7001" // unknown version of the text form
 	SyntaxError      diag.Code = "FX7003" // syntax error
 	Undefined        diag.Code = "FX7004" // undefined value

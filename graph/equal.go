@@ -13,13 +13,13 @@ import (
 
 // Equal reports whether two graphs compute the same in the same way: the nodes
 // correspond one to one, with the same opcodes, targets, attributes, types and
-// regions, and the symbols and guards are the same. Names, positions, scopes and
+// regions, the sub-graphs that they call are equal and have the same names, and the
+// symbols and guards are the same. Other names, positions, scopes and
 // side data do not count, nor does the order of nodes that could be exchanged:
 // only nodes with effects must come in the same order. When the graphs differ,
 // diff says where, naming the nodes of both.
 func Equal(a, b *Graph) (equal bool, diff string) {
-	m := &matcher{to: map[*Node]*Node{}, from: map[*Node]*Node{}}
-	diff = m.graphs(a, b)
+	diff = newMatcher(map[[2]*Graph]bool{}).graphs(a, b)
 	return diff == "", diff
 }
 
@@ -33,11 +33,31 @@ func EqualModules(a, b *Module) (equal bool, diff string) {
 	if a.Type != b.Type {
 		return false, "type is " + a.Type + " and " + b.Type
 	}
-	diff = equalParams(a, b)
-	if diff == "" {
-		diff = equalBounds(a, b)
+	for _, check := range []func(a, b *Module) string{equalSubs, equalParams, equalBounds} {
+		if diff == "" {
+			diff = check(a, b)
+		}
 	}
 	return diff == "", diff
+}
+
+// equalSubs compares all sub-graphs, called or not; their names count.
+func equalSubs(first, second *Module) string {
+	for _, g := range first.subs {
+		h := second.Sub(g.Name)
+		if h == nil {
+			return "sub-graph " + g.Name + " is in the first module only"
+		}
+		if equal, diff := Equal(g, h); !equal {
+			return "sub-graph " + g.Name + ": " + diff
+		}
+	}
+	for _, h := range second.subs {
+		if first.Sub(h.Name) == nil {
+			return "sub-graph " + h.Name + " is in the second module only"
+		}
+	}
+	return ""
 }
 
 func equalParams(first, second *Module) string {
@@ -91,6 +111,11 @@ func equalBounds(first, second *Module) string {
 type matcher struct {
 	to, from map[*Node]*Node
 	todo     [][2]*Node
+	called   map[[2]*Graph]bool // sub-graphs that have been compared, or are being
+}
+
+func newMatcher(called map[[2]*Graph]bool) *matcher {
+	return &matcher{to: map[*Node]*Node{}, from: map[*Node]*Node{}, called: called}
 }
 
 func (m *matcher) graphs(first, second *Graph) string {
@@ -152,16 +177,7 @@ func names(list []*Node) string {
 // ordered returns the nodes whose order counts: effects, the output, and reads
 // of what effects write.
 func (g *Graph) ordered() []*Node {
-	written := map[string]bool{}
-	for n := range g.Nodes() {
-		if o := n.Op(); o != nil {
-			for _, i := range o.Mutates {
-				if d := n.Arg(i); d != nil && d.opcode == GetAttr {
-					written[d.target] = true
-				}
-			}
-		}
-	}
+	written := g.writes()
 	reads := func(n *Node) bool { return n.opcode == GetAttr && written[n.target] }
 	var list []*Node
 	for n := range g.Nodes() {
@@ -174,6 +190,32 @@ func (g *Graph) ordered() []*Node {
 		}
 	}
 	return list
+}
+
+// writes returns the paths of the tensors that nodes of g, or of what they run, write.
+func (g *Graph) writes() map[string]bool {
+	written, entered := map[string]bool{}, map[*Graph]bool{}
+	var enter func(g *Graph)
+	enter = func(g *Graph) {
+		if entered[g] {
+			return
+		}
+		entered[g] = true
+		for n := range g.Nodes() {
+			if o := n.Op(); o != nil {
+				for _, i := range o.Mutates {
+					if d := n.Arg(i); d != nil && d.opcode == GetAttr {
+						written[d.target] = true
+					}
+				}
+			}
+			for _, body := range n.Bodies() {
+				enter(body)
+			}
+		}
+	}
+	enter(g)
+	return written
 }
 
 // effectful reports whether the node must stay where it is; what is not known is.
@@ -195,7 +237,7 @@ func (g *Graph) loose() []*Node {
 		}
 	}
 	if len(list) > 1 {
-		h := newHasher(g)
+		h := newHasher(g, callees{})
 		slices.SortStableFunc(list, func(x, y *Node) int {
 			a, b := h.nodes[x], h.nodes[y]
 			return bytes.Compare(a[:], b[:])
@@ -250,10 +292,25 @@ func (m *matcher) compare(left, right *Node) string {
 		return what + strconv.Itoa(len(rx)) + " and " + strconv.Itoa(len(ry)) + " regions"
 	}
 	for i := range rx {
-		inner := &matcher{to: map[*Node]*Node{}, from: map[*Node]*Node{}}
-		if d := inner.graphs(rx[i], ry[i]); d != "" {
+		if d := newMatcher(m.called).graphs(rx[i], ry[i]); d != "" {
 			return what + "region " + strconv.Itoa(i) + ": " + d
 		}
+	}
+	return m.callees(left, right, what)
+}
+
+// callees compares the sub-graphs that two nodes call, each pair once.
+func (m *matcher) callees(left, right *Node, what string) string {
+	f, g := left.Callee(), right.Callee()
+	switch {
+	case f == g || m.called[[2]*Graph{f, g}]:
+		return ""
+	case f == nil || g == nil:
+		return what + "only one of the modules has the sub-graph"
+	}
+	m.called[[2]*Graph{f, g}] = true
+	if d := newMatcher(m.called).graphs(f, g); d != "" {
+		return what + "sub-graph " + f.Name + ": " + d
 	}
 	return ""
 }

@@ -315,6 +315,9 @@ func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.T
 	if rs := node.Regions(); len(rs) > 0 {
 		return regionType(node, rs), nil
 	}
+	if operator == op.Call {
+		return g.callType(node, types, assume)
+	}
 	return operator.Type(&op.Infer{Assume: assume}, node.Attrs(), types)
 }
 

@@ -11,16 +11,30 @@ import (
 // Hash returns a hash of what the graph computes, the same on every machine.
 // Graphs that are Equal have the same hash: names, positions, scopes, side data
 // and the order of independent nodes do not count.
-func Hash(g *Graph) [32]byte { return newHasher(g).graph(g) }
+func Hash(g *Graph) [32]byte { return newHasher(g, callees{}).graph(g) }
+
+// callees has the hashes of sub-graphs; zero of one that is being computed.
+type callees map[*Graph][32]byte
+
+func (c callees) hash(g *Graph) [32]byte {
+	sum, known := c[g]
+	if !known {
+		c[g] = sum
+		sum = newHasher(g, c).graph(g)
+		c[g] = sum
+	}
+	return sum
+}
 
 // hasher computes hashes of nodes from those of their operands.
 type hasher struct {
 	nodes map[*Node][32]byte
 	h     hash.Hash
+	subs  callees
 }
 
-func newHasher(g *Graph) *hasher {
-	h := &hasher{nodes: make(map[*Node][32]byte, g.count), h: sha256.New()}
+func newHasher(g *Graph, subs callees) *hasher {
+	h := &hasher{nodes: make(map[*Node][32]byte, g.count), h: sha256.New(), subs: subs}
 	inputs := 0
 	for n := range g.Nodes() {
 		if n.opcode == Placeholder {
@@ -61,7 +75,10 @@ func (h *hasher) operand(n *Node) {
 func (h *hasher) node(n *Node, inputs int) {
 	regions := make([][32]byte, 0, len(n.Regions()))
 	for _, r := range n.Regions() {
-		regions = append(regions, Hash(r))
+		regions = append(regions, newHasher(r, h.subs).graph(r))
+	}
+	if g := n.Callee(); g != nil {
+		regions = append(regions, h.subs.hash(g))
 	}
 	h.h.Reset()
 	h.number(int(n.opcode))

@@ -9,7 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-// The codes of broken graphs: the constraints C1 to C17 of docs/ir.md.
+// The codes of broken graphs: the constraints C1 to C19 of docs/ir.md.
 const (
 	maxStructureSize = 1 << 16
 )
@@ -17,10 +17,34 @@ const (
 // Lint checks the constraints that every graph between two passes satisfies
 // (docs/ir.md) and returns all violations, those of regions included, in the
 // order of the nodes. The list is empty for a sound graph.
+//
+// The sub-graphs of a module belong to its graph: Lint of that checks them too, and
+// that none calls itself.
 func Lint(g *Graph) diag.List {
 	l := &linter{}
 	l.graph(g, nil)
+	if g.mod != nil && g == g.mod.Graph {
+		l.subs(g.mod)
+	}
 	return l.list
+}
+
+// subs checks the sub-graphs of a module.
+func (l *linter) subs(m *Module) {
+	for _, g := range m.subs {
+		inner := &linter{}
+		inner.graph(g, nil)
+		l.list = append(l.list, inner.list...)
+		if g.mod != m || g.parent != nil || m.Sub(g.Name) != g {
+			l.list = append(l.list, diag.New(BadCall, "sub-graph "+strconv.Quote(g.Name)+" belongs to another module or node, or has the name of another"))
+		}
+	}
+	for g := range m.Graphs() {
+		if e := g.recursion(); e != nil {
+			l.list = append(l.list, e)
+			return
+		}
+	}
 }
 
 // linter checks one graph; regions have their own, with outer set.
@@ -211,7 +235,7 @@ func (l *linter) module(node *Node) {
 	if b.Op == nil || b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs) {
 		l.add(node, BadOperator, "module "+strconv.Quote(node.target)+" has no operator or attributes of another")
 	}
-	if b.Op != nil && b.Op.Structural() {
+	if b.Op != nil && b.Op.Structural() && b.Op != op.Call {
 		l.add(node, BadOperator, "module "+strconv.Quote(node.target)+" is "+b.Op.Name+", which no module can be")
 	}
 	for _, p := range b.Params {
@@ -329,9 +353,11 @@ func (l *linter) structure(node *Node) {
 // control checks the structural operators: regions, and what assign writes.
 func (l *linter) control(node *Node) bool {
 	ok := true
-	if e := node.CheckControl(); e != nil {
-		l.add(node, e.Code, e.Msg)
-		ok = false
+	for _, e := range []*diag.Error{node.CheckControl(), node.CheckCall()} {
+		if e != nil {
+			l.add(node, e.Code, e.Msg)
+			ok = false
+		}
 	}
 	for _, r := range node.Regions() {
 		if r == nil || r.parent != node {

@@ -10,7 +10,8 @@ import (
 )
 
 // Bound is what a leaf module does, so that a call of it needs no Go value: the
-// operator, its attributes and which of the module's tensors are its operands.
+// operator, its attributes and which of the module's tensors are its operands. With
+// op.Call as its operator it runs a sub-graph of the module.
 type Bound struct {
 	Op    *op.Op
 	Attrs any
@@ -45,13 +46,14 @@ func (p *Param) TypeOf() shape.Type {
 	return p.Type
 }
 
-// Module is a graph with its state: what torch.fx calls a GraphModule, as plain
-// data. fx.GraphModule makes it callable.
+// Module is a graph with its state, and with the sub-graphs that it calls: what
+// torch.fx calls a GraphModule, as plain data. fx.GraphModule makes it callable.
 type Module struct {
 	Graph *Graph
 	// Type is the Go type or function that was captured, "import/path.Name".
 	Type string
 
+	subs   []*Graph
 	params []*Param
 	byPath map[string]*Param
 	bounds []boundEntry
@@ -117,11 +119,13 @@ func (m *Module) FreshPath(hint string) string {
 	return path
 }
 
-// DropUnused removes tensors that neither a get_attr node nor a called module
-// reads, and modules that are not called. It returns the number of tensors removed.
+// DropUnused removes sub-graphs and modules that are not called, and tensors that
+// neither a get_attr node nor a called module reads. It returns the number of tensors
+// removed.
 func (m *Module) DropUnused() int {
+	m.DropSubs()
 	used, called := map[string]bool{}, map[string]bool{}
-	for n := range m.Graph.All() {
+	for n := range m.All() {
 		switch n.opcode {
 		case GetAttr:
 			used[n.target] = true

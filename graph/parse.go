@@ -51,6 +51,7 @@ type parser struct {
 	errs diag.List
 	full bool // the rest is not read
 	left int  // see budget
+	subs map[string]*subText
 }
 
 func (p *parser) report(e *diag.Error) {
@@ -107,11 +108,18 @@ func (p *parser) version() bool {
 	return false
 }
 
-// state reads the lines that describe parameters and leaf modules.
+// state reads the lines that describe parameters and leaf modules, and finds the
+// sub-graphs.
 func (p *parser) state() {
-	for p.next() {
+	for {
+		at := p.mark()
+		if !p.next() {
+			return
+		}
 		c := &p.cur
 		switch c.first() {
+		case "subgraph":
+			p.declareSub(c, at)
 		case "param":
 			p.param(c)
 		case "module":
@@ -131,6 +139,8 @@ func (p *parser) top() {
 		line := &p.cur
 		switch line.first() {
 		case "param", "module", "type":
+		case "subgraph":
+			p.sub(line)
 		case "graph":
 			line.keyword("graph")
 			if seen {
@@ -141,7 +151,7 @@ func (p *parser) top() {
 			seen = true
 			p.region(p.m.Graph, line, 0)
 		default:
-			line.expected("graph, param, module or type")
+			line.expected("graph, subgraph, param, module or type")
 			if line.endsOpen() {
 				p.skipBlock(line)
 			}
@@ -191,7 +201,7 @@ func (p *parser) skipBlock(c *scan) {
 // atTop reports whether the line can only stand outside of graphs.
 func (p *parser) atTop() bool {
 	switch p.cur.first() {
-	case "graph", "param", "module", "type":
+	case "graph", "subgraph", "param", "module", "type":
 		return true
 	}
 	return false

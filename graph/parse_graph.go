@@ -363,7 +363,7 @@ func (b *body) build(line *scan, cur *Cursor, statement *stmt, regions []*Graph)
 	if bound := b.p.m.Bound(statement.target); statement.opcode == CallModule && bound != nil {
 		called, given = bound.Op, bound.Attrs
 	}
-	if !b.results(line, called, given, statement.args) || !b.sizes(line, called, given) {
+	if !b.callee(line, called, given, statement.args) || !b.results(line, called, given, statement.args) || !b.sizes(line, called, given) {
 		return nil
 	}
 	var node *Node

@@ -23,8 +23,8 @@ type PrintOptions struct {
 	BaseNames bool
 }
 
-// Print returns the text form of a module: its graph, its parameters (without
-// their values) and its leaf modules. Parse reads it back. It never fails: of an
+// Print returns the text form of a module: its graph, its sub-graphs, its parameters
+// (without their values) and its leaf modules. Parse reads it back. It never fails: of an
 // invalid graph it shows what is there, marked so that Parse refuses it.
 func Print(m *Module, o PrintOptions) string {
 	p := &printer{PrintOptions: o}
@@ -36,7 +36,7 @@ func Print(m *Module, o PrintOptions) string {
 func PrintGraph(g *Graph, o PrintOptions) string {
 	p := &printer{PrintOptions: o}
 	p.version()
-	p.graph(g)
+	p.graph("graph", g)
 	return string(p.b)
 }
 
@@ -90,7 +90,10 @@ func (p *printer) module(m *Module) {
 		p.str("type ", strconv.Quote(m.Type), "\n")
 	}
 	if m.Graph != nil {
-		p.graph(m.Graph)
+		p.graph("graph", m.Graph)
+	}
+	for _, g := range m.subs {
+		p.graph("subgraph", g)
 	}
 	for _, q := range m.params {
 		p.str("param ", word(q.Path), " : ", q.TypeOf().String())
@@ -155,8 +158,8 @@ func (p *printer) spaced(s string) {
 	}
 }
 
-func (p *printer) graph(g *Graph) {
-	p.str("graph")
+func (p *printer) graph(keyword string, g *Graph) {
+	p.str(keyword)
 	if g.Name != "" {
 		p.str(" ", word(g.Name))
 	}

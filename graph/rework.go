@@ -58,7 +58,9 @@ func (n *Node) SetModule(path string) {
 // afterwards.
 func (m *Module) Become(o *Module) {
 	*m = *o
-	m.adopt(m.Graph)
+	for g := range m.Graphs() {
+		m.adopt(g)
+	}
 }
 
 // Retype computes the node's type again: a parameter's from the module, the

@@ -30,7 +30,7 @@ const (
 // the text form does not read back. Side data of nodes (Key) is not saved.
 func Save(dir string, module *Module) (err error) {
 	refused := Lint(module.Graph)
-	for n := range module.Graph.All() {
+	for n := range module.All() {
 		if d := n.Default(); d != nil && strings.HasPrefix(literal(d), "opaque") {
 			refused = append(refused, n.Error(BadDefault, "default value of "+n.String()+" is no number, bool, string or array, so that it cannot be saved"))
 		}

@@ -70,7 +70,8 @@ type frame struct {
 	g       *graph.Graph
 	inputs  []*tensor.Tensor
 	next    int
-	outer   *frame
+	outer   *frame // of the graph that this one is a region of
+	from    *frame // of the graph that calls this one
 	symbols map[string]shape.Dim
 	defines map[*graph.Node]bool
 	guards  []graph.Guard
@@ -79,21 +80,25 @@ type frame struct {
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
 	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
-	if n := g.First(); len(inputs) > 0 && n != nil && n.Opcode() != graph.Placeholder {
-		return nil, n.Error(ExtraInput, strconv.Itoa(len(inputs))+" inputs, the graph takes none")
+	return f.run()
+}
+
+func (f *frame) run() ([]*tensor.Tensor, error) {
+	if n := f.g.First(); len(f.inputs) > 0 && n != nil && n.Opcode() != graph.Placeholder {
+		return nil, n.Error(ExtraInput, strconv.Itoa(len(f.inputs))+" inputs, the graph takes none")
 	}
-	for _, s := range g.Symbols() {
+	for _, s := range f.g.Symbols() {
 		if f.defines == nil {
 			f.defines, f.symbols, f.types = map[*graph.Node]bool{}, map[string]shape.Dim{}, map[string]shape.Type{}
 		}
 		f.defines[s.Node] = true
 	}
-	if outer != nil {
+	if f.outer != nil {
 		if err := f.check(nil, nil); err != nil {
 			return nil, err
 		}
 	}
-	v, err := graph.Fold(ctx, g, f.visit)
+	v, err := graph.Fold(f.ctx, f.g, f.visit)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +163,12 @@ func (f *frame) node(n *graph.Node, in []Value) (Value, error) {
 		}
 		return Value{Tuple: out}, nil
 	case graph.CallModule:
-		return f.module(n, in)
+		if n.Op() != op.Call {
+			return f.module(n, in)
+		}
+		for _, path := range n.Bound().Params {
+			in = append(in[:len(in):len(in)], Value{T: f.p.State.Tensor(path)})
+		}
 	}
 	return f.call(n, in)
 }
@@ -234,6 +244,9 @@ func (f *frame) call(node *graph.Node, in []Value) (Value, error) {
 	attrs := node.Attrs()
 	if operator == nil || !operator.Codec().Accepts(attrs) {
 		return Value{}, node.Error(graph.BadOperator, "call without an operator, or with attributes of another")
+	}
+	if operator == op.Call {
+		return f.sub(node, in)
 	}
 	if err := operator.CheckRequired(len(in), func(i int) bool { return node.Arg(i) != nil }); err != nil {
 		return Value{}, err

@@ -14,7 +14,7 @@ import (
 
 // Prepare returns a copy of the module, sharing only the arrays of its state,
 // in the form that targets start from: only the wanted outputs are left and
-// nothing unused, every call is a call_function, pinned symbols and those that
+// nothing unused, calls of sub-graphs are inlined, every call is a call_function, pinned symbols and those that
 // guards determine are replaced, and types are inferred again. It is an error when
 // the options do not fit (BadOption), or when graph.Lint refuses the graph: rules
 // may then rely on what it has checked.
@@ -52,6 +52,9 @@ func prepare(m *graph.Module, src *graph.Graph, inputs []shape.Type, o Options) 
 		choose(g, o.Outputs)
 	}
 	c := passes.NewCtx(context.Background(), out)
+	if err := ensure(c, passes.Flat, simplify.Inline); err != nil {
+		return nil, err
+	}
 	if err := ensure(c, passes.Functional, simplify.FunctionalizeAll); err != nil {
 		return nil, err
 	}

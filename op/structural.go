@@ -28,6 +28,12 @@ type LoopAttrs struct {
 	Seqs int
 }
 
+// CallAttrs are the attributes of call.
+type CallAttrs struct {
+	// Graph is the name of the sub-graph that is run.
+	Graph string
+}
+
 // The structural operators: those the IR itself is made of. Engines know them.
 var (
 	// GetItem takes member Index out of a tuple.
@@ -87,6 +93,14 @@ var (
 		Doc: "scan runs a region over axis 0 of sequences with carried values.", In: Args("operands..."), Effect: Effectful,
 		Infer: unknownType[LoopAttrs],
 	})
+
+	// Call runs a sub-graph of the module, named by its attribute, on the operands:
+	// one for each input. Its value is what the sub-graph returns: a tensor, or a
+	// tuple where that returns several.
+	Call = Define("call", Spec[CallAttrs]{
+		Doc: "call runs a sub-graph of the module on its operands.", In: Args("operands..."), Effect: Effectful,
+		Infer: unknownType[CallAttrs],
+	})
 )
 
 // sameSizes requires a value to have the shape of the buffer that it is written to.
@@ -115,8 +129,8 @@ func sizedAxis(axis, rank int) (int, error) {
 	return Axis(axis, rank)
 }
 
-// unknownType is the type rule of operators whose type follows from regions,
-// which the graph knows and the operator does not.
+// unknownType is the type rule of operators whose type follows from regions
+// or from a sub-graph, which the graph knows and the operator does not.
 func unknownType[A any](*Infer, A, []shape.Type) (shape.Type, error) { return shape.Type{}, nil }
 
 // ItemType returns the type of member index of a tuple type, an error when it

@@ -1,6 +1,8 @@
 package passes
 
 import (
+	"iter"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
@@ -33,10 +35,12 @@ var (
 	})}
 	// EvalMode: no operator is in training mode.
 	EvalMode = Fact{"eval mode", "trace the model in evaluation mode", first(Training)}
+	// Flat: no node calls a sub-graph.
+	Flat = Fact{"flat", "run inline", first(func(n *graph.Node) bool { return n.Op() == op.Call })}
 )
 
 // Facts are the facts of this package.
-var Facts = []Fact{Typed, Functional, Decomposed, EvalMode}
+var Facts = []Fact{Typed, Functional, Decomposed, EvalMode, Flat}
 
 func hasFact(list []Fact, f Fact) bool {
 	for _, x := range list {
@@ -49,13 +53,21 @@ func hasFact(list []Fact, f Fact) bool {
 
 func first(bad func(n *graph.Node) bool) func(*graph.Graph) *graph.Node {
 	return func(g *graph.Graph) *graph.Node {
-		for n := range g.All() {
+		for n := range whole(g) {
 			if bad(n) {
 				return n
 			}
 		}
 		return nil
 	}
+}
+
+// whole yields the nodes of g: those of the module, where g is the graph of one.
+func whole(g *graph.Graph) iter.Seq[*graph.Node] {
+	if m := g.Module(); m != nil && m.Graph == g {
+		return m.All()
+	}
+	return g.All()
 }
 
 func known(t shape.Type) bool {
@@ -82,8 +94,8 @@ func Training(n *graph.Node) bool {
 
 // Effect returns what may be done with the node: op.Effectful nodes stay where
 // they are, op.Random ones may be removed when unused but not merged, op.Pure
-// ones may be merged. Control flow has the effect of its regions; what is not
-// known is effectful.
+// ones may be merged. Control flow has the effect of its regions, a call of a
+// sub-graph that of the sub-graph; what is not known is effectful.
 func Effect(n *graph.Node) op.Effect {
 	if !n.Opcode().IsCall() {
 		return op.Pure
@@ -92,13 +104,12 @@ func Effect(n *graph.Node) op.Effect {
 	if o == nil || len(o.Mutates) > 0 {
 		return op.Effectful
 	}
-	rs := n.Regions()
-	if len(rs) == 0 || !o.Structural() {
+	if len(n.Bodies()) == 0 || !o.Structural() {
 		return o.Effect
 	}
 	worst := op.Pure
-	for _, r := range rs {
-		for m := range r.Nodes() {
+	for m := range n.Inner() {
+		if len(m.Bodies()) == 0 {
 			worst = max(worst, Effect(m))
 		}
 	}
@@ -124,11 +135,11 @@ func Memory(n *graph.Node) *graph.Node {
 	}
 }
 
-// WrittenMemory returns the nodes of the graph and its regions whose memory an
-// operator with Mutates writes, also through views.
+// WrittenMemory returns the nodes of the graph, of its module where it has one, and
+// of regions whose memory an operator with Mutates writes, also through views.
 func WrittenMemory(g *graph.Graph) map[*graph.Node]bool {
 	var written map[*graph.Node]bool
-	for n := range g.All() {
+	for n := range state(g) {
 		o := n.Op()
 		if o == nil {
 			continue
@@ -145,8 +156,16 @@ func WrittenMemory(g *graph.Graph) map[*graph.Node]bool {
 	return written
 }
 
+// state yields the nodes that share the state of g.
+func state(g *graph.Graph) iter.Seq[*graph.Node] {
+	if m := g.Module(); m != nil {
+		return m.All()
+	}
+	return g.All()
+}
+
 // Written returns the paths of the parameters and buffers that a node of the
-// graph or of its regions writes. A read of such a path gives another value
+// graph, of its module or of its regions writes. A read of such a path gives another value
 // behind the write than before it.
 func Written(g *graph.Graph) map[string]bool {
 	var paths map[string]bool

@@ -40,7 +40,7 @@ func newBaseline(ctx context.Context, spec *Numeric, module *graph.Module) (*bas
 	if base.Rel == 0 && base.Abs == 0 {
 		base.Rel, base.Abs = 1e-5, 1e-5
 	}
-	for n := range module.Graph.All() {
+	for n := range module.All() {
 		base.random = base.random || Effect(n) == op.Random
 	}
 	if base.Inputs == nil {

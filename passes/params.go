@@ -13,10 +13,10 @@ type Params struct {
 	readers map[string][]*graph.Node
 }
 
-// NewParams looks at the calls of g and its regions.
+// NewParams looks at the calls of the module; g is the graph that a pass is at.
 func NewParams(m *graph.Module, g *graph.Graph) *Params {
 	p := &Params{module: m, written: Written(g), readers: map[string][]*graph.Node{}}
-	for n := range g.All() {
+	for n := range m.All() {
 		if n.Opcode() == graph.GetAttr {
 			for u := range n.Users() {
 				p.readers[n.Target()] = append(p.readers[n.Target()], u)

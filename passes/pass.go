@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -16,9 +17,38 @@ type Pass struct {
 	// Breaks are facts that may be no longer true afterwards. The driver checks
 	// that all others still are.
 	Breaks []Fact
-	// Run transforms g, which is c.Module.Graph, and tells whether it changed
-	// anything. It may panic with *diag.Error, as a Cursor does.
+	// Whole says that Run sees to the sub-graphs of the module itself. Without it the
+	// driver runs the pass on the module's graph and then on each sub-graph.
+	Whole bool
+	// Run transforms g, which is c.Module.Graph or a sub-graph of the module, and
+	// tells whether it changed anything. It may panic with *diag.Error, as a Cursor
+	// does.
 	Run func(c *Ctx, g *graph.Graph) (changed bool, err error)
+}
+
+// everywhere runs the pass on g: where that is the module's graph, on the sub-graphs
+// too.
+func (p Pass) everywhere(c *Ctx, g *graph.Graph) (changed bool, err error) {
+	main := g == c.Module.Graph
+	if changed, err = p.Run(c, g); err != nil || p.Whole || !main {
+		return changed, err
+	}
+	for _, sub := range slices.Clone(c.Module.Subs()) {
+		did, err := p.Run(c, sub)
+		if changed = changed || did; err != nil {
+			return changed, err
+		}
+	}
+	return changed, nil
+}
+
+// then returns the graph to go on with behind a pass on g, which may have put another
+// graph in the place of the module's.
+func then(c *Ctx, g *graph.Graph, main bool) *graph.Graph {
+	if main {
+		return c.Module.Graph
+	}
+	return g
 }
 
 // EachNode makes a pass that calls f for every node, those of regions included,
@@ -59,14 +89,16 @@ func at(n *graph.Node, err error) error {
 // Fixpoint makes a pass that repeats p until it changes nothing; it is an error
 // when that takes more than max rounds.
 func Fixpoint(p Pass, max int) Pass {
-	once := p.Run
+	once := p
+	p.Whole = true
 	p.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
+		main := g == c.Module.Graph
 		for i := range max {
-			changed, err := once(c, g)
+			changed, err := once.everywhere(c, g)
 			if err != nil || !changed {
 				return i > 0, err
 			}
-			g = c.Module.Graph
+			g = then(c, g, main)
 		}
 		return true, diag.New(NoFixpoint, "still changing the graph after "+strconv.Itoa(max)+" rounds").
 			WithHint("a rule may match what it makes; filter it, or allow more rounds")
@@ -84,7 +116,7 @@ func Rules(name, doc string, max int, rules ...Pass) Pass {
 // what the first ones require that is not broken before, and breaks what any
 // breaks.
 func Concat(name, doc string, list ...Pass) Pass {
-	pass := Pass{Name: name, Doc: doc}
+	pass := Pass{Name: name, Doc: doc, Whole: true}
 	for _, q := range list {
 		for _, f := range q.Requires {
 			if !hasFact(pass.Breaks, f) && !hasFact(pass.Requires, f) {
@@ -98,17 +130,17 @@ func Concat(name, doc string, list ...Pass) Pass {
 		}
 	}
 	pass.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
-		changed := false
+		changed, main := false, g == c.Module.Graph
 		for _, q := range list {
 			if err := c.Err(); err != nil {
 				return changed, err
 			}
-			did, err := q.Run(c, g)
+			did, err := q.everywhere(c, g)
 			changed = changed || did
 			if err != nil {
 				return changed, err
 			}
-			g = c.Module.Graph
+			g = then(c, g, main)
 		}
 		return changed, nil
 	}

@@ -207,7 +207,7 @@ func run(p Pass, c *Ctx) (changed bool, err error) {
 				Hint: "the position is where it panicked"}
 		}
 	}()
-	return p.Run(c, c.Module.Graph)
+	return p.everywhere(c, c.Module.Graph)
 }
 
 // panicPos returns the frame that panicked; it is called by a deferred function.
@@ -260,7 +260,7 @@ func inPhase(err error, phase string) error {
 
 func count(g *graph.Graph) int {
 	n := 0
-	for range g.All() {
+	for range whole(g) {
 		n++
 	}
 	return n

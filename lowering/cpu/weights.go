@@ -131,7 +131,7 @@ func newSource(m *graph.Module) *source {
 	for _, p := range m.Params() {
 		s.values[p.Path] = p.Value
 	}
-	for n := range m.Graph.All() {
+	for n := range m.All() {
 		if n.Opcode() == graph.GetAttr && n.Live() {
 			s.live[n.Target()] = m.Param(n.Target())
 		}

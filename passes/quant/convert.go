@@ -20,7 +20,7 @@ import (
 func Convert(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-convert", Doc: "Writes the quantised form of a calibrated graph: quantize and dequantize around operators.",
-		Requires: []passes.Fact{passes.Functional},
+		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			seen, err := strip(ctx.Module)
 			if err != nil {

@@ -20,7 +20,7 @@ import (
 // Correction, ICCV 2019, section 4.1.
 var Equalise = passes.Pass{
 	Name: "quant-equalise", Doc: "Scales channels so that the weights that write and read them have equal ranges.",
-	Requires: []passes.Fact{passes.Functional},
+	Requires: []passes.Fact{passes.Functional, passes.Flat},
 	Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 		e := &scaler{ctx: ctx, params: passes.NewParams(ctx.Module, g), weights: map[string]*array.Array{}}
 		var pairs [][2]*graph.Node

@@ -16,7 +16,7 @@ var Lower = passes.Pass{
 	Name: "quant-lower",
 	Doc:  "Computes on quantised values what stands between dequantize and quantize.",
 	// What is in a module's call has no operands to be quantised.
-	Requires: []passes.Fact{passes.Functional},
+	Requires: []passes.Fact{passes.Functional, passes.Flat},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		before := c.Matches()
 		l := &lowerer{c: c, params: passes.NewParams(c.Module, g), written: passes.WrittenMemory(g), paths: passes.Written(g)}

@@ -18,7 +18,7 @@ import (
 func Prepare(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-prepare", Doc: "Adds observers of the values that are to be quantised.",
-		Requires: []passes.Fact{passes.Functional},
+		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			if err := unprepared(ctx.Module); err != nil {
 				return false, err

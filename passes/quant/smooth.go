@@ -34,7 +34,7 @@ type SmoothOptions struct {
 func Smooth(batches iter.Seq2[[]*array.Array, error], o SmoothOptions) passes.Pass {
 	return passes.Pass{
 		Name: "quant-smooth", Doc: "Moves large ranges of a few channels from layer norms to the weights of linear layers.",
-		Requires: []passes.Fact{passes.Functional},
+		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			if !(o.Strength >= 0 && o.Strength <= 1) {
 				return false, diag.New(BadConfig, "strength "+strconv.FormatFloat(o.Strength, 'g', -1, 64)+", expected a number from 0 to 1").

@@ -15,17 +15,20 @@ import (
 // Infer makes a pass that infers every type again for inputs of the given types,
 // by input name; other inputs keep their types. Symbols may be named anew: what
 // the graph says in terms of the old ones is restated, and what it relies on is
-// guarded. All mistakes are reported; two lines that force one symbol to two
+// guarded. A sub-graph is inferred for the types that its inputs declare, a call of it
+// for those of its operands. All mistakes are reported; two lines that force one symbol to two
 // sizes make one error that cites both. Infer(nil) fills in what is not known.
 func Infer(inputs map[string]shape.Type) passes.Pass {
 	return passes.Pass{
-		Name: "shape-prop",
-		Doc:  "Infers all types again from the types of the inputs.",
+		Name:  "shape-prop",
+		Doc:   "Infers all types again from the types of the inputs.",
+		Whole: true,
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			if err := checkInputs(g, inputs); err != nil {
 				return false, err
 			}
 			p := &prop{c: c}
+			p.called(g, map[*graph.Graph]bool{})
 			p.graph(g, nil, func(n *graph.Node, _ int) shape.Type {
 				if t, ok := inputs[n.Target()]; ok {
 					return t
@@ -56,6 +59,19 @@ type prop struct {
 	c       *passes.Ctx
 	errs    diag.List
 	changed bool
+}
+
+// called retypes the sub-graphs that a graph calls, those first that these call.
+func (p *prop) called(g *graph.Graph, done map[*graph.Graph]bool) {
+	for n := range g.All() {
+		sub := n.Callee()
+		if sub == nil || done[sub] {
+			continue
+		}
+		done[sub] = true
+		p.called(sub, done)
+		p.graph(sub, nil, func(in *graph.Node, _ int) shape.Type { return in.Type() })
+	}
 }
 
 // scope restates old symbols in terms of new sizes.

@@ -31,7 +31,7 @@ func ConstFoldLimit(growth int) passes.Pass {
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
 			f := &constFolder{c: c, growth: growth, written: passes.Written(g), memory: passes.WrittenMemory(g), reads: map[string]int{}}
-			f.countReads(g)
+			f.countReads()
 			if err := f.graph(g); err != nil {
 				return false, err
 			}
@@ -53,8 +53,8 @@ type constFolder struct {
 	value   map[*graph.Node][]*array.Array // computed values; nil entries are yet to be computed
 }
 
-func (f *constFolder) countReads(g *graph.Graph) {
-	for n := range g.All() {
+func (f *constFolder) countReads() {
+	for n := range f.c.Module.All() {
 		if n.Opcode() == graph.GetAttr {
 			f.reads[n.Target()]++
 		}

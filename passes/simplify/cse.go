@@ -267,10 +267,15 @@ func (w *writes) of(node *graph.Node) uint64 {
 			}
 		}
 	}
-	for _, r := range node.Regions() {
-		for m := range r.All() {
-			if m.Opcode() == graph.GetAttr && w.paths[m.Target()] {
-				reads(m.Target())
+	for m := range node.Inner() {
+		if m.Opcode() == graph.GetAttr && w.paths[m.Target()] {
+			reads(m.Target())
+		}
+		if b := m.Bound(); b != nil {
+			for _, p := range b.Params {
+				if w.paths[p] {
+					reads(p)
+				}
 			}
 		}
 	}

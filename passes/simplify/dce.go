@@ -50,11 +50,12 @@ func removable(n *graph.Node) bool {
 	return n.Opcode() != graph.Placeholder && n.Opcode() != graph.Output && passes.Effect(n) != op.Effectful
 }
 
-// DropUnused removes parameters that no node reads, and leaf modules that no
-// node calls.
+// DropUnused removes parameters that no node reads, and leaf modules and sub-graphs
+// that no node calls.
 var DropUnused = passes.Pass{
-	Name: "drop-unused",
-	Doc:  "Removes parameters and modules that the graph does not use.",
+	Name:  "drop-unused",
+	Doc:   "Removes parameters, modules and sub-graphs that the graph does not use.",
+	Whole: true,
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		n := c.Module.DropUnused()
 		if n > 0 {

@@ -1,0 +1,291 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// boundary finds the inputs and the results.
+func (o *outliner) boundary() error {
+	used := map[string]bool{} // symbols that the outside speaks of
+	for n := range o.g.Nodes() {
+		if !o.in[n] && o.g.findsSizes() {
+			for _, s := range n.symbolsUsed() {
+				used[s] = true
+			}
+		}
+	}
+	for _, n := range o.nodes {
+		for a := range n.Inputs() {
+			if o.in[a] || slices.Contains(o.args, a) {
+				continue
+			}
+			if a.typ.Kind() == shape.Tuple {
+				return n.Error(BadOutline, n.String()+" uses the tuple "+a.String()+" as a whole, expected getitem of it")
+			}
+			o.args = append(o.args, a)
+		}
+		exported := false
+		for u := range n.Users() {
+			exported = exported || !o.in[u]
+		}
+		for _, s := range o.g.SymbolsOf(n) {
+			o.inner[s.Name] = !used[s.Name]
+			exported = exported || used[s.Name]
+		}
+		if !exported {
+			continue
+		}
+		if n.typ.Kind() == shape.Tuple {
+			return n.Error(BadOutline, "the tuple "+n.String()+" is used as a whole outside of the nodes, expected getitem of it")
+		}
+		o.outs = append(o.outs, n)
+	}
+	return o.sizes()
+}
+
+// sizes finds the symbols that the nodes speak of, and adds the values whose sizes
+// they are where no input has that size.
+func (o *outliner) sizes() error {
+	for _, n := range slices.Concat(o.args, o.nodes) {
+		for _, name := range n.symbolsUsed() {
+			if !slices.Contains(o.needs, name) {
+				o.needs = append(o.needs, name)
+			}
+		}
+	}
+	for i := 0; i < len(o.needs); i++ { // grows with the values that are added
+		name := o.needs[i]
+		s, here := o.g.Symbol(name)
+		switch {
+		case here && o.in[s.Node] || o.sized(name) != nil:
+		case !here || s.Node == nil || s.Node.g != o.g:
+			return o.nodes[0].Error(BadOutline, "the nodes speak of the size "+name+", which no value of graph "+o.g.Name+" has").
+				WithHint("leave out the nodes whose sizes come from the graph around")
+		default:
+			o.args = append(o.args, s.Node)
+			for _, more := range s.Node.symbolsUsed() {
+				if !slices.Contains(o.needs, more) {
+					o.needs = append(o.needs, more)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// sized returns the input with an axis of the given size.
+func (o *outliner) sized(name string) *Node {
+	for _, a := range o.args {
+		for _, d := range a.typ.Dims().Slice() {
+			if s, ok := d.IsSymbol(); ok && s == name {
+				return a
+			}
+		}
+		for _, s := range o.g.SymbolsOf(a) {
+			if s.Name == name {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// build makes the sub-graph and the call, which nothing uses yet.
+func (o *outliner) build() (*Node, error) {
+	in := &inliner{c: o.sub.At(), src: o.g, to: o.to, size: map[string]shape.Dim{}, paths: map[string]string{}}
+	places := NewCopier(o.sub, o.g)
+	for _, a := range o.args {
+		places.At(in.c, a)
+		in.c.scope = 0
+		name := a.Name()
+		if a.opcode == Placeholder {
+			name = a.target
+		}
+		o.to[a] = in.c.Placeholder(name, a.typ, nil)
+		o.to[a].setName(a.Name())
+	}
+	for _, name := range o.needs {
+		o.inputSymbol(name)
+	}
+	in.c = o.sub.At()
+	for _, n := range o.nodes {
+		m := in.node(n)
+		m.setName(n.Name())
+		o.to[n] = m
+		for _, s := range o.g.SymbolsOf(n) {
+			o.sub.DefineSymbol(s.Name, m, s.Axis)
+		}
+	}
+	o.facts()
+	outs := make([]*Node, len(o.outs))
+	var packed *Structure
+	if len(outs) != 1 {
+		packed = &Structure{Kind: Results}
+	}
+	for i, n := range o.outs {
+		outs[i] = o.to[n]
+		if packed != nil {
+			packed.Fields = append(packed.Fields, Leaf(i))
+		}
+	}
+	o.sub.At().Output(packed, outs...)
+	scope := o.rebase()
+	return o.call(scope)
+}
+
+// inputSymbol defines a symbol by the first input that has it as a size.
+func (o *outliner) inputSymbol(name string) {
+	a := o.sized(name)
+	if a == nil {
+		return // found inside
+	}
+	for axis, d := range a.typ.Dims().Slice() {
+		if s, ok := d.IsSymbol(); ok && s == name {
+			o.sub.DefineSymbol(name, o.to[a], axis)
+			return
+		}
+	}
+	for _, s := range o.g.SymbolsOf(a) {
+		if s.Name == name {
+			o.sub.DefineSymbol(name, o.to[a], s.Axis)
+			return
+		}
+	}
+}
+
+// facts takes over what is demanded of sizes: by the nodes, and equalities that their
+// types rest on. What the rules of the nodes demand is asked again, because a guard
+// that follows from one outside is not among those of the nodes.
+func (o *outliner) facts() {
+	known := func(name string) bool { _, ok := o.sub.Symbol(name); return ok }
+	for _, d := range o.g.symbols.guards {
+		unknown := slices.ContainsFunc(d.Symbols(), func(s string) bool { return !known(s) })
+		if !unknown && (d.Rel == shape.EQ || o.in[d.Node]) {
+			o.sub.Require(d.Relation, o.to[d.Node])
+		}
+	}
+	for n := range o.sub.Nodes() {
+		if n.Op() != nil {
+			// What is wrong with a node was wrong before.
+			_, _ = o.sub.typeOf(n, func(r shape.Relation) error { o.sub.Require(r, n); return nil })
+		}
+	}
+}
+
+// rebase makes the scopes of the sub-graph relative to their common part, and
+// returns that.
+func (o *outliner) rebase() Scope {
+	base := o.nodes[0].Scope()
+	for _, n := range o.nodes {
+		path := n.Scope().Path
+		for base.Path != "" && path != base.Path && !strings.HasPrefix(path, base.Path+".") {
+			base = Scope{Path: base.Path[:max(strings.LastIndexByte(base.Path, '.'), 0)]}
+		}
+	}
+	for n := range o.sub.All() {
+		s := n.Scope()
+		switch {
+		case n.opcode == Placeholder && n.g == o.sub:
+		case s.Path == base.Path:
+			if base.Type == "" {
+				base.Type = s.Type
+			}
+			n.scope = 0
+		case base.Path != "":
+			s.Path = strings.TrimPrefix(s.Path, base.Path+".")
+			n.scope = o.sub.Scope(s)
+		}
+	}
+	return base
+}
+
+// call makes the call behind the nodes.
+func (o *outliner) call(scope Scope) (*Node, error) {
+	c := o.g.After(o.nodes[len(o.nodes)-1])
+	c.From(o.nodes[0]).scope = o.g.Scope(scope)
+	var errs diag.List
+	c.OnError = func(err error) { errs.Add(err) }
+	call := c.Function(op.Call, op.CallAttrs{Graph: o.sub.Name}, o.args...)
+	if err := errs.Err(); err != nil {
+		errs.Add(o.g.Erase(call))
+		return nil, &diag.Error{Code: BadOutline, Pos: call.Pos(), Msg: "the nodes do not stand on their own", Err: err}
+	}
+	call.Rename(o.sub.Name)
+	return call, nil
+}
+
+// replace puts the call in the place of the nodes.
+func (o *outliner) replace(call *Node) {
+	values := []*Node{call}
+	if len(o.outs) != 1 {
+		types := make([]shape.Type, len(o.outs))
+		for i, n := range o.outs {
+			types[i] = n.typ
+		}
+		call.typ = shape.TupleType(types...)
+		c := o.g.After(call)
+		values = make([]*Node, len(o.outs))
+		for i, n := range o.outs {
+			values[i] = c.From(n).ItemNode(call, i)
+		}
+	}
+	anchor := call.next
+	if k := len(values) - 1; k >= 0 {
+		anchor = values[k].next
+	}
+	for _, n := range o.behind {
+		if anchor == nil {
+			panic(diag.Bug("nothing stands behind the nodes of " + o.g.Name))
+		}
+		o.g.MoveBefore(n, anchor)
+	}
+	o.g.symbols.leave(o.inner)
+	names := make([]string, len(o.outs))
+	for i, n := range o.outs {
+		names[i] = n.Name()
+		values[i].typ = n.typ
+		n.ReplaceUses(values[i], func(u *Node) bool { return !o.in[u] })
+		o.g.symbols.move(n, values[i])
+	}
+	for _, n := range o.nodes {
+		o.g.symbols.guardTable.move(n, call)
+	}
+	for i := len(o.nodes) - 1; i >= 0; i-- {
+		if err := o.g.Erase(o.nodes[i]); err != nil {
+			panic(err) // nothing outside uses it
+		}
+	}
+	for i, v := range values {
+		if v != call {
+			v.Rename(names[i])
+		}
+	}
+}
+
+// leave forgets symbols, and the guards that speak of them.
+func (t *symbolTable) leave(names map[string]bool) {
+	if !slices.ContainsFunc(t.list, func(s Symbol) bool { return names[s.Name] }) {
+		return
+	}
+	old := *t
+	*t = symbolTable{notes: old.notes}
+	for _, s := range old.list {
+		if !names[s.Name] {
+			if t.byName == nil {
+				t.byName = map[string]int{}
+			}
+			t.byName[s.Name] = len(t.list)
+			t.list = append(t.list, s)
+		}
+	}
+	for _, d := range old.guards {
+		if !slices.ContainsFunc(d.Symbols(), func(s string) bool { return names[s] }) {
+			t.enter(d)
+		}
+	}
+}
