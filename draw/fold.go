@@ -2,9 +2,9 @@ package draw
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/graph/repeat"
 )
 
 const (
@@ -29,64 +29,26 @@ func (d *drawing) foldItems(b *block) {
 	var out []item
 	next := 0
 	for _, r := range d.runs(b) {
-		out = append(out, b.items[next:r.at]...)
-		out = append(out, d.repeat(b, r.at, r.period, r.count))
-		next = r.at + r.period*r.count
+		out = append(out, b.items[next:r.At]...)
+		out = append(out, d.repeat(b, r.At, r.Period, r.Count))
+		next = r.At + r.Len()
 	}
 	b.items = append(out, b.items[next:]...)
 }
 
-// run is count groups of period items, side by side and the same.
-type run struct{ at, period, count int }
-
 // runs finds the repetitions among the items of a block.
-func (d *drawing) runs(b *block) (list []run) {
-	keys := make([]string, len(b.items))
+func (d *drawing) runs(b *block) []repeat.Run {
+	found := repeat.Items{MaxPeriod: maxPeriod, Keys: make([]string, len(b.items))}
 	for i, it := range b.items {
 		if it.node == nil || it.node.Opcode().IsCall() || it.node.Opcode() == graph.GetAttr {
-			keys[i] = d.signature(b, b.items[i:i+1])
+			found.Keys[i] = signature(b, b.items[i:i+1])
 		}
 	}
-	for i := 0; i < len(b.items); {
-		period, count := d.longest(b, keys, i)
-		if count < 2 {
-			i++
-			continue
-		}
-		list = append(list, run{i, period, count})
-		i += period * count
+	found.Same = func(i, k, n int) bool { return signature(b, b.items[i:i+n]) == signature(b, b.items[k:k+n]) }
+	found.Accept = func(r repeat.Run) bool {
+		return !plain(b.items[r.At:r.At+r.Period]) || r.Len() >= minPlain && chained(b.items[r.At:r.At+r.Len()], r.Period)
 	}
-	return list
-}
-
-// longest finds the repetition at item i that replaces most items.
-func (d *drawing) longest(b *block, keys []string, i int) (period, count int) {
-	best := 0
-	for p := 1; p <= maxPeriod && i+2*p <= len(keys); p++ {
-		if !sameKeys(keys[i:i+p], keys[i+p:i+2*p]) {
-			continue
-		}
-		n, key := 1, d.signature(b, b.items[i:i+p])
-		for at := i + p; at+p <= len(keys) && sameKeys(keys[i:i+p], keys[at:at+p]) && d.signature(b, b.items[at:at+p]) == key; at += p {
-			n++
-		}
-		if n < 2 || plain(b.items[i:i+p]) && (n*p < minPlain || !chained(b.items[i:i+n*p], p)) {
-			continue
-		}
-		if n*p > best {
-			best, period, count = n*p, p, n
-		}
-	}
-	return period, count
-}
-
-func sameKeys(a, b []string) bool {
-	for i := range a {
-		if a[i] == "" || a[i] != b[i] {
-			return false
-		}
-	}
-	return true
+	return found.Find()
 }
 
 func plain(items []item) bool {
@@ -157,73 +119,23 @@ func group(items []item) (l []*graph.Node) {
 
 // signature describes a group of items of b so that groups with equal
 // descriptions may be drawn once.
-func (d *drawing) signature(b *block, items []item) string {
-	s := &signer{inner: map[*graph.Node]int{}, outer: map[*graph.Node]int{}}
-	s.items(items, b)
-	return s.b.String()
+func signature(b *block, items []item) string {
+	s := &repeat.Signature{}
+	describe(s, items, b)
+	return s.String()
 }
 
-type signer struct {
-	b            strings.Builder
-	inner, outer map[*graph.Node]int
-}
-
-func (s *signer) text(parts ...string) {
-	for _, p := range parts {
-		s.b.WriteString(strconv.Itoa(len(p)))
-		s.b.WriteByte(':')
-		s.b.WriteString(p)
-	}
-}
-
-// items describes items of the block b. Numbers in names do not count.
-func (s *signer) items(items []item, b *block) {
+// describe writes the signature of items of the block b. Numbers in names do not count.
+func describe(s *repeat.Signature, items []item, b *block) {
 	for _, it := range items {
 		if it.node != nil {
-			s.node(it.node)
+			s.Node(it.node)
 			continue
 		}
 		c := it.block
 		rest, _ := inside(c.path, b.path)
-		s.text("(", strconv.Itoa(int(c.kind)), c.typ, c.name, withoutDigits(rest))
-		s.items(c.items, c)
-		s.text(")")
+		s.Text("(", strconv.Itoa(int(c.kind)), c.typ, c.name, repeat.WithoutDigits(rest))
+		describe(s, c.items, c)
+		s.Text(")")
 	}
-}
-
-func withoutDigits(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' {
-			return -1
-		}
-		return r
-	}, s)
-}
-
-func (s *signer) node(n *graph.Node) {
-	s.text(n.Opcode().String(), operator(n), attributes(n), n.Type().String())
-	if n.Opcode() == graph.CallModule {
-		s.text(withoutDigits(leafName(n.Target())))
-	}
-	if b := n.Bound(); b != nil {
-		for _, p := range b.Params {
-			if q := n.Graph().Module().Param(p); q != nil {
-				s.text(q.TypeOf().String())
-			}
-		}
-	}
-	for i := range n.NumArgs() {
-		a := n.Arg(i)
-		if a == nil {
-			s.text("_")
-		} else if k, ok := s.inner[a]; ok {
-			s.text("i", strconv.Itoa(k))
-		} else {
-			if _, ok := s.outer[a]; !ok {
-				s.outer[a] = len(s.outer)
-			}
-			s.text("e", strconv.Itoa(s.outer[a]), a.Type().String())
-		}
-	}
-	s.inner[n] = len(s.inner)
 }

@@ -13,7 +13,8 @@ import (
 // place. name is a hint; the call's attributes have the name that it got.
 //
 // The inputs of the sub-graph are the values from outside in the order of their
-// first use, then those that only give sizes; its results are the values that others
+// first use, then those that only give sizes, then tensors of the state that are read
+// outside (as a module's parameters follow its operands); its results are the values that others
 // use, in the order of the nodes: one is the value of the call, several are taken
 // apart by getitem nodes with the old names. A getitem node goes with the call that
 // it takes apart. get_attr nodes among the nodes are read inside, others are inputs.

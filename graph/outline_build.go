@@ -45,7 +45,17 @@ func (o *outliner) boundary() error {
 		}
 		o.outs = append(o.outs, n)
 	}
-	return o.sizes()
+	if err := o.sizes(); err != nil {
+		return err
+	}
+	read := func(n *Node) int {
+		if n.opcode == GetAttr {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(o.args, func(a, b *Node) int { return read(a) - read(b) })
+	return nil
 }
 
 // sizes finds the symbols that the nodes speak of, and adds the values whose sizes

@@ -57,11 +57,26 @@ func (s *stmt) code() jen.Code {
 	return line
 }
 
-// mainFunc prints the generated function: the statements themselves, or calls of
+// print prints a unit and its parts.
+func (p functions) print(file *jen.File, u *unit) {
+	for _, line := range u.doc {
+		file.Comment("// " + line)
+	}
+	file.Add(p.mainFunc(u))
+	for _, part := range u.parts {
+		if part.name != "" {
+			file.Line()
+			file.Comment("// " + part.doc)
+			file.Add(p.partFunc(part))
+		}
+	}
+}
+
+// mainFunc prints the function of a unit: the statements themselves, or calls of
 // the parts.
-func (p functions) mainFunc(parts []*part) jen.Code {
-	body := p.defaults()
-	for _, piece := range parts {
+func (p functions) mainFunc(u *unit) jen.Code {
+	body := u.defaults
+	for _, piece := range u.parts {
 		if piece.name == "" {
 			body = append(body, statements(piece.list, true)...)
 			continue
@@ -86,8 +101,10 @@ func (p functions) mainFunc(parts []*part) jen.Code {
 	if len(body) > 12 {
 		body = append(body, jen.Line())
 	}
-	body = append(body, jen.Return(p.results.exprs...))
-	return p.header(p.Func).Params(p.signature(p.params)...).Add(resultList(p.results.types)).Block(body...)
+	if len(u.exprs) > 0 {
+		body = append(body, jen.Return(u.exprs...))
+	}
+	return p.header(u.name).Params(p.signature(u.params)...).Add(resultList(u.types)).Block(body...)
 }
 
 // partFunc prints one part as a function.

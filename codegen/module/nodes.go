@@ -12,7 +12,7 @@ import (
 )
 
 // function prints the nodes of the graph itself.
-func (p *printer) function(whole *graph.Graph) *body {
+func (p *printer) function(whole *graph.Graph) *unit {
 	p.body = newBody(whole, nil)
 	for i, n := range whole.Inputs() {
 		v := p.local(n.Target(), tensorType())
@@ -22,22 +22,21 @@ func (p *printer) function(whole *graph.Graph) *body {
 		p.params = append(p.params, v)
 		p.values[n] = value{v: v}
 	}
-	p.expect(whole)
+	p.expect(whole.Inputs())
 	p.nodes()
-	b := p.body
-	out := whole.Output()
-	p.results.output(out)
 	// What the return statement uses is the pending list of the body.
-	return b
+	p.results.output(whole.Output())
+	return &unit{name: p.Func, doc: p.doc(), params: p.params, body: p.body, types: p.results.types, exprs: p.results.exprs,
+		defaults: functions{p}.defaults()}
 }
 
 // expect states the types of the inputs where they fix anything: code that was
 // captured for them computes something else for others.
-func (p *printer) expect(g *graph.Graph) {
+func (p *printer) expect(inputs []*graph.Node) {
 	var types []string
 	args := []jen.Code{nil}
 	fixed, symbols := false, map[string]bool{}
-	for _, n := range g.Inputs() {
+	for _, n := range inputs {
 		t := n.Type()
 		fixed = fixed || t.DType() != array.Invalid
 		for _, d := range t.Dims().Slice() {
@@ -120,6 +119,8 @@ func (p *printer) call(node *graph.Node) {
 		p.fail(node, OpaqueModule, "nothing is known of module "+gosrc.CommentLine(node.Target()), "say what it does with Module.SetBound")
 	case o == op.Assign:
 		p.assign(node)
+	case o == op.Call:
+		p.subs.call(node)
 	case len(node.Regions()) > 0:
 		regions{p}.control(node)
 	case node.Opcode() == graph.CallModule:

@@ -42,7 +42,7 @@ func (p *packages) enterAll(m *graph.Module, opts *Options) {
 		path, _ := gosrc.SplitType(full)
 		p.enter(path, "")
 	}
-	for n := range m.Graph.All() {
+	for n := range m.All() {
 		if call := n.Op(); call != nil {
 			p.enter(call.Path, "")
 			add(call.Func)

@@ -61,11 +61,15 @@ func printGraph(mod *graph.Module, opts Options, broken bool) (files *gosrc.File
 	}
 	printing = newPrinter(mod, opts)
 	printing.findState()
-	body := printing.function(printing.m.Graph)
+	printing.subs.prepare()
+	units := []*unit{printing.function(printing.m.Graph)}
+	for _, g := range printing.subs.order {
+		units = append(units, printing.subs.function(g))
+	}
 	if len(printing.errs) > 0 {
 		return nil, printing.errs
 	}
-	files, err := printing.render(body)
+	files, err := printing.render(units)
 	errs.Add(err)
 	return files, errs
 }
@@ -81,18 +85,21 @@ type printer struct {
 	sizes     *sizes
 	calls     *calls
 	results   *results
+	subs      *subs
 	params    []*goVar
 	written   map[string]bool // paths of tensors that the graph writes
 }
 
 func newPrinter(m *graph.Module, o Options) *printer {
+	m = called(m)
 	made := &printer{Options: o, m: m, packages: newPackages(m, &o), written: map[string]bool{}}
 	made.state = state{byPath: map[string]source{}, modules: map[string]target{}}
 	made.writer = &writer{locals: made.names, values: map[*graph.Node]value{}, tuples: map[*graph.Node]*tuple{}}
 	made.sizes = &sizes{writer: made.writer, vars: map[*graph.Graph]map[string]*goVar{}}
 	made.calls = &calls{writer: made.writer, packages: made.packages, sizes: made.sizes, state: &made.state, pkg: o.Package, wrapped: map[*op.Op]string{}}
 	made.results = &results{writer: made.writer, packages: made.packages, fn: o.Func, want: o.Results, structs: map[string]string{}}
-	for n := range m.Graph.All() {
+	made.subs = &subs{printer: made}
+	for n := range m.All() {
 		if n.Op() == op.Assign {
 			if path := assigned(n); path != "" {
 				made.written[path] = true
@@ -103,7 +110,7 @@ func newPrinter(m *graph.Module, o Options) *printer {
 }
 
 // render puts the file together.
-func (p *printer) render(body *body) (*gosrc.Files, error) {
+func (p *printer) render(units []*unit) (*gosrc.Files, error) {
 	file := p.file
 	if !p.Eject {
 		file.HeaderComment("// " + gosrc.Header)
@@ -115,22 +122,18 @@ func (p *printer) render(body *body) (*gosrc.Files, error) {
 	for _, w := range p.calls.wraps {
 		file.Add(w)
 	}
-	cut := splitter{max: p.MaxStatements, fn: p.Func, decls: p.decls, self: p.self}
-	parts := cut.split(body)
-	funcs := functions{p}
-	if p.self != nil && p.self.uses == 0 && !p.method && len(parts) == 1 {
+	for _, u := range units {
+		cut := splitter{max: p.MaxStatements, fn: u.name, decls: p.decls, self: p.self}
+		u.parts = cut.split(u.body)
+	}
+	if p.self != nil && p.self.uses == 0 && !p.method && len(units) == 1 && len(units[0].parts) == 1 {
 		p.self.name = "_"
 	}
-	for _, line := range p.doc() {
-		file.Comment("// " + line)
-	}
-	file.Add(funcs.mainFunc(parts))
-	for _, part := range parts {
-		if part.name != "" {
+	for i, u := range units {
+		if i > 0 {
 			file.Line()
-			file.Comment("// " + part.doc)
-			file.Add(funcs.partFunc(part))
 		}
+		functions{p}.print(file, u)
 	}
 	var b bytes.Buffer
 	if err := file.Render(&b); err != nil {

@@ -46,7 +46,7 @@ func (p *printer) useRoot() string {
 	}
 	r := rootWalk{p: p, tensors: map[string]tensor.Item{}, modules: map[string]tensor.Item{}, asserted: map[string]*assertion{}}
 	tensor.Walk(p.Root, r.visit)
-	for n := range p.m.Graph.All() {
+	for n := range p.m.All() {
 		if why := r.node(n); why != "" {
 			return why
 		}

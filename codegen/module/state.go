@@ -41,23 +41,25 @@ func (p *printer) findState() {
 		}
 	}
 	p.m = graph.Clone(p.m)
-	inlineModules(p.m.Graph)
+	for g := range p.m.Graphs() {
+		inlineModules(g, func(b *graph.Bound) bool { return !b.Op.AdHoc })
+	}
 	p.ownState()
 }
 
-// inlineModules turns calls of leaf modules into calls of their operators on
-// parameters, which are read once before their first use. Opaque modules stay.
-func inlineModules(region *graph.Graph) {
+// inlineModules turns the calls of modules that which chooses into calls of their
+// operators on parameters, which are read once before their first use.
+func inlineModules(region *graph.Graph, which func(*graph.Bound) bool) {
 	reads := map[string]*graph.Node{}
 	for node := range region.Nodes() {
 		for _, r := range node.Regions() {
-			inlineModules(r)
+			inlineModules(r, which)
 		}
 		if node.Opcode() == graph.GetAttr && reads[node.Target()] == nil {
 			reads[node.Target()] = node
 		}
 		b := node.Bound()
-		if b == nil || b.Op == nil || b.Op.AdHoc {
+		if b == nil || b.Op == nil || !which(b) {
 			continue
 		}
 		params := make([]*graph.Node, len(b.Params))
@@ -77,7 +79,7 @@ func inlineModules(region *graph.Graph) {
 // ownState makes a field for every tensor that the graph reads.
 func (p *printer) ownState() {
 	used := map[string]bool{}
-	for n := range p.m.Graph.All() {
+	for n := range p.m.All() {
 		if n.Opcode() == graph.GetAttr {
 			used[n.Target()] = true
 		}
@@ -101,7 +103,7 @@ func (p *printer) ownState() {
 		p.fields = append(p.fields, stateField{name, param.Path, param.Buffer || p.written[param.Path], d, dims})
 		p.byPath[param.Path] = func() *jen.Statement { return jen.Id("m").Dot(name) }
 	}
-	for n := range p.m.Graph.All() {
+	for n := range p.m.All() {
 		if n.Opcode() == graph.GetAttr && used[n.Target()] {
 			used[n.Target()] = false
 			p.fail(n, StateType, "parameter "+gosrc.CommentLine(n.Target())+" is not declared", "declare it with its type")

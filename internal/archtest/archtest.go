@@ -17,10 +17,14 @@ var Rows = [][]string{
 	{"codegen/module", "codegen/kernelstyle"},
 	{"codegen/gosrc", "codegen/kernelstyle/outline"},
 	{"lowering", "lowering/plan"},
+<<<<<<< HEAD
 	{"passes/fusion", "passes/quant", "passes/schedule"},
+=======
+	{"passes/fusion", "passes/quant", "passes/partition"},
+>>>>>>> 97088d9 (passes/partition: split and reroll, module style prints sub-graphs as functions)
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
-	{"interp", "tracer", "nn"},
+	{"interp", "tracer", "nn", "graph/repeat"},
 	{"tracer/alias"},
 	{"tensor", "graph"},
 	{"op/std", "op/api"},
@@ -47,7 +51,7 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "lowering", "lowering/plan"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "graph/repeat", "lowering", "lowering/plan"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{

@@ -145,6 +145,29 @@ graph while(%x: f32[N,2]) {
 		}
 		return out
 	}},
+	{Op: op.Call, Text: `gofx 1
+graph call(%x: f32[N,2]) {
+  symbol N = dim(%x, 0)
+  %t = call_function[transpose](%x) {dim0=0, dim1=1} : f32[2,N]
+  %twice = call_function[call](%t) {graph="double"} : f32[2,N]
+  %y = call_function[call](%x) {graph="double"} : f32[N,2]
+  %back = call_function[transpose](%twice) {dim0=0, dim1=1} : f32[N,2]
+  %z = call_function[add](%y, %back) : f32[N,2]
+  return %z
+}
+subgraph double(%x: f32[A,B]) {
+  symbol A = dim(%x, 0)
+  symbol B = dim(%x, 1)
+  %y = call_function[add](%x, %x) : f32[A,B]
+  return %y
+}
+`, Want: func(x []float32, _ int) []float32 {
+		out := make([]float32, len(x))
+		for i := range out {
+			out[i] = 4 * x[i]
+		}
+		return out
+	}},
 	{Op: op.Scan, Text: `gofx 1
 graph scan(%x: f32[N,2]) {
   symbol N = dim(%x, 0)
