@@ -25,7 +25,7 @@ func TestDocumentation(t *testing.T) {
 	require.Equal(t, "gofx 1"+example, graph.Print(m, graph.PrintOptions{Positions: true}))
 	for _, c := range []diag.Code{graph.NoOutput, graph.BrokenUses, graph.BrokenOrder, graph.ForeignNode, graph.LatePlaceholder,
 		graph.OutputPlace, graph.DuplicateName, graph.BadOperator, graph.BadOperandCount, graph.MissingParam, graph.MissingModule,
-		graph.UndefinedSymbol, graph.DeadFact, graph.TypeDisagrees, graph.BadStructure, graph.BadRegions, graph.BadAssign, graph.BrokenNodeList} {
+		graph.UndefinedSymbol, graph.DeadFact, graph.TypeDisagrees, graph.BadStructure, graph.BadRegions, graph.BadAssign, graph.BrokenNodeList, graph.BadCall, graph.Recursive} {
 		require.Contains(t, string(page), string(c))
 	}
 }

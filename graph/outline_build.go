@@ -20,6 +20,9 @@ func (o *outliner) boundary() error {
 		}
 	}
 	for _, n := range o.nodes {
+		if err := o.writes(n); err != nil {
+			return err
+		}
 		for a := range n.Inputs() {
 			if o.in[a] || slices.Contains(o.args, a) {
 				continue
@@ -55,6 +58,27 @@ func (o *outliner) boundary() error {
 		return 0
 	}
 	slices.SortStableFunc(o.args, func(a, b *Node) int { return read(a) - read(b) })
+	return nil
+}
+
+// writes refuses to part a write from the node that reads what it writes.
+func (o *outliner) writes(n *Node) error {
+	part := func(write, read *Node) error {
+		return write.Error(BadOutline, write.String()+" writes what "+read.String()+" reads, only one of which is among the nodes").
+			WithHint("add the other one, or leave both out")
+	}
+	if n.Op() == op.Assign {
+		if to, err := n.Assigned(); err != nil {
+			return err
+		} else if !o.in[to] {
+			return part(n, to)
+		}
+	}
+	for u := range n.Users() {
+		if u.Op() == op.Assign && u.Arg(0) == n && !o.in[u] {
+			return part(u, n)
+		}
+	}
 	return nil
 }
 

@@ -53,20 +53,30 @@ func (r *reroller) roll(run repeat.Run) error {
 		places[i] = slices.Index(outside, a)
 	}
 	params := r.params(groups, places, call)
+	like := template{callee: call.Callee(), attrs: call.Attrs(), typ: call.Type(), params: params}
+	sized := call.Args()
 	for k, q := range groups {
 		if k == most {
+			r.put(rolled{nodes: []*graph.Node{call}, scope: first.scope}, nil, like, call.Args())
 			continue
 		}
-		outside, args := r.text(q.nodes).Outside(), call.Args() // calls have taken the place of groups before
+		outside, args := r.text(q.nodes).Outside(), slices.Clone(sized) // calls have taken the place of groups before
 		for i, at := range places {
 			if at >= 0 {
 				args[i] = outside[at]
 			}
 		}
-		r.put(q, first.used, call, args, params)
+		r.put(q, first.used, like, args)
 	}
-	r.put(rolled{nodes: []*graph.Node{call}, scope: first.scope}, nil, call, call.Args(), params)
 	return nil
+}
+
+// template is what the calls of one sub-graph have in common.
+type template struct {
+	callee *graph.Graph
+	attrs  any
+	typ    shape.Type
+	params int // the last operands that become parameters of modules
 }
 
 // nameOf is what the sub-graph of groups in scopes such as encoder.layer.0 is called.
@@ -144,24 +154,22 @@ func (r *reroller) params(groups []rolled, places []int, call *graph.Node) int {
 	return count
 }
 
-// put replaces a group by a call like the given one on other operands, or that call
-// itself by one of a module. used are the nodes that give the results.
-func (r *reroller) put(q rolled, used []int, like *graph.Node, args []*graph.Node, params int) {
+// put replaces a group by a call; used are the nodes that give its results, none for
+// one that is a call already.
+func (r *reroller) put(q rolled, used []int, like template, args []*graph.Node) {
 	last := q.nodes[len(q.nodes)-1]
 	c := r.g.After(last).From(q.nodes[0])
 	c.SetScope(r.g.Scope(q.scope))
-	values := args[:len(args)-params]
-	attrs := like.Attrs()
-	callee := like.Callee()
+	values, reads := args[:len(args)-like.params], args[len(args)-like.params:]
 	var call *graph.Node
-	if params == 0 {
-		call = c.Function(op.Call, attrs, values...)
+	if like.params == 0 {
+		call = c.Function(op.Call, like.attrs, values...)
 	} else {
-		call = c.Module(r.module(callee, q.scope.Path, attrs, args[len(args)-params:]), values...)
+		call = c.Module(r.module(like, q.scope.Path, reads), values...)
 	}
-	call.SetType(like.Type())
-	if len(q.nodes) == 1 && q.nodes[0] == like {
-		like.ReplaceUses(call, nil)
+	call.SetType(like.typ)
+	if used == nil {
+		last.ReplaceUses(call, nil)
 	}
 	for i, at := range used {
 		in := func(u *graph.Node) bool { return slices.Contains(q.nodes, u) }
@@ -169,7 +177,7 @@ func (r *reroller) put(q rolled, used []int, like *graph.Node, args []*graph.Nod
 			continue
 		}
 		by := call
-		if callee.Output().Structure() != nil {
+		if like.callee.Output().Structure() != nil {
 			by = c.ItemNode(call, i)
 			by.SetType(q.nodes[at].Type())
 		}
@@ -185,21 +193,21 @@ func (r *reroller) put(q rolled, used []int, like *graph.Node, args []*graph.Nod
 			_ = r.g.Erase(a) // one that defines a symbol stays
 		}
 	}
-	r.c.Rewrote(last, call, "one of several groups that are the same: sub-graph "+callee.Name)
+	r.c.Rewrote(last, call, "one of several groups that are the same: sub-graph "+like.callee.Name)
 }
 
 // module enters a module that runs the sub-graph on parameters, and returns its path.
-func (r *reroller) module(callee *graph.Graph, path string, attrs any, reads []*graph.Node) string {
+func (r *reroller) module(like template, path string, reads []*graph.Node) string {
 	m := r.c.Module
 	if path == "" {
-		path = callee.Name
+		path = like.callee.Name
 	}
 	base := path
 	for i := 1; m.Bound(path) != nil; i++ {
 		path = base + "_" + strconv.Itoa(i)
 	}
-	b := graph.Bound{Op: op.Call, Attrs: attrs}
-	inputs := callee.Inputs()
+	b := graph.Bound{Op: op.Call, Attrs: like.attrs}
+	inputs := like.callee.Inputs()
 	for i, a := range reads {
 		b.Params = append(b.Params, a.Target())
 		b.Names = append(b.Names, inputs[len(inputs)-len(reads)+i].Name())

@@ -12,6 +12,8 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/partition"
+	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -297,5 +299,9 @@ func zoo() []Case {
 	for i := range all {
 		all[i].Options.Root = all[i].Fn
 	}
-	return all
+	rolled := all[1]
+	rolled.Name, rolled.Passes = "bert with one function for its layers", []passes.Pass{simplify.Functionalize, partition.Reroll}
+	own := rolled
+	own.Name, own.Options.Root = "bert with one function and state of its own", nil
+	return append(all, rolled, own)
 }

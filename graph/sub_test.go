@@ -1,0 +1,102 @@
+package graph_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+)
+
+func read(t *testing.T, text string) *graph.Module {
+	m, err := graph.Parse([]byte("gofx 1\n"+text), "t.fx")
+	require.NoError(t, err)
+	return m
+}
+
+// Sizes that are found inside, symbols of nodes outside and of the interface.
+func TestOutlineFindsSizes(t *testing.T) {
+	const text = `graph g(%x: f32[N], %y: f32[M,2]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  %nz = call_function[github.com/gofx-dev/gofx/graph.nonzero](%x) : i64[K,2] in "a.b"
+  symbol K = dim(%nz, 0)
+  %f = call_function[cast](%nz) {dtype=f32} : f32[K,2] in "a.c"
+  %z = call_function[zeros]() {size=[M,K]} : f32[M,K]
+  %s = call_function[neg](%f) : f32[K,2]
+  return (%s, %z)
+}
+`
+	for _, names := range [][]string{{"nz"}, {"nz", "f"}, {"nz", "f", "s"}, {"z"}, {"f", "z"}, {"nz", "z"}, {"nz", "f", "z", "s"}} {
+		m := read(t, text)
+		var set []*graph.Node
+		for _, n := range names {
+			set = append(set, m.Graph.Find(n))
+		}
+		call, err := graph.Outline("part", set)
+		require.NoError(t, err, "%v", names)
+		require.NoError(t, graph.Lint(m.Graph).Err(), "%v\n%s", names, m)
+		_, err = graph.Parse([]byte(m.String()), "again.fx")
+		require.NoError(t, err, "%s", m)
+		_, err = graph.Inline(call)
+		require.NoError(t, err)
+		equal, diff := graph.Equal(m.Graph, read(t, text).Graph)
+		require.True(t, equal, "%v: %s\n%s", names, diff, m)
+		for n := range m.Graph.Nodes() {
+			if n.Op() != nil && (n.Op().Name == "nonzero" || n.Op().Name == "cast") {
+				require.Contains(t, []string{"a.b", "a.c"}, n.Scope().Path, "scopes are put together again")
+			}
+		}
+	}
+}
+
+// State may be written inside of a sub-graph, in the order that it was.
+func TestOutlineState(t *testing.T) {
+	const text = `graph g(%x: f32[2]) {
+  %w = get_attr[w] : f32[2]
+  %a = call_function[add](%w, %x) : f32[2]
+  %set = call_function[assign](%w, %a) : f32[2]
+  %v = get_attr[w] : f32[2]
+  %b = call_function[mul](%v, %x) : f32[2]
+  return %b
+}
+param w : f32[2] buffer
+`
+	with := func() *graph.Module {
+		m := read(t, text)
+		m.SetParam(graph.Param{Path: "w", Buffer: true, Value: array.FromSlice([]float32{1, 2}, 2)})
+		return m
+	}
+	in := []*array.Array{array.FromSlice([]float32{3, 5}, 2)}
+	m := with()
+	g := m.Graph
+	_, err := graph.Outline("step", []*graph.Node{g.Find("w"), g.Find("a"), g.Find("set")})
+	require.NoError(t, err)
+	fxtest.Same(t, "state", interpret(t, with(), in), interpret(t, m, in))
+	m = with()
+	_, err = graph.Outline("torn", []*graph.Node{m.Graph.Find("set")})
+	require.ErrorIs(t, err, graph.BadOutline, "the call would write a value, not state")
+}
+
+func TestCallsThatDoNotFit(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		code diag.Code
+	}{
+		"missing":    {`graph g(%x: f32[2]) {` + "\n" + `%y = call_function[call](%x) {graph="none"} : f32[2]` + "\nreturn %y\n}\n", graph.BadCall},
+		"other type": {"graph g(%x: i64[2]) {\n%y = call_function[call](%x) {graph=\"s\"}\nreturn %y\n}\nsubgraph s(%x: f32[A]) {\nreturn %x\n}\n", graph.BadCall},
+		"two sizes":  {"graph g(%x: f32[2], %y: f32[3]) {\n%z = call_function[call](%x, %y) {graph=\"s\"}\nreturn %z\n}\nsubgraph s(%x: f32[A], %y: f32[A]) {\nreturn %x\n}\n", graph.BadCall},
+		"guard":      {"graph g(%x: f32[3]) {\n%z = call_function[call](%x) {graph=\"s\"}\nreturn %z\n}\nsubgraph s(%x: f32[A]) {\nguard A % 2 == 0\nreturn %x\n}\n", graph.BadCall},
+		"mutual":     {"graph g(%x: f32[2]) {\n%y = call_function[call](%x) {graph=\"a\"} : f32[2]\nreturn %y\n}\nsubgraph a(%x: f32[2]) {\n%y = call_function[call](%x) {graph=\"b\"} : f32[2]\nreturn %y\n}\nsubgraph b(%x: f32[2]) {\n%y = call_function[call](%x) {graph=\"a\"} : f32[2]\nreturn %y\n}\n", graph.Recursive},
+		"twice":      {"graph g(%x: f32[2]) {\nreturn %x\n}\nsubgraph s(%x: f32[2]) {\nreturn %x\n}\nsubgraph s(%x: f32[2]) {\nreturn %x\n}\n", graph.Redefined},
+	} {
+		m, err := graph.Parse([]byte("gofx 1\n"+c.text), "t.fx")
+		if err == nil {
+			err = graph.Lint(m.Graph).Err()
+		}
+		require.ErrorIs(t, err, c.code, name)
+	}
+}
