@@ -297,7 +297,7 @@ func (s *stager) block(b *block) int {
 	}
 	if b.kind != holderBlock {
 		for _, r := range s.d.runs(b) {
-			out.Runs = append(out.Runs, r.at, r.period, r.count)
+			out.Runs = append(out.Runs, r.At, r.Period, r.Count)
 		}
 	}
 	return s.r.block(out)

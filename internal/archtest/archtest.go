@@ -17,11 +17,7 @@ var Rows = [][]string{
 	{"codegen/module", "codegen/kernelstyle"},
 	{"codegen/gosrc", "codegen/kernelstyle/outline"},
 	{"lowering", "lowering/plan"},
-<<<<<<< HEAD
-	{"passes/fusion", "passes/quant", "passes/schedule"},
-=======
-	{"passes/fusion", "passes/quant", "passes/partition"},
->>>>>>> 97088d9 (passes/partition: split and reroll, module style prints sub-graphs as functions)
+	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn", "graph/repeat"},
