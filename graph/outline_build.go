@@ -257,11 +257,6 @@ func (o *outliner) call(scope Scope) (*Node, error) {
 func (o *outliner) replace(call *Node) {
 	values := []*Node{call}
 	if len(o.outs) != 1 {
-		types := make([]shape.Type, len(o.outs))
-		for i, n := range o.outs {
-			types[i] = n.typ
-		}
-		call.typ = shape.TupleType(types...)
 		c := o.g.After(call)
 		values = make([]*Node, len(o.outs))
 		for i, n := range o.outs {

@@ -22,11 +22,11 @@ func TestOutlineFindsSizes(t *testing.T) {
 	const text = `graph g(%x: f32[N], %y: f32[M,2]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%y, 0)
-  %nz = call_function[github.com/gofx-dev/gofx/graph.nonzero](%x) : i64[K,2] in "a.b"
+  %nz = call_function[github.com/gofx-dev/gofx/graph.nonzero](%x) : i64[K,1] in "a.b"
   symbol K = dim(%nz, 0)
-  %f = call_function[cast](%nz) {dtype=f32} : f32[K,2] in "a.c"
+  %f = call_function[cast](%nz) {dtype=f32} : f32[K,1] in "a.c"
   %z = call_function[zeros]() {size=[M,K]} : f32[M,K]
-  %s = call_function[neg](%f) : f32[K,2]
+  %s = call_function[neg](%f) : f32[K,1]
   return (%s, %z)
 }
 `

@@ -12,3 +12,9 @@ func ExampleItems_Find() {
 	fmt.Println(s.Find(), s.At(2, 3))
 	// Output: [{1 3 2}] {2 3 1}
 }
+
+// WithoutDigits is what the names of repeated modules have in common.
+func ExampleWithoutDigits() {
+	fmt.Println(repeat.WithoutDigits("encoder.layer.11"))
+	// Output: encoder.layer.
+}
