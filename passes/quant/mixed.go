@@ -285,6 +285,9 @@ func fewest(list []Sensitivity, good func([]Sensitivity) (bool, error)) ([]Sensi
 	order := slices.Clone(float)
 	slices.SortStableFunc(order, func(a, b Sensitivity) int { return cmp.Compare(b.Work, a.Work) })
 	for _, s := range order {
+		if s.Work <= 0 {
+			break // quantised, it saves nothing
+		}
 		rest := slices.DeleteFunc(slices.Clone(float), func(f Sensitivity) bool { return f.Node == s.Node })
 		ok, err := good(rest)
 		if err != nil {
