@@ -28,6 +28,7 @@ func Clone(m *Module) *Module {
 func (m *Module) WithGraph(g *Graph) *Module {
 	c := NewModule(g)
 	c.Type = m.Type
+	c.params, c.byPath = make([]*Param, 0, len(m.params)), make(map[string]*Param, len(m.params))
 	for _, p := range m.params {
 		c.SetParam(*p)
 	}

@@ -120,7 +120,7 @@ func (m *Module) FreshPath(hint string) string {
 // DropUnused removes tensors that neither a get_attr node nor a called module
 // reads, and modules that are not called. It returns the number of tensors removed.
 func (m *Module) DropUnused() int {
-	used, called := map[string]bool{}, map[string]bool{}
+	used, called := make(map[string]bool, len(m.params)), map[string]bool{}
 	for n := range m.Graph.All() {
 		switch n.opcode {
 		case GetAttr:

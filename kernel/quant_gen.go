@@ -6,6 +6,16 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
+// Observe adds the elements of in[0] f32 to what was seen before, in[1] f64, as out[0]
+// of its length: the least and the greatest element, NaN if there was one, and, where
+// it is longer, a limit and the counts of a histogram over [-limit, limit), whose first
+// and last bin also take what lies beyond, and none NaN. The limit doubles until it is
+// no less than any finite element, and what was counted moves, so that a power of two
+// stays one and counts do not depend on how the elements came. With Averaging the ends
+// move towards those of in[0] by that part of the way. Ends of +Inf and -Inf have seen
+// nothing; an operand without elements changes nothing.
+type Observe = quant.Observe
+
 // QAdd adds two quantised tensors of one type, which broadcast: in is a, its scale
 // and zero point, b, its scale and zero point, the result's scale and zero point.
 // The result is round(a·sa/sy + b·sb/sy) + zero, saturated; with ReLU it is not

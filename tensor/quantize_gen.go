@@ -10,6 +10,9 @@ import (
 // DequantizeAttrs holds the optional attributes of dequantize.
 type DequantizeAttrs = std.DequantizeAttrs
 
+// ObserveAttrs holds the optional attributes of observe.
+type ObserveAttrs = std.ObserveAttrs
+
 // QuantizeAttrs holds the optional attributes of quantize.
 type QuantizeAttrs = std.QuantizeAttrs
 
@@ -43,6 +46,28 @@ func DynamicQuantize(x *Tensor) (q, scale, zero *Tensor) {
 func (x *Tensor) DynamicQuantize() (q, scale, zero *Tensor) {
 	res := call(std.DynamicQuantize, op.None{}, true, sizeArgs{}, x)
 	return res[0], res[1], res[2]
+}
+
+// Observe returns seen with the elements of x taken in: f64 of the least and
+// the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is
+// longer, the limit and the counts of a histogram over [-limit, limit). The
+// limit doubles as needed, from 2^-30, and what was counted moves.
+//
+// The optional [std.ObserveAttrs], at most one, sets Averaging.
+func Observe(x, seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
+	attrs := options(std.Observe, opts)
+	return call(std.Observe, attrs, false, sizeArgs{}, x, seen)[0]
+}
+
+// Observe returns seen with the elements of x taken in: f64 of the least and
+// the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is
+// longer, the limit and the counts of a histogram over [-limit, limit). The
+// limit doubles as needed, from 2^-30, and what was counted moves.
+//
+// The optional [std.ObserveAttrs], at most one, sets Averaging.
+func (x *Tensor) Observe(seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
+	attrs := options(std.Observe, opts)
+	return call(std.Observe, attrs, true, sizeArgs{}, x, seen)[0]
 }
 
 // Quantize returns round(x/scale) + zero as u8 or i8, halves rounded to even,

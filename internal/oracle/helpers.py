@@ -408,6 +408,38 @@ def dynamic_quantize(x):
     return rounded(x / scale, torch.uint8, zero), scale, zero
 
 
+def observe(x, seen, averaging):
+    if x.dtype != torch.float32 or seen.dtype != torch.float64:
+        raise TypeError("element types")
+    if seen.dim() != 1 or len(seen) < 2 or len(seen) == 3 or not 0 <= averaging <= 1:
+        raise ValueError("state")
+    if x.numel() == 0:
+        return seen.clone()
+    x, inf = x.double().flatten(), float("inf")
+    ends = []
+    for old, new, none, choose in ((seen[0], x.min(), inf, torch.minimum), (seen[1], x.max(), -inf, torch.maximum)):
+        if averaging == 0:
+            ends.append(choose(old, new))
+        else:
+            ends.append(new if old == none else old + averaging * (new - old))
+    ends = torch.stack(ends)
+    if len(seen) == 2:
+        return ends
+    first, counts = seen[2].item(), seen[3:]
+    first = limit = first if 2.0**-30 <= first < inf else 2.0**-30
+    known = x[torch.isfinite(x)].abs()
+    while known.numel() and limit < known.max().item():
+        limit *= 2
+    half = len(counts) // 2
+    middle = torch.arange(len(counts), dtype=torch.float64) - half
+    if first < limit:
+        counts = torch.zeros_like(counts).index_add(0, (torch.floor(middle * (first / limit)) + half).long(), counts)
+    places = torch.floor(x * (half / limit))
+    places = places[places == places].clamp(-half, len(counts) - half - 1) + half
+    counts = counts + torch.bincount(places.long(), minlength=len(counts))
+    return torch.cat([ends, torch.tensor([limit], dtype=torch.float64), counts])
+
+
 # Integer operators: sums are exact, in f64, and rescaled once in f32.
 
 

@@ -304,12 +304,13 @@ func (f *grouping) fits(n *graph.Node, own *group) bool {
 
 // identity reports whether a call gives what its first operand is.
 func (b *builder) identity(n *graph.Node) bool {
-	r, ok := rules.Find(n)
+	r, ok := find(n, b.opts.Exact)
 	if !ok || n.NumArgs() == 0 || n.Arg(0) == nil {
 		return false
 	}
 	k, _ := r(n, n.Attrs(), n.OperandTypes())
-	return k != nil && n.Type().Same(n.Arg(0).Type())
+	_, same := k.(*kernel.Reshape)
+	return same && n.Type().Same(n.Arg(0).Type())
 }
 
 // writes reports whether the tensor that a get_attr names is assigned.

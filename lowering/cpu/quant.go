@@ -1,11 +1,39 @@
 package cpu
 
 import (
+	"context"
+
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes/quant"
 )
+
+// QuantCost measures what the nodes of a graph take on this processor: the median of
+// some runs of its plan on inputs. A step that computes several nodes counts for each of
+// them in equal parts.
+func QuantCost(in []*array.Array, runs int, o lowering.Options) quant.Cost {
+	return func(ctx context.Context, m *graph.Module) (map[string]float64, error) {
+		e, err := Compile(m, o)
+		if err != nil {
+			return nil, err
+		}
+		defer e.Close()
+		steps, err := e.Profile(ctx, in, runs)
+		if err != nil {
+			return nil, err
+		}
+		took := map[string]float64{}
+		for _, s := range steps {
+			for _, n := range s.Step.Nodes {
+				took[n] += s.Time.Seconds() / float64(len(s.Step.Nodes))
+			}
+		}
+		return took, nil
+	}
+}
 
 // QuantBackend says what this target does with quantised values: products and
 // convolutions on bytes, with weights of i8 or u8 for each channel, a residual and an

@@ -14,9 +14,15 @@ import (
 // their rule takes every call.
 type rule func(n *graph.Node, attrs any, in []shape.Type) (step kernel.Step, operands int)
 
-// rules are the operators for which a plan does better than their own kernel, with
-// the bits that the interpreter gives.
+// rules are the operators for which a plan does better than their own kernel, with bits
+// that the interpreter may not give; exact plans do without.
 var rules = lowering.Rules[rule]{
+	std.ScaledDotProductAttention: func(_ *graph.Node, attrs any, in []shape.Type) (kernel.Step, int) {
+		a := attrs.(std.AttentionAttrs)
+		k := &kernel.Attention{IsCausal: a.IsCausal, EnableGqa: a.EnableGqa}
+		k.Scale, k.HasScale = a.Scale.Float64(), a.Scale.Present()
+		return k, len(in)
+	},
 	std.Dropout: func(_ *graph.Node, attrs any, _ []shape.Type) (kernel.Step, int) {
 		if attrs.(std.DropoutAttrs).Training {
 			return nil, 0
@@ -34,24 +40,14 @@ var rules = lowering.Rules[rule]{
 	},
 }
 
-// same is the step of what its first operand is already: a view of it.
+// same is the step of what its first operand is already: a view of it. A copy would lie
+// in order, which products that read it go by when they sum.
 func same() (kernel.Step, int) { return &kernel.Reshape{}, 1 }
-
-// rounding are rules whose steps round otherwise than the interpreter; they are
-// left out of exact plans.
-var rounding = lowering.Rules[rule]{
-	std.ScaledDotProductAttention: func(_ *graph.Node, attrs any, in []shape.Type) (kernel.Step, int) {
-		a := attrs.(std.AttentionAttrs)
-		k := &kernel.Attention{IsCausal: a.IsCausal, EnableGqa: a.EnableGqa}
-		k.Scale, k.HasScale = a.Scale.Float64(), a.Scale.Present()
-		return k, len(in)
-	},
-}
 
 // find returns the rule for a call of a plan that is exact or not.
 func find(n *graph.Node, exact bool) (rule, bool) {
-	if r, ok := rounding.Find(n); ok && !exact {
-		return r, true
+	if exact {
+		return nil, false
 	}
 	return rules.Find(n)
 }

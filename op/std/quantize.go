@@ -23,6 +23,12 @@ type DequantizeAttrs struct {
 	Axis int
 }
 
+// ObserveAttrs are the attributes of observe. Averaging, up to 1, moves the extremes
+// towards those of x by that part of the way; without it they are those of all.
+type ObserveAttrs struct {
+	Averaging float64
+}
+
 // Quantize is ONNX's QuantizeLinear to 8 bits.
 //
 //	%q = call_function[quantize](%x, %scale, %zero) {axis=1} : u8[N,64]
@@ -105,6 +111,41 @@ var DynamicQuantize = op.Define("dynamic_quantize", op.Spec[op.None]{
 			badCall(op.OperandCount, "no operand", op.None{}),
 		}
 	},
+})
+
+// Observe keeps what is seen of values in several runs, for the ranges to quantise.
+//
+//	%next = call_function[observe](%x, %seen) : f64[2051]
+//
+//gofx:torch observe(x, seen, averaging)
+var Observe = op.Define("observe", op.Spec[ObserveAttrs]{
+	Doc: "observe returns seen with the elements of x taken in: f64 of the least and the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is longer, the limit and the counts of a histogram over [-limit, limit). The limit doubles as needed, from 2^-30, and what was counted moves.",
+	In:  op.Args("x", "seen"), Quant: op.QuantNever, Class: op.Reduction,
+	Infer: func(c *op.Infer, a ObserveAttrs, in []shape.Type) (shape.Type, error) {
+		if !(a.Averaging >= 0 && a.Averaging <= 1) {
+			return shape.Type{}, badAttr("averaging", strconv.FormatFloat(a.Averaging, 'g', -1, 64), "a number from 0 to 1")
+		}
+		seen := in[1]
+		if err := wantType("x", in[0], array.F32); err != nil {
+			return shape.Type{}, err
+		}
+		if err := wantType("seen", seen, array.F64); err != nil {
+			return shape.Type{}, err
+		}
+		if !seen.Ranked() {
+			return typeOf(array.F64, true, shape.Unknown), nil
+		}
+		if seen.Rank() != 1 {
+			return shape.Type{}, diag.New(op.RankMismatch, "seen "+seen.String()+" has "+strconv.Itoa(seen.Rank())+" dimensions, expected a vector")
+		}
+		n, known := seen.Dim(0).Int()
+		if known && (n < 2 || n == 3) {
+			return shape.Type{}, diag.New(op.SizeMismatch, "seen has "+strconv.Itoa(int(n))+" elements, expected the two extremes, or the extremes, a limit and counts")
+		}
+		return typeOf(array.F64, true, seen.Dim(0)), nil
+	},
+	Kernel:  func(a ObserveAttrs, _ []shape.Type) kernel.Step { return &kernel.Observe{Averaging: a.Averaging} },
+	Samples: observeSamples, Bad: observeBad,
 })
 
 // wantType requires one of some element types of an operand whose type is known.

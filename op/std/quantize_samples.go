@@ -90,3 +90,49 @@ func dequantizeBad(g *op.Gen) []op.BadSample {
 		badCall(op.OperandCount, "no scale", a, q),
 	}
 }
+
+// nothingSeen is the state of an observer without elements, of a histogram with some bins.
+func nothingSeen(bins int) *array.Array {
+	seen := []float64{math.Inf(1), math.Inf(-1)}
+	if bins > 0 {
+		seen = append(append(seen, 0x1p-30), make([]float64, bins)...)
+	}
+	return array.FromSlice(seen)
+}
+
+func observeSamples(g *op.Gen) []op.Sample {
+	a, average := ObserveAttrs{}, ObserveAttrs{Averaging: 0.25}
+	counted := func(limit float64) *array.Array { return array.FromSlice([]float64{-0.5, 1, limit, 3, 0, 2, 4, 1, 5}) }
+	return []op.Sample{
+		okCall("first extremes", a, g.Normal(3, 5), nothingSeen(0)),
+		okCall("more extremes", a, g.Normal(3, 5), array.FromSlice([]float64{-0.1, 7})),
+		okCall("first average", average, g.Normal(3, 5), nothingSeen(0)),
+		okCall("average", average, g.Normal(3, 5), array.FromSlice([]float64{-0.1, 7})),
+		okCall("first counts", a, g.Normal(40), nothingSeen(16)),
+		okCall("more counts", a, g.Normal(40), counted(4)),
+		okCall("a limit that grows", a, g.Normal(40), counted(0.25)),
+		okCall("averages and counts", average, g.Normal(40), counted(1)),
+		okCall("an odd number of bins", a, g.Normal(7), array.FromSlice([]float64{-1, 1, 1, 2, 3, 4, 5, 6})),
+		okCall("one bin", a, g.Normal(7), nothingSeen(1)),
+		okCall("no limit", a, g.Normal(7), counted(math.NaN())),
+		okCall("special", a, g.Special(), nothingSeen(8)),
+		okCall("special, averaged", average, g.Special(), array.FromSlice([]float64{-1, 1})),
+		okCall("strided", a, g.Strided(g.Normal(3, 5)), g.Strided(nothingSeen(8))),
+		okCall("0-dimensional", a, g.Normal(), nothingSeen(8)),
+		okCall("empty", average, g.Normal(0, 3), counted(4)),
+	}
+}
+
+func observeBad(g *op.Gen) []op.BadSample {
+	a, seen := ObserveAttrs{}, nothingSeen(4)
+	return []op.BadSample{
+		badCall(op.DTypeMismatch, "x is f64", a, array.Cast(g.Normal(3), array.F64), seen),
+		badCall(op.DTypeMismatch, "seen is f32", a, g.Normal(3), array.Cast(seen, array.F32)),
+		badCall(op.RankMismatch, "a matrix of counts", a, g.Normal(3), array.New(array.F64, 2, 4)),
+		badCall(op.SizeMismatch, "one extreme", a, g.Normal(3), array.New(array.F64, 1)),
+		badCall(op.SizeMismatch, "a limit without counts", a, g.Normal(3), array.New(array.F64, 3)),
+		badCall(op.BadAttr, "averaging", ObserveAttrs{Averaging: 1.5}, g.Normal(3), seen),
+		badCall(op.BadAttr, "averaging NaN", ObserveAttrs{Averaging: math.NaN()}, g.Normal(3), seen),
+		badCall(op.OperandCount, "no state", a, g.Normal(3)),
+	}
+}

@@ -1,7 +1,10 @@
 package quant
 
 import (
+	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -50,7 +53,6 @@ type converter struct {
 	at      map[*ranged]*parameter // of the leaders of groups
 	stored  map[string]stored      // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
-	spread  spread // of the group that is looked at
 }
 
 // parameter is scale and zero point of the values of a group.
@@ -58,6 +60,7 @@ type parameter struct {
 	seen        []*observation
 	fixed       bool     // all values lie in the range that their operator fixes
 	covers      op.Range // ranges that operators fix
+	lo, hi      float64  // the range to quantise, where it is not fixed
 	scale, zero *graph.Node
 }
 
@@ -92,7 +95,39 @@ func (k *converter) solve(seen []*observation) error {
 			p.seen = append(p.seen, o)
 		}
 	}
+	if len(errs) == 0 {
+		k.ranges()
+	}
 	return errs.Err()
+}
+
+// ranges finds the ranges of all groups, which do not depend on each other, on all
+// processors.
+func (k *converter) ranges() {
+	var leads []*ranged
+	for _, q := range k.order {
+		if q.lead == q && !k.at[q].fixed {
+			leads = append(leads, q)
+		}
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(leads)) {
+		all.Go(func() {
+			s := nothing()
+			for i := next.Add(1) - 1; int(i) < len(leads); i = next.Add(1) - 1 {
+				q := leads[i]
+				p := k.at[q]
+				s.forget()
+				for _, o := range p.seen {
+					s.add(o)
+				}
+				lo, hi := s.interval(q.observe, q.sym)
+				p.lo, p.hi = min(lo, p.covers.Lo), max(hi, p.covers.Hi)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // observed returns what has been seen of a value, or of what it is a view of, whose
@@ -166,12 +201,7 @@ func (k *converter) parameter(q *ranged, c *graph.Cursor) *parameter {
 	if p.fixed {
 		scale, zero = fixedParameters(*q.lead.fixed, q.dtype, q.sym)
 	} else {
-		k.spread.forget()
-		for _, o := range p.seen {
-			k.spread.add(o)
-		}
-		lo, hi := k.spread.interval(q.observe, q.sym)
-		scale, zero = parameters(min(lo, p.covers.Lo), max(hi, p.covers.Hi), q.dtype, q.sym)
+		scale, zero = parameters(p.lo, p.hi, q.dtype, q.sym)
 	}
 	path := "quantised." + q.node.Name()
 	p.scale = k.constant(c, path+".scale", array.Scalar(scale))

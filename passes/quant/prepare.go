@@ -29,13 +29,9 @@ func Prepare(c *Config, b *Backend) passes.Pass {
 			}
 			r.log(ctx)
 			added := 0
-			var shared *constants
 			for _, q := range r.order {
 				if r.observed(q) {
-					if shared == nil && q.observe.Kind.histograms() {
-						shared = constantsOf(ctx.Module)
-					}
-					observe(ctx.Module, q, shared)
+					observe(ctx.Module, q)
 					ctx.Rewrote(q.node, nil, "observed: "+q.String())
 					added++
 				}

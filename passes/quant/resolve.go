@@ -89,7 +89,7 @@ func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
 		return nil, err
 	}
 	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
-		written: passes.WrittenMemory(m.Graph), verdicts: map[*graph.Node]*verdict{}, values: map[*graph.Node]*ranged{}}
+		written: passes.WrittenMemory(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len())}
 	for i := range b.Operators {
 		r.known[b.Operators[i].Op] = &b.Operators[i]
 	}
@@ -265,12 +265,13 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 
 // write makes the entries of the plan.
 func (r *resolution) write() {
-	weights := map[*graph.Node]*unit{}
+	weights := make(map[*graph.Node]*unit, len(r.units))
 	for _, u := range r.units {
 		if u.weight != nil {
 			weights[u.head] = u
 		}
 	}
+	r.plan.Entries = make([]Entry, 0, len(r.verdicts)+len(r.units)+len(r.values))
 	for n := range r.g.All() {
 		if observes(n) {
 			continue

@@ -83,7 +83,7 @@ func (w *weight) eightBit() (q, scale, zero *array.Array) {
 			s.lo, s.hi = min(s.lo, float64(v)), max(s.hi, float64(v))
 		}
 	} else {
-		spreads[0] = spreadOf(data)
+		spreads[0] = spreadOf(data, w.observe.Kind)
 	}
 	scales, zeros, any := make([]float32, channels), make([]int, channels), false
 	for c, s := range spreads {
