@@ -611,6 +611,68 @@ def q_embedding(x, weight, scale, zero):
     return F.embedding(x, dequantize(weight, scale, zero, 0))
 
 
+def q_recurrent(gates, x, states, weights, num_layers, bidirectional, batch_first, no_bias):
+    layers, ways, each = num_layers or 1, 2 if bidirectional else 1, 4 if no_bias else 6
+    if x.dtype != torch.float32 or x.dim() not in (2, 3) or len(weights) != layers * ways * each:
+        raise ValueError("operands")
+    flat = x.dim() == 2
+    if flat:
+        x, states = x.unsqueeze(1), [s if s is None else s.unsqueeze(1) for s in states]
+    elif batch_first:
+        x = x.transpose(0, 1)
+    batch, hidden = x.shape[1], weights[2].shape[-1]
+    if any(s is not None and (s.dtype != x.dtype or s.shape != (layers * ways, batch, hidden)) for s in states):
+        raise ValueError("states")
+    last = [[] for _ in states]
+    for layer in range(layers):
+        out = []
+        for way in range(ways):
+            at = layer * ways + way
+            w = weights[at * each:(at + 1) * each]
+            for q, scale, columns in ((w[0], w[1], x.shape[2]), (w[2], w[3], hidden)):
+                if q.dtype != torch.int8 or scale.dtype != x.dtype or q.shape != (gates * hidden, columns) or scale.dim() > 1 or scale.numel() not in (1, len(q)):
+                    raise ValueError("weights")
+            if any(b.dtype != x.dtype or b.shape != (gates * hidden,) for b in w[4:]):
+                raise ValueError("biases")
+            state = [torch.zeros(batch, hidden) if s is None else s[at] for s in states]
+            y, state = q_steps(gates, x, state, w, way == 1)
+            out.append(y)
+            for i, s in enumerate(state):
+                last[i].append(s)
+        x = torch.cat(out, 2)
+    last = [torch.stack(l) for l in last]
+    if flat:
+        x, last = x.squeeze(1), [l.squeeze(1) for l in last]
+    elif batch_first:
+        x = x.transpose(0, 1)
+    return [x] + last
+
+
+def q_steps(gates, x, state, w, back):
+    """One layer in one direction; products are of integers, rescaled in f32."""
+    def product(x, q, scale):
+        v, unit, zero = dynamic_quantize(x)
+        sums = (v.double() - zero.double()) @ q.double().t()
+        return sums.float() * (unit * scale.reshape(-1))
+    biases = list(w[4:]) or [torch.zeros(len(w[0]))] * 2
+    first = biases[0] + biases[1] if gates == 4 else biases[0]
+    given = product(x, w[0], w[1]) + first
+    out = [None] * len(x)
+    for t in reversed(range(len(x))) if back else range(len(x)):
+        g = given[t]
+        if gates == 4:
+            i, f, c, o = (product(state[0], w[2], w[3]) + g).chunk(4, -1)
+            cell = f.sigmoid() * state[1] + i.sigmoid() * c.tanh()
+            state = [o.sigmoid() * cell.tanh(), cell]
+        else:
+            r, z, n = (product(state[0], w[2], w[3]) + biases[1]).chunk(3, -1)
+            gr, gz, gn = g.chunk(3, -1)
+            new, keep = (gn + (gr + r).sigmoid() * n).tanh(), (gz + z).sigmoid()
+            state = [(state[0] - new) * keep + new]
+        out[t] = state[0]
+    return torch.stack(out), state
+
+
 def int4_linear(x, weight, scale, zero, bias, group):
     if group < 32 or group % 32 or weight.dtype != torch.uint8 or scale.dtype not in (torch.float32, torch.float64) or zero is not None and zero.dtype != torch.uint8:
         raise ValueError("group or element types")

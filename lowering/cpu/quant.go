@@ -9,7 +9,8 @@ import (
 
 // QuantBackend says what this target does with quantised values: products and
 // convolutions on bytes, with weights of i8 or u8 for each channel, a residual and an
-// activation; linear layers with weights of 4 bits; and between them sums, products, pools and, by a table of 256
+// activation; linear layers with weights of 4 bits; recurrent networks whose weights are
+// i8 and whose states are quantised in each step; and between them sums, products, pools and, by a table of 256
 // entries, functions of one value.
 func QuantBackend() *quant.Backend {
 	bytes := []array.DType{array.U8, array.I8}
@@ -17,11 +18,16 @@ func QuantBackend() *quant.Backend {
 		return quant.Weight{Operand: operand, Axis: axis, DTypes: []array.DType{array.I8, array.U8}, Bits: bits,
 			Granularities: []quant.Granularity{quant.PerChannel, quant.PerTensor}, Affine: true, GroupOf: 32}
 	}
+	recurrent := func(first int) quant.Weight {
+		return quant.Weight{Operand: first, Rest: true, DTypes: []array.DType{array.I8}, Granularities: []quant.Granularity{quant.PerChannel, quant.PerTensor}}
+	}
 	sums := [][]*op.Op{{std.Add}, {std.Relu, std.Relu6}}
 	b := &quant.Backend{Name: name, Operators: []quant.Operator{
 		{Op: std.Linear, Modes: []quant.Mode{quant.Static, quant.Dynamic, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0, 8, 4), Fused: sums, FloatResult: true},
 		{Op: std.Matmul, Modes: []quant.Mode{quant.Static, quant.Dynamic}, Activations: bytes, Weight: weight(1, -1), Fused: sums, FloatResult: true},
 		{Op: std.Embedding, Modes: []quant.Mode{quant.WeightOnly}, Weight: weight(1, 0)},
+		{Op: std.Lstm, Modes: []quant.Mode{quant.Dynamic, quant.WeightOnly}, Weight: recurrent(3)},
+		{Op: std.Gru, Modes: []quant.Mode{quant.Dynamic, quant.WeightOnly}, Weight: recurrent(2)},
 	}}
 	for _, o := range []*op.Op{std.Conv1d, std.Conv2d, std.Conv3d} {
 		b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0), Fused: sums, FloatResult: true})

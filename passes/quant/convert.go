@@ -125,11 +125,16 @@ func (k *converter) rewrite() {
 		k.value(q, takes[q.node])
 	}
 	for _, u := range k.units {
-		if u.mode == Dynamic {
+		to := states[u.head.Op()]
+		if u.mode == Dynamic && to == nil {
 			k.dynamically(u)
 		}
-		if u.weight != nil {
-			k.weight(u)
+		if u.mode == Dynamic && to != nil {
+			k.recurrent(u, to)
+			continue
+		}
+		for _, w := range u.weights {
+			k.weight(u.head, w)
 		}
 		if u.mode != Static || u.result {
 			k.ctx.Rewrote(u.head, nil, "quantised: "+u.mode.String())

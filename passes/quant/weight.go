@@ -11,6 +11,7 @@ import (
 // weight is how the weight of a unit is quantised.
 type weight struct {
 	path    string
+	arg     int // which operand it is
 	value   *array.Array
 	dtype   array.DType
 	bits    int
@@ -27,9 +28,9 @@ type weight struct {
 const defaultGroup = 32
 
 // weightOf decides how a weight is quantised; bad says why it cannot be at all.
-func (u *unit) weightOf(path string, value *array.Array) (w *weight, bad *Why) {
+func (u *unit) weightOf(arg int, path string, value *array.Array) (w *weight, bad *Why) {
 	s, can := u.asked.Weight, u.Operator.Weight
-	w = &weight{path: path, value: value, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
+	w = &weight{path: path, arg: arg, value: value, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
 	if s.Bits == 4 {
 		w.bits = 4
 	}
