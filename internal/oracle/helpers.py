@@ -353,6 +353,8 @@ def interpolate(x, size, scale_factor, mode, align_corners):
 # it: these are the words of ONNX's specification.
 
 LIMITS = {torch.uint8: (0, 255), torch.int8: (-128, 127)}
+WIDE = {**LIMITS, torch.int16: (-32768, 32767)}
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def along(p, x, axis, name):
@@ -370,7 +372,7 @@ def along(p, x, axis, name):
 
 def rounded(v, d, zero):
     """v rounded, shifted by the zero point and saturated in type d."""
-    lo, hi = LIMITS[d]
+    lo, hi = WIDE[d]
     zero = zero.float()
     v = torch.minimum(torch.maximum(torch.where(v != v, lo - zero, v), lo - zero), hi - zero)
     return (torch.round(v) + zero).to(d)
@@ -378,19 +380,19 @@ def rounded(v, d, zero):
 
 def quantize(x, scale, zero, axis, dtype):
     d = given(dtype, torch.uint8 if zero is None else zero.dtype)
-    if d not in LIMITS or zero is not None and zero.dtype != d or x.dtype != torch.float32 or scale.dtype != x.dtype:
+    if d not in WIDE or zero is not None and zero.dtype != d or x.dtype not in FLOATS or scale.dtype != x.dtype:
         raise TypeError("element types")
     zero = torch.zeros([], dtype=d) if zero is None else zero
-    return rounded(x / along(scale, x, axis, "scale"), d, along(zero, x, axis, "zero"))
+    return rounded(x.float() / along(scale.float(), x, axis, "scale"), d, along(zero, x, axis, "zero"))
 
 
 def dequantize(q, scale, zero, axis):
-    if q.dtype not in (torch.uint8, torch.int8, torch.int32) or scale.dtype != torch.float32 or zero is not None and zero.dtype != q.dtype:
+    if q.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32) or scale.dtype not in FLOATS or zero is not None and zero.dtype != q.dtype:
         raise TypeError("element types")
     v = q.to(torch.int32)
     if zero is not None:
         v = v - along(zero, q, axis, "zero").to(torch.int32)
-    return v.to(torch.float32) * along(scale, q, axis, "scale")
+    return (v.to(torch.float32) * along(scale.float(), q, axis, "scale")).to(scale.dtype)
 
 
 def dynamic_quantize(x):
@@ -670,7 +672,7 @@ def q_steps(gates, x, state, w, back):
             new, keep = (gn + (gr + r).sigmoid() * n).tanh(), (gz + z).sigmoid()
             state = [(state[0] - new) * keep + new]
         out[t] = state[0]
-    return torch.stack(out), state
+    return torch.stack(out) if out else torch.zeros(0, *state[0].shape), state
 
 
 def int4_linear(x, weight, scale, zero, bias, group):

@@ -39,7 +39,7 @@ func QuantBackend() *quant.Backend {
 	}
 	between([][]*op.Op{{std.Relu}}, quant.Own, std.Add, std.Mul)
 	between(nil, quant.Equal, std.MaxPool1d, std.MaxPool2d, std.MaxPool3d, std.Dropout)
-	between(nil, quant.AsDeclared, std.AvgPool1d, std.AvgPool2d, std.AvgPool3d, std.AdaptiveAvgPool1d, std.AdaptiveAvgPool2d, std.AdaptiveAvgPool3d)
+	between(nil, quant.AsDeclared, std.AvgPool1d, std.AvgPool2d, std.AvgPool3d, std.AdaptiveAvgPool1d, std.AdaptiveAvgPool2d, std.AdaptiveAvgPool3d, std.Mean)
 	between(nil, quant.Own, std.Relu, std.Relu6, std.Hardtanh, std.Clamp, std.LeakyRelu, std.Elu, std.Selu, std.Silu, std.Gelu, std.Mish, std.Softplus,
 		std.Hardswish, std.Hardsigmoid, std.Sigmoid, std.Tanh)
 	return b

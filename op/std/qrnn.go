@@ -162,6 +162,9 @@ func (l quantLayer) output(x op.Value, states []op.Value, back bool) op.Value {
 		}
 	}
 	h, c, gates := start[0], start[1], l.product(x, 0)
+	if steps == 0 {
+		return l.Call(Full, FullAttrs{x.Type().Dims().With(-1, hidden), op.Int(0), array.F32})
+	}
 	out := make([]op.Value, steps)
 	for i := range steps {
 		t := i
@@ -221,7 +224,8 @@ func qRecurrentSamples(g *op.Gen, r recurrentAttrs) []op.Sample {
 		}
 		out = append(out, s)
 	}
-	return append(out, okCall("wide", r.lstm(), r.quantRecurrent(g, recurrentArgs(g, r, 19, 4, 17, 35), false)...))
+	return append(out, okCall("no steps", r.lstm(), r.quantRecurrent(g, recurrentArgs(g, r, 4, 0, 2, 3), false)...),
+		okCall("wide", r.lstm(), r.quantRecurrent(g, recurrentArgs(g, r, 19, 4, 17, 35), false)...))
 }
 
 func qRecurrentBad(g *op.Gen, r recurrentAttrs) []op.BadSample {
