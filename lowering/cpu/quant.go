@@ -28,6 +28,8 @@ func QuantBackend() *quant.Backend {
 		{Op: std.Embedding, Modes: []quant.Mode{quant.WeightOnly}, Weight: weight(1, 0)},
 		{Op: std.Lstm, Modes: []quant.Mode{quant.Dynamic, quant.WeightOnly}, Weight: recurrent(3)},
 		{Op: std.Gru, Modes: []quant.Mode{quant.Dynamic, quant.WeightOnly}, Weight: recurrent(2)},
+		{Op: std.ScaledDotProductAttention, Modes: []quant.Mode{quant.Dynamic}, Activations: bytes, FloatResult: true,
+			Faster: name + " keeps scores in a cache, which products of bytes would write and search twice"},
 	}}
 	for _, o := range []*op.Op{std.Conv1d, std.Conv2d, std.Conv3d} {
 		b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0), Fused: sums, FloatResult: true})

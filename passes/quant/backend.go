@@ -37,6 +37,9 @@ type Operator struct {
 	// Follows tells that the operator is quantised only between quantised ones, to
 	// save conversions; on its own it gains nothing.
 	Follows bool
+	// Faster says what makes floats faster, where they are: the operator is quantised
+	// then only where a rule for it, or for the node, asks for that.
+	Faster string
 	// Sharing says which parameters the result has.
 	Sharing Sharing
 }

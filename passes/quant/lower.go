@@ -83,6 +83,9 @@ func (l *lowerer) node(n *graph.Node) error {
 		return l.view(n)
 	case elementwise(o):
 		return l.function(n)
+	case states[o] != nil:
+		l.c.Refuse(n, "its weights alone are quantised: each run dequantises them")
+		return nil
 	}
 	l.c.Refuse(n, o.Name+" has no form on quantised values")
 	return nil

@@ -136,6 +136,9 @@ func (r *resolver) judge(n *graph.Node) *verdict {
 		}
 		return v.refuse(NoForm, text)
 	}
+	if entry.Faster != "" && !v.explicit {
+		return v.refuse(FasterInFloat, entry.Faster)
+	}
 	u := &unit{Operator: entry, asked: v.asked, head: n, tail: n, members: []*graph.Node{n}, mode: v.Mode}
 	if !entry.has(v.Mode) {
 		// A lookup has no operand to quantise; its weight still can be. The states of a
