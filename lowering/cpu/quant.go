@@ -34,6 +34,8 @@ func QuantBackend() *quant.Backend {
 	for _, o := range []*op.Op{std.Conv1d, std.Conv2d, std.Conv3d} {
 		b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 0), Fused: sums, FloatResult: true})
 	}
+	b.Operators = append(b.Operators, quant.Operator{Op: std.ConvTranspose2d, Modes: []quant.Mode{quant.Static, quant.WeightOnly}, Activations: bytes, Weight: weight(1, 1),
+		Fused: [][]*op.Op{{std.Relu, std.Relu6}}, FloatResult: true})
 	between := func(fused [][]*op.Op, sharing quant.Sharing, list ...*op.Op) {
 		for _, o := range list {
 			b.Operators = append(b.Operators, quant.Operator{Op: o, Modes: []quant.Mode{quant.Static}, Activations: bytes, Fused: fused, Follows: true, Sharing: sharing})

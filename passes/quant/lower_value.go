@@ -23,6 +23,7 @@ var values = map[*op.Op]func(l *lowerer, n *graph.Node) error{
 	std.AdaptiveAvgPool1d: (*lowerer).avgPool,
 	std.AdaptiveAvgPool2d: (*lowerer).avgPool,
 	std.AdaptiveAvgPool3d: (*lowerer).avgPool,
+	std.ConvTranspose2d:   (*lowerer).convTranspose,
 	std.Mean:              (*lowerer).mean,
 	std.Cat:               (*lowerer).cat,
 	std.Embedding:         (*lowerer).embedding,
