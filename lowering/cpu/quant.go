@@ -10,7 +10,7 @@ import (
 // QuantBackend says what this target does with quantised values: products and
 // convolutions on bytes, with weights of i8 or u8 for each channel, a residual and an
 // activation; linear layers with weights of 4 bits; recurrent networks whose weights are
-// i8 and whose states are quantised in each step; and between them sums, products, pools and, by a table of 256
+// i8 and whose states are quantised in each step; transposed convolutions; and between them sums, products, pools and, by a table of 256
 // entries, functions of one value.
 func QuantBackend() *quant.Backend {
 	bytes := []array.DType{array.U8, array.I8}
