@@ -128,9 +128,9 @@ func (f *grouping) contraction(n *graph.Node) {
 // quantised makes a group of n alone, if it reads quantised weights that can be packed.
 func (f *grouping) quantised(n *graph.Node) bool {
 	stored := func(i int) bool {
-		return i < n.NumArgs() && n.Arg(i) != nil && n.Arg(i).Opcode() == graph.GetAttr && !f.b.writes(n.Arg(i))
+		return n.Arg(i) != nil && n.Arg(i).Opcode() == graph.GetAttr && !f.b.writes(n.Arg(i))
 	}
-	if !stored(1) && !stored(qWeight) {
+	if n.Op().Quant != op.QuantNever || n.Op().Class != op.Contraction {
 		return false
 	}
 	types := n.OperandTypes()
@@ -139,7 +139,7 @@ func (f *grouping) quantised(n *graph.Node) bool {
 		return false // reported when the step is made
 	}
 	c := quantised(k, types)
-	if c == nil || !stored(c.weight) {
+	if c == nil || slices.ContainsFunc(c.weights, func(i int) bool { return !stored(i) }) {
 		return false
 	}
 	f.of[n] = &group{nodes: []*graph.Node{n}, first: c}
@@ -378,7 +378,9 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 		for i, a := range n.Args() {
 			in[i] = b.operand(a)
 		}
-		in[g.first.weight] = b.packed(n.Arg(g.first.weight), g.first.pack)
+		for _, i := range g.first.weights {
+			in[i] = b.packed(n.Arg(i), g.first.pack)
+		}
 		return g.first.with(kernel.Prologue{}, kernel.Epilogue{}), in
 	}
 	w := n.Arg(1)

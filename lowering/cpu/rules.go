@@ -55,7 +55,7 @@ func find(n *graph.Node, exact bool) (rule, bool) {
 // contraction is a step that reads a packed weight, its second operand, and has an
 // epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
 type contraction struct {
-	weight  int // which operand of the call it is
+	weights []int // which operands of the call they are: one, but for recurrent networks
 	pack    kernel.Packer
 	with    func(kernel.Prologue, kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end
@@ -87,7 +87,7 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 			return nil
 		}
 		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image}
-		return &contraction{weight: 1, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight), prologue: true,
+		return &contraction{weights: []int{1}, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight), prologue: true,
 			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
 	case *kernel.Linear:
 		return linear(weight[0], turned, narrow)
@@ -101,10 +101,10 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 
 func linear(features int, transposed bool, narrow array.DType) *contraction {
 	if narrow != array.Invalid {
-		return &contraction{weight: 1, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
+		return &contraction{weights: []int{1}, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
 			with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
 	}
-	return &contraction{weight: 1, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
+	return &contraction{weights: []int{1}, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
 		with: func(_ kernel.Prologue, e kernel.Epilogue) kernel.Step {
 			return &kernel.LinearPacked{Features: features, Epilogue: e}
 		}}
@@ -115,7 +115,7 @@ func linear(features int, transposed bool, narrow array.DType) *contraction {
 // operand or an attribute of the call already.
 func quantised(k kernel.Step, in []shape.Type) *contraction {
 	whole := func(weight int, pack kernel.Packer, s kernel.Step) *contraction {
-		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return s }}
+		return &contraction{weights: []int{weight}, pack: pack, whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return s }}
 	}
 	dims := func(i int) (sizes []int, unsigned bool) {
 		if i < len(in) && in[i].Ranked() {
@@ -123,8 +123,26 @@ func quantised(k kernel.Step, in []shape.Type) *contraction {
 		}
 		return sizes, i < len(in) && in[i].DType() == array.U8
 	}
+	layers := func(s kernel.Step) *contraction {
+		c := whole(0, &kernel.QPackLinear{}, s)
+		c.weights = nil
+		for i, t := range in {
+			if t.Kind() == shape.Tensor && t.DType() == array.I8 {
+				c.weights = append(c.weights, i)
+			}
+		}
+		return c
+	}
 	weight, unsigned := dims(qWeight)
 	switch k := k.(type) {
+	case *kernel.QLSTM:
+		s := *k
+		s.Packed = true
+		return layers(&s)
+	case *kernel.QGRU:
+		s := *k
+		s.Packed = true
+		return layers(&s)
 	case *kernel.QLinear:
 		if weight != nil {
 			return whole(qWeight, &kernel.QPackLinear{}, &kernel.QLinear{Packed: true, Unsigned: unsigned, ReLU: k.ReLU, Max: k.Max})

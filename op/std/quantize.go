@@ -1,6 +1,7 @@
 package std
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -11,7 +12,7 @@ import (
 )
 
 // QuantizeAttrs are the attributes of quantize. Axis is what a vector of scales goes
-// along. DType is u8 or i8; without one it is that of zero, u8 without both.
+// along. DType is u8, i8, u16 or i16; without one it is that of zero, u8 without both.
 type QuantizeAttrs struct {
 	Axis  int
 	DType array.DType `fx:"dtype"`
@@ -29,20 +30,23 @@ type ObserveAttrs struct {
 	Averaging float64
 }
 
-// Quantize is ONNX's QuantizeLinear to 8 bits.
+// Quantize is ONNX's QuantizeLinear to 8 and 16 bits.
 //
 //	%q = call_function[quantize](%x, %scale, %zero) {axis=1} : u8[N,64]
 //
 //gofx:torch quantize(x, scale, zero, axis, dtype)
 var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
-	Doc: "quantize returns round(x/scale) + zero as u8 or i8, halves rounded to even, saturated, NaN as the least value; scale and zero are one element, or one for each index of axis.",
+	Doc: "quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in f32, halves rounded to even, saturated, NaN as the least value; scale, of x's type f32, f16 or bf16, and zero are one element, or one for each index of axis.",
 	In:  op.Args("x", "scale", "zero?"), Quant: op.QuantNever,
 	Infer: func(c *op.Infer, a QuantizeAttrs, in []shape.Type) (shape.Type, error) {
-		d, err := quantType(a.DType, operandAt(in, 2), array.U8)
+		d, err := quantType(a.DType, operandAt(in, 2), array.U8, array.U8, array.I8, array.U16, array.I16)
 		if err != nil {
 			return shape.Type{}, err
 		}
-		if err := wantType("x", in[0], array.F32); err != nil {
+		if err := wantType("x", in[0], array.F32, array.F16, array.BF16); err != nil {
+			return shape.Type{}, err
+		}
+		if _, err := sameNumber([]string{"x", "scale"}, in[:2]); err != nil {
 			return shape.Type{}, err
 		}
 		return typeOf(d, in[0].Ranked(), in[0].Dims().Slice()...), quantParams(c, "x", a.Axis, in)
@@ -54,23 +58,23 @@ var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
 	Samples: quantizeSamples, Bad: quantizeBad,
 })
 
-// Dequantize is ONNX's DequantizeLinear of 8 bits and of sums in 32.
+// Dequantize is ONNX's DequantizeLinear of 8 and 16 bits and of sums in 32.
 //
 //	%x = call_function[dequantize](%q, %scale, %zero) {axis=1} : f32[N,64]
 //
 //gofx:torch dequantize(q, scale, zero, axis)
 var Dequantize = op.Define("dequantize", op.Spec[DequantizeAttrs]{
-	Doc: "dequantize returns (q - zero)·scale of u8, i8 or i32 as f32; scale and zero are one element, or one for each index of axis.",
+	Doc: "dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are one element, or one for each index of axis.",
 	In:  op.Args("q", "scale", "zero?"), Quant: op.QuantNever, NoFold: true,
 	Infer: func(c *op.Infer, a DequantizeAttrs, in []shape.Type) (shape.Type, error) {
 		q := in[0]
-		if err := wantType("q", q, array.U8, array.I8, array.I32); err != nil {
+		if err := wantType("q", q, array.U8, array.I8, array.U16, array.I16, array.I32); err != nil {
 			return shape.Type{}, err
 		}
 		if _, err := sameNumber([]string{"q", "zero"}, []shape.Type{q, operandAt(in, 2)}); err != nil {
 			return shape.Type{}, err
 		}
-		return typeOf(array.F32, q.Ranked(), q.Dims().Slice()...), quantParams(c, "q", a.Axis, in)
+		return typeOf(in[1].DType(), q.Ranked(), q.Dims().Slice()...), quantParams(c, "q", a.Axis, in)
 	},
 	Kernel: func(a DequantizeAttrs, in []shape.Type) kernel.Step {
 		axis, _ := op.Axis(a.Axis, in[0].Rank())
@@ -154,11 +158,16 @@ func wantType(name string, t shape.Type, types ...array.DType) error {
 	if t.Kind() != shape.Tensor || d == array.Invalid {
 		return nil
 	}
+	if slices.Contains(types, d) {
+		return nil
+	}
+	return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected "+oneOf(types))
+}
+
+// oneOf lists element types: "u8, i8 or i32".
+func oneOf(types []array.DType) string {
 	want := ""
 	for i, w := range types {
-		if d == w {
-			return nil
-		}
 		switch {
 		case i == 0:
 		case i == len(types)-1:
@@ -168,16 +177,16 @@ func wantType(name string, t shape.Type, types ...array.DType) error {
 		}
 		want += w.String()
 	}
-	return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected "+want)
+	return want
 }
 
-// quantType is the element type of 8-bit results: the one that is asked for, else
-// that of their zero point, else other.
-func quantType(asked array.DType, zero shape.Type, other array.DType) (array.DType, error) {
-	if asked != array.Invalid && asked != array.U8 && asked != array.I8 {
-		return asked, badAttr("dtype", asked.String(), "u8 or i8")
+// quantType is the element type of quantised results, one of types: the one that is
+// asked for, else that of their zero point, else other.
+func quantType(asked array.DType, zero shape.Type, other array.DType, types ...array.DType) (array.DType, error) {
+	if asked != array.Invalid && !slices.Contains(types, asked) {
+		return asked, badAttr("dtype", asked.String(), oneOf(types))
 	}
-	if err := wantType("zero", zero, array.U8, array.I8); err != nil {
+	if err := wantType("zero", zero, types...); err != nil {
 		return asked, err
 	}
 	switch {
@@ -193,7 +202,7 @@ func quantType(asked array.DType, zero shape.Type, other array.DType) (array.DTy
 
 // quantParams checks the scale and the zero point, operands 1 and 2, of operand 0.
 func quantParams(c *op.Infer, name string, axis int, in []shape.Type) error {
-	if err := wantType("scale", in[1], array.F32); err != nil {
+	if err := wantType("scale", in[1], array.F32, array.F16, array.BF16); err != nil {
 		return err
 	}
 	if in[0].Ranked() {

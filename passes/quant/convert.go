@@ -160,11 +160,19 @@ func (k *converter) rewrite() {
 		k.value(q, takes[q.node])
 	}
 	for _, u := range k.units {
-		if u.mode == Dynamic {
-			k.dynamically(u)
+		to := states[u.head.Op()]
+		switch {
+		case u.mode == Dynamic && to != nil:
+			k.recurrent(u, to)
+			continue
+		case u.mode == Dynamic && apart(u.head):
+			k.apart(u.head)
+			continue
+		case u.mode == Dynamic:
+			k.dynamically(u.operands)
 		}
-		if u.weight != nil {
-			k.weight(u)
+		for _, w := range u.weights {
+			k.weight(u.head, w)
 		}
 		if u.mode != Static || u.result {
 			k.ctx.Rewrote(u.head, nil, "quantised: "+u.mode.String())
@@ -216,9 +224,34 @@ func (k *converter) constant(c *graph.Cursor, path string, a *array.Array) *grap
 	return c.GetAttr(path)
 }
 
-// dynamically lets a unit take its operands by the range that they have in each run.
-func (k *converter) dynamically(u *unit) {
-	for _, o := range u.operands {
+// apart reports whether an operator is quantised by taking it apart: of what it is made
+// of, products take both operands by the range that they have.
+func apart(n *graph.Node) bool { return n.Op() == std.ScaledDotProductAttention }
+
+func (k *converter) apart(n *graph.Node) {
+	prev, next, name := n.Prev(), n.Next(), n.String()
+	out, err := k.g.Expand(n)
+	if err != nil || out == nil {
+		k.ctx.Refuse(n, name+" stays in float: the rank of an operand is not known")
+		return
+	}
+	k.ctx.Rewrote(n, out, "quantised: dynamic, its products")
+	at := k.g.First()
+	if prev != nil {
+		at = prev.Next()
+	}
+	var operands []use
+	for ; at != nil && at != next; at = at.Next() {
+		if at.Op() == std.Matmul {
+			operands = append(operands, use{at, 0}, use{at, 1})
+		}
+	}
+	k.dynamically(operands)
+}
+
+// dynamically lets operands come by the range that they have in each run.
+func (k *converter) dynamically(operands []use) {
+	for _, o := range operands {
 		v := o.value()
 		d := k.dynamic[v]
 		if d == nil {

@@ -86,6 +86,9 @@ func (l *lowerer) node(n *graph.Node) error {
 		return l.view(n)
 	case elementwise(o):
 		return l.function(n)
+	case states[o] != nil:
+		l.c.Refuse(n, "its weights alone are quantised: each run dequantises them")
+		return nil
 	}
 	l.c.Refuse(n, o.Name+" has no form on quantised values")
 	return nil
@@ -135,6 +138,9 @@ func notWhole(name string, v quantity) string {
 	if d := v.q.Type().DType(); d != array.U8 && d != array.I8 {
 		return name + " is dequantised from " + d.String() + ", expected u8 or i8"
 	}
+	if d := v.call.Type().DType(); d != array.F32 {
+		return name + " is dequantised to " + d.String() + ", expected f32"
+	}
 	if !v.q.Type().Ranked() {
 		return "the rank of " + name + " is not known"
 	}
@@ -164,6 +170,12 @@ type ending struct {
 	quantize *graph.Node
 }
 
+// makesBytes reports whether a quantize makes 8 bits of f32, with one scale.
+func makesBytes(q *graph.Node) bool {
+	d := q.Type().DType()
+	return (d == array.U8 || d == array.I8) && q.Arg(0).Type().DType() == array.F32 && one(q.Arg(1)) && one(q.Arg(2))
+}
+
 // follow finds the ending of a call, with a residual where sum says so.
 func (l *lowerer) follow(n *graph.Node, sum bool) (e ending) {
 	u := user(n)
@@ -176,7 +188,7 @@ func (l *lowerer) follow(n *graph.Node, sum bool) (e ending) {
 			u = user(u)
 		}
 	}
-	if u == nil || u.Op() != std.Quantize || !one(u.Arg(1)) || !one(u.Arg(2)) {
+	if u == nil || u.Op() != std.Quantize || !makesBytes(u) {
 		return ending{}
 	}
 	e.quantize = u

@@ -97,6 +97,9 @@ func (p product) operands(n *graph.Node) (x, w quantity, why string) {
 	if d := w.q.Type().DType(); d != array.U8 && d != array.I8 {
 		return x, w, "the weight is dequantised from " + d.String() + ", expected u8 or i8"
 	}
+	if d := w.call.Type().DType(); d != array.F32 {
+		return x, w, "the weight is dequantised to " + d.String() + ", expected f32"
+	}
 	xr, wr := x.q.Type(), w.q.Type()
 	switch {
 	case !xr.Ranked() || !wr.Ranked():

@@ -28,6 +28,7 @@ const (
 	InRegion       // the operator is within cond, while or scan
 	InTraining     // the operator is in training mode
 	WrittenMemory  // the value's memory is written in place
+	FasterInFloat  // the backend computes the operator faster in floats
 )
 
 var reasonInfo = []struct{ code, name string }{
@@ -38,6 +39,7 @@ var reasonInfo = []struct{ code, name string }{
 	OtherFloats: {"Q17", "other floats"}, UnknownType: {"Q18", "unknown type"}, TupleResult: {"Q19", "several results"},
 	ComputedWeight: {"Q20", "computed weight"}, UnfitWeight: {"Q21", "unfit weight"}, InRegion: {"Q22", "in a region"},
 	InTraining: {"Q23", "training"}, WrittenMemory: {"Q24", "written memory"},
+	FasterInFloat: {"Q25", "faster in float"},
 }
 
 // Reasons returns all reasons.

@@ -22,6 +22,7 @@ type origin struct {
 // weight is how the weight of a unit is quantised.
 type weight struct {
 	origin
+	arg     int // which operand it is
 	dtype   array.DType
 	bits    int
 	kind    Granularity
@@ -36,11 +37,11 @@ type weight struct {
 // smallest usual one.
 const defaultGroup = 32
 
-// origin finds the weight of a unit. The right operand of a product, where the weight
+// origin finds the weight that is operand i of a unit. The right operand of a product, where the weight
 // alone is quantised, is stored with a row for each channel, as a linear layer has it: it
 // may be a parameter with its axes exchanged, such as the table of an embedding.
-func (r *resolver) origin(u *unit) (o origin, why string) {
-	n, i := u.head, u.Weight.Operand
+func (r *resolver) origin(u *unit, i int) (o origin, why string) {
+	n := u.head
 	last := u.mode == WeightOnly && u.Weight.Axis == -1
 	if a := exchanged(n.Arg(i)); a != nil && last {
 		o.right = true
@@ -72,10 +73,10 @@ func (w *weight) form() string {
 }
 
 // weightOf decides how a weight is quantised; bad says why it cannot be at all.
-func (u *unit) weightOf(o origin) (w *weight, bad *Why) {
+func (u *unit) weightOf(arg int, o origin) (w *weight, bad *Why) {
 	path, value := o.path, o.value
 	s, can := u.asked.Weight, u.Operator.Weight
-	w = &weight{origin: o, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
+	w = &weight{origin: o, arg: arg, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
 	if s.Bits == 4 {
 		w.bits = 4
 	}

@@ -28,7 +28,7 @@ func TestQAddAndQMul(t *testing.T) {
 		}
 		relu := r.IntN(2) == 0
 		sa, sb, sy := array.Data[float32](in[1])[0], array.Data[float32](in[4])[0], array.Data[float32](in[6])[0]
-		za, zb, zy := byteAt(in[2], 0), byteAt(in[5], 0), byteAt(in[7], 0)
+		za, zb, zy := intAt(in[2], 0), intAt(in[5], 0), intAt(in[7], 0)
 		if relu {
 			lo = max(lo, zy)
 		}
@@ -132,7 +132,7 @@ func TestQuantizeAndDequantize(t *testing.T) {
 		}
 		param := func(i int) (float32, int32) {
 			c := i / operand.Prod(shape[axis+1:]) % shape[axis]
-			return array.Data[float32](scale)[c%scale.Len()], byteAt(zero, c%zero.Len())
+			return array.Data[float32](scale)[c%scale.Len()], intAt(zero, c%zero.Len())
 		}
 		var want []float64
 		for i, v := range array.Data[float32](x) {

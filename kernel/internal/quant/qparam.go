@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -34,7 +35,7 @@ func tensorParam(step string, d array.DType, scale, zero *array.Array) qParam {
 		if zero.Len() != 1 || zero.DType() != d {
 			operand.BadOperand(step, "a zero point is not one element of the type of its tensor")
 		}
-		p.zero = byteAt(zero, 0)
+		p.zero = intAt(zero, 0)
 	}
 	if d == array.I8 {
 		p.flip, p.zero = 0x80, p.zero+128
@@ -44,18 +45,30 @@ func tensorParam(step string, d array.DType, scale, zero *array.Array) qParam {
 
 // scaleAt returns element i of a dense or strided vector of scales.
 func scaleAt(step string, a *array.Array, i int) float32 {
-	if a.DType() != array.F32 {
-		operand.BadOperand(step, "a scale is "+a.DType().String()+", expected f32")
+	switch d := a.DType(); {
+	case d == array.F32:
+		return array.Raw[float32](a)[vectorAt(a, i)]
+	case operand.IsHalf(d):
+		return float32(half.WidenOne(array.Raw[uint16](a)[vectorAt(a, i)], d == array.BF16))
 	}
-	return array.Raw[float32](a)[vectorAt(a, i)]
+	operand.BadOperand(step, "a scale is "+a.DType().String()+", expected f32, f16 or bf16")
+	return 0
 }
 
-// byteAt returns element i of a vector of bytes by its own type.
-func byteAt(a *array.Array, i int) int32 {
-	if a.DType() == array.I8 {
-		return int32(array.Raw[int8](a)[vectorAt(a, i)])
+// intAt returns element i of a vector of zero points by its own type.
+func intAt(a *array.Array, i int) int32 {
+	at := vectorAt(a, i)
+	switch a.DType() {
+	case array.I8:
+		return int32(array.Raw[int8](a)[at])
+	case array.I16:
+		return int32(array.Raw[int16](a)[at])
+	case array.U16:
+		return int32(array.Raw[uint16](a)[at])
+	case array.I32:
+		return array.Raw[int32](a)[at]
 	}
-	return int32(array.Raw[uint8](a)[vectorAt(a, i)])
+	return int32(array.Raw[uint8](a)[at])
 }
 
 // vectorAt is where element i of an array of one dimension, or of one element, lies.
@@ -99,6 +112,15 @@ func bytesOut(a *array.Array) []uint8 {
 		return array.Data[uint8](a)
 	}
 	return asUint8(array.Data[int8](a))
+}
+
+// wordsOf returns the memory of an array of 16-bit integers.
+func wordsOf(a *array.Array) []uint16 {
+	if a.DType() == array.U16 {
+		return array.Data[uint16](a)
+	}
+	b := array.Data[int16](a)
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
 }
 
 func asUint8(b []int8) []uint8 {
@@ -279,7 +301,7 @@ func zeroAt(a *array.Array, i int) int32 {
 	if a == nil {
 		return 0
 	}
-	return byteAt(a, i)
+	return intAt(a, i)
 }
 
 // scales sets each column's factor, x·w/y, rounded after each operation.
