@@ -36,10 +36,10 @@ func TestKindsOfSteps(t *testing.T) {
 
 func TestKindNames(t *testing.T) {
 	c := kernel.ConvPacked{Conv: kernel.Conv{Stride: []int{1, 1}, Groups: 1}, Channels: 8, Kernel: []int{3, 3}, In: []int{7, 7}}
-	require.Equal(t, "ConvPacked 3x3", kindName(&c))
+	require.Equal(t, "ConvPacked 3x3", kindName(&c, nil))
 	c.Groups, c.Stride = 8, []int{2, 2}
-	require.Equal(t, "ConvPacked 3x3 depthwise with stride", kindName(&c))
+	require.Equal(t, "ConvPacked 3x3 depthwise with stride", kindName(&c, nil))
 	c.Groups, c.Stride, c.Kernel, c.In = 2, nil, []int{1, 1}, []int{1, 1}
-	require.Equal(t, "ConvPacked 1x1 in groups of 1x1 maps", kindName(&c))
-	require.Equal(t, "MatMul", kindName(&kernel.MatMul{}))
+	require.Equal(t, "ConvPacked 1x1 in groups of 1x1 maps", kindName(&c, nil))
+	require.Equal(t, "MatMul", kindName(&kernel.MatMul{}, nil))
 }

@@ -116,3 +116,32 @@ func qEvens(dst, src []uint8) {
 	}
 	qEvensGo(dst, src)
 }
+
+// qFactors makes factors of scales; see factorsGo.
+func qFactors(v []float32, x, y float32) {
+	n := len(v) &^ 7
+	switch {
+	case len(v) > 0 && cpu.HasAVX512():
+		qFactorsAVX512(len(v), &v[0], x, y)
+		return
+	case n > 0 && cpu.HasAVX2():
+		qFactorsAVX2(n, &v[0], x, y)
+		v = v[n:]
+	}
+	factorsGo(v, x, y)
+}
+
+// qTerms takes what a zero point adds to sums; see termsGo.
+func qTerms(v, sums []int32, zero int32) {
+	n := len(v) &^ 7
+	sums = sums[:len(v)]
+	switch {
+	case len(v) > 0 && cpu.HasAVX512():
+		qTermsAVX512(len(v), &sums[0], zero, &v[0])
+		return
+	case n > 0 && cpu.HasAVX2():
+		qTermsAVX2(n, &sums[0], zero, &v[0])
+		v, sums = v[n:], sums[n:]
+	}
+	termsGo(v, sums, zero)
+}
