@@ -63,6 +63,10 @@ func (t *qDepthTile) compute() {
 	}
 	p := (*uint8)(unsafe.Pointer(t))
 	form := [3]bool{qVNNI(), t.height == 5, t.stride == 2}
+	if t.pairs {
+		computePairs(p, form[1], form[2])
+		return
+	}
 	switch form {
 	case [3]bool{true, false, false}:
 		qDepth3By1VNNI(p)
@@ -80,6 +84,20 @@ func (t *qDepthTile) compute() {
 		qDepth5By1AVX2(p)
 	default:
 		qDepth5By2AVX2(p)
+	}
+}
+
+// computePairs computes a band whose lines are in pairs.
+func computePairs(p *uint8, five, two bool) {
+	switch {
+	case five && two:
+		qDepth5By2PairVNNI(p)
+	case five:
+		qDepth5By1PairVNNI(p)
+	case two:
+		qDepth3By2PairVNNI(p)
+	default:
+		qDepth3By1PairVNNI(p)
 	}
 }
 
