@@ -96,7 +96,7 @@ func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 	for _, m := range models.All() {
 		known = append(known, m.Name)
 	}
-	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch as -list -run model prints it", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant' prints it", name, strings.Join(known, ", "))
 }
 
 // measured is the graph that a case compiles.
