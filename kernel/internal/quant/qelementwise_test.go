@@ -3,6 +3,7 @@ package quant
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -89,6 +90,29 @@ func TestQPairsBroadcast(t *testing.T) {
 	in := []*array.Array{x, qScale(r, 1, 1), nil, x, qScale(r, 1, 1), nil, qScale(r, 1, 1), nil}
 	for _, out := range [][]int{{2, 4}, {3}, {5, 2, 3}, {3, 2}} {
 		require.Panics(t, func() { QAdd{}.Run(&par.Workspace{}, []*array.Array{array.New(array.U8, out...)}, in) })
+	}
+}
+
+// TestQPairsInPieces computes ranges of elements that begin and end anywhere, as
+// several threads do.
+func TestQPairsInPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	for _, c := range [][3][]int{{{7, 31, 13}, {7, 31, 1}, {7, 31, 13}}, {{5, 40, 9}, {40, 9}, {5, 40, 1}}, {{5, 3, 300}, {5, 3, 300}, {5, 1, 1}}, {{2, 30, 20}, {30, 1}, {2, 30, 20}}} {
+		out, a, b := c[0], c[1], c[2]
+		x, y := qArray(r, array.U8, a...), qArray(r, array.U8, b...)
+		j := qPairJob{sum: qSum{scaleA: 0.5, scaleB: 0.25, hi: 255}, dst: make([]uint8, operand.Prod(out))}
+		require.True(t, j.axes.join(out, a, b))
+		j.a, j.b = array.Data[uint8](array.Clone(x)), array.Data[uint8](array.Clone(y))
+		want := make([]uint8, len(j.dst))
+		qAddGo(array.Data[uint8](array.Clone(array.Expand(x, out...))), array.Data[uint8](array.Clone(array.Expand(y, out...))), &j.sum, want)
+		for range 200 {
+			lo := r.IntN(len(want))
+			hi := lo + 1 + r.IntN(len(want)-lo)
+			clear(j.dst)
+			j.Do(lo, hi)
+			require.Equal(t, want[lo:hi], j.dst[lo:hi], "%v of %v", [2]int{lo, hi}, c)
+			require.Zero(t, slices.Max(append(j.dst[hi:], 0))+slices.Max(append(j.dst[:lo:lo], 0)), "nothing else is written")
+		}
 	}
 }
 

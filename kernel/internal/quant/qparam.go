@@ -217,16 +217,10 @@ func (a qAct) epilogue(w *par.Workspace, step string, out *array.Array, in []*ar
 	if bias != nil && !asFloat && bias.DType() != array.I32 {
 		operand.BadOperand(step, "the bias is "+bias.DType().String()+", expected i32, or f32 with an f32 result")
 	}
-	for i, sum := range b.sums[:b.n] {
-		e.bias[i] = -x.zero * sum
+	if bias != nil && !asFloat {
+		copyVector(e.bias[:b.n], bias, col)
 	}
-	if bias != nil && !asFloat && b.n > 0 {
-		data, at, step := array.Raw[int32](bias), vectorAt(bias, col), vectorStep(bias)
-		for i := range e.bias[:b.n] {
-			e.bias[i] += data[at]
-			at += step
-		}
-	}
+	qTerms(e.bias[:b.n], b.sums, x.zero)
 	e.weightZeros(w, wz, unsigned, x, b, col)
 	switch d {
 	case array.U8, array.I8:
@@ -245,9 +239,7 @@ func (a qAct) epilogue(w *par.Workspace, step string, out *array.Array, in []*ar
 		e.add = par.Scratch[float32](w, panels)
 		clear(e.add)
 		if asFloat {
-			for i := range b.n {
-				e.add[i] = array.Raw[float32](bias)[vectorAt(bias, col+i)]
-			}
+			copyVector(e.add[:b.n], bias, col)
 		}
 		e.floats = array.Data[float32](out)
 	case array.I32:
@@ -319,8 +311,38 @@ func (e *qEpilogue) scales(w *par.Workspace, step string, x float32, ws *array.A
 		}
 		return
 	}
-	for i := range e.scale[:n] {
-		e.scale[i] = float32(x*scaleAt(step, ws, col+i)) / y
+	scaleAt(step, ws, col) // by which its type is checked
+	copyVector(e.scale[:n], ws, col)
+	qFactors(e.scale[:n], x, y)
+}
+
+// copyVector fills dst from elements at and on of an array of one dimension.
+func copyVector[T int32 | float32](dst []T, a *array.Array, at int) {
+	if len(dst) == 0 {
+		return
+	}
+	data, step := array.Raw[T](a)[vectorAt(a, at):], vectorStep(a)
+	if step == 1 {
+		copy(dst, data[:len(dst)])
+		return
+	}
+	for i := range dst {
+		dst[i] = data[i*step]
+	}
+}
+
+// factorsGo is the twin of qFactorsAVX512: x·v/y of each v, rounded after each
+// operation.
+func factorsGo(v []float32, x, y float32) {
+	for i := range v {
+		v[i] = float32(x*v[i]) / y
+	}
+}
+
+// termsGo is the twin of qTermsAVX512.
+func termsGo(v, sums []int32, zero int32) {
+	for i, s := range sums[:len(v)] {
+		v[i] -= zero * s
 	}
 }
 
