@@ -135,6 +135,7 @@ var attributes = map[string]choice{
 func TestChoices(t *testing.T) {
 	all := maps.Clone(spellings)
 	maps.Copy(all, attributes)
+	maps.Copy(all, markers)
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			m := passtest.Parse(t, "graph g(%x: f32[4], %y: f32[4]) {"+c.body+"\n}\nparam c : f32[]\nparam d : f64[1]\nparam e : f32[] buffer\n")

@@ -49,7 +49,9 @@ func mark(m *marker, operands ...*tensor.Tensor) *tensor.Tensor {
 	if len(operands) == 0 {
 		in = nil
 	}
-	return tensor.CallOp(op.NewAdHoc(markerPath, markerNames[m.kind], in, true, false, host), op.None{}, operands...)
+	o := op.NewAdHoc(markerPath, markerNames[m.kind], in, true, false, host)
+	o.Class = op.Movement // a trace records calls without operands, too, but for opaque ones
+	return tensor.CallOp(o, op.None{}, operands...)
 }
 
 const markerPath = "github.com/gofx-dev/gofx/passes"
