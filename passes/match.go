@@ -17,7 +17,7 @@ type miss struct {
 	why            string
 	at             *graph.Node   // where
 	steps          int           // after which the search was given up, 0 when it came to its end
-	nodes          []*graph.Node // what had matched
+	nodes          []*graph.Node // what had matched, but for at
 }
 
 func (m miss) String() string {
@@ -82,7 +82,7 @@ type repetition struct {
 // cannot match in any case is looked up.
 const (
 	fewSteps  = 256
-	maxSteps  = 4096
+	maxSteps  = 1024
 	stepsEach = 16 // more for each part that has matched
 )
 
@@ -95,7 +95,7 @@ func (a *attempt) fail(at *graph.Node, why ...string) bool {
 	}
 	a.best = miss{matched: a.matched, why: strings.Join(why, ""), at: at}
 	if a.matched <= fewNodes {
-		a.best.nodes = a.inside()
+		a.best.nodes = slices.DeleteFunc(a.inside(), func(n *graph.Node) bool { return n == at })
 	}
 	return false
 }

@@ -100,10 +100,11 @@ func Explain(r Rewrite, n *graph.Node) (string, error) {
 
 // Reason says how far a rule came at a node.
 type Reason struct {
-	Rule  string
-	Why   string        // "" where the rule matches
-	At    *graph.Node   // where it ended, nil for nowhere in particular
-	Nodes []*graph.Node // what had matched, of long matches nothing
+	Rule    string
+	Why     string        // "" where the rule matches
+	At      *graph.Node   // where it ended, nil for nowhere in particular
+	Nodes   []*graph.Node // what had matched, of long matches nothing
+	Matched int           // calls and constants
 }
 
 // Explain says, for each rule that the pass is made of, why it does not match with n
@@ -131,7 +132,7 @@ func (k *compiled) explain(n *graph.Node) Reason {
 			best = miss
 		}
 	}
-	return Reason{k.Name, best.String(), best.at, best.nodes}
+	return Reason{k.Name, best.String(), best.at, best.nodes, best.matched}
 }
 
 // compiled is a rule whose functions have been traced.
