@@ -3,6 +3,7 @@ package passes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,7 @@ type Ctx struct {
 	log     []Event
 	matches int
 	refused []Event
+	told    map[refusal]bool // those of refused
 	skipped int
 	notes   []string
 
@@ -102,6 +104,7 @@ func (c *Ctx) did(e Event, from []*graph.Node, made ...*graph.Node) {
 		if e.Kind == Replaced && e.By == nil {
 			o.Before, _ = Made.Get(e.Node)
 			Made.Set(e.Node, o)
+			made = slices.Collect(e.Node.Inputs()) // those that are new
 		}
 		for _, n := range made {
 			c.made(n, o)
@@ -132,11 +135,24 @@ const maxRefused = 1000
 func (c *Ctx) Refuse(n *graph.Node, why string) { c.refuse(Event{Kind: Refused, Node: n, Why: why}) }
 
 func (c *Ctx) refuse(e Event) {
+	if c.told[refusal{e.Node, e.Why}] { // in a round before
+		return
+	}
 	if len(c.refused) == maxRefused {
 		c.skipped++
 		return
 	}
 	c.refused = append(c.refused, e)
+	if c.told == nil {
+		c.told = map[refusal]bool{}
+	}
+	c.told[refusal{e.Node, e.Why}] = true
+}
+
+// refusal is what makes two refusals the same.
+type refusal struct {
+	n   *graph.Node
+	why string
 }
 
 // Replace makes by take the place of old: all uses, symbols and side data; a

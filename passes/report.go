@@ -18,7 +18,7 @@ type PassReport struct {
 	Matches     int  // rewrites and removals
 	Stopped     bool // ended at Options.StopAt
 	Time        time.Duration
-	Allocated   uint64 // bytes that the whole program allocated meanwhile
+	Allocated   uint64 // bytes that the whole program allocated meanwhile, small values counted in blocks
 	NodesBefore int    // those of regions included
 	NodesAfter  int
 	Log         []Event // rewrites and removals
