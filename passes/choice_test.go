@@ -128,7 +128,7 @@ var attributes = map[string]choice{
 	"attributes beside numbers": {open(func(x tt) tt { return x.DivScalar(passes.Number(0)).Neg() }), `
   %a = call_function[div](%x) {other=2, reverse=true} : f32[4]
   %b = call_function[neg](%a) : f32[4]
-  return %b`, 0, "at %a: the attributes are {other=2, reverse=true}, the pattern has another reverse"},
+  return %b`, 0, "at %a: the attributes are {other=2, reverse=true}, the pattern has {other=2}"},
 }
 
 // TestChoices applies rules to graphs.

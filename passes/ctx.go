@@ -100,9 +100,8 @@ func (c *Ctx) did(e Event, from []*graph.Node, made ...*graph.Node) {
 	c.log = append(c.log, e)
 	c.matches++
 	if c.known != nil {
-		o := &Origin{Pass: c.pass, Match: c.matches, Why: e.Why, From: from}
+		o := &Origin{Pass: c.pass, Match: c.matches, Why: e.Why, From: sources(from)}
 		if e.Kind == Replaced && e.By == nil {
-			o.Before, _ = Made.Get(e.Node)
 			Made.Set(e.Node, o)
 			made = slices.Collect(e.Node.Inputs()) // those that are new
 		}

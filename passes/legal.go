@@ -38,14 +38,14 @@ func (a *attempt) others(next func() bool) bool {
 func (a *attempt) users(p *part, n *graph.Node, next func() bool) bool {
 	tried := false
 	for u := range n.Users() {
+		if a.steps++; a.spent() {
+			return a.fail(n, "has more users than are tried")
+		}
 		if u.Op() != p.op {
 			continue
 		}
 		if tried = true; a.fit(p, u, func() bool { return a.others(next) }) {
 			return true
-		}
-		if a.spent() {
-			return false
 		}
 	}
 	return !tried && a.fail(n, "no ", p.String(), " uses it")
@@ -122,7 +122,7 @@ func (a *attempt) attrs() (at *graph.Node, why string) {
 			continue
 		}
 		c := p.op.Codec()
-		if want := c.Bind(p.attrs, env); !c.Equal(want, n.Attrs()) {
+		if want := c.Bind(p.wanted(n), env); !c.Equal(want, n.Attrs()) {
 			return n, attrsDiffer(n, want)
 		}
 	}
@@ -210,9 +210,11 @@ func (a *attempt) reads(n *graph.Node) bool {
 // outside returns what the match is made from: the values of parameters, of Any and of
 // Rest, and what repetitions begin with.
 func (a *attempt) outside() (list []*graph.Node) {
+	listed := map[*graph.Node]bool{}
 	add := func(nodes ...*graph.Node) {
 		for _, n := range nodes {
-			if n != nil && !a.in[n] && !slices.Contains(list, n) {
+			if n != nil && !a.in[n] && !listed[n] {
+				listed[n] = true
 				list = append(list, n)
 			}
 		}

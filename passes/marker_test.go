@@ -142,7 +142,7 @@ var markers = map[string]choice{
   %b = call_function[neg](%a) : f32[4]
   %c = call_function[div](%b) {other=7, reverse=true} : f32[4]
   %d = call_function[neg](%c) : f32[4]
-  return %d`, 1, "at %c: the attributes are {other=7, reverse=true}, the pattern has another reverse"},
+  return %d`, 1, "at %c: the attributes are {other=7, reverse=true}, the pattern has {other=7}"},
 	"a check": {open(func(x tt) tt { return passes.If(x.Neg(), minus).Exp() }), `
   %minus = call_function[neg](%x) : f32[4]
   %a = call_function[exp](%minus) : f32[4]
@@ -393,5 +393,61 @@ func TestMistakesWithMarkers(t *testing.T) {
 			require.ErrorIs(t, err, passes.BadRule)
 			require.ErrorContains(t, err, c.msg)
 		})
+	}
+}
+
+// TestAttributesBesideSizes compares what is left open, and the sizes that a pattern
+// mentions, apart.
+func TestAttributesBesideSizes(t *testing.T) {
+	rule := open(func(x tt) tt {
+		return passes.Loose(x.Narrow(0, 0, x.Size(1)), "start").Neg()
+	})
+	rule.Types = []string{"f32[A,B]"}
+	for attrs, why := range map[string]string{
+		"{length=M}":          "",
+		"{length=M, start=2}": "",
+		"{length=N}":          "the attributes are {length=N}, the pattern has {length=M}",
+		"{dim=1, length=M}":   "the attributes are {dim=1, length=M}, the pattern has {length=M}",
+	} {
+		m := passtest.Parse(t, `
+graph g(%x: f32[N,M]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%x, 1)
+  %a = call_function[narrow](%x) `+attrs+`
+  %b = call_function[neg](%a)
+  return %b
+}
+`)
+		got, err := passes.Explain(rule, m.Graph.Find("b"))
+		require.NoError(t, err)
+		require.Contains(t, got, why, attrs)
+		require.Equal(t, why == "", got == "", attrs+": "+got)
+	}
+}
+
+// TestEqualConstantsAreOne compares a constant that the pattern has twice by value in
+// both places.
+func TestEqualConstantsAreOne(t *testing.T) {
+	half := tensor.Scalar(float32(0.5))
+	for value, matches := range map[float32]bool{0.5: true, 0.25: false} {
+		m := passtest.Parse(t, `
+graph g(%x: f32[4]) {
+  %c = get_attr[c] : f32[]
+  %d = get_attr[d] : f32[]
+  %y = call_function[mul](%x, %c) : f32[4]
+  %z = call_function[add](%y, %d) : f32[4]
+  return %z
+}
+param c : f32[]
+param d : f32[]
+`)
+		for path, v := range map[string]float32{"c": 0.5, "d": value} {
+			p := *m.Param(path)
+			p.Value = tensor.Scalar(v).Array()
+			m.SetParam(p)
+		}
+		why, err := passes.Explain(open(func(x tt) tt { return x.Mul(half).Add(half) }), m.Graph.Find("z"))
+		require.NoError(t, err)
+		require.Equal(t, matches, why == "", why)
 	}
 }

@@ -116,7 +116,7 @@ func (a *attempt) fit(p *part, n *graph.Node, next func() bool) bool {
 		return a.fail(n, "the pattern leaves out this operand")
 	}
 	if b := a.bound[p.id]; b != nil {
-		if b == n {
+		if b == n || (p.kind == constant || p.kind == filled) && a.differs(p, n) == "" {
 			return next()
 		}
 		return a.fail(n, "the pattern has the same value as ", b.String(), " here")
@@ -272,10 +272,13 @@ func (a *attempt) rest(parts []*part, p *part, n *graph.Node, i, count int, next
 	return false
 }
 
+// maxRepeats bounds the repetitions of one match: each is a few calls deep.
+const maxRepeats = 1 << 15
+
 // repeat fits the body of p to n, as often as it goes, and then what p begins with. A
 // value between two repetitions has no other use.
 func (a *attempt) repeat(p *part, n *graph.Node, done int, next func() bool) bool {
-	more := (p.max == 0 || done < p.max) && (done == 0 || a.alone(n))
+	more := (p.max == 0 || done < p.max) && done < maxRepeats && (done == 0 || a.alone(n))
 	if more && a.fit(p.args[2], n, func() bool { return a.onward(p, done+1, next) }) {
 		return true
 	}

@@ -2,6 +2,7 @@ package passes
 
 import (
 	"math"
+	"reflect"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -60,19 +61,18 @@ func (a *attempt) immediates(p *part, n *graph.Node) (operands int, ok bool) {
 	switch operands = n.NumArgs(); {
 	case p.loose:
 		return operands, true
-	case !p.open:
-		return operands, p.dynamic || c.Equal(p.attrs, n.Attrs()) || a.further() && a.fail(n, attrsDiffer(n, p.attrs))
+	case !p.dynamic: // else once all values are bound
+		if want := p.wanted(n); !c.Equal(want, n.Attrs()) {
+			return operands, a.further() && a.fail(n, attrsDiffer(n, want))
+		}
+	}
+	if !p.open {
+		return operands, true
 	}
 	have := c.Fields(n.Attrs())
 	for k, f := range c.Fields(p.attrs) {
 		i, isNumber := numberOf(f.Value)
-		switch {
-		case p.leaves(f.Name) || p.filled(n, f.Name) != nil:
-			continue
-		case !isNumber:
-			if f.Value != have[k].Value {
-				return operands, a.further() && a.fail(n, "the attributes are ", c.Print(n.Attrs()), ", the pattern has another ", f.Name)
-			}
+		if !isNumber || p.leaves(f.Name) {
 			continue
 		}
 		v := math.NaN()
@@ -95,6 +95,23 @@ func (a *attempt) immediates(p *part, n *graph.Node) (operands int, ok bool) {
 		a.numbers[i] = v
 	}
 	return operands, true
+}
+
+// wanted returns the attributes of the pattern's call p, with those of n in the place of
+// what p leaves open.
+func (p *part) wanted(n *graph.Node) any {
+	if !p.open {
+		return p.attrs
+	}
+	want := reflect.New(reflect.TypeOf(p.attrs)).Elem()
+	want.Set(reflect.ValueOf(p.attrs))
+	have := reflect.ValueOf(n.Attrs())
+	for _, f := range p.op.Codec().Fields(p.attrs) {
+		if _, number := numberOf(f.Value); number || p.leaves(f.Name) || p.filled(n, f.Name) != nil {
+			want.FieldByName(f.GoName).Set(have.FieldByName(f.GoName))
+		}
+	}
+	return want.Interface()
 }
 
 // otherNumber returns the value of the constant of one element that n has as last

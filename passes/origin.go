@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 )
 
@@ -12,11 +13,24 @@ type Origin struct {
 	Pass  string
 	Match int    // the number of the rewrite in its pass, from 1, as in StopAt; 0 where the pass reports none
 	Why   string // "rule gelu"
-	// From is what was there before; it still knows its name, operator, position and
-	// its own origin.
-	From []*graph.Node
-	// Before is the origin of a node that was changed in place.
-	Before *Origin
+	From  []Source
+}
+
+// Source is a node that was there before a rewrite. A node that was changed in place is
+// its own source.
+type Source struct {
+	Name string
+	Pos  diag.Pos // the user's line
+	Made *Origin  // nil for what was captured
+}
+
+func sources(nodes []*graph.Node) []Source {
+	list := make([]Source, len(nodes))
+	for i, n := range nodes {
+		made, _ := Made.Get(n)
+		list[i] = Source{n.Name(), n.Pos(), made}
+	}
+	return list
 }
 
 // Made is the key of the origin of nodes that passes made under Run, or changed. The
@@ -34,8 +48,11 @@ func (o *Origin) String() string {
 	if o.Why != "" {
 		b.WriteString(", " + o.Why)
 	}
-	for i, n := range o.From {
-		b.WriteString([]string{", from ", ", "}[min(i, 1)] + n.String() + place(n))
+	for i, s := range o.From {
+		b.WriteString([]string{", from %", ", %"}[min(i, 1)] + s.Name)
+		if p := s.Pos.String(); p != "" {
+			b.WriteString(" at " + p)
+		}
 	}
 	return b.String()
 }

@@ -81,7 +81,7 @@ func (r *ruleRun) rewrite(m *Match) ([]*graph.Node, error) {
 			continue // changed in place
 		}
 		KeepType(out[i], n.Type())
-		if !slices.Contains(m.Inputs, out[i]) {
+		if !slices.Contains(m.outside, out[i]) {
 			copyMeta(out[i], n)
 		}
 		n.ReplaceUses(out[i], nil)

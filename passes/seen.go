@@ -10,7 +10,11 @@ import (
 type seen struct {
 	written map[string]bool // paths of buffers that the graph writes
 	fits    map[fitted]bool
+	depth   int
 }
+
+// maxDepth bounds how deep it is looked at once.
+const maxDepth = 1 << 17
 
 // fitted asks whether a part of a pattern can stand for a node.
 type fitted struct {
@@ -18,7 +22,7 @@ type fitted struct {
 	n *graph.Node
 }
 
-func newSeen(g *graph.Graph) *seen { return &seen{Written(g), map[fitted]bool{}} }
+func newSeen(g *graph.Graph) *seen { return &seen{written: Written(g), fits: map[fitted]bool{}} }
 
 // possible reports whether p can stand for n as far as operators, attributes and
 // constants tell. What is bound elsewhere, checks and uses do not count, so that the
@@ -31,7 +35,12 @@ func (s *seen) possible(a *attempt, p *part, n *graph.Node) bool {
 	key := fitted{p, n}
 	fits, known := s.fits[key]
 	if !known {
+		if s.depth == maxDepth {
+			return true // as far as is known
+		}
+		s.depth++
 		fits = s.below(a, p, n)
+		s.depth--
 		s.fits[key] = fits
 	}
 	return fits

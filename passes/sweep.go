@@ -146,7 +146,7 @@ func (s *sweep) rewrite(try candidate, m *Match) error {
 	for i, n := range m.Roots {
 		old[i] = n.Type()
 	}
-	if len(m.Roots) > 1 { // calls behind the first result have been looked at, too
+	if len(m.Roots) > 1 || try.r.k.Build != nil { // calls behind have been looked at, or Build may change others
 		clear(s.seen.fits)
 	}
 	out, err := try.r.rewrite(m)

@@ -117,8 +117,10 @@ func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, 
 		w.Passes = append(w.Passes, passOf(p, name, reasons[i]))
 	}
 	for n := range c.gm.Graph.All() {
-		if o, ok := passes.Made.Get(n); ok && (name == "" && !slices.Contains(o.From, n) || n.Name() == name) {
-			w.Made = append(w.Made, madeOf(n, o))
+		o, ok := passes.Made.Get(n)
+		inPlace := ok && slices.ContainsFunc(o.From, func(s passes.Source) bool { return s.Name == n.Name() })
+		if ok && (name == "" && !inPlace || n.Name() == name) {
+			w.Made = append(w.Made, madeOf(n.Name(), o))
 		}
 	}
 	if name != "" && !seen {
@@ -162,16 +164,12 @@ func passOf(p passes.PassReport, name string, reasons []reasonJSON) passJSON {
 	return out
 }
 
-func madeOf(n *graph.Node, o *passes.Origin) madeJSON {
-	m := madeJSON{Node: n.Name(), Pass: o.Pass, Match: o.Match, Why: o.Why, text: o.String()}
-	for _, from := range o.From {
-		f := fromJSON{Node: from.Name(), Pos: from.Pos().String()}
-		before, ok := passes.Made.Get(from)
-		if from == n {
-			before, ok = o.Before, o.Before != nil
-		}
-		if ok {
-			f.Made = append(f.Made, madeOf(from, before))
+func madeOf(name string, o *passes.Origin) madeJSON {
+	m := madeJSON{Node: name, Pass: o.Pass, Match: o.Match, Why: o.Why, text: o.String()}
+	for _, s := range o.From {
+		f := fromJSON{Node: s.Name, Pos: s.Pos.String()}
+		if s.Made != nil {
+			f.Made = append(f.Made, madeOf(s.Name, s.Made))
 		}
 		m.From = append(m.From, f)
 	}
