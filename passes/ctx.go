@@ -100,8 +100,12 @@ func (c *Ctx) did(e Event, from []*graph.Node, made ...*graph.Node) {
 	c.log = append(c.log, e)
 	c.matches++
 	if c.known != nil {
-		o := &Origin{Pass: c.pass, Match: c.matches, Why: e.Why, From: sources(from)}
-		if e.Kind == Replaced && e.By == nil {
+		o := &Origin{Pass: c.pass, Match: c.matches, Why: e.Why}
+		if e.Kind != Replaced || e.By != nil {
+			o.From = sources(from)
+		} else {
+			before, _ := Made.Get(e.Node)
+			o.From = []Source{{Name: e.Node.Name(), Made: before}}
 			Made.Set(e.Node, o)
 			made = slices.Collect(e.Node.Inputs()) // those that are new
 		}

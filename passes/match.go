@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // miss says how far a match came and why it ended.
@@ -81,7 +79,7 @@ type repetition struct {
 // again. Behind the first few, which are enough for most and give the reasons, what
 // cannot match in any case is looked up.
 const (
-	fewSteps  = 256
+	fewSteps  = 128
 	maxSteps  = 1024
 	stepsEach = 16 // more for each part that has matched
 )
@@ -116,12 +114,12 @@ func (a *attempt) fit(p *part, n *graph.Node, next func() bool) bool {
 		return a.fail(n, "the pattern leaves out this operand")
 	}
 	if b := a.bound[p.id]; b != nil {
-		if b == n || (p.kind == constant || p.kind == filled) && a.differs(p, n) == "" {
+		if b == n || (p.kind == constant || p.kind == filled) && a.seen.differs(p, n) == "" {
 			return next()
 		}
 		return a.fail(n, "the pattern has the same value as ", b.String(), " here")
 	}
-	if a.steps++; a.spent() || a.steps > fewSteps && !a.seen.possible(a, p, n) {
+	if a.steps++; a.spent() || a.steps > a.seen.fewSteps && !a.seen.possible(p, n) {
 		return false
 	}
 	a.bound[p.id] = n
@@ -141,7 +139,7 @@ func (a *attempt) stands(p *part, n *graph.Node, next func() bool) bool {
 		}
 		return next()
 	case constant, filled:
-		if why := a.differs(p, n); why != "" {
+		if why := a.seen.differs(p, n); why != "" {
 			return a.fail(n, why)
 		}
 		return a.step(next)
@@ -176,33 +174,6 @@ func (a *attempt) step(next func() bool) bool {
 	}
 	a.matched--
 	return false
-}
-
-// differs says why n is not the constant p.
-func (a *attempt) differs(p *part, n *graph.Node) string {
-	q := a.constantOf(n)
-	switch {
-	case q == nil:
-		return "is no constant"
-	case p.kind == filled && !full(q, p.value):
-		return "the constant is another one than " + strconv.FormatFloat(p.value, 'g', -1, 64) + " everywhere"
-	case p.kind == constant && (!shape.TypeOf(q).Same(shape.TypeOf(p.array)) || !array.Equal(q, p.array)):
-		return "the constant is another one than " + array.Format(p.array, 8)
-	}
-	return ""
-}
-
-// constantOf returns the value of a parameter that no run changes, nil for what is
-// none.
-func (a *attempt) constantOf(n *graph.Node) *array.Array {
-	if n.Opcode() != graph.GetAttr || n.Live() || a.seen.written[n.Target()] || n.Graph().Module() == nil {
-		return nil
-	}
-	q := n.Graph().Module().Param(n.Target())
-	if q == nil {
-		return nil
-	}
-	return q.Value
 }
 
 func (a *attempt) call(p *part, n *graph.Node, next func() bool) bool {

@@ -123,7 +123,7 @@ func (a *attempt) otherNumber(p *part, n *graph.Node, name string) float64 {
 	if in := n.Op().In; len(in) <= i || in[i].Name != name || n.NumArgs() != i+1 || n.Arg(i) == nil || n.Arg(i-1) == nil {
 		return math.NaN()
 	}
-	x, v := n.Arg(i-1).Type(), a.constantOf(n.Arg(i))
+	x, v := n.Arg(i-1).Type(), a.seen.constantOf(n.Arg(i))
 	if v == nil || v.Len() != 1 || v.DType() != x.DType() || !x.Ranked() || v.Rank() > x.Rank() {
 		return math.NaN()
 	}

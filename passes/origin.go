@@ -17,10 +17,10 @@ type Origin struct {
 }
 
 // Source is a node that was there before a rewrite. A node that was changed in place is
-// its own source.
+// its own source, and has its line itself.
 type Source struct {
 	Name string
-	Pos  diag.Pos // the user's line
+	Pos  diag.Pos // the user's line, unless it was changed in place
 	Made *Origin  // nil for what was captured
 }
 

@@ -75,7 +75,13 @@ func (s *sweep) graph(g *graph.Graph, behind bool) error {
 		}
 		return nil
 	}
-	for _, n := range slices.Backward(slices.Collect(g.Nodes())) {
+	nodes := slices.Collect(g.Nodes())
+	for _, n := range nodes { // in this order what is below has been looked at
+		for _, try := range s.starts[n.Op()] {
+			s.seen.possible(try.p.roots[0], n)
+		}
+	}
+	for _, n := range slices.Backward(nodes) {
 		if n.Erased() {
 			continue
 		}
@@ -110,6 +116,9 @@ func (s *sweep) node(n *graph.Node, behind bool) error {
 		return nil
 	}
 	for _, try := range s.starts[n.Op()] {
+		if s.seen.fewSteps = fewSteps; len(try.r.misses) >= maxRefused {
+			s.seen.fewSteps = 0
+		}
 		m, why := try.r.k.match(try.p, n, s.seen)
 		if m != nil {
 			return s.rewrite(try, m)

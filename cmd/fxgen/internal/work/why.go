@@ -54,6 +54,7 @@ type reasonJSON struct {
 
 type madeJSON struct {
 	Node  string     `json:"node"`
+	Pos   string     `json:"pos,omitempty"` // of what it was made for
 	Pass  string     `json:"pass"`
 	Match int        `json:"match"`
 	Why   string     `json:"why,omitempty"`
@@ -120,7 +121,7 @@ func (c *captured) why(ctx context.Context, j *Job, own map[string]passes.Pass, 
 		o, ok := passes.Made.Get(n)
 		inPlace := ok && slices.ContainsFunc(o.From, func(s passes.Source) bool { return s.Name == n.Name() })
 		if ok && (name == "" && !inPlace || n.Name() == name) {
-			w.Made = append(w.Made, madeOf(n.Name(), o))
+			w.Made = append(w.Made, madeOf(n.Name(), n.Pos().String(), o))
 		}
 	}
 	if name != "" && !seen {
@@ -164,12 +165,12 @@ func passOf(p passes.PassReport, name string, reasons []reasonJSON) passJSON {
 	return out
 }
 
-func madeOf(name string, o *passes.Origin) madeJSON {
-	m := madeJSON{Node: name, Pass: o.Pass, Match: o.Match, Why: o.Why, text: o.String()}
+func madeOf(name, pos string, o *passes.Origin) madeJSON {
+	m := madeJSON{Node: name, Pos: pos, Pass: o.Pass, Match: o.Match, Why: o.Why, text: o.String()}
 	for _, s := range o.From {
 		f := fromJSON{Node: s.Name, Pos: s.Pos.String()}
 		if s.Made != nil {
-			f.Made = append(f.Made, madeOf(s.Name, s.Made))
+			f.Made = append(f.Made, madeOf(s.Name, f.Pos, s.Made))
 		}
 		m.From = append(m.From, f)
 	}
@@ -209,7 +210,11 @@ func (w whyJSON) text(node string) string {
 }
 
 func (m madeJSON) write(b *strings.Builder, indent string) {
-	fmt.Fprintf(b, "%s%%%s: %s\n", indent, m.Node, m.text)
+	at := ""
+	if m.Pos != "" {
+		at = " at " + m.Pos
+	}
+	fmt.Fprintf(b, "%s%%%s%s: %s\n", indent, m.Node, at, m.text)
 	for _, f := range m.From {
 		for _, before := range f.Made {
 			before.write(b, indent+"  ")
