@@ -125,6 +125,20 @@ func one(t *testing.T, file string, p passes.Pass) {
 	}
 	if h.run {
 		Same(t, before, after)
+		stops(t, before, p, report.Matches(p.Name))
+	}
+}
+
+// stops ends the pass at each of its rewrites: what is done up to there computes the
+// same as well.
+func stops(t *testing.T, before *graph.Module, p passes.Pass, matches int) {
+	for k := range matches {
+		m := graph.Clone(before)
+		_, err := passes.Run(context.Background(), m, []passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: p.Name, Match: k}})
+		if err != nil {
+			t.Fatalf("ended at rewrite %d: %v", k, err)
+		}
+		Same(t, before, m)
 	}
 }
 

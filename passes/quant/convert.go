@@ -23,6 +23,7 @@ import (
 func Convert(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-convert", Doc: "Writes the quantised form of a calibrated graph: quantize and dequantize around operators.",
+		Whole: true, Order: []passes.Before{{First: "quant-convert", Then: "quant-lower", Why: "integer operators are made of the quantised form"}},
 		Requires: []passes.Fact{passes.Functional},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			seen, err := strip(ctx.Module)

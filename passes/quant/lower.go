@@ -13,8 +13,9 @@ import (
 // values. Results move by a quantum at most; those of views, maxima and tables do not
 // move. What has dequantised operands and stays in float is refused with the reason.
 var Lower = passes.Pass{
-	Name: "quant-lower",
-	Doc:  "Computes on quantised values what stands between dequantize and quantize.",
+	Name:  "quant-lower",
+	Order: []passes.Before{{First: "quant-lower", Then: "decompose", Why: "what stands between dequantize and quantize is one call"}},
+	Doc:   "Computes on quantised values what stands between dequantize and quantize.",
 	// What is in a module's call has no operands to be quantised.
 	Requires: []passes.Fact{passes.Functional},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {

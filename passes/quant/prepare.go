@@ -18,6 +18,7 @@ import (
 func Prepare(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-prepare", Doc: "Adds observers of the values that are to be quantised.",
+		Whole: true, Order: []passes.Before{{First: "quant-prepare", Then: "quant-convert", Why: "conversion reads what observers have seen"}},
 		Requires: []passes.Fact{passes.Functional},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			if err := unprepared(ctx.Module); err != nil {

@@ -19,8 +19,9 @@ import (
 // sizes make one error that cites both. Infer(nil) fills in what is not known.
 func Infer(inputs map[string]shape.Type) passes.Pass {
 	return passes.Pass{
-		Name: "shape-prop",
-		Doc:  "Infers all types again from the types of the inputs.",
+		Name:  "shape-prop",
+		Whole: true,
+		Doc:   "Infers all types again from the types of the inputs.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			if err := checkInputs(g, inputs); err != nil {
 				return false, err

@@ -17,9 +17,10 @@ import (
 // have these sizes, so that other inputs are refused at entry.
 func Specialize(sizes map[string]int) passes.Pass {
 	return passes.Pass{
-		Name: "specialize",
-		Doc:  "Fixes symbolic sizes to numbers.",
-		Run:  func(c *passes.Ctx, g *graph.Graph) (bool, error) { return specialize(c, g, sizes) },
+		Name:  "specialize",
+		Whole: true,
+		Doc:   "Fixes symbolic sizes to numbers.",
+		Run:   func(c *passes.Ctx, g *graph.Graph) (bool, error) { return specialize(c, g, sizes) },
 	}
 }
 
