@@ -119,6 +119,7 @@ func (c *Cursor) Placeholder(name string, t shape.Type, def any) *Node {
 	if def != nil {
 		n.more().def = def
 	}
+	n.created()
 	return n
 }
 
@@ -132,6 +133,7 @@ func (c *Cursor) GetAttr(path string) *Node {
 			n.typ = p.TypeOf()
 		}
 	}
+	n.created()
 	return n
 }
 
@@ -165,10 +167,12 @@ func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions 
 		}
 	}
 	if err != nil {
-		c.fail(n.setInferred(shape.Type{}, err))
-		return n
+		err = n.setInferred(shape.Type{}, err)
+	} else {
+		err = c.g.infer(n)
 	}
-	c.fail(c.g.infer(n))
+	n.created() // before a mistake panics: the node is there
+	c.fail(err)
 	return n
 }
 
@@ -177,7 +181,9 @@ func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions 
 func (c *Cursor) Module(path string, args ...*Node) *Node {
 	n := c.add(CallModule, strings.ReplaceAll(path, ".", "_"), args)
 	n.target = path
-	c.fail(c.g.infer(n))
+	err := c.g.infer(n)
+	n.created()
+	c.fail(err)
 	return n
 }
 
@@ -189,6 +195,7 @@ func (c *Cursor) Output(s *Structure, args ...*Node) *Node {
 		n.more().structure = s
 	}
 	n.typ = outputType(n)
+	n.created()
 	return n
 }
 

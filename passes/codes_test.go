@@ -58,7 +58,7 @@ func TestExamplesOfCodes(t *testing.T) {
 			return nil
 		})...),
 		passes.LintFailed: with(passes.Options{}, each(func(_ *passes.Ctx, n *graph.Node) error {
-			n.Graph().MoveBefore(n.Graph().Output(), n)
+			n.Graph().At().Output(nil, n)
 			return nil
 		})...),
 		passes.Panicked:        with(passes.Options{}, each(func(*passes.Ctx, *graph.Node) error { panic("oh") })...),

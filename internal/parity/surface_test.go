@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/gofx-dev/gofx/graph"
 )
 
 // entry is something that torch.fx offers for editing: where it is here, or why Go
@@ -55,12 +53,4 @@ func TestSurface(t *testing.T) {
 		}
 	}
 	require.LessOrEqual(t, none, maxEntriesNone)
-}
-
-var nodeSurface = []entry{
-	{fx: "`all_input_nodes`", in: []any{(*graph.Node).Inputs, (*graph.Node).Args}, how: "each operand once, or all slots"},
-}
-
-var graphSurface = []entry{
-	{fx: "`lint`", in: []any{graph.Lint}, how: "all violations at once, with codes"},
 }

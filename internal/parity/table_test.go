@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"reflect"
 	"runtime"
 	"slices"
@@ -39,10 +40,23 @@ func area(id, title string, rows ...[]row) {
 	sections = append(sections, section{id, title, slices.Concat(rows...)})
 }
 
-// table returns the areas in the order of their sections.
+// table returns the areas in the order of their sections, and the rows of each, of
+// several files, in the order of their numbers.
 func table() []section {
-	list := slices.Clone(sections)
+	var list []section
+	for _, s := range sections {
+		i := slices.IndexFunc(list, func(o section) bool { return o.id == s.id })
+		if i < 0 {
+			i, list = len(list), append(list, section{id: s.id, title: s.title})
+		}
+		list[i].rows = append(slices.Clip(list[i].rows), s.rows...)
+	}
 	slices.SortFunc(list, func(a, b section) int { return strings.Compare(a.id, b.id) })
+	for _, s := range list {
+		slices.SortStableFunc(s.rows, func(a, b row) int {
+			return cmp.Or(cmp.Compare(a.number(), b.number()), strings.Compare(a.id, b.id))
+		})
+	}
 	return list
 }
 
@@ -75,9 +89,19 @@ func (r row) number() int {
 	return n
 }
 
+// variable is something of this module that is no function, with its name; its value
+// lets the compiler check that there is one.
+type variable struct {
+	name  string
+	value any
+}
+
 // name returns what a function is called in this module, "graph.(*Node).SetArg": the
 // compiler has checked that there is one.
 func name(f any) string {
+	if v, ok := f.(variable); ok {
+		return v.name
+	}
 	v := reflect.ValueOf(f)
 	if v.Kind() != reflect.Func {
 		panic("a row rests on functions, not on a " + v.Type().String())

@@ -1,0 +1,485 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// MoveBefore moves n to just before at, in constant time for most nodes. It refuses
+// (FX3004), and changes nothing, when an operand of n would come behind it, a user
+// before it, or a size before the value that it is a size of. Sort finds an order by
+// itself.
+func (g *Graph) MoveBefore(n, at *Node) error {
+	if n == at || n.next == at {
+		return nil
+	}
+	if err := g.movable(n, at); err != nil {
+		return err
+	}
+	if at.order > n.order {
+		return g.moveTo(n, at, at.prev)
+	}
+	return g.moveTo(n, at, at)
+}
+
+// MoveAfter moves n to just behind at, and refuses as MoveBefore does.
+func (g *Graph) MoveAfter(n, at *Node) error {
+	if n == at || at.next == n {
+		return nil
+	}
+	if err := g.movable(n, at); err != nil {
+		return err
+	}
+	if at.order < n.order {
+		return g.moveTo(n, at.next, at.next)
+	}
+	return g.moveTo(n, at.next, at)
+}
+
+func (g *Graph) movable(n, at *Node) error {
+	for _, m := range []*Node{n, at} {
+		if m.g != g || m.erased {
+			return n.Error(ForeignNode, m.String()+" is not in the graph "+g.Name).WithHint("move nodes within their graph")
+		}
+	}
+	return nil
+}
+
+// moveTo moves n in front of at, nil being the end. What n passes ends with edge.
+func (g *Graph) moveTo(n, at, edge *Node) error {
+	if wrong := n.passed(edge); wrong != nil {
+		return n.Error(BrokenOrder, n.String()+" cannot move past "+wrong.String()+", "+n.bond(wrong)).
+			WithHint("move " + wrong.String() + " first, or let Graph.Sort find an order")
+	}
+	g.unlink(n)
+	g.insert(n, at)
+	n.changed()
+	return nil
+}
+
+// passed returns a node between n and edge, edge included, that must stay on its side
+// of n.
+func (n *Node) passed(edge *Node) *Node {
+	forward := edge.order > n.order
+	if !forward {
+		for d := range n.Inputs() {
+			if d.g == n.g && d.order >= edge.order && d.order < n.order {
+				return d
+			}
+		}
+	} else {
+		for e := n.uses; e != nil; e = e.next {
+			if u := e.user; u.g == n.g && u.order > n.order && u.order <= edge.order {
+				return u
+			}
+		}
+	}
+	state := n.g.stateOf(n)
+	if len(n.g.symbols.list) == 0 && state == nil {
+		return nil
+	}
+	for m := n; m != edge; {
+		if forward {
+			m = m.next
+		} else {
+			m = m.prev
+		}
+		if forward && m.needsSizeOf(n) || !forward && n.needsSizeOf(m) || state[m] && (n.effectful() || m.effectful()) {
+			return m
+		}
+	}
+	return nil
+}
+
+// stateOf returns the nodes that write state or read what is written, when n is one of
+// them: their order counts.
+func (g *Graph) stateOf(n *Node) map[*Node]bool {
+	if !n.effectful() && n.opcode != GetAttr && !slices.ContainsFunc(n.args, func(e edge) bool { return e.def != nil && e.def.opcode == GetAttr }) {
+		return nil
+	}
+	state := map[*Node]bool{}
+	for _, m := range g.ordered() {
+		state[m] = m.opcode != Output
+	}
+	if !state[n] {
+		return nil
+	}
+	return state
+}
+
+// needsSizeOf reports whether a symbol in n's type or attributes, or in its regions,
+// is a size of d.
+func (n *Node) needsSizeOf(d *Node) bool {
+	if n.opcode == Placeholder {
+		return false // sizes of inputs are known before all nodes
+	}
+	for _, s := range n.g.symbols.list {
+		if s.Node == d && d.opcode != Placeholder && n.mentions(s.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether the symbol stands in n's type, attributes or regions.
+func (n *Node) mentions(symbol string) (found bool) {
+	check := func(d shape.Dim) { found = found || slices.Contains(d.Symbols(), symbol) }
+	eachDim(n.typ, check)
+	if n.attrsFit() {
+		n.op.Codec().Symbols(n.attrs, check)
+	}
+	for _, r := range n.Regions() {
+		for m := range r.Nodes() {
+			found = found || m.mentions(symbol)
+		}
+	}
+	return found
+}
+
+// bond says why n and m must stay on their sides.
+func (n *Node) bond(m *Node) string {
+	switch {
+	case slices.Contains(n.Args(), m):
+		return "which it uses"
+	case slices.Contains(m.Args(), n):
+		return "which uses it"
+	case n.effectful() || m.effectful():
+		return "their effects come in this order"
+	}
+	return "one has a size of the other"
+}
+
+// Sort repairs the order of the nodes after edits and returns the number of nodes that
+// it moved: each node comes behind its operands and behind the values whose sizes it
+// uses, inputs first, the output last, and calls with effects, and reads of what they
+// write, in the order that they have. Nodes that are in order do not move. Of one value
+// that is used too early the fewest nodes possible move; where most of a graph is out
+// of order, each node is put just before its first user, in linear time.
+//
+// A cycle is an error (FX3060) that names its nodes; nothing is moved then.
+func (g *Graph) Sort() (moved int, err error) {
+	was := slices.Collect(g.Nodes())
+	s := &sorter{g: g, at: make(map[*Node]int, len(was)), budget: 1024}
+	s.order = g.framed(was)
+	for i, n := range s.order {
+		s.at[n] = i
+		s.budget += 8 * (1 + len(n.args))
+	}
+	s.bonds()
+	if err := s.repair(); err != nil {
+		return 0, err
+	}
+	return g.rearrange(was, s.order), nil
+}
+
+// framed returns the nodes with the inputs first and the output last.
+func (g *Graph) framed(list []*Node) []*Node {
+	rank := func(n *Node) int {
+		switch n.opcode {
+		case Placeholder:
+			return 0
+		case Output:
+			return 2
+		}
+		return 1
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b *Node) int { return cmp.Compare(rank(a), rank(b)) })
+	return list
+}
+
+// rearrange gives the nodes a new order by moving as few of them as possible: those
+// outside of a longest sequence that is in both orders.
+func (g *Graph) rearrange(was, order []*Node) (moved int) {
+	old := make(map[*Node]int, len(was))
+	for i, n := range was {
+		old[n] = i
+	}
+	stays := longestRise(order, old)
+	at := g.first
+	for _, n := range order {
+		if stays[n] {
+			for at != n {
+				at = at.next // what is passed moves later
+			}
+			at = at.next
+			continue
+		}
+		if n != at {
+			g.unlink(n)
+			g.insert(n, at)
+		} else {
+			at = at.next
+		}
+		moved++
+		n.changed()
+	}
+	return moved
+}
+
+// longestRise returns the members of a longest sequence of nodes whose old places rise.
+func longestRise(order []*Node, old map[*Node]int) map[*Node]bool {
+	var tails []int // index in order of the last of the best rise of each length
+	before := make([]int, len(order))
+	for i, n := range order {
+		k, _ := slices.BinarySearchFunc(tails, old[n], func(j, place int) int { return cmp.Compare(old[order[j]], place) })
+		before[i] = -1
+		if k > 0 {
+			before[i] = tails[k-1]
+		}
+		if k == len(tails) {
+			tails = append(tails, i)
+		} else {
+			tails[k] = i
+		}
+	}
+	rise := make(map[*Node]bool, len(tails))
+	if len(tails) > 0 {
+		for i := tails[len(tails)-1]; i >= 0; i = before[i] {
+			rise[order[i]] = true
+		}
+	}
+	return rise
+}
+
+// sorter finds an order. What must come before a node besides its operands is in
+// more, the reverse in less.
+type sorter struct {
+	g          *Graph
+	order      []*Node
+	at         map[*Node]int // places in order
+	more, less map[*Node][]*Node
+	budget     int // steps left before all is sorted anew
+}
+
+// bonds enters what sizes and effects demand.
+func (s *sorter) bonds() {
+	s.more, s.less = map[*Node][]*Node{}, map[*Node][]*Node{}
+	bind := func(first, then *Node) {
+		if _, here := s.at[first]; here && first != then {
+			s.more[then] = append(s.more[then], first)
+			s.less[first] = append(s.less[first], then)
+		}
+	}
+	for _, sym := range s.g.symbols.list {
+		if sym.Node == nil || sym.Node.opcode == Placeholder {
+			continue
+		}
+		for _, n := range s.order {
+			if n.opcode.IsCall() && n.mentions(sym.Name) {
+				bind(sym.Node, n)
+			}
+		}
+	}
+	// Each call with an effect comes behind the one before it, and reads stay between
+	// the effects that they are between.
+	var last *Node
+	var reads []*Node
+	for _, n := range s.g.ordered() {
+		switch {
+		case n.opcode == Output:
+		case n.effectful():
+			for _, r := range reads {
+				bind(r, n)
+			}
+			if last != nil {
+				bind(last, n)
+			}
+			last, reads = n, nil
+		default:
+			if last != nil {
+				bind(last, n)
+			}
+			reads = append(reads, n)
+		}
+	}
+}
+
+// before yields to f what must come before n.
+func (s *sorter) before(n *Node, f func(*Node)) {
+	for i := range n.args {
+		if d := n.args[i].def; d != nil {
+			if _, here := s.at[d]; here {
+				f(d)
+			}
+		}
+	}
+	for _, d := range s.more[n] {
+		f(d)
+	}
+}
+
+// behind yields to f what must come behind n.
+func (s *sorter) behind(n *Node, f func(*Node)) {
+	for e := n.uses; e != nil; e = e.next {
+		if _, here := s.at[e.user]; here {
+			f(e.user)
+		}
+	}
+	for _, u := range s.less[n] {
+		f(u)
+	}
+}
+
+// repair looks for values that are used too early and puts each right.
+func (s *sorter) repair() error {
+	for i := 0; i < len(s.order); {
+		n := s.order[i]
+		late := n // the last of what n needs
+		s.before(n, func(d *Node) {
+			if s.at[d] > s.at[late] {
+				late = d
+			}
+		})
+		loop := false
+		s.before(n, func(d *Node) { loop = loop || d == n })
+		if loop {
+			return s.cycle(n, n)
+		}
+		if late == n {
+			i++
+			continue
+		}
+		if err := s.swap(n, late); err != nil {
+			return err
+		}
+		if s.budget < 0 {
+			return s.anew()
+		}
+		// What stands at i now may need more.
+	}
+	return nil
+}
+
+// swap puts late before early. Between them, some nodes need early (it among them) and
+// some are needed by late (it among them); all of the latter must come before the
+// former. What is needed stays up to a place and what needs stays behind it; the rest
+// of both moves there. The place is the one that lets most stay.
+func (s *sorter) swap(early, late *Node) error {
+	lo, hi := s.at[early], s.at[late]
+	inside := func(n *Node) bool { return s.at[n] >= lo && s.at[n] <= hi }
+	needed := s.reach(late, inside, s.before)
+	if needed[early] {
+		return s.cycle(early, late)
+	}
+	needing := s.reach(early, inside, s.behind)
+	window := s.order[lo : hi+1]
+	place, moves := 0, len(needed)
+	for i, count := 0, len(needed); i < len(window); i++ {
+		switch n := window[i]; {
+		case needed[n]:
+			count--
+		case needing[n]:
+			count++
+		}
+		if count < moves {
+			place, moves = i+1, count
+		}
+	}
+	var head, middle, later, tail []*Node
+	for i, n := range window {
+		switch {
+		case needed[n] && i >= place:
+			middle = append(middle, n)
+		case needing[n] && i < place:
+			later = append(later, n)
+		case i < place:
+			head = append(head, n)
+		default:
+			tail = append(tail, n)
+		}
+	}
+	copy(window, slices.Concat(head, middle, later, tail))
+	for i, n := range window {
+		s.at[n] = lo + i
+	}
+	s.budget -= len(window)
+	return nil
+}
+
+// reach returns n and what can be reached from it without leaving the window.
+func (s *sorter) reach(n *Node, inside func(*Node) bool, step func(*Node, func(*Node))) map[*Node]bool {
+	seen, todo := map[*Node]bool{n: true}, []*Node{n}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		step(n, func(d *Node) {
+			s.budget--
+			if !seen[d] && inside(d) {
+				seen[d] = true
+				todo = append(todo, d)
+			}
+		})
+	}
+	return seen
+}
+
+// anew orders all nodes: each as early as it stands, what it needs just before it.
+func (s *sorter) anew() error {
+	const open, done = 1, 2
+	state := make(map[*Node]int, len(s.order))
+	order := make([]*Node, 0, len(s.order))
+	for _, root := range s.order {
+		for stack := []*Node{root}; len(stack) > 0; {
+			n := stack[len(stack)-1]
+			if state[n] != 0 {
+				stack = stack[:len(stack)-1]
+				if state[n] == open {
+					state[n] = done
+					order = append(order, n)
+				}
+				continue
+			}
+			state[n] = open
+			var wait []*Node
+			var back *Node
+			s.before(n, func(d *Node) {
+				if state[d] == open {
+					back = d
+				} else if state[d] == 0 {
+					wait = append(wait, d)
+				}
+			})
+			if back != nil {
+				return s.cycle(n, back)
+			}
+			slices.Reverse(wait)
+			stack = append(stack, wait...)
+		}
+	}
+	s.order = order
+	return nil
+}
+
+// cycle is the error of nodes that need each other: to needs from, directly, and from
+// needs to in some way. It names a shortest such way.
+func (s *sorter) cycle(from, to *Node) error {
+	came, todo := map[*Node]*Node{to: nil}, []*Node{to}
+	for len(todo) > 0 && (came[from] == nil || from == to) {
+		n := todo[0]
+		todo = todo[1:]
+		closed := false
+		s.before(n, func(d *Node) {
+			if d == from && from == to {
+				closed = true
+			}
+			if _, seen := came[d]; !seen {
+				came[d] = n
+				todo = append(todo, d)
+			}
+		})
+		if closed {
+			break
+		}
+	}
+	path := []string{from.String()}
+	for n := came[from]; n != nil; n = came[n] {
+		path = append(path, n.String())
+	}
+	path = append(path, from.String())
+	slices.Reverse(path)
+	return from.Error(CyclicGraph, "nodes need each other: "+strings.Join(path, " needs ")).WithHint("take one of them out of the operands of the other")
+}
