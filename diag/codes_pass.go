@@ -232,7 +232,7 @@ graph g(%x: f32[2]) {
 		Code: "FX3023", Title: "graph is broken before or behind a pass",
 		Cause:   "the module was broken before, or the pass moved nodes or set operands so that Lint finds mistakes; they follow the message",
 		Cure:    "repair what the mistakes name; Run has left the module as it was",
-		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { g.At().Output(nil, n); return nil })`,
+		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { n.SetArg(0, n); return nil })`,
 	},
 	{
 		//gofx:code passes.Panicked

@@ -275,3 +275,80 @@ func ExampleTracer_Record() {
 	// recorded neg
 	// [%neg] <nil> true
 }
+
+// scaled writes a buffer at each call.
+type scaled struct {
+	Fc    *nn.Linear
+	Count *tensor.Tensor `fx:",buffer"`
+}
+
+func (s *scaled) Forward(x *tensor.Tensor) *tensor.Tensor {
+	count := tensor.On(x, s.Count)
+	count.AddInPlace(tensor.Ones([]int{1}))
+	return s.Fc.Forward(x).Mul(count)
+}
+
+func TestRecordWritesState(t *testing.T) {
+	m := &scaled{nn.NewLinear(2, 2), tensor.FromSlice([]float32{0})}
+	gm := capture(m, fx.Input("x", "f32[N,2]"))
+	x := tensor.FromSlice([]float32{1, 2}, 1, 2)
+	once := values(t, gm, x)
+	require.NoError(t, gm.Edit(func(g *graph.Graph) error {
+		out, err := gm.Record(context.Background(), g.Before(g.Output()), func(y *tensor.Tensor) *tensor.Tensor {
+			c := tensor.On(y, gm.State().Tensor("count"))
+			c.AddInPlace(tensor.FromSlice([]float32{10})) // behind the model's own write
+			return y.Mul(c)
+		}, g.Output().Arg(0))
+		if err == nil {
+			g.Output().SetArg(0, out[0])
+		}
+		return err
+	}))
+	have := values(t, gm, x) // the count was 1, is 2, then 12
+	require.InDeltaSlice(t, []float32{once[0] * 2 * 12, once[1] * 2 * 12}, have, 1e-4)
+}
+
+func TestRecordOfModulesAndSharedResults(t *testing.T) {
+	ctx := context.Background()
+	gm := capture(func(x *tensor.Tensor) *tensor.Tensor { return x.Relu() }, fx.Input("x", "f32[N,2]"))
+	g := gm.Graph
+	relu := g.Find("relu")
+	_, err := gm.Record(ctx, g.Before(relu), func(x *tensor.Tensor) *tensor.Tensor { return x.Neg() }, relu)
+	require.ErrorContains(t, err, "%relu is made behind the cursor")
+
+	out, err := gm.Record(ctx, g.After(relu), func(x *tensor.Tensor) (a, b *tensor.Tensor) { y := x.Exp(); return y, y }, relu)
+	require.NoError(t, err)
+	require.True(t, out[0] == out[1])
+
+	fc := nn.NewLinear(2, 2) // a layer of its own becomes a leaf of the module
+	more, err := gm.Record(ctx, g.After(out[0]), fc.Forward, out[0])
+	require.NoError(t, err)
+	require.Equal(t, graph.CallModule, more[0].Opcode())
+	again, err := gm.Record(ctx, g.After(more[0]), fc.Forward, more[0])
+	require.NoError(t, err)
+	require.Equal(t, more[0].Target(), again[0].Target(), "the same layer is the same leaf")
+	g.Output().SetArg(0, again[0])
+	x := tensor.FromSlice([]float32{1, -2}, 1, 2)
+	require.InDeltaSlice(t, tensor.Data[float32](fc.Forward(fc.Forward(x.Relu().Exp()))), values(t, gm, x), 1e-5)
+}
+
+func TestReplaceModuleWithTiedWeightsAndInRegions(t *testing.T) {
+	ctx := context.Background()
+	net := &Net{nn.NewLinear(2, 2), nn.NewLinear(2, 2)}
+	net.Fc2.Weight = net.Fc1.Weight // tied
+	gm := capture(net, fx.Input("x", "f32[N,2]"))
+	with := nn.NewLinear(2, 2)
+	require.NoError(t, gm.ReplaceModule(ctx, "fc1", with))
+	x := tensor.FromSlice([]float32{1, 2}, 1, 2)
+	require.InDeltaSlice(t, tensor.Data[float32](net.Fc2.Forward(with.Forward(x).Relu())), values(t, gm, x), 1e-6)
+
+	gm = capture(func(p, x *tensor.Tensor) *tensor.Tensor {
+		yes := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{net.Fc1.Forward(in[0])} }
+		no := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Neg()} }
+		return tensor.Cond(p, yes, no, x)[0]
+	}, fx.Root(net), fx.Input("p", "bool[]"), fx.Input("x", "f32[1,2]"))
+	require.NoError(t, gm.ReplaceModule(ctx, "fc1", with))
+	require.InDeltaSlice(t, tensor.Data[float32](with.Forward(x)), values(t, gm, tensor.Scalar(true), x), 1e-6)
+	require.Error(t, gm.ReplaceModule(ctx, "fc1", nn.NewLinear(2, 3)), "the branches would differ")
+	require.InDeltaSlice(t, tensor.Data[float32](with.Forward(x)), values(t, gm, tensor.Scalar(true), x), 1e-6)
+}

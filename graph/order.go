@@ -10,8 +10,8 @@ import (
 
 // MoveBefore moves n to just before at, in constant time for most nodes. It refuses
 // (FX3004), and changes nothing, when an operand of n would come behind it, a user
-// before it, or a size before the value that it is a size of. Sort finds an order by
-// itself.
+// before it, a size before the value that it is a size of, or two effects in another
+// order. Inputs stay in front and the output at the end. Sort finds an order by itself.
 func (g *Graph) MoveBefore(n, at *Node) error {
 	if n == at || n.next == at {
 		return nil
@@ -54,10 +54,31 @@ func (g *Graph) moveTo(n, at, edge *Node) error {
 		return n.Error(BrokenOrder, n.String()+" cannot move past "+wrong.String()+", "+n.bond(wrong)).
 			WithHint("move " + wrong.String() + " first, or let Graph.Sort find an order")
 	}
+	if wrong := n.misplaced(at); wrong != "" {
+		return n.Error(BrokenOrder, n.String()+" cannot move there: "+wrong)
+	}
 	g.unlink(n)
 	g.insert(n, at)
 	n.changed()
 	return nil
+}
+
+// misplaced says what speaks against n in front of next, nil being the end: inputs are
+// first, the output is last.
+func (n *Node) misplaced(next *Node) string {
+	prev := n.g.last
+	if next != nil {
+		prev = next.prev
+	}
+	switch {
+	case n.opcode == Placeholder && prev != nil && prev.opcode != Placeholder:
+		return "inputs come first"
+	case n.opcode != Placeholder && next != nil && next.opcode == Placeholder:
+		return next.String() + " is an input, which come first"
+	case n.opcode == Output && next != nil, n.opcode != Output && prev != nil && prev.opcode == Output:
+		return "the output is the last node"
+	}
+	return ""
 }
 
 // passed returns a node between n and edge, edge included, that must stay on its side

@@ -217,8 +217,19 @@ func TestMovesKeepStateAndSizesInOrder(t *testing.T) {
 	require.True(t, s.Find("nz").Precedes(s.Find("e")))
 }
 
-func TestMoveRefusesOtherGraphs(t *testing.T) {
+func TestMoveRefusesOtherPlaces(t *testing.T) {
 	g := parse(t, sound).Graph
+	text := g.String()
+	for _, err := range []error{
+		g.MoveAfter(g.Find("x"), g.Find("w")),
+		g.MoveBefore(g.Find("w"), g.Find("x")),
+		g.MoveAfter(g.Find("e"), g.Output()),
+		g.MoveBefore(g.Output(), g.Find("e")),
+	} {
+		require.ErrorIs(t, err, BrokenOrder)
+	}
+	require.Equal(t, text, g.String())
+	require.NoError(t, g.MoveBefore(g.Find("x"), g.Find("p")), "inputs among themselves")
 	other := g.Clone()
 	require.ErrorIs(t, g.MoveBefore(g.Find("e"), other.Find("b")), ForeignNode)
 	require.ErrorIs(t, g.MoveAfter(other.Find("e"), g.Find("b")), ForeignNode)

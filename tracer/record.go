@@ -29,6 +29,11 @@ func (p *Tracer) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*g
 	if r.Inputs, err = recordInputs(c.Graph(), args); err != nil {
 		return nil, err
 	}
+	for _, a := range args {
+		if next := c.Next(); next != nil && !a.Precedes(next) {
+			return nil, badRecord(a.String() + " is made behind the cursor").WithHint("take a cursor behind it (Graph.After)")
+		}
+	}
 	if r.Args == nil {
 		r.Args = r.spreadOver(fn, len(args))
 	}
