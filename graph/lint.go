@@ -55,19 +55,26 @@ func (l *linter) graph(g *Graph, outer *linter) {
 
 // nodes checks what is asked of all nodes together, and each by itself.
 func (l *linter) nodes(check func(n *Node)) {
-	names := make(map[string]*Node, l.g.count)
+	names := make(map[nodeName]struct{}, l.g.count)
 	started := false
 	for n := range l.g.Nodes() {
-		if m := names[n.Name()]; m != nil {
+		name := nodeName{n.base, n.num}
+		if _, twice := names[name]; twice {
 			l.add(n, DuplicateName, "two nodes have this name, expected names to be unique")
 		}
-		names[n.Name()] = n
+		names[name] = struct{}{}
 		if n.opcode == Placeholder && started {
 			l.add(n, LatePlaceholder, "placeholder behind other nodes, expected placeholders first")
 		}
 		started = started || n.opcode != Placeholder
 		check(n)
 	}
+}
+
+// nodeName is a name in its parts, of which there is one way to make it.
+type nodeName struct {
+	base string
+	num  uint32
 }
 
 // node checks what is asked of a node by itself; held is the number of operand slots
@@ -125,22 +132,22 @@ func (l *linter) countUses() map[*Node]int {
 func (l *linter) operands(node *Node) {
 	for i := range node.args {
 		d := node.args[i].def
-		which := "operand " + strconv.Itoa(i) + " is " + d.String()
+		which := func() string { return "operand " + strconv.Itoa(i) + " is " + d.String() }
 		switch {
 		case node.args[i].user != node:
 			l.add(node, BrokenUses, "operand slot "+strconv.Itoa(i)+" belongs to "+node.args[i].user.String())
 		case d == nil:
 		case d.erased:
-			l.add(node, ForeignNode, which+", which has been erased")
+			l.add(node, ForeignNode, which()+", which has been erased")
 		case d.g != l.g && l.enclosing(d.g):
-			l.add(node, ForeignNode, which+" of the enclosing graph, expected a value of the region").
+			l.add(node, ForeignNode, which()+" of the enclosing graph, expected a value of the region").
 				WithHint("pass it as an operand of the call that has the region")
 		case d.g != l.g:
-			l.add(node, ForeignNode, which+", which belongs to another graph")
+			l.add(node, ForeignNode, which()+", which belongs to another graph")
 		case d.opcode == Output:
-			l.add(node, BrokenOrder, which+", which is the output and not a value")
+			l.add(node, BrokenOrder, which()+", which is the output and not a value")
 		case !d.Precedes(node):
-			l.add(node, BrokenOrder, which+", which is made later, expected a value made before").
+			l.add(node, BrokenOrder, which()+", which is made later, expected a value made before").
 				WithHint("move one of the nodes (MoveBefore), or let Graph.Sort do it")
 		}
 	}

@@ -132,6 +132,9 @@ func (l *Linter) Check() diag.List {
 			l.faults[n] = one.list
 		}
 	}
+	if len(l.dirty) > 64 { // a map stays as large as it once was
+		l.dirty = map[*Node]struct{}{}
+	}
 	clear(l.dirty)
 	return l.report()
 }
@@ -150,11 +153,11 @@ func (n *Node) held() (slots int) {
 func (l *Linter) restart() {
 	l.all, l.inputs, l.outputs = false, 0, 0
 	l.dirty, l.faults, l.regions = map[*Node]struct{}{}, map[*Node]diag.List{}, map[*Node]uint32{}
-	names := make(map[string]bool, l.g.count)
+	names := make(map[nodeName]struct{}, l.g.count)
 	for n := range l.g.Nodes() {
 		l.count(n, 1)
 		l.dirty[n] = struct{}{}
-		names[n.Name()] = true
+		names[nodeName{n.base, n.num}] = struct{}{}
 	}
 	l.twins = len(names) < l.g.count // what methods name is unique
 }
