@@ -10,7 +10,7 @@ import (
 )
 
 // Edit changes the graph by hand, all or nothing, and makes its tensors anew; see
-// graph.Edit.
+// graph.Edit. It must not overlap a run.
 func (g *GraphModule) Edit(edit func(g *graph.Graph) error) error {
 	err := graph.Edit(g.Module, edit)
 	if err == nil {

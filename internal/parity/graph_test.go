@@ -19,7 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-func init() { area("2.2", "Node and Graph", graphRows, lintRows) }
+func init() { area("2.2", graphRows, lintRows) }
 
 var graphRows = []row{
 	{id: "41", input: "a graph made by a cursor alone", outcome: "it runs", on: in(graph.New, (*graph.Cursor).Placeholder, (*graph.Cursor).Function, (*graph.Cursor).Output, graph.NewModule), test: func(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-func init() { area("2.4", "Interpreter and Transformer", interpRows, transformRows) }
+func init() { area("2.4", interpRows, transformRows) }
 
 // run interprets a module and returns its first result.
 func run(t *testing.T, p *interp.Interpreter, in ...*tensor.Tensor) []float32 {

@@ -13,7 +13,7 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
-func init() { area("2.2", "Node and Graph", nodeRows, userRows) }
+func init() { area("2.2", nodeRows, userRows) }
 
 var nodeRows = []row{
 	{id: "42a", input: "`Rename(\"add_1\")` beside `add_1`, a copy into the same graph, `Rename(\"a b\")`, `Rename(\"7\")`",

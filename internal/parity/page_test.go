@@ -32,19 +32,19 @@ func page() string {
 		"outcome that a test here demands: `go test ./internal/parity -run 'TestBehaviours/44$'` runs one of them. A test\n" +
 		"empties the functions that the rows name, and the rows that rest on them must fail.\n")
 	surfacePage(&b)
-	tested, none := 0, 0
-	for _, s := range table() {
-		for _, r := range s.rows {
-			if r.test == nil {
-				none++
-			} else {
-				tested++
-			}
+	tested, none, _ := count("")
+	fmt.Fprintf(&b, "\n## Behaviours\n\nOf %d behaviours %d have a test, %d are nothing that Go has a use for; the others have no row yet.\n",
+		behaviours[len(behaviours)-1].last, tested, none)
+	for i, s := range table() {
+		_, _, open := count(s.id)
+		if open != "" {
+			open = "No row yet: " + open + ".\n\n"
 		}
-	}
-	fmt.Fprintf(&b, "\n## Behaviours\n\n%d rows with a test, %d that Go has no use for.\n", tested, none)
-	for _, s := range table() {
-		fmt.Fprintf(&b, "\n### %s %s\n\n| | input | outcome | rests on |\n|---|---|---|---|\n", s.id, s.title)
+		fmt.Fprintf(&b, "\n### %s\n\n%s", behaviours[i].title, open)
+		if len(s.rows) == 0 {
+			continue
+		}
+		b.WriteString("| | input | outcome | rests on |\n|---|---|---|---|\n")
 		for _, r := range s.rows {
 			if r.test == nil {
 				fmt.Fprintf(&b, "| %s | %s | none: %s | |\n", r.id, cell(r.input), cell(r.none))

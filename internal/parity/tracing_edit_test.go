@@ -12,7 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/tracer"
 )
 
-func init() { area("2.1", "Tracing and Proxy", recordRows) }
+func init() { area("2.1", recordRows) }
 
 var recordRows = []row{
 	{id: "14a", input: "tensor code recorded at a cursor of a finished graph, with a value of it and a tensor of its module", outcome: "the nodes stand there, with the lines of the code; the tensor is read by its path",
