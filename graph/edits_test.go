@@ -3,8 +3,10 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -262,6 +264,48 @@ type failer struct{}
 
 func (failer) Errorf(string, ...any) {}
 func (failer) FailNow()              { runtime.Goexit() }
+
+// TestEditSavesAllFields holds the list of what a module is made of. Where a field is new,
+// save and restore must take it back as well, if a method changes what it refers to.
+func TestEditSavesAllFields(t *testing.T) {
+	for v, want := range map[reflect.Type]string{
+		reflect.TypeFor[Module]():      "Graph Type params byPath bounds byMod types version",
+		reflect.TypeFor[Graph]():       "Name mod parent first last count names pos scopes symbols listeners slab edges",
+		reflect.TypeFor[Node]():        "g prev next order op attrs target args uses last typ extra base num nuses pos scope opcode erased",
+		reflect.TypeFor[extra]():       "regions structure def live static keys",
+		reflect.TypeFor[symbolTable](): "list byName notes guardTable",
+		reflect.TypeFor[guardTable]():  "guards known solver wait version",
+		reflect.TypeFor[Param]():       "Path Value Type Buffer Selector",
+		reflect.TypeFor[Bound]():       "Op Attrs Params Names Type Selector",
+	} {
+		var have []string
+		for i := range v.NumField() {
+			have = append(have, v.Field(i).Name)
+		}
+		require.Equal(t, want, strings.Join(have, " "), v.Name())
+	}
+}
+
+func TestOperandsByName(t *testing.T) {
+	g := parse(t, sound).Graph
+	lin := g.Find("b")
+	require.True(t, lin.Operand("x") == g.Find("a") && lin.Operand("weight") == g.Find("w"))
+	require.Nil(t, lin.Operand("bias"))
+	require.Nil(t, lin.Operand("none"))
+	require.Nil(t, g.Find("w").Operand("x"))
+	require.True(t, g.Find("a").Operand("x") == g.Find("x"), "of a module's operator")
+	require.Zero(t, lin.ReplaceInput(nil, g.Find("a")), "absent operands stay absent")
+}
+
+func TestIndexSeesWhatModulesDo(t *testing.T) {
+	m := parse(t, sound)
+	x := NewIndex(m.Graph)
+	defer x.Close()
+	require.Equal(t, []*Node{m.Graph.Find("a"), m.Graph.Find("b")}, x.Calls(tLinear))
+	m.SetBound("fc", Bound{Op: tNeg})
+	require.Equal(t, []*Node{m.Graph.Find("b")}, x.Calls(tLinear))
+	require.Contains(t, x.Calls(tNeg), m.Graph.Find("a"))
+}
 
 func TestListeners(t *testing.T) {
 	g := parse(t, sound).Graph

@@ -108,6 +108,9 @@ type Index struct {
 	ops   map[*op.Op]map[*Node]struct{}
 	goals map[goal]map[*Node]struct{}
 	names map[string]*Node
+
+	mod     *Module // what leaf modules do is known of this version
+	version uint32
 }
 
 // nodeKey is under what a node is entered.
@@ -137,8 +140,20 @@ func NewIndex(g *Graph) *Index {
 func (x *Index) Close() { x.stop() }
 
 // Calls returns the nodes that call the operator, however they are spelt, in execution
-// order. What a leaf module does must not change meanwhile (Module.SetBound).
-func (x *Index) Calls(o *op.Op) []*Node { return inOrder(x.ops[o]) }
+// order.
+func (x *Index) Calls(o *op.Op) []*Node {
+	if m := x.g.mod; m != x.mod || m != nil && m.version != x.version { // modules may do something else now
+		for n := range x.keys {
+			if n.opcode == CallModule {
+				x.enter(n)
+			}
+		}
+		if x.mod = m; m != nil {
+			x.version = m.version
+		}
+	}
+	return inOrder(x.ops[o])
+}
 
 // Targets returns the nodes with that opcode and target, in execution order: reads of a
 // parameter, calls of a module.

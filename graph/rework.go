@@ -106,9 +106,8 @@ func (n *Node) SetModule(path string) {
 // Become gives m the graph, state and type of o, which must not be used
 // afterwards.
 func (m *Module) Become(o *Module) {
-	version := m.version + o.version + 1
+	o.version += m.version + 1
 	*m = *o
-	m.version = version
 	m.adopt(m.Graph)
 }
 
