@@ -11,6 +11,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
@@ -306,6 +308,68 @@ func TestRecordWritesState(t *testing.T) {
 	}))
 	have := values(t, gm, x) // the count was 1, is 2, then 12
 	require.InDeltaSlice(t, []float32{once[0] * 2 * 12, once[1] * 2 * 12}, have, 1e-4)
+	exe, err := cpu.Compile(gm.Module, lowering.Options{}) // 13, then 23
+	require.NoError(t, err)
+	defer exe.Close()
+	out, err := exe.Run(context.Background(), []*array.Array{array.FromSlice([]float32{1, 2}, 1, 2)})
+	require.NoError(t, err)
+	require.InDeltaSlice(t, []float32{once[0] * 13 * 23, once[1] * 13 * 23}, array.Data[float32](out[0]), 1e-3)
+}
+
+// A tensor that only the recorded code writes becomes state for those that read it before.
+func TestRecordWritesWhatWasRead(t *testing.T) {
+	net := &Net{nn.NewLinear(2, 2), nn.NewLinear(2, 2)}
+	gm := capture(net, fx.Flat(), fx.Input("x", "f32[N,2]"))
+	x := tensor.FromSlice([]float32{1, 2}, 1, 2)
+	want := tensor.Data[float32](net.Forward(x))
+	require.NoError(t, gm.Edit(func(g *graph.Graph) error {
+		_, err := gm.Record(context.Background(), g.Before(g.Output()), func(y *tensor.Tensor) *tensor.Tensor {
+			b := tensor.On(y, gm.State().Tensor("fc2.bias"))
+			b.AddInPlace(tensor.Ones([]int{2}))
+			return y
+		}, g.Output().Arg(0))
+		return err
+	}))
+	require.True(t, gm.Param("fc2.bias").Buffer)
+	exe, err := cpu.Compile(gm.Module, lowering.Options{})
+	require.NoError(t, err)
+	defer exe.Close()
+	for i := range 3 {
+		out, err := exe.Run(context.Background(), []*array.Array{array.FromSlice([]float32{1, 2}, 1, 2)})
+		require.NoError(t, err)
+		require.InDeltaSlice(t, []float32{want[0] + float32(i), want[1] + float32(i)}, array.Data[float32](out[0]), 1e-4)
+	}
+}
+
+func TestRecordOfControlFlowAndContainers(t *testing.T) {
+	ctx := context.Background()
+	gm := capture(func(x, p *tensor.Tensor) *tensor.Tensor { return x.Relu() }, fx.Input("x", "f32[N,2]"), fx.Input("p", "bool[]"))
+	g := gm.Graph
+	type pair struct{ Yes, No *tensor.Tensor }
+	out, err := gm.Record(ctx, g.Before(g.Output()), func(ctx context.Context, x, p *tensor.Tensor) pair {
+		neg := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Neg()} }
+		same := func(in []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{in[0].Clone()} }
+		y := tensor.Cond(p, neg, same, x)[0]
+		return pair{y, y.Reshape(x.Size(0).Mul(2))}
+	}, g.Find("relu"), g.Find("p"))
+	require.NoError(t, err)
+	require.Len(t, out, 2)
+	require.Equal(t, "f32[2*N]", out[1].Type().String())
+	g.Output().SetArg(0, out[1])
+	require.NoError(t, g.Output().Retype())
+	x := tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	require.Equal(t, []float32{-1, -2, -3, -4}, values(t, gm, x, tensor.Scalar(true)))
+	require.Equal(t, []float32{1, 2, 3, 4}, values(t, gm, x, tensor.Scalar(false)))
+
+	// What is not known stays so, and a size that is asked for by number is refused.
+	un := capture(func(x *tensor.Tensor) *tensor.Tensor { return x.Relu() })
+	_, err = un.Record(ctx, un.Graph.Before(un.Graph.Output()), func(x *tensor.Tensor) *tensor.Tensor { return x.DivScalar(x.Dim(0)) }, un.Graph.Find("relu"))
+	require.ErrorContains(t, err, "edit_test.go")
+	more, err := un.Record(ctx, un.Graph.Before(un.Graph.Output()), func(x *tensor.Tensor) *tensor.Tensor { return x.Reshape(x.Size(0), -1) }, un.Graph.Find("relu"))
+	require.NoError(t, err)
+	un.Graph.Output().SetArg(0, more[0])
+	require.NoError(t, un.Graph.Output().Retype())
+	require.Equal(t, []float32{1, 2, 3, 4}, values(t, un, tensor.FromSlice([]float32{1, 2, 3, 4}, 2, 1, 2)))
 }
 
 func TestRecordOfModulesAndSharedResults(t *testing.T) {

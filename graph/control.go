@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -308,4 +309,90 @@ func outputType(out *Node) shape.Type {
 		}
 	}
 	return shape.TupleType(m...)
+}
+
+// state returns the nodes whose order counts: those that act on the world or write
+// state, and those that read what is written, themselves or in their regions.
+func (g *Graph) state() (list []*Node) {
+	written := map[string]bool{}
+	for n := range g.root().All() {
+		if o := n.Op(); o != nil {
+			for _, i := range o.Mutates {
+				if d := n.Arg(i).memory(); d != nil {
+					written[d.target] = d.opcode == GetAttr || written[d.target]
+				} else if b := n.Bound(); b != nil && i >= len(n.args) && i < len(n.args)+len(b.Params) {
+					written[b.Params[i-len(n.args)]] = true
+				}
+			}
+		}
+	}
+	for n := range g.Nodes() {
+		if n.acts() || len(written) > 0 && n.reads(written) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// acts reports whether a call acts on the world or writes state; control flow does so
+// when its regions do. What is not known acts.
+func (n *Node) acts() bool {
+	o := n.Op()
+	if !n.effectful() || o == nil || len(o.Mutates) > 0 || len(n.Regions()) == 0 || !o.Structural() {
+		return n.effectful()
+	}
+	for _, r := range n.Regions() {
+		for m := range r.Nodes() {
+			if m.acts() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reads reports whether a node reads tensors of the state that are among those written;
+// nil stands for all of them.
+func (n *Node) reads(written map[string]bool) bool {
+	hit := func(path string) bool { return path != "" && (written == nil || written[path]) }
+	if n.opcode == GetAttr {
+		return hit(n.target)
+	}
+	for i := range n.args {
+		if d := n.args[i].def.memory(); d != nil && d.opcode == GetAttr && hit(d.target) {
+			return true
+		}
+	}
+	if b := n.Bound(); b != nil && slices.ContainsFunc(b.Params, hit) {
+		return true
+	}
+	for _, r := range n.Regions() {
+		for m := range r.Nodes() {
+			if m.reads(written) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// memory returns the node whose memory n's value may share: what it is a view of.
+func (n *Node) memory() *Node {
+	if n == nil {
+		return nil
+	}
+	for range n.g.count { // a broken graph may go round
+		o, k := n.Op(), -1
+		if o == op.Assign {
+			k = 0
+		} else if o != nil {
+			k = o.ViewOf - 1
+		}
+		d := n.Arg(k)
+		if d == nil {
+			return n
+		}
+		n = d
+	}
+	return n
 }

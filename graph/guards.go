@@ -366,3 +366,32 @@ func (t *symbolTable) move(n, v *Node) {
 	}
 	t.guardTable.move(n, v)
 }
+
+// needsSizeOf reports whether a symbol in n's type or attributes, or in its regions,
+// is a size of d.
+func (n *Node) needsSizeOf(d *Node) bool {
+	if n.opcode == Placeholder {
+		return false // sizes of inputs are known before all nodes
+	}
+	for _, s := range n.g.symbols.list {
+		if s.Node == d && d.opcode != Placeholder && n.mentions(s.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether the symbol stands in n's type, attributes or regions.
+func (n *Node) mentions(symbol string) (found bool) {
+	check := func(d shape.Dim) { found = found || slices.Contains(d.Symbols(), symbol) }
+	eachDim(n.typ, check)
+	if n.attrsFit() {
+		n.op.Codec().Symbols(n.attrs, check)
+	}
+	for _, r := range n.Regions() {
+		for m := range r.Nodes() {
+			found = found || m.mentions(symbol)
+		}
+	}
+	return found
+}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // MoveBefore moves n to just before at, in constant time for most nodes. It refuses
@@ -108,56 +106,26 @@ func (n *Node) passed(edge *Node) *Node {
 		} else {
 			m = m.prev
 		}
-		if forward && m.needsSizeOf(n) || !forward && n.needsSizeOf(m) || state[m] && (n.effectful() || m.effectful()) {
+		if forward && m.needsSizeOf(n) || !forward && n.needsSizeOf(m) || state[m] && (n.acts() || m.acts()) {
 			return m
 		}
 	}
 	return nil
 }
 
-// stateOf returns the nodes that write state or read what is written, when n is one of
-// them: their order counts.
+// stateOf returns the nodes whose order counts, when n is one of them.
 func (g *Graph) stateOf(n *Node) map[*Node]bool {
-	if !n.effectful() && n.opcode != GetAttr && !slices.ContainsFunc(n.args, func(e edge) bool { return e.def != nil && e.def.opcode == GetAttr }) {
+	if !n.acts() && !n.reads(nil) {
 		return nil
 	}
 	state := map[*Node]bool{}
-	for _, m := range g.ordered() {
-		state[m] = m.opcode != Output
+	for _, m := range g.state() {
+		state[m] = true
 	}
 	if !state[n] {
 		return nil
 	}
 	return state
-}
-
-// needsSizeOf reports whether a symbol in n's type or attributes, or in its regions,
-// is a size of d.
-func (n *Node) needsSizeOf(d *Node) bool {
-	if n.opcode == Placeholder {
-		return false // sizes of inputs are known before all nodes
-	}
-	for _, s := range n.g.symbols.list {
-		if s.Node == d && d.opcode != Placeholder && n.mentions(s.Name) {
-			return true
-		}
-	}
-	return false
-}
-
-// mentions reports whether the symbol stands in n's type, attributes or regions.
-func (n *Node) mentions(symbol string) (found bool) {
-	check := func(d shape.Dim) { found = found || slices.Contains(d.Symbols(), symbol) }
-	eachDim(n.typ, check)
-	if n.attrsFit() {
-		n.op.Codec().Symbols(n.attrs, check)
-	}
-	for _, r := range n.Regions() {
-		for m := range r.Nodes() {
-			found = found || m.mentions(symbol)
-		}
-	}
-	return found
 }
 
 // bond says why n and m must stay on their sides.
@@ -167,7 +135,7 @@ func (n *Node) bond(m *Node) string {
 		return "which it uses"
 	case slices.Contains(m.Args(), n):
 		return "which uses it"
-	case n.effectful() || m.effectful():
+	case n.acts() || m.acts():
 		return "their effects come in this order"
 	}
 	return "one has a size of the other"
@@ -176,9 +144,9 @@ func (n *Node) bond(m *Node) string {
 // Sort repairs the order of the nodes after edits and returns the number of nodes that
 // it moved: each node comes behind its operands and behind the values whose sizes it
 // uses, inputs first, the output last, and calls with effects, and reads of what they
-// write, in the order that they have. Nodes that are in order do not move. Of one value
-// that is used too early the fewest nodes possible move; where most of a graph is out
-// of order, each node is put just before its first user, in linear time.
+// write, in the order that they have. Nodes that are in order do not move. For one node
+// that is too early the fewest nodes possible move; where most of a graph is out of
+// order, each node is put just before its first user, in linear time.
 //
 // A cycle is an error (FX3060) that names its nodes; nothing is moved then.
 func (g *Graph) Sort() (moved int, err error) {
@@ -299,10 +267,9 @@ func (s *sorter) bonds() {
 	// the effects that they are between.
 	var last *Node
 	var reads []*Node
-	for _, n := range s.g.ordered() {
+	for _, n := range s.g.state() {
 		switch {
-		case n.opcode == Output:
-		case n.effectful():
+		case n.acts():
 			for _, r := range reads {
 				bind(r, n)
 			}
@@ -349,18 +316,13 @@ func (s *sorter) behind(n *Node, f func(*Node)) {
 func (s *sorter) repair() error {
 	for i := 0; i < len(s.order); {
 		n := s.order[i]
-		late := n // the last of what n needs
+		var late []*Node
 		s.before(n, func(d *Node) {
-			if s.at[d] > s.at[late] {
-				late = d
+			if s.at[d] >= i {
+				late = append(late, d)
 			}
 		})
-		loop := false
-		s.before(n, func(d *Node) { loop = loop || d == n })
-		if loop {
-			return s.cycle(n, n)
-		}
-		if late == n {
+		if len(late) == 0 {
 			i++
 			continue
 		}
@@ -375,18 +337,21 @@ func (s *sorter) repair() error {
 	return nil
 }
 
-// swap puts late before early. Between them, some nodes need early (it among them) and
-// some are needed by late (it among them); all of the latter must come before the
-// former. What is needed stays up to a place and what needs stays behind it; the rest
+// swap puts the nodes that early needs, and that are late, before it. Between them, some
+// nodes need early (it among them) and some are needed by the late ones (they among
+// them); all of the latter must come before the former. What is needed stays up to a place and what needs stays behind it; the rest
 // of both moves there. The place is the one that lets most stay.
-func (s *sorter) swap(early, late *Node) error {
-	lo, hi := s.at[early], s.at[late]
+func (s *sorter) swap(early *Node, late []*Node) error {
+	lo, hi := s.at[early], 0
+	for _, d := range late {
+		hi = max(hi, s.at[d])
+	}
 	inside := func(n *Node) bool { return s.at[n] >= lo && s.at[n] <= hi }
 	needed := s.reach(late, inside, s.before)
 	if needed[early] {
 		return s.cycle(early, late)
 	}
-	needing := s.reach(early, inside, s.behind)
+	needing := s.reach([]*Node{early}, inside, s.behind)
 	window := s.order[lo : hi+1]
 	place, moves := 0, len(needed)
 	for i, count := 0, len(needed); i < len(window); i++ {
@@ -421,9 +386,12 @@ func (s *sorter) swap(early, late *Node) error {
 	return nil
 }
 
-// reach returns n and what can be reached from it without leaving the window.
-func (s *sorter) reach(n *Node, inside func(*Node) bool, step func(*Node, func(*Node))) map[*Node]bool {
-	seen, todo := map[*Node]bool{n: true}, []*Node{n}
+// reach returns nodes and what can be reached from them without leaving the window.
+func (s *sorter) reach(from []*Node, inside func(*Node) bool, step func(*Node, func(*Node))) map[*Node]bool {
+	seen, todo := map[*Node]bool{}, slices.Clone(from)
+	for _, n := range from {
+		seen[n] = true
+	}
 	for len(todo) > 0 {
 		n := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -465,7 +433,7 @@ func (s *sorter) anew() error {
 				}
 			})
 			if back != nil {
-				return s.cycle(n, back)
+				return s.cycle(n, []*Node{back})
 			}
 			slices.Reverse(wait)
 			stack = append(stack, wait...)
@@ -475,26 +443,25 @@ func (s *sorter) anew() error {
 	return nil
 }
 
-// cycle is the error of nodes that need each other: to needs from, directly, and from
-// needs to in some way. It names a shortest such way.
-func (s *sorter) cycle(from, to *Node) error {
-	came, todo := map[*Node]*Node{to: nil}, []*Node{to}
-	for len(todo) > 0 && (came[from] == nil || from == to) {
+// cycle is the error of nodes that need each other: from needs those of to, directly, and
+// one of them needs from in some way. It names a shortest such way.
+func (s *sorter) cycle(from *Node, to []*Node) error {
+	came, todo := map[*Node]*Node{}, slices.Clone(to)
+	for _, n := range to {
+		came[n] = nil
+	}
+	for len(todo) > 0 {
 		n := todo[0]
 		todo = todo[1:]
-		closed := false
+		if n == from {
+			break
+		}
 		s.before(n, func(d *Node) {
-			if d == from && from == to {
-				closed = true
-			}
 			if _, seen := came[d]; !seen {
 				came[d] = n
 				todo = append(todo, d)
 			}
 		})
-		if closed {
-			break
-		}
 	}
 	path := []string{from.String()}
 	for n := came[from]; n != nil; n = came[n] {

@@ -84,8 +84,8 @@ func common(a, b []*Node) int {
 	return best[len(b)]
 }
 
-// TestSortMovesTheFewest tries all orders of small graphs with one value that is used
-// too early.
+// TestSortMovesTheFewest tries all orders of small graphs with one node that is too
+// early.
 func TestSortMovesTheFewest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := dag(t, 5)
@@ -96,6 +96,9 @@ func TestSortMovesTheFewest(t *testing.T) {
 			return
 		}
 		calls[i].SetArg(0, late)
+		if other := calls[rapid.IntRange(i+1, 4).Draw(t, "other")]; rapid.Bool().Draw(t, "two") && !reaches(other, calls[i]) {
+			calls[i].SetArg(1, other)
+		}
 		was := slices.Clone(calls)
 		best := 0
 		permutations(slices.Clone(calls), 0, func(order []*Node) {
@@ -275,4 +278,54 @@ func BenchmarkLint(b *testing.B) {
 		})
 		l.Close()
 	}
+}
+
+// TestMovesKeepWhatViewsRead moves a read of a view past a write of the memory.
+func TestMovesKeepWhatViewsRead(t *testing.T) {
+	m := parse(t, `graph net(%p: bool[], %x: f32[2]) {
+  %a = get_attr[w] : f32[2]
+  %v = call_function[@view](%a) : f32[2]
+  %before = call_function[@neg](%v) : f32[2]
+  %set = call_function[assign](%a, %x) : f32[2]
+  %after = call_function[@neg](%set) : f32[2]
+  %c = call_function[cond](%p, %x) : f32[2] {
+    region(%i: f32[2]) {
+      %r = get_attr[w] : f32[2]
+      return %r
+    }
+    region(%i: f32[2]) {
+      return %i
+    }
+  }
+  %d = call_function[cond](%p, %x) : f32[2] {
+    region(%i: f32[2]) {
+      return %i
+    }
+    region(%i: f32[2]) {
+      return %i
+    }
+  }
+  %s = call_function[@add](%before, %after) : f32[2]
+  %u = call_function[@add](%c, %d) : f32[2]
+  return %s, %u
+}
+param w : f32[2] buffer
+`)
+	g := m.Graph
+	n := g.Find
+	require.True(t, n("v").Op() == tView)
+	require.ErrorIs(t, g.MoveAfter(n("before"), n("set")), BrokenOrder)
+	require.ErrorIs(t, g.MoveBefore(n("c"), n("set")), BrokenOrder, "it reads the state inside")
+	require.NoError(t, g.MoveBefore(n("d"), n("a")), "it has no effect")
+	require.NoError(t, g.MoveAfter(n("d"), n("c")))
+
+	// Sort may not exchange them either.
+	n("set").SetArg(1, n("before"))
+	put(g, []*Node{n("p"), n("x"), n("a"), n("v"), n("set"), n("before"), n("after"), n("c"), n("d"), n("s"), n("u"), n("output")})
+	_, err := g.Sort()
+	require.ErrorIs(t, err, CyclicGraph, "the write came before the read")
+	put(g, []*Node{n("p"), n("x"), n("a"), n("v"), n("before"), n("set"), n("after"), n("u"), n("c"), n("d"), n("s"), n("output")})
+	moved, err := g.Sort()
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
 }

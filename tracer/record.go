@@ -9,6 +9,7 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -47,7 +48,37 @@ func (p *Tracer) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*g
 	if p.Below != "" {
 		m.Graph.Name = "" // paths are what they are to be
 	}
-	return c.Inline(m.Graph, args), nil
+	out = c.Inline(m.Graph, args)
+	if home := c.Graph().Module(); home != nil {
+		keepState(home)
+	}
+	return out, nil
+}
+
+// keepState says of tensors that the graph writes now that they are state, wherever they
+// are read.
+func keepState(m *graph.Module) {
+	written := map[string]bool{}
+	for n := range m.Graph.Calls(op.Assign) {
+		if read, err := n.Assigned(); err == nil {
+			written[read.Target()] = true
+		}
+	}
+	if len(written) == 0 {
+		return
+	}
+	for n := range m.Graph.All() {
+		if n.Opcode() == graph.GetAttr && written[n.Target()] {
+			n.SetLive(true)
+		}
+	}
+	for path := range written {
+		if p := m.Param(path); p != nil && !p.Buffer {
+			q := *p
+			q.Buffer = true
+			m.SetParam(q)
+		}
+	}
 }
 
 func badRecord(msg string) *diag.Error {
