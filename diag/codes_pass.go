@@ -30,8 +30,8 @@ graph g(%x: f32[2,3]) {
 		//gofx:code graph.BrokenOrder
 		Code: "FX3004", Title: "value used before it is made",
 		Cause:   "a node was moved or an operand set so that the value is made later than it is used",
-		Cure:    "move the nodes into order (MoveBefore), or let Graph.Sort do it",
-		Example: "operand.SetArg(0, user)",
+		Cure:    "move the nodes into order (Node.Prepend), or let Graph.Sort do it",
+		Example: "g.MoveBefore(user, operand)",
 	},
 	{
 		//gofx:code graph.ForeignNode
@@ -166,21 +166,21 @@ graph g(%x: f32[2]) {
 	},
 	{
 		//gofx:code graph.CyclicGraph
-		Code: "FX3060", Title: "nodes need each other",
+		Code: "FX3070", Title: "nodes need each other",
 		Cause:   "an edit made a value an operand of what it is computed from, or effects would have to come in another order than they have",
 		Cure:    "take one of the nodes that the message names out of the operands of the next",
 		Example: "a.SetArg(0, b); b.SetArg(0, a); g.Sort()",
 	},
 	{
 		//gofx:code graph.EditBroke
-		Code: "FX3061", Title: "graph broken by an edit",
+		Code: "FX3071", Title: "graph broken by an edit",
 		Cause:   "behind a graph.Edit the graph does not satisfy the constraints of docs/ir.md; the module is as it was before",
 		Cure:    "repair in the edit what the message lists; Graph.Sort repairs the order",
 		Example: "graph.Edit(m, func(g *graph.Graph) error { return g.Erase(g.Output()) })",
 	},
 	{
 		//gofx:code graph.EditPanicked
-		Code: "FX3062", Title: "edit panicked",
+		Code: "FX3072", Title: "edit panicked",
 		Cause:   "the function that was given to graph.Edit panicked; the module is as it was before",
 		Cure:    "look at the position of the message",
 		Example: "graph.Edit(m, func(g *graph.Graph) error { return g.Erase(g.Find(\"typo\")) })",
@@ -232,7 +232,7 @@ graph g(%x: f32[2]) {
 		Code: "FX3023", Title: "graph is broken before or behind a pass",
 		Cause:   "the module was broken before, or the pass moved nodes or set operands so that Lint finds mistakes; they follow the message",
 		Cure:    "repair what the mistakes name; Run has left the module as it was",
-		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { n.SetArg(0, n); return nil })`,
+		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { g.MoveBefore(g.Output(), n); return nil })`,
 	},
 	{
 		//gofx:code passes.Panicked

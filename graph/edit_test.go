@@ -354,7 +354,7 @@ func TestEditsKeepUseLists(t *testing.T) {
 			},
 			"move": func(t *rapid.T) {
 				if n := pick("n"); n.Opcode() != Placeholder {
-					_ = g.MoveBefore(n, out)
+					g.MoveBefore(n, out)
 				}
 			},
 			"": func(t *rapid.T) {

@@ -95,15 +95,15 @@ func ExampleGraph_Sort() {
 	// 1
 	// 1 <nil>
 	// %lin 0
-	// node %neg: neg: nodes need each other: %neg needs %relu needs %lin needs %neg [FX3060]
+	// node %neg: neg: nodes need each other: %neg needs %relu needs %lin needs %neg [FX3070]
 	//     hint: take one of them out of the operands of the other
 }
 
-// MoveBefore refuses what would break the order.
-func ExampleGraph_MoveBefore() {
+// Prepend refuses what would break the order.
+func ExampleNode_Prepend() {
 	g := parse(perceptron).Graph
-	fmt.Println(g.MoveBefore(g.Find("relu"), g.Find("lin")))
-	fmt.Println(g.MoveBefore(g.Find("w"), g.Find("lin")))
+	fmt.Println(g.Find("lin").Prepend(g.Find("relu")))
+	fmt.Println(g.Find("lin").Prepend(g.Find("w")))
 	// Output:
 	// node %relu: relu: %relu cannot move past %lin, which it uses [FX3004]
 	//     hint: move %lin first, or let Graph.Sort find an order

@@ -162,14 +162,14 @@ func ExampleLint() {
 	g := parse(perceptron).Graph
 	fmt.Println(g.Erase(g.Find("lin")))
 
-	g.Find("relu").SetArg(0, g.Find("relu"))
+	g.MoveBefore(g.Find("relu"), g.Find("lin"))
 	for _, e := range graph.Lint(g) {
 		fmt.Println(e.Code, e.Node, e.Msg)
 	}
 	// Output:
 	// node %lin: linear: %lin is used 1 times, by %relu [FX3001]
 	//     hint: replace its uses first (ReplaceUses)
-	// FX3004 relu operand 0 is %relu, which is made later, expected a value made before
+	// FX3004 relu operand 0 is %lin, which is made later, expected a value made before
 }
 
 // Names and the order of exchangeable nodes do not count for Equal and Hash.

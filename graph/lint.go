@@ -148,7 +148,7 @@ func (l *linter) operands(node *Node) {
 			l.add(node, BrokenOrder, which()+", which is the output and not a value")
 		case !d.Precedes(node):
 			l.add(node, BrokenOrder, which()+", which is made later, expected a value made before").
-				WithHint("move one of the nodes (MoveBefore), or let Graph.Sort do it")
+				WithHint("move one of the nodes (Node.Prepend), or let Graph.Sort do it")
 		}
 	}
 }

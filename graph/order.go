@@ -6,35 +6,46 @@ import (
 	"strings"
 )
 
-// MoveBefore moves n to just before at, in constant time for most nodes. It refuses
-// (FX3004), and changes nothing, when an operand of n would come behind it, a user
-// before it, a size before the value that it is a size of, or two effects in another
-// order. Inputs stay in front and the output at the end. Sort finds an order by itself.
-func (g *Graph) MoveBefore(n, at *Node) error {
+// MoveBefore moves n to just before at, whatever that breaks: Lint finds what it does to
+// values and sizes. Prepend and Append refuse instead; Sort repairs.
+func (g *Graph) MoveBefore(n, at *Node) {
 	if n == at || n.next == at {
-		return nil
+		return
 	}
-	if err := g.movable(n, at); err != nil {
-		return err
-	}
-	if at.order > n.order {
-		return g.moveTo(n, at, at.prev)
-	}
-	return g.moveTo(n, at, at)
+	g.unlink(n)
+	g.insert(n, at)
+	n.changed()
 }
 
-// MoveAfter moves n to just behind at, and refuses as MoveBefore does.
-func (g *Graph) MoveAfter(n, at *Node) error {
-	if n == at || at.next == n {
+// Prepend moves m to just before n. It refuses (FX3004), and changes nothing, when an
+// operand of m would come behind it, a user before it, a size before the value that it
+// is a size of, or two effects in another order. Inputs stay in front and the output at
+// the end.
+func (n *Node) Prepend(m *Node) error {
+	if n == m || m.next == n {
 		return nil
 	}
-	if err := g.movable(n, at); err != nil {
+	if err := n.g.movable(m, n); err != nil {
 		return err
 	}
-	if at.order < n.order {
-		return g.moveTo(n, at.next, at.next)
+	if n.order > m.order {
+		return n.g.moveTo(m, n, n.prev)
 	}
-	return g.moveTo(n, at.next, at)
+	return n.g.moveTo(m, n, n)
+}
+
+// Append moves m to just behind n, and refuses as Prepend does.
+func (n *Node) Append(m *Node) error {
+	if n == m || n.next == m {
+		return nil
+	}
+	if err := n.g.movable(m, n); err != nil {
+		return err
+	}
+	if n.order < m.order {
+		return n.g.moveTo(m, n.next, n.next)
+	}
+	return n.g.moveTo(m, n.next, n)
 }
 
 func (g *Graph) movable(n, at *Node) error {
@@ -148,7 +159,7 @@ func (n *Node) bond(m *Node) string {
 // that is too early the fewest nodes possible move; where most of a graph is out of
 // order, each node is put just before its first user, in linear time.
 //
-// A cycle is an error (FX3060) that names its nodes; nothing is moved then.
+// A cycle is an error (FX3070) that names its nodes; nothing is moved then.
 func (g *Graph) Sort() (moved int, err error) {
 	was := slices.Collect(g.Nodes())
 	s := &sorter{g: g, at: make(map[*Node]int, len(was)), budget: 1024}

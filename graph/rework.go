@@ -140,6 +140,43 @@ func (g *Graph) ResetFacts() {
 	g.symbols = symbolTable{notes: g.symbols.notes, guardTable: guardTable{version: g.symbols.version + 1}}
 }
 
+// SetOrder gives the nodes an order, which must have each of them once, and returns how
+// many it moved. It refuses (FX3004), and changes nothing, where a value would be used
+// before it is made, or a size before the value that it is a size of, where inputs are
+// not first or the output is not last. Effects come as they stand in order: to keep
+// theirs is the caller's part.
+func (g *Graph) SetOrder(order []*Node) (moved int, err error) {
+	at := make(map[*Node]int, len(order))
+	for i, n := range order {
+		if _, twice := at[n]; twice || n.g != g || n.erased {
+			return 0, n.Error(ForeignNode, n.String()+" is in the order twice, or is not in the graph "+g.Name)
+		}
+		at[n] = i
+	}
+	if len(order) != g.count {
+		return 0, diag.New(ForeignNode, "the order has "+itoa(len(order))+" nodes, the graph "+itoa(g.count))
+	}
+	inputs := len(g.Inputs())
+	for i, n := range order {
+		if (n.opcode == Placeholder) != (i < inputs) || n.opcode == Output && i != len(order)-1 {
+			return 0, n.Error(BrokenOrder, n.String()+" is in the wrong place, expected inputs first and the output last")
+		}
+		for d := range n.Inputs() {
+			if k, here := at[d]; here && k >= i {
+				return 0, n.Error(BrokenOrder, n.String()+" comes before "+d.String()+", which it uses")
+			}
+		}
+	}
+	for _, s := range g.symbols.list {
+		for _, n := range order[:at[s.Node]] {
+			if n.needsSizeOf(s.Node) {
+				return 0, n.Error(BrokenOrder, n.String()+" comes before "+s.Node.String()+", whose size "+s.Name+" it needs")
+			}
+		}
+	}
+	return g.rearrange(slices.Collect(g.Nodes()), order), nil
+}
+
 // Edit changes a module by hand, all or nothing: when edit returns an error or panics,
 // or leaves a graph that Lint refuses, then the module is as it was, its nodes being
 // the same nodes, and the error says why. Nodes that edit made are erased then. What is

@@ -187,15 +187,15 @@ func TestMovesKeepStateAndSizesInOrder(t *testing.T) {
 	for _, c := range []struct{ node, at, past string }{
 		{"sum", "old", "%old"}, {"old", "b", "%set"}, {"new", "set", "%b"}, {"b", "a", "%set"}, {"set", "a", "%a"}, {"set", "n", "%b"},
 	} {
-		err := g.MoveBefore(n(c.node), n(c.at))
+		err := n(c.at).Prepend(n(c.node))
 		require.ErrorIs(t, err, BrokenOrder)
 		require.ErrorContains(t, err, "cannot move past "+c.past)
 		require.Equal(t, text, m.String())
 	}
-	require.NoError(t, g.MoveBefore(n("n"), n("a")))
-	require.NoError(t, g.MoveAfter(n("n"), n("set")))
-	require.NoError(t, g.MoveAfter(n("n"), n("set")))
-	require.NoError(t, g.MoveBefore(n("n"), n("n")))
+	require.NoError(t, n("a").Prepend(n("n")))
+	require.NoError(t, n("set").Append(n("n")))
+	require.NoError(t, n("set").Append(n("n")))
+	require.NoError(t, n("n").Prepend(n("n")))
 	require.True(t, n("set").Next() == n("n"))
 	require.Empty(t, Lint(g))
 
@@ -213,29 +213,64 @@ func TestMovesKeepStateAndSizesInOrder(t *testing.T) {
 	s.Find("e").SetArg(0, s.Find("x"))
 	s.Find("e").SetArg(1, s.Find("x"))
 	s.Find("e").SetType(shape.TensorType(array.F32, shape.Of(shape.Sym("K"), shape.Const(4))))
-	require.ErrorContains(t, s.MoveBefore(s.Find("e"), s.Find("nz")), "one has a size of the other")
+	require.ErrorContains(t, s.Find("nz").Prepend(s.Find("e")), "one has a size of the other")
 	put(s, []*Node{s.Find("p"), s.Find("x"), s.Find("w"), s.Find("a"), s.Find("b"), s.Find("c"), s.Find("e"), s.Find("s"), s.Find("d"), s.Find("nz"), s.Output()})
 	_, err = s.Sort()
 	require.NoError(t, err)
 	require.True(t, s.Find("nz").Precedes(s.Find("e")))
 }
 
+func TestSetOrder(t *testing.T) {
+	g := parse(t, sound).Graph
+	text := g.String()
+	nodes := slices.Collect(g.Nodes())
+	swapped := func(a, b string) []*Node {
+		list := slices.Clone(nodes)
+		i, j := slices.Index(list, g.Find(a)), slices.Index(list, g.Find(b))
+		list[i], list[j] = list[j], list[i]
+		return list
+	}
+	for _, c := range []struct {
+		order []*Node
+		err   string
+	}{
+		{swapped("a", "b"), "%b comes before %a, which it uses"},
+		{swapped("x", "w"), "%w is in the wrong place"},
+		{swapped("e", "output"), "%output is in the wrong place"},
+		{nodes[1:], "nodes, the graph"},
+		{append(slices.Clone(nodes[1:]), nodes[1]), "is in the order twice"},
+		{append(slices.Clone(nodes[1:]), g.Clone().First()), "is not in the graph"},
+	} {
+		_, err := g.SetOrder(c.order)
+		require.ErrorContains(t, err, c.err)
+		require.Equal(t, text, g.String())
+	}
+	moved, err := g.SetOrder(swapped("w", "a"))
+	require.NoError(t, err)
+	require.Equal(t, 1, moved)
+	require.True(t, g.Find("a").Precedes(g.Find("w")))
+	require.Empty(t, Lint(g))
+	g.Find("e").SetType(shape.TensorType(array.F32, shape.Of(shape.Sym("K"), shape.Const(4))))
+	_, err = g.SetOrder(swapped("e", "nz"))
+	require.ErrorContains(t, err, "%e comes before %nz, whose size K it needs")
+}
+
 func TestMoveRefusesOtherPlaces(t *testing.T) {
 	g := parse(t, sound).Graph
 	text := g.String()
 	for _, err := range []error{
-		g.MoveAfter(g.Find("x"), g.Find("w")),
-		g.MoveBefore(g.Find("w"), g.Find("x")),
-		g.MoveAfter(g.Find("e"), g.Output()),
-		g.MoveBefore(g.Output(), g.Find("e")),
+		g.Find("w").Append(g.Find("x")),
+		g.Find("x").Prepend(g.Find("w")),
+		g.Output().Append(g.Find("e")),
+		g.Find("e").Prepend(g.Output()),
 	} {
 		require.ErrorIs(t, err, BrokenOrder)
 	}
 	require.Equal(t, text, g.String())
-	require.NoError(t, g.MoveBefore(g.Find("x"), g.Find("p")), "inputs among themselves")
+	require.NoError(t, g.Find("p").Prepend(g.Find("x")), "inputs among themselves")
 	other := g.Clone()
-	require.ErrorIs(t, g.MoveBefore(g.Find("e"), other.Find("b")), ForeignNode)
-	require.ErrorIs(t, g.MoveAfter(other.Find("e"), g.Find("b")), ForeignNode)
+	require.ErrorIs(t, other.Find("b").Prepend(g.Find("e")), ForeignNode)
+	require.ErrorIs(t, g.Find("b").Append(other.Find("e")), ForeignNode)
 }
 
 func BenchmarkSort(b *testing.B) {
@@ -314,10 +349,10 @@ param w : f32[2] buffer
 	g := m.Graph
 	n := g.Find
 	require.True(t, n("v").Op() == tView)
-	require.ErrorIs(t, g.MoveAfter(n("before"), n("set")), BrokenOrder)
-	require.ErrorIs(t, g.MoveBefore(n("c"), n("set")), BrokenOrder, "it reads the state inside")
-	require.NoError(t, g.MoveBefore(n("d"), n("a")), "it has no effect")
-	require.NoError(t, g.MoveAfter(n("d"), n("c")))
+	require.ErrorIs(t, n("set").Append(n("before")), BrokenOrder)
+	require.ErrorIs(t, n("set").Prepend(n("c")), BrokenOrder, "it reads the state inside")
+	require.NoError(t, n("a").Prepend(n("d")), "it has no effect")
+	require.NoError(t, n("c").Append(n("d")))
 
 	// Sort may not exchange them either.
 	n("set").SetArg(1, n("before"))

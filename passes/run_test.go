@@ -78,7 +78,7 @@ func TestRunLeavesTheModuleOnError(t *testing.T) {
 		"lint":    {passes.EachNode("", "", func(c *passes.Ctx, n *graph.Node) error { n.SetType(shape.Type{}); return erase(c, n) }), graph.EraseUsed, "is used", passes.Options{}},
 		"broken": {passes.Pass{Run: func(_ *passes.Ctx, g *graph.Graph) (bool, error) {
 			b := g.Output().Arg(0)
-			b.SetArg(0, b)
+			g.MoveBefore(b, b.Arg(0))
 			return true, nil
 		}}, graph.BrokenOrder, "behind the pass", passes.Options{}},
 		"fact":     {passes.EachNode("", "", func(c *passes.Ctx, n *graph.Node) error { n.SetType(shape.Unranked(array.F32)); return nil }), passes.BrokenFact, "typed", passes.Options{}},
@@ -137,7 +137,7 @@ func TestRunChecksThePipeline(t *testing.T) {
 
 func TestRunRefusesABrokenGraph(t *testing.T) {
 	m := passtest.Parse(t, small)
-	m.Graph.Find("a").SetArg(0, m.Graph.Find("b"))
+	m.Graph.MoveBefore(m.Graph.Find("b"), m.Graph.Find("a"))
 	_, err := run(m, passes.Options{}, passes.Pass{Name: "p", Run: nop})
 	require.ErrorIs(t, err, passes.LintFailed)
 	_, err = run(m, passes.Options{NoLint: true}, passes.Pass{Name: "p", Run: nop})

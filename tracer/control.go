@@ -365,7 +365,7 @@ func (l *loop) carries(storage *alias.Storage, i int) bool {
 		for range l.carry + i {
 			at = at.Next()
 		}
-		putBefore(want, at)
+		inner.g.MoveBefore(want, at)
 		for _, g := range l.lifts(storage, inner) {
 			if g != inner.g {
 				l.refuse(l.body.changed[storage].pos, "the body writes in place to a tensor that it reads in a region of its own")

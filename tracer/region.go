@@ -159,19 +159,12 @@ func (t *trace) Writes(s *alias.Storage) {
 	}
 }
 
-// putBefore moves a placeholder among the others, where nothing can be in its way.
-func putBefore(p, before *graph.Node) {
-	if err := p.Graph().MoveBefore(p, before); err != nil {
-		panic(err)
-	}
-}
-
 // input adds a placeholder behind the others of the region.
 func (r *region) input(src *graph.Node) *graph.Node {
 	p := r.in.Placeholder(src.Name(), src.Type(), nil)
 	for n := range r.g.Nodes() {
 		if n.Opcode() != graph.Placeholder {
-			putBefore(p, n)
+			r.g.MoveBefore(p, n)
 			break
 		}
 	}
@@ -313,7 +306,7 @@ func (t *trace) close(rs []*region) []*graph.Node {
 			if p == nil {
 				p = inner.g.Before(first).Placeholder(n.Name(), n.Type(), nil)
 			}
-			putBefore(p, first)
+			inner.g.MoveBefore(p, first)
 		}
 	}
 	return all

@@ -102,7 +102,7 @@ func MutateGraph(r *rand.Rand, g *graph.Graph) {
 			_ = n.Graph().Erase(n)
 		case k == 6:
 			if v := pick(); v.Graph() == n.Graph() && !v.Erased() {
-				_ = n.Graph().MoveBefore(n, v)
+				n.Graph().MoveBefore(n, v)
 			}
 		case k == 7 && n.Graph().Module() != nil:
 			n.SetType(pick().Type())

@@ -52,31 +52,31 @@ var nodeRows = []row{
 			after.Function(std.Neg, nil, b).Rename("u")
 			require.Equal(t, "x a p q r b s u c output", order(g))
 		}},
-	{id: "48b", input: "`MoveBefore`, `MoveAfter`, and a move to where the node is", outcome: "the node stands there; nothing happens",
-		on: in((*graph.Graph).MoveBefore, (*graph.Graph).MoveAfter), test: func(t *testing.T) {
+	{id: "48b", input: "`Prepend`, `Append`, and a move to where the node is", outcome: "the node stands there; nothing happens",
+		on: in((*graph.Node).Prepend, (*graph.Node).Append), test: func(t *testing.T) {
 			g := parse(t, chain).Graph
 			n := g.Before(g.Output()).Function(std.Neg, nil, g.Find("x"))
-			require.NoError(t, g.MoveBefore(n, g.Find("a")))
+			require.NoError(t, g.Find("a").Prepend(n))
 			require.Equal(t, "x neg a b c output", order(g))
-			require.NoError(t, g.MoveBefore(n, n))
-			require.NoError(t, g.MoveAfter(n, g.Find("b")))
-			require.NoError(t, g.MoveAfter(n, g.Find("b")))
+			require.NoError(t, n.Prepend(n))
+			require.NoError(t, g.Find("b").Append(n))
+			require.NoError(t, g.Find("b").Append(n))
 			require.Equal(t, "x a b neg c output", order(g))
 		}},
 	{id: "48c", input: "a move of a node past its operand, and past its user", outcome: "refused with FX3004, nothing moves",
-		on: in((*graph.Graph).MoveBefore, (*graph.Graph).MoveAfter), test: func(t *testing.T) {
+		on: in((*graph.Node).Prepend, (*graph.Node).Append), test: func(t *testing.T) {
 			g := parse(t, chain).Graph
-			require.ErrorIs(t, g.MoveBefore(g.Find("b"), g.Find("a")), graph.BrokenOrder)
-			require.ErrorIs(t, g.MoveAfter(g.Find("a"), g.Find("c")), graph.BrokenOrder)
+			require.ErrorIs(t, g.Find("a").Prepend(g.Find("b")), graph.BrokenOrder)
+			require.ErrorIs(t, g.Find("c").Append(g.Find("a")), graph.BrokenOrder)
 			require.Equal(t, "x a b c output", order(g))
 		}},
-	{id: "49", input: "a node that is moved to and fro, its graph dropped", outcome: "its memory is free", on: in((*graph.Graph).MoveAfter), test: func(t *testing.T) {
+	{id: "49", input: "a node that is moved to and fro, its graph dropped", outcome: "its memory is free", on: in((*graph.Node).Append), test: func(t *testing.T) {
 		p := func() weak.Pointer[graph.Node] {
 			g := parse(t, chain).Graph
 			n := g.Before(g.Output()).Function(std.Neg, nil, g.Find("x"))
 			for range 100 {
-				require.NoError(t, g.MoveBefore(n, g.Find("a")))
-				require.NoError(t, g.MoveAfter(n, g.Find("c")))
+				require.NoError(t, g.Find("a").Prepend(n))
+				require.NoError(t, g.Find("c").Append(n))
 				require.True(t, g.Find("c").Next() == n)
 			}
 			return weak.Make(n)
