@@ -124,7 +124,7 @@ func (s *Structure) clone() *Structure {
 // without a position get the cursor's. The symbols of graph's inputs become the
 // sizes of args, its other symbols get fresh names. Parameters and leaf modules
 // of another module are entered into this one under the prefix graph.Name, unless it
-// has the same tensor there already. Types are not inferred again, also where
+// has the same tensor there, or at the same path, already. Types are not inferred again, also where
 // args are known better than graph's inputs; shapeprop.Infer(nil) does that. It
 // panics with *diag.Error when the number of args is not that of graph's inputs.
 func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
@@ -133,6 +133,12 @@ func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
 		panic((&Node{g: c.g, base: graph.Name}).Error(op.OperandCount, itoa(len(args))+" operands, expected "+itoa(len(inputs))))
 	}
 	in := &inliner{c: c, src: graph, to: make(map[*Node]*Node, graph.count), size: map[string]shape.Dim{}, paths: map[string]string{}}
+	return in.all(inputs, args)
+}
+
+// all copies the nodes of src, with args for its inputs, and returns its results.
+func (in *inliner) all(inputs, args []*Node) []*Node {
+	graph := in.src
 	for i, p := range inputs {
 		in.to[p] = args[i]
 		in.symbols(p)
@@ -146,12 +152,15 @@ func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
 				out = append(out, in.to[n.args[i].def])
 			}
 		default:
+			if _, given := in.to[n]; given {
+				continue
+			}
 			in.to[n] = in.node(n)
 			in.symbols(n)
 		}
 	}
 	for _, d := range graph.symbols.guards {
-		c.g.Require(d.Bind(in.bind), in.to[d.Node])
+		in.c.g.Require(d.Bind(in.bind), in.to[d.Node])
 	}
 	return out
 }
@@ -180,6 +189,7 @@ func (in *inliner) symbols(n *Node) {
 		in.size[s.Name] = d
 		if n.opcode != Placeholder {
 			m.typ = m.typ.Bind(in.bind)
+			m.changed()
 		}
 	}
 }
@@ -220,6 +230,7 @@ func (in *inliner) node(n *Node) *Node {
 		m.pos = in.c.g.pos.adopt(n.g.pos, n.pos)
 	}
 	in.extras(m, n)
+	m.created()
 	return m
 }
 
@@ -276,7 +287,9 @@ func (in *inliner) param(path string) string {
 		return path
 	}
 	now := in.prefix() + path
-	if old := to.Param(now); old == nil || src.Value == nil || old.Value != src.Value {
+	if old := to.Param(path); old != nil && src.Value != nil && old.Value == src.Value {
+		now = path // the graphs are of one model
+	} else if old := to.Param(now); old == nil || src.Value == nil || old.Value != src.Value {
 		now = to.FreshPath(now)
 		p := *src
 		p.Path = now
@@ -304,14 +317,20 @@ func (in *inliner) module(path string) string {
 	for i := range b.Params {
 		b.Params[i] = in.param(b.Params[i])
 	}
+	same := func(old *Bound) bool {
+		return old.Op == b.Op && b.Op != nil && b.Op.Codec().Equal(old.Attrs, b.Attrs) && slices.Equal(old.Params, b.Params)
+	}
 	now := in.prefix() + path
+	if old := to.Bound(path); old != nil && len(b.Params) > 0 && same(old) {
+		now = path
+	}
 	for i := 1; ; i++ {
 		old := to.Bound(now)
 		if old == nil {
 			to.SetBound(now, b)
 			break
 		}
-		if old.Op == b.Op && b.Op != nil && b.Op.Codec().Equal(old.Attrs, b.Attrs) && slices.Equal(old.Params, b.Params) {
+		if same(old) {
 			break
 		}
 		now = in.prefix() + path + "_" + itoa(i)

@@ -27,6 +27,9 @@ const (
 	BadOperandCount  diag.Code = "FX3019" // operands do not fit the operator
 	BadAssign        diag.Code = "FX3040" // assign to what is not state
 	BadExtract       diag.Code = "FX3041" // part of a graph cannot stand on its own
+	CyclicGraph      diag.Code = "FX3070" // nodes need each other
+	EditBroke        diag.Code = "FX3071" // graph broken by an edit
+	EditPanicked     diag.Code = "FX3072" // edit panicked
 	TextVersionError diag.Code = "FX7001" // unknown version of the text form
 	SyntaxError      diag.Code = "FX7003" // syntax error
 	Undefined        diag.Code = "FX7004" // undefined value

@@ -57,6 +57,8 @@ type Module struct {
 	bounds []boundEntry
 	byMod  map[string]int
 	types  map[string][]shape.Type
+
+	version uint32 // counts the changes of params and bounds
 }
 
 type boundEntry struct {
@@ -99,6 +101,7 @@ func (m *Module) Values() map[string]*array.Array {
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
 	m.types = nil
+	m.version++
 	if old := m.byPath[p.Path]; old != nil {
 		*old = p
 		return
@@ -148,6 +151,7 @@ func (m *Module) DropUnused() int {
 		m.byMod[b.path] = i
 	}
 	m.types = nil
+	m.version++
 	return before - len(m.params)
 }
 
@@ -158,6 +162,7 @@ func (m *Module) SetBound(path string, b Bound) {
 		b.Attrs = b.Op.Codec().Zero()
 	}
 	delete(m.types, path)
+	m.version++
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b
 		return

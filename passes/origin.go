@@ -95,3 +95,6 @@ func copyMeta(dst, src *graph.Node) {
 		Made.Set(dst, old)
 	}
 }
+
+// MadeBy is String, by which errors of a run name the pass; see graph.Maker.
+func (o *Origin) MadeBy() string { return o.String() }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/metrics"
 	"slices"
 	"strconv"
@@ -258,29 +257,11 @@ func run(p Pass, c *Ctx) (changed bool, err error) {
 		case *diag.Error:
 			err = v
 		default:
-			err = &diag.Error{Code: Panicked, Pos: panicPos(), Msg: "the pass panicked: " + fmt.Sprint(v),
+			err = &diag.Error{Code: Panicked, Pos: diag.PanicPos(), Msg: "the pass panicked: " + fmt.Sprint(v),
 				Hint: "the position is where it panicked"}
 		}
 	}()
 	return p.Run(c, c.Module.Graph)
-}
-
-// panicPos returns the frame that panicked; it is called by a deferred function.
-func panicPos() diag.Pos {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	panicking := false
-	for {
-		f, more := frames.Next()
-		inRuntime := strings.HasPrefix(f.Function, "runtime.")
-		if panicking && !inRuntime {
-			return diag.Pos{File: f.File, Line: f.Line, Func: f.Function}
-		}
-		panicking = panicking || f.Function == "runtime.gopanic"
-		if !more {
-			return diag.Pos{}
-		}
-	}
 }
 
 // inPhase says of every diagnostic in err that the phase was running.
