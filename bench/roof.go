@@ -13,6 +13,7 @@ import (
 
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -51,8 +52,8 @@ func roofs(o options, out io.Writer) error {
 func roofsOn(names []string, threads, runs int, out io.Writer) error {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(threads))
 	p := peak.Measure(threads)
-	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.1f GB/s from memory. Medians of %d runs.\n\n", processor(), p.Level, emulated(0), threads,
-		p.FMA/1e9, p.Bandwidth[len(p.Bandwidth)-1].Rate/1e9, runs)
+	fmt.Fprintf(out, "%s, %s%s. Threads: %d. Peaks: %.0f GFLOP/s, %.0f Gop/s of 8 bits, %.1f GB/s from memory. Medians of %d runs.\n\n", processor(), p.Level, emulated(0), threads,
+		p.FMA/1e9, p.Int8/1e9, p.Bandwidth[len(p.Bandwidth)-1].Rate/1e9, runs)
 	fmt.Fprint(out, "| network | step | steps | ms | of the time | GFLOP/s | GB/s | bound by | of the roof |\n|"+strings.Repeat("---|", 9)+"\n")
 	for _, n := range names {
 		list, err := profiled(n, threads, runs, &p)
@@ -68,7 +69,7 @@ func roofsOn(names []string, threads, runs int, out io.Writer) error {
 // profiled returns the kinds of steps of a network, named as the cases are, or without a
 // batch for one input.
 func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
-	for _, c := range modelCases() {
+	for _, c := range slices.Concat(modelCases(), quantCases()) {
 		if c.Shape != name && c.Shape != name+"_b1" {
 			continue
 		}
@@ -76,7 +77,7 @@ func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := w.optimised(fx.Optimise())
+		g, err := w.measured(c)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +96,15 @@ func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 	for _, m := range models.All() {
 		known = append(known, m.Name)
 	}
-	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch as -list -run model prints it", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("-roof: there is no network %s, expected one of %s, or one with its batch or mode as -list -run 'model|quant' prints it", name, strings.Join(known, ", "))
+}
+
+// measured is the graph that a case compiles.
+func (w *network) measured(c *Case) (*graph.Module, error) {
+	if c.Quant != nil {
+		return w.quantised(*c.Quant)
+	}
+	return w.optimised(fx.Optimise())
 }
 
 // kinds sums steps up, those that take the longest first.
@@ -111,10 +120,11 @@ func kinds(p *plan.Plan, times []cpu.StepTime, threads int, peaks *peak.Peaks) [
 		if t.Step.View || t.Step.Joined {
 			continue
 		}
-		k := byName[kindName(t.Step.Kernel)]
+		name := kindName(t.Step.Kernel, operandShape(p, t.Step))
+		k := byName[name]
 		if k == nil {
-			k = &kind{name: kindName(t.Step.Kernel)}
-			byName[k.name] = k
+			k = &kind{name: name}
+			byName[name] = k
 			list = append(list, k)
 		}
 		k.add(p, t, weights, threads, peaks)
@@ -140,7 +150,7 @@ func (k *kind) add(p *plan.Plan, t *cpu.StepTime, weights float64, threads int, 
 		own = min(own, others) // rows of a table: no more than what is written
 	}
 	memory := own/peaks.Memory(int(weights), threads) + others/peaks.Memory(int(others), threads)
-	arithmetic := float64(t.Flops) / peaks.FMA
+	arithmetic := float64(t.Flops) / rateOf(t.Step.Kernel, peaks)
 	k.steps++
 	k.seconds += t.Time.Seconds()
 	k.flops += float64(t.Flops)
@@ -157,28 +167,56 @@ func bytesOf(p *plan.Plan, k int) float64 {
 	return float64(n * p.Buffers[k].Type.DType().Size())
 }
 
-// kindName is the kernel's name, and of a convolution what it is computed by.
-func kindName(k kernel.Step) string {
-	name := reflect.Indirect(reflect.ValueOf(k)).Type().Name()
-	c, ok := k.(*kernel.ConvPacked)
-	if !ok {
-		return name
+// operandShape is the shape of a step's first operand, nil where it has none of known sizes.
+func operandShape(p *plan.Plan, s *plan.Step) []int {
+	if len(s.In) == 0 || s.In[0] < 0 {
+		return nil
 	}
+	_, dims, _ := p.Buffers[s.In[0]].Type.Concrete()
+	return dims
+}
+
+// rateOf is the peak of what a kernel multiplies.
+func rateOf(k kernel.Step, peaks *peak.Peaks) float64 {
+	switch k.(type) {
+	case *kernel.QConv, *kernel.QLinear, *kernel.QMatMul:
+		return peaks.Int8
+	}
+	return peaks.FMA
+}
+
+// kindName is the kernel's name, and of a convolution what it is computed by. x is the
+// shape of the step's first operand.
+func kindName(k kernel.Step, x []int) string {
+	name := reflect.Indirect(reflect.ValueOf(k)).Type().Name()
+	switch c := k.(type) {
+	case *kernel.ConvPacked:
+		return convName(name, c.Kernel, c.Stride, c.Groups, c.Channels, c.In)
+	case *kernel.QConv:
+		if c.Packed && !c.ChannelsLast && len(x) > 2 {
+			return convName(name, c.Kernel, c.Stride, c.Groups, x[1], x[2:])
+		}
+	}
+	return name
+}
+
+// convName names a kind of convolutions of maps of these sizes.
+func convName(name string, filter, stride []int, groups, channels int, maps []int) string {
 	var sizes []string
-	for _, n := range c.Kernel {
+	for _, n := range filter {
 		sizes = append(sizes, strconv.Itoa(n))
 	}
 	name += " " + strings.Join(sizes, "x")
 	switch {
-	case c.Groups > 1 && c.Groups == c.Channels:
+	case groups > 1 && groups == channels:
 		name += " depthwise"
-	case c.Groups > 1:
+	case groups > 1:
 		name += " in groups"
 	}
-	if slices.ContainsFunc(c.Stride, func(s int) bool { return s > 1 }) {
+	if slices.ContainsFunc(stride, func(s int) bool { return s > 1 }) {
 		name += " with stride"
 	}
-	if slices.ContainsFunc(c.In, func(n int) bool { return n > 1 }) {
+	if slices.ContainsFunc(maps, func(n int) bool { return n > 1 }) {
 		return name
 	}
 	return name + " of 1x1 maps"

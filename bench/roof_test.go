@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,10 +37,26 @@ func TestKindsOfSteps(t *testing.T) {
 
 func TestKindNames(t *testing.T) {
 	c := kernel.ConvPacked{Conv: kernel.Conv{Stride: []int{1, 1}, Groups: 1}, Channels: 8, Kernel: []int{3, 3}, In: []int{7, 7}}
-	require.Equal(t, "ConvPacked 3x3", kindName(&c))
+	require.Equal(t, "ConvPacked 3x3", kindName(&c, nil))
 	c.Groups, c.Stride = 8, []int{2, 2}
-	require.Equal(t, "ConvPacked 3x3 depthwise with stride", kindName(&c))
+	require.Equal(t, "ConvPacked 3x3 depthwise with stride", kindName(&c, nil))
 	c.Groups, c.Stride, c.Kernel, c.In = 2, nil, []int{1, 1}, []int{1, 1}
-	require.Equal(t, "ConvPacked 1x1 in groups of 1x1 maps", kindName(&c))
-	require.Equal(t, "MatMul", kindName(&kernel.MatMul{}))
+	require.Equal(t, "ConvPacked 1x1 in groups of 1x1 maps", kindName(&c, nil))
+	require.Equal(t, "MatMul", kindName(&kernel.MatMul{}, nil))
+	q := kernel.QConv{Stride: []int{2, 2}, Groups: 8, Packed: true, Kernel: []int{3, 3}}
+	require.Equal(t, "QConv 3x3 depthwise with stride", kindName(&q, []int{1, 8, 14, 14}))
+	require.Equal(t, "QConv 3x3 in groups with stride of 1x1 maps", kindName(&q, []int{1, 16, 1, 1}))
+}
+
+// TestKindsOfIntegerSteps takes the rate of 8-bit products for these.
+func TestKindsOfIntegerSteps(t *testing.T) {
+	p := &peak.Peaks{FMA: 1e12, Int8: 4e12, Bandwidth: []peak.Bandwidth{{Bytes: 1 << 30, Rate: 1e14, Read: 1e14}}}
+	list, err := profiled("deep_recommender_static_b16", 1, 1, p)
+	require.NoError(t, err)
+	at := slices.IndexFunc(list, func(k *kind) bool { return k.name == "QLinear" })
+	require.GreaterOrEqual(t, at, 0)
+	require.Equal(t, 6, list[at].steps)
+	require.Zero(t, list[at].memory)
+	require.InEpsilon(t, list[at].flops/4e12, list[at].bound, 1e-9)
+	require.InEpsilon(t, 16*2.0*(17768*512+512*512+512*1024+1024*512+512*512+512*17768), list[at].flops, 0.01)
 }

@@ -30,7 +30,7 @@ graph g(%x: f32[2,3]) {
 		//gofx:code graph.BrokenOrder
 		Code: "FX3004", Title: "value used before it is made",
 		Cause:   "a node was moved or an operand set so that the value is made later than it is used",
-		Cure:    "move the nodes into order (MoveBefore)",
+		Cure:    "move the nodes into order (Node.Prepend), or let Graph.Sort do it",
 		Example: "g.MoveBefore(user, operand)",
 	},
 	{
@@ -200,6 +200,27 @@ subgraph again(%x: f32[2]) {
 		Cause:   "graph.Extract was given values of several graphs or tuples, sizes of the part come from outside alone, or a call outside writes state that the part reads",
 		Cure:    "give values of one graph; add the values whose sizes are used to the inputs, and calls that write to the outputs",
 		Example: "graph.Extract(nil, []*graph.Node{split})",
+	},
+	{
+		//gofx:code graph.CyclicGraph
+		Code: "FX3070", Title: "nodes need each other",
+		Cause:   "an edit made a value an operand of what it is computed from, or effects would have to come in another order than they have",
+		Cure:    "take one of the nodes that the message names out of the operands of the next",
+		Example: "a.SetArg(0, b); b.SetArg(0, a); g.Sort()",
+	},
+	{
+		//gofx:code graph.EditBroke
+		Code: "FX3071", Title: "graph broken by an edit",
+		Cause:   "behind a graph.Edit the graph does not satisfy the constraints of docs/ir.md; the module is as it was before",
+		Cure:    "repair in the edit what the message lists; Graph.Sort repairs the order",
+		Example: "graph.Edit(m, func(g *graph.Graph) error { return g.Erase(g.Output()) })",
+	},
+	{
+		//gofx:code graph.EditPanicked
+		Code: "FX3072", Title: "edit panicked",
+		Cause:   "the function that was given to graph.Edit panicked; the module is as it was before",
+		Cure:    "look at the position of the message",
+		Example: "graph.Edit(m, func(g *graph.Graph) error { return g.Erase(g.Find(\"typo\")) })",
 	},
 	{
 		//gofx:code graph.BrokenNodeList

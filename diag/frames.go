@@ -134,3 +134,20 @@ func Here() Pos {
 	}
 	return Resolve(pc[0])
 }
+
+// PanicPos returns the frame that panicked; a deferred function calls it.
+func PanicPos() Pos {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	panicking := false
+	for {
+		f, more := frames.Next()
+		if panicking && !strings.HasPrefix(f.Function, "runtime.") {
+			return Pos{File: f.File, Line: f.Line, Func: f.Function}
+		}
+		panicking = panicking || f.Function == "runtime.gopanic"
+		if !more {
+			return Pos{}
+		}
+	}
+}

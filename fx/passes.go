@@ -61,7 +61,7 @@ func shrinking() []Pass {
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An
 // unknown name is an error (FX3020) that lists the names, and so is an order that
-// passes.Order forbids.
+// one of them forbids.
 func Pipeline(names string) ([]Pass, error) {
 	var known []string
 	byName := map[string]Pass{}

@@ -28,6 +28,7 @@ func Clone(m *Module) *Module {
 func (m *Module) WithGraph(g *Graph) *Module {
 	c := NewModule(g)
 	c.Type = m.Type
+	c.params, c.byPath = make([]*Param, 0, len(m.params)), make(map[string]*Param, len(m.params))
 	for _, p := range m.params {
 		c.SetParam(*p)
 	}
@@ -126,7 +127,7 @@ func (s *Structure) clone() *Structure {
 // without a position get the cursor's. The symbols of graph's inputs become the
 // sizes of args, its other symbols get fresh names. Parameters and leaf modules
 // of another module are entered into this one under the prefix graph.Name, unless it
-// has the same tensor there already. Types are not inferred again, also where
+// has the same tensor there, or at the same path, already. Types are not inferred again, also where
 // args are known better than graph's inputs; shapeprop.Infer(nil) does that. It
 // panics with *diag.Error when the number of args is not that of graph's inputs.
 func (c *Cursor) Inline(graph *Graph, args []*Node) []*Node {
@@ -154,6 +155,9 @@ func (in *inliner) all(inputs, args []*Node) []*Node {
 				out = append(out, in.to[n.args[i].def])
 			}
 		default:
+			if _, given := in.to[n]; given {
+				continue
+			}
 			in.to[n] = in.node(n)
 			in.symbols(n)
 		}
@@ -193,6 +197,7 @@ func (in *inliner) symbols(n *Node) {
 		in.size[s.Name] = d
 		if n.opcode != Placeholder {
 			m.typ = m.typ.Bind(in.bind)
+			m.changed()
 		}
 	}
 }
@@ -246,6 +251,7 @@ func (in *inliner) node(n *Node) *Node {
 		m.pos = in.c.g.pos.adopt(n.g.pos, n.pos)
 	}
 	in.extras(m, n)
+	m.created()
 	return m
 }
 
@@ -302,7 +308,9 @@ func (in *inliner) param(path string) string {
 		return path
 	}
 	now := in.prefix() + path
-	if old := to.Param(now); old == nil || src.Value == nil || old.Value != src.Value {
+	if old := to.Param(path); old != nil && src.Value != nil && old.Value == src.Value {
+		now = path // the graphs are of one model
+	} else if old := to.Param(now); old == nil || src.Value == nil || old.Value != src.Value {
 		now = to.FreshPath(now)
 		p := *src
 		p.Path = now
@@ -330,14 +338,20 @@ func (in *inliner) module(path string) string {
 	for i := range b.Params {
 		b.Params[i] = in.param(b.Params[i])
 	}
+	same := func(old *Bound) bool {
+		return old.Op == b.Op && b.Op != nil && b.Op.Codec().Equal(old.Attrs, b.Attrs) && slices.Equal(old.Params, b.Params)
+	}
 	now := in.prefix() + path
+	if old := to.Bound(path); old != nil && len(b.Params) > 0 && same(old) {
+		now = path
+	}
 	for i := 1; ; i++ {
 		old := to.Bound(now)
 		if old == nil {
 			to.SetBound(now, b)
 			break
 		}
-		if old.Op == b.Op && b.Op != nil && b.Op.Codec().Equal(old.Attrs, b.Attrs) && slices.Equal(old.Params, b.Params) {
+		if same(old) {
 			break
 		}
 		now = in.prefix() + path + "_" + itoa(i)

@@ -30,6 +30,9 @@ const (
 	BadCall          diag.Code = "FX3042" // call that does not fit its sub-graph
 	Recursive        diag.Code = "FX3043" // sub-graphs that call each other
 	BadOutline       diag.Code = "FX3044" // nodes cannot become a sub-graph
+	CyclicGraph      diag.Code = "FX3070" // nodes need each other
+	EditBroke        diag.Code = "FX3071" // graph broken by an edit
+	EditPanicked     diag.Code = "FX3072" // edit panicked
 	TextVersionError diag.Code = "FX7001" // unknown version of the text form
 	SyntaxError      diag.Code = "FX7003" // syntax error
 	Undefined        diag.Code = "FX7004" // undefined value

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -204,4 +205,205 @@ func (n *Node) Assigned() (*Node, *diag.Error) {
 			WithHint("only state of the model can be written")
 	}
 	return to, nil
+}
+
+// regionType derives the type of cond, while and scan from their regions.
+func regionType(node *Node, rs []*Graph) shape.Type {
+	body := rs[len(rs)-1]
+	out := body.Output()
+	if out == nil {
+		return shape.Type{}
+	}
+	typ := outputType(out)
+	if node.op == op.Cond && len(rs) == 2 && rs[0].Output() != nil {
+		return node.g.join(outputType(rs[0].Output()), typ, rs)
+	}
+	typ = node.g.outside(typ, rs)
+	a, ok := node.attrs.(op.LoopAttrs)
+	if node.op != op.Scan || !ok {
+		return typ
+	}
+	// The results behind the carried ones are stacked along a new axis 0.
+	steps := shape.Unknown
+	if a.Seqs > 0 && a.Carry >= 0 && a.Carry < len(node.args) && node.args[a.Carry].def != nil {
+		steps = node.args[a.Carry].def.typ.Dim(0)
+	}
+	stack := func(t shape.Type, i int) shape.Type {
+		if i >= a.Carry && t.Ranked() {
+			t = t.WithDims(shape.Of(append([]shape.Dim{steps}, t.Dims().Slice()...)...))
+		}
+		return t
+	}
+	if typ.Kind() != shape.Tuple {
+		return stack(typ, 0)
+	}
+	m := make([]shape.Type, typ.Len())
+	for i := range m {
+		m[i] = stack(typ.Member(i), i)
+	}
+	return shape.TupleType(m...)
+}
+
+// outside is the type of a region's result as the graph around it knows it.
+func (g *Graph) outside(typ shape.Type, rs []*Graph) shape.Type {
+	if typ.Kind() == shape.Tuple {
+		m := make([]shape.Type, typ.Len())
+		for i := range m {
+			m[i] = g.outside(typ.Member(i), rs)
+		}
+		return shape.TupleType(m...)
+	}
+	dims := typ.Dims()
+	for i := range dims.Len() {
+		if g.inner(dims.At(i), rs) {
+			dims = dims.With(i, shape.Unknown)
+		}
+	}
+	if !typ.Ranked() {
+		return typ
+	}
+	return typ.WithDims(dims)
+}
+
+// join is the type of a value that is of one type or of the other. Sizes of what is
+// computed inside the regions say nothing.
+func (g *Graph) join(a, b shape.Type, rs []*Graph) shape.Type {
+	return shape.Join(a, b, func(x, y shape.Dim) bool { return g.symbols.equal(x, y) && !g.inner(x, rs) })
+}
+
+// inner reports whether a size is known inside of the regions alone: one of what
+// is computed there, or of an input whose operand has no such size.
+func (g *Graph) inner(d shape.Dim, rs []*Graph) bool {
+	for _, name := range d.Symbols() {
+		for _, r := range rs {
+			if s, ok := r.Symbol(name); ok && (s.Node.opcode != Placeholder || !g.knows(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// knows reports whether the graph, or one around it, defines the symbol.
+func (g *Graph) knows(name string) bool {
+	for {
+		if _, ok := g.Symbol(name); ok {
+			return true
+		}
+		if g.parent == nil {
+			return false
+		}
+		g = g.parent.g
+	}
+}
+
+// outputType returns the type of an output node's value: its operand's, or a tuple.
+func outputType(out *Node) shape.Type {
+	if out.Structure() == nil && len(out.args) == 1 && out.args[0].def != nil {
+		return out.args[0].def.typ
+	}
+	m := make([]shape.Type, len(out.args))
+	for i := range out.args {
+		if d := out.args[i].def; d != nil {
+			m[i] = d.typ
+		}
+	}
+	return shape.TupleType(m...)
+}
+
+// state returns the nodes whose order counts: those that act on the world or write
+// state, and those that read what any node of the module writes, themselves or in what
+// they run.
+func (g *Graph) state() (list []*Node) {
+	written := map[string]bool{}
+	all := g.root().All()
+	if g.mod != nil {
+		all = g.mod.All()
+	}
+	for n := range all {
+		if o := n.Op(); o != nil {
+			for _, i := range o.Mutates {
+				if d := n.Arg(i).memory(); d != nil {
+					written[d.target] = d.opcode == GetAttr || written[d.target]
+				} else if b := n.Bound(); b != nil && i >= len(n.args) && i < len(n.args)+len(b.Params) {
+					written[b.Params[i-len(n.args)]] = true
+				}
+			}
+		}
+	}
+	for n := range g.Nodes() {
+		if n.acts() || len(written) > 0 && n.reads(written) {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// acts reports whether a call acts on the world or writes state; control flow and calls
+// of sub-graphs do so when what they run does. What is not known acts.
+func (n *Node) acts() bool {
+	if !n.onlyRuns() {
+		return n.effectful()
+	}
+	for m := range n.Inner() {
+		if !m.onlyRuns() && m.effectful() {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyRuns reports whether all effects of a node are those of what it runs.
+func (n *Node) onlyRuns() bool {
+	o := n.Op()
+	return o != nil && o.Structural() && len(o.Mutates) == 0 && len(n.Bodies()) > 0
+}
+
+// reads reports whether a node, or what it runs, reads tensors of the state that are
+// among those written; nil stands for all of them.
+func (n *Node) reads(written map[string]bool) bool {
+	if n.readsItself(written) {
+		return true
+	}
+	for m := range n.Inner() {
+		if m.readsItself(written) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n *Node) readsItself(written map[string]bool) bool {
+	hit := func(path string) bool { return path != "" && (written == nil || written[path]) }
+	if n.opcode == GetAttr {
+		return hit(n.target)
+	}
+	for i := range n.args {
+		if d := n.args[i].def.memory(); d != nil && d.opcode == GetAttr && hit(d.target) {
+			return true
+		}
+	}
+	b := n.Bound()
+	return b != nil && slices.ContainsFunc(b.Params, hit)
+}
+
+// memory returns the node whose memory n's value may share: what it is a view of.
+func (n *Node) memory() *Node {
+	if n == nil {
+		return nil
+	}
+	for range n.g.count { // a broken graph may go round
+		o, k := n.Op(), -1
+		if o == op.Assign {
+			k = 0
+		} else if o != nil {
+			k = o.ViewOf - 1
+		}
+		d := n.Arg(k)
+		if d == nil {
+			return n
+		}
+		n = d
+	}
+	return n
 }

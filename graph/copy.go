@@ -2,6 +2,8 @@ package graph
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
@@ -68,16 +70,19 @@ func (k *Copier) Copy(cursor *Cursor, node *Node, args []*Node) *Node {
 		}
 	}
 	k.nodes[node] = value
+	var err error
 	for i := range node.args {
 		a := node.args[i].def
 		if a != nil && args[i] != nil && !a.typ.Same(args[i].typ) {
-			cursor.fail(value.Infer())
+			err = value.g.infer(value)
 			break
 		}
 	}
 	if node.opcode == Output {
 		value.typ = outputType(value)
 	}
+	value.created()
+	cursor.fail(err)
 	return value
 }
 
@@ -121,7 +126,10 @@ func (k *Copier) Finish() {
 // new inputs, or of nodes of the part; guards that speak of them come along. Calls
 // that no output needs are no part; it is an error (FX3041) when one of them writes
 // state that the part reads, or a size of the part comes from outside alone.
-func Extract(inputs, outputs []*Node) (*Module, error) {
+func Extract(inputs, outputs []*Node) (*Module, error) { return extract(inputs, outputs, nil) }
+
+// extract is Extract with a structure for the outputs.
+func extract(inputs, outputs []*Node, s *Structure) (*Module, error) {
 	x, err := newExtraction(inputs, outputs)
 	if err != nil {
 		return nil, err
@@ -143,7 +151,7 @@ func Extract(inputs, outputs []*Node) (*Module, error) {
 	for i, n := range outputs {
 		out[i] = x.to[n]
 	}
-	x.c.Output(nil, out...)
+	x.c.Output(s, out...)
 	x.mod.DropUnused()
 	if err := Lint(x.mod.Graph).Err(); err != nil {
 		return nil, &diag.Error{Code: BadExtract, Msg: "the part of the graph does not stand on its own", Err: err,
@@ -345,4 +353,97 @@ func (x *extraction) guards() {
 		}
 	}
 	x.c.g.symbols.notes = slices.Clone(x.g.symbols.notes)
+}
+
+// Features returns the part of a graph that computes some of its values, named in its
+// output, a map: the extraction of features. A name is that of a node, or the path of a
+// module, which stands for the one value that leaves it. The inputs are those of the
+// graph; what no value needs is cut. See Extract.
+func Features(g *Graph, values ...string) (*Module, error) {
+	s := &Structure{Kind: MapOf}
+	nodes := make([]*Node, len(values))
+	for i, name := range values {
+		if slices.Contains(values[:i], name) {
+			return nil, g.badName(name, "is given twice")
+		}
+		n, err := g.feature(name)
+		if err != nil {
+			return nil, err
+		}
+		nodes[i] = n
+		s.Keys, s.Fields = append(s.Keys, name), append(s.Fields, Leaf(i))
+	}
+	return extract(g.Inputs(), nodes, s)
+}
+
+func (g *Graph) badName(name, msg string) error {
+	return (&Node{g: g}).Error(BadExtract, strconv.Quote(name)+" "+msg)
+}
+
+// feature finds the value that a name stands for.
+func (g *Graph) feature(name string) (*Node, error) {
+	if n := g.Find(name); n != nil && n.opcode != Output {
+		return n, nil
+	}
+	// The members of a tuple leave the module, not the tuple.
+	var leave []*Node
+	for n := range g.Nodes() {
+		if !n.within(name) || n.typ.Kind() == shape.Tuple {
+			continue
+		}
+		used := n.nuses == 0
+		for u := range n.Users() {
+			used = used || !u.within(name)
+		}
+		if used && n.opcode.IsCall() {
+			leave = append(leave, n)
+		}
+	}
+	switch {
+	case len(leave) == 1:
+		return leave[0], nil
+	case len(leave) > 1:
+		return nil, g.badName(name, "has several values that leave it, "+strings.Trim(names(leave), "()")+": expected the name of one of them")
+	}
+	for n := range g.All() {
+		if n.g != g && n.opcode != Output && (n.Name() == name || n.within(name)) {
+			return nil, g.badName(name, "is inside of a region, whose values do not leave it")
+		}
+	}
+	return nil, g.badName(name, "is neither a node nor the path of a module")
+}
+
+// within reports whether a node was recorded in the module at path, or below it.
+func (n *Node) within(path string) bool {
+	at := n.Scope().Path
+	if n.opcode == CallModule {
+		at = n.target
+	}
+	rest, under := strings.CutPrefix(at, path)
+	return under && path != "" && (rest == "" || rest[0] == '.')
+}
+
+// GraphCopy is Inline with values for any nodes of graph, which are not copied then;
+// those of its inputs must be there, nil for absent ones. It enters the copies of the
+// other nodes into values.
+func (c *Cursor) GraphCopy(graph *Graph, values map[*Node]*Node) []*Node {
+	in := &inliner{c: c, src: graph, to: values, size: map[string]shape.Dim{}, paths: map[string]string{}}
+	inputs := graph.Inputs()
+	args := make([]*Node, len(inputs))
+	for i, p := range inputs {
+		v, given := values[p]
+		if !given {
+			panic(p.Error(op.OperandCount, "no value is given for input "+strconv.Quote(p.target)))
+		}
+		args[i] = v
+	}
+	for _, s := range graph.symbols.list {
+		if v := values[s.Node]; v != nil && s.Node.opcode != Placeholder {
+			in.size[s.Name] = c.g.NewSymbol(v, s.Axis)
+			if d := v.typ.Dim(s.Axis); !d.IsUnknown() {
+				in.size[s.Name] = d
+			}
+		}
+	}
+	return in.all(inputs, args)
 }

@@ -54,6 +54,14 @@ func (n *Node) inherit(c *Cursor) *Cursor {
 // Graph returns the graph the cursor writes to.
 func (c *Cursor) Graph() *Graph { return c.g }
 
+// Next returns the node that the cursor writes in front of, nil at the end.
+func (c *Cursor) Next() *Node {
+	for c.before != nil && c.before.erased {
+		c.before = c.before.next
+	}
+	return c.before
+}
+
 // From makes later nodes inherit position and scope from n, of the same graph.
 func (c *Cursor) From(n *Node) *Cursor { c.static = diag.Pos{}; return n.inherit(c) }
 
@@ -83,9 +91,7 @@ func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 			panic(diag.Bug("operand " + a.String() + " of a new " + hint + " belongs to another graph"))
 		}
 	}
-	for c.before != nil && c.before.erased {
-		c.before = c.before.next
-	}
+	next := c.Next()
 	node := c.g.alloc(len(args))
 	node.opcode, node.pos, node.scope = opcode, c.pos, c.scope
 	node.base, node.num = c.g.names.unique(hint)
@@ -100,7 +106,7 @@ func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 	if len(c.keys) > 0 {
 		node.more().keys = slices.Clone(c.keys)
 	}
-	c.g.insert(node, c.before)
+	c.g.insert(node, next)
 	c.g.count++
 	return node
 }
@@ -119,6 +125,7 @@ func (c *Cursor) Placeholder(name string, t shape.Type, def any) *Node {
 	if def != nil {
 		n.more().def = def
 	}
+	n.created()
 	return n
 }
 
@@ -132,6 +139,7 @@ func (c *Cursor) GetAttr(path string) *Node {
 			n.typ = p.TypeOf()
 		}
 	}
+	n.created()
 	return n
 }
 
@@ -165,10 +173,12 @@ func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions 
 		}
 	}
 	if err != nil {
-		c.fail(n.setInferred(shape.Type{}, err))
-		return n
+		err = n.setInferred(shape.Type{}, err)
+	} else {
+		err = c.g.infer(n)
 	}
-	c.fail(c.g.infer(n))
+	n.created() // before a mistake panics: the node is there
+	c.fail(err)
 	return n
 }
 
@@ -177,7 +187,9 @@ func (c *Cursor) call(opcode Opcode, o *op.Op, attrs any, args []*Node, regions 
 func (c *Cursor) Module(path string, args ...*Node) *Node {
 	n := c.add(CallModule, strings.ReplaceAll(path, ".", "_"), args)
 	n.target = path
-	c.fail(c.g.infer(n))
+	err := c.g.infer(n)
+	n.created()
+	c.fail(err)
 	return n
 }
 
@@ -189,6 +201,7 @@ func (c *Cursor) Output(s *Structure, args ...*Node) *Node {
 		n.more().structure = s
 	}
 	n.typ = outputType(n)
+	n.created()
 	return n
 }
 

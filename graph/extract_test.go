@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -211,4 +212,48 @@ func TestFlopsAndBytes(t *testing.T) {
 		n := m.Graph.Find(name)
 		require.Equal(t, want, [2]string{n.Flops().String(), n.Bytes().String()}, name)
 	}
+}
+
+func TestFeatures(t *testing.T) {
+	m := parse(`graph net(%x: f32[4], %unused: f32[2], %p: bool[]) {
+  %a = call_function[neg](%x) : f32[4] in "twice"
+  %b = call_function[exp](%a) : f32[4] in "twice"
+  %t = call_function[split](%b) {sizes=[2,2]} : (f32[2], f32[2]) in "cut"
+  %l = call_function[getitem](%t) : f32[2] in "cut"
+  %r = call_function[getitem](%t) {index=1} : f32[2] in "cut"
+  %c = call_function[cond](%p, %l) : f32[2] {
+    region(%i: f32[2]) {
+      %inner = call_function[neg](%i) : f32[2] in "inside"
+      return %inner
+    }
+    region(%i: f32[2]) {
+      return %i
+    }
+  }
+  %s = call_function[add](%r, %c) : f32[2] in "twicer"
+  return %s
+}
+`)
+	before := m.String()
+	part, err := graph.Features(m.Graph, "twice", "c", "x")
+	require.NoError(t, err)
+	require.Len(t, part.Graph.Inputs(), 3, "the signature stays")
+	require.Equal(t, `return {twice: %b, c: %c, x: %x}`, part.Graph.Output().Text())
+	require.Nil(t, part.Graph.Find("s"))
+	for _, c := range []struct{ names, err string }{
+		{"cut", `"cut" has several values that leave it, %l, %r: expected the name of one of them`},
+		{"inside", `"inside" is inside of a region`},
+		{"inner", `"inner" is inside of a region`},
+		{"t", "is a tuple"},
+		{"output", "is neither a node nor"},
+		{"", "is neither"},
+		{"a a", `"a" is given twice`},
+	} {
+		_, err := graph.Features(m.Graph, strings.Split(c.names, " ")...)
+		require.ErrorIs(t, err, graph.BadExtract)
+		require.ErrorContains(t, err, c.err)
+	}
+	_, err = graph.Features(m.Graph)
+	require.ErrorContains(t, err, "no outputs are given")
+	require.Equal(t, before, m.String())
 }

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/gofx-dev/gofx/diag"
 )
@@ -60,7 +61,7 @@ func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// context adds the node to an error that does not name one.
+// context adds the node to an error that does not name one, and what made it.
 func (n *Node) context(err error) error {
 	var list diag.List
 	var coded *diag.Error
@@ -75,11 +76,28 @@ func (n *Node) context(err error) error {
 			if o := n.Op(); o != nil && c.Op == "" {
 				c.Op = o.Name
 			}
-			list[i] = c.At(n.Pos())
+			e = c.At(n.Pos())
 		}
+		list[i] = n.withMaker(e)
 	}
 	if len(list) == 1 {
 		return list[0]
 	}
 	return list
+}
+
+// withMaker says which pass made the node, where its side data do and the error is
+// about the node.
+func (n *Node) withMaker(e *diag.Error) *diag.Error {
+	if n.extra == nil || e.Node != n.Name() {
+		return e
+	}
+	for _, k := range n.extra.keys {
+		if m, ok := k.v.(Maker); ok {
+			c := *e
+			c.Related = append(slices.Clip(c.Related), diag.Related{Pos: n.Pos(), Msg: n.String() + " was made by " + m.MadeBy()})
+			return &c
+		}
+	}
+	return e
 }

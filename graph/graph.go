@@ -22,6 +22,7 @@ type Graph struct {
 	pos         *positions
 	scopes      *scopes
 	symbols     symbolTable
+	listeners   []*Listener
 	slab        []Node
 	edges       []edge
 }
@@ -176,13 +177,21 @@ func (g *Graph) Erase(node *Node) error {
 		return node.Error(EraseUsed, node.String()+" defines the symbol "+syms[0].Name).WithHint("replace its uses first (ReplaceUses)")
 	}
 	g.symbols.forget(node)
+	var foreign []*Node
 	for i := range node.args {
+		if d := node.args[i].def; d != nil && d.g != g {
+			foreign = append(foreign, d)
+		}
 		node.args[i].unlink()
 	}
 	g.unlink(node)
 	g.names.free(node.base, node.num)
 	node.erased = true
 	g.count--
+	node.wasErased()
+	for _, d := range foreign {
+		d.changed()
+	}
 	return nil
 }
 
@@ -251,16 +260,6 @@ func (g *Graph) setOrder(node *Node) {
 		lo += gap
 		m.order = lo
 	}
-}
-
-// MoveBefore moves n to just before at. It does not check that operands still
-// precede their uses; Lint does.
-func (g *Graph) MoveBefore(n, at *Node) {
-	if n == at || n.next == at {
-		return
-	}
-	g.unlink(n)
-	g.insert(n, at)
 }
 
 const slabSize = 64

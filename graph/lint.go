@@ -51,9 +51,8 @@ func (l *linter) subs(m *Module) {
 type linter struct {
 	list  diag.List
 	g     *Graph
-	place map[*Node]int
 	outer *linter
-	at    int // place of the node being checked
+	at    *Node // being checked
 }
 
 func (l *linter) add(n *Node, c diag.Code, msg string) *diag.Error {
@@ -73,36 +72,53 @@ func (l *linter) graph(g *Graph, outer *linter) {
 		return
 	}
 	uses := l.countUses()
-	names := make(map[string]*Node, g.count)
+	l.nodes(func(n *Node) { l.node(n, uses[n]) })
+	l.output()
+	l.facts()
+}
+
+// nodes checks what is asked of all nodes together, and each by itself.
+func (l *linter) nodes(check func(n *Node)) {
+	names := make(map[nodeName]struct{}, l.g.count)
 	started := false
-	for n := range g.Nodes() {
-		l.at = l.place[n]
-		if m := names[n.Name()]; m != nil {
+	for n := range l.g.Nodes() {
+		name := nodeName{n.base, n.num}
+		if _, twice := names[name]; twice {
 			l.add(n, DuplicateName, "two nodes have this name, expected names to be unique")
 		}
-		names[n.Name()] = n
+		names[name] = struct{}{}
 		if n.opcode == Placeholder && started {
 			l.add(n, LatePlaceholder, "placeholder behind other nodes, expected placeholders first")
 		}
 		started = started || n.opcode != Placeholder
-		l.operands(n)
-		l.uses(n, uses[n])
-		l.node(n)
-		l.typeSymbols(n)
+		check(n)
 	}
-	l.output()
-	l.facts()
+}
+
+// nodeName is a name in its parts, of which there is one way to make it.
+type nodeName struct {
+	base string
+	num  uint32
+}
+
+// node checks what is asked of a node by itself; held is the number of operand slots
+// that hold its value.
+func (l *linter) node(n *Node, held int) {
+	l.at = n
+	l.operands(n)
+	l.uses(n, held)
+	l.kind(n)
+	l.typeSymbols(n)
 }
 
 // nodeList checks the links; a list that cannot be walked ends the check.
 func (l *linter) nodeList() bool {
 	graph := l.g
-	l.place = make(map[*Node]int, graph.count)
+	count := 0
 	var prev *Node
 	for node := graph.first; node != nil; node = node.next {
-		_, twice := l.place[node]
 		switch {
-		case twice || node.prev != prev:
+		case node.prev != prev: // also where the list comes back to a node
 			l.add(node, BrokenNodeList, "links to the neighbours disagree")
 			return false
 		case node.g != graph:
@@ -114,11 +130,11 @@ func (l *linter) nodeList() bool {
 		case prev != nil && prev.order >= node.order:
 			l.add(node, BrokenNodeList, "order key is not greater than that of "+prev.String())
 		}
-		l.place[node] = len(l.place)
+		count++
 		prev = node
 	}
-	if graph.last != prev || graph.count != len(l.place) {
-		e := diag.New(BrokenNodeList, "graph "+graph.Name+" counts "+strconv.Itoa(graph.count)+" nodes and has "+strconv.Itoa(len(l.place))+", or its end is wrong")
+	if graph.last != prev || graph.count != count {
+		e := diag.New(BrokenNodeList, "graph "+graph.Name+" counts "+strconv.Itoa(graph.count)+" nodes and has "+strconv.Itoa(count)+", or its end is wrong")
 		l.list = append(l.list, e)
 	}
 	return true
@@ -126,7 +142,7 @@ func (l *linter) nodeList() bool {
 
 // countUses counts the operand slots that hold each node.
 func (l *linter) countUses() map[*Node]int {
-	uses := make(map[*Node]int, len(l.place))
+	uses := make(map[*Node]int, l.g.count)
 	for n := l.g.first; n != nil; n = n.next {
 		for i := range n.args {
 			if d := n.args[i].def; d != nil {
@@ -140,23 +156,23 @@ func (l *linter) countUses() map[*Node]int {
 func (l *linter) operands(node *Node) {
 	for i := range node.args {
 		d := node.args[i].def
-		which := "operand " + strconv.Itoa(i) + " is " + d.String()
+		which := func() string { return "operand " + strconv.Itoa(i) + " is " + d.String() }
 		switch {
 		case node.args[i].user != node:
 			l.add(node, BrokenUses, "operand slot "+strconv.Itoa(i)+" belongs to "+node.args[i].user.String())
 		case d == nil:
 		case d.erased:
-			l.add(node, ForeignNode, which+", which has been erased")
+			l.add(node, ForeignNode, which()+", which has been erased")
 		case d.g != l.g && l.enclosing(d.g):
-			l.add(node, ForeignNode, which+" of the enclosing graph, expected a value of the region").
+			l.add(node, ForeignNode, which()+" of the enclosing graph, expected a value of the region").
 				WithHint("pass it as an operand of the call that has the region")
 		case d.g != l.g:
-			l.add(node, ForeignNode, which+", which belongs to another graph")
+			l.add(node, ForeignNode, which()+", which belongs to another graph")
 		case d.opcode == Output:
-			l.add(node, BrokenOrder, which+", which is the output and not a value")
-		case l.place[d] >= l.at:
-			l.add(node, BrokenOrder, which+", which is made later, expected a value made before").
-				WithHint("move one of the nodes (MoveBefore)")
+			l.add(node, BrokenOrder, which()+", which is the output and not a value")
+		case !d.Precedes(node):
+			l.add(node, BrokenOrder, which()+", which is made later, expected a value made before").
+				WithHint("move one of the nodes (Node.Prepend), or let Graph.Sort do it")
 		}
 	}
 }
@@ -190,7 +206,7 @@ func (l *linter) uses(node *Node, held int) {
 	}
 }
 
-func (l *linter) node(n *Node) {
+func (l *linter) kind(n *Node) {
 	mod := l.g.mod
 	switch n.opcode {
 	case Placeholder, Output:
@@ -407,18 +423,14 @@ func eachDim(t shape.Type, f func(shape.Dim)) {
 	}
 }
 
-// defined reports whether a symbol is defined for the node at a place: by an
-// input, by a node not behind it, or in the enclosing graph.
-func (l *linter) defined(name string, at int) bool {
+// defined reports whether a symbol is defined for a node: by an input, by a node not
+// behind it, or in the enclosing graph. A nil node stands for the end of the graph.
+func (l *linter) defined(name string, at *Node) bool {
 	s, ok := l.g.Symbol(name)
 	if !ok {
 		return l.outer != nil && l.outer.defined(name, l.outer.at)
 	}
-	if s.Node == nil {
-		return false
-	}
-	place, here := l.place[s.Node]
-	return here && (place <= at || s.Node.opcode == Placeholder)
+	return l.absent(s.Node) == "" && (at == nil || s.Node.opcode == Placeholder || !at.Precedes(s.Node))
 }
 
 // facts checks that symbols and guards speak of nodes that are there.
@@ -438,7 +450,7 @@ func (l *linter) facts() {
 			}
 		}
 		for _, s := range d.Symbols() {
-			if !l.defined(s, len(l.place)) {
+			if !l.defined(s, nil) {
 				l.fact(d.Node, text+" needs the symbol "+s+", which is not defined")
 			}
 		}
@@ -453,7 +465,7 @@ func (l *linter) absent(n *Node) string {
 	case n.erased:
 		return "has been erased"
 	}
-	if _, here := l.place[n]; !here {
+	if n.g != l.g {
 		return "belongs to another graph"
 	}
 	return ""

@@ -23,6 +23,10 @@ func NewKey[T any](name string) Key[T] { return Key[T]{&keyID{name: name}} }
 // is made of it, as position and scope are: a Cursor hands it on.
 func NewInheritedKey[T any](name string) Key[T] { return Key[T]{&keyID{name, true}} }
 
+// Maker is side data that says which pass made a node, "pass gelu": errors of a run
+// that are about the node say so.
+type Maker interface{ MadeBy() string }
+
 type keyed struct {
 	id *keyID
 	v  any

@@ -59,6 +59,8 @@ type Module struct {
 	bounds []boundEntry
 	byMod  map[string]int
 	types  map[string][]shape.Type
+
+	version uint32 // counts the changes of params, bounds and sub-graphs
 }
 
 type boundEntry struct {
@@ -101,6 +103,7 @@ func (m *Module) Values() map[string]*array.Array {
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
 	m.types = nil
+	m.version++
 	if old := m.byPath[p.Path]; old != nil {
 		*old = p
 		return
@@ -124,7 +127,7 @@ func (m *Module) FreshPath(hint string) string {
 // removed.
 func (m *Module) DropUnused() int {
 	m.DropSubs()
-	used, called := map[string]bool{}, map[string]bool{}
+	used, called := make(map[string]bool, len(m.params)), map[string]bool{}
 	for n := range m.All() {
 		switch n.opcode {
 		case GetAttr:
@@ -152,6 +155,7 @@ func (m *Module) DropUnused() int {
 		m.byMod[b.path] = i
 	}
 	m.types = nil
+	m.version++
 	return before - len(m.params)
 }
 
@@ -162,6 +166,7 @@ func (m *Module) SetBound(path string, b Bound) {
 		b.Attrs = b.Op.Codec().Zero()
 	}
 	delete(m.types, path)
+	m.version++
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b
 		return

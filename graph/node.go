@@ -130,7 +130,10 @@ func (n *Node) Bound() *Bound {
 func (n *Node) Type() shape.Type { return n.typ }
 
 // SetType overrides the inferred type; the caller must know better.
-func (n *Node) SetType(t shape.Type) { n.typ = t }
+func (n *Node) SetType(t shape.Type) {
+	n.typ = t
+	n.changed()
+}
 
 // Name returns the node's unique name, without the % of the text form.
 func (n *Node) Name() string {
@@ -152,12 +155,14 @@ func (n *Node) String() string {
 func (n *Node) Rename(hint string) {
 	n.g.names.free(n.base, n.num)
 	n.base, n.num = n.g.names.unique(hint)
+	n.changed()
 }
 
 // setName gives the node a name that no other node has.
 func (n *Node) setName(name string) {
 	n.g.names.free(n.base, n.num)
 	n.base, n.num = n.g.names.take(name)
+	n.changed()
 }
 
 // NumArgs returns the number of operand slots.
@@ -266,6 +271,7 @@ func (n *Node) Live() bool { return n.extra != nil && n.extra.live }
 func (n *Node) SetLive(live bool) {
 	if live || n.extra != nil {
 		n.more().live = live
+		n.changed()
 	}
 }
 
@@ -300,8 +306,10 @@ func (n *Node) Error(code diag.Code, msg string) *diag.Error {
 // SetArg makes v operand i; nil makes it absent.
 func (n *Node) SetArg(i int, v *Node) {
 	e := &n.args[i]
+	was := e.def
 	e.unlink()
 	e.link(v)
+	n.relinked(was, v)
 }
 
 // ReplaceUses makes every use of n a use of value instead; with keep, only the uses
@@ -320,12 +328,14 @@ func (n *Node) ReplaceUses(value *Node, keep func(user *Node) bool) int {
 			e.unlink()
 			e.link(value)
 			count++
+			e.user.relinked(n, value)
 		}
 		e = next
 	}
 	if keep == nil {
 		n.g.symbols.move(n, value)
 	}
+	n.replaced(value)
 	return count
 }
 
@@ -376,7 +386,11 @@ func (e *edge) unlink() {
 
 // Infer computes the node's type again from its operands. The type set on
 // a call of an opaque function, which has no type rule, stays.
-func (n *Node) Infer() error { return n.g.infer(n) }
+func (n *Node) Infer() error {
+	err := n.g.infer(n)
+	n.changed()
+	return err
+}
 
 // OperandTypes returns the types of what a call computes from, in the order of its
 // operator's operands: those of the node's operands, then those of the parameters

@@ -16,6 +16,9 @@ import (
 
 // Operators of the tests, so that these do not depend on the library's.
 var (
+	tView = op.Define("view", op.Spec[op.None]{Doc: "view is a test.", In: op.Args("x"), ViewOf: 1,
+		Infer:  func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
+		Kernel: func(op.None, []shape.Type) kernel.Step { return nil }})
 	tNeg = op.Define("neg", op.Spec[op.None]{Doc: "neg is a test.", In: op.Args("x"),
 		Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {
 			return []expr.Value{b.Sub(b.Sub(x[0], x[0]), x[0])}
@@ -83,7 +86,7 @@ const tPath = "github.com/gofx-dev/gofx/graph."
 
 // text lets tests write @add for the key of a test operator.
 func text(s string) string {
-	for _, name := range []string{"neg", "add", "linear", "split", "nonzero", "print", "cat", "twice", "panic"} {
+	for _, name := range []string{"neg", "add", "linear", "split", "nonzero", "print", "cat", "twice", "panic", "view"} {
 		s = strings.ReplaceAll(s, "@"+name, tPath+name)
 	}
 	return s

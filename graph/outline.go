@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -37,8 +38,7 @@ func Outline(name string, nodes []*Node) (call *Node, err error) {
 	o.sub = o.g.mod.NewSub(name)
 	call, err = o.build()
 	if err != nil {
-		m := o.g.mod
-		m.subs = slices.DeleteFunc(m.subs, func(g *Graph) bool { return g == o.sub })
+		o.g.mod.dropSubs(func(g *Graph) bool { return g == o.sub })
 		return nil, err
 	}
 	o.replace(call)
@@ -192,27 +192,16 @@ func (o *outliner) wayOut(n, from *Node, via map[*Node]*Node) error {
 // effects refuses an order in which effects, and reads of what they write, are not
 // in the order that they have.
 func (o *outliner) effects(order []*Node) error {
-	written := o.g.mod.writes()
-	ordered := func(n *Node) bool {
-		if n.acts(nil) {
-			return true
-		}
-		if len(written) == 0 {
-			return false
-		}
-		reads := n.opcode == GetAttr && written[n.target]
-		for a := range n.Inputs() {
-			root := a.memory()
-			reads = reads || root.opcode == GetAttr && written[root.target]
-		}
-		return reads
+	ordered := map[*Node]bool{}
+	for _, n := range o.g.state() {
+		ordered[n] = true
 	}
 	at := o.nodes[0]
 	for _, n := range order {
-		if !ordered(n) {
+		if !ordered[n] {
 			continue
 		}
-		for at != n && !ordered(at) {
+		for at != n && !ordered[at] {
 			at = at.next
 		}
 		if at != n {
@@ -224,40 +213,104 @@ func (o *outliner) effects(order []*Node) error {
 	return nil
 }
 
-// acts reports whether a node has effects: control flow and calls, if what they run has.
-func (n *Node) acts(entered []*Graph) bool {
-	bodies := n.Bodies()
-	if len(bodies) == 0 {
-		return n.effectful()
+// Inline replaces a call of a sub-graph by the nodes of that, and returns what now
+// gives its results; the call and the getitem nodes that take it apart are erased.
+// It is the inverse of Outline: the sub-graph stays, for other calls
+// (Module.DropUnused). Positions are kept, scopes are put below that of the call,
+// and symbols that the sub-graph finds itself keep their names where these are free.
+func Inline(call *Node) (results []*Node, err error) {
+	if call.Op() != op.Call {
+		return nil, call.Error(BadCall, call.String()+" is no call of a sub-graph")
 	}
-	for _, g := range bodies {
-		if slices.Contains(entered, g) {
-			continue
+	if e := call.CheckCall(); e != nil {
+		return nil, e
+	}
+	sub, g := call.Callee(), call.g
+	if sub == nil {
+		return nil, call.Error(BadCall, "the graph belongs to no module, expected one with the sub-graph")
+	}
+	outs := sub.Output().Args()
+	given := [][]*Node{{call}} // what gives result i so far
+	if sub.Output().typ.Kind() == shape.Tuple {
+		if given, err = call.items(len(outs)); err != nil {
+			return nil, err
 		}
-		for m := range g.Nodes() {
-			if m.acts(append(entered, g)) {
-				return true
+	}
+	defer diag.Catch(&err)
+	c := g.Before(call)
+	args := call.Args()
+	if b := call.Bound(); b != nil {
+		written := g.mod.writes()
+		for _, path := range b.Params {
+			read := c.GetAttr(path)
+			read.SetLive(written[path])
+			args = append(args, read)
+		}
+	}
+	in := &inliner{c: c, src: sub, to: make(map[*Node]*Node, sub.count), size: map[string]shape.Dim{}, named: true, base: call.Scope().Path}
+	for i, r := range outs {
+		in.export(r, given[i])
+	}
+	results = in.all(sub.Inputs(), args)
+	for i, old := range given {
+		for _, n := range old {
+			results[i].keep(n)
+			n.ReplaceUses(results[i], nil)
+			if n != call {
+				if err := g.Erase(n); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
-	return false
+	g.symbols.guardTable.move(call, nil)
+	return results, g.Erase(call)
 }
 
-// memory returns the node whose memory n may be a view of, else n itself.
-func (n *Node) memory() *Node {
-	for {
-		o := n.Op()
-		if o == nil || o.ViewOf == 0 && len(o.Mutates) == 0 || len(n.args) == 0 {
-			return n
+// writes returns the paths of the tensors that any node of the module writes.
+func (m *Module) writes() map[string]bool {
+	written := map[string]bool{}
+	for g := range m.Graphs() {
+		for path := range g.writes() {
+			written[path] = true
 		}
-		k := o.ViewOf - 1
-		if k < 0 {
-			k = o.Mutates[0]
+	}
+	return written
+}
+
+// items returns the getitem nodes of a call by result.
+func (n *Node) items(count int) ([][]*Node, error) {
+	items := make([][]*Node, count)
+	for u := range n.Users() {
+		a, ok := u.attrs.(op.GetItemAttrs)
+		if u.op != op.GetItem || !ok || a.Index < 0 || a.Index >= count {
+			return nil, u.Error(BadCall, u.String()+" uses "+n.String()+" as a whole, expected getitem of one of its "+strconv.Itoa(count)+" results")
 		}
-		a := n.Arg(k)
-		if a == nil {
-			return n
+		items[a.Index] = append(items[a.Index], u)
+	}
+	return items, nil
+}
+
+// export says what the symbols that are sizes of result r are called by the caller,
+// who may have defined them by the nodes that give the result.
+func (in *inliner) export(r *Node, given []*Node) {
+	if r.opcode == Placeholder {
+		return
+	}
+	for _, s := range in.src.SymbolsOf(r) {
+		for _, n := range given {
+			for _, t := range in.c.g.SymbolsOf(n) {
+				if _, known := in.size[s.Name]; !known && t.Axis == s.Axis {
+					in.size[s.Name] = shape.Sym(t.Name)
+				}
+			}
 		}
-		n = a
+	}
+}
+
+// keep gives n what the type of old says beyond its own.
+func (n *Node) keep(old *Node) {
+	if t, ok := n.g.agree(old.typ, n.typ); ok {
+		n.typ = t
 	}
 }

@@ -1,12 +1,18 @@
 package graph
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // SetArgs replaces all operands; their number may change. The type is not
 // inferred again.
 func (n *Node) SetArgs(args ...*Node) {
+	before := n.Args()
 	for i := range n.args {
 		n.args[i].unlink()
 	}
@@ -18,6 +24,47 @@ func (n *Node) SetArgs(args ...*Node) {
 		n.args[i].user = n
 		n.args[i].link(a)
 	}
+	n.changed()
+	for _, d := range before {
+		if d != nil && d.g != n.g {
+			d.changed()
+		}
+	}
+}
+
+// InsertArg makes v one more operand, in front of operand i; i may be the number of
+// operands. The type is not inferred again.
+func (n *Node) InsertArg(i int, v *Node) {
+	if i < 0 || i > len(n.args) {
+		panic(n.Error(BadOperandCount, "operand "+itoa(max(i, 0))+" is inserted into "+itoa(len(n.args))+" operands"))
+	}
+	n.SetArgs(slices.Insert(n.Args(), i, v)...)
+}
+
+// ReplaceInput makes every operand slot of n that holds old hold value, and returns
+// their number. The type is not inferred again.
+func (n *Node) ReplaceInput(old, value *Node) int {
+	count := 0
+	for i := range n.args {
+		if n.args[i].def == old && old != nil {
+			n.SetArg(i, value)
+			count++
+		}
+	}
+	return count
+}
+
+// Operand returns the operand that the operator's record calls name, nil when it is
+// absent or no operand has that name; of a list of operands it is the first.
+func (n *Node) Operand(name string) *Node {
+	if o := n.Op(); o != nil {
+		for i := range o.In {
+			if o.In[i].Name == name {
+				return n.Arg(i)
+			}
+		}
+	}
+	return nil
 }
 
 // ToFunction turns a call in any spelling into the call_function of the same
@@ -43,6 +90,7 @@ func (n *Node) ToFunction(params ...*Node) {
 		n.scope = n.g.Scope(leaf)
 	}
 	n.opcode, n.op, n.attrs, n.target = CallFunction, operator, attrs, ""
+	n.changed()
 }
 
 // SetModule makes a call_module node call the leaf at another path, on the same
@@ -52,11 +100,13 @@ func (n *Node) SetModule(path string) {
 		panic(diag.Bug(n.String() + " calls no module"))
 	}
 	n.target = path
+	n.changed()
 }
 
 // Become gives m the graph, state and type of o, which must not be used
 // afterwards.
 func (m *Module) Become(o *Module) {
+	o.version += m.version + 1
 	*m = *o
 	for g := range m.Graphs() {
 		m.adopt(g)
@@ -68,11 +118,11 @@ func (m *Module) Become(o *Module) {
 func (n *Node) Retype() error {
 	switch n.opcode {
 	case Output:
-		n.typ = outputType(n)
+		n.SetType(outputType(n))
 		return nil
 	case GetAttr:
 		if p := n.g.param(n.target); p != nil {
-			n.typ = p.TypeOf()
+			n.SetType(p.TypeOf())
 		}
 		return nil
 	}
@@ -89,5 +139,211 @@ func (g *Graph) param(path string) *Param {
 // ResetFacts forgets the symbols and guards of the graph, for a pass that derives
 // them again. What was fixed during capture stays noted.
 func (g *Graph) ResetFacts() {
-	g.symbols = symbolTable{notes: g.symbols.notes}
+	g.symbols = symbolTable{notes: g.symbols.notes, guardTable: guardTable{version: g.symbols.version + 1}}
+}
+
+// SetOrder gives the nodes an order, which must have each of them once, and returns how
+// many it moved. It refuses (FX3004), and changes nothing, where a value would be used
+// before it is made, or a size before the value that it is a size of, where inputs are
+// not first or the output is not last. Effects come as they stand in order: to keep
+// theirs is the caller's part.
+func (g *Graph) SetOrder(order []*Node) (moved int, err error) {
+	at := make(map[*Node]int, len(order))
+	for i, n := range order {
+		if _, twice := at[n]; twice || n.g != g || n.erased {
+			return 0, n.Error(ForeignNode, n.String()+" is in the order twice, or is not in the graph "+g.Name)
+		}
+		at[n] = i
+	}
+	if len(order) != g.count {
+		return 0, diag.New(ForeignNode, "the order has "+itoa(len(order))+" nodes, the graph "+itoa(g.count))
+	}
+	inputs := len(g.Inputs())
+	for i, n := range order {
+		if (n.opcode == Placeholder) != (i < inputs) || n.opcode == Output && i != len(order)-1 {
+			return 0, n.Error(BrokenOrder, n.String()+" is in the wrong place, expected inputs first and the output last")
+		}
+		for d := range n.Inputs() {
+			if k, here := at[d]; here && k >= i {
+				return 0, n.Error(BrokenOrder, n.String()+" comes before "+d.String()+", which it uses")
+			}
+		}
+	}
+	for _, s := range g.symbols.list {
+		for _, n := range order[:at[s.Node]] {
+			if n.needsSizeOf(s.Node) {
+				return 0, n.Error(BrokenOrder, n.String()+" comes before "+s.Node.String()+", whose size "+s.Name+" it needs")
+			}
+		}
+	}
+	return g.rearrange(slices.Collect(g.Nodes()), order), nil
+}
+
+// Edit changes a module by hand, all or nothing: when edit returns an error or panics,
+// or leaves a graph that Lint refuses, then the module is as it was, its nodes being
+// the same nodes, and the error says why. Nodes that edit made are erased then. What is
+// written into arrays in place, or done to other modules, is not taken back.
+func Edit(m *Module, edit func(g *Graph) error) (err error) {
+	before := save(m)
+	finished := false
+	defer func() {
+		r := recover()
+		switch e := r.(type) {
+		case nil:
+		case *diag.Error:
+			err = e
+		default:
+			err = &diag.Error{Code: EditPanicked, Pos: diag.PanicPos(), Msg: "the edit panicked: " + fmt.Sprint(r), Hint: "the position is where it panicked"}
+		}
+		if !finished || err != nil {
+			before.restore()
+		}
+	}()
+	err = edit(m.Graph)
+	if err == nil {
+		if l := Lint(m.Graph); l.Err() != nil {
+			err = &diag.Error{Code: EditBroke, Msg: "the graph is broken behind the edit", Err: l}
+		}
+	}
+	finished = true
+	return err
+}
+
+// saved is what a module was: shallow copies of all that its methods change, with the
+// places they are copies of.
+type saved struct {
+	mod    *Module
+	as     Module
+	params []Param
+	bounds []Bound
+	graphs []savedGraph
+}
+
+type savedGraph struct {
+	g     *Graph
+	as    Graph
+	nodes []savedNode
+}
+
+type savedNode struct {
+	n     *Node
+	as    Node
+	args  []edge
+	extra extra
+}
+
+func save(m *Module) *saved {
+	s := &saved{mod: m, as: *m}
+	s.as.params, s.as.bounds, s.as.subs = slices.Clone(m.params), slices.Clone(m.bounds), slices.Clone(m.subs)
+	s.as.byPath, s.as.byMod, s.as.types = maps.Clone(m.byPath), maps.Clone(m.byMod), nil
+	for _, p := range m.params {
+		s.params = append(s.params, *p)
+	}
+	for _, b := range m.bounds {
+		c := *b.bound
+		c.Params, c.Names = slices.Clone(c.Params), slices.Clone(c.Names)
+		s.bounds = append(s.bounds, c)
+	}
+	for g := range m.Graphs() {
+		s.graph(g)
+	}
+	return s
+}
+
+func (s *saved) graph(g *Graph) {
+	c := savedGraph{g: g, as: *g, nodes: make([]savedNode, 0, g.count)}
+	c.as.names = namespace{maps.Clone(g.names.next)}
+	c.as.symbols = g.symbols.clone()
+	for n := range g.Nodes() {
+		v := savedNode{n: n, as: *n, args: slices.Clone(n.args)}
+		if n.extra != nil {
+			v.extra = *n.extra
+			v.extra.structure = n.extra.structure.clone()
+			v.extra.keys = slices.Clone(n.extra.keys)
+			v.extra.regions = slices.Clone(n.extra.regions)
+		}
+		c.nodes = append(c.nodes, v)
+	}
+	s.graphs = append(s.graphs, c)
+	for n := range g.Nodes() {
+		for _, r := range n.Regions() {
+			s.graph(r)
+		}
+	}
+}
+
+// clone copies the table; the solver learns the equalities again when it is asked.
+func (t *symbolTable) clone() symbolTable {
+	c := symbolTable{list: slices.Clone(t.list), byName: maps.Clone(t.byName), notes: slices.Clone(t.notes)}
+	c.guards, c.known, c.version = slices.Clone(t.guards), maps.Clone(t.known), t.version
+	for _, d := range t.guards {
+		if d.Rel == shape.EQ {
+			c.wait = append(c.wait, d.Relation)
+		}
+	}
+	return c
+}
+
+// restore makes everything what it was and tells listeners.
+func (s *saved) restore() {
+	version := s.mod.version
+	*s.mod = s.as
+	s.mod.version = version + 1
+	for i, p := range s.mod.params {
+		*p = s.params[i]
+	}
+	for i, b := range s.mod.bounds {
+		*b.bound = s.bounds[i]
+	}
+	for _, c := range s.graphs {
+		for n := range c.g.Nodes() {
+			for i := range n.args {
+				if d := n.args[i].def; d != nil && d.g != c.g {
+					n.args[i].unlink() // another graph has the list
+				}
+			}
+		}
+	}
+	var tell []func()
+	for _, c := range s.graphs {
+		tell = append(tell, c.restore()...)
+	}
+	for _, f := range tell {
+		f()
+	}
+}
+
+func (c *savedGraph) restore() (tell []func()) {
+	g := c.g
+	there := make(map[*Node]bool, len(c.nodes))
+	for n := range g.Nodes() {
+		there[n] = true
+	}
+	for _, v := range c.nodes {
+		if there[v.n] {
+			tell = append(tell, v.n.changed)
+		} else {
+			tell = append(tell, v.n.created)
+		}
+		delete(there, v.n)
+	}
+	for n := range g.Nodes() {
+		if there[n] {
+			tell = append(tell, n.wasErased)
+		}
+	}
+	for n := range there {
+		n.erased, n.args, n.uses, n.last, n.nuses = true, nil, nil, nil, 0
+	}
+	listeners, slab, edges, version := g.listeners, g.slab, g.edges, g.symbols.version
+	*g = c.as
+	g.listeners, g.slab, g.edges, g.symbols.version = listeners, slab, edges, version+1
+	for _, v := range c.nodes {
+		*v.n = v.as
+		copy(v.n.args, v.args)
+		if v.n.extra != nil {
+			*v.n.extra = v.extra
+		}
+	}
+	return tell
 }

@@ -45,6 +45,7 @@ func (m *Module) freshSub(hint string) string {
 func (m *Module) addSub(g *Graph) {
 	m.adopt(g)
 	m.subs = append(m.subs, g)
+	m.version++
 }
 
 // DropSubs removes the sub-graphs that are not called from the module's graph, nor
@@ -61,7 +62,12 @@ func (m *Module) DropSubs() {
 		}
 	}
 	enter(m.Graph)
-	m.subs = slices.DeleteFunc(m.subs, func(g *Graph) bool { return !entered[g] })
+	m.dropSubs(func(g *Graph) bool { return !entered[g] })
+}
+
+func (m *Module) dropSubs(drop func(g *Graph) bool) {
+	m.subs = slices.DeleteFunc(m.subs, drop)
+	m.version++
 }
 
 // Graphs yields the graph of the module and its sub-graphs.

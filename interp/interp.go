@@ -117,7 +117,7 @@ func (f *frame) visit(node *graph.Node, in []Value) (value Value, err error) {
 			}
 			// The place that matters is where the user wrote the call.
 			c := *e
-			c.Pos, c.Node = node.Pos(), node.Name()
+			c.Pos, c.Node = node.Pos(), "" // Fold names the node
 			err = &c
 		}
 	}()

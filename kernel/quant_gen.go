@@ -6,6 +6,16 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
+// Observe adds the elements of in[0] f32 to what was seen before, in[1] f64, as out[0]
+// of its length: the least and the greatest element, NaN if there was one, and, where
+// it is longer, a limit and the counts of a histogram over [-limit, limit), whose first
+// and last bin also take what lies beyond, and none NaN. The limit doubles until it is
+// no less than any finite element, and what was counted moves, so that a power of two
+// stays one and counts do not depend on how the elements came. With Averaging the ends
+// move towards those of in[0] by that part of the way. Ends of +Inf and -Inf have seen
+// nothing; an operand without elements changes nothing.
+type Observe = quant.Observe
+
 // QAdd adds two quantised tensors of one type, which broadcast: in is a, its scale
 // and zero point, b, its scale and zero point, the result's scale and zero point.
 // The result is round(a·sa/sy + b·sb/sy) + zero, saturated; with ReLU it is not
@@ -33,14 +43,14 @@ type QConcat = quant.QConcat
 // point. Lists are as for Conv. Packed weights are what QPackConv wrote.
 type QConv = quant.QConv
 
-// Quantize turns in[0] f32 into u8 or i8: round(x/scale) + zero, halves to even,
-// saturated, NaN as the least value. in[1] is the scale and in[2] the optional
-// zero point, of the result's type: one element, or one for each index along
-// Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
+// Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16 or i16: round(x/scale) + zero
+// in f32, halves to even, saturated, NaN as the least value. in[1] is the scale and
+// in[2] the optional zero point, of the result's type: one element, or one for each
+// index along Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
 type Quantize = quant.Quantize
 
-// Dequantize turns in[0] u8, i8 or i32 into f32: (q-zero)·scale, with in[1] and
-// in[2] as for Quantize. Differences of i32 wrap around.
+// Dequantize turns in[0] u8, i8, u16, i16 or i32 into f32, f16 or bf16: (q-zero)·scale
+// in f32, with in[1] and in[2] as for Quantize. Differences of i32 wrap around.
 type Dequantize = quant.Dequantize
 
 // DynamicQuantize is ONNX's DynamicQuantizeLinear of in[0] f32: out[0] u8 is x

@@ -6,6 +6,17 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/rnn"
 )
 
+// QLSTM is LSTM with weights of 8 bits, ONNX Runtime's DynamicQuantizeLSTM: x of a
+// layer, and the state of each step, of the whole batch, are quantised by the range
+// that they have, as DynamicQuantize does, and multiplied as integers; gates and
+// states are f32. Operands are those of LSTM, f32, but w_ih and w_hh are i8 with the
+// zero point 0, each followed by its scale, f32 of one element or of one for each
+// row. Packed says that they are what QPackLinear wrote.
+type QLSTM = rnn.QLSTM
+
+// QGRU is GRU with weights of 8 bits; see QLSTM.
+type QGRU = rnn.QGRU
+
 // LSTM is torch.nn.LSTM without projections and dropout (Hochreiter and
 // Schmidhuber, 1997). Operands: x [T, N, I] ([N, T, I] with BatchFirst, or
 // [T, I]), h0 and c0 [Layers·D, N, H] or nil for zeros, D being 2 when

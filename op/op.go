@@ -122,7 +122,7 @@ type Spec[A any] struct {
 
 	// Reference is what an operator on quantised values stands for, written with
 	// dequantize, operators on floats and quantize; results in 8 bits are at most one
-	// apart. It is no second meaning: engines compute Kernel or Decompose.
+	// apart, of several it has the first. It is no second meaning: engines compute Kernel or Decompose.
 	Reference func(b Builder, a A, in []Value) Value
 
 	// Promote is the element type rule of an elementwise operator without Infer:

@@ -128,13 +128,14 @@ var attributes = map[string]choice{
 	"attributes beside numbers": {open(func(x tt) tt { return x.DivScalar(passes.Number(0)).Neg() }), `
   %a = call_function[div](%x) {other=2, reverse=true} : f32[4]
   %b = call_function[neg](%a) : f32[4]
-  return %b`, 0, "at %a: the attributes are {other=2, reverse=true}, the pattern has another reverse"},
+  return %b`, 0, "at %a: the attributes are {other=2, reverse=true}, the pattern has {other=2}"},
 }
 
 // TestChoices applies rules to graphs.
 func TestChoices(t *testing.T) {
 	all := maps.Clone(spellings)
 	maps.Copy(all, attributes)
+	maps.Copy(all, markers)
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			m := passtest.Parse(t, "graph g(%x: f32[4], %y: f32[4]) {"+c.body+"\n}\nparam c : f32[]\nparam d : f64[1]\nparam e : f32[] buffer\n")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -104,10 +105,11 @@ func TestCtxOutsideOfTheDriver(t *testing.T) {
 	require.True(t, changed)
 	require.Equal(t, 1, c.Matches())
 	require.Len(t, c.Log(), 1)
-	for range 1002 {
-		c.Refuse(m.Graph.Output(), "again")
+	for i := range 1002 {
+		c.Refuse(m.Graph.Output(), "again "+strconv.Itoa(i))
+		c.Refuse(m.Graph.Output(), "again 0")
 	}
 	require.Len(t, c.Refusals(), 1000)
 	require.Equal(t, []string{"2 more candidates were left as they are"}, c.Notes())
-	require.Equal(t, "%output left as it is: again", c.Refusals()[0].String())
+	require.Equal(t, "%output left as it is: again 0", c.Refusals()[0].String())
 }

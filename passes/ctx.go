@@ -3,6 +3,7 @@ package passes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,8 +21,13 @@ type Ctx struct {
 	log     []Event
 	matches int
 	refused []Event
+	told    map[refusal]bool // those of refused
 	skipped int
 	notes   []string
+
+	pass  string
+	stop  int                  // the rewrite at which the pass ends, 0 for none
+	known map[*graph.Node]bool // nodes that are not new; nil outside of the driver
 }
 
 // NewCtx returns a context for running a pass outside of the driver.
@@ -44,6 +50,10 @@ type Event struct {
 	Node *graph.Node
 	By   *graph.Node
 	Why  string
+
+	Rule  string        // that did it, or did not match; "" for passes without rules
+	At    *graph.Node   // where a rule's match ended, nil for nowhere in particular
+	Nodes []*graph.Node // what a rule matched, in part where it did not
 }
 
 // Pos returns the user's line that the event is about.
@@ -73,11 +83,43 @@ func (e Event) String() string {
 }
 
 // Rewrote records that old was replaced by, or changed into, what now gives its
-// value, and counts a match; by may be nil for a node that was changed in place.
+// value, and counts a match; by may be nil for a node that was changed in place. It
+// comes last in a rewrite: Options.StopAt ends the pass here.
 func (c *Ctx) Rewrote(old, by *graph.Node, why string) {
-	c.log = append(c.log, Event{Replaced, old, by, why})
-	c.matches++
+	c.did(Event{Kind: Replaced, Node: old, By: by, Why: why}, []*graph.Node{old}, by)
 }
+
+// rewrote records what a rule did.
+func (c *Ctx) rewrote(rule string, m *Match, out []*graph.Node) {
+	e := Event{Kind: Replaced, Node: m.Roots[0], By: out[0], Why: "rule " + rule, Rule: rule, Nodes: m.Nodes}
+	c.did(e, m.Nodes, out...)
+}
+
+// did logs a rewrite, by which made came from what was there before.
+func (c *Ctx) did(e Event, from []*graph.Node, made ...*graph.Node) {
+	c.log = append(c.log, e)
+	c.matches++
+	if c.known != nil {
+		o := &Origin{Pass: c.pass, Match: c.matches, Why: e.Why}
+		if e.Kind != Replaced || e.By != nil {
+			o.From = sources(from)
+		} else {
+			before, _ := Made.Get(e.Node)
+			o.From = []Source{{Name: e.Node.Name(), Made: before}}
+			Made.Set(e.Node, o)
+			made = slices.Collect(e.Node.Inputs()) // those that are new
+		}
+		for _, n := range made {
+			c.made(n, o)
+		}
+	}
+	if c.stop > 0 && c.matches >= c.stop {
+		panic(stopped{})
+	}
+}
+
+// stopped ends a pass at a rewrite.
+type stopped struct{}
 
 // Erase removes n, records it and counts a match. It refuses, as Graph.Erase
 // does, while n is used.
@@ -85,8 +127,7 @@ func (c *Ctx) Erase(n *graph.Node, why string) error {
 	if err := n.Graph().Erase(n); err != nil {
 		return err
 	}
-	c.log = append(c.log, Event{Kind: Erased, Node: n, Why: why})
-	c.matches++
+	c.did(Event{Kind: Erased, Node: n, Why: why}, nil)
 	return nil
 }
 
@@ -94,19 +135,34 @@ func (c *Ctx) Erase(n *graph.Node, why string) error {
 const maxRefused = 1000
 
 // Refuse records why n, a candidate of the pass, was left as it is.
-func (c *Ctx) Refuse(n *graph.Node, why string) {
+func (c *Ctx) Refuse(n *graph.Node, why string) { c.refuse(Event{Kind: Refused, Node: n, Why: why}) }
+
+func (c *Ctx) refuse(e Event) {
+	if c.told[refusal{e.Node, e.Why}] { // in a round before
+		return
+	}
 	if len(c.refused) == maxRefused {
 		c.skipped++
 		return
 	}
-	c.refused = append(c.refused, Event{Kind: Refused, Node: n, Why: why})
+	c.refused = append(c.refused, e)
+	if c.told == nil {
+		c.told = map[refusal]bool{}
+	}
+	c.told[refusal{e.Node, e.Why}] = true
+}
+
+// refusal is what makes two refusals the same.
+type refusal struct {
+	n   *graph.Node
+	why string
 }
 
 // Replace makes by take the place of old: all uses, symbols and side data; a
 // type of old that says more is kept. old is erased and a match counted.
 func (c *Ctx) Replace(old, by *graph.Node, why string) error {
 	KeepType(by, old.Type())
-	graph.CopyMeta(by, old)
+	copyMeta(by, old)
 	old.ReplaceUses(by, nil)
 	if err := old.Graph().Erase(old); err != nil {
 		return err

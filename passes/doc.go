@@ -9,5 +9,8 @@
 // below: simplify, shapeprop, fusion. It names no operator and chooses no pipeline
 // (fx does).
 //
-// Read pass.go first, then ctx.go and run.go; docs/add-a-pass.md is the guide.
+// Read pass.go first, then ctx.go and run.go; docs/add-a-pass.md is the guide. A rule is
+// traced and compiled (rule.go, pattern.go), tried at each node (sweep.go, match.go,
+// legal.go) and put in the place of what matches (replace.go); marker.go has what
+// patterns may say.
 package passes

@@ -4,29 +4,38 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
-	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // miss says how far a match came and why it ended.
 type miss struct {
 	matched, total int
 	why            string
+	at             *graph.Node   // where
+	steps          int           // after which the search was given up, 0 when it came to its end
+	nodes          []*graph.Node // what had matched, but for at
 }
 
 func (m miss) String() string {
 	if m.why == "" {
 		return ""
 	}
-	return "matched " + strconv.Itoa(m.matched) + " of " + strconv.Itoa(m.total) + ": " + m.why
+	where := ""
+	if m.at != nil {
+		where = "at " + m.at.String() + place(m.at) + ": "
+	}
+	if m.steps > 0 {
+		where = "the search was given up after " + strconv.Itoa(m.steps) + " steps, it came as far as this: " + where
+	}
+	return "matched " + strconv.Itoa(m.matched) + " of " + strconv.Itoa(m.total) + ": " + where + m.why
 }
 
 // match tries one pattern with n as its first result.
-func (k *compiled) match(p *pattern, n *graph.Node, written map[string]bool) (*Match, miss) {
-	a := &attempt{p: p, where: k.Where, written: written, bound: map[*graph.Node]*graph.Node{}, numbers: make([]float64, p.numbers)}
+func (k *compiled) match(p *pattern, n *graph.Node, s *seen) (*Match, miss) {
+	a := &attempt{p: p, where: k.Where, seen: s, bound: make([]*graph.Node, len(p.parts)),
+		numbers: make([]float64, p.numbers), rests: make([][]*graph.Node, p.rests)}
 	for i := range a.numbers {
 		a.numbers[i] = math.NaN()
 	}
@@ -34,6 +43,9 @@ func (k *compiled) match(p *pattern, n *graph.Node, written map[string]bool) (*M
 		return a.found, miss{}
 	}
 	a.best.total = max(p.total, a.best.matched)
+	if a.spent() {
+		a.best.steps = a.steps
+	}
 	return nil, a.best
 }
 
@@ -43,85 +55,120 @@ func (k *compiled) match(p *pattern, n *graph.Node, written map[string]bool) (*M
 type attempt struct {
 	p       *pattern
 	where   func(m *Match) string
-	written map[string]bool
-	bound   map[*graph.Node]*graph.Node // what the pattern's nodes stand for
-	numbers []float64                   // what its numbers stand for, NaN for nothing
+	seen    *seen
+	bound   []*graph.Node   // what the pattern's parts stand for
+	numbers []float64       // what its numbers stand for, NaN for nothing
+	rests   [][]*graph.Node // what its rests stand for, nil for nothing yet
+	again   []repetition    // what its repetitions stood for, the last one first
+	all     []*graph.Node   // of a whole match: inside
+	in      map[*graph.Node]bool
 	matched int
+	deepest int // the largest matched
+	steps   int
 	best    miss // deepest failure
 	found   *Match
 }
 
+// repetition is what the parts within one repetition stood for.
+type repetition struct {
+	of    *part
+	nodes []*graph.Node
+}
+
+// The steps of a search are bounded: with many choices it may go back again and
+// again. Behind the first few, which are enough for most and give the reasons, what
+// cannot match in any case is looked up.
+const (
+	fewSteps  = 128
+	maxSteps  = 1024
+	stepsEach = 16 // more for each part that has matched
+)
+
+func (a *attempt) spent() bool { return a.steps > maxSteps+stepsEach*a.deepest }
+
 // fail remembers the reason of the failure that came furthest.
-func (a *attempt) fail(why string) bool {
-	if a.best.why == "" || a.matched > a.best.matched {
-		a.best = miss{matched: a.matched, why: why}
+func (a *attempt) fail(at *graph.Node, why ...string) bool {
+	if !a.further() {
+		return false
+	}
+	a.best = miss{matched: a.matched, why: strings.Join(why, ""), at: at}
+	if a.matched <= fewNodes {
+		a.best.nodes = slices.DeleteFunc(a.inside(), func(n *graph.Node) bool { return n == at })
 	}
 	return false
 }
 
-// finish checks what is seen of a whole match only.
-func (a *attempt) finish() bool {
-	for _, check := range []func() string{a.attrs, a.uses, a.order} {
-		if why := check(); why != "" {
-			return a.fail(why)
-		}
-	}
-	m := a.result()
-	if a.where != nil {
-		if why := a.where(m); why != "" {
-			return a.fail(why)
-		}
-	}
-	a.found = m
-	return true
-}
+// fewNodes bounds the nodes that a reason lists.
+const fewNodes = 64
 
-// fit lets the pattern's node p stand for n and goes on with next.
-func (a *attempt) fit(p, n *graph.Node, next func() bool) bool {
+func (a *attempt) further() bool { return a.best.why == "" || a.matched > a.best.matched }
+
+// fit lets the pattern's part p stand for n and goes on with next.
+func (a *attempt) fit(p *part, n *graph.Node, next func() bool) bool {
 	switch {
 	case p == nil && n == nil:
 		return next()
 	case n == nil:
-		return a.fail("an operand is absent where the pattern has " + opName(a.p.plain(p)))
+		return a.fail(nil, "an operand is absent where the pattern has "+p.String())
 	case p == nil:
-		return a.fail("at " + n.String() + ": the pattern leaves out this operand")
+		return a.fail(n, "the pattern leaves out this operand")
 	}
-	p = a.p.plain(p)
-	if b := a.bound[p]; b != nil {
-		if b == n {
+	if b := a.bound[p.id]; b != nil {
+		if b == n || (p.kind == constant || p.kind == filled) && a.seen.differs(p, n) == "" {
 			return next()
 		}
-		return a.fail("at " + n.String() + ": the pattern has the same value as " + b.String() + " here")
+		return a.fail(n, "the pattern has the same value as ", b.String(), " here")
 	}
-	a.bound[p] = n
-	fits := false
-	switch {
-	case p.Opcode() == graph.Placeholder:
-		if msg := Conflict(n.Type(), p.Type()); msg != "" {
-			fits = a.fail("at " + n.String() + ": is " + msg)
-		} else {
-			fits = next()
+	if a.steps++; a.spent() || a.steps > a.seen.fewSteps && !a.seen.possible(p, n) {
+		return false
+	}
+	a.bound[p.id] = n
+	if a.stands(p, n, func() bool { return a.checks(p, n) && next() }) {
+		return true
+	}
+	a.bound[p.id] = nil
+	return false
+}
+
+// stands fits n by the kind of p, which is bound to it.
+func (a *attempt) stands(p *part, n *graph.Node, next func() bool) bool {
+	switch p.kind {
+	case input:
+		if msg := Conflict(n.Type(), p.node.Type()); msg != "" {
+			return a.fail(n, "is ", msg)
 		}
-	case p.Opcode() == graph.GetAttr:
-		fits = a.constant(p, n, next)
-	case p.Op() == anyOf:
-		for _, choice := range p.Args() {
-			if fits = a.fit(choice, n, next); fits {
-				break
-			}
+		return next()
+	case constant, filled:
+		if why := a.seen.differs(p, n); why != "" {
+			return a.fail(n, why)
 		}
-	default:
-		fits = a.call(p, n, next)
+		return a.step(next)
+	case choice:
+		return slices.ContainsFunc(p.args, func(c *part) bool { return a.fit(c, n, next) })
+	case repeat:
+		return a.repeat(p, n, 0, next)
+	case call:
+		return a.call(p, n, next)
+	case rest:
+		return a.fail(n, "the pattern has operands of any number here, which only an operator takes that takes any number")
 	}
-	if !fits {
-		delete(a.bound, p)
+	return next()
+}
+
+// checks asks what the pattern asks of p alone.
+func (a *attempt) checks(p *part, n *graph.Node) bool {
+	for _, check := range p.checks {
+		if why := check(n); why != "" {
+			return a.fail(n, why)
+		}
 	}
-	return fits
+	return true
 }
 
 // step counts a call or constant that matches.
 func (a *attempt) step(next func() bool) bool {
 	a.matched++
+	a.deepest = max(a.deepest, a.matched)
 	if next() {
 		return true
 	}
@@ -129,242 +176,116 @@ func (a *attempt) step(next func() bool) bool {
 	return false
 }
 
-// constant compares a constant of the pattern by value.
-func (a *attempt) constant(p, n *graph.Node, next func() bool) bool {
-	q := a.constantOf(n)
-	if q == nil {
-		return a.fail("at " + n.String() + ": is no constant")
-	}
-	want := a.p.mod.Param(p.Target()).Value
-	if !shape.TypeOf(q).Same(shape.TypeOf(want)) || !array.Equal(q, want) {
-		return a.fail("at " + n.String() + ": the constant is another one than " + array.Format(want, 8))
-	}
-	return a.step(next)
-}
-
-// constantOf returns the value of a parameter that no run changes, nil for what is
-// none.
-func (a *attempt) constantOf(n *graph.Node) *array.Array {
-	if n.Opcode() != graph.GetAttr || n.Live() || a.written[n.Target()] || n.Graph().Module() == nil {
-		return nil
-	}
-	q := n.Graph().Module().Param(n.Target())
-	if q == nil {
-		return nil
-	}
-	return q.Value
-}
-
-func (a *attempt) call(p, n *graph.Node, next func() bool) bool {
-	if !n.Opcode().IsCall() || n.Op() != p.Op() {
-		return a.fail("at " + n.String() + ": is " + opName(n) + ", the pattern has " + opName(p))
+func (a *attempt) call(p *part, n *graph.Node, next func() bool) bool {
+	if !n.Opcode().IsCall() || n.Op() != p.op {
+		return a.fail(n, "is ", opName(n), ", the pattern has ", p.op.Name)
 	}
 	if b := n.Bound(); b != nil {
 		for _, path := range b.Params {
 			if path != "" {
-				return a.fail("at " + n.String() + ": the parameters of module " + n.Target() + " are no operands; run functionalize first")
+				return a.fail(n, "the parameters of module ", n.Target(), " are no operands; run functionalize first")
 			}
 		}
 	}
 	before := slices.Clone(a.numbers)
-	operands, ok := a.immediates(p, n)
-	if ok && a.step(func() bool { return a.operands(p, n, 0, operands, next) }) {
+	count, ok := a.immediates(p, n)
+	if ok && a.step(func() bool {
+		if a.operands(p.args, p, n, 0, count, next) {
+			return true
+		}
+		return p.swaps && a.operands([]*part{p.args[1], p.args[0]}, p, n, 0, count, next)
+	}) {
 		return true
 	}
 	copy(a.numbers, before)
 	return false
 }
 
-// operands fits the operands of a call from number i on, count of them in n.
-func (a *attempt) operands(p, n *graph.Node, i, count int, next func() bool) bool {
-	if i >= max(p.NumArgs(), count) {
+// operands fits the parts of a call p to the operands of n from number i on, of which
+// there are count.
+func (a *attempt) operands(parts []*part, p *part, n *graph.Node, i, count int, next func() bool) bool {
+	switch {
+	case len(parts) == 0 && i >= count:
 		return next()
+	case len(parts) == 0:
+		return a.fit(nil, n.Arg(i), func() bool { return a.operands(nil, p, n, i+1, count, next) })
+	case parts[0] != nil && parts[0].kind == rest && p.op.Variadic():
+		return a.rest(parts, p, n, i, count, next)
+	case i >= count && parts[0] != nil && parts[0].kind == filled && isNumber(p, n):
+		return a.step(next)
+	case i >= count:
+		return a.fit(parts[0], nil, func() bool { return a.operands(parts[1:], p, n, i+1, count, next) })
 	}
-	return a.fit(p.Arg(i), n.Arg(i), func() bool { return a.operands(p, n, i+1, count, next) })
+	return a.fit(parts[0], n.Arg(i), func() bool { return a.operands(parts[1:], p, n, i+1, count, next) })
 }
 
-func attrsDiffer(n *graph.Node, want any) string {
-	show := func(s string) string {
-		if s == "" {
-			return "{}"
+// rest lets parts[0] stand for as many operands as possible.
+func (a *attempt) rest(parts []*part, p *part, n *graph.Node, i, count int, next func() bool) bool {
+	r := parts[0].index
+	old, most := a.rests[r], max(0, count-i)
+	for k := most; k >= 0; k-- {
+		if a.steps++; a.spent() {
+			break
 		}
-		return s
-	}
-	c := n.Op().Codec()
-	return "at " + n.String() + ": the attributes are " + show(c.Print(n.Attrs())) + ", the pattern has " + show(c.Print(want))
-}
-
-// dynamic reports whether the attributes mention sizes of the pattern's values.
-func dynamic(p *graph.Node) bool {
-	found := false
-	if c := p.Op().Codec(); c.HasDims() {
-		c.Symbols(p.Attrs(), func(d shape.Dim) { found = found || len(d.Symbols()) > 0 })
-	}
-	return found
-}
-
-// attrs compares attributes that mention sizes, once all values are bound.
-func (a *attempt) attrs() string {
-	env := func(name string) shape.Dim {
-		if s, ok := a.p.mod.Graph.Symbol(name); ok && a.bound[s.Node] != nil {
-			return sizeOf(a.bound[s.Node], s.Axis, false)
-		}
-		return shape.Sym(name)
-	}
-	for _, p := range a.p.parts {
-		if a.bound[p] == nil || !p.Opcode().IsCall() || a.p.loose[p] || !dynamic(p) {
+		args := n.Args()[i : i+k]
+		if old != nil && !slices.Equal(old, args) {
 			continue
 		}
-		c := p.Op().Codec()
-		if want := c.Bind(p.Attrs(), env); !c.Equal(want, a.bound[p].Attrs()) {
-			return attrsDiffer(a.bound[p], want)
+		a.rests[r] = append([]*graph.Node{}, args...)
+		if a.operands(parts[1:], p, n, i+k, count, next) {
+			return true
 		}
+		a.rests[r] = old
 	}
-	return ""
+	if old != nil {
+		return a.fail(n, "the pattern has the same operands as before here")
+	}
+	return false
 }
 
-// others fits what hangs together with the first result only through common
-// operands: further results and what they are made of.
-func (a *attempt) others(next func() bool) bool {
-	if len(a.p.roots) == 1 {
-		return next()
+// maxRepeats bounds the repetitions of one match: each is a few calls deep.
+const maxRepeats = 1 << 15
+
+// repeat fits the body of p to n, as often as it goes, and then what p begins with. A
+// value between two repetitions has no other use.
+func (a *attempt) repeat(p *part, n *graph.Node, done int, next func() bool) bool {
+	more := (p.max == 0 || done < p.max) && done < maxRepeats && (done == 0 || a.alone(n))
+	if more && a.fit(p.args[2], n, func() bool { return a.onward(p, done+1, next) }) {
+		return true
 	}
-	for _, p := range a.p.parts {
-		if a.bound[p] != nil || !p.Opcode().IsCall() {
-			continue
-		}
-		for _, arg := range p.Args() {
-			from := a.bound[arg]
-			if arg == nil || from == nil {
-				continue
-			}
-			tried := false
-			for u := range from.Users() {
-				if u.Op() != p.Op() {
-					continue
-				}
-				if tried = true; a.fit(p, u, func() bool { return a.others(next) }) {
-					return true
-				}
-			}
-			if !tried {
-				a.fail("at " + from.String() + ": no " + opName(p) + " uses it")
-			}
-			return false
-		}
-		return a.fail("the results of the pattern have no operand in common with " + opName(p))
+	if done < p.min {
+		return a.fail(n, "is the end of ", strconv.Itoa(done), " repetitions, the pattern has ", strconv.Itoa(p.min), " or more")
 	}
-	for _, p := range a.p.parts {
-		if a.bound[p] == nil {
-			return a.fail("a constant of the pattern is not reached")
-		}
-	}
-	return next()
+	return a.fit(p.args[0], n, next)
 }
 
-// uses demands that nothing outside the match needs what will be gone.
-func (a *attempt) uses() string {
-	inside := map[*graph.Node]bool{}
-	root := map[*graph.Node]bool{}
-	for _, p := range a.p.parts {
-		if n := a.bound[p]; n != nil {
-			inside[n] = true
+// alone demands that only the last repetition uses n.
+func (a *attempt) alone(n *graph.Node) bool {
+	last := a.again[len(a.again)-1].nodes
+	for u := range n.Users() {
+		if !slices.Contains(last, u) {
+			return a.fail(n, "want no use outside of the match, is used by ", u.String(), place(u))
 		}
 	}
-	for _, p := range a.p.roots {
-		root[a.bound[p]] = true
-	}
-	for _, p := range a.p.parts {
-		n := a.bound[p]
-		if n == nil || root[n] || n.Opcode() == graph.GetAttr {
-			continue
-		}
-		for u := range n.Users() {
-			if !inside[u] {
-				return "at " + n.String() + ": want no use outside of the match, is used by " + u.String() + place(u)
-			}
-		}
-		if s := n.Graph().SymbolsOf(n); len(s) > 0 {
-			return "at " + n.String() + ": defines the symbol " + s[0].Name
-		}
-	}
-	for _, p := range a.p.inputs {
-		if n := a.bound[p]; n != nil && inside[n] {
-			return "at " + a.bound[p].String() + ": is inside the match and an input of it"
-		}
-	}
-	return ""
+	return true
 }
 
-func place(n *graph.Node) string {
-	if p := n.Pos().String(); p != "" {
-		return " at " + p
+// onward takes note of a repetition and goes on with the value before it.
+func (a *attempt) onward(p *part, done int, next func() bool) bool {
+	v := a.bound[p.args[1].id]
+	kept := repetition{p, make([]*graph.Node, len(p.inner))}
+	for i, x := range p.inner {
+		kept.nodes[i], a.bound[x.id] = a.bound[x.id], nil
 	}
-	return ""
-}
-
-// order demands that the replacement can stand where the last result does.
-func (a *attempt) order() string {
-	last, first := a.bound[a.p.roots[0]], a.bound[a.p.roots[0]]
-	reads := false
-	for _, p := range a.p.parts {
-		n := a.bound[p]
-		if n == nil {
-			continue
-		}
-		if n.Opcode().IsCall() && n.Precedes(first) {
-			first = n
-		}
-		reads = reads || n.Opcode() == graph.GetAttr && a.written[n.Target()]
+	a.again = append(a.again, kept)
+	if a.repeat(p, v, done, next) {
+		return true
 	}
-	for _, p := range a.p.roots {
-		if n := a.bound[p]; last.Precedes(n) {
-			last = n
-		}
+	a.again = a.again[:len(a.again)-1]
+	for i, x := range p.inner {
+		a.bound[x.id] = kept.nodes[i]
 	}
-	inside := map[*graph.Node]bool{}
-	for _, p := range a.p.parts {
-		inside[a.bound[p]] = true
-	}
-	for _, p := range a.p.roots {
-		for u := range a.bound[p].Users() {
-			if !inside[u] && u.Precedes(last) {
-				return "at " + u.String() + place(u) + ": uses " + a.bound[p].String() + " before " + last.String() + " is computed"
-			}
-		}
-	}
-	for _, p := range a.p.inputs {
-		n := a.bound[p]
-		if n == nil {
-			continue
-		}
-		reads = reads || n.Opcode() == graph.GetAttr && a.written[n.Target()]
-		if !n.Precedes(last) {
-			return "at " + n.String() + ": an input is computed behind the results"
-		}
-	}
-	for n := first; reads && n != last; n = n.Next() {
-		if Effect(n) == op.Effectful {
-			return "at " + n.String() + place(n) + ": may write what the match reads"
-		}
-	}
-	return ""
-}
-
-func (a *attempt) result() *Match {
-	m := &Match{Numbers: slices.Clone(a.numbers)}
-	for _, p := range a.p.inputs {
-		m.Inputs = append(m.Inputs, a.bound[p])
-	}
-	for _, p := range a.p.parts {
-		if n := a.bound[p]; n != nil {
-			m.Nodes = append(m.Nodes, n)
-		}
-	}
-	for _, p := range a.p.roots {
-		m.Roots = append(m.Roots, a.bound[p])
-	}
-	return m
+	return false
 }
 
 func opName(n *graph.Node) string {

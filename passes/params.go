@@ -15,7 +15,7 @@ type Params struct {
 
 // NewParams looks at the calls of the module; g is the graph that a pass is at.
 func NewParams(m *graph.Module, g *graph.Graph) *Params {
-	p := &Params{module: m, written: Written(g), readers: map[string][]*graph.Node{}}
+	p := &Params{module: m, written: Written(g), readers: make(map[string][]*graph.Node, len(m.Params()))}
 	for n := range m.All() {
 		if n.Opcode() == graph.GetAttr {
 			for u := range n.Users() {

@@ -1,6 +1,7 @@
 package passes
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -17,20 +18,27 @@ type Pass struct {
 	// Breaks are facts that may be no longer true afterwards. The driver checks
 	// that all others still are.
 	Breaks []Fact
-	// Whole says that Run sees to the sub-graphs of the module itself. Without it the
-	// driver runs the pass on the module's graph and then on each sub-graph.
+	// Order says what must not run behind what, in pipelines that have this pass.
+	Order []Before
+	// Whole tells that the rewrites belong together: Options.StopAt ends the pass
+	// before the first one or behind the last one.
 	Whole bool
+	// Module says that Run sees to the sub-graphs of the module itself. Without it the
+	// driver runs the pass on the module's graph and then on each sub-graph.
+	Module bool
 	// Run transforms g, which is c.Module.Graph or a sub-graph of the module, and
 	// tells whether it changed anything. It may panic with *diag.Error, as a Cursor
 	// does.
 	Run func(c *Ctx, g *graph.Graph) (changed bool, err error)
+
+	rules []*rule // that the pass is made of, for Explain and Rules
 }
 
 // everywhere runs the pass on g: where that is the module's graph, on the sub-graphs
 // too.
 func (p Pass) everywhere(c *Ctx, g *graph.Graph) (changed bool, err error) {
 	main := g == c.Module.Graph
-	if changed, err = p.Run(c, g); err != nil || p.Whole || !main {
+	if changed, err = p.Run(c, g); err != nil || p.Module || !main {
 		return changed, err
 	}
 	for _, sub := range slices.Clone(c.Module.Subs()) {
@@ -90,7 +98,7 @@ func at(n *graph.Node, err error) error {
 // when that takes more than max rounds.
 func Fixpoint(p Pass, max int) Pass {
 	once := p
-	p.Whole = true
+	p.Module = true
 	p.Run = func(c *Ctx, g *graph.Graph) (bool, error) {
 		main := g == c.Module.Graph
 		for i := range max {
@@ -108,16 +116,47 @@ func Fixpoint(p Pass, max int) Pass {
 
 // Rules makes a pass that applies several passes in turn, again and again, until
 // none of them changes anything; it is an error when that takes more than max rounds.
-func Rules(name, doc string, max int, rules ...Pass) Pass {
-	return Fixpoint(Concat(name, doc, rules...), max)
+// Rules that follow each other are applied together: a round looks at each node once,
+// and tries there, in the given order, the rules whose patterns begin with its operator.
+// A pattern that must come before another one everywhere belongs into Rewrite.Or, or
+// into a pass before.
+func Rules(name, doc string, max int, list ...Pass) Pass {
+	var merged []Pass
+	for _, p := range list {
+		last := len(merged) - 1
+		if last < 0 || !p.plainRule() || !merged[last].plainRule() {
+			merged = append(merged, p)
+			continue
+		}
+		both := Concat(name, doc, merged[last], p)
+		both.Run, both.Module = runRules(both.rules), false // each graph has its own walk
+		merged[last] = both
+	}
+	return Fixpoint(Concat(name, doc, merged...), max)
+}
+
+// runRules returns the Run of passes that are rules and nothing else.
+//
+//go:noinline
+func runRules(rules []*rule) func(c *Ctx, g *graph.Graph) (bool, error) {
+	return func(c *Ctx, g *graph.Graph) (bool, error) { return apply(c, g, rules) }
+}
+
+// plainRule reports whether the pass still has the Run that runRules returns: one that
+// somebody put around it is not to be passed by. All functions that it returns have one
+// entry point, because it is not inlined.
+func (p Pass) plainRule() bool {
+	return len(p.rules) > 0 && !p.Module && reflect.ValueOf(p.Run).Pointer() == reflect.ValueOf(runRules(nil)).Pointer()
 }
 
 // Concat makes one pass of several that run one after the other. It requires
 // what the first ones require that is not broken before, and breaks what any
 // breaks.
 func Concat(name, doc string, list ...Pass) Pass {
-	pass := Pass{Name: name, Doc: doc, Whole: true}
+	pass := Pass{Name: name, Doc: doc, Module: true}
 	for _, q := range list {
+		pass.rules = append(pass.rules, q.rules...)
+		pass.Whole = pass.Whole || q.Whole
 		for _, f := range q.Requires {
 			if !hasFact(pass.Breaks, f) && !hasFact(pass.Requires, f) {
 				pass.Requires = append(pass.Requires, f)

@@ -15,9 +15,11 @@ type Report struct {
 type PassReport struct {
 	Name        string
 	Changed     bool
-	Matches     int // rewrites and removals
+	Matches     int  // rewrites and removals
+	Stopped     bool // ended at Options.StopAt
 	Time        time.Duration
-	NodesBefore int // those of regions included
+	Allocated   uint64 // bytes that the whole program allocated meanwhile, small values counted in blocks
+	NodesBefore int    // those of regions included
 	NodesAfter  int
 	Log         []Event // rewrites and removals
 	Refused     []Event // candidates that were left as they are, with reasons
@@ -45,12 +47,12 @@ func (r *Report) Changed() bool {
 	return false
 }
 
-// String returns a table with a line for each pass: matches, nodes, time.
+// String returns a table with a line for each pass: matches, nodes, time, memory.
 func (r *Report) String() string {
 	var b strings.Builder
 	for _, p := range r.Passes {
-		fmt.Fprintf(&b, "%-20s %6d matches %6d left %8d nodes (%+d) %12s\n", p.Name, p.Matches, len(p.Refused),
-			p.NodesAfter, p.NodesAfter-p.NodesBefore, p.Time.Round(time.Microsecond))
+		fmt.Fprintf(&b, "%-20s %6d matches %6d left %8d nodes (%+d) %12s %8s\n", p.Name, p.Matches, len(p.Refused),
+			p.NodesAfter, p.NodesAfter-p.NodesBefore, p.Time.Round(time.Microsecond), bytesText(p.Allocated))
 	}
 	return b.String()
 }
@@ -72,4 +74,15 @@ func (r *Report) Explain() string {
 		}
 	}
 	return b.String()
+}
+
+// bytesText returns "1.5 MB".
+func bytesText(n uint64) string {
+	switch {
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d B", n)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -19,7 +18,8 @@ import (
 // same operands, however the calls are spelt, with equal attributes, and equal
 // constants, compared by value. Sizes taken with x.Size(i) stand for the size
 // that the matched value has. Values inside the match must have no other use.
-// AnyOf, Loose and Number let one pattern stand for several spellings.
+// Markers (AnyOf, Optional, Any, Rest, Repeat, Commute, Loose, Number, Constant, If)
+// let one pattern stand for several spellings; Named gives values names.
 //
 //	passes.Rule(passes.Rewrite{
 //		Name:        "double-neg",
@@ -45,36 +45,47 @@ type Rewrite struct {
 	Types    []string
 	Requires []Fact
 	Breaks   []Fact
+	Order    []Before
 }
 
 // Match is one place where a pattern fits.
 type Match struct {
-	Inputs  []*graph.Node // what the parameters stand for, nil for nothing
-	Nodes   []*graph.Node // the matched calls in the order of the pattern
-	Roots   []*graph.Node // the results
-	Numbers []float64     // what Number(i) stands for, NaN for nothing
-	Data    any           // what Where found out, for Build
+	Inputs  []*graph.Node   // what the parameters stand for, nil for nothing
+	Nodes   []*graph.Node   // the matched calls and constants in the order of the pattern
+	Roots   []*graph.Node   // the results
+	Numbers []float64       // what Number(i) stands for, NaN for nothing
+	Rests   [][]*graph.Node // what Rest(i) stands for
+	Data    any             // what Where found out, for Build
+
+	named   map[string]*graph.Node
+	outside []*graph.Node // what the match is made from
 }
+
+// Node returns what is Named so in the pattern, nil for a spelling that is not there.
+func (m *Match) Node(name string) *graph.Node { return m.named[name] }
+
+// Attr returns an attribute, by its name in the text form, of the call that is Named so
+// in the pattern; nil when there is none.
+func (m *Match) Attr(name, attr string) any {
+	n := m.named[name]
+	if n == nil || n.Op() == nil {
+		return nil
+	}
+	for _, f := range n.Op().Codec().Fields(n.Attrs()) {
+		if f.Name == attr {
+			return f.Value
+		}
+	}
+	return nil
+}
+
+// rule is a rewrite that is compiled once.
+type rule struct{ compile func() (*compiled, error) }
 
 // Rule makes a pass of a rewrite. Mistakes in the rule are reported when it runs.
 func Rule(r Rewrite) Pass {
-	compile := sync.OnceValues(func() (*compiled, error) { return r.compile() })
-	return Pass{Name: r.Name, Doc: r.Doc, Requires: r.Requires, Breaks: r.Breaks,
-		Run: func(c *Ctx, g *graph.Graph) (bool, error) {
-			k, err := compile()
-			if err != nil {
-				return false, err
-			}
-			run := &ruleRun{c: c, k: k, written: Written(g), constants: map[*graph.Node]string{}, at: map[*graph.Node]int{}}
-			before := c.matches
-			for _, p := range k.patterns {
-				if err = run.graph(p, g); err != nil {
-					break
-				}
-			}
-			run.reportMisses()
-			return c.matches > before, err
-		}}
+	rules := []*rule{{sync.OnceValues(r.compile)}}
+	return Pass{Name: r.Name, Doc: r.Doc, Requires: r.Requires, Breaks: r.Breaks, Order: r.Order, Run: runRules(rules), rules: rules}
 }
 
 // Explain says why a rule does not match with n as its (first) result: what was
@@ -84,17 +95,44 @@ func Explain(r Rewrite, n *graph.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	best := miss{}
+	return k.explain(n).Why, nil
+}
+
+// Reason says how far a rule came at a node.
+type Reason struct {
+	Rule    string
+	Why     string        // "" where the rule matches
+	At      *graph.Node   // where it ended, nil for nowhere in particular
+	Nodes   []*graph.Node // what had matched, of long matches nothing
+	Matched int           // calls and constants
+}
+
+// Explain says, for each rule that the pass is made of, why it does not match with n
+// as its (first) result. There is none for a pass that is made otherwise.
+func (p Pass) Explain(n *graph.Node) ([]Reason, error) {
+	var list []Reason
+	for _, r := range p.rules {
+		k, err := r.compile()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, k.explain(n))
+	}
+	return list, nil
+}
+
+func (k *compiled) explain(n *graph.Node) Reason {
+	best, seen := miss{}, newSeen(n.Graph())
 	for _, p := range k.patterns {
-		m, miss := k.match(p, n, Written(n.Graph()))
+		m, miss := k.match(p, n, seen)
 		if m != nil {
-			return "", nil
+			return Reason{Rule: k.Name}
 		}
 		if miss.matched >= best.matched {
 			best = miss
 		}
 	}
-	return best.String(), nil
+	return Reason{k.Name, best.String(), best.at, best.nodes, best.matched}
 }
 
 // compiled is a rule whose functions have been traced.
@@ -121,8 +159,8 @@ func (r Rewrite) compile() (*compiled, error) {
 		k.patterns = append(k.patterns, p)
 	}
 	for i, in := range k.patterns[0].inputs {
-		if !slices.ContainsFunc(k.patterns, func(p *pattern) bool { return p.inputs[i].NumUses() > 0 }) {
-			return nil, diag.New(BadRule, "parameter "+in.Target()+" of the pattern is not used, so that nothing says what it stands for")
+		if !slices.ContainsFunc(k.patterns, func(p *pattern) bool { return p.inputs[i].node.NumUses() > 0 }) {
+			return nil, diag.New(BadRule, "parameter "+in.node.Target()+" of the pattern is not used, so that nothing says what it stands for")
 		}
 	}
 	if (r.Build == nil) == (r.Replacement == nil) {
@@ -141,7 +179,11 @@ func (r Rewrite) compile() (*compiled, error) {
 			strconv.Itoa(len(p.inputs))+" and "+strconv.Itoa(len(p.roots)))
 	}
 	for n := range m.Graph.Nodes() {
-		if n.Op() == anyOf || n.Op() == loose || numbersOf(n) > 0 {
+		mark := markerOf(n.Op())
+		if mark != nil && mark.kind == rest && mark.index < k.patterns[0].rests && len(k.patterns) == 1 {
+			continue
+		}
+		if mark != nil || numbersOf(n) > 0 {
 			return nil, n.Error(BadRule, "the replacement leaves something open, as only patterns do").WithHint("use Build")
 		}
 	}
@@ -164,197 +206,4 @@ func (r Rewrite) trace(what string, f any) (*graph.Module, error) {
 			Hint: "write it as a function of tensors; give Types when it asks for ranks or sizes"}
 	}
 	return m, nil
-}
-
-// ruleRun is one run of a rule.
-type ruleRun struct {
-	c         *Ctx
-	k         *compiled
-	written   map[string]bool
-	constants map[*graph.Node]string // paths of the replacement's constants
-	misses    []located
-	at        map[*graph.Node]int // which of misses is at a node
-}
-
-type located struct {
-	miss
-	n *graph.Node
-}
-
-// graph applies one pattern to a graph and its regions.
-func (r *ruleRun) graph(p *pattern, g *graph.Graph) error {
-	for n := range g.Nodes() {
-		if err := r.c.Err(); err != nil {
-			return err
-		}
-		for _, sub := range n.Regions() {
-			if err := r.graph(p, sub); err != nil {
-				return err
-			}
-		}
-		if n.Op() == nil || !p.begins(p.roots[0], n.Op()) {
-			continue
-		}
-		m, why := r.k.match(p, n, r.written)
-		if m == nil {
-			if why.matched > 0 {
-				r.missed(n, why)
-			}
-			continue
-		}
-		if err := r.rewrite(m); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// missed keeps the best miss at a node, the last one of equals.
-func (r *ruleRun) missed(n *graph.Node, why miss) {
-	i, again := r.at[n]
-	switch {
-	case !again:
-		r.at[n] = len(r.misses)
-		r.misses = append(r.misses, located{why, n})
-	case why.matched >= r.misses[i].matched:
-		r.misses[i].miss = why
-	}
-}
-
-// reportMisses records the matches that failed late, the best one first.
-func (r *ruleRun) reportMisses() {
-	best := -1
-	for i, m := range r.misses {
-		if !m.n.Erased() && (best < 0 || m.matched > r.misses[best].matched) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return
-	}
-	r.c.Refuse(r.misses[best].n, r.misses[best].String())
-	for i, m := range r.misses {
-		if i != best && m.matched > 1 && !m.n.Erased() {
-			r.c.Refuse(m.n, m.String())
-		}
-	}
-}
-
-// rewrite puts the replacement in the place of a match.
-func (r *ruleRun) rewrite(m *Match) error {
-	last := m.Roots[0]
-	for _, n := range m.Roots {
-		if last.Precedes(n) {
-			last = n
-		}
-	}
-	c := last.Graph().Before(last)
-	var out []*graph.Node
-	if r.k.Build != nil {
-		out = r.k.Build(c, m)
-		if len(out) != len(m.Roots) {
-			return last.Error(BadRule, "Build returned "+strconv.Itoa(len(out))+" values, the pattern has "+strconv.Itoa(len(m.Roots))+" results")
-		}
-	} else {
-		out = r.splice(c, m)
-	}
-	for i, n := range m.Roots {
-		if msg := Conflict(out[i].Type(), n.Type()); msg != "" {
-			return n.Error(BadRule, "the replacement gives "+msg)
-		}
-	}
-	inputs := map[*graph.Node]bool{}
-	for _, n := range m.Inputs {
-		inputs[n] = true
-	}
-	for i, n := range m.Roots {
-		KeepType(out[i], n.Type())
-		if !inputs[out[i]] {
-			graph.CopyMeta(out[i], n)
-		}
-		n.ReplaceUses(out[i], nil)
-	}
-	r.c.Rewrote(m.Roots[0], out[0], "rule "+r.k.Name)
-	for i := len(m.Nodes) - 1; i >= 0; i-- {
-		if n := m.Nodes[i]; !n.Erased() && n.NumUses() == 0 {
-			_ = n.Graph().Erase(n) // one that defines a symbol stays
-		}
-	}
-	sweep(m.Inputs)
-	return nil
-}
-
-// sweep removes values that only the match used.
-func sweep(nodes []*graph.Node) {
-	for _, n := range nodes {
-		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() != graph.GetAttr && (!n.Opcode().IsCall() || Effect(n) != op.Pure) {
-			continue
-		}
-		args := n.Args()
-		if n.Graph().Erase(n) == nil {
-			sweep(args)
-		}
-	}
-}
-
-// splice copies the replacement to the cursor.
-func (r *ruleRun) splice(c *graph.Cursor, m *Match) []*graph.Node {
-	to := map[*graph.Node]*graph.Node{}
-	next := 0
-	g := r.k.replacement.Graph
-	env := func(name string) shape.Dim {
-		if s, ok := g.Symbol(name); ok && to[s.Node] != nil {
-			return sizeOf(to[s.Node], s.Axis, true)
-		}
-		return shape.Sym(name)
-	}
-	for n := range g.Nodes() {
-		args := make([]*graph.Node, n.NumArgs())
-		for i, a := range n.Args() {
-			args[i] = to[a]
-		}
-		switch n.Opcode() {
-		case graph.Placeholder:
-			to[n] = m.Inputs[next]
-			next++
-		case graph.GetAttr:
-			to[n] = c.GetAttr(r.constant(n))
-		case graph.Output:
-			return args
-		default: // a function call in any case, so that a functional graph stays one
-			to[n] = c.Function(n.Op(), n.Op().Codec().Bind(n.Attrs(), env), args...)
-		}
-	}
-	return nil
-}
-
-// constant enters a constant of the replacement into the module, once a run.
-func (r *ruleRun) constant(n *graph.Node) string {
-	path, ok := r.constants[n]
-	if !ok {
-		m := r.c.Module
-		path = m.FreshPath("_" + fileName(r.k.Name) + "_constant")
-		p := *r.k.replacement.Param(n.Target())
-		p.Path, p.Selector = path, ""
-		m.SetParam(p)
-		r.constants[n] = path
-	}
-	return path
-}
-
-// sizeOf returns one size of a value: from its type, as the symbol that names
-// it, or, when make is set, as a new symbol.
-func sizeOf(n *graph.Node, axis int, make bool) shape.Dim {
-	if d := n.Type().Dim(axis); !d.IsUnknown() {
-		return d
-	}
-	for _, s := range n.Graph().SymbolsOf(n) {
-		if s.Axis == axis {
-			return shape.Sym(s.Name)
-		}
-	}
-	if make {
-		return n.Graph().NewSymbol(n, axis)
-	}
-	return shape.Unknown
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +20,8 @@ type Options struct {
 	NoLint    bool          // do not check graph and facts behind each pass
 	Disable   []string      // passes of the pipeline that are left out
 	StopAfter string        // the last pass to run
+	StopAt    StopAt        // the last rewrite
+	Order     []Before      // what must not run behind what, besides the passes' own Order
 	Expect    []Expectation // how often passes must match
 	Numeric   *Numeric      // compare what the graph computes behind each pass with the original
 	// DumpDir is a folder for the text form before the first pass, 00-trace.fx,
@@ -27,6 +29,15 @@ type Options struct {
 	DumpDir string
 	// OnPass is called behind each pass with the module as it is then.
 	OnPass func(r PassReport, m *graph.Module)
+}
+
+// StopAt ends the pass of that name at its rewrite number Match, as Origin counts them,
+// and the pipeline with it; the module keeps what was done up to there. 0 ends the
+// pipeline before the pass. Rewrites that belong together (Pass.Whole) are not parted.
+// The zero StopAt stops nowhere.
+type StopAt struct {
+	Pass  string
+	Match int
 }
 
 // Expectation says how often a pass must match.
@@ -55,8 +66,15 @@ func Run(ctx context.Context, module *graph.Module, pipeline []Pass, o Options) 
 		return r.report, err
 	}
 	for _, p := range r.list {
+		ends := func() bool { return r.StopAt.Pass == p.Name && r.left <= 0 }
+		if ends() {
+			break
+		}
 		if err := r.pass(p); err != nil {
 			return r.report, err
+		}
+		if ends() {
+			break
 		}
 	}
 	if err := r.expectations(); err != nil {
@@ -79,6 +97,8 @@ type runner struct {
 	base    *baseline
 	text    string // of the last dump
 	dumps   int
+	left    int                  // rewrites of StopAt.Pass to go
+	known   map[*graph.Node]bool // nodes that had been there or have an Origin
 }
 
 // plan finds mistakes in the pipeline and what is left of it to run.
@@ -88,7 +108,7 @@ func (r *runner) plan(pipeline []Pass) error {
 		names[i] = p.Name
 	}
 	known := "the pipeline is " + strings.Join(names, ", ")
-	for _, n := range append(slices.Clone(r.Disable), r.StopAfter) {
+	for _, n := range append(slices.Clone(r.Disable), r.StopAfter, r.StopAt.Pass) {
 		if n != "" && !slices.Contains(names, n) {
 			return diag.New(BadPipeline, "no pass "+strconv.Quote(n)+" in the pipeline").WithHint(known)
 		}
@@ -97,6 +117,9 @@ func (r *runner) plan(pipeline []Pass) error {
 		if !slices.Contains(names, e.Pass) {
 			return diag.New(BadPipeline, "matches of "+strconv.Quote(e.Pass)+" are expected, which is not in the pipeline").WithHint(known)
 		}
+	}
+	if r.left = r.StopAt.Match; r.left < 0 || r.left > 0 && r.StopAt.Pass == "" {
+		return diag.New(BadPipeline, "StopAt is rewrite "+strconv.Itoa(r.left)+" of pass "+strconv.Quote(r.StopAt.Pass)+", expected a pass and 0 or more")
 	}
 	for _, p := range pipeline {
 		if p.Name == "" || p.Run == nil {
@@ -109,7 +132,7 @@ func (r *runner) plan(pipeline []Pass) error {
 			break
 		}
 	}
-	return CheckOrder(r.list)
+	return CheckOrder(r.list, r.Order...)
 }
 
 func (r *runner) start() error {
@@ -122,6 +145,10 @@ func (r *runner) start() error {
 			return err
 		}
 		r.base = b
+	}
+	r.known = map[*graph.Node]bool{}
+	for n := range r.mod.All() {
+		r.known[n] = true
 	}
 	return r.dump("trace")
 }
@@ -154,18 +181,11 @@ func (r *runner) pass(step Pass) (err error) {
 			keeps = append(keeps, f)
 		}
 	}
-	c := NewCtx(r.ctx, r.mod)
-	rep := PassReport{Name: step.Name, NodesBefore: count(r.mod.Graph)}
-	start := time.Now()
-	changed, err := run(step, c)
-	rep.Time = time.Since(start)
-	rep.Changed, rep.Matches, rep.Log, rep.Refused, rep.Notes = changed, c.matches, c.log, c.refused, c.Notes()
-	rep.NodesAfter = count(r.mod.Graph)
-	r.report.Passes = append(r.report.Passes, rep)
+	rep, err := r.measure(step)
 	if err != nil {
 		return err
 	}
-	r.changed = r.changed || changed || c.matches > 0
+	r.changed = r.changed || rep.Changed || rep.Matches > 0
 	if err := r.dump(step.Name); err != nil { // first, to show what the checks refuse
 		return err
 	}
@@ -176,6 +196,38 @@ func (r *runner) pass(step Pass) (err error) {
 		r.OnPass(rep, r.mod)
 	}
 	return nil
+}
+
+// measure runs a pass and reports on it.
+func (r *runner) measure(step Pass) (PassReport, error) {
+	c := NewCtx(r.ctx, r.mod)
+	c.pass, c.known = step.Name, r.known
+	mine := step.Name == r.StopAt.Pass
+	if mine && !step.Whole {
+		c.stop = r.left
+	}
+	rep := PassReport{Name: step.Name, NodesBefore: count(r.mod.Graph)}
+	start, before := time.Now(), allocated()
+	changed, err := run(step, c)
+	rep.Time, rep.Allocated = time.Since(start), allocated()-before
+	rep.Changed, rep.Matches, rep.Log, rep.Refused, rep.Notes = changed, c.matches, c.log, c.refused, c.Notes()
+	rep.NodesAfter = count(r.mod.Graph)
+	if mine {
+		r.left -= c.matches
+		rep.Stopped = r.left <= 0
+	}
+	r.report.Passes = append(r.report.Passes, rep)
+	if err == nil && (changed || c.matches > 0) {
+		c.unnamed()
+	}
+	return rep, err
+}
+
+// allocated returns the bytes that the program has ever allocated.
+func allocated() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // check finds what a pass has broken.
@@ -200,32 +252,16 @@ func run(p Pass, c *Ctx) (changed bool, err error) {
 	defer func() {
 		switch v := recover().(type) {
 		case nil:
+		case stopped:
+			changed = true
 		case *diag.Error:
 			err = v
 		default:
-			err = &diag.Error{Code: Panicked, Pos: panicPos(), Msg: "the pass panicked: " + fmt.Sprint(v),
+			err = &diag.Error{Code: Panicked, Pos: diag.PanicPos(), Msg: "the pass panicked: " + fmt.Sprint(v),
 				Hint: "the position is where it panicked"}
 		}
 	}()
 	return p.everywhere(c, c.Module.Graph)
-}
-
-// panicPos returns the frame that panicked; it is called by a deferred function.
-func panicPos() diag.Pos {
-	var pcs [64]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
-	panicking := false
-	for {
-		f, more := frames.Next()
-		inRuntime := strings.HasPrefix(f.Function, "runtime.")
-		if panicking && !inRuntime {
-			return diag.Pos{File: f.File, Line: f.Line, Func: f.Function}
-		}
-		panicking = panicking || f.Function == "runtime.gopanic"
-		if !more {
-			return diag.Pos{}
-		}
-	}
 }
 
 // inPhase says of every diagnostic in err that the phase was running.
@@ -277,7 +313,7 @@ func (r *runner) expectations() error {
 			if p.Name != expectation.Pass {
 				continue
 			}
-			ran = true
+			ran = !p.Stopped
 			got += p.Matches
 			if why == nil && len(p.Refused) > 0 {
 				why = &p.Refused[0]

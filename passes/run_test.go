@@ -113,17 +113,23 @@ func erase(c *passes.Ctx, n *graph.Node) error { return c.Erase(n, "") }
 
 func TestRunChecksThePipeline(t *testing.T) {
 	p := passes.Pass{Name: "p", Run: nop}
-	order := []passes.Pass{{Name: "decompose", Run: nop}, {Name: "conv-bn", Run: nop}}
+	before := []passes.Before{{First: "conv-bn", Then: "decompose", Why: "it is composite"}}
+	order := []passes.Pass{{Name: "decompose", Run: nop}, {Name: "conv-bn", Run: nop, Order: before}}
+	free := []passes.Pass{{Name: "decompose", Run: nop}, {Name: "conv-bn", Run: nop}}
 	for name, c := range map[string]struct {
 		list []passes.Pass
 		opts passes.Options
 		msg  string
 	}{
-		"disable": {[]passes.Pass{p}, passes.Options{Disable: []string{"q"}}, `no pass "q"`},
-		"stop":    {[]passes.Pass{p}, passes.Options{StopAfter: "q"}, `no pass "q"`},
-		"expect":  {[]passes.Pass{p}, passes.Options{Expect: []passes.Expectation{passes.Expect("q", 1)}}, `"q" are expected`},
-		"no run":  {[]passes.Pass{{Name: "p"}}, passes.Options{}, "no name or no Run"},
-		"order":   {order, passes.Options{}, "conv-bn runs behind decompose, expected it before: batch_norm is composite"},
+		"disable":               {[]passes.Pass{p}, passes.Options{Disable: []string{"q"}}, `no pass "q"`},
+		"stop":                  {[]passes.Pass{p}, passes.Options{StopAfter: "q"}, `no pass "q"`},
+		"expect":                {[]passes.Pass{p}, passes.Options{Expect: []passes.Expectation{passes.Expect("q", 1)}}, `"q" are expected`},
+		"no run":                {[]passes.Pass{{Name: "p"}}, passes.Options{}, "no name or no Run"},
+		"order":                 {order, passes.Options{}, "conv-bn runs behind decompose, expected it before: it is composite"},
+		"order of the pipeline": {free, passes.Options{Order: before}, "conv-bn runs behind decompose, expected it before: it is composite"},
+		"stop at":               {[]passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: "q", Match: 1}}, `no pass "q"`},
+		"stop before":           {[]passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: "p", Match: -1}}, "StopAt is rewrite -1 of pass"},
+		"stop nowhere":          {[]passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Match: 2}}, "StopAt is rewrite 2 of pass"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := run(passtest.Parse(t, small), c.opts, c.list...)
@@ -258,23 +264,29 @@ func TestConcatGathersFacts(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// builtIn returns the names of the passes below this package.
-func builtIn() (names []string) {
-	for _, p := range append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine,
-		simplify.ConstFold, quant.Equalise, quant.Smooth(nil, quant.SmoothOptions{}), quant.Prepare(nil, nil), quant.Convert(nil, nil), quant.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused) {
-		names = append(names, p.Name)
-	}
-	return names
+// builtIn returns the passes below this package.
+func builtIn() []passes.Pass {
+	return append(fusion.Recognisers(), shapeprop.Infer(nil), shapeprop.Specialize(nil), simplify.Functionalize, fusion.ConvBN, fusion.LinearBN, fusion.BNAffine,
+		simplify.ConstFold, quant.Equalise, quant.Smooth(nil, quant.SmoothOptions{}), quant.Prepare(nil, nil), quant.Convert(nil, nil), quant.Lower, simplify.Decompose, simplify.CSE, simplify.DCE, simplify.DropUnused)
 }
 
 func TestOrderHasReasons(t *testing.T) {
-	after := map[string][]string{}
-	for _, o := range passes.Order {
-		require.NotEmpty(t, o.Why)
-		require.Contains(t, builtIn(), o.First)
-		require.Contains(t, builtIn(), o.Then)
-		after[o.First] = append(after[o.First], o.Then)
+	var names []string
+	for _, p := range builtIn() {
+		names = append(names, p.Name)
 	}
+	after, seen := map[string][]string{}, 0
+	for _, p := range builtIn() {
+		for _, o := range p.Order {
+			require.NotEmpty(t, o.Why)
+			require.Contains(t, names, o.First)
+			require.Contains(t, names, o.Then)
+			require.Contains(t, []string{o.First, o.Then}, p.Name, "it is about other passes")
+			after[o.First] = append(after[o.First], o.Then)
+			seen++
+		}
+	}
+	require.Greater(t, seen, 20)
 	var visit func(name string, path []string)
 	visit = func(name string, path []string) {
 		require.NotContains(t, path, name, "a cycle")

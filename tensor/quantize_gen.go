@@ -10,11 +10,15 @@ import (
 // DequantizeAttrs holds the optional attributes of dequantize.
 type DequantizeAttrs = std.DequantizeAttrs
 
+// ObserveAttrs holds the optional attributes of observe.
+type ObserveAttrs = std.ObserveAttrs
+
 // QuantizeAttrs holds the optional attributes of quantize.
 type QuantizeAttrs = std.QuantizeAttrs
 
-// Dequantize returns (q - zero)·scale of u8, i8 or i32 as f32; scale and zero
-// are one element, or one for each index of axis.
+// Dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in
+// f32, in the type of scale, f32, f16 or bf16; scale and zero are one element,
+// or one for each index of axis.
 //
 // zero may be nil. The optional [std.DequantizeAttrs], at most one, sets Axis.
 func Dequantize(q, scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
@@ -22,8 +26,9 @@ func Dequantize(q, scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
 	return call(std.Dequantize, attrs, false, sizeArgs{}, q, scale, zero)[0]
 }
 
-// Dequantize returns (q - zero)·scale of u8, i8 or i32 as f32; scale and zero
-// are one element, or one for each index of axis.
+// Dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in
+// f32, in the type of scale, f32, f16 or bf16; scale and zero are one element,
+// or one for each index of axis.
 //
 // zero may be nil. The optional [std.DequantizeAttrs], at most one, sets Axis.
 func (q *Tensor) Dequantize(scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
@@ -45,9 +50,32 @@ func (x *Tensor) DynamicQuantize() (q, scale, zero *Tensor) {
 	return res[0], res[1], res[2]
 }
 
-// Quantize returns round(x/scale) + zero as u8 or i8, halves rounded to even,
-// saturated, NaN as the least value; scale and zero are one element, or one for
-// each index of axis.
+// Observe returns seen with the elements of x taken in: f64 of the least and
+// the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is
+// longer, the limit and the counts of a histogram over [-limit, limit). The
+// limit doubles as needed, from 2^-30, and what was counted moves.
+//
+// The optional [std.ObserveAttrs], at most one, sets Averaging.
+func Observe(x, seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
+	attrs := options(std.Observe, opts)
+	return call(std.Observe, attrs, false, sizeArgs{}, x, seen)[0]
+}
+
+// Observe returns seen with the elements of x taken in: f64 of the least and
+// the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is
+// longer, the limit and the counts of a histogram over [-limit, limit). The
+// limit doubles as needed, from 2^-30, and what was counted moves.
+//
+// The optional [std.ObserveAttrs], at most one, sets Averaging.
+func (x *Tensor) Observe(seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
+	attrs := options(std.Observe, opts)
+	return call(std.Observe, attrs, true, sizeArgs{}, x, seen)[0]
+}
+
+// Quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in
+// f32, halves rounded to even, saturated, NaN as the least value; scale, of x's
+// type f32, f16 or bf16, and zero are one element, or one for each index of
+// axis.
 //
 // zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis and
 // DType.
@@ -56,9 +84,10 @@ func Quantize(x, scale, zero *Tensor, opts ...std.QuantizeAttrs) *Tensor {
 	return call(std.Quantize, attrs, false, sizeArgs{}, x, scale, zero)[0]
 }
 
-// Quantize returns round(x/scale) + zero as u8 or i8, halves rounded to even,
-// saturated, NaN as the least value; scale and zero are one element, or one for
-// each index of axis.
+// Quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in
+// f32, halves rounded to even, saturated, NaN as the least value; scale, of x's
+// type f32, f16 or bf16, and zero are one element, or one for each index of
+// axis.
 //
 // zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis and
 // DType.

@@ -4,7 +4,7 @@ package tensor
 
 import "github.com/gofx-dev/gofx/op/std"
 
-// LstmAttrs holds the optional attributes of gru, lstm.
+// LstmAttrs holds the optional attributes of gru, lstm, q_gru, q_lstm.
 type LstmAttrs = std.LstmAttrs
 
 // RnnAttrs holds the optional attributes of rnn.

@@ -118,23 +118,31 @@ func (t *trace) walk(root any) {
 				return false
 			}
 			it.Tensor.MarkParam()
-			t.mod.SetParam(graph.Param{Path: it.Path, Value: it.Tensor.Value().(*array.Array), Buffer: it.Buffer, Selector: selector(it)})
-			t.params[it.Tensor.ID()] = t.mod.Param(it.Path)
+			t.mod.SetParam(graph.Param{Path: t.p.path(it), Value: it.Tensor.Value().(*array.Array), Buffer: it.Buffer, Selector: t.p.selector(it)})
+			t.params[it.Tensor.ID()] = t.mod.Param(t.p.path(it))
 			t.storage(it.Tensor)
 			return false
 		}
 		k := tensor.ModuleKey(it.Module)
 		if _, known := t.modules[k]; !known {
-			t.modules[k] = modInfo{it.Path, selector(it)}
+			t.modules[k] = modInfo{t.p.path(it), t.p.selector(it)}
 		}
 		return true
 	})
 }
 
+// path returns the path of an item of the root.
+func (p *Tracer) path(it tensor.Item) string {
+	if p.Below != "" && it.Path != "" {
+		return p.Below + "." + it.Path
+	}
+	return p.Below + it.Path
+}
+
 // selector returns the Go expression of an item below the root m, "" when there
 // is none.
-func selector(it tensor.Item) string {
-	if it.Selector == "" && it.Path != "" {
+func (p *Tracer) selector(it tensor.Item) string {
+	if it.Selector == "" && it.Path != "" || p.Below != "" {
 		return ""
 	}
 	return "m" + it.Selector

@@ -31,6 +31,9 @@ type Tracer struct {
 	// Root is the module whose tensors and sub-modules give paths; nil means the
 	// traced module itself. Use it when tracing a closure over a module.
 	Root any
+	// Below is put in front of the paths of the root: where it stands in a larger
+	// model (Record).
+	Below string
 	// Method is the method of a module that is traced; empty means Forward.
 	Method string
 

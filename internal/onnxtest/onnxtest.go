@@ -207,7 +207,7 @@ func appendInts(list []int64, f field) ([]int64, error) {
 }
 
 // types are the element types of TensorProto that gofx has.
-var types = map[uint64]array.DType{1: array.F32, 2: array.U8, 3: array.I8, 6: array.I32, 7: array.I64, 9: array.Bool, 10: array.F16, 11: array.F64}
+var types = map[uint64]array.DType{1: array.F32, 2: array.U8, 3: array.I8, 4: array.U16, 5: array.I16, 6: array.I32, 7: array.I64, 9: array.Bool, 10: array.F16, 11: array.F64}
 
 // tensor reads a TensorProto.
 func tensor(b []byte) (*array.Array, error) {

@@ -353,6 +353,8 @@ def interpolate(x, size, scale_factor, mode, align_corners):
 # it: these are the words of ONNX's specification.
 
 LIMITS = {torch.uint8: (0, 255), torch.int8: (-128, 127)}
+WIDE = {**LIMITS, torch.int16: (-32768, 32767)}
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
 
 
 def along(p, x, axis, name):
@@ -370,7 +372,7 @@ def along(p, x, axis, name):
 
 def rounded(v, d, zero):
     """v rounded, shifted by the zero point and saturated in type d."""
-    lo, hi = LIMITS[d]
+    lo, hi = WIDE[d]
     zero = zero.float()
     v = torch.minimum(torch.maximum(torch.where(v != v, lo - zero, v), lo - zero), hi - zero)
     return (torch.round(v) + zero).to(d)
@@ -378,19 +380,19 @@ def rounded(v, d, zero):
 
 def quantize(x, scale, zero, axis, dtype):
     d = given(dtype, torch.uint8 if zero is None else zero.dtype)
-    if d not in LIMITS or zero is not None and zero.dtype != d or x.dtype != torch.float32 or scale.dtype != x.dtype:
+    if d not in WIDE or zero is not None and zero.dtype != d or x.dtype not in FLOATS or scale.dtype != x.dtype:
         raise TypeError("element types")
     zero = torch.zeros([], dtype=d) if zero is None else zero
-    return rounded(x / along(scale, x, axis, "scale"), d, along(zero, x, axis, "zero"))
+    return rounded(x.float() / along(scale.float(), x, axis, "scale"), d, along(zero, x, axis, "zero"))
 
 
 def dequantize(q, scale, zero, axis):
-    if q.dtype not in (torch.uint8, torch.int8, torch.int32) or scale.dtype != torch.float32 or zero is not None and zero.dtype != q.dtype:
+    if q.dtype not in (torch.uint8, torch.int8, torch.int16, torch.int32) or scale.dtype not in FLOATS or zero is not None and zero.dtype != q.dtype:
         raise TypeError("element types")
     v = q.to(torch.int32)
     if zero is not None:
         v = v - along(zero, q, axis, "zero").to(torch.int32)
-    return v.to(torch.float32) * along(scale, q, axis, "scale")
+    return (v.to(torch.float32) * along(scale.float(), q, axis, "scale")).to(scale.dtype)
 
 
 def dynamic_quantize(x):
@@ -406,6 +408,38 @@ def dynamic_quantize(x):
         scale = hi / 255 - lo / 255
     zero = rounded(-lo / scale, torch.uint8, torch.zeros([]))
     return rounded(x / scale, torch.uint8, zero), scale, zero
+
+
+def observe(x, seen, averaging):
+    if x.dtype != torch.float32 or seen.dtype != torch.float64:
+        raise TypeError("element types")
+    if seen.dim() != 1 or len(seen) < 2 or len(seen) == 3 or not 0 <= averaging <= 1:
+        raise ValueError("state")
+    if x.numel() == 0:
+        return seen.clone()
+    x, inf = x.double().flatten(), float("inf")
+    ends = []
+    for old, new, none, choose in ((seen[0], x.min(), inf, torch.minimum), (seen[1], x.max(), -inf, torch.maximum)):
+        if averaging == 0:
+            ends.append(choose(old, new))
+        else:
+            ends.append(new if old == none else old + averaging * (new - old))
+    ends = torch.stack(ends)
+    if len(seen) == 2:
+        return ends
+    first, counts = seen[2].item(), seen[3:]
+    first = limit = first if 2.0**-30 <= first < inf else 2.0**-30
+    known = x[torch.isfinite(x)].abs()
+    while known.numel() and limit < known.max().item():
+        limit *= 2
+    half = len(counts) // 2
+    middle = torch.arange(len(counts), dtype=torch.float64) - half
+    if first < limit:
+        counts = torch.zeros_like(counts).index_add(0, (torch.floor(middle * (first / limit)) + half).long(), counts)
+    places = torch.floor(x * (half / limit))
+    places = places[places == places].clamp(-half, len(counts) - half - 1) + half
+    counts = counts + torch.bincount(places.long(), minlength=len(counts))
+    return torch.cat([ends, torch.tensor([limit], dtype=torch.float64), counts])
 
 
 # Integer operators: sums are exact, in f64, and rescaled once in f32.
@@ -609,6 +643,68 @@ def q_embedding(x, weight, scale, zero):
     if x.dtype not in (torch.int32, torch.int64):
         raise TypeError("indices")
     return F.embedding(x, dequantize(weight, scale, zero, 0))
+
+
+def q_recurrent(gates, x, states, weights, num_layers, bidirectional, batch_first, no_bias):
+    layers, ways, each = num_layers or 1, 2 if bidirectional else 1, 4 if no_bias else 6
+    if x.dtype != torch.float32 or x.dim() not in (2, 3) or len(weights) != layers * ways * each:
+        raise ValueError("operands")
+    flat = x.dim() == 2
+    if flat:
+        x, states = x.unsqueeze(1), [s if s is None else s.unsqueeze(1) for s in states]
+    elif batch_first:
+        x = x.transpose(0, 1)
+    batch, hidden = x.shape[1], weights[2].shape[-1]
+    if any(s is not None and (s.dtype != x.dtype or s.shape != (layers * ways, batch, hidden)) for s in states):
+        raise ValueError("states")
+    last = [[] for _ in states]
+    for layer in range(layers):
+        out = []
+        for way in range(ways):
+            at = layer * ways + way
+            w = weights[at * each:(at + 1) * each]
+            for q, scale, columns in ((w[0], w[1], x.shape[2]), (w[2], w[3], hidden)):
+                if q.dtype != torch.int8 or scale.dtype != x.dtype or q.shape != (gates * hidden, columns) or scale.dim() > 1 or scale.numel() not in (1, len(q)):
+                    raise ValueError("weights")
+            if any(b.dtype != x.dtype or b.shape != (gates * hidden,) for b in w[4:]):
+                raise ValueError("biases")
+            state = [torch.zeros(batch, hidden) if s is None else s[at] for s in states]
+            y, state = q_steps(gates, x, state, w, way == 1)
+            out.append(y)
+            for i, s in enumerate(state):
+                last[i].append(s)
+        x = torch.cat(out, 2)
+    last = [torch.stack(l) for l in last]
+    if flat:
+        x, last = x.squeeze(1), [l.squeeze(1) for l in last]
+    elif batch_first:
+        x = x.transpose(0, 1)
+    return [x] + last
+
+
+def q_steps(gates, x, state, w, back):
+    """One layer in one direction; products are of integers, rescaled in f32."""
+    def product(x, q, scale):
+        v, unit, zero = dynamic_quantize(x)
+        sums = (v.double() - zero.double()) @ q.double().t()
+        return sums.float() * (unit * scale.reshape(-1))
+    biases = list(w[4:]) or [torch.zeros(len(w[0]))] * 2
+    first = biases[0] + biases[1] if gates == 4 else biases[0]
+    given = product(x, w[0], w[1]) + first
+    out = [None] * len(x)
+    for t in reversed(range(len(x))) if back else range(len(x)):
+        g = given[t]
+        if gates == 4:
+            i, f, c, o = (product(state[0], w[2], w[3]) + g).chunk(4, -1)
+            cell = f.sigmoid() * state[1] + i.sigmoid() * c.tanh()
+            state = [o.sigmoid() * cell.tanh(), cell]
+        else:
+            r, z, n = (product(state[0], w[2], w[3]) + biases[1]).chunk(3, -1)
+            gr, gz, gn = g.chunk(3, -1)
+            new, keep = (gn + (gr + r).sigmoid() * n).tanh(), (gz + z).sigmoid()
+            state = [(state[0] - new) * keep + new]
+        out[t] = state[0]
+    return torch.stack(out) if out else torch.zeros(0, *state[0].shape), state
 
 
 def floats_beside(x, scale, bias):

@@ -125,6 +125,20 @@ func one(t *testing.T, file string, p passes.Pass) {
 	}
 	if h.run {
 		Same(t, before, after)
+		stops(t, before, p, report.Matches(p.Name))
+	}
+}
+
+// stops ends the pass at each of its rewrites: what is done up to there computes the
+// same as well.
+func stops(t *testing.T, before *graph.Module, p passes.Pass, matches int) {
+	for k := range matches {
+		m := graph.Clone(before)
+		_, err := passes.Run(context.Background(), m, []passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: p.Name, Match: k}})
+		if err != nil {
+			t.Fatalf("ended at rewrite %d: %v", k, err)
+		}
+		Same(t, before, m)
 	}
 }
 
@@ -215,11 +229,11 @@ func Same(t testing.TB, a, b *graph.Module) {
 func Meta(t testing.TB, before, after *graph.Module) {
 	t.Helper()
 	typed, placed := true, true
-	for n := range before.Graph.All() {
+	for n := range before.All() {
 		typed = typed && n.Type().Kind() != shape.None
 		placed = placed && n.Pos().File != ""
 	}
-	for n := range after.Graph.All() {
+	for n := range after.All() {
 		if typed && n.Type().Kind() == shape.None {
 			t.Errorf("%s has lost its type", n)
 		}

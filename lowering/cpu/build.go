@@ -102,7 +102,7 @@ func (b *builder) state(n *graph.Node) value {
 	for u := range n.Users() {
 		g := b.groups[u]
 		for i, a := range u.Args() {
-			if packs := g != nil && g.first != nil && (u == g.turned || i == g.first.weight && u == g.nodes[0]); a == n && !packs {
+			if packs := g != nil && g.first != nil && (u == g.turned || slices.Contains(g.first.weights, i) && u == g.nodes[0]); a == n && !packs {
 				return value{b.weight(n)}
 			}
 		}

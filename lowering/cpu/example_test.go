@@ -130,3 +130,21 @@ func ExampleQuantBackend() {
 	// matmul [static dynamic weight_only]
 	// embedding [weight_only]
 }
+
+// What the calls of a graph take on this processor, for quant.MixedOptions.
+func ExampleQuantCost() {
+	m, err := graph.Parse([]byte(`gofx 1
+graph net(%x: f32[2,2]) {
+  %h = call_function[matmul](%x, %x)
+  %y = call_function[softmax](%h)
+  return %y
+}
+`), "net.fx")
+	if err != nil {
+		panic(err)
+	}
+	x := array.FromSlice([]float32{1, 2, 3, 4}, 2, 2)
+	took, err := cpu.QuantCost([]*array.Array{x}, 5, lowering.Options{Threads: 1})(context.Background(), m)
+	fmt.Println(len(took), took["h"] > 0, took["y"] > 0, err)
+	// Output: 2 true true <nil>
+}

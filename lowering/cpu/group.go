@@ -128,9 +128,9 @@ func (f *grouping) contraction(n *graph.Node) {
 // quantised makes a group of n alone, if it reads quantised weights that can be packed.
 func (f *grouping) quantised(n *graph.Node) bool {
 	stored := func(i int) bool {
-		return i < n.NumArgs() && n.Arg(i) != nil && n.Arg(i).Opcode() == graph.GetAttr && !f.b.writes(n.Arg(i))
+		return n.Arg(i) != nil && n.Arg(i).Opcode() == graph.GetAttr && !f.b.writes(n.Arg(i))
 	}
-	if !stored(1) && !stored(qWeight) {
+	if n.Op().Quant != op.QuantNever || n.Op().Class != op.Contraction {
 		return false
 	}
 	types := n.OperandTypes()
@@ -139,7 +139,7 @@ func (f *grouping) quantised(n *graph.Node) bool {
 		return false // reported when the step is made
 	}
 	c := quantised(k, types)
-	if c == nil || !stored(c.weight) {
+	if c == nil || slices.ContainsFunc(c.weights, func(i int) bool { return !stored(i) }) {
 		return false
 	}
 	f.of[n] = &group{nodes: []*graph.Node{n}, first: c}
@@ -304,12 +304,13 @@ func (f *grouping) fits(n *graph.Node, own *group) bool {
 
 // identity reports whether a call gives what its first operand is.
 func (b *builder) identity(n *graph.Node) bool {
-	r, ok := rules.Find(n)
+	r, ok := find(n, b.opts.Exact)
 	if !ok || n.NumArgs() == 0 || n.Arg(0) == nil {
 		return false
 	}
 	k, _ := r(n, n.Attrs(), n.OperandTypes())
-	return k != nil && n.Type().Same(n.Arg(0).Type())
+	_, same := k.(*kernel.Reshape)
+	return same && n.Type().Same(n.Arg(0).Type())
 }
 
 // writes reports whether the tensor that a get_attr names is assigned.
@@ -377,7 +378,9 @@ func (b *builder) contract(g *group) (kernel.Step, []int) {
 		for i, a := range n.Args() {
 			in[i] = b.operand(a)
 		}
-		in[g.first.weight] = b.packed(n.Arg(g.first.weight), g.first.pack)
+		for _, i := range g.first.weights {
+			in[i] = b.packed(n.Arg(i), g.first.pack)
+		}
 		return g.first.with(kernel.Prologue{}, kernel.Epilogue{}), in
 	}
 	w := n.Arg(1)

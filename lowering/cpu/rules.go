@@ -14,9 +14,15 @@ import (
 // their rule takes every call.
 type rule func(n *graph.Node, attrs any, in []shape.Type) (step kernel.Step, operands int)
 
-// rules are the operators for which a plan does better than their own kernel, with
-// the bits that the interpreter gives.
+// rules are the operators for which a plan does better than their own kernel, with bits
+// that the interpreter may not give; exact plans do without.
 var rules = lowering.Rules[rule]{
+	std.ScaledDotProductAttention: func(_ *graph.Node, attrs any, in []shape.Type) (kernel.Step, int) {
+		a := attrs.(std.AttentionAttrs)
+		k := &kernel.Attention{IsCausal: a.IsCausal, EnableGqa: a.EnableGqa}
+		k.Scale, k.HasScale = a.Scale.Float64(), a.Scale.Present()
+		return k, len(in)
+	},
 	std.Dropout: func(_ *graph.Node, attrs any, _ []shape.Type) (kernel.Step, int) {
 		if attrs.(std.DropoutAttrs).Training {
 			return nil, 0
@@ -34,24 +40,14 @@ var rules = lowering.Rules[rule]{
 	},
 }
 
-// same is the step of what its first operand is already: a view of it.
+// same is the step of what its first operand is already: a view of it. A copy would lie
+// in order, which products that read it go by when they sum.
 func same() (kernel.Step, int) { return &kernel.Reshape{}, 1 }
-
-// rounding are rules whose steps round otherwise than the interpreter; they are
-// left out of exact plans.
-var rounding = lowering.Rules[rule]{
-	std.ScaledDotProductAttention: func(_ *graph.Node, attrs any, in []shape.Type) (kernel.Step, int) {
-		a := attrs.(std.AttentionAttrs)
-		k := &kernel.Attention{IsCausal: a.IsCausal, EnableGqa: a.EnableGqa}
-		k.Scale, k.HasScale = a.Scale.Float64(), a.Scale.Present()
-		return k, len(in)
-	},
-}
 
 // find returns the rule for a call of a plan that is exact or not.
 func find(n *graph.Node, exact bool) (rule, bool) {
-	if r, ok := rounding.Find(n); ok && !exact {
-		return r, true
+	if exact {
+		return nil, false
 	}
 	return rules.Find(n)
 }
@@ -59,7 +55,7 @@ func find(n *graph.Node, exact bool) (rule, bool) {
 // contraction is a step that reads a packed weight, its second operand, and has an
 // epilogue: in[2] is a bias, in[3] a scale, in[4] a residual.
 type contraction struct {
-	weight  int // which operand of the call it is
+	weights []int // which operands of the call they are: one, but for recurrent networks
 	pack    kernel.Packer
 	with    func(kernel.Prologue, kernel.Epilogue) kernel.Step
 	channel int // the axis of the result that bias and scale go along, from its end
@@ -91,7 +87,7 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 			return nil
 		}
 		s := kernel.ConvPacked{Conv: *k, Channels: weight[0], Kernel: weight[2:], In: image}
-		return &contraction{weight: 1, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight), prologue: true,
+		return &contraction{weights: []int{1}, pack: &kernel.PackConv{Conv: *k, In: image}, channel: 1 - len(weight), prologue: true,
 			with: func(p kernel.Prologue, e kernel.Epilogue) kernel.Step { s.Prologue, s.Epilogue = p, e; return &s }}
 	case *kernel.Linear:
 		return linear(weight[0], turned, narrow)
@@ -105,10 +101,10 @@ func contractionOf(k kernel.Step, in []shape.Type, turned bool, narrow array.DTy
 
 func linear(features int, transposed bool, narrow array.DType) *contraction {
 	if narrow != array.Invalid {
-		return &contraction{weight: 1, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
+		return &contraction{weights: []int{1}, pack: &kernel.PackHalf{DType: narrow, Transposed: transposed}, channel: -1, biasOnly: true,
 			with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return &kernel.HalfLinear{} }}
 	}
-	return &contraction{weight: 1, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
+	return &contraction{weights: []int{1}, pack: &kernel.PackLinear{Transposed: transposed}, channel: -1,
 		with: func(_ kernel.Prologue, e kernel.Epilogue) kernel.Step {
 			return &kernel.LinearPacked{Features: features, Epilogue: e}
 		}}
@@ -119,7 +115,7 @@ func linear(features int, transposed bool, narrow array.DType) *contraction {
 // operand or an attribute of the call already.
 func quantised(k kernel.Step, in []shape.Type) *contraction {
 	whole := func(weight int, pack kernel.Packer, s kernel.Step) *contraction {
-		return &contraction{weight: weight, pack: pack, whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return s }}
+		return &contraction{weights: []int{weight}, pack: pack, whole: true, with: func(kernel.Prologue, kernel.Epilogue) kernel.Step { return s }}
 	}
 	dims := func(i int) (sizes []int, unsigned bool) {
 		if i < len(in) && in[i].Ranked() {
@@ -127,8 +123,26 @@ func quantised(k kernel.Step, in []shape.Type) *contraction {
 		}
 		return sizes, i < len(in) && in[i].DType() == array.U8
 	}
+	layers := func(s kernel.Step) *contraction {
+		c := whole(0, &kernel.QPackLinear{}, s)
+		c.weights = nil
+		for i, t := range in {
+			if t.Kind() == shape.Tensor && t.DType() == array.I8 {
+				c.weights = append(c.weights, i)
+			}
+		}
+		return c
+	}
 	weight, unsigned := dims(qWeight)
 	switch k := k.(type) {
+	case *kernel.QLSTM:
+		s := *k
+		s.Packed = true
+		return layers(&s)
+	case *kernel.QGRU:
+		s := *k
+		s.Packed = true
+		return layers(&s)
 	case *kernel.QLinear:
 		if weight != nil {
 			return whole(qWeight, &kernel.QPackLinear{}, &kernel.QLinear{Packed: true, Unsigned: unsigned, ReLU: k.ReLU, Max: k.Max})

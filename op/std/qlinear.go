@@ -180,7 +180,7 @@ func (a QLinearAttrs) result(in []shape.Type) (array.DType, error) {
 		if a.DType != array.Invalid && a.DType != array.U8 && a.DType != array.I8 {
 			return 0, badAttr("dtype", a.DType.String(), "u8, i8, f32 or i32")
 		}
-		return quantType(a.DType, operandAt(in, qY+1), in[qX].DType())
+		return quantType(a.DType, operandAt(in, qY+1), in[qX].DType(), array.U8, array.I8)
 	}
 	if a.ReLU || a.Max > 0 {
 		return 0, badAttr("dtype", a.DType.String(), "u8 or i8 with relu or max")

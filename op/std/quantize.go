@@ -1,6 +1,7 @@
 package std
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -11,7 +12,7 @@ import (
 )
 
 // QuantizeAttrs are the attributes of quantize. Axis is what a vector of scales goes
-// along. DType is u8 or i8; without one it is that of zero, u8 without both.
+// along. DType is u8, i8, u16 or i16; without one it is that of zero, u8 without both.
 type QuantizeAttrs struct {
 	Axis  int
 	DType array.DType `fx:"dtype"`
@@ -23,20 +24,29 @@ type DequantizeAttrs struct {
 	Axis int
 }
 
-// Quantize is ONNX's QuantizeLinear to 8 bits.
+// ObserveAttrs are the attributes of observe. Averaging, up to 1, moves the extremes
+// towards those of x by that part of the way; without it they are those of all.
+type ObserveAttrs struct {
+	Averaging float64
+}
+
+// Quantize is ONNX's QuantizeLinear to 8 and 16 bits.
 //
 //	%q = call_function[quantize](%x, %scale, %zero) {axis=1} : u8[N,64]
 //
 //gofx:torch quantize(x, scale, zero, axis, dtype)
 var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
-	Doc: "quantize returns round(x/scale) + zero as u8 or i8, halves rounded to even, saturated, NaN as the least value; scale and zero are one element, or one for each index of axis.",
+	Doc: "quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in f32, halves rounded to even, saturated, NaN as the least value; scale, of x's type f32, f16 or bf16, and zero are one element, or one for each index of axis.",
 	In:  op.Args("x", "scale", "zero?"), Quant: op.QuantNever,
 	Infer: func(c *op.Infer, a QuantizeAttrs, in []shape.Type) (shape.Type, error) {
-		d, err := quantType(a.DType, operandAt(in, 2), array.U8)
+		d, err := quantType(a.DType, operandAt(in, 2), array.U8, array.U8, array.I8, array.U16, array.I16)
 		if err != nil {
 			return shape.Type{}, err
 		}
-		if err := wantType("x", in[0], array.F32); err != nil {
+		if err := wantType("x", in[0], array.F32, array.F16, array.BF16); err != nil {
+			return shape.Type{}, err
+		}
+		if _, err := sameNumber([]string{"x", "scale"}, in[:2]); err != nil {
 			return shape.Type{}, err
 		}
 		return typeOf(d, in[0].Ranked(), in[0].Dims().Slice()...), quantParams(c, "x", a.Axis, in)
@@ -48,23 +58,23 @@ var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
 	Samples: quantizeSamples, Bad: quantizeBad,
 })
 
-// Dequantize is ONNX's DequantizeLinear of 8 bits and of sums in 32.
+// Dequantize is ONNX's DequantizeLinear of 8 and 16 bits and of sums in 32.
 //
 //	%x = call_function[dequantize](%q, %scale, %zero) {axis=1} : f32[N,64]
 //
 //gofx:torch dequantize(q, scale, zero, axis)
 var Dequantize = op.Define("dequantize", op.Spec[DequantizeAttrs]{
-	Doc: "dequantize returns (q - zero)·scale of u8, i8 or i32 as f32; scale and zero are one element, or one for each index of axis.",
+	Doc: "dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are one element, or one for each index of axis.",
 	In:  op.Args("q", "scale", "zero?"), Quant: op.QuantNever, NoFold: true,
 	Infer: func(c *op.Infer, a DequantizeAttrs, in []shape.Type) (shape.Type, error) {
 		q := in[0]
-		if err := wantType("q", q, array.U8, array.I8, array.I32); err != nil {
+		if err := wantType("q", q, array.U8, array.I8, array.U16, array.I16, array.I32); err != nil {
 			return shape.Type{}, err
 		}
 		if _, err := sameNumber([]string{"q", "zero"}, []shape.Type{q, operandAt(in, 2)}); err != nil {
 			return shape.Type{}, err
 		}
-		return typeOf(array.F32, q.Ranked(), q.Dims().Slice()...), quantParams(c, "q", a.Axis, in)
+		return typeOf(in[1].DType(), q.Ranked(), q.Dims().Slice()...), quantParams(c, "q", a.Axis, in)
 	},
 	Kernel: func(a DequantizeAttrs, in []shape.Type) kernel.Step {
 		axis, _ := op.Axis(a.Axis, in[0].Rank())
@@ -107,17 +117,57 @@ var DynamicQuantize = op.Define("dynamic_quantize", op.Spec[op.None]{
 	},
 })
 
+// Observe keeps what is seen of values in several runs, for the ranges to quantise.
+//
+//	%next = call_function[observe](%x, %seen) : f64[2051]
+//
+//gofx:torch observe(x, seen, averaging)
+var Observe = op.Define("observe", op.Spec[ObserveAttrs]{
+	Doc: "observe returns seen with the elements of x taken in: f64 of the least and the greatest one (NaN wins; +Inf and -Inf have seen nothing) and, where it is longer, the limit and the counts of a histogram over [-limit, limit). The limit doubles as needed, from 2^-30, and what was counted moves.",
+	In:  op.Args("x", "seen"), Quant: op.QuantNever, Class: op.Reduction,
+	Infer: func(c *op.Infer, a ObserveAttrs, in []shape.Type) (shape.Type, error) {
+		if !(a.Averaging >= 0 && a.Averaging <= 1) {
+			return shape.Type{}, badAttr("averaging", strconv.FormatFloat(a.Averaging, 'g', -1, 64), "a number from 0 to 1")
+		}
+		seen := in[1]
+		if err := wantType("x", in[0], array.F32); err != nil {
+			return shape.Type{}, err
+		}
+		if err := wantType("seen", seen, array.F64); err != nil {
+			return shape.Type{}, err
+		}
+		if !seen.Ranked() {
+			return typeOf(array.F64, true, shape.Unknown), nil
+		}
+		if seen.Rank() != 1 {
+			return shape.Type{}, diag.New(op.RankMismatch, "seen "+seen.String()+" has "+strconv.Itoa(seen.Rank())+" dimensions, expected a vector")
+		}
+		n, known := seen.Dim(0).Int()
+		if known && (n < 2 || n == 3) {
+			return shape.Type{}, diag.New(op.SizeMismatch, "seen has "+strconv.Itoa(int(n))+" elements, expected the two extremes, or the extremes, a limit and counts")
+		}
+		return typeOf(array.F64, true, seen.Dim(0)), nil
+	},
+	Kernel:  func(a ObserveAttrs, _ []shape.Type) kernel.Step { return &kernel.Observe{Averaging: a.Averaging} },
+	Samples: observeSamples, Bad: observeBad,
+})
+
 // wantType requires one of some element types of an operand whose type is known.
 func wantType(name string, t shape.Type, types ...array.DType) error {
 	d := t.DType()
 	if t.Kind() != shape.Tensor || d == array.Invalid {
 		return nil
 	}
+	if slices.Contains(types, d) {
+		return nil
+	}
+	return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected "+oneOf(types))
+}
+
+// oneOf lists element types: "u8, i8 or i32".
+func oneOf(types []array.DType) string {
 	want := ""
 	for i, w := range types {
-		if d == w {
-			return nil
-		}
 		switch {
 		case i == 0:
 		case i == len(types)-1:
@@ -127,16 +177,16 @@ func wantType(name string, t shape.Type, types ...array.DType) error {
 		}
 		want += w.String()
 	}
-	return diag.New(op.DTypeMismatch, name+" has element type "+d.String()+", expected "+want)
+	return want
 }
 
-// quantType is the element type of 8-bit results: the one that is asked for, else
-// that of their zero point, else other.
-func quantType(asked array.DType, zero shape.Type, other array.DType) (array.DType, error) {
-	if asked != array.Invalid && asked != array.U8 && asked != array.I8 {
-		return asked, badAttr("dtype", asked.String(), "u8 or i8")
+// quantType is the element type of quantised results, one of types: the one that is
+// asked for, else that of their zero point, else other.
+func quantType(asked array.DType, zero shape.Type, other array.DType, types ...array.DType) (array.DType, error) {
+	if asked != array.Invalid && !slices.Contains(types, asked) {
+		return asked, badAttr("dtype", asked.String(), oneOf(types))
 	}
-	if err := wantType("zero", zero, array.U8, array.I8); err != nil {
+	if err := wantType("zero", zero, types...); err != nil {
 		return asked, err
 	}
 	switch {
@@ -152,7 +202,7 @@ func quantType(asked array.DType, zero shape.Type, other array.DType) (array.DTy
 
 // quantParams checks the scale and the zero point, operands 1 and 2, of operand 0.
 func quantParams(c *op.Infer, name string, axis int, in []shape.Type) error {
-	if err := wantType("scale", in[1], array.F32); err != nil {
+	if err := wantType("scale", in[1], array.F32, array.F16, array.BF16); err != nil {
 		return err
 	}
 	if in[0].Ranked() {

@@ -36,7 +36,21 @@ func quantizeSamples(g *op.Gen) []op.Sample {
 		okCall("strided", QuantizeAttrs{Axis: 1}, g.Strided(g.Normal(2, 3, 4)), g.Uniform(0.01, 0.03, 3)),
 		okCall("0-dimensional", a, g.Normal(), scaleOf(0.02)),
 		okCall("empty", QuantizeAttrs{Axis: 1}, g.Normal(0, 3), g.Uniform(0.01, 0.03, 3)),
+		okCall("i16", a, g.Normal(3, 5), scaleOf(1e-4), array.Scalar(int16(-300))),
+		okCall("i16, special", QuantizeAttrs{DType: array.I16}, g.Special(), scaleOf(0.5)),
+		okCall("i16 per channel", QuantizeAttrs{Axis: 1}, g.Strided(g.Normal(4, 3)), g.Uniform(1e-5, 3e-5, 3), array.FromSlice([]int16{32767, -32768, 0})),
+		okCall("u16", a, g.Normal(3, 5), scaleOf(1e-4), array.Scalar(uint16(40000))),
+		okCall("u16, no zero", QuantizeAttrs{DType: array.U16}, g.Uniform(-1, 8, 20), scaleOf(1e-4)),
+		okCall("u16, halves", QuantizeAttrs{DType: array.U16}, halves, scaleOf(1)),
+		okCall("f16", a, narrow(g, array.F16, 3, 5), array.Cast(scaleOf(0.02), array.F16), array.Scalar(uint8(128))),
+		okCall("f16 per channel", QuantizeAttrs{Axis: 1, DType: array.I8}, narrow(g, array.F16, 3, 5), array.Cast(g.Uniform(0.01, 0.03, 5), array.F16)),
+		okCall("bf16 to i16", a, narrow(g, array.BF16, 3, 5), array.Cast(scaleOf(0.0001), array.BF16), array.Scalar(int16(7))),
 	}
+}
+
+// narrow makes normal elements of a narrow type.
+func narrow(g *op.Gen, d array.DType, shape ...int) *array.Array {
+	return array.Cast(g.Normal(shape...), d)
 }
 
 func quantizeBad(g *op.Gen) []op.BadSample {
@@ -45,6 +59,8 @@ func quantizeBad(g *op.Gen) []op.BadSample {
 	return []op.BadSample{
 		badCall(op.DTypeMismatch, "x is f64", a, array.Cast(g.Normal(3), array.F64), s),
 		badCall(op.DTypeMismatch, "scale is f64", a, g.Normal(3), array.Cast(s, array.F64)),
+		badCall(op.DTypeMismatch, "scale is f16, x f32", a, g.Normal(3), array.Cast(s, array.F16)),
+		badCall(op.DTypeMismatch, "zero is not of dtype, 16 bits", QuantizeAttrs{DType: array.I8}, g.Normal(3), s, array.Scalar(int16(0))),
 		badCall(op.DTypeMismatch, "zero is i32", a, g.Normal(3), s, array.Scalar(int32(0))),
 		badCall(op.DTypeMismatch, "zero is not of dtype", QuantizeAttrs{DType: array.I8}, g.Normal(3), s, array.Scalar(uint8(0))),
 		badCall(op.BadAttr, "dtype", QuantizeAttrs{DType: array.I32}, g.Normal(3), s),
@@ -54,6 +70,11 @@ func quantizeBad(g *op.Gen) []op.BadSample {
 		badCall(op.RankMismatch, "matrix of scales", a, g.Normal(3, 4), g.Uniform(1, 2, 3, 4)),
 		badCall(op.OperandCount, "no scale", a, g.Normal(3)),
 	}
+}
+
+// words makes elements of a 16-bit type, all values of it.
+func words(g *op.Gen, d array.DType, shape ...int) *array.Array {
+	return array.Cast(g.Int(1<<16, shape...), d)
 }
 
 func dequantizeSamples(g *op.Gen) []op.Sample {
@@ -74,6 +95,14 @@ func dequantizeSamples(g *op.Gen) []op.Sample {
 		okCall("strided", DequantizeAttrs{Axis: 1}, g.Strided(quantised(g, array.U8, 2, 3, 4)), g.Uniform(0.01, 0.03, 3)),
 		okCall("0-dimensional", a, quantised(g, array.U8), scaleOf(0.02)),
 		okCall("empty", DequantizeAttrs{Axis: 1}, quantised(g, array.I8, 0, 3), g.Uniform(0.01, 0.03, 3)),
+		okCall("i16", a, words(g, array.I16, 3, 5), scaleOf(1e-4), array.Scalar(int16(-300))),
+		okCall("i16 per channel", DequantizeAttrs{Axis: 1}, g.Strided(words(g, array.I16, 4, 3)), g.Uniform(1e-5, 3e-5, 3), words(g, array.I16, 3)),
+		okCall("u16", a, words(g, array.U16, 3, 5), scaleOf(1e-4), array.Scalar(uint16(40000))),
+		okCall("u16, no zero", a, words(g, array.U16, 7), scaleOf(1e-4)),
+		okCall("f16", a, quantised(g, array.U8, 3, 5), array.Cast(scaleOf(0.02), array.F16), array.Scalar(uint8(128))),
+		okCall("f16 per channel", DequantizeAttrs{Axis: -1}, quantised(g, array.I8, 3, 5), array.Cast(g.Uniform(0.01, 0.03, 5), array.F16)),
+		okCall("bf16 of i16", a, words(g, array.I16, 3, 5), array.Cast(scaleOf(0.0001), array.BF16), array.Scalar(int16(7))),
+		okCall("f16 of i32", a, i32(3), array.Cast(scaleOf(1e-5), array.F16)),
 	}
 }
 
@@ -88,5 +117,51 @@ func dequantizeBad(g *op.Gen) []op.BadSample {
 		badCall(op.SizeMismatch, "scales", a, q, g.Uniform(1, 2, 4)),
 		badCall(op.RankMismatch, "matrix of zeros", a, q, s, quantised(g, array.U8, 3, 4)),
 		badCall(op.OperandCount, "no scale", a, q),
+	}
+}
+
+// nothingSeen is the state of an observer without elements, of a histogram with some bins.
+func nothingSeen(bins int) *array.Array {
+	seen := []float64{math.Inf(1), math.Inf(-1)}
+	if bins > 0 {
+		seen = append(append(seen, 0x1p-30), make([]float64, bins)...)
+	}
+	return array.FromSlice(seen)
+}
+
+func observeSamples(g *op.Gen) []op.Sample {
+	a, average := ObserveAttrs{}, ObserveAttrs{Averaging: 0.25}
+	counted := func(limit float64) *array.Array { return array.FromSlice([]float64{-0.5, 1, limit, 3, 0, 2, 4, 1, 5}) }
+	return []op.Sample{
+		okCall("first extremes", a, g.Normal(3, 5), nothingSeen(0)),
+		okCall("more extremes", a, g.Normal(3, 5), array.FromSlice([]float64{-0.1, 7})),
+		okCall("first average", average, g.Normal(3, 5), nothingSeen(0)),
+		okCall("average", average, g.Normal(3, 5), array.FromSlice([]float64{-0.1, 7})),
+		okCall("first counts", a, g.Normal(40), nothingSeen(16)),
+		okCall("more counts", a, g.Normal(40), counted(4)),
+		okCall("a limit that grows", a, g.Normal(40), counted(0.25)),
+		okCall("averages and counts", average, g.Normal(40), counted(1)),
+		okCall("an odd number of bins", a, g.Normal(7), array.FromSlice([]float64{-1, 1, 1, 2, 3, 4, 5, 6})),
+		okCall("one bin", a, g.Normal(7), nothingSeen(1)),
+		okCall("no limit", a, g.Normal(7), counted(math.NaN())),
+		okCall("special", a, g.Special(), nothingSeen(8)),
+		okCall("special, averaged", average, g.Special(), array.FromSlice([]float64{-1, 1})),
+		okCall("strided", a, g.Strided(g.Normal(3, 5)), g.Strided(nothingSeen(8))),
+		okCall("0-dimensional", a, g.Normal(), nothingSeen(8)),
+		okCall("empty", average, g.Normal(0, 3), counted(4)),
+	}
+}
+
+func observeBad(g *op.Gen) []op.BadSample {
+	a, seen := ObserveAttrs{}, nothingSeen(4)
+	return []op.BadSample{
+		badCall(op.DTypeMismatch, "x is f64", a, array.Cast(g.Normal(3), array.F64), seen),
+		badCall(op.DTypeMismatch, "seen is f32", a, g.Normal(3), array.Cast(seen, array.F32)),
+		badCall(op.RankMismatch, "a matrix of counts", a, g.Normal(3), array.New(array.F64, 2, 4)),
+		badCall(op.SizeMismatch, "one extreme", a, g.Normal(3), array.New(array.F64, 1)),
+		badCall(op.SizeMismatch, "a limit without counts", a, g.Normal(3), array.New(array.F64, 3)),
+		badCall(op.BadAttr, "averaging", ObserveAttrs{Averaging: 1.5}, g.Normal(3), seen),
+		badCall(op.BadAttr, "averaging NaN", ObserveAttrs{Averaging: math.NaN()}, g.Normal(3), seen),
+		badCall(op.OperandCount, "no state", a, g.Normal(3)),
 	}
 }

@@ -314,7 +314,7 @@ func (r recurrentAttrs) flops(in []shape.Type) shape.Dim {
 	}
 	n := shape.Const(0)
 	for _, w := range in[1+r.states:] {
-		if w.Rank() != 1 {
+		if w.Rank() > 1 || !w.Ranked() {
 			n = n.Add(elementCount(w))
 		}
 	}

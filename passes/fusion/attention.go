@@ -51,6 +51,7 @@ const (
 var Attention = passes.Rule(passes.Rewrite{
 	Name: "attention", Doc: "Makes scaled_dot_product_attention of softmax(q @ kT * scale + mask) @ v.",
 	Breaks: []passes.Fact{passes.Decomposed},
+	Order:  []passes.Before{{First: "attention", Then: "decompose", Why: "scaled_dot_product_attention is composite"}},
 	Pattern: func(q, kt, v, bias, masked, kept, fill, window, key tt) tt {
 		scores := passes.AnyOf(q.Matmul(kt), q.Bmm(kt))
 		scaled := passes.AnyOf(times(scores, attnScale), scores)

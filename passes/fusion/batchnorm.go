@@ -23,7 +23,14 @@ var ConvBN = foldBatchNorm("conv-bn", "Folds batch normalisation into the weight
 var LinearBN = foldBatchNorm("linear-bn", "Folds batch normalisation into the weights of the linear layer before it.", std.Linear)
 
 func foldBatchNorm(name, doc string, into ...*op.Op) passes.Pass {
-	return passes.Pass{Name: name, Doc: doc, Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
+	order := []passes.Before{
+		{First: name, Then: "decompose", Why: "batch_norm is composite, its decomposition is not recognised"},
+		{First: name, Then: "bn-affine", Why: "what can be folded into a layer is not taken apart"},
+		{First: name, Then: "quant-prepare", Why: "observers must see folded weights"},
+		{First: name, Then: "quant-convert", Why: "weights are folded before they are quantised"},
+		{First: name, Then: "quant-equalise", Why: "ranges are those of folded weights"},
+	}
+	return passes.Pass{Name: name, Doc: doc, Order: order, Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 		f := &folder{c: ctx, params: passes.NewParams(ctx.Module, g)}
 		for n := range g.All() {
 			if n.Op() != std.BatchNorm && n.Op() != std.BatchNormInference {

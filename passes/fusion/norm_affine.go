@@ -14,6 +14,7 @@ import (
 // |mean·scale| + |bias| of the normalisation's; 16-bit types, which round the product,
 // are left alone.
 var BNAffine = passes.Pass{Name: "bn-affine", Doc: "Makes a product and a sum of batch normalisations in inference.",
+	Order: []passes.Before{{First: "bn-affine", Then: "decompose", Why: "batch_norm is composite, its decomposition is not recognised"}},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		f := &folder{c: c, params: passes.NewParams(c.Module, g)}
 		for n := range g.All() {

@@ -11,6 +11,7 @@ import (
 // roundings. Without the maximum it would overflow elsewhere: that is left alone.
 var Softmax = passes.Rule(passes.Rewrite{
 	Name: "softmax", Doc: "Makes softmax of exp(x - max) / sum.",
+	Order: []passes.Before{{First: "softmax", Then: "attention", Why: "attention is recognised by its softmax"}},
 	Pattern: func(x tt) tt {
 		largest, _ := x.MaxDim(0)
 		e := x.Sub(passes.AnyOf(passes.Loose(x.Amax()), passes.Loose(largest))).Exp()

@@ -37,6 +37,9 @@ type Operator struct {
 	// Follows tells that the operator is quantised only between quantised ones, to
 	// save conversions; on its own it gains nothing.
 	Follows bool
+	// Faster says what makes floats faster, where they are: the operator is quantised
+	// then only where a rule for it, or for the node, asks for that.
+	Faster string
 	// Sharing says which parameters the result has.
 	Sharing Sharing
 }
@@ -44,7 +47,10 @@ type Operator struct {
 // Weight says how the weight of an operator may be quantised.
 type Weight struct {
 	Operand int // which operand it is
-	Axis    int // of its channels; negative ones count from the end
+	// Rest tells that matrices among the operands behind it are weights, too, as those
+	// of the layers of a recurrent network.
+	Rest bool
+	Axis int // of its channels; negative ones count from the end
 	// DTypes are its element types, the preferred one first; none stands for no weight.
 	DTypes        []array.DType
 	Bits          []int         // 8 and 4; none stands for 8
@@ -97,6 +103,8 @@ func (b *Backend) check() diag.List {
 			bad(o.Op.Key() + " has no operand " + strconv.Itoa(w.Operand) + " that can be a weight")
 		case !eightBits(o.Activations) || !eightBits(w.DTypes):
 			bad(o.Op.Key() + " has element types other than u8 and i8")
+		case states[o.Op] != nil && o.has(Dynamic) && (w.Affine || !slices.Equal(w.DTypes, []array.DType{array.I8})):
+			bad(o.Op.Key() + " has other weights than i8 without zero points, which is what " + states[o.Op].Key() + " takes")
 		}
 		seen[o.Op] = true
 	}

@@ -84,7 +84,7 @@ func take(m *graph.Module, e Engine, batch int) error {
 	}
 	var next []graph.Param
 	for n := range m.Graph.Nodes() {
-		if n.Opcode() != graph.GetAttr || !observes(n) || n.Target() == limitsPath {
+		if n.Opcode() != graph.GetAttr || !observes(n) {
 			continue
 		}
 		p, now := *m.Param(n.Target()), e.State(n.Target())

@@ -138,6 +138,8 @@ type Config struct {
 	Strict bool
 	// File is what the configuration was read from, for messages.
 	File string
+
+	at diag.Pos // of Global in the file
 }
 
 // String returns "op linear".
@@ -200,7 +202,7 @@ func (c *Config) check() diag.List {
 		}
 		errs = append(errs, diag.New(BadConfig, msg).At(p).WithHint(hint))
 	}
-	c.Global.check(func(msg, hint string) { bad(diag.Pos{}, "global: "+msg, hint) })
+	c.Global.check(func(msg, hint string) { bad(c.at, "global: "+msg, hint) })
 	selector := func(s Selector, in string) {
 		set := 0
 		for _, f := range []string{s.Op, s.Type, s.Scope, s.Name} {
@@ -239,8 +241,21 @@ func (s Setting) check(bad func(msg, hint string)) {
 	if k := s.Weight.Observer.Kind; k == MovingAverage {
 		bad("weight observed by "+k.String()+", which averages batches", "weights do not change: use min_max")
 	}
-	if s.Mode == Dynamic && s.Activation.Observer.Kind != AnyObserver {
+	s.checkMode(bad)
+}
+
+// checkMode refuses what the mode does not look at: nothing that is asked is passed over.
+func (s Setting) checkMode(bad func(msg, hint string)) {
+	a := s.Activation
+	switch {
+	case s.Mode == Dynamic && a.Observer != Observer{}:
 		bad("an observer of activations in mode dynamic, which observes nothing", "leave it out, or use mode static")
+	case s.Mode == Dynamic && (a.DType == array.I8 || a.Symmetry == Symmetric || a.Granularity == PerChannel):
+		bad("activation "+a.ask()+" in mode dynamic, expected u8 affine tensor", "values are quantised by dynamic_quantize; leave it out, or use mode static")
+	case (s.Mode == WeightOnly || s.Mode == Float) && a != Scheme{}:
+		bad("activation "+a.ask()+" in mode "+s.Mode.String()+", which leaves values in float", "leave it out, or set the mode to static")
+	case s.Mode == Float && s.Weight != Scheme{}:
+		bad("weight "+s.Weight.ask()+" in mode float", "leave it out, or set the mode")
 	}
 }
 
@@ -261,7 +276,13 @@ func (s Scheme) check(of string, bad func(msg, hint string)) {
 		bad(of+" with averaging "+strconv.FormatFloat(a, 'g', -1, 64)+", expected a number from 0 to 1", "")
 	}
 	if p := s.Observer.Percentile; p != 0 && !(p > 50 && p <= 100) {
-		bad(of+" with percentile "+strconv.FormatFloat(p, 'g', -1, 64)+", expected a percentage above 50", "")
+		bad(of+" with percentile "+strconv.FormatFloat(p, 'g', -1, 64)+", expected a percentage above 50, up to 100", "")
+	}
+	if k := s.Observer.Kind; s.Observer.Averaging != 0 && k != MovingAverage {
+		bad(of+" with averaging and observer "+k.String(), "averaging belongs to moving_average")
+	}
+	if k := s.Observer.Kind; s.Observer.Percentile != 0 && k != Percentile {
+		bad(of+" with percentile and observer "+k.String(), "percentile belongs to the observer percentile")
 	}
 	if int(s.Granularity) >= len(granularityNames) || int(s.Symmetry) >= len(symmetryNames) || int(s.Observer.Kind) >= len(observerNames) {
 		bad(of+": granularity, symmetry or observer is none", "use a constant of this package")

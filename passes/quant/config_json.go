@@ -33,7 +33,10 @@ func ParseConfig(src []byte, file string) (*Config, error) {
 		return nil, err
 	}
 	p.fields(root, "the configuration", map[string]func(member){
-		"global":  func(m member) { p.setting(m.value, "global", &c.Global, nil) },
+		"global": func(m member) {
+			c.at = p.pos(m.value.at)
+			p.setting(m.value, "global", &c.Global, nil)
+		},
 		"rules":   func(m member) { p.each(m, func(v value) { c.Rules = append(c.Rules, p.rule(v)) }) },
 		"exclude": func(m member) { p.each(m, func(v value) { c.Exclude = append(c.Exclude, p.selector(v)) }) },
 		"strict":  func(m member) { c.Strict = p.bool(m) },

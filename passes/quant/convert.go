@@ -1,7 +1,10 @@
 package quant
 
 import (
+	"runtime"
 	"strconv"
+	"sync"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
@@ -20,6 +23,7 @@ import (
 func Convert(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-convert", Doc: "Writes the quantised form of a calibrated graph: quantize and dequantize around operators.",
+		Whole: true, Order: []passes.Before{{First: "quant-convert", Then: "quant-lower", Why: "integer operators are made of the quantised form"}},
 		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			seen, err := strip(ctx.Module)
@@ -50,7 +54,6 @@ type converter struct {
 	at      map[*ranged]*parameter // of the leaders of groups
 	stored  map[string]stored      // weights, by path, form and axis
 	dynamic map[*graph.Node]*graph.Node
-	spread  spread // of the group that is looked at
 }
 
 // parameter is scale and zero point of the values of a group.
@@ -58,6 +61,7 @@ type parameter struct {
 	seen        []*observation
 	fixed       bool     // all values lie in the range that their operator fixes
 	covers      op.Range // ranges that operators fix
+	lo, hi      float64  // the range to quantise, where it is not fixed
 	scale, zero *graph.Node
 }
 
@@ -92,7 +96,39 @@ func (k *converter) solve(seen []*observation) error {
 			p.seen = append(p.seen, o)
 		}
 	}
+	if len(errs) == 0 {
+		k.ranges()
+	}
 	return errs.Err()
+}
+
+// ranges finds the ranges of all groups, which do not depend on each other, on all
+// processors.
+func (k *converter) ranges() {
+	var leads []*ranged
+	for _, q := range k.order {
+		if q.lead == q && !k.at[q].fixed {
+			leads = append(leads, q)
+		}
+	}
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(leads)) {
+		all.Go(func() {
+			s := nothing()
+			for i := next.Add(1) - 1; int(i) < len(leads); i = next.Add(1) - 1 {
+				q := leads[i]
+				p := k.at[q]
+				s.forget()
+				for _, o := range p.seen {
+					s.add(o)
+				}
+				lo, hi := s.interval(q.observe, q.sym)
+				p.lo, p.hi = min(lo, p.covers.Lo), max(hi, p.covers.Hi)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // observed returns what has been seen of a value, or of what it is a view of, whose
@@ -125,11 +161,19 @@ func (k *converter) rewrite() {
 		k.value(q, takes[q.node])
 	}
 	for _, u := range k.units {
-		if u.mode == Dynamic {
-			k.dynamically(u)
+		to := states[u.head.Op()]
+		switch {
+		case u.mode == Dynamic && to != nil:
+			k.recurrent(u, to)
+			continue
+		case u.mode == Dynamic && apart(u.head):
+			k.apart(u.head)
+			continue
+		case u.mode == Dynamic:
+			k.dynamically(u.operands)
 		}
-		if u.weight != nil {
-			k.weight(u)
+		for _, w := range u.weights {
+			k.weight(u.head, w)
 		}
 		if u.mode != Static || u.result {
 			k.ctx.Rewrote(u.head, nil, "quantised: "+u.mode.String())
@@ -166,12 +210,7 @@ func (k *converter) parameter(q *ranged, c *graph.Cursor) *parameter {
 	if p.fixed {
 		scale, zero = fixedParameters(*q.lead.fixed, q.dtype, q.sym)
 	} else {
-		k.spread.forget()
-		for _, o := range p.seen {
-			k.spread.add(o)
-		}
-		lo, hi := k.spread.interval(q.observe, q.sym)
-		scale, zero = parameters(min(lo, p.covers.Lo), max(hi, p.covers.Hi), q.dtype, q.sym)
+		scale, zero = parameters(p.lo, p.hi, q.dtype, q.sym)
 	}
 	path := "quantised." + q.node.Name()
 	p.scale = k.constant(c, path+".scale", array.Scalar(scale))
@@ -186,9 +225,34 @@ func (k *converter) constant(c *graph.Cursor, path string, a *array.Array) *grap
 	return c.GetAttr(path)
 }
 
-// dynamically lets a unit take its operands by the range that they have in each run.
-func (k *converter) dynamically(u *unit) {
-	for _, o := range u.operands {
+// apart reports whether an operator is quantised by taking it apart: of what it is made
+// of, products take both operands by the range that they have.
+func apart(n *graph.Node) bool { return n.Op() == std.ScaledDotProductAttention }
+
+func (k *converter) apart(n *graph.Node) {
+	prev, next, name := n.Prev(), n.Next(), n.String()
+	out, err := k.g.Expand(n)
+	if err != nil || out == nil {
+		k.ctx.Refuse(n, name+" stays in float: the rank of an operand is not known")
+		return
+	}
+	k.ctx.Rewrote(n, out, "quantised: dynamic, its products")
+	at := k.g.First()
+	if prev != nil {
+		at = prev.Next()
+	}
+	var operands []use
+	for ; at != nil && at != next; at = at.Next() {
+		if at.Op() == std.Matmul {
+			operands = append(operands, use{at, 0}, use{at, 1})
+		}
+	}
+	k.dynamically(operands)
+}
+
+// dynamically lets operands come by the range that they have in each run.
+func (k *converter) dynamically(operands []use) {
+	for _, o := range operands {
 		v := o.value()
 		d := k.dynamic[v]
 		if d == nil {

@@ -181,7 +181,15 @@ func TestAttention(t *testing.T) {
 	c := &quant.Config{Global: quant.Setting{Mode: quant.Dynamic}}
 	p, err := quant.Resolve(m, c, cpu.QuantBackend())
 	require.NoError(t, err)
-	require.Contains(t, p.String(), "it may have of what decompose makes of it")
+	require.Contains(t, p.String(), "Q25 faster in float: cpu keeps scores in a cache")
+	asked := &quant.Config{Rules: []quant.Rule{rule(quant.Selector{Op: "scaled_dot_product_attention"}, quant.Dynamic)}}
+	own := graph.Clone(m)
+	r := pipeline(t, own, quant.Convert(asked, cpu.QuantBackend()), quant.Lower)
+	require.Empty(t, r.Passes[1].Refused)
+	require.Equal(t, 2, calls(own.Graph, std.QMatmul))
+	require.Equal(t, 4, calls(own.Graph, std.DynamicQuantize))
+	sounds(t, plain, own, 30)
+	sameInPlan(t, own)
 	attention := simplify.DecomposeExcept(func(n *graph.Node) bool { return n.Op() != std.ScaledDotProductAttention })
 	pipeline(t, m, attention, quant.Convert(c, cpu.QuantBackend()))
 	require.Equal(t, 4, strings.Count(m.String(), "[dynamic_quantize]"), m)

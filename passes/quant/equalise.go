@@ -20,6 +20,10 @@ import (
 // Correction, ICCV 2019, section 4.1.
 var Equalise = passes.Pass{
 	Name: "quant-equalise", Doc: "Scales channels so that the weights that write and read them have equal ranges.",
+	Whole: true, Order: []passes.Before{
+		{First: "quant-equalise", Then: "quant-prepare", Why: "observers must see equalised channels"},
+		{First: "quant-equalise", Then: "quant-convert", Why: "weights are equalised before they are quantised"},
+	},
 	Requires: []passes.Fact{passes.Functional, passes.Flat},
 	Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 		e := &scaler{ctx: ctx, params: passes.NewParams(ctx.Module, g), weights: map[string]*array.Array{}}

@@ -184,15 +184,9 @@ func ExamplePrepare() {
 	// Output:
 	// %x observed: u8 affine, min_max
 	// %relu observed: u8 affine, min_max
-	// %reshape = call_function[reshape](%x) {shape=[-1]} : f32[8*N] in "quant.x" "quant.Observer"
-	// %quant_x_min = get_attr[quant.x.min] : f32[1] in "quant.x" "quant.Observer"
-	// %cat = call_function[cat](%reshape, %quant_x_min) : f32[8*N+1] in "quant.x" "quant.Observer"
-	// %amin = call_function[amin](%cat) {keep_dim=true} : f32[1] in "quant.x" "quant.Observer"
-	// %assign = call_function[assign](%quant_x_min, %amin) : f32[1] in "quant.x" "quant.Observer"
-	// %quant_x_max = get_attr[quant.x.max] : f32[1] in "quant.x" "quant.Observer"
-	// %cat_1 = call_function[cat](%reshape, %quant_x_max) : f32[8*N+1] in "quant.x" "quant.Observer"
-	// %amax = call_function[amax](%cat_1) {keep_dim=true} : f32[1] in "quant.x" "quant.Observer"
-	// %assign_1 = call_function[assign](%quant_x_max, %amax) : f32[1] in "quant.x" "quant.Observer"
+	// %quant_x_seen = get_attr[quant.x.seen] : f64[2] in "quant.x" "quant.Observer"
+	// %observe = call_function[observe](%x, %quant_x_seen) : f64[2] in "quant.x" "quant.Observer"
+	// %assign = call_function[assign](%quant_x_seen, %observe) : f64[2] in "quant.x" "quant.Observer"
 }
 
 // Any engine calibrates: here the plan of the prepared graph.

@@ -146,11 +146,9 @@ func (r *resolver) shorten(u *unit) {
 // twice gives weights that are quantised alone a reason where the parameter is stored in
 // another form as well: that costs memory, which such weights are to save.
 func (r *resolver) twice(units []*unit) {
-	weights, readers := map[*graph.Node]*weight{}, map[string][]*graph.Node{}
+	weights, readers := map[*graph.Node][]*weight{}, map[string][]*graph.Node{}
 	for _, u := range units {
-		if u.weight != nil {
-			weights[u.head] = u.weight
-		}
+		weights[u.head] = u.weights
 	}
 	for n := range r.g.All() {
 		if n.Opcode() != graph.GetAttr {
@@ -170,17 +168,26 @@ func (r *resolver) twice(units []*unit) {
 		if u.mode != WeightOnly {
 			continue
 		}
-		for _, n := range readers[u.weight.path] {
-			switch other := weights[n]; {
-			case other == nil || other.path != u.weight.path:
-				u.weight.why = append(u.weight.why, Why{OtherScheme, u.weight.path + " is stored in floats too, for " + n.String()})
-			case other.form() != u.weight.form():
-				u.weight.why = append(u.weight.why, Why{OtherScheme, u.weight.path + " is stored as " + other.String() + " too, for " + n.String()})
-			default:
-				continue
-			}
-			break
+		for _, w := range u.weights {
+			w.twice(weights, readers[w.path])
 		}
+	}
+}
+
+// twice looks for a reader of the parameter that needs it in another form.
+func (w *weight) twice(weights map[*graph.Node][]*weight, readers []*graph.Node) {
+	for _, n := range readers {
+		others := weights[n]
+		i := slices.IndexFunc(others, func(o *weight) bool { return o.path == w.path })
+		switch {
+		case i < 0:
+			w.why = append(w.why, Why{OtherScheme, w.path + " is stored in floats too, for " + n.String()})
+		case others[i].form() != w.form():
+			w.why = append(w.why, Why{OtherScheme, w.path + " is stored as " + others[i].String() + " too, for " + n.String()})
+		default:
+			continue
+		}
+		return
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 // values. Results move by a quantum at most; those of views, maxima and tables do not
 // move. What has dequantised operands and stays in float is refused with the reason.
 var Lower = passes.Pass{
-	Name: "quant-lower",
-	Doc:  "Computes on quantised values what stands between dequantize and quantize.",
+	Name:  "quant-lower",
+	Order: []passes.Before{{First: "quant-lower", Then: "decompose", Why: "what stands between dequantize and quantize is one call"}},
+	Doc:   "Computes on quantised values what stands between dequantize and quantize.",
 	// What is in a module's call has no operands to be quantised.
 	Requires: []passes.Fact{passes.Functional, passes.Flat},
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
@@ -86,6 +87,9 @@ func (l *lowerer) node(n *graph.Node) error {
 		return l.view(n)
 	case elementwise(o):
 		return l.function(n)
+	case states[o] != nil:
+		l.c.Refuse(n, "its weights alone are quantised: each run dequantises them")
+		return nil
 	}
 	l.c.Refuse(n, o.Name+" has no form on quantised values")
 	return nil
@@ -135,6 +139,9 @@ func notWhole(name string, v quantity) string {
 	if d := v.q.Type().DType(); d != array.U8 && d != array.I8 {
 		return name + " is dequantised from " + d.String() + ", expected u8 or i8"
 	}
+	if d := v.call.Type().DType(); d != array.F32 {
+		return name + " is dequantised to " + d.String() + ", expected f32"
+	}
 	if !v.q.Type().Ranked() {
 		return "the rank of " + name + " is not known"
 	}
@@ -164,6 +171,12 @@ type ending struct {
 	quantize *graph.Node
 }
 
+// makesBytes reports whether a quantize makes 8 bits of f32, with one scale.
+func makesBytes(q *graph.Node) bool {
+	d := q.Type().DType()
+	return (d == array.U8 || d == array.I8) && q.Arg(0).Type().DType() == array.F32 && one(q.Arg(1)) && one(q.Arg(2))
+}
+
 // follow finds the ending of a call, with a residual where sum says so.
 func (l *lowerer) follow(n *graph.Node, sum bool) (e ending) {
 	u := user(n)
@@ -176,7 +189,7 @@ func (l *lowerer) follow(n *graph.Node, sum bool) (e ending) {
 			u = user(u)
 		}
 	}
-	if u == nil || u.Op() != std.Quantize || !one(u.Arg(1)) || !one(u.Arg(2)) {
+	if u == nil || u.Op() != std.Quantize || !makesBytes(u) {
 		return ending{}
 	}
 	e.quantize = u

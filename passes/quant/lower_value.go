@@ -23,6 +23,8 @@ var values = map[*op.Op]func(l *lowerer, n *graph.Node) error{
 	std.AdaptiveAvgPool1d: (*lowerer).avgPool,
 	std.AdaptiveAvgPool2d: (*lowerer).avgPool,
 	std.AdaptiveAvgPool3d: (*lowerer).avgPool,
+	std.ConvTranspose2d:   (*lowerer).convTranspose,
+	std.Mean:              (*lowerer).mean,
 	std.Cat:               (*lowerer).cat,
 	std.Embedding:         (*lowerer).embedding,
 	std.Dropout:           (*lowerer).dropout,
@@ -273,6 +275,8 @@ func (l *lowerer) embedding(n *graph.Node) error {
 		why = "the weight is not quantised"
 	case d.Type().DType() != array.U8 && d.Type().DType() != array.I8:
 		why = "the weight is dequantised from " + d.Type().DType().String() + ", expected u8 or i8"
+	case w.call.Type().DType() != array.F32:
+		why = "the weight is dequantised to " + w.call.Type().DType().String() + ", expected f32"
 	case !one(w.scale) || !one(w.zero):
 		if axis, err := op.Axis(w.call.Attrs().(std.DequantizeAttrs).Axis, 2); err != nil || axis != 0 {
 			why = "scales of the weight do not go along its rows"
@@ -310,8 +314,8 @@ func (l *lowerer) function(n *graph.Node) error {
 		calls = append(calls, at)
 		at = user(at)
 	}
-	if at == nil || !one(at.Arg(1)) || !one(at.Arg(2)) {
-		l.c.Refuse(n, "its result is not quantised, is used in float too, or has a scale for each index of an axis")
+	if at == nil || !makesBytes(at) {
+		l.c.Refuse(n, "its result is not quantised to 8 bits, is used in float too, or has a scale for each index of an axis")
 		return nil
 	}
 	entries, why := l.table(x, calls, at)

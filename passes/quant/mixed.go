@@ -23,7 +23,8 @@ type Sensitivity struct {
 	// Without that where only this one is not.
 	Alone   Decibels `json:"alone_db"`
 	Without Decibels `json:"without_db"`
-	// Work is what the operator computes, as MixedOptions.Work weighs it.
+	// Work is what quantising the operator saves, by the cost that was given; without
+	// one it is an estimate of what the operator takes in float.
 	Work float64 `json:"work"`
 
 	members []string // the nodes of the operator and of what is fused with it
@@ -122,8 +123,8 @@ func (t *Trials) without(ctx context.Context, names []string) (Decibels, error) 
 
 // Sensitivities quantises each operator alone, and all but each one, and returns
 // what became of the results, the most harmful operator first. It runs the graph
-// twice for each quantised operator.
-func (t *Trials) Sensitivities(ctx context.Context, work func(n *graph.Node) float64) ([]Sensitivity, error) {
+// twice for each quantised operator. cost may be nil.
+func (t *Trials) Sensitivities(ctx context.Context, cost Cost) ([]Sensitivity, error) {
 	m := graph.Clone(t.prepared)
 	if _, err := strip(m); err != nil {
 		return nil, err
@@ -132,17 +133,16 @@ func (t *Trials) Sensitivities(ctx context.Context, work func(n *graph.Node) flo
 	if err != nil {
 		return nil, err
 	}
-	if work == nil {
-		work = estimate
-	}
 	list := make([]Sensitivity, len(r.units))
 	for i, u := range r.units {
 		s := &list[i]
 		*s = Sensitivity{Node: u.head.Name(), Op: opName(u.head), Scope: u.head.Scope().Path}
 		for _, n := range u.members {
 			s.members = append(s.members, n.Name())
-			s.Work += work(n)
 		}
+	}
+	if err := t.weigh(ctx, list, cost); err != nil {
+		return nil, err
 	}
 	for i := range list {
 		if err := ctx.Err(); err != nil {
@@ -165,14 +165,6 @@ func (t *Trials) Sensitivities(ctx context.Context, work func(n *graph.Node) flo
 	return list, nil
 }
 
-// estimate weighs a node by what it computes, or by what it moves where that is more:
-// about sixteen operations take as long as a byte.
-func estimate(n *graph.Node) float64 {
-	flops, _ := n.Flops().Int()
-	bytes, _ := n.Bytes().Int()
-	return max(float64(flops), 16*float64(bytes), 1)
-}
-
 // MixedOptions are the choices of Mixed.
 type MixedOptions struct {
 	// Budget is the least signal over noise of the results. It is not looked at
@@ -181,16 +173,16 @@ type MixedOptions struct {
 	// Accept says whether a quantised form is good enough, by its accuracy on
 	// labelled data for instance.
 	Accept func(m *graph.Module) (bool, error)
-	// Work weighs nodes by the time that they take in float; nil counts operations
-	// and bytes.
-	Work func(n *graph.Node) float64
+	// Cost measures what forms take. Without it, operations and bytes are counted.
+	Cost Cost
 }
 
 // Mixed returns the configuration, with more nodes excluded, of a graph that meets a
 // budget with as much work quantised as can be: operators that harm the results most
 // for the work they save are left in float first, until the budget is met, then each
-// of them is quantised again, the largest first, where the budget allows. Every form is
-// measured, none is predicted.
+// of them is quantised again, the largest first, where the budget allows. With a cost,
+// operators that take longer quantised are left in float, too, where the whole becomes
+// faster and the budget allows. The quality of every form is measured, none is predicted.
 func (t *Trials) Mixed(ctx context.Context, o MixedOptions) (*Config, error) {
 	accept := o.Accept
 	if accept == nil {
@@ -199,11 +191,16 @@ func (t *Trials) Mixed(ctx context.Context, o MixedOptions) (*Config, error) {
 			return q >= o.Budget, err
 		}
 	}
-	list, err := t.Sensitivities(ctx, o.Work)
+	list, err := t.Sensitivities(ctx, o.Cost)
 	if err != nil {
 		return nil, err
 	}
-	harm := func(s Sensitivity) float64 { return math.Pow(10, -float64(s.Alone)/10) / s.Work }
+	// What saves nothing, or less than measurements are sure of, saves a little.
+	least := 0.0
+	for _, s := range list {
+		least += math.Abs(s.Work) / (100 * float64(len(list)))
+	}
+	harm := func(s Sensitivity) float64 { return math.Pow(10, -float64(s.Alone)/10) / max(s.Work, least) }
 	slices.SortStableFunc(list, func(a, b Sensitivity) int { return cmp.Compare(harm(b), harm(a)) })
 	good := func(float []Sensitivity) (bool, error) {
 		m, err := t.Convert(ctx, nodesOf(float)...)
@@ -213,10 +210,46 @@ func (t *Trials) Mixed(ctx context.Context, o MixedOptions) (*Config, error) {
 		return accept(m)
 	}
 	float, err := fewest(list, good)
+	if err == nil && o.Cost != nil {
+		float, err = t.faster(ctx, list, float, good, o.Cost)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return t.excluding(nodesOf(float)), nil
+}
+
+// faster leaves operators in float that take longer quantised, half of them less each
+// time, where that makes the form faster as a whole: conversions cost, too. All in float is
+// a form as well.
+func (t *Trials) faster(ctx context.Context, list, float []Sensitivity, good func([]Sensitivity) (bool, error), cost Cost) ([]Sensitivity, error) {
+	best, err := t.total(ctx, float, cost)
+	if err != nil {
+		return nil, err
+	}
+	forms := [][]Sensitivity{list}
+	losing := slices.DeleteFunc(slices.Clone(list), func(s Sensitivity) bool {
+		return s.Work >= 0 || slices.ContainsFunc(float, func(f Sensitivity) bool { return f.Node == s.Node })
+	})
+	slices.SortStableFunc(losing, func(a, b Sensitivity) int { return cmp.Compare(a.Work, b.Work) })
+	for i := len(losing); i > 0; i /= 2 {
+		forms = append(forms, append(slices.Clone(float), losing[:i]...))
+	}
+	for _, form := range forms {
+		took, err := t.total(ctx, form, cost)
+		if err != nil {
+			return nil, err
+		}
+		if took >= best {
+			continue
+		}
+		if ok, err := good(form); err != nil {
+			return nil, err
+		} else if ok {
+			best, float = took, form
+		}
+	}
+	return float, nil
 }
 
 // nodesOf lists the names of all nodes of some operators.
@@ -252,6 +285,9 @@ func fewest(list []Sensitivity, good func([]Sensitivity) (bool, error)) ([]Sensi
 	order := slices.Clone(float)
 	slices.SortStableFunc(order, func(a, b Sensitivity) int { return cmp.Compare(b.Work, a.Work) })
 	for _, s := range order {
+		if s.Work <= 0 {
+			break // quantised, it saves nothing
+		}
 		rest := slices.DeleteFunc(slices.Clone(float), func(f Sensitivity) bool { return f.Node == s.Node })
 		ok, err := good(rest)
 		if err != nil {

@@ -3,7 +3,10 @@ package quant_test
 import (
 	"iter"
 	"math"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/passes"
@@ -32,7 +36,7 @@ func uniform() map[string]*quant.Config {
 }
 
 // calibrated returns the graph with observers that have seen the batches.
-func calibrated(t *testing.T, m *graph.Module, c *quant.Config, in iter.Seq2[[]*array.Array, error]) *graph.Module {
+func calibrated(t testing.TB, m *graph.Module, c *quant.Config, in iter.Seq2[[]*array.Array, error]) *graph.Module {
 	m = graph.Clone(m)
 	if r := pipeline(t, m, quant.Prepare(c, cpu.QuantBackend())); r.Changed() {
 		_, err := quant.Calibrate(ctx, m, in, quant.CalibrateOptions{})
@@ -88,8 +92,8 @@ func testMixed(t *testing.T, m *graph.Module, in iter.Seq2[[]*array.Array, error
 	require.Less(t, inFloat(t, m, mixed), best)
 }
 
-func TestMixedPrecisionOfMobileNet(t *testing.T) {
-	fxtest.Nightly(t)
+// mobileNet returns the network, optimised, and a batch.
+func mobileNet(t testing.TB) (*graph.Module, []*array.Array) {
 	model := models.Lookup("mobilenet_v3_large")
 	net := model.New()
 	models.Synthetic(model, net, "gofx-1")
@@ -98,5 +102,59 @@ func TestMixedPrecisionOfMobileNet(t *testing.T) {
 	_, err = gm.Apply(ctx, fx.Optimise(), fx.PassOptions{})
 	require.NoError(t, err)
 	gen := passes.Random{State: 9}
-	testMixed(t, gm.Module, of([]*array.Array{gen.Array(array.F32, 1, 3, 224, 224)}), 30)
+	return gm.Module, []*array.Array{gen.Array(array.F32, 1, 3, 224, 224)}
+}
+
+func TestMixedPrecisionOfMobileNet(t *testing.T) {
+	fxtest.Nightly(t)
+	m, in := mobileNet(t)
+	testMixed(t, m, of(in), 30)
+}
+
+// BenchmarkMixedPrecisionOfMobileNet measures the uniform settings and what Mixed makes of
+// measured times, in turns: of those that keep the budget, mixed is to be the fastest.
+func BenchmarkMixedPrecisionOfMobileNet(b *testing.B) {
+	m, in := mobileNet(b)
+	const budget = 30
+	one := lowering.Options{Threads: 1}
+	var names []string
+	var forms []*cpu.Executable
+	enter := func(name string, c *quant.Config) {
+		trials, err := quant.NewTrials(ctx, calibrated(b, m, c, of(in)), c, cpu.QuantBackend(), of(in), onCPU)
+		require.NoError(b, err)
+		form, err := trials.Convert(ctx)
+		require.NoError(b, err)
+		q, err := trials.Quality(ctx, form)
+		require.NoError(b, err)
+		b.Logf("%s: %s", name, q)
+		if q < budget {
+			return
+		}
+		pipeline(b, form, quant.Lower)
+		e, err := cpu.Compile(form, one)
+		require.NoError(b, err)
+		names, forms = append(names, name), append(forms, e)
+	}
+	c := static()
+	trials, err := quant.NewTrials(ctx, calibrated(b, m, c, of(in)), c, cpu.QuantBackend(), of(in), onCPU)
+	require.NoError(b, err)
+	mixed, err := trials.Mixed(ctx, quant.MixedOptions{Budget: budget, Cost: cpu.QuantCost(in, 20, one)})
+	require.NoError(b, err)
+	enter("mixed", mixed)
+	for name, c := range uniform() {
+		enter(name, c)
+	}
+	times := make([][]time.Duration, len(forms))
+	for b.Loop() {
+		for i, e := range forms {
+			start := time.Now()
+			_, err := e.Run(ctx, in)
+			require.NoError(b, err)
+			times[i] = append(times[i], time.Since(start))
+		}
+	}
+	for i, t := range times {
+		slices.Sort(t)
+		b.ReportMetric(t[len(t)/2].Seconds()*1e3, strings.ReplaceAll(names[i], ", ", "-")+"-ms")
+	}
 }

@@ -37,13 +37,9 @@ func rows(v ...float32) []*array.Array {
 	return []*array.Array{array.FromSlice(v, len(v)/4, 4)}
 }
 
-func state(m *graph.Module, name string) []float64 {
-	a := m.Param("quant.x." + name).Value
-	out := make([]float64, a.Len())
-	for i := range out {
-		out[i] = array.Float64At(a, i)
-	}
-	return out
+// seen returns what the observer of %x has seen: the extremes, the limit and the counts.
+func seen(m *graph.Module) []float64 {
+	return array.Data[float64](m.Param("quant.x.seen").Value)
 }
 
 func calibrate(t testing.TB, m *graph.Module, all ...[]*array.Array) {
@@ -55,16 +51,13 @@ func calibrate(t testing.TB, m *graph.Module, all ...[]*array.Array) {
 
 func TestExtremes(t *testing.T) {
 	m := prepared(t, single, quant.Observer{Kind: quant.MinMax})
-	require.Equal(t, []float64{inf}, state(m, "min"))
+	require.Equal(t, []float64{inf, -inf}, seen(m))
 	calibrate(t, m, rows(1, 2, 3, 4), rows(-5, 0, 7, 1), rows(0, 0, 0, 0))
-	require.Equal(t, []float64{-5}, state(m, "min"))
-	require.Equal(t, []float64{7}, state(m, "max"))
-	require.Nil(t, m.Param("quant.x.counts"))
+	require.Equal(t, []float64{-5, 7}, seen(m))
 
 	m = prepared(t, single, quant.Observer{Kind: quant.MovingAverage, Averaging: 0.25})
 	calibrate(t, m, rows(1, 2, 3, 4), rows(-3, 0, 8, 1), rows(), rows(-3, 0, 8, 1))
-	require.Equal(t, []float64{-0.75}, state(m, "min")) // 1, 0, -0.75: by a quarter towards -3
-	require.Equal(t, []float64{5.75}, state(m, "max"))
+	require.Equal(t, []float64{-0.75, 5.75}, seen(m)) // 1, 0, -0.75: by a quarter towards -3
 }
 
 // TestHistogramsCountTheSame feeds the same data in batches of several sizes, those
@@ -85,16 +78,16 @@ func TestHistogramsCountTheSame(t *testing.T) {
 			all = append(all, rows(part...))
 		}
 		calibrate(t, m, all...)
-		got := state(m, "counts")
+		got := seen(m)
 		if want == nil {
 			want = got
 			sum := 0.0
-			for _, c := range got {
+			for _, c := range got[3:] {
 				sum += c
 			}
 			require.Equal(t, 4000., sum)
-			require.Equal(t, []float64{65536}, state(m, "limit"))
-			require.Equal(t, []float64{65536}, state(m, "max"))
+			require.Equal(t, 65536., got[1])
+			require.Equal(t, 65536., got[2])
 			require.Equal(t, 1., got[len(got)-1], "the largest element is in the last bin")
 		}
 		require.Equal(t, want, got, size)
@@ -150,16 +143,16 @@ func TestNonFiniteValuesAreNamedByLayer(t *testing.T) {
 param w : f32[4,4]
 `, quant.Observer{})
 		calibrate(t, m, rows(1, 2, 3, 4))
-		before := m.Param("quant.x.counts").Value
+		before := slices.Clone(seen(m))
 		n, err := quant.Calibrate(ctx, m, of(rows(1, 2, 3, 4), rows(1, float32(bad), 3, 4), rows(0, 0, 0, 0)), quant.CalibrateOptions{})
 		require.Equal(t, 1, n)
 		require.ErrorIs(t, err, quant.NonFinite)
 		require.ErrorContains(t, err, "in batch 2")
 		require.ErrorContains(t, err, `model.go:7: linear: layer "fc1": the value has`)
 		require.Less(t, strings.Index(err.Error(), "placeholder: the value"), strings.Index(err.Error(), "fc1"), "the first is the origin")
-		require.True(t, array.Equal(before, m.Param("quant.x.counts").Value), "the observers are as they were")
+		require.Equal(t, before, seen(m), "the observers are as they were")
 		// A graph that was run otherwise is refused when it is converted.
-		array.Data[float32](m.Param("quant.a.max").Value)[0] = float32(nan)
+		array.Data[float64](m.Param("quant.a.seen").Value)[1] = nan
 		_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(static(), cpu.QuantBackend())}, passes.Options{})
 		require.ErrorIs(t, err, quant.NonFinite)
 		require.ErrorContains(t, err, "fc1")

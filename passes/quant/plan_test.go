@@ -144,6 +144,7 @@ func TestReasons(t *testing.T) {
 		{quant.InRegion, linear("%p: bool[], "+x, "%y = call_function[cond](%p, %x) {\nregion(%a: f32[2,4]) {\n%r = call_function[relu](%a)\nreturn %r\n}\nregion(%b: f32[2,4]) {\nreturn %b\n}\n}\nreturn %y\n", ""), nil},
 		{quant.InTraining, linear(x, "%m = get_attr[m] : f32[4]\n%y = call_function[batch_norm](%x, %m, %m, %m, %m) {training=true}\nreturn %y\n", "param m : f32[4]\n"), nil},
 		{quant.WrittenMemory, linear(x, "%b = get_attr[b] : f32[4,4]\n%o = call_function[linear](%x, %b, _)\n%y = call_function[linear](%b, %b, _)\n%z = call_function[assign](%b, %y)\n%q = call_function[matmul](%b, %y)\nreturn (%o, %q)\n", "param b : f32[4,4] buffer\n"), nil},
+		{quant.FasterInFloat, linear("%q: f32[2,4,8]", "%y = call_function[scaled_dot_product_attention](%q, %q, %q)\nreturn %y\n", ""), nil},
 	} {
 		m := parse(t, c.text)
 		config := static()

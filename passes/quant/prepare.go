@@ -18,6 +18,7 @@ import (
 func Prepare(c *Config, b *Backend) passes.Pass {
 	return passes.Pass{
 		Name: "quant-prepare", Doc: "Adds observers of the values that are to be quantised.",
+		Whole: true, Order: []passes.Before{{First: "quant-prepare", Then: "quant-convert", Why: "conversion reads what observers have seen"}},
 		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			if err := unprepared(ctx.Module); err != nil {
@@ -29,13 +30,9 @@ func Prepare(c *Config, b *Backend) passes.Pass {
 			}
 			r.log(ctx)
 			added := 0
-			var shared *constants
 			for _, q := range r.order {
 				if r.observed(q) {
-					if shared == nil && q.observe.Kind.histograms() {
-						shared = constantsOf(ctx.Module)
-					}
-					observe(ctx.Module, q, shared)
+					observe(ctx.Module, q)
 					ctx.Rewrote(q.node, nil, "observed: "+q.String())
 					added++
 				}

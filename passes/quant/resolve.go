@@ -68,7 +68,7 @@ type unit struct {
 	stages     int           // of Fused that are behind the tail
 	mode       Mode
 	operands   []use // that are quantised
-	weight     *weight
+	weights    []*weight
 	result     bool // the result is quantised
 }
 
@@ -89,7 +89,7 @@ func resolve(m *graph.Module, c *Config, b *Backend) (*resolution, error) {
 		return nil, err
 	}
 	r := &resolver{module: m, g: m.Graph, config: c, backend: b, known: map[*op.Op]*Operator{}, rules: newRules(c), params: passes.NewParams(m, m.Graph),
-		written: passes.WrittenMemory(m.Graph), verdicts: map[*graph.Node]*verdict{}, values: map[*graph.Node]*ranged{}}
+		written: passes.WrittenMemory(m.Graph), verdicts: make(map[*graph.Node]*verdict, m.Graph.Len()), values: make(map[*graph.Node]*ranged, m.Graph.Len())}
 	for i := range b.Operators {
 		r.known[b.Operators[i].Op] = &b.Operators[i]
 	}
@@ -137,13 +137,21 @@ func (r *resolver) judge(n *graph.Node) *verdict {
 		}
 		return v.refuse(NoForm, text)
 	}
+	if entry.Faster != "" && !v.explicit {
+		return v.refuse(FasterInFloat, entry.Faster)
+	}
 	u := &unit{Operator: entry, asked: v.asked, head: n, tail: n, members: []*graph.Node{n}, mode: v.Mode}
 	if !entry.has(v.Mode) {
-		// A lookup has no operand to quantise; its weight still can be.
-		if !entry.has(WeightOnly) || o.Quant != op.QuantWeighted {
+		// A lookup has no operand to quantise; its weight still can be. The states of a
+		// recurrent network are quantised in each step or not at all.
+		switch {
+		case entry.has(Dynamic) && states[o] != nil:
+			u.mode = Dynamic
+		case entry.has(WeightOnly) && o.Quant == op.QuantWeighted:
+			u.mode = WeightOnly
+		default:
 			return v.refuse(NoMode, r.backend.Name+" has "+o.Key()+" "+modes(entry.Modes))
 		}
-		u.mode = WeightOnly
 		v.refuse(NoMode, r.backend.Name+" has "+o.Key()+" "+modes(entry.Modes))
 	}
 	if !r.operandsOf(u, v) {
@@ -164,6 +172,9 @@ func modes(list []Mode) string {
 // unfit says why a node cannot be quantised whatever the backend can do.
 func (r *resolver) unfit(n *graph.Node) (Reason, string, bool) {
 	o, t := n.Op(), n.Type()
+	if states[o] != nil && t.Kind() == shape.Tuple && t.Len() > 0 {
+		t = t.Member(0) // the others are states, of its type
+	}
 	switch {
 	case o == nil || o.AdHoc:
 		return OpaqueCode, "", true
@@ -212,21 +223,25 @@ func (r *resolver) entry(o *op.Op) *Operator {
 	return e
 }
 
-// operandsOf finds the operands that the unit's operator takes quantised, and its
-// weight; false when there is something in the way.
-func (r *resolver) operandsOf(u *unit, v *verdict) bool {
-	n, o := u.head, u.head.Op()
-	skip := -1
-	if u.Weight.exists() {
-		from, why := r.origin(u)
+// weightsOf finds the weights of a unit; false when there is something in the way.
+func (r *resolver) weightsOf(u *unit, v *verdict) bool {
+	n, o, can := u.head, u.head.Op(), u.Weight
+	if !can.exists() {
+		return true
+	}
+	for i := can.Operand; i < n.NumArgs() && (i == can.Operand || can.Rest); i++ {
+		if i > can.Operand && (n.Arg(i) == nil || n.Arg(i).Type().Rank() != 2) {
+			continue
+		}
+		from, why := r.origin(u, i)
 		switch {
 		case why == "" && from.path != "" && from.value.DType() == array.F32 && from.value.Rank() > 0 && (o.Quant == op.QuantWeighted || from.value.Rank() > 1):
-			w, bad := u.weightOf(from)
+			w, bad := u.weightOf(i, from)
 			if bad != nil {
 				v.refuse(bad.Reason, bad.Text)
 				return false
 			}
-			u.weight, skip = w, u.Weight.Operand
+			u.weights = append(u.weights, w)
 		case o.Quant == op.QuantWeighted || u.mode == WeightOnly:
 			if why == "" {
 				why = "its weight is no f32 parameter"
@@ -235,11 +250,21 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 			return false
 		}
 	}
+	return true
+}
+
+// operandsOf finds the operands that the unit's operator takes quantised, and its
+// weight; false when there is something in the way.
+func (r *resolver) operandsOf(u *unit, v *verdict) bool {
+	n, o := u.head, u.head.Op()
+	if !r.weightsOf(u, v) {
+		return false
+	}
 	if u.mode == WeightOnly {
-		return u.weight != nil
+		return u.weights != nil
 	}
 	for i, a := range n.Args() {
-		if a == nil || i == skip || o.Quant == op.QuantWeighted && i > 0 {
+		if a == nil || slices.ContainsFunc(u.weights, func(w *weight) bool { return w.arg == i }) || o.Quant == op.QuantWeighted && i > 0 {
 			continue
 		}
 		t := a.Type()
@@ -265,12 +290,11 @@ func (r *resolver) operandsOf(u *unit, v *verdict) bool {
 
 // write makes the entries of the plan.
 func (r *resolution) write() {
-	weights := map[*graph.Node]*unit{}
+	weights := make(map[*graph.Node]*unit, len(r.units))
 	for _, u := range r.units {
-		if u.weight != nil {
-			weights[u.head] = u
-		}
+		weights[u.head] = u
 	}
+	r.plan.Entries = make([]Entry, 0, len(r.verdicts)+len(r.units)+len(r.values))
 	for n := range r.g.All() {
 		if observes(n) {
 			continue
@@ -287,8 +311,9 @@ func (r *resolution) write() {
 			r.add(n, Entry{Part: OperatorPart, Asked: v.asked.Mode.String(), By: v.by, Granted: v.mode.String(), Why: v.why})
 		}
 		if u := weights[n]; u != nil {
-			w := u.weight
-			r.add(n, Entry{Part: WeightPart, Param: w.path, Asked: u.asked.Weight.ask(), By: u.by, Granted: w.String(), Why: w.why})
+			for _, w := range u.weights {
+				r.add(n, Entry{Part: WeightPart, Param: w.path, Asked: u.asked.Weight.ask(), By: u.by, Granted: w.String(), Why: w.why})
+			}
 		}
 		if q := r.values[n]; q != nil {
 			r.add(n, Entry{Part: ValuePart, Asked: q.scheme.ask(), By: q.by, Granted: q.String(), Group: q.group, Why: q.why})

@@ -1,8 +1,10 @@
 package quant_test
 
 import (
+	"math"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,19 +42,25 @@ func longChain(n int) *graph.Module {
 	return m
 }
 
-// scaled quantises a chain without running it: its observers are told ranges.
-func scaled(t testing.TB, m *graph.Module, c *quant.Config, b *quant.Backend) (prepared int) {
-	_, err := passes.Run(ctx, m, []passes.Pass{quant.Prepare(c, b)}, passes.Options{NoLint: true})
-	require.NoError(t, err)
-	prepared = m.Graph.Len()
+// observed tells the observers of a prepared graph what they have seen.
+func observed(m *graph.Module) {
 	for _, p := range m.Params() {
-		if p.Buffer && p.Value.DType() == array.F32 && p.Value.Len() == 1 {
-			array.Data[float32](p.Value)[0] = 1
+		if !p.Buffer || p.Value.DType() != array.F64 {
+			continue
+		}
+		seen := array.Data[float64](p.Value)
+		seen[0], seen[1] = -0.75, 0.9
+		if len(seen) == 2 {
+			continue
+		}
+		seen[2] = 1
+		for i := range seen[3:] {
+			x := (float64(i)+0.5)/1024 - 1
+			if x > seen[0] && x < seen[1] {
+				seen[3+i] = math.Round(1e4 * math.Exp(-8*x*x))
+			}
 		}
 	}
-	_, err = passes.Run(ctx, m, []passes.Pass{quant.Convert(c, b)}, passes.Options{NoLint: true})
-	require.NoError(t, err)
-	return prepared
 }
 
 // TestScaling counts what becomes of a graph of 10,000 nodes.
@@ -74,26 +82,56 @@ func TestScaling(t *testing.T) {
 	c := static()
 	c.Global.Activation.Observer.Kind = quant.MinMax
 	before := m.Graph.Len()
-	// An observer is a reshape, two buffers, and for each end cat, reduction, assign.
-	prepared := scaled(t, m, c, cpu.QuantBackend())
-	require.Equal(t, before+9*values+3, prepared)
+	b := cpu.QuantBackend()
+	pipeline(t, m, quant.Prepare(c, b))
+	// An observer is a buffer, a reduction and a write; the batches are counted.
+	require.Equal(t, before+3*values+3, m.Graph.Len())
+	observed(m)
+	pipeline(t, m, quant.Convert(c, b))
 	// A value is scale, zero point, quantize and dequantize, a weight its scale and
 	// dequantize beside what read it before.
 	require.Equal(t, before+4*values+2*weights, m.Graph.Len())
 	require.Empty(t, graph.Lint(m.Graph))
 }
 
-func BenchmarkPrepareAndConvert(b *testing.B) {
-	for _, kind := range []quant.ObserverKind{quant.MinMax, quant.Histogram} {
-		b.Run(kind.String(), func(b *testing.B) {
-			config := static()
-			config.Global.Activation.Observer.Kind = kind
-			backend := cpu.QuantBackend()
+// BenchmarkScaling quantises a graph of 10,000 nodes; observers are told what they have
+// seen. It says what each part takes.
+func BenchmarkScaling(b *testing.B) {
+	channel := quant.Scheme{Granularity: quant.PerChannel}
+	for _, kind := range []quant.Setting{
+		{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.MinMax}}, Weight: quant.Scheme{Granularity: quant.PerTensor}},
+		{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.MinMax}}, Weight: channel},
+		{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.MovingAverage}}, Weight: channel},
+		{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.Histogram}}, Weight: channel},
+		{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.Percentile}}, Weight: channel},
+		{Mode: quant.Static, Activation: quant.Scheme{Observer: quant.Observer{Kind: quant.Entropy}}, Weight: channel},
+	} {
+		b.Run(kind.Activation.Observer.Kind.String()+"/"+kind.Weight.Granularity.String(), func(b *testing.B) {
+			config, backend := &quant.Config{Global: kind}, cpu.QuantBackend()
+			var took []time.Duration
+			run := func(m *graph.Module, list ...passes.Pass) {
+				r, err := passes.Run(ctx, m, list, passes.Options{NoLint: true})
+				require.NoError(b, err)
+				for _, p := range r.Passes {
+					took = append(took, p.Time)
+				}
+			}
 			for range b.N {
 				b.StopTimer()
 				m := longChain(10_000)
 				b.StartTimer()
-				scaled(b, m, config, backend)
+				run(m, quant.Prepare(config, backend))
+				b.StopTimer()
+				observed(m)
+				b.StartTimer()
+				run(m, quant.Convert(config, backend), quant.Lower)
+			}
+			for i, part := range []string{"prepare", "convert", "lower"} {
+				var sum time.Duration
+				for k := i; k < len(took); k += 3 {
+					sum += took[k]
+				}
+				b.ReportMetric(sum.Seconds()*1e3/float64(b.N), part+"-ms")
 			}
 		})
 	}

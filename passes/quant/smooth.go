@@ -34,6 +34,10 @@ type SmoothOptions struct {
 func Smooth(batches iter.Seq2[[]*array.Array, error], o SmoothOptions) passes.Pass {
 	return passes.Pass{
 		Name: "quant-smooth", Doc: "Moves large ranges of a few channels from layer norms to the weights of linear layers.",
+		Whole: true, Order: []passes.Before{
+			{First: "quant-smooth", Then: "quant-prepare", Why: "observers must see smoothed channels"},
+			{First: "quant-smooth", Then: "quant-convert", Why: "weights are smoothed before they are quantised"},
+		},
 		Requires: []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(ctx *passes.Ctx, g *graph.Graph) (bool, error) {
 			if !(o.Strength >= 0 && o.Strength <= 1) {

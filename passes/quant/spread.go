@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // spread is what is known of the elements of values: extremes and, where a
@@ -12,7 +13,10 @@ type spread struct {
 	lo, hi float64
 	limit  float64
 	counts []float64
-	prefix sums // scratch
+
+	// Scratch.
+	prefix    sums
+	magnitude *magnitudes
 }
 
 // nothing is the spread of no elements.
@@ -20,58 +24,44 @@ func nothing() *spread { return &spread{lo: math.Inf(1), hi: math.Inf(-1)} }
 
 // forget makes s the spread of no elements, and keeps its memory.
 func (s *spread) forget() {
-	*s = spread{lo: math.Inf(1), hi: math.Inf(-1), counts: s.counts[:0], prefix: s.prefix}
+	*s = spread{lo: math.Inf(1), hi: math.Inf(-1), prefix: s.prefix, magnitude: s.magnitude}
 }
 
 // add takes in what an observer has seen.
 func (s *spread) add(o *observation) {
 	s.lo, s.hi = min(s.lo, o.lo), max(s.hi, o.hi)
-	counts, limit := o.state[countsState], o.state[limitState]
-	if counts == nil || limit == nil || counts.Len() != bins {
-		return
+	if len(o.counts) > 0 {
+		s.merge(o.counts, o.limit)
 	}
-	s.merge(array.Data[int64](array.Contiguous(counts)), array.Float64At(limit, 0))
 }
 
-// merge adds counts of another limit, both powers of two.
-func (s *spread) merge(counts []int64, limit float64) {
+// merge adds counts of another limit, both powers of two. Counts that are alone are
+// shared, not copied.
+func (s *spread) merge(counts []float64, limit float64) {
 	if len(s.counts) == 0 {
-		s.counts, s.limit = zeroed(s.counts, bins), limit
-		for i, c := range counts {
-			s.counts[i] = float64(c)
-		}
+		s.counts, s.limit = counts, limit
 		return
 	}
-	if limit > s.limit {
-		old := s.counts
-		s.counts = make([]float64, bins)
-		for i, c := range old {
-			s.counts[binOf(float64(i-bins/2)*s.limit/limit)] += c
-		}
-		s.limit = limit
+	all := make([]float64, bins)
+	most := max(limit, s.limit)
+	for i := range all {
+		place := float64(i - bins/2)
+		all[binOf(place*s.limit/most)] += s.counts[i]
+		all[binOf(place*limit/most)] += counts[i]
 	}
-	for i, c := range counts {
-		s.counts[binOf(float64(i-bins/2)*limit/s.limit)] += float64(c)
-	}
-}
-
-// zeroed returns n zeros, in the memory of a where that is enough.
-func zeroed(a []float64, n int) []float64 {
-	if cap(a) < n {
-		return make([]float64, n)
-	}
-	a = a[:n]
-	clear(a)
-	return a
+	s.counts, s.limit = all, most
 }
 
 func binOf(place float64) int { return min(max(int(math.Floor(place))+bins/2, 0), bins-1) }
 
-// spreadOf returns the spread of a weight.
-func spreadOf(data []float32) *spread {
+// spreadOf returns the spread of a weight for an observer of some kind.
+func spreadOf(data []float32, k ObserverKind) *spread {
 	s := nothing()
 	for _, v := range data {
 		s.lo, s.hi = min(s.lo, float64(v)), max(s.hi, float64(v))
+	}
+	if !k.histograms() {
+		return s
 	}
 	s.limit = math.Ldexp(1, leastLimit)
 	for s.limit < max(-s.lo, s.hi) {
@@ -146,22 +136,26 @@ func (s *spread) leastError(symmetric bool) (lo, hi float64) {
 	p := s.sums()
 	first, last := binOf(s.lo/s.limit*(bins/2)), binOf(s.hi/s.limit*(bins/2))+1
 	first, last = min(first, bins/2), max(last, bins/2)
-	cost := func(a, b int) (all, off float64) {
-		l, h := s.edge(a), s.edge(b)
-		step := (h - l) / 255
-		below, above := p.beyond(0, a, l), p.beyond(b, bins, h)
-		return (p.count[b]-p.count[a])*step*step/12 + below + above, below + above
+	below := func(a int) float64 { return p.beyond(0, a, s.edge(a)) }
+	above := func(b int) float64 { return p.beyond(b, bins, s.edge(b)) }
+	cost := func(a, b int, off float64) (all, cut float64) {
+		step := (s.edge(b) - s.edge(a)) / 255
+		return (p.count[b]-p.count[a])*step*step/12 + off, off
 	}
 	a, b := first, last
 	if symmetric {
 		width := max(bins/2-first, last-bins/2)
-		cut := least(0, width-1, func(i int) (float64, float64) { return cost(bins/2-width+i, bins/2+width-i) })
+		cut := least(0, width-1, func(i int) (float64, float64) {
+			l, h := bins/2-width+i, bins/2+width-i
+			return cost(l, h, below(l)+above(h))
+		})
 		return s.edge(bins/2 - width + cut), s.edge(bins/2 + width - cut)
 	}
 	for range rounds {
-		oldA, oldB := a, b
-		a = least(first, bins/2, func(i int) (float64, float64) { return cost(i, b) })
-		b = last - least(0, last-bins/2, func(i int) (float64, float64) { return cost(a, last-i) })
+		oldA, oldB, off := a, b, above(b)
+		a = least(first, bins/2, func(i int) (float64, float64) { return cost(i, b, below(i)+off) })
+		off = below(a)
+		b = last - least(0, last-bins/2, func(i int) (float64, float64) { return cost(a, last-i, off+above(last-i)) })
 		if a == oldA && b == oldB {
 			break
 		}
@@ -214,74 +208,143 @@ const (
 // Migacz, 8-bit inference with TensorRT, GTC 2017.
 func (s *spread) entropy() float64 {
 	const half = bins / 2
-	sizes := make([]float64, half)
-	for i, c := range s.counts {
-		if i < half {
-			sizes[half-1-i] += c
-		} else {
-			sizes[i-half] += c
-		}
+	if s.magnitude == nil {
+		s.magnitude = new(magnitudes)
 	}
-	// Zeros, of which rectified values have many, are exact whatever the range is.
-	sizes[0] = sizes[1]
+	m := s.magnitude
+	m.of(s.counts)
 	levels := 128
 	if s.lo >= 0 || s.hi <= 0 {
 		levels = 256
 	}
-	total := 0.0
-	for _, c := range sizes {
-		total += c
-	}
-	at, best, kept := half, math.Inf(1), 0.0
-	next := 0
-	for n := max(entropyLeast, levels); n <= half; n += entropyStep {
-		for ; next < n; next++ {
-			kept += sizes[next]
+	at, best := half, math.Inf(1)
+	for n := half; n >= max(entropyLeast, levels); n -= entropyStep {
+		if m.bound(n, levels) > best {
+			continue
 		}
-		if d := divergence(sizes[:n], total-kept, levels); d < best {
+		if d := m.divergence(n, levels); d <= best {
 			at, best = n, d
 		}
 	}
 	return float64(at) * s.limit / half
 }
 
-// divergence compares a histogram, whose last bin takes what was cut off, with
-// itself in as many levels, each spread over those of its bins that are not empty.
-func divergence(sizes []float64, cut float64, levels int) float64 {
-	n := len(sizes)
-	all := cut
-	for _, c := range sizes {
-		all += c
+// magnitudes is a histogram of magnitudes c with prefix sums of c, of the bins that are
+// not empty, and of c·log c.
+type magnitudes struct {
+	size              [bins / 2]float64
+	sum, used, energy [bins/2 + 1]float64
+}
+
+// of takes in the counts of both signs. Zeros, of which rectified values have many, are
+// exact whatever the range is.
+func (m *magnitudes) of(counts []float64) {
+	const half = bins / 2
+	for i := range m.size {
+		m.size[i] = counts[half+i] + counts[half-1-i]
 	}
-	if all == 0 || all == cut {
+	m.size[0] = m.size[1]
+	for i, c := range m.size {
+		m.sum[i+1], m.used[i+1], m.energy[i+1] = m.sum[i]+c, m.used[i], m.energy[i]
+		if c > 0 {
+			m.used[i+1]++
+			m.energy[i+1] += c * math.Log(c)
+		}
+	}
+}
+
+// least probability of a bin that the quantised form leaves empty.
+const leastProbability = 1e-9
+
+// divergence compares the first n bins, whose last one takes what is cut off, with
+// themselves in as many levels, each spread over those of its bins that are not empty.
+func (m *magnitudes) divergence(n, levels int) float64 {
+	inside, all := m.sum[n], m.sum[len(m.size)]
+	if inside == 0 {
 		return math.Inf(1)
 	}
-	inside := all - cut
-	d := 0.0
+	// What is cut off lies in the last bin of the original alone.
+	cut, q := all-inside, 0.0
+	last := m.size[n-1] + cut
+	d := m.energy[n-1]
+	if last > 0 {
+		d += last * math.Log(last)
+	}
 	for l := range levels {
 		from, to := l*n/levels, (l+1)*n/levels
-		sum, used := 0.0, 0
-		for _, c := range sizes[from:to] {
-			sum += c
-			if c > 0 {
-				used++
-			}
+		sum := m.sum[to] - m.sum[from]
+		if sum == 0 {
+			continue
 		}
-		for i, c := range sizes[from:to] {
-			p := c
-			if from+i == n-1 {
-				p += cut
-			}
-			if p == 0 {
-				continue
-			}
-			q := sum / float64(max(used, 1)) / inside
-			if c == 0 {
-				q = 0
-			}
-			p /= all
-			d += p * math.Log(p/max(q, 1e-9))
-		}
+		q = math.Log(max(sum/(m.used[to]-m.used[from])/inside, leastProbability))
+		d -= sum * q
 	}
-	return d
+	if m.size[n-1] == 0 {
+		q = math.Log(leastProbability)
+	}
+	return (d-cut*q)/all - math.Log(all)
+}
+
+// bound is what the divergence is at least: that of the last level from all others.
+func (m *magnitudes) bound(n, levels int) float64 {
+	inside, all := m.sum[n], m.sum[len(m.size)]
+	kept := m.sum[(levels-1)*n/levels] // of the levels before it
+	if inside == kept || all == kept || kept == 0 {
+		return 0
+	}
+	p, q := (all-kept)/all, (inside-kept)/inside
+	return p*math.Log(p/q) + (1-p)*math.Log((1-p)/(1-q))
+}
+
+// byteRange returns the least and the greatest value of u8 and i8.
+func byteRange(d array.DType) (lo, hi float64) {
+	if d == array.I8 {
+		return -128, 127
+	}
+	return 0, 255
+}
+
+// parameters returns scale and zero point for a range that holds 0. Affine: the
+// range is all that the element type has. Symmetric: the zero point is 0 of i8 and
+// 128 of u8, and the larger end is 127 steps from it.
+func parameters(lo, hi float64, d array.DType, sym Symmetry) (scale float32, zero int) {
+	least, most := byteRange(d)
+	if sym == Symmetric {
+		return step(max(-lo, hi) / 127), int(math.Ceil((least + most) / 2))
+	}
+	return affine(lo, hi, least, most)
+}
+
+func affine(lo, hi, least, most float64) (scale float32, zero int) {
+	scale = step((hi - lo) / (most - least))
+	return scale, int(min(max(math.RoundToEven(least-lo/float64(scale)), least), most))
+}
+
+// step returns a scale that is none of 0, infinity and what is too small to divide by.
+func step(s float64) float32 {
+	const smallest = 0x1p-126
+	if s == 0 {
+		return 1
+	}
+	return float32(min(max(s, smallest), math.MaxFloat32))
+}
+
+// fixedParameters returns scale and zero point for a range that an operator fixes:
+// 256 steps from its lower end on, so that both are exact. 1/256 and 0 for what lies
+// from 0 to 1, 1/128 and 128 for what lies from -1 to 1.
+func fixedParameters(r op.Range, d array.DType, sym Symmetry) (scale float32, zero int) {
+	if sym == Symmetric {
+		return parameters(min(r.Lo, 0), max(r.Hi, 0), d, sym)
+	}
+	least, _ := byteRange(d)
+	s := (r.Hi - r.Lo) / 256
+	return float32(s), int(least - r.Lo/s)
+}
+
+// zeroArray returns a zero point as an array of its type.
+func zeroArray(zero int, d array.DType) *array.Array {
+	if d == array.I8 {
+		return array.Scalar(int8(zero))
+	}
+	return array.Scalar(uint8(zero))
 }

@@ -71,7 +71,7 @@ var shapesOfData = map[string][]float32{
 // TestLeastErrorIsTheLeast compares the search with all pairs of ends.
 func TestLeastErrorIsTheLeast(t *testing.T) {
 	for name, data := range shapesOfData {
-		s := spreadOf(data)
+		s := spreadOf(data, Histogram)
 		lo, hi := s.interval(Observer{Kind: Histogram}, Affine)
 		cost := func(lo, hi float64) float64 {
 			step, sum := (hi-lo)/255, 0.0
@@ -103,7 +103,7 @@ func TestLeastErrorIsTheLeast(t *testing.T) {
 
 func TestIntervalsHoldZeroAndStayWithinTheData(t *testing.T) {
 	for name, data := range shapesOfData {
-		s := spreadOf(data)
+		s := spreadOf(data, Histogram)
 		for kind := MinMax; kind <= Entropy; kind++ {
 			for _, sym := range []Symmetry{Symmetric, Affine} {
 				lo, hi := s.interval(Observer{Kind: kind}.or(kind), sym)
@@ -116,7 +116,7 @@ func TestIntervalsHoldZeroAndStayWithinTheData(t *testing.T) {
 }
 
 func TestOutliersAreCutOff(t *testing.T) {
-	s := spreadOf(append(draw(100000, 1), 40))
+	s := spreadOf(append(draw(100000, 1), 40), Histogram)
 	_, hi := s.interval(Observer{Kind: MinMax}, Affine)
 	require.Equal(t, 40., hi)
 	_, hi = s.interval(Observer{Kind: Percentile, Percentile: 99.9}, Affine)
@@ -128,10 +128,10 @@ func TestOutliersAreCutOff(t *testing.T) {
 	for i := range uniform {
 		uniform[i] = float32(i) / 1000
 	}
-	lo, hi := spreadOf(uniform).interval(Observer{Kind: Percentile, Percentile: 90}, Affine)
+	lo, hi := spreadOf(uniform, Histogram).interval(Observer{Kind: Percentile, Percentile: 90}, Affine)
 	require.Zero(t, lo)
 	require.InDelta(t, 0.95, hi, 0.01)
-	_, hi = spreadOf(uniform).interval(Observer{Kind: Histogram}, Affine)
+	_, hi = spreadOf(uniform, Histogram).interval(Observer{Kind: Histogram}, Affine)
 	require.InDelta(t, 1, hi, 0.01, "what is evenly spread is not cut off")
 }
 
@@ -142,15 +142,11 @@ func TestMergedSpreads(t *testing.T) {
 	for _, p := range parts {
 		all = append(all, p...)
 	}
-	want := spreadOf(all)
+	want := spreadOf(all, Histogram)
 	s := nothing()
 	for _, p := range parts {
-		q := spreadOf(p)
-		counts := make([]int64, bins)
-		for i, c := range q.counts {
-			counts[i] = int64(c)
-		}
-		s.merge(counts, q.limit)
+		q := spreadOf(p, Histogram)
+		s.merge(q.counts, q.limit)
 	}
 	require.Equal(t, want.limit, s.limit)
 	require.Equal(t, want.counts, s.counts)
@@ -171,4 +167,76 @@ func TestFourBit(t *testing.T) {
 			require.InDelta(t, v, got, float64(s[g])*0.51, "element %d", i)
 		}
 	}
+}
+
+// TestEntropyIsTheLeastDivergence compares the threshold with that of the definition,
+// bin by bin.
+func TestEntropyIsTheLeastDivergence(t *testing.T) {
+	for name, data := range map[string][]float32{
+		"normal":    draw(100000, 1),
+		"outlier":   append(draw(100000, 1), 40),
+		"few":       draw(50, 1),
+		"rectified": rectified(append(draw(30000, 1), 7)),
+		"two":       {0.25, -3},
+	} {
+		s := spreadOf(data, Entropy)
+		levels := 128
+		if s.lo >= 0 {
+			levels = 256
+		}
+		best := math.Inf(1)
+		for n := max(entropyLeast, levels); n <= bins/2; n += entropyStep {
+			best = min(best, divergenceByBins(s.counts, n, levels))
+		}
+		got := int(s.entropy() / s.limit * (bins / 2))
+		require.InDelta(t, best, divergenceByBins(s.counts, got, levels), 1e-9, name)
+	}
+}
+
+func rectified(data []float32) []float32 {
+	for i, v := range data {
+		data[i] = max(v, 0)
+	}
+	return data
+}
+
+// divergenceByBins is the divergence of the first n magnitudes, the last of which takes
+// what is beyond, from their form in levels.
+func divergenceByBins(counts []float64, n, levels int) float64 {
+	size := make([]float64, bins/2)
+	for i := range size {
+		size[i] = counts[bins/2+i] + counts[bins/2-1-i]
+	}
+	size[0] = size[1]
+	all, inside, d := 0.0, 0.0, 0.0
+	for i, c := range size {
+		if all += c; i < n {
+			inside += c
+		}
+	}
+	for l := range levels {
+		from, to := l*n/levels, (l+1)*n/levels
+		sum, used := 0.0, 0.0
+		for _, c := range size[from:to] {
+			if sum += c; c > 0 {
+				used++
+			}
+		}
+		for i, c := range size[from:to] {
+			p, q := c/all, 0.0
+			if c > 0 {
+				q = sum / used / inside
+			}
+			if from+i == n-1 {
+				p += (all - inside) / all
+			}
+			if p > 0 {
+				d += p * math.Log(p/max(q, leastProbability))
+			}
+		}
+	}
+	if inside == 0 {
+		return math.Inf(1)
+	}
+	return d
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/tensor"
 )
@@ -13,21 +14,25 @@ import (
 // points are 0.
 type stored struct{ weight, scale, zero string }
 
-// weight lets a unit read its weight from the quantised form.
-func (k *converter) weight(u *unit) {
-	n, w := u.head, u.weight
-	c := k.g.Before(n)
+// read returns the bytes of a weight's quantised form, its scale and its zero point,
+// nil where all are 0.
+func (k *converter) read(c *graph.Cursor, w *weight) (bytes, scale, zero *graph.Node) {
 	key := w.form()
 	paths, done := k.stored[key]
 	if !done {
 		paths = k.store(w)
 		k.stored[key] = paths
 	}
-	bytes, scale := c.GetAttr(paths.weight), c.GetAttr(paths.scale)
-	var zero *graph.Node
 	if paths.zero != "" {
 		zero = c.GetAttr(paths.zero)
 	}
+	return c.GetAttr(paths.weight), c.GetAttr(paths.scale), zero
+}
+
+// weight lets a call read a weight from its quantised form.
+func (k *converter) weight(n *graph.Node, w *weight) {
+	c := k.g.Before(n)
+	bytes, scale, zero := k.read(c, w)
 	var floats *graph.Node
 	if w.bits == 4 {
 		floats = fourBitFloats(c, w.value.Dim(0), w.value.Dim(1), w.group, bytes, scale, zero)
@@ -37,9 +42,35 @@ func (k *converter) weight(u *unit) {
 	if w.right {
 		floats = c.Function(std.T, nil, floats)
 	}
-	old := n.Arg(u.Operator.Weight.Operand)
-	n.SetArg(u.Operator.Weight.Operand, floats)
+	old := n.Arg(w.arg)
+	n.SetArg(w.arg, floats)
 	sweep([]*graph.Node{old})
+}
+
+// states are the operators whose states are quantised in each step, which no operator
+// on floats shows: what they are in mode dynamic.
+var states = map[*op.Op]*op.Op{std.Lstm: std.QLstm, std.Gru: std.QGru}
+
+// recurrent makes a recurrent network the operator that quantises its states.
+func (k *converter) recurrent(u *unit, to *op.Op) {
+	n := u.head
+	c := k.g.Before(n)
+	old, at := n.Args(), 0
+	var in []*graph.Node
+	for i, a := range old {
+		if at < len(u.weights) && u.weights[at].arg == i {
+			bytes, scale, _ := k.read(c, u.weights[at])
+			in = append(in, bytes, scale)
+			at++
+			continue
+		}
+		in = append(in, a)
+	}
+	by := c.From(n).Function(to, n.Attrs(), in...)
+	if err := k.ctx.Replace(n, by, "quantised: dynamic"); err != nil {
+		return
+	}
+	sweep(old)
 }
 
 // store quantises a weight and enters the result into the module.
@@ -83,7 +114,7 @@ func (w *weight) eightBit() (q, scale, zero *array.Array) {
 			s.lo, s.hi = min(s.lo, float64(v)), max(s.hi, float64(v))
 		}
 	} else {
-		spreads[0] = spreadOf(data)
+		spreads[0] = spreadOf(data, w.observe.Kind)
 	}
 	scales, zeros, any := make([]float32, channels), make([]int, channels), false
 	for c, s := range spreads {

@@ -8,6 +8,9 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // origin is the parameter that is the weight of a unit.
@@ -22,6 +25,7 @@ type origin struct {
 // weight is how the weight of a unit is quantised.
 type weight struct {
 	origin
+	arg     int // which operand it is
 	dtype   array.DType
 	bits    int
 	kind    Granularity
@@ -36,11 +40,11 @@ type weight struct {
 // smallest usual one.
 const defaultGroup = 32
 
-// origin finds the weight of a unit. The right operand of a product, where the weight
+// origin finds the weight that is operand i of a unit. The right operand of a product, where the weight
 // alone is quantised, is stored with a row for each channel, as a linear layer has it: it
 // may be a parameter with its axes exchanged, such as the table of an embedding.
-func (r *resolver) origin(u *unit) (o origin, why string) {
-	n, i := u.head, u.Weight.Operand
+func (r *resolver) origin(u *unit, i int) (o origin, why string) {
+	n := u.head
 	last := u.mode == WeightOnly && u.Weight.Axis == -1
 	if a := exchanged(n.Arg(i)); a != nil && last {
 		o.right = true
@@ -72,10 +76,10 @@ func (w *weight) form() string {
 }
 
 // weightOf decides how a weight is quantised; bad says why it cannot be at all.
-func (u *unit) weightOf(o origin) (w *weight, bad *Why) {
+func (u *unit) weightOf(arg int, o origin) (w *weight, bad *Why) {
 	path, value := o.path, o.value
 	s, can := u.asked.Weight, u.Operator.Weight
-	w = &weight{origin: o, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
+	w = &weight{origin: o, arg: arg, dtype: s.DType, bits: max(s.Bits, 8), kind: s.Granularity, group: s.Group, sym: s.Symmetry, observe: s.Observer.or(MinMax)}
 	if s.Bits == 4 {
 		w.bits = 4
 	}
@@ -246,4 +250,88 @@ func (s Scheme) ask() string {
 		return "any"
 	}
 	return out
+}
+
+// fourBitFloats writes what a weight of 4 bits, [n, k] in groups along its rows, is in
+// floats: both halves of each byte beside each other, scaled group by group.
+func fourBitFloats(c *graph.Cursor, n, k, group int, bytes, scale, zero *graph.Node) *graph.Node {
+	groups := n * (k / group)
+	flat := func(x *graph.Node, dims ...int) *graph.Node {
+		return c.Function(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(dims...)}, x)
+	}
+	column := func(x *graph.Node) *graph.Node { return c.Function(std.Unsqueeze, std.DimAttrs{Dim: -1}, x) }
+	low := c.Function(std.BitwiseAnd, std.BinaryAttrs{Other: op.Int(15)}, bytes)
+	high := c.Function(std.BitwiseRightShift, std.ReversibleAttrs{Other: op.Int(4)}, bytes)
+	both := c.Function(std.Cat, std.DimAttrs{Dim: -1}, column(low), column(high))
+	floats := c.Function(std.Dequantize, std.DequantizeAttrs{}, flat(both, groups, group), flat(scale, groups), flat(zero, groups))
+	return flat(floats, n, k)
+}
+
+// fourBits are the operands of fourBitFloats.
+type fourBits struct {
+	bytes, scale, zero *graph.Node
+	group              int
+}
+
+// asFourBits recognises what fourBitFloats writes.
+func asFourBits(w *graph.Node) (f fourBits, ok bool) {
+	ok = true
+	take := func(n *graph.Node, o *op.Op, arg int) *graph.Node {
+		if !ok || n == nil || n.Op() != o || n.NumArgs() <= arg {
+			ok = false
+			return nil
+		}
+		return n.Arg(arg)
+	}
+	floats := take(w, std.Reshape, 0)
+	both := take(take(floats, std.Dequantize, 0), std.Reshape, 0)
+	low, high := take(both, std.Cat, 0), take(both, std.Cat, 1)
+	low, high = take(low, std.Unsqueeze, 0), take(high, std.Unsqueeze, 0)
+	f.bytes = take(low, std.BitwiseAnd, 0)
+	f.scale = take(take(floats, std.Dequantize, 1), std.Reshape, 0)
+	f.zero = take(take(floats, std.Dequantize, 2), std.Reshape, 0)
+	if !ok || take(high, std.BitwiseRightShift, 0) != f.bytes || w.Type().Rank() != 2 {
+		return f, false
+	}
+	n, k, known := sizes(w.Type())
+	_, f.group, ok = sizes(floats.Type())
+	if !known || !ok || f.group == 0 || k%f.group != 0 {
+		return f, false
+	}
+	// The attributes are those that are written for these sizes, and nothing else.
+	trial := graph.New("")
+	c := trial.At()
+	in := [3]*graph.Node{}
+	for i, x := range []*graph.Node{f.bytes, f.scale, f.zero} {
+		in[i] = c.Placeholder("x", x.Type(), nil)
+		c.OnError = func(error) { ok = false }
+	}
+	want := fourBitFloats(c, n, k, f.group, in[0], in[1], in[2])
+	return f, ok && alike(w, want)
+}
+
+// sizes returns the sizes of a matrix that are known.
+func sizes(t shape.Type) (rows, columns int, known bool) {
+	if t.Rank() != 2 {
+		return 0, 0, false
+	}
+	rows, a := t.Dim(0).Int()
+	columns, b := t.Dim(1).Int()
+	return rows, columns, a && b
+}
+
+// alike compares calls, down to what the second one takes as input.
+func alike(n, want *graph.Node) bool {
+	if want.Opcode() == graph.Placeholder {
+		return true
+	}
+	if n.Op() != want.Op() || !n.Op().Codec().Equal(n.Attrs(), want.Attrs()) || n.NumArgs() != want.NumArgs() {
+		return false
+	}
+	for i := range n.NumArgs() {
+		if (n.Arg(i) == nil) != (want.Arg(i) == nil) || n.Arg(i) != nil && !alike(n.Arg(i), want.Arg(i)) {
+			return false
+		}
+	}
+	return true
 }

@@ -41,7 +41,7 @@ func weightOnly(s quant.Scheme) *quant.Config {
 }
 
 // calls counts the calls of each operator.
-func calls(g *graph.Graph) map[*op.Op]int {
+func callsOf(g *graph.Graph) map[*op.Op]int {
 	all := map[*op.Op]int{}
 	for n := range g.Nodes() {
 		if n.Opcode().IsCall() {
@@ -85,7 +85,7 @@ func TestRightOperands(t *testing.T) {
 			converted := graph.Clone(m)
 			r := pipeline(t, m, quant.Lower)
 			require.Empty(t, r.Passes[0].Refused, name)
-			require.Equal(t, map[*op.Op]int{c.embedding: 1, c.product: 3, std.Gelu: 1, std.Add: 1}, calls(m.Graph), "%s: %s", name, m)
+			require.Equal(t, map[*op.Op]int{c.embedding: 1, c.product: 3, std.Gelu: 1, std.Add: 1}, callsOf(m.Graph), "%s: %s", name, m)
 			sounds(t, converted, m, 100)
 			sameInPlan(t, m)
 		}
@@ -160,7 +160,7 @@ func TestScalesOfWholeMatrices(t *testing.T) {
 	m := parse(t, strings.Replace(decoder, "TURN", "t](%wte)", 1))
 	plain := graph.Clone(m)
 	pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Granularity: quant.PerTensor}), cpu.QuantBackend()), quant.Lower)
-	require.Equal(t, 3, calls(m.Graph)[std.Int8Linear], m)
+	require.Equal(t, 3, callsOf(m.Graph)[std.Int8Linear], m)
 	sounds(t, plain, m, 30)
 	sameInPlan(t, m)
 }
@@ -180,8 +180,8 @@ param b : `+add+`
 `)
 		plain := graph.Clone(m)
 		pipeline(t, m, quant.Convert(weightOnly(quant.Scheme{Bits: 4}), cpu.QuantBackend()), quant.Lower)
-		require.Equal(t, left, calls(m.Graph)[std.Add], m)
-		require.Equal(t, 1, calls(m.Graph)[std.Int4Linear])
+		require.Equal(t, left, callsOf(m.Graph)[std.Add], m)
+		require.Equal(t, 1, callsOf(m.Graph)[std.Int4Linear])
 		sounds(t, plain, m, 12)
 		sameInPlan(t, m)
 	}

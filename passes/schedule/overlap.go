@@ -37,7 +37,8 @@ func Overlap(m Machine) passes.Pass {
 				}
 			}
 			c.Note("predicted " + best.Makespan.String() + ", " + before.Makespan.String() + " in the order it had, critical path " + best.Critical.String())
-			return arrange(g, order) || changed, nil
+			moved, err := g.SetOrder(order)
+			return changed || moved > 0, err
 		},
 	}
 }
@@ -67,20 +68,6 @@ func insertWaits(c *passes.Ctx, g *graph.Graph) (changed bool) {
 		}
 		n.ReplaceUses(wait, func(u *graph.Node) bool { return u != wait && resource(u) == Host })
 		c.Rewrote(n, wait, "the host reads it")
-		changed = true
-	}
-	return changed
-}
-
-// arrange gives the graph's nodes an order.
-func arrange(g *graph.Graph, order []*graph.Node) (changed bool) {
-	at := g.First()
-	for _, n := range order {
-		if n == at {
-			at = at.Next()
-			continue
-		}
-		g.MoveBefore(n, at)
 		changed = true
 	}
 	return changed

@@ -21,8 +21,8 @@ import (
 func Infer(inputs map[string]shape.Type) passes.Pass {
 	return passes.Pass{
 		Name:  "shape-prop",
-		Doc:   "Infers all types again from the types of the inputs.",
-		Whole: true,
+		Whole: true, Module: true,
+		Doc: "Infers all types again from the types of the inputs.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			if err := checkInputs(g, inputs); err != nil {
 				return false, err

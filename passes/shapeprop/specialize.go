@@ -18,9 +18,9 @@ import (
 func Specialize(sizes map[string]int) passes.Pass {
 	return passes.Pass{
 		Name:  "specialize",
-		Doc:   "Fixes symbolic sizes to numbers.",
-		Whole: true,
-		Run:   func(c *passes.Ctx, g *graph.Graph) (bool, error) { return specialize(c, g, sizes) },
+		Whole: true, Module: true,
+		Doc: "Fixes symbolic sizes to numbers.",
+		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) { return specialize(c, g, sizes) },
 	}
 }
 

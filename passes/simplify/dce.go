@@ -53,9 +53,9 @@ func removable(n *graph.Node) bool {
 // DropUnused removes parameters that no node reads, and leaf modules and sub-graphs
 // that no node calls.
 var DropUnused = passes.Pass{
-	Name:  "drop-unused",
-	Doc:   "Removes parameters, modules and sub-graphs that the graph does not use.",
-	Whole: true,
+	Name:   "drop-unused",
+	Doc:    "Removes parameters, modules and sub-graphs that the graph does not use.",
+	Module: true,
 	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 		n := c.Module.DropUnused()
 		if n > 0 {

@@ -20,7 +20,12 @@ var FunctionalizeAll = functionalize(true)
 func functionalize(opaque bool) passes.Pass {
 	return passes.Pass{
 		Name: "functionalize",
-		Doc:  "Turns calls of methods and modules into function calls with their parameters as operands.",
+		Order: []passes.Before{
+			{First: "functionalize", Then: "quant-lower", Why: "calls of modules hide their operands"},
+			{First: "functionalize", Then: "decompose", Why: "calls of modules hide their operands and are not decomposed"},
+			{First: "functionalize", Then: "const-fold", Why: "what calls of modules compute from parameters alone is seen as operands only"},
+		},
+		Doc: "Turns calls of methods and modules into function calls with their parameters as operands.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
 			f := functionalizer{c: c, opaque: opaque, written: passes.Written(g)}

@@ -11,9 +11,9 @@ import (
 // sub-graphs and regions included, and drops the sub-graphs. Positions stay, scopes
 // are those of the calls and below them.
 var Inline = passes.Pass{
-	Name:  "inline",
-	Doc:   "Replaces calls of sub-graphs by the nodes of these.",
-	Whole: true,
+	Name:   "inline",
+	Doc:    "Replaces calls of sub-graphs by the nodes of these.",
+	Module: true,
 	Run: func(c *passes.Ctx, _ *graph.Graph) (bool, error) {
 		before := c.Matches()
 		err := inlineAll(c)

@@ -50,7 +50,7 @@ var neonSignatures = []struct {
 		"makes bytes of rows of 32 sums; see requantGo.", func(n *neon) { n.requant(false) }},
 	{"qRequantAddNEON", "rows int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32",
 		"is qRequantNEON with a residual, whose rows are ld bytes apart, too.", func(n *neon) { n.requant(true) }},
-	{"qDequantNEON", "rows int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int",
+	{"qDequantNEON", "rows int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int",
 		"makes floats of rows of 32 sums; see dequantGo.", (*neon).dequant},
 }
 
@@ -382,12 +382,13 @@ func (n *neon) requant(residual bool) {
 }
 
 func (n *neon) dequant() {
-	n.words("acc", "ldacc", "bias", "scale", "dst", "ld", "rows", "add")
+	n.words("acc", "ldacc", "bias", "scale", "dst", "ld", "rows", "add", "ldadd")
 	n.Put("LSL $2, R5, R5")
+	n.Put("LSL $2, R8, R8")
 	n.tileRows(4, func(h int) {
 		n.Put("ADD $%d, R7, R11", 64*h)
 		n.Put("VLD1 (R11), [V4.S4, V5.S4, V6.S4, V7.S4]")
 		n.eachPair(fadd, "FADD", 0, 4)
 		n.Put("VST1 [V0.S4, V1.S4, V2.S4, V3.S4], (R10)")
-	}, func() {})
+	}, func() { n.Put("ADD R8, R7, R7") })
 }

@@ -36,7 +36,8 @@ const (
 type depthPlane struct {
 	writer
 	height, stride int
-	order          Mem // of dwords of packed lines
+	narrow         bool // lines of at most eight: the upper half of a vector is four lines further on
+	order          Mem  // of dwords of packed lines
 
 	s, src, dst, step, rows, cols, three, xs, xd, left, p, t reg.GPVirtual
 }
@@ -51,7 +52,9 @@ func emitDepthPlane(w writer) {
 		for _, stride := range []int{1, 2} {
 			k := depthPlane{writer: w, height: height, stride: stride, order: rows}
 			k.emit512()
-			k.order = order
+			k.narrow = true
+			k.emit512()
+			k.narrow, k.order = false, order
 			k.emit256()
 		}
 	}
@@ -61,7 +64,7 @@ func emitDepthPlane(w writer) {
 // enter loads what both forms need.
 func (k *depthPlane) enter(level string, columns int) {
 	k.begin(fmt.Sprintf("qDepth%dBy%d%s", k.height, k.stride, level), "func(s *uint8)",
-		fmt.Sprintf("computes a band of a channel as s, a qDepthTile, says: kernels of\n%d lines, stride %d, lines of %d positions at a time. See computeGo.", k.height, k.stride, columns))
+		fmt.Sprintf("computes a band of a channel as s, a qDepthTile, says: kernels of\n%d lines, stride %d, %d positions at a time. See computeGo.", k.height, k.stride, columns))
 	k.s = k.arg("s")
 	field := func(off int) reg.GPVirtual {
 		r := k.GP64()
@@ -109,6 +112,39 @@ func (k *depthPlane) lines(read func(), multiply func(row, line int)) {
 	}
 }
 
+// pairs runs body for each eight lines of a band whose lines are short.
+func (k *depthPlane) pairs(body func()) {
+	k.MOVQ(k.step, k.left)
+	k.SHLQ(U8(k.stride+1), k.left)
+	k.MOVQ(k.cols, k.t)
+	k.lanes(k.t, reg.K1)
+	k.Label("group")
+	k.MOVQ(k.src, k.xs)
+	k.MOVQ(k.dst, k.xd)
+	body()
+	k.LEAQ(indexed(k.src, k.left, 2, 0), k.src)
+	k.LEAQ(indexed(k.dst, k.cols, 8, 0), k.dst)
+	k.SUBQ(U8(8), k.rows)
+	k.JG(LabelRef("group"))
+	k.end()
+}
+
+// load brings what a vector of windows reads of a line to register v.
+func (k *depthPlane) load(v int) {
+	switch {
+	case k.narrow && k.stride == 1:
+		k.VMOVDQU32(at(k.p, 0), x(v))
+		k.VINSERTI32X4(U8(1), indexed(k.p, k.left, 1, 0), y(v), y(v))
+	case k.narrow:
+		k.VMOVDQU32(at(k.p, 0), y(v))
+		k.VINSERTI64X4(U8(1), indexed(k.p, k.left, 1, 0), z(v), z(v))
+	case k.stride == 1:
+		k.VMOVDQU32(at(k.p, 0), y(v))
+	default:
+		k.VMOVDQU32(at(k.p, 0), z(v))
+	}
+}
+
 // place is where line r of the results of a strip lies.
 func (k *depthPlane) place(r int) Mem {
 	return []Mem{at(k.xd, 0), indexed(k.xd, k.cols, 1, 0), indexed(k.xd, k.cols, 2, 0), indexed(k.xd, k.three, 1, 0)}[r]
@@ -138,21 +174,23 @@ func (k *depthPlane) packed(v func(int) reg.VecPhysical, zero, order reg.VecPhys
 // emit512 writes the form whose instructions multiply four taps: sums in Z0 to Z3,
 // windows in Z14 to Z19 by turns, weights from Z4 on, the rest constants.
 func (k depthPlane) emit512() {
-	k.enter("VNNI", 16)
+	level, each := "VNNI", func(body func()) { k.bands(16, body) }
+	if k.narrow {
+		level, each = "PairVNNI", k.pairs
+	}
+	k.enter(level, 16)
 	k.constants512()
 	groups, turn := (k.height+1)/3, 14
-	k.bands(16, func() {
-		k.strip512()
+	each(func() {
+		if !k.narrow {
+			k.strip512()
+		}
 		for r := range 4 {
 			k.VMOVDQA32(z(25), z(r))
 		}
 		k.lines(func() {
 			turn = 31 - turn
-			if k.stride == 1 {
-				k.VMOVDQU32(at(k.p, 0), y(turn+2))
-			} else {
-				k.VMOVDQU32(at(k.p, 0), z(turn+2))
-			}
+			k.load(turn + 2)
 			k.VPERMD(z(turn+2), z(27), z(turn+2))
 			for g := range groups {
 				k.VPSHUFB(z(28+g), z(turn+2), z(turn+g))
@@ -165,7 +203,11 @@ func (k depthPlane) emit512() {
 		k.scaled(z, z(20), z(21), z(22))
 		k.packed(z, z(23), z(26))
 		k.VPXORD(z(24), z(0), z(0))
-		k.put512()
+		if k.narrow {
+			k.putPairs()
+		} else {
+			k.put512()
+		}
 	})
 }
 
@@ -202,6 +244,27 @@ func (k *depthPlane) put512() {
 		k.JLE(LabelRef("stored"))
 		k.VEXTRACTI32X4(U8(r), z(0), x(r))
 		k.VMOVDQU8(x(r), reg.K1, k.place(r))
+	}
+	k.Label("stored")
+}
+
+// putPairs stores the lines that there are of eight: halves of the four.
+func (k *depthPlane) putPairs() {
+	for r := 1; r < 4; r++ {
+		k.VEXTRACTI32X4(U8(r), z(0), x(r))
+	}
+	for r := range 8 {
+		if r > 0 {
+			k.CMPQ(k.rows, U8(r))
+			k.JLE(LabelRef("stored"))
+		}
+		if r == 4 {
+			k.LEAQ(indexed(k.xd, k.cols, 4, 0), k.xd)
+		}
+		if r >= 4 {
+			k.VPSRLDQ(U8(8), x(r-4), x(r-4))
+		}
+		k.VMOVDQU8(x(r%4), reg.K1, k.place(r%4))
 	}
 	k.Label("stored")
 }

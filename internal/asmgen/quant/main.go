@@ -22,6 +22,7 @@ type unit struct {
 var units = []unit{
 	{"quant", "gemm", emitGemm},
 	{"quant", "scale", emitScale},
+	{"quant", "columns", emitColumns},
 	{"quant", "depthwise", emitDepthwise},
 	{"quant", "depthplane", emitDepthPlane},
 	{"quant", "transpose", emitTranspose},

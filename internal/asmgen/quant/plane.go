@@ -126,6 +126,7 @@ func (k *planeTile) block(rows, end int) {
 			k.VMOVDQA32(k.acc(r, 0), k.acc(r, v))
 		}
 	}
+	k.near(rows, label("near"))
 	k.MOVQ(k.x, k.xs)
 	k.LEAQ(indexed(k.b, k.col, 4, 0), k.bs)
 	k.MOVQ(k.groups, k.n)
@@ -150,6 +151,28 @@ func (k *planeTile) block(rows, end int) {
 	k.ADDQ(U8(rows), k.col)
 	k.CMPQ(k.col, U8(end))
 	k.JLT(LabelRef(label("block")))
+}
+
+// near asks for what store will write, and for the residual. Lines of different
+// channels lie a plane apart, on pages that nothing else would foresee.
+func (k *planeTile) near(rows int, alone string) {
+	lines := func(p reg.GPVirtual) {
+		for r := range rows {
+			k.PREFETCHT0(at(p, 0))
+			k.PREFETCHT0(at(p, 16*k.vectors-1))
+			if r < rows-1 {
+				k.ADDQ(k.ld, p)
+			}
+		}
+	}
+	k.MOVQ(k.dst, k.n)
+	lines(k.n)
+	k.CMPQ(at(k.s, planeAdds), U8(0))
+	k.JEQ(LabelRef(alone))
+	k.MOVQ(at(k.s, planeRes), k.n)
+	k.ADDQ(k.dst, k.n)
+	lines(k.n)
+	k.Label(alone)
 }
 
 // group adds one group of four k.

@@ -15,6 +15,74 @@ func emitPool(w writer) {
 		e.add()
 		e.total()
 	}
+	for _, signed := range []bool{false, true} {
+		poolPlane(w, signed)
+	}
+}
+
+// Places of fields of kernel's qPoolTile.
+const (
+	poolSrc = 8 * iota
+	poolAt
+	poolDst
+	poolLines
+	poolLineStep
+	poolLd
+	poolRows
+	poolRowStep
+	poolTaps
+	poolTapStep
+	poolEven
+	poolKeep
+	poolMasks
+)
+
+// poolPlane writes the greatest of windows: a vector of neighbouring bytes is kept
+// while all taps pass, each under a mask of those that lie in the line, and every
+// byte of it, or every second one, is a result.
+func poolPlane(w writer, signed bool) {
+	name, most, least := "qPoolU8AVX512", w.VPMAXUB, 0
+	if signed {
+		name, most, least = "qPoolI8AVX512", w.VPMAXSB, 0x80
+	}
+	w.begin(name, "func(s *uint8)", "takes the greatest of the windows that s, a qPoolTile, says.")
+	s := w.arg("s")
+	field := w.fields(s)
+	src, dst, lines, ld, lineStep := field(poolSrc), field(poolDst), field(poolLines), field(poolLd), field(poolLineStep)
+	rowStep, tapStep, keep := field(poolRowStep), field(poolTapStep), field(poolKeep)
+	w.KMOVQ(keep, reg.K2)
+	w.ADDQ(at(s, poolAt), src)
+	q, mask, taps, p, rows := w.GP64(), w.GP64(), w.GP64(), w.GP64(), w.GP64()
+	w.MOVQ(U32(0x01010101*least), p)
+	w.VPBROADCASTD(p.As32(), z(1))
+	w.Label("line")
+	w.VMOVDQA32(z(1), z(0))
+	w.MOVQ(src, q)
+	w.LEAQ(at(s, poolMasks), mask)
+	w.MOVQ(at(s, poolTaps), taps)
+	w.Label("tap")
+	w.KMOVQ(at(mask, 0), reg.K1)
+	w.MOVQ(q, p)
+	w.MOVQ(at(s, poolRows), rows)
+	w.Label("row")
+	most(at(p, 0), z(0), reg.K1, z(0))
+	w.ADDQ(rowStep, p)
+	w.DECQ(rows)
+	w.JNZ(LabelRef("row"))
+	w.ADDQ(tapStep, q)
+	w.ADDQ(U8(8), mask)
+	w.DECQ(taps)
+	w.JNZ(LabelRef("tap"))
+	w.CMPQ(at(s, poolEven), U8(0))
+	w.JEQ(LabelRef("store"))
+	w.VPMOVWB(z(0), y(0))
+	w.Label("store")
+	w.VMOVDQU8(z(0), reg.K2, at(dst, 0))
+	w.ADDQ(lineStep, src)
+	w.ADDQ(ld, dst)
+	w.DECQ(lines)
+	w.JNZ(LabelRef("line"))
+	w.end()
 }
 
 // each runs body for vectors of size elements until n, a multiple, is 0.

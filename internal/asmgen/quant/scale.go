@@ -22,7 +22,7 @@ func emitScale(w writer) {
 const (
 	requantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo, hi float32, zero int32, dst *uint8, ld int)"
 	residualArgs     = ", residual *uint8, flip uint32, less int32, weight float32)"
-	dequantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale, add, dst *float32, ld int)"
+	dequantSignature = "func(rows, cols int, acc *int32, ldacc int, bias *int32, scale, add *float32, ldadd int, dst *float32, ld int)"
 )
 
 // broadcast fills vector v from a parameter of 32 bits.
@@ -166,18 +166,18 @@ func requant256(w writer, residual bool) {
 }
 
 // dequant512 is requant512 for results that are floats: what is added after the
-// product is a third pair of registers.
+// product was rounded has a row of its own for each row of sums, or one for all.
 func dequant512(w writer) {
-	w.begin("qDequantAVX512", dequantSignature, "turns sums into floats: dst = (acc+bias)·scale + add, the product\nrounded before the sum. cols is 1 to 32; bias, scale and add have 32 elements.")
+	w.begin("qDequantAVX512", dequantSignature, "turns sums into floats: dst = (acc+bias)·scale + add, the product\nrounded before the sum. cols is 1 to 32; bias and scale have 32 elements; rows of add\nare ldadd floats apart.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
-	bias, scale, add, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("add"), w.arg("dst"), w.arg("ld")
+	bias, scale, add, ldadd, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("add"), w.arg("ldadd"), w.arg("dst"), w.arg("ld")
 	w.halves(w.arg("cols"))
 	w.SHLQ(U8(2), ldacc)
+	w.SHLQ(U8(2), ldadd)
 	w.SHLQ(U8(2), ld)
 	for v := range 2 {
 		w.VMOVDQU32(at(bias, 64*v), z(24+v))
 		w.VMOVDQU32(at(scale, 64*v), z(26+v))
-		w.VMOVDQU32(at(add, 64*v), z(28+v))
 	}
 	w.Label("row")
 	for v, k := range []reg.Register{reg.K1, reg.K2} {
@@ -185,9 +185,10 @@ func dequant512(w writer) {
 		w.VPADDD(z(24+v), z(v), z(v))
 		w.VCVTDQ2PS(z(v), z(v))
 		w.VMULPS(z(26+v), z(v), z(v))
-		w.VADDPS(z(28+v), z(v), z(v))
+		w.VADDPS(at(add, 64*v), z(v), k, z(v))
 		w.VMOVUPS(z(v), k, at(dst, 64*v))
 	}
+	w.ADDQ(ldadd, add)
 	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 
@@ -195,8 +196,9 @@ func dequant512(w writer) {
 func dequant256(w writer) {
 	w.begin("qDequantAVX2", dequantSignature, "is qDequantAVX512 for cols of 32.")
 	rows, acc, ldacc := w.arg("rows"), w.arg("acc"), w.arg("ldacc")
-	bias, scale, add, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("add"), w.arg("dst"), w.arg("ld")
+	bias, scale, add, ldadd, dst, ld := w.arg("bias"), w.arg("scale"), w.arg("add"), w.arg("ldadd"), w.arg("dst"), w.arg("ld")
 	w.SHLQ(U8(2), ldacc)
+	w.SHLQ(U8(2), ldadd)
 	w.SHLQ(U8(2), ld)
 	w.Label("row")
 	for v := range 4 {
@@ -207,6 +209,7 @@ func dequant256(w writer) {
 		w.VADDPS(at(add, 32*v), y(v), y(v))
 		w.VMOVUPS(y(v), at(dst, 32*v))
 	}
+	w.ADDQ(ldadd, add)
 	w.nextRow(rows, ldacc, acc, ld, dst)
 }
 

@@ -240,10 +240,14 @@ func moveRow[T array.Elem](dst []T, do, ds int, src []T, so, ss, n int) {
 // whichever side is across.
 func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 	tile := 32
-	if !m.tiled() {
-		tile = max(m.Size[m.N-1], 1)
-	}
 	a, b := m.N-2, m.N-1
+	switch {
+	case !m.tiled():
+		tile = max(m.Size[b], 1)
+	case m.Size[b] == 2 && m.D[b] == 1 && m.D[a] == 2 && m.S[b] > 0:
+		interleave(dst[do:], src[so:], src[so+m.S[b]:], m.Size[a])
+		return
+	}
 	for i := 0; i < m.Size[a]; i += tile {
 		ie := min(i+tile, m.Size[a])
 		for j := 0; j < m.Size[b]; j += tile {
@@ -252,6 +256,16 @@ func moveTile[T array.Elem](dst []T, do int, src []T, so int, m *Nest) {
 				moveRow(dst, do+r*m.D[a]+j*m.D[b], m.D[b], src, so+r*m.S[a]+j*m.S[b], m.S[b], je-j)
 			}
 		}
+	}
+}
+
+// interleave sets dst to n pairs of an element of each source: what a stride of two
+// brings together.
+func interleave[T array.Elem](dst, even, odd []T, n int) {
+	dst, even, odd = dst[:2*n], even[:n], odd[:n]
+	for i, v := range even {
+		pair := dst[2*i : 2*i+2]
+		pair[0], pair[1] = v, odd[i]
 	}
 }
 

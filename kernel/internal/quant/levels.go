@@ -63,6 +63,10 @@ func (t *qDepthTile) compute() {
 	}
 	p := (*uint8)(unsafe.Pointer(t))
 	form := [3]bool{qVNNI(), t.height == 5, t.stride == 2}
+	if t.pairs {
+		computePairs(p, form[1], form[2])
+		return
+	}
 	switch form {
 	case [3]bool{true, false, false}:
 		qDepth3By1VNNI(p)
@@ -80,6 +84,20 @@ func (t *qDepthTile) compute() {
 		qDepth5By1AVX2(p)
 	default:
 		qDepth5By2AVX2(p)
+	}
+}
+
+// computePairs computes a band whose lines are in pairs.
+func computePairs(p *uint8, five, two bool) {
+	switch {
+	case five && two:
+		qDepth5By2PairVNNI(p)
+	case five:
+		qDepth5By1PairVNNI(p)
+	case two:
+		qDepth3By2PairVNNI(p)
+	default:
+		qDepth3By1PairVNNI(p)
 	}
 }
 
@@ -115,4 +133,33 @@ func qEvens(dst, src []uint8) {
 		return
 	}
 	qEvensGo(dst, src)
+}
+
+// qFactors makes factors of scales; see factorsGo.
+func qFactors(v []float32, x, y float32) {
+	n := len(v) &^ 7
+	switch {
+	case len(v) > 0 && cpu.HasAVX512():
+		qFactorsAVX512(len(v), &v[0], x, y)
+		return
+	case n > 0 && cpu.HasAVX2():
+		qFactorsAVX2(n, &v[0], x, y)
+		v = v[n:]
+	}
+	factorsGo(v, x, y)
+}
+
+// qTerms takes what a zero point adds to sums; see termsGo.
+func qTerms(v, sums []int32, zero int32) {
+	n := len(v) &^ 7
+	sums = sums[:len(v)]
+	switch {
+	case len(v) > 0 && cpu.HasAVX512():
+		qTermsAVX512(len(v), &sums[0], zero, &v[0])
+		return
+	case n > 0 && cpu.HasAVX2():
+		qTermsAVX2(n, &sums[0], zero, &v[0])
+		v, sums = v[n:], sums[n:]
+	}
+	termsGo(v, sums, zero)
 }

@@ -206,7 +206,7 @@ func (c *qCase) expect(sum int64, ch, i int) float64 {
 		return float64(f)
 	}
 	y := array.Data[float32](c.ys)[0]
-	zero, lo, hi := byteAt(c.yz, 0), int32(0), int32(255)
+	zero, lo, hi := intAt(c.yz, 0), int32(0), int32(255)
 	if c.out.DType() == array.I8 {
 		lo, hi = -128, 127
 	}
@@ -221,7 +221,7 @@ func (c *qCase) expect(sum int64, ch, i int) float64 {
 	if c.res != nil {
 		rz := int32(0)
 		if c.rz != nil {
-			rz = byteAt(c.rz, 0)
+			rz = intAt(c.rz, 0)
 		}
 		rs := array.Data[float32](c.rs)[0] / y
 		scaled += float32(float32(int32(array.Int64At(c.res, i))-rz) * rs)
@@ -237,9 +237,9 @@ func (c *qCase) expect(sum int64, ch, i int) float64 {
 }
 
 func (c *qCase) zeros(ch int) (xz, wz int64) {
-	xz = int64(byteAt(c.xz, 0))
+	xz = int64(intAt(c.xz, 0))
 	if c.wz != nil {
-		wz = int64(byteAt(c.wz, ch%c.wz.Len()))
+		wz = int64(intAt(c.wz, ch%c.wz.Len()))
 	}
 	return xz, wz
 }

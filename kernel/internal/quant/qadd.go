@@ -2,6 +2,7 @@ package quant
 
 import (
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -148,33 +149,96 @@ func stepOf(shape []int, k, size, next int) (step, after int, ok bool) {
 // qSpread is how many elements an operand that repeats is written out for.
 const qSpread = 512
 
+// qWalk is a place in the result, and in both operands.
+type qWalk struct {
+	axes *qAxes
+	at   [operand.MaxRank]int
+	a, b int
+}
+
+// start goes to an element.
+func (p *qWalk) start(x *qAxes, to int) {
+	p.axes = x
+	for k := range x.rank {
+		n := x.axis[k]
+		p.at[k] = to % n.size
+		to /= n.size
+		p.a, p.b = p.a+p.at[k]*n.a, p.b+p.at[k]*n.b
+	}
+}
+
+// left is how many elements of the innermost axis follow.
+func (p *qWalk) left() int { return p.axes.axis[0].size - p.at[0] }
+
+// skip goes n of them on.
+func (p *qWalk) skip(n int) {
+	if n == p.left() {
+		p.next()
+		return
+	}
+	inner := &p.axes.axis[0]
+	p.at[0], p.a, p.b = p.at[0]+n, p.a+n*inner.a, p.b+n*inner.b
+}
+
+// next goes behind them.
+func (p *qWalk) next() {
+	x := p.axes
+	p.a, p.b, p.at[0] = p.a-p.at[0]*x.axis[0].a, p.b-p.at[0]*x.axis[0].b, 0
+	for k := 1; k < x.rank; k++ {
+		n := &x.axis[k]
+		p.a, p.b = p.a+n.a, p.b+n.b
+		if p.at[k]++; p.at[k] < n.size {
+			return
+		}
+		p.a, p.b, p.at[k] = p.a-n.size*n.a, p.b-n.size*n.b, 0
+	}
+}
+
 // Do computes elements [lo, hi): runs of the innermost axis, in the order of the
 // result. What repeats along it is spread over a small block that stays in the first
 // cache.
 func (j *qPairJob) Do(lo, hi int) {
-	var at [operand.MaxRank]int
-	x := &j.axes
-	a, b, rest := 0, 0, lo
-	for k := range x.rank {
-		n := x.axis[k]
-		at[k] = rest % n.size
-		rest /= n.size
-		a, b = a+at[k]*n.a, b+at[k]*n.b
+	var p qWalk
+	p.start(&j.axes, lo)
+	inner := &j.axes.axis[0]
+	spreadA, spreadB := inner.a == 0 && len(j.b) == len(j.dst), inner.b == 0 && len(j.a) == len(j.dst)
+	if inner.size < qSpread/2 && spreadA != spreadB {
+		j.short(&p, lo, hi, spreadA)
+		return
 	}
-	for inner := x.axis[0]; lo < hi; {
-		run := min(inner.size-at[0], hi-lo)
-		j.run(a, b, j.dst[lo:lo+run])
+	for lo < hi {
+		run := min(p.left(), hi-lo)
+		j.run(p.a, p.b, j.dst[lo:lo+run])
 		lo += run
-		a, b = a-at[0]*inner.a, b-at[0]*inner.b
-		at[0] = 0
-		for k := 1; k < x.rank; k++ {
-			n := x.axis[k]
-			a, b = a+n.a, b+n.b
-			if at[k]++; at[k] < n.size {
-				break
+		p.next()
+	}
+}
+
+// short computes elements [lo, hi) where runs are short and the operand that does not
+// repeat lies as the result does: what repeats is spread over several runs.
+func (j *qPairJob) short(p *qWalk, lo, hi int, first bool) {
+	var block [qSpread + 8]uint8 // a run is filled beyond its end
+	for lo < hi {
+		n := 0
+		for n < qSpread && lo+n < hi {
+			run := min(p.left(), hi-lo-n, qSpread-n)
+			one := j.b[p.b]
+			if first {
+				one = j.a[p.a]
 			}
-			a, b, at[k] = a-n.size*n.a, b-n.size*n.b, 0
+			wide := uint64(one) * 0x0101010101010101
+			for i := 0; i < run; i += 8 {
+				cpu.LittleEndian.PutUint64(block[n+i:][:8], wide)
+			}
+			n += run
+			p.skip(run)
 		}
+		if first {
+			j.pair(block[:n], j.b[lo:lo+n], j.dst[lo:lo+n])
+		} else {
+			j.pair(j.a[lo:lo+n], block[:n], j.dst[lo:lo+n])
+		}
+		lo += n
 	}
 }
 
@@ -226,11 +290,16 @@ func (QTable) Run(w *par.Workspace, out, in []*array.Array) {
 		operand.BadOperand("q_table", "operand and result do not have the same number of 8-bit elements")
 	}
 	mark := w.Mark()
-	j := par.TakeJob[qTableJob](w)
-	*j = qTableJob{dst: bytesOut(out[0]), src: loadBytesOf(w, in[0]), table: lookupTable("q_table", w, in[1])}
-	w.Parallel(len(j.dst), 2*elementwiseWork, j)
-	par.PutJob(w, j)
+	lookupAll(w, bytesOut(out[0]), loadBytesOf(w, in[0]), lookupTable("q_table", w, in[1]))
 	w.Release(mark)
+}
+
+// lookupAll sets dst to src's entries of a table.
+func lookupAll(w *par.Workspace, dst, src, table []uint8) {
+	j := par.TakeJob[qTableJob](w)
+	*j = qTableJob{dst: dst, src: src, table: table}
+	w.Parallel(len(dst), 2*elementwiseWork, j)
+	par.PutJob(w, j)
 }
 
 type qTableJob struct{ dst, src, table []uint8 }

@@ -90,11 +90,12 @@ func qDepthwiseGo(pixels, step int, src []uint8, at int, offs []int64, from, to 
 // planes lie: a channel at a time, from a frame of a band of its lines with padding
 // around them, which stays in the first cache.
 type qDepthForm struct {
-	step  int // bytes of a line of a frame
-	rows  int // output lines of a band, a multiple of 4
-	bands int // of a plane
-	lines int // of a frame
-	batch int // frames that are laid out before they are read
+	step  int  // bytes of a line of a frame
+	rows  int  // output lines of a band, a multiple of 4, or of 8 in pairs
+	pairs bool // lines are so short that two are in a vector
+	bands int  // of a plane
+	lines int  // of a frame
+	batch int  // frames that are laid out before they are read
 }
 
 // depthPlanes returns the form of a depthwise convolution to bytes, and false where
@@ -110,12 +111,16 @@ func (p *qConvPlan) depthPlanes() (f qDepthForm, ok bool) {
 	}
 	reach := (g.Kernel[2] - 1) * g.Dilate[2]
 	f.step = operand.RoundUp((g.Out[2]-1)*stride+reach+1, 16)
-	most := ((qDepthFrame/f.step-height)/stride + 1) / 4 * 4
-	if 3*stride+reach > 15 || g.Out[2] < qDepthCols || most < 4 {
+	group := 4
+	if f.pairs = qVNNI() && g.Out[2] <= 8 && reach < 9*stride; f.pairs {
+		group = 8
+	}
+	most := ((qDepthFrame/f.step-height)/stride + 1) / group * group
+	if 3*stride+reach > 15 || !f.pairs && g.Out[2] < qDepthCols || most < group {
 		return f, false
 	}
 	f.bands = (g.Out[1] + most - 1) / most
-	f.rows = operand.RoundUp((g.Out[1]+f.bands-1)/f.bands, 4)
+	f.rows = operand.RoundUp((g.Out[1]+f.bands-1)/f.bands, group)
 	f.bands = (g.Out[1] + f.rows - 1) / f.rows
 	f.lines = (f.rows-1)*stride + height
 	f.batch = 1
@@ -148,6 +153,7 @@ type qDepthTile struct {
 	scale, lo, hi    float32
 	zero             int32 // for unsigned results, which flip makes signed ones of
 	flip             uint32
+	pairs            bool
 }
 
 // qDepthSpread brings the bytes of windows together: dwords to lanes of 16 bytes, four
@@ -159,8 +165,9 @@ type qDepthSpread struct {
 	pairs  [3][16]uint8
 }
 
-// fill sets the places for kernels of a width.
-func (s *qDepthSpread) fill(stride, dilate, width int) {
+// fill sets the places for kernels of a width. In pairs, the upper half of positions is
+// read from the upper half of what is loaded.
+func (s *qDepthSpread) fill(stride, dilate, width int, pairs bool) {
 	place := func(position, tap int) uint8 {
 		if tap >= width {
 			return 0x80
@@ -169,6 +176,9 @@ func (s *qDepthSpread) fill(stride, dilate, width int) {
 	}
 	for i := range 16 {
 		s.dwords[i] = uint32(i/4*stride + i%4)
+		if pairs {
+			s.dwords[i] = uint32(i/8*4*stride + min(i/4%2*stride+i%4, 4*stride-1))
+		}
 		for g := range s.dots {
 			s.dots[g][i] = place(i/4, 4*g+i%4)
 		}
@@ -229,8 +239,8 @@ func (j *qDepthPlaneJob) Do(lo, hi int) {
 	size := f.lines * f.step
 	fillBytes(frames[:min(f.batch, hi-lo)*size], j.zero)
 	t := qDepthTile{step: f.step, cols: g.Out[2], width: g.Kernel[2], height: g.Kernel[1], stride: g.Stride[1], dilate: g.Dilate[2],
-		lo: e.lo, hi: e.hi, zero: e.zero + int32(e.flip), flip: uint32(e.flip) * 0x01010101}
-	t.spread.fill(t.stride, t.dilate, t.width)
+		lo: e.lo, hi: e.hi, zero: e.zero + int32(e.flip), flip: uint32(e.flip) * 0x01010101, pairs: f.pairs}
+	t.spread.fill(t.stride, t.dilate, t.width, f.pairs)
 	for ; lo < hi; lo += f.batch {
 		n := min(f.batch, hi-lo)
 		c, band := lo/f.bands, lo%f.bands // more than one band: frames one by one
@@ -245,9 +255,11 @@ func (j *qDepthPlaneJob) Do(lo, hi int) {
 			t.src, t.dst = frames[i*size:], e.bytes[at:at+t.rows*t.cols]
 			t.weight, t.bias, t.scale = &taps[i], e.bias[c+i], e.scale[c+i]
 			t.compute()
-			if e.table != nil {
-				qLookup(t.dst, t.dst, e.table)
-			}
+		}
+		if e.table != nil {
+			// Planes lie next to each other; more than one are whole.
+			done := e.bytes[c*g.OutPlane+first*t.cols:][:(n-1)*g.OutPlane+t.rows*t.cols]
+			qLookup(done, done, e.table)
 		}
 	}
 }

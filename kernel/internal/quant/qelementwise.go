@@ -8,10 +8,10 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Quantize turns in[0] f32 into u8 or i8: round(x/scale) + zero, halves to even,
-// saturated, NaN as the least value. in[1] is the scale and in[2] the optional
-// zero point, of the result's type: one element, or one for each index along
-// Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
+// Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16 or i16: round(x/scale) + zero
+// in f32, halves to even, saturated, NaN as the least value. in[1] is the scale and
+// in[2] the optional zero point, of the result's type: one element, or one for each
+// index along Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
 //
 //gofx:kernel
 type Quantize struct{ Axis int }
@@ -25,15 +25,20 @@ func (s Quantize) Run(w *par.Workspace, out, in []*array.Array) {
 	mark := w.Mark()
 	d := out[0].DType()
 	ax := qAxis(step, in[0], in[1], operand.At(in, 2), s.Axis)
-	if in[0].DType() != array.F32 || d != array.U8 && d != array.I8 || out[0].Len() != in[0].Len() {
-		operand.BadOperand(step, "expected an f32 operand and a u8 or i8 result of its size")
+	wide := d == array.U16 || d == array.I16
+	if x := in[0].DType(); x != array.F32 && !operand.IsHalf(x) || !wide && d != array.U8 && d != array.I8 || out[0].Len() != in[0].Len() {
+		operand.BadOperand(step, "expected an f32, f16 or bf16 operand and a u8, i8, u16 or i16 result of its size")
 	}
 	if zero := operand.At(in, 2); zero != nil && zero.DType() != d {
 		operand.BadOperand(step, "the zero point is not of the type of the result")
 	}
-	dst, src := bytesOut(out[0]), operand.Load[float32](w, in[0])
 	j := par.TakeJob[quantizeJob](w)
-	*j = quantizeJob{axis: ax, dst: dst, src: src, signed: d == array.I8}
+	*j = quantizeJob{axis: ax, src: operand.Load[float32](w, in[0]), signed: d == array.I8 || d == array.I16}
+	if wide {
+		j.words = wordsOf(out[0])
+	} else {
+		j.dst = bytesOut(out[0])
+	}
 	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
 	par.PutJob(w, j)
 	w.Release(mark)
@@ -77,6 +82,7 @@ func (l *qAxisLoop) at(step string, i int) (scale float32, zero int32) {
 type quantizeJob struct {
 	axis   qAxisLoop
 	dst    []uint8
+	words  []uint16 // in place of dst, for 16 bits
 	src    []float32
 	signed bool
 }
@@ -87,44 +93,66 @@ func (j *quantizeJob) Do(lo, hi int) {
 	if j.signed {
 		low, high = -128, 127
 	}
+	if j.words != nil {
+		low, high = 256*low, 256*high+255
+	}
 	for i := lo; i < hi; i++ {
 		scale, zero := j.axis.at("quantize", i)
-		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.dst))
+		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.src))
+		if j.words != nil {
+			quantizeWords(j.src[from:to], scale, low-float32(zero), high-float32(zero), zero, j.words[from:to])
+			continue
+		}
 		quantize(j.src[from:to], scale, low-float32(zero), high-float32(zero), zero, j.dst[from:to])
 	}
 }
 
-// Dequantize turns in[0] u8, i8 or i32 into f32: (q-zero)·scale, with in[1] and
-// in[2] as for Quantize. Differences of i32 wrap around.
+func quantizeWords(src []float32, scale, lo, hi float32, zero int32, dst []uint16) {
+	src = src[:len(dst)]
+	for i, v := range src {
+		dst[i] = uint16(clampRound(v/scale, lo, hi, zero))
+	}
+}
+
+// Dequantize turns in[0] u8, i8, u16, i16 or i32 into f32, f16 or bf16: (q-zero)·scale
+// in f32, with in[1] and in[2] as for Quantize. Differences of i32 wrap around.
 //
 //gofx:kernel
 type Dequantize struct{ Axis int }
 
 // ScratchBytes implements Scratcher.
-func (Dequantize) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
+func (Dequantize) ScratchBytes(out, in []*array.Array) int {
+	return operand.LoadBytes(in[0]) + operand.StoreBytes(out[0])
+}
 
 // Run implements Step.
 func (s Dequantize) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "dequantize"
 	mark := w.Mark()
 	ax := qAxis(step, in[0], in[1], operand.At(in, 2), s.Axis)
-	if out[0].DType() != array.F32 || out[0].Len() != in[0].Len() {
-		operand.BadOperand(step, "expected an f32 result of the size of the operand")
+	if y := out[0].DType(); y != array.F32 && !operand.IsHalf(y) || out[0].Len() != in[0].Len() {
+		operand.BadOperand(step, "expected an f32, f16 or bf16 result of the size of the operand")
 	}
+	dst := operand.Result[float32](w, out[0])
 	j := par.TakeJob[dequantizeJob](w)
-	*j = dequantizeJob{axis: ax, dst: array.Data[float32](out[0])}
+	*j = dequantizeJob{axis: ax, dst: dst}
 	switch in[0].DType() {
 	case array.U8:
 		j.u8 = operand.LoadSame[uint8](w, in[0])
 	case array.I8:
 		j.i8 = operand.LoadSame[int8](w, in[0])
+	case array.U16:
+		j.u16 = operand.LoadSame[uint16](w, in[0])
+	case array.I16:
+		j.i16 = operand.LoadSame[int16](w, in[0])
 	case array.I32:
 		j.i32 = operand.LoadSame[int32](w, in[0])
 	default:
-		operand.BadOperand(step, "the operand is "+in[0].DType().String()+", expected u8, i8 or i32")
+		operand.BadOperand(step, "the operand is "+in[0].DType().String()+", expected u8, i8, u16, i16 or i32")
 	}
 	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
 	par.PutJob(w, j)
+	operand.Store(out[0], dst)
 	w.Release(mark)
 }
 
@@ -133,6 +161,8 @@ type dequantizeJob struct {
 	dst  []float32
 	u8   []uint8
 	i8   []int8
+	u16  []uint16
+	i16  []int16
 	i32  []int32
 }
 
@@ -140,25 +170,26 @@ type dequantizeJob struct {
 func (j *dequantizeJob) Do(lo, hi int) {
 	for i := lo; i < hi; i++ {
 		scale, zero := j.axis.at("dequantize", i)
-		if j.i32 != nil && j.axis.zero != nil && j.axis.zero.DType() == array.I32 {
-			zero = array.Raw[int32](j.axis.zero)[vectorAt(j.axis.zero, i%j.axis.count)]
-		}
 		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.dst))
 		switch {
 		case j.u8 != nil:
 			dequantizeBytes(j.dst[from:to], j.u8[from:to], 0, scale, zero)
 		case j.i8 != nil:
 			dequantizeBytes(j.dst[from:to], asUint8(j.i8[from:to]), 0x80, scale, zero+128)
+		case j.u16 != nil:
+			dequantizeWords(j.dst[from:to], j.u16[from:to], scale, zero)
+		case j.i16 != nil:
+			dequantizeWords(j.dst[from:to], j.i16[from:to], scale, zero)
 		default:
 			dequantizeWords(j.dst[from:to], j.i32[from:to], scale, zero)
 		}
 	}
 }
 
-func dequantizeWords(dst []float32, src []int32, scale float32, zero int32) {
+func dequantizeWords[T uint16 | int16 | int32](dst []float32, src []T, scale float32, zero int32) {
 	src = src[:len(dst)]
 	for i, v := range src {
-		dst[i] = float32(float32(v-zero) * scale)
+		dst[i] = float32(float32(int32(v)-zero) * scale)
 	}
 }
 

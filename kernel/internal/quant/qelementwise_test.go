@@ -3,6 +3,7 @@ package quant
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,7 +29,7 @@ func TestQAddAndQMul(t *testing.T) {
 		}
 		relu := r.IntN(2) == 0
 		sa, sb, sy := array.Data[float32](in[1])[0], array.Data[float32](in[4])[0], array.Data[float32](in[6])[0]
-		za, zb, zy := byteAt(in[2], 0), byteAt(in[5], 0), byteAt(in[7], 0)
+		za, zb, zy := intAt(in[2], 0), intAt(in[5], 0), intAt(in[7], 0)
 		if relu {
 			lo = max(lo, zy)
 		}
@@ -92,6 +93,29 @@ func TestQPairsBroadcast(t *testing.T) {
 	}
 }
 
+// TestQPairsInPieces computes ranges of elements that begin and end anywhere, as
+// several threads do.
+func TestQPairsInPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	for _, c := range [][3][]int{{{7, 31, 13}, {7, 31, 1}, {7, 31, 13}}, {{5, 40, 9}, {40, 9}, {5, 40, 1}}, {{5, 3, 300}, {5, 3, 300}, {5, 1, 1}}, {{2, 30, 20}, {30, 1}, {2, 30, 20}}} {
+		out, a, b := c[0], c[1], c[2]
+		x, y := qArray(r, array.U8, a...), qArray(r, array.U8, b...)
+		j := qPairJob{sum: qSum{scaleA: 0.5, scaleB: 0.25, hi: 255}, dst: make([]uint8, operand.Prod(out))}
+		require.True(t, j.axes.join(out, a, b))
+		j.a, j.b = array.Data[uint8](array.Clone(x)), array.Data[uint8](array.Clone(y))
+		want := make([]uint8, len(j.dst))
+		qAddGo(array.Data[uint8](array.Clone(array.Expand(x, out...))), array.Data[uint8](array.Clone(array.Expand(y, out...))), &j.sum, want)
+		for range 200 {
+			lo := r.IntN(len(want))
+			hi := lo + 1 + r.IntN(len(want)-lo)
+			clear(j.dst)
+			j.Do(lo, hi)
+			require.Equal(t, want[lo:hi], j.dst[lo:hi], "%v of %v", [2]int{lo, hi}, c)
+			require.Zero(t, slices.Max(append(j.dst[hi:], 0))+slices.Max(append(j.dst[:lo:lo], 0)), "nothing else is written")
+		}
+	}
+}
+
 // TestQPairsWithoutElements has nothing to compute, wherever the dimension of size 0 is.
 func TestQPairsWithoutElements(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
@@ -132,7 +156,7 @@ func TestQuantizeAndDequantize(t *testing.T) {
 		}
 		param := func(i int) (float32, int32) {
 			c := i / operand.Prod(shape[axis+1:]) % shape[axis]
-			return array.Data[float32](scale)[c%scale.Len()], byteAt(zero, c%zero.Len())
+			return array.Data[float32](scale)[c%scale.Len()], intAt(zero, c%zero.Len())
 		}
 		var want []float64
 		for i, v := range array.Data[float32](x) {

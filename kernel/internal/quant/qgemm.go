@@ -37,8 +37,9 @@ type qEpilogue struct {
 
 	bias  []int32   // added first; may be nil with sums
 	scale []float32 // of the sum, for bytes and floats
-	add   []float32 // for floats
-	lo    float32   // limits of the scaled sum, for bytes
+	add   []float32 // for floats: a row of it for each row, ldAdd apart; 0 has one for all
+	ldAdd int
+	lo    float32 // limits of the scaled sum, for bytes
 	hi    float32
 	zero  int32
 	flip  uint8   // 128 where bytes are signed
@@ -60,7 +61,7 @@ func (e *qEpilogue) put(rows, cols int, tile []int32, ld, row, col int) {
 		t.requant(e)
 		e.lookup(rows, cols, dst)
 	case e.floats != nil:
-		dequant(rows, cols, tile, ld, e, col, e.floats[at:], e.ld)
+		dequant(rows, cols, tile, ld, e, row, col)
 	case e.bias != nil:
 		biasGo(rows, cols, tile, ld, e.bias[col:], e.sums[at:], e.ld)
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/cpu"
+	"github.com/gofx-dev/gofx/kernel/internal/half"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
@@ -34,7 +35,7 @@ func tensorParam(step string, d array.DType, scale, zero *array.Array) qParam {
 		if zero.Len() != 1 || zero.DType() != d {
 			operand.BadOperand(step, "a zero point is not one element of the type of its tensor")
 		}
-		p.zero = byteAt(zero, 0)
+		p.zero = intAt(zero, 0)
 	}
 	if d == array.I8 {
 		p.flip, p.zero = 0x80, p.zero+128
@@ -44,18 +45,30 @@ func tensorParam(step string, d array.DType, scale, zero *array.Array) qParam {
 
 // scaleAt returns element i of a dense or strided vector of scales.
 func scaleAt(step string, a *array.Array, i int) float32 {
-	if a.DType() != array.F32 {
-		operand.BadOperand(step, "a scale is "+a.DType().String()+", expected f32")
+	switch d := a.DType(); {
+	case d == array.F32:
+		return array.Raw[float32](a)[vectorAt(a, i)]
+	case operand.IsHalf(d):
+		return float32(half.WidenOne(array.Raw[uint16](a)[vectorAt(a, i)], d == array.BF16))
 	}
-	return array.Raw[float32](a)[vectorAt(a, i)]
+	operand.BadOperand(step, "a scale is "+a.DType().String()+", expected f32, f16 or bf16")
+	return 0
 }
 
-// byteAt returns element i of a vector of bytes by its own type.
-func byteAt(a *array.Array, i int) int32 {
-	if a.DType() == array.I8 {
-		return int32(array.Raw[int8](a)[vectorAt(a, i)])
+// intAt returns element i of a vector of zero points by its own type.
+func intAt(a *array.Array, i int) int32 {
+	at := vectorAt(a, i)
+	switch a.DType() {
+	case array.I8:
+		return int32(array.Raw[int8](a)[at])
+	case array.I16:
+		return int32(array.Raw[int16](a)[at])
+	case array.U16:
+		return int32(array.Raw[uint16](a)[at])
+	case array.I32:
+		return array.Raw[int32](a)[at]
 	}
-	return int32(array.Raw[uint8](a)[vectorAt(a, i)])
+	return int32(array.Raw[uint8](a)[at])
 }
 
 // vectorAt is where element i of an array of one dimension, or of one element, lies.
@@ -99,6 +112,15 @@ func bytesOut(a *array.Array) []uint8 {
 		return array.Data[uint8](a)
 	}
 	return asUint8(array.Data[int8](a))
+}
+
+// wordsOf returns the memory of an array of 16-bit integers.
+func wordsOf(a *array.Array) []uint16 {
+	if a.DType() == array.U16 {
+		return array.Data[uint16](a)
+	}
+	b := array.Data[int16](a)
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b))
 }
 
 func asUint8(b []int8) []uint8 {
@@ -195,16 +217,10 @@ func (a qAct) epilogue(w *par.Workspace, step string, out *array.Array, in []*ar
 	if bias != nil && !asFloat && bias.DType() != array.I32 {
 		operand.BadOperand(step, "the bias is "+bias.DType().String()+", expected i32, or f32 with an f32 result")
 	}
-	for i, sum := range b.sums[:b.n] {
-		e.bias[i] = -x.zero * sum
+	if bias != nil && !asFloat {
+		copyVector(e.bias[:b.n], bias, col)
 	}
-	if bias != nil && !asFloat && b.n > 0 {
-		data, at, step := array.Raw[int32](bias), vectorAt(bias, col), vectorStep(bias)
-		for i := range e.bias[:b.n] {
-			e.bias[i] += data[at]
-			at += step
-		}
-	}
+	qTerms(e.bias[:b.n], b.sums, x.zero)
 	e.weightZeros(w, wz, unsigned, x, b, col)
 	switch d {
 	case array.U8, array.I8:
@@ -223,9 +239,7 @@ func (a qAct) epilogue(w *par.Workspace, step string, out *array.Array, in []*ar
 		e.add = par.Scratch[float32](w, panels)
 		clear(e.add)
 		if asFloat {
-			for i := range b.n {
-				e.add[i] = array.Raw[float32](bias)[vectorAt(bias, col+i)]
-			}
+			copyVector(e.add[:b.n], bias, col)
 		}
 		e.floats = array.Data[float32](out)
 	case array.I32:
@@ -279,7 +293,7 @@ func zeroAt(a *array.Array, i int) int32 {
 	if a == nil {
 		return 0
 	}
-	return byteAt(a, i)
+	return intAt(a, i)
 }
 
 // scales sets each column's factor, x·w/y, rounded after each operation.
@@ -297,8 +311,38 @@ func (e *qEpilogue) scales(w *par.Workspace, step string, x float32, ws *array.A
 		}
 		return
 	}
-	for i := range e.scale[:n] {
-		e.scale[i] = float32(x*scaleAt(step, ws, col+i)) / y
+	scaleAt(step, ws, col) // by which its type is checked
+	copyVector(e.scale[:n], ws, col)
+	qFactors(e.scale[:n], x, y)
+}
+
+// copyVector fills dst from elements at and on of an array of one dimension.
+func copyVector[T int32 | float32](dst []T, a *array.Array, at int) {
+	if len(dst) == 0 {
+		return
+	}
+	data, step := array.Raw[T](a)[vectorAt(a, at):], vectorStep(a)
+	if step == 1 {
+		copy(dst, data[:len(dst)])
+		return
+	}
+	for i := range dst {
+		dst[i] = data[i*step]
+	}
+}
+
+// factorsGo is the twin of qFactorsAVX512: x·v/y of each v, rounded after each
+// operation.
+func factorsGo(v []float32, x, y float32) {
+	for i := range v {
+		v[i] = float32(x*v[i]) / y
+	}
+}
+
+// termsGo is the twin of qTermsAVX512.
+func termsGo(v, sums []int32, zero int32) {
+	for i, s := range sums[:len(v)] {
+		v[i] -= zero * s
 	}
 }
 

@@ -1,6 +1,8 @@
 package quant
 
 import (
+	"math"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
@@ -75,19 +77,22 @@ func (p *qConvPlan) planar(step string, out *array.Array, in []*array.Array, x f
 		return false
 	}
 	y := tensorParam(step, out.DType(), operand.At(in, qYScale), operand.At(in, qYZero)).scale
-	if ws == nil || ws.Len() == 1 {
-		n = 1
+	// Products and quotients keep the order of scales when they are rounded.
+	s := float32(x*greatestScale(step, ws)) / y
+	return s > -0.99 && s < 0.99
+}
+
+// greatestScale is the greatest magnitude of the scales of a weight, NaN where one is.
+func greatestScale(step string, ws *array.Array) float32 {
+	if ws == nil {
+		return 1
 	}
-	for i := range n {
-		s := float32(1)
-		if ws != nil {
-			s = scaleAt(step, ws, i)
-		}
-		if s = float32(x*s) / y; !(s > -0.99 && s < 0.99) {
-			return false
-		}
+	most := math.Float32bits(scaleAt(step, ws, 0)) &^ (1 << 31)
+	data, to := array.Raw[float32](ws)[vectorAt(ws, 0):], vectorStep(ws)
+	for i := 1; i < ws.Len(); i++ {
+		most = max(most, math.Float32bits(data[i*to])&^(1<<31))
 	}
-	return true
+	return math.Float32frombits(most)
 }
 
 // slots is the panels that are there at once.

@@ -100,7 +100,8 @@ func (j *qSplitJob) Do(lo, hi int) {
 	}
 }
 
-// planar convolves one group of channels by planes; e's bytes are the image's.
+// planar convolves one group of channels by planes; e's bytes are the image's, from the
+// group's on.
 func (c *qConvRun) planar(w *par.Workspace, f *qPlaneForm, group int, b PackedQ, e qEpilogue) {
 	per := c.p.w.chans / c.p.w.groups
 	j := par.TakeJob[qPlaneJob](w)
@@ -133,6 +134,11 @@ func (c *qConvRun) planar(w *par.Workspace, f *qPlaneForm, group int, b PackedQ,
 	w.Parallel(f.panels*j.blocks, max(1, qWork/(4*qPlaneLanes*f.depth*j.block*qCols+1)), j)
 	w.Threads = threads
 	par.PutJob(w, j)
+	if e.table != nil {
+		// Once over all of them: a piece of a channel at a time, calls take longest.
+		done := e.bytes[:b.n*e.ld]
+		lookupAll(w, done, done, e.table)
+	}
 }
 
 // scratchOf returns n structures of 16 bytes without pointers.
@@ -258,12 +264,6 @@ func (j *qPlaneJob) tile(room *qPlaneRoom, from, to, first, n, vectors int) {
 	default:
 		qPlane4VNNI(p)
 	}
-	if e.table != nil {
-		for c := range channels {
-			row := e.bytes[at+c*e.ld:][:n]
-			qLookup(row, row, e.table)
-		}
-	}
 }
 
 // remainderRows makes rows of the packed positions that vectors leave.
@@ -284,7 +284,6 @@ func (j *qPlaneJob) remainder(room *qPlaneRoom, p, first int) {
 	step := 4 * operand.RoundUp(depth, 4)
 	if e.res.bytes == nil {
 		qTileBytes(n, cols, room.rows, 0, step, one[:], 4*depth, j.b.panel(p), &e, col, e.bytes[col:])
-		e.lookup(n, cols, e.bytes[col:])
 	} else {
 		j.remainderAdd(&e, room.rows, p, first)
 	}
@@ -324,7 +323,6 @@ func (j *qPlaneJob) remainderAdd(e *qEpilogue, rows []uint8, p, first int) {
 	for r := range n {
 		copy(e.bytes[r*e.ld+col:][:cols], done[r*qCols:])
 	}
-	e.lookup(n, cols, e.bytes[col:])
 }
 
 // pack packs the windows of n positions from first on.

@@ -83,6 +83,9 @@ func randomDepths(r *rand.Rand) convShape {
 	s := convShape{batch: 1 + r.IntN(2), chans: n, outChans: n, groups: n, kernel: []int{k, 1 + r.IntN(6)},
 		stride: []int{stride, stride}, dilate: []int{1, dilate}, lo: []int{r.IntN(k), r.IntN(7)}, hi: []int{r.IntN(9), r.IntN(4)},
 		in: []int{k + r.IntN(20), 11 + r.IntN(50)}}
+	if r.IntN(3) == 0 {
+		s.in[1], s.lo[1], s.hi[1] = 5*dilate+1+r.IntN(4*stride), r.IntN(3), r.IntN(3) // short lines
+	}
 	if r.IntN(5) == 0 {
 		s.chans, s.outChans, s.groups = 3, 3, 3
 		s.in = []int{20 + r.IntN(100), 100 + r.IntN(900)}
@@ -94,8 +97,8 @@ func randomDepths(r *rand.Rand) convShape {
 // image gives channels last, where no frame is laid out.
 func TestQDepthwiseByPlanes(t *testing.T) {
 	r := rand.New(rand.NewPCG(33, 34))
-	formed, bands := 0, 0
-	for range 150 {
+	formed, bands, pairs := 0, 0, 0
+	for range 200 {
 		s := randomDepths(r)
 		c := qCase{
 			x: qArray(r, anyByte(r), append([]int{s.batch, s.chans}, s.in...)...),
@@ -112,6 +115,9 @@ func TestQDepthwiseByPlanes(t *testing.T) {
 		p := step.plan([]*array.Array{c.out}, c.in())
 		if f, ok := p.depthPlanes(); ok && f.byPlanes(&p, c.out, c.in(), c.w.DType() == array.U8) {
 			formed, bands = formed+1, max(bands, f.bands)
+			if f.pairs {
+				pairs++
+			}
 		}
 		last, in := step, c.in()
 		last.ChannelsLast = true
@@ -132,4 +138,5 @@ func TestQDepthwiseByPlanes(t *testing.T) {
 	}
 	require.Greater(t, formed, 50)
 	require.Greater(t, bands, 2)
+	require.True(t, pairs > 10 || !qVNNI())
 }

@@ -1,7 +1,11 @@
 package quant
 
 import (
+	"math/bits"
+	"unsafe"
+
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/cpu"
 	"github.com/gofx-dev/gofx/kernel/internal/geom"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
@@ -220,6 +224,10 @@ func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 	if j.In[0] != 1 || j.Out[0] != 1 || j.Kernel[0] != 1 || max(reach, pad) > qPoolLine {
 		return false
 	}
+	if s <= 2 && j.Kernel[2] <= qPoolRows && cpu.HasAVX512() {
+		j.mostTiles(dst, src)
+		return true
+	}
 	width := max(0, min(j.In[2], reach-pad))
 	for o := range j.Out[1] {
 		top := o*j.Stride[1] - j.PadLo[1]
@@ -247,6 +255,71 @@ func (j *qPoolJob) mostPlane(dst, src []uint8) bool {
 		}
 	}
 	return true
+}
+
+// qPoolTile is what the assembly is told of a vector of results of some lines, whose
+// windows have as many lines of taps; the generator knows the places of its fields.
+type qPoolTile struct {
+	src             *uint8
+	at              int // from src, where the first tap of the first window lies
+	dst             *uint8
+	lines, lineStep int // of results; bytes between the first lines of their windows
+	ld              int // between lines of results
+	rows, rowStep   int // of a window
+	taps, tapStep   int // of a line of it
+	even            int // 1 where every second window is a result
+	keep            uint64
+	masks           [qPoolRows]uint64 // by the tap, windows for which it lies in the line
+}
+
+// mostTiles takes the maxima of the windows of a plane, a vector of windows of
+// neighbouring positions at a time.
+func (j *qPoolJob) mostTiles(dst, src []uint8) {
+	ow, s := j.Out[2], j.Stride[2]
+	t := qPoolTile{lineStep: j.Stride[1] * j.In[2], ld: ow, rowStep: j.Dilate[1] * j.In[2], taps: j.Kernel[2], tapStep: j.Dilate[2], even: s - 1}
+	for x := 0; x < ow; x += 64 / s {
+		t.at = x*s - j.PadLo[2]
+		t.keep = lanesBelow(min(ow-x, 64/s))
+		for k := range t.taps {
+			at := t.at + k*t.tapStep
+			t.masks[k] = lanesBelow(j.In[2]-at) &^ lanesBelow(-at)
+		}
+		j.mostLines(dst[x:], src, &t)
+	}
+}
+
+// lanesBelow is a mask of the first n of 64 lanes.
+func lanesBelow(n int) uint64 {
+	if n <= 0 {
+		return 0
+	}
+	return 1<<n - 1
+}
+
+// mostLines computes all lines of a vector of results: those whose windows lie in the
+// plane together, others one by one.
+func (j *qPoolJob) mostLines(dst, src []uint8, t *qPoolTile) {
+	reach := j.Kernel[1] * j.Dilate[1]
+	_ = src[j.InPlane-1]
+	for o := 0; o < j.Out[1]; o += t.lines {
+		top := o*j.Stride[1] - j.PadLo[1]
+		t.lines = 1
+		if last := j.In[1] - reach + j.Dilate[1] - 1; top >= 0 && top <= last {
+			t.lines = min(j.Out[1]-o, (last-top)/j.Stride[1]+1)
+		}
+		end := min(top+reach, j.In[1])
+		top = geom.FirstTap(top, j.Dilate[1])
+		if t.rows = max(0, (end-top+j.Dilate[1]-1)/j.Dilate[1]); t.rows == 0 {
+			fillBytes(dst[o*t.ld:][:bits.Len64(t.keep)], j.flip)
+			continue
+		}
+		t.src, t.dst = &src[top*j.In[2]], &dst[o*t.ld]
+		if p := (*uint8)(unsafe.Pointer(t)); j.flip == 0 {
+			qPoolU8AVX512(p)
+		} else {
+			qPoolI8AVX512(p)
+		}
+	}
 }
 
 // window pools one window of len(acc) channels next to each other. Sums of the

@@ -52,7 +52,7 @@ func TestQPoolAgainstItsDefinition(t *testing.T) {
 					padded++
 					if inside {
 						v := int32(array.Int64At(x, plane*operand.Prod(s.in)+flatIndex(s.in, pos)))
-						sum, best = sum+v-byteAt(xz, 0), max(best, v)
+						sum, best = sum+v-intAt(xz, 0), max(best, v)
 						n++
 					}
 				})
@@ -64,7 +64,7 @@ func TestQPoolAgainstItsDefinition(t *testing.T) {
 					n = padded
 				}
 				scale := array.Data[float32](xs)[0] / array.Data[float32](ys)[0] / float32(max(n, 1))
-				want = append(want, float64(realRound(float32(sum)*scale, lo, hi, byteAt(yz, 0))))
+				want = append(want, float64(realRound(float32(sum)*scale, lo, hi, intAt(yz, 0))))
 			})
 		}
 		kerneltest.QLevels(t, func(level string) {

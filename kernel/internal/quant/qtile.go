@@ -86,10 +86,11 @@ func (t *qTileOut) requantGo(e *qEpilogue) {
 }
 
 // dequantGo is the twin of qDequantAVX512.
-func dequantGo(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
-	bias, scale, add := e.bias[col:col+cols], e.scale[col:col+cols], e.add[col:col+cols]
+func dequantGo(rows, cols int, acc []int32, ldacc int, e *qEpilogue, row, col int) {
+	bias, scale := e.bias[col:col+cols], e.scale[col:col+cols]
 	for r := range rows {
-		src, d := acc[r*ldacc:r*ldacc+cols], dst[r*ld:r*ld+cols]
+		src, d := acc[r*ldacc:r*ldacc+cols], e.floats[(row+r)*e.ld+col:][:cols]
+		add := e.add[(row+r)*e.ldAdd+col:][:cols]
 		for i, v := range src {
 			d[i] = float32(float32(v+bias[i])*scale[i]) + add[i]
 		}

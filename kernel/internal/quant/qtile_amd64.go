@@ -37,13 +37,14 @@ func (t *qTileOut) requant(e *qEpilogue) {
 }
 
 // dequant writes columns [col, col+cols) of a tile as floats; see dequantGo.
-func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
+func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, row, col int) {
+	at, dst, ld := row*e.ldAdd+col, e.floats[row*e.ld+col:], e.ld
 	switch {
 	case cpu.HasAVX512():
-		qDequantAVX512(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[col], &dst[0], ld)
+		qDequantAVX512(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[at], e.ldAdd, &dst[0], ld)
 	case cols == qCols && cpu.HasAVX2():
-		qDequantAVX2(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[col], &dst[0], ld)
+		qDequantAVX2(rows, cols, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[at], e.ldAdd, &dst[0], ld)
 	default:
-		dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+		dequantGo(rows, cols, acc, ldacc, e, row, col)
 	}
 }

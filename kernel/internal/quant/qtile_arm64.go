@@ -40,12 +40,12 @@ func (t *qTileOut) requant(e *qEpilogue) {
 }
 
 // dequant writes columns [col, col+cols) of a tile as floats; see dequantGo.
-func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
+func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, row, col int) {
 	if cols != qCols || cpu.Host.Level < cpu.NEON {
-		dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+		dequantGo(rows, cols, acc, ldacc, e, row, col)
 		return
 	}
-	qDequantNEON(rows, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[col], &dst[0], ld)
+	qDequantNEON(rows, &acc[0], ldacc, &e.bias[col], &e.scale[col], &e.add[row*e.ldAdd+col], e.ldAdd, &e.floats[row*e.ld+col], e.ld)
 }
 
 // qAddBytes adds two rows of bytes; see qAddGo.

@@ -8,8 +8,8 @@ func qTile(rows int, a []uint8, at, lda int, offs []int64, run int, b []int8, c 
 
 func (t *qTileOut) requant(e *qEpilogue) { t.requantGo(e) }
 
-func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, col int, dst []float32, ld int) {
-	dequantGo(rows, cols, acc, ldacc, e, col, dst, ld)
+func dequant(rows, cols int, acc []int32, ldacc int, e *qEpilogue, row, col int) {
+	dequantGo(rows, cols, acc, ldacc, e, row, col)
 }
 
 func qAddBytes(a, b []uint8, s *qSum, dst []uint8) { qAddGo(a, b, s, dst) }

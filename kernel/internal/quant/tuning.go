@@ -43,5 +43,5 @@ const (
 const (
 	qDepthBatch = 32
 	qDepthFrame = 1 << 14
-	qDepthCols  = 9 // least results of a line: shorter ones leave most of a vector empty
+	qDepthCols  = 9 // least results of a line, unless two are in a vector: shorter ones leave most of it empty
 )

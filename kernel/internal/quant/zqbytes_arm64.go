@@ -61,4 +61,4 @@ func qRequantAddNEON(rows int, acc *int32, ldacc int, bias *int32, scale *float3
 // qDequantNEON makes floats of rows of 32 sums; see dequantGo.
 //
 //go:noescape
-func qDequantNEON(rows int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
+func qDequantNEON(rows int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)

@@ -702,17 +702,19 @@ row:
 	BNE row
 	RET
 
-// func qDequantNEON(rows int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
-TEXT ·qDequantNEON(SB), NOSPLIT, $0-64
+// func qDequantNEON(rows int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)
+TEXT ·qDequantNEON(SB), NOSPLIT, $0-72
 	MOVD acc+8(FP), R0
 	MOVD ldacc+16(FP), R1
 	MOVD bias+24(FP), R2
 	MOVD scale+32(FP), R3
-	MOVD dst+48(FP), R4
-	MOVD ld+56(FP), R5
+	MOVD dst+56(FP), R4
+	MOVD ld+64(FP), R5
 	MOVD rows+0(FP), R6
 	MOVD add+40(FP), R7
+	MOVD ldadd+48(FP), R8
 	LSL $2, R5, R5
+	LSL $2, R8, R8
 	LSL $2, R1, R1
 row:
 	ADD $0, R0, R10
@@ -767,6 +769,7 @@ row:
 	WORD $0x4e26d442 // FADD V2.4S, V2.4S, V6.4S
 	WORD $0x4e27d463 // FADD V3.4S, V3.4S, V7.4S
 	VST1 [V0.S4, V1.S4, V2.S4, V3.S4], (R10)
+	ADD R8, R7, R7
 	ADD R1, R0, R0
 	ADD R5, R4, R4
 	SUBS $1, R6, R6

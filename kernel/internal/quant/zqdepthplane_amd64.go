@@ -3,49 +3,73 @@
 package quant
 
 // qDepth3By1VNNI computes a band of a channel as s, a qDepthTile, says: kernels of
-// 3 lines, stride 1, lines of 16 positions at a time. See computeGo.
+// 3 lines, stride 1, 16 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth3By1VNNI(s *uint8)
 
+// qDepth3By1PairVNNI computes a band of a channel as s, a qDepthTile, says: kernels of
+// 3 lines, stride 1, 16 positions at a time. See computeGo.
+//
+//go:noescape
+func qDepth3By1PairVNNI(s *uint8)
+
 // qDepth3By1AVX2 computes a band of a channel as s, a qDepthTile, says: kernels of
-// 3 lines, stride 1, lines of 8 positions at a time. See computeGo.
+// 3 lines, stride 1, 8 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth3By1AVX2(s *uint8)
 
 // qDepth3By2VNNI computes a band of a channel as s, a qDepthTile, says: kernels of
-// 3 lines, stride 2, lines of 16 positions at a time. See computeGo.
+// 3 lines, stride 2, 16 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth3By2VNNI(s *uint8)
 
+// qDepth3By2PairVNNI computes a band of a channel as s, a qDepthTile, says: kernels of
+// 3 lines, stride 2, 16 positions at a time. See computeGo.
+//
+//go:noescape
+func qDepth3By2PairVNNI(s *uint8)
+
 // qDepth3By2AVX2 computes a band of a channel as s, a qDepthTile, says: kernels of
-// 3 lines, stride 2, lines of 8 positions at a time. See computeGo.
+// 3 lines, stride 2, 8 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth3By2AVX2(s *uint8)
 
 // qDepth5By1VNNI computes a band of a channel as s, a qDepthTile, says: kernels of
-// 5 lines, stride 1, lines of 16 positions at a time. See computeGo.
+// 5 lines, stride 1, 16 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth5By1VNNI(s *uint8)
 
+// qDepth5By1PairVNNI computes a band of a channel as s, a qDepthTile, says: kernels of
+// 5 lines, stride 1, 16 positions at a time. See computeGo.
+//
+//go:noescape
+func qDepth5By1PairVNNI(s *uint8)
+
 // qDepth5By1AVX2 computes a band of a channel as s, a qDepthTile, says: kernels of
-// 5 lines, stride 1, lines of 8 positions at a time. See computeGo.
+// 5 lines, stride 1, 8 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth5By1AVX2(s *uint8)
 
 // qDepth5By2VNNI computes a band of a channel as s, a qDepthTile, says: kernels of
-// 5 lines, stride 2, lines of 16 positions at a time. See computeGo.
+// 5 lines, stride 2, 16 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth5By2VNNI(s *uint8)
 
+// qDepth5By2PairVNNI computes a band of a channel as s, a qDepthTile, says: kernels of
+// 5 lines, stride 2, 16 positions at a time. See computeGo.
+//
+//go:noescape
+func qDepth5By2PairVNNI(s *uint8)
+
 // qDepth5By2AVX2 computes a band of a channel as s, a qDepthTile, says: kernels of
-// 5 lines, stride 2, lines of 8 positions at a time. See computeGo.
+// 5 lines, stride 2, 8 positions at a time. See computeGo.
 //
 //go:noescape
 func qDepth5By2AVX2(s *uint8)

@@ -166,6 +166,154 @@ stored:
 	VZEROUPPER
 	RET
 
+// func qDepth3By1PairVNNI(s *uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, BMI2
+TEXT ·qDepth3By1PairVNNI(SB), NOSPLIT, $0-8
+	MOVQ            s+0(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            24(AX), DX
+	MOVQ            48(AX), BX
+	MOVQ            56(AX), SI
+	MOVQ            64(AX), DI
+	LEAQ            (DI)(DI*2), R8
+	VBROADCASTSS    340(AX), Z20
+	VBROADCASTSS    344(AX), Z21
+	VBROADCASTSS    348(AX), Z22
+	VPBROADCASTW    352(AX), Z23
+	VPBROADCASTD    356(AX), Z24
+	VPBROADCASTD    336(AX), Z25
+	VMOVDQU32       qrows<>+0(SB), Z26
+	VMOVDQU32       104(AX), Z27
+	MOVQ            248(AX), R9
+	VPBROADCASTD    (R9), Z4
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z5
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z6
+	ADDQ            72(AX), R9
+	VBROADCASTI32X4 168(AX), Z28
+	MOVQ            BX, R10
+	SHLQ            $0x02, R10
+	MOVQ            DI, AX
+	MOVQ            $-1, R9
+	BZHIQ           AX, R9, R9
+	KMOVQ           R9, K1
+
+group:
+	MOVQ          CX, R9
+	MOVQ          DX, AX
+	VMOVDQA32     Z25, Z0
+	VMOVDQA32     Z25, Z1
+	VMOVDQA32     Z25, Z2
+	VMOVDQA32     Z25, Z3
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z4, Z17, Z0
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z5, Z14, Z0
+	VPDPBUSD      Z4, Z14, Z1
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z6, Z17, Z0
+	VPDPBUSD      Z5, Z17, Z1
+	VPDPBUSD      Z4, Z17, Z2
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z6, Z14, Z1
+	VPDPBUSD      Z5, Z14, Z2
+	VPDPBUSD      Z4, Z14, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z6, Z17, Z2
+	VPDPBUSD      Z5, Z17, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z6, Z14, Z3
+	ADDQ          BX, R9
+	VCVTDQ2PS     Z0, Z0
+	VMULPS        Z20, Z0, Z0
+	VMAXPS        Z21, Z0, Z0
+	VMINPS        Z22, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VCVTDQ2PS     Z1, Z1
+	VMULPS        Z20, Z1, Z1
+	VMAXPS        Z21, Z1, Z1
+	VMINPS        Z22, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VCVTDQ2PS     Z2, Z2
+	VMULPS        Z20, Z2, Z2
+	VMAXPS        Z21, Z2, Z2
+	VMINPS        Z22, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VCVTDQ2PS     Z3, Z3
+	VMULPS        Z20, Z3, Z3
+	VMAXPS        Z21, Z3, Z3
+	VMINPS        Z22, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPACKSSDW     Z1, Z0, Z0
+	VPADDSW       Z23, Z0, Z0
+	VPACKSSDW     Z3, Z2, Z2
+	VPADDSW       Z23, Z2, Z2
+	VPACKUSWB     Z2, Z0, Z0
+	VPERMD        Z0, Z26, Z0
+	VPXORD        Z24, Z0, Z0
+	VEXTRACTI32X4 $0x01, Z0, X1
+	VEXTRACTI32X4 $0x02, Z0, X2
+	VEXTRACTI32X4 $0x03, Z0, X3
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x01
+	JLE           stored
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x02
+	JLE           stored
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x03
+	JLE           stored
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+	CMPQ          SI, $0x04
+	JLE           stored
+	LEAQ          (AX)(DI*4), AX
+	VPSRLDQ       $0x08, X0, X0
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x05
+	JLE           stored
+	VPSRLDQ       $0x08, X1, X1
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x06
+	JLE           stored
+	VPSRLDQ       $0x08, X2, X2
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x07
+	JLE           stored
+	VPSRLDQ       $0x08, X3, X3
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+
+stored:
+	LEAQ (CX)(R10*2), CX
+	LEAQ (DX)(DI*8), DX
+	SUBQ $0x08, SI
+	JG   group
+	VZEROUPPER
+	RET
+
 // func qDepth3By1AVX2(s *uint8)
 // Requires: AVX, AVX2
 TEXT ·qDepth3By1AVX2(SB), NOSPLIT, $0-8
@@ -513,6 +661,169 @@ stored:
 	ADDQ R9, CX
 	LEAQ (DX)(DI*4), DX
 	SUBQ $0x04, SI
+	JG   group
+	VZEROUPPER
+	RET
+
+// func qDepth3By2PairVNNI(s *uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, BMI2
+TEXT ·qDepth3By2PairVNNI(SB), NOSPLIT, $0-8
+	MOVQ            s+0(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            24(AX), DX
+	MOVQ            48(AX), BX
+	MOVQ            56(AX), SI
+	MOVQ            64(AX), DI
+	LEAQ            (DI)(DI*2), R8
+	VBROADCASTSS    340(AX), Z20
+	VBROADCASTSS    344(AX), Z21
+	VBROADCASTSS    348(AX), Z22
+	VPBROADCASTW    352(AX), Z23
+	VPBROADCASTD    356(AX), Z24
+	VPBROADCASTD    336(AX), Z25
+	VMOVDQU32       qrows<>+0(SB), Z26
+	VMOVDQU32       104(AX), Z27
+	MOVQ            248(AX), R9
+	VPBROADCASTD    (R9), Z4
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z5
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z6
+	ADDQ            72(AX), R9
+	VBROADCASTI32X4 168(AX), Z28
+	MOVQ            BX, R10
+	SHLQ            $0x03, R10
+	MOVQ            DI, AX
+	MOVQ            $-1, R9
+	BZHIQ           AX, R9, R9
+	KMOVQ           R9, K1
+
+group:
+	MOVQ          CX, R9
+	MOVQ          DX, AX
+	VMOVDQA32     Z25, Z0
+	VMOVDQA32     Z25, Z1
+	VMOVDQA32     Z25, Z2
+	VMOVDQA32     Z25, Z3
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z4, Z17, Z0
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z5, Z14, Z0
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z6, Z17, Z0
+	VPDPBUSD      Z4, Z17, Z1
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z5, Z14, Z1
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z6, Z17, Z1
+	VPDPBUSD      Z4, Z17, Z2
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z5, Z14, Z2
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z6, Z17, Z2
+	VPDPBUSD      Z4, Z17, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPDPBUSD      Z5, Z14, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPDPBUSD      Z6, Z17, Z3
+	ADDQ          BX, R9
+	VCVTDQ2PS     Z0, Z0
+	VMULPS        Z20, Z0, Z0
+	VMAXPS        Z21, Z0, Z0
+	VMINPS        Z22, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VCVTDQ2PS     Z1, Z1
+	VMULPS        Z20, Z1, Z1
+	VMAXPS        Z21, Z1, Z1
+	VMINPS        Z22, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VCVTDQ2PS     Z2, Z2
+	VMULPS        Z20, Z2, Z2
+	VMAXPS        Z21, Z2, Z2
+	VMINPS        Z22, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VCVTDQ2PS     Z3, Z3
+	VMULPS        Z20, Z3, Z3
+	VMAXPS        Z21, Z3, Z3
+	VMINPS        Z22, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPACKSSDW     Z1, Z0, Z0
+	VPADDSW       Z23, Z0, Z0
+	VPACKSSDW     Z3, Z2, Z2
+	VPADDSW       Z23, Z2, Z2
+	VPACKUSWB     Z2, Z0, Z0
+	VPERMD        Z0, Z26, Z0
+	VPXORD        Z24, Z0, Z0
+	VEXTRACTI32X4 $0x01, Z0, X1
+	VEXTRACTI32X4 $0x02, Z0, X2
+	VEXTRACTI32X4 $0x03, Z0, X3
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x01
+	JLE           stored
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x02
+	JLE           stored
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x03
+	JLE           stored
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+	CMPQ          SI, $0x04
+	JLE           stored
+	LEAQ          (AX)(DI*4), AX
+	VPSRLDQ       $0x08, X0, X0
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x05
+	JLE           stored
+	VPSRLDQ       $0x08, X1, X1
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x06
+	JLE           stored
+	VPSRLDQ       $0x08, X2, X2
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x07
+	JLE           stored
+	VPSRLDQ       $0x08, X3, X3
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+
+stored:
+	LEAQ (CX)(R10*2), CX
+	LEAQ (DX)(DI*8), DX
+	SUBQ $0x08, SI
 	JG   group
 	VZEROUPPER
 	RET
@@ -922,6 +1233,210 @@ stored:
 	ADDQ R9, CX
 	LEAQ (DX)(DI*4), DX
 	SUBQ $0x04, SI
+	JG   group
+	VZEROUPPER
+	RET
+
+// func qDepth5By1PairVNNI(s *uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, BMI2
+TEXT ·qDepth5By1PairVNNI(SB), NOSPLIT, $0-8
+	MOVQ            s+0(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            24(AX), DX
+	MOVQ            48(AX), BX
+	MOVQ            56(AX), SI
+	MOVQ            64(AX), DI
+	LEAQ            (DI)(DI*2), R8
+	VBROADCASTSS    340(AX), Z20
+	VBROADCASTSS    344(AX), Z21
+	VBROADCASTSS    348(AX), Z22
+	VPBROADCASTW    352(AX), Z23
+	VPBROADCASTD    356(AX), Z24
+	VPBROADCASTD    336(AX), Z25
+	VMOVDQU32       qrows<>+0(SB), Z26
+	VMOVDQU32       104(AX), Z27
+	MOVQ            248(AX), R9
+	VPBROADCASTD    (R9), Z4
+	VPBROADCASTD    4(R9), Z5
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z6
+	VPBROADCASTD    4(R9), Z7
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z8
+	VPBROADCASTD    4(R9), Z9
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z10
+	VPBROADCASTD    4(R9), Z11
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z12
+	VPBROADCASTD    4(R9), Z13
+	ADDQ            72(AX), R9
+	VBROADCASTI32X4 168(AX), Z28
+	VBROADCASTI32X4 184(AX), Z29
+	MOVQ            BX, R10
+	SHLQ            $0x02, R10
+	MOVQ            DI, AX
+	MOVQ            $-1, R9
+	BZHIQ           AX, R9, R9
+	KMOVQ           R9, K1
+
+group:
+	MOVQ          CX, R9
+	MOVQ          DX, AX
+	VMOVDQA32     Z25, Z0
+	VMOVDQA32     Z25, Z1
+	VMOVDQA32     Z25, Z2
+	VMOVDQA32     Z25, Z3
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z4, Z17, Z0
+	VPDPBUSD      Z5, Z18, Z0
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z6, Z14, Z0
+	VPDPBUSD      Z7, Z15, Z0
+	VPDPBUSD      Z4, Z14, Z1
+	VPDPBUSD      Z5, Z15, Z1
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z8, Z17, Z0
+	VPDPBUSD      Z9, Z18, Z0
+	VPDPBUSD      Z6, Z17, Z1
+	VPDPBUSD      Z7, Z18, Z1
+	VPDPBUSD      Z4, Z17, Z2
+	VPDPBUSD      Z5, Z18, Z2
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z10, Z14, Z0
+	VPDPBUSD      Z11, Z15, Z0
+	VPDPBUSD      Z8, Z14, Z1
+	VPDPBUSD      Z9, Z15, Z1
+	VPDPBUSD      Z6, Z14, Z2
+	VPDPBUSD      Z7, Z15, Z2
+	VPDPBUSD      Z4, Z14, Z3
+	VPDPBUSD      Z5, Z15, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z12, Z17, Z0
+	VPDPBUSD      Z13, Z18, Z0
+	VPDPBUSD      Z10, Z17, Z1
+	VPDPBUSD      Z11, Z18, Z1
+	VPDPBUSD      Z8, Z17, Z2
+	VPDPBUSD      Z9, Z18, Z2
+	VPDPBUSD      Z6, Z17, Z3
+	VPDPBUSD      Z7, Z18, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z12, Z14, Z1
+	VPDPBUSD      Z13, Z15, Z1
+	VPDPBUSD      Z10, Z14, Z2
+	VPDPBUSD      Z11, Z15, Z2
+	VPDPBUSD      Z8, Z14, Z3
+	VPDPBUSD      Z9, Z15, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X19
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y19, Y19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z12, Z17, Z2
+	VPDPBUSD      Z13, Z18, Z2
+	VPDPBUSD      Z10, Z17, Z3
+	VPDPBUSD      Z11, Z18, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), X16
+	VINSERTI32X4  $0x01, (R9)(R10*1), Y16, Y16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z12, Z14, Z3
+	VPDPBUSD      Z13, Z15, Z3
+	ADDQ          BX, R9
+	VCVTDQ2PS     Z0, Z0
+	VMULPS        Z20, Z0, Z0
+	VMAXPS        Z21, Z0, Z0
+	VMINPS        Z22, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VCVTDQ2PS     Z1, Z1
+	VMULPS        Z20, Z1, Z1
+	VMAXPS        Z21, Z1, Z1
+	VMINPS        Z22, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VCVTDQ2PS     Z2, Z2
+	VMULPS        Z20, Z2, Z2
+	VMAXPS        Z21, Z2, Z2
+	VMINPS        Z22, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VCVTDQ2PS     Z3, Z3
+	VMULPS        Z20, Z3, Z3
+	VMAXPS        Z21, Z3, Z3
+	VMINPS        Z22, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPACKSSDW     Z1, Z0, Z0
+	VPADDSW       Z23, Z0, Z0
+	VPACKSSDW     Z3, Z2, Z2
+	VPADDSW       Z23, Z2, Z2
+	VPACKUSWB     Z2, Z0, Z0
+	VPERMD        Z0, Z26, Z0
+	VPXORD        Z24, Z0, Z0
+	VEXTRACTI32X4 $0x01, Z0, X1
+	VEXTRACTI32X4 $0x02, Z0, X2
+	VEXTRACTI32X4 $0x03, Z0, X3
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x01
+	JLE           stored
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x02
+	JLE           stored
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x03
+	JLE           stored
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+	CMPQ          SI, $0x04
+	JLE           stored
+	LEAQ          (AX)(DI*4), AX
+	VPSRLDQ       $0x08, X0, X0
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x05
+	JLE           stored
+	VPSRLDQ       $0x08, X1, X1
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x06
+	JLE           stored
+	VPSRLDQ       $0x08, X2, X2
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x07
+	JLE           stored
+	VPSRLDQ       $0x08, X3, X3
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+
+stored:
+	LEAQ (CX)(R10*2), CX
+	LEAQ (DX)(DI*8), DX
+	SUBQ $0x08, SI
 	JG   group
 	VZEROUPPER
 	RET
@@ -1463,6 +1978,228 @@ stored:
 	ADDQ R9, CX
 	LEAQ (DX)(DI*4), DX
 	SUBQ $0x04, SI
+	JG   group
+	VZEROUPPER
+	RET
+
+// func qDepth5By2PairVNNI(s *uint8)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, BMI2
+TEXT ·qDepth5By2PairVNNI(SB), NOSPLIT, $0-8
+	MOVQ            s+0(FP), AX
+	MOVQ            (AX), CX
+	MOVQ            24(AX), DX
+	MOVQ            48(AX), BX
+	MOVQ            56(AX), SI
+	MOVQ            64(AX), DI
+	LEAQ            (DI)(DI*2), R8
+	VBROADCASTSS    340(AX), Z20
+	VBROADCASTSS    344(AX), Z21
+	VBROADCASTSS    348(AX), Z22
+	VPBROADCASTW    352(AX), Z23
+	VPBROADCASTD    356(AX), Z24
+	VPBROADCASTD    336(AX), Z25
+	VMOVDQU32       qrows<>+0(SB), Z26
+	VMOVDQU32       104(AX), Z27
+	MOVQ            248(AX), R9
+	VPBROADCASTD    (R9), Z4
+	VPBROADCASTD    4(R9), Z5
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z6
+	VPBROADCASTD    4(R9), Z7
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z8
+	VPBROADCASTD    4(R9), Z9
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z10
+	VPBROADCASTD    4(R9), Z11
+	ADDQ            72(AX), R9
+	VPBROADCASTD    (R9), Z12
+	VPBROADCASTD    4(R9), Z13
+	ADDQ            72(AX), R9
+	VBROADCASTI32X4 168(AX), Z28
+	VBROADCASTI32X4 184(AX), Z29
+	MOVQ            BX, R10
+	SHLQ            $0x03, R10
+	MOVQ            DI, AX
+	MOVQ            $-1, R9
+	BZHIQ           AX, R9, R9
+	KMOVQ           R9, K1
+
+group:
+	MOVQ          CX, R9
+	MOVQ          DX, AX
+	VMOVDQA32     Z25, Z0
+	VMOVDQA32     Z25, Z1
+	VMOVDQA32     Z25, Z2
+	VMOVDQA32     Z25, Z3
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z4, Z17, Z0
+	VPDPBUSD      Z5, Z18, Z0
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z6, Z14, Z0
+	VPDPBUSD      Z7, Z15, Z0
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z8, Z17, Z0
+	VPDPBUSD      Z9, Z18, Z0
+	VPDPBUSD      Z4, Z17, Z1
+	VPDPBUSD      Z5, Z18, Z1
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z10, Z14, Z0
+	VPDPBUSD      Z11, Z15, Z0
+	VPDPBUSD      Z6, Z14, Z1
+	VPDPBUSD      Z7, Z15, Z1
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z12, Z17, Z0
+	VPDPBUSD      Z13, Z18, Z0
+	VPDPBUSD      Z8, Z17, Z1
+	VPDPBUSD      Z9, Z18, Z1
+	VPDPBUSD      Z4, Z17, Z2
+	VPDPBUSD      Z5, Z18, Z2
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z10, Z14, Z1
+	VPDPBUSD      Z11, Z15, Z1
+	VPDPBUSD      Z6, Z14, Z2
+	VPDPBUSD      Z7, Z15, Z2
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z12, Z17, Z1
+	VPDPBUSD      Z13, Z18, Z1
+	VPDPBUSD      Z8, Z17, Z2
+	VPDPBUSD      Z9, Z18, Z2
+	VPDPBUSD      Z4, Z17, Z3
+	VPDPBUSD      Z5, Z18, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z10, Z14, Z2
+	VPDPBUSD      Z11, Z15, Z2
+	VPDPBUSD      Z6, Z14, Z3
+	VPDPBUSD      Z7, Z15, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z12, Z17, Z2
+	VPDPBUSD      Z13, Z18, Z2
+	VPDPBUSD      Z8, Z17, Z3
+	VPDPBUSD      Z9, Z18, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y16
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z16, Z16
+	VPERMD        Z16, Z27, Z16
+	VPSHUFB       Z28, Z16, Z14
+	VPSHUFB       Z29, Z16, Z15
+	VPDPBUSD      Z10, Z14, Z3
+	VPDPBUSD      Z11, Z15, Z3
+	ADDQ          BX, R9
+	VMOVDQU32     (R9), Y19
+	VINSERTI64X4  $0x01, (R9)(R10*1), Z19, Z19
+	VPERMD        Z19, Z27, Z19
+	VPSHUFB       Z28, Z19, Z17
+	VPSHUFB       Z29, Z19, Z18
+	VPDPBUSD      Z12, Z17, Z3
+	VPDPBUSD      Z13, Z18, Z3
+	ADDQ          BX, R9
+	VCVTDQ2PS     Z0, Z0
+	VMULPS        Z20, Z0, Z0
+	VMAXPS        Z21, Z0, Z0
+	VMINPS        Z22, Z0, Z0
+	VCVTPS2DQ     Z0, Z0
+	VCVTDQ2PS     Z1, Z1
+	VMULPS        Z20, Z1, Z1
+	VMAXPS        Z21, Z1, Z1
+	VMINPS        Z22, Z1, Z1
+	VCVTPS2DQ     Z1, Z1
+	VCVTDQ2PS     Z2, Z2
+	VMULPS        Z20, Z2, Z2
+	VMAXPS        Z21, Z2, Z2
+	VMINPS        Z22, Z2, Z2
+	VCVTPS2DQ     Z2, Z2
+	VCVTDQ2PS     Z3, Z3
+	VMULPS        Z20, Z3, Z3
+	VMAXPS        Z21, Z3, Z3
+	VMINPS        Z22, Z3, Z3
+	VCVTPS2DQ     Z3, Z3
+	VPACKSSDW     Z1, Z0, Z0
+	VPADDSW       Z23, Z0, Z0
+	VPACKSSDW     Z3, Z2, Z2
+	VPADDSW       Z23, Z2, Z2
+	VPACKUSWB     Z2, Z0, Z0
+	VPERMD        Z0, Z26, Z0
+	VPXORD        Z24, Z0, Z0
+	VEXTRACTI32X4 $0x01, Z0, X1
+	VEXTRACTI32X4 $0x02, Z0, X2
+	VEXTRACTI32X4 $0x03, Z0, X3
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x01
+	JLE           stored
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x02
+	JLE           stored
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x03
+	JLE           stored
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+	CMPQ          SI, $0x04
+	JLE           stored
+	LEAQ          (AX)(DI*4), AX
+	VPSRLDQ       $0x08, X0, X0
+	VMOVDQU8      X0, K1, (AX)
+	CMPQ          SI, $0x05
+	JLE           stored
+	VPSRLDQ       $0x08, X1, X1
+	VMOVDQU8      X1, K1, (AX)(DI*1)
+	CMPQ          SI, $0x06
+	JLE           stored
+	VPSRLDQ       $0x08, X2, X2
+	VMOVDQU8      X2, K1, (AX)(DI*2)
+	CMPQ          SI, $0x07
+	JLE           stored
+	VPSRLDQ       $0x08, X3, X3
+	VMOVDQU8      X3, K1, (AX)(R8*1)
+
+stored:
+	LEAQ (CX)(R10*2), CX
+	LEAQ (DX)(DI*8), DX
+	SUBQ $0x08, SI
 	JG   group
 	VZEROUPPER
 	RET

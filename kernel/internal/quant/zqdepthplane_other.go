@@ -8,11 +8,19 @@ func qDepth3By1VNNI(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 
+func qDepth3By1PairVNNI(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
 func qDepth3By1AVX2(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 
 func qDepth3By2VNNI(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qDepth3By2PairVNNI(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 
@@ -24,11 +32,19 @@ func qDepth5By1VNNI(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 
+func qDepth5By1PairVNNI(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
 func qDepth5By1AVX2(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 
 func qDepth5By2VNNI(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qDepth5By2PairVNNI(s *uint8) {
 	panic("kernel: no assembly for this processor")
 }
 

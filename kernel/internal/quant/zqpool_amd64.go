@@ -39,3 +39,13 @@ func qAddUpAVX2(n int, src *uint8, flip uint32, acc *int32)
 //
 //go:noescape
 func qTotalAVX2(n int, src *uint8, flip uint32, sum *int64)
+
+// qPoolU8AVX512 takes the greatest of the windows that s, a qPoolTile, says.
+//
+//go:noescape
+func qPoolU8AVX512(s *uint8)
+
+// qPoolI8AVX512 takes the greatest of the windows that s, a qPoolTile, says.
+//
+//go:noescape
+func qPoolI8AVX512(s *uint8)

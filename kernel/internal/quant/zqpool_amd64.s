@@ -161,3 +161,103 @@ vector:
 	VMOVDQU Y1, 32(DX)
 	VZEROUPPER
 	RET
+
+// func qPoolU8AVX512(s *uint8)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·qPoolU8AVX512(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         16(AX), DX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         72(AX), R9
+	MOVQ         88(AX), R10
+	KMOVQ        R10, K2
+	ADDQ         8(AX), CX
+	MOVQ         $0x00000000, R13
+	VPBROADCASTD R13, Z1
+
+line:
+	VMOVDQA32 Z1, Z0
+	MOVQ      CX, R10
+	LEAQ      96(AX), R11
+	MOVQ      64(AX), R12
+
+tap:
+	KMOVQ (R11), K1
+	MOVQ  R10, R13
+	MOVQ  48(AX), R14
+
+row:
+	VPMAXUB (R13), Z0, K1, Z0
+	ADDQ    R8, R13
+	DECQ    R14
+	JNZ     row
+	ADDQ    R9, R10
+	ADDQ    $0x08, R11
+	DECQ    R12
+	JNZ     tap
+	CMPQ    80(AX), $0x00
+	JEQ     store
+	VPMOVWB Z0, Y0
+
+store:
+	VMOVDQU8 Z0, K2, (DX)
+	ADDQ     DI, CX
+	ADDQ     SI, DX
+	DECQ     BX
+	JNZ      line
+	VZEROUPPER
+	RET
+
+// func qPoolI8AVX512(s *uint8)
+// Requires: AVX, AVX512BW, AVX512F
+TEXT ·qPoolI8AVX512(SB), NOSPLIT, $0-8
+	MOVQ         s+0(FP), AX
+	MOVQ         (AX), CX
+	MOVQ         16(AX), DX
+	MOVQ         24(AX), BX
+	MOVQ         40(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         56(AX), R8
+	MOVQ         72(AX), R9
+	MOVQ         88(AX), R10
+	KMOVQ        R10, K2
+	ADDQ         8(AX), CX
+	MOVQ         $0x80808080, R13
+	VPBROADCASTD R13, Z1
+
+line:
+	VMOVDQA32 Z1, Z0
+	MOVQ      CX, R10
+	LEAQ      96(AX), R11
+	MOVQ      64(AX), R12
+
+tap:
+	KMOVQ (R11), K1
+	MOVQ  R10, R13
+	MOVQ  48(AX), R14
+
+row:
+	VPMAXSB (R13), Z0, K1, Z0
+	ADDQ    R8, R13
+	DECQ    R14
+	JNZ     row
+	ADDQ    R9, R10
+	ADDQ    $0x08, R11
+	DECQ    R12
+	JNZ     tap
+	CMPQ    80(AX), $0x00
+	JEQ     store
+	VPMOVWB Z0, Y0
+
+store:
+	VMOVDQU8 Z0, K2, (DX)
+	ADDQ     DI, CX
+	ADDQ     SI, DX
+	DECQ     BX
+	JNZ      line
+	VZEROUPPER
+	RET

@@ -27,3 +27,11 @@ func qAddUpAVX2(n int, src *uint8, flip uint32, acc *int32) {
 func qTotalAVX2(n int, src *uint8, flip uint32, sum *int64) {
 	panic("kernel: no assembly for this processor")
 }
+
+func qPoolU8AVX512(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}
+
+func qPoolI8AVX512(s *uint8) {
+	panic("kernel: no assembly for this processor")
+}

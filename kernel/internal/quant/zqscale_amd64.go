@@ -27,15 +27,16 @@ func qRequantAddAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, s
 func qRequantAddAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, lo float32, hi float32, zero int32, dst *uint8, ld int, residual *uint8, flip uint32, less int32, weight float32)
 
 // qDequantAVX512 turns sums into floats: dst = (acc+bias)·scale + add, the product
-// rounded before the sum. cols is 1 to 32; bias, scale and add have 32 elements.
+// rounded before the sum. cols is 1 to 32; bias and scale have 32 elements; rows of add
+// are ldadd floats apart.
 //
 //go:noescape
-func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
+func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)
 
 // qDequantAVX2 is qDequantAVX512 for cols of 32.
 //
 //go:noescape
-func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
+func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)
 
 // qAddAVX512 adds n pairs: dst = round((a-zeroA)·scaleA + (b-zeroB)·scaleB) + zero,
 // both products rounded before the sum, which is clamped to lo and hi. flip, four

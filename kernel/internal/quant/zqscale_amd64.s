@@ -311,70 +311,73 @@ row:
 	VZEROUPPER
 	RET
 
-// func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
+// func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)
 // Requires: AVX, AVX512BW, AVX512F, BMI2, CMOV
-TEXT ·qDequantAVX512(SB), NOSPLIT, $0-72
+TEXT ·qDequantAVX512(SB), NOSPLIT, $0-80
 	MOVQ      rows+0(FP), AX
 	MOVQ      acc+16(FP), CX
 	MOVQ      ldacc+24(FP), DX
 	MOVQ      bias+32(FP), BX
 	MOVQ      scale+40(FP), SI
 	MOVQ      add+48(FP), DI
-	MOVQ      dst+56(FP), R8
-	MOVQ      ld+64(FP), R9
-	MOVQ      cols+8(FP), R10
-	XORQ      R12, R12
-	MOVQ      R10, R11
-	SUBQ      $0x10, R11
-	CMOVQLT   R12, R11
-	MOVQ      $-1, R12
-	BZHIQ     R10, R12, R12
-	KMOVQ     R12, K1
-	MOVQ      $-1, R10
-	BZHIQ     R11, R10, R10
-	KMOVQ     R10, K2
+	MOVQ      ldadd+56(FP), R8
+	MOVQ      dst+64(FP), R9
+	MOVQ      ld+72(FP), R10
+	MOVQ      cols+8(FP), R11
+	XORQ      R13, R13
+	MOVQ      R11, R12
+	SUBQ      $0x10, R12
+	CMOVQLT   R13, R12
+	MOVQ      $-1, R13
+	BZHIQ     R11, R13, R13
+	KMOVQ     R13, K1
+	MOVQ      $-1, R11
+	BZHIQ     R12, R11, R11
+	KMOVQ     R11, K2
 	SHLQ      $0x02, DX
-	SHLQ      $0x02, R9
+	SHLQ      $0x02, R8
+	SHLQ      $0x02, R10
 	VMOVDQU32 (BX), Z24
 	VMOVDQU32 (SI), Z26
-	VMOVDQU32 (DI), Z28
 	VMOVDQU32 64(BX), Z25
 	VMOVDQU32 64(SI), Z27
-	VMOVDQU32 64(DI), Z29
 
 row:
 	VMOVDQU32 (CX), Z0
 	VPADDD    Z24, Z0, Z0
 	VCVTDQ2PS Z0, Z0
 	VMULPS    Z26, Z0, Z0
-	VADDPS    Z28, Z0, Z0
-	VMOVUPS   Z0, K1, (R8)
+	VADDPS    (DI), Z0, K1, Z0
+	VMOVUPS   Z0, K1, (R9)
 	VMOVDQU32 64(CX), Z1
 	VPADDD    Z25, Z1, Z1
 	VCVTDQ2PS Z1, Z1
 	VMULPS    Z27, Z1, Z1
-	VADDPS    Z29, Z1, Z1
-	VMOVUPS   Z1, K2, 64(R8)
+	VADDPS    64(DI), Z1, K2, Z1
+	VMOVUPS   Z1, K2, 64(R9)
+	ADDQ      R8, DI
 	ADDQ      DX, CX
-	ADDQ      R9, R8
+	ADDQ      R10, R9
 	DECQ      AX
 	JNZ       row
 	VZEROUPPER
 	RET
 
-// func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int)
+// func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int)
 // Requires: AVX, AVX2
-TEXT ·qDequantAVX2(SB), NOSPLIT, $0-72
+TEXT ·qDequantAVX2(SB), NOSPLIT, $0-80
 	MOVQ rows+0(FP), AX
 	MOVQ acc+16(FP), CX
 	MOVQ ldacc+24(FP), DX
 	MOVQ bias+32(FP), BX
 	MOVQ scale+40(FP), SI
 	MOVQ add+48(FP), DI
-	MOVQ dst+56(FP), R8
-	MOVQ ld+64(FP), R9
+	MOVQ ldadd+56(FP), R8
+	MOVQ dst+64(FP), R9
+	MOVQ ld+72(FP), R10
 	SHLQ $0x02, DX
-	SHLQ $0x02, R9
+	SHLQ $0x02, R8
+	SHLQ $0x02, R10
 
 row:
 	VMOVDQU   (CX), Y0
@@ -382,27 +385,28 @@ row:
 	VCVTDQ2PS Y0, Y0
 	VMULPS    (SI), Y0, Y0
 	VADDPS    (DI), Y0, Y0
-	VMOVUPS   Y0, (R8)
+	VMOVUPS   Y0, (R9)
 	VMOVDQU   32(CX), Y1
 	VPADDD    32(BX), Y1, Y1
 	VCVTDQ2PS Y1, Y1
 	VMULPS    32(SI), Y1, Y1
 	VADDPS    32(DI), Y1, Y1
-	VMOVUPS   Y1, 32(R8)
+	VMOVUPS   Y1, 32(R9)
 	VMOVDQU   64(CX), Y2
 	VPADDD    64(BX), Y2, Y2
 	VCVTDQ2PS Y2, Y2
 	VMULPS    64(SI), Y2, Y2
 	VADDPS    64(DI), Y2, Y2
-	VMOVUPS   Y2, 64(R8)
+	VMOVUPS   Y2, 64(R9)
 	VMOVDQU   96(CX), Y3
 	VPADDD    96(BX), Y3, Y3
 	VCVTDQ2PS Y3, Y3
 	VMULPS    96(SI), Y3, Y3
 	VADDPS    96(DI), Y3, Y3
-	VMOVUPS   Y3, 96(R8)
+	VMOVUPS   Y3, 96(R9)
+	ADDQ      R8, DI
 	ADDQ      DX, CX
-	ADDQ      R9, R8
+	ADDQ      R10, R9
 	DECQ      AX
 	JNZ       row
 	VZEROUPPER

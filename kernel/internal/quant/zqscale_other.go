@@ -20,11 +20,11 @@ func qRequantAddAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, sca
 	panic("kernel: no assembly for this processor")
 }
 
-func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int) {
+func qDequantAVX512(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int) {
 	panic("kernel: no assembly for this processor")
 }
 
-func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, dst *float32, ld int) {
+func qDequantAVX2(rows int, cols int, acc *int32, ldacc int, bias *int32, scale *float32, add *float32, ldadd int, dst *float32, ld int) {
 	panic("kernel: no assembly for this processor")
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
+	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
 // LSTM is torch.nn.LSTM without projections and dropout (Hochreiter and
@@ -29,7 +30,7 @@ func (s LSTM) Run(w *par.Workspace, out, in []*array.Array) { s.config().run(w, 
 func (s LSTM) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
 
 func (s LSTM) config() recurrent {
-	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cellLSTM}
+	return recurrent{layers: s.Layers, bidir: s.Bidirectional, batchFirst: s.BatchFirst, bias: s.HasBias, cell: cellLSTM}
 }
 
 // GRU is torch.nn.GRU without dropout (Cho et al., 2014, in the variant that
@@ -50,7 +51,7 @@ func (s GRU) Run(w *par.Workspace, out, in []*array.Array) { s.config().run(w, o
 func (s GRU) ScratchBytes(out, in []*array.Array) int { return s.config().scratchBytes(out, in) }
 
 func (s GRU) config() recurrent {
-	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cellGRU}
+	return recurrent{layers: s.Layers, bidir: s.Bidirectional, batchFirst: s.BatchFirst, bias: s.HasBias, cell: cellGRU}
 }
 
 // RNN is torch.nn.RNN without dropout: h' = f(W_ih·x + b_ih + W_hh·h + b_hh),
@@ -75,7 +76,7 @@ func (s RNN) config() recurrent {
 	if s.Nonlinearity == "relu" {
 		cell = cellRelu
 	}
-	return recurrent{s.Layers, s.Bidirectional, s.BatchFirst, s.HasBias, cell}
+	return recurrent{layers: s.Layers, bidir: s.Bidirectional, batchFirst: s.BatchFirst, bias: s.HasBias, cell: cell}
 }
 
 type cellKind uint8
@@ -93,6 +94,8 @@ type recurrent struct {
 	bidir, batchFirst bool
 	bias              bool
 	cell              cellKind
+	// Weights are i8, each before its scale; or what they are packed to.
+	quantised, packed bool
 }
 
 func (s recurrent) directions() int {
@@ -129,10 +132,22 @@ func (s recurrent) states() int {
 	return 1
 }
 
+// perDirection is the number of weights of a layer in one direction.
+func (s recurrent) perDirection() int {
+	n := 2
+	if s.quantised {
+		n = 4
+	}
+	if s.bias {
+		n += 2
+	}
+	return n
+}
+
 // sizes returns the steps, batch, and features of x and of the hidden state.
-func (s recurrent) sizes(in []*array.Array) (steps, batch, features, hidden int) {
+func (s recurrent) sizes(out, in []*array.Array) (steps, batch, features, hidden int) {
 	x := in[0]
-	hidden = in[s.states()+2].Dim(1) // the first w_hh
+	hidden = out[0].Dim(-1) / s.directions()
 	if x.Rank() == 2 {
 		return x.Dim(0), 1, x.Dim(1), hidden
 	}
@@ -143,7 +158,7 @@ func (s recurrent) sizes(in []*array.Array) (steps, batch, features, hidden int)
 }
 
 func (s recurrent) scratchBytes(out, in []*array.Array) int {
-	steps, batch, features, hidden := s.sizes(in)
+	steps, batch, features, hidden := s.sizes(out, in)
 	gates, size := s.gates()*hidden, operand.ComputeSize(out[0].DType())
 	n := operand.LoadAllBytes(in)
 	for _, a := range out {
@@ -155,7 +170,10 @@ func (s recurrent) scratchBytes(out, in []*array.Array) int {
 	if s.layers > 1 {
 		widest = max(widest, hidden*s.directions())
 	}
-	if size == 8 {
+	switch {
+	case s.quantised:
+		return n + max(quant.DynamicBytes(steps*batch, gates, widest, s.packed), quant.DynamicBytes(batch, gates, hidden, s.packed))
+	case size == 8:
 		return n + max(gemm.Scratch[float64](steps*batch, gates, widest), gemm.Scratch[float64](batch, gates, hidden))
 	}
 	return n + max(gemm.Scratch[float32](steps*batch, gates, widest), stepScratch(batch, gates, hidden))
@@ -184,7 +202,7 @@ type pass[T operand.Real] struct {
 // which each needs the one before.
 func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*array.Array) {
 	mark := w.Mark()
-	steps, batch, features, hidden := s.sizes(in)
+	steps, batch, features, hidden := s.sizes(out, in)
 	dirs, state := s.directions(), batch*hidden
 	p := pass[T]{recurrent: s, steps: steps, batch: batch, hidden: hidden}
 	gates := s.gates() * hidden
@@ -203,10 +221,7 @@ func runRecurrent[T operand.Real](w *par.Workspace, s recurrent, out, in []*arra
 		c0, cn = operand.Load[T](w, in[2]), operand.Result[T](w, operand.At(out, 2))
 	}
 	weights := in[1+s.states():]
-	perDir := 2
-	if s.bias {
-		perDir = 4
-	}
+	perDir := s.perDirection()
 	for layer := range s.layers {
 		y := last
 		if layer < s.layers-1 {
@@ -252,23 +267,22 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 	if rows == 0 {
 		return // the steps of no batch have no rows to begin at
 	}
-	wx, wh := operand.Load[T](w, weights[0]), operand.Load[T](w, weights[1])
 	var bx, bh []T
-	if p.bias {
-		bx, bh = operand.Load[T](w, weights[2]), operand.Load[T](w, weights[3])
+	if last := len(weights) - 2; p.bias {
+		bx, bh = operand.Load[T](w, weights[last]), operand.Load[T](w, weights[last+1])
 	}
 	if p.apart() == 0 {
 		fillRows(p.fromX, bx, bh, gates)
 	} else {
 		fillRows(p.fromX, bx, nil, gates)
 	}
-	gemm.Gemm(w, false, true, rows, gates, features, x, features, wx, features, p.fromX, gates, true)
+	p.inputs(w, weights, x, features)
 	// Rows of x and y follow each other by step, or by batch when that is first.
 	stride := 1
 	if p.batchFirst {
 		stride = p.steps
 	}
-	r := newRecurrence(w, p.batch, gates, p.hidden, wh)
+	r := p.recurrence(w, weights)
 	for i := range p.steps {
 		t := i
 		if dir == 1 {
@@ -290,6 +304,28 @@ func (p *pass[T]) direction(w *par.Workspace, weights []*array.Array, x []T, fea
 	}
 	r.end(w)
 	w.Release(mark)
+}
+
+// inputs adds the products of all steps of x with their weight to fromX.
+func (p *pass[T]) inputs(w *par.Workspace, weights []*array.Array, x []T, features int) {
+	mark := w.Mark()
+	gates, rows := p.gates()*p.hidden, p.steps*p.batch
+	if p.quantised {
+		d := quant.NewDynamic(w, p.step(), rows, gates, features, weights[0], weights[1], p.packed)
+		d.Add(w, rows, operand.AsFloat32(x), operand.AsFloat32(p.fromX), gates)
+	} else {
+		gemm.Gemm(w, false, true, rows, gates, features, x, features, operand.Load[T](w, weights[0]), features, p.fromX, gates, true)
+	}
+	w.Release(mark)
+}
+
+// recurrence prepares the products of the state with its weight.
+func (p *pass[T]) recurrence(w *par.Workspace, weights []*array.Array) recurrence[T] {
+	gates := p.gates() * p.hidden
+	if p.quantised {
+		return recurrence[T]{rows: p.batch, quantised: true, bytes: quant.NewDynamic(w, p.step(), p.batch, gates, p.hidden, weights[2], weights[3], p.packed)}
+	}
+	return newRecurrence(w, p.batch, gates, p.hidden, operand.Load[T](w, weights[1]))
 }
 
 // fillRows sets each row of dst to the sum of two biases, or to one, or to zero

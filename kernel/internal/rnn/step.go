@@ -5,6 +5,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/gemm"
 	"github.com/gofx-dev/gofx/kernel/internal/operand"
 	"github.com/gofx-dev/gofx/kernel/internal/par"
+	"github.com/gofx-dev/gofx/kernel/internal/quant"
 )
 
 // recurrence adds the products of a state with its weight, which every step
@@ -16,6 +17,8 @@ type recurrence[T operand.Real] struct {
 	dots                *stepDots // the products for few
 	back                bool      // the next step reads the weight from its end, on one thread
 	level               cpu.Level
+	quantised           bool
+	bytes               quant.Dynamic // the products of quantised weights
 }
 
 // newRecurrence prepares products of rows states of hidden with weight [gates, hidden].
@@ -37,6 +40,8 @@ func newRecurrence[T operand.Real](w *par.Workspace, rows, gates, hidden int, we
 // add adds h·weightᵀ to the rows of c, ldc apart.
 func (r *recurrence[T]) add(w *par.Workspace, h, c []T, ldc int) {
 	switch {
+	case r.quantised:
+		r.bytes.Add(w, r.rows, operand.AsFloat32(h), operand.AsFloat32(c), ldc)
 	case r.dots != nil:
 		*r.dots = stepDots{level: r.level, rows: r.rows, gates: r.gates, k: r.hidden, h: operand.AsFloat32(h),
 			weight: operand.AsFloat32(r.weight), c: operand.AsFloat32(c), ldc: ldc, back: r.back}

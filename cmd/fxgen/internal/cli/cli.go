@@ -156,7 +156,7 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))
-	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.print(), a.draw(), a.stats(),
+	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.print(), a.draw(), a.stats(), a.why(),
 		a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

@@ -124,6 +124,21 @@ func (a *app) job(c *cobra.Command, f *flags, verb string, standard []string, ar
 	return res, w, err
 }
 
+// why is about passes: without -passes those of the default pipeline.
+func (a *app) why() *cobra.Command {
+	var f flags
+	c := onSource("why", "Tell which passes and rules made which nodes, and why others did not", "one SOURCE")
+	f.sourceFlags(c)
+	f.weightFlags(c)
+	c.Flags().StringVar(&f.job.Node, "node", "", "the node that is asked about, by its name before or behind any pass")
+	f.jsonFlag(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		res, _, err := a.job(c, &f, work.Why, work.Optimise(), args[0])
+		return a.sayOf(res, err)
+	}
+	return c
+}
+
 // sayOf says the text of a result that there is without an error.
 func (a *app) sayOf(res *work.Result, err error) error {
 	if err != nil {

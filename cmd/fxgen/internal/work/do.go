@@ -29,13 +29,16 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench) {
 		return res, c.act(ctx, j, res)
 	}
+	if j.Verb == Why {
+		return res, c.why(ctx, j, s.Passes, res)
+	}
 	o := passes.Options{}
 	if j.Verb == Draw && j.Format == "html" {
 		if err := c.report(j, &o); err != nil {
 			return nil, err
 		}
 	}
-	if err := j.transform(ctx, c.gm, s.Passes, o); err != nil {
+	if _, err := j.transform(ctx, c.gm, s.Passes, o); err != nil {
 		return nil, err
 	}
 	if j.Engine == Int8 && (j.Verb == Run || j.Verb == Bench) {

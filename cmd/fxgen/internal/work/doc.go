@@ -22,6 +22,7 @@ const (
 	Draw    = "draw"    // DOT, HTML
 	Gen     = "gen"     // Go source
 	Quant   = "quant"   // the plan of a quantisation, and the quantised graph
+	Why     = "why"     // what the passes did and did not
 	Feed    = "feed"    // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
@@ -41,6 +42,7 @@ type Job struct {
 
 	Passes []string // names; nil means none
 	After  string   // the last pass to run
+	Node   string   // what why is asked about, "" for all
 
 	Shapes []Named  // "1,128"
 	In     []Named  // values of inputs

@@ -48,20 +48,19 @@ func Known(names []string) error {
 }
 
 // transform runs the job's passes on a graph.
-func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]passes.Pass, o passes.Options) error {
+func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]passes.Pass, o passes.Options) (*passes.Report, error) {
 	if j.After != "" && !slices.Contains(j.Passes, j.After) {
-		return diag.New(BadValue, "-after "+j.After+": the pass is not in the pipeline").
+		return nil, diag.New(BadValue, "-after "+j.After+": the pass is not in the pipeline").
 			WithHint("the pipeline is " + strings.Join(j.Passes, ","))
 	}
 	pipeline, err := Pipeline(j.Passes, own)
 	if err != nil || len(pipeline) == 0 {
-		return err
+		return &passes.Report{}, err
 	}
-	last := j.After
-	if p, ok := own[last]; ok {
-		last = p.Name
+	if o.StopAfter = j.After; o.StopAfter != "" {
+		if p, ok := own[j.After]; ok {
+			o.StopAfter = p.Name
+		}
 	}
-	o.StopAfter = last
-	_, err = passes.Run(ctx, m, pipeline, o)
-	return err
+	return passes.Run(ctx, m, pipeline, o)
 }

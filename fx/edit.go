@@ -1,0 +1,54 @@
+package fx
+
+import (
+	"context"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/tensor"
+	"github.com/gofx-dev/gofx/tracer"
+)
+
+// Edit changes the graph by hand, all or nothing, and makes its tensors anew; see
+// graph.Edit. It must not overlap a run.
+func (g *GraphModule) Edit(edit func(g *graph.Graph) error) error {
+	err := graph.Edit(g.Module, edit)
+	if err == nil {
+		g.Refresh()
+	}
+	return err
+}
+
+// Record puts tensor code to the place of a cursor: fn runs on tensors that stand for
+// args, and the nodes for what it returns are returned. It may use the module's own
+// tensors (State) and others; see tracer.Tracer.Record.
+func (g *GraphModule) Record(ctx context.Context, c *graph.Cursor, fn any, args ...*graph.Node) ([]*graph.Node, error) {
+	t := tracer.Tracer{Root: g}
+	out, err := t.Record(ctx, c, fn, args...)
+	if err == nil {
+		g.Refresh()
+	}
+	return out, err
+}
+
+// ReplaceModule puts a module of the user's in the place of the leaf at path, wherever
+// the graph calls it. Its tensors have the leaf's path in front; results may have another
+// type than the leaf's. When something is wrong, the graph is as it was.
+func (g *GraphModule) ReplaceModule(ctx context.Context, path string, m any) error {
+	t := tracer.Tracer{Root: m}
+	err := t.ReplaceLeaf(ctx, g.Module, path, func(in ...*tensor.Tensor) []*tensor.Tensor { return nn.RunAll(m, in...) })
+	if err == nil {
+		g.Refresh()
+	}
+	return err
+}
+
+// Features returns what computes intermediate values, by the names of nodes or the paths
+// of modules, and nothing else; its output is a map of them. See graph.Features.
+func (g *GraphModule) Features(names ...string) (*GraphModule, error) {
+	m, err := graph.Features(g.Graph, names...)
+	if err != nil {
+		return nil, err
+	}
+	return NewGraphModule(m), nil
+}

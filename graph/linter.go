@@ -1,0 +1,207 @@
+package graph
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gofx-dev/gofx/diag"
+)
+
+// Linter checks a graph again and again while it is edited: each time it looks at what
+// has changed, and it finds what Lint finds. Changes of symbols and guards, and of the
+// module's tensors and leaves, let it look at all nodes once; sub-graphs, and calls of
+// them, are looked at each time. It sees what is done through methods; what is written
+// to a Param, a Bound or a Structure that the graph holds needs Forget.
+type Linter struct {
+	g       *Graph
+	stop    func()
+	dirty   map[*Node]struct{}
+	faults  map[*Node]diag.List // of nodes that have some
+	regions map[*Node]uint32    // nodes with regions, and how often the facts of these have changed
+	all     bool                // all nodes are to be looked at
+
+	inputs, outputs  int // nodes of these opcodes
+	twins            bool
+	symbols, version uint32 // of symbols and module when last looked at
+	module           *Module
+}
+
+// NewLinter returns a linter of g, which listens to it until Close.
+func NewLinter(g *Graph) *Linter {
+	l := &Linter{g: g}
+	l.Forget()
+	l.stop = g.Listen(Listener{
+		Created: func(n *Node) { l.count(n, 1); l.mark(n) },
+		Erased:  func(n *Node) { l.count(n, -1); l.mark(n) },
+		Changed: l.mark,
+	})
+	return l
+}
+
+// Close ends the linter.
+func (l *Linter) Close() { l.stop() }
+
+// Forget lets the next Check look at the whole graph.
+func (l *Linter) Forget() { l.all = true }
+
+// count keeps what is known of a node that has come or gone.
+func (l *Linter) count(n *Node, by int) {
+	if n.g != l.g {
+		return
+	}
+	switch n.opcode {
+	case Placeholder:
+		l.inputs += by
+	case Output:
+		l.outputs += by
+	}
+	if n.extra != nil && len(n.extra.regions) > 0 {
+		if by > 0 {
+			l.regions[n] = n.factsInside()
+		} else {
+			delete(l.regions, n)
+		}
+	}
+}
+
+// mark notes that a node, and what is computed from it, is to be looked at.
+func (l *Linter) mark(n *Node) {
+	if l.all {
+		return
+	}
+	for n.g != l.g { // of a region: the call that has it is looked at
+		if n = n.g.parent; n == nil {
+			return
+		}
+	}
+	l.dirty[n] = struct{}{}
+	for e := n.uses; e != nil; e = e.next {
+		l.dirty[e.user] = struct{}{}
+	}
+	for _, s := range l.g.symbols.list {
+		if s.Node == n {
+			l.all = true // where sizes are known has changed
+		}
+	}
+}
+
+// factsInside counts the changes of symbols and guards in a node's regions.
+func (n *Node) factsInside() uint32 {
+	total := uint32(0)
+	for _, r := range n.Regions() {
+		if r == nil {
+			continue
+		}
+		total += r.symbols.version
+		for m := range r.All() {
+			for _, s := range m.Regions() {
+				total += s.symbols.version
+			}
+		}
+	}
+	return total
+}
+
+// Check returns what Lint returns.
+func (l *Linter) Check() diag.List {
+	version := uint32(0)
+	if m := l.g.mod; m != nil {
+		version = m.version
+		l.calls(m)
+	}
+	if l.all || l.symbols != l.g.symbols.version || l.version != version || l.module != l.g.mod {
+		l.restart()
+	}
+	l.symbols, l.version, l.module = l.g.symbols.version, version, l.g.mod
+	for n, was := range l.regions {
+		if now := n.factsInside(); now != was {
+			l.regions[n] = now
+			l.dirty[n] = struct{}{}
+		}
+	}
+	for n := range l.faults {
+		l.dirty[n] = struct{}{} // what its message says may have changed
+	}
+	for n := range l.dirty {
+		delete(l.faults, n)
+		if n.g != l.g || n.erased {
+			continue
+		}
+		one := linter{g: l.g}
+		one.node(n, n.held())
+		if len(one.list) > 0 {
+			l.faults[n] = one.list
+		}
+	}
+	if len(l.dirty) > 64 { // a map stays as large as it once was
+		l.dirty = map[*Node]struct{}{}
+	}
+	clear(l.dirty)
+	return l.report()
+}
+
+// held counts the operand slots of the graph that hold n, from its list of uses.
+func (n *Node) held() (slots int) {
+	for e := n.uses; e != nil; e = e.next {
+		if e.user.g == n.g && !e.user.erased {
+			slots++
+		}
+	}
+	return slots
+}
+
+// restart marks all nodes and counts anew.
+func (l *Linter) restart() {
+	l.all, l.inputs, l.outputs = false, 0, 0
+	l.dirty, l.faults, l.regions = map[*Node]struct{}{}, map[*Node]diag.List{}, map[*Node]uint32{}
+	names := make(map[nodeName]struct{}, l.g.count)
+	for n := range l.g.Nodes() {
+		l.count(n, 1)
+		l.dirty[n] = struct{}{}
+		names[nodeName{n.base, n.num}] = struct{}{}
+	}
+	l.twins = len(names) < l.g.count // what methods name is unique
+}
+
+// report lists the faults in the order of Lint.
+func (l *Linter) report() diag.List {
+	out := linter{g: l.g}
+	lead := 0
+	for n := l.g.first; n != nil && n.opcode == Placeholder; n = n.next {
+		lead++
+	}
+	if l.twins || lead < l.inputs {
+		out.nodes(func(n *Node) { out.list = append(out.list, l.faults[n]...) })
+	} else {
+		faulty := make([]*Node, 0, len(l.faults))
+		for n := range l.faults {
+			faulty = append(faulty, n)
+		}
+		slices.SortFunc(faulty, func(a, b *Node) int { return cmp.Compare(a.order, b.order) })
+		for _, n := range faulty {
+			out.list = append(out.list, l.faults[n]...)
+		}
+	}
+	if last := l.g.last; l.outputs == 1 && last != nil && last.opcode == Output {
+		out.structure(last)
+	} else {
+		out.output()
+	}
+	out.facts()
+	if m := l.g.mod; m != nil && m.Graph == l.g {
+		out.subs(m)
+	}
+	return out.list
+}
+
+// calls marks the calls of sub-graphs, whose changes nobody tells their callers.
+func (l *Linter) calls(m *Module) {
+	if len(m.subs) == 0 {
+		return
+	}
+	for n := range l.g.All() {
+		if n.Callee() != nil {
+			l.mark(n)
+		}
+	}
+}

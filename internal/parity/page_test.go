@@ -1,0 +1,69 @@
+package parity
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write docs/torchfx.md")
+
+const pagePath = "../../docs/torchfx.md"
+
+func TestPageIsCurrent(t *testing.T) {
+	want := page()
+	if *update {
+		require.NoError(t, os.WriteFile(pagePath, []byte(want), 0o666))
+	}
+	have, err := os.ReadFile(pagePath)
+	require.NoError(t, err)
+	require.True(t, want == string(have), "go test ./internal/parity -run Page -update")
+}
+
+// page is docs/torchfx.md.
+func page() string {
+	var b strings.Builder
+	b.WriteString("# torch.fx and gofx\n\nWritten by `go test ./internal/parity -run Page -update` from the tables of internal/parity.\n" +
+		"What torch.fx offers for editing graphs and where it is here comes first, then what its tests check, each with the\n" +
+		"outcome that a test here demands: `go test ./internal/parity -run 'TestBehaviours/44$'` runs one of them. A test\n" +
+		"empties the functions that the rows name, and the rows that rest on them must fail.\n")
+	surfacePage(&b)
+	tested, none, _ := count("")
+	fmt.Fprintf(&b, "\n## Behaviours\n\nOf %d behaviours %d have a test, %d are nothing that Go has a use for; the others have no row yet.\n",
+		behaviours[len(behaviours)-1].last, tested, none)
+	for i, s := range table() {
+		_, _, open := count(s.id)
+		if open != "" {
+			open = "No row yet: " + open + ".\n\n"
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s", behaviours[i].title, open)
+		if len(s.rows) == 0 {
+			continue
+		}
+		b.WriteString("| | input | outcome | rests on |\n|---|---|---|---|\n")
+		for _, r := range s.rows {
+			if r.test == nil {
+				fmt.Fprintf(&b, "| %s | %s | none: %s | |\n", r.id, cell(r.input), cell(r.none))
+				continue
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.id, cell(r.input), cell(r.outcome), names(r.on))
+		}
+	}
+	return b.String()
+}
+
+// cell is a text inside of a table.
+func cell(s string) string { return strings.ReplaceAll(s, "|", "\\|") }
+
+// names lists functions for people.
+func names(on []any) string {
+	list := make([]string, len(on))
+	for i, f := range on {
+		list[i] = "`" + name(f) + "`"
+	}
+	return strings.Join(list, ", ")
+}

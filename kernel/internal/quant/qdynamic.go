@@ -1,0 +1,109 @@
+package quant
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel/internal/operand"
+	"github.com/gofx-dev/gofx/kernel/internal/par"
+)
+
+// Dynamic is the product of floats with a weight of i8 [n, k] whose zero points are 0.
+// Floats are quantised by the range that they have, as DynamicQuantize does; sums of
+// bytes are exact and rescaled once. It is for products that steps repeat.
+type Dynamic struct {
+	b     PackedQ
+	units []float32 // scales of the columns
+	bytes []uint8
+	bias  []int32
+	scale []float32
+}
+
+// DynamicBytes is the scratch that a Dynamic takes at most, with Add of m rows.
+func DynamicBytes(m, n, k int, packed bool) int {
+	columns := operand.RoundUp(n, qCols)
+	size := 3*par.ScratchSize(columns, 4) + par.ScratchSize(m*k, 1) + qMatrixScratch(m, k, k)
+	if !packed {
+		size += par.ScratchSize(QLinearPackedBytes(n, k), 1) + par.ScratchSize(n*k, 1)
+	}
+	return size
+}
+
+// NewDynamic prepares products of at most m rows with weight, [n, k] i8 or what
+// QPackLinear wrote of that, whose scale has one element or n.
+func NewDynamic(w *par.Workspace, step string, m, n, k int, weight, scale *array.Array, packed bool) Dynamic {
+	if weight.DType() != array.I8 {
+		operand.BadOperand(step, "a weight is "+weight.DType().String()+", expected i8")
+	}
+	perChannel(step, "the scale of a weight", scale, n)
+	d := Dynamic{}
+	if packed {
+		mem := operand.LoadSame[int8](w, weight)
+		if size, ok := qPackedBytes(n, 1, k); !ok || size != len(mem) {
+			operand.BadOperand(step, "a packed weight has another length than these sizes give")
+		}
+		d.b = qPacked(mem, n, 1, k)
+	} else {
+		if weight.Rank() != 2 || weight.Dim(0) != n || weight.Dim(1) != k {
+			operand.BadOperand(step, "a weight has another shape than these sizes give")
+		}
+		d.b = packLinear(w, step, par.Scratch[int8](w, QLinearPackedBytes(n, k)), weight)
+	}
+	columns := operand.RoundUp(n, qCols)
+	d.units, d.scale, d.bias = par.Scratch[float32](w, columns), par.Scratch[float32](w, columns), par.Scratch[int32](w, columns)
+	d.bytes = par.Scratch[uint8](w, m*k)
+	clear(d.units)
+	for i := range n {
+		at := i
+		if scale.Len() == 1 {
+			at = 0
+		}
+		d.units[i] = scaleAt(step, scale, at)
+	}
+	return d
+}
+
+// Add adds the products of the rows of x [m, k] to rows of c, ldc apart.
+func (d *Dynamic) Add(w *par.Workspace, m int, x, c []float32, ldc int) {
+	k := d.b.run
+	x = x[:m*k]
+	lo, hi := rangeOf(w, x)
+	scale, zero := rangeParams(lo, hi)
+	at := int32(zero)
+	quantizeFloats(w, d.bytes[:m*k], x, scale, at)
+	bias, units := d.bias[:len(d.scale)], d.units[:len(d.scale)]
+	for i, sum := range d.b.sums[:len(d.scale)] {
+		bias[i] = -at * sum
+		d.scale[i] = scale * units[i]
+	}
+	j := par.TakeJob[qJob](w)
+	*j = qJob{a: d.bytes, b: d.b, out: qEpilogue{floats: c, ld: ldc, bias: d.bias, scale: d.scale, add: c, ldAdd: ldc}}
+	mark := w.Mark()
+	j.runMatrix(w, m, k)
+	w.Release(mark)
+	par.PutJob(w, j)
+}
+
+// quantizeFloats quantises to u8 on w's threads.
+func quantizeFloats(w *par.Workspace, dst []uint8, src []float32, scale float32, zero int32) {
+	if w.Threads <= 1 || len(src) < 2*elementwiseWork {
+		quantize(src, scale, float32(-zero), float32(255-zero), zero, dst)
+		return
+	}
+	j := par.TakeJob[floatsJob](w)
+	*j = floatsJob{dst: dst, src: src, scale: scale, zero: zero}
+	w.Parallel((len(src)+elementwiseWork-1)/elementwiseWork, 1, j)
+	*j = floatsJob{}
+	par.PutJob(w, j)
+}
+
+type floatsJob struct {
+	dst   []uint8
+	src   []float32
+	scale float32
+	zero  int32
+}
+
+// Do quantises parts [lo, hi).
+func (j *floatsJob) Do(lo, hi int) {
+	from, to := lo*elementwiseWork, min(hi*elementwiseWork, len(j.src))
+	quantize(j.src[from:to], j.scale, float32(-j.zero), float32(255-j.zero), j.zero, j.dst[from:to])
+}
