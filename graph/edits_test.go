@@ -35,7 +35,7 @@ func newEditor(t *rapid.T) *editor {
 	e.g.DefineSymbol("N", x, 0)
 	y := e.g.At().Placeholder("y", x.Type(), nil)
 	e.nodes = append(e.nodes, x, y, e.g.At().GetAttr("w"), e.g.At().Function(tNeg, nil, x), e.g.At().Module("act", y))
-	e.nodes = append(e.nodes, e.region(x))
+	e.nodes = append(e.nodes, e.region(x), e.call(x))
 	e.nodes = append(e.nodes, e.g.At().Output(nil, x), e.other.At().Placeholder("z", x.Type(), nil))
 	return e
 }
@@ -55,13 +55,36 @@ func (e *editor) region(x *Node) *Node {
 	return c.Region(op.Cond, nil, rs, p, x)
 }
 
+// call makes a sub-graph and a call of it.
+func (e *editor) call(x *Node) *Node {
+	sub := e.g.Module().NewSub("half")
+	a := sub.At().Placeholder("a", x.Type(), nil)
+	sub.DefineSymbol("N", a, 0)
+	sub.At().Output(nil, sub.At().Function(tNeg, nil, a))
+	c := e.g.At()
+	c.OnError = func(error) {}
+	return c.Function(op.Call, op.CallAttrs{Graph: sub.Name}, x)
+}
+
+// outline puts some nodes of a graph that is sound into a sub-graph.
+func (e *editor) outline() {
+	if Lint(e.g).Err() != nil {
+		return
+	}
+	all := slices.Collect(e.g.Nodes())
+	from := rapid.IntRange(0, len(all)-1).Draw(e.t, "from")
+	if call, err := Outline("part", all[from:rapid.IntRange(from, len(all)).Draw(e.t, "to")]); err == nil {
+		e.nodes = append(e.nodes, call)
+	}
+}
+
 func (e *editor) pick(what string) *Node {
 	return e.nodes[rapid.IntRange(0, len(e.nodes)-1).Draw(e.t, what)]
 }
 
-// inside returns a node of the graph or of a region.
+// inside returns a node of the graph, of a region or of a sub-graph.
 func (e *editor) inside(what string) *Node {
-	all := slices.Collect(e.g.All())
+	all := slices.Collect(e.g.Module().All())
 	return all[rapid.IntRange(0, len(all)-1).Draw(e.t, what)]
 }
 
@@ -69,7 +92,7 @@ func (e *editor) step() {
 	n, v := e.inside("n"), e.pick("v")
 	c := n.g.Before(n)
 	c.OnError = func(error) {}
-	switch rapid.IntRange(0, 15).Draw(e.t, "edit") {
+	switch rapid.IntRange(0, 19).Draw(e.t, "edit") {
 	case 0:
 		if v.g == n.g {
 			e.nodes = append(e.nodes, c.Function(tAdd, nil, v, v))
@@ -110,6 +133,16 @@ func (e *editor) step() {
 		e.g.Require(shape.Equality(shape.Sym("N"), shape.Const(2)), n)
 	case 15:
 		e.nodes = append(e.nodes, e.g.At().Output(nil, e.nodes[0]))
+	case 16:
+		e.nodes = append(e.nodes, e.call(e.nodes[0]))
+	case 17:
+		e.g.Module().DropSubs()
+	case 18:
+		e.outline()
+	case 19:
+		if n.Callee() != nil && Lint(e.g).Err() == nil {
+			_, _ = Inline(n)
+		}
 	}
 }
 
@@ -185,7 +218,7 @@ func TestEditIsAllOrNothing(t *testing.T) {
 			e.step()
 		}
 		m := e.g.Module()
-		text, nodes := Print(m, PrintOptions{}), slices.Collect(e.g.All())
+		text, nodes := Print(m, PrintOptions{}), slices.Collect(m.All())
 		foreign := e.other.String()
 		faults := Lint(e.g)
 		l := NewLinter(e.g)
@@ -204,7 +237,7 @@ func TestEditIsAllOrNothing(t *testing.T) {
 		}), stop)
 		require.Equal(t, text, Print(m, PrintOptions{}))
 		require.Equal(t, foreign, e.other.String())
-		require.True(t, slices.Equal(nodes, slices.Collect(e.g.All())))
+		require.True(t, slices.Equal(nodes, slices.Collect(m.All())))
 		require.Equal(t, faults, Lint(e.g))
 		require.Equal(t, faults, l.Check())
 		for n := range e.g.Nodes() {
