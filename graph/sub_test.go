@@ -9,6 +9,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 func read(t *testing.T, text string) *graph.Module {
@@ -98,5 +99,79 @@ func TestCallsThatDoNotFit(t *testing.T) {
 			err = graph.Lint(m.Graph).Err()
 		}
 		require.ErrorIs(t, err, c.code, name)
+	}
+}
+
+// A call has the effects of its sub-graph, and reads what that reads.
+func TestOrderOfCallsWithState(t *testing.T) {
+	const text = `graph g(%x: f32[2]) {
+  %first = call_function[call]() {graph="look"} : f32[2]
+  %set = call_function[call](%x) {graph="step"} : f32[2]
+  %free = call_function[call](%x) {graph="plain"} : f32[2]
+  %last = call_function[call]() {graph="look"} : f32[2]
+  return (%first, %set, %free, %last)
+}
+subgraph step(%x: f32[2]) {
+  %w = get_attr[w] : f32[2]
+  %set = call_function[assign](%w, %x) : f32[2]
+  return %set
+}
+subgraph look() {
+  %w = get_attr[w] : f32[2]
+  %y = call_function[neg](%w) : f32[2]
+  return %y
+}
+subgraph plain(%x: f32[2]) {
+  %y = call_function[neg](%x) : f32[2]
+  return %y
+}
+param w : f32[2] buffer
+`
+	m := read(t, text)
+	g := m.Graph
+	first, set, free, last := g.Find("first"), g.Find("set"), g.Find("free"), g.Find("last")
+	require.ErrorIs(t, first.Prepend(set), graph.BrokenOrder)
+	require.ErrorIs(t, last.Append(set), graph.BrokenOrder)
+	require.ErrorIs(t, set.Prepend(last), graph.BrokenOrder)
+	require.NoError(t, first.Prepend(free), "it reads no state")
+	require.NoError(t, last.Append(free))
+	_, err := graph.Outline("around", []*graph.Node{first, last})
+	require.ErrorIs(t, err, graph.BadOutline, "the write lies between the reads")
+	moved, err := g.Sort()
+	require.NoError(t, err)
+	require.Zero(t, moved)
+}
+
+// What an edit does to sub-graphs is taken back with the rest.
+func TestEditTakesBackSubGraphs(t *testing.T) {
+	m := read(t, `graph g(%x: f32[2]) {
+  %y = call_function[call](%x) {graph="s"} : f32[2]
+  %z = call_function[neg](%y) : f32[2]
+  return %z
+}
+subgraph s(%x: f32[2]) {
+  %y = call_function[neg](%x) : f32[2]
+  return %y
+}
+`)
+	text, sub := m.String(), m.Sub("s")
+	for name, edit := range map[string]func(g *graph.Graph) error{
+		"erased":   func(*graph.Graph) error { return sub.Erase(sub.Output()) },
+		"outlined": func(g *graph.Graph) error { _, _ = graph.Outline("t", []*graph.Node{g.Find("z")}); panic("no") },
+		"inlined": func(g *graph.Graph) error {
+			_, err := graph.Inline(g.Find("y"))
+			require.NoError(t, err)
+			m.DropSubs()
+			return g.Erase(g.Output())
+		},
+		"other type": func(*graph.Graph) error {
+			sub.Inputs()[0].SetType(shape.TensorType(array.I64, shape.Ints(3)))
+			return nil
+		},
+	} {
+		require.Error(t, graph.Edit(m, edit), name)
+		require.Equal(t, text, m.String(), name)
+		require.True(t, m.Sub("s") == sub, name)
+		require.NoError(t, graph.Lint(m.Graph).Err(), name)
 	}
 }
