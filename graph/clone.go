@@ -125,7 +125,7 @@ func (s *Structure) clone() *Structure {
 //
 // Types, attributes, regions, positions, scopes and side data are copied; nodes
 // without a position get the cursor's. The symbols of graph's inputs become the
-// sizes of args, its other symbols get fresh names. Parameters and leaf modules
+// sizes of args, its other symbols get fresh names. Parameters, leaf modules and sub-graphs
 // of another module are entered into this one under the prefix graph.Name, unless it
 // has the same tensor there, or at the same path, already. Types are not inferred again, also where
 // args are known better than graph's inputs; shapeprop.Infer(nil) does that. It
@@ -235,6 +235,8 @@ func (in *inliner) node(n *Node) *Node {
 		m.target = in.param(n.target)
 	case CallModule:
 		m.target = in.module(n.target)
+	case CallFunction, CallMethod:
+		m.attrs = in.called(n.op, m.attrs)
 	}
 	if n.scope != 0 {
 		s := n.Scope()
@@ -280,18 +282,62 @@ func (in *inliner) region(parent *Node, graph *Graph) *Graph {
 	for _, sym := range graph.symbols.list {
 		delete(inner.size, sym.Name) // graph's own symbol hides the outer one
 	}
-	for n := graph.first; n != nil; n = n.next {
-		m := inner.node(n)
-		m.setName(n.Name())
-		inner.to[n] = m
-	}
-	for _, sym := range graph.symbols.list {
-		s.DefineSymbol(sym.Name, inner.to[sym.Node], sym.Axis)
-	}
-	for _, d := range graph.symbols.guards {
-		s.Require(d.Bind(inner.bind), inner.to[d.Node])
-	}
+	inner.fill()
 	return s
+}
+
+// fill copies src, its inputs and output included, into the empty graph of the cursor.
+func (in *inliner) fill() {
+	g := in.c.g
+	for n := in.src.first; n != nil; n = n.next {
+		m := in.node(n)
+		m.setName(n.Name())
+		in.to[n] = m
+	}
+	for _, s := range in.src.symbols.list {
+		g.DefineSymbol(s.Name, in.to[s.Node], s.Axis)
+	}
+	for _, d := range in.src.symbols.guards {
+		g.Require(d.Bind(in.bind), in.to[d.Node])
+	}
+}
+
+// called returns the attributes of an operator, which name a sub-graph of the new module
+// where they named one of the old one.
+func (in *inliner) called(o *op.Op, attrs any) any {
+	a, ok := attrs.(op.CallAttrs)
+	if o != op.Call || !ok {
+		return attrs
+	}
+	return op.CallAttrs{Graph: in.sub(a.Graph)}
+}
+
+// sub enters a sub-graph of the old module into the new one, unless that has the same,
+// and returns its name there.
+func (in *inliner) sub(name string) string {
+	from, to := in.src.root().mod, in.c.g.mod
+	if from == to || from == nil || to == nil {
+		return name
+	}
+	if now, ok := in.paths["s "+name]; ok {
+		return now
+	}
+	src := from.Sub(name)
+	if src == nil {
+		return name
+	}
+	g := to.NewSub(name)
+	in.paths["s "+name] = g.Name
+	inner := &inliner{c: g.At(), src: src, to: make(map[*Node]*Node, src.count), size: map[string]shape.Dim{}, paths: in.paths}
+	inner.fill()
+	for _, have := range to.subs {
+		if same, _ := Equal(have, g); same && have != g {
+			to.dropSubs(func(h *Graph) bool { return h == g })
+			in.paths["s "+name] = have.Name
+			break
+		}
+	}
+	return in.paths["s "+name]
 }
 
 // param returns the path in the new module of a parameter of the old one.
@@ -334,7 +380,7 @@ func (in *inliner) module(path string) string {
 		return path
 	}
 	b := *src
-	b.Names, b.Params = slices.Clone(src.Names), slices.Clone(src.Params)
+	b.Names, b.Params, b.Attrs = slices.Clone(src.Names), slices.Clone(src.Params), in.called(src.Op, src.Attrs)
 	for i := range b.Params {
 		b.Params[i] = in.param(b.Params[i])
 	}

@@ -218,27 +218,50 @@ func newExtraction(inputs, outputs []*Node) (*extraction, error) {
 	for path := range x.mod.Bounds() {
 		x.paths["m "+path] = path
 	}
+	for _, g := range x.mod.subs {
+		x.paths["s "+g.Name] = g.Name
+	}
 	return x, nil
 }
 
 // writes refuses a part that reads state which calls outside of it write.
 func (x *extraction) writes() error {
 	reads := map[string]bool{}
-	for n := range x.taken {
+	note := func(n *Node) {
 		if n.opcode == GetAttr {
 			reads[n.target] = true
 		}
 	}
-	for n := range x.g.Nodes() {
-		if n.Op() != op.Assign || x.taken[n] {
-			continue
+	for n := range x.taken {
+		note(n)
+		for m := range n.Inner() {
+			note(m)
 		}
-		at := n.Arg(0)
+	}
+	refuse := func(n, write *Node) error {
+		if write.Op() != op.Assign {
+			return nil
+		}
+		at := write.Arg(0)
 		for at != nil && at.opcode != GetAttr && at.NumArgs() > 0 {
 			at = at.Arg(0) // of a view, or of an earlier write
 		}
 		if at != nil && reads[at.target] {
 			return n.Error(BadExtract, n.String()+" writes "+at.target+", which the part of the graph reads").WithHint("add it to the outputs")
+		}
+		return nil
+	}
+	for n := range x.g.Nodes() {
+		if x.taken[n] {
+			continue
+		}
+		if err := refuse(n, n); err != nil {
+			return err
+		}
+		for m := range n.Inner() {
+			if err := refuse(n, m); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -175,3 +175,79 @@ subgraph s(%x: f32[2]) {
 		require.NoError(t, graph.Lint(m.Graph).Err(), name)
 	}
 }
+
+// A graph that is copied into another module brings its sub-graphs along, under other
+// names where that module has others of these, and with its own state.
+func TestInlineBringsSubGraphs(t *testing.T) {
+	text := func(name, o string) string {
+		return "graph " + name + `(%x: f32[2]) {
+  %y = call_function[call](%x) {graph="s"} : f32[2]
+  %z = call_function[call](%y) {graph="t"} : f32[2]
+  return %z
+}
+subgraph s(%x: f32[2]) {
+  %w = get_attr[w] : f32[2]
+  %y = call_function[` + o + `](%x, %w) : f32[2]
+  return %y
+}
+subgraph t(%x: f32[2]) {
+  %y = call_function[neg](%x) : f32[2]
+  return %y
+}
+param w : f32[2]
+`
+	}
+	with := func(name, o string, w ...float32) *graph.Module {
+		m := read(t, text(name, o))
+		m.SetParam(graph.Param{Path: "w", Value: array.FromSlice(w, 2)})
+		return m
+	}
+	in := []*array.Array{array.FromSlice([]float32{3, 5}, 2)}
+	for _, o := range []string{"add", "mul"} {
+		m, other := with("g", "add", 1, 2), with("other", o, 10, 20)
+		want := interpret(t, other, interpret(t, m, in))
+		for range 2 {
+			out := m.Graph.Output()
+			out.SetArg(0, m.Graph.Before(out).Inline(other.Graph, out.Args())[0])
+			require.NoError(t, graph.Lint(m.Graph).Err(), "%s", m)
+			fxtest.Same(t, o, want, interpret(t, m, in))
+			want = interpret(t, other, want)
+		}
+		require.Len(t, m.Subs(), 3, "t is the same, s of the other graph is there once\n%s", m)
+	}
+}
+
+// What a call writes counts for what is extracted.
+func TestExtractWithSubGraphs(t *testing.T) {
+	m := read(t, `graph g(%x: f32[2]) {
+  %set = call_function[call](%x) {graph="step"} : f32[2]
+  %y = call_function[call](%x) {graph="look"} : f32[2]
+  %z = call_function[call](%x) {graph="plain"} : f32[2]
+  return (%y, %z)
+}
+subgraph step(%x: f32[2]) {
+  %w = get_attr[w] : f32[2]
+  %set = call_function[assign](%w, %x) : f32[2]
+  return %set
+}
+subgraph look(%x: f32[2]) {
+  %w = get_attr[w] : f32[2]
+  %y = call_function[add](%w, %x) : f32[2]
+  return %y
+}
+subgraph plain(%x: f32[2]) {
+  %y = call_function[neg](%x) : f32[2]
+  return %y
+}
+param w : f32[2] buffer
+`)
+	_, err := graph.Extract(nil, []*graph.Node{m.Graph.Find("y")})
+	require.ErrorIs(t, err, graph.BadExtract)
+	part, err := graph.Extract(nil, []*graph.Node{m.Graph.Find("z")})
+	require.NoError(t, err)
+	require.Len(t, part.Subs(), 1)
+	require.Equal(t, "plain", part.Subs()[0].Name)
+	both, err := graph.Extract(nil, []*graph.Node{m.Graph.Find("y"), m.Graph.Find("set")})
+	require.NoError(t, err)
+	require.Len(t, both.Subs(), 2)
+}

@@ -30,7 +30,9 @@ const (
 var (
 	longFiles  = map[string]int{}
 	longFuncs  = map[string]int{}
-	largeRooms = map[string]int{"graph": 30}
+	largeRooms = map[string]int{
+		"graph": 29, // sub-graphs are made, lined out and read with what only the IR itself knows
+	}
 )
 
 // catalogue is the room of operators: one entry in one file each, however many.

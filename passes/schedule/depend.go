@@ -100,7 +100,8 @@ func within(n *graph.Node) func(func(*graph.Node) bool) {
 	}
 }
 
-// reader returns whether a node reads memory that some node of the graph writes.
+// reader returns whether a node, or what it runs, reads memory that some node of the
+// module writes.
 func reader(g *graph.Graph) func(*graph.Node) bool {
 	memory, paths := passes.WrittenMemory(g), passes.Written(g)
 	if len(memory) == 0 {
@@ -110,17 +111,24 @@ func reader(g *graph.Graph) func(*graph.Node) bool {
 		m := passes.Memory(n)
 		return memory[m] || m.Opcode() == graph.GetAttr && paths[m.Target()]
 	}
-	return func(n *graph.Node) bool {
-		for m := range within(n) {
-			if m.Opcode() == graph.GetAttr && paths[m.Target()] {
+	itself := func(n *graph.Node) bool {
+		if n.Opcode() == graph.GetAttr && paths[n.Target()] {
+			return true
+		}
+		for a := range n.Inputs() {
+			if written(a) {
 				return true
 			}
-			for a := range m.Inputs() {
-				if written(a) {
-					return true
-				}
-			}
-			if b := m.Bound(); b != nil && slices.ContainsFunc(b.Params, func(p string) bool { return paths[p] }) {
+		}
+		b := n.Bound()
+		return b != nil && slices.ContainsFunc(b.Params, func(p string) bool { return paths[p] })
+	}
+	return func(n *graph.Node) bool {
+		if itself(n) {
+			return true
+		}
+		for m := range n.Inner() {
+			if itself(m) {
 				return true
 			}
 		}
