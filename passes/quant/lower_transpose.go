@@ -155,16 +155,22 @@ func (l *lowerer) phased(n *graph.Node, s phasing) (p *phased, why string) {
 		if why != "" {
 			return nil, "the bias is no constant: " + why
 		}
-		p.bias = s.repeat(bias)
+		p.bias = s.each(bias)
 	}
 	return p, ""
 }
 
-// repeat gives every phase of a channel what the channel has.
+// repeat gives every phase of a channel its scale or zero point; one of the whole weight
+// stays one.
 func (s phasing) repeat(a *array.Array) *array.Array {
-	if a == nil || a.Rank() == 0 || a.Len() == 1 {
+	if a == nil || a.Len() == 1 {
 		return a
 	}
+	return s.each(a)
+}
+
+// each gives every phase of a channel what the channel has.
+func (s phasing) each(a *array.Array) *array.Array {
 	each := s.stride * s.stride
 	out := array.New(a.DType(), a.Len()*each)
 	for i := range out.Len() {

@@ -24,7 +24,7 @@ const transposed = `graph net(%q: XTYPE) {
   %w = get_attr[w] : WTYPE
   %t = get_attr[t] : TTYPE
   %v = get_attr[v] : VTYPE
-  %b = get_attr[b] : f32[6]
+  %b = get_attr[b] : f32[CHANNELS]
   %r = get_attr[r] : f32[]
   %x = call_function[dequantize](%q, %s, %z)
   %d = call_function[dequantize](%w, %t, %v) {axis=1}
@@ -37,7 +37,7 @@ param z : u8[]
 param w : WTYPE
 param t : TTYPE
 param v : VTYPE
-param b : f32[6]
+param b : f32[CHANNELS]
 param r : f32[]
 `
 
@@ -54,6 +54,8 @@ func TestTransposedConvolutions(t *testing.T) {
 		{"u8[2,3,4,5]", "i8[3,6,2,3]", "6", "%b", "{stride=[4],padding=[0,1]}", bytes, ""},
 		{"u8[2,3,4,5]", "u8[3,6,3,2]", "6", "%b", "{stride=[2]}", "%y = call_function[neg](%c)", ""},
 		{"u8[0,3,4,5]", "i8[3,6,2,2]", "6", "%b", "{stride=[2]}", bytes, ""},
+		{"u8[2,3,4,5]", "i8[3,1,2,2]", "1", "%b", "{stride=[2]}", bytes, ""}, // one channel, of which a phase has four
+		{"u8[2,3,4,5]", "u8[3,1,3,3]", "", "%b", "{stride=[3],padding=[1]}", "%y = call_function[neg](%c)", ""},
 		{"u8[2,3,4,5]", "i8[3,3,2,2]", "3", "%b", "{stride=[2],groups=2}", bytes, "groups"},
 		{"u8[2,3,4,5]", "i8[3,6,2,2]", "6", "%b", "{stride=[2],dilation=[2]}", bytes, "dilated"},
 		{"u8[2,3,4,5]", "i8[3,6,2,2]", "6", "%b", "{stride=[2,1]}", bytes, "not 2 and 1"},
@@ -65,7 +67,11 @@ func TestTransposedConvolutions(t *testing.T) {
 			x = strings.Replace(x, "2,3,", "2,4,", 1)
 			c.w = "i8[4,3,2,2]"
 		}
-		m := parse(t, strings.NewReplacer("XTYPE", x, "WTYPE", c.w, "TTYPE", "f32["+c.scales+"]", "VTYPE", c.w[:2]+"["+c.scales+"]",
+		channels := "6"
+		if strings.Contains(c.w, "[3,1,") {
+			channels = "1"
+		}
+		m := parse(t, strings.NewReplacer("CHANNELS", channels, "XTYPE", x, "WTYPE", c.w, "TTYPE", "f32["+c.scales+"]", "VTYPE", c.w[:2]+"["+c.scales+"]",
 			"BIAS", c.bias, "ATTRS", c.attrs, "END", c.end).Replace(transposed))
 		m.Param("s").Value, m.Param("r").Value = array.Scalar(float32(0.02)), array.Scalar(float32(0.05))
 		for i := range m.Param("t").Value.Len() {

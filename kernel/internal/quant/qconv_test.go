@@ -182,3 +182,29 @@ func TestTransposeBytes(t *testing.T) {
 		})
 	}
 }
+
+// Scales and biases may lie backwards in memory, in every form.
+func TestQConvVectorsBackwards(t *testing.T) {
+	r := rand.New(rand.NewPCG(71, 72))
+	for _, size := range []int{1, 7, 14} {
+		for _, chans := range []int{1, 8, 40} {
+			x, w := qArray(r, array.U8, 2, chans, size, size), qArray(r, array.I8, 40, chans, 1, 1)
+			packed := array.New(array.I8, QConvPackedBytes(w.Shape(), 1, []int{1, 1}))
+			QPackConv{Groups: 1, Dilation: []int{1, 1}}.Run(&par.Workspace{}, []*array.Array{packed}, []*array.Array{w})
+			scale, bias := array.New(array.F32, 40), array.New(array.I32, 40)
+			for i := range 40 {
+				array.Data[float32](scale)[i], array.Data[int32](bias)[i] = float32(i+1)/1000, int32(i*50)
+			}
+			run := func(scale, bias *array.Array) []uint8 {
+				out := array.New(array.U8, 2, 40, size, size)
+				one := array.Scalar(float32(0.5))
+				in := []*array.Array{x, one, nil, w, scale, nil, one, nil, bias}
+				(QConv{Stride: []int{1, 1}, PadLo: []int{0, 0}, PadHi: []int{0, 0}, Dilation: []int{1, 1}, Groups: 1}).Run(&par.Workspace{}, []*array.Array{out}, in)
+				return array.Data[uint8](out)
+			}
+			want := run(scale, bias)
+			back := func(a *array.Array) *array.Array { return array.Flip(array.Contiguous(array.Flip(a, 0)), 0) }
+			require.Equal(t, want, run(back(scale), back(bias)), "%d %d", size, chans)
+		}
+	}
+}

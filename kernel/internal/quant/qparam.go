@@ -311,7 +311,9 @@ func (e *qEpilogue) scales(w *par.Workspace, step string, x float32, ws *array.A
 		}
 		return
 	}
-	scaleAt(step, ws, col) // by which its type is checked
+	if ws.DType() != array.F32 {
+		operand.BadOperand(step, "the scale of the weight is "+ws.DType().String()+", expected f32")
+	}
 	copyVector(e.scale[:n], ws, col)
 	qFactors(e.scale[:n], x, y)
 }
@@ -321,13 +323,13 @@ func copyVector[T int32 | float32](dst []T, a *array.Array, at int) {
 	if len(dst) == 0 {
 		return
 	}
-	data, step := array.Raw[T](a)[vectorAt(a, at):], vectorStep(a)
+	data, at, step := array.Raw[T](a), vectorAt(a, at), vectorStep(a)
 	if step == 1 {
-		copy(dst, data[:len(dst)])
+		copy(dst, data[at:at+len(dst)])
 		return
 	}
-	for i := range dst {
-		dst[i] = data[i*step]
+	for i := range dst { // backwards, too
+		dst[i] = data[at+i*step]
 	}
 }
 

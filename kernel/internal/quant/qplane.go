@@ -88,9 +88,8 @@ func greatestScale(step string, ws *array.Array) float32 {
 		return 1
 	}
 	most := math.Float32bits(scaleAt(step, ws, 0)) &^ (1 << 31)
-	data, to := array.Raw[float32](ws)[vectorAt(ws, 0):], vectorStep(ws)
 	for i := 1; i < ws.Len(); i++ {
-		most = max(most, math.Float32bits(data[i*to])&^(1<<31))
+		most = max(most, math.Float32bits(scaleAt(step, ws, i))&^(1<<31))
 	}
 	return math.Float32frombits(most)
 }

@@ -75,6 +75,10 @@ func (s QAvgPool) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
+// qPoolSum is how many bytes always have a sum that is an int32; windows that are a
+// plane as a whole are summed in 64 bits.
+const qPoolSum = 1 << 23
+
 // qPoolJob is a pooling in progress. Element (position, channel) of an image lies
 // at position·atPos + channel·atChan.
 type qPoolJob struct {
@@ -130,6 +134,9 @@ func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kerne
 		return
 	}
 	j.NeedPixels(step)
+	if !j.most && j.Taps > qPoolSum && (last || !j.whole()) {
+		operand.BadOperand(step, "windows of more than 8388608 elements have sums of more than 32 bits")
+	}
 	j.dst, j.src = bytesOut(out), loadBytesOf(w, x)
 	j.atPos, j.atChan, j.outPos, j.outChan = 1, j.InPlane, 1, j.OutPlane
 	j.blocks, j.size = j.chans, 1
@@ -181,8 +188,8 @@ func (j *qPoolJob) meanPlanes(lo, hi int) {
 	n := j.InPlane
 	scale := j.scale / float32(n)
 	for i := lo; i < hi; i++ {
-		sum := int32(qTotal(j.src[i*n:(i+1)*n], j.flip))
-		j.dst[i] = uint8(clampRound(float32(float32(sum-int32(n)*j.zeroX)*scale), j.lo, j.hi, j.zero))
+		sum := qTotal(j.src[i*n:(i+1)*n], j.flip) - int64(n)*int64(j.zeroX)
+		j.dst[i] = uint8(clampRound(float32(float32(sum)*scale), j.lo, j.hi, j.zero))
 	}
 }
 

@@ -99,3 +99,20 @@ func TestQMaxPoolOfPadding(t *testing.T) {
 		require.Equal(t, []int8{-128}, array.Data[int8](q))
 	}
 }
+
+// TestQAvgPoolOfManyElements has sums that no int32 holds: those of a plane are right,
+// others are refused.
+func TestQAvgPoolOfManyElements(t *testing.T) {
+	one := array.Scalar(float32(1))
+	x, out := array.New(array.U8, 1, 1, 3000, 3000), array.New(array.U8, 1, 1, 1, 1)
+	for i := range array.Bytes(x) {
+		array.Bytes(x)[i] = 250
+	}
+	var w par.Workspace
+	QAvgPool{Kernel: []int{3000, 3000}}.Run(&w, []*array.Array{out}, []*array.Array{x, one, nil, one})
+	require.Equal(t, uint8(250), array.Bytes(out)[0])
+	last, single := array.Reshape(x, 1, 3000, 3000, 1), array.Reshape(out, 1, 1, 1, 1)
+	require.Panics(t, func() {
+		QAvgPool{Kernel: []int{3000, 3000}, ChannelsLast: true}.Run(&w, []*array.Array{single}, []*array.Array{last, one, nil, one})
+	})
+}
