@@ -75,8 +75,7 @@ func (s QAvgPool) Run(w *par.Workspace, out, in []*array.Array) {
 	w.Release(mark)
 }
 
-// qPoolSum is how many bytes always have a sum that is an int32; windows that are a
-// plane as a whole are summed in 64 bits.
+// qPoolSum is how many bytes always have a sum that is an int32.
 const qPoolSum = 1 << 23
 
 // qPoolJob is a pooling in progress. Element (position, channel) of an image lies
@@ -134,9 +133,6 @@ func (j *qPoolJob) run(w *par.Workspace, step string, out, x *array.Array, kerne
 		return
 	}
 	j.NeedPixels(step)
-	if !j.most && j.Taps > qPoolSum && (last || !j.whole()) {
-		operand.BadOperand(step, "windows of more than 8388608 elements have sums of more than 32 bits")
-	}
 	j.dst, j.src = bytesOut(out), loadBytesOf(w, x)
 	j.atPos, j.atChan, j.outPos, j.outChan = 1, j.InPlane, 1, j.OutPlane
 	j.blocks, j.size = j.chans, 1
@@ -341,6 +337,15 @@ func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
 		from[d], to[d] = geom.FirstTap(from[d], j.Dilate[d]), min(to[d], j.In[d])
 		own *= max(to[d]-from[d], 0)
 	}
+	divisor := own
+	if j.include {
+		divisor = padded
+	}
+	scale := j.scale / float32(max(divisor, 1))
+	if !j.most && own > qPoolSum {
+		j.longWindow(dst[:len(acc)], src, from, to, own, scale)
+		return
+	}
 	clear(acc)
 	for z := from[0]; z < to[0]; z += j.Dilate[0] {
 		for y := from[1]; y < to[1]; y += j.Dilate[1] {
@@ -356,17 +361,26 @@ func (j *qPoolJob) window(acc []int32, src, dst []uint8, o int) {
 		}
 		return
 	}
-	divisor := own
-	if j.include {
-		divisor = padded
-	}
-	if own == 0 {
-		divisor = 1
-	}
-	scale := j.scale / float32(divisor)
 	for i, v := range acc {
 		f := float32(float32(v-int32(own)*j.zeroX) * scale)
 		dst[i] = uint8(clampRound(f, j.lo, j.hi, j.zero))
+	}
+}
+
+// longWindow takes the means of a window of own elements whose sums need 64 bits, one
+// channel after the other.
+func (j *qPoolJob) longWindow(dst, src []uint8, from, to [3]int, own int, scale float32) {
+	for i := range dst {
+		sum := int64(own) * -int64(j.zeroX)
+		for z := from[0]; z < to[0]; z++ {
+			for y := from[1]; y < to[1]; y++ {
+				at := (z*j.In[1] + y) * j.In[2]
+				for x := from[2]; x < to[2]; x++ {
+					sum += int64(src[(at+x)*j.atPos+i] ^ j.flip)
+				}
+			}
+		}
+		dst[i] = uint8(clampRound(float32(float32(sum)*scale), j.lo, j.hi, j.zero))
 	}
 }
 
