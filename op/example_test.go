@@ -219,7 +219,7 @@ func ExampleAll() {
 		}
 	}
 	fmt.Println(n, "structural operators")
-	// Output: 6 structural operators
+	// Output: 7 structural operators
 }
 
 // Eval is the reference: it computes an operator on arrays.
