@@ -16,7 +16,7 @@ import (
 // no more stack than there is.
 func TestVeryLongChains(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes a second")
+		t.Skip("-short: chains of 100,000 nodes take a second")
 	}
 	long := func() *graph.Module {
 		g := graph.New("g")

@@ -19,17 +19,8 @@ func (l *lowerer) mean(n *graph.Node) error {
 	}
 	a := n.Attrs().(std.ReduceAttrs)
 	window, why := averaged(a, x.q.Type())
-	if why != "" {
-		l.c.Refuse(n, why)
-		return nil
-	}
-	e, ok := l.ended(n, false)
-	if !ok {
-		return nil
-	}
-	q := e.quantize
-	if x.q.Type().DType() != q.Type().DType() {
-		l.c.Refuse(n, "the operand and the result are not of one type")
+	q := l.pooled(n, x.q, why)
+	if q == nil {
 		return nil
 	}
 	c := q.Graph().Before(q).From(n)

@@ -171,6 +171,18 @@ func (l *lowerer) avgPool(n *graph.Node) error {
 		return nil
 	}
 	a, why := windows(n, x.q.Type())
+	q := l.pooled(n, x.q, why)
+	if q == nil {
+		return nil
+	}
+	scale, zero := params(q)
+	by := q.Graph().Before(q).From(n).Function(std.QAvgPool, a, x.q, x.scale, x.zero, scale, zero)
+	return l.replace(q, by, n.Op().Name+" of quantised values")
+}
+
+// pooled returns the quantize behind what takes means of x, nil where why or the types
+// refuse an integer form.
+func (l *lowerer) pooled(n, x *graph.Node, why string) *graph.Node {
 	if why != "" {
 		l.c.Refuse(n, why)
 		return nil
@@ -179,14 +191,11 @@ func (l *lowerer) avgPool(n *graph.Node) error {
 	if !ok {
 		return nil
 	}
-	q := e.quantize
-	if x.q.Type().DType() != q.Type().DType() {
+	if x.Type().DType() != e.quantize.Type().DType() {
 		l.c.Refuse(n, "the operand and the result are not of one type")
 		return nil
 	}
-	scale, zero := params(q)
-	by := q.Graph().Before(q).From(n).Function(std.QAvgPool, a, x.q, x.scale, x.zero, scale, zero)
-	return l.replace(q, by, n.Op().Name+" of quantised values")
+	return e.quantize
 }
 
 // windows are the attributes of the integer form of a pool, and why it has none.

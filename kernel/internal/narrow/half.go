@@ -40,15 +40,7 @@ func wideScratch(m, n, k int) int {
 func (HalfLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "half_linear"
 	x, weight := in[0], in[1]
-	if x.Rank() == 0 || out[0].Rank() != x.Rank() || weight.Rank() != 2 {
-		operand.BadOperand(step, "the operand is a scalar, the result is not of its rank, or the weight is not a matrix")
-	}
-	n, k := weight.Dim(0), weight.Dim(1)
-	m := operand.Prod(x.Shape()[:x.Rank()-1])
-	if x.Dim(-1) != k || out[0].Dim(-1) != n || out[0].Len() != m*n || !operand.IsHalf(weight.DType()) ||
-		out[0].DType() == array.F64 || x.DType() == array.F64 {
-		operand.BadOperand(step, "the weight is not [n, k] of f16 or bf16 for a result of n and an operand of k columns of f32, f16 or bf16")
-	}
+	m, n, k := linearSizes(step, out[0], x, weight, operand.IsHalf(weight.DType()), "f16 or bf16")
 	if m*n == 0 {
 		return
 	}
@@ -65,6 +57,20 @@ func (HalfLinear) Run(w *par.Workspace, out, in []*array.Array) {
 	operand.Store(out[0], j.dst)
 	par.PutJob(w, j)
 	w.Release(mark)
+}
+
+// linearSizes returns the rows of x, those of the weight and their columns; fits tells
+// that the weight is of a type that the step takes, which kinds names.
+func linearSizes(step string, out, x, weight *array.Array, fits bool, kinds string) (m, n, k int) {
+	if x.Rank() == 0 || out.Rank() != x.Rank() || weight.Rank() != 2 {
+		operand.BadOperand(step, "the operand is a scalar, the result is not of its rank, or the weight is not a matrix")
+	}
+	n, k = weight.Dim(0), weight.Dim(1)
+	m = operand.Prod(x.Shape()[:x.Rank()-1])
+	if !fits || x.Dim(-1) != k || out.Dim(-1) != n || out.Len() != m*n || out.DType() == array.F64 || x.DType() == array.F64 {
+		operand.BadOperand(step, "the weight is not [n, k] of "+kinds+" for a result of n and an operand of k columns of f32, f16 or bf16")
+	}
+	return m, n, k
 }
 
 // linearBias returns the elements of a bias of n, nil without one.

@@ -30,17 +30,10 @@ func (Int8Linear) ScratchBytes(out, in []*array.Array) int {
 func (Int8Linear) Run(w *par.Workspace, out, in []*array.Array) {
 	const step = "int8_linear"
 	x, weight, scale, zero := in[0], in[1], in[2], operand.At(in, 3)
-	if x.Rank() == 0 || out[0].Rank() != x.Rank() || weight.Rank() != 2 {
-		operand.BadOperand(step, "the operand is a scalar, the result is not of its rank, or the weight is not a matrix")
-	}
-	n, k := weight.Dim(0), weight.Dim(1)
-	m := operand.Prod(x.Shape()[:x.Rank()-1])
-	if d := weight.DType(); x.Dim(-1) != k || out[0].Dim(-1) != n || out[0].Len() != m*n || d != array.U8 && d != array.I8 ||
-		out[0].DType() == array.F64 || x.DType() == array.F64 {
-		operand.BadOperand(step, "the weight is not [n, k] of u8 or i8 for a result of n and an operand of k columns of f32, f16 or bf16")
-	}
+	d := weight.DType()
+	m, n, k := linearSizes(step, out[0], x, weight, d == array.U8 || d == array.I8, "u8 or i8")
 	if scale.Len() != 1 && scale.Len() != n || scale.DType() != array.F32 ||
-		zero != nil && (zero.Len() != 1 && zero.Len() != n || zero.DType() != weight.DType()) {
+		zero != nil && (zero.Len() != 1 && zero.Len() != n || zero.DType() != d) {
 		operand.BadOperand(step, "the scale is not one f32 or one for each row of the weight, or the zero point not so of the weight's type")
 	}
 	if m*n == 0 {
