@@ -19,9 +19,9 @@ var fileCodes = []Info{
 	{
 		//gofx:code array/safetensors.CodeDType
 		Code: "FX8003", Title: "safetensors element type is unknown",
-		Cause:   "the dtype of a tensor is none that arrays have",
-		Cure:    "convert the tensor to one of the types that the message lists",
-		Example: `8-byte length 58, header {"a":{"dtype":"F8_E4M3","shape":[1],"data_offsets":[0,1]}}, data of 1 bytes`,
+		Cause:   "a tensor is read whose dtype is none that arrays have; the other tensors of the file can be read",
+		Cure:    "convert the tensor to another type, F32 for instance, or leave it out",
+		Example: `8-byte length 58, header {"a":{"dtype":"F6_E2M3","shape":[4],"data_offsets":[0,3]}}, data of 3 bytes`,
 	},
 	{
 		//gofx:code array/safetensors.CodeLength
@@ -59,7 +59,7 @@ var fileCodes = []Info{
 		Example: `safetensors.Write(w, []safetensors.Named{{"a", x}, {"a", x}}, nil)`,
 	},
 	{
-		//gofx:code array/safetensors.CodeRead
+		//gofx:code array/safetensors.CodeRead array/gguf.CodeRead array/torchpt.CodeRead array/weights.CodeRead
 		Code: "FX8009", Title: "weights cannot be read",
 		Cause:   "the operating system reports an error, or the file became shorter while it was read",
 		Cure:    "check that the path is a file that can be read",
@@ -230,7 +230,7 @@ var fileCodes = []Info{
 		//gofx:code cmd/fxgen/internal/work.NoWeights
 		Code: "FX8053", Title: "code would have weights that mean nothing",
 		Cause:   "code is to be generated from a graph file that has no values for its parameters",
-		Cure:    "give the weights with -weights FILE.safetensors, or ask for made-up ones with -weights synthetic:SEED",
+		Cure:    "give the weights with -weights FILE, or ask for made-up ones with -weights synthetic:SEED",
 		Example: `fxgen gen net.fx`,
 	},
 	{
@@ -260,5 +260,19 @@ var fileCodes = []Info{
 		Cause:   "the model, its constructor or its package called os.Exit or log.Fatal, stopped its goroutine, panicked in another one, overflowed the stack, or was killed while it was captured",
 		Cure:    "return an error, or panic in the function itself; run it in a test of its own to see more",
 		Example: `fxgen print ./exits#Net`,
+	},
+	{
+		//gofx:code codegen/certificate.Damaged
+		Code: "FX8058", Title: "samples of a generated package are damaged",
+		Cause:   "the file beside the package is not the one that fxgen wrote",
+		Cure:    "generate the package again",
+		Example: `certificate.Read(safetensorsWithoutHeader)`,
+	},
+	{
+		//gofx:code codegen/certificate.Differs
+		Code: "FX8059", Title: "results differ from the samples",
+		Cause:   "generated code computes something else than the samples say, or the samples given with -samples are of another model",
+		Cure:    "check that the samples belong to the model and its weights; else report it",
+		Example: `output.Compare(another)`,
 	},
 }

@@ -15,15 +15,9 @@ return err`,
 	{
 		//gofx:code lowering.NoRegions
 		Code: "FX5002", Title: "control flow cannot run on the target",
-		Cause: "the target runs no control flow, or a cond, while or scan node has a form that it cannot run: a body that writes state of the model",
-		Cure:  "interpret the graph, or unroll the loop while capturing",
-		Example: `text := "gofx 1\ngraph g(%x: f32[2]) {\n %y = call_function[scan](%x) {seqs=1} {\n  region(%s: f32[]) {\n" +
-	"   %b = get_attr[b]\n   %w = call_function[assign](%b, %s)\n   return (%w)\n  }\n }\n return %x\n}\nparam b : f32[] buffer\n"
-m, err := graph.Parse([]byte(text), "g.fx")
-if err != nil {
-	return err
-}
-_, err = cpu.Compile(m, lowering.Options{})
+		Cause: "the target runs no control flow, or a region of cond, while or scan is lowered for other values than it takes or returns",
+		Cure:  "interpret the graph, or unroll the loop while capturing; a target prepares a region for the types of its operands",
+		Example: `_, err := lowering.PrepareRegion(m, m.Graph, nil)
 return err`,
 	},
 	{
@@ -115,6 +109,27 @@ at := m.Graph.Before(m.Graph.Output())
 first := at.Function(op.Assign, nil, at.GetAttr("b"), x)
 at.Function(op.Assign, nil, first, x)
 _, err := cpu.Compile(m, lowering.Options{})
+return err`,
+	},
+	{
+		//gofx:code lowering/cost.BadDevice
+		Code: "FX5030", Title: "description of a device does not hold together",
+		Cause: "the JSON text has another form than that of a device, or a rate, a size or a level of memory is missing or contradicts another",
+		Cure:  "the message names the field; docs/cost.md has an example, and fxgen devices -calibrate writes one for this machine",
+		Example: `_, err := cost.ReadDevice(strings.NewReader("{\"name\": \"pocket calculator\", \"threads\": 0}"), "calculator.json")
+return err`,
+	},
+	{
+		//gofx:code lowering/cost.BadLoad
+		Code: "FX5031", Title: "no fleet of such machines serves the load",
+		Cause: "one run takes longer than a request may, does not fit into the memory of a machine, or the load is no number of requests",
+		Cure:  "describe a faster or larger machine, give a run more threads, run smaller batches, or allow more time",
+		Example: `d := &cost.Device{Name: "desk", Threads: 1, Cores: 4, Float: 1e9, Memory: []cost.Level{{Rate: 1e9}}}
+e, err := d.Estimate(&cost.Work{Steps: []cost.Step{{Kind: "ConvPacked", Times: 1, Flops: 2e9}}})
+if err != nil {
+	return err
+}
+_, err = e.Fleet(cost.Load{Rate: 10, Latency: time.Second})
 return err`,
 	},
 }

@@ -274,7 +274,7 @@ subgraph again(%x: f32[2]) {
 	{
 		//gofx:code passes.Panicked
 		Code: "FX3024", Title: "pass panicked",
-		Cause:   "the code of the pass has a bug; the position is where it panicked",
+		Cause:   "the code of the pass has a bug; the position is where it panicked. Of a function that chooses parts of a graph (passes/partition) the message names the node that it was asked about",
 		Cure:    "mend the pass",
 		Example: `passes.EachNode("p", "", func(c *passes.Ctx, n *graph.Node) error { panic("oh") })`,
 	},
@@ -347,5 +347,61 @@ subgraph again(%x: f32[2]) {
 		Cause:   "a node of the host reads what another resource computes, and nothing waits for it",
 		Cure:    "run the pass schedule.Overlap, which inserts waits, or put wait between them",
 		Example: `schedule.On.Set(g.Find("linear"), "gpu0"), and then schedule.Simulate(g, m)`,
+	},
+	{
+		//gofx:code passes/schedule.NoPlacement
+		Code: "FX3061", Title: "graph does not fit the devices",
+		Cause:   "a call takes more memory than a device has, all of them are full, there is none, or sizes are not known",
+		Cure:    "add a device or one with more memory, make sizes smaller, and give Fleet.Sizes for symbols",
+		Example: `schedule.Fleet{Devices: []schedule.Device{{On: "gpu0", Memory: 4}}}.BySize(g)`,
+	},
+	{
+		//gofx:code passes/schedule.PlacedInBody
+		Code: "FX3062", Title: "node in a body of control flow is placed elsewhere",
+		Cause:   "a node within cond, while or scan has another resource than the node with the body, which runs in one place",
+		Cure:    "place the call of cond, while or scan as a whole, or move the work out of its body",
+		Example: `schedule.On.Set(body.Find("linear"), "gpu0"), and then schedule.Simulate(g, m)`,
+	},
+	{
+		//gofx:code passes/debug.NothingFails
+		Code: "FX3080", Title: "nothing fails that could be searched for",
+		Cause:   "the check accepts the graph, or what the whole pipeline makes of it",
+		Cure:    "give the inputs, sizes, engine and bounds with which it fails",
+		Example: "debug.Bisect(ctx, m, []passes.Pass{simplify.DCE}, passes.Options{}, nil)",
+	},
+	{
+		//gofx:code passes/debug.FailsBefore
+		Code: "FX3081", Title: "check refuses the graph before any pass",
+		Cause:   "the pipeline is not at fault, or the check is wrong",
+		Cure:    "see that the check accepts the graph as it was captured",
+		Example: "debug.Bisect with a check that always fails",
+	},
+	{
+		//gofx:code passes/debug.NotRepeatable
+		Code: "FX3082", Title: "pass does not do the same again",
+		Cause:   "the pass depends on the order of a map, on chance, or on what it did before",
+		Cure:    "make the pass depend on the graph alone",
+		Example: "a pass that rewrites every second time it runs",
+	},
+	{
+		//gofx:code passes/debug.EngineDiffers
+		Code: "FX3083", Title: "engine computes something else than the interpreter",
+		Cause:   "a kernel, or what the engine makes of the graph, is wrong; or the bounds are too tight for another order of sums",
+		Cure:    "let debug.Compare, or fxgen compare, name the value; widen Numeric.Rel where the difference is rounding",
+		Example: "debug.Fails(nil, passes.Options{}, engine) with an engine that returns zeros",
+	},
+	{
+		//gofx:code passes/debug.BadCase
+		Code: "FX3084", Title: "tensor of a case cannot be written or read",
+		Cause:   "values that matter are too many to stand in a test, or the text was edited",
+		Cure:    "make the tensor smaller where the case comes from; write the case anew",
+		Example: `debug.Read("gofx 1 ...", debug.Tensors{"%x": "f32[2] AAAA"})`,
+	},
+	{
+		//gofx:code passes/debug.NotComparable
+		Code: "FX3085", Title: "forms of a model have nothing in common",
+		Cause:   "no value of one has a counterpart in the other, by provenance, name or scope, or the inputs are different",
+		Cure:    "compare forms of one model; the names of the inputs must be the same",
+		Example: "debug.Compare of two networks",
 	},
 }

@@ -1,0 +1,83 @@
+package diag
+
+// onnxCodes explains the codes FX81xx: models in ONNX's format. Examples are in the
+// text syntax of ONNX, or name the bytes of a file.
+var onnxCodes = []Info{
+	{
+		//gofx:code internal/onnxpb.CodeMalformed
+		Code: "FX8101", Title: "ONNX file is malformed",
+		Cause:   "the file is no protocol buffer of ONNX, was cut off, nests messages too deep, or has a structure larger than any network's",
+		Cure:    "copy, download or export the file again",
+		Example: `bytes 3a 05 0a`,
+	},
+	{
+		//gofx:code onnx.CodeOperator
+		Code: "FX8102", Title: "operator of ONNX is not supported",
+		Cause:   "the model has an operator that gofx does not have, not in this version, or not in this use of it",
+		Cure:    "export the model without it, with another operator set, or with the operator written out as a function of the model",
+		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Frobnicate(x) }`,
+	},
+	{
+		//gofx:code onnx.CodeAttribute
+		Code: "FX8103", Title: "attribute of an ONNX operator is not supported",
+		Cause:   "the operator is supported, but not with this attribute or this value of it",
+		Cure:    "export the model with what the message names, or another operator",
+		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Relu<slope = 2>(x) }`,
+	},
+	{
+		//gofx:code onnx.CodeModel
+		Code: "FX8104", Title: "ONNX model contradicts itself",
+		Cause:   "a name is used that no node computes before, two values have one name, an operand or attribute is missing or impossible",
+		Cure:    "export the model again; a program that edited it may have broken it",
+		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[2] x) => (float[2] y) { y = Relu(z) }`,
+	},
+	{
+		//gofx:code onnx.CodeValue
+		Code: "FX8105", Title: "size follows from a value that is not known",
+		Cause:   "a shape, an axis, a count or a bound is computed from the value of an input, not from its size",
+		Cure:    "give the value of the input that the message names when importing; it is a constant of the graph then",
+		Example: `<ir_version: 8, opset_import: ["" : 17]> g (float[6] x, int64[2] s) => (float[a,b] y) { y = Reshape(x, s) }`,
+	},
+	{
+		//gofx:code onnx.CodeExternal
+		Code: "FX8106", Title: "data outside of an ONNX file cannot be read",
+		Cause:   "the model has data in a file that is not in its folder, is shorter than the model says, or cannot be read",
+		Cure:    "put the files of the model into one folder, as they were exported",
+		Example: `a tensor with external data at ../weights.bin`,
+	},
+	{
+		//gofx:code onnx.CodeTensor
+		Code: "FX8107", Title: "constant of an ONNX model has other data than its type says",
+		Cause:   "the bytes or values of a tensor are more or fewer than its shape holds, a size is negative, or an index of a sparse tensor lies outside",
+		Cure:    "export the model again, the file is damaged",
+		Example: `a tensor float[2] with 4 bytes`,
+	},
+	{
+		//gofx:code onnx.CodeType
+		Code: "FX8108", Title: "element type of ONNX is not supported",
+		Cause:   "a value is a string, complex or a sequence, or has elements of less than a byte, where arrays of numbers are expected",
+		Cure:    "export the model with one of the types that the message lists",
+		Example: `<ir_version: 8, opset_import: ["" : 17]> g (string[2] x) => (string[2] y) { y = Identity(x) }`,
+	},
+	{
+		//gofx:code onnx.CodeRead
+		Code: "FX8109", Title: "ONNX file cannot be read",
+		Cause:   "the file does not exist, or the operating system does not give it",
+		Cure:    "check the path and its permissions",
+		Example: `onnx.Read("no/such/file.onnx")`,
+	},
+	{
+		//gofx:code onnx.CodeDiffers
+		Code: "FX8110", Title: "results of an ONNX model differ from its samples",
+		Cause:   "the outputs have other types or sizes than the files beside the model say, or elements are further from them than is allowed",
+		Cure:    "allow more with -rtol and -atol where the difference is rounding; else compare engines, and report it",
+		Example: `a sample of float[2] and the result float[3]`,
+	},
+	{
+		//gofx:code onnx.CodeExport
+		Code: "FX8111", Title: "graph cannot be written as ONNX",
+		Cause:   "a node computes what ONNX has no operator for, has a type that is not known, or writes to state of the model; or the operator set that was asked for is too old",
+		Cure:    "export the part of the model without it, capture with types of the inputs, or ask for a newer operator set",
+		Example: `onnx.Export of a graph that assigns to a buffer`,
+	},
+}

@@ -1,0 +1,46 @@
+package diag
+
+// pjrtCodes explains the codes FX518x: programs that run through a PJRT plugin.
+var pjrtCodes = []Info{
+	{
+		//gofx:code lowering/xla/pjrt.NoPlugin
+		Code: "FX5180", Title: "PJRT plugin cannot be had",
+		Cause: "no plugin is found, the file is no shared library or exports no GetPjrtApi, or libraries cannot be opened on this system",
+		Cure:  "install a PJRT plugin and set GOFX_PJRT_PLUGIN to its path, or run on another target",
+		Example: `_, err := pjrt.Load("/no/such/plugin.so")
+return err`,
+	},
+	{
+		//gofx:code lowering/xla/pjrt.BadVersion
+		Code: "FX5181", Title: "PJRT plugin has another version",
+		Cause: "the plugin was built with a version of the PJRT C API that has another layout, or lacks functions",
+		Cure:  "take a plugin of version 0.40 or later of the interface",
+		Example: `_, err := pjrt.Load("pjrt_c_api_old_plugin.so")
+return err`,
+	},
+	{
+		//gofx:code lowering/xla/pjrt.PluginFailed
+		Code: "FX5182", Title: "PJRT plugin reports an error",
+		Cause: "a function of the plugin, or work on a device that had begun, failed; the message has the plugin's text",
+		Cure:  "see the text; errors.Is tells the kind, such as pjrt.ResourceExhausted",
+		Example: `_, err := client.Compile("no program", pjrt.CompileOptions{})
+return err`,
+	},
+	{
+		//gofx:code lowering/xla/pjrt.Closed
+		Code: "FX5183", Title: "PJRT object is closed",
+		Cause: "a client, a buffer or an executable is used after its Close, or after that of its client",
+		Cure:  "close a client after the last use of all that it made",
+		Example: `client.Close()
+_, err := client.Upload(context.Background(), array.New(array.F32, 2), nil)
+return err`,
+	},
+	{
+		//gofx:code lowering/xla/pjrt.BadArgument
+		Code: "FX5184", Title: "argument that a PJRT call cannot take",
+		Cause: "the number of devices or arguments is another one, a buffer or device is of another client, or a value has a type that does not exist there",
+		Cure:  "see the message: it names the argument and what is expected",
+		Example: `_, err := client.Compile("module", pjrt.CompileOptions{Devices: []int{7}})
+return err`,
+	},
+}

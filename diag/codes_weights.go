@@ -1,0 +1,97 @@
+package diag
+
+// weightCodes explains the codes FX806x and FX807x: files with weights of several
+// formats.
+var weightCodes = []Info{
+	{
+		//gofx:code array/npy.CodeArchive
+		Code: "FX8060", Title: ".npz archive cannot be read",
+		Cause:   "the file is no zip archive, is cut off or damaged, has a member that is no array, or unpacks to far more than it has",
+		Cure:    "save the arrays again with numpy.savez, copy the file again, or save a very large array without compression",
+		Example: `an archive with a member notes.txt`,
+	},
+	{
+		//gofx:code array/npy.CodeName
+		Code: "FX8061", Title: "array is not in the archive",
+		Cause:   "an array was asked for that the .npz file lacks",
+		Cure:    "ask for a name that fxgen stats FILE.npz lists",
+		Example: `an archive with an array a, of which b is read`,
+	},
+	{
+		//gofx:code array/gguf.CodeSyntax
+		Code: "FX8063", Title: "GGUF file is malformed",
+		Cause:   "the file is cut off, of version 1, big-endian or no GGUF file, a name occurs twice, or shapes, types and places of tensors do not agree",
+		Cure:    "download the file again, or convert the model again with a current program",
+		Example: `the bytes GGUF and version 1`,
+	},
+	{
+		//gofx:code array/gguf.CodeType
+		Code: "FX8064", Title: "GGUF type is not read",
+		Cause:   "a tensor is read whose blocks are of a type that gofx does not know; the other tensors of the file can be read",
+		Cure:    "convert the model to one of the types that the message lists",
+		Example: `a tensor of type 16, IQ2_XXS`,
+	},
+	{
+		//gofx:code array/gguf.CodeName
+		Code: "FX8065", Title: "tensor is not in the GGUF file",
+		Cause:   "a tensor was asked for that the file lacks",
+		Cure:    "ask for a name that fxgen stats FILE.gguf lists",
+		Example: `a file without tensors, of which w is read`,
+	},
+	{
+		//gofx:code array/torchpt.CodeFormat
+		Code: "FX8067", Title: "file is not what torch.save writes",
+		Cause:   "the file is in the format before PyTorch 1.6, a TorchScript archive, cut off, damaged, or none of PyTorch's",
+		Cure:    "save the state dict of the model again with torch.save(model.state_dict(), f)",
+		Example: `an archive with a member m/code/a.py`,
+	},
+	{
+		//gofx:code array/torchpt.CodeSyntax
+		Code: "FX8068", Title: "pickle is malformed",
+		Cause:   "the file was damaged or made by hand: its pickle has opcodes or arguments that torch.save does not write, or makes too much",
+		Cure:    "save the state dict again with torch.save",
+		Example: `a pickle of the byte R`,
+	},
+	{
+		//gofx:code array/torchpt.CodeObject
+		Code: "FX8069", Title: "object of Python is not read",
+		Cause:   "the file holds more than tensors, numbers, texts, lists, tuples and dictionaries: a whole module, classes of the program that saved it, sparse or quantised tensors; to read these means to run code of the file's choice",
+		Cure:    "save the tensors alone, in Python that trusts the file: torch.save(model.state_dict(), f)",
+		Example: `a pickle that calls posix.system`,
+	},
+	{
+		//gofx:code array/torchpt.CodeTensor
+		Code: "FX8070", Title: "PyTorch tensor cannot be read",
+		Cause:   "a tensor lies outside of its storage, its storage is missing, its name occurs twice, or arrays have no such element type",
+		Cure:    "save the file again, or convert the tensor before: tensor.to(torch.float32)",
+		Example: `a tensor of 3 elements over a storage of 2`,
+	},
+	{
+		//gofx:code array/torchpt.CodeName
+		Code: "FX8071", Title: "tensor is not in the PyTorch file",
+		Cause:   "a tensor was asked for that the file lacks",
+		Cure:    "ask for a name that fxgen stats FILE.pt lists",
+		Example: `a file without tensors, of which w is read`,
+	},
+	{
+		//gofx:code array/weights.CodeFormat
+		Code: "FX8073", Title: "weights are of an unknown format",
+		Cause:   "the contents are none of safetensors, an index of shards, .npy, .npz, GGUF and what torch.save writes, or are one part of a GGUF model",
+		Cure:    "convert the weights to safetensors, or merge the parts",
+		Example: `a file of the text hello, world`,
+	},
+	{
+		//gofx:code array/weights.CodeIndex
+		Code: "FX8074", Title: "index of shards is malformed",
+		Cause:   "the index is no JSON object with a weight_map, names a file outside of its folder or one that cannot be read, or does not agree with its files",
+		Cure:    "copy the index and all of its files into one folder, as files and not as links",
+		Example: `an index {"weight_map":{"w":"../x.safetensors"}}`,
+	},
+	{
+		//gofx:code array/weights.CodeName
+		Code: "FX8075", Title: "tensor is not in the file",
+		Cause:   "a tensor, or a part FILE#NAME of a checkpoint, was asked for that the file lacks",
+		Cure:    "ask for a name that fxgen stats FILE lists",
+		Example: `weights.Open("state.pth#model") for a file of fc.weight`,
+	},
+}
