@@ -57,6 +57,10 @@ func Scalar[T Elem](v T) *Array {
 //go:noinline
 func (a *Array) Reset(d DType, shape []int) int {
 	a.dtype, a.offset = d, 0
+	if rank := len(shape); rank > 0 && a.shape == nil && a.strides == nil { // in one piece
+		both := make([]int, 2*rank)
+		a.shape, a.strides = both[:0:rank], both[rank:rank]
+	}
 	a.shape = append(a.shape[:0], shape...)
 	a.strides = append(a.strides[:0], shape...)
 	n := 1

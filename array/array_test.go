@@ -73,3 +73,20 @@ func TestStorageVersionAndLayout(t *testing.T) {
 	require.True(t, v.IsContiguous())
 	require.True(t, New(F32, 0, 3).IsContiguous())
 }
+
+func TestFromBytes(t *testing.T) {
+	b := []byte{2, 0, 1}
+	a, shared := FromBytes(b, Bool, 3)
+	require.False(t, shared)
+	require.Equal(t, []byte{1, 0, 1}, Bytes(a))
+	require.Equal(t, []byte{2, 0, 1}, b)
+	a, shared = FromBytes(b[1:], Bool, 2)
+	require.True(t, shared)
+	require.Equal(t, []byte{0, 1}, Bytes(a))
+	a, shared = FromBytes(nil, F32, 0, 4)
+	require.False(t, shared)
+	require.Equal(t, []int{0, 4}, a.Shape())
+	require.Panics(t, func() { FromBytes(b, F32, 1) })
+	require.Panics(t, func() { FromBytes(b, U8, 1<<40, 1<<40) })
+	require.True(t, LittleEndian())
+}

@@ -9,8 +9,12 @@ import "unsafe"
 //     integer's range, and makes NaN 0;
 //   - integer to integer keeps the low bits (two's complement wrap-around);
 //   - anything to bool is "not equal to 0", so NaN is true; bool to anything is 0 or 1;
-//   - to a float type rounds once, to nearest, ties to even; overflow gives infinity.
-func Cast(a *Array, d DType) *Array {
+//   - to a float type rounds once, to nearest, ties to even; overflow gives infinity,
+//     in floats of 8 and 4 bits the greatest number, see NarrowFromFloat64.
+func Cast(a *Array, d DType) *Array { return CastRounded(a, d, 0) }
+
+// CastRounded is Cast with another rounding to floats of 8 bits.
+func CastRounded(a *Array, d DType, r Rounding) *Array {
 	if d == a.dtype {
 		return Clone(a)
 	}
@@ -19,7 +23,17 @@ func Cast(a *Array, d DType) *Array {
 		return out
 	}
 	src := Contiguous(a)
-	switch a.dtype {
+	if d.IsNarrow() || a.dtype.IsNarrow() {
+		castNarrow(out, src, r)
+	} else {
+		castWide(out, src)
+	}
+	return out
+}
+
+// castWide converts contiguous arrays of types that are computed in.
+func castWide(out, src *Array) {
+	switch src.dtype {
 	case F32:
 		castFloat(Data[float32](src), out, 0)
 	case F64:
@@ -47,9 +61,8 @@ func Cast(a *Array, d DType) *Array {
 	case Bool:
 		castBool(Bytes(src), out)
 	default:
-		panic("array: Cast: element type " + a.dtype.String())
+		panic("array: Cast: element type " + src.dtype.String())
 	}
-	return out
 }
 
 type integer interface {

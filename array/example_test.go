@@ -169,3 +169,45 @@ func ExampleHalfFromFloat32() {
 	fmt.Println(h.Float32(), b.Float32(), array.HalfFromFloat64(65520).Float32(), array.BFloatFromFloat64(1).Float32())
 	// Output: 0.099975586 0.100097656 +Inf 1
 }
+
+func ExampleCastRounded() {
+	x := array.FromSlice([]float32{3.3, 449, 1e6})
+	fmt.Println(array.Format(array.Cast(x, array.F8E4M3FN), 9))
+	fmt.Println(array.Format(array.CastRounded(x, array.F8E4M3FN, array.Unsaturated), 9))
+	// Output:
+	// tensor([  3.2500, 448.0000, 448.0000], dtype=f8e4m3fn)
+	// tensor([  3.2500, 448.0000,      nan], dtype=f8e4m3fn)
+}
+
+func ExampleNarrowFromFloat64() {
+	code := array.NarrowFromFloat64(array.F8E5M2, 3.3, 0)
+	fmt.Printf("%#x is %g\n", code, array.NarrowFloats(array.F8E5M2)[code])
+	// Output: 0x43 is 3.5
+}
+
+func ExampleUnpack() {
+	a := array.New(array.I4, 3)
+	array.Unpack(array.I4, array.Bytes(a), []byte{0x87, 0x0a})
+	fmt.Println(array.Format(a, 9), array.PackedLen(array.I4, 3))
+	// Output: tensor([ 7, -8, -6], dtype=i4) 2
+}
+
+func ExamplePack() {
+	packed := make([]byte, array.PackedLen(array.U2, 5))
+	array.Pack(array.U2, packed, array.Bytes(array.FromSlice([]array.Uint2{0, 1, 2, 3, 1})))
+	fmt.Printf("%08b\n", packed)
+	// Output: [11100100 00000001]
+}
+
+// Bytes that are aligned are shared, others are copied.
+func ExampleFromBytes() {
+	b := array.NewStorage(9).Bytes()
+	b[3], b[7] = 0x40, 0xc0
+	a, shared := array.FromBytes(b[:8], array.F32, 2)
+	fmt.Println(array.Data[float32](a), shared)
+	a, shared = array.FromBytes(b[1:9], array.F32, 2)
+	fmt.Println(array.Data[float32](a)[1] == 0, shared)
+	// Output:
+	// [2 -2] true
+	// false false
+}

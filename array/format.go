@@ -76,7 +76,7 @@ func (p *printer) value(i int) float64 {
 }
 
 func (p *printer) look(i int) {
-	if !p.a.dtype.IsFloat() {
+	if !p.a.dtype.IsFloat() && !p.a.dtype.IsNarrowFloat() {
 		return
 	}
 	v := math.Abs(p.value(i))
@@ -97,7 +97,7 @@ func (p *printer) text(i int) string {
 		return strconv.FormatBool(Int64At(e, 0) != 0)
 	case p.a.dtype == U64:
 		return strconv.FormatUint(Raw[uint64](e)[i], 10)
-	case !p.a.dtype.IsFloat():
+	case !p.a.dtype.IsFloat() && !p.a.dtype.IsNarrowFloat():
 		return strconv.FormatInt(Int64At(e, 0), 10)
 	}
 	v := p.value(i)

@@ -59,6 +59,9 @@ func Float64At(a *Array, flat int) float64 {
 	case U64:
 		return float64(Raw[uint64](a)[i])
 	}
+	if a.dtype.IsNarrowFloat() {
+		return float64(NarrowFloats(a.dtype)[a.store.bytes[i]])
+	}
 	return float64(Int64At(a, flat))
 }
 

@@ -6,10 +6,12 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	CodeMagic  diag.Code = "FX8010" // file is not a .npy file
-	CodeHeader diag.Code = "FX8011" // .npy header is malformed
-	CodeDType  diag.Code = "FX8012" // .npy element type is unknown
-	CodeLimit  diag.Code = "FX8013" // .npy array is too large
-	CodeRead   diag.Code = "FX8014" // .npy file cannot be read
-	CodeWrite  diag.Code = "FX8015" // array cannot be written as .npy
+	CodeMagic   diag.Code = "FX8010" // file is not a .npy file
+	CodeHeader  diag.Code = "FX8011" // .npy header is malformed
+	CodeDType   diag.Code = "FX8012" // .npy element type is unknown
+	CodeLimit   diag.Code = "FX8013" // .npy array is too large
+	CodeRead    diag.Code = "FX8014" // .npy file cannot be read
+	CodeWrite   diag.Code = "FX8015" // array cannot be written as .npy
+	CodeArchive diag.Code = "FX8060" // .npz archive cannot be read
+	CodeName    diag.Code = "FX8061" // array is not in the archive
 )

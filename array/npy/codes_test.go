@@ -15,6 +15,23 @@ import (
 // The documented example of each code is a file, or a call, that has the fault.
 func TestDocumentedExamples(t *testing.T) {
 	form := regexp.MustCompile(`^version (\d), header (.*), data of (\d+) bytes$`)
+	archives := map[string]func() error{
+		"an archive with a member notes.txt": func() error {
+			_, err := ParseArchive(archive(t, "notes.txt", "x"))
+			return err
+		},
+		"an archive with an array a, of which b is read": func() error {
+			a, err := ParseArchive(archive(t, "a.npy", string(file(1, good, 1, 2))))
+			require.NoError(t, err)
+			_, err = a.Get("b")
+			return err
+		},
+	}
+	for _, c := range []diag.Code{CodeArchive, CodeName} {
+		info, ok := diag.Lookup(c)
+		require.True(t, ok, c)
+		require.ErrorIs(t, archives[info.Example](), c)
+	}
 	for _, c := range []diag.Code{CodeMagic, CodeHeader, CodeDType, CodeLimit, CodeRead, CodeWrite} {
 		info, ok := diag.Lookup(c)
 		require.True(t, ok, c)

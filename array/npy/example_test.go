@@ -47,3 +47,22 @@ func ExampleWriteFile() {
 	// <nil>
 	// [true false] <nil>
 }
+
+func ExampleWriteArchive() {
+	var b bytes.Buffer
+	err := npy.WriteArchive(&b, []npy.Named{
+		{Name: "x", Array: array.FromSlice([]float32{1, 2})},
+		{Name: "y", Array: array.FromSlice([]int64{3})},
+	}, true)
+	fmt.Println(err)
+	a, err := npy.ParseArchive(b.Bytes())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	y, err := a.Get("y")
+	fmt.Println(a.Names(), array.Data[int64](y), err)
+	// Output:
+	// <nil>
+	// [x y] [3] <nil>
+}

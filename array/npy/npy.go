@@ -2,10 +2,8 @@ package npy
 
 import (
 	"encoding/binary"
-	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -35,7 +33,7 @@ func fault(c diag.Code, at int, msg string) *diag.Error {
 
 // Read reads one array whose data takes at most limit bytes; it reads no byte
 // behind it. The array is contiguous. The error is a *diag.Error with one of
-// this package's codes.
+// this package's codes, or array.CodeTooLarge beyond array.MaxBytes.
 func Read(r io.Reader, limit int64) (*array.Array, error) {
 	h, err := readHeader(r)
 	if err != nil {
@@ -73,6 +71,9 @@ func Read(r io.Reader, limit int64) (*array.Array, error) {
 
 // readData reads n bytes, asking for memory as they arrive.
 func readData(r io.Reader, n, at int) (*array.Storage, error) {
+	if err := array.TooLarge("npy: the array", int64(min(n, piece))); err != nil {
+		return nil, err
+	}
 	s := array.NewStorage(min(n, piece))
 	for have := 0; ; {
 		k, err := io.ReadFull(r, s.Bytes()[have:])
@@ -84,6 +85,9 @@ func readData(r io.Reader, n, at int) (*array.Storage, error) {
 		}
 		if have == n {
 			return s, nil
+		}
+		if err := array.TooLarge("npy: the array", int64(min(n, 2*have))); err != nil {
+			return nil, err
 		}
 		more := array.NewStorage(min(n, 2*have))
 		copy(more.Bytes(), s.Bytes())
@@ -177,23 +181,6 @@ func ReadFile(path string) (*array.Array, error) {
 
 // WriteFile writes a to a file, all of it or nothing: readers see the old file
 // or the new one.
-func WriteFile(path string, a *array.Array) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	// Temporary files are private; the array is as readable as os.Create makes it.
-	if err = errors.Join(Write(f, a), f.Chmod(0o644)); err != nil {
-		_ = f.Close()
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+func WriteFile(path string, a *array.Array) error {
+	return writeFile(path, func(f *os.File) error { return Write(f, a) })
 }

@@ -4,8 +4,6 @@ import (
 	"hash/crc32"
 	"strconv"
 	"strings"
-
-	"github.com/gofx-dev/gofx/array"
 )
 
 // sumPrefix begins the metadata keys of checksums; the tensor's name follows.
@@ -15,13 +13,13 @@ const sumPrefix = "crc32c."
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Checksums returns metadata for Write with the CRC-32C (Castagnoli; RFC 3720,
-// appendix B.4) of each tensor's bytes: key "crc32c." and the name, value eight
+// appendix B.4) of each tensor's bytes in the file: key "crc32c." and the name, value eight
 // hexadecimal digits. Readers of a file with such metadata refuse tensors that
 // have another checksum or none.
 func Checksums(tensors []Named) map[string]string {
 	meta := make(map[string]string, len(tensors))
 	for _, t := range tensors {
-		meta[sumPrefix+t.Name] = sumText(crc32.Checksum(array.Bytes(array.Contiguous(t.Array)), castagnoli))
+		meta[sumPrefix+t.Name] = sumText(crc32.Checksum(t.data(), castagnoli))
 	}
 	return meta
 }

@@ -47,7 +47,10 @@ func TestDocumentedExamples(t *testing.T) {
 		require.NoError(t, err)
 		b := file(m[2], n)
 		binary.LittleEndian.PutUint64(b, uint64(length))
-		_, err = Parse(b)
+		f, err := Parse(b)
+		if err == nil {
+			_, err = f.Get("a")
+		}
 		require.ErrorIs(t, err, c, info.Example)
 	}
 }

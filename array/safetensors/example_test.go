@@ -101,3 +101,36 @@ func ExampleSchemaHash() {
 	// true
 	// false
 }
+
+// A mapped file is read where it is used; tensors share its memory.
+func ExampleMap() {
+	dir, err := os.MkdirTemp("", "gofx")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "w.safetensors")
+	var b bytes.Buffer
+	if err = safetensors.WriteReference(&b, tensors(), nil); err == nil {
+		err = os.WriteFile(path, b.Bytes(), 0o644)
+	}
+	fmt.Println(err)
+	f, err := safetensors.Map(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, err := f.Get("weight")
+	fmt.Println(array.Data[float32](a), err, f.Copied())
+	// Output:
+	// <nil>
+	// [1 2 3 4] <nil> 0
+}
+
+// WriteReference puts the widest element types first, as the reference writer does.
+func ExampleWriteReference() {
+	var b bytes.Buffer
+	err := safetensors.WriteReference(&b, tensors(), nil)
+	fmt.Println(string(bytes.TrimSpace(b.Bytes()[8:b.Len()-32])), err)
+	// Output: {"ids":{"dtype":"I64","shape":[2],"data_offsets":[0,16]},"weight":{"dtype":"F32","shape":[2,2],"data_offsets":[16,32]}} <nil>
+}

@@ -236,7 +236,7 @@ func parseHex(s string) (n uint32, ok bool) {
 	return n, true
 }
 
-// appendString appends s as JSON.
+// appendString appends s as JSON, with the escapes of the reference writer.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -244,6 +244,8 @@ func appendString(b []byte, s string) []byte {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
+		case c < 0x20 && strings.IndexByte(meanings, c) >= 0:
+			b = append(b, '\\', escapes[strings.IndexByte(meanings, c)])
 		case c < 0x20:
 			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:

@@ -24,6 +24,9 @@ func ReadFile(path string) (*File, error) {
 	if st.Mode&syscall.S_IFMT != syscall.S_IFREG || st.Size != int64(int(st.Size)) {
 		return nil, diag.New(CodeRead, "safetensors: "+path+" is no regular file that fits in memory, expected one")
 	}
+	if err := array.TooLarge("safetensors: "+path, st.Size); err != nil {
+		return nil, err
+	}
 	// Reading into an aligned storage lets every tensor be a view of it.
 	s := array.NewStorage(int(st.Size))
 	for b, at := s.Bytes(), 0; at < len(b); {
@@ -42,3 +45,6 @@ func ReadFile(path string) (*File, error) {
 	}
 	return f, err
 }
+
+// Map is ReadFile: there are no mapped files here.
+func Map(path string) (*File, error) { return ReadFile(path) }

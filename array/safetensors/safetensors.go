@@ -2,9 +2,8 @@ package safetensors
 
 import (
 	"io"
-	"slices"
 	"strconv"
-	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
@@ -20,14 +19,6 @@ const (
 	prefixLen = 8
 )
 
-var dtypeNames = [...]struct {
-	name  string
-	dtype array.DType
-}{
-	{"F32", array.F32}, {"F64", array.F64}, {"F16", array.F16}, {"BF16", array.BF16}, {"I8", array.I8}, {"U8", array.U8}, {"I16", array.I16},
-	{"U16", array.U16}, {"I32", array.I32}, {"U32", array.U32}, {"I64", array.I64}, {"U64", array.U64}, {"BOOL", array.Bool},
-}
-
 // File is an open file. Its methods may be called from several goroutines at once.
 type File struct {
 	header  string
@@ -38,6 +29,7 @@ type File struct {
 	r       io.ReaderAt
 	start   int64 // offset in the file of the data section
 	summed  bool  // the metadata has checksums
+	copied  atomic.Int64
 }
 
 // entry is a tensor as the header describes it. It is small, and the shape stays
@@ -47,7 +39,7 @@ type entry struct {
 	begin, end int64 // in the data section
 	at         int32 // place of the name in the header
 	shapeAt    int32 // place of the shape in the header
-	dtype      array.DType
+	format     uint8 // index in formats
 	hasSum     bool
 	sum        uint32 // of the data
 }
@@ -172,7 +164,7 @@ func headerLen(prefix []byte, size int64) (int64, error) {
 
 // parse reads the header, checks it against the size of the file, and returns f.
 func (f *File) parse(header string, size int64) (*File, error) {
-	if one := uint16(1); *(*byte)(unsafe.Pointer(&one)) != 1 {
+	if !array.LittleEndian() {
 		return nil, diag.New(CodeRead, "safetensors: machine is big-endian, expected a little-endian one")
 	}
 	f.header = header
@@ -248,7 +240,7 @@ func readEntry(p *scanner, name string, at int) entry {
 		switch key {
 		case "dtype":
 			once(0, at, key)
-			e.dtype = readDType(p)
+			e.format = formatNamed(p.str())
 		case "shape":
 			once(1, at, key)
 			p.Peek()
@@ -269,19 +261,6 @@ func readEntry(p *scanner, name string, at int) entry {
 		p.Fail(at, "tensor "+quote(name)+" lacks a key, expected dtype, shape and data_offsets")
 	}
 	return e
-}
-
-func readDType(p *scanner) array.DType {
-	p.Peek()
-	at := p.I
-	name := p.str()
-	for _, d := range dtypeNames {
-		if d.name == name {
-			return d.dtype
-		}
-	}
-	p.fail(at, CodeDType, "element type is "+quote(name)+", expected one of F32, F64, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64, BOOL")
-	return array.Invalid
 }
 
 // shape reads the shape again from the header, where parse has checked it, into
@@ -319,8 +298,8 @@ func (f *File) checkData(size int64) error {
 			return fault(CodeRange, at, "tensor "+quote(e.name)+" has data_offsets ["+digits(e.begin)+","+
 				digits(e.end)+"], expected a range within "+digits(size)+" bytes")
 		}
-		n, ok := array.NumElems(f.shape(e, buf))
-		if have := e.end - e.begin; !ok || int64(n) > have || int64(n)*int64(e.dtype.Size()) != have {
+		if n, ok := array.NumElems(f.shape(e, buf)); !ok || !e.holds(int64(n)) {
+			have := e.end - e.begin
 			return fault(CodeLength, at, "tensor "+quote(e.name)+" has "+digits(have)+" bytes, expected the product of shape and element size")
 		}
 	}
@@ -343,74 +322,10 @@ func (f *File) checkData(size int64) error {
 	return nil
 }
 
-// Names returns the names of the tensors in the order of the header.
-func (f *File) Names() []string {
-	names := make([]string, f.entries.len())
-	for i := range names {
-		names[i] = f.entries.at(i).name
-	}
-	return names
-}
-
-func (f *File) find(name string) (*entry, bool) {
-	i, ok := slices.BinarySearchFunc(f.byName, name, func(i int32, name string) int {
-		return strings.Compare(f.entries.at(int(i)).name, name)
-	})
-	if !ok {
-		return nil, false
-	}
-	return f.entries.at(int(f.byName[i])), true
-}
-
-// Info returns element type, shape, and offset in the file and length in bytes of
-// a tensor's data; ok is false when there is no such tensor. The shape is the
-// caller's.
-func (f *File) Info(name string) (d array.DType, shape []int, off, length int64, ok bool) {
-	e, ok := f.find(name)
-	if !ok {
-		return array.Invalid, nil, 0, 0, false
-	}
-	return e.dtype, f.shape(e, []int{}), f.start + e.begin, e.end - e.begin, true
-}
-
-// Get returns a tensor. From Parse and ReadFile it shares the file's memory when
-// that is aligned for the element type, else it is a copy; from Open it is read
-// each time. Bytes of bools other than 0 are true. Data is compared with its checksum when the file has checksums. The
-// error is a *diag.Error: CodeName, CodeRead or CodeChecksum.
-func (f *File) Get(name string) (*array.Array, error) {
-	e, ok := f.find(name)
-	if !ok {
-		return nil, diag.New(CodeName, "safetensors: no tensor "+quote(name)+" among "+digits(int64(f.entries.len()))+", expected one of that name")
-	}
-	shape := f.shape(e, nil)
-	var a *array.Array
-	var b []byte
-	if f.r != nil {
-		a = array.New(e.dtype, shape...)
-		b = a.Storage().Bytes()[:e.end-e.begin]
-		if err := readAt(f.r, b, f.start+e.begin); err != nil {
-			return nil, err
-		}
-	} else {
-		b = f.data[e.begin:e.end:e.end]
-	}
-	if err := f.check(e, b); err != nil {
-		return nil, err
-	}
-	odd := e.dtype == array.Bool && !array.AreTruths(b)
-	if a == nil && len(b) > 0 && !odd && uintptr(unsafe.Pointer(unsafe.SliceData(b)))%uintptr(e.dtype.Size()) == 0 {
-		a = array.Make(e.dtype, nil, nil, 0, array.WrapBytes(b))
-		a.Reset(e.dtype, shape)
-		return a, nil
-	}
-	if a == nil {
-		a = array.New(e.dtype, shape...)
-		copy(a.Storage().Bytes(), b)
-	}
-	if odd {
-		array.Truths(a.Storage().Bytes())
-	}
-	return a, nil
+// holds reports whether n elements take the bytes that the entry has. Of types whose
+// size is not known nobody can tell.
+func (e *entry) holds(n int64) bool {
+	return e.format == unknown || fits(e.format, n, e.end-e.begin)
 }
 
 // digits writes a number for messages.

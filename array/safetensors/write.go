@@ -22,7 +22,30 @@ type Named struct {
 // 64 bytes. The error is a *diag.Error with CodeWrite for names that repeat, are
 // not UTF-8 or are reserved, or what w returned.
 func Write(w io.Writer, tensors []Named, meta map[string]string) error {
-	header, err := makeHeader(tensors, meta)
+	return writeAll(w, tensors, meta, array.Align)
+}
+
+// WriteReference is Write with the layout of the reference implementation
+// (safetensors.torch.save_file and the like), byte for byte: tensors by alignment, the
+// widest element types first, then by name, and spaces behind the header so that the
+// data section begins at a multiple of 8 bytes. Metadata is sorted by key, where the
+// reference leaves the order of several keys to chance. So what a file of that layout
+// holds is written as the same file.
+func WriteReference(w io.Writer, tensors []Named, meta map[string]string) error {
+	sorted := slices.Clone(tensors)
+	slices.SortStableFunc(sorted, func(a, b Named) int {
+		if x, y := a.format(), b.format(); x != y {
+			return int(y) - int(x)
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return writeAll(w, sorted, meta, prefixLen)
+}
+
+// writeAll writes one tensor at a time, so that no more than one is copied, where it has
+// gaps.
+func writeAll(w io.Writer, tensors []Named, meta map[string]string, align int) error {
+	header, err := makeHeader(tensors, meta, align)
 	if err != nil {
 		return err
 	}
@@ -30,14 +53,36 @@ func Write(w io.Writer, tensors []Named, meta map[string]string) error {
 		return err
 	}
 	for _, t := range tensors {
-		if _, err := w.Write(array.Bytes(array.Contiguous(t.Array))); err != nil {
+		if _, err := w.Write(t.data()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func makeHeader(tensors []Named, meta map[string]string) ([]byte, error) {
+// format returns the place in formats of the tensor's element type.
+func (t *Named) format() uint8 {
+	if t.Array == nil {
+		return unknown
+	}
+	return formatOf(t.Array.DType())
+}
+
+// data returns the bytes of a tensor as files have them.
+func (t *Named) data() []byte {
+	b := array.Bytes(array.Contiguous(t.Array))
+	if f := t.format(); f == unknown || !packed(f) {
+		return b
+	}
+	dst := make([]byte, t.size())
+	array.Pack(t.Array.DType(), dst, b)
+	return dst
+}
+
+// size returns the bytes of a tensor in a file.
+func (t *Named) size() int64 { return int64(array.PackedLen(t.Array.DType(), t.Array.Len())) }
+
+func makeHeader(tensors []Named, meta map[string]string, align int) ([]byte, error) {
 	b := append(make([]byte, prefixLen, 256+128*len(tensors)), '{')
 	if len(meta) > 0 {
 		var err error
@@ -47,22 +92,23 @@ func makeHeader(tensors []Named, meta map[string]string) ([]byte, error) {
 	}
 	seen := map[string]bool{metaKey: true}
 	at := int64(0)
-	for _, t := range tensors {
+	for i := range tensors {
+		t := &tensors[i]
 		if seen[t.Name] || !utf8.ValidString(t.Name) {
 			return nil, diag.New(CodeWrite, "safetensors: name "+quote(t.Name)+" repeats, is reserved or is not UTF-8, expected a name of its own")
 		}
 		seen[t.Name] = true
-		if t.Array == nil || t.Array.DType() == array.Invalid || t.Array.Rank() > maxRank {
-			return nil, diag.New(CodeWrite, "safetensors: tensor "+quote(t.Name)+" has no data, no element type or more than "+strconv.Itoa(maxRank)+" dimensions, expected a tensor that the format holds")
+		if t.format() == unknown || t.Array.Rank() > maxRank || !fits(t.format(), int64(t.Array.Len()), t.size()) {
+			return nil, diag.New(CodeWrite, "safetensors: tensor "+quote(t.Name)+" has no data, no element type of the format, no whole number of bytes or more than "+strconv.Itoa(maxRank)+" dimensions, expected a tensor that the format holds")
 		}
 		if b[len(b)-1] != '{' {
 			b = append(b, ',')
 		}
 		b = appendEntry(b, t, at)
-		at += int64(t.Array.Len() * t.Array.DType().Size())
+		at += t.size()
 	}
 	b = append(b, '}')
-	for len(b)%array.Align != 0 {
+	for len(b)%align != 0 {
 		b = append(b, ' ')
 	}
 	if len(b)-prefixLen > MaxHeader {
@@ -92,15 +138,9 @@ func appendMeta(b []byte, meta map[string]string) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-func appendEntry(b []byte, t Named, at int64) []byte {
+func appendEntry(b []byte, t *Named, at int64) []byte {
 	b = appendString(b, t.Name)
-	b = append(b, `:{"dtype":"`...)
-	for _, d := range dtypeNames {
-		if d.dtype == t.Array.DType() {
-			b = append(b, d.name...)
-		}
-	}
-	b = append(b, `","shape":[`...)
+	b = append(b, `:{"dtype":"`+formats[t.format()].name+`","shape":[`...)
 	for i, n := range t.Array.Shape() {
 		if i > 0 {
 			b = append(b, ',')
@@ -110,7 +150,7 @@ func appendEntry(b []byte, t Named, at int64) []byte {
 	b = append(b, `],"data_offsets":[`...)
 	b = strconv.AppendInt(b, at, 10)
 	b = append(b, ',')
-	b = strconv.AppendInt(b, at+int64(t.Array.Len()*t.Array.DType().Size()), 10)
+	b = strconv.AppendInt(b, at+t.size(), 10)
 	return append(b, "]}"...)
 }
 
@@ -122,7 +162,7 @@ func SchemaHash(tensors []Named) uint64 {
 	slices.SortStableFunc(sorted, func(a, b Named) int { return strings.Compare(a.Name, b.Name) })
 	h := uint64(fnvStart)
 	for _, t := range sorted {
-		h = hashEntry(h, t.Name, t.Array.DType(), t.Array.Shape())
+		h = hashEntry(h, t.Name, t.Array.DType().String(), t.Array.Shape())
 	}
 	return h
 }
@@ -132,13 +172,17 @@ func (f *File) SchemaHash() uint64 {
 	h, buf := uint64(fnvStart), make([]int, 0, maxRank)
 	for _, i := range f.byName {
 		e := f.entries.at(int(i))
-		h = hashEntry(h, e.name, e.dtype, f.shape(e, buf))
+		name := e.dtype().String()
+		if e.dtype() == array.Invalid {
+			name = f.format(e)
+		}
+		h = hashEntry(h, e.name, name, f.shape(e, buf))
 	}
 	return h
 }
 
-func hashEntry(h uint64, name string, d array.DType, shape []int) uint64 {
-	h = fnv(fnv(h, name), d.String())
+func hashEntry(h uint64, name, dtype string, shape []int) uint64 {
+	h = fnv(fnv(h, name), dtype)
 	for _, n := range shape {
 		h = fnv(h, strconv.Itoa(n))
 	}

@@ -1,0 +1,165 @@
+package torchpt
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/ziparc"
+)
+
+const maxConfig = 32 << 20 // bytes of a package's description of its weights
+
+// nested reads a file of torch.save that is a member of another archive.
+func (f *File) nested(m *ziparc.Member) error {
+	b, err := m.Bytes(m.Size)
+	if err != nil {
+		return &diag.Error{Code: CodeFormat, Msg: "torch: member " + quote(m.Name) + " cannot be read", Err: err}
+	}
+	in, err := Parse(b)
+	if err != nil {
+		return err
+	}
+	for _, t := range in.tensors {
+		f.add(t)
+	}
+	return nil
+}
+
+// readProgram reads the state dict of a program that torch.export.save wrote in
+// PyTorch 2.1 to 2.7: a member that torch.save made.
+func (f *File) readProgram(z *ziparc.Archive) error {
+	for _, name := range []string{"serialized_state_dict.pt", "serialized_state_dict.json"} {
+		if m := z.Find(name); m != nil {
+			return f.nested(m)
+		}
+	}
+	return diag.New(CodeFormat, "torch: program of torch.export has no serialized_state_dict.pt, expected one")
+}
+
+// readPackage reads the state dict of a package as torch.export.save writes it since
+// PyTorch 2.8: a file for each storage, and a description of the tensors in them.
+func (f *File) readPackage(z *ziparc.Archive, root string) error {
+	const suffix = "_weights_config.json"
+	dir := root + "data/weights/"
+	if b, err := z.Find(root + "archive_format").Bytes(16); err != nil || string(b) != "pt2" {
+		return diag.New(CodeFormat, "torch: archive_format is "+quote(string(b))+", expected pt2")
+	}
+	var models []string
+	for _, m := range z.Members {
+		name, ok := strings.CutPrefix(m.Name, dir)
+		if ok && (strings.HasSuffix(name, suffix) || strings.HasSuffix(name, ".pt")) {
+			models = append(models, m.Name)
+		}
+	}
+	if len(models) != 1 {
+		return diag.New(CodeFormat, "torch: package has the weights of "+digits(int64(len(models)))+" models, expected one")
+	}
+	m := z.Find(models[0])
+	if strings.HasSuffix(m.Name, ".pt") { // the first packages
+		return f.nested(m)
+	}
+	b, err := m.Bytes(maxConfig)
+	if err != nil {
+		return &diag.Error{Code: CodeFormat, Msg: "torch: member " + quote(m.Name) + " cannot be read", Err: err}
+	}
+	list, err := payloads(b)
+	if err != nil {
+		return &diag.Error{Code: CodeFormat, Msg: "torch: member " + quote(m.Name) + " is malformed", Err: err}
+	}
+	w := &walk{file: f, data: func(key string) *ziparc.Member { return z.Find(dir + key) }}
+	for _, p := range list {
+		if !w.off {
+			w.payload(p)
+		}
+	}
+	return w.errs.Err()
+}
+
+// payload is a tensor of a package: PayloadMeta of torch.export's schema, as far as it
+// says where elements are.
+type payload struct {
+	name string
+	Path string `json:"path_name"`
+	// Pickled is set for subclasses of tensors.
+	Pickled bool `json:"use_pickle"`
+	Meta    *struct {
+		DType   int   `json:"dtype"`
+		Sizes   []num `json:"sizes"`
+		Strides []num `json:"strides"`
+		Offset  num   `json:"storage_offset"`
+		Layout  int   `json:"layout"`
+	} `json:"tensor_meta"`
+}
+
+// num is a size that is known.
+type num struct {
+	Int *int64 `json:"as_int"`
+}
+
+// strided is the number of the layout that tensors have which are not sparse.
+const stridedLayout = 7
+
+// payloads reads {"config": {name: payload}}, in the order of the names.
+func payloads(b []byte) ([]payload, error) {
+	var doc struct {
+		Config json.RawMessage `json:"config"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, err
+	}
+	d := json.NewDecoder(bytes.NewReader(doc.Config))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, diag.New(CodeFormat, "config is no object")
+	}
+	var all []payload
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var p payload
+		if err := d.Decode(&p); err != nil {
+			return nil, err
+		}
+		p.name = key.(string)
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// payload enters a tensor of a package.
+func (w *walk) payload(p payload) {
+	if p.Pickled || p.Meta == nil || p.Meta.Layout != stridedLayout {
+		w.fail(CodeObject, "tensor "+quote(p.name)+" is pickled or sparse, expected the bytes of a storage")
+		return
+	}
+	d := find(func(d *dtype) bool { return d.scalar == p.Meta.DType && d.scalar != 0 })
+	if d == nil {
+		w.fail(CodeTensor, "tensor "+quote(p.name)+" has element type "+digits(int64(p.Meta.DType))+" of torch.export, expected a known one")
+		return
+	}
+	s := &strided{dtype: d, storage: &storage{key: p.Path}}
+	ok := p.Meta.Offset.Int != nil && len(p.Meta.Sizes) <= maxRank && len(p.Meta.Strides) <= maxRank
+	if ok {
+		s.offset = *p.Meta.Offset.Int
+	}
+	for _, l := range []struct {
+		to   *[]int64
+		from []num
+	}{{&s.shape, p.Meta.Sizes}, {&s.stride, p.Meta.Strides}} {
+		for _, n := range l.from {
+			if n.Int == nil {
+				ok = false
+				break
+			}
+			*l.to = append(*l.to, *n.Int)
+		}
+	}
+	if !ok {
+		w.fail(CodeTensor, "tensor "+quote(p.name)+" has sizes, strides or a place that are no numbers, expected numbers")
+		return
+	}
+	w.tensor(p.name, s)
+}

@@ -1,0 +1,3 @@
+package mapfile
+
+const mapFlags = 0

@@ -1,0 +1,44 @@
+package mapfile
+
+import (
+	"errors"
+	"io"
+	"os"
+	"syscall"
+)
+
+// readAll reads a file to its end; one that says it has more than memory holds is refused
+// by the system's error.
+func readAll(f *os.File) ([]byte, error) {
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, &os.PathError{Op: "read", Path: f.Name(), Err: syscall.EISDIR}
+	}
+	b, err := io.ReadAll(f)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b, err
+}
+
+// ReadPath is Read for the regular file at a path. Others are refused before they are
+// opened: who opens a pipe waits.
+func ReadPath(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return nil, &os.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+	case !info.Mode().IsRegular():
+		return nil, &os.PathError{Op: "read", Path: path, Err: errNoFile}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f)
+}
+
+var errNoFile = errors.New("it is no regular file")
