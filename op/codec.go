@@ -27,6 +27,7 @@ import (
 type Codec struct {
 	typ    reflect.Type
 	fields []field
+	zero   any
 }
 
 type field struct {
@@ -77,7 +78,7 @@ func codecOf(t reflect.Type) *Codec {
 }
 
 func compileCodec(t reflect.Type) *Codec {
-	c := &Codec{typ: t}
+	c := &Codec{typ: t, zero: reflect.Zero(t).Interface()}
 	if t.Kind() != reflect.Struct {
 		panic(diag.Bug("attributes type " + t.String() + " is not a struct"))
 	}
@@ -109,7 +110,7 @@ func compileCodec(t reflect.Type) *Codec {
 }
 
 // Zero returns the attributes with every field at its zero value.
-func (c *Codec) Zero() any { return reflect.Zero(c.typ).Interface() }
+func (c *Codec) Zero() any { return c.zero }
 
 // GoType returns the Go type of the attributes struct.
 func (c *Codec) GoType() reflect.Type { return c.typ }
@@ -164,27 +165,32 @@ func (c *Codec) isZero(f field, v reflect.Value) bool {
 
 // Print returns "{stride=[2,2], eps=1e-05}" without the fields at their zero
 // value, "" when none is left.
-func (c *Codec) Print(a any) string {
-	var out strings.Builder
-	v := reflect.ValueOf(a)
+func (c *Codec) Print(a any) string { return string(c.Text(nil, a)) }
+
+// Text appends to b what Print returns.
+func (c *Codec) Text(b []byte, a any) []byte {
+	if len(c.fields) == 0 {
+		return b
+	}
+	v, start := reflect.ValueOf(a), len(b)
 	for _, f := range c.fields {
 		fv := v.Field(f.index)
 		if c.isZero(f, fv) {
 			continue
 		}
-		if out.Len() == 0 {
-			out.WriteByte('{')
+		if len(b) == start {
+			b = append(b, '{')
 		} else {
-			out.WriteString(", ")
+			b = append(b, ", "...)
 		}
-		out.WriteString(f.name)
-		out.WriteByte('=')
-		out.WriteString(f.print(fv))
+		b = append(b, f.name...)
+		b = append(b, '=')
+		b = append(b, f.print(fv)...)
 	}
-	if out.Len() > 0 {
-		out.WriteByte('}')
+	if len(b) > start {
+		b = append(b, '}')
 	}
-	return out.String()
+	return b
 }
 
 func (f field) print(value reflect.Value) string {
@@ -211,6 +217,9 @@ func (f field) print(value reflect.Value) string {
 // Parse sets fields from name → literal, the literals as Print writes them.
 // Unknown names and malformed literals are errors.
 func (c *Codec) Parse(names, literals []string) (any, error) {
+	if len(names) == 0 {
+		return c.zero, nil
+	}
 	value := reflect.New(c.typ).Elem()
 	seen := make([]bool, len(c.fields))
 	for i, name := range names {

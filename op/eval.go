@@ -18,11 +18,11 @@ func (o *Op) Step(attrs any, in []shape.Type) (s kernel.Step, err error) {
 	defer diag.Catch(&err)
 	switch {
 	case o.expr != nil:
-		b, outs, err := o.buildExpr(attrs, in)
+		e, err := o.elementwise(attrs, in)
 		if err != nil {
 			return nil, err
 		}
-		return &kernel.Elementwise{Program: b.Compile(outs...)}, nil
+		return e, nil
 	case o.kernel != nil:
 		return o.kernel(attrs, in), nil
 	}
@@ -78,18 +78,21 @@ func values(in []*array.Array) []Value {
 }
 
 func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.Array, error) {
-	types := make([]shape.Type, len(in))
-	for i, a := range in {
-		if a != nil {
-			types[i] = shape.TypeOf(a)
-		}
-	}
 	if err := o.CheckRequired(len(in), func(i int) bool { return in[i] != nil }); err != nil {
 		return nil, err
 	}
 	attrs, err := o.codec.Given(attrs)
 	if err != nil {
 		return nil, err
+	}
+	if e, shape := o.knownStep(attrs, in); e != nil {
+		return runElements(w, e, shape, in)
+	}
+	types := make([]shape.Type, len(in))
+	for i, a := range in {
+		if a != nil {
+			types[i] = shape.TypeOf(a)
+		}
 	}
 	typ, err := o.Type(nil, attrs, types)
 	if err != nil {
@@ -116,6 +119,9 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	if step == nil {
 		return nil, diag.New(NoMeaning, o.Key()+" has no meaning as array arithmetic")
 	}
+	if o.ByValue {
+		typ = sizedBy(step, typ, in)
+	}
 	outs, err := newOutputs(typ)
 	if err != nil {
 		return nil, err
@@ -128,6 +134,68 @@ func (o *Op) eval(w *kernel.Workspace, attrs any, in []*array.Array) ([]*array.A
 	}
 	step.Run(w, outs, in)
 	return outs, nil
+}
+
+// runElements runs the step of an elementwise operator, whose operands have one shape.
+func runElements(w *kernel.Workspace, e *kernel.Elementwise, shape []int, in []*array.Array) ([]*array.Array, error) {
+	outs := make([]*array.Array, len(e.Program.Outputs))
+	for i, d := range e.Program.Outputs {
+		var err error
+		if outs[i], err = newOutput(d, shape); err != nil {
+			return nil, err
+		}
+	}
+	if err := allocate(outs); err != nil {
+		return nil, err
+	}
+	e.Run(w, outs, in)
+	return outs, nil
+}
+
+// TypeFor returns the type that the results have for these operands, sizes that follow
+// from what they hold included. Mistakes are returned as *diag.Error.
+func (o *Op) TypeFor(attrs any, in []*array.Array) (t shape.Type, err error) {
+	defer diag.Catch(&err)
+	if attrs, err = o.codec.Given(attrs); err != nil {
+		return t, err
+	}
+	types := make([]shape.Type, len(in))
+	for i, a := range in {
+		if a != nil {
+			types[i] = shape.TypeOf(a)
+		}
+	}
+	if t, err = o.Type(nil, attrs, types); err != nil || !o.ByValue {
+		return t, err
+	}
+	step, err := o.Step(attrs, types)
+	if err != nil {
+		return t, err
+	}
+	return sizedBy(step, t, in), nil
+}
+
+// sizedBy returns the type of results whose sizes the step reads in its operands.
+func sizedBy(step kernel.Step, typ shape.Type, in []*array.Array) shape.Type {
+	members := []shape.Type{typ}
+	if typ.Kind() == shape.Tuple {
+		members = make([]shape.Type, typ.Len())
+		for i := range members {
+			members[i] = typ.Member(i)
+		}
+	}
+	sizes := make([][]int, len(members))
+	for i, t := range members {
+		sizes[i] = make([]int, t.Rank())
+	}
+	step.(kernel.Sizer).Sizes(sizes, in)
+	for i, t := range members {
+		members[i] = shape.TensorType(t.DType(), shape.Ints(sizes[i]...))
+	}
+	if typ.Kind() != shape.Tuple {
+		return members[0]
+	}
+	return shape.TupleType(members...)
 }
 
 // apart returns the results of a decomposition, with memory of their own where the
@@ -167,26 +235,35 @@ func (o *Op) CheckRequired(n int, present func(i int) bool) error {
 
 // newOutputs makes the headers of the results, without storage.
 func newOutputs(t shape.Type) ([]*array.Array, error) {
-	members := []shape.Type{t}
-	if t.Kind() == shape.Tuple {
-		members = make([]shape.Type, t.Len())
-		for i := range members {
-			members[i] = t.Member(i)
-		}
+	count, tuple := 1, t.Kind() == shape.Tuple
+	if tuple {
+		count = t.Len()
 	}
-	outs := make([]*array.Array, len(members))
-	for i, m := range members {
+	outs := make([]*array.Array, count)
+	for i := range outs {
+		m := t
+		if tuple {
+			m = t.Member(i)
+		}
 		d, dims, ok := m.Concrete()
 		if !ok {
 			return nil, diag.New(NoMeaning, "the result type "+m.String()+" is not known, so that it cannot be computed")
 		}
-		if n, ok := array.NumElems(dims); !ok || n > math.MaxInt/max(d.Size(), 1) {
-			return nil, diag.New(TooLarge, "the result "+m.String()+" takes more bytes than there are addresses")
+		var err error
+		if outs[i], err = newOutput(d, dims); err != nil {
+			return nil, err
 		}
-		outs[i] = &array.Array{}
-		outs[i].Reset(d, dims)
 	}
 	return outs, nil
+}
+
+func newOutput(d array.DType, dims []int) (*array.Array, error) {
+	if n, ok := array.NumElems(dims); !ok || n > math.MaxInt/max(d.Size(), 1) {
+		return nil, diag.New(TooLarge, "the result "+shape.TensorType(d, shape.Ints(dims...)).String()+" takes more bytes than there are addresses")
+	}
+	a := &array.Array{}
+	a.Reset(d, dims)
+	return a, nil
 }
 
 // TooLarge is the code of a result beyond array.MaxBytes.
@@ -265,6 +342,19 @@ func (o *Op) Flops(attrs any, in []shape.Type, out shape.Type) shape.Dim {
 		}
 	}
 	return shape.Const(0)
+}
+
+// AtMost returns sizes that the results of a ByValue operator never go beyond, a list for
+// each result; unknown ones have no bound, and nil says that none is known.
+func (o *Op) AtMost(attrs any, in []shape.Type) []shape.Dims {
+	if o.atMost == nil {
+		return nil
+	}
+	given, err := o.codec.Given(attrs)
+	if err != nil {
+		return nil
+	}
+	return o.atMost(given, in)
 }
 
 func elements(t shape.Type) shape.Dim {

@@ -361,3 +361,12 @@ func ExampleEverywhere() {
 	fmt.Println(len(op.Everywhere()) > 0)
 	// Output: true
 }
+
+// An operator whose sizes follow from values says the most that they can be, and what they
+// are for operands that are there.
+func ExampleOp_TypeFor() {
+	x := array.FromSlice([]float32{0, 7, 0, 9})
+	t, err := std.Nonzero.TypeFor(nil, []*array.Array{x})
+	fmt.Println(t, err, std.Nonzero.AtMost(nil, []shape.Type{shape.TypeOf(x)})[0])
+	// Output: i64[2,1] <nil> [4,1]
+}

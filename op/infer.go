@@ -76,6 +76,12 @@ func (c *Infer) assume(r shape.Relation) error {
 // Broadcast returns the broadcast of two dimension lists by PyTorch's rules:
 // aligned at the end, 1 stretches.
 func (c *Infer) Broadcast(first, second shape.Dims) (shape.Dims, error) {
+	switch {
+	case second.Len() == 0 || first.Equal(second):
+		return first, nil
+	case first.Len() == 0:
+		return second, nil
+	}
 	n := max(first.Len(), second.Len())
 	out := make([]shape.Dim, n)
 	for i := 1; i <= n; i++ {
@@ -149,6 +155,9 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 		return shape.Type{}, nil
 	}
 	for i, t := range in {
+		if err := o.checkNarrow(t, "operand "+strconv.Itoa(i)); err != nil {
+			return shape.Type{}, err
+		}
 		if t.Kind() == shape.Tuple {
 			return shape.Type{}, diag.New(DTypeMismatch, "operand "+strconv.Itoa(i)+" is a tuple of "+strconv.Itoa(t.Len())+", expected a tensor").
 				WithHint("take its members apart first")
@@ -164,10 +173,33 @@ func (o *Op) Type(infer *Infer, attrs any, in []shape.Type) (shape.Type, error) 
 	case o.decompose != nil:
 		t, err = o.inferComposite(infer, attrs, in)
 	}
+	if err == nil {
+		err = o.checkNarrow(t, "the result")
+	}
 	if err != nil {
 		return shape.Type{}, err // whatever a rule returned beside its mistake
 	}
 	return t, nil
+}
+
+// checkNarrow refuses element types that only hold values where the operator does not
+// take them: what computes with numbers has no rule for these, and would read their codes.
+func (o *Op) checkNarrow(t shape.Type, what string) error {
+	switch {
+	case o.Narrow || o.AdHoc || o.Structural():
+		return nil
+	case t.Kind() == shape.Tuple:
+		for i := range t.Len() {
+			if err := o.checkNarrow(t.Member(i), what+", member "+strconv.Itoa(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	case t.Kind() != shape.Tensor || !t.DType().IsNarrow():
+		return nil
+	}
+	return diag.New(DTypeMismatch, what+" has element type "+t.DType().String()+", which "+o.Name+" does not take: it only holds values").
+		WithHint("cast or dequantize to f32 before, and cast or quantize back after")
 }
 
 // checkOperands checks the number of operands. Absence cannot be told from an

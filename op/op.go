@@ -140,6 +140,15 @@ type Spec[A any] struct {
 	// NoFold says that a call on stored tensors is how they are to be stored: its
 	// value is larger and is not computed ahead.
 	NoFold bool
+	// Narrow says that the operator takes and gives element types that only hold values,
+	// those of array.DType.IsNarrow. All others refuse them before Infer is asked.
+	Narrow bool
+	// ByValue says that sizes of results follow from what the operands hold. Infer leaves
+	// these sizes unknown, and the step, a kernel.Sizer, says them when it is run.
+	ByValue bool
+	// AtMost returns sizes that the results of a ByValue operator never go beyond, a list
+	// for each, for what is held ahead; unknown ones where there is no bound. nil: none.
+	AtMost func(a A, in []shape.Type) []shape.Dims
 	// Training tells whether a call with these attributes computes what only the
 	// training of a model needs. nil: none does.
 	Training func(a A) bool
@@ -193,6 +202,8 @@ type Op struct {
 	Quant   Quant
 	Range   Range
 	NoFold  bool
+	Narrow  bool // takes element types that only hold values
+	ByValue bool // sizes of results follow from what the operands hold
 	Func    string
 	Results []string
 	InPlace bool
@@ -205,7 +216,8 @@ type Op struct {
 	Host func(in []*array.Array) ([]*array.Array, error)
 
 	codec     *Codec
-	dtypes    dtypeCache
+	dtypes    cache[[]array.DType]
+	steps     cache[*kernel.Elementwise] // of elementwise operators, shared
 	infer     func(c *Infer, a any, in []shape.Type) (shape.Type, error)
 	expr      func(b *expr.Builder, a any, x []expr.Value) []expr.Value
 	promote   func(a any, in []shape.Type) array.DType
@@ -215,6 +227,7 @@ type Op struct {
 	training  func(a any) bool
 	scatter   func(b Builder, a any, item int, base, v Value) Value
 	flops     func(a any, in []shape.Type, out shape.Type) shape.Dim
+	atMost    func(a any, in []shape.Type) []shape.Dims
 	count     func(a any) int
 	samples   func(g *Gen) []Sample
 	bad       func(g *Gen) []BadSample
@@ -281,11 +294,14 @@ const root = "github.com/gofx-dev/gofx/"
 func Define[A any](name string, spec Spec[A]) *Op {
 	operator := &Op{
 		Name: name, Path: callerPackage(), Doc: spec.Doc, Ref: spec.Ref, In: spec.In, Class: spec.Class, Effect: spec.Effect,
-		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
+		Mutates: spec.Mutates, ViewOf: spec.ViewOf, MayCopy: spec.MayCopy, Quant: spec.Quant, Range: spec.Range, NoFold: spec.NoFold, Narrow: spec.Narrow, ByValue: spec.ByValue, Func: spec.Func, Results: spec.Results, InPlace: spec.InPlace, Tol: spec.Tol,
 		codec: codecOf(reflect.TypeFor[A]()), samples: spec.Samples, bad: spec.Bad, differs: erase(spec.Differs),
 	}
 	if spec.Infer != nil {
 		operator.infer = func(c *Infer, a any, in []shape.Type) (shape.Type, error) { return spec.Infer(c, a.(A), in) }
+	}
+	if spec.AtMost != nil {
+		operator.atMost = func(a any, in []shape.Type) []shape.Dims { return spec.AtMost(a.(A), in) }
 	}
 	if spec.Expr != nil {
 		operator.expr = func(b *expr.Builder, a any, x []expr.Value) []expr.Value { return spec.Expr(b, a.(A), x) }

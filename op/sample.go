@@ -22,20 +22,32 @@ type BadSample struct {
 	Code  diag.Code
 }
 
-// Samples returns the operator's valid sample calls.
+// Samples returns the operator's valid sample calls, all with attributes.
 func (o *Op) Samples() []Sample {
 	if o.samples == nil {
 		return nil
 	}
-	return o.samples(&Gen{})
+	list := o.samples(&Gen{})
+	for i := range list {
+		if list[i].Attrs == nil {
+			list[i].Attrs = o.codec.Zero()
+		}
+	}
+	return list
 }
 
-// BadSamples returns the operator's calls that must be refused.
+// BadSamples returns the operator's calls that must be refused, all with attributes.
 func (o *Op) BadSamples() []BadSample {
 	if o.bad == nil {
 		return nil
 	}
-	return o.bad(&Gen{})
+	list := o.bad(&Gen{})
+	for i := range list {
+		if list[i].Attrs == nil {
+			list[i].Attrs = o.codec.Zero()
+		}
+	}
+	return list
 }
 
 // Gen makes the arrays of samples, the same on every run and machine.

@@ -2,11 +2,13 @@ package op
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -40,45 +42,99 @@ func (o *Op) outDTypes(attrs any, in []shape.Type) ([]array.DType, error) {
 // dimensions (which promotion looks at).
 func (o *Op) dtypeKey(key []byte, attrs any, in []shape.Type) []byte {
 	for _, t := range in {
-		b := byte(t.DType()) << 2
-		if t.Kind() == shape.Tensor {
-			b |= 1
-		}
-		if t.Rank() == 0 {
-			b |= 2
-		}
-		key = append(key, b)
+		key = append(key, operandKey(t.DType(), t.Kind() == shape.Tensor, t.Rank() == 0))
 	}
+	return o.attrsKey(key, attrs)
+}
+
+func operandKey(d array.DType, there, scalar bool) byte {
+	b := byte(d) << 2
+	if there {
+		b |= 1
+	}
+	if scalar {
+		b |= 2
+	}
+	return b
+}
+
+func (o *Op) attrsKey(key []byte, attrs any) []byte {
 	if len(o.codec.fields) > 0 {
 		key = o.codec.AppendKey(append(key, 0xff), attrs, true)
 	}
 	return key
 }
 
-// dtypeCache remembers element types: building an expression to learn them is
-// most of what inferring a type costs.
-type dtypeCache struct {
+// cache remembers what follows from a dtypeKey: building an expression is most of
+// what inferring a type costs, compiling it most of what computing a few elements does.
+type cache[V any] struct {
 	mu sync.RWMutex
-	m  map[string][]array.DType
+	m  map[string]V
 }
 
-// maxDTypes bounds the cache: attributes such as scalars may take any value.
-const maxDTypes = 256
+// maxCached bounds a cache: attributes such as scalars may take any value.
+const maxCached = 256
 
-func (c *dtypeCache) get(key []byte) ([]array.DType, bool) {
+func (c *cache[V]) get(key []byte) (v V, ok bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	d, ok := c.m[string(key)]
-	return d, ok
+	v, ok = c.m[string(key)]
+	return v, ok
 }
 
-func (c *dtypeCache) put(key string, d []array.DType) {
+func (c *cache[V]) put(key string, v V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.m == nil || len(c.m) >= maxDTypes {
-		c.m = map[string][]array.DType{}
+	if c.m == nil || len(c.m) >= maxCached {
+		c.m = map[string]V{}
 	}
-	c.m[key] = d
+	c.m[key] = v
+}
+
+// knownStep returns the step of an elementwise operator that such a call has had before,
+// and the shape of the results, which all operands have. It returns nil where more is to
+// be found out about the call.
+func (o *Op) knownStep(attrs any, in []*array.Array) (*kernel.Elementwise, []int) {
+	if o.expr == nil || o.infer != nil || o.Variadic() || len(in) > len(o.In) {
+		return nil, nil
+	}
+	var buf [96]byte
+	key := buf[:0]
+	var shape []int
+	first := true
+	for _, a := range in {
+		if a == nil {
+			key = append(key, operandKey(array.Invalid, false, false))
+			continue
+		}
+		if !first && !slices.Equal(shape, a.Shape()) {
+			return nil, nil
+		}
+		first, shape = false, a.Shape()
+		key = append(key, operandKey(a.DType(), true, a.Rank() == 0))
+	}
+	if first {
+		return nil, nil
+	}
+	e, _ := o.steps.get(o.attrsKey(key, attrs))
+	return e, shape
+}
+
+// elementwise returns the step of an elementwise operator. Steps are plain data that
+// nobody writes to.
+func (o *Op) elementwise(attrs any, in []shape.Type) (*kernel.Elementwise, error) {
+	var buf [96]byte
+	key := o.dtypeKey(buf[:0], attrs, in)
+	if s, ok := o.steps.get(key); ok {
+		return s, nil
+	}
+	b, outs, err := o.buildExpr(attrs, in)
+	if err != nil {
+		return nil, err
+	}
+	s := &kernel.Elementwise{Program: b.Compile(outs...)}
+	o.steps.put(string(key), s)
+	return s, nil
 }
 
 // buildExpr builds the scalar expression of an elementwise operator for operands

@@ -8,13 +8,16 @@ import (
 
 // Written is the type rule of writing src into dst in place, where src is cast to
 // dst's element type: it returns what dst is afterwards. Shapes must be equal, without
-// broadcasting, and floats are not written to other types. What is not known of
+// broadcasting, floats are not written to other types, and those that only hold values to
+// and from none but themselves. What is not known of
 // either type is left to the run.
 func (c *Infer) Written(dst, src shape.Type) (shape.Type, error) {
 	if dst.Kind() != shape.Tensor || src.Kind() != shape.Tensor {
 		return dst, nil
 	}
-	if d := src.DType(); d.IsFloat() && !dst.DType().IsFloat() && dst.DType() != array.Invalid {
+	d := src.DType()
+	narrow := d != dst.DType() && d != array.Invalid && (d.IsNarrow() || dst.DType().IsNarrow())
+	if narrow || d.IsFloat() && !dst.DType().IsFloat() && dst.DType() != array.Invalid {
 		return shape.Type{}, diag.New(InPlaceType, "a result of element type "+d.String()+" cannot be written to a tensor of "+dst.DType().String())
 	}
 	if !dst.Ranked() || !src.Ranked() {

@@ -2,7 +2,7 @@ package shape
 
 import (
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 )
@@ -86,17 +86,21 @@ func (s Dims) Same(t Dims) bool {
 }
 
 // String returns "[N,3,224]"; an unknown dimension prints as "?".
-func (s Dims) String() string {
-	var b strings.Builder
-	b.WriteByte('[')
+func (s Dims) String() string { return string(s.text(nil)) }
+
+func (s Dims) text(b []byte) []byte {
+	b = append(b, '[')
 	for i, d := range s.d {
 		if i > 0 {
-			b.WriteByte(',')
+			b = append(b, ',')
 		}
-		b.WriteString(d.String())
+		if d.e == nil {
+			b = strconv.AppendInt(b, d.n, 10)
+		} else {
+			b = append(b, d.e.key...)
+		}
 	}
-	b.WriteByte(']')
-	return b.String()
+	return append(b, ']')
 }
 
 // Bind replaces symbols by what env returns; see Dim.Bind.
@@ -257,21 +261,28 @@ func (t Type) Bind(env func(symbol string) Dim) Type {
 
 // String returns the text form: "f32[N,3]", "f32[*]" for an unknown rank, "?[N]"
 // for an unknown element type, "(f32[2], i64[2])" for tuples, "?" for no knowledge.
-func (t Type) String() string {
+func (t Type) String() string { return string(t.Text(nil)) }
+
+// Text appends the text form to b.
+func (t Type) Text(b []byte) []byte {
 	switch t.kind {
 	case Tensor:
+		b = append(b, t.dtype.String()...)
 		if !t.ranked {
-			return t.dtype.String() + "[*]"
+			return append(b, "[*]"...)
 		}
-		return t.dtype.String() + t.dims.String()
+		return t.dims.text(b)
 	case Tuple:
-		parts := make([]string, len(t.tuple))
+		b = append(b, '(')
 		for i, m := range t.tuple {
-			parts[i] = m.String()
+			if i > 0 {
+				b = append(b, ", "...)
+			}
+			b = m.Text(b)
 		}
-		return "(" + strings.Join(parts, ", ") + ")"
+		return append(b, ')')
 	}
-	return "?"
+	return append(b, '?')
 }
 
 // Compatible reports whether one value can be of either type: what is not known

@@ -4,8 +4,12 @@
 package cases
 
 import (
+	"context"
+
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/op/std"
@@ -18,6 +22,8 @@ type Case struct {
 	// Fn is what is traced: a function or a module.
 	Fn   any
 	Opts []fx.Option
+	// Graph makes the graph of a case that no trace makes.
+	Graph func() (*graph.Module, error)
 	// Inputs are the flattened tensor inputs, one set a run.
 	Inputs [][]*tensor.Tensor
 	// Eager computes the flattened results without a trace.
@@ -30,6 +36,20 @@ type Case struct {
 	Regions bool
 	// Stateful marks models that write buffers.
 	Stateful bool
+	// Refused is the code with which a trace refuses a graph, "" for none.
+	Refused diag.Code
+}
+
+// Module returns the graph of the case, which is traced unless it is given.
+func (c *Case) Module(ctx context.Context) (*graph.Module, error) {
+	if c.Graph != nil {
+		return c.Graph()
+	}
+	gm, err := fx.Trace(ctx, c.Fn, c.Opts...)
+	if err != nil {
+		return nil, err
+	}
+	return gm.Module, nil
 }
 
 // ramp returns floats that vary in sign and size.

@@ -94,3 +94,30 @@ func (m *Cell) Forward(x *tensor.Tensor) (last, counts *tensor.Tensor) {
 		x.Select(0, 0).Select(1, 0).ZerosLike().Cast(array.I64)}, []*tensor.Tensor{x, mask})
 	return l[0], s[0].Add(l[1])
 }
+
+// shared are bodies about values from outside alone: what they compute from, what ends
+// them, and sizes.
+func shared() []Case {
+	return []Case{
+		region("loop about a captured value", "f32[N]", func(x *tensor.Tensor) *tensor.Tensor {
+			limit := x.Abs().Sum()
+			out := tensor.While(func(in ts) *tensor.Tensor { return in[0].Lt(limit) },
+				func(in ts) ts { return ts{in[0].AddScalar(1), in[1].Add(x)} }, tensor.Scalar(float32(0)), x)
+			return out[1].Add(out[0])
+		}, ramp(3), ramp(5)),
+		region("counter that no traced value begins", "f32[N]", func(x *tensor.Tensor) *tensor.Tensor {
+			out := tensor.While(func(in ts) *tensor.Tensor { return in[0].Lt(x.Abs().Sum()) },
+				func(in ts) ts { return ts{in[0].AddScalar(1)} }, tensor.Scalar(float32(0)))
+			return x.Add(out[0])
+		}, ramp(3), ramp(5)),
+		region("sizes from far out", "f32[N]", func(x *tensor.Tensor) *tensor.Tensor {
+			return tensor.Cond(x.Sum().GtScalar(0),
+				func(ts) ts { return ts{tensor.Ones([]any{x.Size(0)}).Cumsum(0)} },
+				func(ts) ts {
+					_, rows := tensor.Scan(func(c, s ts) (ts, ts) { return c, ts{s[0].Add(tensor.Ones([]any{x.Size(0).Mul(2)}).Sum())} },
+						nil, ts{tensor.Zeros([]any{x.Size(0)})})
+					return ts{rows[0]}
+				})[0]
+		}, ramp(3), ramp(5).Neg()),
+	}
+}

@@ -12,6 +12,9 @@ func All() []Case {
 	return slices.Concat(state(), results(), shapes(), control(), numeric(), fused())
 }
 
+// Everything returns those of All, Writes and Bodies.
+func Everything() []Case { return slices.Concat(All(), Writes(), Bodies()) }
+
 func module(name string, m interface {
 	Forward(*tensor.Tensor) *tensor.Tensor
 }, opts []fx.Option, in ...*tensor.Tensor) Case {

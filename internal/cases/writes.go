@@ -13,7 +13,7 @@ type ts = []*tensor.Tensor
 // Writes returns programs that write in place: to local buffers, views, constants,
 // state and what regions share with the code around them.
 func Writes() []Case {
-	return slices.Concat(local(), views(), handedOut(), typed(), stateful(), regionalWrites(), regionalState())
+	return slices.Concat(local(), views(), handedOut(), typed(), stateful(), regionalWrites(), regionalState(), shared())
 }
 
 func on(name, typ string, f func(*tensor.Tensor) *tensor.Tensor, in ...*tensor.Tensor) Case {

@@ -349,6 +349,117 @@ def interpolate(x, size, scale_factor, mode, align_corners):
     return F.interpolate(x, mode=mode, **kw)
 
 
+def resized(x, size, scale_factor, mode, at, rounding, a, exclude, antialias, roi, beyond):
+    """Resize by the words of ONNX's specification: a matrix for each dimension."""
+    n, scale_factor, roi = len(size), scale_factor or [], roi or []
+    crop = at == "tf_crop_and_resize"
+    if not 1 <= n <= 3 or x.dim() < n or len(scale_factor) not in (0, n) or any(not 0 < float(f) < 1e9 for f in scale_factor):
+        raise ValueError("sizes or factors")
+    if len(roi) != (2 * n if crop else 0) or any(not abs(float(v)) < 1e9 for v in roi) or beyond and not crop or not abs(a) < 1e9:
+        raise ValueError("roi, extrapolation_value or cubic_coeff_a")
+    if mode == "nearest" and (antialias or exclude) or mode != "nearest" and is_int(x):
+        raise ValueError("not for this mode")
+    for d in range(n):
+        axis = x.dim() - n + d
+        had, has = x.shape[axis], size[d]
+        s = float(scale_factor[d]) if scale_factor else has / max(had, 1)
+        if had < 1 or has < 1 or not has / 2 <= s * had <= 2 * has:
+            raise ValueError("sizes")
+        region = (float(roi[d]), float(roi[n + d])) if crop else (0, 1)
+        rows, out = [], []
+        for i in range(has):
+            p = resized_position(at, i, had, has, s, region)
+            outside = crop and not 0 <= p <= had - 1
+            out.append(outside)
+            rows.append([0.0] * had if outside else resized_weights(mode, rounding, p, had, s, a, exclude, antialias))
+        out = torch.tensor(out)
+        if mode == "nearest":
+            x = x.index_select(axis, torch.tensor([r.index(1.0) if 1.0 in r else 0 for r in rows]))
+        else:
+            x = torch.movedim(torch.tensordot(x, torch.tensor(rows, dtype=torch.float64).to(x.dtype), ([axis], [1])), -1, axis)
+        fill = beyond if not is_int(x) else int(beyond)
+        x = torch.where(out.reshape([-1] + [1] * (n - 1 - d)), torch.tensor(fill, dtype=x.dtype), x)
+    return x
+
+
+def resized_position(at, i, had, has, s, region):
+    half = (i + 0.5) / s - 0.5
+    if at == "align_corners":
+        return i * (had - 1) / (has - 1) if has > 1 else 0
+    if at == "asymmetric":
+        return i / s
+    if at == "tf_half_pixel_for_nn":
+        return (i + 0.5) / s
+    if at == "pytorch_half_pixel":
+        return half if has > 1 else 0
+    if at == "half_pixel_symmetric":
+        return had / 2 * (1 - has / (s * had)) + half
+    if at == "tf_crop_and_resize":
+        lo, hi = region
+        if has == 1:
+            return 0.5 * (lo + hi) * (had - 1)
+        return lo * (had - 1) + i * (hi - lo) * (had - 1) / (has - 1)
+    if at != "half_pixel":
+        raise ValueError(at)
+    return half
+
+
+def resized_weights(mode, rounding, p, had, s, a, exclude, antialias):
+    row = [0.0] * had
+    if mode == "nearest":
+        k = {"floor": math.floor(p), "ceil": math.ceil(p), "round_prefer_floor": math.ceil(p - 0.5), "round_prefer_ceil": math.floor(p + 0.5)}[rounding]
+        row[min(max(k, 0), had - 1)] = 1.0
+        return row
+    stretch = min(s, 1) if antialias else 1
+
+    def weight(v):
+        v = abs(v)
+        if mode == "linear":
+            return max(1 - v, 0)
+        if v <= 1:
+            return (a + 2) * v ** 3 - (a + 3) * v ** 2 + 1
+        return a * v ** 3 - 5 * a * v ** 2 + 8 * a * v - 4 * a if v < 2 else 0
+
+    reach = math.ceil(2 / stretch) + 1
+    taps = {k: weight((k - p) * stretch) for k in range(math.floor(p) - reach, math.ceil(p) + reach + 1)}
+    if exclude:
+        taps = {k: f for k, f in taps.items() if 0 <= k < had}
+    total = sum(taps.values()) if antialias or exclude else 1
+    for k, f in taps.items():
+        row[min(max(k, 0), had - 1)] += f / total
+    return row
+
+
+def bitcast(x, dtype):
+    sizes = {torch.tensor([], dtype=dtype).element_size(), x.element_size()}
+    if sizes == {2, 4}:
+        raise Lacks("narrow floats come as f32")
+    if dtype == torch.bool or x.dtype == torch.bool or len(sizes) == 2:
+        raise RuntimeError("sizes of types")
+    return x.contiguous().view(dtype)
+
+
+def roi_align(x, rois, batch, output_size, spatial_scale, sampling_ratio, aligned, mode):
+    from torchvision.ops import roi_align as align
+    if x.dim() != 4 or rois.dim() != 2 or rois.shape[1] != 4 or batch.dim() != 1 or len(batch) != len(rois) or x.shape[2] * x.shape[3] == 0:
+        raise RuntimeError("shapes")
+    if x.dtype != rois.dtype or is_int(x) or batch.dtype not in (torch.int32, torch.int64):
+        raise RuntimeError("types")
+    size = output_size * 2 if len(output_size) == 1 else output_size
+    if len(size) != 2 or min(size) < 1 or not 0 < spatial_scale < float("inf") or not 0 <= sampling_ratio <= 256 or mode not in ("", "avg", "max", None):
+        raise RuntimeError("attributes")
+    if len(batch) and not 0 <= int(batch.min()) <= int(batch.max()) < x.shape[0]:
+        raise IndexError("batch")
+    if mode == "max":
+        raise Lacks("regions by the greatest value")
+    try:
+        return align(x, torch.cat([batch.to(x.dtype)[:, None], rois], 1), size, spatial_scale, sampling_ratio, aligned)
+    except (RuntimeError, ValueError) as e:
+        if "std::vector" in str(e):
+            raise Skip("torchvision reserves a negative number of points for regions of negative size")
+        raise
+
+
 # Quantised values. PyTorch multiplies by the reciprocal of a scale, ONNX divides by
 # it: these are the words of ONNX's specification.
 
@@ -747,3 +858,50 @@ def int4_embedding(x, weight, scale, zero, group):
     if weight.dim() != 2:
         raise ValueError("rank of the weight")
     return F.embedding(x, int4_weight(weight, scale, zero, 2 * weight.shape[1], group, torch.float32))
+
+
+def unique(x, dim, flat, unsorted):
+    """What differs, where it appears first, each slice's place, and how often it is there."""
+    moved = x.flatten() if flat else x.movedim(dim, 0)
+    rows = moved if flat else moved.reshape(len(moved), -1)  # PyTorch orders slices of more dimensions otherwise
+    values, inverse, counts = torch.unique(rows, return_inverse=True, return_counts=True, dim=0)
+    first = torch.tensor([(inverse == k).nonzero()[0, 0] for k in range(len(counts))], dtype=torch.int64)
+    if unsorted:
+        order = first.argsort()
+        values, counts, inverse, first = values[order], counts[order], order.argsort()[inverse], first[order]
+    values = values if flat else values.reshape(-1, *moved.shape[1:]).movedim(0, dim)
+    return values, first, inverse, counts
+
+
+def sized(n):
+    """A tensor without elements that has the sizes given."""
+    return torch.empty(*n.tolist(), 0, dtype=torch.bool)
+
+
+def counted(start, limit, delta):
+    """Numbers from start by delta on this side of limit, none where delta leads away."""
+    if (limit > start) != (delta > 0):
+        return start.new_empty(0)
+    return torch.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
+
+
+def suppress(boxes, scores, most, overlap, score, center):
+    """Rows of batch, class and box: the best that do not overlap those before them."""
+    rows = []
+    boxes, scores = boxes.float(), scores.float()
+    if center:
+        middle, half = boxes[..., :2], boxes[..., 2:] / 2
+        boxes = torch.cat([middle - half, middle + half], -1)
+    low, high = torch.minimum(boxes[..., :2], boxes[..., 2:]), torch.maximum(boxes[..., :2], boxes[..., 2:])
+    for b in range(scores.shape[0]):
+        for c in range(scores.shape[1]):
+            taken = []
+            for i in scores[b, c].argsort(descending=True, stable=True).tolist():
+                if len(taken) >= most or score is not None and not scores[b, c, i] > score:
+                    break
+                common = [(torch.minimum(high[b, i], high[b, k]) - torch.maximum(low[b, i], low[b, k])).clamp(min=0).prod() for k in taken]
+                areas = [(high[b, i] - low[b, i]).prod() + (high[b, k] - low[b, k]).prod() for k in taken]
+                if all(x <= 0 or x / (a - x) <= overlap for x, a in zip(common, areas)):
+                    taken.append(i)
+                    rows.append([b, c, i])
+    return torch.tensor(rows, dtype=torch.int64).reshape(-1, 3)

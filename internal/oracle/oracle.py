@@ -46,6 +46,15 @@ DTYPES = {"F32": torch.float32, "F64": torch.float64, "F16": torch.float16, "BF1
 NUMPY = {"F32": np.float32, "F64": np.float64, "F16": np.float16, "I8": np.int8, "U8": np.uint8, "I16": np.int16,
          "I32": np.int32, "I64": np.int64, "BOOL": np.bool_, "BF16": np.int16,
          "U16": np.uint16, "U32": np.uint32, "U64": np.uint64}
+
+
+class Untyped:
+    """A tensor of a type that neither PyTorch nor NumPy has, a float of 8 bits for instance."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
 NAMES = {v: k for k, v in DTYPES.items()}
 TYPES = {name.lower(): d for name, d in DTYPES.items()}
 NARROW = (torch.float16, torch.bfloat16)
@@ -65,6 +74,9 @@ def read(path):
         if name == "__metadata__":
             continue
         lo, hi = t["data_offsets"]
+        if t["dtype"] not in NUMPY:
+            out[name] = Untyped(t["dtype"])
+            continue
         a = np.frombuffer(body[lo:hi], dtype=NUMPY[t["dtype"]]).reshape(t["shape"])
         if t["dtype"] not in DTYPES:
             out[name] = Unsigned(a)
@@ -240,6 +252,9 @@ def evaluate(s, inputs, exact):
     f, key = function(s), s["Key"]
     helpers.NOTES.clear()
     try:
+        for x in ins:
+            if isinstance(x, Untyped):
+                raise Lacks("PyTorch has no type " + x.dtype)
         if any(isinstance(x, Unsigned) and n != "key" for n, x in itertools.zip_longest(names_of(s), ins)):
             raise Lacks("PyTorch has no unsigned types but u8")
         values, native = call(f, attrs, ins)

@@ -34,7 +34,7 @@ func ExampleOps() {
 	}
 	// Output:
 	// Abs takes 1
-	// AdaptiveAvgPool1d takes 2
+	// Acos takes 1
 }
 
 // An attribute's Go name, its parameter's and what it takes.

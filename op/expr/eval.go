@@ -46,7 +46,10 @@ func loadBits(data *array.Array) uint64 {
 		return uint64(int64(array.Raw[int16](data)[0]))
 	case array.I32:
 		return uint64(int64(array.Raw[int32](data)[0]))
-	case array.U8, array.Bool:
+	case array.I4, array.U4, array.I2, array.U2:
+		return uint64(array.NarrowInt(data.DType(), array.Raw[uint8](data)[0]))
+	}
+	if data.DType().Size() == 1 {
 		return uint64(array.Raw[uint8](data)[0])
 	}
 	return array.Raw[uint64](data)[0]

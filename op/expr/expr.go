@@ -114,8 +114,10 @@ func (b *Builder) ConstBits(dtype array.DType, bits uint64) Value {
 		bits = uint64(uint32(bits))
 	case array.F16, array.BF16, array.U16:
 		bits = uint64(uint16(bits))
-	case array.U8:
+	case array.U8, array.F8E4M3FN, array.F8E4M3FNUZ, array.F8E5M2, array.F8E5M2FNUZ, array.F8E8M0FNU, array.F4E2M1FN:
 		bits = uint64(uint8(bits))
+	case array.I4, array.U4, array.I2, array.U2:
+		bits = uint64(array.NarrowInt(dtype, uint8(bits)))
 	case array.I32:
 		bits = uint64(int64(int32(bits)))
 	case array.I16:
@@ -196,14 +198,20 @@ func (b *Builder) Op(code kernel.Code, args ...Value) Value {
 }
 
 // Cast converts x to d; it is x itself when it has that type.
-func (b *Builder) Cast(x Value, d array.DType) Value {
+func (b *Builder) Cast(x Value, d array.DType) Value { return b.CastRounded(x, d, 0) }
+
+// CastRounded is Cast with another rounding to floats of 8 bits.
+func (b *Builder) CastRounded(x Value, d array.DType, r array.Rounding) Value {
 	if x.b != b || d.Size() == 0 {
 		panic(bug("cast of " + x.DType().String() + " to " + d.String()))
 	}
 	if x.DType() == d {
 		return x
 	}
-	return b.make(node{kernel.OpCast, d, [3]int32{x.id, -1, -1}, 0})
+	if !d.IsNarrowFloat() {
+		r = 0
+	}
+	return b.make(node{kernel.OpCast, d, [3]int32{x.id, -1, -1}, uint64(r)})
 }
 
 // make interns entry, or the constant that it is.
@@ -231,7 +239,7 @@ func (b *Builder) make(entry node) Value {
 // folding cannot disagree with running.
 func (b *Builder) foldConst(entry node) uint64 {
 	program := kernel.Program{Outputs: []array.DType{entry.d}}
-	in := kernel.Instr{Op: entry.code, DType: entry.d}
+	in := kernel.Instr{Op: entry.code, DType: entry.d, Imm: entry.imm}
 	if a := entry.args[0]; entry.code == kernel.OpCast || entry.code.Info().ToBool {
 		in.From = b.nodes[a].d
 	}

@@ -15,7 +15,7 @@ type Node struct {
 	DType array.DType
 	// Args are the operands, as indices into Graph.Nodes.
 	Args []int
-	// Imm is the input number, the axis or the constant's bits, as in kernel.Instr.
+	// Imm is the input number, the axis, the rounding of a cast or the constant's bits, as in kernel.Instr.
 	Imm uint64
 }
 
@@ -51,7 +51,18 @@ func (b *Builder) Graph(outs ...Value) Graph {
 // joins expressions; it returns the outputs. in[i] stands for input i and must
 // have its type. Index and Coord keep their meaning, so that both expressions
 // must be over the same output shape where body uses them.
-func (b *Builder) Inline(body Graph, in []Value) []Value {
+func (b *Builder) Inline(body Graph, in []Value) []Value { return b.rebuild(body, in, b.written) }
+
+// written makes what an operation gives for operands, as it is written.
+func (b *Builder) written(n Node, args []Value) Value {
+	if n.Code == kernel.OpCast {
+		return b.CastRounded(args[0], n.DType, array.Rounding(n.Imm))
+	}
+	return b.Op(n.Code, args...)
+}
+
+// rebuild makes body in b, its operations by of.
+func (b *Builder) rebuild(body Graph, in []Value, of func(n Node, args []Value) Value) []Value {
 	vals := make([]Value, len(body.Nodes))
 	for i, n := range body.Nodes {
 		args := make([]Value, len(n.Args))
@@ -70,10 +81,8 @@ func (b *Builder) Inline(body Graph, in []Value) []Value {
 			vals[i] = b.Index()
 		case kernel.OpCoord:
 			vals[i] = b.Coord(int(int64(n.Imm)))
-		case kernel.OpCast:
-			vals[i] = b.Cast(args[0], n.DType)
 		default:
-			vals[i] = b.Op(n.Code, args...)
+			vals[i] = of(n, args)
 		}
 	}
 	outs := make([]Value, len(body.Outs))
@@ -98,6 +107,10 @@ func (g Graph) String() string {
 			out.WriteString(" " + strconv.FormatInt(int64(n.Imm), 10))
 		case kernel.OpConst:
 			out.WriteString(" " + constString(n.DType, n.Imm))
+		case kernel.OpCast:
+			if n.Imm != 0 {
+				out.WriteString(" rounding " + strconv.FormatUint(n.Imm, 10))
+			}
 		}
 		out.WriteByte('\n')
 	}
@@ -117,7 +130,7 @@ func constString(d array.DType, bits uint64) string {
 		f = math.Float64frombits(bits)
 	case array.F32:
 		f, size = float64(math.Float32frombits(uint32(bits))), 32
-	case array.F16, array.BF16:
+	case array.F16, array.BF16, array.F8E4M3FN, array.F8E4M3FNUZ, array.F8E5M2, array.F8E5M2FNUZ, array.F8E8M0FNU, array.F4E2M1FN:
 		return "0x" + strconv.FormatUint(bits, 16)
 	case array.Bool:
 		return strconv.FormatBool(bits != 0)

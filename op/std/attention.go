@@ -196,10 +196,10 @@ func scaledQuery(c composer, scale op.Scalar, q op.Value) op.Value {
 		return c.scale(q, op.Float(1/math.Sqrt(float64(n))))
 	}
 	// As exact as the number would be, and multiplied as numbers are.
-	size := c.Call(Cast, CastAttrs{array.F64}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
+	size := c.Call(Cast, CastAttrs{DType: array.F64}, c.Call(op.Dim, op.AxisAttrs{Axis: -1}, q))
 	wide, back := widened(c, q)
 	factor := c.apply(Reciprocal, c.apply(Sqrt, size))
-	return back(c.mul(wide, c.Call(Cast, CastAttrs{wide.Type().DType()}, factor)))
+	return back(c.mul(wide, c.Call(Cast, CastAttrs{DType: wide.Type().DType()}, factor)))
 }
 
 // keepWhere sets scores to -inf where mask is false.

@@ -142,7 +142,7 @@ type viewScatter[A any] struct {
 // scatterView defines an operator that writes src over a view of x.
 func scatterView[A any](name, doc string, s viewScatter[A]) *op.Op {
 	return op.Define(name, op.Spec[A]{
-		Doc: doc, In: op.Args("x", "src"), Class: op.Movement, Quant: op.QuantShared,
+		Doc: doc, In: op.Args("x", "src"), Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 		Differs: []op.Difference[A]{refusesMixed[A]()},
 		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			d, err := oneDType(in)

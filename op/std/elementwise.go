@@ -246,11 +246,13 @@ type unary[A any] struct {
 	promote func(a A, d array.DType) array.DType                // numbers in attributes; nil for none
 	keepInt bool                                                // integers and bool are returned as they are
 	toBool  bool
+	narrow  bool // takes element types that only hold values
 	quant   op.Quant
 	lies    op.Range // of results, with QuantFixed
 	inPlace bool
-	attrs   []A // attributes of the samples; nil means the zero value
-	wrong   []A // attributes that check refuses with BadAttr
+	attrs   []A                         // attributes of the samples; nil means the zero value
+	wrong   []A                         // attributes that check refuses with BadAttr
+	samples func(g *op.Gen) []op.Sample // more than the family's
 	differs []op.Difference[A]
 }
 
@@ -259,7 +261,7 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 		s.attrs = make([]A, 1)
 	}
 	return op.Define(name, op.Spec[A]{
-		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, Range: s.lies, InPlace: s.inPlace, Differs: s.differs,
+		Doc: s.doc, Ref: s.ref, In: op.Args("x"), Quant: s.quant, Range: s.lies, Narrow: s.narrow, InPlace: s.inPlace, Differs: s.differs,
 		Promote: func(a A, in []shape.Type) array.DType {
 			d := op.Promote(in)
 			if s.promote != nil {
@@ -283,7 +285,11 @@ func defineUnary[A any](name string, s unary[A]) *op.Op {
 			return []expr.Value{b.Cast(y, d)}
 		},
 		Samples: func(g *op.Gen) []op.Sample {
-			return slices.DeleteFunc(unarySamples(g, s.on, s.attrs), func(p op.Sample) bool { return s.refuses(p.Attrs.(A), p.In[0].DType()) })
+			all := slices.DeleteFunc(unarySamples(g, s.on, s.attrs), func(p op.Sample) bool { return s.refuses(p.Attrs.(A), p.In[0].DType()) })
+			if s.samples != nil {
+				all = append(all, s.samples(g)...)
+			}
+			return all
 		},
 		Bad: func(g *op.Gen) []op.BadSample { return unaryBad(g, s.on, s.attrs[0], s.wrong) },
 	})

@@ -22,7 +22,7 @@ type EmbeddingBagAttrs struct {
 //gofx:torch F.embedding(x, weight)
 var Embedding = op.Define("embedding", op.Spec[op.None]{
 	Doc: "embedding takes the rows of weight [V,E] that the integers of x name; an index out of range is an error when it is computed.",
-	In:  op.Args("x", "weight"), Class: op.Movement, Quant: op.QuantWeighted,
+	In:  op.Args("x", "weight"), Class: op.Movement, Quant: op.QuantWeighted, Narrow: true,
 	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 		x, w := in[0], in[1]
 		if err := wantIndices("x", x); err != nil {

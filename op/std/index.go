@@ -31,7 +31,7 @@ var Gather = op.Define("gather", op.Spec[DimAttrs]{
 		extendsIndices[DimAttrs](1),
 	},
 	Doc: "gather reads, for every element of index, the element of x whose position in one dimension it names.", In: op.Args("x", "index"),
-	Class: op.Movement, Quant: op.QuantShared,
+	Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 	Infer: func(c *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 		if err := checkIndex(c, a.Dim, in[0], in[1]); err != nil {
 			return shape.Type{}, err
@@ -94,7 +94,7 @@ var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 		departs[DimAttrs](op.Refuses, "an index of no dimensions", func(in []*array.Array) bool { return in[1].Rank() == 0 }),
 	},
 	Doc: "index_select takes the slices of one dimension that the vector index names.", In: op.Args("x", "index"),
-	Class: op.Movement, Quant: op.QuantShared,
+	Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 	Infer: func(_ *op.Infer, a DimAttrs, in []shape.Type) (shape.Type, error) {
 		if err := wantIndex(in[1]); err != nil {
 			return shape.Type{}, err

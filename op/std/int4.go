@@ -132,9 +132,9 @@ func int4Floats(b op.Builder, group int, k shape.Dim, w, scale, zero op.Value) o
 	}
 	less := number0(b, 8, array.F32)
 	if zero != nil {
-		less = each(b.Call(Cast, CastAttrs{array.F32}, zero))
+		less = each(b.Call(Cast, CastAttrs{DType: array.F32}, zero))
 	}
-	weight := b.Call(Sub, nil, columns(b.Call(Cast, CastAttrs{array.F32}, q), k), less)
+	weight := b.Call(Sub, nil, columns(b.Call(Cast, CastAttrs{DType: array.F32}, q), k), less)
 	return b.Call(Mul, nil, weight, each(scale))
 }
 

@@ -82,8 +82,8 @@ func narrowOperands(x, bias shape.Type) error {
 // narrowLinear is a linear layer computed in f32, whatever the type of x.
 func narrowLinear(b op.Builder, x, weight, bias op.Value) op.Value {
 	if bias != nil {
-		bias = b.Call(Cast, CastAttrs{array.F32}, bias)
+		bias = b.Call(Cast, CastAttrs{DType: array.F32}, bias)
 	}
-	y := b.Call(Linear, nil, b.Call(Cast, CastAttrs{array.F32}, x), weight, bias)
-	return b.Call(Cast, CastAttrs{x.Type().DType()}, y)
+	y := b.Call(Linear, nil, b.Call(Cast, CastAttrs{DType: array.F32}, x), weight, bias)
+	return b.Call(Cast, CastAttrs{DType: x.Type().DType()}, y)
 }

@@ -35,7 +35,7 @@ var Cat = op.Define("cat", op.Spec[DimAttrs]{
 		refusesMixed[DimAttrs](),
 	},
 	Doc: "cat joins tensors along a dimension; all other sizes agree.", In: op.Args("tensors..."),
-	Class: op.Movement, Quant: op.QuantShared,
+	Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 	Infer: catRule,
 	Kernel: func(a DimAttrs, in []shape.Type) kernel.Step {
 		rank := 1 // a vector beside others of another rank is empty
@@ -56,7 +56,7 @@ var Stack = op.Define("stack", op.Spec[DimAttrs]{
 		refusesMixed[DimAttrs](),
 	},
 	Doc: "stack joins tensors of one shape along a new dimension.", In: op.Args("tensors..."),
-	Class: op.Movement, Quant: op.QuantShared,
+	Class: op.Movement, Quant: op.QuantShared, Narrow: true,
 	Infer: stackRule,
 	Decompose: func(b op.Builder, a DimAttrs, in []op.Value) op.Value {
 		rows := make([]op.Value, len(in))

@@ -267,6 +267,12 @@ var Flip = moveOp("flip", "flip reverses the order of the elements along dimensi
 
 // moveOp defines an operator with one operand that copies elements.
 func moveOp[A any](name, doc string, s op.Spec[A]) *op.Op {
+	s.Narrow = true
+	return fillOp(name, doc, s)
+}
+
+// fillOp is moveOp for operators that write numbers of their own, too.
+func fillOp[A any](name, doc string, s op.Spec[A]) *op.Op {
 	s.Doc, s.In, s.Class, s.Quant = doc, op.Args("x"), op.Movement, op.QuantShared
 	return op.Define(name, s)
 }

@@ -68,7 +68,7 @@ type FoldAttrs struct {
 // Pad puts elements around a tensor or crops it.
 //
 //gofx:torch bordered(x, pad, mode, value)
-var Pad = moveOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
+var Pad = fillOp("pad", "pad adds elements before and after dimensions, or crops them.", op.Spec[PadAttrs]{
 	Differs: []op.Difference[PadAttrs]{
 		extendsEmpty[PadAttrs](),
 		{Kind: op.Refuses, Text: "a value that the element type cannot hold, also where nothing is filled with it", When: func(a PadAttrs, in []*array.Array) bool {
@@ -241,7 +241,7 @@ var ChannelShuffle = moveOp("channel_shuffle", "channel_shuffle turns the channe
 // Unfold turns windows of images into columns.
 //
 //gofx:torch F.unfold(x, one(kernel_size), one(dilation, 1), one(padding, 0), one(stride, 1))
-var Unfold = moveOp("unfold", "unfold turns the sliding windows of images into columns.", op.Spec[UnfoldAttrs]{
+var Unfold = fillOp("unfold", "unfold turns the sliding windows of images into columns.", op.Spec[UnfoldAttrs]{
 	Differs: []op.Difference[UnfoldAttrs]{
 		extendsIntegers[UnfoldAttrs](),
 		extendsEmpty[UnfoldAttrs](),

@@ -225,9 +225,9 @@ func (a QLinearAttrs) reference(b op.Builder, in []op.Value, channel int, produc
 	x, w, bias := quantAt(in, qX), quantAt(in, qWeight), valueAt(in, qBias)
 	if a.DType == array.I32 {
 		if bias != nil {
-			bias = b.Call(Cast, CastAttrs{array.F64}, bias)
+			bias = b.Call(Cast, CastAttrs{DType: array.F64}, bias)
 		}
-		return b.Call(Cast, CastAttrs{array.I32}, product(x.whole(b, 0), w.whole(b, channel), bias))
+		return b.Call(Cast, CastAttrs{DType: array.I32}, product(x.whole(b, 0), w.whole(b, channel), bias))
 	}
 	if bias != nil && bias.Type().DType() == array.I32 {
 		bias = quantValue{q: bias, scale: b.Call(Mul, nil, x.unit(b), w.unit(b))}.real(b, 0)

@@ -33,11 +33,11 @@ func (v quantValue) real(b op.Builder, axis int) op.Value {
 
 // whole is the operand less its zero point, in f64: products of it are exact.
 func (v quantValue) whole(b op.Builder, axis int) op.Value {
-	x := b.Call(Cast, CastAttrs{array.F64}, v.q)
+	x := b.Call(Cast, CastAttrs{DType: array.F64}, v.q)
 	if v.zero == nil {
 		return x
 	}
-	zero := b.Call(Cast, CastAttrs{array.F64}, v.zero)
+	zero := b.Call(Cast, CastAttrs{DType: array.F64}, v.zero)
 	if zero.Type().Rank() == 1 && axis >= 0 {
 		for range x.Type().Rank() - 1 - axis {
 			zero = b.Call(Unsqueeze, DimAttrs{-1}, zero)
@@ -69,7 +69,7 @@ func quantised8(b op.Builder, y op.Value, d array.DType, p quantParam, x op.Valu
 
 // looked replaces bytes by entries of a table.
 func looked(b op.Builder, q, table op.Value) op.Value {
-	at := b.Call(BitwiseAnd, nil, b.Call(Cast, CastAttrs{array.I32}, q), number0(b, 255, array.I32))
+	at := b.Call(BitwiseAnd, nil, b.Call(Cast, CastAttrs{DType: array.I32}, q), number0(b, 255, array.I32))
 	rows := b.Call(Embedding, nil, at, b.Call(Unsqueeze, DimAttrs{-1}, table))
 	return b.Call(Squeeze, SqueezeAttrs{op.IntList(-1)}, rows)
 }

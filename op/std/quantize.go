@@ -12,10 +12,12 @@ import (
 )
 
 // QuantizeAttrs are the attributes of quantize. Axis is what a vector of scales goes
-// along. DType is u8, i8, u16 or i16; without one it is that of zero, u8 without both.
+// along. DType is an integer type of 2 to 16 bits or a float of 8 or 4; without one it is
+// that of zero, u8 without both. Unsaturated is that of CastAttrs.
 type QuantizeAttrs struct {
-	Axis  int
-	DType array.DType `fx:"dtype"`
+	Axis        int
+	DType       array.DType `fx:"dtype"`
+	Unsaturated bool
 }
 
 // DequantizeAttrs are the attributes of dequantize; Axis is what a vector of scales
@@ -30,18 +32,25 @@ type ObserveAttrs struct {
 	Averaging float64
 }
 
-// Quantize is ONNX's QuantizeLinear to 8 and 16 bits.
+// quantTypes are the element types of quantised tensors; f8e8m0fnu is for scales only.
+var quantTypes = []array.DType{array.U8, array.I8, array.U16, array.I16, array.F8E4M3FN, array.F8E4M3FNUZ, array.F8E5M2, array.F8E5M2FNUZ,
+	array.F4E2M1FN, array.I4, array.U4, array.I2, array.U2}
+
+// Quantize is ONNX's QuantizeLinear.
 //
 //	%q = call_function[quantize](%x, %scale, %zero) {axis=1} : u8[N,64]
 //
 //gofx:torch quantize(x, scale, zero, axis, dtype)
 var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
-	Doc: "quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in f32, halves rounded to even, saturated, NaN as the least value; scale, of x's type f32, f16 or bf16, and zero are one element, or one for each index of axis.",
-	In:  op.Args("x", "scale", "zero?"), Quant: op.QuantNever,
+	Doc: "quantize returns round(x/scale) + zero as an integer of 2 to 16 bits, computed in f32, halves rounded to even, saturated, NaN as the least value, or x/scale + zero as a float of 8 or 4 bits; scale, of x's type f32, f16 or bf16, and zero are one element, or one for each index of axis.",
+	In:  op.Args("x", "scale", "zero?"), Quant: op.QuantNever, Narrow: true,
 	Infer: func(c *op.Infer, a QuantizeAttrs, in []shape.Type) (shape.Type, error) {
-		d, err := quantType(a.DType, operandAt(in, 2), array.U8, array.U8, array.I8, array.U16, array.I16)
+		d, err := quantType(a.DType, operandAt(in, 2), array.U8, quantTypes...)
 		if err != nil {
 			return shape.Type{}, err
+		}
+		if a.Unsaturated && d != array.Invalid && (!d.IsNarrowFloat() || d.Bits() != 8) {
+			return shape.Type{}, badAttr("unsaturated", "true", "a float of 8 bits as dtype, not "+d.String())
 		}
 		if err := wantType("x", in[0], array.F32, array.F16, array.BF16); err != nil {
 			return shape.Type{}, err
@@ -53,22 +62,22 @@ var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
 	},
 	Kernel: func(a QuantizeAttrs, in []shape.Type) kernel.Step {
 		axis, _ := op.Axis(a.Axis, in[0].Rank())
-		return &kernel.Quantize{Axis: axis}
+		return &kernel.Quantize{Axis: axis, Unsaturated: a.Unsaturated}
 	},
 	Samples: quantizeSamples, Bad: quantizeBad,
 })
 
-// Dequantize is ONNX's DequantizeLinear of 8 and 16 bits and of sums in 32.
+// Dequantize is ONNX's DequantizeLinear.
 //
 //	%x = call_function[dequantize](%q, %scale, %zero) {axis=1} : f32[N,64]
 //
 //gofx:torch dequantize(q, scale, zero, axis)
 var Dequantize = op.Define("dequantize", op.Spec[DequantizeAttrs]{
-	Doc: "dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are one element, or one for each index of axis.",
-	In:  op.Args("q", "scale", "zero?"), Quant: op.QuantNever, NoFold: true,
+	Doc: "dequantize returns (q - zero)·scale of what quantize gives, or of i32, computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are one element, or one for each index of axis.",
+	In:  op.Args("q", "scale", "zero?"), Quant: op.QuantNever, NoFold: true, Narrow: true,
 	Infer: func(c *op.Infer, a DequantizeAttrs, in []shape.Type) (shape.Type, error) {
 		q := in[0]
-		if err := wantType("q", q, array.U8, array.I8, array.U16, array.I16, array.I32); err != nil {
+		if err := wantType("q", q, append([]array.DType{array.I32}, quantTypes...)...); err != nil {
 			return shape.Type{}, err
 		}
 		if _, err := sameNumber([]string{"q", "zero"}, []shape.Type{q, operandAt(in, 2)}); err != nil {

@@ -45,6 +45,15 @@ func quantizeSamples(g *op.Gen) []op.Sample {
 		okCall("f16", a, narrow(g, array.F16, 3, 5), array.Cast(scaleOf(0.02), array.F16), array.Scalar(uint8(128))),
 		okCall("f16 per channel", QuantizeAttrs{Axis: 1, DType: array.I8}, narrow(g, array.F16, 3, 5), array.Cast(g.Uniform(0.01, 0.03, 5), array.F16)),
 		okCall("bf16 to i16", a, narrow(g, array.BF16, 3, 5), array.Cast(scaleOf(0.0001), array.BF16), array.Scalar(int16(7))),
+		okCall("i4", QuantizeAttrs{DType: array.I4}, g.Normal(3, 5), scaleOf(0.2)),
+		okCall("u4 per channel", QuantizeAttrs{Axis: 1}, g.Strided(g.Normal(3, 5)), g.Uniform(0.1, 0.3, 5), codes(g, array.U4, 5)),
+		okCall("i2, special", QuantizeAttrs{DType: array.I2}, g.Special(), scaleOf(0.5)),
+		okCall("u2 of f16", a, narrow(g, array.F16, 3, 5), array.Cast(scaleOf(0.5), array.F16), array.Cast(scaleOf(1), array.U2)),
+		okCall("f8e4m3fn", QuantizeAttrs{DType: array.F8E4M3FN}, g.Special(), scaleOf(0.5)),
+		okCall("f8e5m2 unsaturated", QuantizeAttrs{DType: array.F8E5M2, Unsaturated: true}, g.Special(), scaleOf(0.5)),
+		okCall("f8e4m3fnuz per channel", QuantizeAttrs{Axis: -1}, g.Normal(3, 5), g.Uniform(0.1, 0.3, 5), array.New(array.F8E4M3FNUZ, 5)),
+		okCall("f8e5m2fnuz, a zero", a, narrow(g, array.BF16, 7), array.Cast(scaleOf(0.5), array.BF16), array.Cast(scaleOf(2), array.F8E5M2FNUZ)),
+		okCall("f4e2m1fn", QuantizeAttrs{Axis: 0, DType: array.F4E2M1FN}, g.Normal(3, 5), g.Uniform(0.1, 0.3, 3)),
 	}
 }
 
@@ -64,6 +73,12 @@ func quantizeBad(g *op.Gen) []op.BadSample {
 		badCall(op.DTypeMismatch, "zero is i32", a, g.Normal(3), s, array.Scalar(int32(0))),
 		badCall(op.DTypeMismatch, "zero is not of dtype", QuantizeAttrs{DType: array.I8}, g.Normal(3), s, array.Scalar(uint8(0))),
 		badCall(op.BadAttr, "dtype", QuantizeAttrs{DType: array.I32}, g.Normal(3), s),
+		badCall(op.BadAttr, "powers", QuantizeAttrs{DType: array.F8E8M0FNU}, g.Normal(3), s),
+		badCall(op.BadAttr, "unsaturated u8", QuantizeAttrs{Unsaturated: true}, g.Normal(3), s),
+		badCall(op.BadAttr, "unsaturated f4", QuantizeAttrs{DType: array.F4E2M1FN, Unsaturated: true}, g.Normal(3), s),
+		badCall(op.DTypeMismatch, "x is f8", a, codes(g, array.F8E5M2, 3), s),
+		badCall(op.DTypeMismatch, "scale is f8", a, g.Normal(3), codes(g, array.F8E8M0FNU)),
+		badCall(op.DTypeMismatch, "zero is not of dtype, 4 bits", QuantizeAttrs{DType: array.I4}, g.Normal(3), s, codes(g, array.U4)),
 		badCall(op.BadAxis, "axis", QuantizeAttrs{Axis: 2}, g.Normal(3, 4), s),
 		badCall(op.SizeMismatch, "scales", QuantizeAttrs{Axis: 1}, g.Normal(3, 4), g.Uniform(1, 2, 3)),
 		badCall(op.SizeMismatch, "zeros", QuantizeAttrs{Axis: 1}, g.Normal(3, 4), s, quantised(g, array.U8, 3)),
@@ -103,6 +118,15 @@ func dequantizeSamples(g *op.Gen) []op.Sample {
 		okCall("f16 per channel", DequantizeAttrs{Axis: -1}, quantised(g, array.I8, 3, 5), array.Cast(g.Uniform(0.01, 0.03, 5), array.F16)),
 		okCall("bf16 of i16", a, words(g, array.I16, 3, 5), array.Cast(scaleOf(0.0001), array.BF16), array.Scalar(int16(7))),
 		okCall("f16 of i32", a, i32(3), array.Cast(scaleOf(1e-5), array.F16)),
+		okCall("i4", a, codes(g, array.I4, 3, 16), scaleOf(0.2)),
+		okCall("u4 per channel", DequantizeAttrs{Axis: 1}, g.Strided(codes(g, array.U4, 3, 5)), g.Uniform(0.1, 0.3, 5), codes(g, array.U4, 5)),
+		okCall("i2 in f16", a, codes(g, array.I2, 8), array.Cast(scaleOf(0.5), array.F16), codes(g, array.I2)),
+		okCall("u2", a, codes(g, array.U2, 8), scaleOf(0.5)),
+		okCall("f8e4m3fn", a, codes(g, array.F8E4M3FN, 256), scaleOf(0.5)),
+		okCall("f8e5m2 in bf16", a, codes(g, array.F8E5M2, 256), array.Cast(scaleOf(0.5), array.BF16)),
+		okCall("f8e4m3fnuz, a zero", a, codes(g, array.F8E4M3FNUZ, 9), scaleOf(0.5), array.Cast(scaleOf(2), array.F8E4M3FNUZ)),
+		okCall("f8e5m2fnuz per channel", DequantizeAttrs{Axis: 0}, codes(g, array.F8E5M2FNUZ, 3, 5), g.Uniform(0.1, 0.3, 3), array.New(array.F8E5M2FNUZ, 3)),
+		okCall("f4e2m1fn", a, codes(g, array.F4E2M1FN, 16), scaleOf(0.5)),
 	}
 }
 
@@ -112,6 +136,8 @@ func dequantizeBad(g *op.Gen) []op.BadSample {
 	return []op.BadSample{
 		badCall(op.DTypeMismatch, "q is f32", a, g.Normal(3), s),
 		badCall(op.DTypeMismatch, "scale is f64", a, q, array.Cast(s, array.F64)),
+		badCall(op.DTypeMismatch, "q is powers", a, codes(g, array.F8E8M0FNU, 3), s),
+		badCall(op.DTypeMismatch, "zero is not of q's type, 4 bits", a, codes(g, array.U4, 3), s, codes(g, array.I4)),
 		badCall(op.DTypeMismatch, "zero is not of q's type", a, q, s, array.Scalar(int8(0))),
 		badCall(op.BadAxis, "axis", DequantizeAttrs{Axis: -3}, q, s),
 		badCall(op.SizeMismatch, "scales", a, q, g.Uniform(1, 2, 4)),

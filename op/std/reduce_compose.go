@@ -111,9 +111,9 @@ func widened(b op.Builder, v op.Value) (wide op.Value, back func(op.Value) op.Va
 	case array.Invalid, array.F32, array.F64:
 		return v, same
 	case array.F16, array.BF16:
-		return b.Call(Cast, CastAttrs{array.F32}, v), func(v op.Value) op.Value { return b.Call(Cast, CastAttrs{d}, v) }
+		return b.Call(Cast, CastAttrs{DType: array.F32}, v), func(v op.Value) op.Value { return b.Call(Cast, CastAttrs{DType: d}, v) }
 	}
-	return b.Call(Cast, CastAttrs{array.F32}, v), same
+	return b.Call(Cast, CastAttrs{DType: array.F32}, v), same
 }
 
 func logsumexp(b op.Builder, a LogsumexpAttrs, in []op.Value) op.Value {
@@ -171,7 +171,7 @@ func norm(b op.Builder, a NormAttrs, in []op.Value) op.Value {
 	case p == 1:
 		return back(reduce(Sum, abs()))
 	case p == 0:
-		one := b.Call(Cast, CastAttrs{x.Type().DType()}, b.Call(Ne, BinaryAttrs{Other: op.Float(0)}, x))
+		one := b.Call(Cast, CastAttrs{DType: x.Type().DType()}, b.Call(Ne, BinaryAttrs{Other: op.Float(0)}, x))
 		return back(reduce(Sum, one))
 	case math.IsInf(p, 1):
 		return back(reduce(Amax, abs()))

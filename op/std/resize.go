@@ -204,15 +204,15 @@ func scaledSize(n shape.Dim, factor float64) shape.Dim {
 		}
 		return shape.Unknown
 	}
-	if factor == math.Trunc(factor) {
-		return n.MulInt(int(factor))
+	// A factor is a number over a power of two, and with few digits nothing is rounded.
+	over := 1
+	for factor != math.Trunc(factor) && over < 1<<10 {
+		factor, over = 2*factor, 2*over
 	}
-	if inv := 1 / factor; inv == math.Trunc(inv) && inv <= maxListAttr && 1/inv == factor {
-		if f, _ := math.Frexp(inv); f == 0.5 { // a power of two divides without rounding
-			return n.FloorDivInt(int(inv))
-		}
+	if factor != math.Trunc(factor) || over > 1 && factor > 1<<10 {
+		return shape.Unknown
 	}
-	return shape.Unknown
+	return n.MulInt(int(factor)).FloorDivInt(over)
 }
 
 func gridSampleRule(c *op.Infer, a GridSampleAttrs, in []shape.Type) (shape.Type, error) {

@@ -192,7 +192,7 @@ func (c composer) as(x, y op.Value) op.Value {
 	if y.Type().DType() == d {
 		return y
 	}
-	return c.Call(Cast, CastAttrs{d}, y)
+	return c.Call(Cast, CastAttrs{DType: d}, y)
 }
 
 // gate returns part i of n equal ones of the last dimension.

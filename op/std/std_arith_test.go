@@ -15,7 +15,7 @@ import (
 )
 
 var elementwiseOps = []*op.Op{Add, Sub, Mul, Div, FloorDivide, Remainder, Fmod, Pow, Maximum, Minimum,
-	Neg, Abs, Square, Sign, Reciprocal, Exp, Expm1, Log, Log1p, Log2, Sqrt, Rsqrt, Erf, Sin, Cos, Tan, Atan,
+	Neg, Abs, Square, Sign, Reciprocal, Exp, Expm1, Log, Log1p, Log2, Sqrt, Rsqrt, Erf, Sin, Cos, Tan, Atan, Asin, Acos, Sinh, Cosh, Asinh, Acosh, Atanh,
 	Floor, Ceil, Round, Trunc, Isnan, Isinf, Isfinite, Clamp, Cast, Full, ZerosLike, OnesLike, FullLike, Arange, Linspace, Eye, Tril, Triu,
 	Rand, Randn, Randint, Bernoulli, Dropout, FoldIn, RandomSplit,
 	Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalXor, LogicalNot,

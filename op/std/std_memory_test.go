@@ -64,8 +64,18 @@ func (u used) run(o *op.Op, attrs any, in []*array.Array) []*array.Array {
 	}
 	result := func() []*array.Array {
 		out := make([]*array.Array, len(members))
+		var sizes [][]int
+		if o.ByValue {
+			for _, m := range members {
+				sizes = append(sizes, make([]int, m.Rank()))
+			}
+			step.(kernel.Sizer).Sizes(sizes, in)
+		}
 		for i, m := range members {
 			d, dims, ok := m.Concrete()
+			if o.ByValue {
+				d, dims, ok = m.DType(), sizes[i], true
+			}
 			require.True(u.t, ok)
 			out[i] = array.New(d, dims...)
 			fill(out[i].Storage().Bytes(), u.fill)

@@ -133,16 +133,34 @@ var Clamp = defineUnary("clamp", unary[ClampAttrs]{
 	wrong: []ClampAttrs{{}, {Min: op.Float(-1e39)}, {Min: op.Int(0), Max: op.Float(1e300)}},
 })
 
-// CastAttrs are the attributes of cast.
+// CastAttrs are the attributes of cast. Unsaturated and Round are for floats of 8 bits
+// only: with Unsaturated numbers out of range become infinite, or NaN where the type has
+// no infinities; Round is the direction of f8e8m0fnu, up, which "" is, too, down or nearest.
 type CastAttrs struct {
-	DType array.DType `fx:"dtype,arg"`
+	DType       array.DType `fx:"dtype,arg"`
+	Unsaturated bool
+	Round       string `fx:",enum=up|down|nearest"`
 }
 
-// Cast converts the element type by the rules of array.Cast.
+// rounding is what array.CastRounded takes.
+func (a CastAttrs) rounding() (r array.Rounding) {
+	switch a.Round {
+	case "down":
+		r = array.RoundDown
+	case "nearest":
+		r = array.RoundNearest
+	}
+	if a.Unsaturated {
+		r |= array.Unsaturated
+	}
+	return r
+}
+
+// Cast converts the element type by the rules of array.CastRounded.
 //
 //gofx:torch cast(x, dtype)
 var Cast = defineUnary("cast", unary[CastAttrs]{
-	doc: "cast converts x to the element type dtype.", on: onAny, toBool: true, // the result's type is f's
+	doc: "cast converts x to the element type dtype.", on: onAny, narrow: true, toBool: true, // the result's type is f's
 	differs: []op.Difference[CastAttrs]{
 		{Kind: op.Alters, Text: "floats that an integer type cannot hold become what array.Cast says: PyTorch leaves them to the processor", When: func(a CastAttrs, in []*array.Array) bool { return in[0].DType().IsFloat() && a.DType.IsInt() }},
 	},
@@ -150,13 +168,60 @@ var Cast = defineUnary("cast", unary[CastAttrs]{
 		if a.DType.Size() == 0 {
 			refuse(op.BadAttr, "dtype is not given, expected an element type", "give one")
 		}
+		if a.Unsaturated && (!a.DType.IsNarrowFloat() || a.DType.Bits() != 8) {
+			refuse(op.BadAttr, "unsaturated is set for dtype "+a.DType.String()+", expected a float of 8 bits", "leave it out")
+		}
+		if a.Round != "" && a.DType != array.F8E8M0FNU {
+			refuse(op.BadAttr, "round is "+a.Round+" for dtype "+a.DType.String()+", expected f8e8m0fnu", "leave it out")
+		}
 	},
-	f: func(b *expr.Builder, a CastAttrs, x expr.Value) expr.Value { return b.Cast(x, a.DType) },
+	f: func(b *expr.Builder, a CastAttrs, x expr.Value) expr.Value {
+		return b.CastRounded(x, a.DType, a.rounding())
+	},
 	attrs: func() (all []CastAttrs) {
 		for _, d := range array.DTypes() {
-			all = append(all, CastAttrs{d})
+			all = append(all, CastAttrs{DType: d})
 		}
 		return all
 	}(),
-	wrong: []CastAttrs{{}},
+	samples: narrowCasts,
+	wrong:   []CastAttrs{{}, {DType: array.F16, Unsaturated: true}, {DType: array.F4E2M1FN, Unsaturated: true}, {DType: array.F8E5M2, Round: "down"}},
 })
+
+// narrowCasts are casts to and from the types that only hold values.
+func narrowCasts(g *op.Gen) (all []op.Sample) {
+	add := func(name string, a CastAttrs, x *array.Array) { all = append(all, okCall(name, a, x)) }
+	for _, d := range array.NarrowDTypes() {
+		to := CastAttrs{DType: d}
+		add("special to "+d.String(), to, g.Special())
+		add("strided to "+d.String(), to, g.Strided(array.Cast(g.Uniform(-9, 9, 3, 5), array.F16)))
+		add("from "+d.String(), CastAttrs{DType: array.F32}, codes(g, d, 7, 40))
+	}
+	for _, d := range []array.DType{array.F8E4M3FN, array.F8E4M3FNUZ, array.F8E5M2, array.F8E5M2FNUZ, array.F8E8M0FNU} {
+		add("unsaturated "+d.String(), CastAttrs{DType: d, Unsaturated: true}, g.Special())
+	}
+	add("powers down", CastAttrs{DType: array.F8E8M0FNU, Round: "down"}, g.Uniform(0.1, 9, 30))
+	add("powers nearest", CastAttrs{DType: array.F8E8M0FNU, Round: "nearest", Unsaturated: true}, g.Uniform(0.1, 9, 30))
+	add("i64 to f8e5m2", CastAttrs{DType: array.F8E5M2}, g.Int(1<<40, 20))
+	add("f8 to f8", CastAttrs{DType: array.F8E4M3FNUZ}, codes(g, array.F8E5M2, 256))
+	add("u4 to i2", CastAttrs{DType: array.I2}, codes(g, array.U4, 16))
+	add("f8 to i4", CastAttrs{DType: array.I4}, codes(g, array.F8E4M3FN, 256))
+	add("i4 to bool", CastAttrs{DType: array.Bool}, codes(g, array.I4, 3, 16))
+	add("zero size", CastAttrs{DType: array.F4E2M1FN}, g.Normal(0, 3))
+	add("0-dimensional", CastAttrs{DType: array.U2}, g.Normal())
+	return all
+}
+
+// codes makes elements of a narrow type, all codes of it.
+func codes(g *op.Gen, d array.DType, shape ...int) *array.Array {
+	a := array.New(d, shape...)
+	for i, v := range array.Data[int64](g.Int(256, shape...)) {
+		array.Bytes(a)[i] = uint8(v)
+		if d.IsNarrowInt() {
+			array.Bytes(a)[i] = uint8(array.NarrowInt(d, uint8(v)))
+		} else if d.Bits() == 4 {
+			array.Bytes(a)[i] &= 15
+		}
+	}
+	return a
+}

@@ -91,7 +91,7 @@ var View = viewOp("view", "view gives the elements, in row-major order, another 
 //gofx:torch x.reshape(other.shape)
 var ViewAs = op.Define("view_as", op.Spec[op.None]{
 	Doc: "view_as gives the elements of x, in row-major order, the shape of other.", In: op.Args("x", "other"),
-	Class: op.Movement, ViewOf: 1, MayCopy: true, Quant: op.QuantShared,
+	Class: op.Movement, ViewOf: 1, MayCopy: true, Quant: op.QuantShared, Narrow: true,
 	Infer:   viewAsRule,
 	Kernel:  reshapeStep[op.None],
 	Scatter: regroup[op.None],
@@ -291,7 +291,7 @@ var Movedim = viewOp("movedim", "movedim moves dimensions to other places; the o
 
 // viewOp defines an operator whose result shows the data of its one operand.
 func viewOp[A any](name, doc string, s op.Spec[A]) *op.Op {
-	s.Doc, s.In, s.Class, s.ViewOf, s.Quant = doc, op.Args("x"), op.Movement, 1, op.QuantShared
+	s.Doc, s.In, s.Class, s.ViewOf, s.Quant, s.Narrow = doc, op.Args("x"), op.Movement, 1, op.QuantShared, true
 	return op.Define(name, s)
 }
 

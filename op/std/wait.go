@@ -11,7 +11,7 @@ import (
 //gofx:torch x.view_as(x)
 var Wait = op.Define("wait", op.Spec[op.None]{
 	Doc: "wait is x, once whatever computes it elsewhere has done so.", In: op.Args("x"),
-	Class: op.Movement, Effect: op.Effectful, ViewOf: 1, Quant: op.QuantShared,
+	Class: op.Movement, Effect: op.Effectful, ViewOf: 1, Quant: op.QuantShared, Narrow: true,
 	Infer:   func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) { return in[0], nil },
 	Kernel:  reshapeStep[op.None],
 	Scatter: func(_ op.Builder, _ op.None, _ int, _, v op.Value) op.Value { return v },

@@ -1,0 +1,282 @@
+package std
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Operators whose results have sizes that follow from values (op.Spec.ByValue).
+
+// UniqueAttrs are the attributes of unique: the dimension whose slices are compared, or
+// with Flat the elements of the whole tensor.
+type UniqueAttrs struct {
+	Dim      int
+	Flat     bool
+	Unsorted bool
+}
+
+// NonMaxSuppressionAttrs are the attributes of non_max_suppression.
+type NonMaxSuppressionAttrs struct {
+	Most    int       `fx:",arg"` // boxes of a class
+	Overlap float64   // common part of two boxes beyond which one is left out
+	Score   op.Scalar // least score, exclusive; absent: none
+	Center  bool      // boxes are middles and sizes
+}
+
+// Nonzero finds the elements that are not zero.
+//
+//gofx:torch torch.nonzero(x)
+var Nonzero = op.Define("nonzero", op.Spec[op.None]{
+	Doc: "nonzero gives the i64 indices of the elements that are not zero, a row for each.", In: op.Args("x"), ByValue: true,
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		rank := shape.Unknown
+		if in[0].Ranked() {
+			rank = shape.Const(in[0].Rank())
+		}
+		return shape.TensorType(array.I64, shape.Of(shape.Unknown, rank)), nil
+	},
+	AtMost: func(_ op.None, in []shape.Type) []shape.Dims {
+		rank := shape.Unknown
+		if in[0].Ranked() {
+			rank = shape.Const(in[0].Rank())
+		}
+		return []shape.Dims{shape.Of(elementCount(in[0]), rank)}
+	},
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.NonZero{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		return append(reduceTypes(g, nil, true),
+			okCall("bool", nil, g.Bool(3, 4)), okCall("special values", nil, g.Special()),
+			okCall("none", nil, array.New(array.F32, 2, 3)), okCall("strided", nil, g.Strided(g.Int(2, 3, 4))),
+			okCall("zero size", nil, g.Normal(0, 3)), okCall("0-dimensional", nil, g.Normal()))
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{badCall(op.OperandCount, "two operands", nil, g.Normal(2), g.Normal(2))}
+	},
+})
+
+// Unique takes what differs out of a tensor.
+//
+//gofx:torch unique(x, dim, flat, unsorted)
+var Unique = op.Define("unique", op.Spec[UniqueAttrs]{
+	Doc: "unique takes the slices of a dimension that differ, in rising order or in that of their appearance, and gives where each appears first, " +
+		"for every slice the place of its equal, and how often each is there; NaN is equal to NaN.",
+	In: op.Args("x"), ByValue: true, Ref: "ONNX Unique", Results: []string{"values", "indices", "inverse", "counts"},
+	Infer: func(_ *op.Infer, a UniqueAttrs, in []shape.Type) (shape.Type, error) {
+		t, n := in[0], shape.Unknown
+		values := shape.TensorType(t.DType(), shape.Of(shape.Unknown))
+		switch {
+		case a.Flat:
+			n = elementCount(t)
+		case !t.Ranked():
+			values = shape.Unranked(t.DType())
+		default:
+			axis, err := realAxis(a.Dim, t.Rank())
+			if err != nil {
+				return t, err
+			}
+			n = t.Dim(axis)
+			values = t.WithDims(t.Dims().With(axis, shape.Unknown))
+		}
+		list := shape.TensorType(array.I64, shape.Of(shape.Unknown))
+		return shape.TupleType(values, list, shape.TensorType(array.I64, shape.Of(n)), list), nil
+	},
+	AtMost: func(a UniqueAttrs, in []shape.Type) []shape.Dims {
+		n := elementCount(in[0])
+		values := shape.Of(n)
+		if !a.Flat && in[0].Ranked() {
+			axis, _ := realAxis(a.Dim, in[0].Rank())
+			n, values = in[0].Dim(axis), in[0].Dims()
+		}
+		list := shape.Of(n)
+		return []shape.Dims{values, list, list, list}
+	},
+	Kernel: func(a UniqueAttrs, in []shape.Type) kernel.Step {
+		u := &kernel.Unique{Flat: a.Flat, Unsorted: a.Unsorted}
+		if !a.Flat {
+			u.Dim, _ = realAxis(a.Dim, in[0].Rank())
+		}
+		return u
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		flat := UniqueAttrs{Flat: true}
+		rows := array.FromSlice([]float32{2, 1, 0, 3, 2, 1, 0, 3, 1, 1}, 5, 2)
+		return []op.Sample{
+			okCall("elements", flat, g.Int(4, 3, 5)), okCall("first appearance", UniqueAttrs{Flat: true, Unsorted: true}, g.Int(4, 12)),
+			okCall("rows", UniqueAttrs{}, rows), okCall("rows by appearance", UniqueAttrs{Unsorted: true}, rows),
+			okCall("negative axis", UniqueAttrs{Dim: -1}, g.Int(2, 2, 3, 6)),
+			okCall("strided", flat, g.Strided(g.Int(3, 3, 4))), okCall("bool", flat, g.Bool(7)),
+			okCall("zero size", flat, g.Normal(0, 3)), okCall("0-dimensional", flat, g.Normal()), okCall("f16", flat, array.Cast(g.Int(3, 9), array.F16)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{badCall(op.BadAxis, "axis", UniqueAttrs{Dim: 2}, g.Normal(2, 3)), badCall(op.BadAxis, "0-dimensional", UniqueAttrs{}, g.Normal())}
+	},
+})
+
+// manyBoxes is a limit that says no more than that all boxes may be taken.
+const manyBoxes = 1 << 20
+
+// NonMaxSuppression takes boxes that do not overlap.
+//
+//gofx:torch suppress(boxes, scores, most, overlap, score, center)
+var NonMaxSuppression = op.Define("non_max_suppression", op.Spec[NonMaxSuppressionAttrs]{
+	Doc: "non_max_suppression takes for each batch and class the boxes of the greatest scores that do not overlap one taken before, as rows of batch, class and box.",
+	In:  op.Args("boxes", "scores"), ByValue: true, Ref: "ONNX NonMaxSuppression",
+	Differs: []op.Difference[NonMaxSuppressionAttrs]{
+		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionAttrs, in []*array.Array) bool { return far(in[0]) }},
+	},
+	Infer: func(c *op.Infer, a NonMaxSuppressionAttrs, in []shape.Type) (shape.Type, error) {
+		none := shape.Type{}
+		if a.Most < 0 {
+			return none, diag.New(op.BadAttr, "most "+strconv.Itoa(a.Most)+", expected a count that is not negative")
+		}
+		for i, name := range []string{"boxes", "scores"} {
+			if err := wantRank(name, in[i], 3, 3); err != nil {
+				return none, err
+			}
+			if d := in[i].DType(); d != array.Invalid && !d.IsFloat() {
+				return none, diag.New(op.DTypeMismatch, name+" are "+in[i].String()+", expected floats")
+			}
+		}
+		if in[0].Ranked() && in[1].Ranked() {
+			what := func() string {
+				return "boxes are " + in[0].String() + ", scores " + in[1].String() + ", expected [batch, box, 4] and [batch, class, box]"
+			}
+			for _, d := range [][2]shape.Dim{{in[0].Dim(0), in[1].Dim(0)}, {in[0].Dim(1), in[1].Dim(2)}, {in[0].Dim(2), shape.Const(4)}} {
+				if _, err := c.Equal(d[0], d[1], op.ShapeMismatch, what); err != nil {
+					return none, err
+				}
+			}
+		}
+		return shape.TensorType(array.I64, shape.Of(shape.Unknown, shape.Const(3))), nil
+	},
+	AtMost: func(a NonMaxSuppressionAttrs, in []shape.Type) []shape.Dims {
+		if !in[1].Ranked() {
+			return []shape.Dims{shape.Of(shape.Unknown, shape.Const(3))}
+		}
+		each := in[1].Dim(2)
+		if n, known := each.Int(); known && a.Most < n || !known && a.Most < manyBoxes {
+			each = shape.Const(a.Most)
+		}
+		return []shape.Dims{shape.Of(in[1].Dim(0).Mul(in[1].Dim(1)).Mul(each), shape.Const(3))}
+	},
+	Kernel: func(a NonMaxSuppressionAttrs, _ []shape.Type) kernel.Step {
+		s := &kernel.Suppress{Most: a.Most, IoU: float32(a.Overlap), Center: a.Center, Scored: a.Score.Present()}
+		if s.Scored {
+			s.Score = float32(a.Score.Float64())
+		}
+		return s
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		boxes, scores := g.Uniform(0, 1, 2, 9, 4), g.Uniform(0, 1, 2, 3, 9)
+		at := func(most int, overlap float64) NonMaxSuppressionAttrs {
+			return NonMaxSuppressionAttrs{Most: most, Overlap: overlap}
+		}
+		scored := at(9, 0.2)
+		scored.Score, scored.Center = op.Float(0.4), true
+		return []op.Sample{
+			okCall("few", at(2, 0.1), boxes, scores), okCall("all", at(9, 1), boxes, scores), okCall("apart", at(9, 0), boxes, scores),
+			okCall("scores, middles", scored, boxes, scores), okCall("none", at(0, 0.5), boxes, scores),
+			okCall("strided", at(3, 0.3), g.Strided(boxes), g.Strided(scores)), okCall("equal scores", at(3, 0.3), boxes, array.New(array.F32, 2, 1, 9)),
+			okCall("no boxes", at(3, 0.3), array.New(array.F32, 2, 0, 4), array.New(array.F32, 2, 3, 0)),
+			okCall("f16", at(3, 0.3), array.Cast(boxes, array.F16), array.Cast(scores, array.F16)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		a := NonMaxSuppressionAttrs{Most: 1}
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", a, g.Normal(9, 4), g.Normal(1, 1, 9)), badCall(op.ShapeMismatch, "corners", a, g.Normal(1, 9, 3), g.Normal(1, 1, 9)),
+			badCall(op.ShapeMismatch, "boxes", a, g.Normal(1, 9, 4), g.Normal(1, 1, 8)), badCall(op.DTypeMismatch, "integers", a, g.Int(3, 1, 9, 4), g.Normal(1, 1, 9)),
+			badCall(op.BadAttr, "most", NonMaxSuppressionAttrs{Most: -1}, g.Normal(1, 9, 4), g.Normal(1, 1, 9)),
+		}
+	},
+})
+
+// Sized makes sizes of values: those of its result are symbols that attributes may use.
+//
+//gofx:torch sized(n)
+var Sized = op.Define("sized", op.Spec[op.None]{
+	Doc: "sized makes sizes of the numbers in a vector: its result has them as its sizes, and a last one of 0, so that it holds nothing.",
+	In:  op.Args("n"), ByValue: true,
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		t := in[0]
+		if err := wantRank("n", t, 1, 1); err != nil {
+			return shape.Type{}, err
+		}
+		if d := t.DType(); d != array.Invalid && d != array.I64 && d != array.I32 {
+			return shape.Type{}, diag.New(op.DTypeMismatch, "n is "+t.String()+", expected i64 or i32")
+		}
+		count, ok := t.Dim(0).Int()
+		if !ok {
+			return shape.Unranked(array.Bool), nil
+		}
+		if count > mostSizedAxes {
+			return shape.Type{}, diag.New(op.BadAttr, "n has "+strconv.Itoa(count)+" elements, expected at most "+strconv.Itoa(mostSizedAxes))
+		}
+		dims := slices.Repeat([]shape.Dim{shape.Unknown}, count+1)
+		dims[count] = shape.Const(0)
+		return shape.TensorType(array.Bool, shape.Of(dims...)), nil
+	},
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Sized{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		of := func(name string, n ...int64) op.Sample { return okCall(name, nil, array.FromSlice(n, len(n))) }
+		return []op.Sample{
+			of("one", 3), of("two", 2, 5), of("zero", 0), of("zero among others", 4, 0, 1), of("equal", 7, 7), of("many", 1, 2, 3, 4, 5, 6),
+			okCall("i32", nil, array.FromSlice([]int32{6, 1}, 2)), okCall("strided", nil, g.Strided(array.FromSlice([]int64{3, 1, 2}, 3))), okCall("no size", nil, array.New(array.I64, 0)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.RankMismatch, "scalar", nil, array.Scalar(int64(3))), badCall(op.DTypeMismatch, "floats", nil, g.Normal(3)),
+			badCall(op.BadAttr, "many", nil, array.New(array.I64, mostSizedAxes+1)),
+		}
+	},
+})
+
+// mostSizedAxes is the number of sizes that one value gives at most.
+const mostSizedAxes = 32
+
+// Range counts; arange does so between numbers that are known.
+//
+//gofx:torch counted(start, limit, delta)
+var Range = op.Define("range", op.Spec[op.None]{
+	Doc: "range counts from start by delta and stays on this side of limit, which are three 0-dimensional tensors.",
+	In:  op.Args("start", "limit", "delta"), ByValue: true, Ref: "ONNX Range",
+	Infer: func(_ *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		names := []string{"start", "limit", "delta"}
+		d, err := sameNumber(names, in)
+		if err != nil {
+			return shape.Type{}, err
+		}
+		for i, name := range names {
+			if err := wantRank(name, in[i], 0, 0); err != nil {
+				return shape.Type{}, err
+			}
+		}
+		return shape.TensorType(d, shape.Of(shape.Unknown)), nil
+	},
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Range{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		as := func(name string, d array.DType, v ...float64) op.Sample {
+			in := make([]*array.Array, 3)
+			for i := range in {
+				in[i] = array.Cast(array.Scalar(v[i]), d)
+			}
+			return okCall(name, nil, in...)
+		}
+		return []op.Sample{
+			as("up", array.I64, 2, 11, 3), as("down", array.I32, 10, -3, -4), as("up to a step", array.I64, 0, 9, 3), as("one", array.I64, 4, 5, 9),
+			as("none", array.I64, 5, 5, 1), as("other way", array.I64, 5, 9, -1), as("floats", array.F32, 1, 2.5, 0.25), as("floats down", array.F64, 1, -1, -0.3), as("other way of floats", array.F32, 1, 0, 1),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		one, two := g.Normal(), array.Scalar(int64(2))
+		return []op.BadSample{badCall(op.DTypeMismatch, "types", nil, one, two, two), badCall(op.RankMismatch, "vector", nil, one, one, g.Normal(2)), badCall(op.OperandCount, "two operands", nil, one, one)}
+	},
+})

@@ -1,0 +1,114 @@
+package std
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Det is the determinant of square matrices.
+//
+//gofx:torch torch.linalg.det(x)
+var Det = op.Define("det", op.Spec[op.None]{
+	Differs: []op.Difference[op.None]{
+		departs[op.None](op.Alters, "elements that are NaN, infinite or beyond 2^16: elimination in f64 has other overflows", func(in []*array.Array) bool { return far(in[0]) }),
+		departs[op.None](op.Extends, "f16 and bf16, which PyTorch has no code for", func(in []*array.Array) bool { return in[0].DType().Size() == 2 }),
+	},
+	Doc: "det is the determinant of the square matrices in the last two dimensions, computed in f64.", In: op.Args("x"), Class: op.Contraction,
+	Infer: func(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
+		t := in[0]
+		d, err := sameFloat([]string{"x"}, in)
+		if err != nil {
+			return t, err
+		}
+		if err := wantRank("x", t, 2, 1<<30); err != nil || !t.Ranked() {
+			return shape.Unranked(d), err
+		}
+		if _, err := c.Equal(t.Dim(-2), t.Dim(-1), op.ShapeMismatch, func() string {
+			return "x has matrices of " + t.Dim(-2).String() + " rows and " + t.Dim(-1).String() + " columns, expected square ones"
+		}); err != nil {
+			return t, err
+		}
+		return t.WithDims(t.Dims().Sub(0, t.Rank()-2)), nil
+	},
+	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Det{} },
+	Flops: func(_ op.None, in []shape.Type, _ shape.Type) shape.Dim {
+		return elementCount(in[0]).Mul(in[0].Dim(-1)).FloorDivInt(3).MulInt(2)
+	},
+	Samples: func(g *op.Gen) []op.Sample {
+		x := g.Normal(2, 3, 4, 4)
+		return []op.Sample{
+			okCall("batch", op.None{}, x),
+			okCall("one matrix", op.None{}, g.Normal(5, 5)),
+			okCall("one element", op.None{}, g.Normal(3, 1, 1)),
+			okCall("no element", op.None{}, g.Normal(3, 0, 0)),
+			okCall("no matrix", op.None{}, g.Normal(0, 3, 3)),
+			okCall("strided", op.None{}, g.Strided(x)),
+			okCall("f64", op.None{}, array.Cast(x, array.F64)),
+			okCall("f16", op.None{}, array.Cast(g.Normal(2, 2, 2), array.F16)),
+			okCall("pivots", op.None{}, array.FromSlice([]float32{0, 2, 1, 3, 0, 1, 1, 1, 0}, 3, 3)),
+			okCall("singular", op.None{}, array.FromSlice([]float32{1, 2, 2, 4}, 2, 2)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.RankMismatch, "rank", op.None{}, g.Normal(4)),
+			badCall(op.ShapeMismatch, "not square", op.None{}, g.Normal(2, 3, 4)),
+			badCall(op.DTypeMismatch, "integers", op.None{}, g.Int(5, 3, 3)),
+		}
+	},
+})
+
+// BitcastAttrs are the attributes of bitcast.
+type BitcastAttrs struct {
+	DType array.DType `fx:"dtype,arg"`
+}
+
+// Bitcast reads the bits of elements as another type.
+//
+//gofx:torch bitcast(x, dtype)
+var Bitcast = op.Define("bitcast", op.Spec[BitcastAttrs]{
+	Doc: "bitcast gives the bits of x the element type dtype, of the same size; bool and types of 4 and 2 bits take part in neither way.", In: op.Args("x"), Class: op.Movement, Quant: op.QuantNever, Narrow: true,
+	Infer: func(_ *op.Infer, a BitcastAttrs, in []shape.Type) (shape.Type, error) {
+		d := in[0].DType()
+		switch {
+		case a.DType.Bits() < 8 || a.DType == array.Bool:
+			return in[0], badAttr("dtype", a.DType.String(), "a number's type of 8 bits or more")
+		case d == array.Bool || d != array.Invalid && d.Bits() < 8 || d != array.Invalid && d.Size() != a.DType.Size():
+			return in[0], diag.New(op.DTypeMismatch, "x has element type "+d.String()+", expected one of the size of "+a.DType.String()).WithHint("cast x, or take another type")
+		}
+		return in[0].WithDType(a.DType), nil
+	},
+	Kernel: func(BitcastAttrs, []shape.Type) kernel.Step { return &kernel.Bitcast{} },
+	Samples: func(g *op.Gen) []op.Sample {
+		call := func(name string, d array.DType, x *array.Array) op.Sample {
+			return op.Sample{Name: name, Attrs: BitcastAttrs{d}, In: []*array.Array{x}}
+		}
+		return []op.Sample{
+			call("f32 to i32", array.I32, g.Normal(3, 4)),
+			call("i32 to f32", array.F32, array.Cast(g.Int(1<<30, 3), array.I32)),
+			call("i64 to f64", array.F64, g.Int(1<<40, 3)),
+			call("f64 to i64", array.I64, array.Cast(g.Special(), array.F64)),
+			call("f16 to i16", array.I16, array.Cast(g.Normal(5), array.F16)),
+			call("u8 to i8", array.I8, array.Cast(g.Int(256, 7), array.U8)),
+			call("u8 to f8e4m3fn", array.F8E4M3FN, array.Cast(g.Int(256, 7), array.U8)),
+			call("f8e5m2 to i8", array.I8, array.Cast(g.Normal(3, 5), array.F8E5M2)),
+			call("the same", array.F32, g.Special()),
+			call("strided", array.I32, g.Strided(g.Normal(3, 4))),
+			call("0-dimensional", array.I32, g.Normal()),
+			call("zero size", array.I32, g.Normal(0, 4)),
+		}
+	},
+	Bad: func(g *op.Gen) []op.BadSample {
+		return []op.BadSample{
+			badCall(op.BadAttr, "no type", BitcastAttrs{}, g.Normal(3)),
+			badCall(op.BadAttr, "to i4", BitcastAttrs{array.I4}, array.Cast(g.Int(2, 3), array.U8)),
+			badCall(op.DTypeMismatch, "u4", BitcastAttrs{array.U8}, array.Cast(g.Int(2, 3), array.U4)),
+			badCall(op.BadAttr, "to bool", BitcastAttrs{array.Bool}, array.Cast(g.Int(2, 3), array.U8)),
+			badCall(op.DTypeMismatch, "size", BitcastAttrs{array.I64}, g.Normal(3)),
+			badCall(op.DTypeMismatch, "bool", BitcastAttrs{array.U8}, g.Bool(3)),
+		}
+	},
+})
