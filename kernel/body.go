@@ -12,6 +12,9 @@ import (
 
 // Enter begins the body within the call of outer.
 func (f *Frame) Enter(outer *Frame) {
+	if f.outer == nil && !slices.Contains(outer.bodies, f) {
+		outer.bodies = append(outer.bodies, f)
+	}
 	f.outer, outer.inner = outer, f
 	f.ctx, f.dry = outer.ctx, outer.dry
 	f.scope, f.step = outer.scope, outer.step

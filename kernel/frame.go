@@ -21,7 +21,8 @@ type Frame struct {
 	size, need  int
 	dry         bool
 	in, out     []*array.Array
-	apart       map[*array.Array]*array.Storage // of views that became copies
+	apart       map[*array.Array]*array.Storage // of views that became copies, and sized results
+	shapes      [][]int                         // that a step has found
 
 	outer, inner *Frame   // of a body: what it is a part of; the body in progress
 	bodies       []*Frame // that have been laid out

@@ -40,6 +40,18 @@ type Scatter = index.Scatter
 // belongs at the end.
 type SearchSorted = index.SearchSorted
 
+// NonZero gives the indices of the elements that are not zero, a row of i64 for each,
+// in the order of the elements. NaN is not zero.
+type NonZero = index.NonZero
+
+// Sized makes sizes of the numbers in a vector: a result that has no elements, whose sizes
+// are these numbers with a 0 behind them.
+type Sized = index.Sized
+
+// Range counts from in[0] in steps of in[2] and stays on this side of in[1]: numbers of
+// one type, whose number follows from the three.
+type Range = index.Range
+
 // Sort orders in[0] along Dim: out[0] has the values, out[1] their i64 indices
 // along Dim. NaN counts as greater than every number. Equal elements keep
 // their order whether or not Stable asks for it, so results are deterministic.
@@ -50,3 +62,18 @@ type Sort = index.Sort
 // equal ones by index, whether or not Sorted asks for it. NaN counts as
 // greater than every number.
 type TopK = index.TopK
+
+// Suppress takes for each batch and class the boxes of the greatest scores that do not
+// overlap a box taken before by more than IoU: rows of batch, class and box, i64.
+// in[0] are the boxes [batch, box, 4]: two opposite corners y, x, y, x, or with Center
+// middles and sizes x, y, w, h; in[1] the scores [batch, class, box]. Of equal scores
+// the first comes first. At most Most boxes of a class are taken, and with Scored only
+// those whose score is greater than Score.
+type Suppress = index.Suppress
+
+// Unique takes the slices of in[0] along Dim that differ, or with Flat the elements,
+// in rising order, or with Unsorted in that of their first appearance: out[0] has them,
+// out[1] where each appears first, out[2] for every slice the place of its equal in
+// out[0], out[3] how often each is there; the last three are i64. Slices are ordered by
+// their first element that differs; NaN is equal to NaN and greater than every number.
+type Unique = index.Unique

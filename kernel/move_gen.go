@@ -6,6 +6,9 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/move"
 )
 
+// Bitcast gives the bits of in[0] the element type of out[0], of the same size.
+type Bitcast = move.Bitcast
+
 // Full sets every element of out[0] to Value or, for integer types, IntValue;
 // bool is true when either is not zero. It takes no inputs.
 type Full = move.Full

@@ -29,7 +29,8 @@ const (
 	OpIndex = opcode.OpIndex
 	// OpCoord is the output coordinate along axis int64(Imm); negative axes count from the end.
 	OpCoord = opcode.OpCoord
-	// OpCast converts a from Instr.From by the rules of array.Cast.
+	// OpCast converts a from Instr.From by the rules of array.CastRounded; Instr.Imm is
+	// the rounding.
 	OpCast = opcode.OpCast
 	// OpSelect is b where the bool a is true, else c.
 	OpSelect = opcode.OpSelect
@@ -140,7 +141,7 @@ func Codes() []Code {
 // RegClass is a register file of the block machine.
 type RegClass = opcode.RegClass
 
-// The register files: f32 also holds f16 and bf16 values, i64 all integers and bool.
+// The register files: f32 also holds f16, bf16 and narrow floats, i64 all integers and bool.
 const (
 	RegF32 = opcode.RegF32
 	RegF64 = opcode.RegF64

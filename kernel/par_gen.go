@@ -34,6 +34,9 @@ type PartialViewer = par.PartialViewer
 // Scratcher is a Step that takes scratch memory from its workspace.
 type Scratcher = par.Scratcher
 
+// Sizer is a Step whose results have sizes that follow from what its inputs hold.
+type Sizer = par.Sizer
+
 // Packer is a Step that lays in[0], a weight, out for the processor that runs it,
 // or narrower than it is. It is run when weights are loaded; its result may be of no
 // use to another processor.

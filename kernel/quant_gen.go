@@ -43,14 +43,15 @@ type QConcat = quant.QConcat
 // point. Lists are as for Conv. Packed weights are what QPackConv wrote.
 type QConv = quant.QConv
 
-// Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16 or i16: round(x/scale) + zero
-// in f32, halves to even, saturated, NaN as the least value. in[1] is the scale and
+// Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16, i16 or an integer of 4 or 2
+// bits: round(x/scale) + zero in f32, halves to even, saturated, NaN as the least value;
+// or into a float of 8 or 4 bits: x/scale + zero, rounded once more. in[1] is the scale and
 // in[2] the optional zero point, of the result's type: one element, or one for each
 // index along Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
 type Quantize = quant.Quantize
 
-// Dequantize turns in[0] u8, i8, u16, i16 or i32 into f32, f16 or bf16: (q-zero)·scale
-// in f32, with in[1] and in[2] as for Quantize. Differences of i32 wrap around.
+// Dequantize turns in[0] u8, i8, u16, i16, i32 or a narrow type into f32, f16 or bf16:
+// (q-zero)·scale in f32, with in[1] and in[2] as for Quantize. Differences of i32 wrap around.
 type Dequantize = quant.Dequantize
 
 // DynamicQuantize is ONNX's DynamicQuantizeLinear of in[0] f32: out[0] u8 is x

@@ -15,6 +15,20 @@ import (
 // that are NaN read zero.
 type GridSample = resize.GridSample
 
+// Resample interpolates the last Spatial dimensions of in[0] (up to three) to the
+// sizes that out[0] has, as ONNX defines Resize. Mode is "nearest", "linear" or
+// "cubic", with the coefficient CubicCoeff. Coordinates says which position of in[0]
+// an output position is: "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+// "align_corners", "asymmetric", "tf_half_pixel_for_nn" or "tf_crop_and_resize", which
+// reads the region from Roi[:Spatial] to Roi[Spatial:], in units of the sizes, and
+// gives Extrapolation where that leaves in[0]. Rounding is what nearest does:
+// "round_prefer_floor", "round_prefer_ceil", "floor" or "ceil". Scales, one per
+// spatial dimension or empty, replace the ratio of the sizes. Antialias widens the
+// taps where an image shrinks; ExcludeOutside gives no weight to what is beyond the
+// ends, where the edge is read otherwise. nearest serves every element type, the
+// others floats.
+type Resample = resize.Resample
+
 // Resize interpolates the last Spatial dimensions of in[0] (up to three) to
 // the sizes that out[0] has. Mode is "nearest", "nearest-exact", "linear",
 // "bilinear", "trilinear" or "bicubic" (a = -0.75). Scales, one per spatial
@@ -23,3 +37,12 @@ type GridSample = resize.GridSample
 // ignores them. The nearest modes serve every element type; of the others,
 // integer results are rounded to nearest even and kept in range.
 type Resize = resize.Resize
+
+// RoiAlign pools regions of in[0], [N, C, H, W]: the rows of in[1], [R, 4], are x and
+// y of two corners, times Scale, those of in[2], [R], the images. The result is
+// [R, C, h, w]; each of its elements is the mean, or with Max the greatest, of values
+// at Samples by Samples points, or of as many as there are elements where that is 0.
+// Aligned moves regions by half an element. With Max the value at a point is the
+// greatest of the four weighted neighbours, as ONNX has it. Points beyond the image by
+// more than one element are zero.
+type RoiAlign = resize.RoiAlign

@@ -25,13 +25,14 @@ func TestConvSpans(t *testing.T) {
 			t.Skip("this level has no assembly for spans")
 		}
 		rapid.Check(t, func(r *rapid.T) {
-			kernel, stride, pad := rapid.IntRange(1, 3).Draw(r, "kernel"), rapid.IntRange(1, 2).Draw(r, "stride"), rapid.IntRange(0, 2).Draw(r, "pad")
+			kernel, pad := rapid.IntRange(1, 3).Draw(r, "kernel"), rapid.IntRange(0, 2).Draw(r, "pad")
+			down, along := rapid.IntRange(1, 3).Draw(r, "stride of rows"), rapid.IntRange(1, 2).Draw(r, "stride in a row")
 			groups, per, m := rapid.IntRange(1, 2).Draw(r, "groups"), rapid.SampledFrom([]int{2, 3, 9}).Draw(r, "per group"), rapid.IntRange(1, 15).Draw(r, "channels")
 			// Just long enough for spans at every level.
-			h, wd := rapid.IntRange(3, 4).Draw(r, "height"), 64*stride+rapid.IntRange(2, 20).Draw(r, "width")
-			s := Conv{Groups: groups, Stride: []int{stride, stride}, PadLo: []int{pad, pad}}
+			h, wd := rapid.IntRange(3, 4).Draw(r, "height"), 64*along+rapid.IntRange(2, 20).Draw(r, "width")
+			s := Conv{Groups: groups, Stride: []int{down, along}, PadLo: []int{pad, pad}}
 			x, w := []int{rapid.IntRange(1, 2).Draw(r, "batch"), groups * per, h, wd}, []int{groups * m, per, kernel, kernel}
-			y := []int{x[0], w[0], (h+2*pad-kernel)/stride + 1, (wd+2*pad-kernel)/stride + 1}
+			y := []int{x[0], w[0], (h+2*pad-kernel)/down + 1, (wd+2*pad-kernel)/along + 1}
 			rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 			xa, wa := kerneltest.ToArray(kerneltest.RandomRef(rnd, x), array.F32, false), kerneltest.ToArray(kerneltest.RandomRef(rnd, w), array.F32, false)
 			xr, wr, want, terms := kerneltest.ToRef(xa), kerneltest.ToRef(wa), kerneltest.NewRef(y...), kerneltest.NewRef(y...)

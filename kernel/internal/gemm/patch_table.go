@@ -34,7 +34,8 @@ func NewPatchTable(g geom.Spatial) PatchTable {
 		fits = fits && g.PadLo[d] == 0 && reach[d] <= g.In[d]
 	}
 	t.inside = fits
-	if !fits || g.Stride[2] != 1 {
+	// The input itself is the matrix of a single tap only where each element is read.
+	if !fits || g.Stride[2] != 1 || g.Taps == 1 && g.Out != g.In {
 		t.Framed, t.Extent, t.phases = true, reach, g.Stride[2]
 	}
 	if t.Framed && g.Taps == 1 {

@@ -32,7 +32,8 @@ const (
 	OpIndex
 	// OpCoord is the output coordinate along axis int64(Imm); negative axes count from the end.
 	OpCoord
-	// OpCast converts a from Instr.From by the rules of array.Cast.
+	// OpCast converts a from Instr.From by the rules of array.CastRounded; Instr.Imm is
+	// the rounding.
 	OpCast
 	// OpSelect is b where the bool a is true, else c.
 	OpSelect
@@ -251,6 +252,8 @@ func (c Code) Accepts(d array.DType) bool {
 		return i.Float
 	case d.IsInt():
 		return i.Int
+	case d.IsNarrow():
+		return c == OpInput || c == OpConst || c == OpOutput || c == OpCast
 	}
 	return d == array.Bool && i.Bool
 }
@@ -260,7 +263,7 @@ func (c Code) Accepts(d array.DType) bool {
 //gofx:kernel
 type RegClass uint8
 
-// The register files: f32 also holds f16 and bf16 values, i64 all integers and bool.
+// The register files: f32 also holds f16, bf16 and narrow floats, i64 all integers and bool.
 //
 //gofx:kernel
 const (
@@ -278,6 +281,9 @@ func RegClassOf(d array.DType) RegClass {
 		return RegF32
 	case array.F64:
 		return RegF64
+	}
+	if d.IsNarrowFloat() {
+		return RegF32
 	}
 	return RegI64
 }

@@ -45,6 +45,16 @@ type Scratcher interface {
 	ScratchBytes(out, in []*array.Array) int
 }
 
+// Sizer is a Step whose results have sizes that follow from what its inputs hold.
+//
+//gofx:kernel
+type Sizer interface {
+	Step
+	// Sizes stores the shapes of the results, in their order, in lists that are as long as
+	// the results have dimensions; the caller gives outputs of these.
+	Sizes(shapes [][]int, in []*array.Array)
+}
+
 // Packer is a Step that lays in[0], a weight, out for the processor that runs it,
 // or narrower than it is. It is run when weights are loaded; its result may be of no
 // use to another processor.

@@ -23,7 +23,10 @@ func (m *machine) castFromF32(in *Instr, a []float32) {
 	case opcode.RegF32:
 		d := m.wF32(in.Dst)
 		copy(d, a)
-		if in.DType != array.F32 && in.DType != in.From {
+		switch {
+		case in.DType.IsNarrow():
+			roundNarrowBlock(in.DType, array.Rounding(in.Imm), d)
+		case in.DType != array.F32 && in.DType != in.From:
 			roundHalfBlock(in.DType, d)
 		}
 	case opcode.RegF64:
@@ -47,7 +50,7 @@ func (m *machine) castFromF64(in *Instr, a []float64) {
 			return
 		}
 		for i, x := range a {
-			d[i] = halfOf(in.DType, x)
+			d[i] = smallOf(in.DType, x, array.Rounding(in.Imm))
 		}
 	case opcode.RegF64:
 		copy(m.wF64(in.Dst), a)
@@ -61,7 +64,7 @@ func (m *machine) castFromInt(in *Instr, a []int64) {
 	switch opcode.RegClassOf(in.DType) {
 	case opcode.RegF32:
 		d := m.wF32(in.Dst)
-		intToF32(in.DType, isU64, d, a)
+		intToF32(in.DType, array.Rounding(in.Imm), isU64, d, a)
 	case opcode.RegF64:
 		d := m.wF64(in.Dst)
 		if isU64 {
@@ -86,7 +89,7 @@ func (m *machine) castFromInt(in *Instr, a []int64) {
 	}
 }
 
-func intToF32(t array.DType, isU64 bool, d []float32, a []int64) {
+func intToF32(t array.DType, r array.Rounding, isU64 bool, d []float32, a []int64) {
 	switch {
 	case t == array.F32 && isU64:
 		for i, v := range asUnsigned(a) {
@@ -98,21 +101,13 @@ func intToF32(t array.DType, isU64 bool, d []float32, a []int64) {
 		}
 	case isU64:
 		for i, v := range asUnsigned(a) {
-			d[i] = halfOf(t, array.OddFloat64(v))
+			d[i] = smallOf(t, array.OddFloat64(v), r)
 		}
 	default:
 		for i, v := range a {
-			d[i] = halfOf(t, array.OddFloat64(v))
+			d[i] = smallOf(t, array.OddFloat64(v), r)
 		}
 	}
-}
-
-// halfOf rounds once to f16 or bf16.
-func halfOf(t array.DType, x float64) float32 {
-	if t == array.BF16 {
-		return array.BFloatFromFloat64(x).Float32()
-	}
-	return array.HalfFromFloat64(x).Float32()
 }
 
 // floatToInt converts to an integer type or bool.
@@ -137,7 +132,7 @@ func floatToInt[T float32 | float64](t array.DType, d []int64, a []T) {
 
 // intRange returns the range of an integer type other than u64.
 func intRange(t array.DType) (lo, hi int64) {
-	n := 8 * t.Size()
+	n := t.Bits()
 	if t.IsSigned() {
 		return -1 << (n - 1), 1<<(n-1) - 1
 	}

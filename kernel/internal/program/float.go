@@ -179,13 +179,16 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// constF32 returns the value of an f32, f16 or bf16 constant.
+// constF32 returns the value of a constant of at most 32 bits.
 func constF32(t array.DType, bits uint64) float32 {
 	switch t {
 	case array.F16:
 		return array.Half(bits).Float32()
 	case array.BF16:
 		return array.BFloat(bits).Float32()
+	}
+	if t.IsNarrow() {
+		return array.NarrowFloats(t)[uint8(bits)]
 	}
 	return math.Float32frombits(uint32(bits))
 }

@@ -239,6 +239,10 @@ func wrapInt(t array.DType, d []int64) {
 		wrapTo[int32](d)
 	case array.U32:
 		wrapTo[uint32](d)
+	case array.I4, array.U4, array.I2, array.U2:
+		for i, v := range d {
+			d[i] = array.NarrowInt(t, uint8(v))
+		}
 	}
 }
 

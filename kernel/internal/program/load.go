@@ -84,7 +84,12 @@ func (m *machine) load(in *Instr) {
 		}
 		widenShorts(in.DType, d, src)
 	default:
-		widenBytes(in.DType, d, blockOf(m, i, array.Raw[uint8](a), contiguous))
+		src := blockOf(m, i, array.Raw[uint8](a), contiguous)
+		if c == opcode.RegF32 {
+			loadNarrowFloats(in.DType, f, src)
+			return
+		}
+		widenBytes(in.DType, d, src)
 	}
 }
 
@@ -110,6 +115,8 @@ func widenBytes(t array.DType, d []int64, src []uint8) {
 		widenBlock(d, viewAs[int8](src))
 	case array.U8:
 		widenBlock(d, src)
+	case array.I4, array.U4, array.I2, array.U2:
+		narrowInts(t, d, src)
 	default: // a bool from a file may be neither 0 nor 1
 		src = src[:len(d)]
 		for k := range d {
@@ -271,6 +278,8 @@ func (m *machine) store(in *Instr) {
 	switch c := opcode.RegClassOf(in.DType); {
 	case in.DType == array.F32:
 		copy(array.Raw[float32](o)[lo:lo+n], m.rF32(in.A))
+	case c == opcode.RegF32 && in.DType.IsNarrow():
+		storeNarrowFloats(in.DType, array.Raw[uint8](o)[lo:lo+n], m.rF32(in.A))
 	case c == opcode.RegF32:
 		packHalfBlock(in.DType, array.Raw[uint16](o)[lo:lo+n], m.rF32(in.A))
 	case c == opcode.RegF64:

@@ -17,9 +17,9 @@ type Instr struct {
 	Op           opcode.Code
 	DType, From  array.DType
 	Dst, A, B, C uint16
-	// Imm is an input or output number, an axis, or the bits of a constant:
-	// floats by their IEEE bits at the type's width, signed integers extended to
-	// 64 bits, bools 0 or 1.
+	// Imm is an input or output number, an axis, the array.Rounding of a cast, or the
+	// bits of a constant: floats by their bits at the type's width, signed integers
+	// extended to 64 bits, bools 0 or 1.
 	Imm uint64
 }
 

@@ -8,13 +8,18 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16 or i16: round(x/scale) + zero
-// in f32, halves to even, saturated, NaN as the least value. in[1] is the scale and
+// Quantize turns in[0] f32, f16 or bf16 into u8, i8, u16, i16 or an integer of 4 or 2
+// bits: round(x/scale) + zero in f32, halves to even, saturated, NaN as the least value;
+// or into a float of 8 or 4 bits: x/scale + zero, rounded once more. in[1] is the scale and
 // in[2] the optional zero point, of the result's type: one element, or one for each
 // index along Axis, as in ONNX's QuantizeLinear and torch.quantize_per_channel.
 //
 //gofx:kernel
-type Quantize struct{ Axis int }
+type Quantize struct {
+	Axis int
+	// Unsaturated is array.Unsaturated, for floats of 8 bits.
+	Unsaturated bool
+}
 
 // ScratchBytes implements Scratcher.
 func (Quantize) ScratchBytes(_, in []*array.Array) int { return operand.LoadBytes(in[0]) }
@@ -26,11 +31,16 @@ func (s Quantize) Run(w *par.Workspace, out, in []*array.Array) {
 	d := out[0].DType()
 	ax := qAxis(step, in[0], in[1], operand.At(in, 2), s.Axis)
 	wide := d == array.U16 || d == array.I16
-	if x := in[0].DType(); x != array.F32 && !operand.IsHalf(x) || !wide && d != array.U8 && d != array.I8 || out[0].Len() != in[0].Len() {
-		operand.BadOperand(step, "expected an f32, f16 or bf16 operand and a u8, i8, u16 or i16 result of its size")
+	if x := in[0].DType(); x != array.F32 && !operand.IsHalf(x) || !wide && d != array.U8 && d != array.I8 && !quantizesTo(d) || out[0].Len() != in[0].Len() {
+		operand.BadOperand(step, "expected an f32, f16 or bf16 operand and a quantised result of its size")
 	}
 	if zero := operand.At(in, 2); zero != nil && zero.DType() != d {
 		operand.BadOperand(step, "the zero point is not of the type of the result")
+	}
+	if d.IsNarrow() {
+		s.runNarrow(w, ax, out[0], in[0])
+		w.Release(mark)
+		return
 	}
 	j := par.TakeJob[quantizeJob](w)
 	*j = quantizeJob{axis: ax, src: operand.Load[float32](w, in[0]), signed: d == array.I8 || d == array.I16}
@@ -114,8 +124,8 @@ func quantizeWords(src []float32, scale, lo, hi float32, zero int32, dst []uint1
 	}
 }
 
-// Dequantize turns in[0] u8, i8, u16, i16 or i32 into f32, f16 or bf16: (q-zero)·scale
-// in f32, with in[1] and in[2] as for Quantize. Differences of i32 wrap around.
+// Dequantize turns in[0] u8, i8, u16, i16, i32 or a narrow type into f32, f16 or bf16:
+// (q-zero)·scale in f32, with in[1] and in[2] as for Quantize. Differences of i32 wrap around.
 //
 //gofx:kernel
 type Dequantize struct{ Axis int }
@@ -134,6 +144,12 @@ func (s Dequantize) Run(w *par.Workspace, out, in []*array.Array) {
 		operand.BadOperand(step, "expected an f32, f16 or bf16 result of the size of the operand")
 	}
 	dst := operand.Result[float32](w, out[0])
+	if quantizesTo(in[0].DType()) {
+		dequantizeNarrow(w, ax, dst, in[0])
+		operand.Store(out[0], dst)
+		w.Release(mark)
+		return
+	}
 	j := par.TakeJob[dequantizeJob](w)
 	*j = dequantizeJob{axis: ax, dst: dst}
 	switch in[0].DType() {
@@ -148,7 +164,7 @@ func (s Dequantize) Run(w *par.Workspace, out, in []*array.Array) {
 	case array.I32:
 		j.i32 = operand.LoadSame[int32](w, in[0])
 	default:
-		operand.BadOperand(step, "the operand is "+in[0].DType().String()+", expected u8, i8, u16, i16 or i32")
+		operand.BadOperand(step, "the operand is "+in[0].DType().String()+", expected u8, i8, u16, i16, i32 or a narrow type")
 	}
 	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
 	par.PutJob(w, j)
@@ -343,4 +359,123 @@ func (j *qEmbeddingJob) Do(lo, hi int) {
 		}
 		dequantizeBytes(j.dst[i*j.width:(i+1)*j.width], j.src[row*j.width:(row+1)*j.width], flip, scale, zero)
 	}
+}
+
+// quantizesTo reports whether Quantize has results of a narrow type: ONNX gives
+// f8e8m0fnu to scales only.
+func quantizesTo(d array.DType) bool { return d.IsNarrow() && d != array.F8E8M0FNU }
+
+// narrowZero is element i of the zero points of a narrow type, 0 where there are none.
+func narrowZero(a *array.Array, i int) float32 {
+	if a == nil {
+		return 0
+	}
+	code := array.Raw[uint8](a)[vectorAt(a, i)]
+	if d := a.DType(); d.IsNarrowFloat() {
+		return array.NarrowFloats(d)[code]
+	}
+	return float32(array.NarrowInt(a.DType(), code))
+}
+
+// narrowQuantizeJob quantises to a narrow type.
+type narrowQuantizeJob struct {
+	axis     qAxisLoop
+	dst      []uint8
+	src      []float32
+	dtype    array.DType
+	rounding array.Rounding
+}
+
+// Do quantises rows [lo, hi).
+func (j *narrowQuantizeJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		c := i % j.axis.count
+		scale, zero := scaleAt("quantize", j.axis.scale, c), narrowZero(j.axis.zero, c)
+		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.src))
+		if j.dtype.IsNarrowFloat() {
+			quantizeNarrow(j.dtype, j.rounding, j.src[from:to], scale, zero, j.dst[from:to])
+			continue
+		}
+		low, high := array.NarrowRange(j.dtype)
+		dst := j.dst[from:to]
+		for k, v := range j.src[from:to] {
+			dst[k] = uint8(clampRound(v/scale, float32(low)-zero, float32(high)-zero, int32(zero)))
+		}
+	}
+}
+
+// quantizeNarrow leaves out a zero point of 0, which would make -0 another number.
+func quantizeNarrow(d array.DType, r array.Rounding, src []float32, scale, zero float32, dst []uint8) {
+	src = src[:len(dst)]
+	for k, v := range src {
+		v /= scale
+		if zero != 0 {
+			v += zero
+		}
+		dst[k] = array.NarrowFromFloat64(d, float64(v), r)
+	}
+}
+
+// runNarrow is Run for narrow results.
+func (s Quantize) runNarrow(w *par.Workspace, ax qAxisLoop, out, x *array.Array) {
+	j := par.TakeJob[narrowQuantizeJob](w)
+	*j = narrowQuantizeJob{axis: ax, dst: array.Bytes(out), src: operand.Load[float32](w, x), dtype: out.DType()}
+	if s.Unsaturated {
+		j.rounding = array.Unsaturated
+	}
+	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
+	*j = narrowQuantizeJob{}
+	par.PutJob(w, j)
+}
+
+// narrowDequantizeJob converts a narrow type.
+type narrowDequantizeJob struct {
+	axis   qAxisLoop
+	dst    []float32
+	src    []uint8
+	values [256]float32 // of the codes
+}
+
+// Do converts rows [lo, hi).
+func (j *narrowDequantizeJob) Do(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		c := i % j.axis.count
+		scale, zero := scaleAt("dequantize", j.axis.scale, c), narrowZero(j.axis.zero, c)
+		from, to := i*j.axis.inner, min((i+1)*j.axis.inner, len(j.dst))
+		dst := j.dst[from:to]
+		for k, code := range j.src[from:to] {
+			v := j.values[code]
+			if zero != 0 {
+				v -= zero
+			}
+			dst[k] = float32(v * scale)
+		}
+	}
+}
+
+// dequantizeNarrow converts a narrow type to dst.
+func dequantizeNarrow(w *par.Workspace, ax qAxisLoop, dst []float32, q *array.Array) {
+	j := par.TakeJob[narrowDequantizeJob](w)
+	*j = narrowDequantizeJob{axis: ax, dst: dst, src: narrowBytes(w, q)}
+	if d := q.DType(); d.IsNarrowFloat() {
+		j.values = *array.NarrowFloats(d)
+	} else {
+		for code := range j.values {
+			j.values[code] = float32(array.NarrowInt(d, uint8(code)))
+		}
+	}
+	w.Parallel(ax.rows, max(1, elementwiseWork/max(ax.inner, 1)), j)
+	*j = narrowDequantizeJob{}
+	par.PutJob(w, j)
+}
+
+// narrowBytes returns the codes of a in row-major order: a's own memory where it is
+// contiguous.
+func narrowBytes(w *par.Workspace, a *array.Array) []uint8 {
+	if a.IsContiguous() {
+		return array.Bytes(a)
+	}
+	dst := par.Scratch[uint8](w, a.Len())
+	array.CopyTo(dst, a)
+	return dst
 }

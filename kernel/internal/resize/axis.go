@@ -14,6 +14,14 @@ type resizeAxis[T operand.Real] struct {
 	weight  []T
 }
 
+// place multiplies the positions by the dimension's step and returns its size.
+func (x *resizeAxis[T]) place(size, step int) int {
+	for k := range x.index {
+		x.index[k] *= int64(step)
+	}
+	return size
+}
+
 // resizeScale returns the distance between neighbouring output positions in
 // units of the source: 0 or less as scale means that the sizes decide.
 func resizeScale[T operand.Real](align bool, size, n int, scale float64) T {

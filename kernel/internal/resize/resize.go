@@ -91,11 +91,17 @@ func (r Resize) Run(w *par.Workspace, out, in []*array.Array) {
 	defer w.Release(w.Mark())
 	switch {
 	case r.taps() == 1:
-		r.nearest(w, o, a)
+		var ax [3]resizeAxis[float32]
+		resizeTables(w, &r, &ax, o, a)
+		nearestTo(w, &ax, r.Spatial, o, a)
 	case resizeType(o.DType()) == array.F32:
-		resizeTo[float32](w, &r, o, a)
+		var ax [3]resizeAxis[float32]
+		resizeTables(w, &r, &ax, o, a)
+		resizeTo(w, &ax, r.Spatial, o, a)
 	default:
-		resizeTo[float64](w, &r, o, a)
+		var ax [3]resizeAxis[float64]
+		resizeTables(w, &r, &ax, o, a)
+		resizeTo(w, &ax, r.Spatial, o, a)
 	}
 }
 
@@ -118,10 +124,7 @@ func resizeTables[T operand.Real](w *par.Workspace, r *Resize, ax *[3]resizeAxis
 		default:
 			x.fillCubic(r.AlignCorners, size, scale)
 		}
-		for k := range x.index {
-			x.index[k] *= int64(step)
-		}
-		step *= size
+		step *= x.place(size, step)
 		ax[i] = x
 	}
 	for i := range 3 - r.Spatial {
@@ -137,19 +140,18 @@ func (x *resizeAxis[T]) at(i, t int) (int, T) {
 	return int(x.index[i*x.taps+t]), x.weight[i*x.taps+t]
 }
 
-func (r *Resize) nearest(w *par.Workspace, o, a *array.Array) {
-	var ax [3]resizeAxis[float32]
-	resizeTables(w, r, &ax, o, a)
-	plane := operand.Prod(a.Shape()[a.Rank()-r.Spatial:])
+// nearestTo picks elements of any type, by tables of one tap.
+func nearestTo(w *par.Workspace, ax *[3]resizeAxis[float32], spatial int, o, a *array.Array) {
+	plane := operand.Prod(a.Shape()[a.Rank()-spatial:])
 	switch o.DType().Size() {
 	case 1:
-		resizeNearest(w, move.RawOut[uint8](o), move.RawDense[uint8](w, a), plane, &ax)
+		resizeNearest(w, move.RawOut[uint8](o), move.RawDense[uint8](w, a), plane, ax)
 	case 2:
-		resizeNearest(w, move.RawOut[uint16](o), move.RawDense[uint16](w, a), plane, &ax)
+		resizeNearest(w, move.RawOut[uint16](o), move.RawDense[uint16](w, a), plane, ax)
 	case 4:
-		resizeNearest(w, move.RawOut[uint32](o), move.RawDense[uint32](w, a), plane, &ax)
+		resizeNearest(w, move.RawOut[uint32](o), move.RawDense[uint32](w, a), plane, ax)
 	default:
-		resizeNearest(w, move.RawOut[uint64](o), move.RawDense[uint64](w, a), plane, &ax)
+		resizeNearest(w, move.RawOut[uint64](o), move.RawDense[uint64](w, a), plane, ax)
 	}
 }
 
@@ -225,13 +227,11 @@ func (j *resizeJob[T]) Do(lo, hi int) {
 
 // resizeTo combines source rows first, which lie contiguously, and then the
 // elements of the combined row.
-func resizeTo[T float32 | float64](w *par.Workspace, r *Resize, o, a *array.Array) {
-	var ax [3]resizeAxis[T]
-	resizeTables(w, r, &ax, o, a)
-	plane := operand.Prod(a.Shape()[a.Rank()-r.Spatial:])
+func resizeTo[T float32 | float64](w *par.Workspace, ax *[3]resizeAxis[T], spatial int, o, a *array.Array) {
+	plane := operand.Prod(a.Shape()[a.Rank()-spatial:])
 	dst := move.OutAs[T](w, o)
 	j := par.TakeJob[resizeJob[T]](w)
-	*j = resizeJob[T]{dst: dst, src: move.LoadAs[T](w, a), rows: par.Scratch[T](w, resizeChunks*a.Dim(-1)), width: a.Dim(-1), plane: plane, ax: ax}
+	*j = resizeJob[T]{dst: dst, src: move.LoadAs[T](w, a), rows: par.Scratch[T](w, resizeChunks*a.Dim(-1)), width: a.Dim(-1), plane: plane, ax: *ax}
 	rows := len(dst) / ax[2].n
 	j.grain = max(1, (rows+resizeChunks-1)/resizeChunks)
 	w.Parallel((rows+j.grain-1)/j.grain, 1, j)
