@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/passes/partition"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
 )
@@ -41,6 +42,17 @@ func (g *GraphModule) ReplaceModule(ctx context.Context, path string, m any) err
 		g.Refresh()
 	}
 	return err
+}
+
+// Split makes a sub-graph of each part of the graph and returns the calls of them, in the
+// order of their first nodes: of the nodes for which part gives the same name; those with
+// "" stay where they are. See partition.Split; partition.ByTag is a function of marks.
+func Split(g *GraphModule, part func(n *graph.Node) string) ([]*graph.Node, error) {
+	calls, err := partition.Split(g.Module, part)
+	if err == nil {
+		g.Refresh()
+	}
+	return calls, err
 }
 
 // Features returns what computes intermediate values, by the names of nodes or the paths

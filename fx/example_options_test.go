@@ -297,7 +297,7 @@ func ExamplePipeline() {
 	//     hint: exchange them
 }
 
-// Passes lists what Pipeline knows, in an order that can run.
+// Passes are in an order that can run.
 func ExamplePasses() {
 	for _, p := range fx.Passes() {
 		if strings.HasSuffix(p.Name, "-bn") {
@@ -307,6 +307,38 @@ func ExamplePasses() {
 	// Output:
 	// conv-bn: Folds batch normalisation into the weights of the convolution before it.
 	// linear-bn: Folds batch normalisation into the weights of the linear layer before it.
+}
+
+// Split cuts a network into sub-graphs and calls of them; it computes the same.
+func ExampleSplit() {
+	net := nn.NewSequential(nn.NewLinear(2, 3), nn.NewReLU(), nn.NewLinear(3, 1))
+	gm := capture(net, fx.Input("x", "f32[N,2]"))
+	x := tensor.FromSlice([]float32{1, 2}, 1, 2)
+	before := gm.Forward(x)
+	calls, err := fx.Split(gm, func(n *graph.Node) string {
+		if n.Target() == "2" {
+			return "head"
+		}
+		return "body"
+	})
+	for _, c := range calls {
+		fmt.Println(c, c.Callee().Len(), "nodes")
+	}
+	fmt.Println(before.String() == gm.Forward(x).String(), err)
+	// Output:
+	// %body 4 nodes
+	// %head 3 nodes
+	// true <nil>
+}
+
+// AllPasses has those that change numbers, too.
+func ExampleAllPasses() {
+	for _, p := range fx.AllPasses()[len(fx.Passes()):] {
+		fmt.Println(p.Name+":", p.Doc)
+	}
+	// Output:
+	// half: Computes products and what follows them in f16, with casts around.
+	// bfloat: Computes products and what follows them in bf16, with casts around.
 }
 
 // Expect makes a fusion that disappears an error, which says why.
@@ -404,5 +436,5 @@ func ExampleOptimise() {
 	for _, p := range fx.Optimise() {
 		fmt.Print(p.Name, " ")
 	}
-	// Output: functionalize conv-bn linear-bn bn-affine const-fold cse dce softmax attention layer-norm rms-norm gelu silu hardswish drop-unused
+	// Output: functionalize identity algebra conv-bn linear-bn bn-affine const-fold cse dce softmax attention layer-norm rms-norm gelu silu hardswish moves drop-unused
 }

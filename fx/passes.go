@@ -7,7 +7,9 @@ import (
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/arrange"
 	"github.com/gofx-dev/gofx/passes/fusion"
+	"github.com/gofx-dev/gofx/passes/partition"
 	"github.com/gofx-dev/gofx/passes/quant"
 	"github.com/gofx-dev/gofx/passes/shapeprop"
 	"github.com/gofx-dev/gofx/passes/simplify"
@@ -31,10 +33,16 @@ func Expect(pass string, n int) passes.Expectation { return passes.Expect(pass, 
 // ExpectAtLeast demands that a pass of a pipeline matches n times or more.
 func ExpectAtLeast(pass string, n int) passes.Expectation { return passes.ExpectAtLeast(pass, n) }
 
-// Passes returns the built-in passes in an order in which they can run.
+// AllPasses returns the built-in passes, all that Pipeline knows by name: those of
+// Passes, and those that compute in fewer bits, which only run where they are named.
+func AllPasses() []Pass { return append(Passes(), arrange.Half, arrange.Bfloat) }
+
+// Passes returns the built-in passes that change results by no more than the order of
+// sums, in an order in which they can run; the last one takes back what the one before
+// it does.
 func Passes() []Pass {
-	list := append([]Pass{shapeprop.Infer(nil)}, shrinking()...)
-	return append(list, quant.Lower, simplify.Decompose, simplify.DropUnused)
+	list := append([]Pass{shapeprop.Infer(nil), shapeprop.Check, simplify.Normalise}, shrinking()...)
+	return append(list, fusion.MergeLinear, fusion.MergeMatmul, quant.Lower, simplify.Decompose, simplify.DropUnused, partition.Reroll, simplify.Inline)
 }
 
 // Optimise returns the default pipeline of kernel-style code and of the engines that
@@ -49,6 +57,8 @@ func Optimise() []Pass {
 func shrinking() []Pass {
 	list := []Pass{
 		simplify.Functionalize,
+		simplify.Identity,
+		simplify.Algebra,
 		fusion.ConvBN,
 		fusion.LinearBN,
 		fusion.BNAffine,
@@ -56,7 +66,7 @@ func shrinking() []Pass {
 		simplify.CSE,
 		simplify.DCE,
 	}
-	return append(list, fusion.Recognisers()...)
+	return append(append(list, fusion.Recognisers()...), arrange.Moves)
 }
 
 // Pipeline returns built-in passes by name, "conv-bn,dce", in the given order. An
@@ -65,7 +75,7 @@ func shrinking() []Pass {
 func Pipeline(names string) ([]Pass, error) {
 	var known []string
 	byName := map[string]Pass{}
-	for _, p := range Passes() {
+	for _, p := range AllPasses() {
 		known = append(known, p.Name)
 		byName[p.Name] = p
 	}

@@ -3,11 +3,17 @@ package fx_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/fx"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/nn"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
@@ -16,7 +22,7 @@ import (
 
 func TestPassesHaveNamesAndCanRun(t *testing.T) {
 	seen := map[string]bool{}
-	for _, p := range fx.Passes() {
+	for _, p := range fx.AllPasses() {
 		require.Regexp(t, "^[a-z][a-z-]*$", p.Name)
 		require.Regexp(t, `^[A-Z].*\.$`, p.Doc)
 		require.False(t, seen[p.Name], p.Name)
@@ -30,7 +36,7 @@ func TestPassesHaveNamesAndCanRun(t *testing.T) {
 	require.Equal(t, "dce", list[1].Name)
 	_, err = fx.Pipeline("dce,nonsense")
 	require.ErrorIs(t, err, passes.BadPipeline)
-	require.ErrorContains(t, err, "passes are shape-prop, functionalize, conv-bn")
+	require.ErrorContains(t, err, "passes are shape-prop, shape-check, normalise, functionalize, identity")
 	_, err = fx.Pipeline("decompose,conv-bn")
 	require.ErrorContains(t, err, "expected it before")
 }
@@ -46,6 +52,44 @@ func TestApplyAllPasses(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, r.String())
 	require.Empty(t, passes.Differ(gm.Forward(x).Array(), want.Array(), 1e-6, 0))
+}
+
+// TestLayersAreRolledByName rolls equal layers into calls of one sub-graph, by the names
+// that commands take, and back.
+func TestLayersAreRolledByName(t *testing.T) {
+	var layers []nn.Module
+	for range 6 {
+		layers = append(layers, nn.NewLinear(4, 4), nn.NewLayerNorm([]int{4}), nn.NewGELU(), nn.NewLinear(4, 4), nn.NewTanh(),
+			nn.NewLinear(4, 4), nn.NewSigmoid(), nn.NewReLU(), nn.NewLayerNorm([]int{4}))
+	}
+	net := nn.NewSequential(layers...)
+	models.Synthetic(&models.Model{}, net, "roll")
+	gm, err := fx.Trace(t.Context(), net, fx.Input("x", "f32[N,4]"))
+	require.NoError(t, err)
+	run := func(names string) *fx.PassReport {
+		list, err := fx.Pipeline(names)
+		require.NoError(t, err)
+		r, err := gm.Apply(t.Context(), list, fx.PassOptions{Numeric: &passes.Numeric{}})
+		require.NoError(t, err)
+		return r
+	}
+	run("functionalize,decompose")
+	flat := graph.Clone(gm.Module)
+	require.Equal(t, 6, run("reroll").Matches("reroll"))
+	require.Len(t, gm.Subs(), 1)
+	require.Less(t, gm.Graph.Len(), flat.Graph.Len()/2)
+	require.Equal(t, 6, run("inline").Matches("inline"))
+	require.Empty(t, gm.Subs())
+	same, diff := graph.Equal(flat.Graph, gm.Graph)
+	require.True(t, same, diff)
+
+	list, err := fx.Pipeline("reroll")
+	require.NoError(t, err)
+	gm, err = fx.Trace(t.Context(), net, fx.Input("x", "f32[N,4]"))
+	require.NoError(t, err)
+	_, err = gm.Apply(t.Context(), list, fx.PassOptions{})
+	require.ErrorIs(t, err, passes.MissingFact, "modules have no operands to pass")
+	require.ErrorContains(t, err, "functionalize")
 }
 
 func ExampleReplace() {
@@ -69,4 +113,19 @@ func ExampleReplace() {
 	//   %relu = call_method[relu](%x) : f32[N]
 	//   return %relu
 	// }
+}
+
+func TestPassesAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/passes.md")
+	require.NoError(t, err)
+	table, _, _ := strings.Cut(string(page), "\n## ")
+	defaults := map[string]bool{}
+	for _, p := range fx.Optimise() {
+		defaults[p.Name] = true
+	}
+	for _, p := range fx.AllPasses() {
+		row := regexp.MustCompile("(?m)^\\| [^|]*`" + p.Name + "`[^|]* \\|( •)? \\|").FindStringSubmatch(table)
+		require.NotNil(t, row, p.Name)
+		require.Equal(t, defaults[p.Name], row[1] != "", p.Name)
+	}
 }

@@ -311,99 +311,139 @@ func outputType(out *Node) shape.Type {
 	return shape.TupleType(m...)
 }
 
-// state returns the nodes whose order counts: those that act on the world or write
-// state, and those that read what any node of the module writes, themselves or in what
-// they run.
-func (g *Graph) state() (list []*Node) {
-	written := map[string]bool{}
-	all := g.root().All()
-	if g.mod != nil {
-		all = g.mod.All()
+// Capture returns what stands in g, a region, for a value of a graph around it: n becomes
+// an operand of the node with the region, and an input of all regions of that, unless it
+// is one already; so it goes on through regions in regions. What it gives is n's value
+// when the node begins. Cursors and SetArg capture by themselves. A value of g, and one
+// of a graph that is not around it, is returned as it is.
+func (g *Graph) Capture(n *Node) *Node {
+	node := g.parent
+	if n == nil || n.g == g || node == nil || node.erased {
+		return n
 	}
-	for n := range all {
-		if o := n.Op(); o != nil {
-			for _, i := range o.Mutates {
-				if d := n.Arg(i).memory(); d != nil {
-					written[d.target] = d.opcode == GetAttr || written[d.target]
-				} else if b := n.Bound(); b != nil && i >= len(n.args) && i < len(n.args)+len(b.Params) {
-					written[b.Params[i-len(n.args)]] = true
-				}
+	if n = node.g.Capture(n); n.g != node.g {
+		return n
+	}
+	skip, first := 0, 0
+	if node.op == op.Cond {
+		skip, first = 1, 1
+	}
+	if a, ok := node.attrs.(op.LoopAttrs); ok {
+		first = a.Carry + a.Seqs
+	}
+	for i := first; i < len(node.args); i++ {
+		if node.args[i].def == n && i-skip < len(g.Inputs()) {
+			return g.Inputs()[i-skip]
+		}
+	}
+	node.setArgs(append(node.Args(), n))
+	var made *Node
+	for _, r := range node.Regions() {
+		c := &Cursor{g: r, before: r.first, pos: n.pos}
+		for c.before != nil && c.before.opcode == Placeholder {
+			c.before = c.before.next
+		}
+		if p := c.Placeholder(n.Name(), n.typ, nil); r == g {
+			made = p
+		}
+	}
+	return made
+}
+
+// CaptureSizes captures for a region values with the sizes of the graphs around that its
+// nodes and guards speak of, where none of its inputs has them: an engine that runs the
+// region by itself reads sizes off its inputs.
+func (g *Graph) CaptureSizes() {
+	done := map[string]bool{}
+	capture := func(names []string) {
+		for _, name := range names {
+			if _, own := g.Symbol(name); !own && !done[name] {
+				g.captureSize(name)
 			}
+			done[name] = true
 		}
 	}
 	for n := range g.Nodes() {
-		if n.acts() || len(written) > 0 && n.reads(written) {
-			list = append(list, n)
-		}
+		capture(n.symbolsUsed())
 	}
-	return list
+	for _, d := range g.Guards() {
+		capture(d.Symbols())
+	}
 }
 
-// acts reports whether a call acts on the world or writes state; control flow and calls
-// of sub-graphs do so when what they run does. What is not known acts.
-func (n *Node) acts() bool {
-	if !n.onlyRuns() {
-		return n.effectful()
-	}
-	for m := range n.Inner() {
-		if !m.onlyRuns() && m.effectful() {
-			return true
+// captureSize returns an input of g, a region, with a size of the graphs around; made
+// tells that it was captured now. nil when no value has that size.
+func (g *Graph) captureSize(name string) (v *Node, made bool) {
+	for _, p := range g.Inputs() {
+		if slices.ContainsFunc(p.typ.Dims().Slice(), func(d shape.Dim) bool { s, plain := d.IsSymbol(); return plain && s == name }) {
+			return p, false
 		}
 	}
-	return false
+	for h := g; h.parent != nil; h = h.parent.g {
+		if s, ok := h.parent.g.Symbol(name); ok && s.Node != nil && s.Node.typ.Kind() == shape.Tensor {
+			if v = g.Capture(s.Node); v.g == g {
+				return v, true
+			}
+		}
+	}
+	return nil, false
 }
 
-// onlyRuns reports whether all effects of a node are those of what it runs.
-func (n *Node) onlyRuns() bool {
-	o := n.Op()
-	return o != nil && o.Structural() && len(o.Mutates) == 0 && len(n.Bodies()) > 0
+// captured returns operands of user as values of g; it panics for those that cannot be.
+func (g *Graph) captured(user string, args []*Node) []*Node {
+	own := args
+	for i, a := range args {
+		if a == nil || a.g == g {
+			continue
+		}
+		if &own[0] == &args[0] {
+			own = slices.Clone(args)
+		}
+		if own[i] = g.Capture(a); own[i].g != g {
+			panic(diag.Bug("operand " + a.String() + " of " + user + " belongs to another graph"))
+		}
+	}
+	return own
 }
 
-// reads reports whether a node, or what it runs, reads tensors of the state that are
-// among those written; nil stands for all of them.
-func (n *Node) reads(written map[string]bool) bool {
-	if n.readsItself(written) {
-		return true
+// DropOperand takes operand i away from a node with regions, and what stands for it
+// from the regions. It is an error when one of these uses it.
+func (n *Node) DropOperand(i int) error {
+	at := i
+	if n.op == op.Cond {
+		at--
 	}
-	for m := range n.Inner() {
-		if m.readsItself(written) {
-			return true
+	var inputs []*Node
+	for _, r := range n.Regions() {
+		in := r.Inputs()
+		if at < 0 || at >= len(in) || i >= len(n.args) {
+			return n.Error(BadRegions, "operand "+strconv.Itoa(i)+" is none that the regions take")
+		}
+		if p := in[at]; p.nuses > 0 || len(r.SymbolsOf(p)) > 0 {
+			return n.Error(EraseUsed, "operand "+strconv.Itoa(i)+" is used in region "+r.Name)
+		}
+		inputs = append(inputs, in[at])
+	}
+	for _, p := range inputs {
+		if err := p.g.Erase(p); err != nil {
+			return err
 		}
 	}
-	return false
+	n.setArgs(slices.Delete(n.Args(), i, i+1))
+	return nil
 }
 
-func (n *Node) readsItself(written map[string]bool) bool {
-	hit := func(path string) bool { return path != "" && (written == nil || written[path]) }
-	if n.opcode == GetAttr {
-		return hit(n.target)
+// FindsSizes reports whether n finds sizes of its results when it runs: those that follow
+// from values (op.Op.ByValue), and those that only the branch of a cond knows which is
+// taken. A getitem node finds what it takes apart.
+func (n *Node) FindsSizes() (yes bool) {
+	switch o := n.Op(); {
+	case o == op.GetItem:
+		return n.Arg(0) != nil && n.Arg(0).FindsSizes()
+	case o == op.Cond:
+		eachDim(n.typ, func(d shape.Dim) { yes = yes || d.IsUnknown() })
+		return yes
+	default:
+		return o != nil && o.ByValue
 	}
-	for i := range n.args {
-		if d := n.args[i].def.memory(); d != nil && d.opcode == GetAttr && hit(d.target) {
-			return true
-		}
-	}
-	b := n.Bound()
-	return b != nil && slices.ContainsFunc(b.Params, hit)
-}
-
-// memory returns the node whose memory n's value may share: what it is a view of.
-func (n *Node) memory() *Node {
-	if n == nil {
-		return nil
-	}
-	for range n.g.count { // a broken graph may go round
-		o, k := n.Op(), -1
-		if o == op.Assign {
-			k = 0
-		} else if o != nil {
-			k = o.ViewOf - 1
-		}
-		d := n.Arg(k)
-		if d == nil {
-			return n
-		}
-		n = d
-	}
-	return n
 }

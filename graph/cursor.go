@@ -17,6 +17,9 @@ import (
 // A mistake (wrong operands, contradicting shapes) panics with *diag.Error, which
 // the pass driver recovers and reports with the pass's name; set OnError to
 // collect instead: the node is then made with an unknown type.
+//
+// In a region operands may be values of the graphs around: they are captured, see
+// Graph.Capture.
 type Cursor struct {
 	// OnError receives the mistakes of calls, instead of a panic.
 	OnError func(error)
@@ -27,6 +30,7 @@ type Cursor struct {
 	static diag.Pos
 	scope  ScopeID
 	keys   []keyed // under inherited keys
+	name   string  // of the next node, which no other has; "" makes one up
 }
 
 // At returns a cursor at the end of the graph, without position and scope.
@@ -87,14 +91,20 @@ func (c *Cursor) fail(err error) {
 
 func (c *Cursor) add(opcode Opcode, hint string, args []*Node) *Node {
 	for _, a := range args {
-		if a != nil && a.g != c.g {
-			panic(diag.Bug("operand " + a.String() + " of a new " + hint + " belongs to another graph"))
+		if a != nil && a.g != c.g { // the list of the caller stays on its stack
+			args = c.g.captured("a new "+hint, slices.Clone(args))
+			break
 		}
 	}
 	next := c.Next()
 	node := c.g.alloc(len(args))
 	node.opcode, node.pos, node.scope = opcode, c.pos, c.scope
-	node.base, node.num = c.g.names.unique(hint)
+	if c.name != "" {
+		node.base, node.num = c.g.names.take(c.name)
+		c.name = ""
+	} else {
+		node.base, node.num = c.g.names.unique(hint)
+	}
 	for i, a := range args {
 		e := &node.args[i]
 		e.user = node

@@ -303,7 +303,7 @@ func (failer) FailNow()              { runtime.Goexit() }
 func TestEditSavesAllFields(t *testing.T) {
 	for v, want := range map[reflect.Type]string{
 		reflect.TypeFor[Module]():      "Graph Type subs params byPath bounds byMod types version",
-		reflect.TypeFor[Graph]():       "Name mod parent first last count names pos scopes symbols listeners slab edges",
+		reflect.TypeFor[Graph]():       "Name mod parent first last count names pos scopes symbols listeners slab edges typing",
 		reflect.TypeFor[Node]():        "g prev next order op attrs target args uses last typ extra base num nuses pos scope opcode erased",
 		reflect.TypeFor[extra]():       "regions structure def live static keys",
 		reflect.TypeFor[symbolTable](): "list byName notes guardTable",

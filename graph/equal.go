@@ -15,9 +15,10 @@ import (
 // correspond one to one, with the same opcodes, targets, attributes, types and
 // regions, the sub-graphs that they call are equal and have the same names, and the
 // symbols and guards are the same. Other names, positions, scopes and
-// side data do not count, nor does the order of nodes that could be exchanged:
-// only nodes with effects must come in the same order. When the graphs differ,
-// diff says where, naming the nodes of both.
+// side data do not count, nor does the order of nodes that could be exchanged, used or
+// not: only nodes with effects must come in the same order. When the graphs differ,
+// diff says where, naming the nodes of both. Unused values that are the same but for
+// what they share are paired by a bounded search; beyond it graphs count as different.
 func Equal(a, b *Graph) (equal bool, diff string) {
 	diff = newMatcher(map[[2]*Graph]bool{}).graphs(a, b)
 	return diff == "", diff
@@ -112,6 +113,8 @@ type matcher struct {
 	to, from map[*Node]*Node
 	todo     [][2]*Node
 	called   map[[2]*Graph]bool // sub-graphs that have been compared, or are being
+	trail    []*Node            // of the first graph, in the order in which they were paired
+	tries    int                // of pairs of unused values that may still fail
 }
 
 func newMatcher(called map[[2]*Graph]bool) *matcher {
@@ -122,25 +125,40 @@ func (m *matcher) graphs(first, second *Graph) string {
 	if first.count != second.count {
 		return "graphs have " + strconv.Itoa(first.count) + " and " + strconv.Itoa(second.count) + " nodes" + lonely(first, second)
 	}
-	for _, roots := range []func(*Graph) []*Node{(*Graph).Inputs, (*Graph).ordered, (*Graph).loose} {
-		x, y := roots(first), roots(second)
-		if len(x) != len(y) {
-			return "graphs have " + strconv.Itoa(len(x)) + " and " + strconv.Itoa(len(y)) + " inputs, effects or unused values: " + names(x) + " and " + names(y)
+	x, y := first.loose(), second.loose()
+	for _, roots := range [][2][]*Node{{first.Inputs(), second.Inputs()}, {first.ordered(), second.ordered()}, {x.nodes, y.nodes}} {
+		if a, b := roots[0], roots[1]; len(a) != len(b) {
+			return "graphs have " + strconv.Itoa(len(a)) + " and " + strconv.Itoa(len(b)) + " inputs, effects or unused values: " + names(a) + " and " + names(b)
 		}
-		for i := range x {
-			if d := m.pair(x[i], y[i]); d != "" {
+	}
+	for _, roots := range [][2][]*Node{{first.Inputs(), second.Inputs()}, {first.ordered(), second.ordered()}} {
+		for i, n := range roots[0] {
+			if d := m.pair(n, roots[1][i]); d != "" {
 				return d
 			}
 		}
 	}
+	if d := m.rest(); d != "" {
+		return d
+	}
+	m.tries = maxTries
+	if d := m.unused(x, y, make([]bool, len(y.nodes)), 0); d != "" {
+		return d
+	}
+	return m.symbols(first, second)
+}
+
+// rest compares what has been paired, and all that it is computed from.
+func (m *matcher) rest() string {
 	for len(m.todo) > 0 {
 		p := m.todo[len(m.todo)-1]
 		m.todo = m.todo[:len(m.todo)-1]
 		if d := m.compare(p[0], p[1]); d != "" {
+			m.todo = m.todo[:0]
 			return d
 		}
 	}
-	return m.symbols(first, second)
+	return ""
 }
 
 // lonely names the first call that only one of the graphs has as many of.
@@ -202,13 +220,7 @@ func (g *Graph) writes() map[string]bool {
 		}
 		entered[g] = true
 		for n := range g.Nodes() {
-			if o := n.Op(); o != nil {
-				for _, i := range o.Mutates {
-					if d := n.Arg(i); d != nil && d.opcode == GetAttr {
-						written[d.target] = true
-					}
-				}
-			}
+			n.writesState(written)
 			for _, body := range n.Bodies() {
 				enter(body)
 			}
@@ -225,25 +237,6 @@ func (n *Node) effectful() bool {
 	}
 	o := n.Op()
 	return o == nil || o.Effect == op.Effectful || len(o.Mutates) > 0
-}
-
-// loose returns the nodes that nothing uses and that have no effect, in an order
-// that does not depend on that of the graph.
-func (g *Graph) loose() []*Node {
-	var list []*Node
-	for n := range g.Nodes() {
-		if n.nuses == 0 && n.opcode != Output && n.opcode != Placeholder && !n.effectful() {
-			list = append(list, n)
-		}
-	}
-	if len(list) > 1 {
-		h := newHasher(g, callees{})
-		slices.SortStableFunc(list, func(x, y *Node) int {
-			a, b := h.nodes[x], h.nodes[y]
-			return bytes.Compare(a[:], b[:])
-		})
-	}
-	return list
 }
 
 // pair notes that left corresponds to right and leaves the comparison for later.
@@ -263,6 +256,7 @@ func (m *matcher) pair(left, right *Node) string {
 		return left.String() + " stands where the other graph has " + right.String()
 	}
 	m.to[left], m.from[right] = right, left
+	m.trail = append(m.trail, left)
 	m.todo = append(m.todo, [2]*Node{left, right})
 	return ""
 }
@@ -310,6 +304,7 @@ func (m *matcher) callees(left, right *Node, what string) string {
 	}
 	m.called[[2]*Graph{f, g}] = true
 	if d := newMatcher(m.called).graphs(f, g); d != "" {
+		delete(m.called, [2]*Graph{f, g})
 		return what + "sub-graph " + f.Name + ": " + d
 	}
 	return ""

@@ -196,6 +196,18 @@ func ExampleHash() {
 	// Output: true
 }
 
+// Alike compares the texts of modules, names included, without writing them.
+func ExampleAlike() {
+	a, b := parse(perceptron), parse(perceptron)
+	fmt.Println(graph.Alike(a, b))
+	b.Graph.Find("relu").Rename("act")
+	equal, _ := graph.Equal(a.Graph, b.Graph)
+	fmt.Println(graph.Alike(a, b), equal)
+	// Output:
+	// true
+	// false true
+}
+
 // EqualModules compares the state, too.
 func ExampleEqualModules() {
 	a, b := parse(perceptron), parse(perceptron)

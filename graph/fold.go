@@ -20,8 +20,11 @@ type Visitor[V any] func(n *Node, in []V) (V, error)
 // diag.Stopped. Regions are not entered; a visitor folds them itself. What looks
 // at nodes alone, as printers do, ranges over Nodes or All.
 func Fold[V any](ctx context.Context, graph *Graph, visit Visitor[V]) (out V, err error) {
-	env := make(map[*Node]V, 64)
-	left := make(map[*Node]int32, 64)
+	type held struct {
+		v    V
+		left int32 // uses to come
+	}
+	env := make(map[*Node]held, 64)
 	var in []V
 	for node := range graph.Nodes() {
 		if err := ctx.Err(); err != nil {
@@ -30,7 +33,7 @@ func Fold[V any](ctx context.Context, graph *Graph, visit Visitor[V]) (out V, er
 		clear(in) // a dropped value must not stay here
 		in = in[:0]
 		for i := range node.args {
-			in = append(in, env[node.args[i].def])
+			in = append(in, env[node.args[i].def].v)
 		}
 		v, err := visit(node, in)
 		if err != nil {
@@ -44,13 +47,17 @@ func Fold[V any](ctx context.Context, graph *Graph, visit Visitor[V]) (out V, er
 			if d == nil {
 				continue
 			}
-			if left[d]--; left[d] == 0 {
+			if d.nuses == 1 {
 				delete(env, d)
-				delete(left, d)
+			} else if h := env[d]; h.left == 1 {
+				delete(env, d)
+			} else {
+				h.left--
+				env[d] = h
 			}
 		}
 		if node.nuses > 0 {
-			env[node], left[node] = v, node.nuses
+			env[node] = held{v, node.nuses}
 		}
 	}
 	return out, diag.New(NoOutput, "graph "+graph.Name+" has no output node").WithHint("add one with Cursor.Output")

@@ -25,6 +25,7 @@ type Graph struct {
 	listeners   []*Listener
 	slab        []Node
 	edges       []edge
+	typing      *typing // nil while it is in use
 }
 
 // New returns an empty graph.
@@ -282,21 +283,40 @@ func (g *Graph) alloc(nargs int) *Node {
 	return n
 }
 
+// typing applies type rules to one node after another, in memory of its own. Rules
+// see the operands' types as long as they run.
+type typing struct {
+	op.Infer
+	node  *Node // whose rule runs
+	types []shape.Type
+}
+
 // infer computes n's type from its operands' types.
 func (g *Graph) infer(n *Node) error {
 	if n.Op() == nil {
 		return nil
 	}
-	t, err := g.typeOf(n, func(r shape.Relation) error { return g.symbols.assume(r, n) })
-	return n.setInferred(t, err)
+	t := g.typing
+	if t == nil {
+		t = &typing{}
+		t.Assume = func(r shape.Relation) error { return t.node.g.symbols.assume(r, t.node) }
+	}
+	g.typing = nil // a rule may itself make nodes
+	typ, err := t.of(n)
+	if len(t.types) > slabSize {
+		t.types = nil
+	}
+	g.typing = t
+	return n.setInferred(typ, err)
 }
 
-// typeOf applies the type rule of a call to its operands' types and changes
-// nothing. An operand of unknown type makes the result unknown: its own mistake
-// was reported.
-func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.Type, error) {
+// of applies the type rule of a call to its operands' types and changes nothing
+// itself. An operand of unknown type makes the result unknown: its own mistake was
+// reported.
+func (t *typing) of(node *Node) (shape.Type, error) {
 	operator, args := node.Op(), node.args
-	types := node.OperandTypes()
+	types := node.operandTypes(t.types[:0])
+	t.node, t.types = node, types
 	for i := range args {
 		if args[i].def != nil && types[i].Kind() == shape.None {
 			return shape.Type{}, nil
@@ -315,9 +335,9 @@ func (g *Graph) typeOf(node *Node, assume func(r shape.Relation) error) (shape.T
 		return regionType(node, rs), nil
 	}
 	if operator == op.Call {
-		return g.callType(node, types, assume)
+		return node.g.callType(node, types, t.Assume)
 	}
-	return operator.Type(&op.Infer{Assume: assume}, node.Attrs(), types)
+	return operator.Type(&t.Infer, node.Attrs(), types)
 }
 
 // present reports required operands of a call that are absent; total counts those

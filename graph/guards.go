@@ -190,7 +190,10 @@ func (g *Graph) CompareDims(a, b shape.Dim) (equal, known bool) {
 // Assume enters a relation to be checked at entry, unless it follows from what is
 // checked already; an error when no sizes satisfy it and the others.
 func (g *Graph) Assume(r shape.Relation, n *Node) error {
-	return g.symbols.assume(r, n)
+	if err := g.symbols.assume(r, n); err != nil {
+		return err
+	}
+	return g.symbols.impossible(r)
 }
 
 // assume records that a relation is taken to hold, and refuses an equality that
@@ -235,8 +238,8 @@ func requiredBy(n *Node, text string) diag.Related {
 	return diag.Related{Pos: n.Pos(), Msg: "but " + text + " was required by " + n.String()}
 }
 
-// impossible is the error of a bound or multiple that the equalities rule out, of
-// those that r has to do with; nil when there is none.
+// impossible is the error of a bound or multiple that the equalities, or another
+// bound, rule out, of those that r has to do with; nil when there is none.
 func (t *guardTable) impossible(r shape.Relation) error {
 	for d, x := range t.touched(r) {
 		if x.Truth() != shape.False {
@@ -254,7 +257,33 @@ func (t *guardTable) impossible(r shape.Relation) error {
 		}
 		return e
 	}
+	return t.opposed(r.Normal())
+}
+
+// opposed is the error of two bounds that no sizes satisfy both: N >= 6, N <= 4.
+func (t *guardTable) opposed(r shape.Relation) error {
+	for _, d := range t.guards {
+		if !crossed(d.Relation, r) && !crossed(r, d.Relation) {
+			continue
+		}
+		e := diag.New(Contradiction, r.String()+" is needed, which "+d.String()+" rules out")
+		if d.Node != nil {
+			e.Related = append(e.Related, requiredBy(d.Node, d.String()))
+		}
+		return e
+	}
 	return nil
+}
+
+// crossed reports whether low bounds a size from below by a number that is larger than
+// the one by which high bounds it from above.
+func crossed(low, high shape.Relation) bool {
+	if low.Rel != shape.GE || high.Rel != shape.GE || !low.A.Same(high.B) {
+		return false
+	}
+	least, known := low.B.Int()
+	most, too := high.A.Int()
+	return known && too && least > most
 }
 
 // Symbol says where a symbolic dimension comes from: Name = dim(Node, Axis).

@@ -96,6 +96,11 @@ func TestGuardsThatContradict(t *testing.T) {
   guard 2*N == 12
   return %x
 }`: "must be",
+		`graph g(%x: f32[N]) {
+  guard N >= 6
+  guard N <= 4
+  return %x
+}`: "N <= 4 is needed, which N >= 6 rules out",
 	} {
 		_, err := graph.Parse([]byte("gofx 1\n"+body), "in.fx")
 		require.ErrorIs(t, err, graph.Contradiction, body)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
@@ -157,4 +158,165 @@ func (h *hasher) graph(g *Graph) [32]byte {
 		h.text(d)
 	}
 	return h.sum()
+}
+
+// Alike reports whether two modules have the same text but for positions, in less time than
+// printing them takes. It may say no where only symbols or guards were found in another
+// order.
+func Alike(a, b *Module) bool {
+	if a.Type != b.Type || len(a.subs) != len(b.subs) || !a.Graph.alike(b.Graph) {
+		return false
+	}
+	for i := range a.subs {
+		if !a.subs[i].alike(b.subs[i]) {
+			return false
+		}
+	}
+	x, y := &printer{}, &printer{}
+	x.state(a)
+	y.state(b)
+	return bytes.Equal(x.b, y.b)
+}
+
+func (g *Graph) alike(h *Graph) bool {
+	if g.Name != h.Name || g.count != h.count || !g.alikeFacts(h) {
+		return false
+	}
+	n, m := g.first, h.first
+	for ; n != nil && m != nil; n, m = n.next, m.next {
+		if !n.alike(m) {
+			return false
+		}
+	}
+	return n == m
+}
+
+// alike compares two nodes by their parts, and those that have parts that few have by
+// their text.
+func (n *Node) alike(m *Node) bool {
+	if n.extra != nil || m.extra != nil || n.opcode == Output || !n.attrsFit() || !m.attrsFit() {
+		x, y := &printer{}, &printer{}
+		x.node(n)
+		y.node(m)
+		return bytes.Equal(x.b, y.b)
+	}
+	if n.opcode != m.opcode || n.op != m.op || n.target != m.target || n.base != m.base || n.num != m.num || len(n.args) != len(m.args) {
+		return false
+	}
+	for i := range n.args {
+		d, e := n.args[i].def, m.args[i].def
+		if (d == nil) != (e == nil) || d != nil && (d.base != e.base || d.num != e.num || d.erased || e.erased || d.g != n.g || e.g != m.g) {
+			return false
+		}
+	}
+	return n.typ.Same(m.typ) && n.Scope() == m.Scope() && n.op.Codec().Equal(n.attrs, m.attrs)
+}
+
+// alikeFacts compares symbols, guards and notes by their text.
+func (g *Graph) alikeFacts(h *Graph) bool {
+	x, y := &printer{}, &printer{}
+	for _, p := range []struct {
+		to *printer
+		g  *Graph
+	}{{x, g}, {y, h}} {
+		t := &p.g.symbols
+		p.to.symbols(&facts{symbols: t.list})
+		p.to.guards(&facts{guards: t.guards})
+		for _, s := range t.notes {
+			p.to.str(s.What, "\n")
+		}
+	}
+	return bytes.Equal(x.b, y.b)
+}
+
+// unusedValues are the nodes that nothing uses and that have no effect, with hashes of
+// what they compute.
+type unusedValues struct {
+	nodes  []*Node
+	hashes [][32]byte
+}
+
+// loose returns the unused values in an order that does not depend on that of the graph,
+// but for those of equal hashes: first what there is but once, which settles the most.
+func (g *Graph) loose() (u unusedValues) {
+	for n := range g.Nodes() {
+		if n.nuses == 0 && n.opcode != Output && n.opcode != Placeholder && !n.effectful() {
+			u.nodes = append(u.nodes, n)
+		}
+	}
+	if len(u.nodes) > 0 {
+		h, count := newHasher(g, callees{}), map[[32]byte]int{}
+		for _, n := range u.nodes {
+			count[h.nodes[n]]++
+		}
+		slices.SortStableFunc(u.nodes, func(x, y *Node) int {
+			a, b := h.nodes[x], h.nodes[y]
+			return cmp.Or(cmp.Compare(count[a], count[b]), bytes.Compare(a[:], b[:]))
+		})
+		for _, n := range u.nodes {
+			u.hashes = append(u.hashes, h.nodes[n])
+		}
+	}
+	return u
+}
+
+// maxTries bounds the pairs of unused values that are tried and do not fit.
+const maxTries = 10_000
+
+// unused pairs values that nothing uses, from the i-th on. Several that look the same
+// may differ in what they share with others, so that each of them is tried.
+func (m *matcher) unused(x, y unusedValues, taken []bool, i int) (diff string) {
+	if i == len(x.nodes) {
+		return ""
+	}
+	if !taken[i] {
+		if diff = m.try(x, y, taken, i, i); diff == "" {
+			return ""
+		}
+	}
+	from := i
+	for from > 0 && y.hashes[from-1] == y.hashes[i] {
+		from--
+	}
+	for j := from; j < len(y.nodes) && y.hashes[j] == y.hashes[i] && m.tries >= 0; j++ {
+		if taken[j] || j == i {
+			continue
+		}
+		d := m.try(x, y, taken, i, j)
+		if d == "" {
+			return ""
+		}
+		if diff == "" {
+			diff = d
+		}
+	}
+	return diff
+}
+
+// try pairs two unused values, and those behind them; it takes all back where that fails.
+func (m *matcher) try(x, y unusedValues, taken []bool, i, j int) string {
+	before := len(m.trail)
+	d := m.pair(x.nodes[i], y.nodes[j])
+	if d == "" {
+		d = m.rest()
+	}
+	if d == "" {
+		taken[j] = true
+		if d = m.unused(x, y, taken, i+1); d == "" {
+			return ""
+		}
+		taken[j] = false
+	}
+	m.undo(before)
+	m.tries--
+	return d
+}
+
+// undo takes pairs back.
+func (m *matcher) undo(before int) {
+	for _, n := range m.trail[before:] {
+		delete(m.from, m.to[n])
+		delete(m.to, n)
+	}
+	m.trail = m.trail[:before]
 }

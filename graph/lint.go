@@ -20,13 +20,19 @@ const (
 //
 // The sub-graphs of a module belong to its graph: Lint of that checks them too, and
 // that none calls itself.
-func Lint(g *Graph) diag.List {
+func Lint(g *Graph) diag.List { return lint(g).list }
+
+func lint(g *Graph) *linter {
 	l := &linter{}
+	l.rules.Assume = func(shape.Relation) error {
+		l.assumed = true
+		return nil
+	}
 	l.graph(g, nil)
 	if g.mod != nil && g == g.mod.Graph {
 		l.subs(g.mod)
 	}
-	return l.list
+	return l
 }
 
 // subs checks the sub-graphs of a module.
@@ -53,6 +59,9 @@ type linter struct {
 	g     *Graph
 	outer *linter
 	at    *Node // being checked
+	rules typing
+	// assumed tells that a type rule has asked whether a relation of sizes holds.
+	assumed bool
 }
 
 func (l *linter) add(n *Node, c diag.Code, msg string) *diag.Error {
@@ -71,34 +80,35 @@ func (l *linter) graph(g *Graph, outer *linter) {
 	if !l.nodeList() {
 		return
 	}
-	uses := l.countUses()
-	l.nodes(func(n *Node) { l.node(n, uses[n]) })
+	held := func(n *Node) int { return int(n.nuses) }
+	if !l.linked() {
+		uses := l.countUses()
+		held = func(n *Node) int { return uses[n] }
+	}
+	l.nodes(func(n *Node) { l.node(n, held(n)) })
 	l.output()
 	l.facts()
 }
 
 // nodes checks what is asked of all nodes together, and each by itself.
 func (l *linter) nodes(check func(n *Node)) {
-	names := make(map[nodeName]struct{}, l.g.count)
+	names := map[string]*numbers{}
 	started := false
 	for n := range l.g.Nodes() {
-		name := nodeName{n.base, n.num}
-		if _, twice := names[name]; twice {
+		of := names[n.base]
+		if of == nil {
+			of = &numbers{}
+			names[n.base] = of
+		}
+		if of.add(n.num, l.g.count) {
 			l.add(n, DuplicateName, "two nodes have this name, expected names to be unique")
 		}
-		names[name] = struct{}{}
 		if n.opcode == Placeholder && started {
 			l.add(n, LatePlaceholder, "placeholder behind other nodes, expected placeholders first")
 		}
 		started = started || n.opcode != Placeholder
 		check(n)
 	}
-}
-
-// nodeName is a name in its parts, of which there is one way to make it.
-type nodeName struct {
-	base string
-	num  uint32
 }
 
 // node checks what is asked of a node by itself; held is the number of operand slots
@@ -138,19 +148,6 @@ func (l *linter) nodeList() bool {
 		l.list = append(l.list, e)
 	}
 	return true
-}
-
-// countUses counts the operand slots that hold each node.
-func (l *linter) countUses() map[*Node]int {
-	uses := make(map[*Node]int, l.g.count)
-	for n := l.g.first; n != nil; n = n.next {
-		for i := range n.args {
-			if d := n.args[i].def; d != nil {
-				uses[d]++
-			}
-		}
-	}
-	return uses
 }
 
 func (l *linter) operands(node *Node) {
@@ -284,11 +281,7 @@ func (l *linter) infer(node *Node) {
 	if b := node.Bound(); b != nil && (b.Op.Codec() == nil || !b.Op.Codec().Accepts(b.Attrs)) {
 		return
 	}
-	var t shape.Type
-	err := safely(node.targetText(), func() (err error) {
-		t, err = l.g.typeOf(node, func(shape.Relation) error { return nil })
-		return err
-	})
+	t, err := l.rules.safely(node)
 	if err != nil {
 		var list diag.List
 		list.Add(err)
@@ -397,6 +390,12 @@ func (l *linter) control(node *Node) bool {
 func (l *linter) typeSymbols(n *Node) {
 	var missing string
 	check := func(d shape.Dim) {
+		if s, one := d.IsSymbol(); one { // as most are
+			if missing == "" && !l.defined(s, l.at) {
+				missing = s
+			}
+			return
+		}
 		for _, s := range d.Symbols() {
 			if missing == "" && !l.defined(s, l.at) {
 				missing = s

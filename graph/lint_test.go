@@ -61,8 +61,12 @@ var seeds = map[string]struct {
 	}},
 	"erased and listed": {ForeignNode, "a", func(_ *testing.T, _ *Module, n func(string) *Node) { n("a").erased = true }},
 	"node of a clone":   {ForeignNode, "b", func(_ *testing.T, m *Module, n func(string) *Node) { n("b").SetArg(0, m.Graph.Clone().Find("a")) }},
-	"region captures":   {ForeignNode, "neg", func(_ *testing.T, _ *Module, n func(string) *Node) { n("c").Regions()[0].Find("neg").SetArg(0, n("b")) }},
-	"owner changed":     {ForeignNode, "e", func(_ *testing.T, _ *Module, n func(string) *Node) { n("e").g = New("") }},
+	"region captures": {ForeignNode, "neg", func(_ *testing.T, _ *Module, n func(string) *Node) {
+		e := &n("c").Regions()[0].Find("neg").args[0]
+		e.unlink()
+		e.link(n("b"))
+	}},
+	"owner changed": {ForeignNode, "e", func(_ *testing.T, _ *Module, n func(string) *Node) { n("e").g = New("") }},
 	"late placeholder": {LatePlaceholder, "late", func(_ *testing.T, m *Module, n func(string) *Node) {
 		m.Graph.Before(n("b")).Placeholder("late", shape.Type{}, nil)
 	}},

@@ -102,6 +102,12 @@ func (n *Node) factsInside() uint32 {
 	return total
 }
 
+// nodeName is a name in its parts, of which there is one way to make it.
+type nodeName struct {
+	base string
+	num  uint32
+}
+
 // Check returns what Lint returns.
 func (l *Linter) Check() diag.List {
 	version := uint32(0)
@@ -204,4 +210,80 @@ func (l *Linter) calls(m *Module) {
 			l.mark(n)
 		}
 	}
+}
+
+// linked reports whether use lists and operands agree, so that each node is held as often
+// as it says. It gives up on what takes long to find out.
+func (l *linter) linked() bool {
+	listed, slots := 0, 0
+	for n := l.g.first; n != nil; n = n.next {
+		for i := range n.args {
+			if n.args[i].def != nil {
+				slots++
+			}
+		}
+		count := 0
+		for e := n.uses; e != nil; e = e.next {
+			if count++; e.def != n || count > int(n.nuses) || e.user == nil || e.user.g != l.g || e.user.erased || !e.user.hasSlot(e) {
+				return false
+			}
+		}
+		if count != int(n.nuses) {
+			return false
+		}
+		listed += count
+	}
+	return listed == slots // all that are listed are slots, and no two are the same
+}
+
+// hasSlot reports whether e is an operand slot of n, false where n has many.
+func (n *Node) hasSlot(e *edge) bool {
+	if len(n.args) > 16 {
+		return false
+	}
+	for i := range n.args {
+		if e == &n.args[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// countUses counts the operand slots that hold each node.
+func (l *linter) countUses() map[*Node]int {
+	uses := make(map[*Node]int, l.g.count)
+	for n := l.g.first; n != nil; n = n.next {
+		for i := range n.args {
+			if d := n.args[i].def; d != nil {
+				uses[d]++
+			}
+		}
+	}
+	return uses
+}
+
+// numbers are those that follow one base in the names of nodes; there is one way to take
+// a name apart.
+type numbers struct {
+	low  []uint64 // bits
+	high map[uint32]struct{}
+}
+
+// add reports whether the number is there already. So many nodes have mostly numbers
+// that are not much higher.
+func (s *numbers) add(num uint32, nodes int) (twice bool) {
+	word, bit := int(num/64), uint64(1)<<(num%64)
+	if word > 2+nodes/16 {
+		if _, twice = s.high[num]; s.high == nil {
+			s.high = map[uint32]struct{}{}
+		}
+		s.high[num] = struct{}{}
+		return twice
+	}
+	for word >= len(s.low) {
+		s.low = append(s.low, 0)
+	}
+	twice = s.low[word]&bit != 0
+	s.low[word] |= bit
+	return twice
 }

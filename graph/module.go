@@ -3,6 +3,7 @@ package graph
 import (
 	"iter"
 	"slices"
+	"sync"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/op"
@@ -58,7 +59,7 @@ type Module struct {
 	byPath map[string]*Param
 	bounds []boundEntry
 	byMod  map[string]int
-	types  map[string][]shape.Type
+	types  *typeCache
 
 	version uint32 // counts the changes of params, bounds and sub-graphs
 }
@@ -70,7 +71,7 @@ type boundEntry struct {
 
 // NewModule makes g's module; g must not have one.
 func NewModule(g *Graph) *Module {
-	m := &Module{Graph: g, byPath: map[string]*Param{}, byMod: map[string]int{}}
+	m := &Module{Graph: g, byPath: map[string]*Param{}, byMod: map[string]int{}, types: &typeCache{}}
 	m.adopt(g)
 	return m
 }
@@ -102,7 +103,7 @@ func (m *Module) Values() map[string]*array.Array {
 
 // SetParam adds or replaces a tensor of the state.
 func (m *Module) SetParam(p Param) {
-	m.types = nil
+	m.types.forget()
 	m.version++
 	if old := m.byPath[p.Path]; old != nil {
 		*old = p
@@ -154,7 +155,7 @@ func (m *Module) DropUnused() int {
 	for i, b := range m.bounds {
 		m.byMod[b.path] = i
 	}
-	m.types = nil
+	m.types.forget()
 	m.version++
 	return before - len(m.params)
 }
@@ -165,7 +166,7 @@ func (m *Module) SetBound(path string, b Bound) {
 	if b.Attrs == nil && b.Op != nil && b.Op.Codec() != nil {
 		b.Attrs = b.Op.Codec().Zero()
 	}
-	delete(m.types, path)
+	m.types.drop(path)
 	m.version++
 	if i, ok := m.byMod[path]; ok {
 		m.bounds[i].bound = &b
@@ -196,7 +197,7 @@ func (m *Module) Bounds() func(yield func(path string, b *Bound) bool) {
 
 // paramTypes returns the types of a leaf's parameter operands.
 func (m *Module) paramTypes(path string, b *Bound) []shape.Type {
-	if t, ok := m.types[path]; ok {
+	if t, ok := m.types.get(path); ok {
 		return t
 	}
 	t := make([]shape.Type, len(b.Params))
@@ -205,11 +206,43 @@ func (m *Module) paramTypes(path string, b *Bound) []shape.Type {
 			t[i] = q.TypeOf()
 		}
 	}
-	if m.types == nil {
-		m.types = map[string][]shape.Type{}
-	}
-	m.types[path] = t
+	m.types.put(path, t)
 	return t
+}
+
+// typeCache has the types of the parameters of leaves by their paths. Readers of a graph,
+// of which there may be many at once, fill it.
+type typeCache struct {
+	mu sync.RWMutex
+	m  map[string][]shape.Type
+}
+
+func (c *typeCache) get(path string) (t []shape.Type, ok bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	t, ok = c.m[path]
+	return t, ok
+}
+
+func (c *typeCache) put(path string, t []shape.Type) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = map[string][]shape.Type{}
+	}
+	c.m[path] = t
+}
+
+func (c *typeCache) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.m = nil
+}
+
+func (c *typeCache) drop(path string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.m, path)
 }
 
 // Structure describes how an output node's operands are packed into a Go value:

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -140,7 +141,14 @@ func (n *Node) Name() string {
 	if n.num == 0 {
 		return n.base
 	}
-	return n.base + "_" + strconv.FormatUint(uint64(n.num), 10)
+	return string(n.nameText(nil))
+}
+
+func (n *Node) nameText(b []byte) []byte {
+	if b = append(b, n.base...); n.num == 0 {
+		return b
+	}
+	return strconv.AppendUint(append(b, '_'), uint64(n.num), 10)
 }
 
 // String returns "%name".
@@ -303,8 +311,9 @@ func (n *Node) Error(code diag.Code, msg string) *diag.Error {
 	return e
 }
 
-// SetArg makes v operand i; nil makes it absent.
+// SetArg makes v operand i; nil makes it absent. A value of a graph around is captured.
 func (n *Node) SetArg(i int, v *Node) {
+	v = n.g.Capture(v)
 	e := &n.args[i]
 	was := e.def
 	e.unlink()
@@ -395,12 +404,16 @@ func (n *Node) Infer() error {
 // OperandTypes returns the types of what a call computes from, in the order of its
 // operator's operands: those of the node's operands, then those of the parameters
 // that a called module has (see Bound). Absent ones have the zero Type.
-func (n *Node) OperandTypes() []shape.Type {
-	types := make([]shape.Type, len(n.args), len(n.args)+4)
+func (n *Node) OperandTypes() []shape.Type { return n.operandTypes(nil) }
+
+func (n *Node) operandTypes(types []shape.Type) []shape.Type {
+	types = slices.Grow(types, len(n.args))
 	for i := range n.args {
+		var t shape.Type
 		if d := n.args[i].def; d != nil {
-			types[i] = d.typ
+			t = d.typ
 		}
+		types = append(types, t)
 	}
 	if b := n.Bound(); b != nil {
 		types = append(types, n.g.mod.paramTypes(n.target, b)...)
@@ -408,11 +421,21 @@ func (n *Node) OperandTypes() []shape.Type {
 	return types
 }
 
-// Flops returns the floating-point operations of a call as its operator counts them,
-// over the graph's symbols: the parameters of a called module are operands. It is
-// Unknown where types are, and 0 for what is no call. What the regions of cond, while
-// and scan compute is counted at their own nodes.
-func (n *Node) Flops() shape.Dim {
+// Flops returns the floating-point operations of a node over the graph's symbols, as
+// operators count them: the parameters of a called module are operands. A call of a
+// sub-graph counts what that computes for its operands, a scan its body once for each
+// slice, a cond the branch that computes more, a while its body as often as the symbol
+// that Turns names says. It is Unknown where types are, and 0 for what is no call.
+// Those of a graph are the sum over its Nodes; what is inside of them is counted there.
+func (n *Node) Flops() shape.Dim { return n.count((*Node).ownFlops) }
+
+// Bytes returns the bytes that a node reads and writes when it runs on its own: a call
+// its operands, the parameters of a called module included, and its results. What runs
+// inside it is counted as Flops counts it. It is Unknown where types are, and 0 for what
+// moves nothing: views, getitem, and what is no call.
+func (n *Node) Bytes() shape.Dim { return n.count((*Node).ownBytes) }
+
+func (n *Node) ownFlops() shape.Dim {
 	o := n.Op()
 	if o == nil {
 		return shape.Const(0)
@@ -420,11 +443,7 @@ func (n *Node) Flops() shape.Dim {
 	return o.Flops(n.Attrs(), n.OperandTypes(), n.typ)
 }
 
-// Bytes returns the bytes that a call reads and writes when it runs on its own: of
-// its operands, the parameters of a called module included, and of its results. It is
-// Unknown where types are, and 0 for what moves nothing: views, getitem, control flow
-// itself, and what is no call.
-func (n *Node) Bytes() shape.Dim {
+func (n *Node) ownBytes() shape.Dim {
 	o := n.Op()
 	if o == nil || o.Structural() && o != op.Assign || o.ViewOf > 0 && !o.MayCopy {
 		return shape.Const(0)

@@ -257,20 +257,33 @@ type sorter struct {
 
 // bonds enters what sizes and effects demand.
 func (s *sorter) bonds() {
-	s.more, s.less = map[*Node][]*Node{}, map[*Node][]*Node{}
-	bind := func(first, then *Node) {
-		if _, here := s.at[first]; here && first != then {
-			s.more[then] = append(s.more[then], first)
+	s.more, s.less = s.g.Bonds(), map[*Node][]*Node{}
+	for then, list := range s.more {
+		for _, first := range list {
 			s.less[first] = append(s.less[first], then)
 		}
 	}
-	for _, sym := range s.g.symbols.list {
-		if sym.Node == nil || sym.Node.opcode == Placeholder {
-			continue
+}
+
+// Bonds returns what must come before nodes besides their operands: the values whose
+// sizes a node speaks of; for a call with an effect the one before it and reads of
+// what effects write, for such a read the effect before it. It takes linear time.
+func (g *Graph) Bonds() map[*Node][]*Node {
+	bonds := map[*Node][]*Node{}
+	bind := func(first, then *Node) {
+		if first != nil && first != then {
+			bonds[then] = append(bonds[then], first)
 		}
-		for _, n := range s.order {
-			if n.opcode.IsCall() && n.mentions(sym.Name) {
-				bind(sym.Node, n)
+	}
+	if g.findsSizes() {
+		for n := range g.Nodes() {
+			if !n.opcode.IsCall() {
+				continue
+			}
+			for _, name := range n.symbolsUsed() {
+				if s, ok := g.Symbol(name); ok && s.Node != nil && s.Node.g == g && s.Node.opcode != Placeholder && !s.Node.erased {
+					bind(s.Node, n)
+				}
 			}
 		}
 	}
@@ -278,23 +291,18 @@ func (s *sorter) bonds() {
 	// the effects that they are between.
 	var last *Node
 	var reads []*Node
-	for _, n := range s.g.state() {
-		switch {
-		case n.acts():
-			for _, r := range reads {
-				bind(r, n)
-			}
-			if last != nil {
-				bind(last, n)
-			}
-			last, reads = n, nil
-		default:
-			if last != nil {
-				bind(last, n)
-			}
+	for _, n := range g.state() {
+		bind(last, n)
+		if !n.acts() {
 			reads = append(reads, n)
+			continue
 		}
+		for _, r := range reads {
+			bind(r, n)
+		}
+		last, reads = n, nil
 	}
+	return bonds
 }
 
 // before yields to f what must come before n.

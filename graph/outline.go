@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,11 @@ func Outline(name string, nodes []*Node) (call *Node, err error) {
 	if err := o.arrange(); err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			o.release()
+		}
+	}()
 	if err := o.boundary(); err != nil {
 		return nil, err
 	}
@@ -47,15 +53,16 @@ func Outline(name string, nodes []*Node) (call *Node, err error) {
 
 // outliner turns nodes of g into sub.
 type outliner struct {
-	g, sub *Graph
-	in     map[*Node]bool // the nodes
-	nodes  []*Node        // in order
-	behind []*Node        // others among them that come to stand behind the call
-	needs  []string       // symbols of g that the nodes speak of
-	args   []*Node        // inputs, as values of g
-	outs   []*Node        // results
-	to     map[*Node]*Node
-	inner  map[string]bool // symbols that nothing outside speaks of
+	g, sub   *Graph
+	in       map[*Node]bool // the nodes
+	nodes    []*Node        // in order
+	behind   []*Node        // others among them that come to stand behind the call
+	needs    []string       // symbols of g that the nodes speak of
+	args     []*Node        // inputs, as values of g
+	captured []*Node        // those of args that were captured for their sizes
+	outs     []*Node        // results
+	to       map[*Node]*Node
+	inner    map[string]bool // symbols that nothing outside speaks of
 }
 
 func newOutliner(nodes []*Node) (*outliner, error) {
@@ -75,20 +82,40 @@ func newOutliner(nodes []*Node) (*outliner, error) {
 	if o.g.mod == nil {
 		return nil, diag.New(BadOutline, "graph "+o.g.Name+" belongs to no module, expected one that can hold sub-graphs")
 	}
-	for n := range o.g.Nodes() {
-		if a := n.Arg(0); n.op == op.GetItem && a != nil {
-			if o.in[n] = o.in[a]; !o.in[n] {
-				delete(o.in, n)
-			}
-		}
-		if o.in[n] {
-			o.nodes = append(o.nodes, n)
-		}
-	}
+	o.collect(nodes)
 	if len(o.nodes) == 0 {
 		return nil, nodes[0].Error(BadOutline, "there are only getitem nodes, which go with the call that they take apart")
 	}
 	return o, nil
+}
+
+// collect orders the nodes, with the getitem nodes of the calls among them and without
+// those of others. It looks at nothing else, so that many parts of one graph take the
+// time of all their nodes.
+func (o *outliner) collect(nodes []*Node) {
+	for _, n := range nodes {
+		if n.op == op.GetItem {
+			delete(o.in, n) // unless its call brings it along
+		}
+	}
+	for i := 0; i < len(nodes); i++ {
+		n := nodes[i]
+		if n.op == op.GetItem && n.Arg(0) != nil {
+			continue
+		}
+		o.in[n] = true
+		o.nodes = append(o.nodes, n)
+	}
+	for i := 0; i < len(o.nodes); i++ { // grows
+		for u := range o.nodes[i].Users() {
+			if u.op == op.GetItem && u.Arg(0) == o.nodes[i] && !o.in[u] {
+				o.in[u] = true
+				o.nodes = append(o.nodes, u)
+			}
+		}
+	}
+	slices.SortFunc(o.nodes, func(a, b *Node) int { return cmp.Compare(a.order, b.order) })
+	o.nodes = slices.Compact(o.nodes)
 }
 
 // arrange finds what must stand behind the call, and refuses what would have to
@@ -114,6 +141,9 @@ func (o *outliner) arrange() error {
 		case !o.in[n]:
 			before = append(before, n)
 		}
+	}
+	if len(before)+len(o.behind) == 0 {
+		return nil // nothing changes places
 	}
 	return o.effects(slices.Concat(before, o.nodes, o.behind))
 }

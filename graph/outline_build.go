@@ -12,21 +12,26 @@ import (
 // boundary finds the inputs and the results.
 func (o *outliner) boundary() error {
 	used := map[string]bool{} // symbols that the outside speaks of
-	for n := range o.g.Nodes() {
-		if !o.in[n] && o.g.findsSizes() {
+	if o.g.findsSizes() {
+		for n := range o.g.Nodes() {
+			if o.in[n] {
+				continue
+			}
 			for _, s := range n.symbolsUsed() {
 				used[s] = true
 			}
 		}
 	}
+	taken := map[*Node]bool{}
 	for _, n := range o.nodes {
 		if err := o.writes(n); err != nil {
 			return err
 		}
 		for a := range n.Inputs() {
-			if o.in[a] || slices.Contains(o.args, a) {
+			if o.in[a] || taken[a] {
 				continue
 			}
+			taken[a] = true
 			if a.typ.Kind() == shape.Tuple {
 				return n.Error(BadOutline, n.String()+" uses the tuple "+a.String()+" as a whole, expected getitem of it")
 			}
@@ -97,19 +102,46 @@ func (o *outliner) sizes() error {
 		s, here := o.g.Symbol(name)
 		switch {
 		case here && o.in[s.Node] || o.sized(name) != nil:
-		case !here || s.Node == nil || s.Node.g != o.g:
-			return o.nodes[0].Error(BadOutline, "the nodes speak of the size "+name+", which no value of graph "+o.g.Name+" has").
-				WithHint("leave out the nodes whose sizes come from the graph around")
+		case here && s.Node != nil && s.Node.g == o.g:
+			o.needed(s.Node)
 		default:
-			o.args = append(o.args, s.Node)
-			for _, more := range s.Node.symbolsUsed() {
-				if !slices.Contains(o.needs, more) {
-					o.needs = append(o.needs, more)
-				}
+			v, made := o.g.captureSize(name)
+			if made {
+				o.captured = append(o.captured, v)
 			}
+			if v == nil {
+				return o.nodes[0].Error(BadOutline, "the nodes speak of the size "+name+", which no value of graph "+o.g.Name+" or around it has")
+			}
+			o.needed(v)
 		}
 	}
 	return nil
+}
+
+// needed makes a value an input because of its sizes.
+func (o *outliner) needed(v *Node) {
+	o.args = append(o.args, v)
+	for _, more := range v.symbolsUsed() {
+		if !slices.Contains(o.needs, more) {
+			o.needs = append(o.needs, more)
+		}
+	}
+}
+
+// release undoes what sizes has captured.
+func (o *outliner) release() {
+	for _, v := range slices.Backward(o.captured) {
+		for v.g.parent != nil && v.nuses == 0 { // in all regions on the way
+			node, at := v.g.parent, slices.Index(v.g.Inputs(), v)
+			if node.op == op.Cond {
+				at++
+			}
+			v = node.Arg(at)
+			if node.DropOperand(at) != nil {
+				break
+			}
+		}
+	}
 }
 
 // sized returns the input with an axis of the given size.
@@ -197,16 +229,22 @@ func (o *outliner) inputSymbol(name string) {
 // that follows from one outside is not among those of the nodes.
 func (o *outliner) facts() {
 	known := func(name string) bool { _, ok := o.sub.Symbol(name); return ok }
-	for _, d := range o.g.symbols.guards {
-		unknown := slices.ContainsFunc(d.Symbols(), func(s string) bool { return !known(s) })
-		if !unknown && (d.Rel == shape.EQ || o.in[d.Node]) {
-			o.sub.Require(d.Relation, o.to[d.Node])
+	for g := o.g; ; g = g.parent.g {
+		for _, d := range g.symbols.guards {
+			unknown := slices.ContainsFunc(d.Symbols(), func(s string) bool { return !known(s) })
+			if !unknown && (d.Rel == shape.EQ || o.in[d.Node]) {
+				o.sub.Require(d.Relation, o.to[d.Node])
+			}
+		}
+		if g.parent == nil {
+			break
 		}
 	}
+	t := &typing{}
+	t.Assume = func(r shape.Relation) error { o.sub.Require(r, t.node); return nil }
 	for n := range o.sub.Nodes() {
 		if n.Op() != nil {
-			// What is wrong with a node was wrong before.
-			_, _ = o.sub.typeOf(n, func(r shape.Relation) error { o.sub.Require(r, n); return nil })
+			_, _ = t.of(n) // what is wrong with a node was wrong before
 		}
 	}
 }

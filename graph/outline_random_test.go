@@ -44,7 +44,7 @@ func some(t *rapid.T, g *graph.Graph) []*graph.Node {
 // again when it is inlined.
 func TestOutlineRandom(t *testing.T) {
 	outlined := 0
-	rapid.Check(t, func(t *rapid.T) {
+	property := func(t *rapid.T) {
 		m := fxtest.RandomGraph(t)
 		before := graph.Clone(m)
 		sizes := map[string]int{"N": rapid.IntRange(1, fxtest.MaxN).Draw(t, "N")}
@@ -84,7 +84,13 @@ func TestOutlineRandom(t *testing.T) {
 		require.True(t, equal, "%s\n%s\n%s", diff, m, before)
 		m.DropUnused()
 		require.Empty(t, m.Subs())
-	})
+	}
+	for range 20 { // 2,000 graphs
+		rapid.Check(t, property)
+		if testing.Short() {
+			break
+		}
+	}
 	require.Positive(t, outlined)
 }
 

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,8 @@ const maxErrors = 100
 // The text may come from anywhere: memory is bounded by a multiple of its size, and
 // what would take more is a TextLimit.
 func Parse(src []byte, file string) (*Module, error) {
-	p := &parser{file: file, src: string(src), m: NewModule(New("")), left: budgetBase + budgetFactor*len(src)}
+	p := &parser{file: file, src: string(src), m: NewModule(New("")), left: budgetBase + budgetFactor*len(src),
+		nodes: bytes.Count(src, []byte(" = ")), types: map[string]shape.Type{}, attrs: map[call]any{}}
 	if p.version() {
 		body := p.mark()
 		p.state()
@@ -51,7 +53,11 @@ type parser struct {
 	errs diag.List
 	full bool // the rest is not read
 	left int  // see budget
-	subs map[string]*subText
+	// nodes is about how many the text defines.
+	nodes int
+	types map[string]shape.Type // by their texts
+	attrs map[call]any
+	subs  map[string]*subText
 }
 
 func (p *parser) report(e *diag.Error) {
@@ -241,7 +247,7 @@ func (p *parser) leaf(line *scan) {
 	key, _ := line.word("an operator")
 	line.peek()
 	attrsAt := line.i
-	names, literals := line.attrs()
+	names, literals := line.attrs(nil, nil)
 	bound := Bound{}
 	line.need('(')
 	for !line.failed && !line.accept(')') {
@@ -262,7 +268,7 @@ func (p *parser) leaf(line *scan) {
 	}
 	line.end()
 	if bound.Op = line.op(keyAt, key); bound.Op != nil {
-		bound.Attrs = line.decode(attrsAt, bound.Op, names, literals)
+		bound.Attrs = line.attributes(attrsAt, bound.Op, names, literals)
 	}
 	switch {
 	case line.failed:
@@ -302,8 +308,30 @@ func (c *scan) op(at int, key string) *op.Op {
 	return o
 }
 
-// decode turns the texts of attributes into the operator's struct.
-func (c *scan) decode(at int, o *op.Op, names, literals []string) any {
+// call is an operator with the text of its attributes.
+type call struct {
+	op   *op.Op
+	text string
+}
+
+// decode turns the texts of attributes into the operator's struct, which calls with the
+// same text share.
+func (c *scan) decode(s *stmt, o *op.Op) any {
+	if c.failed {
+		return nil
+	}
+	key := call{o, c.s[s.attrsAt:s.attrsEnd]}
+	if a, ok := c.p.attrs[key]; ok {
+		return a
+	}
+	a := c.attributes(s.attrsAt, o, s.names, s.literals)
+	if !c.failed && len(key.text) <= maxKnownText {
+		c.p.attrs[key] = a
+	}
+	return a
+}
+
+func (c *scan) attributes(at int, o *op.Op, names, literals []string) any {
 	if c.failed {
 		return nil
 	}
@@ -329,21 +357,25 @@ func clipLong(s string) string {
 	return s
 }
 
-// safely runs a type rule and returns its panic as an error: a rule that cannot
-// cope with what the text says must not take the reader down.
-func safely(what string, f func() error) (err error) {
+// safely is of, with what a rule panics with as an error.
+func (t *typing) safely(node *Node) (typ shape.Type, err error) {
 	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case *diag.Error:
-			err = r
-		case error:
-			err = diag.Bug("type rule of " + what + ": " + r.Error())
-		default:
-			err = diag.Bug("type rule of " + what + " failed")
+		if r := recover(); r != nil {
+			err = broken(node.targetText(), r)
 		}
 	}()
-	return f()
+	return t.of(node)
+}
+
+// broken is the error of a type rule that panicked.
+func broken(what string, r any) error {
+	switch r := r.(type) {
+	case *diag.Error:
+		return r
+	case error:
+		return diag.Bug("type rule of " + what + ": " + r.Error())
+	}
+	return diag.Bug("type rule of " + what + " failed")
 }
 
 // agree combines the written type with the inferred one: either may say more

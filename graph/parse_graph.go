@@ -17,6 +17,13 @@ type body struct {
 	// mistake, so that their uses are not reported as well.
 	values   map[string]*Node
 	returned bool
+	// Of the statement that is being read: its cursor, what is wrong with its type, and
+	// memory for its parts.
+	cur             Cursor
+	bad             error
+	onError         func(error)
+	args            []*Node
+	names, literals []string
 }
 
 // region reads "name(%x: f32[2]) {", behind the keyword, and the block.
@@ -24,7 +31,11 @@ func (p *parser) region(graph *Graph, line *scan, depth int) {
 	if line.peek() != '(' {
 		graph.Name, _ = line.word("a name or '('")
 	}
-	b := &body{p: p, g: graph, depth: depth, values: map[string]*Node{}}
+	b := &body{p: p, g: graph, depth: depth}
+	if b.values = map[string]*Node{}; depth == 0 {
+		b.values = make(map[string]*Node, p.nodes)
+		p.nodes = 0 // sub-graphs mostly are small
+	}
 	line.need('(')
 	for !line.failed && !line.accept(')') {
 		b.input(line)
@@ -80,14 +91,22 @@ func (b *body) placeholder(c *scan, at int, name, target string, t shape.Type) {
 		b.define(c, at, name, nil)
 		return
 	}
-	n := cur.Placeholder(target, t, def)
-	n.setName(name)
-	b.define(c, at, name, n)
+	cur.name = b.free(name)
+	b.define(c, at, name, cur.Placeholder(target, t, def))
+}
+
+// free returns a name that is not defined yet, "" for one that is: define says so.
+func (b *body) free(name string) string {
+	if _, ok := b.values[name]; ok {
+		return ""
+	}
+	return name
 }
 
 // cursor reads scope and position and returns a cursor that carries them.
 func (b *body) cursor(c *scan) *Cursor {
-	cur := b.g.At()
+	cur := &b.cur
+	*cur = Cursor{g: b.g}
 	if c.keyword("in") {
 		s := Scope{Path: c.quoted("a string")}
 		if c.peek() == '"' {
@@ -196,6 +215,7 @@ type stmt struct {
 	args            []*Node
 	silent          bool // an operand's line has a mistake
 	attrsAt, typeAt int
+	attrsEnd        int
 	names, literals []string
 	typ             shape.Type
 	typed           bool
@@ -218,7 +238,9 @@ func (b *body) node(line *scan) {
 		if statement.opcode != CallModule {
 			line.peek()
 			statement.attrsAt = line.i
-			statement.names, statement.literals = line.attrs()
+			statement.names, statement.literals = line.attrs(b.names[:0], b.literals[:0])
+			b.names, b.literals = statement.names, statement.literals
+			statement.attrsEnd = line.i
 		}
 	}
 	if line.accept(':') {
@@ -271,6 +293,8 @@ func (b *body) operands(c *scan, s *stmt) {
 	if c.accept(')') {
 		return
 	}
+	s.args = b.args[:0]
+	defer func() { b.args = s.args }()
 	for !c.failed {
 		n, ok := b.operand(c)
 		s.silent = s.silent || !ok
@@ -347,13 +371,16 @@ const maxRegions = 2
 
 // build makes the node and checks its type.
 func (b *body) build(line *scan, cur *Cursor, statement *stmt, regions []*Graph) *Node {
-	var bad error
-	cur.OnError = func(err error) { bad = err }
+	b.bad = nil
+	if cur.OnError = b.onError; b.onError == nil {
+		b.onError = func(err error) { b.bad = err }
+		cur.OnError = b.onError
+	}
 	var operator *op.Op
 	var attrs any
 	if statement.opcode == CallFunction || statement.opcode == CallMethod {
 		if operator = line.op(statement.targetAt, statement.target); operator != nil {
-			attrs = line.decode(statement.attrsAt, operator, statement.names, statement.literals)
+			attrs = line.decode(statement, operator)
 		}
 	}
 	if line.failed || statement.silent {
@@ -366,26 +393,12 @@ func (b *body) build(line *scan, cur *Cursor, statement *stmt, regions []*Graph)
 	if !b.callee(line, called, given, statement.args) || !b.results(line, called, given, statement.args) || !b.sizes(line, called, given) {
 		return nil
 	}
-	var node *Node
-	err := safely(statement.target, func() error {
-		switch statement.opcode {
-		case GetAttr:
-			node = cur.GetAttr(statement.target)
-			node.SetLive(statement.live)
-		case CallModule:
-			node = cur.Module(statement.target, statement.args...)
-		case CallMethod:
-			node = cur.call(CallMethod, operator, attrs, statement.args, regions)
-		default:
-			node = cur.call(CallFunction, operator, attrs, statement.args, regions)
-		}
-		return bad
-	})
+	cur.name = b.free(statement.name)
+	node, err := b.make(cur, statement, operator, attrs, regions)
 	if err != nil {
 		line.typeError(statement.at, err)
 		return nil
 	}
-	node.setName(statement.name)
 	if b.limit(line); !b.inferred(line, node) || !statement.typed || line.failed {
 		return node
 	}

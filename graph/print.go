@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -27,9 +28,7 @@ type PrintOptions struct {
 // (without their values) and its leaf modules. Parse reads it back. It never fails: of an
 // invalid graph it shows what is there, marked so that Parse refuses it.
 func Print(m *Module, o PrintOptions) string {
-	p := &printer{PrintOptions: o}
-	p.module(m)
-	return string(p.b)
+	return string(printed(m, o))
 }
 
 // PrintGraph returns the text form of a graph without its module's state.
@@ -42,8 +41,20 @@ func PrintGraph(g *Graph, o PrintOptions) string {
 
 // Fprint writes what Print returns.
 func Fprint(w io.Writer, m *Module, o PrintOptions) error {
-	_, err := io.WriteString(w, Print(m, o))
+	_, err := w.Write(printed(m, o))
 	return err
+}
+
+// lineBytes is what a line takes in most texts.
+const lineBytes = 72
+
+func printed(m *Module, o PrintOptions) []byte {
+	p := &printer{PrintOptions: o}
+	if m != nil && m.Graph != nil {
+		p.b = make([]byte, 0, lineBytes*m.Graph.count)
+	}
+	p.module(m)
+	return p.b
 }
 
 // String returns the text form without positions.
@@ -64,11 +75,32 @@ type printer struct {
 	PrintOptions
 	b      []byte
 	indent int
+	places map[PosID]string // the texts of recorded positions
 }
 
 func (p *printer) str(parts ...string) {
 	for _, s := range parts {
 		p.b = append(p.b, s...)
+	}
+}
+
+func (p *printer) typ(t shape.Type) { p.b = t.Text(append(p.b, ": "...)) }
+
+// name writes "%add_1", or "_" for nothing.
+func (p *printer) name(n *Node) {
+	if n == nil {
+		p.b = append(p.b, '_')
+		return
+	}
+	p.b = n.nameText(append(p.b, '%'))
+}
+
+// attrs writes a blank and the attributes that are not zero.
+func (p *printer) attrs(c *op.Codec, a any) {
+	p.b = append(p.b, ' ')
+	before := len(p.b)
+	if p.b = c.Text(p.b, a); len(p.b) == before {
+		p.b = p.b[:before-1]
 	}
 }
 
@@ -95,6 +127,11 @@ func (p *printer) module(m *Module) {
 	for _, g := range m.subs {
 		p.graph("subgraph", g)
 	}
+	p.state(m)
+}
+
+// state writes the parameters and the leaf modules.
+func (p *printer) state(m *Module) {
 	for _, q := range m.params {
 		p.str("param ", word(q.Path), " : ", q.TypeOf().String())
 		if q.Buffer {
@@ -117,7 +154,7 @@ func (p *printer) bound(path string, b *Bound) {
 	} else {
 		p.str(word(b.Op.Key()))
 		if c := b.Op.Codec(); c != nil && c.Accepts(b.Attrs) {
-			p.spaced(c.Print(b.Attrs))
+			p.attrs(c, b.Attrs)
 		}
 	}
 	p.str(" (")
@@ -152,13 +189,8 @@ func (b *Bound) name(i int) string {
 	return ""
 }
 
-func (p *printer) spaced(s string) {
-	if s != "" {
-		p.str(" ", s)
-	}
-}
-
 func (p *printer) graph(keyword string, g *Graph) {
+	p.places = nil // those of another graph
 	p.str(keyword)
 	if g.Name != "" {
 		p.str(" ", word(g.Name))
@@ -174,11 +206,11 @@ func (p *printer) signatureAndBody(graph *Graph) {
 		if n.prev != nil {
 			p.str(", ")
 		}
-		p.str(n.String())
+		p.name(n)
 		if n.target != n.Name() {
 			p.str(" ", strconv.Quote(n.target))
 		}
-		p.str(": ", n.typ.String())
+		p.typ(n.typ)
 		p.inputTail(n)
 	}
 	p.str(") {\n")
@@ -247,7 +279,9 @@ func (p *printer) symbols(f *facts) {
 	}
 	for _, s := range f.symbols {
 		p.line()
-		p.str("symbol ", s.Name, " = dim(", mark(nil, s.Node), ", ", strconv.Itoa(s.Axis), ")\n")
+		p.str("symbol ", s.Name, " = dim(")
+		p.mark(nil, s.Node)
+		p.str(", ", strconv.Itoa(s.Axis), ")\n")
 	}
 }
 
@@ -259,7 +293,8 @@ func (p *printer) guards(f *facts) {
 		p.line()
 		p.str("guard ", d.String())
 		if n := d.Node; n != nil && !n.erased && n.opcode != Output {
-			p.str(" from ", n.String())
+			p.str(" from ")
+			p.name(n)
 		}
 		p.str("\n")
 	}
@@ -283,7 +318,7 @@ func (p *printer) tail(n *Node) {
 		}
 	}
 	if p.Positions && n.g != nil {
-		p.at(n.Pos())
+		p.place(n)
 	}
 }
 
@@ -318,10 +353,12 @@ func (p *printer) statement(node *Node) {
 		p.output(node)
 		return
 	}
-	p.str(node.String(), " = ", node.opcode.String(), "[", word(node.targetText()), "]")
+	p.name(node)
+	p.str(" = ", node.opcode.String(), "[", word(node.targetText()), "]")
 	switch node.opcode {
 	case Placeholder:
-		p.str(" : ", node.typ.String())
+		p.str(" ")
+		p.typ(node.typ)
 		p.inputTail(node)
 		return
 	case GetAttr:
@@ -334,17 +371,18 @@ func (p *printer) statement(node *Node) {
 			if i > 0 {
 				p.str(", ")
 			}
-			p.str(mark(node.g, node.args[i].def))
+			p.mark(node.g, node.args[i].def)
 		}
 		p.str(")")
 		switch {
 		case node.attrsFit():
-			p.spaced(node.op.Codec().Print(node.attrs))
+			p.attrs(node.op.Codec(), node.attrs)
 		case node.op != nil:
 			p.str(" {?}")
 		}
 	}
-	p.str(" : ", node.typ.String())
+	p.str(" ")
+	p.typ(node.typ)
 	p.tail(node)
 }
 
@@ -359,84 +397,16 @@ func (n *Node) targetText() string {
 	return n.target
 }
 
-// mark is the text of an operand; what is wrong with it follows in < >.
-func mark(g *Graph, d *Node) string {
+// mark writes an operand; what is wrong with it follows in < >.
+func (p *printer) mark(g *Graph, d *Node) {
+	p.name(d)
 	switch {
 	case d == nil:
-		return "_"
 	case d.erased:
-		return d.String() + "<erased>"
+		p.str("<erased>")
 	case g != nil && d.g != g:
-		return d.String() + "<foreign>"
+		p.str("<foreign>")
 	}
-	return d.String()
-}
-
-func (p *printer) output(n *Node) {
-	p.str("return")
-	if s := n.Structure(); s != nil {
-		p.str(" ")
-		p.structure(n, s, 0)
-	} else {
-		for i := range n.args {
-			if i > 0 {
-				p.str(",")
-			}
-			p.str(" ", mark(n.g, n.args[i].def))
-		}
-	}
-	p.tail(n)
-}
-
-// maxNesting bounds the nesting of structures and regions.
-const maxNesting = 64
-
-func (p *printer) structure(n *Node, s *Structure, depth int) {
-	switch {
-	case s == nil || depth > maxNesting:
-		p.str("?")
-	case s.Kind == NoValue:
-		p.str("nil")
-	case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(n.args)):
-		p.str("?")
-	case s.Kind == LeafValue:
-		p.str(mark(n.g, n.args[s.Index].def))
-	default:
-		p.packed(n, s, depth)
-	}
-}
-
-func (p *printer) packed(node *Node, tree *Structure, depth int) {
-	open, shut := "(", ")"
-	switch tree.Kind {
-	case SliceOf:
-		open, shut = "[", "]"
-	case StructOf, MapOf:
-		open, shut = "{", "}"
-	}
-	switch {
-	case tree.Kind == MapOf && tree.Type != "":
-		p.str("map ", word(tree.Type))
-	case tree.Kind == StructOf && tree.Type == "":
-		p.str("struct")
-	case tree.Type != "":
-		p.str(word(tree.Type))
-	}
-	p.str(open)
-	for i, f := range tree.Fields {
-		if i > 0 {
-			p.str(", ")
-		}
-		if open == "{" {
-			key := ""
-			if i < len(tree.Keys) {
-				key = tree.Keys[i]
-			}
-			p.str(word(key), ": ")
-		}
-		p.structure(node, f, depth+1)
-	}
-	p.str(shut)
 }
 
 // word returns s as it stands where the text form reads it back as one word,

@@ -8,6 +8,25 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 )
 
+// place writes the position of a node. Many nodes share one.
+func (p *printer) place(n *Node) {
+	if n.pos == 0 || n.extra != nil {
+		p.at(n.Pos())
+		return
+	}
+	text, known := p.places[n.pos]
+	if !known {
+		before := len(p.b)
+		p.at(n.Pos())
+		if p.places == nil {
+			p.places = map[PosID]string{}
+		}
+		text, p.b = string(p.b[before:]), p.b[:before]
+		p.places[n.pos] = text
+	}
+	p.str(text)
+}
+
 // at writes a position where positions are wanted.
 func (p *printer) at(pos diag.Pos) {
 	if !p.Positions || pos.File == "" {
@@ -52,4 +71,72 @@ func cutNumber(s string) (rest string, n int, ok bool) {
 	}
 	v, err := strconv.ParseUint(s[i+1:], 10, 31)
 	return s[:i], int(v), err == nil
+}
+
+func (p *printer) output(n *Node) {
+	p.str("return")
+	if s := n.Structure(); s != nil {
+		p.str(" ")
+		p.structure(n, s, 0)
+	} else {
+		for i := range n.args {
+			if i > 0 {
+				p.str(",")
+			}
+			p.str(" ")
+			p.mark(n.g, n.args[i].def)
+		}
+	}
+	p.tail(n)
+}
+
+// maxNesting bounds the nesting of structures and regions.
+const maxNesting = 64
+
+func (p *printer) structure(n *Node, s *Structure, depth int) {
+	switch {
+	case s == nil || depth > maxNesting:
+		p.str("?")
+	case s.Kind == NoValue:
+		p.str("nil")
+	case s.Kind == LeafValue && (s.Index < 0 || s.Index >= len(n.args)):
+		p.str("?")
+	case s.Kind == LeafValue:
+		p.mark(n.g, n.args[s.Index].def)
+	default:
+		p.packed(n, s, depth)
+	}
+}
+
+func (p *printer) packed(node *Node, tree *Structure, depth int) {
+	open, shut := "(", ")"
+	switch tree.Kind {
+	case SliceOf:
+		open, shut = "[", "]"
+	case StructOf, MapOf:
+		open, shut = "{", "}"
+	}
+	switch {
+	case tree.Kind == MapOf && tree.Type != "":
+		p.str("map ", word(tree.Type))
+	case tree.Kind == StructOf && tree.Type == "":
+		p.str("struct")
+	case tree.Type != "":
+		p.str(word(tree.Type))
+	}
+	p.str(open)
+	for i, f := range tree.Fields {
+		if i > 0 {
+			p.str(", ")
+		}
+		if open == "{" {
+			key := ""
+			if i < len(tree.Keys) {
+				key = tree.Keys[i]
+			}
+			p.str(word(key), ": ")
+		}
+		p.structure(node, f, depth+1)
+	}
+	p.str(shut)
 }

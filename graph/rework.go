@@ -11,16 +11,15 @@ import (
 
 // SetArgs replaces all operands; their number may change. The type is not
 // inferred again.
-func (n *Node) SetArgs(args ...*Node) {
+func (n *Node) SetArgs(args ...*Node) { n.setArgs(n.g.captured(n.String(), args)) }
+
+func (n *Node) setArgs(args []*Node) {
 	before := n.Args()
 	for i := range n.args {
 		n.args[i].unlink()
 	}
 	n.args = make([]edge, len(args))
 	for i, a := range args {
-		if a != nil && a.g != n.g {
-			panic(diag.Bug("operand " + a.String() + " of " + n.String() + " belongs to another graph"))
-		}
 		n.args[i].user = n
 		n.args[i].link(a)
 	}
@@ -235,7 +234,7 @@ type savedNode struct {
 func save(m *Module) *saved {
 	s := &saved{mod: m, as: *m}
 	s.as.params, s.as.bounds, s.as.subs = slices.Clone(m.params), slices.Clone(m.bounds), slices.Clone(m.subs)
-	s.as.byPath, s.as.byMod, s.as.types = maps.Clone(m.byPath), maps.Clone(m.byMod), nil
+	s.as.byPath, s.as.byMod, s.as.types = maps.Clone(m.byPath), maps.Clone(m.byMod), &typeCache{}
 	for _, p := range m.params {
 		s.params = append(s.params, *p)
 	}

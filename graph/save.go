@@ -2,7 +2,6 @@ package graph
 
 import (
 	"bufio"
-	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -29,7 +28,8 @@ const (
 // finds, default values that have no text form, Go code that no name leads to, and what
 // the text form does not read back. Side data of nodes (Key) is not saved.
 func Save(dir string, module *Module) (err error) {
-	refused := Lint(module.Graph)
+	l := lint(module.Graph)
+	refused := l.list
 	for n := range module.All() {
 		if d := n.Default(); d != nil && strings.HasPrefix(literal(d), "opaque") {
 			refused = append(refused, n.Error(BadDefault, "default value of "+n.String()+" is no number, bool, string or array, so that it cannot be saved"))
@@ -50,12 +50,11 @@ func Save(dir string, module *Module) (err error) {
 		return err
 	}
 	options := PrintOptions{Positions: true, BaseNames: true}
-	var text bytes.Buffer
-	if err := Fprint(&text, module, options); err != nil {
-		return err
-	}
-	if _, err := Parse(text.Bytes(), filepath.Join(dir, GraphFile)); err != nil {
-		return err
+	text := printed(module, options)
+	if l.assumed || !module.plain() {
+		if _, err := Parse(text, filepath.Join(dir, GraphFile)); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return folderError(dir, err)
@@ -69,10 +68,15 @@ func Save(dir string, module *Module) (err error) {
 			err = folderError(tmp, e)
 		}
 	}()
-	if err := writeFile(filepath.Join(tmp, WeightsFile), func(w io.Writer) error { return safetensors.Write(w, tensors, nil) }); err != nil {
-		return err
+	second := make(chan error, 1) // the disk takes its time for each
+	go func() {
+		second <- writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) (err error) { _, err = w.Write(text); return err })
+	}()
+	err = writeFile(filepath.Join(tmp, WeightsFile), func(w io.Writer) error { return safetensors.Write(w, tensors, nil) })
+	if e := <-second; err == nil {
+		err = e
 	}
-	if err := writeFile(filepath.Join(tmp, GraphFile), func(w io.Writer) (err error) { _, err = w.Write(text.Bytes()); return err }); err != nil {
+	if err != nil {
 		return err
 	}
 	for _, f := range []string{WeightsFile, GraphFile} {
@@ -81,6 +85,27 @@ func Save(dir string, module *Module) (err error) {
 		}
 	}
 	return nil
+}
+
+// plain reports whether the text of a module that Lint accepts, in which no rule assumes
+// anything about sizes, is sure to be read back: it has nothing that the reader limits,
+// checks against other lines or may derive otherwise.
+func (m *Module) plain() bool {
+	if len(m.subs) > 0 || len(m.Graph.symbols.guards) > 0 {
+		return false
+	}
+	for n := range m.Graph.Nodes() {
+		if n.extra != nil && (len(n.extra.regions) > 0 || n.extra.def != nil || n.extra.structure != nil) {
+			return false
+		}
+		if n.typ.Kind() == shape.Tuple || typeBytes(n.typ) > 0 {
+			return false
+		}
+		if o := n.Op(); o != nil && (o.Codec() == nil || o.Codec().HasDims()) {
+			return false
+		}
+	}
+	return true
 }
 
 // unsaved is the error of a call of Go code that Load cannot find by its name.

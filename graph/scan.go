@@ -127,6 +127,17 @@ func (c *scan) quoted(what string) string {
 		c.expected(what)
 		return ""
 	}
+	for k := c.i + 1; k < len(c.s); k++ {
+		b := c.s[k]
+		if b == '"' {
+			s := c.s[c.i+1 : k]
+			c.i = k + 1
+			return s
+		}
+		if b == '\\' || b < ' ' || b > '~' {
+			break // not as plain as most
+		}
+	}
 	q, err := strconv.QuotedPrefix(c.s[c.i:])
 	if err != nil {
 		c.fail(c.i, SyntaxError, "string is not closed or has a wrong escape, expected Go's syntax of strings")
@@ -176,15 +187,30 @@ func (c *scan) typ() shape.Type {
 	if c.failed {
 		return shape.Type{}
 	}
+	text := c.s[c.i:]
+	if end := strings.IndexByte(text, ']') + 1; end > 0 && end <= maxKnownText && text[0] != '(' {
+		text = text[:end]
+		if t, ok := c.p.types[text]; ok {
+			c.i += end
+			c.p.spend(c, typeBytes(t))
+			return t
+		}
+	}
 	t, n, err := shape.ScanType(c.s[c.i:])
 	if err != nil {
 		c.shapeError(c.i, err)
 		return shape.Type{}
 	}
+	if n == len(text) && n <= maxKnownText {
+		c.p.types[text] = t
+	}
 	c.i += n
 	c.p.spend(c, typeBytes(t))
 	return t
 }
+
+// maxKnownText bounds the texts of types and attributes that are read once for all that are alike.
+const maxKnownText = 64
 
 // shapeError reports a mistake that package shape found in a part of the line.
 func (c *scan) shapeError(at int, err error) {
@@ -213,14 +239,14 @@ func (c *scan) relation(end string) shape.Relation {
 }
 
 // attrs reads {name=literal, ...} when it stands here and is no block: names and
-// the texts of the literals.
-func (c *scan) attrs() (names, literals []string) {
+// the texts of the literals, appended to what is given.
+func (c *scan) attrs(names, literals []string) ([]string, []string) {
 	if c.peek() != '{' || c.opensBlock() {
-		return nil, nil
+		return names, literals
 	}
 	c.i++
 	if c.accept('}') {
-		return nil, nil
+		return names, literals
 	}
 	for !c.failed {
 		name, _ := c.word("the name of an attribute")

@@ -317,3 +317,117 @@ func (g *Graph) recursion() *diag.Error {
 	return diag.New(Recursive, "sub-graph "+cycle[0]+" calls itself: "+strings.Join(cycle, " calls ")).
 		WithHint("write loops with while or scan")
 }
+
+// Turns is the symbol in Flops and Bytes that stands for how often the while of that
+// name runs its body, which only a run tells.
+func Turns(loop string) string { return "turns_" + loop }
+
+// count sums what own says of a node and of what runs inside it.
+func (n *Node) count(own func(*Node) shape.Dim) shape.Dim {
+	if len(n.Bodies()) == 0 {
+		return own(n)
+	}
+	c := counter{own: own, sums: map[*Graph]shape.Dim{}}
+	return c.node(n)
+}
+
+// counter sums over graphs, each once.
+type counter struct {
+	own  func(*Node) shape.Dim
+	sums map[*Graph]shape.Dim
+}
+
+func (c *counter) graph(g *Graph) shape.Dim {
+	if sum, ok := c.sums[g]; ok {
+		return sum
+	}
+	c.sums[g] = shape.Unknown // of a graph that comes to call itself
+	sum := shape.Const(0)
+	for n := range g.Nodes() {
+		sum = sum.Add(c.node(n))
+	}
+	c.sums[g] = sum
+	return sum
+}
+
+func (c *counter) node(n *Node) shape.Dim {
+	bodies := n.Bodies()
+	if len(bodies) == 0 {
+		return c.own(n)
+	}
+	if n.CheckControl() != nil {
+		return shape.Unknown
+	}
+	types, times := n.OperandTypes(), shape.Const(1)
+	switch o := n.Op(); o {
+	case op.Cond:
+		return most(c.body(bodies[0], types[1:]), c.body(bodies[1], types[1:]))
+	case op.While:
+		if n.g.knows(Turns(n.Name())) || !shape.ValidSymbol(Turns(n.Name())) {
+			return shape.Unknown
+		}
+		steady(bodies[1], types)
+		turns := shape.Sym(Turns(n.Name()))
+		tests := c.body(bodies[0], types).Mul(turns.AddInt(1))
+		return tests.Add(c.body(bodies[1], types).Mul(turns))
+	case op.Scan:
+		a := n.Attrs().(op.LoopAttrs)
+		times = types[a.Carry].Dim(0)
+		for i := a.Carry; i < a.Carry+a.Seqs; i++ {
+			if t := types[i]; t.Ranked() {
+				types[i] = t.WithDims(t.Dims().Sub(1, t.Rank()))
+			}
+		}
+		steady(bodies[0], types[:a.Carry])
+	}
+	return c.body(bodies[0], types).Mul(times)
+}
+
+// body is what a graph counts in one run on operands of these types, over the sizes of
+// the graph around it.
+func (c *counter) body(g *Graph, operands []shape.Type) shape.Dim {
+	inputs := map[*Node]shape.Type{}
+	for i, in := range g.Inputs() {
+		if i < len(operands) {
+			inputs[in] = operands[i]
+		}
+	}
+	return c.graph(g).Bind(func(name string) shape.Dim {
+		s, own := g.Symbol(name)
+		if !own {
+			return shape.Sym(name) // of a graph around it, or the turns of a loop
+		}
+		if t := inputs[s.Node]; t.Ranked() && s.Axis < t.Rank() {
+			return t.Dim(s.Axis)
+		}
+		return shape.Unknown // found inside
+	})
+}
+
+// steady forgets the sizes of carried values that a turn of the body changes.
+func steady(body *Graph, carried []shape.Type) {
+	in, out := body.Inputs(), body.Output()
+	for i, t := range carried {
+		if !t.Ranked() || i >= len(out.args) {
+			continue
+		}
+		before, after, dims := in[i].typ, out.args[i].def.typ, t.Dims()
+		for k := range dims.Len() {
+			if !before.Ranked() || !after.Ranked() || !before.Dim(k).Same(after.Dim(k)) {
+				dims = dims.With(k, shape.Unknown)
+			}
+		}
+		carried[i] = t.WithDims(dims)
+	}
+}
+
+// most is the greater of two counts; Unknown where that depends on sizes.
+func most(a, b shape.Dim) shape.Dim {
+	switch {
+	case a.Same(b) || shape.AtLeast(a, b).Truth() == shape.True:
+		return a
+	case shape.AtLeast(b, a).Truth() == shape.True:
+		return b
+	}
+	return shape.Unknown
+}

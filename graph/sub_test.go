@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -250,4 +251,41 @@ param w : f32[2] buffer
 	both, err := graph.Extract(nil, []*graph.Node{m.Graph.Find("y"), m.Graph.Find("set")})
 	require.NoError(t, err)
 	require.Len(t, both.Subs(), 2)
+}
+
+// Blank lines and comments between graphs mean nothing.
+func TestSubGraphsMayStandApart(t *testing.T) {
+	const text = "graph g(%x: f32[2]) {\n%y = call_function[call](%x) {graph=\"s\"} : f32[2]\nreturn %y\n}\n%ssubgraph s(%x: f32[2]) {\nreturn %x\n}\n"
+	want := read(t, strings.Replace(text, "%ssub", "sub", 1))
+	for _, between := range []string{"\n", "\n\n", "// what follows\n", "\n// what follows\n\n"} {
+		got := read(t, strings.Replace(text, "%ssub", between+"sub", 1))
+		require.NoError(t, graph.Lint(got.Graph).Err())
+		equal, diff := graph.EqualModules(want, got)
+		require.True(t, equal, diff)
+	}
+}
+
+// What a call gives may be state: reads of it stay on their side of a write.
+func TestReadsOfResultsOfCallsAreOrdered(t *testing.T) {
+	m := parse(`
+graph g(%x: f32[2]) {
+  %r = call_function[call](%x) {graph="f"} : f32[2]
+  %early = call_function[exp](%r) : f32[2]
+  %b = get_attr[b] : f32[2]
+  %w = call_function[assign](%b, %x) : f32[2]
+  %late = call_function[exp](%r) : f32[2]
+  return (%early, %late)
+}
+subgraph f(%x: f32[2]) {
+  %b = get_attr[b] : f32[2]
+  return %b
+}
+param b : f32[2] buffer
+`)
+	g := m.Graph
+	_, err := graph.Outline("both", []*graph.Node{g.Find("early"), g.Find("late")})
+	require.ErrorIs(t, err, graph.BadOutline)
+	require.ErrorContains(t, err, "has an effect, or reads what an effect writes")
+	require.Error(t, g.Find("early").Append(g.Find("late")))
+	require.Error(t, g.Find("w").Append(g.Find("early")))
 }

@@ -116,10 +116,10 @@ func ExampleInterpreter_modules() {
 	p.CallFunction = func(n *graph.Node, in []interp.Value, next next) (interp.Value, error) {
 		start := time.Now()
 		v, err := next(in)
-		path := n.Scope().Path
+		took, path := time.Since(start), n.Scope().Path
 		for i := 0; i <= len(path); i++ {
 			if i == len(path) || path[i] == '.' {
-				spent[path[:i]] += time.Since(start)
+				spent[path[:i]] += took
 				calls[path[:i]]++
 			}
 		}

@@ -76,10 +76,16 @@ type frame struct {
 	defines map[*graph.Node]bool
 	guards  []graph.Guard
 	types   map[string]shape.Type // of what defines symbols, by name
+	copies  map[*graph.Node]graph.Copies
 }
 
 func (p *Interpreter) run(ctx context.Context, g *graph.Graph, inputs []*tensor.Tensor, outer *frame) ([]*tensor.Tensor, error) {
 	f := &frame{p: p, ctx: ctx, g: g, inputs: inputs, outer: outer, guards: g.Guards()}
+	if outer != nil {
+		f.copies = outer.copies
+	} else {
+		f.copies = map[*graph.Node]graph.Copies{}
+	}
 	return f.run()
 }
 
@@ -121,11 +127,14 @@ func (f *frame) visit(node *graph.Node, in []Value) (value Value, err error) {
 			err = &c
 		}
 	}()
-	base := f.hooked(node)
-	if h := f.p.Node; h != nil {
-		value, err = h(node, in, base)
-	} else {
-		value, err = base(in)
+	own := f.p.hook(node.Opcode())
+	switch h := f.p.Node; {
+	case h != nil:
+		value, err = h(node, in, f.hooked(node, own))
+	case own != nil:
+		value, err = f.hooked(node, own)(in)
+	default:
+		value, err = f.node(node, in)
 	}
 	if err != nil {
 		return value, err
@@ -133,10 +142,14 @@ func (f *frame) visit(node *graph.Node, in []Value) (value Value, err error) {
 	return value, f.define(node, value)
 }
 
+// hook returns the hook of an opcode, nil when there is none.
+func (p *Interpreter) hook(o graph.Opcode) Hook {
+	return [...]Hook{p.Placeholder, p.GetAttr, p.CallFunction, p.CallMethod, p.CallModule, p.Output}[o]
+}
+
 // hooked returns how the node is run below the Node hook.
-func (f *frame) hooked(n *graph.Node) func([]Value) (Value, error) {
+func (f *frame) hooked(n *graph.Node, h Hook) func([]Value) (Value, error) {
 	plain := func(in []Value) (Value, error) { return f.node(n, in) }
-	h := [...]Hook{f.p.Placeholder, f.p.GetAttr, f.p.CallFunction, f.p.CallMethod, f.p.CallModule, f.p.Output}[n.Opcode()]
 	if h == nil {
 		return plain
 	}
@@ -312,49 +325,4 @@ func (f *frame) module(n *graph.Node, in []Value) (Value, error) {
 		return Value{}, err
 	}
 	return wrap(b.Op, b.Attrs, out), nil
-}
-
-// regions runs cond, while and scan through the tensor functions, so that they
-// are recorded again under a trace.
-func (f *frame) regions(node *graph.Node, in []Value) (Value, error) {
-	args := make([]*tensor.Tensor, len(in))
-	for i, v := range in {
-		if args[i] = v.T; v.T == nil {
-			return Value{}, node.Error(Undefined, "operand "+node.Arg(i).String()+" is not a tensor")
-		}
-	}
-	rs := node.Regions()
-	region := func(g *graph.Graph, extra []*tensor.Tensor) func([]*tensor.Tensor) []*tensor.Tensor {
-		return func(x []*tensor.Tensor) []*tensor.Tensor {
-			out, err := f.p.run(f.ctx, g, append(append([]*tensor.Tensor(nil), x...), extra...), f)
-			if err != nil {
-				var l diag.List
-				l.Add(err)
-				panic(l[0])
-			}
-			return out
-		}
-	}
-	var out []*tensor.Tensor
-	switch node.Op() {
-	case op.Cond:
-		out = tensor.Cond(args[0], region(rs[0], nil), region(rs[1], nil), args[1:]...)
-	case op.While:
-		k := node.Attrs().(op.LoopAttrs).Carry
-		cond, body := region(rs[0], args[k:]), region(rs[1], args[k:])
-		out = tensor.While(func(x []*tensor.Tensor) *tensor.Tensor { return cond(x)[0] }, body, args[:k]...)
-	case op.Scan:
-		a := node.Attrs().(op.LoopAttrs)
-		body := region(rs[0], args[a.Carry+a.Seqs:])
-		last, stacked := tensor.Scan(func(carry, slices []*tensor.Tensor) (next, out []*tensor.Tensor) {
-			all := body(append(append([]*tensor.Tensor(nil), carry...), slices...))
-			return all[:a.Carry], all[a.Carry:]
-		}, args[:a.Carry], args[a.Carry:a.Carry+a.Seqs])
-		out = append(append([]*tensor.Tensor(nil), last...), stacked...)
-	}
-	// A region that returns a bare value gives its node that value, not a tuple.
-	if body := rs[len(rs)-1].Output(); len(out) == 1 && body != nil && body.Structure() == nil {
-		return Value{T: out[0]}, nil
-	}
-	return Value{Tuple: out}, nil
 }

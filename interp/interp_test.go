@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
@@ -167,4 +168,42 @@ func ExampleTransformer() {
 	//   return %neg
 	// }
 	// <nil>
+}
+
+// A scan of no rounds learns the types of its results from its body, whose writes do not
+// happen.
+func TestScanOfNoRoundsWritesNothing(t *testing.T) {
+	m, err := graph.Parse([]byte(`gofx 1
+graph g(%x: f32[N,2]) {
+  symbol N = dim(%x, 0)
+  %s = get_attr[s] : f32[2]
+  %scan = call_function[scan](%s, %x) {carry=1, seqs=1} : (f32[2], f32[N,2]) {
+    region(%c: f32[2], %row: f32[2]) {
+      %s = get_attr[s] : f32[2]
+      %sum = call_function[add](%s, %row) {alpha=2} : f32[2]
+      %w = call_function[assign](%s, %sum) : f32[2]
+      %one = call_function[add](%w) {other=1} : f32[2]
+      %again = call_function[assign](%s, %one) : f32[2]
+      return (%again, %row)
+    }
+  }
+  %last = call_function[getitem](%scan) {index=0} : f32[2]
+  %rows = call_function[getitem](%scan) {index=1} : f32[N,2]
+  return (%last, %rows)
+}
+param s : f32[2] buffer
+`), "scan.fx")
+	require.NoError(t, err)
+	m.SetParam(graph.Param{Path: "s", Buffer: true, Value: array.FromSlice([]float32{1, 2}, 2)})
+	p := interp.Interpreter{State: interp.NewState(m)}
+	for _, c := range []struct {
+		rows int
+		want []float32
+	}{{0, []float32{1, 2}}, {2, []float32{3, 4}}, {0, []float32{3, 4}}} {
+		out, err := p.RunArrays(ctx, []*array.Array{array.New(array.F32, c.rows, 2)})
+		require.NoError(t, err)
+		require.Equal(t, c.want, array.Data[float32](out[0]))
+		require.Equal(t, []int{c.rows, 2}, out[1].Shape())
+		require.Equal(t, c.want, array.Data[float32](p.State.Tensor("s").Array()))
+	}
 }

@@ -10,8 +10,8 @@ import (
 
 // Cond returns then(in...) when pred (one bool element) is true, else
 // els(in...). Under a trace both become regions of a cond node; both must return
-// the same number of tensors of the same types, and use no traced value but
-// their arguments.
+// the same number of tensors of the same types. What they use besides their
+// arguments is captured.
 func Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
 	if r, ok := engineOf("cond", nil, append([]*Tensor{pred}, in...)).(Regioner); ok {
 		return r.Cond(pred, then, els, in)
@@ -23,21 +23,32 @@ func Cond(pred *Tensor, then, els func(in []*Tensor) []*Tensor, in ...*Tensor) [
 }
 
 // While repeats body on the carried tensors as long as cond (one bool element)
-// is true, and returns the last carried ones. Their types must not change.
+// is true, and returns the last carried ones. Their types must not change. Under a trace
+// it becomes a node when a carried tensor is traced, or as soon as what cond returns is;
+// rounds before are run. What the functions use besides their arguments is captured.
 func While(cond func(in []*Tensor) *Tensor, body func(in []*Tensor) []*Tensor, in ...*Tensor) []*Tensor {
 	if r, ok := engineOf("while", nil, in).(Regioner); ok {
 		return r.While(cond, body, in)
 	}
-	for cond(in).Bool() {
+	for {
+		more := cond(in)
+		if r, ok := engineOf("while", nil, []*Tensor{more}).(Regioner); ok {
+			return r.While(cond, body, in)
+		}
+		if !more.Bool() {
+			return in
+		}
 		in = body(in)
 	}
-	return in
 }
 
 // Scan runs body once for every index of axis 0 of the sequences, passing the
 // carried tensors along; it returns the last carried ones and the other results, as
-// they are when their step ends, stacked along a new axis 0. For empty sequences body runs once on zeros, to
-// learn the types of results that have no elements then.
+// they are when their step ends, stacked along a new axis 0. Under a trace it becomes a
+// node when a carried tensor or a sequence is traced; what body uses besides its
+// arguments is captured. For empty sequences body runs once on zeros, to
+// learn the types of results that have no elements then: a body that writes to tensors
+// other than its arguments does so in that run, too, unlike one that was captured.
 func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) (last, stacked []*Tensor) {
 	all := append(append([]*Tensor(nil), carry...), seqs...)
 	if r, ok := engineOf("scan", nil, all).(Regioner); ok {
@@ -82,14 +93,19 @@ func Scan(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs 
 }
 
 // noSteps returns what a scan over empty sequences stacks: tensors without
-// elements. Their types are those of a step on zeros, which is run for that alone.
+// elements. Their types are those of a step on zeros and on copies of the carried
+// values, which is run for that alone.
 func noSteps(body func(carry, slices []*Tensor) (next, out []*Tensor), carry, seqs []*Tensor) []*Tensor {
 	slices := make([]*Tensor, len(seqs))
 	for k, s := range seqs {
 		a := s.Array()
 		slices[k] = New(array.New(a.DType(), a.Shape()[1:]...))
 	}
-	_, out := body(carry, slices)
+	trial := make([]*Tensor, len(carry))
+	for k, t := range carry {
+		trial[k] = t.Clone() // a body may write to it
+	}
+	_, out := body(trial, slices)
 	stacked := make([]*Tensor, len(out))
 	for k, t := range out {
 		a := t.Array()

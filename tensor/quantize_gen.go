@@ -16,9 +16,9 @@ type ObserveAttrs = std.ObserveAttrs
 // QuantizeAttrs holds the optional attributes of quantize.
 type QuantizeAttrs = std.QuantizeAttrs
 
-// Dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in
-// f32, in the type of scale, f32, f16 or bf16; scale and zero are one element,
-// or one for each index of axis.
+// Dequantize returns (q - zero)·scale of what quantize gives, or of i32,
+// computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are
+// one element, or one for each index of axis.
 //
 // zero may be nil. The optional [std.DequantizeAttrs], at most one, sets Axis.
 func Dequantize(q, scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
@@ -26,9 +26,9 @@ func Dequantize(q, scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
 	return call(std.Dequantize, attrs, false, sizeArgs{}, q, scale, zero)[0]
 }
 
-// Dequantize returns (q - zero)·scale of u8, i8, u16, i16 or i32, computed in
-// f32, in the type of scale, f32, f16 or bf16; scale and zero are one element,
-// or one for each index of axis.
+// Dequantize returns (q - zero)·scale of what quantize gives, or of i32,
+// computed in f32, in the type of scale, f32, f16 or bf16; scale and zero are
+// one element, or one for each index of axis.
 //
 // zero may be nil. The optional [std.DequantizeAttrs], at most one, sets Axis.
 func (q *Tensor) Dequantize(scale, zero *Tensor, opts ...std.DequantizeAttrs) *Tensor {
@@ -72,25 +72,25 @@ func (x *Tensor) Observe(seen *Tensor, opts ...std.ObserveAttrs) *Tensor {
 	return call(std.Observe, attrs, true, sizeArgs{}, x, seen)[0]
 }
 
-// Quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in
-// f32, halves rounded to even, saturated, NaN as the least value; scale, of x's
-// type f32, f16 or bf16, and zero are one element, or one for each index of
-// axis.
+// Quantize returns round(x/scale) + zero as an integer of 2 to 16 bits,
+// computed in f32, halves rounded to even, saturated, NaN as the least value,
+// or x/scale + zero as a float of 8 or 4 bits; scale, of x's type f32, f16 or
+// bf16, and zero are one element, or one for each index of axis.
 //
-// zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis and
-// DType.
+// zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis,
+// DType and Unsaturated.
 func Quantize(x, scale, zero *Tensor, opts ...std.QuantizeAttrs) *Tensor {
 	attrs := options(std.Quantize, opts)
 	return call(std.Quantize, attrs, false, sizeArgs{}, x, scale, zero)[0]
 }
 
-// Quantize returns round(x/scale) + zero as u8, i8, u16 or i16, computed in
-// f32, halves rounded to even, saturated, NaN as the least value; scale, of x's
-// type f32, f16 or bf16, and zero are one element, or one for each index of
-// axis.
+// Quantize returns round(x/scale) + zero as an integer of 2 to 16 bits,
+// computed in f32, halves rounded to even, saturated, NaN as the least value,
+// or x/scale + zero as a float of 8 or 4 bits; scale, of x's type f32, f16 or
+// bf16, and zero are one element, or one for each index of axis.
 //
-// zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis and
-// DType.
+// zero may be nil. The optional [std.QuantizeAttrs], at most one, sets Axis,
+// DType and Unsaturated.
 func (x *Tensor) Quantize(scale, zero *Tensor, opts ...std.QuantizeAttrs) *Tensor {
 	attrs := options(std.Quantize, opts)
 	return call(std.Quantize, attrs, true, sizeArgs{}, x, scale, zero)[0]

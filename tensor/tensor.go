@@ -36,7 +36,17 @@ func New(a *array.Array) *Tensor {
 }
 
 // of returns a tensor over an array that nobody else has.
-func of(a *array.Array) *Tensor { return &Tensor{&cell{val: a}} }
+func of(a *array.Array) *Tensor { return handle(nil, a) }
+
+// handle makes a cell and the first handle of it in one piece.
+func handle(e Engine, v any) *Tensor {
+	p := &struct {
+		Tensor
+		cell
+	}{cell: cell{eng: e, val: v}}
+	p.c = &p.cell
+	return &p.Tensor
+}
 
 // FromSlice returns a tensor over data (no copy) with the given shape; without a
 // shape it has one dimension. A trace captures the values that data has when a
@@ -78,7 +88,7 @@ func (x *Tensor) LastWrite() diag.Pos {
 }
 
 // NewProxy returns a tensor whose value belongs to an engine. For engines only.
-func NewProxy(e Engine, value any) *Tensor { return &Tensor{&cell{eng: e, val: value}} }
+func NewProxy(e Engine, value any) *Tensor { return handle(e, value) }
 
 // Engine returns the engine the tensor belongs to, nil for eager ones. An eager
 // tensor belongs to an engine once that has recorded a write to its memory.

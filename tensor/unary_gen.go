@@ -8,6 +8,9 @@ import (
 	"github.com/gofx-dev/gofx/op/std"
 )
 
+// CastAttrs holds the optional attributes of cast.
+type CastAttrs = std.CastAttrs
+
 // Abs is the absolute value; the least integer stays as it is.
 func Abs(x *Tensor) *Tensor {
 	return call(std.Abs, op.None{}, false, sizeArgs{}, x)[0]
@@ -41,13 +44,23 @@ func (x *Tensor) AtanInPlace() *Tensor {
 }
 
 // Cast converts x to the element type dtype.
-func Cast(x *Tensor, dtype array.DType) *Tensor {
-	return call(std.Cast, std.CastAttrs{DType: dtype}, false, sizeArgs{}, x)[0]
+//
+// The optional [std.CastAttrs], at most one, sets Unsaturated and Round. Round
+// may be "up", "down" or "nearest".
+func Cast(x *Tensor, dtype array.DType, opts ...std.CastAttrs) *Tensor {
+	attrs := options(std.Cast, opts)
+	attrs.DType = dtype
+	return call(std.Cast, attrs, false, sizeArgs{}, x)[0]
 }
 
 // Cast converts x to the element type dtype.
-func (x *Tensor) Cast(dtype array.DType) *Tensor {
-	return call(std.Cast, std.CastAttrs{DType: dtype}, true, sizeArgs{}, x)[0]
+//
+// The optional [std.CastAttrs], at most one, sets Unsaturated and Round. Round
+// may be "up", "down" or "nearest".
+func (x *Tensor) Cast(dtype array.DType, opts ...std.CastAttrs) *Tensor {
+	attrs := options(std.Cast, opts)
+	attrs.DType = dtype
+	return call(std.Cast, attrs, true, sizeArgs{}, x)[0]
 }
 
 // Ceil rounds up.

@@ -3,7 +3,6 @@ package tracer
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -275,14 +274,13 @@ func (b *inputs) container(pt reflect.Type, ex reflect.Value, name string, depth
 		}
 		return v
 	}
-	if pt.Key().Kind() != reflect.String {
-		b.bad("a map with keys of type "+pt.Key().String()+", expected strings", "")
+	if k := pt.Key().Kind(); k != reflect.String && (k < reflect.Int || k > reflect.Uintptr) {
+		b.bad("a map with keys of type "+pt.Key().String()+", expected strings or integers", "")
 		return reflect.Zero(pt)
 	}
 	v := reflect.MakeMap(pt)
-	for _, k := range sortedKeys(ex) {
-		key := reflect.ValueOf(k).Convert(pt.Key())
-		v.SetMapIndex(key, b.value(pt.Elem(), ex.MapIndex(key), under(name, k), depth+1))
+	for _, k := range tensor.SortedKeys(ex) {
+		v.SetMapIndex(k, b.value(pt.Elem(), ex.MapIndex(k), under(name, keyText(k)), depth+1))
 	}
 	return v
 }
@@ -379,11 +377,13 @@ func holdsTensor(t reflect.Type, depth int) bool {
 	return false
 }
 
-func sortedKeys(m reflect.Value) []string {
-	keys := make([]string, 0, m.Len())
-	for _, k := range m.MapKeys() {
-		keys = append(keys, k.String())
+// keyText is a key of a map in the name of an input.
+func keyText(k reflect.Value) string {
+	switch {
+	case k.CanInt():
+		return strconv.FormatInt(k.Int(), 10)
+	case k.CanUint():
+		return strconv.FormatUint(k.Uint(), 10)
 	}
-	slices.Sort(keys)
-	return keys
+	return k.String()
 }

@@ -127,6 +127,11 @@ func (t *trace) While(cond func([]*tensor.Tensor) *tensor.Tensor, body func([]*t
 	if args == nil {
 		return t.poisoned(len(in))
 	}
+	if len(in) == 0 {
+		t.report(&diag.Error{Code: RegionMismatch, Op: "while", Msg: "the loop carries no tensor, expected one or more",
+			Hint: "pass what changes from round to round, and return it from the body"})
+		return nil
+	}
 	l := &loop{t: t, o: op.While, in: in, carry: len(in), test: t.open("cond", args, nil), body: t.open("body", args, nil)}
 	l.test.loop, l.body.loop = true, true
 	if !t.body(l.test, func(x []*tensor.Tensor) []*tensor.Tensor { return []*tensor.Tensor{cond(x)} }) ||

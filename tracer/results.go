@@ -105,9 +105,9 @@ func (b *outputs) mapping(v reflect.Value, depth int) *graph.Structure {
 		b.t.reportEntry(diag.New(BadResult, "a map with keys of type "+v.Type().Key().String()+", expected strings"))
 		return s
 	}
-	for _, k := range sortedKeys(v) {
-		s.Keys = append(s.Keys, k)
-		s.Fields = append(s.Fields, b.value(v.MapIndex(reflect.ValueOf(k).Convert(v.Type().Key())), depth+1))
+	for _, k := range tensor.SortedKeys(v) {
+		s.Keys = append(s.Keys, k.String())
+		s.Fields = append(s.Fields, b.value(v.MapIndex(k), depth+1))
 	}
 	return s
 }
