@@ -28,6 +28,7 @@ type Ctx struct {
 	pass  string
 	stop  int                  // the rewrite at which the pass ends, 0 for none
 	known map[*graph.Node]bool // nodes that are not new; nil outside of the driver
+	watch *watch               // lints behind each rewrite, nil for none
 }
 
 // NewCtx returns a context for running a pass outside of the driver.
@@ -52,7 +53,7 @@ type Event struct {
 	Why  string
 
 	Rule  string        // that did it, or did not match; "" for passes without rules
-	At    *graph.Node   // where a rule's match ended, nil for nowhere in particular
+	At    *graph.Node   // where a rule's match ended, nil where no node is to blame
 	Nodes []*graph.Node // what a rule matched, in part where it did not
 }
 
@@ -86,12 +87,16 @@ func (e Event) String() string {
 // value, and counts a match; by may be nil for a node that was changed in place. It
 // comes last in a rewrite: Options.StopAt ends the pass here.
 func (c *Ctx) Rewrote(old, by *graph.Node, why string) {
+	c.gives(old, by)
 	c.did(Event{Kind: Replaced, Node: old, By: by, Why: why}, []*graph.Node{old}, by)
 }
 
 // rewrote records what a rule did.
 func (c *Ctx) rewrote(rule string, m *Match, out []*graph.Node) {
 	e := Event{Kind: Replaced, Node: m.Roots[0], By: out[0], Why: "rule " + rule, Rule: rule, Nodes: m.Nodes}
+	for i, n := range m.Roots {
+		c.gives(n, out[i])
+	}
 	c.did(e, m.Nodes, out...)
 }
 
@@ -112,6 +117,9 @@ func (c *Ctx) did(e Event, from []*graph.Node, made ...*graph.Node) {
 		for _, n := range made {
 			c.made(n, o)
 		}
+	}
+	if err := c.watch.check(c, e); err != nil {
+		panic(err)
 	}
 	if c.stop > 0 && c.matches >= c.stop {
 		panic(stopped{})

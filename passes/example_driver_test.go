@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
@@ -272,4 +273,34 @@ param w : f32[2,2]
 func ExampleWhere() {
 	fmt.Println(passes.Where(chain().Graph.Find("a")))
 	// Output: %a
+}
+
+// Gives follows a captured value through rewrites.
+func ExampleGives() {
+	m := chain()
+	tanhToSigmoid := passes.EachNode("tanh-to-sigmoid", "Replaces tanh by sigmoid.", func(c *passes.Ctx, n *graph.Node) error {
+		if n.Op() != std.Tanh {
+			return nil
+		}
+		return c.Replace(n, n.Graph().Before(n).Function(std.Sigmoid, nil, n.Arg(0)), "an example")
+	})
+	_, err := passes.Run(context.Background(), m, []passes.Pass{tanhToSigmoid}, passes.Options{})
+	fmt.Println(passes.Gives(m.Graph.Find("sigmoid")), passes.Gives(m.Graph.Find("c")), err)
+	// Output: unused c <nil>
+}
+
+// LintEach names the rewrite that breaks the graph.
+func ExampleOptions_lintEach() {
+	m := chain()
+	careless := passes.EachNode("careless", "Forgets what a value is.", func(c *passes.Ctx, n *graph.Node) error {
+		if n.Op() == std.Neg {
+			n.SetType(shape.TensorType(array.I64, shape.Ints(1)))
+			c.Rewrote(n, nil, "an example")
+		}
+		return nil
+	})
+	_, err := passes.Run(context.Background(), m, []passes.Pass{careless}, passes.Options{LintEach: true})
+	e := err.(*diag.Error)
+	fmt.Println(e.Code, e.Phase, e.Msg)
+	// Output: FX3023 pass careless the graph is broken behind rewrite 1, %a changed: an example
 }

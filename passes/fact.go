@@ -116,23 +116,14 @@ func Effect(n *graph.Node) op.Effect {
 	return worst
 }
 
-// Memory returns the node whose memory n's value may share: what n is a view of,
-// directly or through other views, else n itself.
-func Memory(n *graph.Node) *graph.Node {
-	for {
-		o := n.Op()
-		if o == nil {
-			return n
-		}
-		k := o.ViewOf - 1
-		if o == op.GetItem {
-			k = 0 // the members of a tuple are views when its call makes views
-		}
-		if k < 0 || k >= n.NumArgs() || n.Arg(k) == nil {
-			return n
-		}
-		n = n.Arg(k)
-	}
+// Memory returns the node whose memory n's value may share; see graph.Node.Memory.
+func Memory(n *graph.Node) *graph.Node { return n.Memory() }
+
+// Overwritten reports whether what n reads from memory may change: its value lies, or
+// may lie, in state of the paths or in other memory that is written. A read of such a
+// value must not move over a write. See Written and WrittenMemory.
+func Overwritten(n *graph.Node, paths map[string]bool, memory map[*graph.Node]bool) bool {
+	return memory[n.Memory()] || n.InState(paths)
 }
 
 // WrittenMemory returns the nodes of the graph, of its module where it has one, and

@@ -202,9 +202,9 @@ func (a *attempt) order() (at *graph.Node, why string) {
 	return nil, ""
 }
 
-// reads reports whether n reads a buffer that the graph writes.
+// reads reports whether n's value lies in memory that the graph writes.
 func (a *attempt) reads(n *graph.Node) bool {
-	return n.Opcode() == graph.GetAttr && a.seen.written[n.Target()]
+	return Overwritten(n, a.seen.written, a.seen.memory)
 }
 
 // outside returns what the match is made from: the values of parameters, of Any and of

@@ -39,3 +39,11 @@ func ExampleWrittenMemory() {
 	}
 	// Output: %b
 }
+
+// Overwritten tells which reads must not move over a write.
+func ExampleOverwritten() {
+	g := written().Graph
+	paths, memory := passes.Written(g), passes.WrittenMemory(g)
+	fmt.Println(passes.Overwritten(g.Find("t"), paths, memory), passes.Overwritten(g.Find("y"), paths, memory))
+	// Output: true false
+}

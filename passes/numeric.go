@@ -28,6 +28,16 @@ type Numeric struct {
 	Rel, Abs float64
 }
 
+// Against runs a module and returns a check of others: nil of one that computes the
+// same, else the error of Options.Numeric.
+func (n Numeric) Against(ctx context.Context, m *graph.Module) (check func(context.Context, *graph.Module) error, err error) {
+	b, err := newBaseline(ctx, &n, m)
+	if err != nil {
+		return nil, err
+	}
+	return b.compare, nil
+}
+
 // baseline is the run of the original graph.
 type baseline struct {
 	Numeric
@@ -37,9 +47,6 @@ type baseline struct {
 
 func newBaseline(ctx context.Context, spec *Numeric, module *graph.Module) (*baseline, error) {
 	base := &baseline{Numeric: *spec}
-	if base.Rel == 0 && base.Abs == 0 {
-		base.Rel, base.Abs = 1e-5, 1e-5
-	}
 	for n := range module.All() {
 		base.random = base.random || Effect(n) == op.Random
 	}
@@ -92,19 +99,27 @@ func (b *baseline) compare(ctx context.Context, m *graph.Module) error {
 }
 
 func (b *baseline) differ(got, want *array.Array) string {
-	if got == nil || want == nil {
-		if got == want {
-			return ""
-		}
-		return "is nil in one run only"
-	}
-	if b.random {
+	if b.random && got != nil && want != nil {
 		if shape.TypeOf(got).Same(shape.TypeOf(want)) {
 			return ""
 		}
 		return "is " + shape.TypeOf(got).String() + ", the original gives " + shape.TypeOf(want).String()
 	}
-	return Differ(got, want, b.Rel, b.Abs)
+	return b.Differ(got, want)
+}
+
+// Differ compares a result with that of the original, by the function Differ with the
+// bounds of n; nil stands for an absent one.
+func (n Numeric) Differ(got, want *array.Array) string {
+	switch {
+	case got == nil && want == nil:
+		return ""
+	case got == nil || want == nil:
+		return "is nil in one run only"
+	case n.Rel == 0 && n.Abs == 0:
+		n.Rel, n.Abs = 1e-5, 1e-5
+	}
+	return Differ(got, want, n.Rel, n.Abs)
 }
 
 // Differ compares two arrays and says how they differ, "" when they have the same

@@ -96,3 +96,39 @@ func copyMeta(dst, src *graph.Node) {
 
 // MadeBy is String, by which errors of a run name the pass; see graph.Maker.
 func (o *Origin) MadeBy() string { return o.String() }
+
+// stands is the key of the name of the captured value that a node gives, where that is
+// not the node's own.
+var stands = graph.NewKey[string]("stands for")
+
+// gives notes that by has taken the place of old.
+func (c *Ctx) gives(old, by *graph.Node) {
+	if c.known == nil || by == nil || by == old {
+		return
+	}
+	if name := Gives(old); name != "" {
+		stands.Set(by, name)
+	}
+}
+
+// Gives returns the name of the captured value that n gives: its own, or that of the
+// value whose place it has taken in rewrites. It is "" for what a pass made besides.
+func Gives(n *graph.Node) string {
+	if name, ok := stands.Get(n); ok {
+		return name
+	}
+	if o, ok := Made.Get(n); ok && !o.inPlace(n) {
+		return ""
+	}
+	return n.Name()
+}
+
+// inPlace reports whether the rewrite changed n and did not make it.
+func (o *Origin) inPlace(n *graph.Node) bool {
+	for _, s := range o.From {
+		if s.Name == n.Name() {
+			return true
+		}
+	}
+	return false
+}

@@ -102,7 +102,7 @@ func Explain(r Rewrite, n *graph.Node) (string, error) {
 type Reason struct {
 	Rule    string
 	Why     string        // "" where the rule matches
-	At      *graph.Node   // where it ended, nil for nowhere in particular
+	At      *graph.Node   // where it ended, nil where no node is to blame
 	Nodes   []*graph.Node // what had matched, of long matches nothing
 	Matched int           // calls and constants
 }
@@ -192,7 +192,9 @@ func (r Rewrite) compile() (*compiled, error) {
 }
 
 func (r Rewrite) trace(what string, f any) (*graph.Module, error) {
-	t := tracer.Tracer{Name: r.Name, Frames: -1}
+	// Layers of package nn are their operators here: a rule has no module that could
+	// hold them, their tensors are constants of the rule.
+	t := tracer.Tracer{Name: r.Name, Frames: -1, IsLeaf: func(any, string, bool) bool { return false }}
 	for _, s := range r.Types {
 		ty, err := shape.ParseType(s)
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 // graph before and behind each pass and nothing else.
 type Options struct {
 	NoLint    bool          // do not check graph and facts behind each pass
+	LintEach  bool          // check the graph behind each rewrite too, but for those of Pass.Whole
 	Disable   []string      // passes of the pipeline that are left out
 	StopAfter string        // the last pass to run
 	StopAt    StopAt        // the last rewrite
@@ -205,6 +206,10 @@ func (r *runner) measure(step Pass) (PassReport, error) {
 	mine := step.Name == r.StopAt.Pass
 	if mine && !step.Whole {
 		c.stop = r.left
+	}
+	if r.LintEach && !step.Whole {
+		c.watch = &watch{r.mod, map[*graph.Graph]*graph.Linter{}}
+		defer c.watch.close()
 	}
 	rep := PassReport{Name: step.Name, NodesBefore: count(r.mod.Graph)}
 	start, before := time.Now(), allocated()

@@ -12,6 +12,7 @@ import (
 // seen is what is known of the nodes of a graph while patterns are matched to them.
 type seen struct {
 	written map[string]bool // paths of buffers that the graph writes
+	memory  map[*graph.Node]bool
 	fits    map[fitted]bool
 	// fewSteps are taken before what cannot match is looked up: none, once there are
 	// enough reasons.
@@ -31,7 +32,7 @@ type fitted struct {
 }
 
 func newSeen(g *graph.Graph) *seen {
-	return &seen{written: Written(g), fits: map[fitted]bool{}, fewSteps: fewSteps}
+	return &seen{written: Written(g), memory: WrittenMemory(g), fits: map[fitted]bool{}, fewSteps: fewSteps}
 }
 
 // possible reports whether p can stand for n as far as operators, attributes and

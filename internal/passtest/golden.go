@@ -28,6 +28,7 @@ const Update = "GOFX_UPDATE_GOLDENS"
 //	refused: text         text that a recorded refusal contains; may be repeated
 //	error: FX2010         the code of the error that the pass must return
 //	run: off              the graphs are not executed
+//	within: 0.004         how far results may be apart, in relation to the largest; 2e-5 else
 //
 // and then in.fx and out.fx. Without out.fx the pass must leave the graph as it
 // is. Without a pass in the file's name all files use p.
@@ -48,10 +49,11 @@ type header struct {
 	refused []string
 	code    string
 	run     bool
+	within  float64
 }
 
 func readHeader(t *testing.T, comment string) header {
-	h := header{matches: -1, run: true}
+	h := header{matches: -1, run: true, within: 2e-5}
 	for _, line := range strings.Split(comment, "\n") {
 		key, value, ok := strings.Cut(line, ": ")
 		value = strings.TrimSpace(value)
@@ -65,6 +67,12 @@ func readHeader(t *testing.T, comment string) header {
 			h.matches = n
 		case key == "refused":
 			h.refused = append(h.refused, value)
+		case key == "within":
+			within, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.within = within
 		case key == "error":
 			h.code = value
 		case key == "run":
@@ -124,21 +132,21 @@ func one(t *testing.T, file string, p passes.Pass) {
 		t.Errorf("the text form does not read back: %s", diff)
 	}
 	if h.run {
-		Same(t, before, after)
-		stops(t, before, p, report.Matches(p.Name))
+		same(t, before, after, h.within)
+		stops(t, before, p, report.Matches(p.Name), h.within)
 	}
 }
 
 // stops ends the pass at each of its rewrites: what is done up to there computes the
 // same as well.
-func stops(t *testing.T, before *graph.Module, p passes.Pass, matches int) {
+func stops(t *testing.T, before *graph.Module, p passes.Pass, matches int, within float64) {
 	for k := range matches {
 		m := graph.Clone(before)
 		_, err := passes.Run(context.Background(), m, []passes.Pass{p}, passes.Options{StopAt: passes.StopAt{Pass: p.Name, Match: k}})
 		if err != nil {
 			t.Fatalf("ended at rewrite %d: %v", k, err)
 		}
-		Same(t, before, m)
+		same(t, before, m, within)
 	}
 }
 
@@ -213,12 +221,18 @@ func Fill(t testing.TB, m *graph.Module) {
 // Same runs two modules on the same pseudo-random inputs and compares results.
 func Same(t testing.TB, a, b *graph.Module) {
 	t.Helper()
+	same(t, a, b, 2e-5)
+}
+
+// same is Same with a bound of its own.
+func same(t testing.TB, a, b *graph.Module, rel float64) {
+	t.Helper()
 	nop := passes.Pass{Name: "replace", Run: func(c *passes.Ctx, _ *graph.Graph) (bool, error) {
 		c.Module.Become(graph.Clone(b))
 		return true, nil
 	}}
 	_, err := passes.Run(context.Background(), graph.Clone(a), []passes.Pass{nop}, passes.Options{
-		NoLint: true, Numeric: &passes.Numeric{Seed: 7, Rel: 2e-5, Abs: 1e-5}})
+		NoLint: true, Numeric: &passes.Numeric{Seed: 7, Rel: rel, Abs: rel / 2}})
 	if err != nil {
 		t.Error(err)
 	}

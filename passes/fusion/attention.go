@@ -9,7 +9,6 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
-	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -220,24 +219,12 @@ func ungrouped(n *graph.Node) (x *graph.Node, repeats int) {
 		}
 		copies, ok := wide.Type().Dim(-3).Int()
 		if !ok || dim != rank-2 || from.Type().Rank() != rank || wide.Type().Rank() != rank+1 ||
-			!sameDims(n.Type().Dims(), from.Type().Dims().With(-3, from.Type().Dim(-3).MulInt(copies))) {
+			!n.Type().Dims().Same(from.Type().Dims().With(-3, from.Type().Dim(-3).MulInt(copies))) {
 			break
 		}
 		return from, copies
 	}
 	return n, 1
-}
-
-func sameDims(a, b shape.Dims) bool {
-	if a.Len() != b.Len() {
-		return false
-	}
-	for i := range a.Len() {
-		if !a.At(i).Same(b.At(i)) {
-			return false
-		}
-	}
-	return true
 }
 
 // build makes the call.

@@ -179,3 +179,47 @@ func ExampleBNAffine() {
 	// add
 	// relu
 }
+
+// Layers of one value become one layer, whose result is split.
+func Example_mergeLinear() {
+	query, key := nn.NewLinear(8, 4), nn.NewLinear(8, 6)
+	gm, err := fx.Trace(context.Background(), func(x *tensor.Tensor) (q, k *tensor.Tensor) { return query.Forward(x), key.Forward(x) },
+		fx.Input("x", "f32[N,8]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := gm.Apply(context.Background(), []fx.Pass{fusion.MergeLinear}, fx.PassOptions{Numeric: &passes.Numeric{}})
+	fmt.Println(r.Matches("merge-linear"), err)
+	for n := range gm.Graph.Nodes() {
+		if n.Opcode().IsCall() && n.Op() != op.GetItem {
+			fmt.Println(n.Op(), n.Type())
+		}
+	}
+	// Output:
+	// 2 <nil>
+	// linear f32[N,10]
+	// split (f32[N,4], f32[N,6])
+}
+
+// Products by one matrix become one product.
+func Example_mergeMatmul() {
+	gm, err := fx.Trace(context.Background(), func(x, y, w *tensor.Tensor) (a, b *tensor.Tensor) { return x.Matmul(w), y.Matmul(w) },
+		fx.Input("x", "f32[2,8]"), fx.Input("y", "f32[1,8]"), fx.Input("w", "f32[8,4]"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := gm.Apply(context.Background(), []fx.Pass{fusion.MergeMatmul}, fx.PassOptions{Numeric: &passes.Numeric{}})
+	fmt.Println(r.Matches("merge-matmul"), err)
+	for n := range gm.Graph.Nodes() {
+		if n.Opcode().IsCall() && n.Op() != op.GetItem {
+			fmt.Println(n.Op(), n.Type())
+		}
+	}
+	// Output:
+	// 2 <nil>
+	// cat f32[3,8]
+	// matmul f32[3,4]
+	// split (f32[2,4], f32[1,4])
+}

@@ -30,7 +30,7 @@ func (a *attention) masked(m *passes.Match) string {
 	if why := smaller(mask, scores); why != "" {
 		return why
 	}
-	square := sameDims(mask.Type().Dims().Sub(max(0, mask.Type().Rank()-2), mask.Type().Rank()), scores.Type().Dims().Sub(scores.Type().Rank()-2, scores.Type().Rank()))
+	square := mask.Type().Dims().Sub(max(0, mask.Type().Rank()-2), mask.Type().Rank()).Same(scores.Type().Dims().Sub(scores.Type().Rank()-2, scores.Type().Rank()))
 	if m.Inputs[attnBias] != nil {
 		if why := sameType(mask, scores); why != "" {
 			return why
@@ -82,11 +82,11 @@ func (a *attention) windowed(m *passes.Match) string {
 	scores := m.Nodes[0].Type()
 	a.windows = shapes[0]
 	t, rank := a.windows.Type(), scores.Rank()
-	if t.Rank() != rank+1 || !sameDims(t.Dims().Sub(2, rank+1), scores.Dims().Sub(1, rank)) || !sameDims(shapes[1].Type().Dims(), scores.Dims()) {
+	if t.Rank() != rank+1 || !t.Dims().Sub(2, rank+1).Same(scores.Dims().Sub(1, rank)) || !shapes[1].Type().Dims().Same(scores.Dims()) {
 		return "at " + a.windows.String() + ": " + t.String() + " are no windows of " + scores.String()
 	}
 	for _, n := range []*graph.Node{a.q, a.k, a.v} {
-		if n.Type().Rank() != rank || !sameDims(n.Type().Dims().Sub(0, rank-2), scores.Dims().Sub(0, rank-2)) {
+		if n.Type().Rank() != rank || !n.Type().Dims().Sub(0, rank-2).Same(scores.Dims().Sub(0, rank-2)) {
 			return n.String() + " is " + n.Type().String() + " and has not the windows of the scores, which are " + scores.String()
 		}
 	}

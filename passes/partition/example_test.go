@@ -51,6 +51,78 @@ func ExampleByTag() {
 	// Output: device <nil>
 }
 
+const accelerated = `graph g(%x: f32[2]) {
+  %a = call_function[relu](%x) : f32[2]
+  %b = call_function[exp](%a) : f32[2]
+  %c = call_function[relu](%b) : f32[2]
+  %d = call_function[add](%c, %a) : f32[2]
+  return %d
+}
+`
+
+// fast says what an accelerator can do.
+func fast(n *graph.Node) (bool, string) {
+	switch n.Op().Name {
+	case "relu", "add":
+		return true, ""
+	}
+	return false, "no unit for " + n.Op().Name
+}
+
+// Propose finds the parts of a graph that a predicate accepts, and says why it left the rest.
+func ExamplePropose() {
+	m := parsed(accelerated)
+	p, err := partition.Propose(m.Graph, fast, partition.Options{Name: "npu"})
+	fmt.Print(p)
+	fmt.Println(err)
+	// Output:
+	// npu0: %a
+	// npu1: %c %d
+	// left: %b: no unit for exp
+	// <nil>
+}
+
+// Fuse makes sub-graphs of parts: of a proposal's, or of your own.
+func ExampleFuse() {
+	m := parsed(accelerated)
+	p, err := partition.Propose(m.Graph, fast, partition.Options{Name: "npu", Min: 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	calls, err := partition.Fuse(m, p.Parts...)
+	fmt.Println(calls[0].Text(), err)
+	fmt.Print(m)
+	// Output:
+	// %npu0 = call_function[call](%b, %a) {graph="npu0"} : f32[2] <nil>
+	// gofx 1
+	//
+	// graph g(%x: f32[2]) {
+	//   %a = call_function[relu](%x) : f32[2]
+	//   %b = call_function[exp](%a) : f32[2]
+	//   %npu0 = call_function[call](%b, %a) {graph="npu0"} : f32[2]
+	//   return %npu0
+	// }
+	// subgraph npu0(%b: f32[2], %a: f32[2]) {
+	//   %c = call_function[relu](%b) : f32[2]
+	//   %d = call_function[add](%c, %a) : f32[2]
+	//   return %d
+	// }
+}
+
+// All and Any join predicates; Deep asks one about bodies, too, as Propose does.
+func ExampleAll() {
+	small := func(n *graph.Node) (bool, string) {
+		size, known := n.Type().Bytes().Int()
+		return known && size <= 1024, "too large"
+	}
+	exp := func(n *graph.Node) (bool, string) { return n.Op().Name == "exp", "no exp" }
+	m := parsed(accelerated)
+	p, err := partition.Propose(m.Graph, partition.Deep(partition.All(small, partition.Any(fast, exp))), partition.Options{})
+	fmt.Println(len(p.Parts), len(p.Left), err)
+	// Output: 1 0 <nil>
+}
+
 const layers = `graph net(%x: f32[N,4]) {
   %w0 = get_attr[l0.w] : f32[4,4]
   %a0 = call_function[linear](%x, %w0) : f32[N,4] in "l0"

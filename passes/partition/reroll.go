@@ -16,7 +16,8 @@ const DefaultGroup = 8
 // transformer, and turns them into calls of one sub-graph. What a group computes from
 // are its inputs: values, and the tensors of the state that it reads, which are the
 // parameters of the called module. Where a group can begin at several places, it
-// begins where the scopes of the model do. The inverse is simplify.Inline.
+// begins where the scopes of the model do. Bodies of control flow are looked at by
+// themselves, behind the graph around them. The inverse is simplify.Inline.
 var Reroll = RerollMin(DefaultGroup)
 
 // RerollMin is Reroll for groups of at least so many nodes, reads of the state not
@@ -30,8 +31,18 @@ func RerollMin(least int) passes.Pass {
 		Breaks:   []passes.Fact{passes.Functional, passes.Flat},
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
 			before := c.Matches()
-			r := &reroller{c: c, g: g, least: least, written: passes.Written(g)}
-			err := r.run()
+			written := passes.Written(g)
+			roll := func(g *graph.Graph) error {
+				return (&reroller{c: c, g: g, least: least, written: written}).run()
+			}
+			err := roll(g)
+			for n := range g.All() {
+				for _, body := range n.Regions() {
+					if err == nil {
+						err = roll(body)
+					}
+				}
+			}
 			return c.Matches() > before, err
 		},
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/passes/partition"
 	"github.com/gofx-dev/gofx/passes/simplify"
+	"github.com/gofx-dev/gofx/tensor"
 )
 
 var ctx = context.Background()
@@ -102,10 +103,20 @@ func TestRerolledBert(t *testing.T) {
 	require.LessOrEqual(t, float64(source[12]), 1.3*float64(source[2]))
 }
 
+// check is rapid.Check for 2,000 graphs, 100 of them with -short.
+func check(t *testing.T, property func(t *rapid.T)) {
+	for range 20 {
+		rapid.Check(t, property)
+		if testing.Short() {
+			return
+		}
+	}
+}
+
 // Split by any function keeps what a graph computes, or says why it cannot.
 func TestSplitRandom(t *testing.T) {
 	split := 0
-	rapid.Check(t, func(t *rapid.T) {
+	check(t, func(t *rapid.T) {
 		m := fxtest.RandomGraph(t)
 		in, err := passes.Inputs(m.Graph, map[string]int{"N": 3}, 1)
 		require.NoError(t, err)
@@ -138,4 +149,49 @@ func TestSplitRandom(t *testing.T) {
 		}
 	})
 	require.Positive(t, split)
+}
+
+// A body of control flow is rolled up by itself.
+func TestRerollInBodies(t *testing.T) {
+	layers := func(x *tensor.Tensor, w []*tensor.Tensor) *tensor.Tensor {
+		for _, p := range w {
+			x = tensor.LayerNorm(x.Add(tensor.Linear(x, p, nil).Relu().Square()), nil, nil, []int{4}, 1e-5)
+		}
+		return x
+	}
+	var gen op.Gen
+	weights := make([]*tensor.Tensor, 6)
+	for i := range weights {
+		weights[i] = tensor.New(gen.Normal(4, 4))
+	}
+	trace := func() *graph.Module {
+		gm, err := fx.Trace(ctx, func(x *tensor.Tensor) *tensor.Tensor {
+			last, _ := tensor.Scan(func(carry, in []*tensor.Tensor) (next, out []*tensor.Tensor) {
+				return []*tensor.Tensor{layers(carry[0].Add(in[0]), weights)}, nil
+			}, []*tensor.Tensor{x.Select(0, 0)}, []*tensor.Tensor{x})
+			return last[0]
+		}, fx.Input("x", "f32[T,N,4]"))
+		require.NoError(t, err)
+		return gm.Module
+	}
+	m := trace()
+	_, err := passes.Run(ctx, m, []passes.Pass{simplify.Functionalize, partition.RerollMin(3)}, passes.Options{})
+	require.NoError(t, err)
+	require.Len(t, m.Subs(), 1, "%s", m)
+	calls := 0
+	for n := range m.All() {
+		if n.Callee() != nil {
+			calls++
+			require.NotNil(t, n.Graph().Parent())
+		}
+	}
+	require.Equal(t, 6, calls, "%s", m)
+	in := []*array.Array{gen.Normal(3, 2, 4)}
+	want := run(t, trace(), in)
+	require.Empty(t, fxtest.SameArrays(want, run(t, m, in)))
+	exe, err := cpu.Compile(m, lowering.Options{Exact: true, Threads: 1})
+	require.NoError(t, err)
+	got, err := exe.Run(ctx, in)
+	require.NoError(t, err)
+	require.Empty(t, fxtest.SameArrays(want, got))
 }

@@ -1,8 +1,6 @@
 package partition
 
 import (
-	"slices"
-
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op"
@@ -20,46 +18,37 @@ func ByTag(n *graph.Node) string {
 // Split makes a sub-graph of each part of the module's graph: of the nodes for which
 // part gives the same name, which becomes that of the sub-graph. Nodes for which it
 // gives "" stay where they are, and so do reads of the state, which parts take as
-// operands. getitem nodes go with the call that they take apart. The calls are
-// returned in the order of the first nodes of the parts.
+// operands. getitem nodes go with the call that they take apart. A call of control flow
+// goes with its bodies: a part is run once for a run of the graph, so that part is not
+// asked about their nodes. The calls are returned in the order of the first nodes of the
+// parts.
 //
 // It is an error (FX3044) when two parts would need each other; it names the way from
 // a part back to it. The graph is as it was then. Weights stay where they are in the
 // module's state.
 func Split(m *graph.Module, part func(n *graph.Node) string) ([]*graph.Node, error) {
-	work := m.WithGraph(m.Graph.Clone())
-	var names []string
-	parts := map[string][]*graph.Node{}
-	at := work.Graph.First()
-	for n := range m.Graph.Nodes() { // the user knows these
-		here := at
-		at = at.Next()
+	var parts []Part
+	place := map[string]int{}
+	for n := range m.Graph.Nodes() {
 		if !n.Opcode().IsCall() || n.Op() == op.GetItem {
 			continue
 		}
-		name := part(n)
+		var name string
+		if err := guarded(n, func() { name = part(n) }); err != nil {
+			return nil, err
+		}
 		if name == "" {
 			continue
 		}
-		if parts[name] == nil {
-			names = append(names, name)
+		k, known := place[name]
+		if !known {
+			k = len(parts)
+			place[name] = k
+			parts = append(parts, Part{Name: name})
 		}
-		parts[name] = append(parts[name], here)
+		parts[k].Nodes = append(parts[k].Nodes, n)
 	}
-	calls := make([]string, len(names))
-	for i, name := range names {
-		call, err := graph.Outline(name, parts[name])
-		if err != nil {
-			return nil, within(name, err)
-		}
-		calls[i] = call.Name()
-	}
-	m.Become(work)
-	out := make([]*graph.Node, len(calls))
-	for i, name := range calls {
-		out[i] = m.Graph.Find(name)
-	}
-	return slices.Clip(out), nil
+	return Fuse(m, parts...)
 }
 
 // within says which part an error is about.

@@ -7,6 +7,7 @@ import (
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // Lower rewrites operators between dequantize and quantize into operators on quantised
@@ -62,12 +63,20 @@ func (l *lowerer) node(n *graph.Node) error {
 			continue
 		}
 		reads = true
+		if d := a.Arg(0).Type().DType(); d.IsNarrow() {
+			l.c.Refuse(n, "it reads values of "+d.String()+": kernels compute on 8 bits")
+			return nil
+		}
 		if b := l.overwritten(a); b != nil {
 			l.c.Refuse(n, "the graph writes "+b.String()+", which "+a.String()+" reads")
 			return nil
 		}
 	}
 	if !reads || rightOperand(n) {
+		return nil
+	}
+	if d := n.Type().DType(); n.Type().Kind() == shape.Tensor && d.IsNarrow() {
+		l.c.Refuse(n, "it makes values of "+d.String()+": kernels compute on 8 bits")
 		return nil
 	}
 	if _, ok := asFourBits(n); ok {

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/debug"
 )
 
 // Sensitivity tells what one quantised operator costs and gains.
@@ -97,19 +98,22 @@ func (t *Trials) Quality(ctx context.Context, m *graph.Module) (Decibels, error)
 	if err != nil {
 		return 0, err
 	}
-	var d difference
+	var d debug.Distance
 	for i, in := range t.in {
 		out, err := e.Run(ctx, in)
 		if err != nil {
 			return 0, err
 		}
+		if e := sameShapes(t.want[i], out, func(k int) string { return "result " + strconv.Itoa(k) }); e != nil {
+			return 0, e
+		}
 		for k, a := range out {
 			if a.DType() == array.F32 && t.want[i][k].DType() == array.F32 {
-				d.add(t.want[i][k], a)
+				d.Add(t.want[i][k], a)
 			}
 		}
 	}
-	return d.ratio(), nil
+	return d.SQNR(), nil
 }
 
 // without measures the form in which some nodes stay in float.

@@ -2,7 +2,6 @@ package quant
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"math"
 	"strconv"
@@ -13,27 +12,12 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/debug"
 	"github.com/gofx-dev/gofx/shape"
 )
 
 // Decibels is a ratio of powers, ten times its logarithm to base ten.
-type Decibels float64
-
-// String returns "34.1 dB", or "exact" where nothing differs.
-func (d Decibels) String() string {
-	if math.IsInf(float64(d), 1) {
-		return "exact"
-	}
-	return strconv.FormatFloat(float64(d), 'f', 1, 64) + " dB"
-}
-
-// MarshalJSON writes a number, or null where nothing differs: JSON has no infinity.
-func (d Decibels) MarshalJSON() ([]byte, error) {
-	if v := float64(d); !math.IsInf(v, 0) && !math.IsNaN(v) {
-		return json.Marshal(v)
-	}
-	return []byte("null"), nil
-}
+type Decibels = debug.Decibels
 
 // Layer tells how far a value of a quantised graph is from that of the float graph.
 type Layer struct {
@@ -109,7 +93,7 @@ func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.S
 	if err != nil {
 		return nil, err
 	}
-	noise := make([]difference, len(all))
+	noise := make([]debug.Distance, len(all))
 	q := &Quality{}
 	for in, err := range batches {
 		if err != nil {
@@ -123,8 +107,11 @@ func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.S
 		if err != nil {
 			return nil, err
 		}
+		if e := sameShapes(want, got, func(i int) string { return all[i].float.String() }); e != nil {
+			return nil, e
+		}
 		for i := range all {
-			noise[i].add(want[i], got[i])
+			noise[i].Add(want[i], got[i])
 		}
 		q.Batches++
 	}
@@ -132,7 +119,7 @@ func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.S
 		return nil, diag.New(NoBatches, "there are no batches to compare with").WithHint("give inputs that are like those of use")
 	}
 	for i, p := range all {
-		l := Layer{Node: p.float.Name(), Op: opName(p.float), Scope: p.float.Scope().Path, SQNR: noise[i].ratio(), Largest: noise[i].largest}
+		l := Layer{Node: p.float.Name(), Op: opName(p.float), Scope: p.float.Scope().Path, SQNR: noise[i].SQNR(), Largest: noise[i].Largest}
 		if i < len(pairs) {
 			q.Layers = append(q.Layers, l)
 		} else {
@@ -140,6 +127,27 @@ func Compare(ctx context.Context, float, quantised *graph.Module, batches iter.S
 		}
 	}
 	return q, nil
+}
+
+// sameShapes refuses values of two graphs that do not correspond; name says what is
+// compared.
+func sameShapes(want, got []*array.Array, name func(i int) string) *diag.Error {
+	for i := range max(len(want), len(got)) {
+		a, b := typeText(want, i), typeText(got, i)
+		if a == b {
+			continue
+		}
+		return diag.New(NotComparable, name(i)+" is "+a+" in the float graph and "+b+" in the other").WithHint("compare a graph with what quant-convert has made of it")
+	}
+	return nil
+}
+
+// typeText is the shape of a value, for comparison and for people.
+func typeText(list []*array.Array, i int) string {
+	if i >= len(list) {
+		return "missing"
+	}
+	return shape.Ints(list[i].Shape()...).String()
 }
 
 // pair are two nodes whose values correspond.
@@ -202,25 +210,4 @@ func tapped(g *graph.Graph, all []pair, side func(pair) *graph.Node, engine Engi
 		return nil, err
 	}
 	return engine.engine(m)
-}
-
-// difference sums the powers of a signal and of what differs from it.
-type difference struct{ signal, noise, largest float64 }
-
-func (d *difference) add(want, got *array.Array) {
-	a, b := array.Data[float32](array.Contiguous(want)), array.Data[float32](array.Contiguous(got))
-	for i, v := range a {
-		e := math.Abs(float64(v) - float64(b[i]))
-		d.signal += float64(v) * float64(v)
-		d.noise += e * e
-		d.largest = max(d.largest, e)
-	}
-}
-
-// ratio is infinite where nothing differs, whatever the signal.
-func (d *difference) ratio() Decibels {
-	if d.noise == 0 {
-		return Decibels(math.Inf(1))
-	}
-	return Decibels(10 * math.Log10(d.signal/d.noise))
 }

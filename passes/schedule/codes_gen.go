@@ -6,5 +6,7 @@ import "github.com/gofx-dev/gofx/diag"
 
 // The codes of this package; docs/errors.md explains them.
 const (
-	NoWait diag.Code = "FX3060" // value made elsewhere is read without a wait
+	NoWait       diag.Code = "FX3060" // value made elsewhere is read without a wait
+	NoPlacement  diag.Code = "FX3061" // graph does not fit the devices
+	PlacedInBody diag.Code = "FX3062" // node in a body of control flow is placed elsewhere
 )

@@ -108,7 +108,7 @@ func reader(g *graph.Graph) func(*graph.Node) bool {
 		return func(*graph.Node) bool { return false }
 	}
 	written := func(n *graph.Node) bool {
-		m := passes.Memory(n)
+		m := n.Memory()
 		return memory[m] || m.Opcode() == graph.GetAttr && paths[m.Target()]
 	}
 	itself := func(n *graph.Node) bool {
@@ -126,6 +126,11 @@ func reader(g *graph.Graph) func(*graph.Node) bool {
 	return func(n *graph.Node) bool {
 		if itself(n) {
 			return true
+		}
+		for a := range n.Inputs() {
+			if a.InState(paths) {
+				return true
+			}
 		}
 		for m := range n.Inner() {
 			if itself(m) {

@@ -100,3 +100,16 @@ func ExamplePlace() {
 	fmt.Println(on, err)
 	// Output: remote <nil>
 }
+
+// A fleet places a graph by the memory of its devices, or by time.
+func ExampleFleet() {
+	m, _ := graph.Parse([]byte(lookup), "lookup.fx")
+	fleet := schedule.Fleet{Devices: []schedule.Device{{On: "gpu0", Memory: 32}, {On: "gpu1"}}}
+	size, err := fleet.BySize(m.Graph)
+	fmt.Println(size.Where(m.Graph.Find("wide")), size.Where(m.Graph.Find("top")), size.Memory, err)
+	cost, err := fleet.ByCost(m.Graph, machine)
+	fmt.Println(cost.Makespan, cost.Memory, err)
+	// Output:
+	// gpu0 gpu1 map[gpu0:24 gpu1:32] <nil>
+	// 300µs map[gpu0:24 gpu1:32] <nil>
+}

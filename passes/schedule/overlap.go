@@ -22,6 +22,9 @@ func Overlap(m Machine) passes.Pass {
 		Name: "overlap",
 		Doc:  "Orders nodes so that work on several resources overlaps, with waits where the host needs a result.",
 		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+			if err := inBodies(g).Err(); err != nil {
+				return false, err
+			}
 			changed := insertWaits(c, g)
 			e, nodes := depend(g), slices.Collect(g.Nodes())
 			before := simulate(nodes, e, &m)

@@ -91,3 +91,27 @@ func ExampleBind() {
 	// true <nil>
 	// f32[1,C] f32[C]
 }
+
+// Check tells what is known, what is checked at entry and where knowledge ends.
+func Example_check() {
+	m := module(`graph f(%x: f32[N,M], %y: f32[K], %z: f32[*]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%x, 1)
+  symbol K = dim(%y, 0)
+  %a = call_function[add](%x, %y) : ?
+  %b = call_function[relu](%z) : ?
+  return %a, %b
+}
+`)
+	report, err := passes.Run(context.Background(), m, []passes.Pass{shapeprop.Check}, passes.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(report.Explain())
+	// Output:
+	// shape-check: 0 matches, 1 left as they are
+	//   3 of 5 values have types that are known but for symbols
+	//   checked at entry: M == K, which %a needs
+	//   %z left as it is: nothing says more of the input than f32[*]
+}

@@ -73,8 +73,24 @@ func (b *binder) graph(g *graph.Graph) {
 	for n := range g.Nodes() {
 		for _, r := range n.Regions() {
 			b.graph(r)
+			b.guards(r)
 		}
 		b.node(n)
+	}
+}
+
+// guards restates what a region relies on, which speaks of the sizes around it.
+func (b *binder) guards(r *graph.Graph) {
+	symbols, guards := slices.Clone(r.Symbols()), slices.Clone(r.Guards())
+	if !slices.ContainsFunc(guards, func(d graph.Guard) bool { return d.Bind(b.env).String() != d.Relation.String() }) {
+		return
+	}
+	r.ResetFacts()
+	for _, s := range symbols {
+		r.DefineSymbol(s.Name, s.Node, s.Axis)
+	}
+	for _, d := range guards {
+		r.Require(d.Bind(b.env), d.Node)
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 const DefaultGrowth = 1 << 20
 
 // ConstFold computes what depends on frozen parameters alone, and sizes that are
-// known, and stores the results as parameters. A value that would make the
+// known, and stores the results as parameters. Bodies of control flow read themselves
+// those that they were given. A value that would make the
 // parameters more than DefaultGrowth bytes larger is left as it is and reported.
 var ConstFold = ConstFoldLimit(DefaultGrowth)
 
@@ -105,11 +106,47 @@ func (f *constFolder) graph(g *graph.Graph) error {
 		}
 	}
 	for n := range g.Nodes() {
+		if err := f.readInside(n); err != nil {
+			return err
+		}
 		for _, r := range n.Regions() {
 			if err := f.graph(r); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// readInside lets the bodies of control flow read the frozen parameters that they are
+// given, so that what they compute from these is folded too.
+func (f *constFolder) readInside(n *graph.Node) error {
+	w := flowOf(n)
+	if w == nil {
+		return nil
+	}
+	for i := n.NumArgs() - 1; i >= w.captured; i-- {
+		a := n.Arg(i)
+		if a.Opcode() != graph.GetAttr || !f.constant(a) || !w.droppable(func(k int) bool { return k == i }) {
+			continue
+		}
+		for _, p := range w.inputs(i) {
+			if p.NumUses() == 0 {
+				continue
+			}
+			at := p
+			for at.Opcode() == graph.Placeholder {
+				at = at.Next()
+			}
+			read := p.Graph().Before(at).From(a).GetAttr(a.Target())
+			read.SetType(p.Type())
+			p.ReplaceUses(read, nil)
+			f.reads[a.Target()]++
+		}
+		if err := n.DropOperand(i); err != nil {
+			return err
+		}
+		f.c.Rewrote(n, nil, "bodies read "+a.Target()+" themselves")
 	}
 	return nil
 }
@@ -131,6 +168,9 @@ func (f *constFolder) constant(node *graph.Node) bool {
 	if f.memory[passes.Memory(node)] || passes.Effect(node) != op.Pure || o.NoFold || o.AdHoc || len(node.Regions()) > 0 || o.Structural() && o != op.GetItem || symbolic(o, node.Attrs()) {
 		return false
 	}
+	if o.ByValue && !f.bounded(node) {
+		return false
+	}
 	for a := range node.Inputs() {
 		if _, ok := f.value[a]; !ok {
 			return false
@@ -144,6 +184,23 @@ func (f *constFolder) constant(node *graph.Node) bool {
 		}
 	}
 	return true
+}
+
+// bounded reports whether results of an operator that finds their sizes are known to be
+// small: else a number may stand for any amount of memory.
+func (f *constFolder) bounded(node *graph.Node) bool {
+	most := node.Op().AtMost(node.Attrs(), node.OperandTypes())
+	for i, dims := range most {
+		t := node.Type()
+		if t.Kind() == shape.Tuple {
+			t = t.Member(i)
+		}
+		n, ok := t.WithDims(dims).Bytes().Int()
+		if !ok || n > f.growth {
+			return false
+		}
+	}
+	return len(most) > 0
 }
 
 func (f *constFolder) readable(path string) bool {

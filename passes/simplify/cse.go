@@ -13,7 +13,8 @@ import (
 // and regions, however the calls are spelt. Only pure operators are merged.
 // Reads of one parameter are merged unless a node between them writes it, and so
 // is what is computed from such a read. What makes memory that is written keeps
-// its own: two equal factories are two tensors.
+// its own: two equal factories are two tensors. An operand that bodies of control flow
+// are given twice is given once.
 // Ref: Click, Global code motion / global value numbering, PLDI 1995, for the
 // restriction to one list of nodes in which every definition dominates.
 var CSE = passes.Pass{
@@ -33,6 +34,11 @@ func mergeEqual(ctx *passes.Ctx, g *graph.Graph, written writes) error {
 	for node := range g.Nodes() {
 		if visited++; visited&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if f := flowOf(node); f != nil {
+			if err := f.mergeOperands(ctx); err != nil {
+				return err
+			}
 		}
 		for _, r := range node.Regions() {
 			if err := mergeEqual(ctx, r, written); err != nil {
@@ -194,9 +200,14 @@ type writes struct {
 	paths  map[string]bool
 	memory map[*graph.Node]bool // nodes whose memory is written
 	count  map[any]uint64       // by path or node
-	alias  map[*graph.Node]any  // of nodes whose value may share such memory: its path or node
+	alias  map[*graph.Node]any  // of nodes whose value may share such memory: its path or node, or anywhere
 	all    uint64               // writes by nodes of which more is not known
+	total  uint64               // writes by others
 }
+
+// anywhere is the alias of values that may lie in any memory that is written: inputs of
+// sub-graphs, and what calls of these give.
+type anywhere struct{}
 
 func newWrites(g *graph.Graph) writes {
 	return writes{paths: passes.Written(g), memory: passes.WrittenMemory(g)}
@@ -220,16 +231,20 @@ func (w *writes) step(node *graph.Node) {
 		w.alias[node] = node.Target()
 		return
 	}
-	if w.fills(node) {
+	o := node.Op()
+	switch {
+	case o == op.Call, node.Opcode() == graph.Placeholder && node.Graph().Parent() == nil && node.InState(w.paths):
+		w.alias[node] = anywhere{}
+	case w.fills(node):
 		w.alias[node] = node
 	}
-	o := node.Op()
 	switch {
 	case !node.Opcode().IsCall():
 	case o != nil && len(o.Mutates) > 0:
 		for _, i := range o.Mutates {
-			if a := node.Arg(i); a != nil && w.alias[a] != nil {
+			if a := node.Arg(i); a != nil && w.alias[a] != nil && w.alias[a] != any(anywhere{}) {
 				w.count[w.alias[a]]++
+				w.total++
 				w.alias[node] = w.alias[a]
 			} else {
 				w.all++
@@ -252,7 +267,11 @@ func (w *writes) of(node *graph.Node) uint64 {
 	}
 	sum := uint64(0)
 	reads := func(what any) {
-		if what != nil {
+		switch what {
+		case nil:
+		case anywhere{}:
+			sum += 1 + w.all + w.total
+		default:
 			sum += 1 + w.all + w.count[what]
 		}
 	}

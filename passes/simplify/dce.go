@@ -11,6 +11,8 @@ import (
 // DCE removes nodes whose value nothing uses, in one sweep from the results
 // backwards. Inputs stay, and so do nodes with effects, nodes whose operator is
 // not known, and nodes that define a symbol. Unused random numbers are removed.
+// Of cond, while and scan it removes results that nothing uses, carried values that
+// serve these alone, and operands that no body uses.
 var DCE = passes.Pass{
 	Name: "dce",
 	Doc:  "Removes nodes whose value nothing uses and that have no effect.",
@@ -22,28 +24,45 @@ var DCE = passes.Pass{
 }
 
 func dce(ctx *passes.Ctx, g *graph.Graph) error {
-	defines := map[*graph.Node]bool{}
-	for _, s := range g.Symbols() {
-		defines[s.Node] = true
-	}
+	defines := definers(g)
 	visited := 0
 	for n := range g.Backward() {
 		if visited++; visited&1023 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		for _, r := range n.Regions() {
-			if err := dce(ctx, r); err != nil {
+		if n.NumUses() == 0 && !defines[n] && removable(n) {
+			if err := ctx.Erase(n, "unused"); err != nil {
 				return err
 			}
-		}
-		if n.NumUses() > 0 || defines[n] || !removable(n) {
 			continue
 		}
-		if err := ctx.Erase(n, "unused"); err != nil {
+		if err := dceBodies(ctx, n); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dceBodies removes what is unused in the bodies of a node, and at their border.
+func dceBodies(ctx *passes.Ctx, n *graph.Node) error {
+	if len(n.Regions()) == 0 {
+		return nil
+	}
+	f := flowOf(n)
+	if f != nil {
+		if err := f.dropResults(ctx); err != nil {
+			return err
+		}
+	}
+	for _, r := range n.Regions() {
+		if err := dce(ctx, r); err != nil {
+			return err
+		}
+	}
+	if f = flowOf(n); f == nil {
+		return nil
+	}
+	return f.dropOperands(ctx)
 }
 
 func removable(n *graph.Node) bool {

@@ -17,61 +17,69 @@ var Decompose = DecomposeExcept(nil)
 // DecomposeExcept is Decompose but for the calls that keep chooses, which a
 // target may have rules for.
 func DecomposeExcept(keep func(n *graph.Node) bool) passes.Pass {
-	p := passes.Pass{
-		Name: "decompose",
-		Doc:  "Expands composite operators into primitive ones.",
-		Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
-			before := c.Matches()
-			err := decompose(c, g, keep)
-			return c.Matches() > before, err
-		},
-	}
+	p := ExpandExcept(keep, nil)
+	p.Name, p.Doc = "decompose", "Expands composite operators into primitive ones."
 	return p
 }
 
 const maxExpansions = 1 << 18
 
-func decompose(ctx *passes.Ctx, g *graph.Graph, keep func(n *graph.Node) bool) error {
+// graph expands the calls of g and of its regions.
+func (e *expander) graph(ctx *passes.Ctx, g *graph.Graph) error {
 	for node := g.First(); node != nil; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for _, r := range node.Regions() {
-			if err := decompose(ctx, r, keep); err != nil {
+			if err := e.graph(ctx, r); err != nil {
 				return err
 			}
 		}
-		if o := node.Op(); o == nil || !o.Composite() || keep != nil && keep(node) {
-			node = node.Next()
-			continue
-		}
-		prev, next, typ := node.Prev(), node.Next(), node.Type()
-		out, err := g.Expand(node)
-		switch {
-		case err != nil:
+		prev, next := node.Prev(), node.Next()
+		done, err := e.call(ctx, g, node)
+		if err != nil {
 			return err
-		case out == nil && node.Opcode() == graph.CallModule:
-			ctx.Refuse(node, "it is a call of a module; run functionalize first")
-			node = next
-			continue
-		case out == nil:
-			ctx.Refuse(node, "the rank of an operand is not known")
-			node = next
-			continue
 		}
-		if d := out.Type().DType(); d != array.Invalid && typ.DType() != array.Invalid && d != typ.DType() {
-			return diag.Bug("the decomposition of " + node.Op().Name + " gives " + out.Type().String() + ", its type rule says " + typ.String())
+		if done {
+			next = g.First() // what was made stands behind prev
+			if prev != nil {
+				next = prev.Next()
+			}
 		}
-		passes.KeepType(out, typ)
-		graph.CopyMeta(out, node)
-		ctx.Rewrote(node, out, "expanded")
-		if ctx.Matches() > maxExpansions {
-			return node.Error(TooManyNodes, "its decomposition does not end: more than "+strconv.Itoa(maxExpansions)+" expansions").WithHint("an operator may be defined by itself")
-		}
-		node = g.First() // what was made stands behind prev
-		if prev != nil {
-			node = prev.Next()
-		}
+		node = next
 	}
 	return nil
+}
+
+// call expands a call, where it is to be. It tells whether it did.
+func (e *expander) call(ctx *passes.Ctx, g *graph.Graph, node *graph.Node) (done bool, err error) {
+	o := node.Op()
+	if o == nil || !o.Composite() && e.find(o) == nil || e.keep != nil && e.keep(node) {
+		return false, nil
+	}
+	if ctx.Matches() > maxExpansions {
+		return false, node.Error(TooManyNodes, "its decomposition does not end: more than "+strconv.Itoa(maxExpansions)+" expansions").WithHint("an operator may be defined by itself")
+	}
+	if !o.Composite() {
+		return e.byTable(ctx, g, node)
+	}
+	typ := node.Type()
+	out, err := g.Expand(node)
+	switch {
+	case err != nil:
+		return false, err
+	case out == nil && node.Opcode() == graph.CallModule:
+		ctx.Refuse(node, "it is a call of a module; run functionalize first")
+		return false, nil
+	case out == nil:
+		ctx.Refuse(node, "the rank of an operand is not known")
+		return false, nil
+	}
+	if d := out.Type().DType(); d != array.Invalid && typ.DType() != array.Invalid && d != typ.DType() {
+		return false, diag.Bug("the decomposition of " + o.Name + " gives " + out.Type().String() + ", its type rule says " + typ.String())
+	}
+	passes.KeepType(out, typ)
+	graph.CopyMeta(out, node)
+	ctx.Rewrote(node, out, "expanded")
+	return true, nil
 }

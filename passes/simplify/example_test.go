@@ -126,3 +126,96 @@ func ExampleDecomposeExcept() {
 	// %y = call_function[softmin](%x) {dim=-1} : f32[N,2]
 	// return %y
 }
+
+// Dropout does nothing in inference, and x+0 is not x for -0.
+func Example_identity() {
+	show(`  %a = call_method[dropout](%x) {p=0.5}
+  %b = call_function[add](%a) {other=0}
+  %c = call_function[reshape](%b) {shape=[N,2]}
+  return %c
+}
+`, simplify.Identity)
+	// Output:
+	// %b = call_function[add](%x) {other=0} : f32[N,2]
+	// return %b
+	// %b stays: it is its operand for most numbers, but not for -0
+}
+
+func Example_algebra() {
+	show(`  %a = call_method[neg](%x)
+  %b = call_function[neg](%a)
+  %c = call_function[relu](%b)
+  %d = call_function[relu](%c)
+  return %d
+}
+`, simplify.Algebra)
+	// Output:
+	// %c = call_function[relu](%x) : f32[N,2]
+	// return %c
+}
+
+// views is a graph of views for the examples below.
+func views() *graph.Graph {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[N,2,3]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[permute](%x) {dims=[2,0,1]}
+  %b = call_function[movedim](%a) {source=[0], destination=[2]}
+  %c = call_function[clone](%b)
+  %d = call_function[exp](%c)
+  return %d
+}
+`), "f.fx")
+	if err != nil {
+		panic(err)
+	}
+	return m.Graph
+}
+
+// Restores tells whether views of views show what there was at first.
+func ExampleRestores() {
+	g := views()
+	x, a, b := g.Find("x"), g.Find("a"), g.Find("b")
+	fmt.Println(simplify.Restores(x, a), simplify.Restores(x, b))
+	// Output: false true
+}
+
+// Views are layouts for some sizes of the symbols.
+func ExampleViews() {
+	g := views()
+	for _, a := range simplify.Views(g.Find("x"), g.Find("a")) {
+		fmt.Println(a.Shape(), a.Strides())
+	}
+	fmt.Println(simplify.Views(g.Find("x"), g.Find("c")))
+	// Output:
+	// [3 7 2] [1 6 3]
+	// [3 240 2] [1 6 3]
+	// []
+}
+
+// A pass that puts one value in the place of an equal one asks whether it may.
+func ExampleNewSharing() {
+	g := views()
+	s := simplify.NewSharing(g)
+	fmt.Printf("%q\n", s.Refuse(g.Find("c"), g.Find("b")))
+	g.Output().SetArg(0, g.Find("c"))
+	fmt.Printf("%q\n", s.Refuse(g.Find("c"), g.Find("b")))
+	// Output:
+	// ""
+	// "it is a result, which shares no memory with %x"
+}
+
+// Two spellings of one call become equal, so that one of them goes.
+func Example_normalise() {
+	show(`  %a = call_function[softmax](%x) {dim=-1}
+  %b = call_function[softmax](%x) {dim=1}
+  %c = call_function[add](%a, %b) {alpha=1}
+  return %c
+}
+`, simplify.Normalise, simplify.CSE)
+	// Output:
+	// %a = call_function[softmax](%x) {dim=1} : f32[N,2]
+	// %c = call_function[add](%a, %a) : f32[N,2]
+	// return %c
+}

@@ -14,7 +14,7 @@ import (
 )
 
 func TestGoldens(t *testing.T) {
-	for _, p := range []passes.Pass{simplify.DCE, simplify.CSE, simplify.Functionalize, simplify.ConstFold, simplify.Decompose} {
+	for _, p := range []passes.Pass{simplify.DCE, simplify.CSE, simplify.Functionalize, simplify.ConstFold, simplify.Decompose, simplify.Identity, simplify.Algebra, simplify.Normalise} {
 		t.Run(p.Name, func(t *testing.T) { passtest.Golden(t, "testdata/"+p.Name, p) })
 	}
 }

@@ -70,7 +70,7 @@ func randomModule(t *rapid.T) *graph.Module {
 	return m
 }
 
-var all = []passes.Pass{simplify.DCE, simplify.CSE, simplify.ConstFold, simplify.Functionalize, simplify.Decompose, simplify.DropUnused}
+var all = []passes.Pass{simplify.DCE, simplify.CSE, simplify.ConstFold, simplify.Functionalize, simplify.Decompose, simplify.DropUnused, simplify.Identity, simplify.Algebra, simplify.Normalise}
 
 func TestOutputsAreUnchanged(t *testing.T) {
 	for _, p := range all {
@@ -188,6 +188,25 @@ func BenchmarkRun(b *testing.B) {
 	for range b.N {
 		if _, err := passes.Run(context.Background(), graph.Clone(m), []passes.Pass{simplify.CSE, simplify.DCE}, passes.Options{}); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPass is the time of passes that ask every call what it computes.
+func BenchmarkPass(b *testing.B) {
+	for _, p := range []passes.Pass{simplify.Identity, simplify.Algebra, simplify.Normalise} {
+		for _, size := range []int{1000, 10000, 100000} {
+			b.Run(fmt.Sprint(p.Name, "/", size), func(b *testing.B) {
+				base := large(size)
+				for range b.N {
+					b.StopTimer()
+					m := graph.Clone(base)
+					b.StartTimer()
+					if _, err := p.Run(passes.NewCtx(context.Background(), m), m.Graph); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

@@ -1,0 +1,227 @@
+package arrange
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes"
+	"github.com/gofx-dev/gofx/passes/simplify"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Moves joins, cancels and moves views: transposes, permutations, reshapes and all
+// other operators that show the elements of their operand.
+//
+//   - A view of views that shows what one of these is made of becomes that.
+//   - Views in a row become one permute, or one reshape, where that says the same.
+//   - A view of elementwise calls of views that it undoes is taken before these calls,
+//     so that both are gone: x.permute(p).relu().permute(p⁻¹) is x.relu(). Operands that
+//     broadcast are permuted alike.
+//
+// What views show is asked of their layouts, for sizes of the symbols that tell them
+// apart. The same elements are computed in the same way; results are the same to the
+// bit but for products whose operands now lie in another order, which sum in another
+// order. Views of memory that is written stay.
+var Moves = passes.Pass{
+	Name: "moves",
+	Doc:  "Joins and cancels transposes and reshapes, also across elementwise calls.",
+	Order: []passes.Before{
+		{First: "attention", Then: "moves", Why: "attention is recognised by the views around it"},
+	},
+	Run: func(c *passes.Ctx, g *graph.Graph) (bool, error) {
+		before := c.Matches()
+		m := mover{c: c, sharing: simplify.NewSharing(g)}
+		for n := range g.All() {
+			if err := c.Err(); err != nil {
+				return c.Matches() > before, err
+			}
+			if operand(n) == nil {
+				continue
+			}
+			if err := m.view(n); err != nil {
+				return c.Matches() > before, err
+			}
+		}
+		return c.Matches() > before, nil
+	},
+}
+
+type mover struct {
+	c       *passes.Ctx
+	sharing simplify.Sharing
+}
+
+// operand returns what a call of one result is a view of, nil where it is none.
+func operand(n *graph.Node) *graph.Node {
+	o := n.Op()
+	if o == nil || o.ViewOf == 0 || o.ViewOf > n.NumArgs() || n.Bound() != nil || o.AdHoc || n.Type().Kind() != shape.Tensor ||
+		passes.Effect(n) != op.Pure || o.Structural() {
+		return nil
+	}
+	return n.Arg(o.ViewOf - 1)
+}
+
+// view shortens what n is made of, in the best way there is.
+func (m *mover) view(n *graph.Node) error {
+	above := []*graph.Node{}
+	for a := operand(n); a != nil && len(above) < 8; a = operand(a) {
+		above = append(above, a)
+	}
+	for _, a := range slices.Backward(above) {
+		if simplify.Restores(a, n) {
+			return m.replace(n, a, "shows what "+a.String()+" is")
+		}
+	}
+	if done, err := m.join(n, above); done || err != nil {
+		return err
+	}
+	return m.across(n)
+}
+
+// replace puts by in the place of n, unless memory is written.
+func (m *mover) replace(n, by *graph.Node, why string) error {
+	if why := m.sharing.Refuse(n, by); why != "" {
+		m.c.Refuse(n, why)
+		return nil
+	}
+	args := n.Args()
+	if err := m.c.Replace(n, by, why); err != nil {
+		return err
+	}
+	dropDead(args)
+	return nil
+}
+
+// dropDead removes pure calls and reads of parameters that nothing uses any more, and
+// what only they used.
+func dropDead(nodes []*graph.Node) {
+	for _, n := range nodes {
+		if n == nil || n.Erased() || n.NumUses() > 0 || n.Opcode() == graph.Placeholder || passes.Effect(n) != op.Pure {
+			continue
+		}
+		args := n.Args()
+		if n.Graph().Erase(n) == nil { // one that defines a symbol stays
+			dropDead(args)
+		}
+	}
+}
+
+// join makes one view of n and those before it that nothing else uses.
+func (m *mover) join(n *graph.Node, above []*graph.Node) (done bool, err error) {
+	for i := len(above) - 1; i > 0; i-- {
+		x := above[i]
+		if slices.ContainsFunc(above[:i], func(v *graph.Node) bool { return v.NumUses() != 1 || len(v.Graph().SymbolsOf(v)) > 0 }) {
+			continue
+		}
+		if why := m.sharing.Refuse(n, x); why != "" {
+			m.c.Refuse(n, why)
+			return true, nil
+		}
+		c := n.Graph().Before(n)
+		if perm := permutation(x, n); perm != nil {
+			by := c.Function(std.Permute, std.PermuteAttrs{Dims: op.IntList(perm...)}, x)
+			return true, m.replace(n, by, "one permutation of "+x.String())
+		}
+		if regrouped(x, n) {
+			by := c.Function(std.Reshape, std.ReshapeAttrs{Shape: n.Type().Dims()}, x)
+			return true, m.replace(n, by, "one reshape of "+x.String())
+		}
+	}
+	return false, nil
+}
+
+// permutation returns how n exchanges the dimensions of x, nil where it does anything else.
+func permutation(x, n *graph.Node) []int {
+	rank := x.Type().Rank()
+	layouts := simplify.Views(x, n)
+	if rank < 1 || n.Type().Rank() != rank || len(layouts) == 0 {
+		return nil
+	}
+	var perm []int
+	for _, a := range layouts {
+		p := exchanged(x.Type(), n.Type(), a)
+		if p == nil || perm != nil && !slices.Equal(p, perm) {
+			return nil
+		}
+		perm = p
+	}
+	return perm
+}
+
+// exchanged returns the permutation by which a layout of type t shows one of type x
+// whose elements lie in order. Dimensions of size 1 have no stride that tells them
+// apart: they are taken in their order.
+func exchanged(x, t shape.Type, a *array.Array) []int {
+	if a.Offset() != 0 {
+		return nil
+	}
+	from := strides(x, a, t)
+	if from == nil {
+		return nil
+	}
+	perm, used := make([]int, len(from)), make([]bool, len(from))
+	for i := range perm {
+		perm[i] = -1
+		for k := range from {
+			if used[k] || !x.Dim(k).Equal(t.Dim(i)) {
+				continue
+			}
+			if a.Dim(i) == 1 && from[k].size == 1 || a.Dim(i) != 1 && from[k].size == a.Dim(i) && from[k].stride == a.Strides()[i] {
+				perm[i], used[k] = k, true
+				break
+			}
+		}
+		if perm[i] < 0 {
+			return nil
+		}
+	}
+	return perm
+}
+
+// axis is a dimension of a value whose elements lie in order.
+type axis struct{ size, stride int }
+
+// strides returns the dimensions of x where they are those of t, whose sizes a has, in
+// another order.
+func strides(x shape.Type, a *array.Array, t shape.Type) []axis {
+	list := make([]axis, x.Rank())
+	stride := 1
+	for k := x.Rank() - 1; k >= 0; k-- {
+		i := slices.IndexFunc(t.Dims().Slice(), x.Dim(k).Equal)
+		if i < 0 {
+			return nil
+		}
+		list[k] = axis{a.Dim(i), stride}
+		stride *= a.Dim(i)
+	}
+	return list
+}
+
+// regrouped reports whether n has all elements of x in their order.
+func regrouped(x, n *graph.Node) bool {
+	layouts := simplify.Views(x, n)
+	if len(layouts) == 0 || !count(x.Type()).Equal(count(n.Type())) {
+		return false
+	}
+	for _, a := range layouts {
+		if a.Offset() != 0 || !a.IsContiguous() {
+			return false
+		}
+	}
+	return true
+}
+
+// count returns the number of elements, unknown where a size is.
+func count(t shape.Type) shape.Dim {
+	n := shape.Const(1)
+	for i := range t.Rank() {
+		if t.Dim(i).IsUnknown() {
+			return shape.Unknown
+		}
+		n = n.Mul(t.Dim(i))
+	}
+	return n
+}
