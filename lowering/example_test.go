@@ -1,8 +1,10 @@
 package lowering_test
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -40,6 +42,64 @@ func ExampleQuery() {
 	// Output:
 	// <nil>
 	// FX5001 lookup
+}
+
+// vector is a target for additions and maxima. It stands for an accelerator; here
+// it lets the cpu target compute.
+type vector struct{}
+
+func (vector) Name() string { return "vector" }
+
+func (vector) Supports(n *graph.Node) (bool, string) {
+	return n.Op() == std.Add || n.Op() == std.Maximum, "it adds and compares"
+}
+
+func (vector) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	return cpu.Compile(m, o)
+}
+
+// Split runs on one target what it supports, the rest on another one, and counts what
+// goes from one to the other.
+func ExampleSplit() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[N,4], %y: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[add](%x, %y) : f32[N,4]
+  %b = call_function[exp](%a) : f32[N,4]
+  %c = call_function[maximum](%b, %y) : f32[N,4]
+  return %c
+}
+`), "f.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e, err := lowering.Split{First: vector{}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer e.Close()
+	fmt.Print(e)
+	x := array.FromSlice([]float32{0, 1, 2, 3}, 1, 4)
+	out, err := e.Run(context.Background(), []*array.Array{x, array.New(array.F32, 1, 4)})
+	fmt.Println(out[0].Shape(), err)
+	s := e.Stats()
+	fmt.Println("in", s.In, "out", s.Out, "runs", s.Runs)
+	// Output:
+	// part vector0 on vector: 1 calls
+	// part cpu0 on cpu: 1 calls
+	// part vector1 on vector: 1 calls
+	// %b on cpu: vector: it adds and compares
+	// %x to vector0: f32[N,4]
+	// %y to vector0: f32[N,4]
+	// %vector0 from vector0: f32[N,4]
+	// %cpu0 to vector1: f32[N,4]
+	// %y to vector1: f32[N,4]
+	// %vector1 from vector1: f32[N,4]
+	// [1 4] <nil>
+	// in {4 64} out {2 32} runs 1
 }
 
 // Prepare brings a copy of a graph into the form that targets start from.

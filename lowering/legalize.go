@@ -46,8 +46,10 @@ func (r Rules[R]) Find(n *graph.Node) (rule R, ok bool) {
 // Legalize expands composite calls of g until direct accepts every call, and
 // drops what nothing uses then. The error lists all calls which direct does not
 // accept, with its reasons. Regions are expanded too but not judged: they are
-// lowered on their own, for the types that they are called with.
-func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, string)) error {
+// lowered on their own, for the types that they are called with. Calls of primitive
+// operators are expanded by the first of the tables that has the operator, package
+// passes/expand has one; where that leaves a call as it is, its reason is in the error.
+func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, string), tables ...simplify.Expansions) error {
 	legal := passes.Fact{Name: "legal for " + target, Violation: func(g *graph.Graph) *graph.Node {
 		for n := range g.Nodes() {
 			if !n.Opcode().IsCall() {
@@ -69,7 +71,9 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 	}
 	ctx := passes.NewCtx(context.Background(), g.Module())
 	keep := func(n *graph.Node) bool { ok, _ := direct(n); return ok }
-	if _, err := simplify.DecomposeExcept(keep).Run(ctx, g); err != nil {
+	left := map[*graph.Node]string{}
+	refused := func(n *graph.Node, why string) { left[n] = why }
+	if _, err := simplify.ExpandExcept(keep, refused, tables...).Run(ctx, g); err != nil {
 		return err
 	}
 	var errs diag.List
@@ -81,6 +85,8 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 		case ok:
 		case n.Op() != nil && n.Op().Composite():
 			errs = append(errs, unknown(n))
+		case left[n] != "":
+			errs = append(errs, Refuse(n, target, joined(why, left[n])))
 		default:
 			errs = append(errs, Refuse(n, target, why))
 		}
@@ -91,6 +97,14 @@ func Legalize(g *graph.Graph, target string, direct func(n *graph.Node) (bool, s
 	}
 	_, err := simplify.DCE.Run(ctx, g)
 	return err
+}
+
+// joined is the reason of a target, and why a table does not help.
+func joined(why, left string) string {
+	if why != "" {
+		why += "; "
+	}
+	return why + "it is not expanded: " + left
 }
 
 // unknown reports a call that cannot be expanded because an operand's rank is

@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/op"
 	_ "github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/simplify"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -167,6 +168,31 @@ graph g(%x: f32[2,3], %y: f32[2,3]) {
 	c := g.At()
 	c.Output(nil, c.Function(endless, nil, c.Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)))
 	require.ErrorContains(t, lowering.Legalize(g, "test", name("endless")), "does not end")
+}
+
+// A table expands what is primitive, and its reason stands in the error.
+func TestLegalizeByTable(t *testing.T) {
+	m := parse(t, `
+graph g(%x: f32[2,3]) {
+  %s = call_function[softmax](%x) {dim=1} : f32[2,3] in "a" "A" at "m.go:3" "f"
+  %c = call_function[cumsum](%s) {dim=1} : f32[2,3] at "m.go:4" "f"
+  return %c
+}
+`)
+	direct := func(n *graph.Node) (bool, string) { return n.Op().Scalar(), "no rule" }
+	table := simplify.Expansions{
+		m.Graph.Find("s").Op(): func(b op.Builder, _ any, in []op.Value) ([]op.Value, string) {
+			return []op.Value{b.Call(op.Lookup("exp"), op.None{}, in[0])}, ""
+		},
+		m.Graph.Find("c").Op(): func(op.Builder, any, []op.Value) ([]op.Value, string) { return nil, "too long" },
+	}
+	err := lowering.Legalize(m.Graph, "test", direct, table)
+	require.ErrorIs(t, err, lowering.Unsupported)
+	require.ErrorContains(t, err, "m.go:4: cumsum: target test cannot run cumsum: no rule; it is not expanded: too long")
+	require.NotContains(t, err.Error(), "softmax")
+	exp := m.Graph.Find("c").Arg(0)
+	require.Equal(t, lowering.Source{Node: "s", Op: "softmax"}, lowering.SourceOf(exp))
+	require.Equal(t, 3, exp.Pos().Line)
 }
 
 // partial is a target that runs few operators.

@@ -68,8 +68,15 @@ func prepare(m *graph.Module, src *graph.Graph, inputs []shape.Type, o Options) 
 	if _, err := shapeprop.Bind(c, g, inputs, p.bind); err != nil {
 		return nil, err
 	}
-	_, err := simplify.DCE.Run(c, g)
-	return out, err
+	if _, err := simplify.DCE.Run(c, g); err != nil {
+		return nil, err
+	}
+	for n := range g.All() { // bodies are lowered by themselves
+		for _, r := range n.Regions() {
+			r.CaptureSizes()
+		}
+	}
+	return out, nil
 }
 
 // ensure runs the pass that makes a fact true, unless it is true already.
@@ -131,7 +138,7 @@ func (p *pins) solve() error {
 		}
 	}
 	for _, d := range g.Guards() {
-		if d.Rel != shape.EQ {
+		if d.Rel != shape.EQ || p.found(d.Relation) {
 			continue
 		}
 		if err := equal(d.A, d.B, "the graph relies on "+d.A.String()+" = "+d.B.String(), d.Node); err != nil {
@@ -139,6 +146,25 @@ func (p *pins) solve() error {
 		}
 	}
 	return p.possible()
+}
+
+// found reports whether an equality speaks of sizes that a node finds when it runs: it
+// is asked where these are known. Two names of one size are the same at once.
+func (p *pins) found(r shape.Relation) bool {
+	late := false
+	for _, name := range r.Symbols() {
+		s, ok := p.src.Symbol(name)
+		late = late || ok && s.Node.FindsSizes()
+	}
+	return late && !p.oneSize(r)
+}
+
+func (p *pins) oneSize(r shape.Relation) bool {
+	a, aOk := r.A.IsSymbol()
+	b, bOk := r.B.IsSymbol()
+	x, xOk := p.src.Symbol(a)
+	y, yOk := p.src.Symbol(b)
+	return aOk && bOk && xOk && yOk && x.Node == y.Node && x.Axis == y.Axis
 }
 
 // possible refuses pins that contradict what the graph relies on.

@@ -28,7 +28,7 @@ type builder struct {
 	opts    lowering.Options
 	weights map[string]int // by path and packing
 	written map[int]bool   // weight buffers that are assigned
-	// assigned are the paths of tensors that this graph, or one around it, writes.
+	// assigned are the paths of tensors that this graph writes, or one around it or in it.
 	assigned map[string]bool
 	groups   map[*graph.Node]*group
 	images   map[string][]int      // by convolution, for a plan that chooses as another one did
@@ -52,7 +52,8 @@ func build(m *graph.Module, o lowering.Options, assigned map[string]bool, images
 	if err := b.errs.Err(); err != nil {
 		return nil, err
 	}
-	for n := range g.Nodes() {
+	// What bodies write is a buffer of this plan too, whose executable owns it.
+	for n := range inner(g) {
 		if n.Op() == op.Assign && n.Arg(0) != nil && n.Arg(0).Opcode() == graph.GetAttr {
 			b.p.Stateful = true
 			b.written[b.weight(n.Arg(0))] = true
@@ -226,6 +227,8 @@ func (b *builder) call(n *graph.Node, operands []value) value {
 		return b.dim(n, types[0])
 	case o == op.Cond || o == op.While || o == op.Scan:
 		return b.control(n, in, types)
+	case o == op.Call:
+		return b.rest(n, in)
 	case o.AdHoc:
 		return b.compute(n, &host{n.Op()}, in)
 	default:
@@ -233,7 +236,11 @@ func (b *builder) call(n *graph.Node, operands []value) value {
 		if err != nil {
 			return b.fail(n, err)
 		}
-		return b.compute(n, k, in[:min(reads, len(in))])
+		in = in[:min(reads, len(in))]
+		if o.ByValue {
+			return b.sized(n, k, in)
+		}
+		return b.compute(n, k, in)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -33,14 +35,8 @@ func exampleFX5001(m *graph.Module) error {
 	return err
 }
 
-func exampleFX5002(*graph.Module) error {
-	text := "gofx 1\ngraph g(%x: f32[2]) {\n %y = call_function[scan](%x) {seqs=1} {\n  region(%s: f32[]) {\n" +
-		"   %b = get_attr[b]\n   %w = call_function[assign](%b, %s)\n   return (%w)\n  }\n }\n return %x\n}\nparam b : f32[] buffer\n"
-	m, err := graph.Parse([]byte(text), "g.fx")
-	if err != nil {
-		return err
-	}
-	_, err = cpu.Compile(m, lowering.Options{})
+func exampleFX5002(m *graph.Module) error {
+	_, err := lowering.PrepareRegion(m, m.Graph, nil)
 	return err
 }
 
@@ -114,10 +110,25 @@ func exampleFX5009(m *graph.Module) error {
 	return err
 }
 
+func exampleFX5030(*graph.Module) error {
+	_, err := cost.ReadDevice(strings.NewReader("{\"name\": \"pocket calculator\", \"threads\": 0}"), "calculator.json")
+	return err
+}
+
+func exampleFX5031(*graph.Module) error {
+	d := &cost.Device{Name: "desk", Threads: 1, Cores: 4, Float: 1e9, Memory: []cost.Level{{Rate: 1e9}}}
+	e, err := d.Estimate(&cost.Work{Steps: []cost.Step{{Kind: "ConvPacked", Times: 1, Flops: 2e9}}})
+	if err != nil {
+		return err
+	}
+	_, err = e.Fleet(cost.Load{Rate: 10, Latency: time.Second})
+	return err
+}
+
 func TestEveryCodeHasItsExample(t *testing.T) {
 	examples := map[diag.Code]func(m *graph.Module) error{
 		"FX5001": exampleFX5001, "FX5002": exampleFX5002, "FX5003": exampleFX5003, "FX5004": exampleFX5004, "FX5005": exampleFX5005,
-		"FX5006": exampleFX5006, "FX5007": exampleFX5007, "FX5008": exampleFX5008, "FX5009": exampleFX5009,
+		"FX5006": exampleFX5006, "FX5007": exampleFX5007, "FX5008": exampleFX5008, "FX5009": exampleFX5009, "FX5030": exampleFX5030, "FX5031": exampleFX5031,
 	}
 	text := sources(t)
 	found := 0

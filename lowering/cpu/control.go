@@ -45,9 +45,13 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		}
 		types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
 	}
-	in = b.gapless(n, in)
+	in = b.given(n, in)
 	at := len(b.p.Steps)
-	out := b.compute(n, k, in)
+	results := b.compute
+	if byValue(n) {
+		results = func(n *graph.Node, _ kernel.Step, in []int) value { return b.lateCond(n, k, in) }
+	}
+	out := results(n, k, in)
 	if out == nil {
 		return nil
 	}
@@ -64,9 +68,6 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 		if err != nil {
 			b.errs.Add(err)
 			return nil
-		}
-		if p.Stateful {
-			return refuse("a body writes state of the model")
 		}
 		dropValues(m)
 		st.Regions = append(st.Regions, p)
@@ -85,12 +86,13 @@ func (b *builder) control(n *graph.Node, in []int, types []shape.Type) value {
 	return out
 }
 
-// gapless copies operands that are views with gaps: bodies are planned for operands
-// without, and a loop would copy them in each round.
-func (b *builder) gapless(n *graph.Node, in []int) []int {
+// given copies operands that are views with gaps, because bodies are planned for operands
+// without and a loop would copy them in each round, and those that bodies write over.
+func (b *builder) given(n *graph.Node, in []int) []int {
 	in = slices.Clone(in)
+	taken := n.Copies().Taken
 	for i, k := range in {
-		if k >= 0 && b.p.Buffers[k].Kind == plan.View && b.probe.gaps(k) {
+		if k >= 0 && (taken[i] || b.p.Buffers[k].Kind == plan.View && b.probe.gaps(k)) {
 			in[i] = b.buffer(n.Name()+"_"+b.p.Buffers[k].Name, plan.Temp, b.p.Buffers[k].Type)
 			b.copy(n, in[i], k)
 		}
@@ -134,6 +136,7 @@ func (e *Executable) compileRegions(from *source, state map[string]*array.Array)
 // flow is what an instance needs to run a control-flow step.
 type flow struct {
 	*control
+	late       []bool // results that a call makes memory for
 	bodies     []*Executable
 	spare      []*array.Array
 	whileState kernel.WhileLoop
@@ -148,9 +151,14 @@ func (f *flow) run(ctx context.Context, work *kernel.Workspace, out, in []*array
 		if kernel.Truth(in[0]) {
 			body = f.bodies[0]
 		}
-		return body.RunInto(ctx, out, in[1:])
+		if !slices.Contains(f.late, true) {
+			return body.RunInto(ctx, out, in[1:])
+		}
+		return body.runInto(ctx, out, in[1:], f.late)
 	case f.While():
 		return f.while(ctx, work, out, in)
+	case f.Call():
+		return f.bodies[0].runInto(ctx, out, in, f.late)
 	}
 	return f.scan(ctx, work, out, in)
 }

@@ -108,30 +108,6 @@ graph forever(%x: f32[2]) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-func TestControlFlowThatCannotBePlanned(t *testing.T) {
-	for name, text := range map[string]string{
-		"state": `
-graph g(%x: f32[2]) {
-  %l = call_function[scan](%x, %x) {carry=1, seqs=1} : (f32[2]) {
-    region body(%a: f32[2], %s: f32[]) {
-      %b = get_attr[b] : f32[2]
-      %w = call_function[assign](%b, %a) : f32[2]
-      return (%w)
-    }
-  }
-  return %x
-}
-param b : f32[2] buffer
-`,
-	} {
-		m, err := graph.Parse([]byte("gofx 1\n"+text), name)
-		require.NoError(t, err, name)
-		_, err = lowering.Prepare(m, lowering.Options{})
-		require.NoError(t, err, name)
-		require.ErrorIs(t, compileError(m), lowering.NoRegions, name)
-	}
-}
-
 func TestSequencesOfDifferentLength(t *testing.T) {
 	e := compile(t, module(t, `
 graph g(%c: f32[], %x: f32[N], %y: f32[M]) {

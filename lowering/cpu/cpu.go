@@ -53,7 +53,7 @@ func plannable(n *graph.Node) (ok bool, reason string) {
 		return false, "nothing is known of the module"
 	}
 	switch {
-	case o == op.GetItem || o == op.Assign || o == op.Dim:
+	case o == op.GetItem || o == op.Assign || o == op.Dim || o == op.Call && n.Callee() != nil:
 		return true, ""
 	case o == op.Cond || o == op.While || o == op.Scan:
 		return len(n.Regions()) > 0, "it has no regions"
@@ -113,6 +113,9 @@ func Plan(ready *graph.Module, o lowering.Options) (*plan.Plan, error) {
 // planWithin is Plan for a graph within others, which write the tensors assigned; see
 // build.
 func planWithin(ready *graph.Module, o lowering.Options, assigned map[string]bool, images map[string][]int) (*plan.Plan, error) {
+	if err := cutByValue(ready); err != nil {
+		return nil, err
+	}
 	if err := lowering.Legalize(ready.Graph, name, direct(o.Exact)); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/plan"
@@ -90,13 +89,10 @@ func (b *builder) guards(g *graph.Graph, same []sameSize) {
 			for _, name := range names {
 				defines[name] = true
 			}
+		case b.waits(d):
+			continue
 		case !b.computable(guard.A) || !b.computable(guard.B):
-			e := diag.New(lowering.UnknownSize, "the graph relies on "+d.Relation.String()+", which is not known when it is entered").
-				WithHint("interpret the graph")
-			if d.Node != nil {
-				e = e.At(d.Node.Pos())
-			}
-			b.errs = append(b.errs, e)
+			b.errs = append(b.errs, unchecked(d))
 			continue
 		}
 		b.p.Guards = append(b.p.Guards, guard)

@@ -86,12 +86,8 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*array.Array, len(e.outputs))
-	for i, k := range e.outputs {
-		out[i] = array.New(e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k]...)
-	}
-	x.setOutputs(out)
-	if err := e.finish(ctx, x); err != nil {
+	out := x.newOutputs()
+	if err := e.finish(ctx, x, out, nil); err != nil {
 		return nil, err
 	}
 	return out, nil
@@ -99,20 +95,28 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 
 // RunInto is Run into arrays that the caller has: contiguous, of the right types
 // and shapes, and not overlapping an input or each other. It allocates nothing
-// once it has run with these sizes.
+// once it has run with these sizes. A result whose sizes follow from values
+// (plan.Buffer.Late) makes its array one of these sizes: in the memory that the array
+// has if it is large enough, else in new memory.
 func (e *Executable) RunInto(ctx context.Context, out, in []*array.Array) error {
 	if own := e.forSizes(in); own != nil {
 		return own.RunInto(ctx, out, in)
 	}
+	return e.runInto(ctx, out, in, nil)
+}
+
+// runInto is RunInto for a plan that may be a body; late are the results of which the
+// plan around does not know the sizes, nil for the plan of the whole graph.
+func (e *Executable) runInto(ctx context.Context, out, in []*array.Array, late []bool) error {
 	x, err := e.acquire(in)
 	if err != nil {
 		return err
 	}
-	if err := x.acceptOutputs(out); err != nil {
+	if err := x.acceptOutputs(out, late); err != nil {
 		e.release(x)
 		return err
 	}
-	return e.finish(ctx, x)
+	return e.finish(ctx, x, out, late)
 }
 
 // forSizes returns the executable of a plan for the sizes of these inputs, nil for
@@ -125,12 +129,15 @@ func (e *Executable) forSizes(in []*array.Array) *Executable {
 }
 
 // finish runs the steps of a prepared instance and gives it back.
-func (e *Executable) finish(ctx context.Context, x *instance) error {
+func (e *Executable) finish(ctx context.Context, x *instance, out []*array.Array, late []bool) error {
 	if e.plan.Stateful {
 		e.state.Lock()
 		defer e.state.Unlock()
 	}
 	err := x.execute(ctx)
+	if err == nil {
+		err = x.giveLate(out, late)
+	}
 	e.release(x)
 	return err
 }
@@ -199,7 +206,9 @@ func (e *Executable) Close() error {
 // PeakBytes returns the most bytes that a run holds besides inputs, outputs and
 // weights, for values of the symbols: the arena and the largest scratch memory
 // of one step on one thread, and the same of each body of control flow that these
-// sizes allow. Inputs with gaps need a copy more.
+// sizes allow. Inputs with gaps need a copy more. Sizes that follow from values are what
+// symbols has for their names, else the most that they can be; it is an error where there
+// is neither.
 func (e *Executable) PeakBytes(symbols map[string]int) (int64, error) {
 	x, err := newInstance(e)
 	if err != nil {
@@ -217,27 +226,41 @@ func (e *Executable) PeakBytes(symbols map[string]int) (int64, error) {
 	}
 	scratch, err := x.layOut()
 	total := int64(x.sizes.Arena) + int64(scratch)
+	env := plan.Values(symbols)
 	for step, bodies := range e.regions {
 		for _, b := range bodies {
-			if n, err := b.PeakBytes(x.symbolsOf(step, b.plan)); err == nil {
-				total += n
+			inner, unknown := e.plan.BodySymbols(step, b.plan, &x.sizes, env)
+			for name, n := range symbols { // those that are found further inside
+				if _, own := inner[name]; !own {
+					inner[name] = n
+				}
+			}
+			if len(unknown) > 0 {
+				return 0, diag.New(lowering.BadOption, "size "+unknown[0]+" follows from values and has no bound, expected a size for it")
+			}
+			n, err := b.PeakBytes(inner)
+			if err == nil {
+				total += n + b.lateBytes(e.plan, step, inner)
+			} else if e.plan.Steps[step].Control().Call() {
+				return 0, err
 			}
 		}
 	}
 	return total, err
 }
 
-// symbolsOf returns what the operands of a control-flow step make the symbols of a
-// body of it.
-func (x *instance) symbolsOf(step int, body *plan.Plan) map[string]int {
-	symbols := map[string]int{}
-	operands, sliced := x.e.plan.Steps[step].Operands()
-	for _, s := range body.Symbols {
-		sizes := x.sizes.Shapes[operands[s.Input]]
-		if sliced(s.Input) {
-			sizes = sizes[1:]
-		}
-		symbols[s.Name] = sizes[s.Axis]
+// lateBytes are those of the operands of step whose sizes follow from values, which e is
+// given, for values of its symbols.
+func (e *Executable) lateBytes(outer *plan.Plan, step int, symbols map[string]int) (total int64) {
+	operands, _ := outer.Steps[step].Operands()
+	var s plan.Sizes
+	if e.plan.Size(&s, plan.Values(symbols)) != nil {
+		return 0
 	}
-	return symbols
+	for i, k := range e.plan.Inputs {
+		if outer.Buffers[operands[i]].Late {
+			total += int64(s.Bytes[k])
+		}
+	}
+	return total
 }

@@ -31,7 +31,7 @@ type instance struct {
 	last   []int
 	sizes  plan.Sizes
 
-	copies   map[int]*array.Storage // of views that have none for these sizes, by buffer
+	copies   map[int]*array.Storage // of sized buffers, and of views that have none for these sizes
 	dense    []*array.Storage       // copies of inputs and live weights with gaps
 	src, dst [1]*array.Array
 	at       int                                // step in progress
@@ -44,6 +44,8 @@ type call struct {
 	kernel  kernel.Step
 	view    kernel.Viewer // of view steps
 	control *flow         // of control flow
+	sizer   kernel.Sizer  // of steps that find the sizes of their results
+	shapes  [][]int       // what a sizer has found
 	joined  bool          // there is nothing to do
 	out, in []*array.Array
 }
@@ -97,6 +99,15 @@ func newInstance(e *Executable) (*instance, error) {
 		}
 		if f, ok := k.(*control); ok {
 			c.control = &flow{control: f, bodies: e.regions[i], spare: headers(s.Spare)}
+			for _, o := range s.Out {
+				c.control.late = append(c.control.late, o >= 0 && p.Buffers[o].Late)
+			}
+		}
+		if sizes := c.control == nil && len(s.Out) > 0 && s.Out[0] >= 0 && p.Buffers[s.Out[0]].Kind == plan.Sized; sizes {
+			c.sizer = k.(kernel.Sizer)
+			for _, o := range s.Out {
+				c.shapes = append(c.shapes, make([]int, p.Buffers[o].Type.Rank()))
+			}
 		}
 		x.steps[i] = c
 	}
@@ -153,7 +164,7 @@ func (x *instance) layOut() (scratch int, err error) {
 			if !c.view.View(c.out, c.in) {
 				x.apart(i)
 			}
-		} else if s, ok := c.kernel.(kernel.Scratcher); ok {
+		} else if s, ok := c.kernel.(kernel.Scratcher); ok && c.sizer == nil {
 			scratch = max(scratch, s.ScratchBytes(c.out, c.in))
 		}
 	}
@@ -165,16 +176,21 @@ func (x *instance) layOut() (scratch int, err error) {
 // to decide, the step is planned as a copy.
 func (x *instance) apart(i int) {
 	for _, k := range x.e.plan.Steps[i].Out {
-		h := &x.hdr[k]
-		n := h.Reset(h.DType(), x.sizes.Shapes[k]) * h.DType().Size()
-		if x.copies == nil {
-			x.copies = map[int]*array.Storage{}
-		}
-		if s := x.copies[k]; s == nil || len(s.Bytes()) < n {
-			x.copies[k] = array.NewStorage(n)
-		}
-		h.SetStorage(x.copies[k], 0)
+		x.own(k, x.hdr[k].DType(), x.sizes.Shapes[k])
 	}
+}
+
+// own gives buffer k memory that the instance keeps for it.
+func (x *instance) own(k int, d array.DType, shape []int) {
+	h := &x.hdr[k]
+	n := h.Reset(d, shape) * d.Size()
+	if x.copies == nil {
+		x.copies = map[int]*array.Storage{}
+	}
+	if s := x.copies[k]; s == nil || len(s.Bytes()) < n {
+		x.copies[k] = array.NewStorage(n)
+	}
+	h.SetStorage(x.copies[k], 0)
 }
 
 // resize makes the instance ready for the values of the symbols.
@@ -214,8 +230,9 @@ func (x *instance) setOutputs(out []*array.Array) {
 	}
 }
 
-// acceptOutputs checks arrays that the caller wants the results in.
-func (x *instance) acceptOutputs(out []*array.Array) error {
+// acceptOutputs checks arrays that the caller wants the results in. Those that are late
+// for the caller get their sizes here, or where these are found.
+func (x *instance) acceptOutputs(out []*array.Array, late []bool) error {
 	e := x.e
 	if len(out) != len(e.outputs) {
 		return diag.New(lowering.BadOutput, strconv.Itoa(len(out))+" arrays for results, expected "+strconv.Itoa(len(e.outputs)))
@@ -223,7 +240,13 @@ func (x *instance) acceptOutputs(out []*array.Array) error {
 	for i, k := range e.outputs {
 		a := out[i]
 		what := "the array for result " + strconv.Itoa(i)
+		if own := e.plan.Buffers[k].Late; a != nil && !own && late != nil && late[i] {
+			if err := enlarge(a, e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k]); err != nil {
+				return err
+			}
+		}
 		switch {
+		case e.plan.Buffers[k].Late && a != nil:
 		case a == nil || a.DType() != e.plan.Buffers[k].Type.DType() || !equal(a.Shape(), x.sizes.Shapes[k]):
 			want := array.Array{}
 			want.Reset(e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k])
@@ -232,12 +255,12 @@ func (x *instance) acceptOutputs(out []*array.Array) error {
 			return diag.New(lowering.BadOutput, what+" has gaps, expected a contiguous one").WithHint("copy it, or take the result of Run")
 		}
 		for _, in := range e.plan.Inputs {
-			if overlaps(a, &x.hdr[in]) {
+			if a.Storage() != nil && overlaps(a, &x.hdr[in]) {
 				return diag.New(lowering.BadOutput, what+" shares memory with input "+strconv.Quote(e.plan.Buffers[in].Name))
 			}
 		}
 		for j := range i {
-			if overlaps(a, out[j]) {
+			if a.Storage() != nil && out[j].Storage() != nil && overlaps(a, out[j]) {
 				return diag.New(lowering.BadOutput, what+" shares memory with that for result "+strconv.Itoa(j))
 			}
 		}
@@ -287,6 +310,11 @@ func (x *instance) step(ctx context.Context, i int) error {
 		if err := c.control.run(ctx, &x.ws, c.out, c.in); err != nil {
 			return x.positioned(i, err)
 		}
+	case c.sizer != nil:
+		if err := x.find(i); err != nil {
+			return x.context(i, err)
+		}
+		c.kernel.Run(&x.ws, c.out, c.in)
 	case c.view == nil:
 		c.kernel.Run(&x.ws, c.out, c.in)
 	case !c.view.View(c.out, c.in):

@@ -2,10 +2,12 @@ package cpu
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/plan"
 )
 
@@ -14,7 +16,7 @@ type StepTime struct {
 	Step  *plan.Step
 	Time  time.Duration // the median of the runs
 	Flops int64         // floating-point operations, 0 where they are not known
-	Bytes int64         // of operands and results, each once; 0 of views
+	Bytes int64         // that it moves, as package cost counts them; 0 of views
 }
 
 // Profile runs the plan so many times, after a first run, and measures each step,
@@ -30,11 +32,7 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*array.Array, len(e.outputs))
-	for i, k := range e.outputs {
-		out[i] = array.New(e.plan.Buffers[k].Type.DType(), x.sizes.Shapes[k]...)
-	}
-	x.setOutputs(out)
+	x.newOutputs()
 	times := make([][]time.Duration, len(x.steps))
 	if e.plan.Stateful {
 		e.state.Lock()
@@ -51,31 +49,91 @@ func (e *Executable) Profile(ctx context.Context, in []*array.Array, runs int) (
 		}
 		x.clock = func(step int, took time.Duration) { times[step] = append(times[step], took) }
 	}
+	w, err := cost.Of(e.plan, x.symbols())
+	if err != nil {
+		return nil, err
+	}
 	list := make([]StepTime, len(x.steps))
 	for i := range list {
 		t := times[i]
 		slices.Sort(t)
 		list[i] = StepTime{Step: &e.plan.Steps[i], Time: t[len(t)/2]}
-		if !e.plan.Steps[i].View {
-			list[i].Bytes = x.touched(i)
-		}
-		if n, err := e.plan.Steps[i].Flops.Eval(x.env); err == nil {
-			list[i].Flops = int64(n)
-		}
+	}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		list[s.At].Flops += s.Flops
+		list[s.At].Bytes += s.Bytes()
 	}
 	return list, nil
 }
 
-// touched returns the bytes of a step's operands and results.
-func (x *instance) touched(step int) (n int64) {
-	seen := map[*array.Array]bool{nil: true}
-	for _, list := range [2][]*array.Array{x.steps[step].out, x.steps[step].in} {
-		for _, a := range list {
-			if !seen[a] {
-				n += int64(a.Len() * a.DType().Size())
-			}
-			seen[a] = true
+// Cost counts what a run does for values of the symbols, and what it holds: scratch
+// memory of kernels, and weights as they are laid out for this processor. The times of
+// Profile are those of the same steps.
+func (e *Executable) Cost(symbols map[string]int) (*cost.Work, error) {
+	w, err := cost.Of(e.plan, symbols)
+	if err != nil {
+		return nil, err
+	}
+	all := maps.Clone(symbols)
+	if all == nil {
+		all = map[string]int{}
+	}
+	for _, name := range w.Assumed {
+		all[name] = 1
+	}
+	peak, err := e.PeakBytes(all)
+	if err != nil {
+		return nil, err
+	}
+	w.Memory.Scratch = peak - w.Memory.Arena
+	held := map[*array.Storage]bool{}
+	e.hold(held)
+	w.Memory.Weights = 0
+	for s := range held {
+		w.Memory.Weights += int64(len(s.Bytes()))
+	}
+	for i := range w.Steps {
+		s := &w.Steps[i]
+		if st := &e.plan.Steps[s.At]; st.Control() == nil {
+			s.Laid += e.grown(st)
+		}
+	}
+	return w, nil
+}
+
+// grown is by how many bytes the packed weights of a step are larger than the model's.
+func (e *Executable) grown(st *plan.Step) (n int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.weights {
+		w := &e.weights[i]
+		if had, known := w.typ.Bytes().Int(); known && w.pack != nil && slices.Contains(st.In, w.buffer) {
+			n += int64(len(w.value.Storage().Bytes()) - had)
 		}
 	}
 	return n
+}
+
+// hold collects what the weights lie in that steps read.
+func (e *Executable) hold(held map[*array.Storage]bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.weights {
+		held[e.weights[i].value.Storage()] = true
+	}
+	for _, bodies := range e.regions {
+		for _, b := range bodies {
+			b.hold(held)
+		}
+	}
+}
+
+// symbols are the values that an instance is sized for.
+func (x *instance) symbols() map[string]int {
+	m := map[string]int{}
+	for i, s := range x.e.plan.Symbols {
+		m[s.Name] = x.values[i]
+	}
+	return m
 }

@@ -98,3 +98,34 @@ func TestOnlyProfiledRunsHaveLabels(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, labelsSeen)
 }
+
+// What Cost counts is what the executable holds, and what Profile measures.
+func TestCostIsOfTheStepsThatRun(t *testing.T) {
+	m, err := graph.Parse([]byte(profiled), "net.fx")
+	require.NoError(t, err)
+	m.SetParam(graph.Param{Path: "w", Value: array.New(array.F32, 256, 256)})
+	e, err := cpu.Compile(m, lowering.Options{Threads: 1})
+	require.NoError(t, err)
+	defer e.Close()
+	for _, n := range []int{1, 64, 300} {
+		sizes := map[string]int{"N": n}
+		w, err := e.Cost(sizes)
+		require.NoError(t, err)
+		peak, err := e.PeakBytes(sizes)
+		require.NoError(t, err)
+		require.Equal(t, peak, w.Memory.Arena+w.Memory.Scratch)
+		require.EqualValues(t, 4*256*n, w.Memory.Inputs)
+		require.EqualValues(t, 4*256*n, w.Memory.Outputs)
+		require.Equal(t, e.Stats().PackedBytes, w.Memory.Weights, "the one weight is packed")
+		require.Len(t, w.Steps, 2, "the transpose moves nothing")
+
+		times, err := e.Profile(context.Background(), []*array.Array{array.New(array.F32, n, 256)}, 1)
+		require.NoError(t, err)
+		for _, s := range w.Steps {
+			require.Equal(t, []int64{s.Flops, s.Bytes()}, []int64{times[s.At].Flops, times[s.At].Bytes})
+			require.Equal(t, s.Nodes, times[s.At].Step.Nodes)
+		}
+	}
+	_, err = e.Cost(nil)
+	require.ErrorIs(t, err, lowering.BadOption)
+}

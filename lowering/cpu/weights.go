@@ -172,19 +172,14 @@ func (e *Executable) layFirst(w *weightRef, a *array.Array, s *source) {
 }
 
 // takeWeights finds the arrays of the plan's weights, and packs those that are to be.
-// state has the arrays of the buffers that the plans around this one write; own is
-// that with those that this one writes.
+// state has the arrays of the buffers that the plans around this one write, or bodies in
+// them; own is that with those that this one writes, or bodies in it.
 func (e *Executable) takeWeights(from *source, state map[string]*array.Array) (own map[string]*array.Array, err error) {
 	p := e.plan
-	viewed, written := map[int]bool{}, map[int]bool{}
+	viewed, written := map[int]bool{}, p.Written()
 	for i := range p.Buffers {
 		if p.Buffers[i].Kind == plan.View {
 			viewed[p.Buffers[i].Of] = true
-		}
-	}
-	for i := range p.Steps {
-		for _, o := range p.Steps[i].Out {
-			written[o] = true
 		}
 	}
 	for i, k := range p.Inputs {
@@ -208,7 +203,7 @@ func (e *Executable) takeWeights(from *source, state map[string]*array.Array) (o
 			e.layFirst(&w, a, from)
 		case state[path] != nil:
 			w.value, w.live = state[path], nil
-		case written[k]:
+		case written[path]:
 			// The executable's own copy: the model's buffers stay as they are.
 			w.value, w.live = array.New(a.DType(), a.Shape()...), nil
 			array.Copy(w.value, a)

@@ -21,6 +21,10 @@ func (p *Plan) Place() {
 	var order []*part
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
+		if b.Late {
+			b.Bytes = shape.Const(0)
+			continue
+		}
 		unit, per := footprint(b.Type)
 		b.Bytes = alignUp(unit.MulInt(per))
 		if b.Kind != Temp || b.Within {

@@ -69,6 +69,8 @@ func (p *Plan) checkBuffer(i int) error {
 		return broken(b.Kind.String() + " " + b.Name + " outlives the memory that it lies in")
 	case b.Kind == Weight && b.Path == "":
 		return broken("weight " + b.Name + " has no path")
+	case b.Late && b.Kind != Sized && b.Kind != Output || b.Kind == Sized && !b.Late:
+		return broken(b.Kind.String() + " " + b.Name + " is late or is not, expected sized buffers and outputs to be")
 	case b.Pack != nil && b.Kind != Weight:
 		return broken(b.Kind.String() + " " + b.Name + " is packed, expected a weight")
 	}
@@ -126,6 +128,9 @@ func (p *Plan) checkStep(s int, made []bool) error {
 	if err := p.checkControl(name, st); err != nil {
 		return err
 	}
+	if err := p.checkLate(name, st); err != nil {
+		return err
+	}
 	if k := reflect.ValueOf(st.Kernel); k.Kind() != reflect.Pointer || k.IsNil() {
 		return broken(name + ": the kernel is not a pointer")
 	}
@@ -152,7 +157,11 @@ func (p *Plan) checkControl(name string, st *Step) error {
 	case c.While():
 		regions, spare = 2, c.Carry+1
 	}
-	if len(st.Regions) != regions || len(st.Spare) != spare || len(st.Out) < c.Carry || len(st.In) < max(1, c.Carry+c.Seqs) {
+	least := max(1, c.Carry+c.Seqs)
+	if c.Call() {
+		least = 0
+	}
+	if len(st.Regions) != regions || len(st.Spare) != spare || len(st.Out) < c.Carry || len(st.In) < least {
 		return broken(name + " has not the bodies, operands or results that it takes")
 	}
 	for _, k := range st.Spare {
@@ -171,6 +180,28 @@ func (p *Plan) checkControl(name string, st *Step) error {
 		}
 		if err := r.Check(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// checkLate checks that late results are made by steps that find their sizes: sized
+// buffers by kernels that say them and by branches, outputs by calls and branches; calls
+// alone read sized buffers.
+func (p *Plan) checkLate(name string, st *Step) error {
+	_, sizer := st.Kernel.(kernel.Sizer)
+	c := st.Control()
+	body := c != nil && (c.Call() || c.Cond())
+	for _, k := range st.Out {
+		switch b := &p.Buffers[max(k, 0)]; {
+		case k < 0 || !b.Late:
+		case b.Kind == Sized && !sizer && !body, b.Kind == Output && !body:
+			return broken(name + " does not find the sizes of " + b.Name)
+		}
+	}
+	for _, k := range st.In {
+		if k >= 0 && p.Buffers[k].Late && (c == nil || !c.Call()) {
+			return broken(name + " reads " + p.Buffers[k].Name + ", whose sizes it cannot know")
 		}
 	}
 	return nil

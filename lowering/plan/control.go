@@ -9,9 +9,10 @@ import (
 
 // Control is the kernel of a control-flow step, or embedded in it: what the step does
 // with the bodies, which are the step's Regions. A cond has two, a while a condition
-// and a body, a scan one. Engines run them.
+// and a body, a scan one; a call runs one that is laid out when it begins, because its
+// sizes follow from values. Engines run them.
 type Control struct {
-	Op    string // cond, while or scan
+	Op    string // cond, while, scan or call
 	Carry int    // values that a loop carries
 	Seqs  int    // sequences of a scan
 }
@@ -29,6 +30,9 @@ func (c *Control) Cond() bool { return c.Op == op.Cond.Name }
 
 // While reports whether the step repeats its second body as long as the first says.
 func (c *Control) While() bool { return c.Op == op.While.Name }
+
+// Call reports whether the step runs its one body once.
+func (c *Control) Call() bool { return c.Op == op.Call.Name }
 
 // Control returns the kernel of a control-flow step, nil for others.
 func (s *Step) Control() *Control {

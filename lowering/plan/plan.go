@@ -19,10 +19,13 @@ const (
 	Weight             // the model's state; Path names it
 	Temp               // in the arena, at Offset
 	View               // in the buffer Of, laid out by a view step
+	Sized              // memory that its step asks for when it has found the size
 )
 
 // String returns the lower-case name of the kind.
-func (k Kind) String() string { return [...]string{"input", "output", "weight", "temp", "view"}[k] }
+func (k Kind) String() string {
+	return [...]string{"input", "output", "weight", "temp", "view", "sized"}[k]
+}
 
 // Buffer is one array of a plan. Its element type and rank are known; its sizes
 // may be expressions over the plan's symbols.
@@ -37,6 +40,12 @@ type Buffer struct {
 	// several ways.
 	Pack kernel.Packer
 	Of   int // View, or Within: the buffer it lies in
+	// Late tells of a Sized buffer, and of an Output that follows from one, that its sizes
+	// are not known before a step has run. A call of control flow (Control.Late) makes
+	// the latter. Most are sizes that it never goes beyond, of a Sized one, where such
+	// are known.
+	Late bool
+	Most shape.Dims
 	// Donated tells of an Input that steps may overwrite it once nothing reads it.
 	Donated bool
 	// Within tells of a Temp that it has no memory of its own but lies in that of Of,

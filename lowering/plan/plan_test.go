@@ -66,6 +66,14 @@ func TestNoTwoLiveBuffersOverlap(t *testing.T) {
 		env := map[string]int{"N": rapid.IntRange(0, 70).Draw(r, "N"), "M": rapid.IntRange(0, 70).Draw(r, "M")}
 		require.NoError(r, p.Size(&s, plan.Values(env)))
 		require.GreaterOrEqual(r, s.Arena, p.Need(&s))
+		for step, held := range p.Held(&s) {
+			for i, b := range p.Buffers {
+				if b.Kind == plan.Temp && !b.Within && b.First <= step && step <= b.Last {
+					held -= s.Bytes[i]
+				}
+			}
+			require.Zero(r, held, "step %d", step)
+		}
 	})
 }
 

@@ -24,8 +24,9 @@ type Env = func(symbol string) (int, bool)
 // maxBytes is more than any machine holds, and little enough for sums to stay in range.
 const maxBytes int = 1 << 44
 
-// Size computes s, whose memory it uses again. The error says which size cannot
-// be computed or held.
+// Size computes s, whose memory it uses again. Of late buffers the shapes are 0, and the
+// bytes the most that they take, 0 where that is not known. The error
+// says which size cannot be computed or held.
 func (p *Plan) Size(s *Sizes, env Env) error {
 	if len(s.Shapes) != len(p.Buffers) {
 		n := len(p.Buffers)
@@ -36,6 +37,10 @@ func (p *Plan) Size(s *Sizes, env Env) error {
 	}
 	for i := range p.Buffers {
 		b := &p.Buffers[i]
+		if b.Late {
+			s.Bytes[i] = p.most(b, env)
+			continue
+		}
 		dims := b.Type.Dims()
 		bytes, most := b.Type.DType().Size(), maxBytes
 		if b.Kind == View {
@@ -70,6 +75,22 @@ func (p *Plan) Size(s *Sizes, env Env) error {
 	}
 	s.Arena = n
 	return err
+}
+
+// most is the most bytes that a late buffer takes, 0 where that is not known.
+func (p *Plan) most(b *Buffer, env Env) int {
+	bytes := b.Type.DType().Size()
+	for k := range b.Most.Len() {
+		n, err := b.Most.At(k).Eval(env)
+		if err != nil || n <= 0 || bytes > maxBytes/n {
+			return 0
+		}
+		bytes *= n
+	}
+	if b.Most.Len() < b.Type.Rank() {
+		return 0
+	}
+	return bytes
 }
 
 // context adds the step that makes b to an error.
@@ -107,18 +128,54 @@ func (p *Plan) Fits(s *Sizes) error {
 
 // Need returns the most bytes of Temp buffers that are in use at one step: no
 // arena can be smaller.
-func (p *Plan) Need(s *Sizes) int {
-	need := 0
-	for step := range p.Steps {
-		sum := 0
-		for i := range p.Buffers {
-			if b := &p.Buffers[i]; b.Kind == Temp && !b.Within && b.First <= step && step <= b.Last {
-				sum += s.Bytes[i]
-			}
-		}
-		need = max(need, sum)
+func (p *Plan) Need(s *Sizes) (need int) {
+	for _, n := range p.Held(s) {
+		need = max(need, n)
 	}
 	return need
+}
+
+// Held returns the bytes of Temp buffers that are in use at each step.
+func (p *Plan) Held(s *Sizes) []int {
+	held := make([]int, len(p.Steps)+1)
+	for i := range p.Buffers {
+		if b := &p.Buffers[i]; b.Kind == Temp && !b.Within && b.First >= 0 && b.First <= b.Last && b.Last < len(p.Steps) {
+			held[b.First] += s.Bytes[i]
+			held[b.Last+1] -= s.Bytes[i]
+		}
+	}
+	for i := 1; i < len(held); i++ {
+		held[i] += held[i-1]
+	}
+	return held[:len(p.Steps)]
+}
+
+// BodySymbols returns what the operands of a control-flow step make the symbols of a
+// body of it, for sizes s of the plan that env gives. Those of late operands are what env
+// has for their names, else the most that they can be; unknown are those without either.
+func (p *Plan) BodySymbols(step int, body *Plan, s *Sizes, env Env) (symbols map[string]int, unknown []string) {
+	symbols = map[string]int{}
+	operands, sliced := p.Steps[step].Operands()
+	for _, sym := range body.Symbols {
+		k := operands[sym.Input]
+		if b := &p.Buffers[k]; b.Late {
+			n, ok := env(sym.Name)
+			if !ok && sym.Axis < b.Most.Len() {
+				most, err := b.Most.At(sym.Axis).Eval(env)
+				n, ok = most, err == nil
+			}
+			if symbols[sym.Name] = n; !ok {
+				unknown = append(unknown, sym.Name)
+			}
+			continue
+		}
+		sizes := s.Shapes[k]
+		if sliced(sym.Input) {
+			sizes = sizes[1:]
+		}
+		symbols[sym.Name] = sizes[sym.Axis]
+	}
+	return symbols, unknown
 }
 
 // Values returns an Env of a map.
