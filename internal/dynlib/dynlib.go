@@ -1,0 +1,60 @@
+// Package dynlib loads shared libraries at run time and calls their C functions
+// without cgo, by purego: drivers of devices are found where they are installed, and
+// a program that finds none runs all the same.
+//
+// It knows nothing of the libraries. It does not unload them, since drivers keep
+// threads that outlive the last call, and it passes integers and pointers only:
+// functions that take or return floating-point numbers are not for it. On systems
+// without a loader (js/wasm and others) Open reports that there is none.
+package dynlib
+
+import "strings"
+
+// Library is a loaded shared library.
+type Library struct {
+	name   string
+	handle uintptr
+}
+
+// Name returns the name under which the library was found.
+func (l *Library) Name() string { return l.name }
+
+// Lookup returns the address of a function, 0 for one that the library lacks.
+func (l *Library) Lookup(function string) uintptr { return lookup(l.handle, function) }
+
+// Open loads the first library of names that is there; a name without a path is
+// looked for where the system's loader looks. The error tells in one line what the
+// loader said of each.
+func Open(names ...string) (*Library, error) {
+	missing := &MissingError{}
+	for _, name := range names {
+		handle, err := open(name)
+		if err == nil {
+			return &Library{name: name, handle: handle}, nil
+		}
+		missing.Reasons = append(missing.Reasons, reason(name, err))
+	}
+	return nil, missing
+}
+
+// MissingError says that none of the libraries could be loaded.
+type MissingError struct {
+	Reasons []string // one for each name that was tried
+}
+
+// Error returns the reasons in one line.
+func (e *MissingError) Error() string {
+	if len(e.Reasons) == 0 {
+		return "no library is named"
+	}
+	return strings.Join(e.Reasons, "; ")
+}
+
+// reason puts what a loader says into one line that names the library once.
+func reason(name string, err error) string {
+	said := strings.Join(strings.Fields(err.Error()), " ")
+	if strings.Contains(said, name) {
+		return said
+	}
+	return name + ": " + said
+}

@@ -1,0 +1,54 @@
+package dynlib
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// build compiles C source to a shared library, or skips the test.
+func build(t *testing.T, source string) string {
+	t.Helper()
+	cc, err := exec.LookPath("cc")
+	if err != nil || runtime.GOOS == "windows" {
+		t.Skip("no C compiler here to build a library with")
+	}
+	dir := t.TempDir()
+	c, so := filepath.Join(dir, "lib.c"), filepath.Join(dir, "lib.so")
+	require.NoError(t, os.WriteFile(c, []byte(source), 0o644))
+	out, err := exec.Command(cc, "-shared", "-fPIC", "-o", so, c).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return so
+}
+
+func TestCallsFunctionsOfALibrary(t *testing.T) {
+	so := build(t, `
+		int sum(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j, int k) {
+			return a + 2*b + 3*c + 4*d + 5*e + 6*f + 7*g + 8*h + 9*i + 10*j + 11*k;
+		}
+		void fill(unsigned char *p, unsigned long n) { while (n--) p[n] = (unsigned char)n; }
+	`)
+	l, err := Open("/no/such/library.so", so)
+	require.NoError(t, err)
+	require.Equal(t, so, l.Name())
+	require.Zero(t, l.Lookup("product"))
+	require.Equal(t, int32(506), int32(Call(l.Lookup("sum"), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)))
+	bytes := make([]byte, 200)
+	Call(l.Lookup("fill"), uintptr(unsafe.Pointer(&bytes[0])), uintptr(len(bytes)))
+	require.Equal(t, byte(199), bytes[199])
+}
+
+func TestAbsentLibrariesAreNamedInOneLine(t *testing.T) {
+	_, err := Open("/no/such/one.so", "/no/such/two.so")
+	require.ErrorContains(t, err, "/no/such/one.so")
+	require.ErrorContains(t, err, "; ")
+	require.ErrorContains(t, err, "/no/such/two.so")
+	require.NotContains(t, err.Error(), "\n")
+	_, err = Open()
+	require.ErrorContains(t, err, "no library is named")
+}

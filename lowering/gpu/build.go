@@ -1,0 +1,282 @@
+package gpu
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// builder turns a legal graph of known sizes into steps: a fold over values.
+type builder struct {
+	m       *graph.Module
+	info    device.Info
+	buffers []buffer
+	steps   []step
+	inputs  int
+	outputs []*value
+	weights map[string]*value
+	errs    diag.List
+}
+
+// build makes the steps of a legal graph.
+func build(m *graph.Module, info device.Info) (*builder, error) {
+	b := &builder{m: m, info: info, weights: map[string]*value{}}
+	_, err := graph.Fold(context.Background(), m.Graph, b.node)
+	if err == nil {
+		err = b.errs.Err()
+	}
+	return b, err
+}
+
+// node makes of one node what the builder has of it: nil when that failed and was reported.
+func (b *builder) node(n *graph.Node, in [][]*value) ([]*value, error) {
+	out, err := b.make(n, in)
+	if err != nil {
+		var l diag.List
+		l.Add(err)
+		for _, e := range l {
+			if e.Node == "" {
+				e.Node, e.Pos = n.Name(), n.Pos()
+			}
+			b.errs = append(b.errs, e)
+		}
+		return nil, nil
+	}
+	return out, nil
+}
+
+func (b *builder) make(n *graph.Node, in [][]*value) ([]*value, error) {
+	switch n.Opcode() {
+	case graph.Placeholder:
+		return b.placeholder(n)
+	case graph.GetAttr:
+		return b.attr(n)
+	case graph.Output:
+		return nil, b.output(in)
+	}
+	args := make([]*value, len(in))
+	for i, v := range in {
+		if n.Arg(i) == nil {
+			continue
+		}
+		if v == nil {
+			return nil, nil // reported
+		}
+		args[i] = v[0]
+	}
+	switch o := n.Op(); o {
+	case op.GetItem:
+		k := n.Attrs().(op.GetItemAttrs).Index
+		if k < 0 || k >= len(in[0]) {
+			return nil, n.Error(lowering.UnknownSize, "the call has "+strconv.Itoa(len(in[0]))+" results, result "+strconv.Itoa(k)+" is wanted")
+		}
+		return in[0][k : k+1], nil
+	case op.Dim:
+		return b.size(n, args[0])
+	}
+	return b.call(n, args)
+}
+
+// call lowers a call of an operator on arrays.
+func (b *builder) call(n *graph.Node, args []*value) ([]*value, error) {
+	for _, t := range members(n.Type()) {
+		if _, err := concrete(n, t); err != nil {
+			return nil, err
+		}
+	}
+	if r, ok := rules.Find(n); ok {
+		c := &call{b: b, n: n, in: args}
+		return r.lower(c)
+	}
+	if o := n.Op(); o.Scalar() {
+		return b.scalar(n, args)
+	} else if o.ViewOf > 0 {
+		return b.viewed(n, args)
+	}
+	return nil, lowering.Refuse(n, name, "there is no kernel for it")
+}
+
+// concrete returns the sizes of a type, which must be known and small enough to be indexed.
+func concrete(n *graph.Node, t shape.Type) ([]int, error) {
+	_, dims, ok := t.Concrete()
+	if !ok {
+		return nil, n.Error(lowering.UnknownSize, n.String()+" is "+t.String()+", expected known sizes").
+			WithHint("devices compute with sizes that follow from those of the inputs")
+	}
+	if count, ok := array.NumElems(dims); !ok || count > source.MaxElements {
+		return nil, n.Error(lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements")
+	}
+	return dims, nil
+}
+
+func (b *builder) add(f buffer) int {
+	b.buffers = append(b.buffers, f)
+	return len(b.buffers) - 1
+}
+
+// placed returns a value that lies in a buffer in order.
+func placed(d array.DType, dims []int, buf int) *value {
+	return &value{header: header(d, dims), buf: buf}
+}
+
+func bytesOf(d array.DType, dims []int) int { return max(source.Dense(d, dims).Len()*d.Size(), 1) }
+
+func (b *builder) placeholder(n *graph.Node) ([]*value, error) {
+	dims, err := concrete(n, n.Type())
+	if err != nil {
+		return nil, err
+	}
+	d := n.Type().DType()
+	b.inputs++
+	return []*value{placed(d, dims, b.add(buffer{kind: input, bytes: bytesOf(d, dims), input: b.inputs - 1}))}, nil
+}
+
+func (b *builder) attr(n *graph.Node) ([]*value, error) {
+	path := n.Target()
+	if v := b.weights[path]; v != nil {
+		return []*value{v}, nil
+	}
+	p := b.m.Param(path)
+	if p == nil || p.Value == nil {
+		return nil, n.Error(interp.NoParam, "the module has no tensor "+strconv.Quote(path))
+	}
+	a := p.Value
+	f := buffer{kind: weight, bytes: bytesOf(a.DType(), a.Shape()), array: a, setup: true, path: path}
+	if n.Live() {
+		f.kind, f.setup = live, false
+	}
+	v := placed(a.DType(), a.Shape(), b.add(f))
+	b.weights[path] = v
+	return []*value{v}, nil
+}
+
+// constant returns a value that the host has.
+func (b *builder) constant(a *array.Array) *value {
+	return placed(a.DType(), a.Shape(), b.add(buffer{kind: weight, bytes: bytesOf(a.DType(), a.Shape()), array: a, setup: true}))
+}
+
+func (b *builder) size(n *graph.Node, x *value) ([]*value, error) {
+	out := array.New(array.I64)
+	axis := n.Attrs().(op.AxisAttrs).Axis
+	array.SetInt64At(out, 0, int64(x.shape()[axis]))
+	return []*value{b.constant(out)}, nil
+}
+
+// output takes the results: each in a buffer of its own, in order, written by a step.
+func (b *builder) output(in [][]*value) error {
+	taken := map[int]bool{}
+	for _, v := range in {
+		if v == nil {
+			return nil
+		}
+		x := b.dense(v[0])
+		if f := b.buffers[x.buf]; f.kind != temporary || f.setup || taken[x.buf] {
+			x = b.copy(x)
+		}
+		taken[x.buf] = true
+		b.outputs = append(b.outputs, x)
+	}
+	return nil
+}
+
+// temp returns a new value of that type for a step to write.
+func (b *builder) temp(d array.DType, dims []int) *value {
+	return placed(d, dims, b.add(buffer{bytes: bytesOf(d, dims)}))
+}
+
+// result returns a new value of the type of the call's result i.
+func (b *builder) result(n *graph.Node, i int) *value {
+	t := members(n.Type())[i]
+	_, dims, _ := t.Concrete()
+	return b.temp(t.DType(), dims)
+}
+
+// emit adds a launch, which writes out and reads in. A step that reads nothing but what is
+// there before any run is done once.
+func (b *builder) emit(n *graph.Node, k *source.Kernel, out, in []*value) {
+	s := step{kernel: k, outs: len(out), node: n, setup: !k.Status}
+	for _, v := range out {
+		if v.header.Len() == 0 {
+			return
+		}
+		s.args = append(s.args, v.buf)
+		s.setup = s.setup && !b.buffers[v.buf].split
+	}
+	for _, v := range in {
+		s.args = append(s.args, v.buf)
+		s.setup = s.setup && b.buffers[v.buf].setup
+	}
+	for _, k := range s.args[:s.outs] {
+		b.buffers[k].setup = s.setup
+	}
+	b.steps = append(b.steps, s)
+}
+
+// dense returns the value in a buffer, in row-major order from its start.
+func (b *builder) dense(v *value) *value {
+	b.place(v)
+	if v.view().IsDense() {
+		return v
+	}
+	return b.copy(v)
+}
+
+// place makes sure that a value lies in a buffer.
+func (b *builder) place(v *value) {
+	if v.todo != nil {
+		b.compute(v)
+	}
+}
+
+// copy returns a copy in order.
+func (b *builder) copy(v *value) *value {
+	out := b.temp(v.dtype(), v.shape())
+	b.emit(nil, source.Copy(out.view(), v.view()), []*value{out}, []*value{v})
+	return out
+}
+
+// viewed lays the results over the first operand; where that needs a copy in order, over that.
+func (b *builder) viewed(n *graph.Node, args []*value) ([]*value, error) {
+	x := args[n.Op().ViewOf-1]
+	b.place(x)
+	out, ok, err := b.lay(n, args)
+	if err == nil && !ok {
+		args = slices.Clone(args)
+		args[n.Op().ViewOf-1] = b.copy(x)
+		out, ok, err = b.lay(n, args)
+	}
+	if err == nil && !ok {
+		err = lowering.Refuse(n, name, "its layout is not that of a view")
+	}
+	return out, err
+}
+
+func (b *builder) lay(n *graph.Node, args []*value) ([]*value, bool, error) {
+	headers := make([]*array.Array, len(args))
+	for i, v := range args {
+		if v != nil {
+			headers[i] = v.header
+		}
+	}
+	views, ok, err := n.Op().View(n.Attrs(), headers)
+	out := make([]*value, len(views))
+	for i, a := range views {
+		out[i] = &value{header: a, buf: args[n.Op().ViewOf-1].buf}
+	}
+	return out, ok, err
+}
+
+// attrsStep returns the operator's step for the call, which has what its attributes mean
+// for operands of these ranks.
+func attrsStep(n *graph.Node) (kernel.Step, error) { return n.Op().Step(n.Attrs(), n.OperandTypes()) }

@@ -1,0 +1,178 @@
+package gpu_test
+
+import (
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// listener keeps the sources that its device is asked to build.
+type listener struct {
+	device.Device
+	mu      sync.Mutex
+	sources []string
+}
+
+func (l *listener) Build(source string, binary []byte) (device.Program, bool, error) {
+	l.mu.Lock()
+	l.sources = append(l.sources, source)
+	l.mu.Unlock()
+	return l.Device.Build(source, binary)
+}
+
+// onCUDA returns a target for the CUDA device of the tests, which computes on the host.
+func onCUDA(t testing.TB) (gpu.Target, *listener) {
+	t.Helper()
+	l := &listener{Device: cudatest.New(t).Device()}
+	return gpu.Target{Device: gpu.Using(l), Cache: "-"}, l
+}
+
+// TestEverySampleByCUDA runs all samples of all operators that the target supports through
+// the CUDA driver of the tests, many operators in one program, and compiles the same
+// sources to PTX where there is a compiler for that.
+func TestEverySampleByCUDA(t *testing.T) {
+	g, l := onCUDA(t)
+	var ops []*op.Op
+	for _, o := range op.All() {
+		if !o.Structural() && !o.AdHoc {
+			ops = append(ops, o)
+		}
+	}
+	ran := 0
+	const together = 40
+	for part := range slices.Chunk(ops, together) {
+		t.Run(part[0].Key()+" to "+part[len(part)-1].Key(), func(t *testing.T) { ran += samplesTogether(t, g, part) })
+	}
+	t.Logf("%d samples ran", ran)
+	require.Greater(t, ran, 300)
+	t.Run("ptx", func(t *testing.T) { ptx(t, l.sources) })
+}
+
+// TestPlansAreReplayed: after the first run a run launches one recording, and nothing else.
+func TestPlansAreReplayed(t *testing.T) {
+	drv := cudatest.New(t)
+	g := gpu.Target{Device: gpu.Using(drv.Device()), Cache: "-"}
+	b := newTogether(t)
+	x := array.FromSlice([]float32{1, 4, 9}, 3)
+	in := b.operands([]*array.Array{x})[0]
+	root := b.c.Function(std.Sqrt, nil, in)
+	b.result(root, 0)
+	b.result(b.c.Function(std.Sum, std.ReduceAttrs{}, root), 1)
+	e, err := g.Compile(b.module(), lowering.Options{})
+	require.NoError(t, err)
+	for range 3 {
+		got, err := e.Run(ctx, b.in)
+		require.NoError(t, err)
+		require.Equal(t, float32(6), array.Data[float32](got[1])[0])
+	}
+	require.Equal(t, 3, drv.Calls("cuGraphLaunch"))
+	require.Equal(t, 2, drv.Calls("cuLaunchKernel"), "while they were recorded")
+	require.NoError(t, e.Close())
+	require.Zero(t, drv.Alive(cudatest.Execs))
+}
+
+// samplesTogether runs the samples of several operators in one program.
+func samplesTogether(t *testing.T, g gpu.Target, ops []*op.Op) (ran int) {
+	b := newTogether(t)
+	type call struct {
+		o    *op.Op
+		s    op.Sample
+		args []*graph.Node
+	}
+	var calls []call
+	for _, o := range ops {
+		for _, s := range chosen(o.Samples()) {
+			calls = append(calls, call{o, s, b.operands(s.In)})
+		}
+	}
+	var want []*array.Array
+	for i, c := range calls {
+		n := b.c.Function(c.o, c.s.Attrs, c.args...)
+		if ok, _ := g.Supports(n); !ok {
+			require.NoError(t, b.m.Graph.Erase(n))
+			continue
+		}
+		w, err := c.o.Eval(&kernel.Workspace{}, c.s.Attrs, c.s.In)
+		require.NoError(t, err, c.s.Name)
+		b.result(n, i)
+		want = append(want, w...)
+		ran++
+	}
+	if ran == 0 {
+		return 0
+	}
+	e, err := g.Compile(b.module(), lowering.Options{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, e.Close()) }()
+	got, err := e.Run(ctx, b.in)
+	require.NoError(t, err)
+	require.Len(t, got, len(want))
+	for i := range got {
+		c := calls[b.of[i]]
+		if d := differs(c.o, want[i], got[i]); d != "" && !cancels(want[i], got[i]) {
+			t.Errorf("%s %s: %s", c.o.Key(), c.s.Name, d)
+		}
+	}
+	return ran
+}
+
+// cancels reports whether floats differ by no more than the roundings of numbers near 1:
+// the host's functions of mathematics are others than ours, and what is made of several
+// may be the small difference of larger ones.
+func cancels(want, got *array.Array) bool {
+	u, float := ulps[want.DType()]
+	if !float || got.DType() != want.DType() || got.Len() != want.Len() {
+		return false
+	}
+	for k := range want.Len() {
+		x, y := array.Float64At(want, k), array.Float64At(got, k)
+		if x != y && !(x != x && y != y) && !(math.Abs(x-y) <= 2*u*max(1, math.Abs(x))) {
+			return false
+		}
+	}
+	return true
+}
+
+// ptx compiles sources to PTX for sm_90, as a user's driver gets it; functions of
+// mathematics stay calls, since NVIDIA's library of them is not at hand.
+func ptx(t *testing.T, sources []string) {
+	clang := ""
+	for _, name := range []string{"clang-22", "clang-21", "clang-20", "clang-19"} {
+		if path, err := exec.LookPath(name); err == nil {
+			clang = path
+			break
+		}
+	}
+	if clang == "" {
+		t.Skip("no clang here that compiles CUDA C")
+	}
+	dir := t.TempDir()
+	for i, s := range sources {
+		cu, out := filepath.Join(dir, "k.cu"), filepath.Join(dir, "k.ptx")
+		require.NoError(t, os.WriteFile(cu, []byte(s), 0o600))
+		said, err := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80",
+			"-nocudainc", "-nocudalib", "-ffp-contract=off", "-std=c++17", "-O2", "-include", filepath.Join("testdata", "cuda.h"), "-S", "-o", out, cu).CombinedOutput()
+		require.NoError(t, err, "source %d: %s", i, said)
+		made, err := os.ReadFile(out)
+		require.NoError(t, err)
+		require.Contains(t, string(made), ".target sm_90")
+		require.Equal(t, strings.Count(s, "\nKERNEL("), strings.Count(string(made), ".visible .entry "), "every kernel is an entry")
+	}
+}

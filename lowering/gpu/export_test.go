@@ -1,0 +1,9 @@
+package gpu
+
+import "github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+
+// Using makes a device of a driver that a test has.
+func Using(d device.Device) *Device { return using(d) }
+
+// Driver returns the driver of a device.
+func Driver(d *Device) device.Device { return d.dev }

@@ -1,0 +1,152 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// Bounds of one kernel's expression: beyond, it is computed in several.
+const (
+	mostInputs = 12
+	mostNodes  = 200
+)
+
+// scalar makes of an elementwise call an expression that waits for what follows: operands that
+// nothing else reads and that have the result's shape become part of it.
+func (b *builder) scalar(n *graph.Node, args []*value) ([]*value, error) {
+	g, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
+	if err != nil {
+		return nil, err
+	}
+	return b.elementwise(n, g, args, solitary(n))
+}
+
+// solitary reports which operands of a call nothing else reads.
+func solitary(n *graph.Node) []bool {
+	alone := make([]bool, n.NumArgs())
+	for i, a := range n.Args() {
+		alone[i] = a != nil && a.NumUses() == 1
+	}
+	return alone
+}
+
+// elementwise is scalar for any expression over values; alone says which of them are read by
+// nothing else.
+func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, alone []bool) ([]*value, error) {
+	types := members(n.Type())
+	_, dims, _ := types[0].Concrete()
+	p := b.join(n, g, dims, args, alone)
+	if len(types) == 1 {
+		v := &value{header: header(types[0].DType(), dims), todo: p}
+		return []*value{v}, nil
+	}
+	out := make([]*value, len(types))
+	for i := range types {
+		out[i] = b.result(n, i)
+	}
+	b.store(p, dims, out)
+	return out, nil
+}
+
+// join inlines the expressions of operands.
+func (b *builder) join(n *graph.Node, g expr.Graph, dims []int, args []*value, alone []bool) *pending {
+	p := &pending{node: n, acc: -1}
+	eb := expr.NewBuilder()
+	in := make([]expr.Value, len(args))
+	size := len(g.Nodes)
+	read := inputsOf(g)
+	for i, v := range args {
+		if v == nil || !slices.Contains(read, i) {
+			continue
+		}
+		t := v.todo
+		joins := t != nil && size+len(t.g.Nodes) <= mostNodes && len(p.in)+len(t.in) <= mostInputs &&
+			(alone[i] && slices.Equal(v.shape(), dims) || isConstant(t.g)) && (t.from == nil || p.from == nil)
+		if !joins {
+			b.place(v)
+			in[i] = eb.Input(p.index(v), v.dtype())
+			continue
+		}
+		size += len(t.g.Nodes)
+		inner := make([]expr.Value, len(t.in))
+		for k, x := range t.in {
+			if k == t.acc {
+				p.in, p.from, p.acc = append(p.in, x), t.from, len(p.in)
+				inner[k] = eb.Input(p.acc, x.dtype())
+				continue
+			}
+			inner[k] = eb.Input(p.index(x), x.dtype())
+		}
+		in[i] = eb.Inline(t.g, inner)[0]
+	}
+	p.g = eb.Graph(eb.Inline(g, in)...)
+	return p
+}
+
+// index returns the input that a value in a buffer is, a new one where it is none yet.
+func (p *pending) index(v *value) int {
+	if k := slices.Index(p.in, v); k >= 0 {
+		return k
+	}
+	p.in = append(p.in, v)
+	return len(p.in) - 1
+}
+
+func inputsOf(g expr.Graph) []int {
+	var in []int
+	for _, n := range g.Nodes {
+		if n.Code == kernel.OpInput {
+			in = append(in, int(n.Imm))
+		}
+	}
+	return in
+}
+
+// isConstant reports whether the expression is the same for all elements.
+func isConstant(g expr.Graph) bool {
+	for _, n := range g.Nodes {
+		if n.Code == kernel.OpInput || n.Code == kernel.OpIndex || n.Code == kernel.OpCoord {
+			return false
+		}
+	}
+	return true
+}
+
+// compute emits the step of a pending value.
+func (b *builder) compute(v *value) {
+	p := v.todo
+	out := b.temp(v.dtype(), v.shape())
+	b.store(p, v.shape(), []*value{out})
+	v.todo, v.header, v.buf = nil, out.header, out.buf
+}
+
+// store emits the step that computes p into out.
+func (b *builder) store(p *pending, dims []int, out []*value) {
+	if out[0].header.Len() == 0 {
+		return
+	}
+	views := make([]source.View, len(out))
+	for i, v := range out {
+		views[i] = v.view()
+	}
+	in := make([]source.View, len(p.in))
+	for i, v := range p.in {
+		in[i] = v.view()
+	}
+	if p.from == nil {
+		b.emit(p.node, source.Elementwise(p.g, dims, views, in), out, p.in)
+		return
+	}
+	e := source.Epilogue{G: p.g, Acc: p.acc, In: in}
+	args := slices.Clone(p.from.in)
+	for i, v := range p.in {
+		if i != p.acc {
+			args = append(args, v)
+		}
+	}
+	b.emit(p.from.node, p.from.kernel(views[0], e), out, args)
+}

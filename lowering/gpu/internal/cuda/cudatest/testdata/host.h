@@ -1,0 +1,132 @@
+// host.h makes CUDA C source C++ for the processor: the compiler of the tests
+// (nvrtc.c) includes it before the source of kernels. The threads of a block are
+// coroutines that take turns at barriers; blocks run one after another, so that memory
+// of a block is memory of the library.
+#ifndef __CUDA_ARCH__
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <ucontext.h>
+
+#define __global__ __attribute__((visibility("default")))
+#define __device__
+#define __host__
+#define __shared__ static
+#define __constant__ static
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+
+struct fx_dim3 { unsigned x, y, z; };
+static fx_dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+using std::exp; using std::log; using std::fmod; using std::floor; using std::ceil; using std::trunc; using std::rint;
+using std::copysign; using std::fma; using std::sqrt; using std::sin; using std::cos; using std::tan; using std::tanh;
+using std::erf; using std::pow; using std::fabs; using std::isnan; using std::isinf; using std::expm1; using std::log1p;
+using std::exp2; using std::log2; using std::log10; using std::asin; using std::acos; using std::atan; using std::atan2;
+using std::sinh; using std::cosh; using std::asinh; using std::acosh; using std::atanh; using std::cbrt; using std::hypot;
+using std::round; using std::fmin; using std::fmax;
+
+template <class To, class From> static inline To fx_bits(From f) { To t; static_assert(sizeof t == sizeof f); memcpy(&t, &f, sizeof t); return t; }
+static inline float __uint_as_float(unsigned x) { return fx_bits<float>(x); }
+static inline unsigned __float_as_uint(float x) { return fx_bits<unsigned>(x); }
+static inline float __int_as_float(int x) { return fx_bits<float>(x); }
+static inline int __float_as_int(float x) { return fx_bits<int>(x); }
+static inline double __longlong_as_double(long long x) { return fx_bits<double>(x); }
+static inline long long __double_as_longlong(double x) { return fx_bits<long long>(x); }
+static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+static inline float __double2float_rz(double x) {
+	float f = (float)x;
+	if (std::isinf(f) && !std::isinf(x)) return x > 0 ? 3.402823466e+38f : -3.402823466e+38f;
+	return std::fabs((double)f) > std::fabs(x) ? std::nextafterf(f, 0.0f) : f;
+}
+
+// The threads of a block.
+enum { fx_stack = 64 << 10, fx_most = 1024 };
+struct fx_thread { ucontext_t at; char *stack; bool done, waits; };
+static fx_thread fx_threads[fx_most];
+static ucontext_t fx_scheduler;
+static int fx_now;
+static void (*fx_body)();
+
+static void fx_start() {
+	fx_body();
+	fx_threads[fx_now].done = true;
+}
+
+static inline void __syncthreads() {
+	fx_threads[fx_now].waits = true;
+	int me = fx_now;
+	swapcontext(&fx_threads[me].at, &fx_scheduler);
+}
+
+static inline void fx_place(int i) {
+	fx_now = i;
+	threadIdx.x = i % blockDim.x;
+	threadIdx.y = i / blockDim.x % blockDim.y;
+	threadIdx.z = i / blockDim.x / blockDim.y;
+}
+
+// fx_block runs a block: every thread up to its next barrier, until all are done. It
+// returns false where some wait at a barrier that others never reach.
+static bool fx_block(int n) {
+	for (int i = 0; i < n; i++) {
+		fx_thread &t = fx_threads[i];
+		if (!t.stack) t.stack = (char *)malloc(fx_stack);
+		t.done = false;
+		getcontext(&t.at);
+		t.at.uc_stack.ss_sp = t.stack;
+		t.at.uc_stack.ss_size = fx_stack;
+		t.at.uc_link = &fx_scheduler;
+		makecontext(&t.at, fx_start, 0);
+	}
+	for (;;) {
+		int done = 0, waits = 0;
+		for (int i = 0; i < n; i++) {
+			fx_thread &t = fx_threads[i];
+			if (!t.done) {
+				fx_place(i);
+				t.waits = false;
+				swapcontext(&fx_scheduler, &t.at);
+			}
+			done += t.done;
+			waits += !t.done && t.waits;
+		}
+		if (done == n) return true;
+		if (done > 0 && waits > 0) return false;
+	}
+}
+
+// fx_run runs a kernel of n parameters, which are integers or pointers, over a grid.
+typedef unsigned long long fx_arg;
+static fx_arg fx_args[24];
+static void *fx_function;
+template <int... I> struct fx_list {};
+template <int N, int... I> struct fx_upto : fx_upto<N - 1, N - 1, I...> {};
+template <int... I> struct fx_upto<0, I...> { typedef fx_list<I...> type; };
+template <int I> using fx_word = fx_arg;
+template <int... I> static void fx_apply(fx_list<I...>) { ((void (*)(fx_word<I>...))fx_function)(fx_args[I]...); }
+template <int N> static void fx_with() { fx_apply(typename fx_upto<N>::type()); }
+static void (*const fx_call[])() = {
+	fx_with<0>, fx_with<1>, fx_with<2>, fx_with<3>, fx_with<4>, fx_with<5>, fx_with<6>, fx_with<7>, fx_with<8>, fx_with<9>, fx_with<10>, fx_with<11>,
+	fx_with<12>, fx_with<13>, fx_with<14>, fx_with<15>, fx_with<16>, fx_with<17>, fx_with<18>, fx_with<19>, fx_with<20>, fx_with<21>, fx_with<22>, fx_with<23>,
+};
+
+extern "C" __attribute__((visibility("default"))) int fx_run(void *function, int n, const fx_arg *args, const unsigned *grid, const unsigned *block) {
+	unsigned threads = block[0] * block[1] * block[2];
+	if (n > 23 || threads > fx_most) return 1;
+	memcpy(fx_args, args, n * sizeof *args);
+	fx_function = function;
+	fx_body = fx_call[n];
+	gridDim = {grid[0], grid[1], grid[2]};
+	blockDim = {block[0], block[1], block[2]};
+	for (unsigned z = 0; z < grid[2]; z++)
+		for (unsigned y = 0; y < grid[1]; y++)
+			for (unsigned x = 0; x < grid[0]; x++) {
+				blockIdx = {x, y, z};
+				if (!fx_block(threads)) return 2;
+			}
+	return 0;
+}
+#endif

@@ -1,0 +1,112 @@
+//go:build (linux || darwin || freebsd) && (amd64 || arm64) && !android && !faketime
+
+package opencl
+
+import (
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+)
+
+// library holds the addresses of the functions that are called, under their names without cl.
+type library struct {
+	getPlatformIDs, getPlatformInfo, getDeviceIDs, getDeviceInfo                   uintptr
+	createContext, releaseContext, createCommandQueue, releaseCommandQueue         uintptr
+	createBuffer, createSubBuffer, releaseMemObject                                uintptr
+	createProgramWithSource, createProgramWithBinary, buildProgram                 uintptr
+	getProgramInfo, getProgramBuildInfo, releaseProgram                            uintptr
+	createKernel, setKernelArg, releaseKernel                                      uintptr
+	enqueueNDRangeKernel, enqueueReadBuffer, enqueueWriteBuffer, enqueueCopyBuffer uintptr
+	flush, finish                                                                  uintptr
+}
+
+func (l *library) functions() map[string]*uintptr {
+	return map[string]*uintptr{
+		"clGetPlatformIDs": &l.getPlatformIDs, "clGetPlatformInfo": &l.getPlatformInfo,
+		"clGetDeviceIDs": &l.getDeviceIDs, "clGetDeviceInfo": &l.getDeviceInfo,
+		"clCreateContext": &l.createContext, "clReleaseContext": &l.releaseContext,
+		"clCreateCommandQueue": &l.createCommandQueue, "clReleaseCommandQueue": &l.releaseCommandQueue,
+		"clCreateBuffer": &l.createBuffer, "clCreateSubBuffer": &l.createSubBuffer, "clReleaseMemObject": &l.releaseMemObject,
+		"clCreateProgramWithSource": &l.createProgramWithSource, "clCreateProgramWithBinary": &l.createProgramWithBinary,
+		"clBuildProgram": &l.buildProgram, "clGetProgramInfo": &l.getProgramInfo,
+		"clGetProgramBuildInfo": &l.getProgramBuildInfo, "clReleaseProgram": &l.releaseProgram,
+		"clCreateKernel": &l.createKernel, "clSetKernelArg": &l.setKernelArg, "clReleaseKernel": &l.releaseKernel,
+		"clEnqueueNDRangeKernel": &l.enqueueNDRangeKernel, "clEnqueueReadBuffer": &l.enqueueReadBuffer,
+		"clEnqueueWriteBuffer": &l.enqueueWriteBuffer, "clEnqueueCopyBuffer": &l.enqueueCopyBuffer,
+		"clFlush": &l.flush, "clFinish": &l.finish,
+	}
+}
+
+// candidates are the names of the library, the loader that finds drivers first.
+func candidates() []string {
+	if runtime.GOOS == "darwin" {
+		return []string{"/System/Library/Frameworks/OpenCL.framework/OpenCL"}
+	}
+	return []string{"libOpenCL.so.1", "libOpenCL.so", "libpocl.so.2"}
+}
+
+// load opens the library once in a process; it is never closed, since drivers have threads.
+var load = sync.OnceValues(func() (*library, error) { return open(candidates()) })
+
+func open(names []string) (*library, error) {
+	for _, name := range names {
+		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			continue
+		}
+		l := &library{}
+		for f, at := range l.functions() {
+			if *at, err = purego.Dlsym(handle, f); err != nil {
+				return nil, diag.New(device.NoDevice, "the OpenCL library "+name+" has no function "+f).
+					WithHint("OpenCL 1.2 is needed: update the driver")
+			}
+		}
+		return l, nil
+	}
+	return nil, diag.New(device.NoDevice, "no OpenCL library is installed: none of "+strings.Join(names, ", ")+" can be loaded").
+		WithHint("install a driver and its loader (Debian: pocl-opencl-icd), or run the model on the cpu target")
+}
+
+// status is a result of the library; 0 is success.
+type status int32
+
+const (
+	deviceNotFound     status = -1
+	deviceNotAvailable status = -2
+	memoryFailed       status = -4
+	outOfResources     status = -5
+	outOfHostMemory    status = -6
+	invalidBinary      status = -42
+	illegalAccess      status = -9999 // NVIDIA's: a kernel crashed the context
+)
+
+// call makes a call that returns a status. Go memory is passed as
+// uintptr(unsafe.Pointer(&x)) in the list of arguments: it stays where it is until the call returns.
+//
+//go:uintptrescapes
+func call(f uintptr, args ...uintptr) status {
+	r, _, _ := purego.SyscallN(f, args...)
+	return status(int32(r))
+}
+
+// failed returns the error of a call, nil for success.
+func failed(what string, s status) error {
+	var e *diag.Error
+	switch s {
+	case 0:
+		return nil
+	case deviceNotAvailable, illegalAccess:
+		e = diag.New(device.Lost, what+": the device is lost (OpenCL error "+strconv.Itoa(int(s))+")")
+	case memoryFailed, outOfResources, outOfHostMemory:
+		e = diag.New(device.DriverFailed, what+": the device has no memory left for it (OpenCL error "+strconv.Itoa(int(s))+")")
+	default:
+		e = diag.New(device.DriverFailed, what+" failed with OpenCL error "+strconv.Itoa(int(s)))
+	}
+	return e
+}

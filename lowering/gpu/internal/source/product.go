@@ -1,0 +1,178 @@
+package source
+
+import (
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+)
+
+// Tile is how much of a product one work-item computes: Rows rows of Lanes columns.
+type Tile struct{ Rows, Lanes, Group int }
+
+// TileFor chooses a tile for columns columns on a device with vectors of that many floats
+// (1: work-items are the lanes).
+func TileFor(vector, columns int) Tile {
+	const rows = 6 // of two vectors each: with what is read, the registers of a CPU
+	lanes := 16
+	switch {
+	case vector == 1:
+		return Tile{Rows: 8, Lanes: 4, Group: flat}
+	case vector < 8 || columns <= 8:
+		lanes = 8
+	}
+	if columns <= 4 {
+		lanes = 4
+	}
+	return Tile{Rows: rows, Lanes: lanes, Group: 1}
+}
+
+// Panels is how many panels of the tile's lanes hold columns columns.
+func (t Tile) Panels(columns int) int { return (columns + t.Lanes - 1) / t.Lanes }
+
+// Pack prints the kernel that lays batch matrices [.., K, N] out for Product: panels of the
+// tile's lanes, each with a row for each k, zeros behind the last column, in f32.
+func (t Tile) Pack(in View) *Kernel {
+	rank := len(in.Shape)
+	k, n := in.Shape[rank-2], in.Shape[rank-1]
+	batch := in.Shape[:rank-2]
+	panels := t.Panels(n)
+	dims := append(append([]int{}, batch...), panels, k, t.Lanes)
+	return each(product(dims), parameters([]array.DType{array.F32}, []array.DType{in.DType}), false, func(b *strings.Builder) {
+		c := unravel(b, "i", "c", "\t", dims)
+		column := sum(term(c[rank-2], t.Lanes), c[rank])
+		b.WriteString("\tint n = " + column + ";\n")
+		coords := append(append([]string{}, c[:rank-2]...), c[rank-1], "n")
+		b.WriteString("\ty0[i] = n < " + num(n) + " ? " + load(in.DType, "x0", in.at(coords)) + " : 0.0f;\n")
+	})
+}
+
+// Product prints the kernel of the matrix product of a [batch.., M, K] and the packed b of
+// shape [batch.., K, n], whose batch dimensions broadcast to out's, then the epilogue. Operands
+// are a, the packed b and those of the epilogue. Floats of up to 32 bits; sums are f32.
+func (t Tile) Product(out, a View, bShape []int, e Epilogue) *Kernel {
+	rank := len(out.Shape)
+	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
+	batch := out.Shape[:rank-2]
+	t.Rows = min(t.Rows, m)
+	tiles, panels := (m+t.Rows-1)/t.Rows, t.Panels(n)
+	a = a.Expand(append(append([]int{}, batch...), m, k))
+	packed := Dense(array.F32, append(append([]int{}, bShape[:len(bShape)-2]...), panels*k*t.Lanes))
+	packed = packed.Expand(append(append([]int{}, batch...), panels*k*t.Lanes))
+	dims := append(append([]int{}, batch...), panels, tiles)
+	params := parameters([]array.DType{out.DType}, append([]array.DType{a.DType, array.F32}, dtypes(e.operands())...))
+	return t.kernel(product(dims), params, func(b *strings.Builder) {
+		c := unravel(b, "i", "c", "\t", dims)
+		at := c[:rank-2]
+		b.WriteString("\tint m = " + sum(term(c[rank-1], t.Rows)) + ";\n")
+		b.WriteString("\tGLOBAL const float *w = x1 + " + packed.at(append(append([]string{}, at...), sum(term(c[rank-2], k*t.Lanes)))) + ";\n")
+		row := func(r int) string { return "m" + num(r) }
+		for r := range t.Rows {
+			b.WriteString("\tint " + row(r) + " = m + " + num(r) + lessThan(m%t.Rows != 0, "m + "+num(r), m) + ";\n")
+			b.WriteString("\tint a" + num(r) + " = " + a.at(append(append([]string{}, at...), row(r), "0")) + ";\n")
+		}
+		_, step := a.Axis(rank - 1)
+		t.accumulate(b, "\t", func(body func(tab string)) {
+			b.WriteString("\tfor (int k = 0; k < " + num(k) + "; k++) {\n")
+			body("\t\t")
+			b.WriteString("\t}\n")
+		}, func(r int) string {
+			return load(a.DType, "x0", sum("a"+num(r), term("k", step)))
+		})
+		t.finish(b, "\tint mr = m + r;\n"+t.stop("mr", m), n%t.Lanes != 0, sum(term(c[rank-2], t.Lanes), "l"), n, func() {
+			e.write(b, "\t\t", t.sumAt(), 2, out, append(append([]string{}, at...), "mr", "col"))
+		})
+	})
+}
+
+// lessThan prints what clamps an index to below n, where it may be beyond.
+func lessThan(may bool, index string, n int) string {
+	if !may {
+		return ""
+	}
+	return " < " + num(n) + " ? " + index + " : " + num(n-1)
+}
+
+// kernel prints a kernel of count work-items.
+func (t Tile) kernel(count int, params []param, write func(b *strings.Builder)) *Kernel {
+	k := &Kernel{Group: [3]int{t.Group, 1, 1}, Groups: [3]int{(count + t.Group - 1) / t.Group, 1, 1}}
+	var b strings.Builder
+	begin(&b, k.Group, params, false)
+	b.WriteString("\tint i = GROUP0 * " + num(t.Group) + " + LANE0;\n")
+	if count%t.Group != 0 {
+		b.WriteString("\tif (i >= " + num(count) + ") return;\n")
+	}
+	write(&b)
+	b.WriteString("}\n")
+	k.Text = b.String()
+	return k.finish()
+}
+
+// accumulate prints the sums s0, s1 ... of the rows: loop prints the loops around what is done
+// with one row of w, which goes on behind it; row is the element of a row.
+func (t Tile) accumulate(b *strings.Builder, tab string, loop func(body func(tab string)), row func(r int) string) {
+	lanes := num(t.Lanes)
+	for r := range t.Rows {
+		b.WriteString(tab + "vec" + lanes + " s" + num(r) + " = VSPLAT" + lanes + "(0.0f);\n")
+	}
+	loop(func(tab string) {
+		b.WriteString(tab + "vec" + lanes + " v = VLOAD" + lanes + "(w);\n" + tab + "w += " + lanes + ";\n")
+		for r := range t.Rows {
+			s := "s" + num(r)
+			b.WriteString(tab + s + " = VFMA(VSPLAT" + lanes + "(" + row(r) + "), v, " + s + ");\n")
+		}
+	})
+}
+
+// finish prints the stores of the sums: those of rows and columns that there are. In the loops
+// r and l count rows and lanes, t[r * lanes + l] is the sum, and col its column; write prints
+// what is done with it.
+func (t Tile) finish(b *strings.Builder, exists string, someColumns bool, column string, columns int, write func()) {
+	lanes := num(t.Lanes)
+	b.WriteString("\tfloat t[" + num(t.Rows*t.Lanes) + "];\n")
+	for r := range t.Rows {
+		b.WriteString("\tVSTORE" + lanes + "(t + " + num(r*t.Lanes) + ", s" + num(r) + ");\n")
+	}
+	b.WriteString("\tfor (int r = 0; r < " + num(t.Rows) + "; r++) {\n" + exists)
+	b.WriteString("\tfor (int l = 0; l < " + lanes + "; l++) {\n\t\tint col = " + column + ";\n")
+	if someColumns {
+		b.WriteString("\t\tif (col >= " + num(columns) + ") break;\n")
+	}
+	write()
+	b.WriteString("\t}\n\t}\n")
+}
+
+// sumAt is the sum of row r and lane l.
+func (t Tile) sumAt() string { return "t[r * " + num(t.Lanes) + " + l]" }
+
+// stop prints the test that ends the loop over rows where a tile may have more than there are.
+func (t Tile) stop(row string, rows int) string {
+	if rows%t.Rows == 0 {
+		return ""
+	}
+	return "\tif (" + row + " >= " + num(rows) + ") break;\n"
+}
+
+// Dot prints the product of a [batch.., M, K] and b [batch.., K, N] of any layout and type, one
+// work-item for each result, then the epilogue.
+func Dot(out, a, bb View, e Epilogue) *Kernel {
+	rank := len(out.Shape)
+	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
+	batch := out.Shape[:rank-2]
+	a = a.Expand(append(append([]int{}, batch...), m, k))
+	bb = bb.Expand(append(append([]int{}, batch...), k, n))
+	w := wide(out.DType)
+	params := parameters([]array.DType{out.DType}, append([]array.DType{a.DType, bb.DType}, dtypes(e.operands())...))
+	return each(product(out.Shape), params, false, func(b *strings.Builder) {
+		c := unravel(b, "i", "c", "\t", out.Shape)
+		b.WriteString("\t" + register(w) + " acc = 0;\n\tfor (int k = 0; k < " + num(k) + "; k++)\n")
+		at := append([]string{}, c[:rank-2]...)
+		x := cast(w, a.DType, load(a.DType, "x0", a.at(append(append([]string{}, at...), c[rank-2], "k"))))
+		y := cast(w, bb.DType, load(bb.DType, "x1", bb.at(append(append([]string{}, at...), "k", c[rank-1]))))
+		if w == array.I64 {
+			b.WriteString("\t\tacc = (i64)((u64)acc + (u64)" + x + " * (u64)" + y + ");\n\tacc = " + wrap(out.DType, "acc") + ";\n")
+		} else {
+			b.WriteString("\t\tacc = FMA(" + x + ", " + y + ", acc);\n")
+		}
+		e.write(b, "\t", "acc", 2, out, c)
+	})
+}

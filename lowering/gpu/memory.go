@@ -1,0 +1,77 @@
+package gpu
+
+import "slices"
+
+// span is the time in which a buffer holds something, in steps of a run.
+type span struct{ buf, from, to, bytes int }
+
+// arena gives every buffer that is not there for the life of the program a place in one piece
+// of memory: the lowest that no buffer alive at the same time has, the largest first. Places
+// are multiples of align. It returns how many bytes that takes.
+func (b *builder) arena(align int) int {
+	spans := b.spans()
+	slices.SortStableFunc(spans, func(x, y span) int { return y.bytes - x.bytes })
+	size := 0
+	var placed []span
+	for _, s := range spans {
+		at := b.lowest(placed, s, align)
+		b.buffers[s.buf].off = at
+		placed = append(placed, s)
+		size = max(size, at+s.bytes)
+	}
+	return size
+}
+
+// spans returns the spans of the buffers that are used. Inputs are there from the start,
+// results to the end.
+func (b *builder) spans() []span {
+	at := make([]int, len(b.buffers))
+	for i := range at {
+		at[i] = -1
+	}
+	var spans []span
+	touch := func(k, time int) {
+		f := b.buffers[k]
+		if f.setup {
+			return
+		}
+		if at[k] < 0 {
+			at[k] = len(spans)
+			from := time
+			if f.kind != temporary {
+				from = 0
+			}
+			spans = append(spans, span{k, from, time, f.bytes})
+		}
+		spans[at[k]].to = max(spans[at[k]].to, time)
+	}
+	for time, s := range b.steps {
+		for _, k := range s.args {
+			touch(k, time+1)
+		}
+	}
+	for _, v := range b.outputs {
+		touch(v.buf, len(b.steps)+1)
+	}
+	return spans
+}
+
+// lowest finds the place of s among those that have one.
+func (b *builder) lowest(placed []span, s span, align int) int {
+	var busy []span // as places: from and to are bytes
+	for _, p := range placed {
+		if p.from <= s.to && s.from <= p.to {
+			off := b.buffers[p.buf].off
+			busy = append(busy, span{from: off, to: off + p.bytes})
+		}
+	}
+	slices.SortFunc(busy, func(x, y span) int { return x.from - y.from })
+	at := 0
+	for _, p := range busy {
+		if at+s.bytes <= p.from {
+			break
+		}
+		at = max(at, (p.to+align-1)/align*align)
+	}
+	return at
+}

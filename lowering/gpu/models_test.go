@@ -1,0 +1,85 @@
+package gpu_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/tracer"
+)
+
+// everyTime are the networks that are run on every change; nightly all are.
+var everyTime = map[string]bool{"mlp": true, "resnet18": true, "mobilenet_v3_large": true, "deep_recommender": true, "learning_to_paint": true}
+
+// TestModelsEqualTheInterpreter runs networks on the device.
+func TestModelsEqualTheInterpreter(t *testing.T) {
+	g := target(t)
+	for _, model := range models.All() {
+		t.Run(model.Name, func(t *testing.T) {
+			ref := fxtest.LoadFixture(t, model.Name)
+			if !everyTime[model.Name] {
+				fxtest.Nightly(t)
+			}
+			ref.SkipLarge(t)
+			m, in := traced(t, model)
+			if l := lowering.Query(g, m.Graph); len(l) > 0 {
+				t.Skip(l)
+			}
+			want, err := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(ctx, in)
+			require.NoError(t, err)
+			e := compile(t, g, m)
+			for range 2 {
+				got, err := e.Run(ctx, in)
+				require.NoError(t, err)
+				fxtest.Close(t, model.Name, want, got)
+				ref.Check(t, got)
+			}
+			t.Log(e.Stats(), "times of a run:", least3(t, e, in), "cpu:", least3(t, onCPU(t, m), in))
+		})
+	}
+}
+
+func onCPU(t *testing.T, m *graph.Module) lowering.Executable {
+	e, err := cpu.Target{}.Compile(m, lowering.Options{})
+	require.NoError(t, err)
+	return e
+}
+
+// least3 is the least time of three runs.
+func least3(t *testing.T, e lowering.Executable, in []*array.Array) time.Duration {
+	best := time.Hour
+	for range 3 {
+		start := time.Now()
+		_, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		best = min(best, time.Since(start))
+	}
+	return best
+}
+
+func traced(t testing.TB, model *models.Model) (*graph.Module, []*array.Array) {
+	t.Helper()
+	module := model.New()
+	models.Synthetic(model, module, "gofx-1")
+	p := tracer.Tracer{}
+	for _, in := range model.Inputs {
+		p.Inputs = append(p.Inputs, tracer.Input{Name: in.Name, Type: in.ShapeType()})
+	}
+	m, err := p.Trace(ctx, module)
+	require.NoError(t, err)
+	x, err := model.SyntheticInputs("gofx-1")
+	require.NoError(t, err)
+	in := make([]*array.Array, len(x))
+	for i := range x {
+		in[i] = x[i].Array()
+	}
+	return m, in
+}

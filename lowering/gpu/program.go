@@ -1,0 +1,418 @@
+package gpu
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+)
+
+// program is what a graph of known sizes has become: steps whose kernels are built, and the
+// memory of the device that all runs share.
+type program struct {
+	dev     *Device
+	module  *graph.Module
+	build   *builder
+	inputs  []*graph.Node
+	kernels map[string]device.Kernel // by name, of the device's program
+	arena   int
+	fixed   []device.Buffer // by buffer: weights and what is made of them once
+	checked []*graph.Node   // of the calls that may refuse an operand, by status
+
+	mu   sync.Mutex
+	free []*instance
+}
+
+// instance is the memory and the queue of one run at a time.
+type instance struct {
+	queue    device.Queue
+	arena    device.Buffer
+	status   device.Buffer
+	views    []device.Buffer // by buffer
+	launches []device.Launch
+	replay   device.Recording // of the launches; nil where the queue records nothing
+}
+
+// MaxInstances is how many runs at once keep their memory on the device for later runs.
+const MaxInstances = 4
+
+// newProgram lowers a prepared module of known sizes.
+func (t Target) newProgram(ready *graph.Module, d *Device) (*program, error) {
+	inputs := ready.Graph.Inputs()
+	if err := lowering.Legalize(ready.Graph, name, direct(d.Info().Doubles)); err != nil {
+		return nil, err
+	}
+	b, err := build(ready, d.Info())
+	if err != nil {
+		return nil, err
+	}
+	p := &program{dev: d, module: ready, build: b, inputs: inputs, arena: b.arena(max(d.Info().Align, 64)), fixed: make([]device.Buffer, len(b.buffers))}
+	for _, s := range b.steps {
+		if s.kernel.Status {
+			p.checked = append(p.checked, s.node)
+		}
+	}
+	if err := p.link(t.folder()); err != nil {
+		p.close()
+		return nil, err
+	}
+	if err := p.setUp(); err != nil {
+		p.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// link builds the kernels.
+func (p *program) link(folder string) error {
+	var all []*source.Kernel
+	for _, s := range p.build.steps {
+		all = append(all, s.kernel)
+	}
+	p.kernels = map[string]device.Kernel{}
+	if len(all) == 0 {
+		return nil
+	}
+	built, err := p.dev.program(source.Program(all), folder)
+	if err != nil {
+		return err
+	}
+	for _, k := range all {
+		if p.kernels[k.Name] != nil {
+			continue
+		}
+		if p.kernels[k.Name], err = built.Kernel(k.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setUp copies weights to the device and runs the steps that need nothing else.
+func (p *program) setUp() error {
+	q, err := p.dev.dev.NewQueue()
+	if err != nil {
+		return err
+	}
+	defer q.Free()
+	used := p.used()
+	for k, f := range p.build.buffers {
+		if !f.setup || !used[k] {
+			continue
+		}
+		if p.fixed[k], err = p.dev.dev.Alloc(f.bytes); err != nil {
+			return err
+		}
+		if f.kind == weight {
+			if err := write(q, p.fixed[k], f.array); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range p.build.steps {
+		if !s.setup {
+			continue
+		}
+		l := p.launch(s, p.fixed, nil)
+		if err := q.Launch(&l); err != nil {
+			return at(s, err)
+		}
+	}
+	if err := q.Finish(); err != nil {
+		return err
+	}
+	p.dropSpent(used)
+	return nil
+}
+
+// used tells which buffers any step or result needs.
+func (p *program) used() []bool {
+	used := make([]bool, len(p.build.buffers))
+	for _, s := range p.build.steps {
+		for _, k := range s.args {
+			used[k] = true
+		}
+	}
+	for _, v := range p.build.outputs {
+		used[v.buf] = true
+	}
+	return used
+}
+
+// dropSpent frees what only steps that are done needed.
+func (p *program) dropSpent(used []bool) {
+	needed := make([]bool, len(used))
+	for _, s := range p.build.steps {
+		if s.setup {
+			continue
+		}
+		for _, k := range s.args {
+			needed[k] = true
+		}
+	}
+	for _, v := range p.build.outputs {
+		needed[v.buf] = true
+	}
+	for k, b := range p.fixed {
+		if b != nil && !needed[k] {
+			b.Free()
+			p.fixed[k] = nil
+		}
+	}
+}
+
+// write copies an array to the device, in row-major order.
+func write(q device.Queue, to device.Buffer, a *array.Array) error {
+	if a.Len() == 0 {
+		return nil
+	}
+	return q.Write(to, array.Bytes(array.Contiguous(a)))
+}
+
+// launch fills in the arguments of a step.
+func (p *program) launch(s step, buffers []device.Buffer, status device.Buffer) device.Launch {
+	l := device.Launch{Kernel: p.kernels[s.kernel.Name], Grid: s.kernel.Groups, Group: s.kernel.Group}
+	for _, k := range s.args {
+		l.Args = append(l.Args, device.Arg{Buffer: buffers[k]})
+	}
+	if s.kernel.Status {
+		l.Args = append(l.Args, device.Arg{Buffer: status})
+	}
+	return l
+}
+
+// at gives an error the place of a step's call.
+func at(s step, err error) error {
+	if e, ok := err.(*diag.Error); ok && s.node != nil && e.Node == "" {
+		e.Node, e.Pos = s.node.Name(), s.node.Pos()
+	}
+	return err
+}
+
+// newInstance takes memory for a run.
+func (p *program) newInstance() (_ *instance, err error) {
+	x := &instance{views: make([]device.Buffer, len(p.build.buffers))}
+	defer func() {
+		if err != nil {
+			x.close()
+		}
+	}()
+	dev := p.dev.dev
+	if x.queue, err = dev.NewQueue(); err != nil {
+		return nil, err
+	}
+	if x.arena, err = dev.Alloc(max(p.arena, 1)); err != nil {
+		return nil, err
+	}
+	if x.status, err = dev.Alloc(max(len(p.checked), 1) * max(dev.Info().Align, statusBytes)); err != nil {
+		return nil, err
+	}
+	used := p.used()
+	for k, f := range p.build.buffers {
+		if x.views[k] = p.fixed[k]; x.views[k] != nil || !used[k] || f.setup {
+			continue
+		}
+		if x.views[k], err = x.arena.View(f.off, f.bytes); err != nil {
+			return nil, err
+		}
+	}
+	if err = p.arguments(x); err != nil {
+		return nil, err
+	}
+	return x, p.record(x)
+}
+
+// record keeps the launches of an instance as one command, where the queue can: drivers
+// take microseconds for each launch, which is longer than many kernels run.
+func (p *program) record(x *instance) (err error) {
+	q, ok := x.queue.(device.Recorder)
+	if !ok || len(x.launches) < 2 {
+		return nil
+	}
+	x.replay, err = q.Record(func() error { return p.start(context.Background(), x) })
+	return err
+}
+
+// start enqueues the launches of a run.
+func (p *program) start(ctx context.Context, x *instance) error {
+	if x.replay != nil {
+		return x.replay.Replay(x.queue)
+	}
+	i := 0
+	for _, s := range p.build.steps {
+		if s.setup {
+			continue
+		}
+		if ctx != nil && ctx.Err() != nil {
+			_ = x.queue.Finish()
+			return diag.Stop(ctx.Err())
+		}
+		if err := x.queue.Launch(&x.launches[i]); err != nil {
+			return at(s, err)
+		}
+		i++
+	}
+	return nil
+}
+
+// statusBytes is the size of a status word; each step that has one has its own.
+const statusBytes = 4
+
+func (p *program) arguments(x *instance) error {
+	word, n := device.Buffer(nil), 0
+	align := max(p.dev.Info().Align, statusBytes)
+	for _, s := range p.build.steps {
+		if s.setup {
+			continue
+		}
+		if s.kernel.Status {
+			var err error
+			if word, err = x.status.View(n*align, statusBytes); err != nil {
+				return err
+			}
+			n++
+		}
+		x.launches = append(x.launches, p.launch(s, x.views, word))
+	}
+	return nil
+}
+
+func (x *instance) close() {
+	if x.replay != nil {
+		x.replay.Free()
+	}
+	if x.queue != nil {
+		x.queue.Free()
+	}
+	for _, b := range []device.Buffer{x.arena, x.status} {
+		if b != nil {
+			b.Free()
+		}
+	}
+}
+
+// acquire returns a free instance or a new one.
+func (p *program) acquire() (*instance, error) {
+	p.mu.Lock()
+	if n := len(p.free); n > 0 {
+		x := p.free[n-1]
+		p.free = p.free[:n-1]
+		p.mu.Unlock()
+		return x, nil
+	}
+	p.mu.Unlock()
+	return p.newInstance()
+}
+
+// release keeps an instance for later runs; failed ones are given up.
+func (p *program) release(x *instance, failed bool) {
+	p.mu.Lock()
+	keep := !failed && len(p.free) < MaxInstances
+	if keep {
+		p.free = append(p.free, x)
+	}
+	p.mu.Unlock()
+	if !keep {
+		x.close()
+	}
+}
+
+// run computes the results of checked inputs.
+func (p *program) run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	x, err := p.acquire()
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.compute(ctx, x, in)
+	p.release(x, err != nil)
+	return out, err
+}
+
+func (p *program) compute(ctx context.Context, x *instance, in []*array.Array) ([]*array.Array, error) {
+	if err := p.enter(x, in); err != nil {
+		return nil, err
+	}
+	if ctx != nil && ctx.Err() != nil {
+		_ = x.queue.Finish()
+		return nil, diag.Stop(ctx.Err())
+	}
+	if err := p.start(ctx, x); err != nil {
+		return nil, err
+	}
+	out := make([]*array.Array, len(p.build.outputs))
+	for i, v := range p.build.outputs {
+		out[i] = array.New(v.dtype(), v.shape()...)
+		if v.header.Len() == 0 {
+			continue
+		}
+		if err := x.queue.Read(array.Bytes(out[i]), x.views[v.buf]); err != nil {
+			return nil, err
+		}
+	}
+	return out, p.refused(x)
+}
+
+// enter copies inputs and live weights to the device.
+func (p *program) enter(x *instance, in []*array.Array) error {
+	for k, f := range p.build.buffers {
+		if x.views[k] == nil || f.kind != input && f.kind != live {
+			continue
+		}
+		a := f.array
+		if f.kind == input {
+			a = in[f.input]
+		} else if w := p.module.Param(f.path); w != nil && w.Value != nil {
+			a = w.Value
+		}
+		if err := write(x.queue, x.views[k], a); err != nil {
+			return err
+		}
+	}
+	if n := len(p.checked); n > 0 {
+		return x.queue.Write(x.status, make([]byte, n*max(p.dev.Info().Align, statusBytes)))
+	}
+	return nil
+}
+
+// refused returns the error of the first call that refused an operand.
+func (p *program) refused(x *instance) error {
+	if len(p.checked) == 0 {
+		return x.queue.Finish()
+	}
+	align := max(p.dev.Info().Align, statusBytes)
+	words := make([]byte, len(p.checked)*align)
+	if err := x.queue.Read(words, x.status); err != nil {
+		return err
+	}
+	for i, n := range p.checked {
+		if words[i*align] != 0 {
+			return n.Error(OutOfRange, "an index is out of range")
+		}
+	}
+	return nil
+}
+
+// close gives the device's memory back; no run may be in progress.
+func (p *program) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.free {
+		x.close()
+	}
+	p.free = nil
+	for _, b := range p.fixed {
+		if b != nil {
+			b.Free()
+		}
+	}
+	for _, k := range p.kernels {
+		if k != nil {
+			k.Free()
+		}
+	}
+}

@@ -1,0 +1,233 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// contract returns the result of a contraction, which waits for its epilogue, with a bias of the
+// given shape added to its sums.
+func (c *call) contract(k *contraction, bias *value, biasShape []int) []*value {
+	h := c.result(0).header
+	w := h.DType()
+	if isHalf(w) {
+		w = array.F32 // sums are rounded once, with the bias
+	}
+	k.node = c.n
+	eb := expr.NewBuilder()
+	acc := eb.Input(0, w)
+	p := &pending{node: c.n, from: k, acc: 0, in: []*value{{header: header(w, h.Shape()), buf: -1}}}
+	if bias != nil {
+		v := &value{header: array.Reshape(bias.header, biasShape...), buf: bias.buf}
+		p.in = append(p.in, v)
+		acc = eb.Add(acc, eb.Cast(eb.Input(1, v.dtype()), w))
+	}
+	p.g = eb.Graph(eb.Cast(acc, h.DType()))
+	return []*value{{header: h, todo: p}}
+}
+
+// tiles reports whether the product is computed in tiles: floats of up to 32 bits, and enough
+// of them.
+func tiles(d array.DType, columns, depth int) bool {
+	return d.IsFloat() && d != array.F64 && columns > 1 && depth > 0
+}
+
+func matmul(c *call) ([]*value, error) {
+	a, b := c.placed(0), c.placed(1)
+	out := c.result(0)
+	if out.header.Len() == 0 {
+		return []*value{out}, nil
+	}
+	av, bv := a.view(), b.view()
+	if len(av.Shape) == 1 {
+		av = source.View{DType: av.DType, Shape: []int{1, av.Shape[0]}, Strides: []int{0, av.Strides[0]}, Offset: av.Offset}
+	}
+	if len(bv.Shape) == 1 {
+		bv = source.View{DType: bv.DType, Shape: []int{bv.Shape[0], 1}, Strides: []int{bv.Strides[0], 0}, Offset: bv.Offset}
+	}
+	n, depth := bv.Shape[len(bv.Shape)-1], av.Shape[len(av.Shape)-1]
+	vectors := len(a.shape()) == 1 || len(b.shape()) == 1
+	m := av.Shape[len(av.Shape)-2]
+	// A column is read once for each row: packing pays where there are some.
+	if tiles(out.dtype(), n, depth) && (m >= 4 || c.b.buffers[b.buf].setup) && !vectors {
+		t := source.TileFor(c.b.info.Vector, n)
+		packed := c.pack(t, b, bv)
+		return c.contract(&contraction{in: []*value{a, packed}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+			return t.Product(o, av, bv.Shape, e)
+		}}, nil, nil), nil
+	}
+	if !vectors && out.dtype().IsFloat() {
+		return c.contract(&contraction{in: []*value{a, b}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+			return source.Dot(o, av, bv, e)
+		}}, nil, nil), nil
+	}
+	dims := slices.Clone(out.shape())
+	if len(a.shape()) == 1 {
+		dims = slices.Insert(dims, len(dims)-map[bool]int{true: 0, false: 1}[len(b.shape()) == 1], 1)
+	}
+	if len(b.shape()) == 1 {
+		dims = append(dims, 1)
+	}
+	eb := expr.NewBuilder()
+	e := source.Epilogue{G: eb.Graph(eb.Input(0, out.dtype())), In: []source.View{source.Dense(out.dtype(), dims)}}
+	c.emit(source.Dot(source.Dense(out.dtype(), dims), av, bv, e), []*value{out}, []*value{a, b})
+	return []*value{out}, nil
+}
+
+// pack returns the packed form of a right operand.
+func (c *call) pack(t source.Tile, b *value, view source.View) *value {
+	rank := len(view.Shape)
+	batch := view.Shape[:rank-2]
+	packed := c.b.temp(array.F32, []int{count(batch) * t.Panels(view.Shape[rank-1]) * view.Shape[rank-2] * t.Lanes})
+	c.emit(t.Pack(view), []*value{packed}, []*value{b})
+	return packed
+}
+
+func linear(c *call) ([]*value, error) {
+	x, w, bias := c.dense(0), c.placed(1), c.dense(2)
+	features, depth := w.shape()[0], w.shape()[1]
+	if c.result(0).header.Len() == 0 {
+		return []*value{c.result(0)}, nil
+	}
+	wv := w.view()
+	turned := source.View{DType: wv.DType, Shape: []int{depth, features}, Strides: []int{wv.Strides[1], wv.Strides[0]}, Offset: wv.Offset}
+	biasShape := []int{features}
+	rows := x.header.Len() / max(depth, 1)
+	if depth == 0 {
+		rows = c.result(0).header.Len() / features
+	}
+	flat := source.Dense(x.dtype(), []int{rows, depth})
+	k := &contraction{in: []*value{x, w}}
+	if tiles(x.dtype(), features, depth) {
+		t := source.TileFor(c.b.info.Vector, features)
+		packed := c.pack(t, w, turned)
+		k.in[1] = packed
+		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
+			if o, e, ok := e.Flatten(out); ok {
+				return t.Product(o, flat, turned.Shape, e)
+			}
+			return t.Product(out, x.view(), turned.Shape, e)
+		}
+	} else {
+		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
+			if o, e, ok := e.Flatten(out); ok {
+				return source.Dot(o, flat, turned, e)
+			}
+			return source.Dot(out, x.view(), turned, e)
+		}
+	}
+	return c.contract(k, bias, biasShape), nil
+}
+
+// image returns operand 0 as a view with a batch, and whether it had none.
+func (c *call) image(spatial int) (x *value, single bool) {
+	x = c.placed(0)
+	if len(x.shape()) == spatial+1 {
+		return &value{header: array.Unsqueeze(x.header, 0), buf: x.buf}, true
+	}
+	return x, false
+}
+
+func conv(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.Conv](c)
+	if err != nil {
+		return nil, err
+	}
+	w, bias := c.placed(1), c.dense(2)
+	spatial := len(w.shape()) - 2
+	x, single := c.image(spatial)
+	win := source.Window{Kernel: w.shape()[2:], Stride: k.Stride, Dilation: k.Dilation, Pad: k.PadLo}.Filled(spatial)
+	out := c.result(0)
+	if out.header.Len() == 0 || x.header.Len() == 0 {
+		return c.empty(out, bias, spatial)
+	}
+	dims := out.shape()
+	if single {
+		dims = append([]int{1}, dims...)
+	}
+	x = c.frame(x, win, dims)
+	groups := max(k.Groups, 1)
+	shape := source.Conv{Window: win, Groups: groups, X: x.view()}
+	biasShape := append([]int{w.shape()[0]}, slices.Repeat([]int{1}, spatial)...)
+	d := &contraction{in: []*value{x, w}}
+	const fewest = 4 // channels that are worth a vector
+	if m := w.shape()[0] / groups; out.dtype() != array.F64 && m >= fewest {
+		t := source.TileFor(c.b.info.Vector, m)
+		packed := c.b.temp(array.F32, []int{groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
+		c.emit(shape.Pack(t, w.view()), []*value{packed}, []*value{w})
+		d.in[1] = packed
+		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
+			s := shape
+			s.Out, e = e.Batched(o, single)
+			return s.Tiled(t, e)
+		}
+	} else {
+		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
+			s := shape
+			s.Out, e = e.Batched(o, single)
+			return s.Direct(w.view(), e)
+		}
+	}
+	return c.contract(d, bias, biasShape), nil
+}
+
+// empty is the result of a convolution of nothing: the bias, or zeros.
+func (c *call) empty(out, bias *value, spatial int) ([]*value, error) {
+	if out.header.Len() == 0 {
+		return []*value{out}, nil
+	}
+	if bias == nil {
+		return c.one(source.Fill(out.view(), 0))
+	}
+	v := &value{header: array.Reshape(bias.header, append([]int{bias.shape()[0]}, slices.Repeat([]int{1}, spatial)...)...), buf: bias.buf}
+	return c.one(source.Copy(out.view(), v.view().Expand(out.shape())), v)
+}
+
+// frame returns the image with zeros around it, as far as windows reach.
+func (c *call) frame(x *value, win source.Window, out []int) *value {
+	dims, lo := slices.Clone(x.shape()), make([]int, len(x.shape()))
+	changed := false
+	for i := range win.Kernel {
+		n := dims[2+i] + win.Pad[i]
+		reach := win.Reach(i, out[2+i])
+		lo[2+i] = win.Pad[i]
+		if win.Pad[i] > 0 || reach > n {
+			dims[2+i], changed = max(n, reach), true
+		}
+	}
+	if !changed {
+		return x
+	}
+	framed := c.b.temp(x.dtype(), dims)
+	c.emit(source.Pad(dims, x.view(), lo, "constant", 0), []*value{framed}, []*value{x})
+	return framed
+}
+
+func convTranspose(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.ConvTranspose](c)
+	if err != nil {
+		return nil, err
+	}
+	w, bias := c.placed(1), c.dense(2)
+	spatial := len(w.shape()) - 2
+	x, single := c.image(spatial)
+	win := source.Window{Kernel: w.shape()[2:], Stride: k.Stride, Dilation: k.Dilation, Pad: k.Padding}.Filled(spatial)
+	out := c.result(0)
+	dims := out.shape()
+	if single {
+		dims = append([]int{1}, dims...)
+	}
+	in := []*value{x, w}
+	if bias != nil {
+		in = append(in, bias)
+	}
+	if out.header.Len() == 0 || x.header.Len() == 0 {
+		return c.empty(out, bias, spatial)
+	}
+	c.emit(source.Transposed(win, max(k.Groups, 1), source.Dense(out.dtype(), dims), x.view(), w.view(), bias != nil), []*value{out}, in)
+	return []*value{out}, nil
+}

@@ -1,0 +1,248 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// axes returns axes counted from the front; none means all.
+func axes(dims []int, rank int) []int {
+	var out []int
+	for _, d := range dims {
+		if d < 0 {
+			d += rank
+		}
+		out = append(out, d)
+	}
+	if len(dims) == 0 {
+		for i := range rank {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// stepOf returns the operator's step, of the type that its rule is for.
+func stepOf[S any](c *call) (S, error) {
+	var none S
+	s, err := attrsStep(c.n)
+	if err != nil {
+		return none, err
+	}
+	if k, ok := s.(S); ok {
+		return k, nil
+	}
+	return none, c.refuse("its kernel is another one")
+}
+
+// reduced counts the elements of x along axes.
+func reduced(x *value, red []int) int {
+	n := 1
+	for _, a := range red {
+		n *= x.shape()[a]
+	}
+	return n
+}
+
+func reduce(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.Reduce](c)
+	if err != nil {
+		return nil, err
+	}
+	x := c.placed(0)
+	red := axes(k.Dims, len(x.shape()))
+	out := c.result(0)
+	n := reduced(x, red)
+	if n == 0 && out.header.Len() > 0 && (k.Kind == "max" || k.Kind == "min") {
+		return nil, c.refuse("there is no element to take the " + k.Kind + " of")
+	}
+	c.emit(source.Reduce(k.Kind, out.dtype(), x.view(), red, c.group(n)), []*value{out}, []*value{x})
+	return []*value{out}, nil
+}
+
+func variance(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.Var](c)
+	if err != nil {
+		return nil, err
+	}
+	x := c.placed(0)
+	red := axes(k.Dims, len(x.shape()))
+	return c.one(source.Var(x.dtype(), x.view(), red, k.Correction, k.Root, c.group(reduced(x, red))), x)
+}
+
+func argReduce(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.ArgReduce](c)
+	if err != nil {
+		return nil, err
+	}
+	x := c.placed(0)
+	red := axes([]int{k.Dim}, len(x.shape()))
+	if k.Flat || len(x.shape()) == 0 {
+		red = axes(nil, len(x.shape()))
+	}
+	if reduced(x, red) == 0 && c.result(0).header.Len() > 0 {
+		return nil, c.refuse("there is no element to choose")
+	}
+	return c.one(source.Arg(k.Kind[len("arg"):], false, true, x.view(), red), x)
+}
+
+func extremes(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.MinMaxDim](c)
+	if err != nil {
+		return nil, err
+	}
+	x := c.placed(0)
+	red := axes([]int{k.Dim}, len(x.shape()))
+	if len(x.shape()) == 0 {
+		red = nil
+	}
+	out := []*value{c.result(0), c.result(1)}
+	if reduced(x, red) == 0 && out[0].header.Len() > 0 {
+		return nil, c.refuse("there is no element to choose")
+	}
+	c.emit(source.Arg(k.Kind, true, true, x.view(), red), out, []*value{x})
+	return out, nil
+}
+
+func scan(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.Scan](c)
+	if err != nil {
+		return nil, err
+	}
+	x := vector(c.placed(0))
+	return c.one(source.Scan(k.Kind[len("cum"):], c.result(0).dtype(), x.view(), axes([]int{k.Dim}, len(x.shape()))[0]), x)
+}
+
+func softmax(c *call) ([]*value, error) {
+	step, err := attrsStep(c.n)
+	if err != nil {
+		return nil, err
+	}
+	log, dim := false, 0
+	switch k := step.(type) {
+	case *kernel.Softmax:
+		dim = k.Dim
+	case *kernel.LogSoftmax:
+		log, dim = true, k.Dim
+	default:
+		return nil, c.refuse("its kernel is another one")
+	}
+	x := vector(c.placed(0))
+	return c.one(source.Softmax(x.view(), dim, log, c.group(x.shape()[dim])), x)
+}
+
+// normalise makes the step of a norm over rows of n elements.
+func (c *call) normalise(n source.Norm) ([]*value, error) {
+	in := []*value{c.dense(0)}
+	for i := 1; i < len(c.in); i++ {
+		if v := c.dense(i); v != nil {
+			in = append(in, v)
+		}
+	}
+	n.Weight = len(c.in) > 1 && c.in[1] != nil
+	n.Bias = len(c.in) > 2 && c.in[2] != nil
+	if n.N == 0 || n.Rows == 0 {
+		return []*value{c.result(0)}, nil
+	}
+	types := make([]array.DType, len(in))
+	for i, v := range in {
+		types[i] = v.dtype()
+	}
+	return c.one(source.Normalise(n, types, c.group(n.N)), in...)
+}
+
+func count(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+func layerNorm(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.LayerNorm](c)
+	if err != nil {
+		return nil, err
+	}
+	dims := c.placed(0).shape()
+	at := len(dims) - k.Axes
+	return c.normalise(source.Norm{Rows: count(dims[:at]), N: count(dims[at:]), Eps: k.Eps, PerChannel: 1})
+}
+
+func rmsNorm(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.RMSNorm](c)
+	if err != nil {
+		return nil, err
+	}
+	dims := c.placed(0).shape()
+	at := len(dims) - k.Axes
+	return c.normalise(source.Norm{Rows: count(dims[:at]), N: count(dims[at:]), Eps: k.Eps, Root: true, PerChannel: 1})
+}
+
+func groupNorm(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.GroupNorm](c)
+	if err != nil {
+		return nil, err
+	}
+	dims := c.placed(0).shape()
+	groups := k.Groups
+	if groups < 0 {
+		groups = dims[1]
+	}
+	if count(dims) == 0 {
+		return []*value{c.result(0)}, nil
+	}
+	return c.normalise(source.Norm{Rows: dims[0] * groups, N: count(dims[1:]) / groups, Eps: k.Eps, PerChannel: count(dims[2:]), Groups: groups})
+}
+
+func batchStats(c *call) ([]*value, error) {
+	x := c.placed(0)
+	out := []*value{c.result(0), c.result(1)}
+	n := x.header.Len() / max(x.shape()[1], 1)
+	c.emit(source.BatchStats(x.view(), out[0].dtype(), c.group(n)), out, []*value{x})
+	return out, nil
+}
+
+// batchNorm makes a factor and a term for each channel, once where statistics are weights, and
+// applies them as an expression, which is joined with what is around it.
+func batchNorm(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.BatchNorm](c)
+	if err != nil {
+		return nil, err
+	}
+	x := c.in[0]
+	channels := x.shape()[1]
+	w := array.F32
+	if x.dtype() == array.F64 {
+		w = array.F64
+	}
+	b := expr.NewBuilder()
+	var in []*value
+	read := func(i int, other float64) expr.Value {
+		v := c.placed(i)
+		if v == nil {
+			return b.Const(w, other)
+		}
+		in = append(in, v)
+		return b.Cast(b.Input(len(in)-1, v.dtype()), w)
+	}
+	mean, variance := read(1, 0), read(2, 1)
+	weight, bias := read(3, 1), read(4, 0)
+	scale := b.Mul(weight, b.Reciprocal(b.Sqrt(b.Add(variance, b.Const(w, k.Eps)))))
+	g := b.Graph(scale, b.Sub(bias, b.Mul(mean, scale)))
+	out := []*value{c.b.temp(w, []int{channels}), c.b.temp(w, []int{channels})}
+	c.b.store(&pending{g: g, in: in, node: c.n, acc: -1}, []int{channels}, out)
+	dims := make([]int, len(x.shape())-1)
+	dims[0] = channels
+	for i := 1; i < len(dims); i++ {
+		dims[i] = 1
+	}
+	b = expr.NewBuilder()
+	apply := b.Graph(b.Cast(b.Add(b.Mul(b.Cast(b.Input(0, x.dtype()), w), b.Input(1, w)), b.Input(2, w)), x.dtype()))
+	args := []*value{x, placed(w, dims, out[0].buf), placed(w, dims, out[1].buf)}
+	return c.b.elementwise(c.n, apply, args, slices.Concat(solitary(c.n)[:1], []bool{false, false}))
+}

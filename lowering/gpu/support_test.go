@@ -1,0 +1,78 @@
+package gpu_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/op"
+)
+
+// hostOnly are the operators that no device runs: each call of them falls back.
+const hostOnly = `argsort dequantize det dynamic_quantize fold grid_sample gru int4_embedding int4_linear int8_linear
+	interpolate lstm non_max_suppression nonzero observe q_add q_avg_pool q_concat q_conv1d q_conv2d q_conv3d q_embedding
+	q_gru q_linear q_lstm q_matmul q_max_pool q_mul q_table quantize range resize rnn roi_align scatter scatter_add
+	scatter_reduce searchsorted sized sort topk unfold unique`
+
+// TestOperatorsWithoutKernels holds the list of operators that devices do not run at all.
+func TestOperatorsWithoutKernels(t *testing.T) {
+	g := gpu.Target{Device: gpu.Using(&failing{})}
+	var none []string
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc || o.Path != "" {
+			continue
+		}
+		some := false
+		for _, s := range o.Samples() {
+			b := newTogether(t)
+			ok, why := g.Supports(b.c.Function(o, s.Attrs, b.operands(s.In)...))
+			require.True(t, ok || why != "", o.Key())
+			some = some || ok
+		}
+		if !some {
+			none = append(none, o.Key())
+		}
+	}
+	slices.Sort(none)
+	require.Equal(t, strings.Fields(hostOnly), none)
+}
+
+// wide is a device whose work-items are the lanes, as those of GPUs are: groups reduce
+// together and products have small tiles.
+type wide struct{ device.Device }
+
+func (d wide) Info() device.Info {
+	i := d.Device.Info()
+	i.Vector, i.Host = 1, false
+	return i
+}
+
+// TestWideGroups runs what a GPU would be given on the device there is.
+func TestWideGroups(t *testing.T) {
+	first := target(t)
+	g := gpu.Target{Device: gpu.Using(wide{gpu.Driver(first.Device)}), Cache: "-"}
+	m := parsed(t, `gofx 1
+graph wide(%x: f32[3,600], %y: f32[600,9], %i: f32[1,3,6,6]) {
+  %w = get_attr[w] : f32[8,3,3,3]
+  %s = call_function[sum](%x) {dim=[-1]}
+  %m = call_function[softmax](%x) {dim=-1}
+  %v = call_function[var](%x) {dim=[-1]}
+  %p = call_function[matmul](%x, %y)
+  %c = call_function[conv2d](%i, %w)
+  %n = call_function[amax](%y) {dim=[0]}
+  return %s, %m, %v, %p, %c, %n
+}
+param w : f32[8,3,3,3]
+`)
+	in := []*array.Array{ramp(3, 600), ramp(600, 9), ramp(1, 3, 6, 6)}
+	want := interpreted(t, m, in...)
+	got, err := compile(t, g, m).Run(ctx, in)
+	require.NoError(t, err)
+	fxtest.Close(t, "wide", want, got)
+}

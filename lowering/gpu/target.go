@@ -1,0 +1,134 @@
+package gpu
+
+import (
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Target lowers graphs to a device. The zero value takes the first device there is.
+type Target struct {
+	// Device runs what is compiled; nil means Open("").
+	Device *Device
+	// Cache is the folder of built programs; "" means gofx/gpu in the user's cache folder,
+	// "-" none.
+	Cache string
+}
+
+const name = "gpu"
+
+// Name implements lowering.Target: "gpu".
+func (Target) Name() string { return name }
+
+// device returns the device of the target.
+func (t Target) device() (*Device, error) {
+	if t.Device != nil {
+		return t.Device, nil
+	}
+	return Open("")
+}
+
+// Supports implements lowering.Target. Without a device it answers for one that has
+// floats of 64 bits.
+func (t Target) Supports(n *graph.Node) (ok bool, reason string) {
+	doubles := true
+	if d, err := t.device(); err == nil {
+		doubles = d.Info().Doubles
+	}
+	direct := direct(doubles)
+	if ok, why := direct(n); ok || n.Op() == nil || !n.Op().Composite() {
+		return ok, why
+	}
+	m := lowering.Trial(n)
+	if m == nil {
+		return false, "an operand is a tuple"
+	}
+	if err := lowering.Legalize(m.Graph, name, direct); err != nil {
+		var l diag.List
+		l.Add(err)
+		return false, l[0].Msg
+	}
+	return true, ""
+}
+
+// direct returns what reports whether there are kernels for a call as it is.
+func direct(doubles bool) func(n *graph.Node) (bool, string) {
+	return func(n *graph.Node) (bool, string) {
+		o := n.Op()
+		switch {
+		case o == nil:
+			return false, "nothing is known of the module"
+		case o == op.GetItem || o == op.Dim:
+			return true, ""
+		case o == op.Call && n.Callee() != nil:
+			return true, ""
+		}
+		if r, ok := rules.Find(n); ok {
+			return r.supports(n, doubles)
+		}
+		switch {
+		case o.AdHoc:
+			return false, "a Go function runs on the host"
+		case o.Structural():
+			return false, "control flow and writes to state stay on the host"
+		case o.Composite():
+			return false, "it is defined by other operators"
+		case o.Scalar():
+			return scalar(n, doubles)
+		case o.ViewOf > 0: // a view, or of a copy in order
+			return true, ""
+		}
+		return false, "there is no kernel for it on devices yet"
+	}
+}
+
+// scalar judges an elementwise call without a rule.
+func scalar(n *graph.Node, doubles bool) (bool, string) {
+	g, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
+	if err != nil {
+		return false, "the types of its operands are not known"
+	}
+	return source.Printable(g, doubles)
+}
+
+// computes refuses operand and result types that kernels do not compute with.
+func computes(n *graph.Node, doubles bool) (bool, string) {
+	types := append(n.OperandTypes(), members(n.Type())...)
+	for _, t := range types {
+		if t.Kind() != shape.Tensor {
+			continue
+		}
+		if !source.Computes(t.DType()) {
+			return false, "kernels do not compute with " + t.DType().String()
+		}
+		if t.DType().Size() == 8 && t.DType().IsFloat() && !doubles {
+			return false, "the device has no floats of 64 bits"
+		}
+	}
+	return true, ""
+}
+
+// members returns the types of a call's results.
+func members(t shape.Type) []shape.Type {
+	if t.Kind() != shape.Tuple {
+		return []shape.Type{t}
+	}
+	m := make([]shape.Type, t.Len())
+	for i := range m {
+		m[i] = t.Member(i)
+	}
+	return m
+}
+
+// Compile implements lowering.Target; the result is an *Executable. Options.Exact and
+// Options.Weights are refused: kernels round as their device does.
+func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	e, err := t.compile(m, o)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}

@@ -1,0 +1,83 @@
+package gpu
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// value is what the builder has of a tensor: a place in a buffer, or an expression that is
+// computed where it is first needed as a whole.
+type value struct {
+	header *array.Array // type, shape and layout; no elements
+	buf    int          // once it lies in a buffer
+	todo   *pending     // else
+}
+
+// pending is an elementwise expression that has not been computed. Its inputs are values in
+// buffers, but for one, which may be the result of a contraction that is not stored yet.
+type pending struct {
+	g    expr.Graph
+	in   []*value
+	node *graph.Node
+	from *contraction
+	acc  int // the input that from computes, -1 for none
+}
+
+// contraction is a product or convolution that waits for what follows it.
+type contraction struct {
+	in   []*value
+	node *graph.Node
+	// kernel prints it, with an epilogue.
+	kernel func(out source.View, e source.Epilogue) *source.Kernel
+}
+
+// buffer is memory that steps read and write.
+type buffer struct {
+	kind  kind
+	bytes int
+	array *array.Array // of a weight
+	input int          // of an input
+	path  string       // of a live weight
+	setup bool         // is there before any run: a weight, or made of weights
+	split bool         // several steps write parts of it: each run does
+	off   int          // in the arena
+}
+
+type kind uint8
+
+const (
+	temporary kind = iota
+	input
+	weight
+	live // a weight that is read at each run
+)
+
+// step is a launch of a kernel over buffers.
+type step struct {
+	kernel *source.Kernel
+	args   []int // results first
+	outs   int
+	node   *graph.Node
+	setup  bool
+}
+
+// view is where the elements of a value lie; it must be in a buffer.
+func (v *value) view() source.View { return source.Of(v.header) }
+
+func (v *value) shape() []int { return v.header.Shape() }
+
+func (v *value) dtype() array.DType { return v.header.DType() }
+
+// header makes the header of a dense array without elements.
+func header(d array.DType, dims []int) *array.Array {
+	a := &array.Array{}
+	a.Reset(d, dims)
+	return a
+}
+
+// over makes the header of another view of the same buffer.
+func over(d array.DType, dims, strides []int, offset int) *array.Array {
+	return array.Make(d, dims, strides, offset, nil)
+}
