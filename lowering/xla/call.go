@@ -1,0 +1,191 @@
+package xla
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// call is a call that a rule emits: its operands (nil for absent ones) and the types of
+// its results.
+type call struct {
+	*stablehlo.Builder
+	node *graph.Node
+	in   []*value
+	out  []hlo
+}
+
+// operand returns operand i, nil where the call has none.
+func (c *call) operand(i int) *value {
+	if i < len(c.in) {
+		return c.in[i]
+	}
+	return nil
+}
+
+// types returns the operands' types as operators know them.
+func (c *call) types() []shape.Type {
+	var list []shape.Type
+	for _, v := range c.in {
+		t := shape.Type{}
+		if v != nil {
+			t = shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...))
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// step returns the kernel's step, whose fields are the attributes with all defaults and
+// negative axes worked out.
+func step[S any](c *call) S {
+	s, err := c.node.Op().Step(c.node.Attrs(), c.types())
+	if err != nil {
+		panic(err)
+	}
+	if p, ok := s.(S); ok {
+		return p
+	}
+	refuse("its kernel's step is not the one that the rule reads")
+	panic("not reached")
+}
+
+// bits returns the element of a type that is nearest to a number.
+func bits(d array.DType, x float64) uint64 {
+	a := array.New(d)
+	array.SetFloat64At(a, 0, x)
+	return elements(a)[0]
+}
+
+// elements returns the bits of an array's elements in row-major order.
+func elements(a *array.Array) []uint64 {
+	size := a.DType().Size()
+	raw, list := make([]byte, a.Len()*size), make([]uint64, a.Len())
+	array.CopyTo(raw, a)
+	for i := range list {
+		for k := range size {
+			at := k
+			if !array.LittleEndian() {
+				at = size - 1 - k
+			}
+			list[i] |= uint64(raw[i*size+at]) << (8 * k)
+		}
+		list[i] = stablehlo.Extend(a.DType(), list[i])
+	}
+	return list
+}
+
+// number returns a tensor of one number.
+func (c *call) number(t hlo, x float64) *value { return c.Const(t, bits(t.Elem, x)) }
+
+// array returns an array's elements as a constant.
+func (c *call) array(a *array.Array) *value {
+	return c.Dense(stablehlo.Dense{Type: stablehlo.Of(a.DType(), a.Shape()...), Bits: elements(a)})
+}
+
+// ints returns a constant of integers.
+func (c *call) ints(d array.DType, dims []int, list []int) *value {
+	dense := stablehlo.Dense{Type: stablehlo.Of(d, dims...), Bits: make([]uint64, len(list))}
+	for i, n := range list {
+		dense.Bits[i] = uint64(n)
+	}
+	return c.Dense(dense)
+}
+
+// lowest and highest are the ends of a type's range: infinities for floats.
+func lowest(d array.DType) uint64 {
+	switch {
+	case d.IsFloat():
+		return bits(d, math.Inf(-1))
+	case d.IsInt() && d.IsSigned():
+		return stablehlo.Extend(d, 1<<(8*d.Size()-1))
+	}
+	return 0
+}
+
+func highest(d array.DType) uint64 {
+	switch {
+	case d.IsFloat():
+		return bits(d, math.Inf(1))
+	case d == array.Bool:
+		return 1
+	case d.IsSigned():
+		return 1<<(8*d.Size()-1) - 1
+	}
+	return stablehlo.Extend(d, math.MaxUint64)
+}
+
+// wide returns the type that sums of a type are computed in.
+func wide(d array.DType) array.DType {
+	if d == array.F16 || d == array.BF16 {
+		return array.F32
+	}
+	return d
+}
+
+// widen converts halves to f32.
+func (c *call) widen(x *value) *value {
+	if x == nil {
+		return nil
+	}
+	return c.Convert(x, wide(x.Type.Elem))
+}
+
+// spread broadcasts the result of a reduction of dims back.
+func (c *call) spread(x *value, to []int, dims ...int) *value {
+	return c.Broadcast(x, to, others(len(to), dims)...)
+}
+
+// others returns the dimensions of a rank that are not in dims.
+func others(rank int, dims []int) []int {
+	var list []int
+	for i := range rank {
+		if !slices.Contains(dims, i) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// upto returns 0 to n-1.
+func upto(n int) []int { return others(n, nil) }
+
+// total adds over dims.
+func (c *call) total(x *value, dims ...int) *value {
+	return c.Reduce("add", x, c.Const(stablehlo.Of(x.Type.Elem), 0), dims...)
+}
+
+// repeated repeats a number for each dimension.
+func repeated(n, times int) []int { return slices.Repeat([]int{n}, times) }
+
+// take reads positions of one dimension, which a vector of integers names.
+func (c *call) take(x, idx *value, axis int) *value {
+	sizes := slices.Clone(x.Type.Dims)
+	sizes[axis] = 1
+	return c.Add(c.With("gather", []*value{x, idx},
+		"dimension_numbers", stablehlo.Gather{OffsetDims: others(x.Type.Rank(), []int{axis}), CollapsedSliceDims: []int{axis},
+			StartIndexMap: []int{axis}, IndexVectorDim: 1},
+		"slice_sizes", stablehlo.Ints(sizes)))[0]
+}
+
+// at reads the elements of x whose coordinates lie in the last dimension of idx.
+func (c *call) at(x, idx *value) *value {
+	r := x.Type.Rank()
+	return c.Add(c.With("gather", []*value{x, idx},
+		"dimension_numbers", stablehlo.Gather{CollapsedSliceDims: upto(r), StartIndexMap: upto(r), IndexVectorDim: idx.Type.Rank() - 1},
+		"slice_sizes", stablehlo.Ints(repeated(1, r))))[0]
+}
+
+// eval runs the call's operator on arrays while emitting: how rules ask movements where elements go.
+func (c *call) eval(in []*array.Array) []*array.Array {
+	out, err := c.node.Op().Eval(&kernel.Workspace{}, c.node.Attrs(), in)
+	if err != nil {
+		refuse(err.Error())
+	}
+	return out
+}

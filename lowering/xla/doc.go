@@ -1,0 +1,17 @@
+// Package xla turns graphs into StableHLO programs, which XLA and its relatives compile
+// for CPUs, GPUs and TPUs: Emit gives the text of a module, Supports says whether a
+// call can be part of one.
+//
+// It stands beside lowering/cpu and begins where that does, with lowering.Prepare and
+// Legalize. A table (rules.go) has a rule for each operator that is not elementwise;
+// elementwise ones follow from their scalar expressions, and cond, while and scan become
+// the dialect's own. Sizes are numbers: symbols are pinned by Options.Shapes first.
+// internal/stablehlo holds programs as data and verifies them, internal/eval is the
+// reference that tests run them with.
+//
+// Target compiles and runs programs through a PJRT plugin (package pjrt below this one),
+// where one is installed; the compilers are none of this repository.
+// Read emit.go first, then rules.go; target.go and runtime.go for running.
+//
+// Ref: OpenXLA, StableHLO Specification (v1).
+package xla

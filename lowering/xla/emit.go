@@ -1,0 +1,333 @@
+package xla
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+type (
+	value = stablehlo.Value
+	hlo   = stablehlo.Type
+)
+
+// Emit returns the program of a module, which is not changed. Options.Shapes pins
+// symbols, all of which must have a size, and Options.Outputs chooses results; the
+// other options are for what compiles the program. The error lists, positioned, every
+// call that cannot be part of a program (lowering.Unsupported), and every type or
+// size that is not known (lowering.UnknownSize).
+func Emit(m *graph.Module, o lowering.Options) (p *Program, err error) {
+	ready, err := lowering.Prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	defer diag.Catch(&err)
+	e := &emitter{module: ready}
+	p, err = e.program()
+	if err != nil {
+		return nil, err
+	}
+	if err := stablehlo.Verify(p.code); err != nil {
+		return nil, diag.Bug("the emitted program does not verify: " + err.Error())
+	}
+	return p, nil
+}
+
+// Supports reports whether a call can be part of a program, by a rule or through the
+// decomposition of its operator; if not, why. Of a call whose sizes are symbols it says
+// whether there is a rule.
+func Supports(n *graph.Node) (ok bool, reason string) {
+	if ok, why := direct(n); !ok && (n.Op() == nil || !expandable(n.Op())) {
+		return ok, why
+	}
+	if n.Op().Structural() {
+		return true, ""
+	}
+	m := lowering.Trial(n)
+	if m == nil {
+		return false, "an operand is a tuple"
+	}
+	if !sized(n, m.Graph) {
+		if err := legalize(m.Graph); err != nil {
+			return false, firstOf(err).Msg
+		}
+		return true, ""
+	}
+	if _, err := Emit(m, lowering.Options{}); err != nil {
+		msg := firstOf(err).Msg
+		if _, why, found := strings.Cut(msg, "cannot run "+n.Op().Key()+": "); found {
+			msg = why
+		}
+		return false, msg
+	}
+	return true, ""
+}
+
+// sized reports whether all sizes of a call are numbers.
+func sized(n *graph.Node, trial *graph.Graph) bool {
+	for _, in := range trial.Inputs() {
+		if _, _, ok := in.Type().Concrete(); !ok {
+			return false
+		}
+	}
+	known := true
+	n.Op().Codec().Symbols(n.Attrs(), func(d shape.Dim) {
+		if _, ok := d.Int(); !ok {
+			known = false
+		}
+	})
+	return known
+}
+
+// firstOf returns the first of an error's diagnostics.
+func firstOf(err error) *diag.Error {
+	var l diag.List
+	l.Add(err)
+	return l[0]
+}
+
+// direct reports whether the emitter takes a call as it is.
+func direct(n *graph.Node) (ok bool, reason string) {
+	o := n.Op()
+	switch {
+	case o == nil:
+		return false, "nothing is known of the module"
+	case rules[o] != nil:
+		return true, ""
+	case o == op.Cond || o == op.While || o == op.Scan:
+		return len(n.Regions()) > 0, "it has no regions"
+	case o == op.GetItem || o == op.Dim:
+		return true, ""
+	case o == op.Assign:
+		return false, "it writes to the state, which programs are given as arguments"
+	case excluded[o] != "":
+		return false, excluded[o]
+	case o.ByValue:
+		return false, "the sizes of its results follow from values"
+	case o.Scalar():
+		return true, ""
+	case o.Composite() || o.HasReference():
+		return false, "it is defined by other operators"
+	}
+	return false, "there is no rule for it"
+}
+
+// expandable reports whether other operators stand for calls of the operator.
+func expandable(o *op.Op) bool {
+	return rules[o] == nil && excluded[o] == "" && (o.Composite() || o.HasReference())
+}
+
+// emitter makes the operations of one graph. Regions have emitters of their own, which
+// share the list of errors.
+type emitter struct {
+	module  *graph.Module
+	build   *stablehlo.Builder
+	weights map[string]*value
+	values  map[*graph.Node][]*value
+	errs    *diag.List
+}
+
+// program emits the module's graph as main.
+func (e *emitter) program() (*Program, error) {
+	if err := legalize(e.module.Graph); err != nil {
+		return nil, err
+	}
+	p := &Program{}
+	e.errs = &diag.List{}
+	for _, n := range e.module.Graph.Inputs() {
+		p.Inputs = append(p.Inputs, e.argument(n, n.Name(), n.Type()))
+	}
+	seen := map[string]bool{}
+	for n := range e.module.Graph.All() {
+		if n.Opcode() == graph.GetAttr && !seen[n.Target()] {
+			seen[n.Target()] = true
+			p.Weights = append(p.Weights, e.argument(n, n.Target(), e.module.Param(n.Target()).TypeOf()))
+		}
+	}
+	if len(*e.errs) > 0 {
+		return nil, e.failed()
+	}
+	var types []hlo
+	for _, a := range append(append([]Argument(nil), p.Inputs...), p.Weights...) {
+		types = append(types, stablehlo.Of(a.DType, a.Dims...))
+	}
+	e.build = stablehlo.NewBuilder(types...)
+	e.weights = map[string]*value{}
+	for i, a := range p.Weights {
+		e.weights[a.Name] = e.build.Arg(len(p.Inputs) + i)
+	}
+	out := e.graph(e.module.Graph, e.build.Region.Args[:len(p.Inputs)])
+	if len(*e.errs) > 0 {
+		return nil, e.failed()
+	}
+	e.build.Return(out...)
+	for _, v := range out {
+		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
+	}
+	p.code = &stablehlo.Program{Name: moduleName(e.module.Graph.Name), Main: e.build.Region}
+	return p, nil
+}
+
+func (e *emitter) failed() error {
+	e.errs.Sort()
+	return *e.errs
+}
+
+// argument describes an argument of main, or reports why it cannot be one.
+func (e *emitter) argument(n *graph.Node, name string, t shape.Type) Argument {
+	d, dims, ok := t.Concrete()
+	switch {
+	case !ok:
+		*e.errs = append(*e.errs, unknown(n, t))
+	case stablehlo.ElemName(d) == "":
+		*e.errs = append(*e.errs, n.Error(lowering.Unsupported, "target "+Name+" cannot take "+name+": "+narrow(t)).
+			WithHint("dequantize the tensor ahead"))
+	}
+	return Argument{name, d, dims}
+}
+
+func narrow(t shape.Type) string { return "values of type " + t.DType().String() + " have no rules" }
+
+func unknown(n *graph.Node, t shape.Type) *diag.Error {
+	e := n.Error(lowering.UnknownSize, n.Name()+" is "+t.String()+", a program needs its sizes")
+	var free []string
+	for _, d := range t.Dims().Slice() {
+		free = append(free, d.Symbols()...)
+	}
+	if len(free) > 0 {
+		return e.WithHint("pin " + strings.Join(free, ", ") + " by Options.Shapes")
+	}
+	return e.WithHint("capture the graph with input types")
+}
+
+// moduleName keeps of a graph's name what MLIR takes without quotes.
+func moduleName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
+			return r
+		}
+		return '_'
+	}, name)
+	if name == "" || unicode.IsDigit(rune(name[0])) {
+		name = "_" + name
+	}
+	return name
+}
+
+// graph emits the nodes of a graph on its inputs and returns what it returns.
+func (e *emitter) graph(g *graph.Graph, in []*value) []*value {
+	e.values = map[*graph.Node][]*value{}
+	for i, n := range g.Inputs() {
+		e.values[n] = []*value{in[i]}
+	}
+	for n := range g.Nodes() {
+		switch n.Opcode() {
+		case graph.Placeholder:
+		case graph.GetAttr:
+			e.values[n] = []*value{e.weights[n.Target()]}
+		case graph.Output:
+			var out []*value
+			for _, a := range n.Args() {
+				out = append(out, e.values[a]...)
+			}
+			return out
+		default:
+			e.values[n] = e.call(n)
+		}
+	}
+	return nil
+}
+
+// call emits one call. What cannot be emitted is entered into the errors, and a value
+// of the right type stands for it, so that the rest is looked at, too.
+func (e *emitter) call(n *graph.Node) (out []*value) {
+	types, bad := resultTypes(n)
+	if bad != nil {
+		*e.errs = append(*e.errs, bad)
+		return nil
+	}
+	defer func() {
+		r := recover()
+		why, ok := r.(refusal)
+		if r != nil && !ok {
+			panic(r)
+		}
+		if ok {
+			*e.errs = append(*e.errs, lowering.Refuse(n, Name, string(why)))
+			out = nil
+			for _, t := range types {
+				out = append(out, &value{Type: t})
+			}
+		}
+	}()
+	c := &call{Builder: e.build, node: n, out: types}
+	for i, a := range n.Args() {
+		if a == nil {
+			c.in = append(c.in, nil)
+			continue
+		}
+		v := e.values[a]
+		if n.Op() == op.GetItem {
+			return v[n.Attrs().(op.GetItemAttrs).Index:][:1]
+		}
+		if len(v) != 1 {
+			if len(*e.errs) == 0 {
+				refuse("operand " + strconv.Itoa(i) + " is a tuple")
+			}
+			return nil
+		}
+		c.in = append(c.in, v[0])
+	}
+	switch n.Op() {
+	case op.Cond:
+		return e.cond(c)
+	case op.While:
+		return e.while(c)
+	case op.Scan:
+		return e.scan(c)
+	case op.Dim:
+		axis, _ := op.Axis(n.Attrs().(op.AxisAttrs).Axis, c.in[0].Type.Rank())
+		return []*value{c.Const(types[0], uint64(c.in[0].Type.Dims[axis]))}
+	}
+	for _, t := range types {
+		if stablehlo.ElemName(t.Elem) == "" {
+			refuse("its result is " + t.Elem.String() + ", which has no rules")
+		}
+	}
+	if r := rules[n.Op()]; r != nil {
+		return r(c)
+	}
+	return elementwise(c)
+}
+
+// resultTypes returns the types of a call's results.
+func resultTypes(n *graph.Node) ([]hlo, *diag.Error) {
+	members := []shape.Type{n.Type()}
+	if n.Type().Kind() == shape.Tuple {
+		members = nil
+		for i := range n.Type().Len() {
+			members = append(members, n.Type().Member(i))
+		}
+	}
+	var out []hlo
+	for _, t := range members {
+		d, dims, ok := t.Concrete()
+		if !ok {
+			return nil, unknown(n, t)
+		}
+		out = append(out, stablehlo.Of(d, dims...))
+	}
+	return out, nil
+}
+
+// refusal is what rules panic with when they cannot emit a call.
+type refusal string
+
+func refuse(why string) { panic(refusal(why)) }

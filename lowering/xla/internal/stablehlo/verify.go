@@ -1,0 +1,70 @@
+package stablehlo
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Verify holds a program to the constraints of the specification: every operation is
+// known, has the operands, attributes and regions that it needs and results of the
+// right types, values are used where they are defined, and regions end in returns.
+// The error names every operation that does not fit, with the constraint.
+func Verify(p *Program) error {
+	v := &verifier{seen: map[*Value]bool{}}
+	v.region(p.Main, "main")
+	return errors.Join(v.errs...)
+}
+
+type verifier struct {
+	seen map[*Value]bool
+	errs []error
+	at   int
+}
+
+func (v *verifier) fail(err error) {
+	v.errs = append(v.errs, fmt.Errorf("operation %d: %w", v.at, err))
+}
+
+// region checks a region; what it defines is gone behind it.
+func (v *verifier) region(r *Region, of string) {
+	var mine []*Value
+	define := func(list []*Value) {
+		for _, x := range list {
+			if v.seen[x] {
+				v.fail(errors.New("a value is defined twice"))
+			}
+			v.seen[x] = true
+			mine = append(mine, x)
+		}
+	}
+	define(r.Args)
+	if n := len(r.Ops); n == 0 || r.Ops[n-1].Name != "return" {
+		v.fail(fmt.Errorf("the region of %s does not end in a return", of))
+	}
+	for i, o := range r.Ops {
+		v.at++
+		at := v.at
+		for k, x := range o.Operands {
+			if !v.seen[x] {
+				v.fail(fmt.Errorf("stablehlo.%s: operand %d is not defined here", o.Name, k))
+			}
+		}
+		for _, inner := range o.Regions {
+			v.region(inner, o.Name)
+		}
+		last := v.at
+		v.at = at
+		if o.Name == "return" {
+			if i != len(r.Ops)-1 || len(o.Results) > 0 {
+				v.fail(errors.New("a return is not the end of its region"))
+			}
+		} else if err := check(o); err != nil {
+			v.fail(err)
+		}
+		define(o.Results)
+		v.at = last
+	}
+	for _, x := range mine {
+		delete(v.seen, x)
+	}
+}

@@ -1,0 +1,156 @@
+package xla_test
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/xla"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/eval"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/op"
+	_ "github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+var ctx = context.Background()
+
+// oneCall returns a module of one call of the operator.
+func oneCall(o *op.Op, attrs any, in []*array.Array) *graph.Module {
+	g := graph.New("one")
+	m := graph.NewModule(g)
+	c := g.At()
+	args := make([]*graph.Node, len(in))
+	for i, a := range in {
+		if a != nil {
+			args[i] = c.Placeholder("x"+string(rune('a'+i)), shape.TypeOf(a), nil)
+		}
+	}
+	call := c.Function(o, attrs, args...)
+	n, tuple := o.NumResults(attrs)
+	if !tuple {
+		c.Output(nil, call)
+		return m
+	}
+	s := &graph.Structure{Kind: graph.Results}
+	items := make([]*graph.Node, n)
+	for i := range items {
+		items[i] = c.ItemNode(call, i)
+		s.Fields = append(s.Fields, graph.Leaf(i))
+	}
+	c.Output(s, items...)
+	return m
+}
+
+func present(in []*array.Array) []*array.Array {
+	var out []*array.Array
+	for _, a := range in {
+		if a != nil {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// evaluate reads the text of a program back and runs it.
+func evaluate(t *testing.T, p *xla.Program, in []*array.Array) []*array.Array {
+	t.Helper()
+	text := p.String()
+	code, err := stablehlo.Parse(text)
+	require.NoError(t, err, text)
+	require.Equal(t, text, code.String(), "the text reads back as itself")
+	out, err := eval.Run(ctx, code, in)
+	require.NoError(t, err)
+	return out
+}
+
+// nearBytes reports whether results of 8 bits are at most one apart, as results of what
+// quantised operators stand for are; tables may make more of that in few places.
+func nearBytes(want, got []*array.Array) bool {
+	for i, w := range want {
+		if !w.DType().IsInt() || w.DType() != got[i].DType() || !slices.Equal(w.Shape(), got[i].Shape()) {
+			return false
+		}
+		far := 0
+		for k := range w.Len() {
+			if d := array.Int64At(w, k) - array.Int64At(got[i], k); d < -1 || d > 1 {
+				far++
+			}
+		}
+		if far > w.Len()/200 {
+			return false
+		}
+	}
+	return true
+}
+
+// without are the operators of which no sample can be emitted; see docs/lowering.md.
+var without = []string{"grid_sample", "non_max_suppression", "nonzero", "observe", "q_gru", "q_lstm", "range", "roi_align", "unique"}
+
+// narrowOnly matches the reasons of single samples: element types, and a resize beyond the image.
+var narrowOnly = regexp.MustCompile(`(f8|f4|[iu][42]).* no rules|extrapolation is not linear`)
+
+func TestEveryOperatorSample(t *testing.T) {
+	emitted, refusedAll := map[string]bool{}, map[string]bool{}
+	for _, o := range op.All() {
+		if o.Structural() || o.AdHoc || strings.Contains(o.Key(), "unsaid") || o.Name == "sized" {
+			continue
+		}
+		t.Run(o.Key(), func(t *testing.T) {
+			for _, s := range o.Samples() {
+				if why := sample(t, o, s); why == "" {
+					emitted[o.Key()] = true
+				} else if refusedAll[o.Key()] = true; !slices.Contains(without, o.Key()) {
+					require.Regexp(t, narrowOnly, why, s.Name)
+				}
+			}
+		})
+	}
+	var none []string
+	for o := range refusedAll {
+		if !emitted[o] {
+			none = append(none, o)
+		}
+	}
+	slices.Sort(none)
+	require.Equal(t, without, none)
+}
+
+// sample emits one sample and compares its results with the operator's; it returns why
+// there is no program.
+func sample(t *testing.T, o *op.Op, s op.Sample) (refused string) {
+	m := oneCall(o, s.Attrs, s.In)
+	list := lowering.Query(target{}, m.Graph)
+	p, err := xla.Emit(m, lowering.Options{})
+	if len(list) > 0 {
+		require.ErrorIs(t, err, lowering.Unsupported, s.Name)
+		return list[0].Msg
+	}
+	require.NoError(t, err, s.Name)
+	eval := o.Eval
+	if o.HasReference() {
+		eval = o.EvalReference // programs compute what quantised operators stand for
+	}
+	want, err := eval(&kernel.Workspace{}, s.Attrs, s.In)
+	require.NoError(t, err, s.Name)
+	got := evaluate(t, p, present(s.In))
+	if !o.HasReference() || !nearBytes(want, got) {
+		require.Empty(t, fxtest.CloseArrays(want, got), s.Name)
+	}
+	return ""
+}
+
+type target struct{}
+
+func (target) Name() string                                                         { return xla.Name }
+func (target) Supports(n *graph.Node) (bool, string)                                { return xla.Supports(n) }
+func (target) Compile(*graph.Module, lowering.Options) (lowering.Executable, error) { panic("unused") }

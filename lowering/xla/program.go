@@ -1,0 +1,41 @@
+package xla
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Name is the target's name in messages and flags.
+const Name = "xla"
+
+// Argument is an argument of a program's main function.
+type Argument struct {
+	// Name is that of a placeholder, or the path of a tensor of the module's state.
+	Name  string
+	DType array.DType
+	Dims  []int
+}
+
+// Type returns the argument's type.
+func (a Argument) Type() shape.Type { return shape.TensorType(a.DType, shape.Ints(a.Dims...)) }
+
+// Program is a StableHLO module with one function, main. Its arguments are first the
+// inputs, then the weights, both in the order of their lists; its results are the
+// outputs of the graph in order.
+type Program struct {
+	// Inputs are the placeholders of the graph, in order; main has an argument for
+	// each, also for those with default values.
+	Inputs []Argument
+	// Weights are the tensors of the module's state that the program reads, in the
+	// order of their first use: data of the caller, never constants of the text.
+	Weights []Argument
+	// Outputs are the types of the results.
+	Outputs []shape.Type
+
+	code *stablehlo.Program
+}
+
+// String returns the text: MLIR's generic form of the operations, one a line. Equal
+// graphs give equal texts.
+func (p *Program) String() string { return p.code.String() }

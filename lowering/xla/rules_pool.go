@@ -1,0 +1,204 @@
+package xla
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+)
+
+// pool describes windows over the last dimensions of images.
+type pool struct{ size, stride, lo, hi, dilation []int }
+
+// over returns the attributes of a reduce_window: ones for the dimensions in front, and at the
+// end as much padding as the result needs, which may round its size up.
+func (p pool) over(in, out []int) []any {
+	n, k := len(in), len(p.size)
+	size, stride, dilation, lo, hi := repeated(1, n), repeated(1, n), repeated(1, n), repeated(0, n), repeated(0, n)
+	for i := range k {
+		d := n - k + i
+		size[d], stride[d], lo[d] = p.size[i], p.stride[i], p.lo[i]
+		if p.dilation != nil {
+			dilation[d] = p.dilation[i]
+		}
+		need := (out[d]-1)*stride[d] + (size[d]-1)*dilation[d] + 1 - in[d] - lo[d]
+		hi[d] = max(p.hi[i], need)
+	}
+	return []any{"window_dimensions", stablehlo.Ints(size), "window_strides", stablehlo.Ints(stride), "window_dilations", stablehlo.Ints(dilation),
+		"padding", stablehlo.Pairs(lo, hi)}
+}
+
+// maxPool searches the windows, with indices for their places in the plane where they are wanted.
+func maxPool(c *call) []*value {
+	s, x := step[*kernel.MaxPool](c), c.in[0]
+	p := pool{s.Kernel, s.Stride, s.PadLo, s.PadHi, s.Dilation}
+	where := p.over(x.Type.Dims, c.out[0].Dims)
+	if len(c.out) == 1 {
+		o := c.With("reduce_window", []*value{x, c.Const(stablehlo.Of(x.Type.Elem), lowest(x.Type.Elem))}, where...)
+		name := "maximum"
+		if x.Type.Elem == array.Bool {
+			name = "or"
+		}
+		o.Regions = []*stablehlo.Region{stablehlo.Binary(name, x.Type.Elem)}
+		return c.Add(o)
+	}
+	o := c.With("reduce_window", c.pair("max", x, c.plane(x, len(s.Kernel))), where...)
+	o.Regions = []*stablehlo.Region{first("max", x.Type.Elem, true)}
+	out := c.Add(o)
+	none := c.Compare("EQ", out[1], c.Const(out[1].Type, math.MaxInt64)) // windows in the padding alone
+	return []*value{out[0], c.Op("select", none, c.array(emptyWindows(s, x.Type.Dims, out[0].Type.Dims)), out[1])}
+}
+
+// plane numbers the elements of the last k dimensions of x.
+func (c *call) plane(x *value, k int) *value {
+	dims := x.Type.Dims[x.Type.Rank()-k:]
+	n := stablehlo.Of(array.I64, dims...)
+	return c.Trailing(c.Reshape(c.Iota(stablehlo.Of(array.I64, n.Len()), 0), dims...), x.Type.Dims)
+}
+
+// emptyWindows returns the index that windows have which see padding alone: that of their
+// first tap which is not before the input.
+func emptyWindows(s *kernel.MaxPool, in, out []int) *array.Array {
+	k := len(s.Kernel)
+	a := array.New(array.I64, out...)
+	space := out[len(out)-k:]
+	data := array.Data[int64](a)
+	at := make([]int, k)
+	for i := range data {
+		rest, index := i, 0
+		for d := k - 1; d >= 0; d-- {
+			at[d] = rest % space[d]
+			rest /= space[d]
+		}
+		for d := range k {
+			from := at[d]*s.Stride[d] - s.PadLo[d]
+			for from < 0 {
+				from += s.Dilation[d]
+			}
+			index = index*in[len(in)-k+d] + from
+		}
+		data[i] = int64(index)
+	}
+	return a
+}
+
+// avgPool divides sums by the windows' sizes, which are a constant.
+func avgPool(c *call) *value {
+	s, x := step[*kernel.AvgPool](c), c.widen(c.in[0])
+	p := pool{size: s.Kernel, stride: s.Stride, lo: s.PadLo, hi: s.PadHi}
+	if c.out[0].Len() == 0 {
+		return c.Const(c.out[0], 0)
+	}
+	o := c.With("reduce_window", []*value{x, c.Const(stablehlo.Of(x.Type.Elem), 0)}, p.over(x.Type.Dims, c.out[0].Dims)...)
+	o.Regions = []*stablehlo.Region{stablehlo.Binary("add", x.Type.Elem)}
+	sum := c.Add(o)[0]
+	n := c.array(array.Cast(divisors(s, x.Type.Dims, c.out[0].Dims), x.Type.Elem))
+	return c.Convert(c.Op("divide", sum, c.Trailing(n, sum.Type.Dims)), c.out[0].Elem)
+}
+
+// divisors returns what each place of the plane is divided by.
+func divisors(s *kernel.AvgPool, in, out []int) *array.Array {
+	k := len(s.Kernel)
+	in, out = in[len(in)-k:], out[len(out)-k:]
+	a := array.New(array.F64, out...)
+	for i := range a.Len() {
+		rest, padded, own := i, 1, 1
+		for d := k - 1; d >= 0; d-- {
+			from := rest%out[d]*s.Stride[d] - s.PadLo[d]
+			rest /= out[d]
+			to := min(from+s.Kernel[d], in[d]+s.PadHi[d])
+			padded *= to - from
+			own *= max(min(to, in[d])-max(from, 0), 0)
+		}
+		n := own
+		switch {
+		case s.DivisorOverride != 0:
+			n = s.DivisorOverride
+		case s.CountIncludePad:
+			n = padded
+		}
+		array.Data[float64](a)[i] = float64(max(n, 1))
+		if s.DivisorOverride < 0 {
+			array.Data[float64](a)[i] = float64(n)
+		}
+	}
+	return a
+}
+
+// pieces cuts each of the last dimensions of x into windows of one size, out of them, which
+// become a dimension behind it; what a window lacks is fill. It returns the window dimensions
+// and how many elements each place has.
+func (c *call) pieces(x *value, out []int, fill uint64) (cut *value, dims []int, counts *array.Array) {
+	k := len(out)
+	lead := x.Type.Rank() - k
+	sizes := slices.Clone(x.Type.Dims[:lead])
+	counts = array.New(array.F64, out...)
+	for i := range counts.Len() {
+		array.Data[float64](counts)[i] = 1
+	}
+	stride := counts.Len()
+	for d, n := range x.Type.Dims[lead:] {
+		o := out[d]
+		stride /= max(o, 1)
+		most := 0
+		from, to := make([]int, o), make([]int, o)
+		for i := range o {
+			from[i], to[i] = i*n/o, ((i+1)*n+o-1)/o
+			most = max(most, to[i]-from[i])
+		}
+		idx := make([]int, 0, o*most)
+		for i := range o {
+			for j := range most {
+				at := from[i] + j
+				if at >= to[i] {
+					at = n
+				}
+				idx = append(idx, at)
+			}
+		}
+		for i := range counts.Len() {
+			at := i / stride % o
+			array.Data[float64](counts)[i] *= float64(to[at] - from[at])
+		}
+		if n != o*most { // windows overlap or differ
+			edge := slices.Clone(x.Type.Dims)
+			edge[lead+d] = 1
+			x = c.take(c.Concat(lead+d, x, c.Const(x.Type.With(edge...), fill)), c.ints(array.I32, []int{len(idx)}, idx), lead+d)
+		}
+		dims = append(dims, len(sizes)+1)
+		sizes = append(sizes, o, most)
+	}
+	return c.Reshape(x, sizes...), dims, counts
+}
+
+func adaptiveAvgPool(c *call) *value {
+	k, x := step[*kernel.AdaptiveAvgPool](c).Spatial, c.widen(c.in[0])
+	out := c.out[0].Dims
+	if c.out[0].Len() == 0 {
+		return c.Const(c.out[0], 0)
+	}
+	cut, dims, n := c.pieces(x, out[len(out)-k:], 0)
+	sum := c.total(cut, dims...)
+	return c.Convert(c.Op("divide", sum, c.Trailing(c.array(array.Cast(n, x.Type.Elem)), sum.Type.Dims)), c.out[0].Elem)
+}
+
+func adaptiveMaxPool(c *call) []*value {
+	k, x := step[*kernel.AdaptiveMaxPool](c).Spatial, c.in[0]
+	out := c.out[0].Dims
+	if c.out[0].Len() == 0 {
+		var none []*value
+		for _, t := range c.out {
+			none = append(none, c.Const(t, 0))
+		}
+		return none
+	}
+	idx := c.plane(x, k)
+	cut, dims, _ := c.pieces(x, out[len(out)-k:], lowest(x.Type.Elem))
+	if len(c.out) == 1 {
+		return []*value{c.extremes("max", cut, dims)}
+	}
+	where, _, _ := c.pieces(idx, out[len(out)-k:], math.MaxInt64)
+	return c.best("max", cut, where, dims, true)
+}

@@ -1,0 +1,94 @@
+package xla
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+)
+
+// dot multiplies with result elements of the type of the operands.
+func (c *call) dot(l, r *value, d stablehlo.Dot) *value {
+	return c.Add(c.With("dot_general", []*value{l, r}, "dot_dimension_numbers", d))[0]
+}
+
+// matmul broadcasts batches and multiplies them; vectors are a row before and a column behind.
+func matmul(c *call) *value {
+	l, r := c.in[0], c.in[1]
+	if l.Type.Rank() == 1 {
+		l = c.Reshape(l, 1, l.Type.Dims[0])
+	}
+	if r.Type.Rank() == 1 {
+		r = c.Reshape(r, r.Type.Dims[0], 1)
+	}
+	nl, nr := l.Type.Rank()-2, r.Type.Rank()-2
+	batch := make([]int, max(nl, nr))
+	for i := range batch {
+		batch[i] = 1
+		for _, t := range []hlo{l.Type, r.Type} {
+			if k := i - len(batch) + t.Rank() - 2; k >= 0 && t.Dims[k] != 1 {
+				batch[i] = t.Dims[k]
+			}
+		}
+	}
+	b := upto(len(batch))
+	l = c.Trailing(l, append(slices.Clone(batch), l.Type.Dims[nl:]...))
+	r = c.Trailing(r, append(slices.Clone(batch), r.Type.Dims[nr:]...))
+	y := c.dot(l, r, stablehlo.Dot{LhsBatch: b, RhsBatch: b, LhsContract: []int{len(b) + 1}, RhsContract: []int{len(b)}})
+	return c.Reshape(y, c.out[0].Dims...)
+}
+
+func linear(c *call) *value {
+	x, w := c.in[0], c.in[1]
+	y := c.dot(x, w, stablehlo.Dot{LhsContract: []int{x.Type.Rank() - 1}, RhsContract: []int{w.Type.Rank() - 1}})
+	if b := c.operand(2); b != nil {
+		y = c.Op("add", y, c.Trailing(b, y.Type.Dims))
+	}
+	return c.Reshape(y, c.out[0].Dims...)
+}
+
+// batched adds the batch that images may lack.
+func (c *call) batched(x *value, rank int) *value {
+	if x.Type.Rank() == rank {
+		return x
+	}
+	return c.Reshape(x, append([]int{1}, x.Type.Dims...)...)
+}
+
+// convolved emits a convolution with dimensions in PyTorch's order and adds the bias.
+func (c *call) convolved(x, w *value, groups int, more ...any) *value {
+	order := upto(w.Type.Rank())
+	all := append([]any{"dimension_numbers", stablehlo.Conv{Input: order, Kernel: order, Output: order},
+		"feature_group_count", stablehlo.Int(groups), "batch_group_count", stablehlo.Int(1)}, more...)
+	y := c.Add(c.With("convolution", []*value{x, w}, all...))[0]
+	if b := c.operand(2); b != nil {
+		y = c.Op("add", y, c.Broadcast(b, y.Type.Dims, 1))
+	}
+	return c.Reshape(y, c.out[0].Dims...)
+}
+
+func convolve(c *call) *value {
+	s, w := step[*kernel.Conv](c), c.in[1]
+	return c.convolved(c.batched(c.in[0], w.Type.Rank()), w, max(s.Groups, 1), "window_strides", stablehlo.Ints(s.Stride),
+		"padding", stablehlo.Pairs(s.PadLo, s.PadHi), "rhs_dilation", stablehlo.Ints(s.Dilation))
+}
+
+// convTranspose is a convolution of the image, spread by the stride, with the turned filters.
+func convTranspose(c *call) *value {
+	s, w := step[*kernel.ConvTranspose](c), c.in[1]
+	g, k := max(s.Groups, 1), w.Type.Dims[2:]
+	r := w.Type.Rank()
+	var lo, hi []int
+	for i := range k {
+		reach := s.Dilation[i] * (k[i] - 1)
+		lo = append(lo, reach-s.Padding[i])
+		hi = append(hi, reach-s.Padding[i]+s.OutputPadding[i])
+	}
+	in, out := w.Type.Dims[0]/g, w.Type.Dims[1]
+	f := c.Reshape(w, append([]int{g, in, out}, k...)...)
+	f = c.Transpose(f, append([]int{0, 2, 1}, upto(r + 1)[3:]...)...)
+	f = c.Reshape(f, append([]int{g * out, in}, k...)...)
+	f = c.Add(c.With("reverse", []*value{f}, "dimensions", stablehlo.Ints(upto(r)[2:])))[0]
+	return c.convolved(c.batched(c.in[0], r), f, g, "lhs_dilation", stablehlo.Ints(s.Stride),
+		"padding", stablehlo.Pairs(lo, hi), "rhs_dilation", stablehlo.Ints(s.Dilation))
+}

@@ -1,0 +1,293 @@
+package xla
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Target compiles graphs by a PJRT plugin and runs them on its first device. Where sizes
+// are symbols, a program is made for each of their values when they come, MaxSizes of
+// them at a time.
+//
+// Executables without a Runtime share one for the plugin, which ends with the last of
+// them: keep a Runtime to keep compiled programs for longer.
+type Target struct {
+	// Plugin is a name or a path as for pjrt.Open: "" is GOFX_PJRT_PLUGIN, or the one
+	// plugin that is found.
+	Plugin string
+	// Runtime, where it is given, is what runs; Plugin is not looked at.
+	Runtime *Runtime
+}
+
+// MaxSizes is the most values of a graph's symbols that an executable keeps programs for.
+const MaxSizes = 16
+
+// Name returns "xla".
+func (Target) Name() string { return Name }
+
+// Supports reports whether a call can be part of a program: see the function Supports.
+func (Target) Supports(n *graph.Node) (bool, string) { return Supports(n) }
+
+// Compile prepares the module, and where all sizes are known compiles it. Options.Exact
+// and Options.Weights are refused (lowering.BadOption): XLA rounds as it does, and weights
+// go to the device as they are. Donated inputs stay as they are.
+func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	if o.Exact || o.Weights != array.Invalid {
+		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights").
+			WithHint("leave Exact and Weights out, or compile for another target")
+	}
+	ready, err := lowering.Prepare(m, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := lowering.Query(t, ready.Graph).Err(); err != nil {
+		return nil, err
+	}
+	run, done, err := t.acquire()
+	if err != nil {
+		return nil, err
+	}
+	e := &Executable{module: ready, runtime: run, done: done, inputs: ready.Graph.Inputs(), weights: map[string]*weight{}}
+	for n := range ready.Graph.All() {
+		if n.Opcode() != graph.GetAttr || e.weights[n.Target()] != nil {
+			continue
+		}
+		w := &weight{param: ready.Param(n.Target())}
+		w.typ = w.param.TypeOf()
+		if n.Live() {
+			w.live, w.param = true, m.Param(n.Target())
+		}
+		e.weights[n.Target()] = w
+	}
+	for _, s := range ready.Graph.Symbols() {
+		if d := s.Node.Type().Dim(s.Axis); s.Node.Opcode() == graph.Placeholder && d.Equal(shape.Sym(s.Name)) {
+			e.symbols = append(e.symbols, s)
+		}
+	}
+	if err := e.begin(); err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+// Executable is a graph on a device.
+type Executable struct {
+	module  *graph.Module // prepared
+	runtime *Runtime
+	done    func() error
+	inputs  []*graph.Node
+	symbols []graph.Symbol // without a size yet
+	weights map[string]*weight
+
+	alive    sync.RWMutex // held by runs; Close waits for them
+	closed   bool
+	mu       sync.Mutex
+	programs []*variant // the last used one last; guarded by mu
+}
+
+// variant is the program for some values of the symbols.
+type variant struct {
+	sizes   []int
+	program *Program
+	code    *compiled
+}
+
+func closed(what string) error {
+	return diag.New(lowering.Closed, "the "+what+" is closed").WithHint("close it after its last run")
+}
+
+// begin compiles what has no symbols, and uploads its weights, so that Compile tells what
+// is wrong with them.
+func (e *Executable) begin() error {
+	if len(e.symbols) > 0 {
+		return nil
+	}
+	ctx := context.Background()
+	p, err := e.forSizes(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer e.runtime.release(p.code)
+	for _, a := range p.program.Weights {
+		w := e.weights[a.Name]
+		if w.live {
+			continue // it may get its data later
+		}
+		u, err := w.use(ctx, e.runtime.client)
+		if err != nil {
+			return err
+		}
+		w.leave(u)
+	}
+	return nil
+}
+
+// forSizes returns the program for values of the symbols, for one more user.
+func (e *Executable) forSizes(ctx context.Context, sizes []int) (*variant, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i, p := range e.programs {
+		if slices.Equal(p.sizes, sizes) {
+			e.programs = append(slices.Delete(e.programs, i, i+1), p)
+			e.runtime.hold(p.code)
+			return p, nil
+		}
+	}
+	pins := map[string]int{}
+	for i, s := range e.symbols {
+		pins[s.Name] = sizes[i]
+	}
+	program, err := Emit(e.module, lowering.Options{Shapes: pins})
+	if err != nil {
+		return nil, err
+	}
+	code, err := e.runtime.compile(ctx, program.String())
+	if err != nil {
+		return nil, err
+	}
+	p := &variant{slices.Clone(sizes), program, code}
+	e.programs = append(e.programs, p)
+	e.runtime.hold(code)
+	if len(e.programs) > MaxSizes {
+		old := e.programs[0]
+		e.programs = slices.Delete(e.programs, 0, 1)
+		e.runtime.release(old.code)
+	}
+	return p, nil
+}
+
+// Run computes the outputs. Errors of the device have the code pjrt.PluginFailed. Where
+// ctx ends, the device may go on; its results are dropped.
+func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	e.alive.RLock()
+	defer e.alive.RUnlock()
+	if e.closed {
+		return nil, closed("executable")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	arrays, sizes, err := e.check(in)
+	if err != nil {
+		return nil, err
+	}
+	p, err := e.forSizes(ctx, sizes)
+	if err != nil {
+		return nil, e.told(err, arrays)
+	}
+	defer e.runtime.release(p.code)
+	for i, a := range p.program.Inputs {
+		if !slices.Equal(a.Dims, arrays[i].Shape()) {
+			return nil, e.misfit(arrays, nil)
+		}
+	}
+	args := make([]*pjrt.Buffer, 0, len(arrays)+len(p.program.Weights))
+	for _, a := range arrays {
+		b, err := e.runtime.client.Upload(ctx, a, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer b.Close()
+		args = append(args, b)
+	}
+	for _, a := range p.program.Weights {
+		w := e.weights[a.Name]
+		u, err := w.use(ctx, e.runtime.client)
+		if err != nil {
+			return nil, err
+		}
+		defer w.leave(u)
+		args = append(args, u.buffer)
+	}
+	results, err := p.code.exec.Execute(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*array.Array, len(results))
+	for i, b := range results {
+		defer b.Close()
+		if out[i], err = b.Download(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// check returns the inputs, or their defaults, and the sizes that the symbols have in them.
+func (e *Executable) check(in []*array.Array) (arrays []*array.Array, sizes []int, err error) {
+	if len(in) > len(e.inputs) {
+		return nil, nil, diag.New(interp.GuardFailed, strconv.Itoa(len(in))+" inputs given, the graph takes "+strconv.Itoa(len(e.inputs)))
+	}
+	of := map[*graph.Node]*array.Array{}
+	for i, n := range e.inputs {
+		a, _ := n.Default().(*array.Array)
+		if i < len(in) && in[i] != nil {
+			a = in[i]
+		}
+		if a == nil {
+			return nil, nil, n.Error(interp.MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
+		}
+		if err := interp.CheckInput(n, shape.TypeOf(a)); err != nil {
+			return nil, nil, err
+		}
+		arrays, of[n] = append(arrays, a), a
+	}
+	for _, s := range e.symbols {
+		sizes = append(sizes, of[s.Node].Dim(s.Axis))
+	}
+	return arrays, sizes, nil
+}
+
+// told makes an error about inputs of one about pinned symbols, which a caller of Run
+// never pinned.
+func (e *Executable) told(err error, arrays []*array.Array) error {
+	var l diag.List
+	l.Add(err)
+	if len(l) == 0 || l[0].Code != lowering.BadOption {
+		return err
+	}
+	return e.misfit(arrays, l[0])
+}
+
+// misfit is the error of inputs of which each may be right, but not beside the others.
+func (e *Executable) misfit(arrays []*array.Array, why error) error {
+	var is []string
+	for i, a := range arrays {
+		is = append(is, e.inputs[i].Target()+" "+shape.TypeOf(a).String())
+	}
+	var wants []string
+	for _, n := range e.inputs {
+		wants = append(wants, n.Target()+" "+n.Type().String())
+	}
+	return &diag.Error{Code: interp.GuardFailed, Msg: "the inputs do not fit together: " + strings.Join(is, ", ") + ", expected " + strings.Join(wants, ", "), Err: why}
+}
+
+// Close frees the weights and programs on the device. It waits for runs that have begun.
+func (e *Executable) Close() error {
+	e.alive.Lock()
+	defer e.alive.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	for _, path := range slices.Sorted(maps.Keys(e.weights)) {
+		e.weights[path].close()
+	}
+	for _, p := range e.programs {
+		e.runtime.release(p.code)
+	}
+	return e.done()
+}
