@@ -17,14 +17,13 @@ import (
 // TestCases runs the models of package cases in the engines that need no
 // compiler; TestGenerated runs them in the others.
 func TestCases(t *testing.T) {
-	for i, c := range append(cases.All(), cases.Writes()...) {
+	for i, c := range cases.Everything() {
 		t.Run(c.Name, func(t *testing.T) {
 			// Buffers are written: every engine begins with a model of its own.
 			module := func() *graph.Module {
-				fresh := append(cases.All(), cases.Writes()...)[i]
-				gm, err := fx.Trace(ctx, fresh.Fn, fresh.Opts...)
+				m, err := cases.Everything()[i].Module(ctx)
 				require.NoError(t, err)
-				return gm.Module
+				return m
 			}
 			interp := fx.NewGraphModule(module())
 			text := fx.NewGraphModule(reparse(t, module()))
@@ -52,6 +51,24 @@ func TestCases(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBodiesAreTracedAgain runs graphs whose bodies write state as part of a traced
+// program, which makes results of what they write.
+func TestBodiesAreTracedAgain(t *testing.T) {
+	for _, c := range cases.Bodies() {
+		m, err := c.Module(ctx)
+		require.NoError(t, err)
+		gm, err := fx.Trace(ctx, fx.NewGraphModule(m), fx.Input("x", "f32[2,2]"))
+		if c.Refused != "" {
+			refused(t, c.Name, c.Refused, err)
+			continue
+		}
+		require.NoError(t, err, c.Name)
+		for _, in := range c.Inputs {
+			interpreted(t, c.Name, gm, clones(arrays(c.Eager(in))), arrays(in))
+		}
 	}
 }
 

@@ -1,11 +1,13 @@
 package conform
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -40,6 +42,12 @@ func (m *Matrix) Add(o *op.Op, engine, sample string, err error) {
 	if err == nil {
 		c.Passed++
 		return
+	}
+	var e *diag.Error
+	if errors.As(err, &e) { // without the place, which is one of the test on this machine
+		bare := *e
+		bare.Pos, bare.Node = diag.Pos{}, ""
+		err = &bare
 	}
 	why, _, _ := strings.Cut(err.Error(), "\n")
 	c.Failed = append(c.Failed, Failure{sample, why})

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,7 @@ func TestRandomGraphs(t *testing.T) {
 				noError(t, m, "plan", err)
 				if o.Exact {
 					agree(t, m, "exact plan", want, got)
-				} else if d := fxtest.CloseArrays(want, got); d != "" {
+				} else if d := fxtest.CloseArrays(single(want), single(got)); d != "" {
 					t.Fatalf("plan: %s\n%s", d, m)
 				}
 			}
@@ -84,4 +85,16 @@ func agree(t *rapid.T, m *graph.Module, what string, want, got []*array.Array) {
 			t.Fatalf("%s, result %d: %s\n%s", what, i, d, m)
 		}
 	}
+}
+
+// single has results of f64 as f32: a cast may have made them of sums in f32, which plans
+// round otherwise.
+func single(list []*array.Array) []*array.Array {
+	out := slices.Clone(list)
+	for i, a := range out {
+		if a.DType() == array.F64 {
+			out[i] = array.Cast(a, array.F32)
+		}
+	}
+	return out
 }

@@ -1,0 +1,92 @@
+package onnx
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// A Loop that appends to what it carries gives it another size in each round, which no
+// region can say. Where a round does nothing else with it, the rows are results of the
+// rounds, and are put behind what there was at first when all are done.
+
+// appended is a value that a Loop appends to.
+type appended struct {
+	carry int         // its place among what is carried
+	first *graph.Node // what it is at first
+}
+
+// takeAppended makes results of the rounds of what they append to.
+func (c *call) takeAppended(l *loopBody) (list []appended) {
+	for i := len(l.carried) - 1; i >= 0; i-- {
+		rows := l.rowsOf(i)
+		if rows == nil {
+			continue
+		}
+		v := &value{node: rows[0]}
+		if len(rows) > 1 {
+			in := make([]op.Value, len(rows))
+			for k, r := range rows {
+				in[k] = r
+			}
+			v.node = l.s.cur.Call(std.Cat, std.DimAttrs{}, in...).(*graph.Node)
+		}
+		cat, in := l.outs[1+i].node, l.carried[i].node
+		b := l.s.cur.Graph()
+		// Sizes that a round finds are those of what it appends to: the guards of cat say so.
+		t := in.Type()
+		t = t.WithDims(t.Dims().With(0, v.node.Type().Dim(0)))
+		if dims, ok := dimsOf(t); !ok || ownSymbols(b, &sizes{dims: dims}) {
+			continue
+		}
+		if !v.node.Type().Same(t) {
+			v.node = l.s.cur.Function(std.Reshape, std.ReshapeAttrs{Shape: t.Dims()}, v.node)
+		}
+		list = append(list, appended{i, l.args[i]})
+		if err := b.Erase(cat); err != nil {
+			panic(err)
+		}
+		if err := b.Erase(in); err != nil {
+			panic(err)
+		}
+		l.args = slices.Delete(l.args, i, i+1)
+		l.carried = slices.Delete(l.carried, i, i+1)
+		l.outs = append(slices.Delete(l.outs, 1+i, 2+i), v)
+	}
+	return list
+}
+
+// rowsOf returns what a round appends to carried value i, nil where it does something
+// else with it.
+func (l *loopBody) rowsOf(i int) []*graph.Node {
+	cat, in := l.outs[1+i].node, l.carried[i].node
+	if cat == nil || cat.Op() != std.Cat || cat.Graph() != in.Graph() || cat.NumUses() > 0 || in.NumUses() != 1 {
+		return nil
+	}
+	for k, v := range l.outs {
+		if k != 1+i && (v.node == cat || v.node == in) {
+			return nil
+		}
+	}
+	rows := cat.Args()
+	if axis := cat.Attrs().(std.DimAttrs).Dim; len(rows) < 2 || rows[0] != in || axis != 0 && axis != -in.Type().Rank() {
+		return nil
+	}
+	return rows[1:]
+}
+
+// append puts the rows of all rounds behind what there was at first, and the results
+// into the order that the Loop has them in: carried values, those of the rounds.
+func (c *call) append(outs []*value, list []appended) []*value {
+	n := len(outs) - len(list)
+	rows := outs[n:]
+	outs = slices.Clone(outs[:n])
+	for k, a := range slices.Backward(list) { // they were taken from the last on
+		flat := c.scope.cur.Function(std.Flatten, std.FlattenAttrs{EndDim: 1}, rows[k].node)
+		all := c.scope.cur.Function(std.Cat, std.DimAttrs{}, a.first, flat)
+		outs = slices.Insert(outs, a.carry, &value{node: all})
+	}
+	return outs
+}

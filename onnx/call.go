@@ -1,0 +1,470 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"math"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// rule says what an operator means from one version of its operator set on. Exactly
+// one of build and run is set.
+type rule struct {
+	since int
+	// build writes the operator with those of op/std.
+	build func(c *call) []op.Value
+	// sizes computes it on sizes (integer constants among them), nil where it cannot.
+	// It is asked first, when every operand is of that kind; see value.asSizes.
+	sizes func(c *call, in []*sizes) *sizes
+	// after is told the values that build led to.
+	after func(c *call, outs []*value)
+	// run makes values by itself.
+	run func(c *call) []*value
+}
+
+// call is a node that is being imported: what rules see of it. Its methods panic with
+// *diag.Error, which becomes the refusal of the node.
+type call struct {
+	im    *importer
+	scope *scope
+	n     *pb.Node
+	in    []*value // nil for absent ones
+	used  map[string]bool
+	b     op.Builder
+	// folding: every operand is a constant, and b computes.
+	folding bool
+}
+
+func refuse(code diag.Code, msg string) *diag.Error { return diag.New(code, msg) }
+
+// noted is the error of a node whose errors are in the list.
+var noted = diag.New(CodeModel, "its body is refused")
+
+// run applies a rule.
+func (c *call) run(r *rule) (outs []*value, err *diag.Error) {
+	defer func() {
+		if x := recover(); x != nil {
+			if _, ok := x.(stopped); ok {
+				outs, err = nil, noted
+				return
+			}
+			e, ok := x.(*diag.Error)
+			if broken, isRuntime := x.(runtime.Error); isRuntime {
+				e, ok = diag.Bug(broken.Error()), true // the file may be anyone's: never a crash
+			}
+			if !ok {
+				panic(x)
+			}
+			copied := *e // rules may share errors
+			outs, err = nil, &copied
+		}
+	}()
+	switch {
+	case r.run != nil:
+		outs = r.run(c)
+	default:
+		if outs = c.bySizes(r); outs == nil {
+			outs = c.byConstants(r)
+		}
+		if outs == nil {
+			c.b = builder{c.scope.cur, c.im}
+			outs = c.values(r.build(c))
+		}
+		if r.after != nil {
+			r.after(c, outs)
+		}
+	}
+	c.unknownAttrs()
+	return outs, nil
+}
+
+// bySizes computes the node on sizes, nil where that is not possible.
+func (c *call) bySizes(r *rule) []*value {
+	if r.sizes == nil || len(c.in) == 0 {
+		return nil
+	}
+	in := make([]*sizes, len(c.in))
+	symbolic := false
+	if c.in[0] == nil || len(c.in) > 1 && c.in[1] == nil {
+		return nil // build says what is missing
+	}
+	for i, v := range c.in {
+		if v == nil {
+			continue
+		}
+		s, ok := v.asSizes()
+		if !ok {
+			return nil
+		}
+		in[i], symbolic = s, symbolic || v.sizes != nil
+	}
+	if !symbolic {
+		return nil // constants have a way of their own
+	}
+	s := r.sizes(c, in)
+	if s == nil || len(s.dims) > mostSizes || slices.ContainsFunc(s.dims, shape.Dim.IsUnknown) {
+		clear(c.used)
+		return nil
+	}
+	return []*value{sized(s)}
+}
+
+// values makes values of what a rule built.
+func (c *call) values(built []op.Value) []*value {
+	outs := make([]*value, len(built))
+	for i, b := range built {
+		switch b := b.(type) {
+		case nil:
+		case *graph.Node:
+			outs[i] = &value{node: b}
+			if i < len(c.n.Outputs) && c.n.Outputs[i] != "" && b.Opcode() != graph.Placeholder && b.Opcode() != graph.GetAttr {
+				if name := readable(c.n.Outputs[i]); name != "" {
+					b.Rename(name)
+				}
+			}
+		case constants:
+			outs[i] = &value{arr: b.a[0]}
+		}
+	}
+	return outs
+}
+
+// unknownAttrs refuses attributes that the rule did not ask for.
+func (c *call) unknownAttrs() {
+	for _, a := range c.n.Attrs {
+		// The first sets had what could be overwritten in every operator's attributes.
+		if !c.used[a.Name] && a.Name != "consumed_inputs" {
+			panic(refuse(CodeAttribute, "attribute "+diag.Quote(a.Name)+" is not supported"))
+		}
+	}
+}
+
+// has reports whether operand i is there.
+func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
+
+func (c *call) value(i int) *value {
+	if !c.has(i) {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is missing"))
+	}
+	return c.in[i]
+}
+
+// x returns operand i for the builder.
+func (c *call) x(i int) op.Value { return c.on(c.value(i)) }
+
+// opt returns operand i, nil when it is absent.
+func (c *call) opt(i int) op.Value {
+	if !c.has(i) {
+		return nil
+	}
+	return c.x(i)
+}
+
+// xs returns all operands.
+func (c *call) xs() []op.Value {
+	xs := make([]op.Value, len(c.in))
+	for i := range c.in {
+		xs[i] = c.x(i)
+	}
+	return xs
+}
+
+func (c *call) on(v *value) op.Value {
+	if v.isSeq || v.none {
+		panic(refuse(CodeType, "the input is "+v.what()+", expected a tensor"))
+	}
+	if c.folding {
+		return constants{a: []*array.Array{v.arr}}
+	}
+	return c.im.in(c.scope.cur, v)
+}
+
+// typ returns the type of operand i, the zero Type when it is absent.
+func (c *call) typ(i int) shape.Type {
+	if !c.has(i) {
+		return shape.Type{}
+	}
+	return c.in[i].typ()
+}
+
+// rank returns the rank of operand i, which must be known.
+func (c *call) rank(i int) int {
+	c.value(i)
+	r := c.typ(i).Rank()
+	if r < 0 {
+		panic(refuse(CodeValue, "the rank of input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known"))
+	}
+	return r
+}
+
+// axis normalises an axis of a tensor of the given rank.
+func (c *call) axis(axis, rank int) int {
+	if axis < -rank || axis >= rank {
+		panic(refuse(CodeModel, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions"))
+	}
+	if axis < 0 {
+		axis += rank
+	}
+	return axis
+}
+
+// constant returns the value of operand i, which must be known at import.
+func (c *call) constant(i int) *array.Array {
+	v := c.value(i)
+	if v.arr == nil {
+		panic(c.notConstant(i))
+	}
+	return v.arr
+}
+
+// notConstant says that an operand would have to be known, and on which inputs it
+// depends.
+func (c *call) notConstant(i int) *diag.Error {
+	e := refuse(CodeValue, "input "+strconv.Itoa(i)+" ("+diag.Quote(c.n.Inputs[i])+") is not known before the model runs, and sizes follow from it")
+	if names := c.im.origins(c.in[i]); len(names) > 0 {
+		e.Err = &Unbound{names}
+		return e.WithHint("give values for these inputs when importing (Options.Values)")
+	}
+	return e
+}
+
+// Unbound is the cause of an error that values of inputs would cure: a size follows
+// from them.
+type Unbound struct{ Inputs []string }
+
+func (u *Unbound) Error() string { return "it is computed from " + strings.Join(u.Inputs, ", ") }
+
+// ints returns the elements of an integer operand that must be known.
+func (c *call) ints(i int) []int {
+	a := c.constant(i)
+	if !a.DType().IsInt() {
+		panic(refuse(CodeType, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected integers"))
+	}
+	if a.Len() > mostSizes {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" has "+strconv.Itoa(a.Len())+" elements"))
+	}
+	n := make([]int, a.Len())
+	for k := range n {
+		n[k] = int(array.Int64At(a, k))
+	}
+	return n
+}
+
+// dims returns the elements of operand i as sizes.
+func (c *call) dims(i int) []shape.Dim {
+	return c.measured(i, c.value(i))
+}
+
+// dim returns the one element of operand i as a size.
+func (c *call) dim(i int) shape.Dim {
+	d := c.dims(i)
+	if len(d) != 1 {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+	}
+	return d[0]
+}
+
+// index returns the one element of operand i, an integer that must be known.
+func (c *call) index(i int) int {
+	n := c.ints(i)
+	if len(n) != 1 {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+c.typ(i).String()+", expected one element"))
+	}
+	return n[0]
+}
+
+// number returns the one element of operand i, which must be known.
+func (c *call) number(i int) op.Scalar {
+	a := c.constant(i)
+	if a.Len() != 1 {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected one element"))
+	}
+	if a.DType().IsFloat() {
+		return op.Float(array.Float64At(a, 0))
+	}
+	return op.Int(array.Int64At(a, 0))
+}
+
+// Attributes. Asking for one makes it known; the type must be right.
+
+func (c *call) attr(name string, t pb.AttrType) *pb.Attr {
+	c.used[name] = true
+	for _, a := range c.n.Attrs {
+		if a.Name != name {
+			continue
+		}
+		if a.Ref != "" {
+			panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" refers to "+diag.Quote(a.Ref)+" of a function, outside of one"))
+		}
+		if a.Type != t && a.Type != pb.AttrUnknown {
+			panic(refuse(CodeModel, "attribute "+diag.Quote(name)+" has type "+strconv.Itoa(int(a.Type))+", expected "+strconv.Itoa(int(t))))
+		}
+		return a
+	}
+	return nil
+}
+
+// given reports whether the node has the attribute.
+func (c *call) given(name string) bool {
+	return slices.ContainsFunc(c.n.Attrs, func(a *pb.Attr) bool { return a.Name == name })
+}
+
+func (c *call) int(name string, def int) int {
+	if a := c.attr(name, pb.AttrInt); a != nil {
+		return int(a.I)
+	}
+	return def
+}
+
+// group is the attribute of convolutions; 0 would mean the default to operators.
+func (c *call) group() int {
+	n := c.int("group", 1)
+	if n < 1 {
+		panic(refuse(CodeModel, "group is "+strconv.Itoa(n)+", expected 1 or more"))
+	}
+	return n
+}
+
+func (c *call) flag(name string, def bool) bool {
+	n := 0
+	if def {
+		n = 1
+	}
+	return c.int(name, n) != 0
+}
+
+// float returns an attribute: the shortest number that is the f32 of the file, which is what was
+// written there (1e-05), except for operands that could tell it from that f32.
+func (c *call) float(name string, def float64) float64 {
+	f := float32(def)
+	if a := c.attr(name, pb.AttrFloat); a != nil {
+		f = a.F
+	}
+	if c.typ(0).DType() == array.F64 || f >= math.MaxFloat32 || f <= -math.MaxFloat32 || f != f { // of which the decimals are too large, or none
+		return float64(f)
+	}
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(float64(f), 'g', -1, 32), 64) // of what was formatted
+	return v
+}
+
+func (c *call) text(name, def string) string {
+	if a := c.attr(name, pb.AttrString); a != nil {
+		return string(a.S)
+	}
+	return def
+}
+
+// oneOf is text for an attribute with a few values.
+func (c *call) oneOf(name string, values ...string) string {
+	s := c.text(name, values[0])
+	if !slices.Contains(values, s) {
+		panic(refuse(CodeAttribute, "attribute "+name+" is "+diag.Quote(s)+", which is not supported"))
+	}
+	return s
+}
+
+// list returns an attribute of integers, nil when it is absent.
+func (c *call) list(name string) []int {
+	a := c.attr(name, pb.AttrInts)
+	if a == nil {
+		return nil
+	}
+	n := make([]int, len(a.Ints))
+	for i, v := range a.Ints {
+		n[i] = int(v)
+	}
+	return n
+}
+
+func (c *call) floats(name string) []float64 {
+	a := c.attr(name, pb.AttrFloats)
+	if a == nil {
+		return nil
+	}
+	f := make([]float64, len(a.Floats)/4)
+	for i := range f {
+		f[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(a.Floats[4*i:])))
+	}
+	return f
+}
+
+// ignore marks attributes that do not change what inference computes.
+func (c *call) ignore(names ...string) {
+	for _, n := range names {
+		c.used[n] = true
+	}
+}
+
+// dtype returns the element type that an integer attribute names, def when absent.
+func (c *call) dtype(name string, def array.DType) array.DType {
+	if !c.given(name) {
+		c.used[name] = true
+		return def
+	}
+	t := pb.Undefined
+	if c.scope.opsets[""] < 6 { // the first sets have the type's name
+		want := strings.ToLower(c.text(name, ""))
+		for k := pb.Undefined; k <= pb.Int2; k++ {
+			if k.String() == want {
+				t = k
+			}
+		}
+	} else {
+		t = pb.DataType(c.int(name, 0))
+	}
+	d, err := dtypeOf(t)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+// Building.
+
+// do calls an operator; absent operands at the end are left out, as capture does.
+func (c *call) do(o *op.Op, attrs any, in ...op.Value) op.Value {
+	for len(in) > 0 && in[len(in)-1] == nil && o.In[min(len(in), len(o.In))-1].Optional {
+		in = in[:len(in)-1]
+	}
+	return c.b.Call(o, attrs, in...)
+}
+
+// one is do as the result of a rule.
+func (c *call) one(o *op.Op, attrs any, in ...op.Value) []op.Value {
+	return []op.Value{c.do(o, attrs, in...)}
+}
+
+// items are the first n members of a tuple.
+func (c *call) items(tuple op.Value, n int) []op.Value {
+	out := make([]op.Value, n)
+	for i := range out {
+		out[i] = c.b.Item(tuple, i)
+	}
+	return out
+}
+
+// tensor is a constant operand.
+func (c *call) tensor(a *array.Array) op.Value {
+	if c.folding {
+		return constants{a: []*array.Array{a}}
+	}
+	return c.im.in(c.scope.cur, &value{name: "const", arr: a})
+}
+
+// outputs is the number of outputs that the node names.
+func (c *call) outputs() int {
+	n := len(c.n.Outputs)
+	for n > 0 && c.n.Outputs[n-1] == "" {
+		n--
+	}
+	return n
+}

@@ -1,0 +1,211 @@
+package onnx
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// controlRules are the operators with bodies: regions of cond, while and scan. What a
+// body uses of the graphs around it becomes an operand.
+var controlRules = map[string][]rule{
+	"If":   {{since: 1, run: branch}},
+	"Loop": {{since: 1, run: loop}},
+	"Scan": {{since: 8, run: scanBatch}, {since: 9, run: scan}},
+}
+
+// body is a region while it is imported.
+type body struct {
+	outer    *graph.Cursor // where what it captures is made
+	captured []*value
+	inputs   map[*value]*graph.Node
+}
+
+const mostBodies = 16 // bodies inside of bodies
+
+// region starts a body.
+func (c *call) region(name string) *scope {
+	s := c.scope
+	if s.bodies >= mostBodies {
+		panic(refuse(CodeModel, "bodies are nested more than "+strconv.Itoa(mostBodies)+" deep"))
+	}
+	g := s.cur.Graph().NewRegion(name)
+	c.im.bodies[g] = &body{outer: s.cur, inputs: map[*value]*graph.Node{}}
+	return &scope{values: map[string]*value{}, outer: s, cur: g.At(), opsets: s.opsets, attrs: s.attrs, prefix: short(s.prefix + c.n.Name + "/"),
+		depth: s.depth, bodies: s.bodies + 1}
+}
+
+// capture makes a value from outside an input of a body.
+func (im *importer) capture(cur *graph.Cursor, v *value) *graph.Node {
+	b := im.bodies[cur.Graph()]
+	if b == nil {
+		panic(diag.Bug("onnx: value " + diag.Quote(v.name) + " of another graph"))
+	}
+	if n := b.inputs[v]; n != nil {
+		return n
+	}
+	outer := im.in(b.outer, v)
+	n := b.input(cur.Graph(), outer.Name(), outer.Type())
+	b.inputs[v] = n
+	b.captured = append(b.captured, v)
+	return n
+}
+
+// input adds a placeholder behind those there are.
+func (b *body) input(g *graph.Graph, name string, t shape.Type) *graph.Node {
+	at := g.First()
+	for at != nil && at.Opcode() == graph.Placeholder {
+		at = at.Next()
+	}
+	cur := g.At()
+	if at != nil {
+		cur = g.Before(at)
+	}
+	return cur.Placeholder(name, t, nil)
+}
+
+// fill fills a body with the nodes of a graph and returns its results.
+func (c *call) fill(s *scope, g *pb.Graph) []*value {
+	before := len(c.im.errs)
+	c.im.initializers(s, g)
+	c.im.nodes(s, g.Nodes)
+	outs := make([]*value, len(g.Outputs))
+	for i, o := range g.Outputs {
+		if outs[i] = s.find(o.Name); outs[i] == nil {
+			panic(refuse(CodeModel, "no node of the body computes "+diag.Quote(o.Name)))
+		}
+	}
+	if len(c.im.errs) > before || slices.ContainsFunc(outs, func(v *value) bool { return v.bad }) {
+		panic(stopped{})
+	}
+	return outs
+}
+
+// stopped ends a node whose body has errors that are noted.
+type stopped struct{}
+
+func (c *call) graph(name string) *pb.Graph {
+	a := c.attr(name, pb.AttrGraph)
+	if a == nil || a.G == nil {
+		panic(refuse(CodeModel, "attribute "+name+" is missing"))
+	}
+	return a.G
+}
+
+// finish writes the output of a body.
+func (im *importer) finish(s *scope, outs []*value) {
+	args := make([]*graph.Node, len(outs))
+	st := &graph.Structure{Kind: graph.Results}
+	for i, v := range outs {
+		args[i] = im.in(s.cur, v)
+		st.Fields = append(st.Fields, graph.Leaf(i))
+	}
+	s.cur.Output(st, args...)
+}
+
+// results takes a node's value apart, which is a tuple even of one, as in a traced graph.
+func (c *call) results(n *graph.Node, count int) []*value {
+	outs := make([]*value, count)
+	for i := range outs {
+		outs[i] = &value{node: c.scope.cur.ItemNode(n, i)}
+	}
+	return outs
+}
+
+// branch is cond; where the condition is known, the branch itself.
+func branch(c *call) []*value {
+	yes, no := c.graph("then_branch"), c.graph("else_branch")
+	if v := c.value(0); v.arr != nil {
+		if v.arr.Len() != 1 {
+			panic(refuse(CodeModel, "the condition has "+strconv.Itoa(v.arr.Len())+" elements"))
+		}
+		g := no
+		if array.Int64At(v.arr, 0) != 0 {
+			g = yes
+		}
+		return c.written(g, 0, nil)
+	}
+	regions, scopes, outs := make([]*graph.Graph, 2), make([]*scope, 2), make([][]*value, 2)
+	flat := make([][]*value, 2)
+	var captured []*value
+	for i, g := range []*pb.Graph{yes, no} {
+		scopes[i] = c.region([]string{"then", "else"}[i])
+		outs[i] = c.fill(scopes[i], g)
+		flat[i] = members(outs[i])
+		c.im.finish(scopes[i], flat[i])
+		regions[i] = scopes[i].cur.Graph()
+		for _, v := range c.im.bodies[regions[i]].captured {
+			if !slices.Contains(captured, v) {
+				captured = append(captured, v)
+			}
+		}
+	}
+	if len(outs[0]) != len(outs[1]) || len(outs[0]) < len(c.n.Outputs) {
+		panic(refuse(CodeModel, "the branches have "+strconv.Itoa(len(outs[0]))+" and "+strconv.Itoa(len(outs[1]))+" outputs"))
+	}
+	if !alike(outs[0], outs[1]) {
+		panic(c.notConstant(0)) // how many members there are follows from it
+	}
+	if len(flat[0]) == 0 {
+		return grouped(outs[0], nil)
+	}
+	args := []*graph.Node{c.condition(c.x(0))}
+	for _, v := range captured {
+		args = append(args, c.im.in(c.scope.cur, v))
+	}
+	for _, r := range regions {
+		c.align(r, captured)
+	}
+	return grouped(outs[0], c.results(c.scope.cur.Region(op.Cond, nil, regions, args...), len(flat[0])))
+}
+
+// condition has rank 0.
+func (c *call) condition(v op.Value) *graph.Node {
+	n := v.(*graph.Node)
+	if n.Type().Rank() > 0 {
+		n = c.scope.cur.Function(std.Reshape, std.ReshapeAttrs{}, n)
+	}
+	return n
+}
+
+// align gives a region the inputs captured, in that order, behind the ones it has of
+// its own.
+func (c *call) align(g *graph.Graph, captured []*value) {
+	b := c.im.bodies[g]
+	var at *graph.Node
+	for _, v := range slices.Backward(captured) {
+		n := b.inputs[v]
+		if n == nil {
+			if at == nil {
+				for at = g.First(); at.Opcode() == graph.Placeholder; {
+					at = at.Next()
+				}
+			}
+			cur := g.Before(at)
+			outer := c.im.in(b.outer, v)
+			n = cur.Placeholder(outer.Name(), outer.Type(), nil)
+		} else if at != nil && n.Next() != at {
+			g.MoveBefore(n, at)
+		}
+		at = n
+	}
+}
+
+// constantBool is the value of a body's condition where it never changes: a
+// constant, or the condition that comes in.
+func constantBool(v, in *value) (known, yes bool) {
+	switch {
+	case v == in:
+		return true, true
+	case v.arr != nil && v.arr.Len() == 1:
+		return true, array.Int64At(v.arr, 0) != 0
+	}
+	return false, false
+}

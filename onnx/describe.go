@@ -1,0 +1,92 @@
+package onnx
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// Description is what a file says about its model. Names and texts are as the file has
+// them: any bytes.
+type Description struct {
+	Name     string // of the graph
+	Producer string // the program that wrote the file, with its version
+	Opset    int    // of the standard operators, 0 where the file does not say
+	Doc      string // of the model and its graph, and the model's properties
+	// Inputs are those that Inputs names, Outputs those that Outputs names.
+	Inputs, Outputs []Described
+}
+
+// Described is what a file says about an input or output. Type is that of a tensor, with
+// unknown sizes where the file has no numbers, and the zero Type where the file says less
+// or the element type is not supported.
+type Described struct {
+	Name, Doc string
+	Type      shape.Type
+}
+
+// mostProperties is how many of a model's properties are part of its description.
+const mostProperties = 8
+
+// Describe returns what the file says about the model.
+func (f *File) Describe() Description {
+	m := f.model
+	d := Description{Name: m.Graph.Name, Producer: strings.TrimSpace(m.ProducerName + " " + m.ProducerVersion)}
+	for _, o := range m.Opsets {
+		if domain(o.Domain) == "" {
+			d.Opset = int(o.Version)
+		}
+	}
+	texts := []string{m.Doc}
+	if m.Graph.Doc != m.Doc {
+		texts = append(texts, m.Graph.Doc)
+	}
+	for i, e := range m.Metadata {
+		if i < mostProperties && e.Key != "" {
+			texts = append(texts, e.Key+": "+e.Value)
+		}
+	}
+	d.Doc = strings.TrimSpace(strings.Join(texts, "\n"))
+	for _, v := range f.inputs() {
+		d.Inputs = append(d.Inputs, described(v))
+	}
+	for _, v := range m.Graph.Outputs {
+		d.Outputs = append(d.Outputs, described(v))
+	}
+	return d
+}
+
+func described(v *pb.Value) Described { return Described{v.Name, v.Doc, declared(v.Type)} }
+
+// declared is a type as far as it is numbers.
+func declared(t *pb.Type) shape.Type {
+	if t == nil || t.Tensor == nil || t.Tensor.Shape == nil || len(t.Tensor.Shape.Dims) > mostDims {
+		return shape.Type{}
+	}
+	d, err := dtypeOf(t.Tensor.Elem)
+	if err != nil {
+		return shape.Type{}
+	}
+	dims := make([]shape.Dim, len(t.Tensor.Shape.Dims))
+	for i, dim := range t.Tensor.Shape.Dims {
+		if dims[i] = shape.Unknown; dim.Known && dim.Size >= 0 && dim.Size <= math.MaxInt32 {
+			dims[i] = shape.Const(int(dim.Size))
+		}
+	}
+	return shape.TensorType(d, shape.Of(dims...))
+}
+
+// Origin is a line about where the model is from, behind the name of its file.
+func (d *Description) Origin() string {
+	var parts []string
+	if d.Producer != "" {
+		parts = append(parts, "by "+d.Producer)
+	}
+	if d.Opset > 0 {
+		parts = append(parts, "operator set "+strconv.Itoa(d.Opset))
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,26 @@
+// Package onnx brings ONNX files in as graphs, and writes graphs as ONNX files. It owns the meaning of ONNX's
+// operators: a table of rules, one for each operator and the operator sets that it
+// changed in, written with the operators of op/std. It does not compute: engines and
+// passes see a graph like one that was traced.
+//
+// What an ONNX file computes from constants is a constant here, and what it computes
+// from sizes (Shape, Gather, Concat, Reshape) becomes sizes of attributes, over the
+// symbols of the inputs. Where a size would depend on the value of an input, the
+// error says which; Options.Values binds such inputs.
+//
+// Sequences and optionals are lists of their members, or nothing; their lengths are known
+// at import (Options.Lengths), and loops over them are written out.
+//
+// A model gives the same graph whatever operator set it was exported with: rules know in
+// which sets the meaning of an operator changed, and the graph does not remember the set.
+//
+// Everything that is not supported is reported at once, with the names of nodes.
+// Files may come from anywhere: what a file can make the importer do is bounded.
+//
+// Export goes the other way with a table of its own, from our operators to ONNX's; an
+// operator without a rule is written by its expression, its decomposition or what it
+// stands for.
+//
+// Read import.go first (Import), then value.go, call.go and the rules_*.go; for the way
+// out export.go (Export), export_graph.go, export_call.go and the other export_*.go.
+package onnx

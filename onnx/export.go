@@ -1,0 +1,229 @@
+package onnx
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/kernel"
+)
+
+// ExportOptions say how a graph is written. The zero value is right for most.
+type ExportOptions struct {
+	// Opset is the operator set of the file, from 17 on; 0 is the lowest that
+	// has what the graph needs. An older one makes of one operator several.
+	Opset int
+	// Outputs are the names of the outputs; without them they are the keys of the graph's
+	// results, or the names of the nodes that compute them.
+	Outputs []string
+	// External puts the constants into a file of their own, which ExportFile calls as the
+	// model with .data behind it. It does so anyway where a file cannot hold them all (2 GB).
+	External bool
+}
+
+// oldestOpset is the oldest operator set that is written.
+const oldestOpset = 17
+
+// Export writes a module as an ONNX model with its constants. Inputs and outputs keep their
+// names, parameters their paths; a node is named by the scope and the name of the node that
+// it computes. Sizes that are symbols become named dimensions, and sizes of attributes that
+// follow from them are computed by the model, so that the file runs with other sizes.
+// Every input must have a type. Sub-graphs that are called are written out; the graph itself is not changed.
+// Quantised operators become their operators on floats between QuantizeLinear and DequantizeLinear.
+//
+// The same module gives the same bytes. The error is a diag.List of everything that
+// ONNX cannot say (CodeExport), among it writes to the state of the model; nothing is written then.
+func Export(w io.Writer, m *graph.Module, o ExportOptions) error {
+	model, data, err := exportModel(m, o)
+	if err != nil {
+		return err
+	}
+	s := pb.NewStream(model, data)
+	if o.External {
+		return diag.New(CodeExport, "constants in a file of their own need a path").WithHint("use ExportFile")
+	}
+	if s.Len() > pb.MaxModel {
+		return diag.New(CodeExport, "the model takes "+strconv.Itoa(s.Len())+" bytes, a file holds "+strconv.Itoa(pb.MaxModel)).
+			WithHint("use ExportFile, which puts the constants beside it")
+	}
+	_, err = s.WriteTo(w)
+	return err
+}
+
+// ExportFile is Export into a file, and another one beside it for the constants where they
+// are too large or the options ask for it. Files that are there are replaced only
+// when everything has been written.
+func ExportFile(path string, m *graph.Module, o ExportOptions) (err error) {
+	model, data, err := exportModel(m, o)
+	if err != nil {
+		return err
+	}
+	s := pb.NewStream(model, data)
+	beside := ""
+	if o.External || s.Len() > pb.MaxModel {
+		beside = path + ".data"
+	}
+	var done []*replaced
+	defer func() {
+		for _, f := range done {
+			f.drop()
+		}
+	}()
+	if beside != "" {
+		f, err := replace(beside, func(w io.Writer) error { return outside(w, model, data, filepath.Base(beside)) })
+		if err != nil {
+			return err
+		}
+		done = append(done, f)
+		s = pb.NewStream(model, data)
+	}
+	f, err := replace(path, func(w io.Writer) error { _, err := s.WriteTo(w); return err })
+	if err != nil {
+		return err
+	}
+	for _, f := range append(done, f) {
+		if err := os.Rename(f.temp, f.path); err != nil {
+			return unwritable(f.path, err)
+		}
+	}
+	return nil
+}
+
+// pageSize is what data outside of the file are aligned to, so that they can be mapped.
+const pageSize = 4096
+
+// leastOutside is the size in bytes from which on constants are put outside.
+const leastOutside = 1024
+
+// outside writes the constants and notes in the model where they are.
+func outside(w io.Writer, m *pb.Model, data tensorData, name string) error {
+	at := 0
+	for _, t := range m.Graph.Initializers {
+		size, write := data(t)
+		if size < leastOutside {
+			continue
+		}
+		pad := (pageSize - at%pageSize) % pageSize
+		if _, err := w.Write(make([]byte, pad)); err != nil {
+			return err
+		}
+		at += pad
+		if err := write(w); err != nil {
+			return err
+		}
+		t.Location = 1
+		t.External = []*pb.Entry{{Key: "location", Value: name}, {Key: "offset", Value: strconv.Itoa(at)}, {Key: "length", Value: strconv.Itoa(size)}}
+		at += size
+	}
+	return nil
+}
+
+// replaced is a file that was written beside the one whose place it takes.
+type replaced struct{ temp, path string }
+
+func (f *replaced) drop() { _ = os.Remove(f.temp) } // gone where it has its place
+
+// replace writes a file beside path.
+func replace(path string, write func(io.Writer) error) (*replaced, error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".onnx-*")
+	if err != nil {
+		return nil, unwritable(path, err)
+	}
+	r := &replaced{f.Name(), path}
+	b := bufio.NewWriterSize(f, 1<<20)
+	err = errors.Join(write(b), b.Flush(), f.Chmod(modeOf(path)), f.Close())
+	if err != nil {
+		r.drop()
+		return nil, unwritable(path, err)
+	}
+	return r, nil
+}
+
+// modeOf is the mode of the file that is replaced, or what new files have.
+func modeOf(path string) os.FileMode {
+	if info, err := os.Stat(path); err == nil {
+		return info.Mode().Perm()
+	}
+	return 0o644
+}
+
+func unwritable(path string, err error) error {
+	e := diag.New(CodeRead, "cannot be written").At(diag.Pos{File: path})
+	e.Err = err
+	return e
+}
+
+// tensorData says how the data of a constant are written.
+type tensorData func(t *pb.Tensor) (size int, write func(io.Writer) error)
+
+// exportModel returns the model with constants that have no data, and the data. Which
+// operator set is needed is known when everything was written once.
+func exportModel(m *graph.Module, o ExportOptions) (*pb.Model, tensorData, error) {
+	if o.Opset != 0 && (o.Opset < oldestOpset || o.Opset > newestOpset) {
+		return nil, nil, diag.New(CodeExport, "operator set "+strconv.Itoa(o.Opset)+" is not written, expected "+strconv.Itoa(oldestOpset)+" to "+strconv.Itoa(newestOpset))
+	}
+	prepared, err := readied(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	for target := max(o.Opset, oldestOpset); ; {
+		x := &exporter{mod: prepared, options: o, target: target, need: target, arrays: map[string]*array.Array{}, scalars: map[scalarKey]*exported{}, workspace: &kernel.Workspace{}}
+		model, err := x.model()
+		if err != nil && x.need <= target {
+			return nil, nil, err
+		}
+		if x.need <= target {
+			return model, x.data, nil
+		}
+		target = x.need
+	}
+}
+
+// data writes an array as ONNX has it: little-endian, without gaps, elements of less than a
+// byte packed.
+func (x *exporter) data(t *pb.Tensor) (size int, write func(io.Writer) error) {
+	a := x.arrays[t.Name]
+	if d := a.DType(); d.Bits() < 8 {
+		packed := make([]byte, array.PackedLen(d, a.Len()))
+		return len(packed), func(w io.Writer) error {
+			array.Pack(d, packed, array.Bytes(array.Contiguous(a)))
+			_, err := w.Write(packed)
+			return err
+		}
+	}
+	return a.Len() * a.DType().Size(), func(w io.Writer) error {
+		const piece = 1 << 20
+		b := array.Bytes(array.Contiguous(a))
+		width := a.DType().Size()
+		if littleEndian || width == 1 {
+			_, err := w.Write(b)
+			return err
+		}
+		for len(b) > 0 {
+			n := min(len(b), piece)
+			part := append([]byte(nil), b[:n]...)
+			swapBytes(part, width)
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+			b = b[n:]
+		}
+		return nil
+	}
+}
+
+// swapBytes reverses the bytes of each element.
+func swapBytes(b []byte, width int) {
+	for i := 0; i < len(b); i += width {
+		for j, k := i, i+width-1; j < k; j, k = j+1, k-1 {
+			b[j], b[k] = b[k], b[j]
+		}
+	}
+}

@@ -1,0 +1,412 @@
+package onnx
+
+import (
+	"github.com/gofx-dev/gofx/array"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// exportLinear are products and convolutions.
+var exportLinear = map[*op.Op][]exportRule{
+	std.Matmul: by(func(c *exportCall, _ op.None) op.Value { return c.node("MatMul", c.in) }),
+	std.Bmm:    by(func(c *exportCall, _ op.None) op.Value { return c.node("MatMul", c.in) }),
+	std.Linear: by(linear),
+	std.Einsum: by(func(c *exportCall, a std.EinsumAttrs) op.Value {
+		for i := range c.in {
+			if c.dtype(i) != c.typ.DType() {
+				decline("the operands are of several types")
+			}
+		}
+		return c.node("Einsum", c.in, attrText("equation", a.Equation))
+	}),
+	std.Conv1d: by(convolution), std.Conv2d: by(convolution), std.Conv3d: by(convolution),
+	std.ConvTranspose1d: by(transposed), std.ConvTranspose2d: by(transposed), std.ConvTranspose3d: by(transposed),
+}
+
+// linear is Gemm for a matrix, which takes the weight as it lies; else a product with the
+// transposed weight.
+func linear(c *exportCall, _ op.None) op.Value {
+	if c.rank(0) == 2 {
+		return c.node("Gemm", c.in, attrInt("transB", 1))
+	}
+	w := c.permute(c.in[1], []int{1, 0})
+	if !c.has(2) {
+		return c.node("MatMul", []op.Value{c.in[0], w})
+	}
+	v := c.w.emit("MatMul", c.typ, []op.Value{c.in[0], w})
+	return c.node("Add", []op.Value{v, c.in[2]})
+}
+
+// batched runs f on a batch of one where the operand has none.
+func (c *exportCall) batched(spatial int, f func(x op.Value, t shape.Type) op.Value) op.Value {
+	if c.rank(0) == spatial+2 {
+		return f(c.in[0], c.typ)
+	}
+	x := c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, c.in[0])
+	wide := c.typ.WithDims(shape.Of(shape.Const(1)).Concat(c.typ.Dims()))
+	return c.w.emit("Squeeze", c.typ, []op.Value{f(x, wide), c.list(0)})
+}
+
+// each is a list with an entry for each of n dimensions.
+func each(l op.Ints, n, def int) []int {
+	list, err := l.Or(n, def)
+	if err != nil {
+		panic(asError(err))
+	}
+	return list
+}
+
+func convolution(c *exportCall, a std.ConvAttrs) op.Value {
+	n := c.in[1].Type().Rank() - 2
+	dilation := each(a.Dilation, n, 1)
+	begin := each(a.Padding, n, 0)
+	end := begin
+	if a.PadMode == "same" {
+		begin, end = make([]int, n), make([]int, n)
+		for i := range n {
+			total := dilation[i] * (knownSize(c.in[1].Type().Dim(2+i), "the size of the kernel") - 1)
+			begin[i], end[i] = total/2, total-total/2
+		}
+	}
+	attrs := []*pb.Attr{attrInts("strides", each(a.Stride, n, 1)...), attrInts("pads", append(append([]int(nil), begin...), end...)...),
+		attrInts("dilations", dilation...), attrInt("group", max(a.Groups, 1))}
+	if k, ok := c.in[1].Type().Dims().Sub(2, n+2).Known(); ok {
+		attrs = append(attrs, attrInts("kernel_shape", k...))
+	}
+	return c.batched(n, func(x op.Value, t shape.Type) op.Value {
+		return c.w.emit("Conv", t, []op.Value{x, c.in[1], c.opt(2)}, attrs...)
+	})
+}
+
+func transposed(c *exportCall, a std.ConvTransposeAttrs) op.Value {
+	n := c.in[1].Type().Rank() - 2
+	pad := each(a.Padding, n, 0)
+	attrs := []*pb.Attr{attrInts("strides", each(a.Stride, n, 1)...), attrInts("pads", append(append([]int(nil), pad...), pad...)...),
+		attrInts("dilations", each(a.Dilation, n, 1)...), attrInt("group", max(a.Groups, 1)), attrInts("output_padding", each(a.OutputPadding, n, 0)...)}
+	if k, ok := c.in[1].Type().Dims().Sub(2, n+2).Known(); ok {
+		attrs = append(attrs, attrInts("kernel_shape", k...))
+	}
+	return c.batched(n, func(x op.Value, t shape.Type) op.Value {
+		return c.w.emit("ConvTranspose", t, []op.Value{x, c.in[1], c.opt(2)}, attrs...)
+	})
+}
+
+// exportPools are the pools.
+var exportPools = map[*op.Op][]exportRule{
+	std.MaxPool1d: by(poolOf(1, false)), std.MaxPool2d: by(poolOf(2, false)), std.MaxPool3d: by(poolOf(3, false)),
+	std.MaxPool1dWithIndices: by(poolOf(1, true)), std.MaxPool2dWithIndices: by(poolOf(2, true)), std.MaxPool3dWithIndices: by(poolOf(3, true)),
+	std.AvgPool1d: by(averageOf(1)), std.AvgPool2d: by(averageOf(2)), std.AvgPool3d: by(averageOf(3)),
+	std.AdaptiveAvgPool1d: by(adaptive(1, true)), std.AdaptiveAvgPool2d: by(adaptive(2, true)), std.AdaptiveAvgPool3d: by(adaptive(3, true)),
+	std.AdaptiveMaxPool1d: by(adaptive(1, false)), std.AdaptiveMaxPool2d: by(adaptive(2, false)), std.AdaptiveMaxPool3d: by(adaptive(3, false)),
+}
+
+// strideOf is the kernel's size where there is none.
+func strideOf(stride, kernel op.Ints, n int) []int {
+	if stride.Len() == 0 {
+		stride = kernel
+	}
+	return each(stride, n, 1)
+}
+
+func poolOf(n int, indices bool) func(c *exportCall, a std.MaxPoolAttrs) op.Value {
+	return func(c *exportCall, a std.MaxPoolAttrs) op.Value {
+		pad := each(a.Padding, n, 0)
+		attrs := []*pb.Attr{attrInts("kernel_shape", each(a.KernelSize, n, 1)...), attrInts("strides", strideOf(a.Stride, a.KernelSize, n)...),
+			attrInts("pads", append(append([]int(nil), pad...), pad...)...), attrInts("dilations", each(a.Dilation, n, 1)...), attrFlag("ceil_mode", a.CeilMode)}
+		if !indices {
+			return c.batched(n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("MaxPool", t, []op.Value{x}, attrs...) })
+		}
+		x, lead := c.in[0], c.rank(0) == n+1
+		types := []shape.Type{c.typ.Member(0), c.typ.Member(1)}
+		if lead {
+			x = c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, x)
+			for i, t := range types {
+				types[i] = t.WithDims(shape.Of(shape.Const(1)).Concat(t.Dims()))
+			}
+		}
+		outs := c.w.emitAll("MaxPool", types, []op.Value{x}, attrs...)
+		// ONNX counts through all planes.
+		plane := c.w.sizeNumber(x.Type().Dims().Sub(2, n+2).Prod())
+		at := op.Value(c.w.emit("Mod", types[1], []op.Value{outs[1], plane}))
+		v := op.Value(outs[0])
+		if lead {
+			v = c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(0)}, v)
+			at = c.do(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(0)}, at)
+		}
+		return c.tuple(v, at)
+	}
+}
+
+// averageOf: where a divisor is given, the mean over the window's size is undone.
+func averageOf(n int) func(c *exportCall, a std.AvgPoolAttrs) op.Value {
+	return func(c *exportCall, a std.AvgPoolAttrs) op.Value {
+		pad, kernel := each(a.Padding, n, 0), each(a.KernelSize, n, 1)
+		if !c.dtype(0).IsFloat() {
+			decline("AveragePool is for floats")
+		}
+		exclude := a.CountExcludePad
+		if a.DivisorOverride != 0 {
+			exclude = false
+			if a.CeilMode {
+				decline("a divisor where windows may end outside")
+			}
+		}
+		since := oldestOpset
+		if a.CeilMode {
+			since = 19 // what windows beyond the end count was said then
+		}
+		c.needs(since)
+		attrs := []*pb.Attr{attrInts("kernel_shape", kernel...), attrInts("strides", strideOf(a.Stride, a.KernelSize, n)...),
+			attrInts("pads", append(append([]int(nil), pad...), pad...)...), attrFlag("ceil_mode", a.CeilMode), attrFlag("count_include_pad", !exclude)}
+		v := c.batched(n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("AveragePool", t, []op.Value{x}, attrs...) })
+		if a.DivisorOverride == 0 {
+			return v
+		}
+		size := 1
+		for _, k := range kernel {
+			size *= k
+		}
+		return c.do(std.Mul, std.BinaryAttrs{Other: op.Float(float64(size) / float64(a.DivisorOverride))}, v)
+	}
+}
+
+// adaptive: one window is a global pool, windows of one size are a pool; of other
+// ones each dimension is taken by itself.
+func adaptive(n int, average bool) func(c *exportCall, a std.AdaptivePoolAttrs) op.Value {
+	return func(c *exportCall, _ std.AdaptivePoolAttrs) op.Value {
+		if !c.dtype(0).IsFloat() {
+			decline("pools are for floats")
+		}
+		global, plain := true, true
+		kernel := make([]int, n)
+		out := c.typ.Dims()
+		for i := range n {
+			to := out.At(out.Len() - n + i)
+			from := c.in[0].Type().Dim(c.rank(0) - n + i)
+			global = global && to.Is(1)
+			size, known := from.Int()
+			count, fixed := to.Int()
+			switch {
+			case from.Equal(to):
+				kernel[i] = 1
+			case known && fixed && count > 0 && size%count == 0:
+				kernel[i] = size / count
+			default:
+				plain = false
+			}
+		}
+		name := "MaxPool"
+		if average {
+			name = "AveragePool"
+		}
+		switch {
+		case global:
+			return c.batched(n, func(x op.Value, t shape.Type) op.Value { return c.w.emit("Global"+name, t, []op.Value{x}) })
+		case plain:
+			return c.batched(n, func(x op.Value, t shape.Type) op.Value {
+				return c.w.emit(name, t, []op.Value{x}, attrInts("kernel_shape", kernel...), attrInts("strides", kernel...))
+			})
+		}
+		x := c.in[0]
+		for i := range n {
+			axis := c.rank(0) - n + i
+			x = c.adapted(x, axis, knownSize(x.Type().Dim(axis), "the size that is pooled"), knownSize(c.typ.Dim(axis), "the number of windows"), average)
+		}
+		return x
+	}
+}
+
+// adapted pools one dimension in windows of several sizes.
+func (c *exportCall) adapted(x op.Value, axis, from, to int, average bool) op.Value {
+	parts := make([]op.Value, to)
+	a := std.ReduceAttrs{Dim: op.IntList(axis), KeepDim: true}
+	for i := range parts {
+		w := c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: shape.Const(i * from / to), Stop: shape.Const((i*from + from + to - 1) / to)}, x)
+		if average {
+			parts[i] = c.do(std.Mean, a, w)
+		} else {
+			parts[i] = c.do(std.Amax, a, w)
+		}
+	}
+	return c.do(std.Cat, std.DimAttrs{Dim: axis}, parts...)
+}
+
+// exportNorms are the normalisations.
+var exportNorms = map[*op.Op][]exportRule{
+	std.BatchNormInference: by(func(c *exportCall, a std.EpsAttrs) op.Value {
+		if !c.epsilon(a.Eps) {
+			return c.normalised(c.along(c.in[1]), c.along(c.in[2]), a.Eps, c.alongOpt(3), c.alongOpt(4))
+		}
+		in := []op.Value{c.in[0], c.factor(3, c.channels(), 1), c.factor(4, c.channels(), 0), c.in[1], c.in[2]}
+		return c.node("BatchNormalization", in, attrFloat("epsilon", a.Eps))
+	}),
+	std.BatchNormStats: by(func(c *exportCall, _ op.None) op.Value {
+		d := c.typ.Member(0).DType()
+		var dims []int
+		for i := range c.rank(0) {
+			if i != 1 {
+				dims = append(dims, i)
+			}
+		}
+		x := c.cast(c.in[0], d)
+		return c.tuple(c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(dims...)}, x), c.do(std.Var, std.VarAttrs{Dim: op.IntList(dims...), Correction: op.Int(0)}, x))
+	}),
+	std.LayerNorm: by(func(c *exportCall, a std.LayerNormAttrs) op.Value {
+		if !c.epsilon(a.Eps) {
+			mean, variance := c.moments(c.in[0], a.NormalizedShape.Len())
+			return c.normalised(mean, variance, a.Eps, c.opt(1), c.opt(2))
+		}
+		w := c.normFactor(1, a.NormalizedShape, 1)
+		return c.node("LayerNormalization", []op.Value{c.in[0], w, c.opt(2)}, attrInt("axis", -a.NormalizedShape.Len()), attrFloat("epsilon", a.Eps))
+	}),
+	std.RmsNorm: {writes(23, func(c *exportCall, a std.LayerNormAttrs) op.Value {
+		if !c.epsilon(a.Eps) {
+			decline("the epsilon has 32 bits")
+		}
+		w := c.normFactor(1, a.NormalizedShape, 1)
+		return c.node("RMSNormalization", []op.Value{c.in[0], w}, attrInt("axis", -a.NormalizedShape.Len()), attrFloat("epsilon", a.Eps))
+	}), writes(oldestOpset, func(c *exportCall, a std.LayerNormAttrs) op.Value {
+		x := c.wide(c.in[0])
+		var dims []int
+		for i := range a.NormalizedShape.Len() {
+			dims = append(dims, -1-i)
+		}
+		m := c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(dims...), KeepDim: true}, c.do(std.Mul, nil, x, x))
+		v := c.cast(c.do(std.Mul, nil, x, c.do(std.Rsqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(a.Eps)}, m))), c.dtype(0))
+		if c.has(1) {
+			v = c.do(std.Mul, nil, v, c.in[1])
+		}
+		return v
+	})},
+	std.InstanceNorm: by(func(c *exportCall, a std.InstanceNormAttrs) op.Value {
+		if a.UseRunningStats || c.rank(0) < 3 || !c.epsilon(a.Eps) {
+			decline("InstanceNormalization has statistics of its own")
+		}
+		return c.node("InstanceNormalization", []op.Value{c.in[0], c.factor(3, c.channels(), 1), c.factor(4, c.channels(), 0)}, attrFloat("epsilon", a.Eps))
+	}),
+	std.GroupNorm: {writes(21, func(c *exportCall, a std.GroupNormAttrs) op.Value {
+		if a.NumGroups < 1 || !c.epsilon(a.Eps) {
+			decline("the number of groups follows from the operand")
+		}
+		return c.node("GroupNormalization", []op.Value{c.in[0], c.factor(1, c.channels(), 1), c.factor(2, c.channels(), 0)},
+			attrInt("num_groups", a.NumGroups), attrFloat("epsilon", a.Eps))
+	}), writes(oldestOpset, groupedNorm)},
+	std.LocalResponseNorm: by(func(c *exportCall, a std.LocalResponseNormAttrs) op.Value {
+		if a.Size%2 == 0 {
+			decline("an even number of neighbours lies elsewhere")
+		}
+		return c.node("LRN", c.in, attrInt("size", a.Size), attrFloat("alpha", a.Alpha), attrFloat("beta", a.Beta), attrFloat("bias", a.K))
+	}),
+}
+
+func (c *exportCall) channels() shape.Dim {
+	c.rank(0)
+	return c.in[0].Type().Dim(1)
+}
+
+// factor is a factor for each channel, which ONNX must have, in the operand's type.
+func (c *exportCall) factor(i int, n shape.Dim, value float64) op.Value {
+	if c.has(i) {
+		return c.cast(c.in[i], c.dtype(0))
+	}
+	if k, ok := n.Int(); ok {
+		return c.filled(c.dtype(0), k, value)
+	}
+	return c.do(std.Full, std.FullAttrs{Size: shape.Of(n), Value: op.Float(value), DType: c.dtype(0)})
+}
+
+func (c *exportCall) normFactor(i int, s shape.Dims, value float64) op.Value {
+	if c.has(i) {
+		return c.in[i]
+	}
+	return c.do(std.Full, std.FullAttrs{Size: s, Value: op.Float(value), DType: c.dtype(0)})
+}
+
+// epsilon reports whether an attribute holds it as exactly as is computed.
+func (c *exportCall) epsilon(eps float64) bool { return c.dtype(0) != array.F64 || exactly(eps) }
+
+// along lays a vector out beside the channels.
+func (c *exportCall) along(v op.Value) op.Value {
+	for range c.rank(0) - 2 {
+		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
+	}
+	return v
+}
+
+func (c *exportCall) alongOpt(i int) op.Value {
+	if !c.has(i) {
+		return nil
+	}
+	return c.along(c.in[i])
+}
+
+// moments are the mean and the variance over the last dimensions.
+func (c *exportCall) moments(x op.Value, last int) (mean, variance op.Value) {
+	var dims []int
+	for i := range last {
+		dims = append(dims, -1-i)
+	}
+	return c.do(std.Mean, std.ReduceAttrs{Dim: op.IntList(dims...), KeepDim: true}, x),
+		c.do(std.Var, std.VarAttrs{Dim: op.IntList(dims...), Correction: op.Int(0), KeepDim: true}, x)
+}
+
+// normalised is (x - mean)/sqrt(variance + eps)·weight + bias.
+func (c *exportCall) normalised(mean, variance op.Value, eps float64, weight, bias op.Value) op.Value {
+	v := c.do(std.Div, nil, c.do(std.Sub, nil, c.in[0], mean), c.do(std.Sqrt, nil, c.do(std.Add, std.AddAttrs{Other: op.Float(eps)}, variance)))
+	if weight != nil {
+		v = c.do(std.Mul, nil, v, weight)
+	}
+	if bias != nil {
+		v = c.do(std.Add, nil, v, bias)
+	}
+	return c.cast(v, c.typ.DType())
+}
+
+// wide is a value of at least 32 bits.
+func (c *exportCall) wide(v op.Value) op.Value {
+	if d := v.Type().DType(); d.Size() >= 4 {
+		return v
+	}
+	return c.cast(v, array.F32)
+}
+
+// groupedNorm normalises groups as instances, and each channel behind that.
+func groupedNorm(c *exportCall, a std.GroupNormAttrs) op.Value {
+	t := c.in[0].Type()
+	n := t.Rank()
+	if a.NumGroups < 1 && n > 2 && c.epsilon(a.Eps) {
+		return c.node("InstanceNormalization", []op.Value{c.in[0], c.factor(1, c.channels(), 1), c.factor(2, c.channels(), 0)}, attrFloat("epsilon", a.Eps))
+	}
+	groups := a.NumGroups
+	if groups < 1 {
+		groups = knownSize(t.Dim(1), "the number of channels")
+	}
+	flat := c.reshape(c.in[0], t.Dim(0), shape.Const(groups), shape.Const(-1))
+	var v op.Value
+	if !c.epsilon(a.Eps) {
+		mean, variance := c.moments(flat, 1)
+		inner := *c
+		inner.in, inner.typ = []op.Value{flat}, flat.Type()
+		v = c.reshape(inner.normalised(mean, variance, a.Eps, nil, nil), t.Dims().Slice()...)
+		return c.scaledChannels(v)
+	}
+	v = op.Value(c.w.emit("InstanceNormalization", flat.Type(), []op.Value{flat, c.filled(t.DType(), groups, 1), c.filled(t.DType(), groups, 0)}, attrFloat("epsilon", a.Eps)))
+	return c.scaledChannels(c.reshape(v, t.Dims().Slice()...))
+}
+
+// scaledChannels multiplies by the weight and adds the bias of each channel, operands 1 and 2.
+func (c *exportCall) scaledChannels(v op.Value) op.Value {
+	n := c.rank(0)
+	for i, o := range []*op.Op{std.Mul, std.Add} {
+		if c.has(1 + i) {
+			f := c.in[1+i]
+			for range n - 2 {
+				f = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, f)
+			}
+			v = c.do(o, nil, v, f)
+		}
+	}
+	return v
+}

@@ -1,0 +1,291 @@
+package onnx
+
+import (
+	"math"
+
+	"github.com/gofx-dev/gofx/array"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// exportMoves are the operators that take elements from places that are known.
+var exportMoves = map[*op.Op][]exportRule{
+	std.Cat: by(func(c *exportCall, a std.DimAttrs) op.Value { return c.concat(a.Dim, c.in) }),
+	std.Stack: by(func(c *exportCall, a std.DimAttrs) op.Value {
+		parts := make([]op.Value, len(c.in))
+		axis := axisOf(a.Dim, c.typ.Rank())
+		for i, v := range c.in {
+			parts[i] = c.do(std.Unsqueeze, std.DimAttrs{Dim: axis}, v)
+		}
+		return c.concat(axis, parts)
+	}),
+	std.Split:  by(func(c *exportCall, a std.SplitAttrs) op.Value { return c.split(a.Dim, a.Sizes.Slice()) }),
+	std.Chunk:  by(func(c *exportCall, a std.ChunkAttrs) op.Value { return c.split(a.Dim, c.pieces(a.Dim)) }),
+	std.Unbind: by(exportUnbind),
+	std.Select: by(func(c *exportCall, a std.SelectAttrs) op.Value {
+		return c.node("Gather", []op.Value{c.in[0], c.int(a.Index)}, attrInt("axis", axisOf(a.Dim, c.rank(0))))
+	}),
+	std.Slice: by(func(c *exportCall, a std.SliceAttrs) op.Value {
+		return c.sliced(c.in[0], c.typ, axisOf(a.Dim, c.rank(0)), a.Start, a.Stop, max(a.Step, 1))
+	}),
+	std.Narrow: by(func(c *exportCall, a std.NarrowAttrs) op.Value {
+		stop := a.Start.Add(a.Length)
+		if n, ok := a.Start.Int(); ok && n < 0 && stop.Is(0) {
+			stop = std.End
+		}
+		return c.sliced(c.in[0], c.typ, axisOf(a.Dim, c.rank(0)), a.Start, stop, 1)
+	}),
+	std.Flip: by(func(c *exportCall, a std.FlipAttrs) op.Value {
+		axes := a.Dims.Slice()
+		n := c.rank(0)
+		if len(axes) == 0 || n == 0 {
+			return c.in[0]
+		}
+		back, ends := make([]int, len(axes)), make([]int, len(axes))
+		for i := range axes {
+			axes[i], back[i], ends[i] = axisOf(axes[i], n), -1, -math.MaxInt64
+		}
+		return c.node("Slice", []op.Value{c.in[0], c.list(back...), c.list(ends...), c.list(axes...), c.list(back...)})
+	}),
+	std.Roll:            by(roll),
+	std.Pad:             by(exportPad),
+	std.Diagonal:        by(exportDiagonal),
+	std.SelectScatter:   by(func(c *exportCall, a std.SelectAttrs) op.Value { return c.replaceSelected(a) }),
+	std.SliceScatter:    by(func(c *exportCall, a std.SliceAttrs) op.Value { return c.replaceSliced(a) }),
+	std.DiagonalScatter: by(diagonalScatter),
+}
+
+func (c *exportCall) concat(axis int, parts []op.Value) op.Value {
+	d := c.typ.DType()
+	cast := make([]op.Value, 0, len(parts))
+	for _, v := range parts {
+		cast = append(cast, c.cast(v, d))
+	}
+	return c.node("Concat", cast, attrInt("axis", axisOf(axis, c.typ.Rank())))
+}
+
+// pieces are the sizes of the results along an axis.
+func (c *exportCall) pieces(axis int) []int {
+	sizes := make([]int, c.typ.Len())
+	for i := range sizes {
+		sizes[i] = knownSize(c.typ.Member(i).Dim(axisOf(axis, c.rank(0))), "the size of a piece")
+	}
+	return sizes
+}
+
+func (c *exportCall) split(axis int, sizes []int) op.Value {
+	types := make([]shape.Type, len(sizes))
+	for i := range types {
+		types[i] = c.typ.Member(i)
+	}
+	outs := c.w.emitAll("Split", types, []op.Value{c.in[0], c.list(sizes...)}, attrInt("axis", axisOf(axis, c.rank(0))))
+	items := make([]op.Value, len(outs))
+	for i, v := range outs {
+		items[i] = v
+	}
+	return c.tuple(items...)
+}
+
+func exportUnbind(c *exportCall, a std.UnbindAttrs) op.Value {
+	items := make([]op.Value, a.Count)
+	for i := range items {
+		items[i] = c.do(std.Select, std.SelectAttrs{Dim: a.Dim, Index: i}, c.in[0])
+	}
+	return c.tuple(items...)
+}
+
+// sliced takes a range of an axis.
+func (c *exportCall) sliced(x op.Value, t shape.Type, axis int, start, stop shape.Dim, step int) op.Value {
+	return c.w.emit("Slice", t, []op.Value{x, c.sizes(start), c.sizes(stop), c.list(axis), c.list(step)})
+}
+
+// roll joins the end with the start, axis by axis.
+func roll(c *exportCall, a std.RollAttrs) op.Value {
+	shifts, axes := a.Shifts.Slice(), a.Dims.Slice()
+	x := c.in[0]
+	if len(axes) == 0 { // over all elements
+		x = c.reshape(x, shape.Const(-1))
+		axes = []int{0}
+	}
+	for i, axis := range axes {
+		axis = axisOf(axis, rankOf(x))
+		shift := shifts[i]
+		if n, ok := x.Type().Dim(axis).Int(); ok {
+			if n == 0 {
+				continue
+			}
+			shift = (shift%n + n) % n
+		} else {
+			decline("the size that is rolled is " + x.Type().Dim(axis).String() + ", which must be a number")
+		}
+		if shift == 0 {
+			continue
+		}
+		part := func(from, to shape.Dim) op.Value {
+			return c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: from, Stop: to}, x)
+		}
+		n := x.Type().Dim(axis)
+		x = c.do(std.Cat, std.DimAttrs{Dim: axis}, part(n.AddInt(-shift), n), part(shape.Const(0), n.AddInt(-shift)))
+	}
+	if a.Dims.Len() == 0 {
+		return c.reshape(x, c.typ.Dims().Slice()...)
+	}
+	if x == c.in[0] {
+		return c.node("Identity", c.in)
+	}
+	return x
+}
+
+// exportPad: ONNX has the counts in front of all axes, then behind them.
+func exportPad(c *exportCall, a std.PadAttrs) op.Value {
+	n := c.rank(0)
+	list := a.Pad.Slice()
+	counts := make([]int, 2*n)
+	for i := 0; i+1 < len(list); i += 2 {
+		axis := n - 1 - i/2
+		counts[axis], counts[n+axis] = list[i], list[i+1]
+	}
+	mode, since := map[string]string{"": "constant", "constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}[a.Mode], oldestOpset
+	if mode == "wrap" {
+		since = 19
+	}
+	c.needs(since)
+	in := []op.Value{c.in[0], c.list(counts...)}
+	var attrs []*pb.Attr
+	if mode != "constant" {
+		attrs = append(attrs, attrText("mode", mode))
+	} else if a.Value != 0 || math.Signbit(a.Value) {
+		in = append(in, c.number(c.dtype(0), op.Float(a.Value)))
+	}
+	return c.node("Pad", in, attrs...)
+}
+
+// diagonalMask is true on the diagonal of a matrix of the sizes.
+func (c *exportCall) diagonalMask(rows, columns shape.Dim, offset int) op.Value {
+	at := func(n shape.Dim, dims ...shape.Dim) op.Value {
+		return c.reshape(c.do(std.Arange, std.ArangeAttrs{End: n}), dims...)
+	}
+	row := at(rows, rows, shape.Const(1))
+	if offset != 0 {
+		row = c.do(std.Add, std.AddAttrs{Other: op.Int(int64(offset))}, row)
+	}
+	return c.do(std.Eq, nil, row, at(columns, shape.Const(1), columns))
+}
+
+// diagonalLast has the two dimensions last; back undoes it.
+func (c *exportCall) diagonalLast(a std.DiagonalAttrs) (x op.Value, i, j int) {
+	n := c.rank(0)
+	i, j = axisOf(a.Dim1, n), axisOf(a.Dim2, n)
+	if a.Dim1 == 0 && a.Dim2 == 0 {
+		i, j = 0, 1
+	}
+	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(i, j), Destination: op.IntList(n-2, n-1)}, c.in[0]), i, j
+}
+
+// exportDiagonal takes the diagonal out of the rows and columns that have it, by a
+// sum over what a mask leaves.
+func exportDiagonal(c *exportCall, a std.DiagonalAttrs) op.Value {
+	x, _, _ := c.diagonalLast(a)
+	d := c.dtype(0)
+	if d == array.Bool {
+		x = c.cast(x, array.I32)
+	}
+	n := rankOf(x)
+	rows, columns := max(0, -a.Offset), max(0, a.Offset)
+	size := knownSize(c.typ.Dim(-1), "the length of the diagonal")
+	cut := func(axis, from int) {
+		x = c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: shape.Const(from), Stop: shape.Const(from + size)}, x)
+	}
+	cut(n-2, rows)
+	cut(n-1, columns)
+	mask := c.diagonalMask(shape.Const(size), shape.Const(size), 0)
+	kept := c.do(std.Where, nil, mask, x, c.number(x.Type().DType(), op.Int(0)))
+	sum := c.w.emit("ReduceSum", kept.Type().WithDims(kept.Type().Dims().Sub(0, n-1)), []op.Value{kept, c.list(n - 1)}, attrInt("keepdims", 0))
+	return c.cast(sum, d)
+}
+
+// diagonalScatter puts src where the mask is.
+func diagonalScatter(c *exportCall, a std.DiagonalAttrs) op.Value {
+	x, i, j := c.diagonalLast(a)
+	n := rankOf(x)
+	rows, columns := knownSize(x.Type().Dim(n-2), "a size"), knownSize(x.Type().Dim(n-1), "a size")
+	size := knownSize(c.in[1].Type().Dim(-1), "the length of the diagonal")
+	before := max(0, -a.Offset)
+	src := c.do(std.Pad, std.PadAttrs{Pad: op.IntList(before, rows-size-before)}, c.cast(c.in[1], c.dtype(0)))
+	src = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, src)
+	v := c.do(std.Where, nil, c.diagonalMask(shape.Const(rows), shape.Const(columns), a.Offset), src, x)
+	return c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(n-2, n-1), Destination: op.IntList(i, j)}, v)
+}
+
+// replaceSelected puts src in the place of one index: what is before it, src, what is behind.
+func (c *exportCall) replaceSelected(a std.SelectAttrs) op.Value {
+	axis := axisOf(a.Dim, c.rank(0))
+	index := a.Index
+	if index < 0 {
+		index += knownSize(c.in[0].Type().Dim(axis), "the size")
+	}
+	src := c.do(std.Unsqueeze, std.DimAttrs{Dim: axis}, c.cast(c.in[1], c.dtype(0)))
+	return c.between(axis, shape.Const(index), shape.Const(index+1), src)
+}
+
+func (c *exportCall) replaceSliced(a std.SliceAttrs) op.Value {
+	axis := axisOf(a.Dim, c.rank(0))
+	if a.Step > 1 {
+		n := knownSize(c.in[0].Type().Dim(axis), "the size")
+		start, stop := knownSize(a.Start, "the start"), knownSize(a.Stop, "the end")
+		if start < 0 {
+			start += n
+		}
+		if stop < 0 {
+			stop += n
+		}
+		var at []int
+		for i := max(start, 0); i < min(stop, n); i += a.Step {
+			at = append(at, i)
+		}
+		return c.scatterAt(axis, at)
+	}
+	n := c.in[0].Type().Dim(axis)
+	size := c.in[1].Type().Dim(axis)
+	start := a.Start
+	if k, ok := start.Int(); ok && k < 0 {
+		start = n.AddInt(k)
+	}
+	if k, ok := start.Int(); ok {
+		if m, known := n.Int(); known {
+			start = shape.Const(min(max(k, 0), m))
+		}
+	}
+	return c.between(axis, start, start.Add(size), c.cast(c.in[1], c.dtype(0)))
+}
+
+// scatterAt puts src at indices of an axis.
+func (c *exportCall) scatterAt(axis int, at []int) op.Value {
+	src := c.cast(c.in[1], c.dtype(0))
+	dims := make([]shape.Dim, c.rank(0))
+	for i := range dims {
+		dims[i] = shape.Const(1)
+	}
+	dims[axis] = shape.Const(len(at))
+	index := c.do(std.Expand, std.ExpandAttrs{Shape: src.Type().Dims()}, c.reshape(c.list(at...), dims...))
+	return c.node("ScatterElements", []op.Value{c.in[0], index, src}, attrInt("axis", axis))
+}
+
+// between replaces a range of an axis.
+func (c *exportCall) between(axis int, from, to shape.Dim, src op.Value) op.Value {
+	n := c.in[0].Type().Dim(axis)
+	var parts []op.Value
+	if !from.Is(0) {
+		parts = append(parts, c.do(std.Slice, std.SliceAttrs{Dim: axis, Stop: from}, c.in[0]))
+	}
+	parts = append(parts, src)
+	if !to.Equal(n) {
+		parts = append(parts, c.do(std.Slice, std.SliceAttrs{Dim: axis, Start: to, Stop: n}, c.in[0]))
+	}
+	if len(parts) == 1 {
+		return c.node("Identity", parts)
+	}
+	return c.node("Concat", parts, attrInt("axis", axis))
+}

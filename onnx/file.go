@@ -1,0 +1,184 @@
+package onnx
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/mapfile"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+)
+
+// Read reads a model file and the files of its folder that hold its data. Where the
+// system has it the files are mapped into memory, so that weights are read when they are
+// used: they must not be changed in place as long as the graph lives, only replaced.
+func Read(path string) (*File, error) {
+	h, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	defer h.Close()
+	data, err := mapfile.Read(h)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return newFile(data, path, filepath.Dir(path))
+}
+
+// Parse reads a model from memory, which it shares. Data in other files are refused.
+func Parse(data []byte, name string) (*File, error) { return newFile(data, name, "") }
+
+// File is a model as its file has it.
+type File struct {
+	name     string // for messages
+	dir      string // of external data, "" for none
+	model    *pb.Model
+	external map[string][]byte
+}
+
+// Outputs are the names of the model's outputs.
+func (f *File) Outputs() []string {
+	names := make([]string, len(f.model.Graph.Outputs))
+	for i, v := range f.model.Graph.Outputs {
+		names[i] = v.Name
+	}
+	return names
+}
+
+func unreadable(path string, err error) error {
+	msg := "cannot be read"
+	if errors.Is(err, fs.ErrNotExist) {
+		msg = "does not exist"
+	}
+	e := diag.New(CodeRead, msg).At(diag.Pos{File: path})
+	e.Err = err
+	return e
+}
+
+func newFile(data []byte, name, dir string) (*File, error) {
+	f := &File{name: name, dir: dir, model: &pb.Model{}, external: map[string][]byte{}}
+	if err := pb.Read(data, f.model); err != nil {
+		var e *diag.Error
+		if errors.As(err, &e) {
+			return nil, e.At(diag.Pos{File: name}).WithHint("the file is no ONNX model, or damaged; copy or export it again")
+		}
+		return nil, err
+	}
+	if f.model.Graph == nil {
+		return nil, diag.New(CodeModel, "the model has no graph").At(diag.Pos{File: name}).WithHint("the file is no ONNX model, or damaged; copy or export it again")
+	}
+	return f, nil
+}
+
+// data returns the bytes of a tensor outside of the file: those of a file in the
+// model's folder, symbolic links followed and checked as well.
+func (f *File) data(t *pb.Tensor) ([]byte, *diag.Error) {
+	location, offset, size := "", int64(0), int64(-1)
+	for _, e := range t.External {
+		var err error
+		switch e.Key {
+		case "location":
+			location = e.Value
+		case "offset":
+			offset, err = strconv.ParseInt(e.Value, 10, 64)
+		case "length":
+			size, err = strconv.ParseInt(e.Value, 10, 64)
+		}
+		if err != nil || offset < 0 || e.Key == "length" && size < 0 {
+			return nil, diag.New(CodeExternal, "tensor "+diag.Quote(t.Name)+": "+e.Key+" "+diag.Quote(e.Value)+" is no count of bytes")
+		}
+	}
+	all, err := f.open(location)
+	if err != nil {
+		return nil, err
+	}
+	if size < 0 {
+		size = int64(len(all)) - offset
+	}
+	if offset > int64(len(all)) || size < 0 || size > int64(len(all))-offset {
+		return nil, diag.New(CodeExternal, "tensor "+diag.Quote(t.Name)+" ends behind the "+strconv.Itoa(len(all))+" bytes of "+diag.Quote(location))
+	}
+	return all[offset : offset+size : offset+size], nil
+}
+
+// open returns the bytes of a file of the model's folder.
+func (f *File) open(location string) ([]byte, *diag.Error) {
+	if b, ok := f.external[location]; ok {
+		return b, nil
+	}
+	what := "data are in the file " + diag.Quote(location)
+	switch {
+	case f.dir == "":
+		return nil, diag.New(CodeExternal, what+", and the model was not read from a folder")
+	case !filepath.IsLocal(filepath.FromSlash(location)) || strings.Contains(location, `\`):
+		return nil, diag.New(CodeExternal, what+", which is not in the model's folder").
+			WithHint("external data lie beside the model; export it again")
+	}
+	b, err := readExternal(f.dir, filepath.FromSlash(location))
+	if err != nil {
+		e := diag.New(CodeExternal, what+", which cannot be read")
+		var p *fs.PathError // whose path is in the message, quoted
+		if errors.As(err, &p) {
+			err = p.Err
+		}
+		e.Err = err
+		return nil, e.WithHint("external data lie beside the model; copy all of its files")
+	}
+	f.external[location] = b
+	return b, nil
+}
+
+var errNoFile = errors.New("it is no file")
+
+// readExternal reads a file below a folder. Links that lead out of it are refused, and
+// what is no regular file, before it is opened: who opens a pipe waits.
+func readExternal(dir, path string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNoFile
+	}
+	h, err := root.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer h.Close()
+	return mapfile.Read(h)
+}
+
+func asDiag(err error) *diag.Error {
+	var e *diag.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return diag.Bug(err.Error())
+}
+
+// ReadTensor reads a file that holds one TensorProto, as the folders of ONNX's tests do.
+func ReadTensor(path string) (*array.Array, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	t := &pb.Tensor{}
+	if err := pb.Read(data, t); err != nil {
+		return nil, asDiag(err).At(diag.Pos{File: path})
+	}
+	a, bad := arrayOf(t, nil)
+	if bad != nil {
+		return nil, bad.At(diag.Pos{File: path})
+	}
+	return a, nil
+}

@@ -1,0 +1,195 @@
+package onnx
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// loopBody is the body of a Loop in a region of its own.
+type loopBody struct {
+	s       *scope
+	iter    *value
+	carried []*value
+	args    []*graph.Node // what the carried values are at first
+	outs    []*value      // the condition, what is carried, results of the round
+	known   bool          // the condition is the same for all rounds
+	once    bool          // and false: there is one at most
+}
+
+// loopBody fills a region. Its first inputs are the carried values and the round; it
+// runs only where its condition is true, which it is a constant in it for that.
+func (c *call) loopBody(g *pb.Graph) *loopBody {
+	l := &loopBody{s: c.region("body"), iter: &value{name: g.Inputs[0].Name}}
+	b := l.s.cur.Graph()
+	own := c.im.bodies[b]
+	cond := &value{name: g.Inputs[1].Name, arr: array.Scalar(true)}
+	l.s.values[cond.name] = cond
+	for i, in := range g.Inputs[2:] {
+		x := c.x(2 + i).(*graph.Node)
+		v := &value{name: in.Name, node: own.input(b, legalName(in.Name, "x"), x.Type())}
+		l.args, l.carried = append(l.args, x), append(l.carried, v)
+		l.s.values[v.name] = v
+	}
+	l.iter.node = own.input(b, "i", shape.TensorType(array.I64, shape.Dims{}))
+	l.s.values[l.iter.name] = l.iter
+	l.outs = c.fill(l.s, g)
+	known, yes := constantBool(l.outs[0], cond)
+	l.known, l.once = known, known && !yes
+	return l
+}
+
+// loop is scan over a range where the number of rounds is known before them, else while,
+// with a scan behind it where each round has results.
+func loop(c *call) []*value {
+	g := c.graph("body")
+	carry := len(c.in) - 2
+	if carry < 0 || len(g.Inputs) != carry+2 || len(g.Outputs) < carry+1 {
+		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs and "+strconv.Itoa(len(g.Outputs))+" outputs"))
+	}
+	c.b = builder{c.scope.cur, c.im}
+	for i := range 2 {
+		if c.has(i) && c.in[i].arr != nil {
+			c.number(i) // of which there is one
+		}
+	}
+	switch {
+	case c.never():
+		return c.notRun(g, carry)
+	case c.structured(g):
+		return c.unroll(g, carry)
+	}
+	startsTrue := !c.has(1) || c.in[1].arr != nil
+	l := c.loopBody(g)
+	rows := c.takeAppended(l)
+	switch {
+	case l.once && startsTrue && (!c.has(0) || c.in[0].arr != nil): // a Loop of no rounds is gone by now
+		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: shape.Const(1)})), rows)
+	case l.known && !l.once && !c.has(0):
+		panic(refuse(CodeModel, "the Loop has no number of rounds, and its condition is always true"))
+	case l.known && !l.once && startsTrue && c.in[0].node == nil:
+		return c.append(c.rounds(l, c.do(std.Arange, std.ArangeAttrs{End: c.dim(0)})), rows)
+	case len(l.outs) == 1+len(l.carried) && !l.once:
+		return c.while(l, startsTrue)[:carry]
+	}
+	if l.known {
+		return c.append(c.rounds(l, c.upTo(c.limit(startsTrue, l.once))), rows)
+	}
+	// What a round computes follows from the values that come in alone: the rounds are
+	// counted first, by what of the body the condition follows from (dce leaves no more),
+	// and run again for their results.
+	c.im.counting = true
+	count := c.while(l, startsTrue)[len(l.carried)].node
+	l = c.loopBody(g)
+	rows = c.takeAppended(l)
+	return c.append(c.rounds(l, c.upTo(count)), rows)
+}
+
+// limit is the number of rounds that the operands allow, or one where they allow more.
+func (c *call) limit(startsTrue, once bool) op.Value {
+	number := func(n int64) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64}) }
+	var n op.Value
+	switch {
+	case !c.has(0):
+		n = number(1)
+	case once:
+		n = c.do(std.Minimum, nil, c.condition(c.x(0)), number(1))
+	default:
+		n = c.condition(c.x(0))
+	}
+	if !startsTrue {
+		n = c.do(std.Mul, nil, n, c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.condition(c.x(1))))
+	}
+	return n
+}
+
+// upTo counts from 0 to a number that is known when the model runs.
+func (c *call) upTo(n op.Value) op.Value {
+	number := func(n int) op.Value { return c.do(std.Full, std.FullAttrs{Value: op.Int(int64(n)), DType: array.I64}) }
+	return c.do(std.Range, nil, number(0), n, number(1))
+}
+
+// rounds runs a body for each number of a sequence.
+func (c *call) rounds(l *loopBody, seq op.Value) []*value {
+	b := l.s.cur.Graph()
+	c.im.finish(l.s, l.outs[1:])
+	args := append(slices.Clone(l.args), seq.(*graph.Node))
+	for _, v := range c.im.bodies[b].captured {
+		args = append(args, c.im.in(c.scope.cur, v))
+	}
+	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Carry: len(l.args), Seqs: 1}, []*graph.Graph{b}, args...)
+	return c.results(n, len(l.outs)-1)
+}
+
+// while runs a body as long as its condition holds, and at most as often as a count says.
+// It returns what is carried, and the number of rounds behind it.
+func (c *call) while(l *loopBody, startsTrue bool) []*value {
+	s, iter, carried, args, outs := l.s, l.iter, l.carried, l.args, l.outs[:1+len(l.carried)]
+	// Carried are the values, the round and the condition, in this order.
+	b := s.cur.Graph()
+	cur := c.scope.cur
+	own := c.im.bodies[b]
+	own.input(b, "go", shape.TensorType(array.Bool, shape.Dims{}))
+	next := s.cur.Function(std.Add, std.AddAttrs{Other: op.Int(1)}, iter.node)
+	last := s.cur.Function
+	goOn := c.im.in(s.cur, outs[0])
+	if goOn.Type().Rank() > 0 {
+		goOn = last(std.Reshape, std.ReshapeAttrs{}, goOn)
+	}
+	if c.has(0) {
+		limit := c.im.in(s.cur, c.in[0])
+		if limit.Type().Rank() > 0 {
+			limit = last(std.Reshape, std.ReshapeAttrs{}, limit)
+		}
+		goOn = last(std.LogicalAnd, nil, goOn, last(std.Lt, nil, next, limit))
+	}
+	c.im.finish(s, append(slices.Clone(outs[1:]), &value{node: next}, &value{node: goOn}))
+	// The captured inputs stand in front of what was added last: order them.
+	c.order(b)
+	first := cur.Function(std.Full, std.FullAttrs{Value: op.Int(0), DType: array.I64})
+	start := cur.Function(std.Full, std.FullAttrs{Value: op.BoolScalar(true), DType: array.Bool})
+	if !startsTrue {
+		start = c.condition(c.x(1))
+	}
+	if c.has(0) {
+		limit := c.x(0).(*graph.Node)
+		if limit.Type().Rank() > 0 {
+			limit = cur.Function(std.Reshape, std.ReshapeAttrs{}, limit)
+		}
+		start = cur.Function(std.LogicalAnd, nil, start, cur.Function(std.Lt, nil, first, limit))
+	}
+	args = append(args, first, start)
+	for _, v := range own.captured {
+		args = append(args, c.im.in(cur, v))
+	}
+	test := cur.Graph().NewRegion("test")
+	tc := test.At()
+	var flag *graph.Node
+	for i, a := range args {
+		n := tc.Placeholder(a.Name(), a.Type(), nil)
+		if i == len(carried)+1 {
+			flag = n
+		}
+	}
+	tc.Output(nil, flag)
+	n := cur.Region(op.While, op.LoopAttrs{Carry: len(carried) + 2}, []*graph.Graph{test, b}, args...)
+	return c.results(n, len(carried)+2)[:len(carried)+1]
+}
+
+// order puts the inputs of a loop's body into the order of the operands.
+func (c *call) order(b *graph.Graph) {
+	own := c.im.bodies[b]
+	at := b.First()
+	for at.Opcode() == graph.Placeholder {
+		at = at.Next()
+	}
+	for _, v := range own.captured {
+		b.MoveBefore(own.inputs[v], at)
+	}
+}

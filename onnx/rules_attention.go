@@ -1,0 +1,291 @@
+package onnx
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// attentionRules are the operators of transformers.
+var attentionRules = map[string][]rule{
+	"Attention":           from(23, attention),
+	"RotaryEmbedding":     from(23, rotary),
+	"CausalConvWithState": from(27, causalConv),
+}
+
+// heads turns [N,L,H·E] into [N,H,L,E].
+func (c *call) heads(x op.Value, n int) op.Value {
+	t := x.Type()
+	if n < 1 || t.Rank() != 3 {
+		panic(refuse(CodeModel, "heads of "+t.String()+" need a count of them, found "+strconv.Itoa(n)))
+	}
+	x = c.reshape(x, t.Dim(0), t.Dim(1), shape.Const(n), c.exact(t.Dim(2), shape.Const(n)))
+	return c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 2, 1, 3)}, x)
+}
+
+// merge is the inverse of heads.
+func (c *call) merge(x op.Value) op.Value {
+	t := x.Type()
+	x = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 2, 1, 3)}, x)
+	return c.reshape(x, t.Dim(0), t.Dim(2), t.Dim(1).Mul(t.Dim(3)))
+}
+
+// attend is what an attention computes with besides its operands.
+type attend struct {
+	scale     op.Scalar // absent: 1/sqrt of the size of a head
+	softcap   float64
+	causal    bool
+	offset    shape.Dim // of the first query among the keys
+	mask      op.Value  // bool, or added; nil for none
+	mode      int       // which products are a result as well; -1 for none
+	precision array.DType
+}
+
+func attention(c *call) []op.Value {
+	a := attend{causal: c.flag("is_causal", false), softcap: c.float("softcap", 0), mode: -1, precision: c.dtype("softmax_precision", array.Invalid)}
+	if c.given("scale") {
+		a.scale = op.Float(c.float("scale", 1))
+	}
+	mode, qHeads, kvHeads := c.int("qk_matmul_output_mode", 0), c.int("q_num_heads", 0), c.int("kv_num_heads", 0)
+	if len(c.n.Outputs) > 3 && c.n.Outputs[3] != "" {
+		a.mode = mode
+	}
+	q, k, v := c.x(0), c.x(1), c.x(2)
+	flat := c.rank(0) == 3
+	if flat {
+		q, k, v = c.heads(q, qHeads), c.heads(k, kvHeads), c.heads(v, kvHeads)
+	}
+	a.offset = shape.Const(0)
+	if c.has(4) != c.has(5) {
+		panic(refuse(CodeModel, "past_key and past_value come together"))
+	}
+	if c.has(4) {
+		a.offset = c.typ(4).Dim(2)
+		k = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(4), k)
+		v = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(5), v)
+	}
+	a.mask = c.opt(3)
+	if c.has(3) {
+		a.mask = c.widen(a.mask, k.Type().Dim(2))
+	}
+	if c.has(6) { // keys behind the length of each sequence do not count
+		at := c.do(std.Arange, std.ArangeAttrs{End: k.Type().Dim(2)})
+		n := c.reshape(c.x(6), shape.Const(-1), shape.Const(1), shape.Const(1), shape.Const(1))
+		a.mask = c.both(a.mask, c.do(std.Lt, nil, at, n), q.Type().DType())
+	}
+	y, qk := c.attend(q, k, v, a)
+	if flat {
+		y = c.merge(y)
+	}
+	out := []op.Value{y, k, v, qk}
+	return out[:max(c.outputs(), 1)]
+}
+
+// widen pads a mask of fewer keys than there are: those behind it do not count.
+func (c *call) widen(mask op.Value, keys shape.Dim) op.Value {
+	have := mask.Type().Dim(-1)
+	n, ok1 := have.Int()
+	total, ok2 := keys.Int()
+	if !ok1 || !ok2 || n == 1 || n >= total {
+		return mask
+	}
+	a := std.PadAttrs{Pad: op.IntList(0, total-n)}
+	if mask.Type().DType() != array.Bool {
+		a.Value = math.Inf(-1)
+	}
+	return c.do(std.Pad, a, mask)
+}
+
+// both is the mask of two, of which the second is bool.
+func (c *call) both(a, b op.Value, d array.DType) op.Value {
+	switch {
+	case a == nil:
+		return b
+	case a.Type().DType() == array.Bool:
+		return c.do(std.LogicalAnd, nil, a, b)
+	}
+	return c.do(std.Add, nil, a, c.added(b, d))
+}
+
+// added is a bool mask as numbers to add.
+func (c *call) added(mask op.Value, d array.DType) op.Value {
+	zero := c.do(std.ZerosLike, std.LikeAttrs{DType: d}, mask)
+	return c.do(std.Where, std.WhereAttrs{Other: op.Float(math.Inf(-1))}, mask, zero)
+}
+
+// attend computes attention on [N,H,L,E], as one operator where that computes it.
+func (c *call) attend(q, k, v op.Value, a attend) (y, qk op.Value) {
+	qh, ok1 := q.Type().Dim(1).Int()
+	kh, ok2 := k.Type().Dim(1).Int()
+	group := 1
+	if ok1 && ok2 && kh > 0 && qh != kh {
+		if qh%kh != 0 {
+			panic(refuse(CodeModel, strconv.Itoa(qh)+" heads of queries for "+strconv.Itoa(kh)+" of keys"))
+		}
+		group = qh / kh
+	}
+	one := a.softcap == 0 && a.mode < 0
+	if a.causal && (!one || a.mask != nil || !a.offset.Is(0)) {
+		l, s := q.Type().Dim(2), k.Type().Dim(2)
+		row := c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, c.do(std.Arange, std.ArangeAttrs{End: l}))
+		if !a.offset.Is(0) {
+			row = c.do(std.Add, nil, row, c.size(a.offset, array.I64))
+		}
+		a.mask = c.both(a.mask, c.do(std.Le, nil, c.do(std.Arange, std.ArangeAttrs{End: s}), row), q.Type().DType())
+		a.causal = false
+	}
+	if one {
+		return c.do(std.ScaledDotProductAttention, std.AttentionAttrs{IsCausal: a.causal, Scale: a.scale, EnableGqa: group > 1}, q, k, v, a.mask), nil
+	}
+	repeat := func(x op.Value) op.Value {
+		if group == 1 {
+			return x
+		}
+		return c.do(std.RepeatInterleave, std.RepeatInterleaveAttrs{Repeats: group, Dim: 1}, x)
+	}
+	k, v = repeat(k), repeat(v)
+	scale := a.scale
+	if !scale.Present() {
+		e, ok := q.Type().Dim(3).Int()
+		if !ok {
+			panic(refuse(CodeValue, "the size of a head is "+q.Type().Dim(3).String()+", expected a number"))
+		}
+		scale = op.Float(1 / math.Sqrt(float64(e)))
+	}
+	w := c.do(std.Matmul, nil, q, c.do(std.Transpose, std.TransposeAttrs{Dim0: -2, Dim1: -1}, k))
+	w = c.do(std.Mul, std.BinaryAttrs{Other: scale}, w)
+	stages := []op.Value{w}
+	if a.softcap != 0 {
+		w = c.do(std.Tanh, nil, c.do(std.Div, std.DivAttrs{Other: op.Float(a.softcap)}, w))
+		w = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(a.softcap)}, w)
+	}
+	capped := w
+	if a.mask != nil {
+		mask := a.mask
+		if mask.Type().DType() == array.Bool {
+			mask = c.added(mask, q.Type().DType())
+		}
+		w = c.do(std.Add, nil, w, mask)
+	}
+	d := w.Type().DType()
+	soft := w
+	if a.precision != array.Invalid && a.precision != d {
+		soft = c.do(std.Cast, std.CastAttrs{DType: a.precision}, soft)
+	}
+	soft = c.do(std.Softmax, std.DimAttrs{Dim: -1}, soft)
+	if soft.Type().DType() != d {
+		soft = c.do(std.Cast, std.CastAttrs{DType: d}, soft)
+	}
+	stages = append(stages, capped, w, soft)
+	if a.mode >= 0 {
+		if a.mode >= len(stages) {
+			panic(refuse(CodeModel, "qk_matmul_output_mode is "+strconv.Itoa(a.mode)))
+		}
+		qk = stages[a.mode]
+	}
+	return c.do(std.Matmul, nil, soft, v), qk
+}
+
+// rotary turns pairs of elements of each head by an angle that follows from the position.
+func rotary(c *call) []op.Value {
+	t := turn{interleaved: c.flag("interleaved", false), part: c.int("rotary_embedding_dim", 0)}
+	heads := c.int("num_heads", 0)
+	x := c.x(0)
+	flat := c.rank(0) == 3
+	if flat {
+		x = c.heads(x, heads)
+	}
+	t.cos, t.sin = c.angles(1, c.opt(3)), c.angles(2, c.opt(3))
+	y := c.rotated(x, t)
+	if flat {
+		y = c.merge(y)
+	}
+	return []op.Value{y}
+}
+
+// turn is how heads are turned: cos and sin are [batch or 1, position, at least part/2].
+type turn struct {
+	interleaved bool
+	part        int // of a head that is turned; 0 for the whole
+	cos, sin    op.Value
+}
+
+// angles are operand i, or those of the positions in it.
+func (c *call) angles(i int, positions op.Value) op.Value {
+	if positions == nil {
+		return c.x(i)
+	}
+	return c.do(std.Embedding, nil, positions, c.x(i))
+}
+
+// rotated turns x [batch, head, position, element].
+func (c *call) rotated(x op.Value, t turn) op.Value {
+	e, ok := x.Type().Dim(3).Int()
+	if !ok {
+		panic(refuse(CodeValue, "the size of a head is "+x.Type().Dim(3).String()+", expected a number"))
+	}
+	part := t.part
+	if part == 0 {
+		part = e
+	}
+	if part < 0 || part > e || part%2 != 0 {
+		panic(refuse(CodeModel, "rotary_embedding_dim is "+strconv.Itoa(part)))
+	}
+	angles := func(v op.Value) op.Value {
+		v = c.do(std.Slice, std.SliceAttrs{Dim: 2, Stop: shape.Const(part / 2)}, v)
+		return c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, v)
+	}
+	cos, sin := angles(t.cos), angles(t.sin)
+	turned := x
+	if part < e {
+		turned = c.do(std.Slice, std.SliceAttrs{Dim: 3, Stop: shape.Const(part)}, x)
+	}
+	var a, b op.Value
+	if t.interleaved {
+		a = c.do(std.Slice, std.SliceAttrs{Dim: 3, Stop: std.End, Step: 2}, turned)
+		b = c.do(std.Slice, std.SliceAttrs{Dim: 3, Start: shape.Const(1), Stop: std.End, Step: 2}, turned)
+	} else {
+		h := c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(part/2, part/2), Dim: 3}, turned)
+		a, b = c.b.Item(h, 0), c.b.Item(h, 1)
+	}
+	mul := func(p, q op.Value) op.Value { return c.do(std.Mul, nil, p, q) }
+	re := c.do(std.Sub, nil, mul(cos, a), mul(sin, b))
+	im := c.do(std.Add, nil, mul(sin, a), mul(cos, b))
+	var y op.Value
+	if t.interleaved {
+		y = c.reshape(c.do(std.Stack, std.DimAttrs{Dim: -1}, re, im), turned.Type().Dims().Slice()...)
+	} else {
+		y = c.do(std.Cat, std.DimAttrs{Dim: 3}, re, im)
+	}
+	if part < e {
+		y = c.do(std.Cat, std.DimAttrs{Dim: 3}, y, c.do(std.Slice, std.SliceAttrs{Dim: 3, Start: shape.Const(part), Stop: std.End}, x))
+	}
+	return y
+}
+
+// causalConv is a depthwise convolution along the sequence, behind what the last
+// call saw.
+func causalConv(c *call) []op.Value {
+	act := c.oneOf("activation", "none", "silu", "swish")
+	x, w := c.x(0), c.x(1)
+	k, ok := c.typ(1).Dim(-1).Int()
+	ch, known := c.typ(0).Dim(1).Int()
+	if !ok || !known || k < 1 {
+		panic(refuse(CodeValue, "channels and kernel must be known"))
+	}
+	if c.has(3) {
+		x = c.do(std.Cat, std.DimAttrs{Dim: 2}, c.x(3), x)
+	} else {
+		x = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(k-1, 0)}, x)
+	}
+	y := c.do(std.Conv1d, std.ConvAttrs{Groups: ch}, x, w, c.opt(2))
+	if act != "none" {
+		y = c.do(std.Silu, nil, y)
+	}
+	state := c.do(std.Slice, std.SliceAttrs{Dim: 2, Start: x.Type().Dim(2).AddInt(1 - k), Stop: std.End}, x)
+	return []op.Value{y, state}
+}

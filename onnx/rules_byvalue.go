@@ -1,0 +1,50 @@
+package onnx
+
+import (
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// byValueRules are the operators whose results have sizes that follow from values.
+var byValueRules = map[string][]rule{
+	"NonZero": from(9, func(c *call) []op.Value {
+		return c.one(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, c.do(std.Nonzero, nil, c.x(0)))
+	}),
+	"Compress":          from(9, compress),
+	"Unique":            from(11, unique),
+	"NonMaxSuppression": from(10, suppress),
+}
+
+// compress takes what a condition says: its indices, which may be fewer than there are.
+func compress(c *call) []op.Value {
+	x, axis := c.x(0), 0
+	if c.given("axis") {
+		axis = c.axis(c.int("axis", 0), c.rank(0))
+	} else {
+		x = c.do(std.Flatten, std.FlattenAttrs{EndDim: -1}, x)
+	}
+	index := c.do(std.Select, std.SelectAttrs{Dim: 1, Index: 0}, c.do(std.Nonzero, nil, c.x(1)))
+	return c.one(std.IndexSelect, std.DimAttrs{Dim: axis}, x, index)
+}
+
+func unique(c *call) []op.Value {
+	a := std.UniqueAttrs{Flat: !c.given("axis"), Unsorted: !c.flag("sorted", true)}
+	if !a.Flat {
+		a.Dim = c.axis(c.int("axis", 0), c.rank(0))
+	}
+	return c.items(c.do(std.Unique, a, c.x(0)), 4)
+}
+
+func suppress(c *call) []op.Value {
+	a := std.NonMaxSuppressionAttrs{Center: c.flag("center_point_box", false)}
+	if c.has(2) {
+		a.Most = int(max(c.number(2).Int64(), 0))
+	}
+	if c.has(3) {
+		a.Overlap = c.number(3).Float64()
+	}
+	if c.has(4) {
+		a.Score = c.number(4)
+	}
+	return c.one(std.NonMaxSuppression, a, c.x(0), c.x(1))
+}

@@ -1,0 +1,304 @@
+package onnx
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// imageRules are the operators on images and signals.
+var imageRules = map[string][]rule{
+	"GridSample":     from(16, gridSample),
+	"HannWindow":     from(17, func(c *call) []op.Value { return cosines(c, 0.5, -0.5, 0) }),
+	"HammingWindow":  from(17, func(c *call) []op.Value { return cosines(c, 25.0/46, -21.0/46, 0) }),
+	"BlackmanWindow": from(17, func(c *call) []op.Value { return cosines(c, 0.42, -0.5, 0.08) }),
+	"AffineGrid":     from(20, affineGrid),
+	"MaxRoiPool":     from(1, maxRoiPool),
+	"ImageScaler":    from(1, imageScaler), // ONNX's before it had operator sets, as Affine is
+}
+
+func gridSample(c *call) []op.Value {
+	modes := map[string]string{"linear": "bilinear", "bilinear": "bilinear", "nearest": "nearest", "cubic": "bicubic", "bicubic": "bicubic"}
+	a := std.GridSampleAttrs{Mode: modes[c.oneOf("mode", "linear", "bilinear", "nearest", "cubic", "bicubic")],
+		PaddingMode: c.oneOf("padding_mode", "zeros", "border", "reflection"), AlignCorners: c.flag("align_corners", false)}
+	return c.one(std.GridSample, a, c.x(0), c.x(1))
+}
+
+// imageScaler multiplies an image by a number, and adds one to each channel.
+func imageScaler(c *call) []op.Value {
+	bias := c.floats("bias")
+	a := array.New(array.F32, 1, len(bias), 1, 1)
+	for i, b := range bias {
+		array.SetFloat64At(a, i, b)
+	}
+	if n, ok := c.typ(0).Dim(1).Int(); c.rank(0) != 4 || !ok || n != len(bias) {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", bias has "+strconv.Itoa(len(bias))+" entries"))
+	}
+	v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(c.float("scale", 1))}, c.x(0))
+	return c.one(std.Add, nil, v, c.do(std.Cast, std.CastAttrs{DType: c.typ(0).DType()}, c.tensor(a)))
+}
+
+// cosines is a window a + b·cos(2πn/N) + d·cos(4πn/N) of a size.
+func cosines(c *call, a, b, d float64) []op.Value {
+	n := int(c.number(0).Int64())
+	t := c.dtype("output_datatype", array.F32)
+	periodic := c.flag("periodic", true)
+	if n < 0 || n > 1<<24 {
+		panic(refuse(CodeModel, "the size of a window is not a size"))
+	}
+	last := float64(n)
+	if !periodic {
+		last = max(float64(n-1), 1)
+	}
+	at := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: array.F64})
+	term := func(f, k float64) op.Value {
+		v := c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2 * k * pi / last)}, at)
+		return c.do(std.Mul, std.BinaryAttrs{Other: op.Float(f)}, c.do(std.Cos, nil, v))
+	}
+	v := c.do(std.Add, std.AddAttrs{Other: op.Float(a)}, term(b, 1))
+	if d != 0 {
+		v = c.do(std.Add, nil, v, term(d, 2))
+	}
+	return c.one(std.Cast, std.CastAttrs{DType: t}, v)
+}
+
+// affineGrid are the points of an image [N,C,(D,)H,W] moved by theta.
+func affineGrid(c *call) []op.Value {
+	size := c.dims(1)
+	align := c.flag("align_corners", false)
+	k := len(size) - 2
+	if k != 2 && k != 3 || c.rank(0) != 3 {
+		panic(refuse(CodeModel, "AffineGrid of "+c.typ(0).String()+" is not supported"))
+	}
+	d := c.typ(0).DType()
+	parts := make([]op.Value, k+1) // x first, as the columns of theta
+	spatial := shape.Of(size[2:]...)
+	for i := range k {
+		n := size[len(size)-1-i]
+		v := c.do(std.Cast, std.CastAttrs{DType: d}, c.do(std.Arange, std.ArangeAttrs{End: n}))
+		total := c.do(std.Cast, std.CastAttrs{DType: d}, c.size(n, array.I64))
+		if align {
+			v = c.do(std.Div, nil, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2)}, v), c.do(std.Sub, std.SubAttrs{Other: op.Float(1)}, total))
+		} else {
+			v = c.do(std.Add, std.AddAttrs{Other: op.Float(1)}, c.do(std.Mul, std.BinaryAttrs{Other: op.Float(2)}, v))
+			v = c.do(std.Div, nil, v, total)
+		}
+		v = c.do(std.Sub, std.SubAttrs{Other: op.Float(1)}, v)
+		for range i {
+			v = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
+		}
+		parts[i] = c.do(std.Expand, std.ExpandAttrs{Shape: spatial}, v)
+	}
+	parts[k] = c.do(std.OnesLike, nil, parts[0])
+	points := c.reshape(c.do(std.Stack, std.DimAttrs{Dim: -1}, parts...), spatial.Prod(), shape.Const(k+1))
+	moved := c.do(std.Matmul, nil, points, c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, c.x(0)))
+	return []op.Value{c.reshape(moved, append(append([]shape.Dim{size[0]}, size[2:]...), shape.Const(k))...)}
+}
+
+// visionRules read or write images at computed places.
+var visionRules = map[string][]rule{
+	"Col2Im":     from(18, col2im),
+	"DeformConv": from(19, deformConv),
+	"RoiAlign": {
+		{since: 10, build: func(c *call) []op.Value { return roiAlign(c, false) }},
+		{since: 16, build: func(c *call) []op.Value {
+			return roiAlign(c, c.oneOf("coordinate_transformation_mode", "half_pixel", "output_half_pixel") == "half_pixel")
+		}},
+	},
+	"Det": from(11, func(c *call) []op.Value { return c.one(std.Det, nil, c.x(0)) }),
+	"BitCast": from(26, func(c *call) []op.Value {
+		return c.one(std.Bitcast, std.BitcastAttrs{DType: c.dtype("to", array.Invalid)}, c.x(0))
+	}),
+}
+
+func roiAlign(c *call, aligned bool) []op.Value {
+	a := std.RoiAlignAttrs{OutputSize: op.IntList(c.int("output_height", 1), c.int("output_width", 1)), SpatialScale: c.float("spatial_scale", 1),
+		SamplingRatio: c.int("sampling_ratio", 0), Aligned: aligned}
+	if c.oneOf("mode", "avg", "max") == "max" {
+		a.Mode = "max"
+	}
+	return c.one(std.RoiAlign, a, c.x(0), c.x(1), c.x(2))
+}
+
+// col2im adds columns of blocks into images: each element goes to the place that a
+// constant names, those of the padding behind the image.
+func col2im(c *call) []op.Value {
+	image, block := c.ints(1), c.ints(2)
+	n := len(image)
+	if n < 1 || len(block) != n || c.rank(0) != 3 {
+		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+" to "+strconv.Itoa(n)+" dimensions by blocks of "+strconv.Itoa(len(block))))
+	}
+	w := window{kernel: block, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
+	if pads := c.list("pads"); pads != nil {
+		if len(pads) != 2*n {
+			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
+		}
+		copy(w.begin, pads[:n])
+		copy(w.end, pads[n:])
+	}
+	taps, places := 1, 1
+	counts := make([]int, n)
+	for i := range n {
+		counts[i] = (image[i]+w.begin[i]+w.end[i]-(block[i]-1)*w.dilations[i]-1)/w.strides[i] + 1
+		if image[i] < 1 || block[i] < 1 || w.begin[i] < 0 || w.end[i] < 0 || image[i] > mostBasis || block[i] > mostBasis || counts[i] < 1 {
+			panic(refuse(CodeModel, "Col2Im: blocks of "+strconv.Itoa(block[i])+" do not fit an image of "+strconv.Itoa(image[i])))
+		}
+		if taps *= block[i]; taps > mostBasis/max(counts[i], 1) {
+			panic(refuse(CodeOperator, "Col2Im of so many places is not supported"))
+		}
+		if places *= counts[i]; places > mostBasis/taps {
+			panic(refuse(CodeOperator, "Col2Im of so many places is not supported"))
+		}
+	}
+	rows, known := c.typ(0).Dim(1).Int()
+	if cols := c.typ(0).Dim(2); !known || rows%taps != 0 || !cols.Equal(shape.Const(places)) {
+		panic(refuse(CodeModel, "Col2Im of "+c.typ(0).String()+": expected a multiple of "+strconv.Itoa(taps)+" rows and "+strconv.Itoa(places)+" columns"))
+	}
+	size := 1
+	for _, s := range image {
+		if size *= s; size > 1<<31 {
+			panic(refuse(CodeModel, "Col2Im: the image is too large"))
+		}
+	}
+	at := w.places(image, counts, taps, places)
+	channels := shape.Const(rows / taps)
+	batch := c.typ(0).Dim(0)
+	planes, elements := batch.Mul(channels), shape.Const(taps*places)
+	src := c.reshape(c.x(0), planes, elements)
+	index := c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(planes, elements)}, c.tensor(at))
+	zeros := c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(planes, shape.Const(size+1)), DType: c.typ(0).DType()})
+	v := c.do(std.ScatterAdd, std.DimAttrs{Dim: 1}, zeros, index, src)
+	v = c.do(std.Narrow, std.NarrowAttrs{Dim: 1, Start: shape.Const(0), Length: shape.Const(size)}, v)
+	return []op.Value{c.reshape(v, append([]shape.Dim{batch, channels}, shape.Ints(image...).Slice()...)...)}
+}
+
+// places lists, tap by tap, where the columns of each tap go in an image; the size of
+// the image stands for the padding.
+func (w *window) places(image, counts []int, taps, columns int) *array.Array {
+	size := 1
+	for _, s := range image {
+		size *= s
+	}
+	at := array.New(array.I64, taps*columns)
+	for i := range taps * columns {
+		tap, column := i/columns, i%columns
+		to, stride := 0, 1
+		for d := len(image) - 1; d >= 0; d-- {
+			p := column%counts[d]*w.strides[d] + tap%w.kernel[d]*w.dilations[d] - w.begin[d]
+			tap, column = tap/w.kernel[d], column/counts[d]
+			if p < 0 || p >= image[d] {
+				to = -1
+			} else if to >= 0 {
+				to += p * stride
+			}
+			stride *= image[d]
+		}
+		if to < 0 {
+			to = size
+		}
+		array.SetInt64At(at, i, int64(to))
+	}
+	return at
+}
+
+// deformConv reads the image where offsets move each tap, weighs what it reads by the
+// mask, and multiplies as a convolution does.
+func deformConv(c *call) []op.Value {
+	k := c.spatial(1)
+	if len(k) != 2 || c.rank(0) != 4 || c.rank(2) != 4 {
+		panic(refuse(CodeOperator, "DeformConv of "+c.typ(0).String()+" is not supported, only over two spatial dimensions"))
+	}
+	w := c.window(k)
+	groups, own := c.int("group", 1), c.int("offset_group", 1)
+	t, weight := c.typ(0), c.typ(1)
+	channels, ok := t.Dim(1).Int()
+	made, known := weight.Dim(0).Int()
+	if !ok || !known || groups < 1 || own < 1 || channels%groups != 0 || channels%own != 0 || made%groups != 0 {
+		panic(refuse(CodeModel, "DeformConv: "+t.String()+" and "+weight.String()+" do not fit "+strconv.Itoa(groups)+" groups and "+strconv.Itoa(own)+" groups of offsets"))
+	}
+	d, taps := t.DType(), k[0]*k[1]
+	num := shape.Const
+	batch, high, wide := t.Dim(0), c.typ(2).Dim(2), c.typ(2).Dim(3)
+	// Offsets are [batch*own, taps, y and x, high, wide].
+	offset := c.reshape(c.x(2), batch.Mul(num(own)), num(taps), num(2), high, wide)
+	var at [2]op.Value // [batch*own, 1, places]
+	for i := range at {
+		moved := c.do(std.Select, std.SelectAttrs{Dim: 2, Index: i}, offset)
+		base := c.do(std.Add, nil, c.tapOffsets(&w, i, d), c.outputOffsets(&w, i, []shape.Dim{high, wide}[i], d))
+		at[i] = c.reshape(c.do(std.Add, nil, moved, base), batch.Mul(num(own)), num(1), high.Mul(wide).MulInt(taps))
+	}
+	v := c.between(c.reshape(c.x(0), batch.Mul(num(own)), num(channels/own), t.Dim(2).Mul(t.Dim(3))), at, [2]shape.Dim{t.Dim(2), t.Dim(3)})
+	if c.has(4) {
+		v = c.do(std.Mul, nil, v, c.reshape(c.x(4), batch.Mul(num(own)), num(1), high.Mul(wide).MulInt(taps)))
+	}
+	columns := c.reshape(v, batch, num(groups), num(channels/groups*taps), high.Mul(wide))
+	rows := c.reshape(c.x(1), num(groups), num(made/groups), num(channels/groups*taps))
+	y := c.reshape(c.do(std.Matmul, nil, rows, columns), batch, num(made), high, wide)
+	if c.has(3) {
+		y = c.do(std.Add, nil, y, c.reshape(c.x(3), num(made), num(1), num(1)))
+	}
+	return []op.Value{y}
+}
+
+// between reads planes, [batch, channels, places], at the points [batch, 1, points],
+// linearly between the four places around each; what lies outside is zero.
+func (c *call) between(planes op.Value, at [2]op.Value, size [2]shape.Dim) op.Value {
+	d := planes.Type().DType()
+	points := planes.Type().Dims().Sub(0, 2).Concat(at[0].Type().Dims().Sub(2, 3))
+	var place, weight [2][2]op.Value // by dimension and end
+	for i, p := range at {
+		low := c.do(std.Floor, nil, p)
+		part := c.do(std.Sub, nil, p, low)
+		last := c.size(size[i].AddInt(-1), d)
+		for end := range 2 {
+			v, f := low, c.do(std.Sub, std.SubAttrs{Other: op.Float(1), Reverse: true}, part)
+			if end == 1 {
+				v, f = c.do(std.Add, std.AddAttrs{Other: op.Float(1)}, low), part
+			}
+			outside := c.do(std.LogicalOr, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Float(0)}, v), c.do(std.Gt, nil, v, last))
+			weight[i][end] = c.do(std.MaskedFill, std.MaskedFillAttrs{Value: op.Float(0)}, f, outside)
+			v = c.do(std.Minimum, nil, c.do(std.Relu, nil, v), last)
+			place[i][end] = c.do(std.Cast, std.CastAttrs{DType: array.I64}, v)
+		}
+	}
+	var sum op.Value
+	for y := range 2 {
+		row := c.do(std.Mul, nil, place[0][y], c.size(size[1], array.I64))
+		for x := range 2 {
+			index := c.do(std.Expand, std.ExpandAttrs{Shape: points}, c.do(std.Add, nil, row, place[1][x]))
+			v := c.do(std.Gather, std.DimAttrs{Dim: 2}, planes, index)
+			v = c.do(std.Mul, nil, v, c.do(std.Mul, nil, weight[0][y], weight[1][x]))
+			if sum == nil {
+				sum = v
+			} else {
+				sum = c.do(std.Add, nil, sum, v)
+			}
+		}
+	}
+	return sum
+}
+
+// tapOffsets are the distances of the taps along a dimension from where a window of
+// the padded image begins, [taps, 1, 1].
+func (c *call) tapOffsets(w *window, i int, d array.DType) op.Value {
+	taps := w.kernel[0] * w.kernel[1]
+	a := array.New(d, taps, 1, 1)
+	for k := range taps {
+		at := [2]int{k / w.kernel[1], k % w.kernel[1]}
+		array.SetFloat64At(a, k, float64(at[i]*w.dilations[i]-w.begin[i]))
+	}
+	return c.tensor(a)
+}
+
+// outputOffsets are where windows begin along a dimension, laid out beside [high, wide].
+func (c *call) outputOffsets(w *window, i int, n shape.Dim, d array.DType) op.Value {
+	v := c.do(std.Cast, std.CastAttrs{DType: d}, c.do(std.Arange, std.ArangeAttrs{End: n}))
+	v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(float64(w.strides[i]))}, v)
+	if i == 0 {
+		return c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
+	}
+	return v
+}

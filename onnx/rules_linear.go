@@ -1,0 +1,362 @@
+package onnx
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+var negInf = math.Inf(-1)
+
+const pi = math.Pi
+
+// linearRules are products and convolutions.
+var linearRules = map[string][]rule{
+	"MatMul": from(1, func(c *call) []op.Value { return c.one(std.Matmul, nil, c.x(0), c.x(1)) }),
+	"Gemm":   from(1, gemm),
+	"Einsum": from(12, func(c *call) []op.Value {
+		return c.one(std.Einsum, std.EinsumAttrs{Equation: c.text("equation", "")}, c.xs()...)
+	}),
+	"Conv":          from(1, conv),
+	"ConvTranspose": from(1, convTranspose),
+}
+
+// gemm is alpha·A·B + beta·C; with a transposed B and factors of 1 it is a linear layer.
+func gemm(c *call) []op.Value {
+	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
+	ta, tb := c.flag("transA", false), c.flag("transB", false)
+	c.ignore("broadcast")
+	a, b := c.x(0), c.x(1)
+	if ta {
+		a = c.do(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, a)
+	}
+	plain := alpha == 1 && (beta == 1 || !c.has(2)) && c.typ(0).DType().IsFloat()
+	bias := !c.has(2) || c.typ(2).Rank() == 1 && c.typ(1).Dims().Len() == 2 && c.typ(2).Dim(0).Equal(c.typ(1).Dim(column(tb)))
+	if plain && bias {
+		if !tb {
+			b = c.do(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, b)
+		}
+		return c.one(std.Linear, nil, a, b, c.opt(2))
+	}
+	if tb {
+		b = c.do(std.Transpose, std.TransposeAttrs{Dim0: 0, Dim1: 1}, b)
+	}
+	v := c.do(std.Matmul, nil, a, b)
+	if alpha != 1 {
+		v = c.do(std.Mul, std.BinaryAttrs{Other: factor(alpha, c.typ(0).DType())}, v)
+	}
+	if !c.has(2) || beta == 0 {
+		return []op.Value{v}
+	}
+	s := c.x(2)
+	if beta != 1 {
+		s = c.do(std.Mul, std.BinaryAttrs{Other: factor(beta, c.typ(0).DType())}, s)
+	}
+	return c.one(std.Add, nil, v, s)
+}
+
+func column(transposed bool) int {
+	if transposed {
+		return 0
+	}
+	return 1
+}
+
+// factor is a number of the element type's kind.
+func factor(f float64, d array.DType) op.Scalar {
+	if d.IsInt() {
+		if f != math.Trunc(f) {
+			panic(refuse(CodeAttribute, "a factor of "+strconv.FormatFloat(f, 'g', -1, 64)+" on integers is not supported"))
+		}
+		return op.Int(int64(f))
+	}
+	return op.Float(f)
+}
+
+// byRank picks the operator for a number of spatial dimensions.
+func (c *call) byRank(n int, ops ...*op.Op) *op.Op {
+	if n < 1 || n > len(ops) {
+		panic(refuse(CodeOperator, c.n.Op+" over "+strconv.Itoa(n)+" spatial dimensions is not supported"))
+	}
+	return ops[n-1]
+}
+
+// spatial are the sizes of a weight's spatial dimensions, which must be known.
+func (c *call) spatial(i int) []int {
+	if c.rank(i) < 3 {
+		panic(refuse(CodeModel, "the weight is "+c.typ(i).String()+", expected spatial dimensions"))
+	}
+	k, ok := c.typ(i).Dims().Sub(2, c.rank(i)).Known()
+	if !ok {
+		panic(refuse(CodeValue, "the weight is "+c.typ(i).String()+", whose sizes are not known"))
+	}
+	if given := c.list("kernel_shape"); given != nil && !shape.Ints(given...).Equal(shape.Ints(k...)) {
+		panic(refuse(CodeModel, "kernel_shape does not agree with the weight "+c.typ(i).String()))
+	}
+	return k
+}
+
+func conv(c *call) []op.Value {
+	k := c.spatial(1)
+	w := c.window(k)
+	x := c.padded(c.x(0), &w, false, 0)
+	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...), Dilation: op.IntList(w.dilations...), Groups: c.group()}
+	return c.one(c.byRank(len(k), std.Conv1d, std.Conv2d, std.Conv3d), a, x, c.x(1), c.opt(2))
+}
+
+// convTranspose's padding crops the result; what its two ends do not share is cropped
+// behind the operator.
+func convTranspose(c *call) []op.Value {
+	k := c.spatial(1)
+	n := len(k)
+	extra := c.list("output_padding")
+	if extra == nil {
+		extra = make([]int, n)
+	}
+	sizes := c.list("output_shape")
+	auto := c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
+	w := window{kernel: k, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
+	if pads := c.list("pads"); pads != nil && auto == "NOTSET" && sizes == nil {
+		if len(pads) != 2*n {
+			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
+		}
+		copy(w.begin, pads[:n])
+		copy(w.end, pads[n:])
+	}
+	for i := range n {
+		total := (k[i]-1)*w.dilations[i] + 1 + extra[i] - w.strides[i]
+		switch {
+		case sizes != nil:
+			in, ok := c.typ(0).Dim(2 + i).Int()
+			if !ok {
+				panic(refuse(CodeValue, "output_shape needs sizes that are known"))
+			}
+			total += w.strides[i]*in - sizes[len(sizes)-n+i]
+		case auto == "NOTSET" || auto == "VALID":
+			continue
+		}
+		// The later end has the odd one for SAME_UPPER, as the specification says.
+		w.begin[i], w.end[i] = total/2, total-total/2
+		if auto != "SAME_UPPER" {
+			w.begin[i], w.end[i] = total-total/2, total/2
+		}
+		if total < 0 { // what is missing is added behind, as TensorFlow and ONNX Runtime do
+			w.begin[i], w.end[i] = 0, total
+		}
+	}
+	common, crop, some := make([]int, n), make([]int, 2*n), false
+	for i := range n {
+		common[i] = max(min(w.begin[i], w.end[i]), 0)
+		if extra[i] >= max(w.strides[i], w.dilations[i]) {
+			panic(refuse(CodeAttribute, "an output_padding of "+strconv.Itoa(extra[i])+" is not less than stride or dilation"))
+		}
+		at := 2 * (n - 1 - i)
+		crop[at], crop[at+1] = common[i]-w.begin[i], common[i]-w.end[i]
+		some = some || crop[at] != 0 || crop[at+1] != 0
+	}
+	a := std.ConvTransposeAttrs{Stride: op.IntList(w.strides...), Padding: op.IntList(common...), OutputPadding: op.IntList(extra...),
+		Dilation: op.IntList(w.dilations...), Groups: c.group()}
+	o := c.byRank(n, std.ConvTranspose1d, std.ConvTranspose2d, std.ConvTranspose3d)
+	if !some {
+		return c.one(o, a, c.x(0), c.x(1), c.opt(2))
+	}
+	// Zeros that are added behind must have the bias as well.
+	v := c.do(o, a, c.x(0), c.x(1), nil)
+	v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(crop...)}, v)
+	if c.has(2) {
+		b := c.x(2)
+		for range n {
+			b = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, b)
+		}
+		v = c.do(std.Add, nil, v, b)
+	}
+	return []op.Value{v}
+}
+
+// signalRules are transforms of signals, as products with constants.
+var signalRules = map[string][]rule{
+	"DFT": {
+		{since: 17, build: func(c *call) []op.Value { return dft(c, c.int("axis", 1)) }},
+		{since: 20, build: func(c *call) []op.Value {
+			axis := -2
+			if c.has(2) {
+				axis = int(c.number(2).Int64())
+			}
+			return dft(c, axis)
+		}},
+	},
+	"STFT":            from(17, stft),
+	"MelWeightMatrix": from(17, melWeights),
+}
+
+// mostBasis bounds the elements of the constant that a transform multiplies by.
+const mostBasis = 1 << 22
+
+// basis is a discrete Fourier transform of length as a matrix: (time or bin, part) in
+// rows, in columns the same of the result. Part 0 is real, part 1 imaginary.
+type basis struct {
+	length             int
+	rows, parts        int // of the operand
+	columns, outs      int // of the result
+	inverse, symmetric bool
+}
+
+// array computes it; the result is [rows*parts, columns*outs].
+func (b basis) array(d array.DType) *array.Array {
+	if b.rows < 1 || b.columns < 1 || b.rows > mostBasis || b.columns > mostBasis || b.rows*b.parts > mostBasis/(b.columns*b.outs) {
+		panic(refuse(CodeOperator, "a transform of "+strconv.Itoa(b.length)+" elements, as a product with a constant, is not supported").
+			WithHint("lengths up to 1024 are"))
+	}
+	a := array.New(d, b.rows*b.parts, b.columns*b.outs)
+	for t := range b.rows {
+		for k := range b.columns {
+			sin, cos := math.Sincos(2 * pi * float64(t*k%b.length) / float64(b.length))
+			scale := 1.0
+			if b.inverse {
+				sin, scale = -sin, 1/float64(b.length)
+				if b.symmetric && t != 0 && 2*t != b.length {
+					scale *= 2 // with the conjugate that is not there
+				}
+			}
+			for p := range b.parts {
+				for q := range b.outs {
+					v := cos // of the same part
+					if p < q {
+						v = -sin
+					} else if p > q {
+						v = sin
+					}
+					array.SetFloat64At(a, (t*b.parts+p)*b.columns*b.outs+k*b.outs+q, scale*v)
+				}
+			}
+		}
+	}
+	return a
+}
+
+// dft transforms an axis of [..., real and imaginary part].
+func dft(c *call, axis int) []op.Value {
+	rank := c.rank(0)
+	x, d := c.x(0), c.typ(0).DType()
+	inverse, one := c.flag("inverse", false), c.flag("onesided", false)
+	parts, known := c.typ(0).Dim(-1).Int()
+	if axis = c.axis(axis, rank); axis == rank-1 || !known || parts < 1 || parts > 2 {
+		panic(refuse(CodeModel, "DFT over axis "+strconv.Itoa(axis)+" of "+c.typ(0).String()+": expected real and imaginary parts in the last"))
+	}
+	n, known := c.typ(0).Dim(axis).Int()
+	if !known {
+		panic(refuse(CodeValue, "DFT needs a size that is known, "+c.typ(0).Dim(axis).String()+" is not"))
+	}
+	b := basis{length: n, parts: parts, outs: 2, inverse: inverse, symmetric: inverse && one}
+	if b.symmetric {
+		b.length, b.outs = 2*(n-1), 1
+	}
+	if c.has(1) {
+		b.length = int(c.number(1).Int64())
+	}
+	if b.length < 1 || b.length > mostBasis {
+		panic(refuse(CodeModel, "the length of a DFT is "+strconv.Itoa(b.length)))
+	}
+	b.rows, b.columns = min(n, b.length), b.length
+	switch half := b.length/2 + 1; {
+	case b.symmetric:
+		b.rows = min(n, half)
+	case one && parts == 2:
+		panic(refuse(CodeModel, "a one-sided DFT is one of real signals"))
+	case one:
+		b.columns = half
+	}
+	wide := d
+	if d.IsFloat() && d.Size() == 2 {
+		wide = array.F32
+	}
+	x = c.do(std.Cast, std.CastAttrs{DType: wide}, x)
+	if b.rows < n {
+		x = c.do(std.Narrow, std.NarrowAttrs{Dim: axis, Start: shape.Const(0), Length: shape.Const(b.rows)}, x)
+	}
+	swap := func(v op.Value) op.Value {
+		if axis == rank-2 {
+			return v
+		}
+		return c.do(std.Transpose, std.TransposeAttrs{Dim0: axis, Dim1: rank - 2}, v)
+	}
+	x = swap(x)
+	lead := x.Type().Dims().Sub(0, rank-2).Slice()
+	x = c.do(std.Matmul, nil, c.reshape(x, append(lead, shape.Const(b.rows*parts))...), c.tensor(b.array(wide)))
+	x = swap(c.reshape(x, append(lead, shape.Const(b.columns), shape.Const(b.outs))...))
+	return c.one(std.Cast, std.CastAttrs{DType: d}, x)
+}
+
+// stft transforms windows of [batch, length, real and imaginary part]: a convolution.
+func stft(c *call) []op.Value {
+	one := c.flag("onesided", true)
+	parts, known := c.typ(0).Dim(-1).Int()
+	if c.rank(0) == 2 {
+		parts, known = 1, true
+	}
+	if c.rank(0) < 2 || c.rank(0) > 3 || !known || parts < 1 || parts > 2 || one && parts == 2 {
+		panic(refuse(CodeModel, "STFT of "+c.typ(0).String()+": expected a batch of signals, with real and imaginary parts in the last axis"))
+	}
+	step, length := int(c.number(1).Int64()), -1
+	if c.has(3) {
+		length = int(c.number(3).Int64())
+	} else if c.has(2) {
+		length, _ = c.typ(2).Dim(0).Int()
+	}
+	if step < 1 || length < 1 || length > mostBasis {
+		panic(refuse(CodeModel, "STFT needs a positive frame_step and frame_length or a window, has "+strconv.Itoa(step)+" and "+strconv.Itoa(length)))
+	}
+	b := basis{length: length, rows: length, parts: parts, columns: length, outs: 2}
+	if one {
+		b.columns = length/2 + 1
+	}
+	d := c.typ(0).DType()
+	dims := c.typ(0).Dims()
+	x := c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, c.reshape(c.x(0), dims.At(0), dims.At(1), shape.Const(parts)))
+	w := c.reshape(c.tensor(b.array(d)), shape.Const(length), shape.Const(parts), shape.Const(2*b.columns))
+	if c.has(2) {
+		if c.rank(2) != 1 || !c.typ(2).Dim(0).Equal(shape.Const(length)) {
+			panic(refuse(CodeModel, "the window is "+c.typ(2).String()+", expected "+strconv.Itoa(length)+" elements"))
+		}
+		w = c.do(std.Mul, nil, w, c.reshape(c.x(2), shape.Const(length), shape.Const(1), shape.Const(1)))
+	}
+	w = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(2, 1, 0)}, w)
+	v := c.do(std.Conv1d, std.ConvAttrs{Stride: op.IntList(step), Groups: 1}, x, w, nil)
+	v = c.do(std.Transpose, std.TransposeAttrs{Dim0: 1, Dim1: 2}, v)
+	t := v.Type().Dims()
+	return []op.Value{c.reshape(v, t.At(0), t.At(1), shape.Const(b.columns), shape.Const(2))}
+}
+
+// melWeights are triangles over the bins of a spectrum, spaced as pitch is heard.
+func melWeights(c *call) []op.Value {
+	count, length, rate := int(c.number(0).Int64()), int(c.number(1).Int64()), int(c.number(2).Int64())
+	low, high := c.number(3).Float64(), c.number(4).Float64()
+	bins := length/2 + 1
+	if count < 1 || length < 1 || rate < 1 || length > mostBasis || count > mostBasis || bins > mostBasis/count || !(low >= 0 && high >= low && high <= 1e9) {
+		panic(refuse(CodeModel, "MelWeightMatrix: the numbers are out of range"))
+	}
+	mel := func(f float64) float64 { return 2595 * math.Log10(1+f/700) }
+	at := make([]int, count+2)
+	for i := range at {
+		f := 700 * (math.Pow(10, (mel(low)+float64(i)*(mel(high)-mel(low))/float64(len(at)))/2595) - 1)
+		if at[i] = int(math.Floor(float64(length+1) * f / float64(rate))); at[i] >= bins {
+			panic(refuse(CodeModel, "MelWeightMatrix: a band ends above half of the sample rate"))
+		}
+	}
+	a := array.New(array.F64, bins, count)
+	for i := range count {
+		from, center, to := at[i], at[i+1], at[i+2]
+		for k := from; k < center; k++ {
+			array.SetFloat64At(a, k*count+i, float64(k-from)/float64(center-from))
+		}
+		array.SetFloat64At(a, center*count+i, 1)
+		for k := center; k < to; k++ {
+			array.SetFloat64At(a, k*count+i, float64(to-k)/float64(to-center))
+		}
+	}
+	return c.one(std.Cast, std.CastAttrs{DType: c.dtype("output_datatype", array.F32)}, c.tensor(a))
+}

@@ -1,0 +1,359 @@
+package onnx
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// moveRules are the operators that put elements elsewhere, by indices or by place.
+var moveRules = map[string][]rule{
+	"Pad":             {{since: 1, build: padAttrs}, {since: 11, build: padInputs}},
+	"Trilu":           from(14, trilu),
+	"DepthToSpace":    from(1, depthToSpace),
+	"SpaceToDepth":    from(1, spaceToDepth),
+	"GatherElements":  from(11, gatherElements),
+	"GatherND":        from(11, gatherND),
+	"Scatter":         from(9, scatterElements),
+	"ScatterElements": from(11, scatterElements),
+	"ScatterND":       from(11, scatterND),
+	"OneHot":          from(9, oneHot),
+	"EyeLike":         from(9, eyeLike),
+	"ReverseSequence": from(10, reverseSequence),
+	"CenterCropPad":   from(18, centerCropPad),
+	"TensorScatter":   from(24, tensorScatter),
+}
+
+func padAttrs(c *call) []op.Value {
+	pads := c.list("pads")
+	if pads == nil {
+		pads = c.list("paddings")
+	}
+	return pad(c, pads, nil, c.float("value", 0))
+}
+
+func padInputs(c *call) []op.Value {
+	pads := c.ints(1)
+	value := 0.0
+	if c.has(2) {
+		n := c.number(2)
+		if value = n.Float64(); n.IsInt() && int64(value) != n.Int64() {
+			panic(refuse(CodeAttribute, "the value "+n.String()+" of padding is not supported, only integers up to 2^53"))
+		}
+	}
+	var axes []int
+	if c.has(3) {
+		axes = c.ints(3)
+	}
+	return pad(c, pads, axes, value)
+}
+
+// pad takes counts in front of all axes, then behind them; PyTorch has them from the
+// last axis backwards.
+func pad(c *call, pads, axes []int, value float64) []op.Value {
+	rank := c.rank(0)
+	if axes == nil {
+		for i := range rank {
+			axes = append(axes, i)
+		}
+	}
+	if len(pads) != 2*len(axes) {
+		panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*len(axes))))
+	}
+	list := make([]int, 2*rank)
+	for i, a := range axes {
+		k := 2 * (rank - 1 - c.axis(a, rank))
+		list[k], list[k+1] = pads[i], pads[len(axes)+i]
+	}
+	modes := map[string]string{"constant": "", "reflect": "reflect", "edge": "replicate", "wrap": "circular"}
+	mode := modes[c.oneOf("mode", "constant", "reflect", "edge", "wrap")]
+	if mode != "" {
+		value = 0
+	}
+	for len(list) > 0 && list[len(list)-1] == 0 && list[len(list)-2] == 0 {
+		list = list[:len(list)-2]
+	}
+	if len(list) == 0 {
+		return []op.Value{c.x(0)}
+	}
+	return c.one(std.Pad, std.PadAttrs{Pad: op.IntList(list...), Mode: mode, Value: value}, c.x(0))
+}
+
+func trilu(c *call) []op.Value {
+	k := 0
+	if c.has(1) {
+		k = int(c.number(1).Int64())
+	}
+	if c.flag("upper", true) {
+		return c.one(std.Triu, std.TriAttrs{Diagonal: k}, c.x(0))
+	}
+	return c.one(std.Tril, std.TriAttrs{Diagonal: k}, c.x(0))
+}
+
+// image are the sizes of a tensor [N,C,H,W].
+func (c *call) image() (n, channels, h, w shape.Dim) {
+	if c.rank(0) != 4 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected four dimensions"))
+	}
+	t := c.typ(0)
+	return t.Dim(0), t.Dim(1), t.Dim(2), t.Dim(3)
+}
+
+func (c *call) blocksize() int {
+	b := c.int("blocksize", 0)
+	if b < 1 || b > 1<<15 {
+		panic(refuse(CodeModel, "blocksize is "+strconv.Itoa(b)))
+	}
+	return b
+}
+
+func depthToSpace(c *call) []op.Value {
+	b := c.blocksize()
+	if c.oneOf("mode", "DCR", "CRD") == "CRD" {
+		return c.one(std.PixelShuffle, std.PixelShuffleAttrs{UpscaleFactor: b}, c.x(0))
+	}
+	n, ch, h, w := c.image()
+	each := c.exact(ch, shape.Const(b*b))
+	v := c.reshape(c.x(0), n, shape.Const(b), shape.Const(b), each, h, w)
+	v = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 3, 4, 1, 5, 2)}, v)
+	return []op.Value{c.reshape(v, n, each, h.Mul(shape.Const(b)), w.Mul(shape.Const(b)))}
+}
+
+func spaceToDepth(c *call) []op.Value {
+	b := c.blocksize()
+	n, ch, h, w := c.image()
+	k := shape.Const(b)
+	h, w = c.exact(h, k), c.exact(w, k)
+	v := c.reshape(c.x(0), n, ch, h, k, w, k)
+	v = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(0, 3, 5, 1, 2, 4)}, v)
+	return []op.Value{c.reshape(v, n, ch.Mul(shape.Const(b*b)), h, w)}
+}
+
+// exact is a quotient without remainder, by floor where symbols hide that.
+func (c *call) exact(d, by shape.Dim) shape.Dim {
+	if q, ok := d.DivExact(by); ok {
+		return q
+	}
+	if _, ok := d.Int(); ok {
+		panic(refuse(CodeModel, "size "+d.String()+" is no multiple of "+by.String()))
+	}
+	return d.FloorDiv(by)
+}
+
+func (c *call) reshape(x op.Value, dims ...shape.Dim) op.Value {
+	return c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(dims...)}, x)
+}
+
+func gatherElements(c *call) []op.Value {
+	axis := c.axis(c.int("axis", 0), c.rank(0))
+	index := c.fromEnd(c.x(1), c.in[1], c.typ(0).Dim(axis))
+	return c.one(std.Gather, std.DimAttrs{Dim: axis}, c.x(0), index)
+}
+
+// scatterReductions are the names of reductions in op/std.
+var scatterReductions = map[string]string{"add": "sum", "mul": "prod", "max": "amax", "min": "amin"}
+
+func scatterElements(c *call) []op.Value {
+	axis := c.axis(c.int("axis", 0), c.rank(0))
+	index := c.fromEnd(c.x(1), c.in[1], c.typ(0).Dim(axis))
+	return []op.Value{c.scatter(c.x(0), index, c.x(2), axis)}
+}
+
+func (c *call) scatter(x, index, src op.Value, axis int) op.Value {
+	if r := c.oneOf("reduction", "none", "add", "mul", "max", "min"); r != "none" {
+		return c.do(std.ScatterReduce, std.ScatterReduceAttrs{Dim: axis, Reduce: scatterReductions[r]}, x, index, src)
+	}
+	return c.do(std.Scatter, std.ScatterAttrs{Dim: axis}, x, index, src)
+}
+
+// flatIndex makes one index into the first k dimensions of sizes dims of the last
+// dimension of an index tensor, which it drops.
+func (c *call) flatIndex(i int, dims []shape.Dim) op.Value {
+	var flat op.Value
+	for k, d := range dims {
+		part := c.do(std.Select, std.SelectAttrs{Dim: c.rank(i) - 1, Index: k}, c.x(i))
+		part = c.fromEnd(part, &value{node: nil, sizes: &sizes{dtype: c.typ(i).DType()}}, d)
+		if flat == nil {
+			flat = part
+			continue
+		}
+		flat = c.do(std.Add, nil, c.do(std.Mul, nil, flat, c.size(d, c.typ(i).DType())), part)
+	}
+	return flat
+}
+
+// size is a size as a 0-dimensional operand.
+func (c *call) size(d shape.Dim, dtype array.DType) op.Value {
+	if d.IsUnknown() {
+		panic(refuse(CodeValue, "a size of "+diag.Quote(c.n.Inputs[0])+" is not known, and indices count from it"))
+	}
+	return c.on(sized(&sizes{dims: []shape.Dim{d}, scalar: true, dtype: dtype}))
+}
+
+// depth is the length of an index tuple: the last size of operand i.
+func (c *call) depth(i, least int) int {
+	if c.rank(i) < 1 {
+		panic(refuse(CodeModel, "the indices have no dimensions"))
+	}
+	k, ok := c.typ(i).Dim(-1).Int()
+	if !ok || k < 1 || k > c.rank(0)-least {
+		panic(refuse(CodeModel, "the indices are "+c.typ(i).String()+" for data of "+strconv.Itoa(c.rank(0))+" dimensions"))
+	}
+	return k
+}
+
+func gatherND(c *call) []op.Value {
+	b := c.int("batch_dims", 0)
+	if b < 0 || b >= min(c.rank(0), c.rank(1)) {
+		panic(refuse(CodeModel, "batch_dims is "+strconv.Itoa(b)))
+	}
+	k := c.depth(1, b)
+	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
+	rest := dims.Sub(b+k, dims.Len())
+	index := c.flatIndex(1, dims.Sub(b, b+k).Slice())
+	rows := dims.Sub(b, b+k).Prod()
+	if b > 0 { // the index of the batch counts as well
+		batch := dims.Sub(0, b).Prod()
+		first := c.do(std.Arange, std.ArangeAttrs{End: batch, DType: c.typ(1).DType()})
+		first = c.do(std.Mul, nil, first, c.size(rows, c.typ(1).DType()))
+		first = c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, first)
+		index = c.do(std.Add, nil, c.reshape(index, batch, at.Sub(b, at.Len()-1).Prod()), first)
+		rows = rows.Mul(batch)
+	}
+	flat := c.reshape(c.x(0), append([]shape.Dim{rows}, rest.Slice()...)...)
+	v := c.do(std.IndexSelect, std.DimAttrs{}, flat, c.reshape(index, shape.Const(-1)))
+	return []op.Value{c.reshape(v, at.Sub(0, at.Len()-1).Concat(rest).Slice()...)}
+}
+
+func scatterND(c *call) []op.Value {
+	k := c.depth(1, 0)
+	dims, at := c.typ(0).Dims(), c.typ(1).Dims()
+	rest := dims.Sub(k, dims.Len()).Prod()
+	count := at.Sub(0, at.Len()-1).Prod()
+	index := c.reshape(c.flatIndex(1, dims.Sub(0, k).Slice()), count, shape.Const(1))
+	index = c.do(std.Expand, std.ExpandAttrs{Shape: shape.Of(count, rest)}, index)
+	x := c.reshape(c.x(0), dims.Sub(0, k).Prod(), rest)
+	v := c.scatter(x, index, c.reshape(c.x(2), count, rest), 0)
+	return []op.Value{c.reshape(v, dims.Slice()...)}
+}
+
+func oneHot(c *call) []op.Value {
+	depth := c.number(1)
+	n := int(depth.Float64())
+	rank := c.rank(0) + 1
+	axis := c.axis(c.int("axis", -1), rank)
+	index := c.x(0)
+	if c.typ(0).DType().IsFloat() {
+		index = c.do(std.Cast, std.CastAttrs{DType: array.I64}, index)
+	}
+	d := index.Type().DType()
+	below := c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, index)
+	index = c.do(std.Where, nil, below, c.do(std.Add, std.AddAttrs{Other: op.Int(int64(n))}, index), index)
+	classes := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: d})
+	for range rank - 1 - axis {
+		classes = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, classes)
+	}
+	hot := c.do(std.Eq, nil, c.do(std.Unsqueeze, std.DimAttrs{Dim: axis}, index), classes)
+	pick := func(i int) op.Value { return c.do(std.Select, std.SelectAttrs{Index: i}, c.x(2)) }
+	return c.one(std.Where, nil, hot, pick(1), pick(0))
+}
+
+func eyeLike(c *call) []op.Value {
+	if c.rank(0) != 2 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected a matrix"))
+	}
+	k, d := c.int("k", 0), c.dtype("dtype", c.typ(0).DType())
+	row := c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(0)})
+	col := c.do(std.Arange, std.ArangeAttrs{End: c.typ(0).Dim(1)})
+	row = c.do(std.Add, std.AddAttrs{Other: op.Int(int64(k))}, c.do(std.Unsqueeze, std.DimAttrs{Dim: 1}, row))
+	return c.one(std.Cast, std.CastAttrs{DType: d}, c.do(std.Eq, nil, row, col))
+}
+
+// reverseSequence turns the first elements of each sequence round, as many as its
+// length says.
+func reverseSequence(c *call) []op.Value {
+	time, batch := c.axis(c.int("time_axis", 0), c.rank(0)), c.axis(c.int("batch_axis", 1), c.rank(0))
+	return []op.Value{c.reversedWithin(c.x(0), c.x(1), time, batch)}
+}
+
+// reversedWithin turns the axis time of x round up to the length of each sequence, which
+// are along the axis batch.
+func (c *call) reversedWithin(x, lengths op.Value, time, batch int) op.Value {
+	dims := x.Type().Dims()
+	along := func(v op.Value, axis int) op.Value {
+		for i := range dims.Len() {
+			if i < axis {
+				v = c.do(std.Unsqueeze, std.DimAttrs{Dim: 0}, v)
+			} else if i > axis {
+				v = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, v)
+			}
+		}
+		return v
+	}
+	t := along(c.do(std.Arange, std.ArangeAttrs{End: dims.At(time)}), time)
+	n := along(c.do(std.Cast, std.CastAttrs{DType: array.I64}, lengths), batch)
+	back := c.do(std.Sub, nil, c.do(std.Sub, std.SubAttrs{Other: op.Int(1)}, n), t)
+	index := c.do(std.Where, nil, c.do(std.Lt, nil, t, n), back, t)
+	index = c.do(std.Expand, std.ExpandAttrs{Shape: dims}, index)
+	return c.do(std.Gather, std.DimAttrs{Dim: time}, x, index)
+}
+
+// centerCropPad crops or pads axes to sizes, evenly; what is odd goes to the end.
+func centerCropPad(c *call) []op.Value {
+	to := c.ints(1)
+	axes, rank := c.list("axes"), c.rank(0)
+	if axes == nil {
+		for i := range rank {
+			axes = append(axes, i)
+		}
+	}
+	if len(axes) != len(to) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(to))+" sizes for "+strconv.Itoa(len(axes))+" axes"))
+	}
+	list := make([]int, 2*rank)
+	for i, a := range axes {
+		a = c.axis(a, rank)
+		n, ok := c.typ(0).Dim(a).Int()
+		if !ok {
+			panic(refuse(CodeValue, "size "+c.typ(0).Dim(a).String()+" is not known"))
+		}
+		k := 2 * (rank - 1 - a)
+		if d := to[i] - n; d >= 0 {
+			list[k], list[k+1] = d/2, d-d/2
+		} else {
+			list[k], list[k+1] = -(-d / 2), -(-d - -d/2)
+		}
+	}
+	return c.one(std.Pad, std.PadAttrs{Pad: op.IntList(list...)}, c.x(0))
+}
+
+// tensorScatter writes an update into a cache, from the index of each batch on.
+func tensorScatter(c *call) []op.Value {
+	rank := c.rank(0)
+	axis := c.axis(c.int("axis", -2), rank)
+	if axis == 0 {
+		panic(refuse(CodeModel, "the axis is that of the batch"))
+	}
+	circular := c.oneOf("mode", "linear", "circular") == "circular"
+	dims := c.typ(1).Dims()
+	t := c.do(std.Arange, std.ArangeAttrs{End: dims.At(axis)})
+	for range rank - 1 - axis {
+		t = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, t)
+	}
+	if c.has(2) {
+		at := c.do(std.Cast, std.CastAttrs{DType: array.I64}, c.x(2))
+		for range rank - 1 {
+			at = c.do(std.Unsqueeze, std.DimAttrs{Dim: -1}, at)
+		}
+		t = c.do(std.Add, nil, t, at)
+	}
+	if circular {
+		t = c.do(std.Remainder, nil, t, c.size(c.typ(0).Dim(axis), array.I64))
+	}
+	index := c.do(std.Expand, std.ExpandAttrs{Shape: dims}, t)
+	return c.one(std.Scatter, std.ScatterAttrs{Dim: axis}, c.x(0), index, c.x(1))
+}

@@ -1,0 +1,411 @@
+package onnx
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// poolRules are the pools.
+var poolRules = map[string][]rule{
+	"MaxPool":           from(1, maxPool),
+	"MaxUnpool":         from(9, maxUnpool),
+	"AveragePool":       from(1, averagePool),
+	"GlobalAveragePool": from(1, globalAverage),
+	"GlobalMaxPool":     from(1, func(c *call) []op.Value { return global(c, std.Amax) }),
+	"LpPool":            from(1, lpPool),
+	"GlobalLpPool": {
+		{since: 1, build: func(c *call) []op.Value { return globalLp(c, c.float("p", 2)) }},
+		{since: 2, build: func(c *call) []op.Value { return globalLp(c, float64(c.int("p", 2))) }},
+	},
+}
+
+func globalLp(c *call, p float64) []op.Value {
+	var dims []int
+	for i := 2; i < c.rank(0); i++ {
+		dims = append(dims, i)
+	}
+	return c.one(std.Norm, std.NormAttrs{P: op.Float(p), Dim: op.IntList(dims...), KeepDim: true}, c.x(0))
+}
+
+func maxPool(c *call) []op.Value {
+	k := c.list("kernel_shape")
+	w := c.window(k)
+	columns := c.flag("storage_order", false)
+	x := c.x(0)
+	fits := w.symmetric()
+	for i := range k {
+		fits = fits && 2*w.begin[i] <= (k[i]-1)*w.dilations[i]+1
+	}
+	crop := make([]int, len(k)) // what of the padding is elements
+	ceil := c.flag("ceil_mode", false)
+	if !fits {
+		copy(crop, w.begin)
+		if ceil && c.ceilEnds(&w) != nil {
+			for i, n := range c.ceilEnds(&w) {
+				w.end[i] += n
+			}
+			ceil = false
+		}
+		x = c.padded(x, &w, true, lowest(c.typ(0).DType()))
+	}
+	a := std.MaxPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), Padding: op.IntList(w.begin...),
+		Dilation: op.IntList(w.dilations...), CeilMode: ceil}
+	if c.outputs() < 2 {
+		return c.one(c.byRank(len(k), std.MaxPool1d, std.MaxPool2d, std.MaxPool3d), a, x)
+	}
+	pair := c.items(c.do(c.byRank(len(k), std.MaxPool1dWithIndices, std.MaxPool2dWithIndices, std.MaxPool3dWithIndices), a, x), 2)
+	pair[1] = c.poolIndices(pair[1], x.Type(), crop, w.dilations, columns)
+	return pair
+}
+
+// poolIndices turns positions within a plane of the padded x, of type padded, into
+// positions within the whole of operand 0. A position in the padding is that of a
+// window's first tap, which no element exceeds: the first tap inside is meant.
+func (c *call) poolIndices(at op.Value, padded shape.Type, crop, dilations []int, columns bool) op.Value {
+	t := c.typ(0)
+	n := len(crop)
+	size := func(d shape.Dim) op.Value { return c.size(d, array.I64) }
+	moved := columns
+	for _, k := range crop {
+		moved = moved || k != 0
+	}
+	if moved || !padded.Dims().Equal(t.Dims()) {
+		var sum op.Value
+		rest := at
+		for i := range n { // from the last dimension on
+			d := n - 1 - i
+			k := rest
+			if d > 0 {
+				k = c.do(std.Remainder, nil, rest, size(padded.Dim(2+d)))
+				rest = c.do(std.FloorDivide, nil, rest, size(padded.Dim(2+d)))
+			}
+			if crop[d] != 0 {
+				k = c.do(std.Sub, std.SubAttrs{Other: op.Int(int64(crop[d]))}, k)
+				inside := c.do(std.Remainder, std.ReversibleAttrs{Other: op.Int(int64(dilations[d]))}, k)
+				k = c.do(std.Where, nil, c.do(std.Lt, std.BinaryAttrs{Other: op.Int(0)}, k), inside, k)
+			}
+			stride := t.Dims().Sub(2+d+1, 2+n).Prod()
+			if columns {
+				stride = t.Dims().Sub(2, 2+d).Prod()
+			}
+			k = c.do(std.Mul, nil, k, size(stride))
+			if sum == nil {
+				sum = k
+			} else {
+				sum = c.do(std.Add, nil, sum, k)
+			}
+		}
+		at = sum
+	}
+	planes := t.Dims().Sub(0, 2)
+	first := c.do(std.Mul, nil, c.do(std.Arange, std.ArangeAttrs{End: planes.Prod()}), size(t.Dims().Sub(2, 2+n).Prod()))
+	dims := planes.Slice()
+	for range n {
+		dims = append(dims, shape.Const(1))
+	}
+	return c.do(std.Add, nil, at, c.reshape(first, dims...))
+}
+
+// maxUnpool puts elements where indices say, over the whole result, and zeros elsewhere.
+func maxUnpool(c *call) []op.Value {
+	w := c.window(c.list("kernel_shape"))
+	n := len(w.kernel)
+	c.needSpatial(n)
+	dims := c.typ(0).Dims().Slice()
+	if c.has(2) {
+		if dims = c.dims(2); len(dims) != n+2 {
+			panic(refuse(CodeModel, "output_shape has "+strconv.Itoa(len(dims))+" elements, expected "+strconv.Itoa(n+2)))
+		}
+	} else {
+		for i := range n {
+			dims[2+i] = dims[2+i].AddInt(-1).MulInt(w.strides[i]).AddInt(w.kernel[i] - w.begin[i] - w.end[i])
+		}
+	}
+	total := shape.Of(dims...).Prod()
+	zeros := c.do(std.Zeros, std.SizeAttrs{Size: shape.Of(total), DType: c.typ(0).DType()})
+	count := c.typ(0).Dims().Prod()
+	v := c.do(std.Scatter, std.ScatterAttrs{}, zeros, c.reshape(c.x(1), count), c.reshape(c.x(0), count))
+	return []op.Value{c.reshape(v, dims...)}
+}
+
+// averagePool counts the padding where it is told to; where the ends differ, sums and
+// counts are pooled apart.
+func averagePool(c *call) []op.Value {
+	k := c.list("kernel_shape")
+	w := c.window(k)
+	include, ceil := c.flag("count_include_pad", false), c.flag("ceil_mode", false)
+	fits := w.symmetric()
+	for i := range k {
+		fits = fits && 2*w.begin[i] <= k[i]
+	}
+	if w.dilated() || ceil && !fits && c.ceilEnds(&w) != nil {
+		sum, count := c.dilatedSums(&w, ceil, c.x(0), include)
+		return c.one(std.Div, nil, sum, count)
+	}
+	o := c.byRank(len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d)
+	a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: ceil, CountExcludePad: !include}
+	if fits {
+		a.Padding = op.IntList(w.begin...)
+		return c.one(o, a, c.x(0))
+	}
+	a.CountExcludePad = false
+	if include && !ceil {
+		return c.one(o, a, c.padded(c.x(0), &w, true, 0))
+	}
+	ones := w
+	ones.begin, ones.end = append([]int(nil), w.begin...), append([]int(nil), w.end...)
+	if !ceil {
+		a.DivisorOverride = 1
+	}
+	fill := 0.0
+	if include {
+		fill = 1
+	}
+	sum := c.do(o, a, c.padded(c.x(0), &w, true, 0))
+	count := c.do(o, a, c.padded(c.do(std.OnesLike, nil, c.x(0)), &ones, true, fill))
+	return c.one(std.Div, nil, sum, count)
+}
+
+// needSpatial refuses an operand that does not have n spatial dimensions.
+func (c *call) needSpatial(n int) {
+	if c.rank(0) != n+2 {
+		panic(refuse(CodeModel, "the input is "+c.typ(0).String()+", expected "+strconv.Itoa(n)+" spatial dimensions as kernel_shape has"))
+	}
+}
+
+// dilated reports whether windows have gaps.
+func (w *window) dilated() bool {
+	for _, d := range w.dilations {
+		if d != 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// dilatedSums adds the elements of windows with gaps, by a convolution with ones, and
+// counts them, the padding too where it is included. What ceil adds behind counts never.
+func (c *call) dilatedSums(w *window, ceil bool, x op.Value, include bool) (sum, count op.Value) {
+	n := len(w.kernel)
+	t := x.Type()
+	c.needSpatial(n)
+	behind := make([]int, 2*n)
+	if ceil {
+		for i, k := range c.ceilEnds(w) {
+			behind[2*(n-1-i)+1] = k
+		}
+	}
+	ones := []shape.Dim{shape.Const(1), shape.Const(1)}
+	for _, k := range w.kernel {
+		ones = append(ones, shape.Const(k))
+	}
+	weight := c.do(std.Ones, std.SizeAttrs{Size: shape.Of(ones...), DType: t.DType()})
+	a := std.ConvAttrs{Stride: op.IntList(w.strides...), Dilation: op.IntList(w.dilations...), Groups: 1}
+	add := func(v op.Value, pad float64) op.Value {
+		own := *w
+		own.begin, own.end = append([]int(nil), w.begin...), append([]int(nil), w.end...)
+		v = c.do(std.Pad, std.PadAttrs{Pad: op.IntList(behind...)}, c.padded(v, &own, true, pad))
+		return c.do(c.byRank(n, std.Conv1d, std.Conv2d, std.Conv3d), a, v, weight, nil)
+	}
+	plane := append([]shape.Dim{shape.Const(1), shape.Const(1)}, t.Dims().Sub(2, 2+n).Slice()...)
+	fill := 0.0
+	if include {
+		fill = 1
+	}
+	count = add(c.do(std.Ones, std.SizeAttrs{Size: shape.Of(plane...), DType: t.DType()}), fill)
+	plane[0] = t.Dims().Sub(0, 2).Prod()
+	sum = add(c.reshape(x, plane...), 0)
+	return c.reshape(sum, append(t.Dims().Sub(0, 2).Slice(), sum.Type().Dims().Sub(2, 2+n).Slice()...)...), count
+}
+
+// ceilEnds is what must follow the padding behind, so that windows which need not be
+// full are full ones: as many as ceil_mode asks for, none of which starts in the padding. It is nil
+// where there is no padding behind that an operator's own rule would mistake for elements.
+func (c *call) ceilEnds(w *window) []int {
+	ends := make([]int, len(w.kernel))
+	some := w.dilated()
+	for _, k := range w.end {
+		some = some || k != 0
+	}
+	if !some {
+		return nil
+	}
+	c.needSpatial(len(ends))
+	for i := range ends {
+		d := c.typ(0).Dim(2 + i)
+		size, ok := d.Int()
+		if !ok {
+			panic(refuse(CodeValue, "ceil_mode with dilations or with other padding at the two ends needs sizes that are known, "+d.String()+" is not"))
+		}
+		extent, stride := (w.kernel[i]-1)*w.dilations[i]+1, w.strides[i]
+		more := size + w.begin[i] + w.end[i] - extent
+		if more <= -stride {
+			panic(refuse(CodeModel, "the windows span "+strconv.Itoa(extent)+" in spatial dimension "+strconv.Itoa(i)+", the input with its padding has "+strconv.Itoa(more+extent)))
+		}
+		last := (more + stride - 1) / stride * stride
+		if last >= size+w.begin[i] { // it would start in the padding
+			last -= stride
+		}
+		ends[i] = max(0, last+extent-size-w.begin[i]-w.end[i])
+	}
+	return ends
+}
+
+// lpPool's padding is zeros, which add nothing to a sum of powers.
+func lpPool(c *call) []op.Value {
+	k := c.list("kernel_shape")
+	w := c.window(k)
+	p := float64(c.int("p", 2))
+	ceil := c.flag("ceil_mode", false)
+	x := c.do(std.Abs, nil, c.x(0))
+	power := func(v op.Value, p float64) op.Value { return c.do(std.Pow, std.ReversibleAttrs{Other: op.Float(p)}, v) }
+	switch {
+	case w.dilated() || ceil && c.ceilEnds(&w) != nil:
+		sum, _ := c.dilatedSums(&w, ceil, power(x, p), false)
+		return []op.Value{power(sum, 1/p)}
+	case ceil: // PyTorch's lp_pool weighs the last window by what it lacks
+		a := std.AvgPoolAttrs{KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...), CeilMode: true, DivisorOverride: 1}
+		sum := c.do(c.byRank(len(k), std.AvgPool1d, std.AvgPool2d, std.AvgPool3d), a, c.padded(power(x, p), &w, true, 0))
+		return []op.Value{power(sum, 1/p)}
+	}
+	a := std.LpPoolAttrs{NormType: p, KernelSize: op.IntList(k...), Stride: op.IntList(w.strides...)}
+	return c.one(c.byRank(len(k), std.LpPool1d, std.LpPool2d, std.LpPool3d), a, c.padded(x, &w, true, 0))
+}
+
+// globalAverage is a pool to one element; over more dimensions than pools have it is a mean.
+func globalAverage(c *call) []op.Value {
+	n := c.rank(0) - 2
+	if n < 1 || n > 3 || !c.typ(0).DType().IsFloat() {
+		return global(c, std.Mean)
+	}
+	for i := range n {
+		if c.typ(0).Dim(2 + i).Is(0) {
+			return global(c, std.Mean) // of nothing
+		}
+	}
+	return c.one(c.byRank(n, std.AdaptiveAvgPool1d, std.AdaptiveAvgPool2d, std.AdaptiveAvgPool3d), std.AdaptivePoolAttrs{OutputSize: op.IntList(1)}, c.x(0))
+}
+
+func global(c *call, o *op.Op) []op.Value {
+	var dims []int
+	for i := 2; i < c.rank(0); i++ {
+		dims = append(dims, i)
+	}
+	if dims == nil {
+		return []op.Value{c.x(0)}
+	}
+	return c.one(o, std.ReduceAttrs{Dim: op.IntList(dims...), KeepDim: true}, c.x(0))
+}
+
+// window is what convolutions and pools share: kernel, strides, dilations and the
+// padding in front of and behind each spatial dimension.
+type window struct {
+	kernel, strides, dilations []int
+	begin, end                 []int
+}
+
+// window reads the attributes; kernel is known from a weight or from kernel_shape.
+func (c *call) window(kernel []int) window {
+	n := len(kernel)
+	w := window{kernel: kernel, strides: c.perDim("strides", n), dilations: c.perDim("dilations", n), begin: make([]int, n), end: make([]int, n)}
+	pads := c.list("pads")
+	switch c.oneOf("auto_pad", "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER") {
+	case "NOTSET":
+		if pads != nil && len(pads) != 2*n {
+			panic(refuse(CodeModel, "pads has "+strconv.Itoa(len(pads))+" entries, expected "+strconv.Itoa(2*n)))
+		}
+		for i := 0; pads != nil && i < n; i++ {
+			w.begin[i], w.end[i] = pads[i], pads[n+i]
+		}
+	case "SAME_UPPER":
+		c.samePads(&w, false)
+	case "SAME_LOWER":
+		c.samePads(&w, true)
+	}
+	return w
+}
+
+func (c *call) perDim(name string, n int) []int {
+	v := c.list(name)
+	if v == nil {
+		v = make([]int, n)
+		for i := range v {
+			v[i] = 1
+		}
+	}
+	if len(v) != n {
+		panic(refuse(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
+	}
+	for _, x := range v {
+		if x < 1 {
+			panic(refuse(CodeModel, name+" has the entry "+strconv.Itoa(x)))
+		}
+	}
+	return v
+}
+
+// samePads pads so that the result has as many elements as there are strides in the
+// operand; where one more is needed at one end, low says at which.
+func (c *call) samePads(w *window, low bool) {
+	for i, k := range w.kernel {
+		total := (k - 1) * w.dilations[i]
+		if s := w.strides[i]; s > 1 {
+			d := c.typ(0).Dim(2 + i)
+			n, ok := d.Int()
+			if !ok {
+				panic(refuse(CodeValue, "auto_pad with strides needs sizes that are known, "+d.String()+" is not").
+					WithHint("export the model with pads, or with fixed sizes of the input"))
+			}
+			total = max(((n+s-1)/s-1)*s+total+1-n, 0) // as TensorFlow, which auto_pad is from
+		}
+		w.begin[i], w.end[i] = total/2, total-total/2
+		if low {
+			w.begin[i], w.end[i] = w.end[i], w.begin[i]
+		}
+	}
+}
+
+// symmetric reports whether both ends have the same padding.
+func (w *window) symmetric() bool {
+	for i := range w.begin {
+		if w.begin[i] != w.end[i] || w.begin[i] < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// padded pads x by what the two ends do not have in common, or by everything, and
+// leaves the rest in begin.
+func (c *call) padded(x op.Value, w *window, all bool, value float64) op.Value {
+	pad := make([]int, 2*len(w.begin))
+	some := false
+	for i := range w.begin {
+		common := min(w.begin[i], w.end[i])
+		if all || common < 0 {
+			common = 0
+		}
+		k := 2 * (len(w.begin) - 1 - i)
+		pad[k], pad[k+1] = w.begin[i]-common, w.end[i]-common
+		some = some || pad[k] != 0 || pad[k+1] != 0
+		w.begin[i], w.end[i] = common, common
+	}
+	if !some {
+		return x
+	}
+	return c.do(std.Pad, std.PadAttrs{Pad: op.IntList(pad...), Value: value}, x)
+}
+
+// lowest is the value that no maximum takes.
+func lowest(d array.DType) float64 {
+	a := array.New(d, 1)
+	array.SetFloat64At(a, 0, negInf)
+	if !d.IsFloat() && !d.IsSigned() {
+		return 0
+	}
+	return array.Float64At(a, 0)
+}

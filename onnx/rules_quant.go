@@ -1,0 +1,149 @@
+package onnx
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// quantRules are the operators on 8-bit values, which are those of passes/quant.
+var quantRules = map[string][]rule{
+	"QuantizeLinear":        from(10, quantizeLinear),
+	"DequantizeLinear":      from(10, dequantizeLinear),
+	"DynamicQuantizeLinear": from(11, func(c *call) []op.Value { return c.items(c.do(std.DynamicQuantize, nil, c.x(0)), 3) }),
+	"QLinearMatMul":         from(10, qlinearMatMul),
+	"QLinearConv":           from(10, qlinearConv),
+	"MatMulInteger": from(10, func(c *call) []op.Value {
+		return c.one(std.QMatmul, std.QLinearAttrs{DType: array.I32}, c.x(0), nil, c.opt(2), c.x(1), nil, c.opt(3))
+	}),
+	"ConvInteger": from(10, func(c *call) []op.Value {
+		return qconv(c, 1, array.I32, c.x(0), nil, c.opt(2), c.x(1), nil, c.opt(3))
+	}),
+}
+
+// scaleAxis is the axis that scales go along: none for one scale.
+func (c *call) scaleAxis() int {
+	axis := c.int("axis", 1)
+	if c.typ(1).Rank() == 0 || c.typ(1).Rank() == 1 && c.typ(1).Dim(0).Is(1) {
+		return 0
+	}
+	return c.axis(axis, c.rank(0))
+}
+
+// blocks spreads scales or zero points that stand for blocks along an axis over their
+// elements.
+func (c *call) blocks(v op.Value, axis, size int) op.Value {
+	v = c.do(std.RepeatInterleave, std.RepeatInterleaveAttrs{Repeats: size, Dim: axis}, v)
+	return c.do(std.Slice, std.SliceAttrs{Dim: axis, Stop: c.typ(0).Dim(axis)}, v)
+}
+
+func quantizeLinear(c *call) []op.Value {
+	axis, block := c.scaleAxis(), c.int("block_size", 0)
+	c.ignore("precision")
+	d := c.dtype("output_dtype", array.Invalid)
+	if c.has(2) {
+		d = c.typ(2).DType()
+	}
+	if d == array.Invalid {
+		d = array.U8
+	}
+	unsaturated := c.int("saturate", 1) == 0 && d.IsNarrowFloat() && d.Bits() == 8
+	x, scale := c.x(0), c.x(1)
+	if c.typ(1).DType() == array.F8E8M0FNU {
+		scale = c.as(c.typ(0).DType(), scale)
+	}
+	if t, s := c.typ(0).DType(), scale.Type().DType(); t != s {
+		panic(refuse(CodeType, "the scale is "+s.String()+" for values of "+t.String()))
+	}
+	if block == 0 {
+		return c.one(std.Quantize, std.QuantizeAttrs{Axis: axis, DType: d, Unsaturated: unsaturated}, x, scale, c.opt(2))
+	}
+	v := c.do(std.Div, nil, x, c.blocks(scale, axis, block))
+	if !d.IsNarrowFloat() {
+		v = c.do(std.Round, nil, v)
+	}
+	if c.has(2) {
+		v = c.do(std.Add, nil, v, c.as(c.typ(0).DType(), c.blocks(c.x(2), axis, block)))
+	}
+	return c.one(std.Cast, std.CastAttrs{DType: d, Unsaturated: unsaturated}, v)
+}
+
+// dequantizeLinear computes in f32 where the result is not of the scale's type.
+func dequantizeLinear(c *call) []op.Value {
+	axis, block := c.scaleAxis(), c.int("block_size", 0)
+	s := c.typ(1).DType()
+	d := c.dtype("output_dtype", s)
+	if d == array.F8E8M0FNU {
+		panic(refuse(CodeAttribute, "output_dtype is not given for scales of "+d.String()))
+	}
+	scale := c.x(1)
+	if block == 0 {
+		if d == s {
+			return c.one(std.Dequantize, std.DequantizeAttrs{Axis: axis}, c.x(0), scale, c.opt(2))
+		}
+		return []op.Value{c.as(d, c.do(std.Dequantize, std.DequantizeAttrs{Axis: axis}, c.x(0), c.as(array.F32, scale), c.opt(2)))}
+	}
+	wide := func(v op.Value) op.Value { return c.as(array.F32, v) }
+	v := wide(c.x(0))
+	if c.has(2) {
+		v = c.do(std.Sub, nil, v, wide(c.blocks(c.x(2), axis, block)))
+	}
+	return []op.Value{c.as(d, c.do(std.Mul, nil, v, wide(c.blocks(scale, axis, block))))}
+}
+
+// as casts to an element type.
+func (c *call) as(d array.DType, v op.Value) op.Value {
+	if v.Type().DType() == d {
+		return v
+	}
+	return c.do(std.Cast, std.CastAttrs{DType: d}, v)
+}
+
+// scales are f32 for the integer operators.
+func (c *call) scale(i int) op.Value {
+	if c.typ(i).DType() == array.F32 {
+		return c.x(i)
+	}
+	return c.do(std.Cast, std.CastAttrs{DType: array.F32}, c.x(i))
+}
+
+func qlinearMatMul(c *call) []op.Value {
+	if c.typ(0).DType() == array.Invalid {
+		panic(refuse(CodeType, "the element type of the input is not known"))
+	}
+	return c.one(std.QMatmul, std.QLinearAttrs{}, c.x(0), c.scale(1), c.x(2), c.x(3), c.scale(4), c.x(5), c.scale(6), c.x(7))
+}
+
+func qlinearConv(c *call) []op.Value {
+	return qconv(c, 3, array.Invalid, c.x(0), c.x(1), c.x(2), c.x(3), c.x(4), c.x(5), c.x(6), c.x(7), c.opt(8))
+}
+
+// qconv calls a convolution with the weight at operand w.
+func qconv(c *call, w int, d array.DType, in ...op.Value) []op.Value {
+	k := c.spatial(w)
+	win := c.window(k)
+	if !win.symmetric() {
+		in[0] = c.padded(in[0], &win, false, c.zeroOf())
+	}
+	a := std.QConvAttrs{Stride: op.IntList(win.strides...), Padding: op.IntList(win.begin...),
+		Dilation: op.IntList(win.dilations...), Groups: c.group(), DType: d}
+	if len(k) > 3 {
+		panic(refuse(CodeOperator, strconv.Itoa(len(k))+" spatial dimensions are not supported"))
+	}
+	return c.one(c.byRank(len(k), std.QConv1d, std.QConv2d, std.QConv3d), a, in...)
+}
+
+// zeroOf is the zero point of the input of a convolution, operand 2, which is what padding
+// must be of.
+func (c *call) zeroOf() float64 {
+	const i = 2
+	if !c.has(i) {
+		return 0
+	}
+	if v := c.in[i].arr; v == nil || v.Len() != 1 {
+		panic(refuse(CodeAttribute, "padding that differs from side to side needs a zero point that is known"))
+	}
+	return array.Float64At(c.in[i].arr, 0)
+}

@@ -1,0 +1,368 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// resizeRules resize images.
+var resizeRules = map[string][]rule{
+	"Resize": {
+		{since: 10, build: func(c *call) []op.Value { return c.scaled(c.numbers(1)) }},
+		{since: 11, build: resize},
+	},
+	"Upsample": {
+		{since: 7, build: func(c *call) []op.Value { return c.scaled(c.floats("scales")) }},
+		{since: 9, build: func(c *call) []op.Value { return c.scaled(c.numbers(1)) }},
+	},
+}
+
+// resizing is one call: what becomes of each axis, and in which way.
+type resizing struct {
+	axes []resizedAxis
+	a    std.ResizeAttrs // without sizes and factors
+	// scaled: the factors are given, and sizes follow from them.
+	scaled bool
+}
+
+type resizedAxis struct {
+	from, to   shape.Dim
+	kept       bool    // it is not listed
+	scale      float64 // 0 where the ratio of the sizes is meant
+	start, end float64
+}
+
+// numbers returns the elements of an operand that must be known.
+func (c *call) numbers(i int) []float64 {
+	a := c.constant(i)
+	if a.Len() > mostSizes || !a.DType().IsFloat() {
+		panic(refuse(CodeModel, "input "+strconv.Itoa(i)+" is "+array.Describe(a.DType(), a.Shape())+", expected a few floats"))
+	}
+	n := make([]float64, a.Len())
+	for k := range n {
+		n[k] = array.Float64At(a, k)
+	}
+	return n
+}
+
+// scaled is the operator of the first sets, which had one way.
+func (c *call) scaled(scales []float64) []op.Value {
+	r := c.resizing(c.oneOf("mode", "nearest", "linear"), "asymmetric", "floor")
+	r.scaleBy(c.every(), scales)
+	return []op.Value{c.resized(&r)}
+}
+
+func (c *call) resizing(mode, coordinates, nearest string) resizing {
+	r := resizing{axes: make([]resizedAxis, c.rank(0)), a: std.ResizeAttrs{Mode: mode, CoordinateTransformationMode: coordinates, NearestMode: nearest}}
+	for i := range r.axes {
+		d := c.typ(0).Dim(i)
+		r.axes[i] = resizedAxis{from: d, to: d, end: 1}
+	}
+	return r
+}
+
+// every lists all axes.
+func (c *call) every() []int {
+	axes := make([]int, c.rank(0))
+	for i := range axes {
+		axes[i] = i
+	}
+	return axes
+}
+
+func resize(c *call) []op.Value {
+	r := c.resizing(c.oneOf("mode", "nearest", "linear", "cubic"),
+		c.oneOf("coordinate_transformation_mode", "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_half_pixel_for_nn", "tf_crop_and_resize"),
+		c.oneOf("nearest_mode", "round_prefer_floor", "round_prefer_ceil", "floor", "ceil"))
+	r.a.CubicCoeffA = op.Float(c.float("cubic_coeff_a", -0.75))
+	r.a.ExcludeOutside, r.a.Antialias = c.flag("exclude_outside", false), c.flag("antialias", false)
+	if r.a.Mode == "nearest" && (r.a.ExcludeOutside || r.a.Antialias) {
+		panic(refuse(CodeAttribute, "antialias and exclude_outside are not defined for the mode nearest"))
+	}
+	outside := c.float("extrapolation_value", 0)
+	axes := c.every()
+	if list := c.list("axes"); list != nil {
+		axes = nil
+		for i := range r.axes {
+			r.axes[i].kept = true
+		}
+		for _, x := range list {
+			axes = append(axes, c.axis(x, c.rank(0)))
+			r.axes[c.axis(x, c.rank(0))].kept = false
+		}
+	}
+	if r.a.CoordinateTransformationMode == "tf_crop_and_resize" {
+		r.a.ExtrapolationValue = outside
+		roi := c.numbers(1)
+		if len(roi) != 2*len(axes) {
+			panic(refuse(CodeModel, "roi has "+strconv.Itoa(len(roi))+" elements, expected "+strconv.Itoa(2*len(axes))))
+		}
+		for i, x := range axes {
+			r.axes[x].start, r.axes[x].end = roi[i], roi[len(axes)+i]
+		}
+	}
+	policy := c.oneOf("keep_aspect_ratio_policy", "stretch", "not_larger", "not_smaller")
+	given := func(i int) bool { // an empty operand is none, as files of set 11 have it
+		return c.has(i) && !(c.typ(i).Rank() == 1 && c.typ(i).Dim(0).Equal(shape.Const(0)))
+	}
+	switch {
+	case given(2) == given(3):
+		panic(refuse(CodeModel, "expected one of scales and sizes"))
+	case given(2):
+		r.scaleBy(axes, c.numbers(2))
+	default:
+		r.sizes(axes, c.dims(3), policy)
+	}
+	return []op.Value{c.resized(&r)}
+}
+
+// scaleBy sets sizes from factors, which are f32 and multiplied as such.
+func (r *resizing) scaleBy(axes []int, scales []float64) {
+	if len(scales) != len(axes) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(scales))+" scales, expected "+strconv.Itoa(len(axes))))
+	}
+	r.scaled = true
+	for i, x := range axes {
+		a, f := &r.axes[x], scales[i]
+		if !(f > 0 && f <= 1<<20) {
+			panic(refuse(CodeModel, "a scale is "+op.Float(f).String()+", expected a positive number"))
+		}
+		a.scale = f
+		if n, ok := a.from.Int(); ok {
+			a.to = shape.Const(int(math.Floor(float64(float32(n) * float32(f)))))
+			continue
+		}
+		if f == 1 {
+			continue
+		}
+		line := shape.TensorType(array.F32, shape.Of(shape.Const(1), shape.Const(1), a.from))
+		t, err := std.Interpolate.Type(nil, std.InterpolateAttrs{ScaleFactor: op.FloatList(f)}, []shape.Type{line})
+		if err != nil || t.Dim(2).IsUnknown() {
+			panic(refuse(CodeValue, "the size of axis "+strconv.Itoa(x)+" is "+a.from.String()+" times "+op.Float(f).String()+", which is no expression").
+				WithHint("export the model with fixed sizes of the input, or with sizes"))
+		}
+		a.to = t.Dim(2)
+	}
+}
+
+// sizes sets the sizes, which a policy may replace by those of one factor.
+func (r *resizing) sizes(axes []int, sizes []shape.Dim, policy string) {
+	if len(sizes) != len(axes) {
+		panic(refuse(CodeModel, "there are "+strconv.Itoa(len(sizes))+" sizes, expected "+strconv.Itoa(len(axes))))
+	}
+	common := 0.0
+	for i, x := range axes {
+		a := &r.axes[x]
+		a.to = sizes[i]
+		if policy == "stretch" {
+			continue
+		}
+		n, ok := a.from.Int()
+		m, counted := a.to.Int()
+		if !ok || !counted || n < 1 {
+			panic(refuse(CodeValue, "keep_aspect_ratio_policy needs sizes that are known, not "+a.from.String()+" and "+a.to.String()))
+		}
+		f := float64(m) / float64(n)
+		switch {
+		case i == 0:
+			common = f
+		case policy == "not_larger":
+			common = min(common, f)
+		default:
+			common = max(common, f)
+		}
+	}
+	for _, x := range axes {
+		if a := &r.axes[x]; policy != "stretch" {
+			n, _ := a.from.Int()
+			a.to, a.scale = shape.Const(int(math.Floor(common*float64(n)+0.5))), common
+		}
+	}
+}
+
+// same reports whether an axis stays as it is.
+func (r *resizing) same(a resizedAxis) bool {
+	if a.kept {
+		return true
+	}
+	if !a.from.Equal(a.to) && !(a.from.IsUnknown() && a.to.IsUnknown()) || a.scale != 0 && a.scale != 1 || a.start != 0 || a.end != 1 {
+		return false
+	}
+	return r.a.CoordinateTransformationMode != "tf_half_pixel_for_nn" || r.a.Mode == "nearest" && (r.a.NearestMode == "floor" || r.a.NearestMode == "round_prefer_floor")
+}
+
+// resized applies the call to operand 0. Integers are interpolated as floats, and cut.
+func (c *call) resized(r *resizing) op.Value {
+	x, d := c.x(0), c.typ(0).DType()
+	if r.a.Mode != "nearest" && !d.IsFloat() {
+		wide := array.F32
+		if d.Size() > 2 {
+			wide = array.F64
+		}
+		return c.do(std.Cast, std.CastAttrs{DType: d}, c.resize(r, c.do(std.Cast, std.CastAttrs{DType: wide}, x)))
+	}
+	return c.resize(r, x)
+}
+
+// resize interpolates the axes that change: by interpolate where that is the same,
+// else those that lie last, else a few at a time, brought there.
+func (c *call) resize(r *resizing, x op.Value) op.Value {
+	var changed []int
+	for i, a := range r.axes {
+		if !r.same(a) {
+			changed = append(changed, i)
+		}
+	}
+	const most = 3 // dimensions of one call
+	rank := len(r.axes)
+	switch {
+	case len(changed) == 0:
+		return x
+	case changed[0] >= 2 && rank <= 2+most:
+		if a, ok := r.interpolate(); ok {
+			return c.do(std.Interpolate, a, x)
+		}
+	}
+	if rank-changed[0] <= most {
+		return c.do(std.Resize, r.attrs(r.axes[changed[0]:]), x)
+	}
+	for part := range slices.Chunk(changed, most) {
+		var perm []int
+		for i := range rank {
+			if !slices.Contains(part, i) {
+				perm = append(perm, i)
+			}
+		}
+		perm = append(perm, part...)
+		back := make([]int, rank)
+		axes := make([]resizedAxis, len(part))
+		for i, p := range perm {
+			back[p] = i
+		}
+		for i, p := range part {
+			axes[i] = r.axes[p]
+		}
+		x = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(perm...)}, x)
+		x = c.do(std.Resize, r.attrs(axes), x)
+		x = c.do(std.Permute, std.PermuteAttrs{Dims: op.IntList(back...)}, x)
+	}
+	return x
+}
+
+// attrs are the attributes of resize for some axes.
+func (r *resizing) attrs(axes []resizedAxis) std.ResizeAttrs {
+	a := r.a
+	sizes := make([]shape.Dim, len(axes))
+	scales, roi := make([]float64, len(axes)), make([]float64, 2*len(axes))
+	given := false
+	for i, x := range axes {
+		sizes[i], scales[i] = x.to, x.scale
+		roi[i], roi[len(axes)+i] = x.start, x.end
+		given = given || x.scale != 0
+		if x.scale == 0 {
+			scales[i] = 1 // an axis that is not listed stays
+		}
+	}
+	a.Size = shape.Of(sizes...)
+	if given {
+		a.ScaleFactor = op.FloatList(scales...)
+	}
+	if a.CoordinateTransformationMode == "tf_crop_and_resize" {
+		a.Roi = op.FloatList(roi...)
+	}
+	if a.Mode != "cubic" || a.CubicCoeffA.Float64() == -0.75 {
+		a.CubicCoeffA = op.Scalar{}
+	}
+	if a.Mode != "nearest" || a.NearestMode == "round_prefer_floor" {
+		a.NearestMode = ""
+	}
+	if a.CoordinateTransformationMode == "half_pixel" {
+		a.CoordinateTransformationMode = ""
+	}
+	return a
+}
+
+// interpolate returns the attributes of interpolate, which computes in PyTorch's ways,
+// where its result is the same.
+func (r *resizing) interpolate() (a std.InterpolateAttrs, ok bool) {
+	spatial := r.axes[2:]
+	at, align := r.a.CoordinateTransformationMode, false
+	if r.a.ExcludeOutside || r.a.Antialias || len(spatial) == 0 {
+		return a, false
+	}
+	switch r.a.Mode {
+	case "nearest":
+		return r.repeats(spatial)
+	case "linear":
+		a.Mode = []string{"linear", "bilinear", "trilinear"}[len(spatial)-1]
+	case "cubic":
+		if len(spatial) != 2 || r.a.CubicCoeffA.Float64() != -0.75 {
+			return a, false
+		}
+		a.Mode = "bicubic"
+	}
+	sizes, scales := make([]shape.Dim, len(spatial)), make([]float64, len(spatial))
+	for i, x := range spatial {
+		n, known := x.to.Int()
+		switch {
+		case at == "pytorch_half_pixel" && !(known && n > 1):
+			return a, false // one position is another one there
+		case at == "align_corners":
+			align = true
+		case at != "half_pixel" && at != "pytorch_half_pixel":
+			return a, false
+		}
+		if sizes[i], scales[i] = x.to, x.scale; x.scale == 0 {
+			scales[i] = 1
+		}
+		if r.scaled && !align {
+			if from, ok := x.from.Int(); ok && float64(n) != math.Floor(float64(from)*scales[i]) {
+				return a, false // rounded in f32
+			}
+		} else if x.scale != 0 && !align {
+			return a, false // a common factor of all axes beside other sizes
+		}
+	}
+	a.AlignCorners = align
+	if r.scaled && !align {
+		a.ScaleFactor = op.FloatList(scales...)
+	} else {
+		a.Size = shape.Of(sizes...)
+	}
+	return a, true
+}
+
+// repeats is nearest by factors that are powers of two, where no position is halfway
+// between two elements, and all ways are one.
+func (r *resizing) repeats(spatial []resizedAxis) (a std.InterpolateAttrs, ok bool) {
+	switch at, nearest := r.a.CoordinateTransformationMode, r.a.NearestMode; {
+	case at == "asymmetric" && nearest == "floor", at == "tf_half_pixel_for_nn" && nearest == "floor":
+	case at == "half_pixel" && (nearest == "round_prefer_floor" || nearest == "round_prefer_ceil"):
+	default:
+		return a, false
+	}
+	scales := make([]float64, len(spatial))
+	for i, x := range spatial {
+		from, known := x.from.Int()
+		to, counted := x.to.Int()
+		switch {
+		case x.scale != 0:
+			scales[i] = x.scale
+		case x.from.Equal(x.to):
+			scales[i] = 1
+		case known && counted && from > 0:
+			scales[i] = float64(to) / float64(from)
+		}
+		if f, _ := math.Frexp(scales[i]); f != 0.5 || scales[i] < 1 {
+			return a, false
+		}
+	}
+	a.ScaleFactor = op.FloatList(scales...)
+	return a, true
+}

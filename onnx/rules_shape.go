@@ -1,0 +1,460 @@
+package onnx
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// shapeRules are the operators that make constants and sizes, and move elements.
+var shapeRules = map[string][]rule{
+	"Constant":        {{since: 1, run: constant}},
+	"ConstantOfShape": from(9, constantOfShape),
+	"Shape":           {{since: 1, run: shapeOf}},
+	"Size":            {{since: 1, run: sizeOf}},
+	"Reshape": {{since: 1, build: func(c *call) []op.Value {
+		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, shape.Ints(c.list("shape")...).Slice())}, c.x(0))
+	}}, {since: 5, sizes: func(c *call, in []*sizes) *sizes {
+		c.ignore("allowzero") // no size here is 0 for another one
+		if len(in) < 2 {
+			return nil
+		}
+		if n, ok := shape.Of(in[1].dims...).Known(); ok && (len(n) == 0 && len(in[0].dims) == 1 || len(n) == 1 && (n[0] == -1 || n[0] == len(in[0].dims))) {
+			return &sizes{dims: in[0].dims, scalar: len(n) == 0, dtype: in[0].dtype}
+		}
+		return nil
+	}, build: func(c *call) []op.Value {
+		return c.one(std.Reshape, std.ReshapeAttrs{Shape: reshaped(c, c.dims(1))}, c.x(0))
+	}}},
+	"Flatten":   from(1, flatten),
+	"Transpose": from(1, transpose),
+	"Squeeze":   {{since: 1, build: squeeze, sizes: squeezeSizes}, {since: 13, build: squeeze, sizes: squeezeSizes}},
+	"Unsqueeze": {{since: 1, build: unsqueeze, sizes: unsqueezeSizes}},
+	"Expand":    from(8, expand),
+	"Concat":    {{since: 1, build: concat, sizes: concatSizes, after: concatParts}},
+	"Slice":     {{since: 1, build: slice, sizes: sliceSizes}},
+	"Split":     from(1, split),
+	"Gather":    {{since: 1, build: gather, sizes: gatherSizes}},
+	"Range":     from(11, rangeOf),
+	"Tile": from(6, func(c *call) []op.Value {
+		return c.one(std.Repeat, std.RepeatAttrs{Repeats: shape.Of(c.dims(1)...)}, c.x(0))
+	}),
+}
+
+func constant(c *call) []*value {
+	if len(c.n.Attrs) != 1 {
+		panic(refuse(CodeModel, "Constant has "+strconv.Itoa(len(c.n.Attrs))+" attributes, expected one"))
+	}
+	if len(c.n.Outputs) == 0 {
+		panic(refuse(CodeModel, "Constant has no output, expected one"))
+	}
+	a := c.n.Attrs[0]
+	c.used[a.Name] = true
+	v := &value{name: c.n.Outputs[0]}
+	switch a.Name {
+	case "value":
+		t := c.attr("value", pb.AttrTensor).T
+		if t == nil {
+			panic(refuse(CodeModel, "Constant has no value"))
+		}
+		var err *diag.Error
+		if v.arr, err = arrayOf(t, c.im.data); err != nil {
+			panic(err)
+		}
+	case "value_int":
+		v.arr = array.Scalar(int64(c.int(a.Name, 0)))
+	case "value_float":
+		v.arr = array.Scalar(float32(c.float(a.Name, 0)))
+	case "value_ints":
+		v.arr = intArray(c.list(a.Name), false, array.I64)
+	case "value_floats":
+		f := c.floats(a.Name)
+		v.arr = array.New(array.F32, len(f))
+		for i, x := range f {
+			array.SetFloat64At(v.arr, i, x)
+		}
+	case "sparse_value":
+		sp := c.attr(a.Name, pb.AttrSparse).Sparse
+		if sp == nil {
+			panic(refuse(CodeModel, "Constant has no value"))
+		}
+		dense, err := c.im.sparse(sp)
+		if err != nil {
+			panic(err)
+		}
+		v.arr = dense.arr
+	default:
+		panic(refuse(CodeType, "Constant with "+a.Name+" is not supported"))
+	}
+	return []*value{v}
+}
+
+// filled is a constant of any size with one value: never written out.
+func constantOfShape(c *call) []op.Value {
+	v, d := op.Float(0), array.F32
+	if a := c.attr("value", pb.AttrTensor); a != nil && a.T != nil {
+		one, err := arrayOf(a.T, nil)
+		if err != nil {
+			panic(err)
+		}
+		if one.Len() != 1 {
+			panic(refuse(CodeModel, "value has "+strconv.Itoa(one.Len())+" elements, expected one"))
+		}
+		d = one.DType()
+		switch {
+		case d.IsFloat():
+			v = op.Float(array.Float64At(one, 0))
+		case d == array.Bool:
+			v = op.BoolScalar(array.Int64At(one, 0) != 0)
+		default:
+			v = op.Int(array.Int64At(one, 0))
+		}
+	}
+	return c.one(std.Full, std.FullAttrs{Size: shape.Of(c.dims(0)...), Value: v, DType: d})
+}
+
+// shapeOf gives the sizes of a tensor, from start to end.
+func shapeOf(c *call) []*value {
+	rank := c.rank(0)
+	start, end := clampAxis(c.int("start", 0), rank), clampAxis(c.int("end", rank), rank)
+	dims, ok := dimsOf(c.typ(0))
+	if ok {
+		return []*value{sized(&sizes{dims: dims[start:max(start, end)], dtype: array.I64})}
+	}
+	c.b = builder{c.scope.cur, c.im}
+	var parts []op.Value
+	for i := start; i < end; i++ {
+		parts = append(parts, c.do(op.Dim, op.AxisAttrs{Axis: i}, c.x(0)))
+	}
+	if len(parts) == 0 {
+		return []*value{{arr: array.New(array.I64, 0)}}
+	}
+	return c.values(c.one(std.Stack, std.DimAttrs{}, parts...))
+}
+
+func clampAxis(a, rank int) int {
+	if a < 0 {
+		a += rank
+	}
+	return min(max(a, 0), rank)
+}
+
+func sizeOf(c *call) []*value {
+	c.value(0)
+	dims, ok := dimsOf(c.typ(0))
+	n := shape.Of(dims...).Prod()
+	if !ok || n.IsUnknown() {
+		panic(refuse(CodeValue, "the sizes of "+diag.Quote(c.n.Inputs[0])+" are not known"))
+	}
+	return []*value{sized(&sizes{dims: []shape.Dim{n}, scalar: true, dtype: array.I64})}
+}
+
+// reshaped are the sizes that reshape is given: 0 keeps a size, unless allowzero is set.
+func reshaped(c *call, to []shape.Dim) shape.Dims {
+	zero := c.flag("allowzero", false)
+	c.ignore("consumed_inputs")
+	for i, d := range to {
+		if d.Is(0) && !zero {
+			if i >= c.rank(0) {
+				panic(refuse(CodeModel, "size "+strconv.Itoa(i)+" is 0, which keeps a size, of "+strconv.Itoa(c.rank(0))+" there are"))
+			}
+			to[i] = c.typ(0).Dim(i)
+		}
+	}
+	return shape.Of(to...)
+}
+
+func flatten(c *call) []op.Value {
+	rank := c.rank(0)
+	axis := c.int("axis", 1)
+	if axis < 0 {
+		axis += rank
+	}
+	if axis < 0 || axis > rank {
+		panic(refuse(CodeModel, "axis "+strconv.Itoa(axis)+" is out of range for "+strconv.Itoa(rank)+" dimensions"))
+	}
+	if axis == 1 && rank > 1 {
+		return c.one(std.Flatten, std.FlattenAttrs{StartDim: 1, EndDim: -1}, c.x(0))
+	}
+	dims := c.typ(0).Dims()
+	return c.one(std.Reshape, std.ReshapeAttrs{Shape: shape.Of(dims.Sub(0, axis).Prod(), dims.Sub(axis, rank).Prod())}, c.x(0))
+}
+
+func transpose(c *call) []op.Value {
+	perm := c.list("perm")
+	if perm == nil {
+		for i := range c.rank(0) {
+			perm = append([]int{i}, perm...)
+		}
+	}
+	return c.one(std.Permute, std.PermuteAttrs{Dims: op.IntList(perm...)}, c.x(0))
+}
+
+// axes are an attribute, or operand i; nil when neither is given.
+func (c *call) axes(i int) []int {
+	if a := c.list("axes"); a != nil {
+		return a
+	}
+	if c.has(i) {
+		return c.ints(i)
+	}
+	return nil
+}
+
+func squeeze(c *call) []op.Value {
+	axes := c.axes(1)
+	rank := c.rank(0)
+	if axes == nil {
+		for i := range rank {
+			if c.typ(0).Dim(i).Is(1) {
+				axes = append(axes, i)
+			}
+		}
+	}
+	if len(axes) == 0 {
+		return []op.Value{c.x(0)}
+	}
+	for _, a := range axes {
+		a = c.axis(a, rank)
+		if n, ok := c.typ(0).Dim(a).Int(); ok && n != 1 {
+			panic(refuse(CodeModel, "dimension "+strconv.Itoa(a)+" has size "+strconv.Itoa(n)+", expected 1"))
+		}
+	}
+	return c.one(std.Squeeze, std.SqueezeAttrs{Dim: op.IntList(axes...)}, c.x(0))
+}
+
+func squeezeSizes(c *call, in []*sizes) *sizes {
+	c.list("axes")
+	if len(in[0].dims) != 1 || in[0].scalar {
+		return nil
+	}
+	return &sizes{dims: in[0].dims, scalar: true, dtype: in[0].dtype}
+}
+
+func unsqueeze(c *call) []op.Value {
+	axes := c.axes(1)
+	rank := c.rank(0) + len(axes)
+	if err := checkRank("the result", rank); err != nil {
+		panic(err)
+	}
+	sorted := make([]int, len(axes))
+	for i, a := range axes {
+		sorted[i] = c.axis(a, rank)
+	}
+	slices.Sort(sorted)
+	v := c.x(0)
+	for i, a := range sorted {
+		if i > 0 && a == sorted[i-1] {
+			panic(refuse(CodeModel, "axis "+strconv.Itoa(a)+" is given twice"))
+		}
+		v = c.do(std.Unsqueeze, std.DimAttrs{Dim: a}, v)
+	}
+	return []op.Value{v}
+}
+
+func unsqueezeSizes(c *call, in []*sizes) *sizes {
+	axes := c.list("axes")
+	if len(in) > 1 {
+		axes, _ = shape.Of(in[1].dims...).Known()
+	}
+	if !in[0].scalar || len(axes) != 1 {
+		return nil
+	}
+	return &sizes{dims: in[0].dims, dtype: in[0].dtype}
+}
+
+// expand broadcasts both ways: sizes of 1 in the shape keep those of the operand.
+func expand(c *call) []op.Value {
+	to, have := c.dims(1), c.typ(0).Dims()
+	rank := max(len(to), c.rank(0))
+	out := make([]shape.Dim, rank)
+	want := shape.Of(to...)
+	for i := 1; i <= rank; i++ {
+		d := want.FromEnd(i)
+		if d.Is(1) {
+			d = have.FromEnd(i)
+		}
+		out[rank-i] = d
+	}
+	return c.one(std.Expand, std.ExpandAttrs{Shape: shape.Of(out...)}, c.x(0))
+}
+
+func concat(c *call) []op.Value {
+	return c.one(std.Cat, std.DimAttrs{Dim: c.int("axis", 1)}, c.xs()...)
+}
+
+// concatParts notes what a list of integers consists of, some of which may be sizes.
+func concatParts(c *call, outs []*value) {
+	if outs[0].node != nil && outs[0].typ().DType().IsInt() && outs[0].typ().Rank() == 1 {
+		outs[0].parts = c.in
+	}
+}
+
+func concatSizes(c *call, in []*sizes) *sizes {
+	c.int("axis", 0)
+	out := &sizes{dtype: array.I64}
+	for _, s := range in {
+		if s == nil || s.scalar {
+			return nil
+		}
+		out.dims, out.dtype = append(out.dims, s.dims...), s.dtype
+	}
+	return out
+}
+
+func split(c *call) []op.Value {
+	axis := c.axis(c.int("axis", 0), c.rank(0))
+	parts := c.list("split")
+	if c.has(1) {
+		parts = c.ints(1)
+	}
+	count := c.int("num_outputs", len(c.n.Outputs))
+	if count != len(c.n.Outputs) || count == 0 {
+		panic(refuse(CodeModel, "num_outputs is "+strconv.Itoa(count)+", the node has "+strconv.Itoa(len(c.n.Outputs))+" outputs"))
+	}
+	if parts == nil {
+		n, ok := c.typ(0).Dim(axis).Int()
+		if !ok {
+			panic(refuse(CodeValue, "the size that is split is "+c.typ(0).Dim(axis).String()+", expected a number"))
+		}
+		each := (n + count - 1) / count
+		for i := range count {
+			parts = append(parts, max(min(each, n-i*each), 0))
+		}
+	}
+	return c.items(c.do(std.Split, std.SplitAttrs{Sizes: op.IntList(parts...), Dim: axis}, c.x(0)), len(parts))
+}
+
+// gather takes entries along an axis; negative indices count from the end.
+func gather(c *call) []op.Value {
+	rank := c.rank(0)
+	axis := c.axis(c.int("axis", 0), rank)
+	if v := c.value(1); v.arr != nil && v.arr.Rank() == 0 {
+		return c.one(std.Select, std.SelectAttrs{Dim: axis, Index: c.index(1)}, c.x(0))
+	}
+	index := c.x(1)
+	k := c.rank(1)
+	flat := index
+	if k != 1 {
+		flat = c.do(std.Reshape, std.ReshapeAttrs{Shape: shape.Ints(-1)}, index)
+	}
+	flat = c.fromEnd(flat, c.in[1], c.typ(0).Dim(axis))
+	v := c.do(std.IndexSelect, std.DimAttrs{Dim: axis}, c.x(0), flat)
+	if k != 1 {
+		dims := c.typ(0).Dims()
+		v = c.do(std.Reshape, std.ReshapeAttrs{Shape: dims.Sub(0, axis).Concat(c.typ(1).Dims()).Concat(dims.Sub(axis+1, rank))}, v)
+	}
+	return []op.Value{v}
+}
+
+// fromEnd makes indices that count from the end count from the start; a constant
+// without such stays as it is.
+func (c *call) fromEnd(index op.Value, v *value, size shape.Dim) op.Value {
+	if v.arr != nil {
+		if !anyNegative(v.arr) {
+			return index
+		}
+	}
+	if n, ok := index.(*graph.Node); ok && c.im.counts(n, mostFollowed) {
+		return index
+	}
+	return c.fromEndOf(index, c.size(size, v.typ().DType()))
+}
+
+// mostFollowed is through how many nodes counts looks.
+const mostFollowed = 8
+
+// movers give elements of their first operand, and no others.
+var movers = map[*op.Op]bool{std.Slice: true, std.Expand: true, std.Reshape: true, std.Unsqueeze: true, std.Squeeze: true, std.Permute: true,
+	std.Transpose: true, std.Select: true, std.IndexSelect: true, std.Flatten: true}
+
+// counts reports whether no element of a value is negative, because of what it is made
+// of: exporters cut indices out of constants.
+func (im *importer) counts(n *graph.Node, most int) bool {
+	for ; most > 0 && movers[n.Op()]; most-- {
+		n = n.Arg(0)
+	}
+	if o := n.Op(); o == std.Argmax || o == std.Argmin {
+		return true
+	}
+	p := im.mod.Param(n.Target())
+	return n.Opcode() == graph.GetAttr && p != nil && p.Value != nil && !anyNegative(p.Value)
+}
+
+func anyNegative(a *array.Array) bool {
+	for i := range a.Len() {
+		if array.Int64At(a, i) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func gatherSizes(c *call, in []*sizes) *sizes {
+	c.int("axis", 0)
+	if len(in) < 2 || in[0].scalar {
+		return nil
+	}
+	at, ok := shape.Of(in[1].dims...).Known()
+	if !ok {
+		return nil
+	}
+	out := &sizes{scalar: in[1].scalar, dtype: in[0].dtype}
+	for _, i := range at {
+		if i < 0 {
+			i += len(in[0].dims)
+		}
+		if i < 0 || i >= len(in[0].dims) {
+			panic(refuse(CodeModel, "index "+strconv.Itoa(i)+" is out of range for "+strconv.Itoa(len(in[0].dims))+" elements"))
+		}
+		out.dims = append(out.dims, in[0].dims[i])
+	}
+	return out
+}
+
+// knownRange reports whether the numbers of a range are known, or its end a size.
+func (c *call) knownRange() bool {
+	for i := range 3 {
+		v := c.value(i)
+		if _, size := v.asSizes(); v.arr == nil && (i != 1 || !size) {
+			return false
+		}
+	}
+	return true
+}
+
+func rangeOf(c *call) []op.Value {
+	d := c.typ(0).DType()
+	if !c.knownRange() {
+		one := func(i int) op.Value { return c.condition(c.x(i)) }
+		return c.one(std.Range, nil, one(0), one(1), one(2))
+	}
+	if d.IsFloat() {
+		start, end, step := c.number(0).Float64(), c.number(1).Float64(), c.number(2).Float64()
+		rounds := math.Ceil((end - start) / step)
+		if !(math.Abs(rounds) < 1<<53) { // NaN as well
+			panic(refuse(CodeModel, "the range from "+c.number(0).String()+" to "+c.number(1).String()+" in steps of "+c.number(2).String()+" has no length"))
+		}
+		n := max(int(rounds), 0)
+		v := c.do(std.Arange, std.ArangeAttrs{End: shape.Const(n), DType: d})
+		v = c.do(std.Mul, std.BinaryAttrs{Other: op.Float(step)}, v)
+		return c.one(std.Add, std.AddAttrs{Other: op.Float(start)}, v)
+	}
+	start, step := c.index(0), c.index(2)
+	if step == 0 {
+		panic(refuse(CodeModel, "a range in steps of 0 has no length"))
+	}
+	end := c.dim(1)
+	if n, known := end.Int(); known && (n > start) != (step > 0) {
+		end = shape.Const(start) // a step away from the end makes no elements
+	}
+	return c.one(std.Arange, std.ArangeAttrs{Start: start, End: end, Step: step, DType: d})
+}

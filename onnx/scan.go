@@ -1,0 +1,126 @@
+package onnx
+
+import (
+	"strconv"
+
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+)
+
+// scan runs over sequences along any axis, in either direction.
+func scan(c *call) []*value {
+	sc := c.scanOf()
+	sc.inAxes, sc.inBack = c.scanList("scan_input_axes", sc.seqs), c.scanList("scan_input_directions", sc.seqs)
+	sc.outAxes, sc.outBack = c.scanList("scan_output_axes", sc.results), c.scanList("scan_output_directions", sc.results)
+	return c.scan(sc)
+}
+
+// scanned is what a Scan says of its operands and results.
+type scanned struct {
+	g                                *pb.Graph
+	seqs, carry, results             int
+	inAxes, inBack, outAxes, outBack []int
+}
+
+func (c *call) scanOf() scanned {
+	g := c.graph("body")
+	sc := scanned{g: g, seqs: c.int("num_scan_inputs", 0)}
+	sc.carry = len(c.in) - sc.seqs
+	sc.results = len(g.Outputs) - sc.carry
+	if sc.seqs < 1 || sc.carry < 0 || sc.results < 0 || len(g.Inputs) != len(c.in) {
+		panic(refuse(CodeModel, "the body has "+strconv.Itoa(len(g.Inputs))+" inputs for "+strconv.Itoa(len(c.in))+" operands"))
+	}
+	return sc
+}
+
+// scanBatch is the Scan of operator set 8, for each member of a batch: a scan over the
+// batch, whose body is the scan over the sequences.
+func scanBatch(c *call) []*value {
+	if len(c.in) == 0 || c.in[0] != nil {
+		panic(refuse(CodeOperator, "Scan of operator set 8 with lengths of the sequences is not supported"))
+	}
+	c.in = c.in[1:]
+	sc := c.scanOf()
+	sc.inAxes, sc.inBack = make([]int, sc.seqs), c.scanList("directions", sc.seqs)
+	sc.outAxes, sc.outBack = make([]int, sc.results), make([]int, sc.results)
+	s := c.region("batch")
+	b := s.cur.Graph()
+	own := c.im.bodies[b]
+	inner := *c
+	inner.scope, inner.in = s, nil
+	var args []*graph.Node
+	for i := range c.in {
+		if c.rank(i) < 1 {
+			panic(refuse(CodeModel, "input "+strconv.Itoa(i+1)+" has no dimensions, expected a batch"))
+		}
+		x := c.im.in(c.scope.cur, c.in[i])
+		args = append(args, x)
+		t := x.Type()
+		inner.in = append(inner.in, &value{name: sc.g.Inputs[i].Name, node: own.input(b, "x", t.WithDims(t.Dims().Sub(1, t.Rank())))})
+	}
+	outs := inner.scan(sc)
+	c.im.finish(s, outs)
+	for _, v := range own.captured {
+		args = append(args, c.im.in(c.scope.cur, v))
+	}
+	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Seqs: len(c.in)}, []*graph.Graph{b}, args...)
+	return c.results(n, len(outs))
+}
+
+func (c *call) scan(sc scanned) []*value {
+	g, carry, inAxes, inBack := sc.g, sc.carry, sc.inAxes, sc.inBack
+	c.b = builder{c.scope.cur, c.im}
+	s := c.region("body")
+	b := s.cur.Graph()
+	own := c.im.bodies[b]
+	var args []*graph.Node
+	for i := range c.in {
+		x := c.x(i)
+		t := x.Type()
+		if k := i - carry; k >= 0 {
+			if a := c.axis(inAxes[k], c.rank(i)); a != 0 {
+				x = c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(a), Destination: op.IntList(0)}, x)
+			}
+			if inBack[k] != 0 {
+				x = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(0)}, x)
+			}
+			t = x.Type()
+			t = t.WithDims(t.Dims().Sub(1, t.Rank()))
+		}
+		args = append(args, x.(*graph.Node))
+		v := &value{name: g.Inputs[i].Name, node: own.input(b, legalName(g.Inputs[i].Name, "x"), t)}
+		s.values[v.name] = v
+	}
+	outs := c.fill(s, g)
+	c.im.finish(s, outs)
+	for _, v := range own.captured {
+		args = append(args, c.im.in(c.scope.cur, v))
+	}
+	n := c.scope.cur.Region(op.Scan, op.LoopAttrs{Carry: carry, Seqs: sc.seqs}, []*graph.Graph{b}, args...)
+	vs := c.results(n, len(outs))
+	for k := range sc.results {
+		var x op.Value = vs[carry+k].node
+		if sc.outBack[k] != 0 {
+			x = c.do(std.Flip, std.FlipAttrs{Dims: op.IntList(0)}, x)
+		}
+		if sc.outAxes[k] != 0 {
+			x = c.do(std.Movedim, std.MovedimAttrs{Source: op.IntList(0), Destination: op.IntList(sc.outAxes[k])}, x)
+		}
+		vs[carry+k] = &value{node: x.(*graph.Node)}
+	}
+	return vs
+}
+
+// scanList is an attribute with an entry for each sequence.
+func (c *call) scanList(name string, n int) []int {
+	v := c.list(name)
+	if v == nil {
+		v = make([]int, n)
+	}
+	if len(v) != n {
+		panic(refuse(CodeModel, name+" has "+strconv.Itoa(len(v))+" entries, expected "+strconv.Itoa(n)))
+	}
+	return v
+}

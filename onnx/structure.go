@@ -1,0 +1,165 @@
+package onnx
+
+import (
+	"maps"
+	"os"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+)
+
+// Inputs and outputs that are sequences and optionals. The graph has their tensors:
+// those of the sequence x are called x[0], x[1] and so on, and an optional that holds a
+// tensor is that tensor.
+
+// holding is what a structured type holds, in place of a tensor.
+type holding struct{ optional, sequence bool }
+
+// holds returns the type of the tensors in a sequence, an optional, or an optional
+// sequence; nil for other types.
+func holds(t *pb.Type) (*pb.Type, holding) {
+	var h holding
+	if t != nil && t.Optional != nil {
+		h.optional, t = true, t.Optional.Type
+	}
+	if t != nil && t.Sequence != nil {
+		h.sequence, t = true, t.Sequence.Type
+	}
+	if t == nil || t.Tensor == nil || h == (holding{}) {
+		return nil, h
+	}
+	return t, h
+}
+
+func memberName(name string, k int) string { return name + "[" + strconv.Itoa(k) + "]" }
+
+// parts names the tensors of an input.
+func (f *File) parts(name string, t *pb.Type, lengths map[string]int) []string {
+	held, of := holds(t)
+	n, known := lengths[name]
+	switch {
+	case held == nil:
+		return []string{name}
+	case !known || n < 0:
+		return nil
+	case !of.sequence:
+		return []string{name}
+	}
+	names := make([]string, min(n, mostMembers))
+	for k := range names {
+		names[k] = memberName(name, k)
+	}
+	return names
+}
+
+// lengthsOf adds to the given lengths those that follow from the values.
+func (f *File) lengthsOf(values map[string]*array.Array, given map[string]int) map[string]int {
+	lengths := maps.Clone(given)
+	if lengths == nil {
+		lengths = map[string]int{}
+	}
+	for _, in := range f.inputs() {
+		held, of := holds(in.Type)
+		if _, ok := lengths[in.Name]; ok || held == nil {
+			continue
+		}
+		n := 0
+		for of.sequence && values[memberName(in.Name, n)] != nil {
+			n++
+		}
+		if of.optional && n == 0 && values[in.Name] == nil {
+			n = Absent
+		}
+		lengths[in.Name] = n
+	}
+	return lengths
+}
+
+// inputParts makes the placeholders of a sequence or an optional.
+func (im *importer) inputParts(s *scope, name string, held *pb.Type, of holding) (*value, *diag.Error) {
+	n, known := im.lengths[name]
+	switch {
+	case !known && of.optional:
+		return nil, refuse(CodeValue, "the input is an optional, and nobody says whether it holds something").
+			WithHint("say so when importing (Options.Lengths)")
+	case !known:
+		return nil, refuse(CodeValue, "the input is a sequence, and its length is not known").
+			WithHint("give it when importing (Options.Lengths)")
+	case n < 0 && of.optional:
+		return &value{none: true}, nil
+	case n < 0 || n > mostMembers:
+		return nil, refuse(CodeModel, "the length given is "+strconv.Itoa(n)+", expected 0 to "+strconv.Itoa(mostMembers))
+	case !of.sequence:
+		return im.input(s, name, held, false)
+	}
+	v := &value{isSeq: true}
+	for _, part := range im.parts(name, &pb.Type{Sequence: &pb.Elem{Type: held}}, im.lengths) {
+		m, err := im.input(s, part, held, true)
+		if err != nil {
+			return nil, err
+		}
+		m.name = part
+		v.seq = append(v.seq, m)
+	}
+	return v, nil
+}
+
+// result returns the structure of an output, whose tensors it appends to args.
+func (im *importer) result(s *scope, v *value, args *[]*graph.Node) *graph.Structure {
+	switch {
+	case v.none:
+		return &graph.Structure{Kind: graph.NoValue}
+	case v.isSeq:
+		st := &graph.Structure{Kind: graph.SliceOf}
+		for _, m := range v.seq {
+			st.Fields = append(st.Fields, im.result(s, m, args))
+		}
+		return st
+	}
+	*args = append(*args, im.in(s.cur, v))
+	return graph.Leaf(len(*args) - 1)
+}
+
+// readParts reads a file that holds a value of the type: a TensorProto, SequenceProto or
+// OptionalProto. length is that of Options.Lengths.
+func readParts(path string, t *pb.Type) (list []*array.Array, length int, err error) {
+	held, of := holds(t)
+	if held == nil {
+		a, err := ReadTensor(path)
+		return []*array.Array{a}, 0, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, 0, unreadable(path, err)
+	}
+	o := &pb.Optional{}
+	if of.optional {
+		err = pb.Read(data, o)
+	} else {
+		o.Sequence = &pb.Sequence{}
+		err = pb.Read(data, o.Sequence)
+	}
+	if err != nil {
+		return nil, 0, asDiag(err).At(diag.Pos{File: path})
+	}
+	var tensors []*pb.Tensor
+	switch {
+	case of.sequence && o.Sequence != nil:
+		tensors = o.Sequence.Tensors
+	case !of.sequence && o.Tensor != nil:
+		tensors = []*pb.Tensor{o.Tensor}
+	default:
+		return nil, Absent, nil
+	}
+	for _, t := range tensors {
+		a, bad := arrayOf(t, nil)
+		if bad != nil {
+			return nil, 0, bad.At(diag.Pos{File: path})
+		}
+		list = append(list, a)
+	}
+	return list, len(list), nil
+}

@@ -1,0 +1,46 @@
+package onnx
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// symbol returns the size that a dim_param stands for: a name, made legal, or an
+// expression that exporters write, such as past+seq.
+func (im *importer) symbol(param string) shape.Dim {
+	if shape.ValidSymbol(param) {
+		return shape.Sym(param)
+	}
+	if d, err := shape.ParseDim(param); err == nil && !d.IsUnknown() {
+		undefined := func(s string) bool { return !im.defined[s] }
+		if _, number := d.Int(); !number && !slices.ContainsFunc(d.Symbols(), undefined) {
+			return d
+		}
+	}
+	if im.symbols[param] == "" {
+		im.symbols[param] = im.symbolLabels.fresh(legalName(param, "n"))
+	}
+	return shape.Sym(im.symbols[param])
+}
+
+// reserveSymbols keeps the legal names of sizes from being given to others: different
+// names are different sizes.
+func (im *importer) reserveSymbols() {
+	im.symbols, im.defined = map[string]string{}, map[string]bool{}
+	for _, in := range im.model.Graph.Inputs {
+		if in.Type == nil || in.Type.Tensor == nil || in.Type.Tensor.Shape == nil {
+			continue
+		}
+		for _, d := range in.Type.Tensor.Shape.Dims {
+			if shape.ValidSymbol(d.Param) && !im.defined[d.Param] {
+				im.defined[im.symbolLabels.fresh(d.Param)] = true
+			}
+		}
+	}
+}
+
+func (im *importer) freshSymbol(input string, axis int) string {
+	return im.symbolLabels.fresh(legalName(input, "input") + "_" + strconv.Itoa(axis))
+}

@@ -1,0 +1,262 @@
+package onnx
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/shape"
+)
+
+// value is what a name of the model stands for: a constant, sizes, or a value of
+// the graph.
+type value struct {
+	name string
+	// arr is the value of a constant.
+	arr *array.Array
+	// sizes are the elements of an i64 or i32 tensor of rank 0 or 1 that counts
+	// things; those that are all numbers are a constant instead.
+	sizes *sizes
+	// node computes it; for constants and sizes it is made where a graph needs them.
+	node *graph.Node
+	// parts are what a list of integers was put together from, where it is a node.
+	parts []*value
+	// measure are the sizes that a run makes of the node.
+	measure []shape.Dim
+	// seq are the members of a sequence.
+	seq   []*value
+	isSeq bool
+	// none is an optional that holds nothing; one that holds a value is that value.
+	none bool
+	// bad is a value whose maker was refused.
+	bad bool
+}
+
+// sizes is a tensor of integers over the symbols of the graph.
+type sizes struct {
+	dims   []shape.Dim
+	scalar bool // rank 0, one element
+	dtype  array.DType
+}
+
+func (s *sizes) typ() shape.Type {
+	if s.scalar {
+		return shape.TensorType(s.dtype, shape.Dims{})
+	}
+	return shape.TensorType(s.dtype, shape.Ints(len(s.dims)))
+}
+
+// sized returns the value of sizes: a constant where all are numbers.
+func sized(s *sizes) *value {
+	n, ok := shape.Of(s.dims...).Known()
+	if !ok {
+		return &value{sizes: s}
+	}
+	return &value{arr: intArray(n, s.scalar, s.dtype)}
+}
+
+func intArray(n []int, scalar bool, d array.DType) *array.Array {
+	dims := []int{len(n)}
+	if scalar {
+		dims = nil
+	}
+	a := array.New(d, dims...)
+	for i, v := range n {
+		array.SetInt64At(a, i, int64(v))
+	}
+	return a
+}
+
+// mostSizes bounds the lists of integers that are followed as sizes.
+const mostSizes = 1 << 10
+
+// asSizes returns the elements of an integer constant, of the outcomes of comparisons,
+// or of sizes; ok is false for
+// other values, and for large ones.
+func (v *value) asSizes() (*sizes, bool) {
+	switch {
+	case v.sizes != nil:
+		return v.sizes, true
+	case v.arr == nil || v.arr.Rank() > 1 || v.arr.Len() > mostSizes:
+		return nil, false
+	}
+	d := v.arr.DType()
+	if d != array.I64 && d != array.I32 && d != array.Bool {
+		return nil, false
+	}
+	s := &sizes{scalar: v.arr.Rank() == 0, dtype: d}
+	for i := range v.arr.Len() {
+		s.dims = append(s.dims, shape.Const(int(array.Int64At(v.arr, i))))
+	}
+	return s, true
+}
+
+// typ is what is known about the value.
+func (v *value) typ() shape.Type {
+	switch {
+	case v.arr != nil:
+		return shape.TypeOf(v.arr)
+	case v.sizes != nil:
+		return v.sizes.typ()
+	case v.node != nil:
+		return v.node.Type()
+	}
+	return shape.Type{}
+}
+
+// in returns the value as a node of the graph that cur writes to.
+func (im *importer) in(cur *graph.Cursor, v *value) *graph.Node {
+	if v.node != nil && v.node.Graph() == cur.Graph() {
+		return v.node
+	}
+	switch {
+	case v.isSeq || v.none:
+		panic(refuse(CodeType, diag.Quote(v.name)+" is "+v.what()+", expected a tensor"))
+	case v.arr != nil:
+		return im.constant(cur, v)
+	case v.sizes != nil && (im.bodies[cur.Graph()] == nil || ownSymbols(cur.Graph(), v.sizes)):
+		return im.sizeNode(cur, v.sizes)
+	}
+	return im.capture(cur, v)
+}
+
+// constant returns the get_attr node of a constant in a graph; there is one of each.
+func (im *importer) constant(cur *graph.Cursor, v *value) *graph.Node {
+	key := placed{cur.Graph(), v}
+	if n := im.placed[key]; n != nil {
+		return n
+	}
+	path, ok := im.paths[v]
+	if !ok {
+		path = im.mod.FreshPath(im.pathLabel.fresh(legalPath(v.name)))
+		im.mod.SetParam(graph.Param{Path: path, Value: v.arr, Buffer: !v.arr.DType().IsFloat()})
+		im.paths[v] = path
+	}
+	n := cur.GetAttr(path)
+	im.placed[key] = n
+	return n
+}
+
+// placed is a constant in a graph.
+type placed struct {
+	g *graph.Graph
+	v *value
+}
+
+// ownSymbols reports whether sizes speak of what a node of this very graph discovers.
+func ownSymbols(g *graph.Graph, s *sizes) bool {
+	return slices.ContainsFunc(s.dims, func(d shape.Dim) bool {
+		return slices.ContainsFunc(d.Symbols(), func(name string) bool {
+			_, own := g.Symbol(name)
+			return own
+		})
+	})
+}
+
+// sizeNode computes sizes as a tensor.
+func (im *importer) sizeNode(cur *graph.Cursor, s *sizes) *graph.Node {
+	w := sizeWriter{im, cur}
+	parts := make([]op.Value, len(s.dims))
+	for i, d := range s.dims {
+		parts[i], _ = shape.Fold[op.Value](d, w)
+	}
+	return w.join(parts, s.scalar, s.dtype)
+}
+
+// sizeWriter writes size expressions as nodes: 0-dimensional i64 tensors.
+type sizeWriter struct {
+	im  *importer
+	cur *graph.Cursor
+}
+
+func (w sizeWriter) Const(n int64) op.Value {
+	return w.cur.Function(std.Full, std.FullAttrs{Value: op.Int(n), DType: array.I64})
+}
+
+func (w sizeWriter) Symbol(name string) op.Value {
+	if s, ok := w.cur.Graph().Symbol(name); ok {
+		return w.cur.Function(op.Dim, op.AxisAttrs{Axis: s.Axis}, s.Node)
+	}
+	if w.im.bodies[w.cur.Graph()] == nil {
+		panic(diag.New(CodeValue, "the size "+name+" is used as a value where the input that has it cannot be seen"))
+	}
+	v := w.im.symbolValues[name]
+	if v == nil {
+		v = &value{name: name, sizes: &sizes{dims: []shape.Dim{shape.Sym(name)}, scalar: true, dtype: array.I64}}
+		w.im.symbolValues[name] = v
+	}
+	return w.im.capture(w.cur, v)
+}
+
+func (w sizeWriter) Neg(x op.Value) op.Value    { return w.cur.Call(std.Neg, nil, x) }
+func (w sizeWriter) Add(x, y op.Value) op.Value { return w.cur.Call(std.Add, nil, x, y) }
+func (w sizeWriter) Sub(x, y op.Value) op.Value { return w.cur.Call(std.Sub, nil, x, y) }
+func (w sizeWriter) Mul(x, y op.Value) op.Value { return w.cur.Call(std.Mul, nil, x, y) }
+func (w sizeWriter) FloorDiv(x, y op.Value) op.Value {
+	return w.cur.Call(std.FloorDivide, nil, x, y)
+}
+
+// join makes a tensor of rank 0 or 1 of 0-dimensional ones.
+func (w sizeWriter) join(parts []op.Value, scalar bool, d array.DType) *graph.Node {
+	var n op.Value
+	if scalar {
+		n = parts[0]
+	} else {
+		n = w.cur.Call(std.Stack, std.DimAttrs{}, parts...)
+	}
+	if d != array.I64 {
+		n = w.cur.Call(std.Cast, std.CastAttrs{DType: d}, n)
+	}
+	return n.(*graph.Node)
+}
+
+// origins returns the inputs of the model that a value is computed from, for messages.
+func (im *importer) origins(v *value) []string {
+	if v == nil || v.node == nil {
+		return nil
+	}
+	names := map[string]bool{}
+	for n := range im.sources(v.node) {
+		names[im.inputs[n]] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// sources are the placeholders that a node is computed from.
+func (im *importer) sources(n *graph.Node) map[*graph.Node]bool {
+	seen, found := map[*graph.Node]bool{}, map[*graph.Node]bool{}
+	todo := []*graph.Node{n}
+	for len(todo) > 0 {
+		n := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[n] {
+			continue
+		}
+		seen[n] = true
+		if n.Opcode() == graph.Placeholder {
+			found[n] = true
+		}
+		for a := range n.Inputs() {
+			todo = append(todo, a)
+		}
+	}
+	return found
+}
+
+// dimsOf are the sizes of a type, false when one is unknown.
+func dimsOf(t shape.Type) ([]shape.Dim, bool) {
+	if !t.Ranked() {
+		return nil, false
+	}
+	dims := t.Dims().Slice()
+	for _, d := range dims {
+		if d.IsUnknown() {
+			return nil, false
+		}
+	}
+	return dims, true
+}

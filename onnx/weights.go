@@ -1,0 +1,85 @@
+package onnx
+
+import (
+	"sync"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/weights"
+	"github.com/gofx-dev/gofx/diag"
+	pb "github.com/gofx-dev/gofx/internal/onnxpb"
+)
+
+// OpenWeights opens the initializers of a model as weights of a module or graph:
+// FILE#NAME are those whose names begin with NAME and a dot, without it. Names are those
+// of the file; exporters give tensors that they transposed or merged names of their own.
+// Integers, truths and single numbers are constants of the model's operators: they can be
+// read by name, but are not listed. Errors are those of Read and of weights.Sub; data in
+// other files is read with Get. Tensors share the file's memory, as with Read.
+func OpenWeights(path string) (weights.File, error) {
+	path, part := weights.Split(path)
+	f, err := Read(path)
+	if err != nil {
+		return nil, err
+	}
+	w := &initial{f: f, tensors: map[string]*pb.Tensor{}}
+	for _, t := range f.model.Graph.Initializers {
+		if w.tensors[t.Name] != nil {
+			return nil, diag.New(CodeModel, "two initializers have the name "+diag.Quote(t.Name)).At(diag.Pos{File: path})
+		}
+		w.tensors[t.Name] = t
+	}
+	if part != "" {
+		return weights.Sub(w, part)
+	}
+	return w, nil
+}
+
+// initial are the initializers of a model's graph.
+type initial struct {
+	f       *File
+	tensors map[string]*pb.Tensor
+	mu      sync.Mutex // of f, which keeps the files beside it
+}
+
+func (w *initial) Names() (names []string) {
+	for _, t := range w.f.model.Graph.Initializers {
+		if d, err := dtypeOf(t.Type); len(t.Dims) > 0 && (err != nil || d.IsFloat() || d.IsNarrow() || d.Size() == 1 && d != array.Bool) {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func (w *initial) Type(name string) (array.DType, []int, bool) {
+	t := w.tensors[name]
+	if t == nil {
+		return array.Invalid, nil, false
+	}
+	d, _ := dtypeOf(t.Type)
+	dims, _, err := tensorDims(t)
+	if err != nil {
+		return array.Invalid, nil, true
+	}
+	return d, dims, true
+}
+
+func (w *initial) Format(name string) string {
+	if t := w.tensors[name]; t != nil {
+		return t.Type.String()
+	}
+	return ""
+}
+
+func (w *initial) Get(name string) (*array.Array, error) {
+	t := w.tensors[name]
+	if t == nil {
+		return nil, diag.New(weights.CodeName, "weights: there is no initializer "+diag.Quote(name)).At(diag.Pos{File: w.f.name})
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a, err := arrayOf(t, w.f.data)
+	if err != nil {
+		return nil, err.At(diag.Pos{File: w.f.name})
+	}
+	return a, nil
+}
