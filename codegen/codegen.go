@@ -21,6 +21,10 @@ type (
 	ModuleOptions = module.Options
 	// KernelOptions are the choices of Kernel. The zero value works.
 	KernelOptions = kernelstyle.Options
+	// About is what a model's author says about it.
+	About = gosrc.About
+	// Tests say what is tested of generated code.
+	Tests = gosrc.Tests
 	// WeightsMode says where a generated package has its weights.
 	WeightsMode = kernelstyle.WeightsMode
 )

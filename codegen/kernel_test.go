@@ -40,6 +40,7 @@ type kernelCase struct {
 	fields  []string // selectors of the results in the struct
 	extra   string   // statements that the program runs for the case, about m
 	flow    bool     // bodies of control flow share scratch memory, which those of the executor do not
+	late    bool     // sizes follow from values: no code promises the memory
 
 	exec  *cpu.Executable
 	files *codegen.Files
@@ -396,6 +397,9 @@ func compareCase(t *testing.T, dir string, c *kernelCase, lines []string) []stri
 		fields := strings.Fields(lines[0])
 		lines = lines[1:]
 		require.Equal(t, c.name, fields[0])
+		if c.late {
+			continue
+		}
 		peak, err := c.exec.PeakBytes(c.env(k))
 		require.NoError(t, err)
 		if c.flow {

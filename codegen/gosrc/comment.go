@@ -8,31 +8,45 @@ import (
 	"github.com/gofx-dev/gofx/shape"
 )
 
-const maxComment = 120
+const (
+	maxComment = 120 // runes of a name
+	maxLine    = 500 // of any line
+)
 
-// Comment makes any text fit for a line comment behind "// ": one line, printable,
-// and no directive to the Go tools. The one directive that may stand behind a blank
+// Comment makes any text fit for a line comment behind "// ": one line, printable, of
+// bounded length, and no directive to the Go tools. The one directive that may stand behind a blank
 // is a build constraint, which gofmt moves to the top of the file from anywhere.
 func Comment(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, text)
+	text = shortened(printable(text), maxLine)
 	if name := strings.TrimLeft(text, " "); strings.HasPrefix(name, "+build") {
 		return "(" + name + ")"
 	}
 	return text
 }
 
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// shortened is a text of at most so many runes.
+func shortened(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-3]) + "..."
+	}
+	return text
+}
+
 // CommentLine is Comment for names: without blanks at its ends, and not too long.
 func CommentLine(s string) string {
-	s = strings.Join(strings.Fields(Comment(s)), " ")
-	if r := []rune(s); len(r) > maxComment {
-		s = string(r[:maxComment-3]) + "..."
-	}
-	return s
+	return shortened(strings.Join(strings.Fields(Comment(s)), " "), maxComment)
 }
 
 // ScopeComment describes a scope: "layer1.0 (BasicBlock)", "" for the root. It has

@@ -195,25 +195,38 @@ func DType(d array.DType) jen.Code {
 	return From("array", name)
 }
 
+// narrowElems are the Go types of elements that only hold values.
+var narrowElems = map[array.DType]string{
+	array.F8E4M3FN: "Float8E4M3FN", array.F8E4M3FNUZ: "Float8E4M3FNUZ", array.F8E5M2: "Float8E5M2", array.F8E5M2FNUZ: "Float8E5M2FNUZ",
+	array.F8E8M0FNU: "Float8E8M0FNU", array.F4E2M1FN: "Float4E2M1FN",
+	array.I4: "Int4", array.U4: "Uint4", array.I2: "Int2", array.U2: "Uint2",
+}
+
+// ElemName returns the Go type of elements; qualified says that it is one of package
+// array.
+func ElemName(dtype array.DType) (name string, qualified bool) {
+	switch dtype {
+	case array.F16:
+		return "Half", true
+	case array.BF16:
+		return "BFloat", true
+	case array.Bool:
+		return "bool", false
+	}
+	if name := narrowElems[dtype]; name != "" {
+		return name, true
+	}
+	name = dtype.String()
+	return map[byte]string{'f': "float", 'i': "int", 'u': "uint"}[name[0]] + name[1:], false
+}
+
 // Elem returns the Go type of elements.
 func Elem(dtype array.DType) *jen.Statement {
-	switch dtype {
-	case array.F32:
-		return jen.Float32()
-	case array.F64:
-		return jen.Float64()
-	case array.F16:
-		return From("array", "Half")
-	case array.BF16:
-		return From("array", "BFloat")
-	case array.Bool:
-		return jen.Bool()
+	name, qualified := ElemName(dtype)
+	if qualified {
+		return From("array", name)
 	}
-	name := dtype.String()
-	if name[0] == 'u' {
-		return jen.Id("uint" + name[1:])
-	}
-	return jen.Id("int" + name[1:])
+	return jen.Id(name)
 }
 
 // OpcodeName returns the Go name of a scalar operation.

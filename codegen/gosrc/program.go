@@ -48,7 +48,7 @@ func instr(in *kernel.Instr) *jen.Statement {
 			}
 		}
 		switch {
-		case in.Op == kernel.OpConst && in.DType.IsFloat():
+		case in.Op == kernel.OpConst && (in.DType.IsFloat() || in.DType.IsNarrowFloat()):
 			field("Imm", jen.Op(uintText(in.Imm)+" /* "+constant(in)+" */"))
 		case in.Imm != 0:
 			field("Imm", jen.Op(uintText(in.Imm)))
@@ -192,9 +192,23 @@ func (f *formula) whole(t *term, binds int) string {
 	case kernel.OpNeg:
 		return "-" + f.text(t.args[0], tightest)
 	case kernel.OpCast:
-		name = t.in.DType.String()
+		name = t.in.DType.String() + rounding(array.Rounding(t.in.Imm))
 	}
 	return name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// rounding is what a formula says of a cast to a float of 8 bits.
+func rounding(r array.Rounding) (s string) {
+	if r&array.Unsaturated != 0 {
+		s = "_unsaturated"
+	}
+	switch {
+	case r&array.RoundDown != 0:
+		s += "_down"
+	case r&array.RoundNearest != 0:
+		s += "_nearest"
+	}
+	return s
 }
 
 func (f *formula) input(i uint64) string {
@@ -224,7 +238,10 @@ func constant(in *kernel.Instr) string {
 	case array.U64:
 		return strconv.FormatUint(in.Imm, 10)
 	default:
-		return strconv.FormatInt(int64(in.Imm), 10)
+		if !in.DType.IsNarrowFloat() {
+			return strconv.FormatInt(int64(in.Imm), 10)
+		}
+		value = float64(array.NarrowFloats(in.DType)[uint8(in.Imm)])
 	}
 	return strconv.FormatFloat(value, 'g', -1, size)
 }

@@ -95,5 +95,5 @@ func newBuffers(model *model, n *names, blocks []*block) buffers {
 // isValue tells that a buffer is made by the plan, for the plan.
 func isValue(m *model, k int) bool {
 	kind := m.Buffers[k].Kind
-	return kind == plan.Temp || kind == plan.View
+	return kind == plan.Temp || kind == plan.View || kind == plan.Sized
 }

@@ -21,6 +21,7 @@
 //	blocks.go    repeated blocks
 //	scratch.go   the scratch memory that the steps need
 //	weights.go   the struct of weights, and the file; literals.go their numbers
+//	tests.go     how tests of the package call it
 //
 // examples/digits holds what is printed: go generate -C examples/digits ./... after a
 // change. Read print.go first.

@@ -22,6 +22,7 @@ func (g *pkg) entryFile() *goFile {
 	g.printKept(head.file)
 	r := results{pkg: g, file: head.file}
 	r.print()
+	g.targets = r.targets
 	f := forward{pkg: g, file: head.file, results: r.targets}
 	f.print()
 	c := checks{pkg: g, file: head.file}
@@ -75,11 +76,17 @@ func (e *entry) packageDoc() {
 	code := func(parts ...string) { e.file.PackageComment("//\t" + gosrc.Comment(strings.Join(parts, ""))) }
 	line("Package ", e.opts.Package, " computes the model ", cmp.Or(gosrc.Comment(e.Name), e.typ), ".")
 	line()
+	for _, text := range e.opts.About.Lines() {
+		code(text)
+	}
+	if e.opts.About.Lines() != nil {
+		line()
+	}
 	for i, k := range e.Inputs {
-		code(e.Buffers[k].Name, " ", e.Buffers[k].Type.String(), e.mayBeNil(i))
+		code(e.Buffers[k].Name, " ", e.Buffers[k].Type.String(), e.mayBeNil(i), e.opts.About.Input(i))
 	}
 	for i, k := range e.Outputs {
-		code("-> ", e.outputs[i], " ", e.Buffers[k].Type.String())
+		code("-> ", e.outputs[i], " ", e.Buffers[k].Type.String(), e.opts.About.Output(i))
 	}
 	line()
 	elements, bytes := e.size()

@@ -27,6 +27,7 @@ type flow struct {
 type body struct {
 	*pkg
 	field string // in the state around it
+	late  []bool // results whose sizes the plan around it does not know
 }
 
 // within is the model for a body of a step, whose bodies all are given what one of
@@ -61,6 +62,9 @@ func (n *names) bodyNames(m *model, prefix, what string) *names {
 	for _, s := range m.Symbols {
 		made.symbols = append(made.symbols, params.Unique(goname.Keep(s.Name)))
 	}
+	for _, s := range m.Same {
+		made.same = append(made.same, params.Unique(goname.Keep(s.Name)))
+	}
 	return made
 }
 
@@ -71,6 +75,8 @@ func (f *flow) part(r int) (name, role string) {
 		return [...]string{"yes", "no"}[r], [...]string{"the first branch", "the second branch"}[r]
 	case f.While() && r == 0:
 		return "cond", "the condition"
+	case f.Call():
+		return "rest", "the part of the model that follows from sizes which it finds"
 	}
 	return "body", "the body"
 }
@@ -85,14 +91,20 @@ func (g *pkg) nest() {
 		}
 		f := &flow{Step: &g.Steps[i], Control: c}
 		name := g.stepName(i)
-		if !c.Cond() {
+		if !c.Cond() && !c.Call() {
 			f.loop = g.fields.Lower(name + "_loop")
 		}
 		for r, region := range f.Regions {
 			part, role := f.part(r)
-			b := &body{field: g.fields.Lower(name + "_" + cmp.Or(region.Name, part))}
+			b := &body{field: g.fields.Lower(f.field(name, cmp.Or(region.Name, part)))}
+			for _, k := range f.Out {
+				b.late = append(b.late, k >= 0 && g.Buffers[k].Late)
+			}
 			m := g.within(f.Step, region)
-			b.pkg = newPkg(m, g.bodyNames(m, g.prefix+goname.Upper(b.field), gosrc.Comment(role+" of "+name)))
+			if !c.Call() {
+				role += " of " + name
+			}
+			b.pkg = newPkg(m, g.bodyNames(m, g.prefix+goname.Upper(b.field), gosrc.Comment(role)))
 			f.bodies = append(f.bodies, b)
 		}
 		for j, x := range g.kept {
@@ -102,6 +114,14 @@ func (g *pkg) nest() {
 		}
 		g.flows[i] = f
 	}
+}
+
+// field is a name for the memory of a body of a step.
+func (f *flow) field(step, body string) string {
+	if f.Call() {
+		return step // of which there is one body
+	}
+	return step + "_" + body
 }
 
 // eachFlow ranges over the control-flow steps, in order.
@@ -134,7 +154,7 @@ func (f *flow) fields() (list []jen.Code) {
 	switch {
 	case f.While():
 		list = append(list, jen.Id(f.loop).Add(fromKernel("WhileLoop")))
-	case !f.Cond():
+	case f.loop != "":
 		list = append(list, jen.Id(f.loop).Add(fromKernel("ScanLoop")))
 	}
 	for _, b := range f.bodies {
@@ -187,6 +207,9 @@ func (p *steps) flowLines(f *flow, name string) []jen.Code {
 		return []jen.Code{jen.If(jen.Id("s").Dot("True").Call(gosrc.Quoted(name), p.refs.list(f.In[:1])[0])).
 			Block(f.call("run", 0, p.refs)).Else().Block(f.call("run", 1, p.refs))}
 	}
+	if f.Call() {
+		return []jen.Code{jen.Id("s").Dot("At").Call(gosrc.Quoted(name)), f.call("run", 0, p.refs)}
+	}
 	loop := func(method string) *jen.Statement { return jen.Id("s").Dot(f.loop).Dot(method) }
 	at := jen.Id("s").Dot("At").Call(gosrc.Quoted(name))
 	round := []jen.Code{f.call("run", 0, p.refs)}
@@ -200,6 +223,9 @@ func (p *steps) flowLines(f *flow, name string) []jen.Code {
 
 // ahead prints how the bodies of a step are laid out with the plan around them.
 func (a *scratch) ahead(f *flow) {
+	if f.Call() {
+		return // its sizes are found later
+	}
 	for _, list := range [2][]int{f.Out, f.In} {
 		for _, k := range list {
 			a.view(k)
@@ -221,6 +247,7 @@ func (s *modelState) enter(outer *kernel.Frame, w *modelWeights, out, in []*arra
 	TAKE
 	SYMBOLS
 	GUARDS
+	FIT
 	if CHANGED {
 		PREPARE
 		s.Allocate()
@@ -243,7 +270,7 @@ func (s *modelState) run(outer *kernel.Frame, w *modelWeights, out, in []*array.
 
 // print prints the methods of a body, and all that a plan has.
 func (b *body) print(files *goFiles) {
-	var take, give, symbols, guards []jen.Code
+	var take, give, symbols, guards, fit []jen.Code
 	bind := func(ref *jen.Statement, value jen.Code) {
 		take = append(take, jen.Add(ref).Op("=").Add(value))
 		give = append(give, jen.Add(ref).Op("=").Nil())
@@ -257,17 +284,28 @@ func (b *body) print(files *goFiles) {
 	for i, k := range b.Outputs {
 		bind(b.refs[k], jen.Id("out").Index(jen.Lit(i)))
 	}
+	bindSize := func(name string, x plan.Symbol) {
+		symbols = append(symbols, jen.Id(name).Op(":=").Add(b.refs[b.Inputs[x.Input]]).Dot("Dim").Call(jen.Lit(x.Axis)))
+	}
 	for i, x := range b.Symbols {
-		symbols = append(symbols, jen.Id(b.symbols[i]).Op(":=").Add(b.refs[b.Inputs[x.Input]]).Dot("Dim").Call(jen.Lit(x.Axis)))
+		bindSize(b.symbols[i], x)
+	}
+	for i, x := range b.Same {
+		bindSize(b.same[i], x)
+	}
+	for i, k := range b.Outputs {
+		if x := &b.Buffers[k]; i < len(b.late) && b.late[i] && !x.Late {
+			fit = append(fit, jen.Id("s").Dot("Fit").Call(append([]jen.Code{jen.Id("out").Index(jen.Lit(i))}, b.dims(x.Type.Dims())...)...))
+		}
 	}
 	if c := (checks{pkg: b.pkg}); len(b.Guards) > 0 {
 		guards = append(append([]jen.Code{jen.Var().Id("c").Add(fromKernel("Checker"))}, c.guards()...), jen.Id("c").Dot("Hold").Call())
 	}
 	changed, prepare := b.laying()
 	f := files.next()
-	f.template(bodyText, b.with(map[string]any{"WHAT": b.computes, "TAKE": take, "GIVE": give, "SYMBOLS": symbols, "GUARDS": guards,
+	f.template(bodyText, b.with(map[string]any{"WHAT": b.computes, "TAKE": take, "GIVE": give, "SYMBOLS": symbols, "GUARDS": guards, "FIT": fit,
 		"CHANGED": changed, "PREPARE": prepare, "modelWeights": b.weightsType}))
-	f.lines += 20 + len(take) + len(give) + len(symbols) + len(guards)
+	f.lines += 20 + len(take) + len(give) + len(symbols) + len(guards) + len(fit)
 	b.printSteps(files, b.prefix+"State is what "+b.computes+" works on.")
 }
 

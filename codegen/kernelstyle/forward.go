@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -68,6 +69,14 @@ func (f *forward) printForward() {
 	body := f.begin(fail)
 	for i, k := range f.Outputs {
 		t := f.Buffers[k].Type
+		if f.Buffers[k].Late {
+			op := ":="
+			if !f.structured() {
+				op = "="
+			}
+			body = append(body, jen.Id(f.outputs[i]).Op(op).Add(fromKernel("Late").Types(gosrc.Elem(t.DType())).Call(jen.Lit(t.Rank()))))
+			continue
+		}
 		made := fromKernel("Result").Types(gosrc.Elem(t.DType())).Call(f.dims(t.Dims())...)
 		body = append(body, jen.List(jen.Id(f.outputs[i]), jen.Err()).Op(assignOp).Add(made), gosrc.IfErr(fail...))
 	}
@@ -87,11 +96,14 @@ func (f *forward) printForward() {
 func (f *forward) doc() string {
 	doc := "Forward computes the results for the inputs\n\n"
 	for i, k := range f.Inputs {
-		doc += "\t" + f.inputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + f.mayBeNil(i) + "\n"
+		doc += "\t" + f.inputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + f.mayBeNil(i) + f.opts.About.Input(i) + "\n"
 	}
 	doc += "\nand returns\n\n"
 	for i, k := range f.Outputs {
-		doc += "\t" + f.outputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + "\n"
+		doc += "\t" + f.outputs[i] + " " + gosrc.Comment(f.Buffers[k].Type.String()) + f.opts.About.Output(i) + "\n"
+	}
+	if f.anyLate() {
+		doc += "\nSizes written ? follow from values.\n"
 	}
 	if len(f.kept) > 0 {
 		doc += "\nIt changes the state, also where it ends with an error."
@@ -136,6 +148,16 @@ func (f *forward) runCall() jen.Code {
 	return jen.Id("m").Dot("run").Call(append(append(args, arrays(f.inputs)...), arrays(f.outputs)...)...)
 }
 
+// anyLate tells that the sizes of results follow from values.
+func (m *model) anyLate() bool {
+	return slices.ContainsFunc(m.Outputs, func(k int) bool { return m.Buffers[k].Late })
+}
+
+// intoLate is what ForwardInto says about such results.
+const intoLate = `// Results whose sizes follow from values get these sizes, and new memory where theirs
+// is not large enough.
+func (m *Model) ForwardInto(`
+
 const forwardIntoText = `
 // ForwardInto is Forward with memory of the caller for the results. It must have
 // their shapes, without gaps, and be apart from that of the inputs. A call of
@@ -158,11 +180,18 @@ func (f *forward) printForwardInto() {
 	var outputs []jen.Code
 	for i, k := range f.Outputs {
 		name, a := gosrc.Quoted(f.outputs[i]), jen.Id(f.outputs[i]).Dot("Array")
-		outputs = append(outputs,
-			jen.Id("c").Dot("Output").Call(append([]jen.Code{name, a}, f.typeArgs(&f.Buffers[k])...)...),
+		check := jen.Id("c").Dot("Output").Call(append([]jen.Code{name, a}, f.typeArgs(&f.Buffers[k])...)...)
+		if b := &f.Buffers[k]; b.Late {
+			check = jen.Id("c").Dot("Late").Call(name, a, gosrc.DType(b.Type.DType()))
+		}
+		outputs = append(outputs, check,
 			jen.Id("c").Dot("Apart").Call(append([]jen.Code{name, a}, arrays(f.inputs)...)...))
 	}
-	f.file.template(forwardIntoText, f.with(map[string]any{
+	text := forwardIntoText
+	if f.anyLate() {
+		text = strings.Replace(text, "func (m *Model) ForwardInto(", intoLate, 1)
+	}
+	f.file.template(text, f.with(map[string]any{
 		"PARAMS": jen.List(params...), "BEGIN": f.begin([]jen.Code{jen.Err()}), "OUTPUTS": outputs, "RUN": f.runCall(),
 		"STATE": f.checkState([]jen.Code{jen.Err()}, append(append([]string(nil), f.inputs...), f.outputs...)),
 	}))

@@ -84,6 +84,10 @@ func element(values *array.Array, index int) (jen.Code, int) {
 	case array.Bool:
 		text = strconv.FormatBool(array.Int64At(values, index) != 0)
 	default:
+		if values.DType().IsNarrowFloat() {
+			text = "0x" + strconv.FormatUint(uint64(array.Bytes(values)[index]), 16)
+			break
+		}
 		text = strconv.FormatInt(array.Int64At(values, index), 10)
 	}
 	return jen.Op(text), len(text)

@@ -11,8 +11,9 @@ import (
 )
 
 // packageNames are what identifiers of generated code never are: the packages that
-// it imports.
-var packageNames = []string{"array", "kernel", "diag", "safetensors", "context", "io", "embed", "strconv", "slices", "runtime", "atomic", "bytes", "math"}
+// it and its tests import.
+var packageNames = []string{"array", "kernel", "diag", "safetensors", "context", "io", "embed", "strconv", "slices", "runtime", "atomic", "bytes", "math",
+	"certificate", "testing", "fmt", "os"}
 
 // newSet returns a set for a scope of the generated package.
 func newSet(reserved ...string) *goname.Set {

@@ -45,6 +45,10 @@ type Options struct {
 	// Outputs names the results in order; "" or a missing name leaves the choice to
 	// the structure that the model returns, else to the graph.
 	Outputs []string
+	// About is put into the comments of the package; nil for nothing.
+	About *gosrc.About
+	// Tests adds a test of the package, and an example; nil for none.
+	Tests *gosrc.Tests
 }
 
 // complete fills in what is left open, except for the place of the weights.
@@ -53,6 +57,9 @@ func (o *Options) complete() {
 	o.Type = cmp.Or(o.Type, "Model")
 	o.File = cmp.Or(o.File, strings.ToLower(o.Type))
 	o.Weights = cmp.Or(o.Weights, WeightsAuto)
+	if o.About == nil {
+		o.About = &gosrc.About{}
+	}
 }
 
 // check refuses options that no package can be printed with.

@@ -2,6 +2,7 @@ package kernelstyle
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -35,7 +36,7 @@ func (g *pkg) printPeak(file *goFile) {
 	if !g.symbolic() {
 		arena, scratch := g.fixedPeak()
 		name := g.owned("PeakBytes")
-		file.declare(name+" is the memory in bytes that one call takes on one thread, besides\nweights, inputs and results.", 1,
+		file.declare(name+" is the memory in bytes that one call takes on one thread, besides\nweights, inputs and results"+g.besides()+".", 1,
 			jen.Const().Id(name).Op("=").Op(strconv.Itoa(arena)).Op("+").Op(strconv.Itoa(scratch)))
 		return
 	}
@@ -52,7 +53,18 @@ func (g *pkg) printPeak(file *goFile) {
 	for i, x := range g.kept {
 		header(jen.Id("s").Dot(g.keeps[i]), x.typed())
 	}
-	file.template(symbolicPeakText, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
+	text := strings.Replace(symbolicPeakText, "weights, inputs and results; -1", "weights, inputs and results"+strings.ReplaceAll(g.besides(), "\n", "\n// ")+"; -1", 1)
+	file.template(text, g.with(map[string]any{"SYMBOLS": jen.List(g.symbolParams()...), "HEADERS": headers, "NAMES": jen.List(ids(g.symbols)...)}))
+}
+
+// besides tells what PeakBytes cannot count.
+func (g *pkg) besides() string {
+	for f := range g.eachFlow() {
+		if f.Call() {
+			return "\nand what follows from sizes that the call finds"
+		}
+	}
+	return ""
 }
 
 // fixedPeak returns the bytes of arena and scratch of a plan without symbols, those
@@ -63,7 +75,9 @@ func (m *model) fixedPeak() (arena, scratch int) {
 	for k := range m.Buffers {
 		d, dims, _ := m.Buffers[k].Type.Concrete()
 		headers[k] = array.Make(d, nil, nil, 0, nil)
-		headers[k].Reset(d, dims)
+		if !m.Buffers[k].Late {
+			headers[k].Reset(d, dims)
+		}
 	}
 	pick := func(list []int) []*array.Array {
 		a := make([]*array.Array, len(list))
@@ -76,8 +90,8 @@ func (m *model) fixedPeak() (arena, scratch int) {
 	}
 	for i := range m.Steps {
 		s := &m.Steps[i]
-		if s.Joined {
-			continue
+		if c := s.Control(); s.Joined || m.findsSizes(s) || c != nil && c.Call() {
+			continue // what follows from values is not known here
 		}
 		for _, r := range s.Regions {
 			more, most := m.within(s, r).fixedPeak()

@@ -34,6 +34,9 @@ func Print(p *plan.Plan, state map[string]*array.Array, o Options) (*gosrc.Files
 	if err == nil && m.opts.Weights != WeightsLiteral {
 		err = m.addWeights(out)
 	}
+	if err == nil && m.opts.Tests != nil {
+		err = m.opts.Tests.AddTo(out, g.calls())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +94,7 @@ type pkg struct {
 	blocks  []*block // functions for steps that occur several times
 	parts   []outline.Part
 	flows   map[int]*flow // of control-flow steps
+	targets []target      // of the results, once their structs are printed
 }
 
 func newPkg(m *model, n *names) *pkg {

@@ -55,6 +55,9 @@ func refuse(printed *plan.Plan) diag.List {
 		v := structOf(step)
 		switch {
 		case step.Control() != nil:
+			if lateInside(printed, step) {
+				fault(CodeSize, "a result has sizes that only a body of it finds, expected sizes that are known outside", "say in the graph which sizes the result has")
+			}
 			continue // its bodies are plans of their own
 		case v.Kind() != reflect.Struct || ours(v.Type()) && gosrc.Home(v.Type()) != gosrc.Root+"kernel":
 			fault(CodeHost, "the step is a Go function that is not known, expected a kernel",
@@ -85,6 +88,9 @@ func refuse(printed *plan.Plan) diag.List {
 	for i := range printed.Buffers {
 		b := &printed.Buffers[i]
 		ok := b.Type.Ranked() && b.Type.DType() != array.Invalid && computable(b.Offset, known)
+		if b.Late && ok {
+			continue
+		}
 		for _, d := range b.Type.Dims().Slice() {
 			ok = ok && computable(d, known)
 		}
@@ -95,6 +101,20 @@ func refuse(printed *plan.Plan) diag.List {
 		}
 	}
 	return errs
+}
+
+// lateInside reports whether a body of a step finds sizes of results that the plan around
+// it has computed otherwise.
+func lateInside(printed *plan.Plan, step *plan.Step) bool {
+	for _, r := range step.Regions {
+		for i, k := range r.Outputs {
+			late := i < len(step.Out) && step.Out[i] >= 0 && printed.Buffers[step.Out[i]].Late
+			if r.Buffers[k].Late && !late {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ours reports whether a type is declared in gofx, whose kernels are all in kernel.

@@ -33,7 +33,7 @@ func printScratch(whole *pkg, files *goFiles) {
 		if f := whole.flows[i]; f != nil {
 			asks.ahead(f)
 		}
-		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View && !s.Joined {
+		if _, ok := s.Kernel.(kernel.Scratcher); ok && !s.View && !s.Joined && !whole.findsSizes(s) {
 			key := asks.key(i)
 			if !asked[key] {
 				asks.ask(i)

@@ -25,7 +25,11 @@ func newSizes(m *model, n *names) sizes {
 
 // typeArgs prints element type and sizes of a buffer as arguments.
 func (s *sizes) typeArgs(b *plan.Buffer) []jen.Code {
-	return append([]jen.Code{gosrc.DType(b.Type.DType())}, s.dims(b.Type.Dims())...)
+	dims := s.dims
+	if b.Late { // nothing yet
+		dims = func(d shape.Dims) []jen.Code { return gosrc.Ints(make([]int, d.Len())) }
+	}
+	return append([]jen.Code{gosrc.DType(b.Type.DType())}, dims(b.Type.Dims())...)
 }
 
 // dim prints a size as a Go expression over the symbols' variables.

@@ -177,7 +177,7 @@ func (l *layout) valueLines() []jen.Code {
 		case l.held[k] == "":
 		case b.Kind == plan.Temp:
 			lines = append(lines, l.placeLine(l.refs[k], l.offset(b.Offset), b))
-		case b.Kind == plan.View:
+		case b.Kind == plan.View || b.Kind == plan.Sized:
 			lines = append(lines, l.headerLine(l.refs[k], b))
 		}
 	}

@@ -119,6 +119,9 @@ func operands(s *plan.Step, refs refs) (out, in *jen.Statement) {
 func (g *pkg) statement(i int, name string, refs refs) *jen.Statement {
 	s, expr := &g.Steps[i], g.kernels.steps[i].expr
 	out, in := operands(s, refs)
+	if g.findsSizes(s) {
+		return jen.Id("s").Dot("Sized").Call(gosrc.Quoted(name), expr, out, in)
+	}
 	if !s.View {
 		return jen.Add(expr).Dot("Run").Call(jen.Id("s").Dot("At").Call(gosrc.Quoted(name)), out, in)
 	}
@@ -126,6 +129,11 @@ func (g *pkg) statement(i int, name string, refs refs) *jen.Statement {
 		return jen.Id("s").Dot("ViewOrCopy").Call(gosrc.Quoted(name), expr, out, in)
 	}
 	return jen.Id("s").Dot("Viewed").Call(gosrc.Quoted(name), jen.Add(expr).Dot("View").Call(out, in))
+}
+
+// findsSizes tells that a step finds the sizes of its results.
+func (m *model) findsSizes(s *plan.Step) bool {
+	return len(s.Out) > 0 && s.Out[0] >= 0 && m.Buffers[s.Out[0]].Kind == plan.Sized
 }
 
 // innerName names a step of a repeated block in errors, behind the block's scope.

@@ -1,6 +1,8 @@
 package module
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/gofx-dev/gofx/array"
@@ -60,6 +62,10 @@ func (s *stmt) code() jen.Code {
 // print prints a unit and its parts.
 func (p functions) print(file *jen.File, u *unit) {
 	for _, line := range u.doc {
+		if strings.HasPrefix(line, "\t") {
+			file.Comment("//" + line) // gofmt leaves it alone
+			continue
+		}
 		file.Comment("// " + line)
 	}
 	file.Add(p.mainFunc(u))

@@ -122,7 +122,7 @@ func (p *printer) call(node *graph.Node) {
 	case o == op.Call:
 		p.subs.call(node)
 	case len(node.Regions()) > 0:
-		regions{p}.control(node)
+		regions{printer: p}.control(node)
 	case node.Opcode() == graph.CallModule:
 		p.calls.moduleCall(node)
 	default:

@@ -39,12 +39,20 @@ type Options struct {
 	// MaxStatements bounds a generated function, 200 by default; longer ones are
 	// split by the scopes of the model.
 	MaxStatements int
+	// About is put into the comments of the package; nil for nothing.
+	About *gosrc.About
+	// Tests adds a test of the code, and an example; nil for none. Code that is a
+	// function of the user's module has none.
+	Tests *gosrc.Tests
 }
 
 // complete fills in what is left open.
 func (o *Options) complete() {
 	o.Package, o.Func = cmp.Or(o.Package, "model"), cmp.Or(o.Func, "Forward")
 	o.Type, o.File = cmp.Or(o.Type, "Model"), cmp.Or(o.File, "model.go")
+	if o.About == nil {
+		o.About = &gosrc.About{}
+	}
 	if o.MaxStatements <= 0 {
 		o.MaxStatements = 200
 	}

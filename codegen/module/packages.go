@@ -38,6 +38,9 @@ func (p *packages) enterAll(m *graph.Module, opts *Options) {
 	}
 	p.enter("math", "math")
 	p.enter("io", "io")
+	if opts.Tests != nil {
+		p.decls.Reserve(gosrc.Reserved[:4]...) // which tests import
+	}
 	add := func(full string) {
 		path, _ := gosrc.SplitType(full)
 		p.enter(path, "")

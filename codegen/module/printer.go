@@ -3,6 +3,7 @@ package module
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array/safetensors"
@@ -74,6 +75,9 @@ func printGraph(mod *graph.Module, opts Options, broken bool) (files *gosrc.File
 	return files, errs
 }
 
+// weightsFile is the name of the file with the values of the state.
+const weightsFile = "weights.safetensors"
+
 // printer prints one module. What it has found out about the graph is in its parts,
 // each with one job.
 type printer struct {
@@ -115,6 +119,7 @@ func (p *printer) render(units []*unit) (*gosrc.Files, error) {
 	if !p.Eject {
 		file.HeaderComment("// " + gosrc.Header)
 	}
+	p.aboutPackage(file)
 	p.printState()
 	for _, t := range p.results.decls {
 		file.Add(t)
@@ -148,7 +153,12 @@ func (p *printer) render(units []*unit) (*gosrc.Files, error) {
 		if err != nil {
 			return nil, err
 		}
-		files.Add("weights.safetensors", data)
+		files.Add(weightsFile, data)
+	}
+	if p.testedBy() {
+		if err := p.Tests.AddTo(files, p.callsOf(units[0])); err != nil {
+			return nil, err
+		}
 	}
 	return files, nil
 }
@@ -163,6 +173,7 @@ func (p *printer) doc() []string {
 			in = append(in, n.Target()+" is "+t)
 		}
 	}
+	means := p.meanings()
 	for _, n := range g.Inputs() {
 		switch {
 		case n.Default() == nil:
@@ -175,8 +186,26 @@ func (p *printer) doc() []string {
 	if len(in) > 0 {
 		lines = append(lines, "", gosrc.CommentLine("Inputs: "+strings.Join(in, ", ")+"."))
 	}
+	if means != nil {
+		lines = append(append(lines, ""), means...)
+	}
 	if p.why != "" {
 		lines = append(lines, "", gosrc.CommentLine("The state is a copy: "+p.why+"."))
+	}
+	return lines
+}
+
+// meanings are what the author of the model says about inputs and results.
+func (p *printer) meanings() (lines []string) {
+	for i, n := range p.m.Graph.Inputs() {
+		if text := p.About.Input(i); text != "" {
+			lines = append(lines, "\t"+gosrc.CommentLine(n.Target()+text))
+		}
+	}
+	for i := range p.m.Graph.Output().NumArgs() {
+		if text := p.About.Output(i); text != "" {
+			lines = append(lines, "\t"+gosrc.CommentLine("-> result "+strconv.Itoa(i+1)+text))
+		}
 	}
 	return lines
 }

@@ -13,7 +13,13 @@ import (
 // regions prints control flow: regions become function literals that are passed to
 // tensor.Cond, While and Scan. Their operands are elements of the lists that those
 // pass, or values of the function around.
-type regions struct{ *printer }
+//
+// What the state holds is copied where the bodies, or what follows, would write over
+// it: there a tensor of the graph is a value, a Go handle is not.
+type regions struct {
+	*printer
+	copies graph.Copies
+}
 
 // control prints cond, while and scan with their regions as functions.
 func (p regions) control(node *graph.Node) {
@@ -21,6 +27,7 @@ func (p regions) control(node *graph.Node) {
 		p.errs = append(p.errs, err)
 		return
 	}
+	p.copies = node.Copies()
 	switch node.Op() {
 	case op.Cond:
 		p.cond(node)
@@ -33,63 +40,67 @@ func (p regions) control(node *graph.Node) {
 	}
 }
 
+// operand prints operand i of a node; traced where its engine records the call.
+func (p regions) operand(node *graph.Node, i int, traced bool) *jen.Statement {
+	a, code := node.Arg(i), (*jen.Statement)(nil)
+	if traced {
+		code = p.traced(a)
+	} else {
+		code = p.write(p.value(a))
+	}
+	if p.copies.Taken[i] || p.copies.Through[i] {
+		code.Dot("Clone").Call()
+	}
+	return code
+}
+
 func tensorList() *jen.Statement { return jen.Index().Add(tensorType()) }
 
 // cond passes every operand of the node to both functions.
 func (p regions) cond(node *graph.Node) {
 	rs, args := node.Regions(), node.Args()
-	list := []jen.Code{p.traced(args[0])}
-	for _, r := range rs {
-		list = append(list, p.region(r, []string{"in"}, []int{len(args) - 1}, nil, func(out []jen.Code) []jen.Code {
+	list := []jen.Code{p.operand(node, 0, true)}
+	for i := range rs {
+		list = append(list, p.region(node, i, []string{"in"}, []int{len(args) - 1}, nil, func(out []jen.Code) []jen.Code {
 			return []jen.Code{tensorList().Values(out...)}
 		}, tensorList()))
 	}
-	for _, a := range args[1:] {
-		list = append(list, p.write(p.value(a)))
+	for i := range args[1:] {
+		list = append(list, p.operand(node, i+1, false))
 	}
 	p.list(node, gosrc.From("tensor", "Cond").Call(list...), false, 0)
 }
 
 // while passes the carried operands; its functions use the others where they are.
 func (p regions) while(node *graph.Node) {
-	rs, args := node.Regions(), node.Args()
 	carry := node.Attrs().(op.LoopAttrs).Carry
-	captured := p.captured(args[carry:])
+	captured := p.captured(node, carry)
 	first := func(out []jen.Code) []jen.Code { return out[:min(1, len(out))] }
 	all := func(out []jen.Code) []jen.Code { return []jen.Code{tensorList().Values(out...)} }
 	list := []jen.Code{
-		p.region(rs[0], []string{"in"}, []int{carry}, captured, first, tensorType()),
-		p.region(rs[1], []string{"in"}, []int{carry}, captured, all, tensorList()),
+		p.region(node, 0, []string{"in"}, []int{carry}, captured, first, tensorType()),
+		p.region(node, 1, []string{"in"}, []int{carry}, captured, all, tensorList()),
 	}
-	for i, a := range args[:carry] {
-		if i == 0 { // the loop is recorded by the engine of its operands
-			list = append(list, p.traced(a))
-			continue
-		}
-		list = append(list, p.write(p.value(a)))
+	for i := range carry {
+		list = append(list, p.operand(node, i, i == 0)) // the loop is recorded by the engine of its operands
 	}
 	p.list(node, gosrc.From("tensor", "While").Call(list...), false, 0)
 }
 
 // scan passes the carried operands and the sequences.
 func (p regions) scan(node *graph.Node) {
-	rs, args := node.Regions(), node.Args()
 	attrs := node.Attrs().(op.LoopAttrs)
-	captured := p.captured(args[attrs.Carry+attrs.Seqs:])
-	body := p.region(rs[0], []string{"carry", "slices"}, []int{attrs.Carry, attrs.Seqs}, captured, func(out []jen.Code) []jen.Code {
+	captured := p.captured(node, attrs.Carry+attrs.Seqs)
+	body := p.region(node, 0, []string{"carry", "slices"}, []int{attrs.Carry, attrs.Seqs}, captured, func(out []jen.Code) []jen.Code {
 		k := min(attrs.Carry, len(out))
 		return []jen.Code{tensorList().Values(out[:k]...), tensorList().Values(out[k:]...)}
 	}, jen.Params(tensorList(), tensorList())) // unnamed: a value of the region may have any name
 	var carry, seqs []jen.Code
-	for _, x := range args[:attrs.Carry] {
-		carry = append(carry, p.write(p.value(x)))
+	for i := range attrs.Carry {
+		carry = append(carry, p.operand(node, i, false))
 	}
-	for i, x := range args[attrs.Carry : attrs.Carry+attrs.Seqs] {
-		if i == 0 {
-			seqs = append(seqs, p.traced(x))
-			continue
-		}
-		seqs = append(seqs, p.write(p.value(x)))
+	for i := range attrs.Seqs {
+		seqs = append(seqs, p.operand(node, attrs.Carry+i, i == 0))
 	}
 	call := gosrc.From("tensor", "Scan").Call(body, tensorList().Values(carry...), tensorList().Values(seqs...))
 	p.scanResults(node, call, attrs.Carry)
@@ -122,13 +133,14 @@ func (p regions) scanResults(node *graph.Node, call *jen.Statement, carry int) {
 }
 
 // captured returns the values of operands that a region's function uses without
-// being passed them; each must be a value that the trace has recorded outside.
-func (p regions) captured(args []*graph.Node) []value {
+// being passed them, those from the first on; each must be a value that the trace has
+// recorded outside.
+func (p regions) captured(node *graph.Node, first int) []value {
 	var list []value
-	for _, a := range args {
+	for i, a := range node.Args()[first:] {
 		v := p.value(a)
-		if v.static && p.anchor != nil {
-			rhs := p.traced(a)
+		if v.static && p.anchor != nil || p.copies.Taken[first+i] {
+			rhs := p.operand(node, first+i, true)
 			d := p.local(a.Name(), tensorType())
 			p.emit(&stmt{defs: []*goVar{d}, rhs: rhs, scope: a.Scope(), typ: gosrc.TypeComment(a.Type())})
 			v = value{v: d}
@@ -138,9 +150,10 @@ func (p regions) captured(args []*graph.Node) []value {
 	return list
 }
 
-// region prints a region as a function literal. Its first inputs are elements of
-// the parameters, counts of each; the others are captured values.
-func (p regions) region(region *graph.Graph, params []string, counts []int, captured []value, results func([]jen.Code) []jen.Code, result *jen.Statement) *jen.Statement {
+// region prints region r of a node as a function literal. Its first inputs are elements
+// of the parameters, counts of each; the others are captured values.
+func (p regions) region(node *graph.Node, r int, params []string, counts []int, captured []value, results func([]jen.Code) []jen.Code, result *jen.Statement) *jen.Statement {
+	region := node.Regions()[r]
 	inputs := region.Inputs()
 	var sig []jen.Code
 	var own []string // free again behind the function
@@ -171,8 +184,12 @@ func (p regions) region(region *graph.Graph, params []string, counts []int, capt
 	p.nodes()
 	var out []jen.Code
 	if o := region.Output(); o != nil {
-		for _, a := range o.Args() {
-			out = append(out, p.write(p.value(a)))
+		for i, a := range o.Args() {
+			code := p.write(p.value(a))
+			if copied := p.copies.Out[r]; i < len(copied) && copied[i] {
+				code.Dot("Clone").Call()
+			}
+			out = append(out, code)
 		}
 	}
 	inner := p.body

@@ -1,0 +1,170 @@
+package certificate
+
+import (
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+// TB is what Check needs of a testing.TB.
+type TB interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// Check calls a model with the inputs of each sample of a file and fails the test where
+// what it returns is not the sample's, or where a call fails. run returns the results of
+// the call in any structure, and its error. Tests that fxgen generates call it.
+func Check(t TB, file string, run func(in []*array.Array) (any, error)) {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v", err)
+		return
+	}
+	c, err := Read(data)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+		return
+	}
+	if len(c.Samples) == 0 {
+		t.Fatalf("%s has no samples", file)
+	}
+	for _, s := range c.Samples {
+		results, err := run(s.Arrays())
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		reached, err := s.Compare(Unpack([]any{results}))
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		for i, r := range reached {
+			t.Logf("%s: output %d is within %.3g, relative %.3g", s.Name, i, r.Abs, r.Rel)
+		}
+	}
+}
+
+// Compare compares the results of a call with the sample's outputs, all of them, and
+// returns how far each is from its own.
+func (s *Sample) Compare(got []*array.Array) (reached []Tolerance, err error) {
+	if len(got) != len(s.Outputs) {
+		return nil, differs("there are " + strconv.Itoa(len(got)) + " outputs, expected " + strconv.Itoa(len(s.Outputs)))
+	}
+	var errs diag.List
+	for i := range s.Outputs {
+		r, err := s.Outputs[i].Compare(got[i])
+		var e *diag.Error
+		if errors.As(err, &e) {
+			e.Msg = "output " + strconv.Itoa(i) + " " + e.Msg
+			errs.Add(e)
+		}
+		reached = append(reached, r)
+	}
+	return reached, errs.Err()
+}
+
+// slack is how much further from a sample than its tolerance results may be when the
+// sample is made.
+const slack = 10
+
+// Reach notes how far results are from the outputs, and widens the tolerances where that
+// is needed. The error says which are so far off that something else was computed.
+func (s *Sample) Reach(got []*array.Array) error {
+	wide := Sample{Name: s.Name, Outputs: slices.Clone(s.Outputs)}
+	for i := range wide.Outputs {
+		o := &wide.Outputs[i]
+		o.Allowed.Abs *= slack
+		o.Allowed.Rel *= slack
+		if o.DType == array.I8 || o.DType == array.U8 { // which quantised models round to
+			o.Allowed.Abs = 1
+		}
+	}
+	reached, err := wide.Compare(got)
+	if err != nil {
+		return err
+	}
+	for i, r := range reached {
+		o := &s.Outputs[i]
+		o.Reached = r
+		o.Allowed.Abs = max(o.Allowed.Abs, 2*r.Abs)
+		if !o.DType.IsFloat() {
+			o.Allowed.Abs = r.Abs
+		}
+	}
+	return nil
+}
+
+// Load opens a file of weights and calls a package's Load with it.
+func Load[M any](file string, load func(r io.ReaderAt, size int64) (M, error)) (m M, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return m, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return m, err
+	}
+	return load(f, info.Size())
+}
+
+// Unpack returns the arrays in the results of a call of generated code, in order:
+// tensors, arrays, and those in structs by their exported fields, in slices, and in maps
+// by sorted keys. Errors among the results are left out.
+func Unpack(results []any) (out []*array.Array) {
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		if _, ok := r.(error); !ok {
+			out = unpack(out, reflect.ValueOf(r))
+		}
+	}
+	return out
+}
+
+func unpack(out []*array.Array, v reflect.Value) []*array.Array {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if v.IsNil() {
+			return out
+		}
+		switch x := v.Interface().(type) {
+		case *tensor.Tensor:
+			return append(out, x.Array())
+		case *array.Array:
+			return append(out, x)
+		}
+		return unpack(out, v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			out = unpack(out, v.Index(i))
+		}
+	case reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, k := range keys {
+			out = unpack(out, v.MapIndex(k))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				out = unpack(out, v.Field(i))
+			}
+		}
+	}
+	return out
+}
