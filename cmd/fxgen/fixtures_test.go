@@ -44,7 +44,6 @@ func TestFixturesInEveryEngine(t *testing.T) {
 }
 
 func runFixture(t *testing.T, f *fxtest.Fixture, engine, passes string) {
-	dir := t.TempDir()
 	args := []string{"run", f.Model, "-engine", engine}
 	if passes != "" {
 		args = append(args, "-passes", passes)
@@ -56,19 +55,28 @@ func runFixture(t *testing.T, f *fxtest.Fixture, engine, passes string) {
 		}
 		args = append(args, "-shape", in.Name+"="+strings.Join(sizes, ","))
 	}
-	var got []*array.Array
+	var names []string
 	for _, o := range f.Outputs {
-		args = append(args, "-out", o.Name+"="+filepath.Join(dir, o.Name+".npy"))
+		names = append(names, o.Name)
+	}
+	f.Check(t, runOutputs(t, args, names))
+}
+
+// runOutputs returns the outputs that a command writes.
+func runOutputs(t *testing.T, args, names []string) (got []*array.Array) {
+	dir := t.TempDir()
+	for _, name := range names {
+		args = append(args, "-out", name+"="+filepath.Join(dir, name+".npy"))
 	}
 	var out, errs bytes.Buffer
 	require.Zero(t, cli.Main(args, &out, &errs), "%s", errs.String())
-	for _, o := range f.Outputs {
-		a, err := npy.ReadFile(filepath.Join(dir, o.Name+".npy"))
+	for _, name := range names {
+		a, err := npy.ReadFile(filepath.Join(dir, name+".npy"))
 		require.NoError(t, err)
 		got = append(got, a)
 	}
-	f.Check(t, got)
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, left, len(f.Outputs), "a run leaves nothing but its outputs")
+	require.Len(t, left, len(names), "a run leaves nothing but its outputs")
+	return got
 }

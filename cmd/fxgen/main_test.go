@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func TestScripts(t *testing.T) {
 			return os.Geteuid() == 0, nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong,
+			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong, "onnxmodel": onnxModel, "onnxsample": onnxSample,
 			"module": func(ts *testscript.TestScript, _ bool, args []string) {
 				mod := "module " + args[0] + "\n\ngo 1.26.0\n\nrequire github.com/gofx-dev/gofx v0.0.0\n\nreplace github.com/gofx-dev/gofx => " +
 					ts.Getenv("REPO") + "\n\ntool github.com/gofx-dev/gofx/cmd/fxgen\n" + requires
@@ -182,12 +183,23 @@ func digest(path string, info fs.FileInfo) any {
 	return ""
 }
 
-// trained FILE: weights that some other program wrote.
+// trained FILE: weights that some other program wrote, w = (0, 42), in the format of the
+// file's ending.
 func trained(ts *testscript.TestScript, _ bool, args []string) {
 	var b bytes.Buffer
 	w := array.New(array.F32, 2)
 	array.SetFloat64At(w, 1, 42)
-	ts.Check(safetensors.Write(&b, []safetensors.Named{{Name: "w", Array: w}}, map[string]string{"format": "pt"}))
+	switch filepath.Ext(args[0]) {
+	case ".npz":
+		ts.Check(npy.WriteArchive(&b, []npy.Named{{Name: "w", Array: w}}, true))
+	case ".gguf": // no metadata, one tensor of f32
+		b.WriteString("GGUF")
+		for _, v := range []any{uint32(3), uint64(1), uint64(0), uint64(1), byte('w'), uint32(1), uint64(2), uint32(0), uint64(0), make([]byte, 7), array.Bytes(w)} {
+			ts.Check(binary.Write(&b, binary.LittleEndian, v))
+		}
+	default:
+		ts.Check(safetensors.Write(&b, []safetensors.Named{{Name: "w", Array: w}}, map[string]string{"format": "pt"}))
+	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o666))
 }
 

@@ -8,8 +8,8 @@ import (
 	"runtime"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/tensor"
 )
 
@@ -38,12 +38,27 @@ func NewDriver() *Driver {
 	return d
 }
 
+// Part calls the function of the part that the job is for: the last name of its folder.
+func (d *Driver) Part(parts map[string]func(*Driver)) {
+	d.Check(nil)
+	run := parts[filepath.Base(d.dir)]
+	if run == nil {
+		d.Check(fmt.Errorf("there is no part %s", d.dir))
+	}
+	run(d)
+}
+
 // Array returns input i.
 func (d *Driver) Array(i int) *array.Array {
 	if d.err != nil {
 		return nil
 	}
-	a, err := npy.ReadFile(filepath.Join(d.dir, work.InputFile(i)))
+	b, err := os.ReadFile(filepath.Join(d.dir, work.InputFile(i)))
+	if err != nil {
+		d.err = err
+		return nil
+	}
+	a, err := work.DecodeArray(b)
 	if err != nil {
 		d.err = err
 	}
@@ -124,8 +139,12 @@ func (d *Driver) do(call func() error) (*work.Result, error) {
 	if err := call(); err != nil {
 		return nil, err
 	}
-	for i, a := range work.Unpack(d.results) {
-		if err := npy.WriteFile(filepath.Join(d.dir, work.OutputFile(i)), a); err != nil {
+	for i, a := range certificate.Unpack(d.results) {
+		b, err := work.EncodeArray(a)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(d.dir, work.OutputFile(i)), b, 0o600); err != nil {
 			return nil, err
 		}
 		res.OutputNames = append(res.OutputNames, work.OutputFile(i))

@@ -28,6 +28,8 @@ type Source struct {
 	File, Model string
 	// Passes are those of the user, by the names that -passes gave them.
 	Passes Passes
+	// Places says where Passes are declared: import path, dot, name of the variable.
+	Places map[string]string
 }
 
 // Passes are passes by name.
@@ -39,7 +41,7 @@ func Run(t *testing.T, s Source, folder string) {
 	if m := models.Lookup(s.Model); m != nil {
 		src = *work.Model(m)
 	}
-	src.File, src.Passes = s.File, s.Passes
+	src.File, src.Passes, src.Places = s.File, s.Passes, s.Places
 	if err := work.Serve(&src, folder); err != nil {
 		t.Fatal(err)
 	}

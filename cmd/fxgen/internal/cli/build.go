@@ -10,23 +10,17 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/codegen/gosrc"
 	"github.com/gofx-dev/gofx/diag"
 )
 
 // built runs a job with the engine module or gen: it generates code into a
 // temporary folder, builds a program around it and runs that.
 func (a *app) built(ctx context.Context, s *source, j *work.Job) (*work.Result, error) {
-	feed := *j
-	feed.Verb, feed.Package, feed.OwnState = work.Feed, "model", true
-	if feed.Style = work.Kernel; j.Engine == "module" {
-		feed.Style = work.Module
-	} else {
-		feed.WeightsMode = "external"
-	}
+	feed := feedOf(j)
 	made, err := a.do(ctx, s, &feed)
 	if err != nil {
 		return nil, err
@@ -41,30 +35,60 @@ func (a *app) built(ctx context.Context, s *source, j *work.Job) (*work.Result, 
 		return nil, err
 	}
 	defer a.busy("building and running " + s.name)()
-	p := program{dir: dir, home: h, style: feed.Style, made: made}
+	p := program{dir: dir, home: h, style: feed.Style}
+	model := p.add("model", made)
 	if err := p.build(ctx); err != nil {
 		return nil, err
 	}
-	res, err := p.run(ctx, j)
+	if j.Verb == work.Bench {
+		res, err := p.run(ctx, model, j)
+		if err != nil {
+			return nil, err
+		}
+		return a.benchResult(s, j, made, res)
+	}
+	out, err := p.outputs(ctx, model, j)
 	if err != nil {
 		return nil, err
 	}
-	if j.Verb == work.Bench {
-		return a.benchResult(s, j, made, res)
+	res := &work.Result{InputNames: made.InputNames, OutputNames: made.OutputNames}
+	return res, work.Report(j, res, out)
+}
+
+// feedOf is the job of what a program of a job's engine is built from.
+func feedOf(j *work.Job) work.Job {
+	feed := *j
+	feed.Verb, feed.Package, feed.OwnState = work.Feed, "model", true
+	if feed.Style = work.Kernel; j.Engine == "module" {
+		feed.Style = work.Module
+	} else {
+		feed.WeightsMode = "external"
+	}
+	return feed
+}
+
+// outputs runs a part and reads what it computed.
+func (p *program) outputs(ctx context.Context, m *part, j *work.Job) ([]*array.Array, error) {
+	res, err := p.run(ctx, m, j)
+	if err != nil {
+		return nil, err
 	}
 	var out []*array.Array
 	for _, file := range res.OutputNames {
-		x, err := npy.ReadFile(filepath.Join(dir, file))
+		b, err := os.ReadFile(filepath.Join(p.dir, m.name, file))
+		if err != nil {
+			return nil, err
+		}
+		x, err := work.DecodeArray(b)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, x)
 	}
-	if len(out) != len(made.OutputNames) {
-		return nil, diag.Bug(fmt.Sprintf("the generated code returned %d tensors, the graph has %d outputs", len(out), len(made.OutputNames)))
+	if want := len(m.made.OutputNames); len(out) != want {
+		return nil, diag.Bug(fmt.Sprintf("the generated code returned %d tensors, the graph has %d outputs", len(out), want))
 	}
-	res = &work.Result{OutputNames: made.OutputNames}
-	return res, work.Report(j, res, out)
+	return out, nil
 }
 
 // folder is where the source's module is looked for.
@@ -91,12 +115,25 @@ func (a *app) benchResult(s *source, j *work.Job, made, ran *work.Result) (*work
 	return res, b.Report(j, res)
 }
 
-// program is generated code with a main function around it.
+// program is generated packages with a main function around them, which runs the one
+// whose folder it is given.
 type program struct {
 	dir   string
 	home  home
 	style string
-	made  *work.Result
+	parts []*part
+}
+
+// part is a package of a program, with its inputs.
+type part struct {
+	name string // of its folder
+	made *work.Result
+}
+
+func (p *program) add(name string, made *work.Result) *part {
+	m := &part{name, made}
+	p.parts = append(p.parts, m)
+	return m
 }
 
 // folder of the module in which the program seems to be; it never exists.
@@ -105,15 +142,17 @@ const programFolder = "zz_fxgen_program"
 func (p *program) build(ctx context.Context) error {
 	o := overlay{dir: p.dir, replace: map[string]string{}}
 	at := filepath.Join(p.home.dir, programFolder)
-	for _, f := range p.made.Files {
-		var err error
-		if work.IsSource(f.Name) {
-			err = o.add(filepath.Join(at, "model", f.Name), filepath.Join("model", f.Name), f.Data)
-		} else {
-			err = os.WriteFile(filepath.Join(p.dir, f.Name), f.Data, 0o666)
-		}
-		if err != nil {
-			return err
+	for _, m := range p.parts {
+		for _, f := range m.made.Files {
+			var err error
+			if name := filepath.Join(m.name, f.Name); work.IsSource(f.Name) {
+				err = o.add(filepath.Join(at, name), name, f.Data)
+			} else {
+				err = os.WriteFile(filepath.Join(p.dir, name), f.Data, 0o666)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	if err := o.add(filepath.Join(at, "main.go"), "main.go", p.main()); err != nil {
@@ -141,50 +180,66 @@ func (p *program) build(ctx context.Context) error {
 	return nil
 }
 
-const open = "\tf, size := d.Open(\"model/weights.safetensors\")\n\td.Check(nil)\n"
+const open = "\tf, size := d.Open(\"weights.safetensors\")\n\td.Check(nil)\n"
 
 // binary is the program's file; Windows wants the ending.
 func (p *program) binary() string { return filepath.Join(p.dir, "program.exe") }
 
 // main is the program's source.
 func (p *program) main() []byte {
+	var b, calls, table strings.Builder
+	imports := []string{`"` + modulePath + `/cmd/fxgen/harness"`}
+	if p.style == work.Kernel {
+		imports = append(imports, `"context"`, `"`+modulePath+`/array"`)
+	}
+	for _, m := range p.parts {
+		imports = append(imports, m.name+` "`+p.home.path+"/"+programFolder+"/"+m.name+`"`)
+		fmt.Fprintf(&table, "\t\t%q: run_%s,\n", m.name, m.name)
+		m.call(&calls, p.style)
+	}
+	fmt.Fprintf(&b, "package main\n\nimport (\n\t%s\n)\n\nfunc main() {\n\td := harness.NewDriver()\n\td.Part(map[string]func(*harness.Driver){\n%s\t})\n}\n%s",
+		strings.Join(imports, "\n\t"), table.String(), calls.String())
+	if p.style == work.Kernel {
+		b.WriteString("\nvar _ array.Half // of inputs, which not every model has\n")
+	}
+	return []byte(b.String())
+}
+
+// call writes the function that calls a package.
+func (m *part) call(b *strings.Builder, style string) {
 	var args []string
-	for i, t := range p.made.InputTypes {
-		if p.style == work.Kernel {
+	for i, t := range m.made.InputTypes {
+		if style == work.Kernel {
 			args = append(args, fmt.Sprintf("array.Dense[%s]{Array: d.Array(%d)}", goElem(t), i))
 		} else {
 			args = append(args, fmt.Sprintf("d.Tensor(%d)", i))
 		}
 	}
-	var b strings.Builder
-	imports := []string{`"` + modulePath + `/cmd/fxgen/harness"`, `"` + p.home.path + "/" + programFolder + `/model"`}
-	call := "model.Forward("
+	call := m.name + ".Forward("
 	var prepare string
 	switch {
-	case p.style == work.Kernel:
-		imports = append(imports, `"context"`, `"`+modulePath+`/array"`)
-		prepare = open + "\tm, err := model.Load(f, size)\n\td.Check(err)\n\tctx := context.Background()\n"
+	case style == work.Kernel:
+		prepare = open + "\tm, err := " + m.name + ".Load(f, size)\n\td.Check(err)\n\tctx := context.Background()\n"
 		call = "m.Forward(ctx, "
-		if p.keepsState() {
+		if m.keepsState() {
 			prepare += "\tstate, err := m.NewState()\n\td.Check(err)\n"
 			call += "state, "
 		}
-	case p.hasState():
-		prepare = open + "\tm, err := model.LoadModel(f, size)\n\td.Check(err)\n"
+	case m.hasState():
+		prepare = open + "\tm, err := " + m.name + ".LoadModel(f, size)\n\td.Check(err)\n"
 		call = "m.Forward("
 	}
-	fmt.Fprintf(&b, "package main\n\nimport (\n\t%s\n)\n\nfunc main() {\n\td := harness.NewDriver()\n%s", strings.Join(imports, "\n\t"), prepare)
+	fmt.Fprintf(b, "\nfunc run_%s(d *harness.Driver) {\n%s", m.name, prepare)
 	for i, x := range args {
-		fmt.Fprintf(&b, "\tx%d := %s\n", i, x)
+		fmt.Fprintf(b, "\tx%d := %s\n", i, x)
 		args[i] = fmt.Sprintf("x%d", i)
 	}
-	fmt.Fprintf(&b, "\td.Run(func() error { return d.Keep(%s%s)) })\n}\n", call, strings.Join(args, ", "))
-	return []byte(b.String())
+	fmt.Fprintf(b, "\td.Run(func() error { return d.Keep(%s%s)) })\n}\n", call, strings.Join(args, ", "))
 }
 
 // keepsState reports whether a model of kernel style takes a state of the caller.
-func (p *program) keepsState() bool {
-	for _, f := range p.made.Files {
+func (m *part) keepsState() bool {
+	for _, f := range m.made.Files {
 		if bytes.Contains(f.Data, []byte(") NewState() (*")) {
 			return true
 		}
@@ -192,8 +247,8 @@ func (p *program) keepsState() bool {
 	return false
 }
 
-func (p *program) hasState() bool {
-	for _, f := range p.made.Files {
+func (m *part) hasState() bool {
+	for _, f := range m.made.Files {
 		if strings.HasSuffix(f.Name, ".safetensors") {
 			return true
 		}
@@ -203,28 +258,25 @@ func (p *program) hasState() bool {
 
 // goElem is the Go type of the elements of a dense array.
 func goElem(dtype string) string {
-	switch dtype {
-	case "bool":
-		return "bool"
-	case "f16":
-		return "array.Half"
-	case "bf16":
-		return "array.BFloat"
+	d, _ := array.ParseDType(dtype)
+	name, qualified := gosrc.ElemName(d)
+	if qualified {
+		return "array." + name
 	}
-	name := strings.NewReplacer("f", "float", "i", "int", "u", "uint").Replace(dtype[:1]) + dtype[1:]
 	return name
 }
 
-func (p *program) run(ctx context.Context, j *work.Job) (*work.Result, error) {
-	if err := work.Request(p.dir, j); err != nil {
+func (p *program) run(ctx context.Context, m *part, j *work.Job) (*work.Result, error) {
+	dir := filepath.Join(p.dir, m.name)
+	if err := work.Request(dir, j); err != nil {
 		return nil, err
 	}
-	cmd := proc.Command(ctx, p.binary(), p.dir)
+	cmd := proc.Command(ctx, p.binary(), dir)
 	out, runErr := proc.Output(ctx, cmd)
 	if ctx.Err() != nil {
 		return nil, runErr
 	}
-	res, missing, err := work.Receive(p.dir)
+	res, missing, err := work.Receive(dir)
 	if missing {
 		e := diag.Bug("the generated program left no result")
 		e.Err = fmt.Errorf("%v\n%s", runErr, bytes.TrimSpace(out))

@@ -156,8 +156,8 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetHelpCommand(help(root))
-	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.print(), a.draw(), a.stats(), a.why(),
-		a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
+	root.AddCommand(a.gen(), a.check(), a.diff(), a.run(), a.bench(), a.profile(), a.quant(), a.export(), a.print(), a.draw(), a.stats(), a.why(), a.compare(), a.bisect(), a.minimise(), a.verify(),
+		a.lower(), a.models(), a.ops(), a.passes(), a.devices(), a.explain(), a.version())
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false
 		c.DisableFlagsInUseLine = true
@@ -183,6 +183,7 @@ const rootHelp = `fxgen captures networks written in Go, transforms them, and wr
 A SOURCE is
   mlp                  a built-in network (fxgen models lists them)
   net.fx               a graph in the text form
+  net.onnx             a model in ONNX's format
   ./folder             a saved graph with its weights
   ./pkg#Func           a function of tensors in a package
   ./pkg#Type           a module, made by the function that -new names

@@ -1,16 +1,103 @@
 package cli
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/gpu"
 )
 
+// devices lists, or describes this machine for stats -device.
 func (a *app) devices() *cobra.Command {
-	return a.list("devices", "List the targets that this program can run graphs on", func() []item {
-		return []item{{cpu.Target{}.Name(), fmt.Sprintf("This machine's processor: %s, %d threads.", runtime.GOARCH, runtime.GOMAXPROCS(0))}}
+	c := a.list("devices", "List the targets that this program can run graphs on, or describe this machine", func() []item {
+		return append([]item{{cpu.Target{}.Name(), fmt.Sprintf("This machine's processor: %s, %d threads.", runtime.GOARCH, runtime.GOMAXPROCS(0))}}, accelerators()...)
 	})
+	var f flags
+	calibrate := false
+	list := c.RunE
+	c.Use, c.Args = "devices [flags] [-calibrate SOURCE...]", nil
+	c.Flags().BoolVar(&calibrate, "calibrate", false, "measure this machine and what networks take on it, and print the description as JSON")
+	f.sourceFlags(c)
+	f.computeFlags(c)
+	c.Flags().IntVar(&f.job.Repeat, "repeat", 10, "the number of runs of each network, of which each step's median counts")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if calibrate {
+			return a.calibrate(c, &f, args)
+		}
+		if len(args) > 0 {
+			return usagef("devices takes no arguments without -calibrate, got %s", args[0])
+		}
+		e := &usageError{}
+		c.Flags().Visit(func(g *pflag.Flag) {
+			if g.Name != "json" {
+				e.wrong = append(e.wrong, "-"+g.Name+" is for -calibrate, a list has no networks")
+			}
+		})
+		if len(e.wrong) > 0 {
+			return e
+		}
+		return list(c, args)
+	}
+	return c
+}
+
+// accelerators lists the devices of the gpu target, and why there are none of a kind.
+func accelerators() []item {
+	var items []item
+	devices, _ := gpu.Devices() // the error is that of all kinds
+	for _, d := range devices {
+		i := d.Info()
+		items = append(items, item{d.Name(), fmt.Sprintf("Target gpu: %.1f GiB, %d units; %s.", float64(i.Memory)/(1<<30), i.Units, i.Driver)})
+	}
+	absent := gpu.Absent()
+	for _, kind := range slices.Sorted(maps.Keys(absent)) {
+		why := absent[kind].Error()
+		if e, ok := errors.AsType[*diag.Error](absent[kind]); ok {
+			why = e.Msg
+		}
+		items = append(items, item{kind, "No device: " + why + "."})
+	}
+	return items
+}
+
+// calibrate describes this machine by its peaks, and by what networks take.
+func (a *app) calibrate(c *cobra.Command, f *flags, sources []string) error {
+	f.engine = work.Plan
+	if err := f.check(c); err != nil {
+		return err
+	}
+	if f.threads > 0 {
+		runtime.GOMAXPROCS(f.threads)
+	}
+	done := a.busy("measuring this machine")
+	d := work.ThisDevice(f.threads)
+	done()
+	var runs []cost.Run
+	for _, s := range sources {
+		one := *f
+		res, _, err := a.job(c, &one, work.Measure, f.pipeline(), s)
+		if err != nil {
+			return err
+		}
+		var m work.Measured
+		if err := json.Unmarshal([]byte(res.Text), &m); err != nil {
+			return err
+		}
+		runs = append(runs, d.Measured(m.Work, m.Steps, m.Whole))
+	}
+	if len(runs) > 0 {
+		d.Calibrate(runs...)
+	}
+	return d.Write(a.stdout)
 }

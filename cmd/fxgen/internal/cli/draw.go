@@ -26,9 +26,11 @@ func (a *app) draw() *cobra.Command {
 	c.Flags().BoolVar(&d.NoFold, "no-fold", false, "draw every repetition of a block instead of the first one")
 	c.Flags().BoolVar(&d.ShowConstants, "constants", false, "draw parameters, buffers and other tensors of the model's state")
 	c.Flags().BoolVar(&d.LeftToRight, "left-right", false, "let values flow to the right instead of down")
-	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations), time (of a run), or sqnr (signal over the noise that quantisation leaves)")
+	c.Flags().StringVar(&f.job.Overlay, "overlay", "", "colour by cost (operations; with -device the predicted time), time (of a run), or sqnr (signal over the noise that quantisation leaves)")
+	f.deviceFlag(c, " with -overlay cost, in place of operations")
 	f.calibFlag(c, " with -overlay sqnr")
 	f.configFlag(c, " with -overlay sqnr")
+	f.stopFlag(c)
 	f.weightFlags(c)
 	f.shapeFlag(c)
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
@@ -44,7 +46,11 @@ func (a *app) draw() *cobra.Command {
 		}
 		var standard []string
 		switch f.job.Overlay {
-		case "", work.OverlayCost:
+		case "":
+		case work.OverlayCost:
+			if f.device != "" {
+				standard = work.Optimise()
+			}
 		case work.OverlaySQNR, work.OverlayTime:
 			standard = work.Optimise()
 		default:

@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
@@ -23,6 +25,10 @@ type flags struct {
 	imports                 []string
 	weights, passes, seed   string
 	engine                  string
+	device                  string
+	turns                   []string
+	latency                 time.Duration
+	stopAt                  string
 	threads                 int
 	json                    bool
 	force                   bool
@@ -56,6 +62,44 @@ func (f *flags) configFlag(c *cobra.Command, when string) {
 	c.Flags().StringVar(&f.config, "config", "", "JSON file of what to quantise"+when+"; without it everything, statically")
 }
 
+// deviceFlag is of commands that predict times.
+func (f *flags) deviceFlag(c *cobra.Command, when string) {
+	c.Flags().StringVar(&f.device, "device", "", "JSON file that describes what times are predicted for"+when+"; devices -calibrate makes one of this machine")
+}
+
+// predicted enters the device and what goes with it into the job.
+func (f *flags) predicted(j *work.Job) error {
+	j.Latency = int64(f.latency)
+	switch {
+	case f.device != "" && j.Verb == work.Draw && j.Overlay != work.OverlayCost:
+		return usagef("-device is for -overlay cost, a drawing without it predicts nothing")
+	case f.device == "" && (j.Rate != 0 || j.Latency != 0):
+		return usagef("-rate and -latency are for -device, without it nothing is predicted")
+	case j.Rate < 0 || j.Latency < 0 || (j.Rate == 0) != (j.Latency == 0):
+		return usagef("-rate %g -latency %v: expected requests a second and the time that one may take, both more than 0", j.Rate, f.latency)
+	}
+	for _, s := range f.turns {
+		name, value, _ := strings.Cut(s, "=")
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || name == "" {
+			return usagef("-turns %s: expected NAME=N, the name of a while and how often it runs its body", s)
+		}
+		if j.Turns == nil {
+			j.Turns = map[string]int{}
+		}
+		j.Turns[name] = n
+	}
+	if f.device == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.device)
+	if err != nil {
+		return bad("-device: "+err.Error(), "give a file that describes a device, as docs/cost.md has it")
+	}
+	j.Device = work.Named{Name: f.device, Value: string(text)}
+	return nil
+}
+
 // calibration enters the files of -config and -calib into the job.
 func (f *flags) calibration(j *work.Job) error {
 	switch some := len(f.calib) > 0 || f.config != ""; {
@@ -77,8 +121,8 @@ func (f *flags) calibration(j *work.Job) error {
 			if !ok {
 				name, path = "", file
 			}
-			if filepath.Ext(path) != ".npy" {
-				return usagef("-calib %s: expected FILE.npy or NAME=FILE.npy", file)
+			if ext := filepath.Ext(path); ext != ".npy" && ext != ".npz" {
+				return usagef("-calib %s: expected FILE.npy, FILE.npz or NAME=FILE", file)
 			}
 			j.Calib = append(j.Calib, work.Named{Name: name, Value: absolute(path)})
 		}
@@ -89,14 +133,14 @@ func (f *flags) calibration(j *work.Job) error {
 // computeFlags are those of commands that compute.
 func (f *flags) computeFlags(c *cobra.Command) {
 	f.weightFlags(c)
-	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=VALUE of an input: FILE.npy, ramp or synthetic:SEED (repeat)")
+	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=VALUE of an input: FILE.npy, FILE.npz, FILE.pb, numbers (2,3), ramp or synthetic:SEED (repeat)")
 	f.shapeFlag(c)
 	c.Flags().IntVar(&f.threads, "threads", 0, "the most threads of a run, 0 for all processors")
 	c.Flags().StringVar(&f.seed, "seed", work.DefaultSeed, "seed of synthetic inputs and weights that have none of their own")
 }
 
 func (f *flags) weightFlags(c *cobra.Command) {
-	c.Flags().StringVar(&f.weights, "weights", "", "FILE.safetensors or synthetic:SEED")
+	c.Flags().StringVar(&f.weights, "weights", "", "FILE (safetensors or its index, npz, GGUF, torch.save's), FILE#NAME for a part of one, or synthetic:SEED")
 }
 
 func (f *flags) shapeFlag(c *cobra.Command) {
@@ -115,15 +159,18 @@ func (a *app) writer(f *flags, s *source, j *work.Job) *writer {
 		w.owns = s.pkg.Owns
 	}
 	if filepath.IsAbs(j.Weights) {
-		w.reads = append(w.reads, j.Weights)
+		file, _ := weights.Split(j.Weights)
+		w.reads = append(w.reads, file)
 	}
 	for _, in := range slices.Concat(j.In, j.Calib) {
 		if filepath.IsAbs(in.Value) {
 			w.reads = append(w.reads, in.Value)
 		}
 	}
-	if j.Config.Name != "" {
-		w.reads = append(w.reads, absolute(j.Config.Name))
+	for _, read := range []work.Named{j.Config, j.Device} {
+		if read.Name != "" {
+			w.reads = append(w.reads, absolute(read.Name))
+		}
 	}
 	return w
 }
@@ -157,25 +204,34 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 		}
 	}
 	for i, in := range j.In {
-		if ext := filepath.Ext(in.Value); ext == ".npy" || ext == ".pb" {
+		if work.IsFile(in.Value) {
 			j.In[i].Value = absolute(in.Value)
 		}
 	}
-	j.Weights = f.weights
-	if j.Weights != "" && j.Weights != "synthetic" && !strings.HasPrefix(j.Weights, "synthetic:") {
-		j.Weights = absolute(j.Weights)
-	}
+	j.Weights = weightsPath(f.weights)
 	if err := f.calibration(&j); err != nil {
+		return nil, err
+	}
+	if err := f.predicted(&j); err != nil {
+		return nil, err
+	}
+	var err error
+	if j.StopAt, err = readStop("stop-at", f.stopAt); err != nil {
 		return nil, err
 	}
 	j.Passes = standard
 	if c.Flags().Changed("passes") {
 		j.Passes = split(f.passes)
 	}
-	if err := work.Known(j.Passes); err != nil {
-		return nil, err
+	return &j, known(&j, "passes", "stop-at")
+}
+
+// known checks the pipeline of a job, and that there is one where it is to be ended.
+func known(j *work.Job, passes, stop string) error {
+	if j.StopAt.Name != "" && len(j.Passes) == 0 {
+		return usagef("-%s %s:%s: there are no passes; give -%s", stop, j.StopAt.Name, j.StopAt.Value, passes)
 	}
-	return &j, nil
+	return work.Known(j.Passes)
 }
 
 // link is what the flags want linked.
@@ -187,6 +243,14 @@ func (f *flags) link(j *work.Job) (l userpkg.Link, err error) {
 		}
 	}
 	return l, l.Check()
+}
+
+// weightsPath makes the path of a file of weights absolute.
+func weightsPath(s string) string {
+	if s == "" || s == "synthetic" || strings.HasPrefix(s, "synthetic:") {
+		return s
+	}
+	return absolute(s)
 }
 
 func absolute(path string) string {

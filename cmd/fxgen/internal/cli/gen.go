@@ -24,12 +24,15 @@ import (
 // genFlags are those of gen, check and diff.
 type genFlags struct {
 	flags
-	out string
+	out     string
+	tested  bool
+	samples string
 }
 
 func (f *genFlags) register(c *cobra.Command) {
 	f.sourceFlags(c)
 	f.weightFlags(c)
+	c.Flags().StringArrayVar(&f.in, "in", nil, "NAME=2,3, or FILE.npy, .npz or .pb: value of an input of a .onnx file that sizes follow from, for good (repeat)")
 	c.Flags().StringVar(&f.out, "o", "", "folder, or Go file, to write; the package's name when not given")
 	c.Flags().StringVar(&f.job.Package, "package", "", "name of the generated package")
 	c.Flags().StringVar(&f.job.Type, "type", "", "name of the generated type (Model)")
@@ -37,7 +40,27 @@ func (f *genFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.job.Style, "style", work.Kernel, "kernel: a package of its own that calls kernels; module: readable Go over the tensor API")
 	c.Flags().StringVar(&f.job.WeightsMode, "weights-mode", "auto", "where weights are: embed, external, literal or auto")
 	c.Flags().BoolVar(&f.job.Eject, "eject", false, "leave out the header that forbids editing")
+	c.Flags().BoolVar(&f.tested, "test", false, "write an example, and a test against samples, beside the code; what .onnx files have without it, unless it is -test=false")
+	c.Flags().StringVar(&f.samples, "samples", "", "folder with test_data_set_N of a .onnx file, for the test; without it samples are made up")
+	f.shapeFlag(c)
 	f.forceFlag(c)
+}
+
+// testing enters into the job what is to be tested.
+func (f *genFlags) testing(c *cobra.Command, j *work.Job) error {
+	given := c.Flags().Changed("test")
+	switch {
+	case given && !f.tested && (f.samples != "" || len(j.Shapes) > 0):
+		return usagef("-samples and -shape are for tests, which -test=false leaves out")
+	case given && !f.tested:
+		j.Tested = work.TestedNo
+	case given, f.samples != "":
+		j.Tested = work.TestedYes
+	}
+	if f.samples != "" {
+		j.SamplesDir = absolute(f.samples)
+	}
+	return nil
 }
 
 func (a *app) gen() *cobra.Command {
@@ -188,6 +211,9 @@ func (a *app) generate(c *cobra.Command, f *genFlags, arg string) (*generated, e
 	if err != nil {
 		return nil, err
 	}
+	if err := f.testing(c, j); err != nil {
+		return nil, err
+	}
 	s, err := a.open(arg, &f.flags, j)
 	if err != nil {
 		return nil, err
@@ -246,7 +272,7 @@ func place(j *work.Job, out string, s *source) (dir string) {
 
 // packageName makes a package name of the name of a model or file.
 func packageName(name string) string {
-	return goname.Package(strings.TrimSuffix(filepath.Base(name), ".fx"))
+	return goname.Package(strings.TrimSuffix(strings.TrimSuffix(filepath.Base(name), ".fx"), ".onnx"))
 }
 
 // strays lists the Go and weight files of a folder that fxgen wrote and that are

@@ -69,7 +69,7 @@ func (a *app) ops() *cobra.Command {
 
 func (a *app) passes() *cobra.Command {
 	return a.list("passes", "List the passes", func() (l []item) {
-		for _, p := range fx.Passes() {
+		for _, p := range fx.AllPasses() {
 			l = append(l, item{p.Name, sentence(p.Doc)})
 		}
 		return l

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"io"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
 
@@ -19,6 +21,7 @@ func (a *app) print() *cobra.Command {
 	f.sourceFlags(c)
 	f.weightFlags(c)
 	c.Flags().StringVar(&f.job.After, "after", "", "stop the pipeline after this pass")
+	f.stopFlag(c)
 	c.Flags().BoolVar(&f.job.Positions, "positions", false, "show where each node was recorded")
 	c.Flags().StringVar(&out, "o", "", "file to write instead of the standard output")
 	f.forceFlag(c)
@@ -50,15 +53,16 @@ func (a *app) run() *cobra.Command {
 	c := onSource("run", "Run a network on given inputs", "one SOURCE")
 	f.sourceFlags(c)
 	f.valueFlags(c)
-	c.Flags().StringArrayVar(&f.out, "out", nil, "NAME=FILE.npy: file for an output (repeat)")
+	f.stopFlag(c)
+	c.Flags().StringArrayVar(&f.out, "out", nil, "NAME=FILE.npy, or .npz, which may hold several: file for an output (repeat)")
 	f.forceFlag(c)
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		var files []work.Named
 		for _, s := range f.out {
 			name, path, ok := strings.Cut(s, "=")
-			if !ok || filepath.Ext(path) != ".npy" {
-				return usagef("-out %s: expected NAME=FILE.npy", s)
+			if ext := filepath.Ext(path); !ok || ext != ".npy" && ext != ".npz" {
+				return usagef("-out %s: expected NAME=FILE.npy or NAME=FILE.npz", s)
 			}
 			f.job.Out = append(f.job.Out, name)
 			files = append(files, work.Named{Name: name, Value: path})
@@ -67,9 +71,9 @@ func (a *app) run() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var list []target
-		for i, file := range res.Files {
-			list = append(list, target{path: files[i].Value, data: file.Data})
+		list, err := outputs(res.Files, files)
+		if err != nil {
+			return err
 		}
 		if err := w.write(list); err != nil {
 			return err
@@ -77,6 +81,37 @@ func (a *app) run() *cobra.Command {
 		return a.say(res.Text)
 	}
 	return c
+}
+
+// outputs are the files of results: a .npy file each, and .npz files with those that
+// are to go there, by their names.
+func outputs(results []work.File, files []work.Named) (list []target, err error) {
+	at := map[string]int{}
+	archives := map[int][]npy.Named{}
+	for i, r := range results {
+		path := files[i].Value
+		if filepath.Ext(path) != ".npz" {
+			list = append(list, target{path: path, data: r.Data})
+			continue
+		}
+		x, err := npy.Read(bytes.NewReader(r.Data), int64(len(r.Data)))
+		if err != nil {
+			return nil, err
+		}
+		if _, known := at[path]; !known {
+			at[path] = len(list)
+			list = append(list, target{path: path})
+		}
+		archives[at[path]] = append(archives[at[path]], npy.Named{Name: files[i].Name, Array: x})
+	}
+	for i, arrays := range archives {
+		var b bytes.Buffer
+		if err := npy.WriteArchive(&b, arrays, false); err != nil {
+			return nil, err
+		}
+		list[i].data = b.Bytes()
+	}
+	return list, nil
 }
 
 func (a *app) bench() *cobra.Command {
@@ -130,6 +165,7 @@ func (a *app) why() *cobra.Command {
 	c := onSource("why", "Tell which passes and rules made which nodes, and why others did not", "one SOURCE")
 	f.sourceFlags(c)
 	f.weightFlags(c)
+	f.stopFlag(c)
 	c.Flags().StringVar(&f.job.Node, "node", "", "the node that is asked about, by its name before or behind any pass")
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

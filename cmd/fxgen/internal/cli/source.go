@@ -67,8 +67,6 @@ func (a *app) open(arg string, f *flags, j *work.Job) (*source, error) {
 func graphFiles(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	switch {
-	case strings.HasSuffix(arg, ".onnx"):
-		return nil, bad(arg+": reading ONNX files is not part of this program", "give the network as Go, or as a graph in the text form")
 	case errors.Is(err, os.ErrNotExist) && !strings.ContainsAny(arg, `./\`):
 		names := make([]string, 0, len(models.All()))
 		for _, m := range models.All() {
@@ -84,8 +82,8 @@ func graphFiles(arg string) ([]string, error) {
 			return nil, bad(arg+" holds no "+graph.GraphFile, "to capture Go code, name a function or type: "+arg+"#Net")
 		}
 		return filepath.Glob(filepath.Join(arg, "*"))
-	case !strings.HasSuffix(arg, ".fx"):
-		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx file, a saved folder or ./pkg#Name")
+	case !strings.HasSuffix(arg, ".fx") && !strings.HasSuffix(arg, ".onnx"):
+		return nil, bad(arg+" is no source", "a source is a built-in network, a .fx or .onnx file, a saved folder or ./pkg#Name")
 	}
 	return []string{arg}, nil
 }

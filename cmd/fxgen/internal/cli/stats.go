@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,8 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/npy"
-	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/shape"
@@ -21,18 +20,34 @@ import (
 
 func (a *app) stats() *cobra.Command {
 	var f flags
-	c := onSource("stats", "Count nodes, parameters, operations and memory; list the tensors of a file", "one SOURCE, .safetensors or .npy file")
+	c := onSource("stats", "Count nodes, parameters, operations and memory; list the tensors of a file", "one SOURCE, or a file of tensors")
 	f.sourceFlags(c)
 	f.shapeFlag(c)
+	c.Flags().StringVar(&f.job.By, "by", "", "count what the steps of the plan take, summed up by step, scope (modules) or op")
+	c.Flags().IntVar(&f.job.Depth, "depth", 0, "levels of modules of a scope, 0 for all")
+	c.Flags().IntVar(&f.job.Top, "top", 20, "the most rows with -by or -device, 0 for all")
+	f.deviceFlag(c, ", by scope without -by")
+	c.Flags().Float64Var(&f.job.Rate, "rate", 0, "requests a second: how many such machines serve them, each a run")
+	c.Flags().DurationVar(&f.latency, "latency", 0, "the time that 99 of 100 requests of -rate may take")
+	c.Flags().StringArrayVar(&f.turns, "turns", nil, "NAME=N: how often a while runs its body, 1 if it is not said (repeat)")
 	f.jsonFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if ext := filepath.Ext(args[0]); !strings.Contains(args[0], "#") && (ext == ".safetensors" || ext == ".npy") {
+		if file, _ := weights.Split(args[0]); weights.IsFile(file) {
 			if err := plainFlags(c, "json"); err != nil {
 				return err
 			}
-			return a.tensorStats(args[0], ext, f.json)
+			return a.tensorStats(args[0], f.json)
 		}
-		res, _, err := a.job(c, &f, work.Stats, nil, args[0])
+		var standard []string
+		switch by := f.job.By; {
+		case by != "" && !slices.Contains([]string{work.ByStep, work.ByScope, work.ByOp}, by):
+			return usagef("-by %s: expected step, scope or op", by)
+		case f.job.Depth > 0 && by != work.ByScope && (by != "" || f.device == ""):
+			return usagef("-depth %d is for -by scope", f.job.Depth)
+		case by != "" || f.device != "":
+			standard = work.Optimise() // what plans are made of
+		}
+		res, _, err := a.job(c, &f, work.Stats, standard, args[0])
 		return a.sayOf(res, err)
 	}
 	return c
@@ -54,40 +69,20 @@ func plainFlags(c *cobra.Command, allowed ...string) error {
 
 // tensorJSON is a tensor of a file.
 type tensorJSON struct {
-	Name  string   `json:"name"`
-	Type  string   `json:"type"`
-	Bytes int      `json:"bytes"`
-	Min   *float64 `json:"min"` // of the finite elements
-	Max   *float64 `json:"max"`
-	NaN   int      `json:"nan"`
-	Inf   int      `json:"inf"`
+	Name   string   `json:"name"`
+	Type   string   `json:"type"`
+	Format string   `json:"format,omitempty"` // in the file, where it says more than the type
+	Bytes  int      `json:"bytes"`            // in memory
+	Min    *float64 `json:"min"`              // of the finite elements
+	Max    *float64 `json:"max"`
+	NaN    int      `json:"nan"`
+	Inf    int      `json:"inf"`
 }
 
 // tensorStats reads every tensor of a file, so that a fault anywhere is found.
-func (a *app) tensorStats(path, ext string, asJSON bool) error {
-	var list []tensorJSON
-	var errs diag.List
-	if ext == ".npy" {
-		x, err := npy.ReadFile(path)
-		if err != nil {
-			return in(path, err)
-		}
-		list = append(list, tensorOf("", x))
-	} else {
-		f, err := safetensors.ReadFile(path)
-		if err != nil {
-			return in(path, err)
-		}
-		for _, name := range f.Names() {
-			x, err := f.Get(name)
-			if err != nil {
-				errs.Add(in(path, err))
-				continue
-			}
-			list = append(list, tensorOf(name, x))
-		}
-	}
-	if err := errs.Err(); err != nil {
+func (a *app) tensorStats(path string, asJSON bool) error {
+	list, err := tensorsOf(path)
+	if err != nil {
 		return err
 	}
 	if asJSON {
@@ -97,7 +92,11 @@ func (a *app) tensorStats(path, ext string, asJSON bool) error {
 	}
 	elems, bytes := 0, 0
 	for _, t := range list {
-		text := strings.TrimSpace(t.Name+" "+t.Type) + fmt.Sprintf("  %d bytes", t.Bytes)
+		text := strings.TrimSpace(t.Name + " " + t.Type)
+		if t.Format != "" {
+			text += " from " + t.Format
+		}
+		text += fmt.Sprintf("  %d bytes", t.Bytes)
 		if t.Min != nil {
 			text += fmt.Sprintf("  %.6g .. %.6g", *t.Min, *t.Max)
 		}
@@ -111,6 +110,32 @@ func (a *app) tensorStats(path, ext string, asJSON bool) error {
 	fmt.Fprintf(a.stdout, "%d tensors, %d bytes\n", elems, bytes)
 	return nil
 }
+
+// tensorsOf reads the tensors of a file, one after the other.
+func tensorsOf(path string) ([]tensorJSON, error) {
+	f, err := weights.Open(path)
+	if err != nil {
+		return nil, in(path, err)
+	}
+	var list []tensorJSON
+	var errs diag.List
+	for _, name := range f.Names() {
+		x, err := f.Get(name)
+		if err != nil {
+			errs.Add(in(path, err))
+			continue
+		}
+		t := tensorOf(name, x)
+		if format := f.Format(name); quantised.MatchString(format) {
+			t.Format = format
+		}
+		list = append(list, t)
+	}
+	return list, errs.Err()
+}
+
+// quantised are the names of GGUF's blocks.
+var quantised = regexp.MustCompile(`^I?Q\d`)
 
 // in puts the file's name before an error about its contents.
 func in(path string, err error) error {

@@ -76,6 +76,8 @@ func kind(typ string) string {
 	switch typ {
 	case "int":
 		return "a whole number"
+	case "float64":
+		return "a number"
 	case "duration":
 		return "a time such as 30s or 2m"
 	case "bool":

@@ -232,7 +232,7 @@ func (l *loaded) test(t *Target, dir string) []byte {
 	for _, entry := range slices.Sorted(maps.Keys(l.linked.passes)) {
 		fmt.Fprintf(&b, "\t\t\t%q: %s,\n", entry, l.linked.passes[entry])
 	}
-	fmt.Fprintf(&b, "\t\t},\n\t}, %q)\n}\n", dir)
+	fmt.Fprintf(&b, "\t\t},\n\t\tPlaces: %#v,\n\t}, %q)\n}\n", l.linked.places, dir)
 	return []byte(b.String())
 }
 

@@ -58,12 +58,13 @@ func Host(l Link, file, model string) *Target {
 type linked struct {
 	imports []string          // import paths
 	passes  map[string]string // the expression for each entry
+	places  map[string]string // where each is declared
 	own     []string          // variables of the captured package that are passes
 }
 
 // link loads the packages that the job needs and looks the passes up.
 func (l *loaded) link(ctx context.Context, t *Target) error {
-	l.linked.passes = map[string]string{}
+	l.linked.passes, l.linked.places = map[string]string{}, map[string]string{}
 	known := map[string]*packages.Package{t.Pattern: l.pkg}
 	find := func(pattern string) (*packages.Package, error) {
 		if p := known[pattern]; p != nil {
@@ -132,6 +133,7 @@ func (l *loaded) pass(entry string, p *packages.Package, name string) error {
 		return bad("-passes "+entry+": "+name+" is "+obj.String()+", expected a variable of type passes.Pass",
 			"declare it as var "+name+" = passes.Rule(...), passes.EachNode(...) or passes.Pass{...}").At(position(p.Fset.Position(obj.Pos()).String()))
 	}
+	l.linked.places[entry] = p.PkgPath + "." + name
 	if l.self(p) {
 		l.linked.passes[entry] = fmt.Sprintf("fxgen_package.%s%d", ownName, len(l.linked.own))
 		l.linked.own = append(l.linked.own, name)

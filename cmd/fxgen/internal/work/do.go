@@ -17,7 +17,7 @@ import (
 // Do captures the source and does what the job asks. The error is a diag.List or
 // a *diag.Error where the source or the flags are at fault.
 func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
-	values := j.Verb == Run || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || needsValues(j.Passes)
+	values := j.Verb == Measure || j.Verb == Stats && j.costs() || j.Device.Name != "" || j.Verb == Run || j.Verb == Export || j.Verb == Verify || j.Verb == Bench || j.Verb == Profile || j.Verb == Gen || j.Verb == Quant || j.Verb == Feed || j.Verb == Values || j.Verb == Bisect || j.Verb == Shrink || j.Overlay == OverlaySQNR || j.Overlay == OverlayTime || needsValues(j.Passes)
 	c, err := s.capture(ctx, j, values)
 	if err != nil {
 		return nil, err
@@ -26,11 +26,21 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	for _, s := range c.gm.Graph.Specialisations() {
 		res.Notes = append(res.Notes, &diag.Error{Note: true, Pos: s.Pos, Msg: "fixed while the graph was captured: " + s.What})
 	}
-	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench) {
+	res.Notes = append(res.Notes, c.src.boundNotes()...)
+	if j.Verb == Gen && len(j.In) > 0 {
+		return nil, diag.New(BadValue, "-in "+j.In[0].Name+"="+j.In[0].Value+": no size follows from the value of an input of this name").
+			WithHint("leave it out: the generated code takes the value")
+	}
+	if j.Engine == Eager && (j.Verb == Run || j.Verb == Bench || j.Verb == Values) {
 		return res, c.act(ctx, j, res)
 	}
-	if j.Verb == Why {
+	switch j.Verb {
+	case Why:
 		return res, c.why(ctx, j, s.Passes, res)
+	case Bisect:
+		return res, c.bisect(ctx, j, s.Passes, res)
+	case Shrink:
+		return res, c.shrink(ctx, j, s, res)
 	}
 	o := passes.Options{}
 	if j.Verb == Draw && j.Format == "html" {
@@ -41,7 +51,7 @@ func Do(ctx context.Context, s *Source, j *Job) (*Result, error) {
 	if _, err := j.transform(ctx, c.gm, s.Passes, o); err != nil {
 		return nil, err
 	}
-	if j.Engine == Int8 && (j.Verb == Run || j.Verb == Bench) {
+	if j.Engine == Int8 && (j.Verb == Run || j.Verb == Bench || j.Verb == Values) {
 		if err := c.int8(ctx, j, res); err != nil {
 			return nil, err
 		}
@@ -72,9 +82,19 @@ func (c *captured) act(ctx context.Context, j *Job, res *Result) error {
 	case Draw:
 		return c.draw(ctx, j, res)
 	case Gen:
-		return c.gen(j, res)
+		return c.gen(ctx, j, res)
 	case Quant:
 		return c.quantise(ctx, j, res)
+	case Measure:
+		return c.measure(ctx, j, res)
+	case Values:
+		return c.observe(ctx, j, res)
+	case Verify:
+		return c.verify(ctx, j, res)
+	case Export:
+		return c.export(j, res)
+	case Lower:
+		return c.lower(j, res)
 	case Feed:
 		return c.feed(ctx, j, res)
 	}
@@ -101,22 +121,36 @@ func (c *captured) run(ctx context.Context, j *Job, res *Result) error {
 	return Report(j, res, out)
 }
 
+func encodeNPY(a *array.Array) ([]byte, error) {
+	var b bytes.Buffer
+	err := npy.Write(&b, a)
+	return b.Bytes(), err
+}
+
 // Report puts the outputs of a run into the result: as text, and as the files that
 // -out asks for.
 func Report(j *Job, res *Result, out []*array.Array) error {
 	var errs diag.List
-	for _, name := range j.Out {
+	wanted := j.Out
+	if j.All {
+		wanted = res.OutputNames
+	}
+	for _, name := range wanted {
 		i := slices.Index(res.OutputNames, name)
 		if i < 0 || i >= len(out) {
 			errs.Add(diag.New(BadValue, "there is no output "+name).WithHint("the outputs are " + strings.Join(res.OutputNames, ", ")))
 			continue
 		}
-		var b bytes.Buffer
-		if err := npy.Write(&b, out[i]); err != nil {
+		encode := encodeNPY
+		if j.All { // for ourselves
+			encode = EncodeArray
+		}
+		b, err := encode(out[i])
+		if err != nil {
 			errs.Add(err)
 			continue
 		}
-		res.Files = append(res.Files, File{name, b.Bytes()})
+		res.Files = append(res.Files, File{name, b})
 	}
 	if err := errs.Err(); err != nil {
 		return err

@@ -8,6 +8,7 @@
 package work
 
 import (
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/draw"
 )
@@ -23,6 +24,13 @@ const (
 	Gen     = "gen"     // Go source
 	Quant   = "quant"   // the plan of a quantisation, and the quantised graph
 	Why     = "why"     // what the passes did and did not
+	Measure = "measure" // what the steps of the plan do, and take: Measured
+	Values  = "values"  // what nodes compute, for compare
+	Bisect  = "bisect"  // the rewrite that breaks a check
+	Shrink  = "shrink"  // a small graph that fails, as a test
+	Verify  = "verify"  // the outputs of a run, to be compared
+	Export  = "export"  // an ONNX model
+	Lower   = "lower"   // what a target would compile
 	Feed    = "feed"    // Go source, and the inputs of a run as files: for the engines module and gen
 )
 
@@ -32,21 +40,34 @@ const DefaultSeed = "gofx-1"
 // Named is a flag of the form NAME=VALUE.
 type Named struct{ Name, Value string }
 
+// Exported says how a model is exported.
+type Exported struct {
+	Name     string // of the file
+	Opset    int    // 0: the lowest that will do
+	External bool   // with the constants in a file beside it
+}
+
 // Job is what a command was asked to do with a source. Paths in it are absolute.
 type Job struct {
 	Verb string
 
 	Inputs  []Named // declared types, in the order of the parameters
-	Weights string  // a safetensors file, synthetic:SEED, or "" for the source's default
+	Weights string  // a file of weights, synthetic:SEED, or "" for the source's default
 	Seed    string  // of what is synthetic and has no seed of its own
 
 	Passes []string // names; nil means none
 	After  string   // the last pass to run
-	Node   string   // what why is asked about, "" for all
+	Node   string   // what why is asked about, or the only value that is observed; "" for all
+	StopAt Named    // the pass, and its rewrite, that the pipeline ends with
+
+	Rel, Abs float64  // how close values must be
+	Check    []string // of bisect: the program that accepts or refuses a saved graph, with its arguments
+	CheckDir string   // where it runs
 
 	Shapes []Named  // "1,128"
 	In     []Named  // values of inputs
 	Out    []string // names of the outputs wanted as files
+	All    bool     // want all of them
 
 	Engine  string
 	Threads int
@@ -54,33 +75,42 @@ type Job struct {
 	MinTime int64 // nanoseconds
 	Timeout int64 // nanoseconds that the model's code may take while it is captured, 0 for any
 
-	Config  Named   // of a quantisation: the file's name and text
-	Calib   []Named // files of batches, by input; "" for the only one
-	Strict  bool    // all that a quantisation asks for is to be granted
-	Plan    bool    // return the plan of a quantisation
-	Save    bool    // return the quantised graph
-	Report  bool    // measure what it costs
-	Ranked  bool    // and what each operator costs alone
-	Overlay string  // what a drawing is coloured by: OverlaySQNR, OverlayCost, OverlayTime, or ""
+	ONNX    Exported       // how a model is exported
+	Config  Named          // of a quantisation: the file's name and text
+	Calib   []Named        // files of batches, by input; "" for the only one
+	Strict  bool           // all that a quantisation asks for is to be granted
+	Plan    bool           // return the plan of a quantisation
+	Save    bool           // return the quantised graph
+	Report  bool           // measure what it costs
+	Ranked  bool           // and what each operator costs alone
+	Device  Named          // what times are predicted for: the file's name and text
+	Rate    float64        // requests a second that a fleet of such devices serves, 0 for none
+	Latency int64          // nanoseconds that 99 % of them may take
+	Turns   map[string]int // how often while loops run their bodies
+	Overlay string         // what a drawing is coloured by: OverlaySQNR, OverlayCost, OverlayTime, or ""
 
 	JSON      bool
 	Positions bool
 	Drawing   draw.Options
 	Depth     int    // levels of modules of a profile, 0 for all
-	By        string // what a profile sums up: ByStep, ByScope or ByOp
+	By        string // what a profile or the plan's costs sum up: ByStep, ByScope or ByOp; "" for no costs
 	Top       int    // rows of a profile, 0 for all
 	Samples   bool   // take a profile of the processor, too
+	Target    string // of what is lowered
 	Format    string // of a drawing: dot or html
 
 	Package     string
 	Type        string // name of the generated type
 	File        string // beginning of the generated files' names
+	Test        string // name of the test that is written
 	OutDir      string // where the package is to be
 	Func        string // name of the generated function, module style
 	OwnState    bool   // module style: do not refer to the user's module
 	Style       string // module or kernel
 	WeightsMode string
 	Eject       bool
+	Tested      string // whether a test and an example are generated: TestedAuto, TestedYes or TestedNo
+	SamplesDir  string // folder of samples in ONNX's layout that the test has; "" for made-up ones
 	PackagePath string // import path of the package that module style is written into
 }
 
@@ -99,7 +129,17 @@ type Result struct {
 	// InputNames and OutputNames are those of the captured graph.
 	InputNames, OutputNames []string
 	PeakBytes               int64
+	// Culprit is the rewrite that bisect has found.
+	Culprit Culprit
+	Outputs []*array.Array `json:"-"` // of the verb Verify
 	// InputTypes and Shapes describe the inputs of the verb Feed.
 	InputTypes []string
 	Shapes     [][]int
+}
+
+// Culprit is a rewrite of a pipeline, and the entries of the job's pipeline up to its pass.
+type Culprit struct {
+	Pass  string
+	Match int
+	Until []string
 }

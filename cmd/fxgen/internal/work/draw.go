@@ -2,8 +2,6 @@ package work
 
 import (
 	"context"
-	"fmt"
-	"math"
 	"os"
 	"time"
 
@@ -53,6 +51,9 @@ func (c *captured) draw(ctx context.Context, j *Job, res *Result) error {
 func (c *captured) overlay(ctx context.Context, j *Job, res *Result) (*draw.Overlay, error) {
 	switch j.Overlay {
 	case OverlayCost:
+		if j.Device.Name != "" {
+			return c.predicted(j)
+		}
 		sizes, err := c.sizes(j)
 		return draw.Cost(c.gm, sizes), err
 	case OverlayTime:
@@ -90,19 +91,11 @@ func (c *captured) times(ctx context.Context, j *Job) (*draw.Overlay, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &draw.Overlay{Name: "time", Marks: map[string]draw.Mark{}}
-	most := time.Nanosecond
-	for _, s := range steps {
-		most = max(most, s.Time)
-	}
-	mark := func(t time.Duration) draw.Mark {
-		return draw.Mark{Heat: math.Sqrt(float64(t) / float64(most)), Text: fmt.Sprintf("%.3g µs", float64(t)/1e3)}
-	}
+	took := map[string]time.Duration{}
 	for _, s := range steps {
 		for _, name := range s.Step.Nodes {
-			o.Marks[name] = mark(s.Time)
+			took[name] = s.Time
 		}
 	}
-	o.Legend = []draw.Mark{mark(most / 100), mark(most / 4), mark(most)}
-	return o, nil
+	return timeOverlay("time", took), nil
 }

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
+	"github.com/gofx-dev/gofx/codegen/certificate"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/tensor"
 	"github.com/gofx-dev/gofx/tracer"
@@ -76,16 +75,14 @@ func callEager(ctx context.Context, fn reflect.Value, in []*array.Array) (out []
 	} else {
 		results = fn.Call(args)
 	}
+	var list []any
 	for _, r := range results {
-		if r.Type() == errorType {
-			if e, ok := r.Interface().(error); ok {
-				return nil, e
-			}
-			continue
+		if e, ok := r.Interface().(error); ok {
+			return nil, e
 		}
-		out = unpack(out, r)
+		list = append(list, r.Interface())
 	}
-	return out, nil
+	return certificate.Unpack(list), nil
 }
 
 func (c *captured) function() (reflect.Value, error) {
@@ -154,51 +151,4 @@ func holdsTensor(t reflect.Type) bool {
 		}
 	}
 	return false
-}
-
-// Unpack returns the arrays in the results of a call of generated code, in order.
-func Unpack(results []any) (out []*array.Array) {
-	for _, r := range results {
-		if r == nil {
-			continue
-		}
-		if _, ok := r.(error); !ok {
-			out = unpack(out, reflect.ValueOf(r))
-		}
-	}
-	return out
-}
-
-// unpack appends the tensors in a result.
-func unpack(out []*array.Array, v reflect.Value) []*array.Array {
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if v.IsNil() {
-			return out
-		}
-		switch x := v.Interface().(type) {
-		case *tensor.Tensor:
-			return append(out, x.Array())
-		case *array.Array:
-			return append(out, x)
-		}
-		return unpack(out, v.Elem())
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			out = unpack(out, v.Index(i))
-		}
-	case reflect.Map:
-		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-		for _, k := range keys {
-			out = unpack(out, v.MapIndex(k))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				out = unpack(out, v.Field(i))
-			}
-		}
-	}
-	return out
 }

@@ -2,13 +2,16 @@ package work
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/xla"
 )
 
 // The engines of this package; module and gen are run by the command, from what
@@ -64,6 +67,38 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 		}
 		return r, "", nil
 	}
-	return r, "", diag.New(BadEngine, "engine "+j.Engine+" is not part of this program").
+	return r, "", noEngine(j.Engine)
+}
+
+func noEngine(name string) error {
+	return diag.New(BadEngine, "engine "+name+" is not part of this program").
 		WithHint("the engines are eager, interp, plan, int8, module, gen")
+}
+
+// lower prints the program of a target for the job's sizes; comments in front of it say
+// what the arguments are.
+func (c *captured) lower(j *Job, res *Result) error {
+	if j.Target != xla.Name {
+		return diag.Bug("unknown target " + j.Target)
+	}
+	sizes, err := c.sizes(j)
+	if err != nil {
+		return err
+	}
+	p, err := xla.Emit(c.gm, lowering.Options{Shapes: pinned(c.gm.Graph, sizes)})
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "// StableHLO of %s. Arguments of main, in order:\n", c.src.Name)
+	for _, list := range []struct {
+		kind string
+		args []xla.Argument
+	}{{"input", p.Inputs}, {"weight", p.Weights}} {
+		for _, a := range list.args {
+			fmt.Fprintf(&text, "//   %s %q %s\n", list.kind, a.Name, a.Type())
+		}
+	}
+	res.Text = text.String() + p.String()
+	return nil
 }

@@ -1,13 +1,11 @@
 package work
 
 import (
-	"bytes"
 	"context"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/codegen"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering"
@@ -21,13 +19,16 @@ const (
 )
 
 // gen writes Go source into the result.
-func (c *captured) gen(j *Job, res *Result) error {
+func (c *captured) gen(ctx context.Context, j *Job, res *Result) error {
+	tests, err := c.certify(ctx, j, res)
+	if err != nil {
+		return err
+	}
 	var files *codegen.Files
-	var err error
 	if j.Style == Module {
-		files, err = c.genModule(j)
+		files, err = c.genModule(j, tests)
 	} else {
-		files, err = c.genKernel(j)
+		files, err = c.genKernel(j, tests)
 	}
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func (c *captured) gen(j *Job, res *Result) error {
 	return nil
 }
 
-func (c *captured) genKernel(j *Job) (*codegen.Files, error) {
+func (c *captured) genKernel(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
 	ready, err := lowering.Prepare(c.gm, lowering.Options{})
 	if err != nil {
 		return nil, err
@@ -48,15 +49,17 @@ func (c *captured) genKernel(j *Job) (*codegen.Files, error) {
 		return nil, err
 	}
 	return codegen.Kernel(p, ready.Values(), codegen.KernelOptions{Package: j.Package, Type: j.Type, File: j.File,
-		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs})
+		Weights: codegen.WeightsMode(j.WeightsMode), Eject: j.Eject, Outputs: c.src.Outputs,
+		About: c.src.about(), Tests: tests})
 }
 
-func (c *captured) genModule(j *Job) (*codegen.Files, error) {
-	o := codegen.ModuleOptions{Package: j.Package, Path: j.PackagePath, Func: j.Func, Type: j.Type, Eject: j.Eject, Weights: true}
+func (c *captured) genModule(j *Job, tests *codegen.Tests) (*codegen.Files, error) {
+	o := codegen.ModuleOptions{Package: j.Package, Path: j.PackagePath, Func: j.Func, Type: j.Type, Eject: j.Eject, Weights: true,
+		About: c.src.about(), Tests: tests}
 	if j.File != "" {
 		o.File = j.File + ".go"
 	}
-	if c.src.Model == nil && c.src.Graph == nil && j.Verb == Gen && !j.OwnState {
+	if c.ofModule(j) {
 		o.Root = c.module
 		fn, err := c.function()
 		if err != nil {
@@ -71,16 +74,21 @@ func (c *captured) genModule(j *Job) (*codegen.Files, error) {
 	return codegen.Module(c.gm, o)
 }
 
+// ofModule reports whether code of module style is a function of the user's module.
+func (c *captured) ofModule(j *Job) bool {
+	return c.src.Model == nil && c.src.Graph == nil && j.Verb == Gen && !j.OwnState && j.Style == Module
+}
+
 // feed writes Go source and the inputs of a run, for the engines that build.
 func (c *captured) feed(ctx context.Context, j *Job, res *Result) error {
 	in, dims, err := c.values(j)
 	if err != nil {
 		return err
 	}
-	if err := c.gen(j, res); err != nil {
+	if err := c.gen(ctx, j, res); err != nil {
 		return err
 	}
-	if j.Style == Kernel {
+	if j.Style == Kernel && dims != nil {
 		r, _, err := c.runner(&Job{Engine: Plan})
 		if err != nil {
 			return err
@@ -97,11 +105,11 @@ func (c *captured) feed(ctx context.Context, j *Job, res *Result) error {
 			}
 			a = def
 		}
-		var b bytes.Buffer
-		if err := npy.Write(&b, a); err != nil {
+		b, err := EncodeArray(a)
+		if err != nil {
 			return err
 		}
-		res.Files = append(res.Files, File{InputFile(i), b.Bytes()})
+		res.Files = append(res.Files, File{InputFile(i), b})
 		res.InputTypes = append(res.InputTypes, a.DType().String())
 		res.Shapes = append(res.Shapes, append([]int{}, a.Shape()...))
 	}
@@ -109,12 +117,12 @@ func (c *captured) feed(ctx context.Context, j *Job, res *Result) error {
 }
 
 // InputFile and OutputFile name the values of a built program.
-func InputFile(i int) string { return "in" + strconv.Itoa(i) + ".npy" }
+func InputFile(i int) string { return "in" + strconv.Itoa(i) + ".value" }
 
 // OutputFile names an output of a built program.
-func OutputFile(i int) string { return "out" + strconv.Itoa(i) + ".npy" }
+func OutputFile(i int) string { return "out" + strconv.Itoa(i) + ".value" }
 
 // IsSource reports whether a file of the verb Feed is part of the package.
 func IsSource(name string) bool {
-	return !(strings.HasPrefix(name, "in") && strings.HasSuffix(name, ".npy"))
+	return !(strings.HasPrefix(name, "in") && strings.HasSuffix(name, ".value"))
 }

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -62,5 +63,24 @@ func (j *Job) transform(ctx context.Context, m *graph.Module, own map[string]pas
 			o.StopAfter = p.Name
 		}
 	}
+	if o.StopAt, err = j.stopAt(own); err != nil {
+		return nil, err
+	}
 	return passes.Run(ctx, m, pipeline, o)
+}
+
+// stopAt reads the rewrite that the pipeline ends with.
+func (j *Job) stopAt(own map[string]passes.Pass) (s passes.StopAt, err error) {
+	if j.StopAt.Name == "" {
+		return s, nil
+	}
+	n, err := strconv.Atoi(j.StopAt.Value)
+	if err != nil || n < 0 {
+		return s, diag.New(BadValue, "-stop-at "+j.StopAt.Name+":"+j.StopAt.Value+": expected the number of a rewrite, 0 for none").WithHint("fxgen why counts the rewrites of passes")
+	}
+	s = passes.StopAt{Pass: j.StopAt.Name, Match: n}
+	if p, ok := own[j.StopAt.Name]; ok {
+		s.Pass = p.Name
+	}
+	return s, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/cpu"
@@ -173,7 +172,7 @@ func (c *captured) calibration(j *Job) ([][]*array.Array, error) {
 			errs.Add(diag.New(BadValue, "-calib "+f.Value+": which input is meant?").WithHint("write NAME=FILE.npy with the name of an input, such as " + name))
 			continue
 		}
-		a, err := npy.ReadFile(f.Value)
+		a, err := readArray(at.Target(), f.Value)
 		if err != nil {
 			errs.Add(badValue("-calib "+f.Value, err))
 			continue

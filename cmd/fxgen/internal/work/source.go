@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/dump"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/draw"
@@ -20,6 +20,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/nn"
+	"github.com/gofx-dev/gofx/onnx"
 	"github.com/gofx-dev/gofx/passes"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tracer"
@@ -38,10 +39,18 @@ type Source struct {
 	// Graph is the graph of sources that are files.
 	Graph *graph.Module
 
+	path  string                  // of the file of a model
+	onnx  *onnx.File              // of models, which are imported when the source is captured
+	bound []string                // inputs of a model that have a value for good
+	fixed map[string]*array.Array // the values
+
+	values []*array.Array // of the inputs, where the source has them
+
 	// File is the file or folder of a graph that is read when the source is captured.
 	File string
 	// Passes are those of the user, by the names that the job gives them.
 	Passes map[string]passes.Pass
+	Places map[string]string // of Passes: import path, dot, name of the variable
 
 	// Params and Outputs are the names of parameters and results, where known.
 	Params  []string
@@ -64,8 +73,11 @@ func Model(m *models.Model) *Source {
 	return s
 }
 
-// Open reads a graph: a folder that was saved, or a file in the text form.
+// Open reads a graph: a folder that was saved, or a file in the text form or ONNX's.
 func Open(path string) (*Source, error) {
+	if strings.HasSuffix(path, ".onnx") {
+		return openONNX(path)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, Unreadable(path, err)
@@ -109,6 +121,12 @@ func (s *Source) capture(ctx context.Context, j *Job, values bool) (*captured, e
 	if s.File != "" {
 		var err error
 		if s, err = Open(s.File); err != nil {
+			return nil, err
+		}
+	}
+	if s.onnx != nil {
+		var err error
+		if s, err = s.imported(j); err != nil {
 			return nil, err
 		}
 	}
@@ -236,7 +254,9 @@ const (
 )
 
 // graphName makes a name for a graph of what names a source.
-func graphName(s string) string { return strings.TrimSuffix(filepath.Base(s), ".fx") }
+func graphName(s string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(s), ".fx"), ".onnx")
+}
 
 // inputs lists the declared inputs in order: those of the entry, then those of
 // -input, by name. Where parameters hold several tensors, or have no name, the
@@ -316,7 +336,11 @@ func (s *Source) load(m any, j *Job, values bool) error {
 		seed, synthetic = j.seed(), true
 	}
 	if !synthetic {
-		return nn.LoadFile(m, j.Weights)
+		f, err := openWeights(j.Weights)
+		if err != nil {
+			return err
+		}
+		return nn.LoadStateDict(m, f)
 	}
 	if !values {
 		return nil
@@ -358,7 +382,7 @@ func loadGraph(m *graph.Module, j *Job, values bool) error {
 		}
 		if j.Verb == Gen {
 			return diag.New(NoWeights, "parameter "+missing+" has no value").
-				WithHint("give -weights FILE.safetensors, or -weights synthetic:SEED for values that mean nothing")
+				WithHint("give -weights FILE, or -weights synthetic:SEED for values that mean nothing")
 		}
 		seed, synthetic = j.seed(), true
 	}
@@ -371,22 +395,30 @@ func loadGraph(m *graph.Module, j *Job, values bool) error {
 	return loadGraphFile(m, j.Weights)
 }
 
-// loadGraphFile sets the parameters from a safetensors file; it reports all that
+// openWeights opens a file of weights, of which models in ONNX's format are one.
+func openWeights(path string) (weights.File, error) {
+	if file, _ := weights.Split(path); filepath.Ext(file) == ".onnx" {
+		return onnx.OpenWeights(path)
+	}
+	return weights.Open(path)
+}
+
+// loadGraphFile sets the parameters from a file of weights; it reports all that
 // do not fit.
 func loadGraphFile(m *graph.Module, path string) error {
-	f, err := safetensors.ReadFile(path)
+	f, err := openWeights(path)
 	if err != nil {
 		return err
 	}
 	var errs diag.List
 	for _, p := range m.Params() {
 		want := p.TypeOf()
-		d, dims, _, _, ok := f.Info(p.Path)
+		d, dims, ok := f.Type(p.Path)
 		if !ok {
 			errs.Add(&diag.Error{Code: graph.WeightMissing, Op: p.Path, Msg: "is missing in the file, the graph expects " + want.String()})
 			continue
 		}
-		if got := shape.TensorType(d, shape.Ints(dims...)); want.Kind() != shape.None && !got.Same(want) {
+		if got := shape.TensorType(d, shape.Ints(dims...)); want.Kind() != shape.None && d != array.Invalid && !got.Same(want) {
 			errs.Add(&diag.Error{Code: graph.WeightMismatch, Op: p.Path, Msg: "is " + got.String() + ", the graph expects " + want.String()})
 			continue
 		}

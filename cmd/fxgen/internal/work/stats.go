@@ -29,6 +29,7 @@ type statsJSON struct {
 	Steps      int            `json:"steps"`        // of the plan
 	Packed     int64          `json:"packed_bytes"` // weights laid out for this processor
 	PeakWhy    string         `json:"peak_unknown,omitempty"`
+	Cost       *costJSON      `json:"cost,omitempty"` // with -by or -device
 }
 
 func (c *captured) stats(j *Job, res *Result) error {
@@ -43,8 +44,10 @@ func (c *captured) stats(j *Job, res *Result) error {
 		s.Opcodes[n.Opcode().String()]++
 		if n.Op() != nil {
 			s.Ops[n.Op().Key()]++
-			flops = flops.Add(n.Flops())
 		}
+	}
+	for n := range c.gm.Graph.Nodes() {
+		flops = flops.Add(n.Flops())
 	}
 	for _, p := range c.gm.Params() {
 		d, dims, ok := p.TypeOf().Concrete()
@@ -60,8 +63,29 @@ func (c *captured) stats(j *Job, res *Result) error {
 		}
 	}
 	s.FLOPs = flops.String()
+	if !j.costs() {
+		if err := j.turned(flops.Symbols()); err != nil {
+			return err
+		}
+	}
 	if n, err := flops.Eval(func(name string) (int, bool) { v, ok := dims[name]; return v, ok }); err == nil {
 		s.FLOPsAt = &n
+	}
+	if j.costs() {
+		if s.Cost, err = c.cost(j); err != nil {
+			return err
+		}
+		if !j.JSON {
+			at := sizesText(dims)
+			if at != "" {
+				at = " at " + at
+			}
+			res.Text = s.Cost.text(s.Model, at, j.Top)
+			return nil
+		}
+		if j.Top > 0 && len(s.Cost.Rows) > j.Top {
+			s.Cost.Rows = s.Cost.Rows[:j.Top]
+		}
 	}
 	s.peak(c.gm)
 	if j.JSON {
@@ -71,13 +95,18 @@ func (c *captured) stats(j *Job, res *Result) error {
 	return nil
 }
 
-// sizes are those of the graph's symbols in a run on the job's inputs.
+// sizes are those of the graph's symbols in a run on the job's inputs, and the turns of
+// its loops that are given.
 func (c *captured) sizes(j *Job) (map[string]int, error) {
 	f := feed{job: j, graph: c.gm.Graph, model: c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{}}
 	if err := f.known(); err != nil {
 		return nil, err
 	}
-	return f.dims, f.sizes()
+	err := f.sizes()
+	for name, n := range j.Turns {
+		f.dims[graph.Turns(name)] = n
+	}
+	return f.dims, err
 }
 
 // peak asks the plan for the memory of a run.

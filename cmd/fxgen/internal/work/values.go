@@ -1,12 +1,12 @@
 package work
 
 import (
-	"path/filepath"
+	"bytes"
 	"strconv"
 	"strings"
 
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/models"
@@ -20,12 +20,16 @@ type feed struct {
 	model *models.Model
 
 	files map[string]*array.Array
-	dims  map[string]int // sizes of symbols
+	dims  map[string]int                     // sizes of symbols
+	open  func(symbol string, usual int) int // chooses those that nothing gives; may be nil
 }
 
 // values makes the inputs of a run in the order of the placeholders: those of -in,
 // else synthetic ones, else nil where the input has a default.
 func (c *captured) values(j *Job) ([]*array.Array, map[string]int, error) {
+	if c.src.values != nil {
+		return c.src.values, nil, nil
+	}
 	f := &feed{job: j, graph: c.gm.Graph, model: c.src.Model, files: map[string]*array.Array{}, dims: map[string]int{}}
 	if err := f.known(); err != nil {
 		return nil, nil, err
@@ -87,10 +91,10 @@ func (f *feed) sizes() error {
 				return badValue("-shape "+n.Target()+"="+text, err)
 			}
 		}
-		if given && strings.HasSuffix(v, ".npy") {
-			a, err := npy.ReadFile(v)
+		if given && (IsFile(v) || areNumbers(v)) {
+			a, err := f.read(n, v)
 			if err != nil {
-				return badValue("-in "+n.Target()+"="+v, err)
+				return err
 			}
 			f.files[n.Target()] = a
 			if f.bind(n, a.Shape()) != nil {
@@ -106,8 +110,23 @@ func (f *feed) sizes() error {
 		if f.model != nil && !ramp && f.model.Dims[s.Name] > 0 {
 			f.dims[s.Name] = f.model.Dims[s.Name]
 		}
+		if f.open != nil {
+			f.dims[s.Name] = f.open(s.Name, f.dims[s.Name])
+		}
 	}
 	return nil
+}
+
+// read is the value of an input from a file, or of the numbers that are given.
+func (f *feed) read(n *graph.Node, v string) (*array.Array, error) {
+	if IsFile(v) {
+		return readValue(Named{n.Target(), v})
+	}
+	a, err := numbers(v, n.Type())
+	if err != nil {
+		return nil, badValue("-in "+n.Target()+"="+v, err)
+	}
+	return a, nil
 }
 
 func parseShape(text string) ([]int, error) {
@@ -164,10 +183,6 @@ func (f *feed) value(n *graph.Node) (*array.Array, error) {
 		v = "synthetic:" + f.job.seed()
 	}
 	flag := "-in " + name + "=" + v
-	switch filepath.Ext(v) {
-	case ".pb":
-		return nil, diag.New(BadValue, flag+": reading TensorProto files is not part of this program").WithHint("convert the value to .npy")
-	}
 	d, dims, err := f.shapeOf(n)
 	if err != nil {
 		return nil, badValue(flag, err)
@@ -180,7 +195,7 @@ func (f *feed) value(n *graph.Node) (*array.Array, error) {
 	}
 	seed, ok := strings.CutPrefix(v, "synthetic:")
 	if !ok {
-		return nil, diag.New(BadValue, flag+": unknown kind of value").WithHint("give FILE.npy, ramp or synthetic:SEED")
+		return nil, diag.New(BadValue, flag+": unknown kind of value").WithHint("give FILE.npy, FILE.pb, numbers such as 2,3, ramp or synthetic:SEED")
 	}
 	x, err := models.SyntheticInput(models.InputSpec{Name: name, Type: shape.TensorType(d, shape.Ints(dims...)).String(), Rule: f.rule(name, d)}, seed, nil)
 	if err != nil {
@@ -254,4 +269,24 @@ func ramp(d array.DType, dims []int) *array.Array {
 		array.SetFloat64At(a, i, v)
 	}
 	return a
+}
+
+// valueName is the one tensor of an encoded array.
+const valueName = "value"
+
+// EncodeArray writes an array for another process of fxgen. The format has all element
+// types, which .npy has not.
+func EncodeArray(a *array.Array) ([]byte, error) {
+	var b bytes.Buffer
+	err := safetensors.Write(&b, []safetensors.Named{{Name: valueName, Array: a}}, nil)
+	return b.Bytes(), err
+}
+
+// DecodeArray reads what EncodeArray wrote, and shares its memory.
+func DecodeArray(b []byte) (*array.Array, error) {
+	f, err := safetensors.Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	return f.Get(valueName)
 }

@@ -1,0 +1,187 @@
+package work
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/codegen"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/onnx"
+)
+
+// openONNX opens a model. Its graph is imported when the source is captured: sizes may
+// follow from values of the job.
+func openONNX(path string) (*Source, error) {
+	f, err := onnx.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{Name: filepath.Base(path), Outputs: f.Outputs(), path: path, onnx: f}, nil
+}
+
+// imported returns the source with the graph of its model. Inputs that sizes follow from
+// are bound to the job's values and are none of the job's any more; the job's other inputs
+// get the graph's names where they had the model's.
+func (s *Source) imported(j *Job) (*Source, error) {
+	values, err := s.given(j)
+	if err != nil {
+		return nil, err
+	}
+	m, bound, err := s.onnx.ImportFor(values, onnx.Options{})
+	if err != nil {
+		return nil, s.explained(err, values)
+	}
+	c := *s
+	c.Graph, c.bound, c.fixed = m, bound, values
+	names := slices.DeleteFunc(s.onnx.Inputs(), func(name string) bool { return slices.Contains(bound, name) })
+	j.In = slices.DeleteFunc(j.In, func(in Named) bool { return slices.Contains(bound, in.Name) })
+	for _, list := range [][]Named{j.In, j.Shapes} {
+		for k, in := range list {
+			if at := slices.Index(names, in.Name); at >= 0 {
+				list[k].Name = m.Graph.Inputs()[at].Target()
+			}
+		}
+	}
+	return &c, nil
+}
+
+// export returns the files of an ONNX model.
+func (c *captured) export(j *Job, res *Result) (err error) {
+	dir, err := os.MkdirTemp("", "fxgen-onnx-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	o := onnx.ExportOptions{Opset: j.ONNX.Opset, Outputs: c.outputNames(), External: j.ONNX.External}
+	if err := onnx.ExportFile(filepath.Join(dir, j.ONNX.Name), c.gm, o); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			return err
+		}
+		res.Files = append(res.Files, File{f.Name(), data})
+	}
+	return nil
+}
+
+// about is what the file says about its model, for the comments of generated code.
+func (s *Source) about() *codegen.About {
+	if s.onnx == nil {
+		return nil
+	}
+	d := s.onnx.Describe()
+	about := &codegen.About{Origin: "Generated from " + s.Name, Doc: d.Doc}
+	if origin := d.Origin(); origin != "" {
+		about.Origin += ", " + origin
+	}
+	for _, in := range d.Inputs {
+		if !slices.Contains(s.bound, in.Name) {
+			about.Inputs = append(about.Inputs, in.Doc)
+		}
+	}
+	for _, out := range d.Outputs {
+		about.Outputs = append(about.Outputs, out.Doc)
+	}
+	return about
+}
+
+// fileEndings are those of files with the value of an input.
+var fileEndings = []string{".npy", ".npz", ".pb"}
+
+// IsFile reports whether the value of an input is in a file.
+func IsFile(value string) bool { return slices.Contains(fileEndings, filepath.Ext(value)) }
+
+func readValue(in Named) (*array.Array, error) {
+	a, err := readArray(in.Name, in.Value)
+	if err != nil {
+		return nil, badValue("-in "+in.Name+"="+in.Value, err)
+	}
+	return a, nil
+}
+
+// readArray reads the array of an input from a file.
+func readArray(name, path string) (*array.Array, error) {
+	switch filepath.Ext(path) {
+	case ".pb":
+		return onnx.ReadTensor(path)
+	case ".npz":
+		return fromArchive(path, name)
+	}
+	return npy.ReadFile(path)
+}
+
+// fromArchive reads the array of an input's name, or the only one that there is.
+func fromArchive(path, name string) (*array.Array, error) {
+	a, err := npy.OpenArchive(path)
+	if err != nil {
+		return nil, err
+	}
+	names := a.Names()
+	if len(names) == 1 && !slices.Contains(names, name) {
+		name = names[0]
+	}
+	return a.Get(name)
+}
+
+// boundNotes tell which inputs are none any more.
+func (s *Source) boundNotes() (notes diag.List) {
+	for _, name := range s.bound {
+		notes = append(notes, &diag.Error{Note: true, Msg: "input " + name + " is fixed to the value given: sizes follow from it"})
+	}
+	return notes
+}
+
+// unbound lists the inputs that errors say sizes follow from.
+func unbound(l diag.List) (names []string) {
+	for _, e := range l {
+		var u *onnx.Unbound
+		if errors.As(e, &u) {
+			names = append(names, u.Inputs...)
+		}
+	}
+	return names
+}
+
+// explained says, of what an importer refuses, how the command line cures it, and sums up
+// what many nodes have in common.
+func (s *Source) explained(err error, given map[string]*array.Array) error {
+	var l diag.List
+	if !errors.As(err, &l) {
+		return err
+	}
+	var out, notes diag.List
+	hint := ""
+	if names := unbound(l); len(names) > 0 {
+		hint = s.cure(given, names)
+	}
+	count := map[string]int{}
+	for _, e := range l {
+		c := *e
+		var u *onnx.Unbound
+		if errors.As(e, &u) {
+			c.Hint = hint
+		}
+		out = append(out, &c)
+		if e.Code == onnx.CodeOperator || e.Code == onnx.CodeAttribute {
+			count[e.Msg]++
+		}
+	}
+	for _, e := range l {
+		if n := count[e.Msg]; n > 1 {
+			notes = append(notes, &diag.Error{Note: true, Msg: fmt.Sprintf("%d nodes: %s", n, e.Msg)})
+			delete(count, e.Msg)
+		}
+	}
+	return append(out, notes...)
+}

@@ -1,0 +1,57 @@
+package work
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/onnx"
+)
+
+// CaseSet is a case in the layout of ONNX's tests with one of its samples: a source that
+// has the values of its inputs, and what must come out.
+type CaseSet struct {
+	Source *Source
+	Sample onnx.Sample
+}
+
+// OpenCase reads the folder of a case and imports its model for each sample.
+func OpenCase(dir string) ([]CaseSet, error) {
+	path := filepath.Join(dir, "model.onnx")
+	f, err := onnx.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	samples, err := f.Samples(dir)
+	if err != nil {
+		return nil, err
+	}
+	var sets []CaseSet
+	for _, s := range samples {
+		m, bound, err := f.ImportFor(s.Inputs, onnx.Options{Lengths: s.Lengths})
+		if err != nil {
+			return nil, (&Source{path: path, onnx: f}).explained(err, s.Inputs)
+		}
+		src := &Source{Name: filepath.Base(dir), Graph: m, Outputs: f.Outputs(), values: f.Args(s, bound)}
+		sets = append(sets, CaseSet{src, s})
+	}
+	return sets, nil
+}
+
+// verify leaves the outputs of a run in the result.
+func (c *captured) verify(ctx context.Context, j *Job, res *Result) error {
+	in, _, err := c.values(j)
+	if err != nil {
+		return err
+	}
+	r, _, err := c.runner(j)
+	if err != nil {
+		return err
+	}
+	defer r.close()
+	out, err := r.run(ctx, in)
+	for _, a := range out {
+		res.Outputs = append(res.Outputs, array.Contiguous(a)) // which outlive the run
+	}
+	return err
+}
