@@ -10,6 +10,7 @@ require (
 require (
 	github.com/dave/jennifer v1.7.1 // indirect
 	github.com/disintegration/imaging v1.6.2 // indirect
+	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/flopp/go-findfont v0.1.0 // indirect
 	github.com/fogleman/gg v1.3.0 // indirect
 	github.com/goccy/go-graphviz v0.2.10 // indirect
