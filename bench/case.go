@@ -57,6 +57,8 @@ type Ours struct {
 	Name string // what is called
 	Run  func()
 	Out  []*array.Array
+	// Before makes what a call of Run uses up, unmeasured; nil where nothing is.
+	Before func()
 	// Bytes are those that a call reads at least, where reading them bounds it.
 	Bytes float64
 }
@@ -93,6 +95,9 @@ type Case struct {
 	Quant *quant.Config
 	// Torch adds PyTorch's quantised engine, which has operators for all of the network.
 	Torch bool
+	// Scale is what is done with a graph of so many Nodes, by gofx and by torch.fx.
+	Scale *scaling
+	Nodes int
 	// Engines are other ways of gofx to compute the network.
 	Engines []Engine
 	// Ours prepares gofx. It is nil where the library has no such kernel.

@@ -39,15 +39,18 @@ func TestCasesAreNamedOnce(t *testing.T) {
 			require.NotEmpty(t, c.Engines, name)
 			continue
 		}
+		if c.Scale != nil {
+			continue
+		}
 		require.NotEmpty(t, c.Inputs, name)
 		require.NotNil(t, c.Ours, name)
 		require.True(t, c.Op != "" || len(c.Graphs) > 0, name)
 		require.Positive(t, c.Work.Flops+c.Work.Ops8+c.Work.Bytes, name)
 	}
-	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant"} {
+	for _, g := range []string{"gemm", "conv", "qgemm", "qconv", "qvector", "chain", "vector", "memory", "rnn", "attention", "model", "fold", "quant", "graph"} {
 		require.Positive(t, count[g], g)
 	}
-	require.Len(t, count, 13)
+	require.Len(t, count, 14)
 	require.Greater(t, count["conv"], 150)
 }
 

@@ -103,6 +103,24 @@ func decodeTable(b *strings.Builder, r *Row) {
 	}
 }
 
+// graphSection is the table of what is done with graphs.
+func graphSection(b *strings.Builder, rows []*Row) {
+	b.WriteString("| what | nodes | ms | µs a node | torch.fx ms | torch.fx/gofx | goal | allocations a node | pairs |\n|" + strings.Repeat("---|", 9) + "\n")
+	for _, r := range rows {
+		what, _, _ := strings.Cut(r.Shape, "_")
+		goal := "-"
+		switch {
+		case r.Goal > 0:
+			goal = fmt.Sprintf("%g", r.Goal)
+		case r.Most > 0:
+			goal = fmt.Sprintf("%g µs", r.Most)
+		}
+		n, theirs := float64(r.Nodes), r.Peers["torch.fx"]
+		fmt.Fprintf(b, "| %s | %d | %s | %.3f | %s | %s | %s | %.2f | %s |\n", what, r.Nodes, ms(r.OursMS), 1e3*r.OursMS/n, ms(theirs),
+			ratio(theirs, r.OursMS, r.Least["torch.fx"], r.Least[""]), goal, r.Allocs/n, r.pairs())
+	}
+}
+
 // missing lists who could not take part in the rows.
 func missing(b *strings.Builder, rows []*Row) {
 	first := true

@@ -42,6 +42,12 @@ func TestDocument(t *testing.T) {
 	require.Error(t, writeDoc(dir, nil))
 }
 
+func TestDocumentOfGraphs(t *testing.T) {
+	s := document([]*Row{{Group: "graph", Shape: "lint_1000", Nodes: 1000, Goal: 5, OursMS: 0.25, Peers: map[string]float64{"torch.fx": 2}, Allocs: 20, Threads: 1, Pairs: 15,
+		Least: map[string]float64{"": 0.2, "torch.fx": 1.8}}, {Group: "graph", Shape: "parse_1000", Nodes: 1000, Most: 3, OursMS: 1, Threads: 1, Pairs: 15}})
+	require.Contains(t, s, "| lint | 1000 | 0.2500 | 0.250 | 2.00 | 8.00 (9.00) | 5 | 0.02 | 15 |\n| parse | 1000 | 1.00 | 1.000 | - | - | 3 µs | 0.00 | 15 |\n")
+}
+
 func TestRooflineIsWellFormed(t *testing.T) {
 	s := roofline(docRows())
 	d := xml.NewDecoder(strings.NewReader(s))

@@ -39,9 +39,17 @@ type options struct {
 	peers   string
 	beside  int
 	roof    string
+	cost    string
 }
 
 func main() {
+	if len(os.Args) == 4 && os.Args[1] == costArgument {
+		if err := serveCost(os.Args[2], os.Args[3], os.Stdout); err != nil {
+			warn("%v", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if len(os.Args) == 2 && os.Args[1] == peers.OneDNNArgument {
 		if err := onednn.Serve(os.Stdin, os.Stdout); err != nil {
 			warn("%v", err)
@@ -63,9 +71,16 @@ func main() {
 	flag.StringVar(&o.peers, "peers", "torch,ort,onednn", "processes to compare with")
 	flag.IntVar(&o.beside, "beside", 0, "copy memory on so many other `processors` meanwhile, as on a machine with less bandwidth and no shared cache")
 	flag.StringVar(&o.roof, "roof", "", "profile the plans of these `networks` (separated by commas) instead: kinds of steps and their shares of the roof")
+	flag.StringVar(&o.cost, "cost", "", "measure these `networks` (separated by commas, all for all of them) and predict each from the others; with -json the measurements, which -from reads")
 	flag.Parse()
-	if o.roof != "" {
-		if err := roofs(o, os.Stdout); err != nil {
+	for _, other := range []struct {
+		flag string
+		f    func(options, io.Writer) error
+	}{{o.roof, roofs}, {o.cost, costs}} {
+		if other.flag == "" {
+			continue
+		}
+		if err := other.f(o, os.Stdout); err != nil {
 			warn("%v", err)
 			os.Exit(2)
 		}
@@ -85,7 +100,7 @@ func main() {
 func groups() []*Case {
 	var all []*Case
 	for _, f := range []func() []*Case{gemmCases, convCases, qgemmCases, qconvCases, qvectorCases, chainCases, vectorCases,
-		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases} {
+		memoryCases, rnnCases, attentionCases, modelCases, foldCases, quantCases, graphCases} {
 		all = append(all, f()...)
 	}
 	return all
@@ -131,7 +146,7 @@ func run(o options, out io.Writer) (failed bool, err error) {
 		return failed, err
 	}
 	for _, r := range rows {
-		if r.Allocs > 0 {
+		if r.Allocs > 0 && r.Nodes == 0 {
 			warn("%s/%s: %g allocations a call", r.Group, r.Shape, r.Allocs)
 		}
 	}

@@ -61,9 +61,12 @@ func (b *bench) measure(c *Case) (row *Row, err error) {
 	row = &Row{Group: c.Group, Shape: c.Shape, Threads: b.threads, Networks: c.Networks, WindowMS: b.window.Seconds() * 1e3}
 	var f field
 	defer f.close()
-	if c.Network != nil {
+	switch {
+	case c.Network != nil:
 		err = b.network(c, row, &f)
-	} else {
+	case c.Scale != nil:
+		err = b.graph(c, row, &f)
+	default:
 		err = b.kernel(c, row, &f)
 	}
 	if err != nil {
@@ -126,7 +129,7 @@ func (b *bench) ours(row *Row, f *field, prepare func(threads int) (*Ours, error
 	}
 	o.Run()
 	row.Ours, f.want = o.Name, peers.ProbeAll(o.Out)
-	row.Allocs = allocations(o.Run)
+	row.Allocs = o.allocations()
 	row.reads("", o)
 	f.list = append(f.list, oursRunner("", o))
 	if b.threads > 1 {
@@ -145,16 +148,32 @@ func (b *bench) leaveOut(c *Case, row *Row, name string, err error) {
 }
 
 func oursRunner(name string, o *Ours) *runner {
-	return &runner{name: name, time: func(warm, calls int) (time.Duration, error) {
+	return &runner{name: name, time: func(warm, calls int) (d time.Duration, err error) {
 		for range warm {
-			o.Run()
+			o.once()
 		}
 		start := time.Now()
-		for range calls {
-			o.Run()
+		if o.Before == nil {
+			for range calls {
+				o.Run()
+			}
+			return time.Since(start), nil
 		}
-		return time.Since(start), nil
+		for range calls {
+			d += o.once()
+		}
+		return d, nil
 	}}
+}
+
+// once prepares a call, and returns what it takes.
+func (o *Ours) once() time.Duration {
+	if o.Before != nil {
+		o.Before()
+	}
+	start := time.Now()
+	o.Run()
+	return time.Since(start)
 }
 
 // beside returns the machine's peak as a competitor where arithmetic bounds the
@@ -186,13 +205,19 @@ func (b *bench) beside(c *Case, row *Row) []*runner {
 // allocations returns the allocations of a call. The call before this one has
 // warmed up; two are counted together so that a single one of the runtime's own
 // does not count as one a call.
-func allocations(f func()) float64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	f()
-	f()
-	runtime.ReadMemStats(&after)
-	return math.Floor(float64(after.Mallocs-before.Mallocs) / 2)
+func (o *Ours) allocations() float64 {
+	total := uint64(0)
+	for range 2 {
+		if o.Before != nil {
+			o.Before()
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		o.Run()
+		runtime.ReadMemStats(&after)
+		total += after.Mallocs - before.Mallocs
+	}
+	return math.Floor(float64(total) / 2)
 }
 
 // load prepares the peers and compares their results with ours. What fails is

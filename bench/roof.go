@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"reflect"
 	"runtime"
 	"slices"
 	"strconv"
@@ -14,10 +13,9 @@ import (
 	"github.com/gofx-dev/gofx/bench/peak"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/lowering/plan"
 	"github.com/gofx-dev/gofx/models"
 )
 
@@ -90,7 +88,11 @@ func profiled(name string, threads, runs int, p *peak.Peaks) ([]*kind, error) {
 			return nil, err
 		}
 		p.Refresh(threads)
-		return kinds(e.Plan(), times, threads, p), nil
+		work, err := e.Cost(w.dims)
+		if err != nil {
+			return nil, err
+		}
+		return kinds(work, times, deviceOf(p, threads)), nil
 	}
 	var known []string
 	for _, m := range models.All() {
@@ -107,119 +109,45 @@ func (w *network) measured(c *Case) (*graph.Module, error) {
 	return w.optimised(fx.Optimise())
 }
 
-// kinds sums steps up, those that take the longest first.
-func kinds(p *plan.Plan, times []cpu.StepTime, threads int, peaks *peak.Peaks) []*kind {
-	weights := 0.0
-	for _, k := range p.Weights() {
-		weights += bytesOf(p, k)
+// deviceOf describes this machine by its peaks.
+func deviceOf(p *peak.Peaks, threads int) *cost.Device {
+	d := &cost.Device{Name: processor() + ", " + p.Level, Threads: threads, Cores: runtime.NumCPU(), Float: p.FMA, Int8: p.Int8}
+	for _, b := range p.Bandwidth {
+		d.Memory = append(d.Memory, cost.Level{Bytes: int64(b.Bytes * threads), Rate: b.Rate, Read: b.Read})
 	}
+	last := len(d.Memory) - 1
+	d.Memory[last].Bytes = 0
+	for i := last - 1; i >= 0; i-- {
+		m, next := &d.Memory[i], d.Memory[i+1]
+		m.Rate, m.Read = max(m.Rate, next.Rate), max(m.Read, next.Read) // less is no slower; strangers are
+	}
+	return d
+}
+
+// kinds sums steps up, those that take the longest first.
+func kinds(work *cost.Work, times []cpu.StepTime, d *cost.Device) []*kind {
 	byName := map[string]*kind{}
 	var list []*kind
-	for i := range times {
-		t := &times[i]
-		if t.Step.View || t.Step.Joined {
-			continue
-		}
-		name := kindName(t.Step.Kernel, operandShape(p, t.Step))
-		k := byName[name]
+	for i := range work.Steps {
+		s := &work.Steps[i]
+		k := byName[s.Kind]
 		if k == nil {
-			k = &kind{name: name}
-			byName[name] = k
+			k = &kind{name: s.Kind}
+			byName[s.Kind] = k
 			list = append(list, k)
 		}
-		k.add(p, t, weights, threads, peaks)
+		roof, memory := d.Roof(s, work)
+		k.steps++
+		k.seconds += times[s.At].Time.Seconds()
+		k.flops += float64(s.Flops)
+		k.bytes += float64(s.Bytes())
+		k.bound += roof
+		if memory {
+			k.memory += roof
+		}
 	}
 	slices.SortStableFunc(list, func(a, b *kind) int { return cmp.Compare(b.seconds, a.seconds) })
 	return list
-}
-
-// add counts a step in. Weights come from where all of them lie, since a run reads all of
-// them; what else it reads and writes was written just before.
-func (k *kind) add(p *plan.Plan, t *cpu.StepTime, weights float64, threads int, peaks *peak.Peaks) {
-	own, others := 0.0, 0.0
-	for _, b := range slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(t.Step.In), t.Step.Out...)))) {
-		switch {
-		case b < 0:
-		case p.Buffers[b].Kind == plan.Weight:
-			own += bytesOf(p, b)
-		default:
-			others += bytesOf(p, b)
-		}
-	}
-	if t.Flops == 0 {
-		own = min(own, others) // rows of a table: no more than what is written
-	}
-	memory := own/peaks.Memory(int(weights), threads) + others/peaks.Memory(int(others), threads)
-	arithmetic := float64(t.Flops) / rateOf(t.Step.Kernel, peaks)
-	k.steps++
-	k.seconds += t.Time.Seconds()
-	k.flops += float64(t.Flops)
-	k.bytes += own + others
-	k.bound += max(memory, arithmetic)
-	if memory > arithmetic {
-		k.memory += memory
-	}
-}
-
-// bytesOf is the size of a value, a weight's as it is in the file.
-func bytesOf(p *plan.Plan, k int) float64 {
-	n, _ := p.Buffers[k].Type.Dims().Prod().Int()
-	return float64(n * p.Buffers[k].Type.DType().Size())
-}
-
-// operandShape is the shape of a step's first operand, nil where it has none of known sizes.
-func operandShape(p *plan.Plan, s *plan.Step) []int {
-	if len(s.In) == 0 || s.In[0] < 0 {
-		return nil
-	}
-	_, dims, _ := p.Buffers[s.In[0]].Type.Concrete()
-	return dims
-}
-
-// rateOf is the peak of what a kernel multiplies.
-func rateOf(k kernel.Step, peaks *peak.Peaks) float64 {
-	switch k.(type) {
-	case *kernel.QConv, *kernel.QLinear, *kernel.QMatMul:
-		return peaks.Int8
-	}
-	return peaks.FMA
-}
-
-// kindName is the kernel's name, and of a convolution what it is computed by. x is the
-// shape of the step's first operand.
-func kindName(k kernel.Step, x []int) string {
-	name := reflect.Indirect(reflect.ValueOf(k)).Type().Name()
-	switch c := k.(type) {
-	case *kernel.ConvPacked:
-		return convName(name, c.Kernel, c.Stride, c.Groups, c.Channels, c.In)
-	case *kernel.QConv:
-		if c.Packed && !c.ChannelsLast && len(x) > 2 {
-			return convName(name, c.Kernel, c.Stride, c.Groups, x[1], x[2:])
-		}
-	}
-	return name
-}
-
-// convName names a kind of convolutions of maps of these sizes.
-func convName(name string, filter, stride []int, groups, channels int, maps []int) string {
-	var sizes []string
-	for _, n := range filter {
-		sizes = append(sizes, strconv.Itoa(n))
-	}
-	name += " " + strings.Join(sizes, "x")
-	switch {
-	case groups > 1 && groups == channels:
-		name += " depthwise"
-	case groups > 1:
-		name += " in groups"
-	}
-	if slices.ContainsFunc(stride, func(s int) bool { return s > 1 }) {
-		name += " with stride"
-	}
-	if slices.ContainsFunc(maps, func(n int) bool { return n > 1 }) {
-		return name
-	}
-	return name + " of 1x1 maps"
 }
 
 func writeKinds(out io.Writer, network string, list []*kind) {

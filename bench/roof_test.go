@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/bench/peak"
-	"github.com/gofx-dev/gofx/kernel"
 )
 
 func TestKindsOfSteps(t *testing.T) {
@@ -17,7 +16,7 @@ func TestKindsOfSteps(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 1)
 	k := list[0]
-	require.Equal(t, "LinearPacked", k.name)
+	require.Equal(t, "LinearPacked of one row", k.name)
 	require.Equal(t, 3, k.steps)
 	require.InDelta(t, 2*(784*512+512*512+512*10), k.flops, 4*(512+512+10), "activations and biases besides")
 	require.Greater(t, k.bytes, 4.0*(784*512+512*512+512*10))
@@ -33,19 +32,6 @@ func TestKindsOfSteps(t *testing.T) {
 
 	_, err = profiled("resnet19", 1, 1, p)
 	require.ErrorContains(t, err, "there is no network resnet19, expected one of mlp, ")
-}
-
-func TestKindNames(t *testing.T) {
-	c := kernel.ConvPacked{Conv: kernel.Conv{Stride: []int{1, 1}, Groups: 1}, Channels: 8, Kernel: []int{3, 3}, In: []int{7, 7}}
-	require.Equal(t, "ConvPacked 3x3", kindName(&c, nil))
-	c.Groups, c.Stride = 8, []int{2, 2}
-	require.Equal(t, "ConvPacked 3x3 depthwise with stride", kindName(&c, nil))
-	c.Groups, c.Stride, c.Kernel, c.In = 2, nil, []int{1, 1}, []int{1, 1}
-	require.Equal(t, "ConvPacked 1x1 in groups of 1x1 maps", kindName(&c, nil))
-	require.Equal(t, "MatMul", kindName(&kernel.MatMul{}, nil))
-	q := kernel.QConv{Stride: []int{2, 2}, Groups: 8, Packed: true, Kernel: []int{3, 3}}
-	require.Equal(t, "QConv 3x3 depthwise with stride", kindName(&q, []int{1, 8, 14, 14}))
-	require.Equal(t, "QConv 3x3 in groups with stride of 1x1 maps", kindName(&q, []int{1, 16, 1, 1}))
 }
 
 // TestKindsOfIntegerSteps takes the rate of 8-bit products for these.

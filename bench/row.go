@@ -53,6 +53,10 @@ type Row struct {
 	NSElement float64            `json:"ns_element,omitempty"` // of gofx
 	Intensity float64            `json:"intensity,omitempty"`  // FLOP or 8-bit operations a byte
 
+	Nodes int     `json:"nodes,omitempty"` // of the graph that is worked on
+	Goal  float64 `json:"goal,omitempty"`  // how many times faster than the peer it is to be
+	Most  float64 `json:"most,omitempty"`  // microseconds a node that it may take
+
 	CPU string `json:"cpu,omitempty"` // the processor and the instruction set of the peaks
 	// The machine, measured in the same run: GFLOP/s, 8-bit Gop/s, GB/s past the caches.
 	PeakGFlops float64 `json:"peak_gflops"`

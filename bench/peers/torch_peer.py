@@ -18,6 +18,7 @@ import torch  # noqa: E402
 import torch.nn.functional as F  # noqa: E402
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import torch_fx  # noqa: E402
 import torch_networks  # noqa: E402
 import torch_ops  # noqa: E402
 
@@ -58,6 +59,10 @@ def probe(y):
 
 
 def load(q):
+    if q["op"] == "graph":
+        cases[q["id"]] = torch_fx.prepare(q["variant"], q["attrs"]["nodes"], q["file"])
+        cases[q["id"]]()
+        return {"probe": []}
     if q["op"] == "network":
         call = torch_networks.prepare(q["file"], q["variant"])
     else:
@@ -74,6 +79,8 @@ def run(q):
     with torch.inference_mode():
         for _ in range(q.get("warm", 0)):
             call()
+        if isinstance(call, torch_fx.OnCopy):
+            return {"ns": sum(call() for _ in range(q["calls"]))}
         start = time.perf_counter_ns()
         for _ in range(q["calls"]):
             call()
