@@ -13,7 +13,7 @@ type blockKind uint8
 const (
 	scopeBlock  blockKind = iota // the nodes of one call of a module
 	holderBlock                  // a node with regions, and these
-	regionBlock                  // the graph of a region
+	regionBlock                  // the graph of a region, or a sub-graph
 	repeatBlock                  // items that repeat, where they are not one module
 	mergedBlock                  // neighbours that have been merged
 )
@@ -47,6 +47,18 @@ type grouper struct {
 	place map[*graph.Node]int
 	owner map[*graph.Node]*block
 	steps int // left for questions about order
+}
+
+// tree makes the blocks of the module: those of its graph, and a block for each
+// sub-graph, which is there once, however many nodes call it.
+func (d *drawing) tree() *block {
+	root := d.group(d.m.Graph, "")
+	for _, sub := range d.m.Subs() {
+		b := d.group(sub, "")
+		b.kind, b.parent, b.name = regionBlock, root, "sub-graph "+sub.Name
+		root.items = append(root.items, item{block: b})
+	}
+	return root
 }
 
 // group makes the tree of blocks of a graph. prefix is the path of the module

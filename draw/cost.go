@@ -21,17 +21,17 @@ func Cost(m *graph.Module, sizes map[string]int) *Overlay {
 	}
 	for n := range m.Graph.Nodes() {
 		if v := valueAt(n.Flops(), sizes); v > 0 {
-			o.Marks[n.Name()] = Mark{Heat: math.Sqrt(float64(v) / float64(most)), Text: amount(v) + "FLOP"}
+			o.Marks[n.Name()] = Mark{Heat: math.Sqrt(float64(v) / float64(most)), Text: Amount(v) + "FLOP"}
 		}
 	}
 	for _, share := range []float64{0.01, 0.25, 1} {
-		o.Legend = append(o.Legend, Mark{Heat: math.Sqrt(share), Text: amount(int64(share*float64(most))) + "FLOP"})
+		o.Legend = append(o.Legend, Mark{Heat: math.Sqrt(share), Text: Amount(int64(share*float64(most))) + "FLOP"})
 	}
 	return o
 }
 
-// amount prints 1234567 as "1.23 M".
-func amount(n int64) string {
+// Amount prints 1234567 as "1.23 M", for a unit behind it.
+func Amount(n int64) string {
 	v, unit := float64(n), 0
 	units := []string{" ", " k", " M", " G", " T", " P", " E"}
 	for v >= 999.5 && unit < len(units)-1 {

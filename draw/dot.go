@@ -81,9 +81,9 @@ func (w *dotWriter) write() {
 	w.line(0, "}")
 }
 
-// size counts the nodes of the graph and its regions, hidden ones included.
+// size counts the nodes of the module, hidden ones and those of regions included.
 func (d *drawing) size() (n int) {
-	for range d.m.Graph.All() {
+	for range d.m.All() {
 		n++
 	}
 	return n

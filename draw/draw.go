@@ -74,7 +74,7 @@ type turn struct {
 func newDrawing(m *graph.Module, o Options) *drawing {
 	d := &drawing{m: m, o: o, vertices: map[*graph.Node]*vertex{}, boxes: map[*block]*vertex{},
 		canon: map[*graph.Node]*graph.Node{}, loops: map[*graph.Node][]turn{}, ids: map[string]int{}}
-	d.root = d.group(m.Graph, "")
+	d.root = d.tree()
 	compress(d.root)
 	if !o.NoFold {
 		d.fold(d.root)

@@ -90,6 +90,8 @@ func TestGoldens(t *testing.T) {
 		{"resblock.fx", "resblock.all.dot", draw.Options{ShowConstants: true, NoFold: true}},
 		{"regions.fx", "regions.dot", draw.Options{}},
 		{"regions.fx", "regions.depth1.dot", draw.Options{Depth: 1}},
+		{"calls.fx", "calls.dot", draw.Options{}},
+		{"calls.fx", "calls.depth1.dot", draw.Options{Depth: 1}},
 	} {
 		t.Run(c.out, func(t *testing.T) {
 			dot := draw.DOT(load(t, c.in), c.o)
@@ -103,6 +105,7 @@ func TestGoldens(t *testing.T) {
 func TestTable(t *testing.T) {
 	golden(t, "resblock.table", draw.Table(load(t, "resblock.fx")))
 	golden(t, "regions.table", draw.Table(load(t, "regions.fx")))
+	golden(t, "calls.table", draw.Table(load(t, "calls.fx")))
 }
 
 func TestConstantsAreHiddenUnlessAskedFor(t *testing.T) {

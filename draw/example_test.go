@@ -32,3 +32,9 @@ graph f(%x: f32[N,4]) {
 	// 4 nodes: 1 neg, 1 softmax
 	// 0 tensors of state, 0 elements
 }
+
+func ExampleAmount() {
+	fmt.Println(draw.Amount(1234567) + "FLOP")
+	// Output:
+	// 1.23 MFLOP
+}

@@ -150,6 +150,21 @@ func TestRepetitionsFoldAndUnfold(t *testing.T) {
 	require.Less(t, number(p, "app.v.vertices.length"), 177.0)
 }
 
+func TestSubGraphsOpenAndClose(t *testing.T) {
+	p := open(t, draw.HTML(load(t, "calls.fx"), draw.Options{Depth: 1}))
+	shown := func(name string) float64 {
+		return number(p, `app.v.vertices.filter(x => x.uid >= 0 && app.nodeOf(x.uid).name === '`+name+`').length`)
+	}
+	require.EqualValues(t, 2, number(p, "app.v.vertices.filter(x => x.kind === 'box' && x.block.kind === 'region').length"), "one for each sub-graph")
+	require.Zero(t, shown("tail.exp"))
+	p.Eval(nil, "const { app } = gofx; app.goTo([...app.v.panes[0].byUID.values()].find(n => n.name === 'tail.exp').uid)")
+	settled(p)
+	require.EqualValues(t, 1, shown("tail.exp"), "search opens it")
+	require.EqualValues(t, 1, shown("tail.neg"))
+	require.Zero(t, shown("layer.relu"), "the other one stays closed")
+	requirePicture(t, p.Screenshot())
+}
+
 func TestSearchFindsAndGoesThere(t *testing.T) {
 	p := open(t, resnet50())
 	p.Press("c/op:conv in:layer3.5")

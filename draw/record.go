@@ -188,7 +188,10 @@ func (r *Report) node(s *stager, n *graph.Node) int {
 		p.Default = r.text("yes")
 	}
 	p.Pos = r.position(n.Stack())
-	p.Flops, p.Bytes = valueAt(n.Flops(), s.d.o.Sizes), valueAt(n.Bytes(), s.d.o.Sizes)
+	p.Flops, p.Bytes = -1, -1 // in a region: counted at the node that runs it, as often as it does
+	if n.Graph().Parent() == nil {
+		p.Flops, p.Bytes = valueAt(n.Flops(), s.d.o.Sizes), valueAt(n.Bytes(), s.d.o.Sizes)
+	}
 	return once(&r.tables, &r.nodes, "node", p)
 }
 

@@ -49,7 +49,7 @@ func newNames(m *graph.Module) *drawing { return &drawing{m: m} }
 func (r *Report) stage(m *graph.Module, p passes.PassReport) {
 	s := &stager{r: r, d: newStageDrawing(m, r.o), uid: map[*graph.Node]int{}, shells: map[*graph.Node][]*block{}}
 	s.dissolve(s.d.root)
-	for n := range m.Graph.All() {
+	for n := range m.All() {
 		if !s.d.hidden(n) {
 			s.nodes = append(s.nodes, n)
 		}
@@ -75,7 +75,7 @@ func (r *Report) stage(m *graph.Module, p passes.PassReport) {
 func newStageDrawing(m *graph.Module, o Options) *drawing {
 	d := newNames(m)
 	d.o = o
-	d.root = d.group(m.Graph, "")
+	d.root = d.tree()
 	return d
 }
 

@@ -208,6 +208,22 @@ func TestEveryStageIsWhole(t *testing.T) {
 	})
 }
 
+// TestSubGraphsAreOnThePage with their nodes, once, whatever they are called like.
+func TestSubGraphsAreOnThePage(t *testing.T) {
+	m := load(t, "calls.fx")
+	d := dataOf(t, report(t, m, draw.Options{}, swap))
+	require.Contains(t, d.Strings, "sub-graph layer")
+	for k, want := range []string{"neg", "abs"} {
+		nodes, tree := d.stage(t, k), map[int]int{}
+		d.leaves(t, d.Stages[k].Root, tree)
+		require.Len(t, tree, len(nodes))
+		for _, name := range []string{"x", "layer.x", "layer.relu", "layer.c", "tail.x", "tail." + want, "c"} {
+			require.Equal(t, 1, tree[nodes[name].uid], name)
+		}
+	}
+	require.Equal(t, d.stage(t, 0)["tail.neg"].uid, d.stage(t, 1)["tail.abs"].uid, "what took its place")
+}
+
 // TestSourceLines come from files that are there, without the folders of this machine.
 func TestSourceLines(t *testing.T) {
 	k := newMaker()

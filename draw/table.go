@@ -10,17 +10,22 @@ import (
 
 // Table returns the nodes of a module as a table of text, one node a line,
 // followed by the number of nodes, calls of each operator, and parameters. The
-// nodes of regions are indented below the call that has them.
+// nodes of regions are indented below the call that has them, those of sub-graphs come behind
+// the graph.
 func Table(m *graph.Module) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
 	row := func(cells ...string) { _, _ = w.Write([]byte(strings.Join(cells, "\t") + "\n")) }
 	row("opcode", "name", "target", "operands", "attributes", "type", "module")
 	tableRows(m.Graph, "", row)
+	for _, g := range m.Subs() {
+		row("sub-graph", clean(g.Name), "", "", "", "", "")
+		tableRows(g, "  ", row)
+	}
 	_ = w.Flush()
 
 	calls, nodes := counter{}, 0
-	for n := range m.Graph.All() {
+	for n := range m.All() {
 		nodes++
 		if n.Opcode().IsCall() {
 			calls[operator(n)]++

@@ -110,7 +110,7 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// qualified returns a name of the node that is unique among all regions.
+// qualified returns a name of the node that is unique in its module.
 func qualified(n *graph.Node) string {
 	if p := n.Graph().Parent(); p != nil {
 		for i, r := range p.Regions() {
@@ -118,6 +118,9 @@ func qualified(n *graph.Node) string {
 				return qualified(p) + "/" + strconv.Itoa(i) + "/" + n.Name()
 			}
 		}
+	}
+	if m := n.Graph().Module(); m != nil && n.Graph() != m.Graph && m.Sub(n.Graph().Name) == n.Graph() {
+		return n.Graph().Name + "." + n.Name() // names have no dots
 	}
 	return n.Name()
 }
@@ -286,7 +289,7 @@ func (d *drawing) makeEdges() {
 		}
 		e.values[d.drawn(from)] = true
 	}
-	for n := range d.m.Graph.All() {
+	for n := range d.m.All() {
 		if d.hidden(n) {
 			continue
 		}

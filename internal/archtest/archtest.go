@@ -13,11 +13,17 @@ var Rows = [][]string{
 	{"models"},
 	{"fx"},
 	{"draw/graphviz"},
-	{"codegen", "draw", "lowering/cpu"},
+	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx"},
+	{"lowering/gpu/internal/cuda/cudatest"},
+	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source"},
+	{"lowering/xla/internal/eval"},
+	{"lowering/xla/internal/stablehlo"},
 	{"codegen/module", "codegen/kernelstyle"},
-	{"codegen/gosrc", "codegen/kernelstyle/outline"},
-	{"lowering", "lowering/plan"},
-	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule"},
+	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
+	{"lowering", "lowering/plan", "lowering/gpu/internal/device"},
+	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
+	{"passes/debug"},
+	{"passes/expand"},
 	{"passes/simplify", "passes/shapeprop"},
 	{"passes"},
 	{"interp", "tracer", "nn", "graph/repeat"},
@@ -34,7 +40,8 @@ var Rows = [][]string{
 	{"kernel/internal/operand", "kernel/internal/random"},
 	{"kernel/internal/par", "kernel/internal/half", "kernel/internal/vmath"},
 	{"kernel/internal/cpu", "kernel/internal/opcode"},
-	{"array/npy", "array/safetensors"},
+	{"array/weights", "lowering/xla/pjrt"},
+	{"array/gguf", "array/npy", "array/safetensors", "array/torchpt"},
 	{"array", "shape", "diag"},
 }
 
@@ -47,7 +54,7 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "graph/repeat", "lowering", "lowering/plan"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/cost"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{
@@ -56,8 +63,9 @@ var Only = map[string][]string{
 	"codegen/module":              {"codegen/gosrc", "tracer", "tensor", "graph", "op/api", "op", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle":         {"codegen/gosrc", "codegen/kernelstyle/outline", "lowering/plan", "graph", "kernel", "array", "array/safetensors", "shape", "diag"},
 	"codegen/kernelstyle/outline": {"lowering/plan"},
+	"codegen/certificate":         {"tensor", "array", "array/safetensors", "shape", "diag"},
 	"codegen/gosrc":               {"graph", "op", "kernel", "array", "shape", "diag"},
-	"fx": {"passes/fusion", "passes/quant", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
+	"fx": {"passes/arrange", "passes/fusion", "passes/quant", "passes/partition", "passes/simplify", "passes/shapeprop", "passes", "lowering", "lowering/plan",
 		"interp", "tracer", "nn", "tensor", "graph", "op", "op/std", "array", "array/npy", "array/safetensors", "shape", "diag"},
 }
 

@@ -17,7 +17,7 @@ import (
 const ownPart = "\n## In gofx itself"
 
 // followed are the guides that begin with a fresh module.
-var followed = []string{"add-an-op.md", "add-a-pass.md"}
+var followed = []string{"add-an-op.md", "add-a-pass.md", "tutorial.md"}
 
 // TestGuidesAreFollowedWordByWord does in a fresh module what the guides tell a user to
 // do: it writes the files, runs the commands, and compares what they print.
@@ -28,12 +28,12 @@ func TestGuidesAreFollowedWordByWord(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(top, "docs", name))
 			require.NoError(t, err)
 			page, _, _ := strings.Cut(string(text), ownPart)
-			r := reader{t: t, dir: t.TempDir(), env: userEnv(t)}
-			fence := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
-			at := 0
-			for _, m := range fence.FindAllStringSubmatchIndex(page, -1) {
-				r.block(page[at:m[0]], page[m[2]:m[3]], page[m[4]:m[5]])
-				at = m[1]
+			r := reader{dir: t.TempDir(), env: userEnv(t)}
+			for _, step := range strings.Split(page, "\n## ") {
+				title, _, _ := strings.Cut(step, "\n")
+				if !t.Run(title, func(t *testing.T) { r.t = t; r.follow(step) }) {
+					return // the next steps stand on this one
+				}
 			}
 			require.Greater(t, r.files, 2)
 			require.Greater(t, r.commands, 3)
@@ -55,6 +55,18 @@ type reader struct {
 
 // home stands for the folder of the module where a guide shows what is printed.
 const home = "/home/gopher/shop"
+
+// follow does what the blocks of a step say.
+func (r *reader) follow(step string) {
+	fence := regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```$")
+	at := 0
+	for _, m := range fence.FindAllStringSubmatchIndex(step, -1) {
+		if before := step[at:m[0]]; !strings.HasSuffix(before, "-->\n") { // a quotation
+			r.block(before, step[m[2]:m[3]], step[m[4]:m[5]])
+		}
+		at = m[1]
+	}
+}
 
 var goFile = regexp.MustCompile("`([\\w/]+\\.(?:go|fx))`")
 

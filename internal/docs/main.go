@@ -1,5 +1,5 @@
-// Command docs writes docs/errors.md from the table of diagnostics. A test fails
-// when the file is stale.
+// Command docs writes docs/errors.md from the table of diagnostics, and files into the
+// pages that quote them. A test fails when a page is stale.
 //
 //	go run ./internal/docs
 package main
@@ -13,7 +13,11 @@ import (
 )
 
 func main() {
-	if err := os.WriteFile("docs/errors.md", errorsPage(), 0o644); err != nil {
+	err := os.WriteFile("docs/errors.md", errorsPage(), 0o644)
+	if err == nil {
+		err = writeQuotes(".")
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "docs:", err)
 		os.Exit(1)
 	}

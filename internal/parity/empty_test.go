@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"go/ast"
 	"go/parser"
 	"go/printer"
@@ -23,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/internal/repo"
+	"github.com/gofx-dev/gofx/passes"
 )
 
 // emptied names the function that the test binary runs without, in its environment.
@@ -32,9 +34,12 @@ const emptied = "GOFX_PARITY_EMPTY"
 // function.
 const share = 0.95
 
+// only limits the areas that TestRowsFailWithoutWhatTheyRestOn looks at.
+var only = flag.String("area", "", "the area, such as 2.5, whose functions are emptied; all without")
+
 // TestRowsFailWithoutWhatTheyRestOn builds the tests of this package once more, with an
 // overlay in which every function that a row names returns at once when it is told to,
-// and runs the rows without each of their functions in turn.
+// and every pass does nothing, and runs the rows without each of them in turn.
 func TestRowsFailWithoutWhatTheyRestOn(t *testing.T) {
 	if os.Getenv("GOFX_NIGHTLY") != "1" {
 		t.Skip("builds the tests once more and runs them for every function: set GOFX_NIGHTLY=1")
@@ -42,6 +47,9 @@ func TestRowsFailWithoutWhatTheyRestOn(t *testing.T) {
 	rows := map[string][]string{} // ids by function
 	places := map[string]any{}
 	for _, s := range table() {
+		if *only != "" && s.id != *only {
+			continue
+		}
 		for _, r := range s.rows {
 			for _, f := range r.on {
 				rows[name(f)] = append(rows[name(f)], r.id)
@@ -86,12 +94,20 @@ func without(t *testing.T, binary, f string, ids []string) (passed []string) {
 	return passed
 }
 
-// overlay writes copies of the files with the functions, and the file that says which
-// files they replace.
+// overlay writes copies of the files with the functions, a file for each room that
+// empties passes, and the file that says which files they replace.
 func overlay(t *testing.T, places map[string]any) string {
 	t.Helper()
-	byFile := map[string][]string{}
+	byFile, byRoom := map[string][]string{}, map[string][]string{} // functions, passes
 	for f, v := range places {
+		if v, ok := v.(variable); ok {
+			root, err := repo.Root()
+			require.NoError(t, err)
+			require.IsType(t, passes.Pass{}, v.value, "%s is no function and no pass", f)
+			room := filepath.Join(root, filepath.FromSlash(f[:strings.LastIndexByte(f, '.')]))
+			byRoom[room] = append(byRoom[room], f)
+			continue
+		}
 		fn := runtime.FuncForPC(reflect.ValueOf(v).Pointer())
 		file, _ := fn.FileLine(fn.Entry())
 		byFile[file] = append(byFile[file], f)
@@ -104,11 +120,13 @@ func overlay(t *testing.T, places map[string]any) string {
 		replace[target] = path
 	}
 	for file, list := range byFile {
-		pkg, text := empty(t, file, list)
-		write(file, text)
-		if flag := filepath.Join(filepath.Dir(file), "parity_empty.go"); replace[flag] == "" {
-			write(flag, []byte("package "+pkg+"\n\nimport \"os\"\n\nvar parityEmpty = os.Getenv(\""+emptied+"\")\n"))
+		write(file, empty(t, file, list))
+		if room := filepath.Dir(file); byRoom[room] == nil {
+			byRoom[room] = []string{}
 		}
+	}
+	for room, list := range byRoom {
+		write(filepath.Join(room, "parity_empty.go"), flagFile(filepath.Base(room), list))
 	}
 	text, err := json.Marshal(map[string]any{"Replace": replace})
 	require.NoError(t, err)
@@ -117,8 +135,23 @@ func overlay(t *testing.T, places map[string]any) string {
 	return path
 }
 
+// flagFile is a file of a package that knows what is to be empty, and lets the passes
+// among the package's variables do nothing.
+func flagFile(pkg string, list []string) []byte {
+	imports, text := "import \"os\"\n", ""
+	if len(list) > 0 {
+		imports = "import (\n\t\"os\"\n\t\"" + repo.Module + "/graph\"\n\t\"" + repo.Module + "/passes\"\n)\n"
+	}
+	for _, f := range list {
+		name := f[strings.LastIndexByte(f, '.')+1:]
+		text += "\nfunc init() {\n\tif parityEmpty == " + strconv.Quote(f) + " {\n\t\t" + name + " = passes.Pass{Name: " + name + ".Name, Doc: " + name +
+			".Doc, Run: func(*passes.Ctx, *graph.Graph) (bool, error) { return false, nil }}\n\t}\n}\n"
+	}
+	return []byte("package " + pkg + "\n\n" + imports + "\nvar parityEmpty = os.Getenv(\"" + emptied + "\")\n" + text)
+}
+
 // empty lets the functions of a file return zero values when they are told to.
-func empty(t *testing.T, file string, functions []string) (pkg string, text []byte) {
+func empty(t *testing.T, file string, functions []string) []byte {
 	t.Helper()
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -147,7 +180,7 @@ func empty(t *testing.T, file string, functions []string) (pkg string, text []by
 	for _, in := range list {
 		source = slices.Insert(source, in.at, []byte(in.text)...)
 	}
-	return f.Name.Name, source
+	return source
 }
 
 // declared is what a function is called in its room: "(*Node).SetArg".

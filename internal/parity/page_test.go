@@ -30,21 +30,14 @@ func page() string {
 	b.WriteString("# torch.fx and gofx\n\nWritten by `go test ./internal/parity -run Page -update` from the tables of internal/parity.\n" +
 		"What torch.fx offers for editing graphs and where it is here comes first, then what its tests check, each with the\n" +
 		"outcome that a test here demands: `go test ./internal/parity -run 'TestBehaviours/44$'` runs one of them. A test\n" +
-		"empties the functions that the rows name, and the rows that rest on them must fail.\n")
+		"empties the functions that the rows name, and the rows that rest on them must fail. The last table is of what users\n" +
+		"of torch.fx complain of.\n")
 	surfacePage(&b)
-	tested, none, _ := count("")
-	fmt.Fprintf(&b, "\n## Behaviours\n\nOf %d behaviours %d have a test, %d are nothing that Go has a use for; the others have no row yet.\n",
+	tested, none, _ := count()
+	fmt.Fprintf(&b, "\n## Behaviours\n\nOf %d behaviours %d have a test, %d are nothing that Go has a use for.\n",
 		behaviours[len(behaviours)-1].last, tested, none)
 	for i, s := range table() {
-		_, _, open := count(s.id)
-		if open != "" {
-			open = "No row yet: " + open + ".\n\n"
-		}
-		fmt.Fprintf(&b, "\n### %s\n\n%s", behaviours[i].title, open)
-		if len(s.rows) == 0 {
-			continue
-		}
-		b.WriteString("| | input | outcome | rests on |\n|---|---|---|---|\n")
+		fmt.Fprintf(&b, "\n### %s\n\n| | input | outcome | rests on |\n|---|---|---|---|\n", behaviours[i].title)
 		for _, r := range s.rows {
 			if r.test == nil {
 				fmt.Fprintf(&b, "| %s | %s | none: %s | |\n", r.id, cell(r.input), cell(r.none))
@@ -53,6 +46,7 @@ func page() string {
 			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.id, cell(r.input), cell(r.outcome), names(r.on))
 		}
 	}
+	complaintsPage(&b)
 	return b.String()
 }
 
