@@ -6,7 +6,7 @@ STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 .PHONY: test race lint gen fuzz cover bench check nightly docs
 
 test:
-	$(GO) test ./... && for m in examples/digits examples/gpt2 bench internal/asmgen; do $(GO) test -C $$m ./... || exit 1; done
+	$(GO) test ./... && for m in examples/* bench internal/asmgen; do $(GO) test -C $$m ./... || exit 1; done
 
 race:
 	CGO_ENABLED=1 $(GO) test -race -short ./...
@@ -27,6 +27,13 @@ docs:
 fuzz:
 	$(GO) test ./graph -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./array/safetensors -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./onnx -run xxx -fuzz 'FuzzImport$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./onnx -run xxx -fuzz 'FuzzMutate$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./array/npy -run xxx -fuzz 'FuzzParseArchive$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./array/gguf -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./array/torchpt -run xxx -fuzz 'FuzzParse$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./array/weights -run xxx -fuzz 'FuzzIndex$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./internal/ziparc -run xxx -fuzz 'FuzzOpen$$' -fuzztime $(FUZZTIME)
 	$(GO) test ./shape -run xxx -fuzz 'FuzzParseType$$' -fuzztime $(FUZZTIME)
 
 cover:
@@ -35,6 +42,7 @@ cover:
 # Capture, passes and edits here; kernels and networks against their peers in bench/.
 bench:
 	$(GO) test -run xxx -bench . -benchmem ./tracer ./models ./passes/... ./graph
+	$(GO) test -C bench -run xxx -bench Graph .
 	cd bench && $(GO) run .
 
 check: lint test

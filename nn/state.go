@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/array/safetensors"
+	"github.com/gofx-dev/gofx/array/weights"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/shape"
 	"github.com/gofx-dev/gofx/tensor"
@@ -79,7 +80,8 @@ func NumParameters(m any) int {
 type Weights interface {
 	// Names returns the names of all tensors.
 	Names() []string
-	// Type returns element type and shape without reading the data.
+	// Type returns element type and shape without reading the data. Where arrays have no
+	// such element type it is Invalid, and Get has the error.
 	Type(name string) (d array.DType, shape []int, ok bool)
 	// Get reads a tensor.
 	Get(name string) (*array.Array, error)
@@ -212,7 +214,7 @@ func (l *loading) check(errs *diag.List, e Entry, name string, d array.DType, sh
 	t := e.Tensor.Type()
 	if want := e.Tensor.Shape(); !slices.Equal(sh, want) {
 		errs.Add(weightError(WeightShape, name, "is "+shape.TensorType(d, shape.Ints(sh...)).String()+", the module expects "+t.String(), ""))
-	} else if d != t.DType() && !l.cast {
+	} else if d != t.DType() && !l.cast && d != array.Invalid {
 		errs.Add(weightError(WeightType, name, "has element type "+d.String()+", the module expects "+t.DType().String(),
 			"pass nn.CastTypes() to convert it"))
 	}
@@ -250,13 +252,15 @@ func copyWeights(entries []Entry, from []string, src Weights) error {
 	return nil
 }
 
-// LoadFile is LoadStateDict from a safetensors file.
+// LoadFile is LoadStateDict from a file of weights of any format that weights.Open
+// reads: safetensors, an index of its shards, .npz, GGUF, and state dicts of torch.save,
+// of which FILE#NAME is a part. The names must be those of the module.
 func LoadFile(m any, path string, opts ...LoadOption) error {
-	f, err := safetensors.ReadFile(path)
+	f, err := weights.Open(path)
 	if err != nil {
 		return err
 	}
-	return LoadStateDict(m, File(f), opts...)
+	return LoadStateDict(m, f, opts...)
 }
 
 // SaveStateDict writes the state dict of a module as safetensors; a tied tensor

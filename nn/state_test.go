@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/array/npy"
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/nn"
@@ -122,6 +123,24 @@ func TestSaveAndLoad(t *testing.T) {
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, file, after, "a failed save leaves the file")
+}
+
+// State dicts that PyTorch saved are loaded as they are.
+func TestLoadFileReadsEveryFormat(t *testing.T) {
+	m := struct {
+		FC *nn.Linear      `fx:"0"`
+		BN *nn.BatchNorm1d `fx:"1"`
+	}{nn.NewLinear(3, 2), nn.NewBatchNorm1d(2)}
+	require.NoError(t, nn.LoadFile(&m, "../array/torchpt/testdata/state.pth"))
+	require.Equal(t, []float32{0, 1, 2, 3, 4, 5}, array.Data[float32](m.FC.Weight.Array()))
+	nn.ResetParameters(&m, 5)
+	require.NoError(t, nn.LoadFile(&m, "../array/torchpt/testdata/checkpoint.pt#model"))
+	require.Error(t, nn.LoadFile(&m, "../array/torchpt/testdata/hostile.pt"))
+	path := filepath.Join(t.TempDir(), "w.npz")
+	require.NoError(t, npy.WriteArchiveFile(path, []npy.Named{{Name: "weight", Array: array.FromSlice([]float32{7})}}, true))
+	p := nn.NewPReLU(1)
+	require.NoError(t, nn.LoadFile(p, path))
+	require.Equal(t, []float32{7}, array.Data[float32](p.Weight.Array()))
 }
 
 func TestLoadReportsEverythingAndChangesNothing(t *testing.T) {
