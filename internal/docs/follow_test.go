@@ -114,15 +114,16 @@ func (r *reader) shell(line string) {
 	r.out = strings.ReplaceAll(out.String(), r.dir, home)
 }
 
-// userEnv is the environment of a user for whom the network is what the module cache
-// has.
+// userEnv is the environment of a user who has what the module cache has at hand. What go
+// get asks for beyond it, like the requirements of a module that nothing here imports,
+// comes from the user's proxy.
 func userEnv(t *testing.T) []string {
-	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE").Output()
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY").Output()
 	require.NoError(t, err)
 	var m map[string]string
 	require.NoError(t, json.Unmarshal(out, &m))
 	proxy := filepath.ToSlash(filepath.Join(m["GOMODCACHE"], "cache", "download"))
-	return append(os.Environ(), "GOCACHE="+m["GOCACHE"], "GOMODCACHE="+m["GOMODCACHE"], "GOPROXY=file://"+proxy, "GOSUMDB=off", "GONOSUMDB=*", "GOFLAGS=", "GOTOOLCHAIN=local", "NO_COLOR=1")
+	return append(os.Environ(), "GOCACHE="+m["GOCACHE"], "GOMODCACHE="+m["GOMODCACHE"], "GOPROXY=file://"+proxy+","+m["GOPROXY"], "GOSUMDB=off", "GONOSUMDB=*", "GOFLAGS=", "GOTOOLCHAIN=local", "NO_COLOR=1")
 }
 
 // TestCommandsOfTheGeneratedPage runs what docs/generated.md tells to run where the

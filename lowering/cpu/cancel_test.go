@@ -251,6 +251,5 @@ func TestOneCallStartsAfterTheEnd(t *testing.T) {
 		for w := range workers {
 			require.LessOrEqual(t, now.late[w].Load(), int64(1), "worker %d, ended in call %d", w, at)
 		}
-		require.Less(t, now.all.Load(), at+workers+1)
 	}
 }
