@@ -81,13 +81,7 @@ func Fresh(o *op.Op, seed uint64, n int) []Call {
 
 // tooLarge reports whether the results would take long to compute.
 func tooLarge(c Call) bool {
-	in := make([]shape.Type, len(c.In))
-	for i, a := range c.In {
-		if a != nil {
-			in[i] = shape.TypeOf(a)
-		}
-	}
-	t, err := c.Op.Type(nil, c.Attrs, in)
+	t, err := c.Op.TypeFor(c.Attrs, c.In)
 	if err != nil {
 		return false
 	}

@@ -118,20 +118,22 @@ func count(in []*array.Array) int {
 func (Range) Run(_ *par.Workspace, out, in []*array.Array) {
 	if in[0].DType().IsFloat() {
 		start, step := array.Float64At(in[0], 0), array.Float64At(in[2], 0)
-		for i := range out[0].Len() {
-			array.SetFloat64At(out[0], i, start+float64(float64(i)*step))
-		}
+		fill(out[0], func(i int) float64 { return start + float64(float64(i)*step) })
 		return
 	}
 	start, step := array.Int64At(in[0], 0), array.Int64At(in[2], 0)
-	if out[0].DType() == array.I64 {
-		numbers := move.RawOut[int64](out[0])
-		for i := range numbers {
-			numbers[i] = start + int64(i)*step
+	fill(out[0], func(i int) int64 { return start + int64(i)*step })
+}
+
+// fill sets the elements of a vector, converted by the rules of array.Cast, which takes
+// them by blocks.
+func fill[T float64 | int64](out *array.Array, at func(int) T) {
+	var block [1024]T
+	for from := 0; from < out.Len(); from += len(block) {
+		n := min(len(block), out.Len()-from)
+		for i := range n {
+			block[i] = at(from + i)
 		}
-		return
-	}
-	for i := range out[0].Len() {
-		array.SetInt64At(out[0], i, start+int64(i)*step)
+		array.Copy(array.Slice(out, 0, from, from+n, 1), array.Cast(array.FromSlice(block[:n], n), out.DType()))
 	}
 }
