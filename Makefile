@@ -54,11 +54,11 @@ FIXTURES = TestFixturesInEveryEngine|TestModelsEqualTheInterpreter
 # All networks in all engines at every level of the processor, every faulty model through fxgen, 5,000 random
 # programs through capture and faults put into it, other machines' bytes, fresh calls
 # beside PyTorch, kernels on arm64 under qemu, long fuzzing. Debian's qemu-user is
-# needed, python3-torch for the comparison, chromium-driver for pages.
+# needed with libc6-arm64-cross, python3-torch for the comparison, chromium-driver for pages.
 nightly:
 	GOFX_NIGHTLY=1 $(GO) test -count=1 -timeout 90m ./...
 	GOFX_CPU=generic $(GO) test -count=1 -timeout 30m ./kernel/... ./op/... ./lowering/...
 	GOFX_NIGHTLY=1 GOFX_CPU=avx2 $(GO) test -count=1 -timeout 90m -run '$(FIXTURES)' ./cmd/fxgen ./lowering/cpu
 	GOFX_NIGHTLY=1 GOFX_CPU=generic $(GO) test -count=1 -timeout 180m -run '$(FIXTURES)' ./cmd/fxgen ./lowering/cpu
-	GOARCH=arm64 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -exec qemu-aarch64 ./diag ./array/... ./shape ./op/expr ./kernel/... ./tracer ./lowering/...
+	QEMU_LD_PREFIX=/usr/aarch64-linux-gnu GOARCH=arm64 CGO_ENABLED=0 $(GO) test -count=1 -timeout 60m -exec qemu-aarch64 ./diag ./array/... ./shape ./op/expr ./kernel/... ./tracer ./lowering/...
 	$(MAKE) race fuzz FUZZTIME=5m

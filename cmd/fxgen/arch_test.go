@@ -18,9 +18,9 @@ import (
 // folded, must not differ.
 func TestOtherMachinesGenerateTheSameBytes(t *testing.T) {
 	fxtest.Nightly(t)
-	qemu, err := exec.LookPath("qemu-aarch64")
-	if err != nil {
-		t.Skip("qemu-aarch64 is not installed (Debian's qemu-user)")
+	qemu, why := fxtest.EmulatorOfArm64(t)
+	if qemu == "" {
+		t.Skip(why)
 	}
 	dir := t.TempDir()
 	native, arm := fxgenFor(t, "amd64"), fxgenFor(t, "arm64")

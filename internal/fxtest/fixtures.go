@@ -5,6 +5,7 @@ package fxtest
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -34,6 +35,24 @@ func Nightly(t testing.TB) {
 	if !IsNightly() {
 		t.Skip("set GOFX_NIGHTLY=1 to run the large networks")
 	}
+}
+
+// arm64Libraries is where Debian's libc6-arm64-cross has the libraries with which
+// programs that open others at run time are linked, even without cgo.
+const arm64Libraries = "/usr/aarch64-linux-gnu"
+
+// EmulatorOfArm64 returns the command that runs Linux programs of arm64, and why there is
+// none where it is empty.
+func EmulatorOfArm64(t testing.TB) (command, why string) {
+	command, err := exec.LookPath("qemu-aarch64")
+	if err != nil {
+		return "", "qemu-aarch64 is not installed (Debian's qemu-user)"
+	}
+	if _, err := os.Stat(arm64Libraries); err != nil {
+		return "", "libraries of arm64 are not installed (Debian's libc6-arm64-cross)"
+	}
+	t.Setenv("QEMU_LD_PREFIX", arm64Libraries)
+	return command, ""
 }
 
 // Fixture is the reference of one network.
