@@ -67,8 +67,8 @@ type TopK = index.TopK
 // overlap a box taken before by more than IoU: rows of batch, class and box, i64.
 // in[0] are the boxes [batch, box, 4]: two opposite corners y, x, y, x, or with Center
 // middles and sizes x, y, w, h; in[1] the scores [batch, class, box]. Of equal scores
-// the first comes first. At most Most boxes of a class are taken, and with Scored only
-// those whose score is greater than Score.
+// the first comes first. At most Most boxes of a class are taken, none whose
+// score is NaN, and with Scored only those whose score is greater than Score.
 type Suppress = index.Suppress
 
 // Unique takes the slices of in[0] along Dim that differ, or with Flat the elements,

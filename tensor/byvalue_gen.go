@@ -14,7 +14,8 @@ type NonMaxSuppressionAttrs = std.NonMaxSuppressionAttrs
 type UniqueAttrs = std.UniqueAttrs
 
 // NonMaxSuppression takes for each batch and class the boxes of the greatest
-// scores that do not overlap one taken before, as rows of batch, class and box.
+// scores that do not overlap one taken before, as rows of batch, class and box;
+// none whose score is NaN.
 //
 // The optional [std.NonMaxSuppressionAttrs], at most one, sets Overlap, Score
 // and Center.
@@ -27,7 +28,8 @@ func NonMaxSuppression(boxes, scores *Tensor, most int, opts ...std.NonMaxSuppre
 }
 
 // NonMaxSuppression takes for each batch and class the boxes of the greatest
-// scores that do not overlap one taken before, as rows of batch, class and box.
+// scores that do not overlap one taken before, as rows of batch, class and box;
+// none whose score is NaN.
 //
 // The optional [std.NonMaxSuppressionAttrs], at most one, sets Overlap, Score
 // and Center.

@@ -5,10 +5,15 @@
 // It knows nothing of the libraries. It does not unload them, since drivers keep
 // threads that outlive the last call, and it passes integers and pointers only:
 // functions that take or return floating-point numbers are not for it. On systems
-// without a loader (js/wasm and others) Open reports that there is none.
+// without a loader (js/wasm, FreeBSD and others) Open reports that there is none, and so it does in
+// programs built with the tag nodynlib: on Linux those stay statically linked, as for
+// systems without glibc.
 package dynlib
 
-import "strings"
+import (
+	"runtime"
+	"strings"
+)
 
 // Library is a loaded shared library.
 type Library struct {
@@ -26,6 +31,10 @@ func (l *Library) Lookup(function string) uintptr { return lookup(l.handle, func
 // looked for where the system's loader looks. The error tells in one line what the
 // loader said of each.
 func Open(names ...string) (*Library, error) {
+	if !loads {
+		return nil, &MissingError{Reasons: []string{"this program opens no shared libraries: there is no loader for " +
+			runtime.GOOS + "/" + runtime.GOARCH + ", or the build tag nodynlib was set"}}
+	}
 	missing := &MissingError{}
 	for _, name := range names {
 		handle, err := open(name)

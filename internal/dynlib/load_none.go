@@ -1,15 +1,10 @@
-//go:build !((linux || darwin || freebsd || netbsd || windows) && (amd64 || arm64))
+//go:build !((linux || darwin || windows) && (amd64 || arm64)) || android || faketime || nodynlib
 
 package dynlib
 
-import (
-	"errors"
-	"runtime"
-)
+const loads = false
 
-func open(string) (uintptr, error) {
-	return 0, errors.New("shared libraries cannot be loaded on " + runtime.GOOS + "/" + runtime.GOARCH)
-}
+func open(string) (uintptr, error) { panic("dynlib: there is no loader") }
 
 func lookup(uintptr, string) uintptr { return 0 }
 

@@ -1,8 +1,10 @@
-//go:build (linux || darwin || freebsd || netbsd) && (amd64 || arm64)
+//go:build (linux || darwin) && (amd64 || arm64) && !android && !faketime && !nodynlib
 
 package dynlib
 
 import "github.com/ebitengine/purego"
+
+const loads = true
 
 func open(name string) (uintptr, error) {
 	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)

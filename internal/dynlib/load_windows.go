@@ -1,4 +1,4 @@
-//go:build windows && (amd64 || arm64)
+//go:build windows && (amd64 || arm64) && !nodynlib
 
 package dynlib
 
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 )
+
+const loads = true
 
 // open loads names without a path from the system's folder alone: the loader's own
 // search begins in folders that others may write to.

@@ -875,11 +875,15 @@ def unique(x, dim, flat, unsorted):
 
 def sized(n):
     """A tensor without elements that has the sizes given."""
+    if n.dim() != 1 or n.dtype not in (torch.int32, torch.int64):
+        raise RuntimeError("types")
     return torch.empty(*n.tolist(), 0, dtype=torch.bool)
 
 
 def counted(start, limit, delta):
     """Numbers from start by delta on this side of limit, none where delta leads away."""
+    if not start.dtype == limit.dtype == delta.dtype or start.dim() + limit.dim() + delta.dim() > 0:
+        raise RuntimeError("types")
     if (limit > start) != (delta > 0):
         return start.new_empty(0)
     return torch.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
@@ -888,15 +892,20 @@ def counted(start, limit, delta):
 def suppress(boxes, scores, most, overlap, score, center):
     """Rows of batch, class and box: the best that do not overlap those before them."""
     rows = []
+    if boxes.dim() != 3 or scores.dim() != 3 or boxes.shape[2] != 4 or is_int(boxes) or is_int(scores) or most < 0:
+        raise RuntimeError("types")
     boxes, scores = boxes.float(), scores.float()
     if center:
         middle, half = boxes[..., :2], boxes[..., 2:] / 2
-        boxes = torch.cat([middle - half, middle + half], -1)
-    low, high = torch.minimum(boxes[..., :2], boxes[..., 2:]), torch.maximum(boxes[..., :2], boxes[..., 2:])
+        low, high = middle - half, middle + half
+    else:
+        low, high = torch.minimum(boxes[..., :2], boxes[..., 2:]), torch.maximum(boxes[..., :2], boxes[..., 2:])
     for b in range(scores.shape[0]):
         for c in range(scores.shape[1]):
             taken = []
             for i in scores[b, c].argsort(descending=True, stable=True).tolist():
+                if scores[b, c, i].isnan():
+                    continue
                 if len(taken) >= most or score is not None and not scores[b, c, i] > score:
                     break
                 common = [(torch.minimum(high[b, i], high[b, k]) - torch.maximum(low[b, i], low[b, k])).clamp(min=0).prod() for k in taken]

@@ -1,6 +1,7 @@
 package std
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -67,6 +68,10 @@ var Unique = op.Define("unique", op.Spec[UniqueAttrs]{
 	Doc: "unique takes the slices of a dimension that differ, in rising order or in that of their appearance, and gives where each appears first, " +
 		"for every slice the place of its equal, and how often each is there; NaN is equal to NaN.",
 	In: op.Args("x"), ByValue: true, Ref: "ONNX Unique", Results: []string{"values", "indices", "inverse", "counts"},
+	Differs: []op.Difference[UniqueAttrs]{
+		extendsEmpty[UniqueAttrs](),
+		departs[UniqueAttrs](op.Alters, "NaN is equal to NaN, as in ONNX and NumPy; in PyTorch each is another", func(in []*array.Array) bool { return hasNaN(in[0]) }),
+	},
 	Infer: func(_ *op.Infer, a UniqueAttrs, in []shape.Type) (shape.Type, error) {
 		t, n := in[0], shape.Unknown
 		values := shape.TensorType(t.DType(), shape.Of(shape.Unknown))
@@ -119,6 +124,15 @@ var Unique = op.Define("unique", op.Spec[UniqueAttrs]{
 	},
 })
 
+// withNaN returns the operand with every fifth element no number.
+func withNaN(a *array.Array) *array.Array {
+	a = array.Clone(a)
+	for i := 0; i < a.Len(); i += 5 {
+		array.SetFloat64At(a, i, math.NaN())
+	}
+	return a
+}
+
 // manyBoxes is a limit that says no more than that all boxes may be taken.
 const manyBoxes = 1 << 20
 
@@ -126,7 +140,7 @@ const manyBoxes = 1 << 20
 //
 //gofx:torch suppress(boxes, scores, most, overlap, score, center)
 var NonMaxSuppression = op.Define("non_max_suppression", op.Spec[NonMaxSuppressionAttrs]{
-	Doc: "non_max_suppression takes for each batch and class the boxes of the greatest scores that do not overlap one taken before, as rows of batch, class and box.",
+	Doc: "non_max_suppression takes for each batch and class the boxes of the greatest scores that do not overlap one taken before, as rows of batch, class and box; none whose score is NaN.",
 	In:  op.Args("boxes", "scores"), ByValue: true, Ref: "ONNX NonMaxSuppression",
 	Differs: []op.Difference[NonMaxSuppressionAttrs]{
 		{Kind: op.Alters, Text: "boxes that are NaN, infinite or beyond 2^16: whether they overlap is not defined", When: func(_ NonMaxSuppressionAttrs, in []*array.Array) bool { return far(in[0]) }},
@@ -186,6 +200,7 @@ var NonMaxSuppression = op.Define("non_max_suppression", op.Spec[NonMaxSuppressi
 			okCall("strided", at(3, 0.3), g.Strided(boxes), g.Strided(scores)), okCall("equal scores", at(3, 0.3), boxes, array.New(array.F32, 2, 1, 9)),
 			okCall("no boxes", at(3, 0.3), array.New(array.F32, 2, 0, 4), array.New(array.F32, 2, 3, 0)),
 			okCall("f16", at(3, 0.3), array.Cast(boxes, array.F16), array.Cast(scores, array.F16)),
+			okCall("no number", at(9, 1), boxes, withNaN(scores)),
 		}
 	},
 	Bad: func(g *op.Gen) []op.BadSample {

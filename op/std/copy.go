@@ -143,7 +143,7 @@ type viewScatter[A any] struct {
 func scatterView[A any](name, doc string, s viewScatter[A]) *op.Op {
 	return op.Define(name, op.Spec[A]{
 		Doc: doc, In: op.Args("x", "src"), Class: op.Movement, Quant: op.QuantShared, Narrow: true,
-		Differs: []op.Difference[A]{refusesMixed[A]()},
+		Differs: []op.Difference[A]{refusesMixed[A](), extendsEmpty[A]()},
 		Infer: func(c *op.Infer, a A, in []shape.Type) (shape.Type, error) {
 			d, err := oneDType(in)
 			if err != nil || !in[0].Ranked() {

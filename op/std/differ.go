@@ -159,6 +159,16 @@ func far(a *array.Array) bool {
 	return false
 }
 
+// hasNaN reports whether an operand has an element that is no number.
+func hasNaN(a *array.Array) bool {
+	for i := range a.Len() {
+		if math.IsNaN(array.Float64At(a, i)) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasZero reports whether an integer operand has an element that is 0.
 func hasZero(a *array.Array) bool {
 	for i := range a.Len() {

@@ -91,7 +91,7 @@ var ScatterReduce = scatterOp("scatter_reduce", "scatter_reduce combines the ele
 //gofx:torch torch.index_select(x, dim, index)
 var IndexSelect = op.Define("index_select", op.Spec[DimAttrs]{
 	Differs: []op.Difference[DimAttrs]{
-		departs[DimAttrs](op.Refuses, "an index of no dimensions", func(in []*array.Array) bool { return in[1].Rank() == 0 }),
+		departs[DimAttrs](op.Refuses, "an x or an index of no dimensions", func(in []*array.Array) bool { return in[0].Rank() == 0 || in[1].Rank() == 0 }),
 	},
 	Doc: "index_select takes the slices of one dimension that the vector index names.", In: op.Args("x", "index"),
 	Class: op.Movement, Quant: op.QuantShared, Narrow: true,

@@ -1,6 +1,8 @@
 package std
 
 import (
+	"math"
+
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/op"
@@ -16,7 +18,7 @@ var Int8Linear = op.Define("int8_linear", op.Spec[op.None]{
 	Differs: []op.Difference[op.None]{
 		{Kind: op.Refuses, Text: "f64", When: func(_ op.None, in []*array.Array) bool { return in[0].DType() == array.F64 }},
 		{Kind: op.Alters, Text: "products with weights and with zero points are summed apart, and scaled last: where these sums cancel, are not finite or overflow, the result is another",
-			When: func(_ op.None, in []*array.Array) bool { return wild(in[0]) || wild(in[2]) }},
+			When: func(_ op.None, in []*array.Array) bool { return wild(in[0]) || wild(in[2]) || cancels(in) }},
 	},
 	Infer:  inferInt8Linear,
 	Kernel: func(op.None, []shape.Type) kernel.Step { return &kernel.Int8Linear{} },
@@ -28,6 +30,27 @@ var Int8Linear = op.Define("int8_linear", op.Spec[op.None]{
 	},
 	Samples: int8LinearSamples, Bad: int8LinearBad,
 })
+
+// cancels reports whether a result is far smaller than the sums that it is made of.
+func cancels(in []*array.Array) bool {
+	x, w, scale, bias := in[0], in[1], in[2], in[4]
+	n, k := w.Dim(0), w.Dim(1)
+	for i := range n * x.Len() / max(k, 1) {
+		row, col := i/n, i%n
+		sum, all := 0.0, 0.0
+		add := func(v float64) { sum, all = sum+v, all+math.Abs(v) }
+		for j := range k {
+			add(array.Float64At(x, row*k+j) * array.Float64At(w, col*k+j) * array.Float64At(scale, col%scale.Len()))
+		}
+		if bias != nil {
+			add(array.Float64At(bias, col))
+		}
+		if math.Abs(sum) < all/100 {
+			return true
+		}
+	}
+	return false
+}
 
 func inferInt8Linear(c *op.Infer, _ op.None, in []shape.Type) (shape.Type, error) {
 	x, w, bias := in[0], in[1], operandAt(in, 4)

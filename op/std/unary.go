@@ -163,6 +163,7 @@ var Cast = defineUnary("cast", unary[CastAttrs]{
 	doc: "cast converts x to the element type dtype.", on: onAny, narrow: true, toBool: true, // the result's type is f's
 	differs: []op.Difference[CastAttrs]{
 		{Kind: op.Alters, Text: "floats that an integer type cannot hold become what array.Cast says: PyTorch leaves them to the processor", When: func(a CastAttrs, in []*array.Array) bool { return in[0].DType().IsFloat() && a.DType.IsInt() }},
+		{Kind: op.Refuses, Text: "round and unsaturated for element types that have no choice, which PyTorch has for none", When: func(a CastAttrs, _ []*array.Array) bool { return a.Round != "" || a.Unsaturated }},
 	},
 	check: func(a CastAttrs, _ array.DType) {
 		if a.DType.Size() == 0 {

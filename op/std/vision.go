@@ -31,6 +31,8 @@ const mostSamples = 256
 var RoiAlign = op.Define("roi_align", op.Spec[RoiAlignAttrs]{
 	Differs: []op.Difference[RoiAlignAttrs]{
 		extendsEmpty[RoiAlignAttrs](),
+		departs[RoiAlignAttrs](op.Alters, "points outside of an image are 0, where PyTorch multiplies its first element by 0, which shows when that is not finite",
+			func(in []*array.Array) bool { return huge(in[0]) }),
 		{Kind: op.Alters, Text: "regions that are not finite or far from the image", When: func(a RoiAlignAttrs, in []*array.Array) bool {
 			return far(in[1]) || a.SpatialScale > 1<<8
 		}},

@@ -13,8 +13,8 @@ import (
 // overlap a box taken before by more than IoU: rows of batch, class and box, i64.
 // in[0] are the boxes [batch, box, 4]: two opposite corners y, x, y, x, or with Center
 // middles and sizes x, y, w, h; in[1] the scores [batch, class, box]. Of equal scores
-// the first comes first. At most Most boxes of a class are taken, and with Scored only
-// those whose score is greater than Score.
+// the first comes first. At most Most boxes of a class are taken, none whose
+// score is NaN, and with Scored only those whose score is greater than Score.
 //
 //gofx:kernel
 type Suppress struct {
@@ -52,7 +52,7 @@ func (s Suppress) take(in []*array.Array) (rows []int64) {
 			order := make([]int, 0, n)
 			for i := range score {
 				score[i] = float32(array.Float64At(scores, (b*classes+c)*n+i))
-				if !s.Scored || score[i] > s.Score {
+				if score[i] == score[i] && (!s.Scored || score[i] > s.Score) {
 					order = append(order, i)
 				}
 			}
@@ -79,7 +79,7 @@ func (s Suppress) apart(all []box, order []int) (taken []int) {
 		if len(taken) >= s.Most {
 			break
 		}
-		if !slices.ContainsFunc(taken, func(k int) bool { return all[k].overlap(all[i]) > s.IoU }) {
+		if !slices.ContainsFunc(taken, func(k int) bool { return all[k].overlaps(all[i], s.IoU) }) {
 			taken = append(taken, i)
 		}
 	}
@@ -99,13 +99,14 @@ func (s Suppress) box(a *array.Array, at int) box {
 	return b
 }
 
-// overlap is the common area of two boxes as a part of what they cover together.
-func (b box) overlap(o box) float32 {
+// overlaps reports whether the common area of two boxes is a greater part of what they
+// cover together than iou. Boxes that have nothing in common overlap by no measure.
+func (b box) overlaps(o box, iou float32) bool {
 	h := min(b.y1, o.y1) - max(b.y0, o.y0)
 	w := min(b.x1, o.x1) - max(b.x0, o.x0)
 	if h <= 0 || w <= 0 || b.area <= 0 || o.area <= 0 {
-		return 0
+		return false
 	}
 	common := float32(h * w)
-	return common / (b.area + o.area - common)
+	return common/(b.area+o.area-common) > iou
 }

@@ -12,7 +12,7 @@
 //
 // It is no binding of all of the interface: one process, arrays of dense row-major data
 // on the host, no donation, no callbacks into Go, no plugins that are linked in. Systems
-// where purego opens no libraries (Windows, js/wasm) get the error NoPlugin. Programs that
+// that open no libraries (js/wasm, FreeBSD) get the error NoPlugin. Programs that
 // link this are dynamically linked on Linux, also with CGO_ENABLED=0.
 //
 // Read plugin.go first, then client.go, buffer.go and executable.go; abi.go has the layout

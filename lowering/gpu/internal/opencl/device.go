@@ -1,5 +1,3 @@
-//go:build (linux || darwin || freebsd) && (amd64 || arm64) && !android && !faketime
-
 package opencl
 
 import (
@@ -8,9 +6,8 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/dynlib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -47,7 +44,7 @@ type buffer struct {
 func (d *Device) Alloc(bytes int) (device.Buffer, error) {
 	var s status
 	const readWrite = 1
-	mem, _, _ := purego.SyscallN(d.l.createBuffer, d.context, readWrite, uintptr(bytes), 0, uintptr(unsafe.Pointer(&s)))
+	mem := dynlib.Call(d.l.createBuffer, d.context, readWrite, uintptr(bytes), 0, uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return nil, failed("memory of "+d.info.Name, s)
 	}
@@ -66,7 +63,7 @@ func (b *buffer) View(offset, bytes int) (device.Buffer, error) {
 	var s status
 	const readWrite, region = 1, 0x1220
 	r := [2]uintptr{uintptr(offset), uintptr(bytes)}
-	mem, _, _ := purego.SyscallN(b.d.l.createSubBuffer, b.mem, readWrite, region, uintptr(unsafe.Pointer(&r[0])), uintptr(unsafe.Pointer(&s)))
+	mem := dynlib.Call(b.d.l.createSubBuffer, b.mem, readWrite, region, uintptr(unsafe.Pointer(&r[0])), uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return nil, failed("a part of the memory of "+b.d.info.Name, s)
 	}
@@ -110,7 +107,7 @@ func (d *Device) Build(source string, binary []byte) (device.Program, bool, erro
 	pin.Pin(&text[0])
 	defer pin.Unpin()
 	var s status
-	id, _, _ := purego.SyscallN(d.l.createProgramWithSource, d.context, 1, uintptr(unsafe.Pointer(&at[0])), 0, uintptr(unsafe.Pointer(&s)))
+	id := dynlib.Call(d.l.createProgramWithSource, d.context, 1, uintptr(unsafe.Pointer(&at[0])), 0, uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return nil, false, failed("a program for "+d.info.Name, s)
 	}
@@ -135,7 +132,7 @@ func (d *Device) fromBinary(binary []byte) *program {
 	var pin runtime.Pinner
 	pin.Pin(&binary[0])
 	defer pin.Unpin()
-	id, _, _ := purego.SyscallN(d.l.createProgramWithBinary, d.context, 1, uintptr(unsafe.Pointer(&ids[0])), uintptr(unsafe.Pointer(&sizes[0])),
+	id := dynlib.Call(d.l.createProgramWithBinary, d.context, 1, uintptr(unsafe.Pointer(&ids[0])), uintptr(unsafe.Pointer(&sizes[0])),
 		uintptr(unsafe.Pointer(&at[0])), uintptr(unsafe.Pointer(&each)), uintptr(unsafe.Pointer(&s)))
 	if s != 0 || each != 0 {
 		return nil

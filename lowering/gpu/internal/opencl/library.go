@@ -1,16 +1,12 @@
-//go:build (linux || darwin || freebsd) && (amd64 || arm64) && !android && !faketime
-
 package opencl
 
 import (
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/dynlib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -45,32 +41,32 @@ func (l *library) functions() map[string]*uintptr {
 
 // candidates are the names of the library, the loader that finds drivers first.
 func candidates() []string {
-	if runtime.GOOS == "darwin" {
+	switch runtime.GOOS {
+	case "darwin":
 		return []string{"/System/Library/Frameworks/OpenCL.framework/OpenCL"}
+	case "windows":
+		return []string{"OpenCL.dll"}
 	}
 	return []string{"libOpenCL.so.1", "libOpenCL.so", "libpocl.so.2"}
 }
 
-// load opens the library once in a process; it is never closed, since drivers have threads.
+// load opens the library once in a process.
 var load = sync.OnceValues(func() (*library, error) { return open(candidates()) })
 
 func open(names []string) (*library, error) {
-	for _, name := range names {
-		handle, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
-		if err != nil {
-			continue
-		}
-		l := &library{}
-		for f, at := range l.functions() {
-			if *at, err = purego.Dlsym(handle, f); err != nil {
-				return nil, diag.New(device.NoDevice, "the OpenCL library "+name+" has no function "+f).
-					WithHint("OpenCL 1.2 is needed: update the driver")
-			}
-		}
-		return l, nil
+	lib, err := dynlib.Open(names...)
+	if err != nil {
+		return nil, diag.New(device.NoDevice, "no OpenCL library is installed: "+err.Error()).
+			WithHint("install a driver and its loader (Debian: pocl-opencl-icd), or run the model on the cpu target")
 	}
-	return nil, diag.New(device.NoDevice, "no OpenCL library is installed: none of "+strings.Join(names, ", ")+" can be loaded").
-		WithHint("install a driver and its loader (Debian: pocl-opencl-icd), or run the model on the cpu target")
+	l := &library{}
+	for f, at := range l.functions() {
+		if *at = lib.Lookup(f); *at == 0 {
+			return nil, diag.New(device.NoDevice, "the OpenCL library "+lib.Name()+" has no function "+f).
+				WithHint("OpenCL 1.2 is needed: update the driver")
+		}
+	}
+	return l, nil
 }
 
 // status is a result of the library; 0 is success.
@@ -91,8 +87,7 @@ const (
 //
 //go:uintptrescapes
 func call(f uintptr, args ...uintptr) status {
-	r, _, _ := purego.SyscallN(f, args...)
-	return status(int32(r))
+	return status(int32(dynlib.Call(f, args...)))
 }
 
 // failed returns the error of a call, nil for success.

@@ -1,14 +1,11 @@
-//go:build (linux || darwin || freebsd) && (amd64 || arm64) && !android && !faketime
-
 package opencl
 
 import (
 	"strings"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/dynlib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -127,6 +124,6 @@ func (l *library) open(platform, id uintptr) (*Device, error) {
 	}
 	var s status
 	ids := [1]uintptr{id}
-	d.context, _, _ = purego.SyscallN(l.createContext, 0, 1, uintptr(unsafe.Pointer(&ids[0])), 0, 0, uintptr(unsafe.Pointer(&s)))
+	d.context = dynlib.Call(l.createContext, 0, 1, uintptr(unsafe.Pointer(&ids[0])), 0, 0, uintptr(unsafe.Pointer(&s)))
 	return d, failed("opening "+d.info.Name, s)
 }

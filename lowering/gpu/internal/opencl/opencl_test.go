@@ -1,5 +1,3 @@
-//go:build (linux || darwin || freebsd) && (amd64 || arm64) && !android && !faketime
-
 package opencl
 
 import (

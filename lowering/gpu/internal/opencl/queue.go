@@ -1,14 +1,11 @@
-//go:build (linux || darwin || freebsd) && (amd64 || arm64) && !android && !faketime
-
 package opencl
 
 import (
 	"sync"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/internal/dynlib"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -24,7 +21,7 @@ type kernel struct {
 func (p *program) Kernel(name string) (device.Kernel, error) {
 	var s status
 	b := []byte(name + "\x00")
-	id, _, _ := purego.SyscallN(p.d.l.createKernel, p.id, uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&s)))
+	id := dynlib.Call(p.d.l.createKernel, p.id, uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return nil, failed("kernel "+name, s)
 	}
@@ -47,7 +44,7 @@ type queue struct {
 // NewQueue implements device.Device.
 func (d *Device) NewQueue() (device.Queue, error) {
 	var s status
-	id, _, _ := purego.SyscallN(d.l.createCommandQueue, d.context, d.id, 0, uintptr(unsafe.Pointer(&s)))
+	id := dynlib.Call(d.l.createCommandQueue, d.context, d.id, 0, uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return nil, failed("a queue of "+d.info.Name, s)
 	}
