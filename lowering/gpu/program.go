@@ -7,7 +7,6 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
-	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 )
@@ -44,7 +43,7 @@ const MaxInstances = 4
 // newProgram lowers a prepared module of known sizes.
 func (t Target) newProgram(ready *graph.Module, d *Device) (*program, error) {
 	inputs := ready.Graph.Inputs()
-	if err := lowering.Legalize(ready.Graph, name, direct(d.Info().Doubles)); err != nil {
+	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
 	}
 	b, err := build(ready, d.Info())
