@@ -41,6 +41,14 @@ func (t Target) Supports(n *graph.Node) (ok bool, reason string) {
 	if d, err := t.device(); err == nil {
 		doubles = d.Info().Doubles
 	}
+	return supports(n, doubles)
+}
+
+// Supports reports whether devices with floats of 64 bits run a call: by kernels, or by those
+// of what it is expanded into; if not, why.
+func Supports(n *graph.Node) (ok bool, reason string) { return supports(n, true) }
+
+func supports(n *graph.Node, doubles bool) (ok bool, reason string) {
 	ok, reason = direct(doubles)(n)
 	if ok || n.Op() == nil || n.Op().Structural() || n.Op().AdHoc {
 		return ok, reason
