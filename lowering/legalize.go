@@ -120,8 +120,8 @@ func unknown(n *graph.Node) *diag.Error {
 }
 
 // Trial returns a module of one call, like node, on inputs of the types of node's
-// operands: what a target can try its rules on without touching node's graph. nil
-// when node's operands are not tensors.
+// operands, whose results are those of the call: what a target can try its rules on
+// without touching node's graph. nil when node's operands are not tensors.
 func Trial(node *graph.Node) *graph.Module {
 	if node.Op() == nil || len(node.Regions()) > 0 {
 		return nil
@@ -157,6 +157,16 @@ func Trial(node *graph.Node) *graph.Module {
 	}
 	cursor.OnError = func(error) {}
 	v := cursor.Function(node.Op(), node.Attrs(), args...)
+	if count, tuple := node.Op().NumResults(node.Attrs()); tuple {
+		results := &graph.Structure{Kind: graph.Results}
+		items := make([]*graph.Node, count)
+		for i := range items {
+			items[i] = cursor.ItemNode(v, i)
+			results.Fields = append(results.Fields, graph.Leaf(i))
+		}
+		cursor.Output(results, items...)
+		return module
+	}
 	cursor.Output(nil, v)
 	return module
 }

@@ -23,6 +23,15 @@ const (
 // Engines are all of them.
 var Engines = []string{Eager, Interp, Text, Plan, Module, Gen}
 
+// The targets whose answers, of what they take, are behind the engines.
+const (
+	GPU       = "gpu"
+	StableHLO = "stablehlo"
+)
+
+// Targets are all of them.
+var Targets = []string{GPU, StableHLO}
+
 // Ops returns the operators of op and op/std, sorted by name.
 func Ops() []*op.Op {
 	all := slices.DeleteFunc(op.All(), func(o *op.Op) bool { return o.Path != "" || o.AdHoc })

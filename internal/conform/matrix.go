@@ -3,6 +3,7 @@ package conform
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,10 +55,11 @@ func (m *Matrix) Add(o *op.Op, engine, sample string, err error) {
 }
 
 // Doc returns docs/ops.md: in each cell how many samples the engine ran with the
-// right result, of how many; below the tables, why the others did not pass.
+// right result, of how many, or the target takes; below the tables, why the others did not pass.
 func (m *Matrix) Doc() string {
 	var b strings.Builder
-	b.WriteString(opsDoc(Engines, func(o *op.Op, engine string) string {
+	columns := append(slices.Clone(Engines), Targets...)
+	b.WriteString(opsDoc(columns, func(o *op.Op, engine string) string {
 		c := m.Cell(o, engine)
 		if c == nil {
 			return "–"
@@ -75,9 +77,34 @@ func (m *Matrix) Doc() string {
 		}
 	}
 	if failed.Len() == 0 {
-		return b.String() + "No engine refuses one, or gives another result.\n"
+		b.WriteString("No engine refuses one, or gives another result.\n")
+	} else {
+		b.WriteString("Samples that did not pass:\n\n| operator | engine | sample | why |\n|---|---|---|---|\n" + failed.String())
 	}
-	return b.String() + "Samples that did not pass:\n\n| operator | engine | sample | why |\n|---|---|---|---|\n" + failed.String()
+	m.left(&b)
+	return b.String()
+}
+
+// left writes which calls targets leave to others, by reason.
+func (m *Matrix) left(b *strings.Builder) {
+	b.WriteString("\n## Targets\n\nThe columns gpu and stablehlo tell how many of the sample calls the target takes, by rules for the operator or for those that\n" +
+		"it is expanded into. A device takes them with floats of 64 bits. What a target leaves, `lowering.Split` gives to another one:\n\n" +
+		"| operator | target | calls | why |\n|---|---|---|---|\n")
+	for _, o := range Ops() {
+		for _, target := range Targets {
+			c := m.Cell(o, target)
+			if c == nil {
+				continue
+			}
+			count := map[string]int{}
+			for _, f := range c.Failed {
+				count[f.Why]++
+			}
+			for _, why := range slices.Sorted(maps.Keys(count)) {
+				fmt.Fprintf(b, "| %s | %s | %d of %d | %s |\n", o.Name, target, count[why], c.Total, cell(why))
+			}
+		}
+	}
 }
 
 // print writes why samples failed, in one line for all when that is the same.

@@ -28,13 +28,13 @@ func (t Target) folder() string {
 }
 
 // program returns the program of a source: the one that the device has, one from the folder,
-// or a new one. A folder that cannot be read or written costs the time of building, no more.
-func (d *Device) program(text, folder string) (device.Program, error) {
+// or a new one, which the driver has built. A folder that cannot be read or written costs the time of building, no more.
+func (d *Device) program(text, folder string) (p device.Program, built bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p := d.programs[text]; p != nil {
 		d.stats.Shared++
-		return p, nil
+		return p, false, nil
 	}
 	file := ""
 	var binary []byte
@@ -42,9 +42,9 @@ func (d *Device) program(text, folder string) (device.Program, error) {
 		file = filepath.Join(folder, d.key(text))
 		binary, _ = os.ReadFile(file) // one that cannot be read is none
 	}
-	p, built, err := d.dev.Build(text, binary)
+	p, built, err = d.dev.Build(text, binary)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if built {
 		d.stats.Built++
@@ -55,7 +55,7 @@ func (d *Device) program(text, folder string) (device.Program, error) {
 	if len(d.programs) < MostPrograms {
 		d.programs[text] = p
 	}
-	return p, nil
+	return p, built, nil
 }
 
 // key names the file of a program: by its source, the device and the versions of driver and

@@ -50,6 +50,9 @@ type Stats struct {
 	Lowered  int // how often the graph was lowered for sizes
 	Launches int // kernels of a run of what was used last
 	Kernels  int // different ones
+	Compiled int // of them, by the driver
+	Cached   int // of them, from the cache on disk or of the device
+	Expanded int // calls of the graph that run as what they are expanded into
 	Setup    int // launches that were made once
 	Arena    int // bytes of the device for the values of a run
 	Fixed    int // bytes of weights and what is made of them
@@ -127,7 +130,10 @@ func (p *program) count(s *Stats) {
 			s.Launches++
 		}
 	}
-	s.Kernels = len(names)
+	s.Kernels, s.Compiled, s.Cached, s.Expanded = len(names), 0, len(names), p.expanded
+	if p.built {
+		s.Compiled, s.Cached = len(names), 0
+	}
 	for _, b := range p.fixed {
 		if b != nil {
 			s.Fixed += b.Bytes()
@@ -292,7 +298,8 @@ func (e *Executable) Close() error {
 // String describes the executable in a line.
 func (s Stats) String() string {
 	return strings.Join([]string{
-		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels",
+		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels (" + strconv.Itoa(s.Compiled) + " compiled, " + strconv.Itoa(s.Cached) + " cached)",
+		strconv.Itoa(s.Expanded) + " calls expanded",
 		strconv.Itoa(s.Setup) + " launches once",
 		strconv.Itoa(s.Arena) + " bytes of values",
 		strconv.Itoa(s.Fixed) + " bytes of weights",

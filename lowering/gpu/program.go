@@ -15,14 +15,16 @@ import (
 // program is what a graph of known sizes has become: steps whose kernels are built, and the
 // memory of the device that all runs share.
 type program struct {
-	dev     *Device
-	module  *graph.Module
-	build   *builder
-	inputs  []*graph.Node
-	kernels map[string]device.Kernel // by name, of the device's program
-	arena   int
-	fixed   []device.Buffer // by buffer: weights and what is made of them once
-	checked []*graph.Node   // of the calls that may refuse an operand, by status
+	dev      *Device
+	module   *graph.Module
+	build    *builder
+	inputs   []*graph.Node
+	kernels  map[string]device.Kernel // by name, of the device's program
+	expanded int                      // calls, see Stats
+	built    bool                     // the driver compiled the kernels
+	arena    int
+	fixed    []device.Buffer // by buffer: weights and what is made of them once
+	checked  []*graph.Node   // of the calls that may refuse an operand, by status
 
 	mu   sync.Mutex
 	free []*instance
@@ -44,14 +46,14 @@ const MaxInstances = 4
 // newProgram lowers a prepared module of known sizes.
 func (t Target) newProgram(ready *graph.Module, d *Device) (*program, error) {
 	inputs := ready.Graph.Inputs()
-	if err := lowering.Legalize(ready.Graph, name, direct(d.Info().Doubles)); err != nil {
+	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
 	}
 	b, err := build(ready, d.Info())
 	if err != nil {
 		return nil, err
 	}
-	p := &program{dev: d, module: ready, build: b, inputs: inputs, arena: b.arena(max(d.Info().Align, 64)), fixed: make([]device.Buffer, len(b.buffers))}
+	p := &program{dev: d, expanded: expanded(ready.Graph), module: ready, build: b, inputs: inputs, arena: b.arena(max(d.Info().Align, 64)), fixed: make([]device.Buffer, len(b.buffers))}
 	for _, s := range b.steps {
 		if s.kernel.Status {
 			p.checked = append(p.checked, s.node)
@@ -68,6 +70,17 @@ func (t Target) newProgram(ready *graph.Module, d *Device) (*program, error) {
 	return p, nil
 }
 
+// expanded counts the calls of the user's graph that others stand for in g.
+func expanded(g *graph.Graph) int {
+	stand := map[lowering.Source]bool{}
+	for n := range g.Nodes() {
+		if s := lowering.SourceOf(n); n.Op() != nil && s.Node != n.Name() && s.Op != n.Op().Name {
+			stand[s] = true
+		}
+	}
+	return len(stand)
+}
+
 // link builds the kernels.
 func (p *program) link(folder string) error {
 	var all []*source.Kernel
@@ -78,15 +91,16 @@ func (p *program) link(folder string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	built, err := p.dev.program(source.Program(all), folder)
+	made, built, err := p.dev.program(source.Program(all), folder)
 	if err != nil {
 		return err
 	}
+	p.built = built
 	for _, k := range all {
 		if p.kernels[k.Name] != nil {
 			continue
 		}
-		if p.kernels[k.Name], err = built.Kernel(k.Name); err != nil {
+		if p.kernels[k.Name], err = made.Kernel(k.Name); err != nil {
 			return err
 		}
 	}
@@ -179,6 +193,9 @@ func (p *program) launch(s step, buffers []device.Buffer, status device.Buffer) 
 	l := device.Launch{Kernel: p.kernels[s.kernel.Name], Grid: s.kernel.Groups, Group: s.kernel.Group}
 	for _, k := range s.args {
 		l.Args = append(l.Args, device.Arg{Buffer: buffers[k]})
+	}
+	for _, n := range s.kernel.Numbers {
+		l.Args = append(l.Args, device.Arg{Bits: uint64(uint32(n)), Size: 4}) // below MaxElements
 	}
 	if s.kernel.Status {
 		l.Args = append(l.Args, device.Arg{Buffer: status})

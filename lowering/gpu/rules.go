@@ -109,5 +109,6 @@ var rules = lowering.Rules[rule]{
 	std.Cat: {moves, cat}, std.Clone: {moves, clone}, std.Pad: {moves, pad}, std.Flip: {moves, flip}, std.Roll: {moves, roll},
 	std.Repeat: {moves, tile}, std.Tile: {moves, tile}, std.RepeatInterleave: {moves, interleave}, std.Bitcast: {moves, bitcast},
 	std.SelectScatter: {moves, scatterView}, std.SliceScatter: {moves, scatterView}, std.DiagonalScatter: {moves, scatterView},
+	std.Sort: {computes, sorted}, std.Scatter: {scatters, scatter}, std.ScatterAdd: {scatters, scatter}, std.ScatterReduce: {scatters, scatter},
 	std.Embedding: {moves, embedding}, std.Gather: {moves, gather}, std.IndexSelect: {moves, indexSelect}, std.EmbeddingBag: {bags, embeddingBag},
 }

@@ -1,11 +1,14 @@
 package gpu
 
 import (
+	"strings"
+
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes/expand"
 	"github.com/gofx-dev/gofx/shape"
 )
 
@@ -38,21 +41,42 @@ func (t Target) Supports(n *graph.Node) (ok bool, reason string) {
 	if d, err := t.device(); err == nil {
 		doubles = d.Info().Doubles
 	}
-	direct := direct(doubles)
-	if ok, why := direct(n); ok || n.Op() == nil || !n.Op().Composite() {
-		return ok, why
+	return supports(n, doubles)
+}
+
+// Supports reports whether devices with floats of 64 bits run a call: by kernels, or by those
+// of what it is expanded into; if not, why.
+func Supports(n *graph.Node) (ok bool, reason string) { return supports(n, true) }
+
+func supports(n *graph.Node, doubles bool) (ok bool, reason string) {
+	ok, reason = direct(doubles)(n)
+	if ok || n.Op() == nil || n.Op().Structural() || n.Op().AdHoc {
+		return ok, reason
 	}
 	m := lowering.Trial(n)
 	if m == nil {
 		return false, "an operand is a tuple"
 	}
-	if err := lowering.Legalize(m.Graph, name, direct); err != nil {
+	if err := legalize(m.Graph, doubles); err != nil {
 		var l diag.List
 		l.Add(err)
-		return false, l[0].Msg
+		msg := l[0].Msg
+		if _, why, found := strings.Cut(msg, "cannot run "+n.Op().Key()+": "); found {
+			msg = why
+		}
+		return false, msg
 	}
 	return true, ""
 }
+
+// legalize expands what has no kernels: composite operators by their definitions, others by
+// the table of package expand.
+func legalize(g *graph.Graph, doubles bool) error {
+	return lowering.Legalize(g, name, direct(doubles), expand.Table())
+}
+
+// unexpanded are the operators that nothing else stands for, and why.
+var unexpanded = expand.Reasons()
 
 // direct returns what reports whether there are kernels for a call as it is.
 func direct(doubles bool) func(n *graph.Node) (bool, string) {
@@ -81,7 +105,10 @@ func direct(doubles bool) func(n *graph.Node) (bool, string) {
 		case o.ViewOf > 0: // a view, or of a copy in order
 			return true, ""
 		}
-		return false, "there is no kernel for it on devices yet"
+		if why := unexpanded[o]; why != "" {
+			return false, why
+		}
+		return false, "there is no kernel for it"
 	}
 }
 

@@ -46,16 +46,20 @@ func Elementwise(g expr.Graph, dims []int, out, in []View) *Kernel {
 // inner dimension where that is long enough, so that the others are the same for all of a
 // group's work-items.
 func overNest(n nest, params []param, write func(b *strings.Builder, coords []string)) *Kernel {
+	numbers, starts := n.starts()
+	params = append(params, starts...)
 	last := len(n.dims) - 1
 	inner := n.dims[last]
 	if inner < rowwise || last == 0 && inner < flat {
-		return each(product(n.dims), params, false, func(b *strings.Builder) {
+		k := each(product(n.dims), params, false, func(b *strings.Builder) {
 			write(b, unravel(b, "i", "c", "\t", n.dims))
 		})
+		k.Numbers = numbers
+		return k
 	}
 	group := groupOf(inner)
 	per := (inner + group - 1) / group
-	k := &Kernel{Group: [3]int{group, 1, 1}, Groups: [3]int{per * product(n.dims[:last]), 1, 1}}
+	k := &Kernel{Group: [3]int{group, 1, 1}, Groups: [3]int{per * product(n.dims[:last]), 1, 1}, Numbers: numbers}
 	var b strings.Builder
 	begin(&b, k.Group, params, false)
 	coords := []string{"j"}

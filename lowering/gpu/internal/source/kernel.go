@@ -75,14 +75,15 @@ func product(dims []int) int {
 	return n
 }
 
-// Kernel is a printed function and how it is launched. Its arguments are buffers: results
-// first, then operands, then, where Status is set, the status word.
+// Kernel is a printed function and how it is launched. Its arguments are buffers, results
+// first, then operands; then Numbers; then, where Status is set, the status word.
 type Kernel struct {
-	Name   string
-	Text   string
-	Groups [3]int // of work-items in the grid
-	Group  [3]int // work-items of a group
-	Status bool   // writes the status word when an operand is refused
+	Name    string
+	Text    string
+	Numbers []int  // ints that launches of one text differ in
+	Groups  [3]int // of work-items in the grid
+	Group   [3]int // work-items of a group
+	Status  bool   // writes the status word when an operand is refused
 }
 
 // placeholder stands in a text for the kernel's name.
@@ -118,9 +119,10 @@ func Program(kernels []*Kernel) string {
 
 // param is a parameter of a kernel.
 type param struct {
-	name  string
-	dtype array.DType
-	out   bool
+	name   string
+	dtype  array.DType
+	out    bool
+	number bool // an int, not a buffer
 }
 
 // begin opens a function over the parameters.
@@ -129,6 +131,10 @@ func begin(b *strings.Builder, group [3]int, params []param, status bool) {
 	for i, p := range params {
 		if i > 0 {
 			b.WriteString(", ")
+		}
+		if p.number {
+			b.WriteString("int " + p.name)
+			continue
 		}
 		c := "const "
 		if p.out {

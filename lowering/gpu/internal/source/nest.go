@@ -59,9 +59,26 @@ func (n *nest) joins(views []View, axis, size int) bool {
 	return true
 }
 
+// starts returns where views begin that do not begin at the start of their buffers, and the
+// parameters that tell it: parts of one value, such as the steps of a sequence, share kernels.
+func (n *nest) starts() (numbers []int, params []param) {
+	for i, off := range n.offsets {
+		if off != 0 {
+			numbers = append(numbers, off)
+			params = append(params, param{name: startOf(i), number: true})
+		}
+	}
+	return numbers, params
+}
+
+func startOf(view int) string { return "o" + num(view) }
+
 // at prints the index of view i at the coordinates of the nest.
 func (n *nest) at(i int, coords []string) string {
-	terms := []string{num(n.offsets[i])}
+	terms := []string{"0"}
+	if n.offsets[i] != 0 {
+		terms[0] = startOf(i)
+	}
 	for k, c := range coords {
 		if n.strides[i][k] != 0 && n.dims[k] != 1 {
 			terms = append(terms, term(c, n.strides[i][k]))
@@ -118,10 +135,10 @@ func each(count int, params []param, status bool, write func(b *strings.Builder)
 func parameters(out, in []array.DType) []param {
 	var p []param
 	for i, d := range out {
-		p = append(p, param{"y" + num(i), d, true})
+		p = append(p, param{name: "y" + num(i), dtype: d, out: true})
 	}
 	for i, d := range in {
-		p = append(p, param{"x" + num(i), d, false})
+		p = append(p, param{name: "x" + num(i), dtype: d})
 	}
 	return p
 }
