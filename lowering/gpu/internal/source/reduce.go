@@ -131,23 +131,38 @@ func Arg(kind string, value, index bool, in View, red []int) *Kernel {
 }
 
 // Var prints the kernel of the variance over the axes red: the sum of squares of differences
-// from the mean, divided by the number of elements less correction, or its root.
+// from the mean, divided by the number of elements less correction, or its root. Under the
+// root the differences are parts of the greatest, so that no square leaves the range of floats.
 func Var(out array.DType, in View, red []int, correction float64, root bool, group int) *Kernel {
 	r := newRows(parameters([]array.DType{out}, []array.DType{in.DType}), in, red, group)
 	w := wide(in.DType)
-	r.moments(w, in.DType)
-	result := "square / " + realLiteral(w, math.Max(float64(r.n)-correction, 0))
-	if root {
-		result = "sqrt(" + result + ")"
+	count := realLiteral(w, math.Max(float64(r.n)-correction, 0))
+	if !root {
+		r.moments(w, in.DType)
+		r.once(store(out, "y0", "o", "square / "+count))
+		return r.finish()
 	}
-	r.once(store(out, "y0", "o", result))
+	r.mean(w, in.DType)
+	most := func(a, x string) string { return "fmax(" + a + ", " + x + ")" }
+	r.reduce("far", register(w), realOr(w, 0), most, func(index, _ string) string { return "fabs(" + load(in.DType, "x0", index) + " - mean)" })
+	r.line(register(w) + " unit = far > 0 && far - far == 0 ? far : " + realOr(w, 1) + ";")
+	r.reduce("square", register(w), realOr(w, 0), plus, func(index, _ string) string {
+		x := "((" + load(in.DType, "x0", index) + " - mean) / unit)"
+		return x + " * " + x
+	})
+	r.once(store(out, "y0", "o", "unit * sqrt(square / "+count+")"))
 	return r.finish()
+}
+
+// mean declares the mean of the elements.
+func (r *rows) mean(w, d array.DType) {
+	r.reduce("total", register(w), realOr(w, 0), plus, func(index, _ string) string { return load(d, "x0", index) })
+	r.line(register(w) + " mean = total / " + realLiteral(w, float64(r.n)) + ";")
 }
 
 // moments declares mean, and square, the sum of squares of differences from it.
 func (r *rows) moments(w, d array.DType) {
-	r.reduce("total", register(w), realOr(w, 0), plus, func(index, _ string) string { return load(d, "x0", index) })
-	r.line(register(w) + " mean = total / " + realLiteral(w, float64(r.n)) + ";")
+	r.mean(w, d)
 	r.reduce("square", register(w), realOr(w, 0), plus, func(index, _ string) string {
 		x := "(" + load(d, "x0", index) + " - mean)"
 		return x + " * " + x
