@@ -8,6 +8,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 )
 
@@ -96,4 +97,24 @@ param b : f32[16,4]
 	require.Greater(t, s.Launches, 3*12)
 	require.Equal(t, 1, s.Expanded)
 	require.Equal(t, s.Kernels, s.Compiled+s.Cached)
+}
+
+// TestStepsHaveToBeCounted: a number of steps that is a symbol is refused, and taken once it
+// is pinned; a symbol for the batch is in nobody's way.
+func TestStepsHaveToBeCounted(t *testing.T) {
+	const text = `gofx 1
+graph steps(%x: f32[T,N,4], %h: f32[1,N,4], %a: f32[12,4], %b: f32[12,4]) {
+  symbol T = dim(%x, 0)
+  symbol N = dim(%x, 1)
+  %l = call_function[gru](%x, %h, %a, %b) {no_bias=true}
+  %o = call_function[getitem](%l) {index=0}
+  return %o
+}
+`
+	g := gpu.Target{Device: gpu.Using(&failing{})}
+	m := parsed(t, text)
+	require.ErrorContains(t, lowering.Query(g, m.Graph).Err(), "the number of steps is T")
+	pinned, err := lowering.Prepare(m, lowering.Options{Shapes: map[string]int{"T": 3}})
+	require.NoError(t, err)
+	require.NoError(t, lowering.Query(g, pinned.Graph).Err())
 }
