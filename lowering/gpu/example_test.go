@@ -55,3 +55,26 @@ func ExampleAbsent() {
 	}
 	// Output:
 }
+
+// Supports says what devices run of a graph: sort by kernels, topk by what it is expanded into.
+func ExampleSupports() {
+	m, err := graph.Parse([]byte(`gofx 1
+
+graph f(%x: f32[4,4]) {
+  %t = call_function[topk](%x) {k=2, dim=-1} : (f32[4,2], i64[4,2])
+  %d = call_function[det](%x) : f32[]
+  return %d
+}
+`), "f.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, name := range []string{"t", "d"} {
+		ok, why := gpu.Supports(m.Graph.Find(name))
+		fmt.Printf("%v %q\n", ok, why)
+	}
+	// Output:
+	// true ""
+	// false "elimination with pivots is a chain of steps as long as the matrix, each of which looks for the next"
+}

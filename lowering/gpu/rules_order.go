@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -20,6 +21,10 @@ func sorted(c *call) ([]*value, error) {
 	x := vector(c.placed(0))
 	v := x.view()
 	dim := axes([]int{k.Dim}, len(v.Shape))[0]
+	const longest = 1 << 30 // twice that does not fit the int of a kernel
+	if v.Shape[dim] > longest {
+		return nil, c.refuse("more than " + strconv.Itoa(longest) + " elements are to be sorted")
+	}
 	out := []*value{c.result(0), c.result(1)}
 	order := c.b.temp(array.I32, v.Shape)
 	c.emit(source.Ranks(v, dim, k.Descending), []*value{order}, []*value{x})

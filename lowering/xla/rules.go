@@ -16,11 +16,11 @@ var rules lowering.Rules[rule]
 
 // excluded are the operators of this module that cannot be part of a program, with the reasons.
 var excluded = map[*op.Op]string{
-	std.GridSample: "positions that follow from values have no rule yet",
-	std.RoiAlign:   "boxes that follow from values have no rule yet",
+	std.GridSample: "positions that follow from values have no rule",
+	std.RoiAlign:   "boxes that follow from values have no rule",
 	std.Observe:    "it is calibration, which programs do not do",
-	std.QLstm:      "it quantises activations in every round, for which there is no rule yet",
-	std.QGru:       "it quantises activations in every round, for which there is no rule yet",
+	std.QLstm:      "it quantises activations in every round, for which there is no rule",
+	std.QGru:       "it quantises activations in every round, for which there is no rule",
 }
 
 // one is the rule of operators with one result.

@@ -60,12 +60,13 @@ func Ranks(in View, dim int, descending bool) *Kernel {
 func Merge(in View, dim int, descending bool, width int) *Kernel {
 	n, d := in.Shape[dim], in.DType
 	order := Dense(array.I32, in.Shape)
-	return eachOf(in, dim, parameters([]array.DType{array.I32}, []array.DType{d, array.I32}), func(b *strings.Builder, at []string) {
+	params := append(parameters([]array.DType{array.I32}, []array.DType{d, array.I32}), param{name: "w", number: true})
+	k := eachOf(in, dim, params, func(b *strings.Builder, at []string) {
 		c := register(d)
 		b.WriteString("\tint j = x1[" + order.at(at) + "];\n" +
 			"\t" + c + " v = " + load(d, "x0", in.at(with(at, dim, "j"))) + ";\n" +
-			"\tint start = p / " + num(2*width) + " * " + num(2*width) + ", mid = start + " + num(width) + " < " + num(n) + " ? start + " + num(width) + " : " + num(n) + ";\n" +
-			"\tint stop = mid + " + num(width) + " < " + num(n) + " ? mid + " + num(width) + " : " + num(n) + ", left = p < mid;\n" +
+			"\tint start = p / (2 * w) * (2 * w), mid = " + num(n) + " - start > w ? start + w : " + num(n) + ";\n" +
+			"\tint stop = " + num(n) + " - mid > w ? mid + w : " + num(n) + ", left = p < mid;\n" +
 			"\tint lo = left ? mid : start, hi = left ? stop : mid, from = lo;\n" +
 			"\twhile (lo < hi) {\n" +
 			"\t\tint m = (lo + hi) / 2, k = x1[" + order.at(with(at, dim, "m")) + "];\n" +
@@ -75,6 +76,8 @@ func Merge(in View, dim int, descending bool, width int) *Kernel {
 			"\tint to = (left ? p : start + p - mid) + lo - from;\n" +
 			"\ty0[" + order.at(with(at, dim, "to")) + "] = j;\n")
 	})
+	k.Numbers = []int{width}
+	return k
 }
 
 // Ordered prints the kernel that stores the elements in the order that x1 has in y0, and the

@@ -10,7 +10,8 @@ package source
 //	AS_*            the same bits as another type
 //	vec, VW         floats that one instruction computes with, and how many
 //
-// and has the conversions whose results array.Cast defines. Nothing is contracted.
+// and has the conversions whose results array.Cast defines. Nothing is contracted. tanh is one
+// where it rounds to one: some libraries miss it by a last bit, which 1 - tanh(x) makes much of.
 const Prelude = preludeOpenCL + preludeCommon
 
 const preludeOpenCL = `#ifdef __OPENCL_VERSION__
@@ -150,6 +151,7 @@ DEVICE i64 fx_ipow(i64 a, i64 b, int is_unsigned) {
 DEVICE i64 fx_f2i(float x) { return x >= 9223372036854775808.0f ? I64(9223372036854775807) : x > -9223372036854775808.0f ? (i64)x : x < 0 ? -I64(9223372036854775807) - 1 : 0; }
 DEVICE u64 fx_f2u(float x) { return x >= 18446744073709551616.0f ? ~U64(0) : x > 0 ? (u64)x : 0; }
 DEVICE i64 fx_clamp(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
+DEVICE float fx_tanh(float x) { return fabs(x) > 9.02f ? copysign(1.0f, x) : tanh(x); }
 DEVICE float fx_sigmoid(float x) { return 1.0f / (1.0f + exp(-x)); }
 #ifdef FX_F64
 DEVICE double fx_dmin(double a, double b) { return a != a ? a : b != b ? b : a < b ? a : b < a ? b : (a != 0 ? a : copysign(1.0, a) < 0 ? a : b); }
@@ -174,6 +176,7 @@ DEVICE float fx_i2odd(u64 m, int negative) {
 	double d = (double)m;
 	return fx_odd(negative ? -d : d);
 }
+DEVICE double fx_dtanh(double x) { return fabs(x) > 19.07 ? copysign(1.0, x) : tanh(x); }
 DEVICE double fx_dsigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 #endif
 `
