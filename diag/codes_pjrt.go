@@ -43,4 +43,12 @@ return err`,
 		Example: `_, err := client.Compile("module", pjrt.CompileOptions{Devices: []int{7}})
 return err`,
 	},
+	{
+		//gofx:code lowering/xla.BadSharding
+		Code: "FX5190", Title: "program cannot be cut so for a mesh",
+		Cause: "an axis of the mesh has no size or name of its own, or a split names an axis or an argument that there is not, cuts two dimensions along one axis, or a dimension into unequal parts",
+		Cure:  "the message names the argument and the dimension; choose an axis whose size divides it",
+		Example: `_, err := program.Shard(xla.Layout{Mesh: xla.Mesh{{Name: "data", Size: 3}}, Inputs: map[string]xla.Split{"x": {"data", ""}}})
+return err`,
+	},
 }

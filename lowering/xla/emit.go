@@ -190,7 +190,7 @@ func (e *emitter) argument(n *graph.Node, name string, t shape.Type) Argument {
 		*e.errs = append(*e.errs, n.Error(lowering.Unsupported, "target "+Name+" cannot take "+name+": "+narrow(t)).
 			WithHint("dequantize the tensor ahead"))
 	}
-	return Argument{name, d, dims}
+	return Argument{Name: name, DType: d, Dims: dims}
 }
 
 func narrow(t shape.Type) string { return "values of type " + t.DType().String() + " have no rules" }

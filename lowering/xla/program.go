@@ -15,6 +15,9 @@ type Argument struct {
 	Name  string
 	DType array.DType
 	Dims  []int
+	// Local are the sizes of the part that each partition has, nil where the program
+	// is not sharded.
+	Local []int
 }
 
 // Type returns the argument's type.

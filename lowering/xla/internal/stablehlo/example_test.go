@@ -98,3 +98,10 @@ func ExampleConvWindows() {
 	fmt.Println(ws[0].Out(10), err)
 	// Output: 4 <nil>
 }
+
+// Four partitions: two parts of the rows, of each of which two partitions have a copy.
+func ExampleParseSharding() {
+	t, err := stablehlo.ParseSharding("{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dim_replicate}")
+	fmt.Println(t.Grid, t.Devices, err)
+	// Output: [2 1] [0 2 1 3] <nil>
+}

@@ -78,12 +78,15 @@ func (r *parser) program() *Program {
 	p := &Program{Main: &Region{}}
 	r.expect("module")
 	p.Name = r.sigil("@")[1:]
+	if r.accept("attributes") {
+		r.partitions(p)
+	}
 	r.expect("{")
 	r.expect("func.func")
 	r.accept("public")
 	r.expect("@main")
 	r.expect("(")
-	p.Main.Args = r.arguments(")")
+	p.Main.Args = r.arguments(")", p)
 	r.expect("->")
 	results := r.results()
 	r.expect("{")
@@ -98,8 +101,9 @@ func (r *parser) program() *Program {
 	return p
 }
 
-// arguments reads names with types up to a closing bracket.
-func (r *parser) arguments(end string) (list []*Value) {
+// arguments reads names with types up to a closing bracket; those of a sharded program have
+// shardings.
+func (r *parser) arguments(end string, p *Program) (list []*Value) {
 	for !r.accept(end) {
 		if len(list) > 0 {
 			r.expect(",")
@@ -109,6 +113,9 @@ func (r *parser) arguments(end string) (list []*Value) {
 		v := &Value{r.typ()}
 		r.define(name, v)
 		list = append(list, v)
+		if p != nil && p.Partitions > 0 {
+			p.Shardings = append(p.Shardings, r.sharding())
+		}
 	}
 	return list
 }
@@ -256,7 +263,7 @@ func (r *parser) regions() (list []*Region) {
 		if strings.HasPrefix(r.peek().text, "^") {
 			r.next()
 			if r.accept("(") {
-				g.Args = r.arguments(")")
+				g.Args = r.arguments(")", nil)
 			}
 			r.expect(":")
 		}

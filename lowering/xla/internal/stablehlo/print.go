@@ -13,11 +13,19 @@ import (
 // Equal programs have equal texts.
 func (p *Program) String() string {
 	w := &printer{names: map[*Value]string{}}
-	w.line("module @" + p.Name + " {")
+	head := "module @" + p.Name
+	if p.Partitions > 0 {
+		head += " attributes {mhlo.num_partitions = " + strconv.Itoa(p.Partitions) + " : i32, mhlo.num_replicas = 1 : i32}"
+	}
+	w.line(head + " {")
 	w.depth++
 	var params, results []string
-	for _, a := range p.Main.Args {
-		params = append(params, w.arg(a)+": "+a.Type.String())
+	for i, a := range p.Main.Args {
+		text := w.arg(a) + ": " + a.Type.String()
+		if p.Shardings != nil {
+			text += " {mhlo.sharding = \"" + p.Shardings[i] + "\"}"
+		}
+		params = append(params, text)
 	}
 	for _, t := range p.Results() {
 		results = append(results, t.String())

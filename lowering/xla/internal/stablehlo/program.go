@@ -122,6 +122,10 @@ func (r *Region) Returned() []*Value {
 type Program struct {
 	Name string
 	Main *Region
+	// Partitions share a run, each with the part of main's arguments that Shardings say,
+	// in XLA's notation, one for each. 0 and nil: the program is not sharded.
+	Partitions int
+	Shardings  []string
 }
 
 // Results returns the types that main returns.

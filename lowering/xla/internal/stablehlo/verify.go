@@ -12,6 +12,7 @@ import (
 func Verify(p *Program) error {
 	v := &verifier{seen: map[*Value]bool{}}
 	v.region(p.Main, "main")
+	v.shardings(p)
 	return errors.Join(v.errs...)
 }
 
