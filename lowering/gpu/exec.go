@@ -240,7 +240,17 @@ func (e *Executable) enter(sizes []int) (*sized, error) {
 	e.runs.Add(1)
 	e.mu.Unlock()
 	s.once.Do(func() { s.p, s.err = e.lower(sizes) })
+	if s.err != nil {
+		e.forget(s)
+	}
 	return s, nil
+}
+
+// forget has the next run for the sizes try again: a device may be short of memory for a while.
+func (e *Executable) forget(s *sized) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.sized = slices.DeleteFunc(e.sized, func(k *sized) bool { return k == s })
 }
 
 // lower makes the program for the sizes.

@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -79,6 +80,35 @@ func TestSizesAreLoweredOnceEach(t *testing.T) {
 		_, err := e.Run(ctx, []*array.Array{ramp(7+e.Stats().Lowered, 8)})
 		require.NoError(t, err)
 	}
+}
+
+// short is a device that is out of memory for a while.
+type short struct {
+	device.Device
+	full atomic.Bool
+}
+
+func (s *short) Alloc(n int) (device.Buffer, error) {
+	if s.full.Load() {
+		return nil, diag.New(gpu.DriverFailed, "no memory is left")
+	}
+	return s.Device.Alloc(n)
+}
+
+func TestALoweringThatFailedIsTriedAgain(t *testing.T) {
+	d := &short{Device: gpu.Driver(target(t).Device)}
+	m := parsed(t, mlp)
+	e := compile(t, gpu.Target{Device: gpu.Using(d)}, m)
+	x := ramp(3, 8)
+	d.full.Store(true)
+	for range 2 {
+		_, err := e.Run(ctx, []*array.Array{x})
+		require.ErrorIs(t, err, gpu.DriverFailed)
+	}
+	d.full.Store(false)
+	got, err := e.Run(ctx, []*array.Array{x})
+	require.NoError(t, err)
+	fxtest.Close(t, "mlp", interpreted(t, m, x), got)
 }
 
 func TestManyGoroutinesShareAnExecutable(t *testing.T) {
