@@ -107,10 +107,14 @@ func normal(t *testing.T, m *graph.Module) *graph.Module {
 
 // other networks come back as other graphs, with equal results.
 var other = map[string]string{
-	"vit_b_16":    "linear layers of more than two dimensions are MatMul and Add",
-	"bert_base":   "embedding is Gather, whose indices may count from the end",
-	"gpt2":        "embedding is Gather, whose indices may count from the end",
-	"lstm_10x256": "LSTM has the gates in another order, in one tensor",
+	"vgg16_bn":        "an adaptive pool to several elements is AveragePool",
+	"efficientnet_b0": "silu is Sigmoid and Mul",
+	"efficientnet_b1": "silu is Sigmoid and Mul",
+	"dlrm":            "embedding_bag is made of Gather and sums",
+	"vit_b_16":        "linear layers of more than two dimensions are MatMul and Add",
+	"bert_base":       "embedding is Gather, whose indices may count from the end",
+	"gpt2":            "embedding is Gather, whose indices may count from the end",
+	"lstm_10x256":     "LSTM has the gates in another order, in one tensor",
 }
 
 // A network that is exported and imported again is the same graph, or computes the same.
