@@ -1,15 +1,17 @@
 package gpu
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
 	"path/filepath"
 
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
-// MostPrograms is how many built programs a device keeps for executables that ask for the same.
+// MostPrograms is how many built programs a device keeps that no executable uses.
 const MostPrograms = 256
 
 // folder returns the folder of built programs, "" for none.
@@ -28,45 +30,41 @@ func (t Target) folder() string {
 }
 
 // program returns the program of a source: the one that the device has, one from the folder,
-// or a new one, which the driver has built. A folder that cannot be read or written costs the time of building, no more.
-func (d *Device) program(text, folder string) (p device.Program, built bool, err error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if p := d.programs[text]; p != nil {
-		d.stats.Shared++
-		return p, false, nil
-	}
-	file := ""
-	var binary []byte
-	if folder != "" {
-		file = filepath.Join(folder, d.key(text))
-		binary, _ = os.ReadFile(file) // one that cannot be read is none
-	}
-	p, built, err = d.dev.Build(text, binary)
-	if err != nil {
-		return nil, false, err
-	}
-	if built {
-		d.stats.Built++
-		d.save(p, file)
-	} else {
-		d.stats.Loaded++
-	}
-	if len(d.programs) < MostPrograms {
-		d.programs[text] = p
-	}
-	return p, built, nil
+// or a new one, which the driver has built. A folder that cannot be read or written costs the
+// time of building, no more. The options are those of the compilation, which belong to the key.
+func (d *Device) program(text, options, folder string) (held *lowering.Held[device.Program], built bool, err error) {
+	key := d.key(text, options)
+	held, err = d.programs.Hold(context.Background(), key, func() (device.Program, error) {
+		file := ""
+		var binary []byte
+		if folder != "" {
+			file = filepath.Join(folder, key+".bin")
+			binary, _ = os.ReadFile(file) // one that cannot be read is none
+		}
+		p, compiled, err := d.dev.Build(text, binary)
+		if err != nil {
+			return nil, err
+		}
+		if built = compiled; built {
+			d.built.Add(1)
+			d.save(p, file)
+		} else {
+			d.loaded.Add(1)
+		}
+		return p, nil
+	})
+	return held, built, err
 }
 
-// key names the file of a program: by its source, the device and the versions of driver and
+// key names a program: by its source, the options, the device and the versions of driver and
 // library.
-func (d *Device) key(text string) string {
+func (d *Device) key(text, options string) string {
 	h := sha256.New()
 	i := d.Info()
-	for _, s := range []string{"1", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, text} {
+	for _, s := range []string{"2", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, options, text} {
 		_, _ = h.Write([]byte(s + "\x00")) // never fails
 	}
-	return hex.EncodeToString(h.Sum(nil)) + ".bin"
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // save writes a built program, as a whole or not at all.

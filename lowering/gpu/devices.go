@@ -5,8 +5,10 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/opencl"
@@ -19,9 +21,11 @@ type Info = device.Info
 type Device struct {
 	dev device.Device
 
-	mu       sync.Mutex
-	programs map[string]device.Program // by source, for the life of the device
-	stats    BuildStats
+	programs      *lowering.Cache[device.Program]
+	built, loaded atomic.Int64
+
+	mu       sync.Mutex // of what copies to and from the device outside of runs
+	transfer device.Queue
 }
 
 // BuildStats counts what became of the programs that executables asked for.
@@ -36,9 +40,7 @@ func (d *Device) Info() Info { return d.dev.Info() }
 
 // Builds returns what became of programs since the device was opened.
 func (d *Device) Builds() BuildStats {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.stats
+	return BuildStats{Built: int(d.built.Load()), Loaded: int(d.loaded.Load()), Shared: d.programs.Stats().Hits}
 }
 
 // Name returns what Open takes: the kind and the device's own name, "opencl:...".
@@ -46,7 +48,7 @@ func (d *Device) Name() string { return d.Info().Kind + ":" + d.Info().Name }
 
 // using returns a device of a driver's.
 func using(d device.Device) *Device {
-	return &Device{dev: d, programs: map[string]device.Program{}}
+	return &Device{dev: d, programs: lowering.NewCache(MostPrograms, device.Program.Free)}
 }
 
 // drivers are asked for devices in this order.

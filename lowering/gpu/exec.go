@@ -2,6 +2,8 @@ package gpu
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,7 +14,6 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
-	"github.com/gofx-dev/gofx/shape"
 )
 
 // MaxSizes is how many programs an executable keeps for the sizes that it has been run with; the
@@ -26,28 +27,21 @@ type Executable struct {
 	target  Target
 	device  *Device
 	ready   *graph.Module // prepared
+	opts    lowering.Options
 	inputs  []*graph.Node
 	symbols []graph.Symbol // of the inputs
 
+	donated []bool         // by input
+	sized   *lowering.Cache[*program]
+
 	mu     sync.Mutex
-	sized  []*sized // used last, last
 	closed bool
 	runs   sync.WaitGroup
-	stats  Stats
-}
-
-type sized struct {
-	sizes []int
-	once  sync.Once
-	p     *program
-	err   error
-	users int
-	drop  bool // given up: closed when nobody runs it
 }
 
 // Stats describes an executable.
 type Stats struct {
-	Lowered  int // how often the graph was lowered for sizes
+	Sizes    lowering.CacheStats // of the graph, lowered for sizes
 	Launches int // kernels of a run of what was used last
 	Kernels  int // different ones
 	Compiled int // of them, by the driver
@@ -75,7 +69,12 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	if err != nil {
 		return nil, err
 	}
-	e := &Executable{target: t, device: d, ready: ready, inputs: ready.Graph.Inputs()}
+	e := &Executable{target: t, device: d, ready: ready, opts: o, inputs: ready.Graph.Inputs()}
+	e.sized = lowering.NewCache(MaxSizes, (*program).close)
+	e.donated = make([]bool, len(e.inputs))
+	for _, i := range o.Donate {
+		e.donated[i] = true
+	}
 	var late diag.List
 	for _, s := range ready.Graph.Symbols() {
 		if s.Node.Opcode() == graph.Placeholder {
@@ -91,12 +90,12 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	if len(e.symbols) > 0 {
 		return e, e.supported()
 	}
-	s, err := e.enter(nil)
+	p, err := e.enter(context.Background(), nil)
 	if err != nil {
 		return nil, err
 	}
-	defer e.leave(s)
-	return e, s.err
+	e.leave(p)
+	return e, nil
 }
 
 // supported reports every call that cannot be lowered whatever the sizes are.
@@ -109,13 +108,9 @@ func (e *Executable) Device() *Device { return e.device }
 
 // Stats returns what the executable has become, for the sizes that were used last.
 func (e *Executable) Stats() Stats {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	s := e.stats
-	if len(e.sized) > 0 {
-		if p := e.sized[len(e.sized)-1].p; p != nil {
-			p.count(&s)
-		}
+	s := Stats{Sizes: e.sized.Stats()}
+	if p, ok := e.sized.Newest(); ok && p != nil {
+		p.count(&s)
 	}
 	return s
 }
@@ -145,45 +140,62 @@ func (p *program) count(s *Stats) {
 // element types, ranks or sizes, and broken guards are errors with the codes of package interp
 // (FX1020 to FX1022). An error of code Lost ends the use of the device.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	given, err := e.given(in)
+	values := make([]lowering.Value, len(in))
+	for i, a := range in {
+		if a != nil {
+			values[i] = lowering.Host(a)
+		}
+	}
+	var out []*array.Array
+	err := e.run(ctx, values, func(p *program, x *instance) (err error) {
+		out, err = p.fetch(x)
+		return err
+	})
 	if err != nil {
 		return nil, err
+	}
+	return out, nil
+}
+
+// run computes for inputs, and has results taken from the memory of the run.
+func (e *Executable) run(ctx context.Context, in []lowering.Value, take func(p *program, x *instance) error) error {
+	given, err := e.given(in)
+	if err != nil {
+		return err
 	}
 	sizes, err := e.bind(given)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s, err := e.enter(sizes)
+	h, err := e.enter(ctx, sizes)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer e.leave(s)
-	if s.err != nil {
-		return nil, s.err
-	}
-	for i, n := range s.p.inputs {
-		if err := interp.CheckInput(n, shape.TypeOf(given[i])); err != nil {
-			return nil, err
+	defer e.leave(h)
+	p := h.Value
+	for i, n := range p.inputs {
+		if err := interp.CheckInput(n, given[i].Type()); err != nil {
+			return err
 		}
 	}
-	return s.p.run(ctx, given)
+	return p.run(ctx, given, take)
 }
 
 // given returns the inputs with defaults in place of those that are missing.
-func (e *Executable) given(in []*array.Array) ([]*array.Array, error) {
+func (e *Executable) given(in []lowering.Value) ([]lowering.Value, error) {
 	if len(in) > len(e.inputs) {
 		return nil, diag.New(interp.ExtraInput, strconv.Itoa(len(in))+" inputs, the graph takes "+strconv.Itoa(len(e.inputs)))
 	}
-	out := make([]*array.Array, len(e.inputs))
+	out := make([]lowering.Value, len(e.inputs))
 	copy(out, in)
 	for i, n := range e.inputs {
-		if out[i] == nil {
-			out[i], _ = n.Default().(*array.Array)
+		if a, _ := n.Default().(*array.Array); out[i] == nil && a != nil {
+			out[i] = lowering.Host(a)
 		}
 		if out[i] == nil {
 			return nil, n.Error(interp.MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
 		}
-		if err := interp.CheckInput(n, shape.TypeOf(out[i])); err != nil {
+		if err := interp.CheckInput(n, out[i].Type()); err != nil {
 			return nil, err
 		}
 	}
@@ -191,11 +203,12 @@ func (e *Executable) given(in []*array.Array) ([]*array.Array, error) {
 }
 
 // bind returns the sizes of the symbols, and checks the guards for them.
-func (e *Executable) bind(in []*array.Array) ([]int, error) {
+func (e *Executable) bind(in []lowering.Value) ([]int, error) {
 	at := func(name string) (diag.SizeOf, bool) {
 		for _, s := range e.symbols {
 			if i := slices.Index(e.inputs, s.Node); s.Name == name {
-				return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: in[i].Dim(s.Axis)}, true
+				n, _ := in[i].Type().Dim(s.Axis).Int()
+				return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: n}, true
 			}
 		}
 		return diag.SizeOf{}, false
@@ -216,73 +229,46 @@ func (e *Executable) bind(in []*array.Array) ([]int, error) {
 }
 
 // enter returns what runs for the sizes, lowered when it is new; leave follows.
-func (e *Executable) enter(sizes []int) (*sized, error) {
+func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*program], error) {
 	e.mu.Lock()
-	if e.closed {
-		e.mu.Unlock()
+	closed := e.closed
+	if !closed {
+		e.runs.Add(1)
+	}
+	e.mu.Unlock()
+	if closed {
 		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 	}
-	k := slices.IndexFunc(e.sized, func(s *sized) bool { return slices.Equal(s.sizes, sizes) })
-	var s *sized
-	if k < 0 {
-		s = &sized{sizes: sizes}
-		if len(e.sized) == MaxSizes {
-			e.giveUp(e.sized[0])
-			e.sized = e.sized[1:]
-		}
-		e.stats.Lowered++
-	} else {
-		s = e.sized[k]
-		e.sized = slices.Delete(e.sized, k, k+1)
+	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(sizes) })
+	if err != nil {
+		e.runs.Done()
 	}
-	e.sized = append(e.sized, s)
-	s.users++
-	e.runs.Add(1)
-	e.mu.Unlock()
-	s.once.Do(func() { s.p, s.err = e.lower(sizes) })
-	if s.err != nil {
-		e.forget(s)
-	}
-	return s, nil
-}
-
-// forget has the next run for the sizes try again: a device may be short of memory for a while.
-func (e *Executable) forget(s *sized) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.sized = slices.DeleteFunc(e.sized, func(k *sized) bool { return k == s })
+	return h, err
 }
 
 // lower makes the program for the sizes.
 func (e *Executable) lower(sizes []int) (*program, error) {
-	ready := e.ready.WithGraph(e.ready.Graph.Clone())
+	ready, o := e.ready.WithGraph(e.ready.Graph.Clone()), e.opts
 	if len(sizes) > 0 {
-		o := lowering.Options{Shapes: map[string]int{}}
+		o.Shapes = maps.Clone(o.Shapes)
+		if o.Shapes == nil {
+			o.Shapes = map[string]int{}
+		}
+		pins := lowering.Options{Shapes: map[string]int{}}
 		for i, s := range e.symbols {
-			o.Shapes[s.Name] = sizes[i]
+			pins.Shapes[s.Name], o.Shapes[s.Name] = sizes[i], sizes[i]
 		}
 		var err error
-		if ready, err = lowering.Prepare(ready, o); err != nil {
+		if ready, err = lowering.Prepare(ready, pins); err != nil {
 			return nil, err
 		}
 	}
-	return e.target.newProgram(ready, e.device)
+	return e.target.newProgram(ready, e.device, o.Key())
 }
 
-func (e *Executable) leave(s *sized) {
-	e.mu.Lock()
-	if s.users--; s.users == 0 && s.drop && s.p != nil {
-		s.p.close()
-	}
-	e.mu.Unlock()
+func (e *Executable) leave(h *lowering.Held[*program]) {
+	h.Release()
 	e.runs.Done()
-}
-
-// giveUp closes what nobody runs, now or when the last run ends.
-func (e *Executable) giveUp(s *sized) {
-	if s.drop = true; s.users == 0 && s.p != nil {
-		s.p.close()
-	}
 }
 
 // Close waits for runs in progress and gives the memory of the device back; the device stays
@@ -296,12 +282,7 @@ func (e *Executable) Close() error {
 	e.closed = true
 	e.mu.Unlock()
 	e.runs.Wait()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, s := range e.sized {
-		e.giveUp(s)
-	}
-	e.sized = nil
+	e.sized.Close()
 	return nil
 }
 

@@ -72,14 +72,15 @@ func TestSizesAreLoweredOnceEach(t *testing.T) {
 		require.NoError(t, err)
 		fxtest.Close(t, "mlp", interpreted(t, m, x), got)
 	}
-	require.Equal(t, 3, e.Stats().Lowered)
+	require.Equal(t, 3, e.Stats().Sizes.Misses)
 	s := e.Stats()
 	require.Equal(t, 1, s.Launches, "the bias and the activation are part of the product: %s", s)
 	require.Equal(t, 1, s.Setup, "the weight is packed once: %s", s)
 	for range gpu.MaxSizes + 1 {
-		_, err := e.Run(ctx, []*array.Array{ramp(7+e.Stats().Lowered, 8)})
+		_, err := e.Run(ctx, []*array.Array{ramp(7+e.Stats().Sizes.Misses, 8)})
 		require.NoError(t, err)
 	}
+	require.Equal(t, lowering.CacheStats{Hits: 2, Misses: gpu.MaxSizes + 4, Evicted: 4, Kept: gpu.MaxSizes}, e.Stats().Sizes)
 }
 
 // short is a device that is out of memory for a while.

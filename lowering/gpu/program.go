@@ -19,7 +19,8 @@ type program struct {
 	module   *graph.Module
 	build    *builder
 	inputs   []*graph.Node
-	kernels  map[string]device.Kernel // by name, of the device's program
+	source   *lowering.Held[device.Program]
+	kernels  map[string]device.Kernel // by name, of source
 	expanded int                      // calls, see Stats
 	built    bool                     // the driver compiled the kernels
 	arena    int
@@ -44,7 +45,7 @@ type instance struct {
 const MaxInstances = 4
 
 // newProgram lowers a prepared module of known sizes.
-func (t Target) newProgram(ready *graph.Module, d *Device) (*program, error) {
+func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*program, error) {
 	inputs := ready.Graph.Inputs()
 	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device) (*program, error) {
 			p.checked = append(p.checked, s.node)
 		}
 	}
-	if err := p.link(t.folder()); err != nil {
+	if err := p.link(t.folder(), options); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func expanded(g *graph.Graph) int {
 }
 
 // link builds the kernels.
-func (p *program) link(folder string) error {
+func (p *program) link(folder, options string) error {
 	var all []*source.Kernel
 	for _, s := range p.build.steps {
 		all = append(all, s.kernel)
@@ -91,16 +92,15 @@ func (p *program) link(folder string) error {
 	if len(all) == 0 {
 		return nil
 	}
-	made, built, err := p.dev.program(source.Program(all), folder)
-	if err != nil {
+	var err error
+	if p.source, p.built, err = p.dev.program(source.Program(all), options, folder); err != nil {
 		return err
 	}
-	p.built = built
 	for _, k := range all {
 		if p.kernels[k.Name] != nil {
 			continue
 		}
-		if p.kernels[k.Name], err = made.Kernel(k.Name); err != nil {
+		if p.kernels[k.Name], err = p.source.Value.Kernel(k.Name); err != nil {
 			return err
 		}
 	}
@@ -339,28 +339,33 @@ func (p *program) release(x *instance, failed bool) {
 	}
 }
 
-// run computes the results of checked inputs.
-func (p *program) run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+// run computes for checked inputs, and has results taken from the instance.
+func (p *program) run(ctx context.Context, in []lowering.Value, take func(p *program, x *instance) error) error {
 	x, err := p.acquire()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out, err := p.compute(ctx, x, in)
+	err = p.compute(ctx, x, in)
+	if err == nil {
+		err = take(p, x)
+	}
 	p.release(x, err != nil)
-	return out, err
+	return err
 }
 
-func (p *program) compute(ctx context.Context, x *instance, in []*array.Array) ([]*array.Array, error) {
-	if err := p.enter(x, in); err != nil {
-		return nil, err
+func (p *program) compute(ctx context.Context, x *instance, in []lowering.Value) error {
+	if err := p.enter(ctx, x, in); err != nil {
+		return err
 	}
 	if ctx != nil && ctx.Err() != nil {
 		_ = x.queue.Finish()
-		return nil, diag.Stop(ctx.Err())
+		return diag.Stop(ctx.Err())
 	}
-	if err := p.start(ctx, x); err != nil {
-		return nil, err
-	}
+	return p.start(ctx, x)
+}
+
+// fetch copies the results to the host.
+func (p *program) fetch(x *instance) ([]*array.Array, error) {
 	out := make([]*array.Array, len(p.build.outputs))
 	for i, v := range p.build.outputs {
 		out[i] = array.New(v.dtype(), v.shape()...)
@@ -374,16 +379,20 @@ func (p *program) compute(ctx context.Context, x *instance, in []*array.Array) (
 	return out, p.refused(x)
 }
 
-// enter copies inputs and live weights to the device.
-func (p *program) enter(x *instance, in []*array.Array) error {
+// enter copies inputs and live weights into the memory of the run.
+func (p *program) enter(ctx context.Context, x *instance, in []lowering.Value) error {
 	for k, f := range p.build.buffers {
 		if x.views[k] == nil || f.kind != input && f.kind != live {
 			continue
 		}
-		a := f.array
 		if f.kind == input {
-			a = in[f.input]
-		} else if w := p.module.Param(f.path); w != nil && w.Value != nil {
+			if err := p.dev.move(ctx, x.queue, x.views[k], in[f.input]); err != nil {
+				return err
+			}
+			continue
+		}
+		a := f.array
+		if w := p.module.Param(f.path); w != nil && w.Value != nil {
 			a = w.Value
 		}
 		if err := write(x.queue, x.views[k], a); err != nil {
@@ -431,5 +440,9 @@ func (p *program) close() {
 		if k != nil {
 			k.Free()
 		}
+	}
+	if p.source != nil {
+		p.source.Release()
+		p.source = nil
 	}
 }
