@@ -31,7 +31,7 @@ type Executable struct {
 	inputs  []*graph.Node
 	symbols []graph.Symbol // of the inputs
 
-	donated []bool         // by input
+	donated []bool // by input
 	sized   *lowering.Cache[*program]
 
 	mu     sync.Mutex
@@ -42,14 +42,14 @@ type Executable struct {
 // Stats describes an executable.
 type Stats struct {
 	Sizes    lowering.CacheStats // of the graph, lowered for sizes
-	Launches int // kernels of a run of what was used last
-	Kernels  int // different ones
-	Compiled int // of them, by the driver
-	Cached   int // of them, from the cache on disk or of the device
-	Expanded int // calls of the graph that run as what they are expanded into
-	Setup    int // launches that were made once
-	Arena    int // bytes of the device for the values of a run
-	Fixed    int // bytes of weights and what is made of them
+	Launches int                 // kernels of a run of what was used last
+	Kernels  int                 // different ones
+	Compiled int                 // of them, by the driver
+	Cached   int                 // of them, from the cache on disk or of the device
+	Expanded int                 // calls of the graph that run as what they are expanded into
+	Setup    int                 // launches that were made once
+	Arena    int                 // bytes of the device for the values of a run
+	Fixed    int                 // bytes of weights and what is made of them
 }
 
 // compile prepares the module, and lowers it where all sizes are known.

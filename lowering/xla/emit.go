@@ -19,8 +19,9 @@ type (
 )
 
 // Emit returns the program of a module, which is not changed. Options.Shapes pins
-// symbols, all of which must have a size, and Options.Outputs chooses results; the
-// other options are for what compiles the program. The error lists, positioned, every
+// symbols, all of which must have a size, Options.Outputs chooses results, and Options.Donate
+// is written as attributes of arguments (jax.buffer_donor); the other options are for what
+// compiles the program. The error lists, positioned, every
 // call that cannot be part of a program (lowering.Unsupported), and every type or
 // size that is not known (lowering.UnknownSize).
 func Emit(m *graph.Module, o lowering.Options) (p *Program, err error) {
@@ -33,6 +34,12 @@ func Emit(m *graph.Module, o lowering.Options) (p *Program, err error) {
 	p, err = e.program()
 	if err != nil {
 		return nil, err
+	}
+	for _, i := range o.Donate {
+		if p.code.Donated == nil {
+			p.code.Donated = make([]bool, len(p.code.Main.Args))
+		}
+		p.code.Donated[i] = true
 	}
 	if err := stablehlo.Verify(p.code); err != nil {
 		return nil, diag.Bug("the emitted program does not verify: " + err.Error())

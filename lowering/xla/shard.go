@@ -84,7 +84,7 @@ func (p *Program) Shard(l Layout) (*Program, error) {
 	if len(errs) > 0 {
 		return nil, errs
 	}
-	q.code = &stablehlo.Program{Name: p.code.Name, Main: p.code.Main, Partitions: l.Mesh.Partitions(), Shardings: texts}
+	q.code = &stablehlo.Program{Name: p.code.Name, Main: p.code.Main, Partitions: l.Mesh.Partitions(), Shardings: texts, Donated: p.code.Donated}
 	if err := stablehlo.Verify(q.code); err != nil {
 		return nil, diag.Bug("the sharded program does not verify: " + err.Error())
 	}

@@ -64,10 +64,12 @@ const (
 	fnExecutableDestroy     fn = 40
 	fnExecutableName        fn = 41
 	fnExecutableNumOutputs  fn = 44
+	fnExecutableSerialize   fn = 49
 	fnLoadedDestroy         fn = 50
 	fnLoadedGetExecutable   fn = 51
 	fnLoadedDevices         fn = 52
 	fnLoadedExecute         fn = 55
+	fnDeserializeAndLoad    fn = 56
 	fnBufferDestroy         fn = 58
 	fnBufferElementType     fn = 59
 	fnBufferDimensions      fn = 60
@@ -93,6 +95,7 @@ var fnNames = map[fn]string{
 	fnDeviceIsAddressable: "PJRT_Device_IsAddressable", fnDeviceMemories: "PJRT_Device_AddressableMemories",
 	fnDeviceMemoryStats: "PJRT_Device_MemoryStats", fnMemoryID: "PJRT_Memory_Id", fnMemoryKind: "PJRT_Memory_Kind",
 	fnExecutableDestroy: "PJRT_Executable_Destroy", fnExecutableName: "PJRT_Executable_Name", fnExecutableNumOutputs: "PJRT_Executable_NumOutputs",
+	fnExecutableSerialize: "PJRT_Executable_Serialize", fnDeserializeAndLoad: "PJRT_Executable_DeserializeAndLoad",
 	fnLoadedDestroy: "PJRT_LoadedExecutable_Destroy", fnLoadedGetExecutable: "PJRT_LoadedExecutable_GetExecutable",
 	fnLoadedDevices: "PJRT_LoadedExecutable_AddressableDevices", fnLoadedExecute: "PJRT_LoadedExecutable_Execute",
 	fnBufferDestroy: "PJRT_Buffer_Destroy", fnBufferElementType: "PJRT_Buffer_ElementType", fnBufferDimensions: "PJRT_Buffer_Dimensions",
@@ -257,6 +260,23 @@ type executeArgs struct {
 	outputs    unsafe.Pointer // likewise; out
 	events     unsafe.Pointer // one a device; out
 	device     uintptr        // 0: those of the compilation
+}
+
+type serializeArgs struct {
+	head
+	executable uintptr
+	data       unsafe.Pointer // the rest is the plugin's
+	n          uintptr
+	serialized uintptr // what data lies in
+	free       uintptr // a function of it
+}
+
+type deserializeArgs struct {
+	head
+	client     uintptr
+	data       unsafe.Pointer
+	n          uintptr
+	executable uintptr // out
 }
 
 type outputDimsArgs struct {

@@ -18,12 +18,12 @@ type Client struct {
 	devices           []*Device
 	mu                sync.Mutex
 	children          map[*ref]struct{} // guarded by mu
-	counts            struct{ compilations, executions, uploads, downloads, up, down atomic.Int64 }
+	counts            struct{ compilations, loads, executions, uploads, downloads, up, down atomic.Int64 }
 }
 
 // Stats counts what a client did.
 type Stats struct {
-	Compilations, Executions, Uploads, Downloads int64
+	Compilations, Loads, Executions, Uploads, Downloads int64 // Loads: of serialized programs
 	UploadedBytes, DownloadedBytes               int64
 	Live                                         int // buffers and executables that are not closed
 }
@@ -91,7 +91,7 @@ func (c *Client) Stats() Stats {
 	live := len(c.children)
 	c.mu.Unlock()
 	n := &c.counts
-	return Stats{Compilations: n.compilations.Load(), Executions: n.executions.Load(), Uploads: n.uploads.Load(), Downloads: n.downloads.Load(),
+	return Stats{Compilations: n.compilations.Load(), Loads: n.loads.Load(), Executions: n.executions.Load(), Uploads: n.uploads.Load(), Downloads: n.downloads.Load(),
 		UploadedBytes: n.up.Load(), DownloadedBytes: n.down.Load(), Live: live}
 }
 

@@ -11,7 +11,7 @@
 // released when it is done.
 //
 // It is no binding of all of the interface: one process, arrays of dense row-major data
-// on the host, no donation, no callbacks into Go, no plugins that are linked in. Systems
+// on the host, no callbacks into Go, no plugins that are linked in. Systems
 // that open no libraries (js/wasm, FreeBSD) get the error NoPlugin. Programs that
 // link this are dynamically linked on Linux, also with CGO_ENABLED=0.
 //

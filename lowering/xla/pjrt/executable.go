@@ -44,14 +44,23 @@ func (c *Client) Compile(text string, o CompileOptions) (*Executable, error) {
 	if err := c.plugin.call(fnClientCompile, unsafe.Pointer(a)); err != nil {
 		return nil, err
 	}
-	e := &Executable{client: c, handle: a.executable}
+	e, err := c.loaded(a.executable)
+	if err != nil {
+		return nil, err
+	}
+	c.counts.compilations.Add(1)
+	return e, nil
+}
+
+// loaded makes an Executable of a handle that the plugin gave.
+func (c *Client) loaded(handle uintptr) (*Executable, error) {
+	e := &Executable{client: c, handle: handle}
 	if err := c.adopt(&e.ref, func() error { return c.plugin.onObject(fnLoadedDestroy, e.handle) }); err != nil {
 		return nil, err
 	}
 	if err := e.read(); err != nil {
 		return nil, cmp.Or(err, e.Close())
 	}
-	c.counts.compilations.Add(1)
 	return e, nil
 }
 
@@ -140,10 +149,11 @@ func (e *Executable) Devices() []*Device { return slices.Clone(e.devices) }
 func (e *Executable) Close() error { return e.shut() }
 
 // Execute runs a program of one device and waits until it has run. The results are the
-// caller's to close. Arguments are never donated: they stay as they are. Where ctx ends
-// the wait, the run goes on and its results are freed.
-func (e *Executable) Execute(ctx context.Context, args []*Buffer) ([]*Buffer, error) {
-	out, err := e.ExecuteAll(ctx, [][]*Buffer{args})
+// caller's to close. Arguments stay as they are, but for those that donate names, which the
+// program must have been compiled to take (jax.buffer_donor): their elements are gone. Where
+// ctx ends the wait, the run goes on and its results are freed.
+func (e *Executable) Execute(ctx context.Context, args []*Buffer, donate ...int) ([]*Buffer, error) {
+	out, err := e.execute(ctx, [][]*Buffer{args}, donate)
 	if err != nil {
 		return nil, err
 	}
@@ -151,8 +161,12 @@ func (e *Executable) Execute(ctx context.Context, args []*Buffer) ([]*Buffer, er
 }
 
 // ExecuteAll runs a program on all devices of this process: lists of arguments and of
-// results are in the order of Devices.
+// results are in the order of Devices. No argument is donated.
 func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer) ([][]*Buffer, error) {
+	return e.execute(ctx, args, nil)
+}
+
+func (e *Executable) execute(ctx context.Context, args [][]*Buffer, donate []int) ([][]*Buffer, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -165,7 +179,7 @@ func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer) ([][]*Buf
 	if err != nil {
 		return nil, err
 	}
-	outputs, events, err := e.launch(handles)
+	outputs, events, err := e.launch(handles, donate)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +235,7 @@ func (e *Executable) arguments(args [][]*Buffer) (handles [][]uintptr, leave fun
 }
 
 // launch starts a run and returns the handles of its results and of the events of its end.
-func (e *Executable) launch(handles [][]uintptr) (outputs [][]uintptr, events []uintptr, err error) {
+func (e *Executable) launch(handles [][]uintptr, donate []int) (outputs [][]uintptr, events []uintptr, err error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	devices := len(handles)
@@ -231,13 +245,16 @@ func (e *Executable) launch(handles [][]uintptr) (outputs [][]uintptr, events []
 		outputs[i] = make([]uintptr, len(e.outputs))
 		in[i], out[i] = address(&pin, handles[i]), address(&pin, outputs[i])
 	}
-	keep := make([]int64, len(handles[0]))
-	for i := range keep {
-		keep[i] = int64(i)
+	args := len(handles[0])
+	keep := make([]int64, 0, args)
+	for i := range args {
+		if !slices.Contains(donate, i) {
+			keep = append(keep, int64(i))
+		}
 	}
 	options := &executeOptions{head: head{size: unsafe.Sizeof(executeOptions{})}, keep: unsafe.Pointer(unsafe.SliceData(keep)), numKeep: uintptr(len(keep))}
 	a := &executeArgs{head: head{size: unsafe.Sizeof(executeArgs{})}, executable: e.handle, options: options,
-		arguments: unsafe.Pointer(unsafe.SliceData(in)), devices: uintptr(devices), n: uintptr(len(keep)),
+		arguments: unsafe.Pointer(unsafe.SliceData(in)), devices: uintptr(devices), n: uintptr(args),
 		outputs: unsafe.Pointer(unsafe.SliceData(out)), events: unsafe.Pointer(unsafe.SliceData(events))}
 	if err := e.client.plugin.call(fnLoadedExecute, unsafe.Pointer(a)); err != nil {
 		return nil, nil, err

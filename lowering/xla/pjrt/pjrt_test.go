@@ -140,6 +140,54 @@ func TestCompileAndExecute(t *testing.T) {
 	require.Equal(t, 3, c.Stats().Live)
 }
 
+// What Execute is allowed to take, a program that says so takes.
+func TestDonatedArguments(t *testing.T) {
+	f := load(t)
+	c := f.client(t)
+	e := compile(t, c, module("add jax.buffer_donor", "2xf32"), pjrt.CompileOptions{})
+	x, y := upload(t, c, array.FromSlice([]float32{1, 2})), upload(t, c, array.FromSlice([]float32{10, 20}))
+	for _, donate := range [][]int{nil, {0}} {
+		out, err := e.Execute(ctx, []*pjrt.Buffer{x, y}, donate...)
+		require.NoError(t, err)
+		require.Equal(t, []float32{11, 22}, array.Data[float32](download(t, out[0])))
+		require.NoError(t, out[0].Close())
+	}
+	require.Equal(t, "1 ", f.kept())
+	require.NotEqual(t, float32(1), array.Data[float32](download(t, x))[0], "it is gone")
+	require.Equal(t, []float32{10, 20}, array.Data[float32](download(t, y)))
+}
+
+func TestSerializedProgramsAreNotCompiled(t *testing.T) {
+	f := load(t)
+	c := f.client(t)
+	e := compile(t, c, module("add", "2xf32"), pjrt.CompileOptions{})
+	data, err := e.Serialize()
+	require.NoError(t, err)
+	require.NoError(t, e.Close())
+	_, err = e.Serialize()
+	require.ErrorIs(t, err, pjrt.Closed)
+	other := f.client(t)
+	e, err = other.Load(data)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	require.Equal(t, "add", e.Name())
+	require.Equal(t, []pjrt.Output{{array.F32, []int{2}}}, e.Outputs())
+	one := upload(t, other, array.FromSlice([]float32{1, 2}))
+	out, err := e.Execute(ctx, []*pjrt.Buffer{one, one})
+	require.NoError(t, err)
+	require.Equal(t, []float32{2, 4}, array.Data[float32](download(t, out[0])))
+	require.NoError(t, out[0].Close())
+	s := other.Stats()
+	require.Equal(t, [2]int64{0, 1}, [2]int64{s.Compilations, s.Loads})
+	for _, data := range [][]byte{nil, data[1:]} {
+		_, err = other.Load(data)
+		require.Error(t, err)
+	}
+	f.fail("PJRT_Executable_Serialize", 12, "not for this device")
+	_, err = e.Serialize()
+	require.ErrorIs(t, err, pjrt.Unimplemented)
+}
+
 func TestManyResultsAndNone(t *testing.T) {
 	f := load(t)
 	c := f.client(t)

@@ -101,8 +101,7 @@ func (r *parser) program() *Program {
 	return p
 }
 
-// arguments reads names with types up to a closing bracket; those of a sharded program have
-// shardings.
+// arguments reads names with types up to a closing bracket, and of main's the attributes.
 func (r *parser) arguments(end string, p *Program) (list []*Value) {
 	for !r.accept(end) {
 		if len(list) > 0 {
@@ -113,8 +112,8 @@ func (r *parser) arguments(end string, p *Program) (list []*Value) {
 		v := &Value{r.typ()}
 		r.define(name, v)
 		list = append(list, v)
-		if p != nil && p.Partitions > 0 {
-			p.Shardings = append(p.Shardings, r.sharding())
+		if p != nil {
+			r.attributesOf(p, len(list)-1)
 		}
 	}
 	return list

@@ -22,10 +22,7 @@ func (p *Program) String() string {
 	var params, results []string
 	for i, a := range p.Main.Args {
 		text := w.arg(a) + ": " + a.Type.String()
-		if p.Shardings != nil {
-			text += " {mhlo.sharding = \"" + p.Shardings[i] + "\"}"
-		}
-		params = append(params, text)
+		params = append(params, text+p.attributes(i))
 	}
 	for _, t := range p.Results() {
 		results = append(results, t.String())
@@ -290,3 +287,24 @@ func Extend(d array.DType, bits uint64) uint64 {
 	}
 	return bits << shift >> shift
 }
+
+// attributes returns those of an argument of main.
+func (p *Program) attributes(arg int) string {
+	var list []string
+	if p.Donated != nil && p.Donated[arg] {
+		list = append(list, donor+" = true")
+	}
+	if p.Shardings != nil {
+		list = append(list, sharding+" = \""+p.Shardings[arg]+"\"")
+	}
+	if list == nil {
+		return ""
+	}
+	return " {" + strings.Join(list, ", ") + "}"
+}
+
+// The attributes of main's arguments that XLA reads.
+const (
+	donor    = "jax.buffer_donor"
+	sharding = "mhlo.sharding"
+)

@@ -126,6 +126,8 @@ type Program struct {
 	// in XLA's notation, one for each. 0 and nil: the program is not sharded.
 	Partitions int
 	Shardings  []string
+	// Donated are the arguments whose memory a run may make its results in; nil: none.
+	Donated []bool
 }
 
 // Results returns the types that main returns.

@@ -23,17 +23,37 @@ func (r *parser) partitions(p *Program) {
 	}
 }
 
-// sharding reads the attribute of an argument.
-func (r *parser) sharding() string {
-	r.expect("{")
-	r.expect("mhlo.sharding")
-	r.expect("=")
-	t := r.next()
-	if t.kind != 's' {
-		r.fail("found %q, expected a sharding", t.text)
+// attributesOf reads the attributes of an argument of main: those of a sharded program have
+// shardings.
+func (r *parser) attributesOf(p *Program, arg int) {
+	sharded := false
+	if r.accept("{") {
+		for more := true; more; more = r.accept(",") {
+			switch name := r.next().text; name {
+			case donor:
+				r.expect("=")
+				r.expect("true")
+				p.Donated = append(p.Donated, make([]bool, arg+1-len(p.Donated))...)
+				p.Donated[arg] = true
+			case sharding:
+				r.expect("=")
+				t := r.next()
+				if t.kind != 's' {
+					r.fail("found %q, expected a sharding", t.text)
+				}
+				p.Shardings, sharded = append(p.Shardings, t.text), true
+			default:
+				r.fail("found %q, expected an attribute of an argument", name)
+			}
+		}
+		r.expect("}")
 	}
-	r.expect("}")
-	return t.text
+	if p.Donated != nil && len(p.Donated) == arg {
+		p.Donated = append(p.Donated, false)
+	}
+	if p.Partitions > 0 && !sharded {
+		r.fail("argument %d has no sharding", arg)
+	}
 }
 
 // Tiles is a sharding: a grid of equal tiles over a tensor, and who has which.
@@ -119,6 +139,9 @@ func product(list []int) int {
 
 // shardings checks that each argument has a sharding of all partitions into equal parts.
 func (v *verifier) shardings(p *Program) {
+	if p.Donated != nil && len(p.Donated) != len(p.Main.Args) {
+		v.fail(errors.New("main has other numbers of arguments and of donations"))
+	}
 	if p.Partitions == 0 && p.Shardings == nil {
 		return
 	}

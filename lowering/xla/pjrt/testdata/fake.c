@@ -332,7 +332,7 @@ static Error *to_host(ToHostArgs *a) {
 
 // ---- programs ----
 
-typedef struct { int refs; size_t outputs; int types[16]; size_t ranks[16]; int64_t dims[64]; char kind[16]; size_t devices; Device *on[2]; } Program;
+typedef struct { int refs; size_t outputs; int types[16]; size_t ranks[16]; int64_t dims[64]; char kind[16]; bool donor; size_t devices; Device *on[2]; } Program;
 typedef struct { HEAD; char *code; size_t n; const char *format; size_t format_size; } Source;
 typedef struct { HEAD; Client *client; const Source *source; const char *options; size_t options_size; Program *out; } CompileArgs;
 typedef struct { HEAD; Program *program; } ProgramArgs;
@@ -396,7 +396,35 @@ static Error *compile(CompileArgs *a) {
     for (size_t i = 0; i < n && i < p->devices; i++) p->on[i] = &devices[ids[i] - 10];
   }
   p->refs = 1;
+  p->donor = strstr(seen_program, "jax.buffer_donor") != NULL;
   a->out = p;
+  count(LOADED, 1);
+  return NULL;
+}
+
+// A serialized program is the struct itself behind a word that tells it apart.
+typedef struct { HEAD; Program *program; const char *data; size_t n; char *serialized; void (*deleter)(char *); } SerializeArgs;
+typedef struct { HEAD; Client *client; const char *data; size_t n; Program *out; } DeserializeArgs;
+enum { SERIALIZED = 4 + sizeof(Program) };
+static void serialized_free(char *s) { free(s); count(ERRORS, -1); }
+static Error *serialize(SerializeArgs *a) {
+  BEGIN("PJRT_Executable_Serialize", SerializeArgs, deleter)
+  a->serialized = malloc(SERIALIZED);
+  memcpy(a->serialized, "fake", 4);
+  Program p = *a->program;
+  for (size_t i = 0; i < p.devices; i++) p.on[i] = (Device *)(p.on[i] - devices); // numbers
+  memcpy(a->serialized + 4, &p, sizeof p);
+  a->data = a->serialized; a->n = SERIALIZED; a->deleter = serialized_free;
+  count(ERRORS, 1); // until it is freed
+  return NULL;
+}
+static Error *deserialize(DeserializeArgs *a) {
+  BEGIN("PJRT_Executable_DeserializeAndLoad", DeserializeArgs, out)
+  if (a->n != SERIALIZED || memcmp(a->data, "fake", 4)) return fail(INVALID, "it is no serialized program");
+  a->out = malloc(sizeof(Program));
+  memcpy(a->out, a->data + 4, sizeof(Program));
+  a->out->refs = 1;
+  for (size_t i = 0; i < a->out->devices; i++) a->out->on[i] = &devices[(size_t)a->out->on[i]];
   count(LOADED, 1);
   return NULL;
 }
@@ -462,6 +490,10 @@ static Error *execute(ExecuteArgs *a) {
       }
       a->out[d][o] = b;
     }
+    for (size_t i = 0, k = 0; p->donor && i < a->n; i++) { // what may be donated is
+      if (k < a->options->num_keep && a->options->keep[k] == (int64_t)i) k++;
+      else memset(a->args[d][i]->data, 0xff, a->args[d][i]->bytes);
+    }
     if (a->events) a->events[d] = event_new(NULL, NULL, NULL, 0);
   }
   return NULL;
@@ -491,8 +523,8 @@ const Api *GetPjrtApi(void) {
   f[20] = compile; f[22] = from_host;
   f[23] = description_id; f[24] = description_process; f[25] = description_attributes; f[26] = description_kind; f[28] = description_string;
   f[29] = device_description; f[30] = device_addressable; f[32] = device_memories; f[34] = memory_stats; f[35] = memory_id; f[36] = memory_kind;
-  f[40] = executable_destroy; f[41] = executable_name; f[44] = num_outputs;
-  f[50] = loaded_destroy; f[51] = get_executable; f[52] = loaded_devices; f[55] = execute;
+  f[40] = executable_destroy; f[41] = executable_name; f[44] = num_outputs; f[49] = serialize;
+  f[50] = loaded_destroy; f[51] = get_executable; f[52] = loaded_devices; f[55] = execute; f[56] = deserialize;
   f[58] = buffer_destroy; f[59] = buffer_type; f[60] = buffer_dims; f[70] = to_host;
   f[90] = output_types; f[91] = output_dims;
   return &api;

@@ -1,0 +1,55 @@
+package pjrt
+
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+
+	"github.com/gofx-dev/gofx/internal/dynlib"
+)
+
+// Serialize returns the compiled program for Client.Load, in a form of the plugin's own. A
+// plugin that cannot fails with Unimplemented.
+func (e *Executable) Serialize() (data []byte, err error) {
+	if !e.enter() {
+		return nil, closed("executable")
+	}
+	defer e.leave()
+	p := e.client.plugin
+	inner, err := p.wordOf(fnLoadedGetExecutable, e.handle)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = cmp.Or(err, p.onObject(fnExecutableDestroy, inner)) }()
+	a := &serializeArgs{head: head{size: unsafe.Sizeof(serializeArgs{})}, executable: inner}
+	if err := p.call(fnExecutableSerialize, unsafe.Pointer(a)); err != nil {
+		return nil, err
+	}
+	if a.serialized != 0 && a.free != 0 {
+		defer dynlib.Call(a.free, a.serialized)
+	}
+	return slices.Clone(list[byte](a.data, a.n)), nil
+}
+
+// Load makes an executable of what Serialize returned, with the same plugin and kind of
+// device: it is not compiled. Other data is an error of the plugin, or worse: plugins trust
+// it, so keep it where nobody else writes.
+func (c *Client) Load(data []byte) (*Executable, error) {
+	if !c.enter() {
+		return nil, closed("client")
+	}
+	defer c.leave()
+	if len(data) == 0 {
+		return nil, bad("no data of a serialized program", "give what Executable.Serialize returned")
+	}
+	a := &deserializeArgs{head: head{size: unsafe.Sizeof(deserializeArgs{})}, client: c.handle, data: pointer(data), n: uintptr(len(data))}
+	if err := c.plugin.call(fnDeserializeAndLoad, unsafe.Pointer(a)); err != nil {
+		return nil, err
+	}
+	e, err := c.loaded(a.executable)
+	if err != nil {
+		return nil, err
+	}
+	c.counts.loads.Add(1)
+	return e, nil
+}
