@@ -14,8 +14,8 @@ type Value interface {
 	Type() shape.Type
 	// Array returns the elements, copied from the device. It waits for what makes them.
 	Array(ctx context.Context) (*array.Array, error)
-	// Close gives the memory back; what is running still reads it. Later uses are errors of
-	// code Closed. Closing again does nothing.
+	// Close gives the memory back; what is running still reads it. Later uses are errors.
+	// Closing again does nothing.
 	Close() error
 }
 

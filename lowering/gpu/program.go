@@ -60,7 +60,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 			p.checked = append(p.checked, s.node)
 		}
 	}
-	if err := p.link(t.folder(), options); err != nil {
+	if err := p.link(lowering.UserFolder(name, t.Cache), options); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func expanded(g *graph.Graph) int {
 }
 
 // link builds the kernels.
-func (p *program) link(folder, options string) error {
+func (p *program) link(folder lowering.Folder, options string) error {
 	var all []*source.Kernel
 	for _, s := range p.build.steps {
 		all = append(all, s.kernel)

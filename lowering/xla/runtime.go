@@ -2,9 +2,10 @@ package xla
 
 import (
 	"context"
-	"crypto/sha256"
-	"slices"
+	"fmt"
+	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
@@ -16,30 +17,22 @@ const MaxCompiled = 64
 // Runtime is a client of a plugin and the programs that were compiled for its first
 // device. It may be shared by targets and goroutines.
 type Runtime struct {
-	client *pjrt.Client
+	client   *pjrt.Client
+	versions string // of plugin and platform
+	programs *lowering.Cache[*pjrt.Executable]
+
+	compiles, loaded atomic.Int64
 
 	mu     sync.Mutex
 	closed bool
-	byText map[[sha256.Size]byte]*compiled
-	recent []*compiled // those of byText, the last used one last
-	stats  Stats
 	users  int // of a shared runtime; guarded by shared
 }
 
-// Stats counts what a Runtime did. Compiles and Hits are requests for a program that was
-// not, or was, compiled already.
+// Stats counts what a Runtime did. Hits are requests for a program that was at hand; others
+// were loaded from the cache on disk, or compiled.
 type Stats struct {
-	Compiles, Hits, Evicted int
-	Kept                    int // programs at hand
-}
-
-// compiled is a program on the device. users are those that may run it.
-type compiled struct {
-	text  [sha256.Size]byte
-	ready chan struct{} // closed when exec or err is set
-	exec  *pjrt.Executable
-	err   error
-	users int // guarded by Runtime.mu
+	Compiles, Loaded, Hits, Evicted int
+	Kept                            int // programs at hand
 }
 
 // NewRuntime makes a client of a plugin, which is a name or a path as for pjrt.Open.
@@ -52,7 +45,26 @@ func NewRuntime(plugin string) (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runtime{client: client, byText: map[[sha256.Size]byte]*compiled{}}, nil
+	// What the end of a program reports has no one to be told to.
+	r := &Runtime{client: client, programs: lowering.NewCache(MaxCompiled, func(e *pjrt.Executable) { _ = e.Close() })}
+	r.versions = versions(client)
+	return r, nil
+}
+
+// versions names all that a compiled program depends on beside its text: the interface, the
+// file of the plugin, its platform and the device.
+func versions(c *pjrt.Client) string {
+	p := c.Plugin()
+	major, minor := p.Version()
+	file := ""
+	if info, err := os.Stat(p.Path()); err == nil {
+		file = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+	}
+	device := ""
+	if d := c.Devices(); len(d) > 0 {
+		device = d[0].Kind()
+	}
+	return fmt.Sprintf("%d.%d %q %s %q %q %q %v", major, minor, p.Path(), file, c.Platform(), c.PlatformVersion(), device, p.Attributes())
 }
 
 // Client returns the client.
@@ -60,114 +72,44 @@ func (r *Runtime) Client() *pjrt.Client { return r.client }
 
 // Stats returns what the runtime did so far.
 func (r *Runtime) Stats() Stats {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := r.stats
-	s.Kept = len(r.recent)
-	return s
+	c := r.programs.Stats()
+	return Stats{Compiles: int(r.compiles.Load()), Loaded: int(r.loaded.Load()), Hits: c.Hits, Evicted: c.Evicted, Kept: c.Kept}
 }
 
 // Close closes the client, with all programs. Executables that use it cannot run any more.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
-	r.closed, r.byText, r.recent = true, map[[sha256.Size]byte]*compiled{}, nil
+	r.closed = true
 	r.mu.Unlock()
+	r.programs.Close()
 	return r.client.Close()
 }
 
 // compile returns the program of a text, compiled at most once, for one more user. The
-// text holds all that matters: sizes and chosen results stand in it, and weights are
-// arguments, so that modules which differ in them alone share a program.
-func (r *Runtime) compile(ctx context.Context, text string) (*compiled, error) {
-	key := sha256.Sum256([]byte(text))
-	r.mu.Lock()
-	c := r.byText[key]
-	if c != nil {
-		r.stats.Hits++
-		c.users++
-		r.touch(c)
-		r.mu.Unlock()
-		select {
-		case <-c.ready:
-		case <-ctx.Done():
-			r.release(c)
-			return nil, ctx.Err()
+// text holds all that matters: sizes, chosen results and donated inputs stand in it, and
+// weights are arguments, so that modules which differ in them alone share a program. The
+// options, which belong to every key, are those of the compilation.
+func (r *Runtime) compile(ctx context.Context, text, options string, folder lowering.Folder) (*lowering.Held[*pjrt.Executable], error) {
+	key := lowering.Key("1", r.versions, options, text)
+	return r.programs.Hold(ctx, key, func() (*pjrt.Executable, error) {
+		if data := folder.Load(key); data != nil {
+			if e, err := r.client.Load(data); err == nil { // else it is made again
+				r.loaded.Add(1)
+				return e, nil
+			}
 		}
-		if c.err != nil {
-			r.release(c)
-			return nil, c.err
+		r.compiles.Add(1)
+		e, err := r.client.Compile(text, pjrt.CompileOptions{})
+		if err != nil {
+			return nil, err
 		}
-		return c, nil
-	}
-	c = &compiled{text: key, ready: make(chan struct{}), users: 1}
-	r.stats.Compiles++
-	r.byText[key] = c
-	r.recent = append(r.recent, c)
-	r.mu.Unlock()
-	c.exec, c.err = r.client.Compile(text, pjrt.CompileOptions{})
-	close(c.ready)
-	if c.err != nil {
-		r.forget(c)
-		return nil, c.err
-	}
-	r.trim()
-	return c, nil
-}
-
-// touch makes c the last used one.
-func (r *Runtime) touch(c *compiled) {
-	if i := slices.Index(r.recent, c); i >= 0 {
-		r.recent = append(slices.Delete(r.recent, i, i+1), c)
-	}
-}
-
-// hold adds a user to a program that has one.
-func (r *Runtime) hold(c *compiled) {
-	r.mu.Lock()
-	c.users++
-	r.mu.Unlock()
-}
-
-// release ends a user's use of a program.
-func (r *Runtime) release(c *compiled) {
-	r.mu.Lock()
-	c.users--
-	r.mu.Unlock()
-	r.trim()
-}
-
-// forget drops a program that could not be compiled, so that it is tried again.
-func (r *Runtime) forget(c *compiled) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c.users--
-	if r.byText[c.text] == c {
-		delete(r.byText, c.text)
-	}
-	if i := slices.Index(r.recent, c); i >= 0 {
-		r.recent = slices.Delete(r.recent, i, i+1)
-	}
-}
-
-// trim drops programs beyond MaxCompiled that nobody uses, the least recently used first.
-// What their end reports has no one to be told to.
-func (r *Runtime) trim() {
-	r.mu.Lock()
-	var old []*compiled
-	for i := 0; i < len(r.recent) && len(r.recent) > MaxCompiled; {
-		if c := r.recent[i]; c.users == 0 {
-			r.recent = slices.Delete(r.recent, i, i+1)
-			delete(r.byText, c.text)
-			r.stats.Evicted++
-			old = append(old, c)
-			continue
+		if folder != "" {
+			if data, err := e.Serialize(); err == nil { // not all plugins can
+				folder.Save(key, data)
+			}
 		}
-		i++
-	}
-	r.mu.Unlock()
-	for _, c := range old {
-		_ = c.exec.Close()
-	}
+		return e, nil
+	})
 }
 
 // shared holds the runtimes that targets without one of their own use, by plugin: a client

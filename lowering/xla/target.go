@@ -2,6 +2,7 @@ package xla
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -29,6 +30,9 @@ type Target struct {
 	Plugin string
 	// Runtime, where it is given, is what runs; Plugin is not looked at.
 	Runtime *Runtime
+	// Cache is the folder of compiled programs; "" means gofx/xla in the user's cache folder,
+	// "-" none. Plugins trust what lies in it.
+	Cache string
 }
 
 // MaxSizes is the most values of a graph's symbols that an executable keeps programs for.
@@ -42,7 +46,8 @@ func (Target) Supports(n *graph.Node) (bool, string) { return Supports(n) }
 
 // Compile prepares the module, and where all sizes are known compiles it. Options.Exact
 // and Options.Weights are refused (lowering.BadOption): XLA rounds as it does, and weights
-// go to the device as they are. Donated inputs stay as they are.
+// go to the device as they are. Results may be made in the memory of donated inputs on the
+// device; arrays of the host stay as they are.
 func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
 	if o.Exact || o.Weights != array.Invalid {
 		return nil, diag.New(lowering.BadOption, "target "+Name+" gives neither the interpreter's bits nor rounds weights").
@@ -59,7 +64,8 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	if err != nil {
 		return nil, err
 	}
-	e := &Executable{module: ready, runtime: run, done: done, inputs: ready.Graph.Inputs(), weights: map[string]*weight{}}
+	e := &Executable{module: ready, opts: o, runtime: run, done: done, folder: lowering.UserFolder(Name, t.Cache),
+		inputs: ready.Graph.Inputs(), weights: map[string]*weight{}, sized: lowering.NewCache(MaxSizes, (*variant).drop)}
 	for n := range ready.Graph.All() {
 		if n.Opcode() != graph.GetAttr || e.weights[n.Target()] != nil {
 			continue
@@ -86,24 +92,26 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 // Executable is a graph on a device.
 type Executable struct {
 	module  *graph.Module // prepared
+	opts    lowering.Options
 	runtime *Runtime
 	done    func() error
+	folder  lowering.Folder
 	inputs  []*graph.Node
 	symbols []graph.Symbol // without a size yet
 	weights map[string]*weight
+	sized   *lowering.Cache[*variant]
 
-	alive    sync.RWMutex // held by runs; Close waits for them
-	closed   bool
-	mu       sync.Mutex
-	programs []*variant // the last used one last; guarded by mu
+	alive  sync.RWMutex // held by runs; Close waits for them
+	closed bool
 }
 
 // variant is the program for some values of the symbols.
 type variant struct {
-	sizes   []int
 	program *Program
-	code    *compiled
+	code    *lowering.Held[*pjrt.Executable]
 }
+
+func (v *variant) drop() { v.code.Release() }
 
 func closed(what string) error {
 	return diag.New(lowering.Closed, "the "+what+" is closed").WithHint("close it after its last run")
@@ -116,12 +124,12 @@ func (e *Executable) begin() error {
 		return nil
 	}
 	ctx := context.Background()
-	p, err := e.forSizes(ctx, nil)
+	h, err := e.forSizes(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer e.runtime.release(p.code)
-	for _, a := range p.program.Weights {
+	defer h.Release()
+	for _, a := range h.Value.program.Weights {
 		w := e.weights[a.Name]
 		if w.live {
 			continue // it may get its data later
@@ -136,83 +144,39 @@ func (e *Executable) begin() error {
 }
 
 // forSizes returns the program for values of the symbols, for one more user.
-func (e *Executable) forSizes(ctx context.Context, sizes []int) (*variant, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for i, p := range e.programs {
-		if slices.Equal(p.sizes, sizes) {
-			e.programs = append(slices.Delete(e.programs, i, i+1), p)
-			e.runtime.hold(p.code)
-			return p, nil
+func (e *Executable) forSizes(ctx context.Context, sizes []int) (*lowering.Held[*variant], error) {
+	return e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*variant, error) {
+		o := lowering.Options{Shapes: map[string]int{}, Donate: e.opts.Donate}
+		for i, s := range e.symbols {
+			o.Shapes[s.Name] = sizes[i]
 		}
-	}
-	pins := map[string]int{}
-	for i, s := range e.symbols {
-		pins[s.Name] = sizes[i]
-	}
-	program, err := Emit(e.module, lowering.Options{Shapes: pins})
-	if err != nil {
-		return nil, err
-	}
-	code, err := e.runtime.compile(ctx, program.String())
-	if err != nil {
-		return nil, err
-	}
-	p := &variant{slices.Clone(sizes), program, code}
-	e.programs = append(e.programs, p)
-	e.runtime.hold(code)
-	if len(e.programs) > MaxSizes {
-		old := e.programs[0]
-		e.programs = slices.Delete(e.programs, 0, 1)
-		e.runtime.release(old.code)
-	}
-	return p, nil
+		program, err := Emit(e.module, o)
+		if err != nil {
+			return nil, err
+		}
+		all := e.opts
+		all.Shapes = o.Shapes
+		code, err := e.runtime.compile(ctx, program.String(), all.Key(), e.folder)
+		if err != nil {
+			return nil, err
+		}
+		return &variant{program, code}, nil
+	})
 }
+
+// Stats counts the programs for values of the symbols; Runtime.Stats counts what was compiled.
+func (e *Executable) Stats() lowering.CacheStats { return e.sized.Stats() }
 
 // Run computes the outputs. Errors of the device have the code pjrt.PluginFailed. Where
 // ctx ends, the device may go on; its results are dropped.
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
-	e.alive.RLock()
-	defer e.alive.RUnlock()
-	if e.closed {
-		return nil, closed("executable")
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	arrays, sizes, err := e.check(in)
-	if err != nil {
-		return nil, err
-	}
-	p, err := e.forSizes(ctx, sizes)
-	if err != nil {
-		return nil, e.told(err, arrays)
-	}
-	defer e.runtime.release(p.code)
-	for i, a := range p.program.Inputs {
-		if !slices.Equal(a.Dims, arrays[i].Shape()) {
-			return nil, e.misfit(arrays, nil)
+	values := make([]lowering.Value, len(in))
+	for i, a := range in {
+		if a != nil {
+			values[i] = lowering.Host(a)
 		}
 	}
-	args := make([]*pjrt.Buffer, 0, len(arrays)+len(p.program.Weights))
-	for _, a := range arrays {
-		b, err := e.runtime.client.Upload(ctx, a, nil)
-		if err != nil {
-			return nil, err
-		}
-		defer b.Close()
-		args = append(args, b)
-	}
-	for _, a := range p.program.Weights {
-		w := e.weights[a.Name]
-		u, err := w.use(ctx, e.runtime.client)
-		if err != nil {
-			return nil, err
-		}
-		defer w.leave(u)
-		args = append(args, u.buffer)
-	}
-	results, err := p.code.exec.Execute(ctx, args)
+	results, err := e.run(ctx, values)
 	if err != nil {
 		return nil, err
 	}
@@ -226,47 +190,99 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	return out, nil
 }
 
+// run returns the results on the device.
+func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*pjrt.Buffer, error) {
+	e.alive.RLock()
+	defer e.alive.RUnlock()
+	if e.closed {
+		return nil, closed("executable")
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	values, sizes, err := e.check(in)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.forSizes(ctx, sizes)
+	if err != nil {
+		return nil, e.told(err, values)
+	}
+	defer h.Release()
+	p := h.Value
+	for i, a := range p.program.Inputs {
+		if !a.Type().Same(values[i].Type()) {
+			return nil, e.misfit(values, nil)
+		}
+	}
+	args := make([]*pjrt.Buffer, 0, len(values)+len(p.program.Weights))
+	for _, v := range values {
+		b, ours, err := e.onDevice(ctx, v)
+		if err != nil {
+			return nil, err
+		}
+		if ours {
+			defer b.Close()
+		}
+		args = append(args, b)
+	}
+	for _, a := range p.program.Weights {
+		w := e.weights[a.Name]
+		u, err := w.use(ctx, e.runtime.client)
+		if err != nil {
+			return nil, err
+		}
+		defer w.leave(u)
+		args = append(args, u.buffer)
+	}
+	return p.code.Value.Execute(ctx, args, e.donated(args)...)
+}
+
 // check returns the inputs, or their defaults, and the sizes that the symbols have in them.
-func (e *Executable) check(in []*array.Array) (arrays []*array.Array, sizes []int, err error) {
+func (e *Executable) check(in []lowering.Value) (values []lowering.Value, sizes []int, err error) {
 	if len(in) > len(e.inputs) {
 		return nil, nil, diag.New(interp.GuardFailed, strconv.Itoa(len(in))+" inputs given, the graph takes "+strconv.Itoa(len(e.inputs)))
 	}
-	of := map[*graph.Node]*array.Array{}
+	of := map[*graph.Node]lowering.Value{}
 	for i, n := range e.inputs {
-		a, _ := n.Default().(*array.Array)
-		if i < len(in) && in[i] != nil {
-			a = in[i]
+		var v lowering.Value
+		if a, _ := n.Default().(*array.Array); a != nil {
+			v = lowering.Host(a)
 		}
-		if a == nil {
+		if i < len(in) && in[i] != nil {
+			v = in[i]
+		}
+		if v == nil {
 			return nil, nil, n.Error(interp.MissingInput, "input "+strconv.Quote(n.Target())+" is missing")
 		}
-		if err := interp.CheckInput(n, shape.TypeOf(a)); err != nil {
+		if err := interp.CheckInput(n, v.Type()); err != nil {
 			return nil, nil, err
 		}
-		arrays, of[n] = append(arrays, a), a
+		values, of[n] = append(values, v), v
 	}
 	for _, s := range e.symbols {
-		sizes = append(sizes, of[s.Node].Dim(s.Axis))
+		size, _ := of[s.Node].Type().Dim(s.Axis).Int()
+		sizes = append(sizes, size)
 	}
-	return arrays, sizes, nil
+	return values, sizes, nil
 }
 
 // told makes an error about inputs of one about pinned symbols, which a caller of Run
 // never pinned.
-func (e *Executable) told(err error, arrays []*array.Array) error {
+func (e *Executable) told(err error, values []lowering.Value) error {
 	var l diag.List
 	l.Add(err)
 	if len(l) == 0 || l[0].Code != lowering.BadOption {
 		return err
 	}
-	return e.misfit(arrays, l[0])
+	return e.misfit(values, l[0])
 }
 
 // misfit is the error of inputs of which each may be right, but not beside the others.
-func (e *Executable) misfit(arrays []*array.Array, why error) error {
+func (e *Executable) misfit(values []lowering.Value, why error) error {
 	var is []string
-	for i, a := range arrays {
-		is = append(is, e.inputs[i].Target()+" "+shape.TypeOf(a).String())
+	for i, v := range values {
+		is = append(is, e.inputs[i].Target()+" "+v.Type().String())
 	}
 	var wants []string
 	for _, n := range e.inputs {
@@ -286,8 +302,6 @@ func (e *Executable) Close() error {
 	for _, path := range slices.Sorted(maps.Keys(e.weights)) {
 		e.weights[path].close()
 	}
-	for _, p := range e.programs {
-		e.runtime.release(p.code)
-	}
+	e.sized.Close()
 	return e.done()
 }

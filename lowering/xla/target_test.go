@@ -150,7 +150,7 @@ func TestTargetRunsOnAPlugin(t *testing.T) {
 	r, err := xla.NewRuntime(f.path)
 	require.NoError(t, err)
 	defer r.Close()
-	target := xla.Target{Runtime: r}
+	target := xla.Target{Runtime: r, Cache: "-"}
 	require.Equal(t, "xla", target.Name())
 	e := compileFor(t, target, parse(t, bias), lowering.Options{})
 	require.Equal(t, int64(1), r.Client().Stats().Uploads)
@@ -166,14 +166,14 @@ func TestTargetRunsOnAPlugin(t *testing.T) {
 func TestWeightsFollowTheModel(t *testing.T) {
 	f := plugin(t)
 	m := parse(t, bias)
-	e := compileFor(t, xla.Target{Plugin: f.path}, m, lowering.Options{})
+	e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, m, lowering.Options{})
 	require.Equal(t, []float32{1, 2, 3}, run1(t, e, floats(0, 0, 0)))
 	array.Copy(m.Param("w").Value, floats(5, 6, 7))
 	m.Param("w").Value.Storage().Bump()
 	require.Equal(t, []float32{5, 6, 7}, run1(t, e, floats(0, 0, 0)))
 
 	m = parse(t, live)
-	e = compileFor(t, xla.Target{Plugin: f.path}, m, lowering.Options{})
+	e = compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, m, lowering.Options{})
 	require.Equal(t, []float32{1, 2, 3}, run1(t, e, floats(0, 0, 0)))
 	m.Param("w").Value = floats(8, 8, 8)
 	require.Equal(t, []float32{8, 8, 8}, run1(t, e, floats(0, 0, 0)))
@@ -190,11 +190,11 @@ func TestEqualProgramsAreCompiledOnce(t *testing.T) {
 	r, err := xla.NewRuntime(f.path)
 	require.NoError(t, err)
 	defer r.Close()
-	target := xla.Target{Runtime: r}
+	target := xla.Target{Runtime: r, Cache: "-"}
 	a := compileFor(t, target, parse(t, bias), lowering.Options{})
 	other := parse(t, bias)
 	other.Param("w").Value = floats(7, 7, 7) // other weights, the same program
-	b := compileFor(t, target, other, lowering.Options{Donate: []int{0}})
+	b := compileFor(t, target, other, lowering.Options{})
 	require.Equal(t, xla.Stats{Compiles: 1, Hits: 1, Kept: 1}, r.Stats())
 	require.Equal(t, []float32{1, 2, 3}, run1(t, a, floats(0, 0, 0)))
 	require.Equal(t, []float32{7, 7, 7}, run1(t, b, floats(0, 0, 0)))
@@ -205,7 +205,8 @@ func TestEqualProgramsAreCompiledOnce(t *testing.T) {
 
 	two := parse(t, strings.Replace(bias, "return %y", "return (%y, %x)", 1))
 	compileFor(t, target, two, lowering.Options{Outputs: []int{0}})
-	require.Equal(t, xla.Stats{Compiles: 3, Hits: 2, Kept: 3}, r.Stats(), "the first result alone is the first program")
+	compileFor(t, target, parse(t, bias), lowering.Options{Donate: []int{0}})
+	require.Equal(t, xla.Stats{Compiles: 5, Hits: 1, Kept: 5}, r.Stats(), "chosen results and donations are part of the key")
 }
 
 // Programs that nobody uses are kept, up to a bound.
@@ -214,7 +215,7 @@ func TestCacheOfProgramsIsBounded(t *testing.T) {
 	r, err := xla.NewRuntime(f.path)
 	require.NoError(t, err)
 	defer r.Close()
-	target := xla.Target{Runtime: r}
+	target := xla.Target{Runtime: r, Cache: "-"}
 	of := func(n int) {
 		e, err := target.Compile(parse(t, strings.ReplaceAll(bias, "[3]", "["+strconv.Itoa(n)+"]")), lowering.Options{})
 		require.NoError(t, err)
@@ -231,13 +232,73 @@ func TestCacheOfProgramsIsBounded(t *testing.T) {
 	require.Equal(t, xla.MaxCompiled+4, r.Stats().Compiles)
 }
 
+// Another runtime of the same plugin compiles nothing, unless the plugin changed.
+func TestProgramsAreKeptOnDisk(t *testing.T) {
+	f := plugin(t)
+	cache := t.TempDir()
+	at := func(path string) xla.Stats {
+		r, err := xla.NewRuntime(path)
+		require.NoError(t, err)
+		defer r.Close()
+		e, err := xla.Target{Runtime: r, Cache: cache}.Compile(parse(t, bias), lowering.Options{})
+		require.NoError(t, err)
+		require.Equal(t, []float32{2, 3, 4}, run1(t, e, floats(1, 1, 1)))
+		require.NoError(t, e.Close())
+		return r.Stats()
+	}
+	require.Equal(t, xla.Stats{Compiles: 1, Kept: 1}, at(f.path))
+	require.Equal(t, xla.Stats{Loaded: 1, Kept: 1}, at(f.path))
+	other := filepath.Join(t.TempDir(), "fake.so")
+	data, err := os.ReadFile(f.path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(other, data, 0o700))
+	require.Equal(t, xla.Stats{Compiles: 1, Kept: 1}, at(other))
+	files, err := filepath.Glob(filepath.Join(cache, "*.bin"))
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	for _, name := range files { // what no plugin reads is compiled again
+		require.NoError(t, os.WriteFile(name, []byte("damaged"), 0o600))
+	}
+	require.Equal(t, xla.Stats{Compiles: 1, Kept: 1}, at(f.path))
+}
+
+// Values stay on the device between runs, and donated ones are taken.
+func TestValuesStayOnTheDevice(t *testing.T) {
+	f := plugin(t)
+	r, err := xla.NewRuntime(f.path)
+	require.NoError(t, err)
+	defer r.Close()
+	target := xla.Target{Runtime: r, Cache: "-"}
+	e := compileFor(t, target, parse(t, symbolic), lowering.Options{Donate: []int{0}}).(lowering.Resident)
+	x, err := e.Put(ctx, floats(1, 2))
+	require.NoError(t, err)
+	require.Equal(t, "f32[2]", x.Type().String())
+	uploads := r.Client().Stats().Uploads
+	y, err := e.RunValues(ctx, []lowering.Value{x, lowering.Host(floats(10, 20))})
+	require.NoError(t, err)
+	_, err = x.Array(ctx)
+	require.ErrorIs(t, err, pjrt.Closed, "it belongs to the run")
+	z, err := e.RunValues(ctx, []lowering.Value{y[0], y[0]})
+	require.NoError(t, err)
+	a, err := z[0].Array(ctx)
+	require.NoError(t, err)
+	require.Equal(t, []float32{22, 44}, array.Data[float32](a))
+	require.NoError(t, z[0].Close())
+	s := r.Client().Stats()
+	require.Equal(t, uploads+1, s.Uploads)
+	require.Equal(t, int64(1), s.Downloads)
+	_, err = e.RunValues(ctx, []lowering.Value{y[0], lowering.Host(floats(1))})
+	require.Error(t, err)
+	require.Equal(t, 1, r.Client().Stats().Live, "the program alone")
+}
+
 // A program is made for each value of the symbols, when it comes; the last ones are kept.
 func TestSizesGetProgramsWhenTheyCome(t *testing.T) {
 	f := plugin(t)
 	r, err := xla.NewRuntime(f.path)
 	require.NoError(t, err)
 	defer r.Close()
-	e := compileFor(t, xla.Target{Runtime: r}, parse(t, symbolic), lowering.Options{})
+	e := compileFor(t, xla.Target{Runtime: r, Cache: "-"}, parse(t, symbolic), lowering.Options{})
 	require.Zero(t, r.Stats().Compiles)
 	require.Equal(t, []float32{4, 6}, run1(t, e, floats(1, 2), floats(3, 4)))
 	require.Equal(t, []float32{9}, run1(t, e, floats(4), floats(5)))
@@ -251,7 +312,7 @@ func TestSizesGetProgramsWhenTheyCome(t *testing.T) {
 
 	_, err = e.Run(ctx, []*array.Array{floats(1, 2), floats(1, 2, 3)})
 	require.ErrorIs(t, err, interp.GuardFailed)
-	pinned := compileFor(t, xla.Target{Runtime: r}, parse(t, symbolic), lowering.Options{Shapes: map[string]int{"N": 2}})
+	pinned := compileFor(t, xla.Target{Runtime: r, Cache: "-"}, parse(t, symbolic), lowering.Options{Shapes: map[string]int{"N": 2}})
 	require.Equal(t, []float32{4, 6}, run1(t, pinned, floats(1, 2), floats(3, 4)))
 	_, err = pinned.Run(ctx, []*array.Array{floats(1), floats(1)})
 	require.ErrorIs(t, err, interp.GuardFailed)
@@ -259,7 +320,7 @@ func TestSizesGetProgramsWhenTheyCome(t *testing.T) {
 
 func TestTargetRefuses(t *testing.T) {
 	f := plugin(t)
-	target := xla.Target{Plugin: f.path}
+	target := xla.Target{Plugin: f.path, Cache: "-"}
 	for _, o := range []lowering.Options{{Exact: true}, {Weights: array.F16}, {Outputs: []int{3}}} {
 		_, err := target.Compile(parse(t, bias), o)
 		require.ErrorIs(t, err, lowering.BadOption)
@@ -288,7 +349,7 @@ func TestTargetRefuses(t *testing.T) {
 // What fails on the device is an error of that run, or of that compilation, alone.
 func TestFailuresOfTheDevice(t *testing.T) {
 	f := plugin(t)
-	target := xla.Target{Plugin: f.path}
+	target := xla.Target{Plugin: f.path, Cache: "-"}
 	f.fail("PJRT_Client_Compile", 13, "the compiler is broken")
 	_, err := target.Compile(parse(t, bias), lowering.Options{})
 	require.ErrorContains(t, err, "the compiler is broken")
@@ -311,7 +372,7 @@ func TestFailuresOfTheDevice(t *testing.T) {
 
 func TestTargetsOfAPluginShareAClient(t *testing.T) {
 	f := plugin(t)
-	target := xla.Target{Plugin: f.path}
+	target := xla.Target{Plugin: f.path, Cache: "-"}
 	a, err := target.Compile(parse(t, bias), lowering.Options{})
 	require.NoError(t, err)
 	b, err := target.Compile(parse(t, symbolic), lowering.Options{})
@@ -329,15 +390,15 @@ func TestTargetsOfAPluginShareAClient(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.Close())
 	require.NoError(t, r.Close())
-	_, err = xla.Target{Runtime: r}.Compile(parse(t, bias), lowering.Options{})
+	_, err = xla.Target{Runtime: r, Cache: "-"}.Compile(parse(t, bias), lowering.Options{})
 	require.ErrorIs(t, err, lowering.Closed)
 }
 
 func TestManyGoroutinesShareAnExecutable(t *testing.T) {
 	f := plugin(t)
 	m := parse(t, bias)
-	e := compileFor(t, xla.Target{Plugin: f.path}, m, lowering.Options{})
-	s := compileFor(t, xla.Target{Plugin: f.path}, parse(t, symbolic), lowering.Options{})
+	e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, m, lowering.Options{})
+	s := compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, parse(t, symbolic), lowering.Options{})
 	var wg sync.WaitGroup
 	for g := range 6 {
 		wg.Go(func() {
@@ -367,6 +428,6 @@ func TestSplitOverPluginAndProcessor(t *testing.T) {
 	n := m.Graph.Before(out).Function(foreign, nil, out.Arg(0))
 	n.SetType(out.Arg(0).Type())
 	out.SetArg(0, n)
-	e := compileFor(t, lowering.Split{First: xla.Target{Plugin: f.path}, Rest: cpu.Target{}, Min: 1}, m, lowering.Options{})
+	e := compileFor(t, lowering.Split{First: xla.Target{Plugin: f.path, Cache: "-"}, Rest: cpu.Target{}, Min: 1}, m, lowering.Options{})
 	require.Equal(t, []float32{22, 44, 66}, run1(t, e, floats(10, 20, 30)))
 }

@@ -1,0 +1,126 @@
+package lowering
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// Folder keeps what drivers and compilers made, by key, for later processes; "" keeps
+// nothing. A file that is damaged, or cannot be read or written, is as if it were not there:
+// it costs the time of making it again. It holds MaxFolder bytes, the files that were used
+// longest ago go first.
+type Folder string
+
+// MaxFolder is how many bytes a Folder holds.
+const MaxFolder = 1 << 30
+
+// UserFolder returns the folder of a target: path, or where that is empty gofx/target in the
+// user's cache folder; none for "-".
+func UserFolder(target, path string) Folder {
+	switch path {
+	case "-":
+		return ""
+	case "":
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return ""
+		}
+		return Folder(filepath.Join(base, "gofx", target))
+	}
+	return Folder(path)
+}
+
+// Key makes a key of what a thing follows from.
+func Key(parts ...string) string {
+	h := sha256.New()
+	for _, s := range parts {
+		sum := sha256.Sum256([]byte(s))
+		_, _ = h.Write(sum[:]) // never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (f Folder) file(key string) string { return filepath.Join(string(f), key+".bin") }
+
+// Load returns what is kept for a key, nil where there is nothing.
+func (f Folder) Load(key string) []byte {
+	if f == "" {
+		return nil
+	}
+	data, err := os.ReadFile(f.file(key))
+	if err != nil || len(data) < sha256.Size {
+		return nil
+	}
+	sum := sha256.Sum256(data[sha256.Size:])
+	if !bytes.Equal(sum[:], data[:sha256.Size]) {
+		return nil
+	}
+	now := time.Now()
+	_ = os.Chtimes(f.file(key), now, now) // it goes earlier, no more
+	return data[sha256.Size:]
+}
+
+// Save keeps data for a key, as a whole or not at all.
+func (f Folder) Save(key string, data []byte) {
+	const folderMode = 0o755
+	if f == "" || len(data) == 0 || os.MkdirAll(string(f), folderMode) != nil {
+		return
+	}
+	tmp, err := os.CreateTemp(string(f), "new-*")
+	if err != nil {
+		return
+	}
+	sum := sha256.Sum256(data)
+	if _, err = tmp.Write(sum[:]); err == nil {
+		_, err = tmp.Write(data)
+	}
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), f.file(key))
+	}
+	if err != nil {
+		_ = os.Remove(tmp.Name()) // nothing else is to be done with it
+	}
+	f.trim(MaxFolder)
+}
+
+// trim removes files beyond most bytes, those that were used longest ago first. What a
+// process that ended left half-written goes after a day.
+func (f Folder) trim(most int64) {
+	entries, err := os.ReadDir(string(f))
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	sum := int64(0)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		if filepath.Ext(e.Name()) == ".bin" {
+			files, sum = append(files, info), sum+info.Size()
+		} else if ok, _ := filepath.Match("new-*", e.Name()); ok && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.Remove(filepath.Join(string(f), e.Name()))
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, info := range files {
+		if sum <= most {
+			return
+		}
+		sum -= info.Size()
+		_ = os.Remove(filepath.Join(string(f), info.Name())) // another process may have done so
+	}
+}
