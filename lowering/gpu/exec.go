@@ -69,6 +69,7 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	if err != nil {
 		return nil, err
 	}
+	lowering.Lift(ready)
 	e := &Executable{target: t, device: d, ready: ready, opts: o, inputs: ready.Graph.Inputs()}
 	e.sized = lowering.NewCache(MaxSizes, (*program).close)
 	e.donated = make([]bool, len(e.inputs))

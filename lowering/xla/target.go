@@ -60,6 +60,7 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	if err := lowering.Query(t, ready.Graph).Err(); err != nil {
 		return nil, err
 	}
+	lowering.Lift(ready)
 	run, done, err := t.acquire()
 	if err != nil {
 		return nil, err

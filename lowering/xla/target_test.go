@@ -24,6 +24,8 @@ import (
 	"github.com/gofx-dev/gofx/lowering/xla"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/expr"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // fakes is the plugin of package pjrt's tests, which adds, subtracts and returns what it
@@ -207,6 +209,34 @@ func TestEqualProgramsAreCompiledOnce(t *testing.T) {
 	compileFor(t, target, two, lowering.Options{Outputs: []int{0}})
 	compileFor(t, target, parse(t, bias), lowering.Options{Donate: []int{0}})
 	require.Equal(t, xla.Stats{Compiles: 5, Hits: 1, Kept: 5}, r.Stats(), "chosen results and donations are part of the key")
+}
+
+type shiftAttrs struct {
+	By float64 `fx:",param"`
+}
+
+var shift = op.Define("shift_by", op.Spec[shiftAttrs]{
+	Doc: "shift_by adds a number, which is data.",
+	In:  op.Args("x"),
+	Expr: func(b *expr.Builder, a shiftAttrs, x []expr.Value) []expr.Value {
+		return []expr.Value{b.Add(x[0], b.Like(x[0], a.By))}
+	},
+})
+
+// Attributes that are data are no part of a program.
+func TestDataIsAnArgument(t *testing.T) {
+	f := plugin(t)
+	r, err := xla.NewRuntime(f.path)
+	require.NoError(t, err)
+	defer r.Close()
+	for _, by := range []float64{1, 2, 0.5} {
+		g := graph.New("shifted")
+		x := g.At().Placeholder("x", shape.TensorType(array.F32, shape.Ints(2)), nil)
+		g.At().Output(nil, g.At().Function(shift, shiftAttrs{by}, x))
+		e := compileFor(t, xla.Target{Runtime: r, Cache: "-"}, graph.NewModule(g), lowering.Options{})
+		require.Equal(t, []float32{float32(1 + by), float32(2 + by)}, run1(t, e, floats(1, 2)))
+	}
+	require.Equal(t, xla.Stats{Compiles: 1, Hits: 2, Kept: 1}, r.Stats())
 }
 
 // Programs that nobody uses are kept, up to a bound.

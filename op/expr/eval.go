@@ -55,6 +55,13 @@ func loadBits(data *array.Array) uint64 {
 	return array.Raw[uint64](data)[0]
 }
 
+// Stored returns an array of one element, without dimensions, that has the bits of a constant.
+func Stored(d array.DType, bits uint64) *array.Array {
+	a := array.New(d)
+	storeBits(a, bits)
+	return a
+}
+
 func storeBits(a *array.Array, bits uint64) {
 	switch a.DType().Size() {
 	case 1:

@@ -24,8 +24,8 @@ type Client struct {
 // Stats counts what a client did.
 type Stats struct {
 	Compilations, Loads, Executions, Uploads, Downloads int64 // Loads: of serialized programs
-	UploadedBytes, DownloadedBytes               int64
-	Live                                         int // buffers and executables that are not closed
+	UploadedBytes, DownloadedBytes                      int64
+	Live                                                int // buffers and executables that are not closed
 }
 
 // NewClient makes a client of all devices that the plugin finds. Options are the plugin's
