@@ -61,10 +61,15 @@ type piece struct {
 	name, target string
 	call         *graph.Node
 	exe          Executable
+	resident     Resident // where values stay on the device before or behind the part
 	calls        int
-	tuple        bool // has several results
+	results      int
+	tuple        bool // has a tuple of results
 	moves        bool // runs on the first target
 	runs         atomic.Int64
+
+	uses []int  // by parts, of each result
+	host []bool // by result: something on the host uses it
 }
 
 // Pieces is the executable of a Split: the graph of the calls of its parts. Runs of a
@@ -92,16 +97,32 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 		e.serial.Lock()
 		defer e.serial.Unlock()
 	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	f := &flow{e: e, caller: ctx, sizes: sizesOf(e.module.Graph, in), from: map[*array.Array]result{}}
+	f.ctx, f.stop = context.WithCancel(ctx)
+	defer f.end()
 	p := interp.Interpreter{State: e.state, GetAttr: e.live}
 	p.CallFunction = func(n *graph.Node, in []interp.Value, next func([]interp.Value) (interp.Value, error)) (interp.Value, error) {
 		if part := e.byCall[n]; part != nil {
-			return e.runPart(ctx, part, in)
+			return f.begin(part, in)
+		}
+		if n.Op() != op.GetItem {
+			if err := f.force(in...); err != nil {
+				return interp.Value{}, err
+			}
 		}
 		return next(in)
 	}
-	out, err := p.RunArrays(ctx, in)
+	out, err := p.RunArrays(f.ctx, in)
+	for i := 0; err == nil && i < len(out); i++ {
+		if out[i] != nil {
+			err = f.fill(out[i])
+		}
+	}
 	if err != nil {
-		return nil, err
+		return nil, f.failed(err)
 	}
 	e.runs.Add(1)
 	return e.own(out), nil
@@ -117,34 +138,7 @@ func (e *Pieces) live(n *graph.Node, in []interp.Value, next func([]interp.Value
 	return next(in)
 }
 
-func (e *Pieces) runPart(ctx context.Context, p *piece, in []interp.Value) (interp.Value, error) {
-	args := make([]*array.Array, len(in))
-	for i, v := range in {
-		args[i] = v.T.Array()
-	}
-	out, err := p.exe.Run(ctx, args)
-	if err != nil {
-		return interp.Value{}, inPart(p.name, p.target, err)
-	}
-	if want := p.call.Callee().Output().NumArgs(); len(out) != want {
-		return interp.Value{}, inPart(p.name, p.target, diag.New(BadOutput, fmt.Sprintf("the target gave %d results, expected %d", len(out), want)))
-	}
-	p.runs.Add(1)
-	if p.moves {
-		count(&e.valuesIn, &e.bytesIn, args)
-		count(&e.valuesOut, &e.bytesOut, out)
-	}
-	values := make([]*tensor.Tensor, len(out))
-	for i, a := range out {
-		values[i] = tensor.New(a)
-	}
-	if !p.tuple {
-		return interp.Value{T: values[0]}, nil
-	}
-	return interp.Value{Tuple: values}, nil
-}
-
-func count(values, bytes *atomic.Int64, list []*array.Array) {
+func count(values, bytes *atomic.Int64, list ...*array.Array) {
 	values.Add(int64(len(list)))
 	for _, a := range list {
 		bytes.Add(int64(a.Len()) * int64(a.DType().Size()))
@@ -221,8 +215,9 @@ func (e *Pieces) inOrder() func(yield func(*piece) bool) {
 	}
 }
 
-// Transfers lists what each run hands to the first target and takes back. A value that two
-// of its parts need goes to each of them: arrays are the host's between parts.
+// Transfers lists what each run hands to the first target and takes back. Where its values
+// can stay on a device (Resident), those that its parts give one another do; else arrays are
+// the host's between parts, and a value that two of them need goes to each.
 func (e *Pieces) Transfers() []Transfer {
 	var list []Transfer
 	for p := range e.inOrder() {
@@ -230,14 +225,14 @@ func (e *Pieces) Transfers() []Transfer {
 			continue
 		}
 		for a := range p.call.Inputs() {
-			list = append(list, Transfer{a.Name(), a.Type(), p.name, true})
+			if q, _ := e.maker(a); q == nil || !stays(q, p) {
+				list = append(list, Transfer{a.Name(), a.Type(), p.name, true})
+			}
 		}
-		if !p.tuple {
-			list = append(list, Transfer{p.call.Name(), p.call.Type(), p.name, false})
-			continue
-		}
-		for u := range p.call.Users() {
-			list = append(list, Transfer{u.Name(), u.Type(), p.name, false})
+		for i, n := range e.resultsOf(p) {
+			if n != nil && (p.resident == nil || p.host[i] || p.elsewhere(e, i)) {
+				list = append(list, Transfer{n.Name(), n.Type(), p.name, false})
+			}
 		}
 	}
 	return list

@@ -95,6 +95,7 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 		_ = e.Close() // the first error says more
 		return nil, err
 	}
+	e.reside()
 	e.state = interp.NewState(e.module)
 	return e, nil
 }
@@ -226,7 +227,7 @@ func (e *Pieces) compile(name string, t Target, o Options) (*piece, error) {
 	if err != nil {
 		return nil, inPart(name, t.Name(), err)
 	}
-	p := &piece{name: name, target: t.Name(), call: call, exe: x, tuple: sub.Output().Structure() != nil}
+	p := &piece{name: name, target: t.Name(), call: call, exe: x, results: sub.Output().NumArgs(), tuple: sub.Output().Structure() != nil}
 	for n := range sub.Nodes() {
 		if n.Opcode().IsCall() && n.Op() != op.GetItem {
 			p.calls++

@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
@@ -127,4 +128,32 @@ func TestOperandsFromElsewhereAreCopied(t *testing.T) {
 	require.NoError(t, foreign.Close())
 	_, err = e.RunValues(ctx, []lowering.Value{lowering.Host(ramp(2, 8)), lowering.Host(ramp(3, 8))})
 	require.Error(t, err)
+}
+
+// TestPartsShareTheDevice: of two parts with one on the host between them, only what the host
+// needs crosses.
+func TestPartsShareTheDevice(t *testing.T) {
+	d := &counting{Device: gpu.Driver(target(t).Device)}
+	m := parsed(t, `gofx 1
+graph mixed(%x: f32[2,4,4]) {
+  %a = call_function[exp](%x) : f32[2,4,4]
+  %d = call_function[det](%a) : f32[2]
+  %e = call_function[tanh](%d) : f32[2]
+  %s = call_function[sum](%a) {dim=[1, 2]} : f32[2]
+  %y = call_function[add](%e, %s) : f32[2]
+  return %y
+}
+`)
+	e, err := lowering.Split{First: gpu.Target{Device: gpu.Using(d)}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	x := ramp(2, 4, 4)
+	got, err := e.Run(ctx, []*array.Array{x})
+	require.NoError(t, err)
+	fxtest.Close(t, "mixed", interpreted(t, m, x), got)
+	require.Len(t, e.Stats().Parts, 3)
+	require.Equal(t, lowering.Moved{Values: 2, Bytes: 4*32 + 4*2}, e.Stats().In, "%s", e)
+	require.Equal(t, lowering.Moved{Values: 2, Bytes: 4*32 + 4*2}, e.Stats().Out)
+	require.Equal(t, 2, d.reads)
+	require.Equal(t, 2, d.writes)
 }

@@ -113,3 +113,10 @@ func ExampleNormal() {
 	fmt.Println(math.Float32frombits(uint32(bx)) == wx, math.Float32frombits(uint32(by)) == wy)
 	// Output: true true
 }
+
+func ExampleStored() {
+	b := expr.NewBuilder()
+	bits, _ := b.Const(array.F32, 0.5).ConstBits()
+	fmt.Println(array.Float64At(expr.Stored(array.F32, bits), 0))
+	// Output: 0.5
+}
