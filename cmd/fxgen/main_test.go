@@ -25,6 +25,7 @@ import (
 	"github.com/gofx-dev/gofx/array/safetensors"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/lowering/gpu"
 )
 
 func TestMain(m *testing.M) {
@@ -67,10 +68,17 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond != "root" { // who may read and write everything
-				return false, fmt.Errorf("unknown condition %q", cond)
+			switch cond {
+			case "root": // who may read and write everything
+				return os.Geteuid() == 0, nil
+			case "gpu":
+				_, err := gpu.Open("")
+				return err == nil, nil
+			case "cc":
+				_, err := exec.LookPath("cc")
+				return err == nil, nil
 			}
-			return os.Geteuid() == 0, nil
+			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits, "close": closeArrays, "keys": keys, "trained": trained, "wrong": wrong, "onnxmodel": onnxModel, "onnxsample": onnxSample,

@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/expr"
 	"github.com/gofx-dev/gofx/shape"
@@ -107,4 +108,33 @@ func TestDataIsNoPartOfTheSource(t *testing.T) {
 		fxtest.Close(t, "rate", interpreted(t, m, ramp(2, 3)), got)
 	}
 	require.False(t, strings.Contains(stepped(rateAttrs{}, 2).Graph.String(), "param:"), "the user's graph stays")
+}
+
+// TestASecondRunCompilesNothing: another process finds the kernels of a network on disk.
+func TestASecondRunCompilesNothing(t *testing.T) {
+	driver := gpu.Driver(target(t).Device)
+	for _, name := range []string{"resnet18", "resnet50"} {
+		t.Run(name, func(t *testing.T) {
+			if name != "resnet18" {
+				fxtest.Nightly(t)
+			}
+			model := models.Lookup(name)
+			m, in := traced(t, model)
+			cache := t.TempDir()
+			var first []*array.Array
+			for _, want := range []gpu.BuildStats{{Built: 1}, {Loaded: 1}} {
+				d := gpu.Using(driver)
+				e, err := gpu.Target{Device: d, Cache: cache}.Compile(m, lowering.Options{})
+				require.NoError(t, err)
+				got, err := e.Run(ctx, in)
+				require.NoError(t, err)
+				require.NoError(t, e.Close())
+				require.Equal(t, want, d.Builds())
+				if first == nil {
+					first = got
+				}
+				fxtest.Close(t, name, first, got)
+			}
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -77,4 +78,21 @@ graph f(%x: f32[4,4]) {
 	// Output:
 	// true ""
 	// false "elimination with pivots is a chain of steps as long as the matrix, each of which looks for the next"
+}
+
+// Text needs no device: what a driver would compile, after what would be launched.
+func ExampleText() {
+	m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[N,2]) {\n  symbol N = dim(%x, 0)\n  %y = call_function[relu](%x)\n  return %y\n}\n"), "g.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	text, err := gpu.Text(m, lowering.Options{Shapes: map[string]int{"N": 3}}, gpu.CUDA)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	fmt.Println(first)
+	// Output: // Kernels of g for cuda: 1 launches, 0 of them once; 280 bytes of values.
 }

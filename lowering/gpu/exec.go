@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/shape"
 )
 
 // MaxSizes is how many programs an executable keeps for the sizes that it has been run with; the
@@ -30,6 +31,7 @@ type Executable struct {
 	opts    lowering.Options
 	inputs  []*graph.Node
 	symbols []graph.Symbol // of the inputs
+	open    []graph.Symbol // of them, those that no option pins
 
 	donated []bool // by input
 	sized   *lowering.Cache[*program]
@@ -80,6 +82,9 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	for _, s := range ready.Graph.Symbols() {
 		if s.Node.Opcode() == graph.Placeholder {
 			e.symbols = append(e.symbols, s)
+			if isOpen(s) {
+				e.open = append(e.open, s)
+			}
 		} else {
 			late = append(late, s.Node.Error(lowering.UnknownSize, "size "+s.Name+" is found when "+s.Node.String()+" runs, the target needs it before").
 				WithHint("let another target run the call (lowering.Split)"))
@@ -88,7 +93,7 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	if len(late) > 0 {
 		return nil, late
 	}
-	if len(e.symbols) > 0 {
+	if len(e.open) > 0 {
 		return e, e.supported()
 	}
 	p, err := e.enter(context.Background(), nil)
@@ -97,6 +102,12 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 	}
 	e.leave(p)
 	return e, nil
+}
+
+// isOpen reports whether a symbol has no size: Prepare has put those that are pinned into
+// the types.
+func isOpen(s graph.Symbol) bool {
+	return s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name))
 }
 
 // supported reports every call that cannot be lowered whatever the sizes are.
@@ -214,8 +225,8 @@ func (e *Executable) bind(in []lowering.Value) ([]int, error) {
 		}
 		return diag.SizeOf{}, false
 	}
-	sizes := make([]int, len(e.symbols))
-	for i, s := range e.symbols {
+	sizes := make([]int, len(e.open))
+	for i, s := range e.open {
 		size, _ := at(s.Name)
 		sizes[i] = size.Value
 	}
@@ -256,7 +267,7 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 			o.Shapes = map[string]int{}
 		}
 		pins := lowering.Options{Shapes: map[string]int{}}
-		for i, s := range e.symbols {
+		for i, s := range e.open {
 			pins.Shapes[s.Name], o.Shapes[s.Name] = sizes[i], sizes[i]
 		}
 		var err error

@@ -50,7 +50,7 @@ func (a *app) compare() *cobra.Command {
 	c := &cobra.Command{Use: "compare [flags] SOURCE SOURCE", Short: "Compare two forms of a model value by value, the first difference first", Args: exactly(2, "two SOURCEs")}
 	f.sourceFlags(c)
 	f.computeFlags(c)
-	c.Flags().StringVar(&f.engine, "engine", work.Interp, "of the first form: eager, interp, plan, int8, module or gen")
+	f.engineFlags(c, work.Interp, "of the first form: eager, interp, plan, int8, gpu, xla, module or gen")
 	f.calibFlag(c, " with -engine int8")
 	f.stopFlag(c)
 	c.Flags().StringVar(&g.passes, "passes2", "", "passes of the second form")
@@ -109,6 +109,9 @@ func (a *app) sides(c *cobra.Command, f *flags, g second, args []string) (list [
 	copied := *j
 	k := &copied
 	k.Engine, k.Passes = g.engine, h.pipeline()
+	if err := onDevice(j, k); err != nil {
+		return list, err
+	}
 	if c.Flags().Changed("passes2") {
 		k.Passes = split(g.passes)
 	}

@@ -11,11 +11,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering/cost"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 )
 
 // devices lists, or describes this machine for stats -device.
@@ -68,7 +70,21 @@ func accelerators() []item {
 		}
 		items = append(items, item{kind, "No device: " + why + "."})
 	}
-	return items
+	return append(items, plugin())
+}
+
+// plugin is the PJRT plugin that engine xla takes, or why there is none.
+func plugin() item {
+	p, err := pjrt.Open("")
+	if err != nil {
+		why := err.Error()
+		if e, ok := errors.AsType[*diag.Error](err); ok {
+			why = e.Msg
+		}
+		return item{accel.XLA, "No plugin: " + why + "."}
+	}
+	major, minor := p.Version()
+	return item{accel.XLA, fmt.Sprintf("Target xla: plugin %s, PJRT %d.%d.", p.Path(), major, minor)}
 }
 
 // calibrate describes this machine by its peaks, and by what networks take.

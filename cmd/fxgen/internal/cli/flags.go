@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/array/weights"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/userpkg"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
@@ -48,8 +49,14 @@ func (f *flags) sourceFlags(c *cobra.Command) {
 // valueFlags are those of commands that compute with any engine.
 func (f *flags) valueFlags(c *cobra.Command) {
 	f.computeFlags(c)
-	c.Flags().StringVar(&f.engine, "engine", work.Plan, "eager, interp, plan, int8, module or gen")
+	f.engineFlags(c, work.Plan, "eager, interp, plan, int8, gpu, xla, module or gen")
 	f.calibFlag(c, " with -engine int8")
+}
+
+// engineFlags choose what computes.
+func (f *flags) engineFlags(c *cobra.Command, standard, engines string) {
+	c.Flags().StringVar(&f.engine, "engine", standard, engines)
+	c.Flags().StringVar(&f.job.On, "device", "", "with -engine gpu: a device as fxgen devices lists them, such as opencl; with xla: a PJRT plugin's file, or name")
 }
 
 // calibFlag is of commands that quantise.
@@ -209,6 +216,11 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 		}
 	}
 	j.Weights = weightsPath(f.weights)
+	if verb != work.Values {
+		if err := onDevice(&j); err != nil {
+			return nil, err
+		}
+	}
 	if err := f.calibration(&j); err != nil {
 		return nil, err
 	}
@@ -224,6 +236,15 @@ func (f *flags) fill(c *cobra.Command, verb string, standard []string) (*work.Jo
 		j.Passes = split(f.passes)
 	}
 	return &j, known(&j, "passes", "stop-at")
+}
+
+// onDevice refuses -device where no engine takes it.
+func onDevice(jobs ...*work.Job) error {
+	j := jobs[0]
+	if j.On == "" || slices.ContainsFunc(jobs, func(j *work.Job) bool { return j.Engine == accel.GPU || j.Engine == accel.XLA }) {
+		return nil
+	}
+	return usagef("-device is for -engine gpu and xla, engine %s runs on the processor", j.Engine)
 }
 
 // known checks the pipeline of a job, and that there is one where it is to be ended.

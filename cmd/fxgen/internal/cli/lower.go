@@ -1,17 +1,16 @@
 package cli
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
-
-// loweredTo lists the targets that programs can be written for, with the endings of the files.
-var loweredTo = map[string]string{"xla": ".mlir"}
 
 func (a *app) lower() *cobra.Command {
 	var f flags
@@ -19,11 +18,11 @@ func (a *app) lower() *cobra.Command {
 	c := onSource("lower", "Write the program that a target would compile", "one SOURCE")
 	f.sourceFlags(c)
 	c.Flags().StringVar(&to, "target", "", "what the program is for: "+strings.Join(loweringTargets(), ", "))
-	c.Flags().StringVar(&out, "o", "", "file to write, with the ending .mlir for xla")
+	c.Flags().StringVar(&out, "o", "", "file to write, with the ending .mlir for xla, .cu for cuda and .cl for opencl")
 	f.shapeFlag(c)
 	f.forceFlag(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		ending, ok := loweredTo[to]
+		ending, ok := accel.Endings()[to]
 		switch {
 		case !ok:
 			return usagef("-target %q: expected %s", to, strings.Join(loweringTargets(), ", "))
@@ -44,11 +43,4 @@ func (a *app) lower() *cobra.Command {
 	return c
 }
 
-func loweringTargets() []string {
-	var names []string
-	for n := range loweredTo {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
-}
+func loweringTargets() []string { return slices.Sorted(maps.Keys(accel.Endings())) }

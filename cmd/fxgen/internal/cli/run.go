@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gofx-dev/gofx/array/npy"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 )
 
@@ -131,7 +132,7 @@ func (a *app) bench() *cobra.Command {
 
 // pipeline is the default of an engine: those that compile optimise first.
 func (f *flags) pipeline() []string {
-	if f.engine == work.Plan || f.engine == work.Int8 || f.engine == "gen" {
+	if f.engine == work.Plan || f.engine == work.Int8 || f.engine == "gen" || f.engine == accel.GPU || f.engine == accel.XLA {
 		return work.Optimise()
 	}
 	return nil

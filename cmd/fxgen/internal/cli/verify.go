@@ -52,7 +52,7 @@ func (a *app) verify() *cobra.Command {
 		}}
 	c.Flags().Float64Var(&tol.Rel, "rtol", onnx.StandardTolerance.Rel, "how far an element may be from the expected one, of that one")
 	c.Flags().Float64Var(&tol.Abs, "atol", onnx.StandardTolerance.Abs, "how far it may be besides")
-	c.Flags().StringVar(&f.engine, "engine", work.Plan, "interp, plan, module or gen")
+	f.engineFlags(c, work.Plan, "interp, plan, gpu, xla, module or gen")
 	c.Flags().StringVar(&f.passes, "passes", "", "passes with commas between them, or none")
 	c.Flags().IntVar(&f.threads, "threads", 0, "the most threads of a run, 0 for all processors")
 	f.jsonFlag(c)

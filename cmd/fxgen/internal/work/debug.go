@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/cmd/fxgen/internal/proc"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
@@ -30,7 +31,7 @@ func (c *captured) observe(ctx context.Context, j *Job, res *Result) error {
 	}
 	var list []debug.Value
 	switch {
-	case j.Engine == Eager:
+	case j.Engine == Eager || j.Engine == accel.GPU || j.Engine == accel.XLA:
 		if list, err = c.results(ctx, j, res); err != nil {
 			return err
 		}

@@ -70,6 +70,7 @@ type Job struct {
 	All    bool     // want all of them
 
 	Engine  string
+	On      string // the device of engine gpu, the plugin of xla; "" for the first
 	Threads int
 	Repeat  int
 	MinTime int64 // nanoseconds

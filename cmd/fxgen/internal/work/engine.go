@@ -2,16 +2,14 @@ package work
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"strings"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/accel"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/fx"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
-	"github.com/gofx-dev/gofx/lowering/xla"
 )
 
 // The engines of this package; module and gen are run by the command, from what
@@ -67,38 +65,43 @@ func (c *captured) runner(j *Job) (r runner, note string, err error) {
 		}
 		return r, "", nil
 	}
+	if j.Engine == accel.GPU || j.Engine == accel.XLA {
+		return c.accelerated(j, r)
+	}
 	return r, "", noEngine(j.Engine)
+}
+
+// accelerated prepares an engine on a device, for the sizes of the job: devices compute with
+// sizes that are known. The note says what the processor runs.
+func (c *captured) accelerated(j *Job, r runner) (runner, string, error) {
+	o := lowering.Options{Threads: j.Threads}
+	if c.src.values == nil {
+		sizes, err := c.sizes(j)
+		if err != nil {
+			return r, "", err
+		}
+		o.Shapes = pinned(c.gm.Graph, sizes)
+	}
+	exe, note, err := accel.Compile(j.Engine, j.On, c.gm, o)
+	if err != nil {
+		return r, "", err
+	}
+	r.run, r.close = exe.Run, exe.Close
+	return r, note, nil
 }
 
 func noEngine(name string) error {
 	return diag.New(BadEngine, "engine "+name+" is not part of this program").
-		WithHint("the engines are eager, interp, plan, int8, module, gen")
+		WithHint("the engines are eager, interp, plan, int8, gpu, xla, module, gen")
 }
 
 // lower prints the program of a target for the job's sizes; comments in front of it say
 // what the arguments are.
 func (c *captured) lower(j *Job, res *Result) error {
-	if j.Target != xla.Name {
-		return diag.Bug("unknown target " + j.Target)
-	}
 	sizes, err := c.sizes(j)
 	if err != nil {
 		return err
 	}
-	p, err := xla.Emit(c.gm, lowering.Options{Shapes: pinned(c.gm.Graph, sizes)})
-	if err != nil {
-		return err
-	}
-	var text strings.Builder
-	fmt.Fprintf(&text, "// StableHLO of %s. Arguments of main, in order:\n", c.src.Name)
-	for _, list := range []struct {
-		kind string
-		args []xla.Argument
-	}{{"input", p.Inputs}, {"weight", p.Weights}} {
-		for _, a := range list.args {
-			fmt.Fprintf(&text, "//   %s %q %s\n", list.kind, a.Name, a.Type())
-		}
-	}
-	res.Text = text.String() + p.String()
-	return nil
+	res.Text, err = accel.Text(j.Target, c.src.Name, c.gm, lowering.Options{Shapes: pinned(c.gm.Graph, sizes)})
+	return err
 }

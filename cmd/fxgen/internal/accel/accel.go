@@ -1,0 +1,103 @@
+// Package accel is what fxgen knows of targets beside the processor: it makes the engines gpu
+// and xla, and writes what these targets would compile. It captures nothing and reads no flags.
+package accel
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/xla"
+)
+
+// The engines of this package, which are names of targets.
+const (
+	GPU = "gpu"
+	XLA = xla.Name
+)
+
+// Compile compiles a module for an engine, on a device as gpu.Open, or a plugin as pjrt.Open,
+// takes it. What the device does not run, the processor does; the note says what, and is
+// empty where that is nothing.
+func Compile(engine, device string, m *graph.Module, o lowering.Options) (e *lowering.Pieces, note string, err error) {
+	var first lowering.Target
+	switch engine {
+	case GPU:
+		d, err := gpu.Open(device)
+		if err != nil {
+			return nil, "", err
+		}
+		first = gpu.Target{Device: d}
+	case XLA:
+		first = xla.Target{Plugin: device}
+	default:
+		return nil, "", diag.Bug("engine " + engine + " is no target")
+	}
+	e, err = lowering.Split{First: first, Rest: cpu.Target{}}.Pieces(m, o)
+	if err != nil {
+		return nil, "", err
+	}
+	return e, fallback(engine, e.Stats()), nil
+}
+
+// fallback says which calls run on the processor, and why, each reason once.
+func fallback(engine string, s lowering.Stats) string {
+	if len(s.Fallback) == 0 {
+		return ""
+	}
+	calls := map[string]int{}
+	var reasons []string
+	for _, f := range s.Fallback {
+		what := f.Reason
+		if f.Source.Op != "" {
+			what = f.Source.Op + ": " + strings.TrimPrefix(what, engine+": ")
+		}
+		if calls[what]++; calls[what] == 1 {
+			reasons = append(reasons, what)
+		}
+	}
+	slices.Sort(reasons)
+	for i, r := range reasons {
+		if calls[r] > 1 {
+			reasons[i] = fmt.Sprintf("%d of %s", calls[r], r)
+		}
+	}
+	count := "1 call runs"
+	if n := len(s.Fallback); n > 1 {
+		count = fmt.Sprintf("%d calls run", n)
+	}
+	return count + " on the processor: " + strings.Join(reasons, "; ")
+}
+
+// Endings are the targets that programs can be written for, with the endings of their files.
+func Endings() map[string]string {
+	return map[string]string{XLA: ".mlir", gpu.CUDA: ".cu", gpu.OpenCL: ".cl"}
+}
+
+// Text returns the program that a target would compile; comments in front of it say what the
+// arguments are, or what is launched.
+func Text(target, name string, m *graph.Module, o lowering.Options) (string, error) {
+	if target != XLA {
+		return gpu.Text(m, o, target)
+	}
+	p, err := xla.Emit(m, o)
+	if err != nil {
+		return "", err
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "// StableHLO of %s. Arguments of main, in order:\n", name)
+	for _, list := range []struct {
+		kind string
+		args []xla.Argument
+	}{{"input", p.Inputs}, {"weight", p.Weights}} {
+		for _, a := range list.args {
+			fmt.Fprintf(&text, "//   %s %q %s\n", list.kind, a.Name, a.Type())
+		}
+	}
+	return text.String() + p.String(), nil
+}

@@ -1,0 +1,122 @@
+package gpu
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+)
+
+// The libraries that devices are driven by, as Text takes them.
+const (
+	OpenCL = device.OpenCL
+	CUDA   = device.CUDA
+)
+
+// Text returns what the target would have a driver compile for a module, OpenCL C or CUDA C++,
+// with comments that say what is launched over which buffers. It needs no device: kernels are
+// those for a GPU with groups of 1024 and floats of 64 bits. Options.Shapes pins all symbols;
+// the error lists everything in the way.
+func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
+	if library != OpenCL && library != CUDA {
+		return "", diag.New(lowering.BadOption, "there are no programs for "+diag.Quote(library)).WithHint("name " + CUDA + " or " + OpenCL)
+	}
+	ready, err := lowering.Prepare(m, o)
+	if err != nil {
+		return "", err
+	}
+	lowering.Lift(ready)
+	var open diag.List
+	for _, s := range ready.Graph.Symbols() {
+		if !isOpen(s) {
+			continue
+		}
+		open = append(open, s.Node.Error(lowering.UnknownSize, "size "+s.Name+" is a symbol, kernels know their sizes").
+			WithHint("pin "+s.Name+" by Options.Shapes, or -shape of fxgen lower"))
+	}
+	if len(open) > 0 {
+		return "", open
+	}
+	info := device.Info{Kind: library, Vector: 1, Group: 1024, Local: 48 << 10, Align: 256, Doubles: true}
+	if err := legalize(ready.Graph, info.Doubles); err != nil {
+		return "", err
+	}
+	b, err := build(ready, info)
+	if err != nil {
+		return "", err
+	}
+	var all []*source.Kernel
+	for _, s := range b.steps {
+		all = append(all, s.kernel)
+	}
+	return b.listing(library) + "\n" + source.Program(all), nil
+}
+
+// listing says what is launched, in comments.
+func (b *builder) listing(library string) string {
+	var out strings.Builder
+	arena := b.arena(256)
+	fmt.Fprintf(&out, "// Kernels of %s for %s: %d launches, %d of them once; %d bytes of values.\n", b.m.Graph.Name, library, len(b.steps), b.setups(), arena)
+	names := b.names()
+	for _, s := range b.steps {
+		when := ""
+		if s.setup {
+			when = "once: "
+		}
+		of := ""
+		if s.node != nil {
+			of = " # " + lowering.SourceOf(s.node).Node
+		}
+		var to, from []string
+		for i, k := range s.args {
+			if i < s.outs {
+				to = append(to, names[k])
+			} else {
+				from = append(from, names[k])
+			}
+		}
+		for _, n := range s.kernel.Numbers {
+			from = append(from, fmt.Sprint(n))
+		}
+		fmt.Fprintf(&out, "//   %s%s = %s<%v groups of %v>(%s)%s\n", when, strings.Join(to, ", "), s.kernel.Name, s.kernel.Groups, s.kernel.Group, strings.Join(from, ", "), of)
+	}
+	return out.String()
+}
+
+func (b *builder) setups() (n int) {
+	for _, s := range b.steps {
+		if s.setup {
+			n++
+		}
+	}
+	return n
+}
+
+// names calls buffers by what they are: inputs, weights, results, places in the arena.
+func (b *builder) names() []string {
+	names := make([]string, len(b.buffers))
+	inputs := b.m.Graph.Inputs()
+	for k, f := range b.buffers {
+		result := slices.IndexFunc(b.outputs, func(v *value) bool { return v.buf == k })
+		switch {
+		case f.kind == input:
+			names[k] = inputs[f.input].Target()
+		case f.path != "":
+			names[k] = fmt.Sprintf("%q", f.path)
+		case f.kind == weight:
+			names[k] = fmt.Sprintf("constant%d", k)
+		case result >= 0:
+			names[k] = fmt.Sprintf("result%d", result)
+		case f.setup:
+			names[k] = fmt.Sprintf("packed%d", k)
+		default:
+			names[k] = fmt.Sprintf("arena+%d", f.off)
+		}
+	}
+	return names
+}
