@@ -99,22 +99,33 @@ param b : f32[16,4]
 	require.Equal(t, s.Kernels, s.Compiled+s.Cached)
 }
 
-// TestStepsHaveToBeCounted: a number of steps that is a symbol is refused, and taken once it
-// is pinned; a symbol for the batch is in nobody's way.
-func TestStepsHaveToBeCounted(t *testing.T) {
-	const text = `gofx 1
-graph steps(%x: f32[T,N,4], %h: f32[1,N,4], %a: f32[12,4], %b: f32[12,4]) {
+// TestStepsThatASymbolCounts: recurrent networks are expanded for the steps that a run has.
+func TestStepsThatASymbolCounts(t *testing.T) {
+	g := target(t)
+	m := parsed(t, `gofx 1
+graph net(%x: f32[T,2,3]) {
   symbol T = dim(%x, 0)
-  symbol N = dim(%x, 1)
-  %l = call_function[gru](%x, %h, %a, %b) {no_bias=true}
-  %o = call_function[getitem](%l) {index=0}
-  return %o
+  %wi = get_attr[wi] : f32[16,3]
+  %wh = get_attr[wh] : f32[16,4]
+  %h = get_attr[h] : f32[1,2,4]
+  %c = get_attr[c] : f32[1,2,4]
+  %l = call_function[lstm](%x, %h, %c, %wi, %wh) {no_bias=true}
+  %y = call_function[getitem](%l) {index=0}
+  %s = call_function[cumsum](%y) {dim=0}
+  return %s
 }
-`
-	g := gpu.Target{Device: gpu.Using(&failing{})}
-	m := parsed(t, text)
-	require.ErrorContains(t, lowering.Query(g, m.Graph).Err(), "the number of steps is T")
-	pinned, err := lowering.Prepare(m, lowering.Options{Shapes: map[string]int{"T": 3}})
-	require.NoError(t, err)
-	require.NoError(t, lowering.Query(g, pinned.Graph).Err())
+param wi : f32[16,3]
+param wh : f32[16,4]
+param h : f32[1,2,4]
+param c : f32[1,2,4]
+`)
+	require.NoError(t, lowering.Query(g, m.Graph).Err())
+	e := compile(t, g, m)
+	for _, n := range []int{1, 3, 5} {
+		x := ramp(n, 2, 3)
+		got, err := e.Run(ctx, []*array.Array{x})
+		require.NoError(t, err)
+		fxtest.Close(t, "lstm", interpreted(t, m, x), got)
+	}
+	require.Equal(t, 3, e.Stats().Sizes.Misses)
 }
