@@ -62,6 +62,11 @@ func (p Pool) Max(indices bool) *Kernel {
 	return each(product(p.Out.Shape), parameters(outs, []array.DType{d}), false, func(b *strings.Builder) {
 		at := unravel(b, "i", "c", "\t", p.Out.Shape)
 		lead := p.begin(b, at)
+		if !indices && p.clamps(lead) {
+			best := p.clamped(b, lead, register(w), number)
+			b.WriteString("\t" + store(d, "y0", "i", best) + "\n")
+			return
+		}
 		b.WriteString("\t" + register(w) + " best = " + least + ";\n\tint place = -1;\n")
 		p.inside(b, lead, func(index string) {
 			b.WriteString("\tint q = " + index + ";\n\t" + register(w) + " x = " + load(d, "x0", "base + q") + ";\n")
@@ -73,6 +78,44 @@ func (p Pool) Max(indices bool) *Kernel {
 			b.WriteString("\ty1[i] = place;\n")
 		}
 	})
+}
+
+// clamps reports whether the greatest element of a window is that of its elements whose
+// coordinates are brought into the input: every window has some of it, without gaps.
+func (p Pool) clamps(lead int) bool {
+	for i, n := range p.Kernel {
+		size, out := p.X.Shape[lead+i], p.Out.Shape[lead+i]
+		if p.Dilation[i] != 1 || p.Pad[i] >= n || (out-1)*p.Stride[i]-p.Pad[i] >= size {
+			return false
+		}
+	}
+	return product(p.Kernel) <= mostTaps
+}
+
+// clamped prints the greatest of a window's elements without a branch, so that work-items can
+// be the lanes of a register, and returns its name.
+func (p Pool) clamped(b *strings.Builder, lead int, typ, number string) string {
+	for i, n := range p.Kernel {
+		last := num(p.X.Shape[lead+i] - 1)
+		for f := range n {
+			s := "s" + num(i) + "_" + num(f)
+			b.WriteString("\tint " + s + " = " + sum("a"+num(i), num(f)) + "; " + s + " = " + s + " < 0 ? 0 : " + s + " > " + last + " ? " + last + " : " + s + ";\n")
+		}
+	}
+	taps := product(p.Kernel)
+	coords := make([]string, len(p.Kernel))
+	for t := range taps {
+		for i, rest := len(p.Kernel)-1, t; i >= 0; i-- {
+			coords[i] = "s" + num(i) + "_" + num(rest%p.Kernel[i])
+			rest /= p.Kernel[i]
+		}
+		x := "x_" + num(t)
+		b.WriteString("\t" + typ + " " + x + " = " + load(p.X.DType, "x0", "base + "+Dense(array.U8, p.X.Shape[lead:]).at(coords)) + ";\n")
+		if t > 0 {
+			b.WriteString("\tx_0 = " + number + x + " > " + number + "x_0 || " + x + " != " + x + " ? " + x + " : x_0;\n")
+		}
+	}
+	return "x_0"
 }
 
 // first sets place, where it is none, to that of the first element not before the input.
