@@ -12,8 +12,10 @@ type Tile struct{ Rows, Lanes, Group int }
 // TileFor chooses a tile for columns columns on a device with vectors of that many floats
 // (1: work-items are the lanes).
 func TileFor(vector, columns int) Tile {
-	const rows = 6 // of two vectors each: with what is read, the registers of a CPU
-	lanes := 16
+	rows, lanes := 6, 16 // two vectors of 8 a row: with what is read, the registers of a CPU
+	if vector >= 16 {
+		rows = 10 // one vector a row: as many sums as two units that take four cycles keep busy
+	}
 	switch {
 	case vector == 1:
 		return Tile{Rows: 8, Lanes: 4, Group: flat}
