@@ -23,12 +23,16 @@ func (p *Program) String() string {
 	for i, a := range p.Main.Args {
 		text := w.arg(a) + ": " + a.Type.String()
 		if p.Shardings != nil {
-			text += " {mhlo.sharding = \"" + p.Shardings[i] + "\"}"
+			text += " {" + shardingAttr + " = \"" + p.Shardings[i] + "\"}"
 		}
 		params = append(params, text)
 	}
-	for _, t := range p.Results() {
-		results = append(results, t.String())
+	for i, t := range p.Results() {
+		text := t.String()
+		if p.ResultShardings != nil {
+			text += " {" + shardingAttr + " = \"" + p.ResultShardings[i] + "\"}"
+		}
+		results = append(results, text)
 	}
 	w.line("func.func public @main(" + strings.Join(params, ", ") + ") -> (" + strings.Join(results, ", ") + ") {")
 	w.ops(p.Main, "func.return")
@@ -153,6 +157,8 @@ func attrString(a Attribute) string {
 			list = append(list, strconv.FormatBool(b))
 		}
 		return "array<i1: " + strings.Join(list, ", ") + ">"
+	case Str:
+		return strconv.Quote(string(a))
 	case Enum:
 		return "#stablehlo<" + a.Kind + " " + a.Word + ">"
 	case Dense:

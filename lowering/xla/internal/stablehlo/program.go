@@ -126,6 +126,8 @@ type Program struct {
 	// in XLA's notation, one for each. 0 and nil: the program is not sharded.
 	Partitions int
 	Shardings  []string
+	// ResultShardings are those of main's results, or nil.
+	ResultShardings []string
 }
 
 // Results returns the types that main returns.
