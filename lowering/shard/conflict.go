@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/diag"
@@ -102,34 +101,9 @@ func (p *propagation) clash(c *call, a, b claim, why string) *diag.Error {
 	if a.from != b.from {
 		cure += ", or change the layout of " + a.from.name + " or of " + b.from.name
 	}
-	return c.node.Error(Conflict, s.Op+": "+along(a)+", "+along(b)+": "+why).WithHint(cure)
-}
-
-// settled says along which axis each cut of a call is computed, -1 for none: as the result is
-// laid out, else as all operands are, each axis once.
-func (p *propagation) settled(c *call) []int {
-	chosen := make([]int, len(c.cuts))
-	var used []int
-	take := func(i, axis int) {
-		if axis >= 0 && chosen[i] < 0 && !slices.Contains(used, axis) && p.divides(axis, &c.cuts[i]) {
-			chosen[i] = axis
-			used = append(used, axis)
-		}
+	within := ""
+	if o := c.node.Op(); o.Name != s.Op {
+		within = "within " + s.Op + ": "
 	}
-	for i := range c.cuts {
-		chosen[i] = -1
-	}
-	for i := range c.cuts {
-		for r, d := range c.cuts[i].Out {
-			if d >= 0 {
-				take(i, c.out[r].split[d])
-			}
-		}
-	}
-	for i := range c.cuts {
-		for _, k := range c.axes(&c.cuts[i]) {
-			take(i, k)
-		}
-	}
-	return chosen
+	return c.node.Error(Conflict, within+along(a)+", "+along(b)+": "+why).WithHint(cure)
 }
