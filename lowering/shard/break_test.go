@@ -87,7 +87,7 @@ func TestRandomGraphs(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := fxtest.RandomGraph(rt)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		values, sizes := map[string]*array.Array{}, map[string]int{}
+		sizes := map[string]int{}
 		for _, s := range m.Graph.Symbols() {
 			sizes[s.Name] = 4
 		}
@@ -95,7 +95,7 @@ func TestRandomGraphs(t *testing.T) {
 		if err != nil {
 			return // guards that these sizes do not keep
 		}
-		values = numbers(bound)
+		values := numbers(bound)
 		for _, q := range m.Params() {
 			bound.SetParam(*q)
 			values[q.Path] = q.Value

@@ -17,6 +17,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla"
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 )
 
@@ -201,4 +202,48 @@ func TestShardedProgramIsWhole(t *testing.T) {
 	inputs, weights := q.Bytes()
 	require.Equal(t, 8*24*4/8, inputs)
 	require.Equal(t, 12*24*4/4, weights)
+}
+
+// bert plans a network with two tensors a layer and the batch laid out.
+func bert(t *testing.T, m *graph.Module, mesh shard.Mesh, sizes map[string]int) *shard.Plan {
+	l := shard.Layout{Mesh: mesh, Inputs: map[string]shard.Split{"input_ids": {"data", ""}}, Weights: map[string]shard.Split{}}
+	for _, p := range m.Params() {
+		if strings.Contains(p.Path, ".self.") || strings.Contains(p.Path, "intermediate.dense") {
+			l.Weights[p.Path] = shard.Split{"tensor", ""}[:p.TypeOf().Rank()]
+		}
+	}
+	plan, err := shard.Propagate(m, lowering.Options{Shapes: sizes}, l)
+	require.NoError(t, err)
+	require.Len(t, plan.Exchanges, len(l.Weights)/4)
+	return plan
+}
+
+// TestShardedBert: programs of BERT over a mesh are accepted, and a small one of its form
+// evaluates to what the program for one device does.
+func TestShardedBert(t *testing.T) {
+	mesh := shard.Mesh{{Name: "data", Size: 2}, {Name: "tensor", Size: 4}}
+	whole := models.Lookup("bert_base")
+	p, err := xla.EmitSharded(bert(t, traceModel(t, whole, whole.New()), mesh, map[string]int{"N": 4, "S": 64}))
+	require.NoError(t, err)
+	require.Greater(t, strings.Count(p.String(), "custom_call"), 300)
+	verifies(t, []string{p.String()})
+	small := *whole
+	small.New = func() any {
+		return models.NewBert(models.BertConfig{VocabSize: 32, MaxPositions: 16, TypeVocabSize: 2, HiddenSize: 16, NumLayers: 2, NumHeads: 4, IntermediateSize: 32, LayerNormEps: 1e-12})
+	}
+	module := small.New()
+	models.Synthetic(&small, module, "gofx-1")
+	m := traceModel(t, &small, module)
+	sizes := map[string]int{"N": 2, "S": 8}
+	g := &op.Gen{}
+	in := []*array.Array{g.Int(32, 2, 8), g.Int(2, 2, 8)}
+	plan := bert(t, m, mesh, sizes)
+	sharded, err := xla.EmitSharded(plan)
+	require.NoError(t, err)
+	single, err := xla.Emit(m, lowering.Options{Shapes: sizes})
+	require.NoError(t, err)
+	fxtest.Same(t, "bert", evaluate(t, single, arguments(single, m, in)), evaluate(t, sharded, arguments(sharded, m, in)))
+	again, err := xla.EmitSharded(plan)
+	require.NoError(t, err)
+	require.Equal(t, sharded.String(), again.String(), "the text is deterministic, and a plan is not used up")
 }
