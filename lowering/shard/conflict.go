@@ -13,7 +13,7 @@ import (
 func (p *propagation) conflicts() error {
 	var errs diag.List
 	for _, c := range p.calls {
-		if c.decided() {
+		if p.decided(c) {
 			continue
 		}
 		if e := p.conflict(c); e != nil {

@@ -36,10 +36,15 @@ func Propagate(m *graph.Module, o lowering.Options, l Layout) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &propagation{layout: l, module: ready, values: map[*graph.Node][]*tensor{}, weights: map[string]*tensor{}, said: map[string]bool{}}
+	for n := range ready.Graph.Nodes() {
+		if _, given := told.Get(n); given {
+			p.said[n.Name()] = true
+		}
+	}
 	if err := simple(ready); err != nil {
 		return nil, err
 	}
-	p := &propagation{layout: l, module: ready, values: map[*graph.Node][]*tensor{}, weights: map[string]*tensor{}}
 	if err := p.read(); err != nil {
 		return nil, err
 	}
@@ -98,6 +103,8 @@ type propagation struct {
 	paths   []string // of weights, in the order of their first use
 	values  map[*graph.Node][]*tensor
 	calls   []*call
+	// said has the calls of which the author lays out the result, before they are expanded.
+	said map[string]bool
 }
 
 // read enters the values of the graph, and what the author says of them.
@@ -265,9 +272,10 @@ func (c *call) axes(cut *kernel.Cut) (list []int) {
 	return list
 }
 
-// decided reports whether the author says how the call's result is laid out.
-func (c *call) decided() bool {
-	return slices.ContainsFunc(c.out, func(t *tensor) bool { return t.fixed })
+// decided reports whether the author says how the result of the call is laid out, or of the
+// call that it was a part of.
+func (p *propagation) decided(c *call) bool {
+	return p.said[lowering.SourceOf(c.node).Node] || slices.ContainsFunc(c.out, func(t *tensor) bool { return t.fixed })
 }
 
 // sweep hands layouts on through calls and reports whether a value has got one.
@@ -294,7 +302,7 @@ func (p *propagation) spread(c *call, i int) (changed bool) {
 			return false
 		}
 	}
-	if c.decided() && !c.wants(cut, k) {
+	if !c.wants(cut, k) {
 		return false
 	}
 	var from *tensor
@@ -312,14 +320,11 @@ func (p *propagation) spread(c *call, i int) (changed bool) {
 	return changed
 }
 
-// wants reports whether what the author says of the result agrees with cutting along an axis.
+// wants reports whether what the author says of the results agrees with cutting along an axis.
 func (c *call) wants(cut *kernel.Cut, axis int) bool {
 	for i, d := range cut.Out {
-		if d >= 0 && c.out[i].split[d] != axis {
+		if d >= 0 && c.out[i].fixed && c.out[i].split[d] != axis {
 			return false
-		}
-		if d < 0 && c.out[i].has(axis) { // computed in parts, and cut elsewhere
-			return true
 		}
 	}
 	return true

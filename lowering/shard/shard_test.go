@@ -158,6 +158,25 @@ func TestConflicts(t *testing.T) {
 	require.Equal(t, shard.Split{"a", "b"}, p.Inputs[1].Split)
 }
 
+// TestConflictWithin: the cure holds for calls that stand for others, too.
+func TestConflictWithin(t *testing.T) {
+	m := parsed(t, `graph g(%q: f32[4,2,6,4], %k: f32[4,2,6,4], %v: f32[4,2,6,4]) {
+  %y = call_function[scaled_dot_product_attention](%q, %k, %v) : f32[4,2,6,4]
+  return %y
+}
+`)
+	values := numbers(m)
+	l := shard.Layout{Mesh: grid, Inputs: map[string]shard.Split{"q": {"data", "", "tensor", ""}, "k": {"", "", "tensor", ""}}}
+	_, err := shard.Propagate(m, lowering.Options{}, l)
+	require.ErrorContains(t, err, "within scaled_dot_product_attention: ")
+	require.ErrorContains(t, err, "say in Layout.Values how y is laid out")
+	l.Values = map[string]shard.Split{"y": {"data", "", "tensor", ""}}
+	p, err := shard.Propagate(m, lowering.Options{}, l)
+	require.NoError(t, err)
+	require.NotEmpty(t, p.Exchanges)
+	same(t, m, p, values)
+}
+
 // residual is a model whose author lays out both operands of a sum, each otherwise.
 type residual struct{ Up, Down *nn.Linear }
 
