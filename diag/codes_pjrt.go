@@ -44,11 +44,19 @@ return err`,
 return err`,
 	},
 	{
-		//gofx:code lowering/xla.BadSharding
-		Code: "FX5190", Title: "program cannot be cut so for a mesh",
-		Cause: "an axis of the mesh has no size or name of its own, or a split names an axis or an argument that there is not, cuts two dimensions along one axis, or a dimension into unequal parts",
-		Cure:  "the message names the argument and the dimension; choose an axis whose size divides it",
-		Example: `_, err := program.Shard(xla.Layout{Mesh: xla.Mesh{{Name: "data", Size: 3}}, Inputs: map[string]xla.Split{"x": {"data", ""}}})
+		//gofx:code lowering/shard.BadLayout
+		Code: "FX5190", Title: "tensor cannot be cut so for a mesh",
+		Cause: "an axis of the mesh has no size or name of its own, or a layout names an axis or a tensor that there is not, cuts two dimensions along one axis, or a dimension into unequal parts",
+		Cure:  "the message names the tensor and the dimension; choose an axis whose size divides it",
+		Example: `_, err := shard.Propagate(m, lowering.Options{}, shard.Layout{Mesh: shard.Mesh{{Name: "data", Size: 3}}, Inputs: map[string]shard.Split{"x": {"data", ""}}})
+return err`,
+	},
+	{
+		//gofx:code lowering/shard.Conflict
+		Code: "FX5191", Title: "two layouts contradict each other",
+		Cause: "by the layouts of two tensors, dimensions that a call computes together would be cut along two axes, or two that it computes apart along one",
+		Cure:  "say how the result of the call is laid out, so that what differs is exchanged, or change one of the layouts that the message names",
+		Example: `_, err := shard.Propagate(m, lowering.Options{}, shard.Layout{Mesh: mesh, Inputs: map[string]shard.Split{"x": {"data", ""}, "y": {"tensor", ""}}})
 return err`,
 	},
 }

@@ -7,6 +7,25 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
+// What stands in the place of a dimension in a Cut.
+const (
+	// Whole is an operand that every part reads whole, or a result of which every part
+	// gives a value of the whole's size.
+	Whole = par.Whole
+	// Once is an optional operand that the first part alone is given; the others run
+	// without it.
+	Once = par.Once
+)
+
+// Cut is a way to compute a step in parts of equal size: the same step, run once for each
+// part on slices of its operands, gives slices of its results, or values of which the
+// results are combined.
+type Cut = par.Cut
+
+// Cutter is a Step that says how it can be computed in parts. Cuts are independent: a step
+// may be computed along several of them at once.
+type Cutter = par.Cutter
+
 // Job is work over an index range that Parallel cuts into chunks. Do is called
 // from several goroutines at once, each with its own range, so it must write
 // only what belongs to that range and must not touch the workspace.

@@ -19,6 +19,7 @@ var Rows = [][]string{
 	{"lowering/xla/internal/eval"},
 	{"lowering/xla/internal/stablehlo"},
 	{"codegen/module", "codegen/kernelstyle"},
+	{"lowering/shard"},
 	{"codegen/gosrc", "codegen/certificate", "codegen/kernelstyle/outline", "lowering/cost"},
 	{"lowering", "lowering/plan", "lowering/gpu/internal/device"},
 	{"passes/fusion", "passes/quant", "passes/partition", "passes/schedule", "passes/arrange"},
@@ -54,7 +55,7 @@ var Exceptions = map[string]string{
 }
 
 // NoStd lists the rooms that must not know operators by name.
-var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/cost"}
+var NoStd = []string{"graph", "interp", "tracer", "tracer/alias", "codegen", "codegen/module", "codegen/kernelstyle", "codegen/kernelstyle/outline", "codegen/gosrc", "passes", "passes/shapeprop", "passes/simplify", "passes/partition", "passes/debug", "graph/repeat", "lowering", "lowering/plan", "lowering/cost", "lowering/shard"}
 
 // Only restricts rooms to a few of the rooms below them.
 var Only = map[string][]string{

@@ -8,6 +8,7 @@ import (
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
@@ -30,12 +31,16 @@ func Emit(m *graph.Module, o lowering.Options) (p *Program, err error) {
 		return nil, err
 	}
 	defer diag.Catch(&err)
-	e := &emitter{module: ready}
-	p, err = e.program()
+	return emitted(&emitter{module: ready, donate: o.Donate})
+}
+
+// emitted returns the program, verified.
+func emitted(e *emitter) (*Program, error) {
+	p, err := e.program()
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range o.Donate {
+	for _, i := range e.donate {
 		if p.code.Donated == nil {
 			p.code.Donated = make([]bool, len(p.code.Main.Args))
 		}
@@ -135,6 +140,8 @@ func expandable(o *op.Op) bool {
 // share the list of errors.
 type emitter struct {
 	module  *graph.Module
+	donate  []int       // inputs
+	plan    *shard.Plan // nil: for one device
 	build   *stablehlo.Builder
 	weights map[string]*value
 	values  map[*graph.Node][]*value
@@ -179,6 +186,7 @@ func (e *emitter) program() (*Program, error) {
 		p.Outputs = append(p.Outputs, shape.TensorType(v.Type.Elem, shape.Ints(v.Type.Dims...)))
 	}
 	p.code = &stablehlo.Program{Name: moduleName(e.module.Graph.Name), Main: e.build.Region}
+	e.shard(p)
 	return p, nil
 }
 
@@ -246,7 +254,7 @@ func (e *emitter) graph(g *graph.Graph, in []*value) []*value {
 			}
 			return out
 		default:
-			e.values[n] = e.call(n)
+			e.values[n] = e.laid(n, e.call(n))
 		}
 	}
 	return nil

@@ -370,6 +370,14 @@ irdl.dialect @stablehlo {
     irdl.results(result: %r)
     irdl.attributes { "dimension_numbers" = %attr0, "feature_group_count" = %attr1, "batch_group_count" = %attr2 }
   }
+  irdl.operation @custom_call {
+    %x = irdl.any
+    %attr0 = irdl.any
+    %attr1 = irdl.any
+    irdl.operands(operand: %x)
+    irdl.results(result: %x)
+    irdl.attributes { "call_target_name" = %attr0, "mhlo.sharding" = %attr1 }
+  }
   irdl.operation @sort {
     %x = irdl.any
     %y = irdl.any

@@ -90,7 +90,8 @@ func init() {
 		"slice": one(slice), "dynamic_slice": one(dynamicSlice), "dynamic_update_slice": one(updateSlice),
 		"concatenate": one(concatenate), "pad": one(pad), "gather": one(gather), "scatter": scatter,
 		"dot_general": one(dot), "convolution": one(convolution), "reduce": reduce, "reduce_window": reduceWindow,
-		"sort": sort, "while": while, "if": branch,
+		"custom_call": one(func(_ *stablehlo.Op, in []tensor) tensor { return in[0] }), // a layout changes no value
+		"sort":        sort, "while": while, "if": branch,
 	}
 	for name, f := range unary {
 		functions[name] = one(func(o *stablehlo.Op, in []tensor) tensor {

@@ -17,6 +17,9 @@ type Ints []int
 // Bools is a list of i1, array<i1: true>.
 type Bools []bool
 
+// Str is a text.
+type Str string
+
 // Enum is a word of one of the dialect's enumerations: comparison_direction, EQ.
 type Enum struct{ Kind, Word string }
 
@@ -73,6 +76,7 @@ func (Int) attribute()     {}
 func (Bool) attribute()    {}
 func (Ints) attribute()    {}
 func (Bools) attribute()   {}
+func (Str) attribute()     {}
 func (Enum) attribute()    {}
 func (Dense) attribute()   {}
 func (Dot) attribute()     {}

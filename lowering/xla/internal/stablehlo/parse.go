@@ -88,7 +88,7 @@ func (r *parser) program() *Program {
 	r.expect("(")
 	p.Main.Args = r.arguments(")", p)
 	r.expect("->")
-	results := r.results()
+	results := r.mainResults(p)
 	r.expect("{")
 	r.ops(p.Main)
 	r.expect("}")

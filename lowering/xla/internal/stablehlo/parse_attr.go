@@ -36,6 +36,8 @@ func (r *parser) attribute() Attribute {
 		return Bool(true)
 	case r.accept("false"):
 		return Bool(false)
+	case t.kind == 's':
+		return Str(r.next().text)
 	case r.accept("array"):
 		return r.list1()
 	case r.accept("dense"):

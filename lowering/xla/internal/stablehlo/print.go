@@ -24,8 +24,12 @@ func (p *Program) String() string {
 		text := w.arg(a) + ": " + a.Type.String()
 		params = append(params, text+p.attributes(i))
 	}
-	for _, t := range p.Results() {
-		results = append(results, t.String())
+	for i, t := range p.Results() {
+		text := t.String()
+		if p.ResultShardings != nil {
+			text += " {" + shardingAttr + " = \"" + p.ResultShardings[i] + "\"}"
+		}
+		results = append(results, text)
 	}
 	w.line("func.func public @main(" + strings.Join(params, ", ") + ") -> (" + strings.Join(results, ", ") + ") {")
 	w.ops(p.Main, "func.return")
@@ -150,6 +154,8 @@ func attrString(a Attribute) string {
 			list = append(list, strconv.FormatBool(b))
 		}
 		return "array<i1: " + strings.Join(list, ", ") + ">"
+	case Str:
+		return strconv.Quote(string(a))
 	case Enum:
 		return "#stablehlo<" + a.Kind + " " + a.Word + ">"
 	case Dense:
@@ -295,7 +301,7 @@ func (p *Program) attributes(arg int) string {
 		list = append(list, donor+" = true")
 	}
 	if p.Shardings != nil {
-		list = append(list, sharding+" = \""+p.Shardings[arg]+"\"")
+		list = append(list, shardingAttr+" = \""+p.Shardings[arg]+"\"")
 	}
 	if list == nil {
 		return ""
@@ -303,8 +309,5 @@ func (p *Program) attributes(arg int) string {
 	return " {" + strings.Join(list, ", ") + "}"
 }
 
-// The attributes of main's arguments that XLA reads.
-const (
-	donor    = "jax.buffer_donor"
-	sharding = "mhlo.sharding"
-)
+// donor is the attribute of an argument whose memory XLA may make results in.
+const donor = "jax.buffer_donor"

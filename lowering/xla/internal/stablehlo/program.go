@@ -128,6 +128,8 @@ type Program struct {
 	Shardings  []string
 	// Donated are the arguments whose memory a run may make its results in; nil: none.
 	Donated []bool
+	// ResultShardings are those of main's results, or nil.
+	ResultShardings []string
 }
 
 // Results returns the types that main returns.

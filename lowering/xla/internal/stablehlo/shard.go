@@ -35,13 +35,8 @@ func (r *parser) attributesOf(p *Program, arg int) {
 				r.expect("true")
 				p.Donated = append(p.Donated, make([]bool, arg+1-len(p.Donated))...)
 				p.Donated[arg] = true
-			case sharding:
-				r.expect("=")
-				t := r.next()
-				if t.kind != 's' {
-					r.fail("found %q, expected a sharding", t.text)
-				}
-				p.Shardings, sharded = append(p.Shardings, t.text), true
+			case shardingAttr:
+				p.Shardings, sharded = append(p.Shardings, r.shardingText()), true
 			default:
 				r.fail("found %q, expected an attribute of an argument", name)
 			}
@@ -54,6 +49,63 @@ func (r *parser) attributesOf(p *Program, arg int) {
 	if p.Partitions > 0 && !sharded {
 		r.fail("argument %d has no sharding", arg)
 	}
+}
+
+// mainResults reads the types that main returns, in brackets, with shardings or without.
+func (r *parser) mainResults(p *Program) (list []Type) {
+	r.expect("(")
+	for !r.accept(")") {
+		if len(list) > 0 {
+			r.expect(",")
+		}
+		list = append(list, r.typ())
+		if r.peek().text == "{" {
+			p.ResultShardings = append(p.ResultShardings, r.sharding())
+		}
+	}
+	return list
+}
+
+// shardingAttr is the attribute that XLA's partitioner reads, shardingTarget the custom call that
+// stands for a value which is laid out so.
+const (
+	shardingAttr   = "mhlo.sharding"
+	shardingTarget = "Sharding"
+)
+
+// Sharded returns x, to be laid out as a sharding says.
+func (b *Builder) Sharded(x *Value, sharding string) *Value {
+	return b.Add(b.With("custom_call", []*Value{x}, "call_target_name", Str(shardingTarget), shardingAttr, Str(sharding)))[0]
+}
+
+// inferCustom is the rule of the one custom call that programs have.
+func inferCustom(o *Op) ([]Type, error) {
+	if target := o.Get("call_target_name").(Str); target != shardingTarget {
+		return nil, fmt.Errorf("calls %q, which is not known", string(target))
+	}
+	if _, err := ParseSharding(string(o.Get(shardingAttr).(Str))); err != nil {
+		return nil, err
+	}
+	return []Type{o.Operands[0].Type}, nil
+}
+
+// sharding reads the attribute of a result.
+func (r *parser) sharding() string {
+	r.expect("{")
+	r.expect(shardingAttr)
+	text := r.shardingText()
+	r.expect("}")
+	return text
+}
+
+// shardingText reads what the attribute is.
+func (r *parser) shardingText() string {
+	r.expect("=")
+	t := r.next()
+	if t.kind != 's' {
+		r.fail("found %q, expected a sharding", t.text)
+	}
+	return t.text
 }
 
 // Tiles is a sharding: a grid of equal tiles over a tensor, and who has which.
@@ -137,36 +189,54 @@ func product(list []int) int {
 	return n
 }
 
-// shardings checks that each argument has a sharding of all partitions into equal parts.
+// shardings checks that each argument and each result has a sharding of all partitions into
+// equal parts, and so has every value within that is to be laid out.
 func (v *verifier) shardings(p *Program) {
 	if p.Donated != nil && len(p.Donated) != len(p.Main.Args) {
 		v.fail(errors.New("main has other numbers of arguments and of donations"))
 	}
-	if p.Partitions == 0 && p.Shardings == nil {
+	if p.Shardings != nil || p.Partitions > 0 {
+		if len(p.Shardings) != len(p.Main.Args) {
+			v.fail(errors.New("main has other numbers of arguments and shardings"))
+			return
+		}
+		for i, text := range p.Shardings {
+			v.tiles(p, text, p.Main.Args[i].Type.Dims, "argument "+strconv.Itoa(i))
+		}
+	}
+	if results := p.Results(); p.ResultShardings != nil {
+		if len(p.ResultShardings) != len(results) || p.Partitions == 0 {
+			v.fail(errors.New("main has other numbers of results and shardings, or no partitions"))
+			return
+		}
+		for i, text := range p.ResultShardings {
+			v.tiles(p, text, results[i].Dims, "result "+strconv.Itoa(i))
+		}
+	}
+	for _, o := range p.Main.Ops {
+		if text, ok := o.Get(shardingAttr).(Str); ok && len(o.Results) == 1 {
+			v.tiles(p, string(text), o.Results[0].Type.Dims, "a custom call")
+		}
+	}
+}
+
+// tiles checks one sharding against the sizes of what it is of.
+func (v *verifier) tiles(p *Program, text string, dims []int, what string) {
+	t, err := ParseSharding(text)
+	if err != nil {
+		v.fail(err)
 		return
 	}
-	if len(p.Shardings) != len(p.Main.Args) {
-		v.fail(errors.New("main has other numbers of arguments and shardings"))
+	if t.Grid == nil {
 		return
 	}
-	for i, text := range p.Shardings {
-		t, err := ParseSharding(text)
-		if err != nil {
-			v.fail(err)
-			continue
-		}
-		dims := p.Main.Args[i].Type.Dims
-		if t.Grid == nil {
-			continue
-		}
-		if len(t.Grid) != len(dims) || len(t.Devices) != p.Partitions {
-			v.fail(fmt.Errorf("sharding %s of argument %d has another rank, or number of partitions", text, i))
-			continue
-		}
-		for d, n := range t.Grid {
-			if dims[d]%n != 0 {
-				v.fail(fmt.Errorf("sharding %s of argument %d: dimension %d has no equal parts", text, i, d))
-			}
+	if len(t.Grid) != len(dims) || len(t.Devices) != p.Partitions {
+		v.fail(fmt.Errorf("sharding %s of %s has another rank, or number of partitions", text, what))
+		return
+	}
+	for d, n := range t.Grid {
+		if dims[d]%n != 0 {
+			v.fail(fmt.Errorf("sharding %s of %s: dimension %d has no equal parts", text, what, d))
 		}
 	}
 }

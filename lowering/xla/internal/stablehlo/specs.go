@@ -66,9 +66,10 @@ var specs = map[string]spec{
 	"dot_general": {in: 2, attrs: []string{"dot_dimension_numbers:dot"}, infer: inferDot, fits: fitsProduct},
 	"convolution": {in: 2, attrs: []string{"dimension_numbers:conv", "window_strides:ints?", "padding:dense?", "lhs_dilation:ints?",
 		"rhs_dilation:ints?", "window_reversal:bools?", "feature_group_count:int", "batch_group_count:int"}, infer: inferConv, fits: fitsProduct},
-	"sort":  {in: -1, regions: 1, attrs: []string{"dimension:int?", "is_stable:bool?"}, infer: inferSort},
-	"while": {in: -1, regions: 2, infer: inferWhile},
-	"if":    {in: 1, regions: 2, infer: inferIf},
+	"sort":        {in: -1, regions: 1, attrs: []string{"dimension:int?", "is_stable:bool?"}, infer: inferSort},
+	"custom_call": {in: 1, attrs: []string{"call_target_name:str", shardingAttr + ":str"}, infer: inferCustom},
+	"while":       {in: -1, regions: 2, infer: inferWhile},
+	"if":          {in: 1, regions: 2, infer: inferIf},
 }
 
 // Names lists the operations that programs may have, sorted.
@@ -91,6 +92,8 @@ func kindOf(a Attribute) string {
 		return "ints"
 	case Bools:
 		return "bools"
+	case Str:
+		return "str"
 	case Enum:
 		return "enum"
 	case Dense:

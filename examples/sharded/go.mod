@@ -1,0 +1,15 @@
+module example.com/sharded
+
+go 1.26.0
+
+require (
+	github.com/gofx-dev/gofx v0.0.0
+	github.com/stretchr/testify v1.12.1
+)
+
+require (
+	github.com/ebitengine/purego v0.11.3 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+)
+
+replace github.com/gofx-dev/gofx => ../..

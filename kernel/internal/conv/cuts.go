@@ -1,0 +1,20 @@
+package conv
+
+import "github.com/gofx-dev/gofx/kernel/internal/par"
+
+// Cuts implements Cutter: images, and without groups the channels of both sides. Windows
+// overlap, so that planes are not cut.
+func (s Conv) Cuts(out, in [][]int) []par.Cut {
+	channels := len(in[0]) - len(in[1]) + 1
+	list := par.Leading(channels, out, in)
+	if s.Groups > 1 {
+		return list
+	}
+	features := par.Cut{In: par.AllWhole(len(in)), Out: []int{channels}, Size: in[1][0]}
+	summed := par.Cut{In: par.AllWhole(len(in)), Out: []int{par.Whole}, Size: in[1][1], Combine: "sum"}
+	features.In[1], summed.In[0], summed.In[1] = 0, channels, 1
+	if len(in) > 2 && in[2] != nil {
+		features.In[2], summed.In[2] = 0, par.Once
+	}
+	return append(list, features, summed)
+}
