@@ -137,11 +137,18 @@ func attentionCalls(seed uint64, n int) []attentionCall {
 	return calls
 }
 
-// TestAttentionOfAnyShape compares random calls with the processor.
+// TestAttentionOfAnyShape compares random calls with the processor: where a work-item has
+// some queries, and where a group has, on both kinds of devices.
 func TestAttentionOfAnyShape(t *testing.T) {
-	n := 8
+	n := 5
 	if fxtest.IsNightly() {
 		n = 80
 	}
-	attends(t, target(t), attentionCalls(1, n))
+	t.Run("alone", func(t *testing.T) { attends(t, target(t), attentionCalls(1, n)) })
+	t.Run("groups", func(t *testing.T) { attends(t, grouped(t), attentionCalls(2, n)) })
+	t.Run("cuda", func(t *testing.T) {
+		g, l := onCUDA(t)
+		attends(t, g, attentionCalls(3, 3*n))
+		ptx(t, l.sources)
+	})
 }

@@ -55,6 +55,9 @@ func attention(c *call) ([]*value, error) {
 	if attrs.Scale.Present() {
 		a.Scale = attrs.Scale.Float64()
 	}
+	if !c.b.info.Host {
+		return c.one(a.InGroup(c.b.info.Local), in...)
+	}
 	t := source.TileFor(c.b.info.Vector, v.header.Dim(-1))
 	in[1], in[2] = c.pack(t, k, a.Keys()), c.pack(t, v, a.V)
 	return c.one(a.InTile(t), in...)
