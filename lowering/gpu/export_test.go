@@ -13,3 +13,15 @@ func Driver(d *Device) device.Device { return d.dev }
 
 // Direct reports whether a call is not expanded.
 func Direct(n *graph.Node) bool { ok, _ := direct(true)(n); return ok || n.Op().Composite() }
+
+// Steps returns the operators of the launches of a run, for the sizes that were used last.
+func Steps(e *Executable) []string {
+	p, _ := e.sized.Newest()
+	var l []string
+	for _, s := range p.build.steps {
+		if !s.setup && s.node != nil {
+			l = append(l, s.node.Op().Name)
+		}
+	}
+	return l
+}

@@ -95,7 +95,8 @@ var rules = lowering.Rules[rule]{
 	std.LayerNorm: {floats, layerNorm}, std.RmsNorm: {floats, rmsNorm}, std.GroupNorm: {floats, groupNorm},
 	std.BatchNormInference: {floats, batchNorm}, std.BatchNormStats: {floats, batchStats},
 
-	std.Matmul: {computes, matmul}, std.Bmm: {computes, matmul}, std.Linear: {floats, linear},
+	std.ScaledDotProductAttention: {attends, attention},
+	std.Matmul:                    {computes, matmul}, std.Bmm: {computes, matmul}, std.Linear: {floats, linear},
 	std.Conv1d: {floats, conv}, std.Conv2d: {floats, conv}, std.Conv3d: {floats, conv},
 	std.ConvTranspose1d: {floats, convTranspose}, std.ConvTranspose2d: {floats, convTranspose}, std.ConvTranspose3d: {floats, convTranspose},
 

@@ -53,6 +53,9 @@ func matmul(c *call) ([]*value, error) {
 	vectors := len(a.shape()) == 1 || len(b.shape()) == 1
 	m := av.Shape[len(av.Shape)-2]
 	// A column is read once for each row: packing pays where there are some.
+	if !c.b.info.Host && tiles(out.dtype(), n, depth) && !vectors {
+		return c.contract(c.blocked(av, bv, a, b), nil, nil), nil
+	}
 	if tiles(out.dtype(), n, depth) && (m >= 4 || c.b.buffers[b.buf].setup) && !vectors {
 		t := source.TileFor(c.b.info.Vector, n)
 		packed := c.pack(t, b, bv)
@@ -76,6 +79,19 @@ func matmul(c *call) ([]*value, error) {
 	e := source.Epilogue{G: eb.Graph(eb.Input(0, out.dtype())), In: []source.View{source.Dense(out.dtype(), dims)}}
 	c.emit(source.Dot(source.Dense(out.dtype(), dims), av, bv, e), []*value{out}, []*value{a, b})
 	return []*value{out}, nil
+}
+
+// blocked is the product of two operands as they lie, for devices whose groups have local memory.
+func (c *call) blocked(av, bv source.View, a, b *value) *contraction {
+	return &contraction{in: []*value{a, b}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+		return c.block(o.Shape).Product(o, av, bv, e)
+	}}
+}
+
+// block is how a group shares the matrices of a result.
+func (c *call) block(out []int) source.Block {
+	rank := len(out)
+	return source.BlockFor(count(out[:rank-2]), out[rank-2], out[rank-1], c.b.info.Units, c.b.info.Group)
 }
 
 // pack returns the packed form of a right operand.
@@ -102,7 +118,16 @@ func linear(c *call) ([]*value, error) {
 	}
 	flat := source.Dense(x.dtype(), []int{rows, depth})
 	k := &contraction{in: []*value{x, w}}
-	if tiles(x.dtype(), features, depth) {
+	if !c.b.info.Host && tiles(x.dtype(), features, depth) {
+		k = c.blocked(flat, turned, x, w)
+		rows := k.kernel
+		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
+			if o, e, ok := e.Flatten(out); ok {
+				return rows(o, e)
+			}
+			return c.block(out.Shape).Product(out, x.view(), turned, e)
+		}
+	} else if tiles(x.dtype(), features, depth) {
 		t := source.TileFor(c.b.info.Vector, features)
 		packed := c.pack(t, w, turned)
 		k.in[1] = packed
@@ -155,7 +180,16 @@ func conv(c *call) ([]*value, error) {
 	biasShape := append([]int{w.shape()[0]}, slices.Repeat([]int{1}, spatial)...)
 	d := &contraction{in: []*value{x, w}}
 	const fewest = 4 // channels that are worth a vector
-	if m := w.shape()[0] / groups; out.dtype() != array.F64 && m >= fewest {
+	m := w.shape()[0] / groups
+	switch {
+	case out.dtype() != array.F64 && m >= fewest && !c.b.info.Host:
+		places := out.header.Len() / w.shape()[0]
+		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
+			s := shape
+			s.Out, e = e.Batched(o, single)
+			return s.Blocked(source.BlockFor(groups, places, m, c.b.info.Units, c.b.info.Group), w.view(), e)
+		}
+	case out.dtype() != array.F64 && m >= fewest:
 		t := source.TileFor(c.b.info.Vector, m)
 		packed := c.b.temp(array.F32, []int{groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
 		c.emit(shape.Pack(t, w.view()), []*value{packed}, []*value{w})
@@ -165,7 +199,7 @@ func conv(c *call) ([]*value, error) {
 			s.Out, e = e.Batched(o, single)
 			return s.Tiled(t, e)
 		}
-	} else {
+	default:
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.Out, e = e.Batched(o, single)

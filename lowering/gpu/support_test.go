@@ -53,10 +53,15 @@ func (d wide) Info() device.Info {
 	return i
 }
 
+// grouped returns a target for the first device as if it was a GPU.
+func grouped(t testing.TB) gpu.Target {
+	t.Helper()
+	return gpu.Target{Device: gpu.Using(wide{gpu.Driver(target(t).Device)}), Cache: "-"}
+}
+
 // TestWideGroups runs what a GPU would be given on the device there is.
 func TestWideGroups(t *testing.T) {
-	first := target(t)
-	g := gpu.Target{Device: gpu.Using(wide{gpu.Driver(first.Device)}), Cache: "-"}
+	g := grouped(t)
 	m := parsed(t, `gofx 1
 graph wide(%x: f32[3,600], %y: f32[600,9], %i: f32[1,3,6,6]) {
   %w = get_attr[w] : f32[8,3,3,3]

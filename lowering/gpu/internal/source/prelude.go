@@ -8,6 +8,7 @@ package source
 //	GROUP0, LANE0   number of the group in the grid, of the work-item in the group
 //	I64, U64        literals of 64 bits
 //	AS_*            the same bits as another type
+//	NONE            what no score is below, -Inf
 //	vec, VW         floats that one instruction computes with, and how many
 //
 // and has the conversions whose results array.Cast defines. Nothing is contracted. tanh is one
@@ -56,6 +57,8 @@ typedef float16 vec16;
 #define VSPLAT8(x) ((float8)(x))
 #define VSPLAT16(x) ((float16)(x))
 #define VFMA(a, b, c) fma(a, b, c)
+#define VMAX(a, b) fmax(a, b)
+#define VEXP(a) exp(a)
 #else
 #define FX_F64
 #define KERNEL(x, y, z) extern "C" __global__ __launch_bounds__((x) * (y) * (z))
@@ -89,6 +92,8 @@ DEVICE vec##n VLOAD##n(const float *p) { vec##n v; for (int i = 0; i < n; i++) v
 DEVICE void VSTORE##n(float *p, vec##n v) { for (int i = 0; i < n; i++) p[i] = v.s[i]; } \
 DEVICE vec##n VSPLAT##n(float x) { vec##n v; for (int i = 0; i < n; i++) v.s[i] = x; return v; } \
 DEVICE vec##n VFMA(vec##n a, vec##n b, vec##n c) { for (int i = 0; i < n; i++) c.s[i] = fmaf(a.s[i], b.s[i], c.s[i]); return c; } \
+DEVICE vec##n VMAX(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] = fmax(a.s[i], b.s[i]); return a; } \
+DEVICE vec##n VEXP(vec##n a) { for (int i = 0; i < n; i++) a.s[i] = exp(a.s[i]); return a; } \
 DEVICE vec##n operator+(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] += b.s[i]; return a; } \
 DEVICE vec##n operator*(vec##n a, vec##n b) { for (int i = 0; i < n; i++) a.s[i] *= b.s[i]; return a; }
 FX_VEC(4)
@@ -98,6 +103,7 @@ FX_VEC(16)
 `
 
 const preludeCommon = `
+#define NONE AS_F32(0xff800000u)
 DEVICE float h2f(ushort h) {
 	uint sign = (uint)(h & 0x8000) << 16, e = h >> 10 & 31, m = h & 1023;
 	uint normal = (e + 112) << 23 | m << 13;

@@ -116,13 +116,17 @@ func (t Tile) accumulate(b *strings.Builder, tab string, loop func(body func(tab
 	for r := range t.Rows {
 		b.WriteString(tab + "vec" + lanes + " s" + num(r) + " = VSPLAT" + lanes + "(0.0f);\n")
 	}
-	loop(func(tab string) {
-		b.WriteString(tab + "vec" + lanes + " v = VLOAD" + lanes + "(w);\n" + tab + "w += " + lanes + ";\n")
-		for r := range t.Rows {
-			s := "s" + num(r)
-			b.WriteString(tab + s + " = VFMA(VSPLAT" + lanes + "(" + row(r) + "), v, " + s + ");\n")
-		}
-	})
+	loop(func(tab string) { t.step(b, tab, row) })
+}
+
+// step prints what is done with one row of w.
+func (t Tile) step(b *strings.Builder, tab string, row func(r int) string) {
+	lanes := num(t.Lanes)
+	b.WriteString(tab + "vec" + lanes + " v = VLOAD" + lanes + "(w);\n" + tab + "w += " + lanes + ";\n")
+	for r := range t.Rows {
+		s := "s" + num(r)
+		b.WriteString(tab + s + " = VFMA(VSPLAT" + lanes + "(" + row(r) + "), v, " + s + ");\n")
+	}
 }
 
 // finish prints the stores of the sums: those of rows and columns that there are. In the loops
