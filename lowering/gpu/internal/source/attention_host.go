@@ -9,6 +9,16 @@ import (
 // keysAtOnce is how many keys a work-item of a CPU meets before it corrects its sums.
 const keysAtOnce = 64
 
+// AttentionTile chooses a tile for values of that many features, on a CPU with vectors of that many floats.
+// Its rows have one vector each: what queries bring lies in memory, and needs no register.
+func AttentionTile(vector, features int) Tile {
+	t := TileFor(vector, features)
+	if t.Lanes > widest {
+		t = Tile{Rows: 12, Lanes: widest, Group: 1}
+	}
+	return t
+}
+
 // Keys is the view of the keys that Tile.Pack lays out for InTile: as columns.
 func (a Attention) Keys() View {
 	v, r := a.K, len(a.K.Shape)
