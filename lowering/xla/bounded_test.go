@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -107,12 +108,8 @@ func TestVerifyRefusesBounds(t *testing.T) {
 // TestBoundedModels: which networks have one program for their symbols; those that have not are
 // specialised, each for a reason that names a call.
 func TestBoundedModels(t *testing.T) {
-	var texts []string
-	reasons := map[string]string{}
+	var texts, specialised []string
 	for _, model := range models.All() {
-		if len(model.Dims) == 0 {
-			continue
-		}
 		bounds := map[string]int{}
 		for s, n := range model.Dims {
 			bounds[s] = max(n, 4)
@@ -120,12 +117,79 @@ func TestBoundedModels(t *testing.T) {
 		p, err := xla.EmitBounded(traceModel(t, model, model.New()), lowering.Options{}, bounds)
 		if err != nil {
 			require.True(t, errors.Is(err, lowering.Unsupported) || errors.Is(err, lowering.BadOption), err.Error())
-			reasons[model.Name] = err.Error()
+			specialised = append(specialised, model.Name)
 			continue
 		}
 		texts = append(texts, p.String())
 	}
-	t.Log(len(texts), "bounded;", reasons)
-	require.Greater(t, len(texts), 3)
+	// a loop, bags of indices, and sizes that are halved
+	require.Equal(t, []string{"unet", "lstm_10x256", "dlrm"}, specialised)
+	require.Len(t, texts, 19)
 	verifies(t, texts)
+}
+
+// TestBoundedBert: a network of BERT's form has one program for batch and length, which computes
+// what those of single sizes do.
+func TestBoundedBert(t *testing.T) {
+	small := *models.Lookup("bert_base")
+	small.New = func() any {
+		return models.NewBert(models.BertConfig{VocabSize: 32, MaxPositions: 16, TypeVocabSize: 2, HiddenSize: 16, NumLayers: 1, NumHeads: 4, IntermediateSize: 32, LayerNormEps: 1e-12})
+	}
+	module := small.New()
+	models.Synthetic(&small, module, "gofx-1")
+	m := traceModel(t, &small, module)
+	p, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 4, "S": 8})
+	require.NoError(t, err)
+	require.Equal(t, "f32[N,S,16]", p.Outputs[0].String())
+	verifies(t, []string{p.String()})
+	for _, sizes := range []map[string]int{{"N": 4, "S": 8}, {"N": 1, "S": 8}, {"N": 3, "S": 1}, {"N": 2, "S": 5}} {
+		g := &op.Gen{}
+		in := []*array.Array{g.Int(32, sizes["N"], sizes["S"]), g.Int(2, sizes["N"], sizes["S"])}
+		q, err := xla.Emit(m, lowering.Options{Shapes: sizes})
+		require.NoError(t, err)
+		fxtest.Close(t, "bert", evaluate(t, q, arguments(q, m, in)), evaluate(t, p, arguments(p, m, in)))
+	}
+}
+
+// TestBoundedRandom: random graphs with symbols, left open where they can be, compute what the
+// interpreter does for every size.
+func TestBoundedRandom(t *testing.T) {
+	ran, refused := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		m := fxtest.RandomGraph(rt)
+		bounds := map[string]int{}
+		for _, s := range m.Graph.Symbols() {
+			if s.Node.Opcode() == graph.Placeholder {
+				bounds[s.Name] = 5
+			}
+		}
+		if len(bounds) == 0 {
+			return
+		}
+		p, err := xla.EmitBounded(m, lowering.Options{}, bounds)
+		if err != nil {
+			refused++
+			return
+		}
+		ran++
+		for n := 1; n <= 5; n++ {
+			sizes := map[string]int{}
+			for s := range bounds {
+				sizes[s] = n
+			}
+			q, err := xla.Emit(m, lowering.Options{Shapes: sizes})
+			if err != nil {
+				continue // the graph does not take this size
+			}
+			g := &op.Gen{}
+			var in []*array.Array
+			for _, a := range append(q.Inputs, q.Weights...) {
+				in = append(in, array.Cast(g.Normal(a.Dims...), a.DType))
+			}
+			want := evaluate(t, q, in)
+			require.Empty(rt, fxtest.CloseArrays(want, evaluate(t, p, in)), "%d: %s\n%s", n, m.Graph, p)
+		}
+	})
+	t.Log(ran, "left open,", refused, "specialised")
+	require.Positive(t, ran)
 }

@@ -86,7 +86,7 @@ func (b *binder) op(o *Op) error {
 		if o.Name == "slice" && a.Name == "limit_indices" {
 			limit := slices.Clone(a.Value.(Ints))
 			for d := range limit {
-				if o.Operands[0].Type.Bound(d) {
+				if t := o.Operands[0].Type; t.Bound(d) && limit[d]-o.Ints("start_indices")[d] == t.Dims[d] {
 					limit[d] = in[0].Type.Dims[d]
 				}
 			}

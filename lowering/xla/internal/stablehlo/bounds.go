@@ -159,10 +159,21 @@ func kept(o *Op, changed func(d int) bool) ([][]Source, error) {
 	return slices.Repeat([][]Source{list}, max(1, len(o.Results))), nil
 }
 
+// ofSlice takes all of a bounded dimension, or one element, which is there in every run.
 func ofSlice(o *Op) ([][]Source, error) {
-	return kept(o, func(d int) bool {
-		return o.Ints("start_indices")[d] != 0 || o.Ints("limit_indices")[d] != o.Operands[0].Type.Dims[d] || o.Ints("strides")[d] != 1
-	})
+	x := o.Operands[0].Type
+	list := identity(0, x.Rank())
+	for d := range x.Dims {
+		n := o.Ints("limit_indices")[d] - o.Ints("start_indices")[d]
+		switch {
+		case n == x.Dims[d] && o.Ints("strides")[d] == 1:
+		case x.Bound(d) && n != 1:
+			return nil, fmt.Errorf("it takes a part of dimension %d, which is a bound", d)
+		default:
+			list[d] = Source{-1, -1}
+		}
+	}
+	return [][]Source{list}, nil
 }
 
 func ofPad(o *Op) ([][]Source, error) {
