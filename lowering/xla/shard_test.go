@@ -193,7 +193,10 @@ func TestVerifyRefusesShardings(t *testing.T) {
 
 // TestShardedProgramIsWhole: a program of a plan computes what the one for one device does.
 func TestShardedProgramIsWhole(t *testing.T) {
-	q := sharded(t, layer(t), shard.Layout{Mesh: shard.Mesh{{Name: "a", Size: 2}, {Name: "b", Size: 4}}, Inputs: map[string]shard.Split{"x": {"a", "b"}}})
+	q := sharded(t, layer(t), shard.Layout{Mesh: shard.Mesh{{Name: "a", Size: 2}, {Name: "b", Size: 4}}, Inputs: map[string]shard.Split{"x": {"a", "b"}},
+		Stored: map[string]shard.Split{"fc.weight": {"a", ""}}})
+	require.Equal(t, []int{6, 24}, q.Weights[0].Local)
+	require.Contains(t, q.String(), `"stablehlo.custom_call"(%arg1) {call_target_name = "Sharding", mhlo.sharding = "{devices=[1,4,2]`)
 	p, err := xla.Emit(layer(t), lowering.Options{})
 	require.NoError(t, err)
 	g := &op.Gen{}
@@ -201,7 +204,7 @@ func TestShardedProgramIsWhole(t *testing.T) {
 	fxtest.Same(t, "layer", evaluate(t, p, in), evaluate(t, q, in))
 	inputs, weights := q.Bytes()
 	require.Equal(t, 8*24*4/8, inputs)
-	require.Equal(t, 12*24*4/4, weights)
+	require.Equal(t, 12*24*4/2, weights)
 }
 
 // bert plans a network with two tensors a layer and the batch laid out.
