@@ -21,6 +21,7 @@ var sources embed.FS
 // built holds the libraries, which are compiled once in a process.
 type built struct {
 	driver, nvrtc []byte
+	blas          []byte
 	header        []byte
 	cxx           string
 	skip          string // why there are none
@@ -50,6 +51,7 @@ var build = sync.OnceValue(func() *built {
 	dir = filepath.Join(dir, "testdata")
 	b.driver = b.compile(cc, dir, "cuda.c", "state.c", "streams.c")
 	b.nvrtc = b.compile(cc, dir, "nvrtc.c")
+	b.blas = b.compile(cc, dir, "blas.c")
 	b.header, err = os.ReadFile(filepath.Join(dir, "host.h"))
 	if b.err == nil {
 		b.err = err
@@ -101,6 +103,10 @@ type Driver struct {
 	t           testing.TB
 	Path, NVRTC string // of the libraries
 	lib, nvrtc  *dynlib.Library
+
+	// BLAS is where a cuBLASLt lies once UseBLAS was called.
+	BLAS string
+	blas *dynlib.Library
 }
 
 // New builds a driver, or skips the test. When the test ends, it fails if something that
@@ -115,7 +121,7 @@ func New(t testing.TB) *Driver {
 		t.Fatal(b.err)
 	}
 	dir := t.TempDir()
-	d := &Driver{t: t, Path: filepath.Join(dir, "libcuda.so"), NVRTC: filepath.Join(dir, "libnvrtc.so")}
+	d := &Driver{t: t, Path: filepath.Join(dir, "libcuda.so"), NVRTC: filepath.Join(dir, "libnvrtc.so"), BLAS: filepath.Join(dir, "libcublasLt.so")}
 	for path, data := range map[string][]byte{d.Path: b.driver, d.NVRTC: b.nvrtc, filepath.Join(dir, "host.h"): b.header} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -126,6 +132,27 @@ func New(t testing.TB) *Driver {
 	t.Cleanup(d.check)
 	return d
 }
+
+// UseBLAS gives devices that are opened afterwards a cuBLASLt of the test's own.
+func (d *Driver) UseBLAS() {
+	d.t.Helper()
+	if err := os.WriteFile(d.BLAS, build().blas, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	d.blas = d.load(d.BLAS)
+	dynlib.Call(d.blas.Lookup("fake_blas_configure"), d.lib.Lookup("fake_add"))
+	d.t.Cleanup(func() {
+		if n := int(int32(dynlib.Call(d.blas.Lookup("fake_blas_live")))); n != 0 {
+			d.t.Errorf("%d things of cuBLASLt are alive", n)
+		}
+	})
+}
+
+// Products returns how many products the cuBLASLt computed, or recorded.
+func (d *Driver) Products() int { return int(int32(dynlib.Call(d.blas.Lookup("fake_blas_calls")))) }
+
+// RefuseProducts makes the cuBLASLt take none.
+func (d *Driver) RefuseProducts() { dynlib.Call(d.blas.Lookup("fake_blas_refuse"), 1) }
 
 func (d *Driver) load(path string) *dynlib.Library {
 	d.t.Helper()
@@ -153,7 +180,7 @@ var texts struct {
 // Device opens the driver's first device, which is closed when the test ends.
 func (d *Driver) Device() *cuda.Device {
 	d.t.Helper()
-	all, err := cuda.DevicesOf([]string{d.Path}, []string{d.NVRTC})
+	all, err := cuda.DevicesOf([]string{d.Path}, []string{d.NVRTC}, []string{d.BLAS})
 	if err != nil {
 		d.t.Fatal(err)
 	}
