@@ -72,7 +72,7 @@ func (b *binder) op(o *Op) error {
 	for i, v := range o.Results {
 		types[i] = v.Type.With(v.Type.Dims...)
 	}
-	if sources, err := Sources(o); err == nil {
+	if sources, err := sourcesOf(o); err == nil {
 		for i, list := range sources {
 			types[i].Dims = slices.Clone(types[i].Dims)
 			for d, s := range list {

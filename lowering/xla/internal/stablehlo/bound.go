@@ -142,7 +142,7 @@ func (b *bounding) op(i int, o *Op) error {
 
 // follow gives the results the bounds that they have from the operands, which must be open.
 func (b *bounding) follow(c *Op, opens [][]int) error {
-	sources, err := Sources(c)
+	sources, err := sourcesOf(c)
 	if err != nil {
 		return err
 	}

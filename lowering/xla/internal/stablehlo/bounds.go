@@ -8,14 +8,14 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// Source is the dimension of an operand that a dimension of a result has its size from;
+// source is the dimension of an operand that a dimension of a result has its size from;
 // Operand is -1 where the size is the operation's own.
-type Source struct{ Operand, Dim int }
+type source struct{ Operand, Dim int }
 
-// Sources says of each dimension of each result which dimension of an operand its size
+// sourcesOf says of each dimension of each result which dimension of an operand its size
 // follows. It is an error where a size that is a bound would have to be known when the
 // program is compiled.
-func Sources(o *Op) ([][]Source, error) {
+func sourcesOf(o *Op) ([][]source, error) {
 	f := bounded[o.Name]
 	switch {
 	case f != nil:
@@ -28,7 +28,7 @@ func Sources(o *Op) ([][]Source, error) {
 
 // bounded are the operations that take such sizes, beside those of which operands and result
 // have one type.
-var bounded = map[string]func(o *Op) ([][]Source, error){
+var bounded = map[string]func(o *Op) ([][]source, error){
 	"compare": alike, "is_finite": alike, "convert": alike, "bitcast_convert": alike, "custom_call": alike, "set_dimension_size": alike,
 	"constant": own, "iota": own, "get_dimension_size": own,
 	"select": ofSelect, "transpose": ofTranspose, "broadcast_in_dim": ofBroadcast, "reshape": ofReshape, "reduce": ofReduce, "dot_general": ofDot,
@@ -37,47 +37,47 @@ var bounded = map[string]func(o *Op) ([][]Source, error){
 }
 
 // identity is each dimension of the result from that of an operand.
-func identity(operand, rank int) []Source {
-	list := make([]Source, rank)
+func identity(operand, rank int) []source {
+	list := make([]source, rank)
 	for i := range list {
-		list[i] = Source{operand, i}
+		list[i] = source{operand, i}
 	}
 	return list
 }
 
-func alike(o *Op) ([][]Source, error) {
-	return [][]Source{identity(0, o.Operands[0].Type.Rank())}, nil
+func alike(o *Op) ([][]source, error) {
+	return [][]source{identity(0, o.Operands[0].Type.Rank())}, nil
 }
 
-func ofSelect(o *Op) ([][]Source, error) {
-	return [][]Source{identity(1, o.Operands[1].Type.Rank())}, nil
+func ofSelect(o *Op) ([][]source, error) {
+	return [][]source{identity(1, o.Operands[1].Type.Rank())}, nil
 }
 
 // own is of results whose sizes the operation says.
-func own(o *Op) ([][]Source, error) {
-	return [][]Source{slices.Repeat([]Source{{-1, -1}}, o.Results[0].Type.Rank())}, nil
+func own(o *Op) ([][]source, error) {
+	return [][]source{slices.Repeat([]source{{-1, -1}}, o.Results[0].Type.Rank())}, nil
 }
 
-func ofTranspose(o *Op) ([][]Source, error) {
-	list := []Source{}
+func ofTranspose(o *Op) ([][]source, error) {
+	list := []source{}
 	for _, d := range o.Ints("permutation") {
-		list = append(list, Source{0, d})
+		list = append(list, source{0, d})
 	}
-	return [][]Source{list}, nil
+	return [][]source{list}, nil
 }
 
-func ofBroadcast(o *Op) ([][]Source, error) {
+func ofBroadcast(o *Op) ([][]source, error) {
 	list, err := own(o)
 	for i, d := range o.Ints("broadcast_dimensions") {
 		if x := o.Operands[0].Type; x.Bound(i) || x.Dims[i] == o.Results[0].Type.Dims[d] && x.Dims[i] != 1 {
-			list[0][d] = Source{0, i}
+			list[0][d] = source{0, i}
 		}
 	}
 	return list, err
 }
 
 // ofReshape finds a dimension again where as many elements stand before it and it is as large.
-func ofReshape(o *Op) ([][]Source, error) {
+func ofReshape(o *Op) ([][]source, error) {
 	x, r := o.Operands[0].Type, o.Results[0].Type
 	list, _ := own(o)
 	before := 1
@@ -91,24 +91,24 @@ func ofReshape(o *Op) ([][]Source, error) {
 			if j == r.Rank() {
 				return nil, fmt.Errorf("dimension %d of %s is taken apart, or joined with others", i, x)
 			}
-			list[0][j] = Source{0, i}
+			list[0][j] = source{0, i}
 		}
 		before *= n
 	}
 	return list, nil
 }
 
-func ofReduce(o *Op) ([][]Source, error) {
-	list := []Source{}
+func ofReduce(o *Op) ([][]source, error) {
+	list := []source{}
 	for i := range o.Operands[0].Type.Dims {
 		if !slices.Contains(o.Ints("dimensions"), i) {
-			list = append(list, Source{0, i})
+			list = append(list, source{0, i})
 		}
 	}
-	return slices.Repeat([][]Source{list}, len(o.Results)), nil
+	return slices.Repeat([][]source{list}, len(o.Results)), nil
 }
 
-func ofDot(o *Op) ([][]Source, error) {
+func ofDot(o *Op) ([][]source, error) {
 	d := o.Get("dot_dimension_numbers").(Dot)
 	x, y := slices.Concat(d.LhsBatch, d.LhsContract), slices.Concat(d.RhsBatch, d.RhsContract)
 	for k := range x {
@@ -116,24 +116,24 @@ func ofDot(o *Op) ([][]Source, error) {
 			return nil, fmt.Errorf("dimension %d of one operand and dimension %d of the other are not both bounds", x[k], y[k])
 		}
 	}
-	list := []Source{}
+	list := []source{}
 	for _, i := range d.LhsBatch {
-		list = append(list, Source{0, i})
+		list = append(list, source{0, i})
 	}
 	for operand, used := range [][]int{x, y} {
 		for i := range o.Operands[operand].Type.Dims {
 			if !slices.Contains(used, i) {
-				list = append(list, Source{operand, i})
+				list = append(list, source{operand, i})
 			}
 		}
 	}
-	return [][]Source{list}, nil
+	return [][]source{list}, nil
 }
 
-func ofConcat(o *Op) ([][]Source, error) {
+func ofConcat(o *Op) ([][]source, error) {
 	dim := o.Int("dimension")
 	list := identity(0, o.Operands[0].Type.Rank())
-	list[dim] = Source{-1, -1}
+	list[dim] = source{-1, -1}
 	for i, x := range o.Operands {
 		for d := range list {
 			if d == dim && x.Type.Bound(d) || x.Type.Bound(d) != o.Operands[0].Type.Bound(d) {
@@ -141,11 +141,11 @@ func ofConcat(o *Op) ([][]Source, error) {
 			}
 		}
 	}
-	return [][]Source{list}, nil
+	return [][]source{list}, nil
 }
 
 // kept is the identity, where no dimension is changed that is a bound.
-func kept(o *Op, changed func(d int) bool) ([][]Source, error) {
+func kept(o *Op, changed func(d int) bool) ([][]source, error) {
 	x := o.Operands[0].Type
 	list := identity(0, x.Rank())
 	for i := range x.Dims {
@@ -153,14 +153,14 @@ func kept(o *Op, changed func(d int) bool) ([][]Source, error) {
 			if x.Bound(i) {
 				return nil, fmt.Errorf("it changes dimension %d, which is a bound", i)
 			}
-			list[i] = Source{-1, -1}
+			list[i] = source{-1, -1}
 		}
 	}
-	return slices.Repeat([][]Source{list}, max(1, len(o.Results))), nil
+	return slices.Repeat([][]source{list}, max(1, len(o.Results))), nil
 }
 
 // ofSlice takes all of a bounded dimension, or one element, which is there in every run.
-func ofSlice(o *Op) ([][]Source, error) {
+func ofSlice(o *Op) ([][]source, error) {
 	x := o.Operands[0].Type
 	list := identity(0, x.Rank())
 	for d := range x.Dims {
@@ -170,27 +170,27 @@ func ofSlice(o *Op) ([][]Source, error) {
 		case x.Bound(d) && n != 1:
 			return nil, fmt.Errorf("it takes a part of dimension %d, which is a bound", d)
 		default:
-			list[d] = Source{-1, -1}
+			list[d] = source{-1, -1}
 		}
 	}
-	return [][]Source{list}, nil
+	return [][]source{list}, nil
 }
 
-func ofPad(o *Op) ([][]Source, error) {
+func ofPad(o *Op) ([][]source, error) {
 	return kept(o, func(d int) bool {
 		return o.Ints("edge_padding_low")[d] != 0 || o.Ints("edge_padding_high")[d] != 0 || o.Ints("interior_padding")[d] != 0
 	})
 }
 
-func ofReverse(o *Op) ([][]Source, error) {
+func ofReverse(o *Op) ([][]source, error) {
 	return kept(o, func(d int) bool { return slices.Contains(o.Ints("dimensions"), d) })
 }
 
-func ofSort(o *Op) ([][]Source, error) {
+func ofSort(o *Op) ([][]source, error) {
 	return kept(o, func(d int) bool { return d == o.Int("dimension") })
 }
 
-func ofReduceWindow(o *Op) ([][]Source, error) {
+func ofReduceWindow(o *Op) ([][]source, error) {
 	windows, err := ReduceWindows(o)
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func ofReduceWindow(o *Op) ([][]Source, error) {
 	return kept(o, func(d int) bool { return windows[d] != Window{Size: 1, Stride: 1, Base: 1, Dilation: 1} })
 }
 
-func ofConvolution(o *Op) ([][]Source, error) {
+func ofConvolution(o *Op) ([][]source, error) {
 	d := o.Get("dimension_numbers").(Conv)
 	x := o.Operands[0].Type
 	for i := range x.Dims {
@@ -210,12 +210,12 @@ func ofConvolution(o *Op) ([][]Source, error) {
 		return nil, errors.New("its kernel takes no sizes that are bounds")
 	}
 	list, err := own(o)
-	list[0][d.Output[0]] = Source{0, d.Input[0]}
+	list[0][d.Output[0]] = source{0, d.Input[0]}
 	return list, err
 }
 
 // ofGather has the sizes of the indices; what is gathered from has none that are bounds.
-func ofGather(o *Op) ([][]Source, error) {
+func ofGather(o *Op) ([][]source, error) {
 	g := o.Get("dimension_numbers").(Gather)
 	if o.Operands[0].Type.IsBounded() || o.Operands[1].Type.Bound(g.IndexVectorDim) {
 		return nil, errors.New("it reads from a tensor whose size is a bound, or positions of such a length")
@@ -229,7 +229,7 @@ func ofGather(o *Op) ([][]Source, error) {
 		if at == g.IndexVectorDim {
 			at++
 		}
-		list[0][i] = Source{1, at}
+		list[0][i] = source{1, at}
 		at++
 	}
 	return list, err
@@ -273,7 +273,7 @@ func checkBounds(o *Op) error {
 		}
 		return err
 	}
-	sources, err := Sources(o)
+	sources, err := sourcesOf(o)
 	if err != nil {
 		return err
 	}
