@@ -119,10 +119,15 @@ func (d *Device) Product(of device.Product) (device.Routine, string, error) {
 func (p *product) prepare() status {
 	b, of := p.b, p.of
 	typ := map[string]uintptr{"": typeF32, "f16": typeF16, "bf16": typeBF16}[of.Half]
+	to := typ
+	if of.Sums {
+		to = typeF32
+	}
 	if p.size = 4; of.Half != "" {
 		p.size = 2
 	}
-	if s := b.call(b.create, uintptr(unsafe.Pointer(&p.handle))); s != success {
+	var s status
+	if p.handle, s = p.d.ltHandle(b); s != success {
 		return s
 	}
 	if s := b.call(b.matmulDescCreate, uintptr(unsafe.Pointer(&p.desc)), computeF32, typeF32); s != success {
@@ -139,16 +144,17 @@ func (p *product) prepare() status {
 	}
 	for _, l := range []struct {
 		at         *uintptr
+		typ        uintptr
 		rows, cols int
 		m          device.Matrix
 	}{
-		{&p.left, of.N, of.K, of.B}, {&p.right, of.K, of.M, of.A},
-		{&p.out, of.N, of.M, device.Matrix{Lead: of.N, Batch: of.M * of.N}},
+		{&p.left, typ, of.N, of.K, of.B}, {&p.right, typ, of.K, of.M, of.A},
+		{&p.out, to, of.N, of.M, device.Matrix{Lead: of.N, Batch: of.M * of.N}},
 	} {
 		if l.m.Turned {
 			l.rows, l.cols = l.cols, l.rows
 		}
-		if s := p.layout(l.at, typ, l.rows, l.cols, l.m); s != success {
+		if s := p.layout(l.at, l.typ, l.rows, l.cols, l.m); s != success {
 			return s
 		}
 	}
@@ -189,6 +195,20 @@ func (p *product) choose() status {
 		return notSupported
 	}
 	return s
+}
+
+// Reserve implements device.Routine.
+func (p *product) Reserve(on device.Queue) error {
+	q, ok := on.(*queue)
+	if !ok || q.d != p.d {
+		return diag.Bug("cuda: a product of another device")
+	}
+	leave, err := q.d.enter()
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return q.scratch(p.algorithm.workspace)
 }
 
 // Run implements device.Routine.
@@ -241,11 +261,35 @@ func (p *product) Free() { p.d.free(p) }
 func (p *product) release() {
 	for _, end := range []struct{ function, object uintptr }{
 		{p.b.layoutDestroy, p.left}, {p.b.layoutDestroy, p.right}, {p.b.layoutDestroy, p.out},
-		{p.b.matmulDescDestroy, p.desc}, {p.b.destroy, p.handle},
+		{p.b.matmulDescDestroy, p.desc},
 	} {
 		if end.object != 0 {
 			p.b.call(end.function, end.object)
 		}
 	}
-	p.left, p.right, p.out, p.desc, p.handle = 0, 0, 0, 0, 0
+	p.left, p.right, p.out, p.desc = 0, 0, 0, 0
 }
+
+// ltHandle returns the device's handle of the library, which Close ends.
+func (d *Device) ltHandle(b *blas) (uintptr, status) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range d.open {
+		if h, ok := c.(*blasHandle); ok {
+			return h.handle, success
+		}
+	}
+	h := &blasHandle{b: b}
+	if s := b.call(b.create, uintptr(unsafe.Pointer(&h.handle))); s != success {
+		return 0, s
+	}
+	d.open[h] = struct{}{}
+	return h.handle, success
+}
+
+type blasHandle struct {
+	b      *blas
+	handle uintptr
+}
+
+func (h *blasHandle) release() { h.b.call(h.b.destroy, h.handle) }

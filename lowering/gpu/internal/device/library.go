@@ -9,6 +9,8 @@ type Library interface {
 
 // Routine is something that a library computes. It may run in several queues at once.
 type Routine interface {
+	// Reserve gives a queue the memory that runs in it need, before they are recorded.
+	Reserve(q Queue) error
 	// Run enqueues it: results are written to out.
 	Run(q Queue, out Buffer, in ...Buffer) error
 	Free()
@@ -19,6 +21,7 @@ type Routine interface {
 type Product struct {
 	Batch, M, N, K int
 	Half           string // "f16" or "bf16" elements; "" for f32
+	Sums           bool   // out has the sums in f32, also of halves
 	A, B           Matrix
 }
 

@@ -98,10 +98,10 @@ static void put(char *at, int type, int64_t i, float x) {
 static int run(void *code, int n, const address *args, const unsigned *grid, const unsigned *block) {
 	(void)n; (void)grid; (void)block;
 	product *p = code;
-	size_t size = p->c.type == F32 ? 4 : 2;
+	size_t to = p->c.type == F32 ? 4 : 2, size = p->a.type == F32 ? 4 : 2;
 	int64_t depth = p->d.turn[0] ? p->a.rows : p->a.cols;
 	for (int64_t q = 0; q < p->c.count; q++) {
-		char *c = (char *)args[0] + q * p->c.stride * (int64_t)size;
+		char *c = (char *)args[0] + q * p->c.stride * (int64_t)to;
 		const char *a = (const char *)args[1] + q * p->a.stride * (int64_t)size, *b = (const char *)args[2] + q * p->b.stride * (int64_t)size;
 		for (int64_t j = 0; j < p->c.cols; j++)
 			for (int64_t i = 0; i < p->c.rows; i++) {
