@@ -13,10 +13,40 @@ import (
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
-// other is another way to do a step: a product by the library of the device's vendor, and a
-// kernel for what follows it where that is anything.
+// routine is what a library of the device's vendor may compute of two operands.
+type routine interface {
+	// of asks a library for it.
+	of(l device.Library) (r device.Routine, name string, err error)
+	// sums is the routine with sums in f32 as results, where the library can.
+	sums() (routine, array.DType)
+}
+
+type product device.Product
+
+func (p product) of(l device.Library) (device.Routine, string, error) {
+	return l.Product(device.Product(p))
+}
+
+func (p product) sums() (routine, array.DType) {
+	p.Sums = true
+	return p, array.F32
+}
+
+type convolution device.Convolution
+
+func (c convolution) of(l device.Library) (device.Routine, string, error) {
+	return l.Convolution(device.Convolution(c))
+}
+
+// sums of halves are halves: the library rounds to the type of its operands.
+func (c convolution) sums() (routine, array.DType) {
+	return c, map[string]array.DType{"": array.F32, "f16": array.F16, "bf16": array.BF16}[c.Half]
+}
+
+// other is another way to do a step: by a library, and a kernel for what follows where that is
+// anything.
 type other struct {
-	product device.Product
+	routine routine
 	out     int // buffers
 	a, b    int
 	then    *step
@@ -26,18 +56,35 @@ type other struct {
 // ones take less time than it takes to launch them.
 const leastWork = 1 << 21
 
-// productOf describes a product of two views for a library; nil where it takes no such.
-func (b *builder) productOf(out array.DType, batch []int, av, bv source.View) *device.Product {
-	rank := len(av.Shape)
-	p := &device.Product{Batch: count(batch), M: av.Shape[rank-2], K: av.Shape[rank-1], N: bv.Shape[len(bv.Shape)-1]}
-	if out != array.F32 {
-		p.Half = out.String()
+// halfOf is how libraries' operands of a type are called, not ok where there are none.
+func halfOf(d array.DType) (name string, ok bool) {
+	if d == array.F32 {
+		return "", true
 	}
-	var okA, okB bool
+	return d.String(), isHalf(d)
+}
+
+// convolutionOf describes a convolution of two dense views for a library; nil where it takes no such.
+func (b *builder) convolutionOf(out []int, win source.Window, groups int, x, w source.View) routine {
+	half, ok := halfOf(x.DType)
+	if !b.library || !ok || w.DType != x.DType || len(win.Kernel) != 2 || !x.IsDense() || !w.IsDense() || count(out) < leastWork/max(count(w.Shape[1:]), 1) {
+		return nil
+	}
+	return convolution{N: x.Shape[0], C: x.Shape[1], H: x.Shape[2], W: x.Shape[3], M: w.Shape[0], KernelH: win.Kernel[0], KernelW: win.Kernel[1],
+		OutH: out[2], OutW: out[3], StrideH: win.Stride[0], StrideW: win.Stride[1], DilationH: win.Dilation[0], DilationW: win.Dilation[1],
+		Groups: groups, Half: half}
+}
+
+// productOf describes a product of two views for a library; nil where it takes no such.
+func (b *builder) productOf(out array.DType, batch []int, av, bv source.View) routine {
+	rank := len(av.Shape)
+	p := product{Batch: count(batch), M: av.Shape[rank-2], K: av.Shape[rank-1], N: bv.Shape[len(bv.Shape)-1]}
+	var ok, okA, okB bool
+	p.Half, ok = halfOf(out)
 	p.A, okA = matrix(av, batch)
 	p.B, okB = matrix(bv, batch)
 	big := p.Batch*p.M*p.N >= leastWork/max(p.K, 1)
-	if !b.library || !okA || !okB || !big || av.DType != out || bv.DType != out || out != array.F32 && !isHalf(out) {
+	if !b.library || !ok || !okA || !okB || !big || av.DType != out || bv.DType != out {
 		return nil
 	}
 	return p
@@ -82,29 +129,48 @@ func matrix(v source.View, batch []int) (m device.Matrix, ok bool) {
 // offer gives the newest step another way: the product by a library, then the epilogue.
 func (b *builder) offer(p *pending, out *value) {
 	c := p.from
-	if c.product == nil {
+	if c.library == nil {
 		return
 	}
 	s := &b.steps[len(b.steps)-1]
 	if s.setup || s.node != c.node {
 		return
 	}
-	o := &other{product: *c.product, out: out.buf, a: c.in[0].buf, b: c.in[1].buf}
+	o := &other{routine: c.library, out: out.buf, a: c.in[0].buf, b: c.in[1].buf}
 	if !plain(p.g) || !out.view().IsDense() || len(p.in) != 1 {
-		sums := b.temp(array.F32, p.in[p.acc].shape())
-		o.out, o.product.Sums = sums.buf, true
+		r, d := c.library.sums()
+		sums := b.temp(d, p.in[p.acc].shape())
+		o.routine, o.out = r, sums.buf
 		in := slices.Clone(p.in)
+		g := p.g
+		if d != in[p.acc].dtype() {
+			g = widened(g, in, p.acc, d)
+		}
 		in[p.acc] = sums
 		views := make([]source.View, len(in))
 		for i, v := range in {
 			views[i] = v.view()
 		}
-		o.then = &step{kernel: source.Elementwise(p.g, out.shape(), []source.View{out.view()}, views), args: []int{out.buf}, outs: 1, node: c.node}
+		o.then = &step{kernel: source.Elementwise(g, out.shape(), []source.View{out.view()}, views), args: []int{out.buf}, outs: 1, node: c.node}
 		for _, v := range in {
 			o.then.args = append(o.then.args, v.buf)
 		}
 	}
 	s.other = o
+}
+
+// widened is an expression that takes input acc in a narrower type.
+func widened(g expr.Graph, in []*value, acc int, narrow array.DType) expr.Graph {
+	eb := expr.NewBuilder()
+	x := make([]expr.Value, len(in))
+	for i, v := range in {
+		if i == acc {
+			x[i] = eb.Cast(eb.Input(i, narrow), v.dtype())
+		} else {
+			x[i] = eb.Input(i, v.dtype())
+		}
+	}
+	return eb.Graph(eb.Inline(g, x)...)
 }
 
 // plain reports whether an epilogue only stores the sums, rounded.
@@ -132,13 +198,13 @@ func (p *program) choose(folder lowering.Folder) error {
 			continue
 		}
 		o := s.other
-		r, name, err := lib.Product(o.product)
+		r, name, err := o.routine.of(lib)
 		if err != nil { // the kernel does it
 			s.other = nil
 			steps = append(steps, s)
 			continue
 		}
-		key := fmt.Sprint(name, " ", s.kernel.Name, " ", o.product)
+		key := fmt.Sprint(name, " ", s.kernel.Name, " ", o.routine)
 		if o.then != nil {
 			key += " " + o.then.kernel.Name
 		}

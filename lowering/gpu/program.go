@@ -52,6 +52,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 		return nil, err
 	}
 	_, library := d.dev.(device.Library)
+	library = library && !t.NoLibraries
 	b, err := build(ready, d.Info(), library)
 	if err != nil {
 		return nil, err

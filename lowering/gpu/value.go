@@ -30,8 +30,8 @@ type pending struct {
 type contraction struct {
 	in   []*value
 	node *graph.Node
-	// product is what a library may compute of in's first two, nil where that is nothing.
-	product *device.Product
+	// library is what a library may compute of in's first two, nil where that is nothing.
+	library routine
 	// kernel prints it, with an epilogue.
 	kernel func(out source.View, e source.Epilogue) *source.Kernel
 }

@@ -36,10 +36,6 @@ var loadBLAS = sync.OnceValues(func() (*blas, error) {
 		[]string{"cublasLt64_13.dll", "cublasLt64_12.dll", "cublasLt64_11.dll"}))
 })
 
-func blasOf(names []string) func() (*blas, error) {
-	return sync.OnceValues(func() (*blas, error) { return openBLAS(names) })
-}
-
 // openBLAS loads the first cuBLASLt of names.
 func openBLAS(names []string) (*blas, error) {
 	const cure = "nothing is needed: kernels of gofx compute products; for NVIDIA's, install cuBLAS of the CUDA toolkit, or set CUDA_PATH to its folder"
@@ -198,40 +194,51 @@ func (p *product) choose() status {
 }
 
 // Reserve implements device.Routine.
-func (p *product) Reserve(on device.Queue) error {
+func (p *product) Reserve(on device.Queue) error { return p.d.reserve(on, p.algorithm.workspace) }
+
+// reserve gives a queue the memory of a routine.
+func (d *Device) reserve(on device.Queue, bytes uintptr) error {
 	q, ok := on.(*queue)
-	if !ok || q.d != p.d {
-		return diag.Bug("cuda: a product of another device")
+	if !ok || q.d != d {
+		return diag.Bug("cuda: a routine of another device")
 	}
-	leave, err := q.d.enter()
+	leave, err := d.enter()
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return q.scratch(p.algorithm.workspace)
+	return q.scratch(bytes)
 }
 
-// Run implements device.Routine.
-func (p *product) Run(on device.Queue, out device.Buffer, in ...device.Buffer) error {
+// operands begins a routine of two operands: the addresses are those of the result and of them.
+func (d *Device) operands(on device.Queue, out device.Buffer, in []device.Buffer) (q *queue, at [3]uint64, leave func(), err error) {
 	q, ok := on.(*queue)
-	if !ok || q.d != p.d || len(in) != 2 {
-		return diag.Bug("cuda: a product of another device, or of other operands")
+	if !ok || q.d != d || len(in) != 2 {
+		return nil, at, nil, diag.Bug("cuda: a routine of another device, or of other operands")
 	}
-	leave, err := q.d.enter()
-	if err != nil {
-		return err
+	if leave, err = d.enter(); err != nil {
+		return nil, at, nil, err
 	}
-	defer leave()
 	q.issued++
-	var at [3]uint64
 	for i, m := range []device.Buffer{out, in[0], in[1]} {
-		b, err := q.d.memory(m, 0)
+		b, err := d.memory(m, 0)
 		if err != nil {
-			return err
+			leave()
+			return nil, at, nil, err
 		}
 		q.used(b)
 		at[i] = b.address()
 	}
+	return q, at, leave, nil
+}
+
+// Run implements device.Routine.
+func (p *product) Run(on device.Queue, out device.Buffer, in ...device.Buffer) error {
+	q, at, leave, err := p.d.operands(on, out, in)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := q.scratch(p.algorithm.workspace); err != nil {
 		return err
 	}

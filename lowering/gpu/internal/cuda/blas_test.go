@@ -22,7 +22,7 @@ func f32s(x ...float32) []byte {
 // TestProductsOfTheLibrary: each way in which operands may lie gives the same product.
 func TestProductsOfTheLibrary(t *testing.T) {
 	drv := cudatest.New(t)
-	drv.UseBLAS()
+	drv.UseLibraries()
 	d := drv.Device()
 	q, err := d.NewQueue()
 	require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestProductsOfTheLibrary(t *testing.T) {
 		}
 	}
 	require.Equal(t, 4, drv.Products())
-	drv.RefuseProducts()
+	drv.RefuseAll()
 	_, _, err = d.Product(device.Product{Batch: 1, M: 1, N: 1, K: 1, A: device.Matrix{Lead: 1}, B: device.Matrix{Lead: 1}})
 	require.ErrorIs(t, err, device.NoDevice)
 }
@@ -66,4 +66,6 @@ func TestNoLibraryOfProducts(t *testing.T) {
 	_, _, err := cudatest.New(t).Device().Product(device.Product{Batch: 1, M: 1, N: 1, K: 1})
 	require.ErrorIs(t, err, device.NoDevice)
 	require.ErrorContains(t, err, "no cuBLASLt library is installed")
+	_, _, err = cudatest.New(t).Device().Convolution(device.Convolution{})
+	require.ErrorContains(t, err, "no cuDNN library is installed")
 }

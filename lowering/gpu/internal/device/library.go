@@ -5,6 +5,8 @@ type Library interface {
 	// Product returns the routine for a matrix product, and what it is, for people and keys:
 	// "cuBLASLt 12.4.5". The error, of code NoDevice, says why there is none.
 	Product(p Product) (r Routine, name string, err error)
+	// Convolution is Product for a convolution.
+	Convolution(c Convolution) (r Routine, name string, err error)
 }
 
 // Routine is something that a library computes. It may run in several queues at once.
@@ -23,6 +25,15 @@ type Product struct {
 	Half           string // "f16" or "bf16" elements; "" for f32
 	Sums           bool   // out has the sums in f32, also of halves
 	A, B           Matrix
+}
+
+// Convolution is out [N, M, OutH, OutW] = x [N, C, H, W] convolved with weights [M, C/Groups,
+// KernelH, KernelW], all dense and of one type. Nothing is padded.
+type Convolution struct {
+	N, C, H, W, M, KernelH, KernelW, OutH, OutW int
+	StrideH, StrideW, DilationH, DilationW      int
+	Groups                                      int
+	Half                                        string // as of a Product
 }
 
 // Matrix is how an operand lies in its buffer, in elements: rows or columns one after the other.
