@@ -9,11 +9,12 @@ package source
 //	I64, U64        literals of 64 bits
 //	AS_*            the same bits as another type
 //	NONE            what no score is below, -Inf
+//	DP4A            c and the products of the four signed bytes of two words
 //	vec, VW         floats that one instruction computes with, and how many
 //
 // and has the conversions whose results array.Cast defines. Nothing is contracted. tanh is one
 // where it rounds to one: some libraries miss it by a last bit, which 1 - tanh(x) makes much of.
-const Prelude = preludeOpenCL + preludeCommon
+const Prelude = preludeOpenCL + preludeCommon + preludeWords
 
 const preludeOpenCL = `#ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF
