@@ -90,7 +90,7 @@ func run(w io.Writer, o options) error {
 		return err
 	}
 	fmt.Fprintf(w, "\n%s", last)
-	if err := pipeline(w, m, o, last.Mesh); err != nil {
+	if err := pipeline(w, m, o, d, last.Mesh); err != nil {
 		return err
 	}
 	if o.program == "" {
@@ -111,7 +111,7 @@ func capture(o options) (*graph.Module, error) {
 }
 
 // pipeline prints stages, each over a mesh of its own.
-func pipeline(w io.Writer, m *graph.Module, o options, mesh shard.Mesh) error {
+func pipeline(w io.Writer, m *graph.Module, o options, d *cost.Device, mesh shard.Mesh) error {
 	p, err := shard.Stages(m, lowering.Options{}, o.stages)
 	if err != nil {
 		return err
@@ -122,10 +122,15 @@ func pipeline(w io.Writer, m *graph.Module, o options, mesh shard.Mesh) error {
 	}
 	fmt.Fprintf(w, "\n%d stages, each over %s; %.0f%% of the time a device waits with 16 batches\n", o.stages, mesh, 100*p.Bubble(16))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "stage\tcalls\tGFLOP\tweights\treceives\tweights of a device\tsends")
+	fmt.Fprintln(t, "stage\tcalls\tGFLOP\tweights\treceives\tweights of a device\tsends\ttime")
 	for i, s := range p.Stages {
+		e, err := plans[i].Estimate(d, o.links)
+		if err != nil {
+			return err
+		}
 		sum := plans[i].Totals()
-		fmt.Fprintf(t, "%d\t%d\t%.1f\t%s\t%s\t%s\t%s\n", i, s.Calls, float64(s.Flops)/1e9, shard.Bytes(s.Weights), shard.Bytes(s.Received), shard.Bytes(sum.Weights), shard.Bytes(sent(sum)))
+		fmt.Fprintf(t, "%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t%v\n", i, s.Calls, float64(s.Flops)/1e9, shard.Bytes(s.Weights), shard.Bytes(s.Received),
+			shard.Bytes(sum.Weights), shard.Bytes(sent(sum)), e.Time().Round(10*time.Microsecond))
 	}
 	return t.Flush()
 }

@@ -140,15 +140,16 @@ func attentionCalls(seed uint64, n int) []attentionCall {
 // TestAttentionOfAnyShape compares random calls with the processor: where a work-item has
 // some queries, and where a group has, on both kinds of devices.
 func TestAttentionOfAnyShape(t *testing.T) {
-	n := 5
+	few, many := 2, 15
 	if fxtest.IsNightly() {
-		n = 80
+		few, many = 60, 100
 	}
-	t.Run("alone", func(t *testing.T) { attends(t, target(t), attentionCalls(1, n)) })
-	t.Run("groups", func(t *testing.T) { attends(t, grouped(t), attentionCalls(2, n)) })
+	t.Run("alone", func(t *testing.T) { attends(t, target(t), attentionCalls(1, few)) })
+	t.Run("groups", func(t *testing.T) { attends(t, grouped(t), attentionCalls(2, few)) })
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
-		attends(t, g, attentionCalls(3, 3*n))
+		attends(t, g, attentionCalls(3, many))
+		attends(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, attentionCalls(4, many))
 		ptx(t, l.sources)
 	})
 }

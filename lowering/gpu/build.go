@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -26,12 +27,13 @@ type builder struct {
 	inputs  int
 	outputs []*value
 	weights map[string]*value
+	packs   map[string]*value // what pack has made
 	errs    diag.List
 }
 
 // build makes the steps of a legal graph.
 func build(m *graph.Module, info device.Info) (*builder, error) {
-	b := &builder{m: m, info: info, weights: map[string]*value{}}
+	b := &builder{m: m, info: info, weights: map[string]*value{}, packs: map[string]*value{}}
 	_, err := graph.Fold(context.Background(), m.Graph, b.node)
 	if err == nil {
 		err = b.errs.Err()
@@ -221,6 +223,17 @@ func (b *builder) emit(n *graph.Node, k *source.Kernel, out, in []*value) {
 		b.buffers[k].setup = s.setup
 	}
 	b.steps = append(b.steps, s)
+}
+
+// pack lays a matrix out by a kernel, once where several calls need it so, as the steps of a
+// recurrent network do.
+func (b *builder) pack(n *graph.Node, k *source.Kernel, elements int, w *value) *value {
+	key := fmt.Sprint(k.Name, k.Numbers, w.buf)
+	if b.packs[key] == nil {
+		b.packs[key] = b.temp(array.F32, []int{elements})
+		b.emit(n, k, []*value{b.packs[key]}, []*value{w})
+	}
+	return b.packs[key]
 }
 
 // dense returns the value in a buffer, in row-major order from its start.

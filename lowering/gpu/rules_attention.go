@@ -58,7 +58,7 @@ func attention(c *call) ([]*value, error) {
 	if !c.b.info.Host {
 		return c.one(a.InGroup(c.b.info.Local), in...)
 	}
-	t := source.TileFor(c.b.info.Vector, v.header.Dim(-1))
+	t := source.AttentionTile(c.b.info.Vector, v.header.Dim(-1))
 	in[1], in[2] = c.pack(t, k, a.Keys()), c.pack(t, v, a.V)
 	return c.one(a.InTile(t), in...)
 }

@@ -98,9 +98,7 @@ func (c *call) block(out []int) source.Block {
 func (c *call) pack(t source.Tile, b *value, view source.View) *value {
 	rank := len(view.Shape)
 	batch := view.Shape[:rank-2]
-	packed := c.b.temp(array.F32, []int{count(batch) * t.Panels(view.Shape[rank-1]) * view.Shape[rank-2] * t.Lanes})
-	c.emit(t.Pack(view), []*value{packed}, []*value{b})
-	return packed
+	return c.b.pack(c.n, t.Pack(view), count(batch)*t.Panels(view.Shape[rank-1])*view.Shape[rank-2]*t.Lanes, b)
 }
 
 func linear(c *call) ([]*value, error) {
@@ -191,9 +189,7 @@ func conv(c *call) ([]*value, error) {
 		}
 	case out.dtype() != array.F64 && m >= fewest:
 		t := source.TileFor(c.b.info.Vector, m)
-		packed := c.b.temp(array.F32, []int{groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
-		c.emit(shape.Pack(t, w.view()), []*value{packed}, []*value{w})
-		d.in[1] = packed
+		d.in[1] = c.b.pack(c.n, shape.Pack(t, w.view()), groups*t.Panels(m)*count(w.shape()[1:])*t.Lanes, w)
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.Out, e = e.Batched(o, single)

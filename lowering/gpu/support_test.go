@@ -53,6 +53,16 @@ func (d wide) Info() device.Info {
 	return i
 }
 
+// processor is a device that has the vectors of a CPU. The driver of the tests compiles faster
+// than PoCL.
+type processor struct{ device.Device }
+
+func (d processor) Info() device.Info {
+	i := d.Device.Info()
+	i.Vector, i.Host = 16, true
+	return i
+}
+
 // grouped returns a target for the first device as if it was a GPU.
 func grouped(t testing.TB) gpu.Target {
 	t.Helper()

@@ -101,7 +101,7 @@ func TestRandomGraphs(t *testing.T) {
 			values[q.Path] = q.Value
 		}
 		l := shard.Layout{Mesh: shard.Mesh{{Name: "a", Size: 2}, {Name: "b", Size: 2}},
-			Inputs: map[string]shard.Split{}, Weights: map[string]shard.Split{}, Values: map[string]shard.Split{}}
+			Inputs: map[string]shard.Split{}, Weights: map[string]shard.Split{}, Values: map[string]shard.Split{}, Stored: map[string]shard.Split{}}
 		for n := range bound.Graph.Nodes() {
 			_, dims, ok := n.Type().Concrete()
 			if !ok || r.IntN(3) == 0 {
@@ -114,6 +114,9 @@ func TestRandomGraphs(t *testing.T) {
 				l.Inputs[n.Name()] = s
 			case graph.GetAttr:
 				l.Weights[n.Target()] = s
+				if r.IntN(2) == 0 {
+					l.Stored[n.Target()] = all[r.IntN(len(all))]
+				}
 			case graph.CallFunction:
 				if r.IntN(4) == 0 {
 					l.Values[n.Name()] = s

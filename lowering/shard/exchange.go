@@ -108,6 +108,26 @@ func (l *laying) to(want []int) {
 	}
 }
 
+// brought lists what brings weights from where they lie to where they are used, each once.
+func (p *propagation) brought() (list []Exchange) {
+	known := map[string]bool{}
+	for n := range p.module.Graph.Nodes() {
+		if n.Opcode() != graph.GetAttr || p.stored[n.Target()] == nil {
+			continue
+		}
+		used := p.weights[n.Target()]
+		Laid.Set(n, []Split{used.text(p.layout.Mesh)})
+		if known[n.Target()] {
+			continue
+		}
+		known[n.Target()] = true
+		l := &laying{p: p, c: &call{node: n}, t: used, what: "weight", in: -1, split: slices.Clone(p.stored[n.Target()].split)}
+		l.to(used.split)
+		list = append(list, l.list...)
+	}
+	return list
+}
+
 // gathered is a tensor in a layout that calls need it in; it is brought there once.
 type gathered struct {
 	t     *tensor

@@ -18,6 +18,9 @@ type Layout struct {
 	// Inputs are by the placeholder's name, Weights by path, Values by the name of the call
 	// whose result they are.
 	Inputs, Weights, Values map[string]Split
+	// Stored says how weights lie that lie otherwise than calls use them, by path: each is
+	// brought from there into the layout of its uses, which Weights says, or which follows.
+	Stored map[string]Split
 }
 
 // told is what the author says of a node's value; it stays with the node while the graph

@@ -69,13 +69,18 @@ func (p *propagation) plan() *Plan {
 		out.Inputs = append(out.Inputs, t.value(m, t.name[len("input "):]))
 	}
 	for _, path := range p.paths {
-		out.Weights = append(out.Weights, p.weights[path].value(m, path))
+		t := p.weights[path]
+		if p.stored[path] != nil {
+			t = p.stored[path]
+		}
+		out.Weights = append(out.Weights, t.value(m, path))
 	}
 	for _, n := range p.module.Graph.Output().Args() {
 		for _, t := range p.values[n] {
 			out.Outputs = append(out.Outputs, t.value(m, ""))
 		}
 	}
+	out.Exchanges = p.brought()
 	done := map[gathered]bool{}
 	for _, c := range p.calls {
 		axes := p.settled(c)

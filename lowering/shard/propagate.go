@@ -36,7 +36,7 @@ func Propagate(m *graph.Module, o lowering.Options, l Layout) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &propagation{layout: l, module: ready, values: map[*graph.Node][]*tensor{}, weights: map[string]*tensor{}, said: map[string]bool{}}
+	p := &propagation{layout: l, module: ready, values: map[*graph.Node][]*tensor{}, weights: map[string]*tensor{}, stored: map[string]*tensor{}, said: map[string]bool{}}
 	for n := range ready.Graph.Nodes() {
 		if _, given := told.Get(n); given {
 			p.said[n.Name()] = true
@@ -100,7 +100,8 @@ type propagation struct {
 	module  *graph.Module
 	inputs  []*tensor
 	weights map[string]*tensor
-	paths   []string // of weights, in the order of their first use
+	stored  map[string]*tensor // of weights that lie otherwise
+	paths   []string           // of weights, in the order of their first use
 	values  map[*graph.Node][]*tensor
 	calls   []*call
 	// said has the calls of which the author lays out the result, before they are expanded.
@@ -175,6 +176,14 @@ func (p *propagation) tell(n *graph.Node, t *tensor, seen map[string]bool) (errs
 		}
 	}
 	seen[t.name] = true
+	if at, given := p.layout.Stored[n.Target()]; given && kind == "weight" {
+		if msg, hint := p.layout.Mesh.fits(t.dims, at); msg != "" {
+			return diag.List{n.Error(BadLayout, t.name+" is "+n.Type().String()+", and stored: "+msg).WithHint(hint)}
+		}
+		stored := newTensor(t.name, t.dtype, t.dims)
+		stored.fix(p.layout.Mesh, at)
+		p.stored[n.Target()] = stored
+	}
 	if !given {
 		return nil
 	}
@@ -196,6 +205,7 @@ func (p *propagation) unknown(seen map[string]bool) (errs diag.List) {
 		cure string
 	}{
 		{"input", p.layout.Inputs, "the placeholders of the graph have the names"},
+		{"weight", p.layout.Stored, "Module.Params has the paths; it is one that the graph reads"},
 		{"weight", p.layout.Weights, "Module.Params has the paths; it is one that the graph reads"},
 		{"value", p.layout.Values, "it is unused, or gives its operand as it is: lay out that one"},
 	} {

@@ -38,7 +38,11 @@ type group struct {
 func (p *Plan) grouped() (list []*group) {
 	known := map[string]*group{}
 	for _, e := range p.Exchanges {
-		text := string(e.Kind) + " along " + e.Axis + " of " + e.Op + "'s " + e.What + place(e.Pos)
+		of := e.Op + "'s " + e.What
+		if e.Op == "" {
+			of = "stored weights"
+		}
+		text := string(e.Kind) + " along " + e.Axis + " of " + of + place(e.Pos)
 		g := known[text]
 		if g == nil {
 			g = &group{text: text}

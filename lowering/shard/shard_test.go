@@ -124,6 +124,31 @@ func TestReduceScatter(t *testing.T) {
 	same(t, m, p, values)
 }
 
+// TestStored: weights that lie cut along the data are gathered, and a device holds a part of them.
+func TestStored(t *testing.T) {
+	m := parsed(t, perceptron)
+	values := numbers(m)
+	l := shard.Layout{Mesh: grid, Inputs: map[string]shard.Split{"x": {"data", "", ""}}, Weights: map[string]shard.Split{"up.weight": {"tensor", ""}},
+		Stored: map[string]shard.Split{"up.weight": {"tensor", "data"}, "down.weight": {"data", "tensor"}}}
+	p, err := shard.Propagate(m, lowering.Options{}, l)
+	require.NoError(t, err)
+	require.Equal(t, shard.Split{"tensor", "data"}, p.Weights[0].Split)
+	require.Equal(t, []int{4, 3}, p.Weights[0].Local)
+	var kinds []shard.Kind
+	for _, e := range p.Exchanges {
+		kinds = append(kinds, e.Kind)
+	}
+	require.Equal(t, []shard.Kind{shard.AllGather, shard.AllGather, shard.AllReduce}, kinds, "%s", p)
+	require.Equal(t, int64(4*3*4), p.Exchanges[0].Bytes)
+	require.Contains(t, p.String(), "2 × all-gather along data of stored weights")
+	same(t, m, p, values)
+	l.Stored["up.weight"] = shard.Split{"data"}
+	l.Stored["no"] = nil
+	_, err = shard.Propagate(m, lowering.Options{}, l)
+	require.ErrorContains(t, err, "weight up.weight is f32[12,6], and stored: the split has 1 dimensions")
+	require.ErrorContains(t, err, `no weight "no"`)
+}
+
 func TestConflicts(t *testing.T) {
 	m := parsed(t, `graph g(%x: f32[4,6], %y: f32[4,6], %z: f32[6,4]) {
   %s = call_function[add](%x, %y) : f32[4,6]

@@ -110,7 +110,14 @@ func (m *machine) run(in map[string]*array.Array) ([]*array.Array, error) {
 			if n.Opcode() == graph.GetAttr {
 				name = n.Target()
 			}
-			m.values[n] = [][]*array.Array{m.cut(in[name], splits[name])}
+			parts := m.cut(in[name], splits[name])
+			if laid, ok := shard.Laid.Get(n); ok { // a weight that is stored otherwise
+				var err error
+				if parts, err = m.weight(n, parts, splits[name], laid[0]); err != nil {
+					return nil, fmt.Errorf("%v: %w", n, err)
+				}
+			}
+			m.values[n] = [][]*array.Array{parts}
 		case graph.Output:
 			return m.outputs(n)
 		default:
@@ -150,13 +157,13 @@ func (m *machine) layouts(n *graph.Node) []shard.Split {
 		k := n.Attrs().(op.GetItemAttrs).Index
 		return m.layouts(n.Arg(0))[k : k+1]
 	}
+	if list, ok := shard.Laid.Get(n); ok {
+		return list
+	}
 	for _, v := range append(slices.Clone(m.plan.Inputs), m.plan.Weights...) {
 		if n.Opcode() == graph.Placeholder && v.Name == n.Name() || n.Opcode() == graph.GetAttr && v.Name == n.Target() {
 			return []shard.Split{v.Split}
 		}
-	}
-	if list, ok := shard.Laid.Get(n); ok {
-		return list
 	}
 	count, _ := n.Op().NumResults(n.Attrs())
 	list := make([]shard.Split, count)
@@ -315,6 +322,16 @@ func (m *machine) brought(n *graph.Node, in, out int, parts []*array.Array, have
 		m.kept[key] = parts
 	}
 	return parts, nil
+}
+
+// weight brings a stored weight to its uses; reads of it behind the first have it already.
+func (m *machine) weight(n *graph.Node, parts []*array.Array, have, want shard.Split) ([]*array.Array, error) {
+	if known := m.kept[n.Target()]; known != nil {
+		return known, nil
+	}
+	parts, err := m.brought(n, -1, 0, parts, have, want)
+	m.kept[n.Target()] = parts
+	return parts, err
 }
 
 // exchange does what an exchange says, and notes the new layout in have.

@@ -255,7 +255,7 @@ func (p *Pipeline) Propagate(l Layout) ([]*Plan, error) {
 	var errs diag.List
 	seen := map[string]bool{}
 	for _, s := range p.Stages {
-		part := Layout{Mesh: l.Mesh, Inputs: map[string]Split{}, Weights: map[string]Split{}, Values: map[string]Split{}}
+		part := Layout{Mesh: l.Mesh, Inputs: map[string]Split{}, Weights: map[string]Split{}, Values: map[string]Split{}, Stored: map[string]Split{}}
 		for i, n := range s.Module.Graph.Inputs() {
 			if from := s.Inputs[i]; from.Stage >= 0 {
 				part.Inputs[n.Name()] = plans[from.Stage].Outputs[from.Index].Split
@@ -264,10 +264,12 @@ func (p *Pipeline) Propagate(l Layout) ([]*Plan, error) {
 				seen["input "+p.inputs[from.Index]] = true
 			}
 		}
-		for path, split := range l.Weights {
-			if s.Module.Param(path) != nil {
-				part.Weights[path] = split
-				seen["weight "+path] = true
+		for _, k := range []struct{ whole, part map[string]Split }{{l.Weights, part.Weights}, {l.Stored, part.Stored}} {
+			for path, split := range k.whole {
+				if s.Module.Param(path) != nil {
+					k.part[path] = split
+					seen["weight "+path] = true
+				}
 			}
 		}
 		for name, split := range l.Values {

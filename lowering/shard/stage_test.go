@@ -2,10 +2,12 @@ package shard_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
@@ -142,4 +144,41 @@ func TestEstimate(t *testing.T) {
 	require.ErrorContains(t, err, "axis tensor has no link")
 	_, err = p.Estimate(&cost.Device{}, links)
 	require.ErrorIs(t, err, cost.BadDevice)
+}
+
+// TestRandomStages: random graphs, cut into stages that are drawn, compute what they do whole.
+func TestRandomStages(t *testing.T) {
+	ran, refused := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		m := fxtest.RandomGraph(rt)
+		sizes := map[string]int{}
+		for _, s := range m.Graph.Symbols() {
+			sizes[s.Name] = 4
+		}
+		bound, err := lowering.Prepare(m, lowering.Options{Shapes: sizes})
+		if err != nil {
+			return // guards that these sizes do not keep
+		}
+		values := numbers(bound)
+		for _, q := range m.Params() {
+			bound.SetParam(*q)
+		}
+		n := rapid.IntRange(1, 6).Draw(rt, "stages")
+		p, err := shard.Stages(bound, lowering.Options{}, n)
+		if err != nil {
+			require.True(rt, errors.Is(err, shard.BadLayout) || errors.Is(err, lowering.Unsupported) || errors.Is(err, lowering.UnknownSize), err.Error())
+			refused++
+			return
+		}
+		ran++
+		require.Len(rt, p.Stages, n)
+		got := chained(t, bound, p, values, func(i int, in []*array.Array) []*array.Array {
+			out, err := (&interp.Interpreter{State: interp.NewState(p.Stages[i].Module)}).RunArrays(context.Background(), in)
+			require.NoError(rt, err, "%s", bound.Graph)
+			return out
+		})
+		require.Empty(rt, fxtest.SameArrays(interpreted(t, bound, values), got), "%s", bound.Graph)
+	})
+	t.Log(ran, "graphs,", refused, "refused")
+	require.Positive(t, ran)
 }

@@ -163,13 +163,17 @@ func (c *call) total(x *value, dims ...int) *value {
 // repeated repeats a number for each dimension.
 func repeated(n, times int) []int { return slices.Repeat([]int{n}, times) }
 
-// take reads positions of one dimension, which a vector of integers names.
+// take reads positions of one dimension, which integers name; their dimensions take its place.
 func (c *call) take(x, idx *value, axis int) *value {
 	sizes := slices.Clone(x.Type.Dims)
 	sizes[axis] = 1
+	var places []int
+	for i := range idx.Type.Rank() {
+		places = append(places, axis+i)
+	}
 	return c.Add(c.With("gather", []*value{x, idx},
-		"dimension_numbers", stablehlo.Gather{OffsetDims: others(x.Type.Rank(), []int{axis}), CollapsedSliceDims: []int{axis},
-			StartIndexMap: []int{axis}, IndexVectorDim: 1},
+		"dimension_numbers", stablehlo.Gather{OffsetDims: others(x.Type.Rank()-1+idx.Type.Rank(), places), CollapsedSliceDims: []int{axis},
+			StartIndexMap: []int{axis}, IndexVectorDim: idx.Type.Rank()},
 		"slice_sizes", stablehlo.Ints(sizes)))[0]
 }
 

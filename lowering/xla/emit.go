@@ -146,6 +146,7 @@ type emitter struct {
 	weights map[string]*value
 	values  map[*graph.Node][]*value
 	errs    *diag.List
+	made    []*graph.Node // of each operation the node that it was made for
 }
 
 // program emits the module's graph as main.
@@ -246,7 +247,7 @@ func (e *emitter) graph(g *graph.Graph, in []*value) []*value {
 		switch n.Opcode() {
 		case graph.Placeholder:
 		case graph.GetAttr:
-			e.values[n] = []*value{e.weights[n.Target()]}
+			e.values[n] = e.laid(n, []*value{e.weights[n.Target()]})
 		case graph.Output:
 			var out []*value
 			for _, a := range n.Args() {
@@ -255,6 +256,9 @@ func (e *emitter) graph(g *graph.Graph, in []*value) []*value {
 			return out
 		default:
 			e.values[n] = e.laid(n, e.call(n))
+		}
+		for len(e.made) < len(e.build.Region.Ops) {
+			e.made = append(e.made, n)
 		}
 	}
 	return nil

@@ -15,6 +15,8 @@ type Argument struct {
 	Name  string
 	DType array.DType
 	Dims  []int
+	// Bounded says of which dimensions Dims has only the greatest sizes; nil of none.
+	Bounded []bool
 	// Local are the sizes of the part that each partition has, nil where the program
 	// is not sharded.
 	Local []int

@@ -43,7 +43,7 @@ func indexSelect(c *call) *value {
 }
 
 func embedding(c *call) *value {
-	return c.Reshape(c.take(c.in[1], c.Reshape(c.in[0], c.in[0].Type.Len()), 0), c.out[0].Dims...)
+	return c.take(c.in[1], c.in[0], 0)
 }
 
 // scatter writes or combines elements at positions. Where several write to one place, a

@@ -193,7 +193,10 @@ func TestVerifyRefusesShardings(t *testing.T) {
 
 // TestShardedProgramIsWhole: a program of a plan computes what the one for one device does.
 func TestShardedProgramIsWhole(t *testing.T) {
-	q := sharded(t, layer(t), shard.Layout{Mesh: shard.Mesh{{Name: "a", Size: 2}, {Name: "b", Size: 4}}, Inputs: map[string]shard.Split{"x": {"a", "b"}}})
+	q := sharded(t, layer(t), shard.Layout{Mesh: shard.Mesh{{Name: "a", Size: 2}, {Name: "b", Size: 4}}, Inputs: map[string]shard.Split{"x": {"a", "b"}},
+		Stored: map[string]shard.Split{"fc.weight": {"a", ""}}})
+	require.Equal(t, []int{6, 24}, q.Weights[0].Local)
+	require.Contains(t, q.String(), `"stablehlo.custom_call"(%arg1) {call_target_name = "Sharding", mhlo.sharding = "{devices=[1,4,2]`)
 	p, err := xla.Emit(layer(t), lowering.Options{})
 	require.NoError(t, err)
 	g := &op.Gen{}
@@ -201,7 +204,7 @@ func TestShardedProgramIsWhole(t *testing.T) {
 	fxtest.Same(t, "layer", evaluate(t, p, in), evaluate(t, q, in))
 	inputs, weights := q.Bytes()
 	require.Equal(t, 8*24*4/8, inputs)
-	require.Equal(t, 12*24*4/4, weights)
+	require.Equal(t, 12*24*4/2, weights)
 }
 
 // bert plans a network with two tensors a layer and the batch laid out.
@@ -246,4 +249,65 @@ func TestShardedBert(t *testing.T) {
 	again, err := xla.EmitSharded(plan)
 	require.NoError(t, err)
 	require.Equal(t, sharded.String(), again.String(), "the text is deterministic, and a plan is not used up")
+}
+
+// TestStagedPrograms: each stage of a network over a mesh is a program, and these, one behind the
+// other, evaluate to what the program of the whole does.
+func TestStagedPrograms(t *testing.T) {
+	m := layers(t, 3)
+	single, err := xla.Emit(m, lowering.Options{})
+	require.NoError(t, err)
+	g := &op.Gen{}
+	weights := map[string]*array.Array{}
+	for _, w := range single.Weights {
+		weights[w.Name] = g.Uniform(-0.3, 0.3, w.Dims...)
+	}
+	given := func(p *xla.Program, in []*array.Array) []*array.Array {
+		for _, w := range p.Weights {
+			in = append(in, weights[w.Name])
+		}
+		return in
+	}
+	x := g.Normal(4, 8)
+	pipe, err := shard.Stages(m, lowering.Options{}, 3)
+	require.NoError(t, err)
+	plans, err := pipe.Propagate(shard.Layout{Mesh: shard.Mesh{{Name: "a", Size: 2}, {Name: "b", Size: 2}},
+		Inputs: map[string]shard.Split{"x": {"a", ""}}, Weights: map[string]shard.Split{"w1": {"b", ""}},
+		Values: map[string]shard.Split{"h1": {"a", "b"}, "s1": {"a", ""}}})
+	require.NoError(t, err)
+	require.NotEmpty(t, plans[1].Exchanges)
+	var texts []string
+	var done [][]*array.Array
+	for i, plan := range plans {
+		p, err := xla.EmitSharded(plan)
+		require.NoError(t, err)
+		texts = append(texts, p.String())
+		var in []*array.Array
+		for _, from := range pipe.Stages[i].Inputs {
+			if from.Stage < 0 {
+				in = append(in, x)
+			} else {
+				in = append(in, done[from.Stage][from.Index])
+			}
+		}
+		done = append(done, evaluate(t, p, given(p, in)))
+	}
+	last := pipe.Outputs[0]
+	fxtest.Same(t, "stages", evaluate(t, single, given(single, []*array.Array{x})), []*array.Array{done[last.Stage][last.Index]})
+	verifies(t, texts)
+}
+
+// layers is a chain of linear layers with residual sums.
+func layers(t *testing.T, n int) *graph.Module {
+	text, params, x := "gofx 1\ngraph chain(%x: f32[4,8]) {\n", "", "x"
+	for i := range n {
+		k := string(rune('0' + i))
+		text += "  %v" + k + " = get_attr[w" + k + "] : f32[8,8]\n  %h" + k + " = call_function[linear](%" + x + ", %v" + k + ") : f32[4,8]\n" +
+			"  %t" + k + " = call_function[tanh](%h" + k + ") : f32[4,8]\n  %s" + k + " = call_function[add](%t" + k + ", %" + x + ") : f32[4,8]\n"
+		params += "param w" + k + " : f32[8,8]\n"
+		x = "s" + k
+	}
+	m, err := graph.Parse([]byte(text+"  return %"+x+"\n}\n"+params), "chain.fx")
+	require.NoError(t, err)
+	return m
 }

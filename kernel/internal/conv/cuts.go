@@ -18,3 +18,19 @@ func (s Conv) Cuts(out, in [][]int) []par.Cut {
 	}
 	return append(list, features, summed)
 }
+
+// Cuts implements Cutter, as that of Conv does: the weight has the sides the other way round.
+func (s ConvTranspose) Cuts(out, in [][]int) []par.Cut {
+	channels := len(in[0]) - len(in[1]) + 1
+	list := par.Leading(channels, out, in)
+	if s.Groups > 1 {
+		return list
+	}
+	features := par.Cut{In: par.AllWhole(len(in)), Out: []int{channels}, Size: in[1][1]}
+	summed := par.Cut{In: par.AllWhole(len(in)), Out: []int{par.Whole}, Size: in[1][0], Combine: "sum"}
+	features.In[1], summed.In[0], summed.In[1] = 1, channels, 0
+	if len(in) > 2 && in[2] != nil {
+		features.In[2], summed.In[2] = 0, par.Once
+	}
+	return append(list, features, summed)
+}

@@ -143,3 +143,9 @@ func (s Split) Cuts(out, in [][]int) []par.Cut {
 	}
 	return par.Kept(out, in, s.Dim)
 }
+
+// Cuts implements Cutter.
+func (Unfold) Cuts(out, in [][]int) []par.Cut { return par.Leading(len(in[0])-3, out, in) }
+
+// Cuts implements Cutter.
+func (Fold) Cuts(out, in [][]int) []par.Cut { return par.Leading(len(in[0])-2, out, in) }

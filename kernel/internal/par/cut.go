@@ -126,7 +126,7 @@ func AllWhole(n int) []int {
 // results share; the other operands are read whole.
 func Leading(n int, out, in [][]int) []Cut {
 	var list []Cut
-	for d := range n {
+	for d := range max(n, 0) {
 		c := Cut{In: AllWhole(len(in)), Size: in[0][d]}
 		c.In[0] = d
 		for range out {

@@ -5,12 +5,21 @@ import (
 	"github.com/gofx-dev/gofx/kernel/internal/par"
 )
 
-// Cuts implements Cutter: all dimensions, unless the program asks where an element is.
+// Cuts implements Cutter: all dimensions but those of which the program asks where in them an
+// element is.
 func (e Elementwise) Cuts(out, in [][]int) []par.Cut {
+	var asked []int
 	for _, i := range e.Program.Code {
-		if i.Op == opcode.OpIndex || i.Op == opcode.OpCoord {
+		switch i.Op {
+		case opcode.OpIndex:
 			return nil
+		case opcode.OpCoord:
+			axis := int(int64(i.Imm))
+			if axis < 0 {
+				axis += len(out[0])
+			}
+			asked = append(asked, axis)
 		}
 	}
-	return par.Aligned(out, in)
+	return par.Aligned(out, in, asked...)
 }

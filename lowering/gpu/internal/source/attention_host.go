@@ -7,7 +7,17 @@ import (
 )
 
 // keysAtOnce is how many keys a work-item of a CPU meets before it corrects its sums.
-const keysAtOnce = 64
+const keysAtOnce = 128
+
+// AttentionTile chooses a tile for values of that many features, on a CPU with vectors of that many floats.
+// Its rows have one vector each: what queries bring lies in memory, and needs no register.
+func AttentionTile(vector, features int) Tile {
+	t := TileFor(vector, features)
+	if t.Lanes > widest {
+		t = Tile{Rows: 12, Lanes: widest, Group: 1}
+	}
+	return t
+}
 
 // Keys is the view of the keys that Tile.Pack lays out for InTile: as columns.
 func (a Attention) Keys() View {
@@ -104,8 +114,8 @@ func (a Attention) weighInTile(b *strings.Builder, t Tile, lead []string, wide i
 	line(panels + " high = VMAX(high, " + load + "(x + p));")
 	line("float t[" + lanes + "];")
 	line(save + "(t, high);")
-	line("float best = most[r];")
-	line("for (int l = 0; l < " + lanes + "; l++) best = fmax(best, t[l]);")
+	t.halve(b, "fmax(t[l], t[l + w])")
+	line("float best = t[0];")
 	line("float base = best == NONE ? 0.0f : best;")
 	line("float factor = exp(most[r] - base);")
 	line("most[r] = best;")
@@ -116,12 +126,17 @@ func (a Attention) weighInTile(b *strings.Builder, t Tile, lead []string, wide i
 	line("\t" + save + "(x + p, e);")
 	line("}")
 	line(save + "(t, all);")
-	line("total[r] = total[r] * factor;")
-	line("for (int l = 0; l < " + lanes + "; l++) total[r] += t[l];")
+	t.halve(b, "t[l] + t[l + w]")
+	line("total[r] = total[r] * factor + t[0];")
 	line("if (factor != 1.0f) for (int f = 0; f < " + num(wide) + "; f += " + lanes + ") {")
 	line("\tfloat *y = o + r * " + num(wide) + " + f;")
 	line("\t" + save + "(y, " + load + "(y) * " + splat + "(factor));")
 	line("}")
+}
+
+// halve prints the fold of the lanes in t to t[0], by halves.
+func (t Tile) halve(b *strings.Builder, join string) {
+	b.WriteString("\t\t\t" + unroll + "\n\t\t\tfor (int w = " + num(t.Lanes/2) + "; w > 0; w /= 2) for (int l = 0; l < w; l++) t[l] = " + join + ";\n")
 }
 
 // mixInTile prints what adds the weighted values of the keys.

@@ -47,6 +47,9 @@ func (c Conv) taps(b *strings.Builder, tab, from, to string, body func(tab, offs
 	if channels == 1 {
 		terms = nil
 	} else {
+		if product(c.Kernel) == 1 {
+			b.WriteString(tab + unroll + " 4\n")
+		}
 		b.WriteString(tab + "for (int ic = " + from + "; ic < " + to + "; ic++)\n")
 	}
 	for i, n := range c.Kernel {
@@ -54,6 +57,9 @@ func (c Conv) taps(b *strings.Builder, tab, from, to string, body func(tab, offs
 			continue
 		}
 		v := "f" + num(i)
+		if inner := product(c.Kernel[i:]); inner <= mostUnrolled {
+			b.WriteString(tab + unroll + "\n")
+		}
 		b.WriteString(tab + "for (int " + v + " = 0; " + v + " < " + num(n) + "; " + v + "++)\n")
 		_, stride := c.X.Axis(2 + i)
 		terms = append(terms, term(v, stride*c.Dilation[i]))
@@ -62,6 +68,9 @@ func (c Conv) taps(b *strings.Builder, tab, from, to string, body func(tab, offs
 	body(tab+"\t", sum(terms...))
 	b.WriteString(tab + "}\n")
 }
+
+// mostUnrolled is how many elements of a window are written without a loop around them.
+const mostUnrolled = 9
 
 // origin prints the index of the first element of the window of a result: image n, group g.
 func (c Conv) origin(n, g string, at []string) string {

@@ -19,14 +19,14 @@ var (
 		kernel.OpMin: "fx_min(a, b)", kernel.OpMax: "fx_max(a, b)", kernel.OpNeg: "-a", kernel.OpAbs: "fabs(a)",
 		kernel.OpSign: "(a > 0 ? 1.0f : a < 0 ? -1.0f : 0.0f)", kernel.OpReciprocal: "1.0f / a", kernel.OpSqrt: "sqrt(a)", kernel.OpRsqrt: "1.0f / sqrt(a)",
 		kernel.OpExp: "exp(a)", kernel.OpExpm1: "expm1(a)", kernel.OpLog: "log(a)", kernel.OpLog1p: "log1p(a)", kernel.OpLog2: "log2(a)",
-		kernel.OpSin: "sin(a)", kernel.OpCos: "cos(a)", kernel.OpTan: "tan(a)", kernel.OpAtan: "atan(a)", kernel.OpErf: "erf(a)",
+		kernel.OpSin: "sin(a)", kernel.OpCos: "cos(a)", kernel.OpTan: "tan(a)", kernel.OpAtan: "atan(a)", kernel.OpErf: "fx_erf(a)",
 		kernel.OpTanh: "fx_tanh(a)", kernel.OpSigmoid: "fx_sigmoid(a)", kernel.OpFloor: "floor(a)", kernel.OpCeil: "ceil(a)",
 		kernel.OpRound: "rint(a)", kernel.OpTrunc: "trunc(a)", kernel.OpFMA: "FMA(a, b, c)",
 	}
 	doubleText = map[kernel.Code]string{
 		kernel.OpFloorDiv: "fx_dfloordiv(a, b)", kernel.OpMod: "fx_dmod(a, b)", kernel.OpMin: "fx_dmin(a, b)", kernel.OpMax: "fx_dmax(a, b)",
 		kernel.OpSign: "(a > 0 ? 1.0 : a < 0 ? -1.0 : 0.0)", kernel.OpReciprocal: "1.0 / a", kernel.OpRsqrt: "1.0 / sqrt(a)",
-		kernel.OpSigmoid: "fx_dsigmoid(a)", kernel.OpTanh: "fx_dtanh(a)",
+		kernel.OpSigmoid: "fx_dsigmoid(a)", kernel.OpTanh: "fx_dtanh(a)", kernel.OpErf: "erf(a)",
 	}
 	intText = map[kernel.Code]string{
 		kernel.OpAdd: "(i64)((u64)a + (u64)b)", kernel.OpSub: "(i64)((u64)a - (u64)b)", kernel.OpMul: "(i64)((u64)a * (u64)b)",

@@ -43,20 +43,16 @@ func Pad(out []int, in View, lo []int, mode string, value uint64) *Kernel {
 			case "circular":
 				b.WriteString("\t" + c + " = (" + c + " % " + size + " + " + size + ") % " + size + ";\n")
 			default:
-				tests = append(tests, "(uint)"+c+" < "+size)
-				if in.Len() > 0 { // what is read is there, so that nothing branches
-					coords[i] = "k" + num(i)
-					b.WriteString("\tint k" + num(i) + " = " + c + " < 0 ? 0 : " + c + " > " + last + " ? " + last + " : " + c + ";\n")
-				}
+				in := "in" + num(i)
+				b.WriteString("\tint " + in + " = " + c + " >= 0 & " + c + " < " + size + ";\n\t" + c + " = " + in + " ? " + c + " : 0;\n")
+				tests = append(tests, in)
 			}
 		}
 		x := "x0[" + in.at(bare(coords, in)) + "]"
-		if len(tests) > 0 && in.Len() > 0 {
-			b.WriteString("\t" + storage(d) + " x = " + x + ";\n")
-			x = "x"
-		}
 		if len(tests) > 0 {
-			x = strings.Join(tests, " & ") + " ? " + x + " : (" + storage(d) + ")" + "U64(" + unsignedText(value) + ")"
+			// Read in any case: without a branch work-items become lanes.
+			b.WriteString("\t" + storage(d) + " x = " + x + ";\n")
+			x = strings.Join(tests, " & ") + " ? x : (" + storage(d) + ")" + "U64(" + unsignedText(value) + ")"
 		}
 		b.WriteString("\ty0[" + Dense(d, out).at(at) + "] = " + x + ";\n")
 	})

@@ -41,6 +41,25 @@ func (p Pool) inside(b *strings.Builder, lead int, body func(index string)) {
 	b.WriteString(strings.Repeat("\t}\n", len(p.Kernel)))
 }
 
+// selected is inside without branches, which work-items of a CPU's vector would not take together:
+// body is told an index that is always in the plane, and whether it is in the window.
+func (p Pool) selected(b *strings.Builder, lead int, body func(index, inside string)) {
+	coords, tests := make([]string, len(p.Kernel)), make([]string, len(p.Kernel))
+	for i, n := range p.Kernel {
+		f, x, size := "f"+num(i), "s"+num(i), p.X.Shape[lead+i]
+		if product(p.Kernel[i:]) <= mostUnrolled {
+			b.WriteString("\t" + unroll + "\n")
+		}
+		b.WriteString("\tfor (int " + f + " = 0; " + f + " < " + num(n) + "; " + f + "++) {\n\tint " + x + " = a" + num(i) + " + " + term(f, p.Dilation[i]) + ";\n")
+		in := "in" + num(i)
+		b.WriteString("\tint " + in + " = " + x + " >= 0 & " + x + " < " + num(size) + ";\n")
+		b.WriteString("\t" + x + " = " + in + " ? " + x + " : 0;\n")
+		coords[i], tests[i] = x, in
+	}
+	body(Dense(array.U8, p.X.Shape[lead:]).at(coords), strings.Join(tests, " & "))
+	b.WriteString(strings.Repeat("\t}\n", len(p.Kernel)))
+}
+
 // Max prints the kernel of the greatest elements, and with indices of their places in the
 // plane: the first of equals, the last NaN. A window beside the input has the least value of the
 // type and the place of its first element that is not before the input.
@@ -59,63 +78,33 @@ func (p Pool) Max(indices bool) *Kernel {
 	if d == array.U64 {
 		number = "(u64)"
 	}
+	larger := func(x string) string {
+		return number + x + " > " + number + "best | " + x + " != " + x
+	}
+	if !indices {
+		return overNest(spread(p.Out.Shape), parameters(outs, []array.DType{d}), func(b *strings.Builder, at []string) {
+			lead := p.begin(b, at)
+			b.WriteString("\t" + register(w) + " best = " + least + ";\n")
+			p.selected(b, lead, func(index, inside string) {
+				b.WriteString("\t" + register(w) + " x = " + load(d, "x0", "base + "+index) + ";\n")
+				b.WriteString("\tbest = " + inside + " & (" + larger("x") + ") ? x : best;\n")
+			})
+			b.WriteString("\t" + store(d, "y0", Dense(d, p.Out.Shape).at(at), "best") + "\n")
+		})
+	}
 	return each(product(p.Out.Shape), parameters(outs, []array.DType{d}), false, func(b *strings.Builder) {
 		at := unravel(b, "i", "c", "\t", p.Out.Shape)
 		lead := p.begin(b, at)
-		if !indices && p.clamps(lead) {
-			best := p.clamped(b, lead, register(w), number)
-			b.WriteString("\t" + store(d, "y0", "i", best) + "\n")
-			return
-		}
-		b.WriteString("\t" + register(w) + " best = " + least + ";\n\tint place = -1;\n")
+		b.WriteString("\t" + register(w) + " best = " + least + ";\n")
+		b.WriteString("\tint place = -1;\n")
 		p.inside(b, lead, func(index string) {
 			b.WriteString("\tint q = " + index + ";\n\t" + register(w) + " x = " + load(d, "x0", "base + q") + ";\n")
 			b.WriteString("\tif (place < 0 || " + number + "x > " + number + "best || x != x) { best = x; place = q; }\n")
 		})
 		b.WriteString("\t" + store(d, "y0", "i", "best") + "\n")
-		if indices {
-			p.first(b, lead)
-			b.WriteString("\ty1[i] = place;\n")
-		}
+		p.first(b, lead)
+		b.WriteString("\ty1[i] = place;\n")
 	})
-}
-
-// clamps reports whether the greatest element of a window is that of its elements whose
-// coordinates are brought into the input: every window has some of it, without gaps.
-func (p Pool) clamps(lead int) bool {
-	for i, n := range p.Kernel {
-		size, out := p.X.Shape[lead+i], p.Out.Shape[lead+i]
-		if p.Dilation[i] != 1 || p.Pad[i] >= n || (out-1)*p.Stride[i]-p.Pad[i] >= size {
-			return false
-		}
-	}
-	return product(p.Kernel) <= mostTaps
-}
-
-// clamped prints the greatest of a window's elements without a branch, so that work-items can
-// be the lanes of a register, and returns its name.
-func (p Pool) clamped(b *strings.Builder, lead int, typ, number string) string {
-	for i, n := range p.Kernel {
-		last := num(p.X.Shape[lead+i] - 1)
-		for f := range n {
-			s := "s" + num(i) + "_" + num(f)
-			b.WriteString("\tint " + s + " = " + sum("a"+num(i), num(f)) + "; " + s + " = " + s + " < 0 ? 0 : " + s + " > " + last + " ? " + last + " : " + s + ";\n")
-		}
-	}
-	taps := product(p.Kernel)
-	coords := make([]string, len(p.Kernel))
-	for t := range taps {
-		for i, rest := len(p.Kernel)-1, t; i >= 0; i-- {
-			coords[i] = "s" + num(i) + "_" + num(rest%p.Kernel[i])
-			rest /= p.Kernel[i]
-		}
-		x := "x_" + num(t)
-		b.WriteString("\t" + typ + " " + x + " = " + load(p.X.DType, "x0", "base + "+Dense(array.U8, p.X.Shape[lead:]).at(coords)) + ";\n")
-		if t > 0 {
-			b.WriteString("\tx_0 = " + number + x + " > " + number + "x_0 || " + x + " != " + x + " ? " + x + " : x_0;\n")
-		}
-	}
-	return "x_0"
 }
 
 // first sets place, where it is none, to that of the first element not before the input.

@@ -6,7 +6,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// Tile is how much of a product one work-item computes: Rows rows of Lanes columns.
+// Tile is how much of a product one work-item computes: Rows rows of Lanes columns, which are
+// vectors of at most widest numbers.
 type Tile struct {
 	Rows, Lanes, Group int
 
@@ -15,23 +16,39 @@ type Tile struct {
 	Whole bool
 }
 
+// widest is the most numbers that the vectors of kernels have.
+const widest = 16
+
 // TileFor chooses a tile for columns columns on a device with vectors of that many floats
-// (1: work-items are the lanes).
+// (1: work-items are the lanes). Sums and what is read of a row fill the registers of a CPU: 16
+// of up to 8 floats, 32 of 16.
 func TileFor(vector, columns int) Tile {
-	rows, lanes := 6, 16 // two vectors of 8 a row: with what is read, the registers of a CPU
-	if vector >= 16 {
-		rows = 10 // one vector a row: as many sums as two units that take four cycles keep busy
-	}
 	switch {
 	case vector == 1:
 		return Tile{Rows: 8, Lanes: 4, Group: flat}
+	case columns <= 4:
+		return Tile{Rows: 6, Lanes: 4, Group: 1}
 	case vector < 8 || columns <= 8:
-		lanes = 8
+		return Tile{Rows: 6, Lanes: 8, Group: 1}
+	case vector < widest:
+		return Tile{Rows: 6, Lanes: 16, Group: 1}
+	case columns <= widest:
+		return Tile{Rows: 12, Lanes: 16, Group: 1}
 	}
-	if columns <= 4 {
-		lanes = 4
+	return Tile{Rows: 8, Lanes: 2 * widest, Group: 1}
+}
+
+// width is how many numbers a vector has, and vectors how many a row has of them.
+func (t Tile) width() int { return min(t.Lanes, widest) }
+
+func (t Tile) vectors() int { return t.Lanes / t.width() }
+
+// total is the name of the sums of vector v of row r.
+func total(r, v int) string {
+	if v == 0 {
+		return "s" + num(r)
 	}
-	return Tile{Rows: rows, Lanes: lanes, Group: 1}
+	return "s" + num(r) + "_" + num(v)
 }
 
 // Panels is how many panels of the tile's lanes hold columns columns.
@@ -81,7 +98,7 @@ func (t Tile) Product(out, a View, bShape []int, e Epilogue) *Kernel {
 		_, step := a.Axis(rank - 1)
 		t.parts(b, k, 1, func(from, to string) {
 			t.accumulate(b, "\t", func(body func(tab string)) {
-				b.WriteString("\tfor (int k = " + from + "; k < " + to + "; k++) {\n")
+				b.WriteString("\t" + unroll + " 4\n\tfor (int k = " + from + "; k < " + to + "; k++) {\n")
 				body("\t\t")
 				b.WriteString("\t}\n")
 			}, func(r int) string {
@@ -120,20 +137,31 @@ func (t Tile) kernel(count int, params []param, write func(b *strings.Builder)) 
 // accumulate prints the sums s0, s1 ... of the rows: loop prints the loops around what is done
 // with one row of w, which goes on behind it; row is the element of a row.
 func (t Tile) accumulate(b *strings.Builder, tab string, loop func(body func(tab string)), row func(r int) string) {
-	lanes := num(t.Lanes)
+	w := num(t.width())
 	for r := range t.Rows {
-		b.WriteString(tab + "vec" + lanes + " s" + num(r) + " = VSPLAT" + lanes + "(0.0f);\n")
+		for v := range t.vectors() {
+			b.WriteString(tab + "vec" + w + " " + total(r, v) + " = VSPLAT" + w + "(0.0f);\n")
+		}
 	}
 	loop(func(tab string) { t.step(b, tab, row) })
 }
 
 // step prints what is done with one row of w.
 func (t Tile) step(b *strings.Builder, tab string, row func(r int) string) {
-	lanes := num(t.Lanes)
-	b.WriteString(tab + "vec" + lanes + " v = VLOAD" + lanes + "(w);\n" + tab + "w += " + lanes + ";\n")
+	w := num(t.width())
+	for v := range t.vectors() {
+		b.WriteString(tab + "vec" + w + " v" + num(v) + " = VLOAD" + w + "(w + " + num(v*t.width()) + ");\n")
+	}
+	b.WriteString(tab + "w += " + num(t.Lanes) + ";\n")
 	for r := range t.Rows {
-		s := "s" + num(r)
-		b.WriteString(tab + s + " = VFMA(VSPLAT" + lanes + "(" + row(r) + "), v, " + s + ");\n")
+		if t.vectors() == 1 {
+			b.WriteString(tab + total(r, 0) + " = VFMA(VSPLAT" + w + "(" + row(r) + "), v0, " + total(r, 0) + ");\n")
+			continue
+		}
+		b.WriteString(tab + "vec" + w + " x" + num(r) + "_ = VSPLAT" + w + "(" + row(r) + ");\n")
+		for v := range t.vectors() {
+			b.WriteString(tab + total(r, v) + " = VFMA(x" + num(r) + "_, v" + num(v) + ", " + total(r, v) + ");\n")
+		}
 	}
 }
 
@@ -158,7 +186,9 @@ func (t Tile) finish(b *strings.Builder, exists string, someColumns bool, column
 func (t Tile) keep(b *strings.Builder) {
 	b.WriteString("\tfloat t[" + num(t.Rows*t.Lanes) + "];\n")
 	for r := range t.Rows {
-		b.WriteString("\tVSTORE" + num(t.Lanes) + "(t + " + num(r*t.Lanes) + ", s" + num(r) + ");\n")
+		for v := range t.vectors() {
+			b.WriteString("\tVSTORE" + num(t.width()) + "(t + " + num(r*t.Lanes+v*t.width()) + ", " + total(r, v) + ");\n")
+		}
 	}
 }
 

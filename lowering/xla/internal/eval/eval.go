@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
@@ -26,6 +27,16 @@ func Run(ctx context.Context, p *stablehlo.Program, in []*array.Array) (out []*a
 	}
 	if len(in) != len(p.Main.Args) {
 		return nil, fmt.Errorf("%d inputs, main takes %d", len(in), len(p.Main.Args))
+	}
+	if slices.ContainsFunc(p.Main.Args, func(v *stablehlo.Value) bool { return v.Type.IsBounded() }) {
+		var sizes [][]int
+		for _, a := range in {
+			sizes = append(sizes, a.Shape())
+		}
+		var err error
+		if p, err = p.Bind(sizes); err != nil {
+			return nil, err
+		}
 	}
 	m := &machine{ctx: ctx, env: map[*stablehlo.Value]tensor{}}
 	args := make([]tensor, len(in))

@@ -105,3 +105,28 @@ func ExampleParseSharding() {
 	fmt.Println(t.Grid, t.Devices, err)
 	// Output: [2 1] [0 2 1 3] <nil>
 }
+
+// Two programs that differ in a size alone are one, for all sizes up to the first one's.
+func ExampleBounded() {
+	program := func(n int) *stablehlo.Program {
+		b := stablehlo.NewBuilder(stablehlo.Of(array.F32, n, 2))
+		b.Return(b.Op("add", b.Arg(0), b.Const(stablehlo.Of(array.F32, n, 2), 0)))
+		return &stablehlo.Program{Name: "plus", Main: b.Region}
+	}
+	p, err := stablehlo.Bounded(program(8), []stablehlo.Symbol{{Bound: 8, Sizes: []int{7}, Others: []*stablehlo.Program{program(7)}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, o := range p.Main.Ops[:4] {
+		fmt.Println(o.Name, o.Results[0].Type)
+	}
+	q, err := p.Bind([][]int{{3, 2}})
+	fmt.Println(q.Results(), err)
+	// Output:
+	// constant tensor<8x2xf32>
+	// get_dimension_size tensor<i32>
+	// set_dimension_size tensor<?x2xf32, #stablehlo.bounds<8, ?>>
+	// add tensor<?x2xf32, #stablehlo.bounds<8, ?>>
+	// [tensor<3x2xf32>] <nil>
+}

@@ -150,9 +150,14 @@ func (r *parser) typ() Type {
 	r.expect("tensor")
 	r.expect("<")
 	var text string
+	var bounds []int
 	for !r.accept(">") {
+		if r.accept(",") {
+			bounds = r.bounds()
+			continue
+		}
 		t := r.next()
-		if t.kind != 'w' && t.kind != 'n' {
+		if t.kind != 'w' && t.kind != 'n' && t.text != "?" {
 			r.fail("found %q in a tensor type", t.text)
 		}
 		text += t.text
@@ -163,10 +168,20 @@ func (r *parser) typ() Type {
 		r.fail("unknown element type %q", parts[len(parts)-1])
 	}
 	t := Type{Elem: elem, Dims: []int{}}
-	for _, p := range parts[:len(parts)-1] {
+	if bounds != nil && len(bounds) != len(parts)-1 {
+		r.fail("%d bounds of %d dimensions", len(bounds), len(parts)-1)
+	}
+	for i, p := range parts[:len(parts)-1] {
 		n, err := strconv.Atoi(p)
-		if err != nil || n < 0 {
-			r.fail("%q is no size", p)
+		if p == "?" && bounds != nil && bounds[i] >= 0 {
+			n, err = bounds[i], nil
+			if t.Bounded == nil {
+				t.Bounded = make([]bool, len(bounds))
+			}
+			t.Bounded[i] = true
+		}
+		if err != nil || n < 0 || p != "?" && bounds != nil && bounds[i] >= 0 {
+			r.fail("%q is no size, or its bound none", p)
 		}
 		t.Dims = append(t.Dims, n)
 	}
@@ -174,6 +189,27 @@ func (r *parser) typ() Type {
 		r.fail("%s has too many elements", t)
 	}
 	return t
+}
+
+// bounds reads #stablehlo.bounds<8, ?>; a dimension without one has -1.
+func (r *parser) bounds() (list []int) {
+	r.expect("#stablehlo.bounds")
+	r.expect("<")
+	for !r.accept(">") {
+		if len(list) > 0 {
+			r.expect(",")
+		}
+		if r.accept("?") {
+			list = append(list, -1)
+			continue
+		}
+		n := r.integer()
+		if n < 0 {
+			r.fail("%d is no bound", n)
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 // ops reads operations up to a closing brace.

@@ -3,18 +3,22 @@ package stablehlo
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 )
 
-// Type is a ranked tensor type of static sizes.
+// Type is a ranked tensor type.
 type Type struct {
 	Elem array.DType
 	Dims []int
+	// Bounded says of which dimensions the size is only the greatest that a run may have;
+	// nil of none.
+	Bounded []bool
 }
 
 // Of returns the tensor type of the element type and sizes.
-func Of(d array.DType, dims ...int) Type { return Type{d, dims} }
+func Of(d array.DType, dims ...int) Type { return Type{Elem: d, Dims: dims} }
 
 // Rank returns the number of dimensions.
 func (t Type) Rank() int { return len(t.Dims) }
@@ -28,22 +32,44 @@ func (t Type) Len() int {
 	return n
 }
 
-// Equal reports whether element types and sizes agree.
-func (t Type) Equal(u Type) bool { return t.Elem == u.Elem && slices.Equal(t.Dims, u.Dims) }
+// Equal reports whether element types and sizes agree, and what of these are bounds.
+func (t Type) Equal(u Type) bool {
+	for i := range t.Dims {
+		if t.Rank() != u.Rank() || t.Bound(i) != u.Bound(i) {
+			return false
+		}
+	}
+	return t.Elem == u.Elem && slices.Equal(t.Dims, u.Dims)
+}
 
-// With returns the type with other sizes.
-func (t Type) With(dims ...int) Type { return Type{t.Elem, dims} }
+// Bound reports whether the size of a dimension is a bound.
+func (t Type) Bound(i int) bool { return i < len(t.Bounded) && t.Bounded[i] }
+
+// IsBounded reports whether some size is a bound.
+func (t Type) IsBounded() bool { return slices.Contains(t.Bounded, true) }
+
+// With returns the type with other sizes, none of them a bound.
+func (t Type) With(dims ...int) Type { return Type{Elem: t.Elem, Dims: dims} }
 
 // As returns the type with another element type.
-func (t Type) As(d array.DType) Type { return Type{d, t.Dims} }
+func (t Type) As(d array.DType) Type { return Type{d, t.Dims, t.Bounded} }
 
-// String returns MLIR's text: tensor<2x3xf32>.
+// String returns MLIR's text: tensor<2x3xf32>, or tensor<?x3xf32, #stablehlo.bounds<2, ?>>.
 func (t Type) String() string {
-	s := "tensor<"
-	for _, d := range t.Dims {
-		s += strconv.Itoa(d) + "x"
+	s, bounds := "tensor<", []string{}
+	for i, d := range t.Dims {
+		n := strconv.Itoa(d)
+		if t.Bound(i) {
+			s, bounds = s+"?x", append(bounds, n)
+		} else {
+			s, bounds = s+n+"x", append(bounds, "?")
+		}
 	}
-	return s + ElemName(t.Elem) + ">"
+	s += ElemName(t.Elem)
+	if t.IsBounded() {
+		s += ", #stablehlo.bounds<" + strings.Join(bounds, ", ") + ">"
+	}
+	return s + ">"
 }
 
 var elemNames = map[array.DType]string{

@@ -12,6 +12,7 @@ import (
 // spec is what the specification says of an operation, as far as programs here need it.
 type spec struct {
 	in, regions int      // counts; in is any where it is -1
+	alike       bool     // operands and result have one type
 	attrs       []string // names with their kinds: "dimension:int", optional ones with "?" behind
 	// infer returns the types of the results; nil where they do not follow from the operands.
 	infer func(o *Op) ([]Type, error)
@@ -66,10 +67,12 @@ var specs = map[string]spec{
 	"dot_general": {in: 2, attrs: []string{"dot_dimension_numbers:dot"}, infer: inferDot, fits: fitsProduct},
 	"convolution": {in: 2, attrs: []string{"dimension_numbers:conv", "window_strides:ints?", "padding:dense?", "lhs_dilation:ints?",
 		"rhs_dilation:ints?", "window_reversal:bools?", "feature_group_count:int", "batch_group_count:int"}, infer: inferConv, fits: fitsProduct},
-	"sort":        {in: -1, regions: 1, attrs: []string{"dimension:int?", "is_stable:bool?"}, infer: inferSort},
-	"custom_call": {in: 1, attrs: []string{"call_target_name:str", shardingAttr + ":str"}, infer: inferCustom},
-	"while":       {in: -1, regions: 2, infer: inferWhile},
-	"if":          {in: 1, regions: 2, infer: inferIf},
+	"sort":               {in: -1, regions: 1, attrs: []string{"dimension:int?", "is_stable:bool?"}, infer: inferSort},
+	"custom_call":        {in: 1, attrs: []string{"call_target_name:str", shardingAttr + ":str"}, infer: inferCustom},
+	"get_dimension_size": {in: 1, attrs: []string{"dimension:int"}, infer: inferGetSize},
+	"set_dimension_size": {in: 2, attrs: []string{"dimension:int"}, infer: inferSetSize},
+	"while":              {in: -1, regions: 2, infer: inferWhile},
+	"if":                 {in: 1, regions: 2, infer: inferIf},
 }
 
 // Names lists the operations that programs may have, sorted.
@@ -174,12 +177,15 @@ func check(o *Op) error {
 			return fmt.Errorf("stablehlo.%s: %w", o.Name, err)
 		}
 	}
+	if err := checkBounds(o); err != nil {
+		return fmt.Errorf("stablehlo.%s: %w", o.Name, err)
+	}
 	return nil
 }
 
 // same is the spec of an elementwise operation: all operands and the result have one type.
 func same(n int, class func(array.DType) bool) spec {
-	return spec{in: n, infer: func(o *Op) ([]Type, error) {
+	return spec{in: n, alike: true, infer: func(o *Op) ([]Type, error) {
 		t := o.Operands[0].Type
 		if !class(t.Elem) {
 			return nil, errors.New("element type " + t.Elem.String() + " is not taken")

@@ -1,0 +1,195 @@
+package xla_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/xla"
+	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
+	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/op"
+)
+
+func parsedModule(t *testing.T, text string) *graph.Module {
+	m, err := graph.Parse([]byte("gofx 1\n"+text), "model.fx")
+	require.NoError(t, err)
+	return m
+}
+
+const open = `graph open(%x: f32[N,4]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] : f32[6,4]
+  %b = get_attr[b] : f32[6]
+  %h = call_function[linear](%x, %w, %b) : f32[N,6]
+  %g = call_function[gelu](%h) : f32[N,6]
+  %s = call_function[softmax](%g) {dim=-1} : f32[N,6]
+  %t = call_function[reshape](%s) {shape=[N,2,3]} : f32[N,2,3]
+  %p = call_function[permute](%t) {dims=[1,0,2]} : f32[2,N,3]
+  %m = call_function[sum](%p) {dim=[1]} : f32[2,3]
+  return (%p, %m)
+}
+param w : f32[6,4]
+param b : f32[6]
+`
+
+// TestBoundedSizes: one program computes for every size up to the bound what the program for that
+// size does, reads back as itself, and is taken by mlir-opt.
+func TestBoundedSizes(t *testing.T) {
+	m := parsedModule(t, open)
+	p, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 8})
+	require.NoError(t, err)
+	text := p.String()
+	require.Contains(t, text, "@main(%arg0: tensor<?x4xf32, #stablehlo.bounds<8, ?>>, %arg1: tensor<6x4xf32>, %arg2: tensor<6xf32>) -> (tensor<2x?x3xf32, #stablehlo.bounds<?, 8, ?>>, tensor<2x3xf32>)")
+	require.Contains(t, text, `"stablehlo.set_dimension_size"`)
+	require.Equal(t, "f32[2,N,3]", p.Outputs[0].String())
+	require.Equal(t, []bool{true, false}, p.Inputs[0].Bounded)
+	for n := 1; n <= 8; n++ {
+		q, err := xla.Emit(m, lowering.Options{Shapes: map[string]int{"N": n}})
+		require.NoError(t, err)
+		g := &op.Gen{}
+		in := []*array.Array{g.Normal(n, 4), g.Normal(6, 4), g.Normal(6)}
+		fxtest.Same(t, "open", evaluate(t, q, in), evaluate(t, p, in))
+	}
+	verifies(t, []string{text})
+	code, err := stablehlo.Parse(text)
+	require.NoError(t, err)
+	for _, sizes := range [][][]int{{{9, 4}, {6, 4}, {6}}, {{8, 3}, {6, 4}, {6}}, {{8, 4}, {6, 4}}, {{8}, {6, 4}, {6}}} {
+		_, err := code.Bind(sizes)
+		require.Error(t, err)
+	}
+}
+
+// TestBoundedRefuses: what needs a size as a number is named, at the call.
+func TestBoundedRefuses(t *testing.T) {
+	for want, text := range map[string]string{
+		"node %y: mean: target xla cannot leave a size open": "graph g(%x: f32[N,4]) {\n  symbol N = dim(%x, 0)\n  %y = call_function[mean](%x) {dim=[0]} : f32[4]\n  return %y\n}\n",
+		"node %y: reshape: ":              "graph g(%x: f32[N,4]) {\n  symbol N = dim(%x, 0)\n  %y = call_function[reshape](%x) {shape=[-1]} : f32[4*N]\n  return %y\n}\n",
+		"node %y: cat: ":                  "graph g(%x: f32[N,4]) {\n  symbol N = dim(%x, 0)\n  %y = call_function[cat](%x, %x) {dim=0} : f32[2*N,4]\n  return %y\n}\n",
+		"node %y: flip: ":                 "graph g(%x: f32[N,4]) {\n  symbol N = dim(%x, 0)\n  %y = call_function[flip](%x) {dims=[0]} : f32[N,4]\n  return %y\n}\n",
+		"node %s: sort: ":                 "graph g(%x: f32[N,4]) {\n  symbol N = dim(%x, 0)\n  %s = call_function[sort](%x) {dim=0} : (f32[N,4], i64[N,4])\n  %y = call_function[getitem](%s) {index=0} : f32[N,4]\n  return %y\n}\n",
+		"dimension 0 of tensor<16x4xf32>": "graph g(%x: f32[2*N,4], %z: f32[N,4]) {\n  symbol N = dim(%z, 0)\n  %y = call_function[neg](%x) : f32[2*N,4]\n  return %y\n}\n",
+	} {
+		_, err := xla.EmitBounded(parsedModule(t, text), lowering.Options{}, map[string]int{"N": 8})
+		require.ErrorIs(t, err, lowering.Unsupported, want)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "pin the symbol")
+	}
+	_, err := xla.EmitBounded(parsedModule(t, open), lowering.Options{}, map[string]int{"N": 1})
+	require.ErrorIs(t, err, lowering.BadOption)
+	_, err = xla.EmitBounded(parsedModule(t, open), lowering.Options{}, map[string]int{"M": 8})
+	require.ErrorIs(t, err, lowering.BadOption)
+	_, err = xla.EmitBounded(parsedModule(t, open), lowering.Options{}, nil)
+	require.ErrorIs(t, err, lowering.UnknownSize)
+}
+
+// TestVerifyRefusesBounds shows that the verifier's rules of bounds can fail.
+func TestVerifyRefusesBounds(t *testing.T) {
+	for _, body := range []string{
+		"%0 = \"stablehlo.negate\"(%arg0) : (tensor<?x4xf32, #stablehlo.bounds<8, ?>>) -> tensor<8x4xf32>",
+		"%0 = \"stablehlo.reverse\"(%arg0) {dimensions = array<i64: 0>} : (tensor<?x4xf32, #stablehlo.bounds<8, ?>>) -> tensor<?x4xf32, #stablehlo.bounds<8, ?>>",
+		"%0 = \"stablehlo.reshape\"(%arg0) : (tensor<?x4xf32, #stablehlo.bounds<8, ?>>) -> tensor<?xf32, #stablehlo.bounds<32>>",
+		"%0 = \"stablehlo.transpose\"(%arg0) {permutation = array<i64: 1, 0>} : (tensor<?x4xf32, #stablehlo.bounds<8, ?>>) -> tensor<?x8xf32, #stablehlo.bounds<4, ?>>",
+	} {
+		result := body[strings.LastIndex(body, "-> ")+len("-> "):]
+		code, err := stablehlo.Parse("module @m {\n  func.func public @main(%arg0: tensor<?x4xf32, #stablehlo.bounds<8, ?>>) -> (" + result + ") {\n    " + body + "\n    \"func.return\"(%0) : (" + result + ") -> ()\n  }\n}\n")
+		require.NoError(t, err)
+		require.Error(t, stablehlo.Verify(code), body)
+	}
+}
+
+// TestBoundedModels: which networks have one program for their symbols; those that have not are
+// specialised, each for a reason that names a call.
+func TestBoundedModels(t *testing.T) {
+	var texts, specialised []string
+	for _, model := range models.All() {
+		bounds := map[string]int{}
+		for s, n := range model.Dims {
+			bounds[s] = max(n, 4)
+		}
+		p, err := xla.EmitBounded(traceModel(t, model, model.New()), lowering.Options{}, bounds)
+		if err != nil {
+			require.True(t, errors.Is(err, lowering.Unsupported) || errors.Is(err, lowering.BadOption), err.Error())
+			specialised = append(specialised, model.Name)
+			continue
+		}
+		texts = append(texts, p.String())
+	}
+	// a loop, bags of indices, and sizes that are halved
+	require.Equal(t, []string{"unet", "lstm_10x256", "dlrm"}, specialised)
+	require.Len(t, texts, 19)
+	verifies(t, texts)
+}
+
+// TestBoundedBert: a network of BERT's form has one program for batch and length, which computes
+// what those of single sizes do.
+func TestBoundedBert(t *testing.T) {
+	small := *models.Lookup("bert_base")
+	small.New = func() any {
+		return models.NewBert(models.BertConfig{VocabSize: 32, MaxPositions: 16, TypeVocabSize: 2, HiddenSize: 16, NumLayers: 1, NumHeads: 4, IntermediateSize: 32, LayerNormEps: 1e-12})
+	}
+	module := small.New()
+	models.Synthetic(&small, module, "gofx-1")
+	m := traceModel(t, &small, module)
+	p, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 4, "S": 8})
+	require.NoError(t, err)
+	require.Equal(t, "f32[N,S,16]", p.Outputs[0].String())
+	verifies(t, []string{p.String()})
+	for _, sizes := range []map[string]int{{"N": 4, "S": 8}, {"N": 1, "S": 8}, {"N": 3, "S": 1}, {"N": 2, "S": 5}} {
+		g := &op.Gen{}
+		in := []*array.Array{g.Int(32, sizes["N"], sizes["S"]), g.Int(2, sizes["N"], sizes["S"])}
+		q, err := xla.Emit(m, lowering.Options{Shapes: sizes})
+		require.NoError(t, err)
+		fxtest.Close(t, "bert", evaluate(t, q, arguments(q, m, in)), evaluate(t, p, arguments(p, m, in)))
+	}
+}
+
+// TestBoundedRandom: random graphs with symbols, left open where they can be, compute what the
+// interpreter does for every size.
+func TestBoundedRandom(t *testing.T) {
+	ran, refused := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		m := fxtest.RandomGraph(rt)
+		bounds := map[string]int{}
+		for _, s := range m.Graph.Symbols() {
+			if s.Node.Opcode() == graph.Placeholder {
+				bounds[s.Name] = 5
+			}
+		}
+		if len(bounds) == 0 {
+			return
+		}
+		p, err := xla.EmitBounded(m, lowering.Options{}, bounds)
+		if err != nil {
+			refused++
+			return
+		}
+		ran++
+		for n := 1; n <= 5; n++ {
+			sizes := map[string]int{}
+			for s := range bounds {
+				sizes[s] = n
+			}
+			q, err := xla.Emit(m, lowering.Options{Shapes: sizes})
+			if err != nil {
+				continue // the graph does not take this size
+			}
+			g := &op.Gen{}
+			var in []*array.Array
+			for _, a := range append(q.Inputs, q.Weights...) {
+				in = append(in, array.Cast(g.Normal(a.Dims...), a.DType))
+			}
+			want := evaluate(t, q, in)
+			require.Empty(rt, fxtest.CloseArrays(want, evaluate(t, p, in)), "%d: %s\n%s", n, m.Graph, p)
+		}
+	})
+	t.Log(ran, "left open,", refused, "specialised")
+	require.Positive(t, ran)
+}

@@ -1,0 +1,241 @@
+package stablehlo
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Symbol is a size that a program is to have a bound for: what the program is for other sizes.
+type Symbol struct {
+	Bound int
+	// Others are the programs for Sizes of this symbol, and the bounds of all others.
+	Others []*Program
+	Sizes  []int
+}
+
+// Misfit says at which operation of main a program needs a size as a number; Op is -1 for an
+// argument.
+type Misfit struct {
+	Op  int
+	Err error
+}
+
+// Error returns the reason.
+func (m *Misfit) Error() string { return m.Err.Error() }
+
+// Bounded returns the program of which the sizes of some symbols are only bounded: p, which is for
+// the bounds, with these sizes left open. Which sizes these are is what changes in programs for other
+// sizes; nothing else may. Constants and whatever else has a size of its own get the run's.
+func Bounded(p *Program, symbols []Symbol) (*Program, error) {
+	b := &bounding{symbols: symbols, values: map[*Value]*Value{}, sizes: map[int]*Value{}, out: NewBuilder()}
+	for _, s := range symbols {
+		for _, q := range s.Others {
+			if len(q.Main.Ops) != len(p.Main.Ops) || len(q.Main.Args) != len(p.Main.Args) {
+				return nil, &Misfit{-1, errors.New("the program has other operations for other sizes")}
+			}
+		}
+	}
+	for i, a := range p.Main.Args {
+		open, err := b.open(a, func(q *Program) *Value { return q.Main.Args[i] })
+		if err != nil {
+			return nil, &Misfit{-1, err}
+		}
+		v := &Value{limited(a.Type, open)}
+		b.values[a] = v
+		b.out.Region.Args = append(b.out.Region.Args, v)
+	}
+	for i, o := range p.Main.Ops {
+		if err := b.op(i, o); err != nil {
+			return nil, &Misfit{i, err}
+		}
+	}
+	q := *p
+	q.Main = b.out.Region
+	return &q, nil
+}
+
+type bounding struct {
+	symbols []Symbol
+	values  map[*Value]*Value
+	sizes   map[int]*Value // of symbols, as the run has them
+	out     *Builder
+}
+
+// limited returns the type with bounds where a symbol is open.
+func limited(t Type, open []int) Type {
+	for d, s := range open {
+		if s >= 0 {
+			t = t.Limited(d)
+		}
+	}
+	return t
+}
+
+// open returns for each dimension of a value the symbol that its size is, -1 for none.
+func (b *bounding) open(v *Value, other func(q *Program) *Value) ([]int, error) {
+	list := slices.Repeat([]int{-1}, v.Type.Rank())
+	for s, symbol := range b.symbols {
+		for k, q := range symbol.Others {
+			u := other(q).Type
+			if u.Elem != v.Type.Elem || u.Rank() != v.Type.Rank() {
+				return nil, fmt.Errorf("%s is %s for another size", v.Type, u)
+			}
+			for d := range list {
+				same := u.Dims[d] == v.Type.Dims[d]
+				if !same && (u.Dims[d] != symbol.Sizes[k] || v.Type.Dims[d] != symbol.Bound || list[d] >= 0 && list[d] != s) || same && list[d] == s {
+					return nil, fmt.Errorf("dimension %d of %s is computed from a size", d, v.Type)
+				}
+				if !same {
+					list[d] = s
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// op copies an operation, with results that are as open as other sizes show.
+func (b *bounding) op(i int, o *Op) error {
+	c := &Op{Name: o.Name, Attrs: o.Attrs, Regions: o.Regions}
+	for _, v := range o.Operands {
+		c.Operands = append(c.Operands, b.values[v])
+	}
+	if o.Name == "if" || o.Name == "while" {
+		return errors.New("regions that see other values have no bounds")
+	}
+	for _, s := range b.symbols {
+		for _, q := range s.Others {
+			if err := b.alike(o, q.Main.Ops[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if o.Name == "return" {
+		b.out.Return(c.Operands...)
+		return nil
+	}
+	opens := make([][]int, len(o.Results))
+	some := slices.ContainsFunc(c.Operands, func(v *Value) bool { return v.Type.IsBounded() })
+	for r, v := range o.Results {
+		var err error
+		if opens[r], err = b.open(v, func(q *Program) *Value { return q.Main.Ops[i].Results[r] }); err != nil {
+			return err
+		}
+		some = some || slices.Max(append([]int{-1}, opens[r]...)) >= 0
+		c.Results = append(c.Results, &Value{v.Type})
+	}
+	if some {
+		if err := b.follow(c, opens); err != nil {
+			return err
+		}
+	}
+	if err := check(c); err != nil {
+		return err
+	}
+	b.out.Region.Ops = append(b.out.Region.Ops, c)
+	for r, v := range o.Results {
+		b.values[v] = b.opened(c.Results[r], opens[r])
+	}
+	return nil
+}
+
+// follow gives the results the bounds that they have from the operands, which must be open.
+func (b *bounding) follow(c *Op, opens [][]int) error {
+	sources, err := sourcesOf(c)
+	if err != nil {
+		return err
+	}
+	for r, v := range c.Results {
+		for d, s := range sources[r] {
+			if s.Operand < 0 || !c.Operands[s.Operand].Type.Bound(s.Dim) {
+				continue
+			}
+			if opens[r][d] < 0 {
+				return fmt.Errorf("dimension %d of %s follows a bound and has one size", d, v.Type)
+			}
+			v.Type = v.Type.Limited(d)
+		}
+	}
+	return nil
+}
+
+// opened returns a value with all dimensions open that are to be: those that follow no operand get
+// the run's size.
+func (b *bounding) opened(v *Value, open []int) *Value {
+	for d, s := range open {
+		if s >= 0 && !v.Type.Bound(d) {
+			v = b.out.Add(b.out.With("set_dimension_size", []*Value{v, b.size(s)}, "dimension", Int(d)))[0]
+		}
+	}
+	return v
+}
+
+// size returns the run's size of a symbol, read from the first argument that has it.
+func (b *bounding) size(s int) *Value {
+	if b.sizes[s] == nil {
+		for _, a := range b.out.Region.Args {
+			for d := range a.Type.Dims {
+				if a.Type.Bound(d) && a.Type.Dims[d] == b.symbols[s].Bound && b.sizes[s] == nil && b.is(a, d, s) {
+					b.sizes[s] = b.out.Add(b.out.With("get_dimension_size", []*Value{a}, "dimension", Int(d)))[0]
+				}
+			}
+		}
+	}
+	return b.sizes[s]
+}
+
+// is reports whether a dimension of an argument is of that symbol.
+func (b *bounding) is(arg *Value, dim, symbol int) bool {
+	at := slices.Index(b.out.Region.Args, arg)
+	s := b.symbols[symbol]
+	return s.Others[0].Main.Args[at].Type.Dims[dim] == s.Sizes[0]
+}
+
+// alike requires an operation to be the same for another size, but for what follows from the
+// sizes of its operands and results.
+func (b *bounding) alike(o, u *Op) error {
+	if o.Name != u.Name || len(o.Attrs) != len(u.Attrs) || len(o.Regions) != len(u.Regions) || len(o.Results) != len(u.Results) {
+		return errors.New("the program has other operations for other sizes")
+	}
+	for k, a := range o.Attrs {
+		if x, y := a.Value, u.Attrs[k].Value; attrString(x) != attrString(y) && !b.sized(o, u, x, y) {
+			return fmt.Errorf("its %s follows from a size", a.Name)
+		}
+	}
+	for k, r := range o.Regions {
+		if regionText(r) != regionText(u.Regions[k]) {
+			return errors.New("its region follows from a size")
+		}
+	}
+	return nil
+}
+
+// sized reports whether attributes differ only as operands do: constants of one number, slices to
+// the end.
+func (b *bounding) sized(o, u *Op, x, y Attribute) bool {
+	switch x := x.(type) {
+	case Dense:
+		y, ok := y.(Dense)
+		return ok && o.Name == "constant" && len(x.Bits) == 1 && len(y.Bits) == 1 && x.Bits[0] == y.Bits[0] && x.Type.Elem == y.Type.Elem && x.Type.Rank() == y.Type.Rank()
+	case Ints:
+		y, ok := y.(Ints)
+		if !ok || o.Name != "slice" || len(x) != len(y) {
+			return false
+		}
+		for d := range x {
+			if x[d] != y[d] && (x[d] != o.Operands[0].Type.Dims[d] || y[d] != u.Operands[0].Type.Dims[d]) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// regionText is what a region says, with its own names.
+func regionText(r *Region) string {
+	w := &printer{names: map[*Value]string{}}
+	w.region(r)
+	return w.out.String()
+}
