@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -184,6 +185,28 @@ func nodesAt(in []*graph.Node, at []int) []*graph.Node {
 	return out
 }
 
+// quantEdges are calls at the borders of their meaning: sums that wrap around, scales that are no numbers,
+// nothing to sum, windows that a float does not sum exactly, a weight that is broadcast.
+func quantEdges(r *rand.Rand) []contraction {
+	one := func(x float32) *array.Array { return array.FromSlice([]float32{x}, 1) }
+	call := func(o *op.Op, a any, in ...*array.Array) contraction {
+		return contraction{o, a, append(in, make([]*array.Array, 13-len(in))...)}
+	}
+	many := func(rows int) *array.Array {
+		return array.Contiguous(array.Expand(array.FromSlice([]uint8{255}, 1, 1), rows, 70000))
+	}
+	odd := array.FromSlice([]float32{float32(math.Inf(1)), float32(math.NaN()), -0.1, 0, 1e30}, 5)
+	x, w := bytesOf(r, array.U8, 3, 9), bytesOf(r, array.I8, 5, 9)
+	return []contraction{
+		call(std.QLinear, std.QLinearAttrs{DType: array.I32}, many(2), nil, nil, many(3)),
+		call(std.QLinear, std.QLinearAttrs{}, x, one(0.1), nil, w, odd, nil, one(0.3)),
+		call(std.QLinear, std.QLinearAttrs{ReLU: true, Max: 3}, x, one(0.1), nil, w, odd, nil, one(float32(math.NaN()))),
+		call(std.QLinear, std.QLinearAttrs{DType: array.I32}, array.New(array.U8, 4, 0), nil, nil, array.New(array.I8, 5, 0), nil, nil, nil, nil, array.FromSlice([]int32{1, -2, 3, 4, 5}, 5)),
+		call(std.QMatmul, std.QLinearAttrs{DType: array.I32}, bytesOf(r, array.I8, 3, 1, 2, 9), nil, nil, bytesOf(r, array.U8, 2, 9, 5), nil, bytesOf(r, array.U8, 5)),
+		call(std.QConv1d, std.QConvAttrs{Padding: op.IntList(4)}, bytesOf(r, array.I8, 1, 4, 700), one(0.1), bytesOf(r, array.I8, 1), bytesOf(r, array.U8, 6, 4, 300), one(0.02), nil, one(9)),
+	}
+}
+
 // TestQuantisedProductsAreExact: the bytes of any call, and the floats, are those of the processor.
 func TestQuantisedProductsAreExact(t *testing.T) {
 	calls := func(seed uint64, n int) []contraction {
@@ -204,7 +227,7 @@ func TestQuantisedProductsAreExact(t *testing.T) {
 	t.Run("blocks", func(t *testing.T) { exactly(t, grouped(t), calls(2, 5)) })
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
-		exactly(t, g, calls(3, 20))
+		exactly(t, g, append(calls(3, 20), quantEdges(rand.New(rand.NewPCG(4, 43)))...))
 		require.Contains(t, strings.Join(l.sources, ""), "= DP4A(a0, b0, ", "sums are of words")
 		ptx(t, l.sources)
 	})
