@@ -91,3 +91,20 @@ func TestAttentionOfNetworks(t *testing.T) {
 		}
 	}
 }
+
+// TestRecognisedModelsEqualTheFixtures runs the networks of text with kernels of attention.
+func TestRecognisedModelsEqualTheFixtures(t *testing.T) {
+	g := target(t)
+	for _, name := range []string{"bert_base", "gpt2"} {
+		t.Run(name, func(t *testing.T) {
+			ref := fxtest.LoadFixture(t, name)
+			fxtest.Nightly(t)
+			m, in := optimised(t, models.Lookup(name))
+			e := compile(t, g, m)
+			got, err := e.Run(ctx, in)
+			require.NoError(t, err)
+			ref.Check(t, got)
+			require.NotContains(t, gpu.Steps(e), std.Softmax.Name)
+		})
+	}
+}

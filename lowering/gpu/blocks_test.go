@@ -12,6 +12,7 @@ import (
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/models"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -95,4 +96,19 @@ func TestProductsOfAnyShape(t *testing.T) {
 		contracts(t, gpu.Target{Device: gpu.Using(processor{gpu.Driver(g.Device)}), Cache: "-"}, 4, 6)
 		ptx(t, l.sources)
 	})
+}
+
+// TestNetworksInBlocks runs networks on a processor as a GPU would run them.
+func TestNetworksInBlocks(t *testing.T) {
+	g := grouped(t)
+	for _, name := range []string{"resnet18", "mobilenet_v3_large", "bert_base"} {
+		t.Run(name, func(t *testing.T) {
+			ref := fxtest.LoadFixture(t, name)
+			fxtest.Nightly(t)
+			m, in := optimised(t, models.Lookup(name))
+			got, err := compile(t, g, m).Run(ctx, in)
+			require.NoError(t, err)
+			ref.Check(t, got)
+		})
+	}
 }

@@ -22,6 +22,7 @@ import (
 type builder struct {
 	m       *graph.Module
 	info    device.Info
+	library bool // of the vendor, see device.Library
 	buffers []buffer
 	steps   []step
 	inputs  int
@@ -32,8 +33,8 @@ type builder struct {
 }
 
 // build makes the steps of a legal graph.
-func build(m *graph.Module, info device.Info) (*builder, error) {
-	b := &builder{m: m, info: info, weights: map[string]*value{}, packs: map[string]*value{}}
+func build(m *graph.Module, info device.Info, library bool) (*builder, error) {
+	b := &builder{m: m, info: info, library: library, weights: map[string]*value{}, packs: map[string]*value{}}
 	_, err := graph.Fold(context.Background(), m.Graph, b.node)
 	if err == nil {
 		err = b.errs.Err()

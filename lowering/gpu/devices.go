@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering"
@@ -23,6 +24,7 @@ type Device struct {
 
 	programs      *lowering.Cache[device.Program]
 	built, loaded atomic.Int64
+	prefers       func(kernel, library time.Duration) bool // which of two ways is taken
 
 	mu       sync.Mutex // of what copies to and from the device outside of runs
 	transfer device.Queue
@@ -48,7 +50,8 @@ func (d *Device) Name() string { return d.Info().Kind + ":" + d.Info().Name }
 
 // using returns a device of a driver's.
 func using(d device.Device) *Device {
-	return &Device{dev: d, programs: lowering.NewCache(MostPrograms, device.Program.Free)}
+	return &Device{dev: d, programs: lowering.NewCache(MostPrograms, device.Program.Free),
+		prefers: func(kernel, library time.Duration) bool { return library < kernel }}
 }
 
 // drivers are asked for devices in this order.

@@ -45,6 +45,7 @@ type Executable struct {
 type Stats struct {
 	Sizes    lowering.CacheStats // of the graph, lowered for sizes
 	Launches int                 // kernels of a run of what was used last
+	Library  int                 // products that the library of the device's vendor computes
 	Kernels  int                 // different ones
 	Compiled int                 // of them, by the driver
 	Cached   int                 // of them, from the cache on disk or of the device
@@ -128,9 +129,13 @@ func (e *Executable) Stats() Stats {
 }
 
 func (p *program) count(s *Stats) {
-	s.Launches, s.Setup, s.Arena, s.Fixed = 0, 0, p.arena, 0
+	s.Launches, s.Library, s.Setup, s.Arena, s.Fixed = 0, 0, 0, p.arena, 0
 	names := map[string]bool{}
 	for _, st := range p.build.steps {
+		if st.routine != nil {
+			s.Library++
+			continue
+		}
 		if names[st.kernel.Name] = true; st.setup {
 			s.Setup++
 		} else {
@@ -302,6 +307,7 @@ func (e *Executable) Close() error {
 func (s Stats) String() string {
 	return strings.Join([]string{
 		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels (" + strconv.Itoa(s.Compiled) + " compiled, " + strconv.Itoa(s.Cached) + " cached)",
+		strconv.Itoa(s.Library) + " products by a library",
 		strconv.Itoa(s.Expanded) + " calls expanded",
 		strconv.Itoa(s.Setup) + " launches once",
 		strconv.Itoa(s.Arena) + " bytes of values",

@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"time"
+
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
@@ -24,4 +26,9 @@ func Steps(e *Executable) []string {
 		}
 	}
 	return l
+}
+
+// Prefer has a device take the library of its vendor, or kernels, whatever takes less time.
+func Prefer(d *Device, library bool) {
+	d.prefers = func(time.Duration, time.Duration) bool { return library }
 }

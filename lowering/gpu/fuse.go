@@ -149,4 +149,5 @@ func (b *builder) store(p *pending, dims []int, out []*value) {
 		}
 	}
 	b.emit(p.from.node, p.from.kernel(views[0], e), out, args)
+	b.offer(p, out[0])
 }

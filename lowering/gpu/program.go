@@ -26,6 +26,7 @@ type program struct {
 	arena    int
 	fixed    []device.Buffer // by buffer: weights and what is made of them once
 	checked  []*graph.Node   // of the calls that may refuse an operand, by status
+	routines []device.Routine
 
 	mu   sync.Mutex
 	free []*instance
@@ -50,19 +51,26 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
 	}
-	b, err := build(ready, d.Info())
+	_, library := d.dev.(device.Library)
+	library = library && !t.NoLibraries
+	b, err := build(ready, d.Info(), library)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{dev: d, expanded: expanded(ready.Graph), module: ready, build: b, inputs: inputs, arena: b.arena(max(d.Info().Align, 64)), fixed: make([]device.Buffer, len(b.buffers))}
-	for _, s := range b.steps {
-		if s.kernel.Status {
-			p.checked = append(p.checked, s.node)
-		}
-	}
+	p := &program{dev: d, expanded: expanded(ready.Graph), module: ready, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
 	if err := p.link(lowering.UserFolder(name, t.Cache), options); err != nil {
 		p.close()
 		return nil, err
+	}
+	if err := p.choose(lowering.UserFolder(name, t.Cache)); err != nil {
+		p.close()
+		return nil, err
+	}
+	p.arena = b.arena(max(d.Info().Align, 64))
+	for _, s := range b.steps {
+		if s.routine == nil && s.kernel.Status {
+			p.checked = append(p.checked, s.node)
+		}
 	}
 	if err := p.setUp(); err != nil {
 		p.close()
@@ -87,6 +95,9 @@ func (p *program) link(folder lowering.Folder, options string) error {
 	var all []*source.Kernel
 	for _, s := range p.build.steps {
 		all = append(all, s.kernel)
+		if s.other != nil && s.other.then != nil {
+			all = append(all, s.other.then.kernel)
+		}
 	}
 	p.kernels = map[string]device.Kernel{}
 	if len(all) == 0 {
@@ -241,6 +252,11 @@ func (p *program) newInstance() (_ *instance, err error) {
 	if err = p.arguments(x); err != nil {
 		return nil, err
 	}
+	for _, r := range p.routines {
+		if err = r.Reserve(x.queue); err != nil {
+			return nil, err
+		}
+	}
 	return x, p.record(x)
 }
 
@@ -269,12 +285,20 @@ func (p *program) start(ctx context.Context, x *instance) error {
 			_ = x.queue.Finish()
 			return diag.Stop(ctx.Err())
 		}
-		if err := x.queue.Launch(&x.launches[i]); err != nil {
+		if err := p.issue(x, s, i); err != nil {
 			return at(s, err)
 		}
 		i++
 	}
 	return nil
+}
+
+// issue enqueues the i-th step of a run.
+func (p *program) issue(x *instance, s step, i int) error {
+	if s.routine != nil {
+		return s.routine.Run(x.queue, x.views[s.args[0]], x.views[s.args[1]], x.views[s.args[2]])
+	}
+	return x.queue.Launch(&x.launches[i])
 }
 
 // statusBytes is the size of a status word; each step that has one has its own.
@@ -285,6 +309,10 @@ func (p *program) arguments(x *instance) error {
 	align := max(p.dev.Info().Align, statusBytes)
 	for _, s := range p.build.steps {
 		if s.setup {
+			continue
+		}
+		if s.routine != nil {
+			x.launches = append(x.launches, device.Launch{}) // none
 			continue
 		}
 		if s.kernel.Status {
@@ -440,6 +468,9 @@ func (p *program) close() {
 		if k != nil {
 			k.Free()
 		}
+	}
+	for _, r := range p.routines {
+		r.Free()
 	}
 	if p.source != nil {
 		p.source.Release()

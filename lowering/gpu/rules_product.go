@@ -54,7 +54,9 @@ func matmul(c *call) ([]*value, error) {
 	m := av.Shape[len(av.Shape)-2]
 	// A column is read once for each row: packing pays where there are some.
 	if !c.b.info.Host && tiles(out.dtype(), n, depth) && !vectors {
-		return c.contract(c.blocked(av, bv, a, b), nil, nil), nil
+		k := c.blocked(av, bv, a, b)
+		k.library = c.b.productOf(out.dtype(), out.shape()[:len(out.shape())-2], av, bv)
+		return c.contract(k, nil, nil), nil
 	}
 	if tiles(out.dtype(), n, depth) && (m >= 4 || c.b.buffers[b.buf].setup) && !vectors {
 		t := source.TileFor(c.b.info.Vector, n)
@@ -118,6 +120,7 @@ func linear(c *call) ([]*value, error) {
 	k := &contraction{in: []*value{x, w}}
 	if !c.b.info.Host && tiles(x.dtype(), features, depth) {
 		k = c.blocked(flat, turned, x, w)
+		k.library = c.b.productOf(x.dtype(), nil, flat, turned)
 		rows := k.kernel
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
@@ -187,6 +190,7 @@ func conv(c *call) ([]*value, error) {
 			s.Out, e = e.Batched(o, single)
 			return s.Blocked(source.BlockFor(groups, places, m, c.b.info.Units, c.b.info.Group), w.view(), e)
 		}
+		d.library = c.b.convolutionOf(dims, win, groups, x.view(), w.view())
 	case out.dtype() != array.F64 && m >= fewest:
 		t := source.TileFor(c.b.info.Vector, m)
 		d.in[1] = c.b.pack(c.n, shape.Pack(t, w.view()), groups*t.Panels(m)*count(w.shape()[1:])*t.Lanes, w)

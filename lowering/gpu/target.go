@@ -19,6 +19,9 @@ type Target struct {
 	// Cache is the folder of built programs; "" means gofx/gpu in the user's cache folder,
 	// "-" none.
 	Cache string
+	// NoLibraries leaves products and convolutions to kernels of this package, whose results do
+	// not depend on what was measured, where NVIDIA's cuBLASLt and cuDNN are installed, too.
+	NoLibraries bool
 }
 
 const name = "gpu"

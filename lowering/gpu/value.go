@@ -3,6 +3,7 @@ package gpu
 import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op/expr"
 )
@@ -29,6 +30,8 @@ type pending struct {
 type contraction struct {
 	in   []*value
 	node *graph.Node
+	// library is what a library may compute of in's first two, nil where that is nothing.
+	library routine
 	// kernel prints it, with an epilogue.
 	kernel func(out source.View, e source.Epilogue) *source.Kernel
 }
@@ -61,6 +64,10 @@ type step struct {
 	outs   int
 	node   *graph.Node
 	setup  bool
+
+	other   *other         // another way to do it, until one is chosen
+	routine device.Routine // instead of the kernel
+	library string         // that the routine is of
 }
 
 // view is where the elements of a value lie; it must be in a buffer.

@@ -37,11 +37,15 @@ func (c *compiler) functions() map[string]*uintptr {
 // compilers are the names that NVRTC has, newest first. A toolkit that is not where the
 // loader looks is found through CUDA_PATH or CUDA_HOME, or in its usual folder.
 func compilers() []string {
-	names := []string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"}
+	return installed([]string{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"},
+		[]string{"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"})
+}
+
+// installed lists where a library of the toolkit may be.
+func installed(names, windows []string) []string {
 	folder, usual := "lib64", "/usr/local/cuda"
 	if runtime.GOOS == "windows" {
-		names = []string{"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"}
-		folder, usual = "bin", ""
+		names, folder, usual = windows, "bin", ""
 	}
 	all := names
 	for _, root := range []string{os.Getenv("CUDA_PATH"), os.Getenv("CUDA_HOME"), usual} {

@@ -148,7 +148,7 @@ func TestBinaries(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, built)
 
-	alone, err := cuda.DevicesOf([]string{b.drv.Path}, []string{"/no/such/libnvrtc.so"})
+	alone, err := cuda.DevicesOf([]string{b.drv.Path}, []string{"/no/such/libnvrtc.so"}, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, "CUDA 12.4", alone[0].Info().Driver)
 	_, built, err = alone[0].Build(kernels, image)

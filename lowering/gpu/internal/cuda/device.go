@@ -17,6 +17,8 @@ import (
 type Device struct {
 	drv  *driver
 	nv   func() (*compiler, error)
+	lt   func() (*blas, error)
+	nn   func() (*dnn, error)
 	id   uintptr
 	info device.Info
 	arch int // compute capability: 90 for 9.0
@@ -56,20 +58,32 @@ func Devices() ([]device.Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.devices(loadCompiler)
+	return d.devices(toolkit{loadCompiler, loadBLAS, loadDNN})
 }
 
-// DevicesOf is Devices for a driver and an NVRTC of the caller's: the first library of
-// each list that can be loaded.
-func DevicesOf(driver, nvrtc []string) ([]device.Device, error) {
+// toolkit opens the libraries that may stand beside a driver.
+type toolkit struct {
+	nv func() (*compiler, error)
+	lt func() (*blas, error)
+	nn func() (*dnn, error)
+}
+
+// DevicesOf is Devices for libraries of the caller's: a driver, NVRTC, cuBLASLt and cuDNN, the
+// first of each list that can be loaded.
+func DevicesOf(driver, nvrtc, blas, dnn []string) ([]device.Device, error) {
 	d, err := open(driver)
 	if err != nil {
 		return nil, err
 	}
-	return d.devices(sync.OnceValues(func() (*compiler, error) { return openCompiler(nvrtc) }))
+	return d.devices(toolkit{once(openCompiler, nvrtc), once(openBLAS, blas), once(openDNN, dnn)})
 }
 
-func (d *driver) devices(nv func() (*compiler, error)) ([]device.Device, error) {
+// once opens a library when it is first asked for.
+func once[L any](open func(names []string) (*L, error), names []string) func() (*L, error) {
+	return sync.OnceValues(func() (*L, error) { return open(names) })
+}
+
+func (d *driver) devices(with toolkit) ([]device.Device, error) {
 	var count int32
 	if s := d.call(d.deviceGetCount, uintptr(unsafe.Pointer(&count))); s != success {
 		return nil, none("the CUDA driver does not list its devices: "+d.describe(s), "see whether nvidia-smi lists the card")
@@ -80,7 +94,7 @@ func (d *driver) devices(nv func() (*compiler, error)) ([]device.Device, error) 
 		if d.call(d.deviceGet, uintptr(unsafe.Pointer(&id)), uintptr(i)) != success {
 			continue
 		}
-		if dev := d.describeDevice(uintptr(id), nv); dev != nil {
+		if dev := d.describeDevice(uintptr(id), with); dev != nil {
 			found = append(found, dev)
 		}
 	}
@@ -91,7 +105,7 @@ func (d *driver) devices(nv func() (*compiler, error)) ([]device.Device, error) 
 }
 
 // describeDevice returns what the driver says of a device, nil for one that takes no context.
-func (d *driver) describeDevice(id uintptr, nv func() (*compiler, error)) *Device {
+func (d *driver) describeDevice(id uintptr, with toolkit) *Device {
 	attr := func(what int) int {
 		var v int32
 		d.call(d.deviceGetAttribute, uintptr(unsafe.Pointer(&v)), uintptr(what), id)
@@ -104,9 +118,9 @@ func (d *driver) describeDevice(id uintptr, nv func() (*compiler, error)) *Devic
 	d.call(d.deviceGetName, uintptr(unsafe.Pointer(&name[0])), nameBytes-1, id)
 	var memory uint64
 	d.call(d.deviceTotalMem, uintptr(unsafe.Pointer(&memory)), id)
-	dev := &Device{drv: d, nv: nv, id: id, arch: 10*attr(attrMajor) + attr(attrMinor), open: map[closer]struct{}{}}
+	dev := &Device{drv: d, nv: with.nv, lt: with.lt, nn: with.nn, id: id, arch: 10*attr(attrMajor) + attr(attrMinor), open: map[closer]struct{}{}}
 	versions := "CUDA " + d.version()
-	if c, err := nv(); err == nil {
+	if c, err := with.nv(); err == nil {
 		versions += "; NVRTC " + c.version
 	}
 	dev.info = device.Info{

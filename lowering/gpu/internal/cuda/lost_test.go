@@ -192,19 +192,19 @@ func TestNoDevices(t *testing.T) {
 	} {
 		drv := cudatest.New(t)
 		set(drv)
-		_, err := cuda.DevicesOf([]string{drv.Path}, nil)
+		_, err := cuda.DevicesOf([]string{drv.Path}, nil, nil, nil)
 		require.ErrorIs(t, err, device.NoDevice)
 		require.ErrorContains(t, err, name)
 	}
 	drv := cudatest.New(t)
 	drv.Set("devices", 3)
-	all, err := cuda.DevicesOf([]string{drv.Path}, nil)
+	all, err := cuda.DevicesOf([]string{drv.Path}, nil, nil, nil)
 	require.NoError(t, err)
 	require.Len(t, all, 2, "one is not for computing")
-	_, err = cuda.DevicesOf([]string{"/no/such/libcuda.so.1"}, nil)
+	_, err = cuda.DevicesOf([]string{"/no/such/libcuda.so.1"}, nil, nil, nil)
 	require.ErrorIs(t, err, device.NoDevice)
 	require.ErrorContains(t, err, "no CUDA driver is installed: ")
-	_, err = cuda.DevicesOf([]string{drv.NVRTC}, nil)
+	_, err = cuda.DevicesOf([]string{drv.NVRTC}, nil, nil, nil)
 	require.ErrorIs(t, err, device.NoDevice)
 	require.ErrorContains(t, err, "has no function cu")
 }

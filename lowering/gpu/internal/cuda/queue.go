@@ -19,6 +19,8 @@ type queue struct {
 	stage    staging
 	record   *recording // being made
 
+	workspace uintptr // of routines, 0 until one needs it
+
 	// What a launch passes: kept, so that launches allocate nothing.
 	values []uint64
 	params []unsafe.Pointer
@@ -48,6 +50,9 @@ func (q *queue) release() {
 	q.d.drv.call(q.d.drv.streamSynchronize, q.stream)
 	q.finished.Store(math.MaxUint64)
 	q.stage.release(q.d)
+	if q.workspace != 0 {
+		q.d.drv.call(q.d.drv.memFree, q.workspace)
+	}
 	q.d.drv.call(q.d.drv.streamDestroy, q.stream)
 }
 

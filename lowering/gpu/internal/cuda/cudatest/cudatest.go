@@ -21,6 +21,7 @@ var sources embed.FS
 // built holds the libraries, which are compiled once in a process.
 type built struct {
 	driver, nvrtc []byte
+	blas, dnn     []byte
 	header        []byte
 	cxx           string
 	skip          string // why there are none
@@ -50,6 +51,8 @@ var build = sync.OnceValue(func() *built {
 	dir = filepath.Join(dir, "testdata")
 	b.driver = b.compile(cc, dir, "cuda.c", "state.c", "streams.c")
 	b.nvrtc = b.compile(cc, dir, "nvrtc.c")
+	b.blas = b.compile(cc, dir, "blas.c")
+	b.dnn = b.compile(cc, dir, "dnn.c")
 	b.header, err = os.ReadFile(filepath.Join(dir, "host.h"))
 	if b.err == nil {
 		b.err = err
@@ -101,6 +104,10 @@ type Driver struct {
 	t           testing.TB
 	Path, NVRTC string // of the libraries
 	lib, nvrtc  *dynlib.Library
+
+	// BLAS and DNN are where a cuBLASLt and a cuDNN lie once UseLibraries was called.
+	BLAS, DNN string
+	blas, dnn *dynlib.Library
 }
 
 // New builds a driver, or skips the test. When the test ends, it fails if something that
@@ -115,7 +122,7 @@ func New(t testing.TB) *Driver {
 		t.Fatal(b.err)
 	}
 	dir := t.TempDir()
-	d := &Driver{t: t, Path: filepath.Join(dir, "libcuda.so"), NVRTC: filepath.Join(dir, "libnvrtc.so")}
+	d := &Driver{t: t, Path: filepath.Join(dir, "libcuda.so"), NVRTC: filepath.Join(dir, "libnvrtc.so"), BLAS: filepath.Join(dir, "libcublasLt.so"), DNN: filepath.Join(dir, "libcudnn.so")}
 	for path, data := range map[string][]byte{d.Path: b.driver, d.NVRTC: b.nvrtc, filepath.Join(dir, "host.h"): b.header} {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
@@ -125,6 +132,40 @@ func New(t testing.TB) *Driver {
 	dynlib.Call(d.nvrtc.Lookup("fake_configure"), text(b.cxx), text(dir))
 	t.Cleanup(d.check)
 	return d
+}
+
+// UseLibraries gives devices that are opened afterwards a cuBLASLt and a cuDNN of the test's own.
+func (d *Driver) UseLibraries() {
+	d.t.Helper()
+	for _, l := range []struct {
+		name, path string
+		data       []byte
+		at         **dynlib.Library
+	}{{"blas", d.BLAS, build().blas, &d.blas}, {"dnn", d.DNN, build().dnn, &d.dnn}} {
+		if err := os.WriteFile(l.path, l.data, 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+		lib := d.load(l.path)
+		*l.at = lib
+		dynlib.Call(lib.Lookup("fake_"+l.name+"_configure"), d.lib.Lookup("fake_add"))
+		d.t.Cleanup(func() {
+			if n := int(int32(dynlib.Call(lib.Lookup("fake_" + l.name + "_live")))); n != 0 {
+				d.t.Errorf("%d things of library %s are alive", n, l.name)
+			}
+		})
+	}
+}
+
+// Products returns how many products the cuBLASLt computed, or recorded.
+func (d *Driver) Products() int { return int(int32(dynlib.Call(d.blas.Lookup("fake_blas_calls")))) }
+
+// Convolutions is Products of the cuDNN.
+func (d *Driver) Convolutions() int { return int(int32(dynlib.Call(d.dnn.Lookup("fake_dnn_calls")))) }
+
+// RefuseAll makes the libraries take nothing.
+func (d *Driver) RefuseAll() {
+	dynlib.Call(d.blas.Lookup("fake_blas_refuse"), 1)
+	dynlib.Call(d.dnn.Lookup("fake_dnn_refuse"), 1)
 }
 
 func (d *Driver) load(path string) *dynlib.Library {
@@ -153,7 +194,7 @@ var texts struct {
 // Device opens the driver's first device, which is closed when the test ends.
 func (d *Driver) Device() *cuda.Device {
 	d.t.Helper()
-	all, err := cuda.DevicesOf([]string{d.Path}, []string{d.NVRTC})
+	all, err := cuda.DevicesOf([]string{d.Path}, []string{d.NVRTC}, []string{d.BLAS}, []string{d.DNN})
 	if err != nil {
 		d.t.Fatal(err)
 	}

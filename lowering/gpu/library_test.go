@@ -1,0 +1,123 @@
+package gpu_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
+)
+
+// products has a linear layer with an epilogue, a product of batches one of which is turned,
+// one that is too small for a library, and one of halves.
+const products = `gofx 1
+graph products(%x: f32[130,128], %y: f32[2,130,128], %h: f16[128,130]) {
+  %w = get_attr[w] : f32[144,128]
+  %b = get_attr[b] : f32[144]
+  %l = call_function[linear](%x, %w, %b) : f32[130,144]
+  %r = call_function[relu](%l) : f32[130,144]
+  %t = call_function[transpose](%y) {dim0=1, dim1=2} : f32[2,128,130]
+  %m = call_function[matmul](%y, %t) : f32[2,130,130]
+  %s = call_function[slice](%x) {dim=0, start=0, stop=2, step=1} : f32[2,128]
+  %q = call_function[linear](%s, %w) : f32[2,144]
+  %c = call_function[cast](%x) {dtype=f16} : f16[130,128]
+  %k = call_function[matmul](%c, %h) : f16[130,130]
+  %n = call_function[neg](%k) : f16[130,130]
+  %p = call_function[matmul](%y, %t) : f32[2,130,130]
+  return (%r, %m, %q, %n, %p)
+}
+param w : f32[144,128]
+param b : f32[144]
+`
+
+func TestProductsByALibrary(t *testing.T) {
+	drv := cudatest.New(t)
+	drv.UseLibraries()
+	m := parsed(t, products)
+	in := []*array.Array{ramp(130, 128), ramp(2, 130, 128), array.Cast(ramp(128, 130), array.F16)}
+	want := interpreted(t, m, in...)
+	cache := t.TempDir()
+	run := func(library bool) (s gpu.Stats, measured int) {
+		d := gpu.Using(drv.Device())
+		gpu.Prefer(d, library)
+		before := drv.Products()
+		e, err := gpu.Target{Device: d, Cache: cache}.Compile(m, lowering.Options{})
+		require.NoError(t, err)
+		measured = drv.Products() - before
+		for range 2 {
+			got, err := e.Run(ctx, in)
+			require.NoError(t, err)
+			fxtest.Close(t, "products", want, got)
+		}
+		s = e.(*gpu.Executable).Stats()
+		require.NoError(t, e.Close())
+		return s, measured
+	}
+	s, measured := run(true)
+	require.Equal(t, 4, s.Library, "%s", s)
+	require.Equal(t, 3*20, measured, "each different product is measured once")
+	again, measured := run(false)
+	require.Zero(t, measured, "what was chosen is known to the next process")
+	require.Equal(t, 4, again.Library)
+
+	d := gpu.Using(drv.Device())
+	gpu.Prefer(d, true)
+	e, err := gpu.Target{Device: d, Cache: "-", NoLibraries: true}.Compile(m, lowering.Options{})
+	require.NoError(t, err)
+	require.Zero(t, e.(*gpu.Executable).Stats().Library)
+	require.NoError(t, e.Close())
+
+	cache = t.TempDir()
+	s, measured = run(false)
+	require.Zero(t, s.Library)
+	require.Equal(t, 3*20, measured)
+	drv.RefuseAll()
+	cache = t.TempDir()
+	s, measured = run(true)
+	require.Zero(t, s.Library, "what the library does not take kernels do")
+	require.Zero(t, measured)
+}
+
+// convolutions has one with padding, strides and an epilogue, one of groups with dilation, and
+// one of halves.
+const convolutions = `gofx 1
+graph convolutions(%x: f32[2,16,20,20], %h: f16[2,16,20,20]) {
+  %w = get_attr[w] : f32[32,16,3,3]
+  %g = get_attr[g] : f32[64,8,3,3]
+  %b = get_attr[b] : f32[32]
+  %c = call_function[conv2d](%x, %w, %b) {padding=[1, 1], stride=[1, 1]} : f32[2,32,20,20]
+  %r = call_function[relu](%c) : f32[2,32,20,20]
+  %d = call_function[conv2d](%x, %g) {groups=2, dilation=[2, 2], padding=[2, 2]} : f32[2,64,20,20]
+  %v = call_function[cast](%w) {dtype=f16} : f16[32,16,3,3]
+  %a = call_function[cast](%b) {dtype=f16} : f16[32]
+  %k = call_function[conv2d](%h, %v, %a) {padding=[1, 1]} : f16[2,32,20,20]
+  return (%r, %d, %k)
+}
+param w : f32[32,16,3,3]
+param g : f32[64,8,3,3]
+param b : f32[32]
+`
+
+func TestConvolutionsByALibrary(t *testing.T) {
+	drv := cudatest.New(t)
+	drv.UseLibraries()
+	m := parsed(t, convolutions)
+	in := []*array.Array{ramp(2, 16, 20, 20), array.Cast(ramp(2, 16, 20, 20), array.F16)}
+	want := interpreted(t, m, in...)
+	d := gpu.Using(drv.Device())
+	gpu.Prefer(d, true)
+	e, err := gpu.Target{Device: d, Cache: "-"}.Compile(m, lowering.Options{})
+	require.NoError(t, err)
+	for range 2 {
+		got, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		fxtest.Close(t, "convolutions", want, got)
+	}
+	require.Equal(t, 3, e.(*gpu.Executable).Stats().Library)
+	require.Equal(t, 3*20+3, drv.Convolutions(), "measured, and recorded once")
+	require.NoError(t, e.Close())
+}
