@@ -100,6 +100,9 @@ var rules = lowering.Rules[rule]{
 	std.Conv1d: {floats, conv}, std.Conv2d: {floats, conv}, std.Conv3d: {floats, conv},
 	std.ConvTranspose1d: {floats, convTranspose}, std.ConvTranspose2d: {floats, convTranspose}, std.ConvTranspose3d: {floats, convTranspose},
 
+	std.QLinear: {computes, quantLinear}, std.QMatmul: {computes, quantMatmul},
+	std.QConv1d: {computes, quantConv}, std.QConv2d: {computes, quantConv}, std.QConv3d: {computes, quantConv},
+
 	std.MaxPool1d: {computes, maxPool}, std.MaxPool2d: {computes, maxPool}, std.MaxPool3d: {computes, maxPool},
 	std.MaxPool1dWithIndices: {computes, maxPool}, std.MaxPool2dWithIndices: {computes, maxPool}, std.MaxPool3dWithIndices: {computes, maxPool},
 	std.AvgPool1d: {computes, avgPool}, std.AvgPool2d: {computes, avgPool}, std.AvgPool3d: {computes, avgPool},

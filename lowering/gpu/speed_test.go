@@ -2,6 +2,7 @@ package gpu_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,9 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/models"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/op/std"
+	"github.com/gofx-dev/gofx/passes/expand"
 )
 
 // inTurns logs the least times of executables that take turns.
@@ -85,4 +89,43 @@ func TestSpeed(t *testing.T) {
 		}
 		inTurns(t, 15, in, []string{"cpu", "gpu, formula", "gpu"}, append([]lowering.Executable{onCPU(t, m)}, list...)...)
 	})
+}
+
+// layer is a module that has a call's operands but the first as weights.
+func layer(t *testing.T, c contraction) *graph.Module {
+	b := newTogether(t)
+	args := b.operands(c.in[:1])
+	for i, v := range c.in[1:] {
+		if v == nil {
+			args = append(args, nil)
+			continue
+		}
+		path := fmt.Sprint("p", i)
+		b.m.SetParam(graph.Param{Path: path, Value: v})
+		args = append(args, b.c.GetAttr(path))
+	}
+	b.result(b.c.Function(c.op, c.attrs, args...), 0)
+	return b.module()
+}
+
+// TestSpeedOfBytes compares the layers of ResNet-18 on bytes with those on floats, and with what quantised
+// convolutions are expanded into.
+func TestSpeedOfBytes(t *testing.T) {
+	if os.Getenv("GOFX_SPEED") == "" {
+		t.Skip("times are taken where GOFX_SPEED is set")
+	}
+	g, r := target(t), rand.New(rand.NewPCG(1, 43))
+	for _, s := range [][2]int{{64, 56}, {128, 28}, {256, 14}, {512, 7}} {
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			n, size := s[0], s[1]
+			floats := contraction{std.Conv2d, std.ConvAttrs{Padding: op.IntList(1)}, []*array.Array{numbers(r, array.F32, 1, n, size, size), numbers(r, array.F32, n, n, 3, 3)}}
+			bytes := contraction{std.QConv2d, std.QConvAttrs{Padding: op.IntList(1)}, []*array.Array{bytesOf(r, array.U8, 1, n, size, size), scales(r, 1, 0.02), bytesOf(r, array.U8, 1),
+				bytesOf(r, array.I8, n, n, 3, 3), scales(r, n, 0.01), nil, scales(r, 1, 1), bytesOf(r, array.U8, 1)}}
+			inTurns(t, 41, floats.in[:1], []string{"cpu, floats", "gpu, floats"}, onCPU(t, layer(t, floats)), compile(t, g, layer(t, floats)))
+			expanded := layer(t, bytes)
+			whole := func(n *graph.Node) (bool, string) { return n.Op() != std.QConv2d, "" }
+			require.NoError(t, lowering.Legalize(expanded.Graph, "gpu", whole, expand.Table()))
+			inTurns(t, 41, bytes.in[:1], []string{"cpu, bytes", "gpu, bytes, expanded", "gpu, bytes"}, onCPU(t, layer(t, bytes)), compile(t, g, expanded), compile(t, g, layer(t, bytes)))
+		})
+	}
 }

@@ -20,6 +20,8 @@ static __device__ inline double __longlong_as_double(long long x) { return __bui
 static __device__ inline float __double2float_rz(double x) { return __nvvm_d2f_rz(x); }
 static __device__ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 
+static __device__ inline int __dp4a(int a, int b, int c) { int d; asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }
+
 // Functions of mathematics, as C++ overloads them; they stay calls.
 #define FX_1(f) \
 	extern "C" __device__ float f##f(float); \

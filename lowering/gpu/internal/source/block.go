@@ -10,7 +10,13 @@ import (
 // the lanes: Rows by Columns results, of which every work-item has Own by Own. Depth
 // numbers of each row and column at a time lie in local memory, read once for all. Rows and
 // Columns are at least Own times Own, so that a work-item always brings the same row.
-type Block struct{ Rows, Columns, Depth, Own int }
+type Block struct {
+	Rows, Columns, Depth, Own int
+
+	// Words says that operands are words of Words; sums are exact modulo 2^32, and the epilogue gets them
+	// as i32.
+	Words bool
+}
 
 // BlockFor chooses a block for count products of rows by columns on a device with so many
 // processors: large ones read less, small ones leave no processor idle. A group has at most most
@@ -146,22 +152,31 @@ func (k Block) kernel(count int, params []param, write func(b *strings.Builder))
 // different banks whichever way they go.
 func (s side) pitch() int { return s.n + 1 }
 
+// numbers is the type of what is multiplied and summed, its zero, and the name of what adds a product.
+func (k Block) numbers() (number, zero, add string) {
+	if k.Words {
+		return "int", "0", "DP4A"
+	}
+	return "float", "0.0f", "FMA"
+}
+
 // multiply prints the sums s[Own][Own] of a work-item. Neighbours have rows side by side, where
 // results lie so, or columns.
 func (k Block) multiply(b *strings.Builder, rows, columns side, depth int, rowsFirst bool) {
 	down, across := k.Rows/k.Own, k.Columns/k.Own
 	line := func(s string) { b.WriteString("\t" + s + "\n") }
+	number, zero, add := k.numbers()
 	for _, s := range []side{rows, columns} {
-		line("LOCAL float " + s.name + "[" + num(k.Depth*s.pitch()) + "];")
+		line("LOCAL " + number + " " + s.name + "[" + num(k.Depth*s.pitch()) + "];")
 	}
 	if rowsFirst {
 		line("int down = LANE0 % " + num(down) + ", across = LANE0 / " + num(down) + ";")
 	} else {
 		line("int down = LANE0 / " + num(across) + ", across = LANE0 % " + num(across) + ";")
 	}
-	line("float s[" + num(k.Own) + "][" + num(k.Own) + "];")
+	line(number + " s[" + num(k.Own) + "][" + num(k.Own) + "];")
 	line(unroll)
-	line("for (int i = 0; i < " + num(k.Own) + "; i++) for (int j = 0; j < " + num(k.Own) + "; j++) s[i][j] = 0.0f;")
+	line("for (int i = 0; i < " + num(k.Own) + "; i++) for (int j = 0; j < " + num(k.Own) + "; j++) s[i][j] = " + zero + ";")
 	for _, s := range []side{rows, columns} {
 		k.own(b, s)
 	}
@@ -172,13 +187,13 @@ func (k Block) multiply(b *strings.Builder, rows, columns side, depth int, rowsF
 	line("BARRIER;")
 	line("for (int d = 0; d < " + num(k.Depth) + "; d++) {")
 	for i := range k.Own {
-		line("\tfloat a" + num(i) + " = as[d * " + num(rows.pitch()) + " + down + " + num(i*down) + "];")
-		line("\tfloat b" + num(i) + " = bs[d * " + num(columns.pitch()) + " + across + " + num(i*across) + "];")
+		line("\t" + number + " a" + num(i) + " = as[d * " + num(rows.pitch()) + " + down + " + num(i*down) + "];")
+		line("\t" + number + " b" + num(i) + " = bs[d * " + num(columns.pitch()) + " + across + " + num(i*across) + "];")
 	}
 	for i := range k.Own {
 		for j := range k.Own {
 			at := "s[" + num(i) + "][" + num(j) + "]"
-			line("\t" + at + " = FMA(a" + num(i) + ", b" + num(j) + ", " + at + ");")
+			line("\t" + at + " = " + add + "(a" + num(i) + ", b" + num(j) + ", " + at + ");")
 		}
 	}
 	line("}")
@@ -218,7 +233,8 @@ func (k Block) bring(b *strings.Builder, s side, depth int) {
 	to := s.name + "[x * " + num(s.pitch()) + " + y] = "
 	value := s.at(i, "k")
 	if depth%k.Depth != 0 {
-		value = "k < " + num(depth) + " ? " + value + " : 0.0f"
+		_, zero, _ := k.numbers()
+		value = "k < " + num(depth) + " ? " + value + " : " + zero
 	}
 	line("\t" + to + value + ";")
 	line("}")

@@ -38,9 +38,9 @@ type Conv struct {
 	Out, X View
 }
 
-// taps prints loops over channels and the window; body is told the index of the element of
+// taps prints loops over channels, of each group those numbered from to to, and the window; body is told the index of the element of
 // x behind base.
-func (c Conv) taps(b *strings.Builder, tab string, body func(tab, offset string)) {
+func (c Conv) taps(b *strings.Builder, tab, from, to string, body func(tab, offset string)) {
 	channels := c.X.Shape[1] / c.Groups
 	_, plane := c.X.Axis(1)
 	terms := []string{term("ic", plane)}
@@ -50,7 +50,7 @@ func (c Conv) taps(b *strings.Builder, tab string, body func(tab, offset string)
 		if product(c.Kernel) == 1 {
 			b.WriteString(tab + unroll + " 4\n")
 		}
-		b.WriteString(tab + "for (int ic = 0; ic < " + num(channels) + "; ic++)\n")
+		b.WriteString(tab + "for (int ic = " + from + "; ic < " + to + "; ic++)\n")
 	}
 	for i, n := range c.Kernel {
 		if n == 1 {
@@ -127,9 +127,11 @@ func (c Conv) Tiled(t Tile, e Epilogue) *Kernel {
 			b.WriteString("\tint a" + num(r) + " = " + c.origin(coords[0], at[0], coords[1:]) + ";\n")
 		}
 		offset := ""
-		t.accumulate(b, "\t", func(body func(tab string)) {
-			c.taps(b, "\t", func(tab, o string) { offset = o; body(tab) })
-		}, func(r int) string { return load(c.X.DType, "x0", sum("a"+num(r), offset)) })
+		t.parts(b, c.X.Shape[1]/c.Groups, product(c.Kernel), func(from, to string) {
+			t.accumulate(b, "\t", func(body func(tab string)) {
+				c.taps(b, "\t", from, to, func(tab, o string) { offset = o; body(tab) })
+			}, func(r int) string { return load(c.X.DType, "x0", sum("a"+num(r), offset)) })
+		})
 		var head strings.Builder
 		head.WriteString("\tint pr = p + r;\n" + t.stop("pr", count))
 		place := unravel(&head, "pr", "pr_", "\t", places)
@@ -147,7 +149,7 @@ const mostTaps = 49
 // Direct prints the convolution with one work-item for each result, for few channels in a
 // group and all float types. Operands are x, the weights, and those of the epilogue.
 func (c Conv) Direct(w View, e Epilogue) *Kernel {
-	acc := wide(c.Out.DType)
+	acc := wide(e.sums())
 	m := c.Out.Shape[1] / c.Groups
 	params := parameters([]array.DType{c.Out.DType}, append([]array.DType{c.X.DType, w.DType}, dtypes(e.operands())...))
 	channels := c.X.Shape[1] / c.Groups
@@ -164,9 +166,9 @@ func (c Conv) Direct(w View, e Epilogue) *Kernel {
 		b.WriteString("\tint w = " + w.at(append([]string{at[1]}, zero...)) + ";\n")
 		b.WriteString("\t" + register(acc) + " acc = 0;\n")
 		if taps := product(c.Kernel); channels == 1 && taps <= mostTaps {
-			c.unrolled(b, w, taps)
+			c.unrolled(b, w, taps, e.sums())
 		} else {
-			c.looped(b, w)
+			c.looped(b, w, e.sums())
 		}
 		e.write(b, "\t", "acc", 2, c.Out, at)
 	})
@@ -175,7 +177,7 @@ func (c Conv) Direct(w View, e Epilogue) *Kernel {
 // spread is the nest over all dimensions of a result, none merged.
 func spread(dims []int) nest { return nest{dims: dims} }
 
-func (c Conv) unrolled(b *strings.Builder, w View, taps int) {
+func (c Conv) unrolled(b *strings.Builder, w View, taps int, acc array.DType) {
 	for tap := range taps {
 		rest, x, y := tap, 0, 0
 		for i := len(c.Kernel) - 1; i >= 0; i-- {
@@ -186,11 +188,11 @@ func (c Conv) unrolled(b *strings.Builder, w View, taps int) {
 			x += at * c.Dilation[i] * stride
 			y += at * weight
 		}
-		b.WriteString("\tacc = FMA(" + load(c.X.DType, "x0", "a + "+num(x)) + ", " + load(w.DType, "x1", "w + "+num(y)) + ", acc);\n")
+		b.WriteString("\t" + multiplyAdd(wide(acc), acc, load(c.X.DType, "x0", "a + "+num(x)), load(w.DType, "x1", "w + "+num(y))) + "\n")
 	}
 }
 
-func (c Conv) looped(b *strings.Builder, w View) {
+func (c Conv) looped(b *strings.Builder, w View, acc array.DType) {
 	_, channel := w.Axis(1)
 	terms := []string{"w"}
 	if c.X.Shape[1]/c.Groups > 1 {
@@ -201,8 +203,8 @@ func (c Conv) looped(b *strings.Builder, w View) {
 			terms = append(terms, term("f"+num(i), stride))
 		}
 	}
-	c.taps(b, "\t", func(tab, offset string) {
-		b.WriteString(tab + "acc = FMA(" + load(c.X.DType, "x0", sum("a", offset)) + ", " + load(w.DType, "x1", sum(terms...)) + ", acc);\n")
+	c.taps(b, "\t", "0", num(c.X.Shape[1]/c.Groups), func(tab, offset string) {
+		b.WriteString(tab + multiplyAdd(wide(acc), acc, load(c.X.DType, "x0", sum("a", offset)), load(w.DType, "x1", sum(terms...))) + "\n")
 	})
 }
 

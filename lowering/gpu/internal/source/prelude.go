@@ -9,6 +9,7 @@ package source
 //	I64, U64        literals of 64 bits
 //	AS_*            the same bits as another type
 //	NONE            what no score is below, -Inf
+//	DP4A            c and the products of the four signed bytes of two words
 //	vec, VW         floats that one instruction computes with, and how many
 //
 // and has the conversions whose results array.Cast defines. Nothing is contracted. tanh is one
@@ -16,7 +17,7 @@ package source
 // erf has no branch, so that work-items and loops become lanes: below 1 it is x plus x times a polynomial of
 // x², and 1 - exp(-q) with a polynomial of |x| from there on, both fitted by least squares
 // (within 1.2 units of the last place).
-const Prelude = preludeOpenCL + preludeCommon
+const Prelude = preludeOpenCL + preludeCommon + preludeWords
 
 const preludeOpenCL = `#ifdef __OPENCL_VERSION__
 #pragma OPENCL FP_CONTRACT OFF

@@ -8,7 +8,13 @@ import (
 
 // Tile is how much of a product one work-item computes: Rows rows of Lanes columns, which are
 // vectors of at most widest numbers.
-type Tile struct{ Rows, Lanes, Group int }
+type Tile struct {
+	Rows, Lanes, Group int
+
+	// Whole says that what is multiplied are integers of magnitude 255 at most, in f32: sums are exact
+	// modulo 2^32, and the epilogue gets them as i32.
+	Whole bool
+}
 
 // widest is the most numbers that the vectors of kernels have.
 const widest = 16
@@ -90,12 +96,14 @@ func (t Tile) Product(out, a View, bShape []int, e Epilogue) *Kernel {
 			b.WriteString("\tint a" + num(r) + " = " + a.at(append(append([]string{}, at...), row(r), "0")) + ";\n")
 		}
 		_, step := a.Axis(rank - 1)
-		t.accumulate(b, "\t", func(body func(tab string)) {
-			b.WriteString("\t" + unroll + " 4\n\tfor (int k = 0; k < " + num(k) + "; k++) {\n")
-			body("\t\t")
-			b.WriteString("\t}\n")
-		}, func(r int) string {
-			return load(a.DType, "x0", sum("a"+num(r), term("k", step)))
+		t.parts(b, k, 1, func(from, to string) {
+			t.accumulate(b, "\t", func(body func(tab string)) {
+				b.WriteString("\t" + unroll + " 4\n\tfor (int k = " + from + "; k < " + to + "; k++) {\n")
+				body("\t\t")
+				b.WriteString("\t}\n")
+			}, func(r int) string {
+				return load(a.DType, "x0", sum("a"+num(r), term("k", step)))
+			})
 		})
 		t.finish(b, "\tint mr = m + r;\n"+t.stop("mr", m), n%t.Lanes != 0, sum(term(c[rank-2], t.Lanes), "l"), n, func() {
 			e.write(b, "\t\t", t.sumAt(), 2, out, append(append([]string{}, at...), "mr", "col"))
@@ -162,11 +170,8 @@ func (t Tile) step(b *strings.Builder, tab string, row func(r int) string) {
 // what is done with it.
 func (t Tile) finish(b *strings.Builder, exists string, someColumns bool, column string, columns int, write func()) {
 	lanes := num(t.Lanes)
-	b.WriteString("\tfloat t[" + num(t.Rows*t.Lanes) + "];\n")
-	for r := range t.Rows {
-		for v := range t.vectors() {
-			b.WriteString("\tVSTORE" + num(t.width()) + "(t + " + num(r*t.Lanes+v*t.width()) + ", " + total(r, v) + ");\n")
-		}
+	if !t.Whole {
+		t.keep(b)
 	}
 	b.WriteString("\tfor (int r = 0; r < " + num(t.Rows) + "; r++) {\n" + exists)
 	b.WriteString("\tfor (int l = 0; l < " + lanes + "; l++) {\n\t\tint col = " + column + ";\n")
@@ -177,8 +182,24 @@ func (t Tile) finish(b *strings.Builder, exists string, someColumns bool, column
 	b.WriteString("\t}\n\t}\n")
 }
 
+// keep prints the stores of the sums to t.
+func (t Tile) keep(b *strings.Builder) {
+	b.WriteString("\tfloat t[" + num(t.Rows*t.Lanes) + "];\n")
+	for r := range t.Rows {
+		for v := range t.vectors() {
+			b.WriteString("\tVSTORE" + num(t.width()) + "(t + " + num(r*t.Lanes+v*t.width()) + ", " + total(r, v) + ");\n")
+		}
+	}
+}
+
 // sumAt is the sum of row r and lane l.
-func (t Tile) sumAt() string { return "t[r * " + num(t.Lanes) + " + l]" }
+func (t Tile) sumAt() string {
+	from := "t"
+	if t.Whole {
+		from = "h"
+	}
+	return from + "[r * " + num(t.Lanes) + " + l]"
+}
 
 // stop prints the test that ends the loop over rows where a tile may have more than there are.
 func (t Tile) stop(row string, rows int) string {
@@ -196,7 +217,7 @@ func Dot(out, a, bb View, e Epilogue) *Kernel {
 	batch := out.Shape[:rank-2]
 	a = a.Expand(append(append([]int{}, batch...), m, k))
 	bb = bb.Expand(append(append([]int{}, batch...), k, n))
-	w := wide(out.DType)
+	w := wide(e.sums())
 	params := parameters([]array.DType{out.DType}, append([]array.DType{a.DType, bb.DType}, dtypes(e.operands())...))
 	return each(product(out.Shape), params, false, func(b *strings.Builder) {
 		c := unravel(b, "i", "c", "\t", out.Shape)
@@ -204,11 +225,7 @@ func Dot(out, a, bb View, e Epilogue) *Kernel {
 		at := append([]string{}, c[:rank-2]...)
 		x := cast(w, a.DType, load(a.DType, "x0", a.at(append(append([]string{}, at...), c[rank-2], "k"))))
 		y := cast(w, bb.DType, load(bb.DType, "x1", bb.at(append(append([]string{}, at...), "k", c[rank-1]))))
-		if w == array.I64 {
-			b.WriteString("\t\tacc = (i64)((u64)acc + (u64)" + x + " * (u64)" + y + ");\n\tacc = " + wrap(out.DType, "acc") + ";\n")
-		} else {
-			b.WriteString("\t\tacc = FMA(" + x + ", " + y + ", acc);\n")
-		}
+		b.WriteString("\t\t" + multiplyAdd(w, e.sums(), x, y) + "\n")
 		e.write(b, "\t", "acc", 2, out, c)
 	})
 }

@@ -36,6 +36,10 @@ static inline double __longlong_as_double(long long x) { return fx_bits<double>(
 static inline long long __double_as_longlong(double x) { return fx_bits<long long>(x); }
 static inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((unsigned long long)a * b >> 32); }
+static inline int __dp4a(int a, int b, int c) {
+	for (int i = 0; i < 32; i += 8) c = (int)((unsigned)c + (unsigned)((int8_t)(a >> i) * (int8_t)(b >> i)));
+	return c;
+}
 static inline float __double2float_rz(double x) {
 	float f = (float)x;
 	if (std::isinf(f) && !std::isinf(x)) return x > 0 ? 3.402823466e+38f : -3.402823466e+38f;

@@ -1,0 +1,367 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/op/expr"
+)
+
+// Operands of the products of quantised values; values are followed by their scale and zero point.
+const (
+	quantX        = 0
+	quantWeight   = 3
+	quantScale    = 6 // of the result
+	quantZero     = 7
+	quantBias     = 8
+	quantTable    = 9
+	quantResidual = 10
+)
+
+// quant is a product of quantised values: sums of integers, exact modulo 2^32, and what becomes of them.
+type quant struct {
+	*call
+	relu    bool
+	max     float32
+	channel []int // the shape of one number for each channel, beside the result
+	across  []int // beside the weight
+}
+
+// given returns an operand as it is broadcast: one element, or one for each channel.
+func (q *quant) given(i int, dims []int) *value {
+	v := q.dense(i)
+	if v == nil {
+		return nil
+	}
+	if v.header.Len() == 1 {
+		dims = []int{1}
+	}
+	return &value{header: array.Reshape(v.header, dims...), buf: v.buf}
+}
+
+// formula computes an expression over values; nil ones are not read.
+func (c *call) formula(d array.DType, dims []int, in []*value, f func(eb *expr.Builder, x []expr.Value) expr.Value) *value {
+	eb, p := expr.NewBuilder(), &pending{node: c.n, acc: -1}
+	x := make([]expr.Value, len(in))
+	for i, v := range in {
+		if v != nil {
+			x[i] = eb.Input(p.index(v), v.dtype())
+		}
+	}
+	p.g = eb.Graph(eb.Cast(f(eb, x), d))
+	v := &value{header: header(d, dims), todo: p}
+	c.b.place(v)
+	return v
+}
+
+// zeroOf is a zero point less what bytes of type d are stored less; v may be nil, for 0.
+func zeroOf(eb *expr.Builder, v *value, x expr.Value, less int64) expr.Value {
+	if v == nil {
+		return eb.ConstInt(array.I32, -less)
+	}
+	return eb.Sub(eb.Cast(x, array.I32), eb.ConstInt(array.I32, less))
+}
+
+// signed is what words hold less than bytes of type d are.
+func signed(d array.DType) int64 {
+	if d == array.U8 {
+		return 128
+	}
+	return 0
+}
+
+// less returns operand i less its zero point, as numbers of type d.
+func (q *quant) less(i int, dims []int, d array.DType) *value {
+	v, zero := q.placed(i), q.given(i+2, dims)
+	return q.formula(d, v.shape(), []*value{v, zero}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+		return eb.Sub(eb.Cast(x[0], array.I32), zeroOf(eb, zero, x[1], 0))
+	})
+}
+
+// ratio is the product of scales a and b over that of the result, rounded after each operation; a scale that is
+// not given is 1.
+func (q *quant) ratio(dims []int, a, b, y *value) *value {
+	return q.formula(array.F32, dims, []*value{a, b, y}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+		s := eb.Const(array.F32, 1)
+		if a != nil {
+			s = x[0]
+		}
+		if b != nil {
+			s = eb.Mul(s, x[1])
+		}
+		if y != nil {
+			s = eb.Div(s, x[2])
+		}
+		return s
+	})
+}
+
+// finish is the result of sums, to which offset is added; of weights whose zero point is not 0 it is
+// taken off, times the sums of rows.
+func (q *quant) finish(k *contraction, offset, rows, zero *value) ([]*value, error) {
+	out := q.result(0)
+	h := out.header
+	k.node = q.n
+	eb := expr.NewBuilder()
+	p := &pending{node: q.n, from: k, acc: 0, in: []*value{{header: header(array.I32, h.Shape()), buf: -1}}}
+	read := func(v *value) expr.Value { return eb.Input(p.index(v), v.dtype()) }
+	sum := eb.Input(0, array.I32)
+	if offset != nil {
+		sum = eb.Add(sum, read(offset))
+	}
+	if rows != nil {
+		sum = eb.Sub(sum, eb.Mul(read(rows), read(zero)))
+	}
+	var y expr.Value
+	switch h.DType() {
+	case array.I32:
+		y = sum
+	case array.F32:
+		y = eb.Mul(eb.Cast(sum, array.F32), read(q.scales(nil)))
+		if bias := q.given(quantBias, q.channel); bias != nil && bias.dtype() == array.F32 {
+			y = eb.Add(y, read(bias))
+		}
+	default:
+		y = q.bytes(eb, read, sum, h.DType())
+	}
+	p.g = eb.Graph(eb.Cast(y, h.DType()))
+	v := &value{header: h, todo: p}
+	if table := q.dense(quantTable); table != nil {
+		q.b.place(v)
+		q.emit(source.Lookup(h.DType(), h.Len()), []*value{out}, []*value{v, table})
+		v = out
+	}
+	return []*value{v}, nil
+}
+
+// scales are the factors of the channels' sums.
+func (q *quant) scales(y *value) *value {
+	w := q.given(quantWeight+1, q.channel)
+	dims := []int{1}
+	if w != nil {
+		dims = w.shape()
+	}
+	return q.ratio(dims, q.given(quantX+1, nil), w, y)
+}
+
+// bytes scales sums to a result of 8 bits, as kernel.QLinear does.
+func (q *quant) bytes(eb *expr.Builder, read func(*value) expr.Value, sum expr.Value, d array.DType) expr.Value {
+	scale, zero := q.given(quantScale, nil), q.given(quantZero, nil)
+	y := eb.Mul(eb.Cast(sum, array.F32), read(q.scales(scale)))
+	if r := q.placed(quantResidual); r != nil {
+		unit, none := q.given(quantResidual+1, nil), q.given(quantResidual+2, nil)
+		var z expr.Value
+		if none != nil {
+			z = read(none)
+		}
+		less := eb.Sub(eb.Cast(read(r), array.I32), zeroOf(eb, none, z, 0))
+		y = eb.Add(y, eb.Mul(eb.Cast(less, array.F32), read(q.ratio([]int{1}, unit, nil, scale))))
+	}
+	var z expr.Value
+	if zero != nil {
+		z = read(zero)
+	}
+	at := zeroOf(eb, zero, z, 0)
+	low, high := int64(0), int64(255)
+	if d == array.I8 {
+		low, high = -128, 127
+	}
+	end := func(v int64) expr.Value { return eb.Cast(eb.Sub(eb.ConstInt(array.I32, v), at), array.F32) }
+	lo, hi := end(low), end(high)
+	if q.relu {
+		lo = eb.Max(lo, eb.Const(array.F32, 0))
+	}
+	if q.max > 0 {
+		hi = eb.Min(hi, eb.Max(lo, read(q.most(scale))))
+	}
+	return eb.Add(eb.Cast(rounded(eb, y, lo, hi), array.I32), at)
+}
+
+// most is the real limit of results, in units of their scale.
+func (q *quant) most(scale *value) *value {
+	return q.formula(array.F32, []int{1}, []*value{scale}, func(eb *expr.Builder, x []expr.Value) expr.Value {
+		v := eb.Const(array.F32, float64(q.max))
+		if scale != nil {
+			v = eb.Div(v, x[0])
+		}
+		return rounded(eb, v, eb.Const(array.F32, 0), eb.Const(array.F32, 1<<20))
+	})
+}
+
+// rounded is x within limits, lo where it is NaN, halves rounded to even.
+func rounded(eb *expr.Builder, x, lo, hi expr.Value) expr.Value {
+	x = eb.Select(eb.Gt(x, lo), x, lo)
+	return eb.Round(eb.Select(eb.Lt(x, hi), x, hi))
+}
+
+// bias is what is added to sums: none where it is a float.
+func (q *quant) bias() *value {
+	if b := q.given(quantBias, q.channel); b != nil && b.dtype() == array.I32 {
+		return b
+	}
+	return nil
+}
+
+// offset is what makes sums of words those of the values: the bias, less what the zero point of x adds. The
+// sums of the weight's bytes are those of depth numbers each.
+func (q *quant) offset(sums *value, depth int) *value {
+	x, zero, w, bias := q.placed(quantX), q.given(quantX+2, nil), q.wordZero(), q.bias()
+	return q.formula(array.I32, sums.shape(), []*value{sums, zero, w, bias}, func(eb *expr.Builder, in []expr.Value) expr.Value {
+		less := zeroOf(eb, zero, in[1], signed(x.dtype()))
+		y := in[0]
+		if w != nil {
+			y = eb.Sub(y, eb.Mul(eb.ConstInt(array.I32, int64(depth)), in[2]))
+		}
+		y = eb.Neg(eb.Mul(less, y))
+		if bias != nil {
+			y = eb.Add(y, in[3])
+		}
+		return y
+	})
+}
+
+// wordZero is the zero point of the words of the weight; nil where it is 0.
+func (q *quant) wordZero() *value {
+	less, zero := signed(q.in[quantWeight].dtype()), q.given(quantWeight+2, q.channel)
+	if zero == nil && less == 0 {
+		return nil
+	}
+	dims := []int{1}
+	if zero != nil {
+		dims = zero.shape()
+	}
+	return q.formula(array.I32, dims, []*value{zero}, func(eb *expr.Builder, x []expr.Value) expr.Value { return zeroOf(eb, zero, x[0], less) })
+}
+
+// words lays the last dimension of bytes out for products of four.
+func (c *call) words(v *value) *value {
+	dims := slices.Clone(v.shape())
+	last := len(dims) - 1
+	dims[last] = source.WordsOf(dims[last])
+	out := c.b.temp(array.I32, dims)
+	c.emit(source.Words(v.view(), last, 1, dims, make([]int, len(dims)), false), []*value{out}, []*value{v})
+	return out
+}
+
+// rowSums adds the bytes of rows of words.
+func (c *call) rowSums(words *value) *value {
+	dims := words.shape()
+	last := len(dims) - 1
+	out := c.b.temp(array.I32, dims[:last])
+	c.emit(source.RowSums(count(dims[:last]), dims[last]), []*value{out}, []*value{words})
+	return out
+}
+
+// reshaped is a dense value with other sizes.
+func reshaped(v *value, dims ...int) *value {
+	return &value{header: array.Reshape(v.header, dims...), buf: v.buf}
+}
+
+// swapped is a matrix with its last dimensions exchanged.
+func swapped(v *value) *value {
+	order := axes(nil, len(v.shape()))
+	last := len(order) - 1
+	order[last], order[last-1] = last-1, last
+	return &value{header: array.Permute(v.header, order...), buf: v.buf}
+}
+
+func quantLinear(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.QLinear](c)
+	if err != nil {
+		return nil, err
+	}
+	w := c.placed(quantWeight)
+	n := w.shape()[0]
+	return (&quant{call: c, relu: k.ReLU, max: k.Max, channel: []int{n}, across: []int{n, 1}}).matrix(w.shape()[1], n, true)
+}
+
+func quantMatmul(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.QMatMul](c)
+	if err != nil {
+		return nil, err
+	}
+	w := c.placed(quantWeight).shape()
+	n := w[len(w)-1]
+	return (&quant{call: c, relu: k.ReLU, max: k.Max, channel: []int{n}, across: []int{n}}).matrix(w[len(w)-2], n, false)
+}
+
+// matrix multiplies by a matrix of depth rows and n columns, or its transpose.
+func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
+	if q.result(0).header.Len() == 0 {
+		return []*value{q.result(0)}, nil
+	}
+	flat := func(v *value) *value { // rows of a linear layer are one matrix
+		if !turned {
+			return v
+		}
+		return reshaped(v, q.result(0).header.Len()/n, len2(v))
+	}
+	right := func(v *value) *value {
+		if turned {
+			return swapped(v)
+		}
+		return v
+	}
+	switch host := q.b.info.Host; {
+	case depth > 0 && !host:
+		return q.inWords(flat, turned, depth)
+	case depth > 0 && n > 1:
+		x, w := q.less(quantX, nil, array.F32), right(q.less(quantWeight, q.across, array.F32))
+		t := source.TileFor(q.b.info.Vector, n)
+		t.Whole = true
+		k := &contraction{in: []*value{x, q.pack(t, w, w.view())}}
+		k.kernel = flattened(flat(x), x, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
+			return t.Product(o, x, w.shape(), e)
+		})
+		return q.finish(k, q.bias(), nil, nil)
+	}
+	x, w := q.less(quantX, nil, array.I16), right(q.less(quantWeight, q.across, array.I16))
+	k := &contraction{in: []*value{x, w}}
+	k.kernel = flattened(flat(x), x, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
+		return source.Dot(o, x, w.view(), e)
+	})
+	return q.finish(k, q.bias(), nil, nil)
+}
+
+func len2(v *value) int { return v.shape()[len(v.shape())-1] }
+
+// flattened prints a product of all rows as one matrix, where the result and what is done with it
+// lie so.
+func flattened(flat, x *value, turned bool, kernel func(o, x source.View, e source.Epilogue) *source.Kernel) func(source.View, source.Epilogue) *source.Kernel {
+	return func(out source.View, e source.Epilogue) *source.Kernel {
+		if turned {
+			if o, e, ok := e.Flatten(out); ok {
+				return kernel(o, flat.view(), e)
+			}
+		}
+		return kernel(out, x.view(), e)
+	}
+}
+
+// inWords multiplies words, in blocks of local memory.
+func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*value, error) {
+	x, w := q.placed(quantX), q.placed(quantWeight)
+	if !turned {
+		w = swapped(w)
+	}
+	xw, ww := q.words(x), q.words(w)
+	sums := q.rowSums(ww)
+	if dims := sums.shape(); !turned {
+		sums = reshaped(sums, slices.Insert(slices.Clone(dims), len(dims)-1, 1)...)
+	}
+	k := &contraction{in: []*value{xw, ww}}
+	k.kernel = flattened(flat(xw), xw, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
+		b := q.block(o.Shape)
+		b.Words = true
+		return b.Product(o, x, swapped(ww).view(), e)
+	})
+	zero := q.wordZero()
+	var rows *value
+	if zero != nil {
+		rows = q.rowSums(xw)
+		rows = reshaped(rows, append(slices.Clone(rows.shape()), 1)...)
+	}
+	return q.finish(k, q.offset(sums, depth), rows, zero)
+}

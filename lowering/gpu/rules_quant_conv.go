@@ -1,0 +1,99 @@
+package gpu
+
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+)
+
+func quantConv(c *call) ([]*value, error) {
+	k, err := stepOf[*kernel.QConv](c)
+	if err != nil {
+		return nil, err
+	}
+	w, out := c.placed(quantWeight), c.result(0)
+	if out.header.Len() == 0 {
+		return []*value{out}, nil
+	}
+	spatial := len(w.shape()) - 2
+	ones := slices.Repeat([]int{1}, spatial)
+	q := &quant{call: c, relu: k.ReLU, max: k.Max, channel: append([]int{w.shape()[0]}, ones...), across: append([]int{w.shape()[0], 1}, ones...)}
+	win := source.Window{Kernel: w.shape()[2:], Stride: k.Stride, Dilation: k.Dilation, Pad: k.PadLo}.Filled(spatial)
+	shape := source.Conv{Window: win, Groups: max(k.Groups, 1)}
+	m, channels := w.shape()[0]/shape.Groups, w.shape()[1]
+	const fewest = 4 // channels of a result that are worth a vector
+	t := source.TileFor(c.b.info.Vector, m)
+	t.Whole = true
+	switch {
+	case channels == 0 || count(win.Kernel) == 0:
+		return nil, c.refuse("its windows are empty")
+	case !c.b.info.Host && m >= fewest && channels > 1 && (shape.Groups == 1 || q.wordZero() == nil):
+		return q.convWords(shape)
+	case c.b.info.Host && m >= fewest && t.Takes(count(win.Kernel)):
+		x := c.frame(q.less(quantX, nil, array.F32), win, out.shape())
+		wide := q.less(quantWeight, q.across, array.F32)
+		packed := c.b.temp(array.F32, []int{shape.Groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
+		c.emit(shape.Pack(t, wide.view()), []*value{packed}, []*value{wide})
+		return q.finish(&contraction{in: []*value{x, packed}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+			s := shape
+			s.X, s.Out = x.view(), o
+			return s.Tiled(t, e)
+		}}, q.bias(), nil, nil)
+	}
+	x, narrow := c.frame(q.less(quantX, nil, array.I16), win, out.shape()), q.less(quantWeight, q.across, array.I16)
+	return q.finish(&contraction{in: []*value{x, narrow}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+		s := shape
+		s.X, s.Out = x.view(), o
+		return s.Direct(narrow.view(), e)
+	}}, q.bias(), nil, nil)
+}
+
+// convWords is a convolution of words of four channels, in blocks of local memory.
+func (q *quant) convWords(shape source.Conv) ([]*value, error) {
+	w, out := q.placed(quantWeight), q.result(0).shape()
+	x := q.wordFrame(shape, out)
+	shape.X = x.view()
+	dims := slices.Clone(w.shape())
+	dims[1] = source.WordsOf(dims[1])
+	ww := q.b.temp(array.I32, dims)
+	q.emit(source.Words(w.view(), 1, 1, dims, make([]int, len(dims)), false), []*value{ww}, []*value{w})
+	sums := reshaped(q.rowSums(reshaped(ww, dims[0], count(dims[1:]))), q.channel...)
+	k := &contraction{in: []*value{x, ww}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+		s := shape
+		s.Out = o
+		m := dims[0] / s.Groups
+		b := source.BlockFor(s.Groups, count(o.Shape)/dims[0], m, q.b.info.Units, q.b.info.Group)
+		b.Words = true
+		return s.Blocked(b, ww.view(), e)
+	}}
+	zero := q.wordZero()
+	var rows *value
+	if zero != nil {
+		places := append([]int{out[0]}, out[2:]...)
+		rows = q.b.temp(array.I32, places)
+		q.emit(shape.WindowSums(places), []*value{rows}, []*value{x})
+		rows = reshaped(rows, append([]int{out[0], 1}, out[2:]...)...)
+	}
+	return q.finish(k, q.offset(sums, count(w.shape()[1:])), rows, zero)
+}
+
+// wordFrame lays channels of the image out in words, with its zero point around it as far as windows
+// reach.
+func (q *quant) wordFrame(shape source.Conv, out []int) *value {
+	x := q.placed(quantX)
+	dims, lo := slices.Clone(x.shape()), make([]int, len(x.shape()))
+	dims[1] = shape.Groups * source.WordsOf(dims[1]/shape.Groups)
+	for i := range shape.Kernel {
+		lo[2+i] = shape.Pad[i]
+		dims[2+i] = max(dims[2+i]+shape.Pad[i], shape.Reach(i, out[2+i]))
+	}
+	in := []*value{x}
+	if zero := q.given(quantX+2, nil); zero != nil {
+		in = append(in, zero)
+	}
+	words := q.b.temp(array.I32, dims)
+	q.emit(source.Words(x.view(), 1, shape.Groups, dims, lo, len(in) > 1), []*value{words}, in)
+	return words
+}
