@@ -127,8 +127,8 @@ func withResidual(r *rand.Rand, c contraction, y *array.Array) contraction {
 	return c
 }
 
-// exactly compares the calls with the processor's, bit by bit.
-func exactly(t *testing.T, g gpu.Target, calls []contraction) {
+// sameBytes compares the calls with the processor's, bit by bit.
+func sameBytes(t *testing.T, g gpu.Target, calls []contraction) {
 	t.Helper()
 	b := newTogether(t)
 	args := [][]int{}
@@ -224,11 +224,11 @@ func TestQuantisedProductsAreExact(t *testing.T) {
 		return l
 	}
 	edges := quantEdges(rand.New(rand.NewPCG(4, 43)))
-	t.Run("tiles", func(t *testing.T) { exactly(t, target(t), append(calls(1, 6), edges[:2]...)) })
-	t.Run("blocks", func(t *testing.T) { exactly(t, grouped(t), calls(2, 5)) })
+	t.Run("tiles", func(t *testing.T) { sameBytes(t, target(t), append(calls(1, 6), edges[:2]...)) })
+	t.Run("blocks", func(t *testing.T) { sameBytes(t, grouped(t), calls(2, 5)) })
 	t.Run("cuda", func(t *testing.T) {
 		g, l := onCUDA(t)
-		exactly(t, g, append(calls(3, 20), edges...))
+		sameBytes(t, g, append(calls(3, 20), edges...))
 		require.Contains(t, strings.Join(l.sources, ""), "= DP4A(a0, b0, ", "sums are of words")
 		ptx(t, l.sources)
 	})
