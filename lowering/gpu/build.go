@@ -21,6 +21,7 @@ import (
 type builder struct {
 	m       *graph.Module
 	info    device.Info
+	tf32    bool // products of f32 may round their operands to tf32
 	buffers []buffer
 	steps   []step
 	inputs  int
@@ -30,8 +31,8 @@ type builder struct {
 }
 
 // build makes the steps of a legal graph.
-func build(m *graph.Module, info device.Info) (*builder, error) {
-	b := &builder{m: m, info: info, weights: map[string]*value{}}
+func build(m *graph.Module, info device.Info, tf32 bool) (*builder, error) {
+	b := &builder{m: m, info: info, tf32: tf32, weights: map[string]*value{}}
 	_, err := graph.Fold(context.Background(), m.Graph, b.node)
 	if err == nil {
 		err = b.errs.Err()

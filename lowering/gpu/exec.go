@@ -43,6 +43,7 @@ type Executable struct {
 type Stats struct {
 	Sizes    lowering.CacheStats // of the graph, lowered for sizes
 	Launches int                 // kernels of a run of what was used last
+	Tensor   int                 // of them, of kernels that use tensor cores
 	Kernels  int                 // different ones
 	Compiled int                 // of them, by the driver
 	Cached   int                 // of them, from the cache on disk or of the device
@@ -117,13 +118,16 @@ func (e *Executable) Stats() Stats {
 }
 
 func (p *program) count(s *Stats) {
-	s.Launches, s.Setup, s.Arena, s.Fixed = 0, 0, p.arena, 0
+	s.Launches, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, p.arena, 0
 	names := map[string]bool{}
 	for _, st := range p.build.steps {
 		if names[st.kernel.Name] = true; st.setup {
 			s.Setup++
 		} else {
 			s.Launches++
+			if st.kernel.Tensor {
+				s.Tensor++
+			}
 		}
 	}
 	s.Kernels, s.Compiled, s.Cached, s.Expanded = len(names), 0, len(names), p.expanded
@@ -264,7 +268,7 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 			return nil, err
 		}
 	}
-	return e.target.newProgram(ready, e.device, o.Key())
+	return e.target.newProgram(ready, e.device, o.Key()+e.target.settings())
 }
 
 func (e *Executable) leave(h *lowering.Held[*program]) {
@@ -291,6 +295,7 @@ func (e *Executable) Close() error {
 func (s Stats) String() string {
 	return strings.Join([]string{
 		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels (" + strconv.Itoa(s.Compiled) + " compiled, " + strconv.Itoa(s.Cached) + " cached)",
+		strconv.Itoa(s.Tensor) + " launches on tensor cores",
 		strconv.Itoa(s.Expanded) + " calls expanded",
 		strconv.Itoa(s.Setup) + " launches once",
 		strconv.Itoa(s.Arena) + " bytes of values",

@@ -50,7 +50,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
 	}
-	b, err := build(ready, d.Info())
+	b, err := build(ready, d.Info(), t.TF32)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,11 @@ func matmul(c *call) ([]*value, error) {
 	n, depth := bv.Shape[len(bv.Shape)-1], av.Shape[len(av.Shape)-1]
 	vectors := len(a.shape()) == 1 || len(b.shape()) == 1
 	m := av.Shape[len(av.Shape)-2]
+	if !vectors && c.b.tensorCores(out.dtype(), m, n, depth) {
+		return c.contract(&contraction{in: []*value{a, b}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+			return source.Tensor(o, av, bv, e)
+		}}, nil, nil), nil
+	}
 	// A column is read once for each row: packing pays where there are some.
 	if tiles(out.dtype(), n, depth) && (m >= 4 || c.b.buffers[b.buf].setup) && !vectors {
 		t := source.TileFor(c.b.info.Vector, n)
@@ -102,7 +107,15 @@ func linear(c *call) ([]*value, error) {
 	}
 	flat := source.Dense(x.dtype(), []int{rows, depth})
 	k := &contraction{in: []*value{x, w}}
-	if tiles(x.dtype(), features, depth) {
+	switch {
+	case c.b.tensorCores(x.dtype(), rows, features, depth):
+		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
+			if o, e, ok := e.Flatten(out); ok {
+				return source.Tensor(o, flat, turned, e)
+			}
+			return source.Tensor(out, x.view(), turned, e)
+		}
+	case tiles(x.dtype(), features, depth):
 		t := source.TileFor(c.b.info.Vector, features)
 		packed := c.pack(t, w, turned)
 		k.in[1] = packed
@@ -112,7 +125,7 @@ func linear(c *call) ([]*value, error) {
 			}
 			return t.Product(out, x.view(), turned.Shape, e)
 		}
-	} else {
+	default:
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
 				return source.Dot(o, flat, turned, e)

@@ -19,6 +19,10 @@ type Target struct {
 	// Cache is the folder of built programs; "" means gofx/gpu in the user's cache folder,
 	// "-" none.
 	Cache string
+	// TF32 lets products of f32 round their operands to 10 bits of mantissa, where the device
+	// has tensor cores for that (NVIDIA's, from sm_80 on): a relative error of 2^-11 for each
+	// operand. Sums stay f32. Otherwise f32 is computed as such.
+	TF32 bool
 }
 
 const name = "gpu"
