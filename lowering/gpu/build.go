@@ -23,6 +23,7 @@ type builder struct {
 	m       *graph.Module
 	info    device.Info
 	library bool // of the vendor, see device.Library
+	tf32    bool // products of f32 may round their operands to tf32
 	buffers []buffer
 	steps   []step
 	inputs  int
@@ -33,8 +34,8 @@ type builder struct {
 }
 
 // build makes the steps of a legal graph.
-func build(m *graph.Module, info device.Info, library bool) (*builder, error) {
-	b := &builder{m: m, info: info, library: library, weights: map[string]*value{}, packs: map[string]*value{}}
+func build(m *graph.Module, info device.Info, library, tf32 bool) (*builder, error) {
+	b := &builder{m: m, info: info, library: library, tf32: tf32, weights: map[string]*value{}, packs: map[string]*value{}}
 	_, err := graph.Fold(context.Background(), m.Graph, b.node)
 	if err == nil {
 		err = b.errs.Err()

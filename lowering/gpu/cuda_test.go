@@ -173,6 +173,7 @@ func ptx(t *testing.T, sources []string) {
 		made, err := os.ReadFile(out)
 		require.NoError(t, err)
 		require.Contains(t, string(made), ".target sm_90")
+		require.Equal(t, strings.Contains(s, "FX_TENSOR"), strings.Contains(string(made), "mma.sync.aligned."), "tensor cores where they are called")
 		require.Equal(t, strings.Count(s, "\nKERNEL("), strings.Count(string(made), ".visible .entry "), "every kernel is an entry")
 	}
 }

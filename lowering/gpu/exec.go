@@ -45,6 +45,7 @@ type Executable struct {
 type Stats struct {
 	Sizes    lowering.CacheStats // of the graph, lowered for sizes
 	Launches int                 // kernels of a run of what was used last
+	Tensor   int                 // of them, of kernels that use tensor cores
 	Library  int                 // products that the library of the device's vendor computes
 	Kernels  int                 // different ones
 	Compiled int                 // of them, by the driver
@@ -129,7 +130,7 @@ func (e *Executable) Stats() Stats {
 }
 
 func (p *program) count(s *Stats) {
-	s.Launches, s.Library, s.Setup, s.Arena, s.Fixed = 0, 0, 0, p.arena, 0
+	s.Launches, s.Library, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, 0, p.arena, 0
 	names := map[string]bool{}
 	for _, st := range p.build.steps {
 		if st.routine != nil {
@@ -140,6 +141,9 @@ func (p *program) count(s *Stats) {
 			s.Setup++
 		} else {
 			s.Launches++
+			if st.kernel.Tensor {
+				s.Tensor++
+			}
 		}
 	}
 	s.Kernels, s.Compiled, s.Cached, s.Expanded = len(names), 0, len(names), p.expanded
@@ -280,7 +284,7 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 			return nil, err
 		}
 	}
-	return e.target.newProgram(ready, e.device, o.Key())
+	return e.target.newProgram(ready, e.device, o.Key()+e.target.settings())
 }
 
 func (e *Executable) leave(h *lowering.Held[*program]) {
@@ -307,6 +311,7 @@ func (e *Executable) Close() error {
 func (s Stats) String() string {
 	return strings.Join([]string{
 		strconv.Itoa(s.Launches) + " launches of " + strconv.Itoa(s.Kernels) + " kernels (" + strconv.Itoa(s.Compiled) + " compiled, " + strconv.Itoa(s.Cached) + " cached)",
+		strconv.Itoa(s.Tensor) + " launches on tensor cores",
 		strconv.Itoa(s.Library) + " products by a library",
 		strconv.Itoa(s.Expanded) + " calls expanded",
 		strconv.Itoa(s.Setup) + " launches once",

@@ -81,6 +81,7 @@ func (b *builder) productOf(out array.DType, batch []int, av, bv source.View) ro
 	p := product{Batch: count(batch), M: av.Shape[rank-2], K: av.Shape[rank-1], N: bv.Shape[len(bv.Shape)-1]}
 	var ok, okA, okB bool
 	p.Half, ok = halfOf(out)
+	p.TF32 = b.tf32 && out == array.F32
 	p.A, okA = matrix(av, batch)
 	p.B, okB = matrix(bv, batch)
 	big := p.Batch*p.M*p.N >= leastWork/max(p.K, 1)

@@ -12,9 +12,9 @@ import (
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
 )
 
-// products has a linear layer with an epilogue, a product of batches one of which is turned,
+// libraryProducts has a linear layer with an epilogue, a product of batches one of which is turned,
 // one that is too small for a library, and one of halves.
-const products = `gofx 1
+const libraryProducts = `gofx 1
 graph products(%x: f32[130,128], %y: f32[2,130,128], %h: f16[128,130]) {
   %w = get_attr[w] : f32[144,128]
   %b = get_attr[b] : f32[144]
@@ -37,7 +37,7 @@ param b : f32[144]
 func TestProductsByALibrary(t *testing.T) {
 	drv := cudatest.New(t)
 	drv.UseLibraries()
-	m := parsed(t, products)
+	m := parsed(t, libraryProducts)
 	in := []*array.Array{ramp(130, 128), ramp(2, 130, 128), array.Cast(ramp(128, 130), array.F16)}
 	want := interpreted(t, m, in...)
 	cache := t.TempDir()

@@ -53,7 +53,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 	}
 	_, library := d.dev.(device.Library)
 	library = library && !t.NoLibraries
-	b, err := build(ready, d.Info(), library)
+	b, err := build(ready, d.Info(), library, t.TF32)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,12 @@ func matmul(c *call) ([]*value, error) {
 	n, depth := bv.Shape[len(bv.Shape)-1], av.Shape[len(av.Shape)-1]
 	vectors := len(a.shape()) == 1 || len(b.shape()) == 1
 	m := av.Shape[len(av.Shape)-2]
+	if !vectors && c.b.tensorCores(out.dtype(), m, n, depth) {
+		library := c.b.productOf(out.dtype(), out.shape()[:len(out.shape())-2], av, bv)
+		return c.contract(&contraction{in: []*value{a, b}, library: library, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+			return source.Tensor(o, av, bv, e)
+		}}, nil, nil), nil
+	}
 	// A column is read once for each row: packing pays where there are some.
 	if !c.b.info.Host && tiles(out.dtype(), n, depth) && !vectors {
 		k := c.blocked(av, bv, a, b)
@@ -118,7 +124,16 @@ func linear(c *call) ([]*value, error) {
 	}
 	flat := source.Dense(x.dtype(), []int{rows, depth})
 	k := &contraction{in: []*value{x, w}}
-	if !c.b.info.Host && tiles(x.dtype(), features, depth) {
+	switch {
+	case c.b.tensorCores(x.dtype(), rows, features, depth):
+		k.library = c.b.productOf(x.dtype(), nil, flat, turned)
+		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
+			if o, e, ok := e.Flatten(out); ok {
+				return source.Tensor(o, flat, turned, e)
+			}
+			return source.Tensor(out, x.view(), turned, e)
+		}
+	case !c.b.info.Host && tiles(x.dtype(), features, depth):
 		k = c.blocked(flat, turned, x, w)
 		k.library = c.b.productOf(x.dtype(), nil, flat, turned)
 		rows := k.kernel
@@ -128,7 +143,7 @@ func linear(c *call) ([]*value, error) {
 			}
 			return c.block(out.Shape).Product(out, x.view(), turned, e)
 		}
-	} else if tiles(x.dtype(), features, depth) {
+	case tiles(x.dtype(), features, depth):
 		t := source.TileFor(c.b.info.Vector, features)
 		packed := c.pack(t, w, turned)
 		k.in[1] = packed
@@ -138,7 +153,7 @@ func linear(c *call) ([]*value, error) {
 			}
 			return t.Product(out, x.view(), turned.Shape, e)
 		}
-	} else {
+	default:
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
 				return source.Dot(o, flat, turned, e)

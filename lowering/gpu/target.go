@@ -22,6 +22,10 @@ type Target struct {
 	// NoLibraries leaves products and convolutions to kernels of this package, whose results do
 	// not depend on what was measured, where NVIDIA's cuBLASLt and cuDNN are installed, too.
 	NoLibraries bool
+	// TF32 lets products of f32 round their operands to 10 bits of mantissa, where the device
+	// has tensor cores for that (NVIDIA's, from sm_80 on): a relative error of 2^-11 for each
+	// operand. Sums stay f32. Otherwise f32 is computed as such.
+	TF32 bool
 }
 
 const name = "gpu"

@@ -46,7 +46,7 @@ func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 	if err := legalize(ready.Graph, info.Doubles); err != nil {
 		return "", err
 	}
-	b, err := build(ready, info, false)
+	b, err := build(ready, info, false, false)
 	if err != nil {
 		return "", err
 	}

@@ -62,7 +62,7 @@ func (b *blas) call(function uintptr, args ...uintptr) status {
 // Numbers of cublasLt.h and library_types.h.
 const (
 	typeF32, typeF16, typeBF16 = 0, 2, 14 // cudaDataType
-	computeF32                 = 68       // sums and products in f32, no tf32
+	computeF32, computeTF32    = 68, 77   // sums in f32, of f32 or of tf32
 	attrTransA, attrTransB     = 3, 4     // of a product
 	attrBatch, attrStride      = 5, 6     // of a layout
 	attrWorkspace              = 1        // of a preference
@@ -126,7 +126,11 @@ func (p *product) prepare() status {
 	if p.handle, s = p.d.ltHandle(b); s != success {
 		return s
 	}
-	if s := b.call(b.matmulDescCreate, uintptr(unsafe.Pointer(&p.desc)), computeF32, typeF32); s != success {
+	compute := uintptr(computeF32)
+	if of.TF32 {
+		compute = computeTF32
+	}
+	if s := b.call(b.matmulDescCreate, uintptr(unsafe.Pointer(&p.desc)), compute, typeF32); s != success {
 		return s
 	}
 	for attr, m := range map[uintptr]device.Matrix{attrTransA: of.B, attrTransB: of.A} {

@@ -23,6 +23,7 @@ type Routine interface {
 type Product struct {
 	Batch, M, N, K int
 	Half           string // "f16" or "bf16" elements; "" for f32
+	TF32           bool   // operands of f32 may be rounded to tf32
 	Sums           bool   // out has the sums in f32, also of halves
 	A, B           Matrix
 }

@@ -84,6 +84,7 @@ type Kernel struct {
 	Groups  [3]int // of work-items in the grid
 	Group   [3]int // work-items of a group
 	Status  bool   // writes the status word when an operand is refused
+	Tensor  bool   // uses tensor cores
 }
 
 // placeholder stands in a text for the kernel's name.
@@ -111,6 +112,9 @@ func Program(kernels []*Kernel) string {
 	slices.Sort(names)
 	var b strings.Builder
 	b.WriteString(Prelude)
+	if slices.ContainsFunc(kernels, func(k *Kernel) bool { return k.Tensor }) {
+		b.WriteString(preludeTensor)
+	}
 	for _, n := range names {
 		b.WriteString("\n" + byName[n])
 	}

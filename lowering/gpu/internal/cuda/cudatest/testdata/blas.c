@@ -30,7 +30,7 @@ EXPORT int cublasLtMatmulDescCreate(desc **d, int compute, int scale) {
 	make((void **)d, sizeof **d);
 	(*d)->compute = compute;
 	(*d)->scale = scale;
-	return compute == 68 && scale == F32 ? 0 : 7;
+	return (compute == 68 || compute == 77) && scale == F32 ? 0 : 7;
 }
 EXPORT int cublasLtMatmulDescSetAttribute(desc *d, int attr, const int *v, size_t size) {
 	if ((attr != 3 && attr != 4) || size != 4) return 7;

@@ -102,6 +102,40 @@ static bool fx_block(int n) {
 	}
 }
 
+// The instructions of tensor cores, by the layout of fragments that the PTX ISA gives for
+// mma.m16n8k16 of 16 bits and mma.m16n8k8 of tf32. The threads of a warp show each other their
+// fragments between barriers of the block: all of its threads must get to the same instruction.
+#define FX_TENSOR
+static unsigned fx_shown_a[fx_most][4], fx_shown_b[fx_most][2];
+static inline float fx_f16(unsigned h) {
+	int e = h >> 10 & 31;
+	float m = h & 1023, x = e == 31 ? (m ? NAN : INFINITY) : e ? std::ldexp(m + 1024, e - 25) : std::ldexp(m, -24);
+	return h & 0x8000 ? -x : x;
+}
+static inline float fx_bf16(unsigned h) { return __uint_as_float(h << 16); }
+static inline float fx_f19(unsigned x) { return __uint_as_float(x & ~0x1fffu); } // the low bits are not read
+template <int Bits> static void fx_mma(float *c, const unsigned *a, const unsigned *b, float (*number)(unsigned)) {
+	const int lane = fx_now % 32, warp = fx_now - lane, most = 32 / Bits;
+	memcpy(fx_shown_a[fx_now], a, sizeof fx_shown_a[0]);
+	memcpy(fx_shown_b[fx_now], b, sizeof fx_shown_b[0]);
+	__syncthreads();
+	for (int i = 0; i < 4; i++) {
+		int row = lane / 4 + (i >= 2 ? 8 : 0), column = lane % 4 * 2 + i % 2;
+		for (int k = 0; k < 8 * most; k++) {
+			int pair = k / most, half = k % most * 16;
+			// Registers of a: rows below 8 first, then the others; then the later half of k.
+			unsigned x = fx_shown_a[warp + row % 8 * 4 + pair % 4][row / 8 + pair / 4 * 2];
+			unsigned y = fx_shown_b[warp + column * 4 + pair % 4][pair / 4];
+			if (most == 2) x = x >> half & 0xffff, y = y >> half & 0xffff;
+			c[i] += number(x) * number(y);
+		}
+	}
+	__syncthreads();
+}
+static inline void fx_mma_f16(float *c, const unsigned *a, const unsigned *b) { fx_mma<16>(c, a, b, fx_f16); }
+static inline void fx_mma_bf16(float *c, const unsigned *a, const unsigned *b) { fx_mma<16>(c, a, b, fx_bf16); }
+static inline void fx_mma_tf32(float *c, const unsigned *a, const unsigned *b) { fx_mma<32>(c, a, b, fx_f19); }
+
 // fx_run runs a kernel of n parameters, which are integers or pointers, over a grid.
 typedef unsigned long long fx_arg;
 static fx_arg fx_args[24];
