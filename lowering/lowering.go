@@ -42,7 +42,8 @@ type Options struct {
 	// means all.
 	Outputs []int
 	// Donate are the inputs whose memory the target may overwrite: a run leaves
-	// anything in it, or what was there. Results never lie in it.
+	// anything in it, or what was there. Results never lie in an array that is given up; a
+	// Value is closed by the run, see Resident.
 	Donate []int
 	// Threads is the most threads of one run, at most MaxThreads; 0 leaves it to the target.
 	Threads int
