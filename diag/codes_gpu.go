@@ -37,4 +37,14 @@ return err`,
 _, err := gpu.Target{Device: full}.Compile(m, lowering.Options{})
 return err`,
 	},
+	{
+		//gofx:code lowering/gpu.BadPack lowering/gpu/internal/pack.BadPack
+		Code: "FX5105", Title: "pack of kernels is damaged",
+		Cause: "what is read as a pack of compiled kernels was cut, changed, or written by another version",
+		Cure:  "write the pack again, by Pack.Bytes",
+		Example: `var p gpu.Pack
+data := p.Bytes()
+_, err := gpu.ReadPack(data[:len(data)-1])
+return err`,
+	},
 }

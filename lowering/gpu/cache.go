@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
@@ -11,13 +12,16 @@ import (
 const MostPrograms = 256
 
 // program returns the program of a source: the one that the device has, one from the folder,
-// or a new one, which the driver has built. The options are those of the compilation, which
-// belong to the key.
-func (d *Device) program(text, options string, folder lowering.Folder) (held *lowering.Held[device.Program], built bool, err error) {
+// or a new one, which the driver has built; where there is no compiler, that of the pack. The
+// options are those of the compilation, which belong to the key.
+func (d *Device) program(text, options string, folder lowering.Folder, ahead *Pack) (held *lowering.Held[device.Program], built bool, err error) {
 	i := d.Info()
 	key := lowering.Key("2", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, options, text) // Driver has the versions
 	held, err = d.programs.Hold(context.Background(), key, func() (device.Program, error) {
 		p, compiled, err := d.dev.Build(text, folder.Load(key))
+		if errors.Is(err, NoDevice) && ahead.Has(text) { // which NVRTC is, too
+			p, compiled, err = d.dev.Build(text, ahead.Find(text))
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -11,4 +11,5 @@ const (
 	Lost         diag.Code = "FX5102" // device is lost
 	BuildFailed  diag.Code = "FX5103" // device's compiler refuses a program
 	DriverFailed diag.Code = "FX5104" // driver of the device refuses a command
+	BadPack      diag.Code = "FX5105" // pack of kernels is damaged
 )

@@ -61,12 +61,19 @@ func exampleFX5104(m *graph.Module) error {
 	return err
 }
 
+func exampleFX5105(*graph.Module) error {
+	var p gpu.Pack
+	data := p.Bytes()
+	_, err := gpu.ReadPack(data[:len(data)-1])
+	return err
+}
+
 // fixed is lowered when it is compiled.
 const fixed = "gofx 1\ngraph fixed(%x: f32[2,8]) {\n  %y = call_function[relu](%x)\n  return %y\n}\n"
 
 func TestEveryCodeHasItsExample(t *testing.T) {
 	examples := map[diag.Code]func(m *graph.Module) error{
-		"FX5101": exampleFX5101, "FX5102": exampleFX5102, "FX5103": exampleFX5103, "FX5104": exampleFX5104,
+		"FX5101": exampleFX5101, "FX5102": exampleFX5102, "FX5103": exampleFX5103, "FX5104": exampleFX5104, "FX5105": exampleFX5105,
 	}
 	text := sources(t)
 	found := 0

@@ -53,12 +53,16 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 	}
 	_, library := d.dev.(device.Library)
 	library = library && !t.NoLibraries
-	b, err := build(ready, d.Info(), library, t.TF32)
+	info := d.Info()
+	if info.Kind == CUDA && t.Pack.Len() > 0 {
+		info = reference(info)
+	}
+	b, err := build(ready, info, library, t.TF32)
 	if err != nil {
 		return nil, err
 	}
 	p := &program{dev: d, expanded: expanded(ready.Graph), module: ready, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
-	if err := p.link(lowering.UserFolder(name, t.Cache), options); err != nil {
+	if err := p.link(t, options); err != nil {
 		p.close()
 		return nil, err
 	}
@@ -91,7 +95,7 @@ func expanded(g *graph.Graph) int {
 }
 
 // link builds the kernels.
-func (p *program) link(folder lowering.Folder, options string) error {
+func (p *program) link(t Target, options string) error {
 	var all []*source.Kernel
 	for _, s := range p.build.steps {
 		all = append(all, s.kernel)
@@ -104,7 +108,7 @@ func (p *program) link(folder lowering.Folder, options string) error {
 		return nil
 	}
 	var err error
-	if p.source, p.built, err = p.dev.program(source.Program(all), options, folder); err != nil {
+	if p.source, p.built, err = p.dev.program(source.Program(all), options, lowering.UserFolder(name, t.Cache), t.Pack); err != nil {
 		return err
 	}
 	for _, k := range all {

@@ -20,7 +20,7 @@ const (
 
 // Text returns what the target would have a driver compile for a module, OpenCL C or CUDA C++,
 // with comments that say what is launched over which buffers. It needs no device: kernels are
-// those for a GPU with groups of 1024 and floats of 64 bits. Options.Shapes pins all symbols;
+// those for a GPU with groups of 1024 work-items and floats of 64 bits, CUDA's from sm_80 on. Options.Shapes pins all symbols;
 // the error lists everything in the way.
 func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 	if library != OpenCL && library != CUDA {
@@ -42,7 +42,7 @@ func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 	if len(open) > 0 {
 		return "", open
 	}
-	info := device.Info{Kind: library, Vector: 1, Group: 1024, Local: 48 << 10, Align: 256, Doubles: true}
+	info := reference(device.Info{Kind: library, Align: 256})
 	if err := legalize(ready.Graph, info.Doubles); err != nil {
 		return "", err
 	}
@@ -55,6 +55,16 @@ func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 		all = append(all, s.kernel)
 	}
 	return b.listing(library) + "\n" + source.Program(all), nil
+}
+
+// reference is a device with what kernels are chosen by set to that of a usual GPU, so that they
+// can be compiled where it is not.
+func reference(info device.Info) device.Info {
+	info.Vector, info.Group, info.Local, info.Units, info.Doubles, info.Host = 1, 1024, 48<<10, 108, true, false
+	if info.Kind == CUDA {
+		info.Arch = "sm_80"
+	}
+	return info
 }
 
 // listing says what is launched, in comments.
