@@ -39,19 +39,27 @@ var loadBLAS = sync.OnceValues(func() (*blas, error) {
 // openBLAS loads the first cuBLASLt of names.
 func openBLAS(names []string) (*blas, error) {
 	const cure = "nothing is needed: kernels of gofx compute products; for NVIDIA's, install cuBLAS of the CUDA toolkit, or set CUDA_PATH to its folder"
-	lib, err := dynlib.Open(names...)
-	if err != nil {
-		return nil, none("no cuBLASLt library is installed", cure)
-	}
 	b := &blas{}
-	for f, at := range b.functions() {
-		if *at = lib.Lookup(f); *at == 0 {
-			return nil, none("the cuBLASLt library "+lib.Name()+" has no function "+f, cure)
-		}
+	if err := openLibrary("cuBLASLt", names, b.functions(), cure); err != nil {
+		return nil, err
 	}
 	v := int(dynlib.Call(b.getVersion))
 	b.version = strconv.Itoa(v/10000) + "." + strconv.Itoa(v/100%100) + "." + strconv.Itoa(v%100)
 	return b, nil
+}
+
+// openLibrary loads the first of names and finds its functions.
+func openLibrary(what string, names []string, functions map[string]*uintptr, cure string) error {
+	lib, err := dynlib.Open(names...)
+	if err != nil {
+		return none("no "+what+" library is installed", cure)
+	}
+	for f, at := range functions {
+		if *at = lib.Lookup(f); *at == 0 {
+			return none("the "+what+" library "+lib.Name()+" has no function "+f, cure)
+		}
+	}
+	return nil
 }
 
 //go:uintptrescapes

@@ -39,15 +39,9 @@ var loadDNN = sync.OnceValues(func() (*dnn, error) {
 // openDNN loads the first cuDNN of names.
 func openDNN(names []string) (*dnn, error) {
 	const cure = "nothing is needed: kernels of gofx compute convolutions; for NVIDIA's, install cuDNN"
-	lib, err := dynlib.Open(names...)
-	if err != nil {
-		return nil, none("no cuDNN library is installed", cure)
-	}
 	n := &dnn{}
-	for f, at := range n.functions() {
-		if *at = lib.Lookup(f); *at == 0 {
-			return nil, none("the cuDNN library "+lib.Name()+" has no function "+f, cure)
-		}
+	if err := openLibrary("cuDNN", names, n.functions(), cure); err != nil {
+		return nil, err
 	}
 	v := int(dynlib.Call(n.getVersion))
 	major := 1000 // until version 9
