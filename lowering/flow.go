@@ -33,7 +33,8 @@ type flow struct {
 type job struct {
 	p      *piece
 	in     []operand
-	done   chan struct{} // closed when err or the results are set
+	want   []*array.Array // headers of the results, nil where they are not known
+	done   chan struct{}  // closed when err or the results are set
 	err    error
 	values []*kept
 }
@@ -72,8 +73,9 @@ func (f *flow) begin(p *piece, in []interp.Value) (interp.Value, error) {
 		}
 	}
 	f.jobs = append(f.jobs, j)
-	go f.run(j)
 	headers, ok := f.headers(p)
+	j.want = headers
+	go f.run(j)
 	if !ok {
 		<-j.done
 		if j.err != nil {
@@ -98,6 +100,9 @@ func (f *flow) begin(p *piece, in []interp.Value) (interp.Value, error) {
 func (f *flow) headers(p *piece) (list []*array.Array, ok bool) {
 	types := []shape.Type{p.call.Type()}
 	if p.tuple {
+		if types[0].Kind() != shape.Tuple || types[0].Len() != p.results {
+			return nil, false
+		}
 		types = types[:0]
 		for i := range p.results {
 			types = append(types, p.call.Type().Member(i))
@@ -220,6 +225,11 @@ func (f *flow) compute(j *job) error {
 	}
 	if len(j.values) != p.results {
 		return diag.New(BadOutput, fmt.Sprintf("the target gave %d results, expected %d", len(j.values), p.results))
+	}
+	for i, h := range j.want {
+		if is, want := j.values[i].value.Type(), shape.TypeOf(h); !is.Same(want) {
+			return diag.New(BadOutput, fmt.Sprintf("result %d of the target is %s, expected %s", i, is, want))
+		}
 	}
 	return nil
 }

@@ -218,6 +218,32 @@ func TestATargetsPanicIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "boo")
 }
 
+// sly is the cpu target whose results have another shape than the graph's.
+type sly struct{ picky }
+
+func (s sly) Compile(m *graph.Module, o lowering.Options) (lowering.Executable, error) {
+	e, err := s.picky.Compile(m, o)
+	return slyExecutable{e}, err
+}
+
+type slyExecutable struct{ lowering.Executable }
+
+func (e slyExecutable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
+	out, err := e.Executable.Run(ctx, in)
+	for i := range out {
+		out[i] = array.Unsqueeze(out[i], 0)
+	}
+	return out, err
+}
+
+func TestATargetsResultsAreHeldToTheGraph(t *testing.T) {
+	e, err := lowering.Split{First: sly{only("exp")}, Rest: cpu.Target{}}.Pieces(parse(t, zigzag), lowering.Options{})
+	require.NoError(t, err)
+	_, err = e.Run(ctx, []*array.Array{array.New(array.F32, 1, 4)})
+	require.ErrorIs(t, err, lowering.BadOutput)
+	require.ErrorContains(t, err, "is f32[1,1,4], expected f32[1,4]")
+}
+
 func ExampleHost() {
 	v := lowering.Host(array.FromSlice([]float32{1, 2, 3}))
 	a, err := v.Array(context.Background())
