@@ -2,9 +2,12 @@ package gpu
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/kernel"
+	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op/expr"
 )
@@ -34,6 +37,19 @@ func (c *call) contract(k *contraction, bias *value, biasShape []int) []*value {
 // of them.
 func tiles(d array.DType, columns, depth int) bool {
 	return d.IsFloat() && d != array.F64 && columns > 1 && depth > 0
+}
+
+// tensorArch is the first architecture with the instructions that source.Tensor uses.
+const tensorArch = 80
+
+// tensorCores reports whether products of type d are computed by tensor cores. Floats of 32
+// bits only where the target allows their operands to be rounded to tf32.
+func (b *builder) tensorCores(d array.DType, rows, columns, depth int) bool {
+	if !isHalf(d) && (d != array.F32 || !b.tf32) || min(rows, columns, depth) < source.TensorLeast {
+		return false
+	}
+	arch, err := strconv.Atoi(strings.TrimPrefix(b.info.Arch, "sm_"))
+	return err == nil && b.info.Kind == device.CUDA && arch >= tensorArch
 }
 
 func matmul(c *call) ([]*value, error) {

@@ -198,3 +198,11 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 	}
 	return e, nil
 }
+
+// settings are those of the target that programs depend on, as part of their keys.
+func (t Target) settings() string {
+	if t.TF32 {
+		return " tf32"
+	}
+	return ""
+}
