@@ -230,9 +230,14 @@ func (b *builder) emit(n *graph.Node, k *source.Kernel, out, in []*value) {
 // pack lays a matrix out by a kernel, once where several calls need it so, as the steps of a
 // recurrent network do.
 func (b *builder) pack(n *graph.Node, k *source.Kernel, elements int, w *value) *value {
+	return b.packed(n, k, source.Dense(array.F32, []int{elements}), w)
+}
+
+// packed is pack for a result of any type.
+func (b *builder) packed(n *graph.Node, k *source.Kernel, out source.View, w *value) *value {
 	key := fmt.Sprint(k.Name, k.Numbers, w.buf)
 	if b.packs[key] == nil {
-		b.packs[key] = b.temp(array.F32, []int{elements})
+		b.packs[key] = b.temp(out.DType, out.Shape)
 		b.emit(n, k, []*value{b.packs[key]}, []*value{w})
 	}
 	return b.packs[key]

@@ -138,6 +138,9 @@ func (b *builder) offer(p *pending, out *value) {
 		return
 	}
 	o := &other{routine: c.library, out: out.buf, a: c.in[0].buf, b: c.in[1].buf}
+	if c.right != nil {
+		o.b = c.right.buf
+	}
 	if !plain(p.g) || !out.view().IsDense() || len(p.in) != 1 {
 		r, d := c.library.sums()
 		sums := b.temp(d, p.in[p.acc].shape())

@@ -71,7 +71,7 @@ func matmul(c *call) ([]*value, error) {
 	if !vectors && c.b.tensorCores(out.dtype(), m, n, depth) {
 		library := c.b.productOf(out.dtype(), out.shape()[:len(out.shape())-2], av, bv)
 		return c.contract(&contraction{in: []*value{a, b}, library: library, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
-			return source.Tensor(o, av, bv, e)
+			return c.warps(o.Shape).Product(o, av, bv, e)
 		}}, nil, nil), nil
 	}
 	// A column is read once for each row: packing pays where there are some.
@@ -118,6 +118,12 @@ func (c *call) block(out []int) source.Block {
 	return source.BlockFor(count(out[:rank-2]), out[rank-2], out[rank-1], c.b.info.Units, c.b.info.Group)
 }
 
+// warps is how a group shares the matrices of a result on tensor cores.
+func (c *call) warps(out []int) source.Warps {
+	rank := len(out)
+	return source.WarpsFor(count(out[:rank-2]), out[rank-2], out[rank-1], c.b.info.Units)
+}
+
 // pack returns the packed form of a right operand.
 func (c *call) pack(t source.Tile, b *value, view source.View) *value {
 	rank := len(view.Shape)
@@ -145,9 +151,9 @@ func linear(c *call) ([]*value, error) {
 		k.library = c.b.productOf(x.dtype(), nil, flat, turned)
 		k.kernel = func(out source.View, e source.Epilogue) *source.Kernel {
 			if o, e, ok := e.Flatten(out); ok {
-				return source.Tensor(o, flat, turned, e)
+				return c.warps(o.Shape).Product(o, flat, turned, e)
 			}
-			return source.Tensor(out, x.view(), turned, e)
+			return c.warps(out.Shape).Product(out, x.view(), turned, e)
 		}
 	case !c.b.info.Host && tiles(x.dtype(), features, depth):
 		k = c.blocked(flat, turned, x, w)
@@ -212,10 +218,17 @@ func conv(c *call) ([]*value, error) {
 	biasShape := append([]int{w.shape()[0]}, slices.Repeat([]int{1}, spatial)...)
 	d := &contraction{in: []*value{x, w}}
 	const fewest = 4 // channels that are worth a vector
-	m := w.shape()[0] / groups
+	m, places := w.shape()[0]/groups, out.header.Len()/w.shape()[0]
 	switch {
+	case c.b.tensorCores(x.dtype(), places, m, count(w.shape()[1:])):
+		d.in[1], d.right = c.packWords(w), w
+		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
+			s := shape
+			s.Out, e = e.Batched(o, single)
+			return source.WarpsFor(groups, places, m, c.b.info.Units).Conv(s, d.in[1].view(), e)
+		}
+		d.library = c.b.convolutionOf(dims, win, groups, x.view(), w.view())
 	case out.dtype() != array.F64 && m >= fewest && !c.b.info.Host:
-		places := out.header.Len() / w.shape()[0]
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.Out, e = e.Batched(o, single)
@@ -238,6 +251,12 @@ func conv(c *call) ([]*value, error) {
 		}
 	}
 	return c.contract(d, bias, biasShape), nil
+}
+
+// packWords lays weights of a convolution out for tensor cores, once where several calls have them.
+func (c *call) packWords(w *value) *value {
+	k, out := source.PackWords(w.view())
+	return c.b.packed(c.n, k, out, w)
 }
 
 // empty is the result of a convolution of nothing: the bias, or zeros.

@@ -32,6 +32,7 @@ type contraction struct {
 	node *graph.Node
 	// library is what a library may compute of in's first two, nil where that is nothing.
 	library routine
+	right   *value // what a library takes in the place of in's second, nil for that
 	// kernel prints it, with an epilogue.
 	kernel func(out source.View, e source.Epilogue) *source.Kernel
 }

@@ -103,8 +103,9 @@ static bool fx_block(int n) {
 }
 
 // The instructions of tensor cores, by the layout of fragments that the PTX ISA gives for
-// mma.m16n8k16 of 16 bits and mma.m16n8k8 of tf32. The threads of a warp show each other their
-// fragments between barriers of the block: all of its threads must get to the same instruction.
+// mma.m16n8k16 of 16 bits, mma.m16n8k8 of tf32 and mma.m16n8k32 of bytes, and for ldmatrix. The
+// threads of a warp show each other their fragments between barriers of the block: all of its threads
+// must get to the same instruction.
 #define FX_TENSOR
 static unsigned fx_shown_a[fx_most][4], fx_shown_b[fx_most][2];
 static inline float fx_f16(unsigned h) {
@@ -130,6 +131,38 @@ template <int Bits> static void fx_mma(float *c, const unsigned *a, const unsign
 			c[i] += number(x) * number(y);
 		}
 	}
+	__syncthreads();
+}
+// Bytes, element by element as the ISA counts them: i of the registers of a thread, lowest byte first.
+static inline void fx_mma_s8(int *c, const unsigned *a, const unsigned *b) {
+	const int warp = fx_now - fx_now % 32;
+	memcpy(fx_shown_a[fx_now], a, sizeof fx_shown_a[0]);
+	memcpy(fx_shown_b[fx_now], b, sizeof fx_shown_b[0]);
+	__syncthreads();
+	int8_t left[16][32], right[32][8];
+	for (int lane = 0; lane < 32; lane++) {
+		int group = lane >> 2, in_group = lane % 4;
+		for (int i = 0; i < 16; i++) {
+			int row = i < 4 || (8 <= i && i < 12) ? group : group + 8;
+			int column = in_group * 4 + (i & 3) + (i >= 8 ? 16 : 0);
+			left[row][column] = (int8_t)(fx_shown_a[warp + lane][i / 4] >> i % 4 * 8);
+		}
+		for (int i = 0; i < 8; i++)
+			right[in_group * 4 + (i & 3) + (i >= 4 ? 16 : 0)][group] = (int8_t)(fx_shown_b[warp + lane][i / 4] >> i % 4 * 8);
+	}
+	int group = fx_now % 32 >> 2, in_group = fx_now % 4;
+	for (int i = 0; i < 4; i++)
+		for (int k = 0; k < 32; k++)
+			c[i] = (int)((unsigned)c[i] + (unsigned)(left[i < 2 ? group : group + 8][k] * right[k][in_group * 2 + (i & 1)]));
+	__syncthreads();
+}
+static const void *fx_shown_p[fx_most];
+static inline void fx_matrices(unsigned *r, const void *p) {
+	const int lane = fx_now % 32, warp = fx_now - lane;
+	if ((uintptr_t)p % 16 != 0) abort();
+	fx_shown_p[fx_now] = p;
+	__syncthreads();
+	for (int i = 0; i < 4; i++) r[i] = ((const unsigned *)fx_shown_p[warp + i * 8 + lane / 4])[lane % 4];
 	__syncthreads();
 }
 static inline void fx_mma_f16(float *c, const unsigned *a, const unsigned *b) { fx_mma<16>(c, a, b, fx_f16); }
