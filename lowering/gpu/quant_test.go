@@ -128,7 +128,7 @@ func withResidual(r *rand.Rand, c contraction, y *array.Array) contraction {
 }
 
 // sameBytes compares the calls with the processor's, bit by bit.
-func sameBytes(t *testing.T, g gpu.Target, calls []contraction) {
+func sameBytes(t *testing.T, g gpu.Target, calls []contraction) gpu.Stats {
 	t.Helper()
 	b := newTogether(t)
 	args := [][]int{}
@@ -172,6 +172,7 @@ func sameBytes(t *testing.T, g gpu.Target, calls []contraction) {
 			}
 		}
 	}
+	return e.(*gpu.Executable).Stats()
 }
 
 // nodesAt are some of a graph's inputs, nil for -1.

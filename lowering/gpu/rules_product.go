@@ -39,17 +39,20 @@ func tiles(d array.DType, columns, depth int) bool {
 	return d.IsFloat() && d != array.F64 && columns > 1 && depth > 0
 }
 
-// tensorArch is the first architecture with the instructions that source.Tensor uses.
+// tensorArch is the first architecture with the instructions that source.Warps uses.
 const tensorArch = 80
 
-// tensorCores reports whether products of type d are computed by tensor cores. Floats of 32
-// bits only where the target allows their operands to be rounded to tf32.
-func (b *builder) tensorCores(d array.DType, rows, columns, depth int) bool {
-	if !isHalf(d) && (d != array.F32 || !b.tf32) || min(rows, columns, depth) < source.TensorLeast {
-		return false
-	}
+// hasTensorCores reports whether the device has these instructions.
+func (b *builder) hasTensorCores() bool {
 	arch, err := strconv.Atoi(strings.TrimPrefix(b.info.Arch, "sm_"))
 	return err == nil && b.info.Kind == device.CUDA && arch >= tensorArch
+}
+
+// tensorCores reports whether products of type d are computed by tensor cores; I32 stands for words
+// of bytes. Floats of 32 bits only where the target allows their operands to be rounded to tf32.
+func (b *builder) tensorCores(d array.DType, rows, columns, depth int) bool {
+	takes := isHalf(d) || d == array.I32 || d == array.F32 && b.tf32
+	return takes && min(rows, columns, depth) >= source.TensorLeast && b.hasTensorCores()
 }
 
 func matmul(c *call) ([]*value, error) {

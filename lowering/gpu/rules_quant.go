@@ -235,11 +235,15 @@ func (q *quant) wordZero() *value {
 	return q.formula(array.I32, dims, []*value{zero}, func(eb *expr.Builder, x []expr.Value) expr.Value { return zeroOf(eb, zero, x[0], less) })
 }
 
-// words lays the last dimension of bytes out for products of four.
+// words lays the last dimension of bytes out for products of four; tensor cores read quads of words.
 func (c *call) words(v *value) *value {
 	dims := slices.Clone(v.shape())
 	last := len(dims) - 1
-	dims[last] = source.WordsOf(dims[last])
+	if depth := dims[last]; c.b.tensorCores(array.I32, source.TensorLeast, source.TensorLeast, depth) {
+		dims[last] = source.QuadsOf(depth)
+	} else {
+		dims[last] = source.WordsOf(depth)
+	}
 	out := c.b.temp(array.I32, dims)
 	c.emit(source.Words(v.view(), last, 1, dims, make([]int, len(dims)), false), []*value{out}, []*value{v})
 	return out
@@ -340,7 +344,7 @@ func flattened(flat, x *value, turned bool, kernel func(o, x source.View, e sour
 	}
 }
 
-// inWords multiplies words, in blocks of local memory.
+// inWords multiplies words, by tensor cores or in blocks of local memory.
 func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*value, error) {
 	x, w := q.placed(quantX), q.placed(quantWeight)
 	if !turned {
@@ -353,6 +357,9 @@ func (q *quant) inWords(flat func(*value) *value, turned bool, depth int) ([]*va
 	}
 	k := &contraction{in: []*value{xw, ww}}
 	k.kernel = flattened(flat(xw), xw, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
+		if q.b.tensorCores(array.I32, o.Shape[len(o.Shape)-2], o.Shape[len(o.Shape)-1], depth) {
+			return q.warps(o.Shape).Product(o, x, swapped(ww).view(), e)
+		}
 		b := q.block(o.Shape)
 		b.Words = true
 		return b.Product(o, x, swapped(ww).view(), e)

@@ -50,7 +50,7 @@ func quantConv(c *call) ([]*value, error) {
 	}}, q.bias(), nil, nil)
 }
 
-// convWords is a convolution of words of four channels, in blocks of local memory.
+// convWords is a convolution of words of four channels, by tensor cores or in blocks of local memory.
 func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 	w, out := q.placed(quantWeight), q.result(0).shape()
 	x := q.wordFrame(shape, out)
@@ -60,14 +60,22 @@ func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 	ww := q.b.temp(array.I32, dims)
 	q.emit(source.Words(w.view(), 1, 1, dims, make([]int, len(dims)), false), []*value{ww}, []*value{w})
 	sums := reshaped(q.rowSums(reshaped(ww, dims[0], count(dims[1:]))), q.channel...)
+	m, places := dims[0]/shape.Groups, count(out)/dims[0]
 	k := &contraction{in: []*value{x, ww}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
 		s := shape
 		s.Out = o
-		m := dims[0] / s.Groups
-		b := source.BlockFor(s.Groups, count(o.Shape)/dims[0], m, q.b.info.Units, q.b.info.Group)
+		b := source.BlockFor(s.Groups, places, m, q.b.info.Units, q.b.info.Group)
 		b.Words = true
 		return s.Blocked(b, ww.view(), e)
 	}}
+	if q.b.tensorCores(array.I32, places, m, count(w.shape()[1:])) {
+		k.in[1] = q.packWords(ww)
+		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
+			s := shape
+			s.Out = o
+			return source.WarpsFor(s.Groups, places, m, q.b.info.Units).Conv(s, k.in[1].view(), e)
+		}
+	}
 	zero := q.wordZero()
 	var rows *value
 	if zero != nil {

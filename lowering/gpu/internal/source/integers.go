@@ -29,6 +29,9 @@ const exactly = 1 << 24 / (255 * 255)
 // WordsOf is how many words hold n bytes.
 func WordsOf(n int) int { return (n + 3) / 4 }
 
+// QuadsOf is how many words whole quads have that hold n bytes.
+func QuadsOf(n int) int { return (WordsOf(n) + quadWords - 1) / quadWords * quadWords }
+
 // parts prints loops over what a tile sums: f is told where a part begins and ends among depth
 // steps of so many products each. Floats are summed at once. Whole numbers are summed in floats only as
 // long as that is exact, and then in h.
