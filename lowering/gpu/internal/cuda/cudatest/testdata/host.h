@@ -3,7 +3,9 @@
 // coroutines that take turns at barriers; blocks run one after another, so that memory
 // of a block is memory of the library.
 #ifndef __CUDA_ARCH__
+#undef _FORTIFY_SOURCE // which takes a jump to another stack for a mistake
 #include <cmath>
+#include <csetjmp>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -46,23 +48,33 @@ static inline float __double2float_rz(double x) {
 	return std::fabs((double)f) > std::fabs(x) ? std::nextafterf(f, 0.0f) : f;
 }
 
-// The threads of a block.
+// The threads of a block. Only their first turn changes the context, which is a call of the system.
 enum { fx_stack = 64 << 10, fx_most = 1024 };
-struct fx_thread { ucontext_t at; char *stack; bool done, waits; };
+struct fx_thread { ucontext_t first; jmp_buf at; char *stack; bool begun, done, waits; };
 static fx_thread fx_threads[fx_most];
-static ucontext_t fx_scheduler;
+static jmp_buf fx_scheduler;
 static int fx_now;
 static void (*fx_body)();
 
 static void fx_start() {
 	fx_body();
 	fx_threads[fx_now].done = true;
+	_longjmp(fx_scheduler, 1);
 }
 
 static inline void __syncthreads() {
-	fx_threads[fx_now].waits = true;
-	int me = fx_now;
-	swapcontext(&fx_threads[me].at, &fx_scheduler);
+	fx_thread &t = fx_threads[fx_now];
+	t.waits = true;
+	if (!_setjmp(t.at)) _longjmp(fx_scheduler, 1);
+}
+
+// fx_turn runs a thread up to its next barrier or its end.
+static __attribute__((noinline)) void fx_turn(fx_thread &t) {
+	t.waits = false;
+	if (_setjmp(fx_scheduler)) return;
+	if (t.begun) _longjmp(t.at, 1);
+	t.begun = true;
+	setcontext(&t.first);
 }
 
 static inline void fx_place(int i) {
@@ -78,12 +90,12 @@ static bool fx_block(int n) {
 	for (int i = 0; i < n; i++) {
 		fx_thread &t = fx_threads[i];
 		if (!t.stack) t.stack = (char *)malloc(fx_stack);
-		t.done = false;
-		getcontext(&t.at);
-		t.at.uc_stack.ss_sp = t.stack;
-		t.at.uc_stack.ss_size = fx_stack;
-		t.at.uc_link = &fx_scheduler;
-		makecontext(&t.at, fx_start, 0);
+		t.begun = t.done = false;
+		getcontext(&t.first);
+		t.first.uc_stack.ss_sp = t.stack;
+		t.first.uc_stack.ss_size = fx_stack;
+		t.first.uc_link = nullptr;
+		makecontext(&t.first, fx_start, 0);
 	}
 	for (;;) {
 		int done = 0, waits = 0;
@@ -91,8 +103,7 @@ static bool fx_block(int n) {
 			fx_thread &t = fx_threads[i];
 			if (!t.done) {
 				fx_place(i);
-				t.waits = false;
-				swapcontext(&fx_scheduler, &t.at);
+				fx_turn(t);
 			}
 			done += t.done;
 			waits += !t.done && t.waits;
@@ -134,27 +145,27 @@ template <int Bits> static void fx_mma(float *c, const unsigned *a, const unsign
 	__syncthreads();
 }
 // Bytes, element by element as the ISA counts them: i of the registers of a thread, lowest byte first.
+// The first thread of a warp puts its matrices together.
+static int8_t fx_left[fx_most / 32][16][32], fx_right[fx_most / 32][32][8];
 static inline void fx_mma_s8(int *c, const unsigned *a, const unsigned *b) {
-	const int warp = fx_now - fx_now % 32;
+	const int warp = fx_now / 32, group = fx_now % 32 >> 2, in_group = fx_now % 4;
 	memcpy(fx_shown_a[fx_now], a, sizeof fx_shown_a[0]);
 	memcpy(fx_shown_b[fx_now], b, sizeof fx_shown_b[0]);
 	__syncthreads();
-	int8_t left[16][32], right[32][8];
-	for (int lane = 0; lane < 32; lane++) {
+	for (int lane = 0; fx_now % 32 == 0 && lane < 32; lane++) {
 		int group = lane >> 2, in_group = lane % 4;
 		for (int i = 0; i < 16; i++) {
 			int row = i < 4 || (8 <= i && i < 12) ? group : group + 8;
 			int column = in_group * 4 + (i & 3) + (i >= 8 ? 16 : 0);
-			left[row][column] = (int8_t)(fx_shown_a[warp + lane][i / 4] >> i % 4 * 8);
+			fx_left[warp][row][column] = (int8_t)(fx_shown_a[fx_now + lane][i / 4] >> i % 4 * 8);
 		}
 		for (int i = 0; i < 8; i++)
-			right[in_group * 4 + (i & 3) + (i >= 4 ? 16 : 0)][group] = (int8_t)(fx_shown_b[warp + lane][i / 4] >> i % 4 * 8);
+			fx_right[warp][in_group * 4 + (i & 3) + (i >= 4 ? 16 : 0)][group] = (int8_t)(fx_shown_b[fx_now + lane][i / 4] >> i % 4 * 8);
 	}
-	int group = fx_now % 32 >> 2, in_group = fx_now % 4;
+	__syncthreads();
 	for (int i = 0; i < 4; i++)
 		for (int k = 0; k < 32; k++)
-			c[i] = (int)((unsigned)c[i] + (unsigned)(left[i < 2 ? group : group + 8][k] * right[k][in_group * 2 + (i & 1)]));
-	__syncthreads();
+			c[i] = (int)((unsigned)c[i] + (unsigned)(fx_left[warp][i < 2 ? group : group + 8][k] * fx_right[warp][k][in_group * 2 + (i & 1)]));
 }
 static const void *fx_shown_p[fx_most];
 static inline void fx_matrices(unsigned *r, const void *p) {
