@@ -99,7 +99,7 @@ FXM_TABLE unsigned fxm_two_over_pi[8] = {0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 
 
 // fxm_far reduces large x (Payne and Hanek): of the bits of 2/pi those whose product by x is no
 // multiple of four turns' quarters, 96 of them, give the quarter and 62 bits of the rest.
-FXM float fxm_far(float x, int &q) {
+FXM float fxm_far(float x, int &q, float &low) {
 	unsigned u = __float_as_uint(x), m = (u & 0x7fffff) | 0x800000;
 	int at = (int)(u >> 23 & 255) - 150 + 30;
 	const unsigned *t = fxm_two_over_pi + (at >> 5);
@@ -112,22 +112,30 @@ FXM float fxm_far(float x, int &q) {
 	long long rest = (long long)(p - (n << 62));
 	float h = (float)rest, l = (float)(rest - (long long)h);
 	float r = fxm_fma(h, 0x1.921fb6p-62f, fxm_fma(h, -0x1.777a5cp-87f, l * 0x1.921fb6p-62f));
-	q = x < 0.0f ? -(int)n : (int)n;
-	return x < 0.0f ? -r : r;
+	low = fxm_fma(h, 0x1.921fb6p-62f, -r) + fxm_fma(h, -0x1.777a5cp-87f, l * 0x1.921fb6p-62f);
+	bool minus = x < 0.0f;
+	low = minus ? -low : low;
+	q = minus ? -(int)n : (int)n;
+	return minus ? -r : r;
 }
 
-// fxm_quarter takes x as q pi/2 + r with |r| up to pi/4. Up to 2^16 three parts of pi/2 do
-// (Cody and Waite): by fma the first difference is exact.
-FXM float fxm_quarter(float x, int &q) {
+// fxm_quarter takes x as q pi/2 + r + low with |r| up to pi/4. Up to 2^16 three parts of pi/2
+// do (Cody and Waite): by fma the first difference is exact. Who does not use low does not pay.
+FXM float fxm_quarter(float x, int &q, float &low) {
 	float a = fxm_abs(x);
+	low = 0.0f;
 	if (a > 65536.0f) {
-		if (a < __uint_as_float(0x7f800000)) return fxm_far(x, q);
+		if (a < __uint_as_float(0x7f800000)) return fxm_far(x, q, low);
 		q = 0;
 		return x - x;
 	}
 	float n = __builtin_rintf(x * 0x1.45f306p-1f);
 	q = (int)n;
-	float r = fxm_fma(n, 0x1.ee59dap-50f, fxm_fma(n, 0x1.777a5cp-25f, fxm_fma(n, -0x1.921fb6p+0f, x)));
+	float h = fxm_fma(n, -0x1.921fb6p+0f, x);
+	float r = fxm_fma(n, 0x1.ee59dap-50f, fxm_fma(n, 0x1.777a5cp-25f, h));
+	float p = n * 0x1.777a5cp-25f, s = h + p, part = s - h;
+	float rest = ((h - (s - part)) + (p - part)) + fxm_fma(n, 0x1.ee59dap-50f, fxm_fma(n, 0x1.777a5cp-25f, -p));
+	low = q == 0 ? 0.0f : (s - r) + rest;
 	return q == 0 ? x : r;
 }
 
@@ -148,21 +156,25 @@ FXM float fxm_turned(float r, int q) {
 
 FXM float fxm_sin(float x) {
 	int q;
-	float r = fxm_quarter(x, q);
+	float low, r = fxm_quarter(x, q, low);
 	return x == 0.0f ? x : fxm_turned(r, q);
 }
 
 FXM float fxm_cos(float x) {
 	int q;
-	float r = fxm_quarter(x, q);
+	float low, r = fxm_quarter(x, q, low);
 	return fxm_turned(r, q + 1);
 }
 
+// fxm_tan keeps what the tangent of r rounds off, which its reciprocal would enlarge.
 FXM float fxm_tan(float x) {
 	int q;
-	float r = fxm_quarter(x, q), z = r * r;
-	float t = fxm_fma(r * z, fxm_poly(z, 0x1.555562p-2f, 0x1.110d22p-3f, 0x1.baee7ap-5f, 0x1.5bf24ep-6f, 0x1.66e1b4p-7f, -0x1.e2bbf6p-15f, 0x1.238e42p-8f), r);
-	return q & 1 ? -1.0f / t : t;
+	float l, r = fxm_quarter(x, q, l), z = r * r;
+	float v = r * z * fxm_poly(z, 0x1.555562p-2f, 0x1.110d22p-3f, 0x1.baee7ap-5f, 0x1.5bf24ep-6f, 0x1.66e1b4p-7f, -0x1.e2bbf6p-15f, 0x1.238e42p-8f);
+	v = fxm_fma(l, 1.0f + z, v);
+	float t = r + v, low = (r - t) + v, y = -1.0f / t;
+	y = fxm_fma(y, fxm_fma(y, t, 1.0f) + y * low, y);
+	return x == 0.0f ? x : q & 1 ? y : t;
 }
 
 FXM float fxm_atan(float x) {

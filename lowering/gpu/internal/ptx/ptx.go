@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
@@ -29,20 +28,8 @@ var names string
 var ErrNoCompiler = diag.New(device.NoDevice, "no clang is installed that compiles CUDA C to PTX").
 	WithHint("install clang 19 or later (Debian: clang-22), or compile with a CUDA toolkit: nvcc -ptx --fmad=false")
 
-// clangs are the names of compilers, newest first.
-var clangs = []string{"clang-22", "clang-21", "clang-20", "clang-19"}
-
-var clang = sync.OnceValue(func() string { return first(clangs) })
-
-// first returns the path of the first compiler that is installed, "" for none.
-func first(names []string) string {
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	return ""
-}
+// compilers are the names of clang, newest first.
+var compilers = []string{"clang-22", "clang-21", "clang-20", "clang-19"}
 
 // external finds functions that PTX declares and does not have.
 var external = regexp.MustCompile(`\.extern\s+\.func\s+(?:\([^)]*\)\s*)?([\w$]+)`)
@@ -50,11 +37,12 @@ var external = regexp.MustCompile(`\.extern\s+\.func\s+(?:\([^)]*\)\s*)?([\w$]+)
 // Compile returns the PTX for sm_90 of a program in CUDA C, which needs no library: a program that calls
 // functions which neither it nor this package has is refused, and they are named.
 func Compile(source string) ([]byte, error) {
-	path := clang()
-	if path == "" {
-		return nil, ErrNoCompiler
+	for _, name := range compilers {
+		if path, err := exec.LookPath(name); err == nil {
+			return compile(path, source)
+		}
 	}
-	return compile(path, source)
+	return nil, ErrNoCompiler
 }
 
 func compile(path, source string) ([]byte, error) {
