@@ -109,7 +109,8 @@ func away(got float64, want *big.Float, bits, least int) float64 {
 	return math.Abs(f)
 }
 
-// TestFloats32 sweeps the bit patterns of f32, all of them where GOFX_NIGHTLY is set to "all" (half an hour of one core).
+// TestFloats32 sweeps the bit patterns of f32, all of them where GOFX_NIGHTLY is
+// "all", which takes an hour.
 func TestFloats32(t *testing.T) {
 	lib, limits := host(t), stated(t)
 	step := uint64(12_347)

@@ -19,33 +19,35 @@ FXM float fxm_two(int n) { return __uint_as_float((unsigned)(n + 127) << 23); } 
 FXM float fxm_poly(float, float c) { return c; }
 template <class... C> FXM float fxm_poly(float x, float c, C... more) { return fxm_fma(x, fxm_poly(x, more...), c); }
 
-// fxm_less1 is exp(r) - 1 for |r| up to ln(2)/2.
-FXM float fxm_less1(float r) {
-	float g = fxm_poly(r, 0x1p-1f, 0x1.555556p-3f, 0x1.5554ep-5f, 0x1.110ffp-7f, 0x1.6d56f2p-10f, 0x1.a26eap-13f);
-	return fxm_fma(r * r, g, r);
+// fxm_bend is exp(r) - 1 - r for |r| up to ln(2)/2.
+FXM float fxm_bend(float r) {
+	return r * r * fxm_poly(r, 0x1p-1f, 0x1.555556p-3f, 0x1.5554ep-5f, 0x1.110ffp-7f, 0x1.6d56f2p-10f, 0x1.a26eap-13f);
 }
 
 // fxm_scaled is exp(x + low): x less the nearest multiple of ln 2, which is exact by its first
-// part, of 21 bits. Two factors make the power of two, so that what is subnormal rounds once.
+// part, of 21 bits; what r and 1 + r round off is added last. Two factors make the
+// power of two, so that what is subnormal rounds once.
 FXM float fxm_scaled(float x, float low) {
 	x = x > 89.0f ? 89.0f : x < -104.0f ? -104.0f : x;
 	float n = __builtin_rintf(x * 0x1.715476p+0f);
-	float r = fxm_fma(n, -0x1.62e43p-1f, x);
-	r = fxm_fma(n, 0x1.05c61p-29f, r) + low;
+	float h = fxm_fma(n, -0x1.62e43p-1f, x), l = fxm_fma(n, 0x1.05c61p-29f, low);
+	float r = h + l, e = 1.0f + r, rest = ((1.0f - e) + r) + (fxm_bend(r) + ((h - r) + l));
 	int k = (int)n, half = k >> 1;
-	return (1.0f + fxm_less1(r)) * fxm_two(half) * fxm_two(k - half);
+	return (e + rest) * fxm_two(half) * fxm_two(k - half);
 }
 
 FXM float fxm_exp(float x) { return fxm_scaled(x, 0.0f); }
 
-// fxm_expm1 is 2^n (exp(r) - 1) + (2^n - 1), halved where 2^n overflows.
+// fxm_expm1 is 2^n (exp(r) - 1) + (2^n - 1), halved where 2^n overflows. Its sums have two parts.
 FXM float fxm_expm1(float x) {
 	float c = x > 89.0f ? 89.0f : x < -26.0f ? -26.0f : x;
 	float n = __builtin_rintf(c * 0x1.715476p+0f);
-	float r = fxm_fma(n, 0x1.05c61p-29f, fxm_fma(n, -0x1.62e43p-1f, c));
+	float h = fxm_fma(n, -0x1.62e43p-1f, c), l = n * 0x1.05c61p-29f;
 	bool top = n > 127.0f;
 	float s = fxm_two((int)n - (top ? 1 : 0));
-	float t = fxm_fma(s, fxm_less1(r), s - (top ? 0.5f : 1.0f));
+	float r = h + l, bend = fxm_bend(r), p = r + bend, low = ((r - p) + bend) + ((h - r) + l);
+	float a = s - (top ? 0.5f : 1.0f), t = fxm_fma(s, p, a);
+	t += fxm_fma(s, p, a - t) + s * low;
 	t = top ? t + t : t;
 	return fxm_abs(x) < 0x1p-25f ? x : t;
 }

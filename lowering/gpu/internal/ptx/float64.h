@@ -9,21 +9,18 @@ FXM double fxm_nan() { return __longlong_as_double(0x7ff8000000000000LL); }
 FXM double fxm_poly(double, double c) { return c; }
 template <class... C> FXM double fxm_poly(double x, double c, C... more) { return fxm_fma(x, fxm_poly(x, more...), c); }
 
-FXM double fxm_less1(double r) {
-	double g = fxm_poly(r, 0x1p-1, 0x1.555555555555cp-3, 0x1.5555555555558p-5, 0x1.111111110e939p-7, 0x1.6c16c16c14f95p-10, 0x1.a01a01b4be162p-13,
+FXM double fxm_bend(double r) {
+	return r * r * fxm_poly(r, 0x1p-1, 0x1.555555555555cp-3, 0x1.5555555555558p-5, 0x1.111111110e939p-7, 0x1.6c16c16c14f95p-10, 0x1.a01a01b4be162p-13,
 		0x1.a01a01adbcf39p-16, 0x1.71ddecf49f9a2p-19, 0x1.27e4cb5435e90p-22, 0x1.af717e34249b3p-26, 0x1.1f8d4d394c852p-29);
-	return fxm_fma(r * r, g, r);
 }
-
-// fxm_rest is x - n ln 2, exact by its first part, of 39 bits.
-FXM double fxm_rest(double x, double n) { return fxm_fma(n, 0x1.8432a1b0e2634p-43, fxm_fma(n, -0x1.62e42fefa4p-1, x)); }
 
 FXM double fxm_scaled(double x, double low) {
 	x = x > 710.0 ? 710.0 : x < -746.0 ? -746.0 : x;
 	double n = __builtin_rint(x * 0x1.71547652b82fep+0);
-	double r = fxm_rest(x, n) + low;
+	double h = fxm_fma(n, -0x1.62e42fefa4p-1, x), l = fxm_fma(n, 0x1.8432a1b0e2634p-43, low);
+	double r = h + l, e = 1.0 + r, rest = ((1.0 - e) + r) + (fxm_bend(r) + ((h - r) + l));
 	int k = (int)n, half = k >> 1;
-	return (1.0 + fxm_less1(r)) * fxm_power(half) * fxm_power(k - half);
+	return (e + rest) * fxm_power(half) * fxm_power(k - half);
 }
 
 FXM double fxm_exp(double x) { return fxm_scaled(x, 0.0); }
@@ -31,10 +28,12 @@ FXM double fxm_exp(double x) { return fxm_scaled(x, 0.0); }
 FXM double fxm_expm1(double x) {
 	double c = x > 710.0 ? 710.0 : x < -57.0 ? -57.0 : x;
 	double n = __builtin_rint(c * 0x1.71547652b82fep+0);
-	double r = fxm_rest(c, n);
+	double h = fxm_fma(n, -0x1.62e42fefa4p-1, c), l = n * 0x1.8432a1b0e2634p-43;
 	bool top = n > 1023.0;
 	double s = fxm_power((int)n - (top ? 1 : 0));
-	double t = fxm_fma(s, fxm_less1(r), s - (top ? 0.5 : 1.0));
+	double r = h + l, bend = fxm_bend(r), p = r + bend, low = ((r - p) + bend) + ((h - r) + l);
+	double a = s - (top ? 0.5 : 1.0), t = fxm_fma(s, p, a);
+	t += fxm_fma(s, p, a - t) + s * low;
 	t = top ? t + t : t;
 	return fxm_abs(x) < 0x1p-54 ? x : t;
 }

@@ -120,6 +120,37 @@ func TestPow(t *testing.T) {
 	t.Logf("f32: %.3f", worst)
 }
 
+// TestWholeNumbersStayWhole: powers that a float holds are that float, as are logarithms of powers of two.
+func TestWholeNumbersStayWhole(t *testing.T) {
+	lib := host(t)
+	var x, y, want []float64
+	for b := 1.0; b < 200; b++ {
+		w := 1.0
+		for e := 0.0; w < 1<<53; e++ {
+			x, y, want = append(x, b), append(y, e), append(want, w)
+			if w *= b; e > 60 {
+				break
+			}
+		}
+	}
+	require.Equal(t, want, apply(t, lib, "pow", x, y))
+	for i, g := range apply(t, lib, "pow", narrowed(x), narrowed(y)) {
+		if want[i] < 1<<24 {
+			require.Equal(t, want[i], float64(g), "pow(%v, %v)", x[i], y[i])
+		}
+	}
+	var exponents, powers []float64
+	for k := -1074.0; k < 1024; k++ {
+		exponents, powers = append(exponents, k), append(powers, math.Ldexp(1, int(k)))
+	}
+	twos := make([]float64, len(exponents))
+	for i := range twos {
+		twos[i] = 2
+	}
+	require.Equal(t, powers, apply(t, lib, "pow", twos, exponents))
+	require.Equal(t, exponents, apply(t, lib, "log2", powers, nil))
+}
+
 // TestFmod: remainders are exact.
 func TestFmod(t *testing.T) {
 	lib := host(t)
