@@ -27,7 +27,8 @@ type Target struct {
 	// operand. Sums stay f32. Otherwise f32 is computed as such.
 	TF32 bool
 	// Pack has the PTX of programs, which CUDA devices run without NVRTC; nil is an empty one.
-	// With one, kernels are those of Text, whatever the device is.
+	// With one, kernels are those of the method Text, whatever the device is, and libraries are
+	// left out.
 	Pack *Pack
 }
 

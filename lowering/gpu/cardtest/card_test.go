@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 )
 
@@ -52,10 +53,7 @@ func TestCard(t *testing.T) {
 	}
 	p, err := gpu.ReadPack(s.Pack)
 	require.NoError(t, err)
-	known := map[string]*job{}
-	for _, j := range jobs() {
-		known[j.Name] = j
-	}
+	known := catalogue()
 	ways := []way{{"pack", gpu.Target{Device: d, Cache: "-", NoLibraries: true, Pack: p}}}
 	if strings.Contains(d.Info().Driver, "NVRTC") { // as a user has it who installed the toolkit
 		ways = append(ways, way{"installed", gpu.Target{Device: d, Cache: "-"}})
@@ -91,4 +89,35 @@ func writeRows(t *testing.T, table []*row) {
 		require.NoError(t, e.Encode(r))
 	}
 	require.NoError(t, f.Close())
+}
+
+// TestSuiteIsWhole looks the kernels of all programs up, which needs no card: sources must be the same
+// in every process.
+func TestSuiteIsWhole(t *testing.T) {
+	s, why := given(t)
+	if s == nil {
+		t.Skip(why)
+	}
+	p, err := gpu.ReadPack(s.Pack)
+	require.NoError(t, err)
+	known := catalogue()
+	for _, e := range s.Jobs {
+		j := known[e.Name]
+		require.NotNil(t, j, e.Name)
+		m, in, err := j.build(context.Background())
+		require.NoError(t, err, e.Name)
+		require.Len(t, m.Graph.Inputs(), len(in))
+		text, err := j.target().Text(m, lowering.Options{}, gpu.CUDA)
+		require.NoError(t, err, e.Name)
+		require.True(t, p.Has(text), "%s: the suite has other kernels", e.Name)
+	}
+}
+
+// catalogue returns all jobs by name.
+func catalogue() map[string]*job {
+	known := map[string]*job{}
+	for _, j := range jobs() {
+		known[j.Name] = j
+	}
+	return known
 }
