@@ -16,7 +16,7 @@ var Rows = [][]string{
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx"},
 	{"lowering/gpu/internal/cuda/cudatest"},
-	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack"},
+	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack", "lowering/gpu/internal/ptx"},
 	{"lowering/xla/internal/eval"},
 	{"lowering/xla/internal/stablehlo"},
 	{"codegen/module", "codegen/kernelstyle"},
