@@ -10,6 +10,7 @@ const Module = "github.com/gofx-dev/gofx"
 // Rows lists the rooms, highest row first; a room imports rooms of lower rows only.
 var Rows = [][]string{
 	{"cmd"}, // and everything below it
+	{"lowering/gpu/cardtest"},
 	{"models"},
 	{"fx"},
 	{"draw/graphviz"},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
@@ -136,7 +137,7 @@ func samplesTogether(t *testing.T, g gpu.Target, ops []*op.Op) (ran int) {
 // the host's functions of mathematics are others than ours, and what is made of several
 // may be the small difference of larger ones.
 func cancels(want, got *array.Array) bool {
-	u, float := ulps[want.DType()]
+	u, float := fxtest.Rounding[want.DType()]
 	if !float || got.DType() != want.DType() || got.Len() != want.Len() {
 		return false
 	}

@@ -52,7 +52,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 		return nil, err
 	}
 	_, library := d.dev.(device.Library)
-	library = library && !t.NoLibraries
+	library = library && !t.NoLibraries && t.Pack.Len() == 0 // what follows a library's product has kernels that are not in Text
 	info := d.Info()
 	if info.Kind == CUDA && t.Pack.Len() > 0 {
 		info = reference(info)
