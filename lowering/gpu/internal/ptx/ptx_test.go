@@ -15,7 +15,7 @@ import (
 // compiled skips the test where there is no clang.
 func compiled(t *testing.T, source string) (string, error) {
 	t.Helper()
-	made, err := Compile(source)
+	made, err := Compile(source, Ampere)
 	if errors.Is(err, ErrNoCompiler) {
 		t.Skip(err)
 	}
@@ -63,7 +63,7 @@ func TestProgramsThatAreRefused(t *testing.T) {
 
 func TestNoCompiler(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := Compile("")
+	_, err := Compile("", Ampere)
 	require.ErrorIs(t, err, ErrNoCompiler)
 	require.ErrorIs(t, err, device.NoDevice)
 	require.ErrorContains(t, err, "install clang")
