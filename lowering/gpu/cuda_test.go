@@ -154,7 +154,7 @@ func cancels(want, got *array.Array) bool {
 // the driver does not have.
 func ptx(t *testing.T, sources []string) {
 	for i, s := range sources {
-		made, err := clang.Compile(s)
+		made, err := clang.Compile(s, clang.Hopper)
 		if errors.Is(err, clang.ErrNoCompiler) {
 			t.Skip(err)
 		}

@@ -27,6 +27,9 @@ var (
 // compiler makes PTX of a program's source.
 type compiler func(source string) ([]byte, error)
 
+// forCards makes PTX for all cards with the tensor cores that kernels use.
+func forCards(source string) ([]byte, error) { return ptx.Compile(source, ptx.Ampere) }
+
 // add compiles the kernels of a job into a pack, and has what it gives computed.
 func (s *suite) add(ctx context.Context, p *gpu.Pack, j *job, compile compiler) error {
 	m, _, err := j.build(ctx)
@@ -89,7 +92,7 @@ func TestMake(t *testing.T) {
 	}
 	list, err := matching(*only)
 	require.NoError(t, err)
-	s, err := makeSuite(context.Background(), list, ptx.Compile, t.Logf)
+	s, err := makeSuite(context.Background(), list, forCards, t.Logf)
 	require.NoError(t, err)
 	data, err := s.bytes()
 	require.NoError(t, err)
@@ -111,7 +114,7 @@ func TestEveryKernelIsComplete(t *testing.T) {
 		require.NoError(t, err, j.Name)
 		text, err := j.target().Text(m, lowering.Options{}, gpu.CUDA)
 		require.NoError(t, err, j.Name)
-		image, err := ptx.Compile(text)
+		image, err := forCards(text)
 		if errors.Is(err, ptx.ErrNoCompiler) {
 			t.Skip(err)
 		}

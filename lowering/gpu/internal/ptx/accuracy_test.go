@@ -110,7 +110,7 @@ func away(got float64, want *big.Float, bits, least int) float64 {
 }
 
 // TestFloats32 sweeps the bit patterns of f32, all of them where GOFX_NIGHTLY is
-// "all", which takes an hour.
+// "all", which takes hours.
 func TestFloats32(t *testing.T) {
 	lib, limits := host(t), stated(t)
 	step := uint64(12_347)
@@ -119,7 +119,7 @@ func TestFloats32(t *testing.T) {
 	case "all":
 		step = 1
 	default:
-		step = 61
+		step = 211
 	}
 	const at = 1 << 16
 	for name, truth := range ones {
@@ -184,13 +184,57 @@ func doublesOf(n int) []float64 {
 	return x
 }
 
+// hardAngles returns numbers q 2^e of so many bits that are nearest to multiples of pi/2: q is the
+// denominator of a convergent of 2^e 2/pi.
+func hardAngles(bits, most int) []float64 {
+	one := new(big.Float).SetPrec(1600).SetInt64(1)
+	den, _ := new(big.Float).SetMantExp(quo(pi(), one), 1590).Int(nil)
+	var all []float64
+	for e := 1 - bits; e <= most; e += 3 {
+		a, b := new(big.Int).Lsh(big.NewInt(2), uint(1590)), new(big.Int).Set(den)
+		if e >= 0 {
+			a.Lsh(a, uint(e))
+		} else {
+			b.Lsh(b, uint(-e))
+		}
+		q0, q1 := big.NewInt(1), big.NewInt(0)
+		for b.Sign() != 0 && q1.BitLen() <= bits {
+			n, rest := new(big.Int).QuoRem(a, b, new(big.Int))
+			a, b = b, rest
+			q0, q1 = q1, new(big.Int).Add(n.Mul(n, q1), q0)
+			if l := q1.BitLen(); l <= bits && l > bits-8 {
+				x, _ := new(big.Float).SetInt(q1).Float64()
+				all = append(all, math.Ldexp(x, e))
+			}
+		}
+	}
+	return all
+}
+
+// TestHardAngles: next to multiples of pi/2 all leading bits cancel, of some doubles more than sixty.
+func TestHardAngles(t *testing.T) {
+	lib, limits := host(t), stated(t)
+	x := hardAngles(24, 104)
+	require.Greater(t, len(x), 100)
+	require.Contains(t, hardAngles(53, 970), 6381956970095103*0x1p797, "the hardest double")
+	for _, name := range []string{"sin", "cos", "tan"} {
+		worst := 0.0
+		for i, g := range apply(t, lib, name, narrowed(x), nil) {
+			d := away(float64(g), truths[name](number(x[i])), 24, -149)
+			require.True(t, d >= 0 && d <= limits[name][0], "%s(%v) is %v: %v", name, x[i], g, d)
+			worst = max(worst, d)
+		}
+		t.Logf("%s: %.3f of %d", name, worst, len(x))
+	}
+}
+
 func TestFloats64(t *testing.T) {
 	lib, limits := host(t), stated(t)
 	n := 2100
 	if os.Getenv("GOFX_NIGHTLY") != "" {
 		n *= 40
 	}
-	all := doublesOf(n)
+	all := append(doublesOf(n), hardAngles(53, 970)...)
 	for name, truth := range truths {
 		worst, where, count := 0.0, 0.0, 0
 		for i, g := range apply(t, lib, name, all, nil) {

@@ -33,7 +33,7 @@ static __device__ inline double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
 #define FX_WORD(f, narrow) \
 	static __device__ inline float f(float x) { return __builtin_##narrow(x); } \
 	static __device__ inline double f(double x) { return __builtin_##f(x); }
-FX_WORD(floor, floorf) FX_WORD(ceil, ceilf) FX_WORD(trunc, truncf) FX_WORD(rint, rintf) FX_WORD(fabs, fabsf)
+FX_WORD(floor, floorf) FX_WORD(ceil, ceilf) FX_WORD(trunc, truncf) FX_WORD(rint, rintf) FX_WORD(fabs, fabsf) FX_WORD(round, roundf)
 #undef FX_WORD
 static __device__ inline float copysign(float x, float y) { return __uint_as_float((__float_as_uint(x) & 0x7fffffff) | (__float_as_uint(y) & 0x80000000)); }
 static __device__ inline double copysign(double x, double y) { return __builtin_copysign(x, y); }

@@ -34,19 +34,29 @@ var compilers = []string{"clang-22", "clang-21", "clang-20", "clang-19"}
 // external finds functions that PTX declares and does not have.
 var external = regexp.MustCompile(`\.extern\s+\.func\s+(?:\([^)]*\)\s*)?([\w$]+)`)
 
-// Compile returns the PTX for sm_90 of a program in CUDA C, which needs no library: a program that calls
+// Arch is an architecture that Compile makes PTX for; later ones run it, too.
+type Arch struct{ name, isa string }
+
+// Ampere is the first architecture with the instructions of tensor cores that kernels use, Hopper
+// that of the H100 and H200. Each goes with the first version of PTX that has it.
+var (
+	Ampere = Arch{"sm_80", "ptx70"}
+	Hopper = Arch{"sm_90", "ptx78"}
+)
+
+// Compile returns the PTX of a program in CUDA C, which needs no library: a program that calls
 // functions which neither it nor this package has is refused, and they are named.
-func Compile(source string) ([]byte, error) {
+func Compile(source string, least Arch) ([]byte, error) {
 	for _, name := range compilers {
 		if path, err := exec.LookPath(name); err == nil {
-			return compile(path, source)
+			return compile(path, source, least)
 		}
 	}
 	return nil, ErrNoCompiler
 }
 
-func compile(path, source string) ([]byte, error) {
-	cmd := exec.Command(path, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80",
+func compile(path, source string, least Arch) ([]byte, error) {
+	cmd := exec.Command(path, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch="+least.name, "-Xclang", "-target-feature", "-Xclang", "+"+least.isa,
 		"-nocudainc", "-nocudalib", "-fno-math-errno", "-ffp-contract=off", "-std=c++17", "-O2", "-S", "-o", "-", "-")
 	cmd.Stdin = strings.NewReader(words + floats + doubles + names + "#line 1 \"kernels.cu\"\n" + source)
 	var image, said bytes.Buffer

@@ -15,7 +15,7 @@ import (
 // compiled skips the test where there is no clang.
 func compiled(t *testing.T, source string) (string, error) {
 	t.Helper()
-	made, err := Compile(source)
+	made, err := Compile(source, Ampere)
 	if errors.Is(err, ErrNoCompiler) {
 		t.Skip(err)
 	}
@@ -26,7 +26,7 @@ func compiled(t *testing.T, source string) (string, error) {
 // approximate instructions, and nothing is kept in memory of a thread.
 func TestFunctionsNeedNoLibrary(t *testing.T) {
 	kinds := []struct{ c, other string }{{"float", ".f64"}, {"double", ".f32"}}
-	calls := map[string]string{"pow": "pow(p[0], p[1])", "fmod": "fmod(p[0], p[1])", "sqrt": "sqrt(p[0])", "rint": "rint(p[0])", "fmax": "fmax(p[0], p[1])", "copysign": "copysign(p[0], p[1])"}
+	calls := map[string]string{"pow": "pow(p[0], p[1])", "fmod": "fmod(p[0], p[1])", "sqrt": "sqrt(p[0])", "rint": "rint(p[0])", "round": "round(p[0])", "floor": "floor(p[0])", "fma": "fma(p[0], p[1], p[2])", "fmax": "fmax(p[0], p[1])", "copysign": "copysign(p[0], p[1])"}
 	for name := range ones {
 		calls[name] = name + "(p[0])"
 	}
@@ -63,7 +63,7 @@ func TestProgramsThatAreRefused(t *testing.T) {
 
 func TestNoCompiler(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := Compile("")
+	_, err := Compile("", Ampere)
 	require.ErrorIs(t, err, ErrNoCompiler)
 	require.ErrorIs(t, err, device.NoDevice)
 	require.ErrorContains(t, err, "install clang")
