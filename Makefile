@@ -3,7 +3,7 @@ GO ?= go
 FUZZTIME ?= 20s
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: test race lint gen fuzz cover bench check nightly docs systems
+.PHONY: test race lint gen fuzz cover bench check nightly docs systems card
 
 test:
 	$(GO) test ./... && for m in examples/* bench; do $(GO) test -C $$m ./... || exit 1; done
@@ -46,6 +46,15 @@ bench:
 	cd bench && $(GO) run .
 
 check: lint test
+
+# A test binary for a machine that has NVIDIA's driver and nothing else: docs/devices.md says how it is run.
+# Its suite, kernels as PTX and expected results, takes clang-22 and some minutes.
+CARD = lowering/gpu/cardtest
+card:
+	CGO_ENABLED=0 $(GO) test -count=1 -v -timeout 3h -run '^TestMake$$' ./$(CARD) -make $(CURDIR)/$(CARD)/build/suite
+	CGO_ENABLED=0 $(GO) test -c -tags card -trimpath -ldflags '-s -w' -o card.test ./$(CARD)
+	./card.test -test.run '^TestSuiteIsWhole$$' -test.v
+	size=$$(wc -c < card.test); echo "card.test has $$size bytes"; test $$size -lt 62914560
 
 # Everything builds for these, without cgo.
 systems:

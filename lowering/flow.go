@@ -313,6 +313,27 @@ func (f *flow) fill(header *array.Array) error {
 	return nil
 }
 
+// settle waits for the parts that have begun: they may read, as operands or views of such, the
+// state that a call is going to write.
+func (f *flow) settle() {
+	for _, j := range f.jobs {
+		<-j.done
+	}
+}
+
+// writes reports whether a call writes state, itself or in its regions.
+func writes(n *graph.Node) bool {
+	if o := n.Op(); o != nil && len(o.Mutates) > 0 {
+		return true
+	}
+	for m := range n.Inner() {
+		if o := m.Op(); o != nil && len(o.Mutates) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // end waits for all parts, and gives back what they left on the device.
 func (f *flow) end() {
 	f.stop()

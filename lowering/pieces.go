@@ -113,6 +113,9 @@ func (e *Pieces) Run(ctx context.Context, in []*array.Array) ([]*array.Array, er
 				return interp.Value{}, err
 			}
 		}
+		if writes(n) {
+			f.settle()
+		}
 		return next(in)
 	}
 	out, err := p.RunArrays(f.ctx, in)

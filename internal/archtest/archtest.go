@@ -10,12 +10,13 @@ const Module = "github.com/gofx-dev/gofx"
 // Rows lists the rooms, highest row first; a room imports rooms of lower rows only.
 var Rows = [][]string{
 	{"cmd"}, // and everything below it
+	{"lowering/gpu/cardtest"},
 	{"models"},
 	{"fx"},
 	{"draw/graphviz"},
 	{"codegen", "draw", "lowering/cpu", "lowering/gpu", "lowering/xla", "onnx"},
 	{"lowering/gpu/internal/cuda/cudatest"},
-	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack"},
+	{"lowering/gpu/internal/opencl", "lowering/gpu/internal/cuda", "lowering/gpu/internal/source", "lowering/gpu/internal/pack", "lowering/gpu/internal/ptx"},
 	{"lowering/xla/internal/eval"},
 	{"lowering/xla/internal/stablehlo"},
 	{"codegen/module", "codegen/kernelstyle"},

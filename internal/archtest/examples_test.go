@@ -26,7 +26,7 @@ var behind = map[string]string{
 	"codegen/module": "codegen", "codegen/kernelstyle": "codegen", "codegen/kernelstyle/outline": "codegen", "codegen/gosrc": "codegen",
 	"op/api":                       "codegen", // for printers of Go
 	"lowering/gpu/internal/device": "lowering/gpu", "lowering/gpu/internal/opencl": "lowering/gpu", "lowering/gpu/internal/source": "lowering/gpu",
-	"lowering/gpu/internal/cuda": "lowering/gpu", "lowering/gpu/internal/cuda/cudatest": "lowering/gpu", "lowering/gpu/internal/pack": "lowering/gpu",
+	"lowering/gpu/internal/cuda": "lowering/gpu", "lowering/gpu/internal/cuda/cudatest": "lowering/gpu", "lowering/gpu/internal/pack": "lowering/gpu", "lowering/gpu/internal/ptx": "lowering/gpu",
 }
 
 // TestEntryPointsHaveExamples holds that a stranger finds, for every exported

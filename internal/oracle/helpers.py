@@ -489,8 +489,10 @@ def rounded(v, d, zero):
     return (torch.round(v) + zero).to(d)
 
 
-def quantize(x, scale, zero, axis, dtype):
+def quantize(x, scale, zero, axis, dtype, unsaturated=False):
     d = given(dtype, torch.uint8 if zero is None else zero.dtype)
+    if unsaturated and d in WIDE:
+        raise ValueError("integers saturate")
     if d not in WIDE or zero is not None and zero.dtype != d or x.dtype not in FLOATS or scale.dtype != x.dtype:
         raise TypeError("element types")
     zero = torch.zeros([], dtype=d) if zero is None else zero
@@ -733,9 +735,11 @@ def q_concat(y_scale, y_zero, tensors, dim):
     if not tensors or len(tensors) % 3:
         raise TypeError("operands")
     parts = []
+    factor(y_scale)
     for i in range(0, len(tensors), 3):
         q, scale, zero = tensors[i:i + 3]
         bytes_of(q, zero, y_zero)
+        factor(scale)
         parts.append(dequantize(q, single(scale), single(zero), 0))
     if len({p.dim() for p in parts}) > 1:
         raise ValueError("ranks")
@@ -880,12 +884,26 @@ def sized(n):
     return torch.empty(*n.tolist(), 0, dtype=torch.bool)
 
 
+def logaddexp(x, other):
+    """torch.logaddexp, which takes log(1 + e) and loses an e that is small, by log1p where it is to be exact."""
+    y = torch.logaddexp(x, other)
+    if y.dtype != torch.float64:
+        return y
+    most = torch.maximum(x, other)
+    return torch.where(most.isfinite() & (x != other), most + torch.log1p(torch.exp(-(x - other).abs())), y)
+
+
 def counted(start, limit, delta):
     """Numbers from start by delta on this side of limit, none where delta leads away."""
     if not start.dtype == limit.dtype == delta.dtype or start.dim() + limit.dim() + delta.dim() > 0:
         raise RuntimeError("types")
     if (limit > start) != (delta > 0):
         return start.new_empty(0)
+    if is_int(start):  # arange counts integers with sums that may overflow
+        numbers = range(start.item(), limit.item(), delta.item())
+        if len(numbers) > 1 << 24:
+            raise RuntimeError("too many")
+        return torch.tensor(list(numbers), dtype=start.dtype)
     return torch.arange(start.item(), limit.item(), delta.item(), dtype=start.dtype)
 
 
@@ -894,6 +912,8 @@ def suppress(boxes, scores, most, overlap, score, center):
     rows = []
     if boxes.dim() != 3 or scores.dim() != 3 or boxes.shape[2] != 4 or is_int(boxes) or is_int(scores) or most < 0:
         raise RuntimeError("types")
+    if boxes.shape[0] != scores.shape[0] or boxes.shape[1] != scores.shape[2]:
+        raise RuntimeError("shapes")
     boxes, scores = boxes.float(), scores.float()
     if center:
         middle, half = boxes[..., :2], boxes[..., 2:] / 2

@@ -2,7 +2,6 @@ package gpu
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
@@ -13,16 +12,12 @@ import (
 const MostPrograms = 256
 
 // program returns the program of a source: the one that the device has, one from the folder,
-// or a new one, which the driver has built; where there is no compiler, that of the pack. The
-// options are those of the compilation, which belong to the key.
+// that of the pack, or a new one, which the driver has built. The options are those of the compilation, which belong to the key.
 func (d *Device) program(text, options string, folder lowering.Folder, ahead *Pack) (held *lowering.Held[device.Program], built bool, err error) {
 	i := d.Info()
 	key := lowering.Key("2", i.Kind, i.Name, i.Vendor, i.Driver, i.Arch, options, text) // Driver has the versions
 	held, err = d.programs.Hold(context.Background(), key, func() (device.Program, error) {
-		p, compiled, err := d.dev.Build(text, folder.Load(key))
-		if errors.Is(err, NoDevice) && ahead.Has(text) { // which NVRTC is, too
-			p, compiled, err = d.dev.Build(text, ahead.Find(text))
-		}
+		p, compiled, err := d.build(text, folder.Load(key), ahead)
 		if err != nil {
 			return nil, err
 		}
@@ -37,6 +32,20 @@ func (d *Device) program(text, options string, folder lowering.Folder, ahead *Pa
 		return p, nil
 	})
 	return held, built, err
+}
+
+// build takes an image of the folder where there is one, else of the pack: what was made ahead
+// needs no compiler.
+func (d *Device) build(text string, image []byte, ahead *Pack) (p device.Program, compiled bool, err error) {
+	packed := d.Info().Kind == CUDA && ahead.Has(text)
+	if packed && image == nil {
+		return d.dev.Build(text, ahead.Find(text))
+	}
+	p, compiled, err = d.dev.Build(text, image)
+	if packed && err != nil { // the folder's is damaged, and nothing compiles another
+		return d.dev.Build(text, ahead.Find(text))
+	}
+	return p, compiled, err
 }
 
 // Pack holds PTX of programs by their source, so that machines without NVRTC run them: see

@@ -1,10 +1,8 @@
 package gpu_test
 
 import (
+	"errors"
 	"math"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -14,11 +12,13 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/cuda/cudatest"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
+	clang "github.com/gofx-dev/gofx/lowering/gpu/internal/ptx"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/op/std"
 )
@@ -137,7 +137,7 @@ func samplesTogether(t *testing.T, g gpu.Target, ops []*op.Op) (ran int) {
 // the host's functions of mathematics are others than ours, and what is made of several
 // may be the small difference of larger ones.
 func cancels(want, got *array.Array) bool {
-	u, float := ulps[want.DType()]
+	u, float := fxtest.Rounding[want.DType()]
 	if !float || got.DType() != want.DType() || got.Len() != want.Len() {
 		return false
 	}
@@ -150,29 +150,17 @@ func cancels(want, got *array.Array) bool {
 	return true
 }
 
-// ptx compiles sources to PTX for sm_90, as a user's driver gets it; functions of
-// mathematics stay calls, since NVIDIA's library of them is not at hand.
+// ptx compiles sources to PTX for sm_90, as a user's driver gets it, which calls nothing that
+// the driver does not have.
 func ptx(t *testing.T, sources []string) {
-	clang := ""
-	for _, name := range []string{"clang-22", "clang-21", "clang-20", "clang-19"} {
-		if path, err := exec.LookPath(name); err == nil {
-			clang = path
-			break
-		}
-	}
-	if clang == "" {
-		t.Skip("no clang here that compiles CUDA C")
-	}
-	dir := t.TempDir()
 	for i, s := range sources {
-		cu, out := filepath.Join(dir, "k.cu"), filepath.Join(dir, "k.ptx")
-		require.NoError(t, os.WriteFile(cu, []byte(s), 0o600))
-		said, err := exec.Command(clang, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_90", "-Xclang", "-target-feature", "-Xclang", "+ptx80",
-			"-nocudainc", "-nocudalib", "-ffp-contract=off", "-std=c++17", "-O2", "-include", filepath.Join("testdata", "cuda.h"), "-S", "-o", out, cu).CombinedOutput()
-		require.NoError(t, err, "source %d: %s", i, said)
-		made, err := os.ReadFile(out)
-		require.NoError(t, err)
+		made, err := clang.Compile(s, clang.Hopper)
+		if errors.Is(err, clang.ErrNoCompiler) {
+			t.Skip(err)
+		}
+		require.NoError(t, err, "source %d", i)
 		require.Contains(t, string(made), ".target sm_90")
+		require.NotContains(t, string(made), ".extern .func")
 		require.Equal(t, strings.Contains(s, "FX_TENSOR"), strings.Contains(string(made), "mma.sync.aligned."), "tensor cores where they are called")
 		require.Equal(t, strings.Count(s, "\nKERNEL("), strings.Count(string(made), ".visible .entry "), "every kernel is an entry")
 	}

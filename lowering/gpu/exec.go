@@ -28,6 +28,7 @@ type Executable struct {
 	target  Target
 	device  *Device
 	ready   *graph.Module // prepared
+	user    *graph.Module // as it was given
 	opts    lowering.Options
 	inputs  []*graph.Node
 	symbols []graph.Symbol // of the inputs
@@ -74,7 +75,7 @@ func (t Target) compile(m *graph.Module, o lowering.Options) (*Executable, error
 		return nil, err
 	}
 	lowering.Lift(ready)
-	e := &Executable{target: t, device: d, ready: ready, opts: o, inputs: ready.Graph.Inputs()}
+	e := &Executable{target: t, device: d, ready: ready, user: m, opts: o, inputs: ready.Graph.Inputs()}
 	e.sized = lowering.NewCache(MaxSizes, (*program).close)
 	e.donated = make([]bool, len(e.inputs))
 	for _, i := range o.Donate {
@@ -284,7 +285,11 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 			return nil, err
 		}
 	}
-	return e.target.newProgram(ready, e.device, o.Key()+e.target.settings())
+	p, err := e.target.newProgram(ready, e.device, o.Key()+e.target.settings())
+	if err == nil {
+		p.user = e.user
+	}
+	return p, err
 }
 
 func (e *Executable) leave(h *lowering.Held[*program]) {

@@ -1,6 +1,13 @@
 package gpu
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/interp"
+	"github.com/gofx-dev/gofx/shape"
+)
 
 // span is the time in which a buffer holds something, in steps of a run.
 type span struct{ buf, from, to, bytes int }
@@ -74,4 +81,46 @@ func (b *builder) lowest(placed []span, s span, align int) int {
 		at = max(at, (p.to+align-1)/align*align)
 	}
 	return at
+}
+
+// live returns the array of a weight that is read at each run.
+func (p *program) live(f buffer) (*array.Array, error) {
+	w := p.user.Param(f.path)
+	is, want := "gone", shape.TypeOf(f.array)
+	if w != nil && w.Value != nil {
+		is = shape.TypeOf(w.Value).String()
+	}
+	if is != want.String() {
+		return nil, diag.New(interp.GuardFailed, "tensor "+f.path+" is "+is+", the graph was compiled for "+want.String()).
+			WithHint("compile the module again")
+	}
+	return w.Value, nil
+}
+
+// refresh has weights that were written since they were copied, and what is made of them, made
+// anew when no run reads them; a run that begins holds them until it ends.
+func (p *program) refresh() error {
+	for {
+		p.fresh.RLock()
+		if !p.stale() {
+			return nil
+		}
+		p.fresh.RUnlock()
+		p.fresh.Lock()
+		var err error
+		if p.stale() {
+			err = p.setUp()
+		}
+		p.fresh.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// stale reports whether a weight was written since it was copied.
+func (p *program) stale() bool {
+	return slices.ContainsFunc(p.build.buffers, func(f buffer) bool {
+		return f.kind == weight && f.path != "" && f.array.Storage().Version() > p.since
+	})
 }

@@ -1,7 +1,6 @@
 package gpu_test
 
 import (
-	"math"
 	"sort"
 	"strings"
 	"testing"
@@ -110,37 +109,16 @@ func chosen(all []op.Sample) []op.Sample {
 	return some
 }
 
-// ulps are the errors of one rounding to a type, times four: an operator may round more than once.
-var ulps = map[array.DType]float64{array.F16: 0x1p-9, array.BF16: 0x1p-6, array.F32: 0x1p-21, array.F64: 0x1p-50}
-
-// least are the least normal numbers: devices may take what is smaller for zero.
-var least = map[array.DType]float64{array.F16: 0x1p-14, array.BF16: 0x1p-126, array.F32: 0x1p-126, array.F64: 0x1p-1022}
-
-// cancelling are elementwise operators that add numbers of opposite signs, as sums do.
-var cancelling = map[string]bool{"gelu": true, "logaddexp": true}
-
 // differs says how results differ beyond the operator's tolerance, "" when they do not:
 // integers and what is only moved are equal.
 func differs(o *op.Op, want, got *array.Array) string {
 	d := fxtest.SameArray(want, got)
-	u, float := ulps[want.DType()]
-	if d == "" || !float || o.Class == op.Movement || got.DType() != want.DType() || len(got.Shape()) != len(want.Shape()) || got.Len() != want.Len() {
+	if d == "" || got.DType() != want.DType() || len(got.Shape()) != len(want.Shape()) || got.Len() != want.Len() {
 		return d
 	}
-	rel, abs := max(o.Tol.Rel, u), max(o.Tol.Abs, least[want.DType()])
-	if o.Class != op.Elementwise {
-		rel = max(rel, 1e-5)
-	}
-	if o.Class != op.Elementwise || len(o.In) > 2 || cancelling[o.Name] {
-		for k := range want.Len() { // sums of products cancel: errors are relative to what is added
-			if x := math.Abs(array.Float64At(want, k)); x <= math.MaxFloat64 {
-				abs = max(abs, rel*max(x, 1))
-			}
-		}
-	}
+	rel, abs := fxtest.ToleranceOf(o, want)
 	for k := range want.Len() {
-		x, y := array.Float64At(want, k), array.Float64At(got, k)
-		if x != y && !(x != x && y != y) && !(math.Abs(x-y) <= abs+rel*math.Abs(x)) {
+		if !fxtest.Near(array.Float64At(want, k), array.Float64At(got, k), rel, abs) {
 			return d
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu"
@@ -63,4 +64,69 @@ func ExampleReadPack() {
 	fmt.Println(read.Len(), err)
 	_ = gpu.Target{Pack: read}
 	// Output: 1 <nil>
+}
+
+// TestPacksLeaveLibrariesOut: what follows a product of a library has kernels that no pack has; the
+// settings of a target are in the sources that it prints.
+func TestPacksLeaveLibrariesOut(t *testing.T) {
+	drv := cudatest.New(t)
+	drv.UseLibraries()
+	m := parsed(t, libraryProducts)
+	in := []*array.Array{ramp(130, 128), ramp(2, 130, 128), array.Cast(ramp(128, 130), array.F16)}
+	g := gpu.Target{Cache: "-", TF32: true}
+	text, err := g.Text(m, lowering.Options{}, gpu.CUDA)
+	require.NoError(t, err)
+	exact, err := gpu.Text(m, lowering.Options{}, gpu.CUDA)
+	require.NoError(t, err)
+	require.NotEqual(t, exact, text)
+	built, _, err := drv.Device().Build(text, nil)
+	require.NoError(t, err)
+	image, err := built.Binary()
+	require.NoError(t, err)
+	built.Free()
+	g.Pack = &gpu.Pack{}
+	g.Pack.Add(text, image)
+
+	for name, nvrtc := range map[string]string{"no compiler": "/no/such/libnvrtc.so", "a compiler": drv.NVRTC} {
+		t.Run(name, func(t *testing.T) {
+			list, err := cuda.DevicesOf([]string{drv.Path}, []string{nvrtc}, []string{drv.BLAS}, []string{drv.DNN})
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, list[0].Close()) })
+			g.Device = gpu.Using(list[0])
+			e, err := g.Compile(m, lowering.Options{})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, e.Close()) }()
+			_, err = e.Run(ctx, in)
+			require.NoError(t, err)
+			s := e.(*gpu.Executable).Stats()
+			require.Zero(t, s.Library)
+			require.Positive(t, s.Tensor, "tf32")
+			require.Equal(t, gpu.BuildStats{Loaded: 1}, g.Device.Builds(), "the pack comes before a compiler")
+		})
+	}
+}
+
+// What a network's kernels are for sizes and settings is printed where a compiler is, and packed
+// with what that makes of it. The other machine's target has the same settings.
+func ExampleTarget_Text() {
+	m, err := graph.Parse([]byte("gofx 1\ngraph g(%x: f32[N,64], %w: f32[64,64]) {\n  symbol N = dim(%x, 0)\n  %y = call_function[matmul](%x, %w)\n  return %y\n}\n"), "g.fx")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	compile := func(source string) (ptx []byte) { return []byte(".version 8.0 ...") } // nvcc -ptx --fmad=false -arch=compute_80
+
+	t := gpu.Target{TF32: true}
+	text, err := t.Text(m, lowering.Options{Shapes: map[string]int{"N": 64}}, gpu.CUDA)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var p gpu.Pack
+	p.Add(text, compile(text))
+	file := p.Bytes() // which the program for the other machine embeds
+
+	t.Pack, err = gpu.ReadPack(file)
+	fmt.Println(t.Pack.Has(text), err)
+	// Output: true <nil>
 }

@@ -16,7 +16,7 @@ import (
 // memory of the device that all runs share.
 type program struct {
 	dev      *Device
-	module   *graph.Module
+	user     *graph.Module // the caller's, whose live weights are read at each run
 	build    *builder
 	inputs   []*graph.Node
 	source   *lowering.Held[device.Program]
@@ -27,6 +27,9 @@ type program struct {
 	fixed    []device.Buffer // by buffer: weights and what is made of them once
 	checked  []*graph.Node   // of the calls that may refuse an operand, by status
 	routines []device.Routine
+
+	fresh sync.RWMutex // held by runs, which read what setUp writes
+	since uint64       // when weights were copied, on array.Now's clock
 
 	mu   sync.Mutex
 	free []*instance
@@ -52,7 +55,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 		return nil, err
 	}
 	_, library := d.dev.(device.Library)
-	library = library && !t.NoLibraries
+	library = library && !t.NoLibraries && t.Pack.Len() == 0 // what follows a library's product has kernels that are not in Text
 	info := d.Info()
 	if info.Kind == CUDA && t.Pack.Len() > 0 {
 		info = reference(info)
@@ -61,7 +64,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 	if err != nil {
 		return nil, err
 	}
-	p := &program{dev: d, expanded: expanded(ready.Graph), module: ready, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
+	p := &program{dev: d, expanded: expanded(ready.Graph), user: ready, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
 	if err := p.link(t, options); err != nil {
 		p.close()
 		return nil, err
@@ -129,13 +132,15 @@ func (p *program) setUp() error {
 		return err
 	}
 	defer q.Free()
-	used := p.used()
+	used, since := p.used(), array.Now()
 	for k, f := range p.build.buffers {
 		if !f.setup || !used[k] {
 			continue
 		}
-		if p.fixed[k], err = p.dev.dev.Alloc(f.bytes); err != nil {
-			return err
+		if p.fixed[k] == nil {
+			if p.fixed[k], err = p.dev.dev.Alloc(f.bytes); err != nil {
+				return err
+			}
 		}
 		if f.kind == weight {
 			if err := write(q, p.fixed[k], f.array); err != nil {
@@ -156,6 +161,7 @@ func (p *program) setUp() error {
 		return err
 	}
 	p.dropSpent(used)
+	p.since = since
 	return nil
 }
 
@@ -373,6 +379,10 @@ func (p *program) release(x *instance, failed bool) {
 
 // run computes for checked inputs, and has results taken from the instance.
 func (p *program) run(ctx context.Context, in []lowering.Value, take func(p *program, x *instance) error) error {
+	if err := p.refresh(); err != nil {
+		return err
+	}
+	defer p.fresh.RUnlock()
 	x, err := p.acquire()
 	if err != nil {
 		return err
@@ -423,9 +433,9 @@ func (p *program) enter(ctx context.Context, x *instance, in []lowering.Value) e
 			}
 			continue
 		}
-		a := f.array
-		if w := p.module.Param(f.path); w != nil && w.Value != nil {
-			a = w.Value
+		a, err := p.live(f)
+		if err != nil {
+			return err
 		}
 		if err := write(x.queue, x.views[k], a); err != nil {
 			return err

@@ -26,8 +26,9 @@ type Target struct {
 	// has tensor cores for that (NVIDIA's, from sm_80 on): a relative error of 2^-11 for each
 	// operand. Sums stay f32. Otherwise f32 is computed as such.
 	TF32 bool
-	// Pack has the PTX of programs that a CUDA device without NVRTC runs; nil is an empty one.
-	// With one, kernels are those of Text, whatever the device is.
+	// Pack has the PTX of programs, which CUDA devices run without NVRTC; nil is an empty one.
+	// With one, kernels are those of the method Text, whatever the device is, and libraries are
+	// left out.
 	Pack *Pack
 }
 

@@ -23,6 +23,12 @@ const (
 // those for a GPU with groups of 1024 work-items and floats of 64 bits, CUDA's from sm_80 on. Options.Shapes pins all symbols;
 // the error lists everything in the way.
 func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
+	return Target{}.Text(m, o, library)
+}
+
+// Text is the function Text for a target with settings: of a Pack's sources, those that a target with
+// the same TF32 runs.
+func (t Target) Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 	if library != OpenCL && library != CUDA {
 		return "", diag.New(lowering.BadOption, "there are no programs for "+diag.Quote(library)).WithHint("name " + CUDA + " or " + OpenCL)
 	}
@@ -46,7 +52,7 @@ func Text(m *graph.Module, o lowering.Options, library string) (string, error) {
 	if err := legalize(ready.Graph, info.Doubles); err != nil {
 		return "", err
 	}
-	b, err := build(ready, info, false, false)
+	b, err := build(ready, info, false, t.TF32)
 	if err != nil {
 		return "", err
 	}

@@ -353,6 +353,8 @@ var Minimum = defineBinary("minimum", binary[BinaryAttrs]{
 })
 
 // Logaddexp adds in the space of logarithms.
+//
+//gofx:torch logaddexp(x, other)
 var Logaddexp = op.Define("logaddexp", op.Spec[op.None]{
 	Doc: "logaddexp is log(exp(x) + exp(other)), without overflow.", In: op.Args("x", "other"),
 	Expr: func(b *expr.Builder, _ op.None, x []expr.Value) []expr.Value {

@@ -40,7 +40,7 @@ var quantTypes = []array.DType{array.U8, array.I8, array.U16, array.I16, array.F
 //
 //	%q = call_function[quantize](%x, %scale, %zero) {axis=1} : u8[N,64]
 //
-//gofx:torch quantize(x, scale, zero, axis, dtype)
+//gofx:torch quantize(x, scale, zero, axis, dtype, unsaturated)
 var Quantize = op.Define("quantize", op.Spec[QuantizeAttrs]{
 	Doc: "quantize returns round(x/scale) + zero as an integer of 2 to 16 bits, computed in f32, halves rounded to even, saturated, NaN as the least value, or x/scale + zero as a float of 8 or 4 bits; scale, of x's type f32, f16 or bf16, and zero are one element, or one for each index of axis.",
 	In:  op.Args("x", "scale", "zero?"), Quant: op.QuantNever, Narrow: true,

@@ -24,16 +24,20 @@ func (d *Device) Build(source string, binary []byte) (device.Program, bool, erro
 		return nil, false, err
 	}
 	defer leave()
+	var refused error
 	if len(binary) > 0 {
 		p, _, err := d.module(binary)
 		if err == nil {
 			return p, false, nil
 		}
-		if d.lost.Load() != nil {
+		if refused = err; d.lost.Load() != nil {
 			return nil, false, err
 		}
 	}
 	c, err := d.nv()
+	if err != nil && refused != nil {
+		return nil, false, refused // what the driver says of the image is the way on
+	}
 	if err != nil {
 		return nil, false, err
 	}

@@ -1,4 +1,5 @@
-// cuda.h declares what CUDA C has of itself, for a compiler without NVIDIA's headers.
+// cuda.h has what CUDA C has of itself, for a compiler without NVIDIA's headers and library.
+// float32.h and float64.h, which follow it, are functions of mathematics.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
@@ -17,24 +18,27 @@ struct { fx_block_x x; fx_block_y y; fx_block_z z; } static const __device__ blo
 static __device__ inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
 static __device__ inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 static __device__ inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }
+static __device__ inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
 static __device__ inline float __double2float_rz(double x) { return __nvvm_d2f_rz(x); }
 static __device__ inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b) { return (unsigned long long)((unsigned __int128)a * b >> 64); }
 
 static __device__ inline int __dp4a(int a, int b, int c) { int d; asm("dp4a.s32.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); return d; }
 
-// Functions of mathematics, as C++ overloads them; they stay calls.
-#define FX_1(f) \
-	extern "C" __device__ float f##f(float); \
-	extern "C" __device__ double f(double); \
-	static __device__ inline float f(float x) { return f##f(x); }
-#define FX_2(f) \
-	extern "C" __device__ float f##f(float, float); \
-	extern "C" __device__ double f(double, double); \
-	static __device__ inline float f(float x, float y) { return f##f(x, y); }
-FX_1(exp) FX_1(exp2) FX_1(expm1) FX_1(log) FX_1(log2) FX_1(log10) FX_1(log1p)
-FX_1(sin) FX_1(cos) FX_1(tan) FX_1(asin) FX_1(acos) FX_1(atan) FX_1(sinh) FX_1(cosh) FX_1(tanh) FX_1(asinh) FX_1(acosh) FX_1(atanh)
-FX_1(erf) FX_1(erfc) FX_1(sqrt) FX_1(rsqrt) FX_1(cbrt) FX_1(floor) FX_1(ceil) FX_1(trunc) FX_1(rint) FX_1(round) FX_1(fabs)
-FX_2(fmod) FX_2(pow) FX_2(atan2) FX_2(hypot) FX_2(copysign) FX_2(fmin) FX_2(fmax)
+// What an instruction does, or a few.
 static __device__ inline float fmaf(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
-static __device__ inline double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
 static __device__ inline float fma(float x, float y, float z) { return __nvvm_fma_rn_f(x, y, z); }
+static __device__ inline double fma(double x, double y, double z) { return __nvvm_fma_rn_d(x, y, z); }
+static __device__ inline float sqrt(float x) { return __nvvm_sqrt_rn_f(x); }
+static __device__ inline double sqrt(double x) { return __nvvm_sqrt_rn_d(x); }
+#define FX_WORD(f, narrow) \
+	static __device__ inline float f(float x) { return __builtin_##narrow(x); } \
+	static __device__ inline double f(double x) { return __builtin_##f(x); }
+FX_WORD(floor, floorf) FX_WORD(ceil, ceilf) FX_WORD(trunc, truncf) FX_WORD(rint, rintf) FX_WORD(fabs, fabsf) FX_WORD(round, roundf)
+#undef FX_WORD
+static __device__ inline float copysign(float x, float y) { return __uint_as_float((__float_as_uint(x) & 0x7fffffff) | (__float_as_uint(y) & 0x80000000)); }
+static __device__ inline double copysign(double x, double y) { return __builtin_copysign(x, y); }
+#define FX_PAIR(f, s) \
+	static __device__ inline float f(float x, float y) { return x != x ? y : y != y ? x : x s y ? x : y; } \
+	static __device__ inline double f(double x, double y) { return x != x ? y : y != y ? x : x s y ? x : y; }
+FX_PAIR(fmin, <) FX_PAIR(fmax, >)
+#undef FX_PAIR

@@ -1,0 +1,8 @@
+//go:build card
+
+package cardtest
+
+import _ "embed"
+
+//go:embed build/suite
+var embedded []byte
