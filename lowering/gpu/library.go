@@ -258,7 +258,7 @@ func (p *program) faster(s step, r device.Routine, key string, folder lowering.F
 		}
 	}()
 	o := s.other
-	used := append(slices.Clone(s.args), o.out)
+	used := append(slices.Clone(s.args), o.out, o.a, o.b)
 	if o.then != nil {
 		used = append(used, o.then.args...)
 	}
