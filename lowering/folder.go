@@ -54,6 +54,9 @@ func (f Folder) Load(key string) []byte {
 	if f == "" {
 		return nil
 	}
+	if s, err := os.Stat(f.file(key)); err != nil || !s.Mode().IsRegular() {
+		return nil // reading a pipe would wait
+	}
 	data, err := os.ReadFile(f.file(key))
 	if err != nil || len(data) < sha256.Size {
 		return nil

@@ -31,9 +31,14 @@ type Resident interface {
 	RunValues(ctx context.Context, in []Value) ([]Value, error)
 }
 
-// Host returns the value of an array in the host's memory. Array returns the array itself,
-// and Close does nothing.
-func Host(a *array.Array) Value { return hostValue{a} }
+// Host returns the value of an array in the host's memory, nil for none. Array returns the array
+// itself, and Close does nothing.
+func Host(a *array.Array) Value {
+	if a == nil {
+		return nil
+	}
+	return hostValue{a}
+}
 
 type hostValue struct{ a *array.Array }
 

@@ -164,9 +164,7 @@ func (p *program) count(s *Stats) {
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	values := make([]lowering.Value, len(in))
 	for i, a := range in {
-		if a != nil {
-			values[i] = lowering.Host(a)
-		}
+		values[i] = lowering.Host(a)
 	}
 	var out []*array.Array
 	err := e.run(ctx, values, func(p *program, x *instance) (err error) {
@@ -211,7 +209,8 @@ func (e *Executable) given(in []lowering.Value) ([]lowering.Value, error) {
 	out := make([]lowering.Value, len(e.inputs))
 	copy(out, in)
 	for i, n := range e.inputs {
-		if a, _ := n.Default().(*array.Array); out[i] == nil && a != nil {
+		if out[i] == nil {
+			a, _ := n.Default().(*array.Array)
 			out[i] = lowering.Host(a)
 		}
 		if out[i] == nil {
@@ -285,11 +284,7 @@ func (e *Executable) lower(sizes []int) (*program, error) {
 			return nil, err
 		}
 	}
-	p, err := e.target.newProgram(ready, e.device, o.Key()+e.target.settings())
-	if err == nil {
-		p.user = e.user
-	}
-	return p, err
+	return e.target.newProgram(ready, e.user, e.device, o.Key()+e.target.settings())
 }
 
 func (e *Executable) leave(h *lowering.Held[*program]) {

@@ -48,8 +48,8 @@ type instance struct {
 // MaxInstances is how many runs at once keep their memory on the device for later runs.
 const MaxInstances = 4
 
-// newProgram lowers a prepared module of known sizes.
-func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*program, error) {
+// newProgram lowers a module of known sizes, which was prepared from the user's.
+func (t Target) newProgram(ready, user *graph.Module, d *Device, options string) (*program, error) {
 	inputs := ready.Graph.Inputs()
 	if err := legalize(ready.Graph, d.Info().Doubles); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (t Target) newProgram(ready *graph.Module, d *Device, options string) (*pro
 	if err != nil {
 		return nil, err
 	}
-	p := &program{dev: d, expanded: expanded(ready.Graph), user: ready, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
+	p := &program{dev: d, expanded: expanded(ready.Graph), user: user, build: b, inputs: inputs, fixed: make([]device.Buffer, len(b.buffers))}
 	if err := p.link(t, options); err != nil {
 		p.close()
 		return nil, err

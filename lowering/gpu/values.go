@@ -6,6 +6,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/shape"
@@ -106,6 +107,9 @@ func (d *Device) move(ctx context.Context, q device.Queue, to device.Buffer, v l
 
 // Put implements lowering.Resident.
 func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, error) {
+	if a == nil {
+		return nil, diag.New(interp.MissingInput, "there is no array to copy to the device")
+	}
 	d := e.device
 	v := &resident{dev: d, dtype: a.DType(), dims: a.Shape()}
 	var err error

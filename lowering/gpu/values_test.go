@@ -7,6 +7,7 @@ import (
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
+	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/gpu"
@@ -128,6 +129,10 @@ func TestOperandsFromElsewhereAreCopied(t *testing.T) {
 	require.NoError(t, foreign.Close())
 	_, err = e.RunValues(ctx, []lowering.Value{lowering.Host(ramp(2, 8)), lowering.Host(ramp(3, 8))})
 	require.Error(t, err)
+	_, err = e.RunValues(ctx, []lowering.Value{lowering.Host(x), lowering.Host(nil)})
+	require.ErrorIs(t, err, interp.MissingInput)
+	_, err = e.Put(ctx, nil)
+	require.ErrorIs(t, err, interp.MissingInput)
 }
 
 // TestPartsShareTheDevice: of two parts with one on the host between them, only what the host

@@ -173,9 +173,7 @@ func (e *Executable) Stats() lowering.CacheStats { return e.sized.Stats() }
 func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array, error) {
 	values := make([]lowering.Value, len(in))
 	for i, a := range in {
-		if a != nil {
-			values[i] = lowering.Host(a)
-		}
+		values[i] = lowering.Host(a)
 	}
 	results, err := e.run(ctx, values)
 	if err != nil {
@@ -242,14 +240,12 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*pjrt.Buff
 // check returns the inputs, or their defaults, and the sizes that the symbols have in them.
 func (e *Executable) check(in []lowering.Value) (values []lowering.Value, sizes []int, err error) {
 	if len(in) > len(e.inputs) {
-		return nil, nil, diag.New(interp.GuardFailed, strconv.Itoa(len(in))+" inputs given, the graph takes "+strconv.Itoa(len(e.inputs)))
+		return nil, nil, diag.New(interp.ExtraInput, strconv.Itoa(len(in))+" inputs, the graph takes "+strconv.Itoa(len(e.inputs)))
 	}
 	of := map[*graph.Node]lowering.Value{}
 	for i, n := range e.inputs {
-		var v lowering.Value
-		if a, _ := n.Default().(*array.Array); a != nil {
-			v = lowering.Host(a)
-		}
+		a, _ := n.Default().(*array.Array)
+		v := lowering.Host(a)
 		if i < len(in) && in[i] != nil {
 			v = in[i]
 		}

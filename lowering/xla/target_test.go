@@ -319,6 +319,8 @@ func TestValuesStayOnTheDevice(t *testing.T) {
 	require.Equal(t, int64(1), s.Downloads)
 	_, err = e.RunValues(ctx, []lowering.Value{y[0], lowering.Host(floats(1))})
 	require.Error(t, err)
+	_, err = e.Put(ctx, nil)
+	require.ErrorIs(t, err, interp.MissingInput)
 	require.Equal(t, 1, r.Client().Stats().Live, "the program alone")
 }
 
@@ -368,10 +370,12 @@ func TestTargetRefuses(t *testing.T) {
 	require.ErrorIs(t, err, pjrt.NoPlugin)
 
 	e := compileFor(t, target, parse(t, bias), lowering.Options{})
-	for _, in := range [][]*array.Array{{floats(1)}, {array.New(array.I64, 3)}, {floats(1, 2, 3), floats(1)}} {
+	for _, in := range [][]*array.Array{{floats(1)}, {array.New(array.I64, 3)}} {
 		_, err = e.Run(ctx, in)
 		require.ErrorIs(t, err, interp.GuardFailed)
 	}
+	_, err = e.Run(ctx, []*array.Array{floats(1, 2, 3), floats(1)})
+	require.ErrorIs(t, err, interp.ExtraInput)
 	_, err = e.Run(ctx, nil)
 	require.ErrorIs(t, err, interp.MissingInput)
 }

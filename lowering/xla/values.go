@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
+	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
 	"github.com/gofx-dev/gofx/shape"
@@ -31,6 +33,9 @@ func (v *resident) Close() error { return v.buffer.Close() }
 
 // Put implements lowering.Resident.
 func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, error) {
+	if a == nil {
+		return nil, diag.New(interp.MissingInput, "there is no array to copy to the device")
+	}
 	e.alive.RLock()
 	defer e.alive.RUnlock()
 	if e.closed {

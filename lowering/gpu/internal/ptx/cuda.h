@@ -1,5 +1,5 @@
 // cuda.h has what CUDA C has of itself, for a compiler without NVIDIA's headers and library.
-// float32.h and float64.h, which follow it, are functions of mathematics.
+// common.h, float32.h and float64.h, which follow it, are functions of mathematics.
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))

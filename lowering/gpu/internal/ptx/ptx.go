@@ -14,6 +14,9 @@ import (
 //go:embed cuda.h
 var words string
 
+//go:embed common.h
+var common string
+
 //go:embed float32.h
 var floats string
 
@@ -58,7 +61,7 @@ func Compile(source string, least Arch) ([]byte, error) {
 func compile(path, source string, least Arch) ([]byte, error) {
 	cmd := exec.Command(path, "-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch="+least.name, "-Xclang", "-target-feature", "-Xclang", "+"+least.isa,
 		"-nocudainc", "-nocudalib", "-fno-math-errno", "-ffp-contract=off", "-std=c++17", "-O2", "-S", "-o", "-", "-")
-	cmd.Stdin = strings.NewReader(words + floats + doubles + names + "#line 1 \"kernels.cu\"\n" + source)
+	cmd.Stdin = strings.NewReader(words + common + floats + doubles + names + "#line 1 \"kernels.cu\"\n" + source)
 	var image, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &image, &said
 	if err := cmd.Run(); err != nil {

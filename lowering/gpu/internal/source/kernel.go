@@ -192,5 +192,6 @@ func (v View) at(coords []string) string {
 	return sum(terms...)
 }
 
-// MaxElements bounds a buffer, since kernels index with 32 bits.
-const MaxElements = 1<<31 - 1
+// MaxElements bounds a buffer: kernels index with 32 bits, and the work-items of the last group
+// that have nothing to do count on, 1024 at most.
+const MaxElements = 1<<31 - 1<<10
