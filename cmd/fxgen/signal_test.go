@@ -153,3 +153,44 @@ func leftover(t *testing.T, dir string) (names []string) {
 	}
 	return names
 }
+
+// places is a model that says where its temporary files go.
+const places = `package net
+
+import (
+	"os"
+
+	"github.com/gofx-dev/gofx/tensor"
+)
+
+func Net(x *tensor.Tensor) *tensor.Tensor {
+	text := os.TempDir()
+	for _, name := range []string{"TMPDIR", "TMP", "FXGEN_USER_TMPDIR"} {
+		v, ok := os.LookupEnv(name)
+		if ok {
+			text += " " + name + "=" + v
+		}
+	}
+	if err := os.WriteFile(os.Getenv("PIDS"), []byte(text), 0o666); err != nil {
+		panic(err)
+	}
+	return x.Neg()
+}
+`
+
+// TestModelsKeepTheirTemporaryFolder: what a model leaves in the folder for temporary files is there the
+// next time; the go command's files are elsewhere.
+func TestModelsKeepTheirTemporaryFolder(t *testing.T) {
+	bin := fxgenBinary(t)
+	dir := userModule(t, places)
+	tmp, said := t.TempDir(), filepath.Join(t.TempDir(), "said")
+	cmd := exec.Command(bin, "print", "-input", "x=f32[2]", "./net#Net")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp, "TMP=other", "GOTMPDIR=", "PIDS="+said, "GOFLAGS=", "GOPROXY=off")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	text, err := os.ReadFile(said)
+	require.NoError(t, err)
+	require.Equal(t, tmp+" TMPDIR="+tmp+" TMP=other", string(text))
+	require.Empty(t, leftover(t, tmp))
+}

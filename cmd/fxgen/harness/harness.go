@@ -37,6 +37,9 @@ type Passes map[string]passes.Pass
 
 // Run does the job described in the folder and leaves the result there.
 func Run(t *testing.T, s Source, folder string) {
+	if err := work.OwnTemporary(); err != nil {
+		t.Fatal(err)
+	}
 	src := work.Source{Name: s.Name, Func: s.Func, New: s.New, Method: s.Method, Params: s.Params, Outputs: s.Results}
 	if m := models.Lookup(s.Model); m != nil {
 		src = *work.Model(m)

@@ -164,7 +164,7 @@ func (p *program) build(ctx context.Context) error {
 	}
 	cmd := proc.Command(ctx, "go", "build", "-overlay", file, "-o", p.binary(), p.home.path+"/"+programFolder)
 	cmd.Dir = p.home.dir
-	cmd.Env = append(userpkg.HostEnv(), "GOTMPDIR="+p.dir)
+	cmd.Env = userpkg.GoEnv(p.dir)
 	out, err := proc.Output(ctx, cmd)
 	if ctx.Err() != nil {
 		return err

@@ -112,7 +112,7 @@ func (a *app) render(ctx context.Context, dir, dot, format string) ([]byte, erro
 	}
 	defer remove()
 	cmd := proc.Command(ctx, "go", args...)
-	cmd.Dir, cmd.Env = h.dir, append(userpkg.HostEnv(), "GOTMPDIR="+tmp)
+	cmd.Dir, cmd.Env = h.dir, userpkg.GoEnv(tmp)
 	cmd.Stdin = strings.NewReader(dot)
 	var out, msg bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &msg

@@ -78,7 +78,7 @@ func (l *loaded) run(ctx context.Context, t *Target, j *work.Job) (a answer, err
 		return a, err
 	}
 	cmd := proc.Command(ctx, "go", "test", "-overlay", overlay, "-count=1", "-vet=off", "-timeout=0", "-run", "^"+testName+"$") // without a pattern, so that output is shown of tests that pass too
-	cmd.Env = append(HostEnv(), "GOTMPDIR="+dir, "GOTRACEBACK=all")
+	cmd.Env = append(GoEnv(dir), "GOTRACEBACK=all")
 	cmd.Dir = l.dir
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/tools/go/packages"
 
+	"github.com/gofx-dev/gofx/cmd/fxgen/internal/work"
 	"github.com/gofx-dev/gofx/diag"
 )
 
@@ -69,6 +70,12 @@ func HostEnv() []string {
 		}
 	}
 	return env
+}
+
+// GoEnv is HostEnv for a go command whose temporary files, those of the linker included, are in
+// a folder: they go with it where the command is ended.
+func GoEnv(folder string) []string {
+	return append(work.TemporaryIn(HostEnv(), folder), "GOTMPDIR="+folder)
 }
 
 // load reads the package and checks the target's declaration.

@@ -168,3 +168,34 @@ func Receive(dir string) (res *Result, missing bool, err error) {
 	}
 	return m.Result, false, nil
 }
+
+// temporary are the variables that say where temporary files go, on some system; kept is put before
+// the names of those that the user has.
+var temporary = []string{"TMPDIR", "TMP", "TEMP"}
+
+const kept = "FXGEN_USER_"
+
+// TemporaryIn has programs with an environment put temporary files into a folder, until they call
+// OwnTemporary.
+func TemporaryIn(env []string, folder string) []string {
+	for _, name := range temporary {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, kept+name+"="+v)
+		}
+		env = append(env, name+"="+folder)
+	}
+	return env
+}
+
+// OwnTemporary gives this process the user's variables back: a model may keep files where they say.
+func OwnTemporary() error {
+	var errs []error
+	for _, name := range temporary {
+		if v, ok := os.LookupEnv(kept + name); ok {
+			errs = append(errs, os.Setenv(name, v), os.Unsetenv(kept+name))
+		} else {
+			errs = append(errs, os.Unsetenv(name))
+		}
+	}
+	return errors.Join(errs...)
+}
