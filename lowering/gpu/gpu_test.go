@@ -35,7 +35,7 @@ func parsed(t testing.TB, text string) *graph.Module {
 	t.Helper()
 	m, err := graph.Parse([]byte(text), "test.fx")
 	require.NoError(t, err)
-	for n := range m.Graph.Nodes() {
+	for n := range m.All() {
 		if n.Opcode() == graph.GetAttr {
 			_, dims, _ := n.Type().Concrete()
 			p := *m.Param(n.Target())

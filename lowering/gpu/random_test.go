@@ -6,21 +6,38 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu"
 	"github.com/gofx-dev/gofx/passes"
 )
 
 // TestRandomGraphs: graphs that are drawn compute what the interpreter does, for two sizes each.
 func TestRandomGraphs(t *testing.T) {
-	g := target(t)
 	count := 6
 	if fxtest.IsNightly() {
 		count = 400
 	}
-	graphs := rapid.Custom(fxtest.RandomGraph)
+	randomGraphs(t, target(t), count, fxtest.RandomGraph)
+}
+
+// TestRandomControl is TestRandomGraphs for graphs with branches and loops, on the device of the
+// tests that compiles faster.
+func TestRandomControl(t *testing.T) {
+	count := 4
+	if fxtest.IsNightly() {
+		count = 300
+	}
+	g, _ := onCUDA(t)
+	randomGraphs(t, g, count, fxtest.RandomControl)
+}
+
+func randomGraphs(t *testing.T, g gpu.Target, count int, draw func(t *rapid.T) *graph.Module) {
+	graphs := rapid.Custom(draw)
 	for k := range count {
 		m := graphs.Example(k)
+		require.Empty(t, graph.Lint(m.Graph), "%s", m.Graph)
 		e, err := g.Compile(m, lowering.Options{})
 		require.NoError(t, err, "%s", m.Graph)
 		for _, n := range []int{1, 3} {

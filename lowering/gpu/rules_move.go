@@ -16,7 +16,7 @@ func clone(c *call) ([]*value, error) {
 
 // part returns a part of a value in order, which a step of its own writes.
 func (c *call) part(whole *value, h *array.Array) *value {
-	c.b.buffers[whole.buf].split = true
+	c.b.buffers[whole.buf].anew = true
 	return &value{header: h, buf: whole.buf}
 }
 

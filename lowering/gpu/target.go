@@ -134,10 +134,12 @@ func direct(doubles bool) func(n *graph.Node) (bool, string) {
 			return r.supports(n, doubles)
 		}
 		switch {
+		case o == op.Cond || o == op.While || o == op.Scan:
+			return controls(n, doubles)
 		case o.AdHoc:
 			return false, "a Go function runs on the host"
 		case o.Structural():
-			return false, "control flow and writes to state stay on the host"
+			return false, "writes to state stay on the host"
 		case o.Composite():
 			return false, "it is defined by other operators"
 		case o.Scalar():

@@ -80,7 +80,7 @@ func Bits(d array.DType, x float64) uint64 {
 
 // Taken prints the kernel that takes elements of in, whose coordinate in dimension dim an index
 // says: the index at the coordinates of the result that index prints; an index out of range
-// sets the status word. rest prints the other coordinates.
+// is refused. rest prints the other coordinates.
 func Taken(out []int, in, indices View, dim int, index, rest func(at []string) []string) *Kernel {
 	d := carrier(in.DType)
 	in.DType = d
@@ -94,10 +94,11 @@ func Taken(out []int, in, indices View, dim int, index, rest func(at []string) [
 	})
 }
 
-// checked declares the index k, and refuses one that is not below n.
+// checked declares the index k, and refuses one that is not below n. Launches follow one another:
+// the word keeps the first call that refused.
 func checked(b *strings.Builder, index string, n int) {
 	b.WriteString("\ti64 wanted = " + index + ";\n")
-	b.WriteString("\tif (wanted < 0 || wanted >= " + num(n) + ") { *status = 1; return; }\n\tint k = (int)wanted;\n")
+	b.WriteString("\tif (wanted < 0 || wanted >= " + num(n) + ") { if (*status == 0) *status = call; return; }\n\tint k = (int)wanted;\n")
 }
 
 // Bag prints the kernel of kernel.EmbeddingBag for bags that are rows of a matrix of indices;

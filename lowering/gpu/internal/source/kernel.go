@@ -76,14 +76,15 @@ func product(dims []int) int {
 }
 
 // Kernel is a printed function and how it is launched. Its arguments are buffers, results
-// first, then operands; then Numbers; then, where Status is set, the status word.
+// first, then operands; then Numbers; then, where Status is set, the number of the call, which is
+// not 0, and the status word.
 type Kernel struct {
 	Name    string
 	Text    string
 	Numbers []int  // ints that launches of one text differ in
 	Groups  [3]int // of work-items in the grid
 	Group   [3]int // work-items of a group
-	Status  bool   // writes the status word when an operand is refused
+	Status  bool   // writes its number to the status word when it is the first to refuse an operand
 	Tensor  bool   // uses tensor cores
 }
 
@@ -147,7 +148,7 @@ func begin(b *strings.Builder, group [3]int, params []param, status bool) {
 		b.WriteString("GLOBAL " + c + storage(p.dtype) + " *RESTRICT " + p.name)
 	}
 	if status {
-		b.WriteString(", GLOBAL int *status")
+		b.WriteString(", int call, GLOBAL int *status")
 	}
 	b.WriteString(") {\n")
 }
