@@ -21,21 +21,28 @@ func controls(n *graph.Node, doubles bool) (bool, string) {
 	if n.FindsSizes() {
 		return false, "sizes of its results follow from values"
 	}
+	m := n.Graph().Module()
+	if m == nil {
+		return false, "its graph belongs to no module"
+	}
 	types := n.OperandTypes()
 	if n.Op() == op.Cond {
 		types = types[1:]
 	}
 	if a, ok := n.Attrs().(op.LoopAttrs); ok {
 		for i := a.Carry; i < a.Carry+a.Seqs; i++ {
+			if !types[i].Ranked() {
+				return false, "the rank of sequence " + strconv.Itoa(i-a.Carry) + " is not known"
+			}
 			types[i] = types[i].WithDims(types[i].Dims().Sub(1, types[i].Rank()))
 		}
 	}
 	for _, r := range n.Regions() {
-		m, err := lowering.PrepareRegion(n.Graph().Module(), r, types)
+		body, err := lowering.PrepareRegion(m, r, types)
 		if err != nil {
 			return false, "its region " + r.Name + " cannot be lowered: " + err.Error()
 		}
-		for c := range m.Graph.Nodes() {
+		for c := range body.Graph.Nodes() {
 			if !c.Opcode().IsCall() {
 				continue
 			}

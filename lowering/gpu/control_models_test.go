@@ -16,12 +16,8 @@ import (
 	"github.com/gofx-dev/gofx/tensor"
 )
 
-// hostCases are the models of package cases with control flow that the device does not run as a
-// whole: they write state in bodies, or find sizes.
-var hostCases = map[string]bool{}
-
 // TestCasesWithControlFlow runs models of package cases whole on the device, beside their eager
-// runs.
+// runs, but for those that write state.
 func TestCasesWithControlFlow(t *testing.T) {
 	everyTime := map[string]bool{"swap in a loop": true}
 	g, _ := onCUDA(t)
@@ -36,7 +32,7 @@ func TestCasesWithControlFlow(t *testing.T) {
 			m, err := c.Module(ctx)
 			require.NoError(t, err)
 			l := lowering.Query(g, m.Graph)
-			require.Equal(t, hostCases[c.Name], len(l) > 0, "%s", l)
+			require.Equal(t, c.Stateful, len(l) > 0, "%s", l)
 			if len(l) > 0 {
 				t.Skip(l)
 			}

@@ -343,6 +343,122 @@ graph g(%x: f32[2,3], %y: f32[2,3], %p: bool[1]) {
   %r = call_function[matmul](%q, %m)
   return (%q, %r)
 }`,
+	"answers that are carried, weights, and made of weights": `
+graph g(%x: f32[2,3], %y: f32[2,3], %p: bool[1]) {
+  %q = call_function[logical_not](%p)
+  %l = call_function[while](%p, %q, %x) {carry=3} {
+    region more(%a: bool[1], %b: bool[1], %z: f32[2,3]) {
+      return %a
+    }
+    region body(%a: bool[1], %b: bool[1], %z: f32[2,3]) {
+      %d = call_function[sub](%z, %z)
+      %n = call_function[logical_and](%a, %b)
+      return (%b, %n, %d)
+    }
+  }
+  %r0 = call_function[getitem](%l) {index=0}
+  %r2 = call_function[getitem](%l) {index=2}
+  %w = get_attr[v] : f32[2,3]
+  %s = call_function[sum](%w) : f32[]
+  %zero = call_function[full]() {size=[], value=0, dtype=f32}
+  %big = call_function[lt](%s, %zero)
+  %c = call_function[cond](%big, %r2) : f32[2,3] {
+    region yes(%a: f32[2,3]) {
+      %k = call_function[full]() {size=[], value=1, dtype=bool}
+      %d = call_function[cond](%k, %a) : f32[2,3] {
+        region yes(%b: f32[2,3]) {
+          %e = call_function[exp](%b)
+          return %e
+        }
+        region no(%b: f32[2,3]) {
+          return %b
+        }
+      }
+      return %d
+    }
+    region no(%a: f32[2,3]) {
+      return %a
+    }
+  }
+  return (%r0, %r2, %c)
+}
+param v : f32[2,3]`,
+	"slices that no one reads, and loops in branches": `
+graph g(%x: f32[2,3], %y: f32[2,3], %p: bool[1]) {
+  %c = call_function[cond](%p, %x, %y, %p) {
+    region yes(%a: f32[2,3], %b: f32[2,3], %q: bool[1]) {
+      %s = call_function[scan](%q, %a, %b) {carry=1, seqs=1} {
+        region round(%k: bool[1], %r: f32[3], %b: f32[2,3]) {
+          %n = call_function[logical_not](%k)
+          %w = get_attr[u] : f32[3]
+          %i = call_function[argmax](%b) {dim=[1]}
+          return (%n, %w, %k, %i)
+        }
+      }
+      %s0 = call_function[getitem](%s) {index=0}
+      %s1 = call_function[getitem](%s) {index=1}
+      %s2 = call_function[getitem](%s) {index=2}
+      %s3 = call_function[getitem](%s) {index=3}
+      return (%s0, %s1, %s2, %s3)
+    }
+    region no(%a: f32[2,3], %b: f32[2,3], %q: bool[1]) {
+      %t = call_function[topk](%a) {k=2, dim=1}
+      %t1 = call_function[getitem](%t) {index=1}
+      %f = call_function[flip](%a) {dims=[0]}
+      %k = call_function[full]() {size=[2,1], value=1, dtype=bool}
+      return (%q, %f, %k, %t1)
+    }
+  }
+  %r0 = call_function[getitem](%c) {index=0}
+  %r1 = call_function[getitem](%c) {index=1}
+  %r2 = call_function[getitem](%c) {index=2}
+  %r3 = call_function[getitem](%c) {index=3}
+  %t = call_function[transpose](%r1) {dim0=0, dim1=1}
+  return (%r0, %r1, %r2, %r3, %r1, %t)
+}
+param u : f32[3]`,
+	"loops from loops, of halves and bytes": `
+graph g(%x: f32[2,3], %y: f32[2,3], %p: bool[1]) {
+  %h = call_function[cast](%x) {dtype=f16}
+  %b = call_function[cast](%y) {dtype=bf16}
+  %i = call_function[cast](%y) {dtype=i8}
+  %s = call_function[scan](%h, %b, %i) {carry=1, seqs=2} {
+    region round(%a: f16[2,3], %r: bf16[3], %k: i8[3]) {
+      %f = call_function[cast](%r) {dtype=f16}
+      %n = call_function[add](%a, %f)
+      %m = call_function[add](%k, %k)
+      %t = call_function[sum](%r)
+      return (%n, %m, %t, %n)
+    }
+  }
+  %s0 = call_function[getitem](%s) {index=0}
+  %s1 = call_function[getitem](%s) {index=1}
+  %s2 = call_function[getitem](%s) {index=2}
+  %s3 = call_function[getitem](%s) {index=3}
+  %v = call_function[permute](%s3) {dims=[1,0,2]}
+  %u = call_function[scan](%s2, %v, %s1) {carry=1, seqs=1} {
+    region round(%a: bf16[2], %r: f16[2,3], %k: i8[2,3]) {
+      %t = call_function[sum](%r) {dim=[1]}
+      %f = call_function[cast](%t) {dtype=bf16}
+      %n = call_function[sub](%f, %a)
+      %z = call_function[scan](%k, %r) {carry=1, seqs=1} {
+        region row(%a: i8[2,3], %r: f16[3]) {
+          %d = call_function[cast](%r) {dtype=i8}
+          %n = call_function[sub](%a, %d)
+          %y = call_function[select](%n) {dim=1, index=2}
+          return (%n, %y)
+        }
+      }
+      %z0 = call_function[getitem](%z) {index=0}
+      %z1 = call_function[getitem](%z) {index=1}
+      return (%n, %z0, %z1)
+    }
+  }
+  %u0 = call_function[getitem](%u) {index=0}
+  %u1 = call_function[getitem](%u) {index=1}
+  %u2 = call_function[getitem](%u) {index=2}
+  return (%s0, %s1, %u0, %u1, %u2)
+}`,
 }
 
 // allFlows is a module of all flows, on the same inputs: one program takes less time to compile
