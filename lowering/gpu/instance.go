@@ -1,6 +1,8 @@
 package gpu
 
 import (
+	"context"
+
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 )
 
@@ -79,7 +81,7 @@ func (p *program) record(x *instance, list []passage) (err error) {
 		if a.control != nil || a.shifts || a.to-a.from < 2 {
 			continue
 		}
-		x.replays[a.from], err = q.Record(func() error { return p.issue(nil, x, a, 0) })
+		x.replays[a.from], err = q.Record(func() error { return p.issue(context.Background(), x, a, 0) })
 		if err != nil {
 			return err
 		}

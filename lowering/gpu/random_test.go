@@ -19,26 +19,27 @@ func TestRandomGraphs(t *testing.T) {
 	if fxtest.IsNightly() {
 		count = 400
 	}
-	randomGraphs(t, target(t), count, fxtest.RandomGraph)
+	randomGraphs(t, count, fxtest.RandomGraph, target(t))
 }
 
 // TestRandomControl is TestRandomGraphs for graphs with branches and loops, on the device of the
-// tests that compiles faster.
+// tests that compiles faster, as a GPU and as a processor in turns.
 func TestRandomControl(t *testing.T) {
 	count := 4
 	if fxtest.IsNightly() {
 		count = 300
 	}
-	g, _ := onCUDA(t)
-	randomGraphs(t, g, count, fxtest.RandomControl)
+	g, l := onCUDA(t)
+	randomGraphs(t, count, fxtest.RandomControl, g, gpu.Target{Device: gpu.Using(processor{l}), Cache: "-"})
 }
 
-func randomGraphs(t *testing.T, g gpu.Target, count int, draw func(t *rapid.T) *graph.Module) {
+func randomGraphs(t *testing.T, count int, draw func(t *rapid.T) *graph.Module, targets ...gpu.Target) {
+	t.Helper()
 	graphs := rapid.Custom(draw)
 	for k := range count {
 		m := graphs.Example(k)
 		require.Empty(t, graph.Lint(m.Graph), "%s", m.Graph)
-		e, err := g.Compile(m, lowering.Options{})
+		e, err := targets[k%len(targets)].Compile(m, lowering.Options{})
 		require.NoError(t, err, "%s", m.Graph)
 		for _, n := range []int{1, 3} {
 			in, err := passes.Inputs(m.Graph, map[string]int{"N": n}, uint64(k))
