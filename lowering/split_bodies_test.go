@@ -4,12 +4,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/cpu"
+	"github.com/gofx-dev/gofx/op"
+	"github.com/gofx-dev/gofx/passes"
 )
 
 // TestBodiesReadWhatIsReplaced: tensors that are live are read at each run, in bodies of control
@@ -55,6 +58,35 @@ param w : f32[2]
 			got, err := e.Run(ctx, in)
 			require.NoError(t, err)
 			fxtest.Same(t, "live", interpret(t, m, in), got)
+		}
+	}
+}
+
+// TestSplitRandomControl: random graphs with branches and loops over two targets; weights of every
+// other one are live, and replaced between runs.
+func TestSplitRandomControl(t *testing.T) {
+	random := rapid.Custom(fxtest.RandomControl)
+	for seed := range 200 {
+		m := random.Example(seed)
+		for n := range m.Graph.All() {
+			if n.Opcode() == graph.GetAttr && seed%2 == 0 {
+				n.SetLive(true)
+			}
+		}
+		e := pieces(t, m, share(uint64(seed), 50+seed%50), lowering.Options{})
+		require.NoError(t, graph.Lint(e.Module().Graph).Err())
+		var gen op.Gen
+		for _, n := range []int{1, 3} {
+			in, err := passes.Inputs(m.Graph, map[string]int{"N": n}, uint64(seed))
+			require.NoError(t, err)
+			got, err := e.Run(ctx, in)
+			require.NoError(t, err, "%s", m.Graph)
+			require.Empty(t, fxtest.CloseArrays(interpret(t, m, in), got), "%s\n%s", m.Graph, e)
+			for _, p := range m.Params() {
+				if seed%2 == 0 {
+					m.SetParam(graph.Param{Path: p.Path, Value: gen.Uniform(-1, 1, p.Value.Shape()...)})
+				}
+			}
 		}
 	}
 }
