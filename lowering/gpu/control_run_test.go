@@ -288,3 +288,43 @@ func TestValuesOfLoops(t *testing.T) {
 	fxtest.Close(t, "rounds", want[:1], []*array.Array{got})
 	require.NoError(t, v.Close())
 }
+
+// TestLoopsShareTheDevice: what a loop leaves on the device stays there for another part, though a
+// call on the host lies between them.
+func TestLoopsShareTheDevice(t *testing.T) {
+	_, l := onCUDA(t)
+	d := &counting{Device: l}
+	m := parsed(t, `gofx 1
+graph mixed(%x: f32[2,2]) {
+  %s = call_function[scan](%x, %x) {carry=1, seqs=1} : (f32[2,2], f32[2,2,2]) {
+    region round(%a: f32[2,2], %r: f32[2]) {
+      %n = call_function[add](%a, %r) : f32[2,2]
+      return (%n, %n)
+    }
+  }
+  %s0 = call_function[getitem](%s) {index=0} : f32[2,2]
+  %s1 = call_function[getitem](%s) {index=1} : f32[2,2,2]
+  %d = call_function[det](%s0) : f32[]
+  %u = call_function[scan](%d, %s1) {carry=1, seqs=1} : f32[] {
+    region round(%a: f32[], %r: f32[2,2]) {
+      %t = call_function[sum](%r) : f32[]
+      %n = call_function[mul](%a, %t) : f32[]
+      return %n
+    }
+  }
+  return %u
+}
+`)
+	e, err := lowering.Split{First: gpu.Target{Device: gpu.Using(d), Cache: "-"}, Rest: cpu.Target{}}.Pieces(m, lowering.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	x := ramp(2, 2)
+	got, err := e.Run(ctx, []*array.Array{x})
+	require.NoError(t, err)
+	fxtest.Close(t, "mixed", interpreted(t, m, x), got)
+	require.Len(t, e.Stats().Parts, 3, "%s", e)
+	require.Equal(t, lowering.Moved{Values: 2, Bytes: 16 + 4}, e.Stats().In, "%s", e)
+	require.Equal(t, lowering.Moved{Values: 2, Bytes: 16 + 4}, e.Stats().Out)
+	require.Equal(t, 2, d.reads, "scans ask nothing")
+	require.Equal(t, 2, d.writes)
+}
