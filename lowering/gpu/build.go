@@ -105,6 +105,9 @@ func (b *builder) make(n *graph.Node, in [][]*value) ([]*value, error) {
 	case graph.Output:
 		out := make([]*value, len(in))
 		for i, v := range in {
+			if n.Arg(i) == nil {
+				return nil, n.Error(interp.Undefined, "result "+strconv.Itoa(i)+" is absent").WithHint("choose the outputs to compute (Options.Outputs)")
+			}
 			if v != nil {
 				out[i] = v[0]
 			}
