@@ -6,7 +6,9 @@ import (
 	"strconv"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
+	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op"
@@ -39,6 +41,9 @@ func controls(n *graph.Node, doubles bool) (bool, string) {
 	}
 	for _, r := range n.Regions() {
 		body, err := lowering.PrepareRegion(m, r, types)
+		if err != nil && known(types) {
+			continue // refused when it runs, see body
+		}
 		if err != nil {
 			return false, "its region " + r.Name + " cannot be lowered: " + err.Error()
 		}
@@ -52,6 +57,11 @@ func controls(n *graph.Node, doubles bool) (bool, string) {
 		}
 	}
 	return true, ""
+}
+
+// known reports whether all sizes are numbers.
+func known(types []shape.Type) bool {
+	return !slices.ContainsFunc(types, func(t shape.Type) bool { _, _, ok := t.Concrete(); return !ok })
 }
 
 // control lowers a call of cond, while or scan to a step with bodies.
@@ -74,21 +84,23 @@ func (b *builder) control(n *graph.Node, args []*value) ([]*value, error) {
 	return c.scan()
 }
 
-// body lowers a region over values that lie in buffers into a list of steps. end is given the
-// results, and adds what becomes of them; it is not called when the region has errors, which are
-// reported.
-func (c *call) body(region int, args []*value, end func(out []*value) error) (list []step, err error) {
+// body lowers a region over values that lie in buffers, and adds it to the bodies of f. end is given
+// the results, and adds what becomes of them; it is not called when the region has errors, which are
+// reported, or the body cannot run with the sizes that it is given, which is an error when it runs.
+func (c *call) body(f *flow, region int, args []*value, end func(out []*value) error) error {
 	b := c.b
+	f.bodies, f.wrong = append(f.bodies, nil), append(f.wrong, nil)
 	types := make([]shape.Type, len(args))
 	for i, v := range args {
 		types[i] = shape.TypeOf(v.header)
 	}
 	m, err := lowering.PrepareRegion(b.m, c.n.Regions()[region], types)
-	if err == nil {
-		err = legalize(m.Graph, b.info.Doubles)
-	}
 	if err != nil {
-		return nil, err
+		f.wrong[region] = c.unfit(region, err)
+		return nil
+	}
+	if err := legalize(m.Graph, b.info.Doubles); err != nil {
+		return err
 	}
 	b.expanded += expanded(m.Graph)
 	outer, packs := b.steps, maps.Clone(b.packs)
@@ -97,10 +109,24 @@ func (c *call) body(region int, args []*value, end func(out []*value) error) (li
 	if err == nil && !slices.Contains(out, nil) {
 		err = end(out)
 	}
-	list, b.steps = b.steps, outer
+	f.bodies[region], b.steps = b.steps, outer
 	// What was packed in the body may not be there when others run, or be of another round.
 	maps.DeleteFunc(b.packs, func(key string, v *value) bool { return packs[key] == nil && !b.buffers[v.buf].setup })
-	return list, err
+	return err
+}
+
+// unfit is the error of a body that cannot run with its sizes, at the call in it that cannot.
+func (c *call) unfit(region int, err error) error {
+	var l diag.List
+	l.Add(err)
+	msg := "region " + c.n.Regions()[region].Name + " cannot run with these sizes: " + l[0].Msg
+	e := *l[0]
+	e.Code, e.Msg, e.Hint = interp.GuardFailed, msg, "give other sizes, or another condition"
+	if e.Node == "" { // what the region relies on, which may have a place
+		e.Node, e.Op = c.n.Name(), c.n.Op().Key()
+		e.At(c.n.Pos())
+	}
+	return &e
 }
 
 // add adds the step of control flow; between are the buffers that it has between its bodies.
@@ -166,7 +192,7 @@ func (c *call) cond() ([]*value, error) {
 	f := &flow{op: op.Cond, test: test}
 	for r, region := range c.n.Regions() {
 		alone := sole(region)
-		steps, err := c.body(r, c.in[1:], func(got []*value) error {
+		err := c.body(f, r, c.in[1:], func(got []*value) error {
 			if err := c.fits(got, out); err != nil {
 				return err
 			}
@@ -178,7 +204,6 @@ func (c *call) cond() ([]*value, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.bodies = append(f.bodies, steps)
 	}
 	c.add(f, test)
 	return out, nil
@@ -222,15 +247,15 @@ func (c *call) while() ([]*value, error) {
 	n := c.n.Attrs().(op.LoopAttrs).Carry
 	carried, constants := c.begin(n, n)
 	args := slices.Concat(carried, constants)
-	f := &flow{op: op.While}
-	test, err := c.body(0, args, func(got []*value) (err error) {
+	f := &flow{op: op.While, test: carried[0].buf} // until the test is known
+	err := c.body(f, 0, args, func(got []*value) (err error) {
 		f.test, err = c.answer(got[0])
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	steps, err := c.body(1, args, func(got []*value) error {
+	err = c.body(f, 1, args, func(got []*value) error {
 		if err := c.fits(got, carried); err != nil {
 			return err
 		}
@@ -240,7 +265,6 @@ func (c *call) while() ([]*value, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.bodies = [][]step{test, steps}
 	c.add(f, f.test)
 	return carried, nil
 }
@@ -276,13 +300,13 @@ func (c *call) scan() ([]*value, error) {
 	carried, constants := c.begin(a.Carry, a.Carry+a.Seqs)
 	parts, cut := c.slices(a)
 	alone := sole(c.n.Regions()[0])
-	steps, err := c.body(0, slices.Concat(carried, parts, constants), func(got []*value) error {
+	err := c.body(f, 0, slices.Concat(carried, parts, constants), func(got []*value) error {
 		return c.round(carried, stacked, got, alone)
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.bodies = [][]step{append(cut, steps...)}
+	f.bodies[0] = append(cut, f.bodies[0]...)
 	var between []int
 	for _, v := range stacked {
 		between = append(between, v.buf)

@@ -328,3 +328,58 @@ graph mixed(%x: f32[2,2]) {
 	require.Equal(t, 2, d.reads, "scans ask nothing")
 	require.Equal(t, 2, d.writes)
 }
+
+// TestBodiesThatSizesRuleOut: a body that cannot run with the sizes of a run is an error where it
+// is to run, and none else.
+func TestBodiesThatSizesRuleOut(t *testing.T) {
+	g, _ := onCUDA(t)
+	m := parsed(t, `gofx 1
+graph g(%x: f32[N], %y: f32[M], %p: bool[]) {
+  symbol N = dim(%x, 0)
+  symbol M = dim(%y, 0)
+  %c = call_function[cond](%p, %x, %y) : f32[] {
+    region yes(%a: f32[N], %b: f32[M]) {
+      %s = call_function[add](%a, %b) : f32[N]
+      guard N == M from %s
+      %t = call_function[sum](%s) : f32[]
+      return %t
+    }
+    region no(%a: f32[N], %b: f32[M]) {
+      %t = call_function[sum](%a) : f32[]
+      return %t
+    }
+  }
+  %l = call_function[while](%p, %c, %x, %y) {carry=2} {
+    region more(%q: bool[], %c: f32[], %a: f32[N], %b: f32[M]) {
+      return %q
+    }
+    region body(%q: bool[], %c: f32[], %a: f32[N], %b: f32[M]) {
+      %no = call_function[logical_not](%q) : bool[]
+      %s = call_function[mul](%a, %b) : f32[N]
+      guard N == M from %s
+      %t = call_function[sum](%s) : f32[]
+      return (%no, %t)
+    }
+  }
+  %l1 = call_function[getitem](%l) {index=1}
+  return (%c, %l1)
+}
+`)
+	require.Empty(t, lowering.Query(g, m.Graph))
+	e := compile(t, g, m)
+	for _, n := range []int{3, 5} {
+		for _, p := range []bool{true, false} {
+			in := []*array.Array{ramp(3), ramp(n), array.Scalar(p)}
+			got, err := e.Run(ctx, in)
+			if n == 5 && p {
+				_, is := (&interp.Interpreter{State: interp.NewState(m)}).RunArrays(ctx, in)
+				require.ErrorIs(t, is, interp.GuardFailed)
+				require.ErrorIs(t, err, interp.GuardFailed)
+				require.ErrorContains(t, err, "node %c: cond: region yes cannot run with these sizes: size 3 must be 5")
+				continue
+			}
+			require.NoError(t, err)
+			fxtest.Close(t, "sizes", interpreted(t, m, in...), got)
+		}
+	}
+}

@@ -109,27 +109,26 @@ const breath = 256
 func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
 	switch a.control.flow.op {
 	case op.Cond:
-		body := a.bodies[1]
 		yes, err := p.truth(x, a.control)
 		if err != nil {
 			return err
 		}
 		if yes {
-			body = a.bodies[0]
+			return p.enterBody(ctx, x, a, 0, 0)
 		}
-		return p.play(ctx, x, body, 0)
+		return p.enterBody(ctx, x, a, 1, 0)
 	case op.While:
 		for {
 			if err := stopped(ctx, x); err != nil {
 				return err
 			}
-			if err := p.play(ctx, x, a.bodies[0], 0); err != nil {
+			if err := p.enterBody(ctx, x, a, 0, 0); err != nil {
 				return err
 			}
 			if more, err := p.truth(x, a.control); err != nil || !more {
 				return err
 			}
-			if err := p.play(ctx, x, a.bodies[1], 0); err != nil {
+			if err := p.enterBody(ctx, x, a, 1, 0); err != nil {
 				return err
 			}
 		}
@@ -143,11 +142,23 @@ func (p *program) decide(ctx context.Context, x *instance, a *passage) error {
 				return err
 			}
 		}
-		if err := p.play(ctx, x, a.bodies[0], round); err != nil {
+		if err := p.enterBody(ctx, x, a, 0, round); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// enterBody runs a body, or says why it cannot run.
+func (p *program) enterBody(ctx context.Context, x *instance, a *passage, body, round int) error {
+	wrong := a.control.flow.wrong[body]
+	if wrong == nil {
+		return p.play(ctx, x, a.bodies[body], round)
+	}
+	if err := p.refused(x); err != nil { // which came first
+		return err
+	}
+	return wrong
 }
 
 // truth reads the bool that a cond or while asks for. What follows from an operand that was

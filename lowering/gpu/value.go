@@ -87,6 +87,7 @@ type flow struct {
 	// A cond has what it does and what it does else, a while its test and what it repeats, a scan
 	// what it repeats.
 	bodies [][]step
+	wrong  []error // by body: what its sizes make of it, nil for one that can run
 }
 
 // shift is where the part of a buffer begins that a step of a scan reads or writes: the first of
