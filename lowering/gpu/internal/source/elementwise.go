@@ -29,17 +29,20 @@ func Elementwise(g expr.Graph, dims []int, out, in []View) *Kernel {
 				return load(d, "x"+num(k), n.at(len(out)+k, coords))
 			},
 			index: func() string { return "(i64)(" + n.at(flatIndex, coords) + ")" },
-			coord: func(axis int) string {
-				if axis < 0 {
-					axis += len(dims)
-				}
-				return "(i64)((" + n.at(flatIndex, coords) + ") / " + num(product(dims[axis+1:])) + " % " + num(dims[axis]) + ")"
-			},
+			coord: func(axis int) string { return coordinate(n.at(flatIndex, coords), dims, axis) },
 		}
 		for k, r := range body(b, g, "v", "\t", s) {
 			b.WriteString("\t" + store(out[k].DType, "y"+num(k), n.at(k, coords), r) + "\n")
 		}
 	})
+}
+
+// coordinate prints the coordinate along an axis of the element at a row-major index.
+func coordinate(index string, dims []int, axis int) string {
+	if axis < 0 {
+		axis += len(dims)
+	}
+	return "(i64)((" + index + ") / " + num(product(dims[axis+1:])) + " % " + num(dims[axis]) + ")"
 }
 
 // overNest prints a kernel with a work-item for each element of a nest. Groups go along the
