@@ -14,6 +14,7 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/device"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/op"
 	"github.com/gofx-dev/gofx/shape"
 )
@@ -30,12 +31,15 @@ type builder struct {
 	outputs []*value
 	weights map[string]*value
 	packs   map[string]*value // what pack has made
+	groups  map[*graph.Graph]map[*graph.Node]*join.Group
+	read    map[*graph.Node]*value // by elementwise calls
 	errs    diag.List
 }
 
 // build makes the steps of a legal graph.
 func build(m *graph.Module, info device.Info, library, tf32 bool) (*builder, error) {
-	b := &builder{m: m, info: info, library: library, tf32: tf32, weights: map[string]*value{}, packs: map[string]*value{}}
+	b := &builder{m: m, info: info, library: library, tf32: tf32, weights: map[string]*value{}, packs: map[string]*value{},
+		groups: map[*graph.Graph]map[*graph.Node]*join.Group{}, read: map[*graph.Node]*value{}}
 	_, err := graph.Fold(context.Background(), m.Graph, b.node)
 	if err == nil {
 		err = b.errs.Err()
@@ -92,6 +96,14 @@ func (b *builder) make(n *graph.Node, in [][]*value) ([]*value, error) {
 	return b.call(n, args)
 }
 
+// find finds the groups of elementwise calls of a graph, once.
+func (b *builder) find(g *graph.Graph) {
+	if b.groups[g] == nil {
+		ruled := func(n *graph.Node) bool { _, ok := rules.Find(n); return ok }
+		b.groups[g] = join.Find(g, join.Rules{Era: join.Eras(g), Taken: ruled, Operands: mostInputs, Nodes: mostNodes})
+	}
+}
+
 // call lowers a call of an operator on arrays.
 func (b *builder) call(n *graph.Node, args []*value) ([]*value, error) {
 	for _, t := range members(n.Type()) {
@@ -99,6 +111,7 @@ func (b *builder) call(n *graph.Node, args []*value) ([]*value, error) {
 			return nil, err
 		}
 	}
+	b.find(n.Graph())
 	if r, ok := rules.Find(n); ok {
 		c := &call{b: b, n: n, in: args}
 		return r.lower(c)

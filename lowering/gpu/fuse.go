@@ -6,6 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
+	"github.com/gofx-dev/gofx/lowering/internal/join"
 	"github.com/gofx-dev/gofx/op/expr"
 )
 
@@ -15,31 +16,38 @@ const (
 	mostNodes  = 200
 )
 
-// scalar makes of an elementwise call an expression that waits for what follows: operands that
-// nothing else reads and that have the result's shape become part of it.
+// group returns the group of elementwise calls that a call is in, nil for none.
+func (b *builder) group(n *graph.Node) *join.Group { return b.groups[n.Graph()][n] }
+
+// scalar makes of elementwise calls that are computed together, when it sees the last, an
+// expression that waits for what follows: the others have no value.
 func (b *builder) scalar(n *graph.Node, args []*value) ([]*value, error) {
-	g, err := n.Op().Expression(n.Attrs(), n.OperandTypes())
+	for i, a := range n.Args() {
+		b.read[a] = args[i]
+	}
+	nodes := []*graph.Node{n}
+	if own := b.group(n); own != nil {
+		if nodes = own.Nodes; n != own.Last() {
+			return []*value{nil}, nil
+		}
+	}
+	e, err := join.Rules{}.Expression(nodes)
 	if err != nil {
 		return nil, err
 	}
-	return b.elementwise(n, g, args, solitary(n))
-}
-
-// solitary reports which operands of a call nothing else reads.
-func solitary(n *graph.Node) []bool {
-	alone := make([]bool, n.NumArgs())
-	for i, a := range n.Args() {
-		alone[i] = a != nil && a.NumUses() == 1
+	operands := make([]*value, len(e.Operands))
+	for i, a := range e.Operands {
+		operands[i] = b.read[a]
 	}
-	return alone
+	return b.elementwise(n, e.Graph(), operands, e.Operands)
 }
 
-// elementwise is scalar for any expression over values; alone says which of them are read by
-// nothing else.
-func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, alone []bool) ([]*value, error) {
+// elementwise makes a call, and the others of its group, an expression over values. Those that wait,
+// too, and are read by these calls alone become part of it, if of says which operands they are.
+func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, of []*graph.Node) ([]*value, error) {
 	types := members(n.Type())
 	_, dims, _ := types[0].Concrete()
-	p := b.join(n, g, dims, args, alone)
+	p := b.inline(n, g, dims, args, of)
 	if len(types) == 1 {
 		v := &value{header: header(types[0].DType(), dims), todo: p}
 		return []*value{v}, nil
@@ -52,20 +60,21 @@ func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, alone 
 	return out, nil
 }
 
-// join inlines the expressions of operands.
-func (b *builder) join(n *graph.Node, g expr.Graph, dims []int, args []*value, alone []bool) *pending {
+// inline takes the expressions of operands in, where the kernel does not get too large.
+func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value, of []*graph.Node) *pending {
 	p := &pending{node: n, acc: -1}
 	eb := expr.NewBuilder()
 	in := make([]expr.Value, len(args))
-	size := len(g.Nodes)
 	read := inputsOf(g)
+	size, left := len(g.Nodes), len(read)
 	for i, v := range args {
-		if v == nil || !slices.Contains(read, i) {
+		if !slices.Contains(read, i) {
 			continue
 		}
 		t := v.todo
-		joins := t != nil && size+len(t.g.Nodes) <= mostNodes && len(p.in)+len(t.in) <= mostInputs &&
-			(alone[i] && slices.Equal(v.shape(), dims) || isConstant(t.g)) && (t.from == nil || p.from == nil)
+		left--
+		joins := t != nil && size+len(t.g.Nodes) <= mostNodes && len(p.in)+len(t.in)+left <= mostInputs &&
+			(slices.Equal(v.shape(), dims) && b.alone(of[i], n) || isConstant(t.g)) && (t.from == nil || p.from == nil && len(g.Outs) == 1)
 		if !joins {
 			b.place(v)
 			in[i] = eb.Input(p.index(v), v.dtype())
@@ -85,6 +94,12 @@ func (b *builder) join(n *graph.Node, g expr.Graph, dims []int, args []*value, a
 	}
 	p.g = eb.Graph(eb.Inline(g, in)...)
 	return p
+}
+
+// alone reports whether a value is read by nothing but a call and those of its group.
+func (b *builder) alone(a, n *graph.Node) bool {
+	own := b.group(n)
+	return a != nil && join.Only(a, func(u *graph.Node) bool { return u == n || own != nil && b.group(u) == own })
 }
 
 // index returns the input that a value in a buffer is, a new one where it is none yet.
