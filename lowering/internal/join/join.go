@@ -54,7 +54,7 @@ func Eras(g *graph.Graph) map[*graph.Node]int {
 func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
 	of := map[*graph.Node]*Group{}
 	var made []*Group
-	for _, n := range slices.Backward(slices.Collect(g.Nodes())) {
+	for n := range g.Backward() {
 		if r.Taken(n) || !r.Member(n) {
 			continue
 		}
