@@ -20,34 +20,46 @@ const (
 func (b *builder) group(n *graph.Node) *join.Group { return b.groups[n.Graph()][n] }
 
 // scalar makes of elementwise calls that are computed together, when it sees the last, an
-// expression that waits for what follows: the others have no value.
+// expression that waits for what follows: the others have no value. Operands that nothing else
+// reads and that have the result's shape become part of it.
 func (b *builder) scalar(n *graph.Node, args []*value) ([]*value, error) {
 	for i, a := range n.Args() {
 		b.read[a] = args[i]
 	}
-	nodes := []*graph.Node{n}
-	if own := b.group(n); own != nil {
-		if nodes = own.Nodes; n != own.Last() {
-			return []*value{nil}, nil
-		}
+	nodes, own := []*graph.Node{n}, b.group(n)
+	if own != nil {
+		nodes = own.Nodes
+	}
+	if n != nodes[len(nodes)-1] {
+		return []*value{nil}, nil
 	}
 	e, err := join.Rules{}.Expression(nodes)
 	if err != nil {
 		return nil, err
 	}
-	operands := make([]*value, len(e.Operands))
+	operands, alone := make([]*value, len(e.Operands)), make([]bool, len(e.Operands))
 	for i, a := range e.Operands {
 		operands[i] = b.read[a]
+		alone[i] = join.Only(a, func(u *graph.Node) bool { return u == n || own != nil && b.group(u) == own })
 	}
-	return b.elementwise(n, e.Graph(), operands, e.Operands)
+	return b.elementwise(n, e.Graph(), operands, alone)
 }
 
-// elementwise makes a call, and the others of its group, an expression over values. Those that wait,
-// too, and are read by these calls alone become part of it, if of says which operands they are.
-func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, of []*graph.Node) ([]*value, error) {
+// solitary reports which operands of a call nothing else reads.
+func solitary(n *graph.Node) []bool {
+	alone := make([]bool, n.NumArgs())
+	for i, a := range n.Args() {
+		alone[i] = a != nil && a.NumUses() == 1
+	}
+	return alone
+}
+
+// elementwise is scalar for any expression over values; alone says which of them are read by
+// nothing else.
+func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, alone []bool) ([]*value, error) {
 	types := members(n.Type())
 	_, dims, _ := types[0].Concrete()
-	p := b.inline(n, g, dims, args, of)
+	p := b.inline(n, g, dims, args, alone)
 	if len(types) == 1 {
 		v := &value{header: header(types[0].DType(), dims), todo: p}
 		return []*value{v}, nil
@@ -60,8 +72,8 @@ func (b *builder) elementwise(n *graph.Node, g expr.Graph, args []*value, of []*
 	return out, nil
 }
 
-// inline takes the expressions of operands in, where the kernel does not get too large.
-func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value, of []*graph.Node) *pending {
+// inline inlines the expressions of operands, where the kernel does not get too large.
+func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value, alone []bool) *pending {
 	p := &pending{node: n, acc: -1}
 	eb := expr.NewBuilder()
 	in := make([]expr.Value, len(args))
@@ -74,7 +86,7 @@ func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value,
 		t := v.todo
 		left--
 		joins := t != nil && size+len(t.g.Nodes) <= mostNodes && len(p.in)+len(t.in)+left <= mostInputs &&
-			(slices.Equal(v.shape(), dims) && b.alone(of[i], n) || isConstant(t.g)) && (t.from == nil || p.from == nil && len(g.Outs) == 1)
+			(alone[i] && slices.Equal(v.shape(), dims) || isConstant(t.g)) && (t.from == nil || p.from == nil && len(g.Outs) == 1)
 		if !joins {
 			b.place(v)
 			in[i] = eb.Input(p.index(v), v.dtype())
@@ -94,12 +106,6 @@ func (b *builder) inline(n *graph.Node, g expr.Graph, dims []int, args []*value,
 	}
 	p.g = eb.Graph(eb.Inline(g, in)...)
 	return p
-}
-
-// alone reports whether a value is read by nothing but a call and those of its group.
-func (b *builder) alone(a, n *graph.Node) bool {
-	own := b.group(n)
-	return a != nil && join.Only(a, func(u *graph.Node) bool { return u == n || own != nil && b.group(u) == own })
 }
 
 // index returns the input that a value in a buffer is, a new one where it is none yet.

@@ -1,8 +1,9 @@
 package gpu
 
 import (
+	"slices"
+
 	"github.com/gofx-dev/gofx/array"
-	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/kernel"
 	"github.com/gofx-dev/gofx/lowering/gpu/internal/source"
 	"github.com/gofx-dev/gofx/op/expr"
@@ -243,5 +244,5 @@ func batchNorm(c *call) ([]*value, error) {
 	b = expr.NewBuilder()
 	apply := b.Graph(b.Cast(b.Add(b.Mul(b.Cast(b.Input(0, x.dtype()), w), b.Input(1, w)), b.Input(2, w)), x.dtype()))
 	args := []*value{x, placed(w, dims, out[0].buf), placed(w, dims, out[1].buf)}
-	return c.b.elementwise(c.n, apply, args, []*graph.Node{c.n.Arg(0), nil, nil})
+	return c.b.elementwise(c.n, apply, args, slices.Concat(solitary(c.n)[:1], []bool{false, false}))
 }
