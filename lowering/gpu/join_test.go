@@ -120,9 +120,22 @@ func TestElementwiseCallsAreJoined(t *testing.T) {
 	}
 }
 
-// TestJoinedCallsEqualTheInterpreter runs them on the device.
+// TestJoinedCallsEqualTheInterpreter runs them on the device; nightly as a GPU would, and by CUDA.
 func TestJoinedCallsEqualTheInterpreter(t *testing.T) {
-	g := target(t)
+	runJoined(t, target(t))
+	t.Run("groups", func(t *testing.T) {
+		fxtest.Nightly(t)
+		runJoined(t, grouped(t))
+	})
+	t.Run("cuda", func(t *testing.T) {
+		fxtest.Nightly(t)
+		g, l := onCUDA(t)
+		runJoined(t, g)
+		ptx(t, l.sources)
+	})
+}
+
+func runJoined(t *testing.T, g gpu.Target) {
 	for i, j := range joinedGraphs() {
 		t.Run(j.name, func(t *testing.T) {
 			m := j.module(t)
