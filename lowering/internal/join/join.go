@@ -26,10 +26,9 @@ func (g *Group) Last() *graph.Node { return g.Nodes[len(g.Nodes)-1] }
 type Rules struct {
 	// Era is what Eras counts for the graph.
 	Era map[*graph.Node]int
-	// Taken reports whether a call is computed by a step of another kind.
-	Taken func(n *graph.Node) bool
-	// Same reports whether a call gives what its first operand is; nil for none.
-	Same func(n *graph.Node) bool
+	// Taken reports whether a call is computed by a step of another kind, Same whether it
+	// gives what its first operand is; nil for none.
+	Taken, Same func(n *graph.Node) bool
 	// Operands and Calls are the most of a group, Nodes the most that its expression may
 	// have, operands counted; 0 for no limit. One call may be beyond them.
 	Operands, Calls, Nodes int
@@ -55,7 +54,7 @@ func Find(g *graph.Graph, r Rules) map[*graph.Node]*Group {
 	of := map[*graph.Node]*Group{}
 	var made []*Group
 	for n := range g.Backward() {
-		if r.Taken(n) || !r.Member(n) {
+		if r.Taken != nil && r.Taken(n) || !r.Member(n) {
 			continue
 		}
 		size := r.size(n)

@@ -60,7 +60,6 @@ return %d
 `
 
 func TestFind(t *testing.T) {
-	none := func(*graph.Node) bool { return false }
 	for _, c := range []struct {
 		name, body string
 		rules      join.Rules
@@ -85,9 +84,6 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := parsed(t, c.body)
-			if c.rules.Taken == nil {
-				c.rules.Taken = none
-			}
 			c.rules.Era = join.Eras(g)
 			require.Equal(t, c.want, found(g, c.rules))
 		})
@@ -103,9 +99,8 @@ func TestEras(t *testing.T) {
 		got = append(got, fmt.Sprint(n.Name(), eras[n]))
 	}
 	require.Equal(t, "x0 r0 a0 w0 b1 c1 output1", strings.Join(got, " "))
-	none := func(*graph.Node) bool { return false }
-	require.Equal(t, "a | b c", found(g, join.Rules{Era: eras, Taken: none}))
-	require.Equal(t, "a b c", found(g, join.Rules{Taken: none}), "without eras")
+	require.Equal(t, "a | b c", found(g, join.Rules{Era: eras}))
+	require.Equal(t, "a b c", found(g, join.Rules{}), "without eras")
 	require.Equal(t, op.Effectful, g.Find("w").Op().Effect)
 }
 
@@ -124,7 +119,7 @@ func TestOnly(t *testing.T) {
 
 func TestExpression(t *testing.T) {
 	g := parsed(t, strings.Replace(diamond, "%b = sigmoid(%a)", "%k = clone(%a)\n%b = add(%k, %r)", 1))
-	r := join.Rules{Same: named("clone"), Taken: func(*graph.Node) bool { return false }}
+	r := join.Rules{Same: named("clone")}
 	e, err := r.Expression(join.Find(g, r)[g.Find("d")].Nodes)
 	require.NoError(t, err)
 	require.Equal(t, []*graph.Node{g.Find("x"), g.Find("r")}, e.Operands)
