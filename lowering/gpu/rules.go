@@ -103,6 +103,9 @@ var rules = lowering.Rules[rule]{
 	std.QLinear: {computes, quantLinear}, std.QMatmul: {computes, quantMatmul},
 	std.QConv1d: {computes, quantConv}, std.QConv2d: {computes, quantConv}, std.QConv3d: {computes, quantConv},
 
+	std.Int8Linear: {computes, int8Linear}, std.Int4Linear: {computes, int4Linear},
+	std.QEmbedding: {computes, quantEmbedding}, std.Int4Embedding: {computes, int4Embedding},
+
 	std.MaxPool1d: {computes, maxPool}, std.MaxPool2d: {computes, maxPool}, std.MaxPool3d: {computes, maxPool},
 	std.MaxPool1dWithIndices: {computes, maxPool}, std.MaxPool2dWithIndices: {computes, maxPool}, std.MaxPool3dWithIndices: {computes, maxPool},
 	std.AvgPool1d: {computes, avgPool}, std.AvgPool2d: {computes, avgPool}, std.AvgPool3d: {computes, avgPool},

@@ -126,11 +126,11 @@ func (c Conv) Tiled(t Tile, e Epilogue) *Kernel {
 			coords := unravel(b, p, p+"_", "\t", places)
 			b.WriteString("\tint a" + num(r) + " = " + c.origin(coords[0], at[0], coords[1:]) + ";\n")
 		}
-		offset := ""
 		t.parts(b, c.X.Shape[1]/c.Groups, product(c.Kernel), func(from, to string) {
-			t.accumulate(b, "\t", func(body func(tab string)) {
-				c.taps(b, "\t", from, to, func(tab, o string) { offset = o; body(tab) })
-			}, func(r int) string { return load(c.X.DType, "x0", sum("a"+num(r), offset)) })
+			t.sums(b, "\t")
+			c.taps(b, "\t", from, to, func(tab, offset string) {
+				t.step(b, tab, t.floats, func(r int) string { return load(c.X.DType, "x0", sum("a"+num(r), offset)) })
+			})
 		})
 		var head strings.Builder
 		head.WriteString("\tint pr = p + r;\n" + t.stop("pr", count))
