@@ -78,7 +78,7 @@ func (k Block) Narrow(out, a View, w Narrow, e Epilogue) *Kernel {
 func (t Tile) Narrow(out, a View, w Narrow, e Epilogue) *Kernel {
 	zero, scale := w.names()
 	groups := (w.Depth + w.Group - 1) / max(w.Group, 1)
-	return t.product(out, a, w.types(), e, func(b *strings.Builder, _ []string, panel string, row func(k string) func(r int) string) {
+	return t.product(out, a, w.types(), e, func(t Tile, b *strings.Builder, _ []string, panel string, row func(k string) func(r int) string) {
 		begin := func(name, from string, d array.DType, rows int) {
 			b.WriteString("\tGLOBAL const " + storage(d) + " *" + name + " = " + sum(from, term(panel, rows*t.Lanes)) + ";\n")
 		}

@@ -84,7 +84,7 @@ func (t Tile) Product(out, a View, bShape []int, e Epilogue) *Kernel {
 	k, panels := a.Shape[len(a.Shape)-1], t.Panels(out.Shape[rank-1])
 	packed := Dense(array.F32, append(append([]int{}, bShape[:len(bShape)-2]...), panels*k*t.Lanes))
 	packed = packed.Expand(append(append([]int{}, out.Shape[:rank-2]...), panels*k*t.Lanes))
-	return t.product(out, a, []array.DType{array.F32}, e, func(b *strings.Builder, at []string, panel string, row func(k string) func(r int) string) {
+	return t.product(out, a, []array.DType{array.F32}, e, func(t Tile, b *strings.Builder, at []string, panel string, row func(k string) func(r int) string) {
 		b.WriteString("\tGLOBAL const float *w = x1 + " + packed.at(append(append([]string{}, at...), sum(term(panel, k*t.Lanes)))) + ";\n")
 		t.parts(b, k, 1, func(from, to string) {
 			t.sums(b, "\t")
@@ -101,9 +101,9 @@ func (t Tile) along(b *strings.Builder, from, to string, weights func(v int) str
 }
 
 // product prints a kernel of products of the rows of a and a packed operand of the types right, then the epilogue. multiply
-// prints the sums of a panel, at the coordinates of the batch; row prints element k of a row.
+// prints the sums of a panel by the tile, which has no more rows than there are, at the coordinates of the batch; row prints element k of a row.
 func (t Tile) product(out, a View, right []array.DType, e Epilogue,
-	multiply func(b *strings.Builder, at []string, panel string, row func(k string) func(r int) string)) *Kernel {
+	multiply func(t Tile, b *strings.Builder, at []string, panel string, row func(k string) func(r int) string)) *Kernel {
 	rank := len(out.Shape)
 	m, n, k := out.Shape[rank-2], out.Shape[rank-1], a.Shape[len(a.Shape)-1]
 	batch := out.Shape[:rank-2]
@@ -121,7 +121,7 @@ func (t Tile) product(out, a View, right []array.DType, e Epilogue,
 			b.WriteString("\tint a" + num(r) + " = " + a.at(append(append([]string{}, at...), row(r), "0")) + ";\n")
 		}
 		_, step := a.Axis(rank - 1)
-		multiply(b, at, c[rank-2], func(k string) func(r int) string {
+		multiply(t, b, at, c[rank-2], func(k string) func(r int) string {
 			return func(r int) string { return load(a.DType, "x0", sum("a"+num(r), term(k, step))) }
 		})
 		t.finish(b, "\tint mr = m + r;\n"+t.stop("mr", m), n%t.Lanes != 0, sum(term(c[rank-2], t.Lanes), "l"), n, func() {
