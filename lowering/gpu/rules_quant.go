@@ -130,7 +130,7 @@ func (q *quant) finish(k *contraction, offset, rows, zero *value) ([]*value, err
 	v := &value{header: h, todo: p}
 	if table := q.dense(quantTable); table != nil {
 		q.b.place(v)
-		q.emit(source.Lookup(h.DType(), h.Len()), []*value{out}, []*value{v, table})
+		q.emit(source.Lookup(h.Len()), []*value{out}, []*value{v, table})
 		v = out
 	}
 	return []*value{v}, nil

@@ -126,9 +126,9 @@ func (c Conv) WindowSums(places []int) *Kernel {
 	})
 }
 
-// Lookup prints the kernel that replaces bytes by entries of a table of 256.
-func Lookup(d array.DType, count int) *Kernel {
-	return each(count, parameters([]array.DType{d}, []array.DType{d, d}), false, func(b *strings.Builder) {
-		b.WriteString("\ty0[i] = x1[(uchar)x0[i]];\n")
+// Lookup prints the kernel that replaces bytes by entries of a table of 256, bytes too, which their bits name.
+func Lookup(count int) *Kernel {
+	return each(count, parameters([]array.DType{array.U8}, []array.DType{array.U8, array.U8}), false, func(b *strings.Builder) {
+		b.WriteString("\ty0[i] = x1[x0[i]];\n")
 	})
 }
