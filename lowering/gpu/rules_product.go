@@ -276,8 +276,19 @@ func (c *call) empty(out, bias *value, spatial int) ([]*value, error) {
 
 // frame returns the image with zeros around it, as far as windows reach.
 func (c *call) frame(x *value, win source.Window, out []int) *value {
-	dims, lo := slices.Clone(x.shape()), make([]int, len(x.shape()))
-	changed := false
+	dims, lo, changed := reached(x.shape(), win, out)
+	if !changed {
+		return x
+	}
+	framed := c.b.temp(x.dtype(), dims)
+	c.emit(source.Pad(dims, x.view(), lo, "constant", 0), []*value{framed}, []*value{x})
+	return framed
+}
+
+// reached are the sizes of an image with what windows reach around it, and where the image begins there; changed says that
+// there is something around it.
+func reached(image []int, win source.Window, out []int) (dims, lo []int, changed bool) {
+	dims, lo = slices.Clone(image), make([]int, len(image))
 	for i := range win.Kernel {
 		n := dims[2+i] + win.Pad[i]
 		reach := win.Reach(i, out[2+i])
@@ -286,12 +297,7 @@ func (c *call) frame(x *value, win source.Window, out []int) *value {
 			dims[2+i], changed = max(n, reach), true
 		}
 	}
-	if !changed {
-		return x
-	}
-	framed := c.b.temp(x.dtype(), dims)
-	c.emit(source.Pad(dims, x.view(), lo, "constant", 0), []*value{framed}, []*value{x})
-	return framed
+	return dims, lo, changed
 }
 
 func convTranspose(c *call) ([]*value, error) {

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gofx-dev/gofx/array"
@@ -32,7 +33,7 @@ func quantConv(c *call) ([]*value, error) {
 	case !c.b.info.Host && m >= fewest && channels > 1 && (shape.Groups == 1 || q.wordZero() == nil):
 		return q.convWords(shape)
 	case c.b.info.Host && m >= fewest && t.Takes(count(win.Kernel)):
-		x := c.frame(q.less(quantX, nil, array.F32), win, out.shape())
+		x := q.frame(win, out.shape(), array.F32)
 		wide := q.less(quantWeight, q.across, array.F32)
 		packed := c.b.temp(array.F32, []int{shape.Groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
 		c.emit(shape.Pack(t, wide.view()), []*value{packed}, []*value{wide})
@@ -42,12 +43,30 @@ func quantConv(c *call) ([]*value, error) {
 			return s.Tiled(t, e)
 		}}, q.bias(), nil, nil)
 	}
-	x, narrow := c.frame(q.less(quantX, nil, array.I16), win, out.shape()), q.less(quantWeight, q.across, array.I16)
+	x, narrow := q.frame(win, out.shape(), array.I16), q.less(quantWeight, q.across, array.I16)
 	return q.finish(&contraction{in: []*value{x, narrow}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
 		s := shape
 		s.X, s.Out = x.view(), o
 		return s.Direct(narrow.view(), e)
 	}}, q.bias(), nil, nil)
+}
+
+// frame is the image less its zero point, as numbers of type d, with zeros around it, as far as windows reach.
+func (q *quant) frame(win source.Window, out []int, d array.DType) *value {
+	x, zero := q.placed(quantX), q.given(quantX+2, nil)
+	dims, lo, changed := reached(x.shape(), win, out)
+	if !changed {
+		return q.less(quantX, nil, d)
+	}
+	in := []*value{x}
+	if zero != nil {
+		in = append(in, zero)
+	}
+	return q.shared(fmt.Sprint("frame ", d, dims, lo), in, func() *value {
+		framed := q.b.temp(d, dims)
+		q.emit(source.Frame(dims, x.view(), lo, zero != nil, d), []*value{framed}, in)
+		return framed
+	})
 }
 
 // convWords is a convolution of words of four channels, by tensor cores or in blocks of local memory.
@@ -91,12 +110,8 @@ func (q *quant) convWords(shape source.Conv) ([]*value, error) {
 // reach.
 func (q *quant) wordFrame(shape source.Conv, out []int) *value {
 	x := q.placed(quantX)
-	dims, lo := slices.Clone(x.shape()), make([]int, len(x.shape()))
+	dims, lo, _ := reached(x.shape(), shape.Window, out)
 	dims[1] = shape.Groups * source.WordsOf(dims[1]/shape.Groups)
-	for i := range shape.Kernel {
-		lo[2+i] = shape.Pad[i]
-		dims[2+i] = max(dims[2+i]+shape.Pad[i], shape.Reach(i, out[2+i]))
-	}
 	in := []*value{x}
 	if zero := q.given(quantX+2, nil); zero != nil {
 		in = append(in, zero)
