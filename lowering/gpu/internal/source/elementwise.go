@@ -79,18 +79,17 @@ func overNest(n nest, params []param, write func(b *strings.Builder, coords []st
 	return k.finish()
 }
 
-// groupOf chooses how many work-items go along a dimension: the largest that divides it, else
-// what leaves few of them idle.
+// groupOf chooses how many work-items go along a dimension: the largest that divides it, else equal parts of at most
+// most, of which the last is whole where that can be. A test for the end keeps stores of bytes from becoming those of vectors.
 func groupOf(inner int) int {
 	for _, g := range []int{256, 192, 128, 64} {
 		if inner%g == 0 {
 			return g
 		}
 	}
-	if inner > 512 {
-		return 256
-	}
-	return (inner + 7) / 8 * 8
+	const most = 256
+	per := (inner + most - 1) / most
+	return (inner + per - 1) / per
 }
 
 // Copy prints the kernel that writes the operand to the result, both of one shape and type;

@@ -174,6 +174,8 @@ DEVICE i64 fx_ipow(i64 a, i64 b, int is_unsigned) {
 	return (i64)r;
 }
 DEVICE i64 fx_f2i(float x) { return x >= 9223372036854775808.0f ? I64(9223372036854775807) : x > -9223372036854775808.0f ? (i64)x : x < 0 ? -I64(9223372036854775807) - 1 : 0; }
+DEVICE int fx_f2w(float x) { return x >= 2147483648.0f ? 2147483647 : x > -2147483648.0f ? (int)x : x < 0 ? -2147483647 - 1 : 0; }
+DEVICE int fx_clampw(int x, int lo, int hi) { return x < lo ? lo : x > hi ? hi : x; }
 DEVICE u64 fx_f2u(float x) { return x >= 18446744073709551616.0f ? ~U64(0) : x > 0 ? (u64)x : 0; }
 DEVICE i64 fx_clamp(i64 x, i64 lo, i64 hi) { return x < lo ? lo : x > hi ? hi : x; }
 DEVICE float fx_tanh(float x) { return fabs(x) > 9.02f ? copysign(1.0f, x) : tanh(x); }
