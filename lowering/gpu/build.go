@@ -210,6 +210,9 @@ func (b *builder) result(n *graph.Node, i int) *value {
 // there before any run is done once.
 func (b *builder) emit(n *graph.Node, k *source.Kernel, out, in []*value) {
 	s := step{kernel: k, outs: len(out), node: n, setup: !k.Status}
+	if !b.indexed(n, k, out, in) {
+		return
+	}
 	for _, v := range out {
 		if v.header.Len() == 0 {
 			return

@@ -51,11 +51,11 @@ func inner(b *strings.Builder, out []int, in View, lo []int, mode string, at []s
 		last, size := num(n-1), num(n)
 		switch mode {
 		case "reflect":
-			b.WriteString("\t" + c + " = " + c + " < 0 ? -" + c + " : " + c + "; " + c + " = " + c + " > " + last + " ? 2 * " + last + " - " + c + " : " + c + ";\n")
+			b.WriteString("\t" + c + " = " + c + " < 0 ? -" + c + " : " + c + "; " + c + " = " + c + " > " + last + " ? " + last + " - (" + c + " - " + last + ") : " + c + ";\n")
 		case "replicate":
 			b.WriteString("\t" + c + " = " + c + " < 0 ? 0 : " + c + " > " + last + " ? " + last + " : " + c + ";\n")
 		case "circular":
-			b.WriteString("\t" + c + " = (" + c + " % " + size + " + " + size + ") % " + size + ";\n")
+			b.WriteString("\t" + c + " = " + c + " % " + size + "; " + c + " = " + c + " < 0 ? " + c + " + " + size + " : " + c + ";\n")
 		default:
 			in := "in" + num(i)
 			b.WriteString("\tint " + in + " = " + c + " >= 0 & " + c + " < " + size + ";\n\t" + c + " = " + in + " ? " + c + " : 0;\n")

@@ -87,6 +87,9 @@ type Kernel struct {
 	Tensor  bool   // uses tensor cores
 }
 
+// Items is how many work-items a launch has.
+func (k *Kernel) Items() int { return product(k.Groups[:]) * product(k.Group[:]) }
+
 // placeholder stands in a text for the kernel's name.
 const placeholder = "@NAME@"
 
@@ -192,6 +195,10 @@ func (v View) at(coords []string) string {
 	return sum(terms...)
 }
 
-// MaxElements bounds a buffer: kernels index with 32 bits, and the work-items of the last group
-// that have nothing to do count on, 1024 at most.
-const MaxElements = 1<<31 - 1<<10
+// MaxElements bounds a buffer: kernels index with 32 bits, and work-items of the last group that have nothing to do, and loops
+// whose steps are as long as a group, count on behind the last element, by 1024 at most. MaxItems bounds the work-items
+// of a launch, whose numbers begin with 0.
+const (
+	MaxElements = 1<<31 - 1<<10
+	MaxItems    = 1 << 31
+)

@@ -215,7 +215,8 @@ func Adaptive(kind string, out, x View, spatial int, indices bool) *Kernel {
 		for i := range spatial {
 			n, size, s := num(out.Shape[lead+i]), num(x.Shape[lead+i]), "s"+num(i)
 			o := at[lead+i]
-			b.WriteString("\tfor (int " + s + " = " + o + " * " + size + " / " + n + "; " + s + " < ((" + o + " + 1) * " + size + " + " + n + " - 1) / " + n + "; " + s + "++)\n")
+			at := "(int)(((i64)" + o + " * " + size // which the 32 bits of an index may not hold
+			b.WriteString("\tfor (int " + s + " = " + at + ") / " + n + "), l" + num(i) + " = " + at + " + " + num(x.Shape[lead+i]+out.Shape[lead+i]-1) + ") / " + n + "); " + s + " < l" + num(i) + "; " + s + "++)\n")
 			coords[i] = s
 		}
 		b.WriteString("\t{\n\tint q = " + Dense(array.U8, x.Shape[lead:]).at(coords) + ";\n\t" + register(w) + " x = " + load(d, "x0", "base + q") + ";\n")
