@@ -244,7 +244,7 @@ func conv(c *call) ([]*value, error) {
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.Out, e = e.Batched(o, single)
-			return s.Tiled(t, e)
+			return s.Tiled(t, source.Narrow{DType: array.F32}, e)
 		}
 	default:
 		d.kernel = func(o source.View, e source.Epilogue) *source.Kernel {

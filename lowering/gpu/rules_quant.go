@@ -347,14 +347,19 @@ func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
 	switch host := q.b.info.Host; {
 	case depth > 0 && !host:
 		return q.inWords(flat, turned, depth)
+	case depth > 0 && n > 1 && turned:
+		x, w := q.less(quantX, nil, array.F32), q.bytesOf(depth)
+		t := source.TileFor(q.b.info.Vector, n)
+		t.Whole = true
+		k := &contraction{in: append([]*value{x}, w.packed(t)...)}
+		k.kernel = flattened(flat(x), x, true, func(o, x source.View, e source.Epilogue) *source.Kernel { return t.Narrow(o, x, w.Narrow, e) })
+		return q.finish(k, q.bias(), nil, nil)
 	case depth > 0 && n > 1:
-		x, w := q.less(quantX, nil, array.F32), right(q.less(quantWeight, q.across, array.F32))
+		x, w := q.less(quantX, nil, array.F32), q.less(quantWeight, q.across, array.F32)
 		t := source.TileFor(q.b.info.Vector, n)
 		t.Whole = true
 		k := &contraction{in: []*value{x, q.pack(t, w, w.view())}}
-		k.kernel = flattened(flat(x), x, turned, func(o, x source.View, e source.Epilogue) *source.Kernel {
-			return t.Product(o, x, w.shape(), e)
-		})
+		k.kernel = func(o source.View, e source.Epilogue) *source.Kernel { return t.Product(o, x.view(), w.shape(), e) }
 		return q.finish(k, q.bias(), nil, nil)
 	}
 	x, w := q.less(quantX, nil, array.I16), right(q.less(quantWeight, q.across, array.I16))
@@ -363,6 +368,14 @@ func (q *quant) matrix(depth, n int, turned bool) ([]*value, error) {
 		return source.Dot(o, x, w.view(), e)
 	})
 	return q.finish(k, q.bias(), nil, nil)
+}
+
+// bytesOf is the weight of a linear layer, which its kernel reads as it is.
+func (q *quant) bytesOf(depth int) *narrow {
+	w := q.dense(quantWeight)
+	n := &narrow{call: q.call, Narrow: source.Narrow{DType: w.dtype(), Depth: depth, Group: depth}, rows: w.shape()[0], in: []*value{w}}
+	n.Zero = n.param(quantWeight + 2)
+	return n
 }
 
 func len2(v *value) int { return v.shape()[len(v.shape())-1] }

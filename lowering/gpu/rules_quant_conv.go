@@ -34,13 +34,11 @@ func quantConv(c *call) ([]*value, error) {
 		return q.convWords(shape)
 	case c.b.info.Host && m >= fewest && t.Takes(count(win.Kernel)):
 		x := q.frame(win, out.shape(), array.F32)
-		wide := q.less(quantWeight, q.across, array.F32)
-		packed := c.b.temp(array.F32, []int{shape.Groups * t.Panels(m) * count(w.shape()[1:]) * t.Lanes})
-		c.emit(shape.Pack(t, wide.view()), []*value{packed}, []*value{wide})
-		return q.finish(&contraction{in: []*value{x, packed}, kernel: func(o source.View, e source.Epilogue) *source.Kernel {
+		w := q.tiles(shape, t)
+		return q.finish(&contraction{in: append([]*value{x}, w.in...), kernel: func(o source.View, e source.Epilogue) *source.Kernel {
 			s := shape
 			s.X, s.Out = x.view(), o
-			return s.Tiled(t, e)
+			return s.Tiled(t, w.Narrow, e)
 		}}, q.bias(), nil, nil)
 	}
 	x, narrow := q.frame(win, out.shape(), array.I16), q.less(quantWeight, q.across, array.I16)
@@ -49,6 +47,20 @@ func quantConv(c *call) ([]*value, error) {
 		s.X, s.Out = x.view(), o
 		return s.Direct(narrow.view(), e)
 	}}, q.bias(), nil, nil)
+}
+
+// tiles is the weight, laid out for tiles of the convolution in bytes.
+func (q *quant) tiles(shape source.Conv, t source.Tile) *narrow {
+	w := q.placed(quantWeight)
+	m, window := w.shape()[0], count(w.shape()[1:])
+	n := &narrow{call: q.call, Narrow: source.Narrow{DType: w.dtype()}, rows: m}
+	panels := shape.Groups * t.Panels(m/shape.Groups) * t.Lanes
+	n.in = []*value{q.b.packed(q.n, shape.PackBytes(t, w.view()), source.Dense(w.dtype(), []int{panels * window}), w)}
+	if zero := q.given(quantWeight+2, q.across); zero != nil {
+		n.Zero = zero.view().Expand(append([]int{m}, slices.Repeat([]int{1}, len(w.shape())-1)...))
+		n.in = append(n.in, q.b.packed(q.n, shape.PackBytes(t, n.Zero), source.Dense(w.dtype(), []int{panels}), zero))
+	}
+	return n
 }
 
 // frame is the image less its zero point, as numbers of type d, with zeros around it, as far as windows reach.

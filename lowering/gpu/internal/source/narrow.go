@@ -6,7 +6,7 @@ import (
 	"github.com/gofx-dev/gofx/array"
 )
 
-// Narrow is a weight [rows, Depth] of 8 or 4 bits that kernels read as it is: an element is (q - zero)·scale. Its operands are
+// Narrow is a weight [rows, Depth] of 8 or 4 bits that kernels read as it is: an element is (q - zero)·scale. Where DType is f32 it is one of floats. Its operands are
 // bytes, then zero points and scales, where it has them: views [rows, groups], a group for so many elements of a row. Without
 // scales it is the integers, which the epilogue scales.
 type Narrow struct {
@@ -79,9 +79,7 @@ func (t Tile) Narrow(out, a View, w Narrow, e Epilogue) *Kernel {
 	zero, scale := w.names()
 	groups := (w.Depth + w.Group - 1) / max(w.Group, 1)
 	return t.product(out, a, w.types(), e, func(t Tile, b *strings.Builder, _ []string, panel string, row func(k string) func(r int) string) {
-		begin := func(name, from string, d array.DType, rows int) {
-			b.WriteString("\tGLOBAL const " + storage(d) + " *" + name + " = " + sum(from, term(panel, rows*t.Lanes)) + ";\n")
-		}
+		begin := func(name, from string, d array.DType, rows int) { w.begin(b, name, from, d, term(panel, rows*t.Lanes)) }
 		begin("w", "x1", w.DType, w.columns())
 		if w.Zero.DType != array.Invalid {
 			begin("z", zero, w.Zero.DType, groups)
@@ -102,6 +100,11 @@ func (t Tile) Narrow(out, a View, w Narrow, e Epilogue) *Kernel {
 	})
 }
 
+// begin declares a pointer to packed numbers.
+func (w Narrow) begin(b *strings.Builder, name, from string, d array.DType, at string) {
+	b.WriteString("\tGLOBAL const " + storage(d) + " *" + name + " = " + sum(from, at) + ";\n")
+}
+
 // zeros declares vectors of a group's zero points.
 func (t Tile) zeros(b *strings.Builder, tab string, w Narrow) {
 	for v := range t.vectors() {
@@ -119,6 +122,9 @@ func (t Tile) zeros(b *strings.Builder, tab string, w Narrow) {
 
 // widened prints vectors of the weights' bytes, or of half of their bits, as floats.
 func (t Tile) widened(w Narrow, read string) func(v int) string {
+	if w.DType == array.F32 {
+		return t.floats
+	}
 	return func(v int) string {
 		x := read + num(t.width()) + "(w + " + num(v*t.width()) + ")"
 		if w.Half || w.Zero.DType != array.Invalid {
