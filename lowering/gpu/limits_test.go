@@ -1,6 +1,7 @@
 package gpu_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,8 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/internal/fxtest"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/gpu"
+	"github.com/gofx-dev/gofx/op/std"
 )
 
 // TestWhatIsLaidOutIsCounted: an image that can be indexed may have a frame that cannot. Nothing is allocated before that is known.
@@ -45,4 +48,31 @@ graph g(%x: f32[1,1,70001]) {
 	got, err := compile(t, target(t), m).Run(ctx, in)
 	require.NoError(t, err)
 	fxtest.Close(t, "windows", interpreted(t, m, in...), got)
+}
+
+// TestFloatsAtTheEndsOfIntegers: conversions saturate, and what is no number is zero, for all types that 32 bits hold.
+func TestFloatsAtTheEndsOfIntegers(t *testing.T) {
+	var x []float32
+	for _, end := range []float64{0, 127, 128, 255, 32767, 65535, math.MaxInt32, math.MaxUint32, math.MaxInt64, math.MaxFloat32, math.Inf(1)} {
+		for _, d := range []float64{-1, -0.5, 0, 0.5, 1} {
+			x = append(x, float32(end+d), float32(-end-d), math.Nextafter32(float32(end), 0))
+		}
+	}
+	x = append(x, float32(math.NaN()), float32(math.Copysign(0, -1)), math.SmallestNonzeroFloat32)
+	b := newTogether(t)
+	in := b.operands([]*array.Array{array.FromSlice(x, len(x))})[0]
+	types := []array.DType{array.I8, array.U8, array.I16, array.U16, array.I32, array.U32, array.I64}
+	for i, d := range types {
+		b.result(b.c.Function(std.Cast, std.CastAttrs{DType: d}, in), i)
+	}
+	m := b.module()
+	want := interpreted(t, m, b.in...)
+	fake, _ := onCUDA(t)
+	for _, g := range []gpu.Target{target(t), fake} {
+		got, err := compile(t, g, m).Run(ctx, b.in)
+		require.NoError(t, err)
+		for i, d := range types {
+			require.Empty(t, fxtest.SameArray(want[i], got[i]), d)
+		}
+	}
 }
