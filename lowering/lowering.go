@@ -146,15 +146,26 @@ func Query(t Target, g *graph.Graph) diag.List {
 	return l
 }
 
-// Refuse returns the error of a node that the target cannot run.
+// Refuse returns the error of a node that the target cannot run, at the call that the node
+// comes from.
 func Refuse(n *graph.Node, target, why string) *diag.Error {
 	name := "module " + n.Target()
 	if o := n.Op(); o != nil {
 		name = o.Key()
+		if s := SourceOf(n); s.Op != "" && s.Op != o.Name {
+			name, why = s.Op, joined("it is made of "+name, why)
+		}
 	}
 	if why != "" {
 		why = ": " + why
 	}
-	return n.Error(Unsupported, "target "+target+" cannot run "+name+why).
+	return At(n, Unsupported, "target "+target+" cannot run "+name+why).
 		WithHint("give the operator a Kernel, an Expr or a Decompose, or let another target run it")
+}
+
+// At starts a diagnostic about the call that a node comes from (SourceOf).
+func At(n *graph.Node, code diag.Code, msg string) *diag.Error {
+	e, s := n.Error(code, msg), SourceOf(n)
+	e.Node, e.Op = s.Node, s.Op
+	return e
 }

@@ -55,7 +55,7 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	var misfit *stablehlo.Misfit
 	switch {
 	case errors.As(err, &misfit) && misfit.Op >= 0 && misfit.Op < len(e.made):
-		return nil, e.made[misfit.Op].Error(lowering.Unsupported, "target "+Name+" cannot leave a size open: "+misfit.Error()).
+		return nil, lowering.At(e.made[misfit.Op], lowering.Unsupported, "target "+Name+" cannot leave a size open: "+misfit.Error()).
 			WithHint("pin the symbol by Options.Shapes; a program is made for each size then")
 	case err != nil:
 		return nil, diag.New(lowering.Unsupported, "target "+Name+" cannot leave a size open: "+err.Error()).

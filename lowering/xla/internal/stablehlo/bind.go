@@ -23,7 +23,7 @@ func (p *Program) Bind(args [][]int) (*Program, error) {
 				return nil, fmt.Errorf("dimension %d of argument %d is %d, main takes %s", d, i, n, a.Type)
 			}
 		}
-		b.values[a] = &Value{a.Type.With(args[i]...)}
+		b.values[a] = &Value{Type: a.Type.With(args[i]...)}
 		b.out.Region.Args = append(b.out.Region.Args, b.values[a])
 	}
 	for i, o := range p.Main.Ops {
@@ -94,7 +94,7 @@ func (b *binder) op(o *Op) error {
 		}
 	}
 	for i, v := range o.Results {
-		r := &Value{types[i]}
+		r := &Value{Type: types[i]}
 		b.values[v] = r
 		c.Results = append(c.Results, r)
 	}
@@ -116,7 +116,7 @@ func (b *binder) operands(o *Op) (list []*Value) {
 func (b *binder) region(r *Region) *Region {
 	inner := &binder{values: b.values, sizes: b.sizes, out: NewBuilder()}
 	for _, a := range r.Args {
-		b.values[a] = &Value{a.Type}
+		b.values[a] = &Value{Type: a.Type}
 		inner.out.Region.Args = append(inner.out.Region.Args, b.values[a])
 	}
 	for _, o := range r.Ops {

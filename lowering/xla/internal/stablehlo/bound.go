@@ -41,7 +41,7 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 		if err != nil {
 			return nil, &Misfit{-1, err}
 		}
-		v := &Value{limited(a.Type, open)}
+		v := &Value{Type: limited(a.Type, open)}
 		b.values[a] = v
 		b.out.Region.Args = append(b.out.Region.Args, v)
 	}
@@ -123,7 +123,7 @@ func (b *bounding) op(i int, o *Op) error {
 			return err
 		}
 		some = some || slices.Max(append([]int{-1}, opens[r]...)) >= 0
-		c.Results = append(c.Results, &Value{v.Type})
+		c.Results = append(c.Results, &Value{Type: v.Type})
 	}
 	if some {
 		if err := b.follow(c, opens); err != nil {

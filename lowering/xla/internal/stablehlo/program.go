@@ -91,7 +91,10 @@ func parseElem(name string) (array.DType, bool) {
 }
 
 // Value is what an operation gives, or a region takes. Identity is the pointer.
-type Value struct{ Type Type }
+type Value struct {
+	Type Type
+	from *Op // of a Builder; nil for arguments and for values that were read
+}
 
 // Op is one operation.
 type Op struct {
@@ -142,6 +145,34 @@ func (r *Region) Returned() []*Value {
 		return nil
 	}
 	return r.Ops[len(r.Ops)-1].Operands
+}
+
+// Prune drops operations of which nothing uses a result: none has an effect. It tells of each
+// that there was whether it stays.
+func (r *Region) Prune() []bool { return r.prune(map[*Value]bool{}) }
+
+func (r *Region) prune(used map[*Value]bool) []bool {
+	stays := make([]bool, len(r.Ops))
+	for i, o := range slices.Backward(r.Ops) {
+		stays[i] = o.Name == "return" || slices.ContainsFunc(o.Results, func(v *Value) bool { return used[v] })
+		if !stays[i] {
+			continue
+		}
+		for _, v := range o.Operands {
+			used[v] = true
+		}
+		for _, inner := range o.Regions {
+			inner.prune(used)
+		}
+	}
+	var list []*Op
+	for i, o := range r.Ops {
+		if stays[i] {
+			list = append(list, o)
+		}
+	}
+	r.Ops = list
+	return stays
 }
 
 // Program is a module of one function, main.
