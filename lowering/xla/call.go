@@ -177,11 +177,3 @@ func (c *call) nothing(x *value, t hlo) *value {
 	}
 	return nil
 }
-
-// at reads the elements of x whose coordinates lie in the last dimension of idx.
-func (c *call) at(x, idx *value) *value {
-	r := x.Type.Rank()
-	return c.Add(c.With("gather", []*value{x, idx},
-		"dimension_numbers", stablehlo.Gather{CollapsedSliceDims: upto(r), StartIndexMap: upto(r), IndexVectorDim: idx.Type.Rank() - 1},
-		"slice_sizes", stablehlo.Ints(repeated(1, r))))[0]
-}

@@ -70,4 +70,6 @@ func init() {
 	add(lstm, std.Lstm)
 	add(gru, std.Gru)
 	add(rnn, std.Rnn)
+	add(qLstm, std.QLstm)
+	add(qGru, std.QGru)
 }

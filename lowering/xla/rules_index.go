@@ -8,19 +8,43 @@ import (
 	"github.com/gofx-dev/gofx/lowering/xla/internal/stablehlo"
 )
 
-// coordinates returns, for every element of idx, its own coordinates in a last dimension, but
-// along dim what idx says.
-func (c *call) coordinates(idx *value, dim int) *value {
-	var parts []*value
-	one := append(slices.Clone(idx.Type.Dims), 1)
-	for i := range idx.Type.Dims {
-		v := idx
-		if i != dim {
-			v = c.Iota(idx.Type, i)
-		}
-		parts = append(parts, c.Reshape(v, one...))
+// places is where an index of one dimension reads or writes: at has the coordinates of slices
+// along the dimensions dims, in its last dimension. Along the others the index is everywhere
+// the same, and slices are as long as it is.
+type places struct {
+	at   *value
+	dims []int
+}
+
+// places returns those of idx, which says where along dim.
+func (c *call) places(idx *value, dim int) places {
+	sizes := idx.Type.Dims
+	from, along := idx.Broadcasted()
+	if from == nil || !slices.IsSorted(along) {
+		from, along = idx, upto(len(sizes))
 	}
-	return c.Concat(len(one)-1, parts...)
+	var p places
+	var left []int
+	for d, n := range sizes {
+		i := slices.Index(along, d)
+		if d == dim || i >= 0 && from.Type.Dims[i] > 1 {
+			p.dims, left = append(p.dims, d), append(left, n)
+		}
+	}
+	if from.Type.Len() != idx.Type.With(left...).Len() { // the same all along dim
+		from, p.dims, left = idx, upto(len(sizes)), sizes
+	}
+	from = c.Reshape(from, left...)
+	var parts []*value
+	for i, d := range p.dims {
+		v := from
+		if d != dim {
+			v = c.Iota(from.Type, i)
+		}
+		parts = append(parts, c.Reshape(v, append(slices.Clone(left), 1)...))
+	}
+	p.at = c.Concat(len(left), parts...)
+	return p
 }
 
 func gather(c *call) *value {
@@ -31,7 +55,13 @@ func gather(c *call) *value {
 	if none := c.nothing(x, c.out[0]); none != nil {
 		return none
 	}
-	return c.at(x, c.coordinates(idx, dim))
+	p, sizes := c.places(idx, dim), slices.Clone(idx.Type.Dims)
+	for _, d := range p.dims {
+		sizes[d] = 1
+	}
+	return c.Add(c.With("gather", []*value{x, p.at},
+		"dimension_numbers", stablehlo.Gather{OffsetDims: others(len(sizes), p.dims), CollapsedSliceDims: p.dims, StartIndexMap: p.dims, IndexVectorDim: len(p.dims)},
+		"slice_sizes", stablehlo.Ints(sizes)))[0]
 }
 
 func indexSelect(c *call) *value {
@@ -65,8 +95,9 @@ func scatter(c *call) *value {
 	if s.Reduce == "" {
 		d = x.Type.Elem
 	}
-	o := c.With("scatter", []*value{c.Convert(x, d), c.coordinates(idx, s.Dim), c.Convert(src, d)}, "scatter_dimension_numbers",
-		stablehlo.Scatter{InsertedWindowDims: upto(x.Type.Rank()), ScatterDimsToOperandDims: upto(x.Type.Rank()), IndexVectorDim: idx.Type.Rank()})
+	p := c.places(idx, s.Dim)
+	o := c.With("scatter", []*value{c.Convert(x, d), p.at, c.Convert(src, d)}, "scatter_dimension_numbers",
+		stablehlo.Scatter{UpdateWindowDims: others(x.Type.Rank(), p.dims), InsertedWindowDims: p.dims, ScatterDimsToOperandDims: p.dims, IndexVectorDim: len(p.dims)})
 	o.Regions = []*stablehlo.Region{combine(s.Reduce, d)}
 	return c.Convert(c.Reshape(c.Add(o)[0], c.out[0].Dims...), c.out[0].Elem)
 }

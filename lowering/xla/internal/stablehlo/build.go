@@ -126,6 +126,15 @@ func (b *Builder) Broadcast(x *Value, to []int, dims ...int) *Value {
 	return b.Add(b.With("broadcast_in_dim", []*Value{x}, "broadcast_dimensions", Ints(dims)), x.Type.With(to...))[0]
 }
 
+// Broadcasted returns what a Builder has made v of by broadcast_in_dim, and where its
+// dimensions lie; nil where it is made in another way.
+func (v *Value) Broadcasted() (x *Value, dims []int) {
+	if v.from == nil || v.from.Name != "broadcast_in_dim" {
+		return nil, nil
+	}
+	return v.from.Operands[0], v.from.Ints("broadcast_dimensions")
+}
+
 // reshaped is what x has other sizes of, nil where it is no reshape.
 func reshaped(x *Value) *Value {
 	if x.from == nil || x.from.Name != "reshape" {
