@@ -150,18 +150,24 @@ const someSize = 4
 
 // atSizes returns a trial whose symbols have a size, nil where it has none.
 func atSizes(m *graph.Module) *graph.Module {
-	var types []shape.Type
-	open := false
-	for _, n := range m.Graph.Inputs() {
-		types = append(types, n.Type().Bind(func(string) shape.Dim {
-			open = true
-			return shape.Const(someSize)
-		}))
+	sizes := map[string]int{}
+	size := func(symbol string) shape.Dim {
+		sizes[symbol] = someSize
+		return shape.Const(someSize)
 	}
-	if !open {
+	var types []shape.Type
+	for n := range m.Graph.Nodes() {
+		switch {
+		case n.Opcode() == graph.Placeholder:
+			types = append(types, n.Type().Bind(size))
+		case n.Op() != nil:
+			n.Op().Codec().Symbols(n.Attrs(), func(d shape.Dim) { d.Bind(size) })
+		}
+	}
+	if len(sizes) == 0 {
 		return nil
 	}
-	sized, err := PrepareRegion(m, m.Graph, types)
+	sized, err := prepare(m, m.Graph, types, Options{Shapes: sizes})
 	if err != nil {
 		return nil // the sizes do not fit together
 	}

@@ -60,7 +60,7 @@ func Supports(n *graph.Node) (ok bool, reason string) {
 		return ok, why
 	}
 	return lowering.Judge(n, func(m *graph.Module) error {
-		if !sized(m.Graph) {
+		if !sized(n) {
 			return legalize(m.Graph)
 		}
 		_, err := Emit(m, lowering.Options{})
@@ -68,22 +68,19 @@ func Supports(n *graph.Node) (ok bool, reason string) {
 	})
 }
 
-// sized reports whether all sizes of a graph are numbers.
-func sized(g *graph.Graph) bool {
+// sized reports whether all sizes of a call are numbers.
+func sized(n *graph.Node) bool {
 	known := true
-	for n := range g.Nodes() {
-		if n.Opcode() == graph.Placeholder {
-			_, _, ok := n.Type().Concrete()
-			known = known && ok
+	for _, t := range n.OperandTypes() {
+		if _, _, ok := t.Concrete(); t.Kind() == shape.Tensor && !ok {
+			known = false
 		}
-		if n.Op() == nil {
-			continue
-		}
-		n.Op().Codec().Symbols(n.Attrs(), func(d shape.Dim) {
-			_, ok := d.Int()
-			known = known && ok
-		})
 	}
+	n.Op().Codec().Symbols(n.Attrs(), func(d shape.Dim) {
+		if _, ok := d.Int(); !ok {
+			known = false
+		}
+	})
 	return known
 }
 
@@ -109,6 +106,8 @@ func direct(n *graph.Node) (ok bool, reason string) {
 		return true, ""
 	case o.Composite():
 		return false, "it is defined by other operators"
+	case expansions[o] != nil:
+		return false, ""
 	}
 	return false, "there is no rule for it"
 }

@@ -15,6 +15,9 @@ import (
 func EmitSharded(plan *shard.Plan) (p *Program, err error) {
 	defer diag.Catch(&err)
 	m := plan.Module.WithGraph(plan.Module.Graph.Clone())
+	if err := apart(m.Graph); err != nil {
+		return nil, err
+	}
 	members(m.Graph)
 	return emitted(&emitter{module: m, plan: plan})
 }

@@ -32,7 +32,7 @@ func Bounded(p *Program, symbols []Symbol) (*Program, error) {
 	for _, s := range symbols {
 		for _, q := range s.Others {
 			if len(q.Main.Ops) != len(p.Main.Ops) || len(q.Main.Args) != len(p.Main.Args) {
-				return nil, &Misfit{-1, errors.New("the program has other operations for other sizes")}
+				return nil, &Misfit{parting(p.Main, q.Main), errors.New("the program has other operations for other sizes")}
 			}
 		}
 	}
@@ -169,6 +169,16 @@ func (b *bounding) opened(v *Value, open []int) *Value {
 		}
 	}
 	return v
+}
+
+// parting is the first operation of p that q does not have at its place.
+func parting(p, q *Region) int {
+	for i, o := range p.Ops {
+		if i == len(q.Ops) || q.Ops[i].Name != o.Name {
+			return i
+		}
+	}
+	return len(p.Ops) - 1
 }
 
 // size returns the run's size of a symbol, read from the first argument that has it.
