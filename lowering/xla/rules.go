@@ -13,13 +13,14 @@ import (
 type rule func(c *call) []*value
 
 // rules is the table of what operators become. Those with a scalar expression need no
-// rule, and what is defined by other operators is expanded.
+// rule, and all others are expanded: a rule is for what the dialect has an operation for
+// that other operators only imitate.
 var rules lowering.Rules[rule]
 
 // constant tells of pads whether the dialect has them.
 func constant(n *graph.Node) bool {
-	m := n.Attrs().(std.PadAttrs).Mode
-	return m == "" || m == "constant"
+	a, _ := n.Attrs().(std.PadAttrs)
+	return a.Mode == "" || a.Mode == "constant"
 }
 
 // only says of operators whose rule is for some calls for which it is.
