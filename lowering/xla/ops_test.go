@@ -80,6 +80,10 @@ var without = []string{"non_max_suppression", "nonzero", "observe", "range", "un
 // points or whose order decides.
 var narrowOnly = regexp.MustCompile(`(f8|f4|[iu][42]).* no rules|sampling_ratio is 0|mode is max`)
 
+// sums are the quantised operators that add up floats; programs of the others have the bits of
+// the kernels.
+var sums = []string{"int4_linear", "int8_linear", "q_gru", "q_lstm"}
+
 func TestEveryOperatorSample(t *testing.T) {
 	emitted, refusedAll := map[string]bool{}, map[string]bool{}
 	for _, o := range op.All() {
@@ -120,7 +124,11 @@ func sample(t *testing.T, o *op.Op, s op.Sample) (refused string) {
 	want, err := o.Eval(&kernel.Workspace{}, s.Attrs, s.In)
 	require.NoError(t, err, s.Name)
 	got := evaluate(t, p, present(s.In))
-	require.Empty(t, fxtest.CloseArrays(want, got), s.Name)
+	compare := fxtest.CloseArrays
+	if (o.HasReference() || strings.HasSuffix(o.Name, "quantize")) && !slices.Contains(sums, o.Name) {
+		compare = fxtest.SameArrays
+	}
+	require.Empty(t, compare(want, got), s.Name)
 	return ""
 }
 
