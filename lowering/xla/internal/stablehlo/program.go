@@ -158,6 +158,11 @@ type Program struct {
 	ResultShardings []string
 }
 
+// Sized reports whether sizes within the program are only bounded.
+func (p *Program) Sized() bool {
+	return slices.ContainsFunc(p.Main.Ops, func(o *Op) bool { return o.Name == "set_dimension_size" })
+}
+
 // Results returns the types that main returns.
 func (p *Program) Results() []Type { return types(p.Main.Returned()) }
 
