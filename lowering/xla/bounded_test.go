@@ -202,6 +202,17 @@ func TestBoundedBert(t *testing.T) {
 	}
 }
 
+// singles are results with f64 as f32, which they may have been made of.
+func singles(list []*array.Array) []*array.Array {
+	out := slices.Clone(list)
+	for i, a := range out {
+		if a.DType() == array.F64 {
+			out[i] = array.Cast(a, array.F32)
+		}
+	}
+	return out
+}
+
 // TestBoundedRandom: random graphs with symbols, left open where they can be, compute what the
 // interpreter does for every size.
 func TestBoundedRandom(t *testing.T) {
@@ -245,8 +256,9 @@ func TestBoundedRandom(t *testing.T) {
 			run := interp.Interpreter{State: interp.NewState(m)}
 			want, err := run.RunArrays(ctx, in[:len(q.Inputs)])
 			require.NoError(rt, err)
-			require.Empty(rt, fxtest.CloseArrays(want, evaluate(t, q, in)), "%v: %s\n%s", sizes, m.Graph, q)
-			require.Empty(rt, fxtest.CloseArrays(want, within(t, p, in, sizes)), "%v: %s\n%s", sizes, m.Graph, p)
+			got := within(t, p, in, sizes)
+			require.Empty(rt, fxtest.CloseArrays(evaluate(t, q, in), got), "%v: %s\n%s", sizes, m.Graph, p)
+			require.Empty(rt, fxtest.CloseArrays(singles(want), singles(got)), "%v: %s\n%s", sizes, m.Graph, p)
 		}
 	})
 	t.Log(ran, "left open,", refused, "specialised")

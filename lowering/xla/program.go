@@ -22,6 +22,20 @@ type Argument struct {
 	Local []int
 }
 
+// takes reports whether a tensor of a type can be the argument.
+func (a Argument) takes(t shape.Type) bool {
+	d, dims, ok := t.Concrete()
+	if !ok || d != a.DType || len(dims) != len(a.Dims) {
+		return false
+	}
+	for i, n := range dims {
+		if n != a.Dims[i] && (a.Bounded == nil || !a.Bounded[i] || n > a.Dims[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // Type returns the argument's type.
 func (a Argument) Type() shape.Type { return shape.TensorType(a.DType, shape.Ints(a.Dims...)) }
 

@@ -10,10 +10,13 @@ import (
 // inputs, weights and results are attributes of main's arguments and results (mhlo.sharding),
 // those of values within are custom calls to @Sharding. XLA's partitioner makes of it the
 // program of one partition, with the exchanges; the results are those of the module.
-func EmitSharded(plan *shard.Plan) (p *Program, err error) {
+func EmitSharded(plan *shard.Plan) (*Program, error) { return emitSharded(plan, nil) }
+
+// emitSharded returns the program of a plan with inputs that are given up.
+func emitSharded(plan *shard.Plan, donate []int) (p *Program, err error) {
 	defer diag.Catch(&err)
 	m := plan.Module
-	return emitted(&emitter{module: m.WithGraph(m.Graph.Clone()), plan: plan})
+	return emitted(&emitter{module: m.WithGraph(m.Graph.Clone()), plan: plan, donate: donate})
 }
 
 // laid returns the results of a node as the plan has them laid out.

@@ -161,9 +161,9 @@ func (e *Executable) Execute(ctx context.Context, args []*Buffer, donate ...int)
 }
 
 // ExecuteAll runs a program on all devices of this process: lists of arguments and of
-// results are in the order of Devices. No argument is donated.
-func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer) ([][]*Buffer, error) {
-	return e.execute(ctx, args, nil)
+// results are in the order of Devices. donate is as for Execute, on every device.
+func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer, donate ...int) ([][]*Buffer, error) {
+	return e.execute(ctx, args, donate)
 }
 
 func (e *Executable) execute(ctx context.Context, args [][]*Buffer, donate []int) ([][]*Buffer, error) {

@@ -163,6 +163,9 @@ func (p *Program) Sized() bool {
 	return slices.ContainsFunc(p.Main.Ops, func(o *Op) bool { return o.Name == "set_dimension_size" })
 }
 
+// Arguments returns the types that main takes.
+func (p *Program) Arguments() []Type { return types(p.Main.Args) }
+
 // Results returns the types that main returns.
 func (p *Program) Results() []Type { return types(p.Main.Returned()) }
 
