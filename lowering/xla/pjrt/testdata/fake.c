@@ -557,7 +557,8 @@ static Error *execute(ExecuteArgs *a) {
       if (need == 0) memset(b->data, 1, b->bytes);
       else if (!add && !subtract) memcpy(b->data, in[o]->data, b->bytes);
       else for (size_t i = 0; i < b->bytes / 4; i++) {
-        float x = ((float *)in[0]->data)[i], y = ((float *)in[1]->data)[i % (in[1]->bytes / 4)];
+        Buffer *second = in[need > 1]; // of one argument it is the same
+        float x = ((float *)in[0]->data)[i], y = ((float *)second->data)[i % (second->bytes / 4)];
         ((float *)b->data)[i] = add ? x + y : x - y;
       }
       a->out[d][o] = b;
