@@ -24,6 +24,14 @@ type Target interface {
 	Compile(m *graph.Module, o Options) (Executable, error)
 }
 
+// Divided is a target with settings that are about a whole graph, such as bounds of its symbols.
+type Divided interface {
+	Target
+	// Divide returns the target that a part of the graph gets, which Split makes: symbols of a
+	// part are some of the graph's. The error is of settings that do not fit the graph.
+	Divide(whole *graph.Module) (of func(part *graph.Module) Target, err error)
+}
+
 // Executable is a compiled graph. Run may be called from many goroutines.
 type Executable interface {
 	// Run computes the outputs for inputs in the order of the placeholders (nil

@@ -41,6 +41,16 @@ func naming(t Target) partition.Supports {
 	}
 }
 
+// Divide implements Divided.
+func (s Split) Divide(whole *graph.Module) (func(part *graph.Module) Target, error) {
+	first, err := divide(s.First, whole)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := divide(s.Rest, whole)
+	return func(part *graph.Module) Target { return Split{First: first(part), Rest: rest(part), Min: s.Min} }, err
+}
+
 // Compile implements Target; the result is a *Pieces. Options.Donate is not used.
 func (s Split) Compile(m *graph.Module, o Options) (Executable, error) {
 	e, err := s.Pieces(m, o)
@@ -61,6 +71,12 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	if err != nil {
 		return nil, err
 	}
+	of := [2]func(*graph.Module) Target{}
+	for i, t := range []Target{s.First, s.Rest} {
+		if of[i], err = divide(t, m); err != nil {
+			return nil, err
+		}
+	}
 	e := &Pieces{first: s.First.Name(), module: ready, user: m, written: passes.Written(ready.Graph), byCall: map[*graph.Node]*piece{}}
 	if err := e.takeState(); err != nil {
 		return nil, err
@@ -79,9 +95,9 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	}
 	errs := e.keep(left, s)
 	for i, c := range slices.Concat(first, rest) {
-		t := s.Rest
+		t := of[1]
 		if i < len(first) {
-			t = s.First
+			t = of[0]
 		}
 		p, err := e.compile(c, t, opts)
 		if err != nil {
@@ -98,6 +114,14 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	e.reside()
 	e.state = interp.NewState(e.module)
 	return e, nil
+}
+
+// divide returns what a target is for parts of a graph.
+func divide(t Target, whole *graph.Module) (of func(part *graph.Module) Target, err error) {
+	if d, ok := t.(Divided); ok {
+		return d.Divide(whole)
+	}
+	return func(*graph.Module) Target { return t }, nil
 }
 
 // takeState gives the pieces their own copy of what is written.
@@ -214,7 +238,7 @@ func (e *Pieces) keep(left []partition.Left, s Split) (errs diag.List) {
 }
 
 // compile compiles the sub-graph of a call.
-func (e *Pieces) compile(name string, t Target, o Options) (*piece, error) {
+func (e *Pieces) compile(name string, of func(*graph.Module) Target, o Options) (*piece, error) {
 	call := e.module.Graph.Find(name)
 	sub := call.Callee()
 	alone := graph.NewModule(sub.Clone())
@@ -223,6 +247,7 @@ func (e *Pieces) compile(name string, t Target, o Options) (*piece, error) {
 			alone.SetParam(*e.module.Param(n.Target()))
 		}
 	}
+	t := of(alone)
 	x, err := compilePart(t, alone, o)
 	if err != nil {
 		return nil, inPart(name, t.Name(), err)

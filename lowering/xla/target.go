@@ -88,14 +88,10 @@ func (t Target) Compile(m *graph.Module, o lowering.Options) (lowering.Executabl
 		}
 		e.weights[n.Target()] = w
 	}
-	e.guards = ready.Graph.Guards()
+	e.guards, e.symbols = ready.Graph.Guards(), openIn(ready.Graph)
 	for _, s := range ready.Graph.Symbols() {
-		if s.Node.Opcode() != graph.Placeholder {
-			continue
-		}
-		e.named = append(e.named, s)
-		if s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name)) {
-			e.symbols = append(e.symbols, s)
+		if s.Node.Opcode() == graph.Placeholder {
+			e.named = append(e.named, s)
 		}
 	}
 	if err := e.bounded(m.Graph); err != nil {

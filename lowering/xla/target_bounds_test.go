@@ -12,8 +12,10 @@ import (
 	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
+	"github.com/gofx-dev/gofx/lowering/cpu"
 	"github.com/gofx-dev/gofx/lowering/xla"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
+	"github.com/gofx-dev/gofx/op"
 )
 
 // runtimeOf makes a client of the plugin for a test.
@@ -213,4 +215,45 @@ func TestTargetRefusesBounds(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	require.Equal(t, [6]int64{}, f.alive())
+}
+
+// Parts of a split have the bounds of their own symbols, which are those of the whole graph.
+func TestSplitDividesBounds(t *testing.T) {
+	f := plugin(t)
+	r := runtimeOf(t, f)
+	m := parse(t, `
+graph g(%x: f32[N], %w: f32[]) {
+  symbol N = dim(%x, 0)
+  %c = call_function[add](%w, %w) : f32[]
+  %y = call_function[add](%x, %c) : f32[N]
+  return %y
+}
+`)
+	same := op.NewAdHoc("example.com/net", "same", op.Args("x"), false, false, func(in []*array.Array) ([]*array.Array, error) {
+		return []*array.Array{array.Clone(in[0])}, nil
+	})
+	c, y := m.Graph.Find("c"), m.Graph.Find("y")
+	n := m.Graph.Before(y).Function(same, nil, c)
+	n.SetType(c.Type())
+	y.SetArg(1, n)
+	split := func(target xla.Target) lowering.Split {
+		target.Runtime, target.Cache = r, "-"
+		return lowering.Split{First: target, Rest: lowering.Split{First: cpu.Target{}, Rest: target}, Min: 1}
+	}
+	for _, s := range []lowering.Target{split(xla.Target{Bounds: map[string]int{"N": 4}}), lowering.Split{First: split(xla.Target{Bounds: map[string]int{"N": 4}}), Rest: cpu.Target{}}} {
+		before := r.Stats()
+		e := compileFor(t, s, m, lowering.Options{})
+		for n := 1; n < 5; n++ {
+			out := run1(t, e, numbers(n), array.Scalar(float32(5)))
+			require.Len(t, out, n)
+			require.Equal(t, float32(n-1+10), out[n-1])
+		}
+		after := r.Stats()
+		require.LessOrEqual(t, after.Compiles-before.Compiles, 2, "a program for each part")
+		require.NotZero(t, after.Hits+after.Compiles-before.Hits-before.Compiles)
+	}
+	_, err := split(xla.Target{Bounds: map[string]int{"K": 4}}).Compile(m, lowering.Options{})
+	require.ErrorContains(t, err, `symbol "K" has the bound 4, the graph has no such symbol`)
+	_, err = split(xla.Target{Layout: byRows}).Compile(m, lowering.Options{})
+	require.ErrorContains(t, err, "parts of a split run on one device")
 }

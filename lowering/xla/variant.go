@@ -14,7 +14,10 @@ import (
 	"github.com/gofx-dev/gofx/lowering"
 	"github.com/gofx-dev/gofx/lowering/shard"
 	"github.com/gofx-dev/gofx/lowering/xla/pjrt"
+	"github.com/gofx-dev/gofx/shape"
 )
+
+var _ lowering.Divided = Target{}
 
 // variant is the program for some values of the symbols, or up to their bounds.
 type variant struct {
@@ -86,6 +89,38 @@ func (e *Executable) bounded(g *graph.Graph) error {
 		}
 	}
 	return errs.Err()
+}
+
+// Divide implements lowering.Divided: a part has the bounds of the symbols that are sizes of its
+// operands. A layout is of a whole graph, and refused.
+func (t Target) Divide(whole *graph.Module) (func(part *graph.Module) lowering.Target, error) {
+	if t.Layout != nil {
+		return nil, diag.New(lowering.BadOption, "a layout over devices is given for a graph that is split").
+			WithHint("compile the whole graph for target " + Name + "; parts of a split run on one device")
+	}
+	if err := checkBounds(whole.Graph, t.Bounds); err != nil {
+		return nil, err
+	}
+	return func(part *graph.Module) lowering.Target {
+		p := t
+		p.Bounds = map[string]int{}
+		for _, s := range openIn(part.Graph) {
+			if most, ok := t.Bounds[s.Name]; ok {
+				p.Bounds[s.Name] = most
+			}
+		}
+		return p
+	}, nil
+}
+
+// openIn returns the symbols of a graph that are sizes of its inputs and have none yet.
+func openIn(g *graph.Graph) (list []graph.Symbol) {
+	for _, s := range g.Symbols() {
+		if s.Node.Opcode() == graph.Placeholder && s.Node.Type().Dim(s.Axis).Equal(shape.Sym(s.Name)) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // forRun returns the program that a run takes, and counts it.
