@@ -29,6 +29,9 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	if err := checkBounds(m.Graph, bounds); err != nil {
 		return nil, err
 	}
+	if err := uniform(m, o); err != nil {
+		return nil, err
+	}
 	e, p, err := pinned(m, o, bounds)
 	if err != nil {
 		return nil, err
@@ -61,10 +64,10 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	switch {
 	case errors.As(err, &misfit) && misfit.Op >= 0 && misfit.Op < len(e.made):
 		return nil, e.made[misfit.Op].Error(lowering.Unsupported, "target "+Name+" cannot leave a size open: "+misfit.Error()).
-			WithHint("pin the symbol by Options.Shapes; a program is made for each size then")
+			WithHint(pinIt)
 	case err != nil:
 		return nil, diag.New(lowering.Unsupported, "target "+Name+" cannot leave a size open: "+err.Error()).
-			WithHint("pin the symbol by Options.Shapes; a program is made for each size then")
+			WithHint(pinIt)
 	}
 	if err := stablehlo.Verify(code); err != nil {
 		return nil, diag.Bug("the program of bounded sizes does not verify: " + err.Error())
@@ -72,6 +75,39 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	p.code, p.Outputs = code, outputs
 	return p, nil
 }
+
+// uniform reports calls whose results have sizes, or a rank, that are not known before those of symbols
+// are: of squeeze a dimension of size 1 is gone.
+func uniform(m *graph.Module, o lowering.Options) error {
+	free, err := lowering.Prepare(m, o)
+	if err != nil {
+		return err
+	}
+	var errs diag.List
+	for n := range free.Graph.Nodes() {
+		if n.Opcode().IsCall() && !sizesKnown(n.Type()) {
+			errs = append(errs, n.Error(lowering.Unsupported, "target "+Name+" cannot leave a size open: the result is "+n.Type().String()+" before it is known").
+				WithHint(pinIt))
+		}
+	}
+	return errs.Err()
+}
+
+// sizesKnown reports whether a type has sizes, each a number or an expression of symbols.
+func sizesKnown(t shape.Type) bool {
+	for i := range t.Len() {
+		if !sizesKnown(t.Member(i)) {
+			return false
+		}
+	}
+	if t.Kind() == shape.Tuple {
+		return true
+	}
+	return t.Ranked() && !slices.ContainsFunc(t.Dims().Slice(), shape.Dim.IsUnknown)
+}
+
+// pinIt is the cure of what needs its sizes as numbers.
+const pinIt = "pin the symbol by Options.Shapes; a program is made for each size then"
 
 // checkBounds reports bounds that are none.
 func checkBounds(g *graph.Graph, bounds map[string]int) error {

@@ -57,19 +57,24 @@ func TestModelsAreAccepted(t *testing.T) {
 // evaluated is the most operations of a network that the evaluator computes on every change.
 const evaluated = 2e7
 
+// flopsOf counts the operations of a graph for sizes.
+func flopsOf(m *graph.Module, dims map[string]int) (flops int) {
+	for n := range m.Graph.Nodes() {
+		f, err := n.Flops().Eval(func(s string) (int, bool) { return dims[s], true })
+		if err == nil {
+			flops += f
+		}
+	}
+	return flops
+}
+
 // TestModelsEqualTheirFixtures evaluates networks: the small ones on every change.
 func TestModelsEqualTheirFixtures(t *testing.T) {
 	ran := 0
 	for _, model := range models.All() {
 		module := model.New()
 		m := traceModel(t, model, module)
-		flops := 0
-		for n := range m.Graph.Nodes() {
-			f, err := n.Flops().Eval(func(s string) (int, bool) { return model.Dims[s], true })
-			if err == nil {
-				flops += f
-			}
-		}
+		flops := flopsOf(m, model.Dims)
 		if flops > evaluated && (!fxtest.IsNightly() || flops > 50*evaluated) {
 			continue
 		}
