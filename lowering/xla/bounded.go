@@ -1,6 +1,7 @@
 package xla
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
@@ -38,24 +39,10 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	}
 	p.Sizes = slices.Sorted(maps.Keys(bounds))
 	var symbols []stablehlo.Symbol
-	outputs := p.Outputs
 	for _, name := range p.Sizes {
-		s := stablehlo.Symbol{Bound: bounds[name]}
-		for i, size := range samples(s.Bound) {
-			other := maps.Clone(bounds)
-			other[name] = size
-			_, q, err := pinned(m, o, other)
-			if errors.Is(err, lowering.BadOption) && i > 1 {
-				continue // the graph does not take this size, and may take others
-			}
-			if err != nil {
-				return nil, err
-			}
-			s.Sizes, s.Others = append(s.Sizes, size), append(s.Others, q.code)
-			outputs = symbolic(outputs, q.Outputs, name)
-			for k := range p.Inputs {
-				p.Inputs[k].bound(q.Inputs[k])
-			}
+		s, err := p.sampled(m, o, bounds, name)
+		if err != nil {
+			return nil, err
 		}
 		symbols = append(symbols, s)
 	}
@@ -72,8 +59,36 @@ func EmitBounded(m *graph.Module, o lowering.Options, bounds map[string]int) (p 
 	if err := stablehlo.Verify(code); err != nil {
 		return nil, diag.Bug("the program of bounded sizes does not verify: " + err.Error())
 	}
-	p.code, p.Outputs = code, outputs
+	p.code = code
 	return p, nil
+}
+
+// sampled looks at the programs for other sizes of a symbol, and notes what of arguments and results
+// they change.
+func (p *Program) sampled(m *graph.Module, o lowering.Options, bounds map[string]int, name string) (stablehlo.Symbol, error) {
+	s := stablehlo.Symbol{Bound: bounds[name]}
+	var refused error
+	for _, size := range samples(s.Bound) {
+		other := maps.Clone(bounds)
+		other[name] = size
+		_, q, err := pinned(m, o, other)
+		if errors.Is(err, lowering.BadOption) {
+			refused = cmp.Or(refused, err) // the graph does not take this size, and may take others
+			continue
+		}
+		if err != nil {
+			return s, err
+		}
+		s.Sizes, s.Others = append(s.Sizes, size), append(s.Others, q.code)
+		p.Outputs = symbolic(p.Outputs, q.Outputs, name)
+		for k := range p.Inputs {
+			p.Inputs[k].bound(q.Inputs[k])
+		}
+	}
+	if len(s.Others) < 2 {
+		return s, refused
+	}
+	return s, nil
 }
 
 // uniform reports calls whose results have sizes, or a rank, that are not known before those of symbols
@@ -88,6 +103,14 @@ func uniform(m *graph.Module, o lowering.Options) error {
 		if n.Opcode().IsCall() && !sizesKnown(n.Type()) {
 			errs = append(errs, n.Error(lowering.Unsupported, "target "+Name+" cannot leave a size open: the result is "+n.Type().String()+" before it is known").
 				WithHint(pinIt))
+		}
+	}
+	for _, g := range free.Graph.Guards() {
+		for _, name := range g.Symbols() {
+			if s, ok := free.Graph.Symbol(name); ok && s.Node.Opcode() != graph.Placeholder {
+				errs = append(errs, s.Node.Error(lowering.Unsupported, "target "+Name+" cannot leave a size open: the graph relies on "+g.String()+", of which a run knows the sizes of inputs").
+					WithHint(pinIt))
+			}
 		}
 	}
 	return errs.Err()
@@ -133,9 +156,9 @@ func checkBounds(g *graph.Graph, bounds map[string]int) error {
 	return errs.Err()
 }
 
-// samples are sizes for which a program is looked at, beside the bound: those next to it, of which a graph
-// must take two, and some that are far from it, where a number that follows from the size differs though
-// it was rounded, and a size of 1 is special to what broadcasts.
+// samples are sizes for which a program is looked at, beside the bound, of which a graph must take two:
+// those next to it, and some that are far from it, where a number that follows from the size differs though
+// it was rounded. A size of 1 is special to what broadcasts.
 func samples(bound int) []int {
 	if bound < 4 {
 		return []int{bound + 1, bound + 2}

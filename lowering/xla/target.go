@@ -183,9 +183,11 @@ func (e *Executable) Run(ctx context.Context, in []*array.Array) ([]*array.Array
 	if err != nil {
 		return nil, err
 	}
+	for _, r := range results {
+		defer r.close()
+	}
 	out := make([]*array.Array, len(results))
 	for i, r := range results {
-		defer r.close()
 		if out[i], err = r.Array(ctx); err != nil {
 			return nil, err
 		}
@@ -218,34 +220,10 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident,
 			return nil, e.misfit(values, nil)
 		}
 	}
-	var args []*placed
-	for i, value := range values {
-		p, ours, err := e.onDevice(ctx, value, v.args[i])
-		if err != nil {
-			return nil, err
-		}
-		if ours {
-			defer p.close()
-		}
-		args = append(args, p)
-	}
-	for _, a := range v.program.Weights {
-		w := e.weights[a.Name]
-		u, err := w.use(ctx, e.runtime.client, v.args[len(args)])
-		if err != nil {
-			return nil, err
-		}
-		defer w.leave(u)
-		args = append(args, u.placed)
-	}
-	for _, name := range v.program.Sizes {
-		n, _ := e.binding(sizes)(name).Int()
-		p, err := v.args[len(args)].put(ctx, e.runtime.client, array.Scalar(int32(n)))
-		if err != nil {
-			return nil, err
-		}
-		defer p.close()
-		args = append(args, p)
+	args, end, err := e.arguments(ctx, v, values, sizes)
+	defer end()
+	if err != nil {
+		return nil, err
 	}
 	results, err := v.execute(ctx, e.runtime.client, args, e.donated(args))
 	if err != nil {
@@ -256,6 +234,48 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*resident,
 		out[i] = &resident{r, v.program.Outputs[i].Bind(e.binding(sizes))}
 	}
 	return out, nil
+}
+
+// arguments returns what main takes, on the devices; end gives back what is there for this run alone.
+func (e *Executable) arguments(ctx context.Context, v *variant, values []lowering.Value, sizes []int) (args []*placed, end func(), err error) {
+	var ends []func()
+	end = func() {
+		for _, f := range ends {
+			f()
+		}
+	}
+	of := func(value lowering.Value) error {
+		p, ours, err := e.onDevice(ctx, value, v.args[len(args)])
+		if err != nil {
+			return err
+		}
+		if ours {
+			ends = append(ends, func() { _ = p.close() }) // what that reports has no one to be told to
+		}
+		args = append(args, p)
+		return nil
+	}
+	for _, value := range values {
+		if err := of(value); err != nil {
+			return nil, end, err
+		}
+	}
+	for _, a := range v.program.Weights {
+		w := e.weights[a.Name]
+		u, err := w.use(ctx, e.runtime.client, v.args[len(args)])
+		if err != nil {
+			return nil, end, err
+		}
+		ends = append(ends, func() { w.leave(u) })
+		args = append(args, u.placed)
+	}
+	for _, name := range v.program.Sizes {
+		n, _ := e.binding(sizes)(name).Int()
+		if err := of(lowering.Host(array.Scalar(int32(n)))); err != nil {
+			return nil, end, err
+		}
+	}
+	return args, end, nil
 }
 
 // binding gives symbols the sizes of a run.
@@ -306,10 +326,7 @@ func (e *Executable) check(in []lowering.Value) (values []lowering.Value, sizes 
 			s := e.named[i]
 			return diag.SizeOf{Symbol: name, Input: s.Node.Target(), Axis: s.Axis, Value: size(s)}, true
 		})
-		if err != nil {
-			return nil, nil, err
-		}
-		if c != nil {
+		if err == nil && c != nil { // sizes within the graph are not known here: emission asks for them
 			return nil, nil, interp.Refusal(c, g.Node, "")
 		}
 	}

@@ -198,6 +198,62 @@ func TestBoundsAreInTheKeys(t *testing.T) {
 	require.Equal(t, xla.Stats{Compiles: 1, Kept: 1}, at(5))
 }
 
+// Bounds for which arrays are too large for the host are no error: runs have programs for their sizes.
+func TestBoundsMayBeTooLarge(t *testing.T) {
+	f := plugin(t)
+	for _, most := range []int{math.MaxInt32, 1 << 20} {
+		func() {
+			defer array.SetMaxBytes(array.SetMaxBytes(1 << 16))
+			e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-", Bounds: map[string]int{"N": most, "M": most}}, parse(t, two), lowering.Options{})
+			require.Equal(t, []float32{0, 2, 4}, run1(t, e, numbers(1, 3), numbers(1, 3)))
+			s := bounds(e)
+			require.Equal(t, 1, s.Own)
+			require.ErrorIs(t, s.Refused, array.CodeTooLarge)
+		}()
+	}
+}
+
+// Sizes that the graph does not take are refused before the program, which would take them, is asked.
+func TestBoundedProgramsAreGuarded(t *testing.T) {
+	f := plugin(t)
+	m := parse(t, `
+graph g(%x: f32[N,2]) {
+  symbol N = dim(%x, 0)
+  %a = call_function[select](%x) {dim=0, index=2} : f32[2]
+  %y = call_function[add](%a, %a) : f32[2]
+  return %y
+}
+`)
+	e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-", Bounds: map[string]int{"N": 8}}, m, lowering.Options{})
+	_, err := e.Run(ctx, []*array.Array{numbers(2, 2)})
+	require.ErrorIs(t, err, interp.GuardFailed)
+	_, err = e.Run(ctx, []*array.Array{numbers(3, 2)})
+	require.NoError(t, err)
+	require.Equal(t, xla.RunStats{Bounded: 1}, bounds(e))
+}
+
+// A weight that is live, or was written, is that of the run.
+func TestWeightsOfBoundedPrograms(t *testing.T) {
+	f := plugin(t)
+	m := parse(t, `
+graph bias(%x: f32[N,3]) {
+  symbol N = dim(%x, 0)
+  %w = get_attr[w] live : f32[3]
+  %y = call_function[add](%x, %w) : f32[N,3]
+  return %y
+}
+param w : f32[3]
+`)
+	e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-", Bounds: map[string]int{"N": 4}}, m, lowering.Options{})
+	require.Equal(t, []float32{1, 3, 5}, run1(t, e, numbers(1, 3)))
+	m.Param("w").Value = floats(8, 8, 8)
+	require.Equal(t, []float32{8, 9, 10, 11, 12, 13}, run1(t, e, numbers(2, 3)))
+	array.Copy(m.Param("w").Value, floats(5, 6, 7))
+	m.Param("w").Value.Storage().Bump()
+	require.Equal(t, []float32{5, 7, 9}, run1(t, e, array.Permute(array.FromSlice([]float32{0, 1, 2}, 3, 1), 1, 0)))
+	require.Equal(t, xla.RunStats{Bounded: 3}, bounds(e))
+}
+
 func TestTargetRefusesBounds(t *testing.T) {
 	f := plugin(t)
 	for want, c := range map[string]struct {

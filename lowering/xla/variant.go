@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/gofx-dev/gofx/array"
 	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/lowering"
@@ -188,6 +190,13 @@ func (e *Executable) upToBounds(ctx context.Context, o lowering.Options, key str
 	program, err := EmitBounded(e.module, lowering.Options{Shapes: o.Shapes, Donate: o.Donate}, e.bounds)
 	if err != nil {
 		return nil, err
+	}
+	for _, t := range append(program.code.Arguments(), program.code.Results()...) { // arrays of the host are as large
+		if n, ok := array.NumElems(t.Dims); !ok || n > math.MaxInt/8 {
+			return nil, array.TooLarge(t.String(), math.MaxInt)
+		} else if err := array.TooLarge(t.String(), int64(n*t.Elem.Size())); err != nil {
+			return nil, err
+		}
 	}
 	return e.compiled(ctx, program, key)
 }
