@@ -557,7 +557,7 @@ static Error *execute(ExecuteArgs *a) {
       if (need == 0) memset(b->data, 1, b->bytes);
       else if (!add && !subtract) memcpy(b->data, in[o]->data, b->bytes);
       else for (size_t i = 0; i < b->bytes / 4; i++) {
-        Buffer *second = in[need > 1]; // of one argument it is the same
+        Buffer *second = in[need > 1 && in[1]->type == in[0]->type]; // of one argument, or of one and a size, it is the same
         float x = ((float *)in[0]->data)[i], y = ((float *)second->data)[i % (second->bytes / 4)];
         ((float *)b->data)[i] = add ? x + y : x - y;
       }
