@@ -157,7 +157,7 @@ func (r *Runtime) partitions(l *shard.Layout) ([]*pjrt.Device, error) {
 		if len(all) > len(list) {
 			others = fmt.Sprintf(", and %d of other processes", len(all)-len(list))
 		}
-		return nil, diag.New(lowering.BadOption, fmt.Sprintf("the mesh has %d partitions (%s), the client has %d devices that this process can use%s", n, l.Mesh, len(list), others)).
+		return nil, diag.New(lowering.BadOption, fmt.Sprintf("the mesh has %d partitions (%s), devices of the client that this process can use: %d%s", n, l.Mesh, len(list), others)).
 			WithHint("give axes sizes whose product is at most the number of devices")
 	}
 	return list[:n], nil

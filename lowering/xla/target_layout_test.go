@@ -145,12 +145,12 @@ func TestLayoutNeedsDevices(t *testing.T) {
 	big := &shard.Layout{Mesh: shard.Mesh{{Name: "data", Size: 2}, {Name: "model", Size: 2}}}
 	_, err := xla.Target{Plugin: f.path, Cache: "-", Layout: big}.Compile(parse(t, rows), lowering.Options{})
 	require.ErrorIs(t, err, lowering.BadOption)
-	require.ErrorContains(t, err, "the mesh has 4 partitions (data=2 model=2), the client has 2 devices that this process can use [")
+	require.ErrorContains(t, err, "the mesh has 4 partitions (data=2 model=2), devices of the client that this process can use: 2 [")
 	require.Equal(t, [6]int64{}, f.alive())
 
 	f = plugin(t, "-DFAKE_DEVICES=4", "-DFAKE_FOREIGN=3")
 	_, err = xla.Target{Plugin: f.path, Cache: "-", Layout: byRows}.Compile(parse(t, rows), lowering.Options{})
-	require.ErrorContains(t, err, "the mesh has 2 partitions (data=2), the client has 1 devices that this process can use, and 3 of other processes")
+	require.ErrorContains(t, err, "the mesh has 2 partitions (data=2), devices of the client that this process can use: 1, and 3 of other processes")
 	compileFor(t, xla.Target{Plugin: f.path, Cache: "-"}, parse(t, rows), lowering.Options{})
 
 	f = plugin(t, "-DFAKE_DEVICES=4", "-DFAKE_FOREIGN=2")
@@ -328,4 +328,49 @@ graph g(%x: f32[N,3]) {
 	l.Mesh[0].Size = 1
 	require.Equal(t, []float32{0, 2, 4, 6, 8, 10}, run1(t, e, numbers(2, 3)))
 	require.Contains(t, f.text(), `-> (tensor<2x3xf32> {mhlo.sharding = "{devices=[2,1]<=[2]}"})`)
+}
+
+// Tensors of all kinds are cut and put together, also by several axes at once and where an axis is not used;
+// inputs that are not given have their default. This program of the plugin returns what it is given.
+func TestLayoutsOfManyTensors(t *testing.T) {
+	f := plugin(t, "-DFAKE_DEVICES=8", "-DFAKE_REVERSED")
+	m := parse(t, `
+graph identity(%a: i64[4,2], %b: bool[2,6], %c: f32[], %d: f64[0,4], %e: u8[2,2,2]) {
+  return (%a, %b, %c, %d, %e)
+}
+`)
+	l := &shard.Layout{Mesh: shard.Mesh{{Name: "p", Size: 2}, {Name: "q", Size: 2}}, Inputs: map[string]shard.Split{
+		"a": {"q", "p"}, "b": {"", "q"}, "d": {"p", "q"}, "e": {"q", "", "p"}}}
+	for _, layout := range []*shard.Layout{l, {}, {Mesh: shard.Mesh{{Name: "one", Size: 1}}}, {Mesh: l.Mesh}} {
+		e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-", Layout: layout}, m, lowering.Options{})
+		in := []*array.Array{array.New(array.I64, 4, 2), array.New(array.Bool, 2, 6), array.Scalar(float32(7)), array.New(array.F64, 0, 4), array.New(array.U8, 2, 2, 2)}
+		for _, a := range in {
+			for i := range a.Len() {
+				array.SetFloat64At(a, i, float64((i*5+1)%7))
+				if a.DType() == array.Bool {
+					array.SetFloat64At(a, i, float64(i%3/2))
+				}
+			}
+		}
+		out, err := e.Run(ctx, in)
+		require.NoError(t, err)
+		for i := range in {
+			require.True(t, array.Equal(in[i], out[i]), "%s: %s, expected %s", layout.Mesh, array.Format(out[i], 20), array.Format(in[i], 20))
+		}
+	}
+}
+
+// Of a weight that is stored in parts each device has its own, however calls use it.
+func TestStoredPartsOfWeights(t *testing.T) {
+	f := plugin(t)
+	m := parse(t, strings.NewReplacer("[4,3]", "[2,4]", "[3]", "[4]").Replace(rows))
+	l := &shard.Layout{Mesh: byRows.Mesh, Inputs: byRows.Inputs, Stored: map[string]shard.Split{"w": {"data"}}}
+	e := compileFor(t, xla.Target{Plugin: f.path, Cache: "-", Layout: l}, m, lowering.Options{})
+	out, err := e.Run(ctx, []*array.Array{numbers(2, 4)})
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 4}, out[0].Shape())
+	for device, want := range [][]float32{{1, 2}, {3, 4}} {
+		_, data := f.argument(t, device, 1)
+		require.Equal(t, want, data)
+	}
 }
