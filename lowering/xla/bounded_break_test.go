@@ -13,11 +13,9 @@ import (
 	"github.com/gofx-dev/gofx/op"
 )
 
-// TestBoundedSmallPrograms are programs that tried to break bounds: each is left open, and computes for all
-// pairs of sizes what the interpreter does.
-func TestBoundedSmallPrograms(t *testing.T) {
-	for name, text := range map[string]string{
-		"two symbols of one bound, contracted one after the other": `graph g(%x: f32[N,M]) {
+// opens are programs that tried to break bounds.
+var opens = map[string]string{
+	"two symbols of one bound, contracted one after the other": `graph g(%x: f32[N,M]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 1)
   %t = call_function[permute](%x) {dims=[1,0]} : f32[M,N]
@@ -27,7 +25,7 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return (%a, %b, %c)
 }
 `,
-		"sums with themselves": `graph g(%x: f32[N], %z: f32[M]) {
+	"sums with themselves": `graph g(%x: f32[N], %z: f32[M]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%z, 0)
   %u = call_function[unsqueeze](%x) {dim=1} : f32[N,1]
@@ -38,7 +36,7 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return (%a, %b, %s, %m)
 }
 `,
-		"softmax over both, of what is infinite and not a number behind the sizes": `graph g(%x: f32[N,M]) {
+	"softmax over both, of what is infinite and not a number behind the sizes": `graph g(%x: f32[N,M]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 1)
   %l = call_function[log](%x) : f32[N,M]
@@ -49,7 +47,7 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return (%a, %b, %k, %p)
 }
 `,
-		"heads, taken apart and joined": `graph g(%x: f32[N,M,6]) {
+	"heads, taken apart and joined": `graph g(%x: f32[N,M,6]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 1)
   %h = call_function[reshape](%x) {shape=[N,M,2,3]} : f32[N,M,2,3]
@@ -63,7 +61,7 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return %y
 }
 `,
-		"a number that is an input, too": `graph g(%x: f32[N,M], %k: i32[]) {
+	"a number that is an input, too": `graph g(%x: f32[N,M], %k: i32[]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 1)
   %c = call_function[cast](%k) {dtype=f32} : f32[]
@@ -72,7 +70,7 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return (%y, %f, %x)
 }
 `,
-		"sizes that nothing but a symbol has": `graph g(%x: f32[N,M]) {
+	"sizes that nothing but a symbol has": `graph g(%x: f32[N,M]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 1)
   %o = call_function[ones]() {size=[M,3,N]} : f32[M,3,N]
@@ -82,7 +80,7 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return (%s, %c)
 }
 `,
-		"a part of what is not a bound": `graph g(%x: f32[N,4,M]) {
+	"a part of what is not a bound": `graph g(%x: f32[N,4,M]) {
   symbol N = dim(%x, 0)
   symbol M = dim(%x, 2)
   %a = call_function[slice](%x) {dim=1, start=1, stop=3, step=1} : f32[N,2,M]
@@ -92,7 +90,12 @@ func TestBoundedSmallPrograms(t *testing.T) {
   return (%p, %s)
 }
 `,
-	} {
+}
+
+// TestBoundedSmallPrograms: each of them is left open, and computes for all pairs of sizes what the
+// interpreter does.
+func TestBoundedSmallPrograms(t *testing.T) {
+	for name, text := range opens {
 		t.Run(name, func(t *testing.T) {
 			m := parsedModule(t, text)
 			p, err := xla.EmitBounded(m, lowering.Options{}, map[string]int{"N": 4, "M": 4})

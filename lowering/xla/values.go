@@ -57,7 +57,7 @@ func (e *Executable) Put(ctx context.Context, a *array.Array) (lowering.Value, e
 
 // placeOf returns where a tensor is put of which no more is known than its type.
 func (e *Executable) placeOf(t shape.Type) (place, error) {
-	if v, ok := e.sized.Newest(); ok && v.program != nil {
+	if v, ok := e.sized.Newest(); ok && v != nil && v.program != nil { // it may have failed just now
 		for i, a := range v.program.Inputs {
 			if a.takes(t) {
 				return v.args[i], nil
