@@ -157,8 +157,11 @@ func (e *Pieces) movable(n *graph.Node) (bool, string) {
 		return false, "it is a view of state that is written"
 	}
 	for m := range n.Inner() {
-		if e.reads(m) || m.Op() != nil && len(m.Op().Mutates) > 0 {
+		switch {
+		case e.reads(m) || m.Op() != nil && len(m.Op().Mutates) > 0:
 			return false, m.String() + " inside of it needs state that is written"
+		case m.Opcode() == graph.GetAttr && m.Live():
+			return false, m.String() + " inside of it is a tensor that may be replaced"
 		}
 	}
 	return true, ""
@@ -227,7 +230,8 @@ func (e *Pieces) compile(name string, t Target, o Options) (*piece, error) {
 	if err != nil {
 		return nil, inPart(name, t.Name(), err)
 	}
-	p := &piece{name: name, target: t.Name(), call: call, exe: x, results: sub.Output().NumArgs(), tuple: sub.Output().Structure() != nil}
+	p := &piece{name: name, target: t.Name(), call: call, exe: x, results: sub.Output().NumArgs(), tuple: sub.Output().Structure() != nil,
+		acts: passes.Effect(call) == op.Effectful}
 	for n := range sub.Nodes() {
 		if n.Opcode().IsCall() && n.Op() != op.GetItem {
 			p.calls++
