@@ -26,7 +26,7 @@ type flow struct {
 	sizes  map[string]int
 	turns  [2]sync.Mutex // of the targets
 	jobs   []*job
-	acted  *job                   // the last one that acts on the world
+	acted  *job                    // the last one that acts on the world
 	from   map[*array.Array]result // headers without elements
 }
 
