@@ -119,7 +119,8 @@ func concrete(n *graph.Node, t shape.Type) ([]int, error) {
 			WithHint("devices compute with sizes that follow from those of the inputs")
 	}
 	if count, ok := array.NumElems(dims); !ok || count > source.MaxElements {
-		return nil, n.Error(lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements")
+		return nil, n.Error(lowering.Unsupported, n.String()+" is "+t.String()+", kernels count to "+strconv.Itoa(source.MaxElements)+" elements").
+			WithHint("choose smaller sizes, or let another target run it")
 	}
 	return dims, nil
 }

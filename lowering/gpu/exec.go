@@ -131,6 +131,8 @@ func (e *Executable) Stats() Stats {
 }
 
 func (p *program) count(s *Stats) {
+	p.fresh.RLock() // weights may be made anew
+	defer p.fresh.RUnlock()
 	s.Launches, s.Library, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, 0, p.arena, 0
 	names := map[string]bool{}
 	for _, st := range p.build.steps {
