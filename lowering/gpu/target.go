@@ -17,7 +17,7 @@ type Target struct {
 	// Device runs what is compiled; nil means Open("").
 	Device *Device
 	// Cache is the folder of built programs; "" means gofx/gpu in the user's cache folder,
-	// "-" none.
+	// "-" none. Drivers trust what lies in it.
 	Cache string
 	// NoLibraries leaves products and convolutions to kernels of this package, whose results do
 	// not depend on what was measured, where NVIDIA's cuBLASLt and cuDNN are installed, too.
