@@ -197,7 +197,7 @@ func (e *Executable) run(ctx context.Context, in []lowering.Value) ([]*pjrt.Buff
 		return nil, closed("executable")
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	values, sizes, err := e.check(in)
 	if err != nil {

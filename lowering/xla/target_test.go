@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 	"github.com/gofx-dev/gofx/graph"
 	"github.com/gofx-dev/gofx/interp"
 	"github.com/gofx-dev/gofx/lowering"
@@ -322,6 +323,16 @@ func TestValuesStayOnTheDevice(t *testing.T) {
 	_, err = e.Put(ctx, nil)
 	require.ErrorIs(t, err, interp.MissingInput)
 	require.Equal(t, 1, r.Client().Stats().Live, "the program alone")
+}
+
+// A run whose context has ended is stopped, as on other targets.
+func TestStoppedRuns(t *testing.T) {
+	e := compileFor(t, xla.Target{Plugin: plugin(t).path, Cache: "-"}, parse(t, symbolic), lowering.Options{})
+	ended, end := context.WithCancel(ctx)
+	end()
+	_, err := e.Run(ended, []*array.Array{floats(1), floats(2)})
+	require.ErrorIs(t, err, diag.Stopped)
+	require.ErrorIs(t, err, context.Canceled)
 }
 
 // A program is made for each value of the symbols, when it comes; the last ones are kept.

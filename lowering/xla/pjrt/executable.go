@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/gofx-dev/gofx/array"
+	"github.com/gofx-dev/gofx/diag"
 )
 
 // Executable is a compiled program on its devices.
@@ -168,7 +169,7 @@ func (e *Executable) ExecuteAll(ctx context.Context, args [][]*Buffer) ([][]*Buf
 
 func (e *Executable) execute(ctx context.Context, args [][]*Buffer, donate []int) ([][]*Buffer, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, diag.Stop(err)
 	}
 	if !e.enter() {
 		return nil, closed("executable")
