@@ -260,13 +260,17 @@ func (e *Executable) enter(ctx context.Context, sizes []int) (*lowering.Held[*pr
 	}
 	e.mu.Unlock()
 	if closed {
-		return nil, diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
+		return nil, isClosed()
 	}
 	h, err := e.sized.Hold(ctx, fmt.Sprint(sizes), func() (*program, error) { return e.lower(sizes) })
 	if err != nil {
 		e.runs.Done()
 	}
 	return h, err
+}
+
+func isClosed() error {
+	return diag.New(lowering.Closed, "the executable is closed, expected an open one").WithHint("compile the module again")
 }
 
 // lower makes the program for the sizes.
