@@ -65,6 +65,7 @@ func (s Split) Pieces(m *graph.Module, o Options) (*Pieces, error) {
 	if err := e.takeState(); err != nil {
 		return nil, err
 	}
+	e.liftLive()
 	opts := Options{Threads: o.Threads, Exact: o.Exact, Weights: o.Weights}
 	first, left, err := e.parts(s.First, s.Min)
 	if err != nil {
@@ -123,6 +124,29 @@ func (e *Pieces) takeState() error {
 	return errs.Err()
 }
 
+// liftLive has bodies of control flow take tensors that may be replaced as operands: executables
+// of parts know the tensors that there were when they were compiled.
+func (e *Pieces) liftLive() {
+	g := e.module.Graph
+	for _, n := range slices.Collect(g.Nodes()) {
+		for _, m := range slices.Collect(n.Inner()) {
+			if !e.replaceable(m) || len(m.Graph().SymbolsOf(m)) > 0 {
+				continue
+			}
+			read := g.Before(n).From(m).GetAttr(m.Target())
+			read.SetLive(true)
+			read.SetType(m.Type())
+			m.ReplaceUses(m.Graph().Capture(read), nil)
+			_ = m.Graph().Erase(m) // nothing uses it
+		}
+	}
+}
+
+// replaceable reports whether a node reads what the caller may replace between runs.
+func (e *Pieces) replaceable(n *graph.Node) bool {
+	return n.Opcode() == graph.GetAttr && n.Live() && !e.written[n.Target()]
+}
+
 // parts makes sub-graphs of what a target supports, and returns the calls of them by name,
 // and what is left.
 func (e *Pieces) parts(t Target, least int) (calls []string, left []partition.Left, err error) {
@@ -157,11 +181,11 @@ func (e *Pieces) movable(n *graph.Node) (bool, string) {
 		return false, "it is a view of state that is written"
 	}
 	for m := range n.Inner() {
-		switch {
-		case e.reads(m) || m.Op() != nil && len(m.Op().Mutates) > 0:
+		if e.replaceable(m) {
+			return false, m.String() + " inside of it may be replaced"
+		}
+		if e.reads(m) || m.Op() != nil && len(m.Op().Mutates) > 0 {
 			return false, m.String() + " inside of it needs state that is written"
-		case m.Opcode() == graph.GetAttr && m.Live():
-			return false, m.String() + " inside of it is a tensor that may be replaced"
 		}
 	}
 	return true, ""

@@ -125,14 +125,14 @@ func (e *Executable) Device() *Device { return e.device }
 func (e *Executable) Stats() Stats {
 	s := Stats{Sizes: e.sized.Stats()}
 	if p, ok := e.sized.Newest(); ok && p != nil {
+		p.fresh.RLock() // weights may be made anew
+		defer p.fresh.RUnlock()
 		p.count(&s)
 	}
 	return s
 }
 
 func (p *program) count(s *Stats) {
-	p.fresh.RLock() // weights may be made anew
-	defer p.fresh.RUnlock()
 	s.Launches, s.Library, s.Tensor, s.Setup, s.Arena, s.Fixed = 0, 0, 0, 0, p.arena, 0
 	names := map[string]bool{}
 	for _, st := range p.build.steps {

@@ -130,3 +130,8 @@ func ExampleBounded() {
 	// add tensor<?x2xf32, #stablehlo.bounds<8, ?>>
 	// [tensor<3x2xf32>] <nil>
 }
+
+func ExampleFloatBits() {
+	fmt.Printf("%#x\n", stablehlo.FloatBits(array.F16, 1.5))
+	// Output: 0x3e00
+}
